@@ -50,7 +50,7 @@ func geluCurves[T rev.Float](d, x, y []T) {
 }
 
 func geluLoops[T rev.Float]() elementwise.Loops[T] {
-	return elementwise.Loops[T]{Both: vec.GELU[T], Curves: geluCurves[T]}
+	return elementwise.Loops[T]{Both: vec.GELU[T], Add: vec.AddGELU[T], Curves: geluCurves[T]}
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -31,7 +31,7 @@ var sigmoidFunction = elementwise.Function{
 }
 
 func sigmoidLoops[T rev.Float]() elementwise.Loops[T] {
-	return elementwise.Loops[T]{Both: vec.Sigmoid[T], Curves: elementwise.Curve(func(y, d T) T { return d * (1 - 2*y) })}
+	return elementwise.Loops[T]{Both: vec.Sigmoid[T], Add: vec.AddSigmoid[T], Curves: elementwise.Curve(func(y, d T) T { return d * (1 - 2*y) })}
 }
 
 // Run implements rev.Kernel. It returns no error.

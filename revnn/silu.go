@@ -42,7 +42,7 @@ func siluCurves[T rev.Float](d, x, y []T) {
 }
 
 func siluLoops[T rev.Float]() elementwise.Loops[T] {
-	return elementwise.Loops[T]{Both: vec.SiLU[T], Curves: siluCurves[T]}
+	return elementwise.Loops[T]{Both: vec.SiLU[T], Add: vec.AddSiLU[T], Curves: siluCurves[T]}
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -32,7 +32,7 @@ var softplusFunction = elementwise.Function{
 }
 
 func softplusLoops[T rev.Float]() elementwise.Loops[T] {
-	return elementwise.Loops[T]{Both: vec.Softplus[T], Curves: func(d, x, y []T) { vec.Sigmoid(y, d, x) }}
+	return elementwise.Loops[T]{Both: vec.Softplus[T], Add: vec.AddSoftplus[T], Curves: func(d, x, y []T) { vec.Sigmoid(y, d, x) }}
 }
 
 // Run implements rev.Kernel. It returns no error.

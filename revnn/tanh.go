@@ -31,7 +31,7 @@ var tanhFunction = elementwise.Function{
 }
 
 func tanhLoops[T rev.Float]() elementwise.Loops[T] {
-	return elementwise.Loops[T]{Both: vec.Tanh[T], Curves: elementwise.Curve(func(y, d T) T { return -2 * y * d })}
+	return elementwise.Loops[T]{Both: vec.Tanh[T], Add: vec.AddTanh[T], Curves: elementwise.Curve(func(y, d T) T { return -2 * y * d })}
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -33,6 +33,11 @@ func testAdditions[T cpu.Float](t *testing.T) {
 		{"expm1", first(Expm1[T]), AddExpm1[T], nil},
 		{"log1p", first(Log1p[T]), AddLog1p[T], nil},
 		{"erf", first(Erf[T]), AddErf[T], nil},
+		{"sigmoid", first(Sigmoid[T]), AddSigmoid[T], nil},
+		{"tanh", first(Tanh[T]), AddTanh[T], nil},
+		{"softplus", first(Softplus[T]), AddSoftplus[T], nil},
+		{"GELU", first(GELU[T]), AddGELU[T], nil},
+		{"SiLU", first(SiLU[T]), AddSiLU[T], nil},
 	} {
 		for _, n := range []int{0, 1, 3, 4, 5, 8, 17, 40, 70, 1000} {
 			x, from, dst := simdtest.Normal[T](n, 1), simdtest.Normal[T](n, 2), simdtest.Normal[T](n+2, 3)

@@ -1456,6 +1456,136 @@ func addErfF64(dst *float64, sign float64, x *float64, n int)
 //go:noescape
 func addErfF32(dst *float32, sign float32, x *float32, n int)
 
+// AddSigmoid computes dst_i += sign·σ(x_i) for a sign of 1 or -1.
+func AddSigmoid[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddSigmoid(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addSigmoidF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addSigmoidF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addSigmoidF64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addSigmoidF32(dst *float32, sign float32, x *float32, n int)
+
+// AddTanh computes dst_i += sign·tanh(x_i) for a sign of 1 or -1.
+func AddTanh[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddTanh(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addTanhF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addTanhF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addTanhF64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addTanhF32(dst *float32, sign float32, x *float32, n int)
+
+// AddSoftplus computes dst_i += sign·log(1 + exp(x_i)) for a sign of 1 or -1.
+func AddSoftplus[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddSoftplus(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addSoftplusF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addSoftplusF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addSoftplusF64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addSoftplusF32(dst *float32, sign float32, x *float32, n int)
+
+// AddGELU computes dst_i += sign·x_i·Φ(x_i) for a sign of 1 or -1.
+func AddGELU[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddGELU(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addGELUF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addGELUF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addGELUF64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addGELUF32(dst *float32, sign float32, x *float32, n int)
+
+// AddSiLU computes dst_i += sign·x_i·σ(x_i) for a sign of 1 or -1.
+func AddSiLU[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddSiLU(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addSiLUF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addSiLUF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addSiLUF64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addSiLUF32(dst *float32, sign float32, x *float32, n int)
+
 // AddMax computes dst_i += sign·max(x_i, y_i), which is NaN if either is, for a sign of 1 or -1.
 func AddMax[T cpu.Float](dst []T, sign T, x []T, y []T) {
 	if len(x) != len(dst) || len(y) != len(dst) {

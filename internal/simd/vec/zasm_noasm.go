@@ -462,6 +462,46 @@ func AddErf[T cpu.Float](dst []T, sign T, x []T) {
 	genericAddErf(dst, sign, x)
 }
 
+// AddSigmoid computes dst_i += sign·σ(x_i) for a sign of 1 or -1.
+func AddSigmoid[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddSigmoid(dst, sign, x)
+}
+
+// AddTanh computes dst_i += sign·tanh(x_i) for a sign of 1 or -1.
+func AddTanh[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddTanh(dst, sign, x)
+}
+
+// AddSoftplus computes dst_i += sign·log(1 + exp(x_i)) for a sign of 1 or -1.
+func AddSoftplus[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddSoftplus(dst, sign, x)
+}
+
+// AddGELU computes dst_i += sign·x_i·Φ(x_i) for a sign of 1 or -1.
+func AddGELU[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddGELU(dst, sign, x)
+}
+
+// AddSiLU computes dst_i += sign·x_i·σ(x_i) for a sign of 1 or -1.
+func AddSiLU[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddSiLU(dst, sign, x)
+}
+
 // AddMax computes dst_i += sign·max(x_i, y_i), which is NaN if either is, for a sign of 1 or -1.
 func AddMax[T cpu.Float](dst []T, sign T, x []T, y []T) {
 	if len(x) != len(dst) || len(y) != len(dst) {

@@ -49,16 +49,16 @@ func genericAddExpProduct[T cpu.Float](dst []T, sign T, x, from []T) {
 }
 
 func exp32(x float32) float32 {
-	v4 := minOf(float32(90), x)
-	v5 := maxOf(float32(-105), v4)
-	p7, z7 := float64(float64(v5)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	v2 := minOf(float32(90), x)
+	v4 := maxOf(float32(-105), v2)
+	p7, z7 := float64(float64(v4)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
 	s7 := p7 + z7
 	if halfway(s7) {
 		s7 = toOdd(s7, p7, z7)
 	}
 	v7 := float32(s7)
 	v8 := v7 - float32(1.573118e+06)
-	p10, z10 := float64(float64(-v8)*float64(float32(0.6931471824645996))), float64(v5)
+	p10, z10 := float64(float64(-v8)*float64(float32(0.6931471824645996))), float64(v4)
 	s10 := p10 + z10
 	if halfway(s10) {
 		s10 = toOdd(s10, p10, z10)
@@ -91,21 +91,21 @@ func exp32(x float32) float32 {
 		s21 = toOdd(s21, p21, z21)
 	}
 	v21 := float32(s21)
-	v22 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v7)&7]
-	p23, z23 := float64(float64(math.Float32frombits(v22))*float64(v21)), float64(math.Float32frombits(v22))
-	s23 := p23 + z23
-	if halfway(s23) {
-		s23 = toOdd(s23, p23, z23)
+	v23 := math.Float32bits(v7) >> 3
+	v24 := v23 >> 1
+	v25 := v24 << 23
+	v26 := v23 - v24
+	v27 := v26 << 23
+	v28 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v7)&7]
+	v29 := v28 + v25
+	p30, z30 := float64(float64(math.Float32frombits(v29))*float64(v21)), float64(math.Float32frombits(v29))
+	s30 := p30 + z30
+	if halfway(s30) {
+		s30 = toOdd(s30, p30, z30)
 	}
-	v23 := float32(s23)
-	v24 := math.Float32bits(v7) >> 3
-	v25 := v24 >> 1
-	v26 := v25 << 23
-	v27 := float32(v23 * math.Float32frombits(v26))
-	v28 := v24 - v25
-	v29 := v28 << 23
-	v30 := float32(v27 * math.Float32frombits(v29))
-	return v30
+	v30 := float32(s30)
+	v31 := float32(v30 * math.Float32frombits(v27))
+	return v31
 }
 
 func genericLog[T cpu.Float](dst, x []T) {
@@ -546,85 +546,98 @@ func genericSigmoid[T cpu.Float](y, d, x []T) {
 	}
 }
 
+func genericAddSigmoid[T cpu.Float](dst []T, sign T, x []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v, _ := sigmoid64(float64(x[i]))
+			r = T(v)
+		} else {
+			v, _ := sigmoid32(float32(x[i]))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
 func sigmoid32(x float32) (float32, float32) {
 	v2 := math.Float32bits(x) | 0x80000000
-	v6 := minOf(float32(90), math.Float32frombits(v2))
-	v7 := maxOf(float32(-105), v6)
-	p9, z9 := float64(float64(v7)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
-	s9 := p9 + z9
-	if halfway(s9) {
-		s9 = toOdd(s9, p9, z9)
+	v4 := maxOf(float32(-105), math.Float32frombits(v2))
+	p7, z7 := float64(float64(v4)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s7 := p7 + z7
+	if halfway(s7) {
+		s7 = toOdd(s7, p7, z7)
 	}
-	v9 := float32(s9)
-	v10 := v9 - float32(1.573118e+06)
-	p12, z12 := float64(float64(-v10)*float64(float32(0.6931471824645996))), float64(v7)
+	v7 := float32(s7)
+	v8 := v7 - float32(1.573118e+06)
+	p10, z10 := float64(float64(-v8)*float64(float32(0.6931471824645996))), float64(v4)
+	s10 := p10 + z10
+	if halfway(s10) {
+		s10 = toOdd(s10, p10, z10)
+	}
+	v10 := float32(s10)
+	p12, z12 := float64(float64(-v8)*float64(float32(-1.9046542121259336e-09))), float64(v10)
 	s12 := p12 + z12
 	if halfway(s12) {
 		s12 = toOdd(s12, p12, z12)
 	}
 	v12 := float32(s12)
-	p14, z14 := float64(float64(-v10)*float64(float32(-1.9046542121259336e-09))), float64(v12)
-	s14 := p14 + z14
-	if halfway(s14) {
-		s14 = toOdd(s14, p14, z14)
+	p15, z15 := float64(float64(float32(0.04166891425848007))*float64(v12)), float64(float32(0.16668032109737396))
+	s15 := p15 + z15
+	if halfway(s15) {
+		s15 = toOdd(s15, p15, z15)
 	}
-	v14 := float32(s14)
-	p17, z17 := float64(float64(float32(0.04166891425848007))*float64(v14)), float64(float32(0.16668032109737396))
+	v15 := float32(s15)
+	p17, z17 := float64(float64(v15)*float64(v12)), float64(float32(0.5))
 	s17 := p17 + z17
 	if halfway(s17) {
 		s17 = toOdd(s17, p17, z17)
 	}
 	v17 := float32(s17)
-	p19, z19 := float64(float64(v17)*float64(v14)), float64(float32(0.5))
-	s19 := p19 + z19
-	if halfway(s19) {
-		s19 = toOdd(s19, p19, z19)
+	v18 := float32(v12 * v12)
+	v19 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v7)&7]
+	v20 := v12 + math.Float32frombits(v19)
+	p21, z21 := float64(float64(v17)*float64(v18)), float64(v20)
+	s21 := p21 + z21
+	if halfway(s21) {
+		s21 = toOdd(s21, p21, z21)
 	}
-	v19 := float32(s19)
-	v20 := float32(v14 * v14)
-	v21 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v9)&7]
-	v22 := v14 + math.Float32frombits(v21)
-	p23, z23 := float64(float64(v19)*float64(v20)), float64(v22)
-	s23 := p23 + z23
-	if halfway(s23) {
-		s23 = toOdd(s23, p23, z23)
+	v21 := float32(s21)
+	v23 := math.Float32bits(v7) >> 3
+	v24 := v23 >> 1
+	v25 := v24 << 23
+	v26 := v23 - v24
+	v27 := v26 << 23
+	v28 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v7)&7]
+	v29 := v28 + v25
+	p30, z30 := float64(float64(math.Float32frombits(v29))*float64(v21)), float64(math.Float32frombits(v29))
+	s30 := p30 + z30
+	if halfway(s30) {
+		s30 = toOdd(s30, p30, z30)
 	}
-	v23 := float32(s23)
-	v24 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v9)&7]
-	p25, z25 := float64(float64(math.Float32frombits(v24))*float64(v23)), float64(math.Float32frombits(v24))
-	s25 := p25 + z25
-	if halfway(s25) {
-		s25 = toOdd(s25, p25, z25)
+	v30 := float32(s30)
+	v31 := float32(v30 * math.Float32frombits(v27))
+	v34 := v31 + float32(1)
+	v35 := float32(1) / v34
+	v36 := float32(v31 * v35)
+	v37 := v31 - v36
+	p38, z38 := float64(float64(-v36)*float64(v31)), float64(v37)
+	s38 := p38 + z38
+	if halfway(s38) {
+		s38 = toOdd(s38, p38, z38)
 	}
-	v25 := float32(s25)
-	v26 := math.Float32bits(v9) >> 3
-	v27 := v26 >> 1
-	v28 := v27 << 23
-	v29 := float32(v25 * math.Float32frombits(v28))
-	v30 := v26 - v27
-	v31 := v30 << 23
-	v32 := float32(v29 * math.Float32frombits(v31))
-	v35 := v32 + float32(1)
-	v36 := float32(1) / v35
-	v37 := float32(v32 * v36)
-	v38 := v32 - v37
-	p39, z39 := float64(float64(-v37)*float64(v32)), float64(v38)
+	v38 := float32(s38)
+	p39, z39 := float64(float64(v38)*float64(v35)), float64(v36)
 	s39 := p39 + z39
 	if halfway(s39) {
 		s39 = toOdd(s39, p39, z39)
 	}
 	v39 := float32(s39)
-	p40, z40 := float64(float64(v39)*float64(v36)), float64(v37)
-	s40 := p40 + z40
-	if halfway(s40) {
-		s40 = toOdd(s40, p40, z40)
-	}
-	v40 := float32(s40)
-	v42 := float32(1) - v40
-	v44 := x < float32(0)
-	v45 := choose(v44, v40, v42)
-	v46 := float32(v40 * v42)
-	return v45, v46
+	v41 := float32(1) - v39
+	v42 := math.Float32bits(x)>>31 != 0
+	v43 := choose(v42, v39, v41)
+	v44 := float32(v39 * v41)
+	return v43, v44
 }
 
 func genericTanh[T cpu.Float](y, d, x []T) {
@@ -639,106 +652,32 @@ func genericTanh[T cpu.Float](y, d, x []T) {
 	}
 }
 
+func genericAddTanh[T cpu.Float](dst []T, sign T, x []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v, _ := tanh64(float64(x[i]))
+			r = T(v)
+		} else {
+			v, _ := tanh32(float32(x[i]))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
 func tanh32(x float32) (float32, float32) {
 	v2 := math.Float32bits(x) & 0x7fffffff
 	v4 := float32(math.Float32frombits(v2) * float32(-2))
-	v8 := minOf(float32(90), v4)
-	v9 := maxOf(float32(-105), v8)
-	p11, z11 := float64(float64(v9)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
-	s11 := p11 + z11
-	if halfway(s11) {
-		s11 = toOdd(s11, p11, z11)
-	}
-	v11 := float32(s11)
-	v12 := v11 - float32(1.573118e+06)
-	p14, z14 := float64(float64(-v12)*float64(float32(0.6931471824645996))), float64(v9)
-	s14 := p14 + z14
-	if halfway(s14) {
-		s14 = toOdd(s14, p14, z14)
-	}
-	v14 := float32(s14)
-	p16, z16 := float64(float64(-v12)*float64(float32(-1.9046542121259336e-09))), float64(v14)
-	s16 := p16 + z16
-	if halfway(s16) {
-		s16 = toOdd(s16, p16, z16)
-	}
-	v16 := float32(s16)
-	p19, z19 := float64(float64(float32(0.04166891425848007))*float64(v16)), float64(float32(0.16668032109737396))
-	s19 := p19 + z19
-	if halfway(s19) {
-		s19 = toOdd(s19, p19, z19)
-	}
-	v19 := float32(s19)
-	p21, z21 := float64(float64(v19)*float64(v16)), float64(float32(0.5))
-	s21 := p21 + z21
-	if halfway(s21) {
-		s21 = toOdd(s21, p21, z21)
-	}
-	v21 := float32(s21)
-	v22 := float32(v16 * v16)
-	v23 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v11)&7]
-	v24 := v16 + math.Float32frombits(v23)
-	p25, z25 := float64(float64(v21)*float64(v22)), float64(v24)
-	s25 := p25 + z25
-	if halfway(s25) {
-		s25 = toOdd(s25, p25, z25)
-	}
-	v25 := float32(s25)
-	v26 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v11)&7]
-	v27 := math.Float32bits(v11) >> 3
-	v28 := v27 >> 1
-	v29 := v28 << 23
-	v30 := float32(math.Float32frombits(v26) * math.Float32frombits(v29))
-	v31 := v27 - v28
-	v32 := v31 << 23
-	v33 := float32(v30 * math.Float32frombits(v32))
-	p34, z34 := float64(float64(v33)*float64(v25)), float64(v33)
-	s34 := p34 + z34
-	if halfway(s34) {
-		s34 = toOdd(s34, p34, z34)
-	}
-	v34 := float32(s34)
-	v36 := float32(1) - v33
-	p37, z37 := float64(float64(-v33)*float64(v25)), float64(v36)
-	s37 := p37 + z37
-	if halfway(s37) {
-		s37 = toOdd(s37, p37, z37)
-	}
-	v37 := float32(s37)
-	v39 := v34 + float32(1)
-	v40 := v37 / v39
-	v42 := v40 + float32(1)
-	v44 := math.Float32bits(x) & 0x80000000
-	v45 := math.Float32bits(v40) | v44
-	v46 := float32(v34 * v42)
-	v47 := float32(v46 * v42)
-	return math.Float32frombits(v45), v47
-}
-
-func genericSoftplus[T cpu.Float](y, d, x []T) {
-	for i := range y {
-		if cpu.Is64[T]() {
-			y1, d1 := softplus64(float64(x[i]))
-			y[i], d[i] = T(y1), T(d1)
-		} else {
-			y1, d1 := softplus32(float32(x[i]))
-			y[i], d[i] = T(y1), T(d1)
-		}
-	}
-}
-
-func softplus32(x float32) (float32, float32) {
-	v2 := math.Float32bits(x) | 0x80000000
-	v6 := minOf(float32(90), math.Float32frombits(v2))
-	v7 := maxOf(float32(-105), v6)
-	p9, z9 := float64(float64(v7)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	v6 := maxOf(float32(-105), v4)
+	p9, z9 := float64(float64(v6)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
 	s9 := p9 + z9
 	if halfway(s9) {
 		s9 = toOdd(s9, p9, z9)
 	}
 	v9 := float32(s9)
 	v10 := v9 - float32(1.573118e+06)
-	p12, z12 := float64(float64(-v10)*float64(float32(0.6931471824645996))), float64(v7)
+	p12, z12 := float64(float64(-v10)*float64(float32(0.6931471824645996))), float64(v6)
 	s12 := p12 + z12
 	if halfway(s12) {
 		s12 = toOdd(s12, p12, z12)
@@ -771,97 +710,197 @@ func softplus32(x float32) (float32, float32) {
 		s23 = toOdd(s23, p23, z23)
 	}
 	v23 := float32(s23)
-	v24 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v9)&7]
-	p25, z25 := float64(float64(math.Float32frombits(v24))*float64(v23)), float64(math.Float32frombits(v24))
-	s25 := p25 + z25
-	if halfway(s25) {
-		s25 = toOdd(s25, p25, z25)
+	v25 := math.Float32bits(v9) >> 3
+	v26 := v25 >> 1
+	v27 := v26 << 23
+	v28 := v25 - v26
+	v29 := v28 << 23
+	v30 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v9)&7]
+	v31 := v30 + v27
+	v32 := float32(math.Float32frombits(v31) * math.Float32frombits(v29))
+	p33, z33 := float64(float64(v32)*float64(v23)), float64(v32)
+	s33 := p33 + z33
+	if halfway(s33) {
+		s33 = toOdd(s33, p33, z33)
 	}
-	v25 := float32(s25)
-	v26 := math.Float32bits(v9) >> 3
-	v27 := v26 >> 1
-	v28 := v27 << 23
-	v29 := float32(v25 * math.Float32frombits(v28))
-	v30 := v26 - v27
-	v31 := v30 << 23
-	v32 := float32(v29 * math.Float32frombits(v31))
-	v35 := v32 + float32(1)
-	v36 := float32(1) / v35
-	v37 := float32(v32 * v36)
-	v38 := v32 - v37
-	p39, z39 := float64(float64(-v37)*float64(v32)), float64(v38)
+	v33 := float32(s33)
+	v35 := float32(1) - v32
+	p36, z36 := float64(float64(-v32)*float64(v23)), float64(v35)
+	s36 := p36 + z36
+	if halfway(s36) {
+		s36 = toOdd(s36, p36, z36)
+	}
+	v36 := float32(s36)
+	v38 := v33 + float32(1)
+	v39 := v36 / v38
+	v41 := v39 + float32(1)
+	v43 := math.Float32bits(x) & 0x80000000
+	v44 := math.Float32bits(v39) | v43
+	v45 := float32(v33 * v41)
+	v46 := float32(v45 * v41)
+	return math.Float32frombits(v44), v46
+}
+
+func genericSoftplus[T cpu.Float](y, d, x []T) {
+	for i := range y {
+		if cpu.Is64[T]() {
+			y1, d1 := softplus64(float64(x[i]))
+			y[i], d[i] = T(y1), T(d1)
+		} else {
+			y1, d1 := softplus32(float32(x[i]))
+			y[i], d[i] = T(y1), T(d1)
+		}
+	}
+}
+
+func genericAddSoftplus[T cpu.Float](dst []T, sign T, x []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v, _ := softplus64(float64(x[i]))
+			r = T(v)
+		} else {
+			v, _ := softplus32(float32(x[i]))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
+func softplus32(x float32) (float32, float32) {
+	v2 := math.Float32bits(x) | 0x80000000
+	v4 := maxOf(float32(-105), math.Float32frombits(v2))
+	p7, z7 := float64(float64(v4)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s7 := p7 + z7
+	if halfway(s7) {
+		s7 = toOdd(s7, p7, z7)
+	}
+	v7 := float32(s7)
+	v8 := v7 - float32(1.573118e+06)
+	p10, z10 := float64(float64(-v8)*float64(float32(0.6931471824645996))), float64(v4)
+	s10 := p10 + z10
+	if halfway(s10) {
+		s10 = toOdd(s10, p10, z10)
+	}
+	v10 := float32(s10)
+	p12, z12 := float64(float64(-v8)*float64(float32(-1.9046542121259336e-09))), float64(v10)
+	s12 := p12 + z12
+	if halfway(s12) {
+		s12 = toOdd(s12, p12, z12)
+	}
+	v12 := float32(s12)
+	p15, z15 := float64(float64(float32(0.04166891425848007))*float64(v12)), float64(float32(0.16668032109737396))
+	s15 := p15 + z15
+	if halfway(s15) {
+		s15 = toOdd(s15, p15, z15)
+	}
+	v15 := float32(s15)
+	p17, z17 := float64(float64(v15)*float64(v12)), float64(float32(0.5))
+	s17 := p17 + z17
+	if halfway(s17) {
+		s17 = toOdd(s17, p17, z17)
+	}
+	v17 := float32(s17)
+	v18 := float32(v12 * v12)
+	v19 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v7)&7]
+	v20 := v12 + math.Float32frombits(v19)
+	p21, z21 := float64(float64(v17)*float64(v18)), float64(v20)
+	s21 := p21 + z21
+	if halfway(s21) {
+		s21 = toOdd(s21, p21, z21)
+	}
+	v21 := float32(s21)
+	v23 := math.Float32bits(v7) >> 3
+	v24 := v23 >> 1
+	v25 := v24 << 23
+	v26 := v23 - v24
+	v27 := v26 << 23
+	v28 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v7)&7]
+	v29 := v28 + v25
+	p30, z30 := float64(float64(math.Float32frombits(v29))*float64(v21)), float64(math.Float32frombits(v29))
+	s30 := p30 + z30
+	if halfway(s30) {
+		s30 = toOdd(s30, p30, z30)
+	}
+	v30 := float32(s30)
+	v31 := float32(v30 * math.Float32frombits(v27))
+	v34 := v31 + float32(1)
+	v35 := float32(1) / v34
+	v36 := float32(v31 * v35)
+	v37 := v31 - v36
+	p38, z38 := float64(float64(-v36)*float64(v31)), float64(v37)
+	s38 := p38 + z38
+	if halfway(s38) {
+		s38 = toOdd(s38, p38, z38)
+	}
+	v38 := float32(s38)
+	p39, z39 := float64(float64(v38)*float64(v35)), float64(v36)
 	s39 := p39 + z39
 	if halfway(s39) {
 		s39 = toOdd(s39, p39, z39)
 	}
 	v39 := float32(s39)
-	p40, z40 := float64(float64(v39)*float64(v36)), float64(v37)
-	s40 := p40 + z40
-	if halfway(s40) {
-		s40 = toOdd(s40, p40, z40)
+	v41 := float32(1) - v39
+	p44, z44 := float64(float64(float32(-0.0033061429858207703))*float64(v31)), float64(float32(0.020148975774645805))
+	s44 := p44 + z44
+	if halfway(s44) {
+		s44 = toOdd(s44, p44, z44)
 	}
-	v40 := float32(s40)
-	v42 := float32(1) - v40
-	p45, z45 := float64(float64(float32(-0.0033061429858207703))*float64(v32)), float64(float32(0.020148975774645805))
-	s45 := p45 + z45
-	if halfway(s45) {
-		s45 = toOdd(s45, p45, z45)
+	v44 := float32(s44)
+	p46, z46 := float64(float64(v44)*float64(v31)), float64(float32(-0.0575597770512104))
+	s46 := p46 + z46
+	if halfway(s46) {
+		s46 = toOdd(s46, p46, z46)
 	}
-	v45 := float32(s45)
-	p47, z47 := float64(float64(v45)*float64(v32)), float64(float32(-0.0575597770512104))
-	s47 := p47 + z47
-	if halfway(s47) {
-		s47 = toOdd(s47, p47, z47)
+	v46 := float32(s46)
+	p48, z48 := float64(float64(v46)*float64(v31)), float64(float32(0.10669910162687302))
+	s48 := p48 + z48
+	if halfway(s48) {
+		s48 = toOdd(s48, p48, z48)
 	}
-	v47 := float32(s47)
-	p49, z49 := float64(float64(v47)*float64(v32)), float64(float32(0.10669910162687302))
-	s49 := p49 + z49
-	if halfway(s49) {
-		s49 = toOdd(s49, p49, z49)
+	v48 := float32(s48)
+	p50, z50 := float64(float64(v48)*float64(v31)), float64(float32(-0.15349072217941284))
+	s50 := p50 + z50
+	if halfway(s50) {
+		s50 = toOdd(s50, p50, z50)
 	}
-	v49 := float32(s49)
-	p51, z51 := float64(float64(v49)*float64(v32)), float64(float32(-0.15349072217941284))
-	s51 := p51 + z51
-	if halfway(s51) {
-		s51 = toOdd(s51, p51, z51)
+	v50 := float32(s50)
+	p52, z52 := float64(float64(v50)*float64(v31)), float64(float32(0.19693191349506378))
+	s52 := p52 + z52
+	if halfway(s52) {
+		s52 = toOdd(s52, p52, z52)
 	}
-	v51 := float32(s51)
-	p53, z53 := float64(float64(v51)*float64(v32)), float64(float32(0.19693191349506378))
-	s53 := p53 + z53
-	if halfway(s53) {
-		s53 = toOdd(s53, p53, z53)
+	v52 := float32(s52)
+	p54, z54 := float64(float64(v52)*float64(v31)), float64(float32(-0.24958156049251556))
+	s54 := p54 + z54
+	if halfway(s54) {
+		s54 = toOdd(s54, p54, z54)
 	}
-	v53 := float32(s53)
-	p55, z55 := float64(float64(v53)*float64(v32)), float64(float32(-0.24958156049251556))
-	s55 := p55 + z55
-	if halfway(s55) {
-		s55 = toOdd(s55, p55, z55)
+	v54 := float32(s54)
+	p56, z56 := float64(float64(v54)*float64(v31)), float64(float32(0.3333047032356262))
+	s56 := p56 + z56
+	if halfway(s56) {
+		s56 = toOdd(s56, p56, z56)
 	}
-	v55 := float32(s55)
-	p57, z57 := float64(float64(v55)*float64(v32)), float64(float32(0.3333047032356262))
-	s57 := p57 + z57
-	if halfway(s57) {
-		s57 = toOdd(s57, p57, z57)
+	v56 := float32(s56)
+	p58, z58 := float64(float64(v56)*float64(v31)), float64(float32(-0.4999993145465851))
+	s58 := p58 + z58
+	if halfway(s58) {
+		s58 = toOdd(s58, p58, z58)
 	}
-	v57 := float32(s57)
-	p59, z59 := float64(float64(v57)*float64(v32)), float64(float32(-0.4999993145465851))
-	s59 := p59 + z59
-	if halfway(s59) {
-		s59 = toOdd(s59, p59, z59)
+	v58 := float32(s58)
+	v59 := float32(v31 * v31)
+	p60, z60 := float64(float64(v58)*float64(v59)), float64(v31)
+	s60 := p60 + z60
+	if halfway(s60) {
+		s60 = toOdd(s60, p60, z60)
 	}
-	v59 := float32(s59)
-	v60 := float32(v32 * v32)
-	p61, z61 := float64(float64(v59)*float64(v60)), float64(v32)
-	s61 := p61 + z61
-	if halfway(s61) {
-		s61 = toOdd(s61, p61, z61)
-	}
-	v61 := float32(s61)
-	v63 := maxOf(x, float32(0))
-	v64 := v61 + v63
-	v66 := x < float32(0)
-	v67 := choose(v66, v40, v42)
-	return v64, v67
+	v60 := float32(s60)
+	v62 := maxOf(x, float32(0))
+	v63 := v60 + v62
+	v64 := math.Float32bits(x)>>31 != 0
+	v65 := choose(v64, v39, v41)
+	return v63, v65
 }
 
 func genericGELU[T cpu.Float](y, d, x []T) {
@@ -873,6 +912,20 @@ func genericGELU[T cpu.Float](y, d, x []T) {
 			y1, d1 := gELU32(float32(x[i]))
 			y[i], d[i] = T(y1), T(d1)
 		}
+	}
+}
+
+func genericAddGELU[T cpu.Float](dst []T, sign T, x []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v, _ := gELU64(float64(x[i]))
+			r = T(v)
+		} else {
+			v, _ := gELU32(float32(x[i]))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
 	}
 }
 
@@ -888,164 +941,162 @@ func gELU32(x float32) (float32, float32) {
 	v6 := float32(s6)
 	v8 := float32(v6 * float32(0.5))
 	v10 := float32(v5 * float32(-0.5))
-	v14 := minOf(float32(90), v10)
-	v15 := maxOf(float32(-105), v14)
-	p17, z17 := float64(float64(v15)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
-	s17 := p17 + z17
-	if halfway(s17) {
-		s17 = toOdd(s17, p17, z17)
+	p13, z13 := float64(float64(v10)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s13 := p13 + z13
+	if halfway(s13) {
+		s13 = toOdd(s13, p13, z13)
 	}
-	v17 := float32(s17)
-	v18 := v17 - float32(1.573118e+06)
-	p20, z20 := float64(float64(-v18)*float64(float32(0.6931471824645996))), float64(v15)
-	s20 := p20 + z20
-	if halfway(s20) {
-		s20 = toOdd(s20, p20, z20)
+	v13 := float32(s13)
+	v14 := v13 - float32(1.573118e+06)
+	p16, z16 := float64(float64(-v14)*float64(float32(0.6931471824645996))), float64(v10)
+	s16 := p16 + z16
+	if halfway(s16) {
+		s16 = toOdd(s16, p16, z16)
 	}
-	v20 := float32(s20)
-	p22, z22 := float64(float64(-v18)*float64(float32(-1.9046542121259336e-09))), float64(v20)
+	v16 := float32(s16)
+	p18, z18 := float64(float64(-v14)*float64(float32(-1.9046542121259336e-09))), float64(v16)
+	s18 := p18 + z18
+	if halfway(s18) {
+		s18 = toOdd(s18, p18, z18)
+	}
+	v18 := float32(s18)
+	v19 := v18 - v8
+	p22, z22 := float64(float64(float32(0.04166891425848007))*float64(v19)), float64(float32(0.16668032109737396))
 	s22 := p22 + z22
 	if halfway(s22) {
 		s22 = toOdd(s22, p22, z22)
 	}
 	v22 := float32(s22)
-	v23 := v22 - v8
-	p26, z26 := float64(float64(float32(0.04166891425848007))*float64(v23)), float64(float32(0.16668032109737396))
-	s26 := p26 + z26
-	if halfway(s26) {
-		s26 = toOdd(s26, p26, z26)
+	p24, z24 := float64(float64(v22)*float64(v19)), float64(float32(0.5))
+	s24 := p24 + z24
+	if halfway(s24) {
+		s24 = toOdd(s24, p24, z24)
 	}
-	v26 := float32(s26)
-	p28, z28 := float64(float64(v26)*float64(v23)), float64(float32(0.5))
+	v24 := float32(s24)
+	v25 := float32(v19 * v19)
+	v26 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v13)&7]
+	v27 := v19 + math.Float32frombits(v26)
+	p28, z28 := float64(float64(v24)*float64(v25)), float64(v27)
 	s28 := p28 + z28
 	if halfway(s28) {
 		s28 = toOdd(s28, p28, z28)
 	}
 	v28 := float32(s28)
-	v29 := float32(v23 * v23)
-	v30 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v17)&7]
-	v31 := v23 + math.Float32frombits(v30)
-	p32, z32 := float64(float64(v28)*float64(v29)), float64(v31)
-	s32 := p32 + z32
-	if halfway(s32) {
-		s32 = toOdd(s32, p32, z32)
+	v30 := math.Float32bits(v13) >> 3
+	v31 := v30 >> 1
+	v32 := v31 << 23
+	v33 := v30 - v31
+	v34 := v33 << 23
+	v35 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v13)&7]
+	v36 := v35 + v32
+	p37, z37 := float64(float64(math.Float32frombits(v36))*float64(v28)), float64(math.Float32frombits(v36))
+	s37 := p37 + z37
+	if halfway(s37) {
+		s37 = toOdd(s37, p37, z37)
 	}
-	v32 := float32(s32)
-	v33 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v17)&7]
-	p34, z34 := float64(float64(math.Float32frombits(v33))*float64(v32)), float64(math.Float32frombits(v33))
-	s34 := p34 + z34
-	if halfway(s34) {
-		s34 = toOdd(s34, p34, z34)
+	v37 := float32(s37)
+	v38 := float32(v37 * math.Float32frombits(v34))
+	v41 := v4 + float32(3.5)
+	v42 := float32(1) / v41
+	v44 := v4 - float32(3.5)
+	v45 := float32(v44 * v42)
+	p48, z48 := float64(float64(float32(0.00038457632763311267))*float64(v45)), float64(float32(-0.0003913145628757775))
+	s48 := p48 + z48
+	if halfway(s48) {
+		s48 = toOdd(s48, p48, z48)
 	}
-	v34 := float32(s34)
-	v35 := math.Float32bits(v17) >> 3
-	v36 := v35 >> 1
-	v37 := v36 << 23
-	v38 := float32(v34 * math.Float32frombits(v37))
-	v39 := v35 - v36
-	v40 := v39 << 23
-	v41 := float32(v38 * math.Float32frombits(v40))
-	v44 := v4 + float32(3.5)
-	v45 := float32(1) / v44
-	v47 := v4 - float32(3.5)
-	v48 := float32(v47 * v45)
-	p51, z51 := float64(float64(float32(0.00038457632763311267))*float64(v48)), float64(float32(-0.0003913145628757775))
-	s51 := p51 + z51
-	if halfway(s51) {
-		s51 = toOdd(s51, p51, z51)
+	v48 := float32(s48)
+	p50, z50 := float64(float64(v48)*float64(v45)), float64(float32(-0.0031462865881621838))
+	s50 := p50 + z50
+	if halfway(s50) {
+		s50 = toOdd(s50, p50, z50)
 	}
-	v51 := float32(s51)
-	p53, z53 := float64(float64(v51)*float64(v48)), float64(float32(-0.0031462865881621838))
-	s53 := p53 + z53
-	if halfway(s53) {
-		s53 = toOdd(s53, p53, z53)
+	v50 := float32(s50)
+	p52, z52 := float64(float64(v50)*float64(v45)), float64(float32(0.006459806580096483))
+	s52 := p52 + z52
+	if halfway(s52) {
+		s52 = toOdd(s52, p52, z52)
 	}
-	v53 := float32(s53)
-	p55, z55 := float64(float64(v53)*float64(v48)), float64(float32(0.006459806580096483))
-	s55 := p55 + z55
-	if halfway(s55) {
-		s55 = toOdd(s55, p55, z55)
+	v52 := float32(s52)
+	p54, z54 := float64(float64(v52)*float64(v45)), float64(float32(0.017399130389094353))
+	s54 := p54 + z54
+	if halfway(s54) {
+		s54 = toOdd(s54, p54, z54)
 	}
-	v55 := float32(s55)
-	p57, z57 := float64(float64(v55)*float64(v48)), float64(float32(0.017399130389094353))
-	s57 := p57 + z57
-	if halfway(s57) {
-		s57 = toOdd(s57, p57, z57)
+	v54 := float32(s54)
+	p56, z56 := float64(float64(v54)*float64(v45)), float64(float32(-0.11604892462491989))
+	s56 := p56 + z56
+	if halfway(s56) {
+		s56 = toOdd(s56, p56, z56)
 	}
-	v57 := float32(s57)
-	p59, z59 := float64(float64(v57)*float64(v48)), float64(float32(-0.11604892462491989))
-	s59 := p59 + z59
-	if halfway(s59) {
-		s59 = toOdd(s59, p59, z59)
+	v56 := float32(s56)
+	p58, z58 := float64(float64(v56)*float64(v45)), float64(float32(0.31542569398880005))
+	s58 := p58 + z58
+	if halfway(s58) {
+		s58 = toOdd(s58, p58, z58)
 	}
-	v59 := float32(s59)
-	p61, z61 := float64(float64(v59)*float64(v48)), float64(float32(0.31542569398880005))
-	s61 := p61 + z61
-	if halfway(s61) {
-		s61 = toOdd(s61, p61, z61)
+	v58 := float32(s58)
+	p60, z60 := float64(float64(v58)*float64(v45)), float64(float32(-0.5655618906021118))
+	s60 := p60 + z60
+	if halfway(s60) {
+		s60 = toOdd(s60, p60, z60)
 	}
-	v61 := float32(s61)
-	p63, z63 := float64(float64(v61)*float64(v48)), float64(float32(-0.5655618906021118))
-	s63 := p63 + z63
-	if halfway(s63) {
-		s63 = toOdd(s63, p63, z63)
+	v60 := float32(s60)
+	p62, z62 := float64(float64(v60)*float64(v45)), float64(float32(0.7444160580635071))
+	s62 := p62 + z62
+	if halfway(s62) {
+		s62 = toOdd(s62, p62, z62)
 	}
-	v63 := float32(s63)
-	p65, z65 := float64(float64(v63)*float64(v48)), float64(float32(0.7444160580635071))
-	s65 := p65 + z65
-	if halfway(s65) {
-		s65 = toOdd(s65, p65, z65)
+	v62 := float32(s62)
+	v63 := float32(v62 * v42)
+	v64 := float32(v63 * v38)
+	p67, z67 := float64(float64(float32(0.00010960630606859922))*float64(v5)), float64(float32(-0.0011885471176356077))
+	s67 := p67 + z67
+	if halfway(s67) {
+		s67 = toOdd(s67, p67, z67)
 	}
-	v65 := float32(s65)
-	v66 := float32(v65 * v45)
-	v67 := float32(v66 * v41)
-	p70, z70 := float64(float64(float32(0.00010960630606859922))*float64(v5)), float64(float32(-0.0011885471176356077))
-	s70 := p70 + z70
-	if halfway(s70) {
-		s70 = toOdd(s70, p70, z70)
+	v67 := float32(s67)
+	p69, z69 := float64(float64(v67)*float64(v5)), float64(float32(0.009974970482289791))
+	s69 := p69 + z69
+	if halfway(s69) {
+		s69 = toOdd(s69, p69, z69)
 	}
-	v70 := float32(s70)
-	p72, z72 := float64(float64(v70)*float64(v5)), float64(float32(0.009974970482289791))
-	s72 := p72 + z72
-	if halfway(s72) {
-		s72 = toOdd(s72, p72, z72)
+	v69 := float32(s69)
+	p71, z71 := float64(float64(v69)*float64(v5)), float64(float32(-0.06649064272642136))
+	s71 := p71 + z71
+	if halfway(s71) {
+		s71 = toOdd(s71, p71, z71)
 	}
-	v72 := float32(s72)
-	p74, z74 := float64(float64(v72)*float64(v5)), float64(float32(-0.06649064272642136))
-	s74 := p74 + z74
-	if halfway(s74) {
-		s74 = toOdd(s74, p74, z74)
+	v71 := float32(s71)
+	p73, z73 := float64(float64(v71)*float64(v5)), float64(float32(0.3989422917366028))
+	s73 := p73 + z73
+	if halfway(s73) {
+		s73 = toOdd(s73, p73, z73)
 	}
-	v74 := float32(s74)
-	p76, z76 := float64(float64(v74)*float64(v5)), float64(float32(0.3989422917366028))
-	s76 := p76 + z76
-	if halfway(s76) {
-		s76 = toOdd(s76, p76, z76)
+	v73 := float32(s73)
+	p75, z75 := float64(float64(x)*float64(v73)), float64(float32(0.5))
+	s75 := p75 + z75
+	if halfway(s75) {
+		s75 = toOdd(s75, p75, z75)
 	}
-	v76 := float32(s76)
-	p78, z78 := float64(float64(x)*float64(v76)), float64(float32(0.5))
-	s78 := p78 + z78
-	if halfway(s78) {
-		s78 = toOdd(s78, p78, z78)
-	}
-	v78 := float32(s78)
-	v80 := v4 < float32(0.699999988079071)
-	v82 := float32(1) - v67
-	v84 := x < float32(0)
-	v85 := choose(v84, v67, v82)
-	v86 := choose(v80, v78, v85)
-	v88 := float32(v41 * float32(0.3989422917366028))
+	v75 := float32(s75)
+	v77 := v4 < float32(0.699999988079071)
+	v79 := float32(1) - v64
+	v80 := math.Float32bits(x)>>31 != 0
+	v81 := choose(v80, v64, v79)
+	v82 := choose(v77, v75, v81)
+	v84 := float32(v38 * float32(0.3989422917366028))
+	v86 := maxOf(float32(-14.5), x)
+	v87 := float32(v86 * v82)
 	v90 := maxOf(float32(-14.5), x)
-	v91 := float32(v90 * v86)
-	v94 := maxOf(float32(-14.5), x)
-	v95 := minOf(float32(14.5), v94)
-	p96, z96 := float64(float64(v88)*float64(v95)), float64(v86)
-	s96 := p96 + z96
-	if halfway(s96) {
-		s96 = toOdd(s96, p96, z96)
+	v91 := minOf(float32(14.5), v90)
+	p92, z92 := float64(float64(v84)*float64(v91)), float64(v82)
+	s92 := p92 + z92
+	if halfway(s92) {
+		s92 = toOdd(s92, p92, z92)
 	}
-	v96 := float32(s96)
-	return v91, v96
+	v92 := float32(s92)
+	return v87, v92
 }
 
 func genericSiLU[T cpu.Float](y, d, x []T) {
@@ -1060,95 +1111,108 @@ func genericSiLU[T cpu.Float](y, d, x []T) {
 	}
 }
 
+func genericAddSiLU[T cpu.Float](dst []T, sign T, x []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v, _ := siLU64(float64(x[i]))
+			r = T(v)
+		} else {
+			v, _ := siLU32(float32(x[i]))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
 func siLU32(x float32) (float32, float32) {
 	v2 := math.Float32bits(x) | 0x80000000
-	v6 := minOf(float32(90), math.Float32frombits(v2))
-	v7 := maxOf(float32(-105), v6)
-	p9, z9 := float64(float64(v7)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
-	s9 := p9 + z9
-	if halfway(s9) {
-		s9 = toOdd(s9, p9, z9)
+	v4 := maxOf(float32(-105), math.Float32frombits(v2))
+	p7, z7 := float64(float64(v4)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s7 := p7 + z7
+	if halfway(s7) {
+		s7 = toOdd(s7, p7, z7)
 	}
-	v9 := float32(s9)
-	v10 := v9 - float32(1.573118e+06)
-	p12, z12 := float64(float64(-v10)*float64(float32(0.6931471824645996))), float64(v7)
+	v7 := float32(s7)
+	v8 := v7 - float32(1.573118e+06)
+	p10, z10 := float64(float64(-v8)*float64(float32(0.6931471824645996))), float64(v4)
+	s10 := p10 + z10
+	if halfway(s10) {
+		s10 = toOdd(s10, p10, z10)
+	}
+	v10 := float32(s10)
+	p12, z12 := float64(float64(-v8)*float64(float32(-1.9046542121259336e-09))), float64(v10)
 	s12 := p12 + z12
 	if halfway(s12) {
 		s12 = toOdd(s12, p12, z12)
 	}
 	v12 := float32(s12)
-	p14, z14 := float64(float64(-v10)*float64(float32(-1.9046542121259336e-09))), float64(v12)
-	s14 := p14 + z14
-	if halfway(s14) {
-		s14 = toOdd(s14, p14, z14)
+	p15, z15 := float64(float64(float32(0.04166891425848007))*float64(v12)), float64(float32(0.16668032109737396))
+	s15 := p15 + z15
+	if halfway(s15) {
+		s15 = toOdd(s15, p15, z15)
 	}
-	v14 := float32(s14)
-	p17, z17 := float64(float64(float32(0.04166891425848007))*float64(v14)), float64(float32(0.16668032109737396))
+	v15 := float32(s15)
+	p17, z17 := float64(float64(v15)*float64(v12)), float64(float32(0.5))
 	s17 := p17 + z17
 	if halfway(s17) {
 		s17 = toOdd(s17, p17, z17)
 	}
 	v17 := float32(s17)
-	p19, z19 := float64(float64(v17)*float64(v14)), float64(float32(0.5))
-	s19 := p19 + z19
-	if halfway(s19) {
-		s19 = toOdd(s19, p19, z19)
+	v18 := float32(v12 * v12)
+	v19 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v7)&7]
+	v20 := v12 + math.Float32frombits(v19)
+	p21, z21 := float64(float64(v17)*float64(v18)), float64(v20)
+	s21 := p21 + z21
+	if halfway(s21) {
+		s21 = toOdd(s21, p21, z21)
 	}
-	v19 := float32(s19)
-	v20 := float32(v14 * v14)
-	v21 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v9)&7]
-	v22 := v14 + math.Float32frombits(v21)
-	p23, z23 := float64(float64(v19)*float64(v20)), float64(v22)
-	s23 := p23 + z23
-	if halfway(s23) {
-		s23 = toOdd(s23, p23, z23)
+	v21 := float32(s21)
+	v23 := math.Float32bits(v7) >> 3
+	v24 := v23 >> 1
+	v25 := v24 << 23
+	v26 := v23 - v24
+	v27 := v26 << 23
+	v28 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v7)&7]
+	v29 := v28 + v25
+	p30, z30 := float64(float64(math.Float32frombits(v29))*float64(v21)), float64(math.Float32frombits(v29))
+	s30 := p30 + z30
+	if halfway(s30) {
+		s30 = toOdd(s30, p30, z30)
 	}
-	v23 := float32(s23)
-	v24 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v9)&7]
-	p25, z25 := float64(float64(math.Float32frombits(v24))*float64(v23)), float64(math.Float32frombits(v24))
-	s25 := p25 + z25
-	if halfway(s25) {
-		s25 = toOdd(s25, p25, z25)
+	v30 := float32(s30)
+	v31 := float32(v30 * math.Float32frombits(v27))
+	v34 := v31 + float32(1)
+	v35 := float32(1) / v34
+	v36 := float32(v31 * v35)
+	v37 := v31 - v36
+	p38, z38 := float64(float64(-v36)*float64(v31)), float64(v37)
+	s38 := p38 + z38
+	if halfway(s38) {
+		s38 = toOdd(s38, p38, z38)
 	}
-	v25 := float32(s25)
-	v26 := math.Float32bits(v9) >> 3
-	v27 := v26 >> 1
-	v28 := v27 << 23
-	v29 := float32(v25 * math.Float32frombits(v28))
-	v30 := v26 - v27
-	v31 := v30 << 23
-	v32 := float32(v29 * math.Float32frombits(v31))
-	v35 := v32 + float32(1)
-	v36 := float32(1) / v35
-	v37 := float32(v32 * v36)
-	v38 := v32 - v37
-	p39, z39 := float64(float64(-v37)*float64(v32)), float64(v38)
+	v38 := float32(s38)
+	p39, z39 := float64(float64(v38)*float64(v35)), float64(v36)
 	s39 := p39 + z39
 	if halfway(s39) {
 		s39 = toOdd(s39, p39, z39)
 	}
 	v39 := float32(s39)
-	p40, z40 := float64(float64(v39)*float64(v36)), float64(v37)
-	s40 := p40 + z40
-	if halfway(s40) {
-		s40 = toOdd(s40, p40, z40)
+	v41 := float32(1) - v39
+	v42 := math.Float32bits(x)>>31 != 0
+	v43 := choose(v42, v39, v41)
+	v44 := float32(v39 * v41)
+	v46 := maxOf(float32(-800), x)
+	v47 := float32(v46 * v43)
+	v50 := maxOf(float32(-800), x)
+	v51 := minOf(float32(800), v50)
+	p52, z52 := float64(float64(v44)*float64(v51)), float64(v43)
+	s52 := p52 + z52
+	if halfway(s52) {
+		s52 = toOdd(s52, p52, z52)
 	}
-	v40 := float32(s40)
-	v42 := float32(1) - v40
-	v44 := x < float32(0)
-	v45 := choose(v44, v40, v42)
-	v46 := float32(v40 * v42)
-	v48 := maxOf(float32(-800), x)
-	v49 := float32(v48 * v45)
-	v52 := maxOf(float32(-800), x)
-	v53 := minOf(float32(800), v52)
-	p54, z54 := float64(float64(v46)*float64(v53)), float64(v45)
-	s54 := p54 + z54
-	if halfway(s54) {
-		s54 = toOdd(s54, p54, z54)
-	}
-	v54 := float32(s54)
-	return v49, v54
+	v52 := float32(s52)
+	return v47, v52
 }
 
 func genericTan[T cpu.Float](y, d, x []T) {
@@ -1320,16 +1384,16 @@ func genericAddExpm1[T cpu.Float](dst []T, sign T, x []T) {
 }
 
 func expm132(x float32) (float32, float32) {
-	v4 := minOf(float32(90), x)
-	v5 := maxOf(float32(-105), v4)
-	p7, z7 := float64(float64(v5)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	v2 := minOf(float32(90), x)
+	v4 := maxOf(float32(-105), v2)
+	p7, z7 := float64(float64(v4)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
 	s7 := p7 + z7
 	if halfway(s7) {
 		s7 = toOdd(s7, p7, z7)
 	}
 	v7 := float32(s7)
 	v8 := v7 - float32(1.573118e+06)
-	p10, z10 := float64(float64(-v8)*float64(float32(0.6931471824645996))), float64(v5)
+	p10, z10 := float64(float64(-v8)*float64(float32(0.6931471824645996))), float64(v4)
 	s10 := p10 + z10
 	if halfway(s10) {
 		s10 = toOdd(s10, p10, z10)
@@ -1362,47 +1426,48 @@ func expm132(x float32) (float32, float32) {
 		s21 = toOdd(s21, p21, z21)
 	}
 	v21 := float32(s21)
-	v22 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v7)&7]
-	p24, z24 := float64(float64(math.Float32frombits(v22))*float64(v21)), float64(math.Float32frombits(v22))
-	s24 := p24 + z24
-	if halfway(s24) {
-		s24 = toOdd(s24, p24, z24)
+	v24 := math.Float32bits(v7) >> 3
+	v25 := v24 >> 1
+	v26 := v25 << 23
+	v27 := v24 - v25
+	v28 := v27 << 23
+	v29 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v7)&7]
+	v30 := v29 + v26
+	p31, z31 := float64(float64(math.Float32frombits(v30))*float64(v21)), float64(math.Float32frombits(v30))
+	s31 := p31 + z31
+	if halfway(s31) {
+		s31 = toOdd(s31, p31, z31)
 	}
-	v24 := float32(s24)
-	v25 := math.Float32bits(v7) >> 3
-	v26 := v25 >> 1
-	v27 := v26 << 23
-	v28 := float32(v24 * math.Float32frombits(v27))
-	v29 := v25 - v26
-	v30 := v29 << 23
-	v31 := float32(v28 * math.Float32frombits(v30))
-	v32 := math.Float32bits(v7) >> 3
-	v33 := v32 >> 1
-	v34 := v33 << 23
-	v35 := float32(math.Float32frombits(v22) * math.Float32frombits(v34))
-	v36 := v32 - v33
+	v31 := float32(s31)
+	v32 := float32(v31 * math.Float32frombits(v28))
+	v33 := math.Float32bits(v7) >> 3
+	v34 := v33 >> 1
+	v35 := v34 << 23
+	v36 := v33 - v34
 	v37 := v36 << 23
-	v38 := float32(v35 * math.Float32frombits(v37))
-	v39 := v38 - float32(1)
-	p40, z40 := float64(float64(v38)*float64(v21)), float64(v39)
-	s40 := p40 + z40
-	if halfway(s40) {
-		s40 = toOdd(s40, p40, z40)
+	v38 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v7)&7]
+	v39 := v38 + v35
+	v40 := float32(math.Float32frombits(v39) * math.Float32frombits(v37))
+	v41 := v40 - float32(1)
+	p42, z42 := float64(float64(v40)*float64(v21)), float64(v41)
+	s42 := p42 + z42
+	if halfway(s42) {
+		s42 = toOdd(s42, p42, z42)
 	}
-	v40 := float32(s40)
-	v42 := x > float32(64)
-	v43 := choose(v42, v31, v40)
-	v45 := math.Float32bits(x) & 0x80000000
-	v46 := math.Float32bits(v43) | v45
-	return math.Float32frombits(v46), v31
+	v42 := float32(s42)
+	v44 := x > float32(64)
+	v45 := choose(v44, v32, v42)
+	v47 := math.Float32bits(x) & 0x80000000
+	v48 := math.Float32bits(v45) | v47
+	return math.Float32frombits(v48), v32
 }
 
 func expm164(x float64) (float64, float64) {
-	v4 := minOf(float64(710), x)
-	v5 := maxOf(float64(-750), v4)
-	v7 := math.FMA(v5, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v2 := minOf(float64(710), x)
+	v4 := maxOf(float64(-750), v2)
+	v7 := math.FMA(v4, float64(1.4426950408889634), float64(8.44424930134014e+14))
 	v8 := v7 - float64(8.44424930134014e+14)
-	v10 := math.FMA(-v8, float64(0.6931471805599453), v5)
+	v10 := math.FMA(-v8, float64(0.6931471805599453), v4)
 	v12 := math.FMA(-v8, float64(2.3190468138462996e-17), v10)
 	v13 := float64(v12 * v12)
 	v16 := math.FMA(float64(0.001388978049608228), v13, float64(0.041666666570112816))
@@ -1418,17 +1483,17 @@ func expm164(x float64) (float64, float64) {
 	v31 := math.Float64bits(v7) >> 3
 	v32 := v31 >> 1
 	v33 := v32 << 52
-	v34 := float64(v30 * math.Float64frombits(v33))
-	v35 := v31 - v32
-	v36 := v35 << 52
-	v37 := float64(v34 * math.Float64frombits(v36))
+	v34 := v31 - v32
+	v35 := v34 << 52
+	v36 := float64(v30 * math.Float64frombits(v33))
+	v37 := float64(v36 * math.Float64frombits(v35))
 	v38 := math.Float64bits(v7) >> 3
 	v39 := v38 >> 1
 	v40 := v39 << 52
-	v41 := float64(float64(1) * math.Float64frombits(v40))
-	v42 := v38 - v39
-	v43 := v42 << 52
-	v44 := float64(v41 * math.Float64frombits(v43))
+	v41 := v38 - v39
+	v42 := v41 << 52
+	v43 := float64(float64(1) * math.Float64frombits(v40))
+	v44 := float64(v43 * math.Float64frombits(v42))
 	v45 := math.FMA(v44, math.Float64frombits(v24), -float64(1))
 	v46 := math.FMA(v44, v28, v45)
 	v48 := x > float64(64)
@@ -1663,165 +1728,163 @@ func erf32(x float32) (float32, float32) {
 		s8 = toOdd(s8, p8, z8)
 	}
 	v8 := float32(s8)
-	v12 := minOf(float32(90), math.Float32frombits(v7))
-	v13 := maxOf(float32(-105), v12)
-	p15, z15 := float64(float64(v13)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
-	s15 := p15 + z15
-	if halfway(s15) {
-		s15 = toOdd(s15, p15, z15)
+	p11, z11 := float64(float64(math.Float32frombits(v7))*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s11 := p11 + z11
+	if halfway(s11) {
+		s11 = toOdd(s11, p11, z11)
 	}
-	v15 := float32(s15)
-	v16 := v15 - float32(1.573118e+06)
-	p18, z18 := float64(float64(-v16)*float64(float32(0.6931471824645996))), float64(v13)
-	s18 := p18 + z18
-	if halfway(s18) {
-		s18 = toOdd(s18, p18, z18)
+	v11 := float32(s11)
+	v12 := v11 - float32(1.573118e+06)
+	p14, z14 := float64(float64(-v12)*float64(float32(0.6931471824645996))), float64(math.Float32frombits(v7))
+	s14 := p14 + z14
+	if halfway(s14) {
+		s14 = toOdd(s14, p14, z14)
 	}
-	v18 := float32(s18)
-	p20, z20 := float64(float64(-v16)*float64(float32(-1.9046542121259336e-09))), float64(v18)
+	v14 := float32(s14)
+	p16, z16 := float64(float64(-v12)*float64(float32(-1.9046542121259336e-09))), float64(v14)
+	s16 := p16 + z16
+	if halfway(s16) {
+		s16 = toOdd(s16, p16, z16)
+	}
+	v16 := float32(s16)
+	v17 := v16 - v8
+	p20, z20 := float64(float64(float32(0.04166891425848007))*float64(v17)), float64(float32(0.16668032109737396))
 	s20 := p20 + z20
 	if halfway(s20) {
 		s20 = toOdd(s20, p20, z20)
 	}
 	v20 := float32(s20)
-	v21 := v20 - v8
-	p24, z24 := float64(float64(float32(0.04166891425848007))*float64(v21)), float64(float32(0.16668032109737396))
-	s24 := p24 + z24
-	if halfway(s24) {
-		s24 = toOdd(s24, p24, z24)
+	p22, z22 := float64(float64(v20)*float64(v17)), float64(float32(0.5))
+	s22 := p22 + z22
+	if halfway(s22) {
+		s22 = toOdd(s22, p22, z22)
 	}
-	v24 := float32(s24)
-	p26, z26 := float64(float64(v24)*float64(v21)), float64(float32(0.5))
+	v22 := float32(s22)
+	v23 := float32(v17 * v17)
+	v24 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v11)&7]
+	v25 := v17 + math.Float32frombits(v24)
+	p26, z26 := float64(float64(v22)*float64(v23)), float64(v25)
 	s26 := p26 + z26
 	if halfway(s26) {
 		s26 = toOdd(s26, p26, z26)
 	}
 	v26 := float32(s26)
-	v27 := float32(v21 * v21)
-	v28 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v15)&7]
-	v29 := v21 + math.Float32frombits(v28)
-	p30, z30 := float64(float64(v26)*float64(v27)), float64(v29)
-	s30 := p30 + z30
-	if halfway(s30) {
-		s30 = toOdd(s30, p30, z30)
+	v28 := math.Float32bits(v11) >> 3
+	v29 := v28 >> 1
+	v30 := v29 << 23
+	v31 := v28 - v29
+	v32 := v31 << 23
+	v33 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v11)&7]
+	v34 := v33 + v30
+	p35, z35 := float64(float64(math.Float32frombits(v34))*float64(v26)), float64(math.Float32frombits(v34))
+	s35 := p35 + z35
+	if halfway(s35) {
+		s35 = toOdd(s35, p35, z35)
 	}
-	v30 := float32(s30)
-	v31 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v15)&7]
-	p32, z32 := float64(float64(math.Float32frombits(v31))*float64(v30)), float64(math.Float32frombits(v31))
-	s32 := p32 + z32
-	if halfway(s32) {
-		s32 = toOdd(s32, p32, z32)
+	v35 := float32(s35)
+	v36 := float32(v35 * math.Float32frombits(v32))
+	v38 := minOf(float32(4), v4)
+	v40 := v38 - float32(2.5)
+	v41 := float32(v40 * v40)
+	p44, z44 := float64(float64(float32(0.00022468226961791515))*float64(v41)), float64(float32(-0.0006610231939703226))
+	s44 := p44 + z44
+	if halfway(s44) {
+		s44 = toOdd(s44, p44, z44)
 	}
-	v32 := float32(s32)
-	v33 := math.Float32bits(v15) >> 3
-	v34 := v33 >> 1
-	v35 := v34 << 23
-	v36 := float32(v32 * math.Float32frombits(v35))
-	v37 := v33 - v34
-	v38 := v37 << 23
-	v39 := float32(v36 * math.Float32frombits(v38))
-	v41 := minOf(float32(4), v4)
-	v43 := v41 - float32(2.5)
-	v44 := float32(v43 * v43)
-	p47, z47 := float64(float64(float32(0.00022468226961791515))*float64(v44)), float64(float32(-0.0006610231939703226))
-	s47 := p47 + z47
-	if halfway(s47) {
-		s47 = toOdd(s47, p47, z47)
+	v44 := float32(s44)
+	p46, z46 := float64(float64(v44)*float64(v41)), float64(float32(-0.008132031187415123))
+	s46 := p46 + z46
+	if halfway(s46) {
+		s46 = toOdd(s46, p46, z46)
 	}
-	v47 := float32(s47)
-	p49, z49 := float64(float64(v47)*float64(v44)), float64(float32(-0.008132031187415123))
-	s49 := p49 + z49
-	if halfway(s49) {
-		s49 = toOdd(s49, p49, z49)
+	v46 := float32(s46)
+	p48, z48 := float64(float64(v46)*float64(v41)), float64(float32(-0.07434220612049103))
+	s48 := p48 + z48
+	if halfway(s48) {
+		s48 = toOdd(s48, p48, z48)
 	}
-	v49 := float32(s49)
-	p51, z51 := float64(float64(v49)*float64(v44)), float64(float32(-0.07434220612049103))
+	v48 := float32(s48)
+	p51, z51 := float64(float64(float32(0.00010675566591089591))*float64(v41)), float64(float32(0.0005428495351225138))
 	s51 := p51 + z51
 	if halfway(s51) {
 		s51 = toOdd(s51, p51, z51)
 	}
 	v51 := float32(s51)
-	p54, z54 := float64(float64(float32(0.00010675566591089591))*float64(v44)), float64(float32(0.0005428495351225138))
-	s54 := p54 + z54
-	if halfway(s54) {
-		s54 = toOdd(s54, p54, z54)
+	p53, z53 := float64(float64(v51)*float64(v41)), float64(float32(0.002303035231307149))
+	s53 := p53 + z53
+	if halfway(s53) {
+		s53 = toOdd(s53, p53, z53)
 	}
-	v54 := float32(s54)
-	p56, z56 := float64(float64(v54)*float64(v44)), float64(float32(0.002303035231307149))
-	s56 := p56 + z56
-	if halfway(s56) {
-		s56 = toOdd(s56, p56, z56)
+	v53 := float32(s53)
+	p55, z55 := float64(float64(v53)*float64(v41)), float64(float32(0.024914560839533806))
+	s55 := p55 + z55
+	if halfway(s55) {
+		s55 = toOdd(s55, p55, z55)
 	}
-	v56 := float32(s56)
-	p58, z58 := float64(float64(v56)*float64(v44)), float64(float32(0.024914560839533806))
+	v55 := float32(s55)
+	p57, z57 := float64(float64(v55)*float64(v41)), float64(float32(0.21080762147903442))
+	s57 := p57 + z57
+	if halfway(s57) {
+		s57 = toOdd(s57, p57, z57)
+	}
+	v57 := float32(s57)
+	p58, z58 := float64(float64(v48)*float64(v40)), float64(v57)
 	s58 := p58 + z58
 	if halfway(s58) {
 		s58 = toOdd(s58, p58, z58)
 	}
 	v58 := float32(s58)
-	p60, z60 := float64(float64(v58)*float64(v44)), float64(float32(0.21080762147903442))
-	s60 := p60 + z60
-	if halfway(s60) {
-		s60 = toOdd(s60, p60, z60)
+	v59 := float32(v58 * v36)
+	v60 := float32(v5 * v5)
+	p63, z63 := float64(float64(float32(-0.000801686430349946))*float64(v60)), float64(float32(-0.02685421146452427))
+	s63 := p63 + z63
+	if halfway(s63) {
+		s63 = toOdd(s63, p63, z63)
 	}
-	v60 := float32(s60)
-	p61, z61 := float64(float64(v51)*float64(v43)), float64(v60)
-	s61 := p61 + z61
-	if halfway(s61) {
-		s61 = toOdd(s61, p61, z61)
+	v63 := float32(s63)
+	p65, z65 := float64(float64(v63)*float64(v60)), float64(float32(-0.3761262595653534))
+	s65 := p65 + z65
+	if halfway(s65) {
+		s65 = toOdd(s65, p65, z65)
 	}
-	v61 := float32(s61)
-	v62 := float32(v61 * v39)
-	v63 := float32(v5 * v5)
-	p66, z66 := float64(float64(float32(-0.000801686430349946))*float64(v63)), float64(float32(-0.02685421146452427))
-	s66 := p66 + z66
-	if halfway(s66) {
-		s66 = toOdd(s66, p66, z66)
-	}
-	v66 := float32(s66)
-	p68, z68 := float64(float64(v66)*float64(v63)), float64(float32(-0.3761262595653534))
+	v65 := float32(s65)
+	p68, z68 := float64(float64(float32(7.875874871388078e-05))*float64(v60)), float64(float32(0.005189087241888046))
 	s68 := p68 + z68
 	if halfway(s68) {
 		s68 = toOdd(s68, p68, z68)
 	}
 	v68 := float32(s68)
-	p71, z71 := float64(float64(float32(7.875874871388078e-05))*float64(v63)), float64(float32(0.005189087241888046))
-	s71 := p71 + z71
-	if halfway(s71) {
-		s71 = toOdd(s71, p71, z71)
+	p70, z70 := float64(float64(v68)*float64(v60)), float64(float32(0.11283594369888306))
+	s70 := p70 + z70
+	if halfway(s70) {
+		s70 = toOdd(s70, p70, z70)
 	}
-	v71 := float32(s71)
-	p73, z73 := float64(float64(v71)*float64(v63)), float64(float32(0.11283594369888306))
+	v70 := float32(s70)
+	p72, z72 := float64(float64(v70)*float64(v60)), float64(float32(0.12837916612625122))
+	s72 := p72 + z72
+	if halfway(s72) {
+		s72 = toOdd(s72, p72, z72)
+	}
+	v72 := float32(s72)
+	p73, z73 := float64(float64(v65)*float64(v5)), float64(v72)
 	s73 := p73 + z73
 	if halfway(s73) {
 		s73 = toOdd(s73, p73, z73)
 	}
 	v73 := float32(s73)
-	p75, z75 := float64(float64(v73)*float64(v63)), float64(float32(0.12837916612625122))
-	s75 := p75 + z75
-	if halfway(s75) {
-		s75 = toOdd(s75, p75, z75)
+	p74, z74 := float64(float64(v4)*float64(v73)), float64(v4)
+	s74 := p74 + z74
+	if halfway(s74) {
+		s74 = toOdd(s74, p74, z74)
 	}
-	v75 := float32(s75)
-	p76, z76 := float64(float64(v68)*float64(v5)), float64(v75)
-	s76 := p76 + z76
-	if halfway(s76) {
-		s76 = toOdd(s76, p76, z76)
-	}
-	v76 := float32(s76)
-	p77, z77 := float64(float64(v4)*float64(v76)), float64(v4)
-	s77 := p77 + z77
-	if halfway(s77) {
-		s77 = toOdd(s77, p77, z77)
-	}
-	v77 := float32(s77)
-	v79 := v4 < float32(1)
-	v81 := float32(1) - v62
-	v82 := choose(v79, v77, v81)
-	v84 := math.Float32bits(x) & 0x80000000
-	v85 := math.Float32bits(v82) | v84
-	v87 := float32(v39 * float32(1.128379225730896))
-	return math.Float32frombits(v85), v87
+	v74 := float32(s74)
+	v76 := v4 < float32(1)
+	v78 := float32(1) - v59
+	v79 := choose(v76, v74, v78)
+	v81 := math.Float32bits(x) & 0x80000000
+	v82 := math.Float32bits(v79) | v81
+	v84 := float32(v36 * float32(1.128379225730896))
+	return math.Float32frombits(v82), v84
 }
 
 func erf64(x float64) (float64, float64) {
@@ -1830,76 +1893,74 @@ func erf64(x float64) (float64, float64) {
 	v5 := float64(v4 * v4)
 	v7 := math.Float64bits(v5) ^ 0x8000000000000000
 	v8 := math.FMA(v4, v4, -v5)
-	v12 := minOf(float64(710), math.Float64frombits(v7))
-	v13 := maxOf(float64(-750), v12)
-	v15 := math.FMA(v13, float64(1.4426950408889634), float64(8.44424930134014e+14))
-	v16 := v15 - float64(8.44424930134014e+14)
-	v18 := math.FMA(-v16, float64(0.6931471805599453), v13)
-	v20 := math.FMA(-v16, float64(2.3190468138462996e-17), v18)
-	v21 := v20 - v8
-	v22 := float64(v21 * v21)
-	v25 := math.FMA(float64(0.001388978049608228), v22, float64(0.041666666570112816))
-	v27 := math.FMA(v25, v22, float64(0.5000000000000296))
-	v30 := math.FMA(float64(0.0001984056546965847), v22, float64(0.008333333371123621))
-	v32 := math.FMA(v30, v22, float64(0.16666666666663726))
-	v33 := [8]uint64{0x3ff0000000000000, 0x3ff172b83c7d517b, 0x3ff306fe0a31b715, 0x3ff4bfdad5362a27, 0x3ff6a09e667f3bcd, 0x3ff8ace5422aa0db, 0x3ffae89f995ad3ad, 0x3ffd5818dcfba487}[math.Float64bits(v15)&7]
-	v34 := math.FMA(v32, v21, v27)
-	v35 := math.FMA(v34, v22, v21)
-	v36 := [8]uint64{0x0, 0xbc819041bc819041, 0x3c86f46b3c86f46b, 0x3c7d43973c7d4397, 0xbc9bdd33bc9bdd33, 0x3c96e9f13c96e9f1, 0x3c97a1cd3c97a1cd, 0x3c82ed033c82ed03}[math.Float64bits(v15)&7]
-	v37 := math.FMA(math.Float64frombits(v33), v35, math.Float64frombits(v36))
-	v38 := math.Float64frombits(v33) + v37
-	v39 := math.Float64bits(v15) >> 3
-	v40 := v39 >> 1
-	v41 := v40 << 52
-	v42 := float64(v38 * math.Float64frombits(v41))
-	v43 := v39 - v40
-	v44 := v43 << 52
-	v45 := float64(v42 * math.Float64frombits(v44))
-	v47 := minOf(float64(6), v4)
-	v49 := v47 - float64(3.5)
-	v50 := float64(v49 * v49)
-	v53 := math.FMA(float64(1.9333060731984895e-11), v50, float64(6.221597981906658e-10))
-	v55 := math.FMA(v53, v50, float64(1.6625894981841768e-09))
-	v57 := math.FMA(v55, v50, float64(-1.082450428606796e-08))
-	v59 := math.FMA(v57, v50, float64(-2.3323324337272013e-08))
-	v61 := math.FMA(v59, v50, float64(-3.7805468296223167e-07))
-	v63 := math.FMA(v61, v50, float64(-8.243137915473525e-06))
-	v65 := math.FMA(v63, v50, float64(-0.0001554726710173821))
-	v67 := math.FMA(v65, v50, float64(-0.0026730738178274657))
-	v69 := math.FMA(v67, v50, float64(-0.04132357783169455))
-	v72 := math.FMA(float64(1.1711559801285165e-12), v50, float64(1.4599285807106305e-10))
-	v74 := math.FMA(v72, v50, float64(1.5510618080139625e-09))
-	v76 := math.FMA(v74, v50, float64(-1.7847746156938701e-09))
-	v78 := math.FMA(v76, v50, float64(-1.1043806110367027e-08))
-	v80 := math.FMA(v78, v50, float64(1.0098040189576133e-07))
-	v82 := math.FMA(v80, v50, float64(1.8487833839193644e-06))
-	v84 := math.FMA(v82, v50, float64(3.6172548623901414e-05))
-	v86 := math.FMA(v84, v50, float64(0.0006526865755618204))
-	v88 := math.FMA(v86, v50, float64(0.010661133339430206))
-	v90 := math.FMA(v88, v50, float64(0.15529365560720917))
-	v91 := math.FMA(v69, v49, v90)
-	v92 := float64(v91 * v45)
-	v93 := float64(v5 * v5)
-	v96 := math.FMA(float64(-1.1372848856791674e-09), v93, float64(-1.6350312701054695e-07))
-	v98 := math.FMA(v96, v93, float64(-1.4925595266831182e-05))
-	v100 := math.FMA(v98, v93, float64(-0.000854832698083379))
-	v102 := math.FMA(v100, v93, float64(-0.026866170645076792))
-	v104 := math.FMA(v102, v93, float64(-0.3761263890318375))
-	v107 := math.FMA(float64(5.957176147748911e-11), v93, float64(1.4659775274047436e-08))
-	v109 := math.FMA(v107, v93, float64(1.6461000484121368e-06))
-	v111 := math.FMA(v109, v93, float64(0.0001205533111164271))
-	v113 := math.FMA(v111, v93, float64(0.0052239776248180145))
-	v115 := math.FMA(v113, v93, float64(0.11283791670954879))
-	v117 := math.FMA(v115, v93, float64(0.1283791670955126))
-	v118 := math.FMA(v104, v5, v117)
-	v119 := math.FMA(v4, v118, v4)
-	v121 := v4 < float64(1)
-	v123 := float64(1) - v92
-	v124 := choose(v121, v119, v123)
-	v126 := math.Float64bits(x) & 0x8000000000000000
-	v127 := math.Float64bits(v124) | v126
-	v129 := float64(v45 * float64(1.1283791670955126))
-	return math.Float64frombits(v127), v129
+	v11 := math.FMA(math.Float64frombits(v7), float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v12 := v11 - float64(8.44424930134014e+14)
+	v14 := math.FMA(-v12, float64(0.6931471805599453), math.Float64frombits(v7))
+	v16 := math.FMA(-v12, float64(2.3190468138462996e-17), v14)
+	v17 := v16 - v8
+	v18 := float64(v17 * v17)
+	v21 := math.FMA(float64(0.001388978049608228), v18, float64(0.041666666570112816))
+	v23 := math.FMA(v21, v18, float64(0.5000000000000296))
+	v26 := math.FMA(float64(0.0001984056546965847), v18, float64(0.008333333371123621))
+	v28 := math.FMA(v26, v18, float64(0.16666666666663726))
+	v29 := [8]uint64{0x3ff0000000000000, 0x3ff172b83c7d517b, 0x3ff306fe0a31b715, 0x3ff4bfdad5362a27, 0x3ff6a09e667f3bcd, 0x3ff8ace5422aa0db, 0x3ffae89f995ad3ad, 0x3ffd5818dcfba487}[math.Float64bits(v11)&7]
+	v30 := math.FMA(v28, v17, v23)
+	v31 := math.FMA(v30, v18, v17)
+	v32 := [8]uint64{0x0, 0xbc819041bc819041, 0x3c86f46b3c86f46b, 0x3c7d43973c7d4397, 0xbc9bdd33bc9bdd33, 0x3c96e9f13c96e9f1, 0x3c97a1cd3c97a1cd, 0x3c82ed033c82ed03}[math.Float64bits(v11)&7]
+	v33 := math.FMA(math.Float64frombits(v29), v31, math.Float64frombits(v32))
+	v34 := math.Float64frombits(v29) + v33
+	v35 := math.Float64bits(v11) >> 3
+	v36 := v35 >> 1
+	v37 := v36 << 52
+	v38 := v35 - v36
+	v39 := v38 << 52
+	v40 := float64(v34 * math.Float64frombits(v37))
+	v41 := float64(v40 * math.Float64frombits(v39))
+	v43 := minOf(float64(6), v4)
+	v45 := v43 - float64(3.5)
+	v46 := float64(v45 * v45)
+	v49 := math.FMA(float64(1.9333060731984895e-11), v46, float64(6.221597981906658e-10))
+	v51 := math.FMA(v49, v46, float64(1.6625894981841768e-09))
+	v53 := math.FMA(v51, v46, float64(-1.082450428606796e-08))
+	v55 := math.FMA(v53, v46, float64(-2.3323324337272013e-08))
+	v57 := math.FMA(v55, v46, float64(-3.7805468296223167e-07))
+	v59 := math.FMA(v57, v46, float64(-8.243137915473525e-06))
+	v61 := math.FMA(v59, v46, float64(-0.0001554726710173821))
+	v63 := math.FMA(v61, v46, float64(-0.0026730738178274657))
+	v65 := math.FMA(v63, v46, float64(-0.04132357783169455))
+	v68 := math.FMA(float64(1.1711559801285165e-12), v46, float64(1.4599285807106305e-10))
+	v70 := math.FMA(v68, v46, float64(1.5510618080139625e-09))
+	v72 := math.FMA(v70, v46, float64(-1.7847746156938701e-09))
+	v74 := math.FMA(v72, v46, float64(-1.1043806110367027e-08))
+	v76 := math.FMA(v74, v46, float64(1.0098040189576133e-07))
+	v78 := math.FMA(v76, v46, float64(1.8487833839193644e-06))
+	v80 := math.FMA(v78, v46, float64(3.6172548623901414e-05))
+	v82 := math.FMA(v80, v46, float64(0.0006526865755618204))
+	v84 := math.FMA(v82, v46, float64(0.010661133339430206))
+	v86 := math.FMA(v84, v46, float64(0.15529365560720917))
+	v87 := math.FMA(v65, v45, v86)
+	v88 := float64(v87 * v41)
+	v89 := float64(v5 * v5)
+	v92 := math.FMA(float64(-1.1372848856791674e-09), v89, float64(-1.6350312701054695e-07))
+	v94 := math.FMA(v92, v89, float64(-1.4925595266831182e-05))
+	v96 := math.FMA(v94, v89, float64(-0.000854832698083379))
+	v98 := math.FMA(v96, v89, float64(-0.026866170645076792))
+	v100 := math.FMA(v98, v89, float64(-0.3761263890318375))
+	v103 := math.FMA(float64(5.957176147748911e-11), v89, float64(1.4659775274047436e-08))
+	v105 := math.FMA(v103, v89, float64(1.6461000484121368e-06))
+	v107 := math.FMA(v105, v89, float64(0.0001205533111164271))
+	v109 := math.FMA(v107, v89, float64(0.0052239776248180145))
+	v111 := math.FMA(v109, v89, float64(0.11283791670954879))
+	v113 := math.FMA(v111, v89, float64(0.1283791670955126))
+	v114 := math.FMA(v100, v5, v113)
+	v115 := math.FMA(v4, v114, v4)
+	v117 := v4 < float64(1)
+	v119 := float64(1) - v88
+	v120 := choose(v117, v115, v119)
+	v122 := math.Float64bits(x) & 0x8000000000000000
+	v123 := math.Float64bits(v120) | v122
+	v125 := float64(v41 * float64(1.1283791670955126))
+	return math.Float64frombits(v123), v125
 }
 
 func genericHypot[T cpu.Float](dst, x, y []T) {
@@ -3138,16 +3199,16 @@ func pow32(x, y float32) float32 {
 	v98 := float32(s98)
 	v101 := minOf(float32(0.009999999776482582), v98)
 	v102 := maxOf(float32(-0.009999999776482582), v101)
-	v106 := minOf(float32(90), v96)
-	v107 := maxOf(float32(-105), v106)
-	p109, z109 := float64(float64(v107)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	v104 := minOf(float32(90), v96)
+	v106 := maxOf(float32(-105), v104)
+	p109, z109 := float64(float64(v106)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
 	s109 := p109 + z109
 	if halfway(s109) {
 		s109 = toOdd(s109, p109, z109)
 	}
 	v109 := float32(s109)
 	v110 := v109 - float32(1.573118e+06)
-	p112, z112 := float64(float64(-v110)*float64(float32(0.6931471824645996))), float64(v107)
+	p112, z112 := float64(float64(-v110)*float64(float32(0.6931471824645996))), float64(v106)
 	s112 := p112 + z112
 	if halfway(s112) {
 		s112 = toOdd(s112, p112, z112)
@@ -3181,41 +3242,41 @@ func pow32(x, y float32) float32 {
 		s124 = toOdd(s124, p124, z124)
 	}
 	v124 := float32(s124)
-	v125 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v109)&7]
-	p126, z126 := float64(float64(math.Float32frombits(v125))*float64(v124)), float64(math.Float32frombits(v125))
-	s126 := p126 + z126
-	if halfway(s126) {
-		s126 = toOdd(s126, p126, z126)
+	v126 := math.Float32bits(v109) >> 3
+	v127 := v126 >> 1
+	v128 := v127 << 23
+	v129 := v126 - v127
+	v130 := v129 << 23
+	v131 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v109)&7]
+	v132 := v131 + v128
+	p133, z133 := float64(float64(math.Float32frombits(v132))*float64(v124)), float64(math.Float32frombits(v132))
+	s133 := p133 + z133
+	if halfway(s133) {
+		s133 = toOdd(s133, p133, z133)
 	}
-	v126 := float32(s126)
-	v127 := math.Float32bits(v109) >> 3
-	v128 := v127 >> 1
-	v129 := v128 << 23
-	v130 := float32(v126 * math.Float32frombits(v129))
-	v131 := v127 - v128
-	v132 := v131 << 23
-	v133 := float32(v130 * math.Float32frombits(v132))
-	v137 := float32(y * float32(0.5))
-	v138 := float32(math.RoundToEven(float64(v137)))
-	v139 := v138 == v137
-	v142 := choose(v139, float32(0), math.Float32frombits(0x80000000))
-	v143 := float32(math.RoundToEven(float64(y)))
-	v144 := v143 == y
-	v145 := choose(v144, v142, float32(0))
-	v146 := math.Float32bits(x) & math.Float32bits(v145)
-	v147 := x != x || y != y
-	v149 := choose(v147, math.Float32frombits(0x7fc00000), v133)
-	v151 := x == float32(1)
-	v153 := choose(v151, float32(1), v149)
-	v155 := choose(v144, float32(0), x)
-	v157 := !(v155 < float32(-3.4028234663852886e+38))
-	v159 := v155 < float32(0)
-	v161 := choose(v157, math.Float32frombits(0x7fc00000), v153)
-	v162 := choose(v159, v161, v153)
-	v163 := math.Float32bits(v162) ^ v146
-	v165 := y == float32(0)
-	v167 := choose(v165, float32(1), math.Float32frombits(v163))
-	return v167
+	v133 := float32(s133)
+	v134 := float32(v133 * math.Float32frombits(v130))
+	v138 := float32(y * float32(0.5))
+	v139 := float32(math.RoundToEven(float64(v138)))
+	v140 := v139 == v138
+	v143 := choose(v140, float32(0), math.Float32frombits(0x80000000))
+	v144 := float32(math.RoundToEven(float64(y)))
+	v145 := v144 == y
+	v146 := choose(v145, v143, float32(0))
+	v147 := math.Float32bits(x) & math.Float32bits(v146)
+	v148 := x != x || y != y
+	v150 := choose(v148, math.Float32frombits(0x7fc00000), v134)
+	v152 := x == float32(1)
+	v154 := choose(v152, float32(1), v150)
+	v156 := choose(v145, float32(0), x)
+	v158 := !(v156 < float32(-3.4028234663852886e+38))
+	v160 := v156 < float32(0)
+	v162 := choose(v158, math.Float32frombits(0x7fc00000), v154)
+	v163 := choose(v160, v162, v154)
+	v164 := math.Float32bits(v163) ^ v147
+	v166 := y == float32(0)
+	v168 := choose(v166, float32(1), math.Float32frombits(v164))
+	return v168
 }
 
 func pow64(x, y float64) float64 {
@@ -3290,11 +3351,11 @@ func pow64(x, y float64) float64 {
 	v110 := math.FMA(-math.Float64frombits(v107), v98, v109)
 	v113 := minOf(float64(0.01), v110)
 	v114 := maxOf(float64(-0.01), v113)
-	v118 := minOf(float64(710), v108)
-	v119 := maxOf(float64(-750), v118)
-	v121 := math.FMA(v119, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v116 := minOf(float64(710), v108)
+	v118 := maxOf(float64(-750), v116)
+	v121 := math.FMA(v118, float64(1.4426950408889634), float64(8.44424930134014e+14))
 	v122 := v121 - float64(8.44424930134014e+14)
-	v124 := math.FMA(-v122, float64(0.6931471805599453), v119)
+	v124 := math.FMA(-v122, float64(0.6931471805599453), v118)
 	v126 := math.FMA(-v122, float64(2.3190468138462996e-17), v124)
 	v127 := v126 - v114
 	v128 := float64(v127 * v127)
@@ -3311,10 +3372,10 @@ func pow64(x, y float64) float64 {
 	v145 := math.Float64bits(v121) >> 3
 	v146 := v145 >> 1
 	v147 := v146 << 52
-	v148 := float64(v144 * math.Float64frombits(v147))
-	v149 := v145 - v146
-	v150 := v149 << 52
-	v151 := float64(v148 * math.Float64frombits(v150))
+	v148 := v145 - v146
+	v149 := v148 << 52
+	v150 := float64(v144 * math.Float64frombits(v147))
+	v151 := float64(v150 * math.Float64frombits(v149))
 	v155 := float64(y * float64(0.5))
 	v156 := float64(math.RoundToEven(float64(v155)))
 	v157 := v156 == v155
@@ -3516,16 +3577,16 @@ func powSlopes32(x, y float32) (float32, float32, float32) {
 	v98 := float32(s98)
 	v101 := minOf(float32(0.009999999776482582), v98)
 	v102 := maxOf(float32(-0.009999999776482582), v101)
-	v106 := minOf(float32(90), v96)
-	v107 := maxOf(float32(-105), v106)
-	p109, z109 := float64(float64(v107)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	v104 := minOf(float32(90), v96)
+	v106 := maxOf(float32(-105), v104)
+	p109, z109 := float64(float64(v106)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
 	s109 := p109 + z109
 	if halfway(s109) {
 		s109 = toOdd(s109, p109, z109)
 	}
 	v109 := float32(s109)
 	v110 := v109 - float32(1.573118e+06)
-	p112, z112 := float64(float64(-v110)*float64(float32(0.6931471824645996))), float64(v107)
+	p112, z112 := float64(float64(-v110)*float64(float32(0.6931471824645996))), float64(v106)
 	s112 := p112 + z112
 	if halfway(s112) {
 		s112 = toOdd(s112, p112, z112)
@@ -3559,144 +3620,144 @@ func powSlopes32(x, y float32) (float32, float32, float32) {
 		s124 = toOdd(s124, p124, z124)
 	}
 	v124 := float32(s124)
-	v125 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v109)&7]
-	p126, z126 := float64(float64(math.Float32frombits(v125))*float64(v124)), float64(math.Float32frombits(v125))
-	s126 := p126 + z126
-	if halfway(s126) {
-		s126 = toOdd(s126, p126, z126)
+	v126 := math.Float32bits(v109) >> 3
+	v127 := v126 >> 1
+	v128 := v127 << 23
+	v129 := v126 - v127
+	v130 := v129 << 23
+	v131 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v109)&7]
+	v132 := v131 + v128
+	p133, z133 := float64(float64(math.Float32frombits(v132))*float64(v124)), float64(math.Float32frombits(v132))
+	s133 := p133 + z133
+	if halfway(s133) {
+		s133 = toOdd(s133, p133, z133)
 	}
-	v126 := float32(s126)
-	v127 := math.Float32bits(v109) >> 3
-	v128 := v127 >> 1
-	v129 := v128 << 23
-	v130 := float32(v126 * math.Float32frombits(v129))
-	v131 := v127 - v128
-	v132 := v131 << 23
-	v133 := float32(v130 * math.Float32frombits(v132))
-	v137 := float32(y * float32(0.5))
-	v138 := float32(math.RoundToEven(float64(v137)))
-	v139 := v138 == v137
-	v142 := choose(v139, float32(0), math.Float32frombits(0x80000000))
-	v143 := float32(math.RoundToEven(float64(y)))
-	v144 := v143 == y
-	v145 := choose(v144, v142, float32(0))
-	v146 := math.Float32bits(x) & math.Float32bits(v145)
-	v147 := x != x || y != y
-	v149 := choose(v147, math.Float32frombits(0x7fc00000), v133)
-	v151 := x == float32(1)
-	v153 := choose(v151, float32(1), v149)
-	v155 := choose(v144, float32(0), x)
-	v157 := !(v155 < float32(-3.4028234663852886e+38))
-	v159 := v155 < float32(0)
-	v161 := choose(v157, math.Float32frombits(0x7fc00000), v153)
-	v162 := choose(v159, v161, v153)
-	v163 := math.Float32bits(v162) ^ v146
-	v165 := y == float32(0)
-	v167 := choose(v165, float32(1), math.Float32frombits(v163))
-	v169 := v96 - v82
-	v170 := v169 - v96
-	v171 := v169 - v170
-	v172 := v96 - v171
-	v173 := v82 + v170
-	v174 := v172 - v173
-	v175 := v98 + v86
-	v176 := v175 - v174
-	v179 := minOf(float32(0.009999999776482582), v176)
-	v180 := maxOf(float32(-0.009999999776482582), v179)
-	v184 := minOf(float32(90), v169)
-	v185 := maxOf(float32(-105), v184)
-	p187, z187 := float64(float64(v185)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
-	s187 := p187 + z187
-	if halfway(s187) {
-		s187 = toOdd(s187, p187, z187)
+	v133 := float32(s133)
+	v134 := float32(v133 * math.Float32frombits(v130))
+	v138 := float32(y * float32(0.5))
+	v139 := float32(math.RoundToEven(float64(v138)))
+	v140 := v139 == v138
+	v143 := choose(v140, float32(0), math.Float32frombits(0x80000000))
+	v144 := float32(math.RoundToEven(float64(y)))
+	v145 := v144 == y
+	v146 := choose(v145, v143, float32(0))
+	v147 := math.Float32bits(x) & math.Float32bits(v146)
+	v148 := x != x || y != y
+	v150 := choose(v148, math.Float32frombits(0x7fc00000), v134)
+	v152 := x == float32(1)
+	v154 := choose(v152, float32(1), v150)
+	v156 := choose(v145, float32(0), x)
+	v158 := !(v156 < float32(-3.4028234663852886e+38))
+	v160 := v156 < float32(0)
+	v162 := choose(v158, math.Float32frombits(0x7fc00000), v154)
+	v163 := choose(v160, v162, v154)
+	v164 := math.Float32bits(v163) ^ v147
+	v166 := y == float32(0)
+	v168 := choose(v166, float32(1), math.Float32frombits(v164))
+	v170 := v96 - v82
+	v171 := v170 - v96
+	v172 := v170 - v171
+	v173 := v96 - v172
+	v174 := v82 + v171
+	v175 := v173 - v174
+	v176 := v98 + v86
+	v177 := v176 - v175
+	v180 := minOf(float32(0.009999999776482582), v177)
+	v181 := maxOf(float32(-0.009999999776482582), v180)
+	v183 := minOf(float32(90), v170)
+	v185 := maxOf(float32(-105), v183)
+	p188, z188 := float64(float64(v185)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s188 := p188 + z188
+	if halfway(s188) {
+		s188 = toOdd(s188, p188, z188)
 	}
-	v187 := float32(s187)
-	v188 := v187 - float32(1.573118e+06)
-	p190, z190 := float64(float64(-v188)*float64(float32(0.6931471824645996))), float64(v185)
-	s190 := p190 + z190
-	if halfway(s190) {
-		s190 = toOdd(s190, p190, z190)
+	v188 := float32(s188)
+	v189 := v188 - float32(1.573118e+06)
+	p191, z191 := float64(float64(-v189)*float64(float32(0.6931471824645996))), float64(v185)
+	s191 := p191 + z191
+	if halfway(s191) {
+		s191 = toOdd(s191, p191, z191)
 	}
-	v190 := float32(s190)
-	p192, z192 := float64(float64(-v188)*float64(float32(-1.9046542121259336e-09))), float64(v190)
-	s192 := p192 + z192
-	if halfway(s192) {
-		s192 = toOdd(s192, p192, z192)
+	v191 := float32(s191)
+	p193, z193 := float64(float64(-v189)*float64(float32(-1.9046542121259336e-09))), float64(v191)
+	s193 := p193 + z193
+	if halfway(s193) {
+		s193 = toOdd(s193, p193, z193)
 	}
-	v192 := float32(s192)
-	v193 := v192 - v180
-	p196, z196 := float64(float64(float32(0.04166891425848007))*float64(v193)), float64(float32(0.16668032109737396))
-	s196 := p196 + z196
-	if halfway(s196) {
-		s196 = toOdd(s196, p196, z196)
+	v193 := float32(s193)
+	v194 := v193 - v181
+	p197, z197 := float64(float64(float32(0.04166891425848007))*float64(v194)), float64(float32(0.16668032109737396))
+	s197 := p197 + z197
+	if halfway(s197) {
+		s197 = toOdd(s197, p197, z197)
 	}
-	v196 := float32(s196)
-	p198, z198 := float64(float64(v196)*float64(v193)), float64(float32(0.5))
-	s198 := p198 + z198
-	if halfway(s198) {
-		s198 = toOdd(s198, p198, z198)
+	v197 := float32(s197)
+	p199, z199 := float64(float64(v197)*float64(v194)), float64(float32(0.5))
+	s199 := p199 + z199
+	if halfway(s199) {
+		s199 = toOdd(s199, p199, z199)
 	}
-	v198 := float32(s198)
-	v199 := float32(v193 * v193)
-	v200 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v187)&7]
-	v201 := v193 + math.Float32frombits(v200)
-	p202, z202 := float64(float64(v198)*float64(v199)), float64(v201)
-	s202 := p202 + z202
-	if halfway(s202) {
-		s202 = toOdd(s202, p202, z202)
+	v199 := float32(s199)
+	v200 := float32(v194 * v194)
+	v201 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v188)&7]
+	v202 := v194 + math.Float32frombits(v201)
+	p203, z203 := float64(float64(v199)*float64(v200)), float64(v202)
+	s203 := p203 + z203
+	if halfway(s203) {
+		s203 = toOdd(s203, p203, z203)
 	}
-	v202 := float32(s202)
-	v203 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v187)&7]
-	p204, z204 := float64(float64(math.Float32frombits(v203))*float64(v202)), float64(math.Float32frombits(v203))
-	s204 := p204 + z204
-	if halfway(s204) {
-		s204 = toOdd(s204, p204, z204)
-	}
-	v204 := float32(s204)
-	v205 := math.Float32bits(v187) >> 3
+	v203 := float32(s203)
+	v205 := math.Float32bits(v188) >> 3
 	v206 := v205 >> 1
 	v207 := v206 << 23
-	v208 := float32(v204 * math.Float32frombits(v207))
-	v209 := v205 - v206
-	v210 := v209 << 23
-	v211 := float32(v208 * math.Float32frombits(v210))
-	v215 := float32(y * float32(0.5))
-	v216 := float32(math.RoundToEven(float64(v215)))
-	v217 := v216 == v215
-	v221 := math.Float32bits(y) & 0x7fffffff
-	v223 := math.Float32frombits(v221) < math.Float32frombits(0x7f800000)
-	v224 := choose(v217, math.Float32frombits(0x80000000), float32(0))
-	v225 := choose(v223, v224, float32(0))
-	v226 := float32(math.RoundToEven(float64(y)))
-	v227 := v226 == y
-	v228 := choose(v227, v225, float32(0))
-	v229 := math.Float32bits(x) & math.Float32bits(v228)
-	v230 := x != x || y != y
-	v232 := choose(v230, math.Float32frombits(0x7fc00000), v211)
-	v234 := x == float32(1)
-	v236 := choose(v234, float32(1), v232)
-	v238 := choose(v227, float32(0), x)
-	v240 := !(v238 < float32(-3.4028234663852886e+38))
-	v242 := v238 < float32(0)
-	v244 := choose(v240, math.Float32frombits(0x7fc00000), v236)
-	v245 := choose(v242, v244, v236)
-	v246 := math.Float32bits(v245) ^ v229
-	v248 := y == float32(1)
-	v250 := choose(v248, float32(1), math.Float32frombits(v246))
-	v252 := v250 == float32(0)
-	v253 := float32(y * v250)
-	v254 := choose(v252, v250, v253)
-	v257 := y == float32(0)
-	v259 := choose(v257, float32(0), v254)
-	v262 := !(x < math.Float32frombits(0x7f800000))
-	v264 := v82 + v86
-	v265 := choose(v262, x, v264)
-	v267 := v167 == float32(0)
-	v268 := float32(v265 * v167)
-	v269 := choose(v267, v167, v268)
-	v272 := !(x <= float32(0))
-	v274 := choose(v272, v269, float32(0))
-	return v167, v259, v274
+	v208 := v205 - v206
+	v209 := v208 << 23
+	v210 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v188)&7]
+	v211 := v210 + v207
+	p212, z212 := float64(float64(math.Float32frombits(v211))*float64(v203)), float64(math.Float32frombits(v211))
+	s212 := p212 + z212
+	if halfway(s212) {
+		s212 = toOdd(s212, p212, z212)
+	}
+	v212 := float32(s212)
+	v213 := float32(v212 * math.Float32frombits(v209))
+	v217 := float32(y * float32(0.5))
+	v218 := float32(math.RoundToEven(float64(v217)))
+	v219 := v218 == v217
+	v223 := math.Float32bits(y) & 0x7fffffff
+	v225 := math.Float32frombits(v223) < math.Float32frombits(0x7f800000)
+	v226 := choose(v219, math.Float32frombits(0x80000000), float32(0))
+	v227 := choose(v225, v226, float32(0))
+	v228 := float32(math.RoundToEven(float64(y)))
+	v229 := v228 == y
+	v230 := choose(v229, v227, float32(0))
+	v231 := math.Float32bits(x) & math.Float32bits(v230)
+	v232 := x != x || y != y
+	v234 := choose(v232, math.Float32frombits(0x7fc00000), v213)
+	v236 := x == float32(1)
+	v238 := choose(v236, float32(1), v234)
+	v240 := choose(v229, float32(0), x)
+	v242 := !(v240 < float32(-3.4028234663852886e+38))
+	v244 := v240 < float32(0)
+	v246 := choose(v242, math.Float32frombits(0x7fc00000), v238)
+	v247 := choose(v244, v246, v238)
+	v248 := math.Float32bits(v247) ^ v231
+	v250 := y == float32(1)
+	v252 := choose(v250, float32(1), math.Float32frombits(v248))
+	v254 := v252 == float32(0)
+	v255 := float32(y * v252)
+	v256 := choose(v254, v252, v255)
+	v259 := y == float32(0)
+	v261 := choose(v259, float32(0), v256)
+	v264 := !(x < math.Float32frombits(0x7f800000))
+	v266 := v82 + v86
+	v267 := choose(v264, x, v266)
+	v269 := v168 == float32(0)
+	v270 := float32(v267 * v168)
+	v271 := choose(v269, v168, v270)
+	v274 := !(x <= float32(0))
+	v276 := choose(v274, v271, float32(0))
+	return v168, v261, v276
 }
 
 func powSlopes64(x, y float64) (float64, float64, float64) {
@@ -3771,11 +3832,11 @@ func powSlopes64(x, y float64) (float64, float64, float64) {
 	v110 := math.FMA(-math.Float64frombits(v107), v98, v109)
 	v113 := minOf(float64(0.01), v110)
 	v114 := maxOf(float64(-0.01), v113)
-	v118 := minOf(float64(710), v108)
-	v119 := maxOf(float64(-750), v118)
-	v121 := math.FMA(v119, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v116 := minOf(float64(710), v108)
+	v118 := maxOf(float64(-750), v116)
+	v121 := math.FMA(v118, float64(1.4426950408889634), float64(8.44424930134014e+14))
 	v122 := v121 - float64(8.44424930134014e+14)
-	v124 := math.FMA(-v122, float64(0.6931471805599453), v119)
+	v124 := math.FMA(-v122, float64(0.6931471805599453), v118)
 	v126 := math.FMA(-v122, float64(2.3190468138462996e-17), v124)
 	v127 := v126 - v114
 	v128 := float64(v127 * v127)
@@ -3792,10 +3853,10 @@ func powSlopes64(x, y float64) (float64, float64, float64) {
 	v145 := math.Float64bits(v121) >> 3
 	v146 := v145 >> 1
 	v147 := v146 << 52
-	v148 := float64(v144 * math.Float64frombits(v147))
-	v149 := v145 - v146
-	v150 := v149 << 52
-	v151 := float64(v148 * math.Float64frombits(v150))
+	v148 := v145 - v146
+	v149 := v148 << 52
+	v150 := float64(v144 * math.Float64frombits(v147))
+	v151 := float64(v150 * math.Float64frombits(v149))
 	v155 := float64(y * float64(0.5))
 	v156 := float64(math.RoundToEven(float64(v155)))
 	v157 := v156 == v155
@@ -3826,11 +3887,11 @@ func powSlopes64(x, y float64) (float64, float64, float64) {
 	v194 := v193 - v192
 	v197 := minOf(float64(0.01), v194)
 	v198 := maxOf(float64(-0.01), v197)
-	v202 := minOf(float64(710), v187)
-	v203 := maxOf(float64(-750), v202)
-	v205 := math.FMA(v203, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v200 := minOf(float64(710), v187)
+	v202 := maxOf(float64(-750), v200)
+	v205 := math.FMA(v202, float64(1.4426950408889634), float64(8.44424930134014e+14))
 	v206 := v205 - float64(8.44424930134014e+14)
-	v208 := math.FMA(-v206, float64(0.6931471805599453), v203)
+	v208 := math.FMA(-v206, float64(0.6931471805599453), v202)
 	v210 := math.FMA(-v206, float64(2.3190468138462996e-17), v208)
 	v211 := v210 - v198
 	v212 := float64(v211 * v211)
@@ -3847,10 +3908,10 @@ func powSlopes64(x, y float64) (float64, float64, float64) {
 	v229 := math.Float64bits(v205) >> 3
 	v230 := v229 >> 1
 	v231 := v230 << 52
-	v232 := float64(v228 * math.Float64frombits(v231))
-	v233 := v229 - v230
-	v234 := v233 << 52
-	v235 := float64(v232 * math.Float64frombits(v234))
+	v232 := v229 - v230
+	v233 := v232 << 52
+	v234 := float64(v228 * math.Float64frombits(v231))
+	v235 := float64(v234 * math.Float64frombits(v233))
 	v239 := float64(y * float64(0.5))
 	v240 := float64(math.RoundToEven(float64(v239)))
 	v241 := v240 == v239
@@ -4080,16 +4141,16 @@ func powCurves32(x, y float32) (float32, float32, float32) {
 	v111 := v110 - v109
 	v114 := minOf(float32(0.009999999776482582), v111)
 	v115 := maxOf(float32(-0.009999999776482582), v114)
-	v119 := minOf(float32(90), v104)
-	v120 := maxOf(float32(-105), v119)
-	p122, z122 := float64(float64(v120)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	v117 := minOf(float32(90), v104)
+	v119 := maxOf(float32(-105), v117)
+	p122, z122 := float64(float64(v119)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
 	s122 := p122 + z122
 	if halfway(s122) {
 		s122 = toOdd(s122, p122, z122)
 	}
 	v122 := float32(s122)
 	v123 := v122 - float32(1.573118e+06)
-	p125, z125 := float64(float64(-v123)*float64(float32(0.6931471824645996))), float64(v120)
+	p125, z125 := float64(float64(-v123)*float64(float32(0.6931471824645996))), float64(v119)
 	s125 := p125 + z125
 	if halfway(s125) {
 		s125 = toOdd(s125, p125, z125)
@@ -4123,242 +4184,242 @@ func powCurves32(x, y float32) (float32, float32, float32) {
 		s137 = toOdd(s137, p137, z137)
 	}
 	v137 := float32(s137)
-	v138 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v122)&7]
-	p139, z139 := float64(float64(math.Float32frombits(v138))*float64(v137)), float64(math.Float32frombits(v138))
-	s139 := p139 + z139
-	if halfway(s139) {
-		s139 = toOdd(s139, p139, z139)
+	v139 := math.Float32bits(v122) >> 3
+	v140 := v139 >> 1
+	v141 := v140 << 23
+	v142 := v139 - v140
+	v143 := v142 << 23
+	v144 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v122)&7]
+	v145 := v144 + v141
+	p146, z146 := float64(float64(math.Float32frombits(v145))*float64(v137)), float64(math.Float32frombits(v145))
+	s146 := p146 + z146
+	if halfway(s146) {
+		s146 = toOdd(s146, p146, z146)
 	}
-	v139 := float32(s139)
-	v140 := math.Float32bits(v122) >> 3
-	v141 := v140 >> 1
-	v142 := v141 << 23
-	v143 := float32(v139 * math.Float32frombits(v142))
-	v144 := v140 - v141
-	v145 := v144 << 23
-	v146 := float32(v143 * math.Float32frombits(v145))
-	v150 := float32(y * float32(0.5))
-	v151 := float32(math.RoundToEven(float64(v150)))
-	v152 := v151 == v150
-	v155 := choose(v152, float32(0), math.Float32frombits(0x80000000))
-	v156 := float32(math.RoundToEven(float64(y)))
-	v157 := v156 == y
-	v158 := choose(v157, v155, float32(0))
-	v159 := math.Float32bits(x) & math.Float32bits(v158)
-	v160 := x != x || y != y
-	v162 := choose(v160, math.Float32frombits(0x7fc00000), v146)
-	v164 := x == float32(1)
-	v166 := choose(v164, float32(1), v162)
-	v168 := choose(v157, float32(0), x)
-	v170 := !(v168 < float32(-3.4028234663852886e+38))
-	v172 := v168 < float32(0)
-	v174 := choose(v170, math.Float32frombits(0x7fc00000), v166)
-	v175 := choose(v172, v174, v166)
-	v176 := math.Float32bits(v175) ^ v159
-	v178 := y == float32(2)
-	v180 := choose(v178, float32(1), math.Float32frombits(v176))
-	v182 := v180 == float32(0)
-	v183 := float32(v101 * v180)
-	v184 := choose(v182, v180, v183)
-	v187 := y == float32(0)
-	v189 := choose(v187, float32(0), v184)
-	v192 := y == float32(1)
-	v194 := choose(v192, float32(0), v189)
-	v197 := y == float32(0)
-	v201 := !(x < math.Float32frombits(0x7f800000))
-	v203 := v82 + v86
-	v204 := choose(v201, x, v203)
-	p205, z205 := float64(float64(y)*float64(v204)), float64(float32(1))
-	s205 := p205 + z205
-	if halfway(s205) {
-		s205 = toOdd(s205, p205, z205)
+	v146 := float32(s146)
+	v147 := float32(v146 * math.Float32frombits(v143))
+	v151 := float32(y * float32(0.5))
+	v152 := float32(math.RoundToEven(float64(v151)))
+	v153 := v152 == v151
+	v156 := choose(v153, float32(0), math.Float32frombits(0x80000000))
+	v157 := float32(math.RoundToEven(float64(y)))
+	v158 := v157 == y
+	v159 := choose(v158, v156, float32(0))
+	v160 := math.Float32bits(x) & math.Float32bits(v159)
+	v161 := x != x || y != y
+	v163 := choose(v161, math.Float32frombits(0x7fc00000), v147)
+	v165 := x == float32(1)
+	v167 := choose(v165, float32(1), v163)
+	v169 := choose(v158, float32(0), x)
+	v171 := !(v169 < float32(-3.4028234663852886e+38))
+	v173 := v169 < float32(0)
+	v175 := choose(v171, math.Float32frombits(0x7fc00000), v167)
+	v176 := choose(v173, v175, v167)
+	v177 := math.Float32bits(v176) ^ v160
+	v179 := y == float32(2)
+	v181 := choose(v179, float32(1), math.Float32frombits(v177))
+	v183 := v181 == float32(0)
+	v184 := float32(v101 * v181)
+	v185 := choose(v183, v181, v184)
+	v188 := y == float32(0)
+	v190 := choose(v188, float32(0), v185)
+	v193 := y == float32(1)
+	v195 := choose(v193, float32(0), v190)
+	v198 := y == float32(0)
+	v202 := !(x < math.Float32frombits(0x7f800000))
+	v204 := v82 + v86
+	v205 := choose(v202, x, v204)
+	p206, z206 := float64(float64(y)*float64(v205)), float64(float32(1))
+	s206 := p206 + z206
+	if halfway(s206) {
+		s206 = toOdd(s206, p206, z206)
 	}
-	v205 := float32(s205)
-	v206 := choose(v197, float32(1), v205)
-	v207 := v96 - v82
-	v208 := v207 - v96
-	v209 := v207 - v208
-	v210 := v96 - v209
-	v211 := v82 + v208
-	v212 := v210 - v211
-	v213 := v98 + v86
-	v214 := v213 - v212
-	v217 := minOf(float32(0.009999999776482582), v214)
-	v218 := maxOf(float32(-0.009999999776482582), v217)
-	v222 := minOf(float32(90), v207)
-	v223 := maxOf(float32(-105), v222)
-	p225, z225 := float64(float64(v223)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
-	s225 := p225 + z225
-	if halfway(s225) {
-		s225 = toOdd(s225, p225, z225)
+	v206 := float32(s206)
+	v207 := choose(v198, float32(1), v206)
+	v208 := v96 - v82
+	v209 := v208 - v96
+	v210 := v208 - v209
+	v211 := v96 - v210
+	v212 := v82 + v209
+	v213 := v211 - v212
+	v214 := v98 + v86
+	v215 := v214 - v213
+	v218 := minOf(float32(0.009999999776482582), v215)
+	v219 := maxOf(float32(-0.009999999776482582), v218)
+	v221 := minOf(float32(90), v208)
+	v223 := maxOf(float32(-105), v221)
+	p226, z226 := float64(float64(v223)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s226 := p226 + z226
+	if halfway(s226) {
+		s226 = toOdd(s226, p226, z226)
 	}
-	v225 := float32(s225)
-	v226 := v225 - float32(1.573118e+06)
-	p228, z228 := float64(float64(-v226)*float64(float32(0.6931471824645996))), float64(v223)
-	s228 := p228 + z228
-	if halfway(s228) {
-		s228 = toOdd(s228, p228, z228)
+	v226 := float32(s226)
+	v227 := v226 - float32(1.573118e+06)
+	p229, z229 := float64(float64(-v227)*float64(float32(0.6931471824645996))), float64(v223)
+	s229 := p229 + z229
+	if halfway(s229) {
+		s229 = toOdd(s229, p229, z229)
 	}
-	v228 := float32(s228)
-	p230, z230 := float64(float64(-v226)*float64(float32(-1.9046542121259336e-09))), float64(v228)
-	s230 := p230 + z230
-	if halfway(s230) {
-		s230 = toOdd(s230, p230, z230)
+	v229 := float32(s229)
+	p231, z231 := float64(float64(-v227)*float64(float32(-1.9046542121259336e-09))), float64(v229)
+	s231 := p231 + z231
+	if halfway(s231) {
+		s231 = toOdd(s231, p231, z231)
 	}
-	v230 := float32(s230)
-	v231 := v230 - v218
-	p234, z234 := float64(float64(float32(0.04166891425848007))*float64(v231)), float64(float32(0.16668032109737396))
-	s234 := p234 + z234
-	if halfway(s234) {
-		s234 = toOdd(s234, p234, z234)
+	v231 := float32(s231)
+	v232 := v231 - v219
+	p235, z235 := float64(float64(float32(0.04166891425848007))*float64(v232)), float64(float32(0.16668032109737396))
+	s235 := p235 + z235
+	if halfway(s235) {
+		s235 = toOdd(s235, p235, z235)
 	}
-	v234 := float32(s234)
-	p236, z236 := float64(float64(v234)*float64(v231)), float64(float32(0.5))
-	s236 := p236 + z236
-	if halfway(s236) {
-		s236 = toOdd(s236, p236, z236)
+	v235 := float32(s235)
+	p237, z237 := float64(float64(v235)*float64(v232)), float64(float32(0.5))
+	s237 := p237 + z237
+	if halfway(s237) {
+		s237 = toOdd(s237, p237, z237)
 	}
-	v236 := float32(s236)
-	v237 := float32(v231 * v231)
-	v238 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v225)&7]
-	v239 := v231 + math.Float32frombits(v238)
-	p240, z240 := float64(float64(v236)*float64(v237)), float64(v239)
-	s240 := p240 + z240
-	if halfway(s240) {
-		s240 = toOdd(s240, p240, z240)
+	v237 := float32(s237)
+	v238 := float32(v232 * v232)
+	v239 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v226)&7]
+	v240 := v232 + math.Float32frombits(v239)
+	p241, z241 := float64(float64(v237)*float64(v238)), float64(v240)
+	s241 := p241 + z241
+	if halfway(s241) {
+		s241 = toOdd(s241, p241, z241)
 	}
-	v240 := float32(s240)
-	v241 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v225)&7]
-	p242, z242 := float64(float64(math.Float32frombits(v241))*float64(v240)), float64(math.Float32frombits(v241))
-	s242 := p242 + z242
-	if halfway(s242) {
-		s242 = toOdd(s242, p242, z242)
-	}
-	v242 := float32(s242)
-	v243 := math.Float32bits(v225) >> 3
+	v241 := float32(s241)
+	v243 := math.Float32bits(v226) >> 3
 	v244 := v243 >> 1
 	v245 := v244 << 23
-	v246 := float32(v242 * math.Float32frombits(v245))
-	v247 := v243 - v244
-	v248 := v247 << 23
-	v249 := float32(v246 * math.Float32frombits(v248))
-	v253 := float32(y * float32(0.5))
-	v254 := float32(math.RoundToEven(float64(v253)))
-	v255 := v254 == v253
-	v259 := math.Float32bits(y) & 0x7fffffff
-	v261 := math.Float32frombits(v259) < math.Float32frombits(0x7f800000)
-	v262 := choose(v255, math.Float32frombits(0x80000000), float32(0))
-	v263 := choose(v261, v262, float32(0))
-	v264 := float32(math.RoundToEven(float64(y)))
-	v265 := v264 == y
-	v266 := choose(v265, v263, float32(0))
-	v267 := math.Float32bits(x) & math.Float32bits(v266)
-	v268 := x != x || y != y
-	v270 := choose(v268, math.Float32frombits(0x7fc00000), v249)
-	v272 := x == float32(1)
-	v274 := choose(v272, float32(1), v270)
-	v276 := choose(v265, float32(0), x)
-	v278 := !(v276 < float32(-3.4028234663852886e+38))
-	v280 := v276 < float32(0)
-	v282 := choose(v278, math.Float32frombits(0x7fc00000), v274)
-	v283 := choose(v280, v282, v274)
-	v284 := math.Float32bits(v283) ^ v267
-	v286 := y == float32(1)
-	v288 := choose(v286, float32(1), math.Float32frombits(v284))
-	v290 := v288 == float32(0)
-	v291 := float32(v206 * v288)
-	v292 := choose(v290, v288, v291)
-	v295 := !(x <= float32(0))
-	v297 := choose(v295, v292, float32(0))
-	v300 := !(x < math.Float32frombits(0x7f800000))
-	v302 := v82 + v86
-	v303 := choose(v300, x, v302)
-	v304 := float32(v303 * v303)
-	v307 := minOf(float32(0.009999999776482582), v98)
-	v308 := maxOf(float32(-0.009999999776482582), v307)
+	v246 := v243 - v244
+	v247 := v246 << 23
+	v248 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v226)&7]
+	v249 := v248 + v245
+	p250, z250 := float64(float64(math.Float32frombits(v249))*float64(v241)), float64(math.Float32frombits(v249))
+	s250 := p250 + z250
+	if halfway(s250) {
+		s250 = toOdd(s250, p250, z250)
+	}
+	v250 := float32(s250)
+	v251 := float32(v250 * math.Float32frombits(v247))
+	v255 := float32(y * float32(0.5))
+	v256 := float32(math.RoundToEven(float64(v255)))
+	v257 := v256 == v255
+	v261 := math.Float32bits(y) & 0x7fffffff
+	v263 := math.Float32frombits(v261) < math.Float32frombits(0x7f800000)
+	v264 := choose(v257, math.Float32frombits(0x80000000), float32(0))
+	v265 := choose(v263, v264, float32(0))
+	v266 := float32(math.RoundToEven(float64(y)))
+	v267 := v266 == y
+	v268 := choose(v267, v265, float32(0))
+	v269 := math.Float32bits(x) & math.Float32bits(v268)
+	v270 := x != x || y != y
+	v272 := choose(v270, math.Float32frombits(0x7fc00000), v251)
+	v274 := x == float32(1)
+	v276 := choose(v274, float32(1), v272)
+	v278 := choose(v267, float32(0), x)
+	v280 := !(v278 < float32(-3.4028234663852886e+38))
+	v282 := v278 < float32(0)
+	v284 := choose(v280, math.Float32frombits(0x7fc00000), v276)
+	v285 := choose(v282, v284, v276)
+	v286 := math.Float32bits(v285) ^ v269
+	v288 := y == float32(1)
+	v290 := choose(v288, float32(1), math.Float32frombits(v286))
+	v292 := v290 == float32(0)
+	v293 := float32(v207 * v290)
+	v294 := choose(v292, v290, v293)
+	v297 := !(x <= float32(0))
+	v299 := choose(v297, v294, float32(0))
+	v302 := !(x < math.Float32frombits(0x7f800000))
+	v304 := v82 + v86
+	v305 := choose(v302, x, v304)
+	v306 := float32(v305 * v305)
+	v309 := minOf(float32(0.009999999776482582), v98)
+	v310 := maxOf(float32(-0.009999999776482582), v309)
 	v312 := minOf(float32(90), v96)
-	v313 := maxOf(float32(-105), v312)
-	p315, z315 := float64(float64(v313)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
-	s315 := p315 + z315
-	if halfway(s315) {
-		s315 = toOdd(s315, p315, z315)
+	v314 := maxOf(float32(-105), v312)
+	p317, z317 := float64(float64(v314)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s317 := p317 + z317
+	if halfway(s317) {
+		s317 = toOdd(s317, p317, z317)
 	}
-	v315 := float32(s315)
-	v316 := v315 - float32(1.573118e+06)
-	p318, z318 := float64(float64(-v316)*float64(float32(0.6931471824645996))), float64(v313)
-	s318 := p318 + z318
-	if halfway(s318) {
-		s318 = toOdd(s318, p318, z318)
-	}
-	v318 := float32(s318)
-	p320, z320 := float64(float64(-v316)*float64(float32(-1.9046542121259336e-09))), float64(v318)
+	v317 := float32(s317)
+	v318 := v317 - float32(1.573118e+06)
+	p320, z320 := float64(float64(-v318)*float64(float32(0.6931471824645996))), float64(v314)
 	s320 := p320 + z320
 	if halfway(s320) {
 		s320 = toOdd(s320, p320, z320)
 	}
 	v320 := float32(s320)
-	v321 := v320 - v308
-	p324, z324 := float64(float64(float32(0.04166891425848007))*float64(v321)), float64(float32(0.16668032109737396))
-	s324 := p324 + z324
-	if halfway(s324) {
-		s324 = toOdd(s324, p324, z324)
+	p322, z322 := float64(float64(-v318)*float64(float32(-1.9046542121259336e-09))), float64(v320)
+	s322 := p322 + z322
+	if halfway(s322) {
+		s322 = toOdd(s322, p322, z322)
 	}
-	v324 := float32(s324)
-	p326, z326 := float64(float64(v324)*float64(v321)), float64(float32(0.5))
+	v322 := float32(s322)
+	v323 := v322 - v310
+	p326, z326 := float64(float64(float32(0.04166891425848007))*float64(v323)), float64(float32(0.16668032109737396))
 	s326 := p326 + z326
 	if halfway(s326) {
 		s326 = toOdd(s326, p326, z326)
 	}
 	v326 := float32(s326)
-	v327 := float32(v321 * v321)
-	v328 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v315)&7]
-	v329 := v321 + math.Float32frombits(v328)
-	p330, z330 := float64(float64(v326)*float64(v327)), float64(v329)
-	s330 := p330 + z330
-	if halfway(s330) {
-		s330 = toOdd(s330, p330, z330)
+	p328, z328 := float64(float64(v326)*float64(v323)), float64(float32(0.5))
+	s328 := p328 + z328
+	if halfway(s328) {
+		s328 = toOdd(s328, p328, z328)
 	}
-	v330 := float32(s330)
-	v331 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v315)&7]
-	p332, z332 := float64(float64(math.Float32frombits(v331))*float64(v330)), float64(math.Float32frombits(v331))
+	v328 := float32(s328)
+	v329 := float32(v323 * v323)
+	v330 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v317)&7]
+	v331 := v323 + math.Float32frombits(v330)
+	p332, z332 := float64(float64(v328)*float64(v329)), float64(v331)
 	s332 := p332 + z332
 	if halfway(s332) {
 		s332 = toOdd(s332, p332, z332)
 	}
 	v332 := float32(s332)
-	v333 := math.Float32bits(v315) >> 3
-	v334 := v333 >> 1
-	v335 := v334 << 23
-	v336 := float32(v332 * math.Float32frombits(v335))
-	v337 := v333 - v334
+	v334 := math.Float32bits(v317) >> 3
+	v335 := v334 >> 1
+	v336 := v335 << 23
+	v337 := v334 - v335
 	v338 := v337 << 23
-	v339 := float32(v336 * math.Float32frombits(v338))
-	v343 := float32(y * float32(0.5))
-	v344 := float32(math.RoundToEven(float64(v343)))
-	v345 := v344 == v343
-	v348 := choose(v345, float32(0), math.Float32frombits(0x80000000))
-	v349 := float32(math.RoundToEven(float64(y)))
-	v350 := v349 == y
-	v351 := choose(v350, v348, float32(0))
-	v352 := math.Float32bits(x) & math.Float32bits(v351)
-	v353 := x != x || y != y
-	v355 := choose(v353, math.Float32frombits(0x7fc00000), v339)
-	v357 := x == float32(1)
-	v359 := choose(v357, float32(1), v355)
-	v361 := choose(v350, float32(0), x)
-	v363 := !(v361 < float32(-3.4028234663852886e+38))
-	v365 := v361 < float32(0)
-	v367 := choose(v363, math.Float32frombits(0x7fc00000), v359)
-	v368 := choose(v365, v367, v359)
-	v369 := math.Float32bits(v368) ^ v352
-	v371 := y == float32(0)
-	v373 := choose(v371, float32(1), math.Float32frombits(v369))
-	v375 := v373 == float32(0)
-	v376 := float32(v304 * v373)
-	v377 := choose(v375, v373, v376)
-	v380 := !(x <= float32(0))
-	v382 := choose(v380, v377, float32(0))
-	return v194, v297, v382
+	v339 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v317)&7]
+	v340 := v339 + v336
+	p341, z341 := float64(float64(math.Float32frombits(v340))*float64(v332)), float64(math.Float32frombits(v340))
+	s341 := p341 + z341
+	if halfway(s341) {
+		s341 = toOdd(s341, p341, z341)
+	}
+	v341 := float32(s341)
+	v342 := float32(v341 * math.Float32frombits(v338))
+	v346 := float32(y * float32(0.5))
+	v347 := float32(math.RoundToEven(float64(v346)))
+	v348 := v347 == v346
+	v351 := choose(v348, float32(0), math.Float32frombits(0x80000000))
+	v352 := float32(math.RoundToEven(float64(y)))
+	v353 := v352 == y
+	v354 := choose(v353, v351, float32(0))
+	v355 := math.Float32bits(x) & math.Float32bits(v354)
+	v356 := x != x || y != y
+	v358 := choose(v356, math.Float32frombits(0x7fc00000), v342)
+	v360 := x == float32(1)
+	v362 := choose(v360, float32(1), v358)
+	v364 := choose(v353, float32(0), x)
+	v366 := !(v364 < float32(-3.4028234663852886e+38))
+	v368 := v364 < float32(0)
+	v370 := choose(v366, math.Float32frombits(0x7fc00000), v362)
+	v371 := choose(v368, v370, v362)
+	v372 := math.Float32bits(v371) ^ v355
+	v374 := y == float32(0)
+	v376 := choose(v374, float32(1), math.Float32frombits(v372))
+	v378 := v376 == float32(0)
+	v379 := float32(v306 * v376)
+	v380 := choose(v378, v376, v379)
+	v383 := !(x <= float32(0))
+	v385 := choose(v383, v380, float32(0))
+	return v195, v299, v385
 }
 
 func powCurves64(x, y float64) (float64, float64, float64) {
@@ -4445,11 +4506,11 @@ func powCurves64(x, y float64) (float64, float64, float64) {
 	v123 := v122 - v121
 	v126 := minOf(float64(0.01), v123)
 	v127 := maxOf(float64(-0.01), v126)
-	v131 := minOf(float64(710), v116)
-	v132 := maxOf(float64(-750), v131)
-	v134 := math.FMA(v132, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v129 := minOf(float64(710), v116)
+	v131 := maxOf(float64(-750), v129)
+	v134 := math.FMA(v131, float64(1.4426950408889634), float64(8.44424930134014e+14))
 	v135 := v134 - float64(8.44424930134014e+14)
-	v137 := math.FMA(-v135, float64(0.6931471805599453), v132)
+	v137 := math.FMA(-v135, float64(0.6931471805599453), v131)
 	v139 := math.FMA(-v135, float64(2.3190468138462996e-17), v137)
 	v140 := v139 - v127
 	v141 := float64(v140 * v140)
@@ -4466,10 +4527,10 @@ func powCurves64(x, y float64) (float64, float64, float64) {
 	v158 := math.Float64bits(v134) >> 3
 	v159 := v158 >> 1
 	v160 := v159 << 52
-	v161 := float64(v157 * math.Float64frombits(v160))
-	v162 := v158 - v159
-	v163 := v162 << 52
-	v164 := float64(v161 * math.Float64frombits(v163))
+	v161 := v158 - v159
+	v162 := v161 << 52
+	v163 := float64(v157 * math.Float64frombits(v160))
+	v164 := float64(v163 * math.Float64frombits(v162))
 	v168 := float64(y * float64(0.5))
 	v169 := float64(math.RoundToEven(float64(v168)))
 	v170 := v169 == v168
@@ -4513,11 +4574,11 @@ func powCurves64(x, y float64) (float64, float64, float64) {
 	v232 := v231 - v230
 	v235 := minOf(float64(0.01), v232)
 	v236 := maxOf(float64(-0.01), v235)
-	v240 := minOf(float64(710), v225)
-	v241 := maxOf(float64(-750), v240)
-	v243 := math.FMA(v241, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v238 := minOf(float64(710), v225)
+	v240 := maxOf(float64(-750), v238)
+	v243 := math.FMA(v240, float64(1.4426950408889634), float64(8.44424930134014e+14))
 	v244 := v243 - float64(8.44424930134014e+14)
-	v246 := math.FMA(-v244, float64(0.6931471805599453), v241)
+	v246 := math.FMA(-v244, float64(0.6931471805599453), v240)
 	v248 := math.FMA(-v244, float64(2.3190468138462996e-17), v246)
 	v249 := v248 - v236
 	v250 := float64(v249 * v249)
@@ -4534,10 +4595,10 @@ func powCurves64(x, y float64) (float64, float64, float64) {
 	v267 := math.Float64bits(v243) >> 3
 	v268 := v267 >> 1
 	v269 := v268 << 52
-	v270 := float64(v266 * math.Float64frombits(v269))
-	v271 := v267 - v268
-	v272 := v271 << 52
-	v273 := float64(v270 * math.Float64frombits(v272))
+	v270 := v267 - v268
+	v271 := v270 << 52
+	v272 := float64(v266 * math.Float64frombits(v269))
+	v273 := float64(v272 * math.Float64frombits(v271))
 	v277 := float64(y * float64(0.5))
 	v278 := float64(math.RoundToEven(float64(v277)))
 	v279 := v278 == v277
@@ -4572,11 +4633,11 @@ func powCurves64(x, y float64) (float64, float64, float64) {
 	v328 := float64(v327 * v327)
 	v331 := minOf(float64(0.01), v110)
 	v332 := maxOf(float64(-0.01), v331)
-	v336 := minOf(float64(710), v108)
-	v337 := maxOf(float64(-750), v336)
-	v339 := math.FMA(v337, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v334 := minOf(float64(710), v108)
+	v336 := maxOf(float64(-750), v334)
+	v339 := math.FMA(v336, float64(1.4426950408889634), float64(8.44424930134014e+14))
 	v340 := v339 - float64(8.44424930134014e+14)
-	v342 := math.FMA(-v340, float64(0.6931471805599453), v337)
+	v342 := math.FMA(-v340, float64(0.6931471805599453), v336)
 	v344 := math.FMA(-v340, float64(2.3190468138462996e-17), v342)
 	v345 := v344 - v332
 	v346 := float64(v345 * v345)
@@ -4593,10 +4654,10 @@ func powCurves64(x, y float64) (float64, float64, float64) {
 	v363 := math.Float64bits(v339) >> 3
 	v364 := v363 >> 1
 	v365 := v364 << 52
-	v366 := float64(v362 * math.Float64frombits(v365))
-	v367 := v363 - v364
-	v368 := v367 << 52
-	v369 := float64(v366 * math.Float64frombits(v368))
+	v366 := v363 - v364
+	v367 := v366 << 52
+	v368 := float64(v362 * math.Float64frombits(v365))
+	v369 := float64(v368 * math.Float64frombits(v367))
 	v373 := float64(y * float64(0.5))
 	v374 := float64(math.RoundToEven(float64(v373)))
 	v375 := v374 == v373

@@ -25,34 +25,45 @@ var (
 // A function that emits exponentials.
 type exponential func([]VecVirtual) []VecVirtual
 
-// activations emits the functions that compute y = f(x) and d = f′(x) of float64.
-func activations() {
-	for _, f := range []struct {
-		name, doc string
-		step      func(v vec, exp exponential, ls []Step, x Register) (y, d []VecVirtual)
-	}{
-		{"sigmoid", "computes y_i = σ(x_i) = 1/(1 + exp(-x_i)) and d_i = σ′(x_i).", vec.sigmoid},
-		{"tanh", "computes y_i = tanh(x_i) and d_i = tanh′(x_i) = 1 - y_i².", vec.tanh},
-		{"softplus", "computes y_i = log(1 + exp(x_i)) and d_i = σ(x_i).", vec.softplus},
-		{"gELU", "computes y_i = x_i·Φ(x_i) and d_i = Φ(x_i) + x_i·φ(x_i), with the distribution\nΦ and the density φ of standard normal numbers.", vec.gelu},
-		{"siLU", "computes y_i = x_i·σ(x_i) and d_i = σ(x_i) + x_i·σ′(x_i).", vec.silu},
-	} {
+// activations are the functions y = f(x) with d = f′(x). Of float64, step emits both.
+type activation struct {
+	name, doc string
+	step      func(v vec, exp exponential, ls []Step, x Register) (y, d []VecVirtual)
+}
+
+var activations = []activation{
+	{"sigmoid", "computes y_i = σ(x_i) = 1/(1 + exp(-x_i)) and d_i = σ′(x_i).", vec.sigmoid},
+	{"tanh", "computes y_i = tanh(x_i) and d_i = tanh′(x_i) = 1 - y_i².", vec.tanh},
+	{"softplus", "computes y_i = log(1 + exp(x_i)) and d_i = σ(x_i).", vec.softplus},
+	{"gELU", "computes y_i = x_i·Φ(x_i) and d_i = Φ(x_i) + x_i·φ(x_i), with the distribution\nΦ and the density φ of standard normal numbers.", vec.gelu},
+	{"siLU", "computes y_i = x_i·σ(x_i) and d_i = σ(x_i) + x_i·σ′(x_i).", vec.silu},
+}
+
+func emitActivations() {
+	for _, f := range activations {
 		Floats(f.name, "func(y, d, x *T, n int)", f.doc, func(g ISA) {
 			if !g.Double() {
 				vec{g}.loop(lanes(f.name))
 				return
 			}
 			y, d, x, n := Arg("y"), Arg("d"), Arg("x"), Arg("n")
-			exp := g.Exponential(true)
-			g.Groups(n, 2, func(ls []Step) {
-				ys, ds := f.step(vec{g}, exp, ls, x)
-				for u, l := range ls {
-					l.Store(ys[u], y)
-					l.Store(ds[u], d)
-				}
-			}, nil)
+			vec{g}.activation(f, n, x, func(l Step, ys, ds VecVirtual) {
+				l.Store(ys, y)
+				l.Store(ds, d)
+			})
 		}).Short("n").Chunks("|")
 	}
+}
+
+// activation emits a loop over n float64 that hands f and its derivative to use.
+func (v vec) activation(f activation, n, x Register, use func(l Step, y, d VecVirtual)) {
+	exp := v.Exponential(true)
+	v.Groups(n, 2, func(ls []Step) {
+		y, d := f.step(v, exp, ls, x)
+		for u, l := range ls {
+			use(l, y[u], d[u])
+		}
+	}, nil)
 }
 
 // expNegAbs returns exp(-|x|).

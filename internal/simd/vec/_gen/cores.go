@@ -23,12 +23,24 @@ type exponent struct {
 	q              val
 }
 
-// exponent returns exp(x - Σ less) for small numbers less.
+// notLow and notHigh return x, or a number whose exponential is also 0 or infinite. NaN stays.
+func (p *core) notLow(x val) val {
+	if p.wide {
+		return x
+	}
+	return p.max(p.num(pick(p, -750., -105)), x)
+}
+
+func (p *core) notHigh(x val) val {
+	if p.wide {
+		return x
+	}
+	return p.min(p.num(pick(p, 710., 90)), x)
+}
+
+// exponent returns exp(x - Σ less) for small numbers less. x is neither low nor high, or a little.
 func (p *core) exponent(x val, less ...val) exponent {
 	magic := p.num(pick(p, 0x1.8p49+2*1023, 0x1.8p20+2*127)) // its unit is 1/8
-	if !p.wide {
-		x = p.max(p.num(pick(p, -750., -105)), p.min(p.num(pick(p, 710., 90)), x)) // NaN stays
-	}
 	t := p.fma(x, p.num(coef.Log2e), magic)
 	n := p.sub(t, magic)
 	r := p.fnma(n, p.num(pick(p, coef.Ln2, coef.Ln2F)), x)
@@ -60,31 +72,65 @@ func (e exponent) scale(a val) val {
 	if p.wide {
 		return p.step("scalef", 0, a, e.n)
 	}
-	mantissa := pick(p, uint64(52), 23)
-	sum := p.shr(e.t, 3) // n and twice the bias, which are split because 2ⁿ need not be a normal number
-	half := p.shr(sum, 1)
-	return p.mul(p.mul(a, p.shl(half, mantissa)), p.shl(p.isub(sum, half), mantissa))
+	half, rest := e.halves()
+	return p.mul(p.mul(a, half), rest)
 }
 
-func (p *core) exp(x val, less ...val) val { return p.exponent(x, less...).value() }
+// halves returns two powers of two with the product 2ⁿ, which need not be a normal number.
+func (e exponent) halves() (half, rest val) {
+	p, mantissa := e.p, pick(e.p, uint64(52), 23)
+	sum := p.shr(e.t, 3) // n and twice the bias
+	h := p.shr(sum, 1)
+	return p.shl(h, mantissa), p.shl(p.isub(sum, h), mantissa)
+}
+
+func (p *core) exp(x val, less ...val) val {
+	return p.exponent(p.notLow(p.notHigh(x)), less...).value()
+}
 
 func (e exponent) value() val {
-	if e.p.size == 8 {
-		return e.scale(e.p.add(e.hi, e.rest))
+	p := e.p
+	switch {
+	case p.size == 8:
+		return e.scale(p.add(e.hi, e.rest))
+	case p.wide:
+		return e.scale(p.fma(e.hi, e.q, e.hi))
 	}
-	return e.scale(e.p.fma(e.hi, e.q, e.hi))
+	hi, rest := e.upper()
+	return p.mul(p.fma(hi, e.q, hi), rest)
+}
+
+// power returns hi·2ⁿ over float32.
+func (e exponent) power() val {
+	if e.p.wide {
+		return e.scale(e.hi)
+	}
+	hi, rest := e.upper()
+	return e.p.mul(hi, rest)
+}
+
+// upper returns the product of hi and one half of 2ⁿ, a normal number whose exponents are added, and the
+// other half, over float32.
+func (e exponent) upper() (hi, rest val) {
+	p := e.p
+	half, rest := e.halves()
+	var table []uint64
+	for _, b := range coef.Eighths32 {
+		table = append(table, (b-127<<23)&math.MaxUint32)
+	}
+	return p.iadd(p.look(table, e.t), half), rest
 }
 
 // expm1 returns exp(x) - 1 and exp(x), over both types. The difference 2ⁿ·hi - 1 is exact where digits
 // cancel. From exp 64 on, 1 makes no difference.
 func (p *core) expm1(x val) (y, d val) {
-	e, one := p.exponent(x), p.num(1)
+	e, one := p.exponent(p.notLow(p.notHigh(x))), p.num(1)
 	d = e.value()
 	if p.size == 8 {
 		power := e.scale(one)
 		y = p.fma(power, e.rest, p.fms(power, e.hi, one))
 	} else {
-		s := e.scale(e.hi)
+		s := e.power()
 		y = p.fma(s, e.q, p.sub(s, one))
 	}
 	return p.withSign(p.blend(p.cmp(GT, x, p.num(64)), d, y), x), d
@@ -137,7 +183,7 @@ func (p *core) erf(x val) (y, d val) {
 	const near = 1
 	u := p.min(p.num(pick(p, 27.5, 10.25)), p.abs(x)) // from there on exp(-x²) is 0
 	h := p.mul(u, u)
-	e := p.exp(p.neg(h), p.fms(u, u, h))
+	e := p.exponent(p.neg(h), p.fms(u, u, h)).value()
 	t := p.sub(p.min(p.num(pick(p, 6., 4)), u), p.num(pick(p, 3.5, 2.5)))
 	tail := p.mul(p.evenOdd(pick(p, coef.Erfcx64[:], coef.Erfcx32[:]), t), e)
 	centre := p.fma(u, p.evenOdd(pick(p, coef.Erf64[:], coef.Erf32[:]), h), u)
@@ -159,14 +205,21 @@ func (p *core) evenOdd(a []float64, x val) val {
 func (p *core) log(x val) val {
 	const from, mantissa, subnormal = 0x3f400000, 1<<23 - 1, 0x1p-126 // bits of 3/4
 	var k, m val
-	if p.wide {
+	reduce := func(x val) {
+		b := p.isub(x, p.word(from))
+		m = p.iadd(p.and(b, p.word(mantissa)), p.word(from))
+		k = p.step("cvt", 0, p.step("sar", 23, b))
+	}
+	switch {
+	case p.wide:
 		m = p.step("getmant", 0xb, x) // in [3/4, 3/2), or NaN if x is negative
 		k = p.sub(p.step("getexp", 0, x), p.step("getexp", 0, m))
-	} else {
+	case p.usual:
+		reduce(x)
+	default:
 		small := p.cmp(LT, x, p.num(subnormal))
-		b := p.isub(p.blend(small, p.mul(x, p.num(0x1p24)), x), p.word(from))
-		m = p.iadd(p.and(b, p.word(mantissa)), p.word(from))
-		k = p.sub(p.step("cvt", 0, p.step("sar", 23, b)), p.blend(small, p.num(24), p.num(0)))
+		reduce(p.blend(small, p.mul(x, p.num(0x1p24)), x))
+		k = p.sub(k, p.blend(small, p.num(24), p.num(0)))
 	}
 	f := p.sub(m, p.num(1))
 	z := p.mul(f, f)
@@ -179,7 +232,10 @@ func (p *core) log(x val) val {
 
 // logSpecial returns y, or log(x) where that is no finite number.
 func (p *core) logSpecial(x, y val) val {
-	if p.wide {
+	switch {
+	case p.usual:
+		return y
+	case p.wide:
 		return p.step("fixup", 0x03530422, x, y)
 	}
 	y = p.blend(p.cmp(NLT, x, p.num(math.Inf(1))), x, y)
@@ -222,15 +278,15 @@ func (p *core) angle(x val, quadrants float64) (t, s, c val) {
 // halves returns e = exp(-|x|), small = e/(1 + e) and large = 1 - small. The remainder
 // e - small·(1 + e) = (e - small) - small·e corrects the quotient. Its difference is exact.
 func (p *core) halves(x val) (e, small, large val) {
-	e = p.exp(p.or(x, p.word(p.signBit())))
+	e = p.exponent(p.notLow(p.or(x, p.word(p.signBit())))).value()
 	r := p.div(p.num(1), p.add(e, p.num(1)))
 	small = p.mul(e, r)
 	small = p.fma(p.fnma(small, e, p.sub(e, small)), r, small)
 	return e, small, p.sub(p.num(1), small)
 }
 
-// bySign returns neg if x is negative, and pos otherwise.
-func (p *core) bySign(x, neg, pos val) val { return p.blend(p.cmp(LT, x, p.num(0)), neg, pos) }
+// bySign returns neg if the sign of x is set, and pos otherwise.
+func (p *core) bySign(x, neg, pos val) val { return p.blend(p.step("negative", 0, x), neg, pos) }
 
 func (p *core) sigmoid(x val) (y, d val) {
 	_, small, large := p.halves(x)
@@ -250,8 +306,8 @@ func (p *core) product(x, s val, bound float64, d val) (y, slope val) {
 // tanh returns tanh m = (1 - e)/(1 + e) and e·(1 + tanh m)², m = |x|, e = exp(-2m) = S + S·q. The
 // difference 1 - e = (1 - S) - S·q has all its digits.
 func (p *core) tanh(x val) (y, d val) {
-	e := p.exponent(p.mul(p.abs(x), p.num(-2)))
-	s := e.scale(e.hi)
+	e := p.exponent(p.notLow(p.mul(p.abs(x), p.num(-2))))
+	s := e.power()
 	power := p.fma(s, e.q, s)
 	y = p.div(p.fnma(s, e.q, p.sub(p.num(1), s)), p.add(power, p.num(1)))
 	c := p.add(y, p.num(1))
@@ -275,7 +331,7 @@ func (p *core) gELU(x val) (y, d val) {
 	u := p.min(p.num(bound), p.abs(x))
 	h := p.mul(u, u)
 	low := p.mul(p.fms(u, u, h), p.num(0.5))
-	e := p.exp(p.mul(h, p.num(-0.5)), low)
+	e := p.exponent(p.mul(h, p.num(-0.5)), low).value()
 	r := p.div(p.num(1), p.add(u, p.num(coef.MillsCenter)))
 	t := p.mul(p.sub(u, p.num(coef.MillsCenter)), r)
 	tail := p.mul(p.mul(p.poly(coef.Mills32[:], t), r), e)
@@ -366,8 +422,14 @@ func (f function) overBoth() function {
 	return f
 }
 
+// shortly returns f, whose core has a shorter way for usual numbers.
+func (f function) shortly() function {
+	f.usual = true
+	return f
+}
+
 var functions = []function{
-	one("exp", func(p *core, x val) val { return p.exp(x) }), one("log", (*core).log),
+	one("exp", func(p *core, x val) val { return p.exp(x) }), one("log", (*core).log).shortly(),
 	angle("sin", 0), angle("cos", 1),
 	pair("sigmoid", (*core).sigmoid), pair("tanh", (*core).tanh), pair("softplus", (*core).softplus),
 	pair("gELU", (*core).gELU), pair("siLU", (*core).siLU),
@@ -399,6 +461,9 @@ var additions = []addition{
 	{"addAbs", "abs", "dst", "|x_i|", sums}, {"addSign", "sign", "dst", "sign(x_i)", both},
 	{"addTan", "tan", "y", "tan(x_i)", sums}, {"addExpm1", "expm1", "y", "(exp(x_i) - 1)", sums},
 	{"addLog1p", "log1p", "y", "log(1 + x_i)", sums}, {"addErf", "erf", "y", "erf(x_i)", sums},
+	{"addSigmoid", "sigmoid", "y", "σ(x_i)", sums}, {"addTanh", "tanh", "y", "tanh(x_i)", sums},
+	{"addSoftplus", "softplus", "y", "log(1 + exp(x_i))", sums}, {"addGELU", "gELU", "y", "x_i·Φ(x_i)", sums},
+	{"addSiLU", "siLU", "y", "x_i·σ(x_i)", sums},
 	{"addMax", "max", "dst", "max(x_i, y_i), which is NaN if either is,", sums}, {"addMin", "min", "dst", "min(x_i, y_i), which is NaN if either is,", sums},
 	{"addGreater", "greater", "dst", "from_i where x_i > y_i or either is NaN, and half of\nit where they are equal,", sums},
 	{"addClip", "clip", "dst", "min(max(x_i, lo), hi), which is NaN if x_i is,", sums},

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -42,7 +44,7 @@ func exp(v vec) {
 	v.exponentials(n, func(l Step) VecVirtual { return l.Load(x) }, func(l Step, e VecVirtual) { l.Store(e, dst) })
 }
 
-// addLoop emits the sum of exponentials or logarithms of float64.
+// addLoop emits the sum of exponentials, logarithms or activations of float64.
 func (v vec) addLoop(of string, sum kind) {
 	dst, x, n, sign := Arg("dst"), Arg("x"), Arg("n"), v.BroadcastArg("sign")
 	var from Register
@@ -57,10 +59,14 @@ func (v vec) addLoop(of string, sum kind) {
 		v.Fmadd231(y, sign, t)
 		l.Store(t, dst)
 	}
-	if of == "exp" {
+	switch of {
+	case "exp":
 		v.exponentials(n, func(l Step) VecVirtual { return l.Load(x) }, use)
-	} else {
+	case "log":
 		v.logarithms(n, x, use)
+	default:
+		v.activation(activations[slices.IndexFunc(activations, func(a activation) bool { return a.name == of })], n, x,
+			func(l Step, y, _ VecVirtual) { use(l, y) })
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 type core struct {
 	size  int  // bytes of a number
 	wide  bool // it is recorded for AVX-512
+	usual bool // it is for normal positive finite numbers alone
 	steps []step
 }
 
@@ -127,7 +128,7 @@ func (p *core) goText(name string, inputs []string, out []val) string {
 	typ := pick(p, "float64", "float32")
 	fmt.Fprintf(&b, "func %s(%s %s) (%s) {\n", name, strings.Join(inputs, ", "), typ,
 		strings.TrimSuffix(strings.Repeat(typ+", ", len(out)), ", "))
-	word := make([]bool, len(p.steps)) // whether the value is an integer in Go
+	word, reads := make([]bool, len(p.steps)), p.reads(out) // whether the value is an integer in Go; and is read
 	bits := pick(p, "math.Float64bits", "math.Float32bits")
 	from := pick(p, "math.Float64frombits", "math.Float32frombits")
 	text := func(v val, asWord bool) string {
@@ -155,6 +156,9 @@ func (p *core) goText(name string, inputs []string, out []val) string {
 		return t
 	}
 	for i, s := range p.steps {
+		if reads[i] == 0 {
+			continue
+		}
 		f := func(j int) string { return text(s.args[j], false) }
 		w := func(j int) string { return text(s.args[j], true) }
 		var e string
@@ -266,6 +270,8 @@ type function struct {
 
 	both bool // the core is for float64, too
 
+	usual bool // the core has a shorter way for normal positive finite numbers
+
 	// If it is not 0, the loop adds sign times the only result to dst, or sign times the product
 	// of the result and from.
 	sum kind
@@ -288,8 +294,8 @@ func (f function) adding(result string, sum kind) function {
 }
 
 // record returns the core of f, and its results.
-func (f function) record(size int, wide bool) (*core, []val) {
-	p := &core{size: size, wide: wide}
+func (f function) record(size int, wide, usual bool) (*core, []val) {
+	p := &core{size: size, wide: wide, usual: usual}
 	x := make([]val, len(f.inputs)+len(f.scalars))
 	for i := range x {
 		x[i] = p.in(i)
@@ -320,23 +326,31 @@ func (v vec) loop(f function) {
 	for _, name := range names {
 		args[name] = Arg(name)
 	}
-	p, out := f.record(v.Size, v.Wide)
+	p, out := f.record(v.Size, v.Wide, false)
+	short, shortOut := &core{}, out
+	if f.usual && v.Unroll(0, 1, 0) == 1 {
+		short, shortOut = f.record(v.Size, v.Wide, true)
+	}
 	n, done, neon := Arg("n"), Unique("done"), 1
 	// On AVX2 a turn takes two vectors if their values fit the registers, and those that are left hold constants.
 	const registers, spare = 16, 3
-	narrow, room := 1, registers-spare-len(scalars)
+	narrow, room, live := 1, registers-spare-len(scalars), p.live(out)
 	if f.sum != 0 {
 		room--
 	}
+	hold, holdOut := p, out
+	if len(short.steps) > 0 {
+		live, hold, holdOut = max(short.live(shortOut), (live+1)/2), short, shortOut
+	}
 	if slices.Contains(chains, f.name) {
 		neon = 2
-		if 2*p.live(out) <= room {
+		if 2*live <= room {
 			narrow = 2
 		}
 	}
 	var h held
-	if room := v.Unroll(0, room-narrow*p.live(out), 0); room > 0 {
-		h = v.hold(p, out, room)
+	if n := v.Unroll(0, room-narrow*live, 0); n > 0 {
+		h = v.hold(hold, holdOut, n)
 	}
 	v.Groups(n, v.Unroll(2, narrow, neon), func(ls []Step) {
 		load := func(u, input int) VecVirtual {
@@ -352,25 +366,61 @@ func (v vec) loop(f function) {
 				v.Compare(NLE, v.Const(Pick(v, f.limit, f.limit/8)), a, m)
 			})
 		}
-		for i, r := range v.emit(p, len(ls), load, h, out) {
-			for u, l := range ls {
-				if f.sum != 0 {
-					if f.sum == sumOfProducts {
-						v.Mul(l.Load(args["from"]), r[u], r[u])
+		use := func(ls []Step, results [][]VecVirtual) {
+			for i, r := range results {
+				for u, l := range ls {
+					if f.sum != 0 {
+						if f.sum == sumOfProducts {
+							v.Mul(l.Load(args["from"]), r[u], r[u])
+						}
+						t := l.Load(args["dst"])
+						v.Fmadd231(r[u], sign, t) // the product by 1 or -1 is exact
+						l.Store(t, args["dst"])
+						continue
 					}
-					t := l.Load(args["dst"])
-					v.Fmadd231(r[u], sign, t) // the product by 1 or -1 is exact
-					l.Store(t, args["dst"])
-					continue
+					l.Store(r[u], args[f.results[i]])
 				}
-				l.Store(r[u], args[f.results[i]])
 			}
 		}
+		if len(short.steps) == 0 || ls[0].Mask != nil {
+			use(ls, v.emit(p, len(ls), load, h, out))
+			return
+		}
+		usual, done := Unique("usual"), Unique("stored")
+		v.jumpIfUsual(ls, args[f.inputs[0]], usual)
+		for u, l := range ls {
+			use([]Step{l}, v.emit(p, 1, func(_, input int) VecVirtual { return load(u, input) }, h, out))
+		}
+		JMP(LabelRef(done))
+		Label(usual)
+		use(ls, v.emit(short, len(ls), load, h, shortOut))
+		Label(done)
 	}, nil)
 	if f.limit != 0 {
 		MOVQ(n, Result())
 		Label(done)
 	}
+}
+
+// jumpIfUsual jumps if all elements at x are normal, positive and finite float32.
+func (v vec) jumpIfUsual(ls []Step, x Register, label string) {
+	const toSigned, last = 1<<31 - minNormal32, maxFinite32 - minNormal32 + 1<<31
+	any, signs := v.Reg(), GP32()
+	for u, l := range ls {
+		t := any
+		if u > 0 {
+			t = v.Reg()
+		}
+		VMOVUPS(l.At(x), t)
+		VPADDD(Entry(U32(toSigned)), t, t)
+		VPCMPGTD(Entry(U32(last)), t, t)
+		if u > 0 {
+			VORPS(t, any, any)
+		}
+	}
+	VMOVMSKPS(any, signs)
+	TESTL(signs, signs)
+	JZ(LabelRef(label))
 }
 
 func (v vec) magnitudeBits() Mem {
@@ -383,7 +433,7 @@ func (v vec) magnitudeBits() Mem {
 // goText returns the pure Go function of f for a size.
 func (f function) goText(size int) string {
 
-	p, out := f.record(size, false)
+	p, out := f.record(size, false, false)
 	name := fmt.Sprint(f.name, 8*size)
 	if f.limit != 0 {
 		name += "Small"

@@ -22,6 +22,9 @@ const (
 	minNormal = 1 << 52
 	maxFinite = 0x7ff<<52 - 1
 	quietNaN  = 0x7ff8 << 48
+
+	minNormal32 = 1 << 23
+	maxFinite32 = 0xff<<23 - 1
 )
 
 // constants are float64 constants by their bits, in registers for AVX-512,

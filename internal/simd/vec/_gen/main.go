@@ -145,7 +145,7 @@ is then in cache.`, inFloat64(sumExp))
 	loop("direction", "func(u, v, x, y *T, n int)", "computes u_i = x_i/r and v_i = y_i/r with r = √(x_i² + y_i²), and zeros where r is 0. An infinite\nnumber is to a finite one as 1 is to 0.",
 		func(v vec) { v.loop(lanes("direction")) })
 	emitBinary()
-	activations()
+	emitActivations()
 	loop("rectify", "func(dst *T, pos, neg T, x, from *T, n int)",
 		"computes dst_i += pos·from_i where x_i is positive or NaN, and neg·from_i\nelsewhere. A factor of 0 adds nothing, whatever it multiplies.", rectify)
 }
@@ -362,7 +362,7 @@ func (v vec) abs(x VecVirtual) { Pick(v, VANDPD, VANDPS)(v.magnitudeBits(), x, x
 
 func dotSign(v vec) {
 	x, y, n := Arg("x"), Arg("y"), Arg("n")
-	p, sign := lanes("sign").record(v.Size, v.Wide)
+	p, sign := lanes("sign").record(v.Size, v.Wide, false)
 	acc := accumulate(v, n, func(l Step, acc VecVirtual) {
 		s := v.emit(p, 1, func(int, int) VecVirtual { return l.Load(x) }, nil, sign)[0][0]
 		v.Fmadd231(l.Load(y), s, acc)
