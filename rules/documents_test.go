@@ -44,8 +44,9 @@ func TestJSON(t *testing.T) { compare(t, "docs/rules.json", JSON()) }
 const adjointsHead = `# The equations
 
 What every kernel computes, and its derivatives, as the comments of the kernels have
-them. A test of package rules writes this page from these comments and from the tags
-of the operands. [kernels.md](kernels.md) says what is restored over which numbers, and
+them. A test of package rules writes this page from these comments and from the
+operands. The comments go on with what is rounded and which errors there are.
+[kernels.md](kernels.md) says what is restored over which numbers, and
 [porting.md](porting.md) how to make a rule of another tool of an equation.
 
 For an output $y$ and an input $x$, $\bar{x}$ is the cotangent of $x$, that is the
@@ -68,20 +69,18 @@ func TestAdjoints(t *testing.T) {
 		seen[r.Kernel] = true
 		pkg := strings.TrimPrefix(r.instance.Type.PkgPath(), "revnum/")
 		name := r.Kernel[strings.Index(r.Kernel, ".")+1:]
-		file, blocks := equations(t, pkg, name)
-		if len(blocks) == 0 {
-			blocks = []string{r.Equation}
-		}
-		fmt.Fprintf(&b, "## %s\n\n%s\nIn [%s](../%s).\n\n", r.Kernel, operandList(r), path.Base(file), file)
+		file, decl, blocks := equations(t, pkg, name)
+		fmt.Fprintf(&b, "## %s\n\n%s\nIn [%s](../%s).\n\n", r.Kernel, operandList(r, decl), path.Base(file), file)
 		for _, block := range blocks {
-			fmt.Fprintf(&b, "```math\n\\begin{aligned}\n& %s\n\\end{aligned}\n```\n\n", latex(strings.TrimRight(block, "\n,.;")))
+			b.WriteString(markdown(block))
 		}
 	}
 	compare(t, "docs/adjoints.md", []byte(b.String()))
 }
 
-// operandList returns the operands of a kernel as a list.
-func operandList(r *Rule) string {
+// operandList returns the operands of a kernel as a list, and its parameters with the comments of
+// their fields.
+func operandList(r *Rule, decl *ast.GenDecl) string {
 	var b strings.Builder
 	for _, o := range r.Operands {
 		fmt.Fprintf(&b, "- `%s`: %s, %s", o.Name, o.Role, o.Kind)
@@ -93,7 +92,11 @@ func operandList(r *Rule) string {
 	var params []string
 	for _, p := range r.Params {
 		if p.Name != "Workers" {
-			params = append(params, "`"+p.Name+"` "+p.Kind)
+			param := "`" + p.Name + "` " + p.Kind
+			if comment := fieldComment(decl, p.Name); comment != "" {
+				param += " (" + comment + ")"
+			}
+			params = append(params, param)
 		}
 	}
 	if len(params) > 0 {
@@ -102,9 +105,9 @@ func operandList(r *Rule) string {
 	return b.String()
 }
 
-// equations returns the name of a kernel's file, and the equations in its comment. It
-// adds those in later comments that belong to no declaration.
-func equations(t *testing.T, pkg, name string) (file string, blocks []string) {
+// equations returns the name of a kernel's file, its declaration, and what its comment says about the
+// equations. It adds the later comments that belong to no declaration and have derivatives.
+func equations(t *testing.T, pkg, name string) (file string, decl *ast.GenDecl, blocks []comment.Block) {
 	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pkg), "*.go"))
 	if err != nil {
 		t.Fatal(err)
@@ -114,29 +117,99 @@ func equations(t *testing.T, pkg, name string) (file string, blocks []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		decl := declaration(tree, name)
-		if decl == nil {
+		if decl = declaration(tree, name); decl == nil {
 			continue
 		}
-		texts := []string{decl.Doc.Text()}
+		blocks, _ = derivatives(decl.Doc.Text())
 		for _, c := range tree.Comments {
 			if c.Pos() > decl.End() && !slices.ContainsFunc(tree.Decls, func(d ast.Decl) bool { return belongs(c, d) }) {
-				texts = append(texts, c.Text())
-			}
-		}
-		for i, text := range texts {
-			for _, block := range codeBlocks(text) {
-				// Skip blocks that show loops and error bounds, not derivatives.
-				if !strings.Contains(block, "for ") && !strings.ContainsAny(block, "ε≤\t") && (i == 0 || hasDerivative(block)) {
-					blocks = append(blocks, block)
+				if more, ok := derivatives(c.Text()); ok {
+					blocks = append(blocks, more...)
 				}
 			}
 		}
 		rel, _ := filepath.Rel(root, f)
-		return filepath.ToSlash(rel), blocks
+		return filepath.ToSlash(rel), decl, blocks
 	}
 	t.Fatalf("%s is not declared in %s", name, pkg)
-	return "", nil
+	return "", nil, nil
+}
+
+// derivatives returns the beginning of a comment, to its last equation with a derivative and the end of
+// that sentence. What follows is about rounding, failures and sources. If there is no such equation, the
+// derivatives are those of another kernel: the beginning ends after the paragraph that says so, which
+// follows the last equation above the first heading.
+func derivatives(text string) (blocks []comment.Block, ok bool) {
+	var p comment.Parser
+	blocks = p.Parse(text).Content
+	last, equation, heading := -1, -1, len(blocks)
+	for i, b := range blocks {
+		switch b := b.(type) {
+		case *comment.Code:
+			if hasDerivative(b.Text) {
+				last = i
+			}
+			if i < heading {
+				equation = i
+			}
+		case *comment.Heading:
+			heading = min(heading, i)
+		}
+	}
+	if last < 0 {
+		return blocks[:min(equation+2, heading)], false
+	}
+	if last++; last < len(blocks) && strings.HasPrefix(markdown(blocks[last]), "where ") {
+		last++
+	}
+	return blocks[:last], true
+}
+
+func TestDerivatives(t *testing.T) {
+	const value, gradient, rest = "K is the kernel\n\n\ty += f(x) + ε\n\n", "With f of x,\n\n\tx̄_i += ȳ for i < n\n\n", "The error is\n\n\t2·ε.\n"
+	for _, c := range []struct {
+		name, text, last string
+		blocks           int
+		ok               bool
+	}{
+		{"an equation with loops and ε", value + gradient + rest, "\\bar{x}_{i}", 4, true},
+		{"the end of a sentence", value + gradient + "where n is a number.\n\n" + rest, "where n", 5, true},
+		{"derivatives of another kernel", value + "As those of L.\n\n# Rounding\n\n" + rest, "As those", 3, false},
+		{"nothing but an equation", value + "# Rounding\n\n" + rest, "\\varepsilon", 2, false},
+	} {
+		blocks, ok := derivatives(c.text)
+		if ok != c.ok || len(blocks) != c.blocks || !strings.Contains(markdown(blocks[len(blocks)-1]), c.last) {
+			t.Errorf("%s: %v, and %d blocks that end with %q, want %v, %d and %q", c.name, ok, len(blocks), markdown(blocks[len(blocks)-1]), c.ok, c.blocks, c.last)
+		}
+	}
+	if got := markdown(&comment.Code{Text: "for i = 1, 2\n\tx_i\n"}); !strings.HasPrefix(got, "```text\nfor i = 1, 2\n\tx_i\n```") {
+		t.Errorf("a loop becomes %q", got)
+	}
+}
+
+// markdown returns a block of a comment, with equations in LaTeX and loops as they are.
+func markdown(b comment.Block) string {
+	code, ok := b.(*comment.Code)
+	if !ok {
+		p := comment.Printer{HeadingLevel: 3, HeadingID: func(*comment.Heading) string { return "" }}
+		return string(p.Markdown(&comment.Doc{Content: []comment.Block{b}})) + "\n"
+	}
+	if strings.Contains("\n"+code.Text, "\nfor ") || strings.Contains(code.Text, "\t") {
+		return "```text\n" + code.Text + "```\n\n"
+	}
+	return "```math\n\\begin{aligned}\n& " + latex(strings.TrimRight(code.Text, "\n,.;")) + "\n\\end{aligned}\n```\n\n"
+}
+
+// fieldComment returns the comment of a field of a struct.
+func fieldComment(decl *ast.GenDecl, name string) string {
+	for _, f := range decl.Specs[0].(*ast.TypeSpec).Type.(*ast.StructType).Fields.List {
+		for _, n := range f.Names {
+			if n.Name == name {
+				return strings.Join(strings.Fields(f.Doc.Text()+" "+f.Comment.Text()), " ")
+			}
+		}
+	}
+	return ""
 }
 
 // declaration returns the declaration of a type.
@@ -159,17 +232,6 @@ func belongs(c *ast.CommentGroup, d ast.Decl) bool {
 		doc = d.Doc
 	}
 	return c == doc || d.Pos() <= c.Pos() && c.Pos() < d.End()
-}
-
-// codeBlocks returns the indented blocks of a comment.
-func codeBlocks(text string) (blocks []string) {
-	var p comment.Parser
-	for _, b := range p.Parse(text).Content {
-		if c, ok := b.(*comment.Code); ok {
-			blocks = append(blocks, c.Text)
-		}
-	}
-	return blocks
 }
 
 // hasDerivative reports whether a text has a letter with a bar or a dot.

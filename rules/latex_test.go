@@ -39,13 +39,13 @@ var symbols = map[string]string{
 const (
 	raised      = "⁰0¹1²2³3⁴4⁵5⁶6⁷7⁸8⁹9⁻-⁺+ᵀTᴴHˣxⁿn"
 	lowered     = "₀0₁1₂2₃3₄4₅5₆6₇7₈8₉9ₓ×"
-	withMacron  = "āaēeīiōoūuȳyḡgĀAĒEĪIŌOŪUȲYḠG"
+	withMacron  = "ᾱαāaēeīiōoūuȳyḡgĀAĒEĪIŌOŪUȲYḠG"
 	withDot     = "ȧaḃbċcḋdėeḟfġgḣhṁmṅnȯoṗpṙrṡsṫtẇwẋxẏyżzȦAḂBĊCḊDĖEḞFĠGḢHṀMṄNȮOṖPṘRṠSṪTẆWẊXẎYŻZ"
 	macron, dot = '\u0304', '\u0307'
 )
 
 // functions are the words that are names of functions. Other long words are text.
-var functions = strings.Fields("log exp sin cos tan tanh max min det sign conj diag tr chol lower upper tri Re Im op Var mean dist relu softmax logsumexp atan2 abs erf sigmoid rank clip")
+var functions = strings.Fields("log exp sin cos tan tanh max min det sign conj diag tr chol lower upper tri Re Im op Var mean dist relu softmax logsumexp atan2 abs erf sigmoid rank clip sym triu argmin")
 
 // pair returns the character that follows c in a list of pairs.
 func pair(list string, c rune) (rune, bool) {
@@ -268,6 +268,7 @@ func TestLatex(t *testing.T) {
 		"W̄ += ȳ·xᵀ,  x̄ += Wᵀ·ȳ":  `\bar{W} \mathrel{+}=  \bar{y}\cdot x^{\top},\quad \bar{x} \mathrel{+}=  W^{\top}\cdot \bar{y}`,
 		"x̄ += conj(Ōut)·y":        `\bar{x} \mathrel{+}=  \operatorname{conj}(\overline{\mathrm{Out}})\cdot y`,
 		"ġx_ij += ġOut":            `\dot{g}_{x,ij} \mathrel{+}=  \dot{g}_{\mathrm{Out}}`,
+		"ᾱ_k += sym(A)":            `\bar{\alpha} _{k} \mathrel{+}=  \operatorname{sym}(A)`,
 		"ġα += A⁻ᵀ":                `\dot{g}_{\alpha} \mathrel{+}=  A^{-\top}`,
 		"l·x^y·ż_i":                `l\cdot x^{y}\cdot \dot{z}_{i}`,
 		"e^(x_i-m)/√(Σ a_ij²)":     `e^{x_{i}-m}/\sqrt{\sum\nolimits a_{ij}^{2}}`,
