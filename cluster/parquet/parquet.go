@@ -29,7 +29,7 @@ import (
 //
 // The columns must have the type DOUBLE or FLOAT, and one number a row. A null, a NaN and
 // an infinity are errors, which name the file, the row group, the column and the row in the
-// group. So are other types, and files whose structure is damaged. A file of more than 2²²
+// group. So are other types, a name of several columns, and files whose structure is damaged. A file of more than 2²²
 // numbers must have a byte for 1024 of them, so that a small file cannot fill the memory.
 //
 // A row group is decoded when one of its rows is read for the first time. It then stays in
@@ -107,6 +107,9 @@ func (f *parquetFile) start(names []string, bytes int64) error {
 		i := slices.Index(all, name)
 		if i < 0 {
 			return fmt.Errorf("expected a column %q, found %s", name, strings.Join(all, ", "))
+		}
+		if slices.Contains(all[i+1:], name) {
+			return fmt.Errorf("expected one column %q, found several", name)
 		}
 		if err := check(s.Column(i)); err != nil {
 			return err

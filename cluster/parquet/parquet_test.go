@@ -179,6 +179,7 @@ func TestErrors(t *testing.T) {
 		{"type", good, "x,id", `type.parquet: column "id": expected the type DOUBLE or FLOAT, found INT64`},
 		{"all", good, "", `all.parquet: column "id": expected the type DOUBLE or FLOAT, found INT64`},
 		{"name", good, "x,w", `name.parquet: expected a column "w", found x, id, y, z`},
+		{"twice", with(func(l []column) { l[2].name = "x" }), "z,x", `twice.parquet: expected one column "x", found several`},
 		{"number", good, "3", `number.parquet: the columns have names`},
 		{"short", good[:len(good)-9], "x", `short.parquet: expected a Parquet file: `},
 		{"begin", good[:20], "x", `begin.parquet: expected a Parquet file: `},
