@@ -352,6 +352,8 @@ def prepare(kernel, which, operands, cotangents=None, tangents=None, cotangent_t
             o = byname[name]
             if not o.sparse and not isinstance(a, np.ndarray):
                 raise ArgumentError(f"revnum: {name} is a {type(a).__name__}, want an array")
+            if not o.sparse and any(n > 1 and s % a.itemsize for n, s in zip(a.shape, a.strides)):  # a field of a structured array
+                raise ArgumentError(f"revnum: {name} has strides of {a.strides} bytes for elements of {a.itemsize}")
             if o.role in ("acc", "inout") or part > 0:
                 if not (a.data if o.sparse else a).flags.writeable:
                     raise ArgumentError(f"revnum: {name} is read-only")

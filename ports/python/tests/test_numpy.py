@@ -174,6 +174,7 @@ BAD = {
     "parameter": (lambda: rn.revlinalg.MatMul(np.ones((1, 1)), np.ones((1, 1)), TransA=3), revnum.ArgumentError, "0 or 1"),
     "no result": (lambda: rn.revlinalg.Solve(np.zeros((2, 2)), np.ones((2, 1))), revnum.NoResultError, "condition|singular"),
     "negative stride": (lambda: rn.run("revlinalg.Sum", "Forward", {"Out": np.zeros(()), "X": np.ones(4)[::-1]}), revnum.ArgumentError, "stride"),
+    "field": (lambda: rn.run("revlinalg.Sum", "Forward", {"Out": np.zeros(()), "X": np.ones(4, "f8,i4")["f0"]}), revnum.ArgumentError, r"strides of \(12,\) bytes"),
     "columns": (lambda: rn.run("revlinalg.Frobenius", "Forward", {"Out": np.zeros(()), "A": np.ones((3, 4)).T}), revnum.ArgumentError, "between columns"),
     "read-only": (lambda: rn.run("revlinalg.Sum", "Forward", {"Out": np.broadcast_to(1.0, ()), "X": np.ones(4)}), revnum.ArgumentError, "read-only"),
     "list": (lambda: rn.run("revlinalg.Sum", "Forward", {"Out": np.zeros(()), "X": [1.0]}), revnum.ArgumentError, "list"),
