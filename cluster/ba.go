@@ -66,6 +66,9 @@ func SolveBA(ctx context.Context, r Reducer, p *ba.Problem, observations, worker
 	if opts != nil {
 		loss = opts.Loss
 	}
+	if err := p.Validate(); err != nil { // Cut needs a valid problem, the same one on all ranks
+		return nil, err
+	}
 	cut := p.Cut(observations)
 	blocks := len(cut) - 1
 	var mine []int

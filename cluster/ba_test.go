@@ -190,6 +190,17 @@ func TestSolveBAErrors(t *testing.T) {
 	if errs[0] == nil || !strings.Contains(errs[0].Error(), "another state to resume from") || errs[1] == nil {
 		t.Errorf("a state on one rank only: %v", errs)
 	}
+	_ = cluster.Run(2, func(r cluster.Reducer) error {
+		p := bundleProblem(t, 5, 50, 200)
+		p.Point[7] = 50
+		_, errs[r.Rank()] = cluster.SolveBA(t.Context(), r, p, 100, 1, nil, nil)
+		return nil
+	})
+	for rank, err := range errs {
+		if err == nil || !strings.Contains(err.Error(), "observation 7 is of point 50") {
+			t.Errorf("an invalid problem: rank %d: %v", rank, err)
+		}
+	}
 	late, end := context.WithDeadline(t.Context(), time.Now())
 	defer end()
 	problems := [2]*ba.Problem{bundleProblem(t, 5, 50, 200), bundleProblem(t, 5, 50, 200)}

@@ -365,6 +365,7 @@ func TestFitErrors(t *testing.T) {
 		for _, err := range []error{
 			last(cluster.FitGMM(t.Context(), p, 0, 1, nil, nil)),
 			last(cluster.FitGMM(t.Context(), p, 51, 1, nil, nil)),
+			last(cluster.FitGMM(t.Context(), p, math.MaxInt, 1, nil, nil)),
 			last(cluster.FitGMM(t.Context(), p, 2, 1, &gmm.Options{Weights: make([]float64, 50)}, nil)),
 			last(cluster.FitKMeans(t.Context(), p, 51, nil)),
 			last(cluster.FitKMeans(cancelled, p, 2, nil)),
@@ -375,7 +376,7 @@ func TestFitErrors(t *testing.T) {
 		return errs, nil
 	})
 	for rank, errs := range got {
-		for i, want := range []string{"0 components", "50 points for 51", "Weights", "50 points for 51", "context canceled", "context canceled"} {
+		for i, want := range []string{"0 components", "50 points for 51", "50 points for", "Weights", "50 points for 51", "context canceled", "context canceled"} {
 			if !strings.Contains(errs[i], want) {
 				t.Errorf("rank %d: %q, want %q", rank, errs[i], want)
 			}

@@ -33,8 +33,12 @@ const (
 // A step of EM sums 1 + K·(1 + D + D²) numbers over the ranks, in one message each way.
 // A step of L-BFGS sums 1 + K·(1 + D + D(D+1)/2) numbers.
 func FitGMM(ctx context.Context, p *Points, k int, seed uint64, opts *gmm.Options, c *gmm.Checkpoint) (*gmm.Mixture, *gmm.Report, error) {
-	if k < 1 {
+	n, d := p.Dims()
+	switch {
+	case k < 1:
 		return nil, nil, fmt.Errorf("cluster: %d components, want at least 1", k)
+	case k > n: // before there is memory for them
+		return nil, nil, fmt.Errorf("cluster: %d points for %d components", n, k)
 	}
 	var o gmm.Options
 	if opts != nil {
@@ -47,7 +51,6 @@ func FitGMM(ctx context.Context, p *Points, k int, seed uint64, opts *gmm.Option
 	if err := Agree(p.r, failed); err != nil {
 		return nil, nil, err
 	}
-	_, d := p.Dims()
 	resumes := c != nil && c.Resume != nil
 	if starts := max(o.Starts, 1); o.Init == nil && o.InitMeans == nil && (starts > 1 || !resumes) {
 		o.InitMeans = mat.NewDense(k*starts, d, nil)

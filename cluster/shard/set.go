@@ -28,8 +28,8 @@ type Set struct {
 }
 
 // NewSet returns the set of the files, with blocks of at most blockRows rows; 0 means
-// DefaultBlock. It returns an error if there are no files, or if they differ in their
-// number of columns. The files then stay open.
+// DefaultBlock. It returns an error if there are no files or no rows, or if the files differ
+// in their number of columns. The files then stay open.
 func NewSet(blockRows int, files ...File) (*Set, error) {
 	switch {
 	case len(files) == 0:
@@ -50,6 +50,9 @@ func NewSet(blockRows int, files ...File) (*Set, error) {
 		}
 		s.rows = append(s.rows, s.rows[i]+rows)
 		s.blocks = append(s.blocks, s.blocks[i]+(rows+blockRows-1)/blockRows)
+	}
+	if s.rows[len(files)] == 0 {
+		return nil, fmt.Errorf("%s: expected rows, found none", files[0].Name())
 	}
 	return s, nil
 }

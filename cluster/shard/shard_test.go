@@ -273,6 +273,14 @@ func TestHash(t *testing.T) {
 	}
 }
 
+// TestEmpty makes a set of files without rows.
+func TestEmpty(t *testing.T) {
+	none := shard.Matrix("none", new(mat.Dense))
+	if _, err := shard.NewSet(3, none, none); err == nil || !strings.Contains(err.Error(), "none: expected rows, found none") {
+		t.Error(err)
+	}
+}
+
 // TestMisuse asks for a block that is not there.
 func TestMisuse(t *testing.T) {
 	s, err := shard.NewSet(3, shard.Matrix("m", mat.NewDense(7, 3, numbers(21))))
