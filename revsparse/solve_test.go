@@ -105,6 +105,24 @@ func TestSolveIsOfAllElements(t *testing.T) {
 	}
 }
 
+// Without right-hand sides there is nothing to add to the gradient of A.
+func TestSolveNothing(t *testing.T) {
+	a := FromMatrix(mat.NewDiagDense(2, []float64{2, 4}))
+	operands := func() Solve[float64, int] {
+		return Solve[float64, int]{X: rev.NewGeneral[float64](2, 0, nil), A: a.With(make([]float64, 2)), B: rev.NewGeneral[float64](2, 0, nil)}
+	}
+	k, g, gt := operands(), operands(), operands()
+	k.A = a
+	if err := errors.Join(k.Adjoint(g), k.AdjointTangent(g, operands(), gt)); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range [][]float64{g.A.Data, gt.A.Data} {
+		if x[0] != 0 || x[1] != 0 {
+			t.Errorf("the gradient of A is %v", x)
+		}
+	}
+}
+
 func BenchmarkSolve(b *testing.B) {
 	a := convection[int](300, 0.4)
 	n := a.Rows

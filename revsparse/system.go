@@ -132,6 +132,9 @@ func (e *entries[T, D, I]) subMul(y []D, data []T, x []D, trans bool) {
 }
 
 func (e *entries[T, D, I]) subOuter(data []T, lambda, x []D) {
+	if len(x) == 0 {
+		return
+	}
 	if e.trans {
 		lambda, x = x, lambda
 	}
