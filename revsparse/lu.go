@@ -24,6 +24,8 @@ import (
 //	if err := lu.Factorize(a); err != nil { ... }
 //	err := lu.SolveVecTo(x, false, b)
 //
+// As with mat.LU, several goroutines may solve with one LU at the same time.
+//
 // An LU keeps its matrix. For a matrix of the same structure it keeps the column order,
 // and the same matrix is not factored again.
 //
@@ -202,13 +204,15 @@ func (lu *LU[I]) SolveTo(dst *mat.Dense, trans bool, b mat.Matrix) error {
 	if r, c := dst.Dims(); r != n || n > 0 && c != cols {
 		panic(rev.ShapeError[LU[I]]("dst", "is %d×%d, want %d×%d", r, c, n, cols))
 	}
+	f := lu.factors
+	f.y, f.below = nil, nil // other calls may run at the same time
 	x := make([]float64, n*cols)
 	for j := range cols {
 		column := x[j*n:][:n]
 		for i := range column {
 			column[i] = b.At(i, j)
 		}
-		lu.factors.solve(column, trans)
+		f.solve(column, trans)
 	}
 	for j := range cols {
 		for i, v := range x[j*n:][:n] {

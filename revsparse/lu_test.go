@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -405,6 +406,34 @@ func TestLUAgain(t *testing.T) {
 	if !slices.Equal(solution(&lu, a), solution(&fresh, random.With(slices.Clone(change)))) {
 		t.Error("a change of a value is not seen")
 	}
+}
+
+// Solutions at the same time do not disturb each other.
+func TestLUAtOnce(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 9))
+	a := convection[int](20, 3)
+	var lu LU[int]
+	if err := lu.Factorize(a); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		b := vecDense(numbers[float64](rnd, a.Rows))
+		var want mat.VecDense
+		if err := lu.SolveVecTo(&want, false, b); err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			for range 500 {
+				var x mat.VecDense
+				if err := lu.SolveVecTo(&x, false, b); err != nil || !mat.Equal(&x, &want) {
+					t.Error("another solution than alone")
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestLUShapes(t *testing.T) {
