@@ -46,7 +46,7 @@ func (m *cgSubproblem) step(ctx context.Context, s []float64, radius float64, p 
 		step := rr / curvature
 		out := !(curvature > 0)
 		if !out {
-			out = lengthAfter(s, m.d, step) >= radius
+			out = !(lengthAfter(s, m.d, step) < radius) // NaN too, if step is infinite
 		}
 		if out {
 			step = toBoundary(s, m.d, radius)

@@ -31,7 +31,7 @@ type Problem struct {
 // default.
 type Options struct {
 	// Radius is the first radius of the trust region, 1 if it is 0. MaxRadius bounds
-	// the radius. It is 10⁶ times Radius if it is 0.
+	// the radius. It is 10⁶ times Radius if it is 0, and 2⁴⁰⁰ if it is larger than that.
 	Radius, MaxRadius float64
 
 	// MaxIter is the largest number of iterations, which are the steps tried. It is
@@ -231,6 +231,7 @@ func (o *Options) fill() error {
 	if o.MaxRadius == 0 {
 		o.MaxRadius = 1e6 * o.Radius
 	}
+	o.MaxRadius = math.Min(o.MaxRadius, 0x1p400) // its square and that of a step are finite
 	o.Radius = math.Min(o.Radius, o.MaxRadius)
 	if o.MaxIter == 0 {
 		o.MaxIter = 1000

@@ -293,6 +293,33 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestUnbounded starts where the Hessian is not positive definite, with a radius that bounds nothing.
+func TestUnbounded(t *testing.T) {
+	p := Problem{
+		Func: func(x []float64) float64 { return math.Pow(x[0], 4)/4 - x[0]*x[0]/2 },
+		Grad: func(g, x []float64) { g[0] = x[0] * (x[0]*x[0] - 1) },
+		Hess: func(h *mat.SymDense, x []float64) { h.SetSym(0, 0, 3*x[0]*x[0]-1) },
+	}
+	for _, radius := range []float64{math.Inf(1), math.MaxFloat64, 1e200} {
+		for _, p := range []Problem{p, products(p)} {
+			r, err := Minimize(t.Context(), p, []float64{0.1}, &Options{Radius: radius})
+			if err != nil || r.Status != GradientThreshold || math.Abs(math.Abs(r.X[0])-1) > 1e-9 {
+				t.Errorf("radius %v: %v, %v, want a minimum at ±1", radius, r, err)
+			}
+		}
+	}
+	// The curvature is such that the step to the minimum overflows.
+	slope := Problem{
+		Func:    func(x []float64) float64 { return x[0] },
+		Grad:    func(g, _ []float64) { g[0], g[1] = 1, 0 },
+		HessVec: func(dst, _, v []float64) { dst[0], dst[1] = 1e-320*v[0], 0 },
+	}
+	r, err := Minimize(t.Context(), slope, []float64{0, 0}, &Options{MaxIter: 3})
+	if err != nil || !(r.F < -1) {
+		t.Errorf("down a slope: %v, %v", r, err)
+	}
+}
+
 // TestTolerance ends where the gradient of x⁴ is less than the default tolerance. A step of
 // Newton's method takes off a third of x, so that the gradient is never 0.
 func TestTolerance(t *testing.T) {
