@@ -3239,6 +3239,8 @@ products:
 	MOVQ   112(SP), DI
 	VMOVSD 120(SP), X0
 	VXORPD X1, X1, X1
+	CMPQ   DX, BX
+	JEQ    last
 
 close:
 	MOVQ   (CX)(DX*8), R8
@@ -3246,9 +3248,22 @@ close:
 	VADDSD (SI)(DX*8), X2, X2
 	VMOVSD X2, (SI)(DX*8)
 	VMOVSD X1, (DI)(R8*8)
-	DECQ   DX
+	MOVQ   -8(CX)(DX*8), R8
+	VMULSD (DI)(R8*8), X0, X2
+	VADDSD -8(SI)(DX*8), X2, X2
+	VMOVSD X2, -8(SI)(DX*8)
+	VMOVSD X1, (DI)(R8*8)
+	SUBQ   $+2, DX
 	CMPQ   DX, BX
-	JGE    close
+	JGT    close
+	JLT    closed
+
+last:
+	MOVQ   (CX)(DX*8), CX
+	VMULSD (DI)(CX*8), X0, X0
+	VADDSD (SI)(DX*8), X0, X0
+	VMOVSD X0, (SI)(DX*8)
+	VMOVSD X1, (DI)(CX*8)
 
 closed:
 	INCQ 80(SP)
@@ -3478,13 +3493,22 @@ products:
 	JLT  closed
 	MOVQ 112(SP), SI
 	MOVQ $0x7ff0ab5e47000000, DI
+	CMPQ DX, BX
+	JEQ  last
 
 close:
 	MOVQ (CX)(DX*8), R8
 	MOVQ DI, (SI)(R8*8)
-	DECQ DX
+	MOVQ -8(CX)(DX*8), R8
+	MOVQ DI, (SI)(R8*8)
+	SUBQ $+2, DX
 	CMPQ DX, BX
-	JGE  close
+	JGT  close
+	JLT  closed
+
+last:
+	MOVQ (CX)(DX*8), CX
+	MOVQ DI, (SI)(CX*8)
 
 closed:
 	INCQ 80(SP)
@@ -3715,13 +3739,22 @@ products:
 	JLT  closed
 	MOVQ 112(SP), SI
 	MOVQ $0x7ff0ab5e47000000, DI
+	CMPQ DX, BX
+	JEQ  last
 
 close:
 	MOVQ (CX)(DX*8), R8
 	MOVQ DI, (SI)(R8*8)
-	DECQ DX
+	MOVQ -8(CX)(DX*8), R8
+	MOVQ DI, (SI)(R8*8)
+	SUBQ $+2, DX
 	CMPQ DX, BX
-	JGE  close
+	JGT  close
+	JLT  closed
+
+last:
+	MOVQ (CX)(DX*8), CX
+	MOVQ DI, (SI)(CX*8)
 
 closed:
 	INCQ 80(SP)
@@ -3971,13 +4004,22 @@ products:
 	JLT  closed
 	MOVQ 112(SP), SI
 	MOVQ $0x7ff0ab5e47000000, DI
+	CMPQ DX, BX
+	JEQ  last
 
 close:
 	MOVQ (CX)(DX*8), R8
 	MOVQ DI, (SI)(R8*8)
-	DECQ DX
+	MOVQ -8(CX)(DX*8), R8
+	MOVQ DI, (SI)(R8*8)
+	SUBQ $+2, DX
 	CMPQ DX, BX
-	JGE  close
+	JGT  close
+	JLT  closed
+
+last:
+	MOVQ (CX)(DX*8), CX
+	MOVQ DI, (SI)(CX*8)
 
 closed:
 	INCQ 80(SP)
@@ -4257,6 +4299,8 @@ products:
 	VXORPD X1, X1, X1
 	MOVQ   136(SP), R8
 	MOVQ   $0x7ff0ab5e47000000, R9
+	CMPQ   DX, BX
+	JEQ    last
 
 close:
 	MOVQ   (CX)(DX*8), R10
@@ -4265,9 +4309,24 @@ close:
 	VMOVSD X2, (SI)(DX*8)
 	VMOVSD X1, (DI)(R10*8)
 	MOVQ   R9, (R8)(R10*8)
-	DECQ   DX
+	MOVQ   -8(CX)(DX*8), R10
+	VMULSD (DI)(R10*8), X0, X2
+	VADDSD -8(SI)(DX*8), X2, X2
+	VMOVSD X2, -8(SI)(DX*8)
+	VMOVSD X1, (DI)(R10*8)
+	MOVQ   R9, (R8)(R10*8)
+	SUBQ   $+2, DX
 	CMPQ   DX, BX
-	JGE    close
+	JGT    close
+	JLT    closed
+
+last:
+	MOVQ   (CX)(DX*8), CX
+	VMULSD (DI)(CX*8), X0, X0
+	VADDSD (SI)(DX*8), X0, X0
+	VMOVSD X0, (SI)(DX*8)
+	VMOVSD X1, (DI)(CX*8)
+	MOVQ   R9, (R8)(CX*8)
 
 closed:
 	INCQ 80(SP)
@@ -7498,6 +7557,8 @@ products:
 	MOVQ   112(SP), DI
 	VMOVSD 120(SP), X0
 	VXORPD X1, X1, X1
+	CMPQ   DX, BX
+	JEQ    last
 
 close:
 	MOVLQSX (CX)(DX*4), R8
@@ -7505,9 +7566,22 @@ close:
 	VADDSD  (SI)(DX*8), X2, X2
 	VMOVSD  X2, (SI)(DX*8)
 	VMOVSD  X1, (DI)(R8*8)
-	DECQ    DX
+	MOVLQSX -4(CX)(DX*4), R8
+	VMULSD  (DI)(R8*8), X0, X2
+	VADDSD  -8(SI)(DX*8), X2, X2
+	VMOVSD  X2, -8(SI)(DX*8)
+	VMOVSD  X1, (DI)(R8*8)
+	SUBQ    $+2, DX
 	CMPQ    DX, BX
-	JGE     close
+	JGT     close
+	JLT     closed
+
+last:
+	MOVLQSX (CX)(DX*4), CX
+	VMULSD  (DI)(CX*8), X0, X0
+	VADDSD  (SI)(DX*8), X0, X0
+	VMOVSD  X0, (SI)(DX*8)
+	VMOVSD  X1, (DI)(CX*8)
 
 closed:
 	INCQ 80(SP)
@@ -7737,13 +7811,22 @@ products:
 	JLT  closed
 	MOVQ 112(SP), SI
 	MOVQ $0x7ff0ab5e47000000, DI
+	CMPQ DX, BX
+	JEQ  last
 
 close:
 	MOVLQSX (CX)(DX*4), R8
 	MOVQ    DI, (SI)(R8*8)
-	DECQ    DX
+	MOVLQSX -4(CX)(DX*4), R8
+	MOVQ    DI, (SI)(R8*8)
+	SUBQ    $+2, DX
 	CMPQ    DX, BX
-	JGE     close
+	JGT     close
+	JLT     closed
+
+last:
+	MOVLQSX (CX)(DX*4), CX
+	MOVQ    DI, (SI)(CX*8)
 
 closed:
 	INCQ 80(SP)
@@ -7974,13 +8057,22 @@ products:
 	JLT  closed
 	MOVQ 112(SP), SI
 	MOVQ $0x7ff0ab5e47000000, DI
+	CMPQ DX, BX
+	JEQ  last
 
 close:
 	MOVLQSX (CX)(DX*4), R8
 	MOVQ    DI, (SI)(R8*8)
-	DECQ    DX
+	MOVLQSX -4(CX)(DX*4), R8
+	MOVQ    DI, (SI)(R8*8)
+	SUBQ    $+2, DX
 	CMPQ    DX, BX
-	JGE     close
+	JGT     close
+	JLT     closed
+
+last:
+	MOVLQSX (CX)(DX*4), CX
+	MOVQ    DI, (SI)(CX*8)
 
 closed:
 	INCQ 80(SP)
@@ -8230,13 +8322,22 @@ products:
 	JLT  closed
 	MOVQ 112(SP), SI
 	MOVQ $0x7ff0ab5e47000000, DI
+	CMPQ DX, BX
+	JEQ  last
 
 close:
 	MOVLQSX (CX)(DX*4), R8
 	MOVQ    DI, (SI)(R8*8)
-	DECQ    DX
+	MOVLQSX -4(CX)(DX*4), R8
+	MOVQ    DI, (SI)(R8*8)
+	SUBQ    $+2, DX
 	CMPQ    DX, BX
-	JGE     close
+	JGT     close
+	JLT     closed
+
+last:
+	MOVLQSX (CX)(DX*4), CX
+	MOVQ    DI, (SI)(CX*8)
 
 closed:
 	INCQ 80(SP)
@@ -8516,6 +8617,8 @@ products:
 	VXORPD X1, X1, X1
 	MOVQ   136(SP), R8
 	MOVQ   $0x7ff0ab5e47000000, R9
+	CMPQ   DX, BX
+	JEQ    last
 
 close:
 	MOVLQSX (CX)(DX*4), R10
@@ -8524,9 +8627,24 @@ close:
 	VMOVSD  X2, (SI)(DX*8)
 	VMOVSD  X1, (DI)(R10*8)
 	MOVQ    R9, (R8)(R10*8)
-	DECQ    DX
+	MOVLQSX -4(CX)(DX*4), R10
+	VMULSD  (DI)(R10*8), X0, X2
+	VADDSD  -8(SI)(DX*8), X2, X2
+	VMOVSD  X2, -8(SI)(DX*8)
+	VMOVSD  X1, (DI)(R10*8)
+	MOVQ    R9, (R8)(R10*8)
+	SUBQ    $+2, DX
 	CMPQ    DX, BX
-	JGE     close
+	JGT     close
+	JLT     closed
+
+last:
+	MOVLQSX (CX)(DX*4), CX
+	VMULSD  (DI)(CX*8), X0, X0
+	VADDSD  (SI)(DX*8), X0, X0
+	VMOVSD  X0, (SI)(DX*8)
+	VMOVSD  X1, (DI)(CX*8)
+	MOVQ    R9, (R8)(CX*8)
 
 closed:
 	INCQ 80(SP)
@@ -11735,6 +11853,8 @@ products:
 	MOVQ   112(SP), DI
 	VMOVSS 120(SP), X0
 	VXORPD X1, X1, X1
+	CMPQ   DX, BX
+	JEQ    last
 
 close:
 	MOVQ   (CX)(DX*8), R8
@@ -11742,9 +11862,22 @@ close:
 	VADDSS (SI)(DX*4), X2, X2
 	VMOVSS X2, (SI)(DX*4)
 	VMOVSS X1, (DI)(R8*4)
-	DECQ   DX
+	MOVQ   -8(CX)(DX*8), R8
+	VMULSS (DI)(R8*4), X0, X2
+	VADDSS -4(SI)(DX*4), X2, X2
+	VMOVSS X2, -4(SI)(DX*4)
+	VMOVSS X1, (DI)(R8*4)
+	SUBQ   $+2, DX
 	CMPQ   DX, BX
-	JGE    close
+	JGT    close
+	JLT    closed
+
+last:
+	MOVQ   (CX)(DX*8), CX
+	VMULSS (DI)(CX*4), X0, X0
+	VADDSS (SI)(DX*4), X0, X0
+	VMOVSS X0, (SI)(DX*4)
+	VMOVSS X1, (DI)(CX*4)
 
 closed:
 	INCQ 80(SP)
@@ -11974,13 +12107,22 @@ products:
 	JLT  closed
 	MOVQ 112(SP), SI
 	MOVQ $0x7f8ab5e4, DI
+	CMPQ DX, BX
+	JEQ  last
 
 close:
 	MOVQ (CX)(DX*8), R8
 	MOVL DI, (SI)(R8*4)
-	DECQ DX
+	MOVQ -8(CX)(DX*8), R8
+	MOVL DI, (SI)(R8*4)
+	SUBQ $+2, DX
 	CMPQ DX, BX
-	JGE  close
+	JGT  close
+	JLT  closed
+
+last:
+	MOVQ (CX)(DX*8), CX
+	MOVL DI, (SI)(CX*4)
 
 closed:
 	INCQ 80(SP)
@@ -12211,13 +12353,22 @@ products:
 	JLT  closed
 	MOVQ 112(SP), SI
 	MOVQ $0x7f8ab5e4, DI
+	CMPQ DX, BX
+	JEQ  last
 
 close:
 	MOVQ (CX)(DX*8), R8
 	MOVL DI, (SI)(R8*4)
-	DECQ DX
+	MOVQ -8(CX)(DX*8), R8
+	MOVL DI, (SI)(R8*4)
+	SUBQ $+2, DX
 	CMPQ DX, BX
-	JGE  close
+	JGT  close
+	JLT  closed
+
+last:
+	MOVQ (CX)(DX*8), CX
+	MOVL DI, (SI)(CX*4)
 
 closed:
 	INCQ 80(SP)
@@ -12467,13 +12618,22 @@ products:
 	JLT  closed
 	MOVQ 112(SP), SI
 	MOVQ $0x7f8ab5e4, DI
+	CMPQ DX, BX
+	JEQ  last
 
 close:
 	MOVQ (CX)(DX*8), R8
 	MOVL DI, (SI)(R8*4)
-	DECQ DX
+	MOVQ -8(CX)(DX*8), R8
+	MOVL DI, (SI)(R8*4)
+	SUBQ $+2, DX
 	CMPQ DX, BX
-	JGE  close
+	JGT  close
+	JLT  closed
+
+last:
+	MOVQ (CX)(DX*8), CX
+	MOVL DI, (SI)(CX*4)
 
 closed:
 	INCQ 80(SP)
@@ -12753,6 +12913,8 @@ products:
 	VXORPD X1, X1, X1
 	MOVQ   136(SP), R8
 	MOVQ   $0x7f8ab5e4, R9
+	CMPQ   DX, BX
+	JEQ    last
 
 close:
 	MOVQ   (CX)(DX*8), R10
@@ -12761,9 +12923,24 @@ close:
 	VMOVSS X2, (SI)(DX*4)
 	VMOVSS X1, (DI)(R10*4)
 	MOVL   R9, (R8)(R10*4)
-	DECQ   DX
+	MOVQ   -8(CX)(DX*8), R10
+	VMULSS (DI)(R10*4), X0, X2
+	VADDSS -4(SI)(DX*4), X2, X2
+	VMOVSS X2, -4(SI)(DX*4)
+	VMOVSS X1, (DI)(R10*4)
+	MOVL   R9, (R8)(R10*4)
+	SUBQ   $+2, DX
 	CMPQ   DX, BX
-	JGE    close
+	JGT    close
+	JLT    closed
+
+last:
+	MOVQ   (CX)(DX*8), CX
+	VMULSS (DI)(CX*4), X0, X0
+	VADDSS (SI)(DX*4), X0, X0
+	VMOVSS X0, (SI)(DX*4)
+	VMOVSS X1, (DI)(CX*4)
+	MOVL   R9, (R8)(CX*4)
 
 closed:
 	INCQ 80(SP)
@@ -15966,6 +16143,8 @@ products:
 	MOVQ   112(SP), DI
 	VMOVSS 120(SP), X0
 	VXORPD X1, X1, X1
+	CMPQ   DX, BX
+	JEQ    last
 
 close:
 	MOVLQSX (CX)(DX*4), R8
@@ -15973,9 +16152,22 @@ close:
 	VADDSS  (SI)(DX*4), X2, X2
 	VMOVSS  X2, (SI)(DX*4)
 	VMOVSS  X1, (DI)(R8*4)
-	DECQ    DX
+	MOVLQSX -4(CX)(DX*4), R8
+	VMULSS  (DI)(R8*4), X0, X2
+	VADDSS  -4(SI)(DX*4), X2, X2
+	VMOVSS  X2, -4(SI)(DX*4)
+	VMOVSS  X1, (DI)(R8*4)
+	SUBQ    $+2, DX
 	CMPQ    DX, BX
-	JGE     close
+	JGT     close
+	JLT     closed
+
+last:
+	MOVLQSX (CX)(DX*4), CX
+	VMULSS  (DI)(CX*4), X0, X0
+	VADDSS  (SI)(DX*4), X0, X0
+	VMOVSS  X0, (SI)(DX*4)
+	VMOVSS  X1, (DI)(CX*4)
 
 closed:
 	INCQ 80(SP)
@@ -16205,13 +16397,22 @@ products:
 	JLT  closed
 	MOVQ 112(SP), SI
 	MOVQ $0x7f8ab5e4, DI
+	CMPQ DX, BX
+	JEQ  last
 
 close:
 	MOVLQSX (CX)(DX*4), R8
 	MOVL    DI, (SI)(R8*4)
-	DECQ    DX
+	MOVLQSX -4(CX)(DX*4), R8
+	MOVL    DI, (SI)(R8*4)
+	SUBQ    $+2, DX
 	CMPQ    DX, BX
-	JGE     close
+	JGT     close
+	JLT     closed
+
+last:
+	MOVLQSX (CX)(DX*4), CX
+	MOVL    DI, (SI)(CX*4)
 
 closed:
 	INCQ 80(SP)
@@ -16442,13 +16643,22 @@ products:
 	JLT  closed
 	MOVQ 112(SP), SI
 	MOVQ $0x7f8ab5e4, DI
+	CMPQ DX, BX
+	JEQ  last
 
 close:
 	MOVLQSX (CX)(DX*4), R8
 	MOVL    DI, (SI)(R8*4)
-	DECQ    DX
+	MOVLQSX -4(CX)(DX*4), R8
+	MOVL    DI, (SI)(R8*4)
+	SUBQ    $+2, DX
 	CMPQ    DX, BX
-	JGE     close
+	JGT     close
+	JLT     closed
+
+last:
+	MOVLQSX (CX)(DX*4), CX
+	MOVL    DI, (SI)(CX*4)
 
 closed:
 	INCQ 80(SP)
@@ -16698,13 +16908,22 @@ products:
 	JLT  closed
 	MOVQ 112(SP), SI
 	MOVQ $0x7f8ab5e4, DI
+	CMPQ DX, BX
+	JEQ  last
 
 close:
 	MOVLQSX (CX)(DX*4), R8
 	MOVL    DI, (SI)(R8*4)
-	DECQ    DX
+	MOVLQSX -4(CX)(DX*4), R8
+	MOVL    DI, (SI)(R8*4)
+	SUBQ    $+2, DX
 	CMPQ    DX, BX
-	JGE     close
+	JGT     close
+	JLT     closed
+
+last:
+	MOVLQSX (CX)(DX*4), CX
+	MOVL    DI, (SI)(CX*4)
 
 closed:
 	INCQ 80(SP)
@@ -16984,6 +17203,8 @@ products:
 	VXORPD X1, X1, X1
 	MOVQ   136(SP), R8
 	MOVQ   $0x7f8ab5e4, R9
+	CMPQ   DX, BX
+	JEQ    last
 
 close:
 	MOVLQSX (CX)(DX*4), R10
@@ -16992,9 +17213,24 @@ close:
 	VMOVSS  X2, (SI)(DX*4)
 	VMOVSS  X1, (DI)(R10*4)
 	MOVL    R9, (R8)(R10*4)
-	DECQ    DX
+	MOVLQSX -4(CX)(DX*4), R10
+	VMULSS  (DI)(R10*4), X0, X2
+	VADDSS  -4(SI)(DX*4), X2, X2
+	VMOVSS  X2, -4(SI)(DX*4)
+	VMOVSS  X1, (DI)(R10*4)
+	MOVL    R9, (R8)(R10*4)
+	SUBQ    $+2, DX
 	CMPQ    DX, BX
-	JGE     close
+	JGT     close
+	JLT     closed
+
+last:
+	MOVLQSX (CX)(DX*4), CX
+	VMULSS  (DI)(CX*4), X0, X0
+	VADDSS  (SI)(DX*4), X0, X0
+	VMOVSS  X0, (SI)(DX*4)
+	VMOVSS  X1, (DI)(CX*4)
+	MOVL    R9, (R8)(CX*4)
 
 closed:
 	INCQ 80(SP)
@@ -27418,19 +27654,34 @@ TEXT ·indexRangeAVX512I64<>(SB), NOSPLIT, $0-32
 	MOVQ    lo+16(FP), DX
 	MOVQ    hi+24(FP), BX
 	LEAQ    -64(AX)(CX*8), CX
+	LEAQ    -64(CX), SI
 	VMOVUPS (CX), Z0
 	VMOVUPS Z0, Z1
+	VMOVUPS (CX), Z2
+	VMOVUPS Z2, Z3
 
 loop:
-	CMPQ    AX, CX
+	CMPQ    AX, SI
 	JGE     end
-	VMOVUPS (AX), Z2
-	VPMINSQ Z2, Z0, Z0
-	VPMAXSQ Z2, Z1, Z1
-	ADDQ    $0x00000040, AX
+	VMOVUPS (AX), Z4
+	VPMINSQ Z4, Z0, Z0
+	VPMAXSQ Z4, Z1, Z1
+	VMOVUPS 64(AX), Z4
+	VPMINSQ Z4, Z2, Z2
+	VPMAXSQ Z4, Z3, Z3
+	ADDQ    $0x00000080, AX
 	JMP     loop
 
 end:
+	CMPQ    AX, CX
+	JGE     join
+	VMOVUPS (AX), Z4
+	VPMINSQ Z4, Z0, Z0
+	VPMAXSQ Z4, Z1, Z1
+
+join:
+	VPMINSQ Z2, Z0, Z0
+	VPMAXSQ Z3, Z1, Z1
 	VMOVUPS Z0, (DX)
 	VMOVUPS Z1, (BX)
 	VZEROUPPER
@@ -27444,19 +27695,34 @@ TEXT ·indexRangeAVX512I32<>(SB), NOSPLIT, $0-32
 	MOVQ    lo+16(FP), DX
 	MOVQ    hi+24(FP), BX
 	LEAQ    -64(AX)(CX*4), CX
+	LEAQ    -64(CX), SI
 	VMOVUPS (CX), Z0
 	VMOVUPS Z0, Z1
+	VMOVUPS (CX), Z2
+	VMOVUPS Z2, Z3
 
 loop:
-	CMPQ    AX, CX
+	CMPQ    AX, SI
 	JGE     end
-	VMOVUPS (AX), Z2
-	VPMINSD Z2, Z0, Z0
-	VPMAXSD Z2, Z1, Z1
-	ADDQ    $0x00000040, AX
+	VMOVUPS (AX), Z4
+	VPMINSD Z4, Z0, Z0
+	VPMAXSD Z4, Z1, Z1
+	VMOVUPS 64(AX), Z4
+	VPMINSD Z4, Z2, Z2
+	VPMAXSD Z4, Z3, Z3
+	ADDQ    $0x00000080, AX
 	JMP     loop
 
 end:
+	CMPQ    AX, CX
+	JGE     join
+	VMOVUPS (AX), Z4
+	VPMINSD Z4, Z0, Z0
+	VPMAXSD Z4, Z1, Z1
+
+join:
+	VPMINSD Z2, Z0, Z0
+	VPMAXSD Z3, Z1, Z1
 	VMOVUPS Z0, (DX)
 	VMOVUPS Z1, (BX)
 	VZEROUPPER
@@ -27470,19 +27736,34 @@ TEXT ·indexRangeAVX2I32<>(SB), NOSPLIT, $0-32
 	MOVQ    lo+16(FP), DX
 	MOVQ    hi+24(FP), BX
 	LEAQ    -32(AX)(CX*4), CX
+	LEAQ    -32(CX), SI
 	VMOVUPS (CX), Y0
 	VMOVUPS Y0, Y1
+	VMOVUPS (CX), Y2
+	VMOVUPS Y2, Y3
 
 loop:
-	CMPQ    AX, CX
+	CMPQ    AX, SI
 	JGE     end
-	VMOVUPS (AX), Y2
-	VPMINSD Y2, Y0, Y0
-	VPMAXSD Y2, Y1, Y1
-	ADDQ    $0x00000020, AX
+	VMOVUPS (AX), Y4
+	VPMINSD Y4, Y0, Y0
+	VPMAXSD Y4, Y1, Y1
+	VMOVUPS 32(AX), Y4
+	VPMINSD Y4, Y2, Y2
+	VPMAXSD Y4, Y3, Y3
+	ADDQ    $0x00000040, AX
 	JMP     loop
 
 end:
+	CMPQ    AX, CX
+	JGE     join
+	VMOVUPS (AX), Y4
+	VPMINSD Y4, Y0, Y0
+	VPMAXSD Y4, Y1, Y1
+
+join:
+	VPMINSD Y2, Y0, Y0
+	VPMAXSD Y3, Y1, Y1
 	VMOVUPS Y0, (DX)
 	VMOVUPS Y1, (BX)
 	VZEROUPPER

@@ -5263,7 +5263,7 @@ TEXT ·spgemmProductF64I64(SB), NOSPLIT, $144-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R7
+	MOVD 144(R0), R8
 	MOVD s+0(FP), R0
 	MOVD 152(R0), R0
 	MOVD R0, 120(RSP)
@@ -5334,7 +5334,7 @@ look:
 
 looked:
 	MOVD R6, budget+24(FP)
-	MOVD 128(RSP), R8
+	MOVD 128(RSP), R7
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	MOVD 56(RSP), R2
 	MOVD 104(RSP), R1
@@ -5345,9 +5345,9 @@ looked:
 open:
 	ADD R1<<3, R2, R0
 	MOVD (R0), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
-	ADD R0<<3, R8, R0
+	ADD R0<<3, R7, R0
 	FMOVD F0, (R0)
 	ADD $1, R1, R1
 	MOVD 112(RSP), R0
@@ -5379,39 +5379,39 @@ entry:
 some:
 	ADD R4<<3, R9, R2
 	MOVD (R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	ADD R4<<3, R5, R1
 	FMOVD (R1), F0
 	WORD $0x1e600841 // FMUL D1, D2, D0
-	ADD R0<<3, R8, R0
+	ADD R0<<3, R7, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
 	MOVD 8(R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	FMOVD 8(R1), F0
 	WORD $0x1e600841 // FMUL D1, D2, D0
-	ADD R0<<3, R8, R0
+	ADD R0<<3, R7, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
 	MOVD 16(R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	FMOVD 16(R1), F0
 	WORD $0x1e600841 // FMUL D1, D2, D0
-	ADD R0<<3, R8, R0
+	ADD R0<<3, R7, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
 	MOVD 24(R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	FMOVD 24(R1), F0
 	WORD $0x1e600841 // FMUL D1, D2, D0
-	ADD R0<<3, R8, R0
+	ADD R0<<3, R7, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
@@ -5427,12 +5427,12 @@ rest:
 one:
 	ADD R4<<3, R9, R0
 	MOVD (R0), R1
-	CMP R7, R1
+	CMP R8, R1
 	BHS leave
 	ADD R4<<3, R5, R0
 	FMOVD (R0), F0
 	WORD $0x1e600841 // FMUL D1, D2, D0
-	ADD R1<<3, R8, R0
+	ADD R1<<3, R7, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
@@ -5446,31 +5446,54 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R6
+	MOVD 56(RSP), R7
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R5
-	SUB $1, R0, R4
-	CMP R5, R4
+	MOVD 104(RSP), R6
+	SUB $1, R0, R5
+	CMP R6, R5
 	BLT closed
-	MOVD 120(RSP), R3
-	MOVD 128(RSP), R2
+	MOVD 120(RSP), R4
+	MOVD 128(RSP), R3
 	FMOVD 136(RSP), F3
 	WORD $0x6f00e402 // MOVI V2.2D, 0
+	CMP R6, R5
+	BEQ last
 
 close:
-	ADD R4<<3, R6, R0
+	ADD R5<<3, R7, R2
+	MOVD (R2), R0
+	ADD R0<<3, R3, R0
+	FMOVD (R0), F0
+	WORD $0x1e600861 // FMUL D1, D3, D0
+	ADD R5<<3, R4, R1
+	FMOVD (R1), F0
+	WORD $0x1e602820 // FADD D0, D1, D0
+	FMOVD F0, (R1)
+	FMOVD F2, (R0)
+	MOVD -8(R2), R0
+	ADD R0<<3, R3, R0
+	FMOVD (R0), F0
+	WORD $0x1e600861 // FMUL D1, D3, D0
+	FMOVD -8(R1), F0
+	WORD $0x1e602820 // FADD D0, D1, D0
+	FMOVD F0, -8(R1)
+	FMOVD F2, (R0)
+	SUB $2, R5, R5
+	CMP R6, R5
+	BGT close
+	BLT closed
+
+last:
+	ADD R5<<3, R7, R0
 	MOVD (R0), R0
-	ADD R0<<3, R2, R1
+	ADD R0<<3, R3, R1
 	FMOVD (R1), F0
 	WORD $0x1e600861 // FMUL D1, D3, D0
-	ADD R4<<3, R3, R0
+	ADD R5<<3, R4, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
 	FMOVD F2, (R1)
-	SUB $1, R4, R4
-	CMP R5, R4
-	BGE close
 
 closed:
 	MOVD 96(RSP), R0
@@ -5526,7 +5549,7 @@ TEXT ·spgemmLeftF64I64(SB), NOSPLIT, $144-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R6
+	MOVD 144(R0), R7
 	MOVD s+0(FP), R0
 	MOVD 232(R0), R0
 	MOVD R0, 120(RSP)
@@ -5569,7 +5592,7 @@ row:
 	ADD R9, R0, R10
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
-	MOVD 40(RSP), R7
+	MOVD 40(RSP), R6
 	MOVD R9, R3
 
 look:
@@ -5608,7 +5631,7 @@ looked:
 open:
 	ADD R2<<3, R3, R0
 	MOVD (R0), R1
-	CMP R6, R1
+	CMP R7, R1
 	BHS leave
 	ADD R2<<3, R4, R0
 	FMOVD (R0), F0
@@ -5640,9 +5663,9 @@ entry:
 	BGT rest
 
 some:
-	ADD R10<<3, R7, R0
+	ADD R10<<3, R6, R0
 	MOVD (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R5, R1
 	MOVD (R1), R0
@@ -5655,9 +5678,9 @@ some:
 	WORD $0x1e602842 // FADD D2, D2, D0
 
 skip1:
-	ADD R10<<3, R7, R0
+	ADD R10<<3, R6, R0
 	MOVD 8(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R5, R1
 	MOVD (R1), R0
@@ -5670,9 +5693,9 @@ skip1:
 	WORD $0x1e602842 // FADD D2, D2, D0
 
 skip2:
-	ADD R10<<3, R7, R0
+	ADD R10<<3, R6, R0
 	MOVD 16(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R5, R1
 	MOVD (R1), R0
@@ -5685,9 +5708,9 @@ skip2:
 	WORD $0x1e602842 // FADD D2, D2, D0
 
 skip3:
-	ADD R10<<3, R7, R0
+	ADD R10<<3, R6, R0
 	MOVD 24(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R5, R1
 	MOVD (R1), R0
@@ -5710,9 +5733,9 @@ rest:
 	BGE finish
 
 one:
-	ADD R10<<3, R7, R0
+	ADD R10<<3, R6, R0
 	MOVD (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R5, R1
 	MOVD (R1), R0
@@ -5740,23 +5763,35 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R5
+	MOVD 56(RSP), R6
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R4
-	SUB $1, R0, R3
-	CMP R4, R3
+	MOVD 104(RSP), R5
+	SUB $1, R0, R4
+	CMP R5, R4
 	BLT closed
-	MOVD 128(RSP), R2
-	MOVD $9219056858633863168, R1
+	MOVD 128(RSP), R3
+	MOVD $9219056858633863168, R2
+	CMP R5, R4
+	BEQ last
 
 close:
-	ADD R3<<3, R5, R0
+	ADD R4<<3, R6, R1
+	MOVD (R1), R0
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
+	MOVD -8(R1), R0
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
+	SUB $2, R4, R4
+	CMP R5, R4
+	BGT close
+	BLT closed
+
+last:
+	ADD R4<<3, R6, R0
 	MOVD (R0), R0
-	ADD R0<<3, R2, R0
-	MOVD R1, (R0)
-	SUB $1, R3, R3
-	CMP R4, R3
-	BGE close
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -5812,7 +5847,7 @@ TEXT ·spgemmRightF64I64(SB), NOSPLIT, $136-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R6
+	MOVD 144(R0), R7
 	MOVD s+0(FP), R0
 	MOVD 232(R0), R0
 	MOVD R0, 120(RSP)
@@ -5849,14 +5884,14 @@ row:
 	CMP R10, R11
 	BHI leave
 	SUB R10, R1, R0
-	ADD R11, R0, R7
+	ADD R11, R0, R6
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
 	MOVD 40(RSP), R9
 	MOVD R11, R3
 
 look:
-	TST R7, R7
+	TST R6, R6
 	BMI leave
 	CMP R10, R3
 	BGE looked
@@ -5873,13 +5908,13 @@ look:
 	BHI leave
 	CMP R1, R2
 	BHI leave
-	SUB R1, R7, R0
-	ADD R2, R0, R7
+	SUB R1, R6, R0
+	ADD R2, R0, R6
 	ADD $1, R3, R3
 	JMP look
 
 looked:
-	MOVD R7, budget+24(FP)
+	MOVD R6, budget+24(FP)
 	MOVD 128(RSP), R8
 	MOVD 120(RSP), R4
 	MOVD 56(RSP), R3
@@ -5891,7 +5926,7 @@ looked:
 open:
 	ADD R2<<3, R3, R0
 	MOVD (R0), R1
-	CMP R6, R1
+	CMP R7, R1
 	BHS leave
 	ADD R2<<3, R4, R0
 	FMOVD (R0), F0
@@ -5904,7 +5939,7 @@ open:
 
 opendone:
 	MOVD s+0(FP), R0
-	MOVD 176(R0), R7
+	MOVD 176(R0), R6
 	MOVD s+0(FP), R0
 	MOVD 280(R0), R5
 	MOVD $9219056858633863168, R4
@@ -5919,7 +5954,7 @@ entry:
 	ADD R1<<3, R0, R0
 	MOVD (R0), R3
 	MOVD 8(R0), R1
-	ADD R11<<3, R7, R0
+	ADD R11<<3, R6, R0
 	FMOVD (R0), F2
 	SUB $4, R1, R2
 	CMP R2, R3
@@ -5928,7 +5963,7 @@ entry:
 some:
 	ADD R3<<3, R9, R0
 	MOVD (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -5944,7 +5979,7 @@ some:
 skip1:
 	ADD R3<<3, R9, R0
 	MOVD 8(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -5960,7 +5995,7 @@ skip1:
 skip2:
 	ADD R3<<3, R9, R0
 	MOVD 16(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -5976,7 +6011,7 @@ skip2:
 skip3:
 	ADD R3<<3, R9, R0
 	MOVD 24(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -6002,7 +6037,7 @@ rest:
 one:
 	ADD R3<<3, R9, R0
 	MOVD (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -6026,23 +6061,35 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R5
+	MOVD 56(RSP), R6
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R4
-	SUB $1, R0, R3
-	CMP R4, R3
+	MOVD 104(RSP), R5
+	SUB $1, R0, R4
+	CMP R5, R4
 	BLT closed
-	MOVD 128(RSP), R2
-	MOVD $9219056858633863168, R1
+	MOVD 128(RSP), R3
+	MOVD $9219056858633863168, R2
+	CMP R5, R4
+	BEQ last
 
 close:
-	ADD R3<<3, R5, R0
+	ADD R4<<3, R6, R1
+	MOVD (R1), R0
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
+	MOVD -8(R1), R0
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
+	SUB $2, R4, R4
+	CMP R5, R4
+	BGT close
+	BLT closed
+
+last:
+	ADD R4<<3, R6, R0
 	MOVD (R0), R0
-	ADD R0<<3, R2, R0
-	MOVD R1, (R0)
-	SUB $1, R3, R3
-	CMP R4, R3
-	BGE close
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -6098,7 +6145,7 @@ TEXT ·spgemmGradientF64I64(SB), NOSPLIT, $144-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R6
+	MOVD 144(R0), R7
 	MOVD s+0(FP), R0
 	MOVD 232(R0), R0
 	MOVD R0, 120(RSP)
@@ -6138,14 +6185,14 @@ row:
 	CMP R10, R11
 	BHI leave
 	SUB R10, R1, R0
-	ADD R11, R0, R7
+	ADD R11, R0, R6
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
 	MOVD 40(RSP), R9
 	MOVD R11, R3
 
 look:
-	TST R7, R7
+	TST R6, R6
 	BMI leave
 	CMP R10, R3
 	BGE looked
@@ -6162,13 +6209,13 @@ look:
 	BHI leave
 	CMP R1, R2
 	BHI leave
-	SUB R1, R7, R0
-	ADD R2, R0, R7
+	SUB R1, R6, R0
+	ADD R2, R0, R6
 	ADD $1, R3, R3
 	JMP look
 
 looked:
-	MOVD R7, budget+24(FP)
+	MOVD R6, budget+24(FP)
 	MOVD 128(RSP), R8
 	MOVD 120(RSP), R4
 	MOVD 56(RSP), R3
@@ -6180,7 +6227,7 @@ looked:
 open:
 	ADD R2<<3, R3, R0
 	MOVD (R0), R1
-	CMP R6, R1
+	CMP R7, R1
 	BHS leave
 	ADD R2<<3, R4, R0
 	FMOVD (R0), F0
@@ -6193,7 +6240,7 @@ open:
 
 opendone:
 	MOVD s+0(FP), R0
-	MOVD 176(R0), R7
+	MOVD 176(R0), R6
 	MOVD s+0(FP), R0
 	MOVD 200(R0), R5
 	MOVD s+0(FP), R0
@@ -6211,7 +6258,7 @@ entry:
 	MOVD (R0), R12
 	MOVD 8(R0), R1
 	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R11<<3, R7, R0
+	ADD R11<<3, R6, R0
 	FMOVD (R0), F4
 	SUB $4, R1, R2
 	CMP R2, R12
@@ -6220,7 +6267,7 @@ entry:
 some:
 	ADD R12<<3, R9, R0
 	MOVD (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -6240,7 +6287,7 @@ some:
 skip1:
 	ADD R12<<3, R9, R0
 	MOVD 8(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -6260,7 +6307,7 @@ skip1:
 skip2:
 	ADD R12<<3, R9, R0
 	MOVD 16(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -6280,7 +6327,7 @@ skip2:
 skip3:
 	ADD R12<<3, R9, R0
 	MOVD 24(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -6310,7 +6357,7 @@ rest:
 one:
 	ADD R12<<3, R9, R0
 	MOVD (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -6343,23 +6390,35 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R5
+	MOVD 56(RSP), R6
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R4
-	SUB $1, R0, R3
-	CMP R4, R3
+	MOVD 104(RSP), R5
+	SUB $1, R0, R4
+	CMP R5, R4
 	BLT closed
-	MOVD 128(RSP), R2
-	MOVD $9219056858633863168, R1
+	MOVD 128(RSP), R3
+	MOVD $9219056858633863168, R2
+	CMP R5, R4
+	BEQ last
 
 close:
-	ADD R3<<3, R5, R0
+	ADD R4<<3, R6, R1
+	MOVD (R1), R0
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
+	MOVD -8(R1), R0
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
+	SUB $2, R4, R4
+	CMP R5, R4
+	BGT close
+	BLT closed
+
+last:
+	ADD R4<<3, R6, R0
 	MOVD (R0), R0
-	ADD R0<<3, R2, R0
-	MOVD R1, (R0)
-	SUB $1, R3, R3
-	CMP R4, R3
-	BGE close
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -6415,7 +6474,7 @@ TEXT ·spgemmAdjointF64I64(SB), NOSPLIT, $168-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R10
+	MOVD 144(R0), R11
 	MOVD s+0(FP), R0
 	MOVD 152(R0), R0
 	MOVD R0, 120(RSP)
@@ -6467,7 +6526,7 @@ row:
 	ADD R13, R0, R6
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
-	MOVD 40(RSP), R11
+	MOVD 40(RSP), R10
 	MOVD R13, R3
 
 look:
@@ -6508,7 +6567,7 @@ looked:
 open:
 	ADD R2<<3, R3, R0
 	MOVD (R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R1<<3, R9, R0
 	FMOVD F1, (R0)
@@ -6548,9 +6607,9 @@ entry:
 	BGT rest
 
 some:
-	ADD R14<<3, R11, R0
+	ADD R14<<3, R10, R0
 	MOVD (R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<3, R6, R2
 	FMOVD (R2), F0
@@ -6574,9 +6633,9 @@ some:
 	WORD $0x1e602863 // FADD D3, D3, D0
 
 skip1:
-	ADD R14<<3, R11, R0
+	ADD R14<<3, R10, R0
 	MOVD 8(R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<3, R6, R2
 	FMOVD 8(R2), F0
@@ -6600,9 +6659,9 @@ skip1:
 	WORD $0x1e602863 // FADD D3, D3, D0
 
 skip2:
-	ADD R14<<3, R11, R0
+	ADD R14<<3, R10, R0
 	MOVD 16(R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<3, R6, R2
 	FMOVD 16(R2), F0
@@ -6626,9 +6685,9 @@ skip2:
 	WORD $0x1e602863 // FADD D3, D3, D0
 
 skip3:
-	ADD R14<<3, R11, R0
+	ADD R14<<3, R10, R0
 	MOVD 24(R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<3, R6, R2
 	FMOVD 24(R2), F0
@@ -6662,9 +6721,9 @@ rest:
 	BGE finish
 
 one:
-	ADD R14<<3, R11, R0
+	ADD R14<<3, R10, R0
 	MOVD (R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<3, R6, R2
 	FMOVD (R2), F0
@@ -6703,35 +6762,62 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R9
+	MOVD 56(RSP), R10
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R8
-	SUB $1, R0, R7
-	CMP R8, R7
+	MOVD 104(RSP), R9
+	SUB $1, R0, R8
+	CMP R9, R8
 	BLT closed
-	MOVD 120(RSP), R6
-	MOVD 128(RSP), R5
+	MOVD 120(RSP), R7
+	MOVD 128(RSP), R6
 	FMOVD 136(RSP), F3
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	MOVD 152(RSP), R4
-	MOVD $9219056858633863168, R3
+	MOVD 152(RSP), R5
+	MOVD $9219056858633863168, R4
+	CMP R9, R8
+	BEQ last
 
 close:
-	ADD R7<<3, R9, R0
+	ADD R8<<3, R10, R3
+	MOVD (R3), R1
+	ADD R1<<3, R6, R0
+	FMOVD (R0), F0
+	WORD $0x1e600861 // FMUL D1, D3, D0
+	ADD R8<<3, R7, R2
+	FMOVD (R2), F0
+	WORD $0x1e602820 // FADD D0, D1, D0
+	FMOVD F0, (R2)
+	FMOVD F2, (R0)
+	ADD R1<<3, R5, R0
+	MOVD R4, (R0)
+	MOVD -8(R3), R1
+	ADD R1<<3, R6, R0
+	FMOVD (R0), F0
+	WORD $0x1e600861 // FMUL D1, D3, D0
+	FMOVD -8(R2), F0
+	WORD $0x1e602820 // FADD D0, D1, D0
+	FMOVD F0, -8(R2)
+	FMOVD F2, (R0)
+	ADD R1<<3, R5, R0
+	MOVD R4, (R0)
+	SUB $2, R8, R8
+	CMP R9, R8
+	BGT close
+	BLT closed
+
+last:
+	ADD R8<<3, R10, R0
 	MOVD (R0), R2
-	ADD R2<<3, R5, R1
+	ADD R2<<3, R6, R1
 	FMOVD (R1), F0
 	WORD $0x1e600861 // FMUL D1, D3, D0
-	ADD R7<<3, R6, R0
+	ADD R8<<3, R7, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
 	FMOVD F2, (R1)
-	ADD R2<<3, R4, R0
-	MOVD R3, (R0)
-	SUB $1, R7, R7
-	CMP R8, R7
-	BGE close
+	ADD R2<<3, R5, R0
+	MOVD R4, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -11973,7 +12059,7 @@ TEXT ·spgemmProductF64I32(SB), NOSPLIT, $144-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R7
+	MOVD 144(R0), R8
 	MOVD s+0(FP), R0
 	MOVD 152(R0), R0
 	MOVD R0, 120(RSP)
@@ -12044,7 +12130,7 @@ look:
 
 looked:
 	MOVD R6, budget+24(FP)
-	MOVD 128(RSP), R8
+	MOVD 128(RSP), R7
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	MOVD 56(RSP), R2
 	MOVD 104(RSP), R1
@@ -12055,9 +12141,9 @@ looked:
 open:
 	ADD R1<<2, R2, R0
 	MOVW (R0), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
-	ADD R0<<3, R8, R0
+	ADD R0<<3, R7, R0
 	FMOVD F0, (R0)
 	ADD $1, R1, R1
 	MOVD 112(RSP), R0
@@ -12089,39 +12175,39 @@ entry:
 some:
 	ADD R4<<2, R9, R2
 	MOVW (R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	ADD R4<<3, R5, R1
 	FMOVD (R1), F0
 	WORD $0x1e600841 // FMUL D1, D2, D0
-	ADD R0<<3, R8, R0
+	ADD R0<<3, R7, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
 	MOVW 4(R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	FMOVD 8(R1), F0
 	WORD $0x1e600841 // FMUL D1, D2, D0
-	ADD R0<<3, R8, R0
+	ADD R0<<3, R7, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
 	MOVW 8(R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	FMOVD 16(R1), F0
 	WORD $0x1e600841 // FMUL D1, D2, D0
-	ADD R0<<3, R8, R0
+	ADD R0<<3, R7, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
 	MOVW 12(R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	FMOVD 24(R1), F0
 	WORD $0x1e600841 // FMUL D1, D2, D0
-	ADD R0<<3, R8, R0
+	ADD R0<<3, R7, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
@@ -12137,12 +12223,12 @@ rest:
 one:
 	ADD R4<<2, R9, R0
 	MOVW (R0), R1
-	CMP R7, R1
+	CMP R8, R1
 	BHS leave
 	ADD R4<<3, R5, R0
 	FMOVD (R0), F0
 	WORD $0x1e600841 // FMUL D1, D2, D0
-	ADD R1<<3, R8, R0
+	ADD R1<<3, R7, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
@@ -12156,31 +12242,54 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R6
+	MOVD 56(RSP), R7
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R5
-	SUB $1, R0, R4
-	CMP R5, R4
+	MOVD 104(RSP), R6
+	SUB $1, R0, R5
+	CMP R6, R5
 	BLT closed
-	MOVD 120(RSP), R3
-	MOVD 128(RSP), R2
+	MOVD 120(RSP), R4
+	MOVD 128(RSP), R3
 	FMOVD 136(RSP), F3
 	WORD $0x6f00e402 // MOVI V2.2D, 0
+	CMP R6, R5
+	BEQ last
 
 close:
-	ADD R4<<2, R6, R0
+	ADD R5<<2, R7, R2
+	MOVW (R2), R0
+	ADD R0<<3, R3, R0
+	FMOVD (R0), F0
+	WORD $0x1e600861 // FMUL D1, D3, D0
+	ADD R5<<3, R4, R1
+	FMOVD (R1), F0
+	WORD $0x1e602820 // FADD D0, D1, D0
+	FMOVD F0, (R1)
+	FMOVD F2, (R0)
+	MOVW -4(R2), R0
+	ADD R0<<3, R3, R0
+	FMOVD (R0), F0
+	WORD $0x1e600861 // FMUL D1, D3, D0
+	FMOVD -8(R1), F0
+	WORD $0x1e602820 // FADD D0, D1, D0
+	FMOVD F0, -8(R1)
+	FMOVD F2, (R0)
+	SUB $2, R5, R5
+	CMP R6, R5
+	BGT close
+	BLT closed
+
+last:
+	ADD R5<<2, R7, R0
 	MOVW (R0), R0
-	ADD R0<<3, R2, R1
+	ADD R0<<3, R3, R1
 	FMOVD (R1), F0
 	WORD $0x1e600861 // FMUL D1, D3, D0
-	ADD R4<<3, R3, R0
+	ADD R5<<3, R4, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
 	FMOVD F2, (R1)
-	SUB $1, R4, R4
-	CMP R5, R4
-	BGE close
 
 closed:
 	MOVD 96(RSP), R0
@@ -12236,7 +12345,7 @@ TEXT ·spgemmLeftF64I32(SB), NOSPLIT, $144-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R6
+	MOVD 144(R0), R7
 	MOVD s+0(FP), R0
 	MOVD 232(R0), R0
 	MOVD R0, 120(RSP)
@@ -12279,7 +12388,7 @@ row:
 	ADD R9, R0, R10
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
-	MOVD 40(RSP), R7
+	MOVD 40(RSP), R6
 	MOVD R9, R3
 
 look:
@@ -12318,7 +12427,7 @@ looked:
 open:
 	ADD R2<<2, R3, R0
 	MOVW (R0), R1
-	CMP R6, R1
+	CMP R7, R1
 	BHS leave
 	ADD R2<<3, R4, R0
 	FMOVD (R0), F0
@@ -12350,9 +12459,9 @@ entry:
 	BGT rest
 
 some:
-	ADD R10<<2, R7, R0
+	ADD R10<<2, R6, R0
 	MOVW (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R5, R1
 	MOVD (R1), R0
@@ -12365,9 +12474,9 @@ some:
 	WORD $0x1e602842 // FADD D2, D2, D0
 
 skip1:
-	ADD R10<<2, R7, R0
+	ADD R10<<2, R6, R0
 	MOVW 4(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R5, R1
 	MOVD (R1), R0
@@ -12380,9 +12489,9 @@ skip1:
 	WORD $0x1e602842 // FADD D2, D2, D0
 
 skip2:
-	ADD R10<<2, R7, R0
+	ADD R10<<2, R6, R0
 	MOVW 8(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R5, R1
 	MOVD (R1), R0
@@ -12395,9 +12504,9 @@ skip2:
 	WORD $0x1e602842 // FADD D2, D2, D0
 
 skip3:
-	ADD R10<<2, R7, R0
+	ADD R10<<2, R6, R0
 	MOVW 12(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R5, R1
 	MOVD (R1), R0
@@ -12420,9 +12529,9 @@ rest:
 	BGE finish
 
 one:
-	ADD R10<<2, R7, R0
+	ADD R10<<2, R6, R0
 	MOVW (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R5, R1
 	MOVD (R1), R0
@@ -12450,23 +12559,35 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R5
+	MOVD 56(RSP), R6
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R4
-	SUB $1, R0, R3
-	CMP R4, R3
+	MOVD 104(RSP), R5
+	SUB $1, R0, R4
+	CMP R5, R4
 	BLT closed
-	MOVD 128(RSP), R2
-	MOVD $9219056858633863168, R1
+	MOVD 128(RSP), R3
+	MOVD $9219056858633863168, R2
+	CMP R5, R4
+	BEQ last
 
 close:
-	ADD R3<<2, R5, R0
+	ADD R4<<2, R6, R1
+	MOVW (R1), R0
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
+	MOVW -4(R1), R0
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
+	SUB $2, R4, R4
+	CMP R5, R4
+	BGT close
+	BLT closed
+
+last:
+	ADD R4<<2, R6, R0
 	MOVW (R0), R0
-	ADD R0<<3, R2, R0
-	MOVD R1, (R0)
-	SUB $1, R3, R3
-	CMP R4, R3
-	BGE close
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -12522,7 +12643,7 @@ TEXT ·spgemmRightF64I32(SB), NOSPLIT, $136-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R6
+	MOVD 144(R0), R7
 	MOVD s+0(FP), R0
 	MOVD 232(R0), R0
 	MOVD R0, 120(RSP)
@@ -12559,14 +12680,14 @@ row:
 	CMP R10, R11
 	BHI leave
 	SUB R10, R1, R0
-	ADD R11, R0, R7
+	ADD R11, R0, R6
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
 	MOVD 40(RSP), R9
 	MOVD R11, R3
 
 look:
-	TST R7, R7
+	TST R6, R6
 	BMI leave
 	CMP R10, R3
 	BGE looked
@@ -12583,13 +12704,13 @@ look:
 	BHI leave
 	CMP R1, R2
 	BHI leave
-	SUB R1, R7, R0
-	ADD R2, R0, R7
+	SUB R1, R6, R0
+	ADD R2, R0, R6
 	ADD $1, R3, R3
 	JMP look
 
 looked:
-	MOVD R7, budget+24(FP)
+	MOVD R6, budget+24(FP)
 	MOVD 128(RSP), R8
 	MOVD 120(RSP), R4
 	MOVD 56(RSP), R3
@@ -12601,7 +12722,7 @@ looked:
 open:
 	ADD R2<<2, R3, R0
 	MOVW (R0), R1
-	CMP R6, R1
+	CMP R7, R1
 	BHS leave
 	ADD R2<<3, R4, R0
 	FMOVD (R0), F0
@@ -12614,7 +12735,7 @@ open:
 
 opendone:
 	MOVD s+0(FP), R0
-	MOVD 176(R0), R7
+	MOVD 176(R0), R6
 	MOVD s+0(FP), R0
 	MOVD 280(R0), R5
 	MOVD $9219056858633863168, R4
@@ -12629,7 +12750,7 @@ entry:
 	ADD R1<<2, R0, R0
 	MOVW (R0), R3
 	MOVW 4(R0), R1
-	ADD R11<<3, R7, R0
+	ADD R11<<3, R6, R0
 	FMOVD (R0), F2
 	SUB $4, R1, R2
 	CMP R2, R3
@@ -12638,7 +12759,7 @@ entry:
 some:
 	ADD R3<<2, R9, R0
 	MOVW (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -12654,7 +12775,7 @@ some:
 skip1:
 	ADD R3<<2, R9, R0
 	MOVW 4(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -12670,7 +12791,7 @@ skip1:
 skip2:
 	ADD R3<<2, R9, R0
 	MOVW 8(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -12686,7 +12807,7 @@ skip2:
 skip3:
 	ADD R3<<2, R9, R0
 	MOVW 12(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -12712,7 +12833,7 @@ rest:
 one:
 	ADD R3<<2, R9, R0
 	MOVW (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -12736,23 +12857,35 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R5
+	MOVD 56(RSP), R6
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R4
-	SUB $1, R0, R3
-	CMP R4, R3
+	MOVD 104(RSP), R5
+	SUB $1, R0, R4
+	CMP R5, R4
 	BLT closed
-	MOVD 128(RSP), R2
-	MOVD $9219056858633863168, R1
+	MOVD 128(RSP), R3
+	MOVD $9219056858633863168, R2
+	CMP R5, R4
+	BEQ last
 
 close:
-	ADD R3<<2, R5, R0
+	ADD R4<<2, R6, R1
+	MOVW (R1), R0
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
+	MOVW -4(R1), R0
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
+	SUB $2, R4, R4
+	CMP R5, R4
+	BGT close
+	BLT closed
+
+last:
+	ADD R4<<2, R6, R0
 	MOVW (R0), R0
-	ADD R0<<3, R2, R0
-	MOVD R1, (R0)
-	SUB $1, R3, R3
-	CMP R4, R3
-	BGE close
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -12808,7 +12941,7 @@ TEXT ·spgemmGradientF64I32(SB), NOSPLIT, $144-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R6
+	MOVD 144(R0), R7
 	MOVD s+0(FP), R0
 	MOVD 232(R0), R0
 	MOVD R0, 120(RSP)
@@ -12848,14 +12981,14 @@ row:
 	CMP R10, R11
 	BHI leave
 	SUB R10, R1, R0
-	ADD R11, R0, R7
+	ADD R11, R0, R6
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
 	MOVD 40(RSP), R9
 	MOVD R11, R3
 
 look:
-	TST R7, R7
+	TST R6, R6
 	BMI leave
 	CMP R10, R3
 	BGE looked
@@ -12872,13 +13005,13 @@ look:
 	BHI leave
 	CMP R1, R2
 	BHI leave
-	SUB R1, R7, R0
-	ADD R2, R0, R7
+	SUB R1, R6, R0
+	ADD R2, R0, R6
 	ADD $1, R3, R3
 	JMP look
 
 looked:
-	MOVD R7, budget+24(FP)
+	MOVD R6, budget+24(FP)
 	MOVD 128(RSP), R8
 	MOVD 120(RSP), R4
 	MOVD 56(RSP), R3
@@ -12890,7 +13023,7 @@ looked:
 open:
 	ADD R2<<2, R3, R0
 	MOVW (R0), R1
-	CMP R6, R1
+	CMP R7, R1
 	BHS leave
 	ADD R2<<3, R4, R0
 	FMOVD (R0), F0
@@ -12903,7 +13036,7 @@ open:
 
 opendone:
 	MOVD s+0(FP), R0
-	MOVD 176(R0), R7
+	MOVD 176(R0), R6
 	MOVD s+0(FP), R0
 	MOVD 200(R0), R5
 	MOVD s+0(FP), R0
@@ -12921,7 +13054,7 @@ entry:
 	MOVW (R0), R12
 	MOVW 4(R0), R1
 	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R11<<3, R7, R0
+	ADD R11<<3, R6, R0
 	FMOVD (R0), F4
 	SUB $4, R1, R2
 	CMP R2, R12
@@ -12930,7 +13063,7 @@ entry:
 some:
 	ADD R12<<2, R9, R0
 	MOVW (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -12950,7 +13083,7 @@ some:
 skip1:
 	ADD R12<<2, R9, R0
 	MOVW 4(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -12970,7 +13103,7 @@ skip1:
 skip2:
 	ADD R12<<2, R9, R0
 	MOVW 8(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -12990,7 +13123,7 @@ skip2:
 skip3:
 	ADD R12<<2, R9, R0
 	MOVW 12(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -13020,7 +13153,7 @@ rest:
 one:
 	ADD R12<<2, R9, R0
 	MOVW (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<3, R8, R1
 	MOVD (R1), R0
@@ -13053,23 +13186,35 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R5
+	MOVD 56(RSP), R6
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R4
-	SUB $1, R0, R3
-	CMP R4, R3
+	MOVD 104(RSP), R5
+	SUB $1, R0, R4
+	CMP R5, R4
 	BLT closed
-	MOVD 128(RSP), R2
-	MOVD $9219056858633863168, R1
+	MOVD 128(RSP), R3
+	MOVD $9219056858633863168, R2
+	CMP R5, R4
+	BEQ last
 
 close:
-	ADD R3<<2, R5, R0
+	ADD R4<<2, R6, R1
+	MOVW (R1), R0
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
+	MOVW -4(R1), R0
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
+	SUB $2, R4, R4
+	CMP R5, R4
+	BGT close
+	BLT closed
+
+last:
+	ADD R4<<2, R6, R0
 	MOVW (R0), R0
-	ADD R0<<3, R2, R0
-	MOVD R1, (R0)
-	SUB $1, R3, R3
-	CMP R4, R3
-	BGE close
+	ADD R0<<3, R3, R0
+	MOVD R2, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -13125,7 +13270,7 @@ TEXT ·spgemmAdjointF64I32(SB), NOSPLIT, $168-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R10
+	MOVD 144(R0), R11
 	MOVD s+0(FP), R0
 	MOVD 152(R0), R0
 	MOVD R0, 120(RSP)
@@ -13177,7 +13322,7 @@ row:
 	ADD R13, R0, R6
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
-	MOVD 40(RSP), R11
+	MOVD 40(RSP), R10
 	MOVD R13, R3
 
 look:
@@ -13218,7 +13363,7 @@ looked:
 open:
 	ADD R2<<2, R3, R0
 	MOVW (R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R1<<3, R9, R0
 	FMOVD F1, (R0)
@@ -13258,9 +13403,9 @@ entry:
 	BGT rest
 
 some:
-	ADD R14<<2, R11, R0
+	ADD R14<<2, R10, R0
 	MOVW (R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<3, R6, R2
 	FMOVD (R2), F0
@@ -13284,9 +13429,9 @@ some:
 	WORD $0x1e602863 // FADD D3, D3, D0
 
 skip1:
-	ADD R14<<2, R11, R0
+	ADD R14<<2, R10, R0
 	MOVW 4(R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<3, R6, R2
 	FMOVD 8(R2), F0
@@ -13310,9 +13455,9 @@ skip1:
 	WORD $0x1e602863 // FADD D3, D3, D0
 
 skip2:
-	ADD R14<<2, R11, R0
+	ADD R14<<2, R10, R0
 	MOVW 8(R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<3, R6, R2
 	FMOVD 16(R2), F0
@@ -13336,9 +13481,9 @@ skip2:
 	WORD $0x1e602863 // FADD D3, D3, D0
 
 skip3:
-	ADD R14<<2, R11, R0
+	ADD R14<<2, R10, R0
 	MOVW 12(R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<3, R6, R2
 	FMOVD 24(R2), F0
@@ -13372,9 +13517,9 @@ rest:
 	BGE finish
 
 one:
-	ADD R14<<2, R11, R0
+	ADD R14<<2, R10, R0
 	MOVW (R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<3, R6, R2
 	FMOVD (R2), F0
@@ -13413,35 +13558,62 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R9
+	MOVD 56(RSP), R10
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R8
-	SUB $1, R0, R7
-	CMP R8, R7
+	MOVD 104(RSP), R9
+	SUB $1, R0, R8
+	CMP R9, R8
 	BLT closed
-	MOVD 120(RSP), R6
-	MOVD 128(RSP), R5
+	MOVD 120(RSP), R7
+	MOVD 128(RSP), R6
 	FMOVD 136(RSP), F3
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	MOVD 152(RSP), R4
-	MOVD $9219056858633863168, R3
+	MOVD 152(RSP), R5
+	MOVD $9219056858633863168, R4
+	CMP R9, R8
+	BEQ last
 
 close:
-	ADD R7<<2, R9, R0
+	ADD R8<<2, R10, R3
+	MOVW (R3), R1
+	ADD R1<<3, R6, R0
+	FMOVD (R0), F0
+	WORD $0x1e600861 // FMUL D1, D3, D0
+	ADD R8<<3, R7, R2
+	FMOVD (R2), F0
+	WORD $0x1e602820 // FADD D0, D1, D0
+	FMOVD F0, (R2)
+	FMOVD F2, (R0)
+	ADD R1<<3, R5, R0
+	MOVD R4, (R0)
+	MOVW -4(R3), R1
+	ADD R1<<3, R6, R0
+	FMOVD (R0), F0
+	WORD $0x1e600861 // FMUL D1, D3, D0
+	FMOVD -8(R2), F0
+	WORD $0x1e602820 // FADD D0, D1, D0
+	FMOVD F0, -8(R2)
+	FMOVD F2, (R0)
+	ADD R1<<3, R5, R0
+	MOVD R4, (R0)
+	SUB $2, R8, R8
+	CMP R9, R8
+	BGT close
+	BLT closed
+
+last:
+	ADD R8<<2, R10, R0
 	MOVW (R0), R2
-	ADD R2<<3, R5, R1
+	ADD R2<<3, R6, R1
 	FMOVD (R1), F0
 	WORD $0x1e600861 // FMUL D1, D3, D0
-	ADD R7<<3, R6, R0
+	ADD R8<<3, R7, R0
 	FMOVD (R0), F0
 	WORD $0x1e602820 // FADD D0, D1, D0
 	FMOVD F0, (R0)
 	FMOVD F2, (R1)
-	ADD R2<<3, R4, R0
-	MOVD R3, (R0)
-	SUB $1, R7, R7
-	CMP R8, R7
-	BGE close
+	ADD R2<<3, R5, R0
+	MOVD R4, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -19392,7 +19564,7 @@ TEXT ·spgemmProductF32I64(SB), NOSPLIT, $144-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R7
+	MOVD 144(R0), R8
 	MOVD s+0(FP), R0
 	MOVD 152(R0), R0
 	MOVD R0, 120(RSP)
@@ -19463,7 +19635,7 @@ look:
 
 looked:
 	MOVD R6, budget+24(FP)
-	MOVD 128(RSP), R8
+	MOVD 128(RSP), R7
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	MOVD 56(RSP), R2
 	MOVD 104(RSP), R1
@@ -19474,9 +19646,9 @@ looked:
 open:
 	ADD R1<<3, R2, R0
 	MOVD (R0), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
-	ADD R0<<2, R8, R0
+	ADD R0<<2, R7, R0
 	FMOVS F0, (R0)
 	ADD $1, R1, R1
 	MOVD 112(RSP), R0
@@ -19508,39 +19680,39 @@ entry:
 some:
 	ADD R4<<3, R9, R2
 	MOVD (R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	ADD R4<<2, R5, R1
 	FMOVS (R1), F0
 	WORD $0x1e200841 // FMUL S1, S2, S0
-	ADD R0<<2, R8, R0
+	ADD R0<<2, R7, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
 	MOVD 8(R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	FMOVS 4(R1), F0
 	WORD $0x1e200841 // FMUL S1, S2, S0
-	ADD R0<<2, R8, R0
+	ADD R0<<2, R7, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
 	MOVD 16(R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	FMOVS 8(R1), F0
 	WORD $0x1e200841 // FMUL S1, S2, S0
-	ADD R0<<2, R8, R0
+	ADD R0<<2, R7, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
 	MOVD 24(R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	FMOVS 12(R1), F0
 	WORD $0x1e200841 // FMUL S1, S2, S0
-	ADD R0<<2, R8, R0
+	ADD R0<<2, R7, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
@@ -19556,12 +19728,12 @@ rest:
 one:
 	ADD R4<<3, R9, R0
 	MOVD (R0), R1
-	CMP R7, R1
+	CMP R8, R1
 	BHS leave
 	ADD R4<<2, R5, R0
 	FMOVS (R0), F0
 	WORD $0x1e200841 // FMUL S1, S2, S0
-	ADD R1<<2, R8, R0
+	ADD R1<<2, R7, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
@@ -19575,31 +19747,54 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R6
+	MOVD 56(RSP), R7
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R5
-	SUB $1, R0, R4
-	CMP R5, R4
+	MOVD 104(RSP), R6
+	SUB $1, R0, R5
+	CMP R6, R5
 	BLT closed
-	MOVD 120(RSP), R3
-	MOVD 128(RSP), R2
+	MOVD 120(RSP), R4
+	MOVD 128(RSP), R3
 	FMOVS 136(RSP), F3
 	WORD $0x6f00e402 // MOVI V2.2D, 0
+	CMP R6, R5
+	BEQ last
 
 close:
-	ADD R4<<3, R6, R0
+	ADD R5<<3, R7, R2
+	MOVD (R2), R0
+	ADD R0<<2, R3, R0
+	FMOVS (R0), F0
+	WORD $0x1e200861 // FMUL S1, S3, S0
+	ADD R5<<2, R4, R1
+	FMOVS (R1), F0
+	WORD $0x1e202820 // FADD S0, S1, S0
+	FMOVS F0, (R1)
+	FMOVS F2, (R0)
+	MOVD -8(R2), R0
+	ADD R0<<2, R3, R0
+	FMOVS (R0), F0
+	WORD $0x1e200861 // FMUL S1, S3, S0
+	FMOVS -4(R1), F0
+	WORD $0x1e202820 // FADD S0, S1, S0
+	FMOVS F0, -4(R1)
+	FMOVS F2, (R0)
+	SUB $2, R5, R5
+	CMP R6, R5
+	BGT close
+	BLT closed
+
+last:
+	ADD R5<<3, R7, R0
 	MOVD (R0), R0
-	ADD R0<<2, R2, R1
+	ADD R0<<2, R3, R1
 	FMOVS (R1), F0
 	WORD $0x1e200861 // FMUL S1, S3, S0
-	ADD R4<<2, R3, R0
+	ADD R5<<2, R4, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
 	FMOVS F2, (R1)
-	SUB $1, R4, R4
-	CMP R5, R4
-	BGE close
 
 closed:
 	MOVD 96(RSP), R0
@@ -19655,7 +19850,7 @@ TEXT ·spgemmLeftF32I64(SB), NOSPLIT, $144-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R6
+	MOVD 144(R0), R7
 	MOVD s+0(FP), R0
 	MOVD 232(R0), R0
 	MOVD R0, 120(RSP)
@@ -19698,7 +19893,7 @@ row:
 	ADD R9, R0, R10
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
-	MOVD 40(RSP), R7
+	MOVD 40(RSP), R6
 	MOVD R9, R3
 
 look:
@@ -19737,7 +19932,7 @@ looked:
 open:
 	ADD R2<<3, R3, R0
 	MOVD (R0), R1
-	CMP R6, R1
+	CMP R7, R1
 	BHS leave
 	ADD R2<<2, R4, R0
 	FMOVS (R0), F0
@@ -19769,9 +19964,9 @@ entry:
 	BGT rest
 
 some:
-	ADD R10<<3, R7, R0
+	ADD R10<<3, R6, R0
 	MOVD (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R5, R1
 	MOVWU (R1), R0
@@ -19784,9 +19979,9 @@ some:
 	WORD $0x1e202842 // FADD S2, S2, S0
 
 skip1:
-	ADD R10<<3, R7, R0
+	ADD R10<<3, R6, R0
 	MOVD 8(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R5, R1
 	MOVWU (R1), R0
@@ -19799,9 +19994,9 @@ skip1:
 	WORD $0x1e202842 // FADD S2, S2, S0
 
 skip2:
-	ADD R10<<3, R7, R0
+	ADD R10<<3, R6, R0
 	MOVD 16(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R5, R1
 	MOVWU (R1), R0
@@ -19814,9 +20009,9 @@ skip2:
 	WORD $0x1e202842 // FADD S2, S2, S0
 
 skip3:
-	ADD R10<<3, R7, R0
+	ADD R10<<3, R6, R0
 	MOVD 24(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R5, R1
 	MOVWU (R1), R0
@@ -19839,9 +20034,9 @@ rest:
 	BGE finish
 
 one:
-	ADD R10<<3, R7, R0
+	ADD R10<<3, R6, R0
 	MOVD (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R5, R1
 	MOVWU (R1), R0
@@ -19869,23 +20064,35 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R5
+	MOVD 56(RSP), R6
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R4
-	SUB $1, R0, R3
-	CMP R4, R3
+	MOVD 104(RSP), R5
+	SUB $1, R0, R4
+	CMP R5, R4
 	BLT closed
-	MOVD 128(RSP), R2
-	MOVD $2139796964, R1
+	MOVD 128(RSP), R3
+	MOVD $2139796964, R2
+	CMP R5, R4
+	BEQ last
 
 close:
-	ADD R3<<3, R5, R0
+	ADD R4<<3, R6, R1
+	MOVD (R1), R0
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
+	MOVD -8(R1), R0
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
+	SUB $2, R4, R4
+	CMP R5, R4
+	BGT close
+	BLT closed
+
+last:
+	ADD R4<<3, R6, R0
 	MOVD (R0), R0
-	ADD R0<<2, R2, R0
-	MOVW R1, (R0)
-	SUB $1, R3, R3
-	CMP R4, R3
-	BGE close
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -19941,7 +20148,7 @@ TEXT ·spgemmRightF32I64(SB), NOSPLIT, $136-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R6
+	MOVD 144(R0), R7
 	MOVD s+0(FP), R0
 	MOVD 232(R0), R0
 	MOVD R0, 120(RSP)
@@ -19978,14 +20185,14 @@ row:
 	CMP R10, R11
 	BHI leave
 	SUB R10, R1, R0
-	ADD R11, R0, R7
+	ADD R11, R0, R6
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
 	MOVD 40(RSP), R9
 	MOVD R11, R3
 
 look:
-	TST R7, R7
+	TST R6, R6
 	BMI leave
 	CMP R10, R3
 	BGE looked
@@ -20002,13 +20209,13 @@ look:
 	BHI leave
 	CMP R1, R2
 	BHI leave
-	SUB R1, R7, R0
-	ADD R2, R0, R7
+	SUB R1, R6, R0
+	ADD R2, R0, R6
 	ADD $1, R3, R3
 	JMP look
 
 looked:
-	MOVD R7, budget+24(FP)
+	MOVD R6, budget+24(FP)
 	MOVD 128(RSP), R8
 	MOVD 120(RSP), R4
 	MOVD 56(RSP), R3
@@ -20020,7 +20227,7 @@ looked:
 open:
 	ADD R2<<3, R3, R0
 	MOVD (R0), R1
-	CMP R6, R1
+	CMP R7, R1
 	BHS leave
 	ADD R2<<2, R4, R0
 	FMOVS (R0), F0
@@ -20033,7 +20240,7 @@ open:
 
 opendone:
 	MOVD s+0(FP), R0
-	MOVD 176(R0), R7
+	MOVD 176(R0), R6
 	MOVD s+0(FP), R0
 	MOVD 280(R0), R5
 	MOVD $2139796964, R4
@@ -20048,7 +20255,7 @@ entry:
 	ADD R1<<3, R0, R0
 	MOVD (R0), R3
 	MOVD 8(R0), R1
-	ADD R11<<2, R7, R0
+	ADD R11<<2, R6, R0
 	FMOVS (R0), F2
 	SUB $4, R1, R2
 	CMP R2, R3
@@ -20057,7 +20264,7 @@ entry:
 some:
 	ADD R3<<3, R9, R0
 	MOVD (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -20073,7 +20280,7 @@ some:
 skip1:
 	ADD R3<<3, R9, R0
 	MOVD 8(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -20089,7 +20296,7 @@ skip1:
 skip2:
 	ADD R3<<3, R9, R0
 	MOVD 16(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -20105,7 +20312,7 @@ skip2:
 skip3:
 	ADD R3<<3, R9, R0
 	MOVD 24(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -20131,7 +20338,7 @@ rest:
 one:
 	ADD R3<<3, R9, R0
 	MOVD (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -20155,23 +20362,35 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R5
+	MOVD 56(RSP), R6
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R4
-	SUB $1, R0, R3
-	CMP R4, R3
+	MOVD 104(RSP), R5
+	SUB $1, R0, R4
+	CMP R5, R4
 	BLT closed
-	MOVD 128(RSP), R2
-	MOVD $2139796964, R1
+	MOVD 128(RSP), R3
+	MOVD $2139796964, R2
+	CMP R5, R4
+	BEQ last
 
 close:
-	ADD R3<<3, R5, R0
+	ADD R4<<3, R6, R1
+	MOVD (R1), R0
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
+	MOVD -8(R1), R0
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
+	SUB $2, R4, R4
+	CMP R5, R4
+	BGT close
+	BLT closed
+
+last:
+	ADD R4<<3, R6, R0
 	MOVD (R0), R0
-	ADD R0<<2, R2, R0
-	MOVW R1, (R0)
-	SUB $1, R3, R3
-	CMP R4, R3
-	BGE close
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -20227,7 +20446,7 @@ TEXT ·spgemmGradientF32I64(SB), NOSPLIT, $144-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R6
+	MOVD 144(R0), R7
 	MOVD s+0(FP), R0
 	MOVD 232(R0), R0
 	MOVD R0, 120(RSP)
@@ -20267,14 +20486,14 @@ row:
 	CMP R10, R11
 	BHI leave
 	SUB R10, R1, R0
-	ADD R11, R0, R7
+	ADD R11, R0, R6
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
 	MOVD 40(RSP), R9
 	MOVD R11, R3
 
 look:
-	TST R7, R7
+	TST R6, R6
 	BMI leave
 	CMP R10, R3
 	BGE looked
@@ -20291,13 +20510,13 @@ look:
 	BHI leave
 	CMP R1, R2
 	BHI leave
-	SUB R1, R7, R0
-	ADD R2, R0, R7
+	SUB R1, R6, R0
+	ADD R2, R0, R6
 	ADD $1, R3, R3
 	JMP look
 
 looked:
-	MOVD R7, budget+24(FP)
+	MOVD R6, budget+24(FP)
 	MOVD 128(RSP), R8
 	MOVD 120(RSP), R4
 	MOVD 56(RSP), R3
@@ -20309,7 +20528,7 @@ looked:
 open:
 	ADD R2<<3, R3, R0
 	MOVD (R0), R1
-	CMP R6, R1
+	CMP R7, R1
 	BHS leave
 	ADD R2<<2, R4, R0
 	FMOVS (R0), F0
@@ -20322,7 +20541,7 @@ open:
 
 opendone:
 	MOVD s+0(FP), R0
-	MOVD 176(R0), R7
+	MOVD 176(R0), R6
 	MOVD s+0(FP), R0
 	MOVD 200(R0), R5
 	MOVD s+0(FP), R0
@@ -20340,7 +20559,7 @@ entry:
 	MOVD (R0), R12
 	MOVD 8(R0), R1
 	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R11<<2, R7, R0
+	ADD R11<<2, R6, R0
 	FMOVS (R0), F4
 	SUB $4, R1, R2
 	CMP R2, R12
@@ -20349,7 +20568,7 @@ entry:
 some:
 	ADD R12<<3, R9, R0
 	MOVD (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -20369,7 +20588,7 @@ some:
 skip1:
 	ADD R12<<3, R9, R0
 	MOVD 8(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -20389,7 +20608,7 @@ skip1:
 skip2:
 	ADD R12<<3, R9, R0
 	MOVD 16(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -20409,7 +20628,7 @@ skip2:
 skip3:
 	ADD R12<<3, R9, R0
 	MOVD 24(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -20439,7 +20658,7 @@ rest:
 one:
 	ADD R12<<3, R9, R0
 	MOVD (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -20472,23 +20691,35 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R5
+	MOVD 56(RSP), R6
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R4
-	SUB $1, R0, R3
-	CMP R4, R3
+	MOVD 104(RSP), R5
+	SUB $1, R0, R4
+	CMP R5, R4
 	BLT closed
-	MOVD 128(RSP), R2
-	MOVD $2139796964, R1
+	MOVD 128(RSP), R3
+	MOVD $2139796964, R2
+	CMP R5, R4
+	BEQ last
 
 close:
-	ADD R3<<3, R5, R0
+	ADD R4<<3, R6, R1
+	MOVD (R1), R0
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
+	MOVD -8(R1), R0
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
+	SUB $2, R4, R4
+	CMP R5, R4
+	BGT close
+	BLT closed
+
+last:
+	ADD R4<<3, R6, R0
 	MOVD (R0), R0
-	ADD R0<<2, R2, R0
-	MOVW R1, (R0)
-	SUB $1, R3, R3
-	CMP R4, R3
-	BGE close
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -20544,7 +20775,7 @@ TEXT ·spgemmAdjointF32I64(SB), NOSPLIT, $168-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R10
+	MOVD 144(R0), R11
 	MOVD s+0(FP), R0
 	MOVD 152(R0), R0
 	MOVD R0, 120(RSP)
@@ -20596,7 +20827,7 @@ row:
 	ADD R13, R0, R6
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
-	MOVD 40(RSP), R11
+	MOVD 40(RSP), R10
 	MOVD R13, R3
 
 look:
@@ -20637,7 +20868,7 @@ looked:
 open:
 	ADD R2<<3, R3, R0
 	MOVD (R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R1<<2, R9, R0
 	FMOVS F1, (R0)
@@ -20677,9 +20908,9 @@ entry:
 	BGT rest
 
 some:
-	ADD R14<<3, R11, R0
+	ADD R14<<3, R10, R0
 	MOVD (R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<2, R6, R2
 	FMOVS (R2), F0
@@ -20703,9 +20934,9 @@ some:
 	WORD $0x1e202863 // FADD S3, S3, S0
 
 skip1:
-	ADD R14<<3, R11, R0
+	ADD R14<<3, R10, R0
 	MOVD 8(R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<2, R6, R2
 	FMOVS 4(R2), F0
@@ -20729,9 +20960,9 @@ skip1:
 	WORD $0x1e202863 // FADD S3, S3, S0
 
 skip2:
-	ADD R14<<3, R11, R0
+	ADD R14<<3, R10, R0
 	MOVD 16(R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<2, R6, R2
 	FMOVS 8(R2), F0
@@ -20755,9 +20986,9 @@ skip2:
 	WORD $0x1e202863 // FADD S3, S3, S0
 
 skip3:
-	ADD R14<<3, R11, R0
+	ADD R14<<3, R10, R0
 	MOVD 24(R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<2, R6, R2
 	FMOVS 12(R2), F0
@@ -20791,9 +21022,9 @@ rest:
 	BGE finish
 
 one:
-	ADD R14<<3, R11, R0
+	ADD R14<<3, R10, R0
 	MOVD (R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<2, R6, R2
 	FMOVS (R2), F0
@@ -20832,35 +21063,62 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R9
+	MOVD 56(RSP), R10
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R8
-	SUB $1, R0, R7
-	CMP R8, R7
+	MOVD 104(RSP), R9
+	SUB $1, R0, R8
+	CMP R9, R8
 	BLT closed
-	MOVD 120(RSP), R6
-	MOVD 128(RSP), R5
+	MOVD 120(RSP), R7
+	MOVD 128(RSP), R6
 	FMOVS 136(RSP), F3
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	MOVD 152(RSP), R4
-	MOVD $2139796964, R3
+	MOVD 152(RSP), R5
+	MOVD $2139796964, R4
+	CMP R9, R8
+	BEQ last
 
 close:
-	ADD R7<<3, R9, R0
+	ADD R8<<3, R10, R3
+	MOVD (R3), R1
+	ADD R1<<2, R6, R0
+	FMOVS (R0), F0
+	WORD $0x1e200861 // FMUL S1, S3, S0
+	ADD R8<<2, R7, R2
+	FMOVS (R2), F0
+	WORD $0x1e202820 // FADD S0, S1, S0
+	FMOVS F0, (R2)
+	FMOVS F2, (R0)
+	ADD R1<<2, R5, R0
+	MOVW R4, (R0)
+	MOVD -8(R3), R1
+	ADD R1<<2, R6, R0
+	FMOVS (R0), F0
+	WORD $0x1e200861 // FMUL S1, S3, S0
+	FMOVS -4(R2), F0
+	WORD $0x1e202820 // FADD S0, S1, S0
+	FMOVS F0, -4(R2)
+	FMOVS F2, (R0)
+	ADD R1<<2, R5, R0
+	MOVW R4, (R0)
+	SUB $2, R8, R8
+	CMP R9, R8
+	BGT close
+	BLT closed
+
+last:
+	ADD R8<<3, R10, R0
 	MOVD (R0), R2
-	ADD R2<<2, R5, R1
+	ADD R2<<2, R6, R1
 	FMOVS (R1), F0
 	WORD $0x1e200861 // FMUL S1, S3, S0
-	ADD R7<<2, R6, R0
+	ADD R8<<2, R7, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
 	FMOVS F2, (R1)
-	ADD R2<<2, R4, R0
-	MOVW R3, (R0)
-	SUB $1, R7, R7
-	CMP R8, R7
-	BGE close
+	ADD R2<<2, R5, R0
+	MOVW R4, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -26789,7 +27047,7 @@ TEXT ·spgemmProductF32I32(SB), NOSPLIT, $144-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R7
+	MOVD 144(R0), R8
 	MOVD s+0(FP), R0
 	MOVD 152(R0), R0
 	MOVD R0, 120(RSP)
@@ -26860,7 +27118,7 @@ look:
 
 looked:
 	MOVD R6, budget+24(FP)
-	MOVD 128(RSP), R8
+	MOVD 128(RSP), R7
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	MOVD 56(RSP), R2
 	MOVD 104(RSP), R1
@@ -26871,9 +27129,9 @@ looked:
 open:
 	ADD R1<<2, R2, R0
 	MOVW (R0), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
-	ADD R0<<2, R8, R0
+	ADD R0<<2, R7, R0
 	FMOVS F0, (R0)
 	ADD $1, R1, R1
 	MOVD 112(RSP), R0
@@ -26905,39 +27163,39 @@ entry:
 some:
 	ADD R4<<2, R9, R2
 	MOVW (R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	ADD R4<<2, R5, R1
 	FMOVS (R1), F0
 	WORD $0x1e200841 // FMUL S1, S2, S0
-	ADD R0<<2, R8, R0
+	ADD R0<<2, R7, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
 	MOVW 4(R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	FMOVS 4(R1), F0
 	WORD $0x1e200841 // FMUL S1, S2, S0
-	ADD R0<<2, R8, R0
+	ADD R0<<2, R7, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
 	MOVW 8(R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	FMOVS 8(R1), F0
 	WORD $0x1e200841 // FMUL S1, S2, S0
-	ADD R0<<2, R8, R0
+	ADD R0<<2, R7, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
 	MOVW 12(R2), R0
-	CMP R7, R0
+	CMP R8, R0
 	BHS leave
 	FMOVS 12(R1), F0
 	WORD $0x1e200841 // FMUL S1, S2, S0
-	ADD R0<<2, R8, R0
+	ADD R0<<2, R7, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
@@ -26953,12 +27211,12 @@ rest:
 one:
 	ADD R4<<2, R9, R0
 	MOVW (R0), R1
-	CMP R7, R1
+	CMP R8, R1
 	BHS leave
 	ADD R4<<2, R5, R0
 	FMOVS (R0), F0
 	WORD $0x1e200841 // FMUL S1, S2, S0
-	ADD R1<<2, R8, R0
+	ADD R1<<2, R7, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
@@ -26972,31 +27230,54 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R6
+	MOVD 56(RSP), R7
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R5
-	SUB $1, R0, R4
-	CMP R5, R4
+	MOVD 104(RSP), R6
+	SUB $1, R0, R5
+	CMP R6, R5
 	BLT closed
-	MOVD 120(RSP), R3
-	MOVD 128(RSP), R2
+	MOVD 120(RSP), R4
+	MOVD 128(RSP), R3
 	FMOVS 136(RSP), F3
 	WORD $0x6f00e402 // MOVI V2.2D, 0
+	CMP R6, R5
+	BEQ last
 
 close:
-	ADD R4<<2, R6, R0
+	ADD R5<<2, R7, R2
+	MOVW (R2), R0
+	ADD R0<<2, R3, R0
+	FMOVS (R0), F0
+	WORD $0x1e200861 // FMUL S1, S3, S0
+	ADD R5<<2, R4, R1
+	FMOVS (R1), F0
+	WORD $0x1e202820 // FADD S0, S1, S0
+	FMOVS F0, (R1)
+	FMOVS F2, (R0)
+	MOVW -4(R2), R0
+	ADD R0<<2, R3, R0
+	FMOVS (R0), F0
+	WORD $0x1e200861 // FMUL S1, S3, S0
+	FMOVS -4(R1), F0
+	WORD $0x1e202820 // FADD S0, S1, S0
+	FMOVS F0, -4(R1)
+	FMOVS F2, (R0)
+	SUB $2, R5, R5
+	CMP R6, R5
+	BGT close
+	BLT closed
+
+last:
+	ADD R5<<2, R7, R0
 	MOVW (R0), R0
-	ADD R0<<2, R2, R1
+	ADD R0<<2, R3, R1
 	FMOVS (R1), F0
 	WORD $0x1e200861 // FMUL S1, S3, S0
-	ADD R4<<2, R3, R0
+	ADD R5<<2, R4, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
 	FMOVS F2, (R1)
-	SUB $1, R4, R4
-	CMP R5, R4
-	BGE close
 
 closed:
 	MOVD 96(RSP), R0
@@ -27052,7 +27333,7 @@ TEXT ·spgemmLeftF32I32(SB), NOSPLIT, $144-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R6
+	MOVD 144(R0), R7
 	MOVD s+0(FP), R0
 	MOVD 232(R0), R0
 	MOVD R0, 120(RSP)
@@ -27095,7 +27376,7 @@ row:
 	ADD R9, R0, R10
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
-	MOVD 40(RSP), R7
+	MOVD 40(RSP), R6
 	MOVD R9, R3
 
 look:
@@ -27134,7 +27415,7 @@ looked:
 open:
 	ADD R2<<2, R3, R0
 	MOVW (R0), R1
-	CMP R6, R1
+	CMP R7, R1
 	BHS leave
 	ADD R2<<2, R4, R0
 	FMOVS (R0), F0
@@ -27166,9 +27447,9 @@ entry:
 	BGT rest
 
 some:
-	ADD R10<<2, R7, R0
+	ADD R10<<2, R6, R0
 	MOVW (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R5, R1
 	MOVWU (R1), R0
@@ -27181,9 +27462,9 @@ some:
 	WORD $0x1e202842 // FADD S2, S2, S0
 
 skip1:
-	ADD R10<<2, R7, R0
+	ADD R10<<2, R6, R0
 	MOVW 4(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R5, R1
 	MOVWU (R1), R0
@@ -27196,9 +27477,9 @@ skip1:
 	WORD $0x1e202842 // FADD S2, S2, S0
 
 skip2:
-	ADD R10<<2, R7, R0
+	ADD R10<<2, R6, R0
 	MOVW 8(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R5, R1
 	MOVWU (R1), R0
@@ -27211,9 +27492,9 @@ skip2:
 	WORD $0x1e202842 // FADD S2, S2, S0
 
 skip3:
-	ADD R10<<2, R7, R0
+	ADD R10<<2, R6, R0
 	MOVW 12(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R5, R1
 	MOVWU (R1), R0
@@ -27236,9 +27517,9 @@ rest:
 	BGE finish
 
 one:
-	ADD R10<<2, R7, R0
+	ADD R10<<2, R6, R0
 	MOVW (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R5, R1
 	MOVWU (R1), R0
@@ -27266,23 +27547,35 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R5
+	MOVD 56(RSP), R6
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R4
-	SUB $1, R0, R3
-	CMP R4, R3
+	MOVD 104(RSP), R5
+	SUB $1, R0, R4
+	CMP R5, R4
 	BLT closed
-	MOVD 128(RSP), R2
-	MOVD $2139796964, R1
+	MOVD 128(RSP), R3
+	MOVD $2139796964, R2
+	CMP R5, R4
+	BEQ last
 
 close:
-	ADD R3<<2, R5, R0
+	ADD R4<<2, R6, R1
+	MOVW (R1), R0
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
+	MOVW -4(R1), R0
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
+	SUB $2, R4, R4
+	CMP R5, R4
+	BGT close
+	BLT closed
+
+last:
+	ADD R4<<2, R6, R0
 	MOVW (R0), R0
-	ADD R0<<2, R2, R0
-	MOVW R1, (R0)
-	SUB $1, R3, R3
-	CMP R4, R3
-	BGE close
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -27338,7 +27631,7 @@ TEXT ·spgemmRightF32I32(SB), NOSPLIT, $136-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R6
+	MOVD 144(R0), R7
 	MOVD s+0(FP), R0
 	MOVD 232(R0), R0
 	MOVD R0, 120(RSP)
@@ -27375,14 +27668,14 @@ row:
 	CMP R10, R11
 	BHI leave
 	SUB R10, R1, R0
-	ADD R11, R0, R7
+	ADD R11, R0, R6
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
 	MOVD 40(RSP), R9
 	MOVD R11, R3
 
 look:
-	TST R7, R7
+	TST R6, R6
 	BMI leave
 	CMP R10, R3
 	BGE looked
@@ -27399,13 +27692,13 @@ look:
 	BHI leave
 	CMP R1, R2
 	BHI leave
-	SUB R1, R7, R0
-	ADD R2, R0, R7
+	SUB R1, R6, R0
+	ADD R2, R0, R6
 	ADD $1, R3, R3
 	JMP look
 
 looked:
-	MOVD R7, budget+24(FP)
+	MOVD R6, budget+24(FP)
 	MOVD 128(RSP), R8
 	MOVD 120(RSP), R4
 	MOVD 56(RSP), R3
@@ -27417,7 +27710,7 @@ looked:
 open:
 	ADD R2<<2, R3, R0
 	MOVW (R0), R1
-	CMP R6, R1
+	CMP R7, R1
 	BHS leave
 	ADD R2<<2, R4, R0
 	FMOVS (R0), F0
@@ -27430,7 +27723,7 @@ open:
 
 opendone:
 	MOVD s+0(FP), R0
-	MOVD 176(R0), R7
+	MOVD 176(R0), R6
 	MOVD s+0(FP), R0
 	MOVD 280(R0), R5
 	MOVD $2139796964, R4
@@ -27445,7 +27738,7 @@ entry:
 	ADD R1<<2, R0, R0
 	MOVW (R0), R3
 	MOVW 4(R0), R1
-	ADD R11<<2, R7, R0
+	ADD R11<<2, R6, R0
 	FMOVS (R0), F2
 	SUB $4, R1, R2
 	CMP R2, R3
@@ -27454,7 +27747,7 @@ entry:
 some:
 	ADD R3<<2, R9, R0
 	MOVW (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -27470,7 +27763,7 @@ some:
 skip1:
 	ADD R3<<2, R9, R0
 	MOVW 4(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -27486,7 +27779,7 @@ skip1:
 skip2:
 	ADD R3<<2, R9, R0
 	MOVW 8(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -27502,7 +27795,7 @@ skip2:
 skip3:
 	ADD R3<<2, R9, R0
 	MOVW 12(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -27528,7 +27821,7 @@ rest:
 one:
 	ADD R3<<2, R9, R0
 	MOVW (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -27552,23 +27845,35 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R5
+	MOVD 56(RSP), R6
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R4
-	SUB $1, R0, R3
-	CMP R4, R3
+	MOVD 104(RSP), R5
+	SUB $1, R0, R4
+	CMP R5, R4
 	BLT closed
-	MOVD 128(RSP), R2
-	MOVD $2139796964, R1
+	MOVD 128(RSP), R3
+	MOVD $2139796964, R2
+	CMP R5, R4
+	BEQ last
 
 close:
-	ADD R3<<2, R5, R0
+	ADD R4<<2, R6, R1
+	MOVW (R1), R0
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
+	MOVW -4(R1), R0
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
+	SUB $2, R4, R4
+	CMP R5, R4
+	BGT close
+	BLT closed
+
+last:
+	ADD R4<<2, R6, R0
 	MOVW (R0), R0
-	ADD R0<<2, R2, R0
-	MOVW R1, (R0)
-	SUB $1, R3, R3
-	CMP R4, R3
-	BGE close
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -27624,7 +27929,7 @@ TEXT ·spgemmGradientF32I32(SB), NOSPLIT, $144-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R6
+	MOVD 144(R0), R7
 	MOVD s+0(FP), R0
 	MOVD 232(R0), R0
 	MOVD R0, 120(RSP)
@@ -27664,14 +27969,14 @@ row:
 	CMP R10, R11
 	BHI leave
 	SUB R10, R1, R0
-	ADD R11, R0, R7
+	ADD R11, R0, R6
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
 	MOVD 40(RSP), R9
 	MOVD R11, R3
 
 look:
-	TST R7, R7
+	TST R6, R6
 	BMI leave
 	CMP R10, R3
 	BGE looked
@@ -27688,13 +27993,13 @@ look:
 	BHI leave
 	CMP R1, R2
 	BHI leave
-	SUB R1, R7, R0
-	ADD R2, R0, R7
+	SUB R1, R6, R0
+	ADD R2, R0, R6
 	ADD $1, R3, R3
 	JMP look
 
 looked:
-	MOVD R7, budget+24(FP)
+	MOVD R6, budget+24(FP)
 	MOVD 128(RSP), R8
 	MOVD 120(RSP), R4
 	MOVD 56(RSP), R3
@@ -27706,7 +28011,7 @@ looked:
 open:
 	ADD R2<<2, R3, R0
 	MOVW (R0), R1
-	CMP R6, R1
+	CMP R7, R1
 	BHS leave
 	ADD R2<<2, R4, R0
 	FMOVS (R0), F0
@@ -27719,7 +28024,7 @@ open:
 
 opendone:
 	MOVD s+0(FP), R0
-	MOVD 176(R0), R7
+	MOVD 176(R0), R6
 	MOVD s+0(FP), R0
 	MOVD 200(R0), R5
 	MOVD s+0(FP), R0
@@ -27737,7 +28042,7 @@ entry:
 	MOVW (R0), R12
 	MOVW 4(R0), R1
 	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R11<<2, R7, R0
+	ADD R11<<2, R6, R0
 	FMOVS (R0), F4
 	SUB $4, R1, R2
 	CMP R2, R12
@@ -27746,7 +28051,7 @@ entry:
 some:
 	ADD R12<<2, R9, R0
 	MOVW (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -27766,7 +28071,7 @@ some:
 skip1:
 	ADD R12<<2, R9, R0
 	MOVW 4(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -27786,7 +28091,7 @@ skip1:
 skip2:
 	ADD R12<<2, R9, R0
 	MOVW 8(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -27806,7 +28111,7 @@ skip2:
 skip3:
 	ADD R12<<2, R9, R0
 	MOVW 12(R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -27836,7 +28141,7 @@ rest:
 one:
 	ADD R12<<2, R9, R0
 	MOVW (R0), R0
-	CMP R6, R0
+	CMP R7, R0
 	BHS leave
 	ADD R0<<2, R8, R1
 	MOVWU (R1), R0
@@ -27869,23 +28174,35 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R5
+	MOVD 56(RSP), R6
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R4
-	SUB $1, R0, R3
-	CMP R4, R3
+	MOVD 104(RSP), R5
+	SUB $1, R0, R4
+	CMP R5, R4
 	BLT closed
-	MOVD 128(RSP), R2
-	MOVD $2139796964, R1
+	MOVD 128(RSP), R3
+	MOVD $2139796964, R2
+	CMP R5, R4
+	BEQ last
 
 close:
-	ADD R3<<2, R5, R0
+	ADD R4<<2, R6, R1
+	MOVW (R1), R0
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
+	MOVW -4(R1), R0
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
+	SUB $2, R4, R4
+	CMP R5, R4
+	BGT close
+	BLT closed
+
+last:
+	ADD R4<<2, R6, R0
 	MOVW (R0), R0
-	ADD R0<<2, R2, R0
-	MOVW R1, (R0)
-	SUB $1, R3, R3
-	CMP R4, R3
-	BGE close
+	ADD R0<<2, R3, R0
+	MOVW R2, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -27941,7 +28258,7 @@ TEXT ·spgemmAdjointF32I32(SB), NOSPLIT, $168-40
 	ADD R1, R0, R0
 	MOVD R0, rows+16(FP)
 	MOVD s+0(FP), R0
-	MOVD 144(R0), R10
+	MOVD 144(R0), R11
 	MOVD s+0(FP), R0
 	MOVD 152(R0), R0
 	MOVD R0, 120(RSP)
@@ -27993,7 +28310,7 @@ row:
 	ADD R13, R0, R6
 	MOVD 24(RSP), R5
 	MOVD 32(RSP), R4
-	MOVD 40(RSP), R11
+	MOVD 40(RSP), R10
 	MOVD R13, R3
 
 look:
@@ -28034,7 +28351,7 @@ looked:
 open:
 	ADD R2<<2, R3, R0
 	MOVW (R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R1<<2, R9, R0
 	FMOVS F1, (R0)
@@ -28074,9 +28391,9 @@ entry:
 	BGT rest
 
 some:
-	ADD R14<<2, R11, R0
+	ADD R14<<2, R10, R0
 	MOVW (R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<2, R6, R2
 	FMOVS (R2), F0
@@ -28100,9 +28417,9 @@ some:
 	WORD $0x1e202863 // FADD S3, S3, S0
 
 skip1:
-	ADD R14<<2, R11, R0
+	ADD R14<<2, R10, R0
 	MOVW 4(R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<2, R6, R2
 	FMOVS 4(R2), F0
@@ -28126,9 +28443,9 @@ skip1:
 	WORD $0x1e202863 // FADD S3, S3, S0
 
 skip2:
-	ADD R14<<2, R11, R0
+	ADD R14<<2, R10, R0
 	MOVW 8(R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<2, R6, R2
 	FMOVS 8(R2), F0
@@ -28152,9 +28469,9 @@ skip2:
 	WORD $0x1e202863 // FADD S3, S3, S0
 
 skip3:
-	ADD R14<<2, R11, R0
+	ADD R14<<2, R10, R0
 	MOVW 12(R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<2, R6, R2
 	FMOVS 12(R2), F0
@@ -28188,9 +28505,9 @@ rest:
 	BGE finish
 
 one:
-	ADD R14<<2, R11, R0
+	ADD R14<<2, R10, R0
 	MOVW (R0), R1
-	CMP R10, R1
+	CMP R11, R1
 	BHS leave
 	ADD R14<<2, R6, R2
 	FMOVS (R2), F0
@@ -28229,35 +28546,62 @@ finish:
 	BLT entry
 
 products:
-	MOVD 56(RSP), R9
+	MOVD 56(RSP), R10
 	MOVD 112(RSP), R0
-	MOVD 104(RSP), R8
-	SUB $1, R0, R7
-	CMP R8, R7
+	MOVD 104(RSP), R9
+	SUB $1, R0, R8
+	CMP R9, R8
 	BLT closed
-	MOVD 120(RSP), R6
-	MOVD 128(RSP), R5
+	MOVD 120(RSP), R7
+	MOVD 128(RSP), R6
 	FMOVS 136(RSP), F3
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	MOVD 152(RSP), R4
-	MOVD $2139796964, R3
+	MOVD 152(RSP), R5
+	MOVD $2139796964, R4
+	CMP R9, R8
+	BEQ last
 
 close:
-	ADD R7<<2, R9, R0
+	ADD R8<<2, R10, R3
+	MOVW (R3), R1
+	ADD R1<<2, R6, R0
+	FMOVS (R0), F0
+	WORD $0x1e200861 // FMUL S1, S3, S0
+	ADD R8<<2, R7, R2
+	FMOVS (R2), F0
+	WORD $0x1e202820 // FADD S0, S1, S0
+	FMOVS F0, (R2)
+	FMOVS F2, (R0)
+	ADD R1<<2, R5, R0
+	MOVW R4, (R0)
+	MOVW -4(R3), R1
+	ADD R1<<2, R6, R0
+	FMOVS (R0), F0
+	WORD $0x1e200861 // FMUL S1, S3, S0
+	FMOVS -4(R2), F0
+	WORD $0x1e202820 // FADD S0, S1, S0
+	FMOVS F0, -4(R2)
+	FMOVS F2, (R0)
+	ADD R1<<2, R5, R0
+	MOVW R4, (R0)
+	SUB $2, R8, R8
+	CMP R9, R8
+	BGT close
+	BLT closed
+
+last:
+	ADD R8<<2, R10, R0
 	MOVW (R0), R2
-	ADD R2<<2, R5, R1
+	ADD R2<<2, R6, R1
 	FMOVS (R1), F0
 	WORD $0x1e200861 // FMUL S1, S3, S0
-	ADD R7<<2, R6, R0
+	ADD R8<<2, R7, R0
 	FMOVS (R0), F0
 	WORD $0x1e202820 // FADD S0, S1, S0
 	FMOVS F0, (R0)
 	FMOVS F2, (R1)
-	ADD R2<<2, R4, R0
-	MOVW R3, (R0)
-	SUB $1, R7, R7
-	CMP R8, R7
-	BGE close
+	ADD R2<<2, R5, R0
+	MOVW R4, (R0)
 
 closed:
 	MOVD 96(RSP), R0
@@ -28274,30 +28618,52 @@ leave:
 
 // func indexRangeI32(ind *int32, n int, lo *int32, hi *int32)
 TEXT ·indexRangeI32(SB), NOSPLIT, $0-32
-	MOVD ind+0(FP), R3
+	MOVD ind+0(FP), R4
 	MOVD n+8(FP), R0
-	MOVD lo+16(FP), R2
-	MOVD hi+24(FP), R1
-	ADD R0<<2, R3, R0
-	ADD $-32, R0, R0
-	FLDPQ (R0), (F5, F4)
-	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
-	WORD $0x4ea41c82 // MOV V2.16B, V4.16B
+	MOVD lo+16(FP), R3
+	MOVD hi+24(FP), R2
+	ADD R0<<2, R4, R0
+	ADD $-32, R0, R1
+	ADD $-32, R1, R0
+	FLDPQ (R1), (F9, F8)
+	WORD $0x4ea91d27 // MOV V7.16B, V9.16B
+	WORD $0x4ea81d06 // MOV V6.16B, V8.16B
+	FLDPQ (R1), (F3, F2)
+	WORD $0x4ea31c65 // MOV V5.16B, V3.16B
+	WORD $0x4ea21c44 // MOV V4.16B, V2.16B
 
 loop:
-	CMP R0, R3
+	CMP R0, R4
 	BGE end
-	FLDPQ (R3), (F1, F0)
-	WORD $0x4ea16ca5 // SMIN V5.4S, V5.4S, V1.4S
-	WORD $0x4ea06c84 // SMIN V4.4S, V4.4S, V0.4S
-	WORD $0x4ea16463 // SMAX V3.4S, V3.4S, V1.4S
-	WORD $0x4ea06442 // SMAX V2.4S, V2.4S, V0.4S
-	ADD $32, R3, R3
+	FLDPQ (R4), (F1, F0)
+	WORD $0x4ea16d29 // SMIN V9.4S, V9.4S, V1.4S
+	WORD $0x4ea06d08 // SMIN V8.4S, V8.4S, V0.4S
+	WORD $0x4ea164e7 // SMAX V7.4S, V7.4S, V1.4S
+	WORD $0x4ea064c6 // SMAX V6.4S, V6.4S, V0.4S
+	FLDPQ 32(R4), (F1, F0)
+	WORD $0x4ea16c63 // SMIN V3.4S, V3.4S, V1.4S
+	WORD $0x4ea06c42 // SMIN V2.4S, V2.4S, V0.4S
+	WORD $0x4ea164a5 // SMAX V5.4S, V5.4S, V1.4S
+	WORD $0x4ea06484 // SMAX V4.4S, V4.4S, V0.4S
+	ADD $64, R4, R4
 	JMP loop
 
 end:
-	FSTPQ (F5, F4), (R2)
-	FSTPQ (F3, F2), (R1)
+	CMP R1, R4
+	BGE join
+	FLDPQ (R4), (F1, F0)
+	WORD $0x4ea16d29 // SMIN V9.4S, V9.4S, V1.4S
+	WORD $0x4ea06d08 // SMIN V8.4S, V8.4S, V0.4S
+	WORD $0x4ea164e7 // SMAX V7.4S, V7.4S, V1.4S
+	WORD $0x4ea064c6 // SMAX V6.4S, V6.4S, V0.4S
+
+join:
+	WORD $0x4ea36d23 // SMIN V3.4S, V9.4S, V3.4S
+	WORD $0x4ea26d02 // SMIN V2.4S, V8.4S, V2.4S
+	WORD $0x4ea564e1 // SMAX V1.4S, V7.4S, V5.4S
+	WORD $0x4ea464c0 // SMAX V0.4S, V6.4S, V4.4S
+	FSTPQ (F3, F2), (R3)
+	FSTPQ (F1, F0), (R2)
 	RET
 
 // func prefetchLines(p *byte, n int)

@@ -754,28 +754,43 @@ func (l *pairLoop) entry() {
 	}
 }
 
-// indexRange emits the least and the largest of some indices, in each lane.
+// indexRange emits the least and the largest of some indices, in each lane. Two vectors go at a time, so
+// that one need not wait for the other.
 func indexRange(g ISA, index IndexType) {
 	ind, n, lo, hi := Arg("ind"), Arg("n"), Arg("lo"), Arg("hi")
-	last := GP64()
+	last, pairs := GP64(), GP64()
 	LEAQ(Mem{Base: ind, Index: n, Scale: uint8(g.Size), Disp: -g.Width()}, last)
-	least := g.CopyOf(Mem{Base: last})
-	most := g.CopyOf(least)
+	LEAQ(Mem{Base: last, Disp: -g.Width()}, pairs)
 	lower, higher := VPMINSD, VPMAXSD
 	if index == "int" {
 		lower, higher = VPMINSQ, VPMAXSQ
 	}
+	var least, most [2]VecVirtual
+	for q := range least {
+		least[q] = g.CopyOf(Mem{Base: last})
+		most[q] = g.CopyOf(least[q])
+	}
+	take := func(q int) {
+		v := g.CopyOf(Mem{Base: ind, Disp: q * g.Width()})
+		lower(v, least[q], least[q])
+		higher(v, most[q], most[q])
+	}
 	Label("loop")
-	CMPQ(ind, last)
+	CMPQ(ind, pairs)
 	JGE(LabelRef("end"))
-	v := g.CopyOf(Mem{Base: ind})
-	lower(v, least, least)
-	higher(v, most, most)
-	ADDQ(U32(g.Width()), ind)
+	take(0)
+	take(1)
+	ADDQ(U32(2*g.Width()), ind)
 	JMP(LabelRef("loop"))
 	Label("end")
-	g.Mov(least, Mem{Base: lo})
-	g.Mov(most, Mem{Base: hi})
+	CMPQ(ind, last)
+	JGE(LabelRef("join"))
+	take(0)
+	Label("join")
+	lower(least[1], least[0], least[0])
+	higher(most[1], most[0], most[0])
+	g.Mov(least[0], Mem{Base: lo})
+	g.Mov(most[0], Mem{Base: hi})
 }
 
 // prefetchLines emits the prefetch of n > 0 bytes at p.

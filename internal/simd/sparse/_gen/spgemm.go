@@ -290,25 +290,35 @@ func (l *loop) close(product, gradient bool) {
 	if gradient {
 		w, absent = Arg("W"), l.absent()
 	}
-	Label("close")
-	j := l.loadIndex(cols, q, 0)
-	if product {
-		y := XMM()
-		l.MulOne(l.at(sums, j), sign, y)
-		l.AddOne(l.at(c, q), y, y)
-		l.MovOne(y, l.at(c, q))
-		l.MovOne(zero, l.at(sums, j))
-	}
-	if gradient {
-		if l.Size == 8 {
-			MOVQ(absent, l.at(w, j))
-		} else {
-			MOVL(absent.As32(), l.at(w, j))
+	entry := func(n int) {
+		j := l.loadIndex(cols, q, n)
+		if product {
+			y, to := XMM(), l.at(c, q)
+			to.Disp = n * l.Size
+			l.MulOne(l.at(sums, j), sign, y)
+			l.AddOne(to, y, y)
+			l.MovOne(y, to)
+			l.MovOne(zero, l.at(sums, j))
+		}
+		if gradient {
+			if l.Size == 8 {
+				MOVQ(absent, l.at(w, j))
+			} else {
+				MOVL(absent.As32(), l.at(w, j))
+			}
 		}
 	}
-	DECQ(q)
 	CMPQ(q, first)
-	JGE(LabelRef("close"))
+	JEQ(LabelRef("last"))
+	Label("close")
+	entry(0)
+	entry(-1)
+	SUBQ(I8(2), q)
+	CMPQ(q, first)
+	JGT(LabelRef("close"))
+	JLT(LabelRef("closed"))
+	Label("last")
+	entry(0)
 	Label("closed")
 	INCQ(l.row)
 	JMP(LabelRef("row"))

@@ -3246,35 +3246,49 @@ TEXT ·distancesAVX512F64<>(SB), NOSPLIT, $0-64
 	SHLXQ R10, R11, R11
 	NOTQ  R11
 	KMOVW R11, K1
+	LEAQ  -8(R9), R12
 
 loop51:
 	MOVLQSX (SI), R10
 	IMULQ   DX, R10
 	LEAQ    (CX)(R10*8), R10
 	VPXORQ  Z0, Z0, Z0
+	VPXORQ  Z1, Z1, Z1
 	XORQ    R11, R11
-	TESTQ   R9, R9
-	JZ      tail
+	CMPQ    R11, R12
+	JGE     one
 
-vectors:
-	VMOVUPD     (BX)(R11*8), Z1
-	VSUBPD      (R10)(R11*8), Z1, Z1
-	VFMADD231PD Z1, Z1, Z0
-	ADDQ        $0x08, R11
+pairs:
+	VMOVUPD     (BX)(R11*8), Z2
+	VSUBPD      (R10)(R11*8), Z2, Z2
+	VFMADD231PD Z2, Z2, Z0
+	VMOVUPD     64(BX)(R11*8), Z2
+	VSUBPD      64(R10)(R11*8), Z2, Z2
+	VFMADD231PD Z2, Z2, Z1
+	ADDQ        $0x10, R11
+	CMPQ        R11, R12
+	JL          pairs
+
+one:
 	CMPQ        R11, R9
-	JL          vectors
+	JGE         tail
+	VMOVUPD     (BX)(R11*8), Z2
+	VSUBPD      (R10)(R11*8), Z2, Z2
+	VFMADD231PD Z2, Z2, Z0
+	ADDQ        $0x08, R11
 
 tail:
+	VADDPD        Z1, Z0, Z0
 	VMOVUPD.Z     (BX)(R11*8), K1, Z1
-	VMOVUPD.Z     (R10)(R11*8), K1, Z3
-	VSUBPD        Z3, Z1, Z1
+	VMOVUPD.Z     (R10)(R11*8), K1, Z2
+	VSUBPD        Z2, Z1, Z1
 	VFMADD231PD   Z1, Z1, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y2
-	VADDPD        Z2, Z0, Z0
-	VEXTRACTF64X2 $0x01, Y0, X2
-	VADDPD        Z2, Z0, Z0
-	VPERMILPD     $0x01, X0, X2
-	VADDPD        Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VADDPD        Z3, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X3
+	VADDPD        Z3, Z0, Z0
+	VPERMILPD     $0x01, X0, X3
+	VADDPD        Z3, Z0, Z0
 	VMOVSD        X0, (AX)
 	ADDQ          DI, BX
 	ADDQ          $0x08, AX
@@ -3303,33 +3317,47 @@ TEXT ·distancesAVX2F64<>(SB), NOSPLIT, $0-64
 	SHLQ    $0x03, R10
 	SUBQ    R10, R11
 	VMOVUPS (R11), Y0
+	LEAQ    -4(R9), R12
 
 loop52:
 	MOVLQSX (SI), R10
 	IMULQ   DX, R10
 	LEAQ    (CX)(R10*8), R10
 	VXORPD  Y1, Y1, Y1
+	VXORPD  Y2, Y2, Y2
 	XORQ    R11, R11
-	TESTQ   R9, R9
-	JZ      tail
+	CMPQ    R11, R12
+	JGE     one
 
-vectors:
-	VMOVUPD     (BX)(R11*8), Y2
-	VSUBPD      (R10)(R11*8), Y2, Y2
-	VFMADD231PD Y2, Y2, Y1
-	ADDQ        $0x04, R11
+pairs:
+	VMOVUPD     (BX)(R11*8), Y3
+	VSUBPD      (R10)(R11*8), Y3, Y3
+	VFMADD231PD Y3, Y3, Y1
+	VMOVUPD     32(BX)(R11*8), Y3
+	VSUBPD      32(R10)(R11*8), Y3, Y3
+	VFMADD231PD Y3, Y3, Y2
+	ADDQ        $0x08, R11
+	CMPQ        R11, R12
+	JL          pairs
+
+one:
 	CMPQ        R11, R9
-	JL          vectors
+	JGE         tail
+	VMOVUPD     (BX)(R11*8), Y3
+	VSUBPD      (R10)(R11*8), Y3, Y3
+	VFMADD231PD Y3, Y3, Y1
+	ADDQ        $0x04, R11
 
 tail:
+	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   (BX)(R11*8), Y0, Y2
-	VMASKMOVPD   (R10)(R11*8), Y0, Y4
-	VSUBPD       Y4, Y2, Y2
+	VMASKMOVPD   (R10)(R11*8), Y0, Y3
+	VSUBPD       Y3, Y2, Y2
 	VFMADD231PD  Y2, Y2, Y1
-	VEXTRACTF128 $0x01, Y1, X3
-	VADDPD       Y3, Y1, Y1
-	VPERMILPD    $0x01, X1, X3
-	VADDPD       Y3, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X4
+	VADDPD       Y4, Y1, Y1
+	VPERMILPD    $0x01, X1, X4
+	VADDPD       Y4, Y1, Y1
 	VMOVSD       X1, (AX)
 	ADDQ         DI, BX
 	ADDQ         $0x08, AX

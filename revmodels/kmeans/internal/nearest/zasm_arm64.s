@@ -3263,34 +3263,58 @@ below1:
 // func distancesF64(dists *float64, c *float64, ld int, label *int32, x *float64, ldx int, n int, d int)
 TEXT ·distancesF64(SB), NOSPLIT, $0-64
 	MOVD $ones<>(SB), R2
-	MOVD dists+0(FP), R11
-	MOVD c+8(FP), R10
-	MOVD ld+16(FP), R9
-	MOVD x+32(FP), R8
-	MOVD label+24(FP), R7
+	MOVD dists+0(FP), R12
+	MOVD c+8(FP), R11
+	MOVD ld+16(FP), R10
+	MOVD x+32(FP), R9
+	MOVD label+24(FP), R8
 	MOVD ldx+40(FP), R0
-	LSL $3, R0, R6
-	MOVD n+48(FP), R5
+	LSL $3, R0, R7
+	MOVD n+48(FP), R6
 	MOVD d+56(FP), R1
 	AND $3, R1, R0
-	SUB R0, R1, R4
+	SUB R0, R1, R5
 	ADD $32, R2, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
-	FLDPQ (R0), (F8, F7)
+	FLDPQ (R0), (F9, F8)
+	ADD $-4, R5, R4
 
 loop52:
-	MOVW (R7), R0
-	MUL R9, R0, R0
-	ADD R0<<3, R10, R3
+	MOVW (R8), R0
+	MUL R10, R0, R0
+	ADD R0<<3, R11, R3
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
 	MOVD $0, R2
-	TST R4, R4
-	BEQ tail
+	CMP R4, R2
+	BGE one
 
-vectors:
-	ADD R2<<3, R8, R0
+pairs:
+	ADD R2<<3, R9, R1
+	FLDPQ (R1), (F5, F4)
+	ADD R2<<3, R3, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4ee3d4a3 // FSUB V3.2D, V5.2D, V3.2D
+	WORD $0x4ee2d482 // FSUB V2.2D, V4.2D, V2.2D
+	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
+	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
+	FLDPQ 32(R1), (F5, F4)
+	FLDPQ 32(R0), (F3, F2)
+	WORD $0x4ee3d4a3 // FSUB V3.2D, V5.2D, V3.2D
+	WORD $0x4ee2d482 // FSUB V2.2D, V4.2D, V2.2D
+	WORD $0x4e63cc67 // FMLA V7.2D, V3.2D, V3.2D
+	WORD $0x4e62cc46 // FMLA V6.2D, V2.2D, V2.2D
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLT pairs
+
+one:
+	CMP R5, R2
+	BGE tail
+	ADD R2<<3, R9, R0
 	FLDPQ (R0), (F5, F4)
 	ADD R2<<3, R3, R0
 	FLDPQ (R0), (F3, F2)
@@ -3299,28 +3323,28 @@ vectors:
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
 	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
 	ADD $4, R2, R2
-	CMP R4, R2
-	BLT vectors
 
 tail:
+	WORD $0x4e67d421 // FADD V1.2D, V1.2D, V7.2D
+	WORD $0x4e66d400 // FADD V0.2D, V0.2D, V6.2D
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
-	ADD R2<<3, R8, R1
-	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	ADD R2<<3, R9, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes1
 	FMOVQ (R1), F6
 	FMOVQ 16(R1), F5
 	JMP doneLanes2
 
 someLanes1:
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
 	CBZ R0, doneLanes2
 	FMOVD (R1), F6
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
 	CBZ R0, doneLanes2
 	FMOVD 8(R1), F2
 	WORD $0x6e180446 // MOV V6.D[1], V2.D[0]
-	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes2
 	FMOVD 16(R1), F5
 
@@ -3328,21 +3352,21 @@ doneLanes2:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R2<<3, R3, R1
-	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes3
 	FMOVQ (R1), F3
 	FMOVQ 16(R1), F2
 	JMP doneLanes4
 
 someLanes3:
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
 	CBZ R0, doneLanes4
 	FMOVD (R1), F3
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
 	CBZ R0, doneLanes4
 	FMOVD 8(R1), F4
 	WORD $0x6e180483 // MOV V3.D[1], V4.D[0]
-	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes4
 	FMOVD 16(R1), F2
 
@@ -3354,10 +3378,10 @@ doneLanes4:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
-	FMOVD F0, (R11)
-	ADD R6, R8, R8
-	ADD $8, R11, R11
-	ADD $4, R7, R7
-	SUBS $1, R5, R5
+	FMOVD F0, (R12)
+	ADD R7, R9, R9
+	ADD $8, R12, R12
+	ADD $4, R8, R8
+	SUBS $1, R6, R6
 	BNE loop52
 	RET
