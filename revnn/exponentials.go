@@ -103,8 +103,9 @@ func (w *softmax[T]) shiftedSum() shiftedSum {
 			m := vec.Max(x)
 			total.add(shiftedSum{m, vec.SumExp(x, m)})
 		case []float32:
-			m := vec.Max(x)
-			total.add(shiftedSum{float64(m), float64(vec.SumExp(x, m))})
+			m, e := vec.Max(x), any(w.room.products[:len(x)]).([]float32)
+			expShift32(e, x, m)
+			total.add(shiftedSum{float64(m), float64(vec.Sum(e))})
 		}
 	}
 	return total
@@ -371,6 +372,9 @@ func (o *softmaxPass[T]) turn(w *softmax[T]) []T {
 // centered returns the products of the piece with y_i - mean.
 func (w *softmax[T]) centered(y rev.Vector[T], mean T) []T {
 	ys, products := w.pack(y, len(w.p)), w.room.products[:len(w.p)]
+	if center(products, ys, mean, w.p) {
+		return products
+	}
 	for i, p := range w.p {
 		products[i] = fixed.Product(p, ys[i]-mean)
 	}
@@ -532,7 +536,12 @@ func expShift[T rev.Real](dst, x []T, shift T) T {
 	case []float64:
 		return T(vec.ExpShiftSum(any(dst).([]float64), x, float64(shift)))
 	case []float32:
-		return T(vec.ExpShiftSum(any(dst).([]float32), x, float32(shift)))
+		dst := any(dst).([]float32)
+		if len(x) < 128 { // one call takes less time than three
+			return T(vec.ExpShiftSum(dst, x, float32(shift)))
+		}
+		expShift32(dst, x, float32(shift))
+		return T(vec.Sum(dst))
 	}
 	var s T
 	for i, v := range x {
@@ -540,6 +549,37 @@ func expShift[T rev.Real](dst, x []T, shift T) T {
 		s = addSat(s, dst[i])
 	}
 	return s
+}
+
+// expShift32 is expShift without the sum, in float32.
+func expShift32(dst, x []float32, shift float32) {
+	centerFloats(dst, x, shift, nil)
+	vec.Exp(dst, dst)
+}
+
+// center computes dst_i = x_i - c, times s_i if s is not nil, of floats that are not few, and reports whether
+// x is such.
+func center[T rev.Real](dst, x []T, c T, s []T) bool {
+	if len(x) < shortSoftmax {
+		return false
+	}
+	switch x := any(x).(type) {
+	case []float64:
+		centerFloats(any(dst).([]float64), x, float64(c), any(s).([]float64))
+	case []float32:
+		centerFloats(any(dst).([]float32), x, float32(c), any(s).([]float32))
+	default:
+		return false
+	}
+	return true
+}
+
+func centerFloats[T rev.Float](dst, x []T, c T, s []T) {
+	if s == nil {
+		vec.SubColumn(len(x), dst, len(x), x, len(x), []T{c})
+	} else {
+		vec.CenterScale(dst, len(x), x, len(x), []T{c}, s)
+	}
 }
 
 // addSat returns a + b, saturated: both are fixed-point numbers.

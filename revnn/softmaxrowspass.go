@@ -105,6 +105,9 @@ func (r *rowsRoom[T]) compute(x rev.General[T], lo, hi int) {
 		row := x.Row(i)
 		m, e := maximum(rev.ViewSlice(row)), r.values[(i-lo)*x.Cols:][:len(row)]
 		r.maxima[i-lo] = m
+		if center(e, row, m, nil) {
+			continue
+		}
 		for j, v := range row {
 			e[j] = v - m
 		}
