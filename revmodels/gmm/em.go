@@ -336,7 +336,7 @@ func (e *em) refactor() error {
 func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
 	d, mean := e.d, e.density.means.Row(c)
 	delta := make([]float64, d)
-	if w > 0 {
+	if w >= minWeight*e.total { // 1/w may be infinite for less
 		floats.ScaleTo(delta, 1/w, w1)
 	}
 	switch e.kind {
@@ -367,9 +367,7 @@ func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
 				cov[i*d+i] += e.reg
 			}
 		}
-		if w >= minWeight*e.total {
-			floats.Add(mean, delta)
-		}
+		floats.Add(mean, delta)
 	}
 }
 

@@ -230,6 +230,23 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// TestTiedFar begins with a component so far from all points that the inverse of its weight
+// overflows, or that it has none.
+func TestTiedFar(t *testing.T) {
+	x := mat.NewDense(6, 1, []float64{-1, -0.5, -0.25, 0.25, 0.5, 1})
+	one := mat.NewSymDense(1, []float64{1})
+	for far := 37.0; far < 41; far += 0.25 {
+		init, err := NewMixture([]float64{0.5, 0.5}, mat.NewDense(2, 1, []float64{0, far}), []*mat.SymDense{one, one})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _, err := Fit(t.Context(), x, 2, &Options{Init: init, Covariance: Tied})
+		if err != nil || math.IsNaN(m.LogLikelihood(x)) {
+			t.Errorf("a mean at %v: %v", far, err)
+		}
+	}
+}
+
 // TestReseed begins with a component that no point belongs to.
 func TestReseed(t *testing.T) {
 	x, _ := randomMixture(t, rand.New(rand.NewPCG(6, 4)), 4, 3, 6).Sample(3000, rand.NewPCG(6, 5))
