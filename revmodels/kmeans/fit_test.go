@@ -410,3 +410,39 @@ func TestTransformShape(t *testing.T) {
 	}()
 	c.Transform(mat.NewDense(1, 2, nil))
 }
+
+// TestLosesPoints fits points of which a centroid loses its last one in a later step. With weights,
+// rounding is then all that its sums have. With a tolerance, that step may be the last.
+func TestLosesPoints(t *testing.T) {
+	for _, c := range []struct {
+		seed      uint64
+		tolerance float64
+		weighted  bool
+	}{{12833, -1, true}, {14048, -1, true}, {34933, -1, true}, {6285, 0.3, false}, {10413, 0.3, false}, {14417, 0.3, false}} {
+		const n, k, d = 16, 6, 2
+		rnd := rand.New(rand.NewPCG(c.seed, 9))
+		x, init, w := mat.NewDense(n, d, nil), mat.NewDense(k, d, nil), make([]float64, n)
+		for i := range n {
+			for j := range d {
+				x.Set(i, j, rnd.NormFloat64())
+			}
+			w[i] = rnd.Float64()
+		}
+		for i := range k {
+			for j := range d {
+				init.Set(i, j, rnd.NormFloat64()*2)
+			}
+		}
+		opts := &Options{Init: init, Tolerance: c.tolerance}
+		if c.weighted {
+			opts.Weights = w
+		}
+		fit, _, err := Fit(t.Context(), x, k, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(fit.Sizes(), 0) {
+			t.Errorf("seed %d: clusters of %v points", c.seed, fit.Sizes())
+		}
+	}
+}

@@ -331,6 +331,18 @@ func (s *search) count(k int) (count float64) {
 	return count
 }
 
+// lightest returns the weight of the points of the centroid that has the least, and that of all
+// points.
+func (s *search) lightest() (least, all float64) {
+	least = math.Inf(1)
+	for k := range s.k {
+		count := s.count(k)
+		least = min(least, count)
+		all += count
+	}
+	return least, all
+}
+
 // step assigns the points again after update. It returns how many points changed their
 // centroid.
 func (s *search) step() (changed int) {
@@ -464,6 +476,9 @@ func (s *search) lloyd(ctx context.Context, r *Start, most int, tolerance float6
 	r.Converged = false
 	s.resum()
 	for !r.Converged && r.Iterations < most && ctx.Err() == nil {
+		if least, all := s.lightest(); s.w != nil && least < 0x1p-30*all {
+			s.resum() // else rounding may be all that the sums of a centroid have
+		}
 		squares := s.update()
 		r.Iterations++
 		if filled := s.fillEmpty(); filled > 0 {
@@ -477,6 +492,9 @@ func (s *search) lloyd(ctx context.Context, r *Start, most int, tolerance float6
 		}
 		if s.stale { // again, with sums that have no errors from earlier changes
 			s.resum()
+			if least, _ := s.lightest(); least == 0 {
+				continue // the last step took all points of a centroid
+			}
 			s.update()
 			r.Converged = s.step() == 0 || squares <= tolerance
 		} else {
