@@ -78,6 +78,10 @@ func TestGamma(t *testing.T) {
 		{"Digamma(100)", Digamma(100), 4.60016185273808740019860}, // H₉₉ - γ
 		{"Digamma(1/4)", Digamma(0.25), -euler - math.Pi/2 - 3*math.Ln2},
 		{"Digamma(-1/2)", Digamma(-0.5), 2 - euler - 2*math.Ln2},
+		{"Digamma(3.3)", Digamma(3.3), 1.03482248905962168625662},
+		{"Digamma(3.999)", Digamma(3.999), 1.25583380544871814853762},
+		{"Digamma(5.25)", Digamma(5.25), 1.55997733640754555219202},
+		{"Digamma(1.46...), near its zero", Digamma(1.4616321449683623), -9.24126552172942747921e-17},
 		{"Digamma(1e300)", Digamma(1e300), 300 * math.Ln10},
 		{"Trigamma(1)", Trigamma(1), math.Pi * math.Pi / 6},
 		{"Trigamma(1/2)", Trigamma(0.5), math.Pi * math.Pi / 2},
@@ -85,6 +89,11 @@ func TestGamma(t *testing.T) {
 	} {
 		if !(math.Abs(c.got-c.want) <= 2e-15*max(1, math.Abs(c.want))) {
 			t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
+		}
+	}
+	for x := 0.0625; x < 16; x += 0.0625 { // through all its formulas
+		if d := Digamma(x+1) - Digamma(x) - 1/x; !(math.Abs(d) <= 4e-15*max(1, 1/x)) {
+			t.Errorf("ψ(x+1)-ψ(x) differs by %v from 1/x at %v", d, x)
 		}
 	}
 	for x := -3.0; x <= 0; x++ {
