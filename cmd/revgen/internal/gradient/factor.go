@@ -4,6 +4,8 @@ import (
 	"go/token"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // A factorer adds up what a cotangent gets from another one before the product:
@@ -13,7 +15,8 @@ import (
 //	h := g * y                      xBar += g * (x - y*z)
 //	xBar -= h * z
 //
-// If xBar is carried from one iteration to the next, these then wait for one product and one sum.
+// If xBar is carried from one iteration to the next, these then wait for one product and one sum. What
+// differs in a constant alone is one product: 2*x*x + x*x is 3*x*x.
 type factorer struct {
 	sets  map[*variable]int      // how often a variable is set
 	parts map[*variable]*summand // cotangents that are products with other ones
@@ -35,6 +38,14 @@ type batch struct {
 
 // factored returns statements with such sums.
 func factored(list []stmt) []stmt {
+	for n := 0; n != size(list); { // a sum is set once, and may be a factor of others
+		n = size(list)
+		list = factoredOnce(list)
+	}
+	return list
+}
+
+func factoredOnce(list []stmt) []stmt {
 	f := &factorer{map[*variable]int{}, map[*variable]*summand{}, map[*variable]bool{}}
 	each(list, func(s stmt) {
 		sets(s, func(e expr, _ bool) { f.sets[root(e)]++ })
@@ -194,6 +205,7 @@ func (p *summand) changes(set map[*variable]bool, memory bool) (yes bool) {
 // sum returns the statement that adds all products of a batch. first is the first of those that did so.
 func (b *batch) sum(first *assignment) stmt {
 	var total expr
+	b.terms = alike(b.terms)
 	for _, p := range b.terms {
 		e := lit("1", first.l.typeOf())
 		for _, x := range p.factors {
@@ -219,4 +231,48 @@ func (b *batch) sum(first *assignment) stmt {
 		a.op = token.ADD_ASSIGN
 	}
 	return a
+}
+
+// alike returns terms in which those that differ in a constant alone are one.
+func alike(terms []*summand) (out []*summand) {
+	type group struct {
+		*summand
+		times float64
+		count int
+	}
+	groups := map[string]*group{}
+	var order []*group
+	for _, p := range terms {
+		g := &group{&summand{c: p.c, negative: p.negative}, 1, 0}
+		var texts []string
+		for _, x := range p.factors {
+			if c, ok := x.(*literal); ok {
+				if v, err := strconv.ParseFloat(c.text, 64); err == nil {
+					g.times *= v
+					continue
+				}
+			}
+			g.factors, texts = append(g.factors, x), append(texts, text(x))
+		}
+		if p.negative {
+			g.times = -g.times
+		}
+		slices.Sort(texts)
+		key := strings.Join(texts, "*")
+		if first := groups[key]; first != nil {
+			first.times += g.times
+			first.count++
+			continue
+		}
+		groups[key] = g
+		order = append(order, g)
+		out = append(out, p)
+	}
+	for i, g := range order {
+		if g.count > 0 {
+			c := lit(strconv.FormatFloat(max(g.times, -g.times), 'g', -1, 64), g.c.typ)
+			out[i] = &summand{g.c, append([]expr{c}, g.factors...), g.times < 0}
+		}
+	}
+	return out
 }

@@ -150,7 +150,7 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 		global: map[types.Object]*variable{}, types: map[*types.TypeParam]types.Type{}, inlining: map[ast.Node]bool{decl: true}, looking: map[types.Object]bool{},
 		imports: w.imports, recursions: &recursions{first: decl.Name.Name, variants: map[variant]string{}},
 	}}
-	for _, name := range []string{"tape", "scratch", "num", "math", "mat"} {
+	for _, name := range []string{"tape", "tapeSpare", "scratch", "num", "math", "mat"} {
 		f.names[name] = true
 	}
 	for _, p := range s.Pkg.Imports() { // what is written may name them
@@ -305,7 +305,7 @@ func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) 
 	a := &analysis{keys: map[path]*key{}, changes: map[*key][]change{}, seeds: by}
 	r = &reverser{
 		lowerer: f.lowerer, analysis: a, defs: map[*variable]*assignment{}, defPos: map[*variable]int{}, sets: map[*variable]int{}, direct: map[int]*directly{}, parts: parts(f.out),
-		slots: map[*slot]*slot{}, base: len(f.loops), inside: slices.Clone(f.loops),
+		slots: map[*slot]*slot{}, whiles: map[*loopInfo]*while{}, base: len(f.loops), inside: slices.Clone(f.loops),
 	}
 	list := f.extremes(f.out)
 	a.share(list, nil)
@@ -418,7 +418,7 @@ func (f *function) gradient(words []string) {
 		for _, v := range by {
 			r.clear(w, v, name)
 		}
-		w.list(f.paired(slices.Concat(forward, back)))
+		w.program(f.paired(slices.Concat(forward, back)))
 	})
 	if hessian {
 		f.hessian(r, by, second, secondBack)
@@ -483,7 +483,7 @@ func (f *function) write(name string, args []string, params []*variable, returns
 	if len(results) > 1 {
 		result = "(" + result + ")"
 	}
-	inner := &writer{pkg: f.Pkg, imports: f.lowerer.imports, tapes: map[string]string{}, used: map[*variable]bool{}}
+	inner := &writer{pkg: f.Pkg, imports: f.lowerer.imports, tapes: map[string]string{}, short: map[string]bool{}, until: map[*loopInfo]string{}, used: map[*variable]bool{}}
 	body(inner)
 	f.line("func %s%s(%s) %s {", recv, name, strings.Join(args, ", "), result)
 	for _, name := range slices.Sorted(maps.Keys(inner.tapes)) {
@@ -492,10 +492,13 @@ func (f *function) write(name string, args []string, params []*variable, returns
 			f.line("scratch := num.NewScratch[float64]()\ndefer scratch.Free()")
 			continue
 		}
-		constructor := "num.NewStack" // whose memory does not keep what its values point to
 		t := inner.tapes[name]
-		switch t {
-		case "float64", "float32", "int", "bool":
+		if inner.short[name] {
+			f.line("var %s num.Spare[%s]\n%s := %s.Tape()", spare(name), t, name, spare(name))
+			continue
+		}
+		constructor := "num.NewStack" // whose memory does not keep what its values point to
+		if isNumber(t) {
 			constructor = "num.NewTape"
 		}
 		f.line("%s := %s[%s]()\ndefer %s.Free()", name, constructor, t, name)
@@ -558,7 +561,7 @@ func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
 	f.write(name, []string{dst.name + " []float64"}, params, false, func(w *writer) {
 		w.sameLengths(name, p, dst, dir)
 		w.line("clear(%s)", dst.name)
-		w.list(f.paired(slices.Concat(forward, back)))
+		w.program(f.paired(slices.Concat(forward, back)))
 	})
 
 	f.lowerer.imports[matPath] = true
@@ -690,7 +693,7 @@ func (f *function) jacobian(words []string) {
 	f.write(jvp, []string{dst.name + " []float64"}, right, false, func(out *writer) {
 		out.sameLengths(jvp, x, v)
 		out.line("clear(%s)", dst.name)
-		out.list(f.paired(list))
+		out.program(f.paired(list))
 	})
 	if only {
 		return
@@ -709,7 +712,7 @@ func (f *function) jacobian(words []string) {
 	f.write(vjp, []string{grad.name + " []float64"}, left, false, func(out *writer) {
 		out.sameLengths(vjp, x, grad)
 		out.line("clear(%s)", grad.name)
-		out.list(f.paired(slices.Concat(forward, back)))
+		out.program(f.paired(slices.Concat(forward, back)))
 	})
 
 	f.lowerer.imports[matPath] = true
@@ -792,7 +795,7 @@ func (f *function) four(x, y, dst, v *variable, rest []*variable) string {
 		for k := range dsts {
 			out.line("%s, %s := %s[%d], %s[%d][:len(%s)]\nclear(%s)", dsts[k], vs[k], columns.name, k, v.name, k, x.name, dsts[k])
 		}
-		out.list(f.paired(list))
+		out.program(f.paired(list))
 	})
 	call, args := f.arguments(name, params)
 	return fmt.Sprintf("func(%s, %s [4][]float64) { %s(%s, %s) }", columns.name, v.name, call, columns.name, args)

@@ -392,7 +392,7 @@ func (f *function) variantOf(name, what string, args, params []*variable, return
 	for _, v := range args {
 		texts = append(texts, f.declared(v))
 	}
-	f.write(name, texts, params, returns, func(w *writer) { w.list(f.paired(body)) })
+	f.write(name, texts, params, returns, func(w *writer) { w.program(f.paired(body)) })
 }
 
 // pure refuses a function that changes memory of its caller.

@@ -36,6 +36,7 @@ type reverser struct {
 	slots   map[*slot]*slot         // of cotangents
 	base    int                     // the number of loops around the function, if it is inlined
 	shadows []*variable             // parameters whose cotangents are memory of the function's own
+	whiles  map[*loopInfo]*while
 }
 
 // A directly is an assignment to l in a block itself, not in a block inside.
@@ -277,6 +278,8 @@ func (r *reverser) assignment(s *assignment) (forward, back []stmt) {
 		res := &restore{x: s.l, pair: p}
 		if _, constant := s.r.(*literal); constant && isInteger(t) && s.op != token.ASSIGN {
 			res.inverse = &assignment{l: s.l, op: flip(s.op), r: s.r}
+		} else if r.ends(s) {
+			res.inverse = &assignment{l: s.l, op: token.ASSIGN, r: lit("false", boolean)}
 		} else {
 			forward = append(forward, &save{x: s.l, pair: p})
 		}
@@ -445,9 +448,12 @@ func same(x, y expr) bool {
 }
 
 // sameText reports whether two expressions are written in the same way.
-func sameText(x, y expr) bool {
+func sameText(x, y expr) bool { return text(x) == text(y) }
+
+// text returns an expression as it is written.
+func text(e expr) string {
 	w := writer{imports: map[string]bool{}}
-	return w.expr(x, 0) == w.expr(y, 0)
+	return w.expr(e, 0)
 }
 
 // namedFactor gives a value a name, but for its sign.
@@ -566,19 +572,63 @@ func (r *reverser) scoped(list []stmt) (forward, back []stmt) {
 	return forward, back
 }
 
-func (r *reverser) branch(s *branch) (forward, back []stmt) {
+// ends reports whether an assignment ends the loop that it is in: it sets what the loop's condition wants to be
+// false, and nothing else in the loop does.
+func (r *reverser) ends(s *assignment) bool {
+	if len(r.inside) == 0 || !isReference(s.l) || !isLit(s.r, "true") {
+		return false
+	}
+	w := r.whiles[r.inside[len(r.inside)-1]]
+	if w == nil || !wantsFalse(w.cond, root(s.l)) {
+		return false
+	}
+	n := 0
+	each(w.body, func(t stmt) {
+		sets(t, func(e expr, _ bool) {
+			if isVariable(e, root(s.l)) {
+				n++
+			}
+		})
+	})
+	return n == 1
+}
+
+// wantsFalse reports whether a condition does not hold if v does.
+func wantsFalse(cond expr, v *variable) bool {
+	switch e := cond.(type) {
+	case *unary:
+		return e.op == token.NOT && isVariable(e.x, v)
+	case *binary:
+		return e.op == token.LAND && (wantsFalse(e.x, v) || wantsFalse(e.y, v))
+	}
+	return false
+}
+
+func (r *reverser) branch(s *branch) (forward, _ []stmt) {
 	cond := s.cond
 	b, c := &branch{}, &branch{}
-	// A condition that the branch changes is kept.
-	if r.changesIn(s, cond) {
+	// What a branch that ends a loop sets says whether it was taken. A condition that the branch changes is kept.
+	flag := func(list []stmt) *assignment {
+		i := slices.IndexFunc(list, func(s stmt) bool { a, ok := s.(*assignment); return ok && r.ends(a) })
+		if i < 0 {
+			return nil
+		}
+		return list[i].(*assignment)
+	}
+	back := cond
+	if a := flag(s.then); a != nil {
+		back = a.l
+	} else if a := flag(s.els); a != nil {
+		back = inverted(a.l)
+	} else if r.changesIn(s, cond) {
 		v := r.variable("taken", boolean)
 		v.scope = r.inside
 		def := &assignment{l: ref(v), op: token.ASSIGN, r: cond, define: true}
 		r.declared(v, def)
 		forward = append(forward, def)
-		cond = ref(v)
+		cond, back = ref(v), ref(v)
 	}
-	b.cond, c.cond = cond, cond
+	b.cond, c.cond = cond, back
 	b.then, c.then = r.scoped(s.then)
 	b.els, c.els = r.scoped(s.els)
 	r.pos++
@@ -659,6 +709,7 @@ func (r *reverser) while(s *while) (forward, back []stmt) {
 	}
 	r.sets[v]++
 	a.count = v
+	r.whiles[s.info] = s
 	b := &ranged{v: &variable{name: "_", typ: integer}, lo: integerLit(0), hi: ref(v), step: 1, info: s.info}
 	a.body, b.body = r.loop(s.info, s.body)
 	return append(forward, &a), r.group(func() { r.put(b) })

@@ -243,7 +243,7 @@ func (s *shortener) size(v *variable) (n int, ok bool) {
 	}
 	switch elemOf(v.typ).Underlying().(type) {
 	case *types.Basic, *types.Array:
-		return n, n > 0 && n <= few
+		return n, n <= few
 	}
 	return 0, false
 }
@@ -448,6 +448,7 @@ func (s *shortener) split(written map[*variable]bool) (changed bool) {
 	lengths := map[*variable]*variable{}
 	for _, v := range s.declared() {
 		if n, short := s.size(v); short && !s.whole[v] {
+			parts[v] = []*variable{}
 			for i := range n {
 				parts[v] = append(parts[v], &variable{name: s.unique(v.name + itoa(i)), typ: elemOf(v.typ), scope: v.scope, number: v.number})
 			}

@@ -56,12 +56,14 @@ func (l *lowerer) vectorized(forward, back []stmt) (first, second []stmt) {
 	rows := map[*ranged][]stmt{}
 	for _, t := range []types.Type{float, integer, boolean} {
 		var slots []map[*slot]int // before any loop has changed
+		var widths []int
 		for _, info := range order {
-			slots = append(slots, kept(loops[info], t))
+			s, width := kept(loops[info], t)
+			slots, widths = append(slots, s), append(widths, width)
 		}
 		for k, info := range order {
 			if slots[k] != nil {
-				v.keep(loops[info][0], loops[info][1], t, slots[k], rows)
+				v.keep(loops[info][0], loops[info][1], t, slots[k], widths[k], rows)
 			}
 		}
 	}
@@ -149,36 +151,37 @@ type reserve struct {
 	slot *slot
 }
 
-// kept returns the slots for values of type t of a loop, and of the one that goes back, if these are all
-// that the loops have, and each iteration uses all of them. It returns nil if not.
-func kept(loops []*ranged, t types.Type) map[*slot]int {
+// kept returns the slots for values of type t of a loop, and of the one that goes back, with their places
+// among the width places of an iteration. Both sides of a branch have the same places. It returns nil if
+// these slots are not all that the loops have, or if there are many in branches, of which few may be used.
+func kept(loops []*ranged, t types.Type) (slots map[*slot]int, width int) {
 	if len(loops) != 2 {
-		return nil
+		return nil, 0
 	}
 	forward, back := loops[0], loops[1]
 	if forward.step != 1 || back.step != -1 || forward.v.typ != integer || !atom(forward.lo) || !atom(forward.hi) && !isLen(forward.hi) {
-		return nil
+		return nil, 0
 	}
-	slots := map[*slot]int{}
-	level := -1
-	for _, s := range forward.body {
-		if p, ok := s.(*push); ok && types.Identical(p.x.typeOf(), t) {
-			if level >= 0 && p.slot.level != level {
-				return nil
+	slots = map[*slot]int{}
+	level, ok := -1, true
+	var places func(list []stmt, from int) int
+	places = func(list []stmt, from int) int {
+		for _, s := range list {
+			switch s := s.(type) {
+			case *push:
+				if types.Identical(s.x.typeOf(), t) {
+					ok = ok && (level < 0 || s.slot.level == level)
+					slots[s.slot], level = from, s.slot.level
+					from++
+				}
+			case *branch:
+				from = max(places(s.then, from), places(s.els, from))
 			}
-			slots[p.slot], level = len(slots), p.slot.level
 		}
+		return from
 	}
-	pops := 0
-	for _, s := range back.body {
-		if p, ok := s.(*pop); ok && types.Identical(p.x.typeOf(), t) {
-			if _, ok := slots[p.slot]; !ok || p.adds {
-				return nil
-			}
-			pops++
-		}
-	}
-	all := 0 // those of branches and loops inside, too
+	width = places(forward.body, 0)
+	pops, all := 0, 0 // those of loops inside, too
 	each(slices.Concat(forward.body, back.body), func(s stmt) {
 		switch s := s.(type) {
 		case *push:
@@ -188,24 +191,33 @@ func kept(loops []*ranged, t types.Type) map[*slot]int {
 		case *pop:
 			if s.whole && t == float || types.Identical(s.x.typeOf(), t) {
 				all++
+				_, known := slots[s.slot]
+				ok = ok && known && !s.adds
+				pops++
 			}
 		}
 	})
-	if len(slots) == 0 || pops != len(slots) || all != 2*pops {
-		return nil
+	direct := 0
+	for _, s := range forward.body {
+		if p, ok := s.(*push); ok && types.Identical(p.x.typeOf(), t) {
+			direct++
+		}
 	}
-	return slots
+	if !ok || len(slots) == 0 || pops != len(slots) || all != 2*pops || width > direct+few {
+		return nil, 0
+	}
+	return slots, width
 }
 
 // keep gives both loops a part of the tape for all iterations, in place of pushes and pops.
-func (v *vectorizer) keep(forward, back *ranged, of types.Type, slots map[*slot]int, rows map[*ranged][]stmt) {
+func (v *vectorizer) keep(forward, back *ranged, of types.Type, slots map[*slot]int, width int, rows map[*ranged][]stmt) {
 	lo, hi := forward.lo, forward.hi
 	n := expr(&binary{token.SUB, hi, lo, integer})
 	if isLit(lo, "0") {
 		n = hi
 	}
-	if len(slots) > 1 {
-		n = &binary{token.MUL, integerLit(len(slots)), n, integer}
+	if width > 1 {
+		n = &binary{token.MUL, integerLit(width), n, integer}
 	}
 	for k, s := range []*ranged{forward, back} {
 		row := &variable{name: v.unique("kept"), typ: types.NewSlice(of), scope: s.v.scope[:len(s.v.scope)-1]}
@@ -215,23 +227,30 @@ func (v *vectorizer) keep(forward, back *ranged, of types.Type, slots map[*slot]
 			if !isLit(lo, "0") {
 				i = &binary{token.SUB, i, lo, integer}
 			}
-			if len(slots) > 1 {
-				i = shifted(&binary{token.MUL, integerLit(len(slots)), i, integer}, token.ADD, integerLit(slots[slot]))
+			if width > 1 {
+				i = shifted(&binary{token.MUL, integerLit(width), i, integer}, token.ADD, integerLit(slots[slot]))
 			}
 			return &element{ref(row), i, of}
 		}
-		for j, t := range s.body {
-			switch t := t.(type) {
-			case *push:
-				if _, known := slots[t.slot]; known {
-					s.body[j] = &assignment{l: place(t.slot), op: token.ASSIGN, r: t.x}
-				}
-			case *pop:
-				if _, known := slots[t.slot]; known {
-					s.body[j] = &assignment{l: t.x, op: token.ASSIGN, r: place(t.slot), define: t.define}
+		var store func(list []stmt)
+		store = func(list []stmt) {
+			for j, t := range list {
+				switch t := t.(type) {
+				case *push:
+					if _, known := slots[t.slot]; known {
+						list[j] = &assignment{l: place(t.slot), op: token.ASSIGN, r: t.x}
+					}
+				case *pop:
+					if _, known := slots[t.slot]; known {
+						list[j] = &assignment{l: t.x, op: token.ASSIGN, r: place(t.slot), define: t.define}
+					}
+				case *branch:
+					store(t.then)
+					store(t.els)
 				}
 			}
 		}
+		store(s.body)
 		for slot := range slots { // all are of one tape
 			rows[s] = append(rows[s], &reserve{row, n, k == 1, slot})
 			break

@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,9 @@ type writer struct {
 	bytes.Buffer
 	pkg     *types.Package
 	imports map[string]bool
-	tapes   map[string]string // their types
+	tapes   map[string]string    // their types
+	short   map[string]bool      // tapes that are slices
+	until   map[*loopInfo]string // the tapes which are empty when loops that go back end
 	used    map[*variable]bool
 }
 
@@ -201,7 +204,7 @@ func (w *writer) stmt(s stmt) {
 		w.line("}")
 	case *while:
 		cond, post := w.expr(s.cond, 0), ""
-		if s.count != nil {
+		if s.count != nil && w.until[s.info] == "" {
 			post = s.count.name + "++"
 		}
 		switch {
@@ -258,7 +261,11 @@ func (w *writer) stmt(s stmt) {
 			w.line("num.PushMatrix(%s, %s)", w.tape(s.slot, float), w.expr(s.x, 0))
 			return
 		}
-		w.line("%s.Push(%s)", w.tape(s.slot, s.x.typeOf()), w.expr(s.x, 0))
+		if tape := w.tape(s.slot, s.x.typeOf()); w.short[tape] {
+			w.line("%s = %s.Push(%s, %s)", tape, spare(tape), tape, w.expr(s.x, 0))
+		} else {
+			w.line("%s.Push(%s)", tape, w.expr(s.x, 0))
+		}
 	case *pop:
 		if s.whole {
 			pop := "num.PopMatrix"
@@ -275,7 +282,11 @@ func (w *writer) stmt(s stmt) {
 		case s.adds:
 			op = "+="
 		}
-		w.line("%s %s %s.Pop()", w.expr(s.x, 0), op, w.tape(s.slot, s.x.typeOf()))
+		if tape := w.tape(s.slot, s.x.typeOf()); w.short[tape] {
+			w.line("%s %s %s[len(%s)-1]\n%s = %s[:len(%s)-1]", w.expr(s.x, 0), op, tape, tape, tape, tape, tape)
+		} else {
+			w.line("%s %s %s.Pop()", w.expr(s.x, 0), op, tape)
+		}
 	default:
 		panic(fmt.Sprintf("statement %T", s))
 	}
@@ -332,6 +343,93 @@ func (w *writer) tape(s *slot, t types.Type) string {
 	w.tapes[name] = typ
 	w.imports[numPath] = true
 	return name
+}
+
+// program writes the statements of a function. A tape is short if it gets at most few numbers outside of loops, and one
+// in each iteration of one loop whose length is not known, which then often ends soon.
+func (w *writer) program(list []stmt) {
+	counts := map[string]int{}
+	const many = 2 * few
+	var walk func(list []stmt, one int)
+	walk = func(list []stmt, one int) { // one is how many a push counts as
+		for _, s := range list {
+			switch s := s.(type) {
+			case *push:
+				if s.whole {
+					counts[w.tape(s.slot, float)] += many
+				} else {
+					counts[w.tape(s.slot, s.x.typeOf())] += one
+				}
+			case *reserve:
+				counts[w.tape(s.slot, elemOf(s.v.typ))] += many
+			case *branch:
+				walk(s.then, one)
+				walk(s.els, one)
+			case *ranged:
+				walk(s.body, many)
+			case *while:
+				if one == 1 {
+					walk(s.body, few)
+				} else {
+					walk(s.body, many)
+				}
+			}
+		}
+	}
+	walk(list, 1)
+	var free []string
+	for _, tape := range slices.Sorted(maps.Keys(counts)) {
+		if isNumber(w.tapes[tape]) && counts[tape] < many {
+			w.short[tape] = true
+			free = append(free, spare(tape)+".Free()")
+		}
+	}
+	list = w.uncounted(list, counts)
+	n := len(list)
+	if n > 0 {
+		if _, ok := list[n-1].(*returned); ok {
+			n--
+		}
+	}
+	w.list(list[:n])
+	for _, call := range free {
+		w.line("%s", call)
+	}
+	w.list(list[n:])
+}
+
+// uncounted returns statements without the numbers of iterations of loops that put one number in each on a short tape,
+// on which there is nothing else. Loops that go back end with the tape.
+func (w *writer) uncounted(list []stmt, counts map[string]int) []stmt {
+	gone := map[*variable]bool{}
+	for _, s := range list {
+		loop, ok := s.(*while)
+		if !ok || loop.count == nil || mentionsOf(list, loop.count) != 2 { // its definition, and the loop that goes back
+			continue
+		}
+		for _, s := range loop.body {
+			if p, ok := s.(*push); ok && !p.whole {
+				if tape := w.tape(p.slot, p.x.typeOf()); w.short[tape] && counts[tape] == few {
+					w.until[loop.info], gone[loop.count] = tape, true
+				}
+			}
+		}
+	}
+	return spliced(list, func(s stmt) ([]stmt, bool) {
+		if r, ok := s.(*ranged); ok && w.until[r.info] != "" && !gone[root(r.hi)] {
+			delete(w.until, r.info)
+		}
+		a, ok := s.(*assignment)
+		return nil, ok && a.define && gone[root(a.l)]
+	})
+}
+
+// spare returns the name of the memory of a tape.
+func spare(tape string) string { return tape + "Spare" }
+
+// isNumber reports whether the memory of values of a type has no pointers to others.
+func isNumber(t string) bool {
+	return slices.Contains([]string{"float64", "float32", "int", "bool"}, t)
 }
 
 // tapeName returns the name of the tape for values of a type.
@@ -399,6 +497,9 @@ func ofFloat(e expr) expr {
 }
 
 func (w *writer) rangeClause(s *ranged) string {
+	if tape := w.until[s.info]; tape != "" {
+		return "len(" + tape + ") > 0"
+	}
 	v, lo, hi := s.v.name, w.expr(s.lo, 0), w.expr(s.hi, 0)
 	init := lo
 	if c, ok := s.lo.(*literal); ok && !types.Identical(s.v.typ, integer) {

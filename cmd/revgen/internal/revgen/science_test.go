@@ -261,7 +261,7 @@ func TestText(t *testing.T) {
 		},
 		{
 			gradient + "y := x[0]\nfor range n { d := y/x[1]; y -= d*d*d; if d*x[1] > 1 { y *= x[0] } }\nreturn y }",
-			[]string{"tape.Push(d)"}, nil,
+			[]string{"kept[3*i+2] = d"}, nil,
 		},
 		{ // columns of matrices go by rows
 			"//revgen:gradient x w\nfunc f(x [][]float64, w []float64, n int) float64 {\ns := 0.0\nfor c := range n { o := 0.0; for j := range w { o += w[j]*x[j][c] }; s = math.Sin(s+o) }\nreturn s }",
@@ -285,7 +285,7 @@ func TestText(t *testing.T) {
 		},
 		{
 			gradient + "y := x[0]\nfor i := range n { up := y > x[i]; if up { y = x[i]*y }; y = y*y }\nreturn y }",
-			[]string{"kept := boolTape.Extend(n)"}, []string{"Push(up)"},
+			[]string{"kept2 := boolTape.Extend(n)"}, []string{"Push(up)"},
 		},
 		{
 			gradient + "top := 0.0\nfor _, v := range x { top = max(top, v) }\nreturn top }",
