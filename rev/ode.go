@@ -383,7 +383,7 @@ func (r *odeRun[S, X]) undo(err error, k int, at func(k int) (t, h float64)) err
 		reason = r.both(q, t, h)
 	}
 	if !r.p.back && reason == nil {
-		_ = r.join(q)
+		reason = r.join(q)
 	}
 	return notRestored(err, reason)
 }

@@ -418,6 +418,24 @@ func TestIntegrateFails(t *testing.T) {
 	}
 }
 
+// TestIntegrateNotRestored fails where the way back multiplies rounding by too much, and says so.
+func TestIntegrateNotRestored(t *testing.T) {
+	s := newRiccati[float64](1)
+	left := 8*95 + 1 // in step 95
+	s.fail = &left
+	err := rev.Integrate(riccatiODE[float64](0.5), rev.RK4, 0, 1, 100).Forward(s)
+	if !errors.Is(err, errFailing) {
+		t.Fatal(err)
+	}
+	var v *rev.Violation
+	if slices.Max(s.Z) == 0 && slices.Min(s.Z) == 0 {
+		t.Fatal("the way back led to the beginning")
+	}
+	if !errors.As(err, &v) {
+		t.Errorf("z is %v, but the error is %v", s.Z, err)
+	}
+}
+
 // TestIntegrateFloats returns over floats, and is stable with a coupling.
 func TestIntegrateFloats(t *testing.T) {
 	for _, c := range []struct{ coupling, bound float64 }{{1, 1e-12}, {0.99, 1e-10}} {
