@@ -30,8 +30,8 @@
 // again. At worst it comes back as zero.
 //
 // One case is exact. If the output was zero (the log -Inf), Inverse and Adjoint restore
-// it to the bit, and its cotangent is 0. That cotangent is then lost: the inverse
-// of Adjoint, which a program that fails runs, leaves NaN.
+// it to the bit, and its cotangent is 0. That cotangent is then lost: the inverse of
+// Adjoint, which a program that fails runs, returns [rev.ErrUnsupported].
 //
 // Sums are not offered over ulog.Fixed. The log of a sum is rounded, so the sum would
 // have no exact inverse. Prod and Powers only multiply, and take ulog.Fixed.

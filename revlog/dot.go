@@ -34,10 +34,9 @@ type Dot[T rev.Float] struct {
 	Y   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error.
+// Run implements rev.Kernel. It returns no error but rev.ErrUnsupported.
 func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
-	reduction[T](k).run(p.Back, reduction[T](p.G), reduction[T](p.T), reduction[T](p.GT))
-	return nil
+	return reduction[T](k).run(p.Back, reduction[T](p.G), reduction[T](p.T), reduction[T](p.GT))
 }
 
 // chunk is how many terms are processed at a time. Intermediate values then stay in the
@@ -55,7 +54,7 @@ type dotScratch[T rev.Float] struct {
 	terms, shares, x, y [chunk]T
 }
 
-func (r reduction[T]) run(back bool, g, t, gt reduction[T]) {
+func (r reduction[T]) run(back bool, g, t, gt reduction[T]) error {
 	b := workspace.Get[dotScratch[T]]()
 	defer workspace.Put(b)
 
@@ -64,10 +63,13 @@ func (r reduction[T]) run(back bool, g, t, gt reduction[T]) {
 	if !math.IsInf(float64(top), 0) {
 		s = T(float64(top) + logs.Log(sum))
 	}
-	before, after := logstep.Step(r.Out, s, back)
 	cotangents := g.Out != nil || gt.Out != nil
+	if cotangents && !back && logstep.IsZero(*r.Out) {
+		return rev.ErrUnsupported
+	}
+	before, after := logstep.Step(r.Out, s, back)
 	if t.Out == nil && !cotangents {
-		return
+		return nil
 	}
 	kept, v := logstep.Kept(before, after, s), 1/sum
 	if s != after { // else it would also be the difference of infinities
@@ -84,11 +86,11 @@ func (r reduction[T]) run(back bool, g, t, gt reduction[T]) {
 		dBefore, dAfter = logstep.Tangent(t.Out, kept, sigma, back)
 	}
 	if !cotangents {
-		return
+		return nil
 	}
 	seed, dseed := logstep.Cotangent(g.Out, gt.Out, kept, dBefore, dAfter, back)
 	if !g.given() && !gt.given() {
-		return
+		return nil
 	}
 	seed, dseed = seed*v, dseed*v
 	r.eachChunk(b, top, func(lo int, e []T) {
@@ -101,6 +103,7 @@ func (r reduction[T]) run(back bool, g, t, gt reduction[T]) {
 			}
 		}
 	})
+	return nil
 }
 
 // given reports whether r, an argument with derivatives, has terms.

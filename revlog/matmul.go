@@ -69,13 +69,16 @@ type MatMul[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
+// Run implements rev.Kernel. It returns no error but rev.ErrUnsupported.
 func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	if k.C.Rows == 0 || k.C.Cols == 0 || k.A.Cols == 0 {
 		return nil // the product is zero, and C does not change
 	}
 	if p.T.C.Data == nil && p.GT.C.Data == nil && p.G.C.Data == nil {
 		p.T = MatMul[T]{} // no derivative needs it
+	}
+	if !p.Back && (p.G.C.Data != nil || p.GT.C.Data != nil) && logstep.HasZero(k.C) {
+		return rev.ErrUnsupported
 	}
 	w := workspace.Get[matMul[T]]()
 	w.k, w.g, w.t, w.gt, w.back = k, p.G, p.T, p.GT, p.Back

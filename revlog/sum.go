@@ -26,10 +26,9 @@ type Sum[T rev.Float] struct {
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error.
+// Run implements rev.Kernel. It returns no error but rev.ErrUnsupported.
 func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
-	k.terms().run(p.Back, p.G.terms(), p.T.terms(), p.GT.terms())
-	return nil
+	return k.terms().run(p.Back, p.G.terms(), p.T.terms(), p.GT.terms())
 }
 
 func (k Sum[T]) terms() reduction[T] { return reduction[T]{Out: k.Out, X: k.X} }

@@ -91,13 +91,15 @@ type logElement[T rev.Float] struct {
 	s, before, after T
 }
 
-// Run implements rev.Kernel. It returns no error.
+// Run implements rev.Kernel. It returns no error but rev.ErrUnsupported.
 func (k LogMul[T, I]) Run(p rev.Pass[LogMul[T, I]]) error {
 	CheckOperand[LogMul[T, I]](&k.A, "A")
 	g, t, gt := p.G, p.T, p.GT
 	var none LogMul[T, I]
 	if g.C.Data == nil && gt.C.Data == nil {
 		g, gt = none, none // no cotangents to compute
+	} else if !p.Back && logstep.HasZero(k.C) {
+		return rev.ErrUnsupported
 	}
 	w := workspace.Get[logMul[T, I]]()
 	w.k, w.g, w.t, w.gt, w.back = k, g, t, gt, p.Back

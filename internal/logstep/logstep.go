@@ -41,9 +41,11 @@ package logstep
 
 import (
 	"math"
+	"slices"
 
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/vec"
+	"revnum/rev"
 	"revnum/ulog"
 )
 
@@ -115,6 +117,17 @@ func Kept[T cpu.Float](before, after, s T) float64 {
 		return 1
 	}
 	return Share(before, after)
+}
+
+// HasZero reports whether an element of z is zero. Its ω is then 0, and Adjoint loses z̄'. Kernels
+// therefore have no inverse of Adjoint there.
+func HasZero[T cpu.Float](z rev.General[T]) bool {
+	for i := range z.Rows {
+		if slices.ContainsFunc(z.Row(i), IsZero[T]) {
+			return true
+		}
+	}
+	return false
 }
 
 // IsZero reports whether x is the log of zero.
