@@ -22,7 +22,8 @@
 //
 // Cotangents and tangents are kernel values too. Their nil operands are not computed (see
 // Omitted derivatives). Inverse restores y to the bit over fixed point, and within about ε·(|y| + |f(x)|) over
-// floating point.
+// floating point. A derivative is stored as its operand is. Fields that are no operands, such as
+// flags, count in the kernel alone.
 //
 // # Omitted derivatives
 //

@@ -48,7 +48,8 @@ type MatMul[T rev.Real] struct {
 // NewMatMul returns the kernel that adds to c, over gonum matrices, sharing their
 // storage. Each of a and b is a *mat.Dense, a *mat.VecDense (a matrix of one column), the
 // transpose of one as its method T returns it, or nil. Other matrices, such as a
-// *mat.SymDense, panic. Copy them to a *mat.Dense.
+// *mat.SymDense, panic. Copy them to a *mat.Dense. Derivatives are stored as the operands:
+// give a transpose only where the kernel has one. Methods panic if it has none there.
 func NewMatMul(c *mat.Dense, a, b mat.Matrix) MatMul[float64] {
 	k := MatMul[float64]{C: rev.ViewDense(c)}
 	k.A, k.TransA = factor[MatMul[float64]]("A", a)
@@ -73,6 +74,21 @@ func factor[K any](operand string, m mat.Matrix) (storage rev.General[float64], 
 	panic(rev.ShapeError[K](operand, "is a %T, which does not store all elements: copy it to a *mat.Dense", m))
 }
 
+// checkLayout panics if a kernel of derivatives has a flag that the kernel does not have. The
+// derivative would then be stored in another way than the operand.
+func checkLayout[K any](operand, flag string, k, g, t, gt bool) {
+	if k || !g && !t && !gt {
+		return
+	}
+	prefix := "gt."
+	if g {
+		prefix = "g."
+	} else if t {
+		prefix = "t."
+	}
+	panic(rev.ShapeError[K](prefix+operand, "is %s, but %s is not", flag, operand))
+}
+
 // A strided matrix has element (i, j) at data[i*rs+j*cs].
 type strided[T rev.Real] struct {
 	rows, cols int
@@ -94,6 +110,10 @@ func (s strided[T]) t() strided[T] { return strided[T]{s.cols, s.rows, s.data, s
 
 // Run implements rev.Kernel. It returns no error.
 func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
+	if p.Adjoint || p.Tangent {
+		checkLayout[MatMul[T]]("A", "transposed", k.TransA, p.G.TransA, p.T.TransA, p.GT.TransA)
+		checkLayout[MatMul[T]]("B", "transposed", k.TransB, p.G.TransB, p.T.TransB, p.GT.TransB)
+	}
 	a, b := view(k.A, k.TransA), view(k.B, k.TransB)
 	w := workspace.Get[products[T]]()
 	w.workers = k.Workers

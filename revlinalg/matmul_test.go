@@ -1,9 +1,11 @@
 package revlinalg
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -274,4 +276,39 @@ func benchDot[T rev.Real](b *testing.B, name string, x, y rev.Vector[T]) {
 		}
 		kerneltest.ReportFlops(b, 2*x.N)
 	})
+}
+
+// A derivative that is stored as the transpose of its operand, or in the other triangle, panics. It
+// would be read or written as if it were not. One without the flag is stored as the operand is.
+func TestLayout(t *testing.T) {
+	dense := func() *mat.Dense { return mat.NewDense(2, 2, []float64{2, 0, 1, 3}) }
+	lower, upper := func() *mat.TriDense { return mat.NewTriDense(2, mat.Lower, nil) }, func() *mat.TriDense { return mat.NewTriDense(2, mat.Upper, nil) }
+	matMul := NewMatMul(dense(), dense(), dense())
+	solve := NewSolve(dense(), dense(), dense())
+	triSolve := NewTriSolve(dense(), mat.NewTriDense(2, mat.Lower, []float64{2, 0, 1, 3}), dense())
+	for operand, pass := range map[string]func() error{
+		"g.A of revlinalg.MatMul":                       func() error { matMul.Adjoint(NewMatMul(dense(), dense().T(), nil)); return nil },
+		"t.B of revlinalg.MatMul":                       func() error { matMul.Tangent(NewMatMul(dense(), nil, dense().T())); return nil },
+		"g.A of revlinalg.Solve":                        func() error { return solve.Adjoint(NewSolve(dense(), dense().T(), nil)) },
+		"t.A of revlinalg.Solve":                        func() error { return solve.Tangent(NewSolve(dense(), dense().T(), nil)) },
+		"g.A of revlinalg.TriSolve[float64] is upper":   func() error { return triSolve.Adjoint(NewTriSolve(dense(), upper(), nil)) },
+		"t.A of revlinalg.TriSolve[float64] is transpo": func() error { return triSolve.Tangent(NewTriSolve(dense(), lower().TTri(), nil)) },
+	} {
+		func() {
+			defer func() {
+				err, ok := recover().(error)
+				if !ok || !errors.Is(err, mat.ErrShape) || !strings.Contains(err.Error(), operand) {
+					t.Errorf("panics with %v, want mat.ErrShape of %s", err, operand)
+				}
+			}()
+			err := pass()
+			t.Errorf("%s: no panic, and the error %v", operand, err)
+		}()
+	}
+	ga := mat.NewDense(2, 2, nil)
+	NewMatMul(dense(), dense().T(), dense()).Adjoint(NewMatMul(dense(), ga, nil))
+	var want mat.Dense // the derivative by op(A) = Aᵀ is C̄·Bᵀ
+	if want.Mul(dense(), dense().T()); !mat.Equal(ga.T(), &want) {
+		t.Errorf("the gradient of a transposed factor is %v, want %v", mat.Formatted(ga), mat.Formatted(want.T()))
+	}
 }

@@ -64,6 +64,7 @@ func NewSolveVec(x *mat.VecDense, a mat.Matrix, b *mat.VecDense) Solve[float64] 
 
 // Run implements rev.Kernel.
 func (k Solve[T]) Run(p rev.Pass[Solve[T]]) error {
+	checkLayout[Solve[T]]("A", "transposed", k.TransA, p.G.TransA, p.T.TransA, p.GT.TransA)
 	if max(k.A.Rows, k.B.Cols) <= smallOrder && k.runSmall(p) {
 		return nil
 	}

@@ -45,7 +45,8 @@ type TriSolve[T rev.Float] struct {
 // NewTriSolve returns the kernel that adds to x, over gonum matrices, sharing their
 // storage. A is a *mat.TriDense, the transpose of one as its method TTri returns it, or
 // nil for no operand. Other types and an empty *mat.TriDense panic: an empty one does not
-// say which triangle it is.
+// say which triangle it is. Derivatives of A are in the triangle of A: give the same kind of
+// *mat.TriDense, transposed only where A is.
 func NewTriSolve(x *mat.Dense, a mat.Triangular, b *mat.Dense) TriSolve[float64] {
 	k := TriSolve[float64]{X: rev.ViewDense(x), A: rev.ViewDense(nil), B: rev.ViewDense(b)}
 	if t, ok := a.(mat.UntransposeTrier); ok {
@@ -70,6 +71,8 @@ func NewTriSolve(x *mat.Dense, a mat.Triangular, b *mat.Dense) TriSolve[float64]
 
 // Run implements rev.Kernel.
 func (k TriSolve[T]) Run(p rev.Pass[TriSolve[T]]) error {
+	checkLayout[TriSolve[T]]("A", "upper triangular", k.Upper, p.G.Upper, p.T.Upper, p.GT.Upper)
+	checkLayout[TriSolve[T]]("A", "transposed", k.TransA, p.G.TransA, p.T.TransA, p.GT.TransA)
 	for i := range k.A.Rows {
 		if !k.Unit && k.A.Row(i)[i] == 0 {
 			return &rev.SingularError{Index: i, Condition: mat.Condition(math.Inf(1))}
