@@ -27,7 +27,7 @@ import (
 //
 // Over float64 the error of J_ν and of its first two derivatives is below 2⁻⁴⁸ times the
 // larger of 1 and their value. Float32 and fixed-point numbers are rounded from float64.
-// Derivatives that are out of the range of fixed point wrap.
+// Where J_ν′ or J_ν″ is out of the range of fixed point, the end of the range stands for it.
 type Bessel[T rev.Real] struct {
 	Y  rev.Vector[T] `rev:"acc" shape:"n"`
 	X  rev.Vector[T] `rev:"in" shape:"n"`

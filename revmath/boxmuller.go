@@ -42,8 +42,9 @@ func boxMuller(z1, z2, u1, u2 []float64) error {
 //
 //	u1_i += exp(-(z1_i² + z2_i²)/2),  u2_i += arg(z1_i + i·z2_i)/2π in [0, 1),
 //
-// the inverse of the map of BoxMuller. It has no derivative at z = 0, where it comes
-// out as 0.
+// the inverse of the map of BoxMuller. Over floats a tiny negative angle rounds to 1. Over
+// fixed point z1² + z2² must be below 2²⁰, as beyond it wraps. There is no derivative at z = 0,
+// where it comes out as 0.
 //
 //revgen:kernel BoxMullerInverse[T rev.Real]
 func boxMullerInverse(u1, u2, z1, z2 []float64) {
