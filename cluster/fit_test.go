@@ -242,6 +242,34 @@ func TestFitKMeans(t *testing.T) {
 	}
 }
 
+// TestFitKMeansLost fits points of which a centroid loses its last one in the step after which the
+// centroids would move little.
+func TestFitKMeansLost(t *testing.T) {
+	for _, seed := range []uint64{10523, 14922} {
+		const n, k, d = 16, 6, 2
+		rnd := rand.New(rand.NewPCG(seed, 9))
+		x, init := mat.NewDense(n, d, nil), mat.NewDense(k, d, nil)
+		for i := range n {
+			for j := range d {
+				x.Set(i, j, rnd.NormFloat64())
+			}
+			rnd.Float64()
+		}
+		for i := range k {
+			for j := range d {
+				init.Set(i, j, rnd.NormFloat64()*2)
+			}
+		}
+		onRanks(t, 2, 1, func() (*shard.Set, error) { return shard.NewSet(0, shard.Matrix("x", x)) }, func(p *cluster.Points, rank int) (int, error) {
+			_, r, err := cluster.FitKMeans(t.Context(), p, k, &cluster.KMeansOptions{Init: init, Tolerance: 0.3})
+			if rank == 0 && err == nil && r.Iterations < 2 {
+				err = fmt.Errorf("seed %d: ended after a step, with %v points", seed, r.Counts)
+			}
+			return 0, err
+		})
+	}
+}
+
 // TestFitKMeansFew first has fewer different points than centroids. Then it has
 // centroids that begin without points.
 func TestFitKMeansFew(t *testing.T) {

@@ -200,7 +200,12 @@ func (f *kmeansPoints) lloyd(ctx context.Context, c, candidates *mat.Dense, opts
 		}
 		counts, sums := moments[:k], moments[k:k+k*d]
 		r.Cost, r.Counts = moments[k+k*d], slices.Clone(counts)
-		if r.Converged = moved <= tolerance*variance; r.Converged || r.Iterations >= most {
+		lost := slices.Contains(counts, 0)
+		if lost {
+			_, dist := farthest(candidates, c)
+			lost = dist > 0 // else there is no place for them
+		}
+		if r.Converged = moved <= tolerance*variance && !lost; r.Converged || r.Iterations >= most {
 			return nil
 		}
 		if ctx.Err() != nil {
