@@ -189,7 +189,8 @@ func separator(b *bufio.Reader) rune {
 	return ','
 }
 
+// isNumber reports whether s is a number, also one that is out of range.
 func isNumber(s string) bool {
 	_, err := strconv.ParseFloat(s, 64)
-	return err == nil
+	return err == nil || errors.Is(err, strconv.ErrRange)
 }

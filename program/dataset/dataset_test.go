@@ -57,6 +57,7 @@ func TestReadCSVErrors(t *testing.T) {
 		"missing":         {"1,2\n,4\n", `x.csv:2: expected a finite number for column 0, found ""`},
 		"NaN":             {"1,2\n3,NaN\n", `x.csv:2: expected a finite number for column 1, found "NaN"`},
 		"infinite":        {"1,2\n-inf,4\n", `x.csv:2: expected a finite number for column 0, found "-inf"`},
+		"overflow first":  {"1e400,-1e400\n1,2\n", `x.csv:1: expected a finite number for column 0, found "1e400"`},
 		"overflow":        {"1,2\n3,1e400\n", `x.csv:2: expected a finite number for column 1, found "1e400"`},
 		"open quote":      {"1,2\n\"3,4\n", `x.csv:`},
 		"stray quote":     {"1,2\n3\"3,4\n", `x.csv:2: expected CSV: bare "`},
