@@ -283,6 +283,9 @@ func scoreMixture(_ context.Context, options []byte, a arrays) (any, error) {
 			return nil, err
 		}
 	}
+	if m.Components() == 0 {
+		return nil, fmt.Errorf("%w: no mixture", errArgument)
+	}
 	rows, cols := x.Dims()
 	if cols != m.Dim() {
 		return nil, fmt.Errorf("%w: points of %d coordinates, and a mixture of %d", errArgument, cols, m.Dim())

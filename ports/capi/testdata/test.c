@@ -96,6 +96,7 @@ static void errors(void) {
 	rev_arg points[1] = {rev_matrix(REV_OPERAND, 0, x, 3, 1, 1)};
 	CHECK(rev_model("gmm.fit", "{\"components\": 1}", points, 1, report, 8) == REV_ARGUMENT && strstr(rev_last_error(), "fit"));
 	CHECK(rev_model("gmm.fit", "{\"colour\": 1}", points, 1, report, 8) == REV_ARGUMENT && strstr(rev_last_error(), "colour"));
+	CHECK(rev_model("gmm.score", "{}", points, 1, report, 8) == REV_ARGUMENT && strstr(rev_last_error(), "no mixture"));
 	const char *mixture = "{\"mixture\": {\"weights\": [1], \"means\": [[0]], \"covariances\": [[[1]]]}}";
 	double scores[3];
 	rev_arg score[2] = {points[0], rev_vector(REV_OPERAND, 1, scores, 3)};
