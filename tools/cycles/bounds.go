@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"regexp"
 	"slices"
 	"strconv"
@@ -147,6 +149,84 @@ func waits(pairs []string, cpu string) []int {
 		list[i] = n.(int)
 	}
 	return list
+}
+
+// uses has what an instruction needs of each unit of a processor, in cycles, by the processor and the text.
+var uses sync.Map
+
+var (
+	unitName = regexp.MustCompile(`(?m)^\[[\d.]+\] +- (\S+)$`)
+	perTurn  = regexp.MustCompile(`(?m)^Resource pressure per iteration:\n.*\n(.*)$`)
+)
+
+// unitsOf returns what each instruction of a turn needs of each unit, run by itself: then it takes those that
+// can do it in turns.
+func unitsOf(turn []string, cpu string) (needs [][]float64, names []string) {
+	var unknown, text []string
+	for _, t := range turn {
+		if _, ok := uses.Load(cpu + t); !ok && !slices.Contains(unknown, t) {
+			unknown = append(unknown, t)
+			text = append(text, "# LLVM-MCA-BEGIN", t, "# LLVM-MCA-END")
+		}
+	}
+	out := mca(append(text, "# LLVM-MCA-BEGIN", turn[0], "# LLVM-MCA-END"), cpu, 60, "-resource-pressure=true", "-instruction-info=false")
+	for i, m := range perTurn.FindAllStringSubmatch(out, -1)[:len(unknown)] {
+		var need []float64
+		for _, f := range strings.Fields(m[1]) {
+			x, _ := strconv.ParseFloat(f, 64) // - is 0
+			need = append(need, x)
+		}
+		uses.Store(cpu+unknown[i], need)
+	}
+	for _, t := range turn {
+		need, _ := uses.Load(cpu + t)
+		needs = append(needs, need.([]float64))
+	}
+	for _, m := range unitName.FindAllStringSubmatch(out, -1)[:len(needs[0])] {
+		names = append(names, m[1])
+	}
+	return needs, names
+}
+
+// kind returns what units of one name do, in which an instruction has its choice: arithmetic of vectors, say.
+func kind(unit string) string {
+	unit = strings.TrimRight(strings.TrimPrefix(unit, "V2Unit"), "0123456789")
+	if unit == "S" || unit == "M" {
+		return "I"
+	}
+	return unit
+}
+
+// occupied returns the cycles of a turn that some units are busy, if what can only run on these is shared out
+// evenly: those of a kind for which that is most. llvm-mca's own bound takes groups of units that have some in
+// common as if these were there for each group.
+func occupied(turn []string, cpu string) (most float64) {
+	needs, names := unitsOf(turn, cpu)
+	kinds := map[string][]int{}
+	for u, n := range names {
+		kinds[kind(n)] = append(kinds[kind(n)], u)
+	}
+	for _, units := range kinds {
+		work := make([]float64, 1<<len(units)) // by the set of units that can do it
+		for _, need := range needs {
+			set, sum := 0, 0.0
+			for i, u := range units {
+				if need[u] > 0 {
+					set |= 1 << i
+					sum += need[u]
+				}
+			}
+			work[set] += math.Round(sum) // whole cycles
+		}
+		for set := 1; set < len(work); set++ {
+			total := 0.0
+			for part := set; part > 0; part = (part - 1) & set {
+				total += work[part]
+			}
+			most = max(most, total/float64(bits.OnesCount(uint(set))))
+		}
+	}
+	return most
 }
 
 // setter returns the last node before i, or of the turn before, that sets a register. It is -1 if

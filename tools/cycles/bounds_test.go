@@ -115,3 +115,30 @@ func TestProject(t *testing.T) {
 		}
 	}
 }
+
+// Transposes and stores share the units of vectors of the V2: all can shuffle, two can store. Divisions keep
+// two of them busy.
+func TestOccupied(t *testing.T) {
+	if _, err := exec.LookPath("llvm-mca-" + *llvm); err != nil {
+		t.Skip(err)
+	}
+	shuffle, store, divide := "zip1 v0.2d, v1.2d, v2.2d", "str q3, [x3]", "fdiv v4.2d, v1.2d, v2.2d"
+	for _, test := range []struct {
+		turn []string
+		cpu  string
+		want float64
+	}{
+		{[]string{shuffle, shuffle, shuffle, shuffle}, "neoverse-v2", 1},
+		{[]string{store, store}, "neoverse-v2", 1},
+		{[]string{shuffle, shuffle, shuffle, shuffle, store, store}, "neoverse-v2", 1.5},
+		{[]string{shuffle, store, store, store, store}, "neoverse-v2", 2},
+		{[]string{divide}, "neoverse-v2", 7},
+		{append(slices.Repeat([]string{shuffle}, 20), divide), "neoverse-v2", 8.5},
+		{[]string{"mul x0, x1, x2", "mul x3, x4, x5", "add x6, x1, x2"}, "neoverse-v2", 1},
+		{[]string{shuffle, shuffle, shuffle}, "apple-m1", 1},
+	} {
+		if got := occupied(test.turn, test.cpu); got != test.want {
+			t.Errorf("%q on %s: %v cycles, want %v", test.turn, test.cpu, got, test.want)
+		}
+	}
+}

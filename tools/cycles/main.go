@@ -330,7 +330,7 @@ var kinds = [...]string{"units", "turns", "window"}
 func project(turn []string, cpu string) (p projection) {
 	const turns = 200
 	out := mca(turn, cpu, turns, "-instruction-info=true")
-	p.cycles, p.bounds[0] = value(out, total)/turns, value(out, block)
+	p.cycles, p.bounds[0] = value(out, total)/turns, max(value(out, block), occupied(turn, cpu))
 	nodes := graph(turn, cpu, out)
 	p.bounds[1] = processor{}.turns(nodes)
 	p.bounds[2] = processor{int(value(out, dispatch)), windows[cpu]}.turns(nodes)
