@@ -1,6 +1,8 @@
 package revlinalg
 
 import (
+	"unsafe"
+
 	"revnum/internal/number"
 	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
@@ -54,14 +56,23 @@ func addSums[T rev.Number](y rev.Vector[T], sign int, x rev.Vector[T], back bool
 		} else {
 			before = sums(v, from, before)
 		}
-		if to := vector.Between(y, lo, n); number.IsComplex[T]() { // for which 1 times infinity is NaN
+		to := vector.Between(y, lo, n)
+		switch {
+		case !number.IsComplex[T]():
+			vector.AddScaled(sign, number.One[T](), rev.ViewSlice(v), to)
+		case to.Inc == 1: // the complex product of 1 and infinity is NaN
+			vec.Axpy(float64(sign), parts(v), parts(to.Data[:n]))
+		default:
 			for i, s := range v {
 				to.Data[i*to.Inc] += number.Signed(sign, s)
 			}
-		} else {
-			vector.AddScaled(sign, number.One[T](), rev.ViewSlice(v), to)
 		}
 	}
+}
+
+// parts returns the real and imaginary parts of complex numbers, one after the other.
+func parts[T rev.Number](z []T) []float64 {
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(z))), 2*len(z))
 }
 
 // sums computes the sums of before and the first elements of x, and returns the last. It works on
