@@ -1,20 +1,20 @@
 package num
 
-// Grow appends a zero to slices of one length: a slice, its cotangents and its tangents. If one
+// Grow appends n zeros to slices of one length: a slice, its cotangents and its tangents. If one
 // of them has no room, all get new memory, so that they share it with the same other slices.
-func Grow[E any](xs ...*[]E) {
+func Grow[E any](n int, xs ...*[]E) {
 	room := true
 	for _, x := range xs {
-		room = room && len(*x) < cap(*x)
+		room = room && len(*x)+n <= cap(*x)
 	}
 	for _, x := range xs {
-		n := len(*x)
+		old := len(*x)
 		if room {
-			*x = (*x)[:n+1]
-			clear((*x)[n:])
+			*x = (*x)[:old+n]
+			clear((*x)[old:])
 			continue
 		}
-		y := make([]E, n+1, 2*n+4)
+		y := make([]E, old+n, 2*(old+n)+2)
 		copy(y, *x)
 		*x = y
 	}

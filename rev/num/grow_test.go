@@ -9,17 +9,26 @@ import (
 func TestGrow(t *testing.T) {
 	memory := []float64{1, 2, 3, 4}
 	x, bar := memory[:2:3], []float64{5, 6}
-	Grow(&x, &bar) // bar has no room, so both move
+	Grow(1, &x, &bar) // bar has no room, so both move
 	if !slices.Equal(x, []float64{1, 2, 0}) || !slices.Equal(bar, []float64{5, 6, 0}) || memory[2] != 3 {
 		t.Error(x, bar, memory)
 	}
 	first := &x[0]
 	bar[2] = 7
-	Grow(&x, &bar) // now there is room
+	Grow(1, &x, &bar) // now there is room
 	if &x[0] != first || !slices.Equal(bar, []float64{5, 6, 7, 0}) {
 		t.Error(x, bar)
 	}
-	Grow[float64]()
+	Grow(3, &x)
+	if !slices.Equal(x, []float64{1, 2, 0, 0, 0, 0, 0}) {
+		t.Error(x)
+	}
+	first = &x[0]
+	Grow(0, &x)
+	if len(x) != 7 || &x[0] != first {
+		t.Error(x)
+	}
+	Grow[float64](1)
 }
 
 func TestFold(t *testing.T) {

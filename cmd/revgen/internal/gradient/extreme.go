@@ -210,6 +210,8 @@ func vanishes(e expr, zeros map[*variable]bool) bool {
 		return zeros[e.v]
 	case *unary:
 		return vanishes(e.x, zeros)
+	case *call:
+		return e.fn == conversion && vanishes(e.args[0], zeros)
 	case *binary:
 		x, y := vanishes(e.x, zeros), vanishes(e.y, zeros)
 		switch e.op {
@@ -257,6 +259,7 @@ func expressions(s stmt, f func(expr)) {
 		for _, x := range s.xs {
 			f(x)
 		}
+		f(s.n)
 	case *fold:
 		f(s.x)
 	case *branch:

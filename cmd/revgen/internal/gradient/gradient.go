@@ -10,6 +10,7 @@
 //	resolve.go          what is saved, what is computed again, and what is not needed
 //	fuse.go             loops that go ahead and back in one
 //	factor.go           sums of products with one cotangent
+//	sink.go             what only one side of a branch gives something to do
 //	accumulate.go       sums of derivatives to locals
 //	pattern.go          the structure of Jacobians
 //	once.go             results that are set once
@@ -391,7 +392,7 @@ func (f *function) gradient(words []string) {
 	forward, back = tidied(forward, append(back, &returned{values}), 0)
 	second, secondBack := forward, back[:len(back)-1]
 	forward, back = f.fused(forward, back, true)
-	forward, back = f.accumulated(factored(forward), factored(back))
+	forward, back = f.accumulated(factored(merged(sunk(forward))), factored(merged(sunk(back))))
 	kept := f.kept(slices.Concat(forward, back))
 	forward, back = f.vectorized(f.common(forward, back))
 

@@ -125,8 +125,11 @@ type (
 	}
 	// A swap exchanges two slices.
 	swap struct{ x, y expr }
-	// A growth appends a zero to each of some slices: to one, its cotangents and its tangents.
-	growth struct{ xs []expr }
+	// A growth appends n zeros to each of some slices: to one, its cotangents and its tangents.
+	growth struct {
+		xs []expr
+		n  expr
+	}
 	// A fold brings back the slice of cotangents from before a growth, and adds to it what is in
 	// the present one, if that lies elsewhere.
 	fold struct {
@@ -482,7 +485,7 @@ func rewrittenList(list []stmt, f func(expr) expr, loop func(*loopInfo) *loopInf
 		case *swap:
 			s = &swap{of(x.x), of(x.y)}
 		case *growth:
-			g := &growth{}
+			g := &growth{n: of(x.n)}
 			for _, e := range x.xs {
 				g.xs = append(g.xs, of(e))
 			}

@@ -835,18 +835,19 @@ func (l *lowerer) appended(to, e ast.Expr) bool {
 	if isAggregate(elem) && hasHeaders(elem) && hasFloats(elem) {
 		l.refuse(e, "append to a slice of %s is not differentiated: make the slice with its length, and set its elements", elem)
 	}
-	grow := func(v expr) {
-		l.emit(&growth{[]expr{x}})
-		last := &binary{token.SUB, length(x), integerLit(1), integer}
-		l.assign(&element{x, last, elem}, v)
-	}
 	if c.Ellipsis.IsValid() {
 		from := ref(l.define("more", x.typeOf(), l.expr(c.Args[1]))) // x may be it
-		l.over(length(from), func(i expr) { grow(&element{from, i, elem}) })
+		at := ref(l.define("end", integer, length(x)))
+		l.emit(&growth{[]expr{x}, length(from)})
+		l.over(length(from), func(i expr) {
+			l.assign(&element{x, &binary{token.ADD, at, i, integer}, elem}, &element{from, i, elem})
+		})
 		return true
 	}
 	for _, a := range c.Args[1:] {
-		grow(l.temporary("v", l.converted(l.expr(a), elem)))
+		v := l.temporary("v", l.converted(l.expr(a), elem))
+		l.emit(&growth{[]expr{x}, integerLit(1)})
+		l.assign(&element{x, &binary{token.SUB, length(x), integerLit(1), integer}, elem}, v)
 	}
 	return true
 }

@@ -455,6 +455,7 @@ func reading(list []stmt, used map[*variable]bool) {
 			for _, x := range s.xs {
 				expression(x)
 			}
+			expression(s.n)
 		case *fold:
 			expression(s.x)
 		case *kernel:

@@ -106,7 +106,7 @@ func (r *reverser) statement(s stmt) (forward, back []stmt) {
 		}
 		return forward, back
 	case *growth:
-		return r.growth(s.xs[0])
+		return r.growth(s)
 	case *kernel:
 		return r.kernel(s)
 	case *product:
@@ -133,8 +133,9 @@ func (r *reverser) statement(s stmt) (forward, back []stmt) {
 	return []stmt{s}, nil
 }
 
-// growth appends a zero. Afterwards the slice may lie elsewhere, with its cotangents.
-func (r *reverser) growth(x expr) (forward, back []stmt) {
+// growth appends zeros. Afterwards the slice may lie elsewhere, with its cotangents.
+func (r *reverser) growth(s *growth) (forward, back []stmt) {
+	x := s.xs[0]
 	note := func(e expr) {
 		r.record(e, r.pos)
 		if ref, ok := e.(*reference); ok {
@@ -147,9 +148,9 @@ func (r *reverser) growth(x expr) (forward, back []stmt) {
 	}
 	p := r.newPair(x)
 	if v, ok := x.(*reference); ok && r.alone(v.v) {
-		return r.shrinking(v, p)
+		return r.shrinking(v, s.n, p)
 	}
-	g := &growth{[]expr{x}}
+	g := &growth{[]expr{x}, s.n}
 	forward = []stmt{&save{x: x, pair: p}}
 	back = r.group(func() { r.put(&restore{x: x, pair: p}) })
 	if bar := r.bar(x); bar != nil {
@@ -162,19 +163,19 @@ func (r *reverser) growth(x expr) (forward, back []stmt) {
 	return append(forward, g), back
 }
 
-// shrinking appends a zero to a slice that alone knows its memory. The backward sweep takes its last
-// element away, in place of the slice from before: nobody sees where it lies.
-func (r *reverser) shrinking(x *reference, p *pair) (forward, back []stmt) {
+// shrinking appends zeros to a slice that alone knows its memory. The backward sweep takes its last
+// elements away, in place of the slice from before: nobody sees where it lies.
+func (r *reverser) shrinking(x *reference, more expr, p *pair) (forward, back []stmt) {
 	n := ref(&variable{name: r.unique("n"), typ: integer, scope: slices.Clone(r.inside)})
 	shorter := func(e expr) *assignment { return &assignment{l: e, op: token.ASSIGN, r: &part{x: e, hi: n}} }
-	forward = []stmt{&growth{[]expr{x}}}
+	forward = []stmt{&growth{[]expr{x}, more}}
 	back = r.group(func() {
-		r.put(&assignment{l: n, op: token.ASSIGN, r: plus(length(x), -1), define: true})
+		r.put(&assignment{l: n, op: token.ASSIGN, r: &binary{token.SUB, length(x), more, integer}, define: true})
 		r.put(&restore{x: x, pair: p, inverse: shorter(x)})
 		if bar := r.bar(x); bar != nil {
 			r.record(bar, r.pos)
 			r.sets[root(bar)]++
-			forward = append(forward, &growth{[]expr{bar}})
+			forward = append(forward, &growth{[]expr{bar}, more})
 			r.put(shorter(bar))
 		}
 	})

@@ -173,7 +173,7 @@ func (t *tangenter) statement(s stmt) {
 				xs = append(xs, d)
 			}
 		}
-		t.put(&growth{xs})
+		t.put(&growth{xs, s.n})
 	case *fold:
 		if d := t.dot(s.x); d != nil {
 			t.put(&fold{d, t.slot(s.slot)})

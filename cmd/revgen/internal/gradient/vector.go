@@ -54,16 +54,24 @@ func (l *lowerer) vectorized(forward, back []stmt) (first, second []stmt) {
 		delete(v.defs, x)
 	}
 	rows := map[*ranged][]stmt{}
-	for _, t := range []types.Type{float, integer, boolean} {
-		var slots []map[*slot]int // before any loop has changed
-		var widths []int
-		for _, info := range order {
-			s, width := kept(loops[info], t)
-			slots, widths = append(slots, s), append(widths, width)
+	highest := 0 // level of a tape
+	each(all, func(s stmt) {
+		if p, ok := s.(*push); ok {
+			highest = max(highest, p.slot.level)
 		}
-		for k, info := range order {
-			if slots[k] != nil {
-				v.keep(loops[info][0], loops[info][1], t, slots[k], widths[k], rows)
+	})
+	for _, t := range []types.Type{float, integer, boolean} {
+		for level := range highest + 1 {
+			var slots []map[*slot]int // before any loop has changed
+			var widths []int
+			for _, info := range order {
+				s, width := kept(loops[info], t, level)
+				slots, widths = append(slots, s), append(widths, width)
+			}
+			for k, info := range order {
+				if slots[k] != nil {
+					v.keep(loops[info][0], loops[info][1], t, slots[k], widths[k], rows)
+				}
 			}
 		}
 	}
@@ -151,27 +159,30 @@ type reserve struct {
 	slot *slot
 }
 
-// kept returns the slots for values of type t of a loop, and of the one that goes back, with their places
+// kept returns the slots for values of type t, on the tape of a level, of a loop, and of the one that goes back, with their places
 // among the width places of an iteration. Both sides of a branch have the same places. It returns nil if
 // these slots are not all that the loops have, or if there are many in branches, of which few may be used.
-func kept(loops []*ranged, t types.Type) (slots map[*slot]int, width int) {
+func kept(loops []*ranged, t types.Type, level int) (slots map[*slot]int, width int) {
 	if len(loops) != 2 {
 		return nil, 0
 	}
 	forward, back := loops[0], loops[1]
-	if forward.step != 1 || back.step != -1 || forward.v.typ != integer || !atom(forward.lo) || !atom(forward.hi) && !isLen(forward.hi) {
+	up := ascending(forward, back)
+	if forward.step*back.step != -1 || up.v.typ != integer || !atom(up.lo) || !atom(up.hi) && !isLen(up.hi) {
 		return nil, 0
 	}
 	slots = map[*slot]int{}
-	level, ok := -1, true
+	ok := true
+	on := func(s *slot, of types.Type, whole bool) bool {
+		return s.level == level && (whole && t == float || types.Identical(of, t))
+	}
 	var places func(list []stmt, from int) int
 	places = func(list []stmt, from int) int {
 		for _, s := range list {
 			switch s := s.(type) {
 			case *push:
-				if types.Identical(s.x.typeOf(), t) {
-					ok = ok && (level < 0 || s.slot.level == level)
-					slots[s.slot], level = from, s.slot.level
+				if on(s.slot, s.x.typeOf(), false) {
+					slots[s.slot] = from
 					from++
 				}
 			case *branch:
@@ -185,11 +196,11 @@ func kept(loops []*ranged, t types.Type) (slots map[*slot]int, width int) {
 	each(slices.Concat(forward.body, back.body), func(s stmt) {
 		switch s := s.(type) {
 		case *push:
-			if s.whole && t == float || types.Identical(s.x.typeOf(), t) {
+			if on(s.slot, s.x.typeOf(), s.whole) {
 				all++
 			}
 		case *pop:
-			if s.whole && t == float || types.Identical(s.x.typeOf(), t) {
+			if on(s.slot, s.x.typeOf(), s.whole) {
 				all++
 				_, known := slots[s.slot]
 				ok = ok && known && !s.adds
@@ -199,7 +210,7 @@ func kept(loops []*ranged, t types.Type) (slots map[*slot]int, width int) {
 	})
 	direct := 0
 	for _, s := range forward.body {
-		if p, ok := s.(*push); ok && types.Identical(p.x.typeOf(), t) {
+		if p, ok := s.(*push); ok && on(p.slot, p.x.typeOf(), false) {
 			direct++
 		}
 	}
@@ -211,7 +222,7 @@ func kept(loops []*ranged, t types.Type) (slots map[*slot]int, width int) {
 
 // keep gives both loops a part of the tape for all iterations, in place of pushes and pops.
 func (v *vectorizer) keep(forward, back *ranged, of types.Type, slots map[*slot]int, width int, rows map[*ranged][]stmt) {
-	lo, hi := forward.lo, forward.hi
+	lo, hi := ascending(forward, back).lo, ascending(forward, back).hi
 	n := expr(&binary{token.SUB, hi, lo, integer})
 	if isLit(lo, "0") {
 		n = hi
@@ -256,6 +267,14 @@ func (v *vectorizer) keep(forward, back *ranged, of types.Type, slots map[*slot]
 			break
 		}
 	}
+}
+
+// ascending returns the loop that begins with the smallest index.
+func ascending(forward, back *ranged) *ranged {
+	if forward.step > 0 {
+		return forward
+	}
+	return back
 }
 
 func isLen(e expr) bool {

@@ -151,7 +151,11 @@ func (w *writer) stmt(s stmt) {
 			if z := zeroOf(elem); z != nil {
 				zero = w.expr(z, 0)
 			}
-			w.line("%s = append(%s, %s)", x, x, zero)
+			if isLit(s.n, "1") {
+				w.line("%s = append(%s, %s)", x, x, zero)
+			} else {
+				w.line("%s = append(%s, make(%s, %s)...)", x, x, w.typ(s.xs[0].typeOf()), w.expr(s.n, 0))
+			}
 			return
 		}
 		var xs []string
@@ -159,7 +163,7 @@ func (w *writer) stmt(s stmt) {
 			xs = append(xs, "&"+w.expr(x, 7))
 		}
 		w.imports[numPath] = true
-		w.line("num.Grow(%s)", strings.Join(xs, ", "))
+		w.line("num.Grow(%s, %s)", w.expr(s.n, 0), strings.Join(xs, ", "))
 	case *fold:
 		x := w.expr(s.x, 0)
 		if elem := elemOf(s.x.typeOf()); isAggregate(elem) {

@@ -253,7 +253,7 @@ func TestText(t *testing.T) {
 		},
 		{
 			gradient + "var y, z []float64\nfor _, v := range x { z = y; y = append(y, v*v) }\nreturn y[0]*z[n] }",
-			[]string{"num.Grow(&y, &yBar)", "num.Fold("}, nil,
+			[]string{"num.Grow(1, &y, &yBar)", "num.Fold("}, nil,
 		},
 		{ // d comes back after y, from which it was computed
 			gradient + "y := x[0]\nfor range n { d := y/x[1]; y -= d*d*d }\nreturn y }",

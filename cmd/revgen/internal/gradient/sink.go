@@ -1,0 +1,82 @@
+package gradient
+
+import "slices"
+
+// sunk returns statements in which what only one side of a branch gives a cotangent to do comes to that side:
+//
+//	aBar := 0.0                     if c {
+//	if c {                              aBar := g
+//		aBar += g              →        xBar += aBar * d
+//	}                               }
+//	xBar += aBar * d
+func sunk(list []stmt) []stmt {
+	list = cloned(list)
+	for i := 0; i < len(list); i++ {
+		switch s := list[i].(type) {
+		case *ranged:
+			s.body = sunk(s.body)
+		case *while:
+			s.body = sunk(s.body)
+		case *branch:
+			if others := sunkInto(list, i, &s.then, s.els); others != nil {
+				list, i = others, -1
+			} else if others := sunkInto(list, i, &s.els, s.then); others != nil {
+				list, i = others, -1
+			} else {
+				s.then, s.els = sunk(s.then), sunk(s.els)
+			}
+		}
+	}
+	return list
+}
+
+// sunkInto moves what comes after the branch list[i] into one side of it, and returns the other statements, or nil if
+// there is nothing to move.
+func sunkInto(list []stmt, i int, side *[]stmt, other []stmt) (out []stmt) {
+	zeros := map[*variable]bool{} // 0 if the branch does not go to that side
+	defined := map[int]*variable{}
+	within, beside := mentions(*side), mentions(other)
+	for j, s := range list[:i] {
+		if a, ok := s.(*assignment); ok && a.define && isFloat(a.l.typeOf()) && (a.r == nil || isLit(a.r, "0")) {
+			v := root(a.l)
+			zeros[v] = within[v] > 0 && beside[v] == 0 && mentionsOf(list[j+1:i], v) == 0 && mentionsOf([]stmt{&effect{list[i].(*branch).cond}}, v) == 0
+			defined[j] = v
+		}
+	}
+	end, own := i, map[*variable]bool{}
+	for k := i + 1; k < len(list) && idle(list[k:k+1], zeros); k++ {
+		a, ok := list[k].(*assignment)
+		if ok && a.define {
+			own[root(a.l)] = true
+			continue
+		}
+		after := mentions(list[k+1:])
+		alone := true
+		for v := range own {
+			alone = alone && after[v] == 0
+		}
+		if alone {
+			end = k
+		}
+	}
+	if end == i {
+		return nil
+	}
+	moved := list[i+1 : end+1]
+	*side = append(*side, moved...)
+	gone := map[int]bool{}
+	rest := mentions(list[end+1:])
+	within = mentions(*side)
+	for j, s := range slices.Backward(list[:i]) {
+		if v := defined[j]; v != nil && zeros[v] && rest[v] == 0 && within[v] > 0 {
+			*side = append([]stmt{s}, *side...)
+			gone[j] = true
+		}
+	}
+	for j, s := range list {
+		if !gone[j] && (j <= i || j > end) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
