@@ -24,8 +24,8 @@ import (
 //
 // where Y is the gradient by a full matrix (Giles 2008, 4.8; Murray 2016, equations 8 to 10).
 //
-// Blocks of 32 columns are factored in shared memory. What they change in others is a triangular solution
-// and a product of matrices. The factor is that of a matrix within about n·ε·|L|·|L|ᵀ of A (Higham 2002,
+// If there are up to 32 rows, a block makes the pass for a matrix in shared memory. Of larger matrices, blocks of 32
+// columns are factored there, and what they change in others is a triangular solution and a product of matrices. The factor is that of a matrix within about n·ε·|L|·|L|ᵀ of A (Higham 2002,
 // theorem 10.3).
 //
 // If a pivot is zero or negative, the pass returns a *rev.NotPositiveDefiniteError, and nothing is written
@@ -62,21 +62,34 @@ func (s *choleskys[T]) run(k *Cholesky[T], p *rev.Pass[Cholesky[T]]) {
 		return
 	}
 	const most = 7 // matrices in scratch memory
-	size := int(unsafe.Sizeof(*new(T)))
-	s.free = s.room(1, 2*s.count*n*8+most*s.count*n*n*size)
-	s.reserve(n, n, n)
-	s.reserveSolve(n, n)
-	s.reserveFactor(n)
+	small := n <= squareSide
+	size, room := int(unsafe.Sizeof(*new(T))), 2*s.count*n*8
+	if !small {
+		room += most * s.count * n * n * size
+		s.reserve(n, n, n)
+		s.reserveSolve(n, n)
+		s.reserveFactor(n)
+	}
+	s.free = s.room(1, room)
 	ratios := uint64(s.take(s.count * n * (8 / size)).address())
 	pivots := uint64(s.take(s.count * n * (8 / size)).address())
-	s.l = s.matrices(n, n)
-	s.clear(s.l)
-	s.add(s.l, 1, s.of(k.A).t(), lowerTriangle)
-	s.factor(s.l, ratios, pivots, n)
+	if small {
+		s.launchFactor("pivotsStack", s.of(k.A).t(), ratios, pivots, n)
+	} else {
+		s.l = s.matrices(n, n)
+		s.clear(s.l)
+		s.add(s.l, 1, s.of(k.A).t(), lowerTriangle)
+		s.factor(s.l, ratios, pivots, n)
+	}
 	if worst, at := s.worst(ratios, s.count*n); worst > 1 {
 		var pivot [1]float64
 		get(s.pass, pivot[:], uintptr(pivots)+uintptr(8*at))
 		s.fail(&rev.NotPositiveDefiniteError{Row: at, Value: pivot[0]})
+	}
+	if small {
+		kind, params := smallPass(p.Sign(), k.equation(), g.equation(), t.equation(), gt.equation())
+		s.launch(typed[T]("factorSmall"+kind), smallGrid(s.count), append(params, uint64(n))...)
+		return
 	}
 	s.halve(s.l, lowerOf)
 	s.add(s.of(k.L), p.Sign(), s.l, lowerTriangle)
@@ -123,6 +136,9 @@ func (s *choleskys[T]) run(k *Cholesky[T], p *rev.Pass[Cholesky[T]]) {
 	s.addGradient(g.A, h)
 }
 
+// equation has L and A, as kernels of small matrices take them.
+func (k *Cholesky[T]) equation() equation[T] { return equation[T]{x: k.L, a: k.A} }
+
 // lower returns the lower triangles of an operand, with zeros above them.
 func (s *choleskys[T]) lower(a General[T]) stack[T] {
 	b := s.matrices(a.Cols, a.Cols)
@@ -147,7 +163,7 @@ func (s *choleskys[T]) addGradient(ga General[T], h stack[T]) {
 func (s stacks[T]) factor(x stack[T], ratios, pivots uint64, stride int) {
 	n := x.rows
 	if n <= solveCols {
-		s.launch(typed[T]("factorStack"), grid{[3]int{s.count, 1, 1}, [3]int{solveCols, 1, 1}}, uint64(x.data.address()), uint64(x.down), uint64(x.batch), uint64(n), ratios, pivots, uint64(stride))
+		s.launchFactor("factorStack", x, ratios, pivots, stride)
 		return
 	}
 	mid := halfOf(n)
@@ -156,6 +172,11 @@ func (s stacks[T]) factor(x stack[T], ratios, pivots uint64, stride int) {
 	s.solve(below, first.t(), upperTriangle)
 	s.multiply(last, -1, below, below.t())
 	s.factor(last, ratios+uint64(8*mid), pivots+uint64(8*mid), stride)
+}
+
+// launchFactor launches a kernel of matrices of up to 32 columns.
+func (s stacks[T]) launchFactor(kernel string, x stack[T], ratios, pivots uint64, stride int) {
+	s.launch(typed[T](kernel), smallGrid(s.count), uint64(x.data.address()), uint64(x.down), uint64(x.across), uint64(x.batch), uint64(x.rows), ratios, pivots, uint64(stride))
 }
 
 // reserveFactor reserves what factor needs. Call it before the pass writes.

@@ -105,6 +105,28 @@ func compareCholesky[T rev.Float](t *testing.T, n, count int) {
 	}, near[hostCholesky[T]](t, 4500*epsilon[T]()*float64(n)))
 }
 
+// TestCholeskyNotFinite has an infinite cotangent without a tangent, and the converse. No product of the one with the
+// other shows.
+func TestCholeskyNotFinite(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	for _, tangent := range []bool{false, true} {
+		number := func(v float64) rev.General[float64] { return rev.NewGeneral(1, 1, []float64{v}) }
+		k, gt := hostCholesky[float64]{L: number(0), A: number(1)}, hostCholesky[float64]{L: number(4), A: number(1)}
+		var g, tan hostCholesky[float64]
+		if tangent {
+			tan.A = number(math.Inf(1))
+		} else {
+			g = hostCholesky[float64]{L: number(math.Inf(1)), A: number(0)}
+		}
+		if err := rev.AdjointTangent(k, g, tan, gt); err != nil {
+			t.Fatal(err)
+		}
+		if got := gt.A.Data[0]; got != 3 {
+			t.Errorf("infinite tangent %t: the tangent of the gradient is %v, want 1 + 4/2", tangent, got)
+		}
+	}
+}
+
 // TestCholeskyIndefinite has matrices of a stack that are not positive definite. The error names the first, and nothing is
 // written.
 func TestCholeskyIndefinite(t *testing.T) {

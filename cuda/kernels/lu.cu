@@ -2,13 +2,6 @@
 // stand in one matrix, L below the diagonal.
 #include "floats.h"
 
-DEVICE float ofLane(float v, int lane) { return __builtin_bit_cast(float, __nvvm_shfl_sync_idx_i32(-1, __builtin_bit_cast(int, v), lane, 31)); }
-DEVICE double ofLane(double v, int lane) {
-	u64 bits = __builtin_bit_cast(u64, v);
-	unsigned low = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)bits, lane, 31), high = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)(bits >> 32), lane, 31);
-	return __builtin_bit_cast(double, (u64)high << 32 | low);
-}
-
 // size orders numbers by magnitude, with NaN as the largest. It is not 0.
 DEVICE u64 size(double v) { return __builtin_bit_cast(u64, v) << 1 | 1; }
 

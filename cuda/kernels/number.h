@@ -111,6 +111,14 @@ DEVICE float across(float v, int mask) { return __builtin_bit_cast(float, crosse
 DEVICE double across(double v, int mask) { return __builtin_bit_cast(double, crossed(__builtin_bit_cast(u64, v), mask)); }
 DEVICE i128 across(i128 v, int mask) { return (i128)crossed((u64)(v >> 64), mask) << 64 | crossed((u64)v, mask); }
 
+// ofLane returns the v of a lane.
+DEVICE float ofLane(float v, int lane) { return __builtin_bit_cast(float, __nvvm_shfl_sync_idx_i32(-1, __builtin_bit_cast(int, v), lane, 31)); }
+DEVICE double ofLane(double v, int lane) {
+	u64 bits = __builtin_bit_cast(u64, v);
+	unsigned low = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)bits, lane, 31), high = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)(bits >> 32), lane, 31);
+	return __builtin_bit_cast(double, (u64)high << 32 | low);
+}
+
 // warpSum returns the sum over the threads of a warp, to its first thread.
 template <class T> DEVICE Sum<T> warpSum(Sum<T> s) {
 	for (int by = 16; by > 0; by /= 2) s.add(Sum<T>{down(s.v, by)});

@@ -6,7 +6,7 @@
 
 // Matrices of up to 32×32 elements in shared memory, with zeros around them. A block of 8×8 threads has one
 // matrix of the stack, and a thread 4×4 elements of a product, which are 8 apart.
-constexpr int squareSide = 32, squareSize = 4, squareApart = squareSide / squareSize;
+constexpr int squareSide = 32, squareSize = 4, squareApart = squareSide / squareSize, squarePart = 8;
 
 // eachElement calls f(i, j) for the elements of a thread, so that neighbouring threads have neighbours in the memory of a.
 template <class T, class F> INLINE void eachElement(Matrix<T> a, F f) {
@@ -29,12 +29,21 @@ template <class T> struct Square {
 		eachElement(a, [&](int i, int j) { v[j][i] = a.data && i < rows && j < cols && j - i <= last ? a.at(i, j) : i == j ? rest : 0; });
 	}
 
-	// addTransposed adds ±vᵀ to y, if there is one.
-	INLINE void addTransposed(Matrix<T> y, i64 sign, int rows, int cols) const {
+	// addTransposed adds ±vᵀ to the elements of y with j - i <= last, if there is a y.
+	INLINE void addTransposed(Matrix<T> y, i64 sign, int rows, int cols, int last = squareSide) const {
 		if (!y.data) return;
 		eachElement(y, [&](int i, int j) {
-			if (i < rows && j < cols) addSigned(y.at(i, j), sign, v[j][i]);
+			if (i < rows && j < cols && j - i <= last) addSigned(y.at(i, j), sign, v[j][i]);
 		});
+	}
+
+	// each calls f(v, i, j) for the elements that a thread has in s.
+	template <class F> INLINE static void each(T (&s)[squareSize][squareSize], F f) {
+#pragma unroll
+		for (int i = 0; i < squareSize; i++) {
+#pragma unroll
+			for (int j = 0; j < squareSize; j++) f(s[i][j], row(i), column(j));
+		}
 	}
 
 	// set stores what the threads have of a matrix.
@@ -46,23 +55,36 @@ template <class T> struct Square {
 		}
 	}
 
-	// solve computes row i of v·R⁻¹, or of v·R⁻ᵀ, whose first n elements depend on no others: zeros around them may
-	// become NaN.
-	template <bool Trans> INLINE void solve(const Square &r, int n, int i) {
-		T x[squareSide];
+	// solve computes row i of v·R⁻¹, or of v·R⁻ᵀ, for the triangle of r on and above the diagonal. If Lower is set, R is the
+	// one below, with a diagonal of ones. If Columns is, it does so for vᵀ. The first n elements depend on no others: zeros
+	// around them may become NaN. A part of a row is in registers.
+	template <bool Trans, bool Lower = false, bool Columns = false> INLINE void solve(const Square &r, int n, int i) {
+		constexpr bool turned = Trans != Lower; // the last element is the first
+		auto place = [](int q) { return turned ? squareSide - 1 - q : q; };
+		auto at = [&](int q) -> T & { return Columns ? v[place(q)][i] : v[i][place(q)]; };
+		auto factor = [&](int q, int k) { return Trans ? r.v[place(k)][place(q)] : r.v[place(q)][place(k)]; };
+		int begin = turned ? squareSide - n : 0, end = turned ? squareSide : n;
+#pragma unroll 1
+		for (int p = 0; p < end; p += squarePart) {
+			T x[squarePart];
 #pragma unroll
-		for (int j = 0; j < squareSide; j++) x[j] = v[i][j];
+			for (int k = 0; k < squarePart; k++) x[k] = at(p + k);
+#pragma unroll 2
+			for (int q = begin; q < p; q++) {
+				T known = at(q);
 #pragma unroll
-		for (int step = 0; step < squareSide; step++) {
-			int j = Trans ? squareSide - 1 - step : step;
-			if (j < n) {
-				x[j] /= r.v[j][j];
-#pragma unroll
-				for (int k = Trans ? 0 : j + 1; k < (Trans ? j : squareSide); k++) x[k] = fma(-x[j], Trans ? r.v[k][j] : r.v[j][k], x[k]);
+				for (int k = 0; k < squarePart; k++) x[k] = fma(-known, factor(q, p + k), x[k]);
 			}
-		}
 #pragma unroll
-		for (int j = 0; j < squareSide; j++) v[i][j] = x[j];
+			for (int q = 0; q < squarePart; q++) {
+				if (p + q < begin || p + q >= end) continue;
+				if (!Lower) x[q] /= factor(p + q, p + q);
+#pragma unroll
+				for (int k = q + 1; k < squarePart; k++) x[k] = fma(-x[q], factor(p + q, p + k), x[k]);
+			}
+#pragma unroll
+			for (int k = 0; k < squarePart; k++) at(p + k) = x[k];
+		}
 	}
 };
 

@@ -114,38 +114,8 @@ template <class T> DEVICE void halve(T *x, i64 n, i64 count, i64 part) {
 	}
 }
 
-// Replaces the lower triangle of a matrix of up to 32 columns by its Cholesky factor. A block of 32 threads does a
-// matrix of the stack, and a thread a row. ratios gets infinity for each pivot that is zero or negative, and 0 for the others.
-template <class T> INLINE void factorStack(T *x, i64 down, i64 batch, i64 size, double *ratios, double *pivots, i64 stride) {
-	SHARED T a[solveCols][solveCols + 1];
-	x += blockX() * batch;
-	ratios += blockX() * stride;
-	pivots += blockX() * stride;
-	int n = (int)size, i = (int)threadX();
-	for (int r = 0; r < n; r++)
-		if (i <= r) a[r][i] = x[r * down + i];
-	barrier();
-	for (int j = 0; j < n; j++) {
-		T pivot = a[j][j], s = root(pivot);
-		barrier(); // before it changes
-		if (i == j) {
-			ratios[j] = pivot <= 0 ? __builtin_inf() : 0;
-			pivots[j] = pivot;
-			a[j][j] = s;
-		}
-		if (i > j && i < n) a[i][j] /= s;
-		barrier();
-		if (i > j && i < n)
-			for (int k = j + 1; k <= i; k++) a[i][k] = fma(-a[i][j], a[k][j], a[i][k]);
-		barrier();
-	}
-	for (int r = 0; r < n; r++)
-		if (i <= r) x[r * down + i] = a[r][i];
-}
-
 #define KERNELS(T, name) \
 	KERNEL halve##name(T *x, i64 n, i64 count, i64 part) { halve(x, n, count, part); } \
-	KERNEL factorStack##name(T *x, i64 down, i64 batch, i64 size, double *ratios, double *pivots, i64 stride) { factorStack(x, down, batch, size, ratios, pivots, stride); } \
 	KERNEL zeroDiagonal##name(double *ratios, const T *a, i64 down, i64 batch, i64 n, i64 count) { zeroDiagonal(ratios, a, down, batch, n, count); } \
 	KERNEL addStack##name(T *y, i64 downY, i64 acrossY, i64 batchY, i64 sign, const T *x, i64 downX, i64 acrossX, i64 batchX, i64 rows, i64 cols, i64 count, i64 part) { \
 		addStack(y, downY, acrossY, batchY, sign, x, downX, acrossX, batchX, rows, cols, count, part); \

@@ -39,6 +39,7 @@ var operators = []struct {
 // suites are the tests of files of kernels, whose names have a prefix.
 var suites = []struct{ file, tests string }{
 	{"affine", "Affine"}, {"attention", "Attention"}, {"binary", "Binary|Kernels|SmallGrids|Domain"}, {"bundle", "Bundle"}, {"camera", "Camera|Bundle"},
+	{"cholesky", "Cholesky"},
 	{"conv", "Conv2D"}, {"elements", "Elementwise|SmallGrids"}, {"fft", "FFT"}, {"fixedmixture", "FixedLogPosterior|Mixture"},
 	{"graph", "Graph|EqualDistances"}, {"lu", "Solve"}, {"map", "Elementwise|SameBits|NotFinite|Domain|FloatFunctions"},
 	{"matrix", "MatMul|Products|Affine|FixedBits"}, {"mixture", "LogPosterior|Mixture"}, {"norm", "Norm"}, {"optimiser", "Optimisers|SmallGrids"},
