@@ -23,7 +23,9 @@ import (
 //
 //	Ż = A⁻ᵀ·(ġX - Ȧᵀ·Z),  ġB += Ż,  ġA -= Ż·Yᵀ + Z·Ẏᵀ.
 //
-// Each pass factors A once, by elimination with partial pivoting. Panels of 32 columns are eliminated in
+// Each pass factors A by elimination with partial pivoting. If there are up to 32 rows and right-hand sides, a launch
+// does so to test for singular matrices, and in another a block makes the pass for a system in shared memory. Otherwise
+// panels of 32 columns are eliminated in
 // registers: those of up to 64 rows in one launch for all matrices, and larger ones in a launch for each column, in
 // which many blocks take part. What they change in other columns is a triangular solution and a product of matrices.
 // Each column of Y solves a system whose matrix is within about 3n·ε·|L|·|U| of A (Higham 2002, theorem 9.4).
@@ -81,6 +83,10 @@ func (s *luSystems[T]) run(p *rev.Pass[Solve[T]]) {
 	if n == 0 {
 		return
 	}
+	if n <= squareSide && m <= squareSide {
+		s.runSmall(p)
+		return
+	}
 	size := int(unsafe.Sizeof(*new(T)))
 	words := s.count * n * 4 // ratios, order, shifts and pivots
 	steps := 2 * s.count * across(n, pivotRows) * candidateBytes
@@ -96,19 +102,45 @@ func (s *luSystems[T]) run(p *rev.Pass[Solve[T]]) {
 		s.candidates[i] = uint64(s.take(steps / 2 / size).address())
 	}
 	s.lu = s.matrices(n, n)
-	limit := float64(1 / (T(n) * T(epsilon[T]())))
-	if worst, _ := s.factor(ratios); worst >= limit {
-		s.launch(typed[T]("rowShifts"), rowGrid(s.count*n), append([]uint64{shifts, ratios, math.Float64bits(limit)}, s.operand()...)...)
-		s.shifts = shifts
-		if worst, at := s.factor(ratios); worst >= limit {
-			s.fail(&rev.SingularError{Index: at, Condition: mat.Condition(worst)})
-		}
-	}
+	s.test(ratios, shifts, func() { s.factor(ratios) })
 	if m == 0 {
 		return
 	}
 	s.right = s.matrices(n, m)
 	solveSystems(s, s.stacks, p.Sign(), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+}
+
+// runSmall makes the pass in shared memory.
+func (s *luSystems[T]) runSmall(p *rev.Pass[Solve[T]]) {
+	k := s.k
+	n, m, words := k.A.Cols, k.B.Cols, s.count*k.A.Cols
+	ratios := uint64(s.room(1, 2*words*8))
+	shifts := ratios + uint64(words*8)
+	s.test(ratios, shifts, func() {
+		s.launch(typed[T]("systemRatios"), smallGrid(s.count), ratios, uint64(k.A.Data.address()), uint64(k.A.Stride), uint64(n), s.shifts)
+	})
+	if m == 0 {
+		return
+	}
+	kind, params := smallPass(p.Sign(), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+	s.launch(typed[T]("solveSystems"+kind), smallGrid(s.count), append(params, uint64(n), uint64(m), bit(k.TransA), s.shifts)...)
+}
+
+// test fails for singular matrices. factor sets the ratios ‖a_j‖/|u_jj|. If one is too large, it is called again for
+// matrices with scaled rows, with their exponents in shifts.
+func (s *luSystems[T]) test(ratios, shifts uint64, factor func()) {
+	n := s.k.A.Cols
+	limit := float64(1 / (T(n) * T(epsilon[T]())))
+	factor()
+	if worst, _ := s.worst(ratios, s.count*n); worst < limit {
+		return
+	}
+	s.launch(typed[T]("rowShifts"), rowGrid(s.count*n), append([]uint64{shifts, ratios, math.Float64bits(limit)}, s.operand()...)...)
+	s.shifts = shifts
+	factor()
+	if worst, at := s.worst(ratios, s.count*n); worst >= limit {
+		s.fail(&rev.SingularError{Index: at, Condition: mat.Condition(worst)})
+	}
 }
 
 // operand returns A as parameters of kernels.
@@ -117,15 +149,14 @@ func (s *luSystems[T]) operand() []uint64 {
 	return []uint64{uint64(a.data.address()), uint64(a.down), uint64(a.batch), uint64(a.cols), uint64(s.count)}
 }
 
-// factor factors A, and waits for the largest ratio ‖a_j‖/|u_jj| and its place.
-func (s *luSystems[T]) factor(ratios uint64) (worst float64, at int) {
+// factor factors A, and sets the ratios.
+func (s *luSystems[T]) factor(ratios uint64) {
 	n, a := s.lu.rows, s.of(s.k.A)
 	x := uint64(s.lu.data.address())
 	s.launch(typed[T]("loadSystems"), vectorGrid(s.count*n*n), append(append([]uint64{x, s.order}, s.operand()...), s.shifts)...)
 	s.eliminate(0, n)
 	s.launch(typed[T]("pivotRatios"), grid{[3]int{across(n, warp) * s.count, 1, 1}, [3]int{maxThreads, 1, 1}},
 		ratios, x, uint64(a.data.address()), uint64(a.down), uint64(a.batch), uint64(n), s.shifts)
-	return s.worst(ratios, s.count*n)
 }
 
 // eliminate eliminates columns lo to hi-1, by halves. The columns before lo have been applied to them.

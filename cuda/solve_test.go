@@ -72,7 +72,7 @@ func solveOf[T rev.Float](t *testing.T) {
 // several, with rows of one block and of several.
 func TestSolveValues(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)
-	for i, s := range [][3]int{{1, 1, 0}, {7, 2, 3}, {16, 17, 3}, {33, 5, 0}, {65, 2, 2}, {32, 70, 1}, {140, 1, 0}, {3, 0, 2}, {0, 3, 0}} {
+	for i, s := range [][3]int{{1, 1, 0}, {7, 2, 3}, {16, 17, 3}, {33, 5, 0}, {65, 2, 2}, {32, 70, 1}, {32, 32, 2}, {20, 33, 2}, {140, 1, 0}, {3, 0, 2}, {0, 3, 0}} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			compareSolve[float64](t, s[0], s[1], s[2], i%2 != 0)
 			compareSolve[float32](t, s[0], s[1], s[2], i%2 == 0)

@@ -9,6 +9,9 @@ DEVICE float root(float x) { return __builtin_elementwise_sqrt(x); }
 DEVICE double magnitude(double x) { return __builtin_fabs(x); }
 DEVICE float magnitude(float x) { return __builtin_fabsf(x); }
 
+// size orders numbers by magnitude, with NaN as the largest. It is not 0.
+DEVICE u64 size(double v) { return __builtin_bit_cast(u64, v) << 1 | 1; }
+
 // exponent returns the e for which 2^(e-1) <= x < 2^e, and 0 if x is 0 or not finite.
 DEVICE int exponent(double x) {
 	int e = 0;

@@ -2,9 +2,6 @@
 // stand in one matrix, L below the diagonal.
 #include "floats.h"
 
-// size orders numbers by magnitude, with NaN as the largest. It is not 0.
-DEVICE u64 size(double v) { return __builtin_bit_cast(u64, v) << 1 | 1; }
-
 // A Candidate is what some rows of a panel have for the next column: the row with the largest element there, of
 // those below the rows that are done, and the row that it is to be exchanged with, if it is among them.
 template <class T> struct Candidate {

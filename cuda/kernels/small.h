@@ -114,5 +114,86 @@ template <class T> struct Equation {
 template <class T> struct Equations {
 	Equation<T> k, g, t, gt;
 };
+
+// A pass for a stack of systems of n equations with m right-hand sides. A block does a system.
+//
+// All matrices but that of the factors are transposed in shared memory. S has the systems:
+//
+//	right(b), left(a)  are the matrices of a block, the latter transposed if that of the system is
+//	last()             is what is read of A, as in loadTransposed
+//	load(a, A)         loads A
+//	factor(a)          makes factors of it
+//	solve(v, a, m, transposed, row)  replaces v by v·A⁻ᵀ, or by v·A⁻¹, with the lanes of a warp as rows
+//
+// The first warp solves for Y while the second solves for Z.
+template <PassKind kind, class T, class S> INLINE void solveSmall(i64 sign, int n, int m, const S &of, Equations<T> o) {
+	SHARED Square<T> a, y, z, da, dz;
+	int row = (int)threadX() % lanes;
+	bool first = threadX() < lanes;
+	// A column of A is subtracted from those of a gradient.
+	auto subtract = [&](Matrix<T> ga, const T(&s)[squareSize][squareSize]) {
+#pragma unroll
+		for (int i = 0; i < squareSize; i++) {
+#pragma unroll
+			for (int j = 0; j < squareSize; j++) {
+				int r = a.row(i), c = a.column(j);
+				if (r < n && c < n && c - r <= of.last()) addSigned(ga.at(r, c), -1, s[i][j]);
+			}
+		}
+	};
+
+	of.load(a, o.k.a);
+	y.loadTransposed(of.right(o.k.b), n, m);
+	if (kind & adjoint) z.loadTransposed(of.right(o.g.x), n, m);
+	if (kind & tangent) da.loadTransposed(of.left(o.t.a), n, n, of.last());
+	barrier();
+	of.factor(a);
+	if (first || (kind & adjoint)) of.solve(first ? y : z, a, m, !first, row);
+	barrier();
+	y.addTransposed(of.right(o.k.x), sign, n, m);
+	T s[squareSize][squareSize] = {};
+	if (kind & adjoint) {
+		z.addTransposed(of.right(o.g.b), 1, n, m);
+		barrier(); // Ā may be B̄
+		if (o.g.a) {
+			addSquares<true, false>(s, (T)1, z, y, m);
+			subtract(of.left(o.g.a), s);
+		}
+	}
+	if (!(kind & tangent)) return;
+
+	// Ẏᵀ = (Ḃᵀ - Yᵀ·Ȧᵀ)·R⁻¹ takes the place of Ȧᵀ.
+	Matrix<T> db = of.right(o.t.b), gx = of.right(o.gt.x);
+	T t[squareSize][squareSize] = {};
+#pragma unroll
+	for (int i = 0; i < squareSize; i++) {
+#pragma unroll
+		for (int j = 0; j < squareSize; j++) {
+			int r = a.row(i), c = a.column(j);
+			s[i][j] = db.data && r < m && c < n ? db.at(c, r) : 0;
+			if (kind & adjoint) t[i][j] = gx.data && r < m && c < n ? gx.at(c, r) : 0;
+		}
+	}
+	if (o.t.a) {
+		addSquares<false, false>(s, (T)-1, y, da, n);
+		if ((kind & adjoint) && o.g.x) addSquares<false, true>(t, (T)-1, z, da, n);
+	}
+	barrier();
+	da.set(s);
+	if (kind & adjoint) dz.set(t);
+	barrier();
+	if (first || (kind & adjoint)) of.solve(first ? da : dz, a, m, !first, row);
+	barrier();
+	da.addTransposed(of.right(o.t.x), sign, n, m);
+	if (!(kind & adjoint)) return;
+	dz.addTransposed(of.right(o.gt.b), 1, n, m);
+	barrier(); // ġA may be ġB
+	if (!o.gt.a) return;
+	T u[squareSize][squareSize] = {};
+	if (o.g.x && (o.t.a || o.t.b)) addSquares<true, false>(u, (T)1, z, da, m);
+	addSquares<true, false>(u, (T)1, dz, y, m);
+	subtract(of.left(o.gt.a), u);
+}
+
 #define EQUATION(T, k) T *k##X, i64 k##DownX, T *k##A, i64 k##DownA, T *k##B, i64 k##DownB
 #define OF(k) {{k##X, k##DownX}, {k##A, k##DownA}, {k##B, k##DownB}}

@@ -44,7 +44,7 @@ var suites = []struct{ file, tests string }{
 	{"graph", "Graph|EqualDistances"}, {"lu", "Solve"}, {"map", "Elementwise|SameBits|NotFinite|Domain|FloatFunctions"},
 	{"matrix", "MatMul|Products|Affine|FixedBits"}, {"mixture", "LogPosterior|Mixture"}, {"norm", "Norm"}, {"optimiser", "Optimisers|SmallGrids"},
 	{"product", "MatMul|Products"}, {"qr", "QR"}, {"random", "Random"}, {"rownorm", "RowNorm"}, {"softmaxrows", "SoftmaxRows"},
-	{"softmax", "Kernels|Softmax|LargeVectors|SmallGrids|FixedBits"}, {"sparse", "Mul|Cuts"}, {"stack", "TriSolve|Cholesky|Solve|QR|Products"},
+	{"solve", "Solve"}, {"softmax", "Kernels|Softmax|LargeVectors|SmallGrids|FixedBits"}, {"sparse", "Mul|Cuts"}, {"stack", "TriSolve|Cholesky|Solve|QR|Products"},
 	{"tensor", "MatMul|Products"}, {"trisolve", "TriSolve"}, {"unitary", "Unitary"}, {"vector", "Kernels|FixedBits|LargeVectors|SmallGrids|LargeFill|Stream"},
 }
 

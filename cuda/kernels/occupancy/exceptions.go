@@ -21,7 +21,7 @@ var blocks = []block{
 	{entries: "bundleReduceShort|mixture(Tangent)?MomentsQ43", threads: 32},
 	{entries: "graph(Means|Forces|Second).*", threads: 128},
 	{entries: "smallQR(16|32).*", threads: 32},
-	{entries: "smallQR64.*|solveStack.*|compact.*|small(Gradient|Tangent).*|(solveTriangles|factorSmall|factorStack|pivotsStack).*", threads: 64},
+	{entries: "smallQR64.*|solveStack.*|compact.*|small(Gradient|Tangent).*|(solveTriangles|solveSystems|systemRatios|factorSmall|factorStack|pivotsStack).*", threads: 64},
 	{entries: "rotateAlone.*", threads: 512},
 	{entries: "rotateCotangent.*", threads: 384},
 	{entries: "addTensorProduct.*", threads: 128},
@@ -66,7 +66,7 @@ var idle = []exception{
 	{"reduceColumn.*|(pivots|factor)StackF64", "a thread has all its loads in flight at once"},
 	{"norm(Long)?RowsAll.*", "a thread has the addresses of 14 operands and six sums of a row in registers"},
 	{"compact.*|small(Gradient|Tangent).*|factorSmall(Tangent|Adjoint|All).*", "tiles in shared memory"},
-	{"solveTriangles.*", "tiles in shared memory, and 16 numbers of a thread with their addresses"},
+	{"solve(Triangles|Systems).*", "tiles in shared memory, and 16 numbers of a thread with their addresses"},
 	{"pivotColumnsF64", "a warp has 8 rows of a panel in registers, whose quotients are computed together"},
 	{"convolve(Back|Filters)?Large.*|convolveFilters.*", "a thread makes a tile in registers, and finds its elements of X by the sizes of the convolution"},
 }
