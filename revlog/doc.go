@@ -29,9 +29,11 @@
 // the sum is lost, as it is if you add a large float to a small one and subtract it
 // again. At worst it comes back as zero.
 //
-// One case is exact. If the output was zero (the log -Inf), Inverse and Adjoint restore
-// it to the bit, and its cotangent is 0. That cotangent is then lost: the inverse of
-// Adjoint, which a program that fails runs, returns [rev.ErrUnsupported].
+// Two cases are exact. If the sum that is added is zero (the log -Inf), nothing changes,
+// and the inverse of Adjoint is exact too. If only the output was zero, Inverse and
+// Adjoint restore it to the bit, and its cotangent becomes 0. The cotangent that it had
+// is then lost: the inverse of Adjoint, which a program that fails runs, returns
+// [rev.ErrUnsupported] before it changes anything.
 //
 // Sums are not offered over ulog.Fixed. The log of a sum is rounded, so the sum would
 // have no exact inverse. Prod and Powers only multiply, and take ulog.Fixed.

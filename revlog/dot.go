@@ -64,7 +64,7 @@ func (r reduction[T]) run(back bool, g, t, gt reduction[T]) error {
 		s = T(float64(top) + logs.Log(sum))
 	}
 	cotangents := g.Out != nil || gt.Out != nil
-	if cotangents && !back && logstep.IsZero(*r.Out) {
+	if cotangents && !back && logstep.Lost(*r.Out, s) {
 		return rev.ErrUnsupported
 	}
 	before, after := logstep.Step(r.Out, s, back)

@@ -77,7 +77,7 @@ func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	if p.T.C.Data == nil && p.GT.C.Data == nil && p.G.C.Data == nil {
 		p.T = MatMul[T]{} // no derivative needs it
 	}
-	if !p.Back && (p.G.C.Data != nil || p.GT.C.Data != nil) && logstep.HasZero(k.C) {
+	if !p.Back && (p.G.C.Data != nil || p.GT.C.Data != nil) && k.lost() {
 		return rev.ErrUnsupported
 	}
 	w := workspace.Get[matMul[T]]()
@@ -97,6 +97,21 @@ func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	w.k, w.g, w.t, w.gt = MatMul[T]{}, MatMul[T]{}, MatMul[T]{}, MatMul[T]{}
 	workspace.Put(w)
 	return nil
+}
+
+// lost reports whether Adjoint lost a cotangent of C.
+func (k MatMul[T]) lost() bool {
+	for i := range k.C.Rows {
+		a := k.A.Row(i)
+		for j, c := range k.C.Row(i) {
+			for l := 0; l < len(a) && logstep.IsZero(c); l++ {
+				if logstep.Lost(c, a[l]+k.B.Data[l*k.B.Stride+j]) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 const (

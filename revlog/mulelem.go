@@ -28,8 +28,12 @@ type MulElem[T rev.Float] struct {
 // Run implements rev.Kernel. It returns no error but rev.ErrUnsupported.
 func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 	cotangents := p.G.Z.Data != nil || p.GT.Z.Data != nil
-	if cotangents && !p.Back && logstep.HasZero(column(k.Z)) {
-		return rev.ErrUnsupported
+	if cotangents && !p.Back {
+		for i := range k.Z.N {
+			if logstep.Lost(*element(k.Z, i), k.X.Data[i*k.X.Inc]+k.Y.Data[i*k.Y.Inc]) {
+				return rev.ErrUnsupported
+			}
+		}
 	}
 	for i := range k.Z.N {
 		s := k.X.Data[i*k.X.Inc] + k.Y.Data[i*k.Y.Inc]

@@ -98,7 +98,7 @@ func (k LogMul[T, I]) Run(p rev.Pass[LogMul[T, I]]) error {
 	var none LogMul[T, I]
 	if g.C.Data == nil && gt.C.Data == nil {
 		g, gt = none, none // no cotangents to compute
-	} else if !p.Back && logstep.HasZero(k.C) {
+	} else if !p.Back && k.lost() {
 		return rev.ErrUnsupported
 	}
 	w := workspace.Get[logMul[T, I]]()
@@ -126,6 +126,22 @@ func (k LogMul[T, I]) Run(p rev.Pass[LogMul[T, I]]) error {
 	w.k, w.g, w.t, w.gt = none, none, none, none
 	workspace.Put(w)
 	return nil
+}
+
+// lost reports whether Adjoint lost a cotangent of C.
+func (k LogMul[T, I]) lost() bool {
+	for i := range k.C.Rows {
+		from, to := k.A.Ptr[i], k.A.Ptr[i+1]
+		ind, a := k.A.Ind[from:to], k.A.Data[from:to]
+		for j, c := range k.C.Row(i) {
+			for q := 0; q < len(a) && logstep.IsZero(c); q++ {
+				if logstep.Lost(c, a[q]+k.B.Data[int(ind[q])*k.B.Stride+j]) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // open makes a tile for each worker.

@@ -41,11 +41,9 @@ package logstep
 
 import (
 	"math"
-	"slices"
 
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/vec"
-	"revnum/rev"
 	"revnum/ulog"
 )
 
@@ -119,16 +117,9 @@ func Kept[T cpu.Float](before, after, s T) float64 {
 	return Share(before, after)
 }
 
-// HasZero reports whether an element of z is zero. Its ω is then 0, and Adjoint loses z̄'. Kernels
-// therefore have no inverse of Adjoint there.
-func HasZero[T cpu.Float](z rev.General[T]) bool {
-	for i := range z.Rows {
-		if slices.ContainsFunc(z.Row(i), IsZero[T]) {
-			return true
-		}
-	}
-	return false
-}
+// Lost reports whether z is zero and s is not. The ω of z ⊕ s is then 0, and Adjoint loses z̄'.
+// Kernels therefore have no inverse of Adjoint there. A sum s of terms is zero if all of them are.
+func Lost[T cpu.Float](z, s T) bool { return IsZero(z) && !IsZero(s) }
 
 // IsZero reports whether x is the log of zero.
 func IsZero[T cpu.Float](x T) bool { return math.IsInf(float64(x), -1) }
