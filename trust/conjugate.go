@@ -23,12 +23,15 @@ func (*cgSubproblem) at(Problem, *Result) error { return nil }
 
 func (m *cgSubproblem) step(ctx context.Context, s []float64, radius float64, p Problem, r *Result) (float64, error) {
 	clear(s)
-	copy(m.r, r.Gradient)
-	floats.ScaleTo(m.d, -1, r.Gradient)
+	// The squares of a large gradient overflow, so the model is divided by a power of 2, near ‖g‖.
+	norm := floats.Norm(r.Gradient, 2)
+	_, e := math.Frexp(norm)
+	scale := math.Ldexp(1, max(e, -1000))
+	floats.ScaleTo(m.r, 1/scale, r.Gradient)
+	floats.ScaleTo(m.d, -1, m.r)
 	rr := floats.Dot(m.r, m.r)
-	norm := math.Sqrt(rr)
 	// The residual shrinks with g, for superlinear convergence.
-	enough := norm * math.Min(0.1, norm)
+	enough := math.Sqrt(rr) * math.Min(0.1, norm)
 	var promised float64
 	for range 2*len(s) + 10 {
 		if ctx.Err() != nil {
@@ -42,6 +45,7 @@ func (m *cgSubproblem) step(ctx context.Context, s []float64, radius float64, p 
 			}
 			return 0, ErrNotFinite
 		}
+		floats.Scale(1/scale, m.hd)
 		curvature := floats.Dot(m.d, m.hd)
 		step := rr / curvature
 		out := !(curvature > 0)
@@ -52,7 +56,7 @@ func (m *cgSubproblem) step(ctx context.Context, s []float64, radius float64, p 
 			step = toBoundary(s, m.d, radius)
 		}
 		// The decrease along d: -step·rᵀd - ½·step²·curvature, rᵀd = -rr.
-		promised += float64(step * (rr - step*curvature/2))
+		promised += float64(step * (rr - step*curvature/2) * scale)
 		floats.AddScaled(s, step, m.d)
 		if out {
 			return promised, nil
@@ -83,7 +87,7 @@ func lengthAfter(s, d []float64, a float64) float64 {
 func toBoundary(s, d []float64, radius float64) float64 {
 	dd, sd, ss := floats.Dot(d, d), floats.Dot(s, d), floats.Dot(s, s)
 	rest := math.Max(0, float64(radius*radius)-ss)
-	root := math.Sqrt(float64(sd*sd) + float64(dd*rest))
+	root := math.Hypot(sd, math.Sqrt(dd)*math.Sqrt(rest)) // the products may overflow
 	if sd > 0 {
 		return rest / (sd + root)
 	}

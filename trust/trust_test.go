@@ -308,6 +308,21 @@ func TestUnbounded(t *testing.T) {
 			}
 		}
 	}
+	// The gradient's square times that of the radius overflows, and then the gradient's square too.
+	for _, scale := range []float64{1e-100, 1e40, 1e160} {
+		q := Problem{
+			Func: func(x []float64) float64 { return scale * p.Func(x) },
+			Grad: func(g, x []float64) { p.Grad(g, x); g[0] *= scale },
+			Hess: func(h *mat.SymDense, x []float64) { p.Hess(h, x); h.ScaleSym(scale, h) },
+		}
+		for _, p := range []Problem{q, products(q)} {
+			opts := &Options{Radius: math.Inf(1), Tolerance: 1e-9 * scale}
+			r, err := Minimize(t.Context(), p, []float64{0.1}, opts)
+			if err != nil || r.Status != GradientThreshold || math.Abs(math.Abs(r.X[0])-1) > 1e-9 {
+				t.Errorf("scale %v: %v, %v, want a minimum at ±1", scale, r, err)
+			}
+		}
+	}
 	// The curvature is such that the step to the minimum overflows.
 	slope := Problem{
 		Func:    func(x []float64) float64 { return x[0] },
@@ -317,6 +332,13 @@ func TestUnbounded(t *testing.T) {
 	r, err := Minimize(t.Context(), slope, []float64{0, 0}, &Options{MaxIter: 3})
 	if err != nil || !(r.F < -1) {
 		t.Errorf("down a slope: %v, %v", r, err)
+	}
+	// After a long step, the squares of the next one times that of the radius overflow.
+	bent := Problem{HessVec: func(dst, _, v []float64) { dst[0], dst[1] = 1e-60*v[0]+v[1], v[0] }}
+	at := &Result{X: []float64{0, 0}, Gradient: []float64{1, 0}}
+	s, radius := make([]float64, 2), 0x1p400
+	if _, err := newConjugate(2).step(t.Context(), s, radius, bent, at); err != nil || !(math.Abs(floats.Norm(s, 2)-radius) <= 1e-12*radius) {
+		t.Errorf("step %v, %v, want one of length %v", s, err, radius)
 	}
 }
 
