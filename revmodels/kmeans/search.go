@@ -496,7 +496,10 @@ func (s *search) lloyd(ctx context.Context, r *Start, most int, tolerance float6
 				continue // the last step took all points of a centroid
 			}
 			s.update()
-			r.Converged = s.step() == 0 || squares <= tolerance
+			changed := s.step()
+			s.resum() // this step too may have taken all points of a centroid
+			least, _ := s.lightest()
+			r.Converged = least > 0 && (changed == 0 || squares <= tolerance)
 		} else {
 			r.Converged = true
 		}
