@@ -2,11 +2,13 @@ package revnn
 
 import (
 	"math"
+	"slices"
 
 	"revnum/fixed"
 	"revnum/internal/logs"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
@@ -103,9 +105,8 @@ func (w *softmax[T]) shiftedSum() shiftedSum {
 			m := vec.Max(x)
 			total.add(shiftedSum{m, vec.SumExp(x, m)})
 		case []float32:
-			m, e := vec.Max(x), any(w.room.products[:len(x)]).([]float32)
-			expShift32(e, x, m)
-			total.add(shiftedSum{float64(m), float64(vec.Sum(e))})
+			m, e := vec.Max(x), w.room.products[:len(x)]
+			total.add(shiftedSum{float64(m), expShiftSum32(any(e).([]float32), x, m)})
 		}
 	}
 	return total
@@ -536,12 +537,7 @@ func expShift[T rev.Real](dst, x []T, shift T) T {
 	case []float64:
 		return T(vec.ExpShiftSum(any(dst).([]float64), x, float64(shift)))
 	case []float32:
-		dst := any(dst).([]float32)
-		if len(x) < 128 { // one call takes less time than three
-			return T(vec.ExpShiftSum(dst, x, float32(shift)))
-		}
-		expShift32(dst, x, float32(shift))
-		return T(vec.Sum(dst))
+		return T(expShiftSum32(any(dst).([]float32), x, float32(shift)))
 	}
 	var s T
 	for i, v := range x {
@@ -551,10 +547,29 @@ func expShift[T rev.Real](dst, x []T, shift T) T {
 	return s
 }
 
-// expShift32 is expShift without the sum, in float32.
-func expShift32(dst, x []float32, shift float32) {
+// expShiftSum32 is expShift over float32. It takes exponentials of many elements in float32.
+func expShiftSum32(dst, x []float32, shift float32) float64 {
+	if len(x) < 128 { // one call takes less time than three
+		return float64(vec.ExpShiftSum(dst, x, shift))
+	}
 	centerFloats(dst, x, shift, nil)
 	vec.Exp(dst, dst)
+	return sum32(dst)
+}
+
+// sum32 returns the sum of x, for positive numbers within some units in the last place of float32: vec.Sum
+// adds in float32 and in lanes, but in pure Go one after the other.
+func sum32(x []float32) (s float64) {
+	if cpu.InUse() == cpu.Generic {
+		for _, v := range x {
+			s += float64(v)
+		}
+		return s
+	}
+	for piece := range slices.Chunk(x, 256) {
+		s += float64(vec.Sum(piece))
+	}
+	return s
 }
 
 // center computes dst_i = x_i - c, times s_i if s is not nil, of floats that are not few, and reports whether

@@ -61,6 +61,31 @@ func TestSoftmaxValue(t *testing.T) {
 	}
 }
 
+// TestSoftmaxBound has an element more than equal ones, so that rounding adds up. What is left after the
+// rounding of x_i - m is within a few units in the last place, also in a row of SoftmaxRows.
+func TestSoftmaxBound(t *testing.T) {
+	for _, n := range []int{127, 128, 1000, 1024, 4096} {
+		for _, v := range []float32{-0.3, -0.4913, -0.6624, -0.9} {
+			x := make([]float32, n)
+			for i := range x[1:] {
+				x[1+i] = v
+			}
+			e := math.Exp(float64(v))
+			sum := 1 + float64(n-1)*e
+			y, rows := make([]float32, n), make([]float32, n)
+			Softmax[float32]{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}.Forward()
+			SoftmaxRows[float32]{Y: rev.NewGeneral(1, n, rows), X: rev.NewGeneral(1, n, x)}.Forward()
+			for _, got := range [][]float32{y, rows} {
+				for i, want := range []float64{1 / sum, e / sum} {
+					if d := math.Abs(float64(got[i]) - want); d > 4*0x1p-23*want {
+						t.Errorf("n = %d, others %v: element %d is %v, want %v", n, v, i, got[i], want)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestSoftmaxFixedExtremes(t *testing.T) {
 	x := []fixed.Q43{fixed.Max, fixed.Min, fixed.Max, 0}
 	y := make([]fixed.Q43, len(x))

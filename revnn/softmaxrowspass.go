@@ -85,12 +85,14 @@ func (w *softmaxRowsPass[T]) Block(worker, b int) {
 		} else {
 			s.x.Data, s.values, s.max = w.x.Row(i), room.values[(i-lo)*c:][:c], room.maxima[i-lo]
 			var sum T
-			if c < shortSoftmax { // sooner than by vectors
+			if values, ok := any(s.values).([]float32); ok && c >= shortSoftmax {
+				sum = T(sum32(values))
+			} else if c >= shortSoftmax {
+				sum = vector.Sum(rev.ViewSlice(s.values))
+			} else { // sooner than by vectors
 				for _, v := range s.values {
 					sum += v
 				}
-			} else {
-				sum = vector.Sum(rev.ViewSlice(s.values))
 			}
 			s.s, s.unit = sum, 1/sum
 		}

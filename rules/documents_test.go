@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -192,7 +193,8 @@ func markdown(b comment.Block) string {
 	code, ok := b.(*comment.Code)
 	if !ok {
 		p := comment.Printer{HeadingLevel: 3, HeadingID: func(*comment.Heading) string { return "" }}
-		return string(p.Markdown(&comment.Doc{Content: []comment.Block{b}})) + "\n"
+		text := string(p.Markdown(&comment.Doc{Content: []comment.Block{b}})) + "\n"
+		return regexp.MustCompile(`\\\[([A-Z]\w+)\]`).ReplaceAllString(text, "$1") // links to other kernels
 	}
 	if strings.Contains("\n"+code.Text, "\nfor ") || strings.Contains(code.Text, "\t") {
 		return "```text\n" + code.Text + "```\n\n"
