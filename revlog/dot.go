@@ -34,7 +34,8 @@ type Dot[T rev.Float] struct {
 	Y   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error but rev.ErrUnsupported.
+// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// may return rev.ErrUnsupported.
 func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 	return reduction[T](k).run(p.Back, reduction[T](p.G), reduction[T](p.T), reduction[T](p.GT))
 }

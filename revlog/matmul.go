@@ -69,7 +69,8 @@ type MatMul[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error but rev.ErrUnsupported.
+// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// may return rev.ErrUnsupported.
 func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	if k.C.Rows == 0 || k.C.Cols == 0 || k.A.Cols == 0 {
 		return nil // the product is zero, and C does not change

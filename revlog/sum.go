@@ -26,7 +26,8 @@ type Sum[T rev.Float] struct {
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error but rev.ErrUnsupported.
+// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// may return rev.ErrUnsupported.
 func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
 	return k.terms().run(p.Back, p.G.terms(), p.T.terms(), p.GT.terms())
 }

@@ -91,7 +91,8 @@ type logElement[T rev.Float] struct {
 	s, before, after T
 }
 
-// Run implements rev.Kernel. It returns no error but rev.ErrUnsupported.
+// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// may return rev.ErrUnsupported.
 func (k LogMul[T, I]) Run(p rev.Pass[LogMul[T, I]]) error {
 	CheckOperand[LogMul[T, I]](&k.A, "A")
 	g, t, gt := p.G, p.T, p.GT
