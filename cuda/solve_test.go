@@ -212,3 +212,9 @@ func TestSolveNaN(t *testing.T) {
 		}
 	}
 }
+
+func TestSolveNotFinite(t *testing.T) {
+	compareNotFinite(t, func(x, a, b rev.General[float64]) hostSolve[float64] {
+		return hostSolve[float64]{X: x, A: a, B: b}
+	}, hostSolve[float64].of)
+}

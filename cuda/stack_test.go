@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"testing"
@@ -42,6 +43,43 @@ func near[H any](t *testing.T, tolerance float64) func(what string, got, want H)
 			if v != w[i] && !(math.Abs(v-w[i]) <= tolerance*(1+min(math.Abs(w[i]), math.MaxFloat64))) && (v == v || w[i] == w[i]) {
 				t.Fatalf("%s: number %d of %d is %v, want %v", what, i, len(w), v, w[i])
 			}
+		}
+	}
+}
+
+// compareNotFinite compares systems X += A⁻¹·B with those of the CPU. A is not a number, or a cotangent or a tangent is
+// infinite, with each choice of derivatives that are absent. What they would be multiplied by must not show. All other
+// numbers are so small that nothing is rounded.
+func compareNotFinite[H rev.Kernel[H], C rev.Kernel[C]](t *testing.T, system func(x, a, b rev.General[float64]) H, of func(k H, b int) C) {
+	testDevice = interpreter(t, 1<<26)
+	for _, special := range []string{"A", "X̄", "Ȧ"} {
+		for absent := range 1 << 6 {
+			t.Run(fmt.Sprintf("%s %06b", special, absent), func(t *testing.T) {
+				compareStack(t, 0, []string{"AdjointTangent"}, func() (o [4]H) {
+					var x, a, b [4]rev.General[float64]
+					for i := range o {
+						number := func(v float64) rev.General[float64] { return rev.NewGeneral(1, 1, []float64{v}) }
+						x[i], a[i], b[i] = number(float64(i)), number(1), number(float64(3-i))
+					}
+					switch special {
+					case "A":
+						a[0].Data[0] = math.NaN()
+					case "X̄":
+						x[1].Data[0], x[3].Data[0] = math.Inf(1), 0
+					case "Ȧ":
+						a[2].Data[0] = math.Inf(1)
+					}
+					for i, operand := range []*rev.General[float64]{&x[1], &a[2], &b[2], &x[3], &a[3], &b[3]} {
+						if absent>>i&1 != 0 {
+							*operand = rev.General[float64]{}
+						}
+					}
+					for i := range o {
+						o[i] = system(x[i], a[i], b[i])
+					}
+					return o
+				}, of, near[H](t, 0))
+			})
 		}
 	}
 }

@@ -139,36 +139,10 @@ func TestTriSolveShared(t *testing.T) {
 	}, hostTriSolve[float64].of, near[hostTriSolve[float64]](t, 1e-11))
 }
 
-// TestTriSolveNotFinite has an A that is not a number, an infinite cotangent or an infinite tangent, with each choice of derivatives that are
-// absent. What they would be multiplied by must not show. All other numbers are so small that nothing is rounded.
 func TestTriSolveNotFinite(t *testing.T) {
-	testDevice = interpreter(t, 1<<26)
-	for _, special := range []string{"A", "X̄", "Ȧ"} {
-		for absent := range 1 << 6 {
-			t.Run(fmt.Sprintf("%s %06b", special, absent), func(t *testing.T) {
-				compareStack(t, 0, []string{"AdjointTangent"}, func() (o [4]hostTriSolve[float64]) {
-					for i := range o {
-						number := func(v float64) rev.General[float64] { return rev.NewGeneral(1, 1, []float64{v}) }
-						o[i] = hostTriSolve[float64]{X: number(float64(i)), A: number(1), B: number(float64(3 - i))}
-					}
-					switch special {
-					case "A":
-						o[0].A.Data[0] = math.NaN()
-					case "X̄":
-						o[1].X.Data[0], o[3].X.Data[0] = math.Inf(1), 0
-					case "Ȧ":
-						o[2].A.Data[0] = math.Inf(1)
-					}
-					for i, operand := range []*rev.General[float64]{&o[1].X, &o[2].A, &o[2].B, &o[3].X, &o[3].A, &o[3].B} {
-						if absent>>i&1 != 0 {
-							*operand = rev.General[float64]{}
-						}
-					}
-					return o
-				}, hostTriSolve[float64].of, near[hostTriSolve[float64]](t, 0))
-			})
-		}
-	}
+	compareNotFinite(t, func(x, a, b rev.General[float64]) hostTriSolve[float64] {
+		return hostTriSolve[float64]{X: x, A: a, B: b}
+	}, hostTriSolve[float64].of)
 }
 
 // TestTriSolveSingular has one singular matrix of several, which names the row, and nothing is written.
