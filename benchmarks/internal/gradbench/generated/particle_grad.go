@@ -357,10 +357,11 @@ func CrossingFGradient(grad []float64, w []float64) float64 {
 		sqrtDotBar := -(g4 * q)
 		qBar -= potential1DotBar * (2 * q * sqrtDot)
 		sqrtBar := -(qBar * q * q)
+		x3DotBar := -(potential1DotBar * (q1*q1*ratio1 + q*q*ratio))
 		ratioBar += sqrtDotBar * x3Dot
 		sqrtBar -= ratioBar * (2 * (ratio * ratio))
 		x3Bar := sqrtBar * ratio
-		x0Bar -= potential1DotBar * (2 * (q1*q1*ratio1 + q*q*ratio))
+		x0Bar += x3DotBar * 2
 		x0Bar += x3Bar * (2 * (x0 - 10))
 		x11Bar += x3Bar * (2 * (x11 - 10 + w1))
 		w1Bar += x3Bar * (2 * (x11 - 10 + w1))

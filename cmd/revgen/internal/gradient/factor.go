@@ -1,8 +1,11 @@
 package gradient
 
 import (
+	"go/constant"
 	"go/token"
+	"go/types"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +24,7 @@ type factorer struct {
 	sets  map[*variable]int      // how often a variable is set
 	parts map[*variable]*summand // cotangents that are products with other ones
 	bars  map[*variable]bool     // cotangents, and what is computed from them
+	read  map[*variable]int      // how often a variable is mentioned
 }
 
 // A summand is a product with c, or its negative.
@@ -46,7 +50,7 @@ func factored(list []stmt) []stmt {
 }
 
 func factoredOnce(list []stmt) []stmt {
-	f := &factorer{map[*variable]int{}, map[*variable]*summand{}, map[*variable]bool{}}
+	f := &factorer{map[*variable]int{}, map[*variable]*summand{}, map[*variable]bool{}, mentions(list)}
 	each(list, func(s stmt) {
 		sets(s, func(e expr, _ bool) { f.sets[root(e)]++ })
 	})
@@ -152,10 +156,11 @@ func (f *factorer) list(list []stmt) []stmt {
 	return out
 }
 
-// product returns e as a product with a cotangent that is set once, or nil.
+// product returns e as a product with a cotangent that is set once, or nil. A cotangent that is a product with a
+// long sum stays a factor if it is mentioned elsewhere, too: its copies would have copies of those before it.
 func (f *factorer) product(e expr) *summand {
 	p := &summand{}
-	slope := false
+	slope, at := false, 0
 	var walk func(e expr)
 	walk = func(e expr) {
 		switch x := e.(type) {
@@ -174,10 +179,7 @@ func (f *factorer) product(e expr) *summand {
 		case *reference:
 			slope = slope || x.slope
 			if p.c == nil && f.sets[x.v] == 1 && (f.bars[x.v] || x.v.of != nil) {
-				p.c = x.v
-				if q := f.parts[x.v]; q != nil {
-					p.c, p.factors, p.negative = q.c, append(p.factors, q.factors...), p.negative != q.negative
-				}
+				p.c, at = x.v, len(p.factors)
 				return
 			}
 		}
@@ -187,7 +189,69 @@ func (f *factorer) product(e expr) *summand {
 	if p.c == nil || slope || !isFloat(e.typeOf()) {
 		return nil
 	}
+	if q := f.parts[p.c]; q != nil && (f.read[p.c] == 2 || !slices.ContainsFunc(q.factors, hasSum)) { // its definition, and here
+		factors := slices.Insert(slices.Clone(p.factors), at, q.factors...)
+		if _, _, ok := coefficient(factors, e.typeOf()); ok {
+			return &summand{q.c, factors, p.negative != q.negative}
+		}
+	}
+	if _, _, ok := coefficient(p.factors, e.typeOf()); !ok {
+		return nil
+	}
 	return p
+}
+
+// hasSum reports whether there is a sum in e that is longer than x + y*z.
+func hasSum(e expr) (yes bool) {
+	visit(e, func(e expr) {
+		if x, ok := e.(*binary); ok && isFloat(x.typ) && (x.op == token.ADD || x.op == token.SUB) {
+			n := 0
+			visit(e, func(expr) { n++ })
+			yes = yes || n > 5
+		}
+	})
+	return yes
+}
+
+// coefficient returns the product of the constants among factors of a type, and the others. It is not ok if the
+// product is out of the range of normal numbers of that type.
+func coefficient(factors []expr, t types.Type) (c float64, others []expr, ok bool) {
+	c, ok = 1, true
+	for _, e := range factors {
+		if v, isNumber := number64(e); isNumber {
+			ok = ok && (v == 0 || c == 0 || normal(c*v, t))
+			c *= v
+		} else {
+			others = append(others, e)
+		}
+	}
+	return c, others, ok
+}
+
+// number64 returns the value of a literal.
+func number64(e expr) (v float64, ok bool) {
+	c, isLiteral := e.(*literal)
+	if !isLiteral || c.text == "" || c.text[0] != '.' && (c.text[0] < '0' || c.text[0] > '9') { // a constant may have the name inf
+		return 0, false
+	}
+	x := constant.MakeFromLiteral(c.text, token.INT, 0)
+	if x.Kind() == constant.Unknown {
+		x = constant.MakeFromLiteral(c.text, token.FLOAT, 0)
+	}
+	if x.Kind() == constant.Unknown {
+		return 0, false
+	}
+	v, _ = constant.Float64Val(x)
+	return v, true
+}
+
+// normal reports whether v is a normal number of a type.
+func normal(v float64, t types.Type) bool {
+	lo, hi := 0x1p-1022, math.MaxFloat64
+	if !types.Identical(t.Underlying(), float) {
+		lo, hi = 0x1p-126, math.MaxFloat32
+	}
+	return math.Abs(v) >= lo && math.Abs(v) <= hi
 }
 
 // changes reports whether one of the variables set, or memory, is in a product.
@@ -233,7 +297,8 @@ func (b *batch) sum(first *assignment) stmt {
 	return a
 }
 
-// alike returns terms in which those that differ in a constant alone are one.
+// alike returns terms in which those that differ in a constant alone are one, if its constant is a number of their
+// type.
 func alike(terms []*summand) (out []*summand) {
 	type group struct {
 		*summand
@@ -243,34 +308,34 @@ func alike(terms []*summand) (out []*summand) {
 	groups := map[string]*group{}
 	var order []*group
 	for _, p := range terms {
-		g := &group{&summand{c: p.c, negative: p.negative}, 1, 0}
-		var texts []string
-		for _, x := range p.factors {
-			if c, ok := x.(*literal); ok {
-				if v, err := strconv.ParseFloat(c.text, 64); err == nil {
-					g.times *= v
-					continue
-				}
-			}
-			g.factors, texts = append(g.factors, x), append(texts, text(x))
-		}
+		c, others, ok := coefficient(p.factors, p.c.typ)
+		g := &group{&summand{p.c, others, p.negative}, c, 0}
 		if p.negative {
-			g.times = -g.times
+			g.times = -c
+		}
+		var texts []string
+		for _, x := range others {
+			texts = append(texts, text(x))
 		}
 		slices.Sort(texts)
 		key := strings.Join(texts, "*")
-		if first := groups[key]; first != nil {
-			first.times += g.times
-			first.count++
-			continue
+		first := groups[key]
+		if sum := g.times; ok && first != nil {
+			if sum += first.times; sum == 0 || normal(sum, p.c.typ) {
+				first.times = sum
+				first.count++
+				continue
+			}
 		}
-		groups[key] = g
+		if ok && first == nil {
+			groups[key] = g
+		}
 		order = append(order, g)
 		out = append(out, p)
 	}
 	for i, g := range order {
 		if g.count > 0 {
-			c := lit(strconv.FormatFloat(max(g.times, -g.times), 'g', -1, 64), g.c.typ)
+			c := lit(strconv.FormatFloat(math.Abs(g.times), 'g', -1, 64), g.c.typ)
 			out[i] = &summand{g.c, append([]expr{c}, g.factors...), g.times < 0}
 		}
 	}

@@ -151,7 +151,7 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 		global: map[types.Object]*variable{}, types: map[*types.TypeParam]types.Type{}, inlining: map[ast.Node]bool{decl: true}, looking: map[types.Object]bool{},
 		imports: w.imports, recursions: &recursions{first: decl.Name.Name, variants: map[variant]string{}},
 	}}
-	for _, name := range []string{"tape", "tapeSpare", "scratch", "num", "math", "mat"} {
+	for _, name := range []string{"scratch", "num", "math", "mat"} {
 		f.names[name] = true
 	}
 	for _, p := range s.Pkg.Imports() { // what is written may name them
@@ -392,7 +392,7 @@ func (f *function) gradient(words []string) {
 	forward, back = tidied(forward, append(back, &returned{values}), 0)
 	second, secondBack := forward, back[:len(back)-1]
 	forward, back = f.fused(forward, back, true)
-	forward, back = f.accumulated(factored(merged(sunk(forward))), factored(merged(sunk(back))))
+	forward, back = f.accumulated(factored(merged(sunk(forward, false))), factored(merged(sunk(back, true))))
 	kept := f.kept(slices.Concat(forward, back))
 	forward, back = f.vectorized(f.common(forward, back))
 

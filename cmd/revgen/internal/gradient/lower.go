@@ -89,6 +89,9 @@ func (l *lowerer) unique(name string) string {
 	if name == "_" || name == "" {
 		name = "v"
 	}
+	if isTape(name) { // tapes get their names when they are written
+		name += "Value"
+	}
 	out := name
 	for n := 1; l.names[out] || l.Pkg.Scope().Lookup(out) != nil || token.IsKeyword(out) || types.Universe.Lookup(out) != nil; n++ {
 		out = fmt.Sprintf("%s%d", name, n)

@@ -243,7 +243,7 @@ func (s *shortener) size(v *variable) (n int, ok bool) {
 	}
 	switch elemOf(v.typ).Underlying().(type) {
 	case *types.Basic, *types.Array:
-		return n, n <= few
+		return n, n >= 0 && n <= few
 	}
 	return 0, false
 }

@@ -9,21 +9,28 @@ import "slices"
 //		aBar += g              →        xBar += aBar * d
 //	}                               }
 //	xBar += aBar * d
-func sunk(list []stmt) []stmt {
+//
+// Values stay where they are: 0 times NaN is not 0. So do lists in which nothing goes back, whose variables may be read
+// elsewhere.
+func sunk(list []stmt, goesBack bool) []stmt {
 	list = cloned(list)
 	for i := 0; i < len(list); i++ {
 		switch s := list[i].(type) {
 		case *ranged:
-			s.body = sunk(s.body)
+			s.body = sunk(s.body, goesBack || s.fused)
 		case *while:
-			s.body = sunk(s.body)
+			s.body = sunk(s.body, goesBack)
 		case *branch:
-			if others := sunkInto(list, i, &s.then, s.els); others != nil {
-				list, i = others, -1
-			} else if others := sunkInto(list, i, &s.els, s.then); others != nil {
+			var others []stmt
+			if goesBack {
+				if others = sunkInto(list, i, &s.then, s.els); others == nil {
+					others = sunkInto(list, i, &s.els, s.then)
+				}
+			}
+			if others != nil {
 				list, i = others, -1
 			} else {
-				s.then, s.els = sunk(s.then), sunk(s.els)
+				s.then, s.els = sunk(s.then, goesBack), sunk(s.els, goesBack)
 			}
 		}
 	}
@@ -39,7 +46,7 @@ func sunkInto(list []stmt, i int, side *[]stmt, other []stmt) (out []stmt) {
 	for j, s := range list[:i] {
 		if a, ok := s.(*assignment); ok && a.define && isFloat(a.l.typeOf()) && (a.r == nil || isLit(a.r, "0")) {
 			v := root(a.l)
-			zeros[v] = within[v] > 0 && beside[v] == 0 && mentionsOf(list[j+1:i], v) == 0 && mentionsOf([]stmt{&effect{list[i].(*branch).cond}}, v) == 0
+			zeros[v] = v.of != nil && within[v] > 0 && beside[v] == 0 && mentionsOf(list[j+1:i], v) == 0 && mentionsOf([]stmt{&effect{list[i].(*branch).cond}}, v) == 0
 			defined[j] = v
 		}
 	}

@@ -161,7 +161,7 @@ type reserve struct {
 
 // kept returns the slots for values of type t, on the tape of a level, of a loop, and of the one that goes back, with their places
 // among the width places of an iteration. Both sides of a branch have the same places. It returns nil if
-// these slots are not all that the loops have, or if there are many in branches, of which few may be used.
+// these slots are not all that the loops have, or if an iteration may use less than half of its places.
 func kept(loops []*ranged, t types.Type, level int) (slots map[*slot]int, width int) {
 	if len(loops) != 2 {
 		return nil, 0
@@ -176,22 +176,25 @@ func kept(loops []*ranged, t types.Type, level int) (slots map[*slot]int, width 
 	on := func(s *slot, of types.Type, whole bool) bool {
 		return s.level == level && (whole && t == float || types.Identical(of, t))
 	}
-	var places func(list []stmt, from int) int
-	places = func(list []stmt, from int) int {
+	var places func(list []stmt, from int) (to, least int)
+	places = func(list []stmt, from int) (to, least int) {
 		for _, s := range list {
 			switch s := s.(type) {
 			case *push:
 				if on(s.slot, s.x.typeOf(), false) {
 					slots[s.slot] = from
 					from++
+					least++
 				}
 			case *branch:
-				from = max(places(s.then, from), places(s.els, from))
+				then, n := places(s.then, from)
+				els, m := places(s.els, from)
+				from, least = max(then, els), least+min(n, m)
 			}
 		}
-		return from
+		return from, least
 	}
-	width = places(forward.body, 0)
+	width, least := places(forward.body, 0)
 	pops, all := 0, 0 // those of loops inside, too
 	each(slices.Concat(forward.body, back.body), func(s stmt) {
 		switch s := s.(type) {
@@ -208,13 +211,7 @@ func kept(loops []*ranged, t types.Type, level int) (slots map[*slot]int, width 
 			}
 		}
 	})
-	direct := 0
-	for _, s := range forward.body {
-		if p, ok := s.(*push); ok && on(p.slot, p.x.typeOf(), false) {
-			direct++
-		}
-	}
-	if !ok || len(slots) == 0 || pops != len(slots) || all != 2*pops || width > direct+few {
+	if !ok || len(slots) == 0 || pops != len(slots) || all != 2*pops || width > 2*least {
 		return nil, 0
 	}
 	return slots, width

@@ -431,6 +431,16 @@ func (w *writer) uncounted(list []stmt, counts map[string]int) []stmt {
 // spare returns the name of the memory of a tape.
 func spare(tape string) string { return tape + "Spare" }
 
+// isTape reports whether a name may be that of a tape or of its memory.
+func isTape(name string) bool {
+	name = strings.TrimSuffix(name, "Spare")
+	for strings.HasSuffix(name, "Other") {
+		name = strings.TrimSuffix(name, "Other")
+	}
+	name = strings.TrimRight(name, "0123456789")
+	return name == "tape" || strings.HasSuffix(name, "Tape")
+}
+
 // isNumber reports whether the memory of values of a type has no pointers to others.
 func isNumber(t string) bool {
 	return slices.Contains([]string{"float64", "float32", "int", "bool"}, t)
