@@ -1017,7 +1017,11 @@ func TestRandomGradients(t *testing.T) {
 		fmt.Fprintf(&table, "{\"f%[1]d\", f%[1]d, f%[1]dGradient, f%[1]dHessVec, j%[1]dJVP, n%[1]dGradient, t%[1]dGradient},\n", k)
 	}
 	test := fuzzTest + "\nvar all = []struct {\nname string\nf func(x []float64, n int) float64\ng func(g, x []float64, n int) float64\nh, j func(dst, x, v []float64, n int)\nn func(g, x, u []float64, n int) float64\nt func(g, x, u, w []float64, n int) float64\n}{\n" + table.String() + "}\n"
-	testWritten(t, s.out.String(), test)
+	text := testWritten(t, s.out.String(), test)
+	t.Logf("%d bytes are written for %d", len(text), s.out.Len())
+	if len(text) > 40*s.out.Len() {
+		t.Error("these are too many")
+	}
 }
 
 // testWritten runs a test of functions with what is written for them, and returns that.
