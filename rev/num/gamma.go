@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"revnum/internal/logs"
 )
 
 // Lgamma returns log |Γ(x)|, as math.Lgamma does, without the sign.
@@ -67,7 +69,7 @@ func Digamma(x float64) float64 {
 	r2 := r * r
 	// Bernoulli's numbers B₂ₖ/2k, in pairs that do not wait for each other.
 	series := 1./12 - float64(r*(1./120)) + float64(r2*(1./252-float64(r*(1./240)))) + float64(r2*r2*(1./132-float64(r*(691./32760))+r2/12))
-	return sum + math.Log(x) - float64(inverse*(0.5+float64(inverse*series)))
+	return sum + logs.Log(x) - float64(inverse*(0.5+float64(inverse*series)))
 }
 
 // Trigamma returns ψ'(x), the second derivative of log Γ(x): Hurwitz's ζ(2, x), as gonum's
