@@ -44,7 +44,8 @@ type Options struct {
 
 	// Tolerance bounds the largest element of the gradient at a minimum. It is 1e-10 if
 	// it is 0, and there is no such test if it is negative. The iteration leaves a
-	// start at a saddle point only if Tolerance is negative.
+	// start at a saddle point only if Tolerance is negative and there is a Hess:
+	// conjugate gradients begin with the gradient.
 	Tolerance float64
 
 	// Target, if it is not nil, ends the iteration when f is at or below it.
@@ -59,7 +60,7 @@ const (
 	Failure           Status = iota // the error that Minimize returns
 	GradientThreshold               // the gradient is small enough
 	TargetReached                   // f is at or below the target
-	StepConvergence                 // no representable step decreases f
+	StepConvergence                 // no representable step within MaxRadius decreases f
 	IterationLimit                  // MaxIter or MaxHessians is reached
 	Cancelled                       // the context is done
 )
@@ -170,22 +171,23 @@ func Minimize(ctx context.Context, p Problem, x0 []float64, opts *Options) (*Res
 		f := p.Func(trial)
 		r.Funcs++
 
-		// If the difference is below the rounding of f, it says nothing. As long as f does
-		// not rise, the model is then trusted.
-		share := (r.F - f) / promised
-		if promised <= 4*eps*math.Abs(r.F) && f <= r.F {
+		// If the difference is below the rounding of f, or the step below that of X, it says
+		// nothing. As long as f does not rise, the model is then trusted.
+		share, still := (r.F-f)/promised, floats.Equal(trial, r.X)
+		if (still || promised <= 4*eps*math.Abs(r.F)) && f <= r.F {
 			share = 1
 		}
 		if math.IsInf(f, -1) {
 			share = 0 // outside of the domain too
 		}
+		grown := share > good && length > 0.9*radius && radius < o.MaxRadius
 		switch {
 		case !(share >= bad):
 			radius = bad * length
-		case share > good && length > 0.9*radius:
+		case grown:
 			radius = math.Min(2*radius, o.MaxRadius)
 		}
-		moved = share > accept && !floats.Equal(trial, r.X)
+		moved = share > accept && !still
 		if moved {
 			p.Grad(grad, trial)
 			r.Grads++
@@ -200,7 +202,8 @@ func Minimize(ctx context.Context, p Problem, x0 []float64, opts *Options) (*Res
 			r.F = f
 			continue
 		}
-		if radius <= eps*math.Max(floats.Norm(r.X, 2), math.SmallestNonzeroFloat64) || floats.Equal(trial, r.X) {
+		// A step that the radius makes too short to move X says nothing of longer ones.
+		if !grown && (radius <= eps*math.Max(floats.Norm(r.X, 2), math.SmallestNonzeroFloat64) || still) {
 			r.Status = StepConvergence
 			return r, nil
 		}

@@ -342,6 +342,27 @@ func TestUnbounded(t *testing.T) {
 	}
 }
 
+// TestFarStart starts where steps of the first radius are below the rounding of X, as with times in
+// nanoseconds.
+func TestFarStart(t *testing.T) {
+	const centre = 1.8e18
+	p := Problem{
+		Func: func(x []float64) float64 { return (x[0] - centre) * (x[0] - centre) },
+		Grad: func(g, x []float64) { g[0] = 2 * (x[0] - centre) },
+		Hess: func(h *mat.SymDense, _ []float64) { h.SetSym(0, 0, 2) },
+	}
+	for _, p := range []Problem{p, products(p)} {
+		r, err := Minimize(t.Context(), p, []float64{1.8e18 - 1e6}, nil)
+		if err != nil || r.X[0] != centre {
+			t.Errorf("%v, %v, want a minimum at %v", r, err, centre)
+		}
+		r, err = Minimize(t.Context(), p, []float64{1.8e18 - 1e6}, &Options{MaxRadius: 2}) // numbers near X are 256 apart
+		if err != nil || r.Status != StepConvergence || r.X[0] != 1.8e18-1e6 {
+			t.Errorf("MaxRadius 2: %v, %v, want no step", r, err)
+		}
+	}
+}
+
 // TestTolerance ends where the gradient of x⁴ is less than the default tolerance. A step of
 // Newton's method takes off a third of x, so that the gradient is never 0.
 func TestTolerance(t *testing.T) {
