@@ -1,15 +1,18 @@
 package optim
 
 import (
+	"errors"
 	"math"
 
 	"revnum/internal/logs"
 	"revnum/internal/objective"
+	"revnum/rev"
 )
 
 // A Method takes steps that make a function smaller. It remembers what it needs from
 // earlier steps. All its steps must be on vectors of the same length. Those of this package
-// panic with a *rev.OperandError if they are not, or if the gradient has another length.
+// panic with a *rev.OperandError if they are not, if the gradient has another length, or
+// if there is no Rate.
 type Method interface {
 	// Step changes x, given the gradient at x.
 	Step(x, grad []float64)
@@ -34,7 +37,7 @@ func (m *SGD) Step(x, grad []float64) {
 	if m.step == 0 {
 		m.velocity = make([]float64, len(x))
 	}
-	checkStep("optim.SGD", x, grad, m.velocity)
+	checkStep("optim.SGD", m.Rate, x, grad, m.velocity)
 	rate := m.Rate(m.step)
 	m.step++
 	for i, g := range grad {
@@ -73,7 +76,7 @@ func (m *Adam) Step(x, grad []float64) {
 	if m.step == 0 {
 		m.mean, m.square = make([]float64, len(x)), make([]float64, len(x))
 	}
-	checkStep("optim.Adam", x, grad, m.mean)
+	checkStep("optim.Adam", m.Rate, x, grad, m.mean)
 	beta1, beta2, eps := orDefault(m.Beta1, 0.9), orDefault(m.Beta2, 0.999), orDefault(m.Epsilon, 1e-8)
 	rate := m.Rate(m.step)
 	m.step++
@@ -85,8 +88,12 @@ func (m *Adam) Step(x, grad []float64) {
 	}
 }
 
-// checkStep panics unless x and grad have the length of what a method remembers.
-func checkStep(of string, x, grad, memory []float64) {
+// checkStep panics unless a method has a rate, and x and grad have the length of what it
+// remembers.
+func checkStep(of string, rate Schedule, x, grad, memory []float64) {
+	if rate == nil {
+		panic(&rev.OperandError{Kernel: of, Operand: "Rate", Reason: "is nil, want a schedule such as optim.Constant(0.01)", Err: errors.ErrUnsupported})
+	}
 	objective.CheckLen(of, "x", len(x), len(memory))
 	objective.CheckLen(of, "grad", len(grad), len(memory))
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -197,6 +198,25 @@ func TestMethodLengths(t *testing.T) {
 	}
 }
 
+// A method without a rate says so, and changes nothing.
+func TestNoRate(t *testing.T) {
+	for _, method := range []optim.Method{&optim.SGD{}, &optim.Adam{Decay: 0.1}} {
+		x := []float64{1, 2}
+		func() {
+			defer func() {
+				var wrong *rev.OperandError
+				if err, ok := recover().(error); !ok || !errors.As(err, &wrong) || wrong.Operand != "Rate" {
+					t.Errorf("%T panics with %v, want an error of Rate", method, err)
+				}
+			}()
+			method.Step(x, []float64{3, 4})
+		}()
+		if !equal(x, []float64{1, 2}, 0) {
+			t.Errorf("%T: changed x to %v", method, x)
+		}
+	}
+}
+
 // A step of an Objective equals a step of the method on its vector.
 func TestStep(t *testing.T) {
 	o := newBowl[float64](5)
@@ -336,6 +356,28 @@ func TestDecayLoop(t *testing.T) {
 	}
 	if got, want := g.V[0].Float64(), math.Pow(0.98, steps); math.Abs(got-want) > 1e-9 {
 		t.Errorf("gradient %v, want %v", got, want)
+	}
+}
+
+// A fraction that Buffer does not take panics with its words, and changes no derivative.
+func TestDecayMisuse(t *testing.T) {
+	for _, f := range [][2]int{{0, 1}, {1, 0}, {-1, 2}, {3, 2}, {1, 1 << 40}} {
+		type S struct{ V []fixed.Q43 }
+		step := rev.At(func(s *S) optim.Decay {
+			return optim.Decay{V: s.V, Num: f[0], Den: f[1], Buffer: fixed.NewBuffer(1)}
+		})
+		s, ds := &S{[]fixed.Q43{fixed.One}}, &S{[]fixed.Q43{5}}
+		func() {
+			defer func() {
+				if text, ok := recover().(string); !ok || !strings.Contains(text, "fraction") {
+					t.Errorf("%d/%d panics with %v", f[0], f[1], text)
+				}
+			}()
+			_ = step.Tangent(s, ds)
+		}()
+		if s.V[0] != fixed.One || ds.V[0] != 5 {
+			t.Errorf("%d/%d: changed the velocity to %v and its tangent to %v", f[0], f[1], s.V[0], ds.V[0])
+		}
 	}
 }
 
