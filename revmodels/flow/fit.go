@@ -69,14 +69,17 @@ func (m *Model[T]) check(x *mat.Dense) error {
 			if _, err := fixed.FromFloat64Checked(v); err != nil && T(1)/2 == 0 {
 				return fmt.Errorf("flow: point %d: coordinate %d is %v, and fixed point holds numbers within ±2²⁰", i, j, v)
 			}
+			if math.IsInf(fixed.Float(fixed.Of[T](v)), 0) {
+				return fmt.Errorf("flow: point %d: coordinate %d is %v, which is out of the range of %T", i, j, v, T(0))
+			}
 		}
 	}
 	return nil
 }
 
 // LogDensity stores log p of the rows of x in dst. It panics with mat.ErrShape if the
-// shapes do not fit. It returns an error if x has a number that is not finite. Over
-// fixed.Q43 it also does if such a number or a product leaves the range.
+// shapes do not fit. It returns an error if x has a number that is not finite or out of
+// T's range. Over fixed.Q43 it also does if a product leaves the range.
 func (m *Model[T]) LogDensity(dst []float64, x *mat.Dense) error {
 	n, d := x.Dims()
 	objective.CheckLen("flow.Model", "dst", len(dst), n)
@@ -105,11 +108,15 @@ func (m *Model[T]) LogDensity(dst []float64, x *mat.Dense) error {
 }
 
 // Sample stores random points of the density in the rows of dst. It panics with
-// mat.ErrShape if dst does not have as many columns as points have coordinates. Over
-// fixed.Q43 it returns an error if a product leaves the range.
+// mat.ErrShape if dst does not have as many columns as points have coordinates. A nil src
+// means one from a fixed seed. Over fixed.Q43 it returns an error if a product leaves the
+// range.
 func (m *Model[T]) Sample(dst *mat.Dense, src rand.Source) error {
 	n, d := dst.Dims()
 	objective.CheckDims("flow.Model", "dst", n, d, n, m.Dim)
+	if src == nil {
+		src = rand.NewPCG(1, 2)
+	}
 	rnd, program := rand.New(src), m.Flow()
 	for at := 0; at < n; at += block {
 		s := m.State(min(block, n-at))

@@ -397,7 +397,43 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 
-	// So is a loss out of that range: half the square of 2000 is.
+	// Float32 holds no 1e300.
+	small, err := New[float32](good, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	high := mat.NewDense(2, 2, []float64{1, 2, 3, 1e300})
+	for _, err := range []error{small.LogDensity(logs, high), small.Fit(context.Background(), high, nil)} {
+		if err == nil || !strings.Contains(err.Error(), "point 1: coordinate 1 is 1e+300") {
+			t.Errorf("1e300 in float32: %v", err)
+		}
+	}
+
+	// Without sources the models and their samples are the same.
+	again, err := New[float32](good, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := []*mat.Dense{mat.NewDense(2, 2, nil), mat.NewDense(2, 2, nil)}
+	if err := errors.Join(small.Sample(samples[0], nil), again.Sample(samples[1], nil)); err != nil || !mat.Equal(samples[0], samples[1]) {
+		t.Errorf("samples without sources: %v and %v, error %v", samples[0], samples[1], err)
+	}
+
+	// A loss is in that range even if the square of a coordinate is not.
+	wide, err := New[fixed.Q43](Options{Kind: NICE, Dim: 2, Depth: 1, Hidden: 3}, rand.NewPCG(1, 2)) // the identity
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, z := range []float64{1000, -1100, 1440} {
+		loss := wide.Objective(1)
+		loss.State.setPoints(mat.NewDense(1, 2, []float64{0.5, z}), nil, 0)
+		want := (0.25+z*z)/2 + math.Log(2*math.Pi)
+		if v, err := loss.Value(); err != nil || math.Abs(v.Float64()-want) > 1e-9 {
+			t.Errorf("the loss at %v is %v, want %v, error %v", z, v.Float64(), want, err)
+		}
+	}
+
+	// So is a loss out of that range an error: half the square of 2000 is.
 	var domain *rev.DomainError
 	far := large.State(1)
 	far.setPoints(mat.NewDense(1, 2, []float64{0, 2000}), nil, 0)

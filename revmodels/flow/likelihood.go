@@ -35,7 +35,7 @@ func (k likelihood[T]) Run(p rev.Pass[likelihood[T]]) error {
 	for i := range n {
 		row := constant
 		for j, z := range k.Z.Row(i) {
-			row += fixed.Product(z, z) / 2
+			row += fixed.Product(z, z/2) // z² alone may leave the range
 			if p.T.Z.Data != nil {
 				tangent += fixed.Product(weight, fixed.Product(z, p.T.Z.Row(i)[j]))
 			}

@@ -68,13 +68,16 @@ type Coupling[T rev.Real] struct {
 }
 
 // New returns a flow with random weights in the hidden layers. t and s begin as zero,
-// so the flow begins as the identity.
+// so the flow begins as the identity. A nil src means one from a fixed seed.
 func New[T rev.Real](o Options, src rand.Source) (*Model[T], error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	if o.Bound == 0 {
 		o.Bound = 2
+	}
+	if src == nil {
+		src = rand.NewPCG(1, 2)
 	}
 	rnd := rand.New(src)
 	weights := func(r, c int) rev.General[T] {

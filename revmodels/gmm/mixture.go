@@ -357,10 +357,13 @@ func (m *Mixture) Predict(x mat.Matrix) []int {
 }
 
 // Sample returns n points drawn from the mixture, and the component of each. It panics
-// if n is not positive.
+// if n is not positive. A nil src means one from a fixed seed.
 func (m *Mixture) Sample(n int, src rand.Source) (*mat.Dense, []int) {
 	if n <= 0 {
 		panic(&rev.OperandError{Kernel: "gmm.Mixture", Operand: "n", Reason: fmt.Sprintf("is %d", n), Err: mat.ErrZeroLength})
+	}
+	if src == nil {
+		src = rand.NewPCG(1, 2)
 	}
 	rnd := rand.New(src)
 	d, comps := m.Dim(), m.Components()

@@ -294,6 +294,10 @@ func TestSample(t *testing.T) {
 	if !mat.Equal(again, x) {
 		t.Error("the same source gave another sample")
 	}
+	fixed, _ := m.Sample(3, nil)
+	if again, _ := m.Sample(3, nil); !mat.Equal(again, fixed) {
+		t.Error("no source gave another sample")
+	}
 	if err := panicOf(func() { m.Sample(0, rand.NewPCG(1, 1)) }); !errors.Is(err, mat.ErrZeroLength) {
 		t.Error("Sample(0) did not panic")
 	}
