@@ -52,8 +52,9 @@ import (
 //
 // Forward is the inverse of Inverse if the radii of all pairs are positive and the
 // angles are in (-π, π], as Forward leaves them. In floating point both directions
-// rotate by the same rounded angle, with the bound of Unitary: Inverse restores A
-// within 12·(m+n)·ε times the norm of a column (commonly within ε·√m).
+// rotate by the same rounded angle, and by exactly half a turn where that is the rounded
+// π, with the bound of Unitary: Inverse restores A within 12·(m+n)·ε times the norm of a
+// column (commonly within ε·√m).
 //
 // There is no kernel over fixed point. Angle and radius have as many bits as the pair,
 // but at a radius above 1, angles 2⁻⁴³ apart do not distinguish all pairs. Shears by a
@@ -141,7 +142,20 @@ func (w *givensPass[T]) load() {
 	for p := range r.steps {
 		w.c[p] = a.at(w.n - 1 - p)
 	}
-	vec.SinCos(w.s[:r.steps], w.c[:r.steps], w.c[:r.steps])
+	w.sinCos(0, r.steps)
+}
+
+// sinCos turns the angles of the rotations from lo to hi in the table, which the column holds, into sines and
+// cosines. Half a turn is exact: the zero below a negative element comes back as 0. The sine of the
+// rounded π would make it the radius of the pair below, which may be (0, 0).
+func (w *givensPass[T]) sinCos(lo, hi int) {
+	vec.SinCos(w.s[lo:hi], w.c[lo:hi], w.c[lo:hi])
+	a := w.pivots(w.k.A)
+	for p := lo; p < hi; p++ {
+		if theta := a.at(w.n - 1 - p); theta == T(math.Pi) || theta == -T(math.Pi) {
+			w.s[p] = 0
+		}
+	}
 }
 
 // polar takes the pair of rows i and i+1 of the column to polar coordinates.
@@ -219,7 +233,7 @@ func (w *givensPass[T]) forwardSingly() {
 		radius := a.at(i)
 		p := w.index(w.first, i)
 		w.c[p] = a.at(i + 1)
-		vec.SinCos(w.s[p:p+1], w.c[p:p+1], w.c[p:p+1])
+		w.sinCos(p, p+1)
 		c, s := w.c[p], w.s[p]
 		r := run{chain: w.first, chains: 1, row: i, steps: 1}
 		w.rotate(x, 0, x.Cols, r, false)

@@ -152,6 +152,60 @@ func TestGivensQRZeros(t *testing.T) {
 }
 
 // Squares of elements neither overflow nor underflow.
+// Below a negative element the angle of a pair (a, 0) is π. Its zero comes back, so that the pair (0, 0)
+// below it has no derivative on the way back either.
+func TestGivensQRHalfTurns(t *testing.T) {
+	t.Run("float64", testGivensQRHalfTurns[float64])
+	t.Run("float32", testGivensQRHalfTurns[float32])
+}
+
+func testGivensQRHalfTurns[T rev.Float](t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 14))
+	const n = 6
+	random := func() GivensQR[T] {
+		m := rev.NewGeneral[T](n, n, nil)
+		for i := range m.Data {
+			m.Data[i] = T(rnd.NormFloat64())
+		}
+		return GivensQR[T]{m}
+	}
+	dot := func(a, b GivensQR[T]) (sum float64) {
+		for i, v := range a.A.Data {
+			sum += float64(v) * float64(b.A.Data[i])
+		}
+		return sum
+	}
+	clone := func(k GivensQR[T]) GivensQR[T] {
+		k.A.Data = slices.Clone(k.A.Data)
+		return k
+	}
+	k := random() // upper triangular, with signs on the diagonal
+	for i := range n {
+		clear(k.A.Row(i)[:i])
+		k.A.Row(i)[i] = T([]float64{-1, 2}[i%2] - float64(i))
+	}
+	before := slices.Clone(k.A.Data)
+	x, g, gt := random(), random(), random()
+	for _, second := range []bool{false, true} {
+		dx, gx := clone(x), clone(g)
+		k.Tangent(dx)
+		want := dot(gx, dx)
+		if second {
+			k.AdjointTangent(gx, dx, clone(gt))
+		} else {
+			k.Adjoint(gx)
+		}
+		if got := dot(gx, x); !(math.Abs(got-want) <= 1e-4*(1+math.Abs(want))) {
+			t.Errorf("second order %v: the gradient along the tangent is %v, want %v", second, got, want)
+		}
+		for i, v := range k.A.Data {
+			if i%n < i/n && v != 0 || math.Abs(float64(v-before[i])) > 1e-5 {
+				t.Errorf("second order %v: element %d came back as %v, was %v", second, i, v, before[i])
+			}
+		}
+	}
+}
+
 func TestGivensQRScale(t *testing.T) {
 	for _, scale := range []float64{1e300, 1e-300, 5e-324} {
 		k := GivensQR[float64]{A: rev.NewGeneral(2, 1, []float64{3 * scale, 4 * scale})}
