@@ -20,6 +20,10 @@ import (
 // after each evaluation. Otherwise an evaluation returns a *rev.Violation: the program would add
 // to what is left there. An Objective must not be used by several
 // goroutines at the same time.
+//
+// A trial far away, as line searches make, may add so much to a number of the state that the
+// rounding of Inverse is large beside it, or that it becomes infinite, and NaN. Later evaluations
+// then have another state. Where that may happen, let [rev.Checkpoint] restore these numbers.
 type Objective[S any, T rev.Real] struct {
 	Program rev.Step[S]
 	Output  func(s *S) *T
@@ -59,12 +63,12 @@ func (o *Objective[S, T]) Vector(x []T) []T {
 	if x == nil {
 		x = make([]T, o.Dim())
 	}
-	o.gather(x, o.State)
+	o.gather("x", x, o.State)
 	return x
 }
 
 // SetVector sets the parameters to x.
-func (o *Objective[S, T]) SetVector(x []T) { o.scatter(o.State, x) }
+func (o *Objective[S, T]) SetVector(x []T) { o.scatter(o.State, "x", x) }
 
 // cotangents returns a state of zeros for cotangents.
 func (o *Objective[S, T]) cotangents() *S {
@@ -74,18 +78,20 @@ func (o *Objective[S, T]) cotangents() *S {
 	return o.last
 }
 
-// gather copies the parameters of s to x, and scatter copies x to those of s.
-func (o *Objective[S, T]) gather(x []T, s *S) {
-	each(o.Params(s), len(x), func(p []T, at int) { copy(x[at:], p) })
+// gather copies the parameters of s to x, and scatter copies x to those of s. x is an argument of
+// the given name.
+func (o *Objective[S, T]) gather(name string, x []T, s *S) {
+	each(o.Params(s), name, len(x), func(p []T, at int) { copy(x[at:], p) })
 }
 
-func (o *Objective[S, T]) scatter(s *S, x []T) {
-	each(o.Params(s), len(x), func(p []T, at int) { copy(p, x[at:]) })
+func (o *Objective[S, T]) scatter(s *S, name string, x []T) {
+	each(o.Params(s), name, len(x), func(p []T, at int) { copy(p, x[at:]) })
 }
 
-// each calls f with each slice of params and its start in the vector of n parameters.
-func each[T any](params [][]T, n int, f func(p []T, at int)) {
-	objective.CheckLen("optim.Objective", "x", n, length(params))
+// each calls f with each slice of params and its start in the vector of n parameters, an argument of
+// the given name.
+func each[T any](params [][]T, name string, n int, f func(p []T, at int)) {
+	objective.CheckLen("optim.Objective", name, n, length(params))
 	at := 0
 	for _, p := range params {
 		f(p, at)
@@ -122,7 +128,7 @@ func (o *Objective[S, T]) Value() (T, error) {
 func (o *Objective[S, T]) ValueGradient(grad []T) (T, error) {
 	value, err := o.valueGradient()
 	if err == nil {
-		each(o.gParams, len(grad), func(p []T, at int) { copy(grad[at:], p) })
+		each(o.gParams, "grad", len(grad), func(p []T, at int) { copy(grad[at:], p) })
 	}
 	return value, err
 }
@@ -146,11 +152,11 @@ func (o *Objective[S, T]) HessianVector(hv, grad, v []T) (T, error) {
 	}
 	defer func() { *out = 0 }()
 	g, t, h := o.cotangents(), o.t.Like(o.State), o.h.Like(o.State)
-	o.scatter(t, v)
+	o.scatter(t, "v", v)
 	value, err := rev.HessianVector(o.Program, o.Output, o.State, g, t, h)
 	if err == nil {
-		o.gather(grad, g)
-		o.gather(hv, h)
+		o.gather("grad", grad, g)
+		o.gather("hv", hv, h)
 	}
 	return value, err
 }
@@ -227,7 +233,7 @@ func (o *Objective[S, T]) Step(m Method) (T, error) {
 
 // floats copies parameters to x, and setFloats copies x to parameters.
 func floats[T rev.Real](x []float64, params [][]T) {
-	each(params, len(x), func(p []T, at int) {
+	each(params, "x", len(x), func(p []T, at int) {
 		for i, v := range p {
 			x[at+i] = fixed.Float(v)
 		}
@@ -235,7 +241,7 @@ func floats[T rev.Real](x []float64, params [][]T) {
 }
 
 func setFloats[T rev.Real](params [][]T, x []float64) {
-	each(params, len(x), func(p []T, at int) {
+	each(params, "x", len(x), func(p []T, at int) {
 		for i := range p {
 			p[i] = fixed.Of[T](x[at+i])
 		}

@@ -79,12 +79,52 @@ func TestObjective(t *testing.T) {
 	if !equal(g, grad, 1e-13) || !equal(h, hess, 1e-13) {
 		t.Errorf("gradient %v, want %v; product %v, want %v", g, grad, h, hess)
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a vector of another length did not panic")
+	for name, f := range map[string]func(){
+		"x":    func() { o.SetVector(x[:4]) },
+		"grad": func() { _, _ = o.ValueGradient(g[:4]) },
+		"v":    func() { _, _ = o.HessianVector(h, g, v[:4]) },
+		"hv":   func() { _, _ = o.HessianVector(h[:4], g, v) },
+	} {
+		func() {
+			defer func() {
+				var wrong *rev.OperandError
+				if err, ok := recover().(error); !ok || !errors.As(err, &wrong) || wrong.Operand != name {
+					t.Errorf("%s of another length panics with %v", name, err)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+// A trial at which numbers of the state are lost leaves it as it was, if a Checkpoint restores them.
+func TestFarTrial(t *testing.T) {
+	type S struct {
+		X, Y []float64 // Y begins as minus the data
+		Kept rev.Snapshots[float64]
+		Loss float64
+	}
+	program := rev.Checkpoint(rev.Seq(
+		rev.At(func(s *S) revlinalg.Exp[float64] {
+			return revlinalg.Exp[float64]{Y: rev.ViewSlice(s.Y), X: rev.ViewSlice(s.X)}
+		}),
+		rev.At(func(s *S) revlinalg.SumSquares[float64] {
+			return revlinalg.SumSquares[float64]{Out: &s.Loss, X: rev.ViewSlice(s.Y)}
+		}),
+	), func(s *S) *rev.Snapshots[float64] { return &s.Kept }, func(s *S) []float64 { return s.Y })
+	o := &optim.Objective[S, float64]{
+		Program: program, State: &S{X: []float64{1}, Y: []float64{-1}},
+		Output: func(s *S) *float64 { return &s.Loss }, Params: func(s *S) [][]float64 { return [][]float64{s.X} },
+	}
+	problem := o.Problem()
+	for _, x := range []float64{40, 2000} { // Y gets 2·10¹⁷, and +Inf
+		problem.Func([]float64{x})
+		problem.Grad([]float64{0}, []float64{x})
+		want := (math.E - 1) * (math.E - 1)
+		if f := problem.Func([]float64{1}); math.Abs(f-want) > 1e-14 || o.State.Y[0] != -1 {
+			t.Errorf("after a trial at %v: f(1) = %v, want %v, and the state is %v", x, f, want, o.State.Y)
 		}
-	}()
-	o.SetVector(x[:4])
+	}
 }
 
 func equal(x, y []float64, tol float64) bool {
