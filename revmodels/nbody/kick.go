@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -79,11 +80,11 @@ func runKick[T rev.Real, F float32 | float64](k *Kick[T], p *rev.Pass[Kick[T]]) 
 // pass makes a pass of k.
 func (w *kickWork[T, F]) pass(k *Kick[T], p *rev.Pass[Kick[T]]) {
 	w.soft2, w.workers = F(k.Softening)*F(k.Softening), k.Workers
-	w.dt = float64(p.Sign()) * k.Dt
+	w.dt, w.sign = k.Dt, p.Sign()
 	w.forces(k, k.Mu, k.V)
 	w.forces(k, p.T.Mu, p.T.V)
 	w.tangent(k, &p.T)
-	w.dt = k.Dt
+	w.sign = 1
 	w.adjoint(k, &p.G)
 	w.adjoint(k, &p.GT)
 	w.second(k, &p.G, &p.T, &p.GT)
@@ -96,6 +97,7 @@ type kickWork[T rev.Real, F float32 | float64] struct {
 	part             kickPart
 	soft2            F
 	dt               float64
+	sign             int // of what is added to out
 	n, workers       int
 	sources, targets []F
 	sums             []F // of each worker
@@ -219,7 +221,8 @@ func (w *kickWork[T, F]) target(i int) []F {
 	return w.targets[i/gravity.Lanes*gravity.Full*gravity.Lanes+i%gravity.Lanes:]
 }
 
-// run adds dt times the sums to out and outMu.
+// run adds dt times the sums to out, with the sign of the pass, and to outMu. The sign comes last, because fixed.Of
+// ends at -2²⁰ on one side and a unit before 2²⁰ on the other.
 func (w *kickWork[T, F]) run(out rev.General[T], outMu rev.Vector[T]) {
 	w.out, w.outMu = out, outMu
 	workers := 1
@@ -255,7 +258,7 @@ func (w *kickWork[T, F]) Block(worker, block int) {
 		if w.out.Data != nil {
 			row, dt := w.out.Row(first+i), F(w.dt)
 			for c, v := range row {
-				row[c] = v + fixed.Of[T](float64(F(dt*sums[c*gravity.Lanes+i])))
+				row[c] = v + number.Signed(w.sign, fixed.Of[T](float64(F(dt*sums[c*gravity.Lanes+i]))))
 			}
 		}
 		if w.outMu.Data != nil {

@@ -508,3 +508,22 @@ func TestBadInput(t *testing.T) {
 		}()
 	}
 }
+
+// TestNearPass takes two bodies to a distance at which the attraction in a step leaves the range of fixed point,
+// and back to the bit, with their tangents.
+func TestNearPass(t *testing.T) {
+	q := rev.NewGeneral(2, 3, []fixed.Q43{0, 0, 0, fixed.FromFloat64(1e-4), 0, 0})
+	k := Kick[fixed.Q43]{
+		V: rev.NewGeneral[fixed.Q43](2, 3, nil), Q: q, Mu: rev.ViewSlice([]fixed.Q43{fixed.One, fixed.One}), Dt: 0.5,
+	}
+	d := Kick[fixed.Q43]{
+		V: rev.NewGeneral[fixed.Q43](2, 3, nil), Q: rev.NewGeneral(2, 3, []fixed.Q43{0, fixed.One, 0, 5, 6, 7}),
+		Mu: rev.ViewSlice([]fixed.Q43{fixed.One, 3}),
+	}
+	if err := errors.Join(k.Tangent(d), k.AdjointTangent(Kick[fixed.Q43]{}, d, Kick[fixed.Q43]{})); err != nil {
+		t.Fatal(err)
+	}
+	if v := append(slices.Clone(k.V.Data), d.V.Data...); slices.ContainsFunc(v, func(v fixed.Q43) bool { return v != 0 }) {
+		t.Errorf("velocities and their tangents are %d there and back, want 0", v)
+	}
+}
