@@ -31,7 +31,7 @@ import (
 // where the gradients of W and b are sums over inputs. A nil B stands for zeros.
 //
 // The loops and their bounds are those of Conv2D: the value is rounded as its gradient of X, and the gradient of X
-// as its value. Inverse takes a copy of X with the other sign. The bits do not depend on the number of
+// as its value. Over floats Inverse takes a copy of X with the other sign. The bits do not depend on the number of
 // workers. Sizes panic as those of Conv2D do.
 //
 // Source: V. Dumoulin and F. Visin, A guide to convolution arithmetic for deep learning, arXiv 1603.07285, 2016.
@@ -108,7 +108,13 @@ type convTranspose[T rev.Real] struct {
 // cotangent X.
 func (w *convTranspose[T]) add(sign int, y, weights, x rev.General[T], b rev.Vector[T]) {
 	if weights.Data != nil && x.Data != nil {
-		if sign < 0 {
+		// In fixed point Y changes its sign before and after, because -2²⁰ in X has no negative. Over floats a
+		// copy of X does, so that a 0 in Y stays one.
+		turned := number.IsFixed[T]() && sign < 0
+		switch {
+		case turned:
+			negate(y)
+		case sign < 0:
 			w.data = workspace.Grow(w.data, x.Rows*x.Cols)
 			minus := rev.NewGeneral(x.Rows, x.Cols, w.data)
 			for i := range x.Rows {
@@ -119,10 +125,23 @@ func (w *convTranspose[T]) add(sign int, y, weights, x rev.General[T], b rev.Vec
 			x = minus
 		}
 		_ = w.k.convolution(rev.General[T]{}, w.k.Y, weights).Run(rev.Pass[Conv2D[T]]{Adjoint: true, G: Conv2D[T]{Y: x, X: y}})
+		if turned {
+			negate(y)
+		}
 	}
 	for n := 0; n < y.Rows && b.Data != nil; n++ {
 		for c := range w.k.Channels {
 			vector.AddConstant(number.Signed(sign, vector.Element(b, c)), rev.ViewSlice(plane(y, n, c, w.k.Height*w.k.Width)))
+		}
+	}
+}
+
+// negate changes the sign of all elements of x.
+func negate[T rev.Real](x rev.General[T]) {
+	for i := range x.Rows {
+		row := x.Row(i)
+		for j, v := range row {
+			row[j] = -v
 		}
 	}
 }

@@ -394,7 +394,7 @@ func (w *normPass[T]) normalise(r *normRoom[T], x, y []T) (rho T, center []T) {
 		}
 		r.variance = meanOf(center, center)
 		rho = inverseRoot(r.variance, w.epsilon)
-		w.addScaled(y, number.Signed(w.sign, rho), center, r.gain)
+		w.addScaled(y, w.sign, rho, center, r.gain)
 		w.addOffsets(y, r.bias)
 		return rho, center
 	case unsafe.Sizeof(rho) == 4:
@@ -478,10 +478,10 @@ func (w *normPass[T]) set(r *normRoom[T], at int, sum [normSums][]T, x, y, gx, g
 	}
 	if ty != nil {
 		if du != nil {
-			w.addScaled(ty, w.unit, du, r.gain)
+			w.addScaled(ty, w.sign, w.one, du, r.gain)
 		}
 		if r.dgain != nil {
-			w.addScaled(ty, w.unit, u, r.dgain)
+			w.addScaled(ty, w.sign, w.one, u, r.dgain)
 		}
 		w.addOffsets(ty, r.dbias)
 	}
@@ -502,7 +502,7 @@ func (w *normPass[T]) set(r *normRoom[T], at int, sum [normSums][]T, x, y, gx, g
 		if r.gain != nil {
 			h = r.h
 			clear(h)
-			w.addScaled(h, w.one, gy, r.gain)
+			w.addScaled(h, 1, w.one, gy, r.gain)
 		}
 		q = w.project(r.p, h, u)
 		if !done {
@@ -514,9 +514,9 @@ func (w *normPass[T]) set(r *normRoom[T], at int, sum [normSums][]T, x, y, gx, g
 	}
 	dh := r.dh
 	clear(dh)
-	w.addScaled(dh, w.one, gty, r.gain)
+	w.addScaled(dh, 1, w.one, gty, r.gain)
 	if r.dgain != nil {
-		w.addScaled(dh, w.one, gy, r.dgain)
+		w.addScaled(dh, 1, w.one, gy, r.dgain)
 	}
 	w.project(dh, dh, u)
 	axpyOf(gtx, rho, dh)
@@ -737,18 +737,19 @@ func scaleTo[T rev.Real](dst []T, alpha T, x []T) {
 	}
 }
 
-// addScaled computes y += alpha·γ·x, where a γ of nil is 1. It does nothing if y or x is nil. In fixed
-// point alpha times x_i is rounded first, or alpha times γ if that has several elements.
-func (w *normPass[T]) addScaled(y []T, alpha T, x, gain []T) {
+// addScaled computes y += sign·alpha·γ·x, where a γ of nil is 1. It does nothing if y or x is nil. In fixed
+// point alpha times x_i is rounded first, or alpha times γ if that has several elements, and the sign comes
+// last: -2²⁰ has no negative.
+func (w *normPass[T]) addScaled(y []T, sign int, alpha T, x, gain []T) {
 	switch {
 	case y == nil || x == nil:
 	case gain == nil:
-		axpyOf(y, alpha, x)
+		vector.AddScaled(sign, alpha, rev.ViewSlice(x), rev.ViewSlice(y))
 	case w.each == 1:
-		addProducts(y, alpha, x, gain)
+		addProducts(y, sign, alpha, x, gain)
 	default:
 		for i, g := range gain {
-			axpyOf(part(y, i, w.each), fixed.Product(alpha, g), part(x, i, w.each))
+			vector.AddScaled(sign, fixed.Product(alpha, g), rev.ViewSlice(part(x, i, w.each)), rev.ViewSlice(part(y, i, w.each)))
 		}
 	}
 }
@@ -772,7 +773,7 @@ func (w *normPass[T]) addSums(sum, x, y []T) {
 	case w.each == 1 && y == nil:
 		addSigned(sum, 1, x)
 	case w.each == 1:
-		addProducts(sum, w.one, x, y)
+		addProducts(sum, 1, w.one, x, y)
 	default:
 		for i := range sum {
 			v := rev.ViewSlice(part(x, i, w.each))
@@ -785,16 +786,16 @@ func (w *normPass[T]) addSums(sum, x, y []T) {
 	}
 }
 
-// addProducts computes y_i += alpha·x_i·z_i.
-func addProducts[T rev.Real](y []T, alpha T, x, z []T) {
+// addProducts computes y_i += sign·alpha·x_i·z_i.
+func addProducts[T rev.Real](y []T, sign int, alpha T, x, z []T) {
 	switch y := any(y).(type) {
 	case []float64:
-		vec.AddProduct(y, float64(alpha), any(x).([]float64), any(z).([]float64))
+		vec.AddProduct(y, float64(number.Signed(sign, alpha)), any(x).([]float64), any(z).([]float64))
 	case []float32:
-		vec.AddProduct(y, float32(alpha), any(x).([]float32), any(z).([]float32))
+		vec.AddProduct(y, float32(number.Signed(sign, alpha)), any(x).([]float32), any(z).([]float32))
 	case []fixed.Q43:
 		for i, v := range x {
-			y[i] += fixed.Q43(fixed.Product(fixed.Product(alpha, v), z[i]))
+			y[i] += number.Signed(sign, fixed.Q43(fixed.Product(fixed.Product(alpha, v), z[i])))
 		}
 	}
 }
