@@ -401,7 +401,7 @@ func TestDecayLoop(t *testing.T) {
 
 // A fraction that Buffer does not take panics with its words, and changes no derivative.
 func TestDecayMisuse(t *testing.T) {
-	for _, f := range [][2]int{{0, 1}, {1, 0}, {-1, 2}, {3, 2}, {1, 1 << 40}} {
+	for _, f := range [][2]int{{0, 1}, {1, 0}, {-1, 2}, {3, 2}, {1, 1 << 20}} {
 		type S struct{ V []fixed.Q43 }
 		step := rev.At(func(s *S) optim.Decay {
 			return optim.Decay{V: s.V, Num: f[0], Den: f[1], Buffer: fixed.NewBuffer(1)}
