@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"revnum/fixed"
 	"revnum/internal/elementwise"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -31,6 +32,10 @@ var absFunction = elementwise.Function{
 		Value: fixed.Q43.Abs,
 		Slope: func(x, v fixed.Q43) fixed.Q43 { return sign(x) * v },
 		Curve: func(_, _, _ fixed.Q43) fixed.Q43 { return 0 },
+	},
+	Fixed: elementwise.FixedLoops{
+		Add:      func(y []fixed.Q43, sign int, x []fixed.Q43) { fixedpoint.AddSigned(sign, true, x, x, y) },
+		AddSlope: func(to []fixed.Q43, sign int, x, v []fixed.Q43) { fixedpoint.AddSigned(sign, true, x, v, to) },
 	},
 }
 

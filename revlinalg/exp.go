@@ -36,8 +36,15 @@ var expFunction = elementwise.Function{
 		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return expSat(x).Mul(v).Mul(w) },
 	},
 	Fixed: elementwise.FixedLoops{
-		Add: func(y []fixed.Q43, sign int, x []fixed.Q43) { fixedpoint.Exp.Add(sign, x, y) },
+		Add:      func(y []fixed.Q43, sign int, x []fixed.Q43) { fixedpoint.Exp.Add(sign, x, y) },
+		AddSlope: addFixedProducts,
+		Reuse:    func([]fixed.Q43) {},
 	},
+}
+
+// addFixedProducts computes to_i += d_i·v_i, or the differences if sign is negative.
+func addFixedProducts(to []fixed.Q43, sign int, d, v []fixed.Q43) {
+	fixedpoint.AddProducts(sign, d, v, to)
 }
 
 // expSat returns eˣ, or the largest number if eˣ is out of range.

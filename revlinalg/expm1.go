@@ -3,6 +3,8 @@ package revlinalg
 import (
 	"revnum/fixed"
 	"revnum/internal/elementwise"
+	"revnum/internal/number"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -33,6 +35,20 @@ var expm1Function = elementwise.Function{
 		Value: func(x fixed.Q43) fixed.Q43 { return expSat(x) - fixed.One },
 		Slope: expFunction.Q43.Slope,
 		Curve: expFunction.Q43.Curve,
+	},
+	Fixed: elementwise.FixedLoops{
+		Add: func(y []fixed.Q43, sign int, x []fixed.Q43) {
+			fixedpoint.Exp.Add(sign, x, y)
+			for i := range y {
+				y[i] -= number.Signed(sign, fixed.One)
+			}
+		},
+		AddSlope: addFixedProducts,
+		Reuse: func(y []fixed.Q43) {
+			for i := range y {
+				y[i] += fixed.One
+			}
+		},
 	},
 }
 

@@ -38,7 +38,12 @@ var sqrtFunction = elementwise.Function{
 	},
 	Fixed: elementwise.FixedLoops{
 		Add:      func(y []fixed.Q43, sign int, x []fixed.Q43) { fixedpoint.Sqrt.Add(sign, x, y) },
-		AddSlope: func(to []fixed.Q43, sign int, x, v []fixed.Q43) { fixedpoint.AddRootQuotients(sign, v, x, to) },
+		AddSlope: func(to []fixed.Q43, sign int, d, v []fixed.Q43) { fixedpoint.AddQuotients(sign, v, d, to) },
+		Reuse: func(y []fixed.Q43) {
+			for i := range y {
+				y[i] *= 2
+			}
+		},
 	},
 
 	Defined: func(x float64, order int) bool { return !(x < 0) && !(x == 0 && order > 0) },

@@ -4,6 +4,7 @@ import (
 	"revnum/fixed"
 	"revnum/internal/elementwise"
 	"revnum/internal/number"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -29,6 +30,19 @@ var squareFunction = elementwise.Function{
 	Float64: squareLoops[float64](),
 	Float32: squareLoops[float32](),
 	Q43:     squareOf[fixed.Q43](),
+	Fixed: elementwise.FixedLoops{
+		Add: func(y []fixed.Q43, sign int, x []fixed.Q43) { fixedpoint.AddProducts(sign, x, x, y) },
+		AddSlope: func(to []fixed.Q43, sign int, x, v []fixed.Q43) {
+			var twice [128]fixed.Q43
+			for lo := 0; lo < len(x); lo += len(twice) {
+				hi := min(lo+len(twice), len(x))
+				for i, v := range x[lo:hi] {
+					twice[i] = 2 * v
+				}
+				fixedpoint.AddProducts(sign, twice[:hi-lo], v[lo:hi], to[lo:hi])
+			}
+		},
+	},
 	Complex: squareOf[complex128](),
 	ComplexLoops: elementwise.ComplexLoops{
 		Add: func(y []complex128, sign float64, x []complex128) { vec.ComplexAddProduct(y, sign, 1, x, x) },

@@ -5,6 +5,7 @@ import (
 	"revnum/internal/elementwise"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
@@ -52,9 +53,11 @@ func (w *rectifierPass[T]) Block(_, block int) {
 // addRectified computes y += sign·s(x)·v. If the slope is 0, it adds nothing, even if v is
 // NaN or infinite.
 func addRectified[T rev.Real](y rev.Vector[T], sign int, slope T, x, v rev.Vector[T]) {
-	if y.Inc == 1 && x.Inc == 1 && v.Inc == 1 && !number.IsFixed[T]() {
+	if y.Inc == 1 && x.Inc == 1 && v.Inc == 1 && (slope == 0 || !number.IsFixed[T]()) {
 		n := x.N
 		switch ys := any(y.Data[:n]).(type) {
+		case []fixed.Q43:
+			fixedpoint.AddSigned(sign, false, number.As[[]fixed.Q43](x.Data[:n]), number.As[[]fixed.Q43](v.Data[:n]), ys)
 		case []float64:
 			vec.Rectify(ys, float64(sign), float64(number.Signed(sign, slope)), number.As[[]float64](x.Data[:n]), number.As[[]float64](v.Data[:n]))
 		case []float32:

@@ -99,10 +99,13 @@ type ComplexLoops struct {
 }
 
 // FixedLoops compute y_i += f(x_i) and to_i += f′(x_i)·from_i, or the differences if sign is negative,
-// with the bits of Q43. If Add is nil, there are none. Without AddSlope, f′ is f.
+// with the bits of Q43. If Add is nil, there are none.
 type FixedLoops struct {
 	Add      func(y []fixed.Q43, sign int, x []fixed.Q43)
 	AddSlope func(to []fixed.Q43, sign int, x, from []fixed.Q43)
+
+	// If f′ follows from f, Reuse turns y_i = f(x_i) into what AddSlope takes instead of x_i.
+	Reuse func(y []fixed.Q43)
 }
 
 // A Pointwise has functions of single numbers: f(x), f′(x)·v and f″(x)·v·w.
@@ -118,8 +121,8 @@ type pass[T rev.Number] struct {
 
 	f       *Function
 	sign    int
-	buffers []buffers[T]       // of each worker
-	wide    []buffers[float64] // of each worker, for ByFloat
+	buffers []buffers[T]  // of each worker
+	wide    []byFloatRoom // of each worker, for ByFloat
 }
 
 // Sizes of pieces of vectors.
@@ -448,8 +451,8 @@ func applyFixed(p *pass[fixed.Q43], w *buffers[fixed.Q43], lo, hi int) {
 		}
 	}
 	x := k.X.Data[lo:hi]
-	if f.AddSlope == nil && p.order() > 0 {
-		applyOwnSlope(p, w, lo, hi)
+	if f.Reuse != nil && p.order() > 0 {
+		applyReused(p, w, lo, hi)
 		return
 	}
 	if k.Y.Data != nil {
@@ -467,26 +470,27 @@ func applyFixed(p *pass[fixed.Q43], w *buffers[fixed.Q43], lo, hi int) {
 	addCurves(p, lo, hi)
 }
 
-// applyOwnSlope is applyFixed for derivatives of a function that is its own.
-func applyOwnSlope(p *pass[fixed.Q43], w *buffers[fixed.Q43], lo, hi int) {
-	k, g, t, gt := &p.k, &p.g, &p.t, &p.gt
+// applyReused is applyFixed for derivatives that follow from the value, which is computed once.
+func applyReused(p *pass[fixed.Q43], w *buffers[fixed.Q43], lo, hi int) {
+	k, g, t, gt, f := &p.k, &p.g, &p.t, &p.gt, &p.f.Fixed
 	addCurves(p, lo, hi)
 	for ; lo < hi; lo += len(w.v) {
 		to := min(lo+len(w.v), hi)
 		v := w.v[:to-lo]
 		clear(v)
-		p.f.Fixed.Add(v, 1, k.X.Data[lo:to])
+		f.Add(v, 1, k.X.Data[lo:to])
 		if k.Y.Data != nil {
-			fixedpoint.Axpy(p.sign, fixed.One, v, k.Y.Data[lo:to])
+			addSigned(k.Y, lo, p.sign, v)
 		}
+		f.Reuse(v)
 		if p.tangent() {
-			fixedpoint.AddProducts(p.sign, v, t.X.Data[lo:to], t.Y.Data[lo:to])
+			f.AddSlope(t.Y.Data[lo:to], p.sign, v, t.X.Data[lo:to])
 		}
 		if p.gradient() {
-			fixedpoint.AddProducts(1, v, g.Y.Data[lo:to], g.X.Data[lo:to])
+			f.AddSlope(g.X.Data[lo:to], 1, v, g.Y.Data[lo:to])
 		}
 		if p.gradientTangent() {
-			fixedpoint.AddProducts(1, v, gt.Y.Data[lo:to], gt.X.Data[lo:to])
+			f.AddSlope(gt.X.Data[lo:to], 1, v, gt.Y.Data[lo:to])
 		}
 	}
 }
@@ -499,56 +503,109 @@ func addCurves(p *pass[fixed.Q43], lo, hi int) {
 	}
 }
 
+// A byFloatRoom has intermediate values of one PieceSize.
+type byFloatRoom struct {
+	buffers[float64]
+	x43, v43, w43 [PieceSize]fixed.Q43
+}
+
 // applyByFloat works on fixed-point elements with the functions over float64.
-func applyByFloat(p *pass[fixed.Q43], w *buffers[float64], lo, hi int) {
-	f, loops := p.f, &p.f.Float64
-	at := func(v rev.Vector[fixed.Q43], i int) *fixed.Q43 { return &v.Data[i*v.Inc] }
-	for ; lo < hi; lo += len(w.x) {
-		n := min(len(w.x), hi-lo)
+func applyByFloat(p *pass[fixed.Q43], w *byFloatRoom, lo, hi int) {
+	f, order := p.f, p.order()
+	for ; lo < hi; lo += PieceSize {
+		n := min(PieceSize, hi-lo)
 		x, y, d, c := w.x[:n], w.y[:n], w.d[:n], w.v[:n]
-		for i := range x {
-			v := *at(p.k.X, lo+i)
-			if f.Rest {
-				v = -v.Abs()
+		x43, v43 := packed(&w.x43, p.k.X, lo, n), w.v43[:n]
+		if f.Rest { // -|x|
+			for i, v := range x43 {
+				m := positive(v)
+				v43[i] = (v ^ m) - m
 			}
-			x[i] = v.Float64()
+			fixedpoint.Floats(x, v43)
+		} else {
+			fixedpoint.Floats(x, x43)
 		}
-		loops.Both(y, d, x)
-		for i, v := range y {
-			if p.k.Y.Data == nil {
+		f.Float64.Both(y, d, x)
+		if p.k.Y.Data != nil {
+			clear(v43)
+			fixedpoint.AddRounded(1, y, v43)
+			for i, v := range x43 {
+				if !f.Rest {
+					break
+				}
+				v43[i] += v & positive(v)
+			}
+			addSigned(p.k.Y, lo, p.sign, v43)
+		}
+		if order == 0 {
+			continue
+		}
+		if order == 2 {
+			copy(c, d)
+			f.Float64.Curves(c, x, y)
+		}
+		clear(v43)
+		fixedpoint.AddRounded(1, d, v43)
+		for i, v := range x43 {
+			if !f.Rest {
 				break
 			}
-			v := fixed.FromFloat64(v)
-			if f.Rest {
-				v += max(*at(p.k.X, lo+i), 0)
-			}
-			*at(p.k.Y, lo+i) += number.Signed(p.sign, v)
+			m := positive(v)
+			v43[i] = (v43[i] ^ m) - m + fixed.One&m
 		}
-		if p.curved() {
-			copy(c, d)
-			loops.Curves(c, x, y)
+		addProducts := func(to rev.Vector[fixed.Q43], sign int, from rev.Vector[fixed.Q43]) {
+			v := packed(&w.w43, from, lo, n)
+			if to.Inc == 1 {
+				fixedpoint.AddProducts(sign, v43, v, to.Data[lo:lo+n])
+				return
+			}
+			for i, v := range v {
+				to.Data[(lo+i)*to.Inc] += number.Signed(sign, v43[i].Mul(v))
+			}
 		}
-		for i := range n {
-			slope := fixed.FromFloat64(d[i])
-			if i := lo + i; f.Rest && *at(p.k.X, i) > 0 {
-				slope = fixed.One - slope
-			}
-			i, curve := lo+i, c[i]
-			if p.tangent() {
-				*at(p.t.Y, i) += number.Signed(p.sign, slope.Mul(*at(p.t.X, i)))
-			}
-			if p.gradient() {
-				*at(p.g.X, i) += slope.Mul(*at(p.g.Y, i))
-			}
-			if p.gradientTangent() {
-				*at(p.gt.X, i) += slope.Mul(*at(p.gt.Y, i))
-			}
-			if p.curved() {
-				*at(p.gt.X, i) += fixed.FromFloat64(curve).Mul(*at(p.t.X, i)).Mul(*at(p.g.Y, i))
-			}
+		if p.tangent() {
+			addProducts(p.t.Y, p.sign, p.t.X)
+		}
+		if p.gradient() {
+			addProducts(p.g.X, 1, p.g.Y)
+		}
+		if p.gradientTangent() {
+			addProducts(p.gt.X, 1, p.gt.Y)
+		}
+		for i := 0; p.curved() && i < n; i++ {
+			p.gt.X.Data[(lo+i)*p.gt.X.Inc] += fixed.FromFloat64(c[i]).Mul(p.t.X.Data[(lo+i)*p.t.X.Inc]).Mul(p.g.Y.Data[(lo+i)*p.g.Y.Inc])
 		}
 	}
 }
+
+// packed returns elements lo, ..., lo+n-1 of v: the storage of v itself if it has no gaps, else a copy in buf.
+func packed(buf *[PieceSize]fixed.Q43, v rev.Vector[fixed.Q43], lo, n int) []fixed.Q43 {
+	if v.Inc == 1 {
+		return v.Data[lo : lo+n]
+	}
+	for i := range n {
+		buf[i] = v.Data[(lo+i)*v.Inc]
+	}
+	return buf[:n]
+}
+
+// addSigned computes y_{lo+i} += v_i, or the difference if sign is negative.
+func addSigned(y rev.Vector[fixed.Q43], lo, sign int, v []fixed.Q43) {
+	m := fixed.Q43(sign) >> 63
+	if y.Inc == 1 {
+		y := y.Data[lo:][:len(v)]
+		for i, v := range v {
+			y[i] += (v ^ m) - m
+		}
+		return
+	}
+	for i, v := range v {
+		y.Data[(lo+i)*y.Inc] += (v ^ m) - m
+	}
+}
+
+// positive returns -1 if x > 0, and otherwise 0. A branch would be mispredicted where signs are random.
+func positive(x fixed.Q43) fixed.Q43 { return (-x &^ x) >> 63 }
 
 // Curve returns a function for Curves that calls f for every value and slope.
 func Curve[T rev.Float](f func(y, d T) T) func(d, x, y []T) {

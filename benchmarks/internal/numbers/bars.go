@@ -13,6 +13,7 @@ import (
 	"revnum/rev"
 	"revnum/revlinalg"
 	"revnum/revlog"
+	"revnum/revnn"
 	"revnum/revsparse"
 	"revnum/ulog"
 )
@@ -287,30 +288,51 @@ func passes[T rev.Real](rnd *rand.Rand) []pass {
 }
 
 // elementPasses returns the functions of single elements, and their adjoints.
-func elementPasses[T rev.Real](rnd *rand.Rand) (all []pass) {
+func elementPasses[T rev.Real](rnd *rand.Rand) []pass {
 	const n = 1000
-	x := make([]T, n)
+	x, exponents := make([]T, n), make([]T, n)
 	for i := range x {
-		x[i] = fixed.Of[T](rnd.ExpFloat64() + 1e-3)
+		x[i], exponents[i] = fixed.Of[T](rnd.ExpFloat64()+1e-3), fixed.Of[T](1+2*rnd.Float64())
 	}
 	vector := func() rev.Vector[T] { return rev.ViewSlice(slices.Clone(x)) }
-	add := func(name string, forward, adjoint func()) {
-		name = fmt.Sprintf("%s over Q43, n=%d", name, n)
-		all = append(all, pass{name, 6, forward}, pass{"adjoint of " + name, 6, adjoint})
-	}
 	u, v, w, gu, gv, gw := vector(), vector(), vector(), vector(), vector(), vector()
-	div, sqrt, recip := revlinalg.DivElem[T]{Z: w, X: u, Y: v, Workers: 1}, revlinalg.Sqrt[T]{Y: w, X: u, Workers: 1}, revlinalg.Recip[T]{Y: w, X: u, Workers: 1}
-	exp, log := revlinalg.Exp[T]{Y: w, X: u, Workers: 1}, revlinalg.Log[T]{Y: w, X: u, Workers: 1}
-	sin, cos, atan2 := revlinalg.Sin[T]{Y: w, X: u, Workers: 1}, revlinalg.Cos[T]{Y: w, X: u, Workers: 1}, revlinalg.Atan2[T]{Z: w, X: u, Y: v, Workers: 1}
-	add("DivElem", func() { _ = div.Forward() }, func() { _ = div.Adjoint(revlinalg.DivElem[T]{Z: gw, X: gu, Y: gv}) })
-	add("Recip", func() { _ = recip.Forward() }, func() { _ = recip.Adjoint(revlinalg.Recip[T]{Y: gw, X: gu}) })
-	add("Sqrt", func() { _ = sqrt.Forward() }, func() { _ = sqrt.Adjoint(revlinalg.Sqrt[T]{Y: gw, X: gu}) })
-	add("Exp", func() { exp.Forward() }, func() { exp.Adjoint(revlinalg.Exp[T]{Y: gw, X: gu}) })
-	add("Log", func() { _ = log.Forward() }, func() { _ = log.Adjoint(revlinalg.Log[T]{Y: gw, X: gu}) })
-	add("Sin", func() { sin.Forward() }, func() { sin.Adjoint(revlinalg.Sin[T]{Y: gw, X: gu}) })
-	add("Cos", func() { cos.Forward() }, func() { cos.Adjoint(revlinalg.Cos[T]{Y: gw, X: gu}) })
-	add("Atan2", func() { _ = atan2.Forward() }, func() { _ = atan2.Adjoint(revlinalg.Atan2[T]{Z: gw, X: gu, Y: gv}) })
-	return all
+	return slices.Concat(
+		both("DivElem", revlinalg.DivElem[T]{Z: w, X: u, Y: v, Workers: 1}, revlinalg.DivElem[T]{Z: gw, X: gu, Y: gv}),
+		both("Recip", revlinalg.Recip[T]{Y: w, X: u, Workers: 1}, revlinalg.Recip[T]{Y: gw, X: gu}),
+		both("Square", revlinalg.Square[T]{Y: w, X: u, Workers: 1}, revlinalg.Square[T]{Y: gw, X: gu}),
+		both("Abs", revlinalg.Abs[T]{Y: w, X: u, Workers: 1}, revlinalg.Abs[T]{Y: gw, X: gu}),
+		both("Sqrt", revlinalg.Sqrt[T]{Y: w, X: u, Workers: 1}, revlinalg.Sqrt[T]{Y: gw, X: gu}),
+		both("Exp", revlinalg.Exp[T]{Y: w, X: u, Workers: 1}, revlinalg.Exp[T]{Y: gw, X: gu}),
+		both("Expm1", revlinalg.Expm1[T]{Y: w, X: u, Workers: 1}, revlinalg.Expm1[T]{Y: gw, X: gu}),
+		both("Log", revlinalg.Log[T]{Y: w, X: u, Workers: 1}, revlinalg.Log[T]{Y: gw, X: gu}),
+		both("Log1p", revlinalg.Log1p[T]{Y: w, X: u, Workers: 1}, revlinalg.Log1p[T]{Y: gw, X: gu}),
+		both("Pow", revlinalg.Pow[T]{Z: w, X: u, Y: rev.ViewSlice(exponents), Workers: 1}, revlinalg.Pow[T]{Z: gw, X: gu, Y: gv}),
+		both("Sin", revlinalg.Sin[T]{Y: w, X: u, Workers: 1}, revlinalg.Sin[T]{Y: gw, X: gu}),
+		both("Cos", revlinalg.Cos[T]{Y: w, X: u, Workers: 1}, revlinalg.Cos[T]{Y: gw, X: gu}),
+		both("Tan", revlinalg.Tan[T]{Y: w, X: u, Workers: 1}, revlinalg.Tan[T]{Y: gw, X: gu}),
+		both("Atan2", revlinalg.Atan2[T]{Z: w, X: u, Y: v, Workers: 1}, revlinalg.Atan2[T]{Z: gw, X: gu, Y: gv}),
+		both("Erf", revlinalg.Erf[T]{Y: w, X: u, Workers: 1}, revlinalg.Erf[T]{Y: gw, X: gu}),
+		both("Tanh", revnn.Tanh[T]{Y: w, X: u, Workers: 1}, revnn.Tanh[T]{Y: gw, X: gu}),
+		both("Sigmoid", revnn.Sigmoid[T]{Y: w, X: u, Workers: 1}, revnn.Sigmoid[T]{Y: gw, X: gu}),
+		both("Softplus", revnn.Softplus[T]{Y: w, X: u, Workers: 1}, revnn.Softplus[T]{Y: gw, X: gu}),
+		both("SiLU", revnn.SiLU[T]{Y: w, X: u, Workers: 1}, revnn.SiLU[T]{Y: gw, X: gu}),
+		both("GELU", revnn.GELU[T]{Y: w, X: u, Workers: 1}, revnn.GELU[T]{Y: gw, X: gu}),
+		both("ReLU", revnn.ReLU[T]{Y: w, X: u, Workers: 1}, revnn.ReLU[T]{Y: gw, X: gu}),
+	)
+}
+
+// both returns the passes forward and adjoint of a function of single elements.
+func both[K rev.Kernel[K]](name string, k, g K) []pass {
+	name += " over Q43, n=1000"
+	must := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	return []pass{
+		{name, 6, func() { must(rev.Forward(k)) }},
+		{"adjoint of " + name, 6, func() { must(rev.Adjoint(k, g)) }},
+	}
 }
 
 // sparsePasses returns products with a matrix of order 1000 that has 8 entries in a row.

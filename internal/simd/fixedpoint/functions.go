@@ -25,21 +25,75 @@ func (f Function) Add(sign int, x, y []fixed.Q43) {
 	if len(x) != len(y) {
 		panic(badLength)
 	}
-	for i := 0; i < len(x); {
-		end := len(x)
-		if tier == cpu.AVX512 && len(x) >= vectorLeast {
-			n := cpu.ChunkAt(i, len(x))
-			done := f.vector(n, (*int64)(&x[i]), (*int64)(&y[i]), sign>>(bitsOfInt-1))
+	addAll(len(x), func(i, n int) int { return f.vector(n, (*int64)(&x[i]), (*int64)(&y[i]), sign>>(bitsOfInt-1)) },
+		func(i int) { y[i] += number.Signed(sign, f.value(x[i])) })
+}
+
+// addAll calls vector for numbers from i on, at most n of them, which returns how many are done, and one
+// for those of the next vector if these are not all.
+func addAll(n int, vector func(i, n int) int, one func(i int)) {
+	for i := 0; i < n; {
+		end := n
+		if tier == cpu.AVX512 && n >= vectorLeast {
+			most := cpu.ChunkAt(i, n)
+			done := vector(i, most)
 			i += done
-			if done == n {
+			if done == most {
 				continue
 			}
-			end = min(i+8, len(x)) // of a vector that is not for the assembly
+			end = min(i+8, n)
 		}
 		for ; i < end; i++ {
-			y[i] += number.Signed(sign, f.value(x[i]))
+			one(i)
 		}
 	}
+}
+
+// AddSigned computes y_i += v_i where x_i > 0. Where x_i < 0, it computes y_i -= v_i if both is set. If sign
+// is negative, it subtracts and adds. It panics if the lengths differ.
+func AddSigned(sign int, both bool, x, v, y []fixed.Q43) {
+	if len(x) != len(y) || len(v) != len(y) {
+		panic(badLength)
+	}
+	if tier != cpu.AVX512 || len(x) < vectorLeast {
+		// Branches would be mispredicted where signs are random.
+		minus, below := fixed.Q43(sign>>(bitsOfInt-1)), fixed.Q43(-oneIf(both))
+		for i, x := range x {
+			negative, positive := x>>63, (-x&^x)>>63
+			v := (v[i] ^ minus) - minus
+			y[i] += v&positive - v&negative&below
+		}
+		return
+	}
+	for i := 0; i < len(x); i += cpu.Chunk {
+		vectorAddSigned(cpu.ChunkAt(i, len(x)), (*int64)(&x[i]), (*int64)(&v[i]), (*int64)(&y[i]), -oneIf(both), sign>>(bitsOfInt-1))
+	}
+}
+
+// Floats sets y_i to x_i rounded to nearest. It panics if the lengths differ.
+func Floats(y []float64, x []fixed.Q43) {
+	if len(x) != len(y) {
+		panic(badLength)
+	}
+	if tier != cpu.AVX512 || len(x) < vectorLeast {
+		for i, v := range x {
+			y[i] = v.Float64()
+		}
+		return
+	}
+	for i := 0; i < len(x); i += cpu.Chunk {
+		vectorToFloats(cpu.ChunkAt(i, len(x)), (*int64)(&x[i]), &y[i])
+	}
+}
+
+// AddRounded computes y_i += v_i, or y_i -= v_i if sign is negative, with v_i rounded as FromFloat64 of
+// package fixed does. It panics if the lengths differ, and where FromFloat64 does.
+func AddRounded(sign int, v []float64, y []fixed.Q43) {
+	if len(v) != len(y) {
+		panic(badLength)
+	}
+	addAll(len(v), func(i, n int) int { return vectorAddRounded(n, &v[i], (*int64)(&y[i]), sign>>(bitsOfInt-1)) },
+		func(i int) { y[i] += number.Signed(sign, fixed.FromFloat64(v[i])) })
 }
 
 // AddProducts computes y_i += f(x_i)·v_i, or y_i -= f(x_i)·v_i if sign is negative, rounding f(x_i)
@@ -93,25 +147,6 @@ func (f Function) value(x fixed.Q43) fixed.Q43 {
 	return fixed.Cos(x)
 }
 
-// AddRootQuotients computes y_i += v_i/(2·√x_i), or y_i -= v_i/(2·√x_i) if sign is negative, rounding the
-// root and the quotient. It panics if the lengths differ, and if x_i is not positive.
-func AddRootQuotients(sign int, v, x, y []fixed.Q43) {
-	if len(x) != len(y) || len(v) != len(y) {
-		panic(badLength)
-	}
-	var roots [pieceSize]fixed.Q43
-	for lo := 0; lo < len(x); lo += pieceSize {
-		hi := min(lo+pieceSize, len(x))
-		d := roots[:hi-lo]
-		clear(d)
-		Sqrt.Add(1, x[lo:hi], d)
-		for i := range d {
-			d[i] *= 2
-		}
-		AddQuotients(sign, v[lo:hi], d, y[lo:hi])
-	}
-}
-
 // AddReciprocals computes y_i += 1/x_i, or y_i -= 1/x_i if sign is negative, as AddQuotients does.
 func AddReciprocals(sign int, x, y []fixed.Q43) {
 	if len(x) != len(y) {
@@ -152,19 +187,7 @@ func AddQuotients(sign int, x, y, z []fixed.Q43) {
 	if len(x) != len(z) || len(y) != len(z) {
 		panic(badLength)
 	}
-	for i := 0; i < len(z); {
-		end := len(z)
-		if tier == cpu.AVX512 && len(z) >= vectorLeast {
-			n := cpu.ChunkAt(i, len(z))
-			done := vectorAddQuotients(n, (*int64)(&x[i]), (*int64)(&y[i]), (*int64)(&z[i]), sign>>(bitsOfInt-1))
-			i += done
-			if done == n {
-				continue
-			}
-			end = min(i+8, len(z))
-		}
-		for ; i < end; i++ {
-			z[i] += number.Signed(sign, x[i].Div(y[i]))
-		}
-	}
+	addAll(len(z), func(i, n int) int {
+		return vectorAddQuotients(n, (*int64)(&x[i]), (*int64)(&y[i]), (*int64)(&z[i]), sign>>(bitsOfInt-1))
+	}, func(i int) { z[i] += number.Signed(sign, x[i].Div(y[i])) })
 }

@@ -80,6 +80,8 @@ func testFunctions(t *testing.T, rnd *rand.Rand, n int, from, other func(*rand.R
 		}
 	}
 	sign, got := 2*rnd.IntN(2)-1, draw(rnd, n, other)
+	testSigned(t, sign, x, y, got)
+	testFloats(t, rnd, sign, x, got)
 	for i := range y {
 		if y[i] == 0 {
 			y[i] = 1
@@ -101,9 +103,6 @@ func testFunctions(t *testing.T, rnd *rand.Rand, n int, from, other func(*rand.R
 		{"x/y", func(z []fixed.Q43) { AddQuotients(sign, x, y, z) }, fixed.Q43.Div},
 		{"x/y/y", func(z []fixed.Q43) { AddQuotientsTwice(sign, x, y, z) }, func(x, y fixed.Q43) fixed.Q43 { return x.Div(y).Div(y) }},
 		{"1/y", func(z []fixed.Q43) { AddReciprocals(sign, y, z) }, func(_, y fixed.Q43) fixed.Q43 { return fixed.One.Div(y) }},
-		{"x/(2√|y|)", func(z []fixed.Q43) { AddRootQuotients(sign, x, positive(y), z) }, func(x, y fixed.Q43) fixed.Q43 {
-			return fixed.SqrtAdjoint(positive([]fixed.Q43{y})[0], x)
-		}},
 	} {
 		z := slices.Clone(got)
 		q.add(z)
@@ -115,13 +114,47 @@ func testFunctions(t *testing.T, rnd *rand.Rand, n int, from, other func(*rand.R
 	}
 }
 
-// positive returns the magnitudes of numbers that are not 0, the largest number for the least.
-func positive(x []fixed.Q43) []fixed.Q43 {
-	x = slices.Clone(x)
-	for i, v := range x {
-		x[i] = v.AbsSat()
+func testSigned(t *testing.T, sign int, x, v, y []fixed.Q43) {
+	t.Helper()
+	for _, both := range []bool{false, true} {
+		got := slices.Clone(y)
+		AddSigned(sign, both, x, v, got)
+		for i, want := range y {
+			if x[i] > 0 {
+				want += fixed.Q43(sign) * v[i]
+			} else if x[i] < 0 && both {
+				want -= fixed.Q43(sign) * v[i]
+			}
+			if got[i] != want {
+				t.Fatalf("both %v: %d and %d to %d: %d, want %d", both, int64(x[i]), int64(v[i]), int64(y[i]), int64(got[i]), int64(want))
+			}
+		}
 	}
-	return x
+}
+
+// testFloats converts x, and adds floats of all magnitudes, some of them next to halves and out of range.
+func testFloats(t *testing.T, rnd *rand.Rand, sign int, x, y []fixed.Q43) {
+	t.Helper()
+	f := make([]float64, len(x))
+	Floats(f, x)
+	for i, v := range x {
+		if f[i] != v.Float64() {
+			t.Fatalf("%d is %v, want %v", int64(v), f[i], v.Float64())
+		}
+		switch rnd.IntN(8) {
+		case 0:
+			f[i] = float64(v>>12)*0x1p-43 + 0x1p-44
+		case 1:
+			f[i] = math.Ldexp(rnd.NormFloat64(), rnd.IntN(100)-70)
+		}
+	}
+	got := slices.Clone(y)
+	AddRounded(sign, f, got)
+	for i, v := range f {
+		if want := y[i] + fixed.Q43(sign)*fixed.FromFloat64(v); got[i] != want {
+			t.Fatalf("%v to %d: %d, want %d", v, int64(y[i]), int64(got[i]), int64(want))
+		}
+	}
 }
 
 // boundaries returns numbers at and next to those where the functions change their ways: powers of
@@ -216,6 +249,8 @@ func TestFunctionsPanic(t *testing.T) {
 		for _, f := range []func(){
 			func() { Log.Add(1, y, x) }, func() { Sqrt.Add(1, y, x) }, func() { Sin.Add(1, x, y[1:]) },
 			func() { AddQuotients(1, x, make([]fixed.Q43, 9), y) }, func() { AddQuotients(1, x, y, y[1:]) },
+			func() { AddSigned(1, true, x, y, y[1:]) }, func() { Floats(make([]float64, 8), x) }, func() { AddRounded(1, make([]float64, 8), x) },
+			func() { AddRounded(1, slices.Repeat([]float64{math.NaN()}, 9), x) }, func() { AddRounded(-1, slices.Repeat([]float64{math.Inf(1)}, 9), x) },
 		} {
 			if !simdtest.Panics(f) {
 				t.Error("no panic")

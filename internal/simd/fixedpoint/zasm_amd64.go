@@ -164,6 +164,30 @@ func vectorAddLog(n int, x *int64, y *int64, minus int, table *uint64) int {
 //go:noescape
 func addLog(n int, x *int64, y *int64, minus int, table *uint64) int
 
+// vectorAddSigned computes y_i += v_i where x_i > 0, and y_i -= v_i where x_i < 0 if below is -1 and not 0; or -= and += if minus is -1 and not 0.
+func vectorAddSigned(n int, x *int64, v *int64, y *int64, below int, minus int) {
+	addSigned(n, x, v, y, below, minus)
+}
+
+//go:noescape
+func addSigned(n int, x *int64, v *int64, y *int64, below int, minus int)
+
+// vectorToFloats sets y_i to x_i rounded to nearest.
+func vectorToFloats(n int, x *int64, y *float64) {
+	toFloats(n, x, y)
+}
+
+//go:noescape
+func toFloats(n int, x *int64, y *float64)
+
+// vectorAddRounded computes y_i += v_i rounded to nearest, or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddRounded(n int, v *float64, y *int64, minus int) int {
+	return addRounded(n, v, y, minus)
+}
+
+//go:noescape
+func addRounded(n int, v *float64, y *int64, minus int) int
+
 // vectorAddSine computes y_i += sin(x_i), or cos(x_i) if quarter is 1 and not 0, or -= if minus is -1 and not 0. It returns n.
 func vectorAddSine(n int, x *int64, y *int64, minus int, quarter int) int {
 	return addSine(n, x, y, minus, quarter)

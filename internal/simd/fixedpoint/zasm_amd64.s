@@ -5504,6 +5504,253 @@ stopped:
 	VZEROUPPER
 	RET
 
+// func addSignedAVX512<>(n int, x *int64, v *int64, y *int64, below int, minus int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addSignedAVX512<>(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         v+16(FP), DX
+	MOVQ         y+24(FP), BX
+	VPXORQ       Z2, Z2, Z2
+	MOVQ         minus+40(FP), SI
+	VPBROADCASTQ SI, Z1
+	MOVQ         below+32(FP), SI
+	VPBROADCASTQ SI, Z0
+	XORQ         SI, SI
+	LEAQ         -16(AX), DI
+	TESTQ        DI, DI
+	JL           oneTest163
+
+many161:
+	VMOVUPS  (CX)(SI*8), Z3
+	VMOVUPS  (DX)(SI*8), Z4
+	VMOVUPS  (BX)(SI*8), Z5
+	VPCMPQ   $0x06, Z2, Z3, K1
+	VPMOVQ2M Z3, K2
+	VPXORQ   Z1, Z4, Z4
+	VPSUBQ   Z1, Z4, Z4
+	VPADDQ   Z4, Z5, K1, Z5
+	VPANDQ   Z0, Z4, Z4
+	VPSUBQ   Z4, Z5, K2, Z5
+	VMOVUPS  Z5, (BX)(SI*8)
+	VMOVUPS  64(CX)(SI*8), Z3
+	VMOVUPS  64(DX)(SI*8), Z4
+	VMOVUPS  64(BX)(SI*8), Z5
+	VPCMPQ   $0x06, Z2, Z3, K1
+	VPMOVQ2M Z3, K2
+	VPXORQ   Z1, Z4, Z4
+	VPSUBQ   Z1, Z4, Z4
+	VPADDQ   Z4, Z5, K1, Z5
+	VPANDQ   Z0, Z4, Z4
+	VPSUBQ   Z4, Z5, K2, Z5
+	VMOVUPS  Z5, 64(BX)(SI*8)
+	ADDQ     $0x10, SI
+	CMPQ     SI, DI
+	JLE      many161
+
+oneTest163:
+	LEAQ -8(AX), DI
+	CMPQ SI, DI
+	JG   tail164
+
+one162:
+	VMOVUPS  (CX)(SI*8), Z3
+	VMOVUPS  (DX)(SI*8), Z4
+	VMOVUPS  (BX)(SI*8), Z5
+	VPCMPQ   $0x06, Z2, Z3, K1
+	VPMOVQ2M Z3, K2
+	VPXORQ   Z1, Z4, Z4
+	VPSUBQ   Z1, Z4, Z4
+	VPADDQ   Z4, Z5, K1, Z5
+	VPANDQ   Z0, Z4, Z4
+	VPSUBQ   Z4, Z5, K2, Z5
+	VMOVUPS  Z5, (BX)(SI*8)
+	ADDQ     $0x08, SI
+	CMPQ     SI, DI
+	JLE      one162
+
+tail164:
+	SUBQ      SI, AX
+	JZ        done165
+	MOVQ      $-1, DI
+	SHLXQ     AX, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z3
+	VMOVUPD.Z (DX)(SI*8), K1, Z4
+	VMOVUPD.Z (BX)(SI*8), K1, Z5
+	VPCMPQ    $0x06, Z2, Z3, K2
+	VPMOVQ2M  Z3, K3
+	VPXORQ    Z1, Z4, Z4
+	VPSUBQ    Z1, Z4, Z4
+	VPADDQ    Z4, Z5, K2, Z5
+	VPANDQ    Z0, Z4, Z4
+	VPSUBQ    Z4, Z5, K3, Z5
+	VMOVUPD   Z5, K1, (BX)(SI*8)
+
+done165:
+	VZEROUPPER
+	RET
+
+// func toFloatsAVX512<>(n int, x *int64, y *float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·toFloatsAVX512<>(SB), NOSPLIT, $0-24
+	MOVQ  n+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	XORQ  BX, BX
+	LEAQ  -16(AX), SI
+	TESTQ SI, SI
+	JL    oneTest168
+
+many166:
+	VMOVUPS   (CX)(BX*8), Z0
+	VCVTQQ2PD Z0, Z0
+	VMULPD    constants<>+3008(SB), Z0, Z0
+	VMOVUPS   Z0, (DX)(BX*8)
+	VMOVUPS   64(CX)(BX*8), Z0
+	VCVTQQ2PD Z0, Z0
+	VMULPD    constants<>+3008(SB), Z0, Z0
+	VMOVUPS   Z0, 64(DX)(BX*8)
+	ADDQ      $0x10, BX
+	CMPQ      BX, SI
+	JLE       many166
+
+oneTest168:
+	LEAQ -8(AX), SI
+	CMPQ BX, SI
+	JG   tail169
+
+one167:
+	VMOVUPS   (CX)(BX*8), Z0
+	VCVTQQ2PD Z0, Z0
+	VMULPD    constants<>+3008(SB), Z0, Z0
+	VMOVUPS   Z0, (DX)(BX*8)
+	ADDQ      $0x08, BX
+	CMPQ      BX, SI
+	JLE       one167
+
+tail169:
+	SUBQ      BX, AX
+	JZ        done170
+	MOVQ      $-1, SI
+	SHLXQ     AX, SI, SI
+	NOTQ      SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z0
+	VCVTQQ2PD Z0, Z0
+	VMULPD    constants<>+3008(SB), Z0, Z0
+	VMOVUPD   Z0, K1, (DX)(BX*8)
+
+done170:
+	VZEROUPPER
+	RET
+
+// func addRoundedAVX512<>(n int, v *float64, y *int64, minus int) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addRoundedAVX512<>(SB), NOSPLIT, $0-40
+	MOVQ         v+8(FP), AX
+	MOVQ         n+0(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         minus+24(FP), BX
+	VPBROADCASTQ BX, Z0
+	XORQ         BX, BX
+	LEAQ         -16(CX), SI
+	TESTQ        SI, SI
+	JL           oneTest173
+
+many171:
+	VMOVUPS   (AX)(BX*8), Z1
+	VMOVUPS   64(AX)(BX*8), Z2
+	VPANDQ    constants<>+3072(SB), Z1, Z3
+	VCMPPD    $0x15, constants<>+3136(SB), Z3, K1
+	VMULPD    constants<>+1280(SB), Z1, Z1
+	VCVTPD2QQ Z1, Z3
+	VPANDQ    constants<>+3072(SB), Z2, Z1
+	VCMPPD    $0x15, constants<>+3136(SB), Z1, K2
+	VMULPD    constants<>+1280(SB), Z2, Z2
+	VCVTPD2QQ Z2, Z1
+	KORB      K2, K1, K1
+	KTESTB    K1, K1
+	JZ        good176
+	MOVQ      BX, AX
+	JMP       stopped
+
+good176:
+	VPXORQ  Z0, Z3, Z3
+	VPSUBQ  Z0, Z3, Z3
+	VMOVUPS (DX)(BX*8), Z2
+	VPADDQ  Z2, Z3, Z3
+	VMOVUPS Z3, (DX)(BX*8)
+	VPXORQ  Z0, Z1, Z1
+	VPSUBQ  Z0, Z1, Z1
+	VMOVUPS 64(DX)(BX*8), Z2
+	VPADDQ  Z2, Z1, Z1
+	VMOVUPS Z1, 64(DX)(BX*8)
+	ADDQ    $0x10, BX
+	CMPQ    BX, SI
+	JLE     many171
+
+oneTest173:
+	LEAQ -8(CX), SI
+	CMPQ BX, SI
+	JG   tail174
+
+one172:
+	VMOVUPS   (AX)(BX*8), Z1
+	VPANDQ    constants<>+3072(SB), Z1, Z2
+	VCMPPD    $0x15, constants<>+3136(SB), Z2, K1
+	VMULPD    constants<>+1280(SB), Z1, Z1
+	VCVTPD2QQ Z1, Z2
+	KTESTB    K1, K1
+	JZ        good177
+	MOVQ      BX, AX
+	JMP       stopped
+
+good177:
+	VPXORQ  Z0, Z2, Z2
+	VPSUBQ  Z0, Z2, Z2
+	VMOVUPS (DX)(BX*8), Z1
+	VPADDQ  Z1, Z2, Z2
+	VMOVUPS Z2, (DX)(BX*8)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     one172
+
+tail174:
+	MOVQ      CX, SI
+	SUBQ      BX, SI
+	JZ        done175
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (AX)(BX*8), K1, Z1
+	VPANDQ    constants<>+3072(SB), Z1, Z2
+	VCMPPD    $0x15, constants<>+3136(SB), Z2, K2
+	VMULPD    constants<>+1280(SB), Z1, Z1
+	VCVTPD2QQ Z1, Z2
+	KANDB     K1, K2, K2
+	KTESTB    K2, K2
+	JZ        good178
+	MOVQ      BX, AX
+	JMP       stopped
+
+good178:
+	VPXORQ    Z0, Z2, Z2
+	VPSUBQ    Z0, Z2, Z2
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VPADDQ    Z0, Z2, Z2
+	VMOVUPD   Z2, K1, (DX)(BX*8)
+
+done175:
+	MOVQ CX, AX
+
+stopped:
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func addSineAVX512<>(n int, x *int64, y *int64, minus int, quarter int) int
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
@@ -5518,9 +5765,9 @@ TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest163
+	JL           oneTest181
 
-many161:
+many179:
 	VMOVUPS     (AX)(BX*8), Z3
 	VMOVUPS     64(AX)(BX*8), Z4
 	VPABSQ      Z3, Z5
@@ -5529,50 +5776,50 @@ many161:
 	VPSRLQ      $0x34, Z6, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+3008(SB), Z5, Z9
-	VPMADD52HUQ constants<>+3008(SB), Z6, Z10
-	VPMADD52LUQ constants<>+3072(SB), Z5, Z9
-	VPMADD52LUQ constants<>+3072(SB), Z6, Z10
+	VPMADD52HUQ constants<>+3200(SB), Z5, Z9
+	VPMADD52HUQ constants<>+3200(SB), Z6, Z10
+	VPMADD52LUQ constants<>+3264(SB), Z5, Z9
+	VPMADD52LUQ constants<>+3264(SB), Z6, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z11
-	VPMADD52HUQ constants<>+3072(SB), Z6, Z12
-	VPMADD52LUQ constants<>+3008(SB), Z7, Z9
-	VPMADD52LUQ constants<>+3008(SB), Z8, Z10
-	VPMADD52HUQ constants<>+3008(SB), Z7, Z11
-	VPMADD52HUQ constants<>+3008(SB), Z8, Z12
-	VPMADD52LUQ constants<>+3072(SB), Z7, Z11
+	VPMADD52HUQ constants<>+3264(SB), Z5, Z11
+	VPMADD52HUQ constants<>+3264(SB), Z6, Z12
+	VPMADD52LUQ constants<>+3200(SB), Z7, Z9
+	VPMADD52LUQ constants<>+3200(SB), Z8, Z10
+	VPMADD52HUQ constants<>+3200(SB), Z7, Z11
+	VPMADD52HUQ constants<>+3200(SB), Z8, Z12
+	VPMADD52LUQ constants<>+3264(SB), Z7, Z11
 	VPSRLQ      $0x0c, Z9, Z9
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z9, Z9
-	VPMADD52LUQ constants<>+3072(SB), Z8, Z12
+	VPMADD52LUQ constants<>+3264(SB), Z8, Z12
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ constants<>+3136(SB), Z5, Z11
-	VPMADD52HUQ constants<>+3136(SB), Z6, Z12
-	VPMADD52LUQ constants<>+3200(SB), Z5, Z11
-	VPMADD52LUQ constants<>+3200(SB), Z6, Z12
+	VPMADD52HUQ constants<>+3328(SB), Z5, Z11
+	VPMADD52HUQ constants<>+3328(SB), Z6, Z12
+	VPMADD52LUQ constants<>+3392(SB), Z5, Z11
+	VPMADD52LUQ constants<>+3392(SB), Z6, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ constants<>+3200(SB), Z5, Z13
-	VPMADD52HUQ constants<>+3200(SB), Z6, Z14
-	VPMADD52LUQ constants<>+3136(SB), Z7, Z11
-	VPMADD52LUQ constants<>+3136(SB), Z8, Z12
-	VPMADD52HUQ constants<>+3136(SB), Z7, Z13
-	VPMADD52HUQ constants<>+3136(SB), Z8, Z14
-	VPMADD52LUQ constants<>+3200(SB), Z7, Z13
+	VPMADD52HUQ constants<>+3392(SB), Z5, Z13
+	VPMADD52HUQ constants<>+3392(SB), Z6, Z14
+	VPMADD52LUQ constants<>+3328(SB), Z7, Z11
+	VPMADD52LUQ constants<>+3328(SB), Z8, Z12
+	VPMADD52HUQ constants<>+3328(SB), Z7, Z13
+	VPMADD52HUQ constants<>+3328(SB), Z8, Z14
+	VPMADD52LUQ constants<>+3392(SB), Z7, Z13
 	VPSRLQ      $0x0c, Z11, Z11
 	VPSLLQ      $0x28, Z13, Z13
 	VPADDQ      Z13, Z11, Z11
-	VPMADD52LUQ constants<>+3200(SB), Z8, Z14
+	VPMADD52LUQ constants<>+3392(SB), Z8, Z14
 	VPSRLQ      $0x0c, Z12, Z12
 	VPSLLQ      $0x28, Z14, Z14
 	VPADDQ      Z14, Z12, Z12
-	VPMULLQ     constants<>+3136(SB), Z5, Z5
-	VPMULLQ     constants<>+3136(SB), Z6, Z6
+	VPMULLQ     constants<>+3328(SB), Z5, Z5
+	VPMULLQ     constants<>+3328(SB), Z6, Z6
 	VPADDQ      Z9, Z5, Z7
 	VPADDQ      Z10, Z6, Z8
 	VPCMPUQ     $0x01, Z5, Z7, K1
@@ -5585,8 +5832,8 @@ many161:
 	VPSRLQ      $0x2b, Z8, Z8
 	VPORQ       Z7, Z5, Z5
 	VPORQ       Z8, Z6, Z6
-	VPADDQ      constants<>+3264(SB), Z5, Z7
-	VPADDQ      constants<>+3264(SB), Z6, Z8
+	VPADDQ      constants<>+3456(SB), Z5, Z7
+	VPADDQ      constants<>+3456(SB), Z6, Z8
 	VPSRLQ      $0x3e, Z7, Z7
 	VPSRLQ      $0x3e, Z8, Z8
 	VPSLLQ      $0x3e, Z7, Z9
@@ -5615,23 +5862,23 @@ many161:
 	VPSRLQ      $0x34, Z5, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+3328(SB), Z4, Z8
-	VPMADD52HUQ constants<>+3328(SB), Z5, Z10
-	VPMADD52LUQ constants<>+3392(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3392(SB), Z5, Z10
+	VPMADD52HUQ constants<>+3520(SB), Z4, Z8
+	VPMADD52HUQ constants<>+3520(SB), Z5, Z10
+	VPMADD52LUQ constants<>+3584(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3584(SB), Z5, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ constants<>+3392(SB), Z4, Z11
-	VPMADD52HUQ constants<>+3392(SB), Z5, Z12
-	VPMADD52LUQ constants<>+3328(SB), Z6, Z8
-	VPMADD52LUQ constants<>+3328(SB), Z7, Z10
-	VPMADD52HUQ constants<>+3328(SB), Z6, Z11
-	VPMADD52HUQ constants<>+3328(SB), Z7, Z12
-	VPMADD52LUQ constants<>+3392(SB), Z6, Z11
+	VPMADD52HUQ constants<>+3584(SB), Z4, Z11
+	VPMADD52HUQ constants<>+3584(SB), Z5, Z12
+	VPMADD52LUQ constants<>+3520(SB), Z6, Z8
+	VPMADD52LUQ constants<>+3520(SB), Z7, Z10
+	VPMADD52HUQ constants<>+3520(SB), Z6, Z11
+	VPMADD52HUQ constants<>+3520(SB), Z7, Z12
+	VPMADD52LUQ constants<>+3584(SB), Z6, Z11
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z8, Z8
-	VPMADD52LUQ constants<>+3392(SB), Z7, Z12
+	VPMADD52LUQ constants<>+3584(SB), Z7, Z12
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z10, Z10
@@ -5665,12 +5912,12 @@ many161:
 	VPSRLQ      $0x34, Z7, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VMOVUPD     constants<>+3456(SB), K1, Z13
-	VMOVUPD     constants<>+3456(SB), K2, Z14
-	VMOVUPS     constants<>+3520(SB), Z15
-	VMOVUPS     constants<>+3520(SB), Z16
-	VMOVUPD     constants<>+3584(SB), K1, Z15
-	VMOVUPD     constants<>+3584(SB), K2, Z16
+	VMOVUPD     constants<>+3648(SB), K1, Z13
+	VMOVUPD     constants<>+3648(SB), K2, Z14
+	VMOVUPS     constants<>+3712(SB), Z15
+	VMOVUPS     constants<>+3712(SB), Z16
+	VMOVUPD     constants<>+3776(SB), K1, Z15
+	VMOVUPD     constants<>+3776(SB), K2, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z13, Z6, Z17
@@ -5681,10 +5928,10 @@ many161:
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSUBQ      Z17, Z15, Z13
 	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+3648(SB), Z15
-	VMOVUPS     constants<>+3648(SB), Z16
-	VMOVUPD     constants<>+3712(SB), K1, Z15
-	VMOVUPD     constants<>+3712(SB), K2, Z16
+	VMOVUPS     constants<>+3840(SB), Z15
+	VMOVUPS     constants<>+3840(SB), Z16
+	VMOVUPD     constants<>+3904(SB), K1, Z15
+	VMOVUPD     constants<>+3904(SB), K2, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z13, Z6, Z17
@@ -5695,10 +5942,10 @@ many161:
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSUBQ      Z17, Z15, Z13
 	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+3776(SB), Z15
-	VMOVUPS     constants<>+3776(SB), Z16
-	VMOVUPD     constants<>+3840(SB), K1, Z15
-	VMOVUPD     constants<>+3840(SB), K2, Z16
+	VMOVUPS     constants<>+3968(SB), Z15
+	VMOVUPS     constants<>+3968(SB), Z16
+	VMOVUPD     constants<>+4032(SB), K1, Z15
+	VMOVUPD     constants<>+4032(SB), K2, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z13, Z6, Z17
@@ -5709,32 +5956,10 @@ many161:
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSUBQ      Z17, Z15, Z13
 	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+3904(SB), Z15
-	VMOVUPS     constants<>+3904(SB), Z16
-	VMOVUPD     constants<>+3968(SB), K1, Z15
-	VMOVUPD     constants<>+3968(SB), K2, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z13, Z6, Z17
-	VPMADD52HUQ Z14, Z7, Z18
-	VPMADD52LUQ Z13, Z11, Z17
-	VPMADD52LUQ Z14, Z12, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ Z13, Z11, Z19
-	VPMADD52HUQ Z14, Z12, Z20
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z17, Z17
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z18, Z18
-	VPSUBQ      Z17, Z15, Z13
-	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+4032(SB), Z15
-	VMOVUPS     constants<>+4032(SB), Z16
-	VMOVUPD     constants<>+4096(SB), K1, Z15
-	VMOVUPD     constants<>+4096(SB), K2, Z16
+	VMOVUPS     constants<>+4096(SB), Z15
+	VMOVUPS     constants<>+4096(SB), Z16
+	VMOVUPD     constants<>+4160(SB), K1, Z15
+	VMOVUPD     constants<>+4160(SB), K2, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z13, Z6, Z17
@@ -5753,10 +5978,32 @@ many161:
 	VPADDQ      Z20, Z18, Z18
 	VPSUBQ      Z17, Z15, Z13
 	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+4160(SB), Z15
-	VMOVUPS     constants<>+4160(SB), Z16
-	VMOVUPD     constants<>+4224(SB), K1, Z15
-	VMOVUPD     constants<>+4224(SB), K2, Z16
+	VMOVUPS     constants<>+4224(SB), Z15
+	VMOVUPS     constants<>+4224(SB), Z16
+	VMOVUPD     constants<>+4288(SB), K1, Z15
+	VMOVUPD     constants<>+4288(SB), K2, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z13, Z6, Z17
+	VPMADD52HUQ Z14, Z7, Z18
+	VPMADD52LUQ Z13, Z11, Z17
+	VPMADD52LUQ Z14, Z12, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z13, Z11, Z19
+	VPMADD52HUQ Z14, Z12, Z20
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z17, Z17
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z18, Z18
+	VPSUBQ      Z17, Z15, Z13
+	VPSUBQ      Z18, Z16, Z14
+	VMOVUPS     constants<>+4352(SB), Z15
+	VMOVUPS     constants<>+4352(SB), Z16
+	VMOVUPD     constants<>+4416(SB), K1, Z15
+	VMOVUPD     constants<>+4416(SB), K2, Z16
 	VPSRLQ      $0x34, Z13, Z17
 	VPSRLQ      $0x34, Z14, Z18
 	VPXORQ      Z19, Z19, Z19
@@ -5783,8 +6030,8 @@ many161:
 	VPADDQ      Z22, Z20, Z20
 	VPSUBQ      Z19, Z15, Z13
 	VPSUBQ      Z20, Z16, Z14
-	VMOVUPS     constants<>+4288(SB), Z15
-	VMOVUPS     constants<>+4288(SB), Z16
+	VMOVUPS     constants<>+4480(SB), Z15
+	VMOVUPS     constants<>+4480(SB), Z16
 	VMOVUPD     constants<>+512(SB), K1, Z15
 	VMOVUPD     constants<>+512(SB), K2, Z16
 	VPSRLQ      $0x34, Z13, Z17
@@ -5867,12 +6114,12 @@ many161:
 	VPSRLQ      $0x0c, Z14, Z14
 	VPSLLQ      $0x28, Z16, Z16
 	VPADDQ      Z16, Z14, Z14
-	VPADDQ      constants<>+4352(SB), Z13, Z4
-	VPADDQ      constants<>+4352(SB), Z14, Z5
+	VPADDQ      constants<>+4544(SB), Z13, Z4
+	VPADDQ      constants<>+4544(SB), Z14, Z5
 	VPSRLQ      $0x13, Z4, Z4
 	VPSRLQ      $0x13, Z5, Z5
-	VPADDQ      constants<>+4416(SB), Z11, Z7
-	VPADDQ      constants<>+4416(SB), Z6, Z6
+	VPADDQ      constants<>+4608(SB), Z11, Z7
+	VPADDQ      constants<>+4608(SB), Z6, Z6
 	VPSRLQ      $0x14, Z7, Z7
 	VPSRLQ      $0x14, Z6, Z6
 	VMOVUPD     Z7, K1, Z4
@@ -5894,47 +6141,47 @@ many161:
 	VMOVUPS     Z5, 64(DX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many161
+	JLE         many179
 
-oneTest163:
+oneTest181:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail164
+	JG   tail182
 
-one162:
+one180:
 	VMOVUPS     (AX)(BX*8), Z3
 	VPABSQ      Z3, Z4
 	VPSRLQ      $0x34, Z4, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+3008(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3072(SB), Z4, Z6
+	VPMADD52HUQ constants<>+3200(SB), Z4, Z6
+	VPMADD52LUQ constants<>+3264(SB), Z4, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3072(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3008(SB), Z5, Z6
-	VPMADD52HUQ constants<>+3008(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3072(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3264(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3200(SB), Z5, Z6
+	VPMADD52HUQ constants<>+3200(SB), Z5, Z7
+	VPMADD52LUQ constants<>+3264(SB), Z5, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3136(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3200(SB), Z4, Z7
+	VPMADD52HUQ constants<>+3328(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3392(SB), Z4, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3200(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z7
-	VPMADD52HUQ constants<>+3136(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3200(SB), Z5, Z8
+	VPMADD52HUQ constants<>+3392(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3328(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3328(SB), Z5, Z8
+	VPMADD52LUQ constants<>+3392(SB), Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPMULLQ     constants<>+3136(SB), Z4, Z4
+	VPMULLQ     constants<>+3328(SB), Z4, Z4
 	VPADDQ      Z6, Z4, Z5
 	VPCMPUQ     $0x01, Z4, Z5, K1
 	VPSUBQ      constants<>+1472(SB), Z7, K1, Z7
 	VPSLLQ      $0x15, Z7, Z4
 	VPSRLQ      $0x2b, Z5, Z5
 	VPORQ       Z5, Z4, Z4
-	VPADDQ      constants<>+3264(SB), Z4, Z5
+	VPADDQ      constants<>+3456(SB), Z4, Z5
 	VPSRLQ      $0x3e, Z5, Z5
 	VPSLLQ      $0x3e, Z5, Z6
 	VPSUBQ      Z6, Z4, Z4
@@ -5949,13 +6196,13 @@ one162:
 	VPSLLQ      $0x02, Z3, Z3
 	VPSRLQ      $0x34, Z3, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+3328(SB), Z3, Z5
-	VPMADD52LUQ constants<>+3392(SB), Z3, Z5
+	VPMADD52HUQ constants<>+3520(SB), Z3, Z5
+	VPMADD52LUQ constants<>+3584(SB), Z3, Z5
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3392(SB), Z3, Z7
-	VPMADD52LUQ constants<>+3328(SB), Z4, Z5
-	VPMADD52HUQ constants<>+3328(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3392(SB), Z4, Z7
+	VPMADD52HUQ constants<>+3584(SB), Z3, Z7
+	VPMADD52LUQ constants<>+3520(SB), Z4, Z5
+	VPMADD52HUQ constants<>+3520(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3584(SB), Z4, Z7
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z5, Z5
@@ -5974,41 +6221,30 @@ one162:
 	VPSLLQ      $0x02, Z4, Z4
 	VPSRLQ      $0x34, Z4, Z7
 	VPXORQ      Z8, Z8, Z8
-	VMOVUPD     constants<>+3456(SB), K1, Z8
-	VMOVUPS     constants<>+3520(SB), Z9
-	VMOVUPD     constants<>+3584(SB), K1, Z9
+	VMOVUPD     constants<>+3648(SB), K1, Z8
+	VMOVUPS     constants<>+3712(SB), Z9
+	VMOVUPD     constants<>+3776(SB), K1, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z8, Z4, Z10
 	VPMADD52LUQ Z8, Z7, Z10
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+3648(SB), Z9
-	VMOVUPD     constants<>+3712(SB), K1, Z9
+	VMOVUPS     constants<>+3840(SB), Z9
+	VMOVUPD     constants<>+3904(SB), K1, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z8, Z4, Z10
 	VPMADD52LUQ Z8, Z7, Z10
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+3776(SB), Z9
-	VMOVUPD     constants<>+3840(SB), K1, Z9
+	VMOVUPS     constants<>+3968(SB), Z9
+	VMOVUPD     constants<>+4032(SB), K1, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z8, Z4, Z10
 	VPMADD52LUQ Z8, Z7, Z10
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+3904(SB), Z9
-	VMOVUPD     constants<>+3968(SB), K1, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z8, Z4, Z10
-	VPMADD52LUQ Z8, Z7, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z8, Z7, Z11
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z10, Z10
-	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+4032(SB), Z9
-	VMOVUPD     constants<>+4096(SB), K1, Z9
+	VMOVUPS     constants<>+4096(SB), Z9
+	VMOVUPD     constants<>+4160(SB), K1, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z8, Z4, Z10
 	VPMADD52LUQ Z8, Z7, Z10
@@ -6018,8 +6254,19 @@ one162:
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z10, Z10
 	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+4160(SB), Z9
-	VMOVUPD     constants<>+4224(SB), K1, Z9
+	VMOVUPS     constants<>+4224(SB), Z9
+	VMOVUPD     constants<>+4288(SB), K1, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z8, Z4, Z10
+	VPMADD52LUQ Z8, Z7, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z8, Z7, Z11
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z10, Z10
+	VPSUBQ      Z10, Z9, Z8
+	VMOVUPS     constants<>+4352(SB), Z9
+	VMOVUPD     constants<>+4416(SB), K1, Z9
 	VPSRLQ      $0x34, Z8, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPMADD52HUQ Z8, Z4, Z11
@@ -6033,7 +6280,7 @@ one162:
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z11, Z11
 	VPSUBQ      Z11, Z9, Z8
-	VMOVUPS     constants<>+4288(SB), Z9
+	VMOVUPS     constants<>+4480(SB), Z9
 	VMOVUPD     constants<>+512(SB), K1, Z9
 	VPSRLQ      $0x34, Z8, Z10
 	VPXORQ      Z11, Z11, Z11
@@ -6075,9 +6322,9 @@ one162:
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
-	VPADDQ      constants<>+4352(SB), Z8, Z3
+	VPADDQ      constants<>+4544(SB), Z8, Z3
 	VPSRLQ      $0x13, Z3, Z3
-	VPADDQ      constants<>+4416(SB), Z7, Z4
+	VPADDQ      constants<>+4608(SB), Z7, Z4
 	VPSRLQ      $0x14, Z4, Z4
 	VMOVUPD     Z4, K1, Z3
 	VPXORQ      Z4, Z4, Z4
@@ -6090,12 +6337,12 @@ one162:
 	VMOVUPS     Z3, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one162
+	JLE         one180
 
-tail164:
+tail182:
 	MOVQ        CX, SI
 	SUBQ        BX, SI
-	JZ          done165
+	JZ          done183
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -6104,35 +6351,35 @@ tail164:
 	VPABSQ      Z3, Z4
 	VPSRLQ      $0x34, Z4, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+3008(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3072(SB), Z4, Z6
+	VPMADD52HUQ constants<>+3200(SB), Z4, Z6
+	VPMADD52LUQ constants<>+3264(SB), Z4, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3072(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3008(SB), Z5, Z6
-	VPMADD52HUQ constants<>+3008(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3072(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3264(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3200(SB), Z5, Z6
+	VPMADD52HUQ constants<>+3200(SB), Z5, Z7
+	VPMADD52LUQ constants<>+3264(SB), Z5, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3136(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3200(SB), Z4, Z7
+	VPMADD52HUQ constants<>+3328(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3392(SB), Z4, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3200(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z7
-	VPMADD52HUQ constants<>+3136(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3200(SB), Z5, Z8
+	VPMADD52HUQ constants<>+3392(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3328(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3328(SB), Z5, Z8
+	VPMADD52LUQ constants<>+3392(SB), Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPMULLQ     constants<>+3136(SB), Z4, Z4
+	VPMULLQ     constants<>+3328(SB), Z4, Z4
 	VPADDQ      Z6, Z4, Z5
 	VPCMPUQ     $0x01, Z4, Z5, K2
 	VPSUBQ      constants<>+1472(SB), Z7, K2, Z7
 	VPSLLQ      $0x15, Z7, Z4
 	VPSRLQ      $0x2b, Z5, Z5
 	VPORQ       Z5, Z4, Z4
-	VPADDQ      constants<>+3264(SB), Z4, Z5
+	VPADDQ      constants<>+3456(SB), Z4, Z5
 	VPSRLQ      $0x3e, Z5, Z5
 	VPSLLQ      $0x3e, Z5, Z6
 	VPSUBQ      Z6, Z4, Z4
@@ -6147,13 +6394,13 @@ tail164:
 	VPSLLQ      $0x02, Z0, Z0
 	VPSRLQ      $0x34, Z0, Z1
 	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ constants<>+3328(SB), Z0, Z3
-	VPMADD52LUQ constants<>+3392(SB), Z0, Z3
+	VPMADD52HUQ constants<>+3520(SB), Z0, Z3
+	VPMADD52LUQ constants<>+3584(SB), Z0, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+3392(SB), Z0, Z4
-	VPMADD52LUQ constants<>+3328(SB), Z1, Z3
-	VPMADD52HUQ constants<>+3328(SB), Z1, Z4
-	VPMADD52LUQ constants<>+3392(SB), Z1, Z4
+	VPMADD52HUQ constants<>+3584(SB), Z0, Z4
+	VPMADD52LUQ constants<>+3520(SB), Z1, Z3
+	VPMADD52HUQ constants<>+3520(SB), Z1, Z4
+	VPMADD52LUQ constants<>+3584(SB), Z1, Z4
 	VPSRLQ      $0x0c, Z3, Z3
 	VPSLLQ      $0x28, Z4, Z4
 	VPADDQ      Z4, Z3, Z3
@@ -6172,41 +6419,30 @@ tail164:
 	VPSLLQ      $0x02, Z1, Z1
 	VPSRLQ      $0x34, Z1, Z4
 	VPXORQ      Z6, Z6, Z6
-	VMOVUPD     constants<>+3456(SB), K2, Z6
-	VMOVUPS     constants<>+3520(SB), Z7
-	VMOVUPD     constants<>+3584(SB), K2, Z7
+	VMOVUPD     constants<>+3648(SB), K2, Z6
+	VMOVUPS     constants<>+3712(SB), Z7
+	VMOVUPD     constants<>+3776(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+3648(SB), Z7
-	VMOVUPD     constants<>+3712(SB), K2, Z7
+	VMOVUPS     constants<>+3840(SB), Z7
+	VMOVUPD     constants<>+3904(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+3776(SB), Z7
-	VMOVUPD     constants<>+3840(SB), K2, Z7
+	VMOVUPS     constants<>+3968(SB), Z7
+	VMOVUPD     constants<>+4032(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+3904(SB), Z7
-	VMOVUPD     constants<>+3968(SB), K2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z6, Z4, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z6, Z4, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+4032(SB), Z7
-	VMOVUPD     constants<>+4096(SB), K2, Z7
+	VMOVUPS     constants<>+4096(SB), Z7
+	VMOVUPD     constants<>+4160(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
@@ -6216,8 +6452,19 @@ tail164:
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
 	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+4160(SB), Z7
-	VMOVUPD     constants<>+4224(SB), K2, Z7
+	VMOVUPS     constants<>+4224(SB), Z7
+	VMOVUPD     constants<>+4288(SB), K2, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z1, Z8
+	VPMADD52LUQ Z6, Z4, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSUBQ      Z8, Z7, Z6
+	VMOVUPS     constants<>+4352(SB), Z7
+	VMOVUPD     constants<>+4416(SB), K2, Z7
 	VPSRLQ      $0x34, Z6, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPMADD52HUQ Z6, Z1, Z9
@@ -6231,7 +6478,7 @@ tail164:
 	VPSLLQ      $0x28, Z10, Z10
 	VPADDQ      Z10, Z9, Z9
 	VPSUBQ      Z9, Z7, Z6
-	VMOVUPS     constants<>+4288(SB), Z7
+	VMOVUPS     constants<>+4480(SB), Z7
 	VMOVUPD     constants<>+512(SB), K2, Z7
 	VPSRLQ      $0x34, Z6, Z8
 	VPXORQ      Z9, Z9, Z9
@@ -6273,9 +6520,9 @@ tail164:
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
-	VPADDQ      constants<>+4352(SB), Z6, Z0
+	VPADDQ      constants<>+4544(SB), Z6, Z0
 	VPSRLQ      $0x13, Z0, Z0
-	VPADDQ      constants<>+4416(SB), Z4, Z1
+	VPADDQ      constants<>+4608(SB), Z4, Z1
 	VPSRLQ      $0x14, Z1, Z1
 	VMOVUPD     Z1, K2, Z0
 	VPXORQ      Z1, Z1, Z1
@@ -6287,7 +6534,7 @@ tail164:
 	VPADDQ      Z1, Z0, Z0
 	VMOVUPD     Z0, K1, (DX)(BX*8)
 
-done165:
+done183:
 	MOVQ CX, AX
 	MOVQ AX, ret+40(FP)
 	VZEROUPPER
@@ -6669,191 +6916,215 @@ DATA constants<>+2976(SB)/8, $0x0000000000002000
 DATA constants<>+2984(SB)/8, $0x0000000000002000
 DATA constants<>+2992(SB)/8, $0x0000000000002000
 DATA constants<>+3000(SB)/8, $0x0000000000002000
-DATA constants<>+3008(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3016(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3024(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3032(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3040(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3048(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3056(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3064(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3072(SB)/8, $0x00000000000007f0
-DATA constants<>+3080(SB)/8, $0x00000000000007f0
-DATA constants<>+3088(SB)/8, $0x00000000000007f0
-DATA constants<>+3096(SB)/8, $0x00000000000007f0
-DATA constants<>+3104(SB)/8, $0x00000000000007f0
-DATA constants<>+3112(SB)/8, $0x00000000000007f0
-DATA constants<>+3120(SB)/8, $0x00000000000007f0
-DATA constants<>+3128(SB)/8, $0x00000000000007f0
-DATA constants<>+3136(SB)/8, $0x28be60db9391054a
-DATA constants<>+3144(SB)/8, $0x28be60db9391054a
-DATA constants<>+3152(SB)/8, $0x28be60db9391054a
-DATA constants<>+3160(SB)/8, $0x28be60db9391054a
-DATA constants<>+3168(SB)/8, $0x28be60db9391054a
-DATA constants<>+3176(SB)/8, $0x28be60db9391054a
-DATA constants<>+3184(SB)/8, $0x28be60db9391054a
-DATA constants<>+3192(SB)/8, $0x28be60db9391054a
-DATA constants<>+3200(SB)/8, $0x000000000000028b
-DATA constants<>+3208(SB)/8, $0x000000000000028b
-DATA constants<>+3216(SB)/8, $0x000000000000028b
-DATA constants<>+3224(SB)/8, $0x000000000000028b
-DATA constants<>+3232(SB)/8, $0x000000000000028b
-DATA constants<>+3240(SB)/8, $0x000000000000028b
-DATA constants<>+3248(SB)/8, $0x000000000000028b
-DATA constants<>+3256(SB)/8, $0x000000000000028b
-DATA constants<>+3264(SB)/8, $0x2000000000000000
-DATA constants<>+3272(SB)/8, $0x2000000000000000
-DATA constants<>+3280(SB)/8, $0x2000000000000000
-DATA constants<>+3288(SB)/8, $0x2000000000000000
-DATA constants<>+3296(SB)/8, $0x2000000000000000
-DATA constants<>+3304(SB)/8, $0x2000000000000000
-DATA constants<>+3312(SB)/8, $0x2000000000000000
-DATA constants<>+3320(SB)/8, $0x2000000000000000
-DATA constants<>+3328(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3336(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3344(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3352(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3360(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3368(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3376(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3384(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3392(SB)/8, $0x0000000000000c90
-DATA constants<>+3400(SB)/8, $0x0000000000000c90
-DATA constants<>+3408(SB)/8, $0x0000000000000c90
-DATA constants<>+3416(SB)/8, $0x0000000000000c90
-DATA constants<>+3424(SB)/8, $0x0000000000000c90
-DATA constants<>+3432(SB)/8, $0x0000000000000c90
-DATA constants<>+3440(SB)/8, $0x0000000000000c90
-DATA constants<>+3448(SB)/8, $0x0000000000000c90
-DATA constants<>+3456(SB)/8, $0x00000000000d73fa
-DATA constants<>+3464(SB)/8, $0x00000000000d73fa
-DATA constants<>+3472(SB)/8, $0x00000000000d73fa
-DATA constants<>+3480(SB)/8, $0x00000000000d73fa
-DATA constants<>+3488(SB)/8, $0x00000000000d73fa
-DATA constants<>+3496(SB)/8, $0x00000000000d73fa
-DATA constants<>+3504(SB)/8, $0x00000000000d73fa
-DATA constants<>+3512(SB)/8, $0x00000000000d73fa
-DATA constants<>+3520(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3528(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3536(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3544(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3552(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3560(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3568(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3576(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3584(SB)/8, $0x000000000c9cba54
-DATA constants<>+3592(SB)/8, $0x000000000c9cba54
-DATA constants<>+3600(SB)/8, $0x000000000c9cba54
-DATA constants<>+3608(SB)/8, $0x000000000c9cba54
-DATA constants<>+3616(SB)/8, $0x000000000c9cba54
-DATA constants<>+3624(SB)/8, $0x000000000c9cba54
-DATA constants<>+3632(SB)/8, $0x000000000c9cba54
-DATA constants<>+3640(SB)/8, $0x000000000c9cba54
-DATA constants<>+3648(SB)/8, $0x00000000b092309d
-DATA constants<>+3656(SB)/8, $0x00000000b092309d
-DATA constants<>+3664(SB)/8, $0x00000000b092309d
-DATA constants<>+3672(SB)/8, $0x00000000b092309d
-DATA constants<>+3680(SB)/8, $0x00000000b092309d
-DATA constants<>+3688(SB)/8, $0x00000000b092309d
-DATA constants<>+3696(SB)/8, $0x00000000b092309d
-DATA constants<>+3704(SB)/8, $0x00000000b092309d
-DATA constants<>+3712(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3720(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3728(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3736(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3744(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3752(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3760(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3768(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3776(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3784(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3792(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3800(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3808(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3816(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3824(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3832(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3840(SB)/8, $0x0000049f93edde28
-DATA constants<>+3848(SB)/8, $0x0000049f93edde28
-DATA constants<>+3856(SB)/8, $0x0000049f93edde28
-DATA constants<>+3864(SB)/8, $0x0000049f93edde28
-DATA constants<>+3872(SB)/8, $0x0000049f93edde28
-DATA constants<>+3880(SB)/8, $0x0000049f93edde28
-DATA constants<>+3888(SB)/8, $0x0000049f93edde28
-DATA constants<>+3896(SB)/8, $0x0000049f93edde28
-DATA constants<>+3904(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3912(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3920(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3928(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3936(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3944(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3952(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3960(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3968(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3976(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3984(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3992(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4000(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4008(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4016(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4024(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4032(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4040(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4048(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4056(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4064(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4072(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4080(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4088(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4096(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4104(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4112(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4120(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4128(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4136(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4144(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4152(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4160(SB)/8, $0x0222222222222222
-DATA constants<>+4168(SB)/8, $0x0222222222222222
-DATA constants<>+4176(SB)/8, $0x0222222222222222
-DATA constants<>+4184(SB)/8, $0x0222222222222222
-DATA constants<>+4192(SB)/8, $0x0222222222222222
-DATA constants<>+4200(SB)/8, $0x0222222222222222
-DATA constants<>+4208(SB)/8, $0x0222222222222222
-DATA constants<>+4216(SB)/8, $0x0222222222222222
-DATA constants<>+4224(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4232(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4240(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4248(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4256(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4264(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4272(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4280(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4288(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4296(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4304(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4312(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4320(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4328(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4336(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4344(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4352(SB)/8, $0x0000000000040000
-DATA constants<>+4360(SB)/8, $0x0000000000040000
-DATA constants<>+4368(SB)/8, $0x0000000000040000
-DATA constants<>+4376(SB)/8, $0x0000000000040000
-DATA constants<>+4384(SB)/8, $0x0000000000040000
-DATA constants<>+4392(SB)/8, $0x0000000000040000
-DATA constants<>+4400(SB)/8, $0x0000000000040000
-DATA constants<>+4408(SB)/8, $0x0000000000040000
-DATA constants<>+4416(SB)/8, $0x0000000000080000
-DATA constants<>+4424(SB)/8, $0x0000000000080000
-DATA constants<>+4432(SB)/8, $0x0000000000080000
-DATA constants<>+4440(SB)/8, $0x0000000000080000
-DATA constants<>+4448(SB)/8, $0x0000000000080000
-DATA constants<>+4456(SB)/8, $0x0000000000080000
-DATA constants<>+4464(SB)/8, $0x0000000000080000
-DATA constants<>+4472(SB)/8, $0x0000000000080000
-GLOBL constants<>(SB), RODATA|NOPTR, $4480
+DATA constants<>+3008(SB)/8, $0x3d40000000000000
+DATA constants<>+3016(SB)/8, $0x3d40000000000000
+DATA constants<>+3024(SB)/8, $0x3d40000000000000
+DATA constants<>+3032(SB)/8, $0x3d40000000000000
+DATA constants<>+3040(SB)/8, $0x3d40000000000000
+DATA constants<>+3048(SB)/8, $0x3d40000000000000
+DATA constants<>+3056(SB)/8, $0x3d40000000000000
+DATA constants<>+3064(SB)/8, $0x3d40000000000000
+DATA constants<>+3072(SB)/8, $0x7fffffffffffffff
+DATA constants<>+3080(SB)/8, $0x7fffffffffffffff
+DATA constants<>+3088(SB)/8, $0x7fffffffffffffff
+DATA constants<>+3096(SB)/8, $0x7fffffffffffffff
+DATA constants<>+3104(SB)/8, $0x7fffffffffffffff
+DATA constants<>+3112(SB)/8, $0x7fffffffffffffff
+DATA constants<>+3120(SB)/8, $0x7fffffffffffffff
+DATA constants<>+3128(SB)/8, $0x7fffffffffffffff
+DATA constants<>+3136(SB)/8, $0x4130000000000000
+DATA constants<>+3144(SB)/8, $0x4130000000000000
+DATA constants<>+3152(SB)/8, $0x4130000000000000
+DATA constants<>+3160(SB)/8, $0x4130000000000000
+DATA constants<>+3168(SB)/8, $0x4130000000000000
+DATA constants<>+3176(SB)/8, $0x4130000000000000
+DATA constants<>+3184(SB)/8, $0x4130000000000000
+DATA constants<>+3192(SB)/8, $0x4130000000000000
+DATA constants<>+3200(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3208(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3216(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3224(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3232(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3240(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3248(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3256(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3264(SB)/8, $0x00000000000007f0
+DATA constants<>+3272(SB)/8, $0x00000000000007f0
+DATA constants<>+3280(SB)/8, $0x00000000000007f0
+DATA constants<>+3288(SB)/8, $0x00000000000007f0
+DATA constants<>+3296(SB)/8, $0x00000000000007f0
+DATA constants<>+3304(SB)/8, $0x00000000000007f0
+DATA constants<>+3312(SB)/8, $0x00000000000007f0
+DATA constants<>+3320(SB)/8, $0x00000000000007f0
+DATA constants<>+3328(SB)/8, $0x28be60db9391054a
+DATA constants<>+3336(SB)/8, $0x28be60db9391054a
+DATA constants<>+3344(SB)/8, $0x28be60db9391054a
+DATA constants<>+3352(SB)/8, $0x28be60db9391054a
+DATA constants<>+3360(SB)/8, $0x28be60db9391054a
+DATA constants<>+3368(SB)/8, $0x28be60db9391054a
+DATA constants<>+3376(SB)/8, $0x28be60db9391054a
+DATA constants<>+3384(SB)/8, $0x28be60db9391054a
+DATA constants<>+3392(SB)/8, $0x000000000000028b
+DATA constants<>+3400(SB)/8, $0x000000000000028b
+DATA constants<>+3408(SB)/8, $0x000000000000028b
+DATA constants<>+3416(SB)/8, $0x000000000000028b
+DATA constants<>+3424(SB)/8, $0x000000000000028b
+DATA constants<>+3432(SB)/8, $0x000000000000028b
+DATA constants<>+3440(SB)/8, $0x000000000000028b
+DATA constants<>+3448(SB)/8, $0x000000000000028b
+DATA constants<>+3456(SB)/8, $0x2000000000000000
+DATA constants<>+3464(SB)/8, $0x2000000000000000
+DATA constants<>+3472(SB)/8, $0x2000000000000000
+DATA constants<>+3480(SB)/8, $0x2000000000000000
+DATA constants<>+3488(SB)/8, $0x2000000000000000
+DATA constants<>+3496(SB)/8, $0x2000000000000000
+DATA constants<>+3504(SB)/8, $0x2000000000000000
+DATA constants<>+3512(SB)/8, $0x2000000000000000
+DATA constants<>+3520(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3528(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3536(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3544(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3552(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3560(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3568(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3576(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3584(SB)/8, $0x0000000000000c90
+DATA constants<>+3592(SB)/8, $0x0000000000000c90
+DATA constants<>+3600(SB)/8, $0x0000000000000c90
+DATA constants<>+3608(SB)/8, $0x0000000000000c90
+DATA constants<>+3616(SB)/8, $0x0000000000000c90
+DATA constants<>+3624(SB)/8, $0x0000000000000c90
+DATA constants<>+3632(SB)/8, $0x0000000000000c90
+DATA constants<>+3640(SB)/8, $0x0000000000000c90
+DATA constants<>+3648(SB)/8, $0x00000000000d73fa
+DATA constants<>+3656(SB)/8, $0x00000000000d73fa
+DATA constants<>+3664(SB)/8, $0x00000000000d73fa
+DATA constants<>+3672(SB)/8, $0x00000000000d73fa
+DATA constants<>+3680(SB)/8, $0x00000000000d73fa
+DATA constants<>+3688(SB)/8, $0x00000000000d73fa
+DATA constants<>+3696(SB)/8, $0x00000000000d73fa
+DATA constants<>+3704(SB)/8, $0x00000000000d73fa
+DATA constants<>+3712(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3720(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3728(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3736(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3744(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3752(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3760(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3768(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3776(SB)/8, $0x000000000c9cba54
+DATA constants<>+3784(SB)/8, $0x000000000c9cba54
+DATA constants<>+3792(SB)/8, $0x000000000c9cba54
+DATA constants<>+3800(SB)/8, $0x000000000c9cba54
+DATA constants<>+3808(SB)/8, $0x000000000c9cba54
+DATA constants<>+3816(SB)/8, $0x000000000c9cba54
+DATA constants<>+3824(SB)/8, $0x000000000c9cba54
+DATA constants<>+3832(SB)/8, $0x000000000c9cba54
+DATA constants<>+3840(SB)/8, $0x00000000b092309d
+DATA constants<>+3848(SB)/8, $0x00000000b092309d
+DATA constants<>+3856(SB)/8, $0x00000000b092309d
+DATA constants<>+3864(SB)/8, $0x00000000b092309d
+DATA constants<>+3872(SB)/8, $0x00000000b092309d
+DATA constants<>+3880(SB)/8, $0x00000000b092309d
+DATA constants<>+3888(SB)/8, $0x00000000b092309d
+DATA constants<>+3896(SB)/8, $0x00000000b092309d
+DATA constants<>+3904(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3912(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3920(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3928(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3936(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3944(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3952(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3960(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3968(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3976(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3984(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3992(SB)/8, $0x0000006b99159fd5
+DATA constants<>+4000(SB)/8, $0x0000006b99159fd5
+DATA constants<>+4008(SB)/8, $0x0000006b99159fd5
+DATA constants<>+4016(SB)/8, $0x0000006b99159fd5
+DATA constants<>+4024(SB)/8, $0x0000006b99159fd5
+DATA constants<>+4032(SB)/8, $0x0000049f93edde28
+DATA constants<>+4040(SB)/8, $0x0000049f93edde28
+DATA constants<>+4048(SB)/8, $0x0000049f93edde28
+DATA constants<>+4056(SB)/8, $0x0000049f93edde28
+DATA constants<>+4064(SB)/8, $0x0000049f93edde28
+DATA constants<>+4072(SB)/8, $0x0000049f93edde28
+DATA constants<>+4080(SB)/8, $0x0000049f93edde28
+DATA constants<>+4088(SB)/8, $0x0000049f93edde28
+DATA constants<>+4096(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+4104(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+4112(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+4120(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+4128(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+4136(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+4144(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+4152(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+4160(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4168(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4176(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4184(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4192(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4200(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4208(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4216(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4224(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4232(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4240(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4248(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4256(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4264(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4272(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4280(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4288(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4296(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4304(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4312(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4320(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4328(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4336(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4344(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4352(SB)/8, $0x0222222222222222
+DATA constants<>+4360(SB)/8, $0x0222222222222222
+DATA constants<>+4368(SB)/8, $0x0222222222222222
+DATA constants<>+4376(SB)/8, $0x0222222222222222
+DATA constants<>+4384(SB)/8, $0x0222222222222222
+DATA constants<>+4392(SB)/8, $0x0222222222222222
+DATA constants<>+4400(SB)/8, $0x0222222222222222
+DATA constants<>+4408(SB)/8, $0x0222222222222222
+DATA constants<>+4416(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4424(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4432(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4440(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4448(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4456(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4464(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4472(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4480(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4488(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4496(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4504(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4512(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4520(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4528(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4536(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4544(SB)/8, $0x0000000000040000
+DATA constants<>+4552(SB)/8, $0x0000000000040000
+DATA constants<>+4560(SB)/8, $0x0000000000040000
+DATA constants<>+4568(SB)/8, $0x0000000000040000
+DATA constants<>+4576(SB)/8, $0x0000000000040000
+DATA constants<>+4584(SB)/8, $0x0000000000040000
+DATA constants<>+4592(SB)/8, $0x0000000000040000
+DATA constants<>+4600(SB)/8, $0x0000000000040000
+DATA constants<>+4608(SB)/8, $0x0000000000080000
+DATA constants<>+4616(SB)/8, $0x0000000000080000
+DATA constants<>+4624(SB)/8, $0x0000000000080000
+DATA constants<>+4632(SB)/8, $0x0000000000080000
+DATA constants<>+4640(SB)/8, $0x0000000000080000
+DATA constants<>+4648(SB)/8, $0x0000000000080000
+DATA constants<>+4656(SB)/8, $0x0000000000080000
+DATA constants<>+4664(SB)/8, $0x0000000000080000
+GLOBL constants<>(SB), RODATA|NOPTR, $4672
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-72
@@ -6964,6 +7235,18 @@ TEXT ·addExp(SB), NOSPLIT, $0-56
 // func addLog(n int, x *int64, y *int64, minus int, table *uint64) int
 TEXT ·addLog(SB), NOSPLIT, $0-48
 	JMP ·addLogAVX512<>(SB)
+
+// func addSigned(n int, x *int64, v *int64, y *int64, below int, minus int)
+TEXT ·addSigned(SB), NOSPLIT, $0-48
+	JMP ·addSignedAVX512<>(SB)
+
+// func toFloats(n int, x *int64, y *float64)
+TEXT ·toFloats(SB), NOSPLIT, $0-24
+	JMP ·toFloatsAVX512<>(SB)
+
+// func addRounded(n int, v *float64, y *int64, minus int) int
+TEXT ·addRounded(SB), NOSPLIT, $0-40
+	JMP ·addRoundedAVX512<>(SB)
 
 // func addSine(n int, x *int64, y *int64, minus int, quarter int) int
 TEXT ·addSine(SB), NOSPLIT, $0-48

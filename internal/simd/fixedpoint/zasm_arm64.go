@@ -122,6 +122,21 @@ func vectorAddLog(n int, x *int64, y *int64, minus int, table *uint64) int {
 	panic("no assembly")
 }
 
+// vectorAddSigned computes y_i += v_i where x_i > 0, and y_i -= v_i where x_i < 0 if below is -1 and not 0; or -= and += if minus is -1 and not 0.
+func vectorAddSigned(n int, x *int64, v *int64, y *int64, below int, minus int) {
+	panic("no assembly")
+}
+
+// vectorToFloats sets y_i to x_i rounded to nearest.
+func vectorToFloats(n int, x *int64, y *float64) {
+	panic("no assembly")
+}
+
+// vectorAddRounded computes y_i += v_i rounded to nearest, or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddRounded(n int, v *float64, y *int64, minus int) int {
+	panic("no assembly")
+}
+
 // vectorAddSine computes y_i += sin(x_i), or cos(x_i) if quarter is 1 and not 0, or -= if minus is -1 and not 0. It returns n.
 func vectorAddSine(n int, x *int64, y *int64, minus int, quarter int) int {
 	panic("no assembly")

@@ -30,6 +30,12 @@ func functions() {
 			addValues("y", 2, func(ls []Step) (vectors, masks) { return f.value(loadAll(ls, x)) })
 		})
 	}
+	only("addSigned", "func(n int, x, v, y *int64, below, minus int)", "computes y_i += v_i where x_i > 0, and y_i -= v_i where x_i < 0 if below is -1 and not 0; or -= and += if minus is -1 and not 0.", signed)
+	only("toFloats", "func(n int, x *int64, y *float64)", "sets y_i to x_i rounded to nearest.", floats)
+	only("addRounded", "func(n int, v *float64, y *int64, minus int) int", "computes y_i += v_i rounded to nearest, or -= if minus is -1 and not 0."+stops, func() {
+		v := Arg("v")
+		addValues("y", 2, func(ls []Step) (vectors, masks) { return rounded(loadAll(ls, v)) })
+	})
 	only("addSine", "func(n int, x, y *int64, minus, quarter int) int", "computes y_i += sin(x_i), or cos(x_i) if quarter is 1 and not 0, or -= if minus is -1 and not 0. It returns n.", func() {
 		x := Arg("x")
 		quarter, odd := g.Reg(), g.Reg()
@@ -40,6 +46,47 @@ func functions() {
 }
 
 var g = ifma
+
+// signed adds v where x is positive, and subtracts the words that are in both v and below where x is negative.
+func signed() {
+	n, x, v, y, below, minus, zero := Arg("n"), Arg("x"), Arg("v"), Arg("y"), g.Reg(), g.Reg(), g.Zeros(1)[0]
+	VPBROADCASTQ(Arg("minus"), minus)
+	VPBROADCASTQ(Arg("below"), below)
+	g.Loop(n, 2, func(l Step, _ int) {
+		a, b, sum, positive, negative := l.Load(x), l.Load(v), l.Load(y), K(), K()
+		VPCMPQ(Imm(greater), zero, a, positive)
+		VPMOVQ2M(a, negative)
+		VPXORQ(minus, b, b)
+		VPSUBQ(minus, b, b)
+		VPADDQ(b, sum, positive, sum)
+		VPANDQ(below, b, b)
+		VPSUBQ(b, sum, negative, sum)
+		l.Store(sum, y)
+	}, nil)
+}
+
+// floats converts to nearest float64.
+func floats() {
+	n, x, y := Arg("n"), Arg("x"), Arg("y")
+	g.Loop(n, 2, func(l Step, _ int) {
+		v := l.Load(x)
+		VCVTQQ2PD(v, v)
+		VMULPD(g.Const(1.0/(1<<fraction)), v, v)
+		l.Store(v, y)
+	}, nil)
+}
+
+// rounded is like fixed.FromFloat64. It does not handle NaN and numbers out of range.
+func rounded(v vectors) (vectors, masks) {
+	bad := make(masks, len(v))
+	return v.each(func(v, to VecVirtual, i int) {
+		bad[i] = K()
+		VPANDQ(Bits(1<<63-1), v, to)
+		VCMPPD(Imm(NLT), g.Const(1<<(63-fraction)), to, bad[i])
+		VMULPD(g.Const(1<<fraction), v, v)
+		VCVTPD2QQ(v, to)
+	}), bad
+}
 
 // addValues adds values to a vector, some registers at a time, and stops where some are bad.
 func addValues(to string, unroll int, values func(ls []Step) (v vectors, bad masks)) {
