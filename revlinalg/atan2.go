@@ -2,6 +2,7 @@ package revlinalg
 
 import (
 	"revnum/fixed"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -48,12 +49,30 @@ var atan2Function = binaryFunction{
 		dx, dy = dx.Div(r), dy.Div(r)
 		return (diag.Mul(dx) + off.Mul(dy)).Mul(v).Div(r), (off.Mul(dx) - diag.Mul(dy)).Mul(v).Div(r)
 	},
+	fixed: binaryFixedLoops{
+		good: func(x, y []fixed.Q43, _ int) int {
+			for i, x := range x {
+				if y := y[i]; x|y == 0 || ((x^x>>63)|(y^y>>63))>>62 != 0 { // below 2¹⁹, the distance is in range
+					return i
+				}
+			}
+			return len(x)
+		},
+		add: func(sign int, x, y, z, v, gx, gy []fixed.Q43) {
+			if z != nil {
+				fixedpoint.AddAtan2(sign, x, y, z)
+			}
+			if v != nil {
+				fixedpoint.AddAtan2Slopes(x, y, v, gx, gy)
+			}
+		},
+	},
 
 	everywhere: true,
-	defined:    func(x, y float64, order int) bool { return order == 0 || x != 0 || y != 0 },
-	inRange: func(x, y fixed.Q43, order int) bool {
+	defined:    func(x, y float64, _ int) bool { return x != 0 || y != 0 },
+	inRange: func(x, y fixed.Q43, _ int) bool { // has derivatives
 		_, err := fixed.HypotChecked(x, y)
-		return order == 0 || err == nil
+		return err == nil
 	},
 }
 

@@ -5,6 +5,7 @@ import (
 	"revnum/internal/elementwise"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
@@ -42,9 +43,10 @@ type binaryFunction struct {
 	value43    func(x, y fixed.Q43) fixed.Q43
 	gradient43 func(x, y, v fixed.Q43) (gx, gy fixed.Q43)
 	hessian43  func(x, y, dx, dy, v fixed.Q43) (hx, hy fixed.Q43)
+	fixed      binaryFixedLoops
 
 	// defined reports whether f has a value and derivatives up to the order at x and y, and
-	// inRange whether these fit fixed point. If everywhere is set, floats always have a value.
+	// inRange whether these fit fixed point. If everywhere is set, there always is a value.
 	everywhere bool
 	defined    func(x, y float64, order int) bool
 	inRange    func(x, y fixed.Q43, order int) bool
@@ -59,6 +61,16 @@ type binaryLoops[T rev.Float] struct {
 	curves func(fxx, fxy, fyy []T, x, y []T) // f_xx, f_xy and f_yy
 }
 
+// binaryFixedLoops have the bits of value43 and gradient43.
+type binaryFixedLoops struct {
+	// good returns how many pairs, from the first on, are known to have derivatives up to the order in range.
+	good func(x, y []fixed.Q43, order int) int
+
+	// add computes z_i += f(x_i, y_i), or the difference if sign is negative. If v is not nil, it also
+	// computes gx_i += f_x·v_i and gy_i += f_y·v_i. z may be nil then.
+	add func(sign int, x, y, z, v, gx, gy []fixed.Q43)
+}
+
 // A binaryPass is a pass in progress. Operands that it lacks are nil.
 type binaryPass[T rev.Real] struct {
 	k, g, t, gt binaryOperands[T]
@@ -66,7 +78,7 @@ type binaryPass[T rev.Real] struct {
 	f       *binaryFunction
 	sign    int
 	order   int
-	buffers []binaryRoom[T] // of each worker, for floats
+	buffers []binaryRoom[T] // of each worker
 }
 
 // A binaryRoom has copies of operands with gaps, and intermediate values, of one PieceSize.
@@ -101,9 +113,7 @@ func (k binaryOperands[T]) run(f *binaryFunction, sign int, g, t, gt binaryOpera
 	err := w.checkDomain()
 	if err == nil {
 		workers, blocks := parallel.Workers(k.Workers), (k.X.N+binaryBlock-1)/binaryBlock
-		if !number.IsFixed[T]() {
-			w.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
-		}
+		w.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
 		parallel.Run(workers, blocks, w)
 	}
 	*w = binaryPass[T]{buffers: w.buffers} // without the caller's storage
@@ -113,10 +123,14 @@ func (k binaryOperands[T]) run(f *binaryFunction, sign int, g, t, gt binaryOpera
 
 // checkDomain returns an error unless f is defined at all elements.
 func (p *binaryPass[T]) checkDomain() error {
-	if p.order == 0 && p.f.everywhere && !number.IsFixed[T]() {
+	if p.order == 0 && p.f.everywhere {
 		return nil
 	}
-	for i := leading(p.k.X, p.f.float64.good, p.f.float32.good); i < p.k.X.N; i++ {
+	i := leading(p.k.X, p.f.float64.good, p.f.float32.good)
+	if k, ok := any(&p.k).(*binaryOperands[fixed.Q43]); ok && k.X.Inc == 1 && k.Y.Inc == 1 {
+		i = p.f.fixed.good(k.X.Data[:k.X.N], k.Y.Data[:k.X.N], p.order)
+	}
+	for ; i < p.k.X.N; i++ {
 		x, y := p.k.X.Data[i*p.k.X.Inc], p.k.Y.Data[i*p.k.Y.Inc]
 		ok := p.f.defined(fixed.Float(x), fixed.Float(y), p.order)
 		if number.IsFixed[T]() {
@@ -153,7 +167,7 @@ func (p *binaryPass[T]) Block(worker, block int) {
 	case *binaryPass[float32]:
 		addBinary(p, &p.f.float32, &p.buffers[worker], lo, hi)
 	case *binaryPass[fixed.Q43]:
-		addBinary43(p, lo, hi)
+		addBinary43(p, &p.buffers[worker], lo, hi)
 	}
 }
 
@@ -218,9 +232,14 @@ func addBinary[T rev.Float](p *binaryPass[T], f *binaryLoops[T], r *binaryRoom[T
 	}
 }
 
-// addBinary43 works on fixed-point numbers one by one.
-func addBinary43(p *binaryPass[fixed.Q43], lo, hi int) {
+// addBinary43 works on fixed-point numbers: on those without gaps by loops, and on others, and for second
+// derivatives, one by one.
+func addBinary43(p *binaryPass[fixed.Q43], r *binaryRoom[fixed.Q43], lo, hi int) {
 	f, k, g, t, gt := p.f, &p.k, &p.g, &p.t, &p.gt
+	if p.order < 2 && p.isFlat() {
+		addFlat43(p, r, lo, hi)
+		return
+	}
 	for i := lo; i < hi; i++ {
 		x, y := k.X.Data[i*k.X.Inc], k.Y.Data[i*k.Y.Inc]
 		if k.Z.Data != nil {
@@ -248,6 +267,61 @@ func addBinary43(p *binaryPass[fixed.Q43], lo, hi int) {
 			gt.addInputs(i, hx, hy)
 		}
 	}
+}
+
+// addFlat43 works on fixed-point numbers without gaps, up to first derivatives, a piece at a time.
+func addFlat43(p *binaryPass[fixed.Q43], r *binaryRoom[fixed.Q43], lo, hi int) {
+	k, g, t, gt, add := &p.k, &p.g, &p.t, &p.gt, p.f.fixed.add
+	if p.order == 0 {
+		if k.Z.Data != nil {
+			add(p.sign, k.X.Data[lo:hi], k.Y.Data[lo:hi], k.Z.Data[lo:hi], nil, nil, nil)
+		}
+		return
+	}
+	for ; lo < hi; lo += elementwise.PieceSize {
+		n := min(elementwise.PieceSize, hi-lo)
+		at := func(v rev.Vector[fixed.Q43], without []fixed.Q43) []fixed.Q43 {
+			if v.Data == nil {
+				return without
+			}
+			return v.Data[lo : lo+n]
+		}
+		x, y, z, rate, none := at(k.X, nil), at(k.Y, nil), at(k.Z, nil), r.f[:n], r.v[:n]
+		slopes := func(v rev.Vector[fixed.Q43], gx, gy []fixed.Q43) {
+			if v.Data != nil {
+				add(p.sign, x, y, z, at(v, nil), gx, gy)
+				z = nil // has its value
+			}
+		}
+		if t.Z.Data != nil {
+			clear(rate)
+			slopes(t.X, rate, none)
+			slopes(t.Y, none, rate)
+			fixedpoint.Axpy(p.sign, fixed.One, rate, at(t.Z, nil))
+		}
+		for _, g := range [...]*binaryOperands[fixed.Q43]{g, gt} {
+			if g.hasInput() {
+				slopes(g.Z, at(g.X, none), at(g.Y, none))
+			}
+		}
+		if z != nil {
+			add(p.sign, x, y, z, nil, nil, nil)
+		}
+	}
+}
+
+// isFlat reports whether no operand has gaps.
+func (p *binaryPass[T]) isFlat() bool { return areFlat(&p.k, &p.g, &p.t, &p.gt) }
+
+func areFlat[T rev.Real](operands ...*binaryOperands[T]) bool {
+	for _, k := range operands {
+		for _, v := range [...]*rev.Vector[T]{&k.X, &k.Y, &k.Z} {
+			if v.Data != nil && v.Inc != 1 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // addInputs adds to element i of x and y if they are there.

@@ -151,16 +151,7 @@ func addQuotients[T rev.Float](w *quotients[T], r *quotientRoom[T], lo, hi int) 
 }
 
 // isFlat reports whether no operand has gaps.
-func (w *quotients[T]) isFlat() bool {
-	for _, k := range [...]*binaryOperands[T]{&w.k, &w.g, &w.t, &w.gt} {
-		for _, v := range [...]*rev.Vector[T]{&k.X, &k.Y, &k.Z} {
-			if v.Data != nil && v.Inc != 1 {
-				return false
-			}
-		}
-	}
-	return true
-}
+func (w *quotients[T]) isFlat() bool { return areFlat(&w.k, &w.g, &w.t, &w.gt) }
 
 // addFixedQuotients works on fixed-point numbers without gaps, with the bits of addEach.
 func addFixedQuotients(w *quotients[fixed.Q43], lo, hi int) {

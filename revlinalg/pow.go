@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -56,6 +57,21 @@ var powFunction = binaryFunction{
 			hy = off.Mul(dx) + fixed.Pow(x, y).Mul(l).Mul(l).Mul(v).Mul(dy)
 		}
 		return hx, hy
+	},
+	fixed: binaryFixedLoops{
+		good: func(x, y []fixed.Q43, order int) int { return 0 },
+		add: func(sign int, x, y, z, v, gx, gy []fixed.Q43) {
+			for i := range x {
+				if z != nil {
+					z[i] += number.Signed(sign, fixed.Pow(x[i], y[i]))
+				}
+				if v != nil {
+					a, b := fixed.PowAdjoint(x[i], y[i], v[i])
+					gx[i] += a
+					gy[i] += b
+				}
+			}
+		},
 	},
 
 	defined: func(x, y float64, order int) bool {

@@ -191,3 +191,29 @@ func AddQuotients(sign int, x, y, z []fixed.Q43) {
 		return vectorAddQuotients(n, (*int64)(&x[i]), (*int64)(&y[i]), (*int64)(&z[i]), sign>>(bitsOfInt-1))
 	}, func(i int) { z[i] += number.Signed(sign, x[i].Div(y[i])) })
 }
+
+// AddAtan2 computes z_i += atan2(y_i, x_i), or z_i -= atan2(y_i, x_i) if sign is negative. It panics if the
+// lengths differ.
+func AddAtan2(sign int, y, x, z []fixed.Q43) {
+	if len(x) != len(z) || len(y) != len(z) {
+		panic(badLength)
+	}
+	addAll(len(z), func(i, n int) int {
+		return vectorAddAtan2(n, (*int64)(&y[i]), (*int64)(&x[i]), (*int64)(&z[i]), sign>>(bitsOfInt-1), &fixedtables.Atan[0])
+	}, func(i int) { z[i] += number.Signed(sign, fixed.Atan2(y[i], x[i])) })
+}
+
+// AddAtan2Slopes adds to gy_i and gx_i what Atan2Adjoint of package fixed returns for y_i, x_i and v_i. It
+// panics if the lengths differ, and where Atan2Adjoint does.
+func AddAtan2Slopes(y, x, v, gy, gx []fixed.Q43) {
+	if len(x) != len(y) || len(v) != len(y) || len(gy) != len(y) || len(gx) != len(y) {
+		panic(badLength)
+	}
+	addAll(len(y), func(i, n int) int {
+		return vectorAddAtan2Slopes(n, (*int64)(&y[i]), (*int64)(&x[i]), (*int64)(&v[i]), (*int64)(&gy[i]), (*int64)(&gx[i]))
+	}, func(i int) {
+		toY, toX := fixed.Atan2Adjoint(y[i], x[i], v[i])
+		gy[i] += toY
+		gx[i] += toX
+	})
+}

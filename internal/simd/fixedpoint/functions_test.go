@@ -82,6 +82,7 @@ func testFunctions(t *testing.T, rnd *rand.Rand, n int, from, other func(*rand.R
 	sign, got := 2*rnd.IntN(2)-1, draw(rnd, n, other)
 	testSigned(t, sign, x, y, got)
 	testFloats(t, rnd, sign, x, got)
+	testAtan2(t, sign, x, y, got)
 	for i := range y {
 		if y[i] == 0 {
 			y[i] = 1
@@ -128,6 +129,38 @@ func testSigned(t *testing.T, sign int, x, v, y []fixed.Q43) {
 			if got[i] != want {
 				t.Fatalf("both %v: %d and %d to %d: %d, want %d", both, int64(x[i]), int64(v[i]), int64(y[i]), int64(got[i]), int64(want))
 			}
+		}
+	}
+}
+
+// testAtan2 checks angles and their derivatives, those times x where these are in range.
+func testAtan2(t *testing.T, sign int, y, x, z []fixed.Q43) {
+	t.Helper()
+	y, x = slices.Clone(y), slices.Clone(x)
+	for i, v := range z {
+		if v&3 == 0 { // near where the next entry of the table is nearer
+			y[i] = x[i]>>7*(v>>2&127|1) + v>>9&7 - 3
+		}
+	}
+	got := slices.Clone(z)
+	AddAtan2(sign, y, x, got)
+	for i, v := range z {
+		if want := v + fixed.Q43(sign)*fixed.Atan2(y[i], x[i]); got[i] != want {
+			t.Fatalf("atan2(%d, %d): %d, want %d", int64(y[i]), int64(x[i]), int64(got[i]-v), int64(want-v))
+		}
+	}
+	for i := range y {
+		if _, err := fixed.HypotChecked(x[i], y[i]); err != nil || y[i] == 0 && x[i] == 0 {
+			y[i], x[i] = y[i]>>1|1, x[i]>>1
+		}
+	}
+	toY, toX := slices.Clone(z), slices.Clone(y)
+	AddAtan2Slopes(y, x, z, toY, toX)
+	for i, v := range z {
+		wantY, wantX := fixed.Atan2Adjoint(y[i], x[i], v)
+		if toY[i] != v+wantY || toX[i] != y[i]+wantX {
+			t.Fatalf("derivatives of atan2(%d, %d) times %d: %d and %d, want %d and %d",
+				int64(y[i]), int64(x[i]), int64(v), int64(toY[i]-v), int64(toX[i]-y[i]), int64(wantY), int64(wantX))
 		}
 	}
 }
@@ -208,6 +241,8 @@ func TestBoundaries(t *testing.T) {
 					continue
 				}
 				for _, y := range []fixed.Q43{y, -y} {
+					testAtan2(t, 1, filled(x), filled(y), filled(x))
+					testAtan2(t, -1, filled(y), filled(x), filled(y))
 					clear(got)
 					AddQuotients(1, filled(x), filled(y), got)
 					if want := x.Div(y); !slices.Equal(got, filled(want)) {
@@ -249,6 +284,7 @@ func TestFunctionsPanic(t *testing.T) {
 		for _, f := range []func(){
 			func() { Log.Add(1, y, x) }, func() { Sqrt.Add(1, y, x) }, func() { Sin.Add(1, x, y[1:]) },
 			func() { AddQuotients(1, x, make([]fixed.Q43, 9), y) }, func() { AddQuotients(1, x, y, y[1:]) },
+			func() { AddAtan2(1, x, x, y[1:]) }, func() { AddAtan2Slopes(x, x, x, x, y[1:]) }, func() { z := make([]fixed.Q43, 9); AddAtan2Slopes(z, z, z, z, z) },
 			func() { AddSigned(1, true, x, y, y[1:]) }, func() { Floats(make([]float64, 8), x) }, func() { AddRounded(1, make([]float64, 8), x) },
 			func() { AddRounded(1, slices.Repeat([]float64{math.NaN()}, 9), x) }, func() { AddRounded(-1, slices.Repeat([]float64{math.Inf(1)}, 9), x) },
 		} {
@@ -275,4 +311,6 @@ func BenchmarkFunctions(b *testing.B) {
 		run(f.name, func() { f.f.Add(1, x, z) })
 	}
 	run("Quotients", func() { AddQuotients(1, x, y, z) })
+	run("Atan2", func() { AddAtan2(1, x, y, z) })
+	run("Atan2Slopes", func() { AddAtan2Slopes(x, y, x, z, z) })
 }

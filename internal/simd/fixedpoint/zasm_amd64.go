@@ -164,6 +164,22 @@ func vectorAddLog(n int, x *int64, y *int64, minus int, table *uint64) int {
 //go:noescape
 func addLog(n int, x *int64, y *int64, minus int, table *uint64) int
 
+// vectorAddAtan2 computes z_i += atan2(y_i, x_i), or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddAtan2(n int, y *int64, x *int64, z *int64, minus int, table *uint64) int {
+	return addAtan2(n, y, x, z, minus, table)
+}
+
+//go:noescape
+func addAtan2(n int, y *int64, x *int64, z *int64, minus int, table *uint64) int
+
+// vectorAddAtan2Slopes computes gy_i += x_i·v_i/h_i² and gx_i -= y_i·v_i/h_i², with h_i² = x_i² + y_i². It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddAtan2Slopes(n int, y *int64, x *int64, v *int64, gy *int64, gx *int64) int {
+	return addAtan2Slopes(n, y, x, v, gy, gx)
+}
+
+//go:noescape
+func addAtan2Slopes(n int, y *int64, x *int64, v *int64, gy *int64, gx *int64) int
+
 // vectorAddSigned computes y_i += v_i where x_i > 0, and y_i -= v_i where x_i < 0 if below is -1 and not 0; or -= and += if minus is -1 and not 0.
 func vectorAddSigned(n int, x *int64, v *int64, y *int64, below int, minus int) {
 	addSigned(n, x, v, y, below, minus)

@@ -4085,110 +4085,111 @@ done129:
 TEXT ·addQuotientsAVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         x+8(FP), AX
 	MOVQ         y+16(FP), CX
-	VMOVUPS      constants<>+1216(SB), Z0
-	MOVQ         n+0(FP), DX
-	MOVQ         z+24(FP), BX
-	MOVQ         minus+32(FP), SI
-	VPBROADCASTQ SI, Z1
+	MOVQ         z+24(FP), DX
+	MOVQ         minus+32(FP), BX
+	VPBROADCASTQ BX, Z0
+	MOVQ         n+0(FP), BX
 	XORQ         SI, SI
-	LEAQ         -8(DX), DI
+	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
 	JG           tail133
 
 one131:
-	VMOVUPS    (AX)(SI*8), Z2
-	VMOVUPS    (CX)(SI*8), Z3
+	VMOVUPS    (AX)(SI*8), Z1
+	VMOVUPS    (CX)(SI*8), Z2
+	VPABSQ     Z1, Z3
 	VPABSQ     Z2, Z4
-	VPABSQ     Z3, Z5
-	VCVTUQQ2PD Z5, Z6
-	VDIVPD     Z6, Z0, Z6
-	VCVTUQQ2PD Z4, Z7
-	VMULPD     constants<>+1280(SB), Z7, Z7
-	VMULPD     Z6, Z7, Z7
-	VCMPPD     $0x15, constants<>+1344(SB), Z7, K2
-	VPTESTMQ   constants<>+1408(SB), Z5, K1
+	VMOVUPS    constants<>+1216(SB), Z5
+	VCVTUQQ2PD Z4, Z6
+	VDIVPD     Z6, Z5, Z5
+	VPSLLQ     $0x2b, Z3, Z6
+	VCVTUQQ2PD Z3, Z3
+	VMULPD     constants<>+1280(SB), Z3, Z3
+	VMULPD     Z5, Z3, Z3
+	VCMPPD     $0x15, constants<>+1344(SB), Z3, K2
+	VPTESTMQ   constants<>+1408(SB), Z4, K1
 	KORB       K1, K2, K2
+	VCVTPD2QQ  Z3, Z3
+	VPMULLQ    Z4, Z3, Z7
+	VPSUBQ     Z7, Z6, Z6
+	VCVTQQ2PD  Z6, Z7
+	VMULPD     Z5, Z7, Z7
 	VCVTPD2QQ  Z7, Z7
-	VPSLLQ     $0x2b, Z4, Z4
-	VPMULLQ    Z5, Z7, Z8
-	VPSUBQ     Z8, Z4, Z4
-	VCVTQQ2PD  Z4, Z8
-	VMULPD     Z6, Z8, Z8
-	VCVTPD2QQ  Z8, Z8
-	VPADDQ     Z8, Z7, Z6
-	VPMULLQ    Z5, Z8, Z7
-	VPSUBQ     Z7, Z4, Z4
-	VPANDQ     constants<>+64(SB), Z6, Z7
-	VPADDQ     Z7, Z4, Z8
-	VPSUBQ     Z4, Z5, Z9
-	VPCMPQ     $0x06, Z9, Z8, K1
-	VPSUBQ     Z4, Z7, Z7
-	VPADDQ     Z4, Z5, Z4
-	VPCMPQ     $0x06, Z4, Z7, K3
-	VPADDQ     constants<>+64(SB), Z6, K1, Z6
-	VPADDQ     constants<>+1472(SB), Z6, K3, Z6
-	VPXORQ     Z2, Z3, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPMOVQ2M   Z2, K1
-	VPSUBQ     Z6, Z3, K1, Z6
+	VPADDQ     Z7, Z3, Z3
+	VPMULLQ    Z4, Z7, Z5
+	VPSUBQ     Z5, Z6, Z5
+	VPANDQ     constants<>+64(SB), Z3, Z6
+	VPADDQ     Z6, Z5, Z7
+	VPSUBQ     Z5, Z4, Z8
+	VPCMPQ     $0x06, Z8, Z7, K1
+	VPSUBQ     Z5, Z6, Z6
+	VPADDQ     Z5, Z4, Z4
+	VPCMPQ     $0x06, Z4, Z6, K3
+	VPADDQ     constants<>+64(SB), Z3, K1, Z3
+	VPADDQ     constants<>+1472(SB), Z3, K3, Z3
+	VPXORQ     Z2, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPMOVQ2M   Z1, K1
+	VPSUBQ     Z3, Z2, K1, Z3
 	KTESTB     K2, K2
 	JZ         good135
 	MOVQ       SI, AX
 	JMP        stopped
 
 good135:
-	VPXORQ  Z1, Z6, Z6
-	VPSUBQ  Z1, Z6, Z6
-	VMOVUPS (BX)(SI*8), Z2
-	VPADDQ  Z2, Z6, Z6
-	VMOVUPS Z6, (BX)(SI*8)
+	VPXORQ  Z0, Z3, Z3
+	VPSUBQ  Z0, Z3, Z3
+	VMOVUPS (DX)(SI*8), Z1
+	VPADDQ  Z1, Z3, Z3
+	VMOVUPS Z3, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
 	JLE     one131
 
 tail133:
-	MOVQ       DX, DI
+	MOVQ       BX, DI
 	SUBQ       SI, DI
 	JZ         done134
 	MOVQ       $-1, R8
 	SHLXQ      DI, R8, R8
 	NOTQ       R8
 	KMOVW      R8, K1
-	VMOVUPD.Z  (AX)(SI*8), K1, Z2
-	VMOVUPD.Z  (CX)(SI*8), K1, Z3
+	VMOVUPD.Z  (AX)(SI*8), K1, Z1
+	VMOVUPD.Z  (CX)(SI*8), K1, Z2
+	VPABSQ     Z1, Z3
 	VPABSQ     Z2, Z4
-	VPABSQ     Z3, Z5
-	VCVTUQQ2PD Z5, Z6
-	VDIVPD     Z6, Z0, Z6
-	VCVTUQQ2PD Z4, Z0
-	VMULPD     constants<>+1280(SB), Z0, Z0
-	VMULPD     Z6, Z0, Z0
-	VCMPPD     $0x15, constants<>+1344(SB), Z0, K3
-	VPTESTMQ   constants<>+1408(SB), Z5, K2
+	VMOVUPS    constants<>+1216(SB), Z5
+	VCVTUQQ2PD Z4, Z6
+	VDIVPD     Z6, Z5, Z5
+	VPSLLQ     $0x2b, Z3, Z6
+	VCVTUQQ2PD Z3, Z3
+	VMULPD     constants<>+1280(SB), Z3, Z3
+	VMULPD     Z5, Z3, Z3
+	VCMPPD     $0x15, constants<>+1344(SB), Z3, K3
+	VPTESTMQ   constants<>+1408(SB), Z4, K2
 	KORB       K2, K3, K3
-	VCVTPD2QQ  Z0, Z0
-	VPSLLQ     $0x2b, Z4, Z4
-	VPMULLQ    Z5, Z0, Z7
-	VPSUBQ     Z7, Z4, Z4
-	VCVTQQ2PD  Z4, Z7
-	VMULPD     Z6, Z7, Z7
+	VCVTPD2QQ  Z3, Z3
+	VPMULLQ    Z4, Z3, Z7
+	VPSUBQ     Z7, Z6, Z6
+	VCVTQQ2PD  Z6, Z7
+	VMULPD     Z5, Z7, Z7
 	VCVTPD2QQ  Z7, Z7
-	VPADDQ     Z7, Z0, Z0
-	VPMULLQ    Z5, Z7, Z6
-	VPSUBQ     Z6, Z4, Z4
-	VPANDQ     constants<>+64(SB), Z0, Z6
-	VPADDQ     Z6, Z4, Z7
-	VPSUBQ     Z4, Z5, Z8
+	VPADDQ     Z7, Z3, Z3
+	VPMULLQ    Z4, Z7, Z5
+	VPSUBQ     Z5, Z6, Z5
+	VPANDQ     constants<>+64(SB), Z3, Z6
+	VPADDQ     Z6, Z5, Z7
+	VPSUBQ     Z5, Z4, Z8
 	VPCMPQ     $0x06, Z8, Z7, K2
-	VPSUBQ     Z4, Z6, Z6
-	VPADDQ     Z4, Z5, Z4
+	VPSUBQ     Z5, Z6, Z6
+	VPADDQ     Z5, Z4, Z4
 	VPCMPQ     $0x06, Z4, Z6, K4
-	VPADDQ     constants<>+64(SB), Z0, K2, Z0
-	VPADDQ     constants<>+1472(SB), Z0, K4, Z0
-	VPXORQ     Z2, Z3, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPMOVQ2M   Z2, K2
-	VPSUBQ     Z0, Z3, K2, Z0
+	VPADDQ     constants<>+64(SB), Z3, K2, Z3
+	VPADDQ     constants<>+1472(SB), Z3, K4, Z3
+	VPXORQ     Z2, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPMOVQ2M   Z1, K2
+	VPSUBQ     Z3, Z2, K2, Z3
 	KANDB      K1, K3, K3
 	KTESTB     K3, K3
 	JZ         good136
@@ -4196,14 +4197,14 @@ tail133:
 	JMP        stopped
 
 good136:
-	VPXORQ    Z1, Z0, Z0
-	VPSUBQ    Z1, Z0, Z0
-	VMOVUPD.Z (BX)(SI*8), K1, Z1
-	VPADDQ    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (BX)(SI*8)
+	VPXORQ    Z0, Z3, Z3
+	VPSUBQ    Z0, Z3, Z3
+	VMOVUPD.Z (DX)(SI*8), K1, Z0
+	VPADDQ    Z0, Z3, Z3
+	VMOVUPD   Z3, K1, (DX)(SI*8)
 
 done134:
-	MOVQ DX, AX
+	MOVQ BX, AX
 
 stopped:
 	MOVQ AX, ret+40(FP)
@@ -4214,12 +4215,12 @@ stopped:
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·addSqrtAVX512<>(SB), NOSPLIT, $0-40
 	MOVQ         x+8(FP), AX
-	MOVQ         n+0(FP), CX
-	MOVQ         y+16(FP), DX
-	MOVQ         minus+24(FP), BX
-	VPBROADCASTQ BX, Z0
+	MOVQ         y+16(FP), CX
+	MOVQ         minus+24(FP), DX
+	VPBROADCASTQ DX, Z0
+	MOVQ         n+0(FP), DX
 	XORQ         BX, BX
-	LEAQ         -16(CX), SI
+	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
 	JL           oneTest139
 
@@ -4229,32 +4230,33 @@ many137:
 	VPXORQ    Z3, Z3, Z3
 	VPCMPQ    $0x01, Z3, Z1, K1
 	VPCMPQ    $0x01, Z3, Z2, K2
-	VCVTQQ2PD Z1, Z4
+	VCVTQQ2PD Z1, Z3
+	VMULPD    constants<>+1280(SB), Z3, Z3
+	VSQRTPD   Z3, Z3
+	VCVTPD2QQ Z3, Z3
+	VCVTQQ2PD Z2, Z4
 	VMULPD    constants<>+1280(SB), Z4, Z4
 	VSQRTPD   Z4, Z4
 	VCVTPD2QQ Z4, Z4
-	VCVTQQ2PD Z2, Z5
-	VMULPD    constants<>+1280(SB), Z5, Z5
-	VSQRTPD   Z5, Z5
-	VCVTPD2QQ Z5, Z5
 	VPSLLQ    $0x2b, Z1, Z1
 	VPSLLQ    $0x2b, Z2, Z2
+	VPMULLQ   Z3, Z3, Z5
 	VPMULLQ   Z4, Z4, Z6
-	VPMULLQ   Z5, Z5, Z7
-	VPSUBQ    Z6, Z1, Z1
-	VPSUBQ    Z7, Z2, Z2
-	VPADDQ    Z4, Z1, Z6
-	VPADDQ    Z5, Z2, Z7
-	VPCMPQ    $0x06, Z4, Z1, K3
+	VPSUBQ    Z5, Z1, Z1
+	VPSUBQ    Z6, Z2, Z2
+	VPXORQ    Z5, Z5, Z5
+	VPADDQ    Z3, Z1, Z6
+	VPADDQ    Z4, Z2, Z7
+	VPCMPQ    $0x06, Z3, Z1, K3
+	VPTESTMQ  Z3, Z3, K4
+	VPCMPQ    $0x02, Z5, Z6, K4, K4
+	VPSUBQ    constants<>+1472(SB), Z3, K3, Z3
+	VPADDQ    constants<>+1472(SB), Z3, K4, Z3
+	VPCMPQ    $0x06, Z4, Z2, K3
 	VPTESTMQ  Z4, Z4, K4
-	VPCMPQ    $0x02, Z3, Z6, K4, K4
+	VPCMPQ    $0x02, Z5, Z7, K4, K4
 	VPSUBQ    constants<>+1472(SB), Z4, K3, Z4
 	VPADDQ    constants<>+1472(SB), Z4, K4, Z4
-	VPCMPQ    $0x06, Z5, Z2, K3
-	VPTESTMQ  Z5, Z5, K4
-	VPCMPQ    $0x02, Z3, Z7, K4, K4
-	VPSUBQ    constants<>+1472(SB), Z5, K3, Z5
-	VPADDQ    constants<>+1472(SB), Z5, K4, Z5
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
 	JZ        good142
@@ -4262,22 +4264,22 @@ many137:
 	JMP       stopped
 
 good142:
+	VPXORQ  Z0, Z3, Z3
+	VPSUBQ  Z0, Z3, Z3
+	VMOVUPS (CX)(BX*8), Z1
+	VPADDQ  Z1, Z3, Z3
+	VMOVUPS Z3, (CX)(BX*8)
 	VPXORQ  Z0, Z4, Z4
 	VPSUBQ  Z0, Z4, Z4
-	VMOVUPS (DX)(BX*8), Z1
+	VMOVUPS 64(CX)(BX*8), Z1
 	VPADDQ  Z1, Z4, Z4
-	VMOVUPS Z4, (DX)(BX*8)
-	VPXORQ  Z0, Z5, Z5
-	VPSUBQ  Z0, Z5, Z5
-	VMOVUPS 64(DX)(BX*8), Z1
-	VPADDQ  Z1, Z5, Z5
-	VMOVUPS Z5, 64(DX)(BX*8)
+	VMOVUPS Z4, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
 	JLE     many137
 
 oneTest139:
-	LEAQ -8(CX), SI
+	LEAQ -8(DX), SI
 	CMPQ BX, SI
 	JG   tail140
 
@@ -4285,36 +4287,37 @@ one138:
 	VMOVUPS   (AX)(BX*8), Z1
 	VPXORQ    Z2, Z2, Z2
 	VPCMPQ    $0x01, Z2, Z1, K1
-	VCVTQQ2PD Z1, Z3
-	VMULPD    constants<>+1280(SB), Z3, Z3
-	VSQRTPD   Z3, Z3
-	VCVTPD2QQ Z3, Z3
+	VCVTQQ2PD Z1, Z2
+	VMULPD    constants<>+1280(SB), Z2, Z2
+	VSQRTPD   Z2, Z2
+	VCVTPD2QQ Z2, Z2
 	VPSLLQ    $0x2b, Z1, Z1
-	VPMULLQ   Z3, Z3, Z4
-	VPSUBQ    Z4, Z1, Z1
-	VPADDQ    Z3, Z1, Z4
-	VPCMPQ    $0x06, Z3, Z1, K2
-	VPTESTMQ  Z3, Z3, K3
-	VPCMPQ    $0x02, Z2, Z4, K3, K3
-	VPSUBQ    constants<>+1472(SB), Z3, K2, Z3
-	VPADDQ    constants<>+1472(SB), Z3, K3, Z3
+	VPMULLQ   Z2, Z2, Z3
+	VPSUBQ    Z3, Z1, Z1
+	VPXORQ    Z3, Z3, Z3
+	VPADDQ    Z2, Z1, Z4
+	VPCMPQ    $0x06, Z2, Z1, K2
+	VPTESTMQ  Z2, Z2, K3
+	VPCMPQ    $0x02, Z3, Z4, K3, K3
+	VPSUBQ    constants<>+1472(SB), Z2, K2, Z2
+	VPADDQ    constants<>+1472(SB), Z2, K3, Z2
 	KTESTB    K1, K1
 	JZ        good143
 	MOVQ      BX, AX
 	JMP       stopped
 
 good143:
-	VPXORQ  Z0, Z3, Z3
-	VPSUBQ  Z0, Z3, Z3
-	VMOVUPS (DX)(BX*8), Z1
-	VPADDQ  Z1, Z3, Z3
-	VMOVUPS Z3, (DX)(BX*8)
+	VPXORQ  Z0, Z2, Z2
+	VPSUBQ  Z0, Z2, Z2
+	VMOVUPS (CX)(BX*8), Z1
+	VPADDQ  Z1, Z2, Z2
+	VMOVUPS Z2, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
 	JLE     one138
 
 tail140:
-	MOVQ      CX, SI
+	MOVQ      DX, SI
 	SUBQ      BX, SI
 	JZ        done141
 	MOVQ      $-1, DI
@@ -4324,19 +4327,20 @@ tail140:
 	VMOVUPD.Z (AX)(BX*8), K1, Z1
 	VPXORQ    Z2, Z2, Z2
 	VPCMPQ    $0x01, Z2, Z1, K2
-	VCVTQQ2PD Z1, Z3
-	VMULPD    constants<>+1280(SB), Z3, Z3
-	VSQRTPD   Z3, Z3
-	VCVTPD2QQ Z3, Z3
+	VCVTQQ2PD Z1, Z2
+	VMULPD    constants<>+1280(SB), Z2, Z2
+	VSQRTPD   Z2, Z2
+	VCVTPD2QQ Z2, Z2
 	VPSLLQ    $0x2b, Z1, Z1
-	VPMULLQ   Z3, Z3, Z4
-	VPSUBQ    Z4, Z1, Z1
-	VPADDQ    Z3, Z1, Z4
-	VPCMPQ    $0x06, Z3, Z1, K3
-	VPTESTMQ  Z3, Z3, K4
-	VPCMPQ    $0x02, Z2, Z4, K4, K4
-	VPSUBQ    constants<>+1472(SB), Z3, K3, Z3
-	VPADDQ    constants<>+1472(SB), Z3, K4, Z3
+	VPMULLQ   Z2, Z2, Z3
+	VPSUBQ    Z3, Z1, Z1
+	VPXORQ    Z3, Z3, Z3
+	VPADDQ    Z2, Z1, Z4
+	VPCMPQ    $0x06, Z2, Z1, K3
+	VPTESTMQ  Z2, Z2, K4
+	VPCMPQ    $0x02, Z3, Z4, K4, K4
+	VPSUBQ    constants<>+1472(SB), Z2, K3, Z2
+	VPADDQ    constants<>+1472(SB), Z2, K4, Z2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
 	JZ        good144
@@ -4344,14 +4348,14 @@ tail140:
 	JMP       stopped
 
 good144:
-	VPXORQ    Z0, Z3, Z3
-	VPSUBQ    Z0, Z3, Z3
-	VMOVUPD.Z (DX)(BX*8), K1, Z0
-	VPADDQ    Z0, Z3, Z3
-	VMOVUPD   Z3, K1, (DX)(BX*8)
+	VPXORQ    Z0, Z2, Z2
+	VPSUBQ    Z0, Z2, Z2
+	VMOVUPD.Z (CX)(BX*8), K1, Z0
+	VPADDQ    Z0, Z2, Z2
+	VMOVUPD   Z2, K1, (CX)(BX*8)
 
 done141:
-	MOVQ CX, AX
+	MOVQ DX, AX
 
 stopped:
 	MOVQ AX, ret+32(FP)
@@ -4362,12 +4366,12 @@ stopped:
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·addExpAVX512<>(SB), NOSPLIT, $0-56
 	MOVQ         x+8(FP), AX
-	MOVQ         n+0(FP), CX
-	MOVQ         y+16(FP), DX
-	MOVQ         minus+24(FP), BX
-	VPBROADCASTQ BX, Z0
+	MOVQ         y+16(FP), CX
+	MOVQ         minus+24(FP), DX
+	VPBROADCASTQ DX, Z0
+	MOVQ         n+0(FP), DX
 	XORQ         BX, BX
-	LEAQ         -16(CX), SI
+	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
 	JL           oneTest147
 
@@ -4643,20 +4647,20 @@ many145:
 good150:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS (DX)(BX*8), Z3
+	VMOVUPS (CX)(BX*8), Z3
 	VPADDQ  Z3, Z1, Z1
-	VMOVUPS Z1, (DX)(BX*8)
+	VMOVUPS Z1, (CX)(BX*8)
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
-	VMOVUPS 64(DX)(BX*8), Z1
+	VMOVUPS 64(CX)(BX*8), Z1
 	VPADDQ  Z1, Z2, Z2
-	VMOVUPS Z2, 64(DX)(BX*8)
+	VMOVUPS Z2, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
 	JLE     many145
 
 oneTest147:
-	LEAQ -8(CX), SI
+	LEAQ -8(DX), SI
 	CMPQ BX, SI
 	JG   tail148
 
@@ -4801,15 +4805,15 @@ one146:
 good151:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS (DX)(BX*8), Z2
+	VMOVUPS (CX)(BX*8), Z2
 	VPADDQ  Z2, Z1, Z1
-	VMOVUPS Z1, (DX)(BX*8)
+	VMOVUPS Z1, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
 	JLE     one146
 
 tail148:
-	MOVQ        CX, SI
+	MOVQ        DX, SI
 	SUBQ        BX, SI
 	JZ          done149
 	MOVQ        $-1, DI
@@ -4957,12 +4961,12 @@ tail148:
 good152:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
-	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (DX)(BX*8)
+	VMOVUPD   Z1, K1, (CX)(BX*8)
 
 done149:
-	MOVQ CX, AX
+	MOVQ DX, AX
 
 stopped:
 	MOVQ AX, ret+48(FP)
@@ -4973,12 +4977,12 @@ stopped:
 // Requires: AVX, AVX512CD, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·addLogAVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         x+8(FP), AX
-	MOVQ         n+0(FP), CX
-	MOVQ         y+16(FP), DX
-	MOVQ         minus+24(FP), BX
-	VPBROADCASTQ BX, Z0
+	MOVQ         y+16(FP), CX
+	MOVQ         minus+24(FP), DX
+	VPBROADCASTQ DX, Z0
+	MOVQ         n+0(FP), DX
 	XORQ         BX, BX
-	LEAQ         -16(CX), SI
+	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
 	JL           oneTest155
 
@@ -5216,20 +5220,20 @@ many153:
 good158:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS (DX)(BX*8), Z3
+	VMOVUPS (CX)(BX*8), Z3
 	VPADDQ  Z3, Z1, Z1
-	VMOVUPS Z1, (DX)(BX*8)
+	VMOVUPS Z1, (CX)(BX*8)
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
-	VMOVUPS 64(DX)(BX*8), Z1
+	VMOVUPS 64(CX)(BX*8), Z1
 	VPADDQ  Z1, Z2, Z2
-	VMOVUPS Z2, 64(DX)(BX*8)
+	VMOVUPS Z2, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
 	JLE     many153
 
 oneTest155:
-	LEAQ -8(CX), SI
+	LEAQ -8(DX), SI
 	CMPQ BX, SI
 	JG   tail156
 
@@ -5355,15 +5359,15 @@ one154:
 good159:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS (DX)(BX*8), Z2
+	VMOVUPS (CX)(BX*8), Z2
 	VPADDQ  Z2, Z1, Z1
-	VMOVUPS Z1, (DX)(BX*8)
+	VMOVUPS Z1, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
 	JLE     one154
 
 tail156:
-	MOVQ        CX, SI
+	MOVQ        DX, SI
 	SUBQ        BX, SI
 	JZ          done157
 	MOVQ        $-1, DI
@@ -5492,15 +5496,1029 @@ tail156:
 good160:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
-	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (DX)(BX*8)
+	VMOVUPD   Z1, K1, (CX)(BX*8)
 
 done157:
-	MOVQ CX, AX
+	MOVQ DX, AX
 
 stopped:
 	MOVQ AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func addAtan2AVX512<>(n int, y *int64, x *int64, z *int64, minus int, table *uint64) int
+// Requires: AVX, AVX512CD, AVX512DQ, AVX512F, AVX512IFMA, BMI2
+TEXT ·addAtan2AVX512<>(SB), NOSPLIT, $0-56
+	MOVQ         y+8(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         table+40(FP), DX
+	MOVQ         z+24(FP), BX
+	MOVQ         minus+32(FP), SI
+	VPBROADCASTQ SI, Z0
+	MOVQ         n+0(FP), SI
+	XORQ         DI, DI
+	LEAQ         -16(SI), R8
+	TESTQ        R8, R8
+	JL           oneTest163
+
+many161:
+	VMOVUPS     (AX)(DI*8), Z1
+	VMOVUPS     64(AX)(DI*8), Z2
+	VPABSQ      Z1, Z1
+	VPABSQ      Z2, Z2
+	VMOVUPS     (CX)(DI*8), Z3
+	VMOVUPS     64(CX)(DI*8), Z4
+	VPABSQ      Z3, Z3
+	VPABSQ      Z4, Z4
+	VPMINUQ     Z3, Z1, Z5
+	VPMINUQ     Z4, Z2, Z6
+	VPMAXUQ     Z3, Z1, Z1
+	VPMAXUQ     Z4, Z2, Z2
+	VPLZCNTQ    Z1, Z3
+	VPSUBQ      constants<>+3008(SB), Z3, Z3
+	VPLZCNTQ    Z2, Z4
+	VPSUBQ      constants<>+3008(SB), Z4, Z4
+	VMOVUPS     constants<>+3072(SB), Z7
+	VPSUBQ      Z3, Z7, Z7
+	VMOVUPS     constants<>+3072(SB), Z8
+	VPSUBQ      Z4, Z8, Z8
+	VPSLLVQ     Z3, Z5, Z9
+	VPSRLVQ     Z7, Z5, Z5
+	VPORQ       Z5, Z9, Z9
+	VPSLLVQ     Z4, Z6, Z5
+	VPSRLVQ     Z8, Z6, Z6
+	VPORQ       Z6, Z5, Z5
+	VPSLLVQ     Z3, Z1, Z3
+	VPSRLVQ     Z7, Z1, Z1
+	VPORQ       Z1, Z3, Z3
+	VPSLLVQ     Z4, Z2, Z1
+	VPSRLVQ     Z8, Z2, Z2
+	VPORQ       Z2, Z1, Z1
+	VPSRLQ      $0x07, Z3, Z2
+	VPSRLQ      $0x07, Z1, Z4
+	VPADDQ      Z2, Z9, Z2
+	VPADDQ      Z4, Z5, Z4
+	VPSRLQ      $0x06, Z3, Z6
+	VPSRLQ      $0x06, Z1, Z7
+	VCVTUQQ2PD  Z2, Z8
+	VCVTUQQ2PD  Z4, Z10
+	VMULPD      constants<>+3136(SB), Z8, Z8
+	VMULPD      constants<>+3136(SB), Z10, Z10
+	VCVTUQQ2PD  Z6, Z11
+	VDIVPD      Z11, Z8, Z11
+	VCVTTPD2QQ  Z11, Z11
+	VCVTUQQ2PD  Z7, Z8
+	VDIVPD      Z8, Z10, Z8
+	VCVTTPD2QQ  Z8, Z8
+	VPMULLQ     Z6, Z11, Z6
+	VPMULLQ     Z7, Z8, Z7
+	VPSUBQ      Z6, Z2, Z2
+	VPSUBQ      Z7, Z4, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x01, Z6, Z2, K1
+	VPCMPQ      $0x01, Z6, Z4, K2
+	VPADDQ      constants<>+1472(SB), Z11, K1, Z11
+	VPADDQ      constants<>+1472(SB), Z8, K2, Z8
+	VPXORQ      Z2, Z2, Z2
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z2, Z2, K1
+	VPGATHERQQ  (DX)(Z11*8), K1, Z2
+	VPCMPQ      $0x05, Z4, Z4, K1
+	VPGATHERQQ  (DX)(Z8*8), K1, Z4
+	VPSLLQ      $0x06, Z9, Z6
+	VPSLLQ      $0x06, Z5, Z7
+	VPMULLQ     Z3, Z11, Z10
+	VPMULLQ     Z1, Z8, Z12
+	VPSUBQ      Z10, Z6, Z6
+	VPSUBQ      Z12, Z7, Z7
+	VPSLLQ      $0x06, Z3, Z3
+	VPSLLQ      $0x06, Z1, Z1
+	VPMULLQ     Z9, Z11, Z9
+	VPMULLQ     Z5, Z8, Z5
+	VPADDQ      Z9, Z3, Z3
+	VPADDQ      Z5, Z1, Z1
+	VPABSQ      Z6, Z5
+	VPABSQ      Z7, Z8
+	VMOVUPS     constants<>+3200(SB), Z9
+	VCVTUQQ2PD  Z3, Z10
+	VCVTUQQ2PD  Z1, Z11
+	VMULPD      constants<>+3264(SB), Z10, Z10
+	VMULPD      constants<>+3264(SB), Z11, Z11
+	VDIVPD      Z10, Z9, Z10
+	VDIVPD      Z11, Z9, Z9
+	VCVTUQQ2PD  Z5, Z11
+	VCVTUQQ2PD  Z8, Z12
+	VMULPD      Z10, Z11, Z11
+	VCVTTPD2QQ  Z11, Z11
+	VMULPD      Z9, Z12, Z12
+	VCVTTPD2QQ  Z12, Z12
+	VPSLLQ      $0x20, Z5, Z5
+	VPSLLQ      $0x20, Z8, Z8
+	VPMULLQ     Z3, Z11, Z13
+	VPMULLQ     Z1, Z12, Z14
+	VPSUBQ      Z13, Z5, Z5
+	VPSUBQ      Z14, Z8, Z8
+	VCVTUQQ2PD  Z5, Z13
+	VCVTUQQ2PD  Z8, Z14
+	VMULPD      Z10, Z13, Z10
+	VCVTTPD2QQ  Z10, Z10
+	VMULPD      Z9, Z14, Z9
+	VCVTTPD2QQ  Z9, Z9
+	VPSLLQ      $0x20, Z5, Z5
+	VPSLLQ      $0x20, Z8, Z8
+	VPMULLQ     Z3, Z10, Z13
+	VPMULLQ     Z1, Z9, Z14
+	VPSUBQ      Z13, Z5, Z5
+	VPSUBQ      Z14, Z8, Z8
+	VPCMPUQ     $0x05, Z3, Z5, K1
+	VPSUBQ      constants<>+1472(SB), Z10, K1, Z10
+	VPCMPUQ     $0x05, Z1, Z8, K1
+	VPSUBQ      constants<>+1472(SB), Z9, K1, Z9
+	VPSLLQ      $0x20, Z11, Z5
+	VPSLLQ      $0x20, Z12, Z8
+	VPADDQ      Z10, Z5, Z5
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x34, Z5, Z9
+	VPSRLQ      $0x34, Z8, Z10
+	VPSRLQ      $0x34, Z5, Z11
+	VPSRLQ      $0x34, Z8, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ Z5, Z5, Z13
+	VPMADD52HUQ Z8, Z8, Z14
+	VPMADD52LUQ Z11, Z5, Z13
+	VPMADD52LUQ Z12, Z8, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z11, Z5, Z15
+	VPMADD52HUQ Z12, Z8, Z16
+	VPMADD52LUQ Z5, Z9, Z13
+	VPMADD52LUQ Z8, Z10, Z14
+	VPMADD52HUQ Z5, Z9, Z15
+	VPMADD52HUQ Z8, Z10, Z16
+	VPMADD52LUQ Z11, Z9, Z15
+	VPSRLQ      $0x0c, Z13, Z13
+	VPSLLQ      $0x28, Z15, Z15
+	VPADDQ      Z15, Z13, Z13
+	VPMADD52LUQ Z12, Z10, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ constants<>+3328(SB), Z13, Z9
+	VPMADD52HUQ constants<>+3328(SB), Z14, Z10
+	VPMADD52LUQ constants<>+3392(SB), Z13, Z9
+	VPMADD52LUQ constants<>+3392(SB), Z14, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ constants<>+3392(SB), Z13, Z11
+	VPMADD52HUQ constants<>+3392(SB), Z14, Z12
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VMOVUPS     constants<>+3456(SB), Z11
+	VPSUBQ      Z9, Z11, Z11
+	VMOVUPS     constants<>+3456(SB), Z9
+	VPSUBQ      Z10, Z9, Z9
+	VPSRLQ      $0x34, Z11, Z10
+	VPSRLQ      $0x34, Z9, Z12
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z11, Z13, Z15
+	VPMADD52HUQ Z9, Z14, Z16
+	VPMADD52LUQ Z10, Z13, Z15
+	VPMADD52LUQ Z12, Z14, Z16
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z10, Z13, Z9
+	VPMADD52HUQ Z12, Z14, Z11
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z15, Z15
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z16, Z16
+	VMOVUPS     constants<>+3520(SB), Z9
+	VPSUBQ      Z15, Z9, Z9
+	VMOVUPS     constants<>+3520(SB), Z10
+	VPSUBQ      Z16, Z10, Z10
+	VPSRLQ      $0x34, Z9, Z11
+	VPSRLQ      $0x34, Z10, Z12
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z9, Z13, Z15
+	VPMADD52HUQ Z10, Z14, Z16
+	VPMADD52LUQ Z11, Z13, Z15
+	VPMADD52LUQ Z12, Z14, Z16
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z11, Z13, Z9
+	VPMADD52HUQ Z12, Z14, Z10
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z15, Z15
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z16, Z16
+	VPSRLQ      $0x34, Z5, Z9
+	VPSRLQ      $0x34, Z8, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z5, Z15, Z11
+	VPMADD52HUQ Z8, Z16, Z12
+	VPMADD52LUQ Z9, Z15, Z11
+	VPMADD52LUQ Z10, Z16, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ Z9, Z15, Z13
+	VPMADD52HUQ Z10, Z16, Z14
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
+	VPSUBQ      Z11, Z5, Z5
+	VPSUBQ      Z12, Z8, Z8
+	VPSRLQ      $0x01, Z5, Z5
+	VPSRLQ      $0x01, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMOVQ2M    Z6, K1
+	VPSUBQ      Z5, Z9, K1, Z5
+	VPMOVQ2M    Z7, K1
+	VPSUBQ      Z8, Z9, K1, Z8
+	VPADDQ      Z5, Z2, Z2
+	VPADDQ      Z8, Z4, Z4
+	VPSRLQ      $0x02, Z2, Z2
+	VPSRLQ      $0x02, Z4, Z4
+	VMOVUPS     (AX)(DI*8), Z5
+	VMOVUPS     64(AX)(DI*8), Z6
+	VMOVUPS     (CX)(DI*8), Z7
+	VMOVUPS     64(CX)(DI*8), Z8
+	VMOVUPS     constants<>+3584(SB), Z9
+	VPABSQ      Z5, Z10
+	VPABSQ      Z7, Z11
+	VPCMPUQ     $0x06, Z11, Z10, K1
+	VPSUBQ      Z2, Z9, K1, Z2
+	VMOVUPS     constants<>+3584(SB), Z9
+	VPABSQ      Z6, Z10
+	VPABSQ      Z8, Z11
+	VPCMPUQ     $0x06, Z11, Z10, K1
+	VPSUBQ      Z4, Z9, K1, Z4
+	VMOVUPS     constants<>+3648(SB), Z9
+	VPMOVQ2M    Z7, K1
+	VPSUBQ      Z2, Z9, K1, Z2
+	VMOVUPS     constants<>+3648(SB), Z9
+	VPMOVQ2M    Z8, K1
+	VPSUBQ      Z4, Z9, K1, Z4
+	VPADDQ      constants<>+3712(SB), Z2, Z2
+	VPADDQ      constants<>+3712(SB), Z4, Z4
+	VPSRLQ      $0x12, Z2, Z2
+	VPSRLQ      $0x12, Z4, Z4
+	VPXORQ      Z9, Z9, Z9
+	VPMOVQ2M    Z5, K1
+	VPSUBQ      Z2, Z9, K1, Z2
+	VPMOVQ2M    Z6, K1
+	VPSUBQ      Z4, Z9, K1, Z4
+	VPORQ       Z7, Z5, Z5
+	VPORQ       Z8, Z6, Z6
+	VPTESTMQ    Z5, Z5, K1
+	VMOVUPD.Z   Z2, K1, Z2
+	VPCMPUQ     $0x05, constants<>+3776(SB), Z3, K1
+	VPTESTMQ    Z6, Z6, K2
+	VMOVUPD.Z   Z4, K2, Z4
+	VPCMPUQ     $0x05, constants<>+3776(SB), Z1, K2
+	KORB        K2, K1, K1
+	KTESTB      K1, K1
+	JZ          good166
+	MOVQ        DI, AX
+	JMP         stopped
+
+good166:
+	VPXORQ  Z0, Z2, Z2
+	VPSUBQ  Z0, Z2, Z2
+	VMOVUPS (BX)(DI*8), Z1
+	VPADDQ  Z1, Z2, Z2
+	VMOVUPS Z2, (BX)(DI*8)
+	VPXORQ  Z0, Z4, Z4
+	VPSUBQ  Z0, Z4, Z4
+	VMOVUPS 64(BX)(DI*8), Z1
+	VPADDQ  Z1, Z4, Z4
+	VMOVUPS Z4, 64(BX)(DI*8)
+	ADDQ    $0x10, DI
+	CMPQ    DI, R8
+	JLE     many161
+
+oneTest163:
+	LEAQ -8(SI), R8
+	CMPQ DI, R8
+	JG   tail164
+
+one162:
+	VMOVUPS     (AX)(DI*8), Z1
+	VPABSQ      Z1, Z1
+	VMOVUPS     (CX)(DI*8), Z2
+	VPABSQ      Z2, Z2
+	VPMINUQ     Z2, Z1, Z3
+	VPMAXUQ     Z2, Z1, Z1
+	VPLZCNTQ    Z1, Z2
+	VPSUBQ      constants<>+3008(SB), Z2, Z2
+	VMOVUPS     constants<>+3072(SB), Z4
+	VPSUBQ      Z2, Z4, Z4
+	VPSLLVQ     Z2, Z3, Z5
+	VPSRLVQ     Z4, Z3, Z3
+	VPORQ       Z3, Z5, Z5
+	VPSLLVQ     Z2, Z1, Z2
+	VPSRLVQ     Z4, Z1, Z1
+	VPORQ       Z1, Z2, Z2
+	VPSRLQ      $0x07, Z2, Z1
+	VPADDQ      Z1, Z5, Z1
+	VPSRLQ      $0x06, Z2, Z3
+	VCVTUQQ2PD  Z1, Z4
+	VMULPD      constants<>+3136(SB), Z4, Z4
+	VCVTUQQ2PD  Z3, Z6
+	VDIVPD      Z6, Z4, Z6
+	VCVTTPD2QQ  Z6, Z6
+	VPMULLQ     Z3, Z6, Z3
+	VPSUBQ      Z3, Z1, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x01, Z3, Z1, K1
+	VPADDQ      constants<>+1472(SB), Z6, K1, Z6
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x05, Z1, Z1, K1
+	VPGATHERQQ  (DX)(Z6*8), K1, Z1
+	VPSLLQ      $0x06, Z5, Z3
+	VPMULLQ     Z2, Z6, Z4
+	VPSUBQ      Z4, Z3, Z3
+	VPSLLQ      $0x06, Z2, Z2
+	VPMULLQ     Z5, Z6, Z4
+	VPADDQ      Z4, Z2, Z2
+	VPABSQ      Z3, Z4
+	VMOVUPS     constants<>+3200(SB), Z5
+	VCVTUQQ2PD  Z2, Z6
+	VMULPD      constants<>+3264(SB), Z6, Z6
+	VDIVPD      Z6, Z5, Z5
+	VCVTUQQ2PD  Z4, Z6
+	VMULPD      Z5, Z6, Z6
+	VCVTTPD2QQ  Z6, Z6
+	VPSLLQ      $0x20, Z4, Z4
+	VPMULLQ     Z2, Z6, Z7
+	VPSUBQ      Z7, Z4, Z4
+	VCVTUQQ2PD  Z4, Z7
+	VMULPD      Z5, Z7, Z5
+	VCVTTPD2QQ  Z5, Z5
+	VPSLLQ      $0x20, Z4, Z4
+	VPMULLQ     Z2, Z5, Z7
+	VPSUBQ      Z7, Z4, Z4
+	VPCMPUQ     $0x05, Z2, Z4, K1
+	VPSUBQ      constants<>+1472(SB), Z5, K1, Z5
+	VPSLLQ      $0x20, Z6, Z4
+	VPADDQ      Z5, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z5
+	VPSRLQ      $0x34, Z4, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z4, Z4, Z7
+	VPMADD52LUQ Z6, Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z4, Z8
+	VPMADD52LUQ Z4, Z5, Z7
+	VPMADD52HUQ Z4, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ constants<>+3328(SB), Z7, Z5
+	VPMADD52LUQ constants<>+3392(SB), Z7, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+3392(SB), Z7, Z6
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z5, Z5
+	VMOVUPS     constants<>+3456(SB), Z6
+	VPSUBQ      Z5, Z6, Z6
+	VPSRLQ      $0x34, Z6, Z5
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z7, Z8
+	VPMADD52LUQ Z5, Z7, Z8
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z5, Z7, Z6
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z8, Z8
+	VMOVUPS     constants<>+3520(SB), Z5
+	VPSUBQ      Z8, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z7, Z8
+	VPMADD52LUQ Z6, Z7, Z8
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z6, Z7, Z5
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z8, Z8
+	VPSRLQ      $0x34, Z4, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z4, Z8, Z6
+	VPMADD52LUQ Z5, Z8, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z8, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSUBQ      Z6, Z4, Z4
+	VPSRLQ      $0x01, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMOVQ2M    Z3, K1
+	VPSUBQ      Z4, Z5, K1, Z4
+	VPADDQ      Z4, Z1, Z1
+	VPSRLQ      $0x02, Z1, Z1
+	VMOVUPS     (AX)(DI*8), Z3
+	VMOVUPS     (CX)(DI*8), Z4
+	VMOVUPS     constants<>+3584(SB), Z5
+	VPABSQ      Z3, Z6
+	VPABSQ      Z4, Z7
+	VPCMPUQ     $0x06, Z7, Z6, K1
+	VPSUBQ      Z1, Z5, K1, Z1
+	VMOVUPS     constants<>+3648(SB), Z5
+	VPMOVQ2M    Z4, K1
+	VPSUBQ      Z1, Z5, K1, Z1
+	VPADDQ      constants<>+3712(SB), Z1, Z1
+	VPSRLQ      $0x12, Z1, Z1
+	VPXORQ      Z5, Z5, Z5
+	VPMOVQ2M    Z3, K1
+	VPSUBQ      Z1, Z5, K1, Z1
+	VPORQ       Z4, Z3, Z3
+	VPTESTMQ    Z3, Z3, K1
+	VMOVUPD.Z   Z1, K1, Z1
+	VPCMPUQ     $0x05, constants<>+3776(SB), Z2, K1
+	KTESTB      K1, K1
+	JZ          good167
+	MOVQ        DI, AX
+	JMP         stopped
+
+good167:
+	VPXORQ  Z0, Z1, Z1
+	VPSUBQ  Z0, Z1, Z1
+	VMOVUPS (BX)(DI*8), Z2
+	VPADDQ  Z2, Z1, Z1
+	VMOVUPS Z1, (BX)(DI*8)
+	ADDQ    $0x08, DI
+	CMPQ    DI, R8
+	JLE     one162
+
+tail164:
+	MOVQ        SI, R8
+	SUBQ        DI, R8
+	JZ          done165
+	MOVQ        $-1, R9
+	SHLXQ       R8, R9, R9
+	NOTQ        R9
+	KMOVW       R9, K1
+	VMOVUPD.Z   (AX)(DI*8), K1, Z1
+	VPABSQ      Z1, Z1
+	VMOVUPD.Z   (CX)(DI*8), K1, Z2
+	VPABSQ      Z2, Z2
+	VPMINUQ     Z2, Z1, Z3
+	VPMAXUQ     Z2, Z1, Z1
+	VPLZCNTQ    Z1, Z2
+	VPSUBQ      constants<>+3008(SB), Z2, Z2
+	VMOVUPS     constants<>+3072(SB), Z4
+	VPSUBQ      Z2, Z4, Z4
+	VPSLLVQ     Z2, Z3, Z5
+	VPSRLVQ     Z4, Z3, Z3
+	VPORQ       Z3, Z5, Z5
+	VPSLLVQ     Z2, Z1, Z2
+	VPSRLVQ     Z4, Z1, Z1
+	VPORQ       Z1, Z2, Z2
+	VPSRLQ      $0x07, Z2, Z1
+	VPADDQ      Z1, Z5, Z1
+	VPSRLQ      $0x06, Z2, Z3
+	VCVTUQQ2PD  Z1, Z4
+	VMULPD      constants<>+3136(SB), Z4, Z4
+	VCVTUQQ2PD  Z3, Z6
+	VDIVPD      Z6, Z4, Z6
+	VCVTTPD2QQ  Z6, Z6
+	VPMULLQ     Z3, Z6, Z3
+	VPSUBQ      Z3, Z1, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x01, Z3, Z1, K2
+	VPADDQ      constants<>+1472(SB), Z6, K2, Z6
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x05, Z1, Z1, K2
+	VPGATHERQQ  (DX)(Z6*8), K2, Z1
+	VPSLLQ      $0x06, Z5, Z3
+	VPMULLQ     Z2, Z6, Z4
+	VPSUBQ      Z4, Z3, Z3
+	VPSLLQ      $0x06, Z2, Z2
+	VPMULLQ     Z5, Z6, Z4
+	VPADDQ      Z4, Z2, Z2
+	VPABSQ      Z3, Z4
+	VMOVUPS     constants<>+3200(SB), Z5
+	VCVTUQQ2PD  Z2, Z6
+	VMULPD      constants<>+3264(SB), Z6, Z6
+	VDIVPD      Z6, Z5, Z5
+	VCVTUQQ2PD  Z4, Z6
+	VMULPD      Z5, Z6, Z6
+	VCVTTPD2QQ  Z6, Z6
+	VPSLLQ      $0x20, Z4, Z4
+	VPMULLQ     Z2, Z6, Z7
+	VPSUBQ      Z7, Z4, Z4
+	VCVTUQQ2PD  Z4, Z7
+	VMULPD      Z5, Z7, Z5
+	VCVTTPD2QQ  Z5, Z5
+	VPSLLQ      $0x20, Z4, Z4
+	VPMULLQ     Z2, Z5, Z7
+	VPSUBQ      Z7, Z4, Z4
+	VPCMPUQ     $0x05, Z2, Z4, K2
+	VPSUBQ      constants<>+1472(SB), Z5, K2, Z5
+	VPSLLQ      $0x20, Z6, Z4
+	VPADDQ      Z5, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z5
+	VPSRLQ      $0x34, Z4, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z4, Z4, Z7
+	VPMADD52LUQ Z6, Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z4, Z8
+	VPMADD52LUQ Z4, Z5, Z7
+	VPMADD52HUQ Z4, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ constants<>+3328(SB), Z7, Z5
+	VPMADD52LUQ constants<>+3392(SB), Z7, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+3392(SB), Z7, Z6
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z5, Z5
+	VMOVUPS     constants<>+3456(SB), Z6
+	VPSUBQ      Z5, Z6, Z6
+	VPSRLQ      $0x34, Z6, Z5
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z7, Z8
+	VPMADD52LUQ Z5, Z7, Z8
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z5, Z7, Z6
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z8, Z8
+	VMOVUPS     constants<>+3520(SB), Z5
+	VPSUBQ      Z8, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z7, Z8
+	VPMADD52LUQ Z6, Z7, Z8
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z6, Z7, Z5
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z8, Z8
+	VPSRLQ      $0x34, Z4, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z4, Z8, Z6
+	VPMADD52LUQ Z5, Z8, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z8, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSUBQ      Z6, Z4, Z4
+	VPSRLQ      $0x01, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMOVQ2M    Z3, K2
+	VPSUBQ      Z4, Z5, K2, Z4
+	VPADDQ      Z4, Z1, Z1
+	VPSRLQ      $0x02, Z1, Z1
+	VMOVUPD.Z   (AX)(DI*8), K1, Z3
+	VMOVUPD.Z   (CX)(DI*8), K1, Z4
+	VMOVUPS     constants<>+3584(SB), Z5
+	VPABSQ      Z3, Z6
+	VPABSQ      Z4, Z7
+	VPCMPUQ     $0x06, Z7, Z6, K2
+	VPSUBQ      Z1, Z5, K2, Z1
+	VMOVUPS     constants<>+3648(SB), Z5
+	VPMOVQ2M    Z4, K2
+	VPSUBQ      Z1, Z5, K2, Z1
+	VPADDQ      constants<>+3712(SB), Z1, Z1
+	VPSRLQ      $0x12, Z1, Z1
+	VPXORQ      Z5, Z5, Z5
+	VPMOVQ2M    Z3, K2
+	VPSUBQ      Z1, Z5, K2, Z1
+	VPORQ       Z4, Z3, Z3
+	VPTESTMQ    Z3, Z3, K2
+	VMOVUPD.Z   Z1, K2, Z1
+	VPCMPUQ     $0x05, constants<>+3776(SB), Z2, K2
+	KANDB       K1, K2, K2
+	KTESTB      K2, K2
+	JZ          good168
+	MOVQ        DI, AX
+	JMP         stopped
+
+good168:
+	VPXORQ    Z0, Z1, Z1
+	VPSUBQ    Z0, Z1, Z1
+	VMOVUPD.Z (BX)(DI*8), K1, Z0
+	VPADDQ    Z0, Z1, Z1
+	VMOVUPD   Z1, K1, (BX)(DI*8)
+
+done165:
+	MOVQ SI, AX
+
+stopped:
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func addAtan2SlopesAVX512<>(n int, y *int64, x *int64, v *int64, gy *int64, gx *int64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addAtan2SlopesAVX512<>(SB), NOSPLIT, $0-56
+	MOVQ y+8(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ v+24(FP), DX
+	MOVQ gy+32(FP), BX
+	MOVQ gx+40(FP), SI
+	MOVQ n+0(FP), DI
+	XORQ R8, R8
+	LEAQ -8(DI), R9
+	CMPQ R8, R9
+	JG   tail172
+
+one170:
+	VMOVUPS     (AX)(R8*8), Z0
+	VPABSQ      Z0, Z0
+	VMOVUPS     (CX)(R8*8), Z1
+	VPABSQ      Z1, Z1
+	VPORQ       Z0, Z1, Z2
+	VPTESTMQ    constants<>+3840(SB), Z2, K1
+	VCVTQQ2PD   Z0, Z2
+	VMULPD      Z2, Z2, Z2
+	VCVTQQ2PD   Z1, Z3
+	VFMADD231PD Z3, Z3, Z2
+	VSQRTPD     Z2, Z2
+	VCVTPD2QQ   Z2, Z2
+	VPMULLQ     Z0, Z0, Z0
+	VPMULLQ     Z1, Z1, Z1
+	VPADDQ      Z1, Z0, Z0
+	VPMULLQ     Z2, Z2, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VPADDQ      Z2, Z2, Z1
+	VCVTQQ2PD   Z0, Z3
+	VCVTQQ2PD   Z1, Z4
+	VMAXPD      constants<>+1216(SB), Z4, Z4
+	VDIVPD      Z4, Z3, Z3
+	VCVTPD2QQ   Z3, Z3
+	VPADDQ      Z3, Z2, Z2
+	VPADDQ      Z3, Z1, Z1
+	VPMULLQ     Z1, Z3, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPADDQ      Z2, Z0, Z3
+	VPCMPQ      $0x06, Z2, Z0, K2
+	VPTESTMQ    Z2, Z2, K3
+	VPCMPQ      $0x02, Z1, Z3, K3, K3
+	VPSUBQ      constants<>+1472(SB), Z2, K2, Z2
+	VPADDQ      constants<>+1472(SB), Z2, K3, Z2
+	VMOVUPS     constants<>+1216(SB), Z0
+	VCVTUQQ2PD  Z2, Z1
+	VDIVPD      Z1, Z0, Z0
+	VMOVUPS     (DX)(R8*8), Z1
+	VMOVUPS     (CX)(R8*8), Z3
+	VPXORQ      Z3, Z1, Z4
+	VPABSQ      Z1, Z1
+	VPABSQ      Z3, Z3
+	VCVTUQQ2PD  Z1, Z5
+	VCVTUQQ2PD  Z3, Z6
+	VMULPD      Z6, Z5, Z5
+	VCMPPD      $0x15, constants<>+3904(SB), Z5, K2
+	KORB        K2, K1, K1
+	VPMULLQ     Z3, Z1, Z1
+	VMULPD      Z0, Z5, Z3
+	VCMPPD      $0x15, constants<>+1344(SB), Z3, K3
+	VPTESTMQ    constants<>+1408(SB), Z2, K2
+	KORB        K2, K3, K3
+	VCVTPD2QQ   Z3, Z3
+	VPMULLQ     Z2, Z3, Z5
+	VPSUBQ      Z5, Z1, Z1
+	VCVTQQ2PD   Z1, Z5
+	VMULPD      Z0, Z5, Z5
+	VCVTPD2QQ   Z5, Z5
+	VPADDQ      Z5, Z3, Z3
+	VPMULLQ     Z2, Z5, Z5
+	VPSUBQ      Z5, Z1, Z1
+	VPSUBQ      Z1, Z2, Z5
+	VPCMPQ      $0x06, Z5, Z1, K2
+	VPADDQ      Z1, Z1, Z1
+	VMOVUPS     constants<>+3072(SB), Z5
+	VPSUBQ      Z2, Z5, Z5
+	VPCMPQ      $0x02, Z5, Z1, K4
+	VPADDQ      constants<>+64(SB), Z3, K2, Z3
+	VPADDQ      constants<>+1472(SB), Z3, K4, Z3
+	VPSLLQ      $0x2b, Z3, Z1
+	VCVTUQQ2PD  Z3, Z3
+	VMULPD      constants<>+1280(SB), Z3, Z3
+	VMULPD      Z0, Z3, Z3
+	VCMPPD      $0x15, constants<>+1344(SB), Z3, K4
+	VPTESTMQ    constants<>+1408(SB), Z2, K2
+	KORB        K2, K4, K4
+	VCVTPD2QQ   Z3, Z3
+	VPMULLQ     Z2, Z3, Z5
+	VPSUBQ      Z5, Z1, Z1
+	VCVTQQ2PD   Z1, Z5
+	VMULPD      Z0, Z5, Z5
+	VCVTPD2QQ   Z5, Z5
+	VPADDQ      Z5, Z3, Z3
+	VPMULLQ     Z2, Z5, Z5
+	VPSUBQ      Z5, Z1, Z1
+	VPANDQ      constants<>+64(SB), Z3, Z5
+	VPADDQ      Z5, Z1, Z6
+	VPSUBQ      Z1, Z2, Z7
+	VPCMPQ      $0x06, Z7, Z6, K2
+	VPSUBQ      Z1, Z5, Z5
+	VPADDQ      Z1, Z2, Z1
+	VPCMPQ      $0x06, Z1, Z5, K5
+	VPADDQ      constants<>+64(SB), Z3, K2, Z3
+	VPADDQ      constants<>+1472(SB), Z3, K5, Z3
+	KORB        K3, K1, K1
+	KORB        K4, K1, K1
+	VPXORQ      Z1, Z1, Z1
+	VPMOVQ2M    Z4, K2
+	VPSUBQ      Z3, Z1, K2, Z3
+	VMOVUPS     (DX)(R8*8), Z1
+	VMOVUPS     (AX)(R8*8), Z4
+	VPXORQ      Z4, Z1, Z5
+	VPABSQ      Z1, Z1
+	VPABSQ      Z4, Z4
+	VCVTUQQ2PD  Z1, Z6
+	VCVTUQQ2PD  Z4, Z7
+	VMULPD      Z7, Z6, Z6
+	VCMPPD      $0x15, constants<>+3904(SB), Z6, K2
+	KORB        K2, K1, K1
+	VPMULLQ     Z4, Z1, Z1
+	VMULPD      Z0, Z6, Z4
+	VCMPPD      $0x15, constants<>+1344(SB), Z4, K3
+	VPTESTMQ    constants<>+1408(SB), Z2, K2
+	KORB        K2, K3, K3
+	VCVTPD2QQ   Z4, Z4
+	VPMULLQ     Z2, Z4, Z6
+	VPSUBQ      Z6, Z1, Z1
+	VCVTQQ2PD   Z1, Z6
+	VMULPD      Z0, Z6, Z6
+	VCVTPD2QQ   Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VPMULLQ     Z2, Z6, Z6
+	VPSUBQ      Z6, Z1, Z1
+	VPSUBQ      Z1, Z2, Z6
+	VPCMPQ      $0x06, Z6, Z1, K2
+	VPADDQ      Z1, Z1, Z1
+	VMOVUPS     constants<>+3072(SB), Z6
+	VPSUBQ      Z2, Z6, Z6
+	VPCMPQ      $0x02, Z6, Z1, K4
+	VPADDQ      constants<>+64(SB), Z4, K2, Z4
+	VPADDQ      constants<>+1472(SB), Z4, K4, Z4
+	VPSLLQ      $0x2b, Z4, Z1
+	VCVTUQQ2PD  Z4, Z4
+	VMULPD      constants<>+1280(SB), Z4, Z4
+	VMULPD      Z0, Z4, Z4
+	VCMPPD      $0x15, constants<>+1344(SB), Z4, K4
+	VPTESTMQ    constants<>+1408(SB), Z2, K2
+	KORB        K2, K4, K4
+	VCVTPD2QQ   Z4, Z4
+	VPMULLQ     Z2, Z4, Z6
+	VPSUBQ      Z6, Z1, Z1
+	VCVTQQ2PD   Z1, Z6
+	VMULPD      Z0, Z6, Z6
+	VCVTPD2QQ   Z6, Z6
+	VPADDQ      Z6, Z4, Z0
+	VPMULLQ     Z2, Z6, Z4
+	VPSUBQ      Z4, Z1, Z1
+	VPANDQ      constants<>+64(SB), Z0, Z4
+	VPADDQ      Z4, Z1, Z6
+	VPSUBQ      Z1, Z2, Z7
+	VPCMPQ      $0x06, Z7, Z6, K2
+	VPSUBQ      Z1, Z4, Z4
+	VPADDQ      Z1, Z2, Z1
+	VPCMPQ      $0x06, Z1, Z4, K5
+	VPADDQ      constants<>+64(SB), Z0, K2, Z0
+	VPADDQ      constants<>+1472(SB), Z0, K5, Z0
+	KORB        K3, K1, K1
+	KORB        K4, K1, K1
+	VPXORQ      Z1, Z1, Z1
+	VPMOVQ2M    Z5, K2
+	VPSUBQ      Z0, Z1, K2, Z0
+	KTESTB      K1, K1
+	JZ          good174
+	MOVQ        R8, AX
+	JMP         stopped
+
+good174:
+	VMOVUPS (BX)(R8*8), Z1
+	VPADDQ  Z1, Z3, Z3
+	VMOVUPS Z3, (BX)(R8*8)
+	VMOVUPS (SI)(R8*8), Z1
+	VPSUBQ  Z0, Z1, Z1
+	VMOVUPS Z1, (SI)(R8*8)
+	ADDQ    $0x08, R8
+	CMPQ    R8, R9
+	JLE     one170
+
+tail172:
+	MOVQ        DI, R9
+	SUBQ        R8, R9
+	JZ          done173
+	MOVQ        $-1, R10
+	SHLXQ       R9, R10, R10
+	NOTQ        R10
+	KMOVW       R10, K1
+	VMOVUPD.Z   (AX)(R8*8), K1, Z0
+	VPABSQ      Z0, Z0
+	VMOVUPD.Z   (CX)(R8*8), K1, Z1
+	VPABSQ      Z1, Z1
+	VPORQ       Z0, Z1, Z2
+	VPTESTMQ    constants<>+3840(SB), Z2, K2
+	VCVTQQ2PD   Z0, Z2
+	VMULPD      Z2, Z2, Z2
+	VCVTQQ2PD   Z1, Z3
+	VFMADD231PD Z3, Z3, Z2
+	VSQRTPD     Z2, Z2
+	VCVTPD2QQ   Z2, Z2
+	VPMULLQ     Z0, Z0, Z0
+	VPMULLQ     Z1, Z1, Z1
+	VPADDQ      Z1, Z0, Z0
+	VPMULLQ     Z2, Z2, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VPADDQ      Z2, Z2, Z1
+	VCVTQQ2PD   Z0, Z3
+	VCVTQQ2PD   Z1, Z4
+	VMAXPD      constants<>+1216(SB), Z4, Z4
+	VDIVPD      Z4, Z3, Z3
+	VCVTPD2QQ   Z3, Z3
+	VPADDQ      Z3, Z2, Z2
+	VPADDQ      Z3, Z1, Z1
+	VPMULLQ     Z1, Z3, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPADDQ      Z2, Z0, Z3
+	VPCMPQ      $0x06, Z2, Z0, K3
+	VPTESTMQ    Z2, Z2, K4
+	VPCMPQ      $0x02, Z1, Z3, K4, K4
+	VPSUBQ      constants<>+1472(SB), Z2, K3, Z2
+	VPADDQ      constants<>+1472(SB), Z2, K4, Z2
+	VMOVUPS     constants<>+1216(SB), Z0
+	VCVTUQQ2PD  Z2, Z1
+	VDIVPD      Z1, Z0, Z0
+	VMOVUPD.Z   (DX)(R8*8), K1, Z1
+	VMOVUPD.Z   (CX)(R8*8), K1, Z3
+	VPXORQ      Z3, Z1, Z4
+	VPABSQ      Z1, Z1
+	VPABSQ      Z3, Z3
+	VCVTUQQ2PD  Z1, Z5
+	VCVTUQQ2PD  Z3, Z6
+	VMULPD      Z6, Z5, Z5
+	VCMPPD      $0x15, constants<>+3904(SB), Z5, K3
+	KORB        K3, K2, K2
+	VPMULLQ     Z3, Z1, Z1
+	VMULPD      Z0, Z5, Z3
+	VCMPPD      $0x15, constants<>+1344(SB), Z3, K4
+	VPTESTMQ    constants<>+1408(SB), Z2, K3
+	KORB        K3, K4, K4
+	VCVTPD2QQ   Z3, Z3
+	VPMULLQ     Z2, Z3, Z5
+	VPSUBQ      Z5, Z1, Z1
+	VCVTQQ2PD   Z1, Z5
+	VMULPD      Z0, Z5, Z5
+	VCVTPD2QQ   Z5, Z5
+	VPADDQ      Z5, Z3, Z3
+	VPMULLQ     Z2, Z5, Z5
+	VPSUBQ      Z5, Z1, Z1
+	VPSUBQ      Z1, Z2, Z5
+	VPCMPQ      $0x06, Z5, Z1, K3
+	VPADDQ      Z1, Z1, Z1
+	VMOVUPS     constants<>+3072(SB), Z5
+	VPSUBQ      Z2, Z5, Z5
+	VPCMPQ      $0x02, Z5, Z1, K5
+	VPADDQ      constants<>+64(SB), Z3, K3, Z3
+	VPADDQ      constants<>+1472(SB), Z3, K5, Z3
+	VPSLLQ      $0x2b, Z3, Z1
+	VCVTUQQ2PD  Z3, Z3
+	VMULPD      constants<>+1280(SB), Z3, Z3
+	VMULPD      Z0, Z3, Z3
+	VCMPPD      $0x15, constants<>+1344(SB), Z3, K5
+	VPTESTMQ    constants<>+1408(SB), Z2, K3
+	KORB        K3, K5, K5
+	VCVTPD2QQ   Z3, Z3
+	VPMULLQ     Z2, Z3, Z5
+	VPSUBQ      Z5, Z1, Z1
+	VCVTQQ2PD   Z1, Z5
+	VMULPD      Z0, Z5, Z5
+	VCVTPD2QQ   Z5, Z5
+	VPADDQ      Z5, Z3, Z3
+	VPMULLQ     Z2, Z5, Z5
+	VPSUBQ      Z5, Z1, Z1
+	VPANDQ      constants<>+64(SB), Z3, Z5
+	VPADDQ      Z5, Z1, Z6
+	VPSUBQ      Z1, Z2, Z7
+	VPCMPQ      $0x06, Z7, Z6, K3
+	VPSUBQ      Z1, Z5, Z5
+	VPADDQ      Z1, Z2, Z1
+	VPCMPQ      $0x06, Z1, Z5, K6
+	VPADDQ      constants<>+64(SB), Z3, K3, Z3
+	VPADDQ      constants<>+1472(SB), Z3, K6, Z3
+	KORB        K4, K2, K2
+	KORB        K5, K2, K2
+	VPXORQ      Z1, Z1, Z1
+	VPMOVQ2M    Z4, K3
+	VPSUBQ      Z3, Z1, K3, Z3
+	VMOVUPD.Z   (DX)(R8*8), K1, Z1
+	VMOVUPD.Z   (AX)(R8*8), K1, Z4
+	VPXORQ      Z4, Z1, Z5
+	VPABSQ      Z1, Z1
+	VPABSQ      Z4, Z4
+	VCVTUQQ2PD  Z1, Z6
+	VCVTUQQ2PD  Z4, Z7
+	VMULPD      Z7, Z6, Z6
+	VCMPPD      $0x15, constants<>+3904(SB), Z6, K3
+	KORB        K3, K2, K2
+	VPMULLQ     Z4, Z1, Z1
+	VMULPD      Z0, Z6, Z4
+	VCMPPD      $0x15, constants<>+1344(SB), Z4, K4
+	VPTESTMQ    constants<>+1408(SB), Z2, K3
+	KORB        K3, K4, K4
+	VCVTPD2QQ   Z4, Z4
+	VPMULLQ     Z2, Z4, Z6
+	VPSUBQ      Z6, Z1, Z1
+	VCVTQQ2PD   Z1, Z6
+	VMULPD      Z0, Z6, Z6
+	VCVTPD2QQ   Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VPMULLQ     Z2, Z6, Z6
+	VPSUBQ      Z6, Z1, Z1
+	VPSUBQ      Z1, Z2, Z6
+	VPCMPQ      $0x06, Z6, Z1, K3
+	VPADDQ      Z1, Z1, Z1
+	VMOVUPS     constants<>+3072(SB), Z6
+	VPSUBQ      Z2, Z6, Z6
+	VPCMPQ      $0x02, Z6, Z1, K5
+	VPADDQ      constants<>+64(SB), Z4, K3, Z4
+	VPADDQ      constants<>+1472(SB), Z4, K5, Z4
+	VPSLLQ      $0x2b, Z4, Z1
+	VCVTUQQ2PD  Z4, Z4
+	VMULPD      constants<>+1280(SB), Z4, Z4
+	VMULPD      Z0, Z4, Z4
+	VCMPPD      $0x15, constants<>+1344(SB), Z4, K5
+	VPTESTMQ    constants<>+1408(SB), Z2, K3
+	KORB        K3, K5, K5
+	VCVTPD2QQ   Z4, Z4
+	VPMULLQ     Z2, Z4, Z6
+	VPSUBQ      Z6, Z1, Z1
+	VCVTQQ2PD   Z1, Z6
+	VMULPD      Z0, Z6, Z6
+	VCVTPD2QQ   Z6, Z6
+	VPADDQ      Z6, Z4, Z0
+	VPMULLQ     Z2, Z6, Z4
+	VPSUBQ      Z4, Z1, Z1
+	VPANDQ      constants<>+64(SB), Z0, Z4
+	VPADDQ      Z4, Z1, Z6
+	VPSUBQ      Z1, Z2, Z7
+	VPCMPQ      $0x06, Z7, Z6, K3
+	VPSUBQ      Z1, Z4, Z4
+	VPADDQ      Z1, Z2, Z1
+	VPCMPQ      $0x06, Z1, Z4, K6
+	VPADDQ      constants<>+64(SB), Z0, K3, Z0
+	VPADDQ      constants<>+1472(SB), Z0, K6, Z0
+	KORB        K4, K2, K2
+	KORB        K5, K2, K2
+	VPXORQ      Z1, Z1, Z1
+	VPMOVQ2M    Z5, K3
+	VPSUBQ      Z0, Z1, K3, Z0
+	KANDB       K1, K2, K2
+	KTESTB      K2, K2
+	JZ          good175
+	MOVQ        R8, AX
+	JMP         stopped
+
+good175:
+	VMOVUPD.Z (BX)(R8*8), K1, Z1
+	VPADDQ    Z1, Z3, Z3
+	VMOVUPD   Z3, K1, (BX)(R8*8)
+	VMOVUPD.Z (SI)(R8*8), K1, Z1
+	VPSUBQ    Z0, Z1, Z1
+	VMOVUPD   Z1, K1, (SI)(R8*8)
+
+done173:
+	MOVQ DI, AX
+
+stopped:
+	MOVQ AX, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -5519,9 +6537,9 @@ TEXT ·addSignedAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest163
+	JL           oneTest178
 
-many161:
+many176:
 	VMOVUPS  (CX)(SI*8), Z3
 	VMOVUPS  (DX)(SI*8), Z4
 	VMOVUPS  (BX)(SI*8), Z5
@@ -5546,14 +6564,14 @@ many161:
 	VMOVUPS  Z5, 64(BX)(SI*8)
 	ADDQ     $0x10, SI
 	CMPQ     SI, DI
-	JLE      many161
+	JLE      many176
 
-oneTest163:
+oneTest178:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail164
+	JG   tail179
 
-one162:
+one177:
 	VMOVUPS  (CX)(SI*8), Z3
 	VMOVUPS  (DX)(SI*8), Z4
 	VMOVUPS  (BX)(SI*8), Z5
@@ -5567,11 +6585,11 @@ one162:
 	VMOVUPS  Z5, (BX)(SI*8)
 	ADDQ     $0x08, SI
 	CMPQ     SI, DI
-	JLE      one162
+	JLE      one177
 
-tail164:
+tail179:
 	SUBQ      SI, AX
-	JZ        done165
+	JZ        done180
 	MOVQ      $-1, DI
 	SHLXQ     AX, DI, DI
 	NOTQ      DI
@@ -5588,7 +6606,7 @@ tail164:
 	VPSUBQ    Z4, Z5, K3, Z5
 	VMOVUPD   Z5, K1, (BX)(SI*8)
 
-done165:
+done180:
 	VZEROUPPER
 	RET
 
@@ -5601,48 +6619,48 @@ TEXT ·toFloatsAVX512<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(AX), SI
 	TESTQ SI, SI
-	JL    oneTest168
+	JL    oneTest183
 
-many166:
+many181:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTQQ2PD Z0, Z0
-	VMULPD    constants<>+3008(SB), Z0, Z0
+	VMULPD    constants<>+3968(SB), Z0, Z0
 	VMOVUPS   Z0, (DX)(BX*8)
 	VMOVUPS   64(CX)(BX*8), Z0
 	VCVTQQ2PD Z0, Z0
-	VMULPD    constants<>+3008(SB), Z0, Z0
+	VMULPD    constants<>+3968(SB), Z0, Z0
 	VMOVUPS   Z0, 64(DX)(BX*8)
 	ADDQ      $0x10, BX
 	CMPQ      BX, SI
-	JLE       many166
+	JLE       many181
 
-oneTest168:
+oneTest183:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail169
+	JG   tail184
 
-one167:
+one182:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTQQ2PD Z0, Z0
-	VMULPD    constants<>+3008(SB), Z0, Z0
+	VMULPD    constants<>+3968(SB), Z0, Z0
 	VMOVUPS   Z0, (DX)(BX*8)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one167
+	JLE       one182
 
-tail169:
+tail184:
 	SUBQ      BX, AX
-	JZ        done170
+	JZ        done185
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
 	KMOVW     SI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VCVTQQ2PD Z0, Z0
-	VMULPD    constants<>+3008(SB), Z0, Z0
+	VMULPD    constants<>+3968(SB), Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(BX*8)
 
-done170:
+done185:
 	VZEROUPPER
 	RET
 
@@ -5650,101 +6668,101 @@ done170:
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·addRoundedAVX512<>(SB), NOSPLIT, $0-40
 	MOVQ         v+8(FP), AX
-	MOVQ         n+0(FP), CX
-	MOVQ         y+16(FP), DX
-	MOVQ         minus+24(FP), BX
-	VPBROADCASTQ BX, Z0
+	MOVQ         y+16(FP), CX
+	MOVQ         minus+24(FP), DX
+	VPBROADCASTQ DX, Z0
+	MOVQ         n+0(FP), DX
 	XORQ         BX, BX
-	LEAQ         -16(CX), SI
+	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest173
+	JL           oneTest188
 
-many171:
+many186:
 	VMOVUPS   (AX)(BX*8), Z1
 	VMOVUPS   64(AX)(BX*8), Z2
-	VPANDQ    constants<>+3072(SB), Z1, Z3
-	VCMPPD    $0x15, constants<>+3136(SB), Z3, K1
+	VPANDQ    constants<>+4032(SB), Z1, Z3
+	VCMPPD    $0x15, constants<>+4096(SB), Z3, K1
 	VMULPD    constants<>+1280(SB), Z1, Z1
 	VCVTPD2QQ Z1, Z3
-	VPANDQ    constants<>+3072(SB), Z2, Z1
-	VCMPPD    $0x15, constants<>+3136(SB), Z1, K2
+	VPANDQ    constants<>+4032(SB), Z2, Z1
+	VCMPPD    $0x15, constants<>+4096(SB), Z1, K2
 	VMULPD    constants<>+1280(SB), Z2, Z2
 	VCVTPD2QQ Z2, Z1
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
-	JZ        good176
+	JZ        good191
 	MOVQ      BX, AX
 	JMP       stopped
 
-good176:
+good191:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
-	VMOVUPS (DX)(BX*8), Z2
+	VMOVUPS (CX)(BX*8), Z2
 	VPADDQ  Z2, Z3, Z3
-	VMOVUPS Z3, (DX)(BX*8)
+	VMOVUPS Z3, (CX)(BX*8)
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS 64(DX)(BX*8), Z2
+	VMOVUPS 64(CX)(BX*8), Z2
 	VPADDQ  Z2, Z1, Z1
-	VMOVUPS Z1, 64(DX)(BX*8)
+	VMOVUPS Z1, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many171
+	JLE     many186
 
-oneTest173:
-	LEAQ -8(CX), SI
+oneTest188:
+	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail174
+	JG   tail189
 
-one172:
+one187:
 	VMOVUPS   (AX)(BX*8), Z1
-	VPANDQ    constants<>+3072(SB), Z1, Z2
-	VCMPPD    $0x15, constants<>+3136(SB), Z2, K1
+	VPANDQ    constants<>+4032(SB), Z1, Z2
+	VCMPPD    $0x15, constants<>+4096(SB), Z2, K1
 	VMULPD    constants<>+1280(SB), Z1, Z1
 	VCVTPD2QQ Z1, Z2
 	KTESTB    K1, K1
-	JZ        good177
+	JZ        good192
 	MOVQ      BX, AX
 	JMP       stopped
 
-good177:
+good192:
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
-	VMOVUPS (DX)(BX*8), Z1
+	VMOVUPS (CX)(BX*8), Z1
 	VPADDQ  Z1, Z2, Z2
-	VMOVUPS Z2, (DX)(BX*8)
+	VMOVUPS Z2, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one172
+	JLE     one187
 
-tail174:
-	MOVQ      CX, SI
+tail189:
+	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done175
+	JZ        done190
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
 	VMOVUPD.Z (AX)(BX*8), K1, Z1
-	VPANDQ    constants<>+3072(SB), Z1, Z2
-	VCMPPD    $0x15, constants<>+3136(SB), Z2, K2
+	VPANDQ    constants<>+4032(SB), Z1, Z2
+	VCMPPD    $0x15, constants<>+4096(SB), Z2, K2
 	VMULPD    constants<>+1280(SB), Z1, Z1
 	VCVTPD2QQ Z1, Z2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
-	JZ        good178
+	JZ        good193
 	MOVQ      BX, AX
 	JMP       stopped
 
-good178:
+good193:
 	VPXORQ    Z0, Z2, Z2
 	VPSUBQ    Z0, Z2, Z2
-	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z2, Z2
-	VMOVUPD   Z2, K1, (DX)(BX*8)
+	VMOVUPD   Z2, K1, (CX)(BX*8)
 
-done175:
-	MOVQ CX, AX
+done190:
+	MOVQ DX, AX
 
 stopped:
 	MOVQ AX, ret+32(FP)
@@ -5758,16 +6776,16 @@ TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         quarter+32(FP), CX
 	VPBROADCASTQ CX, Z0
 	VPSUBQ       constants<>+64(SB), Z0, Z1
-	MOVQ         n+0(FP), CX
-	MOVQ         y+16(FP), DX
-	MOVQ         minus+24(FP), BX
-	VPBROADCASTQ BX, Z2
+	MOVQ         y+16(FP), CX
+	MOVQ         minus+24(FP), DX
+	VPBROADCASTQ DX, Z2
+	MOVQ         n+0(FP), DX
 	XORQ         BX, BX
-	LEAQ         -16(CX), SI
+	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest181
+	JL           oneTest196
 
-many179:
+many194:
 	VMOVUPS     (AX)(BX*8), Z3
 	VMOVUPS     64(AX)(BX*8), Z4
 	VPABSQ      Z3, Z5
@@ -5776,50 +6794,50 @@ many179:
 	VPSRLQ      $0x34, Z6, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+3200(SB), Z5, Z9
-	VPMADD52HUQ constants<>+3200(SB), Z6, Z10
-	VPMADD52LUQ constants<>+3264(SB), Z5, Z9
-	VPMADD52LUQ constants<>+3264(SB), Z6, Z10
+	VPMADD52HUQ constants<>+4160(SB), Z5, Z9
+	VPMADD52HUQ constants<>+4160(SB), Z6, Z10
+	VPMADD52LUQ constants<>+4224(SB), Z5, Z9
+	VPMADD52LUQ constants<>+4224(SB), Z6, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ constants<>+3264(SB), Z5, Z11
-	VPMADD52HUQ constants<>+3264(SB), Z6, Z12
-	VPMADD52LUQ constants<>+3200(SB), Z7, Z9
-	VPMADD52LUQ constants<>+3200(SB), Z8, Z10
-	VPMADD52HUQ constants<>+3200(SB), Z7, Z11
-	VPMADD52HUQ constants<>+3200(SB), Z8, Z12
-	VPMADD52LUQ constants<>+3264(SB), Z7, Z11
+	VPMADD52HUQ constants<>+4224(SB), Z5, Z11
+	VPMADD52HUQ constants<>+4224(SB), Z6, Z12
+	VPMADD52LUQ constants<>+4160(SB), Z7, Z9
+	VPMADD52LUQ constants<>+4160(SB), Z8, Z10
+	VPMADD52HUQ constants<>+4160(SB), Z7, Z11
+	VPMADD52HUQ constants<>+4160(SB), Z8, Z12
+	VPMADD52LUQ constants<>+4224(SB), Z7, Z11
 	VPSRLQ      $0x0c, Z9, Z9
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z9, Z9
-	VPMADD52LUQ constants<>+3264(SB), Z8, Z12
+	VPMADD52LUQ constants<>+4224(SB), Z8, Z12
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ constants<>+3328(SB), Z5, Z11
-	VPMADD52HUQ constants<>+3328(SB), Z6, Z12
-	VPMADD52LUQ constants<>+3392(SB), Z5, Z11
-	VPMADD52LUQ constants<>+3392(SB), Z6, Z12
+	VPMADD52HUQ constants<>+4288(SB), Z5, Z11
+	VPMADD52HUQ constants<>+4288(SB), Z6, Z12
+	VPMADD52LUQ constants<>+4352(SB), Z5, Z11
+	VPMADD52LUQ constants<>+4352(SB), Z6, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ constants<>+3392(SB), Z5, Z13
-	VPMADD52HUQ constants<>+3392(SB), Z6, Z14
-	VPMADD52LUQ constants<>+3328(SB), Z7, Z11
-	VPMADD52LUQ constants<>+3328(SB), Z8, Z12
-	VPMADD52HUQ constants<>+3328(SB), Z7, Z13
-	VPMADD52HUQ constants<>+3328(SB), Z8, Z14
-	VPMADD52LUQ constants<>+3392(SB), Z7, Z13
+	VPMADD52HUQ constants<>+4352(SB), Z5, Z13
+	VPMADD52HUQ constants<>+4352(SB), Z6, Z14
+	VPMADD52LUQ constants<>+4288(SB), Z7, Z11
+	VPMADD52LUQ constants<>+4288(SB), Z8, Z12
+	VPMADD52HUQ constants<>+4288(SB), Z7, Z13
+	VPMADD52HUQ constants<>+4288(SB), Z8, Z14
+	VPMADD52LUQ constants<>+4352(SB), Z7, Z13
 	VPSRLQ      $0x0c, Z11, Z11
 	VPSLLQ      $0x28, Z13, Z13
 	VPADDQ      Z13, Z11, Z11
-	VPMADD52LUQ constants<>+3392(SB), Z8, Z14
+	VPMADD52LUQ constants<>+4352(SB), Z8, Z14
 	VPSRLQ      $0x0c, Z12, Z12
 	VPSLLQ      $0x28, Z14, Z14
 	VPADDQ      Z14, Z12, Z12
-	VPMULLQ     constants<>+3328(SB), Z5, Z5
-	VPMULLQ     constants<>+3328(SB), Z6, Z6
+	VPMULLQ     constants<>+4288(SB), Z5, Z5
+	VPMULLQ     constants<>+4288(SB), Z6, Z6
 	VPADDQ      Z9, Z5, Z7
 	VPADDQ      Z10, Z6, Z8
 	VPCMPUQ     $0x01, Z5, Z7, K1
@@ -5832,8 +6850,8 @@ many179:
 	VPSRLQ      $0x2b, Z8, Z8
 	VPORQ       Z7, Z5, Z5
 	VPORQ       Z8, Z6, Z6
-	VPADDQ      constants<>+3456(SB), Z5, Z7
-	VPADDQ      constants<>+3456(SB), Z6, Z8
+	VPADDQ      constants<>+4416(SB), Z5, Z7
+	VPADDQ      constants<>+4416(SB), Z6, Z8
 	VPSRLQ      $0x3e, Z7, Z7
 	VPSRLQ      $0x3e, Z8, Z8
 	VPSLLQ      $0x3e, Z7, Z9
@@ -5862,23 +6880,23 @@ many179:
 	VPSRLQ      $0x34, Z5, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+3520(SB), Z4, Z8
-	VPMADD52HUQ constants<>+3520(SB), Z5, Z10
-	VPMADD52LUQ constants<>+3584(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3584(SB), Z5, Z10
+	VPMADD52HUQ constants<>+4480(SB), Z4, Z8
+	VPMADD52HUQ constants<>+4480(SB), Z5, Z10
+	VPMADD52LUQ constants<>+4544(SB), Z4, Z8
+	VPMADD52LUQ constants<>+4544(SB), Z5, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ constants<>+3584(SB), Z4, Z11
-	VPMADD52HUQ constants<>+3584(SB), Z5, Z12
-	VPMADD52LUQ constants<>+3520(SB), Z6, Z8
-	VPMADD52LUQ constants<>+3520(SB), Z7, Z10
-	VPMADD52HUQ constants<>+3520(SB), Z6, Z11
-	VPMADD52HUQ constants<>+3520(SB), Z7, Z12
-	VPMADD52LUQ constants<>+3584(SB), Z6, Z11
+	VPMADD52HUQ constants<>+4544(SB), Z4, Z11
+	VPMADD52HUQ constants<>+4544(SB), Z5, Z12
+	VPMADD52LUQ constants<>+4480(SB), Z6, Z8
+	VPMADD52LUQ constants<>+4480(SB), Z7, Z10
+	VPMADD52HUQ constants<>+4480(SB), Z6, Z11
+	VPMADD52HUQ constants<>+4480(SB), Z7, Z12
+	VPMADD52LUQ constants<>+4544(SB), Z6, Z11
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z8, Z8
-	VPMADD52LUQ constants<>+3584(SB), Z7, Z12
+	VPMADD52LUQ constants<>+4544(SB), Z7, Z12
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z10, Z10
@@ -5912,12 +6930,12 @@ many179:
 	VPSRLQ      $0x34, Z7, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VMOVUPD     constants<>+3648(SB), K1, Z13
-	VMOVUPD     constants<>+3648(SB), K2, Z14
-	VMOVUPS     constants<>+3712(SB), Z15
-	VMOVUPS     constants<>+3712(SB), Z16
-	VMOVUPD     constants<>+3776(SB), K1, Z15
-	VMOVUPD     constants<>+3776(SB), K2, Z16
+	VMOVUPD     constants<>+4608(SB), K1, Z13
+	VMOVUPD     constants<>+4608(SB), K2, Z14
+	VMOVUPS     constants<>+4672(SB), Z15
+	VMOVUPS     constants<>+4672(SB), Z16
+	VMOVUPD     constants<>+4736(SB), K1, Z15
+	VMOVUPD     constants<>+4736(SB), K2, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z13, Z6, Z17
@@ -5928,10 +6946,10 @@ many179:
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSUBQ      Z17, Z15, Z13
 	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+3840(SB), Z15
-	VMOVUPS     constants<>+3840(SB), Z16
-	VMOVUPD     constants<>+3904(SB), K1, Z15
-	VMOVUPD     constants<>+3904(SB), K2, Z16
+	VMOVUPS     constants<>+4800(SB), Z15
+	VMOVUPS     constants<>+4800(SB), Z16
+	VMOVUPD     constants<>+4864(SB), K1, Z15
+	VMOVUPD     constants<>+4864(SB), K2, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z13, Z6, Z17
@@ -5942,10 +6960,10 @@ many179:
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSUBQ      Z17, Z15, Z13
 	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+3968(SB), Z15
-	VMOVUPS     constants<>+3968(SB), Z16
-	VMOVUPD     constants<>+4032(SB), K1, Z15
-	VMOVUPD     constants<>+4032(SB), K2, Z16
+	VMOVUPS     constants<>+4928(SB), Z15
+	VMOVUPS     constants<>+4928(SB), Z16
+	VMOVUPD     constants<>+4992(SB), K1, Z15
+	VMOVUPD     constants<>+4992(SB), K2, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z13, Z6, Z17
@@ -5956,32 +6974,10 @@ many179:
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSUBQ      Z17, Z15, Z13
 	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+4096(SB), Z15
-	VMOVUPS     constants<>+4096(SB), Z16
-	VMOVUPD     constants<>+4160(SB), K1, Z15
-	VMOVUPD     constants<>+4160(SB), K2, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z13, Z6, Z17
-	VPMADD52HUQ Z14, Z7, Z18
-	VPMADD52LUQ Z13, Z11, Z17
-	VPMADD52LUQ Z14, Z12, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ Z13, Z11, Z19
-	VPMADD52HUQ Z14, Z12, Z20
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z17, Z17
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z18, Z18
-	VPSUBQ      Z17, Z15, Z13
-	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+4224(SB), Z15
-	VMOVUPS     constants<>+4224(SB), Z16
-	VMOVUPD     constants<>+4288(SB), K1, Z15
-	VMOVUPD     constants<>+4288(SB), K2, Z16
+	VMOVUPS     constants<>+5056(SB), Z15
+	VMOVUPS     constants<>+5056(SB), Z16
+	VMOVUPD     constants<>+5120(SB), K1, Z15
+	VMOVUPD     constants<>+5120(SB), K2, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z13, Z6, Z17
@@ -6000,10 +6996,32 @@ many179:
 	VPADDQ      Z20, Z18, Z18
 	VPSUBQ      Z17, Z15, Z13
 	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+4352(SB), Z15
-	VMOVUPS     constants<>+4352(SB), Z16
-	VMOVUPD     constants<>+4416(SB), K1, Z15
-	VMOVUPD     constants<>+4416(SB), K2, Z16
+	VMOVUPS     constants<>+5184(SB), Z15
+	VMOVUPS     constants<>+5184(SB), Z16
+	VMOVUPD     constants<>+5248(SB), K1, Z15
+	VMOVUPD     constants<>+5248(SB), K2, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z13, Z6, Z17
+	VPMADD52HUQ Z14, Z7, Z18
+	VPMADD52LUQ Z13, Z11, Z17
+	VPMADD52LUQ Z14, Z12, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z13, Z11, Z19
+	VPMADD52HUQ Z14, Z12, Z20
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z17, Z17
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z18, Z18
+	VPSUBQ      Z17, Z15, Z13
+	VPSUBQ      Z18, Z16, Z14
+	VMOVUPS     constants<>+5312(SB), Z15
+	VMOVUPS     constants<>+5312(SB), Z16
+	VMOVUPD     constants<>+5376(SB), K1, Z15
+	VMOVUPD     constants<>+5376(SB), K2, Z16
 	VPSRLQ      $0x34, Z13, Z17
 	VPSRLQ      $0x34, Z14, Z18
 	VPXORQ      Z19, Z19, Z19
@@ -6030,8 +7048,8 @@ many179:
 	VPADDQ      Z22, Z20, Z20
 	VPSUBQ      Z19, Z15, Z13
 	VPSUBQ      Z20, Z16, Z14
-	VMOVUPS     constants<>+4480(SB), Z15
-	VMOVUPS     constants<>+4480(SB), Z16
+	VMOVUPS     constants<>+5440(SB), Z15
+	VMOVUPS     constants<>+5440(SB), Z16
 	VMOVUPD     constants<>+512(SB), K1, Z15
 	VMOVUPD     constants<>+512(SB), K2, Z16
 	VPSRLQ      $0x34, Z13, Z17
@@ -6114,12 +7132,12 @@ many179:
 	VPSRLQ      $0x0c, Z14, Z14
 	VPSLLQ      $0x28, Z16, Z16
 	VPADDQ      Z16, Z14, Z14
-	VPADDQ      constants<>+4544(SB), Z13, Z4
-	VPADDQ      constants<>+4544(SB), Z14, Z5
+	VPADDQ      constants<>+5504(SB), Z13, Z4
+	VPADDQ      constants<>+5504(SB), Z14, Z5
 	VPSRLQ      $0x13, Z4, Z4
 	VPSRLQ      $0x13, Z5, Z5
-	VPADDQ      constants<>+4608(SB), Z11, Z7
-	VPADDQ      constants<>+4608(SB), Z6, Z6
+	VPADDQ      constants<>+5568(SB), Z11, Z7
+	VPADDQ      constants<>+5568(SB), Z6, Z6
 	VPSRLQ      $0x14, Z7, Z7
 	VPSRLQ      $0x14, Z6, Z6
 	VMOVUPD     Z7, K1, Z4
@@ -6131,57 +7149,57 @@ many179:
 	VPSUBQ      Z5, Z6, K1, Z5
 	VPXORQ      Z2, Z4, Z4
 	VPSUBQ      Z2, Z4, Z4
-	VMOVUPS     (DX)(BX*8), Z3
+	VMOVUPS     (CX)(BX*8), Z3
 	VPADDQ      Z3, Z4, Z4
-	VMOVUPS     Z4, (DX)(BX*8)
+	VMOVUPS     Z4, (CX)(BX*8)
 	VPXORQ      Z2, Z5, Z5
 	VPSUBQ      Z2, Z5, Z5
-	VMOVUPS     64(DX)(BX*8), Z3
+	VMOVUPS     64(CX)(BX*8), Z3
 	VPADDQ      Z3, Z5, Z5
-	VMOVUPS     Z5, 64(DX)(BX*8)
+	VMOVUPS     Z5, 64(CX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many179
+	JLE         many194
 
-oneTest181:
-	LEAQ -8(CX), SI
+oneTest196:
+	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail182
+	JG   tail197
 
-one180:
+one195:
 	VMOVUPS     (AX)(BX*8), Z3
 	VPABSQ      Z3, Z4
 	VPSRLQ      $0x34, Z4, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+3200(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3264(SB), Z4, Z6
+	VPMADD52HUQ constants<>+4160(SB), Z4, Z6
+	VPMADD52LUQ constants<>+4224(SB), Z4, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3264(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3200(SB), Z5, Z6
-	VPMADD52HUQ constants<>+3200(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3264(SB), Z5, Z7
+	VPMADD52HUQ constants<>+4224(SB), Z4, Z7
+	VPMADD52LUQ constants<>+4160(SB), Z5, Z6
+	VPMADD52HUQ constants<>+4160(SB), Z5, Z7
+	VPMADD52LUQ constants<>+4224(SB), Z5, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3328(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3392(SB), Z4, Z7
+	VPMADD52HUQ constants<>+4288(SB), Z4, Z7
+	VPMADD52LUQ constants<>+4352(SB), Z4, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3392(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3328(SB), Z5, Z7
-	VPMADD52HUQ constants<>+3328(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3392(SB), Z5, Z8
+	VPMADD52HUQ constants<>+4352(SB), Z4, Z8
+	VPMADD52LUQ constants<>+4288(SB), Z5, Z7
+	VPMADD52HUQ constants<>+4288(SB), Z5, Z8
+	VPMADD52LUQ constants<>+4352(SB), Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPMULLQ     constants<>+3328(SB), Z4, Z4
+	VPMULLQ     constants<>+4288(SB), Z4, Z4
 	VPADDQ      Z6, Z4, Z5
 	VPCMPUQ     $0x01, Z4, Z5, K1
 	VPSUBQ      constants<>+1472(SB), Z7, K1, Z7
 	VPSLLQ      $0x15, Z7, Z4
 	VPSRLQ      $0x2b, Z5, Z5
 	VPORQ       Z5, Z4, Z4
-	VPADDQ      constants<>+3456(SB), Z4, Z5
+	VPADDQ      constants<>+4416(SB), Z4, Z5
 	VPSRLQ      $0x3e, Z5, Z5
 	VPSLLQ      $0x3e, Z5, Z6
 	VPSUBQ      Z6, Z4, Z4
@@ -6196,13 +7214,13 @@ one180:
 	VPSLLQ      $0x02, Z3, Z3
 	VPSRLQ      $0x34, Z3, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+3520(SB), Z3, Z5
-	VPMADD52LUQ constants<>+3584(SB), Z3, Z5
+	VPMADD52HUQ constants<>+4480(SB), Z3, Z5
+	VPMADD52LUQ constants<>+4544(SB), Z3, Z5
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3584(SB), Z3, Z7
-	VPMADD52LUQ constants<>+3520(SB), Z4, Z5
-	VPMADD52HUQ constants<>+3520(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3584(SB), Z4, Z7
+	VPMADD52HUQ constants<>+4544(SB), Z3, Z7
+	VPMADD52LUQ constants<>+4480(SB), Z4, Z5
+	VPMADD52HUQ constants<>+4480(SB), Z4, Z7
+	VPMADD52LUQ constants<>+4544(SB), Z4, Z7
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z5, Z5
@@ -6221,41 +7239,30 @@ one180:
 	VPSLLQ      $0x02, Z4, Z4
 	VPSRLQ      $0x34, Z4, Z7
 	VPXORQ      Z8, Z8, Z8
-	VMOVUPD     constants<>+3648(SB), K1, Z8
-	VMOVUPS     constants<>+3712(SB), Z9
-	VMOVUPD     constants<>+3776(SB), K1, Z9
+	VMOVUPD     constants<>+4608(SB), K1, Z8
+	VMOVUPS     constants<>+4672(SB), Z9
+	VMOVUPD     constants<>+4736(SB), K1, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z8, Z4, Z10
 	VPMADD52LUQ Z8, Z7, Z10
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+3840(SB), Z9
-	VMOVUPD     constants<>+3904(SB), K1, Z9
+	VMOVUPS     constants<>+4800(SB), Z9
+	VMOVUPD     constants<>+4864(SB), K1, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z8, Z4, Z10
 	VPMADD52LUQ Z8, Z7, Z10
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+3968(SB), Z9
-	VMOVUPD     constants<>+4032(SB), K1, Z9
+	VMOVUPS     constants<>+4928(SB), Z9
+	VMOVUPD     constants<>+4992(SB), K1, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z8, Z4, Z10
 	VPMADD52LUQ Z8, Z7, Z10
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+4096(SB), Z9
-	VMOVUPD     constants<>+4160(SB), K1, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z8, Z4, Z10
-	VPMADD52LUQ Z8, Z7, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z8, Z7, Z11
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z10, Z10
-	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+4224(SB), Z9
-	VMOVUPD     constants<>+4288(SB), K1, Z9
+	VMOVUPS     constants<>+5056(SB), Z9
+	VMOVUPD     constants<>+5120(SB), K1, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z8, Z4, Z10
 	VPMADD52LUQ Z8, Z7, Z10
@@ -6265,8 +7272,19 @@ one180:
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z10, Z10
 	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+4352(SB), Z9
-	VMOVUPD     constants<>+4416(SB), K1, Z9
+	VMOVUPS     constants<>+5184(SB), Z9
+	VMOVUPD     constants<>+5248(SB), K1, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z8, Z4, Z10
+	VPMADD52LUQ Z8, Z7, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z8, Z7, Z11
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z10, Z10
+	VPSUBQ      Z10, Z9, Z8
+	VMOVUPS     constants<>+5312(SB), Z9
+	VMOVUPD     constants<>+5376(SB), K1, Z9
 	VPSRLQ      $0x34, Z8, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPMADD52HUQ Z8, Z4, Z11
@@ -6280,7 +7298,7 @@ one180:
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z11, Z11
 	VPSUBQ      Z11, Z9, Z8
-	VMOVUPS     constants<>+4480(SB), Z9
+	VMOVUPS     constants<>+5440(SB), Z9
 	VMOVUPD     constants<>+512(SB), K1, Z9
 	VPSRLQ      $0x34, Z8, Z10
 	VPXORQ      Z11, Z11, Z11
@@ -6322,9 +7340,9 @@ one180:
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
-	VPADDQ      constants<>+4544(SB), Z8, Z3
+	VPADDQ      constants<>+5504(SB), Z8, Z3
 	VPSRLQ      $0x13, Z3, Z3
-	VPADDQ      constants<>+4608(SB), Z7, Z4
+	VPADDQ      constants<>+5568(SB), Z7, Z4
 	VPSRLQ      $0x14, Z4, Z4
 	VMOVUPD     Z4, K1, Z3
 	VPXORQ      Z4, Z4, Z4
@@ -6332,17 +7350,17 @@ one180:
 	VPSUBQ      Z3, Z4, K1, Z3
 	VPXORQ      Z2, Z3, Z3
 	VPSUBQ      Z2, Z3, Z3
-	VMOVUPS     (DX)(BX*8), Z4
+	VMOVUPS     (CX)(BX*8), Z4
 	VPADDQ      Z4, Z3, Z3
-	VMOVUPS     Z3, (DX)(BX*8)
+	VMOVUPS     Z3, (CX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one180
+	JLE         one195
 
-tail182:
-	MOVQ        CX, SI
+tail197:
+	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done183
+	JZ          done198
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -6351,35 +7369,35 @@ tail182:
 	VPABSQ      Z3, Z4
 	VPSRLQ      $0x34, Z4, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+3200(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3264(SB), Z4, Z6
+	VPMADD52HUQ constants<>+4160(SB), Z4, Z6
+	VPMADD52LUQ constants<>+4224(SB), Z4, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3264(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3200(SB), Z5, Z6
-	VPMADD52HUQ constants<>+3200(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3264(SB), Z5, Z7
+	VPMADD52HUQ constants<>+4224(SB), Z4, Z7
+	VPMADD52LUQ constants<>+4160(SB), Z5, Z6
+	VPMADD52HUQ constants<>+4160(SB), Z5, Z7
+	VPMADD52LUQ constants<>+4224(SB), Z5, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3328(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3392(SB), Z4, Z7
+	VPMADD52HUQ constants<>+4288(SB), Z4, Z7
+	VPMADD52LUQ constants<>+4352(SB), Z4, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3392(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3328(SB), Z5, Z7
-	VPMADD52HUQ constants<>+3328(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3392(SB), Z5, Z8
+	VPMADD52HUQ constants<>+4352(SB), Z4, Z8
+	VPMADD52LUQ constants<>+4288(SB), Z5, Z7
+	VPMADD52HUQ constants<>+4288(SB), Z5, Z8
+	VPMADD52LUQ constants<>+4352(SB), Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPMULLQ     constants<>+3328(SB), Z4, Z4
+	VPMULLQ     constants<>+4288(SB), Z4, Z4
 	VPADDQ      Z6, Z4, Z5
 	VPCMPUQ     $0x01, Z4, Z5, K2
 	VPSUBQ      constants<>+1472(SB), Z7, K2, Z7
 	VPSLLQ      $0x15, Z7, Z4
 	VPSRLQ      $0x2b, Z5, Z5
 	VPORQ       Z5, Z4, Z4
-	VPADDQ      constants<>+3456(SB), Z4, Z5
+	VPADDQ      constants<>+4416(SB), Z4, Z5
 	VPSRLQ      $0x3e, Z5, Z5
 	VPSLLQ      $0x3e, Z5, Z6
 	VPSUBQ      Z6, Z4, Z4
@@ -6394,13 +7412,13 @@ tail182:
 	VPSLLQ      $0x02, Z0, Z0
 	VPSRLQ      $0x34, Z0, Z1
 	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ constants<>+3520(SB), Z0, Z3
-	VPMADD52LUQ constants<>+3584(SB), Z0, Z3
+	VPMADD52HUQ constants<>+4480(SB), Z0, Z3
+	VPMADD52LUQ constants<>+4544(SB), Z0, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+3584(SB), Z0, Z4
-	VPMADD52LUQ constants<>+3520(SB), Z1, Z3
-	VPMADD52HUQ constants<>+3520(SB), Z1, Z4
-	VPMADD52LUQ constants<>+3584(SB), Z1, Z4
+	VPMADD52HUQ constants<>+4544(SB), Z0, Z4
+	VPMADD52LUQ constants<>+4480(SB), Z1, Z3
+	VPMADD52HUQ constants<>+4480(SB), Z1, Z4
+	VPMADD52LUQ constants<>+4544(SB), Z1, Z4
 	VPSRLQ      $0x0c, Z3, Z3
 	VPSLLQ      $0x28, Z4, Z4
 	VPADDQ      Z4, Z3, Z3
@@ -6419,41 +7437,30 @@ tail182:
 	VPSLLQ      $0x02, Z1, Z1
 	VPSRLQ      $0x34, Z1, Z4
 	VPXORQ      Z6, Z6, Z6
-	VMOVUPD     constants<>+3648(SB), K2, Z6
-	VMOVUPS     constants<>+3712(SB), Z7
-	VMOVUPD     constants<>+3776(SB), K2, Z7
+	VMOVUPD     constants<>+4608(SB), K2, Z6
+	VMOVUPS     constants<>+4672(SB), Z7
+	VMOVUPD     constants<>+4736(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+3840(SB), Z7
-	VMOVUPD     constants<>+3904(SB), K2, Z7
+	VMOVUPS     constants<>+4800(SB), Z7
+	VMOVUPD     constants<>+4864(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+3968(SB), Z7
-	VMOVUPD     constants<>+4032(SB), K2, Z7
+	VMOVUPS     constants<>+4928(SB), Z7
+	VMOVUPD     constants<>+4992(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+4096(SB), Z7
-	VMOVUPD     constants<>+4160(SB), K2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z6, Z4, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z6, Z4, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+4224(SB), Z7
-	VMOVUPD     constants<>+4288(SB), K2, Z7
+	VMOVUPS     constants<>+5056(SB), Z7
+	VMOVUPD     constants<>+5120(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
@@ -6463,8 +7470,19 @@ tail182:
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
 	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+4352(SB), Z7
-	VMOVUPD     constants<>+4416(SB), K2, Z7
+	VMOVUPS     constants<>+5184(SB), Z7
+	VMOVUPD     constants<>+5248(SB), K2, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z1, Z8
+	VPMADD52LUQ Z6, Z4, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSUBQ      Z8, Z7, Z6
+	VMOVUPS     constants<>+5312(SB), Z7
+	VMOVUPD     constants<>+5376(SB), K2, Z7
 	VPSRLQ      $0x34, Z6, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPMADD52HUQ Z6, Z1, Z9
@@ -6478,7 +7496,7 @@ tail182:
 	VPSLLQ      $0x28, Z10, Z10
 	VPADDQ      Z10, Z9, Z9
 	VPSUBQ      Z9, Z7, Z6
-	VMOVUPS     constants<>+4480(SB), Z7
+	VMOVUPS     constants<>+5440(SB), Z7
 	VMOVUPD     constants<>+512(SB), K2, Z7
 	VPSRLQ      $0x34, Z6, Z8
 	VPXORQ      Z9, Z9, Z9
@@ -6520,9 +7538,9 @@ tail182:
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
-	VPADDQ      constants<>+4544(SB), Z6, Z0
+	VPADDQ      constants<>+5504(SB), Z6, Z0
 	VPSRLQ      $0x13, Z0, Z0
-	VPADDQ      constants<>+4608(SB), Z4, Z1
+	VPADDQ      constants<>+5568(SB), Z4, Z1
 	VPSRLQ      $0x14, Z1, Z1
 	VMOVUPD     Z1, K2, Z0
 	VPXORQ      Z1, Z1, Z1
@@ -6530,12 +7548,12 @@ tail182:
 	VPSUBQ      Z0, Z1, K2, Z0
 	VPXORQ      Z2, Z0, Z0
 	VPSUBQ      Z2, Z0, Z0
-	VMOVUPD.Z   (DX)(BX*8), K1, Z1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z1
 	VPADDQ      Z1, Z0, Z0
-	VMOVUPD     Z0, K1, (DX)(BX*8)
+	VMOVUPD     Z0, K1, (CX)(BX*8)
 
-done183:
-	MOVQ CX, AX
+done198:
+	MOVQ DX, AX
 	MOVQ AX, ret+40(FP)
 	VZEROUPPER
 	RET
@@ -6916,215 +7934,335 @@ DATA constants<>+2976(SB)/8, $0x0000000000002000
 DATA constants<>+2984(SB)/8, $0x0000000000002000
 DATA constants<>+2992(SB)/8, $0x0000000000002000
 DATA constants<>+3000(SB)/8, $0x0000000000002000
-DATA constants<>+3008(SB)/8, $0x3d40000000000000
-DATA constants<>+3016(SB)/8, $0x3d40000000000000
-DATA constants<>+3024(SB)/8, $0x3d40000000000000
-DATA constants<>+3032(SB)/8, $0x3d40000000000000
-DATA constants<>+3040(SB)/8, $0x3d40000000000000
-DATA constants<>+3048(SB)/8, $0x3d40000000000000
-DATA constants<>+3056(SB)/8, $0x3d40000000000000
-DATA constants<>+3064(SB)/8, $0x3d40000000000000
-DATA constants<>+3072(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3080(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3088(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3096(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3104(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3112(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3120(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3128(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3136(SB)/8, $0x4130000000000000
-DATA constants<>+3144(SB)/8, $0x4130000000000000
-DATA constants<>+3152(SB)/8, $0x4130000000000000
-DATA constants<>+3160(SB)/8, $0x4130000000000000
-DATA constants<>+3168(SB)/8, $0x4130000000000000
-DATA constants<>+3176(SB)/8, $0x4130000000000000
-DATA constants<>+3184(SB)/8, $0x4130000000000000
-DATA constants<>+3192(SB)/8, $0x4130000000000000
-DATA constants<>+3200(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3208(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3216(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3224(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3232(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3240(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3248(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3256(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3264(SB)/8, $0x00000000000007f0
-DATA constants<>+3272(SB)/8, $0x00000000000007f0
-DATA constants<>+3280(SB)/8, $0x00000000000007f0
-DATA constants<>+3288(SB)/8, $0x00000000000007f0
-DATA constants<>+3296(SB)/8, $0x00000000000007f0
-DATA constants<>+3304(SB)/8, $0x00000000000007f0
-DATA constants<>+3312(SB)/8, $0x00000000000007f0
-DATA constants<>+3320(SB)/8, $0x00000000000007f0
-DATA constants<>+3328(SB)/8, $0x28be60db9391054a
-DATA constants<>+3336(SB)/8, $0x28be60db9391054a
-DATA constants<>+3344(SB)/8, $0x28be60db9391054a
-DATA constants<>+3352(SB)/8, $0x28be60db9391054a
-DATA constants<>+3360(SB)/8, $0x28be60db9391054a
-DATA constants<>+3368(SB)/8, $0x28be60db9391054a
-DATA constants<>+3376(SB)/8, $0x28be60db9391054a
-DATA constants<>+3384(SB)/8, $0x28be60db9391054a
-DATA constants<>+3392(SB)/8, $0x000000000000028b
-DATA constants<>+3400(SB)/8, $0x000000000000028b
-DATA constants<>+3408(SB)/8, $0x000000000000028b
-DATA constants<>+3416(SB)/8, $0x000000000000028b
-DATA constants<>+3424(SB)/8, $0x000000000000028b
-DATA constants<>+3432(SB)/8, $0x000000000000028b
-DATA constants<>+3440(SB)/8, $0x000000000000028b
-DATA constants<>+3448(SB)/8, $0x000000000000028b
-DATA constants<>+3456(SB)/8, $0x2000000000000000
-DATA constants<>+3464(SB)/8, $0x2000000000000000
-DATA constants<>+3472(SB)/8, $0x2000000000000000
-DATA constants<>+3480(SB)/8, $0x2000000000000000
-DATA constants<>+3488(SB)/8, $0x2000000000000000
-DATA constants<>+3496(SB)/8, $0x2000000000000000
-DATA constants<>+3504(SB)/8, $0x2000000000000000
-DATA constants<>+3512(SB)/8, $0x2000000000000000
-DATA constants<>+3520(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3528(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3536(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3544(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3552(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3560(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3568(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3576(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3584(SB)/8, $0x0000000000000c90
-DATA constants<>+3592(SB)/8, $0x0000000000000c90
-DATA constants<>+3600(SB)/8, $0x0000000000000c90
-DATA constants<>+3608(SB)/8, $0x0000000000000c90
-DATA constants<>+3616(SB)/8, $0x0000000000000c90
-DATA constants<>+3624(SB)/8, $0x0000000000000c90
-DATA constants<>+3632(SB)/8, $0x0000000000000c90
-DATA constants<>+3640(SB)/8, $0x0000000000000c90
-DATA constants<>+3648(SB)/8, $0x00000000000d73fa
-DATA constants<>+3656(SB)/8, $0x00000000000d73fa
-DATA constants<>+3664(SB)/8, $0x00000000000d73fa
-DATA constants<>+3672(SB)/8, $0x00000000000d73fa
-DATA constants<>+3680(SB)/8, $0x00000000000d73fa
-DATA constants<>+3688(SB)/8, $0x00000000000d73fa
-DATA constants<>+3696(SB)/8, $0x00000000000d73fa
-DATA constants<>+3704(SB)/8, $0x00000000000d73fa
-DATA constants<>+3712(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3720(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3728(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3736(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3744(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3752(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3760(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3768(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3776(SB)/8, $0x000000000c9cba54
-DATA constants<>+3784(SB)/8, $0x000000000c9cba54
-DATA constants<>+3792(SB)/8, $0x000000000c9cba54
-DATA constants<>+3800(SB)/8, $0x000000000c9cba54
-DATA constants<>+3808(SB)/8, $0x000000000c9cba54
-DATA constants<>+3816(SB)/8, $0x000000000c9cba54
-DATA constants<>+3824(SB)/8, $0x000000000c9cba54
-DATA constants<>+3832(SB)/8, $0x000000000c9cba54
-DATA constants<>+3840(SB)/8, $0x00000000b092309d
-DATA constants<>+3848(SB)/8, $0x00000000b092309d
-DATA constants<>+3856(SB)/8, $0x00000000b092309d
-DATA constants<>+3864(SB)/8, $0x00000000b092309d
-DATA constants<>+3872(SB)/8, $0x00000000b092309d
-DATA constants<>+3880(SB)/8, $0x00000000b092309d
-DATA constants<>+3888(SB)/8, $0x00000000b092309d
-DATA constants<>+3896(SB)/8, $0x00000000b092309d
-DATA constants<>+3904(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3912(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3920(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3928(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3936(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3944(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3952(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3960(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3968(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3976(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3984(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3992(SB)/8, $0x0000006b99159fd5
-DATA constants<>+4000(SB)/8, $0x0000006b99159fd5
-DATA constants<>+4008(SB)/8, $0x0000006b99159fd5
-DATA constants<>+4016(SB)/8, $0x0000006b99159fd5
-DATA constants<>+4024(SB)/8, $0x0000006b99159fd5
-DATA constants<>+4032(SB)/8, $0x0000049f93edde28
-DATA constants<>+4040(SB)/8, $0x0000049f93edde28
-DATA constants<>+4048(SB)/8, $0x0000049f93edde28
-DATA constants<>+4056(SB)/8, $0x0000049f93edde28
-DATA constants<>+4064(SB)/8, $0x0000049f93edde28
-DATA constants<>+4072(SB)/8, $0x0000049f93edde28
-DATA constants<>+4080(SB)/8, $0x0000049f93edde28
-DATA constants<>+4088(SB)/8, $0x0000049f93edde28
-DATA constants<>+4096(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+4104(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+4112(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+4120(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+4128(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+4136(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+4144(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+4152(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+4160(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4168(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4176(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4184(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4192(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4200(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4208(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4216(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4224(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4232(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4240(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4248(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4256(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4264(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4272(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4280(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4288(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4296(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4304(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4312(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4320(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4328(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4336(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4344(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4352(SB)/8, $0x0222222222222222
-DATA constants<>+4360(SB)/8, $0x0222222222222222
-DATA constants<>+4368(SB)/8, $0x0222222222222222
-DATA constants<>+4376(SB)/8, $0x0222222222222222
-DATA constants<>+4384(SB)/8, $0x0222222222222222
-DATA constants<>+4392(SB)/8, $0x0222222222222222
-DATA constants<>+4400(SB)/8, $0x0222222222222222
-DATA constants<>+4408(SB)/8, $0x0222222222222222
-DATA constants<>+4416(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4424(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4432(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4440(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4448(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4456(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4464(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4472(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4480(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4488(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4496(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4504(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4512(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4520(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4528(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4536(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4544(SB)/8, $0x0000000000040000
-DATA constants<>+4552(SB)/8, $0x0000000000040000
-DATA constants<>+4560(SB)/8, $0x0000000000040000
-DATA constants<>+4568(SB)/8, $0x0000000000040000
-DATA constants<>+4576(SB)/8, $0x0000000000040000
-DATA constants<>+4584(SB)/8, $0x0000000000040000
-DATA constants<>+4592(SB)/8, $0x0000000000040000
-DATA constants<>+4600(SB)/8, $0x0000000000040000
-DATA constants<>+4608(SB)/8, $0x0000000000080000
-DATA constants<>+4616(SB)/8, $0x0000000000080000
-DATA constants<>+4624(SB)/8, $0x0000000000080000
-DATA constants<>+4632(SB)/8, $0x0000000000080000
-DATA constants<>+4640(SB)/8, $0x0000000000080000
-DATA constants<>+4648(SB)/8, $0x0000000000080000
-DATA constants<>+4656(SB)/8, $0x0000000000080000
-DATA constants<>+4664(SB)/8, $0x0000000000080000
-GLOBL constants<>(SB), RODATA|NOPTR, $4672
+DATA constants<>+3008(SB)/8, $0x0000000000000007
+DATA constants<>+3016(SB)/8, $0x0000000000000007
+DATA constants<>+3024(SB)/8, $0x0000000000000007
+DATA constants<>+3032(SB)/8, $0x0000000000000007
+DATA constants<>+3040(SB)/8, $0x0000000000000007
+DATA constants<>+3048(SB)/8, $0x0000000000000007
+DATA constants<>+3056(SB)/8, $0x0000000000000007
+DATA constants<>+3064(SB)/8, $0x0000000000000007
+DATA constants<>+3072(SB)/8, $0x0000000000000000
+DATA constants<>+3080(SB)/8, $0x0000000000000000
+DATA constants<>+3088(SB)/8, $0x0000000000000000
+DATA constants<>+3096(SB)/8, $0x0000000000000000
+DATA constants<>+3104(SB)/8, $0x0000000000000000
+DATA constants<>+3112(SB)/8, $0x0000000000000000
+DATA constants<>+3120(SB)/8, $0x0000000000000000
+DATA constants<>+3128(SB)/8, $0x0000000000000000
+DATA constants<>+3136(SB)/8, $0x3ff0000000000004
+DATA constants<>+3144(SB)/8, $0x3ff0000000000004
+DATA constants<>+3152(SB)/8, $0x3ff0000000000004
+DATA constants<>+3160(SB)/8, $0x3ff0000000000004
+DATA constants<>+3168(SB)/8, $0x3ff0000000000004
+DATA constants<>+3176(SB)/8, $0x3ff0000000000004
+DATA constants<>+3184(SB)/8, $0x3ff0000000000004
+DATA constants<>+3192(SB)/8, $0x3ff0000000000004
+DATA constants<>+3200(SB)/8, $0x3feffffffffffff8
+DATA constants<>+3208(SB)/8, $0x3feffffffffffff8
+DATA constants<>+3216(SB)/8, $0x3feffffffffffff8
+DATA constants<>+3224(SB)/8, $0x3feffffffffffff8
+DATA constants<>+3232(SB)/8, $0x3feffffffffffff8
+DATA constants<>+3240(SB)/8, $0x3feffffffffffff8
+DATA constants<>+3248(SB)/8, $0x3feffffffffffff8
+DATA constants<>+3256(SB)/8, $0x3feffffffffffff8
+DATA constants<>+3264(SB)/8, $0x3df0000000000000
+DATA constants<>+3272(SB)/8, $0x3df0000000000000
+DATA constants<>+3280(SB)/8, $0x3df0000000000000
+DATA constants<>+3288(SB)/8, $0x3df0000000000000
+DATA constants<>+3296(SB)/8, $0x3df0000000000000
+DATA constants<>+3304(SB)/8, $0x3df0000000000000
+DATA constants<>+3312(SB)/8, $0x3df0000000000000
+DATA constants<>+3320(SB)/8, $0x3df0000000000000
+DATA constants<>+3328(SB)/8, $0x2492492492492492
+DATA constants<>+3336(SB)/8, $0x2492492492492492
+DATA constants<>+3344(SB)/8, $0x2492492492492492
+DATA constants<>+3352(SB)/8, $0x2492492492492492
+DATA constants<>+3360(SB)/8, $0x2492492492492492
+DATA constants<>+3368(SB)/8, $0x2492492492492492
+DATA constants<>+3376(SB)/8, $0x2492492492492492
+DATA constants<>+3384(SB)/8, $0x2492492492492492
+DATA constants<>+3392(SB)/8, $0x0000000000000249
+DATA constants<>+3400(SB)/8, $0x0000000000000249
+DATA constants<>+3408(SB)/8, $0x0000000000000249
+DATA constants<>+3416(SB)/8, $0x0000000000000249
+DATA constants<>+3424(SB)/8, $0x0000000000000249
+DATA constants<>+3432(SB)/8, $0x0000000000000249
+DATA constants<>+3440(SB)/8, $0x0000000000000249
+DATA constants<>+3448(SB)/8, $0x0000000000000249
+DATA constants<>+3456(SB)/8, $0x3333333333333333
+DATA constants<>+3464(SB)/8, $0x3333333333333333
+DATA constants<>+3472(SB)/8, $0x3333333333333333
+DATA constants<>+3480(SB)/8, $0x3333333333333333
+DATA constants<>+3488(SB)/8, $0x3333333333333333
+DATA constants<>+3496(SB)/8, $0x3333333333333333
+DATA constants<>+3504(SB)/8, $0x3333333333333333
+DATA constants<>+3512(SB)/8, $0x3333333333333333
+DATA constants<>+3520(SB)/8, $0x5555555555555555
+DATA constants<>+3528(SB)/8, $0x5555555555555555
+DATA constants<>+3536(SB)/8, $0x5555555555555555
+DATA constants<>+3544(SB)/8, $0x5555555555555555
+DATA constants<>+3552(SB)/8, $0x5555555555555555
+DATA constants<>+3560(SB)/8, $0x5555555555555555
+DATA constants<>+3568(SB)/8, $0x5555555555555555
+DATA constants<>+3576(SB)/8, $0x5555555555555555
+DATA constants<>+3584(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+3592(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+3600(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+3608(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+3616(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+3624(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+3632(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+3640(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+3648(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+3656(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+3664(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+3672(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+3680(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+3688(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+3696(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+3704(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+3712(SB)/8, $0x0000000000020000
+DATA constants<>+3720(SB)/8, $0x0000000000020000
+DATA constants<>+3728(SB)/8, $0x0000000000020000
+DATA constants<>+3736(SB)/8, $0x0000000000020000
+DATA constants<>+3744(SB)/8, $0x0000000000020000
+DATA constants<>+3752(SB)/8, $0x0000000000020000
+DATA constants<>+3760(SB)/8, $0x0000000000020000
+DATA constants<>+3768(SB)/8, $0x0000000000020000
+DATA constants<>+3776(SB)/8, $0xffff800000000000
+DATA constants<>+3784(SB)/8, $0xffff800000000000
+DATA constants<>+3792(SB)/8, $0xffff800000000000
+DATA constants<>+3800(SB)/8, $0xffff800000000000
+DATA constants<>+3808(SB)/8, $0xffff800000000000
+DATA constants<>+3816(SB)/8, $0xffff800000000000
+DATA constants<>+3824(SB)/8, $0xffff800000000000
+DATA constants<>+3832(SB)/8, $0xffff800000000000
+DATA constants<>+3840(SB)/8, $0xff80000000000000
+DATA constants<>+3848(SB)/8, $0xff80000000000000
+DATA constants<>+3856(SB)/8, $0xff80000000000000
+DATA constants<>+3864(SB)/8, $0xff80000000000000
+DATA constants<>+3872(SB)/8, $0xff80000000000000
+DATA constants<>+3880(SB)/8, $0xff80000000000000
+DATA constants<>+3888(SB)/8, $0xff80000000000000
+DATA constants<>+3896(SB)/8, $0xff80000000000000
+DATA constants<>+3904(SB)/8, $0x46f0000000000000
+DATA constants<>+3912(SB)/8, $0x46f0000000000000
+DATA constants<>+3920(SB)/8, $0x46f0000000000000
+DATA constants<>+3928(SB)/8, $0x46f0000000000000
+DATA constants<>+3936(SB)/8, $0x46f0000000000000
+DATA constants<>+3944(SB)/8, $0x46f0000000000000
+DATA constants<>+3952(SB)/8, $0x46f0000000000000
+DATA constants<>+3960(SB)/8, $0x46f0000000000000
+DATA constants<>+3968(SB)/8, $0x3d40000000000000
+DATA constants<>+3976(SB)/8, $0x3d40000000000000
+DATA constants<>+3984(SB)/8, $0x3d40000000000000
+DATA constants<>+3992(SB)/8, $0x3d40000000000000
+DATA constants<>+4000(SB)/8, $0x3d40000000000000
+DATA constants<>+4008(SB)/8, $0x3d40000000000000
+DATA constants<>+4016(SB)/8, $0x3d40000000000000
+DATA constants<>+4024(SB)/8, $0x3d40000000000000
+DATA constants<>+4032(SB)/8, $0x7fffffffffffffff
+DATA constants<>+4040(SB)/8, $0x7fffffffffffffff
+DATA constants<>+4048(SB)/8, $0x7fffffffffffffff
+DATA constants<>+4056(SB)/8, $0x7fffffffffffffff
+DATA constants<>+4064(SB)/8, $0x7fffffffffffffff
+DATA constants<>+4072(SB)/8, $0x7fffffffffffffff
+DATA constants<>+4080(SB)/8, $0x7fffffffffffffff
+DATA constants<>+4088(SB)/8, $0x7fffffffffffffff
+DATA constants<>+4096(SB)/8, $0x4130000000000000
+DATA constants<>+4104(SB)/8, $0x4130000000000000
+DATA constants<>+4112(SB)/8, $0x4130000000000000
+DATA constants<>+4120(SB)/8, $0x4130000000000000
+DATA constants<>+4128(SB)/8, $0x4130000000000000
+DATA constants<>+4136(SB)/8, $0x4130000000000000
+DATA constants<>+4144(SB)/8, $0x4130000000000000
+DATA constants<>+4152(SB)/8, $0x4130000000000000
+DATA constants<>+4160(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+4168(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+4176(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+4184(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+4192(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+4200(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+4208(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+4216(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+4224(SB)/8, $0x00000000000007f0
+DATA constants<>+4232(SB)/8, $0x00000000000007f0
+DATA constants<>+4240(SB)/8, $0x00000000000007f0
+DATA constants<>+4248(SB)/8, $0x00000000000007f0
+DATA constants<>+4256(SB)/8, $0x00000000000007f0
+DATA constants<>+4264(SB)/8, $0x00000000000007f0
+DATA constants<>+4272(SB)/8, $0x00000000000007f0
+DATA constants<>+4280(SB)/8, $0x00000000000007f0
+DATA constants<>+4288(SB)/8, $0x28be60db9391054a
+DATA constants<>+4296(SB)/8, $0x28be60db9391054a
+DATA constants<>+4304(SB)/8, $0x28be60db9391054a
+DATA constants<>+4312(SB)/8, $0x28be60db9391054a
+DATA constants<>+4320(SB)/8, $0x28be60db9391054a
+DATA constants<>+4328(SB)/8, $0x28be60db9391054a
+DATA constants<>+4336(SB)/8, $0x28be60db9391054a
+DATA constants<>+4344(SB)/8, $0x28be60db9391054a
+DATA constants<>+4352(SB)/8, $0x000000000000028b
+DATA constants<>+4360(SB)/8, $0x000000000000028b
+DATA constants<>+4368(SB)/8, $0x000000000000028b
+DATA constants<>+4376(SB)/8, $0x000000000000028b
+DATA constants<>+4384(SB)/8, $0x000000000000028b
+DATA constants<>+4392(SB)/8, $0x000000000000028b
+DATA constants<>+4400(SB)/8, $0x000000000000028b
+DATA constants<>+4408(SB)/8, $0x000000000000028b
+DATA constants<>+4416(SB)/8, $0x2000000000000000
+DATA constants<>+4424(SB)/8, $0x2000000000000000
+DATA constants<>+4432(SB)/8, $0x2000000000000000
+DATA constants<>+4440(SB)/8, $0x2000000000000000
+DATA constants<>+4448(SB)/8, $0x2000000000000000
+DATA constants<>+4456(SB)/8, $0x2000000000000000
+DATA constants<>+4464(SB)/8, $0x2000000000000000
+DATA constants<>+4472(SB)/8, $0x2000000000000000
+DATA constants<>+4480(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+4488(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+4496(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+4504(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+4512(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+4520(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+4528(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+4536(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+4544(SB)/8, $0x0000000000000c90
+DATA constants<>+4552(SB)/8, $0x0000000000000c90
+DATA constants<>+4560(SB)/8, $0x0000000000000c90
+DATA constants<>+4568(SB)/8, $0x0000000000000c90
+DATA constants<>+4576(SB)/8, $0x0000000000000c90
+DATA constants<>+4584(SB)/8, $0x0000000000000c90
+DATA constants<>+4592(SB)/8, $0x0000000000000c90
+DATA constants<>+4600(SB)/8, $0x0000000000000c90
+DATA constants<>+4608(SB)/8, $0x00000000000d73fa
+DATA constants<>+4616(SB)/8, $0x00000000000d73fa
+DATA constants<>+4624(SB)/8, $0x00000000000d73fa
+DATA constants<>+4632(SB)/8, $0x00000000000d73fa
+DATA constants<>+4640(SB)/8, $0x00000000000d73fa
+DATA constants<>+4648(SB)/8, $0x00000000000d73fa
+DATA constants<>+4656(SB)/8, $0x00000000000d73fa
+DATA constants<>+4664(SB)/8, $0x00000000000d73fa
+DATA constants<>+4672(SB)/8, $0x0000000000d73f9f
+DATA constants<>+4680(SB)/8, $0x0000000000d73f9f
+DATA constants<>+4688(SB)/8, $0x0000000000d73f9f
+DATA constants<>+4696(SB)/8, $0x0000000000d73f9f
+DATA constants<>+4704(SB)/8, $0x0000000000d73f9f
+DATA constants<>+4712(SB)/8, $0x0000000000d73f9f
+DATA constants<>+4720(SB)/8, $0x0000000000d73f9f
+DATA constants<>+4728(SB)/8, $0x0000000000d73f9f
+DATA constants<>+4736(SB)/8, $0x000000000c9cba54
+DATA constants<>+4744(SB)/8, $0x000000000c9cba54
+DATA constants<>+4752(SB)/8, $0x000000000c9cba54
+DATA constants<>+4760(SB)/8, $0x000000000c9cba54
+DATA constants<>+4768(SB)/8, $0x000000000c9cba54
+DATA constants<>+4776(SB)/8, $0x000000000c9cba54
+DATA constants<>+4784(SB)/8, $0x000000000c9cba54
+DATA constants<>+4792(SB)/8, $0x000000000c9cba54
+DATA constants<>+4800(SB)/8, $0x00000000b092309d
+DATA constants<>+4808(SB)/8, $0x00000000b092309d
+DATA constants<>+4816(SB)/8, $0x00000000b092309d
+DATA constants<>+4824(SB)/8, $0x00000000b092309d
+DATA constants<>+4832(SB)/8, $0x00000000b092309d
+DATA constants<>+4840(SB)/8, $0x00000000b092309d
+DATA constants<>+4848(SB)/8, $0x00000000b092309d
+DATA constants<>+4856(SB)/8, $0x00000000b092309d
+DATA constants<>+4864(SB)/8, $0x00000008f76c77fc
+DATA constants<>+4872(SB)/8, $0x00000008f76c77fc
+DATA constants<>+4880(SB)/8, $0x00000008f76c77fc
+DATA constants<>+4888(SB)/8, $0x00000008f76c77fc
+DATA constants<>+4896(SB)/8, $0x00000008f76c77fc
+DATA constants<>+4904(SB)/8, $0x00000008f76c77fc
+DATA constants<>+4912(SB)/8, $0x00000008f76c77fc
+DATA constants<>+4920(SB)/8, $0x00000008f76c77fc
+DATA constants<>+4928(SB)/8, $0x0000006b99159fd5
+DATA constants<>+4936(SB)/8, $0x0000006b99159fd5
+DATA constants<>+4944(SB)/8, $0x0000006b99159fd5
+DATA constants<>+4952(SB)/8, $0x0000006b99159fd5
+DATA constants<>+4960(SB)/8, $0x0000006b99159fd5
+DATA constants<>+4968(SB)/8, $0x0000006b99159fd5
+DATA constants<>+4976(SB)/8, $0x0000006b99159fd5
+DATA constants<>+4984(SB)/8, $0x0000006b99159fd5
+DATA constants<>+4992(SB)/8, $0x0000049f93edde28
+DATA constants<>+5000(SB)/8, $0x0000049f93edde28
+DATA constants<>+5008(SB)/8, $0x0000049f93edde28
+DATA constants<>+5016(SB)/8, $0x0000049f93edde28
+DATA constants<>+5024(SB)/8, $0x0000049f93edde28
+DATA constants<>+5032(SB)/8, $0x0000049f93edde28
+DATA constants<>+5040(SB)/8, $0x0000049f93edde28
+DATA constants<>+5048(SB)/8, $0x0000049f93edde28
+DATA constants<>+5056(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+5064(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+5072(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+5080(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+5088(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+5096(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+5104(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+5112(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+5120(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+5128(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+5136(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+5144(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+5152(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+5160(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+5168(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+5176(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+5184(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+5192(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+5200(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+5208(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+5216(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+5224(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+5232(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+5240(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+5248(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+5256(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+5264(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+5272(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+5280(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+5288(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+5296(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+5304(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+5312(SB)/8, $0x0222222222222222
+DATA constants<>+5320(SB)/8, $0x0222222222222222
+DATA constants<>+5328(SB)/8, $0x0222222222222222
+DATA constants<>+5336(SB)/8, $0x0222222222222222
+DATA constants<>+5344(SB)/8, $0x0222222222222222
+DATA constants<>+5352(SB)/8, $0x0222222222222222
+DATA constants<>+5360(SB)/8, $0x0222222222222222
+DATA constants<>+5368(SB)/8, $0x0222222222222222
+DATA constants<>+5376(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+5384(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+5392(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+5400(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+5408(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+5416(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+5424(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+5432(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+5440(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+5448(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+5456(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+5464(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+5472(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+5480(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+5488(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+5496(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+5504(SB)/8, $0x0000000000040000
+DATA constants<>+5512(SB)/8, $0x0000000000040000
+DATA constants<>+5520(SB)/8, $0x0000000000040000
+DATA constants<>+5528(SB)/8, $0x0000000000040000
+DATA constants<>+5536(SB)/8, $0x0000000000040000
+DATA constants<>+5544(SB)/8, $0x0000000000040000
+DATA constants<>+5552(SB)/8, $0x0000000000040000
+DATA constants<>+5560(SB)/8, $0x0000000000040000
+DATA constants<>+5568(SB)/8, $0x0000000000080000
+DATA constants<>+5576(SB)/8, $0x0000000000080000
+DATA constants<>+5584(SB)/8, $0x0000000000080000
+DATA constants<>+5592(SB)/8, $0x0000000000080000
+DATA constants<>+5600(SB)/8, $0x0000000000080000
+DATA constants<>+5608(SB)/8, $0x0000000000080000
+DATA constants<>+5616(SB)/8, $0x0000000000080000
+DATA constants<>+5624(SB)/8, $0x0000000000080000
+GLOBL constants<>(SB), RODATA|NOPTR, $5632
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-72
@@ -7235,6 +8373,14 @@ TEXT ·addExp(SB), NOSPLIT, $0-56
 // func addLog(n int, x *int64, y *int64, minus int, table *uint64) int
 TEXT ·addLog(SB), NOSPLIT, $0-48
 	JMP ·addLogAVX512<>(SB)
+
+// func addAtan2(n int, y *int64, x *int64, z *int64, minus int, table *uint64) int
+TEXT ·addAtan2(SB), NOSPLIT, $0-56
+	JMP ·addAtan2AVX512<>(SB)
+
+// func addAtan2Slopes(n int, y *int64, x *int64, v *int64, gy *int64, gx *int64) int
+TEXT ·addAtan2Slopes(SB), NOSPLIT, $0-56
+	JMP ·addAtan2SlopesAVX512<>(SB)
 
 // func addSigned(n int, x *int64, v *int64, y *int64, below int, minus int)
 TEXT ·addSigned(SB), NOSPLIT, $0-48

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -30,6 +32,8 @@ func functions() {
 			addValues("y", 2, func(ls []Step) (vectors, masks) { return f.value(loadAll(ls, x)) })
 		})
 	}
+	only("addAtan2", "func(n int, y, x, z *int64, minus int, table *uint64) int", "computes z_i += atan2(y_i, x_i), or -= if minus is -1 and not 0."+stops, atan2)
+	only("addAtan2Slopes", "func(n int, y, x, v, gy, gx *int64) int", "computes gy_i += x_i·v_i/h_i² and gx_i -= y_i·v_i/h_i², with h_i² = x_i² + y_i²."+stops, atan2Slopes)
 	only("addSigned", "func(n int, x, v, y *int64, below, minus int)", "computes y_i += v_i where x_i > 0, and y_i -= v_i where x_i < 0 if below is -1 and not 0; or -= and += if minus is -1 and not 0.", signed)
 	only("toFloats", "func(n int, x *int64, y *float64)", "sets y_i to x_i rounded to nearest.", floats)
 	only("addRounded", "func(n int, v *float64, y *int64, minus int) int", "computes y_i += v_i rounded to nearest, or -= if minus is -1 and not 0."+stops, func() {
@@ -88,21 +92,17 @@ func rounded(v vectors) (vectors, masks) {
 	}), bad
 }
 
-// addValues adds values to a vector, some registers at a time, and stops where some are bad.
-func addValues(to string, unroll int, values func(ls []Step) (v vectors, bad masks)) {
-	n, p, minus, done := Arg("n"), Arg(to), g.Reg(), GP64()
-	VPBROADCASTQ(Arg("minus"), minus)
+// untilBad runs a loop, some registers at a time, which stops before some are bad. body returns where, and
+// a function that stores.
+func untilBad(unroll int, body func(ls []Step) (bad masks, store func())) {
+	n, done := Arg("n"), GP64()
 	g.Groups(n, unroll, func(ls []Step) {
-		v, bad := values(ls)
-		for i, k := range bad {
-			if ls[0].Mask != nil {
-				KANDB(ls[0].Mask.K, k, k)
-			}
-			if i > 0 {
-				KORB(k, bad[0], bad[0])
-			}
-		}
+		bad, store := body(ls)
 		if bad != nil {
+			bad[:1].or(bad[1:]...)
+			if ls[0].Mask != nil {
+				KANDB(ls[0].Mask.K, bad[0], bad[0])
+			}
 			KTESTB(bad[0], bad[0])
 			good := Unique("good")
 			JZ(LabelRef(good))
@@ -110,16 +110,28 @@ func addValues(to string, unroll int, values func(ls []Step) (v vectors, bad mas
 			JMP(LabelRef("stopped"))
 			Label(good)
 		}
-		for i, l := range ls {
-			VPXORQ(minus, v[i], v[i])
-			VPSUBQ(minus, v[i], v[i])
-			VPADDQ(l.Load(p), v[i], v[i])
-			l.Store(v[i], p)
-		}
+		store()
 	}, nil)
 	MOVQ(n, done)
 	Label("stopped")
 	MOVQ(done, Result())
+}
+
+// addValues adds values to a vector.
+func addValues(to string, unroll int, values func(ls []Step) (v vectors, bad masks)) {
+	p, minus := Arg(to), g.Reg()
+	VPBROADCASTQ(Arg("minus"), minus)
+	untilBad(unroll, func(ls []Step) (masks, func()) {
+		v, bad := values(ls)
+		return bad, func() {
+			for i, l := range ls {
+				VPXORQ(minus, v[i], v[i])
+				VPSUBQ(minus, v[i], v[i])
+				VPADDQ(l.Load(p), v[i], v[i])
+				l.Store(v[i], p)
+			}
+		}
+	})
 }
 
 // vectors are registers that go through the same steps side by side. A step waits for the one
@@ -128,6 +140,13 @@ type vectors []VecVirtual
 
 // masks are a mask for each of them.
 type masks []Register
+
+// or adds other masks to k[0].
+func (k masks) or(others ...Register) {
+	for _, other := range others {
+		KORB(other, k[0], k[0])
+	}
+}
 
 func loadAll(ls []Step, p Register) vectors {
 	x := make(vectors, len(ls))
@@ -187,6 +206,20 @@ func or(x, y vectors) vectors {
 
 func and(x vectors, y any) vectors {
 	return x.each(func(x, to VecVirtual, i int) { VPANDQ(of(y, i), x, to) })
+}
+
+func xor(x, y vectors) vectors {
+	return x.each(func(x, to VecVirtual, i int) { VPXORQ(y[i], x, to) })
+}
+
+// toFloat returns words without a sign as float64.
+func toFloat(x vectors) vectors {
+	return x.each(func(x, to VecVirtual, _ int) { VCVTUQQ2PD(x, to) })
+}
+
+// times returns products of float64.
+func times(x vectors, c float64) vectors {
+	return x.each(func(x, to VecVirtual, _ int) { VMULPD(g.Const(c), x, to) })
 }
 
 func abs(x vectors) vectors {
@@ -321,62 +354,86 @@ func mul64(c [2]uint64, x vectors) (high, low vectors) {
 	return high, addCarry(low, h, high)
 }
 
-// quotients adds quotients n/d of magnitudes, with a sign. q₀ = n·2⁴³/d in float64 is within 2⁻⁵⁰ times
-// itself. If it is below 2⁶², and d too, the remainder r = n·2⁴³ - q₀·d is within n·2⁻⁷ + d/2, so
-// that its low word is all of it. The same step for r/d, which is below 2¹³, leaves a remainder within
-// d/2 and a little more. That one decides.
+// quotients adds quotients n/d of magnitudes, with a sign.
 func quotients() {
 	px, py := Arg("x"), Arg("y")
-	one := g.CopyOf(g.Const(1))
 	addValues("z", 1, func(ls []Step) (vectors, masks) {
 		x, y := loadAll(ls, px), loadAll(ls, py)
-		n, d := abs(x), abs(y)
-		bad := make(masks, len(x))
-		reciprocal := d.each(func(d, to VecVirtual, _ int) {
-			VCVTUQQ2PD(d, to)
-			VDIVPD(to, one, to)
-		})
-		q := n.each(func(n, q VecVirtual, i int) {
-			VCVTUQQ2PD(n, q)
-			VMULPD(g.Const(1<<fraction), q, q)
-			VMULPD(reciprocal[i], q, q)
-			tooLarge := K()
-			bad[i] = K()
-			VCMPPD(Imm(NLT), g.Const(0x1p62), q, bad[i]) // or y is 0
-			VPTESTMQ(Bits(3<<62), d[i], tooLarge)
-			KORB(tooLarge, bad[i], bad[i])
-			VCVTPD2QQ(q, q)
-		})
-		r := sub(shiftLeft(n, fraction), mulLow(q, d))
-		step := r.each(func(r, step VecVirtual, i int) {
-			VCVTQQ2PD(r, step)
-			VMULPD(reciprocal[i], step, step)
-			VCVTPD2QQ(step, step)
-		})
-		q, r = add(q, step), sub(r, mulLow(step, d))
-		// 2r + 1 > d is 2r >= d, where an odd q is rounded up.
-		odd := and(q, Bits(1))
-		up := compare(greater, add(r, odd), sub(d, r))
-		down := compare(greater, sub(odd, r), add(d, r))
-		addWhere(up, 1, q)
-		addWhere(down, 1<<64-1, q)
-		negateWhere(x.each(func(x, to VecVirtual, i int) { VPXORQ(x, y[i], to) }), q)
+		n, divisor := abs(x), newDivisor(abs(y))
+		q, bad := divisor.divide(shiftLeft(n, fraction), times(toFloat(n), 1<<fraction), tiesToEven)
+		negateWhere(xor(x, y), q)
 		return q, bad
 	})
 }
 
+// A divisor is a number d without a sign, with 1/d in float64.
+type divisor struct{ d, reciprocal vectors }
+
+func newDivisor(d vectors) divisor {
+	one := g.CopyOf(g.Const(1))
+	return divisor{d, toFloat(d).each(func(d, to VecVirtual, _ int) { VDIVPD(d, one, to) })}
+}
+
+// How a quotient that ends in a half is rounded.
+type ties int
+
+const (
+	tiesToEven ties = iota
+	tiesDown
+)
+
+// divide returns n/d rounded to nearest. It takes the low word of n, and n in float64, within 2⁻⁵¹ times
+// itself. q₀ = n/d in float64 is within 2⁻⁵⁰ times itself. If n < 2¹¹², the remainder r = n - q₀·d is
+// within 2⁶² + d/2. If q₀ and d are below 2⁶², the low word of r is all of it. The same step for r/d,
+// which is below 2¹³, leaves a remainder within d/2 and a little more. That one decides. It does not
+// handle larger q₀ and d, nor 0/0.
+func (v divisor) divide(low, n vectors, t ties) (vectors, masks) {
+	d, bad := v.d, make(masks, len(v.d))
+	q := n.each(func(n, q VecVirtual, i int) {
+		VMULPD(v.reciprocal[i], n, q)
+		tooLarge := K()
+		bad[i] = K()
+		VCMPPD(Imm(NLT), g.Const(0x1p62), q, bad[i]) // or d is 0
+		VPTESTMQ(Bits(3<<62), d[i], tooLarge)
+		KORB(tooLarge, bad[i], bad[i])
+		VCVTPD2QQ(q, q)
+	})
+	r := sub(low, mulLow(q, d))
+	step := r.each(func(r, step VecVirtual, i int) {
+		VCVTQQ2PD(r, step)
+		VMULPD(v.reciprocal[i], step, step)
+		VCVTPD2QQ(step, step)
+	})
+	q, r = add(q, step), sub(r, mulLow(step, d))
+	// 2r + 1 > d is 2r >= d, where an odd q is rounded up.
+	var up, down masks
+	if t == tiesToEven {
+		odd := and(q, Bits(1))
+		up, down = compare(greater, add(r, odd), sub(d, r)), compare(greater, sub(odd, r), add(d, r))
+	} else {
+		up, down = compare(greater, r, sub(d, r)), compare(lessEqual, add(r, r), subFrom(0, d))
+	}
+	addWhere(up, 1, q)
+	addWhere(down, 1<<64-1, q)
+	return q, bad
+}
+
 // sqrt is like fixed.Sqrt: the root s in float64 is within one of the result.
 func sqrt(x vectors) (vectors, masks) {
-	zero := g.Zeros(1)[0]
-	bad := compare(less, x, zero)
+	bad := compare(less, x, g.Zeros(1)[0])
 	s := x.each(func(x, s VecVirtual, _ int) {
 		VCVTQQ2PD(x, s)
 		VMULPD(g.Const(1<<fraction), s, s)
 		VSQRTPD(s, s)
 		VCVTPD2QQ(s, s)
 	})
-	r := sub(shiftLeft(x, fraction), mulLow(s, s))
-	lowest := add(r, s)
+	nearestRoot(s, sub(shiftLeft(x, fraction), mulLow(s, s)))
+	return s, bad
+}
+
+// nearestRoot is like that of package fixed for n = s² + r, where s is within one of the result.
+func nearestRoot(s, r vectors) {
+	zero, lowest := g.Zeros(1)[0], add(r, s)
 	for i := range s {
 		up, positive, down := K(), K(), K()
 		VPCMPQ(Imm(greater), s[i], r[i], up)
@@ -385,7 +442,176 @@ func sqrt(x vectors) (vectors, masks) {
 		VPSUBQ(Bits(1<<64-1), s[i], up, s[i])
 		VPADDQ(Bits(1<<64-1), s[i], down, s[i])
 	}
+}
+
+// hypot returns what fixed.Hypot does for magnitudes, which it does not handle from 2⁵⁵ on. The root
+// s in float64 is within 13 of the result then, and r = x² + y² - s² below 2⁶², so that its low word is
+// all of it. A step of Newton's method leaves a root that is within one.
+func hypot(x, y vectors) (vectors, masks) {
+	bad := make(masks, len(x))
+	s := x.each(func(x, s VecVirtual, i int) {
+		bad[i] = K()
+		VPORQ(x, y[i], s)
+		VPTESTMQ(Bits(1<<64-1<<55), s, bad[i])
+		square := g.Reg()
+		VCVTQQ2PD(x, s)
+		VMULPD(s, s, s)
+		VCVTQQ2PD(y[i], square)
+		VFMADD231PD(square, square, s)
+		VSQRTPD(s, s)
+		VCVTPD2QQ(s, s)
+	})
+	r := sub(add(mulLow(x, x), mulLow(y, y)), mulLow(s, s))
+	twice := add(s, s)
+	step := r.each(func(r, step VecVirtual, i int) {
+		d := g.Reg()
+		VCVTQQ2PD(r, step)
+		VCVTQQ2PD(twice[i], d)
+		VMAXPD(g.Const(1), d, d)
+		VDIVPD(d, step, step)
+		VCVTPD2QQ(step, step)
+	})
+	s, r = add(s, step), sub(r, mulLow(step, add(twice, step)))
+	nearestRoot(s, r)
 	return s, bad
+}
+
+// atan2Slopes adds what fixed.Atan2Adjoint returns.
+func atan2Slopes() {
+	py, px, pv, gy, gx := Arg("y"), Arg("x"), Arg("v"), Arg("gy"), Arg("gx")
+	untilBad(1, func(ls []Step) (masks, func()) {
+		h, bad := hypot(abs(loadAll(ls, py)), abs(loadAll(ls, px)))
+		by := newDivisor(h)
+		slope := func(other Register) vectors { // v·u/h/h
+			v, u := loadAll(ls, pv), loadAll(ls, other)
+			sign := xor(v, u)
+			v, u = abs(v), abs(u)
+			product := toFloat(v)
+			for i, u := range toFloat(u) {
+				tooLarge := K()
+				VMULPD(u, product[i], product[i])
+				VCMPPD(Imm(NLT), g.Const(0x1p112), product[i], tooLarge)
+				bad.or(tooLarge)
+			}
+			q, bad1 := by.divide(mulLow(v, u), product, tiesDown)
+			q, bad2 := by.divide(shiftLeft(q, fraction), times(toFloat(q), 1<<fraction), tiesToEven)
+			bad.or(slices.Concat(bad1, bad2)...)
+			negateWhere(sign, q)
+			return q
+		}
+		toY, toX := slope(px), slope(py)
+		return bad, func() {
+			for i, l := range ls {
+				VPADDQ(l.Load(gy), toY[i], toY[i])
+				l.Store(toY[i], gy)
+				minus := l.Load(gx)
+				VPSUBQ(toX[i], minus, minus)
+				l.Store(minus, gx)
+			}
+		}
+	})
+}
+
+// atan2 is like fixed.Atan2. It does not handle points next to the diagonals whose larger coordinate is
+// within 2⁻¹⁷ times itself of the next power of two.
+func atan2() {
+	py, px := Arg("y"), Arg("x")
+	table := Arg("table")
+	addValues("z", 2, func(ls []Step) (vectors, masks) {
+		a, b := abs(loadAll(ls, py)), abs(loadAll(ls, px))
+		a, b = a.each(func(a, to VecVirtual, i int) { VPMINUQ(b[i], a, to) }), a.each(func(a, to VecVirtual, i int) { VPMAXUQ(b[i], a, to) })
+		// One of both shifts is negative, which as a number without a sign shifts out all, or both are 0.
+		left := b.each(func(b, to VecVirtual, _ int) {
+			VPLZCNTQ(b, to)
+			VPSUBQ(Bits(7), to, to)
+		})
+		right := subFrom(0, left)
+		scale := func(x vectors) vectors {
+			return x.each(func(x, to VecVirtual, i int) {
+				other := g.Reg()
+				VPSLLVQ(left[i], x, to)
+				VPSRLVQ(right[i], x, other)
+				VPORQ(other, to, to)
+			})
+		}
+		a, b = scale(a), scale(b)
+		// i is ⌊p/q⌋ <= 64. The quotient in float64, times more than 1, is not below it, and at most 1 above.
+		p, q := add(a, shiftRight(b, 7)), shiftRight(b, 6)
+		i := times(toFloat(p), 1+0x1p-50).each(func(p, to VecVirtual, i int) {
+			VCVTUQQ2PD(q[i], to)
+			VDIVPD(to, p, to)
+			VCVTTPD2QQ(to, to)
+		})
+		addWhere(compare(less, sub(p, mulLow(i, q)), g.Zeros(1)[0]), 1<<64-1, i)
+		angle := gather(table, i, 0)
+		n, d := sub(shiftLeft(a, 6), mulLow(i, b)), add(shiftLeft(b, 6), mulLow(i, a))
+		back := n
+		t := fraction64(abs(n), d)
+
+		z := factor{x: mulHigh(wide(t), wide(t))} // below 2⁵¹
+		const third, fifth, seventh = (1<<64 - 1) / 3, (1<<64 - 1) / 5, (1<<64 - 1) / 7
+		v := subFrom(third, mulHigh(z, wide(subFrom(fifth, mulHigh(z, constant(seventh))))))
+		t = sub(t, mulHigh(factor{x: mulHigh(z, wide(v))}, wide(t)))
+
+		t = shiftRight(t, 1)
+		negateWhere(back, t)
+		angle = shiftRight(add(angle, t), 2)
+		// flip computes c - angle.
+		flip := func(c uint64, where func(i int) Register) {
+			for i := range angle {
+				from := g.CopyOf(Bits(c))
+				VPSUBQ(angle[i], from, where(i), angle[i])
+			}
+		}
+		y, x := loadAll(ls, py), loadAll(ls, px)
+		flip(fixedtables.PiQ61/2, func(i int) Register {
+			k, a, b := K(), g.Reg(), g.Reg()
+			VPABSQ(y[i], a)
+			VPABSQ(x[i], b)
+			VPCMPUQ(Imm(greater), b, a, k)
+			return k
+		})
+		flip(fixedtables.PiQ61, func(i int) Register {
+			k := K()
+			VPMOVQ2M(x[i], k)
+			return k
+		})
+		angle = shiftRight(add(angle, Bits(1<<(60-fraction))), 61-fraction)
+		negateWhere(y, angle)
+		origin, bad := or(y, x), make(masks, len(ls))
+		for i := range ls {
+			k := K()
+			VPTESTMQ(origin[i], origin[i], k)
+			VMOVUPD_Z(angle[i], k, angle[i])
+			bad[i] = K()
+			VPCMPUQ(Imm(greaterEqual), Bits(1<<64-1<<47), d[i], bad[i])
+		}
+		return angle, bad
+	})
+}
+
+// fraction64 returns ⌊n·2⁶⁴/d⌋ for n <= d/127 and 2⁶² <= d < 2⁶⁴ - 2⁴⁷, or d = 0, as two digits of 32 bits. Each
+// is a quotient in float64 times a little less than 1: its floor or 1 less, and 1 less only if the
+// rest is next to d. The rest after the first digit is below d·(1 + 2⁻²⁴), and that after the second
+// below d·(1 + 2⁻¹⁷), so that both fit a word.
+func fraction64(n, d vectors) vectors {
+	one := g.CopyOf(g.Const(1 - 0x1p-50))
+	reciprocal := times(toFloat(d), 0x1p-32).each(func(d, to VecVirtual, _ int) { VDIVPD(d, one, to) })
+	digit := func(n vectors) (q, rest vectors) {
+		q = toFloat(n).each(func(n, to VecVirtual, i int) {
+			VMULPD(reciprocal[i], n, to)
+			VCVTTPD2QQ(to, to)
+		})
+		return q, sub(shiftLeft(n, 32), mulLow(q, d))
+	}
+	high, rest := digit(n)
+	low, rest := digit(rest)
+	for i := range low {
+		k := K()
+		VPCMPUQ(Imm(greaterEqual), d[i], rest[i], k)
+		VPSUBQ(Bits(1<<64-1), low[i], k, low[i])
+	}
+	return add(shiftLeft(high, 32), low)
 }
 
 // sine is like fixed.SinCos. The cosine is the sine of a quarter more, but for the sign of x.
