@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"revnum/fixed"
 	"revnum/internal/elementwise"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -30,25 +31,28 @@ var tanFunction = elementwise.Function{
 	Float32: tanLoops[float32](),
 
 	Q43: elementwise.Pointwise[fixed.Q43]{
-		Value: tanSat,
-		Slope: func(x, v fixed.Q43) fixed.Q43 { return addSquare(v, tanSat(x)) },
+		Value: fixedpoint.Tan.Value,
+		Slope: func(x, v fixed.Q43) fixed.Q43 { return addSquare(v, fixedpoint.Tan.Value(x)) },
 		Curve: func(x, v, w fixed.Q43) fixed.Q43 {
-			t := tanSat(x)
+			t := fixedpoint.Tan.Value(x)
 			return addSquare(2*t.Mul(v).Mul(w), t)
 		},
 	},
-}
-
-// tanSat returns tan(x), or the end of the range if it is beyond it.
-func tanSat(x fixed.Q43) fixed.Q43 {
-	sin, cos := fixed.SinCos(x)
-	switch {
-	case cos != 0:
-		return sin.DivSat(cos)
-	case sin < 0:
-		return fixed.Min
-	}
-	return fixed.Max
+	Fixed: elementwise.FixedLoops{
+		Add: func(y []fixed.Q43, sign int, x []fixed.Q43) { fixedpoint.Tan.Add(sign, x, y) },
+		AddSlope: func(to []fixed.Q43, sign int, t, v []fixed.Q43) {
+			var product [128]fixed.Q43
+			for lo := 0; lo < len(t); lo += len(product) {
+				hi := min(lo+len(product), len(t))
+				p := product[:hi-lo]
+				clear(p)
+				fixedpoint.AddProducts(1, t[lo:hi], v[lo:hi], p)
+				fixedpoint.AddProducts(sign, t[lo:hi], p, to[lo:hi])
+				fixedpoint.Axpy(sign, fixed.One, v[lo:hi], to[lo:hi])
+			}
+		},
+		Reuse: func([]fixed.Q43) {},
+	},
 }
 
 // addSquare returns (1 + t²)·v.

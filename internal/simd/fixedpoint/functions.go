@@ -17,6 +17,7 @@ const (
 	Log
 	Sin
 	Cos
+	Tan // the end of the range where the quotient of sine and cosine is beyond it
 )
 
 // Add computes y_i += f(x_i), or y_i -= f(x_i) if sign is negative. It panics if the lengths
@@ -26,7 +27,7 @@ func (f Function) Add(sign int, x, y []fixed.Q43) {
 		panic(badLength)
 	}
 	addAll(len(x), func(i, n int) int { return f.vector(n, (*int64)(&x[i]), (*int64)(&y[i]), sign>>(bitsOfInt-1)) },
-		func(i int) { y[i] += number.Signed(sign, f.value(x[i])) })
+		func(i int) { y[i] += number.Signed(sign, f.Value(x[i])) })
 }
 
 // addAll calls vector for numbers from i on, at most n of them, which returns how many are done, and one
@@ -125,11 +126,14 @@ func (f Function) vector(n int, x, y *int64, minus int) int {
 		return vectorAddLog(n, x, y, minus, &fixedtables.Log[0].Inv)
 	case Sin:
 		return vectorAddSine(n, x, y, minus, 0)
+	case Tan:
+		return vectorAddTan(n, x, y, minus)
 	}
 	return vectorAddSine(n, x, y, minus, 1)
 }
 
-func (f Function) value(x fixed.Q43) fixed.Q43 {
+// Value returns f(x).
+func (f Function) Value(x fixed.Q43) fixed.Q43 {
 	switch f {
 	case Sqrt:
 		return fixed.Sqrt(x)
@@ -143,6 +147,15 @@ func (f Function) value(x fixed.Q43) fixed.Q43 {
 		return fixed.Log(x)
 	case Sin:
 		return fixed.Sin(x)
+	case Tan:
+		sin, cos := fixed.SinCos(x)
+		switch {
+		case cos != 0:
+			return sin.DivSat(cos)
+		case sin < 0:
+			return fixed.Min
+		}
+		return fixed.Max
 	}
 	return fixed.Cos(x)
 }

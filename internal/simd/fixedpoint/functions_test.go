@@ -28,6 +28,7 @@ var functions = []struct {
 	{"Log", Log, fixed.Log, func(x fixed.Q43) fixed.Q43 { return max(x&^fixed.Min, 1) }},
 	{"Sin", Sin, fixed.Sin, func(x fixed.Q43) fixed.Q43 { return x }},
 	{"Cos", Cos, fixed.Cos, func(x fixed.Q43) fixed.Q43 { return x }},
+	{"Tan", Tan, Tan.Value, func(x fixed.Q43) fixed.Q43 { return x }},
 }
 
 // operands are ways to draw operands of functions: numbers of all lengths, and those near which

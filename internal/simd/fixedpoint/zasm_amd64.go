@@ -164,6 +164,14 @@ func vectorAddLog(n int, x *int64, y *int64, minus int, table *uint64) int {
 //go:noescape
 func addLog(n int, x *int64, y *int64, minus int, table *uint64) int
 
+// vectorAddTan computes y_i += tan(x_i), or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddTan(n int, x *int64, y *int64, minus int) int {
+	return addTan(n, x, y, minus)
+}
+
+//go:noescape
+func addTan(n int, x *int64, y *int64, minus int) int
+
 // vectorAddAtan2 computes z_i += atan2(y_i, x_i), or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
 func vectorAddAtan2(n int, y *int64, x *int64, z *int64, minus int, table *uint64) int {
 	return addAtan2(n, y, x, z, minus, table)

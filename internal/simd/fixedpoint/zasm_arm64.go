@@ -122,6 +122,11 @@ func vectorAddLog(n int, x *int64, y *int64, minus int, table *uint64) int {
 	panic("no assembly")
 }
 
+// vectorAddTan computes y_i += tan(x_i), or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddTan(n int, x *int64, y *int64, minus int) int {
+	panic("no assembly")
+}
+
 // vectorAddAtan2 computes z_i += atan2(y_i, x_i), or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
 func vectorAddAtan2(n int, y *int64, x *int64, z *int64, minus int, table *uint64) int {
 	panic("no assembly")

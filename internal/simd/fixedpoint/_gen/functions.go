@@ -24,12 +24,14 @@ func functions() {
 		name, equation string
 		tables         string
 		value          func(x vectors) (y vectors, bad masks)
+		unroll         int
 	}{
-		{"addSqrt", "√x_i", "", sqrt}, {"addExp", "exp(x_i)", ", coarse, fine *uint64", exp}, {"addLog", "log(x_i)", ", table *uint64", logarithm},
+		{"addSqrt", "√x_i", "", sqrt, 2}, {"addExp", "exp(x_i)", ", coarse, fine *uint64", exp, 2}, {"addLog", "log(x_i)", ", table *uint64", logarithm, 2},
+		{"addTan", "tan(x_i)", "", tangent, 2},
 	} {
 		only(f.name, "func(n int, x, y *int64, minus int"+f.tables+") int", "computes y_i += "+f.equation+", or -= if minus is -1 and not 0."+stops, func() {
 			x := Arg("x")
-			addValues("y", 2, func(ls []Step) (vectors, masks) { return f.value(loadAll(ls, x)) })
+			addValues("y", f.unroll, func(ls []Step) (vectors, masks) { return f.value(loadAll(ls, x)) })
 		})
 	}
 	only("addAtan2", "func(n int, y, x, z *int64, minus int, table *uint64) int", "computes z_i += atan2(y_i, x_i), or -= if minus is -1 and not 0."+stops, atan2)
@@ -346,14 +348,6 @@ func negateWhere(y, x vectors) {
 	}
 }
 
-// mul64 returns ⌊c·x/2⁶⁴⌋, two words, for a constant of two words.
-func mul64(c [2]uint64, x vectors) (high, low vectors) {
-	f := wide(x)
-	h := mulHigh(f, constant(c[1]))
-	high, low = mulHigh(f, constant(c[0])), mulLow(x, Bits(c[0]))
-	return high, addCarry(low, h, high)
-}
-
 // quotients adds quotients n/d of magnitudes, with a sign.
 func quotients() {
 	px, py := Arg("x"), Arg("y")
@@ -614,13 +608,57 @@ func fraction64(n, d vectors) vectors {
 	return add(shiftLeft(high, 32), low)
 }
 
+// reduce returns the number of quarters of a turn that are nearest to |x|, in its low bits, the rest, in
+// units of 2⁻⁶⁴ turns, and the angle of its magnitude with its square, as fixed.SinCos has them.
+func reduce(x vectors) (q, rest vectors, angle, z factor) {
+	// turns are the bits from 64+fraction on of the product of |x| and c = 2¹²⁸/2π. With limbs of 52 bits, they
+	// begin at bit 3 of the words of weight 2¹⁰⁴.
+	c := fixedtables.InvTauQ128
+	c0, c1, c2 := Bits(c[1]), Bits(c[1]>>52|c[0]<<12&(1<<52-1)), Bits(c[0]>>40)
+	x0 := abs(x)
+	x1 := shiftRight(x0, 52)
+	w1, w2, w3 := x0.zeros(), x0.zeros(), x0.zeros()
+	for i := range x0 {
+		VPMADD52HUQ(c0, x0[i], w1[i])
+		VPMADD52HUQ(c1, x0[i], w2[i])
+		VPMADD52HUQ(c2, x0[i], w3[i])
+		VPMADD52LUQ(c1, x0[i], w1[i])
+		VPMADD52LUQ(c2, x0[i], w2[i])
+		VPMADD52HUQ(c1, x1[i], w3[i])
+		VPMADD52LUQ(c0, x1[i], w1[i])
+		VPMADD52HUQ(c0, x1[i], w2[i])
+		VPMADD52LUQ(c2, x1[i], w3[i])
+		VPMADD52LUQ(c1, x1[i], w2[i])
+	}
+	turns := add(shiftLeft(w3, 52-(64+fraction-104)), shiftRight(add(w2, shiftRight(w1, 52)), 64+fraction-104))
+	q = shiftRight(add(turns, Bits(1<<61)), 62)
+	rest = sub(turns, shiftLeft(q, 62))
+	angle = wide(mulHigh(wide(shiftLeft(abs(rest), 2)), constant(fixedtables.TauQ61)))
+	return q, rest, angle, wide(shiftLeft(mulHigh(angle, angle), 2))
+}
+
+// series returns 1 - z·(c_2 - z·(c_4 - ... z·c_16)), with 63 fraction bits. c_k is at most 1/k!.
+func series(z factor, c func(k int) vectors) vectors {
+	v := c(16)
+	for k := 14; k >= 2; k -= 2 {
+		v = sub(c(k), mulHigh(z, upTo(fixedtables.InvFactorial[k+2], v)))
+	}
+	return subFrom(1<<63, shiftRight(mulHigh(z, wide(v)), 1))
+}
+
+// roundedSine and roundedCosine take what series returns.
+func roundedSine(angle factor, v vectors) vectors {
+	return shiftRight(add(mulHigh(angle, wide(v)), Bits(1<<(61-fraction))), 62-fraction)
+}
+
+func roundedCosine(v vectors) vectors {
+	return shiftRight(add(v, Bits(1<<(62-fraction))), 63-fraction)
+}
+
 // sine is like fixed.SinCos. The cosine is the sine of a quarter more, but for the sign of x.
 // odd is all ones for the sine, and 0 for the cosine.
 func sine(x vectors, quarter, odd VecVirtual) vectors {
-	high, low := mul64(fixedtables.InvTauQ128, abs(x))
-	turns := or(shiftLeft(high, 64-fraction), shiftRight(low, fraction))
-	q := shiftRight(add(turns, Bits(1<<61)), 62)
-	rest := sub(turns, shiftLeft(q, 62))
+	q, rest, angle, z := reduce(x)
 	turn := add(q, quarter)
 	isCosine := make(masks, len(x))
 	for i := range x {
@@ -635,8 +673,6 @@ func sine(x vectors, quarter, odd VecVirtual) vectors {
 		VPANDQ(odd, x, x)
 		VPXORQ(x, to, to)
 	})
-	angle := wide(mulHigh(wide(shiftLeft(abs(rest), 2)), constant(fixedtables.TauQ61)))
-	z := wide(shiftLeft(mulHigh(angle, angle), 2))
 	// choose puts the constant c in the lanes of cosines.
 	choose := func(c uint64, to vectors) vectors {
 		for i := range to {
@@ -644,21 +680,49 @@ func sine(x vectors, quarter, odd VecVirtual) vectors {
 		}
 		return to
 	}
-	// A cosine has the coefficients 1/16!, 1/14!, ..., 1/2!, and a sine 0, 1/15!, ..., 1/3!. Both are
-	// 1 - z·v then, which the sine multiplies by the angle.
 	inverse := fixedtables.InvFactorial
-	v := choose(inverse[16], x.zeros())
-	for k := 14; k >= 2; k -= 2 {
-		v = sub(choose(inverse[k], x.copies(Bits(inverse[k+1]))), mulHigh(z, upTo(inverse[k+2], v)))
-	}
-	v = subFrom(1<<63, shiftRight(mulHigh(z, wide(v)), 1))
-	s := shiftRight(add(mulHigh(angle, wide(v)), Bits(1<<(61-fraction))), 62-fraction)
-	v = shiftRight(add(v, Bits(1<<(62-fraction))), 63-fraction)
+	v := series(z, func(k int) vectors {
+		c := x.zeros()
+		if k < 16 {
+			c = x.copies(Bits(inverse[k+1]))
+		}
+		return choose(inverse[k], c)
+	})
+	s := roundedSine(angle, v)
+	v = roundedCosine(v)
 	for i := range s {
 		VMOVUPD(v[i], isCosine[i], s[i])
 	}
 	negateWhere(sign, s)
 	return s
+}
+
+// tangent returns the quotient of what fixed.SinCos returns.
+func tangent(x vectors) (vectors, masks) {
+	q, rest, angle, z := reduce(x)
+	// After an odd number of quarters, the tangent is -cos/sin of the rest.
+	sign, odd := xor(xor(x, rest), shiftLeft(q, 63)), make(masks, len(x))
+	for i := range odd {
+		odd[i] = K()
+		VPTESTMQ(Bits(1), q[i], odd[i])
+	}
+	// The series of sines and of cosines wait for themselves, and so go side by side.
+	both := series(factor{x: slices.Concat(z.x.(vectors), z.x.(vectors)), top: slices.Concat(z.top.(vectors), z.top.(vectors))}, func(k int) vectors {
+		c := x.zeros()
+		if k < 16 {
+			c = x.copies(Bits(fixedtables.InvFactorial[k+1]))
+		}
+		return slices.Concat(c, x.copies(Bits(fixedtables.InvFactorial[k])))
+	})
+	s, c := roundedSine(wide(angle.x.(vectors)), both[:len(x)]), roundedCosine(both[len(x):])
+	above := s.each(func(s, to VecVirtual, i int) {
+		g.Mov(s, to)
+		VMOVUPD(c[i], odd[i], to)
+		VMOVUPD(s, odd[i], c[i])
+	})
+	t, bad := newDivisor(c).divide(shiftLeft(above, fraction), times(toFloat(above), 1<<fraction), tiesToEven)
+	negateWhere(sign, t)
+	return t, bad
 }
 
 // exp is like fixed.Exp. Below 2⁻⁴⁴ all bits are shifted out. It does not handle numbers above 13.8.
