@@ -59,6 +59,7 @@ func exp(x Q43) (uint64, bool) {
 //	2^f = 2^(i/256) · 2^(j/65536) · 2^r = A·(1+b)·(1+p) = A + A·s, s = b + p + b·p
 //	p = z + z²/2 + z³/6, z = r·ln 2
 //
+// z² and z³ are of z cut at 2⁻⁶⁸, and are cut at 2⁻⁸⁴ and 2⁻¹⁰⁰, which changes p by less than 2⁻⁸³.
 // A has 127 fraction bits. The others are small and have 64 bits after their leading
 // zeros. The result therefore has a relative error of some 2⁻⁷⁰. It must be well below
 // 2⁻⁶³, which is the ratio of a unit in the last place to a result near 2²⁰.
@@ -74,9 +75,9 @@ func exp2(k int, f uint128) (uint64, bool) {
 	r := f.hi<<16 | f.lo>>48                 // 80
 
 	z := mulHi(r, fixedtables.Ln2Q64)    // 80
-	z2 := mulHi(z, z)                    // 96
-	z3 := mulHi(z2, z)                   // 112
-	p := z + z2>>17 + z3>>32/6           // 80
+	z2 := hi52(z>>12, z>>12)             // 84
+	z3 := hi52(z2, z>>12)                // 100
+	p := z + z2>>5 + z3>>20/6            // 80
 	s := b + p>>8 + mulHi(b, p)>>16      // 72
 	t := mulHi(a.hi, s)                  // 71
 	_, c := bits.Add64(a.lo, t<<56, 0)   // 127

@@ -36,14 +36,6 @@ func (x uint128) mul64(y uint64) uint128 {
 	return uint128{hi, lo}.add(uint128{0, h})
 }
 
-// mul returns x·y/2¹²⁸. The result is too small by less than 3.
-func (x uint128) mul(y uint128) uint128 {
-	hi, lo := bits.Mul64(x.hi, y.hi)
-	a, _ := bits.Mul64(x.hi, y.lo)
-	b, _ := bits.Mul64(x.lo, y.hi)
-	return uint128{hi, lo}.add(uint128{0, a}).add(uint128{0, b})
-}
-
 // mulHi returns the high word of x·y.
 func mulHi(x, y uint64) uint64 {
 	hi, _ := bits.Mul64(x, y)

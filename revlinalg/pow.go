@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"revnum/fixed"
-	"revnum/internal/number"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -59,17 +59,12 @@ var powFunction = binaryFunction{
 		return hx, hy
 	},
 	fixed: binaryFixedLoops{
-		good: func(x, y []fixed.Q43, order int) int { return 0 },
+		good: func(x, y []fixed.Q43, order int) int { return fixedpoint.PowersFit(x, y, float64(order)) },
 		add: func(sign int, x, y, z, v, gx, gy []fixed.Q43) {
-			for i := range x {
-				if z != nil {
-					z[i] += number.Signed(sign, fixed.Pow(x[i], y[i]))
-				}
-				if v != nil {
-					a, b := fixed.PowAdjoint(x[i], y[i], v[i])
-					gx[i] += a
-					gy[i] += b
-				}
+			if v != nil {
+				fixedpoint.AddPowSlopes(sign, x, y, z, v, gx, gy)
+			} else {
+				fixedpoint.AddPow(sign, x, y, z)
 			}
 		},
 	},

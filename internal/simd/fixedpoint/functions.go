@@ -1,6 +1,8 @@
 package fixedpoint
 
 import (
+	"math"
+
 	"revnum/fixed"
 	"revnum/internal/fixedtables"
 	"revnum/internal/number"
@@ -229,4 +231,77 @@ func AddAtan2Slopes(y, x, v, gy, gx []fixed.Q43) {
 		gy[i] += toY
 		gx[i] += toX
 	})
+}
+
+// AddPow computes z_i += x_i to the power y_i, or the difference if sign is negative. It panics if the lengths
+// differ, and where Pow of package fixed does.
+func AddPow(sign int, x, y, z []fixed.Q43) {
+	if len(x) != len(z) || len(y) != len(z) {
+		panic(badLength)
+	}
+	addAll(len(z), func(i, n int) int {
+		return vectorAddPow(n, (*int64)(&x[i]), (*int64)(&y[i]), (*int64)(&z[i]), sign>>(bitsOfInt-1),
+			&fixedtables.Exp2Coarse[0][0], &fixedtables.Exp2Fine[0], &fixedtables.Log[0].Inv)
+	}, func(i int) { z[i] += number.Signed(sign, fixed.Pow(x[i], y[i])) })
+}
+
+// AddPowSlopes adds to gx_i and gy_i what PowAdjoint of package fixed returns for x_i, y_i and v_i. If z is
+// not nil, it also does what AddPow does, which comes nearly for free. It panics if the lengths differ, and
+// where Pow and PowAdjoint do.
+func AddPowSlopes(sign int, x, y, z, v, gx, gy []fixed.Q43) {
+	if len(x) != len(y) || z != nil && len(z) != len(y) || len(v) != len(y) || len(gx) != len(y) || len(gy) != len(y) {
+		panic(badLength)
+	}
+	var p, q, t [pieceSize]fixed.Q43 // xʸ, xʸ⁻¹, and what they are multiplied by
+	for lo := 0; lo < len(x); lo += pieceSize {
+		hi := min(lo+pieceSize, len(x))
+		x, y, v, p, q, t := x[lo:hi], y[lo:hi], v[lo:hi], p[:hi-lo], q[:hi-lo], t[:hi-lo]
+		addAll(len(x), func(i, n int) int {
+			return vectorPowers(n, (*int64)(&x[i]), (*int64)(&y[i]), (*int64)(&p[i]), (*int64)(&q[i]),
+				&fixedtables.Exp2Coarse[0][0], &fixedtables.Exp2Fine[0], &fixedtables.Log[0].Inv)
+		}, func(i int) {
+			p[i], q[i] = 0, 0
+			if z != nil || x[i] > 0 {
+				p[i] = fixed.Pow(x[i], y[i])
+			}
+			if y[i] != 0 {
+				q[i] = fixed.Pow(x[i], y[i].SubSat(fixed.One))
+			}
+		})
+		if z != nil {
+			Axpy(sign, fixed.One, p, z[lo:hi])
+		}
+		addProductsOf(q, y, v, gx[lo:hi], t)
+		for i, x := range x { // the logarithm of 1 is 0
+			if x <= 0 {
+				x = fixed.One
+			}
+			q[i] = x
+		}
+		clear(t)
+		Log.Add(1, q, t)
+		addProductsOf(p, t, v, gy[lo:hi], q)
+	}
+}
+
+// addProductsOf computes to_i += a_i·b_i·v_i, rounding twice. t is scratch.
+func addProductsOf(a, b, v, to, t []fixed.Q43) {
+	clear(t)
+	AddProducts(1, a, b, t)
+	AddProducts(1, t, v, to)
+}
+
+// PowersFit returns how many pairs, from the first on, are known to have positive x_i, and powers of x_i in range
+// for all exponents from y_i-below to y_i.
+func PowersFit(x, y []fixed.Q43, below float64) int {
+	const most = 19.99 // 20 less what is rounded
+	for i, v := range x {
+		// The bits of a float64 (1+f)·2ᵉ have e+f, and log2(1+f) - f is in [0, 0.0861].
+		l, p := float64(int64(math.Float64bits(v.Float64()))-1023<<52)*0x1p-52, y[i].Float64()
+		h, q := l+0.0861, p-below
+		if v <= 0 || !(l*p < most && l*q < most && h*p < most && h*q < most) {
+			return i
+		}
+	}
+	return len(x)
 }

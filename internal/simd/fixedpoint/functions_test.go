@@ -84,6 +84,7 @@ func testFunctions(t *testing.T, rnd *rand.Rand, n int, from, other func(*rand.R
 	testSigned(t, sign, x, y, got)
 	testFloats(t, rnd, sign, x, got)
 	testAtan2(t, sign, x, y, got)
+	testPow(t, rnd, sign, x, y, got)
 	for i := range y {
 		if y[i] == 0 {
 			y[i] = 1
@@ -162,6 +163,51 @@ func testAtan2(t *testing.T, sign int, y, x, z []fixed.Q43) {
 		if toY[i] != v+wantY || toX[i] != y[i]+wantX {
 			t.Fatalf("derivatives of atan2(%d, %d) times %d: %d and %d, want %d and %d",
 				int64(y[i]), int64(x[i]), int64(v), int64(toY[i]-v), int64(toX[i]-y[i]), int64(wantY), int64(wantX))
+		}
+	}
+}
+
+// testPow checks powers and their derivatives, of pairs that are in range.
+func testPow(t *testing.T, rnd *rand.Rand, sign int, x, y, z []fixed.Q43) {
+	t.Helper()
+	inRange := func(i int) bool {
+		_, err := fixed.PowChecked(x[i], y[i])
+		_, less := fixed.PowChecked(x[i], y[i].SubSat(fixed.One))
+		return err == nil && less == nil
+	}
+	for i := range PowersFit(x, y, 1) {
+		if x[i] <= 0 || !inRange(i) {
+			t.Fatalf("%d to the power %d fits", int64(x[i]), int64(y[i]))
+		}
+	}
+	x, y = slices.Clone(x), slices.Clone(y)
+	for i := range x {
+		if rnd.IntN(2) == 0 { // near the ends of the range of powers
+			ends := [...]float64{20, 21, -43, -44, -45, -64, 0, 1}
+			if l := math.Log2(math.Abs(x[i].Float64())); l != 0 {
+				y[i] = fixed.FromFloat64(max(min(ends[rnd.IntN(len(ends))]/l, 1<<19), -1<<19)) + fixed.Q43(rnd.IntN(9)-4)
+			}
+		}
+		if rnd.IntN(8) == 0 {
+			y[i] = y[i] >> fixed.FracBits << fixed.FracBits
+		}
+		if !inRange(i) {
+			x[i], y[i] = fixed.One+x[i]&(fixed.One-1), y[i]>>18
+		}
+	}
+	got := slices.Clone(z)
+	AddPow(sign, x, y, got)
+	toX, toY, toZ := slices.Clone(z), slices.Clone(x), slices.Clone(y)
+	AddPowSlopes(sign, x, y, toZ, z, toX, toY)
+	for i, v := range z {
+		want := fixed.Q43(sign) * fixed.Pow(x[i], y[i])
+		if got[i] != v+want || toZ[i] != y[i]+want {
+			t.Fatalf("%d to the power %d: %d and %d, want %d", int64(x[i]), int64(y[i]), int64(got[i]-v), int64(toZ[i]-y[i]), int64(want))
+		}
+		wantX, wantY := fixed.PowAdjoint(x[i], y[i], v)
+		if toX[i] != v+wantX || toY[i] != x[i]+wantY {
+			t.Fatalf("derivatives of %d to the power %d times %d: %d and %d, want %d and %d",
+				int64(x[i]), int64(y[i]), int64(v), int64(toX[i]-v), int64(toY[i]-x[i]), int64(wantX), int64(wantY))
 		}
 	}
 }
@@ -312,6 +358,8 @@ func BenchmarkFunctions(b *testing.B) {
 		run(f.name, func() { f.f.Add(1, x, z) })
 	}
 	run("Quotients", func() { AddQuotients(1, x, y, z) })
+	run("Pow", func() { AddPow(1, x, y, z) })
+	run("PowSlopes", func() { AddPowSlopes(1, x, y, z, x, z, z) })
 	run("Atan2", func() { AddAtan2(1, x, y, z) })
 	run("Atan2Slopes", func() { AddAtan2Slopes(x, y, x, z, z) })
 }

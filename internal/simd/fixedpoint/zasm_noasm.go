@@ -119,6 +119,16 @@ func vectorAddAtan2Slopes(n int, y *int64, x *int64, v *int64, gy *int64, gx *in
 	panic("no assembly")
 }
 
+// vectorAddPow computes z_i += x_i to the power y_i, or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddPow(n int, x *int64, y *int64, z *int64, minus int, coarse *uint64, fine *uint64, logs *uint64) int {
+	panic("no assembly")
+}
+
+// vectorPowers sets p_i and q_i to x_i to the powers y_i and y_i - 1. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorPowers(n int, x *int64, y *int64, p *int64, q *int64, coarse *uint64, fine *uint64, logs *uint64) int {
+	panic("no assembly")
+}
+
 // vectorAddSigned computes y_i += v_i where x_i > 0, and y_i -= v_i where x_i < 0 if below is -1 and not 0; or -= and += if minus is -1 and not 0.
 func vectorAddSigned(n int, x *int64, v *int64, y *int64, below int, minus int) {
 	panic("no assembly")

@@ -36,6 +36,8 @@ func functions() {
 	}
 	only("addAtan2", "func(n int, y, x, z *int64, minus int, table *uint64) int", "computes z_i += atan2(y_i, x_i), or -= if minus is -1 and not 0."+stops, atan2)
 	only("addAtan2Slopes", "func(n int, y, x, v, gy, gx *int64) int", "computes gy_i += x_i·v_i/h_i² and gx_i -= y_i·v_i/h_i², with h_i² = x_i² + y_i²."+stops, atan2Slopes)
+	only("addPow", "func(n int, x, y, z *int64, minus int, coarse, fine, logs *uint64) int", "computes z_i += x_i to the power y_i, or -= if minus is -1 and not 0."+stops, pow)
+	only("powers", "func(n int, x, y, p, q *int64, coarse, fine, logs *uint64) int", "sets p_i and q_i to x_i to the powers y_i and y_i - 1."+stops, powers)
 	only("addSigned", "func(n int, x, v, y *int64, below, minus int)", "computes y_i += v_i where x_i > 0, and y_i -= v_i where x_i < 0 if below is -1 and not 0; or -= and += if minus is -1 and not 0.", signed)
 	only("toFloats", "func(n int, x *int64, y *float64)", "sets y_i to x_i rounded to nearest.", floats)
 	only("addRounded", "func(n int, v *float64, y *int64, minus int) int", "computes y_i += v_i rounded to nearest, or -= if minus is -1 and not 0."+stops, func() {
@@ -747,7 +749,12 @@ func exp(x vectors) (vectors, masks) {
 	low = addCarry(low, times(c[1]), high)
 	high = add(high, Bits(fixedtables.ExpOffsetQ121[0]))
 	low = addCarry(x.copies(Bits(fixedtables.ExpOffsetQ121[1])), low, high)
-	high = add(high, u)
+	return exp2(add(high, u), low), bad
+}
+
+// exp2 is like that of package fixed for k + 64 and a fraction, together 128 bits with 121 of the
+// fraction. Where k is 20 or more, the result is 0.
+func exp2(high, low vectors) vectors {
 	shift := subFrom(19+64, shiftRight(high, 57)) // 19 - k
 
 	// The 121 bits of the fraction are i, the index for b, and r.
@@ -757,19 +764,198 @@ func exp(x vectors) (vectors, masks) {
 	r := or(shiftLeft(high, 23), shiftRight(low, 64-23))
 
 	z := mulHigh(wide(r), constant(fixedtables.Ln2Q64))
-	zf := wide(z)
-	z2 := mulHigh(zf, zf)
-	z3 := shiftRight(mulHigh(wide(z2), zf), 32)
+	short := shiftRight(z, 12)
+	z2, z3 := z.zeros(), z.zeros()
+	for i := range short {
+		VPMADD52HUQ(short[i], short[i], z2[i])
+	}
+	for i := range short {
+		VPMADD52HUQ(short[i], z2[i], z3[i])
+	}
 	// v/6 is v·0xaaaaaaab/2³⁴ for words of 32 bits.
-	z3 = z3.each(func(z3, to VecVirtual, _ int) { VPMULUDQ(Bits(0xaaaaaaab), z3, to) })
-	p := add(add(z, shiftRight(z2, 17)), shiftRight(z3, 34))
+	z3 = shiftRight(z3, 20).each(func(z3, to VecVirtual, _ int) { VPMULUDQ(Bits(0xaaaaaaab), z3, to) })
+	p := add(add(z, shiftRight(z2, 5)), shiftRight(z3, 34))
 	s := add(add(b, shiftRight(p, 8)), shiftRight(mulHigh(wide(b), wide(p)), 16))
 	a := gather(coarse, i, 0)
 	t := mulHigh(wide(a), wide(s))
 	m := add(a, shiftRight(t, 8))
 	addCarry(gather(coarse, i, 8), shiftLeft(t, 56), m)
 	twice := m.each(func(m, to VecVirtual, i int) { VPSRLVQ(shift[i], m, to) })
-	return shiftRight(add(twice, Bits(1)), 1), bad
+	return shiftRight(add(twice, Bits(1)), 1)
+}
+
+// limbs are like those of package fixed. The low 52 bits of lo count.
+type limbs struct{ hi, lo vectors }
+
+func limbsOf(high, low vectors) limbs {
+	return limbs{shiftRight(high, 12), and(or(shiftLeft(high, 40), shiftRight(low, 24)), Bits(1<<52-1))}
+}
+
+func constantLimbs(c [2]uint64) (hi, lo uint64) {
+	return c[0] >> 12, (c[0]<<40 | c[1]>>24) & (1<<52 - 1)
+}
+
+// times returns the limbs of x·(hi + lo), of which lo may have more bits than 52.
+func (x limbs) times(hi, lo any) limbs {
+	h, l := x.hi.zeros(), x.hi.zeros()
+	for i := range h {
+		VPMADD52HUQ(of(lo, i), x.hi[i], l[i])
+		VPMADD52HUQ(of(hi, i), x.hi[i], h[i])
+		VPMADD52HUQ(of(hi, i), x.lo[i], l[i])
+	}
+	for i := range h {
+		VPMADD52LUQ(of(hi, i), x.hi[i], l[i])
+	}
+	return limbs{h, l}
+}
+
+func (x limbs) plus(y limbs) limbs {
+	lo := add(x.lo, y.lo)
+	return limbs{add(add(x.hi, y.hi), shiftRight(lo, 52)), and(lo, Bits(1<<52-1))}
+}
+
+// negatePair negates two words where sign is negative. Of the low one, the low 52 bits count for limbs.
+func negatePair(sign, high, low vectors) {
+	for i, s := range sign {
+		negative, zero := K(), K()
+		VPMOVQ2M(s, negative)
+		VPXORQ(Bits(1<<64-1), high[i], negative, high[i])
+		VPTESTNMQ(low[i], low[i], negative, zero)
+		VPSUBQ(Bits(1<<64-1), high[i], zero, high[i])
+	}
+	negateWhere(sign, low)
+}
+
+// A log2 is a number with the sign of the word sign and the magnitude whole + f. Of whole and the
+// limbs, the low 52 bits count.
+type log2 struct {
+	sign, whole vectors
+	f           limbs
+}
+
+// newLog2 is like log2Parts of package fixed and the beginning of pow, for positive x.
+func newLog2(x vectors) log2 {
+	zeros := x.each(func(x, to VecVirtual, _ int) { VPLZCNTQ(x, to) })
+	m := x.each(func(x, to VecVirtual, i int) { VPSLLVQ(zeros[i], x, to) })
+	exponent := subFrom(63-fraction, zeros)
+	table := Arg("logs")
+	i := and(shiftRight(m, 55), Bits(0xff))
+	i = add(add(i, i), i)
+	inverse := gather(table, i, 0)
+	high, low := mulHigh(wide(m), wide(inverse)), mulLow(m, inverse)
+	u := limbs{and(shiftRight(high, 10), Bits(1<<52-1)), or(shiftLeft(high, 42), shiftRight(low, 22))}
+	p := limbs{hi: x.copies(Bits(fixedtables.Reciprocal[12][0] >> 12))}
+	for k := 11; k >= 7; k-- {
+		h := x.zeros()
+		for i := range h {
+			VPMADD52HUQ(p.hi[i], u.hi[i], h[i])
+		}
+		p.hi = subFrom(fixedtables.Reciprocal[k][0]>>12, h)
+	}
+	p.lo = x.zeros()
+	for k := 6; k >= 1; k-- {
+		v := u.times(p.hi, p.lo)
+		hi, lo := constantLimbs(fixedtables.Reciprocal[k])
+		p.lo = subFrom(lo, v.lo)
+		p.hi = add(subFrom(hi, v.hi), p.lo.each(func(lo, to VecVirtual, _ int) { VPSRAQ(Imm(52), lo, to) }))
+	}
+	ln := limbsOf(gather(table, i, 8), gather(table, i, 16)).plus(u.times(p.hi, p.lo))
+	hi, lo := constantLimbs(fixedtables.Log2eLess1Q128)
+	f := ln.plus(ln.times(Bits(hi), Bits(lo)))
+
+	// The negative of e + f is -1-e + 1-f if f is not 0, and else -e.
+	whole := exponent.each(func(e, to VecVirtual, i int) {
+		negative, zero, both := K(), K(), g.Reg()
+		VPSRAQ(Imm(63), e, to)
+		VPXORQ(e, to, to)
+		VPMOVQ2M(e, negative)
+		VPORQ(f.hi[i], f.lo[i], both)
+		VPTESTNMQ(both, both, negative, zero)
+		VPSUBQ(Bits(1<<64-1), to, zero, to)
+	})
+	negatePair(exponent, f.hi, f.lo)
+	return log2{exponent, whole, f}
+}
+
+// power is like pow of package fixed. It does not handle powers out of range.
+func power(log log2, y vectors) (vectors, masks) {
+	n0 := abs(y)
+	n1 := shiftRight(n0, 52)
+	rest, whole, over := y.zeros(), y.zeros(), y.zeros()
+	for i := range y {
+		VPMADD52HUQ(log.f.lo[i], n0[i], rest[i])
+		VPMADD52HUQ(log.f.hi[i], n0[i], whole[i])
+		VPMADD52HUQ(log.whole[i], n0[i], over[i])
+		VPMADD52LUQ(log.f.hi[i], n0[i], rest[i])
+		VPMADD52LUQ(log.whole[i], n0[i], whole[i])
+		VPMADD52LUQ(log.whole[i], n1[i], over[i])
+		VPMADD52LUQ(log.f.lo[i], n1[i], rest[i])
+		VPMADD52LUQ(log.f.hi[i], n1[i], whole[i])
+		VPMADD52HUQ(log.f.hi[i], n1[i], over[i])
+		VPMADD52HUQ(log.f.lo[i], n1[i], whole[i])
+	}
+	whole = add(whole, shiftRight(rest, 52))
+	rest = and(rest, Bits(1<<52-1))
+	for i := range y { // from 64 on, it is 64 less a little
+		large, larger := K(), K()
+		VPTESTMQ(Bits(1<<64-64<<fraction), whole[i], large)
+		VPTESTMQ(over[i], over[i], larger)
+		KORB(larger, large, large)
+		VMOVUPD(Bits(64<<fraction-1), large, whole[i])
+	}
+	high, low := or(shiftLeft(whole, 57-fraction), shiftRight(rest, 38)), shiftLeft(rest, 64-38)
+	negatePair(xor(y, log.sign), high, low)
+	high = add(high, Bits(64<<57))
+	bad := make(masks, len(y))
+	for i := range bad {
+		bad[i] = K()
+		VPCMPUQ(Imm(greaterEqual), Bits((64+20)<<57), high[i], bad[i])
+	}
+	v := exp2(high, low)
+	for i := range v {
+		tooLarge := K()
+		VPMOVQ2M(v[i], tooLarge)
+		KORB(tooLarge, bad[i], bad[i])
+	}
+	return v, bad
+}
+
+// pow is like fixed.Pow. It does not handle bases that are not positive.
+func pow() {
+	px, py := Arg("x"), Arg("y")
+	addValues("z", 2, func(ls []Step) (vectors, masks) {
+		x := loadAll(ls, px)
+		notPositive := compare(lessEqual, x, g.Zeros(1)[0])
+		v, bad := power(newLog2(x), loadAll(ls, py))
+		for i, k := range notPositive {
+			KORB(k, bad[i], bad[i])
+		}
+		return v, bad
+	})
+}
+
+// powers sets p to what pow adds, and q to the power that is 1 less, with the same logarithm.
+func powers() {
+	px, py, pp, pq := Arg("x"), Arg("y"), Arg("p"), Arg("q")
+	untilBad(2, func(ls []Step) (masks, func()) {
+		x := loadAll(ls, px)
+		bad := compare(lessEqual, x, g.Zeros(1)[0])
+		log := newLog2(x)
+		p, bad1 := power(log, loadAll(ls, py))
+		const one = 1 << fraction
+		less1 := loadAll(ls, py).each(func(y, to VecVirtual, _ int) { // saturated
+			VPMAXSQ(Bits(1<<63+one), y, to)
+			VPSUBQ(Bits(one), to, to)
+		})
+		q, bad2 := power(log, less1)
+		bad[:1].or(slices.Concat(bad1, bad2)...)
+		return bad, func() {
+			for i, l := range ls {
+				l.Store(p[i], pp)
+				l.Store(q[i], pq)
+			}
+		}
+	})
 }
 
 // gather returns the words of a table.
