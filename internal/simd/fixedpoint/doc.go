@@ -53,9 +53,10 @@
 //
 // # Functions
 //
-// Square roots, exponentials, logarithms and sines are those of package fixed, step by step. Quotients
-// are made of two estimates in float64 and an exact remainder. If a vector has a number that the code does
-// not handle, such as an exponential out of range, plain Go does that vector.
+// Square roots, exponentials, logarithms, powers, sines, tangents and angles are those of package fixed,
+// step by step. Quotients are made of two estimates in float64 and an exact remainder, and distances
+// likewise. If a vector has a number that the code does not handle, such as an exponential out of
+// range, plain Go does that vector.
 //
 // # AVX2
 //
