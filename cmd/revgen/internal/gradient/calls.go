@@ -156,8 +156,8 @@ func (l *lowerer) expr(e ast.Expr) expr {
 			l.refuse(e, "an element of %s is not differentiated", l.typeOf(e.X))
 		}
 		x := l.expr(e.X)
-		if p, ok := x.typeOf().Underlying().(*types.Pointer); ok {
-			x = &target{x, p.Elem()}
+		if isPointer(x.typeOf()) {
+			x = pointee(x)
 		}
 		return viewed(&element{l.placed(e.X, x), l.index(e.Index), l.instance(elemOf(x.typeOf()))})
 	case *ast.SliceExpr:
@@ -263,9 +263,11 @@ func (l *lowerer) constant(e ast.Expr, tv types.TypeAndValue) expr {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
-			if n.X.(*ast.Ident).Name == "math" {
-				path = "math"
-				return false
+			if id, ok := n.X.(*ast.Ident); ok && id.Name == "math" {
+				if p, ok := l.Info.Uses[id].(*types.PkgName); ok && p.Imported().Path() == "math" {
+					path = "math"
+					return false
+				}
 			}
 			simple = false
 		case *ast.Ident:
@@ -283,7 +285,7 @@ func (l *lowerer) constant(e ast.Expr, tv types.TypeAndValue) expr {
 		}
 	}
 	if path != "" {
-		l.imports[path] = true
+		l.imports.add(path)
 	}
 	return &literal{text, t}
 }
@@ -333,6 +335,11 @@ func (l *lowerer) deref(e ast.Expr) expr {
 	if isGonum(l.Info.TypeOf(e)) {
 		return x
 	}
+	return pointee(x)
+}
+
+// pointee returns what a pointer points to.
+func pointee(x expr) expr {
 	if u, ok := x.(*unary); ok && u.op == token.AND {
 		return u.x
 	}
@@ -348,9 +355,8 @@ func (l *lowerer) selector(e *ast.SelectorExpr) expr {
 		}
 		g := l.global[v]
 		if g == nil {
-			g = &variable{name: v.Pkg().Name() + "." + v.Name(), typ: v.Type(), param: true}
+			g = &variable{name: l.imports.name(v.Pkg().Path(), v.Pkg().Name()) + "." + v.Name(), typ: v.Type(), param: true}
 			l.global[v] = g
-			l.imports[v.Pkg().Path()] = true
 		}
 		return ref(g)
 	}
@@ -683,7 +689,7 @@ func (l *lowerer) verbatim(e ast.Expr) expr {
 	if !ok || f.Pkg() == l.Pkg {
 		return l.expr(e)
 	}
-	out := &call{f.Pkg().Name() + "." + f.Name(), f.Pkg().Path(), nil, l.typeOf(c)}
+	out := &call{l.imports.name(f.Pkg().Path(), f.Pkg().Name()) + "." + f.Name(), f.Pkg().Path(), nil, l.typeOf(c)}
 	for _, a := range c.Args {
 		x := l.verbatim(a)
 		if isHeader(x.typeOf()) && hasFloats(x.typeOf()) || c.Ellipsis.IsValid() {
@@ -890,7 +896,7 @@ func (l *lowerer) parameter(id *ast.Ident, t types.Type, arg expr, keeps bool) e
 		return l.pinned(id, e)
 	}
 	if p, ok := e.typeOf().Underlying().(*types.Pointer); ok && !types.Identical(t.Underlying(), p) {
-		e = &target{e, p.Elem()} // the receiver of a method without a pointer
+		e = pointee(e) // the receiver of a method without a pointer
 	}
 	if keeps && (atom(e) || isAggregate(t) && isPlace(e)) {
 		return e

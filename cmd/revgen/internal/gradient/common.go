@@ -334,7 +334,7 @@ func dear(e expr) bool {
 // key returns a text that stands for the value of e now, and whether there is one.
 func (s *sharer) key(e expr) (text string, pure bool) {
 	pure = true
-	w := &writer{imports: map[string]bool{}, tapes: map[string]string{}, pkg: s.Pkg}
+	w := &writer{imports: &imports{}, tapes: map[string]string{}, pkg: s.Pkg}
 	text = w.expr(rewritten(e, func(e expr) expr {
 		switch x := s.name(e).(type) {
 		case *reference:

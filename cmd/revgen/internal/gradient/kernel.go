@@ -384,7 +384,7 @@ func (w *writer) operand(e expr) string {
 	case isMatrix(e.typeOf()), !isHeader(e.typeOf()) && !isFloat(e.typeOf()), !hasFloats(e.typeOf()):
 		return w.expr(e, 0)
 	case isVector(e.typeOf()):
-		w.imports[revPath] = true
+		w.imports.add(revPath)
 		return "rev.ViewSlice(" + w.expr(e, 0) + ")"
 	}
 	if t, ok := e.(*target); ok {

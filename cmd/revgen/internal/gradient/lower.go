@@ -49,7 +49,7 @@ type lowerer struct {
 	inlining map[ast.Node]bool     // functions that are being inlined
 	looking  map[types.Object]bool // functions that stores reads
 	label    string                // of the next loop
-	imports  map[string]bool
+	imports  *imports
 	count    int // of variables
 	depth    int // the number of derivatives that are inlined
 	foreign  []foreignCall

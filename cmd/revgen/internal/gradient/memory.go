@@ -7,7 +7,7 @@ import (
 
 // kept returns lines that say what the forward sweep puts on tapes, in the order in which it does.
 func (f *function) kept(forward []stmt) (lines []string) {
-	w := &writer{pkg: f.Pkg, imports: map[string]bool{}, tapes: map[string]string{}}
+	w := &writer{pkg: f.Pkg, imports: &imports{}, tapes: map[string]string{}}
 	var items []string
 	var walk func(list []stmt, loops []string)
 	walk = func(list []stmt, loops []string) {

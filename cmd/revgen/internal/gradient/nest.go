@@ -1,7 +1,6 @@
 package gradient
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -31,7 +30,7 @@ type Written struct {
 // Declarations returns a file that declares what is written for functions, so that calls of it have
 // types, and what the declarations stand for, in their order. info has the types of the functions.
 func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg *types.Package) (*ast.File, []*Written) {
-	w := &writer{pkg: pkg, imports: map[string]bool{}}
+	w := &writer{pkg: pkg, imports: &imports{scope: pkg.Scope()}}
 	var all []*Written
 	asking(files, func(f *ast.FuncDecl, directive string, words []string) {
 		fn, ok := info.Defs[f.Name].(*types.Func)
@@ -103,10 +102,7 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 			declare("HessVec", directed, "")
 		}
 	})
-	text := "package " + files[0].Name.Name + "\n"
-	for path := range w.imports {
-		text += fmt.Sprintf("import %q\n", path)
-	}
+	text := "package " + files[0].Name.Name + "\n" + w.imports.declarations(func(string) bool { return true })
 	file, err := parser.ParseFile(fset, "declarations", text+w.String(), parser.SkipObjectResolution)
 	if err != nil {
 		return nil, nil

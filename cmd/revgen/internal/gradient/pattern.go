@@ -304,7 +304,7 @@ func (n *noter) assignment(s *assignment) []stmt {
 // once returns those of a list that are not noted in any case.
 func (n *noter) once(name string, list []expr) []expr {
 	return slices.DeleteFunc(list, func(e expr) bool {
-		w := &writer{imports: map[string]bool{}}
+		w := &writer{imports: &imports{}}
 		text := name + w.expr(e, 0)
 		known := n.noted[text]
 		n.noted[text] = !n.changing(e)

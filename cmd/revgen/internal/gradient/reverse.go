@@ -453,7 +453,7 @@ func sameText(x, y expr) bool { return text(x) == text(y) }
 
 // text returns an expression as it is written.
 func text(e expr) string {
-	w := writer{imports: map[string]bool{}}
+	w := writer{imports: &imports{}}
 	return w.expr(e, 0)
 }
 

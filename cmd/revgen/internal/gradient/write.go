@@ -24,7 +24,7 @@ func exactFloat(v constant.Value) string {
 type writer struct {
 	bytes.Buffer
 	pkg     *types.Package
-	imports map[string]bool
+	imports *imports
 	tapes   map[string]string    // their types
 	short   map[string]bool      // tapes that are slices
 	until   map[*loopInfo]string // the tapes which are empty when loops that go back end
@@ -36,8 +36,7 @@ func (w *writer) typ(t types.Type) string {
 		if p == w.pkg {
 			return ""
 		}
-		w.imports[p.Path()] = true
-		return p.Name()
+		return w.imports.name(p.Path(), p.Name())
 	})
 }
 
@@ -162,12 +161,12 @@ func (w *writer) stmt(s stmt) {
 		for _, x := range s.xs {
 			xs = append(xs, "&"+w.expr(x, 7))
 		}
-		w.imports[numPath] = true
+		w.imports.add(numPath)
 		w.line("num.Grow(%s, %s)", w.expr(s.n, 0), strings.Join(xs, ", "))
 	case *fold:
 		x := w.expr(s.x, 0)
 		if elem := elemOf(s.x.typeOf()); isAggregate(elem) {
-			w.imports[numPath] = true
+			w.imports.add(numPath)
 			w.line("%s = num.FoldBy(%s.Pop(), %s, func(old, now *%s) {", x, w.tape(s.slot, s.x.typeOf()), x, w.typ(elem))
 			w.sumOf("old", "now", elem)
 			w.line("})")
@@ -177,7 +176,7 @@ func (w *writer) stmt(s stmt) {
 			w.line("%s = %s.Pop()", x, w.tape(s.slot, s.x.typeOf()))
 			return
 		}
-		w.imports[numPath] = true
+		w.imports.add(numPath)
 		w.line("%s = num.Fold(%s.Pop(), %s)", x, w.tape(s.slot, s.x.typeOf()), x)
 	case *branch:
 		w.line("if %s {", w.expr(s.cond, 0))
@@ -224,7 +223,7 @@ func (w *writer) stmt(s stmt) {
 	case *effect:
 		w.line("%s", w.expr(s.call, 0))
 	case *sincos:
-		w.imports["math"] = true
+		w.imports.add("math")
 		op := token.ASSIGN
 		if s.define {
 			op = token.DEFINE
@@ -239,7 +238,7 @@ func (w *writer) stmt(s stmt) {
 	case *kernel:
 		w.kernel(s)
 	case *product:
-		w.imports[numPath] = true
+		w.imports.add(numPath)
 		trans := func(t bool) string {
 			if t {
 				return "num.Trans"
@@ -252,7 +251,7 @@ func (w *writer) stmt(s stmt) {
 		}
 		w.line("num.Gemm(%s, %s, %s, %s, %s, %s)", trans(s.transA), trans(s.transB), w.expr(s.a, 0), w.expr(s.b, 0), beta, w.expr(s.c, 0))
 	case *cleared:
-		w.imports[numPath] = true
+		w.imports.add(numPath)
 		w.line("num.ClearMatrix(%s)", w.expr(s.x, 0))
 	case *reserve:
 		name := "Extend"
@@ -345,7 +344,7 @@ func (w *writer) tape(s *slot, t types.Type) string {
 		name += "Other"
 	}
 	w.tapes[name] = typ
-	w.imports[numPath] = true
+	w.imports.add(numPath)
 	return name
 }
 
@@ -559,7 +558,7 @@ func (w *writer) expr(e expr, above int) string {
 		return e.v.name
 	case *element:
 		if v, ok := e.x.(*view); ok && v.fn == "num.Row" {
-			w.imports[numPath] = true
+			w.imports.add(numPath)
 			m := w.expr(v.x, 7)
 			return m + ".Data[num.Entry(" + m + ", " + w.expr(v.args[0], 0) + ", " + w.expr(e.i, 0) + ")]"
 		}
@@ -602,7 +601,7 @@ func (w *writer) expr(e expr, above int) string {
 		}
 		return s + "]"
 	case *view:
-		w.imports[numPath] = true
+		w.imports.add(numPath)
 		x := w.expr(e.x, 0)
 		if t := e.x.typeOf(); isGonum(t) && !isPointer(t) {
 			x = "&" + x
@@ -626,24 +625,31 @@ func (w *writer) expr(e expr, above int) string {
 			args = append(args, w.expr(a, 0))
 		}
 		if e.path != "" {
-			w.imports[e.path] = true
+			name, _, _ := strings.Cut(e.fn, ".")
+			w.imports.name(e.path, name)
 		}
 		if e.fn == "make" {
 			if isMatrix(e.typ) {
-				w.imports[numPath] = true
+				w.imports.add(numPath)
 				w.tapes["scratch"] = ""
 				return "scratch.MakeMatrix(" + args[0] + ", " + args[1] + ")"
 			}
 			if s := e.typ.Underlying().(*types.Slice); isFloat(s.Elem()) && types.Identical(s.Elem(), float) {
-				w.imports[numPath] = true
+				w.imports.add(numPath)
 				w.tapes["scratch"] = ""
 				return "scratch.Make(" + args[0] + ")"
 			}
 			return "make(" + w.typ(e.typ) + ", " + args[0] + ")"
 		}
 		fn := e.fn
-		if fn == conversion {
+		switch hidden := w.pkg != nil && w.pkg.Scope().Lookup(fn) != nil; {
+		case fn == conversion:
 			fn = w.typ(e.typ)
+		case (fn == "max" || fn == "min") && hidden && types.Identical(e.typ, float):
+			w.imports.add("math")
+			fn = "math." + title(fn)
+		case (fn == "max" || fn == "min") && hidden:
+			return w.imports.name("slices", "slices") + "." + title(fn) + "([]" + w.typ(e.typ) + "{" + strings.Join(args, ", ") + "})"
 		}
 		if strings.HasPrefix(fn, "[") || strings.HasPrefix(fn, "*") {
 			fn = "(" + fn + ")"
