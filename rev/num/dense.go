@@ -35,6 +35,14 @@ func VectorOf(v *mat.VecDense) []float64 {
 	return raw.Data[:raw.N:raw.N]
 }
 
+// MatrixData returns the elements of m row by row. Between its rows there must be no gaps.
+func MatrixData(m Matrix) []float64 {
+	if m.Stride != m.Cols && m.Rows > 1 {
+		panic("num: a matrix has gaps between its rows: use RawRowView")
+	}
+	return m.Data[:m.Rows*m.Cols]
+}
+
 // Column returns x as a matrix of one column.
 func Column(x []float64) Matrix { return Matrix{Rows: len(x), Cols: 1, Stride: 1, Data: x} }
 

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -229,6 +230,9 @@ func (l *lowerer) operation(op token.Token, x, y expr, t types.Type) expr {
 	}
 	if comparisons[op] {
 		t = boolean
+		if isLit(x, "nil") && isLit(y, "nil") {
+			return lit(strconv.FormatBool(op == token.EQL), t)
+		}
 	}
 	return &binary{op, x, y, t}
 }
@@ -236,6 +240,12 @@ func (l *lowerer) operation(op token.Token, x, y expr, t types.Type) expr {
 // shortcut reads && and ||. What the right side computes, it computes only if it is needed.
 func (l *lowerer) shortcut(e *ast.BinaryExpr) expr {
 	x := l.expr(e.X)
+	if c, ok := x.(*literal); ok {
+		if isLit(c, "true") == (e.Op == token.LAND) {
+			return l.expr(e.Y)
+		}
+		return c
+	}
 	var y expr
 	before := l.nested(func() { y = l.expr(e.Y) })
 	if len(before) == 0 {
@@ -303,19 +313,31 @@ func (l *lowerer) ident(e *ast.Ident) expr {
 	}
 	switch obj := obj.(type) {
 	case *types.Var:
-		if obj.Parent() == l.Pkg.Scope() {
-			v := l.global[obj]
-			if v == nil {
-				v = &variable{name: e.Name, typ: obj.Type(), param: true}
-				l.global[obj] = v
-			}
-			return ref(v)
+		if obj.Pkg() != nil && obj.Parent() == obj.Pkg().Scope() {
+			return l.packageVariable(e, obj)
 		}
 	case *types.Nil:
 		return &literal{"nil", types.Typ[types.UntypedNil]}
 	}
 	l.refuse(e, "%s is not differentiated", e.Name)
 	return nil
+}
+
+// packageVariable reads a variable of this package or another one.
+func (l *lowerer) packageVariable(at ast.Node, obj *types.Var) expr {
+	v := l.global[obj]
+	if v == nil {
+		name := obj.Name()
+		if obj.Pkg() != l.Pkg {
+			if !obj.Exported() {
+				l.refuse(at, "%s is a variable of package %s, which is not exported", name, obj.Pkg().Name())
+			}
+			name = l.imports.name(obj.Pkg().Path(), obj.Pkg().Name()) + "." + name
+		}
+		v = &variable{name: name, typ: l.substituted(obj.Type()), param: true}
+		l.global[obj] = v
+	}
+	return ref(v)
 }
 
 func (l *lowerer) address(e *ast.UnaryExpr) expr {
@@ -353,33 +375,28 @@ func (l *lowerer) selector(e *ast.SelectorExpr) expr {
 		if !ok {
 			l.refuse(e, "%s is not differentiated", types.ExprString(e))
 		}
-		g := l.global[v]
-		if g == nil {
-			g = &variable{name: l.imports.name(v.Pkg().Path(), v.Pkg().Name()) + "." + v.Name(), typ: v.Type(), param: true}
-			l.global[v] = g
-		}
-		return ref(g)
+		return l.packageVariable(e, v)
 	}
 	if s.Kind() != types.FieldVal {
 		l.refuse(e, "%s is a method: call it", types.ExprString(e))
 	}
-	return l.fields(l.expr(e.X), s.Index())
+	return l.fields(l.expr(e.X), s.Index(), e.Sel.Name)
 }
 
 // fields returns the field at a path of embedded structs.
-func (l *lowerer) fields(x expr, path []int) expr {
+func (l *lowerer) fields(x expr, path []int, name string) expr {
 	if u, ok := x.(*unary); ok && u.op == token.AND {
 		x = u.x
 	}
 	t := x.typeOf()
+	if isMatrix(t) || isVector(t) {
+		return rawField(x, name)
+	}
 	for _, i := range path {
 		if p, ok := t.Underlying().(*types.Pointer); ok {
 			t = p.Elem()
 		}
 		f := t.Underlying().(*types.Struct).Field(i)
-		if isMatrix(x.typeOf()) {
-			return &call{strings.ToLower(f.Name()), "", []expr{x}, integer}
-		}
 		t = l.instance(f.Type())
 		x = &field{x, f.Name(), t}
 	}
@@ -486,7 +503,14 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 	if values, ok := l.gonum(c, obj); ok {
 		return values
 	}
-	if d := l.Funcs[obj]; d != nil && d.Body != nil {
+	if obj != nil && obj.Pkg() != nil && obj.Pkg().Path() == "slices" && obj.Name() == "Clone" {
+		return []expr{l.clone(c.Args[0])}
+	}
+	if d := l.declOf(obj); d != nil && l.isElsewhere(d) {
+		if !l.isPlain(c) {
+			return l.inlineForeign(c, d)
+		}
+	} else if d != nil {
 		if l.recursive(d) {
 			return []expr{l.recursion(c, d)}
 		}
@@ -496,9 +520,6 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 		return l.derivative(c, d)
 	}
 	if obj != nil && obj.Pkg() != nil {
-		if obj.Pkg().Path() == "slices" && obj.Name() == "Clone" {
-			return []expr{l.clone(c.Args[0])}
-		}
 		if obj.Pkg().Path() == "math" {
 			return l.several(c, obj)
 		}
@@ -517,6 +538,19 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 	}
 	l.refuse(c, "%s is not differentiated: its body is not in this package", types.ExprString(c.Fun))
 	return nil
+}
+
+// isPlain reports whether a call of another package gives one value that has no derivatives, and can change nothing.
+func (l *lowerer) isPlain(c *ast.CallExpr) bool {
+	f := l.callee(c).(*types.Func)
+	if f.Signature().Recv() != nil || f.Signature().Results().Len() != 1 || hasFloats(l.typeOf(c)) && len(c.Args) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(c.Args, func(e ast.Expr) bool {
+		t := l.Info.TypeOf(e)
+		_, function := t.Underlying().(*types.Signature)
+		return function || hasHeaders(t) && hasFloats(t)
+	})
 }
 
 // several reads functions of math with one result or two.
@@ -877,10 +911,10 @@ func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, path []int, body *ast.Bl
 	}
 	value := l.value(arg)
 	if len(path) > 0 {
-		value = l.fields(value, path)
+		value = l.fields(value, path, "")
 	}
 	_, constant := value.(*literal)
-	keeps := !l.assigned(obj, body) && (constant || obj.Pkg() != l.Pkg || !l.stores(body)) // models change no variables of others
+	keeps := !l.assigned(obj, body) && (constant || obj.Pkg().Path() == "models" || !l.stores(body)) // models change no variables of others
 	e := l.parameter(id, l.substituted(obj.Type()), value, keeps)
 	return func() { l.bound[obj] = e }
 }
@@ -889,6 +923,9 @@ func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, path []int, body *ast.Bl
 // neither the parameter nor what it is made of changes in the function.
 func (l *lowerer) parameter(id *ast.Ident, t types.Type, arg expr, keeps bool) expr {
 	e := l.converted(arg, t)
+	if isRaw(t) && (isMatrix(e.typeOf()) || isVector(e.typeOf())) {
+		t = e.typeOf()
+	}
 	if p, ok := t.Underlying().(*types.Pointer); ok && types.Identical(p.Elem().Underlying(), e.typeOf().Underlying()) {
 		e = &unary{token.AND, e} // the receiver of a method with a pointer
 	}
@@ -923,9 +960,9 @@ func (l *lowerer) stores(body ast.Node) (yes bool) {
 			switch {
 			case l.isBuiltin(n.Fun, "copy") || l.isBuiltin(n.Fun, "clear") || changesMemory(obj) || l.Written[obj] != nil:
 				yes = true
-			case l.Funcs[obj] != nil && l.Funcs[obj].Body != nil && !l.looking[obj]:
+			case l.declOf(obj) != nil && !l.looking[obj]:
 				l.looking[obj] = true
-				yes = yes || l.stores(l.Funcs[obj].Body)
+				yes = yes || l.stores(l.declOf(obj).Body)
 				delete(l.looking, obj)
 			case l.lits[obj] != nil && !l.looking[obj]:
 				l.looking[obj] = true
@@ -969,6 +1006,9 @@ func (l *lowerer) instantiate(c *ast.CallExpr) func() {
 		l.types[k] = v
 	}
 	fn := l.Info.Uses[id].(*types.Func).Origin()
+	if d := l.declOf(fn); d != nil { // the type parameters in its source
+		fn = l.Info.Defs[d.Name].(*types.Func)
+	}
 	params := fn.Type().(*types.Signature).TypeParams()
 	for i := range params.Len() {
 		t := inst.TypeArgs.At(i)

@@ -326,7 +326,7 @@ func dear(e expr) bool {
 	case *binary:
 		return e.op == token.QUO && isFloat(e.typ) && !isConstant(e)
 	case *call:
-		return isFloat(e.typ) && (e.path == "math" && !isConstant(&binary{x: e.args[0], y: e.args[len(e.args)-1]}) || e.fn == "num.Ratio")
+		return isFloat(e.typ) && len(e.args) > 0 && (e.path == "math" && !isConstant(&binary{x: e.args[0], y: e.args[len(e.args)-1]}) || e.fn == "num.Ratio")
 	}
 	return false
 }

@@ -86,6 +86,30 @@ func memoryType(t types.Type) types.Type {
 	return t
 }
 
+// isRaw reports whether t is what RawVector or RawMatrix returns, which within a function is memory too.
+func isRaw(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "gonum.org/v1/gonum/blas/blas64" && (n.Obj().Name() == "Vector" || n.Obj().Name() == "General")
+}
+
+// rawField returns a field of what RawVector or RawMatrix returned. The elements of a matrix are one slice if there are
+// no gaps between its rows.
+func rawField(x expr, name string) expr {
+	switch vector := isVector(x.typeOf()); {
+	case name == "Data" && vector:
+		return x
+	case name == "Data":
+		return &view{"num.MatrixData", x, nil, types.NewSlice(float)}
+	case name == "N":
+		return length(x)
+	case name == "Inc":
+		return integerLit(1)
+	case name == "Rows":
+		return &call{"rows", "", []expr{x}, integer}
+	}
+	return &call{"cols", "", []expr{x}, integer} // Cols, and Stride, as there are no gaps
+}
+
 // isGonum reports whether t is a vector or a matrix of gonum.
 func isGonum(t types.Type) bool {
 	name := gonumType(t)
@@ -341,14 +365,14 @@ func (l *lowerer) fresh(c *ast.CallExpr) expr {
 	}
 	switch obj.Name() {
 	case "NewVecDense":
-		if l.Info.Types[c.Args[1]].IsNil() {
+		if l.isNil(c.Args[1]) {
 			return makeVector(l.temporary("n", l.expr(c.Args[0])))
 		}
 		x := l.header("x", l.expr(c.Args[1]))
 		return &part{x: x, hi: l.temporary("n", l.expr(c.Args[0]))}
 	case "NewDense":
 		rows, cols := l.temporary("rows", l.expr(c.Args[0])), l.temporary("cols", l.expr(c.Args[1]))
-		if l.Info.Types[c.Args[2]].IsNil() {
+		if l.isNil(c.Args[2]) {
 			return makeMatrix(rows, cols)
 		}
 		x := l.header("x", l.expr(c.Args[2]))
@@ -370,9 +394,9 @@ func (l *lowerer) gonum(c *ast.CallExpr, obj types.Object) (values []expr, ok bo
 		}
 		return l.intrinsic(c, f.Name()), true
 	case floatsPath:
-		return l.modelOf(c, f, "Floats"), true
+		return l.modelOf(c, f, "Floats")
 	case statPath:
-		return l.modelOf(c, f, "Stat"), true
+		return l.modelOf(c, f, "Stat")
 	case matPath:
 		if f.Signature().Recv() != nil {
 			return l.method(c, f), true
@@ -400,13 +424,13 @@ func (l *lowerer) intrinsic(c *ast.CallExpr, name string) []expr {
 }
 
 // modelOf reads a function of floats or of stat.
-func (l *lowerer) modelOf(c *ast.CallExpr, f *types.Func, prefix string) []expr {
+func (l *lowerer) modelOf(c *ast.CallExpr, f *types.Func, prefix string) (results []expr, ok bool) {
 	name, args := prefix+f.Name(), c.Args
 	if sig := f.Signature(); sig.Params().Len() > 0 {
 		last := len(args) - 1
 		switch sig.Params().At(last).Name() {
 		case "weights":
-			if !l.Info.Types[args[last]].IsNil() {
+			if !l.isNil(args[last]) {
 				name += "Weighted"
 			} else {
 				args = args[:last]
@@ -418,7 +442,7 @@ func (l *lowerer) modelOf(c *ast.CallExpr, f *types.Func, prefix string) []expr 
 	}
 	d := l.model(name)
 	if d == nil {
-		l.refuse(c, "%s is not differentiated: of its package there are %s", types.ExprString(c.Fun), l.modelled(prefix))
+		return nil, false
 	}
 	var values []any
 	for _, a := range args {
@@ -428,7 +452,13 @@ func (l *lowerer) modelOf(c *ast.CallExpr, f *types.Func, prefix string) []expr 
 		}
 		values = append(values, x)
 	}
-	return l.use(c, d, values...)
+	return l.use(c, d, values...), true
+}
+
+// isNil reports whether e is nil, or a parameter that is.
+func (l *lowerer) isNil(e ast.Expr) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	return l.Info.Types[e].IsNil() || ok && l.bound[l.Info.Uses[id]] != nil && isLit(l.bound[l.Info.Uses[id]], "nil")
 }
 
 // norm returns the end of the name of a norm.
@@ -449,12 +479,12 @@ func (l *lowerer) norm(at ast.Node, e ast.Expr) string {
 func (l *lowerer) modelled(prefix string) string {
 	var names []string
 	for name := range l.models {
-		if rest, ok := strings.CutPrefix(name, prefix); ok && !strings.HasSuffix(name, "Weighted") {
-			names = append(names, strings.TrimSuffix(strings.TrimRight(rest, "12"), "Inf"))
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			names = append(names, rest)
 		}
 	}
 	slices.Sort(names)
-	return strings.Join(slices.Compact(names), ", ")
+	return strings.Join(names, ", ")
 }
 
 // matCall reads a function of mat.
@@ -522,7 +552,7 @@ func (l *lowerer) copyOf(c *ast.CallExpr, e ast.Expr) expr {
 func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 	at := ast.Unparen(c.Fun).(*ast.SelectorExpr).X
 	switch f.Name() {
-	case "Len", "Dims", "At", "AtVec", "T", "TVec", "RawRowView", "RowView", "IsEmpty", "Trace", "Norm":
+	case "Len", "Dims", "At", "AtVec", "T", "TVec", "RawRowView", "RowView", "RawMatrix", "RawVector", "IsEmpty", "Trace", "Norm":
 		return l.inspect(c, f, at)
 	}
 	arg := func(k int) expr { return l.expr(c.Args[k]) }
@@ -555,7 +585,7 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 			l.use(c, l.model("VecZero"), l.vector(at))
 			return none
 		}
-		l.refuse(c, "%s is not differentiated: AddScaledVec, AddVec, At, AtVec, CopyVec, Dims, DivElemVec, Len, MulElemVec, MulVec, Norm, ScaleVec, SetVec, SubVec, T and Zero are", types.ExprString(c.Fun))
+		l.refuse(c, "%s is not differentiated: AddScaledVec, AddVec, At, AtVec, CopyVec, Dims, DivElemVec, Len, MulElemVec, MulVec, Norm, RawVector, ScaleVec, SetVec, SubVec, T and Zero are", types.ExprString(c.Fun))
 	}
 	switch name := f.Name(); name {
 	case "Set":
@@ -598,7 +628,7 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 		l.use(c, l.model("DenseZero"), m)
 		return none
 	}
-	l.refuse(c, "%s is not differentiated: Add, Apply, At, CloneFrom, Dims, DivElem, Mul, MulElem, Norm, Outer, RawRowView, RowView, Scale, Set, SetCol, SetRow, Sub, T, Trace and Zero are", types.ExprString(c.Fun))
+	l.refuse(c, "%s is not differentiated: Add, Apply, At, CloneFrom, Dims, DivElem, Mul, MulElem, Norm, Outer, RawMatrix, RawRowView, RowView, Scale, Set, SetCol, SetRow, Sub, T, Trace and Zero are", types.ExprString(c.Fun))
 	return nil
 }
 
@@ -633,6 +663,8 @@ func (l *lowerer) inspect(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 			return []expr{&element{l.header("x", x), i, float}}
 		case "T", "TVec":
 			return []expr{&transposed{l.header("x", x)}}
+		case "RawVector":
+			return []expr{l.header("x", x)}
 		case "Norm":
 			return l.use(c, l.model("FloatsNorm"+l.norm(c, c.Args[0])), x)
 		}
@@ -655,6 +687,10 @@ func (l *lowerer) inspect(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 	case "RawRowView", "RowView":
 		if !trans {
 			return []expr{row(l.header("m", x), l.temporary("i", arg(0)))}
+		}
+	case "RawMatrix":
+		if !trans {
+			return []expr{l.header("m", x)}
 		}
 	case "Trace":
 		return l.use(c, l.model("DenseTrace"), x)
@@ -729,7 +765,7 @@ func changesMemory(obj types.Object) bool {
 	case floatsPath:
 		return !slices.Contains([]string{"Dot", "Sum", "Prod", "Max", "Min", "MaxIdx", "MinIdx", "LogSumExp", "Norm", "Distance"}, obj.Name())
 	case matPath:
-		return !slices.Contains([]string{"At", "AtVec", "Len", "Dims", "T", "TVec", "RawRowView", "RowView", "Dot", "Sum", "Norm", "Trace", "Inner", "Max", "Min", "NewDense", "NewVecDense"}, obj.Name())
+		return !slices.Contains([]string{"At", "AtVec", "Len", "Dims", "T", "TVec", "RawRowView", "RowView", "RawMatrix", "RawVector", "Dot", "Sum", "Norm", "Trace", "Inner", "Max", "Min", "NewDense", "NewVecDense"}, obj.Name())
 	}
 	return obj.Name() == "Forward" // of a kernel
 }

@@ -21,7 +21,11 @@ type Source struct {
 
 	Written map[types.Object]*Written // what is written for functions of the package
 
-	models map[string]*ast.FuncDecl
+	// Files returns the names of the files of another package, or none if its functions are not read.
+	Files func(path string) []string
+
+	models          map[string]*ast.FuncDecl
+	foreignPackages map[string]*foreignPackage
 }
 
 // A Refusal says where a function cannot be differentiated, and why.
@@ -168,6 +172,9 @@ func (l *lowerer) assign(to, e expr) {
 	if isGonum(to.typeOf()) && !isGonum(e.typeOf()) {
 		panic(Refusal{Msg: "a vector or a matrix in a struct or a slice of the function's own is not differentiated: give it a name of its own"})
 	}
+	if isRaw(to.typeOf()) && (isMatrix(e.typeOf()) || isVector(e.typeOf())) {
+		panic(Refusal{Msg: "what RawMatrix or RawVector returns is not kept in a variable that changes: write raw := m.RawMatrix()"})
+	}
 	if isMatrix(to.typeOf()) {
 		l.emit(&assignment{l: to, op: token.ASSIGN, r: e})
 		return
@@ -212,6 +219,9 @@ func (l *lowerer) instance(t types.Type) types.Type {
 		}
 		return t
 	case *types.Named: // a function may declare it of its type parameters
+		if u := l.home(t); u != types.Type(t) {
+			return l.instance(u)
+		}
 		if len(l.types) > 0 && isLocal(t.Obj()) && !containsItself(t) {
 			if u := l.instance(t.Underlying()); u != t.Underlying() {
 				return u
@@ -254,8 +264,6 @@ func (l *lowerer) list(list []ast.Stmt) (j jump) {
 				l.stmt(s.Init)
 			}
 			b := &branch{cond: l.condition(s.Cond)}
-			var then, els jump
-			b.then = l.nested(func() { then = l.list(s.Body.List) })
 			other := []ast.Stmt{}
 			switch e := s.Else.(type) {
 			case *ast.BlockStmt:
@@ -263,6 +271,14 @@ func (l *lowerer) list(list []ast.Stmt) (j jump) {
 			case ast.Stmt:
 				other = []ast.Stmt{e}
 			}
+			switch {
+			case isLit(b.cond, "true"):
+				return l.joined(j, l.list(slices.Concat(s.Body.List, rest)))
+			case isLit(b.cond, "false"):
+				return l.joined(j, l.list(slices.Concat(other, rest)))
+			}
+			var then, els jump
+			b.then = l.nested(func() { then = l.list(s.Body.List) })
 			merged := then.always && len(then.may) > 0 // what panics ends here
 			if merged {
 				other, rest = append(slices.Clone(other), rest...), nil
@@ -488,6 +504,10 @@ func describe(n ast.Node) string {
 		return "a channel"
 	case *ast.TypeSwitchStmt, *ast.TypeAssertExpr:
 		return "a value of an interface"
+	case *ast.FuncLit:
+		return "a function in a variable that changes"
+	case *ast.MapType:
+		return "a map"
 	}
 	return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", n), "*ast."))
 }
@@ -610,6 +630,9 @@ func (l *lowerer) bind(id *ast.Ident, e expr) {
 		return
 	}
 	t := l.substituted(obj.Type())
+	if isRaw(t) && (isMatrix(e.typeOf()) || isVector(e.typeOf())) {
+		t = e.typeOf()
+	}
 	if isPointer(t) {
 		l.bound[obj] = l.pinned(id, e)
 		return
@@ -865,6 +888,9 @@ func length(x expr) expr {
 		}
 		return &binary{token.SUB, p.hi, p.lo, integer}
 	}
+	if isLit(x, "nil") {
+		return integerLit(0)
+	}
 	return &call{"len", "", []expr{x}, integer}
 }
 
@@ -1112,7 +1138,7 @@ func (l *lowerer) callsOwn(s ast.Node) (yes bool) {
 	ast.Inspect(s, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CallExpr); ok {
 			obj := l.callee(c)
-			yes = yes || obj == nil || l.Funcs[obj] != nil || l.lits[obj] != nil || l.Written[obj] != nil
+			yes = yes || obj == nil || l.declOf(obj) != nil || l.lits[obj] != nil || l.Written[obj] != nil
 		}
 		return true
 	})

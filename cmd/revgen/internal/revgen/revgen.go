@@ -318,6 +318,9 @@ func (p *source) gradients(file *ast.File, name string) ([]byte, error) {
 		return nil, err
 	}
 	g := &gradient.Source{Fset: p.fset, Pkg: p.pkg, Info: p.info, Funcs: maps.Clone(p.funcs), Imports: p.imports, Written: p.derivatives}
+	if i, ok := p.imports.(*packages); ok {
+		g.Files = func(path string) []string { return i.files[path] }
+	}
 	return g.File(file, name)
 }
 
@@ -400,10 +403,16 @@ func directives(doc *ast.CommentGroup) (d directive) {
 	return d
 }
 
+// packages imports the packages that another one needs, and knows the files of their sources.
+type packages struct {
+	types.Importer
+	files map[string][]string
+}
+
 // newImporter returns an importer for the package in dir. It reads the export data of the
 // packages that this one imports.
 func newImporter(fset *token.FileSet, dir string) (types.Importer, error) {
-	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Export", ".")
+	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles", ".")
 	cmd.Dir = dir
 	text, err := cmd.Output()
 	if err != nil {
@@ -413,20 +422,26 @@ func newImporter(fset *token.FileSet, dir string) (types.Importer, error) {
 		}
 		return nil, fmt.Errorf("go list in %s: %w", dir, err)
 	}
-	exports := map[string]string{}
+	exports, files := map[string]string{}, map[string][]string{}
 	for d := json.NewDecoder(strings.NewReader(string(text))); ; {
-		var p struct{ ImportPath, Export string }
+		var p struct {
+			ImportPath, Export, Dir string
+			GoFiles                 []string
+		}
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return nil, err
 		}
 		exports[p.ImportPath] = p.Export
+		for _, name := range p.GoFiles {
+			files[p.ImportPath] = append(files[p.ImportPath], filepath.Join(p.Dir, name))
+		}
 	}
-	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+	return &packages{importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
 		if exports[path] == "" {
 			return nil, fmt.Errorf("package %s is not built: if go.mod lacks it, run go mod tidy", path)
 		}
 		return os.Open(exports[path])
-	}), nil
+	}), files}, nil
 }
