@@ -16,6 +16,8 @@ func (l *lowerer) place(e ast.Expr) expr {
 	switch {
 	case v == nil:
 		l.refuse(e, "this cannot be assigned to")
+	case inMap(p):
+		l.refuse(e, "an element of a map may not change here: use a slice")
 	case isPointer(p.typeOf()):
 		l.refuse(e, "a pointer that changes is not differentiated: use an index")
 	case isHeader(p.typeOf()) && v.param && !isReference(p):
@@ -25,6 +27,17 @@ func (l *lowerer) place(e ast.Expr) expr {
 		l.refuse(e, "%s is a variable of the package, and may not change here: make it a parameter", v.name)
 	}
 	return l.steady(p, p)
+}
+
+// inMap reports whether a place is in an element of a map.
+func inMap(p expr) (yes bool) {
+	visit(p, func(e expr) {
+		if x, ok := e.(*element); ok {
+			_, isMap := x.x.typeOf().Underlying().(*types.Map)
+			yes = yes || isMap
+		}
+	})
+	return yes
 }
 
 func isReference(e expr) bool {
@@ -153,6 +166,9 @@ func (l *lowerer) expr(e ast.Expr) expr {
 	case *ast.StarExpr:
 		return l.deref(e.X)
 	case *ast.IndexExpr:
+		if m, ok := l.typeOf(e.X).Underlying().(*types.Map); ok {
+			return viewed(&element{l.placed(e.X, l.expr(e.X)), l.temporary("k", l.converted(l.expr(e.Index), m.Key())), l.instance(m.Elem())})
+		}
 		if elemOf(l.typeOf(e.X)) == nil {
 			l.refuse(e, "an element of %s is not differentiated", l.typeOf(e.X))
 		}
@@ -441,7 +457,7 @@ func (l *lowerer) composite(e *ast.CompositeLit) expr {
 		}
 		return v
 	}
-	l.refuse(e, "a literal of %s is not differentiated", t)
+	l.refuse(e, "a literal of %s is not differentiated: make it a variable of the package", t)
 	return nil
 }
 
@@ -466,9 +482,27 @@ func (l *lowerer) calledName(c *ast.CallExpr) types.Object {
 	case *ast.Ident:
 		return l.Info.Uses[f]
 	case *ast.SelectorExpr:
+		if _, m, ok := l.concrete(f); ok {
+			return m
+		}
 		return l.Info.Uses[f.Sel]
 	}
 	return nil
+}
+
+// concrete returns the method that a call of one of an interface reaches, if it is known what the interface holds. path
+// is that to an embedded struct, and to the method.
+func (l *lowerer) concrete(f *ast.SelectorExpr) (path []int, m types.Object, ok bool) {
+	id, isName := ast.Unparen(f.X).(*ast.Ident)
+	if !isName || l.bound[l.Info.Uses[id]] == nil || !types.IsInterface(l.Info.TypeOf(id)) {
+		return nil, nil, false
+	}
+	t := l.bound[l.Info.Uses[id]].typeOf()
+	if t == nil || types.IsInterface(t) {
+		return nil, nil, false
+	}
+	m, path, _ = types.LookupFieldOrMethod(t, true, l.Pkg, f.Sel.Name)
+	return path, m, m != nil
 }
 
 // results reads a call, and returns its results.
@@ -535,6 +569,9 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 		if obj == nil && strings.HasSuffix(types.ExprString(c.Fun), end) {
 			l.refuse(c, "%s is not differentiated: call %s for its columns or rows", types.ExprString(c.Fun), cure)
 		}
+	}
+	if f, ok := obj.(*types.Func); ok && l.isUnknown(f) {
+		l.refuse(c, "%s is a method of an interface, and what that holds is not known: give the variable its type", types.ExprString(c.Fun))
 	}
 	l.refuse(c, "%s is not differentiated: its body is not in this package", types.ExprString(c.Fun))
 	return nil
@@ -760,6 +797,9 @@ func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *
 			l.refuse(c, "call the method of a variable here")
 		}
 		path = l.Info.Selections[sel].Index()
+		if p, _, ok := l.concrete(sel); ok {
+			path = p
+		}
 		path = path[:len(path)-1] // to an embedded struct
 		args = append([]ast.Expr{sel.X}, args...)
 	}
@@ -914,8 +954,12 @@ func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, path []int, body *ast.Bl
 		value = l.fields(value, path, "")
 	}
 	_, constant := value.(*literal)
+	t := l.substituted(obj.Type())
+	if types.IsInterface(t) && value.typeOf() != nil && !l.assigned(obj, body) { // what it holds is known
+		t = value.typeOf()
+	}
 	keeps := !l.assigned(obj, body) && (constant || obj.Pkg().Path() == "models" || !l.stores(body)) // models change no variables of others
-	e := l.parameter(id, l.substituted(obj.Type()), value, keeps)
+	e := l.parameter(id, t, value, keeps)
 	return func() { l.bound[obj] = e }
 }
 
@@ -968,6 +1012,8 @@ func (l *lowerer) stores(body ast.Node) (yes bool) {
 				l.looking[obj] = true
 				yes = yes || l.stores(l.lits[obj].Body)
 				delete(l.looking, obj)
+			case l.lits[obj] == nil && l.isUnknown(obj):
+				yes = true
 			}
 		}
 		for _, e := range to {
@@ -978,6 +1024,17 @@ func (l *lowerer) stores(body ast.Node) (yes bool) {
 		return true
 	})
 	return yes
+}
+
+// isUnknown reports whether a function is what a variable or an interface holds.
+func (l *lowerer) isUnknown(obj types.Object) bool {
+	switch f := obj.(type) {
+	case *types.Var:
+		return true
+	case *types.Func:
+		return f.Signature().Recv() != nil && types.IsInterface(f.Signature().Recv().Type())
+	}
+	return false
 }
 
 // instantiate binds the type parameters of a generic function, and returns what undoes it.

@@ -18,7 +18,6 @@ import (
 const (
 	matPath    = "gonum.org/v1/gonum/mat"
 	floatsPath = "gonum.org/v1/gonum/floats"
-	statPath   = "gonum.org/v1/gonum/stat"
 )
 
 //go:embed models/models.go
@@ -394,9 +393,7 @@ func (l *lowerer) gonum(c *ast.CallExpr, obj types.Object) (values []expr, ok bo
 		}
 		return l.intrinsic(c, f.Name()), true
 	case floatsPath:
-		return l.modelOf(c, f, "Floats")
-	case statPath:
-		return l.modelOf(c, f, "Stat")
+		return l.floats(c, f)
 	case matPath:
 		if f.Signature().Recv() != nil {
 			return l.method(c, f), true
@@ -423,19 +420,11 @@ func (l *lowerer) intrinsic(c *ast.CallExpr, name string) []expr {
 	return nil
 }
 
-// modelOf reads a function of floats or of stat.
-func (l *lowerer) modelOf(c *ast.CallExpr, f *types.Func, prefix string) (results []expr, ok bool) {
-	name, args := prefix+f.Name(), c.Args
+// floats reads a function of package floats, if there is a model. Most of their sources are assembly.
+func (l *lowerer) floats(c *ast.CallExpr, f *types.Func) (results []expr, ok bool) {
+	name, args := "Floats"+f.Name(), c.Args
 	if sig := f.Signature(); sig.Params().Len() > 0 {
-		last := len(args) - 1
-		switch sig.Params().At(last).Name() {
-		case "weights":
-			if !l.isNil(args[last]) {
-				name += "Weighted"
-			} else {
-				args = args[:last]
-			}
-		case "L":
+		if last := len(args) - 1; sig.Params().At(last).Name() == "L" {
 			name += l.norm(c, args[last])
 			args = args[:last]
 		}

@@ -234,47 +234,6 @@ func FloatsDistanceInf(s, t []float64) float64 {
 	return most
 }
 
-func StatMean(x []float64) float64 { return FloatsSum(x) / float64(len(x)) }
-
-func StatMeanWeighted(x, weights []float64) float64 {
-	return FloatsDot(x, weights) / FloatsSum(weights)
-}
-
-// sumOfSquares is the sum of squares of the distances from the mean.
-func sumOfSquares(x []float64) float64 {
-	mean := FloatsSum(x) / float64(len(x))
-	squares, rest := 0.0, 0.0
-	for _, v := range x {
-		d := v - mean
-		squares += d * d
-		rest += d
-	}
-	return squares - rest*rest/float64(len(x))
-}
-
-func StatVariance(x []float64) float64 { return sumOfSquares(x) / (float64(len(x)) - 1) }
-
-func StatPopVariance(x []float64) float64 { return sumOfSquares(x) / float64(len(x)) }
-
-func StatStdDev(x []float64) float64 { return math.Sqrt(StatVariance(x)) }
-
-func StatPopStdDev(x []float64) float64 { return math.Sqrt(StatPopVariance(x)) }
-
-func StatCovariance(x, y []float64) float64 {
-	num.SameLengths(x, y)
-	mx := StatMean(x)
-	my := StatMean(y)
-	sum := 0.0
-	for i, v := range x {
-		sum += (v - mx) * (y[i] - my)
-	}
-	return sum / (float64(len(x)) - 1)
-}
-
-func StatCorrelation(x, y []float64) float64 {
-	return StatCovariance(x, y) / (StatStdDev(x) * StatStdDev(y))
-}
-
 func VecAddVec(dst, a, b []float64) { FloatsAddTo(dst, a, b) }
 
 func VecSubVec(dst, a, b []float64) { FloatsSubTo(dst, a, b) }
