@@ -527,7 +527,21 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 	if f, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok {
 		return l.inline(c, f, f.Type, nil, f.Body)
 	}
+	if f, ok := ast.Unparen(c.Fun).(*ast.CallExpr); ok { // of what another call returns
+		v := types.NewVar(f.Pos(), l.Pkg, "f", l.Info.TypeOf(f))
+		if bind := l.functionValue(v, f); bind != nil {
+			bind()
+			id := &ast.Ident{Name: calleeName(f), NamePos: f.Pos()}
+			l.Info.Uses[id] = v
+			named := *c
+			named.Fun = id
+			return l.results(&named)
+		}
+	}
 	obj := l.callee(c)
+	if y := l.yields[obj]; y != nil {
+		return y.call(c)
+	}
 	if f := l.lits[obj]; f != nil {
 		return l.inline(c, f, f.Type, nil, f.Body)
 	}
@@ -774,10 +788,16 @@ func (l *lowerer) verbatim(e ast.Expr) expr {
 
 // inline reads the body of a function that is called.
 func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *ast.FieldList, body *ast.BlockStmt) []expr {
-	if l.inlining[id] {
-		l.refuse(c, "%s calls itself, which is not differentiated", types.ExprString(c.Fun))
-	}
+	defer l.again(c, id, types.ExprString(c.Fun))()
 	defer l.instantiate(c)()
+	first := l.count
+	defer l.arguments(c, sig, recv, body)()
+	return l.inlined(c, id, sig, body, first)
+}
+
+// arguments binds the parameters of a function to the arguments of a call, and enters its environment. It returns what
+// leaves that.
+func (l *lowerer) arguments(c *ast.CallExpr, sig *ast.FuncType, recv *ast.FieldList, body *ast.BlockStmt) (leave func()) {
 	args := c.Args
 	if n := len(sig.Params.List); n > 0 && !c.Ellipsis.IsValid() {
 		if last := sig.Params.List[n-1]; l.isVariadic(last) { // the others are a slice
@@ -787,7 +807,6 @@ func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *
 			args = append(slices.Clone(args[:before]), list)
 		}
 	}
-	first := l.count
 	var path []int
 	var fields []*ast.Field
 	if recv != nil {
@@ -820,10 +839,11 @@ func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *
 			k++
 		}
 	}
+	leave = l.enter(l.envs[l.callee(c)])
 	for _, bind := range binds {
 		bind()
 	}
-	return l.inlined(c, id, sig, body, first)
+	return leave
 }
 
 // isVariadic reports whether a parameter takes all other arguments.

@@ -721,12 +721,14 @@ func (l *lowerer) multiply(c *ast.CallExpr, at, x, y ast.Expr) {
 // or derivative is known.
 func (l *lowerer) functionValue(obj types.Object, arg ast.Expr) (bind func()) {
 	to := func(f *ast.FuncLit, named types.Object) func() {
-		return func() { l.lits[obj], l.alias[obj] = f, named }
+		return func() { l.lits[obj], l.alias[obj], l.envs[obj] = f, named, nil }
 	}
 	var id *ast.Ident
 	switch a := ast.Unparen(arg).(type) {
 	case *ast.FuncLit:
 		return to(a, nil)
+	case *ast.CallExpr:
+		return l.made(obj, a)
 	case *ast.Ident:
 		id = a
 	case *ast.SelectorExpr:
@@ -737,7 +739,12 @@ func (l *lowerer) functionValue(obj types.Object, arg ast.Expr) (bind func()) {
 		return nil
 	}
 	if l.lits[use] != nil || l.alias[use] != nil {
-		return to(l.lits[use], l.alias[use])
+		env := l.envs[use]
+		set := to(l.lits[use], l.alias[use])
+		return func() {
+			set()
+			l.envs[obj] = env
+		}
 	}
 	if f, ok := use.(*types.Func); ok && f.Signature().Recv() == nil && f.Signature().TypeParams() == nil {
 		return to(nil, f)

@@ -44,6 +44,9 @@ type lowerer struct {
 	bound    map[types.Object]expr         // what an identifier stands for
 	lits     map[types.Object]*ast.FuncLit // functions in variables
 	alias    map[types.Object]types.Object // named functions in variables
+	envs     map[types.Object]*environment // of functions that others returned
+	yields   map[types.Object]*yield
+	nests    int // the number of functions that are read in themselves
 	global   map[types.Object]*variable
 	out      []stmt
 	loops    []*loopInfo
@@ -1077,6 +1080,9 @@ func (l *lowerer) assigned(obj types.Object, s ast.Node) (yes bool) {
 				yes = yes || l.assigned(obj, f.Body)
 				delete(l.inlining, f)
 			}
+			if y := l.yields[l.callee(n)]; y != nil {
+				yes = yes || l.assigned(obj, y.body)
+			}
 		case *ast.RangeStmt:
 			yes = yes || n.Tok == token.ASSIGN && (n.Key != nil && is(n.Key) || n.Value != nil && is(n.Value))
 		}
@@ -1155,8 +1161,8 @@ func (l *lowerer) changedAnywhere(v *types.Var) bool {
 	return false
 }
 
-// enter begins the body of a loop, and leave ends it.
-func (l *lowerer) enter() *loopInfo {
+// enterLoop begins the body of a loop, and leave ends it.
+func (l *lowerer) enterLoop() *loopInfo {
 	info := &loopInfo{len(l.loops)}
 	l.loops = append(l.loops, info)
 	return info
@@ -1185,7 +1191,7 @@ func (l *lowerer) forStmt(s *ast.ForStmt) jump {
 	l.label = ""
 	stop := l.newExit("stop", true)
 	if r, obj := l.counted(s); r != nil {
-		r.info = l.enter()
+		r.info = l.enterLoop()
 		r.v = l.variable(obj.Name(), l.substituted(obj.Type()))
 		l.bound[obj] = ref(r.v)
 		var j jump
@@ -1213,7 +1219,7 @@ func (l *lowerer) forStmt(s *ast.ForStmt) jump {
 	if !simple {
 		c = ref(l.define("more", boolean, c))
 	}
-	w := &while{info: l.enter()}
+	w := &while{info: l.enterLoop()}
 	var j jump
 	w.body = l.nested(func() {
 		j = l.loopBody(s.Body, stop, label)
@@ -1382,6 +1388,9 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 	label := l.label
 	l.label = ""
 	t := l.typeOf(s.X)
+	if isFunction(t) {
+		return l.iterated(s, label)
+	}
 	r := &ranged{step: 1}
 	r.lo = lit("0", integer)
 	var x expr
@@ -1417,13 +1426,11 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 	case *types.Pointer:
 		x = l.deref(s.X)
 		r.hi = length(x)
-	case *types.Signature:
-		l.refuse(s, "a loop over a function is not differentiated: write the loop that the function makes")
 	default:
 		l.refuse(s, "a loop over %s is not differentiated", t)
 	}
 	stop := l.newExit("stop", true)
-	r.info = l.enter()
+	r.info = l.enterLoop()
 	name, kt := "i", r.lo.typeOf()
 	var key types.Object
 	if id, ok := s.Key.(*ast.Ident); ok && id.Name != "_" && s.Tok == token.DEFINE {

@@ -1,0 +1,204 @@
+package gradient
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+)
+
+// An environment is what a function that another one returned sees of that: its parameters, locals and type
+// parameters. Another call of that function makes another environment.
+type environment struct {
+	bound map[types.Object]expr
+	lits  map[types.Object]*ast.FuncLit
+	alias map[types.Object]types.Object
+	envs  map[types.Object]*environment
+	types map[*types.TypeParam]types.Type
+}
+
+// enter makes an environment that of what is read, and returns what undoes that. It may be nil.
+func (l *lowerer) enter(e *environment) (leave func()) {
+	if e == nil {
+		return func() {}
+	}
+	outer := environment{maps.Clone(l.bound), maps.Clone(l.lits), maps.Clone(l.alias), maps.Clone(l.envs), l.types}
+	e.copyTo(&environment{l.bound, l.lits, l.alias, l.envs, nil})
+	l.types = e.types
+	return func() {
+		restored(l.bound, outer.bound, e.bound)
+		restored(l.lits, outer.lits, e.lits)
+		restored(l.alias, outer.alias, e.alias)
+		restored(l.envs, outer.envs, e.envs)
+		l.types = outer.types
+	}
+}
+
+// restored sets those of the values of m that changed has to those of old.
+func restored[V any](m, old, changed map[types.Object]V) {
+	for k := range changed {
+		delete(m, k)
+		if v, ok := old[k]; ok {
+			m[k] = v
+		}
+	}
+}
+
+// within returns the values of the objects that are declared in a part of the source.
+func within[V any](m map[types.Object]V, n ast.Node) map[types.Object]V {
+	m = maps.Clone(m)
+	maps.DeleteFunc(m, func(x types.Object, _ V) bool { return x == nil || x.Pos() < n.Pos() || x.Pos() >= n.End() })
+	return m
+}
+
+// around returns what is known of the objects that are declared in a part of the source.
+func (l *lowerer) around(n ast.Node) *environment {
+	return &environment{within(l.bound, n), within(l.lits, n), within(l.alias, n), within(l.envs, n), l.types}
+}
+
+// copyTo adds what e knows to other, or changes it there.
+func (e *environment) copyTo(other *environment) {
+	maps.Copy(other.bound, e.bound)
+	maps.Copy(other.lits, e.lits)
+	maps.Copy(other.alias, e.alias)
+	maps.Copy(other.envs, e.envs)
+	other.types = e.types
+}
+
+// again begins to read a function in itself, which one that another one returned may call with other variables, and
+// returns what goes on with those of the outer one.
+func (l *lowerer) again(at ast.Node, f ast.Node, name string) (end func()) {
+	if !l.inlining[f] {
+		return func() {}
+	}
+	const deep = 20
+	if _, ok := f.(*ast.FuncLit); !ok || l.nests == deep {
+		l.refuse(at, "%s calls itself, which is not differentiated", name)
+	}
+	l.nests++
+	outer := l.around(f)
+	return func() {
+		l.nests--
+		l.inlining[f] = true
+		outer.copyTo(&environment{l.bound, l.lits, l.alias, l.envs, nil})
+	}
+}
+
+// made reads a call of a function that returns a function, and returns what binds a variable to that. It returns nil if
+// the call is none of that kind.
+func (l *lowerer) made(obj types.Object, c *ast.CallExpr) (bind func()) {
+	if !isFunction(l.Info.TypeOf(c)) || l.Info.Types[c.Fun].IsType() {
+		return nil
+	}
+	var id ast.Node
+	var sig *ast.FuncType
+	var recv *ast.FieldList
+	var body *ast.BlockStmt
+	callee := l.callee(c)
+	if f, ok := callee.(*types.Func); ok {
+		callee = f.Origin()
+	}
+	if f := l.lits[callee]; f != nil {
+		id, sig, body = f, f.Type, f.Body
+	} else if d := l.declOf(callee); d != nil && !l.recursive(d) {
+		id, sig, recv, body = d, d.Type, d.Recv, d.Body
+	}
+	if id == nil || l.inlining[id] || returns(body) != 1 {
+		return nil
+	}
+	last, ok := body.List[len(body.List)-1].(*ast.ReturnStmt)
+	if !ok || len(last.Results) != 1 {
+		return nil
+	}
+	defer l.instantiate(c)()
+	defer l.arguments(c, sig, recv, body)()
+	l.inlining[id] = true
+	defer delete(l.inlining, id)
+	n := len(l.exits)
+	l.exits = append(l.exits, &exit{})
+	l.frames = append(l.frames, &frame{})
+	if j := l.list(body.List[:len(body.List)-1]); len(j.may) > 0 {
+		l.refuse(c, "this call is left in an unknown way")
+	}
+	l.exits, l.frames = l.exits[:n], l.frames[:len(l.frames)-1]
+	set := l.functionValue(obj, last.Results[0])
+	if set == nil {
+		l.refuse(c, "which function %s returns is not known: return a function literal", types.ExprString(c.Fun))
+	}
+	e := l.around(id)
+	return func() {
+		set()
+		if inner := l.envs[obj]; inner != nil { // of a function that this one has called
+			inner.copyTo(e)
+		}
+		l.envs[obj] = e
+	}
+}
+
+func isFunction(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Signature)
+	return ok
+}
+
+// A yield is what an iterator calls with each element.
+type yield struct {
+	body *ast.BlockStmt
+	call func(c *ast.CallExpr) []expr
+}
+
+// iterated reads a loop over a function. The function is inlined, and the body of the loop in the places where it calls
+// its argument.
+func (l *lowerer) iterated(s *ast.RangeStmt, label string) (j jump) {
+	f := types.NewVar(s.X.Pos(), l.Pkg, "iterator", l.Info.TypeOf(s.X))
+	bind := l.functionValue(f, s.X)
+	if bind == nil {
+		l.refuse(s, "a loop over a function whose body is not known is not differentiated: write the loop that the function makes")
+	}
+	bind()
+	var id ast.Node = l.lits[f]
+	var sig *ast.FuncType
+	var body *ast.BlockStmt
+	if lit := l.lits[f]; lit != nil {
+		sig, body = lit.Type, lit.Body
+	} else if d := l.declOf(l.alias[f]); d != nil && !l.recursive(d) {
+		id, sig, body = d, d.Type, d.Body
+	} else {
+		l.refuse(s, "a loop over a function whose body is not known is not differentiated: write the loop that the function makes")
+	}
+	defer l.again(s, id, types.ExprString(s.X))()
+	stop := l.newExit("stop", true)
+	exits, frames, kinds := slices.Clone(l.exits), slices.Clone(l.frames), l.types
+	obj := l.Info.Defs[sig.Params.List[0].Names[0]]
+	first := l.count
+	defer func(outer *yield) { l.yields[obj] = outer }(l.yields[obj])
+	l.yields[obj] = &yield{s.Body, func(c *ast.CallExpr) []expr {
+		var values []expr
+		for _, a := range c.Args {
+			values = append(values, l.valued("v", l.expr(a)))
+		}
+		inner, innerFrames, innerKinds := l.exits, l.frames, l.types
+		l.exits, l.frames, l.types = slices.Clone(exits), slices.Clone(frames), kinds
+		for i, to := range []ast.Expr{s.Key, s.Value} {
+			switch {
+			case to == nil || isBlank(to):
+			case s.Tok == token.DEFINE:
+				l.bind(to.(*ast.Ident), values[i])
+			default:
+				p := l.place(to)
+				l.assign(p, l.converted(values[i], p.typeOf()))
+			}
+		}
+		k := l.loopBody(s.Body, stop, label)
+		l.exits, l.frames, l.types = inner, innerFrames, innerKinds
+		j.add(k)
+		goes := expr(lit("true", boolean))
+		if cond := l.untaken(k.may); cond != nil {
+			goes = ref(l.define("goes", boolean, cond))
+		}
+		return []expr{goes}
+	}}
+	defer l.enter(l.envs[f])()
+	l.inlined(&ast.CallExpr{Fun: s.X}, id, sig, body, first)
+	return outside(j, stop)
+}
