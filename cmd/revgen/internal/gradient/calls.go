@@ -2,6 +2,7 @@ package gradient
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
@@ -441,19 +442,25 @@ func (l *lowerer) composite(e *ast.CompositeLit) expr {
 		}
 		return v
 	case *types.Array, *types.Slice:
-		elem := elemOf(t)
+		elem, at, n := elemOf(t), make([]int, len(e.Elts)), 0
+		values := slices.Clone(e.Elts)
+		for i, x := range e.Elts {
+			if kv, ok := x.(*ast.KeyValueExpr); ok {
+				k, _ := constant.Int64Val(l.Info.Types[kv.Key].Value)
+				n, values[i] = int(k), kv.Value
+			}
+			at[i] = n
+			n++
+		}
 		v := ref(l.define("a", t, nil))
 		if _, ok := u.(*types.Slice); ok {
-			v = l.valued("a", &call{"make", "", []expr{integerLit(len(e.Elts))}, t})
+			v = l.valued("a", &call{"make", "", []expr{integerLit(slices.Max(append(at, -1)) + 1)}, t})
 		}
-		for i, x := range e.Elts {
-			if _, ok := x.(*ast.KeyValueExpr); ok {
-				l.refuse(x, "keys of a literal are not differentiated: write its elements in order")
-			}
+		for i, x := range values {
 			if c, ok := x.(*ast.CompositeLit); ok && c.Type == nil {
 				l.Info.Types[c] = types.TypeAndValue{Type: elem}
 			}
-			l.assign(&element{v, integerLit(i), elem}, l.converted(l.expr(x), elem))
+			l.assign(&element{v, integerLit(at[i]), elem}, l.converted(l.expr(x), elem))
 		}
 		return v
 	}
@@ -798,7 +805,7 @@ func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *
 // arguments binds the parameters of a function to the arguments of a call, and enters its environment. It returns what
 // leaves that.
 func (l *lowerer) arguments(c *ast.CallExpr, sig *ast.FuncType, recv *ast.FieldList, body *ast.BlockStmt) (leave func()) {
-	args := c.Args
+	args := l.spread(c.Args)
 	if n := len(sig.Params.List); n > 0 && !c.Ellipsis.IsValid() {
 		if last := sig.Params.List[n-1]; l.isVariadic(last) { // the others are a slice
 			before := sig.Params.NumFields() - 1
@@ -823,9 +830,6 @@ func (l *lowerer) arguments(c *ast.CallExpr, sig *ast.FuncType, recv *ast.FieldL
 		args = append([]ast.Expr{sel.X}, args...)
 	}
 	fields = append(fields, sig.Params.List...)
-	if len(args) == 1 && len(fields) > 1 {
-		l.refuse(c, "give the results of %s names first", types.ExprString(args[0]))
-	}
 	k := 0
 	var binds []func() // arguments may call the same function
 	for _, f := range fields {
@@ -844,6 +848,33 @@ func (l *lowerer) arguments(c *ast.CallExpr, sig *ast.FuncType, recv *ast.FieldL
 		bind()
 	}
 	return leave
+}
+
+// spread returns the arguments of f(g()), where g has several results, as names of these.
+func (l *lowerer) spread(args []ast.Expr) (names []ast.Expr) {
+	if len(args) != 1 {
+		return args
+	}
+	c, ok := ast.Unparen(args[0]).(*ast.CallExpr)
+	if !ok {
+		return args
+	}
+	if t, ok := l.Info.TypeOf(c).(*types.Tuple); !ok || t.Len() < 2 {
+		return args
+	}
+	for _, e := range l.results(c) {
+		names = append(names, l.nameFor(c, calleeName(c), e))
+	}
+	return names
+}
+
+// nameFor returns a name in the source that stands for a value.
+func (l *lowerer) nameFor(at ast.Node, name string, e expr) ast.Expr {
+	v := types.NewVar(at.Pos(), l.Pkg, name, e.typeOf())
+	id := &ast.Ident{Name: name, NamePos: at.Pos()}
+	l.Info.Uses[id], l.bound[v] = v, e
+	l.Info.Types[id] = types.TypeAndValue{Type: e.typeOf()}
+	return id
 }
 
 // isVariadic reports whether a parameter takes all other arguments.

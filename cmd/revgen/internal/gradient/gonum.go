@@ -512,10 +512,31 @@ func (l *lowerer) matCall(c *ast.CallExpr, f *types.Func) []expr {
 		return l.use(c, l.model("DenseTrace"), m)
 	case "Max", "Min":
 		return l.use(c, l.model("Floats"+f.Name()), l.vector(c.Args[0]))
+	case "Row", "Col":
+		m, trans := l.matrix(c.Args[2])
+		i := l.temporary("i", l.expr(c.Args[1]))
+		rows, n := dims(m, trans)
+		if trans = trans != (f.Name() == "Col"); f.Name() == "Col" {
+			n = rows
+		}
+		var to expr
+		if l.isNil(c.Args[0]) {
+			to = ref(l.define(strings.ToLower(f.Name()), types.NewSlice(float), makeVector(n)))
+		} else {
+			to = l.vector(c.Args[0])
+		}
+		l.over(n, func(k expr) {
+			e := entry(m, i, k)
+			if trans {
+				e = entry(m, k, i)
+			}
+			l.assign(&element{to, k, float}, e)
+		})
+		return []expr{to}
 	case "DenseCopyOf", "VecDenseCopyOf":
 		return []expr{l.copyOf(c, c.Args[0])}
 	}
-	l.refuse(c, "%s is not differentiated: Dot, Inner, Sum, Norm, Trace, NewDense, NewVecDense, DenseCopyOf and VecDenseCopyOf are", types.ExprString(c.Fun))
+	l.refuse(c, "%s is not differentiated: Dot, Inner, Sum, Norm, Trace, Row, Col, NewDense, NewVecDense, DenseCopyOf and VecDenseCopyOf are", types.ExprString(c.Fun))
 	return nil
 }
 

@@ -376,23 +376,13 @@ func (l *lowerer) chain(s *ast.SwitchStmt) ast.Stmt {
 	}
 	tag := s.Tag
 	if tag != nil && l.Info.Types[tag].Value == nil {
-		e := l.temporary("tag", l.expr(tag))
-		obj := types.NewVar(tag.Pos(), l.Pkg, "tag", e.typeOf())
-		id := &ast.Ident{Name: "tag", NamePos: tag.Pos()}
-		l.Info.Uses[id], l.bound[obj] = obj, e
-		l.Info.Types[id] = types.TypeAndValue{Type: e.typeOf()}
-		tag = id
+		tag = l.nameFor(tag, "tag", l.temporary("tag", l.expr(tag)))
 	}
 	var first, last *ast.IfStmt
 	var fallback *ast.BlockStmt
-	for _, c := range s.Body.List {
+	for k, c := range s.Body.List {
 		c := c.(*ast.CaseClause)
-		for _, s := range c.Body {
-			if b, ok := s.(*ast.BranchStmt); ok && b.Tok == token.FALLTHROUGH {
-				l.refuse(b, "fallthrough is not differentiated: write the cases out")
-			}
-		}
-		body := &ast.BlockStmt{List: c.Body, Lbrace: c.Pos()}
+		body := &ast.BlockStmt{List: reached(s.Body.List[k:]), Lbrace: c.Pos()}
 		if c.List == nil {
 			fallback = body
 			continue
@@ -425,6 +415,17 @@ func (l *lowerer) chain(s *ast.SwitchStmt) ast.Stmt {
 		last.Else = fallback
 	}
 	return first
+}
+
+// reached returns the statements of the first of some cases, with those that it falls through to.
+func reached(cases []ast.Stmt) []ast.Stmt {
+	list := cases[0].(*ast.CaseClause).Body
+	if n := len(list); n > 0 {
+		if b, ok := list[n-1].(*ast.BranchStmt); ok && b.Tok == token.FALLTHROUGH {
+			return slices.Concat(list[:n-1], reached(cases[1:]))
+		}
+	}
+	return list
 }
 
 // typed gives a condition that is made here its type.
@@ -502,7 +503,7 @@ func describe(n ast.Node) string {
 	case *ast.GoStmt:
 		return "a goroutine"
 	case *ast.DeferStmt:
-		return "defer"
+		return "defer (write it at the end of the function)"
 	case *ast.SelectStmt, *ast.SendStmt:
 		return "a channel"
 	case *ast.TypeSwitchStmt, *ast.TypeAssertExpr:
