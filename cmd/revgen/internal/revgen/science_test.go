@@ -14,6 +14,9 @@ import (
 // with differences of values.
 func TestScience(t *testing.T) { testFolder(t, "testdata/science") }
 
+// TestBorrowed does so with package borrowed.
+func TestBorrowed(t *testing.T) { testFolder(t, "testdata/borrowed") }
+
 // BenchmarkGradients prints how long the gradients of package science take, with the values, beside
 // their functions and adjoints that are written by hand:
 //
