@@ -148,6 +148,23 @@ func each(list []stmt, f func(stmt)) {
 	}
 }
 
+// descend returns a statement with f applied to its lists of statements, and another one as it is.
+func descend(s stmt, f func([]stmt) []stmt) stmt {
+	switch x := s.(type) {
+	case *branch:
+		return &branch{x.cond, f(x.then), f(x.els)}
+	case *ranged:
+		c := *x
+		c.body = f(x.body)
+		return &c
+	case *while:
+		c := *x
+		c.body = f(x.body)
+		return &c
+	}
+	return s
+}
+
 // share finds which variables share memory. exchanged says that those of a swap do.
 func (a *analysis) share(list []stmt, exchanged func(*swap) bool) {
 	each(list, func(s stmt) {

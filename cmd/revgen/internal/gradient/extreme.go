@@ -17,18 +17,10 @@ type running struct {
 // extremes returns statements in which running maxima and minima are found.
 func (l *lowerer) extremes(list []stmt) (out []stmt) {
 	for _, s := range list {
-		switch x := s.(type) {
-		case *branch:
-			s = &branch{x.cond, l.extremes(x.then), l.extremes(x.els)}
-		case *while:
-			c := *x
-			c.body = l.extremes(x.body)
-			s = &c
-		case *ranged:
-			c := *x
-			c.body = l.extremes(x.body)
+		s = descend(s, l.extremes)
+		if c, ok := s.(*ranged); ok {
 			for k := 0; k < len(c.body); k++ {
-				if r, own := l.runningIn(&c, k); r != nil {
+				if r, own := l.runningIn(c, k); r != nil {
 					least := c.lo
 					if c.step < 0 {
 						least = c.hi
@@ -38,7 +30,6 @@ func (l *lowerer) extremes(list []stmt) (out []stmt) {
 					k -= own - 1
 				}
 			}
-			s = &c
 		}
 		out = append(out, s)
 	}
@@ -120,23 +111,13 @@ func (l *lowerer) runningIn(loop *ranged, k int) (r *running, count int) {
 // running maximum last does that alone.
 func winners(list []stmt) (out []stmt) {
 	for _, s := range list {
-		switch x := s.(type) {
-		case *branch:
-			s = &branch{x.cond, winners(x.then), winners(x.els)}
-		case *while:
-			c := *x
-			c.body = winners(x.body)
-			s = &c
-		case *ranged:
+		if x, ok := s.(*ranged); ok {
 			if b := winner(x); b != nil {
-				s = b
-				break
+				out = append(out, b)
+				continue
 			}
-			c := *x
-			c.body = winners(x.body)
-			s = &c
 		}
-		out = append(out, s)
+		out = append(out, descend(s, winners))
 	}
 	return out
 }

@@ -73,18 +73,7 @@ func (f *factorer) list(list []stmt) []stmt {
 		delete(open, x)
 	}
 	for i, s := range list {
-		switch x := s.(type) {
-		case *branch:
-			list[i] = &branch{x.cond, f.list(x.then), f.list(x.els)}
-		case *ranged:
-			c := *x
-			c.body = f.list(x.body)
-			list[i] = &c
-		case *while:
-			c := *x
-			c.body = f.list(x.body)
-			list[i] = &c
-		}
+		list[i] = descend(s, f.list)
 		a, ok := s.(*assignment)
 		var to *variable
 		var p *summand

@@ -189,13 +189,8 @@ func (f *function) lower() {
 // the condition does not see them.
 func headed(list []stmt) (out []stmt) {
 	for _, s := range list {
-		switch x := s.(type) {
-		case *ranged:
-			x.body = headed(x.body)
-		case *while:
-			x.body = headed(x.body)
-		case *branch:
-			x.then, x.els = headed(x.then), headed(x.els)
+		s = descend(s, headed)
+		if x, ok := s.(*branch); ok {
 			for len(x.then) > 0 && len(x.els) > 0 {
 				a, ok := x.then[0].(*assignment)
 				b, also := x.els[0].(*assignment)

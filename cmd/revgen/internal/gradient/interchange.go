@@ -24,13 +24,8 @@ import (
 // The backward sweep ends an iteration with such a loop, which then comes last.
 func (v *vectorizer) interchanged(list []stmt) (out []stmt) {
 	for _, s := range list {
-		switch x := s.(type) {
-		case *branch:
-			x.then, x.els = v.interchanged(x.then), v.interchanged(x.els)
-		case *while:
-			x.body = v.interchanged(x.body)
-		case *ranged:
-			x.body = v.interchanged(x.body)
+		s = descend(s, v.interchanged)
+		if x, ok := s.(*ranged); ok {
 			if parts := v.columns(x); parts != nil {
 				out = append(out, parts...)
 				continue

@@ -340,13 +340,9 @@ func (r *reverser) flat(list []stmt) (out []stmt) {
 			if r.empty(s.body) {
 				break
 			}
-			c := *s
-			c.body = r.flat(s.body)
-			out = append(out, &c)
+			out = append(out, descend(s, r.flat))
 		case *while:
-			c := *s
-			c.body = r.flat(s.body)
-			out = append(out, &c)
+			out = append(out, descend(s, r.flat))
 		default:
 			out = append(out, s)
 		}
@@ -451,45 +447,14 @@ func reading(list []stmt, used map[*variable]bool) {
 		case *assignment:
 			expression(s.r)
 			place(s.l)
-		case *growth:
-			for _, x := range s.xs {
-				expression(x)
-			}
-			expression(s.n)
-		case *fold:
-			expression(s.x)
-		case *kernel:
-			s.expressions(expression)
-		case *product:
-			expression(s.a)
-			expression(s.b)
-			expression(s.c)
-		case *cleared:
-			expression(s.x)
-		case *swap:
-			expression(s.x)
-			expression(s.y)
-		case *branch:
-			expression(s.cond)
-		case *ranged:
-			expression(s.lo)
-			expression(s.hi)
-		case *while:
-			expression(s.cond)
-		case *effect:
-			expression(s.call)
-		case *push:
-			expression(s.x)
-		case *returned:
-			for _, e := range s.values {
-				expression(e)
-			}
 		case *pop:
 			if s.whole {
 				expression(s.x)
 			} else {
 				place(s.x)
 			}
+		default:
+			expressions(s, expression)
 		}
 	})
 }

@@ -142,19 +142,7 @@ func spliced(list []stmt, f func(stmt) ([]stmt, bool)) (out []stmt) {
 			out = append(out, others...)
 			continue
 		}
-		switch x := s.(type) {
-		case *branch:
-			s = &branch{x.cond, spliced(x.then, f), spliced(x.els, f)}
-		case *ranged:
-			c := *x
-			c.body = spliced(x.body, f)
-			s = &c
-		case *while:
-			c := *x
-			c.body = spliced(x.body, f)
-			s = &c
-		}
-		out = append(out, s)
+		out = append(out, descend(s, func(list []stmt) []stmt { return spliced(list, f) }))
 	}
 	return out
 }

@@ -87,29 +87,18 @@ func (p *pairing) in(list []stmt) (out []stmt, later []*sincos) {
 				break
 			}
 		}
-		var inside []*sincos
+		var pairs []*sincos // inside of the statement
 		within := func(body []stmt) []stmt {
-			body, pairs := p.in(body)
-			inside = append(inside, pairs...)
+			body, more := p.in(body)
+			pairs = append(pairs, more...)
 			return body
 		}
-		switch s := list[i].(type) {
-		case *branch:
-			list[i] = &branch{s.cond, within(s.then), within(s.els)}
-		case *ranged:
-			c := *s
-			c.body = within(s.body)
-			list[i] = &c
-		case *while:
-			c := *s
-			c.body = within(s.body)
-			list[i] = &c
-		}
-		inside = slices.DeleteFunc(inside, func(pair *sincos) bool { return !setsInside(list[i], root(pair.x)) })
-		for _, pair := range inside {
+		list[i] = descend(list[i], within)
+		pairs = slices.DeleteFunc(pairs, func(pair *sincos) bool { return !setsInside(list[i], root(pair.x)) })
+		for _, pair := range pairs {
 			list = slices.Concat(list[:i+1], rereading(list[i+1:], pair))
 		}
-		later = append(later, inside...)
+		later = append(later, pairs...)
 	}
 	return list, later
 }

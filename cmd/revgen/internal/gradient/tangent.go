@@ -147,16 +147,8 @@ func (t *tangenter) statement(s stmt) {
 	switch s := s.(type) {
 	case *assignment:
 		t.assignment(s)
-	case *branch:
-		t.put(&branch{s.cond, t.list(s.then), t.list(s.els)})
-	case *ranged:
-		c := *s
-		c.body = t.list(s.body)
-		t.put(&c)
-	case *while:
-		c := *s
-		c.body = t.list(s.body)
-		t.put(&c)
+	case *branch, *ranged, *while:
+		t.put(descend(s, t.list))
 	case *kernel:
 		t.kernel(s)
 	case *product:

@@ -134,19 +134,7 @@ func (v *vectorizer) natural(e expr) bool {
 // cloned returns statements whose lists are others.
 func cloned(list []stmt) (out []stmt) {
 	for _, s := range list {
-		switch x := s.(type) {
-		case *branch:
-			s = &branch{x.cond, cloned(x.then), cloned(x.els)}
-		case *ranged:
-			c := *x
-			c.body = cloned(x.body)
-			s = &c
-		case *while:
-			c := *x
-			c.body = cloned(x.body)
-			s = &c
-		}
-		out = append(out, s)
+		out = append(out, descend(s, cloned))
 	}
 	return out
 }
@@ -281,22 +269,14 @@ func isLen(e expr) bool {
 
 func (v *vectorizer) list(list []stmt, rows map[*ranged][]stmt) (out []stmt) {
 	for _, s := range list {
-		switch x := s.(type) {
-		case *branch:
-			s = &branch{x.cond, v.list(x.then, rows), v.list(x.els, rows)}
-		case *while:
-			c := *x
-			c.body = v.list(x.body, rows)
-			s = &c
-		case *ranged:
-			c := *x
-			c.body = v.list(x.body, rows)
+		x, isLoop := s.(*ranged)
+		s = descend(s, func(list []stmt) []stmt { return v.list(list, rows) })
+		if isLoop {
 			out = append(out, rows[x]...)
-			if calls := v.loop(&c); calls != nil {
+			if calls := v.loop(s.(*ranged)); calls != nil {
 				out = append(out, calls...)
 				continue
 			}
-			s = &c
 		}
 		out = append(out, s)
 	}
