@@ -87,10 +87,14 @@ func TestGradientMemory(t *testing.T) {
 	if g := num.GradientMatrix(&m, num.Shaped(2, 3, nil)); g.Data[4] != 0 {
 		t.Error(g)
 	}
+	if x := num.MatrixData(num.MatrixOf(m.Slice(1, 2, 1, 3).(*mat.Dense))); len(x) != 2 || x[0] != 0 { // one row
+		t.Error(x)
+	}
 	for name, f := range map[string]func(){
 		"matrix":  func() { num.GradientMatrix(&m, num.Shaped(3, 2, nil)) },
 		"vector":  func() { num.GradientVector(&v, make([]float64, 3)) },
 		"gaps":    func() { num.VectorOf(m.ColView(0).(*mat.VecDense)) },
+		"rows":    func() { num.MatrixData(num.MatrixOf(m.Slice(0, 2, 0, 2).(*mat.Dense))) },
 		"product": func() { num.Gemm(false, false, num.MatrixOf(&m), num.MatrixOf(&m), 1, num.MatrixOf(&m)) },
 		"lengths": func() { num.SameLengths(make([]float64, 2), make([]float64, 3)) },
 		"shapes":  func() { num.SameShapes(num.Shaped(2, 3, nil), num.Shaped(3, 2, nil)) },

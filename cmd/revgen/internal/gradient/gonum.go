@@ -507,6 +507,8 @@ func (l *lowerer) matCall(c *ast.CallExpr, f *types.Func) []expr {
 		return reduce("Sum")
 	case "Norm":
 		return reduce("Norm" + l.norm(c, c.Args[1]))
+	case "Det", "LogDet":
+		return l.determinant(c, f.Name())
 	case "Trace":
 		m, _ := l.matrix(c.Args[0])
 		return l.use(c, l.model("DenseTrace"), m)
@@ -536,7 +538,7 @@ func (l *lowerer) matCall(c *ast.CallExpr, f *types.Func) []expr {
 	case "DenseCopyOf", "VecDenseCopyOf":
 		return []expr{l.copyOf(c, c.Args[0])}
 	}
-	l.refuse(c, "%s is not differentiated: Dot, Inner, Sum, Norm, Trace, Row, Col, NewDense, NewVecDense, DenseCopyOf and VecDenseCopyOf are", types.ExprString(c.Fun))
+	l.refuse(c, "%s is not differentiated: Det, Dot, Inner, LogDet, Sum, Norm, Trace, Row, Col, NewDense, NewVecDense, DenseCopyOf and VecDenseCopyOf are", types.ExprString(c.Fun))
 	return nil
 }
 
@@ -575,6 +577,8 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 		case "MulVec":
 			l.multiply(c, at, c.Args[0], c.Args[1])
 			return none
+		case "SolveVec":
+			return l.solve(c, at)
 		case "AddVec", "SubVec", "MulElemVec", "DivElemVec":
 			x, y := l.vector(c.Args[0]), l.vector(c.Args[1])
 			l.use(c, l.model("Vec"+name), l.receiver(at, makeVector(length(x))), x, y)
@@ -595,7 +599,7 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 			l.use(c, l.model("VecZero"), l.vector(at))
 			return none
 		}
-		l.refuse(c, "%s is not differentiated: AddScaledVec, AddVec, At, AtVec, CopyVec, Dims, DivElemVec, Len, MulElemVec, MulVec, Norm, RawVector, ScaleVec, SetVec, SubVec, T and Zero are", types.ExprString(c.Fun))
+		l.refuse(c, "%s is not differentiated: AddScaledVec, AddVec, At, AtVec, CopyVec, Dims, DivElemVec, Len, MulElemVec, MulVec, Norm, RawVector, ScaleVec, SetVec, SolveVec, SubVec, T and Zero are", types.ExprString(c.Fun))
 	}
 	switch name := f.Name(); name {
 	case "Set":
@@ -606,6 +610,8 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 	case "Mul":
 		l.multiply(c, at, c.Args[0], c.Args[1])
 		return none
+	case "Solve", "Inverse":
+		return l.solve(c, at)
 	case "Add", "Sub", "MulElem", "DivElem":
 		x, y := l.plainMatrix(c, c.Args[0]), l.plainMatrix(c, c.Args[1])
 		l.use(c, l.model("Dense"+name), l.receiver(at, makeMatrix(dims(x, false))), x, y)
@@ -638,7 +644,7 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 		l.use(c, l.model("DenseZero"), m)
 		return none
 	}
-	l.refuse(c, "%s is not differentiated: Add, Apply, At, CloneFrom, Dims, DivElem, Mul, MulElem, Norm, Outer, RawMatrix, RawRowView, RowView, Scale, Set, SetCol, SetRow, Sub, T, Trace and Zero are", types.ExprString(c.Fun))
+	l.refuse(c, "%s is not differentiated: Add, Apply, At, CloneFrom, Dims, DivElem, Inverse, Mul, MulElem, Norm, Outer, RawMatrix, RawRowView, RowView, Scale, Set, SetCol, SetRow, Solve, Sub, T, Trace and Zero are", types.ExprString(c.Fun))
 	return nil
 }
 
@@ -725,13 +731,7 @@ func (l *lowerer) multiply(c *ast.CallExpr, at, x, y ast.Expr) {
 		makes = makeVector(rows)
 	}
 	to := l.receiver(at, makes)
-	for _, m := range []*expr{&a, &b} {
-		if root(*m) == root(to) { // gonum multiplies what they are now
-			old := ref(l.define("old", matrixType, makeMatrix(dims(*m, false))))
-			l.use(c, l.model("DenseCopy"), old, l.header("m", *m))
-			*m = old
-		}
-	}
+	l.apart(c, to, &a, &b)
 	if vector {
 		to = column(to)
 	}

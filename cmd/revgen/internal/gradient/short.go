@@ -236,7 +236,7 @@ func (s *shortener) size(v *variable) (n int, ok bool) {
 	return 0, false
 }
 
-// holds reports whether a condition on integers is known, and what it is.
+// holds reports whether a condition on integers is known, or on a slice that is made, and what it is.
 func (s *shortener) holds(e expr) (yes, known bool) {
 	switch e := e.(type) {
 	case *unary:
@@ -253,6 +253,9 @@ func (s *shortener) holds(e expr) (yes, known bool) {
 				return end, true
 			}
 			return !end, knownX && knownY
+		}
+		if v, ok := e.x.(*reference); ok && isLit(e.y, "nil") && isMake(s.definition(v.v)) {
+			return e.op == token.NEQ, true
 		}
 		x, knownX := s.value(e.x)
 		y, knownY := s.value(e.y)

@@ -412,36 +412,48 @@ type packages struct {
 // newImporter returns an importer for the package in dir. It reads the export data of the
 // packages that this one imports.
 func newImporter(fset *token.FileSet, dir string) (types.Importer, error) {
-	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles", ".")
+	exports, files := map[string]string{}, map[string][]string{}
+	if err := listed(dir, ".", exports, files); err != nil {
+		return nil, err
+	}
+	return &packages{importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		if exports[path] == "" && strings.HasPrefix(path, "revnum/") { // what is written may call it
+			if err := listed(dir, path, exports, files); err != nil {
+				return nil, err
+			}
+		}
+		if exports[path] == "" {
+			return nil, fmt.Errorf("package %s is not built: if go.mod lacks it, run go mod tidy", path)
+		}
+		return os.Open(exports[path])
+	}), files}, nil
+}
+
+// listed notes the export data, and the files, of a package and of those that it imports.
+func listed(dir, pkg string, exports map[string]string, files map[string][]string) error {
+	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles", pkg)
 	cmd.Dir = dir
 	text, err := cmd.Output()
 	if err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
-			return nil, fmt.Errorf("go list in %s: %w\n%s", dir, err, exit.Stderr)
+			return fmt.Errorf("go list in %s: %w\n%s", dir, err, exit.Stderr)
 		}
-		return nil, fmt.Errorf("go list in %s: %w", dir, err)
+		return fmt.Errorf("go list in %s: %w", dir, err)
 	}
-	exports, files := map[string]string{}, map[string][]string{}
 	for d := json.NewDecoder(strings.NewReader(string(text))); ; {
 		var p struct {
 			ImportPath, Export, Dir string
 			GoFiles                 []string
 		}
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
+			return nil
 		} else if err != nil {
-			return nil, err
+			return err
 		}
-		exports[p.ImportPath] = p.Export
+		exports[p.ImportPath], files[p.ImportPath] = p.Export, nil
 		for _, name := range p.GoFiles {
 			files[p.ImportPath] = append(files[p.ImportPath], filepath.Join(p.Dir, name))
 		}
 	}
-	return &packages{importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
-		if exports[path] == "" {
-			return nil, fmt.Errorf("package %s is not built: if go.mod lacks it, run go mod tidy", path)
-		}
-		return os.Open(exports[path])
-	}), files}, nil
 }

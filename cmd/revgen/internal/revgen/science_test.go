@@ -49,6 +49,8 @@ type node struct {
 
 func helper(x float64) float64 { return x }
 
+func choose(x float64) func(float64) float64 { g := act; return g }
+
 func wave(z complex128) float64 { return wave(z*z) }
 
 func rows(a [][]float64) float64 { a[0], a[1] = a[1], a[0]; return a[0][0]*rows(a) }
@@ -96,6 +98,8 @@ var _, _ = rev.ViewSlice[float64], revlinalg.NewDot
 func dotted(x []float64) float64 { s := 0.0; revlinalg.NewDot(&s, mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), x)).Forward(); return s }
 
 var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, mat.Dot, mathext.Digamma, sum
+
+var _ blas64.General
 `
 	fset := token.NewFileSet()
 	imports, err := newImporter(fset, "examples")
@@ -116,7 +120,7 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "(x *mat.Dense) float64 { return f(x) }", "p.go:6:41: f calls itself: its parameters are real numbers, slices and structs"},
 		{gradient + "(x float64) float64 { return again(x, helper) }", "p.go:6:45: again calls itself: its parameters are real numbers, slices and structs"},
 		{gradient + "(x float64) float64 { return wave(complex(x, x)) }", "p.go:6:41: wave calls itself: its parameters are real numbers, slices and structs"},
-		{gradient + "(x []float64) float64 { return rows([][]float64{x, x}) }", "p.go:21:1: rows calls itself, and may not change what a points to: return a number"},
+		{gradient + "(x []float64) float64 { return rows([][]float64{x, x}) }", "p.go:23:1: rows calls itself, and may not change what a points to: return a number"},
 		{gradient + "(x []float64) float64 { l := leaves{}; l.w[0] = x[0]; y := l.w[:1]; return y[0] }", "p.go:6:1: a part of an array in a struct is not differentiated: give the array a name"},
 		{gradient + "(x []float64) float64 { y := append([]float64(nil), x...); z := append(same(nil), x...); return y[0]*z[0] }", "p.go:6:71: append stands alone: write x = append(x, e)"},
 		{gradient + "(x [2]float64) float64 { return f(x) }", "f calls itself, and gets a struct or an array that has derivatives: pass a slice"},
@@ -135,10 +139,16 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "(x float64) float64 { return act(x) }", "p.go:6:36: act is not differentiated: its body is not in this package"},
 		{gradient + "(x float64, g map[int]func(float64) float64) float64 { return g[0](x) }", "p.go:6:69: g[0] is not differentiated: its body is not in this package"},
 		{gradient + "(x []float64) float64 { n := []list{}; n = append(n, list{w: x}); return n[0].w[0] }", "p.go:6:50: append to a slice of p.list is not differentiated"},
+		{gradient + "(x float64) float64 { return mathext.NormalQuantile(x) }", "p.go:6:36: mathext.NormalQuantile is not differentiated: in its source, "},
+		{gradient + "(x float64) float64 { return mathext.NormalQuantile(x) }", "zQSA is a variable of package mathext, which is not exported"},
+		{gradient + "(x float64, s fmt.Stringer) float64 { return x*float64(len(s.String())) }", "p.go:6:66: s.String is a method of an interface, and what that holds is not known: give the variable its type"},
+		{gradient + "(x float64) float64 { g := choose(x); return g(x) }", "p.go:6:34: which function choose returns is not known: return a function literal"},
+		{gradient + "(x float64) float64 { var g func(float64) float64; g = func(y float64) float64 { return x*y }; return g(x) }", "a function in a variable that changes is not differentiated"},
+		{gradient + "(x *mat.Dense) float64 { var r blas64.General; r = x.RawMatrix(); return r.Data[0] }", "write raw := m.RawMatrix()"},
 		{gradient + "(x []float64) float64 { sort.Float64s(x); return x[0] }", "p.go:6:31: sort.Float64s is not differentiated: in its source, "},
 		{gradient + "(x []float64) float64 { return floats.Norm(x, 3) }", "p.go:6:38: this norm is not differentiated: 1, 2 and math.Inf(1) are"},
-		{gradient + "(x *mat.Dense) float64 { return mat.Det(x) }", "p.go:6:39: mat.Det is not differentiated: Dot, "},
-		{gradient + "(x *mat.Dense) float64 { var c mat.Dense; c.Inverse(x); return c.At(0, 0) }", "p.go:6:49: c.Inverse is not differentiated: Add, "},
+		{gradient + "(x *mat.Dense) float64 { return mat.Cond(x, 2) }", "p.go:6:39: mat.Cond is not differentiated: Det, "},
+		{gradient + "(x *mat.Dense) float64 { var c mat.Dense; c.Exp(x); return c.At(0, 0) }", "p.go:6:49: c.Exp is not differentiated: Add, "},
 		{gradient + "(x *mat.Dense) float64 { var c mat.Dense; for range 2 { c.Mul(x, x) }; return c.At(0, 0) }", "p.go:6:63: this has no size here: make it by mat.NewDense(r, c, nil)"},
 		{gradient + "(x *mat.Dense, a mat.Matrix) float64 { return a.At(0, 0) }", "p.go:6:53: a may be of any type: make it a *mat.Dense or a *mat.VecDense"},
 		{gradient + "(x *mat.Dense) float64 { y := []*mat.Dense{x}; return y[0].At(0, 0) }", "p.go:6:1: a vector or a matrix in a struct or a slice of the function's own is not differentiated"},
@@ -185,7 +195,7 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "(x []float64) float64 { type own struct { w []float64; next []own }; l := []own{{w: x}, {w: x}}; y := l[:1]; for range x { y = l[1:]; l[0].w[0] *= 2 }; return y[0].w[0] }", "p.go:6:1: type own contains itself: declare it outside of the function"},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")
-		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\"fmt\"; \"iter\"; \"math\"; \"math/cmplx\"; \"sort\"; \"strconv\"; \"gonum.org/v1/gonum/floats\"; \"gonum.org/v1/gonum/mat\"; \"gonum.org/v1/gonum/mathext\"; \"revnum/rev\"; \"revnum/revlinalg\")\n\n"+c.text+beside, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\"fmt\"; \"iter\"; \"math\"; \"math/cmplx\"; \"sort\"; \"strconv\"; \"gonum.org/v1/gonum/blas/blas64\"; \"gonum.org/v1/gonum/floats\"; \"gonum.org/v1/gonum/mat\"; \"gonum.org/v1/gonum/mathext\"; \"revnum/rev\"; \"revnum/revlinalg\")\n\n"+c.text+beside, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -92,6 +92,57 @@ func raw(p []float64) float64 {
 	return s*c.At(0, 1) + floats.Sum(mat.Col(nil, 1, x))*floats.Norm(mat.Row(nil, 2, &c), 2)
 }
 
+// solved has systems, inverses and determinants, of matrices in place too.
+//
+//revgen:gradient p hessian
+func solved(p []float64) float64 {
+	a := mat.NewDense(3, 3, slices.Clone(p[:9]))
+	for i := range 3 {
+		a.Set(i, i, a.At(i, i)+3)
+	}
+	var x mat.VecDense
+	if err := x.SolveVec(a, mat.NewVecDense(3, p[9:12])); err != nil {
+		return m.NaN()
+	}
+	var inv, z, y mat.Dense
+	if err := inv.Inverse(a); err != nil {
+		return -1
+	}
+	_ = z.Solve(a.T(), &inv)
+	_ = y.Solve(a, mat.NewDense(2, 3, p[3:9]).T())
+	log, sign := mat.LogDet(a)
+	s := mat.Dot(&x, &x) + mat.Det(a) + log*sign + mat.Norm(&z, 2) + mat.Sum(&y)
+	for range 3 {
+		_ = x.SolveVec(a, &x)
+	}
+	_ = a.Inverse(a)
+	none, _ := mat.LogDet(mat.NewDense(2, 2, nil))
+	return s + x.AtVec(0)*a.At(0, 1) + m.Exp(none)
+}
+
+// newton takes the Jacobian's inverse in each step.
+//
+//revgen:gradient p hessian
+func newton(p []float64) float64 {
+	x := mat.NewVecDense(2, []float64{1, 1})
+	j := mat.NewDense(2, 2, nil)
+	f, step := mat.NewVecDense(2, nil), mat.NewVecDense(2, nil)
+	for range 8 {
+		u, v := x.AtVec(0), x.AtVec(1)
+		f.SetVec(0, u*u+v*p[0]-3)
+		f.SetVec(1, v*v*v-u*p[1]-1)
+		j.Set(0, 0, 2*u)
+		j.Set(0, 1, p[0])
+		j.Set(1, 0, -p[1])
+		j.Set(1, 1, 3*v*v)
+		if err := step.SolveVec(j, f); err != nil {
+			return 0
+		}
+		x.SubVec(x, step)
+	}
+	return x.AtVec(0) * x.AtVec(1)
+}
+
 func gaussian(mu, sigma float64) func(float64) float64 {
 	norm := 1 / (sigma * m.Sqrt(2*m.Pi))
 	return func(x float64) float64 {

@@ -20,6 +20,8 @@ func TestBorrowed(t *testing.T) {
 		{"geometry", geometry, geometryGradient, geometryHessVec},
 		{"interpolated", interpolated, interpolatedGradient, interpolatedHessVec},
 		{"raw", raw, rawGradient, rawHessVec},
+		{"solved", solved, solvedGradient, solvedHessVec},
+		{"newton", newton, newtonGradient, newtonHessVec},
 		{"returned", returned, returnedGradient, returnedHessVec},
 		{"iterated", iterated, iteratedGradient, iteratedHessVec},
 		{"interfaces", interfaces, interfacesGradient, interfacesHessVec},
