@@ -2,7 +2,10 @@
 // docs/revgen.md says what functions may contain.
 //
 //	lower.go, calls.go  syntax to statements (ir.go), with calls inlined and one way out
+//	closure.go          functions that functions return, and loops over functions
+//	foreign.go          functions of other packages
 //	gonum.go, models/   calls of gonum
+//	solve.go            systems, inverses and determinants
 //	short.go            short slices to locals
 //	common.go           values that come twice
 //	analysis.go         which memory is shared, changes, and depends on the variables
@@ -24,6 +27,7 @@
 //	derive.go           the derivatives of package math
 //	complex.go          complex numbers, as their parts
 //	write.go            statements to Go
+//	imports.go          the names of packages in what is written
 package gradient
 
 import (
