@@ -376,38 +376,38 @@ DATA constants<>+2272(SB)/8, $0x0000000000000432
 DATA constants<>+2280(SB)/8, $0x0000000000000432
 DATA constants<>+2288(SB)/8, $0x0000000000000432
 DATA constants<>+2296(SB)/8, $0x0000000000000432
-DATA constants<>+2304(SB)/4, $0x3fb8aa3b
-DATA constants<>+2308(SB)/4, $0x3fb8aa3b
-DATA constants<>+2312(SB)/4, $0x3fb8aa3b
-DATA constants<>+2316(SB)/4, $0x3fb8aa3b
-DATA constants<>+2320(SB)/4, $0x3fb8aa3b
-DATA constants<>+2324(SB)/4, $0x3fb8aa3b
-DATA constants<>+2328(SB)/4, $0x3fb8aa3b
-DATA constants<>+2332(SB)/4, $0x3fb8aa3b
-DATA constants<>+2336(SB)/4, $0x3fb8aa3b
-DATA constants<>+2340(SB)/4, $0x3fb8aa3b
-DATA constants<>+2344(SB)/4, $0x3fb8aa3b
-DATA constants<>+2348(SB)/4, $0x3fb8aa3b
-DATA constants<>+2352(SB)/4, $0x3fb8aa3b
-DATA constants<>+2356(SB)/4, $0x3fb8aa3b
-DATA constants<>+2360(SB)/4, $0x3fb8aa3b
-DATA constants<>+2364(SB)/4, $0x3fb8aa3b
-DATA constants<>+2368(SB)/4, $0x49c007f0
-DATA constants<>+2372(SB)/4, $0x49c007f0
-DATA constants<>+2376(SB)/4, $0x49c007f0
-DATA constants<>+2380(SB)/4, $0x49c007f0
-DATA constants<>+2384(SB)/4, $0x49c007f0
-DATA constants<>+2388(SB)/4, $0x49c007f0
-DATA constants<>+2392(SB)/4, $0x49c007f0
-DATA constants<>+2396(SB)/4, $0x49c007f0
-DATA constants<>+2400(SB)/4, $0x49c007f0
-DATA constants<>+2404(SB)/4, $0x49c007f0
-DATA constants<>+2408(SB)/4, $0x49c007f0
-DATA constants<>+2412(SB)/4, $0x49c007f0
-DATA constants<>+2416(SB)/4, $0x49c007f0
-DATA constants<>+2420(SB)/4, $0x49c007f0
-DATA constants<>+2424(SB)/4, $0x49c007f0
-DATA constants<>+2428(SB)/4, $0x49c007f0
+DATA constants<>+2304(SB)/4, $0x49c007f0
+DATA constants<>+2308(SB)/4, $0x49c007f0
+DATA constants<>+2312(SB)/4, $0x49c007f0
+DATA constants<>+2316(SB)/4, $0x49c007f0
+DATA constants<>+2320(SB)/4, $0x49c007f0
+DATA constants<>+2324(SB)/4, $0x49c007f0
+DATA constants<>+2328(SB)/4, $0x49c007f0
+DATA constants<>+2332(SB)/4, $0x49c007f0
+DATA constants<>+2336(SB)/4, $0x49c007f0
+DATA constants<>+2340(SB)/4, $0x49c007f0
+DATA constants<>+2344(SB)/4, $0x49c007f0
+DATA constants<>+2348(SB)/4, $0x49c007f0
+DATA constants<>+2352(SB)/4, $0x49c007f0
+DATA constants<>+2356(SB)/4, $0x49c007f0
+DATA constants<>+2360(SB)/4, $0x49c007f0
+DATA constants<>+2364(SB)/4, $0x49c007f0
+DATA constants<>+2368(SB)/4, $0x3fb8aa3b
+DATA constants<>+2372(SB)/4, $0x3fb8aa3b
+DATA constants<>+2376(SB)/4, $0x3fb8aa3b
+DATA constants<>+2380(SB)/4, $0x3fb8aa3b
+DATA constants<>+2384(SB)/4, $0x3fb8aa3b
+DATA constants<>+2388(SB)/4, $0x3fb8aa3b
+DATA constants<>+2392(SB)/4, $0x3fb8aa3b
+DATA constants<>+2396(SB)/4, $0x3fb8aa3b
+DATA constants<>+2400(SB)/4, $0x3fb8aa3b
+DATA constants<>+2404(SB)/4, $0x3fb8aa3b
+DATA constants<>+2408(SB)/4, $0x3fb8aa3b
+DATA constants<>+2412(SB)/4, $0x3fb8aa3b
+DATA constants<>+2416(SB)/4, $0x3fb8aa3b
+DATA constants<>+2420(SB)/4, $0x3fb8aa3b
+DATA constants<>+2424(SB)/4, $0x3fb8aa3b
+DATA constants<>+2428(SB)/4, $0x3fb8aa3b
 DATA constants<>+2432(SB)/4, $0x3f317218
 DATA constants<>+2436(SB)/4, $0x3f317218
 DATA constants<>+2440(SB)/4, $0x3f317218
@@ -1240,2791 +1240,2887 @@ DATA constants<>+7328(SB)/8, $0xb91f1976b7ed9000
 DATA constants<>+7336(SB)/8, $0xb91f1976b7ed9000
 DATA constants<>+7344(SB)/8, $0xb91f1976b7ed9000
 DATA constants<>+7352(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+7360(SB)/8, $0xbfe0000000000000
-DATA constants<>+7368(SB)/8, $0xbfe0000000000000
-DATA constants<>+7376(SB)/8, $0xbfe0000000000000
-DATA constants<>+7384(SB)/8, $0xbfe0000000000000
-DATA constants<>+7392(SB)/8, $0xbfe0000000000000
-DATA constants<>+7400(SB)/8, $0xbfe0000000000000
-DATA constants<>+7408(SB)/8, $0xbfe0000000000000
-DATA constants<>+7416(SB)/8, $0xbfe0000000000000
-DATA constants<>+7424(SB)/8, $0x0000000000000001
-DATA constants<>+7432(SB)/8, $0x0000000000000001
-DATA constants<>+7440(SB)/8, $0x0000000000000001
-DATA constants<>+7448(SB)/8, $0x0000000000000001
-DATA constants<>+7456(SB)/8, $0x0000000000000001
-DATA constants<>+7464(SB)/8, $0x0000000000000001
-DATA constants<>+7472(SB)/8, $0x0000000000000001
-DATA constants<>+7480(SB)/8, $0x0000000000000001
-DATA constants<>+7488(SB)/4, $0x48000000
-DATA constants<>+7492(SB)/4, $0x48000000
-DATA constants<>+7496(SB)/4, $0x48000000
-DATA constants<>+7500(SB)/4, $0x48000000
-DATA constants<>+7504(SB)/4, $0x48000000
-DATA constants<>+7508(SB)/4, $0x48000000
-DATA constants<>+7512(SB)/4, $0x48000000
-DATA constants<>+7516(SB)/4, $0x48000000
-DATA constants<>+7520(SB)/4, $0x48000000
-DATA constants<>+7524(SB)/4, $0x48000000
-DATA constants<>+7528(SB)/4, $0x48000000
-DATA constants<>+7532(SB)/4, $0x48000000
-DATA constants<>+7536(SB)/4, $0x48000000
-DATA constants<>+7540(SB)/4, $0x48000000
-DATA constants<>+7544(SB)/4, $0x48000000
-DATA constants<>+7548(SB)/4, $0x48000000
-DATA constants<>+7552(SB)/4, $0x3f22f983
-DATA constants<>+7556(SB)/4, $0x3f22f983
-DATA constants<>+7560(SB)/4, $0x3f22f983
-DATA constants<>+7564(SB)/4, $0x3f22f983
-DATA constants<>+7568(SB)/4, $0x3f22f983
-DATA constants<>+7572(SB)/4, $0x3f22f983
-DATA constants<>+7576(SB)/4, $0x3f22f983
-DATA constants<>+7580(SB)/4, $0x3f22f983
-DATA constants<>+7584(SB)/4, $0x3f22f983
-DATA constants<>+7588(SB)/4, $0x3f22f983
-DATA constants<>+7592(SB)/4, $0x3f22f983
-DATA constants<>+7596(SB)/4, $0x3f22f983
-DATA constants<>+7600(SB)/4, $0x3f22f983
-DATA constants<>+7604(SB)/4, $0x3f22f983
-DATA constants<>+7608(SB)/4, $0x3f22f983
-DATA constants<>+7612(SB)/4, $0x3f22f983
-DATA constants<>+7616(SB)/4, $0x4b400000
-DATA constants<>+7620(SB)/4, $0x4b400000
-DATA constants<>+7624(SB)/4, $0x4b400000
-DATA constants<>+7628(SB)/4, $0x4b400000
-DATA constants<>+7632(SB)/4, $0x4b400000
-DATA constants<>+7636(SB)/4, $0x4b400000
-DATA constants<>+7640(SB)/4, $0x4b400000
-DATA constants<>+7644(SB)/4, $0x4b400000
-DATA constants<>+7648(SB)/4, $0x4b400000
-DATA constants<>+7652(SB)/4, $0x4b400000
-DATA constants<>+7656(SB)/4, $0x4b400000
-DATA constants<>+7660(SB)/4, $0x4b400000
-DATA constants<>+7664(SB)/4, $0x4b400000
-DATA constants<>+7668(SB)/4, $0x4b400000
-DATA constants<>+7672(SB)/4, $0x4b400000
-DATA constants<>+7676(SB)/4, $0x4b400000
-DATA constants<>+7680(SB)/4, $0x3fc90fdb
-DATA constants<>+7684(SB)/4, $0x3fc90fdb
-DATA constants<>+7688(SB)/4, $0x3fc90fdb
-DATA constants<>+7692(SB)/4, $0x3fc90fdb
-DATA constants<>+7696(SB)/4, $0x3fc90fdb
-DATA constants<>+7700(SB)/4, $0x3fc90fdb
-DATA constants<>+7704(SB)/4, $0x3fc90fdb
-DATA constants<>+7708(SB)/4, $0x3fc90fdb
-DATA constants<>+7712(SB)/4, $0x3fc90fdb
-DATA constants<>+7716(SB)/4, $0x3fc90fdb
-DATA constants<>+7720(SB)/4, $0x3fc90fdb
-DATA constants<>+7724(SB)/4, $0x3fc90fdb
-DATA constants<>+7728(SB)/4, $0x3fc90fdb
-DATA constants<>+7732(SB)/4, $0x3fc90fdb
-DATA constants<>+7736(SB)/4, $0x3fc90fdb
-DATA constants<>+7740(SB)/4, $0x3fc90fdb
-DATA constants<>+7744(SB)/4, $0xb33bbd2e
-DATA constants<>+7748(SB)/4, $0xb33bbd2e
-DATA constants<>+7752(SB)/4, $0xb33bbd2e
-DATA constants<>+7756(SB)/4, $0xb33bbd2e
-DATA constants<>+7760(SB)/4, $0xb33bbd2e
-DATA constants<>+7764(SB)/4, $0xb33bbd2e
-DATA constants<>+7768(SB)/4, $0xb33bbd2e
-DATA constants<>+7772(SB)/4, $0xb33bbd2e
-DATA constants<>+7776(SB)/4, $0xb33bbd2e
-DATA constants<>+7780(SB)/4, $0xb33bbd2e
-DATA constants<>+7784(SB)/4, $0xb33bbd2e
-DATA constants<>+7788(SB)/4, $0xb33bbd2e
-DATA constants<>+7792(SB)/4, $0xb33bbd2e
-DATA constants<>+7796(SB)/4, $0xb33bbd2e
-DATA constants<>+7800(SB)/4, $0xb33bbd2e
-DATA constants<>+7804(SB)/4, $0xb33bbd2e
-DATA constants<>+7808(SB)/4, $0xa6f72ced
-DATA constants<>+7812(SB)/4, $0xa6f72ced
-DATA constants<>+7816(SB)/4, $0xa6f72ced
-DATA constants<>+7820(SB)/4, $0xa6f72ced
-DATA constants<>+7824(SB)/4, $0xa6f72ced
-DATA constants<>+7828(SB)/4, $0xa6f72ced
-DATA constants<>+7832(SB)/4, $0xa6f72ced
-DATA constants<>+7836(SB)/4, $0xa6f72ced
-DATA constants<>+7840(SB)/4, $0xa6f72ced
-DATA constants<>+7844(SB)/4, $0xa6f72ced
-DATA constants<>+7848(SB)/4, $0xa6f72ced
-DATA constants<>+7852(SB)/4, $0xa6f72ced
-DATA constants<>+7856(SB)/4, $0xa6f72ced
-DATA constants<>+7860(SB)/4, $0xa6f72ced
-DATA constants<>+7864(SB)/4, $0xa6f72ced
-DATA constants<>+7868(SB)/4, $0xa6f72ced
-DATA constants<>+7872(SB)/4, $0xb94c924d
-DATA constants<>+7876(SB)/4, $0xb94c924d
-DATA constants<>+7880(SB)/4, $0xb94c924d
-DATA constants<>+7884(SB)/4, $0xb94c924d
-DATA constants<>+7888(SB)/4, $0xb94c924d
-DATA constants<>+7892(SB)/4, $0xb94c924d
-DATA constants<>+7896(SB)/4, $0xb94c924d
-DATA constants<>+7900(SB)/4, $0xb94c924d
-DATA constants<>+7904(SB)/4, $0xb94c924d
-DATA constants<>+7908(SB)/4, $0xb94c924d
-DATA constants<>+7912(SB)/4, $0xb94c924d
-DATA constants<>+7916(SB)/4, $0xb94c924d
-DATA constants<>+7920(SB)/4, $0xb94c924d
-DATA constants<>+7924(SB)/4, $0xb94c924d
-DATA constants<>+7928(SB)/4, $0xb94c924d
-DATA constants<>+7932(SB)/4, $0xb94c924d
-DATA constants<>+7936(SB)/4, $0x3c08836b
-DATA constants<>+7940(SB)/4, $0x3c08836b
-DATA constants<>+7944(SB)/4, $0x3c08836b
-DATA constants<>+7948(SB)/4, $0x3c08836b
-DATA constants<>+7952(SB)/4, $0x3c08836b
-DATA constants<>+7956(SB)/4, $0x3c08836b
-DATA constants<>+7960(SB)/4, $0x3c08836b
-DATA constants<>+7964(SB)/4, $0x3c08836b
-DATA constants<>+7968(SB)/4, $0x3c08836b
-DATA constants<>+7972(SB)/4, $0x3c08836b
-DATA constants<>+7976(SB)/4, $0x3c08836b
-DATA constants<>+7980(SB)/4, $0x3c08836b
-DATA constants<>+7984(SB)/4, $0x3c08836b
-DATA constants<>+7988(SB)/4, $0x3c08836b
-DATA constants<>+7992(SB)/4, $0x3c08836b
-DATA constants<>+7996(SB)/4, $0x3c08836b
-DATA constants<>+8000(SB)/4, $0xbe2aaaa2
-DATA constants<>+8004(SB)/4, $0xbe2aaaa2
-DATA constants<>+8008(SB)/4, $0xbe2aaaa2
-DATA constants<>+8012(SB)/4, $0xbe2aaaa2
-DATA constants<>+8016(SB)/4, $0xbe2aaaa2
-DATA constants<>+8020(SB)/4, $0xbe2aaaa2
-DATA constants<>+8024(SB)/4, $0xbe2aaaa2
-DATA constants<>+8028(SB)/4, $0xbe2aaaa2
-DATA constants<>+8032(SB)/4, $0xbe2aaaa2
-DATA constants<>+8036(SB)/4, $0xbe2aaaa2
-DATA constants<>+8040(SB)/4, $0xbe2aaaa2
-DATA constants<>+8044(SB)/4, $0xbe2aaaa2
-DATA constants<>+8048(SB)/4, $0xbe2aaaa2
-DATA constants<>+8052(SB)/4, $0xbe2aaaa2
-DATA constants<>+8056(SB)/4, $0xbe2aaaa2
-DATA constants<>+8060(SB)/4, $0xbe2aaaa2
-DATA constants<>+8064(SB)/4, $0x37ccf23c
-DATA constants<>+8068(SB)/4, $0x37ccf23c
-DATA constants<>+8072(SB)/4, $0x37ccf23c
-DATA constants<>+8076(SB)/4, $0x37ccf23c
-DATA constants<>+8080(SB)/4, $0x37ccf23c
-DATA constants<>+8084(SB)/4, $0x37ccf23c
-DATA constants<>+8088(SB)/4, $0x37ccf23c
-DATA constants<>+8092(SB)/4, $0x37ccf23c
-DATA constants<>+8096(SB)/4, $0x37ccf23c
-DATA constants<>+8100(SB)/4, $0x37ccf23c
-DATA constants<>+8104(SB)/4, $0x37ccf23c
-DATA constants<>+8108(SB)/4, $0x37ccf23c
-DATA constants<>+8112(SB)/4, $0x37ccf23c
-DATA constants<>+8116(SB)/4, $0x37ccf23c
-DATA constants<>+8120(SB)/4, $0x37ccf23c
-DATA constants<>+8124(SB)/4, $0x37ccf23c
-DATA constants<>+8128(SB)/4, $0xbab60610
-DATA constants<>+8132(SB)/4, $0xbab60610
-DATA constants<>+8136(SB)/4, $0xbab60610
-DATA constants<>+8140(SB)/4, $0xbab60610
-DATA constants<>+8144(SB)/4, $0xbab60610
-DATA constants<>+8148(SB)/4, $0xbab60610
-DATA constants<>+8152(SB)/4, $0xbab60610
-DATA constants<>+8156(SB)/4, $0xbab60610
-DATA constants<>+8160(SB)/4, $0xbab60610
-DATA constants<>+8164(SB)/4, $0xbab60610
-DATA constants<>+8168(SB)/4, $0xbab60610
-DATA constants<>+8172(SB)/4, $0xbab60610
-DATA constants<>+8176(SB)/4, $0xbab60610
-DATA constants<>+8180(SB)/4, $0xbab60610
-DATA constants<>+8184(SB)/4, $0xbab60610
-DATA constants<>+8188(SB)/4, $0xbab60610
-DATA constants<>+8192(SB)/4, $0x3d2aaaa5
-DATA constants<>+8196(SB)/4, $0x3d2aaaa5
-DATA constants<>+8200(SB)/4, $0x3d2aaaa5
-DATA constants<>+8204(SB)/4, $0x3d2aaaa5
-DATA constants<>+8208(SB)/4, $0x3d2aaaa5
-DATA constants<>+8212(SB)/4, $0x3d2aaaa5
-DATA constants<>+8216(SB)/4, $0x3d2aaaa5
-DATA constants<>+8220(SB)/4, $0x3d2aaaa5
-DATA constants<>+8224(SB)/4, $0x3d2aaaa5
-DATA constants<>+8228(SB)/4, $0x3d2aaaa5
-DATA constants<>+8232(SB)/4, $0x3d2aaaa5
-DATA constants<>+8236(SB)/4, $0x3d2aaaa5
-DATA constants<>+8240(SB)/4, $0x3d2aaaa5
-DATA constants<>+8244(SB)/4, $0x3d2aaaa5
-DATA constants<>+8248(SB)/4, $0x3d2aaaa5
-DATA constants<>+8252(SB)/4, $0x3d2aaaa5
-DATA constants<>+8256(SB)/4, $0x00000001
-DATA constants<>+8260(SB)/4, $0x00000001
-DATA constants<>+8264(SB)/4, $0x00000001
-DATA constants<>+8268(SB)/4, $0x00000001
-DATA constants<>+8272(SB)/4, $0x00000001
-DATA constants<>+8276(SB)/4, $0x00000001
-DATA constants<>+8280(SB)/4, $0x00000001
-DATA constants<>+8284(SB)/4, $0x00000001
-DATA constants<>+8288(SB)/4, $0x00000001
-DATA constants<>+8292(SB)/4, $0x00000001
-DATA constants<>+8296(SB)/4, $0x00000001
-DATA constants<>+8300(SB)/4, $0x00000001
-DATA constants<>+8304(SB)/4, $0x00000001
-DATA constants<>+8308(SB)/4, $0x00000001
-DATA constants<>+8312(SB)/4, $0x00000001
-DATA constants<>+8316(SB)/4, $0x00000001
-DATA constants<>+8320(SB)/8, $0x4338000000000001
-DATA constants<>+8328(SB)/8, $0x4338000000000001
-DATA constants<>+8336(SB)/8, $0x4338000000000001
-DATA constants<>+8344(SB)/8, $0x4338000000000001
-DATA constants<>+8352(SB)/8, $0x4338000000000001
-DATA constants<>+8360(SB)/8, $0x4338000000000001
-DATA constants<>+8368(SB)/8, $0x4338000000000001
-DATA constants<>+8376(SB)/8, $0x4338000000000001
-DATA constants<>+8384(SB)/4, $0x4b400001
-DATA constants<>+8388(SB)/4, $0x4b400001
-DATA constants<>+8392(SB)/4, $0x4b400001
-DATA constants<>+8396(SB)/4, $0x4b400001
-DATA constants<>+8400(SB)/4, $0x4b400001
-DATA constants<>+8404(SB)/4, $0x4b400001
-DATA constants<>+8408(SB)/4, $0x4b400001
-DATA constants<>+8412(SB)/4, $0x4b400001
-DATA constants<>+8416(SB)/4, $0x4b400001
-DATA constants<>+8420(SB)/4, $0x4b400001
-DATA constants<>+8424(SB)/4, $0x4b400001
-DATA constants<>+8428(SB)/4, $0x4b400001
-DATA constants<>+8432(SB)/4, $0x4b400001
-DATA constants<>+8436(SB)/4, $0x4b400001
-DATA constants<>+8440(SB)/4, $0x4b400001
-DATA constants<>+8444(SB)/4, $0x4b400001
-DATA constants<>+8448(SB)/8, $0x3ff0000000000000
-DATA constants<>+8456(SB)/8, $0x3ff172b83c7d517b
-DATA constants<>+8464(SB)/8, $0x3ff306fe0a31b715
-DATA constants<>+8472(SB)/8, $0x3ff4bfdad5362a27
-DATA constants<>+8480(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8488(SB)/8, $0x3ff8ace5422aa0db
-DATA constants<>+8496(SB)/8, $0x3ffae89f995ad3ad
-DATA constants<>+8504(SB)/8, $0x3ffd5818dcfba487
-DATA constants<>+8512(SB)/8, $0x0000000000000000
-DATA constants<>+8520(SB)/8, $0xbc819041bc819041
-DATA constants<>+8528(SB)/8, $0x3c86f46b3c86f46b
-DATA constants<>+8536(SB)/8, $0x3c7d43973c7d4397
-DATA constants<>+8544(SB)/8, $0xbc9bdd33bc9bdd33
-DATA constants<>+8552(SB)/8, $0x3c96e9f13c96e9f1
-DATA constants<>+8560(SB)/8, $0x3c97a1cd3c97a1cd
-DATA constants<>+8568(SB)/8, $0x3c82ed033c82ed03
-DATA constants<>+8576(SB)/8, $0x4050000000000000
-DATA constants<>+8584(SB)/8, $0x4050000000000000
-DATA constants<>+8592(SB)/8, $0x4050000000000000
-DATA constants<>+8600(SB)/8, $0x4050000000000000
-DATA constants<>+8608(SB)/8, $0x4050000000000000
-DATA constants<>+8616(SB)/8, $0x4050000000000000
-DATA constants<>+8624(SB)/8, $0x4050000000000000
-DATA constants<>+8632(SB)/8, $0x4050000000000000
-DATA constants<>+8640(SB)/4, $0x00000000
-DATA constants<>+8644(SB)/4, $0x3c7d517b
-DATA constants<>+8648(SB)/4, $0x0a31b715
-DATA constants<>+8652(SB)/4, $0xd5362a27
-DATA constants<>+8656(SB)/4, $0x667f3bcd
-DATA constants<>+8660(SB)/4, $0x422aa0db
-DATA constants<>+8664(SB)/4, $0x995ad3ad
-DATA constants<>+8668(SB)/4, $0xdcfba487
-DATA constants<>+8672(SB)/4, $0x00000000
-DATA constants<>+8676(SB)/4, $0x3c7d517b
-DATA constants<>+8680(SB)/4, $0x0a31b715
-DATA constants<>+8684(SB)/4, $0xd5362a27
-DATA constants<>+8688(SB)/4, $0x667f3bcd
-DATA constants<>+8692(SB)/4, $0x422aa0db
-DATA constants<>+8696(SB)/4, $0x995ad3ad
-DATA constants<>+8700(SB)/4, $0xdcfba487
-DATA constants<>+8704(SB)/4, $0x3ff00000
-DATA constants<>+8708(SB)/4, $0x3ff172b8
-DATA constants<>+8712(SB)/4, $0x3ff306fe
-DATA constants<>+8716(SB)/4, $0x3ff4bfda
-DATA constants<>+8720(SB)/4, $0x3ff6a09e
-DATA constants<>+8724(SB)/4, $0x3ff8ace5
-DATA constants<>+8728(SB)/4, $0x3ffae89f
-DATA constants<>+8732(SB)/4, $0x3ffd5818
-DATA constants<>+8736(SB)/4, $0x3ff00000
-DATA constants<>+8740(SB)/4, $0x3ff172b8
-DATA constants<>+8744(SB)/4, $0x3ff306fe
-DATA constants<>+8748(SB)/4, $0x3ff4bfda
-DATA constants<>+8752(SB)/4, $0x3ff6a09e
-DATA constants<>+8756(SB)/4, $0x3ff8ace5
-DATA constants<>+8760(SB)/4, $0x3ffae89f
-DATA constants<>+8764(SB)/4, $0x3ffd5818
-DATA constants<>+8768(SB)/4, $0x00000000
-DATA constants<>+8772(SB)/4, $0xbc819041
-DATA constants<>+8776(SB)/4, $0x3c86f46b
-DATA constants<>+8780(SB)/4, $0x3c7d4397
-DATA constants<>+8784(SB)/4, $0xbc9bdd33
-DATA constants<>+8788(SB)/4, $0x3c96e9f1
-DATA constants<>+8792(SB)/4, $0x3c97a1cd
-DATA constants<>+8796(SB)/4, $0x3c82ed03
-DATA constants<>+8800(SB)/4, $0x00000000
-DATA constants<>+8804(SB)/4, $0xbc819041
-DATA constants<>+8808(SB)/4, $0x3c86f46b
-DATA constants<>+8812(SB)/4, $0x3c7d4397
-DATA constants<>+8816(SB)/4, $0xbc9bdd33
-DATA constants<>+8820(SB)/4, $0x3c96e9f1
-DATA constants<>+8824(SB)/4, $0x3c97a1cd
-DATA constants<>+8828(SB)/4, $0x3c82ed03
-DATA constants<>+8832(SB)/4, $0x42800000
-DATA constants<>+8836(SB)/4, $0x42800000
-DATA constants<>+8840(SB)/4, $0x42800000
-DATA constants<>+8844(SB)/4, $0x42800000
-DATA constants<>+8848(SB)/4, $0x42800000
-DATA constants<>+8852(SB)/4, $0x42800000
-DATA constants<>+8856(SB)/4, $0x42800000
-DATA constants<>+8860(SB)/4, $0x42800000
-DATA constants<>+8864(SB)/4, $0x42800000
-DATA constants<>+8868(SB)/4, $0x42800000
-DATA constants<>+8872(SB)/4, $0x42800000
-DATA constants<>+8876(SB)/4, $0x42800000
-DATA constants<>+8880(SB)/4, $0x42800000
-DATA constants<>+8884(SB)/4, $0x42800000
-DATA constants<>+8888(SB)/4, $0x42800000
-DATA constants<>+8892(SB)/4, $0x42800000
-DATA constants<>+8896(SB)/8, $0x4000000000000000
-DATA constants<>+8904(SB)/8, $0x4000000000000000
-DATA constants<>+8912(SB)/8, $0x4000000000000000
-DATA constants<>+8920(SB)/8, $0x4000000000000000
-DATA constants<>+8928(SB)/8, $0x4000000000000000
-DATA constants<>+8936(SB)/8, $0x4000000000000000
-DATA constants<>+8944(SB)/8, $0x4000000000000000
-DATA constants<>+8952(SB)/8, $0x4000000000000000
-DATA constants<>+8960(SB)/8, $0x0000000003530422
-DATA constants<>+8968(SB)/8, $0x0000000003530422
-DATA constants<>+8976(SB)/8, $0x0000000003530422
-DATA constants<>+8984(SB)/8, $0x0000000003530422
-DATA constants<>+8992(SB)/8, $0x0000000003530422
-DATA constants<>+9000(SB)/8, $0x0000000003530422
-DATA constants<>+9008(SB)/8, $0x0000000003530422
-DATA constants<>+9016(SB)/8, $0x0000000003530422
-DATA constants<>+9024(SB)/8, $0x403b800000000000
-DATA constants<>+9032(SB)/8, $0x403b800000000000
-DATA constants<>+9040(SB)/8, $0x403b800000000000
-DATA constants<>+9048(SB)/8, $0x403b800000000000
-DATA constants<>+9056(SB)/8, $0x403b800000000000
-DATA constants<>+9064(SB)/8, $0x403b800000000000
-DATA constants<>+9072(SB)/8, $0x403b800000000000
-DATA constants<>+9080(SB)/8, $0x403b800000000000
-DATA constants<>+9088(SB)/8, $0x4018000000000000
-DATA constants<>+9096(SB)/8, $0x4018000000000000
-DATA constants<>+9104(SB)/8, $0x4018000000000000
-DATA constants<>+9112(SB)/8, $0x4018000000000000
-DATA constants<>+9120(SB)/8, $0x4018000000000000
-DATA constants<>+9128(SB)/8, $0x4018000000000000
-DATA constants<>+9136(SB)/8, $0x4018000000000000
-DATA constants<>+9144(SB)/8, $0x4018000000000000
-DATA constants<>+9152(SB)/8, $0x400c000000000000
-DATA constants<>+9160(SB)/8, $0x400c000000000000
-DATA constants<>+9168(SB)/8, $0x400c000000000000
-DATA constants<>+9176(SB)/8, $0x400c000000000000
-DATA constants<>+9184(SB)/8, $0x400c000000000000
-DATA constants<>+9192(SB)/8, $0x400c000000000000
-DATA constants<>+9200(SB)/8, $0x400c000000000000
-DATA constants<>+9208(SB)/8, $0x400c000000000000
-DATA constants<>+9216(SB)/8, $0x3db541c5d77c023e
-DATA constants<>+9224(SB)/8, $0x3db541c5d77c023e
-DATA constants<>+9232(SB)/8, $0x3db541c5d77c023e
-DATA constants<>+9240(SB)/8, $0x3db541c5d77c023e
-DATA constants<>+9248(SB)/8, $0x3db541c5d77c023e
-DATA constants<>+9256(SB)/8, $0x3db541c5d77c023e
-DATA constants<>+9264(SB)/8, $0x3db541c5d77c023e
-DATA constants<>+9272(SB)/8, $0x3db541c5d77c023e
-DATA constants<>+9280(SB)/8, $0x3e05609351516457
-DATA constants<>+9288(SB)/8, $0x3e05609351516457
-DATA constants<>+9296(SB)/8, $0x3e05609351516457
-DATA constants<>+9304(SB)/8, $0x3e05609351516457
-DATA constants<>+9312(SB)/8, $0x3e05609351516457
-DATA constants<>+9320(SB)/8, $0x3e05609351516457
-DATA constants<>+9328(SB)/8, $0x3e05609351516457
-DATA constants<>+9336(SB)/8, $0x3e05609351516457
-DATA constants<>+9344(SB)/8, $0x3e1c90255c729014
-DATA constants<>+9352(SB)/8, $0x3e1c90255c729014
-DATA constants<>+9360(SB)/8, $0x3e1c90255c729014
-DATA constants<>+9368(SB)/8, $0x3e1c90255c729014
-DATA constants<>+9376(SB)/8, $0x3e1c90255c729014
-DATA constants<>+9384(SB)/8, $0x3e1c90255c729014
-DATA constants<>+9392(SB)/8, $0x3e1c90255c729014
-DATA constants<>+9400(SB)/8, $0x3e1c90255c729014
-DATA constants<>+9408(SB)/8, $0xbe473ed58bc0ef13
-DATA constants<>+9416(SB)/8, $0xbe473ed58bc0ef13
-DATA constants<>+9424(SB)/8, $0xbe473ed58bc0ef13
-DATA constants<>+9432(SB)/8, $0xbe473ed58bc0ef13
-DATA constants<>+9440(SB)/8, $0xbe473ed58bc0ef13
-DATA constants<>+9448(SB)/8, $0xbe473ed58bc0ef13
-DATA constants<>+9456(SB)/8, $0xbe473ed58bc0ef13
-DATA constants<>+9464(SB)/8, $0xbe473ed58bc0ef13
-DATA constants<>+9472(SB)/8, $0xbe590b110b2d71cf
-DATA constants<>+9480(SB)/8, $0xbe590b110b2d71cf
-DATA constants<>+9488(SB)/8, $0xbe590b110b2d71cf
-DATA constants<>+9496(SB)/8, $0xbe590b110b2d71cf
-DATA constants<>+9504(SB)/8, $0xbe590b110b2d71cf
-DATA constants<>+9512(SB)/8, $0xbe590b110b2d71cf
-DATA constants<>+9520(SB)/8, $0xbe590b110b2d71cf
-DATA constants<>+9528(SB)/8, $0xbe590b110b2d71cf
-DATA constants<>+9536(SB)/8, $0xbe995eee14541ec3
-DATA constants<>+9544(SB)/8, $0xbe995eee14541ec3
-DATA constants<>+9552(SB)/8, $0xbe995eee14541ec3
-DATA constants<>+9560(SB)/8, $0xbe995eee14541ec3
-DATA constants<>+9568(SB)/8, $0xbe995eee14541ec3
-DATA constants<>+9576(SB)/8, $0xbe995eee14541ec3
-DATA constants<>+9584(SB)/8, $0xbe995eee14541ec3
-DATA constants<>+9592(SB)/8, $0xbe995eee14541ec3
-DATA constants<>+9600(SB)/8, $0xbee149803f98faf8
-DATA constants<>+9608(SB)/8, $0xbee149803f98faf8
-DATA constants<>+9616(SB)/8, $0xbee149803f98faf8
-DATA constants<>+9624(SB)/8, $0xbee149803f98faf8
-DATA constants<>+9632(SB)/8, $0xbee149803f98faf8
-DATA constants<>+9640(SB)/8, $0xbee149803f98faf8
-DATA constants<>+9648(SB)/8, $0xbee149803f98faf8
-DATA constants<>+9656(SB)/8, $0xbee149803f98faf8
-DATA constants<>+9664(SB)/8, $0xbf2460cc132b85b0
-DATA constants<>+9672(SB)/8, $0xbf2460cc132b85b0
-DATA constants<>+9680(SB)/8, $0xbf2460cc132b85b0
-DATA constants<>+9688(SB)/8, $0xbf2460cc132b85b0
-DATA constants<>+9696(SB)/8, $0xbf2460cc132b85b0
-DATA constants<>+9704(SB)/8, $0xbf2460cc132b85b0
-DATA constants<>+9712(SB)/8, $0xbf2460cc132b85b0
-DATA constants<>+9720(SB)/8, $0xbf2460cc132b85b0
-DATA constants<>+9728(SB)/8, $0xbf65e5d794135b35
-DATA constants<>+9736(SB)/8, $0xbf65e5d794135b35
-DATA constants<>+9744(SB)/8, $0xbf65e5d794135b35
-DATA constants<>+9752(SB)/8, $0xbf65e5d794135b35
-DATA constants<>+9760(SB)/8, $0xbf65e5d794135b35
-DATA constants<>+9768(SB)/8, $0xbf65e5d794135b35
-DATA constants<>+9776(SB)/8, $0xbf65e5d794135b35
-DATA constants<>+9784(SB)/8, $0xbf65e5d794135b35
-DATA constants<>+9792(SB)/8, $0xbfa5285d2eae8268
-DATA constants<>+9800(SB)/8, $0xbfa5285d2eae8268
-DATA constants<>+9808(SB)/8, $0xbfa5285d2eae8268
-DATA constants<>+9816(SB)/8, $0xbfa5285d2eae8268
-DATA constants<>+9824(SB)/8, $0xbfa5285d2eae8268
-DATA constants<>+9832(SB)/8, $0xbfa5285d2eae8268
-DATA constants<>+9840(SB)/8, $0xbfa5285d2eae8268
-DATA constants<>+9848(SB)/8, $0xbfa5285d2eae8268
-DATA constants<>+9856(SB)/8, $0x3d749a6aea2c570f
-DATA constants<>+9864(SB)/8, $0x3d749a6aea2c570f
-DATA constants<>+9872(SB)/8, $0x3d749a6aea2c570f
-DATA constants<>+9880(SB)/8, $0x3d749a6aea2c570f
-DATA constants<>+9888(SB)/8, $0x3d749a6aea2c570f
-DATA constants<>+9896(SB)/8, $0x3d749a6aea2c570f
-DATA constants<>+9904(SB)/8, $0x3d749a6aea2c570f
-DATA constants<>+9912(SB)/8, $0x3d749a6aea2c570f
-DATA constants<>+9920(SB)/8, $0x3de410aac32da444
-DATA constants<>+9928(SB)/8, $0x3de410aac32da444
-DATA constants<>+9936(SB)/8, $0x3de410aac32da444
-DATA constants<>+9944(SB)/8, $0x3de410aac32da444
-DATA constants<>+9952(SB)/8, $0x3de410aac32da444
-DATA constants<>+9960(SB)/8, $0x3de410aac32da444
-DATA constants<>+9968(SB)/8, $0x3de410aac32da444
-DATA constants<>+9976(SB)/8, $0x3de410aac32da444
-DATA constants<>+9984(SB)/8, $0x3e1aa5a4585bc151
-DATA constants<>+9992(SB)/8, $0x3e1aa5a4585bc151
-DATA constants<>+10000(SB)/8, $0x3e1aa5a4585bc151
-DATA constants<>+10008(SB)/8, $0x3e1aa5a4585bc151
-DATA constants<>+10016(SB)/8, $0x3e1aa5a4585bc151
-DATA constants<>+10024(SB)/8, $0x3e1aa5a4585bc151
-DATA constants<>+10032(SB)/8, $0x3e1aa5a4585bc151
-DATA constants<>+10040(SB)/8, $0x3e1aa5a4585bc151
-DATA constants<>+10048(SB)/8, $0xbe1ea98592d3d523
-DATA constants<>+10056(SB)/8, $0xbe1ea98592d3d523
-DATA constants<>+10064(SB)/8, $0xbe1ea98592d3d523
-DATA constants<>+10072(SB)/8, $0xbe1ea98592d3d523
-DATA constants<>+10080(SB)/8, $0xbe1ea98592d3d523
-DATA constants<>+10088(SB)/8, $0xbe1ea98592d3d523
-DATA constants<>+10096(SB)/8, $0xbe1ea98592d3d523
-DATA constants<>+10104(SB)/8, $0xbe1ea98592d3d523
-DATA constants<>+10112(SB)/8, $0xbe47b76588aace1e
-DATA constants<>+10120(SB)/8, $0xbe47b76588aace1e
-DATA constants<>+10128(SB)/8, $0xbe47b76588aace1e
-DATA constants<>+10136(SB)/8, $0xbe47b76588aace1e
-DATA constants<>+10144(SB)/8, $0xbe47b76588aace1e
-DATA constants<>+10152(SB)/8, $0xbe47b76588aace1e
-DATA constants<>+10160(SB)/8, $0xbe47b76588aace1e
-DATA constants<>+10168(SB)/8, $0xbe47b76588aace1e
-DATA constants<>+10176(SB)/8, $0x3e7b1b520459771b
-DATA constants<>+10184(SB)/8, $0x3e7b1b520459771b
-DATA constants<>+10192(SB)/8, $0x3e7b1b520459771b
-DATA constants<>+10200(SB)/8, $0x3e7b1b520459771b
-DATA constants<>+10208(SB)/8, $0x3e7b1b520459771b
-DATA constants<>+10216(SB)/8, $0x3e7b1b520459771b
-DATA constants<>+10224(SB)/8, $0x3e7b1b520459771b
-DATA constants<>+10232(SB)/8, $0x3e7b1b520459771b
-DATA constants<>+10240(SB)/8, $0x3ebf0476d3ee873a
-DATA constants<>+10248(SB)/8, $0x3ebf0476d3ee873a
-DATA constants<>+10256(SB)/8, $0x3ebf0476d3ee873a
-DATA constants<>+10264(SB)/8, $0x3ebf0476d3ee873a
-DATA constants<>+10272(SB)/8, $0x3ebf0476d3ee873a
-DATA constants<>+10280(SB)/8, $0x3ebf0476d3ee873a
-DATA constants<>+10288(SB)/8, $0x3ebf0476d3ee873a
-DATA constants<>+10296(SB)/8, $0x3ebf0476d3ee873a
-DATA constants<>+10304(SB)/8, $0x3f02f6ff4e8bd260
-DATA constants<>+10312(SB)/8, $0x3f02f6ff4e8bd260
-DATA constants<>+10320(SB)/8, $0x3f02f6ff4e8bd260
-DATA constants<>+10328(SB)/8, $0x3f02f6ff4e8bd260
-DATA constants<>+10336(SB)/8, $0x3f02f6ff4e8bd260
-DATA constants<>+10344(SB)/8, $0x3f02f6ff4e8bd260
-DATA constants<>+10352(SB)/8, $0x3f02f6ff4e8bd260
-DATA constants<>+10360(SB)/8, $0x3f02f6ff4e8bd260
-DATA constants<>+10368(SB)/8, $0x3f456321bf8fcf84
-DATA constants<>+10376(SB)/8, $0x3f456321bf8fcf84
-DATA constants<>+10384(SB)/8, $0x3f456321bf8fcf84
-DATA constants<>+10392(SB)/8, $0x3f456321bf8fcf84
-DATA constants<>+10400(SB)/8, $0x3f456321bf8fcf84
-DATA constants<>+10408(SB)/8, $0x3f456321bf8fcf84
-DATA constants<>+10416(SB)/8, $0x3f456321bf8fcf84
-DATA constants<>+10424(SB)/8, $0x3f456321bf8fcf84
-DATA constants<>+10432(SB)/8, $0x3f85d581183fca86
-DATA constants<>+10440(SB)/8, $0x3f85d581183fca86
-DATA constants<>+10448(SB)/8, $0x3f85d581183fca86
-DATA constants<>+10456(SB)/8, $0x3f85d581183fca86
-DATA constants<>+10464(SB)/8, $0x3f85d581183fca86
-DATA constants<>+10472(SB)/8, $0x3f85d581183fca86
-DATA constants<>+10480(SB)/8, $0x3f85d581183fca86
-DATA constants<>+10488(SB)/8, $0x3f85d581183fca86
-DATA constants<>+10496(SB)/8, $0x3fc3e0a99a0dfbeb
-DATA constants<>+10504(SB)/8, $0x3fc3e0a99a0dfbeb
-DATA constants<>+10512(SB)/8, $0x3fc3e0a99a0dfbeb
-DATA constants<>+10520(SB)/8, $0x3fc3e0a99a0dfbeb
-DATA constants<>+10528(SB)/8, $0x3fc3e0a99a0dfbeb
-DATA constants<>+10536(SB)/8, $0x3fc3e0a99a0dfbeb
-DATA constants<>+10544(SB)/8, $0x3fc3e0a99a0dfbeb
-DATA constants<>+10552(SB)/8, $0x3fc3e0a99a0dfbeb
-DATA constants<>+10560(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10568(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10576(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10584(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10592(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10600(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10608(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10616(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10624(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10632(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10640(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10648(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10656(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10664(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10672(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10680(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10688(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10696(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10704(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10712(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10720(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10728(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10736(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10744(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10752(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10760(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10768(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10776(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10784(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10792(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10800(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10808(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10816(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10824(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10832(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10840(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10848(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10856(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10864(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10872(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10880(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10888(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10896(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10904(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10912(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10920(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10928(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10936(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10944(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10952(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10960(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10968(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10976(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10984(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10992(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+11000(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+11008(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+11016(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+11024(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+11032(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+11040(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+11048(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+11056(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+11064(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+11072(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+11080(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+11088(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+11096(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+11104(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+11112(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+11120(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+11128(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+11136(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11144(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11152(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11160(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11168(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11176(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11184(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11192(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11200(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11208(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11216(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11224(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11232(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11240(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11248(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11256(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11264(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11272(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11280(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11288(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11296(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11304(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11312(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11320(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11328(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11336(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11344(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11352(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11360(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11368(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11376(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11384(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11392(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11400(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11408(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11416(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11424(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11432(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11440(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11448(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11456(SB)/4, $0x41240000
-DATA constants<>+11460(SB)/4, $0x41240000
-DATA constants<>+11464(SB)/4, $0x41240000
-DATA constants<>+11468(SB)/4, $0x41240000
-DATA constants<>+11472(SB)/4, $0x41240000
-DATA constants<>+11476(SB)/4, $0x41240000
-DATA constants<>+11480(SB)/4, $0x41240000
-DATA constants<>+11484(SB)/4, $0x41240000
-DATA constants<>+11488(SB)/4, $0x41240000
-DATA constants<>+11492(SB)/4, $0x41240000
-DATA constants<>+11496(SB)/4, $0x41240000
-DATA constants<>+11500(SB)/4, $0x41240000
-DATA constants<>+11504(SB)/4, $0x41240000
-DATA constants<>+11508(SB)/4, $0x41240000
-DATA constants<>+11512(SB)/4, $0x41240000
-DATA constants<>+11516(SB)/4, $0x41240000
-DATA constants<>+11520(SB)/4, $0x40800000
-DATA constants<>+11524(SB)/4, $0x40800000
-DATA constants<>+11528(SB)/4, $0x40800000
-DATA constants<>+11532(SB)/4, $0x40800000
-DATA constants<>+11536(SB)/4, $0x40800000
-DATA constants<>+11540(SB)/4, $0x40800000
-DATA constants<>+11544(SB)/4, $0x40800000
-DATA constants<>+11548(SB)/4, $0x40800000
-DATA constants<>+11552(SB)/4, $0x40800000
-DATA constants<>+11556(SB)/4, $0x40800000
-DATA constants<>+11560(SB)/4, $0x40800000
-DATA constants<>+11564(SB)/4, $0x40800000
-DATA constants<>+11568(SB)/4, $0x40800000
-DATA constants<>+11572(SB)/4, $0x40800000
-DATA constants<>+11576(SB)/4, $0x40800000
-DATA constants<>+11580(SB)/4, $0x40800000
-DATA constants<>+11584(SB)/4, $0x40200000
-DATA constants<>+11588(SB)/4, $0x40200000
-DATA constants<>+11592(SB)/4, $0x40200000
-DATA constants<>+11596(SB)/4, $0x40200000
-DATA constants<>+11600(SB)/4, $0x40200000
-DATA constants<>+11604(SB)/4, $0x40200000
-DATA constants<>+11608(SB)/4, $0x40200000
-DATA constants<>+11612(SB)/4, $0x40200000
-DATA constants<>+11616(SB)/4, $0x40200000
-DATA constants<>+11620(SB)/4, $0x40200000
-DATA constants<>+11624(SB)/4, $0x40200000
-DATA constants<>+11628(SB)/4, $0x40200000
-DATA constants<>+11632(SB)/4, $0x40200000
-DATA constants<>+11636(SB)/4, $0x40200000
-DATA constants<>+11640(SB)/4, $0x40200000
-DATA constants<>+11644(SB)/4, $0x40200000
-DATA constants<>+11648(SB)/4, $0x396b98b0
-DATA constants<>+11652(SB)/4, $0x396b98b0
-DATA constants<>+11656(SB)/4, $0x396b98b0
-DATA constants<>+11660(SB)/4, $0x396b98b0
-DATA constants<>+11664(SB)/4, $0x396b98b0
-DATA constants<>+11668(SB)/4, $0x396b98b0
-DATA constants<>+11672(SB)/4, $0x396b98b0
-DATA constants<>+11676(SB)/4, $0x396b98b0
-DATA constants<>+11680(SB)/4, $0x396b98b0
-DATA constants<>+11684(SB)/4, $0x396b98b0
-DATA constants<>+11688(SB)/4, $0x396b98b0
-DATA constants<>+11692(SB)/4, $0x396b98b0
-DATA constants<>+11696(SB)/4, $0x396b98b0
-DATA constants<>+11700(SB)/4, $0x396b98b0
-DATA constants<>+11704(SB)/4, $0x396b98b0
-DATA constants<>+11708(SB)/4, $0x396b98b0
-DATA constants<>+11712(SB)/4, $0xba2d4884
-DATA constants<>+11716(SB)/4, $0xba2d4884
-DATA constants<>+11720(SB)/4, $0xba2d4884
-DATA constants<>+11724(SB)/4, $0xba2d4884
-DATA constants<>+11728(SB)/4, $0xba2d4884
-DATA constants<>+11732(SB)/4, $0xba2d4884
-DATA constants<>+11736(SB)/4, $0xba2d4884
-DATA constants<>+11740(SB)/4, $0xba2d4884
-DATA constants<>+11744(SB)/4, $0xba2d4884
-DATA constants<>+11748(SB)/4, $0xba2d4884
-DATA constants<>+11752(SB)/4, $0xba2d4884
-DATA constants<>+11756(SB)/4, $0xba2d4884
-DATA constants<>+11760(SB)/4, $0xba2d4884
-DATA constants<>+11764(SB)/4, $0xba2d4884
-DATA constants<>+11768(SB)/4, $0xba2d4884
-DATA constants<>+11772(SB)/4, $0xba2d4884
-DATA constants<>+11776(SB)/4, $0xbc053c36
-DATA constants<>+11780(SB)/4, $0xbc053c36
-DATA constants<>+11784(SB)/4, $0xbc053c36
-DATA constants<>+11788(SB)/4, $0xbc053c36
-DATA constants<>+11792(SB)/4, $0xbc053c36
-DATA constants<>+11796(SB)/4, $0xbc053c36
-DATA constants<>+11800(SB)/4, $0xbc053c36
-DATA constants<>+11804(SB)/4, $0xbc053c36
-DATA constants<>+11808(SB)/4, $0xbc053c36
-DATA constants<>+11812(SB)/4, $0xbc053c36
-DATA constants<>+11816(SB)/4, $0xbc053c36
-DATA constants<>+11820(SB)/4, $0xbc053c36
-DATA constants<>+11824(SB)/4, $0xbc053c36
-DATA constants<>+11828(SB)/4, $0xbc053c36
-DATA constants<>+11832(SB)/4, $0xbc053c36
-DATA constants<>+11836(SB)/4, $0xbc053c36
-DATA constants<>+11840(SB)/4, $0xbd9840ba
-DATA constants<>+11844(SB)/4, $0xbd9840ba
-DATA constants<>+11848(SB)/4, $0xbd9840ba
-DATA constants<>+11852(SB)/4, $0xbd9840ba
-DATA constants<>+11856(SB)/4, $0xbd9840ba
-DATA constants<>+11860(SB)/4, $0xbd9840ba
-DATA constants<>+11864(SB)/4, $0xbd9840ba
-DATA constants<>+11868(SB)/4, $0xbd9840ba
-DATA constants<>+11872(SB)/4, $0xbd9840ba
-DATA constants<>+11876(SB)/4, $0xbd9840ba
-DATA constants<>+11880(SB)/4, $0xbd9840ba
-DATA constants<>+11884(SB)/4, $0xbd9840ba
-DATA constants<>+11888(SB)/4, $0xbd9840ba
-DATA constants<>+11892(SB)/4, $0xbd9840ba
-DATA constants<>+11896(SB)/4, $0xbd9840ba
-DATA constants<>+11900(SB)/4, $0xbd9840ba
-DATA constants<>+11904(SB)/4, $0x38dfe203
-DATA constants<>+11908(SB)/4, $0x38dfe203
-DATA constants<>+11912(SB)/4, $0x38dfe203
-DATA constants<>+11916(SB)/4, $0x38dfe203
-DATA constants<>+11920(SB)/4, $0x38dfe203
-DATA constants<>+11924(SB)/4, $0x38dfe203
-DATA constants<>+11928(SB)/4, $0x38dfe203
-DATA constants<>+11932(SB)/4, $0x38dfe203
-DATA constants<>+11936(SB)/4, $0x38dfe203
-DATA constants<>+11940(SB)/4, $0x38dfe203
-DATA constants<>+11944(SB)/4, $0x38dfe203
-DATA constants<>+11948(SB)/4, $0x38dfe203
-DATA constants<>+11952(SB)/4, $0x38dfe203
-DATA constants<>+11956(SB)/4, $0x38dfe203
-DATA constants<>+11960(SB)/4, $0x38dfe203
-DATA constants<>+11964(SB)/4, $0x38dfe203
-DATA constants<>+11968(SB)/4, $0x3a0e4e04
-DATA constants<>+11972(SB)/4, $0x3a0e4e04
-DATA constants<>+11976(SB)/4, $0x3a0e4e04
-DATA constants<>+11980(SB)/4, $0x3a0e4e04
-DATA constants<>+11984(SB)/4, $0x3a0e4e04
-DATA constants<>+11988(SB)/4, $0x3a0e4e04
-DATA constants<>+11992(SB)/4, $0x3a0e4e04
-DATA constants<>+11996(SB)/4, $0x3a0e4e04
-DATA constants<>+12000(SB)/4, $0x3a0e4e04
-DATA constants<>+12004(SB)/4, $0x3a0e4e04
-DATA constants<>+12008(SB)/4, $0x3a0e4e04
-DATA constants<>+12012(SB)/4, $0x3a0e4e04
-DATA constants<>+12016(SB)/4, $0x3a0e4e04
-DATA constants<>+12020(SB)/4, $0x3a0e4e04
-DATA constants<>+12024(SB)/4, $0x3a0e4e04
-DATA constants<>+12028(SB)/4, $0x3a0e4e04
-DATA constants<>+12032(SB)/4, $0x3b16ee85
-DATA constants<>+12036(SB)/4, $0x3b16ee85
-DATA constants<>+12040(SB)/4, $0x3b16ee85
-DATA constants<>+12044(SB)/4, $0x3b16ee85
-DATA constants<>+12048(SB)/4, $0x3b16ee85
-DATA constants<>+12052(SB)/4, $0x3b16ee85
-DATA constants<>+12056(SB)/4, $0x3b16ee85
-DATA constants<>+12060(SB)/4, $0x3b16ee85
-DATA constants<>+12064(SB)/4, $0x3b16ee85
-DATA constants<>+12068(SB)/4, $0x3b16ee85
-DATA constants<>+12072(SB)/4, $0x3b16ee85
-DATA constants<>+12076(SB)/4, $0x3b16ee85
-DATA constants<>+12080(SB)/4, $0x3b16ee85
-DATA constants<>+12084(SB)/4, $0x3b16ee85
-DATA constants<>+12088(SB)/4, $0x3b16ee85
-DATA constants<>+12092(SB)/4, $0x3b16ee85
-DATA constants<>+12096(SB)/4, $0x3ccc199f
-DATA constants<>+12100(SB)/4, $0x3ccc199f
-DATA constants<>+12104(SB)/4, $0x3ccc199f
-DATA constants<>+12108(SB)/4, $0x3ccc199f
-DATA constants<>+12112(SB)/4, $0x3ccc199f
-DATA constants<>+12116(SB)/4, $0x3ccc199f
-DATA constants<>+12120(SB)/4, $0x3ccc199f
-DATA constants<>+12124(SB)/4, $0x3ccc199f
-DATA constants<>+12128(SB)/4, $0x3ccc199f
-DATA constants<>+12132(SB)/4, $0x3ccc199f
-DATA constants<>+12136(SB)/4, $0x3ccc199f
-DATA constants<>+12140(SB)/4, $0x3ccc199f
-DATA constants<>+12144(SB)/4, $0x3ccc199f
-DATA constants<>+12148(SB)/4, $0x3ccc199f
-DATA constants<>+12152(SB)/4, $0x3ccc199f
-DATA constants<>+12156(SB)/4, $0x3ccc199f
-DATA constants<>+12160(SB)/4, $0x3e57ddf4
-DATA constants<>+12164(SB)/4, $0x3e57ddf4
-DATA constants<>+12168(SB)/4, $0x3e57ddf4
-DATA constants<>+12172(SB)/4, $0x3e57ddf4
-DATA constants<>+12176(SB)/4, $0x3e57ddf4
-DATA constants<>+12180(SB)/4, $0x3e57ddf4
-DATA constants<>+12184(SB)/4, $0x3e57ddf4
-DATA constants<>+12188(SB)/4, $0x3e57ddf4
-DATA constants<>+12192(SB)/4, $0x3e57ddf4
-DATA constants<>+12196(SB)/4, $0x3e57ddf4
-DATA constants<>+12200(SB)/4, $0x3e57ddf4
-DATA constants<>+12204(SB)/4, $0x3e57ddf4
-DATA constants<>+12208(SB)/4, $0x3e57ddf4
-DATA constants<>+12212(SB)/4, $0x3e57ddf4
-DATA constants<>+12216(SB)/4, $0x3e57ddf4
-DATA constants<>+12220(SB)/4, $0x3e57ddf4
-DATA constants<>+12224(SB)/4, $0xba522844
-DATA constants<>+12228(SB)/4, $0xba522844
-DATA constants<>+12232(SB)/4, $0xba522844
-DATA constants<>+12236(SB)/4, $0xba522844
-DATA constants<>+12240(SB)/4, $0xba522844
-DATA constants<>+12244(SB)/4, $0xba522844
-DATA constants<>+12248(SB)/4, $0xba522844
-DATA constants<>+12252(SB)/4, $0xba522844
-DATA constants<>+12256(SB)/4, $0xba522844
-DATA constants<>+12260(SB)/4, $0xba522844
-DATA constants<>+12264(SB)/4, $0xba522844
-DATA constants<>+12268(SB)/4, $0xba522844
-DATA constants<>+12272(SB)/4, $0xba522844
-DATA constants<>+12276(SB)/4, $0xba522844
-DATA constants<>+12280(SB)/4, $0xba522844
-DATA constants<>+12284(SB)/4, $0xba522844
-DATA constants<>+12288(SB)/4, $0xbcdbfd5d
-DATA constants<>+12292(SB)/4, $0xbcdbfd5d
-DATA constants<>+12296(SB)/4, $0xbcdbfd5d
-DATA constants<>+12300(SB)/4, $0xbcdbfd5d
-DATA constants<>+12304(SB)/4, $0xbcdbfd5d
-DATA constants<>+12308(SB)/4, $0xbcdbfd5d
-DATA constants<>+12312(SB)/4, $0xbcdbfd5d
-DATA constants<>+12316(SB)/4, $0xbcdbfd5d
-DATA constants<>+12320(SB)/4, $0xbcdbfd5d
-DATA constants<>+12324(SB)/4, $0xbcdbfd5d
-DATA constants<>+12328(SB)/4, $0xbcdbfd5d
-DATA constants<>+12332(SB)/4, $0xbcdbfd5d
-DATA constants<>+12336(SB)/4, $0xbcdbfd5d
-DATA constants<>+12340(SB)/4, $0xbcdbfd5d
-DATA constants<>+12344(SB)/4, $0xbcdbfd5d
-DATA constants<>+12348(SB)/4, $0xbcdbfd5d
-DATA constants<>+12352(SB)/4, $0xbec0939f
-DATA constants<>+12356(SB)/4, $0xbec0939f
-DATA constants<>+12360(SB)/4, $0xbec0939f
-DATA constants<>+12364(SB)/4, $0xbec0939f
-DATA constants<>+12368(SB)/4, $0xbec0939f
-DATA constants<>+12372(SB)/4, $0xbec0939f
-DATA constants<>+12376(SB)/4, $0xbec0939f
-DATA constants<>+12380(SB)/4, $0xbec0939f
-DATA constants<>+12384(SB)/4, $0xbec0939f
-DATA constants<>+12388(SB)/4, $0xbec0939f
-DATA constants<>+12392(SB)/4, $0xbec0939f
-DATA constants<>+12396(SB)/4, $0xbec0939f
-DATA constants<>+12400(SB)/4, $0xbec0939f
-DATA constants<>+12404(SB)/4, $0xbec0939f
-DATA constants<>+12408(SB)/4, $0xbec0939f
-DATA constants<>+12412(SB)/4, $0xbec0939f
-DATA constants<>+12416(SB)/4, $0x38a52b48
-DATA constants<>+12420(SB)/4, $0x38a52b48
-DATA constants<>+12424(SB)/4, $0x38a52b48
-DATA constants<>+12428(SB)/4, $0x38a52b48
-DATA constants<>+12432(SB)/4, $0x38a52b48
-DATA constants<>+12436(SB)/4, $0x38a52b48
-DATA constants<>+12440(SB)/4, $0x38a52b48
-DATA constants<>+12444(SB)/4, $0x38a52b48
-DATA constants<>+12448(SB)/4, $0x38a52b48
-DATA constants<>+12452(SB)/4, $0x38a52b48
-DATA constants<>+12456(SB)/4, $0x38a52b48
-DATA constants<>+12460(SB)/4, $0x38a52b48
-DATA constants<>+12464(SB)/4, $0x38a52b48
-DATA constants<>+12468(SB)/4, $0x38a52b48
-DATA constants<>+12472(SB)/4, $0x38a52b48
-DATA constants<>+12476(SB)/4, $0x38a52b48
-DATA constants<>+12480(SB)/4, $0x3baa0938
-DATA constants<>+12484(SB)/4, $0x3baa0938
-DATA constants<>+12488(SB)/4, $0x3baa0938
-DATA constants<>+12492(SB)/4, $0x3baa0938
-DATA constants<>+12496(SB)/4, $0x3baa0938
-DATA constants<>+12500(SB)/4, $0x3baa0938
-DATA constants<>+12504(SB)/4, $0x3baa0938
-DATA constants<>+12508(SB)/4, $0x3baa0938
-DATA constants<>+12512(SB)/4, $0x3baa0938
-DATA constants<>+12516(SB)/4, $0x3baa0938
-DATA constants<>+12520(SB)/4, $0x3baa0938
-DATA constants<>+12524(SB)/4, $0x3baa0938
-DATA constants<>+12528(SB)/4, $0x3baa0938
-DATA constants<>+12532(SB)/4, $0x3baa0938
-DATA constants<>+12536(SB)/4, $0x3baa0938
-DATA constants<>+12540(SB)/4, $0x3baa0938
-DATA constants<>+12544(SB)/4, $0x3de71688
-DATA constants<>+12548(SB)/4, $0x3de71688
-DATA constants<>+12552(SB)/4, $0x3de71688
-DATA constants<>+12556(SB)/4, $0x3de71688
-DATA constants<>+12560(SB)/4, $0x3de71688
-DATA constants<>+12564(SB)/4, $0x3de71688
-DATA constants<>+12568(SB)/4, $0x3de71688
-DATA constants<>+12572(SB)/4, $0x3de71688
-DATA constants<>+12576(SB)/4, $0x3de71688
-DATA constants<>+12580(SB)/4, $0x3de71688
-DATA constants<>+12584(SB)/4, $0x3de71688
-DATA constants<>+12588(SB)/4, $0x3de71688
-DATA constants<>+12592(SB)/4, $0x3de71688
-DATA constants<>+12596(SB)/4, $0x3de71688
-DATA constants<>+12600(SB)/4, $0x3de71688
-DATA constants<>+12604(SB)/4, $0x3de71688
-DATA constants<>+12608(SB)/4, $0x3e0375d4
-DATA constants<>+12612(SB)/4, $0x3e0375d4
-DATA constants<>+12616(SB)/4, $0x3e0375d4
-DATA constants<>+12620(SB)/4, $0x3e0375d4
-DATA constants<>+12624(SB)/4, $0x3e0375d4
-DATA constants<>+12628(SB)/4, $0x3e0375d4
-DATA constants<>+12632(SB)/4, $0x3e0375d4
-DATA constants<>+12636(SB)/4, $0x3e0375d4
-DATA constants<>+12640(SB)/4, $0x3e0375d4
-DATA constants<>+12644(SB)/4, $0x3e0375d4
-DATA constants<>+12648(SB)/4, $0x3e0375d4
-DATA constants<>+12652(SB)/4, $0x3e0375d4
-DATA constants<>+12656(SB)/4, $0x3e0375d4
-DATA constants<>+12660(SB)/4, $0x3e0375d4
-DATA constants<>+12664(SB)/4, $0x3e0375d4
-DATA constants<>+12668(SB)/4, $0x3e0375d4
-DATA constants<>+12672(SB)/4, $0x3f906ebb
-DATA constants<>+12676(SB)/4, $0x3f906ebb
-DATA constants<>+12680(SB)/4, $0x3f906ebb
-DATA constants<>+12684(SB)/4, $0x3f906ebb
-DATA constants<>+12688(SB)/4, $0x3f906ebb
-DATA constants<>+12692(SB)/4, $0x3f906ebb
-DATA constants<>+12696(SB)/4, $0x3f906ebb
-DATA constants<>+12700(SB)/4, $0x3f906ebb
-DATA constants<>+12704(SB)/4, $0x3f906ebb
-DATA constants<>+12708(SB)/4, $0x3f906ebb
-DATA constants<>+12712(SB)/4, $0x3f906ebb
-DATA constants<>+12716(SB)/4, $0x3f906ebb
-DATA constants<>+12720(SB)/4, $0x3f906ebb
-DATA constants<>+12724(SB)/4, $0x3f906ebb
-DATA constants<>+12728(SB)/4, $0x3f906ebb
-DATA constants<>+12732(SB)/4, $0x3f906ebb
-DATA constants<>+12736(SB)/8, $0x3fe4000000000000
-DATA constants<>+12744(SB)/8, $0x3fe4000000000000
-DATA constants<>+12752(SB)/8, $0x3fe4000000000000
-DATA constants<>+12760(SB)/8, $0x3fe4000000000000
-DATA constants<>+12768(SB)/8, $0x3fe4000000000000
-DATA constants<>+12776(SB)/8, $0x3fe4000000000000
-DATA constants<>+12784(SB)/8, $0x3fe4000000000000
-DATA constants<>+12792(SB)/8, $0x3fe4000000000000
-DATA constants<>+12800(SB)/8, $0x4083b00000000000
-DATA constants<>+12808(SB)/8, $0x4083b00000000000
-DATA constants<>+12816(SB)/8, $0x4083b00000000000
-DATA constants<>+12824(SB)/8, $0x4083b00000000000
-DATA constants<>+12832(SB)/8, $0x4083b00000000000
-DATA constants<>+12840(SB)/8, $0x4083b00000000000
-DATA constants<>+12848(SB)/8, $0x4083b00000000000
-DATA constants<>+12856(SB)/8, $0x4083b00000000000
-DATA constants<>+12864(SB)/8, $0x40e960e000000000
-DATA constants<>+12872(SB)/8, $0x40e960e000000000
-DATA constants<>+12880(SB)/8, $0x40e960e000000000
-DATA constants<>+12888(SB)/8, $0x40e960e000000000
-DATA constants<>+12896(SB)/8, $0x40e960e000000000
-DATA constants<>+12904(SB)/8, $0x40e960e000000000
-DATA constants<>+12912(SB)/8, $0x40e960e000000000
-DATA constants<>+12920(SB)/8, $0x40e960e000000000
-DATA constants<>+12928(SB)/8, $0x412cde3200000000
-DATA constants<>+12936(SB)/8, $0x412cde3200000000
-DATA constants<>+12944(SB)/8, $0x412cde3200000000
-DATA constants<>+12952(SB)/8, $0x412cde3200000000
-DATA constants<>+12960(SB)/8, $0x412cde3200000000
-DATA constants<>+12968(SB)/8, $0x412cde3200000000
-DATA constants<>+12976(SB)/8, $0x412cde3200000000
-DATA constants<>+12984(SB)/8, $0x412cde3200000000
-DATA constants<>+12992(SB)/8, $0x413eee1100000000
-DATA constants<>+13000(SB)/8, $0x413eee1100000000
-DATA constants<>+13008(SB)/8, $0x413eee1100000000
-DATA constants<>+13016(SB)/8, $0x413eee1100000000
-DATA constants<>+13024(SB)/8, $0x413eee1100000000
-DATA constants<>+13032(SB)/8, $0x413eee1100000000
-DATA constants<>+13040(SB)/8, $0x413eee1100000000
-DATA constants<>+13048(SB)/8, $0x413eee1100000000
-DATA constants<>+13056(SB)/8, $0x4082900000000000
-DATA constants<>+13064(SB)/8, $0x4082900000000000
-DATA constants<>+13072(SB)/8, $0x4082900000000000
-DATA constants<>+13080(SB)/8, $0x4082900000000000
-DATA constants<>+13088(SB)/8, $0x4082900000000000
-DATA constants<>+13096(SB)/8, $0x4082900000000000
-DATA constants<>+13104(SB)/8, $0x4082900000000000
-DATA constants<>+13112(SB)/8, $0x4082900000000000
-DATA constants<>+13120(SB)/8, $0x40e5fea000000000
-DATA constants<>+13128(SB)/8, $0x40e5fea000000000
-DATA constants<>+13136(SB)/8, $0x40e5fea000000000
-DATA constants<>+13144(SB)/8, $0x40e5fea000000000
-DATA constants<>+13152(SB)/8, $0x40e5fea000000000
-DATA constants<>+13160(SB)/8, $0x40e5fea000000000
-DATA constants<>+13168(SB)/8, $0x40e5fea000000000
-DATA constants<>+13176(SB)/8, $0x40e5fea000000000
-DATA constants<>+13184(SB)/8, $0x41249eb600000000
-DATA constants<>+13192(SB)/8, $0x41249eb600000000
-DATA constants<>+13200(SB)/8, $0x41249eb600000000
-DATA constants<>+13208(SB)/8, $0x41249eb600000000
-DATA constants<>+13216(SB)/8, $0x41249eb600000000
-DATA constants<>+13224(SB)/8, $0x41249eb600000000
-DATA constants<>+13232(SB)/8, $0x41249eb600000000
-DATA constants<>+13240(SB)/8, $0x41249eb600000000
-DATA constants<>+13248(SB)/8, $0xc000000000000000
-DATA constants<>+13256(SB)/8, $0xc000000000000000
-DATA constants<>+13264(SB)/8, $0xc000000000000000
-DATA constants<>+13272(SB)/8, $0xc000000000000000
-DATA constants<>+13280(SB)/8, $0xc000000000000000
-DATA constants<>+13288(SB)/8, $0xc000000000000000
-DATA constants<>+13296(SB)/8, $0xc000000000000000
-DATA constants<>+13304(SB)/8, $0xc000000000000000
-DATA constants<>+13312(SB)/4, $0xc0000000
-DATA constants<>+13316(SB)/4, $0xc0000000
-DATA constants<>+13320(SB)/4, $0xc0000000
-DATA constants<>+13324(SB)/4, $0xc0000000
-DATA constants<>+13328(SB)/4, $0xc0000000
-DATA constants<>+13332(SB)/4, $0xc0000000
-DATA constants<>+13336(SB)/4, $0xc0000000
-DATA constants<>+13340(SB)/4, $0xc0000000
-DATA constants<>+13344(SB)/4, $0xc0000000
-DATA constants<>+13348(SB)/4, $0xc0000000
-DATA constants<>+13352(SB)/4, $0xc0000000
-DATA constants<>+13356(SB)/4, $0xc0000000
-DATA constants<>+13360(SB)/4, $0xc0000000
-DATA constants<>+13364(SB)/4, $0xc0000000
-DATA constants<>+13368(SB)/4, $0xc0000000
-DATA constants<>+13372(SB)/4, $0xc0000000
-DATA constants<>+13376(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13384(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13392(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13400(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13408(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13416(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13424(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13432(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13440(SB)/4, $0xbb58abe0
-DATA constants<>+13444(SB)/4, $0xbb58abe0
-DATA constants<>+13448(SB)/4, $0xbb58abe0
-DATA constants<>+13452(SB)/4, $0xbb58abe0
-DATA constants<>+13456(SB)/4, $0xbb58abe0
-DATA constants<>+13460(SB)/4, $0xbb58abe0
-DATA constants<>+13464(SB)/4, $0xbb58abe0
-DATA constants<>+13468(SB)/4, $0xbb58abe0
-DATA constants<>+13472(SB)/4, $0xbb58abe0
-DATA constants<>+13476(SB)/4, $0xbb58abe0
-DATA constants<>+13480(SB)/4, $0xbb58abe0
-DATA constants<>+13484(SB)/4, $0xbb58abe0
-DATA constants<>+13488(SB)/4, $0xbb58abe0
-DATA constants<>+13492(SB)/4, $0xbb58abe0
-DATA constants<>+13496(SB)/4, $0xbb58abe0
-DATA constants<>+13500(SB)/4, $0xbb58abe0
-DATA constants<>+13504(SB)/4, $0x3ca50f77
-DATA constants<>+13508(SB)/4, $0x3ca50f77
-DATA constants<>+13512(SB)/4, $0x3ca50f77
-DATA constants<>+13516(SB)/4, $0x3ca50f77
-DATA constants<>+13520(SB)/4, $0x3ca50f77
-DATA constants<>+13524(SB)/4, $0x3ca50f77
-DATA constants<>+13528(SB)/4, $0x3ca50f77
-DATA constants<>+13532(SB)/4, $0x3ca50f77
-DATA constants<>+13536(SB)/4, $0x3ca50f77
-DATA constants<>+13540(SB)/4, $0x3ca50f77
-DATA constants<>+13544(SB)/4, $0x3ca50f77
-DATA constants<>+13548(SB)/4, $0x3ca50f77
-DATA constants<>+13552(SB)/4, $0x3ca50f77
-DATA constants<>+13556(SB)/4, $0x3ca50f77
-DATA constants<>+13560(SB)/4, $0x3ca50f77
-DATA constants<>+13564(SB)/4, $0x3ca50f77
-DATA constants<>+13568(SB)/4, $0xbd6bc3cd
-DATA constants<>+13572(SB)/4, $0xbd6bc3cd
-DATA constants<>+13576(SB)/4, $0xbd6bc3cd
-DATA constants<>+13580(SB)/4, $0xbd6bc3cd
-DATA constants<>+13584(SB)/4, $0xbd6bc3cd
-DATA constants<>+13588(SB)/4, $0xbd6bc3cd
-DATA constants<>+13592(SB)/4, $0xbd6bc3cd
-DATA constants<>+13596(SB)/4, $0xbd6bc3cd
-DATA constants<>+13600(SB)/4, $0xbd6bc3cd
-DATA constants<>+13604(SB)/4, $0xbd6bc3cd
-DATA constants<>+13608(SB)/4, $0xbd6bc3cd
-DATA constants<>+13612(SB)/4, $0xbd6bc3cd
-DATA constants<>+13616(SB)/4, $0xbd6bc3cd
-DATA constants<>+13620(SB)/4, $0xbd6bc3cd
-DATA constants<>+13624(SB)/4, $0xbd6bc3cd
-DATA constants<>+13628(SB)/4, $0xbd6bc3cd
-DATA constants<>+13632(SB)/4, $0x3dda850f
-DATA constants<>+13636(SB)/4, $0x3dda850f
-DATA constants<>+13640(SB)/4, $0x3dda850f
-DATA constants<>+13644(SB)/4, $0x3dda850f
-DATA constants<>+13648(SB)/4, $0x3dda850f
-DATA constants<>+13652(SB)/4, $0x3dda850f
-DATA constants<>+13656(SB)/4, $0x3dda850f
-DATA constants<>+13660(SB)/4, $0x3dda850f
-DATA constants<>+13664(SB)/4, $0x3dda850f
-DATA constants<>+13668(SB)/4, $0x3dda850f
-DATA constants<>+13672(SB)/4, $0x3dda850f
-DATA constants<>+13676(SB)/4, $0x3dda850f
-DATA constants<>+13680(SB)/4, $0x3dda850f
-DATA constants<>+13684(SB)/4, $0x3dda850f
-DATA constants<>+13688(SB)/4, $0x3dda850f
-DATA constants<>+13692(SB)/4, $0x3dda850f
-DATA constants<>+13696(SB)/4, $0xbe1d2cac
-DATA constants<>+13700(SB)/4, $0xbe1d2cac
-DATA constants<>+13704(SB)/4, $0xbe1d2cac
-DATA constants<>+13708(SB)/4, $0xbe1d2cac
-DATA constants<>+13712(SB)/4, $0xbe1d2cac
-DATA constants<>+13716(SB)/4, $0xbe1d2cac
-DATA constants<>+13720(SB)/4, $0xbe1d2cac
-DATA constants<>+13724(SB)/4, $0xbe1d2cac
-DATA constants<>+13728(SB)/4, $0xbe1d2cac
-DATA constants<>+13732(SB)/4, $0xbe1d2cac
-DATA constants<>+13736(SB)/4, $0xbe1d2cac
-DATA constants<>+13740(SB)/4, $0xbe1d2cac
-DATA constants<>+13744(SB)/4, $0xbe1d2cac
-DATA constants<>+13748(SB)/4, $0xbe1d2cac
-DATA constants<>+13752(SB)/4, $0xbe1d2cac
-DATA constants<>+13756(SB)/4, $0xbe1d2cac
-DATA constants<>+13760(SB)/4, $0x3e49a885
-DATA constants<>+13764(SB)/4, $0x3e49a885
-DATA constants<>+13768(SB)/4, $0x3e49a885
-DATA constants<>+13772(SB)/4, $0x3e49a885
-DATA constants<>+13776(SB)/4, $0x3e49a885
-DATA constants<>+13780(SB)/4, $0x3e49a885
-DATA constants<>+13784(SB)/4, $0x3e49a885
-DATA constants<>+13788(SB)/4, $0x3e49a885
-DATA constants<>+13792(SB)/4, $0x3e49a885
-DATA constants<>+13796(SB)/4, $0x3e49a885
-DATA constants<>+13800(SB)/4, $0x3e49a885
-DATA constants<>+13804(SB)/4, $0x3e49a885
-DATA constants<>+13808(SB)/4, $0x3e49a885
-DATA constants<>+13812(SB)/4, $0x3e49a885
-DATA constants<>+13816(SB)/4, $0x3e49a885
-DATA constants<>+13820(SB)/4, $0x3e49a885
-DATA constants<>+13824(SB)/4, $0xbe7f924f
-DATA constants<>+13828(SB)/4, $0xbe7f924f
-DATA constants<>+13832(SB)/4, $0xbe7f924f
-DATA constants<>+13836(SB)/4, $0xbe7f924f
-DATA constants<>+13840(SB)/4, $0xbe7f924f
-DATA constants<>+13844(SB)/4, $0xbe7f924f
-DATA constants<>+13848(SB)/4, $0xbe7f924f
-DATA constants<>+13852(SB)/4, $0xbe7f924f
-DATA constants<>+13856(SB)/4, $0xbe7f924f
-DATA constants<>+13860(SB)/4, $0xbe7f924f
-DATA constants<>+13864(SB)/4, $0xbe7f924f
-DATA constants<>+13868(SB)/4, $0xbe7f924f
-DATA constants<>+13872(SB)/4, $0xbe7f924f
-DATA constants<>+13876(SB)/4, $0xbe7f924f
-DATA constants<>+13880(SB)/4, $0xbe7f924f
-DATA constants<>+13884(SB)/4, $0xbe7f924f
-DATA constants<>+13888(SB)/4, $0x3eaaa6ea
-DATA constants<>+13892(SB)/4, $0x3eaaa6ea
-DATA constants<>+13896(SB)/4, $0x3eaaa6ea
-DATA constants<>+13900(SB)/4, $0x3eaaa6ea
-DATA constants<>+13904(SB)/4, $0x3eaaa6ea
-DATA constants<>+13908(SB)/4, $0x3eaaa6ea
-DATA constants<>+13912(SB)/4, $0x3eaaa6ea
-DATA constants<>+13916(SB)/4, $0x3eaaa6ea
-DATA constants<>+13920(SB)/4, $0x3eaaa6ea
-DATA constants<>+13924(SB)/4, $0x3eaaa6ea
-DATA constants<>+13928(SB)/4, $0x3eaaa6ea
-DATA constants<>+13932(SB)/4, $0x3eaaa6ea
-DATA constants<>+13936(SB)/4, $0x3eaaa6ea
-DATA constants<>+13940(SB)/4, $0x3eaaa6ea
-DATA constants<>+13944(SB)/4, $0x3eaaa6ea
-DATA constants<>+13948(SB)/4, $0x3eaaa6ea
-DATA constants<>+13952(SB)/4, $0xbeffffe9
-DATA constants<>+13956(SB)/4, $0xbeffffe9
-DATA constants<>+13960(SB)/4, $0xbeffffe9
-DATA constants<>+13964(SB)/4, $0xbeffffe9
-DATA constants<>+13968(SB)/4, $0xbeffffe9
-DATA constants<>+13972(SB)/4, $0xbeffffe9
-DATA constants<>+13976(SB)/4, $0xbeffffe9
-DATA constants<>+13980(SB)/4, $0xbeffffe9
-DATA constants<>+13984(SB)/4, $0xbeffffe9
-DATA constants<>+13988(SB)/4, $0xbeffffe9
-DATA constants<>+13992(SB)/4, $0xbeffffe9
-DATA constants<>+13996(SB)/4, $0xbeffffe9
-DATA constants<>+14000(SB)/4, $0xbeffffe9
-DATA constants<>+14004(SB)/4, $0xbeffffe9
-DATA constants<>+14008(SB)/4, $0xbeffffe9
-DATA constants<>+14012(SB)/4, $0xbeffffe9
-DATA constants<>+14016(SB)/8, $0x4044000000000000
-DATA constants<>+14024(SB)/8, $0x4044000000000000
-DATA constants<>+14032(SB)/8, $0x4044000000000000
-DATA constants<>+14040(SB)/8, $0x4044000000000000
-DATA constants<>+14048(SB)/8, $0x4044000000000000
-DATA constants<>+14056(SB)/8, $0x4044000000000000
-DATA constants<>+14064(SB)/8, $0x4044000000000000
-DATA constants<>+14072(SB)/8, $0x4044000000000000
-DATA constants<>+14080(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14088(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14096(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14104(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14112(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14120(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14128(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14136(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14144(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14152(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14160(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14168(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14176(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14184(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14192(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14200(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14208(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14216(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14224(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14232(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14240(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14248(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14256(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14264(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14272(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14280(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14288(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14296(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14304(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14312(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14320(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14328(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14336(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14344(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14352(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14360(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14368(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14376(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14384(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14392(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14400(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14408(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14416(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14424(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14432(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14440(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14448(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14456(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14464(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14472(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14480(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14488(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14496(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14504(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14512(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14520(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14528(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14536(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14544(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14552(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14560(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14568(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14576(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14584(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14592(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14600(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14608(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14616(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14624(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14632(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14640(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14648(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14656(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14664(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14672(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14680(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14688(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14696(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14704(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14712(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14720(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14728(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14736(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14744(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14752(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14760(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14768(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14776(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14784(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14792(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14800(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14808(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14816(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14824(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14832(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14840(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14848(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+14856(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+14864(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+14872(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+14880(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+14888(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+14896(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+14904(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+14912(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+14920(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+14928(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+14936(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+14944(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+14952(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+14960(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+14968(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+14976(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+14984(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+14992(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15000(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15008(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15016(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15024(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15032(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15040(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15048(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15056(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15064(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15072(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15080(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15088(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15096(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15104(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15112(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15120(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15128(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15136(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15144(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15152(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15160(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15168(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15176(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15184(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15192(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15200(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15208(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15216(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15224(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15232(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15240(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15248(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15256(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15264(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15272(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15280(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15288(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15296(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15304(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15312(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15320(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15328(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15336(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15344(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15352(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15360(SB)/8, $0x3f260610327a4300
-DATA constants<>+15368(SB)/8, $0x3f260610327a4300
-DATA constants<>+15376(SB)/8, $0x3f260610327a4300
-DATA constants<>+15384(SB)/8, $0x3f260610327a4300
-DATA constants<>+15392(SB)/8, $0x3f260610327a4300
-DATA constants<>+15400(SB)/8, $0x3f260610327a4300
-DATA constants<>+15408(SB)/8, $0x3f260610327a4300
-DATA constants<>+15416(SB)/8, $0x3f260610327a4300
-DATA constants<>+15424(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15432(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15440(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15448(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15456(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15464(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15472(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15480(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15488(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15496(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15504(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15512(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15520(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15528(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15536(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15544(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15552(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15560(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15568(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15576(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15584(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15592(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15600(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15608(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15616(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15624(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15632(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15640(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15648(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15656(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15664(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15672(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15680(SB)/8, $0xc044000000000000
-DATA constants<>+15688(SB)/8, $0xc044000000000000
-DATA constants<>+15696(SB)/8, $0xc044000000000000
-DATA constants<>+15704(SB)/8, $0xc044000000000000
-DATA constants<>+15712(SB)/8, $0xc044000000000000
-DATA constants<>+15720(SB)/8, $0xc044000000000000
-DATA constants<>+15728(SB)/8, $0xc044000000000000
-DATA constants<>+15736(SB)/8, $0xc044000000000000
-DATA constants<>+15744(SB)/4, $0x41680000
-DATA constants<>+15748(SB)/4, $0x41680000
-DATA constants<>+15752(SB)/4, $0x41680000
-DATA constants<>+15756(SB)/4, $0x41680000
-DATA constants<>+15760(SB)/4, $0x41680000
-DATA constants<>+15764(SB)/4, $0x41680000
-DATA constants<>+15768(SB)/4, $0x41680000
-DATA constants<>+15772(SB)/4, $0x41680000
-DATA constants<>+15776(SB)/4, $0x41680000
-DATA constants<>+15780(SB)/4, $0x41680000
-DATA constants<>+15784(SB)/4, $0x41680000
-DATA constants<>+15788(SB)/4, $0x41680000
-DATA constants<>+15792(SB)/4, $0x41680000
-DATA constants<>+15796(SB)/4, $0x41680000
-DATA constants<>+15800(SB)/4, $0x41680000
-DATA constants<>+15804(SB)/4, $0x41680000
-DATA constants<>+15808(SB)/4, $0x40600000
-DATA constants<>+15812(SB)/4, $0x40600000
-DATA constants<>+15816(SB)/4, $0x40600000
-DATA constants<>+15820(SB)/4, $0x40600000
-DATA constants<>+15824(SB)/4, $0x40600000
-DATA constants<>+15828(SB)/4, $0x40600000
-DATA constants<>+15832(SB)/4, $0x40600000
-DATA constants<>+15836(SB)/4, $0x40600000
-DATA constants<>+15840(SB)/4, $0x40600000
-DATA constants<>+15844(SB)/4, $0x40600000
-DATA constants<>+15848(SB)/4, $0x40600000
-DATA constants<>+15852(SB)/4, $0x40600000
-DATA constants<>+15856(SB)/4, $0x40600000
-DATA constants<>+15860(SB)/4, $0x40600000
-DATA constants<>+15864(SB)/4, $0x40600000
-DATA constants<>+15868(SB)/4, $0x40600000
-DATA constants<>+15872(SB)/4, $0x39c9a0f6
-DATA constants<>+15876(SB)/4, $0x39c9a0f6
-DATA constants<>+15880(SB)/4, $0x39c9a0f6
-DATA constants<>+15884(SB)/4, $0x39c9a0f6
-DATA constants<>+15888(SB)/4, $0x39c9a0f6
-DATA constants<>+15892(SB)/4, $0x39c9a0f6
-DATA constants<>+15896(SB)/4, $0x39c9a0f6
-DATA constants<>+15900(SB)/4, $0x39c9a0f6
-DATA constants<>+15904(SB)/4, $0x39c9a0f6
-DATA constants<>+15908(SB)/4, $0x39c9a0f6
-DATA constants<>+15912(SB)/4, $0x39c9a0f6
-DATA constants<>+15916(SB)/4, $0x39c9a0f6
-DATA constants<>+15920(SB)/4, $0x39c9a0f6
-DATA constants<>+15924(SB)/4, $0x39c9a0f6
-DATA constants<>+15928(SB)/4, $0x39c9a0f6
-DATA constants<>+15932(SB)/4, $0x39c9a0f6
-DATA constants<>+15936(SB)/4, $0xb9cd295a
-DATA constants<>+15940(SB)/4, $0xb9cd295a
-DATA constants<>+15944(SB)/4, $0xb9cd295a
-DATA constants<>+15948(SB)/4, $0xb9cd295a
-DATA constants<>+15952(SB)/4, $0xb9cd295a
-DATA constants<>+15956(SB)/4, $0xb9cd295a
-DATA constants<>+15960(SB)/4, $0xb9cd295a
-DATA constants<>+15964(SB)/4, $0xb9cd295a
-DATA constants<>+15968(SB)/4, $0xb9cd295a
-DATA constants<>+15972(SB)/4, $0xb9cd295a
-DATA constants<>+15976(SB)/4, $0xb9cd295a
-DATA constants<>+15980(SB)/4, $0xb9cd295a
-DATA constants<>+15984(SB)/4, $0xb9cd295a
-DATA constants<>+15988(SB)/4, $0xb9cd295a
-DATA constants<>+15992(SB)/4, $0xb9cd295a
-DATA constants<>+15996(SB)/4, $0xb9cd295a
-DATA constants<>+16000(SB)/4, $0xbb4e31ee
-DATA constants<>+16004(SB)/4, $0xbb4e31ee
-DATA constants<>+16008(SB)/4, $0xbb4e31ee
-DATA constants<>+16012(SB)/4, $0xbb4e31ee
-DATA constants<>+16016(SB)/4, $0xbb4e31ee
-DATA constants<>+16020(SB)/4, $0xbb4e31ee
-DATA constants<>+16024(SB)/4, $0xbb4e31ee
-DATA constants<>+16028(SB)/4, $0xbb4e31ee
-DATA constants<>+16032(SB)/4, $0xbb4e31ee
-DATA constants<>+16036(SB)/4, $0xbb4e31ee
-DATA constants<>+16040(SB)/4, $0xbb4e31ee
-DATA constants<>+16044(SB)/4, $0xbb4e31ee
-DATA constants<>+16048(SB)/4, $0xbb4e31ee
-DATA constants<>+16052(SB)/4, $0xbb4e31ee
-DATA constants<>+16056(SB)/4, $0xbb4e31ee
-DATA constants<>+16060(SB)/4, $0xbb4e31ee
-DATA constants<>+16064(SB)/4, $0x3bd3acc9
-DATA constants<>+16068(SB)/4, $0x3bd3acc9
-DATA constants<>+16072(SB)/4, $0x3bd3acc9
-DATA constants<>+16076(SB)/4, $0x3bd3acc9
-DATA constants<>+16080(SB)/4, $0x3bd3acc9
-DATA constants<>+16084(SB)/4, $0x3bd3acc9
-DATA constants<>+16088(SB)/4, $0x3bd3acc9
-DATA constants<>+16092(SB)/4, $0x3bd3acc9
-DATA constants<>+16096(SB)/4, $0x3bd3acc9
-DATA constants<>+16100(SB)/4, $0x3bd3acc9
-DATA constants<>+16104(SB)/4, $0x3bd3acc9
-DATA constants<>+16108(SB)/4, $0x3bd3acc9
-DATA constants<>+16112(SB)/4, $0x3bd3acc9
-DATA constants<>+16116(SB)/4, $0x3bd3acc9
-DATA constants<>+16120(SB)/4, $0x3bd3acc9
-DATA constants<>+16124(SB)/4, $0x3bd3acc9
-DATA constants<>+16128(SB)/4, $0x3c8e889f
-DATA constants<>+16132(SB)/4, $0x3c8e889f
-DATA constants<>+16136(SB)/4, $0x3c8e889f
-DATA constants<>+16140(SB)/4, $0x3c8e889f
-DATA constants<>+16144(SB)/4, $0x3c8e889f
-DATA constants<>+16148(SB)/4, $0x3c8e889f
-DATA constants<>+16152(SB)/4, $0x3c8e889f
-DATA constants<>+16156(SB)/4, $0x3c8e889f
-DATA constants<>+16160(SB)/4, $0x3c8e889f
-DATA constants<>+16164(SB)/4, $0x3c8e889f
-DATA constants<>+16168(SB)/4, $0x3c8e889f
-DATA constants<>+16172(SB)/4, $0x3c8e889f
-DATA constants<>+16176(SB)/4, $0x3c8e889f
-DATA constants<>+16180(SB)/4, $0x3c8e889f
-DATA constants<>+16184(SB)/4, $0x3c8e889f
-DATA constants<>+16188(SB)/4, $0x3c8e889f
-DATA constants<>+16192(SB)/4, $0xbdedab0f
-DATA constants<>+16196(SB)/4, $0xbdedab0f
-DATA constants<>+16200(SB)/4, $0xbdedab0f
-DATA constants<>+16204(SB)/4, $0xbdedab0f
-DATA constants<>+16208(SB)/4, $0xbdedab0f
-DATA constants<>+16212(SB)/4, $0xbdedab0f
-DATA constants<>+16216(SB)/4, $0xbdedab0f
-DATA constants<>+16220(SB)/4, $0xbdedab0f
-DATA constants<>+16224(SB)/4, $0xbdedab0f
-DATA constants<>+16228(SB)/4, $0xbdedab0f
-DATA constants<>+16232(SB)/4, $0xbdedab0f
-DATA constants<>+16236(SB)/4, $0xbdedab0f
-DATA constants<>+16240(SB)/4, $0xbdedab0f
-DATA constants<>+16244(SB)/4, $0xbdedab0f
-DATA constants<>+16248(SB)/4, $0xbdedab0f
-DATA constants<>+16252(SB)/4, $0xbdedab0f
-DATA constants<>+16256(SB)/4, $0x3ea17f7a
-DATA constants<>+16260(SB)/4, $0x3ea17f7a
-DATA constants<>+16264(SB)/4, $0x3ea17f7a
-DATA constants<>+16268(SB)/4, $0x3ea17f7a
-DATA constants<>+16272(SB)/4, $0x3ea17f7a
-DATA constants<>+16276(SB)/4, $0x3ea17f7a
-DATA constants<>+16280(SB)/4, $0x3ea17f7a
-DATA constants<>+16284(SB)/4, $0x3ea17f7a
-DATA constants<>+16288(SB)/4, $0x3ea17f7a
-DATA constants<>+16292(SB)/4, $0x3ea17f7a
-DATA constants<>+16296(SB)/4, $0x3ea17f7a
-DATA constants<>+16300(SB)/4, $0x3ea17f7a
-DATA constants<>+16304(SB)/4, $0x3ea17f7a
-DATA constants<>+16308(SB)/4, $0x3ea17f7a
-DATA constants<>+16312(SB)/4, $0x3ea17f7a
-DATA constants<>+16316(SB)/4, $0x3ea17f7a
-DATA constants<>+16320(SB)/4, $0xbf10c8aa
-DATA constants<>+16324(SB)/4, $0xbf10c8aa
-DATA constants<>+16328(SB)/4, $0xbf10c8aa
-DATA constants<>+16332(SB)/4, $0xbf10c8aa
-DATA constants<>+16336(SB)/4, $0xbf10c8aa
-DATA constants<>+16340(SB)/4, $0xbf10c8aa
-DATA constants<>+16344(SB)/4, $0xbf10c8aa
-DATA constants<>+16348(SB)/4, $0xbf10c8aa
-DATA constants<>+16352(SB)/4, $0xbf10c8aa
-DATA constants<>+16356(SB)/4, $0xbf10c8aa
-DATA constants<>+16360(SB)/4, $0xbf10c8aa
-DATA constants<>+16364(SB)/4, $0xbf10c8aa
-DATA constants<>+16368(SB)/4, $0xbf10c8aa
-DATA constants<>+16372(SB)/4, $0xbf10c8aa
-DATA constants<>+16376(SB)/4, $0xbf10c8aa
-DATA constants<>+16380(SB)/4, $0xbf10c8aa
-DATA constants<>+16384(SB)/4, $0x3f3e920d
-DATA constants<>+16388(SB)/4, $0x3f3e920d
-DATA constants<>+16392(SB)/4, $0x3f3e920d
-DATA constants<>+16396(SB)/4, $0x3f3e920d
-DATA constants<>+16400(SB)/4, $0x3f3e920d
-DATA constants<>+16404(SB)/4, $0x3f3e920d
-DATA constants<>+16408(SB)/4, $0x3f3e920d
-DATA constants<>+16412(SB)/4, $0x3f3e920d
-DATA constants<>+16416(SB)/4, $0x3f3e920d
-DATA constants<>+16420(SB)/4, $0x3f3e920d
-DATA constants<>+16424(SB)/4, $0x3f3e920d
-DATA constants<>+16428(SB)/4, $0x3f3e920d
-DATA constants<>+16432(SB)/4, $0x3f3e920d
-DATA constants<>+16436(SB)/4, $0x3f3e920d
-DATA constants<>+16440(SB)/4, $0x3f3e920d
-DATA constants<>+16444(SB)/4, $0x3f3e920d
-DATA constants<>+16448(SB)/4, $0x38e5dc70
-DATA constants<>+16452(SB)/4, $0x38e5dc70
-DATA constants<>+16456(SB)/4, $0x38e5dc70
-DATA constants<>+16460(SB)/4, $0x38e5dc70
-DATA constants<>+16464(SB)/4, $0x38e5dc70
-DATA constants<>+16468(SB)/4, $0x38e5dc70
-DATA constants<>+16472(SB)/4, $0x38e5dc70
-DATA constants<>+16476(SB)/4, $0x38e5dc70
-DATA constants<>+16480(SB)/4, $0x38e5dc70
-DATA constants<>+16484(SB)/4, $0x38e5dc70
-DATA constants<>+16488(SB)/4, $0x38e5dc70
-DATA constants<>+16492(SB)/4, $0x38e5dc70
-DATA constants<>+16496(SB)/4, $0x38e5dc70
-DATA constants<>+16500(SB)/4, $0x38e5dc70
-DATA constants<>+16504(SB)/4, $0x38e5dc70
-DATA constants<>+16508(SB)/4, $0x38e5dc70
-DATA constants<>+16512(SB)/4, $0xba9bc906
-DATA constants<>+16516(SB)/4, $0xba9bc906
-DATA constants<>+16520(SB)/4, $0xba9bc906
-DATA constants<>+16524(SB)/4, $0xba9bc906
-DATA constants<>+16528(SB)/4, $0xba9bc906
-DATA constants<>+16532(SB)/4, $0xba9bc906
-DATA constants<>+16536(SB)/4, $0xba9bc906
-DATA constants<>+16540(SB)/4, $0xba9bc906
-DATA constants<>+16544(SB)/4, $0xba9bc906
-DATA constants<>+16548(SB)/4, $0xba9bc906
-DATA constants<>+16552(SB)/4, $0xba9bc906
-DATA constants<>+16556(SB)/4, $0xba9bc906
-DATA constants<>+16560(SB)/4, $0xba9bc906
-DATA constants<>+16564(SB)/4, $0xba9bc906
-DATA constants<>+16568(SB)/4, $0xba9bc906
-DATA constants<>+16572(SB)/4, $0xba9bc906
-DATA constants<>+16576(SB)/4, $0x3c236e0f
-DATA constants<>+16580(SB)/4, $0x3c236e0f
-DATA constants<>+16584(SB)/4, $0x3c236e0f
-DATA constants<>+16588(SB)/4, $0x3c236e0f
-DATA constants<>+16592(SB)/4, $0x3c236e0f
-DATA constants<>+16596(SB)/4, $0x3c236e0f
-DATA constants<>+16600(SB)/4, $0x3c236e0f
-DATA constants<>+16604(SB)/4, $0x3c236e0f
-DATA constants<>+16608(SB)/4, $0x3c236e0f
-DATA constants<>+16612(SB)/4, $0x3c236e0f
-DATA constants<>+16616(SB)/4, $0x3c236e0f
-DATA constants<>+16620(SB)/4, $0x3c236e0f
-DATA constants<>+16624(SB)/4, $0x3c236e0f
-DATA constants<>+16628(SB)/4, $0x3c236e0f
-DATA constants<>+16632(SB)/4, $0x3c236e0f
-DATA constants<>+16636(SB)/4, $0x3c236e0f
-DATA constants<>+16640(SB)/4, $0xbd882c3f
-DATA constants<>+16644(SB)/4, $0xbd882c3f
-DATA constants<>+16648(SB)/4, $0xbd882c3f
-DATA constants<>+16652(SB)/4, $0xbd882c3f
-DATA constants<>+16656(SB)/4, $0xbd882c3f
-DATA constants<>+16660(SB)/4, $0xbd882c3f
-DATA constants<>+16664(SB)/4, $0xbd882c3f
-DATA constants<>+16668(SB)/4, $0xbd882c3f
-DATA constants<>+16672(SB)/4, $0xbd882c3f
-DATA constants<>+16676(SB)/4, $0xbd882c3f
-DATA constants<>+16680(SB)/4, $0xbd882c3f
-DATA constants<>+16684(SB)/4, $0xbd882c3f
-DATA constants<>+16688(SB)/4, $0xbd882c3f
-DATA constants<>+16692(SB)/4, $0xbd882c3f
-DATA constants<>+16696(SB)/4, $0xbd882c3f
-DATA constants<>+16700(SB)/4, $0xbd882c3f
-DATA constants<>+16704(SB)/4, $0x3ecc422a
-DATA constants<>+16708(SB)/4, $0x3ecc422a
-DATA constants<>+16712(SB)/4, $0x3ecc422a
-DATA constants<>+16716(SB)/4, $0x3ecc422a
-DATA constants<>+16720(SB)/4, $0x3ecc422a
-DATA constants<>+16724(SB)/4, $0x3ecc422a
-DATA constants<>+16728(SB)/4, $0x3ecc422a
-DATA constants<>+16732(SB)/4, $0x3ecc422a
-DATA constants<>+16736(SB)/4, $0x3ecc422a
-DATA constants<>+16740(SB)/4, $0x3ecc422a
-DATA constants<>+16744(SB)/4, $0x3ecc422a
-DATA constants<>+16748(SB)/4, $0x3ecc422a
-DATA constants<>+16752(SB)/4, $0x3ecc422a
-DATA constants<>+16756(SB)/4, $0x3ecc422a
-DATA constants<>+16760(SB)/4, $0x3ecc422a
-DATA constants<>+16764(SB)/4, $0x3ecc422a
-DATA constants<>+16768(SB)/4, $0x3f333333
-DATA constants<>+16772(SB)/4, $0x3f333333
-DATA constants<>+16776(SB)/4, $0x3f333333
-DATA constants<>+16780(SB)/4, $0x3f333333
-DATA constants<>+16784(SB)/4, $0x3f333333
-DATA constants<>+16788(SB)/4, $0x3f333333
-DATA constants<>+16792(SB)/4, $0x3f333333
-DATA constants<>+16796(SB)/4, $0x3f333333
-DATA constants<>+16800(SB)/4, $0x3f333333
-DATA constants<>+16804(SB)/4, $0x3f333333
-DATA constants<>+16808(SB)/4, $0x3f333333
-DATA constants<>+16812(SB)/4, $0x3f333333
-DATA constants<>+16816(SB)/4, $0x3f333333
-DATA constants<>+16820(SB)/4, $0x3f333333
-DATA constants<>+16824(SB)/4, $0x3f333333
-DATA constants<>+16828(SB)/4, $0x3f333333
-DATA constants<>+16832(SB)/4, $0xc1680000
-DATA constants<>+16836(SB)/4, $0xc1680000
-DATA constants<>+16840(SB)/4, $0xc1680000
-DATA constants<>+16844(SB)/4, $0xc1680000
-DATA constants<>+16848(SB)/4, $0xc1680000
-DATA constants<>+16852(SB)/4, $0xc1680000
-DATA constants<>+16856(SB)/4, $0xc1680000
-DATA constants<>+16860(SB)/4, $0xc1680000
-DATA constants<>+16864(SB)/4, $0xc1680000
-DATA constants<>+16868(SB)/4, $0xc1680000
-DATA constants<>+16872(SB)/4, $0xc1680000
-DATA constants<>+16876(SB)/4, $0xc1680000
-DATA constants<>+16880(SB)/4, $0xc1680000
-DATA constants<>+16884(SB)/4, $0xc1680000
-DATA constants<>+16888(SB)/4, $0xc1680000
-DATA constants<>+16892(SB)/4, $0xc1680000
-DATA constants<>+16896(SB)/8, $0xc089000000000000
-DATA constants<>+16904(SB)/8, $0xc089000000000000
-DATA constants<>+16912(SB)/8, $0xc089000000000000
-DATA constants<>+16920(SB)/8, $0xc089000000000000
-DATA constants<>+16928(SB)/8, $0xc089000000000000
-DATA constants<>+16936(SB)/8, $0xc089000000000000
-DATA constants<>+16944(SB)/8, $0xc089000000000000
-DATA constants<>+16952(SB)/8, $0xc089000000000000
-DATA constants<>+16960(SB)/8, $0x4089000000000000
-DATA constants<>+16968(SB)/8, $0x4089000000000000
-DATA constants<>+16976(SB)/8, $0x4089000000000000
-DATA constants<>+16984(SB)/8, $0x4089000000000000
-DATA constants<>+16992(SB)/8, $0x4089000000000000
-DATA constants<>+17000(SB)/8, $0x4089000000000000
-DATA constants<>+17008(SB)/8, $0x4089000000000000
-DATA constants<>+17016(SB)/8, $0x4089000000000000
-DATA constants<>+17024(SB)/4, $0xc4480000
-DATA constants<>+17028(SB)/4, $0xc4480000
-DATA constants<>+17032(SB)/4, $0xc4480000
-DATA constants<>+17036(SB)/4, $0xc4480000
-DATA constants<>+17040(SB)/4, $0xc4480000
-DATA constants<>+17044(SB)/4, $0xc4480000
-DATA constants<>+17048(SB)/4, $0xc4480000
-DATA constants<>+17052(SB)/4, $0xc4480000
-DATA constants<>+17056(SB)/4, $0xc4480000
-DATA constants<>+17060(SB)/4, $0xc4480000
-DATA constants<>+17064(SB)/4, $0xc4480000
-DATA constants<>+17068(SB)/4, $0xc4480000
-DATA constants<>+17072(SB)/4, $0xc4480000
-DATA constants<>+17076(SB)/4, $0xc4480000
-DATA constants<>+17080(SB)/4, $0xc4480000
-DATA constants<>+17084(SB)/4, $0xc4480000
-DATA constants<>+17088(SB)/8, $0x7fd0000000000000
-DATA constants<>+17096(SB)/8, $0x7fd0000000000000
-DATA constants<>+17104(SB)/8, $0x7fd0000000000000
-DATA constants<>+17112(SB)/8, $0x7fd0000000000000
-DATA constants<>+17120(SB)/8, $0x7fd0000000000000
-DATA constants<>+17128(SB)/8, $0x7fd0000000000000
-DATA constants<>+17136(SB)/8, $0x7fd0000000000000
-DATA constants<>+17144(SB)/8, $0x7fd0000000000000
-DATA constants<>+17152(SB)/8, $0x7fe0000000000000
-DATA constants<>+17160(SB)/8, $0x7fe0000000000000
-DATA constants<>+17168(SB)/8, $0x7fe0000000000000
-DATA constants<>+17176(SB)/8, $0x7fe0000000000000
-DATA constants<>+17184(SB)/8, $0x7fe0000000000000
-DATA constants<>+17192(SB)/8, $0x7fe0000000000000
-DATA constants<>+17200(SB)/8, $0x7fe0000000000000
-DATA constants<>+17208(SB)/8, $0x7fe0000000000000
-DATA constants<>+17216(SB)/4, $0x7e800000
-DATA constants<>+17220(SB)/4, $0x7e800000
-DATA constants<>+17224(SB)/4, $0x7e800000
-DATA constants<>+17228(SB)/4, $0x7e800000
-DATA constants<>+17232(SB)/4, $0x7e800000
-DATA constants<>+17236(SB)/4, $0x7e800000
-DATA constants<>+17240(SB)/4, $0x7e800000
-DATA constants<>+17244(SB)/4, $0x7e800000
-DATA constants<>+17248(SB)/4, $0x7e800000
-DATA constants<>+17252(SB)/4, $0x7e800000
-DATA constants<>+17256(SB)/4, $0x7e800000
-DATA constants<>+17260(SB)/4, $0x7e800000
-DATA constants<>+17264(SB)/4, $0x7e800000
-DATA constants<>+17268(SB)/4, $0x7e800000
-DATA constants<>+17272(SB)/4, $0x7e800000
-DATA constants<>+17276(SB)/4, $0x7e800000
-DATA constants<>+17280(SB)/4, $0x7f000000
-DATA constants<>+17284(SB)/4, $0x7f000000
-DATA constants<>+17288(SB)/4, $0x7f000000
-DATA constants<>+17292(SB)/4, $0x7f000000
-DATA constants<>+17296(SB)/4, $0x7f000000
-DATA constants<>+17300(SB)/4, $0x7f000000
-DATA constants<>+17304(SB)/4, $0x7f000000
-DATA constants<>+17308(SB)/4, $0x7f000000
-DATA constants<>+17312(SB)/4, $0x7f000000
-DATA constants<>+17316(SB)/4, $0x7f000000
-DATA constants<>+17320(SB)/4, $0x7f000000
-DATA constants<>+17324(SB)/4, $0x7f000000
-DATA constants<>+17328(SB)/4, $0x7f000000
-DATA constants<>+17332(SB)/4, $0x7f000000
-DATA constants<>+17336(SB)/4, $0x7f000000
-DATA constants<>+17340(SB)/4, $0x7f000000
-DATA constants<>+17344(SB)/8, $0x3c30000000000000
-DATA constants<>+17352(SB)/8, $0x3c30000000000000
-DATA constants<>+17360(SB)/8, $0x3c30000000000000
-DATA constants<>+17368(SB)/8, $0x3c30000000000000
-DATA constants<>+17376(SB)/8, $0x3c30000000000000
-DATA constants<>+17384(SB)/8, $0x3c30000000000000
-DATA constants<>+17392(SB)/8, $0x3c30000000000000
-DATA constants<>+17400(SB)/8, $0x3c30000000000000
-DATA constants<>+17408(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+17416(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+17424(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+17432(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+17440(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+17448(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+17456(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+17464(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+17472(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+17480(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+17488(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+17496(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+17504(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+17512(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+17520(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+17528(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+17536(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+17544(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+17552(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+17560(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+17568(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+17576(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+17584(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+17592(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+17600(SB)/8, $0xbf673a83b985041f
-DATA constants<>+17608(SB)/8, $0xbf673a83b985041f
-DATA constants<>+17616(SB)/8, $0xbf673a83b985041f
-DATA constants<>+17624(SB)/8, $0xbf673a83b985041f
-DATA constants<>+17632(SB)/8, $0xbf673a83b985041f
-DATA constants<>+17640(SB)/8, $0xbf673a83b985041f
-DATA constants<>+17648(SB)/8, $0xbf673a83b985041f
-DATA constants<>+17656(SB)/8, $0xbf673a83b985041f
-DATA constants<>+17664(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+17672(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+17680(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+17688(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+17696(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+17704(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+17712(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+17720(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+17728(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+17736(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+17744(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+17752(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+17760(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+17768(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+17776(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+17784(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+17792(SB)/8, $0x3f965cb862205b45
-DATA constants<>+17800(SB)/8, $0x3f965cb862205b45
-DATA constants<>+17808(SB)/8, $0x3f965cb862205b45
-DATA constants<>+17816(SB)/8, $0x3f965cb862205b45
-DATA constants<>+17824(SB)/8, $0x3f965cb862205b45
-DATA constants<>+17832(SB)/8, $0x3f965cb862205b45
-DATA constants<>+17840(SB)/8, $0x3f965cb862205b45
-DATA constants<>+17848(SB)/8, $0x3f965cb862205b45
-DATA constants<>+17856(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+17864(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+17872(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+17880(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+17888(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+17896(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+17904(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+17912(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+17920(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+17928(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+17936(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+17944(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+17952(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+17960(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+17968(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+17976(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+17984(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+17992(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+18000(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+18008(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+18016(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+18024(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+18032(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+18040(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+18048(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+18056(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+18064(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+18072(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+18080(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+18088(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+18096(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+18104(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+18112(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+18120(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+18128(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+18136(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+18144(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+18152(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+18160(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+18168(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+18176(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+18184(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+18192(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+18200(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+18208(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+18216(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+18224(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+18232(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+18240(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+18248(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+18256(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+18264(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+18272(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+18280(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+18288(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+18296(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+18304(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+18312(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+18320(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+18328(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+18336(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+18344(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+18352(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+18360(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+18368(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+18376(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+18384(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+18392(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+18400(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+18408(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+18416(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+18424(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+18432(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+18440(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+18448(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+18456(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+18464(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+18472(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+18480(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+18488(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+18496(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+18504(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+18512(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+18520(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+18528(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+18536(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+18544(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+18552(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+18560(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+18568(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+18576(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+18584(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+18592(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+18600(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+18608(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+18616(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+18624(SB)/8, $0xbfd555555555551d
-DATA constants<>+18632(SB)/8, $0xbfd555555555551d
-DATA constants<>+18640(SB)/8, $0xbfd555555555551d
-DATA constants<>+18648(SB)/8, $0xbfd555555555551d
-DATA constants<>+18656(SB)/8, $0xbfd555555555551d
-DATA constants<>+18664(SB)/8, $0xbfd555555555551d
-DATA constants<>+18672(SB)/8, $0xbfd555555555551d
-DATA constants<>+18680(SB)/8, $0xbfd555555555551d
-DATA constants<>+18688(SB)/8, $0x400921fb54442d18
-DATA constants<>+18696(SB)/8, $0x400921fb54442d18
-DATA constants<>+18704(SB)/8, $0x400921fb54442d18
-DATA constants<>+18712(SB)/8, $0x400921fb54442d18
-DATA constants<>+18720(SB)/8, $0x400921fb54442d18
-DATA constants<>+18728(SB)/8, $0x400921fb54442d18
-DATA constants<>+18736(SB)/8, $0x400921fb54442d18
-DATA constants<>+18744(SB)/8, $0x400921fb54442d18
-DATA constants<>+18752(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+18760(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+18768(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+18776(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+18784(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+18792(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+18800(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+18808(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+18816(SB)/4, $0x21800000
-DATA constants<>+18820(SB)/4, $0x21800000
-DATA constants<>+18824(SB)/4, $0x21800000
-DATA constants<>+18828(SB)/4, $0x21800000
-DATA constants<>+18832(SB)/4, $0x21800000
-DATA constants<>+18836(SB)/4, $0x21800000
-DATA constants<>+18840(SB)/4, $0x21800000
-DATA constants<>+18844(SB)/4, $0x21800000
-DATA constants<>+18848(SB)/4, $0x21800000
-DATA constants<>+18852(SB)/4, $0x21800000
-DATA constants<>+18856(SB)/4, $0x21800000
-DATA constants<>+18860(SB)/4, $0x21800000
-DATA constants<>+18864(SB)/4, $0x21800000
-DATA constants<>+18868(SB)/4, $0x21800000
-DATA constants<>+18872(SB)/4, $0x21800000
-DATA constants<>+18876(SB)/4, $0x21800000
-DATA constants<>+18880(SB)/4, $0xbae3ee42
-DATA constants<>+18884(SB)/4, $0xbae3ee42
-DATA constants<>+18888(SB)/4, $0xbae3ee42
-DATA constants<>+18892(SB)/4, $0xbae3ee42
-DATA constants<>+18896(SB)/4, $0xbae3ee42
-DATA constants<>+18900(SB)/4, $0xbae3ee42
-DATA constants<>+18904(SB)/4, $0xbae3ee42
-DATA constants<>+18908(SB)/4, $0xbae3ee42
-DATA constants<>+18912(SB)/4, $0xbae3ee42
-DATA constants<>+18916(SB)/4, $0xbae3ee42
-DATA constants<>+18920(SB)/4, $0xbae3ee42
-DATA constants<>+18924(SB)/4, $0xbae3ee42
-DATA constants<>+18928(SB)/4, $0xbae3ee42
-DATA constants<>+18932(SB)/4, $0xbae3ee42
-DATA constants<>+18936(SB)/4, $0xbae3ee42
-DATA constants<>+18940(SB)/4, $0xbae3ee42
-DATA constants<>+18944(SB)/4, $0x3c2ec38d
-DATA constants<>+18948(SB)/4, $0x3c2ec38d
-DATA constants<>+18952(SB)/4, $0x3c2ec38d
-DATA constants<>+18956(SB)/4, $0x3c2ec38d
-DATA constants<>+18960(SB)/4, $0x3c2ec38d
-DATA constants<>+18964(SB)/4, $0x3c2ec38d
-DATA constants<>+18968(SB)/4, $0x3c2ec38d
-DATA constants<>+18972(SB)/4, $0x3c2ec38d
-DATA constants<>+18976(SB)/4, $0x3c2ec38d
-DATA constants<>+18980(SB)/4, $0x3c2ec38d
-DATA constants<>+18984(SB)/4, $0x3c2ec38d
-DATA constants<>+18988(SB)/4, $0x3c2ec38d
-DATA constants<>+18992(SB)/4, $0x3c2ec38d
-DATA constants<>+18996(SB)/4, $0x3c2ec38d
-DATA constants<>+19000(SB)/4, $0x3c2ec38d
-DATA constants<>+19004(SB)/4, $0x3c2ec38d
-DATA constants<>+19008(SB)/4, $0xbcfb9173
-DATA constants<>+19012(SB)/4, $0xbcfb9173
-DATA constants<>+19016(SB)/4, $0xbcfb9173
-DATA constants<>+19020(SB)/4, $0xbcfb9173
-DATA constants<>+19024(SB)/4, $0xbcfb9173
-DATA constants<>+19028(SB)/4, $0xbcfb9173
-DATA constants<>+19032(SB)/4, $0xbcfb9173
-DATA constants<>+19036(SB)/4, $0xbcfb9173
-DATA constants<>+19040(SB)/4, $0xbcfb9173
-DATA constants<>+19044(SB)/4, $0xbcfb9173
-DATA constants<>+19048(SB)/4, $0xbcfb9173
-DATA constants<>+19052(SB)/4, $0xbcfb9173
-DATA constants<>+19056(SB)/4, $0xbcfb9173
-DATA constants<>+19060(SB)/4, $0xbcfb9173
-DATA constants<>+19064(SB)/4, $0xbcfb9173
-DATA constants<>+19068(SB)/4, $0xbcfb9173
-DATA constants<>+19072(SB)/4, $0x3d6b6f0a
-DATA constants<>+19076(SB)/4, $0x3d6b6f0a
-DATA constants<>+19080(SB)/4, $0x3d6b6f0a
-DATA constants<>+19084(SB)/4, $0x3d6b6f0a
-DATA constants<>+19088(SB)/4, $0x3d6b6f0a
-DATA constants<>+19092(SB)/4, $0x3d6b6f0a
-DATA constants<>+19096(SB)/4, $0x3d6b6f0a
-DATA constants<>+19100(SB)/4, $0x3d6b6f0a
-DATA constants<>+19104(SB)/4, $0x3d6b6f0a
-DATA constants<>+19108(SB)/4, $0x3d6b6f0a
-DATA constants<>+19112(SB)/4, $0x3d6b6f0a
-DATA constants<>+19116(SB)/4, $0x3d6b6f0a
-DATA constants<>+19120(SB)/4, $0x3d6b6f0a
-DATA constants<>+19124(SB)/4, $0x3d6b6f0a
-DATA constants<>+19128(SB)/4, $0x3d6b6f0a
-DATA constants<>+19132(SB)/4, $0x3d6b6f0a
-DATA constants<>+19136(SB)/4, $0xbdab84dd
-DATA constants<>+19140(SB)/4, $0xbdab84dd
-DATA constants<>+19144(SB)/4, $0xbdab84dd
-DATA constants<>+19148(SB)/4, $0xbdab84dd
-DATA constants<>+19152(SB)/4, $0xbdab84dd
-DATA constants<>+19156(SB)/4, $0xbdab84dd
-DATA constants<>+19160(SB)/4, $0xbdab84dd
-DATA constants<>+19164(SB)/4, $0xbdab84dd
-DATA constants<>+19168(SB)/4, $0xbdab84dd
-DATA constants<>+19172(SB)/4, $0xbdab84dd
-DATA constants<>+19176(SB)/4, $0xbdab84dd
-DATA constants<>+19180(SB)/4, $0xbdab84dd
-DATA constants<>+19184(SB)/4, $0xbdab84dd
-DATA constants<>+19188(SB)/4, $0xbdab84dd
-DATA constants<>+19192(SB)/4, $0xbdab84dd
-DATA constants<>+19196(SB)/4, $0xbdab84dd
-DATA constants<>+19200(SB)/4, $0x3de018bf
-DATA constants<>+19204(SB)/4, $0x3de018bf
-DATA constants<>+19208(SB)/4, $0x3de018bf
-DATA constants<>+19212(SB)/4, $0x3de018bf
-DATA constants<>+19216(SB)/4, $0x3de018bf
-DATA constants<>+19220(SB)/4, $0x3de018bf
-DATA constants<>+19224(SB)/4, $0x3de018bf
-DATA constants<>+19228(SB)/4, $0x3de018bf
-DATA constants<>+19232(SB)/4, $0x3de018bf
-DATA constants<>+19236(SB)/4, $0x3de018bf
-DATA constants<>+19240(SB)/4, $0x3de018bf
-DATA constants<>+19244(SB)/4, $0x3de018bf
-DATA constants<>+19248(SB)/4, $0x3de018bf
-DATA constants<>+19252(SB)/4, $0x3de018bf
-DATA constants<>+19256(SB)/4, $0x3de018bf
-DATA constants<>+19260(SB)/4, $0x3de018bf
-DATA constants<>+19264(SB)/4, $0xbe120bbd
-DATA constants<>+19268(SB)/4, $0xbe120bbd
-DATA constants<>+19272(SB)/4, $0xbe120bbd
-DATA constants<>+19276(SB)/4, $0xbe120bbd
-DATA constants<>+19280(SB)/4, $0xbe120bbd
-DATA constants<>+19284(SB)/4, $0xbe120bbd
-DATA constants<>+19288(SB)/4, $0xbe120bbd
-DATA constants<>+19292(SB)/4, $0xbe120bbd
-DATA constants<>+19296(SB)/4, $0xbe120bbd
-DATA constants<>+19300(SB)/4, $0xbe120bbd
-DATA constants<>+19304(SB)/4, $0xbe120bbd
-DATA constants<>+19308(SB)/4, $0xbe120bbd
-DATA constants<>+19312(SB)/4, $0xbe120bbd
-DATA constants<>+19316(SB)/4, $0xbe120bbd
-DATA constants<>+19320(SB)/4, $0xbe120bbd
-DATA constants<>+19324(SB)/4, $0xbe120bbd
-DATA constants<>+19328(SB)/4, $0x3e4cc880
-DATA constants<>+19332(SB)/4, $0x3e4cc880
-DATA constants<>+19336(SB)/4, $0x3e4cc880
-DATA constants<>+19340(SB)/4, $0x3e4cc880
-DATA constants<>+19344(SB)/4, $0x3e4cc880
-DATA constants<>+19348(SB)/4, $0x3e4cc880
-DATA constants<>+19352(SB)/4, $0x3e4cc880
-DATA constants<>+19356(SB)/4, $0x3e4cc880
-DATA constants<>+19360(SB)/4, $0x3e4cc880
-DATA constants<>+19364(SB)/4, $0x3e4cc880
-DATA constants<>+19368(SB)/4, $0x3e4cc880
-DATA constants<>+19372(SB)/4, $0x3e4cc880
-DATA constants<>+19376(SB)/4, $0x3e4cc880
-DATA constants<>+19380(SB)/4, $0x3e4cc880
-DATA constants<>+19384(SB)/4, $0x3e4cc880
-DATA constants<>+19388(SB)/4, $0x3e4cc880
-DATA constants<>+19392(SB)/4, $0xbeaaaa9d
-DATA constants<>+19396(SB)/4, $0xbeaaaa9d
-DATA constants<>+19400(SB)/4, $0xbeaaaa9d
-DATA constants<>+19404(SB)/4, $0xbeaaaa9d
-DATA constants<>+19408(SB)/4, $0xbeaaaa9d
-DATA constants<>+19412(SB)/4, $0xbeaaaa9d
-DATA constants<>+19416(SB)/4, $0xbeaaaa9d
-DATA constants<>+19420(SB)/4, $0xbeaaaa9d
-DATA constants<>+19424(SB)/4, $0xbeaaaa9d
-DATA constants<>+19428(SB)/4, $0xbeaaaa9d
-DATA constants<>+19432(SB)/4, $0xbeaaaa9d
-DATA constants<>+19436(SB)/4, $0xbeaaaa9d
-DATA constants<>+19440(SB)/4, $0xbeaaaa9d
-DATA constants<>+19444(SB)/4, $0xbeaaaa9d
-DATA constants<>+19448(SB)/4, $0xbeaaaa9d
-DATA constants<>+19452(SB)/4, $0xbeaaaa9d
-DATA constants<>+19456(SB)/4, $0x40490fdb
-DATA constants<>+19460(SB)/4, $0x40490fdb
-DATA constants<>+19464(SB)/4, $0x40490fdb
-DATA constants<>+19468(SB)/4, $0x40490fdb
-DATA constants<>+19472(SB)/4, $0x40490fdb
-DATA constants<>+19476(SB)/4, $0x40490fdb
-DATA constants<>+19480(SB)/4, $0x40490fdb
-DATA constants<>+19484(SB)/4, $0x40490fdb
-DATA constants<>+19488(SB)/4, $0x40490fdb
-DATA constants<>+19492(SB)/4, $0x40490fdb
-DATA constants<>+19496(SB)/4, $0x40490fdb
-DATA constants<>+19500(SB)/4, $0x40490fdb
-DATA constants<>+19504(SB)/4, $0x40490fdb
-DATA constants<>+19508(SB)/4, $0x40490fdb
-DATA constants<>+19512(SB)/4, $0x40490fdb
-DATA constants<>+19516(SB)/4, $0x40490fdb
-DATA constants<>+19520(SB)/4, $0xb3bbbd2e
-DATA constants<>+19524(SB)/4, $0xb3bbbd2e
-DATA constants<>+19528(SB)/4, $0xb3bbbd2e
-DATA constants<>+19532(SB)/4, $0xb3bbbd2e
-DATA constants<>+19536(SB)/4, $0xb3bbbd2e
-DATA constants<>+19540(SB)/4, $0xb3bbbd2e
-DATA constants<>+19544(SB)/4, $0xb3bbbd2e
-DATA constants<>+19548(SB)/4, $0xb3bbbd2e
-DATA constants<>+19552(SB)/4, $0xb3bbbd2e
-DATA constants<>+19556(SB)/4, $0xb3bbbd2e
-DATA constants<>+19560(SB)/4, $0xb3bbbd2e
-DATA constants<>+19564(SB)/4, $0xb3bbbd2e
-DATA constants<>+19568(SB)/4, $0xb3bbbd2e
-DATA constants<>+19572(SB)/4, $0xb3bbbd2e
-DATA constants<>+19576(SB)/4, $0xb3bbbd2e
-DATA constants<>+19580(SB)/4, $0xb3bbbd2e
-DATA constants<>+19584(SB)/8, $0x7fefffffffffffff
-DATA constants<>+19592(SB)/8, $0x7fefffffffffffff
-DATA constants<>+19600(SB)/8, $0x7fefffffffffffff
-DATA constants<>+19608(SB)/8, $0x7fefffffffffffff
-DATA constants<>+19616(SB)/8, $0x7fefffffffffffff
-DATA constants<>+19624(SB)/8, $0x7fefffffffffffff
-DATA constants<>+19632(SB)/8, $0x7fefffffffffffff
-DATA constants<>+19640(SB)/8, $0x7fefffffffffffff
-DATA constants<>+19648(SB)/8, $0xffefffffffffffff
-DATA constants<>+19656(SB)/8, $0xffefffffffffffff
-DATA constants<>+19664(SB)/8, $0xffefffffffffffff
-DATA constants<>+19672(SB)/8, $0xffefffffffffffff
-DATA constants<>+19680(SB)/8, $0xffefffffffffffff
-DATA constants<>+19688(SB)/8, $0xffefffffffffffff
-DATA constants<>+19696(SB)/8, $0xffefffffffffffff
-DATA constants<>+19704(SB)/8, $0xffefffffffffffff
-DATA constants<>+19712(SB)/8, $0x3870000000000000
-DATA constants<>+19720(SB)/8, $0x3870000000000000
-DATA constants<>+19728(SB)/8, $0x3870000000000000
-DATA constants<>+19736(SB)/8, $0x3870000000000000
-DATA constants<>+19744(SB)/8, $0x3870000000000000
-DATA constants<>+19752(SB)/8, $0x3870000000000000
-DATA constants<>+19760(SB)/8, $0x3870000000000000
-DATA constants<>+19768(SB)/8, $0x3870000000000000
-DATA constants<>+19776(SB)/8, $0x4010000000000000
-DATA constants<>+19784(SB)/8, $0x4010000000000000
-DATA constants<>+19792(SB)/8, $0x4010000000000000
-DATA constants<>+19800(SB)/8, $0x4010000000000000
-DATA constants<>+19808(SB)/8, $0x4010000000000000
-DATA constants<>+19816(SB)/8, $0x4010000000000000
-DATA constants<>+19824(SB)/8, $0x4010000000000000
-DATA constants<>+19832(SB)/8, $0x4010000000000000
-DATA constants<>+19840(SB)/8, $0x3fd0000000000000
-DATA constants<>+19848(SB)/8, $0x3fd0000000000000
-DATA constants<>+19856(SB)/8, $0x3fd0000000000000
-DATA constants<>+19864(SB)/8, $0x3fd0000000000000
-DATA constants<>+19872(SB)/8, $0x3fd0000000000000
-DATA constants<>+19880(SB)/8, $0x3fd0000000000000
-DATA constants<>+19888(SB)/8, $0x3fd0000000000000
-DATA constants<>+19896(SB)/8, $0x3fd0000000000000
-DATA constants<>+19904(SB)/4, $0x7f7fffff
-DATA constants<>+19908(SB)/4, $0x7f7fffff
-DATA constants<>+19912(SB)/4, $0x7f7fffff
-DATA constants<>+19916(SB)/4, $0x7f7fffff
-DATA constants<>+19920(SB)/4, $0x7f7fffff
-DATA constants<>+19924(SB)/4, $0x7f7fffff
-DATA constants<>+19928(SB)/4, $0x7f7fffff
-DATA constants<>+19932(SB)/4, $0x7f7fffff
-DATA constants<>+19936(SB)/4, $0x7f7fffff
-DATA constants<>+19940(SB)/4, $0x7f7fffff
-DATA constants<>+19944(SB)/4, $0x7f7fffff
-DATA constants<>+19948(SB)/4, $0x7f7fffff
-DATA constants<>+19952(SB)/4, $0x7f7fffff
-DATA constants<>+19956(SB)/4, $0x7f7fffff
-DATA constants<>+19960(SB)/4, $0x7f7fffff
-DATA constants<>+19964(SB)/4, $0x7f7fffff
-DATA constants<>+19968(SB)/4, $0xff7fffff
-DATA constants<>+19972(SB)/4, $0xff7fffff
-DATA constants<>+19976(SB)/4, $0xff7fffff
-DATA constants<>+19980(SB)/4, $0xff7fffff
-DATA constants<>+19984(SB)/4, $0xff7fffff
-DATA constants<>+19988(SB)/4, $0xff7fffff
-DATA constants<>+19992(SB)/4, $0xff7fffff
-DATA constants<>+19996(SB)/4, $0xff7fffff
-DATA constants<>+20000(SB)/4, $0xff7fffff
-DATA constants<>+20004(SB)/4, $0xff7fffff
-DATA constants<>+20008(SB)/4, $0xff7fffff
-DATA constants<>+20012(SB)/4, $0xff7fffff
-DATA constants<>+20016(SB)/4, $0xff7fffff
-DATA constants<>+20020(SB)/4, $0xff7fffff
-DATA constants<>+20024(SB)/4, $0xff7fffff
-DATA constants<>+20028(SB)/4, $0xff7fffff
-DATA constants<>+20032(SB)/4, $0x03800000
-DATA constants<>+20036(SB)/4, $0x03800000
-DATA constants<>+20040(SB)/4, $0x03800000
-DATA constants<>+20044(SB)/4, $0x03800000
-DATA constants<>+20048(SB)/4, $0x03800000
-DATA constants<>+20052(SB)/4, $0x03800000
-DATA constants<>+20056(SB)/4, $0x03800000
-DATA constants<>+20060(SB)/4, $0x03800000
-DATA constants<>+20064(SB)/4, $0x03800000
-DATA constants<>+20068(SB)/4, $0x03800000
-DATA constants<>+20072(SB)/4, $0x03800000
-DATA constants<>+20076(SB)/4, $0x03800000
-DATA constants<>+20080(SB)/4, $0x03800000
-DATA constants<>+20084(SB)/4, $0x03800000
-DATA constants<>+20088(SB)/4, $0x03800000
-DATA constants<>+20092(SB)/4, $0x03800000
-DATA constants<>+20096(SB)/4, $0x3e800000
-DATA constants<>+20100(SB)/4, $0x3e800000
-DATA constants<>+20104(SB)/4, $0x3e800000
-DATA constants<>+20108(SB)/4, $0x3e800000
-DATA constants<>+20112(SB)/4, $0x3e800000
-DATA constants<>+20116(SB)/4, $0x3e800000
-DATA constants<>+20120(SB)/4, $0x3e800000
-DATA constants<>+20124(SB)/4, $0x3e800000
-DATA constants<>+20128(SB)/4, $0x3e800000
-DATA constants<>+20132(SB)/4, $0x3e800000
-DATA constants<>+20136(SB)/4, $0x3e800000
-DATA constants<>+20140(SB)/4, $0x3e800000
-DATA constants<>+20144(SB)/4, $0x3e800000
-DATA constants<>+20148(SB)/4, $0x3e800000
-DATA constants<>+20152(SB)/4, $0x3e800000
-DATA constants<>+20156(SB)/4, $0x3e800000
-DATA constants<>+20160(SB)/8, $0x4630000000000000
-DATA constants<>+20168(SB)/8, $0x4630000000000000
-DATA constants<>+20176(SB)/8, $0x4630000000000000
-DATA constants<>+20184(SB)/8, $0x4630000000000000
-DATA constants<>+20192(SB)/8, $0x4630000000000000
-DATA constants<>+20200(SB)/8, $0x4630000000000000
-DATA constants<>+20208(SB)/8, $0x4630000000000000
-DATA constants<>+20216(SB)/8, $0x4630000000000000
-DATA constants<>+20224(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+20232(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+20240(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+20248(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+20256(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+20264(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+20272(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+20280(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+20288(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+20296(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+20304(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+20312(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+20320(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+20328(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+20336(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+20344(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+20352(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+20360(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+20368(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+20376(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+20384(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+20392(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+20400(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+20408(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+20416(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+20424(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+20432(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+20440(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+20448(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+20456(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+20464(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+20472(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+20480(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+20488(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+20496(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+20504(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+20512(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+20520(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+20528(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+20536(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+20544(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+20552(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+20560(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+20568(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+20576(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+20584(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+20592(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+20600(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+20608(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+20616(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+20624(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+20632(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+20640(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+20648(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+20656(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+20664(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+20672(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+20680(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+20688(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+20696(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+20704(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+20712(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+20720(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+20728(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+20736(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+20744(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+20752(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+20760(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+20768(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+20776(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+20784(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+20792(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+20800(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+20808(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+20816(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+20824(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+20832(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+20840(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+20848(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+20856(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+20864(SB)/8, $0x3f6249249243f06a
-DATA constants<>+20872(SB)/8, $0x3f6249249243f06a
-DATA constants<>+20880(SB)/8, $0x3f6249249243f06a
-DATA constants<>+20888(SB)/8, $0x3f6249249243f06a
-DATA constants<>+20896(SB)/8, $0x3f6249249243f06a
-DATA constants<>+20904(SB)/8, $0x3f6249249243f06a
-DATA constants<>+20912(SB)/8, $0x3f6249249243f06a
-DATA constants<>+20920(SB)/8, $0x3f6249249243f06a
-DATA constants<>+20928(SB)/8, $0x3f89999999999cc4
-DATA constants<>+20936(SB)/8, $0x3f89999999999cc4
-DATA constants<>+20944(SB)/8, $0x3f89999999999cc4
-DATA constants<>+20952(SB)/8, $0x3f89999999999cc4
-DATA constants<>+20960(SB)/8, $0x3f89999999999cc4
-DATA constants<>+20968(SB)/8, $0x3f89999999999cc4
-DATA constants<>+20976(SB)/8, $0x3f89999999999cc4
-DATA constants<>+20984(SB)/8, $0x3f89999999999cc4
-DATA constants<>+20992(SB)/8, $0x3fb5555555555555
-DATA constants<>+21000(SB)/8, $0x3fb5555555555555
-DATA constants<>+21008(SB)/8, $0x3fb5555555555555
-DATA constants<>+21016(SB)/8, $0x3fb5555555555555
-DATA constants<>+21024(SB)/8, $0x3fb5555555555555
-DATA constants<>+21032(SB)/8, $0x3fb5555555555555
-DATA constants<>+21040(SB)/8, $0x3fb5555555555555
-DATA constants<>+21048(SB)/8, $0x3fb5555555555555
-DATA constants<>+21056(SB)/8, $0x4450000000000000
-DATA constants<>+21064(SB)/8, $0x4450000000000000
-DATA constants<>+21072(SB)/8, $0x4450000000000000
-DATA constants<>+21080(SB)/8, $0x4450000000000000
-DATA constants<>+21088(SB)/8, $0x4450000000000000
-DATA constants<>+21096(SB)/8, $0x4450000000000000
-DATA constants<>+21104(SB)/8, $0x4450000000000000
-DATA constants<>+21112(SB)/8, $0x4450000000000000
-DATA constants<>+21120(SB)/8, $0x3b90000000000000
-DATA constants<>+21128(SB)/8, $0x3b90000000000000
-DATA constants<>+21136(SB)/8, $0x3b90000000000000
-DATA constants<>+21144(SB)/8, $0x3b90000000000000
-DATA constants<>+21152(SB)/8, $0x3b90000000000000
-DATA constants<>+21160(SB)/8, $0x3b90000000000000
-DATA constants<>+21168(SB)/8, $0x3b90000000000000
-DATA constants<>+21176(SB)/8, $0x3b90000000000000
-DATA constants<>+21184(SB)/8, $0x0000000000000022
-DATA constants<>+21192(SB)/8, $0x0000000000000022
-DATA constants<>+21200(SB)/8, $0x0000000000000022
-DATA constants<>+21208(SB)/8, $0x0000000000000022
-DATA constants<>+21216(SB)/8, $0x0000000000000022
-DATA constants<>+21224(SB)/8, $0x0000000000000022
-DATA constants<>+21232(SB)/8, $0x0000000000000022
-DATA constants<>+21240(SB)/8, $0x0000000000000022
-DATA constants<>+21248(SB)/8, $0x000000000300a022
-DATA constants<>+21256(SB)/8, $0x000000000300a022
-DATA constants<>+21264(SB)/8, $0x000000000300a022
-DATA constants<>+21272(SB)/8, $0x000000000300a022
-DATA constants<>+21280(SB)/8, $0x000000000300a022
-DATA constants<>+21288(SB)/8, $0x000000000300a022
-DATA constants<>+21296(SB)/8, $0x000000000300a022
-DATA constants<>+21304(SB)/8, $0x000000000300a022
-DATA constants<>+21312(SB)/8, $0xbfe8000000000000
-DATA constants<>+21320(SB)/8, $0xbfe8000000000000
-DATA constants<>+21328(SB)/8, $0xbfe8000000000000
-DATA constants<>+21336(SB)/8, $0xbfe8000000000000
-DATA constants<>+21344(SB)/8, $0xbfe8000000000000
-DATA constants<>+21352(SB)/8, $0xbfe8000000000000
-DATA constants<>+21360(SB)/8, $0xbfe8000000000000
-DATA constants<>+21368(SB)/8, $0xbfe8000000000000
-DATA constants<>+21376(SB)/8, $0x3fe8000000000000
-DATA constants<>+21384(SB)/8, $0x3fe8000000000000
-DATA constants<>+21392(SB)/8, $0x3fe8000000000000
-DATA constants<>+21400(SB)/8, $0x3fe8000000000000
-DATA constants<>+21408(SB)/8, $0x3fe8000000000000
-DATA constants<>+21416(SB)/8, $0x3fe8000000000000
-DATA constants<>+21424(SB)/8, $0x3fe8000000000000
-DATA constants<>+21432(SB)/8, $0x3fe8000000000000
-DATA constants<>+21440(SB)/8, $0xc630000000000000
-DATA constants<>+21448(SB)/8, $0xc630000000000000
-DATA constants<>+21456(SB)/8, $0xc630000000000000
-DATA constants<>+21464(SB)/8, $0xc630000000000000
-DATA constants<>+21472(SB)/8, $0xc630000000000000
-DATA constants<>+21480(SB)/8, $0xc630000000000000
-DATA constants<>+21488(SB)/8, $0xc630000000000000
-DATA constants<>+21496(SB)/8, $0xc630000000000000
-DATA constants<>+21504(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+21512(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+21520(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+21528(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+21536(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+21544(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+21552(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+21560(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+21568(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+21576(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+21584(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+21592(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+21600(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+21608(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+21616(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+21624(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+21632(SB)/4, $0x5d800000
-DATA constants<>+21636(SB)/4, $0x5d800000
-DATA constants<>+21640(SB)/4, $0x5d800000
-DATA constants<>+21644(SB)/4, $0x5d800000
-DATA constants<>+21648(SB)/4, $0x5d800000
-DATA constants<>+21652(SB)/4, $0x5d800000
-DATA constants<>+21656(SB)/4, $0x5d800000
-DATA constants<>+21660(SB)/4, $0x5d800000
-DATA constants<>+21664(SB)/4, $0x5d800000
-DATA constants<>+21668(SB)/4, $0x5d800000
-DATA constants<>+21672(SB)/4, $0x5d800000
-DATA constants<>+21676(SB)/4, $0x5d800000
-DATA constants<>+21680(SB)/4, $0x5d800000
-DATA constants<>+21684(SB)/4, $0x5d800000
-DATA constants<>+21688(SB)/4, $0x5d800000
-DATA constants<>+21692(SB)/4, $0x5d800000
-DATA constants<>+21696(SB)/4, $0x3d896bba
-DATA constants<>+21700(SB)/4, $0x3d896bba
-DATA constants<>+21704(SB)/4, $0x3d896bba
-DATA constants<>+21708(SB)/4, $0x3d896bba
-DATA constants<>+21712(SB)/4, $0x3d896bba
-DATA constants<>+21716(SB)/4, $0x3d896bba
-DATA constants<>+21720(SB)/4, $0x3d896bba
-DATA constants<>+21724(SB)/4, $0x3d896bba
-DATA constants<>+21728(SB)/4, $0x3d896bba
-DATA constants<>+21732(SB)/4, $0x3d896bba
-DATA constants<>+21736(SB)/4, $0x3d896bba
-DATA constants<>+21740(SB)/4, $0x3d896bba
-DATA constants<>+21744(SB)/4, $0x3d896bba
-DATA constants<>+21748(SB)/4, $0x3d896bba
-DATA constants<>+21752(SB)/4, $0x3d896bba
-DATA constants<>+21756(SB)/4, $0x3d896bba
-DATA constants<>+21760(SB)/4, $0x3e7f9724
-DATA constants<>+21764(SB)/4, $0x3e7f9724
-DATA constants<>+21768(SB)/4, $0x3e7f9724
-DATA constants<>+21772(SB)/4, $0x3e7f9724
-DATA constants<>+21776(SB)/4, $0x3e7f9724
-DATA constants<>+21780(SB)/4, $0x3e7f9724
-DATA constants<>+21784(SB)/4, $0x3e7f9724
-DATA constants<>+21788(SB)/4, $0x3e7f9724
-DATA constants<>+21792(SB)/4, $0x3e7f9724
-DATA constants<>+21796(SB)/4, $0x3e7f9724
-DATA constants<>+21800(SB)/4, $0x3e7f9724
-DATA constants<>+21804(SB)/4, $0x3e7f9724
-DATA constants<>+21808(SB)/4, $0x3e7f9724
-DATA constants<>+21812(SB)/4, $0x3e7f9724
-DATA constants<>+21816(SB)/4, $0x3e7f9724
-DATA constants<>+21820(SB)/4, $0x3e7f9724
-DATA constants<>+21824(SB)/4, $0x39d7c900
-DATA constants<>+21828(SB)/4, $0x39d7c900
-DATA constants<>+21832(SB)/4, $0x39d7c900
-DATA constants<>+21836(SB)/4, $0x39d7c900
-DATA constants<>+21840(SB)/4, $0x39d7c900
-DATA constants<>+21844(SB)/4, $0x39d7c900
-DATA constants<>+21848(SB)/4, $0x39d7c900
-DATA constants<>+21852(SB)/4, $0x39d7c900
-DATA constants<>+21856(SB)/4, $0x39d7c900
-DATA constants<>+21860(SB)/4, $0x39d7c900
-DATA constants<>+21864(SB)/4, $0x39d7c900
-DATA constants<>+21868(SB)/4, $0x39d7c900
-DATA constants<>+21872(SB)/4, $0x39d7c900
-DATA constants<>+21876(SB)/4, $0x39d7c900
-DATA constants<>+21880(SB)/4, $0x39d7c900
-DATA constants<>+21884(SB)/4, $0x39d7c900
-DATA constants<>+21888(SB)/4, $0x3b127a41
-DATA constants<>+21892(SB)/4, $0x3b127a41
-DATA constants<>+21896(SB)/4, $0x3b127a41
-DATA constants<>+21900(SB)/4, $0x3b127a41
-DATA constants<>+21904(SB)/4, $0x3b127a41
-DATA constants<>+21908(SB)/4, $0x3b127a41
-DATA constants<>+21912(SB)/4, $0x3b127a41
-DATA constants<>+21916(SB)/4, $0x3b127a41
-DATA constants<>+21920(SB)/4, $0x3b127a41
-DATA constants<>+21924(SB)/4, $0x3b127a41
-DATA constants<>+21928(SB)/4, $0x3b127a41
-DATA constants<>+21932(SB)/4, $0x3b127a41
-DATA constants<>+21936(SB)/4, $0x3b127a41
-DATA constants<>+21940(SB)/4, $0x3b127a41
-DATA constants<>+21944(SB)/4, $0x3b127a41
-DATA constants<>+21948(SB)/4, $0x3b127a41
-DATA constants<>+21952(SB)/4, $0x391ec644
-DATA constants<>+21956(SB)/4, $0x391ec644
-DATA constants<>+21960(SB)/4, $0x391ec644
-DATA constants<>+21964(SB)/4, $0x391ec644
-DATA constants<>+21968(SB)/4, $0x391ec644
-DATA constants<>+21972(SB)/4, $0x391ec644
-DATA constants<>+21976(SB)/4, $0x391ec644
-DATA constants<>+21980(SB)/4, $0x391ec644
-DATA constants<>+21984(SB)/4, $0x391ec644
-DATA constants<>+21988(SB)/4, $0x391ec644
-DATA constants<>+21992(SB)/4, $0x391ec644
-DATA constants<>+21996(SB)/4, $0x391ec644
-DATA constants<>+22000(SB)/4, $0x391ec644
-DATA constants<>+22004(SB)/4, $0x391ec644
-DATA constants<>+22008(SB)/4, $0x391ec644
-DATA constants<>+22012(SB)/4, $0x391ec644
-DATA constants<>+22016(SB)/4, $0x3c4ccc29
-DATA constants<>+22020(SB)/4, $0x3c4ccc29
-DATA constants<>+22024(SB)/4, $0x3c4ccc29
-DATA constants<>+22028(SB)/4, $0x3c4ccc29
-DATA constants<>+22032(SB)/4, $0x3c4ccc29
-DATA constants<>+22036(SB)/4, $0x3c4ccc29
-DATA constants<>+22040(SB)/4, $0x3c4ccc29
-DATA constants<>+22044(SB)/4, $0x3c4ccc29
-DATA constants<>+22048(SB)/4, $0x3c4ccc29
-DATA constants<>+22052(SB)/4, $0x3c4ccc29
-DATA constants<>+22056(SB)/4, $0x3c4ccc29
-DATA constants<>+22060(SB)/4, $0x3c4ccc29
-DATA constants<>+22064(SB)/4, $0x3c4ccc29
-DATA constants<>+22068(SB)/4, $0x3c4ccc29
-DATA constants<>+22072(SB)/4, $0x3c4ccc29
-DATA constants<>+22076(SB)/4, $0x3c4ccc29
-DATA constants<>+22080(SB)/4, $0x3daaaaab
-DATA constants<>+22084(SB)/4, $0x3daaaaab
-DATA constants<>+22088(SB)/4, $0x3daaaaab
-DATA constants<>+22092(SB)/4, $0x3daaaaab
-DATA constants<>+22096(SB)/4, $0x3daaaaab
-DATA constants<>+22100(SB)/4, $0x3daaaaab
-DATA constants<>+22104(SB)/4, $0x3daaaaab
-DATA constants<>+22108(SB)/4, $0x3daaaaab
-DATA constants<>+22112(SB)/4, $0x3daaaaab
-DATA constants<>+22116(SB)/4, $0x3daaaaab
-DATA constants<>+22120(SB)/4, $0x3daaaaab
-DATA constants<>+22124(SB)/4, $0x3daaaaab
-DATA constants<>+22128(SB)/4, $0x3daaaaab
-DATA constants<>+22132(SB)/4, $0x3daaaaab
-DATA constants<>+22136(SB)/4, $0x3daaaaab
-DATA constants<>+22140(SB)/4, $0x3daaaaab
-DATA constants<>+22144(SB)/4, $0x53800000
-DATA constants<>+22148(SB)/4, $0x53800000
-DATA constants<>+22152(SB)/4, $0x53800000
-DATA constants<>+22156(SB)/4, $0x53800000
-DATA constants<>+22160(SB)/4, $0x53800000
-DATA constants<>+22164(SB)/4, $0x53800000
-DATA constants<>+22168(SB)/4, $0x53800000
-DATA constants<>+22172(SB)/4, $0x53800000
-DATA constants<>+22176(SB)/4, $0x53800000
-DATA constants<>+22180(SB)/4, $0x53800000
-DATA constants<>+22184(SB)/4, $0x53800000
-DATA constants<>+22188(SB)/4, $0x53800000
-DATA constants<>+22192(SB)/4, $0x53800000
-DATA constants<>+22196(SB)/4, $0x53800000
-DATA constants<>+22200(SB)/4, $0x53800000
-DATA constants<>+22204(SB)/4, $0x53800000
-DATA constants<>+22208(SB)/4, $0x2b800000
-DATA constants<>+22212(SB)/4, $0x2b800000
-DATA constants<>+22216(SB)/4, $0x2b800000
-DATA constants<>+22220(SB)/4, $0x2b800000
-DATA constants<>+22224(SB)/4, $0x2b800000
-DATA constants<>+22228(SB)/4, $0x2b800000
-DATA constants<>+22232(SB)/4, $0x2b800000
-DATA constants<>+22236(SB)/4, $0x2b800000
-DATA constants<>+22240(SB)/4, $0x2b800000
-DATA constants<>+22244(SB)/4, $0x2b800000
-DATA constants<>+22248(SB)/4, $0x2b800000
-DATA constants<>+22252(SB)/4, $0x2b800000
-DATA constants<>+22256(SB)/4, $0x2b800000
-DATA constants<>+22260(SB)/4, $0x2b800000
-DATA constants<>+22264(SB)/4, $0x2b800000
-DATA constants<>+22268(SB)/4, $0x2b800000
-DATA constants<>+22272(SB)/4, $0x00000022
-DATA constants<>+22276(SB)/4, $0x00000022
-DATA constants<>+22280(SB)/4, $0x00000022
-DATA constants<>+22284(SB)/4, $0x00000022
-DATA constants<>+22288(SB)/4, $0x00000022
-DATA constants<>+22292(SB)/4, $0x00000022
-DATA constants<>+22296(SB)/4, $0x00000022
-DATA constants<>+22300(SB)/4, $0x00000022
-DATA constants<>+22304(SB)/4, $0x00000022
-DATA constants<>+22308(SB)/4, $0x00000022
-DATA constants<>+22312(SB)/4, $0x00000022
-DATA constants<>+22316(SB)/4, $0x00000022
-DATA constants<>+22320(SB)/4, $0x00000022
-DATA constants<>+22324(SB)/4, $0x00000022
-DATA constants<>+22328(SB)/4, $0x00000022
-DATA constants<>+22332(SB)/4, $0x00000022
-DATA constants<>+22336(SB)/4, $0x0300a022
-DATA constants<>+22340(SB)/4, $0x0300a022
-DATA constants<>+22344(SB)/4, $0x0300a022
-DATA constants<>+22348(SB)/4, $0x0300a022
-DATA constants<>+22352(SB)/4, $0x0300a022
-DATA constants<>+22356(SB)/4, $0x0300a022
-DATA constants<>+22360(SB)/4, $0x0300a022
-DATA constants<>+22364(SB)/4, $0x0300a022
-DATA constants<>+22368(SB)/4, $0x0300a022
-DATA constants<>+22372(SB)/4, $0x0300a022
-DATA constants<>+22376(SB)/4, $0x0300a022
-DATA constants<>+22380(SB)/4, $0x0300a022
-DATA constants<>+22384(SB)/4, $0x0300a022
-DATA constants<>+22388(SB)/4, $0x0300a022
-DATA constants<>+22392(SB)/4, $0x0300a022
-DATA constants<>+22396(SB)/4, $0x0300a022
-DATA constants<>+22400(SB)/4, $0xbf400000
-DATA constants<>+22404(SB)/4, $0xbf400000
-DATA constants<>+22408(SB)/4, $0xbf400000
-DATA constants<>+22412(SB)/4, $0xbf400000
-DATA constants<>+22416(SB)/4, $0xbf400000
-DATA constants<>+22420(SB)/4, $0xbf400000
-DATA constants<>+22424(SB)/4, $0xbf400000
-DATA constants<>+22428(SB)/4, $0xbf400000
-DATA constants<>+22432(SB)/4, $0xbf400000
-DATA constants<>+22436(SB)/4, $0xbf400000
-DATA constants<>+22440(SB)/4, $0xbf400000
-DATA constants<>+22444(SB)/4, $0xbf400000
-DATA constants<>+22448(SB)/4, $0xbf400000
-DATA constants<>+22452(SB)/4, $0xbf400000
-DATA constants<>+22456(SB)/4, $0xbf400000
-DATA constants<>+22460(SB)/4, $0xbf400000
-DATA constants<>+22464(SB)/4, $0x4b000000
-DATA constants<>+22468(SB)/4, $0x4b000000
-DATA constants<>+22472(SB)/4, $0x4b000000
-DATA constants<>+22476(SB)/4, $0x4b000000
-DATA constants<>+22480(SB)/4, $0x4b000000
-DATA constants<>+22484(SB)/4, $0x4b000000
-DATA constants<>+22488(SB)/4, $0x4b000000
-DATA constants<>+22492(SB)/4, $0x4b000000
-DATA constants<>+22496(SB)/4, $0x4b000000
-DATA constants<>+22500(SB)/4, $0x4b000000
-DATA constants<>+22504(SB)/4, $0x4b000000
-DATA constants<>+22508(SB)/4, $0x4b000000
-DATA constants<>+22512(SB)/4, $0x4b000000
-DATA constants<>+22516(SB)/4, $0x4b000000
-DATA constants<>+22520(SB)/4, $0x4b000000
-DATA constants<>+22524(SB)/4, $0x4b000000
-DATA constants<>+22528(SB)/4, $0x4b000100
-DATA constants<>+22532(SB)/4, $0x4b000100
-DATA constants<>+22536(SB)/4, $0x4b000100
-DATA constants<>+22540(SB)/4, $0x4b000100
-DATA constants<>+22544(SB)/4, $0x4b000100
-DATA constants<>+22548(SB)/4, $0x4b000100
-DATA constants<>+22552(SB)/4, $0x4b000100
-DATA constants<>+22556(SB)/4, $0x4b000100
-DATA constants<>+22560(SB)/4, $0x4b000100
-DATA constants<>+22564(SB)/4, $0x4b000100
-DATA constants<>+22568(SB)/4, $0x4b000100
-DATA constants<>+22572(SB)/4, $0x4b000100
-DATA constants<>+22576(SB)/4, $0x4b000100
-DATA constants<>+22580(SB)/4, $0x4b000100
-DATA constants<>+22584(SB)/4, $0x4b000100
-DATA constants<>+22588(SB)/4, $0x4b000100
-DATA constants<>+22592(SB)/4, $0xdd800000
-DATA constants<>+22596(SB)/4, $0xdd800000
-DATA constants<>+22600(SB)/4, $0xdd800000
-DATA constants<>+22604(SB)/4, $0xdd800000
-DATA constants<>+22608(SB)/4, $0xdd800000
-DATA constants<>+22612(SB)/4, $0xdd800000
-DATA constants<>+22616(SB)/4, $0xdd800000
-DATA constants<>+22620(SB)/4, $0xdd800000
-DATA constants<>+22624(SB)/4, $0xdd800000
-DATA constants<>+22628(SB)/4, $0xdd800000
-DATA constants<>+22632(SB)/4, $0xdd800000
-DATA constants<>+22636(SB)/4, $0xdd800000
-DATA constants<>+22640(SB)/4, $0xdd800000
-DATA constants<>+22644(SB)/4, $0xdd800000
-DATA constants<>+22648(SB)/4, $0xdd800000
-DATA constants<>+22652(SB)/4, $0xdd800000
-DATA constants<>+22656(SB)/4, $0x3c23d70a
-DATA constants<>+22660(SB)/4, $0x3c23d70a
-DATA constants<>+22664(SB)/4, $0x3c23d70a
-DATA constants<>+22668(SB)/4, $0x3c23d70a
-DATA constants<>+22672(SB)/4, $0x3c23d70a
-DATA constants<>+22676(SB)/4, $0x3c23d70a
-DATA constants<>+22680(SB)/4, $0x3c23d70a
-DATA constants<>+22684(SB)/4, $0x3c23d70a
-DATA constants<>+22688(SB)/4, $0x3c23d70a
-DATA constants<>+22692(SB)/4, $0x3c23d70a
-DATA constants<>+22696(SB)/4, $0x3c23d70a
-DATA constants<>+22700(SB)/4, $0x3c23d70a
-DATA constants<>+22704(SB)/4, $0x3c23d70a
-DATA constants<>+22708(SB)/4, $0x3c23d70a
-DATA constants<>+22712(SB)/4, $0x3c23d70a
-DATA constants<>+22716(SB)/4, $0x3c23d70a
-DATA constants<>+22720(SB)/4, $0xbc23d70a
-DATA constants<>+22724(SB)/4, $0xbc23d70a
-DATA constants<>+22728(SB)/4, $0xbc23d70a
-DATA constants<>+22732(SB)/4, $0xbc23d70a
-DATA constants<>+22736(SB)/4, $0xbc23d70a
-DATA constants<>+22740(SB)/4, $0xbc23d70a
-DATA constants<>+22744(SB)/4, $0xbc23d70a
-DATA constants<>+22748(SB)/4, $0xbc23d70a
-DATA constants<>+22752(SB)/4, $0xbc23d70a
-DATA constants<>+22756(SB)/4, $0xbc23d70a
-DATA constants<>+22760(SB)/4, $0xbc23d70a
-DATA constants<>+22764(SB)/4, $0xbc23d70a
-DATA constants<>+22768(SB)/4, $0xbc23d70a
-DATA constants<>+22772(SB)/4, $0xbc23d70a
-DATA constants<>+22776(SB)/4, $0xbc23d70a
-DATA constants<>+22780(SB)/4, $0xbc23d70a
-DATA constants<>+22784(SB)/4, $0x40000000
-DATA constants<>+22788(SB)/4, $0x40000000
-DATA constants<>+22792(SB)/4, $0x40000000
-DATA constants<>+22796(SB)/4, $0x40000000
-DATA constants<>+22800(SB)/4, $0x40000000
-DATA constants<>+22804(SB)/4, $0x40000000
-DATA constants<>+22808(SB)/4, $0x40000000
-DATA constants<>+22812(SB)/4, $0x40000000
-DATA constants<>+22816(SB)/4, $0x40000000
-DATA constants<>+22820(SB)/4, $0x40000000
-DATA constants<>+22824(SB)/4, $0x40000000
-DATA constants<>+22828(SB)/4, $0x40000000
-DATA constants<>+22832(SB)/4, $0x40000000
-DATA constants<>+22836(SB)/4, $0x40000000
-DATA constants<>+22840(SB)/4, $0x40000000
-DATA constants<>+22844(SB)/4, $0x40000000
-DATA constants<>+22848(SB)/4, $0x44480000
-DATA constants<>+22852(SB)/4, $0x44480000
-DATA constants<>+22856(SB)/4, $0x44480000
-DATA constants<>+22860(SB)/4, $0x44480000
-DATA constants<>+22864(SB)/4, $0x44480000
-DATA constants<>+22868(SB)/4, $0x44480000
-DATA constants<>+22872(SB)/4, $0x44480000
-DATA constants<>+22876(SB)/4, $0x44480000
-DATA constants<>+22880(SB)/4, $0x44480000
-DATA constants<>+22884(SB)/4, $0x44480000
-DATA constants<>+22888(SB)/4, $0x44480000
-DATA constants<>+22892(SB)/4, $0x44480000
-DATA constants<>+22896(SB)/4, $0x44480000
-DATA constants<>+22900(SB)/4, $0x44480000
-DATA constants<>+22904(SB)/4, $0x44480000
-DATA constants<>+22908(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $22912
+DATA constants<>+7360(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+7368(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+7376(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+7384(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+7392(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+7400(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+7408(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+7416(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+7424(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+7432(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+7440(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+7448(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+7456(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+7464(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+7472(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+7480(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+7488(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+7496(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+7504(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+7512(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+7520(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+7528(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+7536(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+7544(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+7552(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+7560(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+7568(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+7576(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+7584(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+7592(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+7600(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+7608(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+7616(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+7624(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+7632(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+7640(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+7648(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+7656(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+7664(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+7672(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+7680(SB)/8, $0xbfc5555555555549
+DATA constants<>+7688(SB)/8, $0x3fa555555555554c
+DATA constants<>+7696(SB)/8, $0xbfc5555555555549
+DATA constants<>+7704(SB)/8, $0x3fa555555555554c
+DATA constants<>+7712(SB)/8, $0xbfc5555555555549
+DATA constants<>+7720(SB)/8, $0x3fa555555555554c
+DATA constants<>+7728(SB)/8, $0xbfc5555555555549
+DATA constants<>+7736(SB)/8, $0x3fa555555555554c
+DATA constants<>+7744(SB)/8, $0xbfe0000000000000
+DATA constants<>+7752(SB)/8, $0xbfe0000000000000
+DATA constants<>+7760(SB)/8, $0xbfe0000000000000
+DATA constants<>+7768(SB)/8, $0xbfe0000000000000
+DATA constants<>+7776(SB)/8, $0xbfe0000000000000
+DATA constants<>+7784(SB)/8, $0xbfe0000000000000
+DATA constants<>+7792(SB)/8, $0xbfe0000000000000
+DATA constants<>+7800(SB)/8, $0xbfe0000000000000
+DATA constants<>+7808(SB)/8, $0x0000000000000001
+DATA constants<>+7816(SB)/8, $0x0000000000000001
+DATA constants<>+7824(SB)/8, $0x0000000000000001
+DATA constants<>+7832(SB)/8, $0x0000000000000001
+DATA constants<>+7840(SB)/8, $0x0000000000000001
+DATA constants<>+7848(SB)/8, $0x0000000000000001
+DATA constants<>+7856(SB)/8, $0x0000000000000001
+DATA constants<>+7864(SB)/8, $0x0000000000000001
+DATA constants<>+7872(SB)/4, $0x4b400000
+DATA constants<>+7876(SB)/4, $0x4b400000
+DATA constants<>+7880(SB)/4, $0x4b400000
+DATA constants<>+7884(SB)/4, $0x4b400000
+DATA constants<>+7888(SB)/4, $0x4b400000
+DATA constants<>+7892(SB)/4, $0x4b400000
+DATA constants<>+7896(SB)/4, $0x4b400000
+DATA constants<>+7900(SB)/4, $0x4b400000
+DATA constants<>+7904(SB)/4, $0x4b400000
+DATA constants<>+7908(SB)/4, $0x4b400000
+DATA constants<>+7912(SB)/4, $0x4b400000
+DATA constants<>+7916(SB)/4, $0x4b400000
+DATA constants<>+7920(SB)/4, $0x4b400000
+DATA constants<>+7924(SB)/4, $0x4b400000
+DATA constants<>+7928(SB)/4, $0x4b400000
+DATA constants<>+7932(SB)/4, $0x4b400000
+DATA constants<>+7936(SB)/4, $0x3f22f983
+DATA constants<>+7940(SB)/4, $0x3f22f983
+DATA constants<>+7944(SB)/4, $0x3f22f983
+DATA constants<>+7948(SB)/4, $0x3f22f983
+DATA constants<>+7952(SB)/4, $0x3f22f983
+DATA constants<>+7956(SB)/4, $0x3f22f983
+DATA constants<>+7960(SB)/4, $0x3f22f983
+DATA constants<>+7964(SB)/4, $0x3f22f983
+DATA constants<>+7968(SB)/4, $0x3f22f983
+DATA constants<>+7972(SB)/4, $0x3f22f983
+DATA constants<>+7976(SB)/4, $0x3f22f983
+DATA constants<>+7980(SB)/4, $0x3f22f983
+DATA constants<>+7984(SB)/4, $0x3f22f983
+DATA constants<>+7988(SB)/4, $0x3f22f983
+DATA constants<>+7992(SB)/4, $0x3f22f983
+DATA constants<>+7996(SB)/4, $0x3f22f983
+DATA constants<>+8000(SB)/4, $0x3fc90fdb
+DATA constants<>+8004(SB)/4, $0x3fc90fdb
+DATA constants<>+8008(SB)/4, $0x3fc90fdb
+DATA constants<>+8012(SB)/4, $0x3fc90fdb
+DATA constants<>+8016(SB)/4, $0x3fc90fdb
+DATA constants<>+8020(SB)/4, $0x3fc90fdb
+DATA constants<>+8024(SB)/4, $0x3fc90fdb
+DATA constants<>+8028(SB)/4, $0x3fc90fdb
+DATA constants<>+8032(SB)/4, $0x3fc90fdb
+DATA constants<>+8036(SB)/4, $0x3fc90fdb
+DATA constants<>+8040(SB)/4, $0x3fc90fdb
+DATA constants<>+8044(SB)/4, $0x3fc90fdb
+DATA constants<>+8048(SB)/4, $0x3fc90fdb
+DATA constants<>+8052(SB)/4, $0x3fc90fdb
+DATA constants<>+8056(SB)/4, $0x3fc90fdb
+DATA constants<>+8060(SB)/4, $0x3fc90fdb
+DATA constants<>+8064(SB)/4, $0xb33bbd2e
+DATA constants<>+8068(SB)/4, $0xb33bbd2e
+DATA constants<>+8072(SB)/4, $0xb33bbd2e
+DATA constants<>+8076(SB)/4, $0xb33bbd2e
+DATA constants<>+8080(SB)/4, $0xb33bbd2e
+DATA constants<>+8084(SB)/4, $0xb33bbd2e
+DATA constants<>+8088(SB)/4, $0xb33bbd2e
+DATA constants<>+8092(SB)/4, $0xb33bbd2e
+DATA constants<>+8096(SB)/4, $0xb33bbd2e
+DATA constants<>+8100(SB)/4, $0xb33bbd2e
+DATA constants<>+8104(SB)/4, $0xb33bbd2e
+DATA constants<>+8108(SB)/4, $0xb33bbd2e
+DATA constants<>+8112(SB)/4, $0xb33bbd2e
+DATA constants<>+8116(SB)/4, $0xb33bbd2e
+DATA constants<>+8120(SB)/4, $0xb33bbd2e
+DATA constants<>+8124(SB)/4, $0xb33bbd2e
+DATA constants<>+8128(SB)/4, $0xa6f72ced
+DATA constants<>+8132(SB)/4, $0xa6f72ced
+DATA constants<>+8136(SB)/4, $0xa6f72ced
+DATA constants<>+8140(SB)/4, $0xa6f72ced
+DATA constants<>+8144(SB)/4, $0xa6f72ced
+DATA constants<>+8148(SB)/4, $0xa6f72ced
+DATA constants<>+8152(SB)/4, $0xa6f72ced
+DATA constants<>+8156(SB)/4, $0xa6f72ced
+DATA constants<>+8160(SB)/4, $0xa6f72ced
+DATA constants<>+8164(SB)/4, $0xa6f72ced
+DATA constants<>+8168(SB)/4, $0xa6f72ced
+DATA constants<>+8172(SB)/4, $0xa6f72ced
+DATA constants<>+8176(SB)/4, $0xa6f72ced
+DATA constants<>+8180(SB)/4, $0xa6f72ced
+DATA constants<>+8184(SB)/4, $0xa6f72ced
+DATA constants<>+8188(SB)/4, $0xa6f72ced
+DATA constants<>+8192(SB)/4, $0xb94c924d
+DATA constants<>+8196(SB)/4, $0x37ccf23c
+DATA constants<>+8200(SB)/4, $0xb94c924d
+DATA constants<>+8204(SB)/4, $0x37ccf23c
+DATA constants<>+8208(SB)/4, $0xb94c924d
+DATA constants<>+8212(SB)/4, $0x37ccf23c
+DATA constants<>+8216(SB)/4, $0xb94c924d
+DATA constants<>+8220(SB)/4, $0x37ccf23c
+DATA constants<>+8224(SB)/4, $0xb94c924d
+DATA constants<>+8228(SB)/4, $0x37ccf23c
+DATA constants<>+8232(SB)/4, $0xb94c924d
+DATA constants<>+8236(SB)/4, $0x37ccf23c
+DATA constants<>+8240(SB)/4, $0xb94c924d
+DATA constants<>+8244(SB)/4, $0x37ccf23c
+DATA constants<>+8248(SB)/4, $0xb94c924d
+DATA constants<>+8252(SB)/4, $0x37ccf23c
+DATA constants<>+8256(SB)/4, $0x3c08836b
+DATA constants<>+8260(SB)/4, $0xbab60610
+DATA constants<>+8264(SB)/4, $0x3c08836b
+DATA constants<>+8268(SB)/4, $0xbab60610
+DATA constants<>+8272(SB)/4, $0x3c08836b
+DATA constants<>+8276(SB)/4, $0xbab60610
+DATA constants<>+8280(SB)/4, $0x3c08836b
+DATA constants<>+8284(SB)/4, $0xbab60610
+DATA constants<>+8288(SB)/4, $0x3c08836b
+DATA constants<>+8292(SB)/4, $0xbab60610
+DATA constants<>+8296(SB)/4, $0x3c08836b
+DATA constants<>+8300(SB)/4, $0xbab60610
+DATA constants<>+8304(SB)/4, $0x3c08836b
+DATA constants<>+8308(SB)/4, $0xbab60610
+DATA constants<>+8312(SB)/4, $0x3c08836b
+DATA constants<>+8316(SB)/4, $0xbab60610
+DATA constants<>+8320(SB)/4, $0xbe2aaaa2
+DATA constants<>+8324(SB)/4, $0x3d2aaaa5
+DATA constants<>+8328(SB)/4, $0xbe2aaaa2
+DATA constants<>+8332(SB)/4, $0x3d2aaaa5
+DATA constants<>+8336(SB)/4, $0xbe2aaaa2
+DATA constants<>+8340(SB)/4, $0x3d2aaaa5
+DATA constants<>+8344(SB)/4, $0xbe2aaaa2
+DATA constants<>+8348(SB)/4, $0x3d2aaaa5
+DATA constants<>+8352(SB)/4, $0xbe2aaaa2
+DATA constants<>+8356(SB)/4, $0x3d2aaaa5
+DATA constants<>+8360(SB)/4, $0xbe2aaaa2
+DATA constants<>+8364(SB)/4, $0x3d2aaaa5
+DATA constants<>+8368(SB)/4, $0xbe2aaaa2
+DATA constants<>+8372(SB)/4, $0x3d2aaaa5
+DATA constants<>+8376(SB)/4, $0xbe2aaaa2
+DATA constants<>+8380(SB)/4, $0x3d2aaaa5
+DATA constants<>+8384(SB)/4, $0x48000000
+DATA constants<>+8388(SB)/4, $0x48000000
+DATA constants<>+8392(SB)/4, $0x48000000
+DATA constants<>+8396(SB)/4, $0x48000000
+DATA constants<>+8400(SB)/4, $0x48000000
+DATA constants<>+8404(SB)/4, $0x48000000
+DATA constants<>+8408(SB)/4, $0x48000000
+DATA constants<>+8412(SB)/4, $0x48000000
+DATA constants<>+8416(SB)/4, $0x48000000
+DATA constants<>+8420(SB)/4, $0x48000000
+DATA constants<>+8424(SB)/4, $0x48000000
+DATA constants<>+8428(SB)/4, $0x48000000
+DATA constants<>+8432(SB)/4, $0x48000000
+DATA constants<>+8436(SB)/4, $0x48000000
+DATA constants<>+8440(SB)/4, $0x48000000
+DATA constants<>+8444(SB)/4, $0x48000000
+DATA constants<>+8448(SB)/4, $0x00000001
+DATA constants<>+8452(SB)/4, $0x00000001
+DATA constants<>+8456(SB)/4, $0x00000001
+DATA constants<>+8460(SB)/4, $0x00000001
+DATA constants<>+8464(SB)/4, $0x00000001
+DATA constants<>+8468(SB)/4, $0x00000001
+DATA constants<>+8472(SB)/4, $0x00000001
+DATA constants<>+8476(SB)/4, $0x00000001
+DATA constants<>+8480(SB)/4, $0x00000001
+DATA constants<>+8484(SB)/4, $0x00000001
+DATA constants<>+8488(SB)/4, $0x00000001
+DATA constants<>+8492(SB)/4, $0x00000001
+DATA constants<>+8496(SB)/4, $0x00000001
+DATA constants<>+8500(SB)/4, $0x00000001
+DATA constants<>+8504(SB)/4, $0x00000001
+DATA constants<>+8508(SB)/4, $0x00000001
+DATA constants<>+8512(SB)/4, $0xb94c924d
+DATA constants<>+8516(SB)/4, $0xb94c924d
+DATA constants<>+8520(SB)/4, $0xb94c924d
+DATA constants<>+8524(SB)/4, $0xb94c924d
+DATA constants<>+8528(SB)/4, $0xb94c924d
+DATA constants<>+8532(SB)/4, $0xb94c924d
+DATA constants<>+8536(SB)/4, $0xb94c924d
+DATA constants<>+8540(SB)/4, $0xb94c924d
+DATA constants<>+8544(SB)/4, $0xb94c924d
+DATA constants<>+8548(SB)/4, $0xb94c924d
+DATA constants<>+8552(SB)/4, $0xb94c924d
+DATA constants<>+8556(SB)/4, $0xb94c924d
+DATA constants<>+8560(SB)/4, $0xb94c924d
+DATA constants<>+8564(SB)/4, $0xb94c924d
+DATA constants<>+8568(SB)/4, $0xb94c924d
+DATA constants<>+8572(SB)/4, $0xb94c924d
+DATA constants<>+8576(SB)/4, $0x3c08836b
+DATA constants<>+8580(SB)/4, $0x3c08836b
+DATA constants<>+8584(SB)/4, $0x3c08836b
+DATA constants<>+8588(SB)/4, $0x3c08836b
+DATA constants<>+8592(SB)/4, $0x3c08836b
+DATA constants<>+8596(SB)/4, $0x3c08836b
+DATA constants<>+8600(SB)/4, $0x3c08836b
+DATA constants<>+8604(SB)/4, $0x3c08836b
+DATA constants<>+8608(SB)/4, $0x3c08836b
+DATA constants<>+8612(SB)/4, $0x3c08836b
+DATA constants<>+8616(SB)/4, $0x3c08836b
+DATA constants<>+8620(SB)/4, $0x3c08836b
+DATA constants<>+8624(SB)/4, $0x3c08836b
+DATA constants<>+8628(SB)/4, $0x3c08836b
+DATA constants<>+8632(SB)/4, $0x3c08836b
+DATA constants<>+8636(SB)/4, $0x3c08836b
+DATA constants<>+8640(SB)/4, $0xbe2aaaa2
+DATA constants<>+8644(SB)/4, $0xbe2aaaa2
+DATA constants<>+8648(SB)/4, $0xbe2aaaa2
+DATA constants<>+8652(SB)/4, $0xbe2aaaa2
+DATA constants<>+8656(SB)/4, $0xbe2aaaa2
+DATA constants<>+8660(SB)/4, $0xbe2aaaa2
+DATA constants<>+8664(SB)/4, $0xbe2aaaa2
+DATA constants<>+8668(SB)/4, $0xbe2aaaa2
+DATA constants<>+8672(SB)/4, $0xbe2aaaa2
+DATA constants<>+8676(SB)/4, $0xbe2aaaa2
+DATA constants<>+8680(SB)/4, $0xbe2aaaa2
+DATA constants<>+8684(SB)/4, $0xbe2aaaa2
+DATA constants<>+8688(SB)/4, $0xbe2aaaa2
+DATA constants<>+8692(SB)/4, $0xbe2aaaa2
+DATA constants<>+8696(SB)/4, $0xbe2aaaa2
+DATA constants<>+8700(SB)/4, $0xbe2aaaa2
+DATA constants<>+8704(SB)/4, $0x37ccf23c
+DATA constants<>+8708(SB)/4, $0x37ccf23c
+DATA constants<>+8712(SB)/4, $0x37ccf23c
+DATA constants<>+8716(SB)/4, $0x37ccf23c
+DATA constants<>+8720(SB)/4, $0x37ccf23c
+DATA constants<>+8724(SB)/4, $0x37ccf23c
+DATA constants<>+8728(SB)/4, $0x37ccf23c
+DATA constants<>+8732(SB)/4, $0x37ccf23c
+DATA constants<>+8736(SB)/4, $0x37ccf23c
+DATA constants<>+8740(SB)/4, $0x37ccf23c
+DATA constants<>+8744(SB)/4, $0x37ccf23c
+DATA constants<>+8748(SB)/4, $0x37ccf23c
+DATA constants<>+8752(SB)/4, $0x37ccf23c
+DATA constants<>+8756(SB)/4, $0x37ccf23c
+DATA constants<>+8760(SB)/4, $0x37ccf23c
+DATA constants<>+8764(SB)/4, $0x37ccf23c
+DATA constants<>+8768(SB)/4, $0xbab60610
+DATA constants<>+8772(SB)/4, $0xbab60610
+DATA constants<>+8776(SB)/4, $0xbab60610
+DATA constants<>+8780(SB)/4, $0xbab60610
+DATA constants<>+8784(SB)/4, $0xbab60610
+DATA constants<>+8788(SB)/4, $0xbab60610
+DATA constants<>+8792(SB)/4, $0xbab60610
+DATA constants<>+8796(SB)/4, $0xbab60610
+DATA constants<>+8800(SB)/4, $0xbab60610
+DATA constants<>+8804(SB)/4, $0xbab60610
+DATA constants<>+8808(SB)/4, $0xbab60610
+DATA constants<>+8812(SB)/4, $0xbab60610
+DATA constants<>+8816(SB)/4, $0xbab60610
+DATA constants<>+8820(SB)/4, $0xbab60610
+DATA constants<>+8824(SB)/4, $0xbab60610
+DATA constants<>+8828(SB)/4, $0xbab60610
+DATA constants<>+8832(SB)/4, $0x3d2aaaa5
+DATA constants<>+8836(SB)/4, $0x3d2aaaa5
+DATA constants<>+8840(SB)/4, $0x3d2aaaa5
+DATA constants<>+8844(SB)/4, $0x3d2aaaa5
+DATA constants<>+8848(SB)/4, $0x3d2aaaa5
+DATA constants<>+8852(SB)/4, $0x3d2aaaa5
+DATA constants<>+8856(SB)/4, $0x3d2aaaa5
+DATA constants<>+8860(SB)/4, $0x3d2aaaa5
+DATA constants<>+8864(SB)/4, $0x3d2aaaa5
+DATA constants<>+8868(SB)/4, $0x3d2aaaa5
+DATA constants<>+8872(SB)/4, $0x3d2aaaa5
+DATA constants<>+8876(SB)/4, $0x3d2aaaa5
+DATA constants<>+8880(SB)/4, $0x3d2aaaa5
+DATA constants<>+8884(SB)/4, $0x3d2aaaa5
+DATA constants<>+8888(SB)/4, $0x3d2aaaa5
+DATA constants<>+8892(SB)/4, $0x3d2aaaa5
+DATA constants<>+8896(SB)/8, $0x4338000000000001
+DATA constants<>+8904(SB)/8, $0x4338000000000001
+DATA constants<>+8912(SB)/8, $0x4338000000000001
+DATA constants<>+8920(SB)/8, $0x4338000000000001
+DATA constants<>+8928(SB)/8, $0x4338000000000001
+DATA constants<>+8936(SB)/8, $0x4338000000000001
+DATA constants<>+8944(SB)/8, $0x4338000000000001
+DATA constants<>+8952(SB)/8, $0x4338000000000001
+DATA constants<>+8960(SB)/4, $0x4b400001
+DATA constants<>+8964(SB)/4, $0x4b400001
+DATA constants<>+8968(SB)/4, $0x4b400001
+DATA constants<>+8972(SB)/4, $0x4b400001
+DATA constants<>+8976(SB)/4, $0x4b400001
+DATA constants<>+8980(SB)/4, $0x4b400001
+DATA constants<>+8984(SB)/4, $0x4b400001
+DATA constants<>+8988(SB)/4, $0x4b400001
+DATA constants<>+8992(SB)/4, $0x4b400001
+DATA constants<>+8996(SB)/4, $0x4b400001
+DATA constants<>+9000(SB)/4, $0x4b400001
+DATA constants<>+9004(SB)/4, $0x4b400001
+DATA constants<>+9008(SB)/4, $0x4b400001
+DATA constants<>+9012(SB)/4, $0x4b400001
+DATA constants<>+9016(SB)/4, $0x4b400001
+DATA constants<>+9020(SB)/4, $0x4b400001
+DATA constants<>+9024(SB)/8, $0x3ff0000000000000
+DATA constants<>+9032(SB)/8, $0x3ff172b83c7d517b
+DATA constants<>+9040(SB)/8, $0x3ff306fe0a31b715
+DATA constants<>+9048(SB)/8, $0x3ff4bfdad5362a27
+DATA constants<>+9056(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+9064(SB)/8, $0x3ff8ace5422aa0db
+DATA constants<>+9072(SB)/8, $0x3ffae89f995ad3ad
+DATA constants<>+9080(SB)/8, $0x3ffd5818dcfba487
+DATA constants<>+9088(SB)/8, $0x0000000000000000
+DATA constants<>+9096(SB)/8, $0xbc819041bc819041
+DATA constants<>+9104(SB)/8, $0x3c86f46b3c86f46b
+DATA constants<>+9112(SB)/8, $0x3c7d43973c7d4397
+DATA constants<>+9120(SB)/8, $0xbc9bdd33bc9bdd33
+DATA constants<>+9128(SB)/8, $0x3c96e9f13c96e9f1
+DATA constants<>+9136(SB)/8, $0x3c97a1cd3c97a1cd
+DATA constants<>+9144(SB)/8, $0x3c82ed033c82ed03
+DATA constants<>+9152(SB)/8, $0x4050000000000000
+DATA constants<>+9160(SB)/8, $0x4050000000000000
+DATA constants<>+9168(SB)/8, $0x4050000000000000
+DATA constants<>+9176(SB)/8, $0x4050000000000000
+DATA constants<>+9184(SB)/8, $0x4050000000000000
+DATA constants<>+9192(SB)/8, $0x4050000000000000
+DATA constants<>+9200(SB)/8, $0x4050000000000000
+DATA constants<>+9208(SB)/8, $0x4050000000000000
+DATA constants<>+9216(SB)/4, $0x00000000
+DATA constants<>+9220(SB)/4, $0x3c7d517b
+DATA constants<>+9224(SB)/4, $0x0a31b715
+DATA constants<>+9228(SB)/4, $0xd5362a27
+DATA constants<>+9232(SB)/4, $0x667f3bcd
+DATA constants<>+9236(SB)/4, $0x422aa0db
+DATA constants<>+9240(SB)/4, $0x995ad3ad
+DATA constants<>+9244(SB)/4, $0xdcfba487
+DATA constants<>+9248(SB)/4, $0x00000000
+DATA constants<>+9252(SB)/4, $0x3c7d517b
+DATA constants<>+9256(SB)/4, $0x0a31b715
+DATA constants<>+9260(SB)/4, $0xd5362a27
+DATA constants<>+9264(SB)/4, $0x667f3bcd
+DATA constants<>+9268(SB)/4, $0x422aa0db
+DATA constants<>+9272(SB)/4, $0x995ad3ad
+DATA constants<>+9276(SB)/4, $0xdcfba487
+DATA constants<>+9280(SB)/4, $0x3ff00000
+DATA constants<>+9284(SB)/4, $0x3ff172b8
+DATA constants<>+9288(SB)/4, $0x3ff306fe
+DATA constants<>+9292(SB)/4, $0x3ff4bfda
+DATA constants<>+9296(SB)/4, $0x3ff6a09e
+DATA constants<>+9300(SB)/4, $0x3ff8ace5
+DATA constants<>+9304(SB)/4, $0x3ffae89f
+DATA constants<>+9308(SB)/4, $0x3ffd5818
+DATA constants<>+9312(SB)/4, $0x3ff00000
+DATA constants<>+9316(SB)/4, $0x3ff172b8
+DATA constants<>+9320(SB)/4, $0x3ff306fe
+DATA constants<>+9324(SB)/4, $0x3ff4bfda
+DATA constants<>+9328(SB)/4, $0x3ff6a09e
+DATA constants<>+9332(SB)/4, $0x3ff8ace5
+DATA constants<>+9336(SB)/4, $0x3ffae89f
+DATA constants<>+9340(SB)/4, $0x3ffd5818
+DATA constants<>+9344(SB)/4, $0x00000000
+DATA constants<>+9348(SB)/4, $0xbc819041
+DATA constants<>+9352(SB)/4, $0x3c86f46b
+DATA constants<>+9356(SB)/4, $0x3c7d4397
+DATA constants<>+9360(SB)/4, $0xbc9bdd33
+DATA constants<>+9364(SB)/4, $0x3c96e9f1
+DATA constants<>+9368(SB)/4, $0x3c97a1cd
+DATA constants<>+9372(SB)/4, $0x3c82ed03
+DATA constants<>+9376(SB)/4, $0x00000000
+DATA constants<>+9380(SB)/4, $0xbc819041
+DATA constants<>+9384(SB)/4, $0x3c86f46b
+DATA constants<>+9388(SB)/4, $0x3c7d4397
+DATA constants<>+9392(SB)/4, $0xbc9bdd33
+DATA constants<>+9396(SB)/4, $0x3c96e9f1
+DATA constants<>+9400(SB)/4, $0x3c97a1cd
+DATA constants<>+9404(SB)/4, $0x3c82ed03
+DATA constants<>+9408(SB)/4, $0x42800000
+DATA constants<>+9412(SB)/4, $0x42800000
+DATA constants<>+9416(SB)/4, $0x42800000
+DATA constants<>+9420(SB)/4, $0x42800000
+DATA constants<>+9424(SB)/4, $0x42800000
+DATA constants<>+9428(SB)/4, $0x42800000
+DATA constants<>+9432(SB)/4, $0x42800000
+DATA constants<>+9436(SB)/4, $0x42800000
+DATA constants<>+9440(SB)/4, $0x42800000
+DATA constants<>+9444(SB)/4, $0x42800000
+DATA constants<>+9448(SB)/4, $0x42800000
+DATA constants<>+9452(SB)/4, $0x42800000
+DATA constants<>+9456(SB)/4, $0x42800000
+DATA constants<>+9460(SB)/4, $0x42800000
+DATA constants<>+9464(SB)/4, $0x42800000
+DATA constants<>+9468(SB)/4, $0x42800000
+DATA constants<>+9472(SB)/8, $0x4000000000000000
+DATA constants<>+9480(SB)/8, $0x4000000000000000
+DATA constants<>+9488(SB)/8, $0x4000000000000000
+DATA constants<>+9496(SB)/8, $0x4000000000000000
+DATA constants<>+9504(SB)/8, $0x4000000000000000
+DATA constants<>+9512(SB)/8, $0x4000000000000000
+DATA constants<>+9520(SB)/8, $0x4000000000000000
+DATA constants<>+9528(SB)/8, $0x4000000000000000
+DATA constants<>+9536(SB)/8, $0x0000000003530422
+DATA constants<>+9544(SB)/8, $0x0000000003530422
+DATA constants<>+9552(SB)/8, $0x0000000003530422
+DATA constants<>+9560(SB)/8, $0x0000000003530422
+DATA constants<>+9568(SB)/8, $0x0000000003530422
+DATA constants<>+9576(SB)/8, $0x0000000003530422
+DATA constants<>+9584(SB)/8, $0x0000000003530422
+DATA constants<>+9592(SB)/8, $0x0000000003530422
+DATA constants<>+9600(SB)/8, $0x403b800000000000
+DATA constants<>+9608(SB)/8, $0x403b800000000000
+DATA constants<>+9616(SB)/8, $0x403b800000000000
+DATA constants<>+9624(SB)/8, $0x403b800000000000
+DATA constants<>+9632(SB)/8, $0x403b800000000000
+DATA constants<>+9640(SB)/8, $0x403b800000000000
+DATA constants<>+9648(SB)/8, $0x403b800000000000
+DATA constants<>+9656(SB)/8, $0x403b800000000000
+DATA constants<>+9664(SB)/8, $0x4018000000000000
+DATA constants<>+9672(SB)/8, $0x4018000000000000
+DATA constants<>+9680(SB)/8, $0x4018000000000000
+DATA constants<>+9688(SB)/8, $0x4018000000000000
+DATA constants<>+9696(SB)/8, $0x4018000000000000
+DATA constants<>+9704(SB)/8, $0x4018000000000000
+DATA constants<>+9712(SB)/8, $0x4018000000000000
+DATA constants<>+9720(SB)/8, $0x4018000000000000
+DATA constants<>+9728(SB)/8, $0x400c000000000000
+DATA constants<>+9736(SB)/8, $0x400c000000000000
+DATA constants<>+9744(SB)/8, $0x400c000000000000
+DATA constants<>+9752(SB)/8, $0x400c000000000000
+DATA constants<>+9760(SB)/8, $0x400c000000000000
+DATA constants<>+9768(SB)/8, $0x400c000000000000
+DATA constants<>+9776(SB)/8, $0x400c000000000000
+DATA constants<>+9784(SB)/8, $0x400c000000000000
+DATA constants<>+9792(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+9800(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+9808(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+9816(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+9824(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+9832(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+9840(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+9848(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+9856(SB)/8, $0x3e05609351516457
+DATA constants<>+9864(SB)/8, $0x3e05609351516457
+DATA constants<>+9872(SB)/8, $0x3e05609351516457
+DATA constants<>+9880(SB)/8, $0x3e05609351516457
+DATA constants<>+9888(SB)/8, $0x3e05609351516457
+DATA constants<>+9896(SB)/8, $0x3e05609351516457
+DATA constants<>+9904(SB)/8, $0x3e05609351516457
+DATA constants<>+9912(SB)/8, $0x3e05609351516457
+DATA constants<>+9920(SB)/8, $0x3e1c90255c729014
+DATA constants<>+9928(SB)/8, $0x3e1c90255c729014
+DATA constants<>+9936(SB)/8, $0x3e1c90255c729014
+DATA constants<>+9944(SB)/8, $0x3e1c90255c729014
+DATA constants<>+9952(SB)/8, $0x3e1c90255c729014
+DATA constants<>+9960(SB)/8, $0x3e1c90255c729014
+DATA constants<>+9968(SB)/8, $0x3e1c90255c729014
+DATA constants<>+9976(SB)/8, $0x3e1c90255c729014
+DATA constants<>+9984(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+9992(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+10000(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+10008(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+10016(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+10024(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+10032(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+10040(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+10048(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+10056(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+10064(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+10072(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+10080(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+10088(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+10096(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+10104(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+10112(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+10120(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+10128(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+10136(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+10144(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+10152(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+10160(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+10168(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+10176(SB)/8, $0xbee149803f98faf8
+DATA constants<>+10184(SB)/8, $0xbee149803f98faf8
+DATA constants<>+10192(SB)/8, $0xbee149803f98faf8
+DATA constants<>+10200(SB)/8, $0xbee149803f98faf8
+DATA constants<>+10208(SB)/8, $0xbee149803f98faf8
+DATA constants<>+10216(SB)/8, $0xbee149803f98faf8
+DATA constants<>+10224(SB)/8, $0xbee149803f98faf8
+DATA constants<>+10232(SB)/8, $0xbee149803f98faf8
+DATA constants<>+10240(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+10248(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+10256(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+10264(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+10272(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+10280(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+10288(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+10296(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+10304(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+10312(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+10320(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+10328(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+10336(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+10344(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+10352(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+10360(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+10368(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+10376(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+10384(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+10392(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+10400(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+10408(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+10416(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+10424(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+10432(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+10440(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+10448(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+10456(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+10464(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+10472(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+10480(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+10488(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+10496(SB)/8, $0x3de410aac32da444
+DATA constants<>+10504(SB)/8, $0x3de410aac32da444
+DATA constants<>+10512(SB)/8, $0x3de410aac32da444
+DATA constants<>+10520(SB)/8, $0x3de410aac32da444
+DATA constants<>+10528(SB)/8, $0x3de410aac32da444
+DATA constants<>+10536(SB)/8, $0x3de410aac32da444
+DATA constants<>+10544(SB)/8, $0x3de410aac32da444
+DATA constants<>+10552(SB)/8, $0x3de410aac32da444
+DATA constants<>+10560(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+10568(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+10576(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+10584(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+10592(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+10600(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+10608(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+10616(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+10624(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+10632(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+10640(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+10648(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+10656(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+10664(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+10672(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+10680(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+10688(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+10696(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+10704(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+10712(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+10720(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+10728(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+10736(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+10744(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+10752(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+10760(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+10768(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+10776(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+10784(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+10792(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+10800(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+10808(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+10816(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+10824(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+10832(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+10840(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+10848(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+10856(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+10864(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+10872(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+10880(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+10888(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+10896(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+10904(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+10912(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+10920(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+10928(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+10936(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+10944(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+10952(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+10960(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+10968(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+10976(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+10984(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+10992(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+11000(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+11008(SB)/8, $0x3f85d581183fca86
+DATA constants<>+11016(SB)/8, $0x3f85d581183fca86
+DATA constants<>+11024(SB)/8, $0x3f85d581183fca86
+DATA constants<>+11032(SB)/8, $0x3f85d581183fca86
+DATA constants<>+11040(SB)/8, $0x3f85d581183fca86
+DATA constants<>+11048(SB)/8, $0x3f85d581183fca86
+DATA constants<>+11056(SB)/8, $0x3f85d581183fca86
+DATA constants<>+11064(SB)/8, $0x3f85d581183fca86
+DATA constants<>+11072(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+11080(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+11088(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+11096(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+11104(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+11112(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+11120(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+11128(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+11136(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+11144(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+11152(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+11160(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+11168(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+11176(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+11184(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+11192(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+11200(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+11208(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+11216(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+11224(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+11232(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+11240(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+11248(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+11256(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+11264(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+11272(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+11280(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+11288(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+11296(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+11304(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+11312(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+11320(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+11328(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+11336(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+11344(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+11352(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+11360(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+11368(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+11376(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+11384(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+11392(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+11400(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+11408(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+11416(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+11424(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+11432(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+11440(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+11448(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+11456(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+11464(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+11472(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+11480(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+11488(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+11496(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+11504(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+11512(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+11520(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+11528(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+11536(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+11544(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+11552(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+11560(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+11568(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+11576(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+11584(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+11592(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+11600(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+11608(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+11616(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+11624(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+11632(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+11640(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+11648(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+11656(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+11664(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+11672(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+11680(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+11688(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+11696(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+11704(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+11712(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11720(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11728(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11736(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11744(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11752(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11760(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11768(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11776(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11784(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11792(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11800(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11808(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11816(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11824(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11832(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11840(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11848(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11856(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11864(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11872(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11880(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11888(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11896(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11904(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11912(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11920(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11928(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11936(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11944(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11952(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11960(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11968(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11976(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11984(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11992(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+12000(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+12008(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+12016(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+12024(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+12032(SB)/4, $0x41240000
+DATA constants<>+12036(SB)/4, $0x41240000
+DATA constants<>+12040(SB)/4, $0x41240000
+DATA constants<>+12044(SB)/4, $0x41240000
+DATA constants<>+12048(SB)/4, $0x41240000
+DATA constants<>+12052(SB)/4, $0x41240000
+DATA constants<>+12056(SB)/4, $0x41240000
+DATA constants<>+12060(SB)/4, $0x41240000
+DATA constants<>+12064(SB)/4, $0x41240000
+DATA constants<>+12068(SB)/4, $0x41240000
+DATA constants<>+12072(SB)/4, $0x41240000
+DATA constants<>+12076(SB)/4, $0x41240000
+DATA constants<>+12080(SB)/4, $0x41240000
+DATA constants<>+12084(SB)/4, $0x41240000
+DATA constants<>+12088(SB)/4, $0x41240000
+DATA constants<>+12092(SB)/4, $0x41240000
+DATA constants<>+12096(SB)/4, $0x40800000
+DATA constants<>+12100(SB)/4, $0x40800000
+DATA constants<>+12104(SB)/4, $0x40800000
+DATA constants<>+12108(SB)/4, $0x40800000
+DATA constants<>+12112(SB)/4, $0x40800000
+DATA constants<>+12116(SB)/4, $0x40800000
+DATA constants<>+12120(SB)/4, $0x40800000
+DATA constants<>+12124(SB)/4, $0x40800000
+DATA constants<>+12128(SB)/4, $0x40800000
+DATA constants<>+12132(SB)/4, $0x40800000
+DATA constants<>+12136(SB)/4, $0x40800000
+DATA constants<>+12140(SB)/4, $0x40800000
+DATA constants<>+12144(SB)/4, $0x40800000
+DATA constants<>+12148(SB)/4, $0x40800000
+DATA constants<>+12152(SB)/4, $0x40800000
+DATA constants<>+12156(SB)/4, $0x40800000
+DATA constants<>+12160(SB)/4, $0x40200000
+DATA constants<>+12164(SB)/4, $0x40200000
+DATA constants<>+12168(SB)/4, $0x40200000
+DATA constants<>+12172(SB)/4, $0x40200000
+DATA constants<>+12176(SB)/4, $0x40200000
+DATA constants<>+12180(SB)/4, $0x40200000
+DATA constants<>+12184(SB)/4, $0x40200000
+DATA constants<>+12188(SB)/4, $0x40200000
+DATA constants<>+12192(SB)/4, $0x40200000
+DATA constants<>+12196(SB)/4, $0x40200000
+DATA constants<>+12200(SB)/4, $0x40200000
+DATA constants<>+12204(SB)/4, $0x40200000
+DATA constants<>+12208(SB)/4, $0x40200000
+DATA constants<>+12212(SB)/4, $0x40200000
+DATA constants<>+12216(SB)/4, $0x40200000
+DATA constants<>+12220(SB)/4, $0x40200000
+DATA constants<>+12224(SB)/4, $0x396b98b0
+DATA constants<>+12228(SB)/4, $0x396b98b0
+DATA constants<>+12232(SB)/4, $0x396b98b0
+DATA constants<>+12236(SB)/4, $0x396b98b0
+DATA constants<>+12240(SB)/4, $0x396b98b0
+DATA constants<>+12244(SB)/4, $0x396b98b0
+DATA constants<>+12248(SB)/4, $0x396b98b0
+DATA constants<>+12252(SB)/4, $0x396b98b0
+DATA constants<>+12256(SB)/4, $0x396b98b0
+DATA constants<>+12260(SB)/4, $0x396b98b0
+DATA constants<>+12264(SB)/4, $0x396b98b0
+DATA constants<>+12268(SB)/4, $0x396b98b0
+DATA constants<>+12272(SB)/4, $0x396b98b0
+DATA constants<>+12276(SB)/4, $0x396b98b0
+DATA constants<>+12280(SB)/4, $0x396b98b0
+DATA constants<>+12284(SB)/4, $0x396b98b0
+DATA constants<>+12288(SB)/4, $0xba2d4884
+DATA constants<>+12292(SB)/4, $0xba2d4884
+DATA constants<>+12296(SB)/4, $0xba2d4884
+DATA constants<>+12300(SB)/4, $0xba2d4884
+DATA constants<>+12304(SB)/4, $0xba2d4884
+DATA constants<>+12308(SB)/4, $0xba2d4884
+DATA constants<>+12312(SB)/4, $0xba2d4884
+DATA constants<>+12316(SB)/4, $0xba2d4884
+DATA constants<>+12320(SB)/4, $0xba2d4884
+DATA constants<>+12324(SB)/4, $0xba2d4884
+DATA constants<>+12328(SB)/4, $0xba2d4884
+DATA constants<>+12332(SB)/4, $0xba2d4884
+DATA constants<>+12336(SB)/4, $0xba2d4884
+DATA constants<>+12340(SB)/4, $0xba2d4884
+DATA constants<>+12344(SB)/4, $0xba2d4884
+DATA constants<>+12348(SB)/4, $0xba2d4884
+DATA constants<>+12352(SB)/4, $0xbc053c36
+DATA constants<>+12356(SB)/4, $0xbc053c36
+DATA constants<>+12360(SB)/4, $0xbc053c36
+DATA constants<>+12364(SB)/4, $0xbc053c36
+DATA constants<>+12368(SB)/4, $0xbc053c36
+DATA constants<>+12372(SB)/4, $0xbc053c36
+DATA constants<>+12376(SB)/4, $0xbc053c36
+DATA constants<>+12380(SB)/4, $0xbc053c36
+DATA constants<>+12384(SB)/4, $0xbc053c36
+DATA constants<>+12388(SB)/4, $0xbc053c36
+DATA constants<>+12392(SB)/4, $0xbc053c36
+DATA constants<>+12396(SB)/4, $0xbc053c36
+DATA constants<>+12400(SB)/4, $0xbc053c36
+DATA constants<>+12404(SB)/4, $0xbc053c36
+DATA constants<>+12408(SB)/4, $0xbc053c36
+DATA constants<>+12412(SB)/4, $0xbc053c36
+DATA constants<>+12416(SB)/4, $0xbd9840ba
+DATA constants<>+12420(SB)/4, $0xbd9840ba
+DATA constants<>+12424(SB)/4, $0xbd9840ba
+DATA constants<>+12428(SB)/4, $0xbd9840ba
+DATA constants<>+12432(SB)/4, $0xbd9840ba
+DATA constants<>+12436(SB)/4, $0xbd9840ba
+DATA constants<>+12440(SB)/4, $0xbd9840ba
+DATA constants<>+12444(SB)/4, $0xbd9840ba
+DATA constants<>+12448(SB)/4, $0xbd9840ba
+DATA constants<>+12452(SB)/4, $0xbd9840ba
+DATA constants<>+12456(SB)/4, $0xbd9840ba
+DATA constants<>+12460(SB)/4, $0xbd9840ba
+DATA constants<>+12464(SB)/4, $0xbd9840ba
+DATA constants<>+12468(SB)/4, $0xbd9840ba
+DATA constants<>+12472(SB)/4, $0xbd9840ba
+DATA constants<>+12476(SB)/4, $0xbd9840ba
+DATA constants<>+12480(SB)/4, $0x38dfe203
+DATA constants<>+12484(SB)/4, $0x38dfe203
+DATA constants<>+12488(SB)/4, $0x38dfe203
+DATA constants<>+12492(SB)/4, $0x38dfe203
+DATA constants<>+12496(SB)/4, $0x38dfe203
+DATA constants<>+12500(SB)/4, $0x38dfe203
+DATA constants<>+12504(SB)/4, $0x38dfe203
+DATA constants<>+12508(SB)/4, $0x38dfe203
+DATA constants<>+12512(SB)/4, $0x38dfe203
+DATA constants<>+12516(SB)/4, $0x38dfe203
+DATA constants<>+12520(SB)/4, $0x38dfe203
+DATA constants<>+12524(SB)/4, $0x38dfe203
+DATA constants<>+12528(SB)/4, $0x38dfe203
+DATA constants<>+12532(SB)/4, $0x38dfe203
+DATA constants<>+12536(SB)/4, $0x38dfe203
+DATA constants<>+12540(SB)/4, $0x38dfe203
+DATA constants<>+12544(SB)/4, $0x3a0e4e04
+DATA constants<>+12548(SB)/4, $0x3a0e4e04
+DATA constants<>+12552(SB)/4, $0x3a0e4e04
+DATA constants<>+12556(SB)/4, $0x3a0e4e04
+DATA constants<>+12560(SB)/4, $0x3a0e4e04
+DATA constants<>+12564(SB)/4, $0x3a0e4e04
+DATA constants<>+12568(SB)/4, $0x3a0e4e04
+DATA constants<>+12572(SB)/4, $0x3a0e4e04
+DATA constants<>+12576(SB)/4, $0x3a0e4e04
+DATA constants<>+12580(SB)/4, $0x3a0e4e04
+DATA constants<>+12584(SB)/4, $0x3a0e4e04
+DATA constants<>+12588(SB)/4, $0x3a0e4e04
+DATA constants<>+12592(SB)/4, $0x3a0e4e04
+DATA constants<>+12596(SB)/4, $0x3a0e4e04
+DATA constants<>+12600(SB)/4, $0x3a0e4e04
+DATA constants<>+12604(SB)/4, $0x3a0e4e04
+DATA constants<>+12608(SB)/4, $0x3b16ee85
+DATA constants<>+12612(SB)/4, $0x3b16ee85
+DATA constants<>+12616(SB)/4, $0x3b16ee85
+DATA constants<>+12620(SB)/4, $0x3b16ee85
+DATA constants<>+12624(SB)/4, $0x3b16ee85
+DATA constants<>+12628(SB)/4, $0x3b16ee85
+DATA constants<>+12632(SB)/4, $0x3b16ee85
+DATA constants<>+12636(SB)/4, $0x3b16ee85
+DATA constants<>+12640(SB)/4, $0x3b16ee85
+DATA constants<>+12644(SB)/4, $0x3b16ee85
+DATA constants<>+12648(SB)/4, $0x3b16ee85
+DATA constants<>+12652(SB)/4, $0x3b16ee85
+DATA constants<>+12656(SB)/4, $0x3b16ee85
+DATA constants<>+12660(SB)/4, $0x3b16ee85
+DATA constants<>+12664(SB)/4, $0x3b16ee85
+DATA constants<>+12668(SB)/4, $0x3b16ee85
+DATA constants<>+12672(SB)/4, $0x3ccc199f
+DATA constants<>+12676(SB)/4, $0x3ccc199f
+DATA constants<>+12680(SB)/4, $0x3ccc199f
+DATA constants<>+12684(SB)/4, $0x3ccc199f
+DATA constants<>+12688(SB)/4, $0x3ccc199f
+DATA constants<>+12692(SB)/4, $0x3ccc199f
+DATA constants<>+12696(SB)/4, $0x3ccc199f
+DATA constants<>+12700(SB)/4, $0x3ccc199f
+DATA constants<>+12704(SB)/4, $0x3ccc199f
+DATA constants<>+12708(SB)/4, $0x3ccc199f
+DATA constants<>+12712(SB)/4, $0x3ccc199f
+DATA constants<>+12716(SB)/4, $0x3ccc199f
+DATA constants<>+12720(SB)/4, $0x3ccc199f
+DATA constants<>+12724(SB)/4, $0x3ccc199f
+DATA constants<>+12728(SB)/4, $0x3ccc199f
+DATA constants<>+12732(SB)/4, $0x3ccc199f
+DATA constants<>+12736(SB)/4, $0x3e57ddf4
+DATA constants<>+12740(SB)/4, $0x3e57ddf4
+DATA constants<>+12744(SB)/4, $0x3e57ddf4
+DATA constants<>+12748(SB)/4, $0x3e57ddf4
+DATA constants<>+12752(SB)/4, $0x3e57ddf4
+DATA constants<>+12756(SB)/4, $0x3e57ddf4
+DATA constants<>+12760(SB)/4, $0x3e57ddf4
+DATA constants<>+12764(SB)/4, $0x3e57ddf4
+DATA constants<>+12768(SB)/4, $0x3e57ddf4
+DATA constants<>+12772(SB)/4, $0x3e57ddf4
+DATA constants<>+12776(SB)/4, $0x3e57ddf4
+DATA constants<>+12780(SB)/4, $0x3e57ddf4
+DATA constants<>+12784(SB)/4, $0x3e57ddf4
+DATA constants<>+12788(SB)/4, $0x3e57ddf4
+DATA constants<>+12792(SB)/4, $0x3e57ddf4
+DATA constants<>+12796(SB)/4, $0x3e57ddf4
+DATA constants<>+12800(SB)/4, $0xba522844
+DATA constants<>+12804(SB)/4, $0xba522844
+DATA constants<>+12808(SB)/4, $0xba522844
+DATA constants<>+12812(SB)/4, $0xba522844
+DATA constants<>+12816(SB)/4, $0xba522844
+DATA constants<>+12820(SB)/4, $0xba522844
+DATA constants<>+12824(SB)/4, $0xba522844
+DATA constants<>+12828(SB)/4, $0xba522844
+DATA constants<>+12832(SB)/4, $0xba522844
+DATA constants<>+12836(SB)/4, $0xba522844
+DATA constants<>+12840(SB)/4, $0xba522844
+DATA constants<>+12844(SB)/4, $0xba522844
+DATA constants<>+12848(SB)/4, $0xba522844
+DATA constants<>+12852(SB)/4, $0xba522844
+DATA constants<>+12856(SB)/4, $0xba522844
+DATA constants<>+12860(SB)/4, $0xba522844
+DATA constants<>+12864(SB)/4, $0xbcdbfd5d
+DATA constants<>+12868(SB)/4, $0xbcdbfd5d
+DATA constants<>+12872(SB)/4, $0xbcdbfd5d
+DATA constants<>+12876(SB)/4, $0xbcdbfd5d
+DATA constants<>+12880(SB)/4, $0xbcdbfd5d
+DATA constants<>+12884(SB)/4, $0xbcdbfd5d
+DATA constants<>+12888(SB)/4, $0xbcdbfd5d
+DATA constants<>+12892(SB)/4, $0xbcdbfd5d
+DATA constants<>+12896(SB)/4, $0xbcdbfd5d
+DATA constants<>+12900(SB)/4, $0xbcdbfd5d
+DATA constants<>+12904(SB)/4, $0xbcdbfd5d
+DATA constants<>+12908(SB)/4, $0xbcdbfd5d
+DATA constants<>+12912(SB)/4, $0xbcdbfd5d
+DATA constants<>+12916(SB)/4, $0xbcdbfd5d
+DATA constants<>+12920(SB)/4, $0xbcdbfd5d
+DATA constants<>+12924(SB)/4, $0xbcdbfd5d
+DATA constants<>+12928(SB)/4, $0xbec0939f
+DATA constants<>+12932(SB)/4, $0xbec0939f
+DATA constants<>+12936(SB)/4, $0xbec0939f
+DATA constants<>+12940(SB)/4, $0xbec0939f
+DATA constants<>+12944(SB)/4, $0xbec0939f
+DATA constants<>+12948(SB)/4, $0xbec0939f
+DATA constants<>+12952(SB)/4, $0xbec0939f
+DATA constants<>+12956(SB)/4, $0xbec0939f
+DATA constants<>+12960(SB)/4, $0xbec0939f
+DATA constants<>+12964(SB)/4, $0xbec0939f
+DATA constants<>+12968(SB)/4, $0xbec0939f
+DATA constants<>+12972(SB)/4, $0xbec0939f
+DATA constants<>+12976(SB)/4, $0xbec0939f
+DATA constants<>+12980(SB)/4, $0xbec0939f
+DATA constants<>+12984(SB)/4, $0xbec0939f
+DATA constants<>+12988(SB)/4, $0xbec0939f
+DATA constants<>+12992(SB)/4, $0x38a52b48
+DATA constants<>+12996(SB)/4, $0x38a52b48
+DATA constants<>+13000(SB)/4, $0x38a52b48
+DATA constants<>+13004(SB)/4, $0x38a52b48
+DATA constants<>+13008(SB)/4, $0x38a52b48
+DATA constants<>+13012(SB)/4, $0x38a52b48
+DATA constants<>+13016(SB)/4, $0x38a52b48
+DATA constants<>+13020(SB)/4, $0x38a52b48
+DATA constants<>+13024(SB)/4, $0x38a52b48
+DATA constants<>+13028(SB)/4, $0x38a52b48
+DATA constants<>+13032(SB)/4, $0x38a52b48
+DATA constants<>+13036(SB)/4, $0x38a52b48
+DATA constants<>+13040(SB)/4, $0x38a52b48
+DATA constants<>+13044(SB)/4, $0x38a52b48
+DATA constants<>+13048(SB)/4, $0x38a52b48
+DATA constants<>+13052(SB)/4, $0x38a52b48
+DATA constants<>+13056(SB)/4, $0x3baa0938
+DATA constants<>+13060(SB)/4, $0x3baa0938
+DATA constants<>+13064(SB)/4, $0x3baa0938
+DATA constants<>+13068(SB)/4, $0x3baa0938
+DATA constants<>+13072(SB)/4, $0x3baa0938
+DATA constants<>+13076(SB)/4, $0x3baa0938
+DATA constants<>+13080(SB)/4, $0x3baa0938
+DATA constants<>+13084(SB)/4, $0x3baa0938
+DATA constants<>+13088(SB)/4, $0x3baa0938
+DATA constants<>+13092(SB)/4, $0x3baa0938
+DATA constants<>+13096(SB)/4, $0x3baa0938
+DATA constants<>+13100(SB)/4, $0x3baa0938
+DATA constants<>+13104(SB)/4, $0x3baa0938
+DATA constants<>+13108(SB)/4, $0x3baa0938
+DATA constants<>+13112(SB)/4, $0x3baa0938
+DATA constants<>+13116(SB)/4, $0x3baa0938
+DATA constants<>+13120(SB)/4, $0x3de71688
+DATA constants<>+13124(SB)/4, $0x3de71688
+DATA constants<>+13128(SB)/4, $0x3de71688
+DATA constants<>+13132(SB)/4, $0x3de71688
+DATA constants<>+13136(SB)/4, $0x3de71688
+DATA constants<>+13140(SB)/4, $0x3de71688
+DATA constants<>+13144(SB)/4, $0x3de71688
+DATA constants<>+13148(SB)/4, $0x3de71688
+DATA constants<>+13152(SB)/4, $0x3de71688
+DATA constants<>+13156(SB)/4, $0x3de71688
+DATA constants<>+13160(SB)/4, $0x3de71688
+DATA constants<>+13164(SB)/4, $0x3de71688
+DATA constants<>+13168(SB)/4, $0x3de71688
+DATA constants<>+13172(SB)/4, $0x3de71688
+DATA constants<>+13176(SB)/4, $0x3de71688
+DATA constants<>+13180(SB)/4, $0x3de71688
+DATA constants<>+13184(SB)/4, $0x3e0375d4
+DATA constants<>+13188(SB)/4, $0x3e0375d4
+DATA constants<>+13192(SB)/4, $0x3e0375d4
+DATA constants<>+13196(SB)/4, $0x3e0375d4
+DATA constants<>+13200(SB)/4, $0x3e0375d4
+DATA constants<>+13204(SB)/4, $0x3e0375d4
+DATA constants<>+13208(SB)/4, $0x3e0375d4
+DATA constants<>+13212(SB)/4, $0x3e0375d4
+DATA constants<>+13216(SB)/4, $0x3e0375d4
+DATA constants<>+13220(SB)/4, $0x3e0375d4
+DATA constants<>+13224(SB)/4, $0x3e0375d4
+DATA constants<>+13228(SB)/4, $0x3e0375d4
+DATA constants<>+13232(SB)/4, $0x3e0375d4
+DATA constants<>+13236(SB)/4, $0x3e0375d4
+DATA constants<>+13240(SB)/4, $0x3e0375d4
+DATA constants<>+13244(SB)/4, $0x3e0375d4
+DATA constants<>+13248(SB)/4, $0x3f906ebb
+DATA constants<>+13252(SB)/4, $0x3f906ebb
+DATA constants<>+13256(SB)/4, $0x3f906ebb
+DATA constants<>+13260(SB)/4, $0x3f906ebb
+DATA constants<>+13264(SB)/4, $0x3f906ebb
+DATA constants<>+13268(SB)/4, $0x3f906ebb
+DATA constants<>+13272(SB)/4, $0x3f906ebb
+DATA constants<>+13276(SB)/4, $0x3f906ebb
+DATA constants<>+13280(SB)/4, $0x3f906ebb
+DATA constants<>+13284(SB)/4, $0x3f906ebb
+DATA constants<>+13288(SB)/4, $0x3f906ebb
+DATA constants<>+13292(SB)/4, $0x3f906ebb
+DATA constants<>+13296(SB)/4, $0x3f906ebb
+DATA constants<>+13300(SB)/4, $0x3f906ebb
+DATA constants<>+13304(SB)/4, $0x3f906ebb
+DATA constants<>+13308(SB)/4, $0x3f906ebb
+DATA constants<>+13312(SB)/8, $0x3fe4000000000000
+DATA constants<>+13320(SB)/8, $0x3fe4000000000000
+DATA constants<>+13328(SB)/8, $0x3fe4000000000000
+DATA constants<>+13336(SB)/8, $0x3fe4000000000000
+DATA constants<>+13344(SB)/8, $0x3fe4000000000000
+DATA constants<>+13352(SB)/8, $0x3fe4000000000000
+DATA constants<>+13360(SB)/8, $0x3fe4000000000000
+DATA constants<>+13368(SB)/8, $0x3fe4000000000000
+DATA constants<>+13376(SB)/8, $0x4083b00000000000
+DATA constants<>+13384(SB)/8, $0x4083b00000000000
+DATA constants<>+13392(SB)/8, $0x4083b00000000000
+DATA constants<>+13400(SB)/8, $0x4083b00000000000
+DATA constants<>+13408(SB)/8, $0x4083b00000000000
+DATA constants<>+13416(SB)/8, $0x4083b00000000000
+DATA constants<>+13424(SB)/8, $0x4083b00000000000
+DATA constants<>+13432(SB)/8, $0x4083b00000000000
+DATA constants<>+13440(SB)/8, $0x40e960e000000000
+DATA constants<>+13448(SB)/8, $0x40e960e000000000
+DATA constants<>+13456(SB)/8, $0x40e960e000000000
+DATA constants<>+13464(SB)/8, $0x40e960e000000000
+DATA constants<>+13472(SB)/8, $0x40e960e000000000
+DATA constants<>+13480(SB)/8, $0x40e960e000000000
+DATA constants<>+13488(SB)/8, $0x40e960e000000000
+DATA constants<>+13496(SB)/8, $0x40e960e000000000
+DATA constants<>+13504(SB)/8, $0x412cde3200000000
+DATA constants<>+13512(SB)/8, $0x412cde3200000000
+DATA constants<>+13520(SB)/8, $0x412cde3200000000
+DATA constants<>+13528(SB)/8, $0x412cde3200000000
+DATA constants<>+13536(SB)/8, $0x412cde3200000000
+DATA constants<>+13544(SB)/8, $0x412cde3200000000
+DATA constants<>+13552(SB)/8, $0x412cde3200000000
+DATA constants<>+13560(SB)/8, $0x412cde3200000000
+DATA constants<>+13568(SB)/8, $0x413eee1100000000
+DATA constants<>+13576(SB)/8, $0x413eee1100000000
+DATA constants<>+13584(SB)/8, $0x413eee1100000000
+DATA constants<>+13592(SB)/8, $0x413eee1100000000
+DATA constants<>+13600(SB)/8, $0x413eee1100000000
+DATA constants<>+13608(SB)/8, $0x413eee1100000000
+DATA constants<>+13616(SB)/8, $0x413eee1100000000
+DATA constants<>+13624(SB)/8, $0x413eee1100000000
+DATA constants<>+13632(SB)/8, $0x4082900000000000
+DATA constants<>+13640(SB)/8, $0x4082900000000000
+DATA constants<>+13648(SB)/8, $0x4082900000000000
+DATA constants<>+13656(SB)/8, $0x4082900000000000
+DATA constants<>+13664(SB)/8, $0x4082900000000000
+DATA constants<>+13672(SB)/8, $0x4082900000000000
+DATA constants<>+13680(SB)/8, $0x4082900000000000
+DATA constants<>+13688(SB)/8, $0x4082900000000000
+DATA constants<>+13696(SB)/8, $0x40e5fea000000000
+DATA constants<>+13704(SB)/8, $0x40e5fea000000000
+DATA constants<>+13712(SB)/8, $0x40e5fea000000000
+DATA constants<>+13720(SB)/8, $0x40e5fea000000000
+DATA constants<>+13728(SB)/8, $0x40e5fea000000000
+DATA constants<>+13736(SB)/8, $0x40e5fea000000000
+DATA constants<>+13744(SB)/8, $0x40e5fea000000000
+DATA constants<>+13752(SB)/8, $0x40e5fea000000000
+DATA constants<>+13760(SB)/8, $0x41249eb600000000
+DATA constants<>+13768(SB)/8, $0x41249eb600000000
+DATA constants<>+13776(SB)/8, $0x41249eb600000000
+DATA constants<>+13784(SB)/8, $0x41249eb600000000
+DATA constants<>+13792(SB)/8, $0x41249eb600000000
+DATA constants<>+13800(SB)/8, $0x41249eb600000000
+DATA constants<>+13808(SB)/8, $0x41249eb600000000
+DATA constants<>+13816(SB)/8, $0x41249eb600000000
+DATA constants<>+13824(SB)/8, $0xc000000000000000
+DATA constants<>+13832(SB)/8, $0xc000000000000000
+DATA constants<>+13840(SB)/8, $0xc000000000000000
+DATA constants<>+13848(SB)/8, $0xc000000000000000
+DATA constants<>+13856(SB)/8, $0xc000000000000000
+DATA constants<>+13864(SB)/8, $0xc000000000000000
+DATA constants<>+13872(SB)/8, $0xc000000000000000
+DATA constants<>+13880(SB)/8, $0xc000000000000000
+DATA constants<>+13888(SB)/4, $0xc0000000
+DATA constants<>+13892(SB)/4, $0xc0000000
+DATA constants<>+13896(SB)/4, $0xc0000000
+DATA constants<>+13900(SB)/4, $0xc0000000
+DATA constants<>+13904(SB)/4, $0xc0000000
+DATA constants<>+13908(SB)/4, $0xc0000000
+DATA constants<>+13912(SB)/4, $0xc0000000
+DATA constants<>+13916(SB)/4, $0xc0000000
+DATA constants<>+13920(SB)/4, $0xc0000000
+DATA constants<>+13924(SB)/4, $0xc0000000
+DATA constants<>+13928(SB)/4, $0xc0000000
+DATA constants<>+13932(SB)/4, $0xc0000000
+DATA constants<>+13936(SB)/4, $0xc0000000
+DATA constants<>+13940(SB)/4, $0xc0000000
+DATA constants<>+13944(SB)/4, $0xc0000000
+DATA constants<>+13948(SB)/4, $0xc0000000
+DATA constants<>+13952(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13960(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13968(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13976(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13984(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13992(SB)/8, $0x3fda827999fcef32
+DATA constants<>+14000(SB)/8, $0x3fda827999fcef32
+DATA constants<>+14008(SB)/8, $0x3fda827999fcef32
+DATA constants<>+14016(SB)/4, $0xbb58abe0
+DATA constants<>+14020(SB)/4, $0xbb58abe0
+DATA constants<>+14024(SB)/4, $0xbb58abe0
+DATA constants<>+14028(SB)/4, $0xbb58abe0
+DATA constants<>+14032(SB)/4, $0xbb58abe0
+DATA constants<>+14036(SB)/4, $0xbb58abe0
+DATA constants<>+14040(SB)/4, $0xbb58abe0
+DATA constants<>+14044(SB)/4, $0xbb58abe0
+DATA constants<>+14048(SB)/4, $0xbb58abe0
+DATA constants<>+14052(SB)/4, $0xbb58abe0
+DATA constants<>+14056(SB)/4, $0xbb58abe0
+DATA constants<>+14060(SB)/4, $0xbb58abe0
+DATA constants<>+14064(SB)/4, $0xbb58abe0
+DATA constants<>+14068(SB)/4, $0xbb58abe0
+DATA constants<>+14072(SB)/4, $0xbb58abe0
+DATA constants<>+14076(SB)/4, $0xbb58abe0
+DATA constants<>+14080(SB)/4, $0x3ca50f77
+DATA constants<>+14084(SB)/4, $0x3ca50f77
+DATA constants<>+14088(SB)/4, $0x3ca50f77
+DATA constants<>+14092(SB)/4, $0x3ca50f77
+DATA constants<>+14096(SB)/4, $0x3ca50f77
+DATA constants<>+14100(SB)/4, $0x3ca50f77
+DATA constants<>+14104(SB)/4, $0x3ca50f77
+DATA constants<>+14108(SB)/4, $0x3ca50f77
+DATA constants<>+14112(SB)/4, $0x3ca50f77
+DATA constants<>+14116(SB)/4, $0x3ca50f77
+DATA constants<>+14120(SB)/4, $0x3ca50f77
+DATA constants<>+14124(SB)/4, $0x3ca50f77
+DATA constants<>+14128(SB)/4, $0x3ca50f77
+DATA constants<>+14132(SB)/4, $0x3ca50f77
+DATA constants<>+14136(SB)/4, $0x3ca50f77
+DATA constants<>+14140(SB)/4, $0x3ca50f77
+DATA constants<>+14144(SB)/4, $0xbd6bc3cd
+DATA constants<>+14148(SB)/4, $0xbd6bc3cd
+DATA constants<>+14152(SB)/4, $0xbd6bc3cd
+DATA constants<>+14156(SB)/4, $0xbd6bc3cd
+DATA constants<>+14160(SB)/4, $0xbd6bc3cd
+DATA constants<>+14164(SB)/4, $0xbd6bc3cd
+DATA constants<>+14168(SB)/4, $0xbd6bc3cd
+DATA constants<>+14172(SB)/4, $0xbd6bc3cd
+DATA constants<>+14176(SB)/4, $0xbd6bc3cd
+DATA constants<>+14180(SB)/4, $0xbd6bc3cd
+DATA constants<>+14184(SB)/4, $0xbd6bc3cd
+DATA constants<>+14188(SB)/4, $0xbd6bc3cd
+DATA constants<>+14192(SB)/4, $0xbd6bc3cd
+DATA constants<>+14196(SB)/4, $0xbd6bc3cd
+DATA constants<>+14200(SB)/4, $0xbd6bc3cd
+DATA constants<>+14204(SB)/4, $0xbd6bc3cd
+DATA constants<>+14208(SB)/4, $0x3dda850f
+DATA constants<>+14212(SB)/4, $0x3dda850f
+DATA constants<>+14216(SB)/4, $0x3dda850f
+DATA constants<>+14220(SB)/4, $0x3dda850f
+DATA constants<>+14224(SB)/4, $0x3dda850f
+DATA constants<>+14228(SB)/4, $0x3dda850f
+DATA constants<>+14232(SB)/4, $0x3dda850f
+DATA constants<>+14236(SB)/4, $0x3dda850f
+DATA constants<>+14240(SB)/4, $0x3dda850f
+DATA constants<>+14244(SB)/4, $0x3dda850f
+DATA constants<>+14248(SB)/4, $0x3dda850f
+DATA constants<>+14252(SB)/4, $0x3dda850f
+DATA constants<>+14256(SB)/4, $0x3dda850f
+DATA constants<>+14260(SB)/4, $0x3dda850f
+DATA constants<>+14264(SB)/4, $0x3dda850f
+DATA constants<>+14268(SB)/4, $0x3dda850f
+DATA constants<>+14272(SB)/4, $0xbe1d2cac
+DATA constants<>+14276(SB)/4, $0xbe1d2cac
+DATA constants<>+14280(SB)/4, $0xbe1d2cac
+DATA constants<>+14284(SB)/4, $0xbe1d2cac
+DATA constants<>+14288(SB)/4, $0xbe1d2cac
+DATA constants<>+14292(SB)/4, $0xbe1d2cac
+DATA constants<>+14296(SB)/4, $0xbe1d2cac
+DATA constants<>+14300(SB)/4, $0xbe1d2cac
+DATA constants<>+14304(SB)/4, $0xbe1d2cac
+DATA constants<>+14308(SB)/4, $0xbe1d2cac
+DATA constants<>+14312(SB)/4, $0xbe1d2cac
+DATA constants<>+14316(SB)/4, $0xbe1d2cac
+DATA constants<>+14320(SB)/4, $0xbe1d2cac
+DATA constants<>+14324(SB)/4, $0xbe1d2cac
+DATA constants<>+14328(SB)/4, $0xbe1d2cac
+DATA constants<>+14332(SB)/4, $0xbe1d2cac
+DATA constants<>+14336(SB)/4, $0x3e49a885
+DATA constants<>+14340(SB)/4, $0x3e49a885
+DATA constants<>+14344(SB)/4, $0x3e49a885
+DATA constants<>+14348(SB)/4, $0x3e49a885
+DATA constants<>+14352(SB)/4, $0x3e49a885
+DATA constants<>+14356(SB)/4, $0x3e49a885
+DATA constants<>+14360(SB)/4, $0x3e49a885
+DATA constants<>+14364(SB)/4, $0x3e49a885
+DATA constants<>+14368(SB)/4, $0x3e49a885
+DATA constants<>+14372(SB)/4, $0x3e49a885
+DATA constants<>+14376(SB)/4, $0x3e49a885
+DATA constants<>+14380(SB)/4, $0x3e49a885
+DATA constants<>+14384(SB)/4, $0x3e49a885
+DATA constants<>+14388(SB)/4, $0x3e49a885
+DATA constants<>+14392(SB)/4, $0x3e49a885
+DATA constants<>+14396(SB)/4, $0x3e49a885
+DATA constants<>+14400(SB)/4, $0xbe7f924f
+DATA constants<>+14404(SB)/4, $0xbe7f924f
+DATA constants<>+14408(SB)/4, $0xbe7f924f
+DATA constants<>+14412(SB)/4, $0xbe7f924f
+DATA constants<>+14416(SB)/4, $0xbe7f924f
+DATA constants<>+14420(SB)/4, $0xbe7f924f
+DATA constants<>+14424(SB)/4, $0xbe7f924f
+DATA constants<>+14428(SB)/4, $0xbe7f924f
+DATA constants<>+14432(SB)/4, $0xbe7f924f
+DATA constants<>+14436(SB)/4, $0xbe7f924f
+DATA constants<>+14440(SB)/4, $0xbe7f924f
+DATA constants<>+14444(SB)/4, $0xbe7f924f
+DATA constants<>+14448(SB)/4, $0xbe7f924f
+DATA constants<>+14452(SB)/4, $0xbe7f924f
+DATA constants<>+14456(SB)/4, $0xbe7f924f
+DATA constants<>+14460(SB)/4, $0xbe7f924f
+DATA constants<>+14464(SB)/4, $0x3eaaa6ea
+DATA constants<>+14468(SB)/4, $0x3eaaa6ea
+DATA constants<>+14472(SB)/4, $0x3eaaa6ea
+DATA constants<>+14476(SB)/4, $0x3eaaa6ea
+DATA constants<>+14480(SB)/4, $0x3eaaa6ea
+DATA constants<>+14484(SB)/4, $0x3eaaa6ea
+DATA constants<>+14488(SB)/4, $0x3eaaa6ea
+DATA constants<>+14492(SB)/4, $0x3eaaa6ea
+DATA constants<>+14496(SB)/4, $0x3eaaa6ea
+DATA constants<>+14500(SB)/4, $0x3eaaa6ea
+DATA constants<>+14504(SB)/4, $0x3eaaa6ea
+DATA constants<>+14508(SB)/4, $0x3eaaa6ea
+DATA constants<>+14512(SB)/4, $0x3eaaa6ea
+DATA constants<>+14516(SB)/4, $0x3eaaa6ea
+DATA constants<>+14520(SB)/4, $0x3eaaa6ea
+DATA constants<>+14524(SB)/4, $0x3eaaa6ea
+DATA constants<>+14528(SB)/4, $0xbeffffe9
+DATA constants<>+14532(SB)/4, $0xbeffffe9
+DATA constants<>+14536(SB)/4, $0xbeffffe9
+DATA constants<>+14540(SB)/4, $0xbeffffe9
+DATA constants<>+14544(SB)/4, $0xbeffffe9
+DATA constants<>+14548(SB)/4, $0xbeffffe9
+DATA constants<>+14552(SB)/4, $0xbeffffe9
+DATA constants<>+14556(SB)/4, $0xbeffffe9
+DATA constants<>+14560(SB)/4, $0xbeffffe9
+DATA constants<>+14564(SB)/4, $0xbeffffe9
+DATA constants<>+14568(SB)/4, $0xbeffffe9
+DATA constants<>+14572(SB)/4, $0xbeffffe9
+DATA constants<>+14576(SB)/4, $0xbeffffe9
+DATA constants<>+14580(SB)/4, $0xbeffffe9
+DATA constants<>+14584(SB)/4, $0xbeffffe9
+DATA constants<>+14588(SB)/4, $0xbeffffe9
+DATA constants<>+14592(SB)/8, $0x4044000000000000
+DATA constants<>+14600(SB)/8, $0x4044000000000000
+DATA constants<>+14608(SB)/8, $0x4044000000000000
+DATA constants<>+14616(SB)/8, $0x4044000000000000
+DATA constants<>+14624(SB)/8, $0x4044000000000000
+DATA constants<>+14632(SB)/8, $0x4044000000000000
+DATA constants<>+14640(SB)/8, $0x4044000000000000
+DATA constants<>+14648(SB)/8, $0x4044000000000000
+DATA constants<>+14656(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14664(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14672(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14680(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14688(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14696(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14704(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14712(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14720(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+14728(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+14736(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+14744(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+14752(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+14760(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+14768(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+14776(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+14784(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+14792(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+14800(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+14808(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+14816(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+14824(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+14832(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+14840(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+14848(SB)/8, $0x3e94d6546850307c
+DATA constants<>+14856(SB)/8, $0x3e94d6546850307c
+DATA constants<>+14864(SB)/8, $0x3e94d6546850307c
+DATA constants<>+14872(SB)/8, $0x3e94d6546850307c
+DATA constants<>+14880(SB)/8, $0x3e94d6546850307c
+DATA constants<>+14888(SB)/8, $0x3e94d6546850307c
+DATA constants<>+14896(SB)/8, $0x3e94d6546850307c
+DATA constants<>+14904(SB)/8, $0x3e94d6546850307c
+DATA constants<>+14912(SB)/8, $0xbe98135f579c300d
+DATA constants<>+14920(SB)/8, $0xbe98135f579c300d
+DATA constants<>+14928(SB)/8, $0xbe98135f579c300d
+DATA constants<>+14936(SB)/8, $0xbe98135f579c300d
+DATA constants<>+14944(SB)/8, $0xbe98135f579c300d
+DATA constants<>+14952(SB)/8, $0xbe98135f579c300d
+DATA constants<>+14960(SB)/8, $0xbe98135f579c300d
+DATA constants<>+14968(SB)/8, $0xbe98135f579c300d
+DATA constants<>+14976(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+14984(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+14992(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+15000(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+15008(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+15016(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+15024(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+15032(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+15040(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+15048(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+15056(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+15064(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+15072(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+15080(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+15088(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+15096(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+15104(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+15112(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+15120(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+15128(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+15136(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+15144(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+15152(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+15160(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+15168(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+15176(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+15184(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+15192(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+15200(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+15208(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+15216(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+15224(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+15232(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+15240(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+15248(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+15256(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+15264(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+15272(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+15280(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+15288(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+15296(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+15304(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+15312(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+15320(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+15328(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+15336(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+15344(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+15352(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+15360(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+15368(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+15376(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+15384(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+15392(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+15400(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+15408(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+15416(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+15424(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+15432(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+15440(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+15448(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+15456(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+15464(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+15472(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+15480(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+15488(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+15496(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+15504(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+15512(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+15520(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+15528(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+15536(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+15544(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+15552(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+15560(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+15568(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+15576(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+15584(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+15592(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+15600(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+15608(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+15616(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+15624(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+15632(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+15640(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+15648(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+15656(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+15664(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+15672(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+15680(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+15688(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+15696(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+15704(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+15712(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+15720(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+15728(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+15736(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+15744(SB)/8, $0xbecf1983795b527f
+DATA constants<>+15752(SB)/8, $0xbecf1983795b527f
+DATA constants<>+15760(SB)/8, $0xbecf1983795b527f
+DATA constants<>+15768(SB)/8, $0xbecf1983795b527f
+DATA constants<>+15776(SB)/8, $0xbecf1983795b527f
+DATA constants<>+15784(SB)/8, $0xbecf1983795b527f
+DATA constants<>+15792(SB)/8, $0xbecf1983795b527f
+DATA constants<>+15800(SB)/8, $0xbecf1983795b527f
+DATA constants<>+15808(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+15816(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+15824(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+15832(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+15840(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+15848(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+15856(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+15864(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+15872(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+15880(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+15888(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+15896(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+15904(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+15912(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+15920(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+15928(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+15936(SB)/8, $0x3f260610327a4300
+DATA constants<>+15944(SB)/8, $0x3f260610327a4300
+DATA constants<>+15952(SB)/8, $0x3f260610327a4300
+DATA constants<>+15960(SB)/8, $0x3f260610327a4300
+DATA constants<>+15968(SB)/8, $0x3f260610327a4300
+DATA constants<>+15976(SB)/8, $0x3f260610327a4300
+DATA constants<>+15984(SB)/8, $0x3f260610327a4300
+DATA constants<>+15992(SB)/8, $0x3f260610327a4300
+DATA constants<>+16000(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+16008(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+16016(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+16024(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+16032(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+16040(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+16048(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+16056(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+16064(SB)/8, $0x3f909f81f665350c
+DATA constants<>+16072(SB)/8, $0x3f909f81f665350c
+DATA constants<>+16080(SB)/8, $0x3f909f81f665350c
+DATA constants<>+16088(SB)/8, $0x3f909f81f665350c
+DATA constants<>+16096(SB)/8, $0x3f909f81f665350c
+DATA constants<>+16104(SB)/8, $0x3f909f81f665350c
+DATA constants<>+16112(SB)/8, $0x3f909f81f665350c
+DATA constants<>+16120(SB)/8, $0x3f909f81f665350c
+DATA constants<>+16128(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+16136(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+16144(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+16152(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+16160(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+16168(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+16176(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+16184(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+16192(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+16200(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+16208(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+16216(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+16224(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+16232(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+16240(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+16248(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+16256(SB)/8, $0xc044000000000000
+DATA constants<>+16264(SB)/8, $0xc044000000000000
+DATA constants<>+16272(SB)/8, $0xc044000000000000
+DATA constants<>+16280(SB)/8, $0xc044000000000000
+DATA constants<>+16288(SB)/8, $0xc044000000000000
+DATA constants<>+16296(SB)/8, $0xc044000000000000
+DATA constants<>+16304(SB)/8, $0xc044000000000000
+DATA constants<>+16312(SB)/8, $0xc044000000000000
+DATA constants<>+16320(SB)/4, $0x41680000
+DATA constants<>+16324(SB)/4, $0x41680000
+DATA constants<>+16328(SB)/4, $0x41680000
+DATA constants<>+16332(SB)/4, $0x41680000
+DATA constants<>+16336(SB)/4, $0x41680000
+DATA constants<>+16340(SB)/4, $0x41680000
+DATA constants<>+16344(SB)/4, $0x41680000
+DATA constants<>+16348(SB)/4, $0x41680000
+DATA constants<>+16352(SB)/4, $0x41680000
+DATA constants<>+16356(SB)/4, $0x41680000
+DATA constants<>+16360(SB)/4, $0x41680000
+DATA constants<>+16364(SB)/4, $0x41680000
+DATA constants<>+16368(SB)/4, $0x41680000
+DATA constants<>+16372(SB)/4, $0x41680000
+DATA constants<>+16376(SB)/4, $0x41680000
+DATA constants<>+16380(SB)/4, $0x41680000
+DATA constants<>+16384(SB)/4, $0x40600000
+DATA constants<>+16388(SB)/4, $0x40600000
+DATA constants<>+16392(SB)/4, $0x40600000
+DATA constants<>+16396(SB)/4, $0x40600000
+DATA constants<>+16400(SB)/4, $0x40600000
+DATA constants<>+16404(SB)/4, $0x40600000
+DATA constants<>+16408(SB)/4, $0x40600000
+DATA constants<>+16412(SB)/4, $0x40600000
+DATA constants<>+16416(SB)/4, $0x40600000
+DATA constants<>+16420(SB)/4, $0x40600000
+DATA constants<>+16424(SB)/4, $0x40600000
+DATA constants<>+16428(SB)/4, $0x40600000
+DATA constants<>+16432(SB)/4, $0x40600000
+DATA constants<>+16436(SB)/4, $0x40600000
+DATA constants<>+16440(SB)/4, $0x40600000
+DATA constants<>+16444(SB)/4, $0x40600000
+DATA constants<>+16448(SB)/4, $0x39c9a0f6
+DATA constants<>+16452(SB)/4, $0x39c9a0f6
+DATA constants<>+16456(SB)/4, $0x39c9a0f6
+DATA constants<>+16460(SB)/4, $0x39c9a0f6
+DATA constants<>+16464(SB)/4, $0x39c9a0f6
+DATA constants<>+16468(SB)/4, $0x39c9a0f6
+DATA constants<>+16472(SB)/4, $0x39c9a0f6
+DATA constants<>+16476(SB)/4, $0x39c9a0f6
+DATA constants<>+16480(SB)/4, $0x39c9a0f6
+DATA constants<>+16484(SB)/4, $0x39c9a0f6
+DATA constants<>+16488(SB)/4, $0x39c9a0f6
+DATA constants<>+16492(SB)/4, $0x39c9a0f6
+DATA constants<>+16496(SB)/4, $0x39c9a0f6
+DATA constants<>+16500(SB)/4, $0x39c9a0f6
+DATA constants<>+16504(SB)/4, $0x39c9a0f6
+DATA constants<>+16508(SB)/4, $0x39c9a0f6
+DATA constants<>+16512(SB)/4, $0xb9cd295a
+DATA constants<>+16516(SB)/4, $0xb9cd295a
+DATA constants<>+16520(SB)/4, $0xb9cd295a
+DATA constants<>+16524(SB)/4, $0xb9cd295a
+DATA constants<>+16528(SB)/4, $0xb9cd295a
+DATA constants<>+16532(SB)/4, $0xb9cd295a
+DATA constants<>+16536(SB)/4, $0xb9cd295a
+DATA constants<>+16540(SB)/4, $0xb9cd295a
+DATA constants<>+16544(SB)/4, $0xb9cd295a
+DATA constants<>+16548(SB)/4, $0xb9cd295a
+DATA constants<>+16552(SB)/4, $0xb9cd295a
+DATA constants<>+16556(SB)/4, $0xb9cd295a
+DATA constants<>+16560(SB)/4, $0xb9cd295a
+DATA constants<>+16564(SB)/4, $0xb9cd295a
+DATA constants<>+16568(SB)/4, $0xb9cd295a
+DATA constants<>+16572(SB)/4, $0xb9cd295a
+DATA constants<>+16576(SB)/4, $0xbb4e31ee
+DATA constants<>+16580(SB)/4, $0xbb4e31ee
+DATA constants<>+16584(SB)/4, $0xbb4e31ee
+DATA constants<>+16588(SB)/4, $0xbb4e31ee
+DATA constants<>+16592(SB)/4, $0xbb4e31ee
+DATA constants<>+16596(SB)/4, $0xbb4e31ee
+DATA constants<>+16600(SB)/4, $0xbb4e31ee
+DATA constants<>+16604(SB)/4, $0xbb4e31ee
+DATA constants<>+16608(SB)/4, $0xbb4e31ee
+DATA constants<>+16612(SB)/4, $0xbb4e31ee
+DATA constants<>+16616(SB)/4, $0xbb4e31ee
+DATA constants<>+16620(SB)/4, $0xbb4e31ee
+DATA constants<>+16624(SB)/4, $0xbb4e31ee
+DATA constants<>+16628(SB)/4, $0xbb4e31ee
+DATA constants<>+16632(SB)/4, $0xbb4e31ee
+DATA constants<>+16636(SB)/4, $0xbb4e31ee
+DATA constants<>+16640(SB)/4, $0x3bd3acc9
+DATA constants<>+16644(SB)/4, $0x3bd3acc9
+DATA constants<>+16648(SB)/4, $0x3bd3acc9
+DATA constants<>+16652(SB)/4, $0x3bd3acc9
+DATA constants<>+16656(SB)/4, $0x3bd3acc9
+DATA constants<>+16660(SB)/4, $0x3bd3acc9
+DATA constants<>+16664(SB)/4, $0x3bd3acc9
+DATA constants<>+16668(SB)/4, $0x3bd3acc9
+DATA constants<>+16672(SB)/4, $0x3bd3acc9
+DATA constants<>+16676(SB)/4, $0x3bd3acc9
+DATA constants<>+16680(SB)/4, $0x3bd3acc9
+DATA constants<>+16684(SB)/4, $0x3bd3acc9
+DATA constants<>+16688(SB)/4, $0x3bd3acc9
+DATA constants<>+16692(SB)/4, $0x3bd3acc9
+DATA constants<>+16696(SB)/4, $0x3bd3acc9
+DATA constants<>+16700(SB)/4, $0x3bd3acc9
+DATA constants<>+16704(SB)/4, $0x3c8e889f
+DATA constants<>+16708(SB)/4, $0x3c8e889f
+DATA constants<>+16712(SB)/4, $0x3c8e889f
+DATA constants<>+16716(SB)/4, $0x3c8e889f
+DATA constants<>+16720(SB)/4, $0x3c8e889f
+DATA constants<>+16724(SB)/4, $0x3c8e889f
+DATA constants<>+16728(SB)/4, $0x3c8e889f
+DATA constants<>+16732(SB)/4, $0x3c8e889f
+DATA constants<>+16736(SB)/4, $0x3c8e889f
+DATA constants<>+16740(SB)/4, $0x3c8e889f
+DATA constants<>+16744(SB)/4, $0x3c8e889f
+DATA constants<>+16748(SB)/4, $0x3c8e889f
+DATA constants<>+16752(SB)/4, $0x3c8e889f
+DATA constants<>+16756(SB)/4, $0x3c8e889f
+DATA constants<>+16760(SB)/4, $0x3c8e889f
+DATA constants<>+16764(SB)/4, $0x3c8e889f
+DATA constants<>+16768(SB)/4, $0xbdedab0f
+DATA constants<>+16772(SB)/4, $0xbdedab0f
+DATA constants<>+16776(SB)/4, $0xbdedab0f
+DATA constants<>+16780(SB)/4, $0xbdedab0f
+DATA constants<>+16784(SB)/4, $0xbdedab0f
+DATA constants<>+16788(SB)/4, $0xbdedab0f
+DATA constants<>+16792(SB)/4, $0xbdedab0f
+DATA constants<>+16796(SB)/4, $0xbdedab0f
+DATA constants<>+16800(SB)/4, $0xbdedab0f
+DATA constants<>+16804(SB)/4, $0xbdedab0f
+DATA constants<>+16808(SB)/4, $0xbdedab0f
+DATA constants<>+16812(SB)/4, $0xbdedab0f
+DATA constants<>+16816(SB)/4, $0xbdedab0f
+DATA constants<>+16820(SB)/4, $0xbdedab0f
+DATA constants<>+16824(SB)/4, $0xbdedab0f
+DATA constants<>+16828(SB)/4, $0xbdedab0f
+DATA constants<>+16832(SB)/4, $0x3ea17f7a
+DATA constants<>+16836(SB)/4, $0x3ea17f7a
+DATA constants<>+16840(SB)/4, $0x3ea17f7a
+DATA constants<>+16844(SB)/4, $0x3ea17f7a
+DATA constants<>+16848(SB)/4, $0x3ea17f7a
+DATA constants<>+16852(SB)/4, $0x3ea17f7a
+DATA constants<>+16856(SB)/4, $0x3ea17f7a
+DATA constants<>+16860(SB)/4, $0x3ea17f7a
+DATA constants<>+16864(SB)/4, $0x3ea17f7a
+DATA constants<>+16868(SB)/4, $0x3ea17f7a
+DATA constants<>+16872(SB)/4, $0x3ea17f7a
+DATA constants<>+16876(SB)/4, $0x3ea17f7a
+DATA constants<>+16880(SB)/4, $0x3ea17f7a
+DATA constants<>+16884(SB)/4, $0x3ea17f7a
+DATA constants<>+16888(SB)/4, $0x3ea17f7a
+DATA constants<>+16892(SB)/4, $0x3ea17f7a
+DATA constants<>+16896(SB)/4, $0xbf10c8aa
+DATA constants<>+16900(SB)/4, $0xbf10c8aa
+DATA constants<>+16904(SB)/4, $0xbf10c8aa
+DATA constants<>+16908(SB)/4, $0xbf10c8aa
+DATA constants<>+16912(SB)/4, $0xbf10c8aa
+DATA constants<>+16916(SB)/4, $0xbf10c8aa
+DATA constants<>+16920(SB)/4, $0xbf10c8aa
+DATA constants<>+16924(SB)/4, $0xbf10c8aa
+DATA constants<>+16928(SB)/4, $0xbf10c8aa
+DATA constants<>+16932(SB)/4, $0xbf10c8aa
+DATA constants<>+16936(SB)/4, $0xbf10c8aa
+DATA constants<>+16940(SB)/4, $0xbf10c8aa
+DATA constants<>+16944(SB)/4, $0xbf10c8aa
+DATA constants<>+16948(SB)/4, $0xbf10c8aa
+DATA constants<>+16952(SB)/4, $0xbf10c8aa
+DATA constants<>+16956(SB)/4, $0xbf10c8aa
+DATA constants<>+16960(SB)/4, $0x3f3e920d
+DATA constants<>+16964(SB)/4, $0x3f3e920d
+DATA constants<>+16968(SB)/4, $0x3f3e920d
+DATA constants<>+16972(SB)/4, $0x3f3e920d
+DATA constants<>+16976(SB)/4, $0x3f3e920d
+DATA constants<>+16980(SB)/4, $0x3f3e920d
+DATA constants<>+16984(SB)/4, $0x3f3e920d
+DATA constants<>+16988(SB)/4, $0x3f3e920d
+DATA constants<>+16992(SB)/4, $0x3f3e920d
+DATA constants<>+16996(SB)/4, $0x3f3e920d
+DATA constants<>+17000(SB)/4, $0x3f3e920d
+DATA constants<>+17004(SB)/4, $0x3f3e920d
+DATA constants<>+17008(SB)/4, $0x3f3e920d
+DATA constants<>+17012(SB)/4, $0x3f3e920d
+DATA constants<>+17016(SB)/4, $0x3f3e920d
+DATA constants<>+17020(SB)/4, $0x3f3e920d
+DATA constants<>+17024(SB)/4, $0x38e5dc70
+DATA constants<>+17028(SB)/4, $0x38e5dc70
+DATA constants<>+17032(SB)/4, $0x38e5dc70
+DATA constants<>+17036(SB)/4, $0x38e5dc70
+DATA constants<>+17040(SB)/4, $0x38e5dc70
+DATA constants<>+17044(SB)/4, $0x38e5dc70
+DATA constants<>+17048(SB)/4, $0x38e5dc70
+DATA constants<>+17052(SB)/4, $0x38e5dc70
+DATA constants<>+17056(SB)/4, $0x38e5dc70
+DATA constants<>+17060(SB)/4, $0x38e5dc70
+DATA constants<>+17064(SB)/4, $0x38e5dc70
+DATA constants<>+17068(SB)/4, $0x38e5dc70
+DATA constants<>+17072(SB)/4, $0x38e5dc70
+DATA constants<>+17076(SB)/4, $0x38e5dc70
+DATA constants<>+17080(SB)/4, $0x38e5dc70
+DATA constants<>+17084(SB)/4, $0x38e5dc70
+DATA constants<>+17088(SB)/4, $0xba9bc906
+DATA constants<>+17092(SB)/4, $0xba9bc906
+DATA constants<>+17096(SB)/4, $0xba9bc906
+DATA constants<>+17100(SB)/4, $0xba9bc906
+DATA constants<>+17104(SB)/4, $0xba9bc906
+DATA constants<>+17108(SB)/4, $0xba9bc906
+DATA constants<>+17112(SB)/4, $0xba9bc906
+DATA constants<>+17116(SB)/4, $0xba9bc906
+DATA constants<>+17120(SB)/4, $0xba9bc906
+DATA constants<>+17124(SB)/4, $0xba9bc906
+DATA constants<>+17128(SB)/4, $0xba9bc906
+DATA constants<>+17132(SB)/4, $0xba9bc906
+DATA constants<>+17136(SB)/4, $0xba9bc906
+DATA constants<>+17140(SB)/4, $0xba9bc906
+DATA constants<>+17144(SB)/4, $0xba9bc906
+DATA constants<>+17148(SB)/4, $0xba9bc906
+DATA constants<>+17152(SB)/4, $0x3c236e0f
+DATA constants<>+17156(SB)/4, $0x3c236e0f
+DATA constants<>+17160(SB)/4, $0x3c236e0f
+DATA constants<>+17164(SB)/4, $0x3c236e0f
+DATA constants<>+17168(SB)/4, $0x3c236e0f
+DATA constants<>+17172(SB)/4, $0x3c236e0f
+DATA constants<>+17176(SB)/4, $0x3c236e0f
+DATA constants<>+17180(SB)/4, $0x3c236e0f
+DATA constants<>+17184(SB)/4, $0x3c236e0f
+DATA constants<>+17188(SB)/4, $0x3c236e0f
+DATA constants<>+17192(SB)/4, $0x3c236e0f
+DATA constants<>+17196(SB)/4, $0x3c236e0f
+DATA constants<>+17200(SB)/4, $0x3c236e0f
+DATA constants<>+17204(SB)/4, $0x3c236e0f
+DATA constants<>+17208(SB)/4, $0x3c236e0f
+DATA constants<>+17212(SB)/4, $0x3c236e0f
+DATA constants<>+17216(SB)/4, $0xbd882c3f
+DATA constants<>+17220(SB)/4, $0xbd882c3f
+DATA constants<>+17224(SB)/4, $0xbd882c3f
+DATA constants<>+17228(SB)/4, $0xbd882c3f
+DATA constants<>+17232(SB)/4, $0xbd882c3f
+DATA constants<>+17236(SB)/4, $0xbd882c3f
+DATA constants<>+17240(SB)/4, $0xbd882c3f
+DATA constants<>+17244(SB)/4, $0xbd882c3f
+DATA constants<>+17248(SB)/4, $0xbd882c3f
+DATA constants<>+17252(SB)/4, $0xbd882c3f
+DATA constants<>+17256(SB)/4, $0xbd882c3f
+DATA constants<>+17260(SB)/4, $0xbd882c3f
+DATA constants<>+17264(SB)/4, $0xbd882c3f
+DATA constants<>+17268(SB)/4, $0xbd882c3f
+DATA constants<>+17272(SB)/4, $0xbd882c3f
+DATA constants<>+17276(SB)/4, $0xbd882c3f
+DATA constants<>+17280(SB)/4, $0x3ecc422a
+DATA constants<>+17284(SB)/4, $0x3ecc422a
+DATA constants<>+17288(SB)/4, $0x3ecc422a
+DATA constants<>+17292(SB)/4, $0x3ecc422a
+DATA constants<>+17296(SB)/4, $0x3ecc422a
+DATA constants<>+17300(SB)/4, $0x3ecc422a
+DATA constants<>+17304(SB)/4, $0x3ecc422a
+DATA constants<>+17308(SB)/4, $0x3ecc422a
+DATA constants<>+17312(SB)/4, $0x3ecc422a
+DATA constants<>+17316(SB)/4, $0x3ecc422a
+DATA constants<>+17320(SB)/4, $0x3ecc422a
+DATA constants<>+17324(SB)/4, $0x3ecc422a
+DATA constants<>+17328(SB)/4, $0x3ecc422a
+DATA constants<>+17332(SB)/4, $0x3ecc422a
+DATA constants<>+17336(SB)/4, $0x3ecc422a
+DATA constants<>+17340(SB)/4, $0x3ecc422a
+DATA constants<>+17344(SB)/4, $0x3f333333
+DATA constants<>+17348(SB)/4, $0x3f333333
+DATA constants<>+17352(SB)/4, $0x3f333333
+DATA constants<>+17356(SB)/4, $0x3f333333
+DATA constants<>+17360(SB)/4, $0x3f333333
+DATA constants<>+17364(SB)/4, $0x3f333333
+DATA constants<>+17368(SB)/4, $0x3f333333
+DATA constants<>+17372(SB)/4, $0x3f333333
+DATA constants<>+17376(SB)/4, $0x3f333333
+DATA constants<>+17380(SB)/4, $0x3f333333
+DATA constants<>+17384(SB)/4, $0x3f333333
+DATA constants<>+17388(SB)/4, $0x3f333333
+DATA constants<>+17392(SB)/4, $0x3f333333
+DATA constants<>+17396(SB)/4, $0x3f333333
+DATA constants<>+17400(SB)/4, $0x3f333333
+DATA constants<>+17404(SB)/4, $0x3f333333
+DATA constants<>+17408(SB)/4, $0xc1680000
+DATA constants<>+17412(SB)/4, $0xc1680000
+DATA constants<>+17416(SB)/4, $0xc1680000
+DATA constants<>+17420(SB)/4, $0xc1680000
+DATA constants<>+17424(SB)/4, $0xc1680000
+DATA constants<>+17428(SB)/4, $0xc1680000
+DATA constants<>+17432(SB)/4, $0xc1680000
+DATA constants<>+17436(SB)/4, $0xc1680000
+DATA constants<>+17440(SB)/4, $0xc1680000
+DATA constants<>+17444(SB)/4, $0xc1680000
+DATA constants<>+17448(SB)/4, $0xc1680000
+DATA constants<>+17452(SB)/4, $0xc1680000
+DATA constants<>+17456(SB)/4, $0xc1680000
+DATA constants<>+17460(SB)/4, $0xc1680000
+DATA constants<>+17464(SB)/4, $0xc1680000
+DATA constants<>+17468(SB)/4, $0xc1680000
+DATA constants<>+17472(SB)/8, $0xc089000000000000
+DATA constants<>+17480(SB)/8, $0xc089000000000000
+DATA constants<>+17488(SB)/8, $0xc089000000000000
+DATA constants<>+17496(SB)/8, $0xc089000000000000
+DATA constants<>+17504(SB)/8, $0xc089000000000000
+DATA constants<>+17512(SB)/8, $0xc089000000000000
+DATA constants<>+17520(SB)/8, $0xc089000000000000
+DATA constants<>+17528(SB)/8, $0xc089000000000000
+DATA constants<>+17536(SB)/8, $0x4089000000000000
+DATA constants<>+17544(SB)/8, $0x4089000000000000
+DATA constants<>+17552(SB)/8, $0x4089000000000000
+DATA constants<>+17560(SB)/8, $0x4089000000000000
+DATA constants<>+17568(SB)/8, $0x4089000000000000
+DATA constants<>+17576(SB)/8, $0x4089000000000000
+DATA constants<>+17584(SB)/8, $0x4089000000000000
+DATA constants<>+17592(SB)/8, $0x4089000000000000
+DATA constants<>+17600(SB)/4, $0xc4480000
+DATA constants<>+17604(SB)/4, $0xc4480000
+DATA constants<>+17608(SB)/4, $0xc4480000
+DATA constants<>+17612(SB)/4, $0xc4480000
+DATA constants<>+17616(SB)/4, $0xc4480000
+DATA constants<>+17620(SB)/4, $0xc4480000
+DATA constants<>+17624(SB)/4, $0xc4480000
+DATA constants<>+17628(SB)/4, $0xc4480000
+DATA constants<>+17632(SB)/4, $0xc4480000
+DATA constants<>+17636(SB)/4, $0xc4480000
+DATA constants<>+17640(SB)/4, $0xc4480000
+DATA constants<>+17644(SB)/4, $0xc4480000
+DATA constants<>+17648(SB)/4, $0xc4480000
+DATA constants<>+17652(SB)/4, $0xc4480000
+DATA constants<>+17656(SB)/4, $0xc4480000
+DATA constants<>+17660(SB)/4, $0xc4480000
+DATA constants<>+17664(SB)/8, $0x7fd0000000000000
+DATA constants<>+17672(SB)/8, $0x7fd0000000000000
+DATA constants<>+17680(SB)/8, $0x7fd0000000000000
+DATA constants<>+17688(SB)/8, $0x7fd0000000000000
+DATA constants<>+17696(SB)/8, $0x7fd0000000000000
+DATA constants<>+17704(SB)/8, $0x7fd0000000000000
+DATA constants<>+17712(SB)/8, $0x7fd0000000000000
+DATA constants<>+17720(SB)/8, $0x7fd0000000000000
+DATA constants<>+17728(SB)/8, $0x7fe0000000000000
+DATA constants<>+17736(SB)/8, $0x7fe0000000000000
+DATA constants<>+17744(SB)/8, $0x7fe0000000000000
+DATA constants<>+17752(SB)/8, $0x7fe0000000000000
+DATA constants<>+17760(SB)/8, $0x7fe0000000000000
+DATA constants<>+17768(SB)/8, $0x7fe0000000000000
+DATA constants<>+17776(SB)/8, $0x7fe0000000000000
+DATA constants<>+17784(SB)/8, $0x7fe0000000000000
+DATA constants<>+17792(SB)/4, $0x7e800000
+DATA constants<>+17796(SB)/4, $0x7e800000
+DATA constants<>+17800(SB)/4, $0x7e800000
+DATA constants<>+17804(SB)/4, $0x7e800000
+DATA constants<>+17808(SB)/4, $0x7e800000
+DATA constants<>+17812(SB)/4, $0x7e800000
+DATA constants<>+17816(SB)/4, $0x7e800000
+DATA constants<>+17820(SB)/4, $0x7e800000
+DATA constants<>+17824(SB)/4, $0x7e800000
+DATA constants<>+17828(SB)/4, $0x7e800000
+DATA constants<>+17832(SB)/4, $0x7e800000
+DATA constants<>+17836(SB)/4, $0x7e800000
+DATA constants<>+17840(SB)/4, $0x7e800000
+DATA constants<>+17844(SB)/4, $0x7e800000
+DATA constants<>+17848(SB)/4, $0x7e800000
+DATA constants<>+17852(SB)/4, $0x7e800000
+DATA constants<>+17856(SB)/4, $0x7f000000
+DATA constants<>+17860(SB)/4, $0x7f000000
+DATA constants<>+17864(SB)/4, $0x7f000000
+DATA constants<>+17868(SB)/4, $0x7f000000
+DATA constants<>+17872(SB)/4, $0x7f000000
+DATA constants<>+17876(SB)/4, $0x7f000000
+DATA constants<>+17880(SB)/4, $0x7f000000
+DATA constants<>+17884(SB)/4, $0x7f000000
+DATA constants<>+17888(SB)/4, $0x7f000000
+DATA constants<>+17892(SB)/4, $0x7f000000
+DATA constants<>+17896(SB)/4, $0x7f000000
+DATA constants<>+17900(SB)/4, $0x7f000000
+DATA constants<>+17904(SB)/4, $0x7f000000
+DATA constants<>+17908(SB)/4, $0x7f000000
+DATA constants<>+17912(SB)/4, $0x7f000000
+DATA constants<>+17916(SB)/4, $0x7f000000
+DATA constants<>+17920(SB)/8, $0x3c30000000000000
+DATA constants<>+17928(SB)/8, $0x3c30000000000000
+DATA constants<>+17936(SB)/8, $0x3c30000000000000
+DATA constants<>+17944(SB)/8, $0x3c30000000000000
+DATA constants<>+17952(SB)/8, $0x3c30000000000000
+DATA constants<>+17960(SB)/8, $0x3c30000000000000
+DATA constants<>+17968(SB)/8, $0x3c30000000000000
+DATA constants<>+17976(SB)/8, $0x3c30000000000000
+DATA constants<>+17984(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+17992(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18000(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18008(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18016(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18024(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18032(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18040(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18048(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18056(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18064(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18072(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18080(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18088(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18096(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18104(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18112(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+18120(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+18128(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+18136(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+18144(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+18152(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+18160(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+18168(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+18176(SB)/8, $0xbf673a83b985041f
+DATA constants<>+18184(SB)/8, $0xbf673a83b985041f
+DATA constants<>+18192(SB)/8, $0xbf673a83b985041f
+DATA constants<>+18200(SB)/8, $0xbf673a83b985041f
+DATA constants<>+18208(SB)/8, $0xbf673a83b985041f
+DATA constants<>+18216(SB)/8, $0xbf673a83b985041f
+DATA constants<>+18224(SB)/8, $0xbf673a83b985041f
+DATA constants<>+18232(SB)/8, $0xbf673a83b985041f
+DATA constants<>+18240(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+18248(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+18256(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+18264(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+18272(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+18280(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+18288(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+18296(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+18304(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+18312(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+18320(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+18328(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+18336(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+18344(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+18352(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+18360(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+18368(SB)/8, $0x3f965cb862205b45
+DATA constants<>+18376(SB)/8, $0x3f965cb862205b45
+DATA constants<>+18384(SB)/8, $0x3f965cb862205b45
+DATA constants<>+18392(SB)/8, $0x3f965cb862205b45
+DATA constants<>+18400(SB)/8, $0x3f965cb862205b45
+DATA constants<>+18408(SB)/8, $0x3f965cb862205b45
+DATA constants<>+18416(SB)/8, $0x3f965cb862205b45
+DATA constants<>+18424(SB)/8, $0x3f965cb862205b45
+DATA constants<>+18432(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+18440(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+18448(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+18456(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+18464(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+18472(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+18480(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+18488(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+18496(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+18504(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+18512(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+18520(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+18528(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+18536(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+18544(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+18552(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+18560(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+18568(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+18576(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+18584(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+18592(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+18600(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+18608(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+18616(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+18624(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+18632(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+18640(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+18648(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+18656(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+18664(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+18672(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+18680(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+18688(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+18696(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+18704(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+18712(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+18720(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+18728(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+18736(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+18744(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+18752(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+18760(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+18768(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+18776(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+18784(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+18792(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+18800(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+18808(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+18816(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+18824(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+18832(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+18840(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+18848(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+18856(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+18864(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+18872(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+18880(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+18888(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+18896(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+18904(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+18912(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+18920(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+18928(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+18936(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+18944(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+18952(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+18960(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+18968(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+18976(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+18984(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+18992(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19000(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19008(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19016(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19024(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19032(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19040(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19048(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19056(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19064(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19072(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19080(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19088(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19096(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19104(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19112(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19120(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19128(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19136(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+19144(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+19152(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+19160(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+19168(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+19176(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+19184(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+19192(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+19200(SB)/8, $0xbfd555555555551d
+DATA constants<>+19208(SB)/8, $0xbfd555555555551d
+DATA constants<>+19216(SB)/8, $0xbfd555555555551d
+DATA constants<>+19224(SB)/8, $0xbfd555555555551d
+DATA constants<>+19232(SB)/8, $0xbfd555555555551d
+DATA constants<>+19240(SB)/8, $0xbfd555555555551d
+DATA constants<>+19248(SB)/8, $0xbfd555555555551d
+DATA constants<>+19256(SB)/8, $0xbfd555555555551d
+DATA constants<>+19264(SB)/8, $0x400921fb54442d18
+DATA constants<>+19272(SB)/8, $0x400921fb54442d18
+DATA constants<>+19280(SB)/8, $0x400921fb54442d18
+DATA constants<>+19288(SB)/8, $0x400921fb54442d18
+DATA constants<>+19296(SB)/8, $0x400921fb54442d18
+DATA constants<>+19304(SB)/8, $0x400921fb54442d18
+DATA constants<>+19312(SB)/8, $0x400921fb54442d18
+DATA constants<>+19320(SB)/8, $0x400921fb54442d18
+DATA constants<>+19328(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+19336(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+19344(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+19352(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+19360(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+19368(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+19376(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+19384(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+19392(SB)/4, $0x21800000
+DATA constants<>+19396(SB)/4, $0x21800000
+DATA constants<>+19400(SB)/4, $0x21800000
+DATA constants<>+19404(SB)/4, $0x21800000
+DATA constants<>+19408(SB)/4, $0x21800000
+DATA constants<>+19412(SB)/4, $0x21800000
+DATA constants<>+19416(SB)/4, $0x21800000
+DATA constants<>+19420(SB)/4, $0x21800000
+DATA constants<>+19424(SB)/4, $0x21800000
+DATA constants<>+19428(SB)/4, $0x21800000
+DATA constants<>+19432(SB)/4, $0x21800000
+DATA constants<>+19436(SB)/4, $0x21800000
+DATA constants<>+19440(SB)/4, $0x21800000
+DATA constants<>+19444(SB)/4, $0x21800000
+DATA constants<>+19448(SB)/4, $0x21800000
+DATA constants<>+19452(SB)/4, $0x21800000
+DATA constants<>+19456(SB)/4, $0xbae3ee42
+DATA constants<>+19460(SB)/4, $0xbae3ee42
+DATA constants<>+19464(SB)/4, $0xbae3ee42
+DATA constants<>+19468(SB)/4, $0xbae3ee42
+DATA constants<>+19472(SB)/4, $0xbae3ee42
+DATA constants<>+19476(SB)/4, $0xbae3ee42
+DATA constants<>+19480(SB)/4, $0xbae3ee42
+DATA constants<>+19484(SB)/4, $0xbae3ee42
+DATA constants<>+19488(SB)/4, $0xbae3ee42
+DATA constants<>+19492(SB)/4, $0xbae3ee42
+DATA constants<>+19496(SB)/4, $0xbae3ee42
+DATA constants<>+19500(SB)/4, $0xbae3ee42
+DATA constants<>+19504(SB)/4, $0xbae3ee42
+DATA constants<>+19508(SB)/4, $0xbae3ee42
+DATA constants<>+19512(SB)/4, $0xbae3ee42
+DATA constants<>+19516(SB)/4, $0xbae3ee42
+DATA constants<>+19520(SB)/4, $0x3c2ec38d
+DATA constants<>+19524(SB)/4, $0x3c2ec38d
+DATA constants<>+19528(SB)/4, $0x3c2ec38d
+DATA constants<>+19532(SB)/4, $0x3c2ec38d
+DATA constants<>+19536(SB)/4, $0x3c2ec38d
+DATA constants<>+19540(SB)/4, $0x3c2ec38d
+DATA constants<>+19544(SB)/4, $0x3c2ec38d
+DATA constants<>+19548(SB)/4, $0x3c2ec38d
+DATA constants<>+19552(SB)/4, $0x3c2ec38d
+DATA constants<>+19556(SB)/4, $0x3c2ec38d
+DATA constants<>+19560(SB)/4, $0x3c2ec38d
+DATA constants<>+19564(SB)/4, $0x3c2ec38d
+DATA constants<>+19568(SB)/4, $0x3c2ec38d
+DATA constants<>+19572(SB)/4, $0x3c2ec38d
+DATA constants<>+19576(SB)/4, $0x3c2ec38d
+DATA constants<>+19580(SB)/4, $0x3c2ec38d
+DATA constants<>+19584(SB)/4, $0xbcfb9173
+DATA constants<>+19588(SB)/4, $0xbcfb9173
+DATA constants<>+19592(SB)/4, $0xbcfb9173
+DATA constants<>+19596(SB)/4, $0xbcfb9173
+DATA constants<>+19600(SB)/4, $0xbcfb9173
+DATA constants<>+19604(SB)/4, $0xbcfb9173
+DATA constants<>+19608(SB)/4, $0xbcfb9173
+DATA constants<>+19612(SB)/4, $0xbcfb9173
+DATA constants<>+19616(SB)/4, $0xbcfb9173
+DATA constants<>+19620(SB)/4, $0xbcfb9173
+DATA constants<>+19624(SB)/4, $0xbcfb9173
+DATA constants<>+19628(SB)/4, $0xbcfb9173
+DATA constants<>+19632(SB)/4, $0xbcfb9173
+DATA constants<>+19636(SB)/4, $0xbcfb9173
+DATA constants<>+19640(SB)/4, $0xbcfb9173
+DATA constants<>+19644(SB)/4, $0xbcfb9173
+DATA constants<>+19648(SB)/4, $0x3d6b6f0a
+DATA constants<>+19652(SB)/4, $0x3d6b6f0a
+DATA constants<>+19656(SB)/4, $0x3d6b6f0a
+DATA constants<>+19660(SB)/4, $0x3d6b6f0a
+DATA constants<>+19664(SB)/4, $0x3d6b6f0a
+DATA constants<>+19668(SB)/4, $0x3d6b6f0a
+DATA constants<>+19672(SB)/4, $0x3d6b6f0a
+DATA constants<>+19676(SB)/4, $0x3d6b6f0a
+DATA constants<>+19680(SB)/4, $0x3d6b6f0a
+DATA constants<>+19684(SB)/4, $0x3d6b6f0a
+DATA constants<>+19688(SB)/4, $0x3d6b6f0a
+DATA constants<>+19692(SB)/4, $0x3d6b6f0a
+DATA constants<>+19696(SB)/4, $0x3d6b6f0a
+DATA constants<>+19700(SB)/4, $0x3d6b6f0a
+DATA constants<>+19704(SB)/4, $0x3d6b6f0a
+DATA constants<>+19708(SB)/4, $0x3d6b6f0a
+DATA constants<>+19712(SB)/4, $0xbdab84dd
+DATA constants<>+19716(SB)/4, $0xbdab84dd
+DATA constants<>+19720(SB)/4, $0xbdab84dd
+DATA constants<>+19724(SB)/4, $0xbdab84dd
+DATA constants<>+19728(SB)/4, $0xbdab84dd
+DATA constants<>+19732(SB)/4, $0xbdab84dd
+DATA constants<>+19736(SB)/4, $0xbdab84dd
+DATA constants<>+19740(SB)/4, $0xbdab84dd
+DATA constants<>+19744(SB)/4, $0xbdab84dd
+DATA constants<>+19748(SB)/4, $0xbdab84dd
+DATA constants<>+19752(SB)/4, $0xbdab84dd
+DATA constants<>+19756(SB)/4, $0xbdab84dd
+DATA constants<>+19760(SB)/4, $0xbdab84dd
+DATA constants<>+19764(SB)/4, $0xbdab84dd
+DATA constants<>+19768(SB)/4, $0xbdab84dd
+DATA constants<>+19772(SB)/4, $0xbdab84dd
+DATA constants<>+19776(SB)/4, $0x3de018bf
+DATA constants<>+19780(SB)/4, $0x3de018bf
+DATA constants<>+19784(SB)/4, $0x3de018bf
+DATA constants<>+19788(SB)/4, $0x3de018bf
+DATA constants<>+19792(SB)/4, $0x3de018bf
+DATA constants<>+19796(SB)/4, $0x3de018bf
+DATA constants<>+19800(SB)/4, $0x3de018bf
+DATA constants<>+19804(SB)/4, $0x3de018bf
+DATA constants<>+19808(SB)/4, $0x3de018bf
+DATA constants<>+19812(SB)/4, $0x3de018bf
+DATA constants<>+19816(SB)/4, $0x3de018bf
+DATA constants<>+19820(SB)/4, $0x3de018bf
+DATA constants<>+19824(SB)/4, $0x3de018bf
+DATA constants<>+19828(SB)/4, $0x3de018bf
+DATA constants<>+19832(SB)/4, $0x3de018bf
+DATA constants<>+19836(SB)/4, $0x3de018bf
+DATA constants<>+19840(SB)/4, $0xbe120bbd
+DATA constants<>+19844(SB)/4, $0xbe120bbd
+DATA constants<>+19848(SB)/4, $0xbe120bbd
+DATA constants<>+19852(SB)/4, $0xbe120bbd
+DATA constants<>+19856(SB)/4, $0xbe120bbd
+DATA constants<>+19860(SB)/4, $0xbe120bbd
+DATA constants<>+19864(SB)/4, $0xbe120bbd
+DATA constants<>+19868(SB)/4, $0xbe120bbd
+DATA constants<>+19872(SB)/4, $0xbe120bbd
+DATA constants<>+19876(SB)/4, $0xbe120bbd
+DATA constants<>+19880(SB)/4, $0xbe120bbd
+DATA constants<>+19884(SB)/4, $0xbe120bbd
+DATA constants<>+19888(SB)/4, $0xbe120bbd
+DATA constants<>+19892(SB)/4, $0xbe120bbd
+DATA constants<>+19896(SB)/4, $0xbe120bbd
+DATA constants<>+19900(SB)/4, $0xbe120bbd
+DATA constants<>+19904(SB)/4, $0x3e4cc880
+DATA constants<>+19908(SB)/4, $0x3e4cc880
+DATA constants<>+19912(SB)/4, $0x3e4cc880
+DATA constants<>+19916(SB)/4, $0x3e4cc880
+DATA constants<>+19920(SB)/4, $0x3e4cc880
+DATA constants<>+19924(SB)/4, $0x3e4cc880
+DATA constants<>+19928(SB)/4, $0x3e4cc880
+DATA constants<>+19932(SB)/4, $0x3e4cc880
+DATA constants<>+19936(SB)/4, $0x3e4cc880
+DATA constants<>+19940(SB)/4, $0x3e4cc880
+DATA constants<>+19944(SB)/4, $0x3e4cc880
+DATA constants<>+19948(SB)/4, $0x3e4cc880
+DATA constants<>+19952(SB)/4, $0x3e4cc880
+DATA constants<>+19956(SB)/4, $0x3e4cc880
+DATA constants<>+19960(SB)/4, $0x3e4cc880
+DATA constants<>+19964(SB)/4, $0x3e4cc880
+DATA constants<>+19968(SB)/4, $0xbeaaaa9d
+DATA constants<>+19972(SB)/4, $0xbeaaaa9d
+DATA constants<>+19976(SB)/4, $0xbeaaaa9d
+DATA constants<>+19980(SB)/4, $0xbeaaaa9d
+DATA constants<>+19984(SB)/4, $0xbeaaaa9d
+DATA constants<>+19988(SB)/4, $0xbeaaaa9d
+DATA constants<>+19992(SB)/4, $0xbeaaaa9d
+DATA constants<>+19996(SB)/4, $0xbeaaaa9d
+DATA constants<>+20000(SB)/4, $0xbeaaaa9d
+DATA constants<>+20004(SB)/4, $0xbeaaaa9d
+DATA constants<>+20008(SB)/4, $0xbeaaaa9d
+DATA constants<>+20012(SB)/4, $0xbeaaaa9d
+DATA constants<>+20016(SB)/4, $0xbeaaaa9d
+DATA constants<>+20020(SB)/4, $0xbeaaaa9d
+DATA constants<>+20024(SB)/4, $0xbeaaaa9d
+DATA constants<>+20028(SB)/4, $0xbeaaaa9d
+DATA constants<>+20032(SB)/4, $0x40490fdb
+DATA constants<>+20036(SB)/4, $0x40490fdb
+DATA constants<>+20040(SB)/4, $0x40490fdb
+DATA constants<>+20044(SB)/4, $0x40490fdb
+DATA constants<>+20048(SB)/4, $0x40490fdb
+DATA constants<>+20052(SB)/4, $0x40490fdb
+DATA constants<>+20056(SB)/4, $0x40490fdb
+DATA constants<>+20060(SB)/4, $0x40490fdb
+DATA constants<>+20064(SB)/4, $0x40490fdb
+DATA constants<>+20068(SB)/4, $0x40490fdb
+DATA constants<>+20072(SB)/4, $0x40490fdb
+DATA constants<>+20076(SB)/4, $0x40490fdb
+DATA constants<>+20080(SB)/4, $0x40490fdb
+DATA constants<>+20084(SB)/4, $0x40490fdb
+DATA constants<>+20088(SB)/4, $0x40490fdb
+DATA constants<>+20092(SB)/4, $0x40490fdb
+DATA constants<>+20096(SB)/4, $0xb3bbbd2e
+DATA constants<>+20100(SB)/4, $0xb3bbbd2e
+DATA constants<>+20104(SB)/4, $0xb3bbbd2e
+DATA constants<>+20108(SB)/4, $0xb3bbbd2e
+DATA constants<>+20112(SB)/4, $0xb3bbbd2e
+DATA constants<>+20116(SB)/4, $0xb3bbbd2e
+DATA constants<>+20120(SB)/4, $0xb3bbbd2e
+DATA constants<>+20124(SB)/4, $0xb3bbbd2e
+DATA constants<>+20128(SB)/4, $0xb3bbbd2e
+DATA constants<>+20132(SB)/4, $0xb3bbbd2e
+DATA constants<>+20136(SB)/4, $0xb3bbbd2e
+DATA constants<>+20140(SB)/4, $0xb3bbbd2e
+DATA constants<>+20144(SB)/4, $0xb3bbbd2e
+DATA constants<>+20148(SB)/4, $0xb3bbbd2e
+DATA constants<>+20152(SB)/4, $0xb3bbbd2e
+DATA constants<>+20156(SB)/4, $0xb3bbbd2e
+DATA constants<>+20160(SB)/8, $0xffefffffffffffff
+DATA constants<>+20168(SB)/8, $0xffefffffffffffff
+DATA constants<>+20176(SB)/8, $0xffefffffffffffff
+DATA constants<>+20184(SB)/8, $0xffefffffffffffff
+DATA constants<>+20192(SB)/8, $0xffefffffffffffff
+DATA constants<>+20200(SB)/8, $0xffefffffffffffff
+DATA constants<>+20208(SB)/8, $0xffefffffffffffff
+DATA constants<>+20216(SB)/8, $0xffefffffffffffff
+DATA constants<>+20224(SB)/8, $0x7fefffffffffffff
+DATA constants<>+20232(SB)/8, $0x7fefffffffffffff
+DATA constants<>+20240(SB)/8, $0x7fefffffffffffff
+DATA constants<>+20248(SB)/8, $0x7fefffffffffffff
+DATA constants<>+20256(SB)/8, $0x7fefffffffffffff
+DATA constants<>+20264(SB)/8, $0x7fefffffffffffff
+DATA constants<>+20272(SB)/8, $0x7fefffffffffffff
+DATA constants<>+20280(SB)/8, $0x7fefffffffffffff
+DATA constants<>+20288(SB)/8, $0x4010000000000000
+DATA constants<>+20296(SB)/8, $0x4010000000000000
+DATA constants<>+20304(SB)/8, $0x4010000000000000
+DATA constants<>+20312(SB)/8, $0x4010000000000000
+DATA constants<>+20320(SB)/8, $0x4010000000000000
+DATA constants<>+20328(SB)/8, $0x4010000000000000
+DATA constants<>+20336(SB)/8, $0x4010000000000000
+DATA constants<>+20344(SB)/8, $0x4010000000000000
+DATA constants<>+20352(SB)/8, $0x3870000000000000
+DATA constants<>+20360(SB)/8, $0x3870000000000000
+DATA constants<>+20368(SB)/8, $0x3870000000000000
+DATA constants<>+20376(SB)/8, $0x3870000000000000
+DATA constants<>+20384(SB)/8, $0x3870000000000000
+DATA constants<>+20392(SB)/8, $0x3870000000000000
+DATA constants<>+20400(SB)/8, $0x3870000000000000
+DATA constants<>+20408(SB)/8, $0x3870000000000000
+DATA constants<>+20416(SB)/8, $0x3fd0000000000000
+DATA constants<>+20424(SB)/8, $0x3fd0000000000000
+DATA constants<>+20432(SB)/8, $0x3fd0000000000000
+DATA constants<>+20440(SB)/8, $0x3fd0000000000000
+DATA constants<>+20448(SB)/8, $0x3fd0000000000000
+DATA constants<>+20456(SB)/8, $0x3fd0000000000000
+DATA constants<>+20464(SB)/8, $0x3fd0000000000000
+DATA constants<>+20472(SB)/8, $0x3fd0000000000000
+DATA constants<>+20480(SB)/4, $0xff7fffff
+DATA constants<>+20484(SB)/4, $0xff7fffff
+DATA constants<>+20488(SB)/4, $0xff7fffff
+DATA constants<>+20492(SB)/4, $0xff7fffff
+DATA constants<>+20496(SB)/4, $0xff7fffff
+DATA constants<>+20500(SB)/4, $0xff7fffff
+DATA constants<>+20504(SB)/4, $0xff7fffff
+DATA constants<>+20508(SB)/4, $0xff7fffff
+DATA constants<>+20512(SB)/4, $0xff7fffff
+DATA constants<>+20516(SB)/4, $0xff7fffff
+DATA constants<>+20520(SB)/4, $0xff7fffff
+DATA constants<>+20524(SB)/4, $0xff7fffff
+DATA constants<>+20528(SB)/4, $0xff7fffff
+DATA constants<>+20532(SB)/4, $0xff7fffff
+DATA constants<>+20536(SB)/4, $0xff7fffff
+DATA constants<>+20540(SB)/4, $0xff7fffff
+DATA constants<>+20544(SB)/4, $0x7f7fffff
+DATA constants<>+20548(SB)/4, $0x7f7fffff
+DATA constants<>+20552(SB)/4, $0x7f7fffff
+DATA constants<>+20556(SB)/4, $0x7f7fffff
+DATA constants<>+20560(SB)/4, $0x7f7fffff
+DATA constants<>+20564(SB)/4, $0x7f7fffff
+DATA constants<>+20568(SB)/4, $0x7f7fffff
+DATA constants<>+20572(SB)/4, $0x7f7fffff
+DATA constants<>+20576(SB)/4, $0x7f7fffff
+DATA constants<>+20580(SB)/4, $0x7f7fffff
+DATA constants<>+20584(SB)/4, $0x7f7fffff
+DATA constants<>+20588(SB)/4, $0x7f7fffff
+DATA constants<>+20592(SB)/4, $0x7f7fffff
+DATA constants<>+20596(SB)/4, $0x7f7fffff
+DATA constants<>+20600(SB)/4, $0x7f7fffff
+DATA constants<>+20604(SB)/4, $0x7f7fffff
+DATA constants<>+20608(SB)/4, $0x03800000
+DATA constants<>+20612(SB)/4, $0x03800000
+DATA constants<>+20616(SB)/4, $0x03800000
+DATA constants<>+20620(SB)/4, $0x03800000
+DATA constants<>+20624(SB)/4, $0x03800000
+DATA constants<>+20628(SB)/4, $0x03800000
+DATA constants<>+20632(SB)/4, $0x03800000
+DATA constants<>+20636(SB)/4, $0x03800000
+DATA constants<>+20640(SB)/4, $0x03800000
+DATA constants<>+20644(SB)/4, $0x03800000
+DATA constants<>+20648(SB)/4, $0x03800000
+DATA constants<>+20652(SB)/4, $0x03800000
+DATA constants<>+20656(SB)/4, $0x03800000
+DATA constants<>+20660(SB)/4, $0x03800000
+DATA constants<>+20664(SB)/4, $0x03800000
+DATA constants<>+20668(SB)/4, $0x03800000
+DATA constants<>+20672(SB)/4, $0x3e800000
+DATA constants<>+20676(SB)/4, $0x3e800000
+DATA constants<>+20680(SB)/4, $0x3e800000
+DATA constants<>+20684(SB)/4, $0x3e800000
+DATA constants<>+20688(SB)/4, $0x3e800000
+DATA constants<>+20692(SB)/4, $0x3e800000
+DATA constants<>+20696(SB)/4, $0x3e800000
+DATA constants<>+20700(SB)/4, $0x3e800000
+DATA constants<>+20704(SB)/4, $0x3e800000
+DATA constants<>+20708(SB)/4, $0x3e800000
+DATA constants<>+20712(SB)/4, $0x3e800000
+DATA constants<>+20716(SB)/4, $0x3e800000
+DATA constants<>+20720(SB)/4, $0x3e800000
+DATA constants<>+20724(SB)/4, $0x3e800000
+DATA constants<>+20728(SB)/4, $0x3e800000
+DATA constants<>+20732(SB)/4, $0x3e800000
+DATA constants<>+20736(SB)/8, $0x4630000000000000
+DATA constants<>+20744(SB)/8, $0x4630000000000000
+DATA constants<>+20752(SB)/8, $0x4630000000000000
+DATA constants<>+20760(SB)/8, $0x4630000000000000
+DATA constants<>+20768(SB)/8, $0x4630000000000000
+DATA constants<>+20776(SB)/8, $0x4630000000000000
+DATA constants<>+20784(SB)/8, $0x4630000000000000
+DATA constants<>+20792(SB)/8, $0x4630000000000000
+DATA constants<>+20800(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+20808(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+20816(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+20824(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+20832(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+20840(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+20848(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+20856(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+20864(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+20872(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+20880(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+20888(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+20896(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+20904(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+20912(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+20920(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+20928(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+20936(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+20944(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+20952(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+20960(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+20968(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+20976(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+20984(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+20992(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21000(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21008(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21016(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21024(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21032(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21040(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21048(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21056(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21064(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21072(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21080(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21088(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21096(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21104(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21112(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21120(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+21128(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+21136(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+21144(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+21152(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+21160(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+21168(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+21176(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+21184(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+21192(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+21200(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+21208(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+21216(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+21224(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+21232(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+21240(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+21248(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+21256(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+21264(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+21272(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+21280(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+21288(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+21296(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+21304(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+21312(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+21320(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+21328(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+21336(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+21344(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+21352(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+21360(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+21368(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+21376(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+21384(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+21392(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+21400(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+21408(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+21416(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+21424(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+21432(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+21440(SB)/8, $0x3f6249249243f06a
+DATA constants<>+21448(SB)/8, $0x3f6249249243f06a
+DATA constants<>+21456(SB)/8, $0x3f6249249243f06a
+DATA constants<>+21464(SB)/8, $0x3f6249249243f06a
+DATA constants<>+21472(SB)/8, $0x3f6249249243f06a
+DATA constants<>+21480(SB)/8, $0x3f6249249243f06a
+DATA constants<>+21488(SB)/8, $0x3f6249249243f06a
+DATA constants<>+21496(SB)/8, $0x3f6249249243f06a
+DATA constants<>+21504(SB)/8, $0x3f89999999999cc4
+DATA constants<>+21512(SB)/8, $0x3f89999999999cc4
+DATA constants<>+21520(SB)/8, $0x3f89999999999cc4
+DATA constants<>+21528(SB)/8, $0x3f89999999999cc4
+DATA constants<>+21536(SB)/8, $0x3f89999999999cc4
+DATA constants<>+21544(SB)/8, $0x3f89999999999cc4
+DATA constants<>+21552(SB)/8, $0x3f89999999999cc4
+DATA constants<>+21560(SB)/8, $0x3f89999999999cc4
+DATA constants<>+21568(SB)/8, $0x3fb5555555555555
+DATA constants<>+21576(SB)/8, $0x3fb5555555555555
+DATA constants<>+21584(SB)/8, $0x3fb5555555555555
+DATA constants<>+21592(SB)/8, $0x3fb5555555555555
+DATA constants<>+21600(SB)/8, $0x3fb5555555555555
+DATA constants<>+21608(SB)/8, $0x3fb5555555555555
+DATA constants<>+21616(SB)/8, $0x3fb5555555555555
+DATA constants<>+21624(SB)/8, $0x3fb5555555555555
+DATA constants<>+21632(SB)/8, $0x4450000000000000
+DATA constants<>+21640(SB)/8, $0x4450000000000000
+DATA constants<>+21648(SB)/8, $0x4450000000000000
+DATA constants<>+21656(SB)/8, $0x4450000000000000
+DATA constants<>+21664(SB)/8, $0x4450000000000000
+DATA constants<>+21672(SB)/8, $0x4450000000000000
+DATA constants<>+21680(SB)/8, $0x4450000000000000
+DATA constants<>+21688(SB)/8, $0x4450000000000000
+DATA constants<>+21696(SB)/8, $0x3b90000000000000
+DATA constants<>+21704(SB)/8, $0x3b90000000000000
+DATA constants<>+21712(SB)/8, $0x3b90000000000000
+DATA constants<>+21720(SB)/8, $0x3b90000000000000
+DATA constants<>+21728(SB)/8, $0x3b90000000000000
+DATA constants<>+21736(SB)/8, $0x3b90000000000000
+DATA constants<>+21744(SB)/8, $0x3b90000000000000
+DATA constants<>+21752(SB)/8, $0x3b90000000000000
+DATA constants<>+21760(SB)/8, $0x0000000000000022
+DATA constants<>+21768(SB)/8, $0x0000000000000022
+DATA constants<>+21776(SB)/8, $0x0000000000000022
+DATA constants<>+21784(SB)/8, $0x0000000000000022
+DATA constants<>+21792(SB)/8, $0x0000000000000022
+DATA constants<>+21800(SB)/8, $0x0000000000000022
+DATA constants<>+21808(SB)/8, $0x0000000000000022
+DATA constants<>+21816(SB)/8, $0x0000000000000022
+DATA constants<>+21824(SB)/8, $0x000000000300a022
+DATA constants<>+21832(SB)/8, $0x000000000300a022
+DATA constants<>+21840(SB)/8, $0x000000000300a022
+DATA constants<>+21848(SB)/8, $0x000000000300a022
+DATA constants<>+21856(SB)/8, $0x000000000300a022
+DATA constants<>+21864(SB)/8, $0x000000000300a022
+DATA constants<>+21872(SB)/8, $0x000000000300a022
+DATA constants<>+21880(SB)/8, $0x000000000300a022
+DATA constants<>+21888(SB)/8, $0xbfe8000000000000
+DATA constants<>+21896(SB)/8, $0xbfe8000000000000
+DATA constants<>+21904(SB)/8, $0xbfe8000000000000
+DATA constants<>+21912(SB)/8, $0xbfe8000000000000
+DATA constants<>+21920(SB)/8, $0xbfe8000000000000
+DATA constants<>+21928(SB)/8, $0xbfe8000000000000
+DATA constants<>+21936(SB)/8, $0xbfe8000000000000
+DATA constants<>+21944(SB)/8, $0xbfe8000000000000
+DATA constants<>+21952(SB)/8, $0x3fe8000000000000
+DATA constants<>+21960(SB)/8, $0x3fe8000000000000
+DATA constants<>+21968(SB)/8, $0x3fe8000000000000
+DATA constants<>+21976(SB)/8, $0x3fe8000000000000
+DATA constants<>+21984(SB)/8, $0x3fe8000000000000
+DATA constants<>+21992(SB)/8, $0x3fe8000000000000
+DATA constants<>+22000(SB)/8, $0x3fe8000000000000
+DATA constants<>+22008(SB)/8, $0x3fe8000000000000
+DATA constants<>+22016(SB)/8, $0xc630000000000000
+DATA constants<>+22024(SB)/8, $0xc630000000000000
+DATA constants<>+22032(SB)/8, $0xc630000000000000
+DATA constants<>+22040(SB)/8, $0xc630000000000000
+DATA constants<>+22048(SB)/8, $0xc630000000000000
+DATA constants<>+22056(SB)/8, $0xc630000000000000
+DATA constants<>+22064(SB)/8, $0xc630000000000000
+DATA constants<>+22072(SB)/8, $0xc630000000000000
+DATA constants<>+22080(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+22088(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+22096(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+22104(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+22112(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+22120(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+22128(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+22136(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+22144(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+22152(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+22160(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+22168(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+22176(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+22184(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+22192(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+22200(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+22208(SB)/4, $0x5d800000
+DATA constants<>+22212(SB)/4, $0x5d800000
+DATA constants<>+22216(SB)/4, $0x5d800000
+DATA constants<>+22220(SB)/4, $0x5d800000
+DATA constants<>+22224(SB)/4, $0x5d800000
+DATA constants<>+22228(SB)/4, $0x5d800000
+DATA constants<>+22232(SB)/4, $0x5d800000
+DATA constants<>+22236(SB)/4, $0x5d800000
+DATA constants<>+22240(SB)/4, $0x5d800000
+DATA constants<>+22244(SB)/4, $0x5d800000
+DATA constants<>+22248(SB)/4, $0x5d800000
+DATA constants<>+22252(SB)/4, $0x5d800000
+DATA constants<>+22256(SB)/4, $0x5d800000
+DATA constants<>+22260(SB)/4, $0x5d800000
+DATA constants<>+22264(SB)/4, $0x5d800000
+DATA constants<>+22268(SB)/4, $0x5d800000
+DATA constants<>+22272(SB)/4, $0x3d896bba
+DATA constants<>+22276(SB)/4, $0x3d896bba
+DATA constants<>+22280(SB)/4, $0x3d896bba
+DATA constants<>+22284(SB)/4, $0x3d896bba
+DATA constants<>+22288(SB)/4, $0x3d896bba
+DATA constants<>+22292(SB)/4, $0x3d896bba
+DATA constants<>+22296(SB)/4, $0x3d896bba
+DATA constants<>+22300(SB)/4, $0x3d896bba
+DATA constants<>+22304(SB)/4, $0x3d896bba
+DATA constants<>+22308(SB)/4, $0x3d896bba
+DATA constants<>+22312(SB)/4, $0x3d896bba
+DATA constants<>+22316(SB)/4, $0x3d896bba
+DATA constants<>+22320(SB)/4, $0x3d896bba
+DATA constants<>+22324(SB)/4, $0x3d896bba
+DATA constants<>+22328(SB)/4, $0x3d896bba
+DATA constants<>+22332(SB)/4, $0x3d896bba
+DATA constants<>+22336(SB)/4, $0x3e7f9724
+DATA constants<>+22340(SB)/4, $0x3e7f9724
+DATA constants<>+22344(SB)/4, $0x3e7f9724
+DATA constants<>+22348(SB)/4, $0x3e7f9724
+DATA constants<>+22352(SB)/4, $0x3e7f9724
+DATA constants<>+22356(SB)/4, $0x3e7f9724
+DATA constants<>+22360(SB)/4, $0x3e7f9724
+DATA constants<>+22364(SB)/4, $0x3e7f9724
+DATA constants<>+22368(SB)/4, $0x3e7f9724
+DATA constants<>+22372(SB)/4, $0x3e7f9724
+DATA constants<>+22376(SB)/4, $0x3e7f9724
+DATA constants<>+22380(SB)/4, $0x3e7f9724
+DATA constants<>+22384(SB)/4, $0x3e7f9724
+DATA constants<>+22388(SB)/4, $0x3e7f9724
+DATA constants<>+22392(SB)/4, $0x3e7f9724
+DATA constants<>+22396(SB)/4, $0x3e7f9724
+DATA constants<>+22400(SB)/4, $0x391ec644
+DATA constants<>+22404(SB)/4, $0x391ec644
+DATA constants<>+22408(SB)/4, $0x391ec644
+DATA constants<>+22412(SB)/4, $0x391ec644
+DATA constants<>+22416(SB)/4, $0x391ec644
+DATA constants<>+22420(SB)/4, $0x391ec644
+DATA constants<>+22424(SB)/4, $0x391ec644
+DATA constants<>+22428(SB)/4, $0x391ec644
+DATA constants<>+22432(SB)/4, $0x391ec644
+DATA constants<>+22436(SB)/4, $0x391ec644
+DATA constants<>+22440(SB)/4, $0x391ec644
+DATA constants<>+22444(SB)/4, $0x391ec644
+DATA constants<>+22448(SB)/4, $0x391ec644
+DATA constants<>+22452(SB)/4, $0x391ec644
+DATA constants<>+22456(SB)/4, $0x391ec644
+DATA constants<>+22460(SB)/4, $0x391ec644
+DATA constants<>+22464(SB)/4, $0x39d7c900
+DATA constants<>+22468(SB)/4, $0x39d7c900
+DATA constants<>+22472(SB)/4, $0x39d7c900
+DATA constants<>+22476(SB)/4, $0x39d7c900
+DATA constants<>+22480(SB)/4, $0x39d7c900
+DATA constants<>+22484(SB)/4, $0x39d7c900
+DATA constants<>+22488(SB)/4, $0x39d7c900
+DATA constants<>+22492(SB)/4, $0x39d7c900
+DATA constants<>+22496(SB)/4, $0x39d7c900
+DATA constants<>+22500(SB)/4, $0x39d7c900
+DATA constants<>+22504(SB)/4, $0x39d7c900
+DATA constants<>+22508(SB)/4, $0x39d7c900
+DATA constants<>+22512(SB)/4, $0x39d7c900
+DATA constants<>+22516(SB)/4, $0x39d7c900
+DATA constants<>+22520(SB)/4, $0x39d7c900
+DATA constants<>+22524(SB)/4, $0x39d7c900
+DATA constants<>+22528(SB)/4, $0x3b127a41
+DATA constants<>+22532(SB)/4, $0x3b127a41
+DATA constants<>+22536(SB)/4, $0x3b127a41
+DATA constants<>+22540(SB)/4, $0x3b127a41
+DATA constants<>+22544(SB)/4, $0x3b127a41
+DATA constants<>+22548(SB)/4, $0x3b127a41
+DATA constants<>+22552(SB)/4, $0x3b127a41
+DATA constants<>+22556(SB)/4, $0x3b127a41
+DATA constants<>+22560(SB)/4, $0x3b127a41
+DATA constants<>+22564(SB)/4, $0x3b127a41
+DATA constants<>+22568(SB)/4, $0x3b127a41
+DATA constants<>+22572(SB)/4, $0x3b127a41
+DATA constants<>+22576(SB)/4, $0x3b127a41
+DATA constants<>+22580(SB)/4, $0x3b127a41
+DATA constants<>+22584(SB)/4, $0x3b127a41
+DATA constants<>+22588(SB)/4, $0x3b127a41
+DATA constants<>+22592(SB)/4, $0x3c4ccc29
+DATA constants<>+22596(SB)/4, $0x3c4ccc29
+DATA constants<>+22600(SB)/4, $0x3c4ccc29
+DATA constants<>+22604(SB)/4, $0x3c4ccc29
+DATA constants<>+22608(SB)/4, $0x3c4ccc29
+DATA constants<>+22612(SB)/4, $0x3c4ccc29
+DATA constants<>+22616(SB)/4, $0x3c4ccc29
+DATA constants<>+22620(SB)/4, $0x3c4ccc29
+DATA constants<>+22624(SB)/4, $0x3c4ccc29
+DATA constants<>+22628(SB)/4, $0x3c4ccc29
+DATA constants<>+22632(SB)/4, $0x3c4ccc29
+DATA constants<>+22636(SB)/4, $0x3c4ccc29
+DATA constants<>+22640(SB)/4, $0x3c4ccc29
+DATA constants<>+22644(SB)/4, $0x3c4ccc29
+DATA constants<>+22648(SB)/4, $0x3c4ccc29
+DATA constants<>+22652(SB)/4, $0x3c4ccc29
+DATA constants<>+22656(SB)/4, $0x3daaaaab
+DATA constants<>+22660(SB)/4, $0x3daaaaab
+DATA constants<>+22664(SB)/4, $0x3daaaaab
+DATA constants<>+22668(SB)/4, $0x3daaaaab
+DATA constants<>+22672(SB)/4, $0x3daaaaab
+DATA constants<>+22676(SB)/4, $0x3daaaaab
+DATA constants<>+22680(SB)/4, $0x3daaaaab
+DATA constants<>+22684(SB)/4, $0x3daaaaab
+DATA constants<>+22688(SB)/4, $0x3daaaaab
+DATA constants<>+22692(SB)/4, $0x3daaaaab
+DATA constants<>+22696(SB)/4, $0x3daaaaab
+DATA constants<>+22700(SB)/4, $0x3daaaaab
+DATA constants<>+22704(SB)/4, $0x3daaaaab
+DATA constants<>+22708(SB)/4, $0x3daaaaab
+DATA constants<>+22712(SB)/4, $0x3daaaaab
+DATA constants<>+22716(SB)/4, $0x3daaaaab
+DATA constants<>+22720(SB)/4, $0x53800000
+DATA constants<>+22724(SB)/4, $0x53800000
+DATA constants<>+22728(SB)/4, $0x53800000
+DATA constants<>+22732(SB)/4, $0x53800000
+DATA constants<>+22736(SB)/4, $0x53800000
+DATA constants<>+22740(SB)/4, $0x53800000
+DATA constants<>+22744(SB)/4, $0x53800000
+DATA constants<>+22748(SB)/4, $0x53800000
+DATA constants<>+22752(SB)/4, $0x53800000
+DATA constants<>+22756(SB)/4, $0x53800000
+DATA constants<>+22760(SB)/4, $0x53800000
+DATA constants<>+22764(SB)/4, $0x53800000
+DATA constants<>+22768(SB)/4, $0x53800000
+DATA constants<>+22772(SB)/4, $0x53800000
+DATA constants<>+22776(SB)/4, $0x53800000
+DATA constants<>+22780(SB)/4, $0x53800000
+DATA constants<>+22784(SB)/4, $0x2b800000
+DATA constants<>+22788(SB)/4, $0x2b800000
+DATA constants<>+22792(SB)/4, $0x2b800000
+DATA constants<>+22796(SB)/4, $0x2b800000
+DATA constants<>+22800(SB)/4, $0x2b800000
+DATA constants<>+22804(SB)/4, $0x2b800000
+DATA constants<>+22808(SB)/4, $0x2b800000
+DATA constants<>+22812(SB)/4, $0x2b800000
+DATA constants<>+22816(SB)/4, $0x2b800000
+DATA constants<>+22820(SB)/4, $0x2b800000
+DATA constants<>+22824(SB)/4, $0x2b800000
+DATA constants<>+22828(SB)/4, $0x2b800000
+DATA constants<>+22832(SB)/4, $0x2b800000
+DATA constants<>+22836(SB)/4, $0x2b800000
+DATA constants<>+22840(SB)/4, $0x2b800000
+DATA constants<>+22844(SB)/4, $0x2b800000
+DATA constants<>+22848(SB)/4, $0x00000022
+DATA constants<>+22852(SB)/4, $0x00000022
+DATA constants<>+22856(SB)/4, $0x00000022
+DATA constants<>+22860(SB)/4, $0x00000022
+DATA constants<>+22864(SB)/4, $0x00000022
+DATA constants<>+22868(SB)/4, $0x00000022
+DATA constants<>+22872(SB)/4, $0x00000022
+DATA constants<>+22876(SB)/4, $0x00000022
+DATA constants<>+22880(SB)/4, $0x00000022
+DATA constants<>+22884(SB)/4, $0x00000022
+DATA constants<>+22888(SB)/4, $0x00000022
+DATA constants<>+22892(SB)/4, $0x00000022
+DATA constants<>+22896(SB)/4, $0x00000022
+DATA constants<>+22900(SB)/4, $0x00000022
+DATA constants<>+22904(SB)/4, $0x00000022
+DATA constants<>+22908(SB)/4, $0x00000022
+DATA constants<>+22912(SB)/4, $0x0300a022
+DATA constants<>+22916(SB)/4, $0x0300a022
+DATA constants<>+22920(SB)/4, $0x0300a022
+DATA constants<>+22924(SB)/4, $0x0300a022
+DATA constants<>+22928(SB)/4, $0x0300a022
+DATA constants<>+22932(SB)/4, $0x0300a022
+DATA constants<>+22936(SB)/4, $0x0300a022
+DATA constants<>+22940(SB)/4, $0x0300a022
+DATA constants<>+22944(SB)/4, $0x0300a022
+DATA constants<>+22948(SB)/4, $0x0300a022
+DATA constants<>+22952(SB)/4, $0x0300a022
+DATA constants<>+22956(SB)/4, $0x0300a022
+DATA constants<>+22960(SB)/4, $0x0300a022
+DATA constants<>+22964(SB)/4, $0x0300a022
+DATA constants<>+22968(SB)/4, $0x0300a022
+DATA constants<>+22972(SB)/4, $0x0300a022
+DATA constants<>+22976(SB)/4, $0xbf400000
+DATA constants<>+22980(SB)/4, $0xbf400000
+DATA constants<>+22984(SB)/4, $0xbf400000
+DATA constants<>+22988(SB)/4, $0xbf400000
+DATA constants<>+22992(SB)/4, $0xbf400000
+DATA constants<>+22996(SB)/4, $0xbf400000
+DATA constants<>+23000(SB)/4, $0xbf400000
+DATA constants<>+23004(SB)/4, $0xbf400000
+DATA constants<>+23008(SB)/4, $0xbf400000
+DATA constants<>+23012(SB)/4, $0xbf400000
+DATA constants<>+23016(SB)/4, $0xbf400000
+DATA constants<>+23020(SB)/4, $0xbf400000
+DATA constants<>+23024(SB)/4, $0xbf400000
+DATA constants<>+23028(SB)/4, $0xbf400000
+DATA constants<>+23032(SB)/4, $0xbf400000
+DATA constants<>+23036(SB)/4, $0xbf400000
+DATA constants<>+23040(SB)/4, $0x4b000000
+DATA constants<>+23044(SB)/4, $0x4b000000
+DATA constants<>+23048(SB)/4, $0x4b000000
+DATA constants<>+23052(SB)/4, $0x4b000000
+DATA constants<>+23056(SB)/4, $0x4b000000
+DATA constants<>+23060(SB)/4, $0x4b000000
+DATA constants<>+23064(SB)/4, $0x4b000000
+DATA constants<>+23068(SB)/4, $0x4b000000
+DATA constants<>+23072(SB)/4, $0x4b000000
+DATA constants<>+23076(SB)/4, $0x4b000000
+DATA constants<>+23080(SB)/4, $0x4b000000
+DATA constants<>+23084(SB)/4, $0x4b000000
+DATA constants<>+23088(SB)/4, $0x4b000000
+DATA constants<>+23092(SB)/4, $0x4b000000
+DATA constants<>+23096(SB)/4, $0x4b000000
+DATA constants<>+23100(SB)/4, $0x4b000000
+DATA constants<>+23104(SB)/4, $0x4b000100
+DATA constants<>+23108(SB)/4, $0x4b000100
+DATA constants<>+23112(SB)/4, $0x4b000100
+DATA constants<>+23116(SB)/4, $0x4b000100
+DATA constants<>+23120(SB)/4, $0x4b000100
+DATA constants<>+23124(SB)/4, $0x4b000100
+DATA constants<>+23128(SB)/4, $0x4b000100
+DATA constants<>+23132(SB)/4, $0x4b000100
+DATA constants<>+23136(SB)/4, $0x4b000100
+DATA constants<>+23140(SB)/4, $0x4b000100
+DATA constants<>+23144(SB)/4, $0x4b000100
+DATA constants<>+23148(SB)/4, $0x4b000100
+DATA constants<>+23152(SB)/4, $0x4b000100
+DATA constants<>+23156(SB)/4, $0x4b000100
+DATA constants<>+23160(SB)/4, $0x4b000100
+DATA constants<>+23164(SB)/4, $0x4b000100
+DATA constants<>+23168(SB)/4, $0xdd800000
+DATA constants<>+23172(SB)/4, $0xdd800000
+DATA constants<>+23176(SB)/4, $0xdd800000
+DATA constants<>+23180(SB)/4, $0xdd800000
+DATA constants<>+23184(SB)/4, $0xdd800000
+DATA constants<>+23188(SB)/4, $0xdd800000
+DATA constants<>+23192(SB)/4, $0xdd800000
+DATA constants<>+23196(SB)/4, $0xdd800000
+DATA constants<>+23200(SB)/4, $0xdd800000
+DATA constants<>+23204(SB)/4, $0xdd800000
+DATA constants<>+23208(SB)/4, $0xdd800000
+DATA constants<>+23212(SB)/4, $0xdd800000
+DATA constants<>+23216(SB)/4, $0xdd800000
+DATA constants<>+23220(SB)/4, $0xdd800000
+DATA constants<>+23224(SB)/4, $0xdd800000
+DATA constants<>+23228(SB)/4, $0xdd800000
+DATA constants<>+23232(SB)/4, $0xbc23d70a
+DATA constants<>+23236(SB)/4, $0xbc23d70a
+DATA constants<>+23240(SB)/4, $0xbc23d70a
+DATA constants<>+23244(SB)/4, $0xbc23d70a
+DATA constants<>+23248(SB)/4, $0xbc23d70a
+DATA constants<>+23252(SB)/4, $0xbc23d70a
+DATA constants<>+23256(SB)/4, $0xbc23d70a
+DATA constants<>+23260(SB)/4, $0xbc23d70a
+DATA constants<>+23264(SB)/4, $0xbc23d70a
+DATA constants<>+23268(SB)/4, $0xbc23d70a
+DATA constants<>+23272(SB)/4, $0xbc23d70a
+DATA constants<>+23276(SB)/4, $0xbc23d70a
+DATA constants<>+23280(SB)/4, $0xbc23d70a
+DATA constants<>+23284(SB)/4, $0xbc23d70a
+DATA constants<>+23288(SB)/4, $0xbc23d70a
+DATA constants<>+23292(SB)/4, $0xbc23d70a
+DATA constants<>+23296(SB)/4, $0x3c23d70a
+DATA constants<>+23300(SB)/4, $0x3c23d70a
+DATA constants<>+23304(SB)/4, $0x3c23d70a
+DATA constants<>+23308(SB)/4, $0x3c23d70a
+DATA constants<>+23312(SB)/4, $0x3c23d70a
+DATA constants<>+23316(SB)/4, $0x3c23d70a
+DATA constants<>+23320(SB)/4, $0x3c23d70a
+DATA constants<>+23324(SB)/4, $0x3c23d70a
+DATA constants<>+23328(SB)/4, $0x3c23d70a
+DATA constants<>+23332(SB)/4, $0x3c23d70a
+DATA constants<>+23336(SB)/4, $0x3c23d70a
+DATA constants<>+23340(SB)/4, $0x3c23d70a
+DATA constants<>+23344(SB)/4, $0x3c23d70a
+DATA constants<>+23348(SB)/4, $0x3c23d70a
+DATA constants<>+23352(SB)/4, $0x3c23d70a
+DATA constants<>+23356(SB)/4, $0x3c23d70a
+DATA constants<>+23360(SB)/4, $0x40000000
+DATA constants<>+23364(SB)/4, $0x40000000
+DATA constants<>+23368(SB)/4, $0x40000000
+DATA constants<>+23372(SB)/4, $0x40000000
+DATA constants<>+23376(SB)/4, $0x40000000
+DATA constants<>+23380(SB)/4, $0x40000000
+DATA constants<>+23384(SB)/4, $0x40000000
+DATA constants<>+23388(SB)/4, $0x40000000
+DATA constants<>+23392(SB)/4, $0x40000000
+DATA constants<>+23396(SB)/4, $0x40000000
+DATA constants<>+23400(SB)/4, $0x40000000
+DATA constants<>+23404(SB)/4, $0x40000000
+DATA constants<>+23408(SB)/4, $0x40000000
+DATA constants<>+23412(SB)/4, $0x40000000
+DATA constants<>+23416(SB)/4, $0x40000000
+DATA constants<>+23420(SB)/4, $0x40000000
+DATA constants<>+23424(SB)/4, $0x44480000
+DATA constants<>+23428(SB)/4, $0x44480000
+DATA constants<>+23432(SB)/4, $0x44480000
+DATA constants<>+23436(SB)/4, $0x44480000
+DATA constants<>+23440(SB)/4, $0x44480000
+DATA constants<>+23444(SB)/4, $0x44480000
+DATA constants<>+23448(SB)/4, $0x44480000
+DATA constants<>+23452(SB)/4, $0x44480000
+DATA constants<>+23456(SB)/4, $0x44480000
+DATA constants<>+23460(SB)/4, $0x44480000
+DATA constants<>+23464(SB)/4, $0x44480000
+DATA constants<>+23468(SB)/4, $0x44480000
+DATA constants<>+23472(SB)/4, $0x44480000
+DATA constants<>+23476(SB)/4, $0x44480000
+DATA constants<>+23480(SB)/4, $0x44480000
+DATA constants<>+23484(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $23488
 DATA neon<>+0(SB)/8, $0x0000000700000007
 DATA neon<>+8(SB)/8, $0x0000000700000007
 DATA neon<>+16(SB)/8, $0x0404040404040404
@@ -11378,12 +11474,12 @@ many480:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F3
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cd83 // FMLA V3.4S, V12.4S, V0.4S
-	FMOVQ 2368(R7), F10
-	WORD $0x4e20cc4a // FMLA V10.4S, V2.4S, V0.4S
+	FMOVQ 2304(R7), F3
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cd83 // FMLA V3.4S, V12.4S, V0.4S
+	FMOVQ 2304(R7), F10
+	WORD $0x4e20cc4a // FMLA V10.4S, V2.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d464 // FSUB V4.4S, V3.4S, V0.4S
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -11399,12 +11495,12 @@ many480:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e24f409 // FMAX V9.4S, V0.4S, V4.4S
 	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F11
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cd2b // FMLA V11.4S, V9.4S, V0.4S
-	FMOVQ 2368(R7), F5
-	WORD $0x4e20cc85 // FMLA V5.4S, V4.4S, V0.4S
+	FMOVQ 2304(R7), F11
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cd2b // FMLA V11.4S, V9.4S, V0.4S
+	FMOVQ 2304(R7), F5
+	WORD $0x4e20cc85 // FMLA V5.4S, V4.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d56d // FSUB V13.4S, V11.4S, V0.4S
 	WORD $0x4ea0d4a1 // FSUB V1.4S, V5.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -11524,13 +11620,13 @@ one481:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F1
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F14
-	WORD $0x4e21cd4e // FMLA V14.4S, V10.4S, V1.4S
-	FMOVQ 2368(R7), F13
-	WORD $0x4e20cd2d // FMLA V13.4S, V9.4S, V0.4S
+	FMOVQ 2368(R7), F1
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F14
+	WORD $0x4e21cd4e // FMLA V14.4S, V10.4S, V1.4S
+	FMOVQ 2304(R7), F13
+	WORD $0x4e20cd2d // FMLA V13.4S, V9.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d5c2 // FSUB V2.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -11642,13 +11738,13 @@ doneLanes2:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F1
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F15
-	WORD $0x4e21cdaf // FMLA V15.4S, V13.4S, V1.4S
-	FMOVQ 2368(R7), F14
-	WORD $0x4e20cd8e // FMLA V14.4S, V12.4S, V0.4S
+	FMOVQ 2368(R7), F1
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F15
+	WORD $0x4e21cdaf // FMLA V15.4S, V13.4S, V1.4S
+	FMOVQ 2304(R7), F14
+	WORD $0x4e20cd8e // FMLA V14.4S, V12.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -19089,13 +19185,13 @@ ok690:
 	WORD $0x4e64ce20 // FMLA V0.2D, V17.2D, V4.2D
 	FMOVQ 7104(R5), F4
 	WORD $0x4e63cd04 // FMLA V4.2D, V8.2D, V3.2D
-	FMOVQ 7360(R5), F3
+	FMOVQ 7744(R5), F3
 	WORD $0x4e62ccc3 // FMLA V3.2D, V6.2D, V2.2D
-	FMOVQ 7360(R5), F2
+	FMOVQ 7744(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
 	FMOVQ 576(R5), F7
 	WORD $0x4e63ccc7 // FMLA V7.2D, V6.2D, V3.2D
@@ -19233,9 +19329,9 @@ ok691:
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
 	FMOVQ 7104(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 576(R5), F3
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
@@ -19396,9 +19492,9 @@ doneLanes4:
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	FMOVQ 7104(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 576(R5), F3
 	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
@@ -19462,7 +19558,7 @@ many703:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F1
+	FMOVQ 8384(R5), F1
 	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
 	WORD $0x6e205805 // NOT V5.16B, V0.16B
 	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
@@ -19471,7 +19567,7 @@ many703:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -19490,65 +19586,65 @@ ok708:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 7616(R5), F13
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 7872(R5), F13
 	WORD $0x4e21ce0d // FMLA V13.4S, V16.4S, V1.4S
-	FMOVQ 7616(R5), F12
+	FMOVQ 7872(R5), F12
 	WORD $0x4e20cdec // FMLA V12.4S, V15.4S, V0.4S
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 7616(R5), F11
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 7872(R5), F11
 	WORD $0x4e21cdcb // FMLA V11.4S, V14.4S, V1.4S
-	FMOVQ 7616(R5), F10
+	FMOVQ 7872(R5), F10
 	WORD $0x4e20cd2a // FMLA V10.4S, V9.4S, V0.4S
-	FMOVQ 7616(R5), F0
+	FMOVQ 7872(R5), F0
 	WORD $0x4ea0d5a4 // FSUB V4.4S, V13.4S, V0.4S
 	WORD $0x4ea0d583 // FSUB V3.4S, V12.4S, V0.4S
-	FMOVQ 7616(R5), F0
+	FMOVQ 7872(R5), F0
 	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc90 // FMLS V16.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc6f // FMLS V15.4S, V3.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc90 // FMLS V16.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc6f // FMLS V15.4S, V3.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc90 // FMLS V16.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc6f // FMLS V15.4S, V3.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
 	WORD $0x6e30de13 // FMUL V19.4S, V16.4S, V16.4S
 	WORD $0x6e2fddf2 // FMUL V18.4S, V15.4S, V15.4S
 	WORD $0x6e2eddd1 // FMUL V17.4S, V14.4S, V14.4S
 	WORD $0x6e29dd28 // FMUL V8.4S, V9.4S, V9.4S
-	FMOVQ 7872(R5), F1
-	FMOVQ 7872(R5), F0
-	FMOVQ 7936(R5), F4
+	FMOVQ 8512(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8576(R5), F4
 	WORD $0x4e21ce64 // FMLA V4.4S, V19.4S, V1.4S
-	FMOVQ 7936(R5), F3
+	FMOVQ 8576(R5), F3
 	WORD $0x4e20ce43 // FMLA V3.4S, V18.4S, V0.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20ce21 // FMLA V1.4S, V17.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 8000(R5), F7
+	FMOVQ 8640(R5), F7
 	WORD $0x4e24ce67 // FMLA V7.4S, V19.4S, V4.4S
-	FMOVQ 8000(R5), F6
+	FMOVQ 8640(R5), F6
 	WORD $0x4e23ce46 // FMLA V6.4S, V18.4S, V3.4S
-	FMOVQ 8000(R5), F5
+	FMOVQ 8640(R5), F5
 	WORD $0x4e21ce25 // FMLA V5.4S, V17.4S, V1.4S
-	FMOVQ 8000(R5), F4
+	FMOVQ 8640(R5), F4
 	WORD $0x4e20cd04 // FMLA V4.4S, V8.4S, V0.4S
 	WORD $0x6e33de03 // FMUL V3.4S, V16.4S, V19.4S
 	WORD $0x6e32dde2 // FMUL V2.4S, V15.4S, V18.4S
@@ -19558,25 +19654,25 @@ ok708:
 	WORD $0x4e22cccf // FMLA V15.4S, V6.4S, V2.4S
 	WORD $0x4e21ccae // FMLA V14.4S, V5.4S, V1.4S
 	WORD $0x4e20cc89 // FMLA V9.4S, V4.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F6
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F6
 	WORD $0x4e21ce66 // FMLA V6.4S, V19.4S, V1.4S
-	FMOVQ 8128(R5), F5
+	FMOVQ 8768(R5), F5
 	WORD $0x4e20ce45 // FMLA V5.4S, V18.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F4
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F4
 	WORD $0x4e21ce24 // FMLA V4.4S, V17.4S, V1.4S
-	FMOVQ 8128(R5), F3
+	FMOVQ 8768(R5), F3
 	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e26ce62 // FMLA V2.4S, V19.4S, V6.4S
-	FMOVQ 8192(R5), F1
+	FMOVQ 8832(R5), F1
 	WORD $0x4e25ce41 // FMLA V1.4S, V18.4S, V5.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e24ce20 // FMLA V0.4S, V17.4S, V4.4S
-	FMOVQ 8192(R5), F4
+	FMOVQ 8832(R5), F4
 	WORD $0x4e23cd04 // FMLA V4.4S, V8.4S, V3.4S
 	FMOVQ 5440(R5), F3
 	WORD $0x4e22ce63 // FMLA V3.4S, V19.4S, V2.4S
@@ -19638,7 +19734,7 @@ one704:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -19654,49 +19750,49 @@ one704:
 ok709:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 7616(R5), F9
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 7872(R5), F9
 	WORD $0x4e21ccc9 // FMLA V9.4S, V6.4S, V1.4S
-	FMOVQ 7616(R5), F8
+	FMOVQ 7872(R5), F8
 	WORD $0x4e20cca8 // FMLA V8.4S, V5.4S, V0.4S
-	FMOVQ 7616(R5), F0
+	FMOVQ 7872(R5), F0
 	WORD $0x4ea0d522 // FSUB V2.4S, V9.4S, V0.4S
 	WORD $0x4ea0d501 // FSUB V1.4S, V8.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
 	WORD $0x6e26dcc7 // FMUL V7.4S, V6.4S, V6.4S
 	WORD $0x6e25dca4 // FMUL V4.4S, V5.4S, V5.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8000(R5), F3
+	FMOVQ 8640(R5), F3
 	WORD $0x4e21cce3 // FMLA V3.4S, V7.4S, V1.4S
-	FMOVQ 8000(R5), F2
+	FMOVQ 8640(R5), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x6e27dcc1 // FMUL V1.4S, V6.4S, V7.4S
 	WORD $0x6e24dca0 // FMUL V0.4S, V5.4S, V4.4S
 	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
 	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F2
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 8128(R5), F1
+	FMOVQ 8768(R5), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
 	FMOVQ 5440(R5), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
@@ -19773,7 +19869,7 @@ doneLanes2:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -19825,49 +19921,49 @@ someLanes3:
 	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
 
 doneLanes4:
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 7616(R5), F11
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 7872(R5), F11
 	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
-	FMOVQ 7616(R5), F10
+	FMOVQ 7872(R5), F10
 	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
-	FMOVQ 7616(R5), F0
+	FMOVQ 7872(R5), F0
 	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
 	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
 	WORD $0x6e25dca4 // FMUL V4.4S, V5.4S, V5.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8000(R5), F3
+	FMOVQ 8640(R5), F3
 	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
-	FMOVQ 8000(R5), F2
+	FMOVQ 8640(R5), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
 	WORD $0x6e24dca0 // FMUL V0.4S, V5.4S, V4.4S
 	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
 	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F2
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 8128(R5), F1
+	FMOVQ 8768(R5), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
 	FMOVQ 5440(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
@@ -19981,20 +20077,20 @@ ok726:
 	FLDPQ 32(R0), (F14, F9)
 	FMOVQ 6080(R5), F1
 	FMOVQ 6080(R5), F0
-	FMOVQ 8320(R5), F13
+	FMOVQ 8896(R5), F13
 	WORD $0x4e61ce0d // FMLA V13.2D, V16.2D, V1.2D
-	FMOVQ 8320(R5), F12
+	FMOVQ 8896(R5), F12
 	WORD $0x4e60cdec // FMLA V12.2D, V15.2D, V0.2D
 	FMOVQ 6080(R5), F1
 	FMOVQ 6080(R5), F0
-	FMOVQ 8320(R5), F11
+	FMOVQ 8896(R5), F11
 	WORD $0x4e61cdcb // FMLA V11.2D, V14.2D, V1.2D
-	FMOVQ 8320(R5), F10
+	FMOVQ 8896(R5), F10
 	WORD $0x4e60cd2a // FMLA V10.2D, V9.2D, V0.2D
-	FMOVQ 8320(R5), F0
+	FMOVQ 8896(R5), F0
 	WORD $0x4ee0d5a4 // FSUB V4.2D, V13.2D, V0.2D
 	WORD $0x4ee0d583 // FSUB V3.2D, V12.2D, V0.2D
-	FMOVQ 8320(R5), F0
+	FMOVQ 8896(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
 	FMOVQ 7168(R5), F0
@@ -20115,13 +20211,13 @@ ok726:
 	WORD $0x4e64ce20 // FMLA V0.2D, V17.2D, V4.2D
 	FMOVQ 7104(R5), F4
 	WORD $0x4e63cd04 // FMLA V4.2D, V8.2D, V3.2D
-	FMOVQ 7360(R5), F3
+	FMOVQ 7744(R5), F3
 	WORD $0x4e62ccc3 // FMLA V3.2D, V6.2D, V2.2D
-	FMOVQ 7360(R5), F2
+	FMOVQ 7744(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
 	FMOVQ 576(R5), F7
 	WORD $0x4e63ccc7 // FMLA V7.2D, V6.2D, V3.2D
@@ -20193,11 +20289,11 @@ ok727:
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6080(R5), F1
 	FMOVQ 6080(R5), F0
-	FMOVQ 8320(R5), F8
+	FMOVQ 8896(R5), F8
 	WORD $0x4e61ccc8 // FMLA V8.2D, V6.2D, V1.2D
-	FMOVQ 8320(R5), F7
+	FMOVQ 8896(R5), F7
 	WORD $0x4e60cca7 // FMLA V7.2D, V5.2D, V0.2D
-	FMOVQ 8320(R5), F0
+	FMOVQ 8896(R5), F0
 	WORD $0x4ee0d502 // FSUB V2.2D, V8.2D, V0.2D
 	WORD $0x4ee0d4e1 // FSUB V1.2D, V7.2D, V0.2D
 	FMOVQ 7168(R5), F0
@@ -20259,9 +20355,9 @@ ok727:
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
 	FMOVQ 7104(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 576(R5), F3
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
@@ -20356,11 +20452,11 @@ someLanes3:
 doneLanes4:
 	FMOVQ 6080(R5), F1
 	FMOVQ 6080(R5), F0
-	FMOVQ 8320(R5), F10
+	FMOVQ 8896(R5), F10
 	WORD $0x4e61ccca // FMLA V10.2D, V6.2D, V1.2D
-	FMOVQ 8320(R5), F9
+	FMOVQ 8896(R5), F9
 	WORD $0x4e60cca9 // FMLA V9.2D, V5.2D, V0.2D
-	FMOVQ 8320(R5), F0
+	FMOVQ 8896(R5), F0
 	WORD $0x4ee0d542 // FSUB V2.2D, V10.2D, V0.2D
 	WORD $0x4ee0d521 // FSUB V1.2D, V9.2D, V0.2D
 	FMOVQ 7168(R5), F0
@@ -20422,9 +20518,9 @@ doneLanes4:
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	FMOVQ 7104(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 576(R5), F3
 	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
@@ -20488,7 +20584,7 @@ many739:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F1
+	FMOVQ 8384(R5), F1
 	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
 	WORD $0x6e205805 // NOT V5.16B, V0.16B
 	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
@@ -20497,7 +20593,7 @@ many739:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -20516,65 +20612,65 @@ ok744:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 8384(R5), F13
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 8960(R5), F13
 	WORD $0x4e21ce0d // FMLA V13.4S, V16.4S, V1.4S
-	FMOVQ 8384(R5), F12
+	FMOVQ 8960(R5), F12
 	WORD $0x4e20cdec // FMLA V12.4S, V15.4S, V0.4S
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 8384(R5), F11
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 8960(R5), F11
 	WORD $0x4e21cdcb // FMLA V11.4S, V14.4S, V1.4S
-	FMOVQ 8384(R5), F10
+	FMOVQ 8960(R5), F10
 	WORD $0x4e20cd2a // FMLA V10.4S, V9.4S, V0.4S
-	FMOVQ 8384(R5), F0
+	FMOVQ 8960(R5), F0
 	WORD $0x4ea0d5a4 // FSUB V4.4S, V13.4S, V0.4S
 	WORD $0x4ea0d583 // FSUB V3.4S, V12.4S, V0.4S
-	FMOVQ 8384(R5), F0
+	FMOVQ 8960(R5), F0
 	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc90 // FMLS V16.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc6f // FMLS V15.4S, V3.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc90 // FMLS V16.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc6f // FMLS V15.4S, V3.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc90 // FMLS V16.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc6f // FMLS V15.4S, V3.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
 	WORD $0x6e30de13 // FMUL V19.4S, V16.4S, V16.4S
 	WORD $0x6e2fddf2 // FMUL V18.4S, V15.4S, V15.4S
 	WORD $0x6e2eddd1 // FMUL V17.4S, V14.4S, V14.4S
 	WORD $0x6e29dd28 // FMUL V8.4S, V9.4S, V9.4S
-	FMOVQ 7872(R5), F1
-	FMOVQ 7872(R5), F0
-	FMOVQ 7936(R5), F4
+	FMOVQ 8512(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8576(R5), F4
 	WORD $0x4e21ce64 // FMLA V4.4S, V19.4S, V1.4S
-	FMOVQ 7936(R5), F3
+	FMOVQ 8576(R5), F3
 	WORD $0x4e20ce43 // FMLA V3.4S, V18.4S, V0.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20ce21 // FMLA V1.4S, V17.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 8000(R5), F7
+	FMOVQ 8640(R5), F7
 	WORD $0x4e24ce67 // FMLA V7.4S, V19.4S, V4.4S
-	FMOVQ 8000(R5), F6
+	FMOVQ 8640(R5), F6
 	WORD $0x4e23ce46 // FMLA V6.4S, V18.4S, V3.4S
-	FMOVQ 8000(R5), F5
+	FMOVQ 8640(R5), F5
 	WORD $0x4e21ce25 // FMLA V5.4S, V17.4S, V1.4S
-	FMOVQ 8000(R5), F4
+	FMOVQ 8640(R5), F4
 	WORD $0x4e20cd04 // FMLA V4.4S, V8.4S, V0.4S
 	WORD $0x6e33de03 // FMUL V3.4S, V16.4S, V19.4S
 	WORD $0x6e32dde2 // FMUL V2.4S, V15.4S, V18.4S
@@ -20584,25 +20680,25 @@ ok744:
 	WORD $0x4e22cccf // FMLA V15.4S, V6.4S, V2.4S
 	WORD $0x4e21ccae // FMLA V14.4S, V5.4S, V1.4S
 	WORD $0x4e20cc89 // FMLA V9.4S, V4.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F6
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F6
 	WORD $0x4e21ce66 // FMLA V6.4S, V19.4S, V1.4S
-	FMOVQ 8128(R5), F5
+	FMOVQ 8768(R5), F5
 	WORD $0x4e20ce45 // FMLA V5.4S, V18.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F4
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F4
 	WORD $0x4e21ce24 // FMLA V4.4S, V17.4S, V1.4S
-	FMOVQ 8128(R5), F3
+	FMOVQ 8768(R5), F3
 	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e26ce62 // FMLA V2.4S, V19.4S, V6.4S
-	FMOVQ 8192(R5), F1
+	FMOVQ 8832(R5), F1
 	WORD $0x4e25ce41 // FMLA V1.4S, V18.4S, V5.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e24ce20 // FMLA V0.4S, V17.4S, V4.4S
-	FMOVQ 8192(R5), F4
+	FMOVQ 8832(R5), F4
 	WORD $0x4e23cd04 // FMLA V4.4S, V8.4S, V3.4S
 	FMOVQ 5440(R5), F3
 	WORD $0x4e22ce63 // FMLA V3.4S, V19.4S, V2.4S
@@ -20664,7 +20760,7 @@ one740:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -20680,49 +20776,49 @@ one740:
 ok745:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 8384(R5), F9
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 8960(R5), F9
 	WORD $0x4e21ccc9 // FMLA V9.4S, V6.4S, V1.4S
-	FMOVQ 8384(R5), F8
+	FMOVQ 8960(R5), F8
 	WORD $0x4e20cca8 // FMLA V8.4S, V5.4S, V0.4S
-	FMOVQ 8384(R5), F0
+	FMOVQ 8960(R5), F0
 	WORD $0x4ea0d522 // FSUB V2.4S, V9.4S, V0.4S
 	WORD $0x4ea0d501 // FSUB V1.4S, V8.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
 	WORD $0x6e26dcc7 // FMUL V7.4S, V6.4S, V6.4S
 	WORD $0x6e25dca4 // FMUL V4.4S, V5.4S, V5.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8000(R5), F3
+	FMOVQ 8640(R5), F3
 	WORD $0x4e21cce3 // FMLA V3.4S, V7.4S, V1.4S
-	FMOVQ 8000(R5), F2
+	FMOVQ 8640(R5), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x6e27dcc1 // FMUL V1.4S, V6.4S, V7.4S
 	WORD $0x6e24dca0 // FMUL V0.4S, V5.4S, V4.4S
 	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
 	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F2
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 8128(R5), F1
+	FMOVQ 8768(R5), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
 	FMOVQ 5440(R5), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
@@ -20799,7 +20895,7 @@ doneLanes2:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -20851,49 +20947,49 @@ someLanes3:
 	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
 
 doneLanes4:
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 8384(R5), F11
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 8960(R5), F11
 	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
-	FMOVQ 8384(R5), F10
+	FMOVQ 8960(R5), F10
 	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
-	FMOVQ 8384(R5), F0
+	FMOVQ 8960(R5), F0
 	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
 	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
 	WORD $0x6e25dca4 // FMUL V4.4S, V5.4S, V5.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8000(R5), F3
+	FMOVQ 8640(R5), F3
 	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
-	FMOVQ 8000(R5), F2
+	FMOVQ 8640(R5), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
 	WORD $0x6e24dca0 // FMUL V0.4S, V5.4S, V4.4S
 	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
 	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F2
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 8128(R5), F1
+	FMOVQ 8768(R5), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
 	FMOVQ 5440(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
@@ -21142,13 +21238,13 @@ ok762:
 	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
 	FMOVQ 7104(R6), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 7360(R6), F3
+	FMOVQ 7744(R6), F3
 	WORD $0x4e62cd03 // FMLA V3.2D, V8.2D, V2.2D
-	FMOVQ 7360(R6), F2
+	FMOVQ 7744(R6), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 7360(R6), F1
+	FMOVQ 7744(R6), F1
 	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 7360(R6), F0
+	FMOVQ 7744(R6), F0
 	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
 	FMOVQ 576(R6), F11
 	WORD $0x4e63cd0b // FMLA V11.2D, V8.2D, V3.2D
@@ -21303,9 +21399,9 @@ ok763:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 7104(R6), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 7360(R6), F1
+	FMOVQ 7744(R6), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 7360(R6), F0
+	FMOVQ 7744(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	FMOVQ 576(R6), F5
 	WORD $0x4e61cc85 // FMLA V5.2D, V4.2D, V1.2D
@@ -21475,9 +21571,9 @@ doneLanes4:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 7104(R6), F2
 	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 7360(R6), F1
+	FMOVQ 7744(R6), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 7360(R6), F0
+	FMOVQ 7744(R6), F0
 	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 576(R6), F5
 	WORD $0x4e61cc85 // FMLA V5.2D, V4.2D, V1.2D
@@ -21569,7 +21665,7 @@ many775:
 	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
-	FMOVQ 7488(R6), F1
+	FMOVQ 8384(R6), F1
 	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
 	WORD $0x6e205805 // NOT V5.16B, V0.16B
 	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
@@ -21578,7 +21674,7 @@ many775:
 	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R6), F2
+	FMOVQ 8384(R6), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -21597,65 +21693,65 @@ ok780:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F19, F18)
 	FLDPQ 32(R0), (F17, F16)
-	FMOVQ 7552(R6), F1
-	FMOVQ 7552(R6), F0
-	FMOVQ 7616(R6), F15
+	FMOVQ 7936(R6), F1
+	FMOVQ 7936(R6), F0
+	FMOVQ 7872(R6), F15
 	WORD $0x4e21ce6f // FMLA V15.4S, V19.4S, V1.4S
-	FMOVQ 7616(R6), F14
+	FMOVQ 7872(R6), F14
 	WORD $0x4e20ce4e // FMLA V14.4S, V18.4S, V0.4S
-	FMOVQ 7552(R6), F1
-	FMOVQ 7552(R6), F0
-	FMOVQ 7616(R6), F13
+	FMOVQ 7936(R6), F1
+	FMOVQ 7936(R6), F0
+	FMOVQ 7872(R6), F13
 	WORD $0x4e21ce2d // FMLA V13.4S, V17.4S, V1.4S
-	FMOVQ 7616(R6), F12
+	FMOVQ 7872(R6), F12
 	WORD $0x4e20ce0c // FMLA V12.4S, V16.4S, V0.4S
-	FMOVQ 7616(R6), F0
+	FMOVQ 7872(R6), F0
 	WORD $0x4ea0d5e4 // FSUB V4.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c3 // FSUB V3.4S, V14.4S, V0.4S
-	FMOVQ 7616(R6), F0
+	FMOVQ 7872(R6), F0
 	WORD $0x4ea0d5a2 // FSUB V2.4S, V13.4S, V0.4S
 	WORD $0x4ea0d581 // FSUB V1.4S, V12.4S, V0.4S
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x4ea0cc93 // FMLS V19.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc72 // FMLS V18.4S, V3.4S, V0.4S
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x4ea0cc51 // FMLS V17.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc30 // FMLS V16.4S, V1.4S, V0.4S
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x4ea0cc93 // FMLS V19.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc72 // FMLS V18.4S, V3.4S, V0.4S
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x4ea0cc51 // FMLS V17.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc30 // FMLS V16.4S, V1.4S, V0.4S
-	FMOVQ 7808(R6), F0
+	FMOVQ 8128(R6), F0
 	WORD $0x4ea0cc93 // FMLS V19.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc72 // FMLS V18.4S, V3.4S, V0.4S
-	FMOVQ 7808(R6), F0
+	FMOVQ 8128(R6), F0
 	WORD $0x4ea0cc51 // FMLS V17.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc30 // FMLS V16.4S, V1.4S, V0.4S
 	WORD $0x6e33de6a // FMUL V10.4S, V19.4S, V19.4S
 	WORD $0x6e32de49 // FMUL V9.4S, V18.4S, V18.4S
 	WORD $0x6e31de28 // FMUL V8.4S, V17.4S, V17.4S
 	WORD $0x6e30de07 // FMUL V7.4S, V16.4S, V16.4S
-	FMOVQ 7872(R6), F1
-	FMOVQ 7872(R6), F0
-	FMOVQ 7936(R6), F4
+	FMOVQ 8512(R6), F1
+	FMOVQ 8512(R6), F0
+	FMOVQ 8576(R6), F4
 	WORD $0x4e21cd44 // FMLA V4.4S, V10.4S, V1.4S
-	FMOVQ 7936(R6), F3
+	FMOVQ 8576(R6), F3
 	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
-	FMOVQ 7872(R6), F0
-	FMOVQ 7872(R6), F2
-	FMOVQ 7936(R6), F1
+	FMOVQ 8512(R6), F0
+	FMOVQ 8512(R6), F2
+	FMOVQ 8576(R6), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 7936(R6), F0
+	FMOVQ 8576(R6), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 8000(R6), F11
+	FMOVQ 8640(R6), F11
 	WORD $0x4e24cd4b // FMLA V11.4S, V10.4S, V4.4S
-	FMOVQ 8000(R6), F6
+	FMOVQ 8640(R6), F6
 	WORD $0x4e23cd26 // FMLA V6.4S, V9.4S, V3.4S
-	FMOVQ 8000(R6), F5
+	FMOVQ 8640(R6), F5
 	WORD $0x4e21cd05 // FMLA V5.4S, V8.4S, V1.4S
-	FMOVQ 8000(R6), F4
+	FMOVQ 8640(R6), F4
 	WORD $0x4e20cce4 // FMLA V4.4S, V7.4S, V0.4S
 	WORD $0x6e2ade63 // FMUL V3.4S, V19.4S, V10.4S
 	WORD $0x6e29de42 // FMUL V2.4S, V18.4S, V9.4S
@@ -21665,25 +21761,25 @@ ok780:
 	WORD $0x4e22ccd2 // FMLA V18.4S, V6.4S, V2.4S
 	WORD $0x4e21ccb1 // FMLA V17.4S, V5.4S, V1.4S
 	WORD $0x4e20cc90 // FMLA V16.4S, V4.4S, V0.4S
-	FMOVQ 8064(R6), F1
-	FMOVQ 8064(R6), F0
-	FMOVQ 8128(R6), F6
+	FMOVQ 8704(R6), F1
+	FMOVQ 8704(R6), F0
+	FMOVQ 8768(R6), F6
 	WORD $0x4e21cd46 // FMLA V6.4S, V10.4S, V1.4S
-	FMOVQ 8128(R6), F5
+	FMOVQ 8768(R6), F5
 	WORD $0x4e20cd25 // FMLA V5.4S, V9.4S, V0.4S
-	FMOVQ 8064(R6), F1
-	FMOVQ 8064(R6), F0
-	FMOVQ 8128(R6), F4
+	FMOVQ 8704(R6), F1
+	FMOVQ 8704(R6), F0
+	FMOVQ 8768(R6), F4
 	WORD $0x4e21cd04 // FMLA V4.4S, V8.4S, V1.4S
-	FMOVQ 8128(R6), F3
+	FMOVQ 8768(R6), F3
 	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
-	FMOVQ 8192(R6), F2
+	FMOVQ 8832(R6), F2
 	WORD $0x4e26cd42 // FMLA V2.4S, V10.4S, V6.4S
-	FMOVQ 8192(R6), F1
+	FMOVQ 8832(R6), F1
 	WORD $0x4e25cd21 // FMLA V1.4S, V9.4S, V5.4S
-	FMOVQ 8192(R6), F0
+	FMOVQ 8832(R6), F0
 	WORD $0x4e24cd00 // FMLA V0.4S, V8.4S, V4.4S
-	FMOVQ 8192(R6), F4
+	FMOVQ 8832(R6), F4
 	WORD $0x4e23cce4 // FMLA V4.4S, V7.4S, V3.4S
 	FMOVQ 5440(R6), F3
 	WORD $0x4e22cd43 // FMLA V3.4S, V10.4S, V2.4S
@@ -21762,7 +21858,7 @@ one776:
 	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R6), F2
+	FMOVQ 8384(R6), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -21778,49 +21874,49 @@ one776:
 ok781:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F7, F6)
-	FMOVQ 7552(R6), F1
-	FMOVQ 7552(R6), F0
-	FMOVQ 7616(R6), F10
+	FMOVQ 7936(R6), F1
+	FMOVQ 7936(R6), F0
+	FMOVQ 7872(R6), F10
 	WORD $0x4e21ccea // FMLA V10.4S, V7.4S, V1.4S
-	FMOVQ 7616(R6), F9
+	FMOVQ 7872(R6), F9
 	WORD $0x4e20ccc9 // FMLA V9.4S, V6.4S, V0.4S
-	FMOVQ 7616(R6), F0
+	FMOVQ 7872(R6), F0
 	WORD $0x4ea0d542 // FSUB V2.4S, V10.4S, V0.4S
 	WORD $0x4ea0d521 // FSUB V1.4S, V9.4S, V0.4S
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x4ea0cc47 // FMLS V7.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x4ea0cc47 // FMLS V7.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
-	FMOVQ 7808(R6), F0
+	FMOVQ 8128(R6), F0
 	WORD $0x4ea0cc47 // FMLS V7.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
 	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
 	WORD $0x6e26dcc8 // FMUL V8.4S, V6.4S, V6.4S
-	FMOVQ 7872(R6), F0
-	FMOVQ 7872(R6), F2
-	FMOVQ 7936(R6), F1
+	FMOVQ 8512(R6), F0
+	FMOVQ 8512(R6), F2
+	FMOVQ 8576(R6), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 7936(R6), F0
+	FMOVQ 8576(R6), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 8000(R6), F3
+	FMOVQ 8640(R6), F3
 	WORD $0x4e21cc83 // FMLA V3.4S, V4.4S, V1.4S
-	FMOVQ 8000(R6), F2
+	FMOVQ 8640(R6), F2
 	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
 	WORD $0x6e24dce1 // FMUL V1.4S, V7.4S, V4.4S
 	WORD $0x6e28dcc0 // FMUL V0.4S, V6.4S, V8.4S
 	WORD $0x4e21cc67 // FMLA V7.4S, V3.4S, V1.4S
 	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
-	FMOVQ 8064(R6), F1
-	FMOVQ 8064(R6), F0
-	FMOVQ 8128(R6), F2
+	FMOVQ 8704(R6), F1
+	FMOVQ 8704(R6), F0
+	FMOVQ 8768(R6), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 8128(R6), F1
+	FMOVQ 8768(R6), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 8192(R6), F0
+	FMOVQ 8832(R6), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8192(R6), F2
+	FMOVQ 8832(R6), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
 	FMOVQ 5440(R6), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
@@ -21906,7 +22002,7 @@ doneLanes2:
 	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R6), F2
+	FMOVQ 8384(R6), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -21958,49 +22054,49 @@ someLanes3:
 	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
 
 doneLanes4:
-	FMOVQ 7552(R6), F1
-	FMOVQ 7552(R6), F0
-	FMOVQ 7616(R6), F11
+	FMOVQ 7936(R6), F1
+	FMOVQ 7936(R6), F0
+	FMOVQ 7872(R6), F11
 	WORD $0x4e21cd2b // FMLA V11.4S, V9.4S, V1.4S
-	FMOVQ 7616(R6), F10
+	FMOVQ 7872(R6), F10
 	WORD $0x4e20cd0a // FMLA V10.4S, V8.4S, V0.4S
-	FMOVQ 7616(R6), F0
+	FMOVQ 7872(R6), F0
 	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
-	FMOVQ 7808(R6), F0
+	FMOVQ 8128(R6), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
 	WORD $0x6e29dd24 // FMUL V4.4S, V9.4S, V9.4S
 	WORD $0x6e28dd0c // FMUL V12.4S, V8.4S, V8.4S
-	FMOVQ 7872(R6), F0
-	FMOVQ 7872(R6), F2
-	FMOVQ 7936(R6), F1
+	FMOVQ 8512(R6), F0
+	FMOVQ 8512(R6), F2
+	FMOVQ 8576(R6), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 7936(R6), F0
+	FMOVQ 8576(R6), F0
 	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 8000(R6), F3
+	FMOVQ 8640(R6), F3
 	WORD $0x4e21cc83 // FMLA V3.4S, V4.4S, V1.4S
-	FMOVQ 8000(R6), F2
+	FMOVQ 8640(R6), F2
 	WORD $0x4e20cd82 // FMLA V2.4S, V12.4S, V0.4S
 	WORD $0x6e24dd21 // FMUL V1.4S, V9.4S, V4.4S
 	WORD $0x6e2cdd00 // FMUL V0.4S, V8.4S, V12.4S
 	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
 	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
-	FMOVQ 8064(R6), F1
-	FMOVQ 8064(R6), F0
-	FMOVQ 8128(R6), F2
+	FMOVQ 8704(R6), F1
+	FMOVQ 8704(R6), F0
+	FMOVQ 8768(R6), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 8128(R6), F1
+	FMOVQ 8768(R6), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 8192(R6), F0
+	FMOVQ 8832(R6), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8192(R6), F2
+	FMOVQ 8832(R6), F2
 	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
 	FMOVQ 5440(R6), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
@@ -22178,13 +22274,13 @@ many790:
 	WORD $0x4e241d80 // AND V0.16B, V12.16B, V4.16B
 	WORD $0x4ea39c00 // MUL V0.4S, V0.4S, V3.4S
 	WORD $0x4ea28400 // ADD V0.4S, V0.4S, V2.4S
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e0b23d5 // TBL V21.16B, {V30.16B, V31.16B}, V11.16B
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e0023d4 // TBL V20.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e0b23cb // TBL V11.16B, {V30.16B, V31.16B}, V11.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6ea11d75 // BIT V21.16B, V11.16B, V1.16B
 	WORD $0x6ea11c14 // BIT V20.16B, V0.16B, V1.16B
@@ -22242,13 +22338,13 @@ many790:
 	WORD $0x4e241e40 // AND V0.16B, V18.16B, V4.16B
 	WORD $0x4ea39c00 // MUL V0.4S, V0.4S, V3.4S
 	WORD $0x4ea28400 // ADD V0.4S, V0.4S, V2.4S
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e1123d2 // TBL V18.16B, {V30.16B, V31.16B}, V17.16B
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e0023d7 // TBL V23.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e1123d1 // TBL V17.16B, {V30.16B, V31.16B}, V17.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6ea11e32 // BIT V18.16B, V17.16B, V1.16B
 	WORD $0x4eb71ef1 // MOV V17.16B, V23.16B
@@ -22270,13 +22366,13 @@ many790:
 	WORD $0x4e241ec0 // AND V0.16B, V22.16B, V4.16B
 	WORD $0x4ea39c00 // MUL V0.4S, V0.4S, V3.4S
 	WORD $0x4ea28400 // ADD V0.4S, V0.4S, V2.4S
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0c23d8 // TBL V24.16B, {V30.16B, V31.16B}, V12.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0023d7 // TBL V23.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0c23cc // TBL V12.16B, {V30.16B, V31.16B}, V12.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6ea11d98 // BIT V24.16B, V12.16B, V1.16B
 	WORD $0x6ea11c17 // BIT V23.16B, V0.16B, V1.16B
@@ -22319,7 +22415,7 @@ many790:
 	WORD $0x4e74cccd // FMLA V13.2D, V6.2D, V20.2D
 	WORD $0x4e78ccf6 // FMLA V22.2D, V7.2D, V24.2D
 	WORD $0x4e77cccd // FMLA V13.2D, V6.2D, V23.2D
-	FMOVQ 8576(R9), F0
+	FMOVQ 9152(R9), F0
 	WORD $0x6ee0e4a7 // FCMGT V7.2D, V5.2D, V0.2D
 	WORD $0x6ee0e506 // FCMGT V6.2D, V8.2D, V0.2D
 	WORD $0x6e761d87 // BSL V7.16B, V12.16B, V22.16B
@@ -22338,13 +22434,13 @@ many790:
 	WORD $0x4e241cc0 // AND V0.16B, V6.16B, V4.16B
 	WORD $0x4ea39c00 // MUL V0.4S, V0.4S, V3.4S
 	WORD $0x4ea28400 // ADD V0.4S, V0.4S, V2.4S
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0523d5 // TBL V21.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0023d4 // TBL V20.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0523c5 // TBL V5.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6ea11cb5 // BIT V21.16B, V5.16B, V1.16B
 	WORD $0x6ea11c14 // BIT V20.16B, V0.16B, V1.16B
@@ -22387,7 +22483,7 @@ many790:
 	WORD $0x4e71ccc5 // FMLA V5.2D, V6.2D, V17.2D
 	WORD $0x4e75cce8 // FMLA V8.2D, V7.2D, V21.2D
 	WORD $0x4e74ccc5 // FMLA V5.2D, V6.2D, V20.2D
-	FMOVQ 8576(R9), F0
+	FMOVQ 9152(R9), F0
 	WORD $0x6ee0e547 // FCMGT V7.2D, V10.2D, V0.2D
 	WORD $0x6ee0e526 // FCMGT V6.2D, V9.2D, V0.2D
 	WORD $0x6e681dc7 // BSL V7.16B, V14.16B, V8.16B
@@ -22461,13 +22557,13 @@ one791:
 	WORD $0x4e241d46 // AND V6.16B, V10.16B, V4.16B
 	WORD $0x4ea39cc6 // MUL V6.4S, V6.4S, V3.4S
 	WORD $0x4ea284c6 // ADD V6.4S, V6.4S, V2.4S
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e0923d1 // TBL V17.16B, {V30.16B, V31.16B}, V9.16B
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e0623d0 // TBL V16.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e0923c9 // TBL V9.16B, {V30.16B, V31.16B}, V9.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e0623c6 // TBL V6.16B, {V30.16B, V31.16B}, V6.16B
 	WORD $0x6ea11d31 // BIT V17.16B, V9.16B, V1.16B
 	WORD $0x6ea11cd0 // BIT V16.16B, V6.16B, V1.16B
@@ -22483,13 +22579,13 @@ one791:
 	WORD $0x4e241cc0 // AND V0.16B, V6.16B, V4.16B
 	WORD $0x4ea39c00 // MUL V0.4S, V0.4S, V3.4S
 	WORD $0x4ea28400 // ADD V0.4S, V0.4S, V2.4S
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0523cf // TBL V15.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0023ce // TBL V14.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0523c5 // TBL V5.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6ea11caf // BIT V15.16B, V5.16B, V1.16B
 	WORD $0x6ea11c0e // BIT V14.16B, V0.16B, V1.16B
@@ -22533,7 +22629,7 @@ one791:
 	WORD $0x4e70ccc5 // FMLA V5.2D, V6.2D, V16.2D
 	WORD $0x4e6fcce8 // FMLA V8.2D, V7.2D, V15.2D
 	WORD $0x4e6eccc5 // FMLA V5.2D, V6.2D, V14.2D
-	FMOVQ 8576(R9), F0
+	FMOVQ 9152(R9), F0
 	WORD $0x6ee0e5a7 // FCMGT V7.2D, V13.2D, V0.2D
 	WORD $0x6ee0e586 // FCMGT V6.2D, V12.2D, V0.2D
 	WORD $0x6e681d67 // BSL V7.16B, V11.16B, V8.16B
@@ -22631,13 +22727,13 @@ doneLanes2:
 	WORD $0x4e241d86 // AND V6.16B, V12.16B, V4.16B
 	WORD $0x4ea39cc6 // MUL V6.4S, V6.4S, V3.4S
 	WORD $0x4ea284c6 // ADD V6.4S, V6.4S, V2.4S
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e0e23cd // TBL V13.16B, {V30.16B, V31.16B}, V14.16B
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e0623cc // TBL V12.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e0e23ce // TBL V14.16B, {V30.16B, V31.16B}, V14.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e0623c6 // TBL V6.16B, {V30.16B, V31.16B}, V6.16B
 	WORD $0x6ea11dcd // BIT V13.16B, V14.16B, V1.16B
 	WORD $0x6ea11ccc // BIT V12.16B, V6.16B, V1.16B
@@ -22653,13 +22749,13 @@ doneLanes2:
 	WORD $0x4e241cc0 // AND V0.16B, V6.16B, V4.16B
 	WORD $0x4ea39c00 // MUL V0.4S, V0.4S, V3.4S
 	WORD $0x4ea28400 // ADD V0.4S, V0.4S, V2.4S
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0523cf // TBL V15.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0023ce // TBL V14.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0523c2 // TBL V2.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6ea11c4f // BIT V15.16B, V2.16B, V1.16B
 	WORD $0x6ea11c0e // BIT V14.16B, V0.16B, V1.16B
@@ -22703,7 +22799,7 @@ doneLanes2:
 	WORD $0x4e6ccc41 // FMLA V1.2D, V2.2D, V12.2D
 	WORD $0x4e6fcc64 // FMLA V4.2D, V3.2D, V15.2D
 	WORD $0x4e6ecc41 // FMLA V1.2D, V2.2D, V14.2D
-	FMOVQ 8576(R9), F0
+	FMOVQ 9152(R9), F0
 	WORD $0x6ee0e563 // FCMGT V3.2D, V11.2D, V0.2D
 	WORD $0x6ee0e542 // FCMGT V2.2D, V10.2D, V0.2D
 	WORD $0x6e641ce3 // BSL V3.16B, V7.16B, V4.16B
@@ -22783,24 +22879,24 @@ many802:
 	FMOVQ 2944(R7), F1
 	WORD $0x4e26f42d // FMAX V13.4S, V1.4S, V6.4S
 	WORD $0x4e20f42c // FMAX V12.4S, V1.4S, V0.4S
-	FMOVQ 2368(R7), F6
-	FMOVQ 2304(R7), F0
+	FMOVQ 2304(R7), F6
+	FMOVQ 2368(R7), F0
 	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
 	FLDPQ 32(R1), (F8, F7)
 	WORD $0x4ea8f44a // FMIN V10.4S, V2.4S, V8.4S
 	WORD $0x4ea7f442 // FMIN V2.4S, V2.4S, V7.4S
 	WORD $0x4e2af42b // FMAX V11.4S, V1.4S, V10.4S
 	WORD $0x4e22f42a // FMAX V10.4S, V1.4S, V2.4S
-	FMOVQ 2368(R7), F1
+	FMOVQ 2304(R7), F1
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
 	ADD R2<<2, R6, R4
 	ADD R2<<2, R3, R1
 	ADD $16, R2, R2
 	CMP R5, R2
-	FMOVQ 2368(R7), F2
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cd82 // FMLA V2.4S, V12.4S, V0.4S
+	FMOVQ 2304(R7), F2
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cd82 // FMLA V2.4S, V12.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d4d0 // FSUB V16.4S, V6.4S, V0.4S
 	WORD $0x4ea0d44f // FSUB V15.4S, V2.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -22809,10 +22905,10 @@ many802:
 	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ce0d // FMLS V13.4S, V16.4S, V0.4S
 	WORD $0x4ea0cdec // FMLS V12.4S, V15.4S, V0.4S
-	FMOVQ 2368(R7), F19
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cd53 // FMLA V19.4S, V10.4S, V0.4S
+	FMOVQ 2304(R7), F19
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cd53 // FMLA V19.4S, V10.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d430 // FSUB V16.4S, V1.4S, V0.4S
 	WORD $0x4ea0d66f // FSUB V15.4S, V19.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -22951,7 +23047,7 @@ many802:
 	WORD $0x4ea0d441 // FSUB V1.4S, V2.4S, V0.4S
 	WORD $0x4e39cccf // FMLA V15.4S, V6.4S, V25.4S
 	WORD $0x4e38cc41 // FMLA V1.4S, V2.4S, V24.4S
-	FMOVQ 8832(R7), F0
+	FMOVQ 9408(R7), F0
 	WORD $0x6ea0e5c6 // FCMGT V6.4S, V14.4S, V0.4S
 	WORD $0x6ea0e522 // FCMGT V2.4S, V9.4S, V0.4S
 	WORD $0x6e6f1da6 // BSL V6.16B, V13.16B, V15.16B
@@ -22971,7 +23067,7 @@ many802:
 	WORD $0x4ea0d441 // FSUB V1.4S, V2.4S, V0.4S
 	WORD $0x4e32ccc9 // FMLA V9.4S, V6.4S, V18.4S
 	WORD $0x4e31cc41 // FMLA V1.4S, V2.4S, V17.4S
-	FMOVQ 8832(R7), F0
+	FMOVQ 9408(R7), F0
 	WORD $0x6ea0e506 // FCMGT V6.4S, V8.4S, V0.4S
 	WORD $0x6ea0e4e2 // FCMGT V2.4S, V7.4S, V0.4S
 	WORD $0x6e691d66 // BSL V6.16B, V11.16B, V9.16B
@@ -23000,13 +23096,13 @@ one803:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F1
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F18
-	WORD $0x4e21cd52 // FMLA V18.4S, V10.4S, V1.4S
-	FMOVQ 2368(R7), F17
-	WORD $0x4e20cd31 // FMLA V17.4S, V9.4S, V0.4S
+	FMOVQ 2368(R7), F1
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F18
+	WORD $0x4e21cd52 // FMLA V18.4S, V10.4S, V1.4S
+	FMOVQ 2304(R7), F17
+	WORD $0x4e20cd31 // FMLA V17.4S, V9.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d642 // FSUB V2.4S, V18.4S, V0.4S
 	WORD $0x4ea0d621 // FSUB V1.4S, V17.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -23084,7 +23180,7 @@ one803:
 	WORD $0x4ea0d441 // FSUB V1.4S, V2.4S, V0.4S
 	WORD $0x4e2eccc7 // FMLA V7.4S, V6.4S, V14.4S
 	WORD $0x4e2dcc41 // FMLA V1.4S, V2.4S, V13.4S
-	FMOVQ 8832(R7), F0
+	FMOVQ 9408(R7), F0
 	WORD $0x6ea0e586 // FCMGT V6.4S, V12.4S, V0.4S
 	WORD $0x6ea0e562 // FCMGT V2.4S, V11.4S, V0.4S
 	WORD $0x6e671d46 // BSL V6.16B, V10.16B, V7.16B
@@ -23153,13 +23249,13 @@ doneLanes2:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F1
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F16
-	WORD $0x4e21cdb0 // FMLA V16.4S, V13.4S, V1.4S
-	FMOVQ 2368(R7), F9
-	WORD $0x4e20cd89 // FMLA V9.4S, V12.4S, V0.4S
+	FMOVQ 2368(R7), F1
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F16
+	WORD $0x4e21cdb0 // FMLA V16.4S, V13.4S, V1.4S
+	FMOVQ 2304(R7), F9
+	WORD $0x4e20cd89 // FMLA V9.4S, V12.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	WORD $0x4ea0d521 // FSUB V1.4S, V9.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -23237,7 +23333,7 @@ doneLanes2:
 	WORD $0x4ea0d441 // FSUB V1.4S, V2.4S, V0.4S
 	WORD $0x4e2dcc64 // FMLA V4.4S, V3.4S, V13.4S
 	WORD $0x4e2ccc41 // FMLA V1.4S, V2.4S, V12.4S
-	FMOVQ 8832(R7), F0
+	FMOVQ 9408(R7), F0
 	WORD $0x6ea0e562 // FCMGT V2.4S, V11.4S, V0.4S
 	WORD $0x6ea0e543 // FCMGT V3.4S, V10.4S, V0.4S
 	WORD $0x6e641ce2 // BSL V2.16B, V7.16B, V4.16B
@@ -23437,7 +23533,7 @@ many814:
 	FMOVQ F0, 80(RSP)
 	WORD $0x4ee1d440 // FSUB V0.2D, V2.2D, V1.2D
 	FMOVQ F0, 128(RSP)
-	FMOVQ 8896(R9), F0
+	FMOVQ 9472(R9), F0
 	WORD $0x4e60d601 // FADD V1.2D, V16.2D, V0.2D
 	WORD $0x4e60d5e0 // FADD V0.2D, V15.2D, V0.2D
 	WORD $0x6e61fe19 // FDIV V25.2D, V16.2D, V1.2D
@@ -23463,7 +23559,7 @@ many814:
 	FMOVQ F0, 160(RSP)
 	WORD $0x4ee1d440 // FSUB V0.2D, V2.2D, V1.2D
 	FMOVQ F0, 144(RSP)
-	FMOVQ 8896(R9), F0
+	FMOVQ 9472(R9), F0
 	WORD $0x4e60d5c1 // FADD V1.2D, V14.2D, V0.2D
 	WORD $0x4e60d5a0 // FADD V0.2D, V13.2D, V0.2D
 	WORD $0x6e61fdcb // FDIV V11.2D, V14.2D, V1.2D
@@ -23736,7 +23832,7 @@ one815:
 	FMOVQ 3712(R9), F0
 	WORD $0x4ee0d457 // FSUB V23.2D, V2.2D, V0.2D
 	WORD $0x4ee0d434 // FSUB V20.2D, V1.2D, V0.2D
-	FMOVQ 8896(R9), F0
+	FMOVQ 9472(R9), F0
 	WORD $0x4e60d6c1 // FADD V1.2D, V22.2D, V0.2D
 	WORD $0x4e60d6a0 // FADD V0.2D, V21.2D, V0.2D
 	WORD $0x6e61fed1 // FDIV V17.2D, V22.2D, V1.2D
@@ -23927,7 +24023,7 @@ doneLanes2:
 	FMOVQ 3712(R9), F0
 	WORD $0x4ee0d459 // FSUB V25.2D, V2.2D, V0.2D
 	WORD $0x4ee0d436 // FSUB V22.2D, V1.2D, V0.2D
-	FMOVQ 8896(R9), F0
+	FMOVQ 9472(R9), F0
 	WORD $0x4e60d701 // FADD V1.2D, V24.2D, V0.2D
 	WORD $0x4e60d6e0 // FADD V0.2D, V23.2D, V0.2D
 	WORD $0x6e61ff13 // FDIV V19.2D, V24.2D, V1.2D
@@ -24790,7 +24886,7 @@ many838:
 	WORD $0x4e211c06 // AND V6.16B, V0.16B, V1.16B
 	FMOVQ 64(RSP), F0
 	WORD $0x4e211c01 // AND V1.16B, V0.16B, V1.16B
-	FMOVQ 9024(R9), F0
+	FMOVQ 9600(R9), F0
 	WORD $0x4ee6f415 // FMIN V21.2D, V0.2D, V6.2D
 	WORD $0x4ee1f414 // FMIN V20.2D, V0.2D, V1.2D
 	WORD $0x6e75deb6 // FMUL V22.2D, V21.2D, V21.2D
@@ -24826,7 +24922,7 @@ many838:
 	WORD $0x4e211c0a // AND V10.16B, V0.16B, V1.16B
 	FMOVQ 32(RSP), F0
 	WORD $0x4e211c01 // AND V1.16B, V0.16B, V1.16B
-	FMOVQ 9024(R9), F0
+	FMOVQ 9600(R9), F0
 	WORD $0x4eeaf410 // FMIN V16.2D, V0.2D, V10.2D
 	WORD $0x4ee1f40f // FMIN V15.2D, V0.2D, V1.2D
 	WORD $0x6e70de11 // FMUL V17.2D, V16.2D, V16.2D
@@ -24886,13 +24982,13 @@ many838:
 	WORD $0x4e251f00 // AND V0.16B, V24.16B, V5.16B
 	WORD $0x4ea49c00 // MUL V0.4S, V0.4S, V4.4S
 	WORD $0x4ea38400 // ADD V0.4S, V0.4S, V3.4S
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e1723d9 // TBL V25.16B, {V30.16B, V31.16B}, V23.16B
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e0023d8 // TBL V24.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e1723d7 // TBL V23.16B, {V30.16B, V31.16B}, V23.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6ea21ef9 // BIT V25.16B, V23.16B, V2.16B
 	WORD $0x6ea21c18 // BIT V24.16B, V0.16B, V2.16B
@@ -24908,13 +25004,13 @@ many838:
 	WORD $0x4e251d60 // AND V0.16B, V11.16B, V5.16B
 	WORD $0x4ea49c00 // MUL V0.4S, V0.4S, V4.4S
 	WORD $0x4ea38412 // ADD V18.4S, V0.4S, V3.4S
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e1723cb // TBL V11.16B, {V30.16B, V31.16B}, V23.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e1223c0 // TBL V0.16B, {V30.16B, V31.16B}, V18.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e1723d7 // TBL V23.16B, {V30.16B, V31.16B}, V23.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e1223d2 // TBL V18.16B, {V30.16B, V31.16B}, V18.16B
 	WORD $0x6ea21eeb // BIT V11.16B, V23.16B, V2.16B
 	WORD $0x6ea21e40 // BIT V0.16B, V18.16B, V2.16B
@@ -24951,13 +25047,13 @@ many838:
 	WORD $0x4e251f00 // AND V0.16B, V24.16B, V5.16B
 	WORD $0x4ea49c00 // MUL V0.4S, V0.4S, V4.4S
 	WORD $0x4ea38400 // ADD V0.4S, V0.4S, V3.4S
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e0923d9 // TBL V25.16B, {V30.16B, V31.16B}, V9.16B
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e0023d8 // TBL V24.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e0923c9 // TBL V9.16B, {V30.16B, V31.16B}, V9.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6ea21d39 // BIT V25.16B, V9.16B, V2.16B
 	WORD $0x6ea21c18 // BIT V24.16B, V0.16B, V2.16B
@@ -24973,13 +25069,13 @@ many838:
 	WORD $0x4e251ce0 // AND V0.16B, V7.16B, V5.16B
 	WORD $0x4ea49c00 // MUL V0.4S, V0.4S, V4.4S
 	WORD $0x4ea38408 // ADD V8.4S, V0.4S, V3.4S
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0923c7 // TBL V7.16B, {V30.16B, V31.16B}, V9.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0823c0 // TBL V0.16B, {V30.16B, V31.16B}, V8.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0923c9 // TBL V9.16B, {V30.16B, V31.16B}, V9.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0823c8 // TBL V8.16B, {V30.16B, V31.16B}, V8.16B
 	WORD $0x6ea21d27 // BIT V7.16B, V9.16B, V2.16B
 	WORD $0x6ea21d00 // BIT V0.16B, V8.16B, V2.16B
@@ -25002,50 +25098,50 @@ many838:
 	WORD $0x6e6bdc00 // FMUL V0.2D, V0.2D, V11.2D
 	FMOVQ F0, 16(RSP)
 	WORD $0x6e6adcd2 // FMUL V18.2D, V6.2D, V10.2D
-	FMOVQ 9088(R9), F0
+	FMOVQ 9664(R9), F0
 	WORD $0x4ef5f40a // FMIN V10.2D, V0.2D, V21.2D
 	WORD $0x4ef4f406 // FMIN V6.2D, V0.2D, V20.2D
-	FMOVQ 9152(R9), F0
+	FMOVQ 9728(R9), F0
 	WORD $0x4ee0d55d // FSUB V29.2D, V10.2D, V0.2D
 	WORD $0x4ee0d4dc // FSUB V28.2D, V6.2D, V0.2D
 	WORD $0x6e7ddfbb // FMUL V27.2D, V29.2D, V29.2D
 	WORD $0x6e7cdf9a // FMUL V26.2D, V28.2D, V28.2D
-	FMOVQ 9280(R9), F11
-	FMOVQ 9216(R9), F0
+	FMOVQ 9856(R9), F11
+	FMOVQ 9792(R9), F0
 	WORD $0x4e60cf6b // FMLA V11.2D, V27.2D, V0.2D
-	FMOVQ 9280(R9), F10
+	FMOVQ 9856(R9), F10
 	WORD $0x4e60cf4a // FMLA V10.2D, V26.2D, V0.2D
-	FMOVQ 9344(R9), F6
+	FMOVQ 9920(R9), F6
 	WORD $0x4e6bcf66 // FMLA V6.2D, V27.2D, V11.2D
-	FMOVQ 9344(R9), F0
+	FMOVQ 9920(R9), F0
 	WORD $0x4e6acf40 // FMLA V0.2D, V26.2D, V10.2D
-	FMOVQ 9408(R9), F10
+	FMOVQ 9984(R9), F10
 	WORD $0x4e66cf6a // FMLA V10.2D, V27.2D, V6.2D
-	FMOVQ 9408(R9), F6
+	FMOVQ 9984(R9), F6
 	WORD $0x4e60cf46 // FMLA V6.2D, V26.2D, V0.2D
-	FMOVQ 9472(R9), F0
+	FMOVQ 10048(R9), F0
 	WORD $0x4e6acf60 // FMLA V0.2D, V27.2D, V10.2D
-	FMOVQ 9472(R9), F10
+	FMOVQ 10048(R9), F10
 	WORD $0x4e66cf4a // FMLA V10.2D, V26.2D, V6.2D
-	FMOVQ 9536(R9), F6
+	FMOVQ 10112(R9), F6
 	WORD $0x4e60cf66 // FMLA V6.2D, V27.2D, V0.2D
-	FMOVQ 9536(R9), F0
+	FMOVQ 10112(R9), F0
 	WORD $0x4e6acf40 // FMLA V0.2D, V26.2D, V10.2D
-	FMOVQ 9600(R9), F10
+	FMOVQ 10176(R9), F10
 	WORD $0x4e66cf6a // FMLA V10.2D, V27.2D, V6.2D
-	FMOVQ 9600(R9), F6
+	FMOVQ 10176(R9), F6
 	WORD $0x4e60cf46 // FMLA V6.2D, V26.2D, V0.2D
-	FMOVQ 9664(R9), F0
+	FMOVQ 10240(R9), F0
 	WORD $0x4e6acf60 // FMLA V0.2D, V27.2D, V10.2D
-	FMOVQ 9664(R9), F10
+	FMOVQ 10240(R9), F10
 	WORD $0x4e66cf4a // FMLA V10.2D, V26.2D, V6.2D
-	FMOVQ 9728(R9), F6
+	FMOVQ 10304(R9), F6
 	WORD $0x4e60cf66 // FMLA V6.2D, V27.2D, V0.2D
-	FMOVQ 9728(R9), F0
+	FMOVQ 10304(R9), F0
 	WORD $0x4e6acf40 // FMLA V0.2D, V26.2D, V10.2D
-	FMOVQ 9792(R9), F25
+	FMOVQ 10368(R9), F25
 	WORD $0x4e66cf79 // FMLA V25.2D, V27.2D, V6.2D
-	FMOVQ 9792(R9), F24
+	FMOVQ 10368(R9), F24
 	WORD $0x4e60cf58 // FMLA V24.2D, V26.2D, V0.2D
 	WORD $0x6f7d0426 // USHR V6.2D, V1.2D, 3
 	WORD $0x6f7f04e1 // USHR V1.2D, V7.2D, 1
@@ -25060,91 +25156,91 @@ many838:
 	WORD $0x6e6add00 // FMUL V0.2D, V8.2D, V10.2D
 	WORD $0x6e67dc2d // FMUL V13.2D, V1.2D, V7.2D
 	WORD $0x6e66dc0c // FMUL V12.2D, V0.2D, V6.2D
-	FMOVQ 9088(R9), F0
+	FMOVQ 9664(R9), F0
 	WORD $0x4ef0f406 // FMIN V6.2D, V0.2D, V16.2D
 	WORD $0x4eeff401 // FMIN V1.2D, V0.2D, V15.2D
-	FMOVQ 9152(R9), F0
+	FMOVQ 9728(R9), F0
 	WORD $0x4ee0d4cb // FSUB V11.2D, V6.2D, V0.2D
 	WORD $0x4ee0d42a // FSUB V10.2D, V1.2D, V0.2D
 	WORD $0x6e6bdd69 // FMUL V9.2D, V11.2D, V11.2D
 	WORD $0x6e6add48 // FMUL V8.2D, V10.2D, V10.2D
-	FMOVQ 9280(R9), F7
-	FMOVQ 9216(R9), F0
+	FMOVQ 9856(R9), F7
+	FMOVQ 9792(R9), F0
 	WORD $0x4e60cd27 // FMLA V7.2D, V9.2D, V0.2D
-	FMOVQ 9280(R9), F6
-	WORD $0x4e60cd06 // FMLA V6.2D, V8.2D, V0.2D
-	FMOVQ 9344(R9), F1
-	WORD $0x4e67cd21 // FMLA V1.2D, V9.2D, V7.2D
-	FMOVQ 9344(R9), F0
-	WORD $0x4e66cd00 // FMLA V0.2D, V8.2D, V6.2D
-	FMOVQ 9408(R9), F6
-	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
-	FMOVQ 9408(R9), F1
-	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 9472(R9), F0
-	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
-	FMOVQ 9472(R9), F6
-	WORD $0x4e61cd06 // FMLA V6.2D, V8.2D, V1.2D
-	FMOVQ 9536(R9), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 9536(R9), F0
-	WORD $0x4e66cd00 // FMLA V0.2D, V8.2D, V6.2D
-	FMOVQ 9600(R9), F6
-	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
-	FMOVQ 9600(R9), F1
-	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 9664(R9), F0
-	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
-	FMOVQ 9664(R9), F6
-	WORD $0x4e61cd06 // FMLA V6.2D, V8.2D, V1.2D
-	FMOVQ 9728(R9), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 9728(R9), F0
-	WORD $0x4e66cd00 // FMLA V0.2D, V8.2D, V6.2D
-	FMOVQ 9792(R9), F7
-	WORD $0x4e61cd27 // FMLA V7.2D, V9.2D, V1.2D
-	FMOVQ 9792(R9), F6
+	FMOVQ 9856(R9), F6
 	WORD $0x4e60cd06 // FMLA V6.2D, V8.2D, V0.2D
 	FMOVQ 9920(R9), F1
-	FMOVQ 9856(R9), F0
-	WORD $0x4e60cf61 // FMLA V1.2D, V27.2D, V0.2D
-	FMOVQ 9920(R9), F23
-	WORD $0x4e60cf57 // FMLA V23.2D, V26.2D, V0.2D
-	FMOVQ 9984(R9), F0
-	WORD $0x4e61cf60 // FMLA V0.2D, V27.2D, V1.2D
+	WORD $0x4e67cd21 // FMLA V1.2D, V9.2D, V7.2D
+	FMOVQ 9920(R9), F0
+	WORD $0x4e66cd00 // FMLA V0.2D, V8.2D, V6.2D
+	FMOVQ 9984(R9), F6
+	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
 	FMOVQ 9984(R9), F1
-	WORD $0x4e77cf41 // FMLA V1.2D, V26.2D, V23.2D
-	FMOVQ 10048(R9), F23
-	WORD $0x4e60cf77 // FMLA V23.2D, V27.2D, V0.2D
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
 	FMOVQ 10048(R9), F0
-	WORD $0x4e61cf40 // FMLA V0.2D, V26.2D, V1.2D
+	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
+	FMOVQ 10048(R9), F6
+	WORD $0x4e61cd06 // FMLA V6.2D, V8.2D, V1.2D
 	FMOVQ 10112(R9), F1
-	WORD $0x4e77cf61 // FMLA V1.2D, V27.2D, V23.2D
-	FMOVQ 10112(R9), F23
-	WORD $0x4e60cf57 // FMLA V23.2D, V26.2D, V0.2D
-	FMOVQ 10176(R9), F0
-	WORD $0x4e61cf60 // FMLA V0.2D, V27.2D, V1.2D
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 10112(R9), F0
+	WORD $0x4e66cd00 // FMLA V0.2D, V8.2D, V6.2D
+	FMOVQ 10176(R9), F6
+	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
 	FMOVQ 10176(R9), F1
-	WORD $0x4e77cf41 // FMLA V1.2D, V26.2D, V23.2D
-	FMOVQ 10240(R9), F23
-	WORD $0x4e60cf77 // FMLA V23.2D, V27.2D, V0.2D
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
 	FMOVQ 10240(R9), F0
-	WORD $0x4e61cf40 // FMLA V0.2D, V26.2D, V1.2D
+	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
+	FMOVQ 10240(R9), F6
+	WORD $0x4e61cd06 // FMLA V6.2D, V8.2D, V1.2D
 	FMOVQ 10304(R9), F1
-	WORD $0x4e77cf61 // FMLA V1.2D, V27.2D, V23.2D
-	FMOVQ 10304(R9), F23
-	WORD $0x4e60cf57 // FMLA V23.2D, V26.2D, V0.2D
-	FMOVQ 10368(R9), F0
-	WORD $0x4e61cf60 // FMLA V0.2D, V27.2D, V1.2D
-	FMOVQ 10368(R9), F1
-	WORD $0x4e77cf41 // FMLA V1.2D, V26.2D, V23.2D
-	FMOVQ 10432(R9), F23
-	WORD $0x4e60cf77 // FMLA V23.2D, V27.2D, V0.2D
-	FMOVQ 10432(R9), F0
-	WORD $0x4e61cf40 // FMLA V0.2D, V26.2D, V1.2D
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 10304(R9), F0
+	WORD $0x4e66cd00 // FMLA V0.2D, V8.2D, V6.2D
+	FMOVQ 10368(R9), F7
+	WORD $0x4e61cd27 // FMLA V7.2D, V9.2D, V1.2D
+	FMOVQ 10368(R9), F6
+	WORD $0x4e60cd06 // FMLA V6.2D, V8.2D, V0.2D
 	FMOVQ 10496(R9), F1
-	WORD $0x4e77cf61 // FMLA V1.2D, V27.2D, V23.2D
+	FMOVQ 10432(R9), F0
+	WORD $0x4e60cf61 // FMLA V1.2D, V27.2D, V0.2D
 	FMOVQ 10496(R9), F23
+	WORD $0x4e60cf57 // FMLA V23.2D, V26.2D, V0.2D
+	FMOVQ 10560(R9), F0
+	WORD $0x4e61cf60 // FMLA V0.2D, V27.2D, V1.2D
+	FMOVQ 10560(R9), F1
+	WORD $0x4e77cf41 // FMLA V1.2D, V26.2D, V23.2D
+	FMOVQ 10624(R9), F23
+	WORD $0x4e60cf77 // FMLA V23.2D, V27.2D, V0.2D
+	FMOVQ 10624(R9), F0
+	WORD $0x4e61cf40 // FMLA V0.2D, V26.2D, V1.2D
+	FMOVQ 10688(R9), F1
+	WORD $0x4e77cf61 // FMLA V1.2D, V27.2D, V23.2D
+	FMOVQ 10688(R9), F23
+	WORD $0x4e60cf57 // FMLA V23.2D, V26.2D, V0.2D
+	FMOVQ 10752(R9), F0
+	WORD $0x4e61cf60 // FMLA V0.2D, V27.2D, V1.2D
+	FMOVQ 10752(R9), F1
+	WORD $0x4e77cf41 // FMLA V1.2D, V26.2D, V23.2D
+	FMOVQ 10816(R9), F23
+	WORD $0x4e60cf77 // FMLA V23.2D, V27.2D, V0.2D
+	FMOVQ 10816(R9), F0
+	WORD $0x4e61cf40 // FMLA V0.2D, V26.2D, V1.2D
+	FMOVQ 10880(R9), F1
+	WORD $0x4e77cf61 // FMLA V1.2D, V27.2D, V23.2D
+	FMOVQ 10880(R9), F23
+	WORD $0x4e60cf57 // FMLA V23.2D, V26.2D, V0.2D
+	FMOVQ 10944(R9), F0
+	WORD $0x4e61cf60 // FMLA V0.2D, V27.2D, V1.2D
+	FMOVQ 10944(R9), F1
+	WORD $0x4e77cf41 // FMLA V1.2D, V26.2D, V23.2D
+	FMOVQ 11008(R9), F23
+	WORD $0x4e60cf77 // FMLA V23.2D, V27.2D, V0.2D
+	FMOVQ 11008(R9), F0
+	WORD $0x4e61cf40 // FMLA V0.2D, V26.2D, V1.2D
+	FMOVQ 11072(R9), F1
+	WORD $0x4e77cf61 // FMLA V1.2D, V27.2D, V23.2D
+	FMOVQ 11072(R9), F23
 	WORD $0x4e60cf57 // FMLA V23.2D, V26.2D, V0.2D
 	WORD $0x4e7dcf21 // FMLA V1.2D, V25.2D, V29.2D
 	WORD $0x4e7ccf17 // FMLA V23.2D, V24.2D, V28.2D
@@ -25153,51 +25249,51 @@ many838:
 	WORD $0x6e72def7 // FMUL V23.2D, V23.2D, V18.2D
 	WORD $0x6e76dedc // FMUL V28.2D, V22.2D, V22.2D
 	WORD $0x6e73de7b // FMUL V27.2D, V19.2D, V19.2D
-	FMOVQ 10624(R9), F24
-	FMOVQ 10560(R9), F0
-	WORD $0x4e60cf98 // FMLA V24.2D, V28.2D, V0.2D
-	FMOVQ 10624(R9), F26
-	WORD $0x4e60cf7a // FMLA V26.2D, V27.2D, V0.2D
-	FMOVQ 10688(R9), F25
-	WORD $0x4e78cf99 // FMLA V25.2D, V28.2D, V24.2D
-	FMOVQ 10688(R9), F24
-	WORD $0x4e7acf78 // FMLA V24.2D, V27.2D, V26.2D
-	FMOVQ 10752(R9), F0
-	WORD $0x4e79cf80 // FMLA V0.2D, V28.2D, V25.2D
-	FMOVQ 10752(R9), F25
-	WORD $0x4e78cf79 // FMLA V25.2D, V27.2D, V24.2D
-	FMOVQ 10816(R9), F24
-	WORD $0x4e60cf98 // FMLA V24.2D, V28.2D, V0.2D
-	FMOVQ 10816(R9), F0
-	WORD $0x4e79cf60 // FMLA V0.2D, V27.2D, V25.2D
-	FMOVQ 10880(R9), F29
-	WORD $0x4e78cf9d // FMLA V29.2D, V28.2D, V24.2D
-	FMOVQ 10880(R9), F26
-	WORD $0x4e60cf7a // FMLA V26.2D, V27.2D, V0.2D
-	FMOVQ 11008(R9), F25
-	FMOVQ 10944(R9), F0
-	WORD $0x4e60cf99 // FMLA V25.2D, V28.2D, V0.2D
-	FMOVQ 11008(R9), F24
-	WORD $0x4e60cf78 // FMLA V24.2D, V27.2D, V0.2D
-	FMOVQ 11072(R9), F0
-	WORD $0x4e79cf80 // FMLA V0.2D, V28.2D, V25.2D
-	FMOVQ 11072(R9), F25
-	WORD $0x4e78cf79 // FMLA V25.2D, V27.2D, V24.2D
-	FMOVQ 11136(R9), F24
-	WORD $0x4e60cf98 // FMLA V24.2D, V28.2D, V0.2D
-	FMOVQ 11136(R9), F0
-	WORD $0x4e79cf60 // FMLA V0.2D, V27.2D, V25.2D
-	FMOVQ 11200(R9), F25
-	WORD $0x4e78cf99 // FMLA V25.2D, V28.2D, V24.2D
 	FMOVQ 11200(R9), F24
-	WORD $0x4e60cf78 // FMLA V24.2D, V27.2D, V0.2D
-	FMOVQ 11264(R9), F0
-	WORD $0x4e79cf80 // FMLA V0.2D, V28.2D, V25.2D
-	FMOVQ 11264(R9), F25
-	WORD $0x4e78cf79 // FMLA V25.2D, V27.2D, V24.2D
-	FMOVQ 11328(R9), F24
+	FMOVQ 11136(R9), F0
 	WORD $0x4e60cf98 // FMLA V24.2D, V28.2D, V0.2D
+	FMOVQ 11200(R9), F26
+	WORD $0x4e60cf7a // FMLA V26.2D, V27.2D, V0.2D
+	FMOVQ 11264(R9), F25
+	WORD $0x4e78cf99 // FMLA V25.2D, V28.2D, V24.2D
+	FMOVQ 11264(R9), F24
+	WORD $0x4e7acf78 // FMLA V24.2D, V27.2D, V26.2D
 	FMOVQ 11328(R9), F0
+	WORD $0x4e79cf80 // FMLA V0.2D, V28.2D, V25.2D
+	FMOVQ 11328(R9), F25
+	WORD $0x4e78cf79 // FMLA V25.2D, V27.2D, V24.2D
+	FMOVQ 11392(R9), F24
+	WORD $0x4e60cf98 // FMLA V24.2D, V28.2D, V0.2D
+	FMOVQ 11392(R9), F0
+	WORD $0x4e79cf60 // FMLA V0.2D, V27.2D, V25.2D
+	FMOVQ 11456(R9), F29
+	WORD $0x4e78cf9d // FMLA V29.2D, V28.2D, V24.2D
+	FMOVQ 11456(R9), F26
+	WORD $0x4e60cf7a // FMLA V26.2D, V27.2D, V0.2D
+	FMOVQ 11584(R9), F25
+	FMOVQ 11520(R9), F0
+	WORD $0x4e60cf99 // FMLA V25.2D, V28.2D, V0.2D
+	FMOVQ 11584(R9), F24
+	WORD $0x4e60cf78 // FMLA V24.2D, V27.2D, V0.2D
+	FMOVQ 11648(R9), F0
+	WORD $0x4e79cf80 // FMLA V0.2D, V28.2D, V25.2D
+	FMOVQ 11648(R9), F25
+	WORD $0x4e78cf79 // FMLA V25.2D, V27.2D, V24.2D
+	FMOVQ 11712(R9), F24
+	WORD $0x4e60cf98 // FMLA V24.2D, V28.2D, V0.2D
+	FMOVQ 11712(R9), F0
+	WORD $0x4e79cf60 // FMLA V0.2D, V27.2D, V25.2D
+	FMOVQ 11776(R9), F25
+	WORD $0x4e78cf99 // FMLA V25.2D, V28.2D, V24.2D
+	FMOVQ 11776(R9), F24
+	WORD $0x4e60cf78 // FMLA V24.2D, V27.2D, V0.2D
+	FMOVQ 11840(R9), F0
+	WORD $0x4e79cf80 // FMLA V0.2D, V28.2D, V25.2D
+	FMOVQ 11840(R9), F25
+	WORD $0x4e78cf79 // FMLA V25.2D, V27.2D, V24.2D
+	FMOVQ 11904(R9), F24
+	WORD $0x4e60cf98 // FMLA V24.2D, V28.2D, V0.2D
+	FMOVQ 11904(R9), F0
 	WORD $0x4e79cf60 // FMLA V0.2D, V27.2D, V25.2D
 	WORD $0x4e76cfb8 // FMLA V24.2D, V29.2D, V22.2D
 	WORD $0x4e73cf40 // FMLA V0.2D, V26.2D, V19.2D
@@ -25220,50 +25316,50 @@ many838:
 	WORD $0x4eb31ea1 // ORR V1.16B, V21.16B, V19.16B
 	WORD $0x4ea01e80 // ORR V0.16B, V20.16B, V0.16B
 	FSTPQ (F1, F0), (R2)
-	FMOVQ 11392(R9), F1
+	FMOVQ 11968(R9), F1
 	FMOVQ 16(RSP), F0
 	WORD $0x6e61dc13 // FMUL V19.2D, V0.2D, V1.2D
 	WORD $0x6e61de52 // FMUL V18.2D, V18.2D, V1.2D
-	FMOVQ 9920(R9), F1
-	FMOVQ 9856(R9), F0
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 9920(R9), F21
-	WORD $0x4e60cd15 // FMLA V21.2D, V8.2D, V0.2D
-	FMOVQ 9984(R9), F20
-	WORD $0x4e61cd34 // FMLA V20.2D, V9.2D, V1.2D
-	FMOVQ 9984(R9), F1
-	WORD $0x4e75cd01 // FMLA V1.2D, V8.2D, V21.2D
-	FMOVQ 10048(R9), F0
-	WORD $0x4e74cd20 // FMLA V0.2D, V9.2D, V20.2D
-	FMOVQ 10048(R9), F20
-	WORD $0x4e61cd14 // FMLA V20.2D, V8.2D, V1.2D
-	FMOVQ 10112(R9), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 10112(R9), F0
-	WORD $0x4e74cd00 // FMLA V0.2D, V8.2D, V20.2D
-	FMOVQ 10176(R9), F20
-	WORD $0x4e61cd34 // FMLA V20.2D, V9.2D, V1.2D
-	FMOVQ 10176(R9), F1
-	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 10240(R9), F0
-	WORD $0x4e74cd20 // FMLA V0.2D, V9.2D, V20.2D
-	FMOVQ 10240(R9), F20
-	WORD $0x4e61cd14 // FMLA V20.2D, V8.2D, V1.2D
-	FMOVQ 10304(R9), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 10304(R9), F0
-	WORD $0x4e74cd00 // FMLA V0.2D, V8.2D, V20.2D
-	FMOVQ 10368(R9), F20
-	WORD $0x4e61cd34 // FMLA V20.2D, V9.2D, V1.2D
-	FMOVQ 10368(R9), F1
-	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 10432(R9), F0
-	WORD $0x4e74cd20 // FMLA V0.2D, V9.2D, V20.2D
-	FMOVQ 10432(R9), F20
-	WORD $0x4e61cd14 // FMLA V20.2D, V8.2D, V1.2D
 	FMOVQ 10496(R9), F1
+	FMOVQ 10432(R9), F0
 	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 10496(R9), F0
+	FMOVQ 10496(R9), F21
+	WORD $0x4e60cd15 // FMLA V21.2D, V8.2D, V0.2D
+	FMOVQ 10560(R9), F20
+	WORD $0x4e61cd34 // FMLA V20.2D, V9.2D, V1.2D
+	FMOVQ 10560(R9), F1
+	WORD $0x4e75cd01 // FMLA V1.2D, V8.2D, V21.2D
+	FMOVQ 10624(R9), F0
+	WORD $0x4e74cd20 // FMLA V0.2D, V9.2D, V20.2D
+	FMOVQ 10624(R9), F20
+	WORD $0x4e61cd14 // FMLA V20.2D, V8.2D, V1.2D
+	FMOVQ 10688(R9), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 10688(R9), F0
+	WORD $0x4e74cd00 // FMLA V0.2D, V8.2D, V20.2D
+	FMOVQ 10752(R9), F20
+	WORD $0x4e61cd34 // FMLA V20.2D, V9.2D, V1.2D
+	FMOVQ 10752(R9), F1
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 10816(R9), F0
+	WORD $0x4e74cd20 // FMLA V0.2D, V9.2D, V20.2D
+	FMOVQ 10816(R9), F20
+	WORD $0x4e61cd14 // FMLA V20.2D, V8.2D, V1.2D
+	FMOVQ 10880(R9), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 10880(R9), F0
+	WORD $0x4e74cd00 // FMLA V0.2D, V8.2D, V20.2D
+	FMOVQ 10944(R9), F20
+	WORD $0x4e61cd34 // FMLA V20.2D, V9.2D, V1.2D
+	FMOVQ 10944(R9), F1
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 11008(R9), F0
+	WORD $0x4e74cd20 // FMLA V0.2D, V9.2D, V20.2D
+	FMOVQ 11008(R9), F20
+	WORD $0x4e61cd14 // FMLA V20.2D, V8.2D, V1.2D
+	FMOVQ 11072(R9), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 11072(R9), F0
 	WORD $0x4e74cd00 // FMLA V0.2D, V8.2D, V20.2D
 	WORD $0x4e6bcce1 // FMLA V1.2D, V7.2D, V11.2D
 	WORD $0x4e6accc0 // FMLA V0.2D, V6.2D, V10.2D
@@ -25271,51 +25367,51 @@ many838:
 	WORD $0x6e6cdc0a // FMUL V10.2D, V0.2D, V12.2D
 	WORD $0x6e71de34 // FMUL V20.2D, V17.2D, V17.2D
 	WORD $0x6e6eddc9 // FMUL V9.2D, V14.2D, V14.2D
-	FMOVQ 10624(R9), F1
-	FMOVQ 10560(R9), F0
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 10624(R9), F7
-	WORD $0x4e60cd27 // FMLA V7.2D, V9.2D, V0.2D
-	FMOVQ 10688(R9), F6
-	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
-	FMOVQ 10688(R9), F1
-	WORD $0x4e67cd21 // FMLA V1.2D, V9.2D, V7.2D
-	FMOVQ 10752(R9), F0
-	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
-	FMOVQ 10752(R9), F6
-	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
-	FMOVQ 10816(R9), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 10816(R9), F0
-	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
-	FMOVQ 10880(R9), F8
-	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
-	FMOVQ 10880(R9), F7
-	WORD $0x4e60cd27 // FMLA V7.2D, V9.2D, V0.2D
-	FMOVQ 11008(R9), F6
-	FMOVQ 10944(R9), F0
-	WORD $0x4e60ce86 // FMLA V6.2D, V20.2D, V0.2D
-	FMOVQ 11008(R9), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 11072(R9), F0
-	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
-	FMOVQ 11072(R9), F6
-	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
-	FMOVQ 11136(R9), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 11136(R9), F0
-	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
-	FMOVQ 11200(R9), F6
-	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
 	FMOVQ 11200(R9), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 11264(R9), F0
-	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
-	FMOVQ 11264(R9), F6
-	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
-	FMOVQ 11328(R9), F1
+	FMOVQ 11136(R9), F0
 	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 11200(R9), F7
+	WORD $0x4e60cd27 // FMLA V7.2D, V9.2D, V0.2D
+	FMOVQ 11264(R9), F6
+	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
+	FMOVQ 11264(R9), F1
+	WORD $0x4e67cd21 // FMLA V1.2D, V9.2D, V7.2D
 	FMOVQ 11328(R9), F0
+	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
+	FMOVQ 11328(R9), F6
+	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
+	FMOVQ 11392(R9), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 11392(R9), F0
+	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
+	FMOVQ 11456(R9), F8
+	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
+	FMOVQ 11456(R9), F7
+	WORD $0x4e60cd27 // FMLA V7.2D, V9.2D, V0.2D
+	FMOVQ 11584(R9), F6
+	FMOVQ 11520(R9), F0
+	WORD $0x4e60ce86 // FMLA V6.2D, V20.2D, V0.2D
+	FMOVQ 11584(R9), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 11648(R9), F0
+	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
+	FMOVQ 11648(R9), F6
+	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
+	FMOVQ 11712(R9), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 11712(R9), F0
+	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
+	FMOVQ 11776(R9), F6
+	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
+	FMOVQ 11776(R9), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 11840(R9), F0
+	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
+	FMOVQ 11840(R9), F6
+	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
+	FMOVQ 11904(R9), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 11904(R9), F0
 	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
 	WORD $0x4e71cd01 // FMLA V1.2D, V8.2D, V17.2D
 	WORD $0x4e6ecce0 // FMLA V0.2D, V7.2D, V14.2D
@@ -25339,7 +25435,7 @@ many838:
 	WORD $0x4ea01ce0 // ORR V0.16B, V7.16B, V0.16B
 	FSTPQ (F1, F0), 32(R2)
 	FSTPQ (F19, F18), (R1)
-	FMOVQ 11392(R9), F0
+	FMOVQ 11968(R9), F0
 	WORD $0x6e60dda1 // FMUL V1.2D, V13.2D, V0.2D
 	WORD $0x6e60dd80 // FMUL V0.2D, V12.2D, V0.2D
 	FSTPQ (F1, F0), 32(R1)
@@ -25356,7 +25452,7 @@ one839:
 	FMOVQ 384(R9), F0
 	WORD $0x4e201da6 // AND V6.16B, V13.16B, V0.16B
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
-	FMOVQ 9024(R9), F0
+	FMOVQ 9600(R9), F0
 	WORD $0x4ee6f411 // FMIN V17.2D, V0.2D, V6.2D
 	WORD $0x4ee1f410 // FMIN V16.2D, V0.2D, V1.2D
 	WORD $0x6e71de33 // FMUL V19.2D, V17.2D, V17.2D
@@ -25415,13 +25511,13 @@ one839:
 	WORD $0x4e251d46 // AND V6.16B, V10.16B, V5.16B
 	WORD $0x4ea49cc6 // MUL V6.4S, V6.4S, V4.4S
 	WORD $0x4ea384c6 // ADD V6.4S, V6.4S, V3.4S
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e0723cb // TBL V11.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e0623ca // TBL V10.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e0723c7 // TBL V7.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e0623c6 // TBL V6.16B, {V30.16B, V31.16B}, V6.16B
 	WORD $0x6ea21ceb // BIT V11.16B, V7.16B, V2.16B
 	WORD $0x6ea21cca // BIT V10.16B, V6.16B, V2.16B
@@ -25437,13 +25533,13 @@ one839:
 	WORD $0x4e251c20 // AND V0.16B, V1.16B, V5.16B
 	WORD $0x4ea49c00 // MUL V0.4S, V0.4S, V4.4S
 	WORD $0x4ea38406 // ADD V6.4S, V0.4S, V3.4S
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0723c1 // TBL V1.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0623c0 // TBL V0.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0723c7 // TBL V7.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0623c6 // TBL V6.16B, {V30.16B, V31.16B}, V6.16B
 	WORD $0x6ea21ce1 // BIT V1.16B, V7.16B, V2.16B
 	WORD $0x6ea21cc0 // BIT V0.16B, V6.16B, V2.16B
@@ -25465,54 +25561,20 @@ one839:
 	WORD $0x6e68dd40 // FMUL V0.2D, V10.2D, V8.2D
 	WORD $0x6e67dc2b // FMUL V11.2D, V1.2D, V7.2D
 	WORD $0x6e66dc0a // FMUL V10.2D, V0.2D, V6.2D
-	FMOVQ 9088(R9), F0
+	FMOVQ 9664(R9), F0
 	WORD $0x4ef1f406 // FMIN V6.2D, V0.2D, V17.2D
 	WORD $0x4ef0f401 // FMIN V1.2D, V0.2D, V16.2D
-	FMOVQ 9152(R9), F0
+	FMOVQ 9728(R9), F0
 	WORD $0x4ee0d4cf // FSUB V15.2D, V6.2D, V0.2D
 	WORD $0x4ee0d42e // FSUB V14.2D, V1.2D, V0.2D
 	WORD $0x6e6fddf4 // FMUL V20.2D, V15.2D, V15.2D
 	WORD $0x6e6eddc9 // FMUL V9.2D, V14.2D, V14.2D
-	FMOVQ 9216(R9), F6
-	FMOVQ 9216(R9), F1
-	FMOVQ 9280(R9), F0
-	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
-	FMOVQ 9280(R9), F6
-	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
-	FMOVQ 9344(R9), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 9344(R9), F0
-	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
-	FMOVQ 9408(R9), F6
-	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
-	FMOVQ 9408(R9), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 9472(R9), F0
-	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
-	FMOVQ 9472(R9), F6
-	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
-	FMOVQ 9536(R9), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 9536(R9), F0
-	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
-	FMOVQ 9600(R9), F6
-	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
-	FMOVQ 9600(R9), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 9664(R9), F0
-	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
-	FMOVQ 9664(R9), F6
-	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
-	FMOVQ 9728(R9), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 9728(R9), F0
-	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
-	FMOVQ 9792(R9), F8
-	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
-	FMOVQ 9792(R9), F7
-	WORD $0x4e60cd27 // FMLA V7.2D, V9.2D, V0.2D
+	FMOVQ 9792(R9), F6
+	FMOVQ 9792(R9), F1
 	FMOVQ 9856(R9), F0
+	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
 	FMOVQ 9856(R9), F6
+	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
 	FMOVQ 9920(R9), F1
 	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
 	FMOVQ 9920(R9), F0
@@ -25541,17 +25603,51 @@ one839:
 	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
 	FMOVQ 10304(R9), F0
 	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
-	FMOVQ 10368(R9), F6
-	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
-	FMOVQ 10368(R9), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 10368(R9), F8
+	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
+	FMOVQ 10368(R9), F7
+	WORD $0x4e60cd27 // FMLA V7.2D, V9.2D, V0.2D
 	FMOVQ 10432(R9), F0
-	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
 	FMOVQ 10432(R9), F6
-	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
 	FMOVQ 10496(R9), F1
 	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
 	FMOVQ 10496(R9), F0
+	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
+	FMOVQ 10560(R9), F6
+	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
+	FMOVQ 10560(R9), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 10624(R9), F0
+	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
+	FMOVQ 10624(R9), F6
+	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
+	FMOVQ 10688(R9), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 10688(R9), F0
+	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
+	FMOVQ 10752(R9), F6
+	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
+	FMOVQ 10752(R9), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 10816(R9), F0
+	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
+	FMOVQ 10816(R9), F6
+	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
+	FMOVQ 10880(R9), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 10880(R9), F0
+	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
+	FMOVQ 10944(R9), F6
+	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
+	FMOVQ 10944(R9), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 11008(R9), F0
+	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
+	FMOVQ 11008(R9), F6
+	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
+	FMOVQ 11072(R9), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 11072(R9), F0
 	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
 	WORD $0x4e6fcd01 // FMLA V1.2D, V8.2D, V15.2D
 	WORD $0x4e6ecce0 // FMLA V0.2D, V7.2D, V14.2D
@@ -25559,53 +25655,53 @@ one839:
 	WORD $0x6e6adc0e // FMUL V14.2D, V0.2D, V10.2D
 	WORD $0x6e73de74 // FMUL V20.2D, V19.2D, V19.2D
 	WORD $0x6e72de49 // FMUL V9.2D, V18.2D, V18.2D
-	FMOVQ 10560(R9), F0
-	FMOVQ 10560(R9), F6
-	FMOVQ 10624(R9), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 10624(R9), F0
-	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
-	FMOVQ 10688(R9), F6
-	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
-	FMOVQ 10688(R9), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 10752(R9), F0
-	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
-	FMOVQ 10752(R9), F6
-	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
-	FMOVQ 10816(R9), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 10816(R9), F0
-	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
-	FMOVQ 10880(R9), F8
-	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
-	FMOVQ 10880(R9), F7
-	WORD $0x4e60cd27 // FMLA V7.2D, V9.2D, V0.2D
-	FMOVQ 10944(R9), F1
-	FMOVQ 10944(R9), F0
-	FMOVQ 11008(R9), F6
-	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
-	FMOVQ 11008(R9), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 11072(R9), F0
-	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
-	FMOVQ 11072(R9), F6
-	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
-	FMOVQ 11136(R9), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
 	FMOVQ 11136(R9), F0
-	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
-	FMOVQ 11200(R9), F6
-	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
+	FMOVQ 11136(R9), F6
 	FMOVQ 11200(R9), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 11264(R9), F0
-	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
-	FMOVQ 11264(R9), F6
-	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
-	FMOVQ 11328(R9), F1
 	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 11200(R9), F0
+	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
+	FMOVQ 11264(R9), F6
+	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
+	FMOVQ 11264(R9), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
 	FMOVQ 11328(R9), F0
+	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
+	FMOVQ 11328(R9), F6
+	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
+	FMOVQ 11392(R9), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 11392(R9), F0
+	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
+	FMOVQ 11456(R9), F8
+	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
+	FMOVQ 11456(R9), F7
+	WORD $0x4e60cd27 // FMLA V7.2D, V9.2D, V0.2D
+	FMOVQ 11520(R9), F1
+	FMOVQ 11520(R9), F0
+	FMOVQ 11584(R9), F6
+	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
+	FMOVQ 11584(R9), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 11648(R9), F0
+	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
+	FMOVQ 11648(R9), F6
+	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
+	FMOVQ 11712(R9), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 11712(R9), F0
+	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
+	FMOVQ 11776(R9), F6
+	WORD $0x4e61ce86 // FMLA V6.2D, V20.2D, V1.2D
+	FMOVQ 11776(R9), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 11840(R9), F0
+	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
+	FMOVQ 11840(R9), F6
+	WORD $0x4e61cd26 // FMLA V6.2D, V9.2D, V1.2D
+	FMOVQ 11904(R9), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 11904(R9), F0
 	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
 	WORD $0x4e73cd01 // FMLA V1.2D, V8.2D, V19.2D
 	WORD $0x4e72cce0 // FMLA V0.2D, V7.2D, V18.2D
@@ -25626,7 +25722,7 @@ one839:
 	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
 	WORD $0x4ea11ce7 // ORR V7.16B, V7.16B, V1.16B
 	WORD $0x4ea01cc6 // ORR V6.16B, V6.16B, V0.16B
-	FMOVQ 11392(R9), F0
+	FMOVQ 11968(R9), F0
 	WORD $0x6e60dd61 // FMUL V1.2D, V11.2D, V0.2D
 	WORD $0x6e60dd40 // FMUL V0.2D, V10.2D, V0.2D
 	ADD R4<<3, R7, R1
@@ -25669,7 +25765,7 @@ doneLanes2:
 	FMOVQ 384(R9), F0
 	WORD $0x4e201d68 // AND V8.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 9024(R9), F0
+	FMOVQ 9600(R9), F0
 	WORD $0x4ee8f40e // FMIN V14.2D, V0.2D, V8.2D
 	WORD $0x4ee1f40d // FMIN V13.2D, V0.2D, V1.2D
 	WORD $0x6e6eddd1 // FMUL V17.2D, V14.2D, V14.2D
@@ -25728,13 +25824,13 @@ doneLanes2:
 	WORD $0x4e251e68 // AND V8.16B, V19.16B, V5.16B
 	WORD $0x4ea49d08 // MUL V8.4S, V8.4S, V4.4S
 	WORD $0x4ea38508 // ADD V8.4S, V8.4S, V3.4S
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e1523d4 // TBL V20.16B, {V30.16B, V31.16B}, V21.16B
-	FLDPQ 8640(R9), (F30, F31)
+	FLDPQ 9216(R9), (F30, F31)
 	WORD $0x4e0823d3 // TBL V19.16B, {V30.16B, V31.16B}, V8.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e1523d5 // TBL V21.16B, {V30.16B, V31.16B}, V21.16B
-	FLDPQ 8704(R9), (F30, F31)
+	FLDPQ 9280(R9), (F30, F31)
 	WORD $0x4e0823c8 // TBL V8.16B, {V30.16B, V31.16B}, V8.16B
 	WORD $0x6ea21eb4 // BIT V20.16B, V21.16B, V2.16B
 	WORD $0x6ea21d13 // BIT V19.16B, V8.16B, V2.16B
@@ -25750,13 +25846,13 @@ doneLanes2:
 	WORD $0x4e251c20 // AND V0.16B, V1.16B, V5.16B
 	WORD $0x4ea49c00 // MUL V0.4S, V0.4S, V4.4S
 	WORD $0x4ea38403 // ADD V3.4S, V0.4S, V3.4S
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0823c1 // TBL V1.16B, {V30.16B, V31.16B}, V8.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0823c4 // TBL V4.16B, {V30.16B, V31.16B}, V8.16B
-	FLDPQ 8768(R9), (F30, F31)
+	FLDPQ 9344(R9), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
 	WORD $0x6ea21c81 // BIT V1.16B, V4.16B, V2.16B
 	WORD $0x6ea21c60 // BIT V0.16B, V3.16B, V2.16B
@@ -25778,54 +25874,20 @@ doneLanes2:
 	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
 	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
-	FMOVQ 9088(R9), F0
+	FMOVQ 9664(R9), F0
 	WORD $0x4eeef402 // FMIN V2.2D, V0.2D, V14.2D
 	WORD $0x4eedf401 // FMIN V1.2D, V0.2D, V13.2D
-	FMOVQ 9152(R9), F0
+	FMOVQ 9728(R9), F0
 	WORD $0x4ee0d44f // FSUB V15.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42c // FSUB V12.2D, V1.2D, V0.2D
 	WORD $0x6e6fddf2 // FMUL V18.2D, V15.2D, V15.2D
 	WORD $0x6e6cdd85 // FMUL V5.2D, V12.2D, V12.2D
-	FMOVQ 9216(R9), F2
-	FMOVQ 9216(R9), F1
-	FMOVQ 9280(R9), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 9280(R9), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 9344(R9), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 9344(R9), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9408(R9), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 9408(R9), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 9472(R9), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 9472(R9), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 9536(R9), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 9536(R9), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9600(R9), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 9600(R9), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 9664(R9), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 9664(R9), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 9728(R9), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 9728(R9), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9792(R9), F4
-	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
-	FMOVQ 9792(R9), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 9792(R9), F2
+	FMOVQ 9792(R9), F1
 	FMOVQ 9856(R9), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
 	FMOVQ 9856(R9), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9920(R9), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 9920(R9), F0
@@ -25854,17 +25916,51 @@ doneLanes2:
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 10304(R9), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10368(R9), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 10368(R9), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10368(R9), F4
+	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
+	FMOVQ 10368(R9), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
 	FMOVQ 10432(R9), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
 	FMOVQ 10432(R9), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 10496(R9), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 10496(R9), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10560(R9), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 10560(R9), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10624(R9), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 10624(R9), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10688(R9), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 10688(R9), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10752(R9), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 10752(R9), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10816(R9), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 10816(R9), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10880(R9), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 10880(R9), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10944(R9), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 10944(R9), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 11008(R9), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 11008(R9), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11072(R9), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 11072(R9), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x4e6fcc81 // FMLA V1.2D, V4.2D, V15.2D
 	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
@@ -25872,53 +25968,53 @@ doneLanes2:
 	WORD $0x6e68dc0c // FMUL V12.2D, V0.2D, V8.2D
 	WORD $0x6e71de32 // FMUL V18.2D, V17.2D, V17.2D
 	WORD $0x6e70de05 // FMUL V5.2D, V16.2D, V16.2D
-	FMOVQ 10560(R9), F0
-	FMOVQ 10560(R9), F2
-	FMOVQ 10624(R9), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 10624(R9), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10688(R9), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 10688(R9), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 10752(R9), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 10752(R9), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10816(R9), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 10816(R9), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10880(R9), F4
-	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
-	FMOVQ 10880(R9), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
-	FMOVQ 10944(R9), F1
-	FMOVQ 10944(R9), F0
-	FMOVQ 11008(R9), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 11008(R9), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 11072(R9), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 11072(R9), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 11136(R9), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 11136(R9), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 11200(R9), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 11136(R9), F2
 	FMOVQ 11200(R9), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 11264(R9), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 11264(R9), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 11328(R9), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 11200(R9), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 11264(R9), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 11264(R9), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 11328(R9), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 11328(R9), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11392(R9), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 11392(R9), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 11456(R9), F4
+	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
+	FMOVQ 11456(R9), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 11520(R9), F1
+	FMOVQ 11520(R9), F0
+	FMOVQ 11584(R9), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 11584(R9), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 11648(R9), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 11648(R9), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11712(R9), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 11712(R9), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 11776(R9), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 11776(R9), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 11840(R9), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 11840(R9), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11904(R9), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 11904(R9), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x4e71cc81 // FMLA V1.2D, V4.2D, V17.2D
 	WORD $0x4e70cc60 // FMLA V0.2D, V3.2D, V16.2D
@@ -25939,7 +26035,7 @@ doneLanes2:
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
 	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
-	FMOVQ 11392(R9), F0
+	FMOVQ 11968(R9), F0
 	WORD $0x6e60dd22 // FMUL V2.2D, V9.2D, V0.2D
 	WORD $0x6e60dd01 // FMUL V1.2D, V8.2D, V0.2D
 	ADD R4<<3, R7, R1
@@ -26013,7 +26109,7 @@ many850:
 	WORD $0x4e271c01 // AND V1.16B, V0.16B, V7.16B
 	FMOVQ 80(RSP), F0
 	WORD $0x4e271c00 // AND V0.16B, V0.16B, V7.16B
-	FMOVQ 11456(R7), F6
+	FMOVQ 12032(R7), F6
 	WORD $0x4ea1f4d2 // FMIN V18.4S, V6.4S, V1.4S
 	WORD $0x4ea0f4d1 // FMIN V17.4S, V6.4S, V0.4S
 	WORD $0x6e32de53 // FMUL V19.4S, V18.4S, V18.4S
@@ -26042,19 +26138,19 @@ many850:
 	WORD $0x4e32ce58 // FMLA V24.4S, V18.4S, V18.4S
 	WORD $0x6ea0f9d7 // FNEG V23.4S, V14.4S
 	WORD $0x4e31ce37 // FMLA V23.4S, V17.4S, V17.4S
-	FMOVQ 2368(R7), F7
-	FMOVQ 2304(R7), F0
+	FMOVQ 2304(R7), F7
+	FMOVQ 2368(R7), F0
 	WORD $0x4e20cd27 // FMLA V7.4S, V9.4S, V0.4S
 	WORD $0x6e211d81 // EOR V1.16B, V12.16B, V1.16B
 	WORD $0x6ea0f9ab // FNEG V11.4S, V13.4S
 	WORD $0x4e30ce0b // FMLA V11.4S, V16.4S, V16.4S
 	WORD $0x6ea0f98a // FNEG V10.4S, V12.4S
 	WORD $0x4e2fcdea // FMLA V10.4S, V15.4S, V15.4S
-	FMOVQ 2368(R7), F6
+	FMOVQ 2304(R7), F6
 	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
-	FMOVQ 2368(R7), F8
+	FMOVQ 2304(R7), F8
 	WORD $0x4e20ce88 // FMLA V8.4S, V20.4S, V0.4S
-	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d4f6 // FSUB V22.4S, V7.4S, V0.4S
 	WORD $0x4ea0d515 // FSUB V21.4S, V8.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -26065,10 +26161,10 @@ many850:
 	WORD $0x4ea0ceb4 // FMLS V20.4S, V21.4S, V0.4S
 	WORD $0x4eb8d536 // FSUB V22.4S, V9.4S, V24.4S
 	WORD $0x4eb7d695 // FSUB V21.4S, V20.4S, V23.4S
-	FMOVQ 2368(R7), F20
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cc34 // FMLA V20.4S, V1.4S, V0.4S
+	FMOVQ 2304(R7), F20
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cc34 // FMLA V20.4S, V1.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d4d7 // FSUB V23.4S, V6.4S, V0.4S
 	WORD $0x4ea0d689 // FSUB V9.4S, V20.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -26172,10 +26268,10 @@ many850:
 	WORD $0x4e35cc00 // FMLA V0.4S, V0.4S, V21.4S
 	WORD $0x6e38dc56 // FMUL V22.4S, V2.4S, V24.4S
 	WORD $0x6e34dc15 // FMUL V21.4S, V0.4S, V20.4S
-	FMOVQ 11520(R7), F1
+	FMOVQ 12096(R7), F1
 	WORD $0x4eb2f426 // FMIN V6.4S, V1.4S, V18.4S
 	WORD $0x4eb1f422 // FMIN V2.4S, V1.4S, V17.4S
-	FMOVQ 11584(R7), F0
+	FMOVQ 12160(R7), F0
 	WORD $0x4ea0d4dc // FSUB V28.4S, V6.4S, V0.4S
 	WORD $0x4ea0d45b // FSUB V27.4S, V2.4S, V0.4S
 	WORD $0x6e3cdf86 // FMUL V6.4S, V28.4S, V28.4S
@@ -26188,66 +26284,66 @@ many850:
 	WORD $0x4ea0d429 // FSUB V9.4S, V1.4S, V0.4S
 	WORD $0x6e34de9d // FMUL V29.4S, V20.4S, V20.4S
 	WORD $0x6e3bdf67 // FMUL V7.4S, V27.4S, V27.4S
-	FMOVQ 11712(R7), F8
-	FMOVQ 11648(R7), F0
+	FMOVQ 12288(R7), F8
+	FMOVQ 12224(R7), F0
 	WORD $0x4e20ccc8 // FMLA V8.4S, V6.4S, V0.4S
-	FMOVQ 11712(R7), F2
+	FMOVQ 12288(R7), F2
 	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
-	FMOVQ 11776(R7), F1
+	FMOVQ 12352(R7), F1
 	WORD $0x4e28ccc1 // FMLA V1.4S, V6.4S, V8.4S
-	FMOVQ 11776(R7), F0
+	FMOVQ 12352(R7), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 11840(R7), F25
+	FMOVQ 12416(R7), F25
 	WORD $0x4e21ccd9 // FMLA V25.4S, V6.4S, V1.4S
-	FMOVQ 11840(R7), F24
+	FMOVQ 12416(R7), F24
 	WORD $0x4e20ccf8 // FMLA V24.4S, V7.4S, V0.4S
-	FMOVQ 11968(R7), F8
-	FMOVQ 11904(R7), F0
+	FMOVQ 12544(R7), F8
+	FMOVQ 12480(R7), F0
 	WORD $0x4e20ccc8 // FMLA V8.4S, V6.4S, V0.4S
-	FMOVQ 11968(R7), F1
+	FMOVQ 12544(R7), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 12032(R7), F2
+	FMOVQ 12608(R7), F2
 	WORD $0x4e28ccc2 // FMLA V2.4S, V6.4S, V8.4S
-	FMOVQ 12032(R7), F0
+	FMOVQ 12608(R7), F0
 	WORD $0x4e21cce0 // FMLA V0.4S, V7.4S, V1.4S
-	FMOVQ 12096(R7), F1
+	FMOVQ 12672(R7), F1
 	WORD $0x4e22ccc1 // FMLA V1.4S, V6.4S, V2.4S
-	FMOVQ 12096(R7), F2
+	FMOVQ 12672(R7), F2
 	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
-	FMOVQ 12160(R7), F0
+	FMOVQ 12736(R7), F0
 	WORD $0x4e21ccc0 // FMLA V0.4S, V6.4S, V1.4S
-	FMOVQ 12160(R7), F1
+	FMOVQ 12736(R7), F1
 	WORD $0x4e22cce1 // FMLA V1.4S, V7.4S, V2.4S
 	WORD $0x6e29dd3a // FMUL V26.4S, V9.4S, V9.4S
-	FMOVQ 11712(R7), F8
-	FMOVQ 11648(R7), F2
+	FMOVQ 12288(R7), F8
+	FMOVQ 12224(R7), F2
 	WORD $0x4e22cfa8 // FMLA V8.4S, V29.4S, V2.4S
-	FMOVQ 11712(R7), F7
+	FMOVQ 12288(R7), F7
 	WORD $0x4e22cf47 // FMLA V7.4S, V26.4S, V2.4S
-	FMOVQ 11776(R7), F6
+	FMOVQ 12352(R7), F6
 	WORD $0x4e28cfa6 // FMLA V6.4S, V29.4S, V8.4S
-	FMOVQ 11776(R7), F2
+	FMOVQ 12352(R7), F2
 	WORD $0x4e27cf42 // FMLA V2.4S, V26.4S, V7.4S
-	FMOVQ 11840(R7), F8
+	FMOVQ 12416(R7), F8
 	WORD $0x4e26cfa8 // FMLA V8.4S, V29.4S, V6.4S
-	FMOVQ 11840(R7), F7
+	FMOVQ 12416(R7), F7
 	WORD $0x4e22cf47 // FMLA V7.4S, V26.4S, V2.4S
-	FMOVQ 11968(R7), F2
-	FMOVQ 11904(R7), F23
+	FMOVQ 12544(R7), F2
+	FMOVQ 12480(R7), F23
 	WORD $0x4e37cfa2 // FMLA V2.4S, V29.4S, V23.4S
-	FMOVQ 11968(R7), F6
+	FMOVQ 12544(R7), F6
 	WORD $0x4e37cf46 // FMLA V6.4S, V26.4S, V23.4S
-	FMOVQ 12032(R7), F23
+	FMOVQ 12608(R7), F23
 	WORD $0x4e22cfb7 // FMLA V23.4S, V29.4S, V2.4S
-	FMOVQ 12032(R7), F2
+	FMOVQ 12608(R7), F2
 	WORD $0x4e26cf42 // FMLA V2.4S, V26.4S, V6.4S
-	FMOVQ 12096(R7), F6
+	FMOVQ 12672(R7), F6
 	WORD $0x4e37cfa6 // FMLA V6.4S, V29.4S, V23.4S
-	FMOVQ 12096(R7), F23
+	FMOVQ 12672(R7), F23
 	WORD $0x4e22cf57 // FMLA V23.4S, V26.4S, V2.4S
-	FMOVQ 12160(R7), F2
+	FMOVQ 12736(R7), F2
 	WORD $0x4e26cfa2 // FMLA V2.4S, V29.4S, V6.4S
-	FMOVQ 12160(R7), F6
+	FMOVQ 12736(R7), F6
 	WORD $0x4e37cf46 // FMLA V6.4S, V26.4S, V23.4S
 	WORD $0x4e3ccf20 // FMLA V0.4S, V25.4S, V28.4S
 	WORD $0x4e3bcf01 // FMLA V1.4S, V24.4S, V27.4S
@@ -26255,14 +26351,14 @@ many850:
 	WORD $0x6e35dc39 // FMUL V25.4S, V1.4S, V21.4S
 	WORD $0x6e33de7b // FMUL V27.4S, V19.4S, V19.4S
 	WORD $0x6e2eddd8 // FMUL V24.4S, V14.4S, V14.4S
-	FMOVQ 12288(R7), F1
-	FMOVQ 12224(R7), F0
+	FMOVQ 12864(R7), F1
+	FMOVQ 12800(R7), F0
 	WORD $0x4e20cf61 // FMLA V1.4S, V27.4S, V0.4S
-	FMOVQ 12288(R7), F28
+	FMOVQ 12864(R7), F28
 	WORD $0x4e20cf1c // FMLA V28.4S, V24.4S, V0.4S
-	FMOVQ 12352(R7), F23
+	FMOVQ 12928(R7), F23
 	WORD $0x4e21cf77 // FMLA V23.4S, V27.4S, V1.4S
-	FMOVQ 12352(R7), F1
+	FMOVQ 12928(R7), F1
 	WORD $0x4e3ccf01 // FMLA V1.4S, V24.4S, V28.4S
 	WORD $0x4e34cd02 // FMLA V2.4S, V8.4S, V20.4S
 	WORD $0x4ea61cc0 // MOV V0.16B, V6.16B
@@ -26271,27 +26367,27 @@ many850:
 	WORD $0x6e2adc09 // FMUL V9.4S, V0.4S, V10.4S
 	WORD $0x6e2ddda8 // FMUL V8.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd87 // FMUL V7.4S, V12.4S, V12.4S
-	FMOVQ 12288(R7), F2
-	FMOVQ 12224(R7), F0
+	FMOVQ 12864(R7), F2
+	FMOVQ 12800(R7), F0
 	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
-	FMOVQ 12288(R7), F28
+	FMOVQ 12864(R7), F28
 	WORD $0x4e20ccfc // FMLA V28.4S, V7.4S, V0.4S
-	FMOVQ 12352(R7), F6
+	FMOVQ 12928(R7), F6
 	WORD $0x4e22cd06 // FMLA V6.4S, V8.4S, V2.4S
-	FMOVQ 12352(R7), F2
+	FMOVQ 12928(R7), F2
 	WORD $0x4e3ccce2 // FMLA V2.4S, V7.4S, V28.4S
-	FMOVQ 12480(R7), F29
-	FMOVQ 12416(R7), F0
+	FMOVQ 13056(R7), F29
+	FMOVQ 12992(R7), F0
 	WORD $0x4e20cf7d // FMLA V29.4S, V27.4S, V0.4S
-	FMOVQ 12480(R7), F28
+	FMOVQ 13056(R7), F28
 	WORD $0x4e20cf1c // FMLA V28.4S, V24.4S, V0.4S
-	FMOVQ 12544(R7), F0
+	FMOVQ 13120(R7), F0
 	WORD $0x4e3dcf60 // FMLA V0.4S, V27.4S, V29.4S
-	FMOVQ 12544(R7), F29
+	FMOVQ 13120(R7), F29
 	WORD $0x4e3ccf1d // FMLA V29.4S, V24.4S, V28.4S
-	FMOVQ 12608(R7), F28
+	FMOVQ 13184(R7), F28
 	WORD $0x4e20cf7c // FMLA V28.4S, V27.4S, V0.4S
-	FMOVQ 12608(R7), F0
+	FMOVQ 13184(R7), F0
 	WORD $0x4e3dcf00 // FMLA V0.4S, V24.4S, V29.4S
 	WORD $0x4e33cefc // FMLA V28.4S, V23.4S, V19.4S
 	WORD $0x4e2ecc20 // FMLA V0.4S, V1.4S, V14.4S
@@ -26314,21 +26410,21 @@ many850:
 	WORD $0x4eae1e41 // ORR V1.16B, V18.16B, V14.16B
 	WORD $0x4ea01e20 // ORR V0.16B, V17.16B, V0.16B
 	FSTPQ (F1, F0), (R4)
-	FMOVQ 12672(R7), F0
+	FMOVQ 13248(R7), F0
 	WORD $0x6e20ded1 // FMUL V17.4S, V22.4S, V0.4S
 	WORD $0x6e20deae // FMUL V14.4S, V21.4S, V0.4S
-	FMOVQ 12480(R7), F18
-	FMOVQ 12416(R7), F0
+	FMOVQ 13056(R7), F18
+	FMOVQ 12992(R7), F0
 	WORD $0x4e20cd12 // FMLA V18.4S, V8.4S, V0.4S
-	FMOVQ 12480(R7), F1
+	FMOVQ 13056(R7), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 12544(R7), F0
+	FMOVQ 13120(R7), F0
 	WORD $0x4e32cd00 // FMLA V0.4S, V8.4S, V18.4S
-	FMOVQ 12544(R7), F18
+	FMOVQ 13120(R7), F18
 	WORD $0x4e21ccf2 // FMLA V18.4S, V7.4S, V1.4S
-	FMOVQ 12608(R7), F1
+	FMOVQ 13184(R7), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 12608(R7), F0
+	FMOVQ 13184(R7), F0
 	WORD $0x4e32cce0 // FMLA V0.4S, V7.4S, V18.4S
 	WORD $0x4e2dccc1 // FMLA V1.4S, V6.4S, V13.4S
 	WORD $0x4e2ccc40 // FMLA V0.4S, V2.4S, V12.4S
@@ -26352,7 +26448,7 @@ many850:
 	WORD $0x4ea01cc0 // ORR V0.16B, V6.16B, V0.16B
 	FSTPQ (F1, F0), 32(R4)
 	FSTPQ (F17, F14), (R1)
-	FMOVQ 12672(R7), F0
+	FMOVQ 13248(R7), F0
 	WORD $0x6e20dd61 // FMUL V1.4S, V11.4S, V0.4S
 	WORD $0x6e20dd40 // FMUL V0.4S, V10.4S, V0.4S
 	FSTPQ (F1, F0), 32(R1)
@@ -26369,7 +26465,7 @@ one851:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
-	FMOVQ 11456(R7), F0
+	FMOVQ 12032(R7), F0
 	WORD $0x4ea2f411 // FMIN V17.4S, V0.4S, V2.4S
 	WORD $0x4ea1f410 // FMIN V16.4S, V0.4S, V1.4S
 	WORD $0x6e31de33 // FMUL V19.4S, V17.4S, V17.4S
@@ -26381,13 +26477,13 @@ one851:
 	WORD $0x4e31ce29 // FMLA V9.4S, V17.4S, V17.4S
 	WORD $0x6ea0fa48 // FNEG V8.4S, V18.4S
 	WORD $0x4e30ce08 // FMLA V8.4S, V16.4S, V16.4S
-	FMOVQ 2304(R7), F6
-	FMOVQ 2304(R7), F2
-	FMOVQ 2368(R7), F20
-	WORD $0x4e26cc34 // FMLA V20.4S, V1.4S, V6.4S
-	FMOVQ 2368(R7), F15
-	WORD $0x4e22cc0f // FMLA V15.4S, V0.4S, V2.4S
+	FMOVQ 2368(R7), F6
 	FMOVQ 2368(R7), F2
+	FMOVQ 2304(R7), F20
+	WORD $0x4e26cc34 // FMLA V20.4S, V1.4S, V6.4S
+	FMOVQ 2304(R7), F15
+	WORD $0x4e22cc0f // FMLA V15.4S, V0.4S, V2.4S
+	FMOVQ 2304(R7), F2
 	WORD $0x4ea2d687 // FSUB V7.4S, V20.4S, V2.4S
 	WORD $0x4ea2d5e6 // FSUB V6.4S, V15.4S, V2.4S
 	FMOVQ 2432(R7), F2
@@ -26444,45 +26540,45 @@ one851:
 	WORD $0x4e29cc00 // FMLA V0.4S, V0.4S, V9.4S
 	WORD $0x6e26dc2a // FMUL V10.4S, V1.4S, V6.4S
 	WORD $0x6e22dc09 // FMUL V9.4S, V0.4S, V2.4S
-	FMOVQ 11520(R7), F0
+	FMOVQ 12096(R7), F0
 	WORD $0x4eb1f402 // FMIN V2.4S, V0.4S, V17.4S
 	WORD $0x4eb0f401 // FMIN V1.4S, V0.4S, V16.4S
-	FMOVQ 11584(R7), F0
+	FMOVQ 12160(R7), F0
 	WORD $0x4ea0d44e // FSUB V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0d42d // FSUB V13.4S, V1.4S, V0.4S
 	WORD $0x6e2eddcf // FMUL V15.4S, V14.4S, V14.4S
 	WORD $0x6e2ddda8 // FMUL V8.4S, V13.4S, V13.4S
-	FMOVQ 11648(R7), F2
-	FMOVQ 11648(R7), F1
-	FMOVQ 11712(R7), F0
+	FMOVQ 12224(R7), F2
+	FMOVQ 12224(R7), F1
+	FMOVQ 12288(R7), F0
 	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
-	FMOVQ 11712(R7), F2
+	FMOVQ 12288(R7), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 11776(R7), F1
+	FMOVQ 12352(R7), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 11776(R7), F0
+	FMOVQ 12352(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 11840(R7), F7
+	FMOVQ 12416(R7), F7
 	WORD $0x4e21cde7 // FMLA V7.4S, V15.4S, V1.4S
-	FMOVQ 11840(R7), F6
+	FMOVQ 12416(R7), F6
 	WORD $0x4e20cd06 // FMLA V6.4S, V8.4S, V0.4S
-	FMOVQ 11904(R7), F0
-	FMOVQ 11904(R7), F2
-	FMOVQ 11968(R7), F1
+	FMOVQ 12480(R7), F0
+	FMOVQ 12480(R7), F2
+	FMOVQ 12544(R7), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 11968(R7), F0
+	FMOVQ 12544(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 12032(R7), F2
+	FMOVQ 12608(R7), F2
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
-	FMOVQ 12032(R7), F1
+	FMOVQ 12608(R7), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 12096(R7), F0
+	FMOVQ 12672(R7), F0
 	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
-	FMOVQ 12096(R7), F2
+	FMOVQ 12672(R7), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 12160(R7), F1
+	FMOVQ 12736(R7), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 12160(R7), F0
+	FMOVQ 12736(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	WORD $0x4e2ecce1 // FMLA V1.4S, V7.4S, V14.4S
 	WORD $0x4e2dccc0 // FMLA V0.4S, V6.4S, V13.4S
@@ -26490,29 +26586,29 @@ one851:
 	WORD $0x6e29dc0d // FMUL V13.4S, V0.4S, V9.4S
 	WORD $0x6e33de6f // FMUL V15.4S, V19.4S, V19.4S
 	WORD $0x6e32de48 // FMUL V8.4S, V18.4S, V18.4S
-	FMOVQ 12224(R7), F0
-	FMOVQ 12224(R7), F2
-	FMOVQ 12288(R7), F1
+	FMOVQ 12800(R7), F0
+	FMOVQ 12800(R7), F2
+	FMOVQ 12864(R7), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 12288(R7), F0
+	FMOVQ 12864(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 12352(R7), F7
+	FMOVQ 12928(R7), F7
 	WORD $0x4e21cde7 // FMLA V7.4S, V15.4S, V1.4S
-	FMOVQ 12352(R7), F6
+	FMOVQ 12928(R7), F6
 	WORD $0x4e20cd06 // FMLA V6.4S, V8.4S, V0.4S
-	FMOVQ 12416(R7), F1
-	FMOVQ 12416(R7), F0
-	FMOVQ 12480(R7), F2
+	FMOVQ 12992(R7), F1
+	FMOVQ 12992(R7), F0
+	FMOVQ 13056(R7), F2
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
-	FMOVQ 12480(R7), F1
+	FMOVQ 13056(R7), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 12544(R7), F0
+	FMOVQ 13120(R7), F0
 	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
-	FMOVQ 12544(R7), F2
+	FMOVQ 13120(R7), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 12608(R7), F1
+	FMOVQ 13184(R7), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 12608(R7), F0
+	FMOVQ 13184(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	WORD $0x4e33cce1 // FMLA V1.4S, V7.4S, V19.4S
 	WORD $0x4e32ccc0 // FMLA V0.4S, V6.4S, V18.4S
@@ -26533,7 +26629,7 @@ one851:
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ea11cc6 // ORR V6.16B, V6.16B, V1.16B
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
-	FMOVQ 12672(R7), F0
+	FMOVQ 13248(R7), F0
 	WORD $0x6e20dd41 // FMUL V1.4S, V10.4S, V0.4S
 	WORD $0x6e20dd20 // FMUL V0.4S, V9.4S, V0.4S
 	ADD R2<<2, R6, R1
@@ -26592,7 +26688,7 @@ doneLanes2:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 11456(R7), F0
+	FMOVQ 12032(R7), F0
 	WORD $0x4ea2f40f // FMIN V15.4S, V0.4S, V2.4S
 	WORD $0x4ea1f40e // FMIN V14.4S, V0.4S, V1.4S
 	WORD $0x6e2fddf1 // FMUL V17.4S, V15.4S, V15.4S
@@ -26604,13 +26700,13 @@ doneLanes2:
 	WORD $0x4e2fcded // FMLA V13.4S, V15.4S, V15.4S
 	WORD $0x6ea0fa0c // FNEG V12.4S, V16.4S
 	WORD $0x4e2ecdcc // FMLA V12.4S, V14.4S, V14.4S
-	FMOVQ 2304(R7), F8
-	FMOVQ 2304(R7), F2
-	FMOVQ 2368(R7), F22
-	WORD $0x4e28cc36 // FMLA V22.4S, V1.4S, V8.4S
-	FMOVQ 2368(R7), F21
-	WORD $0x4e22cc15 // FMLA V21.4S, V0.4S, V2.4S
+	FMOVQ 2368(R7), F8
 	FMOVQ 2368(R7), F2
+	FMOVQ 2304(R7), F22
+	WORD $0x4e28cc36 // FMLA V22.4S, V1.4S, V8.4S
+	FMOVQ 2304(R7), F21
+	WORD $0x4e22cc15 // FMLA V21.4S, V0.4S, V2.4S
+	FMOVQ 2304(R7), F2
 	WORD $0x4ea2d6c9 // FSUB V9.4S, V22.4S, V2.4S
 	WORD $0x4ea2d6a8 // FSUB V8.4S, V21.4S, V2.4S
 	FMOVQ 2432(R7), F2
@@ -26667,45 +26763,45 @@ doneLanes2:
 	WORD $0x4e28cc00 // FMLA V0.4S, V0.4S, V8.4S
 	WORD $0x6e23dc29 // FMUL V9.4S, V1.4S, V3.4S
 	WORD $0x6e22dc08 // FMUL V8.4S, V0.4S, V2.4S
-	FMOVQ 11520(R7), F0
+	FMOVQ 12096(R7), F0
 	WORD $0x4eaff402 // FMIN V2.4S, V0.4S, V15.4S
 	WORD $0x4eaef401 // FMIN V1.4S, V0.4S, V14.4S
-	FMOVQ 11584(R7), F0
+	FMOVQ 12160(R7), F0
 	WORD $0x4ea0d44d // FSUB V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0d42c // FSUB V12.4S, V1.4S, V0.4S
 	WORD $0x6e2dddb2 // FMUL V18.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd85 // FMUL V5.4S, V12.4S, V12.4S
-	FMOVQ 11648(R7), F2
-	FMOVQ 11648(R7), F1
-	FMOVQ 11712(R7), F0
+	FMOVQ 12224(R7), F2
+	FMOVQ 12224(R7), F1
+	FMOVQ 12288(R7), F0
 	WORD $0x4e22ce40 // FMLA V0.4S, V18.4S, V2.4S
-	FMOVQ 11712(R7), F2
+	FMOVQ 12288(R7), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 11776(R7), F1
+	FMOVQ 12352(R7), F1
 	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
-	FMOVQ 11776(R7), F0
+	FMOVQ 12352(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 11840(R7), F4
+	FMOVQ 12416(R7), F4
 	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
-	FMOVQ 11840(R7), F3
+	FMOVQ 12416(R7), F3
 	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
-	FMOVQ 11904(R7), F0
-	FMOVQ 11904(R7), F2
-	FMOVQ 11968(R7), F1
+	FMOVQ 12480(R7), F0
+	FMOVQ 12480(R7), F2
+	FMOVQ 12544(R7), F1
 	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
-	FMOVQ 11968(R7), F0
+	FMOVQ 12544(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 12032(R7), F2
+	FMOVQ 12608(R7), F2
 	WORD $0x4e21ce42 // FMLA V2.4S, V18.4S, V1.4S
-	FMOVQ 12032(R7), F1
+	FMOVQ 12608(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 12096(R7), F0
+	FMOVQ 12672(R7), F0
 	WORD $0x4e22ce40 // FMLA V0.4S, V18.4S, V2.4S
-	FMOVQ 12096(R7), F2
+	FMOVQ 12672(R7), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 12160(R7), F1
+	FMOVQ 12736(R7), F1
 	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
-	FMOVQ 12160(R7), F0
+	FMOVQ 12736(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	WORD $0x4e2dcc81 // FMLA V1.4S, V4.4S, V13.4S
 	WORD $0x4e2ccc60 // FMLA V0.4S, V3.4S, V12.4S
@@ -26713,29 +26809,29 @@ doneLanes2:
 	WORD $0x6e28dc0c // FMUL V12.4S, V0.4S, V8.4S
 	WORD $0x6e31de32 // FMUL V18.4S, V17.4S, V17.4S
 	WORD $0x6e30de05 // FMUL V5.4S, V16.4S, V16.4S
-	FMOVQ 12224(R7), F0
-	FMOVQ 12224(R7), F2
-	FMOVQ 12288(R7), F1
+	FMOVQ 12800(R7), F0
+	FMOVQ 12800(R7), F2
+	FMOVQ 12864(R7), F1
 	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
-	FMOVQ 12288(R7), F0
+	FMOVQ 12864(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 12352(R7), F4
+	FMOVQ 12928(R7), F4
 	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
-	FMOVQ 12352(R7), F3
+	FMOVQ 12928(R7), F3
 	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
-	FMOVQ 12416(R7), F1
-	FMOVQ 12416(R7), F0
-	FMOVQ 12480(R7), F2
+	FMOVQ 12992(R7), F1
+	FMOVQ 12992(R7), F0
+	FMOVQ 13056(R7), F2
 	WORD $0x4e21ce42 // FMLA V2.4S, V18.4S, V1.4S
-	FMOVQ 12480(R7), F1
+	FMOVQ 13056(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 12544(R7), F0
+	FMOVQ 13120(R7), F0
 	WORD $0x4e22ce40 // FMLA V0.4S, V18.4S, V2.4S
-	FMOVQ 12544(R7), F2
+	FMOVQ 13120(R7), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 12608(R7), F1
+	FMOVQ 13184(R7), F1
 	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
-	FMOVQ 12608(R7), F0
+	FMOVQ 13184(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	WORD $0x4e31cc81 // FMLA V1.4S, V4.4S, V17.4S
 	WORD $0x4e30cc60 // FMLA V0.4S, V3.4S, V16.4S
@@ -26756,7 +26852,7 @@ doneLanes2:
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
 	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
-	FMOVQ 12672(R7), F0
+	FMOVQ 13248(R7), F0
 	WORD $0x6e20dd22 // FMUL V2.4S, V9.4S, V0.4S
 	WORD $0x6e20dd01 // FMUL V1.4S, V8.4S, V0.4S
 	ADD R2<<2, R6, R1
@@ -29159,12 +29255,12 @@ many1088:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F6
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
-	FMOVQ 2368(R7), F4
-	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
+	FMOVQ 2304(R7), F6
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
+	FMOVQ 2304(R7), F4
+	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d4c2 // FSUB V2.4S, V6.4S, V0.4S
 	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -29205,12 +29301,12 @@ many1088:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F19
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cd53 // FMLA V19.4S, V10.4S, V0.4S
-	FMOVQ 2368(R7), F18
-	WORD $0x4e20cd12 // FMLA V18.4S, V8.4S, V0.4S
+	FMOVQ 2304(R7), F19
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cd53 // FMLA V19.4S, V10.4S, V0.4S
+	FMOVQ 2304(R7), F18
+	WORD $0x4e20cd12 // FMLA V18.4S, V8.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d662 // FSUB V2.4S, V19.4S, V0.4S
 	WORD $0x4ea0d641 // FSUB V1.4S, V18.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -29311,13 +29407,13 @@ one1089:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F1
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F15
-	WORD $0x4e21cd4f // FMLA V15.4S, V10.4S, V1.4S
-	FMOVQ 2368(R7), F14
-	WORD $0x4e20cd0e // FMLA V14.4S, V8.4S, V0.4S
+	FMOVQ 2368(R7), F1
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F15
+	WORD $0x4e21cd4f // FMLA V15.4S, V10.4S, V1.4S
+	FMOVQ 2304(R7), F14
+	WORD $0x4e20cd0e // FMLA V14.4S, V8.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -29432,13 +29528,13 @@ doneLanes2:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f40d // FMAX V13.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F1
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F16
-	WORD $0x4e21cdd0 // FMLA V16.4S, V14.4S, V1.4S
-	FMOVQ 2368(R7), F15
-	WORD $0x4e20cdaf // FMLA V15.4S, V13.4S, V0.4S
+	FMOVQ 2368(R7), F1
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F16
+	WORD $0x4e21cdd0 // FMLA V16.4S, V14.4S, V1.4S
+	FMOVQ 2304(R7), F15
+	WORD $0x4e20cdaf // FMLA V15.4S, V13.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e1 // FSUB V1.4S, V15.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -30271,12 +30367,12 @@ many1122:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F8
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cda8 // FMLA V8.4S, V13.4S, V0.4S
-	FMOVQ 2368(R7), F7
-	WORD $0x4e20cd87 // FMLA V7.4S, V12.4S, V0.4S
+	FMOVQ 2304(R7), F8
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cda8 // FMLA V8.4S, V13.4S, V0.4S
+	FMOVQ 2304(R7), F7
+	WORD $0x4e20cd87 // FMLA V7.4S, V12.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d502 // FSUB V2.4S, V8.4S, V0.4S
 	WORD $0x4ea0d4e1 // FSUB V1.4S, V7.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -30317,12 +30413,12 @@ many1122:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f406 // FMAX V6.4S, V0.4S, V2.4S
 	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F16
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20ccd0 // FMLA V16.4S, V6.4S, V0.4S
-	FMOVQ 2368(R7), F15
-	WORD $0x4e20cc8f // FMLA V15.4S, V4.4S, V0.4S
+	FMOVQ 2304(R7), F16
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20ccd0 // FMLA V16.4S, V6.4S, V0.4S
+	FMOVQ 2304(R7), F15
+	WORD $0x4e20cc8f // FMLA V15.4S, V4.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e1 // FSUB V1.4S, V15.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -30430,13 +30526,13 @@ one1123:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f408 // FMAX V8.4S, V0.4S, V2.4S
 	WORD $0x4e21f407 // FMAX V7.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F1
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F15
-	WORD $0x4e21cd0f // FMLA V15.4S, V8.4S, V1.4S
-	FMOVQ 2368(R7), F14
-	WORD $0x4e20ccee // FMLA V14.4S, V7.4S, V0.4S
+	FMOVQ 2368(R7), F1
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F15
+	WORD $0x4e21cd0f // FMLA V15.4S, V8.4S, V1.4S
+	FMOVQ 2304(R7), F14
+	WORD $0x4e20ccee // FMLA V14.4S, V7.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -30555,13 +30651,13 @@ doneLanes2:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f40d // FMAX V13.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F1
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F16
-	WORD $0x4e21cdd0 // FMLA V16.4S, V14.4S, V1.4S
-	FMOVQ 2368(R7), F15
-	WORD $0x4e20cdaf // FMLA V15.4S, V13.4S, V0.4S
+	FMOVQ 2368(R7), F1
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F16
+	WORD $0x4e21cdd0 // FMLA V16.4S, V14.4S, V1.4S
+	FMOVQ 2304(R7), F15
+	WORD $0x4e20cdaf // FMLA V15.4S, V13.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e1 // FSUB V1.4S, V15.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -34130,13 +34226,13 @@ ok1202:
 	WORD $0x4e64ce40 // FMLA V0.2D, V18.2D, V4.2D
 	FMOVQ 7104(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 7360(R5), F3
+	FMOVQ 7744(R5), F3
 	WORD $0x4e62cd03 // FMLA V3.2D, V8.2D, V2.2D
-	FMOVQ 7360(R5), F2
+	FMOVQ 7744(R5), F2
 	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
 	FMOVQ 576(R5), F9
 	WORD $0x4e63cd09 // FMLA V9.2D, V8.2D, V3.2D
@@ -34280,9 +34376,9 @@ ok1203:
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	FMOVQ 7104(R5), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	FMOVQ 576(R5), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
@@ -34446,9 +34542,9 @@ doneLanes4:
 	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 7104(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 576(R5), F3
 	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
@@ -34537,7 +34633,7 @@ many1215:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F1
+	FMOVQ 8384(R5), F1
 	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
 	WORD $0x6e205805 // NOT V5.16B, V0.16B
 	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
@@ -34546,7 +34642,7 @@ many1215:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -34565,65 +34661,65 @@ ok1220:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 7616(R5), F14
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 7872(R5), F14
 	WORD $0x4e21ce2e // FMLA V14.4S, V17.4S, V1.4S
-	FMOVQ 7616(R5), F13
+	FMOVQ 7872(R5), F13
 	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 7616(R5), F12
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 7872(R5), F12
 	WORD $0x4e21cdec // FMLA V12.4S, V15.4S, V1.4S
-	FMOVQ 7616(R5), F11
+	FMOVQ 7872(R5), F11
 	WORD $0x4e20cd4b // FMLA V11.4S, V10.4S, V0.4S
-	FMOVQ 7616(R5), F0
+	FMOVQ 7872(R5), F0
 	WORD $0x4ea0d5c4 // FSUB V4.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a3 // FSUB V3.4S, V13.4S, V0.4S
-	FMOVQ 7616(R5), F0
+	FMOVQ 7872(R5), F0
 	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
 	WORD $0x6e31de27 // FMUL V7.4S, V17.4S, V17.4S
 	WORD $0x6e30de14 // FMUL V20.4S, V16.4S, V16.4S
 	WORD $0x6e2fddf3 // FMUL V19.4S, V15.4S, V15.4S
 	WORD $0x6e2add52 // FMUL V18.4S, V10.4S, V10.4S
-	FMOVQ 7872(R5), F1
-	FMOVQ 7872(R5), F0
-	FMOVQ 7936(R5), F4
+	FMOVQ 8512(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8576(R5), F4
 	WORD $0x4e21cce4 // FMLA V4.4S, V7.4S, V1.4S
-	FMOVQ 7936(R5), F3
+	FMOVQ 8576(R5), F3
 	WORD $0x4e20ce83 // FMLA V3.4S, V20.4S, V0.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22ce40 // FMLA V0.4S, V18.4S, V2.4S
-	FMOVQ 8000(R5), F9
+	FMOVQ 8640(R5), F9
 	WORD $0x4e24cce9 // FMLA V9.4S, V7.4S, V4.4S
-	FMOVQ 8000(R5), F6
+	FMOVQ 8640(R5), F6
 	WORD $0x4e23ce86 // FMLA V6.4S, V20.4S, V3.4S
-	FMOVQ 8000(R5), F5
+	FMOVQ 8640(R5), F5
 	WORD $0x4e21ce65 // FMLA V5.4S, V19.4S, V1.4S
-	FMOVQ 8000(R5), F4
+	FMOVQ 8640(R5), F4
 	WORD $0x4e20ce44 // FMLA V4.4S, V18.4S, V0.4S
 	WORD $0x6e27de23 // FMUL V3.4S, V17.4S, V7.4S
 	WORD $0x6e34de02 // FMUL V2.4S, V16.4S, V20.4S
@@ -34633,25 +34729,25 @@ ok1220:
 	WORD $0x4e22ccd0 // FMLA V16.4S, V6.4S, V2.4S
 	WORD $0x4e21ccaf // FMLA V15.4S, V5.4S, V1.4S
 	WORD $0x4e20cc8a // FMLA V10.4S, V4.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F6
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F6
 	WORD $0x4e21cce6 // FMLA V6.4S, V7.4S, V1.4S
-	FMOVQ 8128(R5), F5
+	FMOVQ 8768(R5), F5
 	WORD $0x4e20ce85 // FMLA V5.4S, V20.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F4
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F4
 	WORD $0x4e21ce64 // FMLA V4.4S, V19.4S, V1.4S
-	FMOVQ 8128(R5), F3
+	FMOVQ 8768(R5), F3
 	WORD $0x4e20ce43 // FMLA V3.4S, V18.4S, V0.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e26cce2 // FMLA V2.4S, V7.4S, V6.4S
-	FMOVQ 8192(R5), F1
+	FMOVQ 8832(R5), F1
 	WORD $0x4e25ce81 // FMLA V1.4S, V20.4S, V5.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e24ce60 // FMLA V0.4S, V19.4S, V4.4S
-	FMOVQ 8192(R5), F4
+	FMOVQ 8832(R5), F4
 	WORD $0x4e23ce44 // FMLA V4.4S, V18.4S, V3.4S
 	FMOVQ 5440(R5), F3
 	WORD $0x4e22cce3 // FMLA V3.4S, V7.4S, V2.4S
@@ -34719,7 +34815,7 @@ one1216:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -34735,49 +34831,49 @@ one1216:
 ok1221:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 7616(R5), F11
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 7872(R5), F11
 	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
-	FMOVQ 7616(R5), F10
+	FMOVQ 7872(R5), F10
 	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
-	FMOVQ 7616(R5), F0
+	FMOVQ 7872(R5), F0
 	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
 	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
 	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 8000(R5), F3
+	FMOVQ 8640(R5), F3
 	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
-	FMOVQ 8000(R5), F2
+	FMOVQ 8640(R5), F2
 	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
 	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
 	WORD $0x6e27dca0 // FMUL V0.4S, V5.4S, V7.4S
 	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
 	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F2
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 8128(R5), F1
+	FMOVQ 8768(R5), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
 	FMOVQ 5440(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
@@ -34857,7 +34953,7 @@ doneLanes2:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -34909,49 +35005,49 @@ someLanes3:
 	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
 
 doneLanes4:
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 7616(R5), F12
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 7872(R5), F12
 	WORD $0x4e21cd2c // FMLA V12.4S, V9.4S, V1.4S
-	FMOVQ 7616(R5), F11
+	FMOVQ 7872(R5), F11
 	WORD $0x4e20cceb // FMLA V11.4S, V7.4S, V0.4S
-	FMOVQ 7616(R5), F0
+	FMOVQ 7872(R5), F0
 	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
 	WORD $0x6e29dd2a // FMUL V10.4S, V9.4S, V9.4S
 	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8000(R5), F3
+	FMOVQ 8640(R5), F3
 	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
-	FMOVQ 8000(R5), F2
+	FMOVQ 8640(R5), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x6e2add21 // FMUL V1.4S, V9.4S, V10.4S
 	WORD $0x6e24dce0 // FMUL V0.4S, V7.4S, V4.4S
 	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
 	WORD $0x4e20cc47 // FMLA V7.4S, V2.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F2
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 8128(R5), F1
+	FMOVQ 8768(R5), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
 	FMOVQ 5440(R5), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
@@ -35241,13 +35337,13 @@ ok1238:
 	WORD $0x4e64ce40 // FMLA V0.2D, V18.2D, V4.2D
 	FMOVQ 7104(R6), F4
 	WORD $0x4e63cd24 // FMLA V4.2D, V9.2D, V3.2D
-	FMOVQ 7360(R6), F3
+	FMOVQ 7744(R6), F3
 	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 7360(R6), F2
+	FMOVQ 7744(R6), F2
 	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 7360(R6), F1
+	FMOVQ 7744(R6), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 7360(R6), F0
+	FMOVQ 7744(R6), F0
 	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
 	FMOVQ 576(R6), F8
 	WORD $0x4e63cca8 // FMLA V8.2D, V5.2D, V3.2D
@@ -35398,9 +35494,9 @@ ok1239:
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	FMOVQ 7104(R6), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 7360(R6), F1
+	FMOVQ 7744(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 7360(R6), F0
+	FMOVQ 7744(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	FMOVQ 576(R6), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
@@ -35568,9 +35664,9 @@ doneLanes4:
 	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 7104(R6), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 7360(R6), F1
+	FMOVQ 7744(R6), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 7360(R6), F0
+	FMOVQ 7744(R6), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 576(R6), F3
 	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
@@ -35684,7 +35780,7 @@ many1251:
 	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
-	FMOVQ 7488(R6), F1
+	FMOVQ 8384(R6), F1
 	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
 	WORD $0x6e205805 // NOT V5.16B, V0.16B
 	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
@@ -35693,7 +35789,7 @@ many1251:
 	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R6), F2
+	FMOVQ 8384(R6), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -35712,65 +35808,65 @@ ok1256:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
-	FMOVQ 7552(R6), F1
-	FMOVQ 7552(R6), F0
-	FMOVQ 7616(R6), F14
+	FMOVQ 7936(R6), F1
+	FMOVQ 7936(R6), F0
+	FMOVQ 7872(R6), F14
 	WORD $0x4e21ce2e // FMLA V14.4S, V17.4S, V1.4S
-	FMOVQ 7616(R6), F13
+	FMOVQ 7872(R6), F13
 	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
-	FMOVQ 7552(R6), F1
-	FMOVQ 7552(R6), F0
-	FMOVQ 7616(R6), F12
+	FMOVQ 7936(R6), F1
+	FMOVQ 7936(R6), F0
+	FMOVQ 7872(R6), F12
 	WORD $0x4e21cdec // FMLA V12.4S, V15.4S, V1.4S
-	FMOVQ 7616(R6), F11
+	FMOVQ 7872(R6), F11
 	WORD $0x4e20cd4b // FMLA V11.4S, V10.4S, V0.4S
-	FMOVQ 7616(R6), F0
+	FMOVQ 7872(R6), F0
 	WORD $0x4ea0d5c4 // FSUB V4.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a3 // FSUB V3.4S, V13.4S, V0.4S
-	FMOVQ 7616(R6), F0
+	FMOVQ 7872(R6), F0
 	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 7808(R6), F0
+	FMOVQ 8128(R6), F0
 	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 7808(R6), F0
+	FMOVQ 8128(R6), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
 	WORD $0x6e31de34 // FMUL V20.4S, V17.4S, V17.4S
 	WORD $0x6e30de13 // FMUL V19.4S, V16.4S, V16.4S
 	WORD $0x6e2fddf2 // FMUL V18.4S, V15.4S, V15.4S
 	WORD $0x6e2add49 // FMUL V9.4S, V10.4S, V10.4S
-	FMOVQ 7872(R6), F1
-	FMOVQ 7872(R6), F0
-	FMOVQ 7936(R6), F4
+	FMOVQ 8512(R6), F1
+	FMOVQ 8512(R6), F0
+	FMOVQ 8576(R6), F4
 	WORD $0x4e21ce84 // FMLA V4.4S, V20.4S, V1.4S
-	FMOVQ 7936(R6), F3
+	FMOVQ 8576(R6), F3
 	WORD $0x4e20ce63 // FMLA V3.4S, V19.4S, V0.4S
-	FMOVQ 7872(R6), F0
-	FMOVQ 7872(R6), F2
-	FMOVQ 7936(R6), F1
+	FMOVQ 8512(R6), F0
+	FMOVQ 8512(R6), F2
+	FMOVQ 8576(R6), F1
 	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
-	FMOVQ 7936(R6), F0
+	FMOVQ 8576(R6), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 8000(R6), F8
+	FMOVQ 8640(R6), F8
 	WORD $0x4e24ce88 // FMLA V8.4S, V20.4S, V4.4S
-	FMOVQ 8000(R6), F6
+	FMOVQ 8640(R6), F6
 	WORD $0x4e23ce66 // FMLA V6.4S, V19.4S, V3.4S
-	FMOVQ 8000(R6), F5
+	FMOVQ 8640(R6), F5
 	WORD $0x4e21ce45 // FMLA V5.4S, V18.4S, V1.4S
-	FMOVQ 8000(R6), F4
+	FMOVQ 8640(R6), F4
 	WORD $0x4e20cd24 // FMLA V4.4S, V9.4S, V0.4S
 	WORD $0x6e34de23 // FMUL V3.4S, V17.4S, V20.4S
 	WORD $0x6e33de02 // FMUL V2.4S, V16.4S, V19.4S
@@ -35780,25 +35876,25 @@ ok1256:
 	WORD $0x4e22ccd0 // FMLA V16.4S, V6.4S, V2.4S
 	WORD $0x4e21ccaf // FMLA V15.4S, V5.4S, V1.4S
 	WORD $0x4e20cc8a // FMLA V10.4S, V4.4S, V0.4S
-	FMOVQ 8064(R6), F1
-	FMOVQ 8064(R6), F0
-	FMOVQ 8128(R6), F6
+	FMOVQ 8704(R6), F1
+	FMOVQ 8704(R6), F0
+	FMOVQ 8768(R6), F6
 	WORD $0x4e21ce86 // FMLA V6.4S, V20.4S, V1.4S
-	FMOVQ 8128(R6), F5
+	FMOVQ 8768(R6), F5
 	WORD $0x4e20ce65 // FMLA V5.4S, V19.4S, V0.4S
-	FMOVQ 8064(R6), F1
-	FMOVQ 8064(R6), F0
-	FMOVQ 8128(R6), F4
+	FMOVQ 8704(R6), F1
+	FMOVQ 8704(R6), F0
+	FMOVQ 8768(R6), F4
 	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
-	FMOVQ 8128(R6), F3
+	FMOVQ 8768(R6), F3
 	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
-	FMOVQ 8192(R6), F2
+	FMOVQ 8832(R6), F2
 	WORD $0x4e26ce82 // FMLA V2.4S, V20.4S, V6.4S
-	FMOVQ 8192(R6), F1
+	FMOVQ 8832(R6), F1
 	WORD $0x4e25ce61 // FMLA V1.4S, V19.4S, V5.4S
-	FMOVQ 8192(R6), F0
+	FMOVQ 8832(R6), F0
 	WORD $0x4e24ce40 // FMLA V0.4S, V18.4S, V4.4S
-	FMOVQ 8192(R6), F4
+	FMOVQ 8832(R6), F4
 	WORD $0x4e23cd24 // FMLA V4.4S, V9.4S, V3.4S
 	FMOVQ 5440(R6), F3
 	WORD $0x4e22ce83 // FMLA V3.4S, V20.4S, V2.4S
@@ -35873,7 +35969,7 @@ one1252:
 	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R6), F2
+	FMOVQ 8384(R6), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -35889,49 +35985,49 @@ one1252:
 ok1257:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
-	FMOVQ 7552(R6), F1
-	FMOVQ 7552(R6), F0
-	FMOVQ 7616(R6), F11
+	FMOVQ 7936(R6), F1
+	FMOVQ 7936(R6), F0
+	FMOVQ 7872(R6), F11
 	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
-	FMOVQ 7616(R6), F10
+	FMOVQ 7872(R6), F10
 	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
-	FMOVQ 7616(R6), F0
+	FMOVQ 7872(R6), F0
 	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7808(R6), F0
+	FMOVQ 8128(R6), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
 	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
 	WORD $0x6e25dca8 // FMUL V8.4S, V5.4S, V5.4S
-	FMOVQ 7872(R6), F0
-	FMOVQ 7872(R6), F2
-	FMOVQ 7936(R6), F1
+	FMOVQ 8512(R6), F0
+	FMOVQ 8512(R6), F2
+	FMOVQ 8576(R6), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 7936(R6), F0
+	FMOVQ 8576(R6), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 8000(R6), F3
+	FMOVQ 8640(R6), F3
 	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
-	FMOVQ 8000(R6), F2
+	FMOVQ 8640(R6), F2
 	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
 	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
 	WORD $0x6e28dca0 // FMUL V0.4S, V5.4S, V8.4S
 	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
 	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
-	FMOVQ 8064(R6), F1
-	FMOVQ 8064(R6), F0
-	FMOVQ 8128(R6), F2
+	FMOVQ 8704(R6), F1
+	FMOVQ 8704(R6), F0
+	FMOVQ 8768(R6), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 8128(R6), F1
+	FMOVQ 8768(R6), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 8192(R6), F0
+	FMOVQ 8832(R6), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 8192(R6), F2
+	FMOVQ 8832(R6), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
 	FMOVQ 5440(R6), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
@@ -36015,7 +36111,7 @@ doneLanes2:
 	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R6), F2
+	FMOVQ 8384(R6), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -36067,49 +36163,49 @@ someLanes3:
 	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
 
 doneLanes4:
-	FMOVQ 7552(R6), F1
-	FMOVQ 7552(R6), F0
-	FMOVQ 7616(R6), F12
+	FMOVQ 7936(R6), F1
+	FMOVQ 7936(R6), F0
+	FMOVQ 7872(R6), F12
 	WORD $0x4e21cd2c // FMLA V12.4S, V9.4S, V1.4S
-	FMOVQ 7616(R6), F11
+	FMOVQ 7872(R6), F11
 	WORD $0x4e20cd0b // FMLA V11.4S, V8.4S, V0.4S
-	FMOVQ 7616(R6), F0
+	FMOVQ 7872(R6), F0
 	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
-	FMOVQ 7808(R6), F0
+	FMOVQ 8128(R6), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
 	WORD $0x6e29dd2a // FMUL V10.4S, V9.4S, V9.4S
 	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
-	FMOVQ 7872(R6), F0
-	FMOVQ 7872(R6), F2
-	FMOVQ 7936(R6), F1
+	FMOVQ 8512(R6), F0
+	FMOVQ 8512(R6), F2
+	FMOVQ 8576(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 7936(R6), F0
+	FMOVQ 8576(R6), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8000(R6), F3
+	FMOVQ 8640(R6), F3
 	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
-	FMOVQ 8000(R6), F2
+	FMOVQ 8640(R6), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x6e2add21 // FMUL V1.4S, V9.4S, V10.4S
 	WORD $0x6e24dd00 // FMUL V0.4S, V8.4S, V4.4S
 	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
 	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
-	FMOVQ 8064(R6), F1
-	FMOVQ 8064(R6), F0
-	FMOVQ 8128(R6), F2
+	FMOVQ 8704(R6), F1
+	FMOVQ 8704(R6), F0
+	FMOVQ 8768(R6), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 8128(R6), F1
+	FMOVQ 8768(R6), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 8192(R6), F0
+	FMOVQ 8832(R6), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 8192(R6), F2
+	FMOVQ 8832(R6), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
 	FMOVQ 5440(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
@@ -36304,20 +36400,20 @@ ok1274:
 	FLDPQ 32(R0), (F15, F10)
 	FMOVQ 6080(R5), F1
 	FMOVQ 6080(R5), F0
-	FMOVQ 8320(R5), F14
+	FMOVQ 8896(R5), F14
 	WORD $0x4e61ce2e // FMLA V14.2D, V17.2D, V1.2D
-	FMOVQ 8320(R5), F13
+	FMOVQ 8896(R5), F13
 	WORD $0x4e60ce0d // FMLA V13.2D, V16.2D, V0.2D
 	FMOVQ 6080(R5), F1
 	FMOVQ 6080(R5), F0
-	FMOVQ 8320(R5), F12
+	FMOVQ 8896(R5), F12
 	WORD $0x4e61cdec // FMLA V12.2D, V15.2D, V1.2D
-	FMOVQ 8320(R5), F11
+	FMOVQ 8896(R5), F11
 	WORD $0x4e60cd4b // FMLA V11.2D, V10.2D, V0.2D
-	FMOVQ 8320(R5), F0
+	FMOVQ 8896(R5), F0
 	WORD $0x4ee0d5c4 // FSUB V4.2D, V14.2D, V0.2D
 	WORD $0x4ee0d5a3 // FSUB V3.2D, V13.2D, V0.2D
-	FMOVQ 8320(R5), F0
+	FMOVQ 8896(R5), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	FMOVQ 7168(R5), F0
@@ -36438,13 +36534,13 @@ ok1274:
 	WORD $0x4e64ce40 // FMLA V0.2D, V18.2D, V4.2D
 	FMOVQ 7104(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 7360(R5), F3
+	FMOVQ 7744(R5), F3
 	WORD $0x4e62cd03 // FMLA V3.2D, V8.2D, V2.2D
-	FMOVQ 7360(R5), F2
+	FMOVQ 7744(R5), F2
 	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
 	FMOVQ 576(R5), F9
 	WORD $0x4e63cd09 // FMLA V9.2D, V8.2D, V3.2D
@@ -36522,11 +36618,11 @@ ok1275:
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6080(R5), F1
 	FMOVQ 6080(R5), F0
-	FMOVQ 8320(R5), F9
+	FMOVQ 8896(R5), F9
 	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
-	FMOVQ 8320(R5), F8
+	FMOVQ 8896(R5), F8
 	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
-	FMOVQ 8320(R5), F0
+	FMOVQ 8896(R5), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
 	FMOVQ 7168(R5), F0
@@ -36588,9 +36684,9 @@ ok1275:
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	FMOVQ 7104(R5), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	FMOVQ 576(R5), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
@@ -36688,11 +36784,11 @@ someLanes3:
 doneLanes4:
 	FMOVQ 6080(R5), F1
 	FMOVQ 6080(R5), F0
-	FMOVQ 8320(R5), F11
+	FMOVQ 8896(R5), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 8320(R5), F10
+	FMOVQ 8896(R5), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 8320(R5), F0
+	FMOVQ 8896(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
 	FMOVQ 7168(R5), F0
@@ -36754,9 +36850,9 @@ doneLanes4:
 	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 7104(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 576(R5), F3
 	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
@@ -36845,7 +36941,7 @@ many1287:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F1
+	FMOVQ 8384(R5), F1
 	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
 	WORD $0x6e205805 // NOT V5.16B, V0.16B
 	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
@@ -36854,7 +36950,7 @@ many1287:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -36873,65 +36969,65 @@ ok1292:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 8384(R5), F14
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 8960(R5), F14
 	WORD $0x4e21ce2e // FMLA V14.4S, V17.4S, V1.4S
-	FMOVQ 8384(R5), F13
+	FMOVQ 8960(R5), F13
 	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 8384(R5), F12
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 8960(R5), F12
 	WORD $0x4e21cdec // FMLA V12.4S, V15.4S, V1.4S
-	FMOVQ 8384(R5), F11
+	FMOVQ 8960(R5), F11
 	WORD $0x4e20cd4b // FMLA V11.4S, V10.4S, V0.4S
-	FMOVQ 8384(R5), F0
+	FMOVQ 8960(R5), F0
 	WORD $0x4ea0d5c4 // FSUB V4.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a3 // FSUB V3.4S, V13.4S, V0.4S
-	FMOVQ 8384(R5), F0
+	FMOVQ 8960(R5), F0
 	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
 	WORD $0x6e31de27 // FMUL V7.4S, V17.4S, V17.4S
 	WORD $0x6e30de14 // FMUL V20.4S, V16.4S, V16.4S
 	WORD $0x6e2fddf3 // FMUL V19.4S, V15.4S, V15.4S
 	WORD $0x6e2add52 // FMUL V18.4S, V10.4S, V10.4S
-	FMOVQ 7872(R5), F1
-	FMOVQ 7872(R5), F0
-	FMOVQ 7936(R5), F4
+	FMOVQ 8512(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8576(R5), F4
 	WORD $0x4e21cce4 // FMLA V4.4S, V7.4S, V1.4S
-	FMOVQ 7936(R5), F3
+	FMOVQ 8576(R5), F3
 	WORD $0x4e20ce83 // FMLA V3.4S, V20.4S, V0.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22ce40 // FMLA V0.4S, V18.4S, V2.4S
-	FMOVQ 8000(R5), F9
+	FMOVQ 8640(R5), F9
 	WORD $0x4e24cce9 // FMLA V9.4S, V7.4S, V4.4S
-	FMOVQ 8000(R5), F6
+	FMOVQ 8640(R5), F6
 	WORD $0x4e23ce86 // FMLA V6.4S, V20.4S, V3.4S
-	FMOVQ 8000(R5), F5
+	FMOVQ 8640(R5), F5
 	WORD $0x4e21ce65 // FMLA V5.4S, V19.4S, V1.4S
-	FMOVQ 8000(R5), F4
+	FMOVQ 8640(R5), F4
 	WORD $0x4e20ce44 // FMLA V4.4S, V18.4S, V0.4S
 	WORD $0x6e27de23 // FMUL V3.4S, V17.4S, V7.4S
 	WORD $0x6e34de02 // FMUL V2.4S, V16.4S, V20.4S
@@ -36941,25 +37037,25 @@ ok1292:
 	WORD $0x4e22ccd0 // FMLA V16.4S, V6.4S, V2.4S
 	WORD $0x4e21ccaf // FMLA V15.4S, V5.4S, V1.4S
 	WORD $0x4e20cc8a // FMLA V10.4S, V4.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F6
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F6
 	WORD $0x4e21cce6 // FMLA V6.4S, V7.4S, V1.4S
-	FMOVQ 8128(R5), F5
+	FMOVQ 8768(R5), F5
 	WORD $0x4e20ce85 // FMLA V5.4S, V20.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F4
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F4
 	WORD $0x4e21ce64 // FMLA V4.4S, V19.4S, V1.4S
-	FMOVQ 8128(R5), F3
+	FMOVQ 8768(R5), F3
 	WORD $0x4e20ce43 // FMLA V3.4S, V18.4S, V0.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e26cce2 // FMLA V2.4S, V7.4S, V6.4S
-	FMOVQ 8192(R5), F1
+	FMOVQ 8832(R5), F1
 	WORD $0x4e25ce81 // FMLA V1.4S, V20.4S, V5.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e24ce60 // FMLA V0.4S, V19.4S, V4.4S
-	FMOVQ 8192(R5), F4
+	FMOVQ 8832(R5), F4
 	WORD $0x4e23ce44 // FMLA V4.4S, V18.4S, V3.4S
 	FMOVQ 5440(R5), F3
 	WORD $0x4e22cce3 // FMLA V3.4S, V7.4S, V2.4S
@@ -37027,7 +37123,7 @@ one1288:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -37043,49 +37139,49 @@ one1288:
 ok1293:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 8384(R5), F11
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 8960(R5), F11
 	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
-	FMOVQ 8384(R5), F10
+	FMOVQ 8960(R5), F10
 	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
-	FMOVQ 8384(R5), F0
+	FMOVQ 8960(R5), F0
 	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
 	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
 	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 8000(R5), F3
+	FMOVQ 8640(R5), F3
 	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
-	FMOVQ 8000(R5), F2
+	FMOVQ 8640(R5), F2
 	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
 	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
 	WORD $0x6e27dca0 // FMUL V0.4S, V5.4S, V7.4S
 	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
 	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F2
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 8128(R5), F1
+	FMOVQ 8768(R5), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
 	FMOVQ 5440(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
@@ -37165,7 +37261,7 @@ doneLanes2:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -37217,49 +37313,49 @@ someLanes3:
 	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
 
 doneLanes4:
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 8384(R5), F12
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 8960(R5), F12
 	WORD $0x4e21cd2c // FMLA V12.4S, V9.4S, V1.4S
-	FMOVQ 8384(R5), F11
+	FMOVQ 8960(R5), F11
 	WORD $0x4e20cceb // FMLA V11.4S, V7.4S, V0.4S
-	FMOVQ 8384(R5), F0
+	FMOVQ 8960(R5), F0
 	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
 	WORD $0x6e29dd2a // FMUL V10.4S, V9.4S, V9.4S
 	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8000(R5), F3
+	FMOVQ 8640(R5), F3
 	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
-	FMOVQ 8000(R5), F2
+	FMOVQ 8640(R5), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x6e2add21 // FMUL V1.4S, V9.4S, V10.4S
 	WORD $0x6e24dce0 // FMUL V0.4S, V7.4S, V4.4S
 	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
 	WORD $0x4e20cc47 // FMLA V7.4S, V2.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F2
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 8128(R5), F1
+	FMOVQ 8768(R5), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
 	FMOVQ 5440(R5), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
@@ -37415,20 +37511,20 @@ ok1310:
 	FLDPQ 32(R0), (F15, F10)
 	FMOVQ 6080(R6), F1
 	FMOVQ 6080(R6), F0
-	FMOVQ 8320(R6), F14
+	FMOVQ 8896(R6), F14
 	WORD $0x4e61ce2e // FMLA V14.2D, V17.2D, V1.2D
-	FMOVQ 8320(R6), F13
+	FMOVQ 8896(R6), F13
 	WORD $0x4e60ce0d // FMLA V13.2D, V16.2D, V0.2D
 	FMOVQ 6080(R6), F1
 	FMOVQ 6080(R6), F0
-	FMOVQ 8320(R6), F12
+	FMOVQ 8896(R6), F12
 	WORD $0x4e61cdec // FMLA V12.2D, V15.2D, V1.2D
-	FMOVQ 8320(R6), F11
+	FMOVQ 8896(R6), F11
 	WORD $0x4e60cd4b // FMLA V11.2D, V10.2D, V0.2D
-	FMOVQ 8320(R6), F0
+	FMOVQ 8896(R6), F0
 	WORD $0x4ee0d5c4 // FSUB V4.2D, V14.2D, V0.2D
 	WORD $0x4ee0d5a3 // FSUB V3.2D, V13.2D, V0.2D
-	FMOVQ 8320(R6), F0
+	FMOVQ 8896(R6), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	FMOVQ 7168(R6), F0
@@ -37549,13 +37645,13 @@ ok1310:
 	WORD $0x4e64ce40 // FMLA V0.2D, V18.2D, V4.2D
 	FMOVQ 7104(R6), F4
 	WORD $0x4e63cd24 // FMLA V4.2D, V9.2D, V3.2D
-	FMOVQ 7360(R6), F3
+	FMOVQ 7744(R6), F3
 	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 7360(R6), F2
+	FMOVQ 7744(R6), F2
 	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 7360(R6), F1
+	FMOVQ 7744(R6), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 7360(R6), F0
+	FMOVQ 7744(R6), F0
 	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
 	FMOVQ 576(R6), F8
 	WORD $0x4e63cca8 // FMLA V8.2D, V5.2D, V3.2D
@@ -37640,11 +37736,11 @@ ok1311:
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6080(R6), F1
 	FMOVQ 6080(R6), F0
-	FMOVQ 8320(R6), F9
+	FMOVQ 8896(R6), F9
 	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
-	FMOVQ 8320(R6), F8
+	FMOVQ 8896(R6), F8
 	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
-	FMOVQ 8320(R6), F0
+	FMOVQ 8896(R6), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
 	FMOVQ 7168(R6), F0
@@ -37706,9 +37802,9 @@ ok1311:
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	FMOVQ 7104(R6), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 7360(R6), F1
+	FMOVQ 7744(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 7360(R6), F0
+	FMOVQ 7744(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	FMOVQ 576(R6), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
@@ -37810,11 +37906,11 @@ someLanes3:
 doneLanes4:
 	FMOVQ 6080(R6), F1
 	FMOVQ 6080(R6), F0
-	FMOVQ 8320(R6), F11
+	FMOVQ 8896(R6), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 8320(R6), F10
+	FMOVQ 8896(R6), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 8320(R6), F0
+	FMOVQ 8896(R6), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
 	FMOVQ 7168(R6), F0
@@ -37876,9 +37972,9 @@ doneLanes4:
 	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 7104(R6), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 7360(R6), F1
+	FMOVQ 7744(R6), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 7360(R6), F0
+	FMOVQ 7744(R6), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 576(R6), F3
 	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
@@ -37992,7 +38088,7 @@ many1323:
 	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
-	FMOVQ 7488(R6), F1
+	FMOVQ 8384(R6), F1
 	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
 	WORD $0x6e205805 // NOT V5.16B, V0.16B
 	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
@@ -38001,7 +38097,7 @@ many1323:
 	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R6), F2
+	FMOVQ 8384(R6), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -38020,65 +38116,65 @@ ok1328:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
-	FMOVQ 7552(R6), F1
-	FMOVQ 7552(R6), F0
-	FMOVQ 8384(R6), F14
+	FMOVQ 7936(R6), F1
+	FMOVQ 7936(R6), F0
+	FMOVQ 8960(R6), F14
 	WORD $0x4e21ce2e // FMLA V14.4S, V17.4S, V1.4S
-	FMOVQ 8384(R6), F13
+	FMOVQ 8960(R6), F13
 	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
-	FMOVQ 7552(R6), F1
-	FMOVQ 7552(R6), F0
-	FMOVQ 8384(R6), F12
+	FMOVQ 7936(R6), F1
+	FMOVQ 7936(R6), F0
+	FMOVQ 8960(R6), F12
 	WORD $0x4e21cdec // FMLA V12.4S, V15.4S, V1.4S
-	FMOVQ 8384(R6), F11
+	FMOVQ 8960(R6), F11
 	WORD $0x4e20cd4b // FMLA V11.4S, V10.4S, V0.4S
-	FMOVQ 8384(R6), F0
+	FMOVQ 8960(R6), F0
 	WORD $0x4ea0d5c4 // FSUB V4.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a3 // FSUB V3.4S, V13.4S, V0.4S
-	FMOVQ 8384(R6), F0
+	FMOVQ 8960(R6), F0
 	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 7808(R6), F0
+	FMOVQ 8128(R6), F0
 	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 7808(R6), F0
+	FMOVQ 8128(R6), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
 	WORD $0x6e31de34 // FMUL V20.4S, V17.4S, V17.4S
 	WORD $0x6e30de13 // FMUL V19.4S, V16.4S, V16.4S
 	WORD $0x6e2fddf2 // FMUL V18.4S, V15.4S, V15.4S
 	WORD $0x6e2add49 // FMUL V9.4S, V10.4S, V10.4S
-	FMOVQ 7872(R6), F1
-	FMOVQ 7872(R6), F0
-	FMOVQ 7936(R6), F4
+	FMOVQ 8512(R6), F1
+	FMOVQ 8512(R6), F0
+	FMOVQ 8576(R6), F4
 	WORD $0x4e21ce84 // FMLA V4.4S, V20.4S, V1.4S
-	FMOVQ 7936(R6), F3
+	FMOVQ 8576(R6), F3
 	WORD $0x4e20ce63 // FMLA V3.4S, V19.4S, V0.4S
-	FMOVQ 7872(R6), F0
-	FMOVQ 7872(R6), F2
-	FMOVQ 7936(R6), F1
+	FMOVQ 8512(R6), F0
+	FMOVQ 8512(R6), F2
+	FMOVQ 8576(R6), F1
 	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
-	FMOVQ 7936(R6), F0
+	FMOVQ 8576(R6), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 8000(R6), F8
+	FMOVQ 8640(R6), F8
 	WORD $0x4e24ce88 // FMLA V8.4S, V20.4S, V4.4S
-	FMOVQ 8000(R6), F6
+	FMOVQ 8640(R6), F6
 	WORD $0x4e23ce66 // FMLA V6.4S, V19.4S, V3.4S
-	FMOVQ 8000(R6), F5
+	FMOVQ 8640(R6), F5
 	WORD $0x4e21ce45 // FMLA V5.4S, V18.4S, V1.4S
-	FMOVQ 8000(R6), F4
+	FMOVQ 8640(R6), F4
 	WORD $0x4e20cd24 // FMLA V4.4S, V9.4S, V0.4S
 	WORD $0x6e34de23 // FMUL V3.4S, V17.4S, V20.4S
 	WORD $0x6e33de02 // FMUL V2.4S, V16.4S, V19.4S
@@ -38088,25 +38184,25 @@ ok1328:
 	WORD $0x4e22ccd0 // FMLA V16.4S, V6.4S, V2.4S
 	WORD $0x4e21ccaf // FMLA V15.4S, V5.4S, V1.4S
 	WORD $0x4e20cc8a // FMLA V10.4S, V4.4S, V0.4S
-	FMOVQ 8064(R6), F1
-	FMOVQ 8064(R6), F0
-	FMOVQ 8128(R6), F6
+	FMOVQ 8704(R6), F1
+	FMOVQ 8704(R6), F0
+	FMOVQ 8768(R6), F6
 	WORD $0x4e21ce86 // FMLA V6.4S, V20.4S, V1.4S
-	FMOVQ 8128(R6), F5
+	FMOVQ 8768(R6), F5
 	WORD $0x4e20ce65 // FMLA V5.4S, V19.4S, V0.4S
-	FMOVQ 8064(R6), F1
-	FMOVQ 8064(R6), F0
-	FMOVQ 8128(R6), F4
+	FMOVQ 8704(R6), F1
+	FMOVQ 8704(R6), F0
+	FMOVQ 8768(R6), F4
 	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
-	FMOVQ 8128(R6), F3
+	FMOVQ 8768(R6), F3
 	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
-	FMOVQ 8192(R6), F2
+	FMOVQ 8832(R6), F2
 	WORD $0x4e26ce82 // FMLA V2.4S, V20.4S, V6.4S
-	FMOVQ 8192(R6), F1
+	FMOVQ 8832(R6), F1
 	WORD $0x4e25ce61 // FMLA V1.4S, V19.4S, V5.4S
-	FMOVQ 8192(R6), F0
+	FMOVQ 8832(R6), F0
 	WORD $0x4e24ce40 // FMLA V0.4S, V18.4S, V4.4S
-	FMOVQ 8192(R6), F4
+	FMOVQ 8832(R6), F4
 	WORD $0x4e23cd24 // FMLA V4.4S, V9.4S, V3.4S
 	FMOVQ 5440(R6), F3
 	WORD $0x4e22ce83 // FMLA V3.4S, V20.4S, V2.4S
@@ -38181,7 +38277,7 @@ one1324:
 	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R6), F2
+	FMOVQ 8384(R6), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -38197,49 +38293,49 @@ one1324:
 ok1329:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
-	FMOVQ 7552(R6), F1
-	FMOVQ 7552(R6), F0
-	FMOVQ 8384(R6), F11
+	FMOVQ 7936(R6), F1
+	FMOVQ 7936(R6), F0
+	FMOVQ 8960(R6), F11
 	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
-	FMOVQ 8384(R6), F10
+	FMOVQ 8960(R6), F10
 	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
-	FMOVQ 8384(R6), F0
+	FMOVQ 8960(R6), F0
 	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 7808(R6), F0
+	FMOVQ 8128(R6), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
 	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
 	WORD $0x6e25dca8 // FMUL V8.4S, V5.4S, V5.4S
-	FMOVQ 7872(R6), F0
-	FMOVQ 7872(R6), F2
-	FMOVQ 7936(R6), F1
+	FMOVQ 8512(R6), F0
+	FMOVQ 8512(R6), F2
+	FMOVQ 8576(R6), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 7936(R6), F0
+	FMOVQ 8576(R6), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 8000(R6), F3
+	FMOVQ 8640(R6), F3
 	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
-	FMOVQ 8000(R6), F2
+	FMOVQ 8640(R6), F2
 	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
 	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
 	WORD $0x6e28dca0 // FMUL V0.4S, V5.4S, V8.4S
 	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
 	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
-	FMOVQ 8064(R6), F1
-	FMOVQ 8064(R6), F0
-	FMOVQ 8128(R6), F2
+	FMOVQ 8704(R6), F1
+	FMOVQ 8704(R6), F0
+	FMOVQ 8768(R6), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 8128(R6), F1
+	FMOVQ 8768(R6), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 8192(R6), F0
+	FMOVQ 8832(R6), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 8192(R6), F2
+	FMOVQ 8832(R6), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
 	FMOVQ 5440(R6), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
@@ -38323,7 +38419,7 @@ doneLanes2:
 	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R6), F2
+	FMOVQ 8384(R6), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -38375,49 +38471,49 @@ someLanes3:
 	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
 
 doneLanes4:
-	FMOVQ 7552(R6), F1
-	FMOVQ 7552(R6), F0
-	FMOVQ 8384(R6), F12
+	FMOVQ 7936(R6), F1
+	FMOVQ 7936(R6), F0
+	FMOVQ 8960(R6), F12
 	WORD $0x4e21cd2c // FMLA V12.4S, V9.4S, V1.4S
-	FMOVQ 8384(R6), F11
+	FMOVQ 8960(R6), F11
 	WORD $0x4e20cd0b // FMLA V11.4S, V8.4S, V0.4S
-	FMOVQ 8384(R6), F0
+	FMOVQ 8960(R6), F0
 	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
-	FMOVQ 7808(R6), F0
+	FMOVQ 8128(R6), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
 	WORD $0x6e29dd2a // FMUL V10.4S, V9.4S, V9.4S
 	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
-	FMOVQ 7872(R6), F0
-	FMOVQ 7872(R6), F2
-	FMOVQ 7936(R6), F1
+	FMOVQ 8512(R6), F0
+	FMOVQ 8512(R6), F2
+	FMOVQ 8576(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 7936(R6), F0
+	FMOVQ 8576(R6), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8000(R6), F3
+	FMOVQ 8640(R6), F3
 	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
-	FMOVQ 8000(R6), F2
+	FMOVQ 8640(R6), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x6e2add21 // FMUL V1.4S, V9.4S, V10.4S
 	WORD $0x6e24dd00 // FMUL V0.4S, V8.4S, V4.4S
 	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
 	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
-	FMOVQ 8064(R6), F1
-	FMOVQ 8064(R6), F0
-	FMOVQ 8128(R6), F2
+	FMOVQ 8704(R6), F1
+	FMOVQ 8704(R6), F0
+	FMOVQ 8768(R6), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 8128(R6), F1
+	FMOVQ 8768(R6), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 8192(R6), F0
+	FMOVQ 8832(R6), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 8192(R6), F2
+	FMOVQ 8832(R6), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
 	FMOVQ 5440(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
@@ -40892,13 +40988,13 @@ ok1514:
 	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
 	FMOVQ 7104(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 7360(R5), F3
+	FMOVQ 7744(R5), F3
 	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 7360(R5), F2
+	FMOVQ 7744(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
 	FMOVQ 576(R5), F12
 	WORD $0x4e63cd2c // FMLA V12.2D, V9.2D, V3.2D
@@ -41048,9 +41144,9 @@ ok1515:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 7104(R5), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	FMOVQ 576(R5), F5
 	WORD $0x4e61cc85 // FMLA V5.2D, V4.2D, V1.2D
@@ -41217,9 +41313,9 @@ doneLanes4:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 7104(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 7360(R5), F1
+	FMOVQ 7744(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 576(R5), F5
 	WORD $0x4e61cc85 // FMLA V5.2D, V4.2D, V1.2D
@@ -41311,7 +41407,7 @@ many1527:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F1
+	FMOVQ 8384(R5), F1
 	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
 	WORD $0x6e205805 // NOT V5.16B, V0.16B
 	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
@@ -41320,7 +41416,7 @@ many1527:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -41339,65 +41435,65 @@ ok1532:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F20, F19)
 	FLDPQ 32(R0), (F18, F17)
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 7616(R5), F16
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 7872(R5), F16
 	WORD $0x4e21ce90 // FMLA V16.4S, V20.4S, V1.4S
-	FMOVQ 7616(R5), F15
+	FMOVQ 7872(R5), F15
 	WORD $0x4e20ce6f // FMLA V15.4S, V19.4S, V0.4S
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 7616(R5), F14
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 7872(R5), F14
 	WORD $0x4e21ce4e // FMLA V14.4S, V18.4S, V1.4S
-	FMOVQ 7616(R5), F13
+	FMOVQ 7872(R5), F13
 	WORD $0x4e20ce2d // FMLA V13.4S, V17.4S, V0.4S
-	FMOVQ 7616(R5), F0
+	FMOVQ 7872(R5), F0
 	WORD $0x4ea0d604 // FSUB V4.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e3 // FSUB V3.4S, V15.4S, V0.4S
-	FMOVQ 7616(R5), F0
+	FMOVQ 7872(R5), F0
 	WORD $0x4ea0d5c2 // FSUB V2.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc94 // FMLS V20.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc73 // FMLS V19.4S, V3.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc52 // FMLS V18.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc31 // FMLS V17.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc94 // FMLS V20.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc73 // FMLS V19.4S, V3.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc52 // FMLS V18.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc31 // FMLS V17.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc94 // FMLS V20.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc73 // FMLS V19.4S, V3.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc52 // FMLS V18.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc31 // FMLS V17.4S, V1.4S, V0.4S
 	WORD $0x6e34de8b // FMUL V11.4S, V20.4S, V20.4S
 	WORD $0x6e33de6a // FMUL V10.4S, V19.4S, V19.4S
 	WORD $0x6e32de49 // FMUL V9.4S, V18.4S, V18.4S
 	WORD $0x6e31de27 // FMUL V7.4S, V17.4S, V17.4S
-	FMOVQ 7872(R5), F1
-	FMOVQ 7872(R5), F0
-	FMOVQ 7936(R5), F4
+	FMOVQ 8512(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8576(R5), F4
 	WORD $0x4e21cd64 // FMLA V4.4S, V11.4S, V1.4S
-	FMOVQ 7936(R5), F3
+	FMOVQ 8576(R5), F3
 	WORD $0x4e20cd43 // FMLA V3.4S, V10.4S, V0.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 8000(R5), F12
+	FMOVQ 8640(R5), F12
 	WORD $0x4e24cd6c // FMLA V12.4S, V11.4S, V4.4S
-	FMOVQ 8000(R5), F6
+	FMOVQ 8640(R5), F6
 	WORD $0x4e23cd46 // FMLA V6.4S, V10.4S, V3.4S
-	FMOVQ 8000(R5), F5
+	FMOVQ 8640(R5), F5
 	WORD $0x4e21cd25 // FMLA V5.4S, V9.4S, V1.4S
-	FMOVQ 8000(R5), F4
+	FMOVQ 8640(R5), F4
 	WORD $0x4e20cce4 // FMLA V4.4S, V7.4S, V0.4S
 	WORD $0x6e2bde83 // FMUL V3.4S, V20.4S, V11.4S
 	WORD $0x6e2ade62 // FMUL V2.4S, V19.4S, V10.4S
@@ -41407,25 +41503,25 @@ ok1532:
 	WORD $0x4e22ccd3 // FMLA V19.4S, V6.4S, V2.4S
 	WORD $0x4e21ccb2 // FMLA V18.4S, V5.4S, V1.4S
 	WORD $0x4e20cc91 // FMLA V17.4S, V4.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F6
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F6
 	WORD $0x4e21cd66 // FMLA V6.4S, V11.4S, V1.4S
-	FMOVQ 8128(R5), F5
+	FMOVQ 8768(R5), F5
 	WORD $0x4e20cd45 // FMLA V5.4S, V10.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F4
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F4
 	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
-	FMOVQ 8128(R5), F3
+	FMOVQ 8768(R5), F3
 	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e26cd62 // FMLA V2.4S, V11.4S, V6.4S
-	FMOVQ 8192(R5), F1
+	FMOVQ 8832(R5), F1
 	WORD $0x4e25cd41 // FMLA V1.4S, V10.4S, V5.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e24cd20 // FMLA V0.4S, V9.4S, V4.4S
-	FMOVQ 8192(R5), F4
+	FMOVQ 8832(R5), F4
 	WORD $0x4e23cce4 // FMLA V4.4S, V7.4S, V3.4S
 	FMOVQ 5440(R5), F3
 	WORD $0x4e22cd63 // FMLA V3.4S, V11.4S, V2.4S
@@ -41499,7 +41595,7 @@ one1528:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -41515,49 +41611,49 @@ one1528:
 ok1533:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F7, F6)
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 7616(R5), F11
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 7872(R5), F11
 	WORD $0x4e21cceb // FMLA V11.4S, V7.4S, V1.4S
-	FMOVQ 7616(R5), F10
+	FMOVQ 7872(R5), F10
 	WORD $0x4e20ccca // FMLA V10.4S, V6.4S, V0.4S
-	FMOVQ 7616(R5), F0
+	FMOVQ 7872(R5), F0
 	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc47 // FMLS V7.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc47 // FMLS V7.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc47 // FMLS V7.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
 	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
 	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 8000(R5), F3
+	FMOVQ 8640(R5), F3
 	WORD $0x4e21cc83 // FMLA V3.4S, V4.4S, V1.4S
-	FMOVQ 8000(R5), F2
+	FMOVQ 8640(R5), F2
 	WORD $0x4e20cd22 // FMLA V2.4S, V9.4S, V0.4S
 	WORD $0x6e24dce1 // FMUL V1.4S, V7.4S, V4.4S
 	WORD $0x6e29dcc0 // FMUL V0.4S, V6.4S, V9.4S
 	WORD $0x4e21cc67 // FMLA V7.4S, V3.4S, V1.4S
 	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F2
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 8128(R5), F1
+	FMOVQ 8768(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
 	FMOVQ 5440(R5), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
@@ -41640,7 +41736,7 @@ doneLanes2:
 	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 7488(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
@@ -41692,49 +41788,49 @@ someLanes3:
 	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
 
 doneLanes4:
-	FMOVQ 7552(R5), F1
-	FMOVQ 7552(R5), F0
-	FMOVQ 7616(R5), F12
+	FMOVQ 7936(R5), F1
+	FMOVQ 7936(R5), F0
+	FMOVQ 7872(R5), F12
 	WORD $0x4e21cd4c // FMLA V12.4S, V10.4S, V1.4S
-	FMOVQ 7616(R5), F11
+	FMOVQ 7872(R5), F11
 	WORD $0x4e20cd2b // FMLA V11.4S, V9.4S, V0.4S
-	FMOVQ 7616(R5), F0
+	FMOVQ 7872(R5), F0
 	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 7680(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
-	FMOVQ 7744(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
-	FMOVQ 7808(R5), F0
+	FMOVQ 8128(R5), F0
 	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
 	WORD $0x6e2add44 // FMUL V4.4S, V10.4S, V10.4S
 	WORD $0x6e29dd2d // FMUL V13.4S, V9.4S, V9.4S
-	FMOVQ 7872(R5), F0
-	FMOVQ 7872(R5), F2
-	FMOVQ 7936(R5), F1
+	FMOVQ 8512(R5), F0
+	FMOVQ 8512(R5), F2
+	FMOVQ 8576(R5), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 7936(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
-	FMOVQ 8000(R5), F3
+	FMOVQ 8640(R5), F3
 	WORD $0x4e21cc83 // FMLA V3.4S, V4.4S, V1.4S
-	FMOVQ 8000(R5), F2
+	FMOVQ 8640(R5), F2
 	WORD $0x4e20cda2 // FMLA V2.4S, V13.4S, V0.4S
 	WORD $0x6e24dd41 // FMUL V1.4S, V10.4S, V4.4S
 	WORD $0x6e2ddd20 // FMUL V0.4S, V9.4S, V13.4S
 	WORD $0x4e21cc6a // FMLA V10.4S, V3.4S, V1.4S
 	WORD $0x4e20cc49 // FMLA V9.4S, V2.4S, V0.4S
-	FMOVQ 8064(R5), F1
-	FMOVQ 8064(R5), F0
-	FMOVQ 8128(R5), F2
+	FMOVQ 8704(R5), F1
+	FMOVQ 8704(R5), F0
+	FMOVQ 8768(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 8128(R5), F1
+	FMOVQ 8768(R5), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 8192(R5), F0
+	FMOVQ 8832(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8192(R5), F2
+	FMOVQ 8832(R5), F2
 	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
 	FMOVQ 5440(R5), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
@@ -41912,13 +42008,13 @@ many1542:
 	WORD $0x4e381cc0 // AND V0.16B, V6.16B, V24.16B
 	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
 	WORD $0x4eb68400 // ADD V0.4S, V0.4S, V22.4S
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0323cc // TBL V12.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0023cb // TBL V11.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6eb51c6c // BIT V12.16B, V3.16B, V21.16B
 	WORD $0x6eb51c0b // BIT V11.16B, V0.16B, V21.16B
@@ -41976,13 +42072,13 @@ many1542:
 	WORD $0x4e381d20 // AND V0.16B, V9.16B, V24.16B
 	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
 	WORD $0x4eb68400 // ADD V0.4S, V0.4S, V22.4S
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0123ca // TBL V10.16B, {V30.16B, V31.16B}, V1.16B
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0023c9 // TBL V9.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0123c1 // TBL V1.16B, {V30.16B, V31.16B}, V1.16B
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6eb51c2a // BIT V10.16B, V1.16B, V21.16B
 	WORD $0x6eb51c09 // BIT V9.16B, V0.16B, V21.16B
@@ -42007,13 +42103,13 @@ many1542:
 	WORD $0x4e381cc0 // AND V0.16B, V6.16B, V24.16B
 	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
 	WORD $0x4eb6841b // ADD V27.4S, V0.4S, V22.4S
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e1c23c6 // TBL V6.16B, {V30.16B, V31.16B}, V28.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e1b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V27.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e1c23dc // TBL V28.16B, {V30.16B, V31.16B}, V28.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e1b23db // TBL V27.16B, {V30.16B, V31.16B}, V27.16B
 	WORD $0x6eb51f86 // BIT V6.16B, V28.16B, V21.16B
 	WORD $0x6eb51f60 // BIT V0.16B, V27.16B, V21.16B
@@ -42064,7 +42160,7 @@ many1542:
 	WORD $0x4e6bcf79 // FMLA V25.2D, V27.2D, V11.2D
 	WORD $0x4e66cf8f // FMLA V15.2D, V28.2D, V6.2D
 	WORD $0x4e65cf79 // FMLA V25.2D, V27.2D, V5.2D
-	FMOVQ 8576(R7), F0
+	FMOVQ 9152(R7), F0
 	WORD $0x6ee0e66c // FCMGT V12.2D, V19.2D, V0.2D
 	WORD $0x6ee0e64b // FCMGT V11.2D, V18.2D, V0.2D
 	FMOVQ 64(RSP), F0
@@ -42086,13 +42182,13 @@ many1542:
 	WORD $0x4e381c80 // AND V0.16B, V4.16B, V24.16B
 	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
 	WORD $0x4eb68400 // ADD V0.4S, V0.4S, V22.4S
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0323cc // TBL V12.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0023cb // TBL V11.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6eb51c6c // BIT V12.16B, V3.16B, V21.16B
 	WORD $0x6eb51c0b // BIT V11.16B, V0.16B, V21.16B
@@ -42135,7 +42231,7 @@ many1542:
 	WORD $0x4e69cca3 // FMLA V3.2D, V5.2D, V9.2D
 	WORD $0x4e6cccc4 // FMLA V4.2D, V6.2D, V12.2D
 	WORD $0x4e6bcca3 // FMLA V3.2D, V5.2D, V11.2D
-	FMOVQ 8576(R7), F0
+	FMOVQ 9152(R7), F0
 	WORD $0x6ee0e626 // FCMGT V6.2D, V17.2D, V0.2D
 	WORD $0x6ee0e605 // FCMGT V5.2D, V16.2D, V0.2D
 	WORD $0x6e641d06 // BSL V6.16B, V8.16B, V4.16B
@@ -42209,13 +42305,13 @@ one1543:
 	WORD $0x4e381cc2 // AND V2.16B, V6.16B, V24.16B
 	WORD $0x4eb79c42 // MUL V2.4S, V2.4S, V23.4S
 	WORD $0x4eb68442 // ADD V2.4S, V2.4S, V22.4S
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0523cd // TBL V13.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0223cc // TBL V12.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0523c5 // TBL V5.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eb51cad // BIT V13.16B, V5.16B, V21.16B
 	WORD $0x6eb51c4c // BIT V12.16B, V2.16B, V21.16B
@@ -42231,13 +42327,13 @@ one1543:
 	WORD $0x4e381c40 // AND V0.16B, V2.16B, V24.16B
 	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
 	WORD $0x4eb68400 // ADD V0.4S, V0.4S, V22.4S
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0123cb // TBL V11.16B, {V30.16B, V31.16B}, V1.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0023ca // TBL V10.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0123c1 // TBL V1.16B, {V30.16B, V31.16B}, V1.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6eb51c2b // BIT V11.16B, V1.16B, V21.16B
 	WORD $0x6eb51c0a // BIT V10.16B, V0.16B, V21.16B
@@ -42281,7 +42377,7 @@ one1543:
 	WORD $0x4e6ccc41 // FMLA V1.2D, V2.2D, V12.2D
 	WORD $0x4e6bcc64 // FMLA V4.2D, V3.2D, V11.2D
 	WORD $0x4e6acc41 // FMLA V1.2D, V2.2D, V10.2D
-	FMOVQ 8576(R7), F0
+	FMOVQ 9152(R7), F0
 	WORD $0x6ee0e503 // FCMGT V3.2D, V8.2D, V0.2D
 	WORD $0x6ee0e4e2 // FCMGT V2.2D, V7.2D, V0.2D
 	WORD $0x6e641d23 // BSL V3.16B, V9.16B, V4.16B
@@ -42380,13 +42476,13 @@ doneLanes2:
 	WORD $0x4e381d42 // AND V2.16B, V10.16B, V24.16B
 	WORD $0x4eb79c42 // MUL V2.4S, V2.4S, V23.4S
 	WORD $0x4eb68442 // ADD V2.4S, V2.4S, V22.4S
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0723cd // TBL V13.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0223cc // TBL V12.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0723c7 // TBL V7.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eb51ced // BIT V13.16B, V7.16B, V21.16B
 	WORD $0x6eb51c4c // BIT V12.16B, V2.16B, V21.16B
@@ -42402,13 +42498,13 @@ doneLanes2:
 	WORD $0x4e381c40 // AND V0.16B, V2.16B, V24.16B
 	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
 	WORD $0x4eb68400 // ADD V0.4S, V0.4S, V22.4S
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0123cf // TBL V15.16B, {V30.16B, V31.16B}, V1.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0023ce // TBL V14.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0123c1 // TBL V1.16B, {V30.16B, V31.16B}, V1.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6eb51c2f // BIT V15.16B, V1.16B, V21.16B
 	WORD $0x6eb51c0e // BIT V14.16B, V0.16B, V21.16B
@@ -42452,7 +42548,7 @@ doneLanes2:
 	WORD $0x4e6ccc41 // FMLA V1.2D, V2.2D, V12.2D
 	WORD $0x4e6fcc64 // FMLA V4.2D, V3.2D, V15.2D
 	WORD $0x4e6ecc41 // FMLA V1.2D, V2.2D, V14.2D
-	FMOVQ 8576(R7), F0
+	FMOVQ 9152(R7), F0
 	WORD $0x6ee0e523 // FCMGT V3.2D, V9.2D, V0.2D
 	WORD $0x6ee0e502 // FCMGT V2.2D, V8.2D, V0.2D
 	WORD $0x6e641d63 // BSL V3.16B, V11.16B, V4.16B
@@ -42536,12 +42632,12 @@ many1554:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f412 // FMAX V18.4S, V0.4S, V2.4S
 	WORD $0x4e21f411 // FMAX V17.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F6
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20ce46 // FMLA V6.4S, V18.4S, V0.4S
-	FMOVQ 2368(R7), F5
-	WORD $0x4e20ce25 // FMLA V5.4S, V17.4S, V0.4S
+	FMOVQ 2304(R7), F6
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20ce46 // FMLA V6.4S, V18.4S, V0.4S
+	FMOVQ 2304(R7), F5
+	WORD $0x4e20ce25 // FMLA V5.4S, V17.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d4c2 // FSUB V2.4S, V6.4S, V0.4S
 	WORD $0x4ea0d4a1 // FSUB V1.4S, V5.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -42557,12 +42653,12 @@ many1554:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f410 // FMAX V16.4S, V0.4S, V2.4S
 	WORD $0x4e21f40f // FMAX V15.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F20
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20ce14 // FMLA V20.4S, V16.4S, V0.4S
-	FMOVQ 2368(R7), F19
-	WORD $0x4e20cdf3 // FMLA V19.4S, V15.4S, V0.4S
+	FMOVQ 2304(R7), F20
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20ce14 // FMLA V20.4S, V16.4S, V0.4S
+	FMOVQ 2304(R7), F19
+	WORD $0x4e20cdf3 // FMLA V19.4S, V15.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d682 // FSUB V2.4S, V20.4S, V0.4S
 	WORD $0x4ea0d661 // FSUB V1.4S, V19.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -42695,7 +42791,7 @@ many1554:
 	WORD $0x4ea0d737 // FSUB V23.4S, V25.4S, V0.4S
 	WORD $0x4e36cf58 // FMLA V24.4S, V26.4S, V22.4S
 	WORD $0x4e31cf37 // FMLA V23.4S, V25.4S, V17.4S
-	FMOVQ 8832(R7), F0
+	FMOVQ 9408(R7), F0
 	WORD $0x6ea0e5d6 // FCMGT V22.4S, V14.4S, V0.4S
 	WORD $0x6ea0e5b1 // FCMGT V17.4S, V13.4S, V0.4S
 	FMOVQ 32(RSP), F0
@@ -42731,7 +42827,7 @@ many1554:
 	WORD $0x4ea0d5a3 // FSUB V3.4S, V13.4S, V0.4S
 	WORD $0x4e30cdc4 // FMLA V4.4S, V14.4S, V16.4S
 	WORD $0x4e2fcda3 // FMLA V3.4S, V13.4S, V15.4S
-	FMOVQ 8832(R7), F0
+	FMOVQ 9408(R7), F0
 	WORD $0x6ea0e58e // FCMGT V14.4S, V12.4S, V0.4S
 	WORD $0x6ea0e4ed // FCMGT V13.4S, V7.4S, V0.4S
 	WORD $0x6e641cce // BSL V14.16B, V6.16B, V4.16B
@@ -42760,13 +42856,13 @@ one1555:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F1
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F19
-	WORD $0x4e21cdb3 // FMLA V19.4S, V13.4S, V1.4S
-	FMOVQ 2368(R7), F18
-	WORD $0x4e20ccd2 // FMLA V18.4S, V6.4S, V0.4S
+	FMOVQ 2368(R7), F1
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F19
+	WORD $0x4e21cdb3 // FMLA V19.4S, V13.4S, V1.4S
+	FMOVQ 2304(R7), F18
+	WORD $0x4e20ccd2 // FMLA V18.4S, V6.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d662 // FSUB V2.4S, V19.4S, V0.4S
 	WORD $0x4ea0d641 // FSUB V1.4S, V18.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -42844,7 +42940,7 @@ one1555:
 	WORD $0x4ea0d441 // FSUB V1.4S, V2.4S, V0.4S
 	WORD $0x4e2fcc64 // FMLA V4.4S, V3.4S, V15.4S
 	WORD $0x4e2ecc41 // FMLA V1.4S, V2.4S, V14.4S
-	FMOVQ 8832(R7), F0
+	FMOVQ 9408(R7), F0
 	WORD $0x6ea0e583 // FCMGT V3.4S, V12.4S, V0.4S
 	WORD $0x6ea0e4e2 // FCMGT V2.4S, V7.4S, V0.4S
 	WORD $0x6e641da3 // BSL V3.16B, V13.16B, V4.16B
@@ -42914,13 +43010,13 @@ doneLanes2:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f413 // FMAX V19.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F1
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F18
-	WORD $0x4e21cdd2 // FMLA V18.4S, V14.4S, V1.4S
-	FMOVQ 2368(R7), F17
-	WORD $0x4e20ce71 // FMLA V17.4S, V19.4S, V0.4S
+	FMOVQ 2368(R7), F1
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F18
+	WORD $0x4e21cdd2 // FMLA V18.4S, V14.4S, V1.4S
+	FMOVQ 2304(R7), F17
+	WORD $0x4e20ce71 // FMLA V17.4S, V19.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d642 // FSUB V2.4S, V18.4S, V0.4S
 	WORD $0x4ea0d621 // FSUB V1.4S, V17.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -42998,7 +43094,7 @@ doneLanes2:
 	WORD $0x4ea0d441 // FSUB V1.4S, V2.4S, V0.4S
 	WORD $0x4e2ecc64 // FMLA V4.4S, V3.4S, V14.4S
 	WORD $0x4e2bcc41 // FMLA V1.4S, V2.4S, V11.4S
-	FMOVQ 8832(R7), F0
+	FMOVQ 9408(R7), F0
 	WORD $0x6ea0e5a3 // FCMGT V3.4S, V13.4S, V0.4S
 	WORD $0x6ea0e582 // FCMGT V2.4S, V12.4S, V0.4S
 	WORD $0x6e641d43 // BSL V3.16B, V10.16B, V4.16B
@@ -43232,7 +43328,7 @@ many1566:
 	FMOVQ F0, 224(RSP)
 	WORD $0x4ee1d4c0 // FSUB V0.2D, V6.2D, V1.2D
 	FMOVQ F0, 240(RSP)
-	FMOVQ 8896(R7), F0
+	FMOVQ 9472(R7), F0
 	WORD $0x4e60d7a6 // FADD V6.2D, V29.2D, V0.2D
 	WORD $0x4e60d781 // FADD V1.2D, V28.2D, V0.2D
 	WORD $0x6e66ffbe // FDIV V30.2D, V29.2D, V6.2D
@@ -43524,7 +43620,7 @@ one1567:
 	FMOVQ 3712(R7), F0
 	WORD $0x4ee0d458 // FSUB V24.2D, V2.2D, V0.2D
 	WORD $0x4ee0d435 // FSUB V21.2D, V1.2D, V0.2D
-	FMOVQ 8896(R7), F0
+	FMOVQ 9472(R7), F0
 	WORD $0x4e60d6e1 // FADD V1.2D, V23.2D, V0.2D
 	WORD $0x4e60d6c0 // FADD V0.2D, V22.2D, V0.2D
 	WORD $0x6e61fef2 // FDIV V18.2D, V23.2D, V1.2D
@@ -43713,7 +43809,7 @@ doneLanes2:
 	FMOVQ 3712(R7), F0
 	WORD $0x4ee0d45a // FSUB V26.2D, V2.2D, V0.2D
 	WORD $0x4ee0d437 // FSUB V23.2D, V1.2D, V0.2D
-	FMOVQ 8896(R7), F0
+	FMOVQ 9472(R7), F0
 	WORD $0x4e60d721 // FADD V1.2D, V25.2D, V0.2D
 	WORD $0x4e60d700 // FADD V0.2D, V24.2D, V0.2D
 	WORD $0x6e61ff34 // FDIV V20.2D, V25.2D, V1.2D
@@ -44578,7 +44674,7 @@ many1590:
 	WORD $0x4e211c02 // AND V2.16B, V0.16B, V1.16B
 	FMOVQ 256(RSP), F0
 	WORD $0x4e211c01 // AND V1.16B, V0.16B, V1.16B
-	FMOVQ 9024(R7), F0
+	FMOVQ 9600(R7), F0
 	WORD $0x4ee2f41b // FMIN V27.2D, V0.2D, V2.2D
 	WORD $0x4ee1f41a // FMIN V26.2D, V0.2D, V1.2D
 	WORD $0x6e7bdf79 // FMUL V25.2D, V27.2D, V27.2D
@@ -44614,7 +44710,7 @@ many1590:
 	WORD $0x4e211c02 // AND V2.16B, V0.16B, V1.16B
 	FMOVQ 224(RSP), F0
 	WORD $0x4e211c01 // AND V1.16B, V0.16B, V1.16B
-	FMOVQ 9024(R7), F0
+	FMOVQ 9600(R7), F0
 	WORD $0x4ee2f416 // FMIN V22.2D, V0.2D, V2.2D
 	WORD $0x4ee1f415 // FMIN V21.2D, V0.2D, V1.2D
 	WORD $0x6e76ded4 // FMUL V20.2D, V22.2D, V22.2D
@@ -44682,16 +44778,16 @@ many1590:
 	WORD $0x4e311cc0 // AND V0.16B, V6.16B, V17.16B
 	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
 	WORD $0x4eaf8406 // ADD V6.4S, V0.4S, V15.4S
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0723c0 // TBL V0.16B, {V30.16B, V31.16B}, V7.16B
 	FMOVQ F0, 208(RSP)
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0623c0 // TBL V0.16B, {V30.16B, V31.16B}, V6.16B
 	FMOVQ F0, 176(RSP)
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0723c0 // TBL V0.16B, {V30.16B, V31.16B}, V7.16B
 	FMOVQ F0, 192(RSP)
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0623c0 // TBL V0.16B, {V30.16B, V31.16B}, V6.16B
 	FMOVQ F0, 48(RSP)
 	FMOVQ 208(RSP), F7
@@ -44716,13 +44812,13 @@ many1590:
 	WORD $0x4e311d28 // AND V8.16B, V9.16B, V17.16B
 	WORD $0x4eb09d08 // MUL V8.4S, V8.4S, V16.4S
 	WORD $0x4eaf850a // ADD V10.4S, V8.4S, V15.4S
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e1c23c9 // TBL V9.16B, {V30.16B, V31.16B}, V28.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0a23c8 // TBL V8.16B, {V30.16B, V31.16B}, V10.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e1c23dc // TBL V28.16B, {V30.16B, V31.16B}, V28.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0a23ca // TBL V10.16B, {V30.16B, V31.16B}, V10.16B
 	WORD $0x6eae1f89 // BIT V9.16B, V28.16B, V14.16B
 	WORD $0x6eae1d48 // BIT V8.16B, V10.16B, V14.16B
@@ -44762,15 +44858,15 @@ many1590:
 	WORD $0x4eb09d29 // MUL V9.4S, V9.4S, V16.4S
 	WORD $0x4eaf8529 // ADD V9.4S, V9.4S, V15.4S
 	FMOVQ F9, 160(RSP)
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0023ca // TBL V10.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	FMOVQ 160(RSP), F9
 	WORD $0x4e0923c9 // TBL V9.16B, {V30.16B, V31.16B}, V9.16B
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	FMOVQ F0, 32(RSP)
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	FMOVQ 160(RSP), F0
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	FMOVQ F0, 16(RSP)
@@ -44791,13 +44887,13 @@ many1590:
 	WORD $0x4e311d07 // AND V7.16B, V8.16B, V17.16B
 	WORD $0x4eb09ce7 // MUL V7.4S, V7.4S, V16.4S
 	WORD $0x4eaf84e9 // ADD V9.4S, V7.4S, V15.4S
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0b23c7 // TBL V7.16B, {V30.16B, V31.16B}, V11.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0923c8 // TBL V8.16B, {V30.16B, V31.16B}, V9.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0b23cb // TBL V11.16B, {V30.16B, V31.16B}, V11.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0923c9 // TBL V9.16B, {V30.16B, V31.16B}, V9.16B
 	WORD $0x6eae1d67 // BIT V7.16B, V11.16B, V14.16B
 	WORD $0x6eae1d28 // BIT V8.16B, V9.16B, V14.16B
@@ -44823,50 +44919,50 @@ many1590:
 	FMOVQ F0, 96(RSP)
 	WORD $0x6e69dc20 // FMUL V0.2D, V1.2D, V9.2D
 	FMOVQ F0, 112(RSP)
-	FMOVQ 9088(R7), F0
+	FMOVQ 9664(R7), F0
 	WORD $0x4efbf406 // FMIN V6.2D, V0.2D, V27.2D
 	WORD $0x4efaf401 // FMIN V1.2D, V0.2D, V26.2D
-	FMOVQ 9152(R7), F0
+	FMOVQ 9728(R7), F0
 	WORD $0x4ee0d4dc // FSUB V28.2D, V6.2D, V0.2D
 	WORD $0x4ee0d437 // FSUB V23.2D, V1.2D, V0.2D
 	WORD $0x6e7cdf92 // FMUL V18.2D, V28.2D, V28.2D
 	WORD $0x6e77deed // FMUL V13.2D, V23.2D, V23.2D
-	FMOVQ 9280(R7), F9
-	FMOVQ 9216(R7), F0
+	FMOVQ 9856(R7), F9
+	FMOVQ 9792(R7), F0
 	WORD $0x4e60ce49 // FMLA V9.2D, V18.2D, V0.2D
-	FMOVQ 9280(R7), F6
+	FMOVQ 9856(R7), F6
 	WORD $0x4e60cda6 // FMLA V6.2D, V13.2D, V0.2D
-	FMOVQ 9344(R7), F1
+	FMOVQ 9920(R7), F1
 	WORD $0x4e69ce41 // FMLA V1.2D, V18.2D, V9.2D
-	FMOVQ 9344(R7), F0
+	FMOVQ 9920(R7), F0
 	WORD $0x4e66cda0 // FMLA V0.2D, V13.2D, V6.2D
-	FMOVQ 9408(R7), F6
+	FMOVQ 9984(R7), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 9408(R7), F1
+	FMOVQ 9984(R7), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 9472(R7), F0
+	FMOVQ 10048(R7), F0
 	WORD $0x4e66ce40 // FMLA V0.2D, V18.2D, V6.2D
-	FMOVQ 9472(R7), F6
+	FMOVQ 10048(R7), F6
 	WORD $0x4e61cda6 // FMLA V6.2D, V13.2D, V1.2D
-	FMOVQ 9536(R7), F1
+	FMOVQ 10112(R7), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 9536(R7), F0
+	FMOVQ 10112(R7), F0
 	WORD $0x4e66cda0 // FMLA V0.2D, V13.2D, V6.2D
-	FMOVQ 9600(R7), F6
+	FMOVQ 10176(R7), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 9600(R7), F1
+	FMOVQ 10176(R7), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 9664(R7), F0
+	FMOVQ 10240(R7), F0
 	WORD $0x4e66ce40 // FMLA V0.2D, V18.2D, V6.2D
-	FMOVQ 9664(R7), F6
+	FMOVQ 10240(R7), F6
 	WORD $0x4e61cda6 // FMLA V6.2D, V13.2D, V1.2D
-	FMOVQ 9728(R7), F1
+	FMOVQ 10304(R7), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 9728(R7), F0
+	FMOVQ 10304(R7), F0
 	WORD $0x4e66cda0 // FMLA V0.2D, V13.2D, V6.2D
-	FMOVQ 9792(R7), F11
+	FMOVQ 10368(R7), F11
 	WORD $0x4e61ce4b // FMLA V11.2D, V18.2D, V1.2D
-	FMOVQ 9792(R7), F1
+	FMOVQ 10368(R7), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
 	WORD $0x6f7d058c // USHR V12.2D, V12.2D, 3
 	WORD $0x6f7f0506 // USHR V6.2D, V8.2D, 1
@@ -44883,91 +44979,91 @@ many1590:
 	FMOVQ F0, 144(RSP)
 	WORD $0x6e66dca0 // FMUL V0.2D, V5.2D, V6.2D
 	FMOVQ F0, 128(RSP)
-	FMOVQ 9088(R7), F0
+	FMOVQ 9664(R7), F0
 	WORD $0x4ef6f406 // FMIN V6.2D, V0.2D, V22.2D
 	WORD $0x4ef5f405 // FMIN V5.2D, V0.2D, V21.2D
-	FMOVQ 9152(R7), F0
+	FMOVQ 9728(R7), F0
 	WORD $0x4ee0d4ca // FSUB V10.2D, V6.2D, V0.2D
 	WORD $0x4ee0d4a9 // FSUB V9.2D, V5.2D, V0.2D
 	WORD $0x6e6add48 // FMUL V8.2D, V10.2D, V10.2D
 	WORD $0x6e69dd27 // FMUL V7.2D, V9.2D, V9.2D
-	FMOVQ 9280(R7), F12
-	FMOVQ 9216(R7), F0
+	FMOVQ 9856(R7), F12
+	FMOVQ 9792(R7), F0
 	WORD $0x4e60cd0c // FMLA V12.2D, V8.2D, V0.2D
-	FMOVQ 9280(R7), F6
+	FMOVQ 9856(R7), F6
 	WORD $0x4e60cce6 // FMLA V6.2D, V7.2D, V0.2D
-	FMOVQ 9344(R7), F5
+	FMOVQ 9920(R7), F5
 	WORD $0x4e6ccd05 // FMLA V5.2D, V8.2D, V12.2D
-	FMOVQ 9344(R7), F0
+	FMOVQ 9920(R7), F0
 	WORD $0x4e66cce0 // FMLA V0.2D, V7.2D, V6.2D
-	FMOVQ 9408(R7), F6
+	FMOVQ 9984(R7), F6
 	WORD $0x4e65cd06 // FMLA V6.2D, V8.2D, V5.2D
-	FMOVQ 9408(R7), F5
+	FMOVQ 9984(R7), F5
 	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
-	FMOVQ 9472(R7), F0
-	WORD $0x4e66cd00 // FMLA V0.2D, V8.2D, V6.2D
-	FMOVQ 9472(R7), F6
-	WORD $0x4e65cce6 // FMLA V6.2D, V7.2D, V5.2D
-	FMOVQ 9536(R7), F5
-	WORD $0x4e60cd05 // FMLA V5.2D, V8.2D, V0.2D
-	FMOVQ 9536(R7), F0
-	WORD $0x4e66cce0 // FMLA V0.2D, V7.2D, V6.2D
-	FMOVQ 9600(R7), F6
-	WORD $0x4e65cd06 // FMLA V6.2D, V8.2D, V5.2D
-	FMOVQ 9600(R7), F5
-	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
-	FMOVQ 9664(R7), F0
-	WORD $0x4e66cd00 // FMLA V0.2D, V8.2D, V6.2D
-	FMOVQ 9664(R7), F6
-	WORD $0x4e65cce6 // FMLA V6.2D, V7.2D, V5.2D
-	FMOVQ 9728(R7), F5
-	WORD $0x4e60cd05 // FMLA V5.2D, V8.2D, V0.2D
-	FMOVQ 9728(R7), F0
-	WORD $0x4e66cce0 // FMLA V0.2D, V7.2D, V6.2D
-	FMOVQ 9792(R7), F6
-	WORD $0x4e65cd06 // FMLA V6.2D, V8.2D, V5.2D
-	FMOVQ 9792(R7), F5
-	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
-	FMOVQ 9920(R7), F29
-	FMOVQ 9856(R7), F0
-	WORD $0x4e60ce5d // FMLA V29.2D, V18.2D, V0.2D
-	FMOVQ 9920(R7), F12
-	WORD $0x4e60cdac // FMLA V12.2D, V13.2D, V0.2D
-	FMOVQ 9984(R7), F0
-	WORD $0x4e7dce40 // FMLA V0.2D, V18.2D, V29.2D
-	FMOVQ 9984(R7), F29
-	WORD $0x4e6ccdbd // FMLA V29.2D, V13.2D, V12.2D
-	FMOVQ 10048(R7), F12
-	WORD $0x4e60ce4c // FMLA V12.2D, V18.2D, V0.2D
 	FMOVQ 10048(R7), F0
-	WORD $0x4e7dcda0 // FMLA V0.2D, V13.2D, V29.2D
-	FMOVQ 10112(R7), F29
-	WORD $0x4e6cce5d // FMLA V29.2D, V18.2D, V12.2D
-	FMOVQ 10112(R7), F12
-	WORD $0x4e60cdac // FMLA V12.2D, V13.2D, V0.2D
-	FMOVQ 10176(R7), F0
-	WORD $0x4e7dce40 // FMLA V0.2D, V18.2D, V29.2D
-	FMOVQ 10176(R7), F29
-	WORD $0x4e6ccdbd // FMLA V29.2D, V13.2D, V12.2D
-	FMOVQ 10240(R7), F12
-	WORD $0x4e60ce4c // FMLA V12.2D, V18.2D, V0.2D
+	WORD $0x4e66cd00 // FMLA V0.2D, V8.2D, V6.2D
+	FMOVQ 10048(R7), F6
+	WORD $0x4e65cce6 // FMLA V6.2D, V7.2D, V5.2D
+	FMOVQ 10112(R7), F5
+	WORD $0x4e60cd05 // FMLA V5.2D, V8.2D, V0.2D
+	FMOVQ 10112(R7), F0
+	WORD $0x4e66cce0 // FMLA V0.2D, V7.2D, V6.2D
+	FMOVQ 10176(R7), F6
+	WORD $0x4e65cd06 // FMLA V6.2D, V8.2D, V5.2D
+	FMOVQ 10176(R7), F5
+	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	FMOVQ 10240(R7), F0
-	WORD $0x4e7dcda0 // FMLA V0.2D, V13.2D, V29.2D
-	FMOVQ 10304(R7), F29
-	WORD $0x4e6cce5d // FMLA V29.2D, V18.2D, V12.2D
-	FMOVQ 10304(R7), F12
-	WORD $0x4e60cdac // FMLA V12.2D, V13.2D, V0.2D
-	FMOVQ 10368(R7), F0
-	WORD $0x4e7dce40 // FMLA V0.2D, V18.2D, V29.2D
-	FMOVQ 10368(R7), F29
-	WORD $0x4e6ccdbd // FMLA V29.2D, V13.2D, V12.2D
-	FMOVQ 10432(R7), F12
-	WORD $0x4e60ce4c // FMLA V12.2D, V18.2D, V0.2D
-	FMOVQ 10432(R7), F0
-	WORD $0x4e7dcda0 // FMLA V0.2D, V13.2D, V29.2D
+	WORD $0x4e66cd00 // FMLA V0.2D, V8.2D, V6.2D
+	FMOVQ 10240(R7), F6
+	WORD $0x4e65cce6 // FMLA V6.2D, V7.2D, V5.2D
+	FMOVQ 10304(R7), F5
+	WORD $0x4e60cd05 // FMLA V5.2D, V8.2D, V0.2D
+	FMOVQ 10304(R7), F0
+	WORD $0x4e66cce0 // FMLA V0.2D, V7.2D, V6.2D
+	FMOVQ 10368(R7), F6
+	WORD $0x4e65cd06 // FMLA V6.2D, V8.2D, V5.2D
+	FMOVQ 10368(R7), F5
+	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	FMOVQ 10496(R7), F29
-	WORD $0x4e6cce5d // FMLA V29.2D, V18.2D, V12.2D
+	FMOVQ 10432(R7), F0
+	WORD $0x4e60ce5d // FMLA V29.2D, V18.2D, V0.2D
 	FMOVQ 10496(R7), F12
+	WORD $0x4e60cdac // FMLA V12.2D, V13.2D, V0.2D
+	FMOVQ 10560(R7), F0
+	WORD $0x4e7dce40 // FMLA V0.2D, V18.2D, V29.2D
+	FMOVQ 10560(R7), F29
+	WORD $0x4e6ccdbd // FMLA V29.2D, V13.2D, V12.2D
+	FMOVQ 10624(R7), F12
+	WORD $0x4e60ce4c // FMLA V12.2D, V18.2D, V0.2D
+	FMOVQ 10624(R7), F0
+	WORD $0x4e7dcda0 // FMLA V0.2D, V13.2D, V29.2D
+	FMOVQ 10688(R7), F29
+	WORD $0x4e6cce5d // FMLA V29.2D, V18.2D, V12.2D
+	FMOVQ 10688(R7), F12
+	WORD $0x4e60cdac // FMLA V12.2D, V13.2D, V0.2D
+	FMOVQ 10752(R7), F0
+	WORD $0x4e7dce40 // FMLA V0.2D, V18.2D, V29.2D
+	FMOVQ 10752(R7), F29
+	WORD $0x4e6ccdbd // FMLA V29.2D, V13.2D, V12.2D
+	FMOVQ 10816(R7), F12
+	WORD $0x4e60ce4c // FMLA V12.2D, V18.2D, V0.2D
+	FMOVQ 10816(R7), F0
+	WORD $0x4e7dcda0 // FMLA V0.2D, V13.2D, V29.2D
+	FMOVQ 10880(R7), F29
+	WORD $0x4e6cce5d // FMLA V29.2D, V18.2D, V12.2D
+	FMOVQ 10880(R7), F12
+	WORD $0x4e60cdac // FMLA V12.2D, V13.2D, V0.2D
+	FMOVQ 10944(R7), F0
+	WORD $0x4e7dce40 // FMLA V0.2D, V18.2D, V29.2D
+	FMOVQ 10944(R7), F29
+	WORD $0x4e6ccdbd // FMLA V29.2D, V13.2D, V12.2D
+	FMOVQ 11008(R7), F12
+	WORD $0x4e60ce4c // FMLA V12.2D, V18.2D, V0.2D
+	FMOVQ 11008(R7), F0
+	WORD $0x4e7dcda0 // FMLA V0.2D, V13.2D, V29.2D
+	FMOVQ 11072(R7), F29
+	WORD $0x4e6cce5d // FMLA V29.2D, V18.2D, V12.2D
+	FMOVQ 11072(R7), F12
 	WORD $0x4e60cdac // FMLA V12.2D, V13.2D, V0.2D
 	WORD $0x4e7ccd7d // FMLA V29.2D, V11.2D, V28.2D
 	WORD $0x4e77cc2c // FMLA V12.2D, V1.2D, V23.2D
@@ -44977,51 +45073,51 @@ many1590:
 	WORD $0x6e60dd8c // FMUL V12.2D, V12.2D, V0.2D
 	WORD $0x6e79df3c // FMUL V28.2D, V25.2D, V25.2D
 	WORD $0x6e78df17 // FMUL V23.2D, V24.2D, V24.2D
-	FMOVQ 10624(R7), F11
-	FMOVQ 10560(R7), F0
-	WORD $0x4e60cf8b // FMLA V11.2D, V28.2D, V0.2D
-	FMOVQ 10624(R7), F18
-	WORD $0x4e60cef2 // FMLA V18.2D, V23.2D, V0.2D
-	FMOVQ 10688(R7), F13
-	WORD $0x4e6bcf8d // FMLA V13.2D, V28.2D, V11.2D
-	FMOVQ 10688(R7), F11
-	WORD $0x4e72ceeb // FMLA V11.2D, V23.2D, V18.2D
-	FMOVQ 10752(R7), F0
-	WORD $0x4e6dcf80 // FMLA V0.2D, V28.2D, V13.2D
-	FMOVQ 10752(R7), F13
-	WORD $0x4e6bceed // FMLA V13.2D, V23.2D, V11.2D
-	FMOVQ 10816(R7), F11
-	WORD $0x4e60cf8b // FMLA V11.2D, V28.2D, V0.2D
-	FMOVQ 10816(R7), F0
-	WORD $0x4e6dcee0 // FMLA V0.2D, V23.2D, V13.2D
-	FMOVQ 10880(R7), F29
-	WORD $0x4e6bcf9d // FMLA V29.2D, V28.2D, V11.2D
-	FMOVQ 10880(R7), F18
-	WORD $0x4e60cef2 // FMLA V18.2D, V23.2D, V0.2D
-	FMOVQ 11008(R7), F13
-	FMOVQ 10944(R7), F0
-	WORD $0x4e60cf8d // FMLA V13.2D, V28.2D, V0.2D
-	FMOVQ 11008(R7), F11
-	WORD $0x4e60ceeb // FMLA V11.2D, V23.2D, V0.2D
-	FMOVQ 11072(R7), F0
-	WORD $0x4e6dcf80 // FMLA V0.2D, V28.2D, V13.2D
-	FMOVQ 11072(R7), F13
-	WORD $0x4e6bceed // FMLA V13.2D, V23.2D, V11.2D
-	FMOVQ 11136(R7), F11
-	WORD $0x4e60cf8b // FMLA V11.2D, V28.2D, V0.2D
-	FMOVQ 11136(R7), F0
-	WORD $0x4e6dcee0 // FMLA V0.2D, V23.2D, V13.2D
-	FMOVQ 11200(R7), F13
-	WORD $0x4e6bcf8d // FMLA V13.2D, V28.2D, V11.2D
 	FMOVQ 11200(R7), F11
-	WORD $0x4e60ceeb // FMLA V11.2D, V23.2D, V0.2D
-	FMOVQ 11264(R7), F0
-	WORD $0x4e6dcf80 // FMLA V0.2D, V28.2D, V13.2D
-	FMOVQ 11264(R7), F13
-	WORD $0x4e6bceed // FMLA V13.2D, V23.2D, V11.2D
-	FMOVQ 11328(R7), F11
+	FMOVQ 11136(R7), F0
 	WORD $0x4e60cf8b // FMLA V11.2D, V28.2D, V0.2D
+	FMOVQ 11200(R7), F18
+	WORD $0x4e60cef2 // FMLA V18.2D, V23.2D, V0.2D
+	FMOVQ 11264(R7), F13
+	WORD $0x4e6bcf8d // FMLA V13.2D, V28.2D, V11.2D
+	FMOVQ 11264(R7), F11
+	WORD $0x4e72ceeb // FMLA V11.2D, V23.2D, V18.2D
 	FMOVQ 11328(R7), F0
+	WORD $0x4e6dcf80 // FMLA V0.2D, V28.2D, V13.2D
+	FMOVQ 11328(R7), F13
+	WORD $0x4e6bceed // FMLA V13.2D, V23.2D, V11.2D
+	FMOVQ 11392(R7), F11
+	WORD $0x4e60cf8b // FMLA V11.2D, V28.2D, V0.2D
+	FMOVQ 11392(R7), F0
+	WORD $0x4e6dcee0 // FMLA V0.2D, V23.2D, V13.2D
+	FMOVQ 11456(R7), F29
+	WORD $0x4e6bcf9d // FMLA V29.2D, V28.2D, V11.2D
+	FMOVQ 11456(R7), F18
+	WORD $0x4e60cef2 // FMLA V18.2D, V23.2D, V0.2D
+	FMOVQ 11584(R7), F13
+	FMOVQ 11520(R7), F0
+	WORD $0x4e60cf8d // FMLA V13.2D, V28.2D, V0.2D
+	FMOVQ 11584(R7), F11
+	WORD $0x4e60ceeb // FMLA V11.2D, V23.2D, V0.2D
+	FMOVQ 11648(R7), F0
+	WORD $0x4e6dcf80 // FMLA V0.2D, V28.2D, V13.2D
+	FMOVQ 11648(R7), F13
+	WORD $0x4e6bceed // FMLA V13.2D, V23.2D, V11.2D
+	FMOVQ 11712(R7), F11
+	WORD $0x4e60cf8b // FMLA V11.2D, V28.2D, V0.2D
+	FMOVQ 11712(R7), F0
+	WORD $0x4e6dcee0 // FMLA V0.2D, V23.2D, V13.2D
+	FMOVQ 11776(R7), F13
+	WORD $0x4e6bcf8d // FMLA V13.2D, V28.2D, V11.2D
+	FMOVQ 11776(R7), F11
+	WORD $0x4e60ceeb // FMLA V11.2D, V23.2D, V0.2D
+	FMOVQ 11840(R7), F0
+	WORD $0x4e6dcf80 // FMLA V0.2D, V28.2D, V13.2D
+	FMOVQ 11840(R7), F13
+	WORD $0x4e6bceed // FMLA V13.2D, V23.2D, V11.2D
+	FMOVQ 11904(R7), F11
+	WORD $0x4e60cf8b // FMLA V11.2D, V28.2D, V0.2D
+	FMOVQ 11904(R7), F0
 	WORD $0x4e6dcee0 // FMLA V0.2D, V23.2D, V13.2D
 	WORD $0x4e79cfab // FMLA V11.2D, V29.2D, V25.2D
 	WORD $0x4e78ce40 // FMLA V0.2D, V18.2D, V24.2D
@@ -45053,46 +45149,46 @@ many1590:
 	WORD $0x4e61cc04 // FMLA V4.2D, V0.2D, V1.2D
 	FMOVQ 352(RSP), F0
 	FSTPQ (F0, F4), (R1)
-	FMOVQ 9920(R7), F4
-	FMOVQ 9856(R7), F0
-	WORD $0x4e60cd04 // FMLA V4.2D, V8.2D, V0.2D
-	FMOVQ 9920(R7), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 9984(R7), F0
-	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
-	FMOVQ 9984(R7), F4
-	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
-	FMOVQ 10048(R7), F1
-	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 10048(R7), F0
-	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
-	FMOVQ 10112(R7), F4
-	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
-	FMOVQ 10112(R7), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 10176(R7), F0
-	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
-	FMOVQ 10176(R7), F4
-	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
-	FMOVQ 10240(R7), F1
-	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 10240(R7), F0
-	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
-	FMOVQ 10304(R7), F4
-	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
-	FMOVQ 10304(R7), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 10368(R7), F0
-	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
-	FMOVQ 10368(R7), F4
-	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
-	FMOVQ 10432(R7), F1
-	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 10432(R7), F0
-	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
 	FMOVQ 10496(R7), F4
-	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
+	FMOVQ 10432(R7), F0
+	WORD $0x4e60cd04 // FMLA V4.2D, V8.2D, V0.2D
 	FMOVQ 10496(R7), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 10560(R7), F0
+	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
+	FMOVQ 10560(R7), F4
+	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
+	FMOVQ 10624(R7), F1
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 10624(R7), F0
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	FMOVQ 10688(R7), F4
+	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
+	FMOVQ 10688(R7), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 10752(R7), F0
+	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
+	FMOVQ 10752(R7), F4
+	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
+	FMOVQ 10816(R7), F1
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 10816(R7), F0
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	FMOVQ 10880(R7), F4
+	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
+	FMOVQ 10880(R7), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 10944(R7), F0
+	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
+	FMOVQ 10944(R7), F4
+	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
+	FMOVQ 11008(R7), F1
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 11008(R7), F0
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	FMOVQ 11072(R7), F4
+	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
+	FMOVQ 11072(R7), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
 	WORD $0x4e6accc4 // FMLA V4.2D, V6.2D, V10.2D
 	WORD $0x4e69cca1 // FMLA V1.2D, V5.2D, V9.2D
@@ -45102,51 +45198,51 @@ many1590:
 	WORD $0x6e60dc28 // FMUL V8.2D, V1.2D, V0.2D
 	WORD $0x6e74de8a // FMUL V10.2D, V20.2D, V20.2D
 	WORD $0x6e73de67 // FMUL V7.2D, V19.2D, V19.2D
-	FMOVQ 10624(R7), F1
-	FMOVQ 10560(R7), F0
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 10624(R7), F5
-	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
-	FMOVQ 10688(R7), F4
-	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
-	FMOVQ 10688(R7), F1
-	WORD $0x4e65cce1 // FMLA V1.2D, V7.2D, V5.2D
-	FMOVQ 10752(R7), F0
-	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
-	FMOVQ 10752(R7), F4
-	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
-	FMOVQ 10816(R7), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 10816(R7), F0
-	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
-	FMOVQ 10880(R7), F6
-	WORD $0x4e61cd46 // FMLA V6.2D, V10.2D, V1.2D
-	FMOVQ 10880(R7), F5
-	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
-	FMOVQ 11008(R7), F4
-	FMOVQ 10944(R7), F0
-	WORD $0x4e60cd44 // FMLA V4.2D, V10.2D, V0.2D
-	FMOVQ 11008(R7), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 11072(R7), F0
-	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
-	FMOVQ 11072(R7), F4
-	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
-	FMOVQ 11136(R7), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 11136(R7), F0
-	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
-	FMOVQ 11200(R7), F4
-	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
 	FMOVQ 11200(R7), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 11264(R7), F0
-	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
-	FMOVQ 11264(R7), F4
-	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
-	FMOVQ 11328(R7), F1
+	FMOVQ 11136(R7), F0
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 11200(R7), F5
+	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
+	FMOVQ 11264(R7), F4
+	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
+	FMOVQ 11264(R7), F1
+	WORD $0x4e65cce1 // FMLA V1.2D, V7.2D, V5.2D
 	FMOVQ 11328(R7), F0
+	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
+	FMOVQ 11328(R7), F4
+	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
+	FMOVQ 11392(R7), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 11392(R7), F0
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	FMOVQ 11456(R7), F6
+	WORD $0x4e61cd46 // FMLA V6.2D, V10.2D, V1.2D
+	FMOVQ 11456(R7), F5
+	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
+	FMOVQ 11584(R7), F4
+	FMOVQ 11520(R7), F0
+	WORD $0x4e60cd44 // FMLA V4.2D, V10.2D, V0.2D
+	FMOVQ 11584(R7), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 11648(R7), F0
+	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
+	FMOVQ 11648(R7), F4
+	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
+	FMOVQ 11712(R7), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 11712(R7), F0
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	FMOVQ 11776(R7), F4
+	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
+	FMOVQ 11776(R7), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 11840(R7), F0
+	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
+	FMOVQ 11840(R7), F4
+	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
+	FMOVQ 11904(R7), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 11904(R7), F0
 	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
 	WORD $0x4e74ccc1 // FMLA V1.2D, V6.2D, V20.2D
 	WORD $0x4e73cca0 // FMLA V0.2D, V5.2D, V19.2D
@@ -45186,7 +45282,7 @@ one1591:
 	FMOVQ 384(R7), F0
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
-	FMOVQ 9024(R7), F0
+	FMOVQ 9600(R7), F0
 	WORD $0x4ee2f40b // FMIN V11.2D, V0.2D, V2.2D
 	WORD $0x4ee1f40a // FMIN V10.2D, V0.2D, V1.2D
 	WORD $0x6e6bdd6d // FMUL V13.2D, V11.2D, V11.2D
@@ -45245,13 +45341,13 @@ one1591:
 	WORD $0x4e311d02 // AND V2.16B, V8.16B, V17.16B
 	WORD $0x4eb09c42 // MUL V2.4S, V2.4S, V16.4S
 	WORD $0x4eaf8442 // ADD V2.4S, V2.4S, V15.4S
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0323c9 // TBL V9.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0223c8 // TBL V8.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eae1c69 // BIT V9.16B, V3.16B, V14.16B
 	WORD $0x6eae1c48 // BIT V8.16B, V2.16B, V14.16B
@@ -45267,13 +45363,13 @@ one1591:
 	WORD $0x4e311c20 // AND V0.16B, V1.16B, V17.16B
 	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
 	WORD $0x4eaf8402 // ADD V2.4S, V0.4S, V15.4S
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eae1c61 // BIT V1.16B, V3.16B, V14.16B
 	WORD $0x6eae1c40 // BIT V0.16B, V2.16B, V14.16B
@@ -45295,54 +45391,20 @@ one1591:
 	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
 	WORD $0x6e63dc33 // FMUL V19.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
-	FMOVQ 9088(R7), F0
+	FMOVQ 9664(R7), F0
 	WORD $0x4eebf402 // FMIN V2.2D, V0.2D, V11.2D
 	WORD $0x4eeaf401 // FMIN V1.2D, V0.2D, V10.2D
-	FMOVQ 9152(R7), F0
+	FMOVQ 9728(R7), F0
 	WORD $0x4ee0d449 // FSUB V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0d428 // FSUB V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd34 // FMUL V20.2D, V9.2D, V9.2D
 	WORD $0x6e68dd05 // FMUL V5.2D, V8.2D, V8.2D
-	FMOVQ 9216(R7), F2
-	FMOVQ 9216(R7), F1
-	FMOVQ 9280(R7), F0
-	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
-	FMOVQ 9280(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 9344(R7), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 9344(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9408(R7), F2
-	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
-	FMOVQ 9408(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 9472(R7), F0
-	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
-	FMOVQ 9472(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 9536(R7), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 9536(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9600(R7), F2
-	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
-	FMOVQ 9600(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 9664(R7), F0
-	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
-	FMOVQ 9664(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 9728(R7), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 9728(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9792(R7), F4
-	WORD $0x4e61ce84 // FMLA V4.2D, V20.2D, V1.2D
-	FMOVQ 9792(R7), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 9792(R7), F2
+	FMOVQ 9792(R7), F1
 	FMOVQ 9856(R7), F0
+	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
 	FMOVQ 9856(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9920(R7), F1
 	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
 	FMOVQ 9920(R7), F0
@@ -45371,17 +45433,51 @@ one1591:
 	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
 	FMOVQ 10304(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10368(R7), F2
-	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
-	FMOVQ 10368(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10368(R7), F4
+	WORD $0x4e61ce84 // FMLA V4.2D, V20.2D, V1.2D
+	FMOVQ 10368(R7), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
 	FMOVQ 10432(R7), F0
-	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
 	FMOVQ 10432(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 10496(R7), F1
 	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
 	FMOVQ 10496(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10560(R7), F2
+	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
+	FMOVQ 10560(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10624(R7), F0
+	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	FMOVQ 10624(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10688(R7), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 10688(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10752(R7), F2
+	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
+	FMOVQ 10752(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10816(R7), F0
+	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	FMOVQ 10816(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10880(R7), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 10880(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10944(R7), F2
+	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
+	FMOVQ 10944(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 11008(R7), F0
+	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	FMOVQ 11008(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11072(R7), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 11072(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x4e69cc81 // FMLA V1.2D, V4.2D, V9.2D
 	WORD $0x4e68cc60 // FMLA V0.2D, V3.2D, V8.2D
@@ -45389,53 +45485,53 @@ one1591:
 	WORD $0x6e72dc08 // FMUL V8.2D, V0.2D, V18.2D
 	WORD $0x6e6dddb2 // FMUL V18.2D, V13.2D, V13.2D
 	WORD $0x6e6cdd85 // FMUL V5.2D, V12.2D, V12.2D
-	FMOVQ 10560(R7), F0
-	FMOVQ 10560(R7), F2
-	FMOVQ 10624(R7), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 10624(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10688(R7), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 10688(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 10752(R7), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 10752(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10816(R7), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 10816(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10880(R7), F4
-	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
-	FMOVQ 10880(R7), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
-	FMOVQ 10944(R7), F1
-	FMOVQ 10944(R7), F0
-	FMOVQ 11008(R7), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 11008(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 11072(R7), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 11072(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 11136(R7), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 11136(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 11200(R7), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 11136(R7), F2
 	FMOVQ 11200(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 11264(R7), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 11264(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 11328(R7), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 11200(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 11264(R7), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 11264(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 11328(R7), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 11328(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11392(R7), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 11392(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 11456(R7), F4
+	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
+	FMOVQ 11456(R7), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 11520(R7), F1
+	FMOVQ 11520(R7), F0
+	FMOVQ 11584(R7), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 11584(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 11648(R7), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 11648(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11712(R7), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 11712(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 11776(R7), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 11776(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 11840(R7), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 11840(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11904(R7), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 11904(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x4e6dcc81 // FMLA V1.2D, V4.2D, V13.2D
 	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
@@ -45499,7 +45595,7 @@ doneLanes2:
 	FMOVQ 384(R7), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
-	FMOVQ 9024(R7), F0
+	FMOVQ 9600(R7), F0
 	WORD $0x4ee2f40c // FMIN V12.2D, V0.2D, V2.2D
 	WORD $0x4ee1f40b // FMIN V11.2D, V0.2D, V1.2D
 	WORD $0x6e6cdd92 // FMUL V18.2D, V12.2D, V12.2D
@@ -45558,13 +45654,13 @@ doneLanes2:
 	WORD $0x4e311da2 // AND V2.16B, V13.16B, V17.16B
 	WORD $0x4eb09c42 // MUL V2.4S, V2.4S, V16.4S
 	WORD $0x4eaf8442 // ADD V2.4S, V2.4S, V15.4S
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0323d5 // TBL V21.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8640(R7), (F30, F31)
+	FLDPQ 9216(R7), (F30, F31)
 	WORD $0x4e0223cd // TBL V13.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8704(R7), (F30, F31)
+	FLDPQ 9280(R7), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eae1c75 // BIT V21.16B, V3.16B, V14.16B
 	WORD $0x6eae1c4d // BIT V13.16B, V2.16B, V14.16B
@@ -45580,13 +45676,13 @@ doneLanes2:
 	WORD $0x4e311c20 // AND V0.16B, V1.16B, V17.16B
 	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
 	WORD $0x4eaf8402 // ADD V2.4S, V0.4S, V15.4S
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R7), (F30, F31)
+	FLDPQ 9344(R7), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eae1c61 // BIT V1.16B, V3.16B, V14.16B
 	WORD $0x6eae1c40 // BIT V0.16B, V2.16B, V14.16B
@@ -45608,54 +45704,20 @@ doneLanes2:
 	WORD $0x6e64dda0 // FMUL V0.2D, V13.2D, V4.2D
 	WORD $0x6e63dc30 // FMUL V16.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0f // FMUL V15.2D, V0.2D, V2.2D
-	FMOVQ 9088(R7), F0
+	FMOVQ 9664(R7), F0
 	WORD $0x4eecf402 // FMIN V2.2D, V0.2D, V12.2D
 	WORD $0x4eebf401 // FMIN V1.2D, V0.2D, V11.2D
-	FMOVQ 9152(R7), F0
+	FMOVQ 9728(R7), F0
 	WORD $0x4ee0d44e // FSUB V14.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42d // FSUB V13.2D, V1.2D, V0.2D
 	WORD $0x6e6eddd1 // FMUL V17.2D, V14.2D, V14.2D
 	WORD $0x6e6dddaa // FMUL V10.2D, V13.2D, V13.2D
-	FMOVQ 9216(R7), F2
-	FMOVQ 9216(R7), F1
-	FMOVQ 9280(R7), F0
-	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
-	FMOVQ 9280(R7), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 9344(R7), F1
-	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
-	FMOVQ 9344(R7), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 9408(R7), F2
-	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
-	FMOVQ 9408(R7), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 9472(R7), F0
-	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
-	FMOVQ 9472(R7), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 9536(R7), F1
-	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
-	FMOVQ 9536(R7), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 9600(R7), F2
-	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
-	FMOVQ 9600(R7), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 9664(R7), F0
-	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
-	FMOVQ 9664(R7), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 9728(R7), F1
-	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
-	FMOVQ 9728(R7), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 9792(R7), F4
-	WORD $0x4e61ce24 // FMLA V4.2D, V17.2D, V1.2D
-	FMOVQ 9792(R7), F3
-	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
+	FMOVQ 9792(R7), F2
+	FMOVQ 9792(R7), F1
 	FMOVQ 9856(R7), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
 	FMOVQ 9856(R7), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
 	FMOVQ 9920(R7), F1
 	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
 	FMOVQ 9920(R7), F0
@@ -45684,17 +45746,51 @@ doneLanes2:
 	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
 	FMOVQ 10304(R7), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 10368(R7), F2
-	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
-	FMOVQ 10368(R7), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 10368(R7), F4
+	WORD $0x4e61ce24 // FMLA V4.2D, V17.2D, V1.2D
+	FMOVQ 10368(R7), F3
+	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
 	FMOVQ 10432(R7), F0
-	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
 	FMOVQ 10432(R7), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
 	FMOVQ 10496(R7), F1
 	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
 	FMOVQ 10496(R7), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 10560(R7), F2
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
+	FMOVQ 10560(R7), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 10624(R7), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 10624(R7), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 10688(R7), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 10688(R7), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 10752(R7), F2
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
+	FMOVQ 10752(R7), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 10816(R7), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 10816(R7), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 10880(R7), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 10880(R7), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 10944(R7), F2
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
+	FMOVQ 10944(R7), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 11008(R7), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 11008(R7), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 11072(R7), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 11072(R7), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	WORD $0x4e6ecc81 // FMLA V1.2D, V4.2D, V14.2D
 	WORD $0x4e6dcc60 // FMLA V0.2D, V3.2D, V13.2D
@@ -45702,53 +45798,53 @@ doneLanes2:
 	WORD $0x6e6fdc0a // FMUL V10.2D, V0.2D, V15.2D
 	WORD $0x6e72de4f // FMUL V15.2D, V18.2D, V18.2D
 	WORD $0x6e65dcae // FMUL V14.2D, V5.2D, V5.2D
-	FMOVQ 10560(R7), F0
-	FMOVQ 10560(R7), F2
-	FMOVQ 10624(R7), F1
-	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
-	FMOVQ 10624(R7), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 10688(R7), F2
-	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
-	FMOVQ 10688(R7), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 10752(R7), F0
-	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
-	FMOVQ 10752(R7), F2
-	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 10816(R7), F1
-	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
-	FMOVQ 10816(R7), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 10880(R7), F4
-	WORD $0x4e61cde4 // FMLA V4.2D, V15.2D, V1.2D
-	FMOVQ 10880(R7), F3
-	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
-	FMOVQ 10944(R7), F1
-	FMOVQ 10944(R7), F0
-	FMOVQ 11008(R7), F2
-	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
-	FMOVQ 11008(R7), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 11072(R7), F0
-	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
-	FMOVQ 11072(R7), F2
-	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 11136(R7), F1
-	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
 	FMOVQ 11136(R7), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 11200(R7), F2
-	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
+	FMOVQ 11136(R7), F2
 	FMOVQ 11200(R7), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 11264(R7), F0
-	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
-	FMOVQ 11264(R7), F2
-	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 11328(R7), F1
 	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
+	FMOVQ 11200(R7), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 11264(R7), F2
+	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
+	FMOVQ 11264(R7), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
 	FMOVQ 11328(R7), F0
+	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
+	FMOVQ 11328(R7), F2
+	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	FMOVQ 11392(R7), F1
+	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
+	FMOVQ 11392(R7), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 11456(R7), F4
+	WORD $0x4e61cde4 // FMLA V4.2D, V15.2D, V1.2D
+	FMOVQ 11456(R7), F3
+	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
+	FMOVQ 11520(R7), F1
+	FMOVQ 11520(R7), F0
+	FMOVQ 11584(R7), F2
+	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
+	FMOVQ 11584(R7), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 11648(R7), F0
+	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
+	FMOVQ 11648(R7), F2
+	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	FMOVQ 11712(R7), F1
+	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
+	FMOVQ 11712(R7), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 11776(R7), F2
+	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
+	FMOVQ 11776(R7), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 11840(R7), F0
+	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
+	FMOVQ 11840(R7), F2
+	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	FMOVQ 11904(R7), F1
+	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
+	FMOVQ 11904(R7), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	WORD $0x4e72cc81 // FMLA V1.2D, V4.2D, V18.2D
 	WORD $0x4e65cc60 // FMLA V0.2D, V3.2D, V5.2D
@@ -45846,7 +45942,7 @@ many1602:
 	WORD $0x4e211c02 // AND V2.16B, V0.16B, V1.16B
 	FMOVQ 128(RSP), F0
 	WORD $0x4e211c01 // AND V1.16B, V0.16B, V1.16B
-	FMOVQ 11456(R7), F0
+	FMOVQ 12032(R7), F0
 	WORD $0x4ea2f416 // FMIN V22.4S, V0.4S, V2.4S
 	WORD $0x4ea1f415 // FMIN V21.4S, V0.4S, V1.4S
 	WORD $0x6e36ded4 // FMUL V20.4S, V22.4S, V22.4S
@@ -45858,12 +45954,12 @@ many1602:
 	WORD $0x4e36cec6 // FMLA V6.4S, V22.4S, V22.4S
 	WORD $0x6ea0fa65 // FNEG V5.4S, V19.4S
 	WORD $0x4e35cea5 // FMLA V5.4S, V21.4S, V21.4S
-	FMOVQ 2368(R7), F16
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cc50 // FMLA V16.4S, V2.4S, V0.4S
-	FMOVQ 2368(R7), F15
-	WORD $0x4e20cc2f // FMLA V15.4S, V1.4S, V0.4S
+	FMOVQ 2304(R7), F16
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cc50 // FMLA V16.4S, V2.4S, V0.4S
+	FMOVQ 2304(R7), F15
+	WORD $0x4e20cc2f // FMLA V15.4S, V1.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d604 // FSUB V4.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e3 // FSUB V3.4S, V15.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -45882,7 +45978,7 @@ many1602:
 	WORD $0x4e211c02 // AND V2.16B, V0.16B, V1.16B
 	FMOVQ 96(RSP), F0
 	WORD $0x4e211c01 // AND V1.16B, V0.16B, V1.16B
-	FMOVQ 11456(R7), F0
+	FMOVQ 12032(R7), F0
 	WORD $0x4ea2f418 // FMIN V24.4S, V0.4S, V2.4S
 	WORD $0x4ea1f417 // FMIN V23.4S, V0.4S, V1.4S
 	WORD $0x6e38df12 // FMUL V18.4S, V24.4S, V24.4S
@@ -45894,12 +45990,12 @@ many1602:
 	WORD $0x4e38cf06 // FMLA V6.4S, V24.4S, V24.4S
 	WORD $0x6ea0fa25 // FNEG V5.4S, V17.4S
 	WORD $0x4e37cee5 // FMLA V5.4S, V23.4S, V23.4S
-	FMOVQ 2368(R7), F28
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cc5c // FMLA V28.4S, V2.4S, V0.4S
-	FMOVQ 2368(R7), F27
-	WORD $0x4e20cc3b // FMLA V27.4S, V1.4S, V0.4S
+	FMOVQ 2304(R7), F28
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cc5c // FMLA V28.4S, V2.4S, V0.4S
+	FMOVQ 2304(R7), F27
+	WORD $0x4e20cc3b // FMLA V27.4S, V1.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d784 // FSUB V4.4S, V28.4S, V0.4S
 	WORD $0x4ea0d763 // FSUB V3.4S, V27.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -46018,85 +46114,85 @@ many1602:
 	WORD $0x4e39cc00 // FMLA V0.4S, V0.4S, V25.4S
 	WORD $0x6e27dca7 // FMUL V7.4S, V5.4S, V7.4S
 	WORD $0x6e28dc08 // FMUL V8.4S, V0.4S, V8.4S
-	FMOVQ 11520(R7), F0
+	FMOVQ 12096(R7), F0
 	WORD $0x4eb6f409 // FMIN V9.4S, V0.4S, V22.4S
 	WORD $0x4eb5f405 // FMIN V5.4S, V0.4S, V21.4S
-	FMOVQ 11584(R7), F0
+	FMOVQ 12160(R7), F0
 	WORD $0x4ea0d53a // FSUB V26.4S, V9.4S, V0.4S
 	WORD $0x4ea0d4bb // FSUB V27.4S, V5.4S, V0.4S
 	WORD $0x6e3adf5c // FMUL V28.4S, V26.4S, V26.4S
 	WORD $0x6e3bdf79 // FMUL V25.4S, V27.4S, V27.4S
-	FMOVQ 11712(R7), F10
-	FMOVQ 11648(R7), F0
+	FMOVQ 12288(R7), F10
+	FMOVQ 12224(R7), F0
 	WORD $0x4e20cf8a // FMLA V10.4S, V28.4S, V0.4S
-	FMOVQ 11712(R7), F9
+	FMOVQ 12288(R7), F9
 	WORD $0x4e20cf29 // FMLA V9.4S, V25.4S, V0.4S
-	FMOVQ 11776(R7), F5
+	FMOVQ 12352(R7), F5
 	WORD $0x4e2acf85 // FMLA V5.4S, V28.4S, V10.4S
-	FMOVQ 11776(R7), F0
+	FMOVQ 12352(R7), F0
 	WORD $0x4e29cf20 // FMLA V0.4S, V25.4S, V9.4S
-	FMOVQ 11840(R7), F15
+	FMOVQ 12416(R7), F15
 	WORD $0x4e25cf8f // FMLA V15.4S, V28.4S, V5.4S
-	FMOVQ 11840(R7), F10
+	FMOVQ 12416(R7), F10
 	WORD $0x4e20cf2a // FMLA V10.4S, V25.4S, V0.4S
-	FMOVQ 11968(R7), F5
-	FMOVQ 11904(R7), F0
+	FMOVQ 12544(R7), F5
+	FMOVQ 12480(R7), F0
 	WORD $0x4e20cf85 // FMLA V5.4S, V28.4S, V0.4S
-	FMOVQ 11968(R7), F29
+	FMOVQ 12544(R7), F29
 	WORD $0x4e20cf3d // FMLA V29.4S, V25.4S, V0.4S
-	FMOVQ 12032(R7), F9
+	FMOVQ 12608(R7), F9
 	WORD $0x4e25cf89 // FMLA V9.4S, V28.4S, V5.4S
-	FMOVQ 12032(R7), F5
+	FMOVQ 12608(R7), F5
 	WORD $0x4e3dcf25 // FMLA V5.4S, V25.4S, V29.4S
-	FMOVQ 12096(R7), F0
+	FMOVQ 12672(R7), F0
 	WORD $0x4e29cf80 // FMLA V0.4S, V28.4S, V9.4S
-	FMOVQ 12096(R7), F9
+	FMOVQ 12672(R7), F9
 	WORD $0x4e25cf29 // FMLA V9.4S, V25.4S, V5.4S
-	FMOVQ 12160(R7), F5
+	FMOVQ 12736(R7), F5
 	WORD $0x4e20cf85 // FMLA V5.4S, V28.4S, V0.4S
-	FMOVQ 12160(R7), F0
+	FMOVQ 12736(R7), F0
 	WORD $0x4e29cf20 // FMLA V0.4S, V25.4S, V9.4S
 	WORD $0x4e3acde5 // FMLA V5.4S, V15.4S, V26.4S
 	WORD $0x4e3bcd40 // FMLA V0.4S, V10.4S, V27.4S
 	WORD $0x6e30dca5 // FMUL V5.4S, V5.4S, V16.4S
 	WORD $0x6e26dc0f // FMUL V15.4S, V0.4S, V6.4S
-	FMOVQ 11520(R7), F0
+	FMOVQ 12096(R7), F0
 	WORD $0x4eb8f409 // FMIN V9.4S, V0.4S, V24.4S
 	WORD $0x4eb7f406 // FMIN V6.4S, V0.4S, V23.4S
-	FMOVQ 11584(R7), F0
+	FMOVQ 12160(R7), F0
 	WORD $0x4ea0d53a // FSUB V26.4S, V9.4S, V0.4S
 	WORD $0x4ea0d4db // FSUB V27.4S, V6.4S, V0.4S
 	WORD $0x6e3adf5c // FMUL V28.4S, V26.4S, V26.4S
 	WORD $0x6e3bdf79 // FMUL V25.4S, V27.4S, V27.4S
-	FMOVQ 11712(R7), F10
-	FMOVQ 11648(R7), F0
+	FMOVQ 12288(R7), F10
+	FMOVQ 12224(R7), F0
 	WORD $0x4e20cf8a // FMLA V10.4S, V28.4S, V0.4S
-	FMOVQ 11712(R7), F9
+	FMOVQ 12288(R7), F9
 	WORD $0x4e20cf29 // FMLA V9.4S, V25.4S, V0.4S
-	FMOVQ 11776(R7), F6
+	FMOVQ 12352(R7), F6
 	WORD $0x4e2acf86 // FMLA V6.4S, V28.4S, V10.4S
-	FMOVQ 11776(R7), F0
+	FMOVQ 12352(R7), F0
 	WORD $0x4e29cf20 // FMLA V0.4S, V25.4S, V9.4S
-	FMOVQ 11840(R7), F16
+	FMOVQ 12416(R7), F16
 	WORD $0x4e26cf90 // FMLA V16.4S, V28.4S, V6.4S
-	FMOVQ 11840(R7), F10
+	FMOVQ 12416(R7), F10
 	WORD $0x4e20cf2a // FMLA V10.4S, V25.4S, V0.4S
-	FMOVQ 11968(R7), F6
-	FMOVQ 11904(R7), F0
+	FMOVQ 12544(R7), F6
+	FMOVQ 12480(R7), F0
 	WORD $0x4e20cf86 // FMLA V6.4S, V28.4S, V0.4S
-	FMOVQ 11968(R7), F29
+	FMOVQ 12544(R7), F29
 	WORD $0x4e20cf3d // FMLA V29.4S, V25.4S, V0.4S
-	FMOVQ 12032(R7), F9
+	FMOVQ 12608(R7), F9
 	WORD $0x4e26cf89 // FMLA V9.4S, V28.4S, V6.4S
-	FMOVQ 12032(R7), F6
+	FMOVQ 12608(R7), F6
 	WORD $0x4e3dcf26 // FMLA V6.4S, V25.4S, V29.4S
-	FMOVQ 12096(R7), F0
+	FMOVQ 12672(R7), F0
 	WORD $0x4e29cf80 // FMLA V0.4S, V28.4S, V9.4S
-	FMOVQ 12096(R7), F9
+	FMOVQ 12672(R7), F9
 	WORD $0x4e26cf29 // FMLA V9.4S, V25.4S, V6.4S
-	FMOVQ 12160(R7), F6
+	FMOVQ 12736(R7), F6
 	WORD $0x4e20cf86 // FMLA V6.4S, V28.4S, V0.4S
-	FMOVQ 12160(R7), F0
+	FMOVQ 12736(R7), F0
 	WORD $0x4e29cf20 // FMLA V0.4S, V25.4S, V9.4S
 	WORD $0x4e3ace06 // FMLA V6.4S, V16.4S, V26.4S
 	WORD $0x4e3bcd40 // FMLA V0.4S, V10.4S, V27.4S
@@ -46104,27 +46200,27 @@ many1602:
 	WORD $0x6e28dc06 // FMUL V6.4S, V0.4S, V8.4S
 	WORD $0x6e34de9a // FMUL V26.4S, V20.4S, V20.4S
 	WORD $0x6e33de79 // FMUL V25.4S, V19.4S, V19.4S
-	FMOVQ 12288(R7), F9
-	FMOVQ 12224(R7), F0
+	FMOVQ 12864(R7), F9
+	FMOVQ 12800(R7), F0
 	WORD $0x4e20cf49 // FMLA V9.4S, V26.4S, V0.4S
-	FMOVQ 12288(R7), F8
+	FMOVQ 12864(R7), F8
 	WORD $0x4e20cf28 // FMLA V8.4S, V25.4S, V0.4S
-	FMOVQ 12352(R7), F16
+	FMOVQ 12928(R7), F16
 	WORD $0x4e29cf50 // FMLA V16.4S, V26.4S, V9.4S
-	FMOVQ 12352(R7), F10
+	FMOVQ 12928(R7), F10
 	WORD $0x4e28cf2a // FMLA V10.4S, V25.4S, V8.4S
-	FMOVQ 12480(R7), F9
-	FMOVQ 12416(R7), F0
+	FMOVQ 13056(R7), F9
+	FMOVQ 12992(R7), F0
 	WORD $0x4e20cf49 // FMLA V9.4S, V26.4S, V0.4S
-	FMOVQ 12480(R7), F8
+	FMOVQ 13056(R7), F8
 	WORD $0x4e20cf28 // FMLA V8.4S, V25.4S, V0.4S
-	FMOVQ 12544(R7), F0
+	FMOVQ 13120(R7), F0
 	WORD $0x4e29cf40 // FMLA V0.4S, V26.4S, V9.4S
-	FMOVQ 12544(R7), F9
+	FMOVQ 13120(R7), F9
 	WORD $0x4e28cf29 // FMLA V9.4S, V25.4S, V8.4S
-	FMOVQ 12608(R7), F8
+	FMOVQ 13184(R7), F8
 	WORD $0x4e20cf48 // FMLA V8.4S, V26.4S, V0.4S
-	FMOVQ 12608(R7), F0
+	FMOVQ 13184(R7), F0
 	WORD $0x4e29cf20 // FMLA V0.4S, V25.4S, V9.4S
 	WORD $0x4e34ce08 // FMLA V8.4S, V16.4S, V20.4S
 	WORD $0x4e33cd40 // FMLA V0.4S, V10.4S, V19.4S
@@ -46151,27 +46247,27 @@ many1602:
 	FSTPQ (F4, F3), (R1)
 	WORD $0x6e32de4a // FMUL V10.4S, V18.4S, V18.4S
 	WORD $0x6e31de29 // FMUL V9.4S, V17.4S, V17.4S
-	FMOVQ 12288(R7), F4
-	FMOVQ 12224(R7), F0
+	FMOVQ 12864(R7), F4
+	FMOVQ 12800(R7), F0
 	WORD $0x4e20cd44 // FMLA V4.4S, V10.4S, V0.4S
-	FMOVQ 12288(R7), F3
+	FMOVQ 12864(R7), F3
 	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
-	FMOVQ 12352(R7), F8
+	FMOVQ 12928(R7), F8
 	WORD $0x4e24cd48 // FMLA V8.4S, V10.4S, V4.4S
-	FMOVQ 12352(R7), F5
+	FMOVQ 12928(R7), F5
 	WORD $0x4e23cd25 // FMLA V5.4S, V9.4S, V3.4S
-	FMOVQ 12480(R7), F4
-	FMOVQ 12416(R7), F0
+	FMOVQ 13056(R7), F4
+	FMOVQ 12992(R7), F0
 	WORD $0x4e20cd44 // FMLA V4.4S, V10.4S, V0.4S
-	FMOVQ 12480(R7), F3
+	FMOVQ 13056(R7), F3
 	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
-	FMOVQ 12544(R7), F0
+	FMOVQ 13120(R7), F0
 	WORD $0x4e24cd40 // FMLA V0.4S, V10.4S, V4.4S
-	FMOVQ 12544(R7), F4
+	FMOVQ 13120(R7), F4
 	WORD $0x4e23cd24 // FMLA V4.4S, V9.4S, V3.4S
-	FMOVQ 12608(R7), F3
+	FMOVQ 13184(R7), F3
 	WORD $0x4e20cd43 // FMLA V3.4S, V10.4S, V0.4S
-	FMOVQ 12608(R7), F0
+	FMOVQ 13184(R7), F0
 	WORD $0x4e24cd20 // FMLA V0.4S, V9.4S, V4.4S
 	WORD $0x4e32cd03 // FMLA V3.4S, V8.4S, V18.4S
 	WORD $0x4e31cca0 // FMLA V0.4S, V5.4S, V17.4S
@@ -46209,7 +46305,7 @@ one1603:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
-	FMOVQ 11456(R7), F0
+	FMOVQ 12032(R7), F0
 	WORD $0x4ea2f410 // FMIN V16.4S, V0.4S, V2.4S
 	WORD $0x4ea1f40f // FMIN V15.4S, V0.4S, V1.4S
 	WORD $0x6e30de12 // FMUL V18.4S, V16.4S, V16.4S
@@ -46221,13 +46317,13 @@ one1603:
 	WORD $0x4e30ce08 // FMLA V8.4S, V16.4S, V16.4S
 	WORD $0x6ea0fa25 // FNEG V5.4S, V17.4S
 	WORD $0x4e2fcde5 // FMLA V5.4S, V15.4S, V15.4S
-	FMOVQ 2304(R7), F3
-	FMOVQ 2304(R7), F2
-	FMOVQ 2368(R7), F21
-	WORD $0x4e23cc35 // FMLA V21.4S, V1.4S, V3.4S
-	FMOVQ 2368(R7), F20
-	WORD $0x4e22cc14 // FMLA V20.4S, V0.4S, V2.4S
+	FMOVQ 2368(R7), F3
 	FMOVQ 2368(R7), F2
+	FMOVQ 2304(R7), F21
+	WORD $0x4e23cc35 // FMLA V21.4S, V1.4S, V3.4S
+	FMOVQ 2304(R7), F20
+	WORD $0x4e22cc14 // FMLA V20.4S, V0.4S, V2.4S
+	FMOVQ 2304(R7), F2
 	WORD $0x4ea2d6a4 // FSUB V4.4S, V21.4S, V2.4S
 	WORD $0x4ea2d683 // FSUB V3.4S, V20.4S, V2.4S
 	FMOVQ 2432(R7), F2
@@ -46284,45 +46380,45 @@ one1603:
 	WORD $0x4e28cc00 // FMLA V0.4S, V0.4S, V8.4S
 	WORD $0x6e23dc2a // FMUL V10.4S, V1.4S, V3.4S
 	WORD $0x6e22dc13 // FMUL V19.4S, V0.4S, V2.4S
-	FMOVQ 11520(R7), F0
+	FMOVQ 12096(R7), F0
 	WORD $0x4eb0f402 // FMIN V2.4S, V0.4S, V16.4S
 	WORD $0x4eaff401 // FMIN V1.4S, V0.4S, V15.4S
-	FMOVQ 11584(R7), F0
+	FMOVQ 12160(R7), F0
 	WORD $0x4ea0d449 // FSUB V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0d428 // FSUB V8.4S, V1.4S, V0.4S
 	WORD $0x6e29dd34 // FMUL V20.4S, V9.4S, V9.4S
 	WORD $0x6e28dd05 // FMUL V5.4S, V8.4S, V8.4S
-	FMOVQ 11648(R7), F2
-	FMOVQ 11648(R7), F1
-	FMOVQ 11712(R7), F0
+	FMOVQ 12224(R7), F2
+	FMOVQ 12224(R7), F1
+	FMOVQ 12288(R7), F0
 	WORD $0x4e22ce80 // FMLA V0.4S, V20.4S, V2.4S
-	FMOVQ 11712(R7), F2
+	FMOVQ 12288(R7), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 11776(R7), F1
+	FMOVQ 12352(R7), F1
 	WORD $0x4e20ce81 // FMLA V1.4S, V20.4S, V0.4S
-	FMOVQ 11776(R7), F0
+	FMOVQ 12352(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 11840(R7), F4
+	FMOVQ 12416(R7), F4
 	WORD $0x4e21ce84 // FMLA V4.4S, V20.4S, V1.4S
-	FMOVQ 11840(R7), F3
+	FMOVQ 12416(R7), F3
 	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
-	FMOVQ 11904(R7), F0
-	FMOVQ 11904(R7), F2
-	FMOVQ 11968(R7), F1
+	FMOVQ 12480(R7), F0
+	FMOVQ 12480(R7), F2
+	FMOVQ 12544(R7), F1
 	WORD $0x4e20ce81 // FMLA V1.4S, V20.4S, V0.4S
-	FMOVQ 11968(R7), F0
+	FMOVQ 12544(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 12032(R7), F2
+	FMOVQ 12608(R7), F2
 	WORD $0x4e21ce82 // FMLA V2.4S, V20.4S, V1.4S
-	FMOVQ 12032(R7), F1
+	FMOVQ 12608(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 12096(R7), F0
+	FMOVQ 12672(R7), F0
 	WORD $0x4e22ce80 // FMLA V0.4S, V20.4S, V2.4S
-	FMOVQ 12096(R7), F2
+	FMOVQ 12672(R7), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 12160(R7), F1
+	FMOVQ 12736(R7), F1
 	WORD $0x4e20ce81 // FMLA V1.4S, V20.4S, V0.4S
-	FMOVQ 12160(R7), F0
+	FMOVQ 12736(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	WORD $0x4e29cc81 // FMLA V1.4S, V4.4S, V9.4S
 	WORD $0x4e28cc60 // FMLA V0.4S, V3.4S, V8.4S
@@ -46330,29 +46426,29 @@ one1603:
 	WORD $0x6e33dc09 // FMUL V9.4S, V0.4S, V19.4S
 	WORD $0x6e32de48 // FMUL V8.4S, V18.4S, V18.4S
 	WORD $0x6e31de25 // FMUL V5.4S, V17.4S, V17.4S
-	FMOVQ 12224(R7), F0
-	FMOVQ 12224(R7), F2
-	FMOVQ 12288(R7), F1
+	FMOVQ 12800(R7), F0
+	FMOVQ 12800(R7), F2
+	FMOVQ 12864(R7), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 12288(R7), F0
+	FMOVQ 12864(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 12352(R7), F4
+	FMOVQ 12928(R7), F4
 	WORD $0x4e21cd04 // FMLA V4.4S, V8.4S, V1.4S
-	FMOVQ 12352(R7), F3
+	FMOVQ 12928(R7), F3
 	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
-	FMOVQ 12416(R7), F1
-	FMOVQ 12416(R7), F0
-	FMOVQ 12480(R7), F2
+	FMOVQ 12992(R7), F1
+	FMOVQ 12992(R7), F0
+	FMOVQ 13056(R7), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 12480(R7), F1
+	FMOVQ 13056(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 12544(R7), F0
+	FMOVQ 13120(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 12544(R7), F2
+	FMOVQ 13120(R7), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 12608(R7), F1
+	FMOVQ 13184(R7), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 12608(R7), F0
+	FMOVQ 13184(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	WORD $0x4e32cc81 // FMLA V1.4S, V4.4S, V18.4S
 	WORD $0x4e31cc60 // FMLA V0.4S, V3.4S, V17.4S
@@ -46430,7 +46526,7 @@ doneLanes2:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
-	FMOVQ 11456(R7), F0
+	FMOVQ 12032(R7), F0
 	WORD $0x4ea2f410 // FMIN V16.4S, V0.4S, V2.4S
 	WORD $0x4ea1f40f // FMIN V15.4S, V0.4S, V1.4S
 	WORD $0x6e30de12 // FMUL V18.4S, V16.4S, V16.4S
@@ -46442,13 +46538,13 @@ doneLanes2:
 	WORD $0x4e30ce0a // FMLA V10.4S, V16.4S, V16.4S
 	WORD $0x6ea0fa25 // FNEG V5.4S, V17.4S
 	WORD $0x4e2fcde5 // FMLA V5.4S, V15.4S, V15.4S
-	FMOVQ 2304(R7), F3
-	FMOVQ 2304(R7), F2
-	FMOVQ 2368(R7), F21
-	WORD $0x4e23cc35 // FMLA V21.4S, V1.4S, V3.4S
-	FMOVQ 2368(R7), F20
-	WORD $0x4e22cc14 // FMLA V20.4S, V0.4S, V2.4S
+	FMOVQ 2368(R7), F3
 	FMOVQ 2368(R7), F2
+	FMOVQ 2304(R7), F21
+	WORD $0x4e23cc35 // FMLA V21.4S, V1.4S, V3.4S
+	FMOVQ 2304(R7), F20
+	WORD $0x4e22cc14 // FMLA V20.4S, V0.4S, V2.4S
+	FMOVQ 2304(R7), F2
 	WORD $0x4ea2d6a4 // FSUB V4.4S, V21.4S, V2.4S
 	WORD $0x4ea2d683 // FSUB V3.4S, V20.4S, V2.4S
 	FMOVQ 2432(R7), F2
@@ -46505,45 +46601,45 @@ doneLanes2:
 	WORD $0x4e2acc00 // FMLA V0.4S, V0.4S, V10.4S
 	WORD $0x6e23dc2e // FMUL V14.4S, V1.4S, V3.4S
 	WORD $0x6e22dc0d // FMUL V13.4S, V0.4S, V2.4S
-	FMOVQ 11520(R7), F0
+	FMOVQ 12096(R7), F0
 	WORD $0x4eb0f402 // FMIN V2.4S, V0.4S, V16.4S
 	WORD $0x4eaff401 // FMIN V1.4S, V0.4S, V15.4S
-	FMOVQ 11584(R7), F0
+	FMOVQ 12160(R7), F0
 	WORD $0x4ea0d44c // FSUB V12.4S, V2.4S, V0.4S
 	WORD $0x4ea0d42a // FSUB V10.4S, V1.4S, V0.4S
 	WORD $0x6e2cdd93 // FMUL V19.4S, V12.4S, V12.4S
 	WORD $0x6e2add45 // FMUL V5.4S, V10.4S, V10.4S
-	FMOVQ 11648(R7), F2
-	FMOVQ 11648(R7), F1
-	FMOVQ 11712(R7), F0
+	FMOVQ 12224(R7), F2
+	FMOVQ 12224(R7), F1
+	FMOVQ 12288(R7), F0
 	WORD $0x4e22ce60 // FMLA V0.4S, V19.4S, V2.4S
-	FMOVQ 11712(R7), F2
+	FMOVQ 12288(R7), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 11776(R7), F1
+	FMOVQ 12352(R7), F1
 	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
-	FMOVQ 11776(R7), F0
+	FMOVQ 12352(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 11840(R7), F4
+	FMOVQ 12416(R7), F4
 	WORD $0x4e21ce64 // FMLA V4.4S, V19.4S, V1.4S
-	FMOVQ 11840(R7), F3
+	FMOVQ 12416(R7), F3
 	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
-	FMOVQ 11904(R7), F0
-	FMOVQ 11904(R7), F2
-	FMOVQ 11968(R7), F1
+	FMOVQ 12480(R7), F0
+	FMOVQ 12480(R7), F2
+	FMOVQ 12544(R7), F1
 	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
-	FMOVQ 11968(R7), F0
+	FMOVQ 12544(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 12032(R7), F2
+	FMOVQ 12608(R7), F2
 	WORD $0x4e21ce62 // FMLA V2.4S, V19.4S, V1.4S
-	FMOVQ 12032(R7), F1
+	FMOVQ 12608(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 12096(R7), F0
+	FMOVQ 12672(R7), F0
 	WORD $0x4e22ce60 // FMLA V0.4S, V19.4S, V2.4S
-	FMOVQ 12096(R7), F2
+	FMOVQ 12672(R7), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 12160(R7), F1
+	FMOVQ 12736(R7), F1
 	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
-	FMOVQ 12160(R7), F0
+	FMOVQ 12736(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	WORD $0x4e2ccc81 // FMLA V1.4S, V4.4S, V12.4S
 	WORD $0x4e2acc60 // FMLA V0.4S, V3.4S, V10.4S
@@ -46551,29 +46647,29 @@ doneLanes2:
 	WORD $0x6e2ddc0a // FMUL V10.4S, V0.4S, V13.4S
 	WORD $0x6e32de4d // FMUL V13.4S, V18.4S, V18.4S
 	WORD $0x6e31de25 // FMUL V5.4S, V17.4S, V17.4S
-	FMOVQ 12224(R7), F0
-	FMOVQ 12224(R7), F2
-	FMOVQ 12288(R7), F1
+	FMOVQ 12800(R7), F0
+	FMOVQ 12800(R7), F2
+	FMOVQ 12864(R7), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 12288(R7), F0
+	FMOVQ 12864(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 12352(R7), F4
+	FMOVQ 12928(R7), F4
 	WORD $0x4e21cda4 // FMLA V4.4S, V13.4S, V1.4S
-	FMOVQ 12352(R7), F3
+	FMOVQ 12928(R7), F3
 	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
-	FMOVQ 12416(R7), F1
-	FMOVQ 12416(R7), F0
-	FMOVQ 12480(R7), F2
+	FMOVQ 12992(R7), F1
+	FMOVQ 12992(R7), F0
+	FMOVQ 13056(R7), F2
 	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
-	FMOVQ 12480(R7), F1
+	FMOVQ 13056(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 12544(R7), F0
+	FMOVQ 13120(R7), F0
 	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
-	FMOVQ 12544(R7), F2
+	FMOVQ 13120(R7), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 12608(R7), F1
+	FMOVQ 13184(R7), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 12608(R7), F0
+	FMOVQ 13184(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	WORD $0x4e32cc81 // FMLA V1.4S, V4.4S, V18.4S
 	WORD $0x4e31cc60 // FMLA V0.4S, V3.4S, V17.4S
@@ -47426,25 +47522,25 @@ many1636:
 	FMOVQ 2944(R7), F1
 	WORD $0x4e23f434 // FMAX V20.4S, V1.4S, V3.4S
 	WORD $0x4e20f433 // FMAX V19.4S, V1.4S, V0.4S
-	FMOVQ 2368(R7), F18
-	FMOVQ 2304(R7), F0
+	FMOVQ 2304(R7), F18
+	FMOVQ 2368(R7), F0
 	WORD $0x4e20ce92 // FMLA V18.4S, V20.4S, V0.4S
 	FLDPQ 32(R1), (F7, F6)
 	WORD $0x4ea21ce3 // ORR V3.16B, V7.16B, V2.16B
 	WORD $0x4ea21cc2 // ORR V2.16B, V6.16B, V2.16B
 	WORD $0x4e23f42f // FMAX V15.4S, V1.4S, V3.4S
 	WORD $0x4e22f42a // FMAX V10.4S, V1.4S, V2.4S
-	FMOVQ 2368(R7), F16
+	FMOVQ 2304(R7), F16
 	WORD $0x4e20cdf0 // FMLA V16.4S, V15.4S, V0.4S
 	ADD R3<<2, R5, R1
 	FLDPQ (R1), (F5, F4)
 	FLDPQ 32(R1), (F3, F2)
 	ADD $16, R3, R3
 	CMP R2, R3
-	FMOVQ 2368(R7), F17
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20ce71 // FMLA V17.4S, V19.4S, V0.4S
+	FMOVQ 2304(R7), F17
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20ce71 // FMLA V17.4S, V19.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d655 // FSUB V21.4S, V18.4S, V0.4S
 	WORD $0x4ea0d621 // FSUB V1.4S, V17.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -47453,10 +47549,10 @@ many1636:
 	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ceb4 // FMLS V20.4S, V21.4S, V0.4S
 	WORD $0x4ea0cc33 // FMLS V19.4S, V1.4S, V0.4S
-	FMOVQ 2368(R7), F21
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cd55 // FMLA V21.4S, V10.4S, V0.4S
+	FMOVQ 2304(R7), F21
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cd55 // FMLA V21.4S, V10.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d616 // FSUB V22.4S, V16.4S, V0.4S
 	WORD $0x4ea0d6a1 // FSUB V1.4S, V21.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -47624,13 +47720,13 @@ one1637:
 	FMOVQ 2944(R7), F2
 	WORD $0x4e24f449 // FMAX V9.4S, V2.4S, V4.4S
 	WORD $0x4e23f448 // FMAX V8.4S, V2.4S, V3.4S
-	FMOVQ 2304(R7), F3
-	FMOVQ 2304(R7), F2
-	FMOVQ 2368(R7), F17
-	WORD $0x4e23cd31 // FMLA V17.4S, V9.4S, V3.4S
-	FMOVQ 2368(R7), F16
-	WORD $0x4e22cd10 // FMLA V16.4S, V8.4S, V2.4S
+	FMOVQ 2368(R7), F3
 	FMOVQ 2368(R7), F2
+	FMOVQ 2304(R7), F17
+	WORD $0x4e23cd31 // FMLA V17.4S, V9.4S, V3.4S
+	FMOVQ 2304(R7), F16
+	WORD $0x4e22cd10 // FMLA V16.4S, V8.4S, V2.4S
+	FMOVQ 2304(R7), F2
 	WORD $0x4ea2d624 // FSUB V4.4S, V17.4S, V2.4S
 	WORD $0x4ea2d603 // FSUB V3.4S, V16.4S, V2.4S
 	FMOVQ 2432(R7), F2
@@ -47766,13 +47862,13 @@ doneLanes2:
 	FMOVQ 2944(R7), F2
 	WORD $0x4e24f450 // FMAX V16.4S, V2.4S, V4.4S
 	WORD $0x4e23f44a // FMAX V10.4S, V2.4S, V3.4S
-	FMOVQ 2304(R7), F3
-	FMOVQ 2304(R7), F2
-	FMOVQ 2368(R7), F18
-	WORD $0x4e23ce12 // FMLA V18.4S, V16.4S, V3.4S
-	FMOVQ 2368(R7), F17
-	WORD $0x4e22cd51 // FMLA V17.4S, V10.4S, V2.4S
+	FMOVQ 2368(R7), F3
 	FMOVQ 2368(R7), F2
+	FMOVQ 2304(R7), F18
+	WORD $0x4e23ce12 // FMLA V18.4S, V16.4S, V3.4S
+	FMOVQ 2304(R7), F17
+	WORD $0x4e22cd51 // FMLA V17.4S, V10.4S, V2.4S
+	FMOVQ 2304(R7), F2
 	WORD $0x4ea2d644 // FSUB V4.4S, V18.4S, V2.4S
 	WORD $0x4ea2d623 // FSUB V3.4S, V17.4S, V2.4S
 	FMOVQ 2432(R7), F2
@@ -48224,50 +48320,50 @@ scaled1658:
 	WORD $0x4e60d654 // FADD V20.2D, V18.2D, V0.2D
 	FMOVQ 576(R4), F1
 	FMOVQ 576(R4), F0
-	FMOVQ 12800(R4), F2
+	FMOVQ 13376(R4), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 12800(R4), F1
+	FMOVQ 13376(R4), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12864(R4), F0
+	FMOVQ 13440(R4), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 12864(R4), F2
+	FMOVQ 13440(R4), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12928(R4), F1
+	FMOVQ 13504(R4), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 12928(R4), F0
+	FMOVQ 13504(R4), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 12992(R4), F2
+	FMOVQ 13568(R4), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 12992(R4), F1
+	FMOVQ 13568(R4), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12736(R4), F0
+	FMOVQ 13312(R4), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe40e // FCMGT V14.2D, V0.2D, V11.2D
 	WORD $0x6e751c4a // BSL V10.16B, V2.16B, V21.16B
 	WORD $0x6e741c2e // BSL V14.16B, V1.16B, V20.16B
 	FMOVQ 576(R4), F1
 	FMOVQ 576(R4), F0
-	FMOVQ 13056(R4), F2
+	FMOVQ 13632(R4), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 13056(R4), F1
+	FMOVQ 13632(R4), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 13120(R4), F0
+	FMOVQ 13696(R4), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 13120(R4), F2
+	FMOVQ 13696(R4), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 13184(R4), F1
+	FMOVQ 13760(R4), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 13184(R4), F0
+	FMOVQ 13760(R4), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x6e68dc22 // FMUL V2.2D, V1.2D, V8.2D
 	WORD $0x6e67dc01 // FMUL V1.2D, V0.2D, V7.2D
 	FMOVQ 128(R4), F0
 	WORD $0x6e201c48 // EOR V8.16B, V2.16B, V0.16B
 	WORD $0x6e201c27 // EOR V7.16B, V1.16B, V0.16B
-	FMOVQ 13248(R4), F0
+	FMOVQ 13824(R4), F0
 	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
 	WORD $0x6e60de42 // FMUL V2.2D, V18.2D, V0.2D
-	FMOVQ 12736(R4), F0
+	FMOVQ 13312(R4), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x6e641d01 // BSL V1.16B, V8.16B, V4.16B
@@ -48276,7 +48372,7 @@ scaled1658:
 	WORD $0x6e6efc08 // FDIV V8.2D, V0.2D, V14.2D
 	FMOVQ 576(R4), F2
 	FMOVQ 576(R4), F1
-	FMOVQ 12736(R4), F0
+	FMOVQ 13312(R4), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe404 // FCMGT V4.2D, V0.2D, V11.2D
 	WORD $0x6e621d87 // BSL V7.16B, V12.16B, V2.16B
@@ -48300,50 +48396,50 @@ scaled1658:
 	WORD $0x4e60d674 // FADD V20.2D, V19.2D, V0.2D
 	FMOVQ 576(R4), F1
 	FMOVQ 576(R4), F0
-	FMOVQ 12800(R4), F2
+	FMOVQ 13376(R4), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12800(R4), F1
+	FMOVQ 13376(R4), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12864(R4), F0
+	FMOVQ 13440(R4), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 12864(R4), F2
+	FMOVQ 13440(R4), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 12928(R4), F1
+	FMOVQ 13504(R4), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12928(R4), F0
+	FMOVQ 13504(R4), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 12992(R4), F2
+	FMOVQ 13568(R4), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12992(R4), F1
+	FMOVQ 13568(R4), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12736(R4), F0
+	FMOVQ 13312(R4), F0
 	WORD $0x6eeee408 // FCMGT V8.2D, V0.2D, V14.2D
 	WORD $0x6eece412 // FCMGT V18.2D, V0.2D, V12.2D
 	WORD $0x6e751c48 // BSL V8.16B, V2.16B, V21.16B
 	WORD $0x6e741c32 // BSL V18.16B, V1.16B, V20.16B
 	FMOVQ 576(R4), F1
 	FMOVQ 576(R4), F0
-	FMOVQ 13056(R4), F2
+	FMOVQ 13632(R4), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 13056(R4), F1
+	FMOVQ 13632(R4), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 13120(R4), F0
+	FMOVQ 13696(R4), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 13120(R4), F2
+	FMOVQ 13696(R4), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 13184(R4), F1
+	FMOVQ 13760(R4), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 13184(R4), F0
+	FMOVQ 13760(R4), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
 	FMOVQ 128(R4), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 13248(R4), F0
+	FMOVQ 13824(R4), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60de62 // FMUL V2.2D, V19.2D, V0.2D
-	FMOVQ 12736(R4), F0
+	FMOVQ 13312(R4), F0
 	WORD $0x6eeee401 // FCMGT V1.2D, V0.2D, V14.2D
 	WORD $0x6eece400 // FCMGT V0.2D, V0.2D, V12.2D
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
@@ -48352,7 +48448,7 @@ scaled1658:
 	WORD $0x6e72fc07 // FDIV V7.2D, V0.2D, V18.2D
 	FMOVQ 576(R4), F2
 	FMOVQ 576(R4), F1
-	FMOVQ 12736(R4), F0
+	FMOVQ 13312(R4), F0
 	WORD $0x6eeee403 // FCMGT V3.2D, V0.2D, V14.2D
 	WORD $0x6eece404 // FCMGT V4.2D, V0.2D, V12.2D
 	WORD $0x6e621dc3 // BSL V3.16B, V14.16B, V2.16B
@@ -48530,50 +48626,50 @@ scaled1660:
 	WORD $0x4e60d5d2 // FADD V18.2D, V14.2D, V0.2D
 	FMOVQ 576(R4), F1
 	FMOVQ 576(R4), F0
-	FMOVQ 12800(R4), F2
+	FMOVQ 13376(R4), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12800(R4), F1
+	FMOVQ 13376(R4), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12864(R4), F0
+	FMOVQ 13440(R4), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 12864(R4), F2
+	FMOVQ 13440(R4), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 12928(R4), F1
+	FMOVQ 13504(R4), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12928(R4), F0
+	FMOVQ 13504(R4), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 12992(R4), F2
+	FMOVQ 13568(R4), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12992(R4), F1
+	FMOVQ 13568(R4), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12736(R4), F0
+	FMOVQ 13312(R4), F0
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6eeae40c // FCMGT V12.2D, V0.2D, V10.2D
 	WORD $0x6e731c48 // BSL V8.16B, V2.16B, V19.16B
 	WORD $0x6e721c2c // BSL V12.16B, V1.16B, V18.16B
 	FMOVQ 576(R4), F1
 	FMOVQ 576(R4), F0
-	FMOVQ 13056(R4), F2
+	FMOVQ 13632(R4), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 13056(R4), F1
+	FMOVQ 13632(R4), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 13120(R4), F0
+	FMOVQ 13696(R4), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 13120(R4), F2
+	FMOVQ 13696(R4), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 13184(R4), F1
+	FMOVQ 13760(R4), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 13184(R4), F0
+	FMOVQ 13760(R4), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
 	FMOVQ 128(R4), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 13248(R4), F0
+	FMOVQ 13824(R4), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60ddc2 // FMUL V2.2D, V14.2D, V0.2D
-	FMOVQ 12736(R4), F0
+	FMOVQ 13312(R4), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
@@ -48582,7 +48678,7 @@ scaled1660:
 	WORD $0x6e6cfc07 // FDIV V7.2D, V0.2D, V12.2D
 	FMOVQ 576(R4), F2
 	FMOVQ 576(R4), F1
-	FMOVQ 12736(R4), F0
+	FMOVQ 13312(R4), F0
 	WORD $0x6eebe403 // FCMGT V3.2D, V0.2D, V11.2D
 	WORD $0x6eeae404 // FCMGT V4.2D, V0.2D, V10.2D
 	WORD $0x6e621d63 // BSL V3.16B, V11.16B, V2.16B
@@ -48797,50 +48893,50 @@ doneLanes4:
 	WORD $0x4e60d5ae // FADD V14.2D, V13.2D, V0.2D
 	FMOVQ 576(R4), F1
 	FMOVQ 576(R4), F0
-	FMOVQ 12800(R4), F2
+	FMOVQ 13376(R4), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 12800(R4), F1
+	FMOVQ 13376(R4), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12864(R4), F0
+	FMOVQ 13440(R4), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 12864(R4), F2
+	FMOVQ 13440(R4), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 12928(R4), F1
+	FMOVQ 13504(R4), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 12928(R4), F0
+	FMOVQ 13504(R4), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 12992(R4), F2
+	FMOVQ 13568(R4), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 12992(R4), F1
+	FMOVQ 13568(R4), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12736(R4), F0
+	FMOVQ 13312(R4), F0
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
 	WORD $0x6eeae40c // FCMGT V12.2D, V0.2D, V10.2D
 	WORD $0x6e6f1c46 // BSL V6.16B, V2.16B, V15.16B
 	WORD $0x6e6e1c2c // BSL V12.16B, V1.16B, V14.16B
 	FMOVQ 576(R4), F1
 	FMOVQ 576(R4), F0
-	FMOVQ 13056(R4), F2
+	FMOVQ 13632(R4), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 13056(R4), F1
+	FMOVQ 13632(R4), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 13120(R4), F0
+	FMOVQ 13696(R4), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 13120(R4), F2
+	FMOVQ 13696(R4), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 13184(R4), F1
+	FMOVQ 13760(R4), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 13184(R4), F0
+	FMOVQ 13760(R4), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e65dc22 // FMUL V2.2D, V1.2D, V5.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
 	FMOVQ 128(R4), F0
 	WORD $0x6e201c45 // EOR V5.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 13248(R4), F0
+	FMOVQ 13824(R4), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dda2 // FMUL V2.2D, V13.2D, V0.2D
-	FMOVQ 12736(R4), F0
+	FMOVQ 13312(R4), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
@@ -48849,7 +48945,7 @@ doneLanes4:
 	WORD $0x6e6cfc05 // FDIV V5.2D, V0.2D, V12.2D
 	FMOVQ 576(R4), F2
 	FMOVQ 576(R4), F1
-	FMOVQ 12736(R4), F0
+	FMOVQ 13312(R4), F0
 	WORD $0x6eebe404 // FCMGT V4.2D, V0.2D, V11.2D
 	WORD $0x6eeae403 // FCMGT V3.2D, V0.2D, V10.2D
 	WORD $0x6e621d64 // BSL V4.16B, V11.16B, V2.16B
@@ -48953,18 +49049,18 @@ many1670:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201d46 // AND V6.16B, V10.16B, V0.16B
 	WORD $0x4e201d24 // AND V4.16B, V9.16B, V0.16B
-	FMOVQ 13312(R7), F0
+	FMOVQ 13888(R7), F0
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	WORD $0x6e20dc84 // FMUL V4.4S, V4.4S, V0.4S
 	FMOVQ 2944(R7), F0
 	WORD $0x4e26f40f // FMAX V15.4S, V0.4S, V6.4S
 	WORD $0x4e24f40d // FMAX V13.4S, V0.4S, V4.4S
-	FMOVQ 2368(R7), F17
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cdf1 // FMLA V17.4S, V15.4S, V0.4S
-	FMOVQ 2368(R7), F16
-	WORD $0x4e20cdb0 // FMLA V16.4S, V13.4S, V0.4S
+	FMOVQ 2304(R7), F17
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cdf1 // FMLA V17.4S, V15.4S, V0.4S
+	FMOVQ 2304(R7), F16
+	WORD $0x4e20cdb0 // FMLA V16.4S, V13.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d626 // FSUB V6.4S, V17.4S, V0.4S
 	WORD $0x4ea0d604 // FSUB V4.4S, V16.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -48977,18 +49073,18 @@ many1670:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201d86 // AND V6.16B, V12.16B, V0.16B
 	WORD $0x4e201d64 // AND V4.16B, V11.16B, V0.16B
-	FMOVQ 13312(R7), F0
+	FMOVQ 13888(R7), F0
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	WORD $0x6e20dc84 // FMUL V4.4S, V4.4S, V0.4S
 	FMOVQ 2944(R7), F0
 	WORD $0x4e26f412 // FMAX V18.4S, V0.4S, V6.4S
 	WORD $0x4e24f417 // FMAX V23.4S, V0.4S, V4.4S
-	FMOVQ 2368(R7), F22
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20ce56 // FMLA V22.4S, V18.4S, V0.4S
-	FMOVQ 2368(R7), F21
-	WORD $0x4e20cef5 // FMLA V21.4S, V23.4S, V0.4S
+	FMOVQ 2304(R7), F22
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20ce56 // FMLA V22.4S, V18.4S, V0.4S
+	FMOVQ 2304(R7), F21
+	WORD $0x4e20cef5 // FMLA V21.4S, V23.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d6c6 // FSUB V6.4S, V22.4S, V0.4S
 	WORD $0x4ea0d6a4 // FSUB V4.4S, V21.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -49145,19 +49241,19 @@ one1671:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201d86 // AND V6.16B, V12.16B, V0.16B
 	WORD $0x4e201d64 // AND V4.16B, V11.16B, V0.16B
-	FMOVQ 13312(R7), F0
+	FMOVQ 13888(R7), F0
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	WORD $0x6e20dc84 // FMUL V4.4S, V4.4S, V0.4S
 	FMOVQ 2944(R7), F0
 	WORD $0x4e26f40e // FMAX V14.4S, V0.4S, V6.4S
 	WORD $0x4e24f40d // FMAX V13.4S, V0.4S, V4.4S
-	FMOVQ 2304(R7), F4
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F17
-	WORD $0x4e24cdd1 // FMLA V17.4S, V14.4S, V4.4S
-	FMOVQ 2368(R7), F16
-	WORD $0x4e20cdb0 // FMLA V16.4S, V13.4S, V0.4S
+	FMOVQ 2368(R7), F4
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F17
+	WORD $0x4e24cdd1 // FMLA V17.4S, V14.4S, V4.4S
+	FMOVQ 2304(R7), F16
+	WORD $0x4e20cdb0 // FMLA V16.4S, V13.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d626 // FSUB V6.4S, V17.4S, V0.4S
 	WORD $0x4ea0d604 // FSUB V4.4S, V16.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -49286,19 +49382,19 @@ doneLanes2:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201d66 // AND V6.16B, V11.16B, V0.16B
 	WORD $0x4e201d44 // AND V4.16B, V10.16B, V0.16B
-	FMOVQ 13312(R7), F0
+	FMOVQ 13888(R7), F0
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	WORD $0x6e20dc84 // FMUL V4.4S, V4.4S, V0.4S
 	FMOVQ 2944(R7), F0
 	WORD $0x4e26f40d // FMAX V13.4S, V0.4S, V6.4S
 	WORD $0x4e24f40c // FMAX V12.4S, V0.4S, V4.4S
-	FMOVQ 2304(R7), F4
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F18
-	WORD $0x4e24cdb2 // FMLA V18.4S, V13.4S, V4.4S
-	FMOVQ 2368(R7), F17
-	WORD $0x4e20cd91 // FMLA V17.4S, V12.4S, V0.4S
+	FMOVQ 2368(R7), F4
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F18
+	WORD $0x4e24cdb2 // FMLA V18.4S, V13.4S, V4.4S
+	FMOVQ 2304(R7), F17
+	WORD $0x4e20cd91 // FMLA V17.4S, V12.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d646 // FSUB V6.4S, V18.4S, V0.4S
 	WORD $0x4ea0d624 // FSUB V4.4S, V17.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -49744,7 +49840,7 @@ scaled1692:
 	WORD $0x4ee0d427 // FSUB V7.2D, V1.2D, V0.2D
 	FMOVQ 1216(R5), F4
 	FMOVQ 1280(R5), F3
-	FMOVQ 13376(R5), F0
+	FMOVQ 13952(R5), F0
 	WORD $0x6ee0e6e1 // FCMGT V1.2D, V23.2D, V0.2D
 	WORD $0x6ee0e6c0 // FCMGT V0.2D, V22.2D, V0.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -49761,7 +49857,7 @@ scaled1692:
 	WORD $0x4ea21c54 // MOV V20.16B, V2.16B
 	WORD $0x6e731c61 // BSL V1.16B, V3.16B, V19.16B
 	WORD $0x6e691c60 // BSL V0.16B, V3.16B, V9.16B
-	FMOVQ 8896(R5), F2
+	FMOVQ 9472(R5), F2
 	WORD $0x4e62d6e3 // FADD V3.2D, V23.2D, V2.2D
 	WORD $0x4e62d6c2 // FADD V2.2D, V22.2D, V2.2D
 	WORD $0x6e63fef9 // FDIV V25.2D, V23.2D, V3.2D
@@ -49835,7 +49931,7 @@ scaled1692:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 1216(R5), F3
 	FMOVQ 1280(R5), F2
-	FMOVQ 13376(R5), F0
+	FMOVQ 13952(R5), F0
 	WORD $0x6ee0e6c1 // FCMGT V1.2D, V22.2D, V0.2D
 	WORD $0x6ee0e6a0 // FCMGT V0.2D, V21.2D, V0.2D
 	WORD $0x4ea11c37 // MOV V23.16B, V1.16B
@@ -49848,7 +49944,7 @@ scaled1692:
 	WORD $0x6e731c74 // BSL V20.16B, V3.16B, V19.16B
 	WORD $0x6e6c1c41 // BSL V1.16B, V2.16B, V12.16B
 	WORD $0x6e6b1c40 // BSL V0.16B, V2.16B, V11.16B
-	FMOVQ 8896(R5), F2
+	FMOVQ 9472(R5), F2
 	WORD $0x4e62d6e3 // FADD V3.2D, V23.2D, V2.2D
 	WORD $0x4e62d6c2 // FADD V2.2D, V22.2D, V2.2D
 	WORD $0x6e63fef9 // FDIV V25.2D, V23.2D, V3.2D
@@ -50072,7 +50168,7 @@ scaled1694:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 1216(R5), F3
 	FMOVQ 1280(R5), F2
-	FMOVQ 13376(R5), F0
+	FMOVQ 13952(R5), F0
 	WORD $0x6ee0e681 // FCMGT V1.2D, V20.2D, V0.2D
 	WORD $0x6ee0e660 // FCMGT V0.2D, V19.2D, V0.2D
 	WORD $0x4ea11c35 // MOV V21.16B, V1.16B
@@ -50085,7 +50181,7 @@ scaled1694:
 	WORD $0x6e6e1c72 // BSL V18.16B, V3.16B, V14.16B
 	WORD $0x6e691c41 // BSL V1.16B, V2.16B, V9.16B
 	WORD $0x6e681c40 // BSL V0.16B, V2.16B, V8.16B
-	FMOVQ 8896(R5), F2
+	FMOVQ 9472(R5), F2
 	WORD $0x4e62d6a3 // FADD V3.2D, V21.2D, V2.2D
 	WORD $0x4e62d682 // FADD V2.2D, V20.2D, V2.2D
 	WORD $0x6e63feb7 // FDIV V23.2D, V21.2D, V3.2D
@@ -50346,7 +50442,7 @@ doneLanes4:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 1216(R5), F3
 	FMOVQ 1280(R5), F2
-	FMOVQ 13376(R5), F0
+	FMOVQ 13952(R5), F0
 	WORD $0x6ee0e601 // FCMGT V1.2D, V16.2D, V0.2D
 	WORD $0x6ee0e5e0 // FCMGT V0.2D, V15.2D, V0.2D
 	WORD $0x4ea11c31 // MOV V17.16B, V1.16B
@@ -50359,7 +50455,7 @@ doneLanes4:
 	WORD $0x6e6d1c6e // BSL V14.16B, V3.16B, V13.16B
 	WORD $0x6e671c41 // BSL V1.16B, V2.16B, V7.16B
 	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
-	FMOVQ 8896(R5), F2
+	FMOVQ 9472(R5), F2
 	WORD $0x4e62d623 // FADD V3.2D, V17.2D, V2.2D
 	WORD $0x4e62d602 // FADD V2.2D, V16.2D, V2.2D
 	WORD $0x6e63fe33 // FDIV V19.2D, V17.2D, V3.2D
@@ -50492,12 +50588,12 @@ many1704:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f41c // FMAX V28.4S, V0.4S, V2.4S
 	WORD $0x4e21f41b // FMAX V27.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F26
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cf9a // FMLA V26.4S, V28.4S, V0.4S
-	FMOVQ 2368(R7), F17
-	WORD $0x4e20cf71 // FMLA V17.4S, V27.4S, V0.4S
+	FMOVQ 2304(R7), F26
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cf9a // FMLA V26.4S, V28.4S, V0.4S
+	FMOVQ 2304(R7), F17
+	WORD $0x4e20cf71 // FMLA V17.4S, V27.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d742 // FSUB V2.4S, V26.4S, V0.4S
 	WORD $0x4ea0d621 // FSUB V1.4S, V17.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -50513,12 +50609,12 @@ many1704:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f40d // FMAX V13.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F16
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cdd0 // FMLA V16.4S, V14.4S, V0.4S
-	FMOVQ 2368(R7), F15
-	WORD $0x4e20cdaf // FMLA V15.4S, V13.4S, V0.4S
+	FMOVQ 2304(R7), F16
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cdd0 // FMLA V16.4S, V14.4S, V0.4S
+	FMOVQ 2304(R7), F15
+	WORD $0x4e20cdaf // FMLA V15.4S, V13.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e1 // FSUB V1.4S, V15.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -50626,66 +50722,66 @@ many1704:
 	WORD $0x4e3bcc00 // FMLA V0.4S, V0.4S, V27.4S
 	WORD $0x6e2adcca // FMUL V10.4S, V6.4S, V10.4S
 	WORD $0x6e29dc09 // FMUL V9.4S, V0.4S, V9.4S
-	FMOVQ 13504(R7), F11
-	FMOVQ 13440(R7), F0
+	FMOVQ 14080(R7), F11
+	FMOVQ 14016(R7), F0
 	WORD $0x4e20cd4b // FMLA V11.4S, V10.4S, V0.4S
-	FMOVQ 13504(R7), F6
+	FMOVQ 14080(R7), F6
 	WORD $0x4e20cd26 // FMLA V6.4S, V9.4S, V0.4S
-	FMOVQ 13568(R7), F5
+	FMOVQ 14144(R7), F5
 	WORD $0x4e2bcd45 // FMLA V5.4S, V10.4S, V11.4S
-	FMOVQ 13568(R7), F0
+	FMOVQ 14144(R7), F0
 	WORD $0x4e26cd20 // FMLA V0.4S, V9.4S, V6.4S
-	FMOVQ 13632(R7), F6
+	FMOVQ 14208(R7), F6
 	WORD $0x4e25cd46 // FMLA V6.4S, V10.4S, V5.4S
-	FMOVQ 13632(R7), F5
+	FMOVQ 14208(R7), F5
 	WORD $0x4e20cd25 // FMLA V5.4S, V9.4S, V0.4S
-	FMOVQ 13696(R7), F0
+	FMOVQ 14272(R7), F0
 	WORD $0x4e26cd40 // FMLA V0.4S, V10.4S, V6.4S
-	FMOVQ 13696(R7), F6
+	FMOVQ 14272(R7), F6
 	WORD $0x4e25cd26 // FMLA V6.4S, V9.4S, V5.4S
-	FMOVQ 13760(R7), F5
+	FMOVQ 14336(R7), F5
 	WORD $0x4e20cd45 // FMLA V5.4S, V10.4S, V0.4S
-	FMOVQ 13760(R7), F0
+	FMOVQ 14336(R7), F0
 	WORD $0x4e26cd20 // FMLA V0.4S, V9.4S, V6.4S
-	FMOVQ 13824(R7), F11
+	FMOVQ 14400(R7), F11
 	WORD $0x4e25cd4b // FMLA V11.4S, V10.4S, V5.4S
-	FMOVQ 13824(R7), F6
+	FMOVQ 14400(R7), F6
 	WORD $0x4e20cd26 // FMLA V6.4S, V9.4S, V0.4S
 	WORD $0x4e2ccce7 // FMLA V7.4S, V7.4S, V12.4S
 	WORD $0x6e28ddc8 // FMUL V8.4S, V14.4S, V8.4S
 	WORD $0x6e2ddce7 // FMUL V7.4S, V7.4S, V13.4S
-	FMOVQ 13504(R7), F13
-	FMOVQ 13440(R7), F0
+	FMOVQ 14080(R7), F13
+	FMOVQ 14016(R7), F0
 	WORD $0x4e20cd0d // FMLA V13.4S, V8.4S, V0.4S
-	FMOVQ 13504(R7), F12
+	FMOVQ 14080(R7), F12
 	WORD $0x4e20ccec // FMLA V12.4S, V7.4S, V0.4S
-	FMOVQ 13568(R7), F5
+	FMOVQ 14144(R7), F5
 	WORD $0x4e2dcd05 // FMLA V5.4S, V8.4S, V13.4S
-	FMOVQ 13568(R7), F0
+	FMOVQ 14144(R7), F0
 	WORD $0x4e2ccce0 // FMLA V0.4S, V7.4S, V12.4S
-	FMOVQ 13632(R7), F12
+	FMOVQ 14208(R7), F12
 	WORD $0x4e25cd0c // FMLA V12.4S, V8.4S, V5.4S
-	FMOVQ 13632(R7), F5
+	FMOVQ 14208(R7), F5
 	WORD $0x4e20cce5 // FMLA V5.4S, V7.4S, V0.4S
-	FMOVQ 13696(R7), F0
+	FMOVQ 14272(R7), F0
 	WORD $0x4e2ccd00 // FMLA V0.4S, V8.4S, V12.4S
-	FMOVQ 13696(R7), F12
+	FMOVQ 14272(R7), F12
 	WORD $0x4e25ccec // FMLA V12.4S, V7.4S, V5.4S
-	FMOVQ 13760(R7), F5
+	FMOVQ 14336(R7), F5
 	WORD $0x4e20cd05 // FMLA V5.4S, V8.4S, V0.4S
-	FMOVQ 13760(R7), F0
+	FMOVQ 14336(R7), F0
 	WORD $0x4e2ccce0 // FMLA V0.4S, V7.4S, V12.4S
-	FMOVQ 13824(R7), F13
+	FMOVQ 14400(R7), F13
 	WORD $0x4e25cd0d // FMLA V13.4S, V8.4S, V5.4S
-	FMOVQ 13824(R7), F12
+	FMOVQ 14400(R7), F12
 	WORD $0x4e20ccec // FMLA V12.4S, V7.4S, V0.4S
-	FMOVQ 13888(R7), F5
+	FMOVQ 14464(R7), F5
 	WORD $0x4e2bcd45 // FMLA V5.4S, V10.4S, V11.4S
-	FMOVQ 13888(R7), F0
+	FMOVQ 14464(R7), F0
 	WORD $0x4e26cd20 // FMLA V0.4S, V9.4S, V6.4S
-	FMOVQ 13952(R7), F11
+	FMOVQ 14528(R7), F11
 	WORD $0x4e25cd4b // FMLA V11.4S, V10.4S, V5.4S
-	FMOVQ 13952(R7), F6
+	FMOVQ 14528(R7), F6
 	WORD $0x4e20cd26 // FMLA V6.4S, V9.4S, V0.4S
 	WORD $0x6e2add45 // FMUL V5.4S, V10.4S, V10.4S
 	WORD $0x6e29dd20 // FMUL V0.4S, V9.4S, V9.4S
@@ -50701,13 +50797,13 @@ many1704:
 	WORD $0x4e25d520 // FADD V0.4S, V9.4S, V5.4S
 	WORD $0x4e20cec3 // FMLA V3.4S, V22.4S, V0.4S
 	FSTPQ (F4, F3), (R1)
-	FMOVQ 13888(R7), F3
+	FMOVQ 14464(R7), F3
 	WORD $0x4e2dcd03 // FMLA V3.4S, V8.4S, V13.4S
-	FMOVQ 13888(R7), F0
+	FMOVQ 14464(R7), F0
 	WORD $0x4e2ccce0 // FMLA V0.4S, V7.4S, V12.4S
-	FMOVQ 13952(R7), F5
+	FMOVQ 14528(R7), F5
 	WORD $0x4e23cd05 // FMLA V5.4S, V8.4S, V3.4S
-	FMOVQ 13952(R7), F4
+	FMOVQ 14528(R7), F4
 	WORD $0x4e20cce4 // FMLA V4.4S, V7.4S, V0.4S
 	WORD $0x6e28dd03 // FMUL V3.4S, V8.4S, V8.4S
 	WORD $0x6e27dce0 // FMUL V0.4S, V7.4S, V7.4S
@@ -50739,13 +50835,13 @@ one1705:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f409 // FMAX V9.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F1
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F13
-	WORD $0x4e21cd2d // FMLA V13.4S, V9.4S, V1.4S
-	FMOVQ 2368(R7), F12
-	WORD $0x4e20cd0c // FMLA V12.4S, V8.4S, V0.4S
+	FMOVQ 2368(R7), F1
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F13
+	WORD $0x4e21cd2d // FMLA V13.4S, V9.4S, V1.4S
+	FMOVQ 2304(R7), F12
+	WORD $0x4e20cd0c // FMLA V12.4S, V8.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d5a2 // FSUB V2.4S, V13.4S, V0.4S
 	WORD $0x4ea0d581 // FSUB V1.4S, V12.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -50800,39 +50896,39 @@ one1705:
 	WORD $0x4e28cc00 // FMLA V0.4S, V0.4S, V8.4S
 	WORD $0x6e23dc23 // FMUL V3.4S, V1.4S, V3.4S
 	WORD $0x6e22dc04 // FMUL V4.4S, V0.4S, V2.4S
-	FMOVQ 13440(R7), F0
-	FMOVQ 13440(R7), F2
-	FMOVQ 13504(R7), F1
+	FMOVQ 14016(R7), F0
+	FMOVQ 14016(R7), F2
+	FMOVQ 14080(R7), F1
 	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 13504(R7), F0
+	FMOVQ 14080(R7), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 13568(R7), F2
+	FMOVQ 14144(R7), F2
 	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 13568(R7), F1
+	FMOVQ 14144(R7), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 13632(R7), F0
+	FMOVQ 14208(R7), F0
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 13632(R7), F2
+	FMOVQ 14208(R7), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 13696(R7), F1
+	FMOVQ 14272(R7), F1
 	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 13696(R7), F0
+	FMOVQ 14272(R7), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 13760(R7), F2
+	FMOVQ 14336(R7), F2
 	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 13760(R7), F1
+	FMOVQ 14336(R7), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 13824(R7), F0
+	FMOVQ 14400(R7), F0
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 13824(R7), F2
+	FMOVQ 14400(R7), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 13888(R7), F1
+	FMOVQ 14464(R7), F1
 	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 13888(R7), F0
+	FMOVQ 14464(R7), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 13952(R7), F5
+	FMOVQ 14528(R7), F5
 	WORD $0x4e21cc65 // FMLA V5.4S, V3.4S, V1.4S
-	FMOVQ 13952(R7), F2
+	FMOVQ 14528(R7), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x6e23dc61 // FMUL V1.4S, V3.4S, V3.4S
 	WORD $0x6e24dc80 // FMUL V0.4S, V4.4S, V4.4S
@@ -50905,13 +51001,13 @@ doneLanes2:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e22f40b // FMAX V11.4S, V0.4S, V2.4S
 	WORD $0x4e21f40a // FMAX V10.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F1
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F15
-	WORD $0x4e21cd6f // FMLA V15.4S, V11.4S, V1.4S
-	FMOVQ 2368(R7), F14
-	WORD $0x4e20cd4e // FMLA V14.4S, V10.4S, V0.4S
+	FMOVQ 2368(R7), F1
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F15
+	WORD $0x4e21cd6f // FMLA V15.4S, V11.4S, V1.4S
+	FMOVQ 2304(R7), F14
+	WORD $0x4e20cd4e // FMLA V14.4S, V10.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -50966,39 +51062,39 @@ doneLanes2:
 	WORD $0x4e2acc00 // FMLA V0.4S, V0.4S, V10.4S
 	WORD $0x6e23dc24 // FMUL V4.4S, V1.4S, V3.4S
 	WORD $0x6e22dc03 // FMUL V3.4S, V0.4S, V2.4S
-	FMOVQ 13440(R7), F0
-	FMOVQ 13440(R7), F2
-	FMOVQ 13504(R7), F1
+	FMOVQ 14016(R7), F0
+	FMOVQ 14016(R7), F2
+	FMOVQ 14080(R7), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 13504(R7), F0
+	FMOVQ 14080(R7), F0
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 13568(R7), F2
+	FMOVQ 14144(R7), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 13568(R7), F1
+	FMOVQ 14144(R7), F1
 	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 13632(R7), F0
+	FMOVQ 14208(R7), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 13632(R7), F2
+	FMOVQ 14208(R7), F2
 	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 13696(R7), F1
+	FMOVQ 14272(R7), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 13696(R7), F0
+	FMOVQ 14272(R7), F0
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 13760(R7), F2
+	FMOVQ 14336(R7), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 13760(R7), F1
+	FMOVQ 14336(R7), F1
 	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 13824(R7), F0
+	FMOVQ 14400(R7), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 13824(R7), F2
+	FMOVQ 14400(R7), F2
 	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 13888(R7), F1
+	FMOVQ 14464(R7), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 13888(R7), F0
+	FMOVQ 14464(R7), F0
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 13952(R7), F5
+	FMOVQ 14528(R7), F5
 	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
-	FMOVQ 13952(R7), F2
+	FMOVQ 14528(R7), F2
 	WORD $0x4e20cc62 // FMLA V2.4S, V3.4S, V0.4S
 	WORD $0x6e24dc81 // FMUL V1.4S, V4.4S, V4.4S
 	WORD $0x6e23dc60 // FMUL V0.4S, V3.4S, V3.4S
@@ -51118,24 +51214,24 @@ many1720:
 	FMOVQ 384(R4), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 14016(R4), F0
+	FMOVQ 14592(R4), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
 	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
-	FMOVQ 7360(R4), F0
+	FMOVQ 7744(R4), F0
 	WORD $0x6e60dc43 // FMUL V3.2D, V2.2D, V0.2D
 	WORD $0x6e60dc24 // FMUL V4.2D, V1.2D, V0.2D
 	FLDPQ 32(R1), (F1, F2)
 	FMOVQ 384(R4), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 14016(R4), F0
+	FMOVQ 14592(R4), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
 	WORD $0x6e60dc02 // FMUL V2.2D, V0.2D, V0.2D
-	FMOVQ 7360(R4), F0
+	FMOVQ 7744(R4), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
 	WORD $0x4e63f523 // FMAX V3.2D, V9.2D, V3.2D
@@ -51395,7 +51491,7 @@ scaled1726:
 	FMOVQ 384(R4), F1
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
 	WORD $0x4e211c02 // AND V2.16B, V0.16B, V1.16B
-	FMOVQ 14016(R4), F0
+	FMOVQ 14592(R4), F0
 	WORD $0x4ee3f413 // FMIN V19.2D, V0.2D, V3.2D
 	WORD $0x4ee2f412 // FMIN V18.2D, V0.2D, V2.2D
 	WORD $0x6e73de65 // FMUL V5.2D, V19.2D, V19.2D
@@ -51427,7 +51523,7 @@ scaled1726:
 	WORD $0x6e60dcb1 // FMUL V17.2D, V5.2D, V0.2D
 	WORD $0x4ef6cf16 // FMLS V22.2D, V24.2D, V22.2D
 	WORD $0x4ef5cef5 // FMLS V21.2D, V23.2D, V21.2D
-	FMOVQ 14080(R4), F5
+	FMOVQ 14656(R4), F5
 	WORD $0x6e65dec0 // FMUL V0.2D, V22.2D, V5.2D
 	FMOVQ F0, 64(RSP)
 	WORD $0x6e65dea0 // FMUL V0.2D, V21.2D, V5.2D
@@ -51438,7 +51534,7 @@ scaled1726:
 	FMOVQ F0, 32(RSP)
 	WORD $0x6e65dcc0 // FMUL V0.2D, V6.2D, V5.2D
 	FMOVQ F0, 16(RSP)
-	FMOVQ 9152(R4), F6
+	FMOVQ 9728(R4), F6
 	WORD $0x4e66d660 // FADD V0.2D, V19.2D, V6.2D
 	WORD $0x4e66d650 // FADD V16.2D, V18.2D, V6.2D
 	FMOVQ 576(R4), F5
@@ -51456,190 +51552,190 @@ scaled1726:
 	WORD $0x4e66d5e0 // FADD V0.2D, V15.2D, V6.2D
 	WORD $0x6e70fcb5 // FDIV V21.2D, V5.2D, V16.2D
 	WORD $0x6e60fcb4 // FDIV V20.2D, V5.2D, V0.2D
-	FMOVQ 9152(R4), F0
+	FMOVQ 9728(R4), F0
 	WORD $0x4ee0d4e5 // FSUB V5.2D, V7.2D, V0.2D
 	WORD $0x4ee0d5e0 // FSUB V0.2D, V15.2D, V0.2D
 	WORD $0x6e75dcb3 // FMUL V19.2D, V5.2D, V21.2D
 	WORD $0x6e74dc12 // FMUL V18.2D, V0.2D, V20.2D
 	WORD $0x6e7cdf9b // FMUL V27.2D, V28.2D, V28.2D
 	WORD $0x6e7ddfba // FMUL V26.2D, V29.2D, V29.2D
-	FMOVQ 14208(R4), F7
-	FMOVQ 14144(R4), F0
+	FMOVQ 14784(R4), F7
+	FMOVQ 14720(R4), F0
 	WORD $0x4e60cf67 // FMLA V7.2D, V27.2D, V0.2D
-	FMOVQ 14208(R4), F6
+	FMOVQ 14784(R4), F6
 	WORD $0x4e60cf46 // FMLA V6.2D, V26.2D, V0.2D
-	FMOVQ 14272(R4), F5
+	FMOVQ 14848(R4), F5
 	WORD $0x4e67cf65 // FMLA V5.2D, V27.2D, V7.2D
-	FMOVQ 14272(R4), F0
+	FMOVQ 14848(R4), F0
 	WORD $0x4e66cf40 // FMLA V0.2D, V26.2D, V6.2D
-	FMOVQ 14336(R4), F6
+	FMOVQ 14912(R4), F6
 	WORD $0x4e65cf66 // FMLA V6.2D, V27.2D, V5.2D
-	FMOVQ 14336(R4), F5
+	FMOVQ 14912(R4), F5
 	WORD $0x4e60cf45 // FMLA V5.2D, V26.2D, V0.2D
-	FMOVQ 14400(R4), F0
+	FMOVQ 14976(R4), F0
 	WORD $0x4e66cf60 // FMLA V0.2D, V27.2D, V6.2D
-	FMOVQ 14400(R4), F15
+	FMOVQ 14976(R4), F15
 	WORD $0x4e65cf4f // FMLA V15.2D, V26.2D, V5.2D
-	FMOVQ 14464(R4), F7
+	FMOVQ 15040(R4), F7
 	WORD $0x4e60cf67 // FMLA V7.2D, V27.2D, V0.2D
 	WORD $0x6e73de71 // FMUL V17.2D, V19.2D, V19.2D
 	WORD $0x6e72de50 // FMUL V16.2D, V18.2D, V18.2D
-	FMOVQ 14208(R4), F5
-	FMOVQ 14144(R4), F0
-	WORD $0x4e60ce25 // FMLA V5.2D, V17.2D, V0.2D
-	FMOVQ 14208(R4), F6
-	WORD $0x4e60ce06 // FMLA V6.2D, V16.2D, V0.2D
-	FMOVQ 14272(R4), F0
-	WORD $0x4e65ce20 // FMLA V0.2D, V17.2D, V5.2D
-	FMOVQ 14272(R4), F5
-	WORD $0x4e66ce05 // FMLA V5.2D, V16.2D, V6.2D
-	FMOVQ 14336(R4), F6
-	WORD $0x4e60ce26 // FMLA V6.2D, V17.2D, V0.2D
-	FMOVQ 14336(R4), F0
-	WORD $0x4e65ce00 // FMLA V0.2D, V16.2D, V5.2D
-	FMOVQ 14400(R4), F5
-	WORD $0x4e66ce25 // FMLA V5.2D, V17.2D, V6.2D
-	FMOVQ 14400(R4), F6
-	WORD $0x4e60ce06 // FMLA V6.2D, V16.2D, V0.2D
-	FMOVQ 14464(R4), F0
-	WORD $0x4e65ce20 // FMLA V0.2D, V17.2D, V5.2D
-	FMOVQ 14464(R4), F23
-	WORD $0x4e6fcf57 // FMLA V23.2D, V26.2D, V15.2D
-	FMOVQ 14528(R4), F22
-	WORD $0x4e67cf76 // FMLA V22.2D, V27.2D, V7.2D
-	FMOVQ 14528(R4), F5
-	WORD $0x4e77cf45 // FMLA V5.2D, V26.2D, V23.2D
-	FMOVQ 14592(R4), F15
-	WORD $0x4e76cf6f // FMLA V15.2D, V27.2D, V22.2D
-	FMOVQ 14592(R4), F7
-	WORD $0x4e65cf47 // FMLA V7.2D, V26.2D, V5.2D
-	FMOVQ 14656(R4), F5
-	WORD $0x4e6fcf65 // FMLA V5.2D, V27.2D, V15.2D
-	FMOVQ 14656(R4), F15
-	WORD $0x4e67cf4f // FMLA V15.2D, V26.2D, V7.2D
-	FMOVQ 14720(R4), F7
-	WORD $0x4e65cf67 // FMLA V7.2D, V27.2D, V5.2D
-	FMOVQ 14720(R4), F5
-	WORD $0x4e6fcf45 // FMLA V5.2D, V26.2D, V15.2D
-	FMOVQ 14784(R4), F22
-	WORD $0x4e67cf76 // FMLA V22.2D, V27.2D, V7.2D
-	FMOVQ 14784(R4), F15
-	WORD $0x4e65cf4f // FMLA V15.2D, V26.2D, V5.2D
-	FMOVQ 14464(R4), F5
-	WORD $0x4e66ce05 // FMLA V5.2D, V16.2D, V6.2D
-	FMOVQ 14528(R4), F6
-	WORD $0x4e60ce26 // FMLA V6.2D, V17.2D, V0.2D
-	FMOVQ 14528(R4), F0
-	WORD $0x4e65ce00 // FMLA V0.2D, V16.2D, V5.2D
-	FMOVQ 14592(R4), F5
-	WORD $0x4e66ce25 // FMLA V5.2D, V17.2D, V6.2D
-	FMOVQ 14592(R4), F6
-	WORD $0x4e60ce06 // FMLA V6.2D, V16.2D, V0.2D
-	FMOVQ 14656(R4), F0
-	WORD $0x4e65ce20 // FMLA V0.2D, V17.2D, V5.2D
-	FMOVQ 14656(R4), F5
-	WORD $0x4e66ce05 // FMLA V5.2D, V16.2D, V6.2D
-	FMOVQ 14720(R4), F6
-	WORD $0x4e60ce26 // FMLA V6.2D, V17.2D, V0.2D
-	FMOVQ 14720(R4), F0
-	WORD $0x4e65ce00 // FMLA V0.2D, V16.2D, V5.2D
 	FMOVQ 14784(R4), F5
-	WORD $0x4e66ce25 // FMLA V5.2D, V17.2D, V6.2D
-	FMOVQ 14784(R4), F7
-	WORD $0x4e60ce07 // FMLA V7.2D, V16.2D, V0.2D
-	FMOVQ 14848(R4), F23
-	WORD $0x4e76cf77 // FMLA V23.2D, V27.2D, V22.2D
-	FMOVQ 14848(R4), F22
-	WORD $0x4e6fcf56 // FMLA V22.2D, V26.2D, V15.2D
-	FMOVQ 14976(R4), F24
-	FMOVQ 14912(R4), F0
-	WORD $0x4e60cf78 // FMLA V24.2D, V27.2D, V0.2D
-	FMOVQ 14976(R4), F15
-	WORD $0x4e60cf4f // FMLA V15.2D, V26.2D, V0.2D
-	FMOVQ 15040(R4), F6
-	WORD $0x4e78cf66 // FMLA V6.2D, V27.2D, V24.2D
-	FMOVQ 15040(R4), F0
-	WORD $0x4e6fcf40 // FMLA V0.2D, V26.2D, V15.2D
-	FMOVQ 15104(R4), F15
-	WORD $0x4e66cf6f // FMLA V15.2D, V27.2D, V6.2D
-	FMOVQ 15104(R4), F6
-	WORD $0x4e60cf46 // FMLA V6.2D, V26.2D, V0.2D
-	FMOVQ 15168(R4), F0
-	WORD $0x4e6fcf60 // FMLA V0.2D, V27.2D, V15.2D
-	FMOVQ 15168(R4), F24
-	WORD $0x4e66cf58 // FMLA V24.2D, V26.2D, V6.2D
-	FMOVQ 15232(R4), F15
-	WORD $0x4e60cf6f // FMLA V15.2D, V27.2D, V0.2D
-	FMOVQ 14848(R4), F6
-	WORD $0x4e65ce26 // FMLA V6.2D, V17.2D, V5.2D
+	FMOVQ 14720(R4), F0
+	WORD $0x4e60ce25 // FMLA V5.2D, V17.2D, V0.2D
+	FMOVQ 14784(R4), F6
+	WORD $0x4e60ce06 // FMLA V6.2D, V16.2D, V0.2D
+	FMOVQ 14848(R4), F0
+	WORD $0x4e65ce20 // FMLA V0.2D, V17.2D, V5.2D
 	FMOVQ 14848(R4), F5
-	WORD $0x4e67ce05 // FMLA V5.2D, V16.2D, V7.2D
-	FMOVQ 14976(R4), F25
+	WORD $0x4e66ce05 // FMLA V5.2D, V16.2D, V6.2D
+	FMOVQ 14912(R4), F6
+	WORD $0x4e60ce26 // FMLA V6.2D, V17.2D, V0.2D
 	FMOVQ 14912(R4), F0
-	WORD $0x4e60ce39 // FMLA V25.2D, V17.2D, V0.2D
-	FMOVQ 14976(R4), F7
-	WORD $0x4e60ce07 // FMLA V7.2D, V16.2D, V0.2D
+	WORD $0x4e65ce00 // FMLA V0.2D, V16.2D, V5.2D
+	FMOVQ 14976(R4), F5
+	WORD $0x4e66ce25 // FMLA V5.2D, V17.2D, V6.2D
+	FMOVQ 14976(R4), F6
+	WORD $0x4e60ce06 // FMLA V6.2D, V16.2D, V0.2D
 	FMOVQ 15040(R4), F0
-	WORD $0x4e79ce20 // FMLA V0.2D, V17.2D, V25.2D
-	FMOVQ 15040(R4), F25
-	WORD $0x4e67ce19 // FMLA V25.2D, V16.2D, V7.2D
-	FMOVQ 15104(R4), F7
-	WORD $0x4e60ce27 // FMLA V7.2D, V17.2D, V0.2D
-	FMOVQ 15104(R4), F0
-	WORD $0x4e79ce00 // FMLA V0.2D, V16.2D, V25.2D
-	FMOVQ 15168(R4), F25
-	WORD $0x4e67ce39 // FMLA V25.2D, V17.2D, V7.2D
+	WORD $0x4e65ce20 // FMLA V0.2D, V17.2D, V5.2D
+	FMOVQ 15040(R4), F23
+	WORD $0x4e6fcf57 // FMLA V23.2D, V26.2D, V15.2D
+	FMOVQ 15104(R4), F22
+	WORD $0x4e67cf76 // FMLA V22.2D, V27.2D, V7.2D
+	FMOVQ 15104(R4), F5
+	WORD $0x4e77cf45 // FMLA V5.2D, V26.2D, V23.2D
+	FMOVQ 15168(R4), F15
+	WORD $0x4e76cf6f // FMLA V15.2D, V27.2D, V22.2D
 	FMOVQ 15168(R4), F7
-	WORD $0x4e60ce07 // FMLA V7.2D, V16.2D, V0.2D
-	FMOVQ 15232(R4), F0
-	WORD $0x4e79ce20 // FMLA V0.2D, V17.2D, V25.2D
-	FMOVQ 15232(R4), F25
-	WORD $0x4e78cf59 // FMLA V25.2D, V26.2D, V24.2D
-	FMOVQ 15296(R4), F24
-	WORD $0x4e6fcf78 // FMLA V24.2D, V27.2D, V15.2D
-	FMOVQ 15296(R4), F15
-	WORD $0x4e79cf4f // FMLA V15.2D, V26.2D, V25.2D
-	FMOVQ 15360(R4), F25
-	WORD $0x4e78cf79 // FMLA V25.2D, V27.2D, V24.2D
-	FMOVQ 15360(R4), F24
-	WORD $0x4e6fcf58 // FMLA V24.2D, V26.2D, V15.2D
-	FMOVQ 15424(R4), F15
-	WORD $0x4e79cf6f // FMLA V15.2D, V27.2D, V25.2D
-	FMOVQ 15424(R4), F25
-	WORD $0x4e78cf59 // FMLA V25.2D, V26.2D, V24.2D
-	FMOVQ 15488(R4), F24
-	WORD $0x4e6fcf78 // FMLA V24.2D, V27.2D, V15.2D
-	FMOVQ 15488(R4), F15
-	WORD $0x4e79cf4f // FMLA V15.2D, V26.2D, V25.2D
-	FMOVQ 15552(R4), F25
-	WORD $0x4e78cf79 // FMLA V25.2D, V27.2D, V24.2D
-	FMOVQ 15552(R4), F24
-	WORD $0x4e6fcf58 // FMLA V24.2D, V26.2D, V15.2D
+	WORD $0x4e65cf47 // FMLA V7.2D, V26.2D, V5.2D
+	FMOVQ 15232(R4), F5
+	WORD $0x4e6fcf65 // FMLA V5.2D, V27.2D, V15.2D
 	FMOVQ 15232(R4), F15
-	WORD $0x4e67ce0f // FMLA V15.2D, V16.2D, V7.2D
+	WORD $0x4e67cf4f // FMLA V15.2D, V26.2D, V7.2D
 	FMOVQ 15296(R4), F7
-	WORD $0x4e60ce27 // FMLA V7.2D, V17.2D, V0.2D
-	FMOVQ 15296(R4), F0
-	WORD $0x4e6fce00 // FMLA V0.2D, V16.2D, V15.2D
+	WORD $0x4e65cf67 // FMLA V7.2D, V27.2D, V5.2D
+	FMOVQ 15296(R4), F5
+	WORD $0x4e6fcf45 // FMLA V5.2D, V26.2D, V15.2D
+	FMOVQ 15360(R4), F22
+	WORD $0x4e67cf76 // FMLA V22.2D, V27.2D, V7.2D
 	FMOVQ 15360(R4), F15
-	WORD $0x4e67ce2f // FMLA V15.2D, V17.2D, V7.2D
+	WORD $0x4e65cf4f // FMLA V15.2D, V26.2D, V5.2D
+	FMOVQ 15040(R4), F5
+	WORD $0x4e66ce05 // FMLA V5.2D, V16.2D, V6.2D
+	FMOVQ 15104(R4), F6
+	WORD $0x4e60ce26 // FMLA V6.2D, V17.2D, V0.2D
+	FMOVQ 15104(R4), F0
+	WORD $0x4e65ce00 // FMLA V0.2D, V16.2D, V5.2D
+	FMOVQ 15168(R4), F5
+	WORD $0x4e66ce25 // FMLA V5.2D, V17.2D, V6.2D
+	FMOVQ 15168(R4), F6
+	WORD $0x4e60ce06 // FMLA V6.2D, V16.2D, V0.2D
+	FMOVQ 15232(R4), F0
+	WORD $0x4e65ce20 // FMLA V0.2D, V17.2D, V5.2D
+	FMOVQ 15232(R4), F5
+	WORD $0x4e66ce05 // FMLA V5.2D, V16.2D, V6.2D
+	FMOVQ 15296(R4), F6
+	WORD $0x4e60ce26 // FMLA V6.2D, V17.2D, V0.2D
+	FMOVQ 15296(R4), F0
+	WORD $0x4e65ce00 // FMLA V0.2D, V16.2D, V5.2D
+	FMOVQ 15360(R4), F5
+	WORD $0x4e66ce25 // FMLA V5.2D, V17.2D, V6.2D
 	FMOVQ 15360(R4), F7
 	WORD $0x4e60ce07 // FMLA V7.2D, V16.2D, V0.2D
-	FMOVQ 15424(R4), F0
-	WORD $0x4e6fce20 // FMLA V0.2D, V17.2D, V15.2D
-	FMOVQ 15424(R4), F15
-	WORD $0x4e67ce0f // FMLA V15.2D, V16.2D, V7.2D
-	FMOVQ 15488(R4), F7
-	WORD $0x4e60ce27 // FMLA V7.2D, V17.2D, V0.2D
+	FMOVQ 15424(R4), F23
+	WORD $0x4e76cf77 // FMLA V23.2D, V27.2D, V22.2D
+	FMOVQ 15424(R4), F22
+	WORD $0x4e6fcf56 // FMLA V22.2D, V26.2D, V15.2D
+	FMOVQ 15552(R4), F24
 	FMOVQ 15488(R4), F0
-	WORD $0x4e6fce00 // FMLA V0.2D, V16.2D, V15.2D
+	WORD $0x4e60cf78 // FMLA V24.2D, V27.2D, V0.2D
 	FMOVQ 15552(R4), F15
-	WORD $0x4e67ce2f // FMLA V15.2D, V17.2D, V7.2D
+	WORD $0x4e60cf4f // FMLA V15.2D, V26.2D, V0.2D
+	FMOVQ 15616(R4), F6
+	WORD $0x4e78cf66 // FMLA V6.2D, V27.2D, V24.2D
+	FMOVQ 15616(R4), F0
+	WORD $0x4e6fcf40 // FMLA V0.2D, V26.2D, V15.2D
+	FMOVQ 15680(R4), F15
+	WORD $0x4e66cf6f // FMLA V15.2D, V27.2D, V6.2D
+	FMOVQ 15680(R4), F6
+	WORD $0x4e60cf46 // FMLA V6.2D, V26.2D, V0.2D
+	FMOVQ 15744(R4), F0
+	WORD $0x4e6fcf60 // FMLA V0.2D, V27.2D, V15.2D
+	FMOVQ 15744(R4), F24
+	WORD $0x4e66cf58 // FMLA V24.2D, V26.2D, V6.2D
+	FMOVQ 15808(R4), F15
+	WORD $0x4e60cf6f // FMLA V15.2D, V27.2D, V0.2D
+	FMOVQ 15424(R4), F6
+	WORD $0x4e65ce26 // FMLA V6.2D, V17.2D, V5.2D
+	FMOVQ 15424(R4), F5
+	WORD $0x4e67ce05 // FMLA V5.2D, V16.2D, V7.2D
+	FMOVQ 15552(R4), F25
+	FMOVQ 15488(R4), F0
+	WORD $0x4e60ce39 // FMLA V25.2D, V17.2D, V0.2D
 	FMOVQ 15552(R4), F7
 	WORD $0x4e60ce07 // FMLA V7.2D, V16.2D, V0.2D
 	FMOVQ 15616(R4), F0
-	WORD $0x4e79cf60 // FMLA V0.2D, V27.2D, V25.2D
+	WORD $0x4e79ce20 // FMLA V0.2D, V17.2D, V25.2D
 	FMOVQ 15616(R4), F25
+	WORD $0x4e67ce19 // FMLA V25.2D, V16.2D, V7.2D
+	FMOVQ 15680(R4), F7
+	WORD $0x4e60ce27 // FMLA V7.2D, V17.2D, V0.2D
+	FMOVQ 15680(R4), F0
+	WORD $0x4e79ce00 // FMLA V0.2D, V16.2D, V25.2D
+	FMOVQ 15744(R4), F25
+	WORD $0x4e67ce39 // FMLA V25.2D, V17.2D, V7.2D
+	FMOVQ 15744(R4), F7
+	WORD $0x4e60ce07 // FMLA V7.2D, V16.2D, V0.2D
+	FMOVQ 15808(R4), F0
+	WORD $0x4e79ce20 // FMLA V0.2D, V17.2D, V25.2D
+	FMOVQ 15808(R4), F25
+	WORD $0x4e78cf59 // FMLA V25.2D, V26.2D, V24.2D
+	FMOVQ 15872(R4), F24
+	WORD $0x4e6fcf78 // FMLA V24.2D, V27.2D, V15.2D
+	FMOVQ 15872(R4), F15
+	WORD $0x4e79cf4f // FMLA V15.2D, V26.2D, V25.2D
+	FMOVQ 15936(R4), F25
+	WORD $0x4e78cf79 // FMLA V25.2D, V27.2D, V24.2D
+	FMOVQ 15936(R4), F24
+	WORD $0x4e6fcf58 // FMLA V24.2D, V26.2D, V15.2D
+	FMOVQ 16000(R4), F15
+	WORD $0x4e79cf6f // FMLA V15.2D, V27.2D, V25.2D
+	FMOVQ 16000(R4), F25
+	WORD $0x4e78cf59 // FMLA V25.2D, V26.2D, V24.2D
+	FMOVQ 16064(R4), F24
+	WORD $0x4e6fcf78 // FMLA V24.2D, V27.2D, V15.2D
+	FMOVQ 16064(R4), F15
+	WORD $0x4e79cf4f // FMLA V15.2D, V26.2D, V25.2D
+	FMOVQ 16128(R4), F25
+	WORD $0x4e78cf79 // FMLA V25.2D, V27.2D, V24.2D
+	FMOVQ 16128(R4), F24
+	WORD $0x4e6fcf58 // FMLA V24.2D, V26.2D, V15.2D
+	FMOVQ 15808(R4), F15
+	WORD $0x4e67ce0f // FMLA V15.2D, V16.2D, V7.2D
+	FMOVQ 15872(R4), F7
+	WORD $0x4e60ce27 // FMLA V7.2D, V17.2D, V0.2D
+	FMOVQ 15872(R4), F0
+	WORD $0x4e6fce00 // FMLA V0.2D, V16.2D, V15.2D
+	FMOVQ 15936(R4), F15
+	WORD $0x4e67ce2f // FMLA V15.2D, V17.2D, V7.2D
+	FMOVQ 15936(R4), F7
+	WORD $0x4e60ce07 // FMLA V7.2D, V16.2D, V0.2D
+	FMOVQ 16000(R4), F0
+	WORD $0x4e6fce20 // FMLA V0.2D, V17.2D, V15.2D
+	FMOVQ 16000(R4), F15
+	WORD $0x4e67ce0f // FMLA V15.2D, V16.2D, V7.2D
+	FMOVQ 16064(R4), F7
+	WORD $0x4e60ce27 // FMLA V7.2D, V17.2D, V0.2D
+	FMOVQ 16064(R4), F0
+	WORD $0x4e6fce00 // FMLA V0.2D, V16.2D, V15.2D
+	FMOVQ 16128(R4), F15
+	WORD $0x4e67ce2f // FMLA V15.2D, V17.2D, V7.2D
+	FMOVQ 16128(R4), F7
+	WORD $0x4e60ce07 // FMLA V7.2D, V16.2D, V0.2D
+	FMOVQ 16192(R4), F0
+	WORD $0x4e79cf60 // FMLA V0.2D, V27.2D, V25.2D
+	FMOVQ 16192(R4), F25
 	WORD $0x4e78cf59 // FMLA V25.2D, V26.2D, V24.2D
 	WORD $0x4e60cf97 // FMLA V23.2D, V28.2D, V0.2D
 	WORD $0x4e79cfb6 // FMLA V22.2D, V29.2D, V25.2D
@@ -51651,9 +51747,9 @@ scaled1726:
 	WORD $0x6e60df16 // FMUL V22.2D, V24.2D, V0.2D
 	FMOVQ 48(RSP), F0
 	WORD $0x6e60def7 // FMUL V23.2D, V23.2D, V0.2D
-	FMOVQ 15616(R4), F24
+	FMOVQ 16192(R4), F24
 	WORD $0x4e6fce38 // FMLA V24.2D, V17.2D, V15.2D
-	FMOVQ 15616(R4), F0
+	FMOVQ 16192(R4), F0
 	WORD $0x4e67ce00 // FMLA V0.2D, V16.2D, V7.2D
 	WORD $0x4e78ce66 // FMLA V6.2D, V19.2D, V24.2D
 	WORD $0x4e60ce45 // FMLA V5.2D, V18.2D, V0.2D
@@ -51671,7 +51767,7 @@ scaled1726:
 	WORD $0x6e671ecf // BSL V15.16B, V22.16B, V7.16B
 	WORD $0x4ee0a8a7 // CMLT V7.2D, V5.2D, 0
 	WORD $0x6e601ee7 // BSL V7.16B, V23.16B, V0.16B
-	FMOVQ 15680(R4), F0
+	FMOVQ 16256(R4), F0
 	WORD $0x4e66f406 // FMAX V6.2D, V0.2D, V6.2D
 	WORD $0x4e65f405 // FMAX V5.2D, V0.2D, V5.2D
 	WORD $0x6e6fdcc0 // FMUL V0.2D, V6.2D, V15.2D
@@ -51687,7 +51783,7 @@ scaled1726:
 	WORD $0x6e651e26 // BSL V6.16B, V17.16B, V5.16B
 	WORD $0x4ee0a8e5 // CMLT V5.2D, V7.2D, 0
 	WORD $0x6e601e05 // BSL V5.16B, V16.16B, V0.16B
-	FMOVQ 15680(R4), F0
+	FMOVQ 16256(R4), F0
 	WORD $0x4e6ff404 // FMAX V4.2D, V0.2D, V15.2D
 	WORD $0x4e67f403 // FMAX V3.2D, V0.2D, V7.2D
 	WORD $0x6e66dc80 // FMUL V0.2D, V4.2D, V6.2D
@@ -51708,12 +51804,12 @@ one1721:
 	FMOVQ 384(R4), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 14016(R4), F0
+	FMOVQ 14592(R4), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
 	WORD $0x6e60dc02 // FMUL V2.2D, V0.2D, V0.2D
-	FMOVQ 7360(R4), F0
+	FMOVQ 7744(R4), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
@@ -51848,7 +51944,7 @@ scaled1728:
 	FMOVQ 384(R4), F0
 	WORD $0x4e201c84 // AND V4.16B, V4.16B, V0.16B
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
-	FMOVQ 14016(R4), F0
+	FMOVQ 14592(R4), F0
 	WORD $0x4ee4f406 // FMIN V6.2D, V0.2D, V4.2D
 	WORD $0x4ee3f405 // FMIN V5.2D, V0.2D, V3.2D
 	WORD $0x6e66dcc3 // FMUL V3.2D, V6.2D, V6.2D
@@ -51862,61 +51958,25 @@ scaled1728:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x4ee2cc62 // FMLS V2.2D, V3.2D, V2.2D
 	WORD $0x4ee1cc01 // FMLS V1.2D, V0.2D, V1.2D
-	FMOVQ 14080(R4), F0
+	FMOVQ 14656(R4), F0
 	WORD $0x6e60dc50 // FMUL V16.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2f // FMUL V15.2D, V1.2D, V0.2D
 	FMOVQ 576(R4), F3
 	FMOVQ 576(R4), F2
-	FMOVQ 9152(R4), F0
+	FMOVQ 9728(R4), F0
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x4e60d4a0 // FADD V0.2D, V5.2D, V0.2D
 	WORD $0x6e61fc72 // FDIV V18.2D, V3.2D, V1.2D
 	WORD $0x6e60fc51 // FDIV V17.2D, V2.2D, V0.2D
-	FMOVQ 9152(R4), F0
+	FMOVQ 9728(R4), F0
 	WORD $0x4ee0d4c1 // FSUB V1.2D, V6.2D, V0.2D
 	WORD $0x4ee0d4a0 // FSUB V0.2D, V5.2D, V0.2D
 	WORD $0x6e72dc27 // FMUL V7.2D, V1.2D, V18.2D
 	WORD $0x6e71dc06 // FMUL V6.2D, V0.2D, V17.2D
 	WORD $0x6e67dcf3 // FMUL V19.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 14144(R4), F2
-	FMOVQ 14144(R4), F1
-	FMOVQ 14208(R4), F0
-	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
-	FMOVQ 14208(R4), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14272(R4), F1
-	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
-	FMOVQ 14272(R4), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14336(R4), F2
-	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
-	FMOVQ 14336(R4), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 14400(R4), F0
-	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
-	FMOVQ 14400(R4), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14464(R4), F1
-	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
-	FMOVQ 14464(R4), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14528(R4), F2
-	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
-	FMOVQ 14528(R4), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 14592(R4), F0
-	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
-	FMOVQ 14592(R4), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14656(R4), F1
-	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
-	FMOVQ 14656(R4), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 14720(R4), F2
-	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
 	FMOVQ 14720(R4), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 14784(R4), F0
 	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
 	FMOVQ 14784(R4), F2
@@ -51925,44 +51985,44 @@ scaled1728:
 	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
 	FMOVQ 14848(R4), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14912(R4), F4
-	FMOVQ 14912(R4), F3
+	FMOVQ 14912(R4), F2
+	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
+	FMOVQ 14912(R4), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 14976(R4), F0
+	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
 	FMOVQ 14976(R4), F2
-	WORD $0x4e64ce62 // FMLA V2.2D, V19.2D, V4.2D
-	FMOVQ 14976(R4), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15040(R4), F3
-	WORD $0x4e62ce63 // FMLA V3.2D, V19.2D, V2.2D
-	FMOVQ 15040(R4), F2
-	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 15104(R4), F4
-	WORD $0x4e63ce64 // FMLA V4.2D, V19.2D, V3.2D
-	FMOVQ 15104(R4), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 15040(R4), F1
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
+	FMOVQ 15040(R4), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 15104(R4), F2
+	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
+	FMOVQ 15104(R4), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 15168(R4), F0
+	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
 	FMOVQ 15168(R4), F2
-	WORD $0x4e64ce62 // FMLA V2.2D, V19.2D, V4.2D
-	FMOVQ 15168(R4), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15232(R4), F3
-	WORD $0x4e62ce63 // FMLA V3.2D, V19.2D, V2.2D
-	FMOVQ 15232(R4), F2
-	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 15296(R4), F4
-	WORD $0x4e63ce64 // FMLA V4.2D, V19.2D, V3.2D
-	FMOVQ 15296(R4), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 15232(R4), F1
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
+	FMOVQ 15232(R4), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 15296(R4), F2
+	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
+	FMOVQ 15296(R4), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 15360(R4), F0
+	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
 	FMOVQ 15360(R4), F2
-	WORD $0x4e64ce62 // FMLA V2.2D, V19.2D, V4.2D
-	FMOVQ 15360(R4), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15424(R4), F3
-	WORD $0x4e62ce63 // FMLA V3.2D, V19.2D, V2.2D
-	FMOVQ 15424(R4), F2
-	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 15424(R4), F1
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
+	FMOVQ 15424(R4), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 15488(R4), F4
-	WORD $0x4e63ce64 // FMLA V4.2D, V19.2D, V3.2D
 	FMOVQ 15488(R4), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
 	FMOVQ 15552(R4), F2
 	WORD $0x4e64ce62 // FMLA V2.2D, V19.2D, V4.2D
 	FMOVQ 15552(R4), F4
@@ -51970,6 +52030,42 @@ scaled1728:
 	FMOVQ 15616(R4), F3
 	WORD $0x4e62ce63 // FMLA V3.2D, V19.2D, V2.2D
 	FMOVQ 15616(R4), F2
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FMOVQ 15680(R4), F4
+	WORD $0x4e63ce64 // FMLA V4.2D, V19.2D, V3.2D
+	FMOVQ 15680(R4), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 15744(R4), F2
+	WORD $0x4e64ce62 // FMLA V2.2D, V19.2D, V4.2D
+	FMOVQ 15744(R4), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 15808(R4), F3
+	WORD $0x4e62ce63 // FMLA V3.2D, V19.2D, V2.2D
+	FMOVQ 15808(R4), F2
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FMOVQ 15872(R4), F4
+	WORD $0x4e63ce64 // FMLA V4.2D, V19.2D, V3.2D
+	FMOVQ 15872(R4), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 15936(R4), F2
+	WORD $0x4e64ce62 // FMLA V2.2D, V19.2D, V4.2D
+	FMOVQ 15936(R4), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 16000(R4), F3
+	WORD $0x4e62ce63 // FMLA V3.2D, V19.2D, V2.2D
+	FMOVQ 16000(R4), F2
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FMOVQ 16064(R4), F4
+	WORD $0x4e63ce64 // FMLA V4.2D, V19.2D, V3.2D
+	FMOVQ 16064(R4), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 16128(R4), F2
+	WORD $0x4e64ce62 // FMLA V2.2D, V19.2D, V4.2D
+	FMOVQ 16128(R4), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 16192(R4), F3
+	WORD $0x4e62ce63 // FMLA V3.2D, V19.2D, V2.2D
+	FMOVQ 16192(R4), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -51986,7 +52082,7 @@ scaled1728:
 	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
 	WORD $0x4ee0a882 // CMLT V2.2D, V4.2D, 0
 	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
-	FMOVQ 15680(R4), F0
+	FMOVQ 16256(R4), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e64f400 // FMAX V0.2D, V0.2D, V4.2D
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
@@ -52032,12 +52128,12 @@ doneLanes2:
 	FMOVQ 384(R4), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 14016(R4), F0
+	FMOVQ 14592(R4), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
 	WORD $0x6e60dc02 // FMUL V2.2D, V0.2D, V0.2D
-	FMOVQ 7360(R4), F0
+	FMOVQ 7744(R4), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
@@ -52192,7 +52288,7 @@ doneLanes4:
 	FMOVQ 384(R4), F0
 	WORD $0x4e201c84 // AND V4.16B, V4.16B, V0.16B
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
-	FMOVQ 14016(R4), F0
+	FMOVQ 14592(R4), F0
 	WORD $0x4ee4f406 // FMIN V6.2D, V0.2D, V4.2D
 	WORD $0x4ee3f405 // FMIN V5.2D, V0.2D, V3.2D
 	WORD $0x6e66dcc3 // FMUL V3.2D, V6.2D, V6.2D
@@ -52206,61 +52302,25 @@ doneLanes4:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x4ee2cc62 // FMLS V2.2D, V3.2D, V2.2D
 	WORD $0x4ee1cc01 // FMLS V1.2D, V0.2D, V1.2D
-	FMOVQ 14080(R4), F0
+	FMOVQ 14656(R4), F0
 	WORD $0x6e60dc49 // FMUL V9.2D, V2.2D, V0.2D
 	WORD $0x6e60dc28 // FMUL V8.2D, V1.2D, V0.2D
 	FMOVQ 576(R4), F3
 	FMOVQ 576(R4), F2
-	FMOVQ 9152(R4), F0
+	FMOVQ 9728(R4), F0
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x4e60d4a0 // FADD V0.2D, V5.2D, V0.2D
 	WORD $0x6e61fc6c // FDIV V12.2D, V3.2D, V1.2D
 	WORD $0x6e60fc4b // FDIV V11.2D, V2.2D, V0.2D
-	FMOVQ 9152(R4), F0
+	FMOVQ 9728(R4), F0
 	WORD $0x4ee0d4c1 // FSUB V1.2D, V6.2D, V0.2D
 	WORD $0x4ee0d4a0 // FSUB V0.2D, V5.2D, V0.2D
 	WORD $0x6e6cdc27 // FMUL V7.2D, V1.2D, V12.2D
 	WORD $0x6e6bdc06 // FMUL V6.2D, V0.2D, V11.2D
 	WORD $0x6e67dced // FMUL V13.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 14144(R4), F2
-	FMOVQ 14144(R4), F1
-	FMOVQ 14208(R4), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 14208(R4), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14272(R4), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 14272(R4), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14336(R4), F2
-	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 14336(R4), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 14400(R4), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 14400(R4), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14464(R4), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 14464(R4), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14528(R4), F2
-	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 14528(R4), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 14592(R4), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 14592(R4), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14656(R4), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 14656(R4), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 14720(R4), F2
-	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
 	FMOVQ 14720(R4), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 14784(R4), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 14784(R4), F2
@@ -52269,44 +52329,44 @@ doneLanes4:
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
 	FMOVQ 14848(R4), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14912(R4), F4
-	FMOVQ 14912(R4), F3
+	FMOVQ 14912(R4), F2
+	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	FMOVQ 14912(R4), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 14976(R4), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 14976(R4), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 14976(R4), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15040(R4), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 15040(R4), F2
-	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 15104(R4), F4
-	WORD $0x4e63cda4 // FMLA V4.2D, V13.2D, V3.2D
-	FMOVQ 15104(R4), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 15040(R4), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 15040(R4), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 15104(R4), F2
+	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	FMOVQ 15104(R4), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 15168(R4), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 15168(R4), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 15168(R4), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15232(R4), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 15232(R4), F2
-	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 15296(R4), F4
-	WORD $0x4e63cda4 // FMLA V4.2D, V13.2D, V3.2D
-	FMOVQ 15296(R4), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 15232(R4), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 15232(R4), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 15296(R4), F2
+	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	FMOVQ 15296(R4), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 15360(R4), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 15360(R4), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 15360(R4), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15424(R4), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 15424(R4), F2
-	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 15424(R4), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 15424(R4), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 15488(R4), F4
-	WORD $0x4e63cda4 // FMLA V4.2D, V13.2D, V3.2D
 	FMOVQ 15488(R4), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
 	FMOVQ 15552(R4), F2
 	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
 	FMOVQ 15552(R4), F4
@@ -52314,6 +52374,42 @@ doneLanes4:
 	FMOVQ 15616(R4), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
 	FMOVQ 15616(R4), F2
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FMOVQ 15680(R4), F4
+	WORD $0x4e63cda4 // FMLA V4.2D, V13.2D, V3.2D
+	FMOVQ 15680(R4), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 15744(R4), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 15744(R4), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 15808(R4), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 15808(R4), F2
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FMOVQ 15872(R4), F4
+	WORD $0x4e63cda4 // FMLA V4.2D, V13.2D, V3.2D
+	FMOVQ 15872(R4), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 15936(R4), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 15936(R4), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 16000(R4), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 16000(R4), F2
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FMOVQ 16064(R4), F4
+	WORD $0x4e63cda4 // FMLA V4.2D, V13.2D, V3.2D
+	FMOVQ 16064(R4), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 16128(R4), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 16128(R4), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 16192(R4), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 16192(R4), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -52350,7 +52446,7 @@ doneLanes6:
 	WORD $0x6e621ce3 // BSL V3.16B, V7.16B, V2.16B
 	WORD $0x4ee0a882 // CMLT V2.2D, V4.2D, 0
 	WORD $0x6e651cc2 // BSL V2.16B, V6.16B, V5.16B
-	FMOVQ 15680(R4), F0
+	FMOVQ 16256(R4), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e64f400 // FMAX V0.2D, V0.2D, V4.2D
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
@@ -52426,7 +52522,7 @@ many1738:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
-	FMOVQ 15744(R7), F0
+	FMOVQ 16320(R7), F0
 	WORD $0x4ea2f416 // FMIN V22.4S, V0.4S, V2.4S
 	WORD $0x4ea1f415 // FMIN V21.4S, V0.4S, V1.4S
 	WORD $0x6e36ded2 // FMUL V18.4S, V22.4S, V22.4S
@@ -52444,7 +52540,7 @@ many1738:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 15744(R7), F0
+	FMOVQ 16320(R7), F0
 	WORD $0x4ea2f414 // FMIN V20.4S, V0.4S, V2.4S
 	WORD $0x4ea1f413 // FMIN V19.4S, V0.4S, V1.4S
 	WORD $0x6e34de90 // FMUL V16.4S, V20.4S, V20.4S
@@ -52466,12 +52562,12 @@ many1738:
 	ADD $16, R3, R3
 	CMP R2, R3
 	WORD $0x6e20de29 // FMUL V9.4S, V17.4S, V0.4S
-	FMOVQ 2368(R7), F27
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cd5b // FMLA V27.4S, V10.4S, V0.4S
-	FMOVQ 2368(R7), F14
-	WORD $0x4e20cd2e // FMLA V14.4S, V9.4S, V0.4S
+	FMOVQ 2304(R7), F27
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cd5b // FMLA V27.4S, V10.4S, V0.4S
+	FMOVQ 2304(R7), F14
+	WORD $0x4e20cd2e // FMLA V14.4S, V9.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d77d // FSUB V29.4S, V27.4S, V0.4S
 	WORD $0x4ea0d5cd // FSUB V13.4S, V14.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -52519,12 +52615,12 @@ many1738:
 	WORD $0x6f3d05c9 // USHR V9.4S, V14.4S, 3
 	FMOVQ 5440(R7), F0
 	WORD $0x6e20ddee // FMUL V14.4S, V15.4S, V0.4S
-	FMOVQ 2368(R7), F29
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cf9d // FMLA V29.4S, V28.4S, V0.4S
-	FMOVQ 2368(R7), F27
-	WORD $0x4e20cddb // FMLA V27.4S, V14.4S, V0.4S
+	FMOVQ 2304(R7), F29
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cf9d // FMLA V29.4S, V28.4S, V0.4S
+	FMOVQ 2304(R7), F27
+	WORD $0x4e20cddb // FMLA V27.4S, V14.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d7ad // FSUB V13.4S, V29.4S, V0.4S
 	WORD $0x4ea0d76c // FSUB V12.4S, V27.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -52627,7 +52723,7 @@ many1738:
 	WORD $0x6e3bdc00 // FMUL V0.4S, V0.4S, V27.4S
 	FMOVQ F0, 176(RSP)
 	WORD $0x6e2edd6d // FMUL V13.4S, V11.4S, V14.4S
-	FMOVQ 15808(R7), F11
+	FMOVQ 16384(R7), F11
 	WORD $0x4e2bd6ce // FADD V14.4S, V22.4S, V11.4S
 	WORD $0x4e2bd6ac // FADD V12.4S, V21.4S, V11.4S
 	FMOVQ 704(R7), F0
@@ -52637,44 +52733,44 @@ many1738:
 	WORD $0x4eabd6a0 // FSUB V0.4S, V21.4S, V11.4S
 	WORD $0x6e3bdd9d // FMUL V29.4S, V12.4S, V27.4S
 	WORD $0x6e2edc1c // FMUL V28.4S, V0.4S, V14.4S
-	FMOVQ 15936(R7), F12
-	FMOVQ 15872(R7), F0
+	FMOVQ 16512(R7), F12
+	FMOVQ 16448(R7), F0
 	WORD $0x4e20cfac // FMLA V12.4S, V29.4S, V0.4S
-	FMOVQ 15936(R7), F11
+	FMOVQ 16512(R7), F11
 	WORD $0x4e20cf8b // FMLA V11.4S, V28.4S, V0.4S
-	FMOVQ 16000(R7), F0
+	FMOVQ 16576(R7), F0
 	WORD $0x4e2ccfa0 // FMLA V0.4S, V29.4S, V12.4S
-	FMOVQ 16000(R7), F12
+	FMOVQ 16576(R7), F12
 	WORD $0x4e2bcf8c // FMLA V12.4S, V28.4S, V11.4S
-	FMOVQ 16064(R7), F11
+	FMOVQ 16640(R7), F11
 	WORD $0x4e20cfab // FMLA V11.4S, V29.4S, V0.4S
-	FMOVQ 16064(R7), F0
+	FMOVQ 16640(R7), F0
 	WORD $0x4e2ccf80 // FMLA V0.4S, V28.4S, V12.4S
-	FMOVQ 16128(R7), F12
+	FMOVQ 16704(R7), F12
 	WORD $0x4e2bcfac // FMLA V12.4S, V29.4S, V11.4S
-	FMOVQ 16128(R7), F11
+	FMOVQ 16704(R7), F11
 	WORD $0x4e20cf8b // FMLA V11.4S, V28.4S, V0.4S
-	FMOVQ 16192(R7), F0
+	FMOVQ 16768(R7), F0
 	WORD $0x4e2ccfa0 // FMLA V0.4S, V29.4S, V12.4S
-	FMOVQ 16192(R7), F12
+	FMOVQ 16768(R7), F12
 	WORD $0x4e2bcf8c // FMLA V12.4S, V28.4S, V11.4S
-	FMOVQ 16256(R7), F11
+	FMOVQ 16832(R7), F11
 	WORD $0x4e20cfab // FMLA V11.4S, V29.4S, V0.4S
-	FMOVQ 16256(R7), F0
+	FMOVQ 16832(R7), F0
 	WORD $0x4e2ccf80 // FMLA V0.4S, V28.4S, V12.4S
-	FMOVQ 16320(R7), F12
+	FMOVQ 16896(R7), F12
 	WORD $0x4e2bcfac // FMLA V12.4S, V29.4S, V11.4S
-	FMOVQ 16320(R7), F11
+	FMOVQ 16896(R7), F11
 	WORD $0x4e20cf8b // FMLA V11.4S, V28.4S, V0.4S
-	FMOVQ 16384(R7), F0
+	FMOVQ 16960(R7), F0
 	WORD $0x4e2ccfa0 // FMLA V0.4S, V29.4S, V12.4S
-	FMOVQ 16384(R7), F12
+	FMOVQ 16960(R7), F12
 	WORD $0x4e2bcf8c // FMLA V12.4S, V28.4S, V11.4S
 	WORD $0x6e3bdc0b // FMUL V11.4S, V0.4S, V27.4S
 	WORD $0x6e2edd80 // FMUL V0.4S, V12.4S, V14.4S
 	WORD $0x6e2add6b // FMUL V11.4S, V11.4S, V10.4S
 	WORD $0x6e29dc0c // FMUL V12.4S, V0.4S, V9.4S
-	FMOVQ 15808(R7), F9
+	FMOVQ 16384(R7), F9
 	WORD $0x4e29d68e // FADD V14.4S, V20.4S, V9.4S
 	WORD $0x4e29d66a // FADD V10.4S, V19.4S, V9.4S
 	FMOVQ 704(R7), F0
@@ -52684,66 +52780,66 @@ many1738:
 	WORD $0x4ea9d660 // FSUB V0.4S, V19.4S, V9.4S
 	WORD $0x6e3bdd5d // FMUL V29.4S, V10.4S, V27.4S
 	WORD $0x6e2edc1c // FMUL V28.4S, V0.4S, V14.4S
-	FMOVQ 15936(R7), F10
-	FMOVQ 15872(R7), F0
+	FMOVQ 16512(R7), F10
+	FMOVQ 16448(R7), F0
 	WORD $0x4e20cfaa // FMLA V10.4S, V29.4S, V0.4S
-	FMOVQ 15936(R7), F9
+	FMOVQ 16512(R7), F9
 	WORD $0x4e20cf89 // FMLA V9.4S, V28.4S, V0.4S
-	FMOVQ 16000(R7), F0
+	FMOVQ 16576(R7), F0
 	WORD $0x4e2acfa0 // FMLA V0.4S, V29.4S, V10.4S
-	FMOVQ 16000(R7), F10
+	FMOVQ 16576(R7), F10
 	WORD $0x4e29cf8a // FMLA V10.4S, V28.4S, V9.4S
-	FMOVQ 16064(R7), F9
+	FMOVQ 16640(R7), F9
 	WORD $0x4e20cfa9 // FMLA V9.4S, V29.4S, V0.4S
-	FMOVQ 16064(R7), F0
+	FMOVQ 16640(R7), F0
 	WORD $0x4e2acf80 // FMLA V0.4S, V28.4S, V10.4S
-	FMOVQ 16128(R7), F10
+	FMOVQ 16704(R7), F10
 	WORD $0x4e29cfaa // FMLA V10.4S, V29.4S, V9.4S
-	FMOVQ 16128(R7), F9
+	FMOVQ 16704(R7), F9
 	WORD $0x4e20cf89 // FMLA V9.4S, V28.4S, V0.4S
-	FMOVQ 16192(R7), F0
+	FMOVQ 16768(R7), F0
 	WORD $0x4e2acfa0 // FMLA V0.4S, V29.4S, V10.4S
-	FMOVQ 16192(R7), F10
+	FMOVQ 16768(R7), F10
 	WORD $0x4e29cf8a // FMLA V10.4S, V28.4S, V9.4S
-	FMOVQ 16256(R7), F9
+	FMOVQ 16832(R7), F9
 	WORD $0x4e20cfa9 // FMLA V9.4S, V29.4S, V0.4S
-	FMOVQ 16256(R7), F0
+	FMOVQ 16832(R7), F0
 	WORD $0x4e2acf80 // FMLA V0.4S, V28.4S, V10.4S
-	FMOVQ 16320(R7), F10
+	FMOVQ 16896(R7), F10
 	WORD $0x4e29cfaa // FMLA V10.4S, V29.4S, V9.4S
-	FMOVQ 16320(R7), F9
+	FMOVQ 16896(R7), F9
 	WORD $0x4e20cf89 // FMLA V9.4S, V28.4S, V0.4S
-	FMOVQ 16384(R7), F0
+	FMOVQ 16960(R7), F0
 	WORD $0x4e2acfa0 // FMLA V0.4S, V29.4S, V10.4S
-	FMOVQ 16384(R7), F29
+	FMOVQ 16960(R7), F29
 	WORD $0x4e29cf9d // FMLA V29.4S, V28.4S, V9.4S
 	WORD $0x6e3bdc0a // FMUL V10.4S, V0.4S, V27.4S
 	WORD $0x6e2edfa9 // FMUL V9.4S, V29.4S, V14.4S
 	FMOVQ 176(RSP), F0
 	WORD $0x6e20dd4a // FMUL V10.4S, V10.4S, V0.4S
 	WORD $0x6e2ddd29 // FMUL V9.4S, V9.4S, V13.4S
-	FMOVQ 16512(R7), F13
-	FMOVQ 16448(R7), F0
+	FMOVQ 17088(R7), F13
+	FMOVQ 17024(R7), F0
 	WORD $0x4e20ce4d // FMLA V13.4S, V18.4S, V0.4S
-	FMOVQ 16512(R7), F27
+	FMOVQ 17088(R7), F27
 	WORD $0x4e20ce3b // FMLA V27.4S, V17.4S, V0.4S
-	FMOVQ 16576(R7), F14
+	FMOVQ 17152(R7), F14
 	WORD $0x4e2dce4e // FMLA V14.4S, V18.4S, V13.4S
-	FMOVQ 16576(R7), F13
+	FMOVQ 17152(R7), F13
 	WORD $0x4e3bce2d // FMLA V13.4S, V17.4S, V27.4S
-	FMOVQ 16640(R7), F0
+	FMOVQ 17216(R7), F0
 	WORD $0x4e2ece40 // FMLA V0.4S, V18.4S, V14.4S
-	FMOVQ 16640(R7), F14
+	FMOVQ 17216(R7), F14
 	WORD $0x4e2dce2e // FMLA V14.4S, V17.4S, V13.4S
-	FMOVQ 16704(R7), F13
+	FMOVQ 17280(R7), F13
 	WORD $0x4e20ce4d // FMLA V13.4S, V18.4S, V0.4S
-	FMOVQ 16704(R7), F0
+	FMOVQ 17280(R7), F0
 	WORD $0x4e2ece20 // FMLA V0.4S, V17.4S, V14.4S
 	FMOVQ 2560(R7), F27
 	WORD $0x4e2dcd1b // FMLA V27.4S, V8.4S, V13.4S
 	FMOVQ 2560(R7), F18
 	WORD $0x4e20ccf2 // FMLA V18.4S, V7.4S, V0.4S
-	FMOVQ 16768(R7), F0
+	FMOVQ 17344(R7), F0
 	WORD $0x6eb6e40e // FCMGT V14.4S, V0.4S, V22.4S
 	WORD $0x6eb5e40d // FCMGT V13.4S, V0.4S, V21.4S
 	FMOVQ 704(R7), F0
@@ -52755,7 +52851,7 @@ many1738:
 	WORD $0x6e751d80 // BSL V0.16B, V12.16B, V21.16B
 	WORD $0x6e711f6e // BSL V14.16B, V27.16B, V17.16B
 	WORD $0x6e601e4d // BSL V13.16B, V18.16B, V0.16B
-	FMOVQ 16832(R7), F0
+	FMOVQ 17408(R7), F0
 	WORD $0x4e28f408 // FMAX V8.4S, V0.4S, V8.4S
 	WORD $0x4e27f407 // FMAX V7.4S, V0.4S, V7.4S
 	WORD $0x6e2edd00 // FMUL V0.4S, V8.4S, V14.4S
@@ -52763,28 +52859,28 @@ many1738:
 	WORD $0x6e2ddce0 // FMUL V0.4S, V7.4S, V13.4S
 	WORD $0x4e20cee3 // FMLA V3.4S, V23.4S, V0.4S
 	FSTPQ (F4, F3), (R1)
-	FMOVQ 16512(R7), F3
-	FMOVQ 16448(R7), F0
+	FMOVQ 17088(R7), F3
+	FMOVQ 17024(R7), F0
 	WORD $0x4e20ce03 // FMLA V3.4S, V16.4S, V0.4S
-	FMOVQ 16512(R7), F7
+	FMOVQ 17088(R7), F7
 	WORD $0x4e20cde7 // FMLA V7.4S, V15.4S, V0.4S
-	FMOVQ 16576(R7), F4
+	FMOVQ 17152(R7), F4
 	WORD $0x4e23ce04 // FMLA V4.4S, V16.4S, V3.4S
-	FMOVQ 16576(R7), F3
+	FMOVQ 17152(R7), F3
 	WORD $0x4e27cde3 // FMLA V3.4S, V15.4S, V7.4S
-	FMOVQ 16640(R7), F0
+	FMOVQ 17216(R7), F0
 	WORD $0x4e24ce00 // FMLA V0.4S, V16.4S, V4.4S
-	FMOVQ 16640(R7), F4
+	FMOVQ 17216(R7), F4
 	WORD $0x4e23cde4 // FMLA V4.4S, V15.4S, V3.4S
-	FMOVQ 16704(R7), F3
+	FMOVQ 17280(R7), F3
 	WORD $0x4e20ce03 // FMLA V3.4S, V16.4S, V0.4S
-	FMOVQ 16704(R7), F0
+	FMOVQ 17280(R7), F0
 	WORD $0x4e24cde0 // FMLA V0.4S, V15.4S, V4.4S
 	FMOVQ 2560(R7), F13
 	WORD $0x4e23cccd // FMLA V13.4S, V6.4S, V3.4S
 	FMOVQ 2560(R7), F12
 	WORD $0x4e20ccac // FMLA V12.4S, V5.4S, V0.4S
-	FMOVQ 16768(R7), F0
+	FMOVQ 17344(R7), F0
 	WORD $0x6eb4e408 // FCMGT V8.4S, V0.4S, V20.4S
 	WORD $0x6eb3e407 // FCMGT V7.4S, V0.4S, V19.4S
 	FMOVQ 704(R7), F0
@@ -52796,7 +52892,7 @@ many1738:
 	WORD $0x6e641d20 // BSL V0.16B, V9.16B, V4.16B
 	WORD $0x6e631da8 // BSL V8.16B, V13.16B, V3.16B
 	WORD $0x6e601d87 // BSL V7.16B, V12.16B, V0.16B
-	FMOVQ 16832(R7), F0
+	FMOVQ 17408(R7), F0
 	WORD $0x4e26f404 // FMAX V4.4S, V0.4S, V6.4S
 	WORD $0x4e25f403 // FMAX V3.4S, V0.4S, V5.4S
 	WORD $0x6e28dc80 // FMUL V0.4S, V4.4S, V8.4S
@@ -52817,7 +52913,7 @@ one1739:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	FMOVQ 15744(R7), F0
+	FMOVQ 16320(R7), F0
 	WORD $0x4ea2f403 // FMIN V3.4S, V0.4S, V2.4S
 	WORD $0x4ea1f406 // FMIN V6.4S, V0.4S, V1.4S
 	WORD $0x6e23dc68 // FMUL V8.4S, V3.4S, V3.4S
@@ -52832,13 +52928,13 @@ one1739:
 	FMOVQ 5440(R7), F0
 	WORD $0x6e20dd01 // FMUL V1.4S, V8.4S, V0.4S
 	WORD $0x6e20dce0 // FMUL V0.4S, V7.4S, V0.4S
-	FMOVQ 2304(R7), F9
-	FMOVQ 2304(R7), F2
-	FMOVQ 2368(R7), F17
-	WORD $0x4e29cc31 // FMLA V17.4S, V1.4S, V9.4S
-	FMOVQ 2368(R7), F16
-	WORD $0x4e22cc10 // FMLA V16.4S, V0.4S, V2.4S
+	FMOVQ 2368(R7), F9
 	FMOVQ 2368(R7), F2
+	FMOVQ 2304(R7), F17
+	WORD $0x4e29cc31 // FMLA V17.4S, V1.4S, V9.4S
+	FMOVQ 2304(R7), F16
+	WORD $0x4e22cc10 // FMLA V16.4S, V0.4S, V2.4S
+	FMOVQ 2304(R7), F2
 	WORD $0x4ea2d62a // FSUB V10.4S, V17.4S, V2.4S
 	WORD $0x4ea2d609 // FSUB V9.4S, V16.4S, V2.4S
 	FMOVQ 2432(R7), F2
@@ -52895,78 +52991,78 @@ one1739:
 	WORD $0x4e2ccc00 // FMLA V0.4S, V0.4S, V12.4S
 	WORD $0x6e29dc2a // FMUL V10.4S, V1.4S, V9.4S
 	WORD $0x6e22dc0b // FMUL V11.4S, V0.4S, V2.4S
-	FMOVQ 15808(R7), F0
+	FMOVQ 16384(R7), F0
 	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
 	WORD $0x4e20d4c1 // FADD V1.4S, V6.4S, V0.4S
 	FMOVQ 704(R7), F0
 	WORD $0x6e22fc0d // FDIV V13.4S, V0.4S, V2.4S
 	WORD $0x6e21fc0c // FDIV V12.4S, V0.4S, V1.4S
-	FMOVQ 15808(R7), F0
+	FMOVQ 16384(R7), F0
 	WORD $0x4ea0d461 // FSUB V1.4S, V3.4S, V0.4S
 	WORD $0x4ea0d4c0 // FSUB V0.4S, V6.4S, V0.4S
 	WORD $0x6e2ddc2e // FMUL V14.4S, V1.4S, V13.4S
 	WORD $0x6e2cdc09 // FMUL V9.4S, V0.4S, V12.4S
-	FMOVQ 15872(R7), F2
-	FMOVQ 15872(R7), F1
-	FMOVQ 15936(R7), F0
+	FMOVQ 16448(R7), F2
+	FMOVQ 16448(R7), F1
+	FMOVQ 16512(R7), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 15936(R7), F2
+	FMOVQ 16512(R7), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 16000(R7), F1
+	FMOVQ 16576(R7), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 16000(R7), F0
+	FMOVQ 16576(R7), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 16064(R7), F2
+	FMOVQ 16640(R7), F2
 	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
-	FMOVQ 16064(R7), F1
+	FMOVQ 16640(R7), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 16128(R7), F0
+	FMOVQ 16704(R7), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 16128(R7), F2
+	FMOVQ 16704(R7), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 16192(R7), F1
+	FMOVQ 16768(R7), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 16192(R7), F0
+	FMOVQ 16768(R7), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 16256(R7), F2
+	FMOVQ 16832(R7), F2
 	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
-	FMOVQ 16256(R7), F1
+	FMOVQ 16832(R7), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 16320(R7), F0
+	FMOVQ 16896(R7), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 16320(R7), F2
+	FMOVQ 16896(R7), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 16384(R7), F1
+	FMOVQ 16960(R7), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 16384(R7), F0
+	FMOVQ 16960(R7), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	WORD $0x6e2ddc21 // FMUL V1.4S, V1.4S, V13.4S
 	WORD $0x6e2cdc00 // FMUL V0.4S, V0.4S, V12.4S
 	WORD $0x6e2adc2a // FMUL V10.4S, V1.4S, V10.4S
 	WORD $0x6e2bdc09 // FMUL V9.4S, V0.4S, V11.4S
-	FMOVQ 16448(R7), F0
-	FMOVQ 16448(R7), F2
-	FMOVQ 16512(R7), F1
+	FMOVQ 17024(R7), F0
+	FMOVQ 17024(R7), F2
+	FMOVQ 17088(R7), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 16512(R7), F0
+	FMOVQ 17088(R7), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 16576(R7), F2
+	FMOVQ 17152(R7), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 16576(R7), F1
+	FMOVQ 17152(R7), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 16640(R7), F0
+	FMOVQ 17216(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 16640(R7), F2
+	FMOVQ 17216(R7), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 16704(R7), F1
+	FMOVQ 17280(R7), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 16704(R7), F0
+	FMOVQ 17280(R7), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	FMOVQ 2560(R7), F8
 	WORD $0x4e21cca8 // FMLA V8.4S, V5.4S, V1.4S
 	FMOVQ 2560(R7), F7
 	WORD $0x4e20cc87 // FMLA V7.4S, V4.4S, V0.4S
-	FMOVQ 16768(R7), F0
+	FMOVQ 17344(R7), F0
 	WORD $0x6ea3e403 // FCMGT V3.4S, V0.4S, V3.4S
 	WORD $0x6ea6e402 // FCMGT V2.4S, V0.4S, V6.4S
 	FMOVQ 704(R7), F1
@@ -52978,7 +53074,7 @@ one1739:
 	WORD $0x6e661d20 // BSL V0.16B, V9.16B, V6.16B
 	WORD $0x6e611d03 // BSL V3.16B, V8.16B, V1.16B
 	WORD $0x6e601ce2 // BSL V2.16B, V7.16B, V0.16B
-	FMOVQ 16832(R7), F0
+	FMOVQ 17408(R7), F0
 	WORD $0x4e25f401 // FMAX V1.4S, V0.4S, V5.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e23dc23 // FMUL V3.4S, V1.4S, V3.4S
@@ -53040,7 +53136,7 @@ doneLanes2:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	FMOVQ 15744(R7), F0
+	FMOVQ 16320(R7), F0
 	WORD $0x4ea2f403 // FMIN V3.4S, V0.4S, V2.4S
 	WORD $0x4ea1f406 // FMIN V6.4S, V0.4S, V1.4S
 	WORD $0x6e23dc6a // FMUL V10.4S, V3.4S, V3.4S
@@ -53055,13 +53151,13 @@ doneLanes2:
 	FMOVQ 5440(R7), F0
 	WORD $0x6e20dd41 // FMUL V1.4S, V10.4S, V0.4S
 	WORD $0x6e20dd20 // FMUL V0.4S, V9.4S, V0.4S
-	FMOVQ 2304(R7), F11
-	FMOVQ 2304(R7), F2
-	FMOVQ 2368(R7), F19
-	WORD $0x4e2bcc33 // FMLA V19.4S, V1.4S, V11.4S
-	FMOVQ 2368(R7), F18
-	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
+	FMOVQ 2368(R7), F11
 	FMOVQ 2368(R7), F2
+	FMOVQ 2304(R7), F19
+	WORD $0x4e2bcc33 // FMLA V19.4S, V1.4S, V11.4S
+	FMOVQ 2304(R7), F18
+	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
+	FMOVQ 2304(R7), F2
 	WORD $0x4ea2d66c // FSUB V12.4S, V19.4S, V2.4S
 	WORD $0x4ea2d64b // FSUB V11.4S, V18.4S, V2.4S
 	FMOVQ 2432(R7), F2
@@ -53118,78 +53214,78 @@ doneLanes2:
 	WORD $0x4e2ecc00 // FMLA V0.4S, V0.4S, V14.4S
 	WORD $0x6e2bdc2c // FMUL V12.4S, V1.4S, V11.4S
 	WORD $0x6e22dc0d // FMUL V13.4S, V0.4S, V2.4S
-	FMOVQ 15808(R7), F0
+	FMOVQ 16384(R7), F0
 	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
 	WORD $0x4e20d4c1 // FADD V1.4S, V6.4S, V0.4S
 	FMOVQ 704(R7), F0
 	WORD $0x6e22fc0f // FDIV V15.4S, V0.4S, V2.4S
 	WORD $0x6e21fc0e // FDIV V14.4S, V0.4S, V1.4S
-	FMOVQ 15808(R7), F0
+	FMOVQ 16384(R7), F0
 	WORD $0x4ea0d461 // FSUB V1.4S, V3.4S, V0.4S
 	WORD $0x4ea0d4c0 // FSUB V0.4S, V6.4S, V0.4S
 	WORD $0x6e2fdc30 // FMUL V16.4S, V1.4S, V15.4S
 	WORD $0x6e2edc0b // FMUL V11.4S, V0.4S, V14.4S
-	FMOVQ 15872(R7), F2
-	FMOVQ 15872(R7), F1
-	FMOVQ 15936(R7), F0
+	FMOVQ 16448(R7), F2
+	FMOVQ 16448(R7), F1
+	FMOVQ 16512(R7), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 15936(R7), F2
+	FMOVQ 16512(R7), F2
 	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
-	FMOVQ 16000(R7), F1
+	FMOVQ 16576(R7), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 16000(R7), F0
+	FMOVQ 16576(R7), F0
 	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
-	FMOVQ 16064(R7), F2
+	FMOVQ 16640(R7), F2
 	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 16064(R7), F1
+	FMOVQ 16640(R7), F1
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
-	FMOVQ 16128(R7), F0
+	FMOVQ 16704(R7), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 16128(R7), F2
+	FMOVQ 16704(R7), F2
 	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
-	FMOVQ 16192(R7), F1
+	FMOVQ 16768(R7), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 16192(R7), F0
+	FMOVQ 16768(R7), F0
 	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
-	FMOVQ 16256(R7), F2
+	FMOVQ 16832(R7), F2
 	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 16256(R7), F1
+	FMOVQ 16832(R7), F1
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
-	FMOVQ 16320(R7), F0
+	FMOVQ 16896(R7), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 16320(R7), F2
+	FMOVQ 16896(R7), F2
 	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
-	FMOVQ 16384(R7), F1
+	FMOVQ 16960(R7), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 16384(R7), F0
+	FMOVQ 16960(R7), F0
 	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
 	WORD $0x6e2fdc21 // FMUL V1.4S, V1.4S, V15.4S
 	WORD $0x6e2edc00 // FMUL V0.4S, V0.4S, V14.4S
 	WORD $0x6e2cdc2c // FMUL V12.4S, V1.4S, V12.4S
 	WORD $0x6e2ddc0b // FMUL V11.4S, V0.4S, V13.4S
-	FMOVQ 16448(R7), F0
-	FMOVQ 16448(R7), F2
-	FMOVQ 16512(R7), F1
+	FMOVQ 17024(R7), F0
+	FMOVQ 17024(R7), F2
+	FMOVQ 17088(R7), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 16512(R7), F0
+	FMOVQ 17088(R7), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 16576(R7), F2
+	FMOVQ 17152(R7), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 16576(R7), F1
+	FMOVQ 17152(R7), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 16640(R7), F0
+	FMOVQ 17216(R7), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 16640(R7), F2
+	FMOVQ 17216(R7), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 16704(R7), F1
+	FMOVQ 17280(R7), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 16704(R7), F0
+	FMOVQ 17280(R7), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	FMOVQ 2560(R7), F10
 	WORD $0x4e21ccaa // FMLA V10.4S, V5.4S, V1.4S
 	FMOVQ 2560(R7), F9
 	WORD $0x4e20cc89 // FMLA V9.4S, V4.4S, V0.4S
-	FMOVQ 16768(R7), F0
+	FMOVQ 17344(R7), F0
 	WORD $0x6ea3e403 // FCMGT V3.4S, V0.4S, V3.4S
 	WORD $0x6ea6e402 // FCMGT V2.4S, V0.4S, V6.4S
 	FMOVQ 704(R7), F1
@@ -53201,7 +53297,7 @@ doneLanes2:
 	WORD $0x6e661d60 // BSL V0.16B, V11.16B, V6.16B
 	WORD $0x6e611d43 // BSL V3.16B, V10.16B, V1.16B
 	WORD $0x6e601d22 // BSL V2.16B, V9.16B, V0.16B
-	FMOVQ 16832(R7), F0
+	FMOVQ 17408(R7), F0
 	WORD $0x4e25f401 // FMAX V1.4S, V0.4S, V5.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e23dc24 // FMUL V4.4S, V1.4S, V3.4S
@@ -53581,7 +53677,7 @@ scaled1760:
 	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
 	WORD $0x4ee0a882 // CMLT V2.2D, V4.2D, 0
 	WORD $0x6e661c02 // BSL V2.16B, V0.16B, V6.16B
-	FMOVQ 16896(R5), F0
+	FMOVQ 17472(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e64f400 // FMAX V0.2D, V0.2D, V4.2D
 	WORD $0x6e63dc2b // FMUL V11.2D, V1.2D, V3.2D
@@ -53600,7 +53696,7 @@ scaled1760:
 	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
 	WORD $0x4ee0a882 // CMLT V2.2D, V4.2D, 0
 	WORD $0x6e661c02 // BSL V2.16B, V0.16B, V6.16B
-	FMOVQ 16896(R5), F0
+	FMOVQ 17472(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e64f400 // FMAX V0.2D, V0.2D, V4.2D
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
@@ -53771,7 +53867,7 @@ scaled1762:
 	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
 	WORD $0x4ee0a882 // CMLT V2.2D, V4.2D, 0
 	WORD $0x6e661c02 // BSL V2.16B, V0.16B, V6.16B
-	FMOVQ 16896(R5), F0
+	FMOVQ 17472(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e64f400 // FMAX V0.2D, V0.2D, V4.2D
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
@@ -53979,7 +54075,7 @@ doneLanes4:
 	WORD $0x6e671c43 // BSL V3.16B, V2.16B, V7.16B
 	WORD $0x4ee0a882 // CMLT V2.2D, V4.2D, 0
 	WORD $0x6e661ca2 // BSL V2.16B, V5.16B, V6.16B
-	FMOVQ 16896(R5), F0
+	FMOVQ 17472(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e64f400 // FMAX V0.2D, V0.2D, V4.2D
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
@@ -54058,25 +54154,25 @@ many1772:
 	FMOVQ 2944(R7), F1
 	WORD $0x4e23f434 // FMAX V20.4S, V1.4S, V3.4S
 	WORD $0x4e20f433 // FMAX V19.4S, V1.4S, V0.4S
-	FMOVQ 2368(R7), F18
-	FMOVQ 2304(R7), F0
+	FMOVQ 2304(R7), F18
+	FMOVQ 2368(R7), F0
 	WORD $0x4e20ce92 // FMLA V18.4S, V20.4S, V0.4S
 	FLDPQ 32(R1), (F7, F6)
 	WORD $0x4ea21ce3 // ORR V3.16B, V7.16B, V2.16B
 	WORD $0x4ea21cc2 // ORR V2.16B, V6.16B, V2.16B
 	WORD $0x4e23f42f // FMAX V15.4S, V1.4S, V3.4S
 	WORD $0x4e22f42e // FMAX V14.4S, V1.4S, V2.4S
-	FMOVQ 2368(R7), F16
+	FMOVQ 2304(R7), F16
 	WORD $0x4e20cdf0 // FMLA V16.4S, V15.4S, V0.4S
 	ADD R3<<2, R5, R1
 	FLDPQ (R1), (F5, F4)
 	FLDPQ 32(R1), (F3, F2)
 	ADD $16, R3, R3
 	CMP R2, R3
-	FMOVQ 2368(R7), F17
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20ce71 // FMLA V17.4S, V19.4S, V0.4S
+	FMOVQ 2304(R7), F17
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20ce71 // FMLA V17.4S, V19.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d655 // FSUB V21.4S, V18.4S, V0.4S
 	WORD $0x4ea0d621 // FSUB V1.4S, V17.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -54085,10 +54181,10 @@ many1772:
 	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ceb4 // FMLS V20.4S, V21.4S, V0.4S
 	WORD $0x4ea0cc33 // FMLS V19.4S, V1.4S, V0.4S
-	FMOVQ 2368(R7), F21
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cdd5 // FMLA V21.4S, V14.4S, V0.4S
+	FMOVQ 2304(R7), F21
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cdd5 // FMLA V21.4S, V14.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d616 // FSUB V22.4S, V16.4S, V0.4S
 	WORD $0x4ea0d6a1 // FSUB V1.4S, V21.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -54226,7 +54322,7 @@ many1772:
 	WORD $0x6e611dcf // BSL V15.16B, V14.16B, V1.16B
 	WORD $0x4ea0a90e // CMLT V14.4S, V8.4S, 0
 	WORD $0x6e601e4e // BSL V14.16B, V18.16B, V0.16B
-	FMOVQ 17024(R7), F0
+	FMOVQ 17600(R7), F0
 	WORD $0x4e2df40d // FMAX V13.4S, V0.4S, V13.4S
 	WORD $0x4e28f401 // FMAX V1.4S, V0.4S, V8.4S
 	WORD $0x6e2fdda0 // FMUL V0.4S, V13.4S, V15.4S
@@ -54242,7 +54338,7 @@ many1772:
 	WORD $0x6e611e28 // BSL V8.16B, V17.16B, V1.16B
 	WORD $0x4ea0a8c5 // CMLT V5.4S, V6.4S, 0
 	WORD $0x6e601e05 // BSL V5.16B, V16.16B, V0.16B
-	FMOVQ 17024(R7), F0
+	FMOVQ 17600(R7), F0
 	WORD $0x4e27f404 // FMAX V4.4S, V0.4S, V7.4S
 	WORD $0x4e26f401 // FMAX V1.4S, V0.4S, V6.4S
 	WORD $0x6e28dc80 // FMUL V0.4S, V4.4S, V8.4S
@@ -54266,13 +54362,13 @@ one1773:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e23f40d // FMAX V13.4S, V0.4S, V3.4S
 	WORD $0x4e22f408 // FMAX V8.4S, V0.4S, V2.4S
-	FMOVQ 2304(R7), F2
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F17
-	WORD $0x4e22cdb1 // FMLA V17.4S, V13.4S, V2.4S
-	FMOVQ 2368(R7), F16
-	WORD $0x4e20cd10 // FMLA V16.4S, V8.4S, V0.4S
+	FMOVQ 2368(R7), F2
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F17
+	WORD $0x4e22cdb1 // FMLA V17.4S, V13.4S, V2.4S
+	FMOVQ 2304(R7), F16
+	WORD $0x4e20cd10 // FMLA V16.4S, V8.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d623 // FSUB V3.4S, V17.4S, V0.4S
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -54348,7 +54444,7 @@ one1773:
 	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
 	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
 	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
-	FMOVQ 17024(R7), F0
+	FMOVQ 17600(R7), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e23dc23 // FMUL V3.4S, V1.4S, V3.4S
@@ -54413,13 +54509,13 @@ doneLanes2:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e23f411 // FMAX V17.4S, V0.4S, V3.4S
 	WORD $0x4e22f410 // FMAX V16.4S, V0.4S, V2.4S
-	FMOVQ 2304(R7), F2
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F19
-	WORD $0x4e22ce33 // FMLA V19.4S, V17.4S, V2.4S
-	FMOVQ 2368(R7), F18
-	WORD $0x4e20ce12 // FMLA V18.4S, V16.4S, V0.4S
+	FMOVQ 2368(R7), F2
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F19
+	WORD $0x4e22ce33 // FMLA V19.4S, V17.4S, V2.4S
+	FMOVQ 2304(R7), F18
+	WORD $0x4e20ce12 // FMLA V18.4S, V16.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d663 // FSUB V3.4S, V19.4S, V0.4S
 	WORD $0x4ea0d642 // FSUB V2.4S, V18.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -54495,7 +54591,7 @@ doneLanes2:
 	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
 	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
 	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
-	FMOVQ 17024(R7), F0
+	FMOVQ 17600(R7), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e23dc24 // FMUL V4.4S, V1.4S, V3.4S
@@ -56803,7 +56899,7 @@ one1929:
 	WORD $0x6e611c82 // BSL V2.16B, V4.16B, V1.16B
 	WORD $0x6ee0e461 // FCMGT V1.2D, V3.2D, V0.2D
 	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
-	FMOVQ 17088(R8), F0
+	FMOVQ 17664(R8), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	FMOVQ 3968(R8), F0
@@ -56812,7 +56908,7 @@ one1929:
 	FMOVQ 4800(R8), F0
 	WORD $0x4e201c45 // AND V5.16B, V2.16B, V0.16B
 	WORD $0x4e201c24 // AND V4.16B, V1.16B, V0.16B
-	FMOVQ 17152(R8), F0
+	FMOVQ 17728(R8), F0
 	WORD $0x6ee58401 // SUB V1.2D, V0.2D, V5.2D
 	WORD $0x6ee48400 // SUB V0.2D, V0.2D, V4.2D
 	WORD $0x6e61dd03 // FMUL V3.2D, V8.2D, V1.2D
@@ -56912,7 +57008,7 @@ doneLanes4:
 	WORD $0x6e611c82 // BSL V2.16B, V4.16B, V1.16B
 	WORD $0x6ee0e461 // FCMGT V1.2D, V3.2D, V0.2D
 	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
-	FMOVQ 17088(R8), F0
+	FMOVQ 17664(R8), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	FMOVQ 3968(R8), F0
@@ -56921,7 +57017,7 @@ doneLanes4:
 	FMOVQ 4800(R8), F0
 	WORD $0x4e201c45 // AND V5.16B, V2.16B, V0.16B
 	WORD $0x4e201c24 // AND V4.16B, V1.16B, V0.16B
-	FMOVQ 17152(R8), F0
+	FMOVQ 17728(R8), F0
 	WORD $0x6ee58401 // SUB V1.2D, V0.2D, V5.2D
 	WORD $0x6ee48400 // SUB V0.2D, V0.2D, V4.2D
 	WORD $0x6e61dd43 // FMUL V3.2D, V10.2D, V1.2D
@@ -57006,7 +57102,7 @@ one1941:
 	WORD $0x6e611c82 // BSL V2.16B, V4.16B, V1.16B
 	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
 	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
-	FMOVQ 17216(R4), F0
+	FMOVQ 17792(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	FMOVQ 5824(R4), F0
@@ -57015,7 +57111,7 @@ one1941:
 	FMOVQ 5696(R4), F0
 	WORD $0x4e201c45 // AND V5.16B, V2.16B, V0.16B
 	WORD $0x4e201c24 // AND V4.16B, V1.16B, V0.16B
-	FMOVQ 17280(R4), F0
+	FMOVQ 17856(R4), F0
 	WORD $0x6ea58401 // SUB V1.4S, V0.4S, V5.4S
 	WORD $0x6ea48400 // SUB V0.4S, V0.4S, V4.4S
 	WORD $0x6e21dd03 // FMUL V3.4S, V8.4S, V1.4S
@@ -57147,7 +57243,7 @@ doneLanes4:
 	WORD $0x6e611c82 // BSL V2.16B, V4.16B, V1.16B
 	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
 	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
-	FMOVQ 17216(R4), F0
+	FMOVQ 17792(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	FMOVQ 5824(R4), F0
@@ -57156,7 +57252,7 @@ doneLanes4:
 	FMOVQ 5696(R4), F0
 	WORD $0x4e201c45 // AND V5.16B, V2.16B, V0.16B
 	WORD $0x4e201c24 // AND V4.16B, V1.16B, V0.16B
-	FMOVQ 17280(R4), F0
+	FMOVQ 17856(R4), F0
 	WORD $0x6ea58401 // SUB V1.4S, V0.4S, V5.4S
 	WORD $0x6ea48400 // SUB V0.4S, V0.4S, V4.4S
 	WORD $0x6e21dd43 // FMUL V3.4S, V10.4S, V1.4S
@@ -57258,7 +57354,7 @@ one1953:
 	WORD $0x6e621c81 // BSL V1.16B, V4.16B, V2.16B
 	WORD $0x6ee0e462 // FCMGT V2.2D, V3.2D, V0.2D
 	WORD $0x6e601c62 // BSL V2.16B, V3.16B, V0.16B
-	FMOVQ 17088(R8), F0
+	FMOVQ 17664(R8), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	FMOVQ 3968(R8), F0
@@ -57267,7 +57363,7 @@ one1953:
 	FMOVQ 4800(R8), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 17152(R8), F0
+	FMOVQ 17728(R8), F0
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dd88 // FMUL V8.2D, V12.2D, V1.2D
@@ -57412,7 +57508,7 @@ doneLanes4:
 	WORD $0x6e621c81 // BSL V1.16B, V4.16B, V2.16B
 	WORD $0x6ee0e462 // FCMGT V2.2D, V3.2D, V0.2D
 	WORD $0x6e601c62 // BSL V2.16B, V3.16B, V0.16B
-	FMOVQ 17088(R8), F0
+	FMOVQ 17664(R8), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	FMOVQ 3968(R8), F0
@@ -57421,7 +57517,7 @@ doneLanes4:
 	FMOVQ 4800(R8), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 17152(R8), F0
+	FMOVQ 17728(R8), F0
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e61ddca // FMUL V10.2D, V14.2D, V1.2D
@@ -57570,7 +57666,7 @@ one1965:
 	WORD $0x6e621c81 // BSL V1.16B, V4.16B, V2.16B
 	WORD $0x6ea0e462 // FCMGT V2.4S, V3.4S, V0.4S
 	WORD $0x6e601c62 // BSL V2.16B, V3.16B, V0.16B
-	FMOVQ 17216(R5), F0
+	FMOVQ 17792(R5), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	FMOVQ 5824(R5), F0
@@ -57579,7 +57675,7 @@ one1965:
 	FMOVQ 5696(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 17280(R5), F0
+	FMOVQ 17856(R5), F0
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
 	WORD $0x6ea28400 // SUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e21dd88 // FMUL V8.4S, V12.4S, V1.4S
@@ -57756,7 +57852,7 @@ doneLanes4:
 	WORD $0x6e621c81 // BSL V1.16B, V4.16B, V2.16B
 	WORD $0x6ea0e462 // FCMGT V2.4S, V3.4S, V0.4S
 	WORD $0x6e601c62 // BSL V2.16B, V3.16B, V0.16B
-	FMOVQ 17216(R5), F0
+	FMOVQ 17792(R5), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	FMOVQ 5824(R5), F0
@@ -57765,7 +57861,7 @@ doneLanes4:
 	FMOVQ 5696(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 17280(R5), F0
+	FMOVQ 17856(R5), F0
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
 	WORD $0x6ea28400 // SUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e21ddca // FMUL V10.4S, V14.4S, V1.4S
@@ -57969,20 +58065,20 @@ many1976:
 	FMOVQ 4800(R5), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 17152(R5), F0
+	FMOVQ 17728(R5), F0
 	WORD $0x4ee4f411 // FMIN V17.2D, V0.2D, V4.2D
 	WORD $0x4ee3f410 // FMIN V16.2D, V0.2D, V3.2D
-	FMOVQ 17152(R5), F0
+	FMOVQ 17728(R5), F0
 	WORD $0x4ee2f40f // FMIN V15.2D, V0.2D, V2.2D
 	WORD $0x4ee1f40e // FMIN V14.2D, V0.2D, V1.2D
 	WORD $0x6e71dd64 // FMUL V4.2D, V11.2D, V17.2D
 	WORD $0x6e70dd43 // FMUL V3.2D, V10.2D, V16.2D
 	WORD $0x6e6fdd22 // FMUL V2.2D, V9.2D, V15.2D
 	WORD $0x6e6edd01 // FMUL V1.2D, V8.2D, V14.2D
-	FMOVQ 17344(R5), F0
+	FMOVQ 17920(R5), F0
 	WORD $0x4e60c48b // FMAXNM V11.2D, V4.2D, V0.2D
 	WORD $0x4e60c46a // FMAXNM V10.2D, V3.2D, V0.2D
-	FMOVQ 17344(R5), F0
+	FMOVQ 17920(R5), F0
 	WORD $0x4e60c449 // FMAXNM V9.2D, V2.2D, V0.2D
 	WORD $0x4e60c428 // FMAXNM V8.2D, V1.2D, V0.2D
 	FMOVQ 384(R5), F0
@@ -58043,159 +58139,159 @@ many1976:
 	WORD $0x6e73de6b // FMUL V11.2D, V19.2D, V19.2D
 	WORD $0x6e72de4a // FMUL V10.2D, V18.2D, V18.2D
 	WORD $0x6e6ddda9 // FMUL V9.2D, V13.2D, V13.2D
-	FMOVQ 17408(R5), F1
-	FMOVQ 17408(R5), F0
-	FMOVQ 17472(R5), F21
+	FMOVQ 18048(R5), F1
+	FMOVQ 18048(R5), F0
+	FMOVQ 18112(R5), F21
 	WORD $0x4e61ce95 // FMLA V21.2D, V20.2D, V1.2D
-	FMOVQ 17472(R5), F4
+	FMOVQ 18112(R5), F4
 	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
-	FMOVQ 17408(R5), F1
-	FMOVQ 17408(R5), F0
-	FMOVQ 17472(R5), F3
+	FMOVQ 18048(R5), F1
+	FMOVQ 18048(R5), F0
+	FMOVQ 18112(R5), F3
 	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
-	FMOVQ 17472(R5), F2
+	FMOVQ 18112(R5), F2
 	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
-	FMOVQ 17536(R5), F0
+	FMOVQ 17984(R5), F0
 	WORD $0x4e60cd95 // FMLA V21.2D, V12.2D, V0.2D
 	WORD $0x4e60cd64 // FMLA V4.2D, V11.2D, V0.2D
-	FMOVQ 17536(R5), F0
+	FMOVQ 17984(R5), F0
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
-	FMOVQ 17600(R5), F1
-	FMOVQ 17600(R5), F0
-	FMOVQ 17664(R5), F8
+	FMOVQ 18176(R5), F1
+	FMOVQ 18176(R5), F0
+	FMOVQ 18240(R5), F8
 	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
-	FMOVQ 17664(R5), F7
+	FMOVQ 18240(R5), F7
 	WORD $0x4e60ce67 // FMLA V7.2D, V19.2D, V0.2D
-	FMOVQ 17600(R5), F1
-	FMOVQ 17600(R5), F0
-	FMOVQ 17664(R5), F6
+	FMOVQ 18176(R5), F1
+	FMOVQ 18176(R5), F0
+	FMOVQ 18240(R5), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 17664(R5), F5
+	FMOVQ 18240(R5), F5
 	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
 	WORD $0x4e6ccea8 // FMLA V8.2D, V21.2D, V12.2D
 	WORD $0x4e6bcc87 // FMLA V7.2D, V4.2D, V11.2D
 	WORD $0x4e6acc66 // FMLA V6.2D, V3.2D, V10.2D
 	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 17728(R5), F1
-	FMOVQ 17728(R5), F0
-	FMOVQ 17792(R5), F21
+	FMOVQ 18304(R5), F1
+	FMOVQ 18304(R5), F0
+	FMOVQ 18368(R5), F21
 	WORD $0x4e61ce95 // FMLA V21.2D, V20.2D, V1.2D
-	FMOVQ 17792(R5), F4
+	FMOVQ 18368(R5), F4
 	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
-	FMOVQ 17728(R5), F1
-	FMOVQ 17728(R5), F0
-	FMOVQ 17792(R5), F3
+	FMOVQ 18304(R5), F1
+	FMOVQ 18304(R5), F0
+	FMOVQ 18368(R5), F3
 	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
-	FMOVQ 17792(R5), F2
+	FMOVQ 18368(R5), F2
 	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
 	WORD $0x4e6ccd15 // FMLA V21.2D, V8.2D, V12.2D
 	WORD $0x4e6bcce4 // FMLA V4.2D, V7.2D, V11.2D
 	WORD $0x4e6accc3 // FMLA V3.2D, V6.2D, V10.2D
 	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
-	FMOVQ 17856(R5), F1
-	FMOVQ 17856(R5), F0
-	FMOVQ 17920(R5), F8
+	FMOVQ 18432(R5), F1
+	FMOVQ 18432(R5), F0
+	FMOVQ 18496(R5), F8
 	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
-	FMOVQ 17920(R5), F7
+	FMOVQ 18496(R5), F7
 	WORD $0x4e60ce67 // FMLA V7.2D, V19.2D, V0.2D
-	FMOVQ 17856(R5), F1
-	FMOVQ 17856(R5), F0
-	FMOVQ 17920(R5), F6
+	FMOVQ 18432(R5), F1
+	FMOVQ 18432(R5), F0
+	FMOVQ 18496(R5), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 17920(R5), F5
+	FMOVQ 18496(R5), F5
 	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
 	WORD $0x4e6ccea8 // FMLA V8.2D, V21.2D, V12.2D
 	WORD $0x4e6bcc87 // FMLA V7.2D, V4.2D, V11.2D
 	WORD $0x4e6acc66 // FMLA V6.2D, V3.2D, V10.2D
 	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 17984(R5), F1
-	FMOVQ 17984(R5), F0
-	FMOVQ 18048(R5), F21
-	WORD $0x4e61ce95 // FMLA V21.2D, V20.2D, V1.2D
-	FMOVQ 18048(R5), F4
-	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
-	FMOVQ 17984(R5), F1
-	FMOVQ 17984(R5), F0
-	FMOVQ 18048(R5), F3
-	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
-	FMOVQ 18048(R5), F2
-	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
-	WORD $0x4e6ccd15 // FMLA V21.2D, V8.2D, V12.2D
-	WORD $0x4e6bcce4 // FMLA V4.2D, V7.2D, V11.2D
-	WORD $0x4e6accc3 // FMLA V3.2D, V6.2D, V10.2D
-	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
-	FMOVQ 18112(R5), F1
-	FMOVQ 18112(R5), F0
-	FMOVQ 18176(R5), F8
-	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
-	FMOVQ 18176(R5), F7
-	WORD $0x4e60ce67 // FMLA V7.2D, V19.2D, V0.2D
-	FMOVQ 18112(R5), F1
-	FMOVQ 18112(R5), F0
-	FMOVQ 18176(R5), F6
-	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 18176(R5), F5
-	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
-	WORD $0x4e6ccea8 // FMLA V8.2D, V21.2D, V12.2D
-	WORD $0x4e6bcc87 // FMLA V7.2D, V4.2D, V11.2D
-	WORD $0x4e6acc66 // FMLA V6.2D, V3.2D, V10.2D
-	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 18240(R5), F1
-	FMOVQ 18240(R5), F0
-	FMOVQ 18304(R5), F21
-	WORD $0x4e61ce95 // FMLA V21.2D, V20.2D, V1.2D
-	FMOVQ 18304(R5), F4
-	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
-	FMOVQ 18240(R5), F1
-	FMOVQ 18240(R5), F0
-	FMOVQ 18304(R5), F3
-	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
-	FMOVQ 18304(R5), F2
-	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
-	WORD $0x4e6ccd15 // FMLA V21.2D, V8.2D, V12.2D
-	WORD $0x4e6bcce4 // FMLA V4.2D, V7.2D, V11.2D
-	WORD $0x4e6accc3 // FMLA V3.2D, V6.2D, V10.2D
-	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
-	FMOVQ 18368(R5), F1
-	FMOVQ 18368(R5), F0
-	FMOVQ 18432(R5), F8
-	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
-	FMOVQ 18432(R5), F7
-	WORD $0x4e60ce67 // FMLA V7.2D, V19.2D, V0.2D
-	FMOVQ 18368(R5), F1
-	FMOVQ 18368(R5), F0
-	FMOVQ 18432(R5), F6
-	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 18432(R5), F5
-	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
-	WORD $0x4e6ccea8 // FMLA V8.2D, V21.2D, V12.2D
-	WORD $0x4e6bcc87 // FMLA V7.2D, V4.2D, V11.2D
-	WORD $0x4e6acc66 // FMLA V6.2D, V3.2D, V10.2D
-	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 18496(R5), F1
-	FMOVQ 18496(R5), F0
-	FMOVQ 18560(R5), F3
-	WORD $0x4e61ce83 // FMLA V3.2D, V20.2D, V1.2D
-	FMOVQ 18560(R5), F2
-	WORD $0x4e60ce62 // FMLA V2.2D, V19.2D, V0.2D
-	FMOVQ 18496(R5), F0
-	FMOVQ 18496(R5), F4
 	FMOVQ 18560(R5), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F21
+	WORD $0x4e61ce95 // FMLA V21.2D, V20.2D, V1.2D
+	FMOVQ 18624(R5), F4
+	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
+	FMOVQ 18560(R5), F1
+	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F3
+	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
+	FMOVQ 18624(R5), F2
+	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
+	WORD $0x4e6ccd15 // FMLA V21.2D, V8.2D, V12.2D
+	WORD $0x4e6bcce4 // FMLA V4.2D, V7.2D, V11.2D
+	WORD $0x4e6accc3 // FMLA V3.2D, V6.2D, V10.2D
+	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
+	FMOVQ 18688(R5), F1
+	FMOVQ 18688(R5), F0
+	FMOVQ 18752(R5), F8
+	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
+	FMOVQ 18752(R5), F7
+	WORD $0x4e60ce67 // FMLA V7.2D, V19.2D, V0.2D
+	FMOVQ 18688(R5), F1
+	FMOVQ 18688(R5), F0
+	FMOVQ 18752(R5), F6
+	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
+	FMOVQ 18752(R5), F5
+	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
+	WORD $0x4e6ccea8 // FMLA V8.2D, V21.2D, V12.2D
+	WORD $0x4e6bcc87 // FMLA V7.2D, V4.2D, V11.2D
+	WORD $0x4e6acc66 // FMLA V6.2D, V3.2D, V10.2D
+	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
+	FMOVQ 18816(R5), F1
+	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F21
+	WORD $0x4e61ce95 // FMLA V21.2D, V20.2D, V1.2D
+	FMOVQ 18880(R5), F4
+	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
+	FMOVQ 18816(R5), F1
+	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F3
+	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
+	FMOVQ 18880(R5), F2
+	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
+	WORD $0x4e6ccd15 // FMLA V21.2D, V8.2D, V12.2D
+	WORD $0x4e6bcce4 // FMLA V4.2D, V7.2D, V11.2D
+	WORD $0x4e6accc3 // FMLA V3.2D, V6.2D, V10.2D
+	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F8
+	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
+	FMOVQ 19008(R5), F7
+	WORD $0x4e60ce67 // FMLA V7.2D, V19.2D, V0.2D
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F6
+	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
+	FMOVQ 19008(R5), F5
+	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
+	WORD $0x4e6ccea8 // FMLA V8.2D, V21.2D, V12.2D
+	WORD $0x4e6bcc87 // FMLA V7.2D, V4.2D, V11.2D
+	WORD $0x4e6acc66 // FMLA V6.2D, V3.2D, V10.2D
+	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
+	FMOVQ 19072(R5), F1
+	FMOVQ 19072(R5), F0
+	FMOVQ 19136(R5), F3
+	WORD $0x4e61ce83 // FMLA V3.2D, V20.2D, V1.2D
+	FMOVQ 19136(R5), F2
+	WORD $0x4e60ce62 // FMLA V2.2D, V19.2D, V0.2D
+	FMOVQ 19072(R5), F0
+	FMOVQ 19072(R5), F4
+	FMOVQ 19136(R5), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 19136(R5), F0
 	WORD $0x4e64cda0 // FMLA V0.2D, V13.2D, V4.2D
 	WORD $0x4e6ccd03 // FMLA V3.2D, V8.2D, V12.2D
 	WORD $0x4e6bcce2 // FMLA V2.2D, V7.2D, V11.2D
 	WORD $0x4e6accc1 // FMLA V1.2D, V6.2D, V10.2D
 	WORD $0x4e69cca0 // FMLA V0.2D, V5.2D, V9.2D
-	FMOVQ 18624(R5), F12
+	FMOVQ 19200(R5), F12
 	WORD $0x4e63ce8c // FMLA V12.2D, V20.2D, V3.2D
-	FMOVQ 18624(R5), F11
+	FMOVQ 19200(R5), F11
 	WORD $0x4e62ce6b // FMLA V11.2D, V19.2D, V2.2D
-	FMOVQ 18624(R5), F10
+	FMOVQ 19200(R5), F10
 	WORD $0x4e61ce4a // FMLA V10.2D, V18.2D, V1.2D
-	FMOVQ 18624(R5), F9
+	FMOVQ 19200(R5), F9
 	WORD $0x4e60cda9 // FMLA V9.2D, V13.2D, V0.2D
 	WORD $0x6e74df08 // FMUL V8.2D, V24.2D, V20.2D
 	WORD $0x6e73dee7 // FMUL V7.2D, V23.2D, V19.2D
@@ -58275,13 +58371,13 @@ many1976:
 	WORD $0x6e2d1e9c // EOR V28.16B, V20.16B, V13.16B
 	WORD $0x6e2c1e7b // EOR V27.16B, V19.16B, V12.16B
 	WORD $0x6e221e5a // EOR V26.16B, V18.16B, V2.16B
-	FMOVQ 18688(R5), F12
+	FMOVQ 19264(R5), F12
 	FMOVQ 512(R5), F2
 	WORD $0x4ee0a96f // CMLT V15.2D, V11.2D, 0
 	WORD $0x6e621d8f // BSL V15.16B, V12.16B, V2.16B
 	WORD $0x4ee0a94d // CMLT V13.2D, V10.2D, 0
 	WORD $0x6e621d8d // BSL V13.16B, V12.16B, V2.16B
-	FMOVQ 18688(R5), F12
+	FMOVQ 19264(R5), F12
 	FMOVQ 512(R5), F2
 	WORD $0x4ee0a933 // CMLT V19.2D, V9.2D, 0
 	WORD $0x6e621d93 // BSL V19.16B, V12.16B, V2.16B
@@ -58309,13 +58405,13 @@ many1976:
 	WORD $0x4eedd6f8 // FSUB V24.2D, V23.2D, V13.2D
 	WORD $0x4eecd6d7 // FSUB V23.2D, V22.2D, V12.2D
 	WORD $0x4ee2d636 // FSUB V22.2D, V17.2D, V2.2D
-	FMOVQ 18752(R5), F12
+	FMOVQ 19328(R5), F12
 	FMOVQ 512(R5), F2
 	WORD $0x4ee0a971 // CMLT V17.2D, V11.2D, 0
 	WORD $0x6e621d91 // BSL V17.16B, V12.16B, V2.16B
 	WORD $0x4ee0a94f // CMLT V15.2D, V10.2D, 0
 	WORD $0x6e621d8f // BSL V15.16B, V12.16B, V2.16B
-	FMOVQ 18752(R5), F14
+	FMOVQ 19328(R5), F14
 	FMOVQ 512(R5), F2
 	WORD $0x4ee0a92d // CMLT V13.2D, V9.2D, 0
 	WORD $0x6e621dcd // BSL V13.16B, V14.16B, V2.16B
@@ -58406,12 +58502,12 @@ one1977:
 	FMOVQ 4800(R5), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 17152(R5), F0
+	FMOVQ 17728(R5), F0
 	WORD $0x4ee2f408 // FMIN V8.2D, V0.2D, V2.2D
 	WORD $0x4ee1f407 // FMIN V7.2D, V0.2D, V1.2D
 	WORD $0x6e68dc82 // FMUL V2.2D, V4.2D, V8.2D
 	WORD $0x6e67dc61 // FMUL V1.2D, V3.2D, V7.2D
-	FMOVQ 17344(R5), F0
+	FMOVQ 17920(R5), F0
 	WORD $0x4e60c446 // FMAXNM V6.2D, V2.2D, V0.2D
 	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
 	FMOVQ 384(R5), F0
@@ -58443,82 +58539,82 @@ one1977:
 	WORD $0x6e6eddc7 // FMUL V7.2D, V14.2D, V14.2D
 	WORD $0x6e6add4b // FMUL V11.2D, V10.2D, V10.2D
 	WORD $0x6e67dce6 // FMUL V6.2D, V7.2D, V7.2D
-	FMOVQ 17408(R5), F1
-	FMOVQ 17408(R5), F0
-	FMOVQ 17472(R5), F5
+	FMOVQ 18048(R5), F1
+	FMOVQ 18048(R5), F0
+	FMOVQ 18112(R5), F5
 	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
-	FMOVQ 17472(R5), F2
+	FMOVQ 18112(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	FMOVQ 17536(R5), F0
+	FMOVQ 17984(R5), F0
 	WORD $0x4e60cd65 // FMLA V5.2D, V11.2D, V0.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 17600(R5), F1
-	FMOVQ 17600(R5), F0
-	FMOVQ 17664(R5), F4
+	FMOVQ 18176(R5), F1
+	FMOVQ 18176(R5), F0
+	FMOVQ 18240(R5), F4
 	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
-	FMOVQ 17664(R5), F3
+	FMOVQ 18240(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 17728(R5), F1
-	FMOVQ 17728(R5), F0
-	FMOVQ 17792(R5), F5
+	FMOVQ 18304(R5), F1
+	FMOVQ 18304(R5), F0
+	FMOVQ 18368(R5), F5
 	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
-	FMOVQ 17792(R5), F2
+	FMOVQ 18368(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6bcc85 // FMLA V5.2D, V4.2D, V11.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 17856(R5), F1
-	FMOVQ 17856(R5), F0
-	FMOVQ 17920(R5), F4
+	FMOVQ 18432(R5), F1
+	FMOVQ 18432(R5), F0
+	FMOVQ 18496(R5), F4
 	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
-	FMOVQ 17920(R5), F3
+	FMOVQ 18496(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 17984(R5), F1
-	FMOVQ 17984(R5), F0
-	FMOVQ 18048(R5), F5
-	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
-	FMOVQ 18048(R5), F2
-	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	WORD $0x4e6bcc85 // FMLA V5.2D, V4.2D, V11.2D
-	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 18112(R5), F1
-	FMOVQ 18112(R5), F0
-	FMOVQ 18176(R5), F4
-	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
-	FMOVQ 18176(R5), F3
-	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
-	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
-	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 18240(R5), F1
-	FMOVQ 18240(R5), F0
-	FMOVQ 18304(R5), F5
-	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
-	FMOVQ 18304(R5), F2
-	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	WORD $0x4e6bcc85 // FMLA V5.2D, V4.2D, V11.2D
-	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 18368(R5), F1
-	FMOVQ 18368(R5), F0
-	FMOVQ 18432(R5), F4
-	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
-	FMOVQ 18432(R5), F3
-	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
-	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
-	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 18496(R5), F0
-	FMOVQ 18496(R5), F2
 	FMOVQ 18560(R5), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
 	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F5
+	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
+	FMOVQ 18624(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6bcc85 // FMLA V5.2D, V4.2D, V11.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 18688(R5), F1
+	FMOVQ 18688(R5), F0
+	FMOVQ 18752(R5), F4
+	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
+	FMOVQ 18752(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 18816(R5), F1
+	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F5
+	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
+	FMOVQ 18880(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6bcc85 // FMLA V5.2D, V4.2D, V11.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F4
+	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
+	FMOVQ 19008(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 19072(R5), F0
+	FMOVQ 19072(R5), F2
+	FMOVQ 19136(R5), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 19136(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x4e6bcc81 // FMLA V1.2D, V4.2D, V11.2D
 	WORD $0x4e66cc60 // FMLA V0.2D, V3.2D, V6.2D
-	FMOVQ 18624(R5), F6
+	FMOVQ 19200(R5), F6
 	WORD $0x4e61cd46 // FMLA V6.2D, V10.2D, V1.2D
-	FMOVQ 18624(R5), F5
+	FMOVQ 19200(R5), F5
 	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	WORD $0x6e6adde4 // FMUL V4.2D, V15.2D, V10.2D
 	WORD $0x6e67ddc3 // FMUL V3.2D, V14.2D, V7.2D
@@ -58557,7 +58653,7 @@ one1977:
 	WORD $0x6e221dc6 // EOR V6.16B, V14.16B, V2.16B
 	WORD $0x6e231d2f // EOR V15.16B, V9.16B, V3.16B
 	WORD $0x6e221d0e // EOR V14.16B, V8.16B, V2.16B
-	FMOVQ 18688(R5), F4
+	FMOVQ 19264(R5), F4
 	FMOVQ 512(R5), F3
 	WORD $0x4ee0a9a2 // CMLT V2.2D, V13.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -58574,7 +58670,7 @@ one1977:
 	WORD $0x4ee2d502 // FSUB V2.2D, V8.2D, V2.2D
 	WORD $0x4ee3d4e7 // FSUB V7.2D, V7.2D, V3.2D
 	WORD $0x4ee2d4c6 // FSUB V6.2D, V6.2D, V2.2D
-	FMOVQ 18752(R5), F5
+	FMOVQ 19328(R5), F5
 	FMOVQ 512(R5), F2
 	WORD $0x4ee0a9a4 // CMLT V4.2D, V13.2D, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
@@ -58679,12 +58775,12 @@ doneLanes4:
 	FMOVQ 4800(R5), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 17152(R5), F0
+	FMOVQ 17728(R5), F0
 	WORD $0x4ee2f40a // FMIN V10.2D, V0.2D, V2.2D
 	WORD $0x4ee1f407 // FMIN V7.2D, V0.2D, V1.2D
 	WORD $0x6e6adc82 // FMUL V2.2D, V4.2D, V10.2D
 	WORD $0x6e67dc61 // FMUL V1.2D, V3.2D, V7.2D
-	FMOVQ 17344(R5), F0
+	FMOVQ 17920(R5), F0
 	WORD $0x4e60c446 // FMAXNM V6.2D, V2.2D, V0.2D
 	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
 	FMOVQ 384(R5), F0
@@ -58716,82 +58812,82 @@ doneLanes4:
 	WORD $0x6e70de07 // FMUL V7.2D, V16.2D, V16.2D
 	WORD $0x6e6cdd8d // FMUL V13.2D, V12.2D, V12.2D
 	WORD $0x6e67dce6 // FMUL V6.2D, V7.2D, V7.2D
-	FMOVQ 17408(R5), F1
-	FMOVQ 17408(R5), F0
-	FMOVQ 17472(R5), F5
+	FMOVQ 18048(R5), F1
+	FMOVQ 18048(R5), F0
+	FMOVQ 18112(R5), F5
 	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
-	FMOVQ 17472(R5), F2
+	FMOVQ 18112(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	FMOVQ 17536(R5), F0
+	FMOVQ 17984(R5), F0
 	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 17600(R5), F1
-	FMOVQ 17600(R5), F0
-	FMOVQ 17664(R5), F4
+	FMOVQ 18176(R5), F1
+	FMOVQ 18176(R5), F0
+	FMOVQ 18240(R5), F4
 	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
-	FMOVQ 17664(R5), F3
+	FMOVQ 18240(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 17728(R5), F1
-	FMOVQ 17728(R5), F0
-	FMOVQ 17792(R5), F5
+	FMOVQ 18304(R5), F1
+	FMOVQ 18304(R5), F0
+	FMOVQ 18368(R5), F5
 	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
-	FMOVQ 17792(R5), F2
+	FMOVQ 18368(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 17856(R5), F1
-	FMOVQ 17856(R5), F0
-	FMOVQ 17920(R5), F4
+	FMOVQ 18432(R5), F1
+	FMOVQ 18432(R5), F0
+	FMOVQ 18496(R5), F4
 	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
-	FMOVQ 17920(R5), F3
+	FMOVQ 18496(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 17984(R5), F1
-	FMOVQ 17984(R5), F0
-	FMOVQ 18048(R5), F5
-	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
-	FMOVQ 18048(R5), F2
-	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
-	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 18112(R5), F1
-	FMOVQ 18112(R5), F0
-	FMOVQ 18176(R5), F4
-	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
-	FMOVQ 18176(R5), F3
-	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
-	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
-	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 18240(R5), F1
-	FMOVQ 18240(R5), F0
-	FMOVQ 18304(R5), F5
-	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
-	FMOVQ 18304(R5), F2
-	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
-	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 18368(R5), F1
-	FMOVQ 18368(R5), F0
-	FMOVQ 18432(R5), F4
-	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
-	FMOVQ 18432(R5), F3
-	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
-	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
-	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 18496(R5), F0
-	FMOVQ 18496(R5), F2
 	FMOVQ 18560(R5), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
 	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F5
+	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
+	FMOVQ 18624(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 18688(R5), F1
+	FMOVQ 18688(R5), F0
+	FMOVQ 18752(R5), F4
+	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
+	FMOVQ 18752(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 18816(R5), F1
+	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F5
+	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
+	FMOVQ 18880(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F4
+	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
+	FMOVQ 19008(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 19072(R5), F0
+	FMOVQ 19072(R5), F2
+	FMOVQ 19136(R5), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 19136(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x4e6dcc81 // FMLA V1.2D, V4.2D, V13.2D
 	WORD $0x4e66cc60 // FMLA V0.2D, V3.2D, V6.2D
-	FMOVQ 18624(R5), F6
+	FMOVQ 19200(R5), F6
 	WORD $0x4e61cd86 // FMLA V6.2D, V12.2D, V1.2D
-	FMOVQ 18624(R5), F5
+	FMOVQ 19200(R5), F5
 	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	WORD $0x6e6cde24 // FMUL V4.2D, V17.2D, V12.2D
 	WORD $0x6e67de03 // FMUL V3.2D, V16.2D, V7.2D
@@ -58870,7 +58966,7 @@ doneLanes8:
 	WORD $0x6e221e06 // EOR V6.16B, V16.16B, V2.16B
 	WORD $0x6e231df1 // EOR V17.16B, V15.16B, V3.16B
 	WORD $0x6e221d90 // EOR V16.16B, V12.16B, V2.16B
-	FMOVQ 18688(R5), F4
+	FMOVQ 19264(R5), F4
 	FMOVQ 512(R5), F3
 	WORD $0x4ee0a9c2 // CMLT V2.2D, V14.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -58887,7 +58983,7 @@ doneLanes8:
 	WORD $0x4ee2d582 // FSUB V2.2D, V12.2D, V2.2D
 	WORD $0x4ee3d4e7 // FSUB V7.2D, V7.2D, V3.2D
 	WORD $0x4ee2d4c6 // FSUB V6.2D, V6.2D, V2.2D
-	FMOVQ 18752(R5), F5
+	FMOVQ 19328(R5), F5
 	FMOVQ 512(R5), F2
 	WORD $0x4ee0a9c4 // CMLT V4.2D, V14.2D, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
@@ -58995,20 +59091,20 @@ many1988:
 	FMOVQ 5696(R4), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 17280(R4), F0
+	FMOVQ 17856(R4), F0
 	WORD $0x4ea4f411 // FMIN V17.4S, V0.4S, V4.4S
 	WORD $0x4ea3f410 // FMIN V16.4S, V0.4S, V3.4S
-	FMOVQ 17280(R4), F0
+	FMOVQ 17856(R4), F0
 	WORD $0x4ea2f40f // FMIN V15.4S, V0.4S, V2.4S
 	WORD $0x4ea1f40e // FMIN V14.4S, V0.4S, V1.4S
 	WORD $0x6e31dd64 // FMUL V4.4S, V11.4S, V17.4S
 	WORD $0x6e30dd43 // FMUL V3.4S, V10.4S, V16.4S
 	WORD $0x6e2fdd22 // FMUL V2.4S, V9.4S, V15.4S
 	WORD $0x6e2edd01 // FMUL V1.4S, V8.4S, V14.4S
-	FMOVQ 18816(R4), F0
+	FMOVQ 19392(R4), F0
 	WORD $0x4e20c48b // FMAXNM V11.4S, V4.4S, V0.4S
 	WORD $0x4e20c46a // FMAXNM V10.4S, V3.4S, V0.4S
-	FMOVQ 18816(R4), F0
+	FMOVQ 19392(R4), F0
 	WORD $0x4e20c449 // FMAXNM V9.4S, V2.4S, V0.4S
 	WORD $0x4e20c428 // FMAXNM V8.4S, V1.4S, V0.4S
 	FMOVQ 448(R4), F0
@@ -59069,73 +59165,73 @@ many1988:
 	WORD $0x6e33de6b // FMUL V11.4S, V19.4S, V19.4S
 	WORD $0x6e32de4a // FMUL V10.4S, V18.4S, V18.4S
 	WORD $0x6e2ddda9 // FMUL V9.4S, V13.4S, V13.4S
-	FMOVQ 18880(R4), F1
-	FMOVQ 18880(R4), F0
-	FMOVQ 18944(R4), F8
+	FMOVQ 19456(R4), F1
+	FMOVQ 19456(R4), F0
+	FMOVQ 19520(R4), F8
 	WORD $0x4e21ce88 // FMLA V8.4S, V20.4S, V1.4S
-	FMOVQ 18944(R4), F7
+	FMOVQ 19520(R4), F7
 	WORD $0x4e20ce67 // FMLA V7.4S, V19.4S, V0.4S
-	FMOVQ 18880(R4), F1
-	FMOVQ 18880(R4), F0
-	FMOVQ 18944(R4), F6
+	FMOVQ 19456(R4), F1
+	FMOVQ 19456(R4), F0
+	FMOVQ 19520(R4), F6
 	WORD $0x4e21ce46 // FMLA V6.4S, V18.4S, V1.4S
-	FMOVQ 18944(R4), F5
+	FMOVQ 19520(R4), F5
 	WORD $0x4e20cda5 // FMLA V5.4S, V13.4S, V0.4S
-	FMOVQ 19008(R4), F1
-	FMOVQ 19008(R4), F0
-	FMOVQ 19072(R4), F21
+	FMOVQ 19584(R4), F1
+	FMOVQ 19584(R4), F0
+	FMOVQ 19648(R4), F21
 	WORD $0x4e21ce95 // FMLA V21.4S, V20.4S, V1.4S
-	FMOVQ 19072(R4), F4
+	FMOVQ 19648(R4), F4
 	WORD $0x4e20ce64 // FMLA V4.4S, V19.4S, V0.4S
-	FMOVQ 19008(R4), F1
-	FMOVQ 19008(R4), F0
-	FMOVQ 19072(R4), F3
+	FMOVQ 19584(R4), F1
+	FMOVQ 19584(R4), F0
+	FMOVQ 19648(R4), F3
 	WORD $0x4e21ce43 // FMLA V3.4S, V18.4S, V1.4S
-	FMOVQ 19072(R4), F2
+	FMOVQ 19648(R4), F2
 	WORD $0x4e20cda2 // FMLA V2.4S, V13.4S, V0.4S
 	WORD $0x4e2ccd15 // FMLA V21.4S, V8.4S, V12.4S
 	WORD $0x4e2bcce4 // FMLA V4.4S, V7.4S, V11.4S
 	WORD $0x4e2accc3 // FMLA V3.4S, V6.4S, V10.4S
 	WORD $0x4e29cca2 // FMLA V2.4S, V5.4S, V9.4S
-	FMOVQ 19136(R4), F1
-	FMOVQ 19136(R4), F0
-	FMOVQ 19200(R4), F8
+	FMOVQ 19712(R4), F1
+	FMOVQ 19712(R4), F0
+	FMOVQ 19776(R4), F8
 	WORD $0x4e21ce88 // FMLA V8.4S, V20.4S, V1.4S
-	FMOVQ 19200(R4), F7
+	FMOVQ 19776(R4), F7
 	WORD $0x4e20ce67 // FMLA V7.4S, V19.4S, V0.4S
-	FMOVQ 19136(R4), F1
-	FMOVQ 19136(R4), F0
-	FMOVQ 19200(R4), F6
+	FMOVQ 19712(R4), F1
+	FMOVQ 19712(R4), F0
+	FMOVQ 19776(R4), F6
 	WORD $0x4e21ce46 // FMLA V6.4S, V18.4S, V1.4S
-	FMOVQ 19200(R4), F5
+	FMOVQ 19776(R4), F5
 	WORD $0x4e20cda5 // FMLA V5.4S, V13.4S, V0.4S
 	WORD $0x4e2ccea8 // FMLA V8.4S, V21.4S, V12.4S
 	WORD $0x4e2bcc87 // FMLA V7.4S, V4.4S, V11.4S
 	WORD $0x4e2acc66 // FMLA V6.4S, V3.4S, V10.4S
 	WORD $0x4e29cc45 // FMLA V5.4S, V2.4S, V9.4S
-	FMOVQ 19264(R4), F1
-	FMOVQ 19264(R4), F0
-	FMOVQ 19328(R4), F3
+	FMOVQ 19840(R4), F1
+	FMOVQ 19840(R4), F0
+	FMOVQ 19904(R4), F3
 	WORD $0x4e21ce83 // FMLA V3.4S, V20.4S, V1.4S
-	FMOVQ 19328(R4), F2
+	FMOVQ 19904(R4), F2
 	WORD $0x4e20ce62 // FMLA V2.4S, V19.4S, V0.4S
-	FMOVQ 19264(R4), F0
-	FMOVQ 19264(R4), F4
-	FMOVQ 19328(R4), F1
+	FMOVQ 19840(R4), F0
+	FMOVQ 19840(R4), F4
+	FMOVQ 19904(R4), F1
 	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
-	FMOVQ 19328(R4), F0
+	FMOVQ 19904(R4), F0
 	WORD $0x4e24cda0 // FMLA V0.4S, V13.4S, V4.4S
 	WORD $0x4e2ccd03 // FMLA V3.4S, V8.4S, V12.4S
 	WORD $0x4e2bcce2 // FMLA V2.4S, V7.4S, V11.4S
 	WORD $0x4e2accc1 // FMLA V1.4S, V6.4S, V10.4S
 	WORD $0x4e29cca0 // FMLA V0.4S, V5.4S, V9.4S
-	FMOVQ 19392(R4), F12
+	FMOVQ 19968(R4), F12
 	WORD $0x4e23ce8c // FMLA V12.4S, V20.4S, V3.4S
-	FMOVQ 19392(R4), F11
+	FMOVQ 19968(R4), F11
 	WORD $0x4e22ce6b // FMLA V11.4S, V19.4S, V2.4S
-	FMOVQ 19392(R4), F10
+	FMOVQ 19968(R4), F10
 	WORD $0x4e21ce4a // FMLA V10.4S, V18.4S, V1.4S
-	FMOVQ 19392(R4), F9
+	FMOVQ 19968(R4), F9
 	WORD $0x4e20cda9 // FMLA V9.4S, V13.4S, V0.4S
 	WORD $0x6e34df08 // FMUL V8.4S, V24.4S, V20.4S
 	WORD $0x6e33dee7 // FMUL V7.4S, V23.4S, V19.4S
@@ -59215,24 +59311,24 @@ many1988:
 	WORD $0x6e2d1e9c // EOR V28.16B, V20.16B, V13.16B
 	WORD $0x6e2c1e7b // EOR V27.16B, V19.16B, V12.16B
 	WORD $0x6e221e5a // EOR V26.16B, V18.16B, V2.16B
-	FMOVQ 19456(R4), F12
+	FMOVQ 20032(R4), F12
 	FMOVQ 640(R4), F2
 	WORD $0x4ea0a96f // CMLT V15.4S, V11.4S, 0
 	WORD $0x6e621d8f // BSL V15.16B, V12.16B, V2.16B
 	WORD $0x4ea0a94d // CMLT V13.4S, V10.4S, 0
 	WORD $0x6e621d8d // BSL V13.16B, V12.16B, V2.16B
-	FMOVQ 19456(R4), F12
+	FMOVQ 20032(R4), F12
 	FMOVQ 640(R4), F2
 	WORD $0x4ea0a933 // CMLT V19.4S, V9.4S, 0
 	WORD $0x6e621d93 // BSL V19.16B, V12.16B, V2.16B
 	WORD $0x4ea0a912 // CMLT V18.4S, V8.4S, 0
 	WORD $0x6e621d92 // BSL V18.16B, V12.16B, V2.16B
-	FMOVQ 7680(R4), F2
+	FMOVQ 8000(R4), F2
 	WORD $0x4ea31c6e // MOV V14.16B, V3.16B
 	WORD $0x6e6f1c4e // BSL V14.16B, V2.16B, V15.16B
 	WORD $0x4ea41c8f // MOV V15.16B, V4.16B
 	WORD $0x6e6d1c4f // BSL V15.16B, V2.16B, V13.16B
-	FMOVQ 7680(R4), F13
+	FMOVQ 8000(R4), F13
 	WORD $0x4ea11c2c // MOV V12.16B, V1.16B
 	WORD $0x6e731dac // BSL V12.16B, V13.16B, V19.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
@@ -59249,22 +59345,22 @@ many1988:
 	WORD $0x4eadd6f8 // FSUB V24.4S, V23.4S, V13.4S
 	WORD $0x4eacd6d7 // FSUB V23.4S, V22.4S, V12.4S
 	WORD $0x4ea2d636 // FSUB V22.4S, V17.4S, V2.4S
-	FMOVQ 19520(R4), F12
+	FMOVQ 20096(R4), F12
 	FMOVQ 640(R4), F2
 	WORD $0x4ea0a971 // CMLT V17.4S, V11.4S, 0
 	WORD $0x6e621d91 // BSL V17.16B, V12.16B, V2.16B
 	WORD $0x4ea0a94f // CMLT V15.4S, V10.4S, 0
 	WORD $0x6e621d8f // BSL V15.16B, V12.16B, V2.16B
-	FMOVQ 19520(R4), F14
+	FMOVQ 20096(R4), F14
 	FMOVQ 640(R4), F2
 	WORD $0x4ea0a92d // CMLT V13.4S, V9.4S, 0
 	WORD $0x6e621dcd // BSL V13.16B, V14.16B, V2.16B
 	WORD $0x4ea0a90c // CMLT V12.4S, V8.4S, 0
 	WORD $0x6e621dcc // BSL V12.16B, V14.16B, V2.16B
-	FMOVQ 7744(R4), F2
+	FMOVQ 8064(R4), F2
 	WORD $0x6e711c43 // BSL V3.16B, V2.16B, V17.16B
 	WORD $0x6e6f1c44 // BSL V4.16B, V2.16B, V15.16B
-	FMOVQ 7744(R4), F2
+	FMOVQ 8064(R4), F2
 	WORD $0x6e6d1c41 // BSL V1.16B, V2.16B, V13.16B
 	WORD $0x6e6c1c40 // BSL V0.16B, V2.16B, V12.16B
 	WORD $0x4e23d7a3 // FADD V3.4S, V29.4S, V3.4S
@@ -59346,12 +59442,12 @@ one1989:
 	FMOVQ 5696(R4), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 17280(R4), F0
+	FMOVQ 17856(R4), F0
 	WORD $0x4ea2f408 // FMIN V8.4S, V0.4S, V2.4S
 	WORD $0x4ea1f407 // FMIN V7.4S, V0.4S, V1.4S
 	WORD $0x6e28dc82 // FMUL V2.4S, V4.4S, V8.4S
 	WORD $0x6e27dc61 // FMUL V1.4S, V3.4S, V7.4S
-	FMOVQ 18816(R4), F0
+	FMOVQ 19392(R4), F0
 	WORD $0x4e20c446 // FMAXNM V6.4S, V2.4S, V0.4S
 	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
 	FMOVQ 448(R4), F0
@@ -59383,39 +59479,39 @@ one1989:
 	WORD $0x6e2eddc8 // FMUL V8.4S, V14.4S, V14.4S
 	WORD $0x6e29dd27 // FMUL V7.4S, V9.4S, V9.4S
 	WORD $0x6e28dd06 // FMUL V6.4S, V8.4S, V8.4S
-	FMOVQ 18880(R4), F1
-	FMOVQ 18880(R4), F0
-	FMOVQ 18944(R4), F4
+	FMOVQ 19456(R4), F1
+	FMOVQ 19456(R4), F0
+	FMOVQ 19520(R4), F4
 	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
-	FMOVQ 18944(R4), F3
+	FMOVQ 19520(R4), F3
 	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
-	FMOVQ 19008(R4), F1
-	FMOVQ 19008(R4), F0
-	FMOVQ 19072(R4), F5
+	FMOVQ 19584(R4), F1
+	FMOVQ 19584(R4), F0
+	FMOVQ 19648(R4), F5
 	WORD $0x4e21cd25 // FMLA V5.4S, V9.4S, V1.4S
-	FMOVQ 19072(R4), F2
+	FMOVQ 19648(R4), F2
 	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
 	WORD $0x4e27cc85 // FMLA V5.4S, V4.4S, V7.4S
 	WORD $0x4e26cc62 // FMLA V2.4S, V3.4S, V6.4S
-	FMOVQ 19136(R4), F1
-	FMOVQ 19136(R4), F0
-	FMOVQ 19200(R4), F4
+	FMOVQ 19712(R4), F1
+	FMOVQ 19712(R4), F0
+	FMOVQ 19776(R4), F4
 	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
-	FMOVQ 19200(R4), F3
+	FMOVQ 19776(R4), F3
 	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
 	WORD $0x4e27cca4 // FMLA V4.4S, V5.4S, V7.4S
 	WORD $0x4e26cc43 // FMLA V3.4S, V2.4S, V6.4S
-	FMOVQ 19264(R4), F0
-	FMOVQ 19264(R4), F2
-	FMOVQ 19328(R4), F1
+	FMOVQ 19840(R4), F0
+	FMOVQ 19840(R4), F2
+	FMOVQ 19904(R4), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 19328(R4), F0
+	FMOVQ 19904(R4), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	WORD $0x4e27cc81 // FMLA V1.4S, V4.4S, V7.4S
 	WORD $0x4e26cc60 // FMLA V0.4S, V3.4S, V6.4S
-	FMOVQ 19392(R4), F6
+	FMOVQ 19968(R4), F6
 	WORD $0x4e21cd26 // FMLA V6.4S, V9.4S, V1.4S
-	FMOVQ 19392(R4), F5
+	FMOVQ 19968(R4), F5
 	WORD $0x4e20cd05 // FMLA V5.4S, V8.4S, V0.4S
 	WORD $0x6e29dde4 // FMUL V4.4S, V15.4S, V9.4S
 	WORD $0x6e28ddc3 // FMUL V3.4S, V14.4S, V8.4S
@@ -59454,13 +59550,13 @@ one1989:
 	WORD $0x6e221dc6 // EOR V6.16B, V14.16B, V2.16B
 	WORD $0x6e231d2f // EOR V15.16B, V9.16B, V3.16B
 	WORD $0x6e221d0e // EOR V14.16B, V8.16B, V2.16B
-	FMOVQ 19456(R4), F4
+	FMOVQ 20032(R4), F4
 	FMOVQ 640(R4), F3
 	WORD $0x4ea0a9a2 // CMLT V2.4S, V13.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
 	WORD $0x4ea0a985 // CMLT V5.4S, V12.4S, 0
 	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
-	FMOVQ 7680(R4), F4
+	FMOVQ 8000(R4), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
@@ -59471,13 +59567,13 @@ one1989:
 	WORD $0x4ea2d502 // FSUB V2.4S, V8.4S, V2.4S
 	WORD $0x4ea3d4e7 // FSUB V7.4S, V7.4S, V3.4S
 	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
-	FMOVQ 19520(R4), F5
+	FMOVQ 20096(R4), F5
 	FMOVQ 640(R4), F2
 	WORD $0x4ea0a9a4 // CMLT V4.4S, V13.4S, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
 	WORD $0x4ea0a983 // CMLT V3.4S, V12.4S, 0
 	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
-	FMOVQ 7744(R4), F2
+	FMOVQ 8064(R4), F2
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	WORD $0x4e21d5e1 // FADD V1.4S, V15.4S, V1.4S
@@ -59608,12 +59704,12 @@ doneLanes4:
 	FMOVQ 5696(R4), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 17280(R4), F0
+	FMOVQ 17856(R4), F0
 	WORD $0x4ea2f40a // FMIN V10.4S, V0.4S, V2.4S
 	WORD $0x4ea1f407 // FMIN V7.4S, V0.4S, V1.4S
 	WORD $0x6e2adc82 // FMUL V2.4S, V4.4S, V10.4S
 	WORD $0x6e27dc61 // FMUL V1.4S, V3.4S, V7.4S
-	FMOVQ 18816(R4), F0
+	FMOVQ 19392(R4), F0
 	WORD $0x4e20c446 // FMAXNM V6.4S, V2.4S, V0.4S
 	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
 	FMOVQ 448(R4), F0
@@ -59645,39 +59741,39 @@ doneLanes4:
 	WORD $0x6e30de07 // FMUL V7.4S, V16.4S, V16.4S
 	WORD $0x6e2cdd8d // FMUL V13.4S, V12.4S, V12.4S
 	WORD $0x6e27dce6 // FMUL V6.4S, V7.4S, V7.4S
-	FMOVQ 18880(R4), F1
-	FMOVQ 18880(R4), F0
-	FMOVQ 18944(R4), F4
+	FMOVQ 19456(R4), F1
+	FMOVQ 19456(R4), F0
+	FMOVQ 19520(R4), F4
 	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
-	FMOVQ 18944(R4), F3
+	FMOVQ 19520(R4), F3
 	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
-	FMOVQ 19008(R4), F1
-	FMOVQ 19008(R4), F0
-	FMOVQ 19072(R4), F5
+	FMOVQ 19584(R4), F1
+	FMOVQ 19584(R4), F0
+	FMOVQ 19648(R4), F5
 	WORD $0x4e21cd85 // FMLA V5.4S, V12.4S, V1.4S
-	FMOVQ 19072(R4), F2
+	FMOVQ 19648(R4), F2
 	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
 	WORD $0x4e2dcc85 // FMLA V5.4S, V4.4S, V13.4S
 	WORD $0x4e26cc62 // FMLA V2.4S, V3.4S, V6.4S
-	FMOVQ 19136(R4), F1
-	FMOVQ 19136(R4), F0
-	FMOVQ 19200(R4), F4
+	FMOVQ 19712(R4), F1
+	FMOVQ 19712(R4), F0
+	FMOVQ 19776(R4), F4
 	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
-	FMOVQ 19200(R4), F3
+	FMOVQ 19776(R4), F3
 	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
 	WORD $0x4e2dcca4 // FMLA V4.4S, V5.4S, V13.4S
 	WORD $0x4e26cc43 // FMLA V3.4S, V2.4S, V6.4S
-	FMOVQ 19264(R4), F0
-	FMOVQ 19264(R4), F2
-	FMOVQ 19328(R4), F1
+	FMOVQ 19840(R4), F0
+	FMOVQ 19840(R4), F2
+	FMOVQ 19904(R4), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 19328(R4), F0
+	FMOVQ 19904(R4), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	WORD $0x4e2dcc81 // FMLA V1.4S, V4.4S, V13.4S
 	WORD $0x4e26cc60 // FMLA V0.4S, V3.4S, V6.4S
-	FMOVQ 19392(R4), F6
+	FMOVQ 19968(R4), F6
 	WORD $0x4e21cd86 // FMLA V6.4S, V12.4S, V1.4S
-	FMOVQ 19392(R4), F5
+	FMOVQ 19968(R4), F5
 	WORD $0x4e20cce5 // FMLA V5.4S, V7.4S, V0.4S
 	WORD $0x6e2cde24 // FMUL V4.4S, V17.4S, V12.4S
 	WORD $0x6e27de03 // FMUL V3.4S, V16.4S, V7.4S
@@ -59788,13 +59884,13 @@ doneLanes8:
 	WORD $0x6e221e06 // EOR V6.16B, V16.16B, V2.16B
 	WORD $0x6e231df1 // EOR V17.16B, V15.16B, V3.16B
 	WORD $0x6e221d90 // EOR V16.16B, V12.16B, V2.16B
-	FMOVQ 19456(R4), F4
+	FMOVQ 20032(R4), F4
 	FMOVQ 640(R4), F3
 	WORD $0x4ea0a9c2 // CMLT V2.4S, V14.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
 	WORD $0x4ea0a9a5 // CMLT V5.4S, V13.4S, 0
 	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
-	FMOVQ 7680(R4), F4
+	FMOVQ 8000(R4), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
@@ -59805,13 +59901,13 @@ doneLanes8:
 	WORD $0x4ea2d582 // FSUB V2.4S, V12.4S, V2.4S
 	WORD $0x4ea3d4e7 // FSUB V7.4S, V7.4S, V3.4S
 	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
-	FMOVQ 19520(R4), F5
+	FMOVQ 20096(R4), F5
 	FMOVQ 640(R4), F2
 	WORD $0x4ea0a9c4 // CMLT V4.4S, V14.4S, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
 	WORD $0x4ea0a9a3 // CMLT V3.4S, V13.4S, 0
 	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
-	FMOVQ 7744(R4), F2
+	FMOVQ 8064(R4), F2
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	WORD $0x4e21d621 // FADD V1.4S, V17.4S, V1.4S
@@ -59914,10 +60010,10 @@ many2000:
 	FMOVQ F0, 304(RSP)
 	WORD $0x4e211c60 // AND V0.16B, V3.16B, V1.16B
 	FMOVQ F0, 288(RSP)
-	FMOVQ 19584(R7), F0
+	FMOVQ 20224(R7), F0
 	WORD $0x4ee5f405 // FMIN V5.2D, V0.2D, V5.2D
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
-	FMOVQ 19648(R7), F1
+	FMOVQ 20160(R7), F1
 	WORD $0x4e65f420 // FMAX V0.2D, V1.2D, V5.2D
 	FMOVQ F0, 240(RSP)
 	WORD $0x4e62f420 // FMAX V0.2D, V1.2D, V2.2D
@@ -59941,10 +60037,10 @@ many2000:
 	FMOVQ F0, 272(RSP)
 	WORD $0x4e251c20 // AND V0.16B, V1.16B, V5.16B
 	FMOVQ F0, 256(RSP)
-	FMOVQ 19584(R7), F0
+	FMOVQ 20224(R7), F0
 	WORD $0x4eebf40b // FMIN V11.2D, V0.2D, V11.2D
 	WORD $0x4eeaf40a // FMIN V10.2D, V0.2D, V10.2D
-	FMOVQ 19648(R7), F5
+	FMOVQ 20160(R7), F5
 	WORD $0x4e6bf4a0 // FMAX V0.2D, V5.2D, V11.2D
 	FMOVQ F0, 208(RSP)
 	WORD $0x4e6af4a0 // FMAX V0.2D, V5.2D, V10.2D
@@ -59963,12 +60059,12 @@ many2000:
 	WORD $0x4e201e45 // AND V5.16B, V18.16B, V0.16B
 	WORD $0x6ee78407 // SUB V7.2D, V0.2D, V7.2D
 	WORD $0x6ee58405 // SUB V5.2D, V0.2D, V5.2D
-	FMOVQ 17152(R7), F0
+	FMOVQ 17728(R7), F0
 	WORD $0x4ee7f408 // FMIN V8.2D, V0.2D, V7.2D
 	WORD $0x4ee5f407 // FMIN V7.2D, V0.2D, V5.2D
 	WORD $0x6e68dd4a // FMUL V10.2D, V10.2D, V8.2D
 	WORD $0x6e67de45 // FMUL V5.2D, V18.2D, V7.2D
-	FMOVQ 17344(R7), F0
+	FMOVQ 17920(R7), F0
 	WORD $0x4e60c552 // FMAXNM V18.2D, V10.2D, V0.2D
 	WORD $0x4e60c4b3 // FMAXNM V19.2D, V5.2D, V0.2D
 	FMOVQ 384(R7), F0
@@ -59990,12 +60086,12 @@ many2000:
 	WORD $0x4e201e25 // AND V5.16B, V17.16B, V0.16B
 	WORD $0x6ee68406 // SUB V6.2D, V0.2D, V6.2D
 	WORD $0x6ee58405 // SUB V5.2D, V0.2D, V5.2D
-	FMOVQ 17152(R7), F0
+	FMOVQ 17728(R7), F0
 	WORD $0x4ee6f406 // FMIN V6.2D, V0.2D, V6.2D
 	WORD $0x4ee5f405 // FMIN V5.2D, V0.2D, V5.2D
 	WORD $0x6e66ded0 // FMUL V16.2D, V22.2D, V6.2D
 	WORD $0x6e65de31 // FMUL V17.2D, V17.2D, V5.2D
-	FMOVQ 17344(R7), F0
+	FMOVQ 17920(R7), F0
 	WORD $0x4e60c610 // FMAXNM V16.2D, V16.2D, V0.2D
 	WORD $0x4e60c631 // FMAXNM V17.2D, V17.2D, V0.2D
 	FMOVQ 384(R7), F0
@@ -60048,32 +60144,32 @@ many2000:
 	WORD $0x6e74de8d // FMUL V13.2D, V20.2D, V20.2D
 	WORD $0x6e76ded1 // FMUL V17.2D, V22.2D, V22.2D
 	WORD $0x6e6dddb0 // FMUL V16.2D, V13.2D, V13.2D
-	FMOVQ 17472(R7), F23
-	FMOVQ 17408(R7), F0
+	FMOVQ 18112(R7), F23
+	FMOVQ 18048(R7), F0
 	WORD $0x4e60ced7 // FMLA V23.2D, V22.2D, V0.2D
-	FMOVQ 17472(R7), F14
+	FMOVQ 18112(R7), F14
 	WORD $0x4e60cdae // FMLA V14.2D, V13.2D, V0.2D
-	FMOVQ 17536(R7), F0
+	FMOVQ 17984(R7), F0
 	WORD $0x4e60ce37 // FMLA V23.2D, V17.2D, V0.2D
 	WORD $0x4e60ce0e // FMLA V14.2D, V16.2D, V0.2D
-	FMOVQ 17664(R7), F25
-	FMOVQ 17600(R7), F0
+	FMOVQ 18240(R7), F25
+	FMOVQ 18176(R7), F0
 	WORD $0x4e60ced9 // FMLA V25.2D, V22.2D, V0.2D
-	FMOVQ 17664(R7), F24
+	FMOVQ 18240(R7), F24
 	WORD $0x4e60cdb8 // FMLA V24.2D, V13.2D, V0.2D
 	WORD $0x4e71cef9 // FMLA V25.2D, V23.2D, V17.2D
 	WORD $0x4e70cdd8 // FMLA V24.2D, V14.2D, V16.2D
-	FMOVQ 17792(R7), F23
-	FMOVQ 17728(R7), F0
+	FMOVQ 18368(R7), F23
+	FMOVQ 18304(R7), F0
 	WORD $0x4e60ced7 // FMLA V23.2D, V22.2D, V0.2D
-	FMOVQ 17792(R7), F14
+	FMOVQ 18368(R7), F14
 	WORD $0x4e60cdae // FMLA V14.2D, V13.2D, V0.2D
 	WORD $0x4e71cf37 // FMLA V23.2D, V25.2D, V17.2D
 	WORD $0x4e70cf0e // FMLA V14.2D, V24.2D, V16.2D
-	FMOVQ 17920(R7), F30
-	FMOVQ 17856(R7), F0
+	FMOVQ 18496(R7), F30
+	FMOVQ 18432(R7), F0
 	WORD $0x4e60cede // FMLA V30.2D, V22.2D, V0.2D
-	FMOVQ 17920(R7), F29
+	FMOVQ 18496(R7), F29
 	WORD $0x4e60cdbd // FMLA V29.2D, V13.2D, V0.2D
 	WORD $0x4e71cefe // FMLA V30.2D, V23.2D, V17.2D
 	WORD $0x4e70cddd // FMLA V29.2D, V14.2D, V16.2D
@@ -60081,118 +60177,118 @@ many2000:
 	WORD $0x6e72de5a // FMUL V26.2D, V18.2D, V18.2D
 	WORD $0x6e7bdf77 // FMUL V23.2D, V27.2D, V27.2D
 	WORD $0x6e7adf4e // FMUL V14.2D, V26.2D, V26.2D
-	FMOVQ 17472(R7), F25
-	FMOVQ 17408(R7), F0
+	FMOVQ 18112(R7), F25
+	FMOVQ 18048(R7), F0
 	WORD $0x4e60cf79 // FMLA V25.2D, V27.2D, V0.2D
-	FMOVQ 17472(R7), F24
+	FMOVQ 18112(R7), F24
 	WORD $0x4e60cf58 // FMLA V24.2D, V26.2D, V0.2D
-	FMOVQ 17536(R7), F0
+	FMOVQ 17984(R7), F0
 	WORD $0x4e60cef9 // FMLA V25.2D, V23.2D, V0.2D
 	WORD $0x4e60cdd8 // FMLA V24.2D, V14.2D, V0.2D
-	FMOVQ 17664(R7), F28
-	FMOVQ 17600(R7), F0
+	FMOVQ 18240(R7), F28
+	FMOVQ 18176(R7), F0
 	WORD $0x4e60cf7c // FMLA V28.2D, V27.2D, V0.2D
-	FMOVQ 17664(R7), F31
+	FMOVQ 18240(R7), F31
 	WORD $0x4e60cf5f // FMLA V31.2D, V26.2D, V0.2D
 	WORD $0x4e77cf3c // FMLA V28.2D, V25.2D, V23.2D
 	WORD $0x4ebf1ff9 // MOV V25.16B, V31.16B
 	WORD $0x4e6ecf19 // FMLA V25.2D, V24.2D, V14.2D
-	FMOVQ 17792(R7), F24
-	FMOVQ 17728(R7), F0
+	FMOVQ 18368(R7), F24
+	FMOVQ 18304(R7), F0
 	WORD $0x4e60cf78 // FMLA V24.2D, V27.2D, V0.2D
-	FMOVQ 17792(R7), F31
+	FMOVQ 18368(R7), F31
 	WORD $0x4e60cf5f // FMLA V31.2D, V26.2D, V0.2D
 	WORD $0x4e77cf98 // FMLA V24.2D, V28.2D, V23.2D
 	WORD $0x4ebf1ffc // MOV V28.16B, V31.16B
 	WORD $0x4e6ecf3c // FMLA V28.2D, V25.2D, V14.2D
-	FMOVQ 17920(R7), F25
-	FMOVQ 17856(R7), F0
+	FMOVQ 18496(R7), F25
+	FMOVQ 18432(R7), F0
 	WORD $0x4e60cf79 // FMLA V25.2D, V27.2D, V0.2D
-	FMOVQ 17920(R7), F31
+	FMOVQ 18496(R7), F31
 	WORD $0x4e60cf5f // FMLA V31.2D, V26.2D, V0.2D
 	WORD $0x4e77cf19 // FMLA V25.2D, V24.2D, V23.2D
 	WORD $0x4ebf1ff8 // MOV V24.16B, V31.16B
 	WORD $0x4e6ecf98 // FMLA V24.2D, V28.2D, V14.2D
-	FMOVQ 18048(R7), F28
-	FMOVQ 17984(R7), F0
+	FMOVQ 18624(R7), F28
+	FMOVQ 18560(R7), F0
 	WORD $0x4e60cedc // FMLA V28.2D, V22.2D, V0.2D
-	FMOVQ 18048(R7), F31
+	FMOVQ 18624(R7), F31
 	WORD $0x4e60cdbf // FMLA V31.2D, V13.2D, V0.2D
 	WORD $0x4e71cfdc // FMLA V28.2D, V30.2D, V17.2D
 	WORD $0x4ebf1ffe // MOV V30.16B, V31.16B
 	WORD $0x4e70cfbe // FMLA V30.2D, V29.2D, V16.2D
-	FMOVQ 18176(R7), F29
-	FMOVQ 18112(R7), F0
+	FMOVQ 18752(R7), F29
+	FMOVQ 18688(R7), F0
 	WORD $0x4e60cedd // FMLA V29.2D, V22.2D, V0.2D
-	FMOVQ 18176(R7), F31
+	FMOVQ 18752(R7), F31
 	WORD $0x4e60cdbf // FMLA V31.2D, V13.2D, V0.2D
 	WORD $0x4e71cf9d // FMLA V29.2D, V28.2D, V17.2D
 	WORD $0x4ebf1ffc // MOV V28.16B, V31.16B
 	WORD $0x4e70cfdc // FMLA V28.2D, V30.2D, V16.2D
-	FMOVQ 18304(R7), F30
-	FMOVQ 18240(R7), F0
+	FMOVQ 18880(R7), F30
+	FMOVQ 18816(R7), F0
 	WORD $0x4e60cede // FMLA V30.2D, V22.2D, V0.2D
-	FMOVQ 18304(R7), F31
+	FMOVQ 18880(R7), F31
 	WORD $0x4e60cdbf // FMLA V31.2D, V13.2D, V0.2D
 	WORD $0x4e71cfbe // FMLA V30.2D, V29.2D, V17.2D
 	WORD $0x4e70cf9f // FMLA V31.2D, V28.2D, V16.2D
-	FMOVQ 18432(R7), F29
-	FMOVQ 18368(R7), F0
+	FMOVQ 19008(R7), F29
+	FMOVQ 18944(R7), F0
 	WORD $0x4e60cedd // FMLA V29.2D, V22.2D, V0.2D
-	FMOVQ 18432(R7), F28
+	FMOVQ 19008(R7), F28
 	WORD $0x4e60cdbc // FMLA V28.2D, V13.2D, V0.2D
 	WORD $0x4e71cfdd // FMLA V29.2D, V30.2D, V17.2D
 	WORD $0x4e70cffc // FMLA V28.2D, V31.2D, V16.2D
-	FMOVQ 18560(R7), F30
-	FMOVQ 18496(R7), F0
+	FMOVQ 19136(R7), F30
+	FMOVQ 19072(R7), F0
 	WORD $0x4e60cede // FMLA V30.2D, V22.2D, V0.2D
-	FMOVQ 18560(R7), F31
+	FMOVQ 19136(R7), F31
 	WORD $0x4e60cdbf // FMLA V31.2D, V13.2D, V0.2D
 	WORD $0x4e71cfbe // FMLA V30.2D, V29.2D, V17.2D
 	WORD $0x4ebf1fe0 // MOV V0.16B, V31.16B
 	WORD $0x4e70cf80 // FMLA V0.2D, V28.2D, V16.2D
-	FMOVQ 18624(R7), F17
+	FMOVQ 19200(R7), F17
 	WORD $0x4e7eced1 // FMLA V17.2D, V22.2D, V30.2D
-	FMOVQ 18624(R7), F16
+	FMOVQ 19200(R7), F16
 	WORD $0x4e60cdb0 // FMLA V16.2D, V13.2D, V0.2D
-	FMOVQ 18048(R7), F29
-	FMOVQ 17984(R7), F0
+	FMOVQ 18624(R7), F29
+	FMOVQ 18560(R7), F0
 	WORD $0x4e60cf7d // FMLA V29.2D, V27.2D, V0.2D
-	FMOVQ 18048(R7), F28
+	FMOVQ 18624(R7), F28
 	WORD $0x4e60cf5c // FMLA V28.2D, V26.2D, V0.2D
 	WORD $0x4e77cf3d // FMLA V29.2D, V25.2D, V23.2D
 	WORD $0x4e6ecf1c // FMLA V28.2D, V24.2D, V14.2D
-	FMOVQ 18176(R7), F30
-	FMOVQ 18112(R7), F0
+	FMOVQ 18752(R7), F30
+	FMOVQ 18688(R7), F0
 	WORD $0x4e60cf7e // FMLA V30.2D, V27.2D, V0.2D
-	FMOVQ 18176(R7), F25
+	FMOVQ 18752(R7), F25
 	WORD $0x4e60cf59 // FMLA V25.2D, V26.2D, V0.2D
 	WORD $0x4e77cfbe // FMLA V30.2D, V29.2D, V23.2D
 	WORD $0x4e6ecf99 // FMLA V25.2D, V28.2D, V14.2D
-	FMOVQ 18304(R7), F28
-	FMOVQ 18240(R7), F0
+	FMOVQ 18880(R7), F28
+	FMOVQ 18816(R7), F0
 	WORD $0x4e60cf7c // FMLA V28.2D, V27.2D, V0.2D
-	FMOVQ 18304(R7), F24
+	FMOVQ 18880(R7), F24
 	WORD $0x4e60cf58 // FMLA V24.2D, V26.2D, V0.2D
 	WORD $0x4e77cfdc // FMLA V28.2D, V30.2D, V23.2D
 	WORD $0x4e6ecf38 // FMLA V24.2D, V25.2D, V14.2D
-	FMOVQ 18432(R7), F29
-	FMOVQ 18368(R7), F0
+	FMOVQ 19008(R7), F29
+	FMOVQ 18944(R7), F0
 	WORD $0x4e60cf7d // FMLA V29.2D, V27.2D, V0.2D
-	FMOVQ 18432(R7), F25
+	FMOVQ 19008(R7), F25
 	WORD $0x4e60cf59 // FMLA V25.2D, V26.2D, V0.2D
 	WORD $0x4e77cf9d // FMLA V29.2D, V28.2D, V23.2D
 	WORD $0x4e6ecf19 // FMLA V25.2D, V24.2D, V14.2D
-	FMOVQ 18560(R7), F28
-	FMOVQ 18496(R7), F0
+	FMOVQ 19136(R7), F28
+	FMOVQ 19072(R7), F0
 	WORD $0x4e60cf7c // FMLA V28.2D, V27.2D, V0.2D
-	FMOVQ 18560(R7), F24
+	FMOVQ 19136(R7), F24
 	WORD $0x4e60cf58 // FMLA V24.2D, V26.2D, V0.2D
 	WORD $0x4e77cfbc // FMLA V28.2D, V29.2D, V23.2D
 	WORD $0x4e6ecf38 // FMLA V24.2D, V25.2D, V14.2D
-	FMOVQ 18624(R7), F25
+	FMOVQ 19200(R7), F25
 	WORD $0x4e7ccf79 // FMLA V25.2D, V27.2D, V28.2D
-	FMOVQ 18624(R7), F14
+	FMOVQ 19200(R7), F14
 	WORD $0x4e78cf4e // FMLA V14.2D, V26.2D, V24.2D
 	WORD $0x6e76deb8 // FMUL V24.2D, V21.2D, V22.2D
 	WORD $0x6e6dde97 // FMUL V23.2D, V20.2D, V13.2D
@@ -60273,7 +60369,7 @@ many2000:
 	WORD $0x6e341f74 // EOR V20.16B, V27.16B, V20.16B
 	WORD $0x6e3e1f5a // EOR V26.16B, V26.16B, V30.16B
 	WORD $0x4ee0aa33 // CMLT V19.2D, V17.2D, 0
-	FMOVQ 18688(R7), F18
+	FMOVQ 19264(R7), F18
 	WORD $0x6e601e53 // BSL V19.16B, V18.16B, V0.16B
 	WORD $0x4ee0aa1e // CMLT V30.2D, V16.2D, 0
 	FMOVQ 512(R7), F0
@@ -60290,7 +60386,7 @@ many2000:
 	WORD $0x4efbd6b5 // FSUB V21.2D, V21.2D, V27.2D
 	WORD $0x4ee0d79b // FSUB V27.2D, V28.2D, V0.2D
 	WORD $0x4ee0aa3e // CMLT V30.2D, V17.2D, 0
-	FMOVQ 18752(R7), F31
+	FMOVQ 19328(R7), F31
 	FMOVQ 512(R7), F0
 	WORD $0x6e601ffe // BSL V30.16B, V31.16B, V0.16B
 	WORD $0x4ee0aa1c // CMLT V28.2D, V16.2D, 0
@@ -60306,7 +60402,7 @@ many2000:
 	WORD $0x4e76d777 // FADD V23.2D, V27.2D, V22.2D
 	WORD $0x4e60d656 // FADD V22.2D, V18.2D, V0.2D
 	WORD $0x4ee0a9dc // CMLT V28.2D, V14.2D, 0
-	FMOVQ 18688(R7), F18
+	FMOVQ 19264(R7), F18
 	FMOVQ 512(R7), F0
 	WORD $0x6e601e5c // BSL V28.16B, V18.16B, V0.16B
 	WORD $0x4ee0a9bb // CMLT V27.2D, V13.2D, 0
@@ -60323,7 +60419,7 @@ many2000:
 	WORD $0x4ef5d71c // FSUB V28.2D, V24.2D, V21.2D
 	WORD $0x4ee0d7b8 // FSUB V24.2D, V29.2D, V0.2D
 	WORD $0x4ee0a9de // CMLT V30.2D, V14.2D, 0
-	FMOVQ 18752(R7), F21
+	FMOVQ 19328(R7), F21
 	FMOVQ 512(R7), F0
 	WORD $0x6e601ebe // BSL V30.16B, V21.16B, V0.16B
 	WORD $0x4ee0a9bd // CMLT V29.2D, V13.2D, 0
@@ -60358,10 +60454,10 @@ many2000:
 	WORD $0x6e68dc04 // FMUL V4.2D, V0.2D, V8.2D
 	FMOVQ 224(RSP), F0
 	WORD $0x6e67dc03 // FMUL V3.2D, V0.2D, V7.2D
-	FMOVQ 19584(R7), F0
+	FMOVQ 20224(R7), F0
 	WORD $0x4eecf410 // FMIN V16.2D, V0.2D, V12.2D
 	WORD $0x4eebf40c // FMIN V12.2D, V0.2D, V11.2D
-	FMOVQ 19648(R7), F0
+	FMOVQ 20160(R7), F0
 	WORD $0x4e70f40b // FMAX V11.2D, V0.2D, V16.2D
 	WORD $0x4e6cf400 // FMAX V0.2D, V0.2D, V12.2D
 	WORD $0x6e68dd71 // FMUL V17.2D, V11.2D, V8.2D
@@ -60388,10 +60484,10 @@ many2000:
 	WORD $0x6e66dc0c // FMUL V12.2D, V0.2D, V6.2D
 	FMOVQ 192(RSP), F0
 	WORD $0x6e65dc0b // FMUL V11.2D, V0.2D, V5.2D
-	FMOVQ 19584(R7), F0
+	FMOVQ 20224(R7), F0
 	WORD $0x4eeaf401 // FMIN V1.2D, V0.2D, V10.2D
 	WORD $0x4ee9f402 // FMIN V2.2D, V0.2D, V9.2D
-	FMOVQ 19648(R7), F0
+	FMOVQ 20160(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e66dc2a // FMUL V10.2D, V1.2D, V6.2D
@@ -60400,13 +60496,13 @@ many2000:
 	WORD $0x6e70de01 // FMUL V1.2D, V16.2D, V16.2D
 	WORD $0x4e64cc82 // FMLA V2.2D, V4.2D, V4.2D
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
-	FMOVQ 19712(R7), F0
+	FMOVQ 20352(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 19776(R7), F0
+	FMOVQ 20288(R7), F0
 	WORD $0x6e62fc0e // FDIV V14.2D, V0.2D, V2.2D
 	WORD $0x6e61fc0d // FDIV V13.2D, V0.2D, V1.2D
-	FMOVQ 19840(R7), F0
+	FMOVQ 20416(R7), F0
 	WORD $0x6e60dd02 // FMUL V2.2D, V8.2D, V0.2D
 	WORD $0x6e60dce7 // FMUL V7.2D, V7.2D, V0.2D
 	WORD $0x6e6ede21 // FMUL V1.2D, V17.2D, V14.2D
@@ -60425,13 +60521,13 @@ many2000:
 	WORD $0x6e69dd23 // FMUL V3.2D, V9.2D, V9.2D
 	WORD $0x4e6ccd84 // FMLA V4.2D, V12.2D, V12.2D
 	WORD $0x4e6bcd63 // FMLA V3.2D, V11.2D, V11.2D
-	FMOVQ 19712(R7), F0
+	FMOVQ 20352(R7), F0
 	WORD $0x4e64f404 // FMAX V4.2D, V0.2D, V4.2D
 	WORD $0x4e63f403 // FMAX V3.2D, V0.2D, V3.2D
-	FMOVQ 19776(R7), F0
+	FMOVQ 20288(R7), F0
 	WORD $0x6e64fc08 // FDIV V8.2D, V0.2D, V4.2D
 	WORD $0x6e63fc07 // FDIV V7.2D, V0.2D, V3.2D
-	FMOVQ 19840(R7), F0
+	FMOVQ 20416(R7), F0
 	WORD $0x6e60dcc6 // FMUL V6.2D, V6.2D, V0.2D
 	WORD $0x6e60dca4 // FMUL V4.2D, V5.2D, V0.2D
 	WORD $0x6e68dd43 // FMUL V3.2D, V10.2D, V8.2D
@@ -60476,12 +60572,12 @@ one2001:
 	FMOVQ 4800(R7), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 17152(R7), F0
+	FMOVQ 17728(R7), F0
 	WORD $0x4ee2f405 // FMIN V5.2D, V0.2D, V2.2D
 	WORD $0x4ee1f40c // FMIN V12.2D, V0.2D, V1.2D
 	WORD $0x6e65dc82 // FMUL V2.2D, V4.2D, V5.2D
 	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
-	FMOVQ 17344(R7), F0
+	FMOVQ 17920(R7), F0
 	WORD $0x4e60c448 // FMAXNM V8.2D, V2.2D, V0.2D
 	WORD $0x4e60c426 // FMAXNM V6.2D, V1.2D, V0.2D
 	FMOVQ 384(R7), F0
@@ -60513,82 +60609,82 @@ one2001:
 	WORD $0x6e74de89 // FMUL V9.2D, V20.2D, V20.2D
 	WORD $0x6e70de11 // FMUL V17.2D, V16.2D, V16.2D
 	WORD $0x6e69dd28 // FMUL V8.2D, V9.2D, V9.2D
-	FMOVQ 17408(R7), F1
-	FMOVQ 17408(R7), F0
-	FMOVQ 17472(R7), F6
+	FMOVQ 18048(R7), F1
+	FMOVQ 18048(R7), F0
+	FMOVQ 18112(R7), F6
 	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
-	FMOVQ 17472(R7), F2
+	FMOVQ 18112(R7), F2
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
-	FMOVQ 17536(R7), F0
+	FMOVQ 17984(R7), F0
 	WORD $0x4e60ce26 // FMLA V6.2D, V17.2D, V0.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 17600(R7), F1
-	FMOVQ 17600(R7), F0
-	FMOVQ 17664(R7), F4
+	FMOVQ 18176(R7), F1
+	FMOVQ 18176(R7), F0
+	FMOVQ 18240(R7), F4
 	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
-	FMOVQ 17664(R7), F3
+	FMOVQ 18240(R7), F3
 	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
 	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
 	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
-	FMOVQ 17728(R7), F1
-	FMOVQ 17728(R7), F0
-	FMOVQ 17792(R7), F6
+	FMOVQ 18304(R7), F1
+	FMOVQ 18304(R7), F0
+	FMOVQ 18368(R7), F6
 	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
-	FMOVQ 17792(R7), F2
+	FMOVQ 18368(R7), F2
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
 	WORD $0x4e71cc86 // FMLA V6.2D, V4.2D, V17.2D
 	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
-	FMOVQ 17856(R7), F1
-	FMOVQ 17856(R7), F0
-	FMOVQ 17920(R7), F4
+	FMOVQ 18432(R7), F1
+	FMOVQ 18432(R7), F0
+	FMOVQ 18496(R7), F4
 	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
-	FMOVQ 17920(R7), F3
+	FMOVQ 18496(R7), F3
 	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
 	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
 	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
-	FMOVQ 17984(R7), F1
-	FMOVQ 17984(R7), F0
-	FMOVQ 18048(R7), F6
-	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
-	FMOVQ 18048(R7), F2
-	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
-	WORD $0x4e71cc86 // FMLA V6.2D, V4.2D, V17.2D
-	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
-	FMOVQ 18112(R7), F1
-	FMOVQ 18112(R7), F0
-	FMOVQ 18176(R7), F4
-	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
-	FMOVQ 18176(R7), F3
-	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
-	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
-	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
-	FMOVQ 18240(R7), F1
-	FMOVQ 18240(R7), F0
-	FMOVQ 18304(R7), F6
-	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
-	FMOVQ 18304(R7), F2
-	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
-	WORD $0x4e71cc86 // FMLA V6.2D, V4.2D, V17.2D
-	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
-	FMOVQ 18368(R7), F1
-	FMOVQ 18368(R7), F0
-	FMOVQ 18432(R7), F4
-	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
-	FMOVQ 18432(R7), F3
-	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
-	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
-	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
-	FMOVQ 18496(R7), F0
-	FMOVQ 18496(R7), F2
 	FMOVQ 18560(R7), F1
-	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
 	FMOVQ 18560(R7), F0
+	FMOVQ 18624(R7), F6
+	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
+	FMOVQ 18624(R7), F2
+	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
+	WORD $0x4e71cc86 // FMLA V6.2D, V4.2D, V17.2D
+	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
+	FMOVQ 18688(R7), F1
+	FMOVQ 18688(R7), F0
+	FMOVQ 18752(R7), F4
+	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
+	FMOVQ 18752(R7), F3
+	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
+	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
+	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
+	FMOVQ 18816(R7), F1
+	FMOVQ 18816(R7), F0
+	FMOVQ 18880(R7), F6
+	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
+	FMOVQ 18880(R7), F2
+	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
+	WORD $0x4e71cc86 // FMLA V6.2D, V4.2D, V17.2D
+	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
+	FMOVQ 18944(R7), F1
+	FMOVQ 18944(R7), F0
+	FMOVQ 19008(R7), F4
+	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
+	FMOVQ 19008(R7), F3
+	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
+	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
+	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
+	FMOVQ 19072(R7), F0
+	FMOVQ 19072(R7), F2
+	FMOVQ 19136(R7), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 19136(R7), F0
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
 	WORD $0x4e71cc81 // FMLA V1.2D, V4.2D, V17.2D
 	WORD $0x4e68cc60 // FMLA V0.2D, V3.2D, V8.2D
-	FMOVQ 18624(R7), F8
+	FMOVQ 19200(R7), F8
 	WORD $0x4e61ce08 // FMLA V8.2D, V16.2D, V1.2D
-	FMOVQ 18624(R7), F6
+	FMOVQ 19200(R7), F6
 	WORD $0x4e60cd26 // FMLA V6.2D, V9.2D, V0.2D
 	WORD $0x6e70dea4 // FMUL V4.2D, V21.2D, V16.2D
 	WORD $0x6e69de83 // FMUL V3.2D, V20.2D, V9.2D
@@ -60627,7 +60723,7 @@ one2001:
 	WORD $0x6e221e88 // EOR V8.16B, V20.16B, V2.16B
 	WORD $0x6e231e75 // EOR V21.16B, V19.16B, V3.16B
 	WORD $0x6e221e54 // EOR V20.16B, V18.16B, V2.16B
-	FMOVQ 18688(R7), F4
+	FMOVQ 19264(R7), F4
 	FMOVQ 512(R7), F3
 	WORD $0x4ee0aa22 // CMLT V2.2D, V17.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -60644,7 +60740,7 @@ one2001:
 	WORD $0x4ee2d642 // FSUB V2.2D, V18.2D, V2.2D
 	WORD $0x4ee3d529 // FSUB V9.2D, V9.2D, V3.2D
 	WORD $0x4ee2d508 // FSUB V8.2D, V8.2D, V2.2D
-	FMOVQ 18752(R7), F6
+	FMOVQ 19328(R7), F6
 	FMOVQ 512(R7), F2
 	WORD $0x4ee0aa24 // CMLT V4.2D, V17.2D, 0
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
@@ -60676,18 +60772,18 @@ one2001:
 	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
 	WORD $0x6e611c69 // BSL V9.16B, V3.16B, V1.16B
 	WORD $0x6e601c48 // BSL V8.16B, V2.16B, V0.16B
-	FMOVQ 19584(R7), F0
+	FMOVQ 20224(R7), F0
 	WORD $0x4eebf401 // FMIN V1.2D, V0.2D, V11.2D
 	WORD $0x4eeaf402 // FMIN V2.2D, V0.2D, V10.2D
-	FMOVQ 19648(R7), F0
+	FMOVQ 20160(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e65dc2b // FMUL V11.2D, V1.2D, V5.2D
 	WORD $0x6e6cdc0a // FMUL V10.2D, V0.2D, V12.2D
-	FMOVQ 19584(R7), F0
+	FMOVQ 20224(R7), F0
 	WORD $0x4eedf401 // FMIN V1.2D, V0.2D, V13.2D
 	WORD $0x4ee7f402 // FMIN V2.2D, V0.2D, V7.2D
-	FMOVQ 19648(R7), F0
+	FMOVQ 20160(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e65dc24 // FMUL V4.2D, V1.2D, V5.2D
@@ -60696,13 +60792,13 @@ one2001:
 	WORD $0x6e63dc61 // FMUL V1.2D, V3.2D, V3.2D
 	WORD $0x4e6bcd62 // FMLA V2.2D, V11.2D, V11.2D
 	WORD $0x4e6acd41 // FMLA V1.2D, V10.2D, V10.2D
-	FMOVQ 19712(R7), F0
+	FMOVQ 20352(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 19776(R7), F0
+	FMOVQ 20288(R7), F0
 	WORD $0x6e62fc07 // FDIV V7.2D, V0.2D, V2.2D
 	WORD $0x6e61fc06 // FDIV V6.2D, V0.2D, V1.2D
-	FMOVQ 19840(R7), F0
+	FMOVQ 20416(R7), F0
 	WORD $0x6e60dca5 // FMUL V5.2D, V5.2D, V0.2D
 	WORD $0x6e60dd82 // FMUL V2.2D, V12.2D, V0.2D
 	WORD $0x6e67dc81 // FMUL V1.2D, V4.2D, V7.2D
@@ -60793,12 +60889,12 @@ doneLanes4:
 	FMOVQ 4800(R7), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 17152(R7), F0
+	FMOVQ 17728(R7), F0
 	WORD $0x4ee2f40e // FMIN V14.2D, V0.2D, V2.2D
 	WORD $0x4ee1f405 // FMIN V5.2D, V0.2D, V1.2D
 	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
 	WORD $0x6e65dc61 // FMUL V1.2D, V3.2D, V5.2D
-	FMOVQ 17344(R7), F0
+	FMOVQ 17920(R7), F0
 	WORD $0x4e60c44a // FMAXNM V10.2D, V2.2D, V0.2D
 	WORD $0x4e60c426 // FMAXNM V6.2D, V1.2D, V0.2D
 	FMOVQ 384(R7), F0
@@ -60830,82 +60926,82 @@ doneLanes4:
 	WORD $0x6e76decb // FMUL V11.2D, V22.2D, V22.2D
 	WORD $0x6e72de53 // FMUL V19.2D, V18.2D, V18.2D
 	WORD $0x6e6bdd6a // FMUL V10.2D, V11.2D, V11.2D
-	FMOVQ 17408(R7), F1
-	FMOVQ 17408(R7), F0
-	FMOVQ 17472(R7), F6
+	FMOVQ 18048(R7), F1
+	FMOVQ 18048(R7), F0
+	FMOVQ 18112(R7), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 17472(R7), F2
+	FMOVQ 18112(R7), F2
 	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
-	FMOVQ 17536(R7), F0
+	FMOVQ 17984(R7), F0
 	WORD $0x4e60ce66 // FMLA V6.2D, V19.2D, V0.2D
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
-	FMOVQ 17600(R7), F1
-	FMOVQ 17600(R7), F0
-	FMOVQ 17664(R7), F4
+	FMOVQ 18176(R7), F1
+	FMOVQ 18176(R7), F0
+	FMOVQ 18240(R7), F4
 	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
-	FMOVQ 17664(R7), F3
+	FMOVQ 18240(R7), F3
 	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
 	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
 	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
-	FMOVQ 17728(R7), F1
-	FMOVQ 17728(R7), F0
-	FMOVQ 17792(R7), F6
+	FMOVQ 18304(R7), F1
+	FMOVQ 18304(R7), F0
+	FMOVQ 18368(R7), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 17792(R7), F2
+	FMOVQ 18368(R7), F2
 	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
 	WORD $0x4e73cc86 // FMLA V6.2D, V4.2D, V19.2D
 	WORD $0x4e6acc62 // FMLA V2.2D, V3.2D, V10.2D
-	FMOVQ 17856(R7), F1
-	FMOVQ 17856(R7), F0
-	FMOVQ 17920(R7), F4
+	FMOVQ 18432(R7), F1
+	FMOVQ 18432(R7), F0
+	FMOVQ 18496(R7), F4
 	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
-	FMOVQ 17920(R7), F3
+	FMOVQ 18496(R7), F3
 	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
 	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
 	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
-	FMOVQ 17984(R7), F1
-	FMOVQ 17984(R7), F0
-	FMOVQ 18048(R7), F6
-	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 18048(R7), F2
-	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
-	WORD $0x4e73cc86 // FMLA V6.2D, V4.2D, V19.2D
-	WORD $0x4e6acc62 // FMLA V2.2D, V3.2D, V10.2D
-	FMOVQ 18112(R7), F1
-	FMOVQ 18112(R7), F0
-	FMOVQ 18176(R7), F4
-	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
-	FMOVQ 18176(R7), F3
-	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
-	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
-	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
-	FMOVQ 18240(R7), F1
-	FMOVQ 18240(R7), F0
-	FMOVQ 18304(R7), F6
-	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 18304(R7), F2
-	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
-	WORD $0x4e73cc86 // FMLA V6.2D, V4.2D, V19.2D
-	WORD $0x4e6acc62 // FMLA V2.2D, V3.2D, V10.2D
-	FMOVQ 18368(R7), F1
-	FMOVQ 18368(R7), F0
-	FMOVQ 18432(R7), F4
-	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
-	FMOVQ 18432(R7), F3
-	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
-	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
-	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
-	FMOVQ 18496(R7), F0
-	FMOVQ 18496(R7), F2
 	FMOVQ 18560(R7), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 18560(R7), F0
+	FMOVQ 18624(R7), F6
+	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
+	FMOVQ 18624(R7), F2
+	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
+	WORD $0x4e73cc86 // FMLA V6.2D, V4.2D, V19.2D
+	WORD $0x4e6acc62 // FMLA V2.2D, V3.2D, V10.2D
+	FMOVQ 18688(R7), F1
+	FMOVQ 18688(R7), F0
+	FMOVQ 18752(R7), F4
+	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
+	FMOVQ 18752(R7), F3
+	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
+	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
+	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
+	FMOVQ 18816(R7), F1
+	FMOVQ 18816(R7), F0
+	FMOVQ 18880(R7), F6
+	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
+	FMOVQ 18880(R7), F2
+	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
+	WORD $0x4e73cc86 // FMLA V6.2D, V4.2D, V19.2D
+	WORD $0x4e6acc62 // FMLA V2.2D, V3.2D, V10.2D
+	FMOVQ 18944(R7), F1
+	FMOVQ 18944(R7), F0
+	FMOVQ 19008(R7), F4
+	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
+	FMOVQ 19008(R7), F3
+	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
+	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
+	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
+	FMOVQ 19072(R7), F0
+	FMOVQ 19072(R7), F2
+	FMOVQ 19136(R7), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 19136(R7), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	WORD $0x4e73cc81 // FMLA V1.2D, V4.2D, V19.2D
 	WORD $0x4e6acc60 // FMLA V0.2D, V3.2D, V10.2D
-	FMOVQ 18624(R7), F10
+	FMOVQ 19200(R7), F10
 	WORD $0x4e61ce4a // FMLA V10.2D, V18.2D, V1.2D
-	FMOVQ 18624(R7), F6
+	FMOVQ 19200(R7), F6
 	WORD $0x4e60cd66 // FMLA V6.2D, V11.2D, V0.2D
 	WORD $0x6e72dee4 // FMUL V4.2D, V23.2D, V18.2D
 	WORD $0x6e6bdec3 // FMUL V3.2D, V22.2D, V11.2D
@@ -60984,7 +61080,7 @@ doneLanes8:
 	WORD $0x6e221eca // EOR V10.16B, V22.16B, V2.16B
 	WORD $0x6e231eb7 // EOR V23.16B, V21.16B, V3.16B
 	WORD $0x6e221e96 // EOR V22.16B, V20.16B, V2.16B
-	FMOVQ 18688(R7), F4
+	FMOVQ 19264(R7), F4
 	FMOVQ 512(R7), F3
 	WORD $0x4ee0aa62 // CMLT V2.2D, V19.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -61001,7 +61097,7 @@ doneLanes8:
 	WORD $0x4ee2d682 // FSUB V2.2D, V20.2D, V2.2D
 	WORD $0x4ee3d56b // FSUB V11.2D, V11.2D, V3.2D
 	WORD $0x4ee2d54a // FSUB V10.2D, V10.2D, V2.2D
-	FMOVQ 18752(R7), F6
+	FMOVQ 19328(R7), F6
 	FMOVQ 512(R7), F2
 	WORD $0x4ee0aa64 // CMLT V4.2D, V19.2D, 0
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
@@ -61033,18 +61129,18 @@ doneLanes8:
 	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
 	WORD $0x6e611c6b // BSL V11.16B, V3.16B, V1.16B
 	WORD $0x6e601c4a // BSL V10.16B, V2.16B, V0.16B
-	FMOVQ 19584(R7), F0
+	FMOVQ 20224(R7), F0
 	WORD $0x4eedf401 // FMIN V1.2D, V0.2D, V13.2D
 	WORD $0x4eecf402 // FMIN V2.2D, V0.2D, V12.2D
-	FMOVQ 19648(R7), F0
+	FMOVQ 20160(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e6edc2d // FMUL V13.2D, V1.2D, V14.2D
 	WORD $0x6e65dc0c // FMUL V12.2D, V0.2D, V5.2D
-	FMOVQ 19584(R7), F0
+	FMOVQ 20224(R7), F0
 	WORD $0x4eeff401 // FMIN V1.2D, V0.2D, V15.2D
 	WORD $0x4ee7f402 // FMIN V2.2D, V0.2D, V7.2D
-	FMOVQ 19648(R7), F0
+	FMOVQ 20160(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e6edc24 // FMUL V4.2D, V1.2D, V14.2D
@@ -61053,13 +61149,13 @@ doneLanes8:
 	WORD $0x6e63dc61 // FMUL V1.2D, V3.2D, V3.2D
 	WORD $0x4e6dcda2 // FMLA V2.2D, V13.2D, V13.2D
 	WORD $0x4e6ccd81 // FMLA V1.2D, V12.2D, V12.2D
-	FMOVQ 19712(R7), F0
+	FMOVQ 20352(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 19776(R7), F0
+	FMOVQ 20288(R7), F0
 	WORD $0x6e62fc07 // FDIV V7.2D, V0.2D, V2.2D
 	WORD $0x6e61fc06 // FDIV V6.2D, V0.2D, V1.2D
-	FMOVQ 19840(R7), F0
+	FMOVQ 20416(R7), F0
 	WORD $0x6e60ddc2 // FMUL V2.2D, V14.2D, V0.2D
 	WORD $0x6e60dca5 // FMUL V5.2D, V5.2D, V0.2D
 	WORD $0x6e67dc81 // FMUL V1.2D, V4.2D, V7.2D
@@ -61170,10 +61266,10 @@ many2012:
 	FMOVQ F0, 176(RSP)
 	WORD $0x4e211d00 // AND V0.16B, V8.16B, V1.16B
 	FMOVQ F0, 160(RSP)
-	FMOVQ 19904(R6), F0
+	FMOVQ 20544(R6), F0
 	WORD $0x4ea6f406 // FMIN V6.4S, V0.4S, V6.4S
 	WORD $0x4ea5f405 // FMIN V5.4S, V0.4S, V5.4S
-	FMOVQ 19968(R6), F1
+	FMOVQ 20480(R6), F1
 	WORD $0x4e26f420 // FMAX V0.4S, V1.4S, V6.4S
 	FMOVQ F0, 112(RSP)
 	WORD $0x4e25f420 // FMAX V0.4S, V1.4S, V5.4S
@@ -61198,10 +61294,10 @@ many2012:
 	FMOVQ F0, 144(RSP)
 	WORD $0x4e211ca0 // AND V0.16B, V5.16B, V1.16B
 	FMOVQ F0, 128(RSP)
-	FMOVQ 19904(R6), F0
+	FMOVQ 20544(R6), F0
 	WORD $0x4eb1f411 // FMIN V17.4S, V0.4S, V17.4S
 	WORD $0x4eb0f410 // FMIN V16.4S, V0.4S, V16.4S
-	FMOVQ 19968(R6), F1
+	FMOVQ 20480(R6), F1
 	WORD $0x4e31f420 // FMAX V0.4S, V1.4S, V17.4S
 	FMOVQ F0, 80(RSP)
 	WORD $0x4e30f420 // FMAX V0.4S, V1.4S, V16.4S
@@ -61220,12 +61316,12 @@ many2012:
 	WORD $0x4e201ea1 // AND V1.16B, V21.16B, V0.16B
 	WORD $0x6eab840b // SUB V11.4S, V0.4S, V11.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 17280(R6), F0
+	FMOVQ 17856(R6), F0
 	WORD $0x4eabf410 // FMIN V16.4S, V0.4S, V11.4S
 	WORD $0x4ea1f40f // FMIN V15.4S, V0.4S, V1.4S
 	WORD $0x6e30decb // FMUL V11.4S, V22.4S, V16.4S
 	WORD $0x6e2fdea1 // FMUL V1.4S, V21.4S, V15.4S
-	FMOVQ 18816(R6), F0
+	FMOVQ 19392(R6), F0
 	WORD $0x4e20c56b // FMAXNM V11.4S, V11.4S, V0.4S
 	WORD $0x4e20c435 // FMAXNM V21.4S, V1.4S, V0.4S
 	FMOVQ 448(R6), F0
@@ -61263,12 +61359,12 @@ many2012:
 	WORD $0x4e201f21 // AND V1.16B, V25.16B, V0.16B
 	WORD $0x6ea78407 // SUB V7.4S, V0.4S, V7.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 17280(R6), F0
+	FMOVQ 17856(R6), F0
 	WORD $0x4ea7f407 // FMIN V7.4S, V0.4S, V7.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x6e27df54 // FMUL V20.4S, V26.4S, V7.4S
 	WORD $0x6e21df33 // FMUL V19.4S, V25.4S, V1.4S
-	FMOVQ 18816(R6), F0
+	FMOVQ 19392(R6), F0
 	WORD $0x4e20c69b // FMAXNM V27.4S, V20.4S, V0.4S
 	WORD $0x4e20c67c // FMAXNM V28.4S, V19.4S, V0.4S
 	FMOVQ 448(R6), F0
@@ -61303,36 +61399,36 @@ many2012:
 	WORD $0x6e36decd // FMUL V13.4S, V22.4S, V22.4S
 	WORD $0x6e3bdf7c // FMUL V28.4S, V27.4S, V27.4S
 	WORD $0x6e2dddba // FMUL V26.4S, V13.4S, V13.4S
-	FMOVQ 18944(R6), F30
-	FMOVQ 18880(R6), F0
+	FMOVQ 19520(R6), F30
+	FMOVQ 19456(R6), F0
 	WORD $0x4e20cf7e // FMLA V30.4S, V27.4S, V0.4S
-	FMOVQ 18944(R6), F29
+	FMOVQ 19520(R6), F29
 	WORD $0x4e20cdbd // FMLA V29.4S, V13.4S, V0.4S
-	FMOVQ 19072(R6), F25
-	FMOVQ 19008(R6), F0
+	FMOVQ 19648(R6), F25
+	FMOVQ 19584(R6), F0
 	WORD $0x4e20cf79 // FMLA V25.4S, V27.4S, V0.4S
-	FMOVQ 19072(R6), F31
+	FMOVQ 19648(R6), F31
 	WORD $0x4e20cdbf // FMLA V31.4S, V13.4S, V0.4S
 	WORD $0x4e3ccfd9 // FMLA V25.4S, V30.4S, V28.4S
 	WORD $0x4e3acfbf // FMLA V31.4S, V29.4S, V26.4S
-	FMOVQ 19200(R6), F30
-	FMOVQ 19136(R6), F0
+	FMOVQ 19776(R6), F30
+	FMOVQ 19712(R6), F0
 	WORD $0x4e20cf7e // FMLA V30.4S, V27.4S, V0.4S
-	FMOVQ 19200(R6), F29
+	FMOVQ 19776(R6), F29
 	WORD $0x4e20cdbd // FMLA V29.4S, V13.4S, V0.4S
 	WORD $0x4e3ccf3e // FMLA V30.4S, V25.4S, V28.4S
 	WORD $0x4e3acffd // FMLA V29.4S, V31.4S, V26.4S
-	FMOVQ 19328(R6), F25
-	FMOVQ 19264(R6), F0
+	FMOVQ 19904(R6), F25
+	FMOVQ 19840(R6), F0
 	WORD $0x4e20cf79 // FMLA V25.4S, V27.4S, V0.4S
-	FMOVQ 19328(R6), F31
+	FMOVQ 19904(R6), F31
 	WORD $0x4e20cdbf // FMLA V31.4S, V13.4S, V0.4S
 	WORD $0x4e3ccfd9 // FMLA V25.4S, V30.4S, V28.4S
 	WORD $0x4ebf1fe0 // MOV V0.16B, V31.16B
 	WORD $0x4e3acfa0 // FMLA V0.4S, V29.4S, V26.4S
-	FMOVQ 19392(R6), F29
+	FMOVQ 19968(R6), F29
 	WORD $0x4e39cf7d // FMLA V29.4S, V27.4S, V25.4S
-	FMOVQ 19392(R6), F26
+	FMOVQ 19968(R6), F26
 	WORD $0x4e20cdba // FMLA V26.4S, V13.4S, V0.4S
 	WORD $0x6e3bdefc // FMUL V28.4S, V23.4S, V27.4S
 	WORD $0x6e2dded9 // FMUL V25.4S, V22.4S, V13.4S
@@ -61350,36 +61446,36 @@ many2012:
 	WORD $0x6e2eddda // FMUL V26.4S, V14.4S, V14.4S
 	WORD $0x6e3bdf7c // FMUL V28.4S, V27.4S, V27.4S
 	WORD $0x6e3adf59 // FMUL V25.4S, V26.4S, V26.4S
-	FMOVQ 18944(R6), F30
-	FMOVQ 18880(R6), F0
+	FMOVQ 19520(R6), F30
+	FMOVQ 19456(R6), F0
 	WORD $0x4e20cf7e // FMLA V30.4S, V27.4S, V0.4S
-	FMOVQ 18944(R6), F29
+	FMOVQ 19520(R6), F29
 	WORD $0x4e20cf5d // FMLA V29.4S, V26.4S, V0.4S
-	FMOVQ 19072(R6), F21
-	FMOVQ 19008(R6), F0
+	FMOVQ 19648(R6), F21
+	FMOVQ 19584(R6), F0
 	WORD $0x4e20cf75 // FMLA V21.4S, V27.4S, V0.4S
-	FMOVQ 19072(R6), F31
+	FMOVQ 19648(R6), F31
 	WORD $0x4e20cf5f // FMLA V31.4S, V26.4S, V0.4S
 	WORD $0x4e3ccfd5 // FMLA V21.4S, V30.4S, V28.4S
 	WORD $0x4e39cfbf // FMLA V31.4S, V29.4S, V25.4S
-	FMOVQ 19200(R6), F30
-	FMOVQ 19136(R6), F0
+	FMOVQ 19776(R6), F30
+	FMOVQ 19712(R6), F0
 	WORD $0x4e20cf7e // FMLA V30.4S, V27.4S, V0.4S
-	FMOVQ 19200(R6), F29
+	FMOVQ 19776(R6), F29
 	WORD $0x4e20cf5d // FMLA V29.4S, V26.4S, V0.4S
 	WORD $0x4e3ccebe // FMLA V30.4S, V21.4S, V28.4S
 	WORD $0x4e39cffd // FMLA V29.4S, V31.4S, V25.4S
-	FMOVQ 19328(R6), F21
-	FMOVQ 19264(R6), F0
+	FMOVQ 19904(R6), F21
+	FMOVQ 19840(R6), F0
 	WORD $0x4e20cf75 // FMLA V21.4S, V27.4S, V0.4S
-	FMOVQ 19328(R6), F31
+	FMOVQ 19904(R6), F31
 	WORD $0x4e20cf5f // FMLA V31.4S, V26.4S, V0.4S
 	WORD $0x4e3ccfd5 // FMLA V21.4S, V30.4S, V28.4S
 	WORD $0x4ebf1fe0 // MOV V0.16B, V31.16B
 	WORD $0x4e39cfa0 // FMLA V0.4S, V29.4S, V25.4S
-	FMOVQ 19392(R6), F29
+	FMOVQ 19968(R6), F29
 	WORD $0x4e35cf7d // FMLA V29.4S, V27.4S, V21.4S
-	FMOVQ 19392(R6), F28
+	FMOVQ 19968(R6), F28
 	WORD $0x4e20cf5c // FMLA V28.4S, V26.4S, V0.4S
 	WORD $0x6e3bde79 // FMUL V25.4S, V19.4S, V27.4S
 	WORD $0x6e3addd5 // FMUL V21.4S, V14.4S, V26.4S
@@ -61415,13 +61511,13 @@ many2012:
 	WORD $0x6e3c1f1e // EOR V30.16B, V24.16B, V28.16B
 	WORD $0x6e3b1dbd // EOR V29.16B, V13.16B, V27.16B
 	WORD $0x4ea0aab8 // CMLT V24.4S, V21.4S, 0
-	FMOVQ 19456(R6), F13
+	FMOVQ 20032(R6), F13
 	WORD $0x6e601db8 // BSL V24.16B, V13.16B, V0.16B
 	WORD $0x4ea0aa9b // CMLT V27.4S, V20.4S, 0
 	FMOVQ 640(R6), F0
 	WORD $0x6e601dbb // BSL V27.16B, V13.16B, V0.16B
 	WORD $0x4eac1d8d // MOV V13.16B, V12.16B
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x6e781c0d // BSL V13.16B, V0.16B, V24.16B
 	WORD $0x4ea41c98 // MOV V24.16B, V4.16B
 	WORD $0x6e7b1c18 // BSL V24.16B, V0.16B, V27.16B
@@ -61432,12 +61528,12 @@ many2012:
 	WORD $0x4eadd6f8 // FSUB V24.4S, V23.4S, V13.4S
 	WORD $0x4ea0d6d7 // FSUB V23.4S, V22.4S, V0.4S
 	WORD $0x4ea0aab6 // CMLT V22.4S, V21.4S, 0
-	FMOVQ 19520(R6), F31
+	FMOVQ 20096(R6), F31
 	FMOVQ 640(R6), F0
 	WORD $0x6e601ff6 // BSL V22.16B, V31.16B, V0.16B
 	WORD $0x4ea0aa8d // CMLT V13.4S, V20.4S, 0
 	WORD $0x6e601fed // BSL V13.16B, V31.16B, V0.16B
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x6e761c0c // BSL V12.16B, V0.16B, V22.16B
 	WORD $0x6e6d1c04 // BSL V4.16B, V0.16B, V13.16B
 	WORD $0x4e2cd7cc // FADD V12.4S, V30.4S, V12.4S
@@ -61475,13 +61571,13 @@ many2012:
 	WORD $0x6e3c1f5d // EOR V29.16B, V26.16B, V28.16B
 	WORD $0x6e3b1f3e // EOR V30.16B, V25.16B, V27.16B
 	WORD $0x4ea0a99a // CMLT V26.4S, V12.4S, 0
-	FMOVQ 19456(R6), F25
+	FMOVQ 20032(R6), F25
 	WORD $0x6e601f3a // BSL V26.16B, V25.16B, V0.16B
 	WORD $0x4ea0a89b // CMLT V27.4S, V4.4S, 0
 	FMOVQ 640(R6), F0
 	WORD $0x6e601f3b // BSL V27.16B, V25.16B, V0.16B
 	WORD $0x4ea31c79 // MOV V25.16B, V3.16B
-	FMOVQ 7680(R6), F0
+	FMOVQ 8000(R6), F0
 	WORD $0x6e7a1c19 // BSL V25.16B, V0.16B, V26.16B
 	WORD $0x4ea21c5a // MOV V26.16B, V2.16B
 	WORD $0x6e7b1c1a // BSL V26.16B, V0.16B, V27.16B
@@ -61492,12 +61588,12 @@ many2012:
 	WORD $0x4eb9d67a // FSUB V26.4S, V19.4S, V25.4S
 	WORD $0x4ea0d5d9 // FSUB V25.4S, V14.4S, V0.4S
 	WORD $0x4ea0a993 // CMLT V19.4S, V12.4S, 0
-	FMOVQ 19520(R6), F31
+	FMOVQ 20096(R6), F31
 	FMOVQ 640(R6), F0
 	WORD $0x6e601ff3 // BSL V19.16B, V31.16B, V0.16B
 	WORD $0x4ea0a88e // CMLT V14.4S, V4.4S, 0
 	WORD $0x6e601fee // BSL V14.16B, V31.16B, V0.16B
-	FMOVQ 7744(R6), F0
+	FMOVQ 8064(R6), F0
 	WORD $0x6e731c03 // BSL V3.16B, V0.16B, V19.16B
 	WORD $0x6e6e1c02 // BSL V2.16B, V0.16B, V14.16B
 	WORD $0x4e23d7a3 // FADD V3.4S, V29.4S, V3.4S
@@ -61527,10 +61623,10 @@ many2012:
 	WORD $0x6e30dc15 // FMUL V21.4S, V0.4S, V16.4S
 	FMOVQ 96(RSP), F0
 	WORD $0x6e2fdc14 // FMUL V20.4S, V0.4S, V15.4S
-	FMOVQ 19904(R6), F0
+	FMOVQ 20544(R6), F0
 	WORD $0x4eb2f408 // FMIN V8.4S, V0.4S, V18.4S
 	WORD $0x4eb1f409 // FMIN V9.4S, V0.4S, V17.4S
-	FMOVQ 19968(R6), F0
+	FMOVQ 20480(R6), F0
 	WORD $0x4e28f408 // FMAX V8.4S, V0.4S, V8.4S
 	WORD $0x4e29f400 // FMAX V0.4S, V0.4S, V9.4S
 	WORD $0x6e30dd16 // FMUL V22.4S, V8.4S, V16.4S
@@ -61539,13 +61635,13 @@ many2012:
 	WORD $0x6e2ddda8 // FMUL V8.4S, V13.4S, V13.4S
 	WORD $0x4e35cea9 // FMLA V9.4S, V21.4S, V21.4S
 	WORD $0x4e34ce88 // FMLA V8.4S, V20.4S, V20.4S
-	FMOVQ 20032(R6), F0
+	FMOVQ 20608(R6), F0
 	WORD $0x4e29f409 // FMAX V9.4S, V0.4S, V9.4S
 	WORD $0x4e28f408 // FMAX V8.4S, V0.4S, V8.4S
-	FMOVQ 11520(R6), F0
+	FMOVQ 12096(R6), F0
 	WORD $0x6e29fc12 // FDIV V18.4S, V0.4S, V9.4S
 	WORD $0x6e28fc11 // FDIV V17.4S, V0.4S, V8.4S
-	FMOVQ 20096(R6), F0
+	FMOVQ 20672(R6), F0
 	WORD $0x6e20de09 // FMUL V9.4S, V16.4S, V0.4S
 	WORD $0x6e20ddf0 // FMUL V16.4S, V15.4S, V0.4S
 	WORD $0x6e32dec8 // FMUL V8.4S, V22.4S, V18.4S
@@ -61573,10 +61669,10 @@ many2012:
 	WORD $0x6e27dc0d // FMUL V13.4S, V0.4S, V7.4S
 	FMOVQ 64(RSP), F0
 	WORD $0x6e21dc0c // FMUL V12.4S, V0.4S, V1.4S
-	FMOVQ 19904(R6), F0
+	FMOVQ 20544(R6), F0
 	WORD $0x4eabf402 // FMIN V2.4S, V0.4S, V11.4S
 	WORD $0x4eaaf403 // FMIN V3.4S, V0.4S, V10.4S
-	FMOVQ 19968(R6), F0
+	FMOVQ 20480(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e23f400 // FMAX V0.4S, V0.4S, V3.4S
 	WORD $0x6e27dc4a // FMUL V10.4S, V2.4S, V7.4S
@@ -61585,13 +61681,13 @@ many2012:
 	WORD $0x6e26dcc2 // FMUL V2.4S, V6.4S, V6.4S
 	WORD $0x4e2dcda3 // FMLA V3.4S, V13.4S, V13.4S
 	WORD $0x4e2ccd82 // FMLA V2.4S, V12.4S, V12.4S
-	FMOVQ 20032(R6), F0
+	FMOVQ 20608(R6), F0
 	WORD $0x4e23f403 // FMAX V3.4S, V0.4S, V3.4S
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
-	FMOVQ 11520(R6), F0
+	FMOVQ 12096(R6), F0
 	WORD $0x6e23fc05 // FDIV V5.4S, V0.4S, V3.4S
 	WORD $0x6e22fc04 // FDIV V4.4S, V0.4S, V2.4S
-	FMOVQ 20096(R6), F0
+	FMOVQ 20672(R6), F0
 	WORD $0x6e20dce3 // FMUL V3.4S, V7.4S, V0.4S
 	WORD $0x6e20dc22 // FMUL V2.4S, V1.4S, V0.4S
 	WORD $0x6e25dd41 // FMUL V1.4S, V10.4S, V5.4S
@@ -61636,12 +61732,12 @@ one2013:
 	FMOVQ 5696(R6), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 17280(R6), F0
+	FMOVQ 17856(R6), F0
 	WORD $0x4ea2f405 // FMIN V5.4S, V0.4S, V2.4S
 	WORD $0x4ea1f40c // FMIN V12.4S, V0.4S, V1.4S
 	WORD $0x6e25dc82 // FMUL V2.4S, V4.4S, V5.4S
 	WORD $0x6e2cdc61 // FMUL V1.4S, V3.4S, V12.4S
-	FMOVQ 18816(R6), F0
+	FMOVQ 19392(R6), F0
 	WORD $0x4e20c448 // FMAXNM V8.4S, V2.4S, V0.4S
 	WORD $0x4e20c426 // FMAXNM V6.4S, V1.4S, V0.4S
 	FMOVQ 448(R6), F0
@@ -61673,39 +61769,39 @@ one2013:
 	WORD $0x6e34de89 // FMUL V9.4S, V20.4S, V20.4S
 	WORD $0x6e30de11 // FMUL V17.4S, V16.4S, V16.4S
 	WORD $0x6e29dd28 // FMUL V8.4S, V9.4S, V9.4S
-	FMOVQ 18880(R6), F1
-	FMOVQ 18880(R6), F0
-	FMOVQ 18944(R6), F4
+	FMOVQ 19456(R6), F1
+	FMOVQ 19456(R6), F0
+	FMOVQ 19520(R6), F4
 	WORD $0x4e21ce04 // FMLA V4.4S, V16.4S, V1.4S
-	FMOVQ 18944(R6), F3
+	FMOVQ 19520(R6), F3
 	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
-	FMOVQ 19008(R6), F1
-	FMOVQ 19008(R6), F0
-	FMOVQ 19072(R6), F6
+	FMOVQ 19584(R6), F1
+	FMOVQ 19584(R6), F0
+	FMOVQ 19648(R6), F6
 	WORD $0x4e21ce06 // FMLA V6.4S, V16.4S, V1.4S
-	FMOVQ 19072(R6), F2
+	FMOVQ 19648(R6), F2
 	WORD $0x4e20cd22 // FMLA V2.4S, V9.4S, V0.4S
 	WORD $0x4e31cc86 // FMLA V6.4S, V4.4S, V17.4S
 	WORD $0x4e28cc62 // FMLA V2.4S, V3.4S, V8.4S
-	FMOVQ 19136(R6), F1
-	FMOVQ 19136(R6), F0
-	FMOVQ 19200(R6), F4
+	FMOVQ 19712(R6), F1
+	FMOVQ 19712(R6), F0
+	FMOVQ 19776(R6), F4
 	WORD $0x4e21ce04 // FMLA V4.4S, V16.4S, V1.4S
-	FMOVQ 19200(R6), F3
+	FMOVQ 19776(R6), F3
 	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
 	WORD $0x4e31ccc4 // FMLA V4.4S, V6.4S, V17.4S
 	WORD $0x4e28cc43 // FMLA V3.4S, V2.4S, V8.4S
-	FMOVQ 19264(R6), F0
-	FMOVQ 19264(R6), F2
-	FMOVQ 19328(R6), F1
+	FMOVQ 19840(R6), F0
+	FMOVQ 19840(R6), F2
+	FMOVQ 19904(R6), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 19328(R6), F0
+	FMOVQ 19904(R6), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	WORD $0x4e31cc81 // FMLA V1.4S, V4.4S, V17.4S
 	WORD $0x4e28cc60 // FMLA V0.4S, V3.4S, V8.4S
-	FMOVQ 19392(R6), F8
+	FMOVQ 19968(R6), F8
 	WORD $0x4e21ce08 // FMLA V8.4S, V16.4S, V1.4S
-	FMOVQ 19392(R6), F6
+	FMOVQ 19968(R6), F6
 	WORD $0x4e20cd26 // FMLA V6.4S, V9.4S, V0.4S
 	WORD $0x6e30dea4 // FMUL V4.4S, V21.4S, V16.4S
 	WORD $0x6e29de83 // FMUL V3.4S, V20.4S, V9.4S
@@ -61744,13 +61840,13 @@ one2013:
 	WORD $0x6e221e88 // EOR V8.16B, V20.16B, V2.16B
 	WORD $0x6e231e75 // EOR V21.16B, V19.16B, V3.16B
 	WORD $0x6e221e54 // EOR V20.16B, V18.16B, V2.16B
-	FMOVQ 19456(R6), F4
+	FMOVQ 20032(R6), F4
 	FMOVQ 640(R6), F3
 	WORD $0x4ea0aa22 // CMLT V2.4S, V17.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
 	WORD $0x4ea0aa06 // CMLT V6.4S, V16.4S, 0
 	WORD $0x6e631c86 // BSL V6.16B, V4.16B, V3.16B
-	FMOVQ 7680(R6), F4
+	FMOVQ 8000(R6), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
@@ -61761,13 +61857,13 @@ one2013:
 	WORD $0x4ea2d642 // FSUB V2.4S, V18.4S, V2.4S
 	WORD $0x4ea3d529 // FSUB V9.4S, V9.4S, V3.4S
 	WORD $0x4ea2d508 // FSUB V8.4S, V8.4S, V2.4S
-	FMOVQ 19520(R6), F6
+	FMOVQ 20096(R6), F6
 	FMOVQ 640(R6), F2
 	WORD $0x4ea0aa24 // CMLT V4.4S, V17.4S, 0
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
 	WORD $0x4ea0aa03 // CMLT V3.4S, V16.4S, 0
 	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
-	FMOVQ 7744(R6), F2
+	FMOVQ 8064(R6), F2
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	WORD $0x4e21d6a1 // FADD V1.4S, V21.4S, V1.4S
@@ -61793,18 +61889,18 @@ one2013:
 	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
 	WORD $0x6e611c69 // BSL V9.16B, V3.16B, V1.16B
 	WORD $0x6e601c48 // BSL V8.16B, V2.16B, V0.16B
-	FMOVQ 19904(R6), F0
+	FMOVQ 20544(R6), F0
 	WORD $0x4eabf401 // FMIN V1.4S, V0.4S, V11.4S
 	WORD $0x4eaaf402 // FMIN V2.4S, V0.4S, V10.4S
-	FMOVQ 19968(R6), F0
+	FMOVQ 20480(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e25dc2b // FMUL V11.4S, V1.4S, V5.4S
 	WORD $0x6e2cdc0a // FMUL V10.4S, V0.4S, V12.4S
-	FMOVQ 19904(R6), F0
+	FMOVQ 20544(R6), F0
 	WORD $0x4eadf401 // FMIN V1.4S, V0.4S, V13.4S
 	WORD $0x4ea7f402 // FMIN V2.4S, V0.4S, V7.4S
-	FMOVQ 19968(R6), F0
+	FMOVQ 20480(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e25dc24 // FMUL V4.4S, V1.4S, V5.4S
@@ -61813,13 +61909,13 @@ one2013:
 	WORD $0x6e23dc61 // FMUL V1.4S, V3.4S, V3.4S
 	WORD $0x4e2bcd62 // FMLA V2.4S, V11.4S, V11.4S
 	WORD $0x4e2acd41 // FMLA V1.4S, V10.4S, V10.4S
-	FMOVQ 20032(R6), F0
+	FMOVQ 20608(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
-	FMOVQ 11520(R6), F0
+	FMOVQ 12096(R6), F0
 	WORD $0x6e22fc07 // FDIV V7.4S, V0.4S, V2.4S
 	WORD $0x6e21fc06 // FDIV V6.4S, V0.4S, V1.4S
-	FMOVQ 20096(R6), F0
+	FMOVQ 20672(R6), F0
 	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
 	WORD $0x6e20dd82 // FMUL V2.4S, V12.4S, V0.4S
 	WORD $0x6e27dc81 // FMUL V1.4S, V4.4S, V7.4S
@@ -61942,12 +62038,12 @@ doneLanes4:
 	FMOVQ 5696(R6), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 17280(R6), F0
+	FMOVQ 17856(R6), F0
 	WORD $0x4ea2f40e // FMIN V14.4S, V0.4S, V2.4S
 	WORD $0x4ea1f405 // FMIN V5.4S, V0.4S, V1.4S
 	WORD $0x6e2edc82 // FMUL V2.4S, V4.4S, V14.4S
 	WORD $0x6e25dc61 // FMUL V1.4S, V3.4S, V5.4S
-	FMOVQ 18816(R6), F0
+	FMOVQ 19392(R6), F0
 	WORD $0x4e20c44a // FMAXNM V10.4S, V2.4S, V0.4S
 	WORD $0x4e20c426 // FMAXNM V6.4S, V1.4S, V0.4S
 	FMOVQ 448(R6), F0
@@ -61979,39 +62075,39 @@ doneLanes4:
 	WORD $0x6e36decb // FMUL V11.4S, V22.4S, V22.4S
 	WORD $0x6e32de53 // FMUL V19.4S, V18.4S, V18.4S
 	WORD $0x6e2bdd6a // FMUL V10.4S, V11.4S, V11.4S
-	FMOVQ 18880(R6), F1
-	FMOVQ 18880(R6), F0
-	FMOVQ 18944(R6), F4
+	FMOVQ 19456(R6), F1
+	FMOVQ 19456(R6), F0
+	FMOVQ 19520(R6), F4
 	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
-	FMOVQ 18944(R6), F3
+	FMOVQ 19520(R6), F3
 	WORD $0x4e20cd63 // FMLA V3.4S, V11.4S, V0.4S
-	FMOVQ 19008(R6), F1
-	FMOVQ 19008(R6), F0
-	FMOVQ 19072(R6), F6
+	FMOVQ 19584(R6), F1
+	FMOVQ 19584(R6), F0
+	FMOVQ 19648(R6), F6
 	WORD $0x4e21ce46 // FMLA V6.4S, V18.4S, V1.4S
-	FMOVQ 19072(R6), F2
+	FMOVQ 19648(R6), F2
 	WORD $0x4e20cd62 // FMLA V2.4S, V11.4S, V0.4S
 	WORD $0x4e33cc86 // FMLA V6.4S, V4.4S, V19.4S
 	WORD $0x4e2acc62 // FMLA V2.4S, V3.4S, V10.4S
-	FMOVQ 19136(R6), F1
-	FMOVQ 19136(R6), F0
-	FMOVQ 19200(R6), F4
+	FMOVQ 19712(R6), F1
+	FMOVQ 19712(R6), F0
+	FMOVQ 19776(R6), F4
 	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
-	FMOVQ 19200(R6), F3
+	FMOVQ 19776(R6), F3
 	WORD $0x4e20cd63 // FMLA V3.4S, V11.4S, V0.4S
 	WORD $0x4e33ccc4 // FMLA V4.4S, V6.4S, V19.4S
 	WORD $0x4e2acc43 // FMLA V3.4S, V2.4S, V10.4S
-	FMOVQ 19264(R6), F0
-	FMOVQ 19264(R6), F2
-	FMOVQ 19328(R6), F1
+	FMOVQ 19840(R6), F0
+	FMOVQ 19840(R6), F2
+	FMOVQ 19904(R6), F1
 	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
-	FMOVQ 19328(R6), F0
+	FMOVQ 19904(R6), F0
 	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
 	WORD $0x4e33cc81 // FMLA V1.4S, V4.4S, V19.4S
 	WORD $0x4e2acc60 // FMLA V0.4S, V3.4S, V10.4S
-	FMOVQ 19392(R6), F10
+	FMOVQ 19968(R6), F10
 	WORD $0x4e21ce4a // FMLA V10.4S, V18.4S, V1.4S
-	FMOVQ 19392(R6), F6
+	FMOVQ 19968(R6), F6
 	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
 	WORD $0x6e32dee4 // FMUL V4.4S, V23.4S, V18.4S
 	WORD $0x6e2bdec3 // FMUL V3.4S, V22.4S, V11.4S
@@ -62122,13 +62218,13 @@ doneLanes8:
 	WORD $0x6e221eca // EOR V10.16B, V22.16B, V2.16B
 	WORD $0x6e231eb7 // EOR V23.16B, V21.16B, V3.16B
 	WORD $0x6e221e96 // EOR V22.16B, V20.16B, V2.16B
-	FMOVQ 19456(R6), F4
+	FMOVQ 20032(R6), F4
 	FMOVQ 640(R6), F3
 	WORD $0x4ea0aa62 // CMLT V2.4S, V19.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
 	WORD $0x4ea0aa46 // CMLT V6.4S, V18.4S, 0
 	WORD $0x6e631c86 // BSL V6.16B, V4.16B, V3.16B
-	FMOVQ 7680(R6), F4
+	FMOVQ 8000(R6), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
@@ -62139,13 +62235,13 @@ doneLanes8:
 	WORD $0x4ea2d682 // FSUB V2.4S, V20.4S, V2.4S
 	WORD $0x4ea3d56b // FSUB V11.4S, V11.4S, V3.4S
 	WORD $0x4ea2d54a // FSUB V10.4S, V10.4S, V2.4S
-	FMOVQ 19520(R6), F6
+	FMOVQ 20096(R6), F6
 	FMOVQ 640(R6), F2
 	WORD $0x4ea0aa64 // CMLT V4.4S, V19.4S, 0
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
 	WORD $0x4ea0aa43 // CMLT V3.4S, V18.4S, 0
 	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
-	FMOVQ 7744(R6), F2
+	FMOVQ 8064(R6), F2
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	WORD $0x4e21d6e1 // FADD V1.4S, V23.4S, V1.4S
@@ -62171,18 +62267,18 @@ doneLanes8:
 	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
 	WORD $0x6e611c6b // BSL V11.16B, V3.16B, V1.16B
 	WORD $0x6e601c4a // BSL V10.16B, V2.16B, V0.16B
-	FMOVQ 19904(R6), F0
+	FMOVQ 20544(R6), F0
 	WORD $0x4eadf401 // FMIN V1.4S, V0.4S, V13.4S
 	WORD $0x4eacf402 // FMIN V2.4S, V0.4S, V12.4S
-	FMOVQ 19968(R6), F0
+	FMOVQ 20480(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e2edc2d // FMUL V13.4S, V1.4S, V14.4S
 	WORD $0x6e25dc0c // FMUL V12.4S, V0.4S, V5.4S
-	FMOVQ 19904(R6), F0
+	FMOVQ 20544(R6), F0
 	WORD $0x4eaff401 // FMIN V1.4S, V0.4S, V15.4S
 	WORD $0x4ea7f402 // FMIN V2.4S, V0.4S, V7.4S
-	FMOVQ 19968(R6), F0
+	FMOVQ 20480(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e2edc24 // FMUL V4.4S, V1.4S, V14.4S
@@ -62191,13 +62287,13 @@ doneLanes8:
 	WORD $0x6e23dc61 // FMUL V1.4S, V3.4S, V3.4S
 	WORD $0x4e2dcda2 // FMLA V2.4S, V13.4S, V13.4S
 	WORD $0x4e2ccd81 // FMLA V1.4S, V12.4S, V12.4S
-	FMOVQ 20032(R6), F0
+	FMOVQ 20608(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
-	FMOVQ 11520(R6), F0
+	FMOVQ 12096(R6), F0
 	WORD $0x6e22fc07 // FDIV V7.4S, V0.4S, V2.4S
 	WORD $0x6e21fc06 // FDIV V6.4S, V0.4S, V1.4S
-	FMOVQ 20096(R6), F0
+	FMOVQ 20672(R6), F0
 	WORD $0x6e20ddc2 // FMUL V2.4S, V14.4S, V0.4S
 	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
 	WORD $0x6e27dc81 // FMUL V1.4S, V4.4S, V7.4S
@@ -62359,21 +62455,21 @@ one2025:
 	FMOVQ 4800(R7), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 17152(R7), F0
+	FMOVQ 17728(R7), F0
 	WORD $0x4ee2f404 // FMIN V4.2D, V0.2D, V2.2D
 	WORD $0x4ee1f403 // FMIN V3.2D, V0.2D, V1.2D
-	FMOVQ 19584(R7), F0
+	FMOVQ 20224(R7), F0
 	WORD $0x4ee8f401 // FMIN V1.2D, V0.2D, V8.2D
 	WORD $0x4ee7f402 // FMIN V2.2D, V0.2D, V7.2D
-	FMOVQ 19648(R7), F0
+	FMOVQ 20160(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e64dc2d // FMUL V13.2D, V1.2D, V4.2D
 	WORD $0x6e63dc0c // FMUL V12.2D, V0.2D, V3.2D
-	FMOVQ 19584(R7), F0
+	FMOVQ 20224(R7), F0
 	WORD $0x4ee6f401 // FMIN V1.2D, V0.2D, V6.2D
 	WORD $0x4ee5f402 // FMIN V2.2D, V0.2D, V5.2D
-	FMOVQ 19648(R7), F0
+	FMOVQ 20160(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e64dc2b // FMUL V11.2D, V1.2D, V4.2D
@@ -62382,13 +62478,13 @@ one2025:
 	WORD $0x6e6add41 // FMUL V1.2D, V10.2D, V10.2D
 	WORD $0x4e6dcda2 // FMLA V2.2D, V13.2D, V13.2D
 	WORD $0x4e6ccd81 // FMLA V1.2D, V12.2D, V12.2D
-	FMOVQ 19712(R7), F0
+	FMOVQ 20352(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 19776(R7), F0
+	FMOVQ 20288(R7), F0
 	WORD $0x6e62fc09 // FDIV V9.2D, V0.2D, V2.2D
 	WORD $0x6e61fc08 // FDIV V8.2D, V0.2D, V1.2D
-	FMOVQ 19840(R7), F0
+	FMOVQ 20416(R7), F0
 	WORD $0x6e60dc87 // FMUL V7.2D, V4.2D, V0.2D
 	WORD $0x6e60dc66 // FMUL V6.2D, V3.2D, V0.2D
 	WORD $0x4eebd5a3 // FSUB V3.2D, V13.2D, V11.2D
@@ -62497,21 +62593,21 @@ doneLanes4:
 	FMOVQ 4800(R7), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 17152(R7), F0
+	FMOVQ 17728(R7), F0
 	WORD $0x4ee2f404 // FMIN V4.2D, V0.2D, V2.2D
 	WORD $0x4ee1f403 // FMIN V3.2D, V0.2D, V1.2D
-	FMOVQ 19584(R7), F0
+	FMOVQ 20224(R7), F0
 	WORD $0x4eeaf401 // FMIN V1.2D, V0.2D, V10.2D
 	WORD $0x4ee9f402 // FMIN V2.2D, V0.2D, V9.2D
-	FMOVQ 19648(R7), F0
+	FMOVQ 20160(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e64dc2f // FMUL V15.2D, V1.2D, V4.2D
 	WORD $0x6e63dc0e // FMUL V14.2D, V0.2D, V3.2D
-	FMOVQ 19584(R7), F0
+	FMOVQ 20224(R7), F0
 	WORD $0x4ee8f401 // FMIN V1.2D, V0.2D, V8.2D
 	WORD $0x4ee5f402 // FMIN V2.2D, V0.2D, V5.2D
-	FMOVQ 19648(R7), F0
+	FMOVQ 20160(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e64dc2d // FMUL V13.2D, V1.2D, V4.2D
@@ -62520,13 +62616,13 @@ doneLanes4:
 	WORD $0x6e6cdd81 // FMUL V1.2D, V12.2D, V12.2D
 	WORD $0x4e6fcde2 // FMLA V2.2D, V15.2D, V15.2D
 	WORD $0x4e6ecdc1 // FMLA V1.2D, V14.2D, V14.2D
-	FMOVQ 19712(R7), F0
+	FMOVQ 20352(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 19776(R7), F0
+	FMOVQ 20288(R7), F0
 	WORD $0x6e62fc0b // FDIV V11.2D, V0.2D, V2.2D
 	WORD $0x6e61fc0a // FDIV V10.2D, V0.2D, V1.2D
-	FMOVQ 19840(R7), F0
+	FMOVQ 20416(R7), F0
 	WORD $0x6e60dc89 // FMUL V9.2D, V4.2D, V0.2D
 	WORD $0x6e60dc68 // FMUL V8.2D, V3.2D, V0.2D
 	WORD $0x4eedd5e3 // FSUB V3.2D, V15.2D, V13.2D
@@ -62658,21 +62754,21 @@ one2037:
 	FMOVQ 5696(R6), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 17280(R6), F0
+	FMOVQ 17856(R6), F0
 	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
-	FMOVQ 19904(R6), F0
+	FMOVQ 20544(R6), F0
 	WORD $0x4ea8f401 // FMIN V1.4S, V0.4S, V8.4S
 	WORD $0x4ea7f402 // FMIN V2.4S, V0.4S, V7.4S
-	FMOVQ 19968(R6), F0
+	FMOVQ 20480(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e24dc2d // FMUL V13.4S, V1.4S, V4.4S
 	WORD $0x6e23dc0c // FMUL V12.4S, V0.4S, V3.4S
-	FMOVQ 19904(R6), F0
+	FMOVQ 20544(R6), F0
 	WORD $0x4ea6f401 // FMIN V1.4S, V0.4S, V6.4S
 	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
-	FMOVQ 19968(R6), F0
+	FMOVQ 20480(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e24dc2b // FMUL V11.4S, V1.4S, V4.4S
@@ -62681,13 +62777,13 @@ one2037:
 	WORD $0x6e2add41 // FMUL V1.4S, V10.4S, V10.4S
 	WORD $0x4e2dcda2 // FMLA V2.4S, V13.4S, V13.4S
 	WORD $0x4e2ccd81 // FMLA V1.4S, V12.4S, V12.4S
-	FMOVQ 20032(R6), F0
+	FMOVQ 20608(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
-	FMOVQ 11520(R6), F0
+	FMOVQ 12096(R6), F0
 	WORD $0x6e22fc09 // FDIV V9.4S, V0.4S, V2.4S
 	WORD $0x6e21fc08 // FDIV V8.4S, V0.4S, V1.4S
-	FMOVQ 20096(R6), F0
+	FMOVQ 20672(R6), F0
 	WORD $0x6e20dc87 // FMUL V7.4S, V4.4S, V0.4S
 	WORD $0x6e20dc66 // FMUL V6.4S, V3.4S, V0.4S
 	WORD $0x4eabd5a3 // FSUB V3.4S, V13.4S, V11.4S
@@ -62828,21 +62924,21 @@ doneLanes4:
 	FMOVQ 5696(R6), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 17280(R6), F0
+	FMOVQ 17856(R6), F0
 	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
-	FMOVQ 19904(R6), F0
+	FMOVQ 20544(R6), F0
 	WORD $0x4eaaf401 // FMIN V1.4S, V0.4S, V10.4S
 	WORD $0x4ea9f402 // FMIN V2.4S, V0.4S, V9.4S
-	FMOVQ 19968(R6), F0
+	FMOVQ 20480(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e24dc2f // FMUL V15.4S, V1.4S, V4.4S
 	WORD $0x6e23dc0e // FMUL V14.4S, V0.4S, V3.4S
-	FMOVQ 19904(R6), F0
+	FMOVQ 20544(R6), F0
 	WORD $0x4ea6f401 // FMIN V1.4S, V0.4S, V6.4S
 	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
-	FMOVQ 19968(R6), F0
+	FMOVQ 20480(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e24dc2d // FMUL V13.4S, V1.4S, V4.4S
@@ -62851,13 +62947,13 @@ doneLanes4:
 	WORD $0x6e2cdd81 // FMUL V1.4S, V12.4S, V12.4S
 	WORD $0x4e2fcde2 // FMLA V2.4S, V15.4S, V15.4S
 	WORD $0x4e2ecdc1 // FMLA V1.4S, V14.4S, V14.4S
-	FMOVQ 20032(R6), F0
+	FMOVQ 20608(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
-	FMOVQ 11520(R6), F0
+	FMOVQ 12096(R6), F0
 	WORD $0x6e22fc0b // FDIV V11.4S, V0.4S, V2.4S
 	WORD $0x6e21fc0a // FDIV V10.4S, V0.4S, V1.4S
-	FMOVQ 20096(R6), F0
+	FMOVQ 20672(R6), F0
 	WORD $0x6e20dc84 // FMUL V4.4S, V4.4S, V0.4S
 	WORD $0x6e20dc69 // FMUL V9.4S, V3.4S, V0.4S
 	WORD $0x4eadd5e3 // FSUB V3.4S, V15.4S, V13.4S
@@ -63061,10 +63157,10 @@ many2048:
 	WORD $0x6e731ceb // BSL V11.16B, V7.16B, V19.16B
 	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
 	WORD $0x6e721c47 // BSL V7.16B, V2.16B, V18.16B
-	FMOVQ 21312(R5), F2
+	FMOVQ 21888(R5), F2
 	WORD $0x6ee285b9 // SUB V25.2D, V13.2D, V2.2D
 	WORD $0x6ee28598 // SUB V24.2D, V12.2D, V2.2D
-	FMOVQ 21312(R5), F2
+	FMOVQ 21888(R5), F2
 	WORD $0x6ee28577 // SUB V23.2D, V11.2D, V2.2D
 	WORD $0x6ee284f6 // SUB V22.2D, V7.2D, V2.2D
 	FMOVQ 3904(R5), F2
@@ -63073,10 +63169,10 @@ many2048:
 	FMOVQ 3904(R5), F2
 	WORD $0x4e221eeb // AND V11.16B, V23.16B, V2.16B
 	WORD $0x4e221ec7 // AND V7.16B, V22.16B, V2.16B
-	FMOVQ 21376(R5), F2
+	FMOVQ 21952(R5), F2
 	WORD $0x4ee285b1 // ADD V17.2D, V13.2D, V2.2D
 	WORD $0x4ee28590 // ADD V16.2D, V12.2D, V2.2D
-	FMOVQ 21376(R5), F2
+	FMOVQ 21952(R5), F2
 	WORD $0x4ee2856f // ADD V15.2D, V11.2D, V2.2D
 	WORD $0x4ee284ee // ADD V14.2D, V7.2D, V2.2D
 	WORD $0x6f4c072d // USHR V13.2D, V25.2D, 52
@@ -63113,10 +63209,10 @@ many2048:
 	FMOVQ 512(R5), F0
 	WORD $0x4e60e66b // FCMEQ V11.2D, V19.2D, V0.2D
 	WORD $0x4e60e64a // FCMEQ V10.2D, V18.2D, V0.2D
-	FMOVQ 21440(R5), F0
+	FMOVQ 22016(R5), F0
 	WORD $0x6e691c0d // BSL V13.16B, V0.16B, V9.16B
 	WORD $0x6e671c0c // BSL V12.16B, V0.16B, V7.16B
-	FMOVQ 21440(R5), F0
+	FMOVQ 22016(R5), F0
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	WORD $0x6e611c0a // BSL V10.16B, V0.16B, V1.16B
 	FMOVQ 4800(R5), F1
@@ -63129,12 +63225,12 @@ many2048:
 	WORD $0x6e205842 // NOT V2.16B, V2.16B
 	WORD $0x6ef2e4e7 // FCMGT V7.2D, V7.2D, V18.2D
 	WORD $0x6e2058e7 // NOT V7.16B, V7.16B
-	FMOVQ 20160(R5), F9
+	FMOVQ 20736(R5), F9
 	WORD $0x6e6d1d20 // BSL V0.16B, V9.16B, V13.16B
 	FMOVQ F0, 192(RSP)
 	WORD $0x6e6c1d21 // BSL V1.16B, V9.16B, V12.16B
 	FMOVQ F1, 176(RSP)
-	FMOVQ 20160(R5), F0
+	FMOVQ 20736(R5), F0
 	WORD $0x6e6b1c02 // BSL V2.16B, V0.16B, V11.16B
 	FMOVQ F2, 160(RSP)
 	WORD $0x6e6a1c07 // BSL V7.16B, V0.16B, V10.16B
@@ -63193,17 +63289,17 @@ many2048:
 	WORD $0x6e6ddc4d // FMUL V13.2D, V2.2D, V13.2D
 	WORD $0x6e78dc2c // FMUL V12.2D, V1.2D, V24.2D
 	WORD $0x6e77dc0b // FMUL V11.2D, V0.2D, V23.2D
-	FMOVQ 20224(R5), F1
-	FMOVQ 20224(R5), F0
-	FMOVQ 20288(R5), F7
+	FMOVQ 20800(R5), F1
+	FMOVQ 20800(R5), F0
+	FMOVQ 20864(R5), F7
 	WORD $0x4e61cec7 // FMLA V7.2D, V22.2D, V1.2D
-	FMOVQ 20288(R5), F10
+	FMOVQ 20864(R5), F10
 	WORD $0x4e60ceaa // FMLA V10.2D, V21.2D, V0.2D
-	FMOVQ 20224(R5), F2
-	FMOVQ 20224(R5), F0
-	FMOVQ 20288(R5), F1
+	FMOVQ 20800(R5), F2
+	FMOVQ 20800(R5), F0
+	FMOVQ 20864(R5), F1
 	WORD $0x4e62ce81 // FMLA V1.2D, V20.2D, V2.2D
-	FMOVQ 20288(R5), F9
+	FMOVQ 20864(R5), F9
 	WORD $0x4e60ce69 // FMLA V9.2D, V19.2D, V0.2D
 	FMOVQ 576(R5), F0
 	WORD $0x4e67cec0 // FMLA V0.2D, V22.2D, V7.2D
@@ -63225,92 +63321,92 @@ many2048:
 	WORD $0x6e75deb8 // FMUL V24.2D, V21.2D, V21.2D
 	WORD $0x6e74de97 // FMUL V23.2D, V20.2D, V20.2D
 	WORD $0x6e73de6e // FMUL V14.2D, V19.2D, V19.2D
-	FMOVQ 20352(R5), F1
-	FMOVQ 20352(R5), F0
-	FMOVQ 20416(R5), F13
+	FMOVQ 20992(R5), F1
+	FMOVQ 20992(R5), F0
+	FMOVQ 21056(R5), F13
 	WORD $0x4e61cecd // FMLA V13.2D, V22.2D, V1.2D
-	FMOVQ 20416(R5), F12
+	FMOVQ 21056(R5), F12
 	WORD $0x4e60ceac // FMLA V12.2D, V21.2D, V0.2D
-	FMOVQ 20352(R5), F1
-	FMOVQ 20352(R5), F0
-	FMOVQ 20416(R5), F11
+	FMOVQ 20992(R5), F1
+	FMOVQ 20992(R5), F0
+	FMOVQ 21056(R5), F11
 	WORD $0x4e61ce8b // FMLA V11.2D, V20.2D, V1.2D
-	FMOVQ 20416(R5), F10
+	FMOVQ 21056(R5), F10
 	WORD $0x4e60ce6a // FMLA V10.2D, V19.2D, V0.2D
-	FMOVQ 20480(R5), F0
+	FMOVQ 20928(R5), F0
 	WORD $0x4e60cf2d // FMLA V13.2D, V25.2D, V0.2D
 	WORD $0x4e60cf0c // FMLA V12.2D, V24.2D, V0.2D
-	FMOVQ 20480(R5), F0
+	FMOVQ 20928(R5), F0
 	WORD $0x4e60ceeb // FMLA V11.2D, V23.2D, V0.2D
 	WORD $0x4e60cdca // FMLA V10.2D, V14.2D, V0.2D
-	FMOVQ 20544(R5), F1
-	FMOVQ 20544(R5), F0
-	FMOVQ 20608(R5), F26
+	FMOVQ 21120(R5), F1
+	FMOVQ 21120(R5), F0
+	FMOVQ 21184(R5), F26
 	WORD $0x4e61ceda // FMLA V26.2D, V22.2D, V1.2D
-	FMOVQ 20608(R5), F9
+	FMOVQ 21184(R5), F9
 	WORD $0x4e60cea9 // FMLA V9.2D, V21.2D, V0.2D
-	FMOVQ 20544(R5), F1
-	FMOVQ 20544(R5), F0
-	FMOVQ 20608(R5), F7
+	FMOVQ 21120(R5), F1
+	FMOVQ 21120(R5), F0
+	FMOVQ 21184(R5), F7
 	WORD $0x4e61ce87 // FMLA V7.2D, V20.2D, V1.2D
-	FMOVQ 20608(R5), F2
+	FMOVQ 21184(R5), F2
 	WORD $0x4e60ce62 // FMLA V2.2D, V19.2D, V0.2D
 	WORD $0x4e79cdba // FMLA V26.2D, V13.2D, V25.2D
 	WORD $0x4e78cd89 // FMLA V9.2D, V12.2D, V24.2D
 	WORD $0x4e77cd67 // FMLA V7.2D, V11.2D, V23.2D
 	WORD $0x4e6ecd42 // FMLA V2.2D, V10.2D, V14.2D
-	FMOVQ 20672(R5), F1
-	FMOVQ 20672(R5), F0
-	FMOVQ 20736(R5), F13
+	FMOVQ 21248(R5), F1
+	FMOVQ 21248(R5), F0
+	FMOVQ 21312(R5), F13
 	WORD $0x4e61cecd // FMLA V13.2D, V22.2D, V1.2D
-	FMOVQ 20736(R5), F12
+	FMOVQ 21312(R5), F12
 	WORD $0x4e60ceac // FMLA V12.2D, V21.2D, V0.2D
-	FMOVQ 20672(R5), F1
-	FMOVQ 20672(R5), F0
-	FMOVQ 20736(R5), F11
+	FMOVQ 21248(R5), F1
+	FMOVQ 21248(R5), F0
+	FMOVQ 21312(R5), F11
 	WORD $0x4e61ce8b // FMLA V11.2D, V20.2D, V1.2D
-	FMOVQ 20736(R5), F10
+	FMOVQ 21312(R5), F10
 	WORD $0x4e60ce6a // FMLA V10.2D, V19.2D, V0.2D
 	WORD $0x4e79cf4d // FMLA V13.2D, V26.2D, V25.2D
 	WORD $0x4e78cd2c // FMLA V12.2D, V9.2D, V24.2D
 	WORD $0x4e77cceb // FMLA V11.2D, V7.2D, V23.2D
 	WORD $0x4e6ecc4a // FMLA V10.2D, V2.2D, V14.2D
-	FMOVQ 20800(R5), F1
-	FMOVQ 20800(R5), F0
-	FMOVQ 20864(R5), F7
+	FMOVQ 21376(R5), F1
+	FMOVQ 21376(R5), F0
+	FMOVQ 21440(R5), F7
 	WORD $0x4e61cec7 // FMLA V7.2D, V22.2D, V1.2D
-	FMOVQ 20864(R5), F2
+	FMOVQ 21440(R5), F2
 	WORD $0x4e60cea2 // FMLA V2.2D, V21.2D, V0.2D
-	FMOVQ 20800(R5), F0
-	FMOVQ 20800(R5), F9
-	FMOVQ 20864(R5), F1
+	FMOVQ 21376(R5), F0
+	FMOVQ 21376(R5), F9
+	FMOVQ 21440(R5), F1
 	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 20864(R5), F0
+	FMOVQ 21440(R5), F0
 	WORD $0x4e69ce60 // FMLA V0.2D, V19.2D, V9.2D
 	WORD $0x4e79cda7 // FMLA V7.2D, V13.2D, V25.2D
 	WORD $0x4e78cd82 // FMLA V2.2D, V12.2D, V24.2D
 	WORD $0x4e77cd61 // FMLA V1.2D, V11.2D, V23.2D
 	WORD $0x4e6ecd40 // FMLA V0.2D, V10.2D, V14.2D
-	FMOVQ 20928(R5), F12
+	FMOVQ 21504(R5), F12
 	WORD $0x4e67cecc // FMLA V12.2D, V22.2D, V7.2D
-	FMOVQ 20928(R5), F11
+	FMOVQ 21504(R5), F11
 	WORD $0x4e62ceab // FMLA V11.2D, V21.2D, V2.2D
-	FMOVQ 20928(R5), F10
+	FMOVQ 21504(R5), F10
 	WORD $0x4e61ce8a // FMLA V10.2D, V20.2D, V1.2D
-	FMOVQ 20928(R5), F9
+	FMOVQ 21504(R5), F9
 	WORD $0x4e60ce69 // FMLA V9.2D, V19.2D, V0.2D
-	FMOVQ 20992(R5), F26
+	FMOVQ 21568(R5), F26
 	WORD $0x4e76cd9a // FMLA V26.2D, V12.2D, V22.2D
-	FMOVQ 20992(R5), F25
+	FMOVQ 21568(R5), F25
 	WORD $0x4e75cd79 // FMLA V25.2D, V11.2D, V21.2D
-	FMOVQ 20992(R5), F24
+	FMOVQ 21568(R5), F24
 	WORD $0x4e74cd58 // FMLA V24.2D, V10.2D, V20.2D
-	FMOVQ 20992(R5), F23
+	FMOVQ 21568(R5), F23
 	WORD $0x4e73cd37 // FMLA V23.2D, V9.2D, V19.2D
-	FMOVQ 20992(R5), F0
+	FMOVQ 21568(R5), F0
 	WORD $0x4efad407 // FSUB V7.2D, V0.2D, V26.2D
 	WORD $0x4ef9d402 // FSUB V2.2D, V0.2D, V25.2D
-	FMOVQ 20992(R5), F0
+	FMOVQ 21568(R5), F0
 	WORD $0x4ef8d401 // FSUB V1.2D, V0.2D, V24.2D
 	WORD $0x4ef7d400 // FSUB V0.2D, V0.2D, V23.2D
 	WORD $0x4e76cd87 // FMLA V7.2D, V12.2D, V22.2D
@@ -63453,16 +63549,16 @@ many2048:
 	FMOVQ 224(RSP), F0
 	WORD $0x4e291c0a // AND V10.16B, V0.16B, V9.16B
 	WORD $0x4e291d09 // AND V9.16B, V8.16B, V9.16B
-	FMOVQ 21056(R5), F0
+	FMOVQ 21632(R5), F0
 	WORD $0x4eedf40d // FMIN V13.2D, V0.2D, V13.2D
 	WORD $0x4eecf40c // FMIN V12.2D, V0.2D, V12.2D
-	FMOVQ 21056(R5), F0
+	FMOVQ 21632(R5), F0
 	WORD $0x4eeaf40a // FMIN V10.2D, V0.2D, V10.2D
 	WORD $0x4ee9f409 // FMIN V9.2D, V0.2D, V9.2D
-	FMOVQ 21120(R5), F0
+	FMOVQ 21696(R5), F0
 	WORD $0x4e6df414 // FMAX V20.2D, V0.2D, V13.2D
 	WORD $0x4e6cf40f // FMAX V15.2D, V0.2D, V12.2D
-	FMOVQ 21120(R5), F0
+	FMOVQ 21696(R5), F0
 	WORD $0x4e6af415 // FMAX V21.2D, V0.2D, V10.2D
 	WORD $0x4e69f40e // FMAX V14.2D, V0.2D, V9.2D
 	FMOVQ 128(R5), F9
@@ -63494,16 +63590,16 @@ many2048:
 	WORD $0x4ef2cde7 // FMLS V7.2D, V15.2D, V18.2D
 	WORD $0x4ef1cda2 // FMLS V2.2D, V13.2D, V17.2D
 	WORD $0x4ef0cc01 // FMLS V1.2D, V0.2D, V16.2D
-	FMOVQ 21504(R5), F0
+	FMOVQ 22144(R5), F0
 	WORD $0x4ee8f408 // FMIN V8.2D, V0.2D, V8.2D
 	WORD $0x4ee7f407 // FMIN V7.2D, V0.2D, V7.2D
-	FMOVQ 21504(R5), F0
+	FMOVQ 22144(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21568(R5), F0
+	FMOVQ 22080(R5), F0
 	WORD $0x4e68f412 // FMAX V18.2D, V0.2D, V8.2D
 	WORD $0x4e67f411 // FMAX V17.2D, V0.2D, V7.2D
-	FMOVQ 21568(R5), F0
+	FMOVQ 22080(R5), F0
 	WORD $0x4e62f410 // FMAX V16.2D, V0.2D, V2.2D
 	WORD $0x4e61f40d // FMAX V13.2D, V0.2D, V1.2D
 	FMOVQ 2112(R5), F0
@@ -63604,13 +63700,13 @@ many2048:
 	WORD $0x4e261dac // AND V12.16B, V13.16B, V6.16B
 	WORD $0x4ea59d8c // MUL V12.4S, V12.4S, V5.4S
 	WORD $0x4ea48590 // ADD V16.4S, V12.4S, V4.4S
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e1123cd // TBL V13.16B, {V30.16B, V31.16B}, V17.16B
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e1023cc // TBL V12.16B, {V30.16B, V31.16B}, V16.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e1123d1 // TBL V17.16B, {V30.16B, V31.16B}, V17.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e1023d0 // TBL V16.16B, {V30.16B, V31.16B}, V16.16B
 	WORD $0x6ea31e2d // BIT V13.16B, V17.16B, V3.16B
 	WORD $0x6ea31e0c // BIT V12.16B, V16.16B, V3.16B
@@ -63624,13 +63720,13 @@ many2048:
 	WORD $0x4e261dad // AND V13.16B, V13.16B, V6.16B
 	WORD $0x4ea59dad // MUL V13.4S, V13.4S, V5.4S
 	WORD $0x4ea485b0 // ADD V16.4S, V13.4S, V4.4S
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e0c23cd // TBL V13.16B, {V30.16B, V31.16B}, V12.16B
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e1023d1 // TBL V17.16B, {V30.16B, V31.16B}, V16.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e0c23cc // TBL V12.16B, {V30.16B, V31.16B}, V12.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e1023d0 // TBL V16.16B, {V30.16B, V31.16B}, V16.16B
 	WORD $0x6ea31d8d // BIT V13.16B, V12.16B, V3.16B
 	WORD $0x4eb11e2c // MOV V12.16B, V17.16B
@@ -63657,13 +63753,13 @@ many2048:
 	WORD $0x4e261c40 // AND V0.16B, V2.16B, V6.16B
 	WORD $0x4ea59c00 // MUL V0.4S, V0.4S, V5.4S
 	WORD $0x4ea48400 // ADD V0.4S, V0.4S, V4.4S
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0123c7 // TBL V7.16B, {V30.16B, V31.16B}, V1.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0023c2 // TBL V2.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0123c1 // TBL V1.16B, {V30.16B, V31.16B}, V1.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6ea31c27 // BIT V7.16B, V1.16B, V3.16B
 	WORD $0x6ea31c02 // BIT V2.16B, V0.16B, V3.16B
@@ -63675,13 +63771,13 @@ many2048:
 	WORD $0x4e261c20 // AND V0.16B, V1.16B, V6.16B
 	WORD $0x4ea59c00 // MUL V0.4S, V0.4S, V5.4S
 	WORD $0x4ea48408 // ADD V8.4S, V0.4S, V4.4S
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0923c1 // TBL V1.16B, {V30.16B, V31.16B}, V9.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0823c0 // TBL V0.16B, {V30.16B, V31.16B}, V8.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0923c9 // TBL V9.16B, {V30.16B, V31.16B}, V9.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0823c8 // TBL V8.16B, {V30.16B, V31.16B}, V8.16B
 	WORD $0x6ea31d21 // BIT V1.16B, V9.16B, V3.16B
 	WORD $0x6ea31d00 // BIT V0.16B, V8.16B, V3.16B
@@ -63819,12 +63915,12 @@ many2048:
 	WORD $0x4ea11c39 // MOV V25.16B, V1.16B
 	WORD $0x6e6b1d00 // BSL V0.16B, V8.16B, V11.16B
 	WORD $0x4ea01c0a // MOV V10.16B, V0.16B
-	FMOVQ 19648(R5), F1
+	FMOVQ 20160(R5), F1
 	WORD $0x6ee7e420 // FCMGT V0.2D, V1.2D, V7.2D
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6ee2e420 // FCMGT V0.2D, V1.2D, V2.2D
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 19648(R5), F1
+	FMOVQ 20160(R5), F1
 	WORD $0x6ef9e420 // FCMGT V0.2D, V1.2D, V25.2D
 	WORD $0x6e205809 // NOT V9.16B, V0.16B
 	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
@@ -63891,13 +63987,13 @@ one2049:
 	WORD $0x6e6d1ce8 // BSL V8.16B, V7.16B, V13.16B
 	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
 	WORD $0x6e6b1c47 // BSL V7.16B, V2.16B, V11.16B
-	FMOVQ 21312(R5), F2
+	FMOVQ 21888(R5), F2
 	WORD $0x6ee28510 // SUB V16.2D, V8.2D, V2.2D
 	WORD $0x6ee284e9 // SUB V9.2D, V7.2D, V2.2D
 	FMOVQ 3904(R5), F2
 	WORD $0x4e221e08 // AND V8.16B, V16.16B, V2.16B
 	WORD $0x4e221d27 // AND V7.16B, V9.16B, V2.16B
-	FMOVQ 21376(R5), F2
+	FMOVQ 21952(R5), F2
 	WORD $0x4ee2850c // ADD V12.2D, V8.2D, V2.2D
 	WORD $0x4ee284ea // ADD V10.2D, V7.2D, V2.2D
 	WORD $0x6f4c0608 // USHR V8.2D, V16.2D, 52
@@ -63917,7 +64013,7 @@ one2049:
 	FMOVQ 512(R5), F0
 	WORD $0x4e60e5a7 // FCMEQ V7.2D, V13.2D, V0.2D
 	WORD $0x4e60e562 // FCMEQ V2.2D, V11.2D, V0.2D
-	FMOVQ 21440(R5), F0
+	FMOVQ 22016(R5), F0
 	WORD $0x6e681c07 // BSL V7.16B, V0.16B, V8.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4800(R5), F1
@@ -63925,7 +64021,7 @@ one2049:
 	WORD $0x6e205810 // NOT V16.16B, V0.16B
 	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 20160(R5), F0
+	FMOVQ 20736(R5), F0
 	WORD $0x6e671c10 // BSL V16.16B, V0.16B, V7.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 576(R5), F0
@@ -63955,11 +64051,11 @@ one2049:
 	WORD $0x6e73de6a // FMUL V10.2D, V19.2D, V19.2D
 	WORD $0x6e68dc28 // FMUL V8.2D, V1.2D, V8.2D
 	WORD $0x6e69dc07 // FMUL V7.2D, V0.2D, V9.2D
-	FMOVQ 20224(R5), F2
-	FMOVQ 20224(R5), F1
-	FMOVQ 20288(R5), F0
+	FMOVQ 20800(R5), F2
+	FMOVQ 20800(R5), F1
+	FMOVQ 20864(R5), F0
 	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 20288(R5), F2
+	FMOVQ 20864(R5), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
 	FMOVQ 576(R5), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
@@ -63969,48 +64065,48 @@ one2049:
 	WORD $0x6e60dcf6 // FMUL V22.2D, V7.2D, V0.2D
 	WORD $0x6e6cdd91 // FMUL V17.2D, V12.2D, V12.2D
 	WORD $0x6e6add4d // FMUL V13.2D, V10.2D, V10.2D
-	FMOVQ 20352(R5), F1
-	FMOVQ 20352(R5), F0
-	FMOVQ 20416(R5), F8
+	FMOVQ 20992(R5), F1
+	FMOVQ 20992(R5), F0
+	FMOVQ 21056(R5), F8
 	WORD $0x4e61cd88 // FMLA V8.2D, V12.2D, V1.2D
-	FMOVQ 20416(R5), F7
+	FMOVQ 21056(R5), F7
 	WORD $0x4e60cd47 // FMLA V7.2D, V10.2D, V0.2D
-	FMOVQ 20480(R5), F0
+	FMOVQ 20928(R5), F0
 	WORD $0x4e60ce28 // FMLA V8.2D, V17.2D, V0.2D
 	WORD $0x4e60cda7 // FMLA V7.2D, V13.2D, V0.2D
-	FMOVQ 20544(R5), F1
-	FMOVQ 20544(R5), F0
-	FMOVQ 20608(R5), F9
+	FMOVQ 21120(R5), F1
+	FMOVQ 21120(R5), F0
+	FMOVQ 21184(R5), F9
 	WORD $0x4e61cd89 // FMLA V9.2D, V12.2D, V1.2D
-	FMOVQ 20608(R5), F2
+	FMOVQ 21184(R5), F2
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
 	WORD $0x4e71cd09 // FMLA V9.2D, V8.2D, V17.2D
 	WORD $0x4e6dcce2 // FMLA V2.2D, V7.2D, V13.2D
-	FMOVQ 20672(R5), F1
-	FMOVQ 20672(R5), F0
-	FMOVQ 20736(R5), F8
+	FMOVQ 21248(R5), F1
+	FMOVQ 21248(R5), F0
+	FMOVQ 21312(R5), F8
 	WORD $0x4e61cd88 // FMLA V8.2D, V12.2D, V1.2D
-	FMOVQ 20736(R5), F7
+	FMOVQ 21312(R5), F7
 	WORD $0x4e60cd47 // FMLA V7.2D, V10.2D, V0.2D
 	WORD $0x4e71cd28 // FMLA V8.2D, V9.2D, V17.2D
 	WORD $0x4e6dcc47 // FMLA V7.2D, V2.2D, V13.2D
-	FMOVQ 20800(R5), F0
-	FMOVQ 20800(R5), F2
-	FMOVQ 20864(R5), F1
+	FMOVQ 21376(R5), F0
+	FMOVQ 21376(R5), F2
+	FMOVQ 21440(R5), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 20864(R5), F0
+	FMOVQ 21440(R5), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	WORD $0x4e71cd01 // FMLA V1.2D, V8.2D, V17.2D
 	WORD $0x4e6dcce0 // FMLA V0.2D, V7.2D, V13.2D
-	FMOVQ 20928(R5), F2
+	FMOVQ 21504(R5), F2
 	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 20928(R5), F1
+	FMOVQ 21504(R5), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 20992(R5), F21
+	FMOVQ 21568(R5), F21
 	WORD $0x4e6ccc55 // FMLA V21.2D, V2.2D, V12.2D
-	FMOVQ 20992(R5), F18
+	FMOVQ 21568(R5), F18
 	WORD $0x4e6acc32 // FMLA V18.2D, V1.2D, V10.2D
-	FMOVQ 20992(R5), F0
+	FMOVQ 21568(R5), F0
 	WORD $0x4ef5d411 // FSUB V17.2D, V0.2D, V21.2D
 	WORD $0x4ef2d40d // FSUB V13.2D, V0.2D, V18.2D
 	WORD $0x4e6ccc51 // FMLA V17.2D, V2.2D, V12.2D
@@ -64067,10 +64163,10 @@ one2049:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201de2 // AND V2.16B, V15.16B, V0.16B
 	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
-	FMOVQ 21056(R5), F0
+	FMOVQ 21632(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21120(R5), F0
+	FMOVQ 21696(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R5), F0
@@ -64086,10 +64182,10 @@ one2049:
 	WORD $0x4eeccc01 // FMLS V1.2D, V0.2D, V12.2D
 	WORD $0x4eebcd22 // FMLS V2.2D, V9.2D, V11.2D
 	WORD $0x4eeacc01 // FMLS V1.2D, V0.2D, V10.2D
-	FMOVQ 21504(R5), F0
+	FMOVQ 22144(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21568(R5), F0
+	FMOVQ 22080(R5), F0
 	WORD $0x4e62f409 // FMAX V9.2D, V0.2D, V2.2D
 	WORD $0x4e61f40a // FMAX V10.2D, V0.2D, V1.2D
 	FMOVQ 2112(R5), F0
@@ -64145,13 +64241,13 @@ one2049:
 	WORD $0x4e261d42 // AND V2.16B, V10.16B, V6.16B
 	WORD $0x4ea59c42 // MUL V2.4S, V2.4S, V5.4S
 	WORD $0x4ea48442 // ADD V2.4S, V2.4S, V4.4S
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e0723cb // TBL V11.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e0223ca // TBL V10.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e0723c7 // TBL V7.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6ea31ceb // BIT V11.16B, V7.16B, V3.16B
 	WORD $0x6ea31c4a // BIT V10.16B, V2.16B, V3.16B
@@ -64167,13 +64263,13 @@ one2049:
 	WORD $0x4e261c20 // AND V0.16B, V1.16B, V6.16B
 	WORD $0x4ea59c00 // MUL V0.4S, V0.4S, V5.4S
 	WORD $0x4ea48402 // ADD V2.4S, V0.4S, V4.4S
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0723c1 // TBL V1.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0723c7 // TBL V7.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6ea31ce1 // BIT V1.16B, V7.16B, V3.16B
 	WORD $0x6ea31c40 // BIT V0.16B, V2.16B, V3.16B
@@ -64239,7 +64335,7 @@ one2049:
 	FMOVQ 512(R5), F0
 	WORD $0x6e701c09 // BSL V9.16B, V0.16B, V16.16B
 	WORD $0x6e671c08 // BSL V8.16B, V0.16B, V7.16B
-	FMOVQ 19648(R5), F1
+	FMOVQ 20160(R5), F1
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205807 // NOT V7.16B, V0.16B
 	WORD $0x6ee8e420 // FCMGT V0.2D, V1.2D, V8.2D
@@ -64330,13 +64426,13 @@ doneLanes4:
 	WORD $0x6e711cea // BSL V10.16B, V7.16B, V17.16B
 	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
 	WORD $0x6e6f1c47 // BSL V7.16B, V2.16B, V15.16B
-	FMOVQ 21312(R5), F2
+	FMOVQ 21888(R5), F2
 	WORD $0x6ee28552 // SUB V18.2D, V10.2D, V2.2D
 	WORD $0x6ee284ec // SUB V12.2D, V7.2D, V2.2D
 	FMOVQ 3904(R5), F2
 	WORD $0x4e221e4a // AND V10.16B, V18.16B, V2.16B
 	WORD $0x4e221d87 // AND V7.16B, V12.16B, V2.16B
-	FMOVQ 21376(R5), F2
+	FMOVQ 21952(R5), F2
 	WORD $0x4ee2854e // ADD V14.2D, V10.2D, V2.2D
 	WORD $0x4ee284ed // ADD V13.2D, V7.2D, V2.2D
 	WORD $0x6f4c064a // USHR V10.2D, V18.2D, 52
@@ -64356,7 +64452,7 @@ doneLanes4:
 	FMOVQ 512(R5), F0
 	WORD $0x4e60e627 // FCMEQ V7.2D, V17.2D, V0.2D
 	WORD $0x4e60e5e2 // FCMEQ V2.2D, V15.2D, V0.2D
-	FMOVQ 21440(R5), F0
+	FMOVQ 22016(R5), F0
 	WORD $0x6e6a1c07 // BSL V7.16B, V0.16B, V10.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4800(R5), F1
@@ -64364,7 +64460,7 @@ doneLanes4:
 	WORD $0x6e205812 // NOT V18.16B, V0.16B
 	WORD $0x6eefe420 // FCMGT V0.2D, V1.2D, V15.2D
 	WORD $0x6e205811 // NOT V17.16B, V0.16B
-	FMOVQ 20160(R5), F0
+	FMOVQ 20736(R5), F0
 	WORD $0x6e671c12 // BSL V18.16B, V0.16B, V7.16B
 	WORD $0x6e621c11 // BSL V17.16B, V0.16B, V2.16B
 	FMOVQ 576(R5), F0
@@ -64394,11 +64490,11 @@ doneLanes4:
 	WORD $0x6e74de8d // FMUL V13.2D, V20.2D, V20.2D
 	WORD $0x6e6adc2a // FMUL V10.2D, V1.2D, V10.2D
 	WORD $0x6e6cdc07 // FMUL V7.2D, V0.2D, V12.2D
-	FMOVQ 20224(R5), F2
-	FMOVQ 20224(R5), F1
-	FMOVQ 20288(R5), F0
+	FMOVQ 20800(R5), F2
+	FMOVQ 20800(R5), F1
+	FMOVQ 20864(R5), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 20288(R5), F2
+	FMOVQ 20864(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
 	FMOVQ 576(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
@@ -64408,48 +64504,48 @@ doneLanes4:
 	WORD $0x6e60dcf7 // FMUL V23.2D, V7.2D, V0.2D
 	WORD $0x6e6eddd3 // FMUL V19.2D, V14.2D, V14.2D
 	WORD $0x6e6dddaf // FMUL V15.2D, V13.2D, V13.2D
-	FMOVQ 20352(R5), F1
-	FMOVQ 20352(R5), F0
-	FMOVQ 20416(R5), F10
+	FMOVQ 20992(R5), F1
+	FMOVQ 20992(R5), F0
+	FMOVQ 21056(R5), F10
 	WORD $0x4e61cdca // FMLA V10.2D, V14.2D, V1.2D
-	FMOVQ 20416(R5), F7
+	FMOVQ 21056(R5), F7
 	WORD $0x4e60cda7 // FMLA V7.2D, V13.2D, V0.2D
-	FMOVQ 20480(R5), F0
+	FMOVQ 20928(R5), F0
 	WORD $0x4e60ce6a // FMLA V10.2D, V19.2D, V0.2D
 	WORD $0x4e60cde7 // FMLA V7.2D, V15.2D, V0.2D
-	FMOVQ 20544(R5), F1
-	FMOVQ 20544(R5), F0
-	FMOVQ 20608(R5), F12
+	FMOVQ 21120(R5), F1
+	FMOVQ 21120(R5), F0
+	FMOVQ 21184(R5), F12
 	WORD $0x4e61cdcc // FMLA V12.2D, V14.2D, V1.2D
-	FMOVQ 20608(R5), F2
+	FMOVQ 21184(R5), F2
 	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
 	WORD $0x4e73cd4c // FMLA V12.2D, V10.2D, V19.2D
 	WORD $0x4e6fcce2 // FMLA V2.2D, V7.2D, V15.2D
-	FMOVQ 20672(R5), F1
-	FMOVQ 20672(R5), F0
-	FMOVQ 20736(R5), F10
+	FMOVQ 21248(R5), F1
+	FMOVQ 21248(R5), F0
+	FMOVQ 21312(R5), F10
 	WORD $0x4e61cdca // FMLA V10.2D, V14.2D, V1.2D
-	FMOVQ 20736(R5), F7
+	FMOVQ 21312(R5), F7
 	WORD $0x4e60cda7 // FMLA V7.2D, V13.2D, V0.2D
 	WORD $0x4e73cd8a // FMLA V10.2D, V12.2D, V19.2D
 	WORD $0x4e6fcc47 // FMLA V7.2D, V2.2D, V15.2D
-	FMOVQ 20800(R5), F0
-	FMOVQ 20800(R5), F2
-	FMOVQ 20864(R5), F1
+	FMOVQ 21376(R5), F0
+	FMOVQ 21376(R5), F2
+	FMOVQ 21440(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 20864(R5), F0
+	FMOVQ 21440(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	WORD $0x4e73cd41 // FMLA V1.2D, V10.2D, V19.2D
 	WORD $0x4e6fcce0 // FMLA V0.2D, V7.2D, V15.2D
-	FMOVQ 20928(R5), F2
+	FMOVQ 21504(R5), F2
 	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 20928(R5), F1
+	FMOVQ 21504(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 20992(R5), F25
+	FMOVQ 21568(R5), F25
 	WORD $0x4e6ecc59 // FMLA V25.2D, V2.2D, V14.2D
-	FMOVQ 20992(R5), F22
+	FMOVQ 21568(R5), F22
 	WORD $0x4e6dcc36 // FMLA V22.2D, V1.2D, V13.2D
-	FMOVQ 20992(R5), F0
+	FMOVQ 21568(R5), F0
 	WORD $0x4ef9d413 // FSUB V19.2D, V0.2D, V25.2D
 	WORD $0x4ef6d40f // FSUB V15.2D, V0.2D, V22.2D
 	WORD $0x4e6ecc53 // FMLA V19.2D, V2.2D, V14.2D
@@ -64506,10 +64602,10 @@ doneLanes4:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
-	FMOVQ 21056(R5), F0
+	FMOVQ 21632(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21120(R5), F0
+	FMOVQ 21696(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R5), F0
@@ -64525,10 +64621,10 @@ doneLanes4:
 	WORD $0x4eeecc01 // FMLS V1.2D, V0.2D, V14.2D
 	WORD $0x4eedcd62 // FMLS V2.2D, V11.2D, V13.2D
 	WORD $0x4eeccc01 // FMLS V1.2D, V0.2D, V12.2D
-	FMOVQ 21504(R5), F0
+	FMOVQ 22144(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21568(R5), F0
+	FMOVQ 22080(R5), F0
 	WORD $0x4e62f40b // FMAX V11.2D, V0.2D, V2.2D
 	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
 	FMOVQ 2112(R5), F0
@@ -64584,13 +64680,13 @@ doneLanes4:
 	WORD $0x4e261d82 // AND V2.16B, V12.16B, V6.16B
 	WORD $0x4ea59c42 // MUL V2.4S, V2.4S, V5.4S
 	WORD $0x4ea48442 // ADD V2.4S, V2.4S, V4.4S
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e0723cd // TBL V13.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e0223cc // TBL V12.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e0723c7 // TBL V7.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6ea31ced // BIT V13.16B, V7.16B, V3.16B
 	WORD $0x6ea31c4c // BIT V12.16B, V2.16B, V3.16B
@@ -64606,13 +64702,13 @@ doneLanes4:
 	WORD $0x4e261c20 // AND V0.16B, V1.16B, V6.16B
 	WORD $0x4ea59c00 // MUL V0.4S, V0.4S, V5.4S
 	WORD $0x4ea48402 // ADD V2.4S, V0.4S, V4.4S
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0723c1 // TBL V1.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0723c4 // TBL V4.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6ea31c81 // BIT V1.16B, V4.16B, V3.16B
 	WORD $0x6ea31c40 // BIT V0.16B, V2.16B, V3.16B
@@ -64718,7 +64814,7 @@ doneLanes8:
 	FMOVQ 512(R5), F0
 	WORD $0x6e6f1c05 // BSL V5.16B, V0.16B, V15.16B
 	WORD $0x6e6e1c04 // BSL V4.16B, V0.16B, V14.16B
-	FMOVQ 19648(R5), F1
+	FMOVQ 20160(R5), F1
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -64819,10 +64915,10 @@ many2060:
 	WORD $0x6e731c6b // BSL V11.16B, V3.16B, V19.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e721c43 // BSL V3.16B, V2.16B, V18.16B
-	FMOVQ 22400(R4), F2
+	FMOVQ 22976(R4), F2
 	WORD $0x6ea285b9 // SUB V25.4S, V13.4S, V2.4S
 	WORD $0x6ea28598 // SUB V24.4S, V12.4S, V2.4S
-	FMOVQ 22400(R4), F2
+	FMOVQ 22976(R4), F2
 	WORD $0x6ea28577 // SUB V23.4S, V11.4S, V2.4S
 	WORD $0x6ea28476 // SUB V22.4S, V3.4S, V2.4S
 	FMOVQ 5632(R4), F2
@@ -64841,16 +64937,16 @@ many2060:
 	WORD $0x6f29070c // USHR V12.4S, V24.4S, 23
 	WORD $0x6f2906eb // USHR V11.4S, V23.4S, 23
 	WORD $0x6f2906c3 // USHR V3.4S, V22.4S, 23
-	FMOVQ 22464(R4), F2
+	FMOVQ 23040(R4), F2
 	WORD $0x4ea21dad // ORR V13.16B, V13.16B, V2.16B
 	WORD $0x4ea21d8c // ORR V12.16B, V12.16B, V2.16B
-	FMOVQ 22464(R4), F2
+	FMOVQ 23040(R4), F2
 	WORD $0x4ea21d6b // ORR V11.16B, V11.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 22528(R4), F2
+	FMOVQ 23104(R4), F2
 	WORD $0x4ea2d5b6 // FSUB V22.4S, V13.4S, V2.4S
 	WORD $0x4ea2d58d // FSUB V13.4S, V12.4S, V2.4S
-	FMOVQ 22528(R4), F2
+	FMOVQ 23104(R4), F2
 	WORD $0x4ea2d56c // FSUB V12.4S, V11.4S, V2.4S
 	WORD $0x4ea2d46b // FSUB V11.4S, V3.4S, V2.4S
 	FMOVQ 5952(R4), F3
@@ -64871,10 +64967,10 @@ many2060:
 	FMOVQ 640(R4), F0
 	WORD $0x4e20e66b // FCMEQ V11.4S, V19.4S, V0.4S
 	WORD $0x4e20e64a // FCMEQ V10.4S, V18.4S, V0.4S
-	FMOVQ 22592(R4), F0
+	FMOVQ 23168(R4), F0
 	WORD $0x6e691c0d // BSL V13.16B, V0.16B, V9.16B
 	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
-	FMOVQ 22592(R4), F0
+	FMOVQ 23168(R4), F0
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	WORD $0x6e611c0a // BSL V10.16B, V0.16B, V1.16B
 	FMOVQ 5696(R4), F1
@@ -64887,12 +64983,12 @@ many2060:
 	WORD $0x6e205842 // NOT V2.16B, V2.16B
 	WORD $0x6eb2e463 // FCMGT V3.4S, V3.4S, V18.4S
 	WORD $0x6e205863 // NOT V3.16B, V3.16B
-	FMOVQ 21632(R4), F9
+	FMOVQ 22208(R4), F9
 	WORD $0x6e6d1d20 // BSL V0.16B, V9.16B, V13.16B
 	FMOVQ F0, 224(RSP)
 	WORD $0x6e6c1d21 // BSL V1.16B, V9.16B, V12.16B
 	FMOVQ F1, 208(RSP)
-	FMOVQ 21632(R4), F0
+	FMOVQ 22208(R4), F0
 	WORD $0x6e6b1c02 // BSL V2.16B, V0.16B, V11.16B
 	FMOVQ F2, 192(RSP)
 	WORD $0x6e6a1c03 // BSL V3.16B, V0.16B, V10.16B
@@ -64956,17 +65052,17 @@ many2060:
 	WORD $0x6e2cdc6d // FMUL V13.4S, V3.4S, V12.4S
 	WORD $0x6e2bdc4c // FMUL V12.4S, V2.4S, V11.4S
 	WORD $0x6e2adc0b // FMUL V11.4S, V0.4S, V10.4S
-	FMOVQ 21696(R4), F1
-	FMOVQ 21696(R4), F0
-	FMOVQ 21760(R4), F3
+	FMOVQ 22272(R4), F1
+	FMOVQ 22272(R4), F0
+	FMOVQ 22336(R4), F3
 	WORD $0x4e21cf03 // FMLA V3.4S, V24.4S, V1.4S
-	FMOVQ 21760(R4), F10
+	FMOVQ 22336(R4), F10
 	WORD $0x4e20ceea // FMLA V10.4S, V23.4S, V0.4S
-	FMOVQ 21696(R4), F2
-	FMOVQ 21696(R4), F0
-	FMOVQ 21760(R4), F1
+	FMOVQ 22272(R4), F2
+	FMOVQ 22272(R4), F0
+	FMOVQ 22336(R4), F1
 	WORD $0x4e22cea1 // FMLA V1.4S, V21.4S, V2.4S
-	FMOVQ 21760(R4), F9
+	FMOVQ 22336(R4), F9
 	WORD $0x4e20ce09 // FMLA V9.4S, V16.4S, V0.4S
 	FMOVQ 704(R4), F0
 	WORD $0x4e23cf00 // FMLA V0.4S, V24.4S, V3.4S
@@ -64988,44 +65084,44 @@ many2060:
 	WORD $0x6e37deec // FMUL V12.4S, V23.4S, V23.4S
 	WORD $0x6e35deab // FMUL V11.4S, V21.4S, V21.4S
 	WORD $0x6e30de0a // FMUL V10.4S, V16.4S, V16.4S
-	FMOVQ 21824(R4), F1
-	FMOVQ 21824(R4), F0
-	FMOVQ 21888(R4), F9
+	FMOVQ 22464(R4), F1
+	FMOVQ 22464(R4), F0
+	FMOVQ 22528(R4), F9
 	WORD $0x4e21cf09 // FMLA V9.4S, V24.4S, V1.4S
-	FMOVQ 21888(R4), F3
+	FMOVQ 22528(R4), F3
 	WORD $0x4e20cee3 // FMLA V3.4S, V23.4S, V0.4S
-	FMOVQ 21824(R4), F0
-	FMOVQ 21824(R4), F2
-	FMOVQ 21888(R4), F1
+	FMOVQ 22464(R4), F0
+	FMOVQ 22464(R4), F2
+	FMOVQ 22528(R4), F1
 	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
-	FMOVQ 21888(R4), F0
+	FMOVQ 22528(R4), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 21952(R4), F2
+	FMOVQ 22400(R4), F2
 	WORD $0x4e22cda9 // FMLA V9.4S, V13.4S, V2.4S
 	WORD $0x4e22cd83 // FMLA V3.4S, V12.4S, V2.4S
-	FMOVQ 21952(R4), F2
+	FMOVQ 22400(R4), F2
 	WORD $0x4e22cd61 // FMLA V1.4S, V11.4S, V2.4S
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 22016(R4), F12
+	FMOVQ 22592(R4), F12
 	WORD $0x4e29cf0c // FMLA V12.4S, V24.4S, V9.4S
-	FMOVQ 22016(R4), F11
+	FMOVQ 22592(R4), F11
 	WORD $0x4e23ceeb // FMLA V11.4S, V23.4S, V3.4S
-	FMOVQ 22016(R4), F10
+	FMOVQ 22592(R4), F10
 	WORD $0x4e21ceaa // FMLA V10.4S, V21.4S, V1.4S
-	FMOVQ 22016(R4), F9
+	FMOVQ 22592(R4), F9
 	WORD $0x4e20ce09 // FMLA V9.4S, V16.4S, V0.4S
-	FMOVQ 22080(R4), F28
+	FMOVQ 22656(R4), F28
 	WORD $0x4e38cd9c // FMLA V28.4S, V12.4S, V24.4S
-	FMOVQ 22080(R4), F27
+	FMOVQ 22656(R4), F27
 	WORD $0x4e37cd7b // FMLA V27.4S, V11.4S, V23.4S
-	FMOVQ 22080(R4), F26
+	FMOVQ 22656(R4), F26
 	WORD $0x4e35cd5a // FMLA V26.4S, V10.4S, V21.4S
-	FMOVQ 22080(R4), F25
+	FMOVQ 22656(R4), F25
 	WORD $0x4e30cd39 // FMLA V25.4S, V9.4S, V16.4S
-	FMOVQ 22080(R4), F1
+	FMOVQ 22656(R4), F1
 	WORD $0x4ebcd420 // FSUB V0.4S, V1.4S, V28.4S
 	WORD $0x4ebbd421 // FSUB V1.4S, V1.4S, V27.4S
-	FMOVQ 22080(R4), F3
+	FMOVQ 22656(R4), F3
 	WORD $0x4ebad462 // FSUB V2.4S, V3.4S, V26.4S
 	WORD $0x4eb9d463 // FSUB V3.4S, V3.4S, V25.4S
 	WORD $0x4e38cd80 // FMLA V0.4S, V12.4S, V24.4S
@@ -65166,16 +65262,16 @@ many2060:
 	FMOVQ 448(R4), F0
 	WORD $0x4e201d0a // AND V10.16B, V8.16B, V0.16B
 	WORD $0x4e201ce9 // AND V9.16B, V7.16B, V0.16B
-	FMOVQ 22144(R4), F0
+	FMOVQ 22720(R4), F0
 	WORD $0x4eadf40d // FMIN V13.4S, V0.4S, V13.4S
 	WORD $0x4eabf40b // FMIN V11.4S, V0.4S, V11.4S
-	FMOVQ 22144(R4), F0
+	FMOVQ 22720(R4), F0
 	WORD $0x4eaaf40a // FMIN V10.4S, V0.4S, V10.4S
 	WORD $0x4ea9f409 // FMIN V9.4S, V0.4S, V9.4S
-	FMOVQ 22208(R4), F0
+	FMOVQ 22784(R4), F0
 	WORD $0x4e2df40f // FMAX V15.4S, V0.4S, V13.4S
 	WORD $0x4e2bf40e // FMAX V14.4S, V0.4S, V11.4S
-	FMOVQ 22208(R4), F0
+	FMOVQ 22784(R4), F0
 	WORD $0x4e2af40d // FMAX V13.4S, V0.4S, V10.4S
 	WORD $0x4e29f40b // FMAX V11.4S, V0.4S, V9.4S
 	FMOVQ 320(R4), F9
@@ -65206,16 +65302,16 @@ many2060:
 	WORD $0x4eb2cdc3 // FMLS V3.4S, V14.4S, V18.4S
 	WORD $0x4eb1cda2 // FMLS V2.4S, V13.4S, V17.4S
 	WORD $0x4eb0cc01 // FMLS V1.4S, V0.4S, V16.4S
-	FMOVQ 22656(R4), F0
+	FMOVQ 23296(R4), F0
 	WORD $0x4ea7f407 // FMIN V7.4S, V0.4S, V7.4S
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
-	FMOVQ 22656(R4), F0
+	FMOVQ 23296(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22720(R4), F0
+	FMOVQ 23232(R4), F0
 	WORD $0x4e27f413 // FMAX V19.4S, V0.4S, V7.4S
 	WORD $0x4e23f412 // FMAX V18.4S, V0.4S, V3.4S
-	FMOVQ 22720(R4), F0
+	FMOVQ 23232(R4), F0
 	WORD $0x4e22f411 // FMAX V17.4S, V0.4S, V2.4S
 	WORD $0x4e21f410 // FMAX V16.4S, V0.4S, V1.4S
 	FMOVQ 2880(R4), F0
@@ -65230,22 +65326,22 @@ many2060:
 	FMOVQ 2944(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R4), F8
-	FMOVQ 2304(R4), F2
-	FMOVQ 2368(R4), F11
-	WORD $0x4e28cceb // FMLA V11.4S, V7.4S, V8.4S
-	FMOVQ 2368(R4), F14
-	WORD $0x4e22cc6e // FMLA V14.4S, V3.4S, V2.4S
-	FMOVQ 2304(R4), F8
-	FMOVQ 2304(R4), F2
-	FMOVQ 2368(R4), F13
-	WORD $0x4e28cc2d // FMLA V13.4S, V1.4S, V8.4S
-	FMOVQ 2368(R4), F12
-	WORD $0x4e22cc0c // FMLA V12.4S, V0.4S, V2.4S
+	FMOVQ 2368(R4), F8
 	FMOVQ 2368(R4), F2
+	FMOVQ 2304(R4), F11
+	WORD $0x4e28cceb // FMLA V11.4S, V7.4S, V8.4S
+	FMOVQ 2304(R4), F14
+	WORD $0x4e22cc6e // FMLA V14.4S, V3.4S, V2.4S
+	FMOVQ 2368(R4), F8
+	FMOVQ 2368(R4), F2
+	FMOVQ 2304(R4), F13
+	WORD $0x4e28cc2d // FMLA V13.4S, V1.4S, V8.4S
+	FMOVQ 2304(R4), F12
+	WORD $0x4e22cc0c // FMLA V12.4S, V0.4S, V2.4S
+	FMOVQ 2304(R4), F2
 	WORD $0x4ea2d56f // FSUB V15.4S, V11.4S, V2.4S
 	WORD $0x4ea2d5ca // FSUB V10.4S, V14.4S, V2.4S
-	FMOVQ 2368(R4), F2
+	FMOVQ 2304(R4), F2
 	WORD $0x4ea2d5a9 // FSUB V9.4S, V13.4S, V2.4S
 	WORD $0x4ea2d588 // FSUB V8.4S, V12.4S, V2.4S
 	FMOVQ 2432(R4), F2
@@ -65462,12 +65558,12 @@ many2060:
 	WORD $0x4ea11c38 // MOV V24.16B, V1.16B
 	WORD $0x6e6b1ce0 // BSL V0.16B, V7.16B, V11.16B
 	WORD $0x4ea01c09 // MOV V9.16B, V0.16B
-	FMOVQ 19968(R4), F1
+	FMOVQ 20480(R4), F1
 	WORD $0x6ea3e420 // FCMGT V0.4S, V1.4S, V3.4S
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
 	WORD $0x6ea2e420 // FCMGT V0.4S, V1.4S, V2.4S
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
-	FMOVQ 19968(R4), F1
+	FMOVQ 20480(R4), F1
 	WORD $0x6eb8e420 // FCMGT V0.4S, V1.4S, V24.4S
 	WORD $0x6e205808 // NOT V8.16B, V0.16B
 	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
@@ -65534,7 +65630,7 @@ one2061:
 	WORD $0x6e6c1c67 // BSL V7.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 22400(R4), F2
+	FMOVQ 22976(R4), F2
 	WORD $0x6ea284ef // SUB V15.4S, V7.4S, V2.4S
 	WORD $0x6ea28468 // SUB V8.4S, V3.4S, V2.4S
 	FMOVQ 5632(R4), F2
@@ -65545,10 +65641,10 @@ one2061:
 	WORD $0x4ea28469 // ADD V9.4S, V3.4S, V2.4S
 	WORD $0x6f2905e7 // USHR V7.4S, V15.4S, 23
 	WORD $0x6f290503 // USHR V3.4S, V8.4S, 23
-	FMOVQ 22464(R4), F2
+	FMOVQ 23040(R4), F2
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 22528(R4), F2
+	FMOVQ 23104(R4), F2
 	WORD $0x4ea2d4e7 // FSUB V7.4S, V7.4S, V2.4S
 	WORD $0x4ea2d468 // FSUB V8.4S, V3.4S, V2.4S
 	FMOVQ 5952(R4), F3
@@ -65560,7 +65656,7 @@ one2061:
 	FMOVQ 640(R4), F0
 	WORD $0x4e20e583 // FCMEQ V3.4S, V12.4S, V0.4S
 	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
-	FMOVQ 22592(R4), F0
+	FMOVQ 23168(R4), F0
 	WORD $0x6e671c03 // BSL V3.16B, V0.16B, V7.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5696(R4), F1
@@ -65568,7 +65664,7 @@ one2061:
 	WORD $0x6e205810 // NOT V16.16B, V0.16B
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e20580f // NOT V15.16B, V0.16B
-	FMOVQ 21632(R4), F0
+	FMOVQ 22208(R4), F0
 	WORD $0x6e631c10 // BSL V16.16B, V0.16B, V3.16B
 	WORD $0x6e621c0f // BSL V15.16B, V0.16B, V2.16B
 	FMOVQ 704(R4), F0
@@ -65598,11 +65694,11 @@ one2061:
 	WORD $0x6e33de69 // FMUL V9.4S, V19.4S, V19.4S
 	WORD $0x6e27dc27 // FMUL V7.4S, V1.4S, V7.4S
 	WORD $0x6e28dc03 // FMUL V3.4S, V0.4S, V8.4S
-	FMOVQ 21696(R4), F2
-	FMOVQ 21696(R4), F1
-	FMOVQ 21760(R4), F0
+	FMOVQ 22272(R4), F2
+	FMOVQ 22272(R4), F1
+	FMOVQ 22336(R4), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 21760(R4), F2
+	FMOVQ 22336(R4), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
 	FMOVQ 704(R4), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
@@ -65612,24 +65708,24 @@ one2061:
 	WORD $0x6e20dc75 // FMUL V21.4S, V3.4S, V0.4S
 	WORD $0x6e2add47 // FMUL V7.4S, V10.4S, V10.4S
 	WORD $0x6e29dd23 // FMUL V3.4S, V9.4S, V9.4S
-	FMOVQ 21824(R4), F0
-	FMOVQ 21824(R4), F2
-	FMOVQ 21888(R4), F1
+	FMOVQ 22464(R4), F0
+	FMOVQ 22464(R4), F2
+	FMOVQ 22528(R4), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 21888(R4), F0
+	FMOVQ 22528(R4), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 21952(R4), F2
+	FMOVQ 22400(R4), F2
 	WORD $0x4e22cce1 // FMLA V1.4S, V7.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 22016(R4), F2
+	FMOVQ 22592(R4), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 22016(R4), F1
+	FMOVQ 22592(R4), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 22080(R4), F18
+	FMOVQ 22656(R4), F18
 	WORD $0x4e2acc52 // FMLA V18.4S, V2.4S, V10.4S
-	FMOVQ 22080(R4), F17
+	FMOVQ 22656(R4), F17
 	WORD $0x4e29cc31 // FMLA V17.4S, V1.4S, V9.4S
-	FMOVQ 22080(R4), F0
+	FMOVQ 22656(R4), F0
 	WORD $0x4eb2d40c // FSUB V12.4S, V0.4S, V18.4S
 	WORD $0x4eb1d40b // FSUB V11.4S, V0.4S, V17.4S
 	WORD $0x4e2acc4c // FMLA V12.4S, V2.4S, V10.4S
@@ -65686,10 +65782,10 @@ one2061:
 	FMOVQ 448(R4), F0
 	WORD $0x4e201dc2 // AND V2.16B, V14.16B, V0.16B
 	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
-	FMOVQ 22144(R4), F0
+	FMOVQ 22720(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22208(R4), F0
+	FMOVQ 22784(R4), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R4), F0
@@ -65705,10 +65801,10 @@ one2061:
 	WORD $0x4eabcc01 // FMLS V1.4S, V0.4S, V11.4S
 	WORD $0x4eaacd02 // FMLS V2.4S, V8.4S, V10.4S
 	WORD $0x4ea9cc01 // FMLS V1.4S, V0.4S, V9.4S
-	FMOVQ 22656(R4), F0
+	FMOVQ 23296(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22720(R4), F0
+	FMOVQ 23232(R4), F0
 	WORD $0x4e22f409 // FMAX V9.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
 	FMOVQ 2880(R4), F0
@@ -65717,13 +65813,13 @@ one2061:
 	FMOVQ 2944(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R4), F3
-	FMOVQ 2304(R4), F2
-	FMOVQ 2368(R4), F14
-	WORD $0x4e23cc2e // FMLA V14.4S, V1.4S, V3.4S
-	FMOVQ 2368(R4), F13
-	WORD $0x4e22cc0d // FMLA V13.4S, V0.4S, V2.4S
+	FMOVQ 2368(R4), F3
 	FMOVQ 2368(R4), F2
+	FMOVQ 2304(R4), F14
+	WORD $0x4e23cc2e // FMLA V14.4S, V1.4S, V3.4S
+	FMOVQ 2304(R4), F13
+	WORD $0x4e22cc0d // FMLA V13.4S, V0.4S, V2.4S
+	FMOVQ 2304(R4), F2
 	WORD $0x4ea2d5c7 // FSUB V7.4S, V14.4S, V2.4S
 	WORD $0x4ea2d5a3 // FSUB V3.4S, V13.4S, V2.4S
 	FMOVQ 2432(R4), F2
@@ -65826,7 +65922,7 @@ one2061:
 	FMOVQ 640(R4), F0
 	WORD $0x6e6f1c08 // BSL V8.16B, V0.16B, V15.16B
 	WORD $0x6e631c07 // BSL V7.16B, V0.16B, V3.16B
-	FMOVQ 19968(R4), F1
+	FMOVQ 20480(R4), F1
 	WORD $0x6ea8e420 // FCMGT V0.4S, V1.4S, V8.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea7e420 // FCMGT V0.4S, V1.4S, V7.4S
@@ -65949,7 +66045,7 @@ doneLanes4:
 	WORD $0x6e701c67 // BSL V7.16B, V3.16B, V16.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6e1c43 // BSL V3.16B, V2.16B, V14.16B
-	FMOVQ 22400(R4), F2
+	FMOVQ 22976(R4), F2
 	WORD $0x6ea284f1 // SUB V17.4S, V7.4S, V2.4S
 	WORD $0x6ea2846b // SUB V11.4S, V3.4S, V2.4S
 	FMOVQ 5632(R4), F2
@@ -65960,10 +66056,10 @@ doneLanes4:
 	WORD $0x4ea2846c // ADD V12.4S, V3.4S, V2.4S
 	WORD $0x6f290627 // USHR V7.4S, V17.4S, 23
 	WORD $0x6f290563 // USHR V3.4S, V11.4S, 23
-	FMOVQ 22464(R4), F2
+	FMOVQ 23040(R4), F2
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 22528(R4), F2
+	FMOVQ 23104(R4), F2
 	WORD $0x4ea2d4e7 // FSUB V7.4S, V7.4S, V2.4S
 	WORD $0x4ea2d46b // FSUB V11.4S, V3.4S, V2.4S
 	FMOVQ 5952(R4), F3
@@ -65975,7 +66071,7 @@ doneLanes4:
 	FMOVQ 640(R4), F0
 	WORD $0x4e20e603 // FCMEQ V3.4S, V16.4S, V0.4S
 	WORD $0x4e20e5c2 // FCMEQ V2.4S, V14.4S, V0.4S
-	FMOVQ 22592(R4), F0
+	FMOVQ 23168(R4), F0
 	WORD $0x6e671c03 // BSL V3.16B, V0.16B, V7.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5696(R4), F1
@@ -65983,7 +66079,7 @@ doneLanes4:
 	WORD $0x6e205811 // NOT V17.16B, V0.16B
 	WORD $0x6eaee420 // FCMGT V0.4S, V1.4S, V14.4S
 	WORD $0x6e205810 // NOT V16.16B, V0.16B
-	FMOVQ 21632(R4), F0
+	FMOVQ 22208(R4), F0
 	WORD $0x6e631c11 // BSL V17.16B, V0.16B, V3.16B
 	WORD $0x6e621c10 // BSL V16.16B, V0.16B, V2.16B
 	FMOVQ 704(R4), F0
@@ -66013,11 +66109,11 @@ doneLanes4:
 	WORD $0x6e33de6c // FMUL V12.4S, V19.4S, V19.4S
 	WORD $0x6e27dc27 // FMUL V7.4S, V1.4S, V7.4S
 	WORD $0x6e2bdc03 // FMUL V3.4S, V0.4S, V11.4S
-	FMOVQ 21696(R4), F2
-	FMOVQ 21696(R4), F1
-	FMOVQ 21760(R4), F0
+	FMOVQ 22272(R4), F2
+	FMOVQ 22272(R4), F1
+	FMOVQ 22336(R4), F0
 	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
-	FMOVQ 21760(R4), F2
+	FMOVQ 22336(R4), F2
 	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
 	FMOVQ 704(R4), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
@@ -66027,24 +66123,24 @@ doneLanes4:
 	WORD $0x6e20dc77 // FMUL V23.4S, V3.4S, V0.4S
 	WORD $0x6e2ddda7 // FMUL V7.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd83 // FMUL V3.4S, V12.4S, V12.4S
-	FMOVQ 21824(R4), F0
-	FMOVQ 21824(R4), F2
-	FMOVQ 21888(R4), F1
+	FMOVQ 22464(R4), F0
+	FMOVQ 22464(R4), F2
+	FMOVQ 22528(R4), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 21888(R4), F0
+	FMOVQ 22528(R4), F0
 	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 21952(R4), F2
+	FMOVQ 22400(R4), F2
 	WORD $0x4e22cce1 // FMLA V1.4S, V7.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 22016(R4), F2
+	FMOVQ 22592(R4), F2
 	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
-	FMOVQ 22016(R4), F1
+	FMOVQ 22592(R4), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 22080(R4), F22
+	FMOVQ 22656(R4), F22
 	WORD $0x4e2dcc56 // FMLA V22.4S, V2.4S, V13.4S
-	FMOVQ 22080(R4), F21
+	FMOVQ 22656(R4), F21
 	WORD $0x4e2ccc35 // FMLA V21.4S, V1.4S, V12.4S
-	FMOVQ 22080(R4), F0
+	FMOVQ 22656(R4), F0
 	WORD $0x4eb6d412 // FSUB V18.4S, V0.4S, V22.4S
 	WORD $0x4eb5d40e // FSUB V14.4S, V0.4S, V21.4S
 	WORD $0x4e2dcc52 // FMLA V18.4S, V2.4S, V13.4S
@@ -66101,10 +66197,10 @@ doneLanes4:
 	FMOVQ 448(R4), F0
 	WORD $0x4e201de2 // AND V2.16B, V15.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 22144(R4), F0
+	FMOVQ 22720(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22208(R4), F0
+	FMOVQ 22784(R4), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R4), F0
@@ -66120,10 +66216,10 @@ doneLanes4:
 	WORD $0x4eadcc01 // FMLS V1.4S, V0.4S, V13.4S
 	WORD $0x4eaccd42 // FMLS V2.4S, V10.4S, V12.4S
 	WORD $0x4eabcc01 // FMLS V1.4S, V0.4S, V11.4S
-	FMOVQ 22656(R4), F0
+	FMOVQ 23296(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22720(R4), F0
+	FMOVQ 23232(R4), F0
 	WORD $0x4e22f40b // FMAX V11.4S, V0.4S, V2.4S
 	WORD $0x4e21f40a // FMAX V10.4S, V0.4S, V1.4S
 	FMOVQ 2880(R4), F0
@@ -66132,13 +66228,13 @@ doneLanes4:
 	FMOVQ 2944(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R4), F3
-	FMOVQ 2304(R4), F2
-	FMOVQ 2368(R4), F16
-	WORD $0x4e23cc30 // FMLA V16.4S, V1.4S, V3.4S
-	FMOVQ 2368(R4), F15
-	WORD $0x4e22cc0f // FMLA V15.4S, V0.4S, V2.4S
+	FMOVQ 2368(R4), F3
 	FMOVQ 2368(R4), F2
+	FMOVQ 2304(R4), F16
+	WORD $0x4e23cc30 // FMLA V16.4S, V1.4S, V3.4S
+	FMOVQ 2304(R4), F15
+	WORD $0x4e22cc0f // FMLA V15.4S, V0.4S, V2.4S
+	FMOVQ 2304(R4), F2
 	WORD $0x4ea2d607 // FSUB V7.4S, V16.4S, V2.4S
 	WORD $0x4ea2d5e3 // FSUB V3.4S, V15.4S, V2.4S
 	FMOVQ 2432(R4), F2
@@ -66313,7 +66409,7 @@ doneLanes8:
 	FMOVQ 640(R4), F0
 	WORD $0x6e6f1c05 // BSL V5.16B, V0.16B, V15.16B
 	WORD $0x6e6e1c04 // BSL V4.16B, V0.16B, V14.16B
-	FMOVQ 19968(R4), F1
+	FMOVQ 20480(R4), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -66412,13 +66508,13 @@ one2073:
 	WORD $0x6e6a1c64 // BSL V4.16B, V3.16B, V10.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e691c43 // BSL V3.16B, V2.16B, V9.16B
-	FMOVQ 21312(R6), F2
+	FMOVQ 21888(R6), F2
 	WORD $0x6ee2848c // SUB V12.2D, V4.2D, V2.2D
 	WORD $0x6ee28465 // SUB V5.2D, V3.2D, V2.2D
 	FMOVQ 3904(R6), F2
 	WORD $0x4e221d84 // AND V4.16B, V12.16B, V2.16B
 	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
-	FMOVQ 21376(R6), F2
+	FMOVQ 21952(R6), F2
 	WORD $0x4ee2848b // ADD V11.2D, V4.2D, V2.2D
 	WORD $0x4ee28468 // ADD V8.2D, V3.2D, V2.2D
 	WORD $0x6f4c0584 // USHR V4.2D, V12.2D, 52
@@ -66438,7 +66534,7 @@ one2073:
 	FMOVQ 512(R6), F0
 	WORD $0x4e60e543 // FCMEQ V3.2D, V10.2D, V0.2D
 	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
-	FMOVQ 21440(R6), F0
+	FMOVQ 22016(R6), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4800(R6), F1
@@ -66446,7 +66542,7 @@ one2073:
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205809 // NOT V9.16B, V0.16B
-	FMOVQ 20160(R6), F0
+	FMOVQ 20736(R6), F0
 	WORD $0x6e631c0a // BSL V10.16B, V0.16B, V3.16B
 	WORD $0x6e621c09 // BSL V9.16B, V0.16B, V2.16B
 	FMOVQ 576(R6), F0
@@ -66476,11 +66572,11 @@ one2073:
 	WORD $0x6e6fdde8 // FMUL V8.2D, V15.2D, V15.2D
 	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
 	WORD $0x6e65dc03 // FMUL V3.2D, V0.2D, V5.2D
-	FMOVQ 20224(R6), F2
-	FMOVQ 20224(R6), F1
-	FMOVQ 20288(R6), F0
+	FMOVQ 20800(R6), F2
+	FMOVQ 20800(R6), F1
+	FMOVQ 20864(R6), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 20288(R6), F2
+	FMOVQ 20864(R6), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
 	FMOVQ 576(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
@@ -66490,48 +66586,48 @@ one2073:
 	WORD $0x6e60dc72 // FMUL V18.2D, V3.2D, V0.2D
 	WORD $0x6e6bdd6d // FMUL V13.2D, V11.2D, V11.2D
 	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
-	FMOVQ 20352(R6), F1
-	FMOVQ 20352(R6), F0
-	FMOVQ 20416(R6), F4
+	FMOVQ 20992(R6), F1
+	FMOVQ 20992(R6), F0
+	FMOVQ 21056(R6), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 20416(R6), F3
+	FMOVQ 21056(R6), F3
 	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
-	FMOVQ 20480(R6), F0
+	FMOVQ 20928(R6), F0
 	WORD $0x4e60cda4 // FMLA V4.2D, V13.2D, V0.2D
 	WORD $0x4e60cd83 // FMLA V3.2D, V12.2D, V0.2D
-	FMOVQ 20544(R6), F1
-	FMOVQ 20544(R6), F0
-	FMOVQ 20608(R6), F5
+	FMOVQ 21120(R6), F1
+	FMOVQ 21120(R6), F0
+	FMOVQ 21184(R6), F5
 	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
-	FMOVQ 20608(R6), F2
+	FMOVQ 21184(R6), F2
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
 	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
 	WORD $0x4e6ccc62 // FMLA V2.2D, V3.2D, V12.2D
-	FMOVQ 20672(R6), F1
-	FMOVQ 20672(R6), F0
-	FMOVQ 20736(R6), F4
+	FMOVQ 21248(R6), F1
+	FMOVQ 21248(R6), F0
+	FMOVQ 21312(R6), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 20736(R6), F3
+	FMOVQ 21312(R6), F3
 	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
 	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
 	WORD $0x4e6ccc43 // FMLA V3.2D, V2.2D, V12.2D
-	FMOVQ 20800(R6), F0
-	FMOVQ 20800(R6), F2
-	FMOVQ 20864(R6), F1
+	FMOVQ 21376(R6), F0
+	FMOVQ 21376(R6), F2
+	FMOVQ 21440(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 20864(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	WORD $0x4e6dcc81 // FMLA V1.2D, V4.2D, V13.2D
 	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
-	FMOVQ 20928(R6), F2
+	FMOVQ 21504(R6), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 20928(R6), F1
+	FMOVQ 21504(R6), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 20992(R6), F17
+	FMOVQ 21568(R6), F17
 	WORD $0x4e6bcc51 // FMLA V17.2D, V2.2D, V11.2D
-	FMOVQ 20992(R6), F14
+	FMOVQ 21568(R6), F14
 	WORD $0x4e68cc2e // FMLA V14.2D, V1.2D, V8.2D
-	FMOVQ 20992(R6), F0
+	FMOVQ 21568(R6), F0
 	WORD $0x4ef1d40d // FSUB V13.2D, V0.2D, V17.2D
 	WORD $0x4eeed40c // FSUB V12.2D, V0.2D, V14.2D
 	WORD $0x4e6bcc4d // FMLA V13.2D, V2.2D, V11.2D
@@ -66588,10 +66684,10 @@ one2073:
 	FMOVQ 384(R6), F0
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
-	FMOVQ 21056(R6), F0
+	FMOVQ 21632(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21120(R6), F0
+	FMOVQ 21696(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R6), F0
@@ -66607,10 +66703,10 @@ one2073:
 	WORD $0x4eeccc10 // FMLS V16.2D, V0.2D, V12.2D
 	WORD $0x4eebcc31 // FMLS V17.2D, V1.2D, V11.2D
 	WORD $0x4eeacc10 // FMLS V16.2D, V0.2D, V10.2D
-	FMOVQ 21504(R6), F0
+	FMOVQ 22144(R6), F0
 	WORD $0x4ef1f402 // FMIN V2.2D, V0.2D, V17.2D
 	WORD $0x4ef0f401 // FMIN V1.2D, V0.2D, V16.2D
-	FMOVQ 21568(R6), F0
+	FMOVQ 22080(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -66666,13 +66762,13 @@ one2073:
 	WORD $0x4e371cc2 // AND V2.16B, V6.16B, V23.16B
 	WORD $0x4eb69c42 // MUL V2.4S, V2.4S, V22.4S
 	WORD $0x4eb58442 // ADD V2.4S, V2.4S, V21.4S
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0323c7 // TBL V7.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0223c6 // TBL V6.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eb41c67 // BIT V7.16B, V3.16B, V20.16B
 	WORD $0x6eb41c46 // BIT V6.16B, V2.16B, V20.16B
@@ -66688,13 +66784,13 @@ one2073:
 	WORD $0x4e371c20 // AND V0.16B, V1.16B, V23.16B
 	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
 	WORD $0x4eb58402 // ADD V2.4S, V0.4S, V21.4S
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eb41c61 // BIT V1.16B, V3.16B, V20.16B
 	WORD $0x6eb41c40 // BIT V0.16B, V2.16B, V20.16B
@@ -66760,7 +66856,7 @@ one2073:
 	FMOVQ 512(R6), F0
 	WORD $0x6e781c05 // BSL V5.16B, V0.16B, V24.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 19648(R6), F1
+	FMOVQ 20160(R6), F1
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -66799,10 +66895,10 @@ one2073:
 	WORD $0x4e6ad600 // FADD V0.2D, V16.2D, V10.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
-	FMOVQ 21504(R6), F0
+	FMOVQ 22144(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21568(R6), F0
+	FMOVQ 22080(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f40e // FMAX V14.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -66858,13 +66954,13 @@ one2073:
 	WORD $0x4e371dc2 // AND V2.16B, V14.16B, V23.16B
 	WORD $0x4eb69c42 // MUL V2.4S, V2.4S, V22.4S
 	WORD $0x4eb58442 // ADD V2.4S, V2.4S, V21.4S
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0323cf // TBL V15.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0223ce // TBL V14.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eb41c6f // BIT V15.16B, V3.16B, V20.16B
 	WORD $0x6eb41c4e // BIT V14.16B, V2.16B, V20.16B
@@ -66880,13 +66976,13 @@ one2073:
 	WORD $0x4e371c20 // AND V0.16B, V1.16B, V23.16B
 	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
 	WORD $0x4eb58402 // ADD V2.4S, V0.4S, V21.4S
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eb41c61 // BIT V1.16B, V3.16B, V20.16B
 	WORD $0x6eb41c40 // BIT V0.16B, V2.16B, V20.16B
@@ -66961,7 +67057,7 @@ one2073:
 	FMOVQ 512(R6), F0
 	WORD $0x6e781c05 // BSL V5.16B, V0.16B, V24.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 19648(R6), F1
+	FMOVQ 20160(R6), F1
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -67097,13 +67193,13 @@ doneLanes4:
 	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 21312(R6), F2
+	FMOVQ 21888(R6), F2
 	WORD $0x6ee2848e // SUB V14.2D, V4.2D, V2.2D
 	WORD $0x6ee28467 // SUB V7.2D, V3.2D, V2.2D
 	FMOVQ 3904(R6), F2
 	WORD $0x4e221dc4 // AND V4.16B, V14.16B, V2.16B
 	WORD $0x4e221ce3 // AND V3.16B, V7.16B, V2.16B
-	FMOVQ 21376(R6), F2
+	FMOVQ 21952(R6), F2
 	WORD $0x4ee2848d // ADD V13.2D, V4.2D, V2.2D
 	WORD $0x4ee2846a // ADD V10.2D, V3.2D, V2.2D
 	WORD $0x6f4c05c4 // USHR V4.2D, V14.2D, 52
@@ -67123,7 +67219,7 @@ doneLanes4:
 	FMOVQ 512(R6), F0
 	WORD $0x4e60e583 // FCMEQ V3.2D, V12.2D, V0.2D
 	WORD $0x4e60e562 // FCMEQ V2.2D, V11.2D, V0.2D
-	FMOVQ 21440(R6), F0
+	FMOVQ 22016(R6), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4800(R6), F1
@@ -67131,7 +67227,7 @@ doneLanes4:
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 20160(R6), F0
+	FMOVQ 20736(R6), F0
 	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 576(R6), F0
@@ -67161,11 +67257,11 @@ doneLanes4:
 	WORD $0x6e70de0a // FMUL V10.2D, V16.2D, V16.2D
 	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
 	WORD $0x6e67dc03 // FMUL V3.2D, V0.2D, V7.2D
-	FMOVQ 20224(R6), F2
-	FMOVQ 20224(R6), F1
-	FMOVQ 20288(R6), F0
+	FMOVQ 20800(R6), F2
+	FMOVQ 20800(R6), F1
+	FMOVQ 20864(R6), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 20288(R6), F2
+	FMOVQ 20864(R6), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
 	FMOVQ 576(R6), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
@@ -67175,48 +67271,48 @@ doneLanes4:
 	WORD $0x6e60dc73 // FMUL V19.2D, V3.2D, V0.2D
 	WORD $0x6e6dddaf // FMUL V15.2D, V13.2D, V13.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
-	FMOVQ 20352(R6), F1
-	FMOVQ 20352(R6), F0
-	FMOVQ 20416(R6), F4
+	FMOVQ 20992(R6), F1
+	FMOVQ 20992(R6), F0
+	FMOVQ 21056(R6), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 20416(R6), F3
+	FMOVQ 21056(R6), F3
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
-	FMOVQ 20480(R6), F0
+	FMOVQ 20928(R6), F0
 	WORD $0x4e60cde4 // FMLA V4.2D, V15.2D, V0.2D
 	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
-	FMOVQ 20544(R6), F1
-	FMOVQ 20544(R6), F0
-	FMOVQ 20608(R6), F7
+	FMOVQ 21120(R6), F1
+	FMOVQ 21120(R6), F0
+	FMOVQ 21184(R6), F7
 	WORD $0x4e61cda7 // FMLA V7.2D, V13.2D, V1.2D
-	FMOVQ 20608(R6), F2
+	FMOVQ 21184(R6), F2
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
 	WORD $0x4e6fcc87 // FMLA V7.2D, V4.2D, V15.2D
 	WORD $0x4e6ecc62 // FMLA V2.2D, V3.2D, V14.2D
-	FMOVQ 20672(R6), F1
-	FMOVQ 20672(R6), F0
-	FMOVQ 20736(R6), F4
+	FMOVQ 21248(R6), F1
+	FMOVQ 21248(R6), F0
+	FMOVQ 21312(R6), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 20736(R6), F3
+	FMOVQ 21312(R6), F3
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
 	WORD $0x4e6fcce4 // FMLA V4.2D, V7.2D, V15.2D
 	WORD $0x4e6ecc43 // FMLA V3.2D, V2.2D, V14.2D
-	FMOVQ 20800(R6), F0
-	FMOVQ 20800(R6), F2
-	FMOVQ 20864(R6), F1
+	FMOVQ 21376(R6), F0
+	FMOVQ 21376(R6), F2
+	FMOVQ 21440(R6), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 20864(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	WORD $0x4e6fcc81 // FMLA V1.2D, V4.2D, V15.2D
 	WORD $0x4e6ecc60 // FMLA V0.2D, V3.2D, V14.2D
-	FMOVQ 20928(R6), F2
+	FMOVQ 21504(R6), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 20928(R6), F1
+	FMOVQ 21504(R6), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 20992(R6), F25
+	FMOVQ 21568(R6), F25
 	WORD $0x4e6dcc59 // FMLA V25.2D, V2.2D, V13.2D
-	FMOVQ 20992(R6), F18
+	FMOVQ 21568(R6), F18
 	WORD $0x4e6acc32 // FMLA V18.2D, V1.2D, V10.2D
-	FMOVQ 20992(R6), F0
+	FMOVQ 21568(R6), F0
 	WORD $0x4ef9d40f // FSUB V15.2D, V0.2D, V25.2D
 	WORD $0x4ef2d40e // FSUB V14.2D, V0.2D, V18.2D
 	WORD $0x4e6dcc4f // FMLA V15.2D, V2.2D, V13.2D
@@ -67273,10 +67369,10 @@ doneLanes4:
 	FMOVQ 384(R6), F0
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 21056(R6), F0
+	FMOVQ 21632(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21120(R6), F0
+	FMOVQ 21696(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R6), F0
@@ -67292,10 +67388,10 @@ doneLanes4:
 	WORD $0x4eeecc12 // FMLS V18.2D, V0.2D, V14.2D
 	WORD $0x4eedcc33 // FMLS V19.2D, V1.2D, V13.2D
 	WORD $0x4eeccc12 // FMLS V18.2D, V0.2D, V12.2D
-	FMOVQ 21504(R6), F0
+	FMOVQ 22144(R6), F0
 	WORD $0x4ef3f402 // FMIN V2.2D, V0.2D, V19.2D
 	WORD $0x4ef2f401 // FMIN V1.2D, V0.2D, V18.2D
-	FMOVQ 21568(R6), F0
+	FMOVQ 22080(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -67351,13 +67447,13 @@ doneLanes4:
 	WORD $0x4e371cc2 // AND V2.16B, V6.16B, V23.16B
 	WORD $0x4eb69c42 // MUL V2.4S, V2.4S, V22.4S
 	WORD $0x4eb58442 // ADD V2.4S, V2.4S, V21.4S
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0323c7 // TBL V7.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0223c6 // TBL V6.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eb41c67 // BIT V7.16B, V3.16B, V20.16B
 	WORD $0x6eb41c46 // BIT V6.16B, V2.16B, V20.16B
@@ -67373,13 +67469,13 @@ doneLanes4:
 	WORD $0x4e371c20 // AND V0.16B, V1.16B, V23.16B
 	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
 	WORD $0x4eb58402 // ADD V2.4S, V0.4S, V21.4S
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eb41c61 // BIT V1.16B, V3.16B, V20.16B
 	WORD $0x6eb41c40 // BIT V0.16B, V2.16B, V20.16B
@@ -67485,7 +67581,7 @@ doneLanes8:
 	FMOVQ 512(R6), F0
 	WORD $0x6e7a1c11 // BSL V17.16B, V0.16B, V26.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 19648(R6), F1
+	FMOVQ 20160(R6), F1
 	WORD $0x6ef1e420 // FCMGT V0.2D, V1.2D, V17.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -67544,10 +67640,10 @@ doneLanes10:
 	WORD $0x4e6cd640 // FADD V0.2D, V18.2D, V12.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
-	FMOVQ 21504(R6), F0
+	FMOVQ 22144(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21568(R6), F0
+	FMOVQ 22080(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f410 // FMAX V16.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -67603,13 +67699,13 @@ doneLanes10:
 	WORD $0x4e371e02 // AND V2.16B, V16.16B, V23.16B
 	WORD $0x4eb69c42 // MUL V2.4S, V2.4S, V22.4S
 	WORD $0x4eb58442 // ADD V2.4S, V2.4S, V21.4S
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0323d1 // TBL V17.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0223d0 // TBL V16.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eb41c71 // BIT V17.16B, V3.16B, V20.16B
 	WORD $0x6eb41c50 // BIT V16.16B, V2.16B, V20.16B
@@ -67625,13 +67721,13 @@ doneLanes10:
 	WORD $0x4e371c20 // AND V0.16B, V1.16B, V23.16B
 	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
 	WORD $0x4eb58402 // ADD V2.4S, V0.4S, V21.4S
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eb41c61 // BIT V1.16B, V3.16B, V20.16B
 	WORD $0x6eb41c40 // BIT V0.16B, V2.16B, V20.16B
@@ -67746,7 +67842,7 @@ doneLanes14:
 	FMOVQ 512(R6), F0
 	WORD $0x6e761c05 // BSL V5.16B, V0.16B, V22.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 19648(R6), F1
+	FMOVQ 20160(R6), F1
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -67989,7 +68085,7 @@ one2085:
 	WORD $0x6e6b1c64 // BSL V4.16B, V3.16B, V11.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6a1c43 // BSL V3.16B, V2.16B, V10.16B
-	FMOVQ 22400(R6), F2
+	FMOVQ 22976(R6), F2
 	WORD $0x6ea2848c // SUB V12.4S, V4.4S, V2.4S
 	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
 	FMOVQ 5632(R6), F2
@@ -68000,10 +68096,10 @@ one2085:
 	WORD $0x4ea28466 // ADD V6.4S, V3.4S, V2.4S
 	WORD $0x6f290584 // USHR V4.4S, V12.4S, 23
 	WORD $0x6f2904a3 // USHR V3.4S, V5.4S, 23
-	FMOVQ 22464(R6), F2
+	FMOVQ 23040(R6), F2
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 22528(R6), F2
+	FMOVQ 23104(R6), F2
 	WORD $0x4ea2d484 // FSUB V4.4S, V4.4S, V2.4S
 	WORD $0x4ea2d465 // FSUB V5.4S, V3.4S, V2.4S
 	FMOVQ 5952(R6), F3
@@ -68015,7 +68111,7 @@ one2085:
 	FMOVQ 640(R6), F0
 	WORD $0x4e20e563 // FCMEQ V3.4S, V11.4S, V0.4S
 	WORD $0x4e20e542 // FCMEQ V2.4S, V10.4S, V0.4S
-	FMOVQ 22592(R6), F0
+	FMOVQ 23168(R6), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5696(R6), F1
@@ -68023,7 +68119,7 @@ one2085:
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
 	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
-	FMOVQ 21632(R6), F0
+	FMOVQ 22208(R6), F0
 	WORD $0x6e631c0b // BSL V11.16B, V0.16B, V3.16B
 	WORD $0x6e621c0a // BSL V10.16B, V0.16B, V2.16B
 	FMOVQ 704(R6), F0
@@ -68053,11 +68149,11 @@ one2085:
 	WORD $0x6e30de06 // FMUL V6.4S, V16.4S, V16.4S
 	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
 	WORD $0x6e25dc03 // FMUL V3.4S, V0.4S, V5.4S
-	FMOVQ 21696(R6), F2
-	FMOVQ 21696(R6), F1
-	FMOVQ 21760(R6), F0
+	FMOVQ 22272(R6), F2
+	FMOVQ 22272(R6), F1
+	FMOVQ 22336(R6), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 21760(R6), F2
+	FMOVQ 22336(R6), F2
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 704(R6), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
@@ -68067,24 +68163,24 @@ one2085:
 	WORD $0x6e20dc73 // FMUL V19.4S, V3.4S, V0.4S
 	WORD $0x6e29dd24 // FMUL V4.4S, V9.4S, V9.4S
 	WORD $0x6e26dcc3 // FMUL V3.4S, V6.4S, V6.4S
-	FMOVQ 21824(R6), F0
-	FMOVQ 21824(R6), F2
-	FMOVQ 21888(R6), F1
+	FMOVQ 22464(R6), F0
+	FMOVQ 22464(R6), F2
+	FMOVQ 22528(R6), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 21888(R6), F0
+	FMOVQ 22528(R6), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 21952(R6), F2
+	FMOVQ 22400(R6), F2
 	WORD $0x4e22cc81 // FMLA V1.4S, V4.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 22016(R6), F2
+	FMOVQ 22592(R6), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 22016(R6), F1
+	FMOVQ 22592(R6), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 22080(R6), F15
+	FMOVQ 22656(R6), F15
 	WORD $0x4e29cc4f // FMLA V15.4S, V2.4S, V9.4S
-	FMOVQ 22080(R6), F14
+	FMOVQ 22656(R6), F14
 	WORD $0x4e26cc2e // FMLA V14.4S, V1.4S, V6.4S
-	FMOVQ 22080(R6), F0
+	FMOVQ 22656(R6), F0
 	WORD $0x4eafd40d // FSUB V13.4S, V0.4S, V15.4S
 	WORD $0x4eaed40c // FSUB V12.4S, V0.4S, V14.4S
 	WORD $0x4e29cc4d // FMLA V13.4S, V2.4S, V9.4S
@@ -68141,10 +68237,10 @@ one2085:
 	FMOVQ 448(R6), F0
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
-	FMOVQ 22144(R6), F0
+	FMOVQ 22720(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22208(R6), F0
+	FMOVQ 22784(R6), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R6), F0
@@ -68160,10 +68256,10 @@ one2085:
 	WORD $0x4eaccc10 // FMLS V16.4S, V0.4S, V12.4S
 	WORD $0x4eabcc31 // FMLS V17.4S, V1.4S, V11.4S
 	WORD $0x4eaacc10 // FMLS V16.4S, V0.4S, V10.4S
-	FMOVQ 22656(R6), F0
+	FMOVQ 23296(R6), F0
 	WORD $0x4eb1f402 // FMIN V2.4S, V0.4S, V17.4S
 	WORD $0x4eb0f401 // FMIN V1.4S, V0.4S, V16.4S
-	FMOVQ 22720(R6), F0
+	FMOVQ 23232(R6), F0
 	WORD $0x4e22f406 // FMAX V6.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -68172,13 +68268,13 @@ one2085:
 	FMOVQ 2944(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F3
-	FMOVQ 2304(R6), F2
-	FMOVQ 2368(R6), F15
-	WORD $0x4e23cc2f // FMLA V15.4S, V1.4S, V3.4S
-	FMOVQ 2368(R6), F14
-	WORD $0x4e22cc0e // FMLA V14.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F3
 	FMOVQ 2368(R6), F2
+	FMOVQ 2304(R6), F15
+	WORD $0x4e23cc2f // FMLA V15.4S, V1.4S, V3.4S
+	FMOVQ 2304(R6), F14
+	WORD $0x4e22cc0e // FMLA V14.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F2
 	WORD $0x4ea2d5e4 // FSUB V4.4S, V15.4S, V2.4S
 	WORD $0x4ea2d5c3 // FSUB V3.4S, V14.4S, V2.4S
 	FMOVQ 2432(R6), F2
@@ -68281,7 +68377,7 @@ one2085:
 	FMOVQ 640(R6), F0
 	WORD $0x6e751c05 // BSL V5.16B, V0.16B, V21.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 19968(R6), F1
+	FMOVQ 20480(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -68320,10 +68416,10 @@ one2085:
 	WORD $0x4e2ad600 // FADD V0.4S, V16.4S, V10.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea3d401 // FSUB V1.4S, V0.4S, V3.4S
-	FMOVQ 22656(R6), F0
+	FMOVQ 23296(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22720(R6), F0
+	FMOVQ 23232(R6), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -68332,13 +68428,13 @@ one2085:
 	FMOVQ 2944(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F3
-	FMOVQ 2304(R6), F2
-	FMOVQ 2368(R6), F20
-	WORD $0x4e23cc34 // FMLA V20.4S, V1.4S, V3.4S
-	FMOVQ 2368(R6), F19
-	WORD $0x4e22cc13 // FMLA V19.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F3
 	FMOVQ 2368(R6), F2
+	FMOVQ 2304(R6), F20
+	WORD $0x4e23cc34 // FMLA V20.4S, V1.4S, V3.4S
+	FMOVQ 2304(R6), F19
+	WORD $0x4e22cc13 // FMLA V19.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F2
 	WORD $0x4ea2d684 // FSUB V4.4S, V20.4S, V2.4S
 	WORD $0x4ea2d663 // FSUB V3.4S, V19.4S, V2.4S
 	FMOVQ 2432(R6), F2
@@ -68450,7 +68546,7 @@ one2085:
 	FMOVQ 640(R6), F0
 	WORD $0x6e751c05 // BSL V5.16B, V0.16B, V21.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 19968(R6), F1
+	FMOVQ 20480(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -68618,7 +68714,7 @@ doneLanes4:
 	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 22400(R6), F2
+	FMOVQ 22976(R6), F2
 	WORD $0x6ea2848e // SUB V14.4S, V4.4S, V2.4S
 	WORD $0x6ea28469 // SUB V9.4S, V3.4S, V2.4S
 	FMOVQ 5632(R6), F2
@@ -68629,10 +68725,10 @@ doneLanes4:
 	WORD $0x4ea2846a // ADD V10.4S, V3.4S, V2.4S
 	WORD $0x6f2905c4 // USHR V4.4S, V14.4S, 23
 	WORD $0x6f290523 // USHR V3.4S, V9.4S, 23
-	FMOVQ 22464(R6), F2
+	FMOVQ 23040(R6), F2
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 22528(R6), F2
+	FMOVQ 23104(R6), F2
 	WORD $0x4ea2d484 // FSUB V4.4S, V4.4S, V2.4S
 	WORD $0x4ea2d469 // FSUB V9.4S, V3.4S, V2.4S
 	FMOVQ 5952(R6), F3
@@ -68644,7 +68740,7 @@ doneLanes4:
 	FMOVQ 640(R6), F0
 	WORD $0x4e20e583 // FCMEQ V3.4S, V12.4S, V0.4S
 	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
-	FMOVQ 22592(R6), F0
+	FMOVQ 23168(R6), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5696(R6), F1
@@ -68652,7 +68748,7 @@ doneLanes4:
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 21632(R6), F0
+	FMOVQ 22208(R6), F0
 	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 704(R6), F0
@@ -68682,11 +68778,11 @@ doneLanes4:
 	WORD $0x6e30de0a // FMUL V10.4S, V16.4S, V16.4S
 	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
 	WORD $0x6e29dc03 // FMUL V3.4S, V0.4S, V9.4S
-	FMOVQ 21696(R6), F2
-	FMOVQ 21696(R6), F1
-	FMOVQ 21760(R6), F0
+	FMOVQ 22272(R6), F2
+	FMOVQ 22272(R6), F1
+	FMOVQ 22336(R6), F0
 	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
-	FMOVQ 21760(R6), F2
+	FMOVQ 22336(R6), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
 	FMOVQ 704(R6), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
@@ -68696,24 +68792,24 @@ doneLanes4:
 	WORD $0x6e20dc75 // FMUL V21.4S, V3.4S, V0.4S
 	WORD $0x6e2ddda4 // FMUL V4.4S, V13.4S, V13.4S
 	WORD $0x6e2add43 // FMUL V3.4S, V10.4S, V10.4S
-	FMOVQ 21824(R6), F0
-	FMOVQ 21824(R6), F2
-	FMOVQ 21888(R6), F1
+	FMOVQ 22464(R6), F0
+	FMOVQ 22464(R6), F2
+	FMOVQ 22528(R6), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 21888(R6), F0
+	FMOVQ 22528(R6), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 21952(R6), F2
+	FMOVQ 22400(R6), F2
 	WORD $0x4e22cc81 // FMLA V1.4S, V4.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 22016(R6), F2
+	FMOVQ 22592(R6), F2
 	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
-	FMOVQ 22016(R6), F1
+	FMOVQ 22592(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 22080(R6), F20
+	FMOVQ 22656(R6), F20
 	WORD $0x4e2dcc54 // FMLA V20.4S, V2.4S, V13.4S
-	FMOVQ 22080(R6), F19
+	FMOVQ 22656(R6), F19
 	WORD $0x4e2acc33 // FMLA V19.4S, V1.4S, V10.4S
-	FMOVQ 22080(R6), F0
+	FMOVQ 22656(R6), F0
 	WORD $0x4eb4d40f // FSUB V15.4S, V0.4S, V20.4S
 	WORD $0x4eb3d40e // FSUB V14.4S, V0.4S, V19.4S
 	WORD $0x4e2dcc4f // FMLA V15.4S, V2.4S, V13.4S
@@ -68770,10 +68866,10 @@ doneLanes4:
 	FMOVQ 448(R6), F0
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 22144(R6), F0
+	FMOVQ 22720(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22208(R6), F0
+	FMOVQ 22784(R6), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R6), F0
@@ -68789,10 +68885,10 @@ doneLanes4:
 	WORD $0x4eaecc13 // FMLS V19.4S, V0.4S, V14.4S
 	WORD $0x4eadcc34 // FMLS V20.4S, V1.4S, V13.4S
 	WORD $0x4eaccc13 // FMLS V19.4S, V0.4S, V12.4S
-	FMOVQ 22656(R6), F0
+	FMOVQ 23296(R6), F0
 	WORD $0x4eb4f404 // FMIN V4.4S, V0.4S, V20.4S
 	WORD $0x4eb3f401 // FMIN V1.4S, V0.4S, V19.4S
-	FMOVQ 22720(R6), F0
+	FMOVQ 23232(R6), F0
 	WORD $0x4e24f40a // FMAX V10.4S, V0.4S, V4.4S
 	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -68801,13 +68897,13 @@ doneLanes4:
 	FMOVQ 2944(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
-	FMOVQ 2304(R6), F5
-	FMOVQ 2304(R6), F4
-	FMOVQ 2368(R6), F24
-	WORD $0x4e25cc38 // FMLA V24.4S, V1.4S, V5.4S
-	FMOVQ 2368(R6), F21
-	WORD $0x4e24cc15 // FMLA V21.4S, V0.4S, V4.4S
+	FMOVQ 2368(R6), F5
 	FMOVQ 2368(R6), F4
+	FMOVQ 2304(R6), F24
+	WORD $0x4e25cc38 // FMLA V24.4S, V1.4S, V5.4S
+	FMOVQ 2304(R6), F21
+	WORD $0x4e24cc15 // FMLA V21.4S, V0.4S, V4.4S
+	FMOVQ 2304(R6), F4
 	WORD $0x4ea4d708 // FSUB V8.4S, V24.4S, V4.4S
 	WORD $0x4ea4d6a5 // FSUB V5.4S, V21.4S, V4.4S
 	FMOVQ 2432(R6), F4
@@ -68982,7 +69078,7 @@ doneLanes8:
 	FMOVQ 640(R6), F0
 	WORD $0x6e791c09 // BSL V9.16B, V0.16B, V25.16B
 	WORD $0x6e651c08 // BSL V8.16B, V0.16B, V5.16B
-	FMOVQ 19968(R6), F1
+	FMOVQ 20480(R6), F1
 	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
 	WORD $0x6e205805 // NOT V5.16B, V0.16B
 	WORD $0x6ea8e420 // FCMGT V0.4S, V1.4S, V8.4S
@@ -69057,10 +69153,10 @@ doneLanes10:
 	WORD $0x4e2cd660 // FADD V0.4S, V19.4S, V12.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea3d401 // FSUB V1.4S, V0.4S, V3.4S
-	FMOVQ 22656(R6), F0
+	FMOVQ 23296(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22720(R6), F0
+	FMOVQ 23232(R6), F0
 	WORD $0x4e22f410 // FMAX V16.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -69069,13 +69165,13 @@ doneLanes10:
 	FMOVQ 2944(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F3
-	FMOVQ 2304(R6), F2
-	FMOVQ 2368(R6), F21
-	WORD $0x4e23cc35 // FMLA V21.4S, V1.4S, V3.4S
-	FMOVQ 2368(R6), F20
-	WORD $0x4e22cc14 // FMLA V20.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F3
 	FMOVQ 2368(R6), F2
+	FMOVQ 2304(R6), F21
+	WORD $0x4e23cc35 // FMLA V21.4S, V1.4S, V3.4S
+	FMOVQ 2304(R6), F20
+	WORD $0x4e22cc14 // FMLA V20.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F2
 	WORD $0x4ea2d6a4 // FSUB V4.4S, V21.4S, V2.4S
 	WORD $0x4ea2d683 // FSUB V3.4S, V20.4S, V2.4S
 	FMOVQ 2432(R6), F2
@@ -69259,7 +69355,7 @@ doneLanes14:
 	FMOVQ 640(R6), F0
 	WORD $0x6e761c05 // BSL V5.16B, V0.16B, V22.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 19968(R6), F1
+	FMOVQ 20480(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -69615,13 +69711,13 @@ one2097:
 	WORD $0x6e6a1c66 // BSL V6.16B, V3.16B, V10.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e691c43 // BSL V3.16B, V2.16B, V9.16B
-	FMOVQ 21312(R6), F2
+	FMOVQ 21888(R6), F2
 	WORD $0x6ee284cc // SUB V12.2D, V6.2D, V2.2D
 	WORD $0x6ee28467 // SUB V7.2D, V3.2D, V2.2D
 	FMOVQ 3904(R6), F2
 	WORD $0x4e221d86 // AND V6.16B, V12.16B, V2.16B
 	WORD $0x4e221ce3 // AND V3.16B, V7.16B, V2.16B
-	FMOVQ 21376(R6), F2
+	FMOVQ 21952(R6), F2
 	WORD $0x4ee284cb // ADD V11.2D, V6.2D, V2.2D
 	WORD $0x4ee28468 // ADD V8.2D, V3.2D, V2.2D
 	WORD $0x6f4c0586 // USHR V6.2D, V12.2D, 52
@@ -69641,7 +69737,7 @@ one2097:
 	FMOVQ 512(R6), F0
 	WORD $0x4e60e543 // FCMEQ V3.2D, V10.2D, V0.2D
 	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
-	FMOVQ 21440(R6), F0
+	FMOVQ 22016(R6), F0
 	WORD $0x6e661c03 // BSL V3.16B, V0.16B, V6.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4800(R6), F1
@@ -69649,7 +69745,7 @@ one2097:
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205809 // NOT V9.16B, V0.16B
-	FMOVQ 20160(R6), F0
+	FMOVQ 20736(R6), F0
 	WORD $0x6e631c0a // BSL V10.16B, V0.16B, V3.16B
 	WORD $0x6e621c09 // BSL V9.16B, V0.16B, V2.16B
 	FMOVQ 576(R6), F0
@@ -69679,11 +69775,11 @@ one2097:
 	WORD $0x6e70de08 // FMUL V8.2D, V16.2D, V16.2D
 	WORD $0x6e66dc26 // FMUL V6.2D, V1.2D, V6.2D
 	WORD $0x6e67dc03 // FMUL V3.2D, V0.2D, V7.2D
-	FMOVQ 20224(R6), F2
-	FMOVQ 20224(R6), F1
-	FMOVQ 20288(R6), F0
+	FMOVQ 20800(R6), F2
+	FMOVQ 20800(R6), F1
+	FMOVQ 20864(R6), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 20288(R6), F2
+	FMOVQ 20864(R6), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
 	FMOVQ 576(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
@@ -69693,48 +69789,48 @@ one2097:
 	WORD $0x6e60dc76 // FMUL V22.2D, V3.2D, V0.2D
 	WORD $0x6e6bdd6d // FMUL V13.2D, V11.2D, V11.2D
 	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
-	FMOVQ 20352(R6), F1
-	FMOVQ 20352(R6), F0
-	FMOVQ 20416(R6), F6
+	FMOVQ 20992(R6), F1
+	FMOVQ 20992(R6), F0
+	FMOVQ 21056(R6), F6
 	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
-	FMOVQ 20416(R6), F3
+	FMOVQ 21056(R6), F3
 	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
-	FMOVQ 20480(R6), F0
+	FMOVQ 20928(R6), F0
 	WORD $0x4e60cda6 // FMLA V6.2D, V13.2D, V0.2D
 	WORD $0x4e60cd83 // FMLA V3.2D, V12.2D, V0.2D
-	FMOVQ 20544(R6), F1
-	FMOVQ 20544(R6), F0
-	FMOVQ 20608(R6), F7
+	FMOVQ 21120(R6), F1
+	FMOVQ 21120(R6), F0
+	FMOVQ 21184(R6), F7
 	WORD $0x4e61cd67 // FMLA V7.2D, V11.2D, V1.2D
-	FMOVQ 20608(R6), F2
+	FMOVQ 21184(R6), F2
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
 	WORD $0x4e6dccc7 // FMLA V7.2D, V6.2D, V13.2D
 	WORD $0x4e6ccc62 // FMLA V2.2D, V3.2D, V12.2D
-	FMOVQ 20672(R6), F1
-	FMOVQ 20672(R6), F0
-	FMOVQ 20736(R6), F6
+	FMOVQ 21248(R6), F1
+	FMOVQ 21248(R6), F0
+	FMOVQ 21312(R6), F6
 	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
-	FMOVQ 20736(R6), F3
+	FMOVQ 21312(R6), F3
 	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
 	WORD $0x4e6dcce6 // FMLA V6.2D, V7.2D, V13.2D
 	WORD $0x4e6ccc43 // FMLA V3.2D, V2.2D, V12.2D
-	FMOVQ 20800(R6), F0
-	FMOVQ 20800(R6), F2
-	FMOVQ 20864(R6), F1
+	FMOVQ 21376(R6), F0
+	FMOVQ 21376(R6), F2
+	FMOVQ 21440(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 20864(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	WORD $0x4e6dccc1 // FMLA V1.2D, V6.2D, V13.2D
 	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
-	FMOVQ 20928(R6), F2
+	FMOVQ 21504(R6), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 20928(R6), F1
+	FMOVQ 21504(R6), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 20992(R6), F18
+	FMOVQ 21568(R6), F18
 	WORD $0x4e6bcc52 // FMLA V18.2D, V2.2D, V11.2D
-	FMOVQ 20992(R6), F14
+	FMOVQ 21568(R6), F14
 	WORD $0x4e68cc2e // FMLA V14.2D, V1.2D, V8.2D
-	FMOVQ 20992(R6), F0
+	FMOVQ 21568(R6), F0
 	WORD $0x4ef2d40d // FSUB V13.2D, V0.2D, V18.2D
 	WORD $0x4eeed40c // FSUB V12.2D, V0.2D, V14.2D
 	WORD $0x4e6bcc4d // FMLA V13.2D, V2.2D, V11.2D
@@ -69791,10 +69887,10 @@ one2097:
 	FMOVQ 384(R6), F0
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	FMOVQ 21056(R6), F0
+	FMOVQ 21632(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21120(R6), F0
+	FMOVQ 21696(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R6), F0
@@ -69835,10 +69931,10 @@ one2097:
 	WORD $0x4e76d580 // FADD V0.2D, V12.2D, V22.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
-	FMOVQ 21504(R6), F0
+	FMOVQ 22144(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21568(R6), F0
+	FMOVQ 22080(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -69894,13 +69990,13 @@ one2097:
 	WORD $0x4e351cc2 // AND V2.16B, V6.16B, V21.16B
 	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
 	WORD $0x4eb38442 // ADD V2.4S, V2.4S, V19.4S
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0323c9 // TBL V9.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0223c6 // TBL V6.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eaf1c69 // BIT V9.16B, V3.16B, V15.16B
 	WORD $0x6eaf1c46 // BIT V6.16B, V2.16B, V15.16B
@@ -69916,13 +70012,13 @@ one2097:
 	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
 	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
 	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eaf1c61 // BIT V1.16B, V3.16B, V15.16B
 	WORD $0x6eaf1c40 // BIT V0.16B, V2.16B, V15.16B
@@ -69988,7 +70084,7 @@ one2097:
 	FMOVQ 512(R6), F0
 	WORD $0x6e7a1c19 // BSL V25.16B, V0.16B, V26.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 19648(R6), F1
+	FMOVQ 20160(R6), F1
 	WORD $0x6ef9e420 // FCMGT V0.2D, V1.2D, V25.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -70003,7 +70099,7 @@ one2097:
 	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
 	WORD $0x6e381c24 // EOR V4.16B, V1.16B, V24.16B
 	WORD $0x6e371c01 // EOR V1.16B, V0.16B, V23.16B
-	FMOVQ 8896(R6), F0
+	FMOVQ 9472(R6), F0
 	WORD $0x4e60e523 // FCMEQ V3.2D, V9.2D, V0.2D
 	WORD $0x4e60e4c2 // FCMEQ V2.2D, V6.2D, V0.2D
 	FMOVQ 576(R6), F0
@@ -70071,10 +70167,10 @@ one2097:
 	WORD $0x4e6ad580 // FADD V0.2D, V12.2D, V10.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
-	FMOVQ 21504(R6), F0
+	FMOVQ 22144(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21568(R6), F0
+	FMOVQ 22080(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f416 // FMAX V22.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -70130,13 +70226,13 @@ one2097:
 	WORD $0x4e351c63 // AND V3.16B, V3.16B, V21.16B
 	WORD $0x4eb49c63 // MUL V3.4S, V3.4S, V20.4S
 	WORD $0x4eb38476 // ADD V22.4S, V3.4S, V19.4S
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0223c3 // TBL V3.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e1623d7 // TBL V23.16B, {V30.16B, V31.16B}, V22.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e1623d6 // TBL V22.16B, {V30.16B, V31.16B}, V22.16B
 	WORD $0x6eaf1c43 // BIT V3.16B, V2.16B, V15.16B
 	WORD $0x4eb71ee2 // MOV V2.16B, V23.16B
@@ -70155,13 +70251,13 @@ one2097:
 	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
 	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
 	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eaf1c61 // BIT V1.16B, V3.16B, V15.16B
 	WORD $0x6eaf1c40 // BIT V0.16B, V2.16B, V15.16B
@@ -70240,7 +70336,7 @@ one2097:
 	WORD $0x4ea11c3b // MOV V27.16B, V1.16B
 	WORD $0x6e7c1c40 // BSL V0.16B, V2.16B, V28.16B
 	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
-	FMOVQ 19648(R6), F1
+	FMOVQ 20160(R6), F1
 	WORD $0x6efbe420 // FCMGT V0.2D, V1.2D, V27.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -70292,10 +70388,10 @@ one2097:
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e61dc2b // FMUL V11.2D, V1.2D, V1.2D
 	WORD $0x6e60dc0a // FMUL V10.2D, V0.2D, V0.2D
-	FMOVQ 21504(R6), F0
+	FMOVQ 22144(R6), F0
 	WORD $0x4ef0f402 // FMIN V2.2D, V0.2D, V16.2D
 	WORD $0x4eecf401 // FMIN V1.2D, V0.2D, V12.2D
-	FMOVQ 21568(R6), F0
+	FMOVQ 22080(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -70351,13 +70447,13 @@ one2097:
 	WORD $0x4e351d82 // AND V2.16B, V12.16B, V21.16B
 	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
 	WORD $0x4eb38442 // ADD V2.4S, V2.4S, V19.4S
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0323cd // TBL V13.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0223cc // TBL V12.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eaf1c6d // BIT V13.16B, V3.16B, V15.16B
 	WORD $0x6eaf1c4c // BIT V12.16B, V2.16B, V15.16B
@@ -70373,13 +70469,13 @@ one2097:
 	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
 	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
 	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eaf1c61 // BIT V1.16B, V3.16B, V15.16B
 	WORD $0x6eaf1c40 // BIT V0.16B, V2.16B, V15.16B
@@ -70445,7 +70541,7 @@ one2097:
 	FMOVQ 512(R6), F0
 	WORD $0x6e761c05 // BSL V5.16B, V0.16B, V22.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 19648(R6), F1
+	FMOVQ 20160(R6), F1
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -70556,13 +70652,13 @@ doneLanes4:
 	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 21312(R6), F2
+	FMOVQ 21888(R6), F2
 	WORD $0x6ee2848e // SUB V14.2D, V4.2D, V2.2D
 	WORD $0x6ee28469 // SUB V9.2D, V3.2D, V2.2D
 	FMOVQ 3904(R6), F2
 	WORD $0x4e221dc4 // AND V4.16B, V14.16B, V2.16B
 	WORD $0x4e221d23 // AND V3.16B, V9.16B, V2.16B
-	FMOVQ 21376(R6), F2
+	FMOVQ 21952(R6), F2
 	WORD $0x4ee2848d // ADD V13.2D, V4.2D, V2.2D
 	WORD $0x4ee2846a // ADD V10.2D, V3.2D, V2.2D
 	WORD $0x6f4c05c4 // USHR V4.2D, V14.2D, 52
@@ -70582,7 +70678,7 @@ doneLanes4:
 	FMOVQ 512(R6), F0
 	WORD $0x4e60e583 // FCMEQ V3.2D, V12.2D, V0.2D
 	WORD $0x4e60e562 // FCMEQ V2.2D, V11.2D, V0.2D
-	FMOVQ 21440(R6), F0
+	FMOVQ 22016(R6), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4800(R6), F1
@@ -70590,7 +70686,7 @@ doneLanes4:
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 20160(R6), F0
+	FMOVQ 20736(R6), F0
 	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 576(R6), F0
@@ -70620,11 +70716,11 @@ doneLanes4:
 	WORD $0x6e71de2a // FMUL V10.2D, V17.2D, V17.2D
 	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
 	WORD $0x6e69dc03 // FMUL V3.2D, V0.2D, V9.2D
-	FMOVQ 20224(R6), F2
-	FMOVQ 20224(R6), F1
-	FMOVQ 20288(R6), F0
+	FMOVQ 20800(R6), F2
+	FMOVQ 20800(R6), F1
+	FMOVQ 20864(R6), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 20288(R6), F2
+	FMOVQ 20864(R6), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
 	FMOVQ 576(R6), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
@@ -70634,48 +70730,48 @@ doneLanes4:
 	WORD $0x6e60dc77 // FMUL V23.2D, V3.2D, V0.2D
 	WORD $0x6e6dddb0 // FMUL V16.2D, V13.2D, V13.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
-	FMOVQ 20352(R6), F1
-	FMOVQ 20352(R6), F0
-	FMOVQ 20416(R6), F4
+	FMOVQ 20992(R6), F1
+	FMOVQ 20992(R6), F0
+	FMOVQ 21056(R6), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 20416(R6), F3
+	FMOVQ 21056(R6), F3
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
-	FMOVQ 20480(R6), F0
+	FMOVQ 20928(R6), F0
 	WORD $0x4e60ce04 // FMLA V4.2D, V16.2D, V0.2D
 	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
-	FMOVQ 20544(R6), F1
-	FMOVQ 20544(R6), F0
-	FMOVQ 20608(R6), F9
+	FMOVQ 21120(R6), F1
+	FMOVQ 21120(R6), F0
+	FMOVQ 21184(R6), F9
 	WORD $0x4e61cda9 // FMLA V9.2D, V13.2D, V1.2D
-	FMOVQ 20608(R6), F2
+	FMOVQ 21184(R6), F2
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
 	WORD $0x4e70cc89 // FMLA V9.2D, V4.2D, V16.2D
 	WORD $0x4e6ecc62 // FMLA V2.2D, V3.2D, V14.2D
-	FMOVQ 20672(R6), F1
-	FMOVQ 20672(R6), F0
-	FMOVQ 20736(R6), F4
+	FMOVQ 21248(R6), F1
+	FMOVQ 21248(R6), F0
+	FMOVQ 21312(R6), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 20736(R6), F3
+	FMOVQ 21312(R6), F3
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
 	WORD $0x4e70cd24 // FMLA V4.2D, V9.2D, V16.2D
 	WORD $0x4e6ecc43 // FMLA V3.2D, V2.2D, V14.2D
-	FMOVQ 20800(R6), F0
-	FMOVQ 20800(R6), F2
-	FMOVQ 20864(R6), F1
+	FMOVQ 21376(R6), F0
+	FMOVQ 21376(R6), F2
+	FMOVQ 21440(R6), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 20864(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	WORD $0x4e70cc81 // FMLA V1.2D, V4.2D, V16.2D
 	WORD $0x4e6ecc60 // FMLA V0.2D, V3.2D, V14.2D
-	FMOVQ 20928(R6), F2
+	FMOVQ 21504(R6), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 20928(R6), F1
+	FMOVQ 21504(R6), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 20992(R6), F25
+	FMOVQ 21568(R6), F25
 	WORD $0x4e6dcc59 // FMLA V25.2D, V2.2D, V13.2D
-	FMOVQ 20992(R6), F22
+	FMOVQ 21568(R6), F22
 	WORD $0x4e6acc36 // FMLA V22.2D, V1.2D, V10.2D
-	FMOVQ 20992(R6), F0
+	FMOVQ 21568(R6), F0
 	WORD $0x4ef9d410 // FSUB V16.2D, V0.2D, V25.2D
 	WORD $0x4ef6d40e // FSUB V14.2D, V0.2D, V22.2D
 	WORD $0x4e6dcc50 // FMLA V16.2D, V2.2D, V13.2D
@@ -70732,10 +70828,10 @@ doneLanes4:
 	FMOVQ 384(R6), F0
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 21056(R6), F0
+	FMOVQ 21632(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21120(R6), F0
+	FMOVQ 21696(R6), F0
 	WORD $0x4e62f404 // FMAX V4.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R6), F0
@@ -70776,10 +70872,10 @@ doneLanes4:
 	WORD $0x4e78d580 // FADD V0.2D, V12.2D, V24.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee4d401 // FSUB V1.2D, V0.2D, V4.2D
-	FMOVQ 21504(R6), F0
+	FMOVQ 22144(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21568(R6), F0
+	FMOVQ 22080(R6), F0
 	WORD $0x4e62f408 // FMAX V8.2D, V0.2D, V2.2D
 	WORD $0x4e61f409 // FMAX V9.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -70835,13 +70931,13 @@ doneLanes4:
 	WORD $0x4e351c84 // AND V4.16B, V4.16B, V21.16B
 	WORD $0x4eb49c84 // MUL V4.4S, V4.4S, V20.4S
 	WORD $0x4eb38489 // ADD V9.4S, V4.4S, V19.4S
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0223c4 // TBL V4.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0923d7 // TBL V23.16B, {V30.16B, V31.16B}, V9.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0923c9 // TBL V9.16B, {V30.16B, V31.16B}, V9.16B
 	WORD $0x6eaf1c44 // BIT V4.16B, V2.16B, V15.16B
 	WORD $0x4eb71ee2 // MOV V2.16B, V23.16B
@@ -70860,13 +70956,13 @@ doneLanes4:
 	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
 	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
 	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0423c1 // TBL V1.16B, {V30.16B, V31.16B}, V4.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0423c4 // TBL V4.16B, {V30.16B, V31.16B}, V4.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eaf1c81 // BIT V1.16B, V4.16B, V15.16B
 	WORD $0x6eaf1c40 // BIT V0.16B, V2.16B, V15.16B
@@ -70976,7 +71072,7 @@ doneLanes8:
 	WORD $0x4ea11c3b // MOV V27.16B, V1.16B
 	WORD $0x6e7c1c40 // BSL V0.16B, V2.16B, V28.16B
 	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
-	FMOVQ 19648(R6), F1
+	FMOVQ 20160(R6), F1
 	WORD $0x6efbe420 // FCMGT V0.2D, V1.2D, V27.2D
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
@@ -70991,7 +71087,7 @@ doneLanes8:
 	WORD $0x6e681c40 // BSL V0.16B, V2.16B, V8.16B
 	WORD $0x6e3a1c25 // EOR V5.16B, V1.16B, V26.16B
 	WORD $0x6e391c01 // EOR V1.16B, V0.16B, V25.16B
-	FMOVQ 8896(R6), F0
+	FMOVQ 9472(R6), F0
 	WORD $0x4e60e6e4 // FCMEQ V4.2D, V23.2D, V0.2D
 	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
 	FMOVQ 576(R6), F0
@@ -71179,10 +71275,10 @@ doneLanes20:
 	WORD $0x4e6dd580 // FADD V0.2D, V12.2D, V13.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee4d401 // FSUB V1.2D, V0.2D, V4.2D
-	FMOVQ 21504(R6), F0
+	FMOVQ 22144(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21568(R6), F0
+	FMOVQ 22080(R6), F0
 	WORD $0x4e62f40a // FMAX V10.2D, V0.2D, V2.2D
 	WORD $0x4e61f40b // FMAX V11.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -71238,13 +71334,13 @@ doneLanes20:
 	WORD $0x4e351c84 // AND V4.16B, V4.16B, V21.16B
 	WORD $0x4eb49c84 // MUL V4.4S, V4.4S, V20.4S
 	WORD $0x4eb3848b // ADD V11.4S, V4.4S, V19.4S
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0223c4 // TBL V4.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0b23d7 // TBL V23.16B, {V30.16B, V31.16B}, V11.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0b23cb // TBL V11.16B, {V30.16B, V31.16B}, V11.16B
 	WORD $0x6eaf1c44 // BIT V4.16B, V2.16B, V15.16B
 	WORD $0x4eb71ee2 // MOV V2.16B, V23.16B
@@ -71263,13 +71359,13 @@ doneLanes20:
 	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
 	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
 	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0423c1 // TBL V1.16B, {V30.16B, V31.16B}, V4.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0423c4 // TBL V4.16B, {V30.16B, V31.16B}, V4.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eaf1c81 // BIT V1.16B, V4.16B, V15.16B
 	WORD $0x6eaf1c40 // BIT V0.16B, V2.16B, V15.16B
@@ -71388,7 +71484,7 @@ doneLanes24:
 	WORD $0x4ea11c3b // MOV V27.16B, V1.16B
 	WORD $0x6e7c1c40 // BSL V0.16B, V2.16B, V28.16B
 	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
-	FMOVQ 19648(R6), F1
+	FMOVQ 20160(R6), F1
 	WORD $0x6efbe420 // FCMGT V0.2D, V1.2D, V27.2D
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
@@ -71502,10 +71598,10 @@ doneLanes30:
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e61dc2e // FMUL V14.2D, V1.2D, V1.2D
 	WORD $0x6e60dc0d // FMUL V13.2D, V0.2D, V0.2D
-	FMOVQ 21504(R6), F0
+	FMOVQ 22144(R6), F0
 	WORD $0x4ef2f402 // FMIN V2.2D, V0.2D, V18.2D
 	WORD $0x4eecf401 // FMIN V1.2D, V0.2D, V12.2D
-	FMOVQ 21568(R6), F0
+	FMOVQ 22080(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -71561,13 +71657,13 @@ doneLanes30:
 	WORD $0x4e351d82 // AND V2.16B, V12.16B, V21.16B
 	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
 	WORD $0x4eb38442 // ADD V2.4S, V2.4S, V19.4S
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0323d2 // TBL V18.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8640(R6), (F30, F31)
+	FLDPQ 9216(R6), (F30, F31)
 	WORD $0x4e0223cc // TBL V12.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8704(R6), (F30, F31)
+	FLDPQ 9280(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eaf1c72 // BIT V18.16B, V3.16B, V15.16B
 	WORD $0x6eaf1c4c // BIT V12.16B, V2.16B, V15.16B
@@ -71583,13 +71679,13 @@ doneLanes30:
 	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
 	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
 	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 8768(R6), (F30, F31)
+	FLDPQ 9344(R6), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6eaf1c61 // BIT V1.16B, V3.16B, V15.16B
 	WORD $0x6eaf1c40 // BIT V0.16B, V2.16B, V15.16B
@@ -71695,7 +71791,7 @@ doneLanes34:
 	FMOVQ 512(R6), F0
 	WORD $0x6e741c05 // BSL V5.16B, V0.16B, V20.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 19648(R6), F1
+	FMOVQ 20160(R6), F1
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -71853,7 +71949,7 @@ one2109:
 	WORD $0x6e6b1c66 // BSL V6.16B, V3.16B, V11.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6a1c43 // BSL V3.16B, V2.16B, V10.16B
-	FMOVQ 22400(R6), F2
+	FMOVQ 22976(R6), F2
 	WORD $0x6ea284cc // SUB V12.4S, V6.4S, V2.4S
 	WORD $0x6ea28467 // SUB V7.4S, V3.4S, V2.4S
 	FMOVQ 5632(R6), F2
@@ -71864,10 +71960,10 @@ one2109:
 	WORD $0x4ea28468 // ADD V8.4S, V3.4S, V2.4S
 	WORD $0x6f290586 // USHR V6.4S, V12.4S, 23
 	WORD $0x6f2904e3 // USHR V3.4S, V7.4S, 23
-	FMOVQ 22464(R6), F2
+	FMOVQ 23040(R6), F2
 	WORD $0x4ea21cc6 // ORR V6.16B, V6.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 22528(R6), F2
+	FMOVQ 23104(R6), F2
 	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
 	WORD $0x4ea2d467 // FSUB V7.4S, V3.4S, V2.4S
 	FMOVQ 5952(R6), F3
@@ -71879,7 +71975,7 @@ one2109:
 	FMOVQ 640(R6), F0
 	WORD $0x4e20e563 // FCMEQ V3.4S, V11.4S, V0.4S
 	WORD $0x4e20e542 // FCMEQ V2.4S, V10.4S, V0.4S
-	FMOVQ 22592(R6), F0
+	FMOVQ 23168(R6), F0
 	WORD $0x6e661c03 // BSL V3.16B, V0.16B, V6.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5696(R6), F1
@@ -71887,7 +71983,7 @@ one2109:
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
 	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
-	FMOVQ 21632(R6), F0
+	FMOVQ 22208(R6), F0
 	WORD $0x6e631c0b // BSL V11.16B, V0.16B, V3.16B
 	WORD $0x6e621c0a // BSL V10.16B, V0.16B, V2.16B
 	FMOVQ 704(R6), F0
@@ -71917,11 +72013,11 @@ one2109:
 	WORD $0x6e31de28 // FMUL V8.4S, V17.4S, V17.4S
 	WORD $0x6e26dc26 // FMUL V6.4S, V1.4S, V6.4S
 	WORD $0x6e27dc03 // FMUL V3.4S, V0.4S, V7.4S
-	FMOVQ 21696(R6), F2
-	FMOVQ 21696(R6), F1
-	FMOVQ 21760(R6), F0
+	FMOVQ 22272(R6), F2
+	FMOVQ 22272(R6), F1
+	FMOVQ 22336(R6), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 21760(R6), F2
+	FMOVQ 22336(R6), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
 	FMOVQ 704(R6), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
@@ -71931,24 +72027,24 @@ one2109:
 	WORD $0x6e20dc73 // FMUL V19.4S, V3.4S, V0.4S
 	WORD $0x6e29dd26 // FMUL V6.4S, V9.4S, V9.4S
 	WORD $0x6e28dd03 // FMUL V3.4S, V8.4S, V8.4S
-	FMOVQ 21824(R6), F0
-	FMOVQ 21824(R6), F2
-	FMOVQ 21888(R6), F1
+	FMOVQ 22464(R6), F0
+	FMOVQ 22464(R6), F2
+	FMOVQ 22528(R6), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 21888(R6), F0
+	FMOVQ 22528(R6), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 21952(R6), F2
+	FMOVQ 22400(R6), F2
 	WORD $0x4e22ccc1 // FMLA V1.4S, V6.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 22016(R6), F2
+	FMOVQ 22592(R6), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 22016(R6), F1
+	FMOVQ 22592(R6), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 22080(R6), F15
+	FMOVQ 22656(R6), F15
 	WORD $0x4e29cc4f // FMLA V15.4S, V2.4S, V9.4S
-	FMOVQ 22080(R6), F14
+	FMOVQ 22656(R6), F14
 	WORD $0x4e28cc2e // FMLA V14.4S, V1.4S, V8.4S
-	FMOVQ 22080(R6), F0
+	FMOVQ 22656(R6), F0
 	WORD $0x4eafd40d // FSUB V13.4S, V0.4S, V15.4S
 	WORD $0x4eaed40c // FSUB V12.4S, V0.4S, V14.4S
 	WORD $0x4e29cc4d // FMLA V13.4S, V2.4S, V9.4S
@@ -72005,10 +72101,10 @@ one2109:
 	FMOVQ 448(R6), F0
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	FMOVQ 22144(R6), F0
+	FMOVQ 22720(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22208(R6), F0
+	FMOVQ 22784(R6), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R6), F0
@@ -72049,10 +72145,10 @@ one2109:
 	WORD $0x4e33d580 // FADD V0.4S, V12.4S, V19.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea3d401 // FSUB V1.4S, V0.4S, V3.4S
-	FMOVQ 22656(R6), F0
+	FMOVQ 23296(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22720(R6), F0
+	FMOVQ 23232(R6), F0
 	WORD $0x4e22f406 // FMAX V6.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -72061,13 +72157,13 @@ one2109:
 	FMOVQ 2944(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F3
-	FMOVQ 2304(R6), F2
-	FMOVQ 2368(R6), F24
-	WORD $0x4e23cc38 // FMLA V24.4S, V1.4S, V3.4S
-	FMOVQ 2368(R6), F23
-	WORD $0x4e22cc17 // FMLA V23.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F3
 	FMOVQ 2368(R6), F2
+	FMOVQ 2304(R6), F24
+	WORD $0x4e23cc38 // FMLA V24.4S, V1.4S, V3.4S
+	FMOVQ 2304(R6), F23
+	WORD $0x4e22cc17 // FMLA V23.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F2
 	WORD $0x4ea2d704 // FSUB V4.4S, V24.4S, V2.4S
 	WORD $0x4ea2d6e3 // FSUB V3.4S, V23.4S, V2.4S
 	FMOVQ 2432(R6), F2
@@ -72170,7 +72266,7 @@ one2109:
 	FMOVQ 640(R6), F0
 	WORD $0x6e791c05 // BSL V5.16B, V0.16B, V25.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 19968(R6), F1
+	FMOVQ 20480(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -72185,7 +72281,7 @@ one2109:
 	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
 	WORD $0x6e381c24 // EOR V4.16B, V1.16B, V24.16B
 	WORD $0x6e371c01 // EOR V1.16B, V0.16B, V23.16B
-	FMOVQ 22784(R6), F0
+	FMOVQ 23360(R6), F0
 	WORD $0x4e20e663 // FCMEQ V3.4S, V19.4S, V0.4S
 	WORD $0x4e20e522 // FCMEQ V2.4S, V9.4S, V0.4S
 	FMOVQ 704(R6), F0
@@ -72251,10 +72347,10 @@ one2109:
 	WORD $0x4e2ad580 // FADD V0.4S, V12.4S, V10.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea3d401 // FSUB V1.4S, V0.4S, V3.4S
-	FMOVQ 22656(R6), F0
+	FMOVQ 23296(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22720(R6), F0
+	FMOVQ 23232(R6), F0
 	WORD $0x4e22f413 // FMAX V19.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -72263,13 +72359,13 @@ one2109:
 	FMOVQ 2944(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F3
-	FMOVQ 2304(R6), F2
-	FMOVQ 2368(R6), F26
-	WORD $0x4e23cc3a // FMLA V26.4S, V1.4S, V3.4S
-	FMOVQ 2368(R6), F25
-	WORD $0x4e22cc19 // FMLA V25.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F3
 	FMOVQ 2368(R6), F2
+	FMOVQ 2304(R6), F26
+	WORD $0x4e23cc3a // FMLA V26.4S, V1.4S, V3.4S
+	FMOVQ 2304(R6), F25
+	WORD $0x4e22cc19 // FMLA V25.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F2
 	WORD $0x4ea2d744 // FSUB V4.4S, V26.4S, V2.4S
 	WORD $0x4ea2d723 // FSUB V3.4S, V25.4S, V2.4S
 	FMOVQ 2432(R6), F2
@@ -72383,7 +72479,7 @@ one2109:
 	WORD $0x4ea11c3a // MOV V26.16B, V1.16B
 	WORD $0x6e7b1c40 // BSL V0.16B, V2.16B, V27.16B
 	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
-	FMOVQ 19968(R6), F1
+	FMOVQ 20480(R6), F1
 	WORD $0x6ebae420 // FCMGT V0.4S, V1.4S, V26.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -72433,10 +72529,10 @@ one2109:
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e21dc2b // FMUL V11.4S, V1.4S, V1.4S
 	WORD $0x6e20dc0a // FMUL V10.4S, V0.4S, V0.4S
-	FMOVQ 22656(R6), F0
+	FMOVQ 23296(R6), F0
 	WORD $0x4eaff402 // FMIN V2.4S, V0.4S, V15.4S
 	WORD $0x4eacf401 // FMIN V1.4S, V0.4S, V12.4S
-	FMOVQ 22720(R6), F0
+	FMOVQ 23232(R6), F0
 	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -72445,13 +72541,13 @@ one2109:
 	FMOVQ 2944(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F3
-	FMOVQ 2304(R6), F2
-	FMOVQ 2368(R6), F18
-	WORD $0x4e23cc32 // FMLA V18.4S, V1.4S, V3.4S
-	FMOVQ 2368(R6), F17
-	WORD $0x4e22cc11 // FMLA V17.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F3
 	FMOVQ 2368(R6), F2
+	FMOVQ 2304(R6), F18
+	WORD $0x4e23cc32 // FMLA V18.4S, V1.4S, V3.4S
+	FMOVQ 2304(R6), F17
+	WORD $0x4e22cc11 // FMLA V17.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F2
 	WORD $0x4ea2d644 // FSUB V4.4S, V18.4S, V2.4S
 	WORD $0x4ea2d623 // FSUB V3.4S, V17.4S, V2.4S
 	FMOVQ 2432(R6), F2
@@ -72554,7 +72650,7 @@ one2109:
 	FMOVQ 640(R6), F0
 	WORD $0x6e731c05 // BSL V5.16B, V0.16B, V19.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 19968(R6), F1
+	FMOVQ 20480(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -72697,7 +72793,7 @@ doneLanes4:
 	WORD $0x6e6c1c68 // BSL V8.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 22400(R6), F2
+	FMOVQ 22976(R6), F2
 	WORD $0x6ea2850e // SUB V14.4S, V8.4S, V2.4S
 	WORD $0x6ea28469 // SUB V9.4S, V3.4S, V2.4S
 	FMOVQ 5632(R6), F2
@@ -72708,10 +72804,10 @@ doneLanes4:
 	WORD $0x4ea2846a // ADD V10.4S, V3.4S, V2.4S
 	WORD $0x6f2905c8 // USHR V8.4S, V14.4S, 23
 	WORD $0x6f290523 // USHR V3.4S, V9.4S, 23
-	FMOVQ 22464(R6), F2
+	FMOVQ 23040(R6), F2
 	WORD $0x4ea21d08 // ORR V8.16B, V8.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 22528(R6), F2
+	FMOVQ 23104(R6), F2
 	WORD $0x4ea2d508 // FSUB V8.4S, V8.4S, V2.4S
 	WORD $0x4ea2d469 // FSUB V9.4S, V3.4S, V2.4S
 	FMOVQ 5952(R6), F3
@@ -72723,7 +72819,7 @@ doneLanes4:
 	FMOVQ 640(R6), F0
 	WORD $0x4e20e583 // FCMEQ V3.4S, V12.4S, V0.4S
 	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
-	FMOVQ 22592(R6), F0
+	FMOVQ 23168(R6), F0
 	WORD $0x6e681c03 // BSL V3.16B, V0.16B, V8.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5696(R6), F1
@@ -72731,7 +72827,7 @@ doneLanes4:
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 21632(R6), F0
+	FMOVQ 22208(R6), F0
 	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 704(R6), F0
@@ -72761,11 +72857,11 @@ doneLanes4:
 	WORD $0x6e31de2a // FMUL V10.4S, V17.4S, V17.4S
 	WORD $0x6e28dc28 // FMUL V8.4S, V1.4S, V8.4S
 	WORD $0x6e29dc03 // FMUL V3.4S, V0.4S, V9.4S
-	FMOVQ 21696(R6), F2
-	FMOVQ 21696(R6), F1
-	FMOVQ 21760(R6), F0
+	FMOVQ 22272(R6), F2
+	FMOVQ 22272(R6), F1
+	FMOVQ 22336(R6), F0
 	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
-	FMOVQ 21760(R6), F2
+	FMOVQ 22336(R6), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
 	FMOVQ 704(R6), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
@@ -72775,24 +72871,24 @@ doneLanes4:
 	WORD $0x6e20dc77 // FMUL V23.4S, V3.4S, V0.4S
 	WORD $0x6e2ddda8 // FMUL V8.4S, V13.4S, V13.4S
 	WORD $0x6e2add43 // FMUL V3.4S, V10.4S, V10.4S
-	FMOVQ 21824(R6), F0
-	FMOVQ 21824(R6), F2
-	FMOVQ 21888(R6), F1
+	FMOVQ 22464(R6), F0
+	FMOVQ 22464(R6), F2
+	FMOVQ 22528(R6), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 21888(R6), F0
+	FMOVQ 22528(R6), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 21952(R6), F2
+	FMOVQ 22400(R6), F2
 	WORD $0x4e22cd01 // FMLA V1.4S, V8.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 22016(R6), F2
+	FMOVQ 22592(R6), F2
 	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
-	FMOVQ 22016(R6), F1
+	FMOVQ 22592(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 22080(R6), F22
+	FMOVQ 22656(R6), F22
 	WORD $0x4e2dcc56 // FMLA V22.4S, V2.4S, V13.4S
-	FMOVQ 22080(R6), F19
+	FMOVQ 22656(R6), F19
 	WORD $0x4e2acc33 // FMLA V19.4S, V1.4S, V10.4S
-	FMOVQ 22080(R6), F0
+	FMOVQ 22656(R6), F0
 	WORD $0x4eb6d40f // FSUB V15.4S, V0.4S, V22.4S
 	WORD $0x4eb3d40e // FSUB V14.4S, V0.4S, V19.4S
 	WORD $0x4e2dcc4f // FMLA V15.4S, V2.4S, V13.4S
@@ -72849,10 +72945,10 @@ doneLanes4:
 	FMOVQ 448(R6), F0
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	FMOVQ 22144(R6), F0
+	FMOVQ 22720(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22208(R6), F0
+	FMOVQ 22784(R6), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R6), F0
@@ -72893,10 +72989,10 @@ doneLanes4:
 	WORD $0x4e37d580 // FADD V0.4S, V12.4S, V23.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea3d401 // FSUB V1.4S, V0.4S, V3.4S
-	FMOVQ 22656(R6), F0
+	FMOVQ 23296(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22720(R6), F0
+	FMOVQ 23232(R6), F0
 	WORD $0x4e22f408 // FMAX V8.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -72905,13 +73001,13 @@ doneLanes4:
 	FMOVQ 2944(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F3
-	FMOVQ 2304(R6), F2
-	FMOVQ 2368(R6), F26
-	WORD $0x4e23cc3a // FMLA V26.4S, V1.4S, V3.4S
-	FMOVQ 2368(R6), F25
-	WORD $0x4e22cc19 // FMLA V25.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F3
 	FMOVQ 2368(R6), F2
+	FMOVQ 2304(R6), F26
+	WORD $0x4e23cc3a // FMLA V26.4S, V1.4S, V3.4S
+	FMOVQ 2304(R6), F25
+	WORD $0x4e22cc19 // FMLA V25.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F2
 	WORD $0x4ea2d744 // FSUB V4.4S, V26.4S, V2.4S
 	WORD $0x4ea2d723 // FSUB V3.4S, V25.4S, V2.4S
 	FMOVQ 2432(R6), F2
@@ -73088,7 +73184,7 @@ doneLanes8:
 	WORD $0x4ea11c3a // MOV V26.16B, V1.16B
 	WORD $0x6e7b1c40 // BSL V0.16B, V2.16B, V27.16B
 	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
-	FMOVQ 19968(R6), F1
+	FMOVQ 20480(R6), F1
 	WORD $0x6ebae420 // FCMGT V0.4S, V1.4S, V26.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -73103,7 +73199,7 @@ doneLanes8:
 	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
 	WORD $0x6e391c24 // EOR V4.16B, V1.16B, V25.16B
 	WORD $0x6e381c01 // EOR V1.16B, V0.16B, V24.16B
-	FMOVQ 22784(R6), F0
+	FMOVQ 23360(R6), F0
 	WORD $0x4e20e563 // FCMEQ V3.4S, V11.4S, V0.4S
 	WORD $0x4e20e502 // FCMEQ V2.4S, V8.4S, V0.4S
 	FMOVQ 704(R6), F0
@@ -73389,10 +73485,10 @@ doneLanes20:
 	WORD $0x4e2dd580 // FADD V0.4S, V12.4S, V13.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea5d401 // FSUB V1.4S, V0.4S, V5.4S
-	FMOVQ 22656(R6), F0
+	FMOVQ 23296(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22720(R6), F0
+	FMOVQ 23232(R6), F0
 	WORD $0x4e22f419 // FMAX V25.4S, V0.4S, V2.4S
 	WORD $0x4e21f418 // FMAX V24.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -73401,13 +73497,13 @@ doneLanes20:
 	FMOVQ 2944(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F3
-	FMOVQ 2304(R6), F2
-	FMOVQ 2368(R6), F4
-	WORD $0x4e23cc24 // FMLA V4.4S, V1.4S, V3.4S
-	FMOVQ 2368(R6), F5
-	WORD $0x4e22cc05 // FMLA V5.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F3
 	FMOVQ 2368(R6), F2
+	FMOVQ 2304(R6), F4
+	WORD $0x4e23cc24 // FMLA V4.4S, V1.4S, V3.4S
+	FMOVQ 2304(R6), F5
+	WORD $0x4e22cc05 // FMLA V5.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F2
 	WORD $0x4ea2d497 // FSUB V23.4S, V4.4S, V2.4S
 	WORD $0x4ea2d4a3 // FSUB V3.4S, V5.4S, V2.4S
 	FMOVQ 2432(R6), F2
@@ -73598,7 +73694,7 @@ doneLanes24:
 	WORD $0x6e7c1c41 // BSL V1.16B, V2.16B, V28.16B
 	WORD $0x6e641c40 // BSL V0.16B, V2.16B, V4.16B
 	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
-	FMOVQ 19968(R6), F2
+	FMOVQ 20480(R6), F2
 	WORD $0x6ea1e440 // FCMGT V0.4S, V2.4S, V1.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e440 // FCMGT V0.4S, V2.4S, V4.4S
@@ -73758,10 +73854,10 @@ doneLanes30:
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e21dc2e // FMUL V14.4S, V1.4S, V1.4S
 	WORD $0x6e20dc0d // FMUL V13.4S, V0.4S, V0.4S
-	FMOVQ 22656(R6), F0
+	FMOVQ 23296(R6), F0
 	WORD $0x4eb2f402 // FMIN V2.4S, V0.4S, V18.4S
 	WORD $0x4eacf401 // FMIN V1.4S, V0.4S, V12.4S
-	FMOVQ 22720(R6), F0
+	FMOVQ 23232(R6), F0
 	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -73770,13 +73866,13 @@ doneLanes30:
 	FMOVQ 2944(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F3
-	FMOVQ 2304(R6), F2
-	FMOVQ 2368(R6), F19
-	WORD $0x4e23cc33 // FMLA V19.4S, V1.4S, V3.4S
-	FMOVQ 2368(R6), F18
-	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F3
 	FMOVQ 2368(R6), F2
+	FMOVQ 2304(R6), F19
+	WORD $0x4e23cc33 // FMLA V19.4S, V1.4S, V3.4S
+	FMOVQ 2304(R6), F18
+	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F2
 	WORD $0x4ea2d664 // FSUB V4.4S, V19.4S, V2.4S
 	WORD $0x4ea2d643 // FSUB V3.4S, V18.4S, V2.4S
 	FMOVQ 2432(R6), F2
@@ -73951,7 +74047,7 @@ doneLanes34:
 	FMOVQ 640(R6), F0
 	WORD $0x6e741c05 // BSL V5.16B, V0.16B, V20.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 19968(R6), F1
+	FMOVQ 20480(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -74190,20 +74286,20 @@ many2120:
 	FMOVQ 4800(R5), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 17152(R5), F0
+	FMOVQ 17728(R5), F0
 	WORD $0x4ee4f412 // FMIN V18.2D, V0.2D, V4.2D
 	WORD $0x4ee3f411 // FMIN V17.2D, V0.2D, V3.2D
-	FMOVQ 17152(R5), F0
+	FMOVQ 17728(R5), F0
 	WORD $0x4ee2f410 // FMIN V16.2D, V0.2D, V2.2D
 	WORD $0x4ee1f40f // FMIN V15.2D, V0.2D, V1.2D
 	WORD $0x6e72dd84 // FMUL V4.2D, V12.2D, V18.2D
 	WORD $0x6e71dd63 // FMUL V3.2D, V11.2D, V17.2D
 	WORD $0x6e70dd22 // FMUL V2.2D, V9.2D, V16.2D
 	WORD $0x6e6fdd01 // FMUL V1.2D, V8.2D, V15.2D
-	FMOVQ 17344(R5), F0
+	FMOVQ 17920(R5), F0
 	WORD $0x4e60c48c // FMAXNM V12.2D, V4.2D, V0.2D
 	WORD $0x4e60c46b // FMAXNM V11.2D, V3.2D, V0.2D
-	FMOVQ 17344(R5), F0
+	FMOVQ 17920(R5), F0
 	WORD $0x4e60c449 // FMAXNM V9.2D, V2.2D, V0.2D
 	WORD $0x4e60c428 // FMAXNM V8.2D, V1.2D, V0.2D
 	FMOVQ 384(R5), F0
@@ -74264,159 +74360,159 @@ many2120:
 	WORD $0x6e74de8c // FMUL V12.2D, V20.2D, V20.2D
 	WORD $0x6e73de6b // FMUL V11.2D, V19.2D, V19.2D
 	WORD $0x6e6eddc9 // FMUL V9.2D, V14.2D, V14.2D
-	FMOVQ 17408(R5), F1
-	FMOVQ 17408(R5), F0
-	FMOVQ 17472(R5), F25
+	FMOVQ 18048(R5), F1
+	FMOVQ 18048(R5), F0
+	FMOVQ 18112(R5), F25
 	WORD $0x4e61ceb9 // FMLA V25.2D, V21.2D, V1.2D
-	FMOVQ 17472(R5), F4
+	FMOVQ 18112(R5), F4
 	WORD $0x4e60ce84 // FMLA V4.2D, V20.2D, V0.2D
-	FMOVQ 17408(R5), F1
-	FMOVQ 17408(R5), F0
-	FMOVQ 17472(R5), F3
+	FMOVQ 18048(R5), F1
+	FMOVQ 18048(R5), F0
+	FMOVQ 18112(R5), F3
 	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
-	FMOVQ 17472(R5), F2
+	FMOVQ 18112(R5), F2
 	WORD $0x4e60cdc2 // FMLA V2.2D, V14.2D, V0.2D
-	FMOVQ 17536(R5), F0
+	FMOVQ 17984(R5), F0
 	WORD $0x4e60cdb9 // FMLA V25.2D, V13.2D, V0.2D
 	WORD $0x4e60cd84 // FMLA V4.2D, V12.2D, V0.2D
-	FMOVQ 17536(R5), F0
+	FMOVQ 17984(R5), F0
 	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
-	FMOVQ 17600(R5), F1
-	FMOVQ 17600(R5), F0
-	FMOVQ 17664(R5), F8
+	FMOVQ 18176(R5), F1
+	FMOVQ 18176(R5), F0
+	FMOVQ 18240(R5), F8
 	WORD $0x4e61cea8 // FMLA V8.2D, V21.2D, V1.2D
-	FMOVQ 17664(R5), F7
+	FMOVQ 18240(R5), F7
 	WORD $0x4e60ce87 // FMLA V7.2D, V20.2D, V0.2D
-	FMOVQ 17600(R5), F1
-	FMOVQ 17600(R5), F0
-	FMOVQ 17664(R5), F6
+	FMOVQ 18176(R5), F1
+	FMOVQ 18176(R5), F0
+	FMOVQ 18240(R5), F6
 	WORD $0x4e61ce66 // FMLA V6.2D, V19.2D, V1.2D
-	FMOVQ 17664(R5), F5
+	FMOVQ 18240(R5), F5
 	WORD $0x4e60cdc5 // FMLA V5.2D, V14.2D, V0.2D
 	WORD $0x4e6dcf28 // FMLA V8.2D, V25.2D, V13.2D
 	WORD $0x4e6ccc87 // FMLA V7.2D, V4.2D, V12.2D
 	WORD $0x4e6bcc66 // FMLA V6.2D, V3.2D, V11.2D
 	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 17728(R5), F1
-	FMOVQ 17728(R5), F0
-	FMOVQ 17792(R5), F25
+	FMOVQ 18304(R5), F1
+	FMOVQ 18304(R5), F0
+	FMOVQ 18368(R5), F25
 	WORD $0x4e61ceb9 // FMLA V25.2D, V21.2D, V1.2D
-	FMOVQ 17792(R5), F4
+	FMOVQ 18368(R5), F4
 	WORD $0x4e60ce84 // FMLA V4.2D, V20.2D, V0.2D
-	FMOVQ 17728(R5), F1
-	FMOVQ 17728(R5), F0
-	FMOVQ 17792(R5), F3
+	FMOVQ 18304(R5), F1
+	FMOVQ 18304(R5), F0
+	FMOVQ 18368(R5), F3
 	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
-	FMOVQ 17792(R5), F2
+	FMOVQ 18368(R5), F2
 	WORD $0x4e60cdc2 // FMLA V2.2D, V14.2D, V0.2D
 	WORD $0x4e6dcd19 // FMLA V25.2D, V8.2D, V13.2D
 	WORD $0x4e6ccce4 // FMLA V4.2D, V7.2D, V12.2D
 	WORD $0x4e6bccc3 // FMLA V3.2D, V6.2D, V11.2D
 	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
-	FMOVQ 17856(R5), F1
-	FMOVQ 17856(R5), F0
-	FMOVQ 17920(R5), F8
+	FMOVQ 18432(R5), F1
+	FMOVQ 18432(R5), F0
+	FMOVQ 18496(R5), F8
 	WORD $0x4e61cea8 // FMLA V8.2D, V21.2D, V1.2D
-	FMOVQ 17920(R5), F7
+	FMOVQ 18496(R5), F7
 	WORD $0x4e60ce87 // FMLA V7.2D, V20.2D, V0.2D
-	FMOVQ 17856(R5), F1
-	FMOVQ 17856(R5), F0
-	FMOVQ 17920(R5), F6
+	FMOVQ 18432(R5), F1
+	FMOVQ 18432(R5), F0
+	FMOVQ 18496(R5), F6
 	WORD $0x4e61ce66 // FMLA V6.2D, V19.2D, V1.2D
-	FMOVQ 17920(R5), F5
+	FMOVQ 18496(R5), F5
 	WORD $0x4e60cdc5 // FMLA V5.2D, V14.2D, V0.2D
 	WORD $0x4e6dcf28 // FMLA V8.2D, V25.2D, V13.2D
 	WORD $0x4e6ccc87 // FMLA V7.2D, V4.2D, V12.2D
 	WORD $0x4e6bcc66 // FMLA V6.2D, V3.2D, V11.2D
 	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 17984(R5), F1
-	FMOVQ 17984(R5), F0
-	FMOVQ 18048(R5), F25
-	WORD $0x4e61ceb9 // FMLA V25.2D, V21.2D, V1.2D
-	FMOVQ 18048(R5), F4
-	WORD $0x4e60ce84 // FMLA V4.2D, V20.2D, V0.2D
-	FMOVQ 17984(R5), F1
-	FMOVQ 17984(R5), F0
-	FMOVQ 18048(R5), F3
-	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
-	FMOVQ 18048(R5), F2
-	WORD $0x4e60cdc2 // FMLA V2.2D, V14.2D, V0.2D
-	WORD $0x4e6dcd19 // FMLA V25.2D, V8.2D, V13.2D
-	WORD $0x4e6ccce4 // FMLA V4.2D, V7.2D, V12.2D
-	WORD $0x4e6bccc3 // FMLA V3.2D, V6.2D, V11.2D
-	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
-	FMOVQ 18112(R5), F1
-	FMOVQ 18112(R5), F0
-	FMOVQ 18176(R5), F8
-	WORD $0x4e61cea8 // FMLA V8.2D, V21.2D, V1.2D
-	FMOVQ 18176(R5), F7
-	WORD $0x4e60ce87 // FMLA V7.2D, V20.2D, V0.2D
-	FMOVQ 18112(R5), F1
-	FMOVQ 18112(R5), F0
-	FMOVQ 18176(R5), F6
-	WORD $0x4e61ce66 // FMLA V6.2D, V19.2D, V1.2D
-	FMOVQ 18176(R5), F5
-	WORD $0x4e60cdc5 // FMLA V5.2D, V14.2D, V0.2D
-	WORD $0x4e6dcf28 // FMLA V8.2D, V25.2D, V13.2D
-	WORD $0x4e6ccc87 // FMLA V7.2D, V4.2D, V12.2D
-	WORD $0x4e6bcc66 // FMLA V6.2D, V3.2D, V11.2D
-	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 18240(R5), F1
-	FMOVQ 18240(R5), F0
-	FMOVQ 18304(R5), F25
-	WORD $0x4e61ceb9 // FMLA V25.2D, V21.2D, V1.2D
-	FMOVQ 18304(R5), F4
-	WORD $0x4e60ce84 // FMLA V4.2D, V20.2D, V0.2D
-	FMOVQ 18240(R5), F1
-	FMOVQ 18240(R5), F0
-	FMOVQ 18304(R5), F3
-	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
-	FMOVQ 18304(R5), F2
-	WORD $0x4e60cdc2 // FMLA V2.2D, V14.2D, V0.2D
-	WORD $0x4e6dcd19 // FMLA V25.2D, V8.2D, V13.2D
-	WORD $0x4e6ccce4 // FMLA V4.2D, V7.2D, V12.2D
-	WORD $0x4e6bccc3 // FMLA V3.2D, V6.2D, V11.2D
-	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
-	FMOVQ 18368(R5), F1
-	FMOVQ 18368(R5), F0
-	FMOVQ 18432(R5), F8
-	WORD $0x4e61cea8 // FMLA V8.2D, V21.2D, V1.2D
-	FMOVQ 18432(R5), F7
-	WORD $0x4e60ce87 // FMLA V7.2D, V20.2D, V0.2D
-	FMOVQ 18368(R5), F1
-	FMOVQ 18368(R5), F0
-	FMOVQ 18432(R5), F6
-	WORD $0x4e61ce66 // FMLA V6.2D, V19.2D, V1.2D
-	FMOVQ 18432(R5), F5
-	WORD $0x4e60cdc5 // FMLA V5.2D, V14.2D, V0.2D
-	WORD $0x4e6dcf28 // FMLA V8.2D, V25.2D, V13.2D
-	WORD $0x4e6ccc87 // FMLA V7.2D, V4.2D, V12.2D
-	WORD $0x4e6bcc66 // FMLA V6.2D, V3.2D, V11.2D
-	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 18496(R5), F1
-	FMOVQ 18496(R5), F0
-	FMOVQ 18560(R5), F3
-	WORD $0x4e61cea3 // FMLA V3.2D, V21.2D, V1.2D
-	FMOVQ 18560(R5), F2
-	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
-	FMOVQ 18496(R5), F0
-	FMOVQ 18496(R5), F4
 	FMOVQ 18560(R5), F1
-	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
 	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F25
+	WORD $0x4e61ceb9 // FMLA V25.2D, V21.2D, V1.2D
+	FMOVQ 18624(R5), F4
+	WORD $0x4e60ce84 // FMLA V4.2D, V20.2D, V0.2D
+	FMOVQ 18560(R5), F1
+	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F3
+	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
+	FMOVQ 18624(R5), F2
+	WORD $0x4e60cdc2 // FMLA V2.2D, V14.2D, V0.2D
+	WORD $0x4e6dcd19 // FMLA V25.2D, V8.2D, V13.2D
+	WORD $0x4e6ccce4 // FMLA V4.2D, V7.2D, V12.2D
+	WORD $0x4e6bccc3 // FMLA V3.2D, V6.2D, V11.2D
+	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
+	FMOVQ 18688(R5), F1
+	FMOVQ 18688(R5), F0
+	FMOVQ 18752(R5), F8
+	WORD $0x4e61cea8 // FMLA V8.2D, V21.2D, V1.2D
+	FMOVQ 18752(R5), F7
+	WORD $0x4e60ce87 // FMLA V7.2D, V20.2D, V0.2D
+	FMOVQ 18688(R5), F1
+	FMOVQ 18688(R5), F0
+	FMOVQ 18752(R5), F6
+	WORD $0x4e61ce66 // FMLA V6.2D, V19.2D, V1.2D
+	FMOVQ 18752(R5), F5
+	WORD $0x4e60cdc5 // FMLA V5.2D, V14.2D, V0.2D
+	WORD $0x4e6dcf28 // FMLA V8.2D, V25.2D, V13.2D
+	WORD $0x4e6ccc87 // FMLA V7.2D, V4.2D, V12.2D
+	WORD $0x4e6bcc66 // FMLA V6.2D, V3.2D, V11.2D
+	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
+	FMOVQ 18816(R5), F1
+	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F25
+	WORD $0x4e61ceb9 // FMLA V25.2D, V21.2D, V1.2D
+	FMOVQ 18880(R5), F4
+	WORD $0x4e60ce84 // FMLA V4.2D, V20.2D, V0.2D
+	FMOVQ 18816(R5), F1
+	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F3
+	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
+	FMOVQ 18880(R5), F2
+	WORD $0x4e60cdc2 // FMLA V2.2D, V14.2D, V0.2D
+	WORD $0x4e6dcd19 // FMLA V25.2D, V8.2D, V13.2D
+	WORD $0x4e6ccce4 // FMLA V4.2D, V7.2D, V12.2D
+	WORD $0x4e6bccc3 // FMLA V3.2D, V6.2D, V11.2D
+	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F8
+	WORD $0x4e61cea8 // FMLA V8.2D, V21.2D, V1.2D
+	FMOVQ 19008(R5), F7
+	WORD $0x4e60ce87 // FMLA V7.2D, V20.2D, V0.2D
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F6
+	WORD $0x4e61ce66 // FMLA V6.2D, V19.2D, V1.2D
+	FMOVQ 19008(R5), F5
+	WORD $0x4e60cdc5 // FMLA V5.2D, V14.2D, V0.2D
+	WORD $0x4e6dcf28 // FMLA V8.2D, V25.2D, V13.2D
+	WORD $0x4e6ccc87 // FMLA V7.2D, V4.2D, V12.2D
+	WORD $0x4e6bcc66 // FMLA V6.2D, V3.2D, V11.2D
+	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
+	FMOVQ 19072(R5), F1
+	FMOVQ 19072(R5), F0
+	FMOVQ 19136(R5), F3
+	WORD $0x4e61cea3 // FMLA V3.2D, V21.2D, V1.2D
+	FMOVQ 19136(R5), F2
+	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
+	FMOVQ 19072(R5), F0
+	FMOVQ 19072(R5), F4
+	FMOVQ 19136(R5), F1
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
+	FMOVQ 19136(R5), F0
 	WORD $0x4e64cdc0 // FMLA V0.2D, V14.2D, V4.2D
 	WORD $0x4e6dcd03 // FMLA V3.2D, V8.2D, V13.2D
 	WORD $0x4e6ccce2 // FMLA V2.2D, V7.2D, V12.2D
 	WORD $0x4e6bccc1 // FMLA V1.2D, V6.2D, V11.2D
 	WORD $0x4e69cca0 // FMLA V0.2D, V5.2D, V9.2D
-	FMOVQ 18624(R5), F13
+	FMOVQ 19200(R5), F13
 	WORD $0x4e63cead // FMLA V13.2D, V21.2D, V3.2D
-	FMOVQ 18624(R5), F12
+	FMOVQ 19200(R5), F12
 	WORD $0x4e62ce8c // FMLA V12.2D, V20.2D, V2.2D
-	FMOVQ 18624(R5), F11
+	FMOVQ 19200(R5), F11
 	WORD $0x4e61ce6b // FMLA V11.2D, V19.2D, V1.2D
-	FMOVQ 18624(R5), F9
+	FMOVQ 19200(R5), F9
 	WORD $0x4e60cdc9 // FMLA V9.2D, V14.2D, V0.2D
 	WORD $0x6e75df08 // FMUL V8.2D, V24.2D, V21.2D
 	WORD $0x6e74dee7 // FMUL V7.2D, V23.2D, V20.2D
@@ -74496,13 +74592,13 @@ many2120:
 	WORD $0x6e2d1ebc // EOR V28.16B, V21.16B, V13.16B
 	WORD $0x6e251e9b // EOR V27.16B, V20.16B, V5.16B
 	WORD $0x6e221e7a // EOR V26.16B, V19.16B, V2.16B
-	FMOVQ 18688(R5), F5
+	FMOVQ 19264(R5), F5
 	FMOVQ 512(R5), F2
 	WORD $0x4ee0a994 // CMLT V20.2D, V12.2D, 0
 	WORD $0x6e621cb4 // BSL V20.16B, V5.16B, V2.16B
 	WORD $0x4ee0a96d // CMLT V13.2D, V11.2D, 0
 	WORD $0x6e621cad // BSL V13.16B, V5.16B, V2.16B
-	FMOVQ 18688(R5), F5
+	FMOVQ 19264(R5), F5
 	FMOVQ 512(R5), F2
 	WORD $0x4ee0a933 // CMLT V19.2D, V9.2D, 0
 	WORD $0x6e621cb3 // BSL V19.16B, V5.16B, V2.16B
@@ -74530,13 +74626,13 @@ many2120:
 	WORD $0x4eedd6f8 // FSUB V24.2D, V23.2D, V13.2D
 	WORD $0x4ee5d6d7 // FSUB V23.2D, V22.2D, V5.2D
 	WORD $0x4ee2d5f6 // FSUB V22.2D, V15.2D, V2.2D
-	FMOVQ 18752(R5), F5
+	FMOVQ 19328(R5), F5
 	FMOVQ 512(R5), F2
 	WORD $0x4ee0a99e // CMLT V30.2D, V12.2D, 0
 	WORD $0x6e621cbe // BSL V30.16B, V5.16B, V2.16B
 	WORD $0x4ee0a96f // CMLT V15.2D, V11.2D, 0
 	WORD $0x6e621caf // BSL V15.16B, V5.16B, V2.16B
-	FMOVQ 18752(R5), F14
+	FMOVQ 19328(R5), F14
 	FMOVQ 512(R5), F2
 	WORD $0x4ee0a92d // CMLT V13.2D, V9.2D, 0
 	WORD $0x6e621dcd // BSL V13.16B, V14.16B, V2.16B
@@ -74633,12 +74729,12 @@ one2121:
 	FMOVQ 4800(R5), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 17152(R5), F0
+	FMOVQ 17728(R5), F0
 	WORD $0x4ee2f408 // FMIN V8.2D, V0.2D, V2.2D
 	WORD $0x4ee1f407 // FMIN V7.2D, V0.2D, V1.2D
 	WORD $0x6e68dc82 // FMUL V2.2D, V4.2D, V8.2D
 	WORD $0x6e67dc61 // FMUL V1.2D, V3.2D, V7.2D
-	FMOVQ 17344(R5), F0
+	FMOVQ 17920(R5), F0
 	WORD $0x4e60c446 // FMAXNM V6.2D, V2.2D, V0.2D
 	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
 	FMOVQ 384(R5), F0
@@ -74670,82 +74766,82 @@ one2121:
 	WORD $0x6e6fdde7 // FMUL V7.2D, V15.2D, V15.2D
 	WORD $0x6e6bdd6c // FMUL V12.2D, V11.2D, V11.2D
 	WORD $0x6e67dce6 // FMUL V6.2D, V7.2D, V7.2D
-	FMOVQ 17408(R5), F1
-	FMOVQ 17408(R5), F0
-	FMOVQ 17472(R5), F5
+	FMOVQ 18048(R5), F1
+	FMOVQ 18048(R5), F0
+	FMOVQ 18112(R5), F5
 	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
-	FMOVQ 17472(R5), F2
+	FMOVQ 18112(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	FMOVQ 17536(R5), F0
+	FMOVQ 17984(R5), F0
 	WORD $0x4e60cd85 // FMLA V5.2D, V12.2D, V0.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 17600(R5), F1
-	FMOVQ 17600(R5), F0
-	FMOVQ 17664(R5), F4
+	FMOVQ 18176(R5), F1
+	FMOVQ 18176(R5), F0
+	FMOVQ 18240(R5), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 17664(R5), F3
+	FMOVQ 18240(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 17728(R5), F1
-	FMOVQ 17728(R5), F0
-	FMOVQ 17792(R5), F5
+	FMOVQ 18304(R5), F1
+	FMOVQ 18304(R5), F0
+	FMOVQ 18368(R5), F5
 	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
-	FMOVQ 17792(R5), F2
+	FMOVQ 18368(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6ccc85 // FMLA V5.2D, V4.2D, V12.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 17856(R5), F1
-	FMOVQ 17856(R5), F0
-	FMOVQ 17920(R5), F4
+	FMOVQ 18432(R5), F1
+	FMOVQ 18432(R5), F0
+	FMOVQ 18496(R5), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 17920(R5), F3
+	FMOVQ 18496(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 17984(R5), F1
-	FMOVQ 17984(R5), F0
-	FMOVQ 18048(R5), F5
-	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
-	FMOVQ 18048(R5), F2
-	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	WORD $0x4e6ccc85 // FMLA V5.2D, V4.2D, V12.2D
-	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 18112(R5), F1
-	FMOVQ 18112(R5), F0
-	FMOVQ 18176(R5), F4
-	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 18176(R5), F3
-	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
-	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
-	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 18240(R5), F1
-	FMOVQ 18240(R5), F0
-	FMOVQ 18304(R5), F5
-	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
-	FMOVQ 18304(R5), F2
-	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	WORD $0x4e6ccc85 // FMLA V5.2D, V4.2D, V12.2D
-	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 18368(R5), F1
-	FMOVQ 18368(R5), F0
-	FMOVQ 18432(R5), F4
-	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 18432(R5), F3
-	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
-	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
-	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 18496(R5), F0
-	FMOVQ 18496(R5), F2
 	FMOVQ 18560(R5), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
 	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F5
+	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
+	FMOVQ 18624(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6ccc85 // FMLA V5.2D, V4.2D, V12.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 18688(R5), F1
+	FMOVQ 18688(R5), F0
+	FMOVQ 18752(R5), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 18752(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 18816(R5), F1
+	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F5
+	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
+	FMOVQ 18880(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6ccc85 // FMLA V5.2D, V4.2D, V12.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 19008(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 19072(R5), F0
+	FMOVQ 19072(R5), F2
+	FMOVQ 19136(R5), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 19136(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x4e6ccc81 // FMLA V1.2D, V4.2D, V12.2D
 	WORD $0x4e66cc60 // FMLA V0.2D, V3.2D, V6.2D
-	FMOVQ 18624(R5), F6
+	FMOVQ 19200(R5), F6
 	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
-	FMOVQ 18624(R5), F5
+	FMOVQ 19200(R5), F5
 	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	WORD $0x6e6bde04 // FMUL V4.2D, V16.2D, V11.2D
 	WORD $0x6e67dde3 // FMUL V3.2D, V15.2D, V7.2D
@@ -74784,7 +74880,7 @@ one2121:
 	WORD $0x6e221de6 // EOR V6.16B, V15.16B, V2.16B
 	WORD $0x6e231d90 // EOR V16.16B, V12.16B, V3.16B
 	WORD $0x6e221d0f // EOR V15.16B, V8.16B, V2.16B
-	FMOVQ 18688(R5), F4
+	FMOVQ 19264(R5), F4
 	FMOVQ 512(R5), F3
 	WORD $0x4ee0a9c2 // CMLT V2.2D, V14.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -74801,7 +74897,7 @@ one2121:
 	WORD $0x4ee2d502 // FSUB V2.2D, V8.2D, V2.2D
 	WORD $0x4ee3d4e7 // FSUB V7.2D, V7.2D, V3.2D
 	WORD $0x4ee2d4c6 // FSUB V6.2D, V6.2D, V2.2D
-	FMOVQ 18752(R5), F5
+	FMOVQ 19328(R5), F5
 	FMOVQ 512(R5), F2
 	WORD $0x4ee0a9c4 // CMLT V4.2D, V14.2D, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
@@ -74909,12 +75005,12 @@ doneLanes4:
 	FMOVQ 4800(R5), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 17152(R5), F0
+	FMOVQ 17728(R5), F0
 	WORD $0x4ee2f40b // FMIN V11.2D, V0.2D, V2.2D
 	WORD $0x4ee1f407 // FMIN V7.2D, V0.2D, V1.2D
 	WORD $0x6e6bdc82 // FMUL V2.2D, V4.2D, V11.2D
 	WORD $0x6e67dc61 // FMUL V1.2D, V3.2D, V7.2D
-	FMOVQ 17344(R5), F0
+	FMOVQ 17920(R5), F0
 	WORD $0x4e60c446 // FMAXNM V6.2D, V2.2D, V0.2D
 	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
 	FMOVQ 384(R5), F0
@@ -74946,82 +75042,82 @@ doneLanes4:
 	WORD $0x6e71de27 // FMUL V7.2D, V17.2D, V17.2D
 	WORD $0x6e6dddae // FMUL V14.2D, V13.2D, V13.2D
 	WORD $0x6e67dce6 // FMUL V6.2D, V7.2D, V7.2D
-	FMOVQ 17408(R5), F1
-	FMOVQ 17408(R5), F0
-	FMOVQ 17472(R5), F5
+	FMOVQ 18048(R5), F1
+	FMOVQ 18048(R5), F0
+	FMOVQ 18112(R5), F5
 	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
-	FMOVQ 17472(R5), F2
+	FMOVQ 18112(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	FMOVQ 17536(R5), F0
+	FMOVQ 17984(R5), F0
 	WORD $0x4e60cdc5 // FMLA V5.2D, V14.2D, V0.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 17600(R5), F1
-	FMOVQ 17600(R5), F0
-	FMOVQ 17664(R5), F4
+	FMOVQ 18176(R5), F1
+	FMOVQ 18176(R5), F0
+	FMOVQ 18240(R5), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 17664(R5), F3
+	FMOVQ 18240(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 17728(R5), F1
-	FMOVQ 17728(R5), F0
-	FMOVQ 17792(R5), F5
+	FMOVQ 18304(R5), F1
+	FMOVQ 18304(R5), F0
+	FMOVQ 18368(R5), F5
 	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
-	FMOVQ 17792(R5), F2
+	FMOVQ 18368(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6ecc85 // FMLA V5.2D, V4.2D, V14.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 17856(R5), F1
-	FMOVQ 17856(R5), F0
-	FMOVQ 17920(R5), F4
+	FMOVQ 18432(R5), F1
+	FMOVQ 18432(R5), F0
+	FMOVQ 18496(R5), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 17920(R5), F3
+	FMOVQ 18496(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 17984(R5), F1
-	FMOVQ 17984(R5), F0
-	FMOVQ 18048(R5), F5
-	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
-	FMOVQ 18048(R5), F2
-	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	WORD $0x4e6ecc85 // FMLA V5.2D, V4.2D, V14.2D
-	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 18112(R5), F1
-	FMOVQ 18112(R5), F0
-	FMOVQ 18176(R5), F4
-	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 18176(R5), F3
-	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
-	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
-	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 18240(R5), F1
-	FMOVQ 18240(R5), F0
-	FMOVQ 18304(R5), F5
-	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
-	FMOVQ 18304(R5), F2
-	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	WORD $0x4e6ecc85 // FMLA V5.2D, V4.2D, V14.2D
-	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 18368(R5), F1
-	FMOVQ 18368(R5), F0
-	FMOVQ 18432(R5), F4
-	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 18432(R5), F3
-	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
-	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
-	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 18496(R5), F0
-	FMOVQ 18496(R5), F2
 	FMOVQ 18560(R5), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
 	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F5
+	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
+	FMOVQ 18624(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6ecc85 // FMLA V5.2D, V4.2D, V14.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 18688(R5), F1
+	FMOVQ 18688(R5), F0
+	FMOVQ 18752(R5), F4
+	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
+	FMOVQ 18752(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 18816(R5), F1
+	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F5
+	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
+	FMOVQ 18880(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6ecc85 // FMLA V5.2D, V4.2D, V14.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F4
+	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
+	FMOVQ 19008(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 19072(R5), F0
+	FMOVQ 19072(R5), F2
+	FMOVQ 19136(R5), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 19136(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x4e6ecc81 // FMLA V1.2D, V4.2D, V14.2D
 	WORD $0x4e66cc60 // FMLA V0.2D, V3.2D, V6.2D
-	FMOVQ 18624(R5), F6
+	FMOVQ 19200(R5), F6
 	WORD $0x4e61cda6 // FMLA V6.2D, V13.2D, V1.2D
-	FMOVQ 18624(R5), F5
+	FMOVQ 19200(R5), F5
 	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	WORD $0x6e6dde44 // FMUL V4.2D, V18.2D, V13.2D
 	WORD $0x6e67de23 // FMUL V3.2D, V17.2D, V7.2D
@@ -75100,7 +75196,7 @@ doneLanes8:
 	WORD $0x6e221e26 // EOR V6.16B, V17.16B, V2.16B
 	WORD $0x6e231e12 // EOR V18.16B, V16.16B, V3.16B
 	WORD $0x6e221df1 // EOR V17.16B, V15.16B, V2.16B
-	FMOVQ 18688(R5), F4
+	FMOVQ 19264(R5), F4
 	FMOVQ 512(R5), F3
 	WORD $0x4ee0a9c2 // CMLT V2.2D, V14.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -75117,7 +75213,7 @@ doneLanes8:
 	WORD $0x4ee2d5e2 // FSUB V2.2D, V15.2D, V2.2D
 	WORD $0x4ee3d4e7 // FSUB V7.2D, V7.2D, V3.2D
 	WORD $0x4ee2d4c6 // FSUB V6.2D, V6.2D, V2.2D
-	FMOVQ 18752(R5), F5
+	FMOVQ 19328(R5), F5
 	FMOVQ 512(R5), F2
 	WORD $0x4ee0a9c4 // CMLT V4.2D, V14.2D, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
@@ -75250,20 +75346,20 @@ many2132:
 	FMOVQ 5696(R4), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 17280(R4), F0
+	FMOVQ 17856(R4), F0
 	WORD $0x4ea4f412 // FMIN V18.4S, V0.4S, V4.4S
 	WORD $0x4ea3f411 // FMIN V17.4S, V0.4S, V3.4S
-	FMOVQ 17280(R4), F0
+	FMOVQ 17856(R4), F0
 	WORD $0x4ea2f410 // FMIN V16.4S, V0.4S, V2.4S
 	WORD $0x4ea1f40f // FMIN V15.4S, V0.4S, V1.4S
 	WORD $0x6e32dd84 // FMUL V4.4S, V12.4S, V18.4S
 	WORD $0x6e31dd63 // FMUL V3.4S, V11.4S, V17.4S
 	WORD $0x6e30dd22 // FMUL V2.4S, V9.4S, V16.4S
 	WORD $0x6e2fdd01 // FMUL V1.4S, V8.4S, V15.4S
-	FMOVQ 18816(R4), F0
+	FMOVQ 19392(R4), F0
 	WORD $0x4e20c48c // FMAXNM V12.4S, V4.4S, V0.4S
 	WORD $0x4e20c46b // FMAXNM V11.4S, V3.4S, V0.4S
-	FMOVQ 18816(R4), F0
+	FMOVQ 19392(R4), F0
 	WORD $0x4e20c449 // FMAXNM V9.4S, V2.4S, V0.4S
 	WORD $0x4e20c428 // FMAXNM V8.4S, V1.4S, V0.4S
 	FMOVQ 448(R4), F0
@@ -75324,73 +75420,73 @@ many2132:
 	WORD $0x6e34de8c // FMUL V12.4S, V20.4S, V20.4S
 	WORD $0x6e33de6b // FMUL V11.4S, V19.4S, V19.4S
 	WORD $0x6e2eddc9 // FMUL V9.4S, V14.4S, V14.4S
-	FMOVQ 18880(R4), F1
-	FMOVQ 18880(R4), F0
-	FMOVQ 18944(R4), F8
+	FMOVQ 19456(R4), F1
+	FMOVQ 19456(R4), F0
+	FMOVQ 19520(R4), F8
 	WORD $0x4e21cea8 // FMLA V8.4S, V21.4S, V1.4S
-	FMOVQ 18944(R4), F7
+	FMOVQ 19520(R4), F7
 	WORD $0x4e20ce87 // FMLA V7.4S, V20.4S, V0.4S
-	FMOVQ 18880(R4), F1
-	FMOVQ 18880(R4), F0
-	FMOVQ 18944(R4), F6
+	FMOVQ 19456(R4), F1
+	FMOVQ 19456(R4), F0
+	FMOVQ 19520(R4), F6
 	WORD $0x4e21ce66 // FMLA V6.4S, V19.4S, V1.4S
-	FMOVQ 18944(R4), F5
+	FMOVQ 19520(R4), F5
 	WORD $0x4e20cdc5 // FMLA V5.4S, V14.4S, V0.4S
-	FMOVQ 19008(R4), F1
-	FMOVQ 19008(R4), F0
-	FMOVQ 19072(R4), F25
+	FMOVQ 19584(R4), F1
+	FMOVQ 19584(R4), F0
+	FMOVQ 19648(R4), F25
 	WORD $0x4e21ceb9 // FMLA V25.4S, V21.4S, V1.4S
-	FMOVQ 19072(R4), F4
+	FMOVQ 19648(R4), F4
 	WORD $0x4e20ce84 // FMLA V4.4S, V20.4S, V0.4S
-	FMOVQ 19008(R4), F1
-	FMOVQ 19008(R4), F0
-	FMOVQ 19072(R4), F3
+	FMOVQ 19584(R4), F1
+	FMOVQ 19584(R4), F0
+	FMOVQ 19648(R4), F3
 	WORD $0x4e21ce63 // FMLA V3.4S, V19.4S, V1.4S
-	FMOVQ 19072(R4), F2
+	FMOVQ 19648(R4), F2
 	WORD $0x4e20cdc2 // FMLA V2.4S, V14.4S, V0.4S
 	WORD $0x4e2dcd19 // FMLA V25.4S, V8.4S, V13.4S
 	WORD $0x4e2ccce4 // FMLA V4.4S, V7.4S, V12.4S
 	WORD $0x4e2bccc3 // FMLA V3.4S, V6.4S, V11.4S
 	WORD $0x4e29cca2 // FMLA V2.4S, V5.4S, V9.4S
-	FMOVQ 19136(R4), F1
-	FMOVQ 19136(R4), F0
-	FMOVQ 19200(R4), F8
+	FMOVQ 19712(R4), F1
+	FMOVQ 19712(R4), F0
+	FMOVQ 19776(R4), F8
 	WORD $0x4e21cea8 // FMLA V8.4S, V21.4S, V1.4S
-	FMOVQ 19200(R4), F7
+	FMOVQ 19776(R4), F7
 	WORD $0x4e20ce87 // FMLA V7.4S, V20.4S, V0.4S
-	FMOVQ 19136(R4), F1
-	FMOVQ 19136(R4), F0
-	FMOVQ 19200(R4), F6
+	FMOVQ 19712(R4), F1
+	FMOVQ 19712(R4), F0
+	FMOVQ 19776(R4), F6
 	WORD $0x4e21ce66 // FMLA V6.4S, V19.4S, V1.4S
-	FMOVQ 19200(R4), F5
+	FMOVQ 19776(R4), F5
 	WORD $0x4e20cdc5 // FMLA V5.4S, V14.4S, V0.4S
 	WORD $0x4e2dcf28 // FMLA V8.4S, V25.4S, V13.4S
 	WORD $0x4e2ccc87 // FMLA V7.4S, V4.4S, V12.4S
 	WORD $0x4e2bcc66 // FMLA V6.4S, V3.4S, V11.4S
 	WORD $0x4e29cc45 // FMLA V5.4S, V2.4S, V9.4S
-	FMOVQ 19264(R4), F1
-	FMOVQ 19264(R4), F0
-	FMOVQ 19328(R4), F3
+	FMOVQ 19840(R4), F1
+	FMOVQ 19840(R4), F0
+	FMOVQ 19904(R4), F3
 	WORD $0x4e21cea3 // FMLA V3.4S, V21.4S, V1.4S
-	FMOVQ 19328(R4), F2
+	FMOVQ 19904(R4), F2
 	WORD $0x4e20ce82 // FMLA V2.4S, V20.4S, V0.4S
-	FMOVQ 19264(R4), F0
-	FMOVQ 19264(R4), F4
-	FMOVQ 19328(R4), F1
+	FMOVQ 19840(R4), F0
+	FMOVQ 19840(R4), F4
+	FMOVQ 19904(R4), F1
 	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
-	FMOVQ 19328(R4), F0
+	FMOVQ 19904(R4), F0
 	WORD $0x4e24cdc0 // FMLA V0.4S, V14.4S, V4.4S
 	WORD $0x4e2dcd03 // FMLA V3.4S, V8.4S, V13.4S
 	WORD $0x4e2ccce2 // FMLA V2.4S, V7.4S, V12.4S
 	WORD $0x4e2bccc1 // FMLA V1.4S, V6.4S, V11.4S
 	WORD $0x4e29cca0 // FMLA V0.4S, V5.4S, V9.4S
-	FMOVQ 19392(R4), F13
+	FMOVQ 19968(R4), F13
 	WORD $0x4e23cead // FMLA V13.4S, V21.4S, V3.4S
-	FMOVQ 19392(R4), F12
+	FMOVQ 19968(R4), F12
 	WORD $0x4e22ce8c // FMLA V12.4S, V20.4S, V2.4S
-	FMOVQ 19392(R4), F11
+	FMOVQ 19968(R4), F11
 	WORD $0x4e21ce6b // FMLA V11.4S, V19.4S, V1.4S
-	FMOVQ 19392(R4), F9
+	FMOVQ 19968(R4), F9
 	WORD $0x4e20cdc9 // FMLA V9.4S, V14.4S, V0.4S
 	WORD $0x6e35df08 // FMUL V8.4S, V24.4S, V21.4S
 	WORD $0x6e34dee7 // FMUL V7.4S, V23.4S, V20.4S
@@ -75470,24 +75566,24 @@ many2132:
 	WORD $0x6e2d1ebc // EOR V28.16B, V21.16B, V13.16B
 	WORD $0x6e251e9b // EOR V27.16B, V20.16B, V5.16B
 	WORD $0x6e221e7a // EOR V26.16B, V19.16B, V2.16B
-	FMOVQ 19456(R4), F5
+	FMOVQ 20032(R4), F5
 	FMOVQ 640(R4), F2
 	WORD $0x4ea0a994 // CMLT V20.4S, V12.4S, 0
 	WORD $0x6e621cb4 // BSL V20.16B, V5.16B, V2.16B
 	WORD $0x4ea0a96d // CMLT V13.4S, V11.4S, 0
 	WORD $0x6e621cad // BSL V13.16B, V5.16B, V2.16B
-	FMOVQ 19456(R4), F5
+	FMOVQ 20032(R4), F5
 	FMOVQ 640(R4), F2
 	WORD $0x4ea0a933 // CMLT V19.4S, V9.4S, 0
 	WORD $0x6e621cb3 // BSL V19.16B, V5.16B, V2.16B
 	WORD $0x4ea0a910 // CMLT V16.4S, V8.4S, 0
 	WORD $0x6e621cb0 // BSL V16.16B, V5.16B, V2.16B
-	FMOVQ 7680(R4), F2
+	FMOVQ 8000(R4), F2
 	WORD $0x4ea31c6e // MOV V14.16B, V3.16B
 	WORD $0x6e741c4e // BSL V14.16B, V2.16B, V20.16B
 	WORD $0x4ea41c99 // MOV V25.16B, V4.16B
 	WORD $0x6e6d1c59 // BSL V25.16B, V2.16B, V13.16B
-	FMOVQ 7680(R4), F13
+	FMOVQ 8000(R4), F13
 	WORD $0x4ea11c25 // MOV V5.16B, V1.16B
 	WORD $0x6e731da5 // BSL V5.16B, V13.16B, V19.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
@@ -75504,22 +75600,22 @@ many2132:
 	WORD $0x4eadd6f8 // FSUB V24.4S, V23.4S, V13.4S
 	WORD $0x4ea5d6d7 // FSUB V23.4S, V22.4S, V5.4S
 	WORD $0x4ea2d5f6 // FSUB V22.4S, V15.4S, V2.4S
-	FMOVQ 19520(R4), F5
+	FMOVQ 20096(R4), F5
 	FMOVQ 640(R4), F2
 	WORD $0x4ea0a99e // CMLT V30.4S, V12.4S, 0
 	WORD $0x6e621cbe // BSL V30.16B, V5.16B, V2.16B
 	WORD $0x4ea0a96f // CMLT V15.4S, V11.4S, 0
 	WORD $0x6e621caf // BSL V15.16B, V5.16B, V2.16B
-	FMOVQ 19520(R4), F14
+	FMOVQ 20096(R4), F14
 	FMOVQ 640(R4), F2
 	WORD $0x4ea0a92d // CMLT V13.4S, V9.4S, 0
 	WORD $0x6e621dcd // BSL V13.16B, V14.16B, V2.16B
 	WORD $0x4ea0a905 // CMLT V5.4S, V8.4S, 0
 	WORD $0x6e621dc5 // BSL V5.16B, V14.16B, V2.16B
-	FMOVQ 7744(R4), F2
+	FMOVQ 8064(R4), F2
 	WORD $0x6e7e1c43 // BSL V3.16B, V2.16B, V30.16B
 	WORD $0x6e6f1c44 // BSL V4.16B, V2.16B, V15.16B
-	FMOVQ 7744(R4), F2
+	FMOVQ 8064(R4), F2
 	WORD $0x6e6d1c41 // BSL V1.16B, V2.16B, V13.16B
 	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
 	WORD $0x4e23d7a3 // FADD V3.4S, V29.4S, V3.4S
@@ -75607,12 +75703,12 @@ one2133:
 	FMOVQ 5696(R4), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 17280(R4), F0
+	FMOVQ 17856(R4), F0
 	WORD $0x4ea2f408 // FMIN V8.4S, V0.4S, V2.4S
 	WORD $0x4ea1f407 // FMIN V7.4S, V0.4S, V1.4S
 	WORD $0x6e28dc82 // FMUL V2.4S, V4.4S, V8.4S
 	WORD $0x6e27dc61 // FMUL V1.4S, V3.4S, V7.4S
-	FMOVQ 18816(R4), F0
+	FMOVQ 19392(R4), F0
 	WORD $0x4e20c446 // FMAXNM V6.4S, V2.4S, V0.4S
 	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
 	FMOVQ 448(R4), F0
@@ -75644,39 +75740,39 @@ one2133:
 	WORD $0x6e2fdde8 // FMUL V8.4S, V15.4S, V15.4S
 	WORD $0x6e2cdd87 // FMUL V7.4S, V12.4S, V12.4S
 	WORD $0x6e28dd06 // FMUL V6.4S, V8.4S, V8.4S
-	FMOVQ 18880(R4), F1
-	FMOVQ 18880(R4), F0
-	FMOVQ 18944(R4), F4
+	FMOVQ 19456(R4), F1
+	FMOVQ 19456(R4), F0
+	FMOVQ 19520(R4), F4
 	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
-	FMOVQ 18944(R4), F3
+	FMOVQ 19520(R4), F3
 	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
-	FMOVQ 19008(R4), F1
-	FMOVQ 19008(R4), F0
-	FMOVQ 19072(R4), F5
+	FMOVQ 19584(R4), F1
+	FMOVQ 19584(R4), F0
+	FMOVQ 19648(R4), F5
 	WORD $0x4e21cd85 // FMLA V5.4S, V12.4S, V1.4S
-	FMOVQ 19072(R4), F2
+	FMOVQ 19648(R4), F2
 	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
 	WORD $0x4e27cc85 // FMLA V5.4S, V4.4S, V7.4S
 	WORD $0x4e26cc62 // FMLA V2.4S, V3.4S, V6.4S
-	FMOVQ 19136(R4), F1
-	FMOVQ 19136(R4), F0
-	FMOVQ 19200(R4), F4
+	FMOVQ 19712(R4), F1
+	FMOVQ 19712(R4), F0
+	FMOVQ 19776(R4), F4
 	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
-	FMOVQ 19200(R4), F3
+	FMOVQ 19776(R4), F3
 	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
 	WORD $0x4e27cca4 // FMLA V4.4S, V5.4S, V7.4S
 	WORD $0x4e26cc43 // FMLA V3.4S, V2.4S, V6.4S
-	FMOVQ 19264(R4), F0
-	FMOVQ 19264(R4), F2
-	FMOVQ 19328(R4), F1
+	FMOVQ 19840(R4), F0
+	FMOVQ 19840(R4), F2
+	FMOVQ 19904(R4), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 19328(R4), F0
+	FMOVQ 19904(R4), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	WORD $0x4e27cc81 // FMLA V1.4S, V4.4S, V7.4S
 	WORD $0x4e26cc60 // FMLA V0.4S, V3.4S, V6.4S
-	FMOVQ 19392(R4), F6
+	FMOVQ 19968(R4), F6
 	WORD $0x4e21cd86 // FMLA V6.4S, V12.4S, V1.4S
-	FMOVQ 19392(R4), F5
+	FMOVQ 19968(R4), F5
 	WORD $0x4e20cd05 // FMLA V5.4S, V8.4S, V0.4S
 	WORD $0x6e2cde04 // FMUL V4.4S, V16.4S, V12.4S
 	WORD $0x6e28dde3 // FMUL V3.4S, V15.4S, V8.4S
@@ -75715,13 +75811,13 @@ one2133:
 	WORD $0x6e221de6 // EOR V6.16B, V15.16B, V2.16B
 	WORD $0x6e231d90 // EOR V16.16B, V12.16B, V3.16B
 	WORD $0x6e221d0f // EOR V15.16B, V8.16B, V2.16B
-	FMOVQ 19456(R4), F4
+	FMOVQ 20032(R4), F4
 	FMOVQ 640(R4), F3
 	WORD $0x4ea0a9c2 // CMLT V2.4S, V14.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
 	WORD $0x4ea0a9a5 // CMLT V5.4S, V13.4S, 0
 	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
-	FMOVQ 7680(R4), F4
+	FMOVQ 8000(R4), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
@@ -75732,13 +75828,13 @@ one2133:
 	WORD $0x4ea2d502 // FSUB V2.4S, V8.4S, V2.4S
 	WORD $0x4ea3d4e7 // FSUB V7.4S, V7.4S, V3.4S
 	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
-	FMOVQ 19520(R4), F5
+	FMOVQ 20096(R4), F5
 	FMOVQ 640(R4), F2
 	WORD $0x4ea0a9c4 // CMLT V4.4S, V14.4S, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
 	WORD $0x4ea0a9a3 // CMLT V3.4S, V13.4S, 0
 	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
-	FMOVQ 7744(R4), F2
+	FMOVQ 8064(R4), F2
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	WORD $0x4e21d601 // FADD V1.4S, V16.4S, V1.4S
@@ -75872,12 +75968,12 @@ doneLanes4:
 	FMOVQ 5696(R4), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 17280(R4), F0
+	FMOVQ 17856(R4), F0
 	WORD $0x4ea2f40b // FMIN V11.4S, V0.4S, V2.4S
 	WORD $0x4ea1f407 // FMIN V7.4S, V0.4S, V1.4S
 	WORD $0x6e2bdc82 // FMUL V2.4S, V4.4S, V11.4S
 	WORD $0x6e27dc61 // FMUL V1.4S, V3.4S, V7.4S
-	FMOVQ 18816(R4), F0
+	FMOVQ 19392(R4), F0
 	WORD $0x4e20c446 // FMAXNM V6.4S, V2.4S, V0.4S
 	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
 	FMOVQ 448(R4), F0
@@ -75909,39 +76005,39 @@ doneLanes4:
 	WORD $0x6e31de27 // FMUL V7.4S, V17.4S, V17.4S
 	WORD $0x6e2dddae // FMUL V14.4S, V13.4S, V13.4S
 	WORD $0x6e27dce6 // FMUL V6.4S, V7.4S, V7.4S
-	FMOVQ 18880(R4), F1
-	FMOVQ 18880(R4), F0
-	FMOVQ 18944(R4), F4
+	FMOVQ 19456(R4), F1
+	FMOVQ 19456(R4), F0
+	FMOVQ 19520(R4), F4
 	WORD $0x4e21cda4 // FMLA V4.4S, V13.4S, V1.4S
-	FMOVQ 18944(R4), F3
+	FMOVQ 19520(R4), F3
 	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
-	FMOVQ 19008(R4), F1
-	FMOVQ 19008(R4), F0
-	FMOVQ 19072(R4), F5
+	FMOVQ 19584(R4), F1
+	FMOVQ 19584(R4), F0
+	FMOVQ 19648(R4), F5
 	WORD $0x4e21cda5 // FMLA V5.4S, V13.4S, V1.4S
-	FMOVQ 19072(R4), F2
+	FMOVQ 19648(R4), F2
 	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
 	WORD $0x4e2ecc85 // FMLA V5.4S, V4.4S, V14.4S
 	WORD $0x4e26cc62 // FMLA V2.4S, V3.4S, V6.4S
-	FMOVQ 19136(R4), F1
-	FMOVQ 19136(R4), F0
-	FMOVQ 19200(R4), F4
+	FMOVQ 19712(R4), F1
+	FMOVQ 19712(R4), F0
+	FMOVQ 19776(R4), F4
 	WORD $0x4e21cda4 // FMLA V4.4S, V13.4S, V1.4S
-	FMOVQ 19200(R4), F3
+	FMOVQ 19776(R4), F3
 	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
 	WORD $0x4e2ecca4 // FMLA V4.4S, V5.4S, V14.4S
 	WORD $0x4e26cc43 // FMLA V3.4S, V2.4S, V6.4S
-	FMOVQ 19264(R4), F0
-	FMOVQ 19264(R4), F2
-	FMOVQ 19328(R4), F1
+	FMOVQ 19840(R4), F0
+	FMOVQ 19840(R4), F2
+	FMOVQ 19904(R4), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 19328(R4), F0
+	FMOVQ 19904(R4), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	WORD $0x4e2ecc81 // FMLA V1.4S, V4.4S, V14.4S
 	WORD $0x4e26cc60 // FMLA V0.4S, V3.4S, V6.4S
-	FMOVQ 19392(R4), F6
+	FMOVQ 19968(R4), F6
 	WORD $0x4e21cda6 // FMLA V6.4S, V13.4S, V1.4S
-	FMOVQ 19392(R4), F5
+	FMOVQ 19968(R4), F5
 	WORD $0x4e20cce5 // FMLA V5.4S, V7.4S, V0.4S
 	WORD $0x6e2dde44 // FMUL V4.4S, V18.4S, V13.4S
 	WORD $0x6e27de23 // FMUL V3.4S, V17.4S, V7.4S
@@ -76052,13 +76148,13 @@ doneLanes8:
 	WORD $0x6e221e26 // EOR V6.16B, V17.16B, V2.16B
 	WORD $0x6e231e12 // EOR V18.16B, V16.16B, V3.16B
 	WORD $0x6e221df1 // EOR V17.16B, V15.16B, V2.16B
-	FMOVQ 19456(R4), F4
+	FMOVQ 20032(R4), F4
 	FMOVQ 640(R4), F3
 	WORD $0x4ea0a9c2 // CMLT V2.4S, V14.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
 	WORD $0x4ea0a9a5 // CMLT V5.4S, V13.4S, 0
 	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
-	FMOVQ 7680(R4), F4
+	FMOVQ 8000(R4), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
@@ -76069,13 +76165,13 @@ doneLanes8:
 	WORD $0x4ea2d5e2 // FSUB V2.4S, V15.4S, V2.4S
 	WORD $0x4ea3d4e7 // FSUB V7.4S, V7.4S, V3.4S
 	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
-	FMOVQ 19520(R4), F5
+	FMOVQ 20096(R4), F5
 	FMOVQ 640(R4), F2
 	WORD $0x4ea0a9c4 // CMLT V4.4S, V14.4S, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
 	WORD $0x4ea0a9a3 // CMLT V3.4S, V13.4S, 0
 	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
-	FMOVQ 7744(R4), F2
+	FMOVQ 8064(R4), F2
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	WORD $0x4e21d641 // FADD V1.4S, V18.4S, V1.4S
@@ -76245,10 +76341,10 @@ many2144:
 	WORD $0x6e731d0b // BSL V11.16B, V8.16B, V19.16B
 	WORD $0x4ea01c08 // MOV V8.16B, V0.16B
 	WORD $0x6e721ce8 // BSL V8.16B, V7.16B, V18.16B
-	FMOVQ 21312(R5), F7
+	FMOVQ 21888(R5), F7
 	WORD $0x6ee785b9 // SUB V25.2D, V13.2D, V7.2D
 	WORD $0x6ee78598 // SUB V24.2D, V12.2D, V7.2D
-	FMOVQ 21312(R5), F7
+	FMOVQ 21888(R5), F7
 	WORD $0x6ee78577 // SUB V23.2D, V11.2D, V7.2D
 	WORD $0x6ee78516 // SUB V22.2D, V8.2D, V7.2D
 	FMOVQ 3904(R5), F7
@@ -76257,10 +76353,10 @@ many2144:
 	FMOVQ 3904(R5), F7
 	WORD $0x4e271eeb // AND V11.16B, V23.16B, V7.16B
 	WORD $0x4e271ec8 // AND V8.16B, V22.16B, V7.16B
-	FMOVQ 21376(R5), F7
+	FMOVQ 21952(R5), F7
 	WORD $0x4ee785b1 // ADD V17.2D, V13.2D, V7.2D
 	WORD $0x4ee78590 // ADD V16.2D, V12.2D, V7.2D
-	FMOVQ 21376(R5), F7
+	FMOVQ 21952(R5), F7
 	WORD $0x4ee7856f // ADD V15.2D, V11.2D, V7.2D
 	WORD $0x4ee7850e // ADD V14.2D, V8.2D, V7.2D
 	WORD $0x6f4c072d // USHR V13.2D, V25.2D, 52
@@ -76297,10 +76393,10 @@ many2144:
 	FMOVQ 512(R5), F0
 	WORD $0x4e60e66b // FCMEQ V11.2D, V19.2D, V0.2D
 	WORD $0x4e60e64a // FCMEQ V10.2D, V18.2D, V0.2D
-	FMOVQ 21440(R5), F0
+	FMOVQ 22016(R5), F0
 	WORD $0x6e691c0d // BSL V13.16B, V0.16B, V9.16B
 	WORD $0x6e681c0c // BSL V12.16B, V0.16B, V8.16B
-	FMOVQ 21440(R5), F0
+	FMOVQ 22016(R5), F0
 	WORD $0x6e671c0b // BSL V11.16B, V0.16B, V7.16B
 	WORD $0x6e611c0a // BSL V10.16B, V0.16B, V1.16B
 	FMOVQ 4800(R5), F1
@@ -76313,12 +76409,12 @@ many2144:
 	WORD $0x6e2058e7 // NOT V7.16B, V7.16B
 	WORD $0x6ef2e508 // FCMGT V8.2D, V8.2D, V18.2D
 	WORD $0x6e205908 // NOT V8.16B, V8.16B
-	FMOVQ 20160(R5), F9
+	FMOVQ 20736(R5), F9
 	WORD $0x6e6d1d20 // BSL V0.16B, V9.16B, V13.16B
 	FMOVQ F0, 208(RSP)
 	WORD $0x6e6c1d21 // BSL V1.16B, V9.16B, V12.16B
 	FMOVQ F1, 192(RSP)
-	FMOVQ 20160(R5), F0
+	FMOVQ 20736(R5), F0
 	WORD $0x6e6b1c07 // BSL V7.16B, V0.16B, V11.16B
 	FMOVQ F7, 176(RSP)
 	WORD $0x6e6a1c08 // BSL V8.16B, V0.16B, V10.16B
@@ -76377,17 +76473,17 @@ many2144:
 	WORD $0x6e6ddced // FMUL V13.2D, V7.2D, V13.2D
 	WORD $0x6e78dc2c // FMUL V12.2D, V1.2D, V24.2D
 	WORD $0x6e77dc0b // FMUL V11.2D, V0.2D, V23.2D
-	FMOVQ 20224(R5), F1
-	FMOVQ 20224(R5), F0
-	FMOVQ 20288(R5), F8
+	FMOVQ 20800(R5), F1
+	FMOVQ 20800(R5), F0
+	FMOVQ 20864(R5), F8
 	WORD $0x4e61cec8 // FMLA V8.2D, V22.2D, V1.2D
-	FMOVQ 20288(R5), F10
+	FMOVQ 20864(R5), F10
 	WORD $0x4e60ceaa // FMLA V10.2D, V21.2D, V0.2D
-	FMOVQ 20224(R5), F7
-	FMOVQ 20224(R5), F0
-	FMOVQ 20288(R5), F1
+	FMOVQ 20800(R5), F7
+	FMOVQ 20800(R5), F0
+	FMOVQ 20864(R5), F1
 	WORD $0x4e67ce81 // FMLA V1.2D, V20.2D, V7.2D
-	FMOVQ 20288(R5), F9
+	FMOVQ 20864(R5), F9
 	WORD $0x4e60ce69 // FMLA V9.2D, V19.2D, V0.2D
 	FMOVQ 576(R5), F0
 	WORD $0x4e68cec0 // FMLA V0.2D, V22.2D, V8.2D
@@ -76409,92 +76505,92 @@ many2144:
 	WORD $0x6e75deb8 // FMUL V24.2D, V21.2D, V21.2D
 	WORD $0x6e74de97 // FMUL V23.2D, V20.2D, V20.2D
 	WORD $0x6e73de6e // FMUL V14.2D, V19.2D, V19.2D
-	FMOVQ 20352(R5), F1
-	FMOVQ 20352(R5), F0
-	FMOVQ 20416(R5), F13
+	FMOVQ 20992(R5), F1
+	FMOVQ 20992(R5), F0
+	FMOVQ 21056(R5), F13
 	WORD $0x4e61cecd // FMLA V13.2D, V22.2D, V1.2D
-	FMOVQ 20416(R5), F12
+	FMOVQ 21056(R5), F12
 	WORD $0x4e60ceac // FMLA V12.2D, V21.2D, V0.2D
-	FMOVQ 20352(R5), F1
-	FMOVQ 20352(R5), F0
-	FMOVQ 20416(R5), F11
+	FMOVQ 20992(R5), F1
+	FMOVQ 20992(R5), F0
+	FMOVQ 21056(R5), F11
 	WORD $0x4e61ce8b // FMLA V11.2D, V20.2D, V1.2D
-	FMOVQ 20416(R5), F10
+	FMOVQ 21056(R5), F10
 	WORD $0x4e60ce6a // FMLA V10.2D, V19.2D, V0.2D
-	FMOVQ 20480(R5), F0
+	FMOVQ 20928(R5), F0
 	WORD $0x4e60cf2d // FMLA V13.2D, V25.2D, V0.2D
 	WORD $0x4e60cf0c // FMLA V12.2D, V24.2D, V0.2D
-	FMOVQ 20480(R5), F0
+	FMOVQ 20928(R5), F0
 	WORD $0x4e60ceeb // FMLA V11.2D, V23.2D, V0.2D
 	WORD $0x4e60cdca // FMLA V10.2D, V14.2D, V0.2D
-	FMOVQ 20544(R5), F1
-	FMOVQ 20544(R5), F0
-	FMOVQ 20608(R5), F26
+	FMOVQ 21120(R5), F1
+	FMOVQ 21120(R5), F0
+	FMOVQ 21184(R5), F26
 	WORD $0x4e61ceda // FMLA V26.2D, V22.2D, V1.2D
-	FMOVQ 20608(R5), F9
+	FMOVQ 21184(R5), F9
 	WORD $0x4e60cea9 // FMLA V9.2D, V21.2D, V0.2D
-	FMOVQ 20544(R5), F1
-	FMOVQ 20544(R5), F0
-	FMOVQ 20608(R5), F8
+	FMOVQ 21120(R5), F1
+	FMOVQ 21120(R5), F0
+	FMOVQ 21184(R5), F8
 	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
-	FMOVQ 20608(R5), F7
+	FMOVQ 21184(R5), F7
 	WORD $0x4e60ce67 // FMLA V7.2D, V19.2D, V0.2D
 	WORD $0x4e79cdba // FMLA V26.2D, V13.2D, V25.2D
 	WORD $0x4e78cd89 // FMLA V9.2D, V12.2D, V24.2D
 	WORD $0x4e77cd68 // FMLA V8.2D, V11.2D, V23.2D
 	WORD $0x4e6ecd47 // FMLA V7.2D, V10.2D, V14.2D
-	FMOVQ 20672(R5), F1
-	FMOVQ 20672(R5), F0
-	FMOVQ 20736(R5), F13
+	FMOVQ 21248(R5), F1
+	FMOVQ 21248(R5), F0
+	FMOVQ 21312(R5), F13
 	WORD $0x4e61cecd // FMLA V13.2D, V22.2D, V1.2D
-	FMOVQ 20736(R5), F12
+	FMOVQ 21312(R5), F12
 	WORD $0x4e60ceac // FMLA V12.2D, V21.2D, V0.2D
-	FMOVQ 20672(R5), F1
-	FMOVQ 20672(R5), F0
-	FMOVQ 20736(R5), F11
+	FMOVQ 21248(R5), F1
+	FMOVQ 21248(R5), F0
+	FMOVQ 21312(R5), F11
 	WORD $0x4e61ce8b // FMLA V11.2D, V20.2D, V1.2D
-	FMOVQ 20736(R5), F10
+	FMOVQ 21312(R5), F10
 	WORD $0x4e60ce6a // FMLA V10.2D, V19.2D, V0.2D
 	WORD $0x4e79cf4d // FMLA V13.2D, V26.2D, V25.2D
 	WORD $0x4e78cd2c // FMLA V12.2D, V9.2D, V24.2D
 	WORD $0x4e77cd0b // FMLA V11.2D, V8.2D, V23.2D
 	WORD $0x4e6eccea // FMLA V10.2D, V7.2D, V14.2D
-	FMOVQ 20800(R5), F1
-	FMOVQ 20800(R5), F0
-	FMOVQ 20864(R5), F8
+	FMOVQ 21376(R5), F1
+	FMOVQ 21376(R5), F0
+	FMOVQ 21440(R5), F8
 	WORD $0x4e61cec8 // FMLA V8.2D, V22.2D, V1.2D
-	FMOVQ 20864(R5), F7
+	FMOVQ 21440(R5), F7
 	WORD $0x4e60cea7 // FMLA V7.2D, V21.2D, V0.2D
-	FMOVQ 20800(R5), F0
-	FMOVQ 20800(R5), F9
-	FMOVQ 20864(R5), F1
+	FMOVQ 21376(R5), F0
+	FMOVQ 21376(R5), F9
+	FMOVQ 21440(R5), F1
 	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 20864(R5), F0
+	FMOVQ 21440(R5), F0
 	WORD $0x4e69ce60 // FMLA V0.2D, V19.2D, V9.2D
 	WORD $0x4e79cda8 // FMLA V8.2D, V13.2D, V25.2D
 	WORD $0x4e78cd87 // FMLA V7.2D, V12.2D, V24.2D
 	WORD $0x4e77cd61 // FMLA V1.2D, V11.2D, V23.2D
 	WORD $0x4e6ecd40 // FMLA V0.2D, V10.2D, V14.2D
-	FMOVQ 20928(R5), F12
+	FMOVQ 21504(R5), F12
 	WORD $0x4e68cecc // FMLA V12.2D, V22.2D, V8.2D
-	FMOVQ 20928(R5), F11
+	FMOVQ 21504(R5), F11
 	WORD $0x4e67ceab // FMLA V11.2D, V21.2D, V7.2D
-	FMOVQ 20928(R5), F10
+	FMOVQ 21504(R5), F10
 	WORD $0x4e61ce8a // FMLA V10.2D, V20.2D, V1.2D
-	FMOVQ 20928(R5), F9
+	FMOVQ 21504(R5), F9
 	WORD $0x4e60ce69 // FMLA V9.2D, V19.2D, V0.2D
-	FMOVQ 20992(R5), F26
+	FMOVQ 21568(R5), F26
 	WORD $0x4e76cd9a // FMLA V26.2D, V12.2D, V22.2D
-	FMOVQ 20992(R5), F25
+	FMOVQ 21568(R5), F25
 	WORD $0x4e75cd79 // FMLA V25.2D, V11.2D, V21.2D
-	FMOVQ 20992(R5), F24
+	FMOVQ 21568(R5), F24
 	WORD $0x4e74cd58 // FMLA V24.2D, V10.2D, V20.2D
-	FMOVQ 20992(R5), F23
+	FMOVQ 21568(R5), F23
 	WORD $0x4e73cd37 // FMLA V23.2D, V9.2D, V19.2D
-	FMOVQ 20992(R5), F0
+	FMOVQ 21568(R5), F0
 	WORD $0x4efad408 // FSUB V8.2D, V0.2D, V26.2D
 	WORD $0x4ef9d407 // FSUB V7.2D, V0.2D, V25.2D
-	FMOVQ 20992(R5), F0
+	FMOVQ 21568(R5), F0
 	WORD $0x4ef8d401 // FSUB V1.2D, V0.2D, V24.2D
 	WORD $0x4ef7d400 // FSUB V0.2D, V0.2D, V23.2D
 	WORD $0x4e76cd88 // FMLA V8.2D, V12.2D, V22.2D
@@ -76638,16 +76734,16 @@ many2144:
 	WORD $0x4e2a1c0b // AND V11.16B, V0.16B, V10.16B
 	FMOVQ 240(RSP), F0
 	WORD $0x4e2a1c0a // AND V10.16B, V0.16B, V10.16B
-	FMOVQ 21056(R5), F0
+	FMOVQ 21632(R5), F0
 	WORD $0x4eedf40d // FMIN V13.2D, V0.2D, V13.2D
 	WORD $0x4eecf40c // FMIN V12.2D, V0.2D, V12.2D
-	FMOVQ 21056(R5), F0
+	FMOVQ 21632(R5), F0
 	WORD $0x4eebf40b // FMIN V11.2D, V0.2D, V11.2D
 	WORD $0x4eeaf40a // FMIN V10.2D, V0.2D, V10.2D
-	FMOVQ 21120(R5), F0
+	FMOVQ 21696(R5), F0
 	WORD $0x4e6df415 // FMAX V21.2D, V0.2D, V13.2D
 	WORD $0x4e6cf414 // FMAX V20.2D, V0.2D, V12.2D
-	FMOVQ 21120(R5), F0
+	FMOVQ 21696(R5), F0
 	WORD $0x4e6bf413 // FMAX V19.2D, V0.2D, V11.2D
 	WORD $0x4e6af40e // FMAX V14.2D, V0.2D, V10.2D
 	FMOVQ 128(R5), F10
@@ -76680,16 +76776,16 @@ many2144:
 	WORD $0x4ef1ce88 // FMLS V8.2D, V20.2D, V17.2D
 	WORD $0x4ef0ce67 // FMLS V7.2D, V19.2D, V16.2D
 	WORD $0x4eefcc01 // FMLS V1.2D, V0.2D, V15.2D
-	FMOVQ 21504(R5), F0
+	FMOVQ 22144(R5), F0
 	WORD $0x4eecf409 // FMIN V9.2D, V0.2D, V12.2D
 	WORD $0x4ee8f408 // FMIN V8.2D, V0.2D, V8.2D
-	FMOVQ 21504(R5), F0
+	FMOVQ 22144(R5), F0
 	WORD $0x4ee7f407 // FMIN V7.2D, V0.2D, V7.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21568(R5), F0
+	FMOVQ 22080(R5), F0
 	WORD $0x4e69f415 // FMAX V21.2D, V0.2D, V9.2D
 	WORD $0x4e68f414 // FMAX V20.2D, V0.2D, V8.2D
-	FMOVQ 21568(R5), F0
+	FMOVQ 22080(R5), F0
 	WORD $0x4e67f413 // FMAX V19.2D, V0.2D, V7.2D
 	WORD $0x4e61f412 // FMAX V18.2D, V0.2D, V1.2D
 	FMOVQ 2112(R5), F0
@@ -76790,13 +76886,13 @@ many2144:
 	WORD $0x4e261e20 // AND V0.16B, V17.16B, V6.16B
 	WORD $0x4ea59c00 // MUL V0.4S, V0.4S, V5.4S
 	WORD $0x4ea48412 // ADD V18.4S, V0.4S, V4.4S
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e1323c0 // TBL V0.16B, {V30.16B, V31.16B}, V19.16B
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e1223d1 // TBL V17.16B, {V30.16B, V31.16B}, V18.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e1323d3 // TBL V19.16B, {V30.16B, V31.16B}, V19.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e1223d2 // TBL V18.16B, {V30.16B, V31.16B}, V18.16B
 	WORD $0x6ea31e60 // BIT V0.16B, V19.16B, V3.16B
 	WORD $0x6ea31e51 // BIT V17.16B, V18.16B, V3.16B
@@ -76810,13 +76906,13 @@ many2144:
 	WORD $0x4e261e31 // AND V17.16B, V17.16B, V6.16B
 	WORD $0x4ea59e31 // MUL V17.4S, V17.4S, V5.4S
 	WORD $0x4ea48632 // ADD V18.4S, V17.4S, V4.4S
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e0023d1 // TBL V17.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e1223dd // TBL V29.16B, {V30.16B, V31.16B}, V18.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e1223d2 // TBL V18.16B, {V30.16B, V31.16B}, V18.16B
 	WORD $0x6ea31c11 // BIT V17.16B, V0.16B, V3.16B
 	WORD $0x4ebd1fa0 // MOV V0.16B, V29.16B
@@ -76844,13 +76940,13 @@ many2144:
 	WORD $0x4e261ce0 // AND V0.16B, V7.16B, V6.16B
 	WORD $0x4ea59c00 // MUL V0.4S, V0.4S, V5.4S
 	WORD $0x4ea48400 // ADD V0.4S, V0.4S, V4.4S
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0123c9 // TBL V9.16B, {V30.16B, V31.16B}, V1.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0023c8 // TBL V8.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0123c1 // TBL V1.16B, {V30.16B, V31.16B}, V1.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6ea31c29 // BIT V9.16B, V1.16B, V3.16B
 	WORD $0x6ea31c08 // BIT V8.16B, V0.16B, V3.16B
@@ -76862,13 +76958,13 @@ many2144:
 	WORD $0x4e261c20 // AND V0.16B, V1.16B, V6.16B
 	WORD $0x4ea59c00 // MUL V0.4S, V0.4S, V5.4S
 	WORD $0x4ea48400 // ADD V0.4S, V0.4S, V4.4S
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0a23c7 // TBL V7.16B, {V30.16B, V31.16B}, V10.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0023c1 // TBL V1.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0a23ca // TBL V10.16B, {V30.16B, V31.16B}, V10.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
 	WORD $0x6ea31d47 // BIT V7.16B, V10.16B, V3.16B
 	WORD $0x6ea31c01 // BIT V1.16B, V0.16B, V3.16B
@@ -77008,12 +77104,12 @@ many2144:
 	WORD $0x4ea11c3a // MOV V26.16B, V1.16B
 	WORD $0x6e6c1d20 // BSL V0.16B, V9.16B, V12.16B
 	WORD $0x4ea01c0b // MOV V11.16B, V0.16B
-	FMOVQ 19648(R5), F1
+	FMOVQ 20160(R5), F1
 	WORD $0x6ee8e420 // FCMGT V0.2D, V1.2D, V8.2D
 	WORD $0x6e20580d // NOT V13.16B, V0.16B
 	WORD $0x6ee7e420 // FCMGT V0.2D, V1.2D, V7.2D
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
-	FMOVQ 19648(R5), F1
+	FMOVQ 20160(R5), F1
 	WORD $0x6efae420 // FCMGT V0.2D, V1.2D, V26.2D
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
 	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
@@ -77086,13 +77182,13 @@ one2145:
 	WORD $0x6e701d09 // BSL V9.16B, V8.16B, V16.16B
 	WORD $0x4ea01c08 // MOV V8.16B, V0.16B
 	WORD $0x6e6e1ce8 // BSL V8.16B, V7.16B, V14.16B
-	FMOVQ 21312(R5), F7
+	FMOVQ 21888(R5), F7
 	WORD $0x6ee78531 // SUB V17.2D, V9.2D, V7.2D
 	WORD $0x6ee7850b // SUB V11.2D, V8.2D, V7.2D
 	FMOVQ 3904(R5), F7
 	WORD $0x4e271e29 // AND V9.16B, V17.16B, V7.16B
 	WORD $0x4e271d68 // AND V8.16B, V11.16B, V7.16B
-	FMOVQ 21376(R5), F7
+	FMOVQ 21952(R5), F7
 	WORD $0x4ee7852d // ADD V13.2D, V9.2D, V7.2D
 	WORD $0x4ee7850c // ADD V12.2D, V8.2D, V7.2D
 	WORD $0x6f4c0629 // USHR V9.2D, V17.2D, 52
@@ -77112,7 +77208,7 @@ one2145:
 	FMOVQ 512(R5), F0
 	WORD $0x4e60e608 // FCMEQ V8.2D, V16.2D, V0.2D
 	WORD $0x4e60e5c7 // FCMEQ V7.2D, V14.2D, V0.2D
-	FMOVQ 21440(R5), F0
+	FMOVQ 22016(R5), F0
 	WORD $0x6e691c08 // BSL V8.16B, V0.16B, V9.16B
 	WORD $0x6e611c07 // BSL V7.16B, V0.16B, V1.16B
 	FMOVQ 4800(R5), F1
@@ -77120,7 +77216,7 @@ one2145:
 	WORD $0x6e205811 // NOT V17.16B, V0.16B
 	WORD $0x6eeee420 // FCMGT V0.2D, V1.2D, V14.2D
 	WORD $0x6e205810 // NOT V16.16B, V0.16B
-	FMOVQ 20160(R5), F0
+	FMOVQ 20736(R5), F0
 	WORD $0x6e681c11 // BSL V17.16B, V0.16B, V8.16B
 	WORD $0x6e671c10 // BSL V16.16B, V0.16B, V7.16B
 	FMOVQ 576(R5), F0
@@ -77150,11 +77246,11 @@ one2145:
 	WORD $0x6e73de6c // FMUL V12.2D, V19.2D, V19.2D
 	WORD $0x6e69dc29 // FMUL V9.2D, V1.2D, V9.2D
 	WORD $0x6e6bdc08 // FMUL V8.2D, V0.2D, V11.2D
-	FMOVQ 20224(R5), F7
-	FMOVQ 20224(R5), F1
-	FMOVQ 20288(R5), F0
+	FMOVQ 20800(R5), F7
+	FMOVQ 20800(R5), F1
+	FMOVQ 20864(R5), F0
 	WORD $0x4e67cda0 // FMLA V0.2D, V13.2D, V7.2D
-	FMOVQ 20288(R5), F7
+	FMOVQ 20864(R5), F7
 	WORD $0x4e61cd87 // FMLA V7.2D, V12.2D, V1.2D
 	FMOVQ 576(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
@@ -77164,48 +77260,48 @@ one2145:
 	WORD $0x6e60dd17 // FMUL V23.2D, V8.2D, V0.2D
 	WORD $0x6e6dddb2 // FMUL V18.2D, V13.2D, V13.2D
 	WORD $0x6e6cdd8e // FMUL V14.2D, V12.2D, V12.2D
-	FMOVQ 20352(R5), F1
-	FMOVQ 20352(R5), F0
-	FMOVQ 20416(R5), F9
+	FMOVQ 20992(R5), F1
+	FMOVQ 20992(R5), F0
+	FMOVQ 21056(R5), F9
 	WORD $0x4e61cda9 // FMLA V9.2D, V13.2D, V1.2D
-	FMOVQ 20416(R5), F8
+	FMOVQ 21056(R5), F8
 	WORD $0x4e60cd88 // FMLA V8.2D, V12.2D, V0.2D
-	FMOVQ 20480(R5), F0
+	FMOVQ 20928(R5), F0
 	WORD $0x4e60ce49 // FMLA V9.2D, V18.2D, V0.2D
 	WORD $0x4e60cdc8 // FMLA V8.2D, V14.2D, V0.2D
-	FMOVQ 20544(R5), F1
-	FMOVQ 20544(R5), F0
-	FMOVQ 20608(R5), F11
+	FMOVQ 21120(R5), F1
+	FMOVQ 21120(R5), F0
+	FMOVQ 21184(R5), F11
 	WORD $0x4e61cdab // FMLA V11.2D, V13.2D, V1.2D
-	FMOVQ 20608(R5), F7
+	FMOVQ 21184(R5), F7
 	WORD $0x4e60cd87 // FMLA V7.2D, V12.2D, V0.2D
 	WORD $0x4e72cd2b // FMLA V11.2D, V9.2D, V18.2D
 	WORD $0x4e6ecd07 // FMLA V7.2D, V8.2D, V14.2D
-	FMOVQ 20672(R5), F1
-	FMOVQ 20672(R5), F0
-	FMOVQ 20736(R5), F9
+	FMOVQ 21248(R5), F1
+	FMOVQ 21248(R5), F0
+	FMOVQ 21312(R5), F9
 	WORD $0x4e61cda9 // FMLA V9.2D, V13.2D, V1.2D
-	FMOVQ 20736(R5), F8
+	FMOVQ 21312(R5), F8
 	WORD $0x4e60cd88 // FMLA V8.2D, V12.2D, V0.2D
 	WORD $0x4e72cd69 // FMLA V9.2D, V11.2D, V18.2D
 	WORD $0x4e6ecce8 // FMLA V8.2D, V7.2D, V14.2D
-	FMOVQ 20800(R5), F0
-	FMOVQ 20800(R5), F7
-	FMOVQ 20864(R5), F1
+	FMOVQ 21376(R5), F0
+	FMOVQ 21376(R5), F7
+	FMOVQ 21440(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 20864(R5), F0
+	FMOVQ 21440(R5), F0
 	WORD $0x4e67cd80 // FMLA V0.2D, V12.2D, V7.2D
 	WORD $0x4e72cd21 // FMLA V1.2D, V9.2D, V18.2D
 	WORD $0x4e6ecd00 // FMLA V0.2D, V8.2D, V14.2D
-	FMOVQ 20928(R5), F7
+	FMOVQ 21504(R5), F7
 	WORD $0x4e61cda7 // FMLA V7.2D, V13.2D, V1.2D
-	FMOVQ 20928(R5), F1
+	FMOVQ 21504(R5), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 20992(R5), F22
+	FMOVQ 21568(R5), F22
 	WORD $0x4e6dccf6 // FMLA V22.2D, V7.2D, V13.2D
-	FMOVQ 20992(R5), F21
+	FMOVQ 21568(R5), F21
 	WORD $0x4e6ccc35 // FMLA V21.2D, V1.2D, V12.2D
-	FMOVQ 20992(R5), F0
+	FMOVQ 21568(R5), F0
 	WORD $0x4ef6d412 // FSUB V18.2D, V0.2D, V22.2D
 	WORD $0x4ef5d40e // FSUB V14.2D, V0.2D, V21.2D
 	WORD $0x4e6dccf2 // FMLA V18.2D, V7.2D, V13.2D
@@ -77262,10 +77358,10 @@ one2145:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201de7 // AND V7.16B, V15.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 21056(R5), F0
+	FMOVQ 21632(R5), F0
 	WORD $0x4ee7f407 // FMIN V7.2D, V0.2D, V7.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21120(R5), F0
+	FMOVQ 21696(R5), F0
 	WORD $0x4e67f408 // FMAX V8.2D, V0.2D, V7.2D
 	WORD $0x4e61f407 // FMAX V7.2D, V0.2D, V1.2D
 	FMOVQ 128(R5), F0
@@ -77281,10 +77377,10 @@ one2145:
 	WORD $0x4eedcc01 // FMLS V1.2D, V0.2D, V13.2D
 	WORD $0x4eeccd47 // FMLS V7.2D, V10.2D, V12.2D
 	WORD $0x4eebcc01 // FMLS V1.2D, V0.2D, V11.2D
-	FMOVQ 21504(R5), F0
+	FMOVQ 22144(R5), F0
 	WORD $0x4ee7f407 // FMIN V7.2D, V0.2D, V7.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21568(R5), F0
+	FMOVQ 22080(R5), F0
 	WORD $0x4e67f40a // FMAX V10.2D, V0.2D, V7.2D
 	WORD $0x4e61f40b // FMAX V11.2D, V0.2D, V1.2D
 	FMOVQ 2112(R5), F0
@@ -77340,13 +77436,13 @@ one2145:
 	WORD $0x4e261d67 // AND V7.16B, V11.16B, V6.16B
 	WORD $0x4ea59ce7 // MUL V7.4S, V7.4S, V5.4S
 	WORD $0x4ea484e7 // ADD V7.4S, V7.4S, V4.4S
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e0823cc // TBL V12.16B, {V30.16B, V31.16B}, V8.16B
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e0723cb // TBL V11.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e0823c8 // TBL V8.16B, {V30.16B, V31.16B}, V8.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e0723c7 // TBL V7.16B, {V30.16B, V31.16B}, V7.16B
 	WORD $0x6ea31d0c // BIT V12.16B, V8.16B, V3.16B
 	WORD $0x6ea31ceb // BIT V11.16B, V7.16B, V3.16B
@@ -77362,13 +77458,13 @@ one2145:
 	WORD $0x4e261c20 // AND V0.16B, V1.16B, V6.16B
 	WORD $0x4ea59c00 // MUL V0.4S, V0.4S, V5.4S
 	WORD $0x4ea48407 // ADD V7.4S, V0.4S, V4.4S
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0823c1 // TBL V1.16B, {V30.16B, V31.16B}, V8.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0723c0 // TBL V0.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0823c8 // TBL V8.16B, {V30.16B, V31.16B}, V8.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0723c7 // TBL V7.16B, {V30.16B, V31.16B}, V7.16B
 	WORD $0x6ea31d01 // BIT V1.16B, V8.16B, V3.16B
 	WORD $0x6ea31ce0 // BIT V0.16B, V7.16B, V3.16B
@@ -77434,7 +77530,7 @@ one2145:
 	FMOVQ 512(R5), F0
 	WORD $0x6e711c0a // BSL V10.16B, V0.16B, V17.16B
 	WORD $0x6e681c09 // BSL V9.16B, V0.16B, V8.16B
-	FMOVQ 19648(R5), F1
+	FMOVQ 20160(R5), F1
 	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
 	WORD $0x6e205808 // NOT V8.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
@@ -77528,13 +77624,13 @@ doneLanes4:
 	WORD $0x6e721d0b // BSL V11.16B, V8.16B, V18.16B
 	WORD $0x4ea01c08 // MOV V8.16B, V0.16B
 	WORD $0x6e701ce8 // BSL V8.16B, V7.16B, V16.16B
-	FMOVQ 21312(R5), F7
+	FMOVQ 21888(R5), F7
 	WORD $0x6ee78573 // SUB V19.2D, V11.2D, V7.2D
 	WORD $0x6ee7850d // SUB V13.2D, V8.2D, V7.2D
 	FMOVQ 3904(R5), F7
 	WORD $0x4e271e6b // AND V11.16B, V19.16B, V7.16B
 	WORD $0x4e271da8 // AND V8.16B, V13.16B, V7.16B
-	FMOVQ 21376(R5), F7
+	FMOVQ 21952(R5), F7
 	WORD $0x4ee7856f // ADD V15.2D, V11.2D, V7.2D
 	WORD $0x4ee7850e // ADD V14.2D, V8.2D, V7.2D
 	WORD $0x6f4c066b // USHR V11.2D, V19.2D, 52
@@ -77554,7 +77650,7 @@ doneLanes4:
 	FMOVQ 512(R5), F0
 	WORD $0x4e60e648 // FCMEQ V8.2D, V18.2D, V0.2D
 	WORD $0x4e60e607 // FCMEQ V7.2D, V16.2D, V0.2D
-	FMOVQ 21440(R5), F0
+	FMOVQ 22016(R5), F0
 	WORD $0x6e6b1c08 // BSL V8.16B, V0.16B, V11.16B
 	WORD $0x6e611c07 // BSL V7.16B, V0.16B, V1.16B
 	FMOVQ 4800(R5), F1
@@ -77562,7 +77658,7 @@ doneLanes4:
 	WORD $0x6e205800 // NOT V0.16B, V0.16B
 	WORD $0x6ef0e421 // FCMGT V1.2D, V1.2D, V16.2D
 	WORD $0x6e205832 // NOT V18.16B, V1.16B
-	FMOVQ 20160(R5), F1
+	FMOVQ 20736(R5), F1
 	WORD $0x6e681c20 // BSL V0.16B, V1.16B, V8.16B
 	WORD $0x4ea01c13 // MOV V19.16B, V0.16B
 	WORD $0x6e671c32 // BSL V18.16B, V1.16B, V7.16B
@@ -77593,11 +77689,11 @@ doneLanes4:
 	WORD $0x6e74de8e // FMUL V14.2D, V20.2D, V20.2D
 	WORD $0x6e6bdc2b // FMUL V11.2D, V1.2D, V11.2D
 	WORD $0x6e6ddc08 // FMUL V8.2D, V0.2D, V13.2D
-	FMOVQ 20224(R5), F7
-	FMOVQ 20224(R5), F1
-	FMOVQ 20288(R5), F0
+	FMOVQ 20800(R5), F7
+	FMOVQ 20800(R5), F1
+	FMOVQ 20864(R5), F0
 	WORD $0x4e67cde0 // FMLA V0.2D, V15.2D, V7.2D
-	FMOVQ 20288(R5), F7
+	FMOVQ 20864(R5), F7
 	WORD $0x4e61cdc7 // FMLA V7.2D, V14.2D, V1.2D
 	FMOVQ 576(R5), F1
 	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
@@ -77607,48 +77703,48 @@ doneLanes4:
 	WORD $0x6e60dd17 // FMUL V23.2D, V8.2D, V0.2D
 	WORD $0x6e6fddf6 // FMUL V22.2D, V15.2D, V15.2D
 	WORD $0x6e6eddd0 // FMUL V16.2D, V14.2D, V14.2D
-	FMOVQ 20352(R5), F1
-	FMOVQ 20352(R5), F0
-	FMOVQ 20416(R5), F11
+	FMOVQ 20992(R5), F1
+	FMOVQ 20992(R5), F0
+	FMOVQ 21056(R5), F11
 	WORD $0x4e61cdeb // FMLA V11.2D, V15.2D, V1.2D
-	FMOVQ 20416(R5), F8
+	FMOVQ 21056(R5), F8
 	WORD $0x4e60cdc8 // FMLA V8.2D, V14.2D, V0.2D
-	FMOVQ 20480(R5), F0
+	FMOVQ 20928(R5), F0
 	WORD $0x4e60cecb // FMLA V11.2D, V22.2D, V0.2D
 	WORD $0x4e60ce08 // FMLA V8.2D, V16.2D, V0.2D
-	FMOVQ 20544(R5), F1
-	FMOVQ 20544(R5), F0
-	FMOVQ 20608(R5), F13
+	FMOVQ 21120(R5), F1
+	FMOVQ 21120(R5), F0
+	FMOVQ 21184(R5), F13
 	WORD $0x4e61cded // FMLA V13.2D, V15.2D, V1.2D
-	FMOVQ 20608(R5), F7
+	FMOVQ 21184(R5), F7
 	WORD $0x4e60cdc7 // FMLA V7.2D, V14.2D, V0.2D
 	WORD $0x4e76cd6d // FMLA V13.2D, V11.2D, V22.2D
 	WORD $0x4e70cd07 // FMLA V7.2D, V8.2D, V16.2D
-	FMOVQ 20672(R5), F1
-	FMOVQ 20672(R5), F0
-	FMOVQ 20736(R5), F11
+	FMOVQ 21248(R5), F1
+	FMOVQ 21248(R5), F0
+	FMOVQ 21312(R5), F11
 	WORD $0x4e61cdeb // FMLA V11.2D, V15.2D, V1.2D
-	FMOVQ 20736(R5), F8
+	FMOVQ 21312(R5), F8
 	WORD $0x4e60cdc8 // FMLA V8.2D, V14.2D, V0.2D
 	WORD $0x4e76cdab // FMLA V11.2D, V13.2D, V22.2D
 	WORD $0x4e70cce8 // FMLA V8.2D, V7.2D, V16.2D
-	FMOVQ 20800(R5), F0
-	FMOVQ 20800(R5), F7
-	FMOVQ 20864(R5), F1
+	FMOVQ 21376(R5), F0
+	FMOVQ 21376(R5), F7
+	FMOVQ 21440(R5), F1
 	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
-	FMOVQ 20864(R5), F0
+	FMOVQ 21440(R5), F0
 	WORD $0x4e67cdc0 // FMLA V0.2D, V14.2D, V7.2D
 	WORD $0x4e76cd61 // FMLA V1.2D, V11.2D, V22.2D
 	WORD $0x4e70cd00 // FMLA V0.2D, V8.2D, V16.2D
-	FMOVQ 20928(R5), F7
+	FMOVQ 21504(R5), F7
 	WORD $0x4e61cde7 // FMLA V7.2D, V15.2D, V1.2D
-	FMOVQ 20928(R5), F1
+	FMOVQ 21504(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 20992(R5), F26
+	FMOVQ 21568(R5), F26
 	WORD $0x4e6fccfa // FMLA V26.2D, V7.2D, V15.2D
-	FMOVQ 20992(R5), F25
+	FMOVQ 21568(R5), F25
 	WORD $0x4e6ecc39 // FMLA V25.2D, V1.2D, V14.2D
-	FMOVQ 20992(R5), F0
+	FMOVQ 21568(R5), F0
 	WORD $0x4efad416 // FSUB V22.2D, V0.2D, V26.2D
 	WORD $0x4ef9d410 // FSUB V16.2D, V0.2D, V25.2D
 	WORD $0x4e6fccf6 // FMLA V22.2D, V7.2D, V15.2D
@@ -77705,10 +77801,10 @@ doneLanes4:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201e27 // AND V7.16B, V17.16B, V0.16B
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
-	FMOVQ 21056(R5), F0
+	FMOVQ 21632(R5), F0
 	WORD $0x4ee7f407 // FMIN V7.2D, V0.2D, V7.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21120(R5), F0
+	FMOVQ 21696(R5), F0
 	WORD $0x4e67f408 // FMAX V8.2D, V0.2D, V7.2D
 	WORD $0x4e61f407 // FMAX V7.2D, V0.2D, V1.2D
 	FMOVQ 128(R5), F0
@@ -77724,10 +77820,10 @@ doneLanes4:
 	WORD $0x4eefcc01 // FMLS V1.2D, V0.2D, V15.2D
 	WORD $0x4eeecd87 // FMLS V7.2D, V12.2D, V14.2D
 	WORD $0x4eedcc01 // FMLS V1.2D, V0.2D, V13.2D
-	FMOVQ 21504(R5), F0
+	FMOVQ 22144(R5), F0
 	WORD $0x4ee7f407 // FMIN V7.2D, V0.2D, V7.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 21568(R5), F0
+	FMOVQ 22080(R5), F0
 	WORD $0x4e67f40d // FMAX V13.2D, V0.2D, V7.2D
 	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
 	FMOVQ 2112(R5), F0
@@ -77783,13 +77879,13 @@ doneLanes4:
 	WORD $0x4e261d87 // AND V7.16B, V12.16B, V6.16B
 	WORD $0x4ea59ce7 // MUL V7.4S, V7.4S, V5.4S
 	WORD $0x4ea484e7 // ADD V7.4S, V7.4S, V4.4S
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e1023cd // TBL V13.16B, {V30.16B, V31.16B}, V16.16B
-	FLDPQ 8640(R5), (F30, F31)
+	FLDPQ 9216(R5), (F30, F31)
 	WORD $0x4e0723cc // TBL V12.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e1023d0 // TBL V16.16B, {V30.16B, V31.16B}, V16.16B
-	FLDPQ 8704(R5), (F30, F31)
+	FLDPQ 9280(R5), (F30, F31)
 	WORD $0x4e0723c7 // TBL V7.16B, {V30.16B, V31.16B}, V7.16B
 	WORD $0x6ea31e0d // BIT V13.16B, V16.16B, V3.16B
 	WORD $0x6ea31cec // BIT V12.16B, V7.16B, V3.16B
@@ -77805,13 +77901,13 @@ doneLanes4:
 	WORD $0x4e261c20 // AND V0.16B, V1.16B, V6.16B
 	WORD $0x4ea59c00 // MUL V0.4S, V0.4S, V5.4S
 	WORD $0x4ea48404 // ADD V4.4S, V0.4S, V4.4S
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0723c1 // TBL V1.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0723c5 // TBL V5.16B, {V30.16B, V31.16B}, V7.16B
-	FLDPQ 8768(R5), (F30, F31)
+	FLDPQ 9344(R5), (F30, F31)
 	WORD $0x4e0423c4 // TBL V4.16B, {V30.16B, V31.16B}, V4.16B
 	WORD $0x6ea31ca1 // BIT V1.16B, V5.16B, V3.16B
 	WORD $0x6ea31c80 // BIT V0.16B, V4.16B, V3.16B
@@ -77917,7 +78013,7 @@ doneLanes8:
 	FMOVQ 512(R5), F0
 	WORD $0x6e6f1c06 // BSL V6.16B, V0.16B, V15.16B
 	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
-	FMOVQ 19648(R5), F1
+	FMOVQ 20160(R5), F1
 	WORD $0x6ee6e420 // FCMGT V0.2D, V1.2D, V6.2D
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
@@ -78046,10 +78142,10 @@ many2156:
 	WORD $0x6e731ceb // BSL V11.16B, V7.16B, V19.16B
 	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
 	WORD $0x6e721c47 // BSL V7.16B, V2.16B, V18.16B
-	FMOVQ 22400(R4), F2
+	FMOVQ 22976(R4), F2
 	WORD $0x6ea285b9 // SUB V25.4S, V13.4S, V2.4S
 	WORD $0x6ea28598 // SUB V24.4S, V12.4S, V2.4S
-	FMOVQ 22400(R4), F2
+	FMOVQ 22976(R4), F2
 	WORD $0x6ea28577 // SUB V23.4S, V11.4S, V2.4S
 	WORD $0x6ea284f6 // SUB V22.4S, V7.4S, V2.4S
 	FMOVQ 5632(R4), F2
@@ -78068,16 +78164,16 @@ many2156:
 	WORD $0x6f29070c // USHR V12.4S, V24.4S, 23
 	WORD $0x6f2906eb // USHR V11.4S, V23.4S, 23
 	WORD $0x6f2906c7 // USHR V7.4S, V22.4S, 23
-	FMOVQ 22464(R4), F2
+	FMOVQ 23040(R4), F2
 	WORD $0x4ea21dad // ORR V13.16B, V13.16B, V2.16B
 	WORD $0x4ea21d8c // ORR V12.16B, V12.16B, V2.16B
-	FMOVQ 22464(R4), F2
+	FMOVQ 23040(R4), F2
 	WORD $0x4ea21d6b // ORR V11.16B, V11.16B, V2.16B
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
-	FMOVQ 22528(R4), F2
+	FMOVQ 23104(R4), F2
 	WORD $0x4ea2d5b6 // FSUB V22.4S, V13.4S, V2.4S
 	WORD $0x4ea2d58d // FSUB V13.4S, V12.4S, V2.4S
-	FMOVQ 22528(R4), F2
+	FMOVQ 23104(R4), F2
 	WORD $0x4ea2d56c // FSUB V12.4S, V11.4S, V2.4S
 	WORD $0x4ea2d4eb // FSUB V11.4S, V7.4S, V2.4S
 	FMOVQ 5952(R4), F7
@@ -78098,10 +78194,10 @@ many2156:
 	FMOVQ 640(R4), F0
 	WORD $0x4e20e66b // FCMEQ V11.4S, V19.4S, V0.4S
 	WORD $0x4e20e64a // FCMEQ V10.4S, V18.4S, V0.4S
-	FMOVQ 22592(R4), F0
+	FMOVQ 23168(R4), F0
 	WORD $0x6e691c0d // BSL V13.16B, V0.16B, V9.16B
 	WORD $0x6e671c0c // BSL V12.16B, V0.16B, V7.16B
-	FMOVQ 22592(R4), F0
+	FMOVQ 23168(R4), F0
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	WORD $0x6e611c0a // BSL V10.16B, V0.16B, V1.16B
 	FMOVQ 5696(R4), F1
@@ -78114,12 +78210,12 @@ many2156:
 	WORD $0x6e205842 // NOT V2.16B, V2.16B
 	WORD $0x6eb2e4e7 // FCMGT V7.4S, V7.4S, V18.4S
 	WORD $0x6e2058e7 // NOT V7.16B, V7.16B
-	FMOVQ 21632(R4), F9
+	FMOVQ 22208(R4), F9
 	WORD $0x6e6d1d20 // BSL V0.16B, V9.16B, V13.16B
 	FMOVQ F0, 224(RSP)
 	WORD $0x6e6c1d21 // BSL V1.16B, V9.16B, V12.16B
 	FMOVQ F1, 208(RSP)
-	FMOVQ 21632(R4), F0
+	FMOVQ 22208(R4), F0
 	WORD $0x6e6b1c02 // BSL V2.16B, V0.16B, V11.16B
 	FMOVQ F2, 192(RSP)
 	WORD $0x6e6a1c07 // BSL V7.16B, V0.16B, V10.16B
@@ -78183,17 +78279,17 @@ many2156:
 	WORD $0x6e2cdced // FMUL V13.4S, V7.4S, V12.4S
 	WORD $0x6e2bdc4c // FMUL V12.4S, V2.4S, V11.4S
 	WORD $0x6e2adc0b // FMUL V11.4S, V0.4S, V10.4S
-	FMOVQ 21696(R4), F1
-	FMOVQ 21696(R4), F0
-	FMOVQ 21760(R4), F7
+	FMOVQ 22272(R4), F1
+	FMOVQ 22272(R4), F0
+	FMOVQ 22336(R4), F7
 	WORD $0x4e21cf07 // FMLA V7.4S, V24.4S, V1.4S
-	FMOVQ 21760(R4), F10
+	FMOVQ 22336(R4), F10
 	WORD $0x4e20ceea // FMLA V10.4S, V23.4S, V0.4S
-	FMOVQ 21696(R4), F2
-	FMOVQ 21696(R4), F0
-	FMOVQ 21760(R4), F1
+	FMOVQ 22272(R4), F2
+	FMOVQ 22272(R4), F0
+	FMOVQ 22336(R4), F1
 	WORD $0x4e22cea1 // FMLA V1.4S, V21.4S, V2.4S
-	FMOVQ 21760(R4), F9
+	FMOVQ 22336(R4), F9
 	WORD $0x4e20ce09 // FMLA V9.4S, V16.4S, V0.4S
 	FMOVQ 704(R4), F0
 	WORD $0x4e27cf00 // FMLA V0.4S, V24.4S, V7.4S
@@ -78215,44 +78311,44 @@ many2156:
 	WORD $0x6e37deec // FMUL V12.4S, V23.4S, V23.4S
 	WORD $0x6e35deab // FMUL V11.4S, V21.4S, V21.4S
 	WORD $0x6e30de0a // FMUL V10.4S, V16.4S, V16.4S
-	FMOVQ 21824(R4), F1
-	FMOVQ 21824(R4), F0
-	FMOVQ 21888(R4), F9
+	FMOVQ 22464(R4), F1
+	FMOVQ 22464(R4), F0
+	FMOVQ 22528(R4), F9
 	WORD $0x4e21cf09 // FMLA V9.4S, V24.4S, V1.4S
-	FMOVQ 21888(R4), F7
+	FMOVQ 22528(R4), F7
 	WORD $0x4e20cee7 // FMLA V7.4S, V23.4S, V0.4S
-	FMOVQ 21824(R4), F0
-	FMOVQ 21824(R4), F2
-	FMOVQ 21888(R4), F1
+	FMOVQ 22464(R4), F0
+	FMOVQ 22464(R4), F2
+	FMOVQ 22528(R4), F1
 	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
-	FMOVQ 21888(R4), F0
+	FMOVQ 22528(R4), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 21952(R4), F2
+	FMOVQ 22400(R4), F2
 	WORD $0x4e22cda9 // FMLA V9.4S, V13.4S, V2.4S
 	WORD $0x4e22cd87 // FMLA V7.4S, V12.4S, V2.4S
-	FMOVQ 21952(R4), F2
+	FMOVQ 22400(R4), F2
 	WORD $0x4e22cd61 // FMLA V1.4S, V11.4S, V2.4S
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 22016(R4), F12
+	FMOVQ 22592(R4), F12
 	WORD $0x4e29cf0c // FMLA V12.4S, V24.4S, V9.4S
-	FMOVQ 22016(R4), F11
+	FMOVQ 22592(R4), F11
 	WORD $0x4e27ceeb // FMLA V11.4S, V23.4S, V7.4S
-	FMOVQ 22016(R4), F10
+	FMOVQ 22592(R4), F10
 	WORD $0x4e21ceaa // FMLA V10.4S, V21.4S, V1.4S
-	FMOVQ 22016(R4), F9
+	FMOVQ 22592(R4), F9
 	WORD $0x4e20ce09 // FMLA V9.4S, V16.4S, V0.4S
-	FMOVQ 22080(R4), F28
+	FMOVQ 22656(R4), F28
 	WORD $0x4e38cd9c // FMLA V28.4S, V12.4S, V24.4S
-	FMOVQ 22080(R4), F27
+	FMOVQ 22656(R4), F27
 	WORD $0x4e37cd7b // FMLA V27.4S, V11.4S, V23.4S
-	FMOVQ 22080(R4), F26
+	FMOVQ 22656(R4), F26
 	WORD $0x4e35cd5a // FMLA V26.4S, V10.4S, V21.4S
-	FMOVQ 22080(R4), F25
+	FMOVQ 22656(R4), F25
 	WORD $0x4e30cd39 // FMLA V25.4S, V9.4S, V16.4S
-	FMOVQ 22080(R4), F1
+	FMOVQ 22656(R4), F1
 	WORD $0x4ebcd420 // FSUB V0.4S, V1.4S, V28.4S
 	WORD $0x4ebbd421 // FSUB V1.4S, V1.4S, V27.4S
-	FMOVQ 22080(R4), F7
+	FMOVQ 22656(R4), F7
 	WORD $0x4ebad4e2 // FSUB V2.4S, V7.4S, V26.4S
 	WORD $0x4eb9d4e7 // FSUB V7.4S, V7.4S, V25.4S
 	WORD $0x4e38cd80 // FMLA V0.4S, V12.4S, V24.4S
@@ -78394,16 +78490,16 @@ many2156:
 	FMOVQ 256(RSP), F0
 	WORD $0x4e291c0a // AND V10.16B, V0.16B, V9.16B
 	WORD $0x4e291d09 // AND V9.16B, V8.16B, V9.16B
-	FMOVQ 22144(R4), F0
+	FMOVQ 22720(R4), F0
 	WORD $0x4eadf40d // FMIN V13.4S, V0.4S, V13.4S
 	WORD $0x4eacf40c // FMIN V12.4S, V0.4S, V12.4S
-	FMOVQ 22144(R4), F0
+	FMOVQ 22720(R4), F0
 	WORD $0x4eaaf40a // FMIN V10.4S, V0.4S, V10.4S
 	WORD $0x4ea9f409 // FMIN V9.4S, V0.4S, V9.4S
-	FMOVQ 22208(R4), F0
+	FMOVQ 22784(R4), F0
 	WORD $0x4e2df414 // FMAX V20.4S, V0.4S, V13.4S
 	WORD $0x4e2cf40f // FMAX V15.4S, V0.4S, V12.4S
-	FMOVQ 22208(R4), F0
+	FMOVQ 22784(R4), F0
 	WORD $0x4e2af40e // FMAX V14.4S, V0.4S, V10.4S
 	WORD $0x4e29f415 // FMAX V21.4S, V0.4S, V9.4S
 	FMOVQ 320(R4), F9
@@ -78435,16 +78531,16 @@ many2156:
 	WORD $0x4eb2cde7 // FMLS V7.4S, V15.4S, V18.4S
 	WORD $0x4eb1cdc2 // FMLS V2.4S, V14.4S, V17.4S
 	WORD $0x4eb0cc01 // FMLS V1.4S, V0.4S, V16.4S
-	FMOVQ 22656(R4), F0
+	FMOVQ 23296(R4), F0
 	WORD $0x4ea8f408 // FMIN V8.4S, V0.4S, V8.4S
 	WORD $0x4ea7f407 // FMIN V7.4S, V0.4S, V7.4S
-	FMOVQ 22656(R4), F0
+	FMOVQ 23296(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22720(R4), F0
+	FMOVQ 23232(R4), F0
 	WORD $0x4e28f414 // FMAX V20.4S, V0.4S, V8.4S
 	WORD $0x4e27f413 // FMAX V19.4S, V0.4S, V7.4S
-	FMOVQ 22720(R4), F0
+	FMOVQ 23232(R4), F0
 	WORD $0x4e22f412 // FMAX V18.4S, V0.4S, V2.4S
 	WORD $0x4e21f411 // FMAX V17.4S, V0.4S, V1.4S
 	FMOVQ 2880(R4), F0
@@ -78459,22 +78555,22 @@ many2156:
 	FMOVQ 2944(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R4), F9
-	FMOVQ 2304(R4), F2
-	FMOVQ 2368(R4), F12
-	WORD $0x4e29cd0c // FMLA V12.4S, V8.4S, V9.4S
-	FMOVQ 2368(R4), F15
-	WORD $0x4e22ccef // FMLA V15.4S, V7.4S, V2.4S
-	FMOVQ 2304(R4), F9
-	FMOVQ 2304(R4), F2
-	FMOVQ 2368(R4), F14
-	WORD $0x4e29cc2e // FMLA V14.4S, V1.4S, V9.4S
-	FMOVQ 2368(R4), F13
-	WORD $0x4e22cc0d // FMLA V13.4S, V0.4S, V2.4S
+	FMOVQ 2368(R4), F9
 	FMOVQ 2368(R4), F2
+	FMOVQ 2304(R4), F12
+	WORD $0x4e29cd0c // FMLA V12.4S, V8.4S, V9.4S
+	FMOVQ 2304(R4), F15
+	WORD $0x4e22ccef // FMLA V15.4S, V7.4S, V2.4S
+	FMOVQ 2368(R4), F9
+	FMOVQ 2368(R4), F2
+	FMOVQ 2304(R4), F14
+	WORD $0x4e29cc2e // FMLA V14.4S, V1.4S, V9.4S
+	FMOVQ 2304(R4), F13
+	WORD $0x4e22cc0d // FMLA V13.4S, V0.4S, V2.4S
+	FMOVQ 2304(R4), F2
 	WORD $0x4ea2d590 // FSUB V16.4S, V12.4S, V2.4S
 	WORD $0x4ea2d5eb // FSUB V11.4S, V15.4S, V2.4S
-	FMOVQ 2368(R4), F2
+	FMOVQ 2304(R4), F2
 	WORD $0x4ea2d5ca // FSUB V10.4S, V14.4S, V2.4S
 	WORD $0x4ea2d5a9 // FSUB V9.4S, V13.4S, V2.4S
 	FMOVQ 2432(R4), F2
@@ -78691,12 +78787,12 @@ many2156:
 	WORD $0x4ea11c39 // MOV V25.16B, V1.16B
 	WORD $0x6e6b1d00 // BSL V0.16B, V8.16B, V11.16B
 	WORD $0x4ea01c0a // MOV V10.16B, V0.16B
-	FMOVQ 19968(R4), F1
+	FMOVQ 20480(R4), F1
 	WORD $0x6ea7e420 // FCMGT V0.4S, V1.4S, V7.4S
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6ea2e420 // FCMGT V0.4S, V1.4S, V2.4S
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 19968(R4), F1
+	FMOVQ 20480(R4), F1
 	WORD $0x6eb9e420 // FCMGT V0.4S, V1.4S, V25.4S
 	WORD $0x6e205809 // NOT V9.16B, V0.16B
 	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
@@ -78769,7 +78865,7 @@ one2157:
 	WORD $0x6e6d1ce8 // BSL V8.16B, V7.16B, V13.16B
 	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
 	WORD $0x6e6b1c47 // BSL V7.16B, V2.16B, V11.16B
-	FMOVQ 22400(R4), F2
+	FMOVQ 22976(R4), F2
 	WORD $0x6ea28510 // SUB V16.4S, V8.4S, V2.4S
 	WORD $0x6ea284e9 // SUB V9.4S, V7.4S, V2.4S
 	FMOVQ 5632(R4), F2
@@ -78780,10 +78876,10 @@ one2157:
 	WORD $0x4ea284ea // ADD V10.4S, V7.4S, V2.4S
 	WORD $0x6f290608 // USHR V8.4S, V16.4S, 23
 	WORD $0x6f290527 // USHR V7.4S, V9.4S, 23
-	FMOVQ 22464(R4), F2
+	FMOVQ 23040(R4), F2
 	WORD $0x4ea21d08 // ORR V8.16B, V8.16B, V2.16B
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
-	FMOVQ 22528(R4), F2
+	FMOVQ 23104(R4), F2
 	WORD $0x4ea2d508 // FSUB V8.4S, V8.4S, V2.4S
 	WORD $0x4ea2d4e9 // FSUB V9.4S, V7.4S, V2.4S
 	FMOVQ 5952(R4), F7
@@ -78795,7 +78891,7 @@ one2157:
 	FMOVQ 640(R4), F0
 	WORD $0x4e20e5a7 // FCMEQ V7.4S, V13.4S, V0.4S
 	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
-	FMOVQ 22592(R4), F0
+	FMOVQ 23168(R4), F0
 	WORD $0x6e681c07 // BSL V7.16B, V0.16B, V8.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5696(R4), F1
@@ -78803,7 +78899,7 @@ one2157:
 	WORD $0x6e205810 // NOT V16.16B, V0.16B
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 21632(R4), F0
+	FMOVQ 22208(R4), F0
 	WORD $0x6e671c10 // BSL V16.16B, V0.16B, V7.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 704(R4), F0
@@ -78833,11 +78929,11 @@ one2157:
 	WORD $0x6e33de6a // FMUL V10.4S, V19.4S, V19.4S
 	WORD $0x6e28dc28 // FMUL V8.4S, V1.4S, V8.4S
 	WORD $0x6e29dc07 // FMUL V7.4S, V0.4S, V9.4S
-	FMOVQ 21696(R4), F2
-	FMOVQ 21696(R4), F1
-	FMOVQ 21760(R4), F0
+	FMOVQ 22272(R4), F2
+	FMOVQ 22272(R4), F1
+	FMOVQ 22336(R4), F0
 	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 21760(R4), F2
+	FMOVQ 22336(R4), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
 	FMOVQ 704(R4), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
@@ -78847,24 +78943,24 @@ one2157:
 	WORD $0x6e20dcf6 // FMUL V22.4S, V7.4S, V0.4S
 	WORD $0x6e2cdd88 // FMUL V8.4S, V12.4S, V12.4S
 	WORD $0x6e2add47 // FMUL V7.4S, V10.4S, V10.4S
-	FMOVQ 21824(R4), F0
-	FMOVQ 21824(R4), F2
-	FMOVQ 21888(R4), F1
+	FMOVQ 22464(R4), F0
+	FMOVQ 22464(R4), F2
+	FMOVQ 22528(R4), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 21888(R4), F0
+	FMOVQ 22528(R4), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 21952(R4), F2
+	FMOVQ 22400(R4), F2
 	WORD $0x4e22cd01 // FMLA V1.4S, V8.4S, V2.4S
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 22016(R4), F2
+	FMOVQ 22592(R4), F2
 	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
-	FMOVQ 22016(R4), F1
+	FMOVQ 22592(R4), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 22080(R4), F21
+	FMOVQ 22656(R4), F21
 	WORD $0x4e2ccc55 // FMLA V21.4S, V2.4S, V12.4S
-	FMOVQ 22080(R4), F18
+	FMOVQ 22656(R4), F18
 	WORD $0x4e2acc32 // FMLA V18.4S, V1.4S, V10.4S
-	FMOVQ 22080(R4), F0
+	FMOVQ 22656(R4), F0
 	WORD $0x4eb5d411 // FSUB V17.4S, V0.4S, V21.4S
 	WORD $0x4eb2d40d // FSUB V13.4S, V0.4S, V18.4S
 	WORD $0x4e2ccc51 // FMLA V17.4S, V2.4S, V12.4S
@@ -78921,10 +79017,10 @@ one2157:
 	FMOVQ 448(R4), F0
 	WORD $0x4e201de2 // AND V2.16B, V15.16B, V0.16B
 	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
-	FMOVQ 22144(R4), F0
+	FMOVQ 22720(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22208(R4), F0
+	FMOVQ 22784(R4), F0
 	WORD $0x4e22f407 // FMAX V7.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R4), F0
@@ -78940,10 +79036,10 @@ one2157:
 	WORD $0x4eaccc01 // FMLS V1.4S, V0.4S, V12.4S
 	WORD $0x4eabcd22 // FMLS V2.4S, V9.4S, V11.4S
 	WORD $0x4eaacc01 // FMLS V1.4S, V0.4S, V10.4S
-	FMOVQ 22656(R4), F0
+	FMOVQ 23296(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22720(R4), F0
+	FMOVQ 23232(R4), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
 	FMOVQ 2880(R4), F0
@@ -78952,13 +79048,13 @@ one2157:
 	FMOVQ 2944(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R4), F7
-	FMOVQ 2304(R4), F2
-	FMOVQ 2368(R4), F15
-	WORD $0x4e27cc2f // FMLA V15.4S, V1.4S, V7.4S
-	FMOVQ 2368(R4), F14
-	WORD $0x4e22cc0e // FMLA V14.4S, V0.4S, V2.4S
+	FMOVQ 2368(R4), F7
 	FMOVQ 2368(R4), F2
+	FMOVQ 2304(R4), F15
+	WORD $0x4e27cc2f // FMLA V15.4S, V1.4S, V7.4S
+	FMOVQ 2304(R4), F14
+	WORD $0x4e22cc0e // FMLA V14.4S, V0.4S, V2.4S
+	FMOVQ 2304(R4), F2
 	WORD $0x4ea2d5e8 // FSUB V8.4S, V15.4S, V2.4S
 	WORD $0x4ea2d5c7 // FSUB V7.4S, V14.4S, V2.4S
 	FMOVQ 2432(R4), F2
@@ -79061,7 +79157,7 @@ one2157:
 	FMOVQ 640(R4), F0
 	WORD $0x6e701c09 // BSL V9.16B, V0.16B, V16.16B
 	WORD $0x6e671c08 // BSL V8.16B, V0.16B, V7.16B
-	FMOVQ 19968(R4), F1
+	FMOVQ 20480(R4), F1
 	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
 	WORD $0x6e205807 // NOT V7.16B, V0.16B
 	WORD $0x6ea8e420 // FCMGT V0.4S, V1.4S, V8.4S
@@ -79187,7 +79283,7 @@ doneLanes4:
 	WORD $0x6e711d2a // BSL V10.16B, V9.16B, V17.16B
 	WORD $0x4ea01c09 // MOV V9.16B, V0.16B
 	WORD $0x6e6f1c49 // BSL V9.16B, V2.16B, V15.16B
-	FMOVQ 22400(R4), F2
+	FMOVQ 22976(R4), F2
 	WORD $0x6ea28552 // SUB V18.4S, V10.4S, V2.4S
 	WORD $0x6ea2852c // SUB V12.4S, V9.4S, V2.4S
 	FMOVQ 5632(R4), F2
@@ -79198,10 +79294,10 @@ doneLanes4:
 	WORD $0x4ea2852d // ADD V13.4S, V9.4S, V2.4S
 	WORD $0x6f29064a // USHR V10.4S, V18.4S, 23
 	WORD $0x6f290589 // USHR V9.4S, V12.4S, 23
-	FMOVQ 22464(R4), F2
+	FMOVQ 23040(R4), F2
 	WORD $0x4ea21d4a // ORR V10.16B, V10.16B, V2.16B
 	WORD $0x4ea21d29 // ORR V9.16B, V9.16B, V2.16B
-	FMOVQ 22528(R4), F2
+	FMOVQ 23104(R4), F2
 	WORD $0x4ea2d54a // FSUB V10.4S, V10.4S, V2.4S
 	WORD $0x4ea2d52c // FSUB V12.4S, V9.4S, V2.4S
 	FMOVQ 5952(R4), F9
@@ -79213,7 +79309,7 @@ doneLanes4:
 	FMOVQ 640(R4), F0
 	WORD $0x4e20e629 // FCMEQ V9.4S, V17.4S, V0.4S
 	WORD $0x4e20e5e2 // FCMEQ V2.4S, V15.4S, V0.4S
-	FMOVQ 22592(R4), F0
+	FMOVQ 23168(R4), F0
 	WORD $0x6e6a1c09 // BSL V9.16B, V0.16B, V10.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5696(R4), F1
@@ -79221,7 +79317,7 @@ doneLanes4:
 	WORD $0x6e205812 // NOT V18.16B, V0.16B
 	WORD $0x6eafe420 // FCMGT V0.4S, V1.4S, V15.4S
 	WORD $0x6e205811 // NOT V17.16B, V0.16B
-	FMOVQ 21632(R4), F0
+	FMOVQ 22208(R4), F0
 	WORD $0x6e691c12 // BSL V18.16B, V0.16B, V9.16B
 	WORD $0x6e621c11 // BSL V17.16B, V0.16B, V2.16B
 	FMOVQ 704(R4), F0
@@ -79251,11 +79347,11 @@ doneLanes4:
 	WORD $0x6e34de8d // FMUL V13.4S, V20.4S, V20.4S
 	WORD $0x6e2adc2a // FMUL V10.4S, V1.4S, V10.4S
 	WORD $0x6e2cdc09 // FMUL V9.4S, V0.4S, V12.4S
-	FMOVQ 21696(R4), F2
-	FMOVQ 21696(R4), F1
-	FMOVQ 21760(R4), F0
+	FMOVQ 22272(R4), F2
+	FMOVQ 22272(R4), F1
+	FMOVQ 22336(R4), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 21760(R4), F2
+	FMOVQ 22336(R4), F2
 	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
 	FMOVQ 704(R4), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
@@ -79265,24 +79361,24 @@ doneLanes4:
 	WORD $0x6e20dd37 // FMUL V23.4S, V9.4S, V0.4S
 	WORD $0x6e2eddca // FMUL V10.4S, V14.4S, V14.4S
 	WORD $0x6e2ddda9 // FMUL V9.4S, V13.4S, V13.4S
-	FMOVQ 21824(R4), F0
-	FMOVQ 21824(R4), F2
-	FMOVQ 21888(R4), F1
+	FMOVQ 22464(R4), F0
+	FMOVQ 22464(R4), F2
+	FMOVQ 22528(R4), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 21888(R4), F0
+	FMOVQ 22528(R4), F0
 	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
-	FMOVQ 21952(R4), F2
+	FMOVQ 22400(R4), F2
 	WORD $0x4e22cd41 // FMLA V1.4S, V10.4S, V2.4S
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 22016(R4), F2
+	FMOVQ 22592(R4), F2
 	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
-	FMOVQ 22016(R4), F1
+	FMOVQ 22592(R4), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 22080(R4), F25
+	FMOVQ 22656(R4), F25
 	WORD $0x4e2ecc59 // FMLA V25.4S, V2.4S, V14.4S
-	FMOVQ 22080(R4), F22
+	FMOVQ 22656(R4), F22
 	WORD $0x4e2dcc36 // FMLA V22.4S, V1.4S, V13.4S
-	FMOVQ 22080(R4), F0
+	FMOVQ 22656(R4), F0
 	WORD $0x4eb9d413 // FSUB V19.4S, V0.4S, V25.4S
 	WORD $0x4eb6d40f // FSUB V15.4S, V0.4S, V22.4S
 	WORD $0x4e2ecc53 // FMLA V19.4S, V2.4S, V14.4S
@@ -79339,10 +79435,10 @@ doneLanes4:
 	FMOVQ 448(R4), F0
 	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
-	FMOVQ 22144(R4), F0
+	FMOVQ 22720(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22208(R4), F0
+	FMOVQ 22784(R4), F0
 	WORD $0x4e22f409 // FMAX V9.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R4), F0
@@ -79358,10 +79454,10 @@ doneLanes4:
 	WORD $0x4eaecc01 // FMLS V1.4S, V0.4S, V14.4S
 	WORD $0x4eadcd62 // FMLS V2.4S, V11.4S, V13.4S
 	WORD $0x4eaccc01 // FMLS V1.4S, V0.4S, V12.4S
-	FMOVQ 22656(R4), F0
+	FMOVQ 23296(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 22720(R4), F0
+	FMOVQ 23232(R4), F0
 	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
 	WORD $0x4e21f40b // FMAX V11.4S, V0.4S, V1.4S
 	FMOVQ 2880(R4), F0
@@ -79370,13 +79466,13 @@ doneLanes4:
 	FMOVQ 2944(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2304(R4), F9
-	FMOVQ 2304(R4), F2
-	FMOVQ 2368(R4), F17
-	WORD $0x4e29cc31 // FMLA V17.4S, V1.4S, V9.4S
-	FMOVQ 2368(R4), F16
-	WORD $0x4e22cc10 // FMLA V16.4S, V0.4S, V2.4S
+	FMOVQ 2368(R4), F9
 	FMOVQ 2368(R4), F2
+	FMOVQ 2304(R4), F17
+	WORD $0x4e29cc31 // FMLA V17.4S, V1.4S, V9.4S
+	FMOVQ 2304(R4), F16
+	WORD $0x4e22cc10 // FMLA V16.4S, V0.4S, V2.4S
+	FMOVQ 2304(R4), F2
 	WORD $0x4ea2d62a // FSUB V10.4S, V17.4S, V2.4S
 	WORD $0x4ea2d609 // FSUB V9.4S, V16.4S, V2.4S
 	FMOVQ 2432(R4), F2
@@ -79551,7 +79647,7 @@ doneLanes8:
 	FMOVQ 640(R4), F0
 	WORD $0x6e6f1c06 // BSL V6.16B, V0.16B, V15.16B
 	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
-	FMOVQ 19968(R4), F1
+	FMOVQ 20480(R4), F1
 	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
@@ -80399,12 +80495,12 @@ many2190:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e25f40c // FMAX V12.4S, V0.4S, V5.4S
 	WORD $0x4e24f40b // FMAX V11.4S, V0.4S, V4.4S
-	FMOVQ 2368(R7), F9
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cd89 // FMLA V9.4S, V12.4S, V0.4S
-	FMOVQ 2368(R7), F8
-	WORD $0x4e20cd68 // FMLA V8.4S, V11.4S, V0.4S
+	FMOVQ 2304(R7), F9
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cd89 // FMLA V9.4S, V12.4S, V0.4S
+	FMOVQ 2304(R7), F8
+	WORD $0x4e20cd68 // FMLA V8.4S, V11.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d525 // FSUB V5.4S, V9.4S, V0.4S
 	WORD $0x4ea0d504 // FSUB V4.4S, V8.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -80445,12 +80541,12 @@ many2190:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e2df411 // FMAX V17.4S, V0.4S, V13.4S
 	WORD $0x4e2af410 // FMAX V16.4S, V0.4S, V10.4S
-	FMOVQ 2368(R7), F14
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20ce2e // FMLA V14.4S, V17.4S, V0.4S
-	FMOVQ 2368(R7), F13
-	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
+	FMOVQ 2304(R7), F14
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20ce2e // FMLA V14.4S, V17.4S, V0.4S
+	FMOVQ 2304(R7), F13
+	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d5d2 // FSUB V18.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5aa // FSUB V10.4S, V13.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -80592,13 +80688,13 @@ one2191:
 	FMOVQ 2944(R7), F2
 	WORD $0x4e25f44c // FMAX V12.4S, V2.4S, V5.4S
 	WORD $0x4e24f44b // FMAX V11.4S, V2.4S, V4.4S
-	FMOVQ 2304(R7), F4
-	FMOVQ 2304(R7), F2
-	FMOVQ 2368(R7), F16
-	WORD $0x4e24cd90 // FMLA V16.4S, V12.4S, V4.4S
-	FMOVQ 2368(R7), F15
-	WORD $0x4e22cd6f // FMLA V15.4S, V11.4S, V2.4S
+	FMOVQ 2368(R7), F4
 	FMOVQ 2368(R7), F2
+	FMOVQ 2304(R7), F16
+	WORD $0x4e24cd90 // FMLA V16.4S, V12.4S, V4.4S
+	FMOVQ 2304(R7), F15
+	WORD $0x4e22cd6f // FMLA V15.4S, V11.4S, V2.4S
+	FMOVQ 2304(R7), F2
 	WORD $0x4ea2d605 // FSUB V5.4S, V16.4S, V2.4S
 	WORD $0x4ea2d5e4 // FSUB V4.4S, V15.4S, V2.4S
 	FMOVQ 2432(R7), F2
@@ -80735,13 +80831,13 @@ doneLanes2:
 	FMOVQ 2944(R7), F2
 	WORD $0x4e25f44a // FMAX V10.4S, V2.4S, V5.4S
 	WORD $0x4e24f448 // FMAX V8.4S, V2.4S, V4.4S
-	FMOVQ 2304(R7), F4
-	FMOVQ 2304(R7), F2
-	FMOVQ 2368(R7), F17
-	WORD $0x4e24cd51 // FMLA V17.4S, V10.4S, V4.4S
-	FMOVQ 2368(R7), F16
-	WORD $0x4e22cd10 // FMLA V16.4S, V8.4S, V2.4S
+	FMOVQ 2368(R7), F4
 	FMOVQ 2368(R7), F2
+	FMOVQ 2304(R7), F17
+	WORD $0x4e24cd51 // FMLA V17.4S, V10.4S, V4.4S
+	FMOVQ 2304(R7), F16
+	WORD $0x4e22cd10 // FMLA V16.4S, V8.4S, V2.4S
+	FMOVQ 2304(R7), F2
 	WORD $0x4ea2d625 // FSUB V5.4S, V17.4S, V2.4S
 	WORD $0x4ea2d604 // FSUB V4.4S, V16.4S, V2.4S
 	FMOVQ 2432(R7), F2
@@ -81187,50 +81283,50 @@ scaled2212:
 	WORD $0x4e60d573 // FADD V19.2D, V11.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12800(R5), F2
+	FMOVQ 13376(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 12800(R5), F1
+	FMOVQ 13376(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12864(R5), F0
+	FMOVQ 13440(R5), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 12864(R5), F2
+	FMOVQ 13440(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12928(R5), F1
+	FMOVQ 13504(R5), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 12928(R5), F0
+	FMOVQ 13504(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 12992(R5), F2
+	FMOVQ 13568(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 12992(R5), F1
+	FMOVQ 13568(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6ef1e409 // FCMGT V9.2D, V0.2D, V17.2D
 	WORD $0x6e741c4a // BSL V10.16B, V2.16B, V20.16B
 	WORD $0x6e731c29 // BSL V9.16B, V1.16B, V19.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 13056(R5), F2
+	FMOVQ 13632(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 13056(R5), F1
+	FMOVQ 13632(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 13120(R5), F0
+	FMOVQ 13696(R5), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 13120(R5), F2
+	FMOVQ 13696(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 13184(R5), F1
+	FMOVQ 13760(R5), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 13184(R5), F0
+	FMOVQ 13760(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x6e68dc22 // FMUL V2.2D, V1.2D, V8.2D
 	WORD $0x6e67dc01 // FMUL V1.2D, V0.2D, V7.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c48 // EOR V8.16B, V2.16B, V0.16B
 	WORD $0x6e201c27 // EOR V7.16B, V1.16B, V0.16B
-	FMOVQ 13248(R5), F0
+	FMOVQ 13824(R5), F0
 	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
 	WORD $0x6e60dd62 // FMUL V2.2D, V11.2D, V0.2D
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6eede401 // FCMGT V1.2D, V0.2D, V13.2D
 	WORD $0x6ef1e400 // FCMGT V0.2D, V0.2D, V17.2D
 	WORD $0x6e641d01 // BSL V1.16B, V8.16B, V4.16B
@@ -81239,7 +81335,7 @@ scaled2212:
 	WORD $0x6e69fc0a // FDIV V10.2D, V0.2D, V9.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6ef1e408 // FCMGT V8.2D, V0.2D, V17.2D
 	WORD $0x6e621da9 // BSL V9.16B, V13.16B, V2.16B
@@ -81250,7 +81346,7 @@ scaled2212:
 	FMOVQ 576(R5), F4
 	WORD $0x4ee9cd27 // FMLS V7.2D, V9.2D, V9.2D
 	WORD $0x4ee8cd04 // FMLS V4.2D, V8.2D, V8.2D
-	FMOVQ 8896(R5), F0
+	FMOVQ 9472(R5), F0
 	WORD $0x4e60d561 // FADD V1.2D, V11.2D, V0.2D
 	WORD $0x4e60d540 // FADD V0.2D, V10.2D, V0.2D
 	WORD $0x6e6bdc22 // FMUL V2.2D, V1.2D, V11.2D
@@ -81258,7 +81354,7 @@ scaled2212:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6eede40d // FCMGT V13.2D, V0.2D, V13.2D
 	WORD $0x6ef1e40b // FCMGT V11.2D, V0.2D, V17.2D
 	WORD $0x6e621ced // BSL V13.16B, V7.16B, V2.16B
@@ -81280,50 +81376,50 @@ scaled2212:
 	WORD $0x4e60d655 // FADD V21.2D, V18.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12800(R5), F2
+	FMOVQ 13376(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12800(R5), F1
+	FMOVQ 13376(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12864(R5), F0
+	FMOVQ 13440(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 12864(R5), F2
+	FMOVQ 13440(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 12928(R5), F1
+	FMOVQ 13504(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12928(R5), F0
+	FMOVQ 13504(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 12992(R5), F2
+	FMOVQ 13568(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12992(R5), F1
+	FMOVQ 13568(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6ef4e411 // FCMGT V17.2D, V0.2D, V20.2D
 	WORD $0x6ef3e408 // FCMGT V8.2D, V0.2D, V19.2D
 	WORD $0x6e761c51 // BSL V17.16B, V2.16B, V22.16B
 	WORD $0x6e751c28 // BSL V8.16B, V1.16B, V21.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 13056(R5), F2
+	FMOVQ 13632(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 13056(R5), F1
+	FMOVQ 13632(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 13120(R5), F0
+	FMOVQ 13696(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 13120(R5), F2
+	FMOVQ 13696(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 13184(R5), F1
+	FMOVQ 13760(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 13184(R5), F0
+	FMOVQ 13760(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 13248(R5), F0
+	FMOVQ 13824(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60de42 // FMUL V2.2D, V18.2D, V0.2D
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6ef4e401 // FCMGT V1.2D, V0.2D, V20.2D
 	WORD $0x6ef3e400 // FCMGT V0.2D, V0.2D, V19.2D
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
@@ -81332,7 +81428,7 @@ scaled2212:
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6e621e92 // BSL V18.16B, V20.16B, V2.16B
@@ -81343,7 +81439,7 @@ scaled2212:
 	FMOVQ 576(R5), F7
 	WORD $0x4ef2ce48 // FMLS V8.2D, V18.2D, V18.2D
 	WORD $0x4ef1ce27 // FMLS V7.2D, V17.2D, V17.2D
-	FMOVQ 8896(R5), F0
+	FMOVQ 9472(R5), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
@@ -81351,7 +81447,7 @@ scaled2212:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6ef4e404 // FCMGT V4.2D, V0.2D, V20.2D
 	WORD $0x6ef3e403 // FCMGT V3.2D, V0.2D, V19.2D
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
@@ -81524,50 +81620,50 @@ scaled2214:
 	WORD $0x4e60d551 // FADD V17.2D, V10.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12800(R5), F2
+	FMOVQ 13376(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12800(R5), F1
+	FMOVQ 13376(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12864(R5), F0
+	FMOVQ 13440(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 12864(R5), F2
+	FMOVQ 13440(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 12928(R5), F1
+	FMOVQ 13504(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12928(R5), F0
+	FMOVQ 13504(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 12992(R5), F2
+	FMOVQ 13568(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12992(R5), F1
+	FMOVQ 13568(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6e721c49 // BSL V9.16B, V2.16B, V18.16B
 	WORD $0x6e711c28 // BSL V8.16B, V1.16B, V17.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 13056(R5), F2
+	FMOVQ 13632(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 13056(R5), F1
+	FMOVQ 13632(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 13120(R5), F0
+	FMOVQ 13696(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 13120(R5), F2
+	FMOVQ 13696(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 13184(R5), F1
+	FMOVQ 13760(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 13184(R5), F0
+	FMOVQ 13760(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 13248(R5), F0
+	FMOVQ 13824(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dd42 // FMUL V2.2D, V10.2D, V0.2D
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6eede401 // FCMGT V1.2D, V0.2D, V13.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
@@ -81576,7 +81672,7 @@ scaled2214:
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6e621daa // BSL V10.16B, V13.16B, V2.16B
@@ -81587,7 +81683,7 @@ scaled2214:
 	FMOVQ 576(R5), F7
 	WORD $0x4eeacd48 // FMLS V8.2D, V10.2D, V10.2D
 	WORD $0x4ee9cd27 // FMLS V7.2D, V9.2D, V9.2D
-	FMOVQ 8896(R5), F0
+	FMOVQ 9472(R5), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
@@ -81595,7 +81691,7 @@ scaled2214:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6eede404 // FCMGT V4.2D, V0.2D, V13.2D
 	WORD $0x6eebe403 // FCMGT V3.2D, V0.2D, V11.2D
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
@@ -81807,50 +81903,50 @@ doneLanes4:
 	WORD $0x4e60d504 // FADD V4.2D, V8.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12800(R5), F2
+	FMOVQ 13376(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 12800(R5), F1
+	FMOVQ 13376(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 12864(R5), F0
+	FMOVQ 13440(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 12864(R5), F2
+	FMOVQ 13440(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 12928(R5), F1
+	FMOVQ 13504(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 12928(R5), F0
+	FMOVQ 13504(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 12992(R5), F2
+	FMOVQ 13568(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 12992(R5), F1
+	FMOVQ 13568(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
 	WORD $0x6e6e1c47 // BSL V7.16B, V2.16B, V14.16B
 	WORD $0x6e641c26 // BSL V6.16B, V1.16B, V4.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 13056(R5), F2
+	FMOVQ 13632(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 13056(R5), F1
+	FMOVQ 13632(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 13120(R5), F0
+	FMOVQ 13696(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 13120(R5), F2
+	FMOVQ 13696(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 13184(R5), F1
+	FMOVQ 13760(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 13184(R5), F0
+	FMOVQ 13760(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x6e6ddc22 // FMUL V2.2D, V1.2D, V13.2D
 	WORD $0x6e65dc01 // FMUL V1.2D, V0.2D, V5.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c45 // EOR V5.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 13248(R5), F0
+	FMOVQ 13824(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dd02 // FMUL V2.2D, V8.2D, V0.2D
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
@@ -81859,7 +81955,7 @@ doneLanes4:
 	WORD $0x6e66fc03 // FDIV V3.2D, V0.2D, V6.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6eece408 // FCMGT V8.2D, V0.2D, V12.2D
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6e621d88 // BSL V8.16B, V12.16B, V2.16B
@@ -81870,7 +81966,7 @@ doneLanes4:
 	FMOVQ 576(R5), F5
 	WORD $0x4ee8cd06 // FMLS V6.2D, V8.2D, V8.2D
 	WORD $0x4ee7cce5 // FMLS V5.2D, V7.2D, V7.2D
-	FMOVQ 8896(R5), F0
+	FMOVQ 9472(R5), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
@@ -81878,7 +81974,7 @@ doneLanes4:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 12736(R5), F0
+	FMOVQ 13312(R5), F0
 	WORD $0x6eece404 // FCMGT V4.2D, V0.2D, V12.2D
 	WORD $0x6eebe403 // FCMGT V3.2D, V0.2D, V11.2D
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
@@ -81980,10 +82076,10 @@ many2224:
 	FMOVQ 448(R6), F0
 	WORD $0x4e201e82 // AND V2.16B, V20.16B, V0.16B
 	WORD $0x4e201e61 // AND V1.16B, V19.16B, V0.16B
-	FMOVQ 13312(R6), F0
+	FMOVQ 13888(R6), F0
 	WORD $0x6e20dc84 // FMUL V4.4S, V4.4S, V0.4S
 	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
-	FMOVQ 13312(R6), F0
+	FMOVQ 13888(R6), F0
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	FMOVQ 2944(R6), F0
@@ -81992,22 +82088,22 @@ many2224:
 	FMOVQ 2944(R6), F0
 	WORD $0x4e22f41c // FMAX V28.4S, V0.4S, V2.4S
 	WORD $0x4e21f41b // FMAX V27.4S, V0.4S, V1.4S
-	FMOVQ 2304(R6), F1
-	FMOVQ 2304(R6), F0
-	FMOVQ 2368(R6), F15
-	WORD $0x4e21cc8f // FMLA V15.4S, V4.4S, V1.4S
-	FMOVQ 2368(R6), F14
-	WORD $0x4e20cc6e // FMLA V14.4S, V3.4S, V0.4S
-	FMOVQ 2304(R6), F1
-	FMOVQ 2304(R6), F0
-	FMOVQ 2368(R6), F13
-	WORD $0x4e21cf8d // FMLA V13.4S, V28.4S, V1.4S
-	FMOVQ 2368(R6), F9
-	WORD $0x4e20cf69 // FMLA V9.4S, V27.4S, V0.4S
+	FMOVQ 2368(R6), F1
 	FMOVQ 2368(R6), F0
+	FMOVQ 2304(R6), F15
+	WORD $0x4e21cc8f // FMLA V15.4S, V4.4S, V1.4S
+	FMOVQ 2304(R6), F14
+	WORD $0x4e20cc6e // FMLA V14.4S, V3.4S, V0.4S
+	FMOVQ 2368(R6), F1
+	FMOVQ 2368(R6), F0
+	FMOVQ 2304(R6), F13
+	WORD $0x4e21cf8d // FMLA V13.4S, V28.4S, V1.4S
+	FMOVQ 2304(R6), F9
+	WORD $0x4e20cf69 // FMLA V9.4S, V27.4S, V0.4S
+	FMOVQ 2304(R6), F0
 	WORD $0x4ea0d5e6 // FSUB V6.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c5 // FSUB V5.4S, V14.4S, V0.4S
-	FMOVQ 2368(R6), F0
+	FMOVQ 2304(R6), F0
 	WORD $0x4ea0d5a2 // FSUB V2.4S, V13.4S, V0.4S
 	WORD $0x4ea0d521 // FSUB V1.4S, V9.4S, V0.4S
 	FMOVQ 2432(R6), F0
@@ -82189,19 +82285,19 @@ one2225:
 	FMOVQ 448(R6), F0
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
-	FMOVQ 13312(R6), F0
+	FMOVQ 13888(R6), F0
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	FMOVQ 2944(R6), F0
 	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
 	WORD $0x4e21f40b // FMAX V11.4S, V0.4S, V1.4S
-	FMOVQ 2304(R6), F1
-	FMOVQ 2304(R6), F0
-	FMOVQ 2368(R6), F14
-	WORD $0x4e21cd8e // FMLA V14.4S, V12.4S, V1.4S
-	FMOVQ 2368(R6), F13
-	WORD $0x4e20cd6d // FMLA V13.4S, V11.4S, V0.4S
+	FMOVQ 2368(R6), F1
 	FMOVQ 2368(R6), F0
+	FMOVQ 2304(R6), F14
+	WORD $0x4e21cd8e // FMLA V14.4S, V12.4S, V1.4S
+	FMOVQ 2304(R6), F13
+	WORD $0x4e20cd6d // FMLA V13.4S, V11.4S, V0.4S
+	FMOVQ 2304(R6), F0
 	WORD $0x4ea0d5c2 // FSUB V2.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
 	FMOVQ 2432(R6), F0
@@ -82336,19 +82432,19 @@ doneLanes2:
 	FMOVQ 448(R6), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 13312(R6), F0
+	FMOVQ 13888(R6), F0
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	FMOVQ 2944(R6), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
-	FMOVQ 2304(R6), F1
-	FMOVQ 2304(R6), F0
-	FMOVQ 2368(R6), F15
-	WORD $0x4e21cdaf // FMLA V15.4S, V13.4S, V1.4S
-	FMOVQ 2368(R6), F14
-	WORD $0x4e20cd8e // FMLA V14.4S, V12.4S, V0.4S
+	FMOVQ 2368(R6), F1
 	FMOVQ 2368(R6), F0
+	FMOVQ 2304(R6), F15
+	WORD $0x4e21cdaf // FMLA V15.4S, V13.4S, V1.4S
+	FMOVQ 2304(R6), F14
+	WORD $0x4e20cd8e // FMLA V14.4S, V12.4S, V0.4S
+	FMOVQ 2304(R6), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
 	FMOVQ 2432(R6), F0
@@ -82806,7 +82902,7 @@ scaled2246:
 	WORD $0x4ee0d429 // FSUB V9.2D, V1.2D, V0.2D
 	FMOVQ 1216(R6), F4
 	FMOVQ 1280(R6), F3
-	FMOVQ 13376(R6), F0
+	FMOVQ 13952(R6), F0
 	WORD $0x6ee0e701 // FCMGT V1.2D, V24.2D, V0.2D
 	WORD $0x6ee0e6e0 // FCMGT V0.2D, V23.2D, V0.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -82823,7 +82919,7 @@ scaled2246:
 	WORD $0x4ea21c55 // MOV V21.16B, V2.16B
 	WORD $0x6e741c61 // BSL V1.16B, V3.16B, V20.16B
 	WORD $0x6e731c60 // BSL V0.16B, V3.16B, V19.16B
-	FMOVQ 8896(R6), F2
+	FMOVQ 9472(R6), F2
 	WORD $0x4e62d703 // FADD V3.2D, V24.2D, V2.2D
 	WORD $0x4e62d6e2 // FADD V2.2D, V23.2D, V2.2D
 	WORD $0x6e63ff1a // FDIV V26.2D, V24.2D, V3.2D
@@ -82911,7 +83007,7 @@ scaled2246:
 	WORD $0x4ee0d427 // FSUB V7.2D, V1.2D, V0.2D
 	FMOVQ 1216(R6), F4
 	FMOVQ 1280(R6), F3
-	FMOVQ 13376(R6), F0
+	FMOVQ 13952(R6), F0
 	WORD $0x6ee0e721 // FCMGT V1.2D, V25.2D, V0.2D
 	WORD $0x6ee0e700 // FCMGT V0.2D, V24.2D, V0.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -82928,7 +83024,7 @@ scaled2246:
 	WORD $0x4ea21c56 // MOV V22.16B, V2.16B
 	WORD $0x6e751c61 // BSL V1.16B, V3.16B, V21.16B
 	WORD $0x6e741c60 // BSL V0.16B, V3.16B, V20.16B
-	FMOVQ 8896(R6), F2
+	FMOVQ 9472(R6), F2
 	WORD $0x4e62d723 // FADD V3.2D, V25.2D, V2.2D
 	WORD $0x4e62d702 // FADD V2.2D, V24.2D, V2.2D
 	WORD $0x6e63ff3b // FDIV V27.2D, V25.2D, V3.2D
@@ -83164,7 +83260,7 @@ scaled2248:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 1216(R6), F3
 	FMOVQ 1280(R6), F2
-	FMOVQ 13376(R6), F0
+	FMOVQ 13952(R6), F0
 	WORD $0x6ee0e6a1 // FCMGT V1.2D, V21.2D, V0.2D
 	WORD $0x6ee0e680 // FCMGT V0.2D, V20.2D, V0.2D
 	WORD $0x4ea11c36 // MOV V22.16B, V1.16B
@@ -83177,7 +83273,7 @@ scaled2248:
 	WORD $0x6e721c73 // BSL V19.16B, V3.16B, V18.16B
 	WORD $0x6e691c41 // BSL V1.16B, V2.16B, V9.16B
 	WORD $0x6e681c40 // BSL V0.16B, V2.16B, V8.16B
-	FMOVQ 8896(R6), F2
+	FMOVQ 9472(R6), F2
 	WORD $0x4e62d6c3 // FADD V3.2D, V22.2D, V2.2D
 	WORD $0x4e62d6a2 // FADD V2.2D, V21.2D, V2.2D
 	WORD $0x6e63fed8 // FDIV V24.2D, V22.2D, V3.2D
@@ -83450,7 +83546,7 @@ doneLanes4:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 1216(R6), F3
 	FMOVQ 1280(R6), F2
-	FMOVQ 13376(R6), F0
+	FMOVQ 13952(R6), F0
 	WORD $0x6ee0e621 // FCMGT V1.2D, V17.2D, V0.2D
 	WORD $0x6ee0e600 // FCMGT V0.2D, V16.2D, V0.2D
 	WORD $0x4ea11c32 // MOV V18.16B, V1.16B
@@ -83463,7 +83559,7 @@ doneLanes4:
 	WORD $0x6e6e1c6f // BSL V15.16B, V3.16B, V14.16B
 	WORD $0x6e671c41 // BSL V1.16B, V2.16B, V7.16B
 	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
-	FMOVQ 8896(R6), F2
+	FMOVQ 9472(R6), F2
 	WORD $0x4e62d643 // FADD V3.2D, V18.2D, V2.2D
 	WORD $0x4e62d622 // FADD V2.2D, V17.2D, V2.2D
 	WORD $0x6e63fe54 // FDIV V20.2D, V18.2D, V3.2D
@@ -83592,12 +83688,12 @@ many2258:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e26f40f // FMAX V15.4S, V0.4S, V6.4S
 	WORD $0x4e25f40d // FMAX V13.4S, V0.4S, V5.4S
-	FMOVQ 2368(R7), F10
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cdea // FMLA V10.4S, V15.4S, V0.4S
-	FMOVQ 2368(R7), F8
-	WORD $0x4e20cda8 // FMLA V8.4S, V13.4S, V0.4S
+	FMOVQ 2304(R7), F10
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cdea // FMLA V10.4S, V15.4S, V0.4S
+	FMOVQ 2304(R7), F8
+	WORD $0x4e20cda8 // FMLA V8.4S, V13.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d546 // FSUB V6.4S, V10.4S, V0.4S
 	WORD $0x4ea0d505 // FSUB V5.4S, V8.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -83613,12 +83709,12 @@ many2258:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e2bf40e // FMAX V14.4S, V0.4S, V11.4S
 	WORD $0x4e25f40b // FMAX V11.4S, V0.4S, V5.4S
-	FMOVQ 2368(R7), F19
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cdd3 // FMLA V19.4S, V14.4S, V0.4S
-	FMOVQ 2368(R7), F12
-	WORD $0x4e20cd6c // FMLA V12.4S, V11.4S, V0.4S
+	FMOVQ 2304(R7), F19
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cdd3 // FMLA V19.4S, V14.4S, V0.4S
+	FMOVQ 2304(R7), F12
+	WORD $0x4e20cd6c // FMLA V12.4S, V11.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d670 // FSUB V16.4S, V19.4S, V0.4S
 	WORD $0x4ea0d585 // FSUB V5.4S, V12.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -83752,38 +83848,38 @@ many2258:
 	FMOVQ 704(R7), F0
 	WORD $0x4eb3d414 // FSUB V20.4S, V0.4S, V19.4S
 	WORD $0x4eb2d411 // FSUB V17.4S, V0.4S, V18.4S
-	FMOVQ 13504(R7), F5
-	FMOVQ 13440(R7), F0
+	FMOVQ 14080(R7), F5
+	FMOVQ 14016(R7), F0
 	WORD $0x4e20cde5 // FMLA V5.4S, V15.4S, V0.4S
-	FMOVQ 13504(R7), F16
+	FMOVQ 14080(R7), F16
 	WORD $0x4e20cd90 // FMLA V16.4S, V12.4S, V0.4S
-	FMOVQ 13568(R7), F8
+	FMOVQ 14144(R7), F8
 	WORD $0x4e25cde8 // FMLA V8.4S, V15.4S, V5.4S
-	FMOVQ 13568(R7), F5
+	FMOVQ 14144(R7), F5
 	WORD $0x4e30cd85 // FMLA V5.4S, V12.4S, V16.4S
-	FMOVQ 13632(R7), F0
+	FMOVQ 14208(R7), F0
 	WORD $0x4e28cde0 // FMLA V0.4S, V15.4S, V8.4S
-	FMOVQ 13632(R7), F8
+	FMOVQ 14208(R7), F8
 	WORD $0x4e25cd88 // FMLA V8.4S, V12.4S, V5.4S
-	FMOVQ 13696(R7), F5
+	FMOVQ 14272(R7), F5
 	WORD $0x4e20cde5 // FMLA V5.4S, V15.4S, V0.4S
-	FMOVQ 13696(R7), F0
+	FMOVQ 14272(R7), F0
 	WORD $0x4e28cd80 // FMLA V0.4S, V12.4S, V8.4S
-	FMOVQ 13760(R7), F8
+	FMOVQ 14336(R7), F8
 	WORD $0x4e25cde8 // FMLA V8.4S, V15.4S, V5.4S
-	FMOVQ 13760(R7), F5
+	FMOVQ 14336(R7), F5
 	WORD $0x4e20cd85 // FMLA V5.4S, V12.4S, V0.4S
-	FMOVQ 13824(R7), F0
+	FMOVQ 14400(R7), F0
 	WORD $0x4e28cde0 // FMLA V0.4S, V15.4S, V8.4S
-	FMOVQ 13824(R7), F8
+	FMOVQ 14400(R7), F8
 	WORD $0x4e25cd88 // FMLA V8.4S, V12.4S, V5.4S
-	FMOVQ 13888(R7), F5
+	FMOVQ 14464(R7), F5
 	WORD $0x4e20cde5 // FMLA V5.4S, V15.4S, V0.4S
-	FMOVQ 13888(R7), F0
+	FMOVQ 14464(R7), F0
 	WORD $0x4e28cd80 // FMLA V0.4S, V12.4S, V8.4S
-	FMOVQ 13952(R7), F16
+	FMOVQ 14528(R7), F16
 	WORD $0x4e25cdf0 // FMLA V16.4S, V15.4S, V5.4S
-	FMOVQ 13952(R7), F8
+	FMOVQ 14528(R7), F8
 	WORD $0x4e20cd88 // FMLA V8.4S, V12.4S, V0.4S
 	WORD $0x6e2fdde5 // FMUL V5.4S, V15.4S, V15.4S
 	WORD $0x6e2cdd80 // FMUL V0.4S, V12.4S, V12.4S
@@ -83805,38 +83901,38 @@ many2258:
 	FMOVQ 704(R7), F0
 	WORD $0x4eaed410 // FSUB V16.4S, V0.4S, V14.4S
 	WORD $0x4eadd40f // FSUB V15.4S, V0.4S, V13.4S
-	FMOVQ 13504(R7), F8
-	FMOVQ 13440(R7), F0
+	FMOVQ 14080(R7), F8
+	FMOVQ 14016(R7), F0
 	WORD $0x4e20cd68 // FMLA V8.4S, V11.4S, V0.4S
-	FMOVQ 13504(R7), F12
+	FMOVQ 14080(R7), F12
 	WORD $0x4e20cd4c // FMLA V12.4S, V10.4S, V0.4S
-	FMOVQ 13568(R7), F9
+	FMOVQ 14144(R7), F9
 	WORD $0x4e28cd69 // FMLA V9.4S, V11.4S, V8.4S
-	FMOVQ 13568(R7), F8
+	FMOVQ 14144(R7), F8
 	WORD $0x4e2ccd48 // FMLA V8.4S, V10.4S, V12.4S
-	FMOVQ 13632(R7), F0
+	FMOVQ 14208(R7), F0
 	WORD $0x4e29cd60 // FMLA V0.4S, V11.4S, V9.4S
-	FMOVQ 13632(R7), F9
+	FMOVQ 14208(R7), F9
 	WORD $0x4e28cd49 // FMLA V9.4S, V10.4S, V8.4S
-	FMOVQ 13696(R7), F8
+	FMOVQ 14272(R7), F8
 	WORD $0x4e20cd68 // FMLA V8.4S, V11.4S, V0.4S
-	FMOVQ 13696(R7), F0
+	FMOVQ 14272(R7), F0
 	WORD $0x4e29cd40 // FMLA V0.4S, V10.4S, V9.4S
-	FMOVQ 13760(R7), F9
+	FMOVQ 14336(R7), F9
 	WORD $0x4e28cd69 // FMLA V9.4S, V11.4S, V8.4S
-	FMOVQ 13760(R7), F8
+	FMOVQ 14336(R7), F8
 	WORD $0x4e20cd48 // FMLA V8.4S, V10.4S, V0.4S
-	FMOVQ 13824(R7), F0
+	FMOVQ 14400(R7), F0
 	WORD $0x4e29cd60 // FMLA V0.4S, V11.4S, V9.4S
-	FMOVQ 13824(R7), F9
+	FMOVQ 14400(R7), F9
 	WORD $0x4e28cd49 // FMLA V9.4S, V10.4S, V8.4S
-	FMOVQ 13888(R7), F8
+	FMOVQ 14464(R7), F8
 	WORD $0x4e20cd68 // FMLA V8.4S, V11.4S, V0.4S
-	FMOVQ 13888(R7), F0
+	FMOVQ 14464(R7), F0
 	WORD $0x4e29cd40 // FMLA V0.4S, V10.4S, V9.4S
-	FMOVQ 13952(R7), F12
+	FMOVQ 14528(R7), F12
 	WORD $0x4e28cd6c // FMLA V12.4S, V11.4S, V8.4S
-	FMOVQ 13952(R7), F9
+	FMOVQ 14528(R7), F9
 	WORD $0x4e20cd49 // FMLA V9.4S, V10.4S, V0.4S
 	WORD $0x6e2bdd68 // FMUL V8.4S, V11.4S, V11.4S
 	WORD $0x6e2add40 // FMUL V0.4S, V10.4S, V10.4S
@@ -83872,13 +83968,13 @@ one2259:
 	FMOVQ 2944(R7), F5
 	WORD $0x4e27f4ac // FMAX V12.4S, V5.4S, V7.4S
 	WORD $0x4e26f4ab // FMAX V11.4S, V5.4S, V6.4S
-	FMOVQ 2304(R7), F6
-	FMOVQ 2304(R7), F5
-	FMOVQ 2368(R7), F16
-	WORD $0x4e26cd90 // FMLA V16.4S, V12.4S, V6.4S
-	FMOVQ 2368(R7), F15
-	WORD $0x4e25cd6f // FMLA V15.4S, V11.4S, V5.4S
+	FMOVQ 2368(R7), F6
 	FMOVQ 2368(R7), F5
+	FMOVQ 2304(R7), F16
+	WORD $0x4e26cd90 // FMLA V16.4S, V12.4S, V6.4S
+	FMOVQ 2304(R7), F15
+	WORD $0x4e25cd6f // FMLA V15.4S, V11.4S, V5.4S
+	FMOVQ 2304(R7), F5
 	WORD $0x4ea5d607 // FSUB V7.4S, V16.4S, V5.4S
 	WORD $0x4ea5d5e6 // FSUB V6.4S, V15.4S, V5.4S
 	FMOVQ 2432(R7), F5
@@ -83950,39 +84046,39 @@ one2259:
 	FMOVQ 704(R7), F5
 	WORD $0x4eaed4ac // FSUB V12.4S, V5.4S, V14.4S
 	WORD $0x4eadd4ab // FSUB V11.4S, V5.4S, V13.4S
-	FMOVQ 13440(R7), F5
-	FMOVQ 13440(R7), F7
-	FMOVQ 13504(R7), F6
+	FMOVQ 14016(R7), F5
+	FMOVQ 14016(R7), F7
+	FMOVQ 14080(R7), F6
 	WORD $0x4e25cd26 // FMLA V6.4S, V9.4S, V5.4S
-	FMOVQ 13504(R7), F5
+	FMOVQ 14080(R7), F5
 	WORD $0x4e27cd05 // FMLA V5.4S, V8.4S, V7.4S
-	FMOVQ 13568(R7), F7
+	FMOVQ 14144(R7), F7
 	WORD $0x4e26cd27 // FMLA V7.4S, V9.4S, V6.4S
-	FMOVQ 13568(R7), F6
+	FMOVQ 14144(R7), F6
 	WORD $0x4e25cd06 // FMLA V6.4S, V8.4S, V5.4S
-	FMOVQ 13632(R7), F5
+	FMOVQ 14208(R7), F5
 	WORD $0x4e27cd25 // FMLA V5.4S, V9.4S, V7.4S
-	FMOVQ 13632(R7), F7
+	FMOVQ 14208(R7), F7
 	WORD $0x4e26cd07 // FMLA V7.4S, V8.4S, V6.4S
-	FMOVQ 13696(R7), F6
+	FMOVQ 14272(R7), F6
 	WORD $0x4e25cd26 // FMLA V6.4S, V9.4S, V5.4S
-	FMOVQ 13696(R7), F5
+	FMOVQ 14272(R7), F5
 	WORD $0x4e27cd05 // FMLA V5.4S, V8.4S, V7.4S
-	FMOVQ 13760(R7), F7
+	FMOVQ 14336(R7), F7
 	WORD $0x4e26cd27 // FMLA V7.4S, V9.4S, V6.4S
-	FMOVQ 13760(R7), F6
+	FMOVQ 14336(R7), F6
 	WORD $0x4e25cd06 // FMLA V6.4S, V8.4S, V5.4S
-	FMOVQ 13824(R7), F5
+	FMOVQ 14400(R7), F5
 	WORD $0x4e27cd25 // FMLA V5.4S, V9.4S, V7.4S
-	FMOVQ 13824(R7), F7
+	FMOVQ 14400(R7), F7
 	WORD $0x4e26cd07 // FMLA V7.4S, V8.4S, V6.4S
-	FMOVQ 13888(R7), F6
+	FMOVQ 14464(R7), F6
 	WORD $0x4e25cd26 // FMLA V6.4S, V9.4S, V5.4S
-	FMOVQ 13888(R7), F5
+	FMOVQ 14464(R7), F5
 	WORD $0x4e27cd05 // FMLA V5.4S, V8.4S, V7.4S
-	FMOVQ 13952(R7), F10
+	FMOVQ 14528(R7), F10
 	WORD $0x4e26cd2a // FMLA V10.4S, V9.4S, V6.4S
-	FMOVQ 13952(R7), F7
+	FMOVQ 14528(R7), F7
 	WORD $0x4e25cd07 // FMLA V7.4S, V8.4S, V5.4S
 	WORD $0x6e29dd26 // FMUL V6.4S, V9.4S, V9.4S
 	WORD $0x6e28dd05 // FMUL V5.4S, V8.4S, V8.4S
@@ -84058,13 +84154,13 @@ doneLanes2:
 	FMOVQ 2944(R7), F5
 	WORD $0x4e27f4ab // FMAX V11.4S, V5.4S, V7.4S
 	WORD $0x4e26f4aa // FMAX V10.4S, V5.4S, V6.4S
-	FMOVQ 2304(R7), F6
-	FMOVQ 2304(R7), F5
-	FMOVQ 2368(R7), F17
-	WORD $0x4e26cd71 // FMLA V17.4S, V11.4S, V6.4S
-	FMOVQ 2368(R7), F16
-	WORD $0x4e25cd50 // FMLA V16.4S, V10.4S, V5.4S
+	FMOVQ 2368(R7), F6
 	FMOVQ 2368(R7), F5
+	FMOVQ 2304(R7), F17
+	WORD $0x4e26cd71 // FMLA V17.4S, V11.4S, V6.4S
+	FMOVQ 2304(R7), F16
+	WORD $0x4e25cd50 // FMLA V16.4S, V10.4S, V5.4S
+	FMOVQ 2304(R7), F5
 	WORD $0x4ea5d627 // FSUB V7.4S, V17.4S, V5.4S
 	WORD $0x4ea5d606 // FSUB V6.4S, V16.4S, V5.4S
 	FMOVQ 2432(R7), F5
@@ -84136,39 +84232,39 @@ doneLanes2:
 	FMOVQ 704(R7), F2
 	WORD $0x4eadd44b // FSUB V11.4S, V2.4S, V13.4S
 	WORD $0x4eacd44a // FSUB V10.4S, V2.4S, V12.4S
-	FMOVQ 13440(R7), F2
-	FMOVQ 13440(R7), F4
-	FMOVQ 13504(R7), F3
+	FMOVQ 14016(R7), F2
+	FMOVQ 14016(R7), F4
+	FMOVQ 14080(R7), F3
 	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
-	FMOVQ 13504(R7), F2
+	FMOVQ 14080(R7), F2
 	WORD $0x4e24cca2 // FMLA V2.4S, V5.4S, V4.4S
-	FMOVQ 13568(R7), F4
+	FMOVQ 14144(R7), F4
 	WORD $0x4e23ccc4 // FMLA V4.4S, V6.4S, V3.4S
-	FMOVQ 13568(R7), F3
+	FMOVQ 14144(R7), F3
 	WORD $0x4e22cca3 // FMLA V3.4S, V5.4S, V2.4S
-	FMOVQ 13632(R7), F2
+	FMOVQ 14208(R7), F2
 	WORD $0x4e24ccc2 // FMLA V2.4S, V6.4S, V4.4S
-	FMOVQ 13632(R7), F4
+	FMOVQ 14208(R7), F4
 	WORD $0x4e23cca4 // FMLA V4.4S, V5.4S, V3.4S
-	FMOVQ 13696(R7), F3
+	FMOVQ 14272(R7), F3
 	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
-	FMOVQ 13696(R7), F2
+	FMOVQ 14272(R7), F2
 	WORD $0x4e24cca2 // FMLA V2.4S, V5.4S, V4.4S
-	FMOVQ 13760(R7), F4
+	FMOVQ 14336(R7), F4
 	WORD $0x4e23ccc4 // FMLA V4.4S, V6.4S, V3.4S
-	FMOVQ 13760(R7), F3
+	FMOVQ 14336(R7), F3
 	WORD $0x4e22cca3 // FMLA V3.4S, V5.4S, V2.4S
-	FMOVQ 13824(R7), F2
+	FMOVQ 14400(R7), F2
 	WORD $0x4e24ccc2 // FMLA V2.4S, V6.4S, V4.4S
-	FMOVQ 13824(R7), F4
+	FMOVQ 14400(R7), F4
 	WORD $0x4e23cca4 // FMLA V4.4S, V5.4S, V3.4S
-	FMOVQ 13888(R7), F3
+	FMOVQ 14464(R7), F3
 	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
-	FMOVQ 13888(R7), F2
+	FMOVQ 14464(R7), F2
 	WORD $0x4e24cca2 // FMLA V2.4S, V5.4S, V4.4S
-	FMOVQ 13952(R7), F7
+	FMOVQ 14528(R7), F7
 	WORD $0x4e23ccc7 // FMLA V7.4S, V6.4S, V3.4S
-	FMOVQ 13952(R7), F4
+	FMOVQ 14528(R7), F4
 	WORD $0x4e22cca4 // FMLA V4.4S, V5.4S, V2.4S
 	WORD $0x6e26dcc3 // FMUL V3.4S, V6.4S, V6.4S
 	WORD $0x6e25dca2 // FMUL V2.4S, V5.4S, V5.4S
@@ -84288,24 +84384,24 @@ many2274:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 14016(R5), F0
+	FMOVQ 14592(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
 	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x6e60dc43 // FMUL V3.2D, V2.2D, V0.2D
 	WORD $0x6e60dc24 // FMUL V4.2D, V1.2D, V0.2D
 	FLDPQ 32(R1), (F1, F2)
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 14016(R5), F0
+	FMOVQ 14592(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
 	WORD $0x6e60dc02 // FMUL V2.2D, V0.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
 	WORD $0x4e63f663 // FMAX V3.2D, V19.2D, V3.2D
@@ -84558,7 +84654,7 @@ scaled2280:
 	FMOVQ 384(R5), F1
 	WORD $0x4e211c85 // AND V5.16B, V4.16B, V1.16B
 	WORD $0x4e211c04 // AND V4.16B, V0.16B, V1.16B
-	FMOVQ 14016(R5), F0
+	FMOVQ 14592(R5), F0
 	WORD $0x4ee5f409 // FMIN V9.2D, V0.2D, V5.2D
 	WORD $0x4ee4f408 // FMIN V8.2D, V0.2D, V4.2D
 	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
@@ -84589,7 +84685,7 @@ scaled2280:
 	WORD $0x6e60dc24 // FMUL V4.2D, V1.2D, V0.2D
 	WORD $0x4eebcdab // FMLS V11.2D, V13.2D, V11.2D
 	WORD $0x4eeacd8a // FMLS V10.2D, V12.2D, V10.2D
-	FMOVQ 14080(R5), F1
+	FMOVQ 14656(R5), F1
 	WORD $0x6e61dd60 // FMUL V0.2D, V11.2D, V1.2D
 	FMOVQ F0, 16(RSP)
 	WORD $0x6e61dd5b // FMUL V27.2D, V10.2D, V1.2D
@@ -84597,7 +84693,7 @@ scaled2280:
 	WORD $0x4ee2cc82 // FMLS V2.2D, V4.2D, V2.2D
 	WORD $0x6e61dc6c // FMUL V12.2D, V3.2D, V1.2D
 	WORD $0x6e61dc4b // FMUL V11.2D, V2.2D, V1.2D
-	FMOVQ 9152(R5), F1
+	FMOVQ 9728(R5), F1
 	WORD $0x4e61d523 // FADD V3.2D, V9.2D, V1.2D
 	WORD $0x4e61d502 // FADD V2.2D, V8.2D, V1.2D
 	FMOVQ 576(R5), F0
@@ -84611,190 +84707,190 @@ scaled2280:
 	WORD $0x4e61d4c1 // FADD V1.2D, V6.2D, V1.2D
 	WORD $0x6e62fc0a // FDIV V10.2D, V0.2D, V2.2D
 	WORD $0x6e61fc09 // FDIV V9.2D, V0.2D, V1.2D
-	FMOVQ 9152(R5), F0
+	FMOVQ 9728(R5), F0
 	WORD $0x4ee0d4e1 // FSUB V1.2D, V7.2D, V0.2D
 	WORD $0x4ee0d4c0 // FSUB V0.2D, V6.2D, V0.2D
 	WORD $0x6e6adc28 // FMUL V8.2D, V1.2D, V10.2D
 	WORD $0x6e69dc07 // FMUL V7.2D, V0.2D, V9.2D
 	WORD $0x6e7adf58 // FMUL V24.2D, V26.2D, V26.2D
 	WORD $0x6e79df31 // FMUL V17.2D, V25.2D, V25.2D
-	FMOVQ 14208(R5), F3
-	FMOVQ 14144(R5), F0
+	FMOVQ 14784(R5), F3
+	FMOVQ 14720(R5), F0
 	WORD $0x4e60cf03 // FMLA V3.2D, V24.2D, V0.2D
-	FMOVQ 14208(R5), F2
+	FMOVQ 14784(R5), F2
 	WORD $0x4e60ce22 // FMLA V2.2D, V17.2D, V0.2D
-	FMOVQ 14272(R5), F1
+	FMOVQ 14848(R5), F1
 	WORD $0x4e63cf01 // FMLA V1.2D, V24.2D, V3.2D
-	FMOVQ 14272(R5), F0
+	FMOVQ 14848(R5), F0
 	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
-	FMOVQ 14336(R5), F2
+	FMOVQ 14912(R5), F2
 	WORD $0x4e61cf02 // FMLA V2.2D, V24.2D, V1.2D
-	FMOVQ 14336(R5), F1
+	FMOVQ 14912(R5), F1
 	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
-	FMOVQ 14400(R5), F0
+	FMOVQ 14976(R5), F0
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 14400(R5), F4
+	FMOVQ 14976(R5), F4
 	WORD $0x4e61ce24 // FMLA V4.2D, V17.2D, V1.2D
-	FMOVQ 14464(R5), F3
+	FMOVQ 15040(R5), F3
 	WORD $0x4e60cf03 // FMLA V3.2D, V24.2D, V0.2D
 	WORD $0x6e68dd06 // FMUL V6.2D, V8.2D, V8.2D
 	WORD $0x6e67dce5 // FMUL V5.2D, V7.2D, V7.2D
-	FMOVQ 14208(R5), F1
-	FMOVQ 14144(R5), F0
-	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 14208(R5), F2
-	WORD $0x4e60cca2 // FMLA V2.2D, V5.2D, V0.2D
-	FMOVQ 14272(R5), F0
-	WORD $0x4e61ccc0 // FMLA V0.2D, V6.2D, V1.2D
-	FMOVQ 14272(R5), F1
-	WORD $0x4e62cca1 // FMLA V1.2D, V5.2D, V2.2D
-	FMOVQ 14336(R5), F2
-	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 14336(R5), F0
-	WORD $0x4e61cca0 // FMLA V0.2D, V5.2D, V1.2D
-	FMOVQ 14400(R5), F1
-	WORD $0x4e62ccc1 // FMLA V1.2D, V6.2D, V2.2D
-	FMOVQ 14400(R5), F2
-	WORD $0x4e60cca2 // FMLA V2.2D, V5.2D, V0.2D
-	FMOVQ 14464(R5), F0
-	WORD $0x4e61ccc0 // FMLA V0.2D, V6.2D, V1.2D
-	FMOVQ 14464(R5), F14
-	WORD $0x4e64ce2e // FMLA V14.2D, V17.2D, V4.2D
-	FMOVQ 14528(R5), F13
-	WORD $0x4e63cf0d // FMLA V13.2D, V24.2D, V3.2D
-	FMOVQ 14528(R5), F1
-	WORD $0x4e6ece21 // FMLA V1.2D, V17.2D, V14.2D
-	FMOVQ 14592(R5), F4
-	WORD $0x4e6dcf04 // FMLA V4.2D, V24.2D, V13.2D
-	FMOVQ 14592(R5), F3
-	WORD $0x4e61ce23 // FMLA V3.2D, V17.2D, V1.2D
-	FMOVQ 14656(R5), F1
-	WORD $0x4e64cf01 // FMLA V1.2D, V24.2D, V4.2D
-	FMOVQ 14656(R5), F4
-	WORD $0x4e63ce24 // FMLA V4.2D, V17.2D, V3.2D
-	FMOVQ 14720(R5), F3
-	WORD $0x4e61cf03 // FMLA V3.2D, V24.2D, V1.2D
-	FMOVQ 14720(R5), F1
-	WORD $0x4e64ce21 // FMLA V1.2D, V17.2D, V4.2D
-	FMOVQ 14784(R5), F13
-	WORD $0x4e63cf0d // FMLA V13.2D, V24.2D, V3.2D
-	FMOVQ 14784(R5), F4
-	WORD $0x4e61ce24 // FMLA V4.2D, V17.2D, V1.2D
-	FMOVQ 14464(R5), F1
-	WORD $0x4e62cca1 // FMLA V1.2D, V5.2D, V2.2D
-	FMOVQ 14528(R5), F2
-	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 14528(R5), F0
-	WORD $0x4e61cca0 // FMLA V0.2D, V5.2D, V1.2D
-	FMOVQ 14592(R5), F1
-	WORD $0x4e62ccc1 // FMLA V1.2D, V6.2D, V2.2D
-	FMOVQ 14592(R5), F2
-	WORD $0x4e60cca2 // FMLA V2.2D, V5.2D, V0.2D
-	FMOVQ 14656(R5), F0
-	WORD $0x4e61ccc0 // FMLA V0.2D, V6.2D, V1.2D
-	FMOVQ 14656(R5), F1
-	WORD $0x4e62cca1 // FMLA V1.2D, V5.2D, V2.2D
-	FMOVQ 14720(R5), F2
-	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 14720(R5), F0
-	WORD $0x4e61cca0 // FMLA V0.2D, V5.2D, V1.2D
 	FMOVQ 14784(R5), F1
-	WORD $0x4e62ccc1 // FMLA V1.2D, V6.2D, V2.2D
-	FMOVQ 14784(R5), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
-	FMOVQ 14848(R5), F14
-	WORD $0x4e6dcf0e // FMLA V14.2D, V24.2D, V13.2D
-	FMOVQ 14848(R5), F13
-	WORD $0x4e64ce2d // FMLA V13.2D, V17.2D, V4.2D
-	FMOVQ 14976(R5), F15
-	FMOVQ 14912(R5), F0
-	WORD $0x4e60cf0f // FMLA V15.2D, V24.2D, V0.2D
-	FMOVQ 14976(R5), F4
-	WORD $0x4e60ce24 // FMLA V4.2D, V17.2D, V0.2D
-	FMOVQ 15040(R5), F2
-	WORD $0x4e6fcf02 // FMLA V2.2D, V24.2D, V15.2D
-	FMOVQ 15040(R5), F0
-	WORD $0x4e64ce20 // FMLA V0.2D, V17.2D, V4.2D
-	FMOVQ 15104(R5), F4
-	WORD $0x4e62cf04 // FMLA V4.2D, V24.2D, V2.2D
-	FMOVQ 15104(R5), F2
-	WORD $0x4e60ce22 // FMLA V2.2D, V17.2D, V0.2D
-	FMOVQ 15168(R5), F0
-	WORD $0x4e64cf00 // FMLA V0.2D, V24.2D, V4.2D
-	FMOVQ 15168(R5), F15
-	WORD $0x4e62ce2f // FMLA V15.2D, V17.2D, V2.2D
-	FMOVQ 15232(R5), F4
-	WORD $0x4e60cf04 // FMLA V4.2D, V24.2D, V0.2D
-	FMOVQ 14848(R5), F2
-	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
+	FMOVQ 14720(R5), F0
+	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
+	FMOVQ 14784(R5), F2
+	WORD $0x4e60cca2 // FMLA V2.2D, V5.2D, V0.2D
+	FMOVQ 14848(R5), F0
+	WORD $0x4e61ccc0 // FMLA V0.2D, V6.2D, V1.2D
 	FMOVQ 14848(R5), F1
-	WORD $0x4e63cca1 // FMLA V1.2D, V5.2D, V3.2D
-	FMOVQ 14976(R5), F16
+	WORD $0x4e62cca1 // FMLA V1.2D, V5.2D, V2.2D
+	FMOVQ 14912(R5), F2
+	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
 	FMOVQ 14912(R5), F0
-	WORD $0x4e60ccd0 // FMLA V16.2D, V6.2D, V0.2D
-	FMOVQ 14976(R5), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	WORD $0x4e61cca0 // FMLA V0.2D, V5.2D, V1.2D
+	FMOVQ 14976(R5), F1
+	WORD $0x4e62ccc1 // FMLA V1.2D, V6.2D, V2.2D
+	FMOVQ 14976(R5), F2
+	WORD $0x4e60cca2 // FMLA V2.2D, V5.2D, V0.2D
 	FMOVQ 15040(R5), F0
-	WORD $0x4e70ccc0 // FMLA V0.2D, V6.2D, V16.2D
-	FMOVQ 15040(R5), F16
-	WORD $0x4e63ccb0 // FMLA V16.2D, V5.2D, V3.2D
-	FMOVQ 15104(R5), F3
-	WORD $0x4e60ccc3 // FMLA V3.2D, V6.2D, V0.2D
-	FMOVQ 15104(R5), F0
-	WORD $0x4e70cca0 // FMLA V0.2D, V5.2D, V16.2D
-	FMOVQ 15168(R5), F16
-	WORD $0x4e63ccd0 // FMLA V16.2D, V6.2D, V3.2D
+	WORD $0x4e61ccc0 // FMLA V0.2D, V6.2D, V1.2D
+	FMOVQ 15040(R5), F14
+	WORD $0x4e64ce2e // FMLA V14.2D, V17.2D, V4.2D
+	FMOVQ 15104(R5), F13
+	WORD $0x4e63cf0d // FMLA V13.2D, V24.2D, V3.2D
+	FMOVQ 15104(R5), F1
+	WORD $0x4e6ece21 // FMLA V1.2D, V17.2D, V14.2D
+	FMOVQ 15168(R5), F4
+	WORD $0x4e6dcf04 // FMLA V4.2D, V24.2D, V13.2D
 	FMOVQ 15168(R5), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
-	FMOVQ 15232(R5), F0
-	WORD $0x4e70ccc0 // FMLA V0.2D, V6.2D, V16.2D
-	FMOVQ 15232(R5), F16
-	WORD $0x4e6fce30 // FMLA V16.2D, V17.2D, V15.2D
-	FMOVQ 15296(R5), F15
-	WORD $0x4e64cf0f // FMLA V15.2D, V24.2D, V4.2D
-	FMOVQ 15296(R5), F4
-	WORD $0x4e70ce24 // FMLA V4.2D, V17.2D, V16.2D
-	FMOVQ 15360(R5), F16
-	WORD $0x4e6fcf10 // FMLA V16.2D, V24.2D, V15.2D
-	FMOVQ 15360(R5), F15
-	WORD $0x4e64ce2f // FMLA V15.2D, V17.2D, V4.2D
-	FMOVQ 15424(R5), F4
-	WORD $0x4e70cf04 // FMLA V4.2D, V24.2D, V16.2D
-	FMOVQ 15424(R5), F16
-	WORD $0x4e6fce30 // FMLA V16.2D, V17.2D, V15.2D
-	FMOVQ 15488(R5), F15
-	WORD $0x4e64cf0f // FMLA V15.2D, V24.2D, V4.2D
-	FMOVQ 15488(R5), F4
-	WORD $0x4e70ce24 // FMLA V4.2D, V17.2D, V16.2D
-	FMOVQ 15552(R5), F16
-	WORD $0x4e6fcf10 // FMLA V16.2D, V24.2D, V15.2D
-	FMOVQ 15552(R5), F15
-	WORD $0x4e64ce2f // FMLA V15.2D, V17.2D, V4.2D
+	WORD $0x4e61ce23 // FMLA V3.2D, V17.2D, V1.2D
+	FMOVQ 15232(R5), F1
+	WORD $0x4e64cf01 // FMLA V1.2D, V24.2D, V4.2D
 	FMOVQ 15232(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	WORD $0x4e63ce24 // FMLA V4.2D, V17.2D, V3.2D
 	FMOVQ 15296(R5), F3
-	WORD $0x4e60ccc3 // FMLA V3.2D, V6.2D, V0.2D
-	FMOVQ 15296(R5), F0
-	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
+	WORD $0x4e61cf03 // FMLA V3.2D, V24.2D, V1.2D
+	FMOVQ 15296(R5), F1
+	WORD $0x4e64ce21 // FMLA V1.2D, V17.2D, V4.2D
+	FMOVQ 15360(R5), F13
+	WORD $0x4e63cf0d // FMLA V13.2D, V24.2D, V3.2D
 	FMOVQ 15360(R5), F4
-	WORD $0x4e63ccc4 // FMLA V4.2D, V6.2D, V3.2D
+	WORD $0x4e61ce24 // FMLA V4.2D, V17.2D, V1.2D
+	FMOVQ 15040(R5), F1
+	WORD $0x4e62cca1 // FMLA V1.2D, V5.2D, V2.2D
+	FMOVQ 15104(R5), F2
+	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
+	FMOVQ 15104(R5), F0
+	WORD $0x4e61cca0 // FMLA V0.2D, V5.2D, V1.2D
+	FMOVQ 15168(R5), F1
+	WORD $0x4e62ccc1 // FMLA V1.2D, V6.2D, V2.2D
+	FMOVQ 15168(R5), F2
+	WORD $0x4e60cca2 // FMLA V2.2D, V5.2D, V0.2D
+	FMOVQ 15232(R5), F0
+	WORD $0x4e61ccc0 // FMLA V0.2D, V6.2D, V1.2D
+	FMOVQ 15232(R5), F1
+	WORD $0x4e62cca1 // FMLA V1.2D, V5.2D, V2.2D
+	FMOVQ 15296(R5), F2
+	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
+	FMOVQ 15296(R5), F0
+	WORD $0x4e61cca0 // FMLA V0.2D, V5.2D, V1.2D
+	FMOVQ 15360(R5), F1
+	WORD $0x4e62ccc1 // FMLA V1.2D, V6.2D, V2.2D
 	FMOVQ 15360(R5), F3
 	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
-	FMOVQ 15424(R5), F0
-	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
-	FMOVQ 15424(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15488(R5), F3
-	WORD $0x4e60ccc3 // FMLA V3.2D, V6.2D, V0.2D
+	FMOVQ 15424(R5), F14
+	WORD $0x4e6dcf0e // FMLA V14.2D, V24.2D, V13.2D
+	FMOVQ 15424(R5), F13
+	WORD $0x4e64ce2d // FMLA V13.2D, V17.2D, V4.2D
+	FMOVQ 15552(R5), F15
 	FMOVQ 15488(R5), F0
-	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
+	WORD $0x4e60cf0f // FMLA V15.2D, V24.2D, V0.2D
 	FMOVQ 15552(R5), F4
-	WORD $0x4e63ccc4 // FMLA V4.2D, V6.2D, V3.2D
+	WORD $0x4e60ce24 // FMLA V4.2D, V17.2D, V0.2D
+	FMOVQ 15616(R5), F2
+	WORD $0x4e6fcf02 // FMLA V2.2D, V24.2D, V15.2D
+	FMOVQ 15616(R5), F0
+	WORD $0x4e64ce20 // FMLA V0.2D, V17.2D, V4.2D
+	FMOVQ 15680(R5), F4
+	WORD $0x4e62cf04 // FMLA V4.2D, V24.2D, V2.2D
+	FMOVQ 15680(R5), F2
+	WORD $0x4e60ce22 // FMLA V2.2D, V17.2D, V0.2D
+	FMOVQ 15744(R5), F0
+	WORD $0x4e64cf00 // FMLA V0.2D, V24.2D, V4.2D
+	FMOVQ 15744(R5), F15
+	WORD $0x4e62ce2f // FMLA V15.2D, V17.2D, V2.2D
+	FMOVQ 15808(R5), F4
+	WORD $0x4e60cf04 // FMLA V4.2D, V24.2D, V0.2D
+	FMOVQ 15424(R5), F2
+	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
+	FMOVQ 15424(R5), F1
+	WORD $0x4e63cca1 // FMLA V1.2D, V5.2D, V3.2D
+	FMOVQ 15552(R5), F16
+	FMOVQ 15488(R5), F0
+	WORD $0x4e60ccd0 // FMLA V16.2D, V6.2D, V0.2D
 	FMOVQ 15552(R5), F3
 	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
 	FMOVQ 15616(R5), F0
-	WORD $0x4e70cf00 // FMLA V0.2D, V24.2D, V16.2D
+	WORD $0x4e70ccc0 // FMLA V0.2D, V6.2D, V16.2D
 	FMOVQ 15616(R5), F16
+	WORD $0x4e63ccb0 // FMLA V16.2D, V5.2D, V3.2D
+	FMOVQ 15680(R5), F3
+	WORD $0x4e60ccc3 // FMLA V3.2D, V6.2D, V0.2D
+	FMOVQ 15680(R5), F0
+	WORD $0x4e70cca0 // FMLA V0.2D, V5.2D, V16.2D
+	FMOVQ 15744(R5), F16
+	WORD $0x4e63ccd0 // FMLA V16.2D, V6.2D, V3.2D
+	FMOVQ 15744(R5), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 15808(R5), F0
+	WORD $0x4e70ccc0 // FMLA V0.2D, V6.2D, V16.2D
+	FMOVQ 15808(R5), F16
+	WORD $0x4e6fce30 // FMLA V16.2D, V17.2D, V15.2D
+	FMOVQ 15872(R5), F15
+	WORD $0x4e64cf0f // FMLA V15.2D, V24.2D, V4.2D
+	FMOVQ 15872(R5), F4
+	WORD $0x4e70ce24 // FMLA V4.2D, V17.2D, V16.2D
+	FMOVQ 15936(R5), F16
+	WORD $0x4e6fcf10 // FMLA V16.2D, V24.2D, V15.2D
+	FMOVQ 15936(R5), F15
+	WORD $0x4e64ce2f // FMLA V15.2D, V17.2D, V4.2D
+	FMOVQ 16000(R5), F4
+	WORD $0x4e70cf04 // FMLA V4.2D, V24.2D, V16.2D
+	FMOVQ 16000(R5), F16
+	WORD $0x4e6fce30 // FMLA V16.2D, V17.2D, V15.2D
+	FMOVQ 16064(R5), F15
+	WORD $0x4e64cf0f // FMLA V15.2D, V24.2D, V4.2D
+	FMOVQ 16064(R5), F4
+	WORD $0x4e70ce24 // FMLA V4.2D, V17.2D, V16.2D
+	FMOVQ 16128(R5), F16
+	WORD $0x4e6fcf10 // FMLA V16.2D, V24.2D, V15.2D
+	FMOVQ 16128(R5), F15
+	WORD $0x4e64ce2f // FMLA V15.2D, V17.2D, V4.2D
+	FMOVQ 15808(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 15872(R5), F3
+	WORD $0x4e60ccc3 // FMLA V3.2D, V6.2D, V0.2D
+	FMOVQ 15872(R5), F0
+	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
+	FMOVQ 15936(R5), F4
+	WORD $0x4e63ccc4 // FMLA V4.2D, V6.2D, V3.2D
+	FMOVQ 15936(R5), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 16000(R5), F0
+	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
+	FMOVQ 16000(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 16064(R5), F3
+	WORD $0x4e60ccc3 // FMLA V3.2D, V6.2D, V0.2D
+	FMOVQ 16064(R5), F0
+	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
+	FMOVQ 16128(R5), F4
+	WORD $0x4e63ccc4 // FMLA V4.2D, V6.2D, V3.2D
+	FMOVQ 16128(R5), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 16192(R5), F0
+	WORD $0x4e70cf00 // FMLA V0.2D, V24.2D, V16.2D
+	FMOVQ 16192(R5), F16
 	WORD $0x4e6fce30 // FMLA V16.2D, V17.2D, V15.2D
 	WORD $0x4e60cf4e // FMLA V14.2D, V26.2D, V0.2D
 	WORD $0x4e70cf2d // FMLA V13.2D, V25.2D, V16.2D
@@ -84803,9 +84899,9 @@ scaled2280:
 	FMOVQ 16(RSP), F0
 	WORD $0x6e60ddcf // FMUL V15.2D, V14.2D, V0.2D
 	WORD $0x6e7bddae // FMUL V14.2D, V13.2D, V27.2D
-	FMOVQ 15616(R5), F13
+	FMOVQ 16192(R5), F13
 	WORD $0x4e64cccd // FMLA V13.2D, V6.2D, V4.2D
-	FMOVQ 15616(R5), F0
+	FMOVQ 16192(R5), F0
 	WORD $0x4e63cca0 // FMLA V0.2D, V5.2D, V3.2D
 	WORD $0x4e6dcd02 // FMLA V2.2D, V8.2D, V13.2D
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
@@ -84821,10 +84917,10 @@ scaled2280:
 	WORD $0x6e631de7 // BSL V7.16B, V15.16B, V3.16B
 	WORD $0x4ee0a82a // CMLT V10.2D, V1.2D, 0
 	WORD $0x6e601dca // BSL V10.16B, V14.16B, V0.16B
-	FMOVQ 15680(R5), F0
+	FMOVQ 16256(R5), F0
 	WORD $0x4e62f406 // FMAX V6.2D, V0.2D, V2.2D
 	WORD $0x4e61f403 // FMAX V3.2D, V0.2D, V1.2D
-	FMOVQ 14016(R5), F0
+	FMOVQ 14592(R5), F0
 	WORD $0x4ee6f402 // FMIN V2.2D, V0.2D, V6.2D
 	WORD $0x4ee3f401 // FMIN V1.2D, V0.2D, V3.2D
 	WORD $0x4ea71ce9 // MOV V9.16B, V7.16B
@@ -84844,10 +84940,10 @@ scaled2280:
 	WORD $0x6e631ca7 // BSL V7.16B, V5.16B, V3.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e601c86 // BSL V6.16B, V4.16B, V0.16B
-	FMOVQ 15680(R5), F0
+	FMOVQ 16256(R5), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 14016(R5), F0
+	FMOVQ 14592(R5), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -84871,12 +84967,12 @@ one2275:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 14016(R5), F0
+	FMOVQ 14592(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
 	WORD $0x6e60dc02 // FMUL V2.2D, V0.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
 	WORD $0x4e61f661 // FMAX V1.2D, V19.2D, V1.2D
@@ -85011,7 +85107,7 @@ scaled2282:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c84 // AND V4.16B, V4.16B, V0.16B
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
-	FMOVQ 14016(R5), F0
+	FMOVQ 14592(R5), F0
 	WORD $0x4ee4f406 // FMIN V6.2D, V0.2D, V4.2D
 	WORD $0x4ee3f405 // FMIN V5.2D, V0.2D, V3.2D
 	WORD $0x6e66dcc3 // FMUL V3.2D, V6.2D, V6.2D
@@ -85025,61 +85121,25 @@ scaled2282:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x4ee2cc62 // FMLS V2.2D, V3.2D, V2.2D
 	WORD $0x4ee1cc01 // FMLS V1.2D, V0.2D, V1.2D
-	FMOVQ 14080(R5), F0
+	FMOVQ 14656(R5), F0
 	WORD $0x6e60dc49 // FMUL V9.2D, V2.2D, V0.2D
 	WORD $0x6e60dc28 // FMUL V8.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
 	FMOVQ 576(R5), F2
-	FMOVQ 9152(R5), F0
+	FMOVQ 9728(R5), F0
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x4e60d4a0 // FADD V0.2D, V5.2D, V0.2D
 	WORD $0x6e61fc6b // FDIV V11.2D, V3.2D, V1.2D
 	WORD $0x6e60fc4a // FDIV V10.2D, V2.2D, V0.2D
-	FMOVQ 9152(R5), F0
+	FMOVQ 9728(R5), F0
 	WORD $0x4ee0d4c1 // FSUB V1.2D, V6.2D, V0.2D
 	WORD $0x4ee0d4a0 // FSUB V0.2D, V5.2D, V0.2D
 	WORD $0x6e6bdc27 // FMUL V7.2D, V1.2D, V11.2D
 	WORD $0x6e6adc06 // FMUL V6.2D, V0.2D, V10.2D
 	WORD $0x6e67dcec // FMUL V12.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 14144(R5), F2
-	FMOVQ 14144(R5), F1
-	FMOVQ 14208(R5), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 14208(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14272(R5), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 14272(R5), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14336(R5), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 14336(R5), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 14400(R5), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 14400(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14464(R5), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 14464(R5), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14528(R5), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 14528(R5), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 14592(R5), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 14592(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14656(R5), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 14656(R5), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 14720(R5), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
 	FMOVQ 14720(R5), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 14784(R5), F0
 	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 14784(R5), F2
@@ -85088,44 +85148,44 @@ scaled2282:
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
 	FMOVQ 14848(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14912(R5), F4
-	FMOVQ 14912(R5), F3
+	FMOVQ 14912(R5), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 14912(R5), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 14976(R5), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 14976(R5), F2
-	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
-	FMOVQ 14976(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15040(R5), F3
-	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
-	FMOVQ 15040(R5), F2
-	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 15104(R5), F4
-	WORD $0x4e63cd84 // FMLA V4.2D, V12.2D, V3.2D
-	FMOVQ 15104(R5), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 15040(R5), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 15040(R5), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 15104(R5), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 15104(R5), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 15168(R5), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 15168(R5), F2
-	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
-	FMOVQ 15168(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15232(R5), F3
-	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
-	FMOVQ 15232(R5), F2
-	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 15296(R5), F4
-	WORD $0x4e63cd84 // FMLA V4.2D, V12.2D, V3.2D
-	FMOVQ 15296(R5), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 15232(R5), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 15232(R5), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 15296(R5), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 15296(R5), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 15360(R5), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 15360(R5), F2
-	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
-	FMOVQ 15360(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15424(R5), F3
-	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
-	FMOVQ 15424(R5), F2
-	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 15424(R5), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 15424(R5), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 15488(R5), F4
-	WORD $0x4e63cd84 // FMLA V4.2D, V12.2D, V3.2D
 	FMOVQ 15488(R5), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
 	FMOVQ 15552(R5), F2
 	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
 	FMOVQ 15552(R5), F4
@@ -85133,6 +85193,42 @@ scaled2282:
 	FMOVQ 15616(R5), F3
 	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
 	FMOVQ 15616(R5), F2
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FMOVQ 15680(R5), F4
+	WORD $0x4e63cd84 // FMLA V4.2D, V12.2D, V3.2D
+	FMOVQ 15680(R5), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 15744(R5), F2
+	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
+	FMOVQ 15744(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 15808(R5), F3
+	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
+	FMOVQ 15808(R5), F2
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FMOVQ 15872(R5), F4
+	WORD $0x4e63cd84 // FMLA V4.2D, V12.2D, V3.2D
+	FMOVQ 15872(R5), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 15936(R5), F2
+	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
+	FMOVQ 15936(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 16000(R5), F3
+	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
+	FMOVQ 16000(R5), F2
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FMOVQ 16064(R5), F4
+	WORD $0x4e63cd84 // FMLA V4.2D, V12.2D, V3.2D
+	FMOVQ 16064(R5), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 16128(R5), F2
+	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
+	FMOVQ 16128(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 16192(R5), F3
+	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
+	FMOVQ 16192(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -85149,10 +85245,10 @@ scaled2282:
 	WORD $0x6e631ca7 // BSL V7.16B, V5.16B, V3.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e601c86 // BSL V6.16B, V4.16B, V0.16B
-	FMOVQ 15680(R5), F0
+	FMOVQ 16256(R5), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 14016(R5), F0
+	FMOVQ 14592(R5), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -85201,12 +85297,12 @@ doneLanes2:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 14016(R5), F0
+	FMOVQ 14592(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
 	WORD $0x6e60dc02 // FMUL V2.2D, V0.2D, V0.2D
-	FMOVQ 7360(R5), F0
+	FMOVQ 7744(R5), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
 	WORD $0x4e61f661 // FMAX V1.2D, V19.2D, V1.2D
@@ -85361,7 +85457,7 @@ doneLanes4:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c84 // AND V4.16B, V4.16B, V0.16B
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
-	FMOVQ 14016(R5), F0
+	FMOVQ 14592(R5), F0
 	WORD $0x4ee4f406 // FMIN V6.2D, V0.2D, V4.2D
 	WORD $0x4ee3f405 // FMIN V5.2D, V0.2D, V3.2D
 	WORD $0x6e66dcc3 // FMUL V3.2D, V6.2D, V6.2D
@@ -85375,61 +85471,25 @@ doneLanes4:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x4ee2cc62 // FMLS V2.2D, V3.2D, V2.2D
 	WORD $0x4ee1cc01 // FMLS V1.2D, V0.2D, V1.2D
-	FMOVQ 14080(R5), F0
+	FMOVQ 14656(R5), F0
 	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2a // FMUL V10.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
 	FMOVQ 576(R5), F2
-	FMOVQ 9152(R5), F0
+	FMOVQ 9728(R5), F0
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x4e60d4a0 // FADD V0.2D, V5.2D, V0.2D
 	WORD $0x6e61fc6d // FDIV V13.2D, V3.2D, V1.2D
 	WORD $0x6e60fc4c // FDIV V12.2D, V2.2D, V0.2D
-	FMOVQ 9152(R5), F0
+	FMOVQ 9728(R5), F0
 	WORD $0x4ee0d4c1 // FSUB V1.2D, V6.2D, V0.2D
 	WORD $0x4ee0d4a0 // FSUB V0.2D, V5.2D, V0.2D
 	WORD $0x6e6ddc27 // FMUL V7.2D, V1.2D, V13.2D
 	WORD $0x6e6cdc06 // FMUL V6.2D, V0.2D, V12.2D
 	WORD $0x6e67dcee // FMUL V14.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 14144(R5), F2
-	FMOVQ 14144(R5), F1
-	FMOVQ 14208(R5), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 14208(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14272(R5), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 14272(R5), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14336(R5), F2
-	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 14336(R5), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 14400(R5), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 14400(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14464(R5), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 14464(R5), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14528(R5), F2
-	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 14528(R5), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 14592(R5), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 14592(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14656(R5), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 14656(R5), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 14720(R5), F2
-	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
 	FMOVQ 14720(R5), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 14784(R5), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 14784(R5), F2
@@ -85438,44 +85498,44 @@ doneLanes4:
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
 	FMOVQ 14848(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14912(R5), F4
-	FMOVQ 14912(R5), F3
+	FMOVQ 14912(R5), F2
+	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	FMOVQ 14912(R5), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 14976(R5), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 14976(R5), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 14976(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15040(R5), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 15040(R5), F2
-	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 15104(R5), F4
-	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
-	FMOVQ 15104(R5), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 15040(R5), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 15040(R5), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 15104(R5), F2
+	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	FMOVQ 15104(R5), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 15168(R5), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 15168(R5), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 15168(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15232(R5), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 15232(R5), F2
-	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 15296(R5), F4
-	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
-	FMOVQ 15296(R5), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 15232(R5), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 15232(R5), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 15296(R5), F2
+	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	FMOVQ 15296(R5), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 15360(R5), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 15360(R5), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 15360(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15424(R5), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 15424(R5), F2
-	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 15424(R5), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 15424(R5), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 15488(R5), F4
-	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
 	FMOVQ 15488(R5), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
 	FMOVQ 15552(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
 	FMOVQ 15552(R5), F4
@@ -85483,6 +85543,42 @@ doneLanes4:
 	FMOVQ 15616(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
 	FMOVQ 15616(R5), F2
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FMOVQ 15680(R5), F4
+	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
+	FMOVQ 15680(R5), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 15744(R5), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 15744(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 15808(R5), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 15808(R5), F2
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FMOVQ 15872(R5), F4
+	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
+	FMOVQ 15872(R5), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 15936(R5), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 15936(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 16000(R5), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 16000(R5), F2
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FMOVQ 16064(R5), F4
+	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
+	FMOVQ 16064(R5), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 16128(R5), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 16128(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 16192(R5), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 16192(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -85519,10 +85615,10 @@ doneLanes6:
 	WORD $0x6e641cc7 // BSL V7.16B, V6.16B, V4.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e631ca6 // BSL V6.16B, V5.16B, V3.16B
-	FMOVQ 15680(R5), F0
+	FMOVQ 16256(R5), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 14016(R5), F0
+	FMOVQ 14592(R5), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -85598,7 +85694,7 @@ many2292:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	FMOVQ 15744(R7), F0
+	FMOVQ 16320(R7), F0
 	WORD $0x4ea2f416 // FMIN V22.4S, V0.4S, V2.4S
 	WORD $0x4ea1f412 // FMIN V18.4S, V0.4S, V1.4S
 	WORD $0x6e36decf // FMUL V15.4S, V22.4S, V22.4S
@@ -85614,7 +85710,7 @@ many2292:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201c67 // AND V7.16B, V3.16B, V0.16B
 	WORD $0x4e201c46 // AND V6.16B, V2.16B, V0.16B
-	FMOVQ 15744(R7), F0
+	FMOVQ 16320(R7), F0
 	WORD $0x4ea7f411 // FMIN V17.4S, V0.4S, V7.4S
 	WORD $0x4ea6f410 // FMIN V16.4S, V0.4S, V6.4S
 	WORD $0x6e31de2d // FMUL V13.4S, V17.4S, V17.4S
@@ -85633,12 +85729,12 @@ many2292:
 	FMOVQ 5440(R7), F0
 	WORD $0x6e20ddeb // FMUL V11.4S, V15.4S, V0.4S
 	WORD $0x6e20ddca // FMUL V10.4S, V14.4S, V0.4S
-	FMOVQ 2368(R7), F27
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cd7b // FMLA V27.4S, V11.4S, V0.4S
-	FMOVQ 2368(R7), F9
-	WORD $0x4e20cd49 // FMLA V9.4S, V10.4S, V0.4S
+	FMOVQ 2304(R7), F27
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cd7b // FMLA V27.4S, V11.4S, V0.4S
+	FMOVQ 2304(R7), F9
+	WORD $0x4e20cd49 // FMLA V9.4S, V10.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d778 // FSUB V24.4S, V27.4S, V0.4S
 	WORD $0x4ea0d537 // FSUB V23.4S, V9.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -85652,12 +85748,12 @@ many2292:
 	FMOVQ 5440(R7), F0
 	WORD $0x6e20ddaa // FMUL V10.4S, V13.4S, V0.4S
 	WORD $0x6e20dd88 // FMUL V8.4S, V12.4S, V0.4S
-	FMOVQ 2368(R7), F25
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cd59 // FMLA V25.4S, V10.4S, V0.4S
-	FMOVQ 2368(R7), F24
-	WORD $0x4e20cd18 // FMLA V24.4S, V8.4S, V0.4S
+	FMOVQ 2304(R7), F25
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cd59 // FMLA V25.4S, V10.4S, V0.4S
+	FMOVQ 2304(R7), F24
+	WORD $0x4e20cd18 // FMLA V24.4S, V8.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d737 // FSUB V23.4S, V25.4S, V0.4S
 	WORD $0x4ea0d70b // FSUB V11.4S, V24.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -85769,7 +85865,7 @@ many2292:
 	WORD $0x4e3acc00 // FMLA V0.4S, V0.4S, V26.4S
 	WORD $0x6e27dc29 // FMUL V9.4S, V1.4S, V7.4S
 	WORD $0x6e26dc08 // FMUL V8.4S, V0.4S, V6.4S
-	FMOVQ 15808(R7), F1
+	FMOVQ 16384(R7), F1
 	WORD $0x4e21d6c7 // FADD V7.4S, V22.4S, V1.4S
 	WORD $0x4e21d646 // FADD V6.4S, V18.4S, V1.4S
 	FMOVQ 704(R7), F0
@@ -85779,38 +85875,38 @@ many2292:
 	WORD $0x4ea1d640 // FSUB V0.4S, V18.4S, V1.4S
 	WORD $0x6e3adcc7 // FMUL V7.4S, V6.4S, V26.4S
 	WORD $0x6e39dc18 // FMUL V24.4S, V0.4S, V25.4S
-	FMOVQ 15936(R7), F1
-	FMOVQ 15872(R7), F0
+	FMOVQ 16512(R7), F1
+	FMOVQ 16448(R7), F0
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 15936(R7), F6
+	FMOVQ 16512(R7), F6
 	WORD $0x4e20cf06 // FMLA V6.4S, V24.4S, V0.4S
-	FMOVQ 16000(R7), F0
+	FMOVQ 16576(R7), F0
 	WORD $0x4e21cce0 // FMLA V0.4S, V7.4S, V1.4S
-	FMOVQ 16000(R7), F1
+	FMOVQ 16576(R7), F1
 	WORD $0x4e26cf01 // FMLA V1.4S, V24.4S, V6.4S
-	FMOVQ 16064(R7), F6
+	FMOVQ 16640(R7), F6
 	WORD $0x4e20cce6 // FMLA V6.4S, V7.4S, V0.4S
-	FMOVQ 16064(R7), F0
+	FMOVQ 16640(R7), F0
 	WORD $0x4e21cf00 // FMLA V0.4S, V24.4S, V1.4S
-	FMOVQ 16128(R7), F1
+	FMOVQ 16704(R7), F1
 	WORD $0x4e26cce1 // FMLA V1.4S, V7.4S, V6.4S
-	FMOVQ 16128(R7), F6
+	FMOVQ 16704(R7), F6
 	WORD $0x4e20cf06 // FMLA V6.4S, V24.4S, V0.4S
-	FMOVQ 16192(R7), F0
+	FMOVQ 16768(R7), F0
 	WORD $0x4e21cce0 // FMLA V0.4S, V7.4S, V1.4S
-	FMOVQ 16192(R7), F1
+	FMOVQ 16768(R7), F1
 	WORD $0x4e26cf01 // FMLA V1.4S, V24.4S, V6.4S
-	FMOVQ 16256(R7), F6
+	FMOVQ 16832(R7), F6
 	WORD $0x4e20cce6 // FMLA V6.4S, V7.4S, V0.4S
-	FMOVQ 16256(R7), F0
+	FMOVQ 16832(R7), F0
 	WORD $0x4e21cf00 // FMLA V0.4S, V24.4S, V1.4S
-	FMOVQ 16320(R7), F1
+	FMOVQ 16896(R7), F1
 	WORD $0x4e26cce1 // FMLA V1.4S, V7.4S, V6.4S
-	FMOVQ 16320(R7), F11
+	FMOVQ 16896(R7), F11
 	WORD $0x4e20cf0b // FMLA V11.4S, V24.4S, V0.4S
-	FMOVQ 16384(R7), F0
+	FMOVQ 16960(R7), F0
 	WORD $0x4e21cce0 // FMLA V0.4S, V7.4S, V1.4S
-	FMOVQ 15808(R7), F6
+	FMOVQ 16384(R7), F6
 	WORD $0x4e26d637 // FADD V23.4S, V17.4S, V6.4S
 	WORD $0x4e26d607 // FADD V7.4S, V16.4S, V6.4S
 	FMOVQ 704(R7), F1
@@ -85820,96 +85916,96 @@ many2292:
 	WORD $0x4ea6d601 // FSUB V1.4S, V16.4S, V6.4S
 	WORD $0x6e3ddcf7 // FMUL V23.4S, V7.4S, V29.4S
 	WORD $0x6e3cdc3b // FMUL V27.4S, V1.4S, V28.4S
-	FMOVQ 15936(R7), F1
-	FMOVQ 15872(R7), F6
+	FMOVQ 16512(R7), F1
+	FMOVQ 16448(R7), F6
 	WORD $0x4e26cee1 // FMLA V1.4S, V23.4S, V6.4S
-	FMOVQ 15936(R7), F7
+	FMOVQ 16512(R7), F7
 	WORD $0x4e26cf67 // FMLA V7.4S, V27.4S, V6.4S
-	FMOVQ 16000(R7), F6
+	FMOVQ 16576(R7), F6
 	WORD $0x4e21cee6 // FMLA V6.4S, V23.4S, V1.4S
-	FMOVQ 16000(R7), F1
+	FMOVQ 16576(R7), F1
 	WORD $0x4e27cf61 // FMLA V1.4S, V27.4S, V7.4S
-	FMOVQ 16064(R7), F7
+	FMOVQ 16640(R7), F7
 	WORD $0x4e26cee7 // FMLA V7.4S, V23.4S, V6.4S
-	FMOVQ 16064(R7), F6
+	FMOVQ 16640(R7), F6
 	WORD $0x4e21cf66 // FMLA V6.4S, V27.4S, V1.4S
-	FMOVQ 16128(R7), F1
+	FMOVQ 16704(R7), F1
 	WORD $0x4e27cee1 // FMLA V1.4S, V23.4S, V7.4S
-	FMOVQ 16128(R7), F7
+	FMOVQ 16704(R7), F7
 	WORD $0x4e26cf67 // FMLA V7.4S, V27.4S, V6.4S
-	FMOVQ 16192(R7), F6
+	FMOVQ 16768(R7), F6
 	WORD $0x4e21cee6 // FMLA V6.4S, V23.4S, V1.4S
-	FMOVQ 16192(R7), F1
+	FMOVQ 16768(R7), F1
 	WORD $0x4e27cf61 // FMLA V1.4S, V27.4S, V7.4S
-	FMOVQ 16256(R7), F7
+	FMOVQ 16832(R7), F7
 	WORD $0x4e26cee7 // FMLA V7.4S, V23.4S, V6.4S
-	FMOVQ 16256(R7), F6
+	FMOVQ 16832(R7), F6
 	WORD $0x4e21cf66 // FMLA V6.4S, V27.4S, V1.4S
-	FMOVQ 16320(R7), F1
+	FMOVQ 16896(R7), F1
 	WORD $0x4e27cee1 // FMLA V1.4S, V23.4S, V7.4S
-	FMOVQ 16320(R7), F7
+	FMOVQ 16896(R7), F7
 	WORD $0x4e26cf67 // FMLA V7.4S, V27.4S, V6.4S
-	FMOVQ 16384(R7), F6
+	FMOVQ 16960(R7), F6
 	WORD $0x4e21cee6 // FMLA V6.4S, V23.4S, V1.4S
-	FMOVQ 16384(R7), F1
+	FMOVQ 16960(R7), F1
 	WORD $0x4e2bcf01 // FMLA V1.4S, V24.4S, V11.4S
 	WORD $0x6e3adc0b // FMUL V11.4S, V0.4S, V26.4S
 	WORD $0x6e39dc21 // FMUL V1.4S, V1.4S, V25.4S
 	FMOVQ 80(RSP), F0
 	WORD $0x6e20dd78 // FMUL V24.4S, V11.4S, V0.4S
 	WORD $0x6e2adc37 // FMUL V23.4S, V1.4S, V10.4S
-	FMOVQ 16512(R7), F1
-	FMOVQ 16448(R7), F0
+	FMOVQ 17088(R7), F1
+	FMOVQ 17024(R7), F0
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 16512(R7), F25
+	FMOVQ 17088(R7), F25
 	WORD $0x4e20cdd9 // FMLA V25.4S, V14.4S, V0.4S
-	FMOVQ 16576(R7), F11
+	FMOVQ 17152(R7), F11
 	WORD $0x4e21cdeb // FMLA V11.4S, V15.4S, V1.4S
-	FMOVQ 16576(R7), F1
+	FMOVQ 17152(R7), F1
 	WORD $0x4e39cdc1 // FMLA V1.4S, V14.4S, V25.4S
-	FMOVQ 16640(R7), F0
+	FMOVQ 17216(R7), F0
 	WORD $0x4e2bcde0 // FMLA V0.4S, V15.4S, V11.4S
-	FMOVQ 16640(R7), F11
+	FMOVQ 17216(R7), F11
 	WORD $0x4e21cdcb // FMLA V11.4S, V14.4S, V1.4S
-	FMOVQ 16704(R7), F1
+	FMOVQ 17280(R7), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 16704(R7), F0
+	FMOVQ 17280(R7), F0
 	WORD $0x4e2bcdc0 // FMLA V0.4S, V14.4S, V11.4S
 	FMOVQ 2560(R7), F26
 	WORD $0x4e21ccba // FMLA V26.4S, V5.4S, V1.4S
 	FMOVQ 2560(R7), F25
 	WORD $0x4e20cc99 // FMLA V25.4S, V4.4S, V0.4S
-	FMOVQ 16768(R7), F0
+	FMOVQ 17344(R7), F0
 	WORD $0x6eb6e40b // FCMGT V11.4S, V0.4S, V22.4S
 	WORD $0x6eb2e401 // FCMGT V1.4S, V0.4S, V18.4S
-	FMOVQ 16384(R7), F0
+	FMOVQ 16960(R7), F0
 	WORD $0x4e27cf60 // FMLA V0.4S, V27.4S, V7.4S
 	WORD $0x6e3ddcc6 // FMUL V6.4S, V6.4S, V29.4S
 	WORD $0x6e3cdc00 // FMUL V0.4S, V0.4S, V28.4S
 	WORD $0x6e29dccf // FMUL V15.4S, V6.4S, V9.4S
 	WORD $0x6e28dc0e // FMUL V14.4S, V0.4S, V8.4S
-	FMOVQ 16512(R7), F6
-	FMOVQ 16448(R7), F0
+	FMOVQ 17088(R7), F6
+	FMOVQ 17024(R7), F0
 	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
-	FMOVQ 16512(R7), F18
+	FMOVQ 17088(R7), F18
 	WORD $0x4e20cd92 // FMLA V18.4S, V12.4S, V0.4S
-	FMOVQ 16576(R7), F7
+	FMOVQ 17152(R7), F7
 	WORD $0x4e26cda7 // FMLA V7.4S, V13.4S, V6.4S
-	FMOVQ 16576(R7), F6
+	FMOVQ 17152(R7), F6
 	WORD $0x4e32cd86 // FMLA V6.4S, V12.4S, V18.4S
-	FMOVQ 16640(R7), F0
+	FMOVQ 17216(R7), F0
 	WORD $0x4e27cda0 // FMLA V0.4S, V13.4S, V7.4S
-	FMOVQ 16640(R7), F7
+	FMOVQ 17216(R7), F7
 	WORD $0x4e26cd87 // FMLA V7.4S, V12.4S, V6.4S
-	FMOVQ 16704(R7), F6
+	FMOVQ 17280(R7), F6
 	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
-	FMOVQ 16704(R7), F0
+	FMOVQ 17280(R7), F0
 	WORD $0x4e27cd80 // FMLA V0.4S, V12.4S, V7.4S
 	FMOVQ 2560(R7), F13
 	WORD $0x4e26cc6d // FMLA V13.4S, V3.4S, V6.4S
 	FMOVQ 2560(R7), F12
 	WORD $0x4e20cc4c // FMLA V12.4S, V2.4S, V0.4S
-	FMOVQ 16768(R7), F0
+	FMOVQ 17344(R7), F0
 	WORD $0x6eb1e407 // FCMGT V7.4S, V0.4S, V17.4S
 	WORD $0x6eb0e406 // FCMGT V6.4S, V0.4S, V16.4S
 	FMOVQ 704(R7), F0
@@ -85923,11 +86019,11 @@ many2292:
 	WORD $0x6e711f50 // BSL V16.16B, V26.16B, V17.16B
 	WORD $0x4ea11c2b // MOV V11.16B, V1.16B
 	WORD $0x6e601f2b // BSL V11.16B, V25.16B, V0.16B
-	FMOVQ 16704(R7), F1
+	FMOVQ 17280(R7), F1
 	FMOVQ 80(RSP), F0
 	WORD $0x6e21dc11 // FMUL V17.4S, V0.4S, V1.4S
 	WORD $0x6e21dd52 // FMUL V18.4S, V10.4S, V1.4S
-	FMOVQ 16832(R7), F0
+	FMOVQ 17408(R7), F0
 	WORD $0x4e25f40a // FMAX V10.4S, V0.4S, V5.4S
 	WORD $0x4e24f401 // FMAX V1.4S, V0.4S, V4.4S
 	WORD $0x6e30dd4a // FMUL V10.4S, V10.4S, V16.4S
@@ -85935,7 +86031,7 @@ many2292:
 	FSTPQ (F10, F1), (R4)
 	WORD $0x4e25f401 // FMAX V1.4S, V0.4S, V5.4S
 	WORD $0x4e24f404 // FMAX V4.4S, V0.4S, V4.4S
-	FMOVQ 15744(R7), F0
+	FMOVQ 16320(R7), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e21ce30 // FMLA V16.4S, V17.4S, V1.4S
@@ -85949,10 +86045,10 @@ many2292:
 	WORD $0x6e641dc0 // BSL V0.16B, V14.16B, V4.16B
 	WORD $0x6e611da7 // BSL V7.16B, V13.16B, V1.16B
 	WORD $0x6e601d86 // BSL V6.16B, V12.16B, V0.16B
-	FMOVQ 16704(R7), F0
+	FMOVQ 17280(R7), F0
 	WORD $0x6e20dd29 // FMUL V9.4S, V9.4S, V0.4S
 	WORD $0x6e20dd05 // FMUL V5.4S, V8.4S, V0.4S
-	FMOVQ 16832(R7), F0
+	FMOVQ 17408(R7), F0
 	WORD $0x4e23f404 // FMAX V4.4S, V0.4S, V3.4S
 	WORD $0x4e22f401 // FMAX V1.4S, V0.4S, V2.4S
 	WORD $0x6e27dc84 // FMUL V4.4S, V4.4S, V7.4S
@@ -85961,7 +86057,7 @@ many2292:
 	FSTPQ (F16, F11), (R1)
 	WORD $0x4e23f401 // FMAX V1.4S, V0.4S, V3.4S
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
-	FMOVQ 15744(R7), F0
+	FMOVQ 16320(R7), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea2f400 // FMIN V0.4S, V0.4S, V2.4S
 	WORD $0x4e21cd27 // FMLA V7.4S, V9.4S, V1.4S
@@ -85980,7 +86076,7 @@ one2293:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	FMOVQ 15744(R7), F0
+	FMOVQ 16320(R7), F0
 	WORD $0x4ea2f405 // FMIN V5.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
 	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
@@ -85995,13 +86091,13 @@ one2293:
 	FMOVQ 5440(R7), F0
 	WORD $0x6e20dce1 // FMUL V1.4S, V7.4S, V0.4S
 	WORD $0x6e20dcc0 // FMUL V0.4S, V6.4S, V0.4S
-	FMOVQ 2304(R7), F8
-	FMOVQ 2304(R7), F2
-	FMOVQ 2368(R7), F17
-	WORD $0x4e28cc31 // FMLA V17.4S, V1.4S, V8.4S
-	FMOVQ 2368(R7), F16
-	WORD $0x4e22cc10 // FMLA V16.4S, V0.4S, V2.4S
+	FMOVQ 2368(R7), F8
 	FMOVQ 2368(R7), F2
+	FMOVQ 2304(R7), F17
+	WORD $0x4e28cc31 // FMLA V17.4S, V1.4S, V8.4S
+	FMOVQ 2304(R7), F16
+	WORD $0x4e22cc10 // FMLA V16.4S, V0.4S, V2.4S
+	FMOVQ 2304(R7), F2
 	WORD $0x4ea2d62a // FSUB V10.4S, V17.4S, V2.4S
 	WORD $0x4ea2d608 // FSUB V8.4S, V16.4S, V2.4S
 	FMOVQ 2432(R7), F2
@@ -86058,78 +86154,78 @@ one2293:
 	WORD $0x4e2ccc00 // FMLA V0.4S, V0.4S, V12.4S
 	WORD $0x6e28dc2c // FMUL V12.4S, V1.4S, V8.4S
 	WORD $0x6e22dc0b // FMUL V11.4S, V0.4S, V2.4S
-	FMOVQ 15808(R7), F0
+	FMOVQ 16384(R7), F0
 	WORD $0x4e20d4a2 // FADD V2.4S, V5.4S, V0.4S
 	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
 	FMOVQ 704(R7), F0
 	WORD $0x6e22fc0d // FDIV V13.4S, V0.4S, V2.4S
 	WORD $0x6e21fc0a // FDIV V10.4S, V0.4S, V1.4S
-	FMOVQ 15808(R7), F0
+	FMOVQ 16384(R7), F0
 	WORD $0x4ea0d4a1 // FSUB V1.4S, V5.4S, V0.4S
 	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
 	WORD $0x6e2ddc2e // FMUL V14.4S, V1.4S, V13.4S
 	WORD $0x6e2adc08 // FMUL V8.4S, V0.4S, V10.4S
-	FMOVQ 15872(R7), F2
-	FMOVQ 15872(R7), F1
-	FMOVQ 15936(R7), F0
+	FMOVQ 16448(R7), F2
+	FMOVQ 16448(R7), F1
+	FMOVQ 16512(R7), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 15936(R7), F2
+	FMOVQ 16512(R7), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 16000(R7), F1
+	FMOVQ 16576(R7), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 16000(R7), F0
+	FMOVQ 16576(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 16064(R7), F2
+	FMOVQ 16640(R7), F2
 	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
-	FMOVQ 16064(R7), F1
+	FMOVQ 16640(R7), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 16128(R7), F0
+	FMOVQ 16704(R7), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 16128(R7), F2
+	FMOVQ 16704(R7), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 16192(R7), F1
+	FMOVQ 16768(R7), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 16192(R7), F0
+	FMOVQ 16768(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 16256(R7), F2
+	FMOVQ 16832(R7), F2
 	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
-	FMOVQ 16256(R7), F1
+	FMOVQ 16832(R7), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 16320(R7), F0
+	FMOVQ 16896(R7), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 16320(R7), F2
+	FMOVQ 16896(R7), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 16384(R7), F1
+	FMOVQ 16960(R7), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 16384(R7), F0
+	FMOVQ 16960(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	WORD $0x6e2ddc21 // FMUL V1.4S, V1.4S, V13.4S
 	WORD $0x6e2adc00 // FMUL V0.4S, V0.4S, V10.4S
 	WORD $0x6e2cdc2a // FMUL V10.4S, V1.4S, V12.4S
 	WORD $0x6e2bdc08 // FMUL V8.4S, V0.4S, V11.4S
-	FMOVQ 16448(R7), F0
-	FMOVQ 16448(R7), F2
-	FMOVQ 16512(R7), F1
+	FMOVQ 17024(R7), F0
+	FMOVQ 17024(R7), F2
+	FMOVQ 17088(R7), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 16512(R7), F0
+	FMOVQ 17088(R7), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 16576(R7), F2
+	FMOVQ 17152(R7), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 16576(R7), F1
+	FMOVQ 17152(R7), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 16640(R7), F0
+	FMOVQ 17216(R7), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 16640(R7), F2
+	FMOVQ 17216(R7), F2
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 16704(R7), F1
+	FMOVQ 17280(R7), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 16704(R7), F0
+	FMOVQ 17280(R7), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
 	FMOVQ 2560(R7), F7
 	WORD $0x4e21cd27 // FMLA V7.4S, V9.4S, V1.4S
 	FMOVQ 2560(R7), F6
 	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
-	FMOVQ 16768(R7), F0
+	FMOVQ 17344(R7), F0
 	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
 	WORD $0x6ea3e400 // FCMGT V0.4S, V0.4S, V3.4S
 	FMOVQ 704(R7), F3
@@ -86141,18 +86237,18 @@ one2293:
 	WORD $0x6e651d02 // BSL V2.16B, V8.16B, V5.16B
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
 	WORD $0x6e621cc0 // BSL V0.16B, V6.16B, V2.16B
-	FMOVQ 16704(R7), F2
+	FMOVQ 17280(R7), F2
 	WORD $0x6e22dd88 // FMUL V8.4S, V12.4S, V2.4S
 	WORD $0x6e22dd67 // FMUL V7.4S, V11.4S, V2.4S
-	FMOVQ 16832(R7), F2
+	FMOVQ 17408(R7), F2
 	WORD $0x4e29f443 // FMAX V3.4S, V2.4S, V9.4S
 	WORD $0x4e24f442 // FMAX V2.4S, V2.4S, V4.4S
 	WORD $0x6e21dc66 // FMUL V6.4S, V3.4S, V1.4S
 	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
-	FMOVQ 16832(R7), F2
+	FMOVQ 17408(R7), F2
 	WORD $0x4e29f443 // FMAX V3.4S, V2.4S, V9.4S
 	WORD $0x4e24f444 // FMAX V4.4S, V2.4S, V4.4S
-	FMOVQ 15744(R7), F2
+	FMOVQ 16320(R7), F2
 	WORD $0x4ea3f443 // FMIN V3.4S, V2.4S, V3.4S
 	WORD $0x4ea4f442 // FMIN V2.4S, V2.4S, V4.4S
 	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
@@ -86213,7 +86309,7 @@ doneLanes2:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	FMOVQ 15744(R7), F0
+	FMOVQ 16320(R7), F0
 	WORD $0x4ea2f405 // FMIN V5.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
 	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
@@ -86228,13 +86324,13 @@ doneLanes2:
 	FMOVQ 5440(R7), F0
 	WORD $0x6e20dce1 // FMUL V1.4S, V7.4S, V0.4S
 	WORD $0x6e20dcc0 // FMUL V0.4S, V6.4S, V0.4S
-	FMOVQ 2304(R7), F8
-	FMOVQ 2304(R7), F2
-	FMOVQ 2368(R7), F22
-	WORD $0x4e28cc36 // FMLA V22.4S, V1.4S, V8.4S
-	FMOVQ 2368(R7), F18
-	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
+	FMOVQ 2368(R7), F8
 	FMOVQ 2368(R7), F2
+	FMOVQ 2304(R7), F22
+	WORD $0x4e28cc36 // FMLA V22.4S, V1.4S, V8.4S
+	FMOVQ 2304(R7), F18
+	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
+	FMOVQ 2304(R7), F2
 	WORD $0x4ea2d6cc // FSUB V12.4S, V22.4S, V2.4S
 	WORD $0x4ea2d648 // FSUB V8.4S, V18.4S, V2.4S
 	FMOVQ 2432(R7), F2
@@ -86291,78 +86387,78 @@ doneLanes2:
 	WORD $0x4e2ecc00 // FMLA V0.4S, V0.4S, V14.4S
 	WORD $0x6e28dc2e // FMUL V14.4S, V1.4S, V8.4S
 	WORD $0x6e22dc0d // FMUL V13.4S, V0.4S, V2.4S
-	FMOVQ 15808(R7), F0
+	FMOVQ 16384(R7), F0
 	WORD $0x4e20d4a2 // FADD V2.4S, V5.4S, V0.4S
 	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
 	FMOVQ 704(R7), F0
 	WORD $0x6e22fc0f // FDIV V15.4S, V0.4S, V2.4S
 	WORD $0x6e21fc0c // FDIV V12.4S, V0.4S, V1.4S
-	FMOVQ 15808(R7), F0
+	FMOVQ 16384(R7), F0
 	WORD $0x4ea0d4a1 // FSUB V1.4S, V5.4S, V0.4S
 	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
 	WORD $0x6e2fdc30 // FMUL V16.4S, V1.4S, V15.4S
 	WORD $0x6e2cdc08 // FMUL V8.4S, V0.4S, V12.4S
-	FMOVQ 15872(R7), F2
-	FMOVQ 15872(R7), F1
-	FMOVQ 15936(R7), F0
+	FMOVQ 16448(R7), F2
+	FMOVQ 16448(R7), F1
+	FMOVQ 16512(R7), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 15936(R7), F2
+	FMOVQ 16512(R7), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 16000(R7), F1
+	FMOVQ 16576(R7), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 16000(R7), F0
+	FMOVQ 16576(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 16064(R7), F2
+	FMOVQ 16640(R7), F2
 	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 16064(R7), F1
+	FMOVQ 16640(R7), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 16128(R7), F0
+	FMOVQ 16704(R7), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 16128(R7), F2
+	FMOVQ 16704(R7), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 16192(R7), F1
+	FMOVQ 16768(R7), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 16192(R7), F0
+	FMOVQ 16768(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 16256(R7), F2
+	FMOVQ 16832(R7), F2
 	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 16256(R7), F1
+	FMOVQ 16832(R7), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 16320(R7), F0
+	FMOVQ 16896(R7), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 16320(R7), F2
+	FMOVQ 16896(R7), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 16384(R7), F1
+	FMOVQ 16960(R7), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 16384(R7), F0
+	FMOVQ 16960(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	WORD $0x6e2fdc21 // FMUL V1.4S, V1.4S, V15.4S
 	WORD $0x6e2cdc00 // FMUL V0.4S, V0.4S, V12.4S
 	WORD $0x6e2edc2c // FMUL V12.4S, V1.4S, V14.4S
 	WORD $0x6e2ddc08 // FMUL V8.4S, V0.4S, V13.4S
-	FMOVQ 16448(R7), F0
-	FMOVQ 16448(R7), F2
-	FMOVQ 16512(R7), F1
+	FMOVQ 17024(R7), F0
+	FMOVQ 17024(R7), F2
+	FMOVQ 17088(R7), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 16512(R7), F0
+	FMOVQ 17088(R7), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 16576(R7), F2
+	FMOVQ 17152(R7), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 16576(R7), F1
+	FMOVQ 17152(R7), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 16640(R7), F0
+	FMOVQ 17216(R7), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 16640(R7), F2
+	FMOVQ 17216(R7), F2
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 16704(R7), F1
+	FMOVQ 17280(R7), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 16704(R7), F0
+	FMOVQ 17280(R7), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
 	FMOVQ 2560(R7), F7
 	WORD $0x4e21cd67 // FMLA V7.4S, V11.4S, V1.4S
 	FMOVQ 2560(R7), F6
 	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
-	FMOVQ 16768(R7), F0
+	FMOVQ 17344(R7), F0
 	WORD $0x6ea5e402 // FCMGT V2.4S, V0.4S, V5.4S
 	WORD $0x6ea3e401 // FCMGT V1.4S, V0.4S, V3.4S
 	FMOVQ 704(R7), F3
@@ -86374,18 +86470,18 @@ doneLanes2:
 	WORD $0x6e651d00 // BSL V0.16B, V8.16B, V5.16B
 	WORD $0x6e631ce2 // BSL V2.16B, V7.16B, V3.16B
 	WORD $0x6e601cc1 // BSL V1.16B, V6.16B, V0.16B
-	FMOVQ 16704(R7), F0
+	FMOVQ 17280(R7), F0
 	WORD $0x6e20ddc8 // FMUL V8.4S, V14.4S, V0.4S
 	WORD $0x6e20dda7 // FMUL V7.4S, V13.4S, V0.4S
-	FMOVQ 16832(R7), F0
+	FMOVQ 17408(R7), F0
 	WORD $0x4e2bf403 // FMAX V3.4S, V0.4S, V11.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 16832(R7), F0
+	FMOVQ 17408(R7), F0
 	WORD $0x4e2bf403 // FMAX V3.4S, V0.4S, V11.4S
 	WORD $0x4e24f404 // FMAX V4.4S, V0.4S, V4.4S
-	FMOVQ 15744(R7), F0
+	FMOVQ 16320(R7), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S
@@ -86759,10 +86855,10 @@ scaled2314:
 	WORD $0x6e641c65 // BSL V5.16B, V3.16B, V4.16B
 	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
 	WORD $0x6e6b1c04 // BSL V4.16B, V0.16B, V11.16B
-	FMOVQ 16896(R6), F0
+	FMOVQ 17472(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 16960(R6), F0
+	FMOVQ 17536(R6), F0
 	WORD $0x4ee3f401 // FMIN V1.2D, V0.2D, V3.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x4ea51cb3 // MOV V19.16B, V5.16B
@@ -86787,10 +86883,10 @@ scaled2314:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 16896(R6), F0
+	FMOVQ 17472(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 16960(R6), F0
+	FMOVQ 17536(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -86964,10 +87060,10 @@ scaled2316:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 16896(R6), F0
+	FMOVQ 17472(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 16960(R6), F0
+	FMOVQ 17536(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -87180,10 +87276,10 @@ doneLanes4:
 	WORD $0x6e661c87 // BSL V7.16B, V4.16B, V6.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e651c66 // BSL V6.16B, V3.16B, V5.16B
-	FMOVQ 16896(R6), F0
+	FMOVQ 17472(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 16960(R6), F0
+	FMOVQ 17536(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -87262,12 +87358,12 @@ many2326:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e25f40c // FMAX V12.4S, V0.4S, V5.4S
 	WORD $0x4e24f411 // FMAX V17.4S, V0.4S, V4.4S
-	FMOVQ 2368(R7), F5
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cd85 // FMLA V5.4S, V12.4S, V0.4S
-	FMOVQ 2368(R7), F4
-	WORD $0x4e20ce24 // FMLA V4.4S, V17.4S, V0.4S
+	FMOVQ 2304(R7), F5
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cd85 // FMLA V5.4S, V12.4S, V0.4S
+	FMOVQ 2304(R7), F4
+	WORD $0x4e20ce24 // FMLA V4.4S, V17.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d4a7 // FSUB V7.4S, V5.4S, V0.4S
 	WORD $0x4ea0d486 // FSUB V6.4S, V4.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -87308,12 +87404,12 @@ many2326:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e2ef40f // FMAX V15.4S, V0.4S, V14.4S
 	WORD $0x4e26f40e // FMAX V14.4S, V0.4S, V6.4S
-	FMOVQ 2368(R7), F20
-	FMOVQ 2304(R7), F0
-	WORD $0x4e20cdf4 // FMLA V20.4S, V15.4S, V0.4S
-	FMOVQ 2368(R7), F19
-	WORD $0x4e20cdd3 // FMLA V19.4S, V14.4S, V0.4S
+	FMOVQ 2304(R7), F20
 	FMOVQ 2368(R7), F0
+	WORD $0x4e20cdf4 // FMLA V20.4S, V15.4S, V0.4S
+	FMOVQ 2304(R7), F19
+	WORD $0x4e20cdd3 // FMLA V19.4S, V14.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d691 // FSUB V17.4S, V20.4S, V0.4S
 	WORD $0x4ea0d666 // FSUB V6.4S, V19.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -87413,7 +87509,7 @@ many2326:
 	WORD $0x6e601ca6 // BSL V6.16B, V5.16B, V0.16B
 	WORD $0x6e24dd8d // FMUL V13.4S, V12.4S, V4.4S
 	WORD $0x6e20dcac // FMUL V12.4S, V5.4S, V0.4S
-	FMOVQ 17024(R7), F0
+	FMOVQ 17600(R7), F0
 	WORD $0x4e29f405 // FMAX V5.4S, V0.4S, V9.4S
 	WORD $0x4e28f404 // FMAX V4.4S, V0.4S, V8.4S
 	WORD $0x6e27dca5 // FMUL V5.4S, V5.4S, V7.4S
@@ -87421,7 +87517,7 @@ many2326:
 	FSTPQ (F5, F4), (R4)
 	WORD $0x4e29f404 // FMAX V4.4S, V0.4S, V9.4S
 	WORD $0x4e28f405 // FMAX V5.4S, V0.4S, V8.4S
-	FMOVQ 22848(R7), F0
+	FMOVQ 23424(R7), F0
 	WORD $0x4ea4f404 // FMIN V4.4S, V0.4S, V4.4S
 	WORD $0x4ea5f400 // FMIN V0.4S, V0.4S, V5.4S
 	WORD $0x4e24cda7 // FMLA V7.4S, V13.4S, V4.4S
@@ -87448,7 +87544,7 @@ many2326:
 	WORD $0x6e601d24 // BSL V4.16B, V9.16B, V0.16B
 	WORD $0x6e28dd8d // FMUL V13.4S, V12.4S, V8.4S
 	WORD $0x6e20dd2c // FMUL V12.4S, V9.4S, V0.4S
-	FMOVQ 17024(R7), F0
+	FMOVQ 17600(R7), F0
 	WORD $0x4e2bf409 // FMAX V9.4S, V0.4S, V11.4S
 	WORD $0x4e2af408 // FMAX V8.4S, V0.4S, V10.4S
 	WORD $0x6e25dd29 // FMUL V9.4S, V9.4S, V5.4S
@@ -87457,7 +87553,7 @@ many2326:
 	FSTPQ (F7, F6), (R1)
 	WORD $0x4e2bf406 // FMAX V6.4S, V0.4S, V11.4S
 	WORD $0x4e2af407 // FMAX V7.4S, V0.4S, V10.4S
-	FMOVQ 22848(R7), F0
+	FMOVQ 23424(R7), F0
 	WORD $0x4ea6f406 // FMIN V6.4S, V0.4S, V6.4S
 	WORD $0x4ea7f400 // FMIN V0.4S, V0.4S, V7.4S
 	WORD $0x4e26cda5 // FMLA V5.4S, V13.4S, V6.4S
@@ -87479,13 +87575,13 @@ one2327:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e25f40b // FMAX V11.4S, V0.4S, V5.4S
 	WORD $0x4e24f40a // FMAX V10.4S, V0.4S, V4.4S
-	FMOVQ 2304(R7), F4
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F16
-	WORD $0x4e24cd70 // FMLA V16.4S, V11.4S, V4.4S
-	FMOVQ 2368(R7), F15
-	WORD $0x4e20cd4f // FMLA V15.4S, V10.4S, V0.4S
+	FMOVQ 2368(R7), F4
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F16
+	WORD $0x4e24cd70 // FMLA V16.4S, V11.4S, V4.4S
+	FMOVQ 2304(R7), F15
+	WORD $0x4e20cd4f // FMLA V15.4S, V10.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d605 // FSUB V5.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e4 // FSUB V4.4S, V15.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -87563,15 +87659,15 @@ one2327:
 	WORD $0x6e651d00 // BSL V0.16B, V8.16B, V5.16B
 	WORD $0x6e26dd2b // FMUL V11.4S, V9.4S, V6.4S
 	WORD $0x6e25dd0a // FMUL V10.4S, V8.4S, V5.4S
-	FMOVQ 17024(R7), F5
+	FMOVQ 17600(R7), F5
 	WORD $0x4e2cf4a6 // FMAX V6.4S, V5.4S, V12.4S
 	WORD $0x4e27f4a5 // FMAX V5.4S, V5.4S, V7.4S
 	WORD $0x6e24dcc9 // FMUL V9.4S, V6.4S, V4.4S
 	WORD $0x6e20dca8 // FMUL V8.4S, V5.4S, V0.4S
-	FMOVQ 17024(R7), F5
+	FMOVQ 17600(R7), F5
 	WORD $0x4e2cf4a6 // FMAX V6.4S, V5.4S, V12.4S
 	WORD $0x4e27f4a7 // FMAX V7.4S, V5.4S, V7.4S
-	FMOVQ 22848(R7), F5
+	FMOVQ 23424(R7), F5
 	WORD $0x4ea6f4a6 // FMIN V6.4S, V5.4S, V6.4S
 	WORD $0x4ea7f4a5 // FMIN V5.4S, V5.4S, V7.4S
 	WORD $0x4e26cd64 // FMLA V4.4S, V11.4S, V6.4S
@@ -87635,13 +87731,13 @@ doneLanes2:
 	FMOVQ 2944(R7), F0
 	WORD $0x4e26f408 // FMAX V8.4S, V0.4S, V6.4S
 	WORD $0x4e25f407 // FMAX V7.4S, V0.4S, V5.4S
-	FMOVQ 2304(R7), F5
-	FMOVQ 2304(R7), F0
-	FMOVQ 2368(R7), F17
-	WORD $0x4e25cd11 // FMLA V17.4S, V8.4S, V5.4S
-	FMOVQ 2368(R7), F16
-	WORD $0x4e20ccf0 // FMLA V16.4S, V7.4S, V0.4S
+	FMOVQ 2368(R7), F5
 	FMOVQ 2368(R7), F0
+	FMOVQ 2304(R7), F17
+	WORD $0x4e25cd11 // FMLA V17.4S, V8.4S, V5.4S
+	FMOVQ 2304(R7), F16
+	WORD $0x4e20ccf0 // FMLA V16.4S, V7.4S, V0.4S
+	FMOVQ 2304(R7), F0
 	WORD $0x4ea0d626 // FSUB V6.4S, V17.4S, V0.4S
 	WORD $0x4ea0d605 // FSUB V5.4S, V16.4S, V0.4S
 	FMOVQ 2432(R7), F0
@@ -87719,15 +87815,15 @@ doneLanes2:
 	WORD $0x6e601ca1 // BSL V1.16B, V5.16B, V0.16B
 	WORD $0x6e23dcc8 // FMUL V8.4S, V6.4S, V3.4S
 	WORD $0x6e20dca7 // FMUL V7.4S, V5.4S, V0.4S
-	FMOVQ 17024(R7), F0
+	FMOVQ 17600(R7), F0
 	WORD $0x4e29f403 // FMAX V3.4S, V0.4S, V9.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 17024(R7), F0
+	FMOVQ 17600(R7), F0
 	WORD $0x4e29f403 // FMAX V3.4S, V0.4S, V9.4S
 	WORD $0x4e24f404 // FMAX V4.4S, V0.4S, V4.4S
-	FMOVQ 22848(R7), F0
+	FMOVQ 23424(R7), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S

@@ -247,32 +247,64 @@ func (p *core) logSpecial(x, y val) val {
 // x·2/π and r = x - k·π/2, that is ±sin r or ±cos r. Bit 0 of k + quadrants says which, and bit 1
 // is the sign.
 func (p *core) sin(x val, quadrants float64) val {
-	t, s, c := p.angle(x, quadrants)
-	y := p.blend(p.step("odd", 0, t), c, s)
+	var y val
+	t, r, z := p.turns(x, quadrants)
+	if p.wide {
+		y = p.sinOrCos(t, r, z)
+	} else {
+		s, c := p.sinAndCos(r, z)
+		y = p.blend(p.step("odd", 0, t), c, s)
+	}
 	return p.xor(y, p.and(p.shl(t, uint64(8*p.size-2)), p.word(p.signBit())))
+}
+
+// sinOrCos returns cos r where t is odd, and sin r elsewhere, with the bits of sinAndCos, by one polynomial
+// whose coefficients come from tables.
+func (p *core) sinOrCos(t, r, z val) val {
+	sin, cos := pick(p, coef.Sin[:], coef.Sin32[:]), pick(p, coef.Cos[:], coef.Cos32[:])
+	coefficient := func(i int) val {
+		var rows []uint64
+		for j := range 8 {
+			rows = append(rows, p.steps[p.num([2]float64{sin[i], cos[i]}[j%2])].bits)
+		}
+		return p.look(rows, t)
+	}
+	y := coefficient(len(sin) - 1)
+	for i := len(sin) - 2; i >= 0; i-- {
+		y = p.fma(y, z, coefficient(i))
+	}
+	odd := p.step("odd", 0, t)
+	y = p.blend(odd, p.fma(y, z, p.num(-0.5)), y)
+	return p.fma(y, p.blend(odd, z, p.mul(r, z)), p.blend(odd, p.num(1), r))
 }
 
 // tan returns tan(x), which is s/c or -c/s, and 1 + tan²(x), over both types.
 func (p *core) tan(x val) (y, d val) {
-	t, s, c := p.angle(x, 0)
+	t, r, z := p.turns(x, 0)
+	s, c := p.sinAndCos(r, z)
 	odd := p.step("odd", 0, t)
 	y = p.div(p.blend(odd, c, s), p.blend(odd, s, c))
 	y = p.xor(y, p.shl(t, uint64(8*p.size-1)))
 	return y, p.fma(y, y, p.num(1))
 }
 
-// angle returns t, whose lowest bits are those of k + quadrants, and the sine and cosine of r.
-func (p *core) angle(x val, quadrants float64) (t, s, c val) {
+// turns returns t, whose lowest bits are those of k + quadrants, and r and its square.
+func (p *core) turns(x val, quadrants float64) (t, r, z val) {
 	magic := p.num(pick(p, 0x1.8p52, 0x1.8p23) + quadrants)
 	t = p.fma(x, p.num(coef.TwoOverPi), magic)
-	k, r := p.sub(t, magic), x
+	k := p.sub(t, magic)
+	r = x
 	for _, part := range pick(p, coef.HalfPi64[:], coef.HalfPi32[:]) {
 		r = p.fnma(k, p.num(part), r)
 	}
-	z := p.mul(r, r)
+	return t, r, p.mul(r, r)
+}
+
+// sinAndCos returns the sine and cosine of r, given its square.
+func (p *core) sinAndCos(r, z val) (s, c val) {
 	s = p.fma(p.poly(pick(p, coef.Sin[:], coef.Sin32[:]), z), p.mul(r, z), r)
 	c = p.fma(p.fma(p.poly(pick(p, coef.Cos[:], coef.Cos32[:]), z), z, p.num(-0.5)), z, p.num(1))
-	return t, s, c
+	return s, c
 }
 
 // halves returns e = exp(-|x|), small = e/(1 + e) and large = 1 - small. The remainder

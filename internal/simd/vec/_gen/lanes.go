@@ -333,8 +333,8 @@ func (v vec) loop(f function) {
 	}
 	n, done, neon := Arg("n"), Unique("done"), 1
 	// On AVX2 a turn takes two vectors if their values fit the registers, and those that are left hold constants.
-	const registers, spare = 16, 3
-	narrow, room, live := 1, registers-spare-len(scalars), p.live(out)
+	const spare = 3
+	narrow, room, live := 1, v.Unroll(32, 16, 16)-spare-len(scalars), p.live(out)
 	if f.sum != 0 {
 		room--
 	}
@@ -349,7 +349,7 @@ func (v vec) loop(f function) {
 		}
 	}
 	var h held
-	if n := v.Unroll(0, room-narrow*live, 0); n > 0 {
+	if n := v.Unroll(room-2*live, room-narrow*live, 0); n > 0 {
 		h = v.hold(hold, holdOut, n)
 	}
 	v.Groups(n, v.Unroll(2, narrow, neon), func(ls []Step) {

@@ -51,8 +51,8 @@ type emitter struct {
 	held held
 }
 
-// held are registers with constants, by their bits.
-type held map[uint64]VecVirtual
+// held are registers with constants and, on AVX-512, tables, by where these are in memory.
+type held map[Mem]VecVirtual
 
 // reads returns how often each value is read for out.
 func (p *core) reads(out []val) []int {
@@ -88,22 +88,30 @@ func (p *core) live(out []val) int {
 	return most
 }
 
-// hold loads up to n constants that the steps of out read into registers, those that are read most.
+// hold loads up to n constants and tables that the steps of out read into registers, those that are read most.
 func (v vec) hold(p *core, out []val, n int) held {
 	left, h := p.reads(out), held{}
-	count := map[uint64]int{}
-	var order []uint64
+	count := map[Mem]int{}
+	var order []Mem
+	use := func(m Mem, times int) {
+		if count[m] == 0 {
+			order = append(order, m)
+		}
+		count[m] += times
+	}
+	e := &emitter{vec: v, core: p}
 	for i, s := range p.steps {
-		if s.op == "const" && left[i] > 0 {
-			if count[s.bits] == 0 {
-				order = append(order, s.bits)
-			}
-			count[s.bits] += left[i]
+		switch {
+		case left[i] == 0:
+		case s.op == "const":
+			use(e.at(s.bits), left[i])
+		case s.op == "look" && v.Wide:
+			use(e.table(s.rows), 1)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b uint64) int { return count[b] - count[a] })
-	for _, b := range order[:max(0, min(n, len(order)))] {
-		h[b] = v.Broadcast((&emitter{vec: v, core: p}).at(b))
+	slices.SortStableFunc(order, func(a, b Mem) int { return count[b] - count[a] })
+	for _, m := range order[:max(0, min(n, len(order)))] {
+		h[m] = v.CopyOf(m)
 	}
 	return h
 }
@@ -144,11 +152,18 @@ func (e *emitter) at(bits uint64) Mem {
 
 // constant returns where a constant is.
 func (e *emitter) constant(v val) Op {
-	if r, ok := e.held[e.steps[v].bits]; ok {
+	return e.held.of(e.at(e.steps[v].bits))
+}
+
+// of returns where a constant or table is: a register, or m.
+func (h held) of(m Mem) Op {
+	if r, ok := h[m]; ok {
 		return r
 	}
-	return e.at(e.steps[v].bits)
+	return m
 }
+
+func isRegister(o Op) bool { _, ok := o.(VecVirtual); return ok }
 
 // reg returns a register with a value, which must stay unless the value is free.
 func (e *emitter) reg(v val, u int) VecVirtual {
@@ -171,11 +186,11 @@ func (e *emitter) do(name string, last val, u int, others ...Op) {
 		Pick(e.vec, f.pd, f.ps)(append([]Op{e.reg(last, u)}, others...)...)
 		return
 	}
-	run := Pick(e.vec, f.pd, f.ps)
-	if e.Wide {
+	c, run := e.constant(last), Pick(e.vec, f.pd, f.ps)
+	if e.Wide && !isRegister(c) {
 		run = Pick(e.vec, f.pdOne, f.psOne)
 	}
-	run(append([]Op{e.constant(last)}, others...)...)
+	run(append([]Op{c}, others...)...)
 }
 
 // one emits a step for vector u and returns its result.
@@ -220,7 +235,11 @@ func (e *emitter) one(s step, u int) Op {
 		e.do(s.op, s.args[1], u, arg(0), r)
 	case "bound": // the one with the smaller magnitude, or with the larger one if bits is 1
 		const leastMagnitude = 2
-		Pick(e.vec, VRANGEPD_BCST, VRANGEPS_BCST)(U8(leastMagnitude+s.bits), e.constant(s.args[1]), arg(0), r)
+		c, run := e.constant(s.args[1]), Pick(e.vec, VRANGEPD_BCST, VRANGEPS_BCST)
+		if isRegister(c) {
+			run = Pick(e.vec, VRANGEPD, VRANGEPS)
+		}
+		run(U8(leastMagnitude+s.bits), c, arg(0), r)
 	case "cmp":
 		m := Register(r)
 		if e.Wide {
@@ -272,10 +291,10 @@ func (e *emitter) one(s step, u int) Op {
 // register would be in use from the function's beginning.)
 func (e *emitter) merge(m Op, a, b val, u int) VecVirtual {
 	r := e.reg(b, u)
-	if !e.isConst(b) && (!e.free(b) || a == b) {
+	if e.isConst(b) && isRegister(e.constant(b)) || !e.isConst(b) && (!e.free(b) || a == b) {
 		r = e.CopyOf(r)
 	}
-	if e.isConst(a) {
+	if e.isConst(a) && !isRegister(e.constant(a)) {
 		Pick(e.vec, VBROADCASTSD, VBROADCASTSS)(e.constant(a), m, r)
 	} else {
 		Pick(e.vec, VMOVUPD, VMOVUPS)(e.reg(a, u), m, r)
@@ -310,41 +329,42 @@ func (e *emitter) multiplyAdd(s step, u int) VecVirtual {
 
 // own returns a register with a value that may be overwritten.
 func (e *emitter) own(v val, u int) VecVirtual {
-	r := e.reg(v, u)
-	if e.isConst(v) && r != e.held[e.steps[v].bits] {
-		return r
+	if e.isConst(v) && !isRegister(e.constant(v)) {
+		return e.reg(v, u)
 	}
-	return e.CopyOf(r)
+	return e.CopyOf(e.reg(v, u))
+}
+
+// table returns where a table of eight lies.
+func (e *emitter) table(rows []uint64) Mem {
+	c := make([]Constant, 8)
+	for j, x := range rows {
+		if c[j] = U32(x); e.Double() {
+			c[j] = U64(x)
+		}
+	}
+	return Entry(c...)
 }
 
 // look emits a look-up in a table of eight.
 func (e *emitter) look(s step, i, r VecVirtual) {
-	rows := make([]Constant, 8)
-	switch {
-	case !e.Double():
-		for j, x := range s.rows {
-			rows[j] = U32(x)
+	if e.Wide || !e.Double() {
+		look := Pick(e.vec, VPERMPD, VPERMPS)
+		if !e.Wide {
+			look = VPERMD
 		}
-		if table := Entry(append(rows, rows...)...); e.Wide {
-			VPERMPS(e.CopyOf(table), i, r)
-		} else {
-			VPERMD(table, i, r)
-		}
-	case e.Wide:
-		for j, x := range s.rows {
-			rows[j] = U64(x)
-		}
-		VPERMPD(e.CopyOf(Entry(rows...)), i, r)
-	default: // by words, with the index in both of each element
-		low, high := make([]Constant, 16), make([]Constant, 16)
-		for j, x := range s.rows {
-			low[j], high[j] = U32(x&math.MaxUint32), U32(x>>32)
-			low[j+8], high[j+8] = low[j], high[j]
-		}
-		both, l := e.Reg(), e.Reg()
-		VMOVSLDUP(i, both)
-		VPERMD(Entry(low...), both, l)
-		VPERMD(Entry(high...), both, r)
-		VPBLENDD(Imm(0xaa), r, l, r)
+		look(e.held.of(e.table(s.rows)), i, r)
+		return
 	}
+	// By words, with the index in both of each element.
+	low, high := make([]Constant, 16), make([]Constant, 16)
+	for j, x := range s.rows {
+		low[j], high[j] = U32(x&math.MaxUint32), U32(x>>32)
+		low[j+8], high[j+8] = low[j], high[j]
+	}
+	both, l := e.Reg(), e.Reg()
+	VMOVSLDUP(i, both)
+	VPERMD(Entry(low...), both, l)
+	VPERMD(Entry(high...), both, r)
+	VPBLENDD(Imm(0xaa), r, l, r)
 }
