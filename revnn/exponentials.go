@@ -2,13 +2,11 @@ package revnn
 
 import (
 	"math"
-	"slices"
 
 	"revnum/fixed"
 	"revnum/internal/logs"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
-	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
@@ -106,7 +104,7 @@ func (w *softmax[T]) shiftedSum() shiftedSum {
 			total.add(shiftedSum{m, vec.SumExp(x, m)})
 		case []float32:
 			m, e := vec.Max(x), w.room.products[:len(x)]
-			total.add(shiftedSum{float64(m), expShiftSum32(any(e).([]float32), x, m)})
+			total.add(shiftedSum{float64(m), float64(expShiftSum(any(e).([]float32), x, m))})
 		}
 	}
 	return total
@@ -320,7 +318,7 @@ func (o *softmaxPass[T]) covariance(w *softmax[T]) (s T) {
 // add adds to the outputs.
 func (o *softmaxPass[T]) add(w *softmax[T]) {
 	one := fixed.Of[T](1)
-	for (o.y.Data != nil || o.ty.Data != nil || o.gx.Data != nil || o.gtx.Data != nil) && w.next() {
+	for o.needed() && w.next() {
 		if o.y.Data != nil {
 			w.add(o.y, o.sign, one, w.p)
 		}
@@ -339,6 +337,11 @@ func (o *softmaxPass[T]) add(w *softmax[T]) {
 			w.add(o.gtx, 1, one, products)
 		}
 	}
+}
+
+// needed reports whether o has an output.
+func (o *softmaxPass[T]) needed() bool {
+	return o.y.Data != nil || o.ty.Data != nil || o.gx.Data != nil || o.gtx.Data != nil
 }
 
 // turn returns the products of the piece with ġy_i - e + (ẋ_i - r)·h_i.
@@ -535,9 +538,9 @@ func maximum[T rev.Real](x rev.Vector[T]) T {
 func expShift[T rev.Real](dst, x []T, shift T) T {
 	switch x := any(x).(type) {
 	case []float64:
-		return T(vec.ExpShiftSum(any(dst).([]float64), x, float64(shift)))
+		return T(expShiftSum(any(dst).([]float64), x, float64(shift)))
 	case []float32:
-		return T(expShiftSum32(any(dst).([]float32), x, float32(shift)))
+		return T(expShiftSum(any(dst).([]float32), x, float32(shift)))
 	}
 	var s T
 	for i, v := range x {
@@ -547,29 +550,10 @@ func expShift[T rev.Real](dst, x []T, shift T) T {
 	return s
 }
 
-// expShiftSum32 is expShift over float32. It takes exponentials of many elements in float32.
-func expShiftSum32(dst, x []float32, shift float32) float64 {
-	if len(x) < 128 { // one call takes less time than three
-		return float64(vec.ExpShiftSum(dst, x, shift))
-	}
-	centerFloats(dst, x, shift, nil)
-	vec.Exp(dst, dst)
-	return sum32(dst)
-}
-
-// sum32 returns the sum of x, for positive numbers within some units in the last place of float32: vec.Sum
-// adds in float32 and in lanes, but in pure Go one after the other.
-func sum32(x []float32) (s float64) {
-	if cpu.InUse() == cpu.Generic {
-		for _, v := range x {
-			s += float64(v)
-		}
-		return s
-	}
-	for piece := range slices.Chunk(x, 256) {
-		s += float64(vec.Sum(piece))
-	}
-	return s
+func expShiftSum[T rev.Float](dst, x []T, shift T) T {
+	var s [1]T
+	vec.ExpRows(len(x), dst, max(1, len(x)), x, max(1, len(x)), []T{shift}, s[:])
+	return s[0]
 }
 
 // center computes dst_i = x_i - c, times s_i if s is not nil, of floats that are not few, and reports whether

@@ -27,6 +27,7 @@ type rowsRoom[T rev.Real] struct {
 	softmaxRoom[T]
 	values []T // exp(x_ij - m_i), row by row
 	maxima []T // m_i
+	sums   []T // of the values of a row, unless rows are short
 	s      softmax[T]
 	o      softmaxPass[T]
 }
@@ -51,7 +52,8 @@ func (w *softmaxRowsPass[T]) run(workers int) {
 	w.room = workspace.Grow(w.room, max(len(w.room), workers))
 	for i := range workers {
 		if r := &w.room[i]; w.x.Cols < w.long {
-			r.values, r.maxima = workspace.Grow(r.values, rows*w.x.Cols), workspace.Grow(r.maxima, rows)
+			r.values = workspace.Grow(r.values, rows*w.x.Cols)
+			r.maxima, r.sums = workspace.Grow(r.maxima, rows), workspace.Grow(r.sums, rows)
 		}
 	}
 	parallel.Run(workers, blocks, w)
@@ -77,6 +79,13 @@ func (w *softmaxRowsPass[T]) Block(worker, b int) {
 		return
 	}
 	w.begin(&room.o)
+	if c < w.long && c >= shortSoftmax && w.y.Data != nil {
+		w.addRows(room, lo, hi)
+		room.o.y = rev.Vector[T]{}
+		if !room.o.needed() {
+			return
+		}
+	}
 	s := &room.s
 	*s = softmax[T]{x: rowIn(w.x, 0), kept: true, room: &room.softmaxRoom}
 	for i := lo; i < hi; i++ {
@@ -85,10 +94,8 @@ func (w *softmaxRowsPass[T]) Block(worker, b int) {
 		} else {
 			s.x.Data, s.values, s.max = w.x.Row(i), room.values[(i-lo)*c:][:c], room.maxima[i-lo]
 			var sum T
-			if values, ok := any(s.values).([]float32); ok && c >= shortSoftmax {
-				sum = T(sum32(values))
-			} else if c >= shortSoftmax {
-				sum = vector.Sum(rev.ViewSlice(s.values))
+			if c >= shortSoftmax {
+				sum = room.sums[i-lo]
 			} else { // sooner than by vectors
 				for _, v := range s.values {
 					sum += v
@@ -101,15 +108,21 @@ func (w *softmaxRowsPass[T]) Block(worker, b int) {
 	*s, room.o = softmax[T]{}, softmaxPass[T]{} // without the caller's storage
 }
 
-// compute computes the exponentials of the rows lo, ..., hi-1 of x.
+// compute computes the exponentials of the rows lo, ..., hi-1 of x, and their sums unless rows are short.
 func (r *rowsRoom[T]) compute(x rev.General[T], lo, hi int) {
+	if x.Cols >= shortSoftmax {
+		switch rows := any(x.Data[lo*x.Stride:]).(type) {
+		case []float64:
+			expRows(any(r).(*rowsRoom[float64]), rows, x.Cols, x.Stride, hi-lo)
+		case []float32:
+			expRows(any(r).(*rowsRoom[float32]), rows, x.Cols, x.Stride, hi-lo)
+		}
+		return
+	}
 	for i := lo; i < hi; i++ {
 		row := x.Row(i)
 		m, e := maximum(rev.ViewSlice(row)), r.values[(i-lo)*x.Cols:][:len(row)]
 		r.maxima[i-lo] = m
-		if center(e, row, m, nil) {
-			continue
-		}
 		for j, v := range row {
 			e[j] = v - m
 		}
@@ -119,6 +132,25 @@ func (r *rowsRoom[T]) compute(x rev.General[T], lo, hi int) {
 		vec.Exp(e, e)
 	case []float32:
 		vec.Exp(e, e)
+	}
+}
+
+func expRows[T rev.Float](r *rowsRoom[T], x []T, cols, stride, rows int) {
+	vec.MaxRows(cols, x, stride, r.maxima[:rows])
+	vec.ExpRows(cols, r.values, cols, x, stride, r.maxima[:rows], r.sums[:rows])
+}
+
+// addRows adds the softmax of the rows lo, ..., hi-1 to Y.
+func (w *softmaxRowsPass[T]) addRows(r *rowsRoom[T], lo, hi int) {
+	units := r.maxima[:hi-lo] // the maxima are not needed any more
+	for i, s := range r.sums[:hi-lo] {
+		units[i] = number.Signed(w.sign, 1/s)
+	}
+	switch y := any(w.y.Data[lo*w.y.Stride:]).(type) {
+	case []float64:
+		vec.AxpyRows(w.y.Cols, y, w.y.Stride, any(r.values).([]float64), w.y.Cols, any(units).([]float64))
+	case []float32:
+		vec.AxpyRows(w.y.Cols, y, w.y.Stride, any(r.values).([]float32), w.y.Cols, any(units).([]float32))
 	}
 }
 

@@ -29,7 +29,7 @@
 // # Functions
 //
 // Functions of float32 are computed in float32, 16 lanes at a time, but for SinCos and the
-// exponentials of differences, which are computed in float64. The tests compare float64 with
+// exponentials of differences of all but ExpRows, which are computed in float64. The tests compare float64 with
 // math/big, and float32 with float64 for an even selection of all numbers. (All float32 were tried once
 // for Exp and Log, and all of magnitudes from 2⁻²⁶ to 2⁸ for functions of networks, or to 2¹⁹ for Sin
 // and Cos, on AVX-512; the tiers have the same bits.) They keep these bounds, in units in the last

@@ -29,6 +29,9 @@ func testGuardPages[T cpu.Float](t *testing.T) {
 		testGuardedActivation(t, a)
 	}
 	for n := 1; n < 40; n++ {
+		MaxRows(n, x[len(x)-3*n:], n, y[len(y)-3:])
+		AxpyRows(n, dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[len(y)-3:])
+		ExpRows(n, dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[len(y)-3:], make([]T, 3))
 		SubColumn(n, dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[len(y)-3:])
 		CenterScale(dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[:3], y[len(y)-n:])
 	}

@@ -44,17 +44,13 @@ func subColumn[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c, s []T) {
 		genericCenterScale(dst, ldd, x, ldx, c, s)
 		return
 	}
-	most := max(1, cpu.Chunk/n)
-	for i := 0; i < len(c); i += most {
-		rows := min(most, len(c)-i)
-		for p := 0; p < n; p += cpu.Chunk {
-			if s == nil {
-				vectorSubColumn(cpu.ChunkAt(p, n), &dst[i*ldd+p], ldd, &x[i*ldx+p], ldx, &c[i], rows)
-			} else {
-				vectorCenterScale(cpu.ChunkAt(p, n), &dst[i*ldd+p], ldd, &x[i*ldx+p], ldx, &c[i], &s[p], rows)
-			}
+	inChunks(n, len(c), func(i, rows, p, n int) {
+		if s == nil {
+			vectorSubColumn(n, &dst[i*ldd+p], ldd, &x[i*ldx+p], ldx, &c[i], rows)
+		} else {
+			vectorCenterScale(n, &dst[i*ldd+p], ldd, &x[i*ldx+p], ldx, &c[i], &s[p], rows)
 		}
-	}
+	})
 }
 
 // checkRows panics if rows of n elements do not fit into dst or x.

@@ -272,6 +272,51 @@ func centerScaleF64(n int, dst *float64, ldd int, x *float64, ldx int, c *float6
 //go:noescape
 func centerScaleF32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, s *float32, rows int)
 
+// vectorMaxRows computes top[i] = max x[i,p] of n columns p for rows i.
+func vectorMaxRows[T cpu.Float](n int, x *T, ldx int, top *T, rows int) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		maxRowsF64(n, (*float64)(unsafe.Pointer(x)), ldx, (*float64)(unsafe.Pointer(top)), rows)
+	} else {
+		maxRowsF32(n, (*float32)(unsafe.Pointer(x)), ldx, (*float32)(unsafe.Pointer(top)), rows)
+	}
+}
+
+//go:noescape
+func maxRowsF64(n int, x *float64, ldx int, top *float64, rows int)
+
+//go:noescape
+func maxRowsF32(n int, x *float32, ldx int, top *float32, rows int)
+
+// vectorAxpyRows computes dst[i,p] += c[i]·x[i,p] for rows i and n columns p.
+func vectorAxpyRows[T cpu.Float](n int, dst *T, ldd int, x *T, ldx int, c *T, rows int) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		axpyRowsF64(n, (*float64)(unsafe.Pointer(dst)), ldd, (*float64)(unsafe.Pointer(x)), ldx, (*float64)(unsafe.Pointer(c)), rows)
+	} else {
+		axpyRowsF32(n, (*float32)(unsafe.Pointer(dst)), ldd, (*float32)(unsafe.Pointer(x)), ldx, (*float32)(unsafe.Pointer(c)), rows)
+	}
+}
+
+//go:noescape
+func axpyRowsF64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, rows int)
+
+//go:noescape
+func axpyRowsF32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, rows int)
+
+// vectorExpRows computes dst[i,p] = exp(x[i,p] - c[i]) and adds the sum of row i to sum[i], for n columns p.
+func vectorExpRows[T cpu.Float](n int, dst *T, ldd int, x *T, ldx int, c *T, sum *T, rows int) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		expRowsF64(n, (*float64)(unsafe.Pointer(dst)), ldd, (*float64)(unsafe.Pointer(x)), ldx, (*float64)(unsafe.Pointer(c)), (*float64)(unsafe.Pointer(sum)), rows)
+	} else {
+		expRowsF32(n, (*float32)(unsafe.Pointer(dst)), ldd, (*float32)(unsafe.Pointer(x)), ldx, (*float32)(unsafe.Pointer(c)), (*float32)(unsafe.Pointer(sum)), rows)
+	}
+}
+
+//go:noescape
+func expRowsF64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, sum *float64, rows int)
+
+//go:noescape
+func expRowsF32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, sum *float32, rows int)
+
 // Dot returns Σ x_i·y_i.
 func Dot[T cpu.Float](x []T, y []T) T {
 	if len(y) != len(x) {

@@ -89,6 +89,21 @@ func vectorCenterScale[T cpu.Float](n int, dst *T, ldd int, x *T, ldx int, c *T,
 	panic("no assembly")
 }
 
+// vectorMaxRows computes top[i] = max x[i,p] of n columns p for rows i.
+func vectorMaxRows[T cpu.Float](n int, x *T, ldx int, top *T, rows int) {
+	panic("no assembly")
+}
+
+// vectorAxpyRows computes dst[i,p] += c[i]·x[i,p] for rows i and n columns p.
+func vectorAxpyRows[T cpu.Float](n int, dst *T, ldd int, x *T, ldx int, c *T, rows int) {
+	panic("no assembly")
+}
+
+// vectorExpRows computes dst[i,p] = exp(x[i,p] - c[i]) and adds the sum of row i to sum[i], for n columns p.
+func vectorExpRows[T cpu.Float](n int, dst *T, ldd int, x *T, ldx int, c *T, sum *T, rows int) {
+	panic("no assembly")
+}
+
 // Dot returns Σ x_i·y_i.
 func Dot[T cpu.Float](x []T, y []T) T {
 	if len(y) != len(x) {

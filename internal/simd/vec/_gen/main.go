@@ -56,16 +56,20 @@ func emit() {
 	loop("subColumn", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", "computes dst[i,p] = x[i,p] - c[i] for rows i and n columns p.", func(v vec) { subColumn(v, false) })
 	loop("centerScale", "func(n int, dst *T, ldd int, x *T, ldx int, c, s *T, rows int)", "computes dst[i,p] = (x[i,p] - c[i])·s[p] for rows i and n columns p.", func(v vec) { subColumn(v, true) })
 
+	loop("maxRows", "func(n int, x *T, ldx int, top *T, rows int)", "computes top[i] = max x[i,p] of n columns p for rows i.", maxRows)
+	loop("axpyRows", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", "computes dst[i,p] += c[i]·x[i,p] for rows i and n columns p.", axpyRows)
+	loop("expRows", "func(n int, dst *T, ldd int, x *T, ldx int, c, sum *T, rows int)", "computes dst[i,p] = exp(x[i,p] - c[i]) and adds the sum of row i to sum[i], for n columns p.", expRows)
+
 	loop("dot", "func(x, y *T, n int) T", "returns Σ x_i·y_i.", dot)
 	loop("sum", "func(x *T, n int) T", "returns Σ x_i.", sum)
 	loop("sumSquares", "func(x *T, n int) T",
 		"returns Σ x_i². It overflows and underflows as the squares do. Scale x if that\nmay happen.", sumSquares)
 	loop("max", "func(x *T, n int) T",
-		"returns the largest element of x. It returns -Inf if x is empty, and NaN if any\nelement is NaN. +0 is larger than -0.", func(v vec) { v.maxOf(negInf, func(VecVirtual) {}) })
+		"returns the largest element of x. It returns -Inf if x is empty, and NaN if any\nelement is NaN. +0 is larger than -0.", func(v vec) { v.maxOf(negInf, Arg("n"), Arg("x"), Result(), func(VecVirtual) {}) })
 	loop("sumAbs", "func(x *T, n int) T", "returns Σ |x_i|.", sumAbs)
 	loop("dotSign", "func(x, y *T, n int) T", "returns Σ sign(x_i)·y_i with the signs of Sign.", dotSign)
 	loop("maxAbs", "func(x *T, n int) T", "returns the largest |x_i|. It returns 0 if x is empty, and NaN if any element is NaN.",
-		func(v vec) { v.maxOf(0, v.abs) })
+		func(v vec) { v.maxOf(0, Arg("n"), Arg("x"), Result(), v.abs) })
 
 	loop("addConstant", "func(dst *T, c T, n int)", "computes dst_i += c.", addConstant)
 	complexLoops()
@@ -370,11 +374,10 @@ func dotSign(v vec) {
 	v.ReturnSum(acc)
 }
 
-// maxOf returns the largest element after change, and least if there is none. change keeps least. It
+// maxOf stores the largest of n elements after change, and least if there is none. change keeps least. It
 // keeps maxima in four accumulators, without NaN. Apart from them it keeps
 // whether all elements so far were ordered, with one comparison for two elements.
-func (v vec) maxOf(least float64, change func(x VecVirtual)) {
-	x, n := Arg("x"), Arg("n")
+func (v vec) maxOf(least float64, n, x Register, dst Mem, change func(x VecVirtual)) {
 	m := v.maxima(4, least)
 	v.Groups(n, len(m.acc), func(ls []Step) {
 		e := make([]VecVirtual, len(ls))
@@ -387,7 +390,7 @@ func (v vec) maxOf(least float64, change func(x VecVirtual)) {
 			m.note(u/2, e[u], e[min(u+1, len(e)-1)])
 		}
 	}, nil)
-	m.returnMax()
+	m.store(dst)
 }
 
 // maximum emits dst = max(a, b) as Go defines it: NaN if either is, and +0
@@ -473,7 +476,7 @@ func (m maxima) note(u int, x, y VecVirtual) {
 	})
 }
 
-func (m maxima) returnMax() {
+func (m maxima) store(dst Mem) {
 	numbers := Unique("numbers")
 	larger := m.rangeMax
 	if !m.Wide {
@@ -511,7 +514,7 @@ func (m maxima) returnMax() {
 		VMOVUPS(m.Const(math.NaN()), top)
 	})
 	Label(numbers)
-	m.MovOne(top.AsX(), Result())
+	m.MovOne(top.AsX(), dst)
 }
 
 // loadOr is Load with fill in lanes that are masked out.

@@ -1,0 +1,85 @@
+package vec
+
+import (
+	"math"
+
+	"revnum/internal/simd/cpu"
+)
+
+// MaxRows computes top[i] = max x[i,p] for i < len(top) and p < n, as Max does. Row i of x begins at i*ldx.
+func MaxRows[T cpu.Float](n int, x []T, ldx int, top []T) {
+	checkRows(n, len(top), math.MaxInt, max(1, n), len(x), ldx)
+	switch {
+	case n > cpu.Chunk || tier == cpu.Generic:
+		for i := range top {
+			top[i] = Max(x[i*ldx:][:n])
+		}
+	case n == 0:
+		for i := range top {
+			top[i] = T(math.Inf(-1))
+		}
+	default:
+		inChunks(n, len(top), func(i, rows, _, n int) { vectorMaxRows(n, &x[i*ldx], ldx, &top[i], rows) })
+	}
+}
+
+// AxpyRows computes dst[i,p] += c[i]·x[i,p] for i < len(c) and p < n, with the bits of Axpy. Row i of dst begins
+// at i*ldd, and row i of x at i*ldx. It does not touch memory between rows.
+func AxpyRows[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
+	checkRows(n, len(c), len(dst), ldd, len(x), ldx)
+	if n == 0 || tier == cpu.Generic {
+		for i, ci := range c {
+			if n > 0 {
+				Axpy(ci, x[i*ldx:][:n], dst[i*ldd:][:n])
+			}
+		}
+		return
+	}
+	inChunks(n, len(c), func(i, rows, p, n int) { vectorAxpyRows(n, &dst[i*ldd+p], ldd, &x[i*ldx+p], ldx, &c[i], rows) })
+}
+
+// ExpRows computes dst[i,p] = exp(x[i,p] - c[i]) and sum[i] = Σ_p dst[i,p] for i < len(c) = len(sum) and p < n. It
+// computes the differences and exponentials in T, and adds at most two of them in float32, and these sums in
+// float64. Row i of dst begins at i*ldd, and row i of x at i*ldx. It does not touch memory between rows.
+func ExpRows[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c, sum []T) {
+	checkRows(n, len(c), len(dst), ldd, len(x), ldx)
+	if len(sum) != len(c) {
+		panic(badLength)
+	}
+	clear(sum)
+	switch {
+	case n == 0:
+	case tier == cpu.Generic:
+		genericExpRows(n, dst, ldd, x, ldx, c, sum)
+	default:
+		inChunks(n, len(c), func(i, rows, p, n int) {
+			vectorExpRows(n, &dst[i*ldd+p], ldd, &x[i*ldx+p], ldx, &c[i], &sum[i], rows)
+		})
+	}
+}
+
+func genericExpRows[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c, sum []T) {
+	for i, ci := range c {
+		var s float64
+		d := dst[i*ldd:][:n]
+		for p, v := range x[i*ldx:][:n] {
+			if cpu.Is64[T]() {
+				d[p] = T(exp64(float64(v - ci)))
+			} else {
+				d[p] = T(exp32(float32(v - ci)))
+			}
+			s += float64(d[p])
+		}
+		sum[i] = T(s)
+	}
+}
+
+// inChunks calls run for parts of a matrix of rows by n > 0 columns: some rows from i on, and some columns from p on.
+func inChunks(n, rows int, run func(i, rows, p, n int)) {
+	most := max(1, cpu.Chunk/n)
+	for i := 0; i < rows; i += most {
+		for p := 0; p < n; p += cpu.Chunk {
+			run(i, min(most, rows-i), p, cpu.ChunkAt(p, n))
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package vec
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"revnum/internal/simd/cpu"
+	"revnum/internal/simd/simdtest"
+)
+
+func TestRows(t *testing.T) {
+	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
+		testRows[float64](t)
+		testRows[float32](t)
+	})
+}
+
+func testRows[T cpu.Float](t *testing.T) {
+	for _, rows := range []int{0, 1, 2, 5} {
+		for _, n := range []int{0, 1, 3, 8, 17, 64, 70, 150, cpu.Chunk + 3} {
+			for _, gap := range []int{0, 4} {
+				checkRowsOf[T](t, rows, n, gap, 3)
+			}
+		}
+	}
+	checkRowsOf[T](t, cpu.Chunk/3+2, 3, 2, 3) // more rows than one call takes
+	for _, v := range hostile {
+		checkRowsOf[T](t, 3, 37, 1, v)
+	}
+}
+
+// checkRowsOf compares the loops over rows, one of which has an element v, with plain loops over the functions of single rows.
+func checkRowsOf[T cpu.Float](t *testing.T, rows, n, gap int, v float64) {
+	t.Helper()
+	ldx, ldd := max(1, n)+gap, max(1, n)+2*gap
+	x, c, dst := simdtest.Normal[T](rows*ldx, 1), simdtest.Normal[T](rows, 2), simdtest.Normal[T](rows*ldd, 3)
+	if len(x) > 0 {
+		x[len(x)/2] = T(v)
+	}
+	what := fmt.Sprintf("of %d×%d %T with %v", rows, n, T(0), v)
+
+	top, want := make([]T, rows), make([]T, rows)
+	for i := range rows {
+		want[i] = Max(x[i*ldx:][:n])
+	}
+	MaxRows(n, x, ldx, top)
+	simdtest.SameSlice(t, "MaxRows "+what, top, want)
+
+	added := slices.Clone(dst)
+	for i := range rows {
+		Axpy(c[i], x[i*ldx:][:n], added[i*ldd:][:n])
+	}
+	got := slices.Clone(dst)
+	AxpyRows(n, got, ldd, x, ldx, c)
+	simdtest.SameSlice(t, "AxpyRows "+what, got, added)
+
+	exps, sum, sums := slices.Clone(dst), simdtest.Normal[T](rows, 4), make([]float64, rows)
+	for i := range rows {
+		for p, v := range x[i*ldx:][:n] {
+			exps[i*ldd+p] = v - c[i]
+		}
+		Exp(exps[i*ldd:][:n], exps[i*ldd:][:n])
+		for _, e := range exps[i*ldd:][:n] {
+			sums[i] += float64(e)
+		}
+	}
+	got = slices.Clone(dst)
+	ExpRows(n, got, ldd, x, ldx, c, sum)
+	simdtest.SameSlice(t, "ExpRows "+what, got, exps)
+	for i, s := range sum {
+		bound := 3 * simdtest.Unit[T]() * sums[i]
+		if cpu.Is64[T]() {
+			bound *= float64(n)
+		}
+		if w := T(sums[i]); !(math.Abs(float64(s)-sums[i]) <= bound) && !simdtest.Same(s, w) {
+			t.Fatalf("ExpRows %s: sum %d is %v, want %v", what, i, s, w)
+		}
+	}
+
+	inPlace, want := slices.Clone(x), slices.Clone(x)
+	for i := range rows {
+		copy(want[i*ldx:][:n], exps[i*ldd:][:n])
+	}
+	ExpRows(n, inPlace, ldx, inPlace, ldx, c, sum)
+	simdtest.SameSlice(t, "ExpRows in place "+what, inPlace, want)
+}
