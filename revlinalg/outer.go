@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"revnum/fixed"
 	"revnum/internal/number"
+	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/rev"
 )
@@ -34,6 +35,9 @@ type Outer[T rev.Real] struct {
 // Run implements rev.Kernel. It returns no error.
 func (k Outer[T]) Run(p rev.Pass[Outer[T]]) error {
 	sign, alpha := p.Sign(), *k.Alpha
+	if k.addRows(sign, alpha) {
+		k.A.Data = nil
+	}
 	for i := range k.X.N {
 		x := k.X.Data[i*k.X.Inc]
 		if k.A.Data != nil {
@@ -58,6 +62,33 @@ func (k Outer[T]) Run(p rev.Pass[Outer[T]]) error {
 	k.addAlpha(&p.GT, p.G.A, p.T.X, k.Y)
 	k.addAlpha(&p.GT, p.G.A, k.X, p.T.Y)
 	return nil
+}
+
+// addRows adds sign·α·x·yᵀ to A, over floats without gaps in y, and reports whether it did.
+func (k *Outer[T]) addRows(sign int, alpha T) bool {
+	if k.A.Data == nil || k.Y.Inc != 1 {
+		return false
+	}
+	switch y := any(k.Y.Data[:k.Y.N]).(type) {
+	case []float64:
+		addOuter(float64(sign)*float64(alpha), any(k.A).(rev.General[float64]), any(k.X).(rev.Vector[float64]), y)
+	case []float32:
+		addOuter(float32(sign)*float32(alpha), any(k.A).(rev.General[float32]), any(k.X).(rev.Vector[float32]), y)
+	default:
+		return false
+	}
+	return true
+}
+
+func addOuter[T rev.Float](alpha T, a rev.General[T], x rev.Vector[T], y []T) {
+	var buf [128]T
+	for lo := 0; lo < x.N; lo += len(buf) {
+		c := buf[:min(len(buf), x.N-lo)]
+		for i := range c {
+			c[i] = alpha * x.Data[(lo+i)*x.Inc]
+		}
+		vec.AxpyRows(len(y), a.Data[lo*a.Stride:], a.Stride, y, 0, c)
+	}
 }
 
 // addGradient adds α·Ā·y and α·Āᵀ·x to the cotangents of x and y in g.

@@ -59,7 +59,7 @@ func covarianceOf[T rev.Real](x, y rev.Vector[T]) T {
 }
 
 // centredSize is how many elements are centred at a time.
-const centredSize = 128
+const centredSize = 512
 
 // centredSums returns Σ (x_i - m)·(y_i - l), Σ (x_i - m) and Σ (y_i - l) of floats, of which there are some.
 func centredSums[T rev.Real](x, y rev.Vector[T], m, l T) (s, a, b T) {

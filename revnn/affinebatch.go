@@ -2,6 +2,7 @@ package revnn
 
 import (
 	"revnum/internal/number"
+	"revnum/internal/simd/dense"
 	"revnum/internal/vector"
 	"revnum/rev"
 	"revnum/revlinalg"
@@ -51,7 +52,20 @@ func (k *AffineBatch[T]) product() revlinalg.MatMul[T] {
 
 // addToRows adds sign·b to each row of y. It does nothing if one of them is nil.
 func addToRows[T rev.Real](sign int, b rev.Vector[T], y rev.General[T]) {
-	for i := 0; i < y.Rows && b.Data != nil && y.Data != nil; i++ {
+	if b.Data == nil || y.Data == nil || y.Cols == 0 {
+		return
+	}
+	if b.Inc == 1 {
+		switch row := any(b.Data).(type) {
+		case []float64:
+			dense.AddRows(y.Rows, y.Cols, float64(sign), row, 0, any(y.Data).([]float64), y.Stride)
+			return
+		case []float32:
+			dense.AddRows(y.Rows, y.Cols, float32(sign), row, 0, any(y.Data).([]float32), y.Stride)
+			return
+		}
+	}
+	for i := range y.Rows {
 		vector.AddScaled(sign, number.One[T](), b, vector.Row(y, i))
 	}
 }

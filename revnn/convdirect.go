@@ -5,6 +5,7 @@ import (
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -468,10 +469,7 @@ func (j directJob[T]) add(out rev.General[T], alpha T, bias rev.Vector[T], x, y 
 					j.addSums(out, alpha, sums, a, b, rows, cols)
 				case bias.Data != nil:
 					for q := range j.n {
-						c := T(alpha * bias.Data[(j.group*s.to+j.first+q)*bias.Inc])
-						for i := range sums[q*ld:][:lanes] {
-							sums[q*ld+i] += c
-						}
+						vec.AddConstant(sums[q*ld:][:lanes], T(alpha*bias.Data[(j.group*s.to+j.first+q)*bias.Inc]))
 					}
 				}
 			}

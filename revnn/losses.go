@@ -73,7 +73,7 @@ func runLoss[T rev.Real](f loss, sign int, mean bool, workers int, k, g, t, gt l
 	w.curves = g.out != nil && (t.x.Data != nil || t.y.Data != nil) && (gt.x.Data != nil || gt.y.Data != nil)
 	n := k.x.Rows * k.x.Cols
 	w.gout, w.dgout = share(g.out, mean, n), share(gt.out, mean, n)
-	if c := T([...]float64{squaredError: 2, huber: -f.delta, logistic: 1}[f.f]); w.constants[0] != c && !number.IsFixed[T]() {
+	if c := T([...]float64{squaredError: 2, huber: 1, logistic: 1}[f.f]); w.constants[0] != c && !number.IsFixed[T]() {
 		for i := range w.constants {
 			w.constants[i] = c
 		}
@@ -224,17 +224,12 @@ func evaluateFloats[T cpu.Float](f *loss, r *lossRoom[T], constants []T, x, y []
 		if f.curves {
 			copy(c, constants)
 		}
-	case huber: // v = y - x, d = max(min(-v, δ), -δ), f = -d·(v + d/2); and constants are -δ
-		vec.AxpyTo(v, -1, x, y)
-		vec.MaxTo(d, v, constants)
-		vec.ScaleTo(d, -1, d)
-		vec.MaxTo(d, d, constants)
-		vec.AxpyTo(w, 0.5, d, v)
-		sum = -vec.Dot(d, w)
+	case huber: // d = max(min(x - y, δ), -δ), f = d·(x - y - d/2)
+		sum = vec.Huber(d, x, y, T(f.delta))
 		if f.curves {
 			for i := range c {
 				c[i] = 0
-				if d[i] == -v[i] {
+				if d[i] == x[i]-y[i] {
 					c[i] = 1
 				}
 			}

@@ -80,7 +80,6 @@ type normPass[T rev.Real] struct {
 	perChannel [4][]T        // γ, β, γ̇ and β̇ without gaps
 	copies     [4][]T        // of them
 	sums       []T           // of each block, or of all: of γ̄, β̄, ġγ and ġβ
-	ones       []T           // normPart of them
 	room       []normRoom[T] // of each worker
 }
 
@@ -98,7 +97,7 @@ const (
 	normBlocks = 64      // at most
 	normBlock  = 1 << 13 // elements of a block at least
 	normSums   = 4
-	normPlane  = 128  // a plane of fewer elements counts as so many channels
+	normPlane  = 64  // a plane of fewer elements counts as so many channels
 	normTile   = 16   // planes of fewer elements are transposed, so many elements of a row at a time
 	normPart   = 1024 // elements that are summed at a time
 
@@ -120,12 +119,6 @@ func runNorm[T rev.Real](shape normShape, epsilon float64, sign, workers int, k,
 	w.one = fixed.Of[T](1)
 	w.unit = number.Signed(sign, w.one)
 	w.epsilon = normEpsilon[T](epsilon)
-	if w.ones == nil {
-		w.ones = make([]T, normPart)
-		for i := range w.ones {
-			w.ones[i] = w.one
-		}
-	}
 	w.plane, w.tile = c/w.channels, 1
 	w.each, w.spread = w.plane, 1
 	if w.batch {
@@ -410,9 +403,10 @@ func normaliseFloats[T rev.Float](w *normPass[T], r *normRoom[T], x, y []T) (rho
 	center = x
 	if w.centered {
 		center = r.u
-		r.mean = subtractMeanOf(w.ones, center, x)
+		r.mean, r.variance = centreOf(center, x)
+	} else {
+		r.variance = meanSquare(x)
 	}
-	r.variance = meanSquare(center)
 	rho = T(1 / math.Sqrt(float64(r.variance+w.epsilon)))
 	alpha := w.unit * rho
 	switch {
@@ -423,11 +417,14 @@ func normaliseFloats[T rev.Float](w *normPass[T], r *normRoom[T], x, y []T) (rho
 			if r.gain != nil {
 				a *= r.gain[i]
 			}
-			vec.Axpy(a, part(center, i, w.each), to)
-			if r.bias != nil {
-				vec.AddConstant(to, T(w.unit*r.bias[i]))
+			if r.bias == nil {
+				vec.Axpy(a, part(center, i, w.each), to)
+			} else {
+				vec.AddAffine(to, a, part(center, i, w.each), T(w.unit*r.bias[i]))
 			}
 		}
+	case r.gain != nil && r.bias != nil:
+		vec.AddAffineProduct(y, alpha, center, r.gain, w.unit, r.bias)
 	default:
 		if r.gain == nil {
 			vec.Axpy(alpha, center, y)
@@ -443,14 +440,7 @@ func normaliseFloats[T rev.Float](w *normPass[T], r *normRoom[T], x, y []T) (rho
 
 // meanSquare returns ⟨x²⟩.
 func meanSquare[T rev.Float](x []T) T {
-	if len(x) <= normPart {
-		return vec.SumSquares(x) / T(len(x))
-	}
-	s := 0.0
-	for lo := 0; lo < len(x); lo += normPart {
-		s += float64(vec.SumSquares(x[lo:min(lo+normPart, len(x))]))
-	}
-	return T(s) / T(len(x))
+	return meanOfParts(len(x), func(lo, hi int) T { return vec.SumSquares(x[lo:hi]) })
 }
 
 // set makes the pass for a set whose first channel has the number at.
@@ -689,9 +679,11 @@ func addSigned[T rev.Real](y []T, sign int, x []T) {
 func (w *normPass[T]) subtractMean(dst, x []T) (m T) {
 	switch x := any(x).(type) {
 	case []float64:
-		m = T(subtractMeanOf(any(w.ones).([]float64), any(dst).([]float64), x))
+		mean, _ := centreOf(any(dst).([]float64), x)
+		m = T(mean)
 	case []float32:
-		m = T(subtractMeanOf(any(w.ones).([]float32), any(dst).([]float32), x))
+		mean, _ := centreOf(any(dst).([]float32), x)
+		m = T(mean)
 	case []fixed.Q43:
 		var s fixed.Accumulator
 		for _, v := range x {
@@ -705,22 +697,19 @@ func (w *normPass[T]) subtractMean(dst, x []T) (m T) {
 	return m
 }
 
-func subtractMeanOf[T rev.Float](ones, dst, x []T) T {
-	if len(x) <= normPart {
-		m := vec.Sum(x) / T(len(x))
-		vec.AxpyTo(dst, -m, ones[:len(x)], x)
-		return m
-	}
+// centreOf computes dst = x - ⟨x⟩, and returns ⟨x⟩ and ⟨dst²⟩.
+func centreOf[T rev.Float](dst, x []T) (mean, variance T) {
+	mean = meanOfParts(len(x), func(lo, hi int) T { return vec.Sum(x[lo:hi]) })
+	return mean, meanOfParts(len(x), func(lo, hi int) T { return vec.CenterSquares(dst[lo:hi], x[lo:hi], mean) })
+}
+
+// meanOfParts returns 1/n times the sum of the sums of parts of n elements.
+func meanOfParts[T rev.Float](n int, sum func(lo, hi int) T) T {
 	s := 0.0
-	for lo := 0; lo < len(x); lo += normPart {
-		s += float64(vec.Sum(x[lo:min(lo+normPart, len(x))]))
+	for lo := 0; lo < n; lo += normPart {
+		s += float64(sum(lo, min(lo+normPart, n)))
 	}
-	m := T(s) / T(len(x))
-	for lo := 0; lo < len(x); lo += normPart {
-		end := min(lo+normPart, len(x))
-		vec.AxpyTo(dst[lo:end], -m, ones[:end-lo], x[lo:end])
-	}
-	return m
+	return T(s) / T(n)
 }
 
 // scaleTo computes dst = alpha·x.

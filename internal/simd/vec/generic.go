@@ -177,6 +177,39 @@ func genericAffineMax[T cpu.Float](x, top []T, scale, shift T) {
 	}
 }
 
+func genericAddAffine[T cpu.Float](y []T, a T, x []T, b T) {
+	for i, v := range x {
+		y[i] += T(a * v)
+		y[i] += b
+	}
+}
+
+func genericAddAffineProduct[T cpu.Float](y []T, a T, x, gain []T, b T, bias []T) {
+	for i, v := range x {
+		y[i] += T(a * T(v*gain[i]))
+		y[i] += T(b * bias[i])
+	}
+}
+
+func genericCenterSquares[T cpu.Float](dst, x []T, c T) (s T) {
+	for i, v := range x {
+		d := v - c
+		dst[i] = d
+		s += T(d * d)
+	}
+	return s
+}
+
+func genericHuber[T cpu.Float](d, x, y []T, delta T) (s T) {
+	for i, v := range x {
+		r := v - y[i]
+		c := min(max(r, -delta), delta)
+		d[i] = c
+		s += T(c * (r - T(c/2)))
+	}
+	return s
+}
+
 func genericSubColumn[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
 	for i, ci := range c {
 		d := dst[i*ldd:][:n]

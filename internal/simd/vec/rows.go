@@ -24,9 +24,14 @@ func MaxRows[T cpu.Float](n int, x []T, ldx int, top []T) {
 }
 
 // AxpyRows computes dst[i,p] += c[i]·x[i,p] for i < len(c) and p < n, with the bits of Axpy. Row i of dst begins
-// at i*ldd, and row i of x at i*ldx. It does not touch memory between rows.
+// at i*ldd, and row i of x at i*ldx: if ldx is 0, all of them are x. It does not touch memory between rows.
 func AxpyRows[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
-	checkRows(n, len(c), len(dst), ldd, len(x), ldx)
+	if ldx != 0 {
+		checkRows(n, len(c), len(dst), ldd, len(x), ldx)
+	} else {
+		checkRows(n, len(c), len(dst), ldd, math.MaxInt, max(1, n))
+		x = x[:max(n, 0)]
+	}
 	if n == 0 || tier == cpu.Generic {
 		for i, ci := range c {
 			if n > 0 {

@@ -56,6 +56,16 @@ func checkRowsOf[T cpu.Float](t *testing.T, rows, n, gap int, v float64) {
 	AxpyRows(n, got, ldd, x, ldx, c)
 	simdtest.SameSlice(t, "AxpyRows "+what, got, added)
 
+	if rows > 0 {
+		one := x[:n]
+		added, got = slices.Clone(dst), slices.Clone(dst)
+		for i := range rows {
+			Axpy(c[i], one, added[i*ldd:][:n])
+		}
+		AxpyRows(n, got, ldd, one, 0, c)
+		simdtest.SameSlice(t, "AxpyRows of one row "+what, got, added)
+	}
+
 	exps, sum, sums := slices.Clone(dst), simdtest.Normal[T](rows, 4), make([]float64, rows)
 	for i := range rows {
 		for p, v := range x[i*ldx:][:n] {

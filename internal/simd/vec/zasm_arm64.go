@@ -272,6 +272,111 @@ func centerScaleF64(n int, dst *float64, ldd int, x *float64, ldx int, c *float6
 //go:noescape
 func centerScaleF32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, s *float32, rows int)
 
+// AddAffine computes y_i += a·x_i and then y_i += b. It rounds the product and both sums.
+func AddAffine[T cpu.Float](y []T, a T, x []T, b T) {
+	if len(x) != len(y) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddAffine(y, a, x, b)
+		return
+	}
+
+	for i := 0; i < len(y); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(y))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addAffineF64((*float64)(unsafe.Pointer(&y[i])), float64(a), (*float64)(unsafe.Pointer(&x[i])), float64(b), n)
+		} else {
+			addAffineF32((*float32)(unsafe.Pointer(&y[i])), float32(a), (*float32)(unsafe.Pointer(&x[i])), float32(b), n)
+		}
+	}
+}
+
+//go:noescape
+func addAffineF64(y *float64, a float64, x *float64, b float64, n int)
+
+//go:noescape
+func addAffineF32(y *float32, a float32, x *float32, b float32, n int)
+
+// AddAffineProduct computes y_i += a·(x_i·gain_i) and then y_i += b·bias_i. It rounds all products and sums.
+func AddAffineProduct[T cpu.Float](y []T, a T, x []T, gain []T, b T, bias []T) {
+	if len(x) != len(y) || len(gain) != len(y) || len(bias) != len(y) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddAffineProduct(y, a, x, gain, b, bias)
+		return
+	}
+
+	for i := 0; i < len(y); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(y))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addAffineProductF64((*float64)(unsafe.Pointer(&y[i])), float64(a), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&gain[i])), float64(b), (*float64)(unsafe.Pointer(&bias[i])), n)
+		} else {
+			addAffineProductF32((*float32)(unsafe.Pointer(&y[i])), float32(a), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&gain[i])), float32(b), (*float32)(unsafe.Pointer(&bias[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addAffineProductF64(y *float64, a float64, x *float64, gain *float64, b float64, bias *float64, n int)
+
+//go:noescape
+func addAffineProductF32(y *float32, a float32, x *float32, gain *float32, b float32, bias *float32, n int)
+
+// CenterSquares computes dst_i = x_i - c and returns Σ dst_i².
+func CenterSquares[T cpu.Float](dst []T, x []T, c T) T {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		return genericCenterSquares(dst, x, c)
+	}
+	var s T
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			s += T(centerSquaresF64((*float64)(unsafe.Pointer(&dst[i])), (*float64)(unsafe.Pointer(&x[i])), float64(c), n))
+		} else {
+			s += T(centerSquaresF32((*float32)(unsafe.Pointer(&dst[i])), (*float32)(unsafe.Pointer(&x[i])), float32(c), n))
+		}
+	}
+	return s
+}
+
+//go:noescape
+func centerSquaresF64(dst *float64, x *float64, c float64, n int) float64
+
+//go:noescape
+func centerSquaresF32(dst *float32, x *float32, c float32, n int) float32
+
+// Huber computes d_i = min(max(x_i - y_i, -delta), delta), which is NaN if the difference is, and
+// returns Σ d_i·(x_i - y_i - d_i/2).
+func Huber[T cpu.Float](d []T, x []T, y []T, delta T) T {
+	if len(x) != len(d) || len(y) != len(d) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		return genericHuber(d, x, y, delta)
+	}
+	var s T
+	for i := 0; i < len(d); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(d))
+		if unsafe.Sizeof(T(0)) == 8 {
+			s += T(huberF64((*float64)(unsafe.Pointer(&d[i])), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), float64(delta), n))
+		} else {
+			s += T(huberF32((*float32)(unsafe.Pointer(&d[i])), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), float32(delta), n))
+		}
+	}
+	return s
+}
+
+//go:noescape
+func huberF64(d *float64, x *float64, y *float64, delta float64, n int) float64
+
+//go:noescape
+func huberF32(d *float32, x *float32, y *float32, delta float32, n int) float32
+
 // vectorMaxRows computes top[i] = max x[i,p] of n columns p for rows i.
 func vectorMaxRows[T cpu.Float](n int, x *T, ldx int, top *T, rows int) {
 	if unsafe.Sizeof(T(0)) == 8 {

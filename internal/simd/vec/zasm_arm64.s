@@ -40,398 +40,398 @@ DATA exp64Words<>+88(SB)/4, $0x3c97a1cd
 DATA exp64Words<>+92(SB)/4, $0x3c82ed03
 GLOBL exp64Words<>(SB), RODATA|NOPTR, $96
 
-DATA constants<>+0(SB)/8, $0xfff0000000000000
-DATA constants<>+8(SB)/8, $0xfff0000000000000
-DATA constants<>+16(SB)/8, $0xfff0000000000000
-DATA constants<>+24(SB)/8, $0xfff0000000000000
-DATA constants<>+32(SB)/8, $0xfff0000000000000
-DATA constants<>+40(SB)/8, $0xfff0000000000000
-DATA constants<>+48(SB)/8, $0xfff0000000000000
-DATA constants<>+56(SB)/8, $0xfff0000000000000
-DATA constants<>+64(SB)/8, $0x7ff8000000000001
-DATA constants<>+72(SB)/8, $0x7ff8000000000001
-DATA constants<>+80(SB)/8, $0x7ff8000000000001
-DATA constants<>+88(SB)/8, $0x7ff8000000000001
-DATA constants<>+96(SB)/8, $0x7ff8000000000001
-DATA constants<>+104(SB)/8, $0x7ff8000000000001
-DATA constants<>+112(SB)/8, $0x7ff8000000000001
-DATA constants<>+120(SB)/8, $0x7ff8000000000001
-DATA constants<>+128(SB)/8, $0x8000000000000000
-DATA constants<>+136(SB)/8, $0x8000000000000000
-DATA constants<>+144(SB)/8, $0x8000000000000000
-DATA constants<>+152(SB)/8, $0x8000000000000000
-DATA constants<>+160(SB)/8, $0x8000000000000000
-DATA constants<>+168(SB)/8, $0x8000000000000000
-DATA constants<>+176(SB)/8, $0x8000000000000000
-DATA constants<>+184(SB)/8, $0x8000000000000000
-DATA constants<>+192(SB)/4, $0xff800000
-DATA constants<>+196(SB)/4, $0xff800000
-DATA constants<>+200(SB)/4, $0xff800000
-DATA constants<>+204(SB)/4, $0xff800000
-DATA constants<>+208(SB)/4, $0xff800000
-DATA constants<>+212(SB)/4, $0xff800000
-DATA constants<>+216(SB)/4, $0xff800000
-DATA constants<>+220(SB)/4, $0xff800000
-DATA constants<>+224(SB)/4, $0xff800000
-DATA constants<>+228(SB)/4, $0xff800000
-DATA constants<>+232(SB)/4, $0xff800000
-DATA constants<>+236(SB)/4, $0xff800000
-DATA constants<>+240(SB)/4, $0xff800000
-DATA constants<>+244(SB)/4, $0xff800000
-DATA constants<>+248(SB)/4, $0xff800000
-DATA constants<>+252(SB)/4, $0xff800000
-DATA constants<>+256(SB)/4, $0x7fc00000
-DATA constants<>+260(SB)/4, $0x7fc00000
-DATA constants<>+264(SB)/4, $0x7fc00000
-DATA constants<>+268(SB)/4, $0x7fc00000
-DATA constants<>+272(SB)/4, $0x7fc00000
-DATA constants<>+276(SB)/4, $0x7fc00000
-DATA constants<>+280(SB)/4, $0x7fc00000
-DATA constants<>+284(SB)/4, $0x7fc00000
-DATA constants<>+288(SB)/4, $0x7fc00000
-DATA constants<>+292(SB)/4, $0x7fc00000
-DATA constants<>+296(SB)/4, $0x7fc00000
-DATA constants<>+300(SB)/4, $0x7fc00000
-DATA constants<>+304(SB)/4, $0x7fc00000
-DATA constants<>+308(SB)/4, $0x7fc00000
-DATA constants<>+312(SB)/4, $0x7fc00000
-DATA constants<>+316(SB)/4, $0x7fc00000
-DATA constants<>+320(SB)/4, $0x80000000
-DATA constants<>+324(SB)/4, $0x80000000
-DATA constants<>+328(SB)/4, $0x80000000
-DATA constants<>+332(SB)/4, $0x80000000
-DATA constants<>+336(SB)/4, $0x80000000
-DATA constants<>+340(SB)/4, $0x80000000
-DATA constants<>+344(SB)/4, $0x80000000
-DATA constants<>+348(SB)/4, $0x80000000
-DATA constants<>+352(SB)/4, $0x80000000
-DATA constants<>+356(SB)/4, $0x80000000
-DATA constants<>+360(SB)/4, $0x80000000
-DATA constants<>+364(SB)/4, $0x80000000
-DATA constants<>+368(SB)/4, $0x80000000
-DATA constants<>+372(SB)/4, $0x80000000
-DATA constants<>+376(SB)/4, $0x80000000
-DATA constants<>+380(SB)/4, $0x80000000
-DATA constants<>+384(SB)/8, $0x0000000049c007f0
-DATA constants<>+392(SB)/8, $0x0000000049c007f0
-DATA constants<>+400(SB)/8, $0x0000000049c007f0
-DATA constants<>+408(SB)/8, $0x0000000049c007f0
-DATA constants<>+416(SB)/8, $0x0000000049c007f0
-DATA constants<>+424(SB)/8, $0x0000000049c007f0
-DATA constants<>+432(SB)/8, $0x0000000049c007f0
-DATA constants<>+440(SB)/8, $0x0000000049c007f0
-DATA constants<>+448(SB)/8, $0x000000003fb8aa3b
-DATA constants<>+456(SB)/8, $0x000000003fb8aa3b
-DATA constants<>+464(SB)/8, $0x000000003fb8aa3b
-DATA constants<>+472(SB)/8, $0x000000003fb8aa3b
-DATA constants<>+480(SB)/8, $0x000000003fb8aa3b
-DATA constants<>+488(SB)/8, $0x000000003fb8aa3b
-DATA constants<>+496(SB)/8, $0x000000003fb8aa3b
-DATA constants<>+504(SB)/8, $0x000000003fb8aa3b
-DATA constants<>+512(SB)/8, $0x000000003f317218
-DATA constants<>+520(SB)/8, $0x000000003f317218
-DATA constants<>+528(SB)/8, $0x000000003f317218
-DATA constants<>+536(SB)/8, $0x000000003f317218
-DATA constants<>+544(SB)/8, $0x000000003f317218
-DATA constants<>+552(SB)/8, $0x000000003f317218
-DATA constants<>+560(SB)/8, $0x000000003f317218
-DATA constants<>+568(SB)/8, $0x000000003f317218
-DATA constants<>+576(SB)/8, $0x00000000b102e308
-DATA constants<>+584(SB)/8, $0x00000000b102e308
-DATA constants<>+592(SB)/8, $0x00000000b102e308
-DATA constants<>+600(SB)/8, $0x00000000b102e308
-DATA constants<>+608(SB)/8, $0x00000000b102e308
-DATA constants<>+616(SB)/8, $0x00000000b102e308
-DATA constants<>+624(SB)/8, $0x00000000b102e308
-DATA constants<>+632(SB)/8, $0x00000000b102e308
-DATA constants<>+640(SB)/8, $0x000000003f000000
-DATA constants<>+648(SB)/8, $0x000000003f000000
-DATA constants<>+656(SB)/8, $0x000000003f000000
-DATA constants<>+664(SB)/8, $0x000000003f000000
-DATA constants<>+672(SB)/8, $0x000000003f000000
-DATA constants<>+680(SB)/8, $0x000000003f000000
-DATA constants<>+688(SB)/8, $0x000000003f000000
-DATA constants<>+696(SB)/8, $0x000000003f000000
-DATA constants<>+704(SB)/8, $0x000000003d2aad06
-DATA constants<>+712(SB)/8, $0x000000003d2aad06
-DATA constants<>+720(SB)/8, $0x000000003d2aad06
-DATA constants<>+728(SB)/8, $0x000000003d2aad06
-DATA constants<>+736(SB)/8, $0x000000003d2aad06
-DATA constants<>+744(SB)/8, $0x000000003d2aad06
-DATA constants<>+752(SB)/8, $0x000000003d2aad06
-DATA constants<>+760(SB)/8, $0x000000003d2aad06
-DATA constants<>+768(SB)/8, $0x000000003e2aae3f
-DATA constants<>+776(SB)/8, $0x000000003e2aae3f
-DATA constants<>+784(SB)/8, $0x000000003e2aae3f
-DATA constants<>+792(SB)/8, $0x000000003e2aae3f
-DATA constants<>+800(SB)/8, $0x000000003e2aae3f
-DATA constants<>+808(SB)/8, $0x000000003e2aae3f
-DATA constants<>+816(SB)/8, $0x000000003e2aae3f
-DATA constants<>+824(SB)/8, $0x000000003e2aae3f
-DATA constants<>+832(SB)/8, $0x0000000000000000
-DATA constants<>+840(SB)/8, $0x00000000b24e0611
-DATA constants<>+848(SB)/8, $0x0000000033092801
-DATA constants<>+856(SB)/8, $0x00000000b3051aa8
-DATA constants<>+864(SB)/8, $0x00000000329302ae
-DATA constants<>+872(SB)/8, $0x0000000031b3d0e5
-DATA constants<>+880(SB)/8, $0x00000000b27ce182
-DATA constants<>+888(SB)/8, $0x00000000b1d290be
-DATA constants<>+896(SB)/8, $0x000000003f800000
-DATA constants<>+904(SB)/8, $0x000000003f8b95c2
-DATA constants<>+912(SB)/8, $0x000000003f9837f0
-DATA constants<>+920(SB)/8, $0x000000003fa5fed7
-DATA constants<>+928(SB)/8, $0x000000003fb504f3
-DATA constants<>+936(SB)/8, $0x000000003fc5672a
-DATA constants<>+944(SB)/8, $0x000000003fd744fd
-DATA constants<>+952(SB)/8, $0x000000003feac0c7
-DATA constants<>+960(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+968(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+976(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+984(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+992(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1000(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1008(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1016(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1024(SB)/8, $0x4308000000003ff0
-DATA constants<>+1032(SB)/8, $0x4308000000003ff0
-DATA constants<>+1040(SB)/8, $0x4308000000003ff0
-DATA constants<>+1048(SB)/8, $0x4308000000003ff0
-DATA constants<>+1056(SB)/8, $0x4308000000003ff0
-DATA constants<>+1064(SB)/8, $0x4308000000003ff0
-DATA constants<>+1072(SB)/8, $0x4308000000003ff0
-DATA constants<>+1080(SB)/8, $0x4308000000003ff0
-DATA constants<>+1088(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1096(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1104(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1112(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1120(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1128(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1136(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1144(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1152(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1160(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1168(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1176(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1184(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1192(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1200(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1208(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1216(SB)/8, $0x3fe0000000000000
-DATA constants<>+1224(SB)/8, $0x3fe0000000000000
-DATA constants<>+1232(SB)/8, $0x3fe0000000000000
-DATA constants<>+1240(SB)/8, $0x3fe0000000000000
-DATA constants<>+1248(SB)/8, $0x3fe0000000000000
-DATA constants<>+1256(SB)/8, $0x3fe0000000000000
-DATA constants<>+1264(SB)/8, $0x3fe0000000000000
-DATA constants<>+1272(SB)/8, $0x3fe0000000000000
-DATA constants<>+1280(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+1288(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+1296(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+1304(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+1312(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+1320(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+1328(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+1336(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+1344(SB)/8, $0x3fa5555554810259
-DATA constants<>+1352(SB)/8, $0x3fa5555554810259
-DATA constants<>+1360(SB)/8, $0x3fa5555554810259
-DATA constants<>+1368(SB)/8, $0x3fa5555554810259
-DATA constants<>+1376(SB)/8, $0x3fa5555554810259
-DATA constants<>+1384(SB)/8, $0x3fa5555554810259
-DATA constants<>+1392(SB)/8, $0x3fa5555554810259
-DATA constants<>+1400(SB)/8, $0x3fa5555554810259
-DATA constants<>+1408(SB)/8, $0x3fe000000000010b
-DATA constants<>+1416(SB)/8, $0x3fe000000000010b
-DATA constants<>+1424(SB)/8, $0x3fe000000000010b
-DATA constants<>+1432(SB)/8, $0x3fe000000000010b
-DATA constants<>+1440(SB)/8, $0x3fe000000000010b
-DATA constants<>+1448(SB)/8, $0x3fe000000000010b
-DATA constants<>+1456(SB)/8, $0x3fe000000000010b
-DATA constants<>+1464(SB)/8, $0x3fe000000000010b
-DATA constants<>+1472(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+1480(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+1488(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+1496(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+1504(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+1512(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+1520(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+1528(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+1536(SB)/8, $0x3f811111125d793b
-DATA constants<>+1544(SB)/8, $0x3f811111125d793b
-DATA constants<>+1552(SB)/8, $0x3f811111125d793b
-DATA constants<>+1560(SB)/8, $0x3f811111125d793b
-DATA constants<>+1568(SB)/8, $0x3f811111125d793b
-DATA constants<>+1576(SB)/8, $0x3f811111125d793b
-DATA constants<>+1584(SB)/8, $0x3f811111125d793b
-DATA constants<>+1592(SB)/8, $0x3f811111125d793b
-DATA constants<>+1600(SB)/8, $0x3fc5555555555132
-DATA constants<>+1608(SB)/8, $0x3fc5555555555132
-DATA constants<>+1616(SB)/8, $0x3fc5555555555132
-DATA constants<>+1624(SB)/8, $0x3fc5555555555132
-DATA constants<>+1632(SB)/8, $0x3fc5555555555132
-DATA constants<>+1640(SB)/8, $0x3fc5555555555132
-DATA constants<>+1648(SB)/8, $0x3fc5555555555132
-DATA constants<>+1656(SB)/8, $0x3fc5555555555132
-DATA constants<>+1664(SB)/8, $0xc08ff00000000000
-DATA constants<>+1672(SB)/8, $0xc08ff00000000000
-DATA constants<>+1680(SB)/8, $0xc08ff00000000000
-DATA constants<>+1688(SB)/8, $0xc08ff00000000000
-DATA constants<>+1696(SB)/8, $0xc08ff00000000000
-DATA constants<>+1704(SB)/8, $0xc08ff00000000000
-DATA constants<>+1712(SB)/8, $0xc08ff00000000000
-DATA constants<>+1720(SB)/8, $0xc08ff00000000000
-DATA constants<>+1728(SB)/8, $0x4090c80000000000
-DATA constants<>+1736(SB)/8, $0x4090c80000000000
-DATA constants<>+1744(SB)/8, $0x4090c80000000000
-DATA constants<>+1752(SB)/8, $0x4090c80000000000
-DATA constants<>+1760(SB)/8, $0x4090c80000000000
-DATA constants<>+1768(SB)/8, $0x4090c80000000000
-DATA constants<>+1776(SB)/8, $0x4090c80000000000
-DATA constants<>+1784(SB)/8, $0x4090c80000000000
-DATA constants<>+1792(SB)/8, $0xc059000000000000
-DATA constants<>+1800(SB)/8, $0xc059000000000000
-DATA constants<>+1808(SB)/8, $0xc059000000000000
-DATA constants<>+1816(SB)/8, $0xc059000000000000
-DATA constants<>+1824(SB)/8, $0xc059000000000000
-DATA constants<>+1832(SB)/8, $0xc059000000000000
-DATA constants<>+1840(SB)/8, $0xc059000000000000
-DATA constants<>+1848(SB)/8, $0xc059000000000000
-DATA constants<>+1856(SB)/8, $0x4330000000000000
-DATA constants<>+1864(SB)/8, $0x4330000000000000
-DATA constants<>+1872(SB)/8, $0x4330000000000000
-DATA constants<>+1880(SB)/8, $0x4330000000000000
-DATA constants<>+1888(SB)/8, $0x4330000000000000
-DATA constants<>+1896(SB)/8, $0x4330000000000000
-DATA constants<>+1904(SB)/8, $0x4330000000000000
-DATA constants<>+1912(SB)/8, $0x4330000000000000
-DATA constants<>+1920(SB)/8, $0xc087700000000000
-DATA constants<>+1928(SB)/8, $0xc087700000000000
-DATA constants<>+1936(SB)/8, $0xc087700000000000
-DATA constants<>+1944(SB)/8, $0xc087700000000000
-DATA constants<>+1952(SB)/8, $0xc087700000000000
-DATA constants<>+1960(SB)/8, $0xc087700000000000
-DATA constants<>+1968(SB)/8, $0xc087700000000000
-DATA constants<>+1976(SB)/8, $0xc087700000000000
-DATA constants<>+1984(SB)/8, $0x4086300000000000
-DATA constants<>+1992(SB)/8, $0x4086300000000000
-DATA constants<>+2000(SB)/8, $0x4086300000000000
-DATA constants<>+2008(SB)/8, $0x4086300000000000
-DATA constants<>+2016(SB)/8, $0x4086300000000000
-DATA constants<>+2024(SB)/8, $0x4086300000000000
-DATA constants<>+2032(SB)/8, $0x4086300000000000
-DATA constants<>+2040(SB)/8, $0x4086300000000000
-DATA constants<>+2048(SB)/8, $0x0000000042b40000
-DATA constants<>+2056(SB)/8, $0x0000000042b40000
-DATA constants<>+2064(SB)/8, $0x0000000042b40000
-DATA constants<>+2072(SB)/8, $0x0000000042b40000
-DATA constants<>+2080(SB)/8, $0x0000000042b40000
-DATA constants<>+2088(SB)/8, $0x0000000042b40000
-DATA constants<>+2096(SB)/8, $0x0000000042b40000
-DATA constants<>+2104(SB)/8, $0x0000000042b40000
-DATA constants<>+2112(SB)/8, $0x00000000c2d20000
-DATA constants<>+2120(SB)/8, $0x00000000c2d20000
-DATA constants<>+2128(SB)/8, $0x00000000c2d20000
-DATA constants<>+2136(SB)/8, $0x00000000c2d20000
-DATA constants<>+2144(SB)/8, $0x00000000c2d20000
-DATA constants<>+2152(SB)/8, $0x00000000c2d20000
-DATA constants<>+2160(SB)/8, $0x00000000c2d20000
-DATA constants<>+2168(SB)/8, $0x00000000c2d20000
-DATA constants<>+2176(SB)/8, $0x4308000000002000
-DATA constants<>+2184(SB)/8, $0x4308000000002000
-DATA constants<>+2192(SB)/8, $0x4308000000002000
-DATA constants<>+2200(SB)/8, $0x4308000000002000
-DATA constants<>+2208(SB)/8, $0x4308000000002000
-DATA constants<>+2216(SB)/8, $0x4308000000002000
-DATA constants<>+2224(SB)/8, $0x4308000000002000
-DATA constants<>+2232(SB)/8, $0x4308000000002000
-DATA constants<>+2240(SB)/8, $0x0000000000000432
-DATA constants<>+2248(SB)/8, $0x0000000000000432
-DATA constants<>+2256(SB)/8, $0x0000000000000432
-DATA constants<>+2264(SB)/8, $0x0000000000000432
-DATA constants<>+2272(SB)/8, $0x0000000000000432
-DATA constants<>+2280(SB)/8, $0x0000000000000432
-DATA constants<>+2288(SB)/8, $0x0000000000000432
-DATA constants<>+2296(SB)/8, $0x0000000000000432
-DATA constants<>+2304(SB)/4, $0x49c007f0
-DATA constants<>+2308(SB)/4, $0x49c007f0
-DATA constants<>+2312(SB)/4, $0x49c007f0
-DATA constants<>+2316(SB)/4, $0x49c007f0
-DATA constants<>+2320(SB)/4, $0x49c007f0
-DATA constants<>+2324(SB)/4, $0x49c007f0
-DATA constants<>+2328(SB)/4, $0x49c007f0
-DATA constants<>+2332(SB)/4, $0x49c007f0
-DATA constants<>+2336(SB)/4, $0x49c007f0
-DATA constants<>+2340(SB)/4, $0x49c007f0
-DATA constants<>+2344(SB)/4, $0x49c007f0
-DATA constants<>+2348(SB)/4, $0x49c007f0
-DATA constants<>+2352(SB)/4, $0x49c007f0
-DATA constants<>+2356(SB)/4, $0x49c007f0
-DATA constants<>+2360(SB)/4, $0x49c007f0
-DATA constants<>+2364(SB)/4, $0x49c007f0
-DATA constants<>+2368(SB)/4, $0x3fb8aa3b
-DATA constants<>+2372(SB)/4, $0x3fb8aa3b
-DATA constants<>+2376(SB)/4, $0x3fb8aa3b
-DATA constants<>+2380(SB)/4, $0x3fb8aa3b
-DATA constants<>+2384(SB)/4, $0x3fb8aa3b
-DATA constants<>+2388(SB)/4, $0x3fb8aa3b
-DATA constants<>+2392(SB)/4, $0x3fb8aa3b
-DATA constants<>+2396(SB)/4, $0x3fb8aa3b
-DATA constants<>+2400(SB)/4, $0x3fb8aa3b
-DATA constants<>+2404(SB)/4, $0x3fb8aa3b
-DATA constants<>+2408(SB)/4, $0x3fb8aa3b
-DATA constants<>+2412(SB)/4, $0x3fb8aa3b
-DATA constants<>+2416(SB)/4, $0x3fb8aa3b
-DATA constants<>+2420(SB)/4, $0x3fb8aa3b
-DATA constants<>+2424(SB)/4, $0x3fb8aa3b
-DATA constants<>+2428(SB)/4, $0x3fb8aa3b
-DATA constants<>+2432(SB)/4, $0x3f317218
-DATA constants<>+2436(SB)/4, $0x3f317218
-DATA constants<>+2440(SB)/4, $0x3f317218
-DATA constants<>+2444(SB)/4, $0x3f317218
-DATA constants<>+2448(SB)/4, $0x3f317218
-DATA constants<>+2452(SB)/4, $0x3f317218
-DATA constants<>+2456(SB)/4, $0x3f317218
-DATA constants<>+2460(SB)/4, $0x3f317218
-DATA constants<>+2464(SB)/4, $0x3f317218
-DATA constants<>+2468(SB)/4, $0x3f317218
-DATA constants<>+2472(SB)/4, $0x3f317218
-DATA constants<>+2476(SB)/4, $0x3f317218
-DATA constants<>+2480(SB)/4, $0x3f317218
-DATA constants<>+2484(SB)/4, $0x3f317218
-DATA constants<>+2488(SB)/4, $0x3f317218
-DATA constants<>+2492(SB)/4, $0x3f317218
-DATA constants<>+2496(SB)/4, $0xb102e308
-DATA constants<>+2500(SB)/4, $0xb102e308
-DATA constants<>+2504(SB)/4, $0xb102e308
-DATA constants<>+2508(SB)/4, $0xb102e308
-DATA constants<>+2512(SB)/4, $0xb102e308
-DATA constants<>+2516(SB)/4, $0xb102e308
-DATA constants<>+2520(SB)/4, $0xb102e308
-DATA constants<>+2524(SB)/4, $0xb102e308
-DATA constants<>+2528(SB)/4, $0xb102e308
-DATA constants<>+2532(SB)/4, $0xb102e308
-DATA constants<>+2536(SB)/4, $0xb102e308
-DATA constants<>+2540(SB)/4, $0xb102e308
-DATA constants<>+2544(SB)/4, $0xb102e308
-DATA constants<>+2548(SB)/4, $0xb102e308
-DATA constants<>+2552(SB)/4, $0xb102e308
-DATA constants<>+2556(SB)/4, $0xb102e308
-DATA constants<>+2560(SB)/4, $0x3f000000
-DATA constants<>+2564(SB)/4, $0x3f000000
-DATA constants<>+2568(SB)/4, $0x3f000000
-DATA constants<>+2572(SB)/4, $0x3f000000
-DATA constants<>+2576(SB)/4, $0x3f000000
-DATA constants<>+2580(SB)/4, $0x3f000000
-DATA constants<>+2584(SB)/4, $0x3f000000
-DATA constants<>+2588(SB)/4, $0x3f000000
-DATA constants<>+2592(SB)/4, $0x3f000000
-DATA constants<>+2596(SB)/4, $0x3f000000
-DATA constants<>+2600(SB)/4, $0x3f000000
-DATA constants<>+2604(SB)/4, $0x3f000000
-DATA constants<>+2608(SB)/4, $0x3f000000
-DATA constants<>+2612(SB)/4, $0x3f000000
-DATA constants<>+2616(SB)/4, $0x3f000000
-DATA constants<>+2620(SB)/4, $0x3f000000
+DATA constants<>+0(SB)/8, $0x3fe0000000000000
+DATA constants<>+8(SB)/8, $0x3fe0000000000000
+DATA constants<>+16(SB)/8, $0x3fe0000000000000
+DATA constants<>+24(SB)/8, $0x3fe0000000000000
+DATA constants<>+32(SB)/8, $0x3fe0000000000000
+DATA constants<>+40(SB)/8, $0x3fe0000000000000
+DATA constants<>+48(SB)/8, $0x3fe0000000000000
+DATA constants<>+56(SB)/8, $0x3fe0000000000000
+DATA constants<>+64(SB)/4, $0x3f000000
+DATA constants<>+68(SB)/4, $0x3f000000
+DATA constants<>+72(SB)/4, $0x3f000000
+DATA constants<>+76(SB)/4, $0x3f000000
+DATA constants<>+80(SB)/4, $0x3f000000
+DATA constants<>+84(SB)/4, $0x3f000000
+DATA constants<>+88(SB)/4, $0x3f000000
+DATA constants<>+92(SB)/4, $0x3f000000
+DATA constants<>+96(SB)/4, $0x3f000000
+DATA constants<>+100(SB)/4, $0x3f000000
+DATA constants<>+104(SB)/4, $0x3f000000
+DATA constants<>+108(SB)/4, $0x3f000000
+DATA constants<>+112(SB)/4, $0x3f000000
+DATA constants<>+116(SB)/4, $0x3f000000
+DATA constants<>+120(SB)/4, $0x3f000000
+DATA constants<>+124(SB)/4, $0x3f000000
+DATA constants<>+128(SB)/8, $0xfff0000000000000
+DATA constants<>+136(SB)/8, $0xfff0000000000000
+DATA constants<>+144(SB)/8, $0xfff0000000000000
+DATA constants<>+152(SB)/8, $0xfff0000000000000
+DATA constants<>+160(SB)/8, $0xfff0000000000000
+DATA constants<>+168(SB)/8, $0xfff0000000000000
+DATA constants<>+176(SB)/8, $0xfff0000000000000
+DATA constants<>+184(SB)/8, $0xfff0000000000000
+DATA constants<>+192(SB)/8, $0x7ff8000000000001
+DATA constants<>+200(SB)/8, $0x7ff8000000000001
+DATA constants<>+208(SB)/8, $0x7ff8000000000001
+DATA constants<>+216(SB)/8, $0x7ff8000000000001
+DATA constants<>+224(SB)/8, $0x7ff8000000000001
+DATA constants<>+232(SB)/8, $0x7ff8000000000001
+DATA constants<>+240(SB)/8, $0x7ff8000000000001
+DATA constants<>+248(SB)/8, $0x7ff8000000000001
+DATA constants<>+256(SB)/8, $0x8000000000000000
+DATA constants<>+264(SB)/8, $0x8000000000000000
+DATA constants<>+272(SB)/8, $0x8000000000000000
+DATA constants<>+280(SB)/8, $0x8000000000000000
+DATA constants<>+288(SB)/8, $0x8000000000000000
+DATA constants<>+296(SB)/8, $0x8000000000000000
+DATA constants<>+304(SB)/8, $0x8000000000000000
+DATA constants<>+312(SB)/8, $0x8000000000000000
+DATA constants<>+320(SB)/4, $0xff800000
+DATA constants<>+324(SB)/4, $0xff800000
+DATA constants<>+328(SB)/4, $0xff800000
+DATA constants<>+332(SB)/4, $0xff800000
+DATA constants<>+336(SB)/4, $0xff800000
+DATA constants<>+340(SB)/4, $0xff800000
+DATA constants<>+344(SB)/4, $0xff800000
+DATA constants<>+348(SB)/4, $0xff800000
+DATA constants<>+352(SB)/4, $0xff800000
+DATA constants<>+356(SB)/4, $0xff800000
+DATA constants<>+360(SB)/4, $0xff800000
+DATA constants<>+364(SB)/4, $0xff800000
+DATA constants<>+368(SB)/4, $0xff800000
+DATA constants<>+372(SB)/4, $0xff800000
+DATA constants<>+376(SB)/4, $0xff800000
+DATA constants<>+380(SB)/4, $0xff800000
+DATA constants<>+384(SB)/4, $0x7fc00000
+DATA constants<>+388(SB)/4, $0x7fc00000
+DATA constants<>+392(SB)/4, $0x7fc00000
+DATA constants<>+396(SB)/4, $0x7fc00000
+DATA constants<>+400(SB)/4, $0x7fc00000
+DATA constants<>+404(SB)/4, $0x7fc00000
+DATA constants<>+408(SB)/4, $0x7fc00000
+DATA constants<>+412(SB)/4, $0x7fc00000
+DATA constants<>+416(SB)/4, $0x7fc00000
+DATA constants<>+420(SB)/4, $0x7fc00000
+DATA constants<>+424(SB)/4, $0x7fc00000
+DATA constants<>+428(SB)/4, $0x7fc00000
+DATA constants<>+432(SB)/4, $0x7fc00000
+DATA constants<>+436(SB)/4, $0x7fc00000
+DATA constants<>+440(SB)/4, $0x7fc00000
+DATA constants<>+444(SB)/4, $0x7fc00000
+DATA constants<>+448(SB)/4, $0x80000000
+DATA constants<>+452(SB)/4, $0x80000000
+DATA constants<>+456(SB)/4, $0x80000000
+DATA constants<>+460(SB)/4, $0x80000000
+DATA constants<>+464(SB)/4, $0x80000000
+DATA constants<>+468(SB)/4, $0x80000000
+DATA constants<>+472(SB)/4, $0x80000000
+DATA constants<>+476(SB)/4, $0x80000000
+DATA constants<>+480(SB)/4, $0x80000000
+DATA constants<>+484(SB)/4, $0x80000000
+DATA constants<>+488(SB)/4, $0x80000000
+DATA constants<>+492(SB)/4, $0x80000000
+DATA constants<>+496(SB)/4, $0x80000000
+DATA constants<>+500(SB)/4, $0x80000000
+DATA constants<>+504(SB)/4, $0x80000000
+DATA constants<>+508(SB)/4, $0x80000000
+DATA constants<>+512(SB)/8, $0x0000000049c007f0
+DATA constants<>+520(SB)/8, $0x0000000049c007f0
+DATA constants<>+528(SB)/8, $0x0000000049c007f0
+DATA constants<>+536(SB)/8, $0x0000000049c007f0
+DATA constants<>+544(SB)/8, $0x0000000049c007f0
+DATA constants<>+552(SB)/8, $0x0000000049c007f0
+DATA constants<>+560(SB)/8, $0x0000000049c007f0
+DATA constants<>+568(SB)/8, $0x0000000049c007f0
+DATA constants<>+576(SB)/8, $0x000000003fb8aa3b
+DATA constants<>+584(SB)/8, $0x000000003fb8aa3b
+DATA constants<>+592(SB)/8, $0x000000003fb8aa3b
+DATA constants<>+600(SB)/8, $0x000000003fb8aa3b
+DATA constants<>+608(SB)/8, $0x000000003fb8aa3b
+DATA constants<>+616(SB)/8, $0x000000003fb8aa3b
+DATA constants<>+624(SB)/8, $0x000000003fb8aa3b
+DATA constants<>+632(SB)/8, $0x000000003fb8aa3b
+DATA constants<>+640(SB)/8, $0x000000003f317218
+DATA constants<>+648(SB)/8, $0x000000003f317218
+DATA constants<>+656(SB)/8, $0x000000003f317218
+DATA constants<>+664(SB)/8, $0x000000003f317218
+DATA constants<>+672(SB)/8, $0x000000003f317218
+DATA constants<>+680(SB)/8, $0x000000003f317218
+DATA constants<>+688(SB)/8, $0x000000003f317218
+DATA constants<>+696(SB)/8, $0x000000003f317218
+DATA constants<>+704(SB)/8, $0x00000000b102e308
+DATA constants<>+712(SB)/8, $0x00000000b102e308
+DATA constants<>+720(SB)/8, $0x00000000b102e308
+DATA constants<>+728(SB)/8, $0x00000000b102e308
+DATA constants<>+736(SB)/8, $0x00000000b102e308
+DATA constants<>+744(SB)/8, $0x00000000b102e308
+DATA constants<>+752(SB)/8, $0x00000000b102e308
+DATA constants<>+760(SB)/8, $0x00000000b102e308
+DATA constants<>+768(SB)/8, $0x000000003f000000
+DATA constants<>+776(SB)/8, $0x000000003f000000
+DATA constants<>+784(SB)/8, $0x000000003f000000
+DATA constants<>+792(SB)/8, $0x000000003f000000
+DATA constants<>+800(SB)/8, $0x000000003f000000
+DATA constants<>+808(SB)/8, $0x000000003f000000
+DATA constants<>+816(SB)/8, $0x000000003f000000
+DATA constants<>+824(SB)/8, $0x000000003f000000
+DATA constants<>+832(SB)/8, $0x000000003d2aad06
+DATA constants<>+840(SB)/8, $0x000000003d2aad06
+DATA constants<>+848(SB)/8, $0x000000003d2aad06
+DATA constants<>+856(SB)/8, $0x000000003d2aad06
+DATA constants<>+864(SB)/8, $0x000000003d2aad06
+DATA constants<>+872(SB)/8, $0x000000003d2aad06
+DATA constants<>+880(SB)/8, $0x000000003d2aad06
+DATA constants<>+888(SB)/8, $0x000000003d2aad06
+DATA constants<>+896(SB)/8, $0x000000003e2aae3f
+DATA constants<>+904(SB)/8, $0x000000003e2aae3f
+DATA constants<>+912(SB)/8, $0x000000003e2aae3f
+DATA constants<>+920(SB)/8, $0x000000003e2aae3f
+DATA constants<>+928(SB)/8, $0x000000003e2aae3f
+DATA constants<>+936(SB)/8, $0x000000003e2aae3f
+DATA constants<>+944(SB)/8, $0x000000003e2aae3f
+DATA constants<>+952(SB)/8, $0x000000003e2aae3f
+DATA constants<>+960(SB)/8, $0x0000000000000000
+DATA constants<>+968(SB)/8, $0x00000000b24e0611
+DATA constants<>+976(SB)/8, $0x0000000033092801
+DATA constants<>+984(SB)/8, $0x00000000b3051aa8
+DATA constants<>+992(SB)/8, $0x00000000329302ae
+DATA constants<>+1000(SB)/8, $0x0000000031b3d0e5
+DATA constants<>+1008(SB)/8, $0x00000000b27ce182
+DATA constants<>+1016(SB)/8, $0x00000000b1d290be
+DATA constants<>+1024(SB)/8, $0x000000003f800000
+DATA constants<>+1032(SB)/8, $0x000000003f8b95c2
+DATA constants<>+1040(SB)/8, $0x000000003f9837f0
+DATA constants<>+1048(SB)/8, $0x000000003fa5fed7
+DATA constants<>+1056(SB)/8, $0x000000003fb504f3
+DATA constants<>+1064(SB)/8, $0x000000003fc5672a
+DATA constants<>+1072(SB)/8, $0x000000003fd744fd
+DATA constants<>+1080(SB)/8, $0x000000003feac0c7
+DATA constants<>+1088(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1096(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1104(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1112(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1120(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1128(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1136(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1144(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1152(SB)/8, $0x4308000000003ff0
+DATA constants<>+1160(SB)/8, $0x4308000000003ff0
+DATA constants<>+1168(SB)/8, $0x4308000000003ff0
+DATA constants<>+1176(SB)/8, $0x4308000000003ff0
+DATA constants<>+1184(SB)/8, $0x4308000000003ff0
+DATA constants<>+1192(SB)/8, $0x4308000000003ff0
+DATA constants<>+1200(SB)/8, $0x4308000000003ff0
+DATA constants<>+1208(SB)/8, $0x4308000000003ff0
+DATA constants<>+1216(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1224(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1232(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1240(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1248(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1256(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1264(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1272(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1280(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1288(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1296(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1304(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1312(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1320(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1328(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1336(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1344(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1352(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1360(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1368(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1376(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1384(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1392(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1400(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1408(SB)/8, $0x3fa5555554810259
+DATA constants<>+1416(SB)/8, $0x3fa5555554810259
+DATA constants<>+1424(SB)/8, $0x3fa5555554810259
+DATA constants<>+1432(SB)/8, $0x3fa5555554810259
+DATA constants<>+1440(SB)/8, $0x3fa5555554810259
+DATA constants<>+1448(SB)/8, $0x3fa5555554810259
+DATA constants<>+1456(SB)/8, $0x3fa5555554810259
+DATA constants<>+1464(SB)/8, $0x3fa5555554810259
+DATA constants<>+1472(SB)/8, $0x3fe000000000010b
+DATA constants<>+1480(SB)/8, $0x3fe000000000010b
+DATA constants<>+1488(SB)/8, $0x3fe000000000010b
+DATA constants<>+1496(SB)/8, $0x3fe000000000010b
+DATA constants<>+1504(SB)/8, $0x3fe000000000010b
+DATA constants<>+1512(SB)/8, $0x3fe000000000010b
+DATA constants<>+1520(SB)/8, $0x3fe000000000010b
+DATA constants<>+1528(SB)/8, $0x3fe000000000010b
+DATA constants<>+1536(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1544(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1552(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1560(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1568(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1576(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1584(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1592(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1600(SB)/8, $0x3f811111125d793b
+DATA constants<>+1608(SB)/8, $0x3f811111125d793b
+DATA constants<>+1616(SB)/8, $0x3f811111125d793b
+DATA constants<>+1624(SB)/8, $0x3f811111125d793b
+DATA constants<>+1632(SB)/8, $0x3f811111125d793b
+DATA constants<>+1640(SB)/8, $0x3f811111125d793b
+DATA constants<>+1648(SB)/8, $0x3f811111125d793b
+DATA constants<>+1656(SB)/8, $0x3f811111125d793b
+DATA constants<>+1664(SB)/8, $0x3fc5555555555132
+DATA constants<>+1672(SB)/8, $0x3fc5555555555132
+DATA constants<>+1680(SB)/8, $0x3fc5555555555132
+DATA constants<>+1688(SB)/8, $0x3fc5555555555132
+DATA constants<>+1696(SB)/8, $0x3fc5555555555132
+DATA constants<>+1704(SB)/8, $0x3fc5555555555132
+DATA constants<>+1712(SB)/8, $0x3fc5555555555132
+DATA constants<>+1720(SB)/8, $0x3fc5555555555132
+DATA constants<>+1728(SB)/8, $0xc08ff00000000000
+DATA constants<>+1736(SB)/8, $0xc08ff00000000000
+DATA constants<>+1744(SB)/8, $0xc08ff00000000000
+DATA constants<>+1752(SB)/8, $0xc08ff00000000000
+DATA constants<>+1760(SB)/8, $0xc08ff00000000000
+DATA constants<>+1768(SB)/8, $0xc08ff00000000000
+DATA constants<>+1776(SB)/8, $0xc08ff00000000000
+DATA constants<>+1784(SB)/8, $0xc08ff00000000000
+DATA constants<>+1792(SB)/8, $0x4090c80000000000
+DATA constants<>+1800(SB)/8, $0x4090c80000000000
+DATA constants<>+1808(SB)/8, $0x4090c80000000000
+DATA constants<>+1816(SB)/8, $0x4090c80000000000
+DATA constants<>+1824(SB)/8, $0x4090c80000000000
+DATA constants<>+1832(SB)/8, $0x4090c80000000000
+DATA constants<>+1840(SB)/8, $0x4090c80000000000
+DATA constants<>+1848(SB)/8, $0x4090c80000000000
+DATA constants<>+1856(SB)/8, $0xc059000000000000
+DATA constants<>+1864(SB)/8, $0xc059000000000000
+DATA constants<>+1872(SB)/8, $0xc059000000000000
+DATA constants<>+1880(SB)/8, $0xc059000000000000
+DATA constants<>+1888(SB)/8, $0xc059000000000000
+DATA constants<>+1896(SB)/8, $0xc059000000000000
+DATA constants<>+1904(SB)/8, $0xc059000000000000
+DATA constants<>+1912(SB)/8, $0xc059000000000000
+DATA constants<>+1920(SB)/8, $0x4330000000000000
+DATA constants<>+1928(SB)/8, $0x4330000000000000
+DATA constants<>+1936(SB)/8, $0x4330000000000000
+DATA constants<>+1944(SB)/8, $0x4330000000000000
+DATA constants<>+1952(SB)/8, $0x4330000000000000
+DATA constants<>+1960(SB)/8, $0x4330000000000000
+DATA constants<>+1968(SB)/8, $0x4330000000000000
+DATA constants<>+1976(SB)/8, $0x4330000000000000
+DATA constants<>+1984(SB)/8, $0xc087700000000000
+DATA constants<>+1992(SB)/8, $0xc087700000000000
+DATA constants<>+2000(SB)/8, $0xc087700000000000
+DATA constants<>+2008(SB)/8, $0xc087700000000000
+DATA constants<>+2016(SB)/8, $0xc087700000000000
+DATA constants<>+2024(SB)/8, $0xc087700000000000
+DATA constants<>+2032(SB)/8, $0xc087700000000000
+DATA constants<>+2040(SB)/8, $0xc087700000000000
+DATA constants<>+2048(SB)/8, $0x4086300000000000
+DATA constants<>+2056(SB)/8, $0x4086300000000000
+DATA constants<>+2064(SB)/8, $0x4086300000000000
+DATA constants<>+2072(SB)/8, $0x4086300000000000
+DATA constants<>+2080(SB)/8, $0x4086300000000000
+DATA constants<>+2088(SB)/8, $0x4086300000000000
+DATA constants<>+2096(SB)/8, $0x4086300000000000
+DATA constants<>+2104(SB)/8, $0x4086300000000000
+DATA constants<>+2112(SB)/8, $0x0000000042b40000
+DATA constants<>+2120(SB)/8, $0x0000000042b40000
+DATA constants<>+2128(SB)/8, $0x0000000042b40000
+DATA constants<>+2136(SB)/8, $0x0000000042b40000
+DATA constants<>+2144(SB)/8, $0x0000000042b40000
+DATA constants<>+2152(SB)/8, $0x0000000042b40000
+DATA constants<>+2160(SB)/8, $0x0000000042b40000
+DATA constants<>+2168(SB)/8, $0x0000000042b40000
+DATA constants<>+2176(SB)/8, $0x00000000c2d20000
+DATA constants<>+2184(SB)/8, $0x00000000c2d20000
+DATA constants<>+2192(SB)/8, $0x00000000c2d20000
+DATA constants<>+2200(SB)/8, $0x00000000c2d20000
+DATA constants<>+2208(SB)/8, $0x00000000c2d20000
+DATA constants<>+2216(SB)/8, $0x00000000c2d20000
+DATA constants<>+2224(SB)/8, $0x00000000c2d20000
+DATA constants<>+2232(SB)/8, $0x00000000c2d20000
+DATA constants<>+2240(SB)/8, $0x4308000000002000
+DATA constants<>+2248(SB)/8, $0x4308000000002000
+DATA constants<>+2256(SB)/8, $0x4308000000002000
+DATA constants<>+2264(SB)/8, $0x4308000000002000
+DATA constants<>+2272(SB)/8, $0x4308000000002000
+DATA constants<>+2280(SB)/8, $0x4308000000002000
+DATA constants<>+2288(SB)/8, $0x4308000000002000
+DATA constants<>+2296(SB)/8, $0x4308000000002000
+DATA constants<>+2304(SB)/8, $0x0000000000000432
+DATA constants<>+2312(SB)/8, $0x0000000000000432
+DATA constants<>+2320(SB)/8, $0x0000000000000432
+DATA constants<>+2328(SB)/8, $0x0000000000000432
+DATA constants<>+2336(SB)/8, $0x0000000000000432
+DATA constants<>+2344(SB)/8, $0x0000000000000432
+DATA constants<>+2352(SB)/8, $0x0000000000000432
+DATA constants<>+2360(SB)/8, $0x0000000000000432
+DATA constants<>+2368(SB)/4, $0x49c007f0
+DATA constants<>+2372(SB)/4, $0x49c007f0
+DATA constants<>+2376(SB)/4, $0x49c007f0
+DATA constants<>+2380(SB)/4, $0x49c007f0
+DATA constants<>+2384(SB)/4, $0x49c007f0
+DATA constants<>+2388(SB)/4, $0x49c007f0
+DATA constants<>+2392(SB)/4, $0x49c007f0
+DATA constants<>+2396(SB)/4, $0x49c007f0
+DATA constants<>+2400(SB)/4, $0x49c007f0
+DATA constants<>+2404(SB)/4, $0x49c007f0
+DATA constants<>+2408(SB)/4, $0x49c007f0
+DATA constants<>+2412(SB)/4, $0x49c007f0
+DATA constants<>+2416(SB)/4, $0x49c007f0
+DATA constants<>+2420(SB)/4, $0x49c007f0
+DATA constants<>+2424(SB)/4, $0x49c007f0
+DATA constants<>+2428(SB)/4, $0x49c007f0
+DATA constants<>+2432(SB)/4, $0x3fb8aa3b
+DATA constants<>+2436(SB)/4, $0x3fb8aa3b
+DATA constants<>+2440(SB)/4, $0x3fb8aa3b
+DATA constants<>+2444(SB)/4, $0x3fb8aa3b
+DATA constants<>+2448(SB)/4, $0x3fb8aa3b
+DATA constants<>+2452(SB)/4, $0x3fb8aa3b
+DATA constants<>+2456(SB)/4, $0x3fb8aa3b
+DATA constants<>+2460(SB)/4, $0x3fb8aa3b
+DATA constants<>+2464(SB)/4, $0x3fb8aa3b
+DATA constants<>+2468(SB)/4, $0x3fb8aa3b
+DATA constants<>+2472(SB)/4, $0x3fb8aa3b
+DATA constants<>+2476(SB)/4, $0x3fb8aa3b
+DATA constants<>+2480(SB)/4, $0x3fb8aa3b
+DATA constants<>+2484(SB)/4, $0x3fb8aa3b
+DATA constants<>+2488(SB)/4, $0x3fb8aa3b
+DATA constants<>+2492(SB)/4, $0x3fb8aa3b
+DATA constants<>+2496(SB)/4, $0x3f317218
+DATA constants<>+2500(SB)/4, $0x3f317218
+DATA constants<>+2504(SB)/4, $0x3f317218
+DATA constants<>+2508(SB)/4, $0x3f317218
+DATA constants<>+2512(SB)/4, $0x3f317218
+DATA constants<>+2516(SB)/4, $0x3f317218
+DATA constants<>+2520(SB)/4, $0x3f317218
+DATA constants<>+2524(SB)/4, $0x3f317218
+DATA constants<>+2528(SB)/4, $0x3f317218
+DATA constants<>+2532(SB)/4, $0x3f317218
+DATA constants<>+2536(SB)/4, $0x3f317218
+DATA constants<>+2540(SB)/4, $0x3f317218
+DATA constants<>+2544(SB)/4, $0x3f317218
+DATA constants<>+2548(SB)/4, $0x3f317218
+DATA constants<>+2552(SB)/4, $0x3f317218
+DATA constants<>+2556(SB)/4, $0x3f317218
+DATA constants<>+2560(SB)/4, $0xb102e308
+DATA constants<>+2564(SB)/4, $0xb102e308
+DATA constants<>+2568(SB)/4, $0xb102e308
+DATA constants<>+2572(SB)/4, $0xb102e308
+DATA constants<>+2576(SB)/4, $0xb102e308
+DATA constants<>+2580(SB)/4, $0xb102e308
+DATA constants<>+2584(SB)/4, $0xb102e308
+DATA constants<>+2588(SB)/4, $0xb102e308
+DATA constants<>+2592(SB)/4, $0xb102e308
+DATA constants<>+2596(SB)/4, $0xb102e308
+DATA constants<>+2600(SB)/4, $0xb102e308
+DATA constants<>+2604(SB)/4, $0xb102e308
+DATA constants<>+2608(SB)/4, $0xb102e308
+DATA constants<>+2612(SB)/4, $0xb102e308
+DATA constants<>+2616(SB)/4, $0xb102e308
+DATA constants<>+2620(SB)/4, $0xb102e308
 DATA constants<>+2624(SB)/4, $0x3d2aad06
 DATA constants<>+2628(SB)/4, $0x3d2aad06
 DATA constants<>+2632(SB)/4, $0x3d2aad06
@@ -8021,6 +8021,1762 @@ done228:
 	BNE loop223
 	RET
 
+// func addAffineF64(y *float64, a float64, x *float64, b float64, n int)
+TEXT ·addAffineF64(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R7
+	MOVD x+16(FP), R6
+	FMOVD a+8(FP), F0
+	WORD $0x4e080408 // DUP V8.2D, V0.D[0]
+	FMOVD b+24(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD y+0(FP), R5
+	MOVD n+32(FP), R0
+	MOVD $0, R4
+	ADD $-16, R0, R3
+	TST R3, R3
+	BLT oneTest236
+
+many234:
+	ADD R4<<3, R6, R2
+	FLDPQ (R2), (F1, F0)
+	WORD $0x6e68dc23 // FMUL V3.2D, V1.2D, V8.2D
+	WORD $0x6e68dc02 // FMUL V2.2D, V0.2D, V8.2D
+	ADD R4<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x4e67d421 // FADD V1.2D, V1.2D, V7.2D
+	WORD $0x4e67d400 // FADD V0.2D, V0.2D, V7.2D
+	FSTPQ (F1, F0), (R1)
+	FLDPQ 32(R2), (F1, F0)
+	WORD $0x6e68dc23 // FMUL V3.2D, V1.2D, V8.2D
+	WORD $0x6e68dc02 // FMUL V2.2D, V0.2D, V8.2D
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x4e67d421 // FADD V1.2D, V1.2D, V7.2D
+	WORD $0x4e67d400 // FADD V0.2D, V0.2D, V7.2D
+	FSTPQ (F1, F0), 32(R1)
+	FLDPQ 64(R2), (F1, F0)
+	WORD $0x6e68dc23 // FMUL V3.2D, V1.2D, V8.2D
+	WORD $0x6e68dc02 // FMUL V2.2D, V0.2D, V8.2D
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x4e67d421 // FADD V1.2D, V1.2D, V7.2D
+	WORD $0x4e67d400 // FADD V0.2D, V0.2D, V7.2D
+	FSTPQ (F1, F0), 64(R1)
+	FLDPQ 96(R2), (F1, F0)
+	WORD $0x6e68dc23 // FMUL V3.2D, V1.2D, V8.2D
+	WORD $0x6e68dc02 // FMUL V2.2D, V0.2D, V8.2D
+	FLDPQ 96(R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x4e67d421 // FADD V1.2D, V1.2D, V7.2D
+	WORD $0x4e67d400 // FADD V0.2D, V0.2D, V7.2D
+	FSTPQ (F1, F0), 96(R1)
+	ADD $16, R4, R4
+	CMP R3, R4
+	BLE many234
+
+oneTest236:
+	ADD $-4, R0, R2
+	CMP R2, R4
+	BGT tail237
+
+one235:
+	ADD R4<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e68dc23 // FMUL V3.2D, V1.2D, V8.2D
+	WORD $0x6e68dc02 // FMUL V2.2D, V0.2D, V8.2D
+	ADD R4<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x4e67d421 // FADD V1.2D, V1.2D, V7.2D
+	WORD $0x4e67d400 // FADD V0.2D, V0.2D, V7.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R4, R4
+	CMP R2, R4
+	BLE one235
+
+tail237:
+	SUBS R4, R0, R0
+	BEQ done238
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R4<<3, R6, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F0
+
+doneLanes2:
+	WORD $0x6e68dc24 // FMUL V4.2D, V1.2D, V8.2D
+	WORD $0x6e68dc03 // FMUL V3.2D, V0.2D, V8.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R4<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F1
+
+doneLanes4:
+	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e67d400 // FADD V0.2D, V0.2D, V7.2D
+	WORD $0x4e67d421 // FADD V1.2D, V1.2D, V7.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done238:
+	RET
+
+// func addAffineF32(y *float32, a float32, x *float32, b float32, n int)
+TEXT ·addAffineF32(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R7
+	MOVD x+16(FP), R6
+	FMOVS a+8(FP), F0
+	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
+	FMOVS b+24(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD y+0(FP), R5
+	MOVD n+32(FP), R0
+	MOVD $0, R4
+	ADD $-32, R0, R3
+	TST R3, R3
+	BLT oneTest246
+
+many244:
+	ADD R4<<2, R6, R2
+	FLDPQ (R2), (F1, F0)
+	WORD $0x6e28dc23 // FMUL V3.4S, V1.4S, V8.4S
+	WORD $0x6e28dc02 // FMUL V2.4S, V0.4S, V8.4S
+	ADD R4<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e27d421 // FADD V1.4S, V1.4S, V7.4S
+	WORD $0x4e27d400 // FADD V0.4S, V0.4S, V7.4S
+	FSTPQ (F1, F0), (R1)
+	FLDPQ 32(R2), (F1, F0)
+	WORD $0x6e28dc23 // FMUL V3.4S, V1.4S, V8.4S
+	WORD $0x6e28dc02 // FMUL V2.4S, V0.4S, V8.4S
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e27d421 // FADD V1.4S, V1.4S, V7.4S
+	WORD $0x4e27d400 // FADD V0.4S, V0.4S, V7.4S
+	FSTPQ (F1, F0), 32(R1)
+	FLDPQ 64(R2), (F1, F0)
+	WORD $0x6e28dc23 // FMUL V3.4S, V1.4S, V8.4S
+	WORD $0x6e28dc02 // FMUL V2.4S, V0.4S, V8.4S
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e27d421 // FADD V1.4S, V1.4S, V7.4S
+	WORD $0x4e27d400 // FADD V0.4S, V0.4S, V7.4S
+	FSTPQ (F1, F0), 64(R1)
+	FLDPQ 96(R2), (F1, F0)
+	WORD $0x6e28dc23 // FMUL V3.4S, V1.4S, V8.4S
+	WORD $0x6e28dc02 // FMUL V2.4S, V0.4S, V8.4S
+	FLDPQ 96(R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e27d421 // FADD V1.4S, V1.4S, V7.4S
+	WORD $0x4e27d400 // FADD V0.4S, V0.4S, V7.4S
+	FSTPQ (F1, F0), 96(R1)
+	ADD $32, R4, R4
+	CMP R3, R4
+	BLE many244
+
+oneTest246:
+	ADD $-8, R0, R2
+	CMP R2, R4
+	BGT tail247
+
+one245:
+	ADD R4<<2, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e28dc23 // FMUL V3.4S, V1.4S, V8.4S
+	WORD $0x6e28dc02 // FMUL V2.4S, V0.4S, V8.4S
+	ADD R4<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e27d421 // FADD V1.4S, V1.4S, V7.4S
+	WORD $0x4e27d400 // FADD V0.4S, V0.4S, V7.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R4, R4
+	CMP R2, R4
+	BLE one245
+
+tail247:
+	SUBS R4, R0, R0
+	BEQ done248
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R4<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes2:
+	WORD $0x6e28dc24 // FMUL V4.4S, V1.4S, V8.4S
+	WORD $0x6e28dc03 // FMUL V3.4S, V0.4S, V8.4S
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R4<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes4:
+	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
+	WORD $0x4e20d460 // FADD V0.4S, V3.4S, V0.4S
+	WORD $0x4e27d422 // FADD V2.4S, V1.4S, V7.4S
+	WORD $0x4e27d401 // FADD V1.4S, V0.4S, V7.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done248:
+	RET
+
+// func addAffineProductF64(y *float64, a float64, x *float64, gain *float64, b float64, bias *float64, n int)
+TEXT ·addAffineProductF64(SB), NOSPLIT, $0-56
+	MOVD $ones<>(SB), R11
+	MOVD x+16(FP), R10
+	MOVD gain+24(FP), R9
+	FMOVD a+8(FP), F0
+	WORD $0x4e080409 // DUP V9.2D, V0.D[0]
+	FMOVD b+32(FP), F0
+	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
+	MOVD bias+40(FP), R6
+	MOVD y+0(FP), R3
+	MOVD n+48(FP), R0
+	MOVD $0, R2
+	ADD $-16, R0, R8
+	TST R8, R8
+	BLT oneTest256
+
+many254:
+	ADD R2<<3, R10, R7
+	FLDPQ (R7), (F3, F2)
+	ADD R2<<3, R9, R5
+	FLDPQ (R5), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R2<<3, R6, R4
+	FLDPQ (R4), (F1, F0)
+	WORD $0x6e6adc25 // FMUL V5.2D, V1.2D, V10.2D
+	WORD $0x6e6adc04 // FMUL V4.2D, V0.2D, V10.2D
+	WORD $0x6e69dc63 // FMUL V3.2D, V3.2D, V9.2D
+	WORD $0x6e69dc42 // FMUL V2.2D, V2.2D, V9.2D
+	ADD R2<<3, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
+	WORD $0x4e64d400 // FADD V0.2D, V0.2D, V4.2D
+	FSTPQ (F1, F0), (R1)
+	FLDPQ 32(R7), (F3, F2)
+	FLDPQ 32(R5), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	FLDPQ 32(R4), (F1, F0)
+	WORD $0x6e6adc25 // FMUL V5.2D, V1.2D, V10.2D
+	WORD $0x6e6adc04 // FMUL V4.2D, V0.2D, V10.2D
+	WORD $0x6e69dc63 // FMUL V3.2D, V3.2D, V9.2D
+	WORD $0x6e69dc42 // FMUL V2.2D, V2.2D, V9.2D
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
+	WORD $0x4e64d400 // FADD V0.2D, V0.2D, V4.2D
+	FSTPQ (F1, F0), 32(R1)
+	FLDPQ 64(R7), (F3, F2)
+	FLDPQ 64(R5), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	FLDPQ 64(R4), (F1, F0)
+	WORD $0x6e6adc25 // FMUL V5.2D, V1.2D, V10.2D
+	WORD $0x6e6adc04 // FMUL V4.2D, V0.2D, V10.2D
+	WORD $0x6e69dc63 // FMUL V3.2D, V3.2D, V9.2D
+	WORD $0x6e69dc42 // FMUL V2.2D, V2.2D, V9.2D
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
+	WORD $0x4e64d400 // FADD V0.2D, V0.2D, V4.2D
+	FSTPQ (F1, F0), 64(R1)
+	FLDPQ 96(R7), (F3, F2)
+	FLDPQ 96(R5), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	FLDPQ 96(R4), (F1, F0)
+	WORD $0x6e6adc25 // FMUL V5.2D, V1.2D, V10.2D
+	WORD $0x6e6adc04 // FMUL V4.2D, V0.2D, V10.2D
+	WORD $0x6e69dc63 // FMUL V3.2D, V3.2D, V9.2D
+	WORD $0x6e69dc42 // FMUL V2.2D, V2.2D, V9.2D
+	FLDPQ 96(R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
+	WORD $0x4e64d400 // FADD V0.2D, V0.2D, V4.2D
+	FSTPQ (F1, F0), 96(R1)
+	ADD $16, R2, R2
+	CMP R8, R2
+	BLE many254
+
+oneTest256:
+	ADD $-4, R0, R4
+	CMP R4, R2
+	BGT tail257
+
+one255:
+	ADD R2<<3, R10, R1
+	FLDPQ (R1), (F3, F2)
+	ADD R2<<3, R9, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R2<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e6adc25 // FMUL V5.2D, V1.2D, V10.2D
+	WORD $0x6e6adc04 // FMUL V4.2D, V0.2D, V10.2D
+	WORD $0x6e69dc63 // FMUL V3.2D, V3.2D, V9.2D
+	WORD $0x6e69dc42 // FMUL V2.2D, V2.2D, V9.2D
+	ADD R2<<3, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
+	WORD $0x4e64d400 // FADD V0.2D, V0.2D, V4.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R2, R2
+	CMP R4, R2
+	BLE one255
+
+tail257:
+	SUBS R2, R0, R0
+	BEQ done258
+	ADD $32, R11, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R2<<3, R10, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F4
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F4
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F3
+
+doneLanes2:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<3, R9, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F0
+
+doneLanes4:
+	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
+	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<3, R6, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F0
+
+doneLanes6:
+	WORD $0x6e6adc26 // FMUL V6.2D, V1.2D, V10.2D
+	WORD $0x6e6adc05 // FMUL V5.2D, V0.2D, V10.2D
+	WORD $0x6e69dc84 // FMUL V4.2D, V4.2D, V9.2D
+	WORD $0x6e69dc63 // FMUL V3.2D, V3.2D, V9.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<3, R3, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R1), F0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R1), F1
+
+doneLanes8:
+	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e66d400 // FADD V0.2D, V0.2D, V6.2D
+	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes9
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F0, (R1)
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes10
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F1, 16(R1)
+
+doneLanes10:
+
+done258:
+	RET
+
+// func addAffineProductF32(y *float32, a float32, x *float32, gain *float32, b float32, bias *float32, n int)
+TEXT ·addAffineProductF32(SB), NOSPLIT, $0-56
+	MOVD $ones<>(SB), R11
+	MOVD x+16(FP), R10
+	MOVD gain+24(FP), R7
+	FMOVS a+8(FP), F0
+	WORD $0x4e040409 // DUP V9.4S, V0.S[0]
+	FMOVS b+32(FP), F0
+	WORD $0x4e040405 // DUP V5.4S, V0.S[0]
+	MOVD bias+40(FP), R4
+	MOVD y+0(FP), R3
+	MOVD n+48(FP), R0
+	MOVD $0, R2
+	ADD $-32, R0, R9
+	TST R9, R9
+	BLT oneTest266
+
+many264:
+	ADD R2<<2, R10, R8
+	FLDPQ (R8), (F3, F2)
+	ADD R2<<2, R7, R6
+	FLDPQ (R6), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R2<<2, R4, R5
+	FLDPQ (R5), (F1, F0)
+	WORD $0x6e25dc26 // FMUL V6.4S, V1.4S, V5.4S
+	WORD $0x6e25dc04 // FMUL V4.4S, V0.4S, V5.4S
+	WORD $0x6e29dc63 // FMUL V3.4S, V3.4S, V9.4S
+	WORD $0x6e29dc42 // FMUL V2.4S, V2.4S, V9.4S
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e26d421 // FADD V1.4S, V1.4S, V6.4S
+	WORD $0x4e24d400 // FADD V0.4S, V0.4S, V4.4S
+	FSTPQ (F1, F0), (R1)
+	FLDPQ 32(R8), (F3, F2)
+	FLDPQ 32(R6), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	FLDPQ 32(R5), (F1, F0)
+	WORD $0x6e25dc26 // FMUL V6.4S, V1.4S, V5.4S
+	WORD $0x6e25dc04 // FMUL V4.4S, V0.4S, V5.4S
+	WORD $0x6e29dc63 // FMUL V3.4S, V3.4S, V9.4S
+	WORD $0x6e29dc42 // FMUL V2.4S, V2.4S, V9.4S
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e26d421 // FADD V1.4S, V1.4S, V6.4S
+	WORD $0x4e24d400 // FADD V0.4S, V0.4S, V4.4S
+	FSTPQ (F1, F0), 32(R1)
+	FLDPQ 64(R8), (F3, F2)
+	FLDPQ 64(R6), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	FLDPQ 64(R5), (F1, F0)
+	WORD $0x6e25dc26 // FMUL V6.4S, V1.4S, V5.4S
+	WORD $0x6e25dc04 // FMUL V4.4S, V0.4S, V5.4S
+	WORD $0x6e29dc63 // FMUL V3.4S, V3.4S, V9.4S
+	WORD $0x6e29dc42 // FMUL V2.4S, V2.4S, V9.4S
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e26d421 // FADD V1.4S, V1.4S, V6.4S
+	WORD $0x4e24d400 // FADD V0.4S, V0.4S, V4.4S
+	FSTPQ (F1, F0), 64(R1)
+	FLDPQ 96(R8), (F3, F2)
+	FLDPQ 96(R6), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	FLDPQ 96(R5), (F1, F0)
+	WORD $0x6e25dc26 // FMUL V6.4S, V1.4S, V5.4S
+	WORD $0x6e25dc04 // FMUL V4.4S, V0.4S, V5.4S
+	WORD $0x6e29dc63 // FMUL V3.4S, V3.4S, V9.4S
+	WORD $0x6e29dc42 // FMUL V2.4S, V2.4S, V9.4S
+	FLDPQ 96(R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e26d421 // FADD V1.4S, V1.4S, V6.4S
+	WORD $0x4e24d400 // FADD V0.4S, V0.4S, V4.4S
+	FSTPQ (F1, F0), 96(R1)
+	ADD $32, R2, R2
+	CMP R9, R2
+	BLE many264
+
+oneTest266:
+	ADD $-8, R0, R5
+	CMP R5, R2
+	BGT tail267
+
+one265:
+	ADD R2<<2, R10, R1
+	FLDPQ (R1), (F3, F2)
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R2<<2, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e25dc26 // FMUL V6.4S, V1.4S, V5.4S
+	WORD $0x6e25dc04 // FMUL V4.4S, V0.4S, V5.4S
+	WORD $0x6e29dc63 // FMUL V3.4S, V3.4S, V9.4S
+	WORD $0x6e29dc42 // FMUL V2.4S, V2.4S, V9.4S
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e26d421 // FADD V1.4S, V1.4S, V6.4S
+	WORD $0x4e24d400 // FADD V0.4S, V0.4S, V4.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R5, R2
+	BLE one265
+
+tail267:
+	SUBS R2, R0, R0
+	BEQ done268
+	ADD $32, R11, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R2<<2, R10, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F4
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F4
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F1
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes4:
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R4, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F1
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes6:
+	WORD $0x6e25dc26 // FMUL V6.4S, V1.4S, V5.4S
+	WORD $0x6e25dc05 // FMUL V5.4S, V0.4S, V5.4S
+	WORD $0x6e29dc84 // FMUL V4.4S, V4.4S, V9.4S
+	WORD $0x6e29dc63 // FMUL V3.4S, V3.4S, V9.4S
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R1), F1
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes8:
+	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
+	WORD $0x4e20d460 // FADD V0.4S, V3.4S, V0.4S
+	WORD $0x4e26d422 // FADD V2.4S, V1.4S, V6.4S
+	WORD $0x4e25d401 // FADD V1.4S, V0.4S, V5.4S
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes9
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes10
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes10:
+
+done268:
+	RET
+
+// func centerSquaresF64(dst *float64, x *float64, c float64, n int) float64
+TEXT ·centerSquaresF64(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R7
+	MOVD dst+0(FP), R6
+	MOVD x+8(FP), R5
+	MOVD n+24(FP), R0
+	FMOVD c+16(FP), F0
+	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R4
+	ADD $-16, R0, R3
+	TST R3, R3
+	BLT oneTest276
+
+many274:
+	ADD R4<<3, R5, R2
+	FLDPQ (R2), (F3, F2)
+	WORD $0x4eead463 // FSUB V3.2D, V3.2D, V10.2D
+	WORD $0x4eead442 // FSUB V2.2D, V2.2D, V10.2D
+	ADD R4<<3, R6, R1
+	FSTPQ (F3, F2), (R1)
+	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
+	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
+	FLDPQ 32(R2), (F3, F2)
+	WORD $0x4eead463 // FSUB V3.2D, V3.2D, V10.2D
+	WORD $0x4eead442 // FSUB V2.2D, V2.2D, V10.2D
+	FSTPQ (F3, F2), 32(R1)
+	WORD $0x4e63cc69 // FMLA V9.2D, V3.2D, V3.2D
+	WORD $0x4e62cc48 // FMLA V8.2D, V2.2D, V2.2D
+	FLDPQ 64(R2), (F3, F2)
+	WORD $0x4eead463 // FSUB V3.2D, V3.2D, V10.2D
+	WORD $0x4eead442 // FSUB V2.2D, V2.2D, V10.2D
+	FSTPQ (F3, F2), 64(R1)
+	WORD $0x4e63cc67 // FMLA V7.2D, V3.2D, V3.2D
+	WORD $0x4e62cc46 // FMLA V6.2D, V2.2D, V2.2D
+	FLDPQ 96(R2), (F3, F2)
+	WORD $0x4eead463 // FSUB V3.2D, V3.2D, V10.2D
+	WORD $0x4eead442 // FSUB V2.2D, V2.2D, V10.2D
+	FSTPQ (F3, F2), 96(R1)
+	WORD $0x4e63cc65 // FMLA V5.2D, V3.2D, V3.2D
+	WORD $0x4e62cc44 // FMLA V4.2D, V2.2D, V2.2D
+	ADD $16, R4, R4
+	CMP R3, R4
+	BLE many274
+	WORD $0x4e69d423 // FADD V3.2D, V1.2D, V9.2D
+	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
+	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
+	WORD $0x4e64d4c0 // FADD V0.2D, V6.2D, V4.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+
+oneTest276:
+	ADD $-4, R0, R2
+	CMP R2, R4
+	BGT tail277
+
+one275:
+	ADD R4<<3, R5, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x4eead463 // FSUB V3.2D, V3.2D, V10.2D
+	WORD $0x4eead442 // FSUB V2.2D, V2.2D, V10.2D
+	ADD R4<<3, R6, R1
+	FSTPQ (F3, F2), (R1)
+	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
+	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
+	ADD $4, R4, R4
+	CMP R2, R4
+	BLE one275
+
+tail277:
+	SUBS R4, R0, R0
+	BEQ done278
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R4<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F3
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F4
+	WORD $0x6e180483 // MOV V3.D[1], V4.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	WORD $0x4eead463 // FSUB V3.2D, V3.2D, V10.2D
+	WORD $0x4eead444 // FSUB V4.2D, V2.2D, V10.2D
+	ADD R4<<3, R6, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ F3, (R1)
+	FMOVQ F4, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F3, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	WORD $0x4e180462 // DUP V2.2D, V3.D[1]
+	FMOVD F2, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F4, 16(R1)
+
+doneLanes4:
+	WORD $0x4e261c63 // AND V3.16B, V3.16B, V6.16B
+	WORD $0x4e251c82 // AND V2.16B, V4.16B, V5.16B
+	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
+	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
+
+done278:
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
+	FMOVD F0, ret+32(FP)
+	RET
+
+// func centerSquaresF32(dst *float32, x *float32, c float32, n int) float32
+TEXT ·centerSquaresF32(SB), NOSPLIT, $0-36
+	MOVD $ones<>(SB), R7
+	MOVD dst+0(FP), R6
+	MOVD x+8(FP), R5
+	MOVD n+24(FP), R0
+	FMOVS c+16(FP), F0
+	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R4
+	ADD $-32, R0, R3
+	TST R3, R3
+	BLT oneTest286
+
+many284:
+	ADD R4<<2, R5, R2
+	FLDPQ (R2), (F3, F2)
+	WORD $0x4ea8d463 // FSUB V3.4S, V3.4S, V8.4S
+	WORD $0x4ea8d442 // FSUB V2.4S, V2.4S, V8.4S
+	ADD R4<<2, R6, R1
+	FSTPQ (F3, F2), (R1)
+	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
+	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
+	FLDPQ 32(R2), (F3, F2)
+	WORD $0x4ea8d463 // FSUB V3.4S, V3.4S, V8.4S
+	WORD $0x4ea8d442 // FSUB V2.4S, V2.4S, V8.4S
+	FSTPQ (F3, F2), 32(R1)
+	WORD $0x4e23cc6a // FMLA V10.4S, V3.4S, V3.4S
+	WORD $0x4e22cc49 // FMLA V9.4S, V2.4S, V2.4S
+	FLDPQ 64(R2), (F3, F2)
+	WORD $0x4ea8d463 // FSUB V3.4S, V3.4S, V8.4S
+	WORD $0x4ea8d442 // FSUB V2.4S, V2.4S, V8.4S
+	FSTPQ (F3, F2), 64(R1)
+	WORD $0x4e23cc67 // FMLA V7.4S, V3.4S, V3.4S
+	WORD $0x4e22cc46 // FMLA V6.4S, V2.4S, V2.4S
+	FLDPQ 96(R2), (F3, F2)
+	WORD $0x4ea8d463 // FSUB V3.4S, V3.4S, V8.4S
+	WORD $0x4ea8d442 // FSUB V2.4S, V2.4S, V8.4S
+	FSTPQ (F3, F2), 96(R1)
+	WORD $0x4e23cc65 // FMLA V5.4S, V3.4S, V3.4S
+	WORD $0x4e22cc44 // FMLA V4.4S, V2.4S, V2.4S
+	ADD $32, R4, R4
+	CMP R3, R4
+	BLE many284
+	WORD $0x4e2ad423 // FADD V3.4S, V1.4S, V10.4S
+	WORD $0x4e29d402 // FADD V2.4S, V0.4S, V9.4S
+	WORD $0x4e25d4e1 // FADD V1.4S, V7.4S, V5.4S
+	WORD $0x4e24d4c0 // FADD V0.4S, V6.4S, V4.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+
+oneTest286:
+	ADD $-8, R0, R2
+	CMP R2, R4
+	BGT tail287
+
+one285:
+	ADD R4<<2, R5, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x4ea8d463 // FSUB V3.4S, V3.4S, V8.4S
+	WORD $0x4ea8d442 // FSUB V2.4S, V2.4S, V8.4S
+	ADD R4<<2, R6, R1
+	FSTPQ (F3, F2), (R1)
+	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
+	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
+	ADD $8, R4, R4
+	CMP R2, R4
+	BLE one285
+
+tail287:
+	SUBS R4, R0, R0
+	BEQ done288
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R4<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F4
+	WORD $0x6e0c0483 // MOV V3.S[1], V4.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F4
+	WORD $0x6e140483 // MOV V3.S[2], V4.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F4
+	WORD $0x6e1c0483 // MOV V3.S[3], V4.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F4
+	WORD $0x6e0c0482 // MOV V2.S[1], V4.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F4
+	WORD $0x6e140482 // MOV V2.S[2], V4.S[0]
+
+doneLanes2:
+	WORD $0x4ea8d463 // FSUB V3.4S, V3.4S, V8.4S
+	WORD $0x4ea8d444 // FSUB V4.4S, V2.4S, V8.4S
+	ADD R4<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F3, (R1)
+	FMOVQ F4, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F3, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0462 // DUP V2.4S, V3.S[1]
+	FMOVS F2, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140462 // DUP V2.4S, V3.S[2]
+	FMOVS F2, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0462 // DUP V2.4S, V3.S[3]
+	FMOVS F2, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F4, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0482 // DUP V2.4S, V4.S[1]
+	FMOVS F2, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140482 // DUP V2.4S, V4.S[2]
+	FMOVS F2, 24(R1)
+
+doneLanes4:
+	WORD $0x4e261c63 // AND V3.16B, V3.16B, V6.16B
+	WORD $0x4e251c82 // AND V2.16B, V4.16B, V5.16B
+	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
+	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
+
+done288:
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
+	WORD $0x4e20d420 // FADD V0.4S, V1.4S, V0.4S
+	FMOVS F0, ret+32(FP)
+	RET
+
+// func huberF64(d *float64, x *float64, y *float64, delta float64, n int) float64
+TEXT ·huberF64(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R1
+	MOVD $ones<>(SB), R9
+	MOVD d+0(FP), R7
+	MOVD x+8(FP), R8
+	MOVD y+16(FP), R6
+	MOVD n+32(FP), R0
+	FMOVD delta+24(FP), F0
+	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	FMOVQ (R1), F9
+	WORD $0x4eead40b // FSUB V11.2D, V0.2D, V10.2D
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R5
+	ADD $-16, R0, R4
+	TST R4, R4
+	BLT oneTest296
+
+many294:
+	ADD R5<<3, R8, R3
+	FLDPQ (R3), (F7, F6)
+	ADD R5<<3, R6, R2
+	FLDPQ (R2), (F3, F2)
+	WORD $0x4ee3d4e3 // FSUB V3.2D, V7.2D, V3.2D
+	WORD $0x4ee2d4c2 // FSUB V2.2D, V6.2D, V2.2D
+	WORD $0x6ee3e566 // FCMGT V6.2D, V11.2D, V3.2D
+	WORD $0x6e631d66 // BSL V6.16B, V11.16B, V3.16B
+	WORD $0x6ee2e568 // FCMGT V8.2D, V11.2D, V2.2D
+	WORD $0x6e621d68 // BSL V8.16B, V11.16B, V2.16B
+	WORD $0x6eeae4c7 // FCMGT V7.2D, V6.2D, V10.2D
+	WORD $0x6e661d47 // BSL V7.16B, V10.16B, V6.16B
+	WORD $0x6eeae506 // FCMGT V6.2D, V8.2D, V10.2D
+	WORD $0x6e681d46 // BSL V6.16B, V10.16B, V8.16B
+	ADD R5<<3, R7, R1
+	FSTPQ (F7, F6), (R1)
+	WORD $0x4ee9cce3 // FMLS V3.2D, V7.2D, V9.2D
+	WORD $0x4ee9ccc2 // FMLS V2.2D, V6.2D, V9.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
+	FLDPQ 32(R3), (F7, F6)
+	FLDPQ 32(R2), (F3, F2)
+	WORD $0x4ee3d4e3 // FSUB V3.2D, V7.2D, V3.2D
+	WORD $0x4ee2d4c2 // FSUB V2.2D, V6.2D, V2.2D
+	WORD $0x6ee3e566 // FCMGT V6.2D, V11.2D, V3.2D
+	WORD $0x6e631d66 // BSL V6.16B, V11.16B, V3.16B
+	WORD $0x6ee2e568 // FCMGT V8.2D, V11.2D, V2.2D
+	WORD $0x6e621d68 // BSL V8.16B, V11.16B, V2.16B
+	WORD $0x6eeae4c7 // FCMGT V7.2D, V6.2D, V10.2D
+	WORD $0x6e661d47 // BSL V7.16B, V10.16B, V6.16B
+	WORD $0x6eeae506 // FCMGT V6.2D, V8.2D, V10.2D
+	WORD $0x6e681d46 // BSL V6.16B, V10.16B, V8.16B
+	FSTPQ (F7, F6), 32(R1)
+	WORD $0x4ee9cce3 // FMLS V3.2D, V7.2D, V9.2D
+	WORD $0x4ee9ccc2 // FMLS V2.2D, V6.2D, V9.2D
+	WORD $0x4e63ccef // FMLA V15.2D, V7.2D, V3.2D
+	WORD $0x4e62ccce // FMLA V14.2D, V6.2D, V2.2D
+	FLDPQ 64(R3), (F7, F6)
+	FLDPQ 64(R2), (F3, F2)
+	WORD $0x4ee3d4e3 // FSUB V3.2D, V7.2D, V3.2D
+	WORD $0x4ee2d4c2 // FSUB V2.2D, V6.2D, V2.2D
+	WORD $0x6ee3e566 // FCMGT V6.2D, V11.2D, V3.2D
+	WORD $0x6e631d66 // BSL V6.16B, V11.16B, V3.16B
+	WORD $0x6ee2e568 // FCMGT V8.2D, V11.2D, V2.2D
+	WORD $0x6e621d68 // BSL V8.16B, V11.16B, V2.16B
+	WORD $0x6eeae4c7 // FCMGT V7.2D, V6.2D, V10.2D
+	WORD $0x6e661d47 // BSL V7.16B, V10.16B, V6.16B
+	WORD $0x6eeae506 // FCMGT V6.2D, V8.2D, V10.2D
+	WORD $0x6e681d46 // BSL V6.16B, V10.16B, V8.16B
+	FSTPQ (F7, F6), 64(R1)
+	WORD $0x4ee9cce3 // FMLS V3.2D, V7.2D, V9.2D
+	WORD $0x4ee9ccc2 // FMLS V2.2D, V6.2D, V9.2D
+	WORD $0x4e63cced // FMLA V13.2D, V7.2D, V3.2D
+	WORD $0x4e62cccc // FMLA V12.2D, V6.2D, V2.2D
+	FLDPQ 96(R3), (F7, F6)
+	FLDPQ 96(R2), (F3, F2)
+	WORD $0x4ee3d4e3 // FSUB V3.2D, V7.2D, V3.2D
+	WORD $0x4ee2d4c2 // FSUB V2.2D, V6.2D, V2.2D
+	WORD $0x6ee3e566 // FCMGT V6.2D, V11.2D, V3.2D
+	WORD $0x6e631d66 // BSL V6.16B, V11.16B, V3.16B
+	WORD $0x6ee2e568 // FCMGT V8.2D, V11.2D, V2.2D
+	WORD $0x6e621d68 // BSL V8.16B, V11.16B, V2.16B
+	WORD $0x6eeae4c7 // FCMGT V7.2D, V6.2D, V10.2D
+	WORD $0x6e661d47 // BSL V7.16B, V10.16B, V6.16B
+	WORD $0x6eeae506 // FCMGT V6.2D, V8.2D, V10.2D
+	WORD $0x6e681d46 // BSL V6.16B, V10.16B, V8.16B
+	FSTPQ (F7, F6), 96(R1)
+	WORD $0x4ee9cce3 // FMLS V3.2D, V7.2D, V9.2D
+	WORD $0x4ee9ccc2 // FMLS V2.2D, V6.2D, V9.2D
+	WORD $0x4e63cce5 // FMLA V5.2D, V7.2D, V3.2D
+	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
+	ADD $16, R5, R5
+	CMP R4, R5
+	BLE many294
+	WORD $0x4e6fd423 // FADD V3.2D, V1.2D, V15.2D
+	WORD $0x4e6ed402 // FADD V2.2D, V0.2D, V14.2D
+	WORD $0x4e65d5a1 // FADD V1.2D, V13.2D, V5.2D
+	WORD $0x4e64d580 // FADD V0.2D, V12.2D, V4.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+
+oneTest296:
+	ADD $-4, R0, R2
+	CMP R2, R5
+	BGT tail297
+
+one295:
+	ADD R5<<3, R8, R1
+	FLDPQ (R1), (F5, F4)
+	ADD R5<<3, R6, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x4ee3d4a3 // FSUB V3.2D, V5.2D, V3.2D
+	WORD $0x4ee2d482 // FSUB V2.2D, V4.2D, V2.2D
+	WORD $0x6ee3e564 // FCMGT V4.2D, V11.2D, V3.2D
+	WORD $0x6e631d64 // BSL V4.16B, V11.16B, V3.16B
+	WORD $0x6ee2e566 // FCMGT V6.2D, V11.2D, V2.2D
+	WORD $0x6e621d66 // BSL V6.16B, V11.16B, V2.16B
+	WORD $0x6eeae485 // FCMGT V5.2D, V4.2D, V10.2D
+	WORD $0x6e641d45 // BSL V5.16B, V10.16B, V4.16B
+	WORD $0x6eeae4c4 // FCMGT V4.2D, V6.2D, V10.2D
+	WORD $0x6e661d44 // BSL V4.16B, V10.16B, V6.16B
+	ADD R5<<3, R7, R1
+	FSTPQ (F5, F4), (R1)
+	WORD $0x4ee9cca3 // FMLS V3.2D, V5.2D, V9.2D
+	WORD $0x4ee9cc82 // FMLS V2.2D, V4.2D, V9.2D
+	WORD $0x4e63cca1 // FMLA V1.2D, V5.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	ADD $4, R5, R5
+	CMP R2, R5
+	BLE one295
+
+tail297:
+	SUBS R5, R0, R0
+	BEQ done298
+	ADD $32, R9, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R5<<3, R8, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F6
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F2
+	WORD $0x6e180446 // MOV V6.D[1], V2.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F5
+
+doneLanes2:
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R5<<3, R6, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F3
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F4
+	WORD $0x6e180483 // MOV V3.D[1], V4.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F2
+
+doneLanes4:
+	WORD $0x4ee3d4c3 // FSUB V3.2D, V6.2D, V3.2D
+	WORD $0x4ee2d4a2 // FSUB V2.2D, V5.2D, V2.2D
+	WORD $0x6ee3e565 // FCMGT V5.2D, V11.2D, V3.2D
+	WORD $0x6e631d65 // BSL V5.16B, V11.16B, V3.16B
+	WORD $0x6ee2e564 // FCMGT V4.2D, V11.2D, V2.2D
+	WORD $0x6e621d64 // BSL V4.16B, V11.16B, V2.16B
+	WORD $0x6eeae4a6 // FCMGT V6.2D, V5.2D, V10.2D
+	WORD $0x6e651d46 // BSL V6.16B, V10.16B, V5.16B
+	WORD $0x6eeae485 // FCMGT V5.2D, V4.2D, V10.2D
+	WORD $0x6e641d45 // BSL V5.16B, V10.16B, V4.16B
+	ADD R5<<3, R7, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F6, (R1)
+	FMOVQ F5, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F6, (R1)
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e1804c4 // DUP V4.2D, V6.D[1]
+	FMOVD F4, 8(R1)
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F5, 16(R1)
+
+doneLanes6:
+	WORD $0x4ee9ccc3 // FMLS V3.2D, V6.2D, V9.2D
+	WORD $0x4ee9cca2 // FMLS V2.2D, V5.2D, V9.2D
+	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+
+done298:
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
+	FMOVD F0, ret+40(FP)
+	RET
+
+// func huberF32(d *float32, x *float32, y *float32, delta float32, n int) float32
+TEXT ·huberF32(SB), NOSPLIT, $0-44
+	MOVD $constants<>(SB), R1
+	MOVD $ones<>(SB), R9
+	MOVD d+0(FP), R3
+	MOVD x+8(FP), R8
+	MOVD y+16(FP), R7
+	MOVD n+32(FP), R0
+	FMOVS delta+24(FP), F0
+	WORD $0x4e04040a // DUP V10.4S, V0.S[0]
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	FMOVQ 64(R1), F9
+	WORD $0x4eaad40b // FSUB V11.4S, V0.4S, V10.4S
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R2
+	ADD $-32, R0, R6
+	TST R6, R6
+	BLT oneTest306
+
+many304:
+	ADD R2<<2, R8, R5
+	FLDPQ (R5), (F7, F6)
+	ADD R2<<2, R7, R4
+	FLDPQ (R4), (F3, F2)
+	WORD $0x4ea3d4e3 // FSUB V3.4S, V7.4S, V3.4S
+	WORD $0x4ea2d4c2 // FSUB V2.4S, V6.4S, V2.4S
+	WORD $0x6ea3e566 // FCMGT V6.4S, V11.4S, V3.4S
+	WORD $0x6e631d66 // BSL V6.16B, V11.16B, V3.16B
+	WORD $0x6ea2e568 // FCMGT V8.4S, V11.4S, V2.4S
+	WORD $0x6e621d68 // BSL V8.16B, V11.16B, V2.16B
+	WORD $0x6eaae4c7 // FCMGT V7.4S, V6.4S, V10.4S
+	WORD $0x6e661d47 // BSL V7.16B, V10.16B, V6.16B
+	WORD $0x6eaae506 // FCMGT V6.4S, V8.4S, V10.4S
+	WORD $0x6e681d46 // BSL V6.16B, V10.16B, V8.16B
+	ADD R2<<2, R3, R1
+	FSTPQ (F7, F6), (R1)
+	WORD $0x4ea9cce3 // FMLS V3.4S, V7.4S, V9.4S
+	WORD $0x4ea9ccc2 // FMLS V2.4S, V6.4S, V9.4S
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FLDPQ 32(R5), (F7, F6)
+	FLDPQ 32(R4), (F3, F2)
+	WORD $0x4ea3d4e3 // FSUB V3.4S, V7.4S, V3.4S
+	WORD $0x4ea2d4c2 // FSUB V2.4S, V6.4S, V2.4S
+	WORD $0x6ea3e566 // FCMGT V6.4S, V11.4S, V3.4S
+	WORD $0x6e631d66 // BSL V6.16B, V11.16B, V3.16B
+	WORD $0x6ea2e568 // FCMGT V8.4S, V11.4S, V2.4S
+	WORD $0x6e621d68 // BSL V8.16B, V11.16B, V2.16B
+	WORD $0x6eaae4c7 // FCMGT V7.4S, V6.4S, V10.4S
+	WORD $0x6e661d47 // BSL V7.16B, V10.16B, V6.16B
+	WORD $0x6eaae506 // FCMGT V6.4S, V8.4S, V10.4S
+	WORD $0x6e681d46 // BSL V6.16B, V10.16B, V8.16B
+	FSTPQ (F7, F6), 32(R1)
+	WORD $0x4ea9cce3 // FMLS V3.4S, V7.4S, V9.4S
+	WORD $0x4ea9ccc2 // FMLS V2.4S, V6.4S, V9.4S
+	WORD $0x4e23ccef // FMLA V15.4S, V7.4S, V3.4S
+	WORD $0x4e22ccce // FMLA V14.4S, V6.4S, V2.4S
+	FLDPQ 64(R5), (F7, F6)
+	FLDPQ 64(R4), (F3, F2)
+	WORD $0x4ea3d4e3 // FSUB V3.4S, V7.4S, V3.4S
+	WORD $0x4ea2d4c2 // FSUB V2.4S, V6.4S, V2.4S
+	WORD $0x6ea3e566 // FCMGT V6.4S, V11.4S, V3.4S
+	WORD $0x6e631d66 // BSL V6.16B, V11.16B, V3.16B
+	WORD $0x6ea2e568 // FCMGT V8.4S, V11.4S, V2.4S
+	WORD $0x6e621d68 // BSL V8.16B, V11.16B, V2.16B
+	WORD $0x6eaae4c7 // FCMGT V7.4S, V6.4S, V10.4S
+	WORD $0x6e661d47 // BSL V7.16B, V10.16B, V6.16B
+	WORD $0x6eaae506 // FCMGT V6.4S, V8.4S, V10.4S
+	WORD $0x6e681d46 // BSL V6.16B, V10.16B, V8.16B
+	FSTPQ (F7, F6), 64(R1)
+	WORD $0x4ea9cce3 // FMLS V3.4S, V7.4S, V9.4S
+	WORD $0x4ea9ccc2 // FMLS V2.4S, V6.4S, V9.4S
+	WORD $0x4e23cced // FMLA V13.4S, V7.4S, V3.4S
+	WORD $0x4e22cccc // FMLA V12.4S, V6.4S, V2.4S
+	FLDPQ 96(R5), (F7, F6)
+	FLDPQ 96(R4), (F3, F2)
+	WORD $0x4ea3d4e3 // FSUB V3.4S, V7.4S, V3.4S
+	WORD $0x4ea2d4c2 // FSUB V2.4S, V6.4S, V2.4S
+	WORD $0x6ea3e566 // FCMGT V6.4S, V11.4S, V3.4S
+	WORD $0x6e631d66 // BSL V6.16B, V11.16B, V3.16B
+	WORD $0x6ea2e568 // FCMGT V8.4S, V11.4S, V2.4S
+	WORD $0x6e621d68 // BSL V8.16B, V11.16B, V2.16B
+	WORD $0x6eaae4c7 // FCMGT V7.4S, V6.4S, V10.4S
+	WORD $0x6e661d47 // BSL V7.16B, V10.16B, V6.16B
+	WORD $0x6eaae506 // FCMGT V6.4S, V8.4S, V10.4S
+	WORD $0x6e681d46 // BSL V6.16B, V10.16B, V8.16B
+	FSTPQ (F7, F6), 96(R1)
+	WORD $0x4ea9cce3 // FMLS V3.4S, V7.4S, V9.4S
+	WORD $0x4ea9ccc2 // FMLS V2.4S, V6.4S, V9.4S
+	WORD $0x4e23cce5 // FMLA V5.4S, V7.4S, V3.4S
+	WORD $0x4e22ccc4 // FMLA V4.4S, V6.4S, V2.4S
+	ADD $32, R2, R2
+	CMP R6, R2
+	BLE many304
+	WORD $0x4e2fd423 // FADD V3.4S, V1.4S, V15.4S
+	WORD $0x4e2ed402 // FADD V2.4S, V0.4S, V14.4S
+	WORD $0x4e25d5a1 // FADD V1.4S, V13.4S, V5.4S
+	WORD $0x4e24d580 // FADD V0.4S, V12.4S, V4.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+
+oneTest306:
+	ADD $-8, R0, R4
+	CMP R4, R2
+	BGT tail307
+
+one305:
+	ADD R2<<2, R8, R1
+	FLDPQ (R1), (F5, F4)
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x4ea3d4a3 // FSUB V3.4S, V5.4S, V3.4S
+	WORD $0x4ea2d482 // FSUB V2.4S, V4.4S, V2.4S
+	WORD $0x6ea3e564 // FCMGT V4.4S, V11.4S, V3.4S
+	WORD $0x6e631d64 // BSL V4.16B, V11.16B, V3.16B
+	WORD $0x6ea2e566 // FCMGT V6.4S, V11.4S, V2.4S
+	WORD $0x6e621d66 // BSL V6.16B, V11.16B, V2.16B
+	WORD $0x6eaae485 // FCMGT V5.4S, V4.4S, V10.4S
+	WORD $0x6e641d45 // BSL V5.16B, V10.16B, V4.16B
+	WORD $0x6eaae4c4 // FCMGT V4.4S, V6.4S, V10.4S
+	WORD $0x6e661d44 // BSL V4.16B, V10.16B, V6.16B
+	ADD R2<<2, R3, R1
+	FSTPQ (F5, F4), (R1)
+	WORD $0x4ea9cca3 // FMLS V3.4S, V5.4S, V9.4S
+	WORD $0x4ea9cc82 // FMLS V2.4S, V4.4S, V9.4S
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLE one305
+
+tail307:
+	SUBS R2, R0, R0
+	BEQ done308
+	ADD $32, R9, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R2<<2, R8, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F6
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0446 // MOV V6.S[1], V2.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F2
+	WORD $0x6e140446 // MOV V6.S[2], V2.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0446 // MOV V6.S[3], V2.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0445 // MOV V5.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F2
+	WORD $0x6e140445 // MOV V5.S[2], V2.S[0]
+
+doneLanes2:
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F3
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F4
+	WORD $0x6e0c0483 // MOV V3.S[1], V4.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F4
+	WORD $0x6e140483 // MOV V3.S[2], V4.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F4
+	WORD $0x6e1c0483 // MOV V3.S[3], V4.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F4
+	WORD $0x6e0c0482 // MOV V2.S[1], V4.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F4
+	WORD $0x6e140482 // MOV V2.S[2], V4.S[0]
+
+doneLanes4:
+	WORD $0x4ea3d4c3 // FSUB V3.4S, V6.4S, V3.4S
+	WORD $0x4ea2d4a2 // FSUB V2.4S, V5.4S, V2.4S
+	WORD $0x6ea3e565 // FCMGT V5.4S, V11.4S, V3.4S
+	WORD $0x6e631d65 // BSL V5.16B, V11.16B, V3.16B
+	WORD $0x6ea2e564 // FCMGT V4.4S, V11.4S, V2.4S
+	WORD $0x6e621d64 // BSL V4.16B, V11.16B, V2.16B
+	WORD $0x6eaae4a6 // FCMGT V6.4S, V5.4S, V10.4S
+	WORD $0x6e651d46 // BSL V6.16B, V10.16B, V5.16B
+	WORD $0x6eaae485 // FCMGT V5.4S, V4.4S, V10.4S
+	WORD $0x6e641d45 // BSL V5.16B, V10.16B, V4.16B
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F6, (R1)
+	FMOVQ F5, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F6, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c04c4 // DUP V4.4S, V6.S[1]
+	FMOVS F4, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e1404c4 // DUP V4.4S, V6.S[2]
+	FMOVS F4, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c04c4 // DUP V4.4S, V6.S[3]
+	FMOVS F4, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F5, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c04a4 // DUP V4.4S, V5.S[1]
+	FMOVS F4, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e1404a4 // DUP V4.4S, V5.S[2]
+	FMOVS F4, 24(R1)
+
+doneLanes6:
+	WORD $0x4ea9ccc3 // FMLS V3.4S, V6.4S, V9.4S
+	WORD $0x4ea9cca2 // FMLS V2.4S, V5.4S, V9.4S
+	WORD $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+
+done308:
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
+	WORD $0x4e20d420 // FADD V0.4S, V1.4S, V0.4S
+	FMOVS F0, ret+40(FP)
+	RET
+
 // func maxRowsF64(n int, x *float64, ldx int, top *float64, rows int)
 TEXT ·maxRowsF64(SB), NOSPLIT, $0-40
 	MOVD $constants<>(SB), R9
@@ -8032,21 +9788,21 @@ TEXT ·maxRowsF64(SB), NOSPLIT, $0-40
 	MOVD top+24(FP), R5
 	MOVD rows+32(FP), R4
 
-loop236:
-	FMOVQ (R9), F13
-	FMOVQ (R9), F12
-	FMOVQ (R9), F11
-	FMOVQ (R9), F10
-	FMOVQ (R9), F9
-	FMOVQ (R9), F8
-	FMOVQ (R9), F7
-	FMOVQ (R9), F6
+loop316:
+	FMOVQ 128(R9), F13
+	FMOVQ 128(R9), F12
+	FMOVQ 128(R9), F11
+	FMOVQ 128(R9), F10
+	FMOVQ 128(R9), F9
+	FMOVQ 128(R9), F8
+	FMOVQ 128(R9), F7
+	FMOVQ 128(R9), F6
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest239
+	BLT oneTest319
 
-many237:
+many317:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
@@ -8062,25 +9818,25 @@ many237:
 	WORD $0x4e60f4c6 // FMAX V6.2D, V6.2D, V0.2D
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many237
+	BLE many317
 
-oneTest239:
+oneTest319:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail240
+	BGT tail320
 
-one238:
+one318:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
 	WORD $0x4e60f58c // FMAX V12.2D, V12.2D, V0.2D
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one238
+	BLE one318
 
-tail240:
+tail320:
 	SUBS R3, R2, R0
-	BEQ done241
+	BEQ done321
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -8107,7 +9863,7 @@ someLanes1:
 	FMOVD 16(R1), F3
 
 doneLanes2:
-	FMOVQ (R9), F2
+	FMOVQ 128(R9), F2
 	WORD $0x4ea0a8a1 // CMLT V1.4S, V5.4S, 0
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	WORD $0x4ea0a880 // CMLT V0.4S, V4.4S, 0
@@ -8115,7 +9871,7 @@ doneLanes2:
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
 	WORD $0x4e60f58c // FMAX V12.2D, V12.2D, V0.2D
 
-done241:
+done321:
 	WORD $0x4e6bf5a1 // FMAX V1.2D, V13.2D, V11.2D
 	WORD $0x4e6af580 // FMAX V0.2D, V12.2D, V10.2D
 	WORD $0x4e69f421 // FMAX V1.2D, V1.2D, V9.2D
@@ -8126,12 +9882,12 @@ done241:
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 
-numbers242:
+numbers322:
 	FMOVD F0, (R5)
 	ADD $8, R5, R5
 	ADD R6, R7, R7
 	SUBS $1, R4, R4
-	BNE loop236
+	BNE loop316
 	RET
 
 // func maxRowsF32(n int, x *float32, ldx int, top *float32, rows int)
@@ -8145,21 +9901,21 @@ TEXT ·maxRowsF32(SB), NOSPLIT, $0-40
 	MOVD top+24(FP), R5
 	MOVD rows+32(FP), R4
 
-loop250:
-	FMOVQ 192(R9), F13
-	FMOVQ 192(R9), F12
-	FMOVQ 192(R9), F11
-	FMOVQ 192(R9), F10
-	FMOVQ 192(R9), F9
-	FMOVQ 192(R9), F8
-	FMOVQ 192(R9), F7
-	FMOVQ 192(R9), F6
+loop330:
+	FMOVQ 320(R9), F13
+	FMOVQ 320(R9), F12
+	FMOVQ 320(R9), F11
+	FMOVQ 320(R9), F10
+	FMOVQ 320(R9), F9
+	FMOVQ 320(R9), F8
+	FMOVQ 320(R9), F7
+	FMOVQ 320(R9), F6
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest253
+	BLT oneTest333
 
-many251:
+many331:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
@@ -8175,25 +9931,25 @@ many251:
 	WORD $0x4e20f4c6 // FMAX V6.4S, V6.4S, V0.4S
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many251
+	BLE many331
 
-oneTest253:
+oneTest333:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail254
+	BGT tail334
 
-one252:
+one332:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
 	WORD $0x4e20f58c // FMAX V12.4S, V12.4S, V0.4S
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one252
+	BLE one332
 
-tail254:
+tail334:
 	SUBS R3, R2, R0
-	BEQ done255
+	BEQ done335
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -8236,7 +9992,7 @@ someLanes1:
 	WORD $0x6e140423 // MOV V3.S[2], V1.S[0]
 
 doneLanes2:
-	FMOVQ 192(R9), F2
+	FMOVQ 320(R9), F2
 	WORD $0x4ea0a8a1 // CMLT V1.4S, V5.4S, 0
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	WORD $0x4ea0a880 // CMLT V0.4S, V4.4S, 0
@@ -8244,7 +10000,7 @@ doneLanes2:
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
 	WORD $0x4e20f58c // FMAX V12.4S, V12.4S, V0.4S
 
-done255:
+done335:
 	WORD $0x4e2bf5a1 // FMAX V1.4S, V13.4S, V11.4S
 	WORD $0x4e2af580 // FMAX V0.4S, V12.4S, V10.4S
 	WORD $0x4e29f421 // FMAX V1.4S, V1.4S, V9.4S
@@ -8257,12 +10013,12 @@ done255:
 	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 
-numbers256:
+numbers336:
 	FMOVS F0, (R5)
 	ADD $4, R5, R5
 	ADD R6, R7, R7
 	SUBS $1, R4, R4
-	BNE loop250
+	BNE loop330
 	RET
 
 // func axpyRowsF64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, rows int)
@@ -8278,14 +10034,14 @@ TEXT ·axpyRowsF64(SB), NOSPLIT, $0-56
 	MOVD c+40(FP), R4
 	MOVD rows+48(FP), R3
 
-loop263:
+loop343:
 	VLD1R (R4), [V7.D2]
 	MOVD $0, R11
 	ADD $-16, R2, R10
 	TST R10, R10
-	BLT oneTest266
+	BLT oneTest346
 
-many264:
+many344:
 	ADD R11<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
@@ -8318,14 +10074,14 @@ many264:
 	FSTPQ (F1, F0), 96(R0)
 	ADD $16, R11, R11
 	CMP R10, R11
-	BLE many264
+	BLE many344
 
-oneTest266:
+oneTest346:
 	ADD $-4, R2, R1
 	CMP R1, R11
-	BGT tail267
+	BGT tail347
 
-one265:
+one345:
 	ADD R11<<3, R6, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
@@ -8337,11 +10093,11 @@ one265:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R11, R11
 	CMP R1, R11
-	BLE one265
+	BLE one345
 
-tail267:
+tail347:
 	SUBS R11, R2, R0
-	BEQ done268
+	BEQ done348
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -8414,12 +10170,12 @@ someLanes5:
 
 doneLanes6:
 
-done268:
+done348:
 	ADD $8, R4, R4
 	ADD R7, R8, R8
 	ADD R5, R6, R6
 	SUBS $1, R3, R3
-	BNE loop263
+	BNE loop343
 	RET
 
 // func axpyRowsF32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, rows int)
@@ -8435,14 +10191,14 @@ TEXT ·axpyRowsF32(SB), NOSPLIT, $0-56
 	MOVD c+40(FP), R4
 	MOVD rows+48(FP), R3
 
-loop275:
+loop355:
 	VLD1R (R4), [V7.S4]
 	MOVD $0, R10
 	ADD $-32, R2, R11
 	TST R11, R11
-	BLT oneTest278
+	BLT oneTest358
 
-many276:
+many356:
 	ADD R10<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
@@ -8475,14 +10231,14 @@ many276:
 	FSTPQ (F1, F0), 96(R0)
 	ADD $32, R10, R10
 	CMP R11, R10
-	BLE many276
+	BLE many356
 
-oneTest278:
+oneTest358:
 	ADD $-8, R2, R1
 	CMP R1, R10
-	BGT tail279
+	BGT tail359
 
-one277:
+one357:
 	ADD R10<<2, R6, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
@@ -8494,11 +10250,11 @@ one277:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R10, R10
 	CMP R1, R10
-	BLE one277
+	BLE one357
 
-tail279:
+tail359:
 	SUBS R10, R2, R0
-	BEQ done280
+	BEQ done360
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -8619,12 +10375,12 @@ someLanes5:
 
 doneLanes6:
 
-done280:
+done360:
 	ADD $4, R4, R4
 	ADD R7, R8, R8
 	ADD R5, R6, R6
 	SUBS $1, R3, R3
-	BNE loop275
+	BNE loop355
 	RET
 
 // func expRowsF64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, sum *float64, rows int)
@@ -8647,10 +10403,10 @@ TEXT ·expRowsF64(SB), NOSPLIT, $80-64
 	MOVD c+40(FP), R5
 	MOVD sum+48(FP), R4
 	MOVD rows+56(FP), R3
-	FMOVQ 1920(R12), F19
-	FMOVQ 1984(R12), F18
+	FMOVQ 1984(R12), F19
+	FMOVQ 2048(R12), F18
 
-loop293:
+loop373:
 	VLD1R (R5), [V24.D2]
 	WORD $0x6f00e411 // MOVI V17.2D, 0
 	WORD $0x6f00e410 // MOVI V16.2D, 0
@@ -8660,9 +10416,9 @@ loop293:
 	MOVD $0, R13
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest296
+	BLT oneTest376
 
-many294:
+many374:
 	ADD R13<<3, R7, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4ef8d423 // FSUB V3.2D, V1.2D, V24.2D
@@ -8678,88 +10434,88 @@ many294:
 	WORD $0x4ee2f643 // FMIN V3.2D, V18.2D, V2.2D
 	WORD $0x4ee1f642 // FMIN V2.2D, V18.2D, V1.2D
 	WORD $0x4ee0f641 // FMIN V1.2D, V18.2D, V0.2D
-	FMOVQ 960(R12), F5
-	FMOVQ 960(R12), F0
-	FMOVQ 1024(R12), F26
+	FMOVQ 1088(R12), F5
+	FMOVQ 1088(R12), F0
+	FMOVQ 1152(R12), F26
 	WORD $0x4e65cc9a // FMLA V26.2D, V4.2D, V5.2D
-	FMOVQ 1024(R12), F25
+	FMOVQ 1152(R12), F25
 	WORD $0x4e60cc79 // FMLA V25.2D, V3.2D, V0.2D
-	FMOVQ 960(R12), F5
-	FMOVQ 960(R12), F0
-	FMOVQ 1024(R12), F14
+	FMOVQ 1088(R12), F5
+	FMOVQ 1088(R12), F0
+	FMOVQ 1152(R12), F14
 	WORD $0x4e65cc4e // FMLA V14.2D, V2.2D, V5.2D
-	FMOVQ 1024(R12), F13
+	FMOVQ 1152(R12), F13
 	WORD $0x4e60cc2d // FMLA V13.2D, V1.2D, V0.2D
-	FMOVQ 1024(R12), F0
+	FMOVQ 1152(R12), F0
 	WORD $0x4ee0d748 // FSUB V8.2D, V26.2D, V0.2D
 	WORD $0x4ee0d727 // FSUB V7.2D, V25.2D, V0.2D
-	FMOVQ 1024(R12), F0
+	FMOVQ 1152(R12), F0
 	WORD $0x4ee0d5c6 // FSUB V6.2D, V14.2D, V0.2D
 	WORD $0x4ee0d5a5 // FSUB V5.2D, V13.2D, V0.2D
-	FMOVQ 1088(R12), F0
+	FMOVQ 1216(R12), F0
 	WORD $0x4ee0cd04 // FMLS V4.2D, V8.2D, V0.2D
 	WORD $0x4ee0cce3 // FMLS V3.2D, V7.2D, V0.2D
-	FMOVQ 1088(R12), F0
+	FMOVQ 1216(R12), F0
 	WORD $0x4ee0ccc2 // FMLS V2.2D, V6.2D, V0.2D
 	WORD $0x4ee0cca1 // FMLS V1.2D, V5.2D, V0.2D
-	FMOVQ 1152(R12), F0
+	FMOVQ 1280(R12), F0
 	WORD $0x4ee0cd04 // FMLS V4.2D, V8.2D, V0.2D
 	WORD $0x4ee0cce3 // FMLS V3.2D, V7.2D, V0.2D
-	FMOVQ 1152(R12), F0
+	FMOVQ 1280(R12), F0
 	WORD $0x4ee0ccc2 // FMLS V2.2D, V6.2D, V0.2D
 	WORD $0x4ee0cca1 // FMLS V1.2D, V5.2D, V0.2D
 	WORD $0x6e64dc8c // FMUL V12.2D, V4.2D, V4.2D
 	WORD $0x6e63dc6b // FMUL V11.2D, V3.2D, V3.2D
 	WORD $0x6e62dc4a // FMUL V10.2D, V2.2D, V2.2D
 	WORD $0x6e61dc29 // FMUL V9.2D, V1.2D, V1.2D
-	FMOVQ 1280(R12), F5
-	FMOVQ 1280(R12), F0
-	FMOVQ 1344(R12), F8
-	WORD $0x4e65cd88 // FMLA V8.2D, V12.2D, V5.2D
-	FMOVQ 1344(R12), F7
-	WORD $0x4e60cd67 // FMLA V7.2D, V11.2D, V0.2D
-	FMOVQ 1280(R12), F5
-	FMOVQ 1280(R12), F0
-	FMOVQ 1344(R12), F6
-	WORD $0x4e65cd46 // FMLA V6.2D, V10.2D, V5.2D
 	FMOVQ 1344(R12), F5
+	FMOVQ 1344(R12), F0
+	FMOVQ 1408(R12), F8
+	WORD $0x4e65cd88 // FMLA V8.2D, V12.2D, V5.2D
+	FMOVQ 1408(R12), F7
+	WORD $0x4e60cd67 // FMLA V7.2D, V11.2D, V0.2D
+	FMOVQ 1344(R12), F5
+	FMOVQ 1344(R12), F0
+	FMOVQ 1408(R12), F6
+	WORD $0x4e65cd46 // FMLA V6.2D, V10.2D, V5.2D
+	FMOVQ 1408(R12), F5
 	WORD $0x4e60cd25 // FMLA V5.2D, V9.2D, V0.2D
-	FMOVQ 1408(R12), F0
+	FMOVQ 1472(R12), F0
 	WORD $0x4e68cd80 // FMLA V0.2D, V12.2D, V8.2D
 	WORD $0x4ea01c08 // MOV V8.16B, V0.16B
-	FMOVQ 1408(R12), F0
+	FMOVQ 1472(R12), F0
 	WORD $0x4e67cd60 // FMLA V0.2D, V11.2D, V7.2D
 	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
-	FMOVQ 1408(R12), F0
+	FMOVQ 1472(R12), F0
 	WORD $0x4e66cd40 // FMLA V0.2D, V10.2D, V6.2D
 	WORD $0x4ea01c06 // MOV V6.16B, V0.16B
-	FMOVQ 1408(R12), F0
+	FMOVQ 1472(R12), F0
 	WORD $0x4e65cd20 // FMLA V0.2D, V9.2D, V5.2D
 	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
-	FMOVQ 1472(R12), F0
-	FMOVQ 1472(R12), F27
-	FMOVQ 1536(R12), F28
-	WORD $0x4e60cd9c // FMLA V28.2D, V12.2D, V0.2D
 	FMOVQ 1536(R12), F0
+	FMOVQ 1536(R12), F27
+	FMOVQ 1600(R12), F28
+	WORD $0x4e60cd9c // FMLA V28.2D, V12.2D, V0.2D
+	FMOVQ 1600(R12), F0
 	WORD $0x4e7bcd60 // FMLA V0.2D, V11.2D, V27.2D
 	FMOVQ F0, 48(RSP)
-	FMOVQ 1472(R12), F0
-	FMOVQ 1472(R12), F29
-	FMOVQ 1536(R12), F27
-	WORD $0x4e60cd5b // FMLA V27.2D, V10.2D, V0.2D
 	FMOVQ 1536(R12), F0
+	FMOVQ 1536(R12), F29
+	FMOVQ 1600(R12), F27
+	WORD $0x4e60cd5b // FMLA V27.2D, V10.2D, V0.2D
+	FMOVQ 1600(R12), F0
 	WORD $0x4e7dcd20 // FMLA V0.2D, V9.2D, V29.2D
 	FMOVQ F0, 16(RSP)
-	FMOVQ 1600(R12), F0
+	FMOVQ 1664(R12), F0
 	WORD $0x4e7ccd80 // FMLA V0.2D, V12.2D, V28.2D
 	FMOVQ F0, 32(RSP)
-	FMOVQ 1600(R12), F28
+	FMOVQ 1664(R12), F28
 	FMOVQ 48(RSP), F0
 	WORD $0x4e60cd7c // FMLA V28.2D, V11.2D, V0.2D
-	FMOVQ 1600(R12), F0
+	FMOVQ 1664(R12), F0
 	WORD $0x4e7bcd40 // FMLA V0.2D, V10.2D, V27.2D
 	WORD $0x4ea01c1d // MOV V29.16B, V0.16B
-	FMOVQ 1600(R12), F27
+	FMOVQ 1664(R12), F27
 	FMOVQ 16(RSP), F0
 	WORD $0x4e60cd3b // FMLA V27.2D, V9.2D, V0.2D
 	FMOVQ 32(RSP), F0
@@ -8833,20 +10589,20 @@ many294:
 	WORD $0x6e7a1dc1 // BSL V1.16B, V14.16B, V26.16B
 	WORD $0x6eede722 // FCMGT V2.2D, V25.2D, V13.2D
 	WORD $0x6e791da2 // BSL V2.16B, V13.16B, V25.16B
-	FMOVQ 2176(R12), F0
+	FMOVQ 2240(R12), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal299
-	FMOVQ 2176(R12), F0
+	BEQ normal379
+	FMOVQ 2240(R12), F0
 	WORD $0x6efae409 // FCMGT V9.2D, V0.2D, V26.2D
 	WORD $0x6ef9e408 // FCMGT V8.2D, V0.2D, V25.2D
 	WORD $0x6f7d0743 // USHR V3.2D, V26.2D, 3
 	WORD $0x6f7d0722 // USHR V2.2D, V25.2D, 3
-	FMOVQ 2240(R12), F0
+	FMOVQ 2304(R12), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -8863,19 +10619,19 @@ many294:
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
-	FMOVQ 1856(R12), F0
+	FMOVQ 1920(R12), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	FMOVQ 2176(R12), F0
+	FMOVQ 2240(R12), F0
 	WORD $0x6eeee409 // FCMGT V9.2D, V0.2D, V14.2D
 	WORD $0x6eede408 // FCMGT V8.2D, V0.2D, V13.2D
 	WORD $0x6f7d05c3 // USHR V3.2D, V14.2D, 3
 	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
-	FMOVQ 2240(R12), F0
+	FMOVQ 2304(R12), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -8892,16 +10648,16 @@ many294:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R12), F0
+	FMOVQ 1920(R12), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28401 // SUB V1.2D, V0.2D, V2.2D
-	JMP scaled300
+	JMP scaled380
 
-normal299:
+normal379:
 	WORD $0x6f7d0743 // USHR V3.2D, V26.2D, 3
 	WORD $0x6f7d0722 // USHR V2.2D, V25.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -8931,7 +10687,7 @@ normal299:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc01 // FMUL V1.2D, V0.2D, V2.2D
 
-scaled300:
+scaled380:
 	ADD R13<<3, R9, R0
 	FSTPQ (F6, F7), (R0)
 	FSTPQ (F3, F1), 32(R0)
@@ -8943,14 +10699,14 @@ scaled300:
 	WORD $0x4e61d5ef // FADD V15.2D, V15.2D, V1.2D
 	ADD $8, R13, R13
 	CMP R1, R13
-	BLE many294
+	BLE many374
 
-oneTest296:
+oneTest376:
 	ADD $-4, R2, R1
 	CMP R1, R13
-	BGT tail297
+	BGT tail377
 
-one295:
+one375:
 	ADD R13<<3, R7, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4ef8d421 // FSUB V1.2D, V1.2D, V24.2D
@@ -8959,42 +10715,42 @@ one295:
 	WORD $0x4e60f660 // FMAX V0.2D, V19.2D, V0.2D
 	WORD $0x4ee1f647 // FMIN V7.2D, V18.2D, V1.2D
 	WORD $0x4ee0f646 // FMIN V6.2D, V18.2D, V0.2D
-	FMOVQ 960(R12), F1
-	FMOVQ 960(R12), F0
-	FMOVQ 1024(R12), F9
+	FMOVQ 1088(R12), F1
+	FMOVQ 1088(R12), F0
+	FMOVQ 1152(R12), F9
 	WORD $0x4e61cce9 // FMLA V9.2D, V7.2D, V1.2D
-	FMOVQ 1024(R12), F8
+	FMOVQ 1152(R12), F8
 	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
-	FMOVQ 1024(R12), F0
+	FMOVQ 1152(R12), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 1088(R12), F0
+	FMOVQ 1216(R12), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R12), F0
+	FMOVQ 1280(R12), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dcea // FMUL V10.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R12), F2
-	FMOVQ 1280(R12), F1
-	FMOVQ 1344(R12), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	FMOVQ 1344(R12), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R12), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 1344(R12), F1
 	FMOVQ 1408(R12), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 1408(R12), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R12), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 1472(R12), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R12), F4
-	FMOVQ 1472(R12), F3
-	FMOVQ 1536(R12), F2
-	WORD $0x4e64cd42 // FMLA V2.2D, V10.2D, V4.2D
 	FMOVQ 1536(R12), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R12), F3
-	WORD $0x4e62cd43 // FMLA V3.2D, V10.2D, V2.2D
+	FMOVQ 1536(R12), F3
 	FMOVQ 1600(R12), F2
+	WORD $0x4e64cd42 // FMLA V2.2D, V10.2D, V4.2D
+	FMOVQ 1600(R12), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R12), F3
+	WORD $0x4e62cd43 // FMLA V3.2D, V10.2D, V2.2D
+	FMOVQ 1664(R12), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -9026,20 +10782,20 @@ one295:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R12), F0
+	FMOVQ 2240(R12), F0
 	WORD $0x6ee9e401 // FCMGT V1.2D, V0.2D, V9.2D
 	WORD $0x6ee8e400 // FCMGT V0.2D, V0.2D, V8.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal301
-	FMOVQ 2176(R12), F0
+	BEQ normal381
+	FMOVQ 2240(R12), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e406 // FCMGT V6.2D, V0.2D, V8.2D
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
-	FMOVQ 2240(R12), F0
+	FMOVQ 2304(R12), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -9056,16 +10812,16 @@ one295:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R12), F0
+	FMOVQ 1920(R12), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled302
+	JMP scaled382
 
-normal301:
+normal381:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -9081,18 +10837,18 @@ normal301:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled302:
+scaled382:
 	ADD R13<<3, R9, R0
 	FSTPQ (F1, F0), (R0)
 	WORD $0x4e61d631 // FADD V17.2D, V17.2D, V1.2D
 	WORD $0x4e60d610 // FADD V16.2D, V16.2D, V0.2D
 	ADD $4, R13, R13
 	CMP R1, R13
-	BLE one295
+	BLE one375
 
-tail297:
+tail377:
 	SUBS R13, R2, R0
-	BEQ done298
+	BEQ done378
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -9125,42 +10881,42 @@ doneLanes2:
 	WORD $0x4e60f660 // FMAX V0.2D, V19.2D, V0.2D
 	WORD $0x4ee1f649 // FMIN V9.2D, V18.2D, V1.2D
 	WORD $0x4ee0f648 // FMIN V8.2D, V18.2D, V0.2D
-	FMOVQ 960(R12), F1
-	FMOVQ 960(R12), F0
-	FMOVQ 1024(R12), F11
+	FMOVQ 1088(R12), F1
+	FMOVQ 1088(R12), F0
+	FMOVQ 1152(R12), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 1024(R12), F10
+	FMOVQ 1152(R12), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 1024(R12), F0
+	FMOVQ 1152(R12), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 1088(R12), F0
+	FMOVQ 1216(R12), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 1152(R12), F0
+	FMOVQ 1280(R12), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 1280(R12), F2
-	FMOVQ 1280(R12), F1
-	FMOVQ 1344(R12), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 1344(R12), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 1408(R12), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 1344(R12), F1
 	FMOVQ 1408(R12), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 1408(R12), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 1472(R12), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 1472(R12), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 1472(R12), F6
-	FMOVQ 1472(R12), F3
-	FMOVQ 1536(R12), F2
-	WORD $0x4e66cd82 // FMLA V2.2D, V12.2D, V6.2D
 	FMOVQ 1536(R12), F6
-	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 1600(R12), F3
-	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
+	FMOVQ 1536(R12), F3
 	FMOVQ 1600(R12), F2
+	WORD $0x4e66cd82 // FMLA V2.2D, V12.2D, V6.2D
+	FMOVQ 1600(R12), F6
+	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
+	FMOVQ 1664(R12), F3
+	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
+	FMOVQ 1664(R12), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -9192,20 +10948,20 @@ doneLanes2:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d427 // FADD V7.2D, V1.2D, V3.2D
 	WORD $0x4e62d406 // FADD V6.2D, V0.2D, V2.2D
-	FMOVQ 2176(R12), F0
+	FMOVQ 2240(R12), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal303
-	FMOVQ 2176(R12), F0
+	BEQ normal383
+	FMOVQ 2240(R12), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 2240(R12), F0
+	FMOVQ 2304(R12), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -9222,16 +10978,16 @@ doneLanes2:
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
-	FMOVQ 1856(R12), F0
+	FMOVQ 1920(R12), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled304
+	JMP scaled384
 
-normal303:
+normal383:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -9247,7 +11003,7 @@ normal303:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled304:
+scaled384:
 	ADD R13<<3, R9, R1
 	WORD $0x4e183c80 // UMOV R0, V4.D[1]
 	CBZ R0, someLanes3
@@ -9273,7 +11029,7 @@ doneLanes4:
 	WORD $0x4e61d631 // FADD V17.2D, V17.2D, V1.2D
 	WORD $0x4e60d610 // FADD V16.2D, V16.2D, V0.2D
 
-done298:
+done378:
 	FMOVQ 64(RSP), F0
 	WORD $0x4e60d621 // FADD V1.2D, V17.2D, V0.2D
 	WORD $0x4e6fd600 // FADD V0.2D, V16.2D, V15.2D
@@ -9289,7 +11045,7 @@ done298:
 	ADD R8, R9, R9
 	ADD R6, R7, R7
 	SUBS $1, R3, R3
-	BNE loop293
+	BNE loop373
 	RET
 
 // func expRowsF32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, sum *float32, rows int)
@@ -9311,7 +11067,7 @@ TEXT ·expRowsF32(SB), NOSPLIT, $48-64
 	MOVD sum+48(FP), R4
 	MOVD rows+56(FP), R3
 
-loop311:
+loop391:
 	VLD1R (R5), [V11.S4]
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
@@ -9320,9 +11076,9 @@ loop311:
 	MOVD $0, R12
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest314
+	BLT oneTest394
 
-many312:
+many392:
 	ADD R12<<2, R7, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4eabd42c // FSUB V12.4S, V1.4S, V11.4S
@@ -9342,34 +11098,34 @@ many312:
 	FMOVQ 3072(R11), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f417 // FMAX V23.4S, V0.4S, V1.4S
-	FMOVQ 2368(R11), F1
-	FMOVQ 2368(R11), F0
-	FMOVQ 2304(R11), F16
+	FMOVQ 2432(R11), F1
+	FMOVQ 2432(R11), F0
+	FMOVQ 2368(R11), F16
 	WORD $0x4e21cd90 // FMLA V16.4S, V12.4S, V1.4S
-	FMOVQ 2304(R11), F15
+	FMOVQ 2368(R11), F15
 	WORD $0x4e20cc6f // FMLA V15.4S, V3.4S, V0.4S
-	FMOVQ 2368(R11), F1
-	FMOVQ 2368(R11), F0
-	FMOVQ 2304(R11), F14
+	FMOVQ 2432(R11), F1
+	FMOVQ 2432(R11), F0
+	FMOVQ 2368(R11), F14
 	WORD $0x4e21cc4e // FMLA V14.4S, V2.4S, V1.4S
-	FMOVQ 2304(R11), F21
+	FMOVQ 2368(R11), F21
 	WORD $0x4e20cef5 // FMLA V21.4S, V23.4S, V0.4S
-	FMOVQ 2304(R11), F0
+	FMOVQ 2368(R11), F0
 	WORD $0x4ea0d612 // FSUB V18.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5f1 // FSUB V17.4S, V15.4S, V0.4S
-	FMOVQ 2304(R11), F0
+	FMOVQ 2368(R11), F0
 	WORD $0x4ea0d5cd // FSUB V13.4S, V14.4S, V0.4S
 	WORD $0x4ea0d6a1 // FSUB V1.4S, V21.4S, V0.4S
-	FMOVQ 2432(R11), F0
+	FMOVQ 2496(R11), F0
 	WORD $0x4ea0ce4c // FMLS V12.4S, V18.4S, V0.4S
 	WORD $0x4ea0ce23 // FMLS V3.4S, V17.4S, V0.4S
-	FMOVQ 2432(R11), F0
+	FMOVQ 2496(R11), F0
 	WORD $0x4ea0cda2 // FMLS V2.4S, V13.4S, V0.4S
 	WORD $0x4ea0cc37 // FMLS V23.4S, V1.4S, V0.4S
-	FMOVQ 2496(R11), F0
+	FMOVQ 2560(R11), F0
 	WORD $0x4ea0ce4c // FMLS V12.4S, V18.4S, V0.4S
 	WORD $0x4ea0ce23 // FMLS V3.4S, V17.4S, V0.4S
-	FMOVQ 2496(R11), F0
+	FMOVQ 2560(R11), F0
 	WORD $0x4ea0cda2 // FMLS V2.4S, V13.4S, V0.4S
 	WORD $0x4ea0cc37 // FMLS V23.4S, V1.4S, V0.4S
 	FMOVQ 2624(R11), F1
@@ -9384,13 +11140,13 @@ many312:
 	WORD $0x4e20cc41 // FMLA V1.4S, V2.4S, V0.4S
 	FMOVQ 2688(R11), F0
 	WORD $0x4e2dcee0 // FMLA V0.4S, V23.4S, V13.4S
-	FMOVQ 2560(R11), F20
+	FMOVQ 64(R11), F20
 	WORD $0x4e32cd94 // FMLA V20.4S, V12.4S, V18.4S
-	FMOVQ 2560(R11), F19
+	FMOVQ 64(R11), F19
 	WORD $0x4e31cc73 // FMLA V19.4S, V3.4S, V17.4S
-	FMOVQ 2560(R11), F18
+	FMOVQ 64(R11), F18
 	WORD $0x4e21cc52 // FMLA V18.4S, V2.4S, V1.4S
-	FMOVQ 2560(R11), F17
+	FMOVQ 64(R11), F17
 	WORD $0x4e20cef1 // FMLA V17.4S, V23.4S, V0.4S
 	WORD $0x6e2cdd80 // FMUL V0.4S, V12.4S, V12.4S
 	FMOVQ F0, 32(RSP)
@@ -9491,14 +11247,14 @@ many312:
 	WORD $0x4e60d4e7 // FADD V7.2D, V7.2D, V0.2D
 	ADD $16, R12, R12
 	CMP R1, R12
-	BLE many312
+	BLE many392
 
-oneTest314:
+oneTest394:
 	ADD $-8, R2, R1
 	CMP R1, R12
-	BGT tail315
+	BGT tail395
 
-one313:
+one393:
 	ADD R12<<2, R7, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4eabd422 // FSUB V2.4S, V1.4S, V11.4S
@@ -9509,19 +11265,19 @@ one313:
 	FMOVQ 3072(R11), F0
 	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
 	WORD $0x4e21f40e // FMAX V14.4S, V0.4S, V1.4S
-	FMOVQ 2368(R11), F1
-	FMOVQ 2368(R11), F0
-	FMOVQ 2304(R11), F19
+	FMOVQ 2432(R11), F1
+	FMOVQ 2432(R11), F0
+	FMOVQ 2368(R11), F19
 	WORD $0x4e21cdf3 // FMLA V19.4S, V15.4S, V1.4S
-	FMOVQ 2304(R11), F18
+	FMOVQ 2368(R11), F18
 	WORD $0x4e20cdd2 // FMLA V18.4S, V14.4S, V0.4S
-	FMOVQ 2304(R11), F0
+	FMOVQ 2368(R11), F0
 	WORD $0x4ea0d662 // FSUB V2.4S, V19.4S, V0.4S
 	WORD $0x4ea0d641 // FSUB V1.4S, V18.4S, V0.4S
-	FMOVQ 2432(R11), F0
+	FMOVQ 2496(R11), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2e // FMLS V14.4S, V1.4S, V0.4S
-	FMOVQ 2496(R11), F0
+	FMOVQ 2560(R11), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2e // FMLS V14.4S, V1.4S, V0.4S
 	FMOVQ 2624(R11), F0
@@ -9530,9 +11286,9 @@ one313:
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
 	FMOVQ 2688(R11), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 2560(R11), F13
+	FMOVQ 64(R11), F13
 	WORD $0x4e21cded // FMLA V13.4S, V15.4S, V1.4S
-	FMOVQ 2560(R11), F12
+	FMOVQ 64(R11), F12
 	WORD $0x4e20cdcc // FMLA V12.4S, V14.4S, V0.4S
 	WORD $0x6e2fdde3 // FMUL V3.4S, V15.4S, V15.4S
 	WORD $0x6e2eddc2 // FMUL V2.4S, V14.4S, V14.4S
@@ -9584,11 +11340,11 @@ one313:
 	WORD $0x4e60d4e7 // FADD V7.2D, V7.2D, V0.2D
 	ADD $8, R12, R12
 	CMP R1, R12
-	BLE one313
+	BLE one393
 
-tail315:
+tail395:
 	SUBS R12, R2, R0
-	BEQ done316
+	BEQ done396
 	ADD $32, R10, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -9639,19 +11395,19 @@ doneLanes2:
 	FMOVQ 3072(R11), F0
 	WORD $0x4e22f410 // FMAX V16.4S, V0.4S, V2.4S
 	WORD $0x4e21f40f // FMAX V15.4S, V0.4S, V1.4S
-	FMOVQ 2368(R11), F1
-	FMOVQ 2368(R11), F0
-	FMOVQ 2304(R11), F20
+	FMOVQ 2432(R11), F1
+	FMOVQ 2432(R11), F0
+	FMOVQ 2368(R11), F20
 	WORD $0x4e21ce14 // FMLA V20.4S, V16.4S, V1.4S
-	FMOVQ 2304(R11), F19
+	FMOVQ 2368(R11), F19
 	WORD $0x4e20cdf3 // FMLA V19.4S, V15.4S, V0.4S
-	FMOVQ 2304(R11), F0
+	FMOVQ 2368(R11), F0
 	WORD $0x4ea0d682 // FSUB V2.4S, V20.4S, V0.4S
 	WORD $0x4ea0d661 // FSUB V1.4S, V19.4S, V0.4S
-	FMOVQ 2432(R11), F0
+	FMOVQ 2496(R11), F0
 	WORD $0x4ea0cc50 // FMLS V16.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2f // FMLS V15.4S, V1.4S, V0.4S
-	FMOVQ 2496(R11), F0
+	FMOVQ 2560(R11), F0
 	WORD $0x4ea0cc50 // FMLS V16.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2f // FMLS V15.4S, V1.4S, V0.4S
 	FMOVQ 2624(R11), F0
@@ -9660,9 +11416,9 @@ doneLanes2:
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
 	FMOVQ 2688(R11), F0
 	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
-	FMOVQ 2560(R11), F12
+	FMOVQ 64(R11), F12
 	WORD $0x4e21ce0c // FMLA V12.4S, V16.4S, V1.4S
-	FMOVQ 2560(R11), F11
+	FMOVQ 64(R11), F11
 	WORD $0x4e20cdeb // FMLA V11.4S, V15.4S, V0.4S
 	WORD $0x6e30de03 // FMUL V3.4S, V16.4S, V16.4S
 	WORD $0x6e2fdde2 // FMUL V2.4S, V15.4S, V15.4S
@@ -9749,7 +11505,7 @@ doneLanes4:
 	WORD $0x4e61d508 // FADD V8.2D, V8.2D, V1.2D
 	WORD $0x4e60d4e7 // FADD V7.2D, V7.2D, V0.2D
 
-done316:
+done396:
 	WORD $0x4e68d542 // FADD V2.2D, V10.2D, V8.2D
 	WORD $0x4e67d521 // FADD V1.2D, V9.2D, V7.2D
 	WORD $0x6f00e400 // MOVI V0.2D, 0
@@ -9770,7 +11526,7 @@ done316:
 	ADD R8, R9, R9
 	ADD R6, R7, R7
 	SUBS $1, R3, R3
-	BNE loop311
+	BNE loop391
 	RET
 
 // func dotF64(x *float64, y *float64, n int) float64
@@ -9790,9 +11546,9 @@ TEXT ·dotF64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest324
+	BLT oneTest404
 
-many322:
+many402:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F7, F6)
 	ADD R4<<3, R5, R1
@@ -9813,7 +11569,7 @@ many322:
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many322
+	BLE many402
 	WORD $0x4e6bd423 // FADD V3.2D, V1.2D, V11.2D
 	WORD $0x4e6ad402 // FADD V2.2D, V0.2D, V10.2D
 	WORD $0x4e65d521 // FADD V1.2D, V9.2D, V5.2D
@@ -9821,12 +11577,12 @@ many322:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest324:
+oneTest404:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail325
+	BGT tail405
 
-one323:
+one403:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R4<<3, R5, R1
@@ -9835,11 +11591,11 @@ one323:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one323
+	BLE one403
 
-tail325:
+tail405:
 	SUBS R4, R0, R0
-	BEQ done326
+	BEQ done406
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -9891,7 +11647,7 @@ doneLanes4:
 	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 
-done326:
+done406:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -9915,9 +11671,9 @@ TEXT ·dotF32(SB), NOSPLIT, $0-28
 	MOVD $0, R4
 	ADD $-32, R0, R3
 	TST R3, R3
-	BLT oneTest334
+	BLT oneTest414
 
-many332:
+many412:
 	ADD R4<<2, R6, R2
 	FLDPQ (R2), (F7, F6)
 	ADD R4<<2, R5, R1
@@ -9938,7 +11694,7 @@ many332:
 	WORD $0x4e22ccc4 // FMLA V4.4S, V6.4S, V2.4S
 	ADD $32, R4, R4
 	CMP R3, R4
-	BLE many332
+	BLE many412
 	WORD $0x4e2bd423 // FADD V3.4S, V1.4S, V11.4S
 	WORD $0x4e2ad402 // FADD V2.4S, V0.4S, V10.4S
 	WORD $0x4e25d521 // FADD V1.4S, V9.4S, V5.4S
@@ -9946,12 +11702,12 @@ many332:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest334:
+oneTest414:
 	ADD $-8, R0, R2
 	CMP R2, R4
-	BGT tail335
+	BGT tail415
 
-one333:
+one413:
 	ADD R4<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R4<<2, R5, R1
@@ -9960,11 +11716,11 @@ one333:
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	ADD $8, R4, R4
 	CMP R2, R4
-	BLE one333
+	BLE one413
 
-tail335:
+tail415:
 	SUBS R4, R0, R0
-	BEQ done336
+	BEQ done416
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -10048,7 +11804,7 @@ doneLanes4:
 	WORD $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 
-done336:
+done416:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -10073,9 +11829,9 @@ TEXT ·sumF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest344
+	BLT oneTest424
 
-many342:
+many422:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
@@ -10091,7 +11847,7 @@ many342:
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many342
+	BLE many422
 	WORD $0x4e63d523 // FADD V3.2D, V9.2D, V3.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -10099,23 +11855,23 @@ many342:
 	WORD $0x4e61d469 // FADD V9.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest344:
+oneTest424:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail345
+	BGT tail425
 
-one343:
+one423:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one343
+	BLE one423
 
-tail345:
+tail425:
 	SUBS R3, R0, R0
-	BEQ done346
+	BEQ done426
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -10145,7 +11901,7 @@ doneLanes2:
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done346:
+done426:
 	WORD $0x4e60d521 // FADD V1.2D, V9.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -10168,9 +11924,9 @@ TEXT ·sumF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest354
+	BLT oneTest434
 
-many352:
+many432:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
@@ -10186,7 +11942,7 @@ many352:
 	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many352
+	BLE many432
 	WORD $0x4e23d523 // FADD V3.4S, V9.4S, V3.4S
 	WORD $0x4e28d402 // FADD V2.4S, V0.4S, V8.4S
 	WORD $0x4e25d4e1 // FADD V1.4S, V7.4S, V5.4S
@@ -10194,23 +11950,23 @@ many352:
 	WORD $0x4e21d469 // FADD V9.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest354:
+oneTest434:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail355
+	BGT tail435
 
-one353:
+one433:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one353
+	BLE one433
 
-tail355:
+tail435:
 	SUBS R3, R0, R0
-	BEQ done356
+	BEQ done436
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -10256,7 +12012,7 @@ doneLanes2:
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 
-done356:
+done436:
 	WORD $0x4e20d521 // FADD V1.4S, V9.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -10281,9 +12037,9 @@ TEXT ·sumSquaresF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest364
+	BLT oneTest444
 
-many362:
+many442:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
@@ -10299,7 +12055,7 @@ many362:
 	WORD $0x4e62cc44 // FMLA V4.2D, V2.2D, V2.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many362
+	BLE many442
 	WORD $0x4e69d423 // FADD V3.2D, V1.2D, V9.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -10307,23 +12063,23 @@ many362:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest364:
+oneTest444:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail365
+	BGT tail445
 
-one363:
+one443:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
 	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one363
+	BLE one443
 
-tail365:
+tail445:
 	SUBS R3, R0, R0
-	BEQ done366
+	BEQ done446
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -10353,7 +12109,7 @@ doneLanes2:
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
 	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
 
-done366:
+done446:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -10376,9 +12132,9 @@ TEXT ·sumSquaresF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest374
+	BLT oneTest454
 
-many372:
+many452:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
@@ -10394,7 +12150,7 @@ many372:
 	WORD $0x4e22cc44 // FMLA V4.4S, V2.4S, V2.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many372
+	BLE many452
 	WORD $0x4e29d423 // FADD V3.4S, V1.4S, V9.4S
 	WORD $0x4e28d402 // FADD V2.4S, V0.4S, V8.4S
 	WORD $0x4e25d4e1 // FADD V1.4S, V7.4S, V5.4S
@@ -10402,23 +12158,23 @@ many372:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest374:
+oneTest454:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail375
+	BGT tail455
 
-one373:
+one453:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
 	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one373
+	BLE one453
 
-tail375:
+tail455:
 	SUBS R3, R0, R0
-	BEQ done376
+	BEQ done456
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -10464,7 +12220,7 @@ doneLanes2:
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
 	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
 
-done376:
+done456:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -10479,20 +12235,20 @@ TEXT ·maxF64(SB), NOSPLIT, $0-24
 	MOVD $ones<>(SB), R5
 	MOVD n+8(FP), R0
 	MOVD x+0(FP), R4
-	FMOVQ (R6), F13
-	FMOVQ (R6), F12
-	FMOVQ (R6), F11
-	FMOVQ (R6), F10
-	FMOVQ (R6), F9
-	FMOVQ (R6), F8
-	FMOVQ (R6), F7
-	FMOVQ (R6), F6
+	FMOVQ 128(R6), F13
+	FMOVQ 128(R6), F12
+	FMOVQ 128(R6), F11
+	FMOVQ 128(R6), F10
+	FMOVQ 128(R6), F9
+	FMOVQ 128(R6), F8
+	FMOVQ 128(R6), F7
+	FMOVQ 128(R6), F6
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest385
+	BLT oneTest465
 
-many383:
+many463:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
@@ -10508,25 +12264,25 @@ many383:
 	WORD $0x4e60f4c6 // FMAX V6.2D, V6.2D, V0.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many383
+	BLE many463
 
-oneTest385:
+oneTest465:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail386
+	BGT tail466
 
-one384:
+one464:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
 	WORD $0x4e60f58c // FMAX V12.2D, V12.2D, V0.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one384
+	BLE one464
 
-tail386:
+tail466:
 	SUBS R3, R0, R0
-	BEQ done387
+	BEQ done467
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -10553,7 +12309,7 @@ someLanes1:
 	FMOVD 16(R1), F3
 
 doneLanes2:
-	FMOVQ (R6), F2
+	FMOVQ 128(R6), F2
 	WORD $0x4ea0a8a1 // CMLT V1.4S, V5.4S, 0
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	WORD $0x4ea0a880 // CMLT V0.4S, V4.4S, 0
@@ -10561,7 +12317,7 @@ doneLanes2:
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
 	WORD $0x4e60f58c // FMAX V12.2D, V12.2D, V0.2D
 
-done387:
+done467:
 	WORD $0x4e6bf5a1 // FMAX V1.2D, V13.2D, V11.2D
 	WORD $0x4e6af580 // FMAX V0.2D, V12.2D, V10.2D
 	WORD $0x4e69f421 // FMAX V1.2D, V1.2D, V9.2D
@@ -10572,7 +12328,7 @@ done387:
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 
-numbers388:
+numbers468:
 	FMOVD F0, ret+16(FP)
 	RET
 
@@ -10582,20 +12338,20 @@ TEXT ·maxF32(SB), NOSPLIT, $0-20
 	MOVD $ones<>(SB), R5
 	MOVD n+8(FP), R0
 	MOVD x+0(FP), R4
-	FMOVQ 192(R6), F13
-	FMOVQ 192(R6), F12
-	FMOVQ 192(R6), F11
-	FMOVQ 192(R6), F10
-	FMOVQ 192(R6), F9
-	FMOVQ 192(R6), F8
-	FMOVQ 192(R6), F7
-	FMOVQ 192(R6), F6
+	FMOVQ 320(R6), F13
+	FMOVQ 320(R6), F12
+	FMOVQ 320(R6), F11
+	FMOVQ 320(R6), F10
+	FMOVQ 320(R6), F9
+	FMOVQ 320(R6), F8
+	FMOVQ 320(R6), F7
+	FMOVQ 320(R6), F6
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest397
+	BLT oneTest477
 
-many395:
+many475:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
@@ -10611,25 +12367,25 @@ many395:
 	WORD $0x4e20f4c6 // FMAX V6.4S, V6.4S, V0.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many395
+	BLE many475
 
-oneTest397:
+oneTest477:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail398
+	BGT tail478
 
-one396:
+one476:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
 	WORD $0x4e20f58c // FMAX V12.4S, V12.4S, V0.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one396
+	BLE one476
 
-tail398:
+tail478:
 	SUBS R3, R0, R0
-	BEQ done399
+	BEQ done479
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -10672,7 +12428,7 @@ someLanes1:
 	WORD $0x6e140423 // MOV V3.S[2], V1.S[0]
 
 doneLanes2:
-	FMOVQ 192(R6), F2
+	FMOVQ 320(R6), F2
 	WORD $0x4ea0a8a1 // CMLT V1.4S, V5.4S, 0
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	WORD $0x4ea0a880 // CMLT V0.4S, V4.4S, 0
@@ -10680,7 +12436,7 @@ doneLanes2:
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
 	WORD $0x4e20f58c // FMAX V12.4S, V12.4S, V0.4S
 
-done399:
+done479:
 	WORD $0x4e2bf5a1 // FMAX V1.4S, V13.4S, V11.4S
 	WORD $0x4e2af580 // FMAX V0.4S, V12.4S, V10.4S
 	WORD $0x4e29f421 // FMAX V1.4S, V1.4S, V9.4S
@@ -10693,7 +12449,7 @@ done399:
 	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 
-numbers400:
+numbers480:
 	FMOVS F0, ret+16(FP)
 	RET
 
@@ -10714,9 +12470,9 @@ TEXT ·sumAbsF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest408
+	BLT oneTest488
 
-many406:
+many486:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 3200(R6), F1
@@ -10744,7 +12500,7 @@ many406:
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many406
+	BLE many486
 	WORD $0x4e6ad4a3 // FADD V3.2D, V5.2D, V10.2D
 	WORD $0x4e69d402 // FADD V2.2D, V0.2D, V9.2D
 	WORD $0x4e66d501 // FADD V1.2D, V8.2D, V6.2D
@@ -10752,12 +12508,12 @@ many406:
 	WORD $0x4e61d465 // FADD V5.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest408:
+oneTest488:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail409
+	BGT tail489
 
-one407:
+one487:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 3200(R6), F1
@@ -10767,11 +12523,11 @@ one407:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one407
+	BLE one487
 
-tail409:
+tail489:
 	SUBS R3, R0, R0
-	BEQ done410
+	BEQ done490
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -10804,7 +12560,7 @@ doneLanes2:
 	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done410:
+done490:
 	WORD $0x4e60d4a1 // FADD V1.2D, V5.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -10828,9 +12584,9 @@ TEXT ·sumAbsF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest418
+	BLT oneTest498
 
-many416:
+many496:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 3264(R6), F1
@@ -10858,7 +12614,7 @@ many416:
 	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many416
+	BLE many496
 	WORD $0x4e2ad4c3 // FADD V3.4S, V6.4S, V10.4S
 	WORD $0x4e29d402 // FADD V2.4S, V0.4S, V9.4S
 	WORD $0x4e25d501 // FADD V1.4S, V8.4S, V5.4S
@@ -10866,12 +12622,12 @@ many416:
 	WORD $0x4e21d466 // FADD V6.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest418:
+oneTest498:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail419
+	BGT tail499
 
-one417:
+one497:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 3264(R6), F1
@@ -10881,11 +12637,11 @@ one417:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one417
+	BLE one497
 
-tail419:
+tail499:
 	SUBS R3, R0, R0
-	BEQ done420
+	BEQ done500
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -10934,7 +12690,7 @@ doneLanes2:
 	WORD $0x4e22d4c6 // FADD V6.4S, V6.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 
-done420:
+done500:
 	WORD $0x4e20d4c1 // FADD V1.4S, V6.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -10961,9 +12717,9 @@ TEXT ·dotSignF64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest428
+	BLT oneTest508
 
-many426:
+many506:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F10, F9)
 	FMOVQ 3200(R8), F2
@@ -10972,7 +12728,7 @@ many426:
 	FMOVQ 3328(R8), F2
 	WORD $0x6ee2e4c7 // FCMGT V7.2D, V6.2D, V2.2D
 	WORD $0x6ee2e466 // FCMGT V6.2D, V3.2D, V2.2D
-	FMOVQ 128(R8), F2
+	FMOVQ 256(R8), F2
 	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
 	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
 	FMOVQ 3392(R8), F2
@@ -10991,7 +12747,7 @@ many426:
 	FMOVQ 3328(R8), F2
 	WORD $0x6ee2e4c7 // FCMGT V7.2D, V6.2D, V2.2D
 	WORD $0x6ee2e466 // FCMGT V6.2D, V3.2D, V2.2D
-	FMOVQ 128(R8), F2
+	FMOVQ 256(R8), F2
 	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
 	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
 	FMOVQ 3392(R8), F2
@@ -11009,7 +12765,7 @@ many426:
 	FMOVQ 3328(R8), F2
 	WORD $0x6ee2e4c7 // FCMGT V7.2D, V6.2D, V2.2D
 	WORD $0x6ee2e466 // FCMGT V6.2D, V3.2D, V2.2D
-	FMOVQ 128(R8), F2
+	FMOVQ 256(R8), F2
 	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
 	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
 	FMOVQ 3392(R8), F2
@@ -11027,7 +12783,7 @@ many426:
 	FMOVQ 3328(R8), F2
 	WORD $0x6ee2e4c7 // FCMGT V7.2D, V6.2D, V2.2D
 	WORD $0x6ee2e466 // FCMGT V6.2D, V3.2D, V2.2D
-	FMOVQ 128(R8), F2
+	FMOVQ 256(R8), F2
 	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
 	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
 	FMOVQ 3392(R8), F2
@@ -11040,7 +12796,7 @@ many426:
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many426
+	BLE many506
 	WORD $0x4e6ed423 // FADD V3.2D, V1.2D, V14.2D
 	WORD $0x4e6dd402 // FADD V2.2D, V0.2D, V13.2D
 	WORD $0x4e65d581 // FADD V1.2D, V12.2D, V5.2D
@@ -11048,12 +12804,12 @@ many426:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest428:
+oneTest508:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail429
+	BGT tail509
 
-one427:
+one507:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 3200(R8), F2
@@ -11062,7 +12818,7 @@ one427:
 	FMOVQ 3328(R8), F2
 	WORD $0x6ee2e485 // FCMGT V5.2D, V4.2D, V2.2D
 	WORD $0x6ee2e464 // FCMGT V4.2D, V3.2D, V2.2D
-	FMOVQ 128(R8), F2
+	FMOVQ 256(R8), F2
 	WORD $0x4e221d03 // AND V3.16B, V8.16B, V2.16B
 	WORD $0x4e221ce6 // AND V6.16B, V7.16B, V2.16B
 	FMOVQ 3392(R8), F2
@@ -11076,11 +12832,11 @@ one427:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one427
+	BLE one507
 
-tail429:
+tail509:
 	SUBS R4, R0, R0
-	BEQ done430
+	BEQ done510
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -11113,7 +12869,7 @@ doneLanes2:
 	FMOVQ 3328(R8), F2
 	WORD $0x6ee2e486 // FCMGT V6.2D, V4.2D, V2.2D
 	WORD $0x6ee2e465 // FCMGT V5.2D, V3.2D, V2.2D
-	FMOVQ 128(R8), F2
+	FMOVQ 256(R8), F2
 	WORD $0x4e221d03 // AND V3.16B, V8.16B, V2.16B
 	WORD $0x4e221ce4 // AND V4.16B, V7.16B, V2.16B
 	FMOVQ 3392(R8), F2
@@ -11146,7 +12902,7 @@ doneLanes4:
 	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 
-done430:
+done510:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -11171,9 +12927,9 @@ TEXT ·dotSignF32(SB), NOSPLIT, $0-28
 	MOVD $0, R4
 	ADD $-32, R0, R3
 	TST R3, R3
-	BLT oneTest438
+	BLT oneTest518
 
-many436:
+many516:
 	ADD R4<<2, R6, R2
 	FLDPQ (R2), (F10, F9)
 	FMOVQ 3264(R8), F2
@@ -11182,7 +12938,7 @@ many436:
 	FMOVQ 3456(R8), F2
 	WORD $0x6ea2e4c7 // FCMGT V7.4S, V6.4S, V2.4S
 	WORD $0x6ea2e466 // FCMGT V6.4S, V3.4S, V2.4S
-	FMOVQ 320(R8), F2
+	FMOVQ 448(R8), F2
 	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
 	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
 	FMOVQ 3520(R8), F2
@@ -11201,7 +12957,7 @@ many436:
 	FMOVQ 3456(R8), F2
 	WORD $0x6ea2e4c7 // FCMGT V7.4S, V6.4S, V2.4S
 	WORD $0x6ea2e466 // FCMGT V6.4S, V3.4S, V2.4S
-	FMOVQ 320(R8), F2
+	FMOVQ 448(R8), F2
 	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
 	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
 	FMOVQ 3520(R8), F2
@@ -11219,7 +12975,7 @@ many436:
 	FMOVQ 3456(R8), F2
 	WORD $0x6ea2e4c7 // FCMGT V7.4S, V6.4S, V2.4S
 	WORD $0x6ea2e466 // FCMGT V6.4S, V3.4S, V2.4S
-	FMOVQ 320(R8), F2
+	FMOVQ 448(R8), F2
 	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
 	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
 	FMOVQ 3520(R8), F2
@@ -11237,7 +12993,7 @@ many436:
 	FMOVQ 3456(R8), F2
 	WORD $0x6ea2e4c7 // FCMGT V7.4S, V6.4S, V2.4S
 	WORD $0x6ea2e466 // FCMGT V6.4S, V3.4S, V2.4S
-	FMOVQ 320(R8), F2
+	FMOVQ 448(R8), F2
 	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
 	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
 	FMOVQ 3520(R8), F2
@@ -11250,7 +13006,7 @@ many436:
 	WORD $0x4e22ccc4 // FMLA V4.4S, V6.4S, V2.4S
 	ADD $32, R4, R4
 	CMP R3, R4
-	BLE many436
+	BLE many516
 	WORD $0x4e2ed423 // FADD V3.4S, V1.4S, V14.4S
 	WORD $0x4e2dd402 // FADD V2.4S, V0.4S, V13.4S
 	WORD $0x4e25d581 // FADD V1.4S, V12.4S, V5.4S
@@ -11258,12 +13014,12 @@ many436:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest438:
+oneTest518:
 	ADD $-8, R0, R2
 	CMP R2, R4
-	BGT tail439
+	BGT tail519
 
-one437:
+one517:
 	ADD R4<<2, R6, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 3264(R8), F2
@@ -11272,7 +13028,7 @@ one437:
 	FMOVQ 3456(R8), F2
 	WORD $0x6ea2e485 // FCMGT V5.4S, V4.4S, V2.4S
 	WORD $0x6ea2e464 // FCMGT V4.4S, V3.4S, V2.4S
-	FMOVQ 320(R8), F2
+	FMOVQ 448(R8), F2
 	WORD $0x4e221d03 // AND V3.16B, V8.16B, V2.16B
 	WORD $0x4e221ce6 // AND V6.16B, V7.16B, V2.16B
 	FMOVQ 3520(R8), F2
@@ -11286,11 +13042,11 @@ one437:
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	ADD $8, R4, R4
 	CMP R2, R4
-	BLE one437
+	BLE one517
 
-tail439:
+tail519:
 	SUBS R4, R0, R0
-	BEQ done440
+	BEQ done520
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -11339,7 +13095,7 @@ doneLanes2:
 	FMOVQ 3456(R8), F2
 	WORD $0x6ea2e486 // FCMGT V6.4S, V4.4S, V2.4S
 	WORD $0x6ea2e465 // FCMGT V5.4S, V3.4S, V2.4S
-	FMOVQ 320(R8), F2
+	FMOVQ 448(R8), F2
 	WORD $0x4e221d03 // AND V3.16B, V8.16B, V2.16B
 	WORD $0x4e221ce4 // AND V4.16B, V7.16B, V2.16B
 	FMOVQ 3520(R8), F2
@@ -11388,7 +13144,7 @@ doneLanes4:
 	WORD $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 
-done440:
+done520:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -11414,9 +13170,9 @@ TEXT ·maxAbsF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest449
+	BLT oneTest529
 
-many447:
+many527:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R6), F0
@@ -11444,14 +13200,14 @@ many447:
 	WORD $0x4e60f4a5 // FMAX V5.2D, V5.2D, V0.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many447
+	BLE many527
 
-oneTest449:
+oneTest529:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail450
+	BGT tail530
 
-one448:
+one528:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R6), F0
@@ -11461,11 +13217,11 @@ one448:
 	WORD $0x4e60f56b // FMAX V11.2D, V11.2D, V0.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one448
+	BLE one528
 
-tail450:
+tail530:
 	SUBS R3, R0, R0
-	BEQ done451
+	BEQ done531
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -11503,7 +13259,7 @@ doneLanes2:
 	WORD $0x4e61f58c // FMAX V12.2D, V12.2D, V1.2D
 	WORD $0x4e60f56b // FMAX V11.2D, V11.2D, V0.2D
 
-done451:
+done531:
 	WORD $0x4e6af581 // FMAX V1.2D, V12.2D, V10.2D
 	WORD $0x4e69f560 // FMAX V0.2D, V11.2D, V9.2D
 	WORD $0x4e68f421 // FMAX V1.2D, V1.2D, V8.2D
@@ -11514,7 +13270,7 @@ done451:
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 
-numbers452:
+numbers532:
 	FMOVD F0, ret+16(FP)
 	RET
 
@@ -11535,9 +13291,9 @@ TEXT ·maxAbsF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest461
+	BLT oneTest541
 
-many459:
+many539:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3264(R6), F0
@@ -11565,14 +13321,14 @@ many459:
 	WORD $0x4e20f4a5 // FMAX V5.4S, V5.4S, V0.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many459
+	BLE many539
 
-oneTest461:
+oneTest541:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail462
+	BGT tail542
 
-one460:
+one540:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3264(R6), F0
@@ -11582,11 +13338,11 @@ one460:
 	WORD $0x4e20f56b // FMAX V11.4S, V11.4S, V0.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one460
+	BLE one540
 
-tail462:
+tail542:
 	SUBS R3, R0, R0
-	BEQ done463
+	BEQ done543
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -11640,7 +13396,7 @@ doneLanes2:
 	WORD $0x4e21f58c // FMAX V12.4S, V12.4S, V1.4S
 	WORD $0x4e20f56b // FMAX V11.4S, V11.4S, V0.4S
 
-done463:
+done543:
 	WORD $0x4e2af581 // FMAX V1.4S, V12.4S, V10.4S
 	WORD $0x4e29f560 // FMAX V0.4S, V11.4S, V9.4S
 	WORD $0x4e28f421 // FMAX V1.4S, V1.4S, V8.4S
@@ -11653,7 +13409,7 @@ done463:
 	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 
-numbers464:
+numbers544:
 	FMOVS F0, ret+16(FP)
 	RET
 
@@ -11667,9 +13423,9 @@ TEXT ·addConstantF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest472
+	BLT oneTest552
 
-many470:
+many550:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -11689,14 +13445,14 @@ many470:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many470
+	BLE many550
 
-oneTest472:
+oneTest552:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail473
+	BGT tail553
 
-one471:
+one551:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -11704,11 +13460,11 @@ one471:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one471
+	BLE one551
 
-tail473:
+tail553:
 	SUBS R3, R0, R0
-	BEQ done474
+	BEQ done554
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -11757,7 +13513,7 @@ someLanes3:
 
 doneLanes4:
 
-done474:
+done554:
 	RET
 
 // func addConstantF32(dst *float32, c float32, n int)
@@ -11770,9 +13526,9 @@ TEXT ·addConstantF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest482
+	BLT oneTest562
 
-many480:
+many560:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
@@ -11792,14 +13548,14 @@ many480:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many480
+	BLE many560
 
-oneTest482:
+oneTest562:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail483
+	BGT tail563
 
-one481:
+one561:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
@@ -11807,11 +13563,11 @@ one481:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one481
+	BLE one561
 
-tail483:
+tail563:
 	SUBS R3, R0, R0
-	BEQ done484
+	BEQ done564
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -11892,7 +13648,7 @@ someLanes3:
 
 doneLanes4:
 
-done484:
+done564:
 	RET
 
 // func complexSumF64(x *complex128, n int) complex128
@@ -11912,9 +13668,9 @@ TEXT ·complexSumF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest492
+	BLT oneTest572
 
-many490:
+many570:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
@@ -11930,7 +13686,7 @@ many490:
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many490
+	BLE many570
 	WORD $0x4e63d523 // FADD V3.2D, V9.2D, V3.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -11938,23 +13694,23 @@ many490:
 	WORD $0x4e61d469 // FADD V9.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest492:
+oneTest572:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail493
+	BGT tail573
 
-one491:
+one571:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one491
+	BLE one571
 
-tail493:
+tail573:
 	SUBS R3, R0, R0
-	BEQ done494
+	BEQ done574
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -11984,7 +13740,7 @@ doneLanes2:
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done494:
+done574:
 	WORD $0x4e60d520 // FADD V0.2D, V9.2D, V0.2D
 	FMOVQ F0, ret_real+16(FP)
 	RET
@@ -12015,9 +13771,9 @@ TEXT ·complexDotF64(SB), NOSPLIT, $0-40
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest502
+	BLT oneTest582
 
-many500:
+many580:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F11, F10)
 	ADD R4<<3, R5, R1
@@ -12054,7 +13810,7 @@ many500:
 	WORD $0x4e63cd46 // FMLA V6.2D, V10.2D, V3.2D
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many500
+	BLE many580
 	WORD $0x4e73d4a5 // FADD V5.2D, V5.2D, V19.2D
 	WORD $0x4e72d424 // FADD V4.2D, V1.2D, V18.2D
 	WORD $0x4e69d5e3 // FADD V3.2D, V15.2D, V9.2D
@@ -12068,12 +13824,12 @@ many500:
 	WORD $0x4e62d482 // FADD V2.2D, V4.2D, V2.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 
-oneTest502:
+oneTest582:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail503
+	BGT tail583
 
-one501:
+one581:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F7, F6)
 	ADD R4<<3, R5, R1
@@ -12086,11 +13842,11 @@ one501:
 	WORD $0x4e63ccc0 // FMLA V0.2D, V6.2D, V3.2D
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one501
+	BLE one581
 
-tail503:
+tail583:
 	SUBS R4, R0, R0
-	BEQ done504
+	BEQ done584
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12146,7 +13902,7 @@ doneLanes4:
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
 	WORD $0x4e63cce0 // FMLA V0.2D, V7.2D, V3.2D
 
-done504:
+done584:
 	WORD $0x4e61d4a1 // FADD V1.2D, V5.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e014022 // EXT V2.16B, V1.16B, V1.16B, 8
@@ -12173,9 +13929,9 @@ TEXT ·complexAddConstantF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest512
+	BLT oneTest592
 
-many510:
+many590:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -12195,14 +13951,14 @@ many510:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many510
+	BLE many590
 
-oneTest512:
+oneTest592:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail513
+	BGT tail593
 
-one511:
+one591:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -12210,11 +13966,11 @@ one511:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one511
+	BLE one591
 
-tail513:
+tail593:
 	SUBS R3, R0, R0
-	BEQ done514
+	BEQ done594
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12263,7 +14019,7 @@ someLanes3:
 
 doneLanes4:
 
-done514:
+done594:
 	RET
 
 // func complexAxpyF64(alpha complex128, x *complex128, y *complex128, n int)
@@ -12283,9 +14039,9 @@ TEXT ·complexAxpyF64(SB), NOSPLIT, $0-40
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest522
+	BLT oneTest602
 
-many520:
+many600:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F5, F4)
 	WORD $0x6e0540a1 // EXT V1.16B, V5.16B, V5.16B, 8
@@ -12342,14 +14098,14 @@ many520:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many520
+	BLE many600
 
-oneTest522:
+oneTest602:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail523
+	BGT tail603
 
-one521:
+one601:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F5, F4)
 	WORD $0x6e0540a1 // EXT V1.16B, V5.16B, V5.16B, 8
@@ -12367,11 +14123,11 @@ one521:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one521
+	BLE one601
 
-tail523:
+tail603:
 	SUBS R4, R0, R0
-	BEQ done524
+	BEQ done604
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12450,7 +14206,7 @@ someLanes5:
 
 doneLanes6:
 
-done524:
+done604:
 	RET
 
 // func complexAddProductF64(dst *complex128, sign float64, turn float64, x *complex128, y *complex128, n int)
@@ -12471,9 +14227,9 @@ TEXT ·complexAddProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R5
 	ADD $-8, R0, R4
 	TST R4, R4
-	BLT oneTest532
+	BLT oneTest612
 
-many530:
+many610:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F5, F4)
 	WORD $0x4ec578a1 // ZIP2 V1.2D, V5.2D, V5.2D
@@ -12519,14 +14275,14 @@ many530:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R5, R5
 	CMP R4, R5
-	BLE many530
+	BLE many610
 
-oneTest532:
+oneTest612:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail533
+	BGT tail613
 
-one531:
+one611:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F5, F4)
 	WORD $0x4ec578a1 // ZIP2 V1.2D, V5.2D, V5.2D
@@ -12552,11 +14308,11 @@ one531:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one531
+	BLE one611
 
-tail533:
+tail613:
 	SUBS R5, R0, R0
-	BEQ done534
+	BEQ done614
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12663,7 +14419,7 @@ someLanes7:
 
 doneLanes8:
 
-done534:
+done614:
 	RET
 
 // func splitF64(re *float64, im *float64, z *complex128, n int)
@@ -12674,7 +14430,7 @@ TEXT ·splitF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	LSR $2, R0, R0
 
-loop536:
+loop616:
 	FLDPQ (R1), (F4, F5)
 	FLDPQ 32(R1), (F3, F0)
 	WORD $0x4ec33882 // ZIP1 V2.2D, V4.2D, V3.2D
@@ -12691,7 +14447,7 @@ loop536:
 	ADD $32, R2, R2
 	ADD $64, R1, R1
 	SUBS $1, R0, R0
-	BNE loop536
+	BNE loop616
 	RET
 
 // func addPartsF64(z *complex128, re *float64, im *float64, n int)
@@ -12702,7 +14458,7 @@ TEXT ·addPartsF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	LSR $2, R0, R0
 
-loop538:
+loop618:
 	FLDPQ (R3), (F4, F2)
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4ec13885 // ZIP1 V5.2D, V4.2D, V1.2D
@@ -12721,7 +14477,7 @@ loop538:
 	ADD $32, R2, R2
 	ADD $64, R1, R1
 	SUBS $1, R0, R0
-	BNE loop538
+	BNE loop618
 	RET
 
 // func expF64(dst *float64, x *float64, n int)
@@ -12737,14 +14493,14 @@ TEXT ·expF64(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R5
 	MOVD x+8(FP), R4
 	MOVD n+16(FP), R0
-	FMOVQ 1920(R8), F7
-	FMOVQ 1984(R8), F4
+	FMOVQ 1984(R8), F7
+	FMOVQ 2048(R8), F4
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest552
+	BLT oneTest632
 
-many550:
+many630:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -12756,79 +14512,79 @@ many550:
 	WORD $0x4ee2f488 // FMIN V8.2D, V4.2D, V2.2D
 	WORD $0x4ee1f48b // FMIN V11.2D, V4.2D, V1.2D
 	WORD $0x4ee0f48a // FMIN V10.2D, V4.2D, V0.2D
-	FMOVQ 960(R8), F1
-	FMOVQ 960(R8), F0
-	FMOVQ 1024(R8), F19
+	FMOVQ 1088(R8), F1
+	FMOVQ 1088(R8), F0
+	FMOVQ 1152(R8), F19
 	WORD $0x4e61cd33 // FMLA V19.2D, V9.2D, V1.2D
-	FMOVQ 1024(R8), F18
+	FMOVQ 1152(R8), F18
 	WORD $0x4e60cd12 // FMLA V18.2D, V8.2D, V0.2D
-	FMOVQ 960(R8), F1
-	FMOVQ 960(R8), F0
-	FMOVQ 1024(R8), F17
+	FMOVQ 1088(R8), F1
+	FMOVQ 1088(R8), F0
+	FMOVQ 1152(R8), F17
 	WORD $0x4e61cd71 // FMLA V17.2D, V11.2D, V1.2D
-	FMOVQ 1024(R8), F13
+	FMOVQ 1152(R8), F13
 	WORD $0x4e60cd4d // FMLA V13.2D, V10.2D, V0.2D
-	FMOVQ 1024(R8), F0
+	FMOVQ 1152(R8), F0
 	WORD $0x4ee0d665 // FSUB V5.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 1024(R8), F0
+	FMOVQ 1152(R8), F0
 	WORD $0x4ee0d622 // FSUB V2.2D, V17.2D, V0.2D
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
-	FMOVQ 1088(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4ee0cca9 // FMLS V9.2D, V5.2D, V0.2D
 	WORD $0x4ee0cc68 // FMLS V8.2D, V3.2D, V0.2D
-	FMOVQ 1088(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	FMOVQ 1152(R8), F0
+	FMOVQ 1280(R8), F0
 	WORD $0x4ee0cca9 // FMLS V9.2D, V5.2D, V0.2D
 	WORD $0x4ee0cc68 // FMLS V8.2D, V3.2D, V0.2D
-	FMOVQ 1152(R8), F0
+	FMOVQ 1280(R8), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
 	WORD $0x6e69dd3a // FMUL V26.2D, V9.2D, V9.2D
 	WORD $0x6e68dd19 // FMUL V25.2D, V8.2D, V8.2D
 	WORD $0x6e6bdd78 // FMUL V24.2D, V11.2D, V11.2D
 	WORD $0x6e6add57 // FMUL V23.2D, V10.2D, V10.2D
-	FMOVQ 1280(R8), F1
-	FMOVQ 1280(R8), F0
-	FMOVQ 1344(R8), F20
-	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 1344(R8), F6
-	WORD $0x4e60cf26 // FMLA V6.2D, V25.2D, V0.2D
-	FMOVQ 1280(R8), F2
-	FMOVQ 1280(R8), F1
+	FMOVQ 1344(R8), F1
 	FMOVQ 1344(R8), F0
-	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 1344(R8), F5
-	WORD $0x4e61cee5 // FMLA V5.2D, V23.2D, V1.2D
-	FMOVQ 1408(R8), F3
-	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 1408(R8), F2
-	WORD $0x4e66cf22 // FMLA V2.2D, V25.2D, V6.2D
-	FMOVQ 1408(R8), F1
-	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1408(R8), F20
+	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
+	FMOVQ 1408(R8), F6
+	WORD $0x4e60cf26 // FMLA V6.2D, V25.2D, V0.2D
+	FMOVQ 1344(R8), F2
+	FMOVQ 1344(R8), F1
 	FMOVQ 1408(R8), F0
+	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
+	FMOVQ 1408(R8), F5
+	WORD $0x4e61cee5 // FMLA V5.2D, V23.2D, V1.2D
+	FMOVQ 1472(R8), F3
+	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
+	FMOVQ 1472(R8), F2
+	WORD $0x4e66cf22 // FMLA V2.2D, V25.2D, V6.2D
+	FMOVQ 1472(R8), F1
+	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1472(R8), F0
 	WORD $0x4e65cee0 // FMLA V0.2D, V23.2D, V5.2D
-	FMOVQ 1472(R8), F6
-	FMOVQ 1472(R8), F5
-	FMOVQ 1536(R8), F28
-	WORD $0x4e66cf5c // FMLA V28.2D, V26.2D, V6.2D
-	FMOVQ 1536(R8), F27
-	WORD $0x4e65cf3b // FMLA V27.2D, V25.2D, V5.2D
-	FMOVQ 1472(R8), F20
-	FMOVQ 1472(R8), F6
+	FMOVQ 1536(R8), F6
 	FMOVQ 1536(R8), F5
-	WORD $0x4e74cf05 // FMLA V5.2D, V24.2D, V20.2D
-	FMOVQ 1536(R8), F22
-	WORD $0x4e66cef6 // FMLA V22.2D, V23.2D, V6.2D
-	FMOVQ 1600(R8), F21
-	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1600(R8), F20
-	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1600(R8), F6
-	WORD $0x4e65cf06 // FMLA V6.2D, V24.2D, V5.2D
+	FMOVQ 1600(R8), F28
+	WORD $0x4e66cf5c // FMLA V28.2D, V26.2D, V6.2D
+	FMOVQ 1600(R8), F27
+	WORD $0x4e65cf3b // FMLA V27.2D, V25.2D, V5.2D
+	FMOVQ 1536(R8), F20
+	FMOVQ 1536(R8), F6
 	FMOVQ 1600(R8), F5
+	WORD $0x4e74cf05 // FMLA V5.2D, V24.2D, V20.2D
+	FMOVQ 1600(R8), F22
+	WORD $0x4e66cef6 // FMLA V22.2D, V23.2D, V6.2D
+	FMOVQ 1664(R8), F21
+	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
+	FMOVQ 1664(R8), F20
+	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
+	FMOVQ 1664(R8), F6
+	WORD $0x4e65cf06 // FMLA V6.2D, V24.2D, V5.2D
+	FMOVQ 1664(R8), F5
 	WORD $0x4e76cee5 // FMLA V5.2D, V23.2D, V22.2D
 	WORD $0x4e75cd23 // FMLA V3.2D, V9.2D, V21.2D
 	WORD $0x4e74cd02 // FMLA V2.2D, V8.2D, V20.2D
@@ -12894,20 +14650,20 @@ many550:
 	WORD $0x6e731e21 // BSL V1.16B, V17.16B, V19.16B
 	WORD $0x6eede642 // FCMGT V2.2D, V18.2D, V13.2D
 	WORD $0x6e721da2 // BSL V2.16B, V13.16B, V18.16B
-	FMOVQ 2176(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal555
-	FMOVQ 2176(R8), F0
+	BEQ normal635
+	FMOVQ 2240(R8), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 2240(R8), F0
+	FMOVQ 2304(R8), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -12924,19 +14680,19 @@ many550:
 	WORD $0x6e60dd00 // FMUL V0.2D, V8.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
-	FMOVQ 1856(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d500 // FADD V0.2D, V8.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28409 // SUB V9.2D, V0.2D, V2.2D
-	FMOVQ 2176(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6ef1e40b // FCMGT V11.2D, V0.2D, V17.2D
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6f7d0623 // USHR V3.2D, V17.2D, 3
 	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
-	FMOVQ 2240(R8), F0
+	FMOVQ 2304(R8), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -12953,16 +14709,16 @@ many550:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1856(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled556
+	JMP scaled636
 
-normal555:
+normal635:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -12992,62 +14748,62 @@ normal555:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled556:
+scaled636:
 	ADD R3<<3, R5, R1
 	FSTPQ (F8, F9), (R1)
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many550
+	BLE many630
 
-oneTest552:
+oneTest632:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail553
+	BGT tail633
 
-one551:
+one631:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f4e1 // FMAX V1.2D, V7.2D, V1.2D
 	WORD $0x4e60f4e0 // FMAX V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1f489 // FMIN V9.2D, V4.2D, V1.2D
 	WORD $0x4ee0f488 // FMIN V8.2D, V4.2D, V0.2D
-	FMOVQ 960(R8), F1
-	FMOVQ 960(R8), F0
-	FMOVQ 1024(R8), F11
+	FMOVQ 1088(R8), F1
+	FMOVQ 1088(R8), F0
+	FMOVQ 1152(R8), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 1024(R8), F10
+	FMOVQ 1152(R8), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 1024(R8), F0
+	FMOVQ 1152(R8), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 1088(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 1152(R8), F0
+	FMOVQ 1280(R8), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd06 // FMUL V6.2D, V8.2D, V8.2D
-	FMOVQ 1280(R8), F2
-	FMOVQ 1280(R8), F1
-	FMOVQ 1344(R8), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 1344(R8), F2
-	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 1408(R8), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1344(R8), F1
 	FMOVQ 1408(R8), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 1408(R8), F2
+	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
+	FMOVQ 1472(R8), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1472(R8), F0
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 1472(R8), F5
-	FMOVQ 1472(R8), F3
-	FMOVQ 1536(R8), F2
-	WORD $0x4e65cda2 // FMLA V2.2D, V13.2D, V5.2D
 	FMOVQ 1536(R8), F5
-	WORD $0x4e63ccc5 // FMLA V5.2D, V6.2D, V3.2D
-	FMOVQ 1600(R8), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1536(R8), F3
 	FMOVQ 1600(R8), F2
+	WORD $0x4e65cda2 // FMLA V2.2D, V13.2D, V5.2D
+	FMOVQ 1600(R8), F5
+	WORD $0x4e63ccc5 // FMLA V5.2D, V6.2D, V3.2D
+	FMOVQ 1664(R8), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1664(R8), F2
 	WORD $0x4e65ccc2 // FMLA V2.2D, V6.2D, V5.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -13079,20 +14835,20 @@ one551:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d405 // FADD V5.2D, V0.2D, V2.2D
-	FMOVQ 2176(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal557
-	FMOVQ 2176(R8), F0
+	BEQ normal637
+	FMOVQ 2240(R8), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 2240(R8), F0
+	FMOVQ 2304(R8), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -13109,16 +14865,16 @@ one551:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1856(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled558
+	JMP scaled638
 
-normal557:
+normal637:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -13134,16 +14890,16 @@ normal557:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled558:
+scaled638:
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one551
+	BLE one631
 
-tail553:
+tail633:
 	SUBS R3, R0, R0
-	BEQ done554
+	BEQ done634
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -13174,42 +14930,42 @@ doneLanes2:
 	WORD $0x4e60f4e0 // FMAX V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1f489 // FMIN V9.2D, V4.2D, V1.2D
 	WORD $0x4ee0f488 // FMIN V8.2D, V4.2D, V0.2D
-	FMOVQ 960(R8), F1
-	FMOVQ 960(R8), F0
-	FMOVQ 1024(R8), F11
+	FMOVQ 1088(R8), F1
+	FMOVQ 1088(R8), F0
+	FMOVQ 1152(R8), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 1024(R8), F10
+	FMOVQ 1152(R8), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 1024(R8), F0
+	FMOVQ 1152(R8), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 1088(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 1152(R8), F0
+	FMOVQ 1280(R8), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 1280(R8), F2
-	FMOVQ 1280(R8), F1
-	FMOVQ 1344(R8), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 1344(R8), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 1408(R8), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1344(R8), F1
 	FMOVQ 1408(R8), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 1408(R8), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 1472(R8), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1472(R8), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 1472(R8), F4
-	FMOVQ 1472(R8), F3
-	FMOVQ 1536(R8), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
 	FMOVQ 1536(R8), F4
-	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 1600(R8), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1536(R8), F3
 	FMOVQ 1600(R8), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 1600(R8), F4
+	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
+	FMOVQ 1664(R8), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1664(R8), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -13241,20 +14997,20 @@ doneLanes2:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d428 // FADD V8.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal559
-	FMOVQ 2176(R8), F0
+	BEQ normal639
+	FMOVQ 2240(R8), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 2240(R8), F0
+	FMOVQ 2304(R8), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -13271,16 +15027,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28401 // SUB V1.2D, V0.2D, V2.2D
-	JMP scaled560
+	JMP scaled640
 
-normal559:
+normal639:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -13296,7 +15052,7 @@ normal559:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc01 // FMUL V1.2D, V0.2D, V2.2D
 
-scaled560:
+scaled640:
 	ADD R3<<3, R5, R1
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes3
@@ -13318,7 +15074,7 @@ someLanes3:
 
 doneLanes4:
 
-done554:
+done634:
 	RET
 
 // func expF32(dst *float32, x *float32, n int)
@@ -13335,9 +15091,9 @@ TEXT ·expF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest570
+	BLT oneTest650
 
-many568:
+many648:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -13346,18 +15102,18 @@ many568:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F3
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F3
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cd83 // FMLA V3.4S, V12.4S, V0.4S
-	FMOVQ 2304(R7), F10
+	FMOVQ 2368(R7), F10
 	WORD $0x4e20cc4a // FMLA V10.4S, V2.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d464 // FSUB V4.4S, V3.4S, V0.4S
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc8c // FMLS V12.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc22 // FMLS V2.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc8c // FMLS V12.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc22 // FMLS V2.4S, V1.4S, V0.4S
 	FLDPQ 32(R1), (F4, F1)
@@ -13367,18 +15123,18 @@ many568:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e24f409 // FMAX V9.4S, V0.4S, V4.4S
 	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F11
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F11
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cd2b // FMLA V11.4S, V9.4S, V0.4S
-	FMOVQ 2304(R7), F5
+	FMOVQ 2368(R7), F5
 	WORD $0x4e20cc85 // FMLA V5.4S, V4.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d56d // FSUB V13.4S, V11.4S, V0.4S
 	WORD $0x4ea0d4a1 // FSUB V1.4S, V5.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cda9 // FMLS V9.4S, V13.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cda9 // FMLS V9.4S, V13.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
 	ADD R3<<2, R5, R1
@@ -13389,9 +15145,9 @@ many568:
 	WORD $0x4e20cd8d // FMLA V13.4S, V12.4S, V0.4S
 	FMOVQ 2688(R7), F1
 	WORD $0x4e20cc41 // FMLA V1.4S, V2.4S, V0.4S
-	FMOVQ 2560(R7), F20
+	FMOVQ 64(R7), F20
 	WORD $0x4e2dcd94 // FMLA V20.4S, V12.4S, V13.4S
-	FMOVQ 2560(R7), F19
+	FMOVQ 64(R7), F19
 	WORD $0x4e21cc53 // FMLA V19.4S, V2.4S, V1.4S
 	WORD $0x6e2cdd8e // FMUL V14.4S, V12.4S, V12.4S
 	WORD $0x6e22dc4d // FMUL V13.4S, V2.4S, V2.4S
@@ -13416,9 +15172,9 @@ many568:
 	WORD $0x4e20cd2a // FMLA V10.4S, V9.4S, V0.4S
 	FMOVQ 2688(R7), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 2560(R7), F21
+	FMOVQ 64(R7), F21
 	WORD $0x4e2acd35 // FMLA V21.4S, V9.4S, V10.4S
-	FMOVQ 2560(R7), F20
+	FMOVQ 64(R7), F20
 	WORD $0x4e21cc94 // FMLA V20.4S, V4.4S, V1.4S
 	WORD $0x6e29dd33 // FMUL V19.4S, V9.4S, V9.4S
 	WORD $0x6e24dc8e // FMUL V14.4S, V4.4S, V4.4S
@@ -13476,14 +15232,14 @@ many568:
 	WORD $0x6e23dc21 // FMUL V1.4S, V1.4S, V3.4S
 	WORD $0x6e22dc00 // FMUL V0.4S, V0.4S, V2.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many568
+	BLE many648
 
-oneTest570:
+oneTest650:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail571
+	BGT tail651
 
-one569:
+one649:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -13492,19 +15248,19 @@ one569:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F1
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F14
+	FMOVQ 2432(R7), F1
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F14
 	WORD $0x4e21cd4e // FMLA V14.4S, V10.4S, V1.4S
-	FMOVQ 2304(R7), F13
+	FMOVQ 2368(R7), F13
 	WORD $0x4e20cd2d // FMLA V13.4S, V9.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d5c2 // FSUB V2.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -13513,9 +15269,9 @@ one569:
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 2560(R7), F5
+	FMOVQ 64(R7), F5
 	WORD $0x4e21cd45 // FMLA V5.4S, V10.4S, V1.4S
-	FMOVQ 2560(R7), F4
+	FMOVQ 64(R7), F4
 	WORD $0x4e20cd24 // FMLA V4.4S, V9.4S, V0.4S
 	WORD $0x6e2add43 // FMUL V3.4S, V10.4S, V10.4S
 	WORD $0x6e29dd22 // FMUL V2.4S, V9.4S, V9.4S
@@ -13557,11 +15313,11 @@ one569:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one569
+	BLE one649
 
-tail571:
+tail651:
 	SUBS R3, R0, R0
-	BEQ done572
+	BEQ done652
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -13610,19 +15366,19 @@ doneLanes2:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F1
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F15
+	FMOVQ 2432(R7), F1
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F15
 	WORD $0x4e21cdaf // FMLA V15.4S, V13.4S, V1.4S
-	FMOVQ 2304(R7), F14
+	FMOVQ 2368(R7), F14
 	WORD $0x4e20cd8e // FMLA V14.4S, V12.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -13631,9 +15387,9 @@ doneLanes2:
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 2560(R7), F5
+	FMOVQ 64(R7), F5
 	WORD $0x4e21cda5 // FMLA V5.4S, V13.4S, V1.4S
-	FMOVQ 2560(R7), F4
+	FMOVQ 64(R7), F4
 	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
 	WORD $0x6e2ddda3 // FMUL V3.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd82 // FMUL V2.4S, V12.4S, V12.4S
@@ -13708,7 +15464,7 @@ someLanes3:
 
 doneLanes4:
 
-done572:
+done652:
 	RET
 
 // func expSubToF64(dst *float64, x *float64, y *float64, n int)
@@ -13725,14 +15481,14 @@ TEXT ·expSubToF64(SB), NOSPLIT, $0-32
 	MOVD x+8(FP), R9
 	MOVD y+16(FP), R8
 	MOVD n+24(FP), R0
-	FMOVQ 1920(R5), F8
-	FMOVQ 1984(R5), F7
+	FMOVQ 1984(R5), F8
+	FMOVQ 2048(R5), F7
 	MOVD $0, R3
 	ADD $-8, R0, R7
 	TST R7, R7
-	BLT oneTest586
+	BLT oneTest666
 
-many584:
+many664:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F3, F2)
 	ADD R3<<3, R9, R1
@@ -13751,79 +15507,79 @@ many584:
 	WORD $0x4ee2f4e6 // FMIN V6.2D, V7.2D, V2.2D
 	WORD $0x4ee1f4eb // FMIN V11.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4ea // FMIN V10.2D, V7.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F19
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F19
 	WORD $0x4e61cd33 // FMLA V19.2D, V9.2D, V1.2D
-	FMOVQ 1024(R5), F18
+	FMOVQ 1152(R5), F18
 	WORD $0x4e60ccd2 // FMLA V18.2D, V6.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F17
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F17
 	WORD $0x4e61cd71 // FMLA V17.2D, V11.2D, V1.2D
-	FMOVQ 1024(R5), F13
+	FMOVQ 1152(R5), F13
 	WORD $0x4e60cd4d // FMLA V13.2D, V10.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d622 // FSUB V2.2D, V17.2D, V0.2D
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
 	WORD $0x6e69dd3a // FMUL V26.2D, V9.2D, V9.2D
 	WORD $0x6e66dcd9 // FMUL V25.2D, V6.2D, V6.2D
 	WORD $0x6e6bdd78 // FMUL V24.2D, V11.2D, V11.2D
 	WORD $0x6e6add57 // FMUL V23.2D, V10.2D, V10.2D
-	FMOVQ 1280(R5), F1
-	FMOVQ 1280(R5), F0
-	FMOVQ 1344(R5), F20
-	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 1344(R5), F5
-	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
+	FMOVQ 1344(R5), F1
 	FMOVQ 1344(R5), F0
-	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 1344(R5), F4
-	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
-	FMOVQ 1408(R5), F3
-	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 1408(R5), F2
-	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1408(R5), F20
+	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
+	FMOVQ 1408(R5), F5
+	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
+	FMOVQ 1344(R5), F2
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
+	FMOVQ 1408(R5), F4
+	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
+	FMOVQ 1472(R5), F3
+	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
+	FMOVQ 1472(R5), F2
+	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e64cee0 // FMLA V0.2D, V23.2D, V4.2D
-	FMOVQ 1472(R5), F5
-	FMOVQ 1472(R5), F4
-	FMOVQ 1536(R5), F28
-	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
-	FMOVQ 1536(R5), F27
-	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
-	FMOVQ 1472(R5), F20
-	FMOVQ 1472(R5), F5
+	FMOVQ 1536(R5), F5
 	FMOVQ 1536(R5), F4
-	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
-	FMOVQ 1536(R5), F22
-	WORD $0x4e65cef6 // FMLA V22.2D, V23.2D, V5.2D
-	FMOVQ 1600(R5), F21
-	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1600(R5), F20
-	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1600(R5), F5
-	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
+	FMOVQ 1600(R5), F28
+	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
+	FMOVQ 1600(R5), F27
+	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
+	FMOVQ 1536(R5), F20
+	FMOVQ 1536(R5), F5
 	FMOVQ 1600(R5), F4
+	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
+	FMOVQ 1600(R5), F22
+	WORD $0x4e65cef6 // FMLA V22.2D, V23.2D, V5.2D
+	FMOVQ 1664(R5), F21
+	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
+	FMOVQ 1664(R5), F20
+	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
+	FMOVQ 1664(R5), F5
+	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
+	FMOVQ 1664(R5), F4
 	WORD $0x4e76cee4 // FMLA V4.2D, V23.2D, V22.2D
 	WORD $0x4e75cd23 // FMLA V3.2D, V9.2D, V21.2D
 	WORD $0x4e74ccc2 // FMLA V2.2D, V6.2D, V20.2D
@@ -13889,20 +15645,20 @@ many584:
 	WORD $0x6e731e21 // BSL V1.16B, V17.16B, V19.16B
 	WORD $0x6eede642 // FCMGT V2.2D, V18.2D, V13.2D
 	WORD $0x6e721da2 // BSL V2.16B, V13.16B, V18.16B
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal589
-	FMOVQ 2176(R5), F0
+	BEQ normal669
+	FMOVQ 2240(R5), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -13919,19 +15675,19 @@ many584:
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28409 // SUB V9.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6ef1e40b // FCMGT V11.2D, V0.2D, V17.2D
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6f7d0623 // USHR V3.2D, V17.2D, 3
 	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -13948,16 +15704,16 @@ many584:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled590
+	JMP scaled670
 
-normal589:
+normal669:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -13987,20 +15743,20 @@ normal589:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled590:
+scaled670:
 	ADD R3<<3, R4, R1
 	FSTPQ (F6, F9), (R1)
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R7, R3
-	BLE many584
+	BLE many664
 
-oneTest586:
+oneTest666:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail587
+	BGT tail667
 
-one585:
+one665:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R3<<3, R9, R1
@@ -14011,42 +15767,42 @@ one585:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f4e9 // FMIN V9.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4e6 // FMIN V6.2D, V7.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F11
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 1024(R5), F10
+	FMOVQ 1152(R5), F10
 	WORD $0x4e60ccca // FMLA V10.2D, V6.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 1344(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 1408(R5), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R5), F4
-	FMOVQ 1472(R5), F3
-	FMOVQ 1536(R5), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
 	FMOVQ 1536(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R5), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1536(R5), F3
 	FMOVQ 1600(R5), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 1600(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1664(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -14078,20 +15834,20 @@ one585:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal591
-	FMOVQ 2176(R5), F0
+	BEQ normal671
+	FMOVQ 2240(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae406 // FCMGT V6.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -14108,16 +15864,16 @@ one585:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled592
+	JMP scaled672
 
-normal591:
+normal671:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -14133,16 +15889,16 @@ normal591:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled592:
+scaled672:
 	ADD R3<<3, R4, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one585
+	BLE one665
 
-tail587:
+tail667:
 	SUBS R3, R0, R0
-	BEQ done588
+	BEQ done668
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14197,42 +15953,42 @@ doneLanes4:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f4e9 // FMIN V9.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4e8 // FMIN V8.2D, V7.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F11
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 1024(R5), F10
+	FMOVQ 1152(R5), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 1344(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 1408(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 1472(R5), F4
-	FMOVQ 1472(R5), F3
-	FMOVQ 1536(R5), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
 	FMOVQ 1536(R5), F4
-	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 1600(R5), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1536(R5), F3
 	FMOVQ 1600(R5), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 1600(R5), F4
+	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1664(R5), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -14264,20 +16020,20 @@ doneLanes4:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d428 // FADD V8.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal593
-	FMOVQ 2176(R5), F0
+	BEQ normal673
+	FMOVQ 2240(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -14294,16 +16050,16 @@ doneLanes4:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28401 // SUB V1.2D, V0.2D, V2.2D
-	JMP scaled594
+	JMP scaled674
 
-normal593:
+normal673:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -14319,7 +16075,7 @@ normal593:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc01 // FMUL V1.2D, V0.2D, V2.2D
 
-scaled594:
+scaled674:
 	ADD R3<<3, R4, R1
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes5
@@ -14341,7 +16097,7 @@ someLanes5:
 
 doneLanes6:
 
-done588:
+done668:
 	RET
 
 // func expSubToF32(dst *float32, x *float32, y *float32, n int)
@@ -14357,9 +16113,9 @@ TEXT ·expSubToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest602
+	BLT oneTest682
 
-many600:
+many680:
 	ADD R4<<2, R7, R2
 	FMOVQ (R2), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -14386,14 +16142,14 @@ many600:
 	WORD $0x4ee1f4e1 // FMIN V1.2D, V7.2D, V1.2D
 	WORD $0x4ee3f4e9 // FMIN V9.2D, V7.2D, V3.2D
 	WORD $0x4ee0f4e6 // FMIN V6.2D, V7.2D, V0.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F0
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F0
 	FMOVQ 3968(R6), F21
 	WORD $0x4e63cc55 // FMLA V21.2D, V2.2D, V3.2D
 	FMOVQ 3968(R6), F20
 	WORD $0x4e60cc34 // FMLA V20.2D, V1.2D, V0.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F0
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F0
 	FMOVQ 3968(R6), F18
 	WORD $0x4e63cd32 // FMLA V18.2D, V9.2D, V3.2D
 	FMOVQ 3968(R6), F17
@@ -14404,10 +16160,10 @@ many600:
 	FMOVQ 3968(R6), F0
 	WORD $0x4ee0d644 // FSUB V4.2D, V18.2D, V0.2D
 	WORD $0x4ee0d623 // FSUB V3.2D, V17.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cd42 // FMLS V2.2D, V10.2D, V0.2D
 	WORD $0x4ee0cca1 // FMLS V1.2D, V5.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
 	WORD $0x6e62dc58 // FMUL V24.2D, V2.2D, V2.2D
@@ -14485,14 +16241,14 @@ many600:
 	FMOVQ F0, 16(R1)
 	ADD $8, R4, R4
 	CMP R3, R4
-	BLE many600
+	BLE many680
 
-oneTest602:
+oneTest682:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail603
+	BGT tail683
 
-one601:
+one681:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -14507,8 +16263,8 @@ one601:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f4e2 // FMIN V2.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4e1 // FMIN V1.2D, V7.2D, V0.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F0
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F0
 	FMOVQ 3968(R6), F12
 	WORD $0x4e63cc4c // FMLA V12.2D, V2.2D, V3.2D
 	FMOVQ 3968(R6), F11
@@ -14516,7 +16272,7 @@ one601:
 	FMOVQ 3968(R6), F0
 	WORD $0x4ee0d584 // FSUB V4.2D, V12.2D, V0.2D
 	WORD $0x4ee0d563 // FSUB V3.2D, V11.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x6e62dc4a // FMUL V10.2D, V2.2D, V2.2D
@@ -14558,11 +16314,11 @@ one601:
 	FMOVQ F0, (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one601
+	BLE one681
 
-tail603:
+tail683:
 	SUBS R4, R0, R0
-	BEQ done604
+	BEQ done684
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -14619,8 +16375,8 @@ doneLanes4:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f4e2 // FMIN V2.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4e1 // FMIN V1.2D, V7.2D, V0.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F0
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F0
 	FMOVQ 3968(R6), F10
 	WORD $0x4e63cc4a // FMLA V10.2D, V2.2D, V3.2D
 	FMOVQ 3968(R6), F9
@@ -14628,7 +16384,7 @@ doneLanes4:
 	FMOVQ 3968(R6), F0
 	WORD $0x4ee0d544 // FSUB V4.2D, V10.2D, V0.2D
 	WORD $0x4ee0d523 // FSUB V3.2D, V9.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x6e62dc48 // FMUL V8.2D, V2.2D, V2.2D
@@ -14687,7 +16443,7 @@ someLanes5:
 
 doneLanes6:
 
-done604:
+done684:
 	RET
 
 // func expShiftSumF64(dst *float64, x *float64, shift float64, n int) float64
@@ -14707,14 +16463,14 @@ TEXT ·expShiftSumF64(SB), NOSPLIT, $0-40
 	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	FMOVQ 1920(R8), F9
-	FMOVQ 1984(R8), F5
+	FMOVQ 1984(R8), F9
+	FMOVQ 2048(R8), F5
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest618
+	BLT oneTest698
 
-many616:
+many696:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4eead444 // FSUB V4.2D, V2.2D, V10.2D
@@ -14730,83 +16486,83 @@ many616:
 	WORD $0x4ee3f4a3 // FMIN V3.2D, V5.2D, V3.2D
 	WORD $0x4ee2f4a2 // FMIN V2.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4a1 // FMIN V1.2D, V5.2D, V1.2D
-	FMOVQ 960(R8), F11
-	FMOVQ 960(R8), F8
-	FMOVQ 1024(R8), F4
+	FMOVQ 1088(R8), F11
+	FMOVQ 1088(R8), F8
+	FMOVQ 1152(R8), F4
 	WORD $0x4e6bccc4 // FMLA V4.2D, V6.2D, V11.2D
-	FMOVQ 1024(R8), F21
+	FMOVQ 1152(R8), F21
 	WORD $0x4e68cc75 // FMLA V21.2D, V3.2D, V8.2D
-	FMOVQ 960(R8), F11
-	FMOVQ 960(R8), F8
-	FMOVQ 1024(R8), F20
+	FMOVQ 1088(R8), F11
+	FMOVQ 1088(R8), F8
+	FMOVQ 1152(R8), F20
 	WORD $0x4e6bcc54 // FMLA V20.2D, V2.2D, V11.2D
-	FMOVQ 1024(R8), F19
+	FMOVQ 1152(R8), F19
 	WORD $0x4e68cc33 // FMLA V19.2D, V1.2D, V8.2D
-	FMOVQ 1024(R8), F8
+	FMOVQ 1152(R8), F8
 	WORD $0x4ee8d492 // FSUB V18.2D, V4.2D, V8.2D
 	WORD $0x4ee8d6ad // FSUB V13.2D, V21.2D, V8.2D
-	FMOVQ 1024(R8), F8
+	FMOVQ 1152(R8), F8
 	WORD $0x4ee8d68c // FSUB V12.2D, V20.2D, V8.2D
 	WORD $0x4ee8d66b // FSUB V11.2D, V19.2D, V8.2D
-	FMOVQ 1088(R8), F8
+	FMOVQ 1216(R8), F8
 	WORD $0x4ee8ce46 // FMLS V6.2D, V18.2D, V8.2D
 	WORD $0x4ee8cda3 // FMLS V3.2D, V13.2D, V8.2D
-	FMOVQ 1088(R8), F8
+	FMOVQ 1216(R8), F8
 	WORD $0x4ee8cd82 // FMLS V2.2D, V12.2D, V8.2D
 	WORD $0x4ee8cd61 // FMLS V1.2D, V11.2D, V8.2D
-	FMOVQ 1152(R8), F8
+	FMOVQ 1280(R8), F8
 	WORD $0x4ee8ce46 // FMLS V6.2D, V18.2D, V8.2D
 	WORD $0x4ee8cda3 // FMLS V3.2D, V13.2D, V8.2D
-	FMOVQ 1152(R8), F8
+	FMOVQ 1280(R8), F8
 	WORD $0x4ee8cd82 // FMLS V2.2D, V12.2D, V8.2D
 	WORD $0x4ee8cd61 // FMLS V1.2D, V11.2D, V8.2D
 	WORD $0x6e66dcda // FMUL V26.2D, V6.2D, V6.2D
 	WORD $0x6e63dc79 // FMUL V25.2D, V3.2D, V3.2D
 	WORD $0x6e62dc58 // FMUL V24.2D, V2.2D, V2.2D
 	WORD $0x6e61dc37 // FMUL V23.2D, V1.2D, V1.2D
-	FMOVQ 1280(R8), F11
-	FMOVQ 1280(R8), F8
-	FMOVQ 1344(R8), F27
-	WORD $0x4e6bcf5b // FMLA V27.2D, V26.2D, V11.2D
-	FMOVQ 1344(R8), F22
-	WORD $0x4e68cf36 // FMLA V22.2D, V25.2D, V8.2D
-	FMOVQ 1280(R8), F12
-	FMOVQ 1280(R8), F11
+	FMOVQ 1344(R8), F11
 	FMOVQ 1344(R8), F8
-	WORD $0x4e6ccf08 // FMLA V8.2D, V24.2D, V12.2D
-	FMOVQ 1344(R8), F18
-	WORD $0x4e6bcef2 // FMLA V18.2D, V23.2D, V11.2D
-	FMOVQ 1408(R8), F13
-	WORD $0x4e7bcf4d // FMLA V13.2D, V26.2D, V27.2D
-	FMOVQ 1408(R8), F12
-	WORD $0x4e76cf2c // FMLA V12.2D, V25.2D, V22.2D
-	FMOVQ 1408(R8), F11
-	WORD $0x4e68cf0b // FMLA V11.2D, V24.2D, V8.2D
+	FMOVQ 1408(R8), F27
+	WORD $0x4e6bcf5b // FMLA V27.2D, V26.2D, V11.2D
+	FMOVQ 1408(R8), F22
+	WORD $0x4e68cf36 // FMLA V22.2D, V25.2D, V8.2D
+	FMOVQ 1344(R8), F12
+	FMOVQ 1344(R8), F11
 	FMOVQ 1408(R8), F8
+	WORD $0x4e6ccf08 // FMLA V8.2D, V24.2D, V12.2D
+	FMOVQ 1408(R8), F18
+	WORD $0x4e6bcef2 // FMLA V18.2D, V23.2D, V11.2D
+	FMOVQ 1472(R8), F13
+	WORD $0x4e7bcf4d // FMLA V13.2D, V26.2D, V27.2D
+	FMOVQ 1472(R8), F12
+	WORD $0x4e76cf2c // FMLA V12.2D, V25.2D, V22.2D
+	FMOVQ 1472(R8), F11
+	WORD $0x4e68cf0b // FMLA V11.2D, V24.2D, V8.2D
+	FMOVQ 1472(R8), F8
 	WORD $0x4e72cee8 // FMLA V8.2D, V23.2D, V18.2D
-	FMOVQ 1472(R8), F22
-	FMOVQ 1472(R8), F18
-	FMOVQ 1536(R8), F28
-	WORD $0x4e76cf5c // FMLA V28.2D, V26.2D, V22.2D
-	FMOVQ 1536(R8), F27
-	WORD $0x4e72cf3b // FMLA V27.2D, V25.2D, V18.2D
-	FMOVQ 1472(R8), F18
-	FMOVQ 1472(R8), F29
 	FMOVQ 1536(R8), F22
-	WORD $0x4e72cf16 // FMLA V22.2D, V24.2D, V18.2D
 	FMOVQ 1536(R8), F18
+	FMOVQ 1600(R8), F28
+	WORD $0x4e76cf5c // FMLA V28.2D, V26.2D, V22.2D
+	FMOVQ 1600(R8), F27
+	WORD $0x4e72cf3b // FMLA V27.2D, V25.2D, V18.2D
+	FMOVQ 1536(R8), F18
+	FMOVQ 1536(R8), F29
+	FMOVQ 1600(R8), F22
+	WORD $0x4e72cf16 // FMLA V22.2D, V24.2D, V18.2D
+	FMOVQ 1600(R8), F18
 	WORD $0x4e7dcef2 // FMLA V18.2D, V23.2D, V29.2D
 	WORD $0x4eb21e5d // MOV V29.16B, V18.16B
-	FMOVQ 1600(R8), F18
+	FMOVQ 1664(R8), F18
 	WORD $0x4e7ccf52 // FMLA V18.2D, V26.2D, V28.2D
 	WORD $0x4eb21e5c // MOV V28.16B, V18.16B
-	FMOVQ 1600(R8), F18
+	FMOVQ 1664(R8), F18
 	WORD $0x4e7bcf32 // FMLA V18.2D, V25.2D, V27.2D
 	WORD $0x4eb21e5b // MOV V27.16B, V18.16B
-	FMOVQ 1600(R8), F18
+	FMOVQ 1664(R8), F18
 	WORD $0x4e76cf12 // FMLA V18.2D, V24.2D, V22.2D
 	WORD $0x4eb21e56 // MOV V22.16B, V18.16B
-	FMOVQ 1600(R8), F18
+	FMOVQ 1664(R8), F18
 	WORD $0x4e7dcef2 // FMLA V18.2D, V23.2D, V29.2D
 	WORD $0x4e7ccccd // FMLA V13.2D, V6.2D, V28.2D
 	WORD $0x4e7bcc6c // FMLA V12.2D, V3.2D, V27.2D
@@ -14876,20 +16632,20 @@ many616:
 	WORD $0x6e641e82 // BSL V2.16B, V20.16B, V4.16B
 	WORD $0x6ef3e6a3 // FCMGT V3.2D, V21.2D, V19.2D
 	WORD $0x6e751e63 // BSL V3.16B, V19.16B, V21.16B
-	FMOVQ 2176(R8), F1
+	FMOVQ 2240(R8), F1
 	WORD $0x6ee2e422 // FCMGT V2.2D, V1.2D, V2.2D
 	WORD $0x6ee3e421 // FCMGT V1.2D, V1.2D, V3.2D
 	WORD $0x4ea11c41 // ORR V1.16B, V2.16B, V1.16B
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal621
-	FMOVQ 2176(R8), F1
+	BEQ normal701
+	FMOVQ 2240(R8), F1
 	WORD $0x6ee4e432 // FCMGT V18.2D, V1.2D, V4.2D
 	WORD $0x6ef5e42d // FCMGT V13.2D, V1.2D, V21.2D
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
-	FMOVQ 2240(R8), F1
+	FMOVQ 2304(R8), F1
 	WORD $0x4e211e42 // AND V2.16B, V18.16B, V1.16B
 	WORD $0x4e211da1 // AND V1.16B, V13.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -14906,19 +16662,19 @@ many616:
 	WORD $0x6e61dd61 // FMUL V1.2D, V11.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc2b // FMUL V11.2D, V1.2D, V3.2D
-	FMOVQ 1856(R8), F1
+	FMOVQ 1920(R8), F1
 	WORD $0x4e211e44 // AND V4.16B, V18.16B, V1.16B
 	WORD $0x4e211da3 // AND V3.16B, V13.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d561 // FADD V1.2D, V11.2D, V3.2D
 	WORD $0x6ee4844b // SUB V11.2D, V2.2D, V4.2D
 	WORD $0x6ee3842c // SUB V12.2D, V1.2D, V3.2D
-	FMOVQ 2176(R8), F1
+	FMOVQ 2240(R8), F1
 	WORD $0x6ef4e432 // FCMGT V18.2D, V1.2D, V20.2D
 	WORD $0x6ef3e42d // FCMGT V13.2D, V1.2D, V19.2D
 	WORD $0x6f7d0684 // USHR V4.2D, V20.2D, 3
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
-	FMOVQ 2240(R8), F1
+	FMOVQ 2304(R8), F1
 	WORD $0x4e211e42 // AND V2.16B, V18.16B, V1.16B
 	WORD $0x4e211da1 // AND V1.16B, V13.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -14935,16 +16691,16 @@ many616:
 	WORD $0x6e61dcc1 // FMUL V1.2D, V6.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc26 // FMUL V6.2D, V1.2D, V3.2D
-	FMOVQ 1856(R8), F1
+	FMOVQ 1920(R8), F1
 	WORD $0x4e211e44 // AND V4.16B, V18.16B, V1.16B
 	WORD $0x4e211da3 // AND V3.16B, V13.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d4c1 // FADD V1.2D, V6.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38422 // SUB V2.2D, V1.2D, V3.2D
-	JMP scaled622
+	JMP scaled702
 
-normal621:
+normal701:
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -14974,7 +16730,7 @@ normal621:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc22 // FMUL V2.2D, V1.2D, V3.2D
 
-scaled622:
+scaled702:
 	WORD $0x4e6bd4e1 // FADD V1.2D, V7.2D, V11.2D
 	WORD $0x4e6cd400 // FADD V0.2D, V0.2D, V12.2D
 	ADD R3<<3, R4, R1
@@ -14984,14 +16740,14 @@ scaled622:
 	FSTPQ (F4, F2), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many616
+	BLE many696
 
-oneTest618:
+oneTest698:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail619
+	BGT tail699
 
-one617:
+one697:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4eead442 // FSUB V2.2D, V2.2D, V10.2D
@@ -15000,42 +16756,42 @@ one617:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f4ac // FMIN V12.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4ab // FMIN V11.2D, V5.2D, V1.2D
-	FMOVQ 960(R8), F2
-	FMOVQ 960(R8), F1
-	FMOVQ 1024(R8), F18
+	FMOVQ 1088(R8), F2
+	FMOVQ 1088(R8), F1
+	FMOVQ 1152(R8), F18
 	WORD $0x4e62cd92 // FMLA V18.2D, V12.2D, V2.2D
-	FMOVQ 1024(R8), F13
+	FMOVQ 1152(R8), F13
 	WORD $0x4e61cd6d // FMLA V13.2D, V11.2D, V1.2D
-	FMOVQ 1024(R8), F1
+	FMOVQ 1152(R8), F1
 	WORD $0x4ee1d643 // FSUB V3.2D, V18.2D, V1.2D
 	WORD $0x4ee1d5a2 // FSUB V2.2D, V13.2D, V1.2D
-	FMOVQ 1088(R8), F1
+	FMOVQ 1216(R8), F1
 	WORD $0x4ee1cc6c // FMLS V12.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4b // FMLS V11.2D, V2.2D, V1.2D
-	FMOVQ 1152(R8), F1
+	FMOVQ 1280(R8), F1
 	WORD $0x4ee1cc6c // FMLS V12.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4b // FMLS V11.2D, V2.2D, V1.2D
 	WORD $0x6e6cdd93 // FMUL V19.2D, V12.2D, V12.2D
 	WORD $0x6e6bdd68 // FMUL V8.2D, V11.2D, V11.2D
-	FMOVQ 1280(R8), F3
-	FMOVQ 1280(R8), F2
-	FMOVQ 1344(R8), F1
-	WORD $0x4e63ce61 // FMLA V1.2D, V19.2D, V3.2D
 	FMOVQ 1344(R8), F3
-	WORD $0x4e62cd03 // FMLA V3.2D, V8.2D, V2.2D
-	FMOVQ 1408(R8), F2
-	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
+	FMOVQ 1344(R8), F2
 	FMOVQ 1408(R8), F1
+	WORD $0x4e63ce61 // FMLA V1.2D, V19.2D, V3.2D
+	FMOVQ 1408(R8), F3
+	WORD $0x4e62cd03 // FMLA V3.2D, V8.2D, V2.2D
+	FMOVQ 1472(R8), F2
+	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
+	FMOVQ 1472(R8), F1
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
-	FMOVQ 1472(R8), F6
-	FMOVQ 1472(R8), F4
-	FMOVQ 1536(R8), F3
-	WORD $0x4e66ce63 // FMLA V3.2D, V19.2D, V6.2D
 	FMOVQ 1536(R8), F6
-	WORD $0x4e64cd06 // FMLA V6.2D, V8.2D, V4.2D
-	FMOVQ 1600(R8), F4
-	WORD $0x4e63ce64 // FMLA V4.2D, V19.2D, V3.2D
+	FMOVQ 1536(R8), F4
 	FMOVQ 1600(R8), F3
+	WORD $0x4e66ce63 // FMLA V3.2D, V19.2D, V6.2D
+	FMOVQ 1600(R8), F6
+	WORD $0x4e64cd06 // FMLA V6.2D, V8.2D, V4.2D
+	FMOVQ 1664(R8), F4
+	WORD $0x4e63ce64 // FMLA V4.2D, V19.2D, V3.2D
+	FMOVQ 1664(R8), F3
 	WORD $0x4e66cd03 // FMLA V3.2D, V8.2D, V6.2D
 	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
 	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
@@ -15067,20 +16823,20 @@ one617:
 	WORD $0x4e6bcc61 // FMLA V1.2D, V3.2D, V11.2D
 	WORD $0x4e64d448 // FADD V8.2D, V2.2D, V4.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
-	FMOVQ 2176(R8), F1
+	FMOVQ 2240(R8), F1
 	WORD $0x6ef2e422 // FCMGT V2.2D, V1.2D, V18.2D
 	WORD $0x6eede421 // FCMGT V1.2D, V1.2D, V13.2D
 	WORD $0x4ea11c41 // ORR V1.16B, V2.16B, V1.16B
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal623
-	FMOVQ 2176(R8), F1
+	BEQ normal703
+	FMOVQ 2240(R8), F1
 	WORD $0x6ef2e42c // FCMGT V12.2D, V1.2D, V18.2D
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
-	FMOVQ 2240(R8), F1
+	FMOVQ 2304(R8), F1
 	WORD $0x4e211d82 // AND V2.16B, V12.16B, V1.16B
 	WORD $0x4e211d61 // AND V1.16B, V11.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -15097,16 +16853,16 @@ one617:
 	WORD $0x6e61dcc1 // FMUL V1.2D, V6.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc26 // FMUL V6.2D, V1.2D, V3.2D
-	FMOVQ 1856(R8), F1
+	FMOVQ 1920(R8), F1
 	WORD $0x4e211d84 // AND V4.16B, V12.16B, V1.16B
 	WORD $0x4e211d63 // AND V3.16B, V11.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d4c1 // FADD V1.2D, V6.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled624
+	JMP scaled704
 
-normal623:
+normal703:
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -15122,18 +16878,18 @@ normal623:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled624:
+scaled704:
 	WORD $0x4e62d4e7 // FADD V7.2D, V7.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD R3<<3, R4, R1
 	FSTPQ (F2, F1), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one617
+	BLE one697
 
-tail619:
+tail699:
 	SUBS R3, R0, R0
-	BEQ done620
+	BEQ done700
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -15166,42 +16922,42 @@ doneLanes2:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f4ab // FMIN V11.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4aa // FMIN V10.2D, V5.2D, V1.2D
-	FMOVQ 960(R8), F2
-	FMOVQ 960(R8), F1
-	FMOVQ 1024(R8), F13
+	FMOVQ 1088(R8), F2
+	FMOVQ 1088(R8), F1
+	FMOVQ 1152(R8), F13
 	WORD $0x4e62cd6d // FMLA V13.2D, V11.2D, V2.2D
-	FMOVQ 1024(R8), F12
+	FMOVQ 1152(R8), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 1024(R8), F1
+	FMOVQ 1152(R8), F1
 	WORD $0x4ee1d5a3 // FSUB V3.2D, V13.2D, V1.2D
 	WORD $0x4ee1d582 // FSUB V2.2D, V12.2D, V1.2D
-	FMOVQ 1088(R8), F1
+	FMOVQ 1216(R8), F1
 	WORD $0x4ee1cc6b // FMLS V11.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4a // FMLS V10.2D, V2.2D, V1.2D
-	FMOVQ 1152(R8), F1
+	FMOVQ 1280(R8), F1
 	WORD $0x4ee1cc6b // FMLS V11.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4a // FMLS V10.2D, V2.2D, V1.2D
 	WORD $0x6e6bdd72 // FMUL V18.2D, V11.2D, V11.2D
 	WORD $0x6e6add49 // FMUL V9.2D, V10.2D, V10.2D
-	FMOVQ 1280(R8), F3
-	FMOVQ 1280(R8), F2
-	FMOVQ 1344(R8), F1
-	WORD $0x4e63ce41 // FMLA V1.2D, V18.2D, V3.2D
 	FMOVQ 1344(R8), F3
-	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 1408(R8), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 1344(R8), F2
 	FMOVQ 1408(R8), F1
+	WORD $0x4e63ce41 // FMLA V1.2D, V18.2D, V3.2D
+	FMOVQ 1408(R8), F3
+	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
+	FMOVQ 1472(R8), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 1472(R8), F1
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
-	FMOVQ 1472(R8), F5
-	FMOVQ 1472(R8), F4
-	FMOVQ 1536(R8), F3
-	WORD $0x4e65ce43 // FMLA V3.2D, V18.2D, V5.2D
 	FMOVQ 1536(R8), F5
-	WORD $0x4e64cd25 // FMLA V5.2D, V9.2D, V4.2D
-	FMOVQ 1600(R8), F4
-	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
+	FMOVQ 1536(R8), F4
 	FMOVQ 1600(R8), F3
+	WORD $0x4e65ce43 // FMLA V3.2D, V18.2D, V5.2D
+	FMOVQ 1600(R8), F5
+	WORD $0x4e64cd25 // FMLA V5.2D, V9.2D, V4.2D
+	FMOVQ 1664(R8), F4
+	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
+	FMOVQ 1664(R8), F3
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd62 // FMLA V2.2D, V11.2D, V4.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
@@ -15233,20 +16989,20 @@ doneLanes2:
 	WORD $0x4e6acc61 // FMLA V1.2D, V3.2D, V10.2D
 	WORD $0x4e64d449 // FADD V9.2D, V2.2D, V4.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
-	FMOVQ 2176(R8), F1
+	FMOVQ 2240(R8), F1
 	WORD $0x6eede422 // FCMGT V2.2D, V1.2D, V13.2D
 	WORD $0x6eece421 // FCMGT V1.2D, V1.2D, V12.2D
 	WORD $0x4ea11c41 // ORR V1.16B, V2.16B, V1.16B
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260020 // FMOV R0, S1
 	TSTW R0, R0
-	BEQ normal625
-	FMOVQ 2176(R8), F1
+	BEQ normal705
+	FMOVQ 2240(R8), F1
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6eece42a // FCMGT V10.2D, V1.2D, V12.2D
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
-	FMOVQ 2240(R8), F1
+	FMOVQ 2304(R8), F1
 	WORD $0x4e211d62 // AND V2.16B, V11.16B, V1.16B
 	WORD $0x4e211d41 // AND V1.16B, V10.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -15263,16 +17019,16 @@ doneLanes2:
 	WORD $0x6e61dca1 // FMUL V1.2D, V5.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
-	FMOVQ 1856(R8), F1
+	FMOVQ 1920(R8), F1
 	WORD $0x4e211d64 // AND V4.16B, V11.16B, V1.16B
 	WORD $0x4e211d43 // AND V3.16B, V10.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d4a1 // FADD V1.2D, V5.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
-	JMP scaled626
+	JMP scaled706
 
-normal625:
+normal705:
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -15288,7 +17044,7 @@ normal625:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 
-scaled626:
+scaled706:
 	WORD $0x4e281c82 // AND V2.16B, V4.16B, V8.16B
 	WORD $0x4e261c61 // AND V1.16B, V3.16B, V6.16B
 	WORD $0x4e62d4e7 // FADD V7.2D, V7.2D, V2.2D
@@ -15314,7 +17070,7 @@ someLanes3:
 
 doneLanes4:
 
-done620:
+done700:
 	WORD $0x4e60d4e1 // FADD V1.2D, V7.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -15339,9 +17095,9 @@ TEXT ·expShiftSumF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest634
+	BLT oneTest714
 
-many632:
+many712:
 	ADD R3<<2, R5, R1
 	FMOVQ (R1), F1
 	WORD $0x0e617822 // FCVTL V2.2D, V1
@@ -15361,14 +17117,14 @@ many632:
 	WORD $0x4ee2f502 // FMIN V2.2D, V8.2D, V2.2D
 	WORD $0x4ee4f50b // FMIN V11.2D, V8.2D, V4.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
-	FMOVQ 960(R7), F4
-	FMOVQ 960(R7), F1
+	FMOVQ 1088(R7), F4
+	FMOVQ 1088(R7), F1
 	FMOVQ 3968(R7), F25
 	WORD $0x4e64cc79 // FMLA V25.2D, V3.2D, V4.2D
 	FMOVQ 3968(R7), F24
 	WORD $0x4e61cc58 // FMLA V24.2D, V2.2D, V1.2D
-	FMOVQ 960(R7), F4
-	FMOVQ 960(R7), F1
+	FMOVQ 1088(R7), F4
+	FMOVQ 1088(R7), F1
 	FMOVQ 3968(R7), F20
 	WORD $0x4e64cd74 // FMLA V20.2D, V11.2D, V4.2D
 	FMOVQ 3968(R7), F19
@@ -15379,10 +17135,10 @@ many632:
 	FMOVQ 3968(R7), F1
 	WORD $0x4ee1d685 // FSUB V5.2D, V20.2D, V1.2D
 	WORD $0x4ee1d664 // FSUB V4.2D, V19.2D, V1.2D
-	FMOVQ 1088(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4ee1cdc3 // FMLS V3.2D, V14.2D, V1.2D
 	WORD $0x4ee1ccc2 // FMLS V2.2D, V6.2D, V1.2D
-	FMOVQ 1088(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4ee1ccab // FMLS V11.2D, V5.2D, V1.2D
 	WORD $0x4ee1cc87 // FMLS V7.2D, V4.2D, V1.2D
 	WORD $0x6e63dc7c // FMUL V28.2D, V3.2D, V3.2D
@@ -15464,14 +17220,14 @@ many632:
 	FMOVQ F1, 16(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many632
+	BLE many712
 
-oneTest634:
+oneTest714:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail635
+	BGT tail715
 
-one633:
+one713:
 	ADD R3<<2, R5, R1
 	FMOVQ (R1), F1
 	WORD $0x0e617822 // FCVTL V2.2D, V1
@@ -15482,8 +17238,8 @@ one633:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f503 // FMIN V3.2D, V8.2D, V2.2D
 	WORD $0x4ee1f502 // FMIN V2.2D, V8.2D, V1.2D
-	FMOVQ 960(R7), F4
-	FMOVQ 960(R7), F1
+	FMOVQ 1088(R7), F4
+	FMOVQ 1088(R7), F1
 	FMOVQ 3968(R7), F16
 	WORD $0x4e64cc70 // FMLA V16.2D, V3.2D, V4.2D
 	FMOVQ 3968(R7), F15
@@ -15491,7 +17247,7 @@ one633:
 	FMOVQ 3968(R7), F1
 	WORD $0x4ee1d605 // FSUB V5.2D, V16.2D, V1.2D
 	WORD $0x4ee1d5e4 // FSUB V4.2D, V15.2D, V1.2D
-	FMOVQ 1088(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4ee1cca3 // FMLS V3.2D, V5.2D, V1.2D
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x6e63dc6e // FMUL V14.2D, V3.2D, V3.2D
@@ -15535,11 +17291,11 @@ one633:
 	FMOVQ F1, (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one633
+	BLE one713
 
-tail635:
+tail715:
 	SUBS R3, R0, R0
-	BEQ done636
+	BEQ done716
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -15573,8 +17329,8 @@ doneLanes2:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f503 // FMIN V3.2D, V8.2D, V2.2D
 	WORD $0x4ee1f502 // FMIN V2.2D, V8.2D, V1.2D
-	FMOVQ 960(R7), F4
-	FMOVQ 960(R7), F1
+	FMOVQ 1088(R7), F4
+	FMOVQ 1088(R7), F1
 	FMOVQ 3968(R7), F13
 	WORD $0x4e64cc6d // FMLA V13.2D, V3.2D, V4.2D
 	FMOVQ 3968(R7), F12
@@ -15582,7 +17338,7 @@ doneLanes2:
 	FMOVQ 3968(R7), F1
 	WORD $0x4ee1d5a5 // FSUB V5.2D, V13.2D, V1.2D
 	WORD $0x4ee1d584 // FSUB V4.2D, V12.2D, V1.2D
-	FMOVQ 1088(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4ee1cca3 // FMLS V3.2D, V5.2D, V1.2D
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x6e63dc69 // FMUL V9.2D, V3.2D, V3.2D
@@ -15647,7 +17403,7 @@ someLanes3:
 
 doneLanes4:
 
-done636:
+done716:
 	WORD $0x4e60d541 // FADD V1.2D, V10.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -15670,14 +17426,14 @@ TEXT ·sumExpF64(SB), NOSPLIT, $0-32
 	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	FMOVQ 1920(R7), F9
-	FMOVQ 1984(R7), F5
+	FMOVQ 1984(R7), F9
+	FMOVQ 2048(R7), F5
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest650
+	BLT oneTest730
 
-many648:
+many728:
 	ADD R3<<3, R4, R1
 	PRFM 8192(R1), PLDL1KEEP
 	FLDPQ (R1), (F2, F1)
@@ -15694,83 +17450,83 @@ many648:
 	WORD $0x4ee3f4a3 // FMIN V3.2D, V5.2D, V3.2D
 	WORD $0x4ee2f4a2 // FMIN V2.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4a1 // FMIN V1.2D, V5.2D, V1.2D
-	FMOVQ 960(R7), F11
-	FMOVQ 960(R7), F8
-	FMOVQ 1024(R7), F4
+	FMOVQ 1088(R7), F11
+	FMOVQ 1088(R7), F8
+	FMOVQ 1152(R7), F4
 	WORD $0x4e6bcce4 // FMLA V4.2D, V7.2D, V11.2D
-	FMOVQ 1024(R7), F21
+	FMOVQ 1152(R7), F21
 	WORD $0x4e68cc75 // FMLA V21.2D, V3.2D, V8.2D
-	FMOVQ 960(R7), F11
-	FMOVQ 960(R7), F8
-	FMOVQ 1024(R7), F20
+	FMOVQ 1088(R7), F11
+	FMOVQ 1088(R7), F8
+	FMOVQ 1152(R7), F20
 	WORD $0x4e6bcc54 // FMLA V20.2D, V2.2D, V11.2D
-	FMOVQ 1024(R7), F19
+	FMOVQ 1152(R7), F19
 	WORD $0x4e68cc33 // FMLA V19.2D, V1.2D, V8.2D
-	FMOVQ 1024(R7), F8
+	FMOVQ 1152(R7), F8
 	WORD $0x4ee8d492 // FSUB V18.2D, V4.2D, V8.2D
 	WORD $0x4ee8d6ad // FSUB V13.2D, V21.2D, V8.2D
-	FMOVQ 1024(R7), F8
+	FMOVQ 1152(R7), F8
 	WORD $0x4ee8d68c // FSUB V12.2D, V20.2D, V8.2D
 	WORD $0x4ee8d66b // FSUB V11.2D, V19.2D, V8.2D
-	FMOVQ 1088(R7), F8
+	FMOVQ 1216(R7), F8
 	WORD $0x4ee8ce47 // FMLS V7.2D, V18.2D, V8.2D
 	WORD $0x4ee8cda3 // FMLS V3.2D, V13.2D, V8.2D
-	FMOVQ 1088(R7), F8
+	FMOVQ 1216(R7), F8
 	WORD $0x4ee8cd82 // FMLS V2.2D, V12.2D, V8.2D
 	WORD $0x4ee8cd61 // FMLS V1.2D, V11.2D, V8.2D
-	FMOVQ 1152(R7), F8
+	FMOVQ 1280(R7), F8
 	WORD $0x4ee8ce47 // FMLS V7.2D, V18.2D, V8.2D
 	WORD $0x4ee8cda3 // FMLS V3.2D, V13.2D, V8.2D
-	FMOVQ 1152(R7), F8
+	FMOVQ 1280(R7), F8
 	WORD $0x4ee8cd82 // FMLS V2.2D, V12.2D, V8.2D
 	WORD $0x4ee8cd61 // FMLS V1.2D, V11.2D, V8.2D
 	WORD $0x6e67dcfa // FMUL V26.2D, V7.2D, V7.2D
 	WORD $0x6e63dc79 // FMUL V25.2D, V3.2D, V3.2D
 	WORD $0x6e62dc58 // FMUL V24.2D, V2.2D, V2.2D
 	WORD $0x6e61dc37 // FMUL V23.2D, V1.2D, V1.2D
-	FMOVQ 1280(R7), F11
-	FMOVQ 1280(R7), F8
-	FMOVQ 1344(R7), F27
-	WORD $0x4e6bcf5b // FMLA V27.2D, V26.2D, V11.2D
-	FMOVQ 1344(R7), F22
-	WORD $0x4e68cf36 // FMLA V22.2D, V25.2D, V8.2D
-	FMOVQ 1280(R7), F12
-	FMOVQ 1280(R7), F11
+	FMOVQ 1344(R7), F11
 	FMOVQ 1344(R7), F8
-	WORD $0x4e6ccf08 // FMLA V8.2D, V24.2D, V12.2D
-	FMOVQ 1344(R7), F18
-	WORD $0x4e6bcef2 // FMLA V18.2D, V23.2D, V11.2D
-	FMOVQ 1408(R7), F13
-	WORD $0x4e7bcf4d // FMLA V13.2D, V26.2D, V27.2D
-	FMOVQ 1408(R7), F12
-	WORD $0x4e76cf2c // FMLA V12.2D, V25.2D, V22.2D
-	FMOVQ 1408(R7), F11
-	WORD $0x4e68cf0b // FMLA V11.2D, V24.2D, V8.2D
+	FMOVQ 1408(R7), F27
+	WORD $0x4e6bcf5b // FMLA V27.2D, V26.2D, V11.2D
+	FMOVQ 1408(R7), F22
+	WORD $0x4e68cf36 // FMLA V22.2D, V25.2D, V8.2D
+	FMOVQ 1344(R7), F12
+	FMOVQ 1344(R7), F11
 	FMOVQ 1408(R7), F8
+	WORD $0x4e6ccf08 // FMLA V8.2D, V24.2D, V12.2D
+	FMOVQ 1408(R7), F18
+	WORD $0x4e6bcef2 // FMLA V18.2D, V23.2D, V11.2D
+	FMOVQ 1472(R7), F13
+	WORD $0x4e7bcf4d // FMLA V13.2D, V26.2D, V27.2D
+	FMOVQ 1472(R7), F12
+	WORD $0x4e76cf2c // FMLA V12.2D, V25.2D, V22.2D
+	FMOVQ 1472(R7), F11
+	WORD $0x4e68cf0b // FMLA V11.2D, V24.2D, V8.2D
+	FMOVQ 1472(R7), F8
 	WORD $0x4e72cee8 // FMLA V8.2D, V23.2D, V18.2D
-	FMOVQ 1472(R7), F22
-	FMOVQ 1472(R7), F18
-	FMOVQ 1536(R7), F28
-	WORD $0x4e76cf5c // FMLA V28.2D, V26.2D, V22.2D
-	FMOVQ 1536(R7), F27
-	WORD $0x4e72cf3b // FMLA V27.2D, V25.2D, V18.2D
-	FMOVQ 1472(R7), F18
-	FMOVQ 1472(R7), F29
 	FMOVQ 1536(R7), F22
-	WORD $0x4e72cf16 // FMLA V22.2D, V24.2D, V18.2D
 	FMOVQ 1536(R7), F18
+	FMOVQ 1600(R7), F28
+	WORD $0x4e76cf5c // FMLA V28.2D, V26.2D, V22.2D
+	FMOVQ 1600(R7), F27
+	WORD $0x4e72cf3b // FMLA V27.2D, V25.2D, V18.2D
+	FMOVQ 1536(R7), F18
+	FMOVQ 1536(R7), F29
+	FMOVQ 1600(R7), F22
+	WORD $0x4e72cf16 // FMLA V22.2D, V24.2D, V18.2D
+	FMOVQ 1600(R7), F18
 	WORD $0x4e7dcef2 // FMLA V18.2D, V23.2D, V29.2D
 	WORD $0x4eb21e5d // MOV V29.16B, V18.16B
-	FMOVQ 1600(R7), F18
+	FMOVQ 1664(R7), F18
 	WORD $0x4e7ccf52 // FMLA V18.2D, V26.2D, V28.2D
 	WORD $0x4eb21e5c // MOV V28.16B, V18.16B
-	FMOVQ 1600(R7), F18
+	FMOVQ 1664(R7), F18
 	WORD $0x4e7bcf32 // FMLA V18.2D, V25.2D, V27.2D
 	WORD $0x4eb21e5b // MOV V27.16B, V18.16B
-	FMOVQ 1600(R7), F18
+	FMOVQ 1664(R7), F18
 	WORD $0x4e76cf12 // FMLA V18.2D, V24.2D, V22.2D
 	WORD $0x4eb21e56 // MOV V22.16B, V18.16B
-	FMOVQ 1600(R7), F18
+	FMOVQ 1664(R7), F18
 	WORD $0x4e7dcef2 // FMLA V18.2D, V23.2D, V29.2D
 	WORD $0x4e7ccced // FMLA V13.2D, V7.2D, V28.2D
 	WORD $0x4e7bcc6c // FMLA V12.2D, V3.2D, V27.2D
@@ -15840,20 +17596,20 @@ many648:
 	WORD $0x6e641e82 // BSL V2.16B, V20.16B, V4.16B
 	WORD $0x6ef3e6a3 // FCMGT V3.2D, V21.2D, V19.2D
 	WORD $0x6e751e63 // BSL V3.16B, V19.16B, V21.16B
-	FMOVQ 2176(R7), F1
+	FMOVQ 2240(R7), F1
 	WORD $0x6ee2e422 // FCMGT V2.2D, V1.2D, V2.2D
 	WORD $0x6ee3e421 // FCMGT V1.2D, V1.2D, V3.2D
 	WORD $0x4ea11c41 // ORR V1.16B, V2.16B, V1.16B
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal653
-	FMOVQ 2176(R7), F1
+	BEQ normal733
+	FMOVQ 2240(R7), F1
 	WORD $0x6ee4e432 // FCMGT V18.2D, V1.2D, V4.2D
 	WORD $0x6ef5e42d // FCMGT V13.2D, V1.2D, V21.2D
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
-	FMOVQ 2240(R7), F1
+	FMOVQ 2304(R7), F1
 	WORD $0x4e211e42 // AND V2.16B, V18.16B, V1.16B
 	WORD $0x4e211da1 // AND V1.16B, V13.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -15870,19 +17626,19 @@ many648:
 	WORD $0x6e61dd61 // FMUL V1.2D, V11.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc2b // FMUL V11.2D, V1.2D, V3.2D
-	FMOVQ 1856(R7), F1
+	FMOVQ 1920(R7), F1
 	WORD $0x4e211e44 // AND V4.16B, V18.16B, V1.16B
 	WORD $0x4e211da3 // AND V3.16B, V13.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d561 // FADD V1.2D, V11.2D, V3.2D
 	WORD $0x6ee4844b // SUB V11.2D, V2.2D, V4.2D
 	WORD $0x6ee3842c // SUB V12.2D, V1.2D, V3.2D
-	FMOVQ 2176(R7), F1
+	FMOVQ 2240(R7), F1
 	WORD $0x6ef4e432 // FCMGT V18.2D, V1.2D, V20.2D
 	WORD $0x6ef3e42d // FCMGT V13.2D, V1.2D, V19.2D
 	WORD $0x6f7d0684 // USHR V4.2D, V20.2D, 3
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
-	FMOVQ 2240(R7), F1
+	FMOVQ 2304(R7), F1
 	WORD $0x4e211e42 // AND V2.16B, V18.16B, V1.16B
 	WORD $0x4e211da1 // AND V1.16B, V13.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -15899,16 +17655,16 @@ many648:
 	WORD $0x6e61dce1 // FMUL V1.2D, V7.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc27 // FMUL V7.2D, V1.2D, V3.2D
-	FMOVQ 1856(R7), F1
+	FMOVQ 1920(R7), F1
 	WORD $0x4e211e44 // AND V4.16B, V18.16B, V1.16B
 	WORD $0x4e211da3 // AND V3.16B, V13.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d4e1 // FADD V1.2D, V7.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38422 // SUB V2.2D, V1.2D, V3.2D
-	JMP scaled654
+	JMP scaled734
 
-normal653:
+normal733:
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -15938,21 +17694,21 @@ normal653:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc22 // FMUL V2.2D, V1.2D, V3.2D
 
-scaled654:
+scaled734:
 	WORD $0x4e6bd4c1 // FADD V1.2D, V6.2D, V11.2D
 	WORD $0x4e6cd400 // FADD V0.2D, V0.2D, V12.2D
 	WORD $0x4e64d426 // FADD V6.2D, V1.2D, V4.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many648
+	BLE many728
 
-oneTest650:
+oneTest730:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail651
+	BGT tail731
 
-one649:
+one729:
 	ADD R3<<3, R4, R1
 	PRFM 8192(R1), PLDL1KEEP
 	FLDPQ (R1), (F2, F1)
@@ -15962,42 +17718,42 @@ one649:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f4ac // FMIN V12.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4ab // FMIN V11.2D, V5.2D, V1.2D
-	FMOVQ 960(R7), F2
-	FMOVQ 960(R7), F1
-	FMOVQ 1024(R7), F18
+	FMOVQ 1088(R7), F2
+	FMOVQ 1088(R7), F1
+	FMOVQ 1152(R7), F18
 	WORD $0x4e62cd92 // FMLA V18.2D, V12.2D, V2.2D
-	FMOVQ 1024(R7), F13
+	FMOVQ 1152(R7), F13
 	WORD $0x4e61cd6d // FMLA V13.2D, V11.2D, V1.2D
-	FMOVQ 1024(R7), F1
+	FMOVQ 1152(R7), F1
 	WORD $0x4ee1d643 // FSUB V3.2D, V18.2D, V1.2D
 	WORD $0x4ee1d5a2 // FSUB V2.2D, V13.2D, V1.2D
-	FMOVQ 1088(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4ee1cc6c // FMLS V12.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4b // FMLS V11.2D, V2.2D, V1.2D
-	FMOVQ 1152(R7), F1
+	FMOVQ 1280(R7), F1
 	WORD $0x4ee1cc6c // FMLS V12.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4b // FMLS V11.2D, V2.2D, V1.2D
 	WORD $0x6e6cdd93 // FMUL V19.2D, V12.2D, V12.2D
 	WORD $0x6e6bdd68 // FMUL V8.2D, V11.2D, V11.2D
-	FMOVQ 1280(R7), F3
-	FMOVQ 1280(R7), F2
-	FMOVQ 1344(R7), F1
-	WORD $0x4e63ce61 // FMLA V1.2D, V19.2D, V3.2D
 	FMOVQ 1344(R7), F3
-	WORD $0x4e62cd03 // FMLA V3.2D, V8.2D, V2.2D
-	FMOVQ 1408(R7), F2
-	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
+	FMOVQ 1344(R7), F2
 	FMOVQ 1408(R7), F1
+	WORD $0x4e63ce61 // FMLA V1.2D, V19.2D, V3.2D
+	FMOVQ 1408(R7), F3
+	WORD $0x4e62cd03 // FMLA V3.2D, V8.2D, V2.2D
+	FMOVQ 1472(R7), F2
+	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
+	FMOVQ 1472(R7), F1
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
-	FMOVQ 1472(R7), F7
-	FMOVQ 1472(R7), F4
-	FMOVQ 1536(R7), F3
-	WORD $0x4e67ce63 // FMLA V3.2D, V19.2D, V7.2D
 	FMOVQ 1536(R7), F7
-	WORD $0x4e64cd07 // FMLA V7.2D, V8.2D, V4.2D
-	FMOVQ 1600(R7), F4
-	WORD $0x4e63ce64 // FMLA V4.2D, V19.2D, V3.2D
+	FMOVQ 1536(R7), F4
 	FMOVQ 1600(R7), F3
+	WORD $0x4e67ce63 // FMLA V3.2D, V19.2D, V7.2D
+	FMOVQ 1600(R7), F7
+	WORD $0x4e64cd07 // FMLA V7.2D, V8.2D, V4.2D
+	FMOVQ 1664(R7), F4
+	WORD $0x4e63ce64 // FMLA V4.2D, V19.2D, V3.2D
+	FMOVQ 1664(R7), F3
 	WORD $0x4e67cd03 // FMLA V3.2D, V8.2D, V7.2D
 	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
 	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
@@ -16029,20 +17785,20 @@ one649:
 	WORD $0x4e6bcc61 // FMLA V1.2D, V3.2D, V11.2D
 	WORD $0x4e64d448 // FADD V8.2D, V2.2D, V4.2D
 	WORD $0x4e63d427 // FADD V7.2D, V1.2D, V3.2D
-	FMOVQ 2176(R7), F1
+	FMOVQ 2240(R7), F1
 	WORD $0x6ef2e422 // FCMGT V2.2D, V1.2D, V18.2D
 	WORD $0x6eede421 // FCMGT V1.2D, V1.2D, V13.2D
 	WORD $0x4ea11c41 // ORR V1.16B, V2.16B, V1.16B
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal655
-	FMOVQ 2176(R7), F1
+	BEQ normal735
+	FMOVQ 2240(R7), F1
 	WORD $0x6ef2e42c // FCMGT V12.2D, V1.2D, V18.2D
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
-	FMOVQ 2240(R7), F1
+	FMOVQ 2304(R7), F1
 	WORD $0x4e211d82 // AND V2.16B, V12.16B, V1.16B
 	WORD $0x4e211d61 // AND V1.16B, V11.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -16059,16 +17815,16 @@ one649:
 	WORD $0x6e61dce1 // FMUL V1.2D, V7.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc27 // FMUL V7.2D, V1.2D, V3.2D
-	FMOVQ 1856(R7), F1
+	FMOVQ 1920(R7), F1
 	WORD $0x4e211d84 // AND V4.16B, V12.16B, V1.16B
 	WORD $0x4e211d63 // AND V3.16B, V11.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d4e1 // FADD V1.2D, V7.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled656
+	JMP scaled736
 
-normal655:
+normal735:
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -16084,16 +17840,16 @@ normal655:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled656:
+scaled736:
 	WORD $0x4e62d4c6 // FADD V6.2D, V6.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one649
+	BLE one729
 
-tail651:
+tail731:
 	SUBS R3, R0, R0
-	BEQ done652
+	BEQ done732
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -16127,42 +17883,42 @@ doneLanes2:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f4ab // FMIN V11.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4aa // FMIN V10.2D, V5.2D, V1.2D
-	FMOVQ 960(R7), F2
-	FMOVQ 960(R7), F1
-	FMOVQ 1024(R7), F13
+	FMOVQ 1088(R7), F2
+	FMOVQ 1088(R7), F1
+	FMOVQ 1152(R7), F13
 	WORD $0x4e62cd6d // FMLA V13.2D, V11.2D, V2.2D
-	FMOVQ 1024(R7), F12
+	FMOVQ 1152(R7), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 1024(R7), F1
+	FMOVQ 1152(R7), F1
 	WORD $0x4ee1d5a3 // FSUB V3.2D, V13.2D, V1.2D
 	WORD $0x4ee1d582 // FSUB V2.2D, V12.2D, V1.2D
-	FMOVQ 1088(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4ee1cc6b // FMLS V11.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4a // FMLS V10.2D, V2.2D, V1.2D
-	FMOVQ 1152(R7), F1
+	FMOVQ 1280(R7), F1
 	WORD $0x4ee1cc6b // FMLS V11.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4a // FMLS V10.2D, V2.2D, V1.2D
 	WORD $0x6e6bdd72 // FMUL V18.2D, V11.2D, V11.2D
 	WORD $0x6e6add49 // FMUL V9.2D, V10.2D, V10.2D
-	FMOVQ 1280(R7), F3
-	FMOVQ 1280(R7), F2
-	FMOVQ 1344(R7), F1
-	WORD $0x4e63ce41 // FMLA V1.2D, V18.2D, V3.2D
 	FMOVQ 1344(R7), F3
-	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 1408(R7), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 1344(R7), F2
 	FMOVQ 1408(R7), F1
+	WORD $0x4e63ce41 // FMLA V1.2D, V18.2D, V3.2D
+	FMOVQ 1408(R7), F3
+	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
+	FMOVQ 1472(R7), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 1472(R7), F1
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
-	FMOVQ 1472(R7), F5
-	FMOVQ 1472(R7), F4
-	FMOVQ 1536(R7), F3
-	WORD $0x4e65ce43 // FMLA V3.2D, V18.2D, V5.2D
 	FMOVQ 1536(R7), F5
-	WORD $0x4e64cd25 // FMLA V5.2D, V9.2D, V4.2D
-	FMOVQ 1600(R7), F4
-	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
+	FMOVQ 1536(R7), F4
 	FMOVQ 1600(R7), F3
+	WORD $0x4e65ce43 // FMLA V3.2D, V18.2D, V5.2D
+	FMOVQ 1600(R7), F5
+	WORD $0x4e64cd25 // FMLA V5.2D, V9.2D, V4.2D
+	FMOVQ 1664(R7), F4
+	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
+	FMOVQ 1664(R7), F3
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd62 // FMLA V2.2D, V11.2D, V4.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
@@ -16194,20 +17950,20 @@ doneLanes2:
 	WORD $0x4e6acc61 // FMLA V1.2D, V3.2D, V10.2D
 	WORD $0x4e64d449 // FADD V9.2D, V2.2D, V4.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
-	FMOVQ 2176(R7), F1
+	FMOVQ 2240(R7), F1
 	WORD $0x6eede422 // FCMGT V2.2D, V1.2D, V13.2D
 	WORD $0x6eece421 // FCMGT V1.2D, V1.2D, V12.2D
 	WORD $0x4ea11c41 // ORR V1.16B, V2.16B, V1.16B
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260020 // FMOV R0, S1
 	TSTW R0, R0
-	BEQ normal657
-	FMOVQ 2176(R7), F1
+	BEQ normal737
+	FMOVQ 2240(R7), F1
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6eece42a // FCMGT V10.2D, V1.2D, V12.2D
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
-	FMOVQ 2240(R7), F1
+	FMOVQ 2304(R7), F1
 	WORD $0x4e211d62 // AND V2.16B, V11.16B, V1.16B
 	WORD $0x4e211d41 // AND V1.16B, V10.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -16224,16 +17980,16 @@ doneLanes2:
 	WORD $0x6e61dca1 // FMUL V1.2D, V5.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
-	FMOVQ 1856(R7), F1
+	FMOVQ 1920(R7), F1
 	WORD $0x4e211d64 // AND V4.16B, V11.16B, V1.16B
 	WORD $0x4e211d43 // AND V3.16B, V10.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d4a1 // FADD V1.2D, V5.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled658
+	JMP scaled738
 
-normal657:
+normal737:
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -16249,13 +18005,13 @@ normal657:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled658:
+scaled738:
 	WORD $0x4e281c42 // AND V2.16B, V2.16B, V8.16B
 	WORD $0x4e271c21 // AND V1.16B, V1.16B, V7.16B
 	WORD $0x4e62d4c6 // FADD V6.2D, V6.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done652:
+done732:
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -16279,9 +18035,9 @@ TEXT ·sumExpF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest666
+	BLT oneTest746
 
-many664:
+many744:
 	ADD R3<<2, R4, R1
 	PRFM 4096(R1), PLDL1KEEP
 	FMOVQ (R1), F1
@@ -16302,14 +18058,14 @@ many664:
 	WORD $0x4ee2f502 // FMIN V2.2D, V8.2D, V2.2D
 	WORD $0x4ee4f50c // FMIN V12.2D, V8.2D, V4.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
-	FMOVQ 960(R6), F4
-	FMOVQ 960(R6), F1
+	FMOVQ 1088(R6), F4
+	FMOVQ 1088(R6), F1
 	FMOVQ 3968(R6), F25
 	WORD $0x4e64cc79 // FMLA V25.2D, V3.2D, V4.2D
 	FMOVQ 3968(R6), F24
 	WORD $0x4e61cc58 // FMLA V24.2D, V2.2D, V1.2D
-	FMOVQ 960(R6), F4
-	FMOVQ 960(R6), F1
+	FMOVQ 1088(R6), F4
+	FMOVQ 1088(R6), F1
 	FMOVQ 3968(R6), F20
 	WORD $0x4e64cd94 // FMLA V20.2D, V12.2D, V4.2D
 	FMOVQ 3968(R6), F19
@@ -16320,10 +18076,10 @@ many664:
 	FMOVQ 3968(R6), F1
 	WORD $0x4ee1d685 // FSUB V5.2D, V20.2D, V1.2D
 	WORD $0x4ee1d664 // FSUB V4.2D, V19.2D, V1.2D
-	FMOVQ 1088(R6), F1
+	FMOVQ 1216(R6), F1
 	WORD $0x4ee1cdc3 // FMLS V3.2D, V14.2D, V1.2D
 	WORD $0x4ee1ccc2 // FMLS V2.2D, V6.2D, V1.2D
-	FMOVQ 1088(R6), F1
+	FMOVQ 1216(R6), F1
 	WORD $0x4ee1ccac // FMLS V12.2D, V5.2D, V1.2D
 	WORD $0x4ee1cc87 // FMLS V7.2D, V4.2D, V1.2D
 	WORD $0x6e63dc7c // FMUL V28.2D, V3.2D, V3.2D
@@ -16398,14 +18154,14 @@ many664:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many664
+	BLE many744
 
-oneTest666:
+oneTest746:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail667
+	BGT tail747
 
-one665:
+one745:
 	ADD R3<<2, R4, R1
 	PRFM 4096(R1), PLDL1KEEP
 	FMOVQ (R1), F1
@@ -16417,8 +18173,8 @@ one665:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f503 // FMIN V3.2D, V8.2D, V2.2D
 	WORD $0x4ee1f502 // FMIN V2.2D, V8.2D, V1.2D
-	FMOVQ 960(R6), F4
-	FMOVQ 960(R6), F1
+	FMOVQ 1088(R6), F4
+	FMOVQ 1088(R6), F1
 	FMOVQ 3968(R6), F16
 	WORD $0x4e64cc70 // FMLA V16.2D, V3.2D, V4.2D
 	FMOVQ 3968(R6), F15
@@ -16426,7 +18182,7 @@ one665:
 	FMOVQ 3968(R6), F1
 	WORD $0x4ee1d605 // FSUB V5.2D, V16.2D, V1.2D
 	WORD $0x4ee1d5e4 // FSUB V4.2D, V15.2D, V1.2D
-	FMOVQ 1088(R6), F1
+	FMOVQ 1216(R6), F1
 	WORD $0x4ee1cca3 // FMLS V3.2D, V5.2D, V1.2D
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x6e63dc6e // FMUL V14.2D, V3.2D, V3.2D
@@ -16466,11 +18222,11 @@ one665:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one665
+	BLE one745
 
-tail667:
+tail747:
 	SUBS R3, R0, R0
-	BEQ done668
+	BEQ done748
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -16505,8 +18261,8 @@ doneLanes2:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f503 // FMIN V3.2D, V8.2D, V2.2D
 	WORD $0x4ee1f502 // FMIN V2.2D, V8.2D, V1.2D
-	FMOVQ 960(R6), F4
-	FMOVQ 960(R6), F1
+	FMOVQ 1088(R6), F4
+	FMOVQ 1088(R6), F1
 	FMOVQ 3968(R6), F13
 	WORD $0x4e64cc6d // FMLA V13.2D, V3.2D, V4.2D
 	FMOVQ 3968(R6), F11
@@ -16514,7 +18270,7 @@ doneLanes2:
 	FMOVQ 3968(R6), F1
 	WORD $0x4ee1d5a5 // FSUB V5.2D, V13.2D, V1.2D
 	WORD $0x4ee1d564 // FSUB V4.2D, V11.2D, V1.2D
-	FMOVQ 1088(R6), F1
+	FMOVQ 1216(R6), F1
 	WORD $0x4ee1cca3 // FMLS V3.2D, V5.2D, V1.2D
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x6e63dc69 // FMUL V9.2D, V3.2D, V3.2D
@@ -16557,7 +18313,7 @@ doneLanes2:
 	WORD $0x4e62d54a // FADD V10.2D, V10.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done668:
+done748:
 	WORD $0x4e60d541 // FADD V1.2D, V10.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -16578,14 +18334,14 @@ TEXT ·expSubAddF64(SB), NOSPLIT, $0-32
 	MOVD y+8(FP), R9
 	MOVD sum+16(FP), R6
 	MOVD n+24(FP), R0
-	FMOVQ 1920(R7), F8
-	FMOVQ 1984(R7), F7
+	FMOVQ 1984(R7), F8
+	FMOVQ 2048(R7), F7
 	MOVD $0, R3
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest682
+	BLT oneTest762
 
-many680:
+many760:
 	ADD R3<<3, R9, R2
 	FLDPQ (R2), (F3, F2)
 	ADD R3<<3, R4, R1
@@ -16604,79 +18360,79 @@ many680:
 	WORD $0x4ee2f4e6 // FMIN V6.2D, V7.2D, V2.2D
 	WORD $0x4ee1f4eb // FMIN V11.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4ea // FMIN V10.2D, V7.2D, V0.2D
-	FMOVQ 960(R7), F1
-	FMOVQ 960(R7), F0
-	FMOVQ 1024(R7), F19
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F19
 	WORD $0x4e61cd33 // FMLA V19.2D, V9.2D, V1.2D
-	FMOVQ 1024(R7), F18
+	FMOVQ 1152(R7), F18
 	WORD $0x4e60ccd2 // FMLA V18.2D, V6.2D, V0.2D
-	FMOVQ 960(R7), F1
-	FMOVQ 960(R7), F0
-	FMOVQ 1024(R7), F17
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F17
 	WORD $0x4e61cd71 // FMLA V17.2D, V11.2D, V1.2D
-	FMOVQ 1024(R7), F13
+	FMOVQ 1152(R7), F13
 	WORD $0x4e60cd4d // FMLA V13.2D, V10.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d622 // FSUB V2.2D, V17.2D, V0.2D
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
 	WORD $0x6e69dd3a // FMUL V26.2D, V9.2D, V9.2D
 	WORD $0x6e66dcd9 // FMUL V25.2D, V6.2D, V6.2D
 	WORD $0x6e6bdd78 // FMUL V24.2D, V11.2D, V11.2D
 	WORD $0x6e6add57 // FMUL V23.2D, V10.2D, V10.2D
-	FMOVQ 1280(R7), F1
-	FMOVQ 1280(R7), F0
-	FMOVQ 1344(R7), F20
-	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 1344(R7), F5
-	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
-	FMOVQ 1280(R7), F2
-	FMOVQ 1280(R7), F1
+	FMOVQ 1344(R7), F1
 	FMOVQ 1344(R7), F0
-	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 1344(R7), F4
-	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
-	FMOVQ 1408(R7), F3
-	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 1408(R7), F2
-	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
-	FMOVQ 1408(R7), F1
-	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1408(R7), F20
+	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
+	FMOVQ 1408(R7), F5
+	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
+	FMOVQ 1344(R7), F2
+	FMOVQ 1344(R7), F1
 	FMOVQ 1408(R7), F0
+	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
+	FMOVQ 1408(R7), F4
+	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
+	FMOVQ 1472(R7), F3
+	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
+	FMOVQ 1472(R7), F2
+	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
+	FMOVQ 1472(R7), F1
+	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1472(R7), F0
 	WORD $0x4e64cee0 // FMLA V0.2D, V23.2D, V4.2D
-	FMOVQ 1472(R7), F5
-	FMOVQ 1472(R7), F4
-	FMOVQ 1536(R7), F28
-	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
-	FMOVQ 1536(R7), F27
-	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
-	FMOVQ 1472(R7), F20
-	FMOVQ 1472(R7), F5
+	FMOVQ 1536(R7), F5
 	FMOVQ 1536(R7), F4
-	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
-	FMOVQ 1536(R7), F22
-	WORD $0x4e65cef6 // FMLA V22.2D, V23.2D, V5.2D
-	FMOVQ 1600(R7), F21
-	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1600(R7), F20
-	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1600(R7), F5
-	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
+	FMOVQ 1600(R7), F28
+	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
+	FMOVQ 1600(R7), F27
+	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
+	FMOVQ 1536(R7), F20
+	FMOVQ 1536(R7), F5
 	FMOVQ 1600(R7), F4
+	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
+	FMOVQ 1600(R7), F22
+	WORD $0x4e65cef6 // FMLA V22.2D, V23.2D, V5.2D
+	FMOVQ 1664(R7), F21
+	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
+	FMOVQ 1664(R7), F20
+	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
+	FMOVQ 1664(R7), F5
+	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
+	FMOVQ 1664(R7), F4
 	WORD $0x4e76cee4 // FMLA V4.2D, V23.2D, V22.2D
 	WORD $0x4e75cd23 // FMLA V3.2D, V9.2D, V21.2D
 	WORD $0x4e74ccc2 // FMLA V2.2D, V6.2D, V20.2D
@@ -16742,20 +18498,20 @@ many680:
 	WORD $0x6e731e21 // BSL V1.16B, V17.16B, V19.16B
 	WORD $0x6eede642 // FCMGT V2.2D, V18.2D, V13.2D
 	WORD $0x6e721da2 // BSL V2.16B, V13.16B, V18.16B
-	FMOVQ 2176(R7), F0
+	FMOVQ 2240(R7), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal685
-	FMOVQ 2176(R7), F0
+	BEQ normal765
+	FMOVQ 2240(R7), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 2240(R7), F0
+	FMOVQ 2304(R7), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -16772,19 +18528,19 @@ many680:
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28409 // SUB V9.2D, V0.2D, V2.2D
-	FMOVQ 2176(R7), F0
+	FMOVQ 2240(R7), F0
 	WORD $0x6ef1e40b // FCMGT V11.2D, V0.2D, V17.2D
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6f7d0623 // USHR V3.2D, V17.2D, 3
 	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
-	FMOVQ 2240(R7), F0
+	FMOVQ 2304(R7), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -16801,16 +18557,16 @@ many680:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled686
+	JMP scaled766
 
-normal685:
+normal765:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -16840,7 +18596,7 @@ normal685:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled686:
+scaled766:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e66d421 // FADD V1.2D, V1.2D, V6.2D
@@ -16855,14 +18611,14 @@ scaled686:
 	FSTPQ (F1, F0), 32(R2)
 	ADD $8, R3, R3
 	CMP R5, R3
-	BLE many680
+	BLE many760
 
-oneTest682:
+oneTest762:
 	ADD $-4, R0, R5
 	CMP R5, R3
-	BGT tail683
+	BGT tail763
 
-one681:
+one761:
 	ADD R3<<3, R9, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R3<<3, R4, R1
@@ -16873,42 +18629,42 @@ one681:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f4e9 // FMIN V9.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4e6 // FMIN V6.2D, V7.2D, V0.2D
-	FMOVQ 960(R7), F1
-	FMOVQ 960(R7), F0
-	FMOVQ 1024(R7), F11
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 1024(R7), F10
+	FMOVQ 1152(R7), F10
 	WORD $0x4e60ccca // FMLA V10.2D, V6.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R7), F2
-	FMOVQ 1280(R7), F1
-	FMOVQ 1344(R7), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 1344(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R7), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1344(R7), F1
 	FMOVQ 1408(R7), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 1408(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R7), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1472(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R7), F4
-	FMOVQ 1472(R7), F3
-	FMOVQ 1536(R7), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
 	FMOVQ 1536(R7), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R7), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1536(R7), F3
 	FMOVQ 1600(R7), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 1600(R7), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R7), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1664(R7), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -16940,20 +18696,20 @@ one681:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R7), F0
+	FMOVQ 2240(R7), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal687
-	FMOVQ 2176(R7), F0
+	BEQ normal767
+	FMOVQ 2240(R7), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae406 // FCMGT V6.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 2240(R7), F0
+	FMOVQ 2304(R7), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -16970,16 +18726,16 @@ one681:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled688
+	JMP scaled768
 
-normal687:
+normal767:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -16995,7 +18751,7 @@ normal687:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled688:
+scaled768:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
@@ -17005,11 +18761,11 @@ scaled688:
 	FSTPQ (F1, F0), (R2)
 	ADD $4, R3, R3
 	CMP R5, R3
-	BLE one681
+	BLE one761
 
-tail683:
+tail763:
 	SUBS R3, R0, R0
-	BEQ done684
+	BEQ done764
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -17064,42 +18820,42 @@ doneLanes4:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f4e9 // FMIN V9.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4e8 // FMIN V8.2D, V7.2D, V0.2D
-	FMOVQ 960(R7), F1
-	FMOVQ 960(R7), F0
-	FMOVQ 1024(R7), F11
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 1024(R7), F10
+	FMOVQ 1152(R7), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 1280(R7), F2
-	FMOVQ 1280(R7), F1
-	FMOVQ 1344(R7), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 1344(R7), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 1408(R7), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1344(R7), F1
 	FMOVQ 1408(R7), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 1408(R7), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 1472(R7), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1472(R7), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 1472(R7), F4
-	FMOVQ 1472(R7), F3
-	FMOVQ 1536(R7), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
 	FMOVQ 1536(R7), F4
-	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 1600(R7), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1536(R7), F3
 	FMOVQ 1600(R7), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 1600(R7), F4
+	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
+	FMOVQ 1664(R7), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1664(R7), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -17131,20 +18887,20 @@ doneLanes4:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d428 // FADD V8.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R7), F0
+	FMOVQ 2240(R7), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal689
-	FMOVQ 2176(R7), F0
+	BEQ normal769
+	FMOVQ 2240(R7), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 2240(R7), F0
+	FMOVQ 2304(R7), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -17161,16 +18917,16 @@ doneLanes4:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled690
+	JMP scaled770
 
-normal689:
+normal769:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -17186,7 +18942,7 @@ normal689:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled690:
+scaled770:
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	ADD R3<<3, R6, R2
@@ -17251,7 +19007,7 @@ someLanes9:
 
 doneLanes10:
 
-done684:
+done764:
 	RET
 
 // func expSubAddF32(x *float32, y *float32, sum *float32, n int)
@@ -17267,9 +19023,9 @@ TEXT ·expSubAddF32(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest698
+	BLT oneTest778
 
-many696:
+many776:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -17296,14 +19052,14 @@ many696:
 	WORD $0x4ee1f4a1 // FMIN V1.2D, V5.2D, V1.2D
 	WORD $0x4ee3f4a9 // FMIN V9.2D, V5.2D, V3.2D
 	WORD $0x4ee0f4a4 // FMIN V4.2D, V5.2D, V0.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F0
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F0
 	FMOVQ 3968(R6), F21
 	WORD $0x4e63cc55 // FMLA V21.2D, V2.2D, V3.2D
 	FMOVQ 3968(R6), F20
 	WORD $0x4e60cc34 // FMLA V20.2D, V1.2D, V0.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F0
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F0
 	FMOVQ 3968(R6), F18
 	WORD $0x4e63cd32 // FMLA V18.2D, V9.2D, V3.2D
 	FMOVQ 3968(R6), F17
@@ -17314,10 +19070,10 @@ many696:
 	FMOVQ 3968(R6), F0
 	WORD $0x4ee0d647 // FSUB V7.2D, V18.2D, V0.2D
 	WORD $0x4ee0d623 // FSUB V3.2D, V17.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cd42 // FMLS V2.2D, V10.2D, V0.2D
 	WORD $0x4ee0cd01 // FMLS V1.2D, V8.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cce9 // FMLS V9.2D, V7.2D, V0.2D
 	WORD $0x4ee0cc64 // FMLS V4.2D, V3.2D, V0.2D
 	WORD $0x6e62dc58 // FMUL V24.2D, V2.2D, V2.2D
@@ -17411,14 +19167,14 @@ many696:
 	FMOVQ F0, 16(R1)
 	ADD $8, R4, R4
 	CMP R3, R4
-	BLE many696
+	BLE many776
 
-oneTest698:
+oneTest778:
 	ADD $-4, R0, R3
 	CMP R3, R4
-	BGT tail699
+	BGT tail779
 
-one697:
+one777:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -17433,8 +19189,8 @@ one697:
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a2 // FMIN V2.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a1 // FMIN V1.2D, V5.2D, V0.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F0
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F0
 	FMOVQ 3968(R6), F12
 	WORD $0x4e63cc4c // FMLA V12.2D, V2.2D, V3.2D
 	FMOVQ 3968(R6), F11
@@ -17442,7 +19198,7 @@ one697:
 	FMOVQ 3968(R6), F0
 	WORD $0x4ee0d584 // FSUB V4.2D, V12.2D, V0.2D
 	WORD $0x4ee0d563 // FSUB V3.2D, V11.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x6e62dc4a // FMUL V10.2D, V2.2D, V2.2D
@@ -17492,11 +19248,11 @@ one697:
 	FMOVQ F0, (R1)
 	ADD $4, R4, R4
 	CMP R3, R4
-	BLE one697
+	BLE one777
 
-tail699:
+tail779:
 	SUBS R4, R0, R0
-	BEQ done700
+	BEQ done780
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -17553,8 +19309,8 @@ doneLanes4:
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a2 // FMIN V2.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a1 // FMIN V1.2D, V5.2D, V0.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F0
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F0
 	FMOVQ 3968(R6), F11
 	WORD $0x4e63cc4b // FMLA V11.2D, V2.2D, V3.2D
 	FMOVQ 3968(R6), F10
@@ -17562,7 +19318,7 @@ doneLanes4:
 	FMOVQ 3968(R6), F0
 	WORD $0x4ee0d564 // FSUB V4.2D, V11.2D, V0.2D
 	WORD $0x4ee0d543 // FSUB V3.2D, V10.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x6e62dc49 // FMUL V9.2D, V2.2D, V2.2D
@@ -17666,7 +19422,7 @@ someLanes9:
 
 doneLanes10:
 
-done700:
+done780:
 	RET
 
 // func logF64(dst *float64, x *float64, n int)
@@ -17679,9 +19435,9 @@ TEXT ·logF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest710
+	BLT oneTest790
 
-many708:
+many788:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F26, F25)
 	FLDPQ 32(R1), (F17, F16)
@@ -17712,7 +19468,7 @@ many708:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal713
+	BEQ normal793
 	FMOVQ 5504(R7), F0
 	WORD $0x6e60df43 // FMUL V3.2D, V26.2D, V0.2D
 	WORD $0x6e60df22 // FMUL V2.2D, V25.2D, V0.2D
@@ -17752,7 +19508,7 @@ many708:
 	ADD R3<<3, R5, R1
 	WORD $0x6f4c0524 // USHR V4.2D, V9.2D, 52
 	WORD $0x6f4c0502 // USHR V2.2D, V8.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c84 // ORR V4.16B, V4.16B, V0.16B
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -17766,7 +19522,7 @@ many708:
 	WORD $0x4ee08449 // ADD V9.2D, V2.2D, V0.2D
 	WORD $0x6f4c04c4 // USHR V4.2D, V6.2D, 52
 	WORD $0x6f4c04a2 // USHR V2.2D, V5.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c84 // ORR V4.16B, V4.16B, V0.16B
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -17852,7 +19608,7 @@ many708:
 	WORD $0x4e60cd48 // FMLA V8.2D, V10.2D, V0.2D
 	WORD $0x4ef6d667 // FSUB V7.2D, V19.2D, V22.2D
 	WORD $0x4ef5d69f // FSUB V31.2D, V20.2D, V21.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60dfa1 // FMUL V1.2D, V29.2D, V0.2D
 	WORD $0x6e60df80 // FMUL V0.2D, V28.2D, V0.2D
 	WORD $0x6e61dfbe // FMUL V30.2D, V29.2D, V1.2D
@@ -17866,7 +19622,7 @@ many708:
 	WORD $0x4eb61ed2 // MOV V18.16B, V22.16B
 	WORD $0x4e64ccd2 // FMLA V18.2D, V6.2D, V4.2D
 	WORD $0x4ee3d446 // FSUB V6.2D, V2.2D, V3.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60dde1 // FMUL V1.2D, V15.2D, V0.2D
 	WORD $0x6e60ddc0 // FMUL V0.2D, V14.2D, V0.2D
 	WORD $0x6e61dde5 // FMUL V5.2D, V15.2D, V1.2D
@@ -17926,7 +19682,7 @@ many708:
 	FMOVQ 3328(R7), F1
 	WORD $0x4e61e747 // FCMEQ V7.2D, V26.2D, V1.2D
 	WORD $0x4e61e726 // FCMEQ V6.2D, V25.2D, V1.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x6e681c07 // BSL V7.16B, V0.16B, V8.16B
 	WORD $0x6e651c06 // BSL V6.16B, V0.16B, V5.16B
 	WORD $0x6efae425 // FCMGT V5.2D, V1.2D, V26.2D
@@ -17948,7 +19704,7 @@ many708:
 	FMOVQ 3328(R7), F1
 	WORD $0x4e61e624 // FCMEQ V4.2D, V17.2D, V1.2D
 	WORD $0x4e61e603 // FCMEQ V3.2D, V16.2D, V1.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x6e651c04 // BSL V4.16B, V0.16B, V5.16B
 	WORD $0x6e621c03 // BSL V3.16B, V0.16B, V2.16B
 	WORD $0x6ef1e422 // FCMGT V2.2D, V1.2D, V17.2D
@@ -17957,15 +19713,15 @@ many708:
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FSTPQ (F2, F1), 32(R1)
-	JMP stored714
+	JMP stored794
 
-normal713:
+normal793:
 	FMOVQ 4608(R7), F0
 	WORD $0x6ee08744 // SUB V4.2D, V26.2D, V0.2D
 	WORD $0x6ee08725 // SUB V5.2D, V25.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c04a1 // USHR V1.2D, V5.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -17982,7 +19738,7 @@ normal713:
 	WORD $0x6ee08605 // SUB V5.2D, V16.2D, V0.2D
 	WORD $0x6f4c04c4 // USHR V4.2D, V6.2D, 52
 	WORD $0x6f4c04a1 // USHR V1.2D, V5.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c84 // ORR V4.16B, V4.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -18064,7 +19820,7 @@ normal713:
 	WORD $0x4e66cee0 // FMLA V0.2D, V23.2D, V6.2D
 	WORD $0x4e61ccbc // FMLA V28.2D, V5.2D, V1.2D
 	WORD $0x4e60ce24 // FMLA V4.2D, V17.2D, V0.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60dec1 // FMUL V1.2D, V22.2D, V0.2D
 	WORD $0x6e60dea0 // FMUL V0.2D, V21.2D, V0.2D
 	WORD $0x6e61dedb // FMUL V27.2D, V22.2D, V1.2D
@@ -18077,7 +19833,7 @@ normal713:
 	WORD $0x4e6acd17 // FMLA V23.2D, V8.2D, V10.2D
 	WORD $0x4eba1f52 // MOV V18.16B, V26.16B
 	WORD $0x4e69ccf2 // FMLA V18.2D, V7.2D, V9.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60de01 // FMUL V1.2D, V16.2D, V0.2D
 	WORD $0x6e60dde0 // FMUL V0.2D, V15.2D, V0.2D
 	WORD $0x6e61de0a // FMUL V10.2D, V16.2D, V1.2D
@@ -18133,17 +19889,17 @@ normal713:
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored714:
+stored794:
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many708
+	BLE many788
 
-oneTest710:
+oneTest790:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail711
+	BGT tail791
 
-one709:
+one789:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F9, F7)
 	FMOVQ 4800(R7), F0
@@ -18161,7 +19917,7 @@ one709:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal715
+	BEQ normal795
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R7), F0
@@ -18182,7 +19938,7 @@ one709:
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -18234,7 +19990,7 @@ one709:
 	WORD $0x4e60ce62 // FMLA V2.2D, V19.2D, V0.2D
 	WORD $0x4eedd56e // FSUB V14.2D, V11.2D, V13.2D
 	WORD $0x4eecd54d // FSUB V13.2D, V10.2D, V12.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60de41 // FMUL V1.2D, V18.2D, V0.2D
 	WORD $0x6e60de20 // FMUL V0.2D, V17.2D, V0.2D
 	WORD $0x6e61de4c // FMUL V12.2D, V18.2D, V1.2D
@@ -18277,7 +20033,7 @@ one709:
 	FMOVQ 3328(R7), F0
 	WORD $0x4e60e524 // FCMEQ V4.2D, V9.2D, V0.2D
 	WORD $0x4e60e4e3 // FCMEQ V3.2D, V7.2D, V0.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
 	FMOVQ 3328(R7), F0
@@ -18288,15 +20044,15 @@ one709:
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
-	JMP stored716
+	JMP stored796
 
-normal715:
+normal795:
 	FMOVQ 4608(R7), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084e3 // SUB V3.2D, V7.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -18346,7 +20102,7 @@ normal715:
 	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
 	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
 	WORD $0x4e60ce22 // FMLA V2.2D, V17.2D, V0.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60de01 // FMUL V1.2D, V16.2D, V0.2D
 	WORD $0x6e60dde0 // FMUL V0.2D, V15.2D, V0.2D
 	WORD $0x6e61de0a // FMUL V10.2D, V16.2D, V1.2D
@@ -18382,14 +20138,14 @@ normal715:
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
 
-stored716:
+stored796:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one709
+	BLE one789
 
-tail711:
+tail791:
 	SUBS R3, R0, R0
-	BEQ done712
+	BEQ done792
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -18436,7 +20192,7 @@ doneLanes2:
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -18488,7 +20244,7 @@ doneLanes2:
 	WORD $0x4e60cea2 // FMLA V2.2D, V21.2D, V0.2D
 	WORD $0x4eefd5b0 // FSUB V16.2D, V13.2D, V15.2D
 	WORD $0x4eeed58f // FSUB V15.2D, V12.2D, V14.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60de81 // FMUL V1.2D, V20.2D, V0.2D
 	WORD $0x6e60de60 // FMUL V0.2D, V19.2D, V0.2D
 	WORD $0x6e61de8e // FMUL V14.2D, V20.2D, V1.2D
@@ -18531,7 +20287,7 @@ doneLanes2:
 	FMOVQ 3328(R7), F0
 	WORD $0x4e60e544 // FCMEQ V4.2D, V10.2D, V0.2D
 	WORD $0x4e60e523 // FCMEQ V3.2D, V9.2D, V0.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
 	FMOVQ 3328(R7), F1
@@ -18561,7 +20317,7 @@ someLanes3:
 
 doneLanes4:
 
-done712:
+done792:
 	RET
 
 // func logF32(dst *float32, x *float32, n int)
@@ -18574,9 +20330,9 @@ TEXT ·logF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest724
+	BLT oneTest804
 
-many722:
+many802:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F12, F11)
 	FLDPQ 32(R1), (F10, F9)
@@ -18716,32 +20472,32 @@ many722:
 	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20dcd4 // FMUL V20.4S, V6.4S, V0.4S
 	WORD $0x6e20def3 // FMUL V19.4S, V23.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20ded2 // FMUL V18.4S, V22.4S, V0.4S
 	WORD $0x6e20deb1 // FMUL V17.4S, V21.4S, V0.4S
 	WORD $0x4e38cc94 // FMLA V20.4S, V4.4S, V24.4S
 	WORD $0x4e28cc73 // FMLA V19.4S, V3.4S, V8.4S
 	WORD $0x4e27cc52 // FMLA V18.4S, V2.4S, V7.4S
 	WORD $0x4e25cc31 // FMLA V17.4S, V1.4S, V5.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4eb01e08 // MOV V8.16B, V16.16B
 	WORD $0x4e20ccc8 // FMLA V8.4S, V6.4S, V0.4S
 	WORD $0x4eaf1de7 // MOV V7.16B, V15.16B
 	WORD $0x4e20cee7 // FMLA V7.4S, V23.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4eae1dc5 // MOV V5.16B, V14.16B
 	WORD $0x4e20cec5 // FMLA V5.4S, V22.4S, V0.4S
 	WORD $0x4ead1da4 // MOV V4.16B, V13.16B
 	WORD $0x4e20cea4 // FMLA V4.4S, V21.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea81d03 // MOV V3.16B, V8.16B
 	WORD $0x4ea0ccc3 // FMLS V3.4S, V6.4S, V0.4S
 	WORD $0x4ea71ce6 // MOV V6.16B, V7.16B
 	WORD $0x4ea0cee6 // FMLS V6.4S, V23.4S, V0.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
 	WORD $0x4ea2cec1 // FMLS V1.4S, V22.4S, V2.4S
 	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
@@ -18778,10 +20534,10 @@ many722:
 	FMOVQ 3456(R7), F0
 	WORD $0x4e20e546 // FCMEQ V6.4S, V10.4S, V0.4S
 	WORD $0x4e20e525 // FCMEQ V5.4S, V9.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e641c08 // BSL V8.16B, V0.16B, V4.16B
 	WORD $0x6e631c07 // BSL V7.16B, V0.16B, V3.16B
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e621c06 // BSL V6.16B, V0.16B, V2.16B
 	WORD $0x6e611c05 // BSL V5.16B, V0.16B, V1.16B
 	FMOVQ 3456(R7), F0
@@ -18790,10 +20546,10 @@ many722:
 	FMOVQ 3456(R7), F0
 	WORD $0x6eaae401 // FCMGT V1.4S, V0.4S, V10.4S
 	WORD $0x6ea9e400 // FCMGT V0.4S, V0.4S, V9.4S
-	FMOVQ 256(R7), F2
+	FMOVQ 384(R7), F2
 	WORD $0x6e681c44 // BSL V4.16B, V2.16B, V8.16B
 	WORD $0x6e671c43 // BSL V3.16B, V2.16B, V7.16B
-	FMOVQ 256(R7), F2
+	FMOVQ 384(R7), F2
 	WORD $0x6e661c41 // BSL V1.16B, V2.16B, V6.16B
 	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
 	ADD R3<<2, R5, R1
@@ -18801,14 +20557,14 @@ many722:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many722
+	BLE many802
 
-oneTest724:
+oneTest804:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail725
+	BGT tail805
 
-one723:
+one803:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 6656(R7), F0
@@ -18879,17 +20635,17 @@ one723:
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20dd88 // FMUL V8.4S, V12.4S, V0.4S
 	WORD $0x6e20dd67 // FMUL V7.4S, V11.4S, V0.4S
 	WORD $0x4e24cc48 // FMLA V8.4S, V2.4S, V4.4S
 	WORD $0x4e23cc27 // FMLA V7.4S, V1.4S, V3.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
 	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
 	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
 	WORD $0x4e20cd63 // FMLA V3.4S, V11.4S, V0.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
 	WORD $0x4ea2cd81 // FMLS V1.4S, V12.4S, V2.4S
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
@@ -18910,24 +20666,24 @@ one723:
 	FMOVQ 3456(R7), F0
 	WORD $0x4e20e544 // FCMEQ V4.4S, V10.4S, V0.4S
 	WORD $0x4e20e523 // FCMEQ V3.4S, V9.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
 	FMOVQ 3456(R7), F0
 	WORD $0x6eaae401 // FCMGT V1.4S, V0.4S, V10.4S
 	WORD $0x6ea9e400 // FCMGT V0.4S, V0.4S, V9.4S
-	FMOVQ 256(R7), F2
+	FMOVQ 384(R7), F2
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	ADD R3<<2, R5, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one723
+	BLE one803
 
-tail725:
+tail805:
 	SUBS R3, R0, R0
-	BEQ done726
+	BEQ done806
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -19038,17 +20794,17 @@ doneLanes2:
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20ddca // FMUL V10.4S, V14.4S, V0.4S
 	WORD $0x6e20dda8 // FMUL V8.4S, V13.4S, V0.4S
 	WORD $0x4e24cc4a // FMLA V10.4S, V2.4S, V4.4S
 	WORD $0x4e23cc28 // FMLA V8.4S, V1.4S, V3.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
 	WORD $0x4e20cdc4 // FMLA V4.4S, V14.4S, V0.4S
 	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
 	WORD $0x4e20cda3 // FMLA V3.4S, V13.4S, V0.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
 	WORD $0x4ea2cdc1 // FMLS V1.4S, V14.4S, V2.4S
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
@@ -19069,13 +20825,13 @@ doneLanes2:
 	FMOVQ 3456(R7), F0
 	WORD $0x4e20e584 // FCMEQ V4.4S, V12.4S, V0.4S
 	WORD $0x4e20e563 // FCMEQ V3.4S, V11.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
 	FMOVQ 3456(R7), F0
 	WORD $0x6eace402 // FCMGT V2.4S, V0.4S, V12.4S
 	WORD $0x6eabe401 // FCMGT V1.4S, V0.4S, V11.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	ADD R3<<2, R5, R1
@@ -19115,7 +20871,7 @@ someLanes3:
 
 doneLanes4:
 
-done726:
+done806:
 	RET
 
 // func sinCosF64(n int, sin *float64, cos *float64, x *float64) int
@@ -19129,9 +20885,9 @@ TEXT ·sinCosF64(SB), NOSPLIT, $48-40
 	MOVD $0, R3
 	ADD $-12, R2, R7
 	TST R7, R7
-	BLT oneTest742
+	BLT oneTest822
 
-many740:
+many820:
 	ADD R3<<3, R8, R0
 	FLDPQ (R0), (F4, F9)
 	FMOVQ 3200(R6), F1
@@ -19147,11 +20903,11 @@ many740:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok745
+	BEQ ok825
 	MOVD R3, ret+32(FP)
-	JMP done739
+	JMP done819
 
-ok745:
+ok825:
 	ADD R3<<3, R8, R0
 	FLDPQ 32(R0), (F8, F7)
 	FMOVQ 3200(R6), F1
@@ -19167,11 +20923,11 @@ ok745:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok746
+	BEQ ok826
 	MOVD R3, ret+32(FP)
-	JMP done739
+	JMP done819
 
-ok746:
+ok826:
 	ADD R3<<3, R8, R0
 	FLDPQ 64(R0), (F16, F6)
 	FMOVQ 3200(R6), F1
@@ -19187,11 +20943,11 @@ ok746:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok747
+	BEQ ok827
 	MOVD R3, ret+32(FP)
-	JMP done739
+	JMP done819
 
-ok747:
+ok827:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dc82 // FMUL V2.2D, V4.2D, V0.2D
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
@@ -19453,7 +21209,7 @@ ok747:
 	WORD $0x6e60df40 // FMUL V0.2D, V26.2D, V0.2D
 	WORD $0x4e79d779 // FADD V25.2D, V27.2D, V25.2D
 	WORD $0x4e78d418 // FADD V24.2D, V0.2D, V24.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60defb // FMUL V27.2D, V23.2D, V0.2D
 	WORD $0x6e60deda // FMUL V26.2D, V22.2D, V0.2D
 	WORD $0x6e71ddfd // FMUL V29.2D, V15.2D, V17.2D
@@ -19470,7 +21226,7 @@ ok747:
 	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
 	WORD $0x4e68d484 // FADD V4.2D, V4.2D, V8.2D
 	WORD $0x4e67d407 // FADD V7.2D, V0.2D, V7.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dcc3 // FMUL V3.2D, V6.2D, V0.2D
 	WORD $0x6e60dca8 // FMUL V8.2D, V5.2D, V0.2D
 	FMOVQ 3392(R6), F0
@@ -19586,14 +21342,14 @@ ok747:
 	WORD $0x6e211ca1 // EOR V1.16B, V5.16B, V1.16B
 	WORD $0x6e201c80 // EOR V0.16B, V4.16B, V0.16B
 	FSTPQ (F1, F0), 64(R0)
-	BLE many740
+	BLE many820
 
-oneTest742:
+oneTest822:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail743
+	BGT tail823
 
-one741:
+one821:
 	ADD R3<<3, R8, R0
 	FLDPQ (R0), (F5, F4)
 	FMOVQ 3200(R6), F1
@@ -19609,11 +21365,11 @@ one741:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok748
+	BEQ ok828
 	MOVD R3, ret+32(FP)
-	JMP done739
+	JMP done819
 
-ok748:
+ok828:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -19706,7 +21462,7 @@ ok748:
 	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
 	WORD $0x4e69d429 // FADD V9.2D, V1.2D, V9.2D
 	WORD $0x4e68d408 // FADD V8.2D, V0.2D, V8.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dda3 // FMUL V3.2D, V13.2D, V0.2D
 	WORD $0x6e60dd82 // FMUL V2.2D, V12.2D, V0.2D
 	FMOVQ 3392(R6), F1
@@ -19753,11 +21509,11 @@ ok748:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one741
+	BLE one821
 
-tail743:
+tail823:
 	SUBS R3, R2, R0
-	BEQ done744
+	BEQ done824
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -19797,11 +21553,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok749
+	BEQ ok829
 	MOVD R3, ret+32(FP)
-	JMP done739
+	JMP done819
 
-ok749:
+ok829:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -19894,7 +21650,7 @@ ok749:
 	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
 	WORD $0x4e6dd42d // FADD V13.2D, V1.2D, V13.2D
 	WORD $0x4e6ad40a // FADD V10.2D, V0.2D, V10.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dde3 // FMUL V3.2D, V15.2D, V0.2D
 	WORD $0x6e60ddc2 // FMUL V2.2D, V14.2D, V0.2D
 	FMOVQ 3392(R6), F1
@@ -19976,10 +21732,10 @@ someLanes5:
 
 doneLanes6:
 
-done744:
+done824:
 	MOVD R2, ret+32(FP)
 
-done739:
+done819:
 	RET
 
 // func sinCosF32(n int, sin *float32, cos *float32, x *float32) int
@@ -19993,9 +21749,9 @@ TEXT ·sinCosF32(SB), NOSPLIT, $48-40
 	MOVD $0, R3
 	ADD $-12, R2, R7
 	TST R7, R7
-	BLT oneTest758
+	BLT oneTest838
 
-many756:
+many836:
 	ADD R3<<2, R8, R0
 	FMOVQ (R0), F0
 	WORD $0x0e617804 // FCVTL V4.2D, V0
@@ -20013,11 +21769,11 @@ many756:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok761
+	BEQ ok841
 	MOVD R3, ret+32(FP)
-	JMP done755
+	JMP done835
 
-ok761:
+ok841:
 	ADD R3<<2, R8, R0
 	FMOVQ 16(R0), F0
 	WORD $0x0e617808 // FCVTL V8.2D, V0
@@ -20035,11 +21791,11 @@ ok761:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok762
+	BEQ ok842
 	MOVD R3, ret+32(FP)
-	JMP done755
+	JMP done835
 
-ok762:
+ok842:
 	ADD R3<<2, R8, R0
 	FMOVQ 32(R0), F0
 	WORD $0x0e617810 // FCVTL V16.2D, V0
@@ -20057,11 +21813,11 @@ ok762:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok763
+	BEQ ok843
 	MOVD R3, ret+32(FP)
-	JMP done755
+	JMP done835
 
-ok763:
+ok843:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dc82 // FMUL V2.2D, V4.2D, V0.2D
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
@@ -20323,7 +22079,7 @@ ok763:
 	WORD $0x6e60df40 // FMUL V0.2D, V26.2D, V0.2D
 	WORD $0x4e79d779 // FADD V25.2D, V27.2D, V25.2D
 	WORD $0x4e78d418 // FADD V24.2D, V0.2D, V24.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60defb // FMUL V27.2D, V23.2D, V0.2D
 	WORD $0x6e60deda // FMUL V26.2D, V22.2D, V0.2D
 	WORD $0x6e71ddfd // FMUL V29.2D, V15.2D, V17.2D
@@ -20340,7 +22096,7 @@ ok763:
 	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
 	WORD $0x4e68d484 // FADD V4.2D, V4.2D, V8.2D
 	WORD $0x4e67d407 // FADD V7.2D, V0.2D, V7.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dcc3 // FMUL V3.2D, V6.2D, V0.2D
 	WORD $0x6e60dca8 // FMUL V8.2D, V5.2D, V0.2D
 	FMOVQ 3392(R6), F0
@@ -20468,14 +22224,14 @@ ok763:
 	WORD $0x0e616840 // FCVTN V0.2S, V2.2D
 	WORD $0x4e616820 // FCVTN2 V0.4S, V1.2D
 	FMOVQ F0, 32(R0)
-	BLE many756
+	BLE many836
 
-oneTest758:
+oneTest838:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail759
+	BGT tail839
 
-one757:
+one837:
 	ADD R3<<2, R8, R0
 	FMOVQ (R0), F0
 	WORD $0x0e617805 // FCVTL V5.2D, V0
@@ -20493,11 +22249,11 @@ one757:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok764
+	BEQ ok844
 	MOVD R3, ret+32(FP)
-	JMP done755
+	JMP done835
 
-ok764:
+ok844:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -20590,7 +22346,7 @@ ok764:
 	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
 	WORD $0x4e69d429 // FADD V9.2D, V1.2D, V9.2D
 	WORD $0x4e68d408 // FADD V8.2D, V0.2D, V8.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dda3 // FMUL V3.2D, V13.2D, V0.2D
 	WORD $0x6e60dd82 // FMUL V2.2D, V12.2D, V0.2D
 	FMOVQ 3392(R6), F1
@@ -20641,11 +22397,11 @@ ok764:
 	FMOVQ F0, (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one757
+	BLE one837
 
-tail759:
+tail839:
 	SUBS R3, R2, R0
-	BEQ done760
+	BEQ done840
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -20686,11 +22442,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok765
+	BEQ ok845
 	MOVD R3, ret+32(FP)
-	JMP done755
+	JMP done835
 
-ok765:
+ok845:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -20783,7 +22539,7 @@ ok765:
 	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
 	WORD $0x4e6ad42a // FADD V10.2D, V1.2D, V10.2D
 	WORD $0x4e69d409 // FADD V9.2D, V0.2D, V9.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60ddc3 // FMUL V3.2D, V14.2D, V0.2D
 	WORD $0x6e60dda2 // FMUL V2.2D, V13.2D, V0.2D
 	FMOVQ 3392(R6), F1
@@ -20869,10 +22625,10 @@ someLanes5:
 
 doneLanes6:
 
-done760:
+done840:
 	MOVD R2, ret+32(FP)
 
-done755:
+done835:
 	RET
 
 // func sinF64(n int, dst *float64, x *float64) int
@@ -20885,9 +22641,9 @@ TEXT ·sinF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest775
+	BLT oneTest855
 
-many773:
+many853:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -20913,11 +22669,11 @@ many773:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok778
+	BEQ ok858
 	MOVD R3, ret+24(FP)
-	JMP done772
+	JMP done852
 
-ok778:
+ok858:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -21089,10 +22845,10 @@ ok778:
 	WORD $0x4f7e5582 // SHL V2.2D, V12.2D, 62
 	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
 	WORD $0x4f7e5544 // SHL V4.2D, V10.2D, 62
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x6e231d03 // EOR V3.16B, V8.16B, V3.16B
@@ -21104,14 +22860,14 @@ ok778:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many773
+	BLE many853
 
-oneTest775:
+oneTest855:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail776
+	BGT tail856
 
-one774:
+one854:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -21126,11 +22882,11 @@ one774:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok779
+	BEQ ok859
 	MOVD R3, ret+24(FP)
-	JMP done772
+	JMP done852
 
-ok779:
+ok859:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R5), F1
@@ -21217,7 +22973,7 @@ ok779:
 	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
 	WORD $0x4f7e5501 // SHL V1.2D, V8.2D, 62
 	WORD $0x4f7e54e2 // SHL V2.2D, V7.2D, 62
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c81 // EOR V1.16B, V4.16B, V1.16B
@@ -21226,11 +22982,11 @@ ok779:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one774
+	BLE one854
 
-tail776:
+tail856:
 	SUBS R3, R2, R0
-	BEQ done777
+	BEQ done857
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -21269,11 +23025,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok780
+	BEQ ok860
 	MOVD R3, ret+24(FP)
-	JMP done772
+	JMP done852
 
-ok780:
+ok860:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<3, R6, R1
@@ -21380,7 +23136,7 @@ doneLanes4:
 	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
 	WORD $0x4f7e5540 // SHL V0.2D, V10.2D, 62
 	WORD $0x4f7e5522 // SHL V2.2D, V9.2D, 62
-	FMOVQ 128(R5), F1
+	FMOVQ 256(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c41 // AND V1.16B, V2.16B, V1.16B
 	WORD $0x6e201c80 // EOR V0.16B, V4.16B, V0.16B
@@ -21406,10 +23162,10 @@ someLanes5:
 
 doneLanes6:
 
-done777:
+done857:
 	MOVD R2, ret+24(FP)
 
-done772:
+done852:
 	RET
 
 // func sinF32(n int, dst *float32, x *float32) int
@@ -21422,9 +23178,9 @@ TEXT ·sinF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest793
+	BLT oneTest873
 
-many791:
+many871:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -21450,11 +23206,11 @@ many791:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok796
+	BEQ ok876
 	MOVD R3, ret+24(FP)
-	JMP done790
+	JMP done870
 
-ok796:
+ok876:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -21578,10 +23334,10 @@ ok796:
 	WORD $0x4f3e5582 // SHL V2.4S, V12.4S, 30
 	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
 	WORD $0x4f3e5544 // SHL V4.4S, V10.4S, 30
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x6e231d03 // EOR V3.16B, V8.16B, V3.16B
@@ -21593,14 +23349,14 @@ ok796:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many791
+	BLE many871
 
-oneTest793:
+oneTest873:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail794
+	BGT tail874
 
-one792:
+one872:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -21615,11 +23371,11 @@ one792:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok797
+	BEQ ok877
 	MOVD R3, ret+24(FP)
-	JMP done790
+	JMP done870
 
-ok797:
+ok877:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R5), F1
@@ -21682,7 +23438,7 @@ ok797:
 	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
 	WORD $0x4f3e5521 // SHL V1.4S, V9.4S, 30
 	WORD $0x4f3e5502 // SHL V2.4S, V8.4S, 30
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c81 // EOR V1.16B, V4.16B, V1.16B
@@ -21691,11 +23447,11 @@ ok797:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one792
+	BLE one872
 
-tail794:
+tail874:
 	SUBS R3, R2, R0
-	BEQ done795
+	BEQ done875
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -21750,11 +23506,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok798
+	BEQ ok878
 	MOVD R3, ret+24(FP)
-	JMP done790
+	JMP done870
 
-ok798:
+ok878:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<2, R6, R1
@@ -21853,7 +23609,7 @@ doneLanes4:
 	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
 	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
 	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c82 // EOR V2.16B, V4.16B, V1.16B
@@ -21895,10 +23651,10 @@ someLanes5:
 
 doneLanes6:
 
-done795:
+done875:
 	MOVD R2, ret+24(FP)
 
-done790:
+done870:
 	RET
 
 // func cosF64(n int, dst *float64, x *float64) int
@@ -21911,9 +23667,9 @@ TEXT ·cosF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest811
+	BLT oneTest891
 
-many809:
+many889:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -21939,11 +23695,11 @@ many809:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok814
+	BEQ ok894
 	MOVD R3, ret+24(FP)
-	JMP done808
+	JMP done888
 
-ok814:
+ok894:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -22115,10 +23871,10 @@ ok814:
 	WORD $0x4f7e5582 // SHL V2.2D, V12.2D, 62
 	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
 	WORD $0x4f7e5544 // SHL V4.2D, V10.2D, 62
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x6e231d03 // EOR V3.16B, V8.16B, V3.16B
@@ -22130,14 +23886,14 @@ ok814:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many809
+	BLE many889
 
-oneTest811:
+oneTest891:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail812
+	BGT tail892
 
-one810:
+one890:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -22152,11 +23908,11 @@ one810:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok815
+	BEQ ok895
 	MOVD R3, ret+24(FP)
-	JMP done808
+	JMP done888
 
-ok815:
+ok895:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R5), F1
@@ -22243,7 +23999,7 @@ ok815:
 	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
 	WORD $0x4f7e5501 // SHL V1.2D, V8.2D, 62
 	WORD $0x4f7e54e2 // SHL V2.2D, V7.2D, 62
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c81 // EOR V1.16B, V4.16B, V1.16B
@@ -22252,11 +24008,11 @@ ok815:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one810
+	BLE one890
 
-tail812:
+tail892:
 	SUBS R3, R2, R0
-	BEQ done813
+	BEQ done893
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -22295,11 +24051,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok816
+	BEQ ok896
 	MOVD R3, ret+24(FP)
-	JMP done808
+	JMP done888
 
-ok816:
+ok896:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<3, R6, R1
@@ -22406,7 +24162,7 @@ doneLanes4:
 	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
 	WORD $0x4f7e5540 // SHL V0.2D, V10.2D, 62
 	WORD $0x4f7e5522 // SHL V2.2D, V9.2D, 62
-	FMOVQ 128(R5), F1
+	FMOVQ 256(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c41 // AND V1.16B, V2.16B, V1.16B
 	WORD $0x6e201c80 // EOR V0.16B, V4.16B, V0.16B
@@ -22432,10 +24188,10 @@ someLanes5:
 
 doneLanes6:
 
-done813:
+done893:
 	MOVD R2, ret+24(FP)
 
-done808:
+done888:
 	RET
 
 // func cosF32(n int, dst *float32, x *float32) int
@@ -22448,9 +24204,9 @@ TEXT ·cosF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest829
+	BLT oneTest909
 
-many827:
+many907:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -22476,11 +24232,11 @@ many827:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok832
+	BEQ ok912
 	MOVD R3, ret+24(FP)
-	JMP done826
+	JMP done906
 
-ok832:
+ok912:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -22604,10 +24360,10 @@ ok832:
 	WORD $0x4f3e5582 // SHL V2.4S, V12.4S, 30
 	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
 	WORD $0x4f3e5544 // SHL V4.4S, V10.4S, 30
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x6e231d03 // EOR V3.16B, V8.16B, V3.16B
@@ -22619,14 +24375,14 @@ ok832:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many827
+	BLE many907
 
-oneTest829:
+oneTest909:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail830
+	BGT tail910
 
-one828:
+one908:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -22641,11 +24397,11 @@ one828:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok833
+	BEQ ok913
 	MOVD R3, ret+24(FP)
-	JMP done826
+	JMP done906
 
-ok833:
+ok913:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R5), F1
@@ -22708,7 +24464,7 @@ ok833:
 	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
 	WORD $0x4f3e5521 // SHL V1.4S, V9.4S, 30
 	WORD $0x4f3e5502 // SHL V2.4S, V8.4S, 30
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c81 // EOR V1.16B, V4.16B, V1.16B
@@ -22717,11 +24473,11 @@ ok833:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one828
+	BLE one908
 
-tail830:
+tail910:
 	SUBS R3, R2, R0
-	BEQ done831
+	BEQ done911
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -22776,11 +24532,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok834
+	BEQ ok914
 	MOVD R3, ret+24(FP)
-	JMP done826
+	JMP done906
 
-ok834:
+ok914:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<2, R6, R1
@@ -22879,7 +24635,7 @@ doneLanes4:
 	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
 	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
 	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c82 // EOR V2.16B, V4.16B, V1.16B
@@ -22921,10 +24677,10 @@ someLanes5:
 
 doneLanes6:
 
-done831:
+done911:
 	MOVD R2, ret+24(FP)
 
-done826:
+done906:
 	RET
 
 // func tanF64(n int, y *float64, d *float64, x *float64) int
@@ -22938,9 +24694,9 @@ TEXT ·tanF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest847
+	BLT oneTest927
 
-many845:
+many925:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -22966,11 +24722,11 @@ many845:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok850
+	BEQ ok930
 	MOVD R3, ret+32(FP)
-	JMP done844
+	JMP done924
 
-ok850:
+ok930:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F19, F18)
 	FLDPQ 32(R0), (F17, F16)
@@ -23174,14 +24930,14 @@ ok850:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many845
+	BLE many925
 
-oneTest847:
+oneTest927:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail848
+	BGT tail928
 
-one846:
+one926:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -23196,11 +24952,11 @@ one846:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok851
+	BEQ ok931
 	MOVD R3, ret+32(FP)
-	JMP done844
+	JMP done924
 
-ok851:
+ok931:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 6912(R6), F1
@@ -23305,11 +25061,11 @@ ok851:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one846
+	BLE one926
 
-tail848:
+tail928:
 	SUBS R3, R2, R0
-	BEQ done849
+	BEQ done929
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -23348,11 +25104,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok852
+	BEQ ok932
 	MOVD R3, ret+32(FP)
-	JMP done844
+	JMP done924
 
-ok852:
+ok932:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -23512,10 +25268,10 @@ someLanes7:
 
 doneLanes8:
 
-done849:
+done929:
 	MOVD R2, ret+32(FP)
 
-done844:
+done924:
 	RET
 
 // func tanF32(n int, y *float32, d *float32, x *float32) int
@@ -23529,9 +25285,9 @@ TEXT ·tanF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest865
+	BLT oneTest945
 
-many863:
+many943:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -23557,11 +25313,11 @@ many863:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok868
+	BEQ ok948
 	MOVD R3, ret+32(FP)
-	JMP done862
+	JMP done942
 
-ok868:
+ok948:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F19, F18)
 	FLDPQ 32(R0), (F17, F16)
@@ -23717,14 +25473,14 @@ ok868:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many863
+	BLE many943
 
-oneTest865:
+oneTest945:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail866
+	BGT tail946
 
-one864:
+one944:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -23739,11 +25495,11 @@ one864:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok869
+	BEQ ok949
 	MOVD R3, ret+32(FP)
-	JMP done862
+	JMP done942
 
-ok869:
+ok949:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 8768(R6), F1
@@ -23824,11 +25580,11 @@ ok869:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one864
+	BLE one944
 
-tail866:
+tail946:
 	SUBS R3, R2, R0
-	BEQ done867
+	BEQ done947
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -23883,11 +25639,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok870
+	BEQ ok950
 	MOVD R3, ret+32(FP)
-	JMP done862
+	JMP done942
 
-ok870:
+ok950:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -24071,10 +25827,10 @@ someLanes7:
 
 doneLanes8:
 
-done867:
+done947:
 	MOVD R2, ret+32(FP)
 
-done862:
+done942:
 	RET
 
 // func expm1F64(y *float64, d *float64, x *float64, n int)
@@ -24093,50 +25849,50 @@ TEXT ·expm1F64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest880
+	BLT oneTest960
 
-many878:
+many958:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F5, F8)
-	FMOVQ 1984(R9), F0
+	FMOVQ 2048(R9), F0
 	WORD $0x4ee5f406 // FMIN V6.2D, V0.2D, V5.2D
 	WORD $0x4ee8f407 // FMIN V7.2D, V0.2D, V8.2D
-	FMOVQ 1920(R9), F0
+	FMOVQ 1984(R9), F0
 	WORD $0x4e66f406 // FMAX V6.2D, V0.2D, V6.2D
 	WORD $0x4e67f40e // FMAX V14.2D, V0.2D, V7.2D
-	FMOVQ 1024(R9), F13
-	FMOVQ 960(R9), F0
+	FMOVQ 1152(R9), F13
+	FMOVQ 1088(R9), F0
 	WORD $0x4e60cccd // FMLA V13.2D, V6.2D, V0.2D
-	FMOVQ 1024(R9), F7
+	FMOVQ 1152(R9), F7
 	WORD $0x4e60cdc7 // FMLA V7.2D, V14.2D, V0.2D
-	FMOVQ 1024(R9), F0
+	FMOVQ 1152(R9), F0
 	WORD $0x4ee0d5aa // FSUB V10.2D, V13.2D, V0.2D
 	WORD $0x4ee0d4e9 // FSUB V9.2D, V7.2D, V0.2D
-	FMOVQ 1088(R9), F0
+	FMOVQ 1216(R9), F0
 	WORD $0x4ee0cd46 // FMLS V6.2D, V10.2D, V0.2D
 	WORD $0x4ee0cd2e // FMLS V14.2D, V9.2D, V0.2D
-	FMOVQ 1152(R9), F0
+	FMOVQ 1280(R9), F0
 	WORD $0x4ee0cd46 // FMLS V6.2D, V10.2D, V0.2D
 	WORD $0x4ee0cd2e // FMLS V14.2D, V9.2D, V0.2D
 	WORD $0x6e66dcd2 // FMUL V18.2D, V6.2D, V6.2D
 	WORD $0x6e6eddd1 // FMUL V17.2D, V14.2D, V14.2D
-	FMOVQ 1344(R9), F9
-	FMOVQ 1280(R9), F0
-	WORD $0x4e60ce49 // FMLA V9.2D, V18.2D, V0.2D
-	FMOVQ 1344(R9), F11
-	WORD $0x4e60ce2b // FMLA V11.2D, V17.2D, V0.2D
-	FMOVQ 1408(R9), F10
-	WORD $0x4e69ce4a // FMLA V10.2D, V18.2D, V9.2D
 	FMOVQ 1408(R9), F9
-	WORD $0x4e6bce29 // FMLA V9.2D, V17.2D, V11.2D
-	FMOVQ 1536(R9), F12
-	FMOVQ 1472(R9), F0
-	WORD $0x4e60ce4c // FMLA V12.2D, V18.2D, V0.2D
-	FMOVQ 1536(R9), F11
+	FMOVQ 1344(R9), F0
+	WORD $0x4e60ce49 // FMLA V9.2D, V18.2D, V0.2D
+	FMOVQ 1408(R9), F11
 	WORD $0x4e60ce2b // FMLA V11.2D, V17.2D, V0.2D
-	FMOVQ 1600(R9), F16
+	FMOVQ 1472(R9), F10
+	WORD $0x4e69ce4a // FMLA V10.2D, V18.2D, V9.2D
+	FMOVQ 1472(R9), F9
+	WORD $0x4e6bce29 // FMLA V9.2D, V17.2D, V11.2D
+	FMOVQ 1600(R9), F12
+	FMOVQ 1536(R9), F0
+	WORD $0x4e60ce4c // FMLA V12.2D, V18.2D, V0.2D
+	FMOVQ 1600(R9), F11
+	WORD $0x4e60ce2b // FMLA V11.2D, V17.2D, V0.2D
+	FMOVQ 1664(R9), F16
 	WORD $0x4e6cce50 // FMLA V16.2D, V18.2D, V12.2D
-	FMOVQ 1600(R9), F15
+	FMOVQ 1664(R9), F15
 	WORD $0x4e6bce2f // FMLA V15.2D, V17.2D, V11.2D
 	WORD $0x4e8d29a0 // TRN1 V0.4S, V13.4S, V13.4S
 	WORD $0x4e8728ec // TRN1 V12.4S, V7.4S, V7.4S
@@ -24162,45 +25918,45 @@ many878:
 	WORD $0x4eae1dcb // MOV V11.16B, V14.16B
 	WORD $0x4e71cd2b // FMLA V11.2D, V9.2D, V17.2D
 	FLDPQ 32(R1), (F10, F9)
-	FMOVQ 1984(R9), F0
+	FMOVQ 2048(R9), F0
 	WORD $0x4eeaf40e // FMIN V14.2D, V0.2D, V10.2D
 	WORD $0x4ee9f40c // FMIN V12.2D, V0.2D, V9.2D
-	FMOVQ 1920(R9), F0
+	FMOVQ 1984(R9), F0
 	WORD $0x4e6ef413 // FMAX V19.2D, V0.2D, V14.2D
 	WORD $0x4e6cf416 // FMAX V22.2D, V0.2D, V12.2D
-	FMOVQ 1024(R9), F16
-	FMOVQ 960(R9), F0
+	FMOVQ 1152(R9), F16
+	FMOVQ 1088(R9), F0
 	WORD $0x4e60ce70 // FMLA V16.2D, V19.2D, V0.2D
-	FMOVQ 1024(R9), F15
+	FMOVQ 1152(R9), F15
 	WORD $0x4e60cecf // FMLA V15.2D, V22.2D, V0.2D
-	FMOVQ 1024(R9), F0
+	FMOVQ 1152(R9), F0
 	WORD $0x4ee0d60e // FSUB V14.2D, V16.2D, V0.2D
 	WORD $0x4ee0d5ec // FSUB V12.2D, V15.2D, V0.2D
-	FMOVQ 1088(R9), F0
+	FMOVQ 1216(R9), F0
 	WORD $0x4ee0cdd3 // FMLS V19.2D, V14.2D, V0.2D
 	WORD $0x4ee0cd96 // FMLS V22.2D, V12.2D, V0.2D
-	FMOVQ 1152(R9), F0
+	FMOVQ 1280(R9), F0
 	WORD $0x4ee0cdd3 // FMLS V19.2D, V14.2D, V0.2D
 	WORD $0x4ee0cd96 // FMLS V22.2D, V12.2D, V0.2D
 	WORD $0x6e73de79 // FMUL V25.2D, V19.2D, V19.2D
 	WORD $0x6e76ded8 // FMUL V24.2D, V22.2D, V22.2D
-	FMOVQ 1344(R9), F12
-	FMOVQ 1280(R9), F0
-	WORD $0x4e60cf2c // FMLA V12.2D, V25.2D, V0.2D
-	FMOVQ 1344(R9), F17
-	WORD $0x4e60cf11 // FMLA V17.2D, V24.2D, V0.2D
-	FMOVQ 1408(R9), F14
-	WORD $0x4e6ccf2e // FMLA V14.2D, V25.2D, V12.2D
 	FMOVQ 1408(R9), F12
-	WORD $0x4e71cf0c // FMLA V12.2D, V24.2D, V17.2D
-	FMOVQ 1536(R9), F18
-	FMOVQ 1472(R9), F0
-	WORD $0x4e60cf32 // FMLA V18.2D, V25.2D, V0.2D
-	FMOVQ 1536(R9), F17
+	FMOVQ 1344(R9), F0
+	WORD $0x4e60cf2c // FMLA V12.2D, V25.2D, V0.2D
+	FMOVQ 1408(R9), F17
 	WORD $0x4e60cf11 // FMLA V17.2D, V24.2D, V0.2D
-	FMOVQ 1600(R9), F27
+	FMOVQ 1472(R9), F14
+	WORD $0x4e6ccf2e // FMLA V14.2D, V25.2D, V12.2D
+	FMOVQ 1472(R9), F12
+	WORD $0x4e71cf0c // FMLA V12.2D, V24.2D, V17.2D
+	FMOVQ 1600(R9), F18
+	FMOVQ 1536(R9), F0
+	WORD $0x4e60cf32 // FMLA V18.2D, V25.2D, V0.2D
+	FMOVQ 1600(R9), F17
+	WORD $0x4e60cf11 // FMLA V17.2D, V24.2D, V0.2D
+	FMOVQ 1664(R9), F27
 	WORD $0x4e72cf3b // FMLA V27.2D, V25.2D, V18.2D
-	FMOVQ 1600(R9), F26
+	FMOVQ 1664(R9), F26
 	WORD $0x4e71cf1a // FMLA V26.2D, V24.2D, V17.2D
 	WORD $0x4e902a00 // TRN1 V0.4S, V16.4S, V16.4S
 	WORD $0x4e8f29f2 // TRN1 V18.4S, V15.4S, V15.4S
@@ -24292,7 +26048,7 @@ many878:
 	WORD $0x6ee0e506 // FCMGT V6.2D, V8.2D, V0.2D
 	WORD $0x6e761d87 // BSL V7.16B, V12.16B, V22.16B
 	WORD $0x6e6d1d66 // BSL V6.16B, V11.16B, V13.16B
-	FMOVQ 128(R9), F0
+	FMOVQ 256(R9), F0
 	WORD $0x4e201ca5 // AND V5.16B, V5.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ea51ce5 // ORR V5.16B, V7.16B, V5.16B
@@ -24360,7 +26116,7 @@ many878:
 	WORD $0x6ee0e526 // FCMGT V6.2D, V9.2D, V0.2D
 	WORD $0x6e681dc7 // BSL V7.16B, V14.16B, V8.16B
 	WORD $0x6e651da6 // BSL V6.16B, V13.16B, V5.16B
-	FMOVQ 128(R9), F0
+	FMOVQ 256(R9), F0
 	WORD $0x4e201d45 // AND V5.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ea51ce5 // ORR V5.16B, V7.16B, V5.16B
@@ -24368,58 +26124,58 @@ many878:
 	FSTPQ (F5, F0), 32(R2)
 	FSTPQ (F12, F11), (R1)
 	FSTPQ (F14, F13), 32(R1)
-	BLE many878
+	BLE many958
 
-oneTest880:
+oneTest960:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail881
+	BGT tail961
 
-one879:
+one959:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F13, F12)
-	FMOVQ 1984(R9), F0
+	FMOVQ 2048(R9), F0
 	WORD $0x4eedf406 // FMIN V6.2D, V0.2D, V13.2D
 	WORD $0x4eecf405 // FMIN V5.2D, V0.2D, V12.2D
-	FMOVQ 1920(R9), F0
+	FMOVQ 1984(R9), F0
 	WORD $0x4e66f408 // FMAX V8.2D, V0.2D, V6.2D
 	WORD $0x4e65f407 // FMAX V7.2D, V0.2D, V5.2D
-	FMOVQ 960(R9), F5
-	FMOVQ 960(R9), F0
-	FMOVQ 1024(R9), F19
+	FMOVQ 1088(R9), F5
+	FMOVQ 1088(R9), F0
+	FMOVQ 1152(R9), F19
 	WORD $0x4e65cd13 // FMLA V19.2D, V8.2D, V5.2D
-	FMOVQ 1024(R9), F18
+	FMOVQ 1152(R9), F18
 	WORD $0x4e60ccf2 // FMLA V18.2D, V7.2D, V0.2D
-	FMOVQ 1024(R9), F0
+	FMOVQ 1152(R9), F0
 	WORD $0x4ee0d666 // FSUB V6.2D, V19.2D, V0.2D
 	WORD $0x4ee0d645 // FSUB V5.2D, V18.2D, V0.2D
-	FMOVQ 1088(R9), F0
+	FMOVQ 1216(R9), F0
 	WORD $0x4ee0ccc8 // FMLS V8.2D, V6.2D, V0.2D
 	WORD $0x4ee0cca7 // FMLS V7.2D, V5.2D, V0.2D
-	FMOVQ 1152(R9), F0
+	FMOVQ 1280(R9), F0
 	WORD $0x4ee0ccc8 // FMLS V8.2D, V6.2D, V0.2D
 	WORD $0x4ee0cca7 // FMLS V7.2D, V5.2D, V0.2D
 	WORD $0x6e68dd14 // FMUL V20.2D, V8.2D, V8.2D
 	WORD $0x6e67dcef // FMUL V15.2D, V7.2D, V7.2D
-	FMOVQ 1280(R9), F6
-	FMOVQ 1280(R9), F5
-	FMOVQ 1344(R9), F0
-	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
 	FMOVQ 1344(R9), F6
-	WORD $0x4e65cde6 // FMLA V6.2D, V15.2D, V5.2D
-	FMOVQ 1408(R9), F5
-	WORD $0x4e60ce85 // FMLA V5.2D, V20.2D, V0.2D
+	FMOVQ 1344(R9), F5
 	FMOVQ 1408(R9), F0
+	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
+	FMOVQ 1408(R9), F6
+	WORD $0x4e65cde6 // FMLA V6.2D, V15.2D, V5.2D
+	FMOVQ 1472(R9), F5
+	WORD $0x4e60ce85 // FMLA V5.2D, V20.2D, V0.2D
+	FMOVQ 1472(R9), F0
 	WORD $0x4e66cde0 // FMLA V0.2D, V15.2D, V6.2D
-	FMOVQ 1472(R9), F6
-	FMOVQ 1472(R9), F10
-	FMOVQ 1536(R9), F9
-	WORD $0x4e66ce89 // FMLA V9.2D, V20.2D, V6.2D
 	FMOVQ 1536(R9), F6
+	FMOVQ 1536(R9), F10
+	FMOVQ 1600(R9), F9
+	WORD $0x4e66ce89 // FMLA V9.2D, V20.2D, V6.2D
+	FMOVQ 1600(R9), F6
 	WORD $0x4e6acde6 // FMLA V6.2D, V15.2D, V10.2D
-	FMOVQ 1600(R9), F14
+	FMOVQ 1664(R9), F14
 	WORD $0x4e69ce8e // FMLA V14.2D, V20.2D, V9.2D
-	FMOVQ 1600(R9), F11
+	FMOVQ 1664(R9), F11
 	WORD $0x4e66cdeb // FMLA V11.2D, V15.2D, V6.2D
 	WORD $0x4e932a66 // TRN1 V6.4S, V19.4S, V19.4S
 	WORD $0x4e922a4a // TRN1 V10.4S, V18.4S, V18.4S
@@ -24506,7 +26262,7 @@ one879:
 	WORD $0x6ee0e586 // FCMGT V6.2D, V12.2D, V0.2D
 	WORD $0x6e681d67 // BSL V7.16B, V11.16B, V8.16B
 	WORD $0x6e651d46 // BSL V6.16B, V10.16B, V5.16B
-	FMOVQ 128(R9), F0
+	FMOVQ 256(R9), F0
 	WORD $0x4e201da5 // AND V5.16B, V13.16B, V0.16B
 	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
 	WORD $0x4ea51ce5 // ORR V5.16B, V7.16B, V5.16B
@@ -24517,11 +26273,11 @@ one879:
 	FSTPQ (F11, F10), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one879
+	BLE one959
 
-tail881:
+tail961:
 	SUBS R4, R0, R0
-	BEQ done882
+	BEQ done962
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -24548,48 +26304,48 @@ someLanes1:
 	FMOVD 16(R1), F10
 
 doneLanes2:
-	FMOVQ 1984(R9), F0
+	FMOVQ 2048(R9), F0
 	WORD $0x4eebf406 // FMIN V6.2D, V0.2D, V11.2D
 	WORD $0x4eeaf405 // FMIN V5.2D, V0.2D, V10.2D
-	FMOVQ 1920(R9), F0
+	FMOVQ 1984(R9), F0
 	WORD $0x4e66f412 // FMAX V18.2D, V0.2D, V6.2D
 	WORD $0x4e65f407 // FMAX V7.2D, V0.2D, V5.2D
-	FMOVQ 960(R9), F5
-	FMOVQ 960(R9), F0
-	FMOVQ 1024(R9), F17
+	FMOVQ 1088(R9), F5
+	FMOVQ 1088(R9), F0
+	FMOVQ 1152(R9), F17
 	WORD $0x4e65ce51 // FMLA V17.2D, V18.2D, V5.2D
-	FMOVQ 1024(R9), F16
+	FMOVQ 1152(R9), F16
 	WORD $0x4e60ccf0 // FMLA V16.2D, V7.2D, V0.2D
-	FMOVQ 1024(R9), F0
+	FMOVQ 1152(R9), F0
 	WORD $0x4ee0d626 // FSUB V6.2D, V17.2D, V0.2D
 	WORD $0x4ee0d605 // FSUB V5.2D, V16.2D, V0.2D
-	FMOVQ 1088(R9), F0
+	FMOVQ 1216(R9), F0
 	WORD $0x4ee0ccd2 // FMLS V18.2D, V6.2D, V0.2D
 	WORD $0x4ee0cca7 // FMLS V7.2D, V5.2D, V0.2D
-	FMOVQ 1152(R9), F0
+	FMOVQ 1280(R9), F0
 	WORD $0x4ee0ccd2 // FMLS V18.2D, V6.2D, V0.2D
 	WORD $0x4ee0cca7 // FMLS V7.2D, V5.2D, V0.2D
 	WORD $0x6e72de55 // FMUL V21.2D, V18.2D, V18.2D
 	WORD $0x6e67dcf4 // FMUL V20.2D, V7.2D, V7.2D
-	FMOVQ 1280(R9), F6
-	FMOVQ 1280(R9), F5
-	FMOVQ 1344(R9), F0
-	WORD $0x4e66cea0 // FMLA V0.2D, V21.2D, V6.2D
 	FMOVQ 1344(R9), F6
-	WORD $0x4e65ce86 // FMLA V6.2D, V20.2D, V5.2D
-	FMOVQ 1408(R9), F5
-	WORD $0x4e60cea5 // FMLA V5.2D, V21.2D, V0.2D
+	FMOVQ 1344(R9), F5
 	FMOVQ 1408(R9), F0
+	WORD $0x4e66cea0 // FMLA V0.2D, V21.2D, V6.2D
+	FMOVQ 1408(R9), F6
+	WORD $0x4e65ce86 // FMLA V6.2D, V20.2D, V5.2D
+	FMOVQ 1472(R9), F5
+	WORD $0x4e60cea5 // FMLA V5.2D, V21.2D, V0.2D
+	FMOVQ 1472(R9), F0
 	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
-	FMOVQ 1472(R9), F6
-	FMOVQ 1472(R9), F13
-	FMOVQ 1536(R9), F12
-	WORD $0x4e66ceac // FMLA V12.2D, V21.2D, V6.2D
 	FMOVQ 1536(R9), F6
+	FMOVQ 1536(R9), F13
+	FMOVQ 1600(R9), F12
+	WORD $0x4e66ceac // FMLA V12.2D, V21.2D, V6.2D
+	FMOVQ 1600(R9), F6
 	WORD $0x4e6dce86 // FMLA V6.2D, V20.2D, V13.2D
-	FMOVQ 1600(R9), F19
+	FMOVQ 1664(R9), F19
 	WORD $0x4e6cceb3 // FMLA V19.2D, V21.2D, V12.2D
-	FMOVQ 1600(R9), F15
+	FMOVQ 1664(R9), F15
 	WORD $0x4e66ce8f // FMLA V15.2D, V20.2D, V6.2D
 	WORD $0x4e912a26 // TRN1 V6.4S, V17.4S, V17.4S
 	WORD $0x4e902a0c // TRN1 V12.4S, V16.4S, V16.4S
@@ -24676,7 +26432,7 @@ doneLanes2:
 	WORD $0x6ee0e542 // FCMGT V2.2D, V10.2D, V0.2D
 	WORD $0x6e641ce3 // BSL V3.16B, V7.16B, V4.16B
 	WORD $0x6e611cc2 // BSL V2.16B, V6.16B, V1.16B
-	FMOVQ 128(R9), F1
+	FMOVQ 256(R9), F1
 	WORD $0x4e211d60 // AND V0.16B, V11.16B, V1.16B
 	WORD $0x4e211d41 // AND V1.16B, V10.16B, V1.16B
 	WORD $0x4ea01c60 // ORR V0.16B, V3.16B, V0.16B
@@ -24722,7 +26478,7 @@ someLanes5:
 
 doneLanes6:
 
-done882:
+done962:
 	RET
 
 // func expm1F32(y *float32, d *float32, x *float32, n int)
@@ -24740,9 +26496,9 @@ TEXT ·expm1F32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest892
+	BLT oneTest972
 
-many890:
+many970:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F14, F9)
 	FMOVQ 3008(R7), F2
@@ -24751,42 +26507,42 @@ many890:
 	FMOVQ 3072(R7), F1
 	WORD $0x4e26f42d // FMAX V13.4S, V1.4S, V6.4S
 	WORD $0x4e20f42c // FMAX V12.4S, V1.4S, V0.4S
-	FMOVQ 2304(R7), F6
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F6
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
 	FLDPQ 32(R1), (F8, F7)
 	WORD $0x4ea8f44a // FMIN V10.4S, V2.4S, V8.4S
 	WORD $0x4ea7f442 // FMIN V2.4S, V2.4S, V7.4S
 	WORD $0x4e2af42b // FMAX V11.4S, V1.4S, V10.4S
 	WORD $0x4e22f42a // FMAX V10.4S, V1.4S, V2.4S
-	FMOVQ 2304(R7), F1
+	FMOVQ 2368(R7), F1
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
 	ADD R2<<2, R6, R4
 	ADD R2<<2, R3, R1
 	ADD $16, R2, R2
 	CMP R5, R2
-	FMOVQ 2304(R7), F2
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F2
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cd82 // FMLA V2.4S, V12.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d4d0 // FSUB V16.4S, V6.4S, V0.4S
 	WORD $0x4ea0d44f // FSUB V15.4S, V2.4S, V0.4S
-	FMOVQ 2432(R7), F0
-	WORD $0x4ea0ce0d // FMLS V13.4S, V16.4S, V0.4S
-	WORD $0x4ea0cdec // FMLS V12.4S, V15.4S, V0.4S
 	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ce0d // FMLS V13.4S, V16.4S, V0.4S
 	WORD $0x4ea0cdec // FMLS V12.4S, V15.4S, V0.4S
-	FMOVQ 2304(R7), F19
-	FMOVQ 2368(R7), F0
+	FMOVQ 2560(R7), F0
+	WORD $0x4ea0ce0d // FMLS V13.4S, V16.4S, V0.4S
+	WORD $0x4ea0cdec // FMLS V12.4S, V15.4S, V0.4S
+	FMOVQ 2368(R7), F19
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cd53 // FMLA V19.4S, V10.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d430 // FSUB V16.4S, V1.4S, V0.4S
 	WORD $0x4ea0d66f // FSUB V15.4S, V19.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ce0b // FMLS V11.4S, V16.4S, V0.4S
 	WORD $0x4ea0cdea // FMLS V10.4S, V15.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0ce0b // FMLS V11.4S, V16.4S, V0.4S
 	WORD $0x4ea0cdea // FMLS V10.4S, V15.4S, V0.4S
 	FMOVQ 2688(R7), F16
@@ -24794,9 +26550,9 @@ many890:
 	WORD $0x4e20cdb0 // FMLA V16.4S, V13.4S, V0.4S
 	FMOVQ 2688(R7), F15
 	WORD $0x4e20cd8f // FMLA V15.4S, V12.4S, V0.4S
-	FMOVQ 2560(R7), F18
+	FMOVQ 64(R7), F18
 	WORD $0x4e30cdb2 // FMLA V18.4S, V13.4S, V16.4S
-	FMOVQ 2560(R7), F27
+	FMOVQ 64(R7), F27
 	WORD $0x4e2fcd9b // FMLA V27.4S, V12.4S, V15.4S
 	WORD $0x6e2dddb1 // FMUL V17.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd97 // FMUL V23.4S, V12.4S, V12.4S
@@ -24805,9 +26561,9 @@ many890:
 	FMOVQ 2688(R7), F15
 	FMOVQ 2624(R7), F0
 	WORD $0x4e20cd4f // FMLA V15.4S, V10.4S, V0.4S
-	FMOVQ 2560(R7), F28
+	FMOVQ 64(R7), F28
 	WORD $0x4e30cd7c // FMLA V28.4S, V11.4S, V16.4S
-	FMOVQ 2560(R7), F20
+	FMOVQ 64(R7), F20
 	WORD $0x4e2fcd54 // FMLA V20.4S, V10.4S, V15.4S
 	WORD $0x6e2bdd78 // FMUL V24.4S, V11.4S, V11.4S
 	WORD $0x6e2add4f // FMUL V15.4S, V10.4S, V10.4S
@@ -24924,7 +26680,7 @@ many890:
 	WORD $0x6ea0e522 // FCMGT V2.4S, V9.4S, V0.4S
 	WORD $0x6e6f1da6 // BSL V6.16B, V13.16B, V15.16B
 	WORD $0x6e611d82 // BSL V2.16B, V12.16B, V1.16B
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ea11cc1 // ORR V1.16B, V6.16B, V1.16B
@@ -24944,7 +26700,7 @@ many890:
 	WORD $0x6ea0e4e2 // FCMGT V2.4S, V7.4S, V0.4S
 	WORD $0x6e691d66 // BSL V6.16B, V11.16B, V9.16B
 	WORD $0x6e611d42 // BSL V2.16B, V10.16B, V1.16B
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
 	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x4ea11cc1 // ORR V1.16B, V6.16B, V1.16B
@@ -24952,14 +26708,14 @@ many890:
 	FSTPQ (F1, F0), 32(R4)
 	FSTPQ (F13, F12), (R1)
 	FSTPQ (F11, F10), 32(R1)
-	BLE many890
+	BLE many970
 
-oneTest892:
+oneTest972:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail893
+	BGT tail973
 
-one891:
+one971:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 3008(R7), F0
@@ -24968,19 +26724,19 @@ one891:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F1
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F18
+	FMOVQ 2432(R7), F1
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F18
 	WORD $0x4e21cd52 // FMLA V18.4S, V10.4S, V1.4S
-	FMOVQ 2304(R7), F17
+	FMOVQ 2368(R7), F17
 	WORD $0x4e20cd31 // FMLA V17.4S, V9.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d642 // FSUB V2.4S, V18.4S, V0.4S
 	WORD $0x4ea0d621 // FSUB V1.4S, V17.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -24989,9 +26745,9 @@ one891:
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 2560(R7), F8
+	FMOVQ 64(R7), F8
 	WORD $0x4e21cd48 // FMLA V8.4S, V10.4S, V1.4S
-	FMOVQ 2560(R7), F7
+	FMOVQ 64(R7), F7
 	WORD $0x4e20cd27 // FMLA V7.4S, V9.4S, V0.4S
 	WORD $0x6e2add46 // FMUL V6.4S, V10.4S, V10.4S
 	WORD $0x6e29dd22 // FMUL V2.4S, V9.4S, V9.4S
@@ -25057,7 +26813,7 @@ one891:
 	WORD $0x6ea0e562 // FCMGT V2.4S, V11.4S, V0.4S
 	WORD $0x6e671d46 // BSL V6.16B, V10.16B, V7.16B
 	WORD $0x6e611d22 // BSL V2.16B, V9.16B, V1.16B
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ea11cc1 // ORR V1.16B, V6.16B, V1.16B
@@ -25068,11 +26824,11 @@ one891:
 	FSTPQ (F10, F9), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one891
+	BLE one971
 
-tail893:
+tail973:
 	SUBS R2, R0, R0
-	BEQ done894
+	BEQ done974
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -25121,19 +26877,19 @@ doneLanes2:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F1
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F16
+	FMOVQ 2432(R7), F1
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F16
 	WORD $0x4e21cdb0 // FMLA V16.4S, V13.4S, V1.4S
-	FMOVQ 2304(R7), F9
+	FMOVQ 2368(R7), F9
 	WORD $0x4e20cd89 // FMLA V9.4S, V12.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	WORD $0x4ea0d521 // FSUB V1.4S, V9.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -25142,9 +26898,9 @@ doneLanes2:
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 2560(R7), F18
+	FMOVQ 64(R7), F18
 	WORD $0x4e21cdb2 // FMLA V18.4S, V13.4S, V1.4S
-	FMOVQ 2560(R7), F17
+	FMOVQ 64(R7), F17
 	WORD $0x4e20cd91 // FMLA V17.4S, V12.4S, V0.4S
 	WORD $0x6e2ddda7 // FMUL V7.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd82 // FMUL V2.4S, V12.4S, V12.4S
@@ -25210,7 +26966,7 @@ doneLanes2:
 	WORD $0x6ea0e543 // FCMGT V3.4S, V10.4S, V0.4S
 	WORD $0x6e641ce2 // BSL V2.16B, V7.16B, V4.16B
 	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea11c42 // ORR V2.16B, V2.16B, V1.16B
@@ -25288,7 +27044,7 @@ someLanes5:
 
 doneLanes6:
 
-done894:
+done974:
 	RET
 
 // func log1pF64(y *float64, d *float64, x *float64, n int)
@@ -25302,9 +27058,9 @@ TEXT ·log1pF64(SB), NOSPLIT, $176-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest904
+	BLT oneTest984
 
-many902:
+many982:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F24, F23)
 	FMOVQ 3392(R9), F0
@@ -25328,7 +27084,7 @@ many902:
 	WORD $0x4e201c60 // AND V0.16B, V3.16B, V0.16B
 	WORD $0x4ee18445 // ADD V5.2D, V2.2D, V1.2D
 	WORD $0x4ee18404 // ADD V4.2D, V0.2D, V1.2D
-	FMOVQ (R9), F0
+	FMOVQ 128(R9), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
 	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
 	FMOVQ 3392(R9), F0
@@ -25365,7 +27121,7 @@ many902:
 	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x4ee18485 // ADD V5.2D, V4.2D, V1.2D
 	WORD $0x4ee18406 // ADD V6.2D, V0.2D, V1.2D
-	FMOVQ (R9), F0
+	FMOVQ 128(R9), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201ce4 // AND V4.16B, V7.16B, V0.16B
 	FMOVQ 3392(R9), F0
@@ -25397,7 +27153,7 @@ many902:
 	WORD $0x6ee086a0 // SUB V0.2D, V21.2D, V0.2D
 	WORD $0x6f4c0422 // USHR V2.2D, V1.2D, 52
 	WORD $0x6f4c0401 // USHR V1.2D, V0.2D, 52
-	FMOVQ 1856(R9), F0
+	FMOVQ 1920(R9), F0
 	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
 	WORD $0x4ea01c22 // ORR V2.16B, V1.16B, V0.16B
 	FMOVQ 4544(R9), F1
@@ -25423,7 +27179,7 @@ many902:
 	WORD $0x6ee08620 // SUB V0.2D, V17.2D, V0.2D
 	WORD $0x6f4c0422 // USHR V2.2D, V1.2D, 52
 	WORD $0x6f4c0401 // USHR V1.2D, V0.2D, 52
-	FMOVQ 1856(R9), F0
+	FMOVQ 1920(R9), F0
 	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
 	WORD $0x4ea01c22 // ORR V2.16B, V1.16B, V0.16B
 	FMOVQ 4544(R9), F1
@@ -25462,7 +27218,7 @@ many902:
 	WORD $0x4e64cd25 // FMLA V5.2D, V9.2D, V4.2D
 	FMOVQ 4992(R9), F4
 	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
-	FMOVQ 1216(R9), F1
+	FMOVQ (R9), F1
 	WORD $0x6e61de00 // FMUL V0.2D, V16.2D, V1.2D
 	FMOVQ F0, 112(RSP)
 	WORD $0x6e61dde0 // FMUL V0.2D, V15.2D, V1.2D
@@ -25503,7 +27259,7 @@ many902:
 	WORD $0x4e64cd05 // FMLA V5.2D, V8.2D, V4.2D
 	FMOVQ 4992(R9), F4
 	WORD $0x4e66cce4 // FMLA V4.2D, V7.2D, V6.2D
-	FMOVQ 1216(R9), F0
+	FMOVQ (R9), F0
 	WORD $0x6e60ddc9 // FMUL V9.2D, V14.2D, V0.2D
 	WORD $0x6e60dda8 // FMUL V8.2D, V13.2D, V0.2D
 	WORD $0x6e6edd27 // FMUL V7.2D, V9.2D, V14.2D
@@ -25549,7 +27305,7 @@ many902:
 	WORD $0x4efcd400 // FSUB V0.2D, V0.2D, V28.2D
 	WORD $0x4e61d7cc // FADD V12.2D, V30.2D, V1.2D
 	WORD $0x4e60d462 // FADD V2.2D, V3.2D, V0.2D
-	FMOVQ 128(R9), F0
+	FMOVQ 256(R9), F0
 	WORD $0x4e201f01 // AND V1.16B, V24.16B, V0.16B
 	WORD $0x4e201ee0 // AND V0.16B, V23.16B, V0.16B
 	WORD $0x4ea11d8c // ORR V12.16B, V12.16B, V1.16B
@@ -25564,12 +27320,12 @@ many902:
 	FMOVQ 3328(R9), F1
 	WORD $0x4e61e6cc // FCMEQ V12.2D, V22.2D, V1.2D
 	WORD $0x4e61e6a3 // FCMEQ V3.2D, V21.2D, V1.2D
-	FMOVQ (R9), F0
+	FMOVQ 128(R9), F0
 	WORD $0x6e6f1c0c // BSL V12.16B, V0.16B, V15.16B
 	WORD $0x6e621c03 // BSL V3.16B, V0.16B, V2.16B
 	WORD $0x6ef6e422 // FCMGT V2.2D, V1.2D, V22.2D
 	WORD $0x6ef5e421 // FCMGT V1.2D, V1.2D, V21.2D
-	FMOVQ 64(R9), F0
+	FMOVQ 192(R9), F0
 	WORD $0x6e6c1c02 // BSL V2.16B, V0.16B, V12.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FSTPQ (F2, F1), (R2)
@@ -25608,7 +27364,7 @@ many902:
 	WORD $0x4ee6d400 // FSUB V0.2D, V0.2D, V6.2D
 	WORD $0x4e61d605 // FADD V5.2D, V16.2D, V1.2D
 	WORD $0x4e60d5e4 // FADD V4.2D, V15.2D, V0.2D
-	FMOVQ 128(R9), F0
+	FMOVQ 256(R9), F0
 	WORD $0x4e201e81 // AND V1.16B, V20.16B, V0.16B
 	WORD $0x4e201e60 // AND V0.16B, V19.16B, V0.16B
 	WORD $0x4ea11ca6 // ORR V6.16B, V5.16B, V1.16B
@@ -25623,12 +27379,12 @@ many902:
 	FMOVQ 3328(R9), F1
 	WORD $0x4e61e646 // FCMEQ V6.2D, V18.2D, V1.2D
 	WORD $0x4e61e625 // FCMEQ V5.2D, V17.2D, V1.2D
-	FMOVQ (R9), F0
+	FMOVQ 128(R9), F0
 	WORD $0x6e671c06 // BSL V6.16B, V0.16B, V7.16B
 	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
 	WORD $0x6ef2e424 // FCMGT V4.2D, V1.2D, V18.2D
 	WORD $0x6ef1e421 // FCMGT V1.2D, V1.2D, V17.2D
-	FMOVQ 64(R9), F0
+	FMOVQ 192(R9), F0
 	WORD $0x6e661c04 // BSL V4.16B, V0.16B, V6.16B
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	FSTPQ (F4, F1), 32(R2)
@@ -25637,14 +27393,14 @@ many902:
 	WORD $0x6e72fc01 // FDIV V1.2D, V0.2D, V18.2D
 	WORD $0x6e71fc00 // FDIV V0.2D, V0.2D, V17.2D
 	FSTPQ (F1, F0), 32(R1)
-	BLE many902
+	BLE many982
 
-oneTest904:
+oneTest984:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail905
+	BGT tail985
 
-one903:
+one983:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F14, F13)
 	FMOVQ 3392(R9), F0
@@ -25671,7 +27427,7 @@ one903:
 	FMOVQ 4672(R9), F0
 	WORD $0x4ee08445 // ADD V5.2D, V2.2D, V0.2D
 	WORD $0x4ee08424 // ADD V4.2D, V1.2D, V0.2D
-	FMOVQ (R9), F0
+	FMOVQ 128(R9), F0
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
 	FMOVQ 3392(R9), F0
@@ -25698,7 +27454,7 @@ one903:
 	WORD $0x6ee084c0 // SUB V0.2D, V6.2D, V0.2D
 	WORD $0x6f4c0422 // USHR V2.2D, V1.2D, 52
 	WORD $0x6f4c0401 // USHR V1.2D, V0.2D, 52
-	FMOVQ 1856(R9), F0
+	FMOVQ 1920(R9), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R9), F0
@@ -25737,7 +27493,7 @@ one903:
 	WORD $0x4e63cd44 // FMLA V4.2D, V10.2D, V3.2D
 	FMOVQ 4992(R9), F3
 	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 1216(R9), F2
+	FMOVQ (R9), F2
 	WORD $0x6e62decf // FMUL V15.2D, V22.2D, V2.2D
 	WORD $0x6e62deac // FMUL V12.2D, V21.2D, V2.2D
 	WORD $0x6e76ddeb // FMUL V11.2D, V15.2D, V22.2D
@@ -25774,7 +27530,7 @@ one903:
 	WORD $0x4eead400 // FSUB V0.2D, V0.2D, V10.2D
 	WORD $0x4e61d4a3 // FADD V3.2D, V5.2D, V1.2D
 	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
-	FMOVQ 128(R9), F0
+	FMOVQ 256(R9), F0
 	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
 	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
 	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
@@ -25789,13 +27545,13 @@ one903:
 	FMOVQ 3328(R9), F0
 	WORD $0x4e60e4e4 // FCMEQ V4.2D, V7.2D, V0.2D
 	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
-	FMOVQ (R9), F0
+	FMOVQ 128(R9), F0
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	FMOVQ 3328(R9), F0
 	WORD $0x6ee7e403 // FCMGT V3.2D, V0.2D, V7.2D
 	WORD $0x6ee6e402 // FCMGT V2.2D, V0.2D, V6.2D
-	FMOVQ 64(R9), F0
+	FMOVQ 192(R9), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 3392(R9), F0
@@ -25807,11 +27563,11 @@ one903:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one903
+	BLE one983
 
-tail905:
+tail985:
 	SUBS R4, R0, R0
-	BEQ done906
+	BEQ done986
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -25862,7 +27618,7 @@ doneLanes2:
 	FMOVQ 4672(R9), F0
 	WORD $0x4ee08445 // ADD V5.2D, V2.2D, V0.2D
 	WORD $0x4ee08424 // ADD V4.2D, V1.2D, V0.2D
-	FMOVQ (R9), F0
+	FMOVQ 128(R9), F0
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
 	FMOVQ 3392(R9), F0
@@ -25889,7 +27645,7 @@ doneLanes2:
 	WORD $0x6ee08500 // SUB V0.2D, V8.2D, V0.2D
 	WORD $0x6f4c0422 // USHR V2.2D, V1.2D, 52
 	WORD $0x6f4c0401 // USHR V1.2D, V0.2D, 52
-	FMOVQ 1856(R9), F0
+	FMOVQ 1920(R9), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R9), F0
@@ -25928,7 +27684,7 @@ doneLanes2:
 	WORD $0x4e63cd84 // FMLA V4.2D, V12.2D, V3.2D
 	FMOVQ 4992(R9), F3
 	WORD $0x4e62cd63 // FMLA V3.2D, V11.2D, V2.2D
-	FMOVQ 1216(R9), F2
+	FMOVQ (R9), F2
 	WORD $0x6e62df11 // FMUL V17.2D, V24.2D, V2.2D
 	WORD $0x6e62def0 // FMUL V16.2D, V23.2D, V2.2D
 	WORD $0x6e78de2f // FMUL V15.2D, V17.2D, V24.2D
@@ -25965,7 +27721,7 @@ doneLanes2:
 	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
 	WORD $0x4e61d4a3 // FADD V3.2D, V5.2D, V1.2D
 	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
-	FMOVQ 128(R9), F0
+	FMOVQ 256(R9), F0
 	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
 	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
 	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
@@ -25980,13 +27736,13 @@ doneLanes2:
 	FMOVQ 3328(R9), F0
 	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
 	WORD $0x4e60e501 // FCMEQ V1.2D, V8.2D, V0.2D
-	FMOVQ (R9), F0
+	FMOVQ 128(R9), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FMOVQ 3328(R9), F0
 	WORD $0x6ee9e404 // FCMGT V4.2D, V0.2D, V9.2D
 	WORD $0x6ee8e403 // FCMGT V3.2D, V0.2D, V8.2D
-	FMOVQ 64(R9), F0
+	FMOVQ 192(R9), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
 	FMOVQ 3392(R9), F0
@@ -26033,7 +27789,7 @@ someLanes5:
 
 doneLanes6:
 
-done906:
+done986:
 	RET
 
 // func log1pF32(y *float32, d *float32, x *float32, n int)
@@ -26047,9 +27803,9 @@ TEXT ·log1pF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest916
+	BLT oneTest996
 
-many914:
+many994:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F5, F2)
 	FMOVQ 3520(R7), F0
@@ -26091,7 +27847,7 @@ many914:
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea18570 // ADD V16.4S, V11.4S, V1.4S
 	WORD $0x4ea1840e // ADD V14.4S, V0.4S, V1.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d4b // AND V11.16B, V10.16B, V0.16B
 	FMOVQ 3520(R7), F0
@@ -26114,7 +27870,7 @@ many914:
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ea185d4 // ADD V20.4S, V14.4S, V1.4S
 	WORD $0x4ea18410 // ADD V16.4S, V0.4S, V1.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
 	WORD $0x4e201d6e // AND V14.16B, V11.16B, V0.16B
 	FMOVQ 3520(R7), F0
@@ -26186,7 +27942,7 @@ many914:
 	WORD $0x4e21cf6b // FMLA V11.4S, V27.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20dd57 // FMUL V23.4S, V10.4S, V0.4S
 	WORD $0x6e20df56 // FMUL V22.4S, V26.4S, V0.4S
 	WORD $0x4e33cd77 // FMLA V23.4S, V11.4S, V19.4S
@@ -26224,13 +27980,13 @@ many914:
 	WORD $0x4e21ce2b // FMLA V11.4S, V17.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20ddd2 // FMUL V18.4S, V14.4S, V0.4S
 	WORD $0x6e20ddb3 // FMUL V19.4S, V13.4S, V0.4S
 	WORD $0x4e3ccd72 // FMLA V18.4S, V11.4S, V28.4S
 	WORD $0x4e34cc33 // FMLA V19.4S, V1.4S, V20.4S
 	WORD $0x4ebb1f74 // MOV V20.16B, V27.16B
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4e20cd54 // FMLA V20.4S, V10.4S, V0.4S
 	WORD $0x4eb51eab // MOV V11.16B, V21.16B
 	WORD $0x4e20cf4b // FMLA V11.4S, V26.4S, V0.4S
@@ -26246,7 +28002,7 @@ many914:
 	WORD $0x4e20d6c0 // FADD V0.4S, V22.4S, V0.4S
 	WORD $0x4e21d68a // FADD V10.4S, V20.4S, V1.4S
 	WORD $0x4e20d56b // FADD V11.4S, V11.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x4ea11d4a // ORR V10.16B, V10.16B, V1.16B
@@ -26261,12 +28017,12 @@ many914:
 	FMOVQ 3456(R7), F1
 	WORD $0x4e21e52a // FCMEQ V10.4S, V9.4S, V1.4S
 	WORD $0x4e21e505 // FCMEQ V5.4S, V8.4S, V1.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e6b1c0a // BSL V10.16B, V0.16B, V11.16B
 	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
 	WORD $0x6ea9e422 // FCMGT V2.4S, V1.4S, V9.4S
 	WORD $0x6ea8e421 // FCMGT V1.4S, V1.4S, V8.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e6a1c02 // BSL V2.16B, V0.16B, V10.16B
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	FSTPQ (F2, F1), (R4)
@@ -26274,7 +28030,7 @@ many914:
 	WORD $0x6e29fc05 // FDIV V5.4S, V0.4S, V9.4S
 	WORD $0x6e28fc02 // FDIV V2.4S, V0.4S, V8.4S
 	WORD $0x4eb11e2a // MOV V10.16B, V17.16B
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4e20cdca // FMLA V10.4S, V14.4S, V0.4S
 	WORD $0x4eac1d89 // MOV V9.16B, V12.16B
 	WORD $0x4e20cda9 // FMLA V9.4S, V13.4S, V0.4S
@@ -26290,7 +28046,7 @@ many914:
 	WORD $0x4e20d660 // FADD V0.4S, V19.4S, V0.4S
 	WORD $0x4e21d548 // FADD V8.4S, V10.4S, V1.4S
 	WORD $0x4e20d529 // FADD V9.4S, V9.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ea11d08 // ORR V8.16B, V8.16B, V1.16B
@@ -26305,12 +28061,12 @@ many914:
 	FMOVQ 3456(R7), F1
 	WORD $0x4e21e488 // FCMEQ V8.4S, V4.4S, V1.4S
 	WORD $0x4e21e467 // FCMEQ V7.4S, V3.4S, V1.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e691c08 // BSL V8.16B, V0.16B, V9.16B
 	WORD $0x6e661c07 // BSL V7.16B, V0.16B, V6.16B
 	WORD $0x6ea4e426 // FCMGT V6.4S, V1.4S, V4.4S
 	WORD $0x6ea3e421 // FCMGT V1.4S, V1.4S, V3.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e681c06 // BSL V6.16B, V0.16B, V8.16B
 	WORD $0x6e671c01 // BSL V1.16B, V0.16B, V7.16B
 	FSTPQ (F6, F1), 32(R4)
@@ -26319,14 +28075,14 @@ many914:
 	WORD $0x6e24fc01 // FDIV V1.4S, V0.4S, V4.4S
 	WORD $0x6e23fc00 // FDIV V0.4S, V0.4S, V3.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many914
+	BLE many994
 
-oneTest916:
+oneTest996:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail917
+	BGT tail997
 
-one915:
+one995:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 3520(R7), F0
@@ -26353,7 +28109,7 @@ one915:
 	FMOVQ 6400(R7), F0
 	WORD $0x4ea08448 // ADD V8.4S, V2.4S, V0.4S
 	WORD $0x4ea08424 // ADD V4.4S, V1.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x4e201dc2 // AND V2.16B, V14.16B, V0.16B
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	FMOVQ 3520(R7), F0
@@ -26415,18 +28171,18 @@ one915:
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20de09 // FMUL V9.4S, V16.4S, V0.4S
 	WORD $0x6e20ddc8 // FMUL V8.4S, V14.4S, V0.4S
 	WORD $0x4e24cc49 // FMLA V9.4S, V2.4S, V4.4S
 	WORD $0x4e23cc28 // FMLA V8.4S, V1.4S, V3.4S
 	WORD $0x4eaf1de3 // MOV V3.16B, V15.16B
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4e20ce03 // FMLA V3.4S, V16.4S, V0.4S
 	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
 	WORD $0x4e20cdc4 // FMLA V4.4S, V14.4S, V0.4S
 	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2ce01 // FMLS V1.4S, V16.4S, V2.4S
 	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
 	WORD $0x4ea2cdc0 // FMLS V0.4S, V14.4S, V2.4S
@@ -26438,7 +28194,7 @@ one915:
 	WORD $0x4e20d500 // FADD V0.4S, V8.4S, V0.4S
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
@@ -26453,13 +28209,13 @@ one915:
 	FMOVQ 3456(R7), F0
 	WORD $0x4e20e4e4 // FCMEQ V4.4S, V7.4S, V0.4S
 	WORD $0x4e20e4c1 // FCMEQ V1.4S, V6.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	FMOVQ 3456(R7), F0
 	WORD $0x6ea7e403 // FCMGT V3.4S, V0.4S, V7.4S
 	WORD $0x6ea6e402 // FCMGT V2.4S, V0.4S, V6.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 3520(R7), F0
@@ -26471,11 +28227,11 @@ one915:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one915
+	BLE one995
 
-tail917:
+tail997:
 	SUBS R2, R0, R0
-	BEQ done918
+	BEQ done998
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -26542,7 +28298,7 @@ doneLanes2:
 	FMOVQ 6400(R7), F0
 	WORD $0x4ea0844a // ADD V10.4S, V2.4S, V0.4S
 	WORD $0x4ea08424 // ADD V4.4S, V1.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	FMOVQ 3520(R7), F0
@@ -26604,18 +28360,18 @@ doneLanes2:
 	WORD $0x4e21ce22 // FMLA V2.4S, V17.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20de4b // FMUL V11.4S, V18.4S, V0.4S
 	WORD $0x6e20de0a // FMUL V10.4S, V16.4S, V0.4S
 	WORD $0x4e24cc4b // FMLA V11.4S, V2.4S, V4.4S
 	WORD $0x4e23cc2a // FMLA V10.4S, V1.4S, V3.4S
 	WORD $0x4eb11e23 // MOV V3.16B, V17.16B
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4e20ce43 // FMLA V3.4S, V18.4S, V0.4S
 	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
 	WORD $0x4e20ce04 // FMLA V4.4S, V16.4S, V0.4S
 	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2ce41 // FMLS V1.4S, V18.4S, V2.4S
 	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
 	WORD $0x4ea2ce00 // FMLS V0.4S, V16.4S, V2.4S
@@ -26627,7 +28383,7 @@ doneLanes2:
 	WORD $0x4e20d540 // FADD V0.4S, V10.4S, V0.4S
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
 	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
 	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
@@ -26642,13 +28398,13 @@ doneLanes2:
 	FMOVQ 3456(R7), F0
 	WORD $0x4e20e522 // FCMEQ V2.4S, V9.4S, V0.4S
 	WORD $0x4e20e501 // FCMEQ V1.4S, V8.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FMOVQ 3456(R7), F0
 	WORD $0x6ea9e404 // FCMGT V4.4S, V0.4S, V9.4S
 	WORD $0x6ea8e403 // FCMGT V3.4S, V0.4S, V8.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
 	FMOVQ 3520(R7), F0
@@ -26727,7 +28483,7 @@ someLanes5:
 
 doneLanes6:
 
-done918:
+done998:
 	RET
 
 // func erfF64(y *float64, d *float64, x *float64, n int)
@@ -26746,9 +28502,9 @@ TEXT ·erfF64(SB), NOSPLIT, $96-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest928
+	BLT oneTest1008
 
-many926:
+many1006:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 80(RSP)
@@ -26763,25 +28519,25 @@ many926:
 	WORD $0x4ee1f414 // FMIN V20.2D, V0.2D, V1.2D
 	WORD $0x6e75deb6 // FMUL V22.2D, V21.2D, V21.2D
 	WORD $0x6e74de93 // FMUL V19.2D, V20.2D, V20.2D
-	FMOVQ 128(R9), F0
+	FMOVQ 256(R9), F0
 	WORD $0x6e201ec8 // EOR V8.16B, V22.16B, V0.16B
 	WORD $0x6e201e61 // EOR V1.16B, V19.16B, V0.16B
 	WORD $0x6ee0facc // FNEG V12.2D, V22.2D
 	WORD $0x4e75ceac // FMLA V12.2D, V21.2D, V21.2D
 	WORD $0x6ee0fa6b // FNEG V11.2D, V19.2D
 	WORD $0x4e74ce8b // FMLA V11.2D, V20.2D, V20.2D
-	FMOVQ 1024(R9), F7
-	FMOVQ 960(R9), F0
+	FMOVQ 1152(R9), F7
+	FMOVQ 1088(R9), F0
 	WORD $0x4e60cd07 // FMLA V7.2D, V8.2D, V0.2D
-	FMOVQ 1024(R9), F6
+	FMOVQ 1152(R9), F6
 	WORD $0x4e60cc26 // FMLA V6.2D, V1.2D, V0.2D
-	FMOVQ 1024(R9), F0
+	FMOVQ 1152(R9), F0
 	WORD $0x4ee0d4ea // FSUB V10.2D, V7.2D, V0.2D
 	WORD $0x4ee0d4c9 // FSUB V9.2D, V6.2D, V0.2D
-	FMOVQ 1088(R9), F0
+	FMOVQ 1216(R9), F0
 	WORD $0x4ee0cd48 // FMLS V8.2D, V10.2D, V0.2D
 	WORD $0x4ee0cd21 // FMLS V1.2D, V9.2D, V0.2D
-	FMOVQ 1152(R9), F0
+	FMOVQ 1280(R9), F0
 	WORD $0x4ee0cd48 // FMLS V8.2D, V10.2D, V0.2D
 	WORD $0x4ee0cd21 // FMLS V1.2D, V9.2D, V0.2D
 	WORD $0x4eecd509 // FSUB V9.2D, V8.2D, V12.2D
@@ -26799,25 +28555,25 @@ many926:
 	WORD $0x4ee1f40f // FMIN V15.2D, V0.2D, V1.2D
 	WORD $0x6e70de11 // FMUL V17.2D, V16.2D, V16.2D
 	WORD $0x6e6fddee // FMUL V14.2D, V15.2D, V15.2D
-	FMOVQ 128(R9), F0
+	FMOVQ 256(R9), F0
 	WORD $0x6e201e2c // EOR V12.16B, V17.16B, V0.16B
 	WORD $0x6e201dcb // EOR V11.16B, V14.16B, V0.16B
 	WORD $0x6ee0fa38 // FNEG V24.2D, V17.2D
 	WORD $0x4e70ce18 // FMLA V24.2D, V16.2D, V16.2D
 	WORD $0x6ee0f9d7 // FNEG V23.2D, V14.2D
 	WORD $0x4e6fcdf7 // FMLA V23.2D, V15.2D, V15.2D
-	FMOVQ 1024(R9), F10
-	FMOVQ 960(R9), F0
+	FMOVQ 1152(R9), F10
+	FMOVQ 1088(R9), F0
 	WORD $0x4e60cd8a // FMLA V10.2D, V12.2D, V0.2D
-	FMOVQ 1024(R9), F1
+	FMOVQ 1152(R9), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 1024(R9), F0
+	FMOVQ 1152(R9), F0
 	WORD $0x4ee0d552 // FSUB V18.2D, V10.2D, V0.2D
 	WORD $0x4ee0d42d // FSUB V13.2D, V1.2D, V0.2D
-	FMOVQ 1088(R9), F0
+	FMOVQ 1216(R9), F0
 	WORD $0x4ee0ce4c // FMLS V12.2D, V18.2D, V0.2D
 	WORD $0x4ee0cdab // FMLS V11.2D, V13.2D, V0.2D
-	FMOVQ 1152(R9), F0
+	FMOVQ 1280(R9), F0
 	WORD $0x4ee0ce4c // FMLS V12.2D, V18.2D, V0.2D
 	WORD $0x4ee0cdab // FMLS V11.2D, V13.2D, V0.2D
 	WORD $0x4ef8d58d // FSUB V13.2D, V12.2D, V24.2D
@@ -26828,23 +28584,23 @@ many926:
 	CMP R3, R4
 	WORD $0x6e69dd3b // FMUL V27.2D, V9.2D, V9.2D
 	WORD $0x6e68dd1a // FMUL V26.2D, V8.2D, V8.2D
-	FMOVQ 1344(R9), F11
-	FMOVQ 1280(R9), F0
-	WORD $0x4e60cf6b // FMLA V11.2D, V27.2D, V0.2D
-	FMOVQ 1344(R9), F23
-	WORD $0x4e60cf57 // FMLA V23.2D, V26.2D, V0.2D
-	FMOVQ 1408(R9), F18
-	WORD $0x4e6bcf72 // FMLA V18.2D, V27.2D, V11.2D
 	FMOVQ 1408(R9), F11
-	WORD $0x4e77cf4b // FMLA V11.2D, V26.2D, V23.2D
-	FMOVQ 1536(R9), F24
-	FMOVQ 1472(R9), F0
-	WORD $0x4e60cf78 // FMLA V24.2D, V27.2D, V0.2D
-	FMOVQ 1536(R9), F23
+	FMOVQ 1344(R9), F0
+	WORD $0x4e60cf6b // FMLA V11.2D, V27.2D, V0.2D
+	FMOVQ 1408(R9), F23
 	WORD $0x4e60cf57 // FMLA V23.2D, V26.2D, V0.2D
-	FMOVQ 1600(R9), F29
+	FMOVQ 1472(R9), F18
+	WORD $0x4e6bcf72 // FMLA V18.2D, V27.2D, V11.2D
+	FMOVQ 1472(R9), F11
+	WORD $0x4e77cf4b // FMLA V11.2D, V26.2D, V23.2D
+	FMOVQ 1600(R9), F24
+	FMOVQ 1536(R9), F0
+	WORD $0x4e60cf78 // FMLA V24.2D, V27.2D, V0.2D
+	FMOVQ 1600(R9), F23
+	WORD $0x4e60cf57 // FMLA V23.2D, V26.2D, V0.2D
+	FMOVQ 1664(R9), F29
 	WORD $0x4e78cf7d // FMLA V29.2D, V27.2D, V24.2D
-	FMOVQ 1600(R9), F28
+	FMOVQ 1664(R9), F28
 	WORD $0x4e77cf5c // FMLA V28.2D, V26.2D, V23.2D
 	WORD $0x4e8728e0 // TRN1 V0.4S, V7.4S, V7.4S
 	WORD $0x4e8628d8 // TRN1 V24.4S, V6.4S, V6.4S
@@ -26893,23 +28649,23 @@ many926:
 	WORD $0x6f7d04eb // USHR V11.2D, V7.2D, 3
 	WORD $0x6e6dddbb // FMUL V27.2D, V13.2D, V13.2D
 	WORD $0x6e6cdd9a // FMUL V26.2D, V12.2D, V12.2D
-	FMOVQ 1344(R9), F7
-	FMOVQ 1280(R9), F0
-	WORD $0x4e60cf67 // FMLA V7.2D, V27.2D, V0.2D
-	FMOVQ 1344(R9), F9
-	WORD $0x4e60cf49 // FMLA V9.2D, V26.2D, V0.2D
-	FMOVQ 1408(R9), F8
-	WORD $0x4e67cf68 // FMLA V8.2D, V27.2D, V7.2D
 	FMOVQ 1408(R9), F7
-	WORD $0x4e69cf47 // FMLA V7.2D, V26.2D, V9.2D
-	FMOVQ 1536(R9), F24
-	FMOVQ 1472(R9), F0
-	WORD $0x4e60cf78 // FMLA V24.2D, V27.2D, V0.2D
-	FMOVQ 1536(R9), F9
+	FMOVQ 1344(R9), F0
+	WORD $0x4e60cf67 // FMLA V7.2D, V27.2D, V0.2D
+	FMOVQ 1408(R9), F9
 	WORD $0x4e60cf49 // FMLA V9.2D, V26.2D, V0.2D
-	FMOVQ 1600(R9), F29
+	FMOVQ 1472(R9), F8
+	WORD $0x4e67cf68 // FMLA V8.2D, V27.2D, V7.2D
+	FMOVQ 1472(R9), F7
+	WORD $0x4e69cf47 // FMLA V7.2D, V26.2D, V9.2D
+	FMOVQ 1600(R9), F24
+	FMOVQ 1536(R9), F0
+	WORD $0x4e60cf78 // FMLA V24.2D, V27.2D, V0.2D
+	FMOVQ 1600(R9), F9
+	WORD $0x4e60cf49 // FMLA V9.2D, V26.2D, V0.2D
+	FMOVQ 1664(R9), F29
 	WORD $0x4e78cf7d // FMLA V29.2D, V27.2D, V24.2D
-	FMOVQ 1600(R9), F28
+	FMOVQ 1664(R9), F28
 	WORD $0x4e69cf5c // FMLA V28.2D, V26.2D, V9.2D
 	WORD $0x4e8a2940 // TRN1 V0.4S, V10.4S, V10.4S
 	WORD $0x4e812838 // TRN1 V24.4S, V1.4S, V1.4S
@@ -27180,7 +28936,7 @@ many926:
 	WORD $0x4ef7d400 // FSUB V0.2D, V0.2D, V23.2D
 	WORD $0x6e611ed5 // BSL V21.16B, V22.16B, V1.16B
 	WORD $0x6e601e74 // BSL V20.16B, V19.16B, V0.16B
-	FMOVQ 128(R9), F1
+	FMOVQ 256(R9), F1
 	FMOVQ 80(RSP), F0
 	WORD $0x4e211c13 // AND V19.16B, V0.16B, V1.16B
 	FMOVQ 64(RSP), F0
@@ -27298,7 +29054,7 @@ many926:
 	WORD $0x4eead400 // FSUB V0.2D, V0.2D, V10.2D
 	WORD $0x6e611d28 // BSL V8.16B, V9.16B, V1.16B
 	WORD $0x6e601cc7 // BSL V7.16B, V6.16B, V0.16B
-	FMOVQ 128(R9), F1
+	FMOVQ 256(R9), F1
 	FMOVQ 48(RSP), F0
 	WORD $0x4e211c06 // AND V6.16B, V0.16B, V1.16B
 	FMOVQ 32(RSP), F0
@@ -27311,14 +29067,14 @@ many926:
 	WORD $0x6e60dda1 // FMUL V1.2D, V13.2D, V0.2D
 	WORD $0x6e60dd80 // FMUL V0.2D, V12.2D, V0.2D
 	FSTPQ (F1, F0), 32(R1)
-	BLE many926
+	BLE many1006
 
-oneTest928:
+oneTest1008:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail929
+	BGT tail1009
 
-one927:
+one1007:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F13, F12)
 	FMOVQ 3200(R9), F0
@@ -27329,51 +29085,51 @@ one927:
 	WORD $0x4ee1f410 // FMIN V16.2D, V0.2D, V1.2D
 	WORD $0x6e71de33 // FMUL V19.2D, V17.2D, V17.2D
 	WORD $0x6e70de12 // FMUL V18.2D, V16.2D, V16.2D
-	FMOVQ 128(R9), F0
+	FMOVQ 256(R9), F0
 	WORD $0x6e201e61 // EOR V1.16B, V19.16B, V0.16B
 	WORD $0x6e201e40 // EOR V0.16B, V18.16B, V0.16B
 	WORD $0x6ee0fa69 // FNEG V9.2D, V19.2D
 	WORD $0x4e71ce29 // FMLA V9.2D, V17.2D, V17.2D
 	WORD $0x6ee0fa4a // FNEG V10.2D, V18.2D
 	WORD $0x4e70ce0a // FMLA V10.2D, V16.2D, V16.2D
-	FMOVQ 960(R9), F7
-	FMOVQ 960(R9), F6
-	FMOVQ 1024(R9), F15
+	FMOVQ 1088(R9), F7
+	FMOVQ 1088(R9), F6
+	FMOVQ 1152(R9), F15
 	WORD $0x4e67cc2f // FMLA V15.2D, V1.2D, V7.2D
-	FMOVQ 1024(R9), F14
+	FMOVQ 1152(R9), F14
 	WORD $0x4e66cc0e // FMLA V14.2D, V0.2D, V6.2D
-	FMOVQ 1024(R9), F6
+	FMOVQ 1152(R9), F6
 	WORD $0x4ee6d5e8 // FSUB V8.2D, V15.2D, V6.2D
 	WORD $0x4ee6d5c7 // FSUB V7.2D, V14.2D, V6.2D
-	FMOVQ 1088(R9), F6
+	FMOVQ 1216(R9), F6
 	WORD $0x4ee6cd01 // FMLS V1.2D, V8.2D, V6.2D
 	WORD $0x4ee6cce0 // FMLS V0.2D, V7.2D, V6.2D
-	FMOVQ 1152(R9), F6
+	FMOVQ 1280(R9), F6
 	WORD $0x4ee6cd01 // FMLS V1.2D, V8.2D, V6.2D
 	WORD $0x4ee6cce0 // FMLS V0.2D, V7.2D, V6.2D
 	WORD $0x4ee9d429 // FSUB V9.2D, V1.2D, V9.2D
 	WORD $0x4eead408 // FSUB V8.2D, V0.2D, V10.2D
 	WORD $0x6e69dd37 // FMUL V23.2D, V9.2D, V9.2D
 	WORD $0x6e68dd16 // FMUL V22.2D, V8.2D, V8.2D
-	FMOVQ 1280(R9), F6
-	FMOVQ 1280(R9), F1
-	FMOVQ 1344(R9), F0
-	WORD $0x4e66cee0 // FMLA V0.2D, V23.2D, V6.2D
 	FMOVQ 1344(R9), F6
-	WORD $0x4e61cec6 // FMLA V6.2D, V22.2D, V1.2D
-	FMOVQ 1408(R9), F1
-	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 1344(R9), F1
 	FMOVQ 1408(R9), F0
+	WORD $0x4e66cee0 // FMLA V0.2D, V23.2D, V6.2D
+	FMOVQ 1408(R9), F6
+	WORD $0x4e61cec6 // FMLA V6.2D, V22.2D, V1.2D
+	FMOVQ 1472(R9), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 1472(R9), F0
 	WORD $0x4e66cec0 // FMLA V0.2D, V22.2D, V6.2D
-	FMOVQ 1472(R9), F6
-	FMOVQ 1472(R9), F10
-	FMOVQ 1536(R9), F7
-	WORD $0x4e66cee7 // FMLA V7.2D, V23.2D, V6.2D
 	FMOVQ 1536(R9), F6
+	FMOVQ 1536(R9), F10
+	FMOVQ 1600(R9), F7
+	WORD $0x4e66cee7 // FMLA V7.2D, V23.2D, V6.2D
+	FMOVQ 1600(R9), F6
 	WORD $0x4e6acec6 // FMLA V6.2D, V22.2D, V10.2D
-	FMOVQ 1600(R9), F21
+	FMOVQ 1664(R9), F21
 	WORD $0x4e67cef5 // FMLA V21.2D, V23.2D, V7.2D
-	FMOVQ 1600(R9), F20
+	FMOVQ 1664(R9), F20
 	WORD $0x4e66ced4 // FMLA V20.2D, V22.2D, V6.2D
 	WORD $0x4e8f29e6 // TRN1 V6.4S, V15.4S, V15.4S
 	WORD $0x4e8e29ca // TRN1 V10.4S, V14.4S, V14.4S
@@ -27589,7 +29345,7 @@ one927:
 	WORD $0x4eeed400 // FSUB V0.2D, V0.2D, V14.2D
 	WORD $0x6e611d27 // BSL V7.16B, V9.16B, V1.16B
 	WORD $0x6e601d06 // BSL V6.16B, V8.16B, V0.16B
-	FMOVQ 128(R9), F0
+	FMOVQ 256(R9), F0
 	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
 	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
 	WORD $0x4ea11ce7 // ORR V7.16B, V7.16B, V1.16B
@@ -27603,11 +29359,11 @@ one927:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one927
+	BLE one1007
 
-tail929:
+tail1009:
 	SUBS R4, R0, R0
-	BEQ done930
+	BEQ done1010
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -27642,51 +29398,51 @@ doneLanes2:
 	WORD $0x4ee1f40d // FMIN V13.2D, V0.2D, V1.2D
 	WORD $0x6e6eddd1 // FMUL V17.2D, V14.2D, V14.2D
 	WORD $0x6e6dddb0 // FMUL V16.2D, V13.2D, V13.2D
-	FMOVQ 128(R9), F0
+	FMOVQ 256(R9), F0
 	WORD $0x6e201e21 // EOR V1.16B, V17.16B, V0.16B
 	WORD $0x6e201e00 // EOR V0.16B, V16.16B, V0.16B
 	WORD $0x6ee0fa34 // FNEG V20.2D, V17.2D
 	WORD $0x4e6ecdd4 // FMLA V20.2D, V14.2D, V14.2D
 	WORD $0x6ee0fa13 // FNEG V19.2D, V16.2D
 	WORD $0x4e6dcdb3 // FMLA V19.2D, V13.2D, V13.2D
-	FMOVQ 960(R9), F9
-	FMOVQ 960(R9), F8
-	FMOVQ 1024(R9), F18
+	FMOVQ 1088(R9), F9
+	FMOVQ 1088(R9), F8
+	FMOVQ 1152(R9), F18
 	WORD $0x4e69cc32 // FMLA V18.2D, V1.2D, V9.2D
-	FMOVQ 1024(R9), F15
+	FMOVQ 1152(R9), F15
 	WORD $0x4e68cc0f // FMLA V15.2D, V0.2D, V8.2D
-	FMOVQ 1024(R9), F8
+	FMOVQ 1152(R9), F8
 	WORD $0x4ee8d64c // FSUB V12.2D, V18.2D, V8.2D
 	WORD $0x4ee8d5e9 // FSUB V9.2D, V15.2D, V8.2D
-	FMOVQ 1088(R9), F8
+	FMOVQ 1216(R9), F8
 	WORD $0x4ee8cd81 // FMLS V1.2D, V12.2D, V8.2D
 	WORD $0x4ee8cd20 // FMLS V0.2D, V9.2D, V8.2D
-	FMOVQ 1152(R9), F8
+	FMOVQ 1280(R9), F8
 	WORD $0x4ee8cd81 // FMLS V1.2D, V12.2D, V8.2D
 	WORD $0x4ee8cd20 // FMLS V0.2D, V9.2D, V8.2D
 	WORD $0x4ef4d42c // FSUB V12.2D, V1.2D, V20.2D
 	WORD $0x4ef3d409 // FSUB V9.2D, V0.2D, V19.2D
 	WORD $0x6e6cdd99 // FMUL V25.2D, V12.2D, V12.2D
 	WORD $0x6e69dd38 // FMUL V24.2D, V9.2D, V9.2D
-	FMOVQ 1280(R9), F8
-	FMOVQ 1280(R9), F1
-	FMOVQ 1344(R9), F0
-	WORD $0x4e68cf20 // FMLA V0.2D, V25.2D, V8.2D
 	FMOVQ 1344(R9), F8
-	WORD $0x4e61cf08 // FMLA V8.2D, V24.2D, V1.2D
-	FMOVQ 1408(R9), F1
-	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1344(R9), F1
 	FMOVQ 1408(R9), F0
+	WORD $0x4e68cf20 // FMLA V0.2D, V25.2D, V8.2D
+	FMOVQ 1408(R9), F8
+	WORD $0x4e61cf08 // FMLA V8.2D, V24.2D, V1.2D
+	FMOVQ 1472(R9), F1
+	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1472(R9), F0
 	WORD $0x4e68cf00 // FMLA V0.2D, V24.2D, V8.2D
-	FMOVQ 1472(R9), F8
-	FMOVQ 1472(R9), F20
-	FMOVQ 1536(R9), F19
-	WORD $0x4e68cf33 // FMLA V19.2D, V25.2D, V8.2D
 	FMOVQ 1536(R9), F8
+	FMOVQ 1536(R9), F20
+	FMOVQ 1600(R9), F19
+	WORD $0x4e68cf33 // FMLA V19.2D, V25.2D, V8.2D
+	FMOVQ 1600(R9), F8
 	WORD $0x4e74cf08 // FMLA V8.2D, V24.2D, V20.2D
-	FMOVQ 1600(R9), F23
+	FMOVQ 1664(R9), F23
 	WORD $0x4e73cf37 // FMLA V23.2D, V25.2D, V19.2D
-	FMOVQ 1600(R9), F22
+	FMOVQ 1664(R9), F22
 	WORD $0x4e68cf16 // FMLA V22.2D, V24.2D, V8.2D
 	WORD $0x4e922a48 // TRN1 V8.4S, V18.4S, V18.4S
 	WORD $0x4e8f29f3 // TRN1 V19.4S, V15.4S, V15.4S
@@ -27902,7 +29658,7 @@ doneLanes2:
 	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
 	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
 	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
-	FMOVQ 128(R9), F0
+	FMOVQ 256(R9), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
@@ -27951,7 +29707,7 @@ someLanes5:
 
 doneLanes6:
 
-done930:
+done1010:
 	RET
 
 // func erfF32(y *float32, d *float32, x *float32, n int)
@@ -27969,9 +29725,9 @@ TEXT ·erfF32(SB), NOSPLIT, $112-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest940
+	BLT oneTest1020
 
-many938:
+many1018:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 96(RSP)
@@ -27986,7 +29742,7 @@ many938:
 	WORD $0x4ea0f4d1 // FMIN V17.4S, V6.4S, V0.4S
 	WORD $0x6e32de53 // FMUL V19.4S, V18.4S, V18.4S
 	WORD $0x6e31de2e // FMUL V14.4S, V17.4S, V17.4S
-	FMOVQ 320(R7), F2
+	FMOVQ 448(R7), F2
 	WORD $0x6e221e69 // EOR V9.16B, V19.16B, V2.16B
 	FLDPQ 32(R1), (F0, F1)
 	FMOVQ F0, 64(RSP)
@@ -28004,45 +29760,45 @@ many938:
 	ADD R2<<2, R3, R1
 	ADD $16, R2, R2
 	CMP R5, R2
-	FMOVQ 320(R7), F1
+	FMOVQ 448(R7), F1
 	WORD $0x6e211dd4 // EOR V20.16B, V14.16B, V1.16B
 	WORD $0x6ea0fa78 // FNEG V24.4S, V19.4S
 	WORD $0x4e32ce58 // FMLA V24.4S, V18.4S, V18.4S
 	WORD $0x6ea0f9d7 // FNEG V23.4S, V14.4S
 	WORD $0x4e31ce37 // FMLA V23.4S, V17.4S, V17.4S
-	FMOVQ 2304(R7), F7
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F7
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cd27 // FMLA V7.4S, V9.4S, V0.4S
 	WORD $0x6e211d81 // EOR V1.16B, V12.16B, V1.16B
 	WORD $0x6ea0f9ab // FNEG V11.4S, V13.4S
 	WORD $0x4e30ce0b // FMLA V11.4S, V16.4S, V16.4S
 	WORD $0x6ea0f98a // FNEG V10.4S, V12.4S
 	WORD $0x4e2fcdea // FMLA V10.4S, V15.4S, V15.4S
-	FMOVQ 2304(R7), F6
+	FMOVQ 2368(R7), F6
 	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
-	FMOVQ 2304(R7), F8
+	FMOVQ 2368(R7), F8
 	WORD $0x4e20ce88 // FMLA V8.4S, V20.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d4f6 // FSUB V22.4S, V7.4S, V0.4S
 	WORD $0x4ea0d515 // FSUB V21.4S, V8.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cec9 // FMLS V9.4S, V22.4S, V0.4S
 	WORD $0x4ea0ceb4 // FMLS V20.4S, V21.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cec9 // FMLS V9.4S, V22.4S, V0.4S
 	WORD $0x4ea0ceb4 // FMLS V20.4S, V21.4S, V0.4S
 	WORD $0x4eb8d536 // FSUB V22.4S, V9.4S, V24.4S
 	WORD $0x4eb7d695 // FSUB V21.4S, V20.4S, V23.4S
-	FMOVQ 2304(R7), F20
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F20
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cc34 // FMLA V20.4S, V1.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d4d7 // FSUB V23.4S, V6.4S, V0.4S
 	WORD $0x4ea0d689 // FSUB V9.4S, V20.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cee2 // FMLS V2.4S, V23.4S, V0.4S
 	WORD $0x4ea0cd21 // FMLS V1.4S, V9.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cee2 // FMLS V2.4S, V23.4S, V0.4S
 	WORD $0x4ea0cd21 // FMLS V1.4S, V9.4S, V0.4S
 	WORD $0x4eabd458 // FSUB V24.4S, V2.4S, V11.4S
@@ -28052,9 +29808,9 @@ many938:
 	WORD $0x4e20cec2 // FMLA V2.4S, V22.4S, V0.4S
 	FMOVQ 2688(R7), F1
 	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
-	FMOVQ 2560(R7), F26
+	FMOVQ 64(R7), F26
 	WORD $0x4e22ceda // FMLA V26.4S, V22.4S, V2.4S
-	FMOVQ 2560(R7), F25
+	FMOVQ 64(R7), F25
 	WORD $0x4e21ceb9 // FMLA V25.4S, V21.4S, V1.4S
 	WORD $0x6e36dec0 // FMUL V0.4S, V22.4S, V22.4S
 	FMOVQ F0, 32(RSP)
@@ -28068,9 +29824,9 @@ many938:
 	WORD $0x4e20cf02 // FMLA V2.4S, V24.4S, V0.4S
 	FMOVQ 2688(R7), F1
 	WORD $0x4e20cee1 // FMLA V1.4S, V23.4S, V0.4S
-	FMOVQ 2560(R7), F28
+	FMOVQ 64(R7), F28
 	WORD $0x4e22cf1c // FMLA V28.4S, V24.4S, V2.4S
-	FMOVQ 2560(R7), F27
+	FMOVQ 64(R7), F27
 	WORD $0x4e21cefb // FMLA V27.4S, V23.4S, V1.4S
 	WORD $0x6e38df09 // FMUL V9.4S, V24.4S, V24.4S
 	WORD $0x6e37deeb // FMUL V11.4S, V23.4S, V23.4S
@@ -28274,7 +30030,7 @@ many938:
 	WORD $0x4eb9d400 // FSUB V0.4S, V0.4S, V25.4S
 	WORD $0x6e611e72 // BSL V18.16B, V19.16B, V1.16B
 	WORD $0x6e601dd1 // BSL V17.16B, V14.16B, V0.16B
-	FMOVQ 320(R7), F1
+	FMOVQ 448(R7), F1
 	FMOVQ 96(RSP), F0
 	WORD $0x4e211c0e // AND V14.16B, V0.16B, V1.16B
 	FMOVQ 80(RSP), F0
@@ -28311,7 +30067,7 @@ many938:
 	WORD $0x4ea9d400 // FSUB V0.4S, V0.4S, V9.4S
 	WORD $0x6e611d07 // BSL V7.16B, V8.16B, V1.16B
 	WORD $0x6e601c46 // BSL V6.16B, V2.16B, V0.16B
-	FMOVQ 320(R7), F1
+	FMOVQ 448(R7), F1
 	FMOVQ 64(RSP), F0
 	WORD $0x4e211c02 // AND V2.16B, V0.16B, V1.16B
 	FMOVQ 48(RSP), F0
@@ -28324,14 +30080,14 @@ many938:
 	WORD $0x6e20dd61 // FMUL V1.4S, V11.4S, V0.4S
 	WORD $0x6e20dd40 // FMUL V0.4S, V10.4S, V0.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many938
+	BLE many1018
 
-oneTest940:
+oneTest1020:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail941
+	BGT tail1021
 
-one939:
+one1019:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 3264(R7), F0
@@ -28342,26 +30098,26 @@ one939:
 	WORD $0x4ea1f410 // FMIN V16.4S, V0.4S, V1.4S
 	WORD $0x6e31de33 // FMUL V19.4S, V17.4S, V17.4S
 	WORD $0x6e30de12 // FMUL V18.4S, V16.4S, V16.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x6e201e61 // EOR V1.16B, V19.16B, V0.16B
 	WORD $0x6e201e40 // EOR V0.16B, V18.16B, V0.16B
 	WORD $0x6ea0fa69 // FNEG V9.4S, V19.4S
 	WORD $0x4e31ce29 // FMLA V9.4S, V17.4S, V17.4S
 	WORD $0x6ea0fa48 // FNEG V8.4S, V18.4S
 	WORD $0x4e30ce08 // FMLA V8.4S, V16.4S, V16.4S
-	FMOVQ 2368(R7), F6
-	FMOVQ 2368(R7), F2
-	FMOVQ 2304(R7), F20
+	FMOVQ 2432(R7), F6
+	FMOVQ 2432(R7), F2
+	FMOVQ 2368(R7), F20
 	WORD $0x4e26cc34 // FMLA V20.4S, V1.4S, V6.4S
-	FMOVQ 2304(R7), F15
+	FMOVQ 2368(R7), F15
 	WORD $0x4e22cc0f // FMLA V15.4S, V0.4S, V2.4S
-	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F2
 	WORD $0x4ea2d687 // FSUB V7.4S, V20.4S, V2.4S
 	WORD $0x4ea2d5e6 // FSUB V6.4S, V15.4S, V2.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2cce1 // FMLS V1.4S, V7.4S, V2.4S
 	WORD $0x4ea2ccc0 // FMLS V0.4S, V6.4S, V2.4S
-	FMOVQ 2496(R7), F2
+	FMOVQ 2560(R7), F2
 	WORD $0x4ea2cce1 // FMLS V1.4S, V7.4S, V2.4S
 	WORD $0x4ea2ccc0 // FMLS V0.4S, V6.4S, V2.4S
 	WORD $0x4ea9d42a // FSUB V10.4S, V1.4S, V9.4S
@@ -28372,9 +30128,9 @@ one939:
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 2560(R7), F8
+	FMOVQ 64(R7), F8
 	WORD $0x4e21cd48 // FMLA V8.4S, V10.4S, V1.4S
-	FMOVQ 2560(R7), F7
+	FMOVQ 64(R7), F7
 	WORD $0x4e20cd27 // FMLA V7.4S, V9.4S, V0.4S
 	WORD $0x6e2add46 // FMUL V6.4S, V10.4S, V10.4S
 	WORD $0x6e29dd22 // FMUL V2.4S, V9.4S, V9.4S
@@ -28496,7 +30252,7 @@ one939:
 	WORD $0x4eadd400 // FSUB V0.4S, V0.4S, V13.4S
 	WORD $0x6e611d06 // BSL V6.16B, V8.16B, V1.16B
 	WORD $0x6e601ce2 // BSL V2.16B, V7.16B, V0.16B
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ea11cc6 // ORR V6.16B, V6.16B, V1.16B
@@ -28510,11 +30266,11 @@ one939:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one939
+	BLE one1019
 
-tail941:
+tail1021:
 	SUBS R2, R0, R0
-	BEQ done942
+	BEQ done1022
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -28565,26 +30321,26 @@ doneLanes2:
 	WORD $0x4ea1f40e // FMIN V14.4S, V0.4S, V1.4S
 	WORD $0x6e2fddf1 // FMUL V17.4S, V15.4S, V15.4S
 	WORD $0x6e2eddd0 // FMUL V16.4S, V14.4S, V14.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x6e201e21 // EOR V1.16B, V17.16B, V0.16B
 	WORD $0x6e201e00 // EOR V0.16B, V16.16B, V0.16B
 	WORD $0x6ea0fa2d // FNEG V13.4S, V17.4S
 	WORD $0x4e2fcded // FMLA V13.4S, V15.4S, V15.4S
 	WORD $0x6ea0fa0c // FNEG V12.4S, V16.4S
 	WORD $0x4e2ecdcc // FMLA V12.4S, V14.4S, V14.4S
-	FMOVQ 2368(R7), F8
-	FMOVQ 2368(R7), F2
-	FMOVQ 2304(R7), F22
+	FMOVQ 2432(R7), F8
+	FMOVQ 2432(R7), F2
+	FMOVQ 2368(R7), F22
 	WORD $0x4e28cc36 // FMLA V22.4S, V1.4S, V8.4S
-	FMOVQ 2304(R7), F21
+	FMOVQ 2368(R7), F21
 	WORD $0x4e22cc15 // FMLA V21.4S, V0.4S, V2.4S
-	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F2
 	WORD $0x4ea2d6c9 // FSUB V9.4S, V22.4S, V2.4S
 	WORD $0x4ea2d6a8 // FSUB V8.4S, V21.4S, V2.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2cd21 // FMLS V1.4S, V9.4S, V2.4S
 	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
-	FMOVQ 2496(R7), F2
+	FMOVQ 2560(R7), F2
 	WORD $0x4ea2cd21 // FMLS V1.4S, V9.4S, V2.4S
 	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
 	WORD $0x4eadd429 // FSUB V9.4S, V1.4S, V13.4S
@@ -28595,9 +30351,9 @@ doneLanes2:
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 2560(R7), F20
+	FMOVQ 64(R7), F20
 	WORD $0x4e21cd34 // FMLA V20.4S, V9.4S, V1.4S
-	FMOVQ 2560(R7), F19
+	FMOVQ 64(R7), F19
 	WORD $0x4e20cd13 // FMLA V19.4S, V8.4S, V0.4S
 	WORD $0x6e29dd32 // FMUL V18.4S, V9.4S, V9.4S
 	WORD $0x6e28dd02 // FMUL V2.4S, V8.4S, V8.4S
@@ -28719,7 +30475,7 @@ doneLanes2:
 	WORD $0x4eacd400 // FSUB V0.4S, V0.4S, V12.4S
 	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
 	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
@@ -28800,7 +30556,7 @@ someLanes5:
 
 doneLanes6:
 
-done942:
+done1022:
 	RET
 
 // func aboveF64(n int, x *float64, bound float64) int
@@ -28814,9 +30570,9 @@ TEXT ·aboveF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest955
+	BLT oneTest1035
 
-many953:
+many1033:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -28848,21 +30604,21 @@ many953:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok958
+	BEQ ok1038
 	MOVD R3, ret+24(FP)
-	JMP done952
+	JMP done1032
 
-ok958:
+ok1038:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many953
+	BLE many1033
 
-oneTest955:
+oneTest1035:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail956
+	BGT tail1036
 
-one954:
+one1034:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -28873,18 +30629,18 @@ one954:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok959
+	BEQ ok1039
 	MOVD R3, ret+24(FP)
-	JMP done952
+	JMP done1032
 
-ok959:
+ok1039:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one954
+	BLE one1034
 
-tail956:
+tail1036:
 	SUBS R3, R2, R0
-	BEQ done957
+	BEQ done1037
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -28924,16 +30680,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok960
+	BEQ ok1040
 	MOVD R3, ret+24(FP)
-	JMP done952
+	JMP done1032
 
-ok960:
+ok1040:
 
-done957:
+done1037:
 	MOVD R2, ret+24(FP)
 
-done952:
+done1032:
 	RET
 
 // func aboveF32(n int, x *float32, bound float32) int
@@ -28947,9 +30703,9 @@ TEXT ·aboveF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest973
+	BLT oneTest1053
 
-many971:
+many1051:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -28981,21 +30737,21 @@ many971:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok976
+	BEQ ok1056
 	MOVD R3, ret+24(FP)
-	JMP done970
+	JMP done1050
 
-ok976:
+ok1056:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many971
+	BLE many1051
 
-oneTest973:
+oneTest1053:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail974
+	BGT tail1054
 
-one972:
+one1052:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -29006,18 +30762,18 @@ one972:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok977
+	BEQ ok1057
 	MOVD R3, ret+24(FP)
-	JMP done970
+	JMP done1050
 
-ok977:
+ok1057:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one972
+	BLE one1052
 
-tail974:
+tail1054:
 	SUBS R3, R2, R0
-	BEQ done975
+	BEQ done1055
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -29073,16 +30829,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok978
+	BEQ ok1058
 	MOVD R3, ret+24(FP)
-	JMP done970
+	JMP done1050
 
-ok978:
+ok1058:
 
-done975:
+done1055:
 	MOVD R2, ret+24(FP)
 
-done970:
+done1050:
 	RET
 
 // func nonzeroF64(n int, x *float64) int
@@ -29095,9 +30851,9 @@ TEXT ·nonzeroF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest991
+	BLT oneTest1071
 
-many989:
+many1069:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e423 // FCMEQ V3.2D, V1.2D, V6.2D
@@ -29121,21 +30877,21 @@ many989:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok994
+	BEQ ok1074
 	MOVD R3, ret+16(FP)
-	JMP done988
+	JMP done1068
 
-ok994:
+ok1074:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many989
+	BLE many1069
 
-oneTest991:
+oneTest1071:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail992
+	BGT tail1072
 
-one990:
+one1070:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e421 // FCMEQ V1.2D, V1.2D, V6.2D
@@ -29144,18 +30900,18 @@ one990:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok995
+	BEQ ok1075
 	MOVD R3, ret+16(FP)
-	JMP done988
+	JMP done1068
 
-ok995:
+ok1075:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one990
+	BLE one1070
 
-tail992:
+tail1072:
 	SUBS R3, R2, R0
-	BEQ done993
+	BEQ done1073
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -29193,16 +30949,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok996
+	BEQ ok1076
 	MOVD R3, ret+16(FP)
-	JMP done988
+	JMP done1068
 
-ok996:
+ok1076:
 
-done993:
+done1073:
 	MOVD R2, ret+16(FP)
 
-done988:
+done1068:
 	RET
 
 // func nonzeroF32(n int, x *float32) int
@@ -29215,9 +30971,9 @@ TEXT ·nonzeroF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest1009
+	BLT oneTest1089
 
-many1007:
+many1087:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e423 // FCMEQ V3.4S, V1.4S, V6.4S
@@ -29241,21 +30997,21 @@ many1007:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1012
+	BEQ ok1092
 	MOVD R3, ret+16(FP)
-	JMP done1006
+	JMP done1086
 
-ok1012:
+ok1092:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many1007
+	BLE many1087
 
-oneTest1009:
+oneTest1089:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1010
+	BGT tail1090
 
-one1008:
+one1088:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e421 // FCMEQ V1.4S, V1.4S, V6.4S
@@ -29264,18 +31020,18 @@ one1008:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1013
+	BEQ ok1093
 	MOVD R3, ret+16(FP)
-	JMP done1006
+	JMP done1086
 
-ok1013:
+ok1093:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1008
+	BLE one1088
 
-tail1010:
+tail1090:
 	SUBS R3, R2, R0
-	BEQ done1011
+	BEQ done1091
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -29329,16 +31085,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1014
+	BEQ ok1094
 	MOVD R3, ret+16(FP)
-	JMP done1006
+	JMP done1086
 
-ok1014:
+ok1094:
 
-done1011:
+done1091:
 	MOVD R2, ret+16(FP)
 
-done1006:
+done1086:
 	RET
 
 // func smallerF64(n int, x *float64, bound float64) int
@@ -29352,9 +31108,9 @@ TEXT ·smallerF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1027
+	BLT oneTest1107
 
-many1025:
+many1105:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -29398,21 +31154,21 @@ many1025:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1030
+	BEQ ok1110
 	MOVD R3, ret+24(FP)
-	JMP done1024
+	JMP done1104
 
-ok1030:
+ok1110:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1025
+	BLE many1105
 
-oneTest1027:
+oneTest1107:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1028
+	BGT tail1108
 
-one1026:
+one1106:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -29426,18 +31182,18 @@ one1026:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1031
+	BEQ ok1111
 	MOVD R3, ret+24(FP)
-	JMP done1024
+	JMP done1104
 
-ok1031:
+ok1111:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1026
+	BLE one1106
 
-tail1028:
+tail1108:
 	SUBS R3, R2, R0
-	BEQ done1029
+	BEQ done1109
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -29480,16 +31236,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1032
+	BEQ ok1112
 	MOVD R3, ret+24(FP)
-	JMP done1024
+	JMP done1104
 
-ok1032:
+ok1112:
 
-done1029:
+done1109:
 	MOVD R2, ret+24(FP)
 
-done1024:
+done1104:
 	RET
 
 // func smallerF32(n int, x *float32, bound float32) int
@@ -29503,9 +31259,9 @@ TEXT ·smallerF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest1045
+	BLT oneTest1125
 
-many1043:
+many1123:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -29549,21 +31305,21 @@ many1043:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1048
+	BEQ ok1128
 	MOVD R3, ret+24(FP)
-	JMP done1042
+	JMP done1122
 
-ok1048:
+ok1128:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many1043
+	BLE many1123
 
-oneTest1045:
+oneTest1125:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1046
+	BGT tail1126
 
-one1044:
+one1124:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -29577,18 +31333,18 @@ one1044:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1049
+	BEQ ok1129
 	MOVD R3, ret+24(FP)
-	JMP done1042
+	JMP done1122
 
-ok1049:
+ok1129:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1044
+	BLE one1124
 
-tail1046:
+tail1126:
 	SUBS R3, R2, R0
-	BEQ done1047
+	BEQ done1127
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -29647,16 +31403,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1050
+	BEQ ok1130
 	MOVD R3, ret+24(FP)
-	JMP done1042
+	JMP done1122
 
-ok1050:
+ok1130:
 
-done1047:
+done1127:
 	MOVD R2, ret+24(FP)
 
-done1042:
+done1122:
 	RET
 
 // func sqrtF64(dst *float64, x *float64, n int)
@@ -29668,9 +31424,9 @@ TEXT ·sqrtF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1061
+	BGT tail1141
 
-one1059:
+one1139:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f821 // FSQRT V1.2D, V1.2D
@@ -29679,11 +31435,11 @@ one1059:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1059
+	BLE one1139
 
-tail1061:
+tail1141:
 	SUBS R3, R0, R0
-	BEQ done1062
+	BEQ done1142
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -29733,7 +31489,7 @@ someLanes3:
 
 doneLanes4:
 
-done1062:
+done1142:
 	RET
 
 // func sqrtF32(dst *float32, x *float32, n int)
@@ -29745,9 +31501,9 @@ TEXT ·sqrtF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1073
+	BGT tail1153
 
-one1071:
+one1151:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f821 // FSQRT V1.4S, V1.4S
@@ -29756,11 +31512,11 @@ one1071:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1071
+	BLE one1151
 
-tail1073:
+tail1153:
 	SUBS R3, R0, R0
-	BEQ done1074
+	BEQ done1154
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -29842,7 +31598,7 @@ someLanes3:
 
 doneLanes4:
 
-done1074:
+done1154:
 	RET
 
 // func absF64(dst *float64, x *float64, n int)
@@ -29855,9 +31611,9 @@ TEXT ·absF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1085
+	BGT tail1165
 
-one1083:
+one1163:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R7), F0
@@ -29867,11 +31623,11 @@ one1083:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1083
+	BLE one1163
 
-tail1085:
+tail1165:
 	SUBS R3, R0, R0
-	BEQ done1086
+	BEQ done1166
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -29922,7 +31678,7 @@ someLanes3:
 
 doneLanes4:
 
-done1086:
+done1166:
 	RET
 
 // func absF32(dst *float32, x *float32, n int)
@@ -29935,9 +31691,9 @@ TEXT ·absF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1097
+	BGT tail1177
 
-one1095:
+one1175:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3264(R7), F0
@@ -29947,11 +31703,11 @@ one1095:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1095
+	BLE one1175
 
-tail1097:
+tail1177:
 	SUBS R3, R0, R0
-	BEQ done1098
+	BEQ done1178
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -30034,7 +31790,7 @@ someLanes3:
 
 doneLanes4:
 
-done1098:
+done1178:
 	RET
 
 // func signF64(dst *float64, x *float64, n int)
@@ -30047,9 +31803,9 @@ TEXT ·signF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1109
+	BGT tail1189
 
-one1107:
+one1187:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3200(R7), F0
@@ -30058,7 +31814,7 @@ one1107:
 	FMOVQ 3328(R7), F0
 	WORD $0x6ee0e421 // FCMGT V1.2D, V1.2D, V0.2D
 	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
-	FMOVQ 128(R7), F2
+	FMOVQ 256(R7), F2
 	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
 	WORD $0x4e221ca4 // AND V4.16B, V5.16B, V2.16B
 	FMOVQ 3392(R7), F2
@@ -30070,11 +31826,11 @@ one1107:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1107
+	BLE one1187
 
-tail1109:
+tail1189:
 	SUBS R3, R0, R0
-	BEQ done1110
+	BEQ done1190
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -30107,7 +31863,7 @@ doneLanes2:
 	FMOVQ 3328(R7), F1
 	WORD $0x6ee1e400 // FCMGT V0.2D, V0.2D, V1.2D
 	WORD $0x6ee1e441 // FCMGT V1.2D, V2.2D, V1.2D
-	FMOVQ 128(R7), F2
+	FMOVQ 256(R7), F2
 	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
 	WORD $0x4e221ca4 // AND V4.16B, V5.16B, V2.16B
 	FMOVQ 3392(R7), F2
@@ -30136,7 +31892,7 @@ someLanes3:
 
 doneLanes4:
 
-done1110:
+done1190:
 	RET
 
 // func signF32(dst *float32, x *float32, n int)
@@ -30149,9 +31905,9 @@ TEXT ·signF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1121
+	BGT tail1201
 
-one1119:
+one1199:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3264(R7), F0
@@ -30160,7 +31916,7 @@ one1119:
 	FMOVQ 3456(R7), F0
 	WORD $0x6ea0e421 // FCMGT V1.4S, V1.4S, V0.4S
 	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
-	FMOVQ 320(R7), F2
+	FMOVQ 448(R7), F2
 	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
 	WORD $0x4e221ca4 // AND V4.16B, V5.16B, V2.16B
 	FMOVQ 3520(R7), F2
@@ -30172,11 +31928,11 @@ one1119:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1119
+	BLE one1199
 
-tail1121:
+tail1201:
 	SUBS R3, R0, R0
-	BEQ done1122
+	BEQ done1202
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -30225,7 +31981,7 @@ doneLanes2:
 	FMOVQ 3456(R7), F0
 	WORD $0x6ea0e442 // FCMGT V2.4S, V2.4S, V0.4S
 	WORD $0x6ea0e421 // FCMGT V1.4S, V1.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201cc3 // AND V3.16B, V6.16B, V0.16B
 	WORD $0x4e201ca4 // AND V4.16B, V5.16B, V0.16B
 	FMOVQ 3520(R7), F0
@@ -30270,7 +32026,7 @@ someLanes3:
 
 doneLanes4:
 
-done1122:
+done1202:
 	RET
 
 // func recipF64(dst *float64, x *float64, n int)
@@ -30283,9 +32039,9 @@ TEXT ·recipF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1133
+	BGT tail1213
 
-one1131:
+one1211:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3392(R7), F0
@@ -30295,11 +32051,11 @@ one1131:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1131
+	BLE one1211
 
-tail1133:
+tail1213:
 	SUBS R3, R0, R0
-	BEQ done1134
+	BEQ done1214
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -30350,7 +32106,7 @@ someLanes3:
 
 doneLanes4:
 
-done1134:
+done1214:
 	RET
 
 // func recipF32(dst *float32, x *float32, n int)
@@ -30363,9 +32119,9 @@ TEXT ·recipF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1145
+	BGT tail1225
 
-one1143:
+one1223:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3520(R7), F0
@@ -30375,11 +32131,11 @@ one1143:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1143
+	BLE one1223
 
-tail1145:
+tail1225:
 	SUBS R3, R0, R0
-	BEQ done1146
+	BEQ done1226
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -30462,7 +32218,7 @@ someLanes3:
 
 doneLanes4:
 
-done1146:
+done1226:
 	RET
 
 // func addExpF64(dst *float64, sign float64, x *float64, n int)
@@ -30480,14 +32236,14 @@ TEXT ·addExpF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	FMOVD sign+8(FP), F0
 	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
-	FMOVQ 1920(R8), F8
-	FMOVQ 1984(R8), F4
+	FMOVQ 1984(R8), F8
+	FMOVQ 2048(R8), F4
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1160
+	BLT oneTest1240
 
-many1158:
+many1238:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -30499,79 +32255,79 @@ many1158:
 	WORD $0x4ee2f482 // FMIN V2.2D, V4.2D, V2.2D
 	WORD $0x4ee1f481 // FMIN V1.2D, V4.2D, V1.2D
 	WORD $0x4ee0f480 // FMIN V0.2D, V4.2D, V0.2D
-	FMOVQ 960(R8), F6
-	FMOVQ 960(R8), F5
-	FMOVQ 1024(R8), F20
+	FMOVQ 1088(R8), F6
+	FMOVQ 1088(R8), F5
+	FMOVQ 1152(R8), F20
 	WORD $0x4e66cc74 // FMLA V20.2D, V3.2D, V6.2D
-	FMOVQ 1024(R8), F19
+	FMOVQ 1152(R8), F19
 	WORD $0x4e65cc53 // FMLA V19.2D, V2.2D, V5.2D
-	FMOVQ 960(R8), F6
-	FMOVQ 960(R8), F5
-	FMOVQ 1024(R8), F18
+	FMOVQ 1088(R8), F6
+	FMOVQ 1088(R8), F5
+	FMOVQ 1152(R8), F18
 	WORD $0x4e66cc32 // FMLA V18.2D, V1.2D, V6.2D
-	FMOVQ 1024(R8), F14
+	FMOVQ 1152(R8), F14
 	WORD $0x4e65cc0e // FMLA V14.2D, V0.2D, V5.2D
-	FMOVQ 1024(R8), F5
+	FMOVQ 1152(R8), F5
 	WORD $0x4ee5d68b // FSUB V11.2D, V20.2D, V5.2D
 	WORD $0x4ee5d66a // FSUB V10.2D, V19.2D, V5.2D
-	FMOVQ 1024(R8), F5
+	FMOVQ 1152(R8), F5
 	WORD $0x4ee5d649 // FSUB V9.2D, V18.2D, V5.2D
 	WORD $0x4ee5d5c6 // FSUB V6.2D, V14.2D, V5.2D
-	FMOVQ 1088(R8), F5
+	FMOVQ 1216(R8), F5
 	WORD $0x4ee5cd63 // FMLS V3.2D, V11.2D, V5.2D
 	WORD $0x4ee5cd42 // FMLS V2.2D, V10.2D, V5.2D
-	FMOVQ 1088(R8), F5
+	FMOVQ 1216(R8), F5
 	WORD $0x4ee5cd21 // FMLS V1.2D, V9.2D, V5.2D
 	WORD $0x4ee5ccc0 // FMLS V0.2D, V6.2D, V5.2D
-	FMOVQ 1152(R8), F5
+	FMOVQ 1280(R8), F5
 	WORD $0x4ee5cd63 // FMLS V3.2D, V11.2D, V5.2D
 	WORD $0x4ee5cd42 // FMLS V2.2D, V10.2D, V5.2D
-	FMOVQ 1152(R8), F5
+	FMOVQ 1280(R8), F5
 	WORD $0x4ee5cd21 // FMLS V1.2D, V9.2D, V5.2D
 	WORD $0x4ee5ccc0 // FMLS V0.2D, V6.2D, V5.2D
 	WORD $0x6e63dc7b // FMUL V27.2D, V3.2D, V3.2D
 	WORD $0x6e62dc5a // FMUL V26.2D, V2.2D, V2.2D
 	WORD $0x6e61dc39 // FMUL V25.2D, V1.2D, V1.2D
 	WORD $0x6e60dc18 // FMUL V24.2D, V0.2D, V0.2D
-	FMOVQ 1280(R8), F6
-	FMOVQ 1280(R8), F5
-	FMOVQ 1344(R8), F21
-	WORD $0x4e66cf75 // FMLA V21.2D, V27.2D, V6.2D
-	FMOVQ 1344(R8), F12
-	WORD $0x4e65cf4c // FMLA V12.2D, V26.2D, V5.2D
-	FMOVQ 1280(R8), F9
-	FMOVQ 1280(R8), F6
+	FMOVQ 1344(R8), F6
 	FMOVQ 1344(R8), F5
-	WORD $0x4e69cf25 // FMLA V5.2D, V25.2D, V9.2D
-	FMOVQ 1344(R8), F11
-	WORD $0x4e66cf0b // FMLA V11.2D, V24.2D, V6.2D
-	FMOVQ 1408(R8), F10
-	WORD $0x4e75cf6a // FMLA V10.2D, V27.2D, V21.2D
-	FMOVQ 1408(R8), F9
-	WORD $0x4e6ccf49 // FMLA V9.2D, V26.2D, V12.2D
-	FMOVQ 1408(R8), F6
-	WORD $0x4e65cf26 // FMLA V6.2D, V25.2D, V5.2D
+	FMOVQ 1408(R8), F21
+	WORD $0x4e66cf75 // FMLA V21.2D, V27.2D, V6.2D
+	FMOVQ 1408(R8), F12
+	WORD $0x4e65cf4c // FMLA V12.2D, V26.2D, V5.2D
+	FMOVQ 1344(R8), F9
+	FMOVQ 1344(R8), F6
 	FMOVQ 1408(R8), F5
+	WORD $0x4e69cf25 // FMLA V5.2D, V25.2D, V9.2D
+	FMOVQ 1408(R8), F11
+	WORD $0x4e66cf0b // FMLA V11.2D, V24.2D, V6.2D
+	FMOVQ 1472(R8), F10
+	WORD $0x4e75cf6a // FMLA V10.2D, V27.2D, V21.2D
+	FMOVQ 1472(R8), F9
+	WORD $0x4e6ccf49 // FMLA V9.2D, V26.2D, V12.2D
+	FMOVQ 1472(R8), F6
+	WORD $0x4e65cf26 // FMLA V6.2D, V25.2D, V5.2D
+	FMOVQ 1472(R8), F5
 	WORD $0x4e6bcf05 // FMLA V5.2D, V24.2D, V11.2D
-	FMOVQ 1472(R8), F12
-	FMOVQ 1472(R8), F11
-	FMOVQ 1536(R8), F29
-	WORD $0x4e6ccf7d // FMLA V29.2D, V27.2D, V12.2D
-	FMOVQ 1536(R8), F28
-	WORD $0x4e6bcf5c // FMLA V28.2D, V26.2D, V11.2D
-	FMOVQ 1472(R8), F21
-	FMOVQ 1472(R8), F12
+	FMOVQ 1536(R8), F12
 	FMOVQ 1536(R8), F11
-	WORD $0x4e75cf2b // FMLA V11.2D, V25.2D, V21.2D
-	FMOVQ 1536(R8), F23
-	WORD $0x4e6ccf17 // FMLA V23.2D, V24.2D, V12.2D
-	FMOVQ 1600(R8), F22
-	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
-	FMOVQ 1600(R8), F21
-	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1600(R8), F12
-	WORD $0x4e6bcf2c // FMLA V12.2D, V25.2D, V11.2D
+	FMOVQ 1600(R8), F29
+	WORD $0x4e6ccf7d // FMLA V29.2D, V27.2D, V12.2D
+	FMOVQ 1600(R8), F28
+	WORD $0x4e6bcf5c // FMLA V28.2D, V26.2D, V11.2D
+	FMOVQ 1536(R8), F21
+	FMOVQ 1536(R8), F12
 	FMOVQ 1600(R8), F11
+	WORD $0x4e75cf2b // FMLA V11.2D, V25.2D, V21.2D
+	FMOVQ 1600(R8), F23
+	WORD $0x4e6ccf17 // FMLA V23.2D, V24.2D, V12.2D
+	FMOVQ 1664(R8), F22
+	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
+	FMOVQ 1664(R8), F21
+	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
+	FMOVQ 1664(R8), F12
+	WORD $0x4e6bcf2c // FMLA V12.2D, V25.2D, V11.2D
+	FMOVQ 1664(R8), F11
 	WORD $0x4e77cf0b // FMLA V11.2D, V24.2D, V23.2D
 	WORD $0x4e76cc6a // FMLA V10.2D, V3.2D, V22.2D
 	WORD $0x4e75cc49 // FMLA V9.2D, V2.2D, V21.2D
@@ -30641,20 +32397,20 @@ many1158:
 	WORD $0x6e741e41 // BSL V1.16B, V18.16B, V20.16B
 	WORD $0x6eeee662 // FCMGT V2.2D, V19.2D, V14.2D
 	WORD $0x6e731dc2 // BSL V2.16B, V14.16B, V19.16B
-	FMOVQ 2176(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1163
-	FMOVQ 2176(R8), F0
+	BEQ normal1243
+	FMOVQ 2240(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
-	FMOVQ 2240(R8), F0
+	FMOVQ 2304(R8), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -30671,19 +32427,19 @@ many1158:
 	WORD $0x6e60dd20 // FMUL V0.2D, V9.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc09 // FMUL V9.2D, V0.2D, V2.2D
-	FMOVQ 1856(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d520 // FADD V0.2D, V9.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	FMOVQ 2176(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6ef2e40c // FCMGT V12.2D, V0.2D, V18.2D
 	WORD $0x6eeee40b // FCMGT V11.2D, V0.2D, V14.2D
 	WORD $0x6f7d0643 // USHR V3.2D, V18.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
-	FMOVQ 2240(R8), F0
+	FMOVQ 2304(R8), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -30700,16 +32456,16 @@ many1158:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1856(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1164
+	JMP scaled1244
 
-normal1163:
+normal1243:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -30739,7 +32495,7 @@ normal1163:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1164:
+scaled1244:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e69cce1 // FMLA V1.2D, V7.2D, V9.2D
@@ -30751,56 +32507,56 @@ scaled1164:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1158
+	BLE many1238
 
-oneTest1160:
+oneTest1240:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1161
+	BGT tail1241
 
-one1159:
+one1239:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f48a // FMIN V10.2D, V4.2D, V1.2D
 	WORD $0x4ee0f489 // FMIN V9.2D, V4.2D, V0.2D
-	FMOVQ 960(R8), F1
-	FMOVQ 960(R8), F0
-	FMOVQ 1024(R8), F12
+	FMOVQ 1088(R8), F1
+	FMOVQ 1088(R8), F0
+	FMOVQ 1152(R8), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 1024(R8), F11
+	FMOVQ 1152(R8), F11
 	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
-	FMOVQ 1024(R8), F0
+	FMOVQ 1152(R8), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 1088(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
-	FMOVQ 1152(R8), F0
+	FMOVQ 1280(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
 	WORD $0x6e69dd26 // FMUL V6.2D, V9.2D, V9.2D
-	FMOVQ 1280(R8), F2
-	FMOVQ 1280(R8), F1
-	FMOVQ 1344(R8), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 1344(R8), F2
-	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 1408(R8), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1344(R8), F1
 	FMOVQ 1408(R8), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 1408(R8), F2
+	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
+	FMOVQ 1472(R8), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1472(R8), F0
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 1472(R8), F5
-	FMOVQ 1472(R8), F3
-	FMOVQ 1536(R8), F2
-	WORD $0x4e65cdc2 // FMLA V2.2D, V14.2D, V5.2D
 	FMOVQ 1536(R8), F5
-	WORD $0x4e63ccc5 // FMLA V5.2D, V6.2D, V3.2D
-	FMOVQ 1600(R8), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1536(R8), F3
 	FMOVQ 1600(R8), F2
+	WORD $0x4e65cdc2 // FMLA V2.2D, V14.2D, V5.2D
+	FMOVQ 1600(R8), F5
+	WORD $0x4e63ccc5 // FMLA V5.2D, V6.2D, V3.2D
+	FMOVQ 1664(R8), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1664(R8), F2
 	WORD $0x4e65ccc2 // FMLA V2.2D, V6.2D, V5.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
@@ -30832,20 +32588,20 @@ one1159:
 	WORD $0x4e69cc40 // FMLA V0.2D, V2.2D, V9.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d405 // FADD V5.2D, V0.2D, V2.2D
-	FMOVQ 2176(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1165
-	FMOVQ 2176(R8), F0
+	BEQ normal1245
+	FMOVQ 2240(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 2240(R8), F0
+	FMOVQ 2304(R8), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -30862,16 +32618,16 @@ one1159:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1856(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1166
+	JMP scaled1246
 
-normal1165:
+normal1245:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -30887,7 +32643,7 @@ normal1165:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1166:
+scaled1246:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
@@ -30895,11 +32651,11 @@ scaled1166:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1159
+	BLE one1239
 
-tail1161:
+tail1241:
 	SUBS R3, R0, R0
-	BEQ done1162
+	BEQ done1242
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -30930,42 +32686,42 @@ doneLanes2:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f48a // FMIN V10.2D, V4.2D, V1.2D
 	WORD $0x4ee0f489 // FMIN V9.2D, V4.2D, V0.2D
-	FMOVQ 960(R8), F1
-	FMOVQ 960(R8), F0
-	FMOVQ 1024(R8), F12
+	FMOVQ 1088(R8), F1
+	FMOVQ 1088(R8), F0
+	FMOVQ 1152(R8), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 1024(R8), F11
+	FMOVQ 1152(R8), F11
 	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
-	FMOVQ 1024(R8), F0
+	FMOVQ 1152(R8), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 1088(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
-	FMOVQ 1152(R8), F0
+	FMOVQ 1280(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
 	WORD $0x6e69dd28 // FMUL V8.2D, V9.2D, V9.2D
-	FMOVQ 1280(R8), F2
-	FMOVQ 1280(R8), F1
-	FMOVQ 1344(R8), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 1344(R8), F2
-	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 1408(R8), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1344(R8), F1
 	FMOVQ 1408(R8), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 1408(R8), F2
+	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
+	FMOVQ 1472(R8), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1472(R8), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 1472(R8), F4
-	FMOVQ 1472(R8), F3
-	FMOVQ 1536(R8), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
 	FMOVQ 1536(R8), F4
-	WORD $0x4e63cd04 // FMLA V4.2D, V8.2D, V3.2D
-	FMOVQ 1600(R8), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1536(R8), F3
 	FMOVQ 1600(R8), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 1600(R8), F4
+	WORD $0x4e63cd04 // FMLA V4.2D, V8.2D, V3.2D
+	FMOVQ 1664(R8), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1664(R8), F2
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
@@ -30997,20 +32753,20 @@ doneLanes2:
 	WORD $0x4e69cc40 // FMLA V0.2D, V2.2D, V9.2D
 	WORD $0x4e63d428 // FADD V8.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1167
-	FMOVQ 2176(R8), F0
+	BEQ normal1247
+	FMOVQ 2240(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 2240(R8), F0
+	FMOVQ 2304(R8), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -31027,16 +32783,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled1168
+	JMP scaled1248
 
-normal1167:
+normal1247:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -31052,7 +32808,7 @@ normal1167:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled1168:
+scaled1248:
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R3<<3, R5, R1
@@ -31097,7 +32853,7 @@ someLanes5:
 
 doneLanes6:
 
-done1162:
+done1242:
 	RET
 
 // func addExpF32(dst *float32, sign float32, x *float32, n int)
@@ -31116,9 +32872,9 @@ TEXT ·addExpF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1178
+	BLT oneTest1258
 
-many1176:
+many1256:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -31127,18 +32883,18 @@ many1176:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F6
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F6
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
-	FMOVQ 2304(R7), F4
+	FMOVQ 2368(R7), F4
 	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d4c2 // FSUB V2.4S, V6.4S, V0.4S
 	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
 	FMOVQ 2688(R7), F2
@@ -31146,9 +32902,9 @@ many1176:
 	WORD $0x4e20cda2 // FMLA V2.4S, V13.4S, V0.4S
 	FMOVQ 2688(R7), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 2560(R7), F10
+	FMOVQ 64(R7), F10
 	WORD $0x4e22cdaa // FMLA V10.4S, V13.4S, V2.4S
-	FMOVQ 2560(R7), F8
+	FMOVQ 64(R7), F8
 	WORD $0x4e21cd88 // FMLA V8.4S, V12.4S, V1.4S
 	WORD $0x6e2ddda3 // FMUL V3.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd82 // FMUL V2.4S, V12.4S, V12.4S
@@ -31173,18 +32929,18 @@ many1176:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F19
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F19
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cd53 // FMLA V19.4S, V10.4S, V0.4S
-	FMOVQ 2304(R7), F18
+	FMOVQ 2368(R7), F18
 	WORD $0x4e20cd12 // FMLA V18.4S, V8.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d662 // FSUB V2.4S, V19.4S, V0.4S
 	WORD $0x4ea0d641 // FSUB V1.4S, V18.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
 	FMOVQ 2688(R7), F2
@@ -31192,9 +32948,9 @@ many1176:
 	WORD $0x4e20cd42 // FMLA V2.4S, V10.4S, V0.4S
 	FMOVQ 2688(R7), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 2560(R7), F23
+	FMOVQ 64(R7), F23
 	WORD $0x4e22cd57 // FMLA V23.4S, V10.4S, V2.4S
-	FMOVQ 2560(R7), F22
+	FMOVQ 64(R7), F22
 	WORD $0x4e21cd16 // FMLA V22.4S, V8.4S, V1.4S
 	WORD $0x6e2add43 // FMUL V3.4S, V10.4S, V10.4S
 	WORD $0x6e28dd02 // FMUL V2.4S, V8.4S, V8.4S
@@ -31263,14 +33019,14 @@ many1176:
 	WORD $0x6e24dc62 // FMUL V2.4S, V3.4S, V4.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1176
+	BLE many1256
 
-oneTest1178:
+oneTest1258:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1179
+	BGT tail1259
 
-one1177:
+one1257:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -31279,19 +33035,19 @@ one1177:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F1
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F15
+	FMOVQ 2432(R7), F1
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F15
 	WORD $0x4e21cd4f // FMLA V15.4S, V10.4S, V1.4S
-	FMOVQ 2304(R7), F14
+	FMOVQ 2368(R7), F14
 	WORD $0x4e20cd0e // FMLA V14.4S, V8.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -31300,9 +33056,9 @@ one1177:
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 2560(R7), F6
+	FMOVQ 64(R7), F6
 	WORD $0x4e21cd46 // FMLA V6.4S, V10.4S, V1.4S
-	FMOVQ 2560(R7), F4
+	FMOVQ 64(R7), F4
 	WORD $0x4e20cd04 // FMLA V4.4S, V8.4S, V0.4S
 	WORD $0x6e2add43 // FMUL V3.4S, V10.4S, V10.4S
 	WORD $0x6e28dd02 // FMUL V2.4S, V8.4S, V8.4S
@@ -31347,11 +33103,11 @@ one1177:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1177
+	BLE one1257
 
-tail1179:
+tail1259:
 	SUBS R3, R0, R0
-	BEQ done1180
+	BEQ done1260
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -31400,19 +33156,19 @@ doneLanes2:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f40d // FMAX V13.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F1
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F16
+	FMOVQ 2432(R7), F1
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F16
 	WORD $0x4e21cdd0 // FMLA V16.4S, V14.4S, V1.4S
-	FMOVQ 2304(R7), F15
+	FMOVQ 2368(R7), F15
 	WORD $0x4e20cdaf // FMLA V15.4S, V13.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e1 // FSUB V1.4S, V15.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2d // FMLS V13.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2d // FMLS V13.4S, V1.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -31421,9 +33177,9 @@ doneLanes2:
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
-	FMOVQ 2560(R7), F6
+	FMOVQ 64(R7), F6
 	WORD $0x4e21cdc6 // FMLA V6.4S, V14.4S, V1.4S
-	FMOVQ 2560(R7), F4
+	FMOVQ 64(R7), F4
 	WORD $0x4e20cda4 // FMLA V4.4S, V13.4S, V0.4S
 	WORD $0x6e2eddc3 // FMUL V3.4S, V14.4S, V14.4S
 	WORD $0x6e2ddda2 // FMUL V2.4S, V13.4S, V13.4S
@@ -31537,7 +33293,7 @@ someLanes5:
 
 doneLanes6:
 
-done1180:
+done1260:
 	RET
 
 // func addExpProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -31556,14 +33312,14 @@ TEXT ·addExpProductF64(SB), NOSPLIT, $0-40
 	FMOVD sign+8(FP), F0
 	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
 	MOVD from+24(FP), R6
-	FMOVQ 1920(R8), F8
-	FMOVQ 1984(R8), F4
+	FMOVQ 1984(R8), F8
+	FMOVQ 2048(R8), F4
 	MOVD $0, R3
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest1194
+	BLT oneTest1274
 
-many1192:
+many1272:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -31575,79 +33331,79 @@ many1192:
 	WORD $0x4ee2f482 // FMIN V2.2D, V4.2D, V2.2D
 	WORD $0x4ee1f481 // FMIN V1.2D, V4.2D, V1.2D
 	WORD $0x4ee0f480 // FMIN V0.2D, V4.2D, V0.2D
-	FMOVQ 960(R8), F6
-	FMOVQ 960(R8), F5
-	FMOVQ 1024(R8), F20
+	FMOVQ 1088(R8), F6
+	FMOVQ 1088(R8), F5
+	FMOVQ 1152(R8), F20
 	WORD $0x4e66cc74 // FMLA V20.2D, V3.2D, V6.2D
-	FMOVQ 1024(R8), F19
+	FMOVQ 1152(R8), F19
 	WORD $0x4e65cc53 // FMLA V19.2D, V2.2D, V5.2D
-	FMOVQ 960(R8), F6
-	FMOVQ 960(R8), F5
-	FMOVQ 1024(R8), F18
+	FMOVQ 1088(R8), F6
+	FMOVQ 1088(R8), F5
+	FMOVQ 1152(R8), F18
 	WORD $0x4e66cc32 // FMLA V18.2D, V1.2D, V6.2D
-	FMOVQ 1024(R8), F14
+	FMOVQ 1152(R8), F14
 	WORD $0x4e65cc0e // FMLA V14.2D, V0.2D, V5.2D
-	FMOVQ 1024(R8), F5
+	FMOVQ 1152(R8), F5
 	WORD $0x4ee5d68b // FSUB V11.2D, V20.2D, V5.2D
 	WORD $0x4ee5d66a // FSUB V10.2D, V19.2D, V5.2D
-	FMOVQ 1024(R8), F5
+	FMOVQ 1152(R8), F5
 	WORD $0x4ee5d649 // FSUB V9.2D, V18.2D, V5.2D
 	WORD $0x4ee5d5c6 // FSUB V6.2D, V14.2D, V5.2D
-	FMOVQ 1088(R8), F5
+	FMOVQ 1216(R8), F5
 	WORD $0x4ee5cd63 // FMLS V3.2D, V11.2D, V5.2D
 	WORD $0x4ee5cd42 // FMLS V2.2D, V10.2D, V5.2D
-	FMOVQ 1088(R8), F5
+	FMOVQ 1216(R8), F5
 	WORD $0x4ee5cd21 // FMLS V1.2D, V9.2D, V5.2D
 	WORD $0x4ee5ccc0 // FMLS V0.2D, V6.2D, V5.2D
-	FMOVQ 1152(R8), F5
+	FMOVQ 1280(R8), F5
 	WORD $0x4ee5cd63 // FMLS V3.2D, V11.2D, V5.2D
 	WORD $0x4ee5cd42 // FMLS V2.2D, V10.2D, V5.2D
-	FMOVQ 1152(R8), F5
+	FMOVQ 1280(R8), F5
 	WORD $0x4ee5cd21 // FMLS V1.2D, V9.2D, V5.2D
 	WORD $0x4ee5ccc0 // FMLS V0.2D, V6.2D, V5.2D
 	WORD $0x6e63dc7b // FMUL V27.2D, V3.2D, V3.2D
 	WORD $0x6e62dc5a // FMUL V26.2D, V2.2D, V2.2D
 	WORD $0x6e61dc39 // FMUL V25.2D, V1.2D, V1.2D
 	WORD $0x6e60dc18 // FMUL V24.2D, V0.2D, V0.2D
-	FMOVQ 1280(R8), F6
-	FMOVQ 1280(R8), F5
-	FMOVQ 1344(R8), F21
-	WORD $0x4e66cf75 // FMLA V21.2D, V27.2D, V6.2D
-	FMOVQ 1344(R8), F12
-	WORD $0x4e65cf4c // FMLA V12.2D, V26.2D, V5.2D
-	FMOVQ 1280(R8), F9
-	FMOVQ 1280(R8), F6
+	FMOVQ 1344(R8), F6
 	FMOVQ 1344(R8), F5
-	WORD $0x4e69cf25 // FMLA V5.2D, V25.2D, V9.2D
-	FMOVQ 1344(R8), F11
-	WORD $0x4e66cf0b // FMLA V11.2D, V24.2D, V6.2D
-	FMOVQ 1408(R8), F10
-	WORD $0x4e75cf6a // FMLA V10.2D, V27.2D, V21.2D
-	FMOVQ 1408(R8), F9
-	WORD $0x4e6ccf49 // FMLA V9.2D, V26.2D, V12.2D
-	FMOVQ 1408(R8), F6
-	WORD $0x4e65cf26 // FMLA V6.2D, V25.2D, V5.2D
+	FMOVQ 1408(R8), F21
+	WORD $0x4e66cf75 // FMLA V21.2D, V27.2D, V6.2D
+	FMOVQ 1408(R8), F12
+	WORD $0x4e65cf4c // FMLA V12.2D, V26.2D, V5.2D
+	FMOVQ 1344(R8), F9
+	FMOVQ 1344(R8), F6
 	FMOVQ 1408(R8), F5
+	WORD $0x4e69cf25 // FMLA V5.2D, V25.2D, V9.2D
+	FMOVQ 1408(R8), F11
+	WORD $0x4e66cf0b // FMLA V11.2D, V24.2D, V6.2D
+	FMOVQ 1472(R8), F10
+	WORD $0x4e75cf6a // FMLA V10.2D, V27.2D, V21.2D
+	FMOVQ 1472(R8), F9
+	WORD $0x4e6ccf49 // FMLA V9.2D, V26.2D, V12.2D
+	FMOVQ 1472(R8), F6
+	WORD $0x4e65cf26 // FMLA V6.2D, V25.2D, V5.2D
+	FMOVQ 1472(R8), F5
 	WORD $0x4e6bcf05 // FMLA V5.2D, V24.2D, V11.2D
-	FMOVQ 1472(R8), F12
-	FMOVQ 1472(R8), F11
-	FMOVQ 1536(R8), F29
-	WORD $0x4e6ccf7d // FMLA V29.2D, V27.2D, V12.2D
-	FMOVQ 1536(R8), F28
-	WORD $0x4e6bcf5c // FMLA V28.2D, V26.2D, V11.2D
-	FMOVQ 1472(R8), F21
-	FMOVQ 1472(R8), F12
+	FMOVQ 1536(R8), F12
 	FMOVQ 1536(R8), F11
-	WORD $0x4e75cf2b // FMLA V11.2D, V25.2D, V21.2D
-	FMOVQ 1536(R8), F23
-	WORD $0x4e6ccf17 // FMLA V23.2D, V24.2D, V12.2D
-	FMOVQ 1600(R8), F22
-	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
-	FMOVQ 1600(R8), F21
-	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1600(R8), F12
-	WORD $0x4e6bcf2c // FMLA V12.2D, V25.2D, V11.2D
+	FMOVQ 1600(R8), F29
+	WORD $0x4e6ccf7d // FMLA V29.2D, V27.2D, V12.2D
+	FMOVQ 1600(R8), F28
+	WORD $0x4e6bcf5c // FMLA V28.2D, V26.2D, V11.2D
+	FMOVQ 1536(R8), F21
+	FMOVQ 1536(R8), F12
 	FMOVQ 1600(R8), F11
+	WORD $0x4e75cf2b // FMLA V11.2D, V25.2D, V21.2D
+	FMOVQ 1600(R8), F23
+	WORD $0x4e6ccf17 // FMLA V23.2D, V24.2D, V12.2D
+	FMOVQ 1664(R8), F22
+	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
+	FMOVQ 1664(R8), F21
+	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
+	FMOVQ 1664(R8), F12
+	WORD $0x4e6bcf2c // FMLA V12.2D, V25.2D, V11.2D
+	FMOVQ 1664(R8), F11
 	WORD $0x4e77cf0b // FMLA V11.2D, V24.2D, V23.2D
 	WORD $0x4e76cc6a // FMLA V10.2D, V3.2D, V22.2D
 	WORD $0x4e75cc49 // FMLA V9.2D, V2.2D, V21.2D
@@ -31717,20 +33473,20 @@ many1192:
 	WORD $0x6e741e41 // BSL V1.16B, V18.16B, V20.16B
 	WORD $0x6eeee662 // FCMGT V2.2D, V19.2D, V14.2D
 	WORD $0x6e731dc2 // BSL V2.16B, V14.16B, V19.16B
-	FMOVQ 2176(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1197
-	FMOVQ 2176(R8), F0
+	BEQ normal1277
+	FMOVQ 2240(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
-	FMOVQ 2240(R8), F0
+	FMOVQ 2304(R8), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -31747,19 +33503,19 @@ many1192:
 	WORD $0x6e60dd20 // FMUL V0.2D, V9.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc09 // FMUL V9.2D, V0.2D, V2.2D
-	FMOVQ 1856(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d520 // FADD V0.2D, V9.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	FMOVQ 2176(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6ef2e40c // FCMGT V12.2D, V0.2D, V18.2D
 	WORD $0x6eeee40b // FCMGT V11.2D, V0.2D, V14.2D
 	WORD $0x6f7d0643 // USHR V3.2D, V18.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
-	FMOVQ 2240(R8), F0
+	FMOVQ 2304(R8), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -31776,16 +33532,16 @@ many1192:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1856(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28405 // SUB V5.2D, V0.2D, V2.2D
-	JMP scaled1198
+	JMP scaled1278
 
-normal1197:
+normal1277:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -31815,7 +33571,7 @@ normal1197:
 	WORD $0x6e63dc26 // FMUL V6.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
 
-scaled1198:
+scaled1278:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e61dd23 // FMUL V3.2D, V9.2D, V1.2D
@@ -31834,56 +33590,56 @@ scaled1198:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R5, R3
-	BLE many1192
+	BLE many1272
 
-oneTest1194:
+oneTest1274:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1195
+	BGT tail1275
 
-one1193:
+one1273:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f48a // FMIN V10.2D, V4.2D, V1.2D
 	WORD $0x4ee0f489 // FMIN V9.2D, V4.2D, V0.2D
-	FMOVQ 960(R8), F1
-	FMOVQ 960(R8), F0
-	FMOVQ 1024(R8), F12
+	FMOVQ 1088(R8), F1
+	FMOVQ 1088(R8), F0
+	FMOVQ 1152(R8), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 1024(R8), F11
+	FMOVQ 1152(R8), F11
 	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
-	FMOVQ 1024(R8), F0
+	FMOVQ 1152(R8), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 1088(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
-	FMOVQ 1152(R8), F0
+	FMOVQ 1280(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
 	WORD $0x6e69dd26 // FMUL V6.2D, V9.2D, V9.2D
-	FMOVQ 1280(R8), F2
-	FMOVQ 1280(R8), F1
-	FMOVQ 1344(R8), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 1344(R8), F2
-	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 1408(R8), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1344(R8), F1
 	FMOVQ 1408(R8), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 1408(R8), F2
+	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
+	FMOVQ 1472(R8), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1472(R8), F0
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 1472(R8), F5
-	FMOVQ 1472(R8), F3
-	FMOVQ 1536(R8), F2
-	WORD $0x4e65cdc2 // FMLA V2.2D, V14.2D, V5.2D
 	FMOVQ 1536(R8), F5
-	WORD $0x4e63ccc5 // FMLA V5.2D, V6.2D, V3.2D
-	FMOVQ 1600(R8), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1536(R8), F3
 	FMOVQ 1600(R8), F2
+	WORD $0x4e65cdc2 // FMLA V2.2D, V14.2D, V5.2D
+	FMOVQ 1600(R8), F5
+	WORD $0x4e63ccc5 // FMLA V5.2D, V6.2D, V3.2D
+	FMOVQ 1664(R8), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1664(R8), F2
 	WORD $0x4e65ccc2 // FMLA V2.2D, V6.2D, V5.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
@@ -31915,20 +33671,20 @@ one1193:
 	WORD $0x4e69cc40 // FMLA V0.2D, V2.2D, V9.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d405 // FADD V5.2D, V0.2D, V2.2D
-	FMOVQ 2176(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1199
-	FMOVQ 2176(R8), F0
+	BEQ normal1279
+	FMOVQ 2240(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 2240(R8), F0
+	FMOVQ 2304(R8), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -31945,16 +33701,16 @@ one1193:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1856(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1200
+	JMP scaled1280
 
-normal1199:
+normal1279:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -31970,7 +33726,7 @@ normal1199:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1200:
+scaled1280:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
@@ -31982,11 +33738,11 @@ scaled1200:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1193
+	BLE one1273
 
-tail1195:
+tail1275:
 	SUBS R3, R0, R0
-	BEQ done1196
+	BEQ done1276
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -32017,42 +33773,42 @@ doneLanes2:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f48a // FMIN V10.2D, V4.2D, V1.2D
 	WORD $0x4ee0f489 // FMIN V9.2D, V4.2D, V0.2D
-	FMOVQ 960(R8), F1
-	FMOVQ 960(R8), F0
-	FMOVQ 1024(R8), F12
+	FMOVQ 1088(R8), F1
+	FMOVQ 1088(R8), F0
+	FMOVQ 1152(R8), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 1024(R8), F11
+	FMOVQ 1152(R8), F11
 	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
-	FMOVQ 1024(R8), F0
+	FMOVQ 1152(R8), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 1088(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
-	FMOVQ 1152(R8), F0
+	FMOVQ 1280(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
 	WORD $0x6e69dd28 // FMUL V8.2D, V9.2D, V9.2D
-	FMOVQ 1280(R8), F2
-	FMOVQ 1280(R8), F1
-	FMOVQ 1344(R8), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 1344(R8), F2
-	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 1408(R8), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1344(R8), F1
 	FMOVQ 1408(R8), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 1408(R8), F2
+	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
+	FMOVQ 1472(R8), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1472(R8), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 1472(R8), F4
-	FMOVQ 1472(R8), F3
-	FMOVQ 1536(R8), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
 	FMOVQ 1536(R8), F4
-	WORD $0x4e63cd04 // FMLA V4.2D, V8.2D, V3.2D
-	FMOVQ 1600(R8), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1536(R8), F3
 	FMOVQ 1600(R8), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 1600(R8), F4
+	WORD $0x4e63cd04 // FMLA V4.2D, V8.2D, V3.2D
+	FMOVQ 1664(R8), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1664(R8), F2
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
@@ -32084,20 +33840,20 @@ doneLanes2:
 	WORD $0x4e69cc40 // FMLA V0.2D, V2.2D, V9.2D
 	WORD $0x4e63d428 // FADD V8.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1201
-	FMOVQ 2176(R8), F0
+	BEQ normal1281
+	FMOVQ 2240(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 2240(R8), F0
+	FMOVQ 2304(R8), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -32114,16 +33870,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled1202
+	JMP scaled1282
 
-normal1201:
+normal1281:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -32139,7 +33895,7 @@ normal1201:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled1202:
+scaled1282:
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	ADD R3<<3, R6, R1
@@ -32208,7 +33964,7 @@ someLanes7:
 
 doneLanes8:
 
-done1196:
+done1276:
 	RET
 
 // func addExpProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -32228,9 +33984,9 @@ TEXT ·addExpProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1212
+	BLT oneTest1292
 
-many1210:
+many1290:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -32239,18 +33995,18 @@ many1210:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F8
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F8
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cda8 // FMLA V8.4S, V13.4S, V0.4S
-	FMOVQ 2304(R7), F7
+	FMOVQ 2368(R7), F7
 	WORD $0x4e20cd87 // FMLA V7.4S, V12.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d502 // FSUB V2.4S, V8.4S, V0.4S
 	WORD $0x4ea0d4e1 // FSUB V1.4S, V7.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
 	FMOVQ 2688(R7), F2
@@ -32258,9 +34014,9 @@ many1210:
 	WORD $0x4e20cda2 // FMLA V2.4S, V13.4S, V0.4S
 	FMOVQ 2688(R7), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 2560(R7), F6
+	FMOVQ 64(R7), F6
 	WORD $0x4e22cda6 // FMLA V6.4S, V13.4S, V2.4S
-	FMOVQ 2560(R7), F4
+	FMOVQ 64(R7), F4
 	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
 	WORD $0x6e2ddda3 // FMUL V3.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd82 // FMUL V2.4S, V12.4S, V12.4S
@@ -32285,18 +34041,18 @@ many1210:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f406 // FMAX V6.4S, V0.4S, V2.4S
 	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F16
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F16
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20ccd0 // FMLA V16.4S, V6.4S, V0.4S
-	FMOVQ 2304(R7), F15
+	FMOVQ 2368(R7), F15
 	WORD $0x4e20cc8f // FMLA V15.4S, V4.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e1 // FSUB V1.4S, V15.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
 	FMOVQ 2688(R7), F2
@@ -32304,9 +34060,9 @@ many1210:
 	WORD $0x4e20ccc2 // FMLA V2.4S, V6.4S, V0.4S
 	FMOVQ 2688(R7), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 2560(R7), F23
+	FMOVQ 64(R7), F23
 	WORD $0x4e22ccd7 // FMLA V23.4S, V6.4S, V2.4S
-	FMOVQ 2560(R7), F20
+	FMOVQ 64(R7), F20
 	WORD $0x4e21cc94 // FMLA V20.4S, V4.4S, V1.4S
 	WORD $0x6e26dcc3 // FMUL V3.4S, V6.4S, V6.4S
 	WORD $0x6e24dc82 // FMUL V2.4S, V4.4S, V4.4S
@@ -32382,14 +34138,14 @@ many1210:
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1210
+	BLE many1290
 
-oneTest1212:
+oneTest1292:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1213
+	BGT tail1293
 
-one1211:
+one1291:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -32398,19 +34154,19 @@ one1211:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f408 // FMAX V8.4S, V0.4S, V2.4S
 	WORD $0x4e21f407 // FMAX V7.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F1
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F15
+	FMOVQ 2432(R7), F1
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F15
 	WORD $0x4e21cd0f // FMLA V15.4S, V8.4S, V1.4S
-	FMOVQ 2304(R7), F14
+	FMOVQ 2368(R7), F14
 	WORD $0x4e20ccee // FMLA V14.4S, V7.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc48 // FMLS V8.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc48 // FMLS V8.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -32419,9 +34175,9 @@ one1211:
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 2560(R7), F6
+	FMOVQ 64(R7), F6
 	WORD $0x4e21cd06 // FMLA V6.4S, V8.4S, V1.4S
-	FMOVQ 2560(R7), F4
+	FMOVQ 64(R7), F4
 	WORD $0x4e20cce4 // FMLA V4.4S, V7.4S, V0.4S
 	WORD $0x6e28dd03 // FMUL V3.4S, V8.4S, V8.4S
 	WORD $0x6e27dce2 // FMUL V2.4S, V7.4S, V7.4S
@@ -32470,11 +34226,11 @@ one1211:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1211
+	BLE one1291
 
-tail1213:
+tail1293:
 	SUBS R2, R0, R0
-	BEQ done1214
+	BEQ done1294
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -32523,19 +34279,19 @@ doneLanes2:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f40d // FMAX V13.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F1
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F16
+	FMOVQ 2432(R7), F1
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F16
 	WORD $0x4e21cdd0 // FMLA V16.4S, V14.4S, V1.4S
-	FMOVQ 2304(R7), F15
+	FMOVQ 2368(R7), F15
 	WORD $0x4e20cdaf // FMLA V15.4S, V13.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e1 // FSUB V1.4S, V15.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2d // FMLS V13.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2d // FMLS V13.4S, V1.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -32544,9 +34300,9 @@ doneLanes2:
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
-	FMOVQ 2560(R7), F8
+	FMOVQ 64(R7), F8
 	WORD $0x4e21cdc8 // FMLA V8.4S, V14.4S, V1.4S
-	FMOVQ 2560(R7), F4
+	FMOVQ 64(R7), F4
 	WORD $0x4e20cda4 // FMLA V4.4S, V13.4S, V0.4S
 	WORD $0x6e2eddc3 // FMUL V3.4S, V14.4S, V14.4S
 	WORD $0x6e2ddda2 // FMUL V2.4S, V13.4S, V13.4S
@@ -32700,7 +34456,7 @@ someLanes7:
 
 doneLanes8:
 
-done1214:
+done1294:
 	RET
 
 // func addLogF64(dst *float64, sign float64, x *float64, n int)
@@ -32715,9 +34471,9 @@ TEXT ·addLogF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1224
+	BLT oneTest1304
 
-many1222:
+many1302:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FLDPQ 32(R1), (F15, F14)
@@ -32748,7 +34504,7 @@ many1222:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1227
+	BEQ normal1307
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R7), F0
@@ -32769,7 +34525,7 @@ many1222:
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -32821,7 +34577,7 @@ many1222:
 	WORD $0x4e60cec2 // FMLA V2.2D, V22.2D, V0.2D
 	WORD $0x4ef0d591 // FSUB V17.2D, V12.2D, V16.2D
 	WORD $0x4eedd570 // FSUB V16.2D, V11.2D, V13.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60dea1 // FMUL V1.2D, V21.2D, V0.2D
 	WORD $0x6e60de80 // FMUL V0.2D, V20.2D, V0.2D
 	WORD $0x6e61dead // FMUL V13.2D, V21.2D, V1.2D
@@ -32864,7 +34620,7 @@ many1222:
 	FMOVQ 3328(R7), F0
 	WORD $0x4e60e4e2 // FCMEQ V2.2D, V7.2D, V0.2D
 	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FMOVQ 3328(R7), F0
@@ -32893,7 +34649,7 @@ many1222:
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -32945,7 +34701,7 @@ many1222:
 	WORD $0x4e60cec2 // FMLA V2.2D, V22.2D, V0.2D
 	WORD $0x4ef0d591 // FSUB V17.2D, V12.2D, V16.2D
 	WORD $0x4eedd570 // FSUB V16.2D, V11.2D, V13.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60dea1 // FMUL V1.2D, V21.2D, V0.2D
 	WORD $0x6e60de80 // FMUL V0.2D, V20.2D, V0.2D
 	WORD $0x6e61dead // FMUL V13.2D, V21.2D, V1.2D
@@ -32988,7 +34744,7 @@ many1222:
 	FMOVQ 3328(R7), F0
 	WORD $0x4e60e5e4 // FCMEQ V4.2D, V15.2D, V0.2D
 	WORD $0x4e60e5c1 // FCMEQ V1.2D, V14.2D, V0.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	FMOVQ 3328(R7), F0
@@ -33006,15 +34762,15 @@ many1222:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
-	JMP stored1228
+	JMP stored1308
 
-normal1227:
+normal1307:
 	FMOVQ 4608(R7), F0
 	WORD $0x6ee084e4 // SUB V4.2D, V7.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -33064,7 +34820,7 @@ normal1227:
 	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
 	WORD $0x4e61cca3 // FMLA V3.2D, V5.2D, V1.2D
 	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60de61 // FMUL V1.2D, V19.2D, V0.2D
 	WORD $0x6e60de40 // FMUL V0.2D, V18.2D, V0.2D
 	WORD $0x6e61de6b // FMUL V11.2D, V19.2D, V1.2D
@@ -33102,7 +34858,7 @@ normal1227:
 	WORD $0x6ee085c3 // SUB V3.2D, V14.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -33152,7 +34908,7 @@ normal1227:
 	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
 	WORD $0x4e61cca3 // FMLA V3.2D, V5.2D, V1.2D
 	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60de61 // FMUL V1.2D, V19.2D, V0.2D
 	WORD $0x6e60de40 // FMUL V0.2D, V18.2D, V0.2D
 	WORD $0x6e61de6b // FMUL V11.2D, V19.2D, V1.2D
@@ -33195,17 +34951,17 @@ normal1227:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored1228:
+stored1308:
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1222
+	BLE many1302
 
-oneTest1224:
+oneTest1304:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1225
+	BGT tail1305
 
-one1223:
+one1303:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F9, F6)
 	FMOVQ 4800(R7), F0
@@ -33223,7 +34979,7 @@ one1223:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1229
+	BEQ normal1309
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R7), F0
@@ -33244,7 +35000,7 @@ one1223:
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -33296,7 +35052,7 @@ one1223:
 	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
 	WORD $0x4eeed58f // FSUB V15.2D, V12.2D, V14.2D
 	WORD $0x4eedd56e // FSUB V14.2D, V11.2D, V13.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60de61 // FMUL V1.2D, V19.2D, V0.2D
 	WORD $0x6e60de40 // FMUL V0.2D, V18.2D, V0.2D
 	WORD $0x6e61de6d // FMUL V13.2D, V19.2D, V1.2D
@@ -33339,7 +35095,7 @@ one1223:
 	FMOVQ 3328(R7), F0
 	WORD $0x4e60e524 // FCMEQ V4.2D, V9.2D, V0.2D
 	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	FMOVQ 3328(R7), F0
@@ -33353,15 +35109,15 @@ one1223:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored1230
+	JMP stored1310
 
-normal1229:
+normal1309:
 	FMOVQ 4608(R7), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -33411,7 +35167,7 @@ normal1229:
 	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
 	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
 	WORD $0x4e60ce42 // FMLA V2.2D, V18.2D, V0.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60de21 // FMUL V1.2D, V17.2D, V0.2D
 	WORD $0x6e60de00 // FMUL V0.2D, V16.2D, V0.2D
 	WORD $0x6e61de2b // FMUL V11.2D, V17.2D, V1.2D
@@ -33450,14 +35206,14 @@ normal1229:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored1230:
+stored1310:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1223
+	BLE one1303
 
-tail1225:
+tail1305:
 	SUBS R3, R0, R0
-	BEQ done1226
+	BEQ done1306
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -33504,7 +35260,7 @@ doneLanes2:
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -33556,7 +35312,7 @@ doneLanes2:
 	WORD $0x4e60cec2 // FMLA V2.2D, V22.2D, V0.2D
 	WORD $0x4ef0d5d1 // FSUB V17.2D, V14.2D, V16.2D
 	WORD $0x4eefd5b0 // FSUB V16.2D, V13.2D, V15.2D
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x6e60dea1 // FMUL V1.2D, V21.2D, V0.2D
 	WORD $0x6e60de80 // FMUL V0.2D, V20.2D, V0.2D
 	WORD $0x6e61deaf // FMUL V15.2D, V21.2D, V1.2D
@@ -33599,7 +35355,7 @@ doneLanes2:
 	FMOVQ 3328(R7), F0
 	WORD $0x4e60e542 // FCMEQ V2.2D, V10.2D, V0.2D
 	WORD $0x4e60e521 // FCMEQ V1.2D, V9.2D, V0.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FMOVQ 3328(R7), F0
@@ -33652,7 +35408,7 @@ someLanes5:
 
 doneLanes6:
 
-done1226:
+done1306:
 	RET
 
 // func addLogF32(dst *float32, sign float32, x *float32, n int)
@@ -33667,9 +35423,9 @@ TEXT ·addLogF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1238
+	BLT oneTest1318
 
-many1236:
+many1316:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F14, F13)
 	FLDPQ 32(R1), (F12, F11)
@@ -33809,32 +35565,32 @@ many1236:
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20dcd5 // FMUL V21.4S, V6.4S, V0.4S
 	WORD $0x6e20df14 // FMUL V20.4S, V24.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20def3 // FMUL V19.4S, V23.4S, V0.4S
 	WORD $0x6e20ded2 // FMUL V18.4S, V22.4S, V0.4S
 	WORD $0x4e39cc95 // FMLA V21.4S, V4.4S, V25.4S
 	WORD $0x4e29cc74 // FMLA V20.4S, V3.4S, V9.4S
 	WORD $0x4e27cc53 // FMLA V19.4S, V2.4S, V7.4S
 	WORD $0x4e25cc32 // FMLA V18.4S, V1.4S, V5.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4eb11e29 // MOV V9.16B, V17.16B
 	WORD $0x4e20ccc9 // FMLA V9.4S, V6.4S, V0.4S
 	WORD $0x4eb01e07 // MOV V7.16B, V16.16B
 	WORD $0x4e20cf07 // FMLA V7.4S, V24.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4eaf1de5 // MOV V5.16B, V15.16B
 	WORD $0x4e20cee5 // FMLA V5.4S, V23.4S, V0.4S
 	WORD $0x4eaa1d44 // MOV V4.16B, V10.16B
 	WORD $0x4e20cec4 // FMLA V4.4S, V22.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
 	WORD $0x4ea0ccc3 // FMLS V3.4S, V6.4S, V0.4S
 	WORD $0x4ea71ce6 // MOV V6.16B, V7.16B
 	WORD $0x4ea0cf06 // FMLS V6.4S, V24.4S, V0.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
 	WORD $0x4ea2cee1 // FMLS V1.4S, V23.4S, V2.4S
 	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
@@ -33871,10 +35627,10 @@ many1236:
 	FMOVQ 3456(R7), F0
 	WORD $0x4e20e586 // FCMEQ V6.4S, V12.4S, V0.4S
 	WORD $0x4e20e561 // FCMEQ V1.4S, V11.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e651c09 // BSL V9.16B, V0.16B, V5.16B
 	WORD $0x6e641c07 // BSL V7.16B, V0.16B, V4.16B
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e631c06 // BSL V6.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	FMOVQ 3456(R7), F0
@@ -33883,10 +35639,10 @@ many1236:
 	FMOVQ 3456(R7), F0
 	WORD $0x6eace403 // FCMGT V3.4S, V0.4S, V12.4S
 	WORD $0x6eabe402 // FCMGT V2.4S, V0.4S, V11.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e691c05 // BSL V5.16B, V0.16B, V9.16B
 	WORD $0x6e671c04 // BSL V4.16B, V0.16B, V7.16B
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e661c03 // BSL V3.16B, V0.16B, V6.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	ADD R3<<2, R5, R1
@@ -33900,14 +35656,14 @@ many1236:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many1236
+	BLE many1316
 
-oneTest1238:
+oneTest1318:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1239
+	BGT tail1319
 
-one1237:
+one1317:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 6656(R7), F0
@@ -33978,17 +35734,17 @@ one1237:
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20dda9 // FMUL V9.4S, V13.4S, V0.4S
 	WORD $0x6e20dd87 // FMUL V7.4S, V12.4S, V0.4S
 	WORD $0x4e24cc49 // FMLA V9.4S, V2.4S, V4.4S
 	WORD $0x4e23cc27 // FMLA V7.4S, V1.4S, V3.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
 	WORD $0x4e20cda4 // FMLA V4.4S, V13.4S, V0.4S
 	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
 	WORD $0x4e20cd83 // FMLA V3.4S, V12.4S, V0.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
 	WORD $0x4ea2cda1 // FMLS V1.4S, V13.4S, V2.4S
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
@@ -34009,13 +35765,13 @@ one1237:
 	FMOVQ 3456(R7), F0
 	WORD $0x4e20e564 // FCMEQ V4.4S, V11.4S, V0.4S
 	WORD $0x4e20e541 // FCMEQ V1.4S, V10.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	FMOVQ 3456(R7), F0
 	WORD $0x6eabe403 // FCMGT V3.4S, V0.4S, V11.4S
 	WORD $0x6eaae402 // FCMGT V2.4S, V0.4S, V10.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	ADD R3<<2, R5, R1
@@ -34025,11 +35781,11 @@ one1237:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1237
+	BLE one1317
 
-tail1239:
+tail1319:
 	SUBS R3, R0, R0
-	BEQ done1240
+	BEQ done1320
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -34140,17 +35896,17 @@ doneLanes2:
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20ddeb // FMUL V11.4S, V15.4S, V0.4S
 	WORD $0x6e20ddca // FMUL V10.4S, V14.4S, V0.4S
 	WORD $0x4e24cc4b // FMLA V11.4S, V2.4S, V4.4S
 	WORD $0x4e23cc2a // FMLA V10.4S, V1.4S, V3.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea91d24 // MOV V4.16B, V9.16B
 	WORD $0x4e20cde4 // FMLA V4.4S, V15.4S, V0.4S
 	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
 	WORD $0x4e20cdc3 // FMLA V3.4S, V14.4S, V0.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
 	WORD $0x4ea2cde1 // FMLS V1.4S, V15.4S, V2.4S
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
@@ -34171,13 +35927,13 @@ doneLanes2:
 	FMOVQ 3456(R7), F0
 	WORD $0x4e20e5a2 // FCMEQ V2.4S, V13.4S, V0.4S
 	WORD $0x4e20e581 // FCMEQ V1.4S, V12.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FMOVQ 3456(R7), F0
 	WORD $0x6eade404 // FCMGT V4.4S, V0.4S, V13.4S
 	WORD $0x6eace403 // FCMGT V3.4S, V0.4S, V12.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
 	WORD $0x6f00e402 // MOVI V2.2D, 0
@@ -34256,7 +36012,7 @@ someLanes5:
 
 doneLanes6:
 
-done1240:
+done1320:
 	RET
 
 // func addLogProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -34272,9 +36028,9 @@ TEXT ·addLogProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R7
 	TST R7, R7
-	BLT oneTest1254
+	BLT oneTest1334
 
-many1252:
+many1332:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F7, F6)
 	FLDPQ 32(R1), (F15, F14)
@@ -34305,7 +36061,7 @@ many1252:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1257
+	BEQ normal1337
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R6), F0
@@ -34326,7 +36082,7 @@ many1252:
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R6), F0
@@ -34378,7 +36134,7 @@ many1252:
 	WORD $0x4e60cec2 // FMLA V2.2D, V22.2D, V0.2D
 	WORD $0x4ef0d591 // FSUB V17.2D, V12.2D, V16.2D
 	WORD $0x4eedd570 // FSUB V16.2D, V11.2D, V13.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dea1 // FMUL V1.2D, V21.2D, V0.2D
 	WORD $0x6e60de80 // FMUL V0.2D, V20.2D, V0.2D
 	WORD $0x6e61dead // FMUL V13.2D, V21.2D, V1.2D
@@ -34421,7 +36177,7 @@ many1252:
 	FMOVQ 3328(R6), F0
 	WORD $0x4e60e4e2 // FCMEQ V2.2D, V7.2D, V0.2D
 	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
-	FMOVQ (R6), F0
+	FMOVQ 128(R6), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FMOVQ 3328(R6), F0
@@ -34450,7 +36206,7 @@ many1252:
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R6), F0
@@ -34502,7 +36258,7 @@ many1252:
 	WORD $0x4e60cec2 // FMLA V2.2D, V22.2D, V0.2D
 	WORD $0x4ef0d591 // FSUB V17.2D, V12.2D, V16.2D
 	WORD $0x4eedd570 // FSUB V16.2D, V11.2D, V13.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dea1 // FMUL V1.2D, V21.2D, V0.2D
 	WORD $0x6e60de80 // FMUL V0.2D, V20.2D, V0.2D
 	WORD $0x6e61dead // FMUL V13.2D, V21.2D, V1.2D
@@ -34545,7 +36301,7 @@ many1252:
 	FMOVQ 3328(R6), F0
 	WORD $0x4e60e5e2 // FCMEQ V2.2D, V15.2D, V0.2D
 	WORD $0x4e60e5c1 // FCMEQ V1.2D, V14.2D, V0.2D
-	FMOVQ (R6), F0
+	FMOVQ 128(R6), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FMOVQ 3328(R6), F0
@@ -34570,15 +36326,15 @@ many1252:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
-	JMP stored1258
+	JMP stored1338
 
-normal1257:
+normal1337:
 	FMOVQ 4608(R6), F0
 	WORD $0x6ee084e4 // SUB V4.2D, V7.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R6), F0
@@ -34628,7 +36384,7 @@ normal1257:
 	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
 	WORD $0x4e61cca3 // FMLA V3.2D, V5.2D, V1.2D
 	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60de61 // FMUL V1.2D, V19.2D, V0.2D
 	WORD $0x6e60de40 // FMUL V0.2D, V18.2D, V0.2D
 	WORD $0x6e61de6b // FMUL V11.2D, V19.2D, V1.2D
@@ -34666,7 +36422,7 @@ normal1257:
 	WORD $0x6ee085c3 // SUB V3.2D, V14.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R6), F0
@@ -34716,7 +36472,7 @@ normal1257:
 	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
 	WORD $0x4e61cca3 // FMLA V3.2D, V5.2D, V1.2D
 	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60de61 // FMUL V1.2D, V19.2D, V0.2D
 	WORD $0x6e60de40 // FMUL V0.2D, V18.2D, V0.2D
 	WORD $0x6e61de6b // FMUL V11.2D, V19.2D, V1.2D
@@ -34766,17 +36522,17 @@ normal1257:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored1258:
+stored1338:
 	ADD $8, R3, R3
 	CMP R7, R3
-	BLE many1252
+	BLE many1332
 
-oneTest1254:
+oneTest1334:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1255
+	BGT tail1335
 
-one1253:
+one1333:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F9, F6)
 	FMOVQ 4800(R6), F0
@@ -34794,7 +36550,7 @@ one1253:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1259
+	BEQ normal1339
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R6), F0
@@ -34815,7 +36571,7 @@ one1253:
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R6), F0
@@ -34867,7 +36623,7 @@ one1253:
 	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
 	WORD $0x4eeed58f // FSUB V15.2D, V12.2D, V14.2D
 	WORD $0x4eedd56e // FSUB V14.2D, V11.2D, V13.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60de61 // FMUL V1.2D, V19.2D, V0.2D
 	WORD $0x6e60de40 // FMUL V0.2D, V18.2D, V0.2D
 	WORD $0x6e61de6d // FMUL V13.2D, V19.2D, V1.2D
@@ -34910,7 +36666,7 @@ one1253:
 	FMOVQ 3328(R6), F0
 	WORD $0x4e60e524 // FCMEQ V4.2D, V9.2D, V0.2D
 	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
-	FMOVQ (R6), F0
+	FMOVQ 128(R6), F0
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	FMOVQ 3328(R6), F0
@@ -34928,15 +36684,15 @@ one1253:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored1260
+	JMP stored1340
 
-normal1259:
+normal1339:
 	FMOVQ 4608(R6), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R6), F0
@@ -34986,7 +36742,7 @@ normal1259:
 	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
 	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
 	WORD $0x4e60ce42 // FMLA V2.2D, V18.2D, V0.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60de21 // FMUL V1.2D, V17.2D, V0.2D
 	WORD $0x6e60de00 // FMUL V0.2D, V16.2D, V0.2D
 	WORD $0x6e61de2b // FMUL V11.2D, V17.2D, V1.2D
@@ -35029,14 +36785,14 @@ normal1259:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored1260:
+stored1340:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1253
+	BLE one1333
 
-tail1255:
+tail1335:
 	SUBS R3, R0, R0
-	BEQ done1256
+	BEQ done1336
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -35083,7 +36839,7 @@ doneLanes2:
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R6), F0
@@ -35135,7 +36891,7 @@ doneLanes2:
 	WORD $0x4e60cec2 // FMLA V2.2D, V22.2D, V0.2D
 	WORD $0x4ef0d5d1 // FSUB V17.2D, V14.2D, V16.2D
 	WORD $0x4eefd5b0 // FSUB V16.2D, V13.2D, V15.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dea1 // FMUL V1.2D, V21.2D, V0.2D
 	WORD $0x6e60de80 // FMUL V0.2D, V20.2D, V0.2D
 	WORD $0x6e61deaf // FMUL V15.2D, V21.2D, V1.2D
@@ -35178,7 +36934,7 @@ doneLanes2:
 	FMOVQ 3328(R6), F0
 	WORD $0x4e60e542 // FCMEQ V2.2D, V10.2D, V0.2D
 	WORD $0x4e60e521 // FCMEQ V1.2D, V9.2D, V0.2D
-	FMOVQ (R6), F0
+	FMOVQ 128(R6), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FMOVQ 3328(R6), F0
@@ -35255,7 +37011,7 @@ someLanes7:
 
 doneLanes8:
 
-done1256:
+done1336:
 	RET
 
 // func addLogProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -35271,9 +37027,9 @@ TEXT ·addLogProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1268
+	BLT oneTest1348
 
-many1266:
+many1346:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F14, F13)
 	FLDPQ 32(R1), (F12, F11)
@@ -35413,32 +37169,32 @@ many1266:
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20dcd5 // FMUL V21.4S, V6.4S, V0.4S
 	WORD $0x6e20df14 // FMUL V20.4S, V24.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20def3 // FMUL V19.4S, V23.4S, V0.4S
 	WORD $0x6e20ded2 // FMUL V18.4S, V22.4S, V0.4S
 	WORD $0x4e39cc95 // FMLA V21.4S, V4.4S, V25.4S
 	WORD $0x4e29cc74 // FMLA V20.4S, V3.4S, V9.4S
 	WORD $0x4e28cc53 // FMLA V19.4S, V2.4S, V8.4S
 	WORD $0x4e25cc32 // FMLA V18.4S, V1.4S, V5.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4eb11e29 // MOV V9.16B, V17.16B
 	WORD $0x4e20ccc9 // FMLA V9.4S, V6.4S, V0.4S
 	WORD $0x4eb01e08 // MOV V8.16B, V16.16B
 	WORD $0x4e20cf08 // FMLA V8.4S, V24.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4eaf1de5 // MOV V5.16B, V15.16B
 	WORD $0x4e20cee5 // FMLA V5.4S, V23.4S, V0.4S
 	WORD $0x4eaa1d44 // MOV V4.16B, V10.16B
 	WORD $0x4e20cec4 // FMLA V4.4S, V22.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
 	WORD $0x4ea0ccc3 // FMLS V3.4S, V6.4S, V0.4S
 	WORD $0x4ea81d06 // MOV V6.16B, V8.16B
 	WORD $0x4ea0cf06 // FMLS V6.4S, V24.4S, V0.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
 	WORD $0x4ea2cee1 // FMLS V1.4S, V23.4S, V2.4S
 	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
@@ -35475,10 +37231,10 @@ many1266:
 	FMOVQ 3456(R7), F0
 	WORD $0x4e20e586 // FCMEQ V6.4S, V12.4S, V0.4S
 	WORD $0x4e20e561 // FCMEQ V1.4S, V11.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e651c09 // BSL V9.16B, V0.16B, V5.16B
 	WORD $0x6e641c08 // BSL V8.16B, V0.16B, V4.16B
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e631c06 // BSL V6.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	FMOVQ 3456(R7), F0
@@ -35487,10 +37243,10 @@ many1266:
 	FMOVQ 3456(R7), F0
 	WORD $0x6eace405 // FCMGT V5.4S, V0.4S, V12.4S
 	WORD $0x6eabe404 // FCMGT V4.4S, V0.4S, V11.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e691c03 // BSL V3.16B, V0.16B, V9.16B
 	WORD $0x6e681c02 // BSL V2.16B, V0.16B, V8.16B
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e661c05 // BSL V5.16B, V0.16B, V6.16B
 	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
 	ADD R2<<2, R6, R4
@@ -35511,14 +37267,14 @@ many1266:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R5, R2
-	BLE many1266
+	BLE many1346
 
-oneTest1268:
+oneTest1348:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1269
+	BGT tail1349
 
-one1267:
+one1347:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 6656(R7), F0
@@ -35589,17 +37345,17 @@ one1267:
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20dda9 // FMUL V9.4S, V13.4S, V0.4S
 	WORD $0x6e20dd88 // FMUL V8.4S, V12.4S, V0.4S
 	WORD $0x4e24cc49 // FMLA V9.4S, V2.4S, V4.4S
 	WORD $0x4e23cc28 // FMLA V8.4S, V1.4S, V3.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
 	WORD $0x4e20cda4 // FMLA V4.4S, V13.4S, V0.4S
 	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
 	WORD $0x4e20cd83 // FMLA V3.4S, V12.4S, V0.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
 	WORD $0x4ea2cda1 // FMLS V1.4S, V13.4S, V2.4S
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
@@ -35620,13 +37376,13 @@ one1267:
 	FMOVQ 3456(R7), F0
 	WORD $0x4e20e564 // FCMEQ V4.4S, V11.4S, V0.4S
 	WORD $0x4e20e541 // FCMEQ V1.4S, V10.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	FMOVQ 3456(R7), F0
 	WORD $0x6eabe403 // FCMGT V3.4S, V0.4S, V11.4S
 	WORD $0x6eaae402 // FCMGT V2.4S, V0.4S, V10.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	ADD R2<<2, R6, R1
@@ -35640,11 +37396,11 @@ one1267:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1267
+	BLE one1347
 
-tail1269:
+tail1349:
 	SUBS R2, R0, R0
-	BEQ done1270
+	BEQ done1350
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -35755,17 +37511,17 @@ doneLanes2:
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20ddeb // FMUL V11.4S, V15.4S, V0.4S
 	WORD $0x6e20ddca // FMUL V10.4S, V14.4S, V0.4S
 	WORD $0x4e24cc4b // FMLA V11.4S, V2.4S, V4.4S
 	WORD $0x4e23cc2a // FMLA V10.4S, V1.4S, V3.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea91d24 // MOV V4.16B, V9.16B
 	WORD $0x4e20cde4 // FMLA V4.4S, V15.4S, V0.4S
 	WORD $0x4ea81d03 // MOV V3.16B, V8.16B
 	WORD $0x4e20cdc3 // FMLA V3.4S, V14.4S, V0.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
 	WORD $0x4ea2cde1 // FMLS V1.4S, V15.4S, V2.4S
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
@@ -35786,13 +37542,13 @@ doneLanes2:
 	FMOVQ 3456(R7), F0
 	WORD $0x4e20e5a2 // FCMEQ V2.4S, V13.4S, V0.4S
 	WORD $0x4e20e581 // FCMEQ V1.4S, V12.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FMOVQ 3456(R7), F0
 	WORD $0x6eade404 // FCMGT V4.4S, V0.4S, V13.4S
 	WORD $0x6eace403 // FCMGT V3.4S, V0.4S, V12.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
 	WORD $0x6f00e401 // MOVI V1.2D, 0
@@ -35911,7 +37667,7 @@ someLanes7:
 
 doneLanes8:
 
-done1270:
+done1350:
 	RET
 
 // func addSinF64(n int, dst *float64, sign float64, x *float64) int
@@ -35926,9 +37682,9 @@ TEXT ·addSinF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest1287
+	BLT oneTest1367
 
-many1285:
+many1365:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -35954,11 +37710,11 @@ many1285:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1290
+	BEQ ok1370
 	MOVD R3, ret+32(FP)
-	JMP done1284
+	JMP done1364
 
-ok1290:
+ok1370:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -36130,10 +37886,10 @@ ok1290:
 	WORD $0x4f7e55a2 // SHL V2.2D, V13.2D, 62
 	WORD $0x4f7e5581 // SHL V1.2D, V12.2D, 62
 	WORD $0x4f7e5564 // SHL V4.2D, V11.2D, 62
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x6e231ca5 // EOR V5.16B, V5.16B, V3.16B
@@ -36151,14 +37907,14 @@ ok1290:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many1285
+	BLE many1365
 
-oneTest1287:
+oneTest1367:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1288
+	BGT tail1368
 
-one1286:
+one1366:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -36173,11 +37929,11 @@ one1286:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1291
+	BEQ ok1371
 	MOVD R3, ret+32(FP)
-	JMP done1284
+	JMP done1364
 
-ok1291:
+ok1371:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R5), F1
@@ -36264,7 +38020,7 @@ ok1291:
 	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
 	WORD $0x4f7e5521 // SHL V1.2D, V9.2D, 62
 	WORD $0x4f7e5502 // SHL V2.2D, V8.2D, 62
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
@@ -36276,11 +38032,11 @@ ok1291:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1286
+	BLE one1366
 
-tail1288:
+tail1368:
 	SUBS R3, R2, R0
-	BEQ done1289
+	BEQ done1369
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -36319,11 +38075,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1292
+	BEQ ok1372
 	MOVD R3, ret+32(FP)
-	JMP done1284
+	JMP done1364
 
-ok1292:
+ok1372:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R6, R1
@@ -36430,7 +38186,7 @@ doneLanes4:
 	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
 	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
 	WORD $0x4f7e5542 // SHL V2.2D, V10.2D, 62
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
@@ -36479,10 +38235,10 @@ someLanes7:
 
 doneLanes8:
 
-done1289:
+done1369:
 	MOVD R2, ret+32(FP)
 
-done1284:
+done1364:
 	RET
 
 // func addSinF32(n int, dst *float32, sign float32, x *float32) int
@@ -36497,9 +38253,9 @@ TEXT ·addSinF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1305
+	BLT oneTest1385
 
-many1303:
+many1383:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -36525,11 +38281,11 @@ many1303:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1308
+	BEQ ok1388
 	MOVD R3, ret+32(FP)
-	JMP done1302
+	JMP done1382
 
-ok1308:
+ok1388:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -36653,10 +38409,10 @@ ok1308:
 	WORD $0x4f3e55a2 // SHL V2.4S, V13.4S, 30
 	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
 	WORD $0x4f3e5564 // SHL V4.4S, V11.4S, 30
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x6e231ca5 // EOR V5.16B, V5.16B, V3.16B
@@ -36674,14 +38430,14 @@ ok1308:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1303
+	BLE many1383
 
-oneTest1305:
+oneTest1385:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1306
+	BGT tail1386
 
-one1304:
+one1384:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -36696,11 +38452,11 @@ one1304:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1309
+	BEQ ok1389
 	MOVD R3, ret+32(FP)
-	JMP done1302
+	JMP done1382
 
-ok1309:
+ok1389:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R5), F1
@@ -36763,7 +38519,7 @@ ok1309:
 	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
 	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
 	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
@@ -36775,11 +38531,11 @@ ok1309:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1304
+	BLE one1384
 
-tail1306:
+tail1386:
 	SUBS R3, R2, R0
-	BEQ done1307
+	BEQ done1387
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -36834,11 +38590,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1310
+	BEQ ok1390
 	MOVD R3, ret+32(FP)
-	JMP done1302
+	JMP done1382
 
-ok1310:
+ok1390:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R3<<2, R6, R1
@@ -36937,7 +38693,7 @@ doneLanes4:
 	WORD $0x6e671c43 // BSL V3.16B, V2.16B, V7.16B
 	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
 	WORD $0x4f3e5562 // SHL V2.4S, V11.4S, 30
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
@@ -37018,10 +38774,10 @@ someLanes7:
 
 doneLanes8:
 
-done1307:
+done1387:
 	MOVD R2, ret+32(FP)
 
-done1302:
+done1382:
 	RET
 
 // func addSinProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
@@ -37037,9 +38793,9 @@ TEXT ·addSinProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-8, R2, R8
 	TST R8, R8
-	BLT oneTest1323
+	BLT oneTest1403
 
-many1321:
+many1401:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -37065,11 +38821,11 @@ many1321:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1326
+	BEQ ok1406
 	MOVD R3, ret+40(FP)
-	JMP done1320
+	JMP done1400
 
-ok1326:
+ok1406:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -37241,10 +38997,10 @@ ok1326:
 	WORD $0x4f7e55a2 // SHL V2.2D, V13.2D, 62
 	WORD $0x4f7e5581 // SHL V1.2D, V12.2D, 62
 	WORD $0x4f7e5564 // SHL V4.2D, V11.2D, 62
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
@@ -37269,14 +39025,14 @@ ok1326:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R8, R3
-	BLE many1321
+	BLE many1401
 
-oneTest1323:
+oneTest1403:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1324
+	BGT tail1404
 
-one1322:
+one1402:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -37291,11 +39047,11 @@ one1322:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1327
+	BEQ ok1407
 	MOVD R3, ret+40(FP)
-	JMP done1320
+	JMP done1400
 
-ok1327:
+ok1407:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R6), F1
@@ -37382,7 +39138,7 @@ ok1327:
 	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
 	WORD $0x4f7e5521 // SHL V1.2D, V9.2D, 62
 	WORD $0x4f7e5502 // SHL V2.2D, V8.2D, 62
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
@@ -37398,11 +39154,11 @@ ok1327:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1322
+	BLE one1402
 
-tail1324:
+tail1404:
 	SUBS R3, R2, R0
-	BEQ done1325
+	BEQ done1405
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -37441,11 +39197,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1328
+	BEQ ok1408
 	MOVD R3, ret+40(FP)
-	JMP done1320
+	JMP done1400
 
-ok1328:
+ok1408:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -37552,7 +39308,7 @@ doneLanes4:
 	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
 	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
 	WORD $0x4f7e5542 // SHL V2.2D, V10.2D, 62
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
@@ -37625,10 +39381,10 @@ someLanes9:
 
 doneLanes10:
 
-done1325:
+done1405:
 	MOVD R2, ret+40(FP)
 
-done1320:
+done1400:
 	RET
 
 // func addSinProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
@@ -37644,9 +39400,9 @@ TEXT ·addSinProductF32(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-16, R2, R8
 	TST R8, R8
-	BLT oneTest1341
+	BLT oneTest1421
 
-many1339:
+many1419:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -37672,11 +39428,11 @@ many1339:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1344
+	BEQ ok1424
 	MOVD R3, ret+40(FP)
-	JMP done1338
+	JMP done1418
 
-ok1344:
+ok1424:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -37800,10 +39556,10 @@ ok1344:
 	WORD $0x4f3e55a2 // SHL V2.4S, V13.4S, 30
 	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
 	WORD $0x4f3e5564 // SHL V4.4S, V11.4S, 30
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
@@ -37828,14 +39584,14 @@ ok1344:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R8, R3
-	BLE many1339
+	BLE many1419
 
-oneTest1341:
+oneTest1421:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1342
+	BGT tail1422
 
-one1340:
+one1420:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -37850,11 +39606,11 @@ one1340:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1345
+	BEQ ok1425
 	MOVD R3, ret+40(FP)
-	JMP done1338
+	JMP done1418
 
-ok1345:
+ok1425:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R6), F1
@@ -37917,7 +39673,7 @@ ok1345:
 	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
 	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
 	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
@@ -37933,11 +39689,11 @@ ok1345:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1340
+	BLE one1420
 
-tail1342:
+tail1422:
 	SUBS R3, R2, R0
-	BEQ done1343
+	BEQ done1423
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -37992,11 +39748,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1346
+	BEQ ok1426
 	MOVD R3, ret+40(FP)
-	JMP done1338
+	JMP done1418
 
-ok1346:
+ok1426:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -38095,7 +39851,7 @@ doneLanes4:
 	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
 	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
 	WORD $0x4f3e5562 // SHL V2.4S, V11.4S, 30
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
@@ -38216,10 +39972,10 @@ someLanes9:
 
 doneLanes10:
 
-done1343:
+done1423:
 	MOVD R2, ret+40(FP)
 
-done1338:
+done1418:
 	RET
 
 // func addCosF64(n int, dst *float64, sign float64, x *float64) int
@@ -38234,9 +39990,9 @@ TEXT ·addCosF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest1359
+	BLT oneTest1439
 
-many1357:
+many1437:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -38262,11 +40018,11 @@ many1357:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1362
+	BEQ ok1442
 	MOVD R3, ret+32(FP)
-	JMP done1356
+	JMP done1436
 
-ok1362:
+ok1442:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -38438,10 +40194,10 @@ ok1362:
 	WORD $0x4f7e55a2 // SHL V2.2D, V13.2D, 62
 	WORD $0x4f7e5581 // SHL V1.2D, V12.2D, 62
 	WORD $0x4f7e5564 // SHL V4.2D, V11.2D, 62
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x6e231ca5 // EOR V5.16B, V5.16B, V3.16B
@@ -38459,14 +40215,14 @@ ok1362:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many1357
+	BLE many1437
 
-oneTest1359:
+oneTest1439:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1360
+	BGT tail1440
 
-one1358:
+one1438:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -38481,11 +40237,11 @@ one1358:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1363
+	BEQ ok1443
 	MOVD R3, ret+32(FP)
-	JMP done1356
+	JMP done1436
 
-ok1363:
+ok1443:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R5), F1
@@ -38572,7 +40328,7 @@ ok1363:
 	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
 	WORD $0x4f7e5521 // SHL V1.2D, V9.2D, 62
 	WORD $0x4f7e5502 // SHL V2.2D, V8.2D, 62
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
@@ -38584,11 +40340,11 @@ ok1363:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1358
+	BLE one1438
 
-tail1360:
+tail1440:
 	SUBS R3, R2, R0
-	BEQ done1361
+	BEQ done1441
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -38627,11 +40383,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1364
+	BEQ ok1444
 	MOVD R3, ret+32(FP)
-	JMP done1356
+	JMP done1436
 
-ok1364:
+ok1444:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R6, R1
@@ -38738,7 +40494,7 @@ doneLanes4:
 	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
 	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
 	WORD $0x4f7e5542 // SHL V2.2D, V10.2D, 62
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
@@ -38787,10 +40543,10 @@ someLanes7:
 
 doneLanes8:
 
-done1361:
+done1441:
 	MOVD R2, ret+32(FP)
 
-done1356:
+done1436:
 	RET
 
 // func addCosF32(n int, dst *float32, sign float32, x *float32) int
@@ -38805,9 +40561,9 @@ TEXT ·addCosF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1377
+	BLT oneTest1457
 
-many1375:
+many1455:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -38833,11 +40589,11 @@ many1375:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1380
+	BEQ ok1460
 	MOVD R3, ret+32(FP)
-	JMP done1374
+	JMP done1454
 
-ok1380:
+ok1460:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -38961,10 +40717,10 @@ ok1380:
 	WORD $0x4f3e55a2 // SHL V2.4S, V13.4S, 30
 	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
 	WORD $0x4f3e5564 // SHL V4.4S, V11.4S, 30
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x6e231ca5 // EOR V5.16B, V5.16B, V3.16B
@@ -38982,14 +40738,14 @@ ok1380:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1375
+	BLE many1455
 
-oneTest1377:
+oneTest1457:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1378
+	BGT tail1458
 
-one1376:
+one1456:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -39004,11 +40760,11 @@ one1376:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1381
+	BEQ ok1461
 	MOVD R3, ret+32(FP)
-	JMP done1374
+	JMP done1454
 
-ok1381:
+ok1461:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R5), F1
@@ -39071,7 +40827,7 @@ ok1381:
 	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
 	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
 	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
@@ -39083,11 +40839,11 @@ ok1381:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1376
+	BLE one1456
 
-tail1378:
+tail1458:
 	SUBS R3, R2, R0
-	BEQ done1379
+	BEQ done1459
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -39142,11 +40898,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1382
+	BEQ ok1462
 	MOVD R3, ret+32(FP)
-	JMP done1374
+	JMP done1454
 
-ok1382:
+ok1462:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R3<<2, R6, R1
@@ -39245,7 +41001,7 @@ doneLanes4:
 	WORD $0x6e671c43 // BSL V3.16B, V2.16B, V7.16B
 	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
 	WORD $0x4f3e5562 // SHL V2.4S, V11.4S, 30
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
@@ -39326,10 +41082,10 @@ someLanes7:
 
 doneLanes8:
 
-done1379:
+done1459:
 	MOVD R2, ret+32(FP)
 
-done1374:
+done1454:
 	RET
 
 // func addCosProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
@@ -39345,9 +41101,9 @@ TEXT ·addCosProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-8, R2, R8
 	TST R8, R8
-	BLT oneTest1395
+	BLT oneTest1475
 
-many1393:
+many1473:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -39373,11 +41129,11 @@ many1393:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1398
+	BEQ ok1478
 	MOVD R3, ret+40(FP)
-	JMP done1392
+	JMP done1472
 
-ok1398:
+ok1478:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -39549,10 +41305,10 @@ ok1398:
 	WORD $0x4f7e55a2 // SHL V2.2D, V13.2D, 62
 	WORD $0x4f7e5581 // SHL V1.2D, V12.2D, 62
 	WORD $0x4f7e5564 // SHL V4.2D, V11.2D, 62
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
@@ -39577,14 +41333,14 @@ ok1398:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R8, R3
-	BLE many1393
+	BLE many1473
 
-oneTest1395:
+oneTest1475:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1396
+	BGT tail1476
 
-one1394:
+one1474:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -39599,11 +41355,11 @@ one1394:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1399
+	BEQ ok1479
 	MOVD R3, ret+40(FP)
-	JMP done1392
+	JMP done1472
 
-ok1399:
+ok1479:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R6), F1
@@ -39690,7 +41446,7 @@ ok1399:
 	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
 	WORD $0x4f7e5521 // SHL V1.2D, V9.2D, 62
 	WORD $0x4f7e5502 // SHL V2.2D, V8.2D, 62
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
@@ -39706,11 +41462,11 @@ ok1399:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1394
+	BLE one1474
 
-tail1396:
+tail1476:
 	SUBS R3, R2, R0
-	BEQ done1397
+	BEQ done1477
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -39749,11 +41505,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1400
+	BEQ ok1480
 	MOVD R3, ret+40(FP)
-	JMP done1392
+	JMP done1472
 
-ok1400:
+ok1480:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -39860,7 +41616,7 @@ doneLanes4:
 	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
 	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
 	WORD $0x4f7e5542 // SHL V2.2D, V10.2D, 62
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
@@ -39933,10 +41689,10 @@ someLanes9:
 
 doneLanes10:
 
-done1397:
+done1477:
 	MOVD R2, ret+40(FP)
 
-done1392:
+done1472:
 	RET
 
 // func addCosProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
@@ -39952,9 +41708,9 @@ TEXT ·addCosProductF32(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-16, R2, R8
 	TST R8, R8
-	BLT oneTest1413
+	BLT oneTest1493
 
-many1411:
+many1491:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -39980,11 +41736,11 @@ many1411:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1416
+	BEQ ok1496
 	MOVD R3, ret+40(FP)
-	JMP done1410
+	JMP done1490
 
-ok1416:
+ok1496:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -40108,10 +41864,10 @@ ok1416:
 	WORD $0x4f3e55a2 // SHL V2.4S, V13.4S, 30
 	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
 	WORD $0x4f3e5564 // SHL V4.4S, V11.4S, 30
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
@@ -40136,14 +41892,14 @@ ok1416:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R8, R3
-	BLE many1411
+	BLE many1491
 
-oneTest1413:
+oneTest1493:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1414
+	BGT tail1494
 
-one1412:
+one1492:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -40158,11 +41914,11 @@ one1412:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1417
+	BEQ ok1497
 	MOVD R3, ret+40(FP)
-	JMP done1410
+	JMP done1490
 
-ok1417:
+ok1497:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R6), F1
@@ -40225,7 +41981,7 @@ ok1417:
 	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
 	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
 	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
@@ -40241,11 +41997,11 @@ ok1417:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1412
+	BLE one1492
 
-tail1414:
+tail1494:
 	SUBS R3, R2, R0
-	BEQ done1415
+	BEQ done1495
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -40300,11 +42056,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1418
+	BEQ ok1498
 	MOVD R3, ret+40(FP)
-	JMP done1410
+	JMP done1490
 
-ok1418:
+ok1498:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -40403,7 +42159,7 @@ doneLanes4:
 	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
 	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
 	WORD $0x4f3e5562 // SHL V2.4S, V11.4S, 30
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
@@ -40524,10 +42280,10 @@ someLanes9:
 
 doneLanes10:
 
-done1415:
+done1495:
 	MOVD R2, ret+40(FP)
 
-done1410:
+done1490:
 	RET
 
 // func addSqrtF64(dst *float64, sign float64, x *float64, n int)
@@ -40541,9 +42297,9 @@ TEXT ·addSqrtF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1429
+	BGT tail1509
 
-one1427:
+one1507:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -40555,11 +42311,11 @@ one1427:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1427
+	BLE one1507
 
-tail1429:
+tail1509:
 	SUBS R3, R0, R0
-	BEQ done1430
+	BEQ done1510
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -40632,7 +42388,7 @@ someLanes5:
 
 doneLanes6:
 
-done1430:
+done1510:
 	RET
 
 // func addSqrtF32(dst *float32, sign float32, x *float32, n int)
@@ -40646,9 +42402,9 @@ TEXT ·addSqrtF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1441
+	BGT tail1521
 
-one1439:
+one1519:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -40660,11 +42416,11 @@ one1439:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1439
+	BLE one1519
 
-tail1441:
+tail1521:
 	SUBS R3, R0, R0
-	BEQ done1442
+	BEQ done1522
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -40785,7 +42541,7 @@ someLanes5:
 
 doneLanes6:
 
-done1442:
+done1522:
 	RET
 
 // func addSqrtProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -40800,9 +42556,9 @@ TEXT ·addSqrtProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1453
+	BGT tail1533
 
-one1451:
+one1531:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -40818,11 +42574,11 @@ one1451:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1451
+	BLE one1531
 
-tail1453:
+tail1533:
 	SUBS R3, R0, R0
-	BEQ done1454
+	BEQ done1534
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -40919,7 +42675,7 @@ someLanes7:
 
 doneLanes8:
 
-done1454:
+done1534:
 	RET
 
 // func addSqrtProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -40934,9 +42690,9 @@ TEXT ·addSqrtProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1465
+	BGT tail1545
 
-one1463:
+one1543:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -40952,11 +42708,11 @@ one1463:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1463
+	BLE one1543
 
-tail1465:
+tail1545:
 	SUBS R2, R0, R0
-	BEQ done1466
+	BEQ done1546
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -41117,7 +42873,7 @@ someLanes7:
 
 doneLanes8:
 
-done1466:
+done1546:
 	RET
 
 // func addRecipF64(dst *float64, sign float64, x *float64, n int)
@@ -41132,9 +42888,9 @@ TEXT ·addRecipF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1477
+	BGT tail1557
 
-one1475:
+one1555:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3392(R7), F0
@@ -41147,11 +42903,11 @@ one1475:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1475
+	BLE one1555
 
-tail1477:
+tail1557:
 	SUBS R3, R0, R0
-	BEQ done1478
+	BEQ done1558
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -41225,7 +42981,7 @@ someLanes5:
 
 doneLanes6:
 
-done1478:
+done1558:
 	RET
 
 // func addRecipF32(dst *float32, sign float32, x *float32, n int)
@@ -41240,9 +42996,9 @@ TEXT ·addRecipF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1489
+	BGT tail1569
 
-one1487:
+one1567:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3520(R7), F0
@@ -41255,11 +43011,11 @@ one1487:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1487
+	BLE one1567
 
-tail1489:
+tail1569:
 	SUBS R3, R0, R0
-	BEQ done1490
+	BEQ done1570
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -41381,7 +43137,7 @@ someLanes5:
 
 doneLanes6:
 
-done1490:
+done1570:
 	RET
 
 // func addRecipProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -41397,9 +43153,9 @@ TEXT ·addRecipProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1501
+	BGT tail1581
 
-one1499:
+one1579:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3392(R8), F0
@@ -41416,11 +43172,11 @@ one1499:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1499
+	BLE one1579
 
-tail1501:
+tail1581:
 	SUBS R3, R0, R0
-	BEQ done1502
+	BEQ done1582
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -41518,7 +43274,7 @@ someLanes7:
 
 doneLanes8:
 
-done1502:
+done1582:
 	RET
 
 // func addRecipProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -41534,9 +43290,9 @@ TEXT ·addRecipProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1513
+	BGT tail1593
 
-one1511:
+one1591:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3520(R8), F0
@@ -41553,11 +43309,11 @@ one1511:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1511
+	BLE one1591
 
-tail1513:
+tail1593:
 	SUBS R2, R0, R0
-	BEQ done1514
+	BEQ done1594
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -41719,7 +43475,7 @@ someLanes7:
 
 doneLanes8:
 
-done1514:
+done1594:
 	RET
 
 // func addAbsF64(dst *float64, sign float64, x *float64, n int)
@@ -41734,9 +43490,9 @@ TEXT ·addAbsF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1525
+	BGT tail1605
 
-one1523:
+one1603:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R7), F0
@@ -41749,11 +43505,11 @@ one1523:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1523
+	BLE one1603
 
-tail1525:
+tail1605:
 	SUBS R3, R0, R0
-	BEQ done1526
+	BEQ done1606
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -41827,7 +43583,7 @@ someLanes5:
 
 doneLanes6:
 
-done1526:
+done1606:
 	RET
 
 // func addAbsF32(dst *float32, sign float32, x *float32, n int)
@@ -41842,9 +43598,9 @@ TEXT ·addAbsF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1537
+	BGT tail1617
 
-one1535:
+one1615:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3264(R7), F0
@@ -41857,11 +43613,11 @@ one1535:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1535
+	BLE one1615
 
-tail1537:
+tail1617:
 	SUBS R3, R0, R0
-	BEQ done1538
+	BEQ done1618
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -41983,7 +43739,7 @@ someLanes5:
 
 doneLanes6:
 
-done1538:
+done1618:
 	RET
 
 // func addSignF64(dst *float64, sign float64, x *float64, n int)
@@ -41998,9 +43754,9 @@ TEXT ·addSignF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1549
+	BGT tail1629
 
-one1547:
+one1627:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3200(R7), F0
@@ -42009,7 +43765,7 @@ one1547:
 	FMOVQ 3328(R7), F0
 	WORD $0x6ee0e443 // FCMGT V3.2D, V2.2D, V0.2D
 	WORD $0x6ee0e422 // FCMGT V2.2D, V1.2D, V0.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
 	WORD $0x4e201ca4 // AND V4.16B, V5.16B, V0.16B
 	FMOVQ 3392(R7), F0
@@ -42024,11 +43780,11 @@ one1547:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1547
+	BLE one1627
 
-tail1549:
+tail1629:
 	SUBS R3, R0, R0
-	BEQ done1550
+	BEQ done1630
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -42061,7 +43817,7 @@ doneLanes2:
 	FMOVQ 3328(R7), F0
 	WORD $0x6ee0e444 // FCMGT V4.2D, V2.2D, V0.2D
 	WORD $0x6ee0e423 // FCMGT V3.2D, V1.2D, V0.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	FMOVQ 3392(R7), F0
@@ -42113,7 +43869,7 @@ someLanes5:
 
 doneLanes6:
 
-done1550:
+done1630:
 	RET
 
 // func addSignF32(dst *float32, sign float32, x *float32, n int)
@@ -42128,9 +43884,9 @@ TEXT ·addSignF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1561
+	BGT tail1641
 
-one1559:
+one1639:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3264(R7), F0
@@ -42139,7 +43895,7 @@ one1559:
 	FMOVQ 3456(R7), F0
 	WORD $0x6ea0e443 // FCMGT V3.4S, V2.4S, V0.4S
 	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
 	WORD $0x4e201ca4 // AND V4.16B, V5.16B, V0.16B
 	FMOVQ 3520(R7), F0
@@ -42154,11 +43910,11 @@ one1559:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1559
+	BLE one1639
 
-tail1561:
+tail1641:
 	SUBS R3, R0, R0
-	BEQ done1562
+	BEQ done1642
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -42207,7 +43963,7 @@ doneLanes2:
 	FMOVQ 3456(R7), F0
 	WORD $0x6ea0e444 // FCMGT V4.4S, V2.4S, V0.4S
 	WORD $0x6ea0e423 // FCMGT V3.4S, V1.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	FMOVQ 3520(R7), F0
@@ -42291,7 +44047,7 @@ someLanes5:
 
 doneLanes6:
 
-done1562:
+done1642:
 	RET
 
 // func addSignProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -42307,9 +44063,9 @@ TEXT ·addSignProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1573
+	BGT tail1653
 
-one1571:
+one1651:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3200(R8), F0
@@ -42318,7 +44074,7 @@ one1571:
 	FMOVQ 3328(R8), F0
 	WORD $0x6ee0e443 // FCMGT V3.2D, V2.2D, V0.2D
 	WORD $0x6ee0e422 // FCMGT V2.2D, V1.2D, V0.2D
-	FMOVQ 128(R8), F0
+	FMOVQ 256(R8), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
 	WORD $0x4e201ca4 // AND V4.16B, V5.16B, V0.16B
 	FMOVQ 3392(R8), F0
@@ -42337,11 +44093,11 @@ one1571:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1571
+	BLE one1651
 
-tail1573:
+tail1653:
 	SUBS R3, R0, R0
-	BEQ done1574
+	BEQ done1654
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -42374,7 +44130,7 @@ doneLanes2:
 	FMOVQ 3328(R8), F0
 	WORD $0x6ee0e444 // FCMGT V4.2D, V2.2D, V0.2D
 	WORD $0x6ee0e423 // FCMGT V3.2D, V1.2D, V0.2D
-	FMOVQ 128(R8), F0
+	FMOVQ 256(R8), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	FMOVQ 3392(R8), F0
@@ -42450,7 +44206,7 @@ someLanes7:
 
 doneLanes8:
 
-done1574:
+done1654:
 	RET
 
 // func addSignProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -42466,9 +44222,9 @@ TEXT ·addSignProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1585
+	BGT tail1665
 
-one1583:
+one1663:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3264(R8), F0
@@ -42477,7 +44233,7 @@ one1583:
 	FMOVQ 3456(R8), F0
 	WORD $0x6ea0e443 // FCMGT V3.4S, V2.4S, V0.4S
 	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
-	FMOVQ 320(R8), F0
+	FMOVQ 448(R8), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
 	WORD $0x4e201ca4 // AND V4.16B, V5.16B, V0.16B
 	FMOVQ 3520(R8), F0
@@ -42496,11 +44252,11 @@ one1583:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1583
+	BLE one1663
 
-tail1585:
+tail1665:
 	SUBS R2, R0, R0
-	BEQ done1586
+	BEQ done1666
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -42549,7 +44305,7 @@ doneLanes2:
 	FMOVQ 3456(R8), F0
 	WORD $0x6ea0e444 // FCMGT V4.4S, V2.4S, V0.4S
 	WORD $0x6ea0e423 // FCMGT V3.4S, V1.4S, V0.4S
-	FMOVQ 320(R8), F0
+	FMOVQ 448(R8), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	FMOVQ 3520(R8), F0
@@ -42673,7 +44429,7 @@ someLanes7:
 
 doneLanes8:
 
-done1586:
+done1666:
 	RET
 
 // func addTanF64(n int, dst *float64, sign float64, x *float64) int
@@ -42688,9 +44444,9 @@ TEXT ·addTanF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest1599
+	BLT oneTest1679
 
-many1597:
+many1677:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -42716,11 +44472,11 @@ many1597:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1602
+	BEQ ok1682
 	MOVD R3, ret+32(FP)
-	JMP done1596
+	JMP done1676
 
-ok1602:
+ok1682:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F20, F19)
 	FLDPQ 32(R0), (F18, F17)
@@ -42919,14 +44675,14 @@ ok1602:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many1597
+	BLE many1677
 
-oneTest1599:
+oneTest1679:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1600
+	BGT tail1680
 
-one1598:
+one1678:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -42941,11 +44697,11 @@ one1598:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1603
+	BEQ ok1683
 	MOVD R3, ret+32(FP)
-	JMP done1596
+	JMP done1676
 
-ok1603:
+ok1683:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 6912(R5), F1
@@ -43047,11 +44803,11 @@ ok1603:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1598
+	BLE one1678
 
-tail1600:
+tail1680:
 	SUBS R3, R2, R0
-	BEQ done1601
+	BEQ done1681
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -43090,11 +44846,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1604
+	BEQ ok1684
 	MOVD R3, ret+32(FP)
-	JMP done1596
+	JMP done1676
 
-ok1604:
+ok1684:
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	ADD R3<<3, R6, R1
@@ -43253,10 +45009,10 @@ someLanes7:
 
 doneLanes8:
 
-done1601:
+done1681:
 	MOVD R2, ret+32(FP)
 
-done1596:
+done1676:
 	RET
 
 // func addTanF32(n int, dst *float32, sign float32, x *float32) int
@@ -43271,9 +45027,9 @@ TEXT ·addTanF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1617
+	BLT oneTest1697
 
-many1615:
+many1695:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -43299,11 +45055,11 @@ many1615:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1620
+	BEQ ok1700
 	MOVD R3, ret+32(FP)
-	JMP done1614
+	JMP done1694
 
-ok1620:
+ok1700:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F20, F19)
 	FLDPQ 32(R0), (F18, F17)
@@ -43454,14 +45210,14 @@ ok1620:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1615
+	BLE many1695
 
-oneTest1617:
+oneTest1697:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1618
+	BGT tail1698
 
-one1616:
+one1696:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -43476,11 +45232,11 @@ one1616:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1621
+	BEQ ok1701
 	MOVD R3, ret+32(FP)
-	JMP done1614
+	JMP done1694
 
-ok1621:
+ok1701:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 8768(R5), F1
@@ -43558,11 +45314,11 @@ ok1621:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1616
+	BLE one1696
 
-tail1618:
+tail1698:
 	SUBS R3, R2, R0
-	BEQ done1619
+	BEQ done1699
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -43617,11 +45373,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1622
+	BEQ ok1702
 	MOVD R3, ret+32(FP)
-	JMP done1614
+	JMP done1694
 
-ok1622:
+ok1702:
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	ADD R3<<2, R6, R1
@@ -43804,10 +45560,10 @@ someLanes7:
 
 doneLanes8:
 
-done1619:
+done1699:
 	MOVD R2, ret+32(FP)
 
-done1614:
+done1694:
 	RET
 
 // func addExpm1F64(dst *float64, sign float64, x *float64, n int)
@@ -43827,50 +45583,50 @@ TEXT ·addExpm1F64(SB), NOSPLIT, $80-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1632
+	BLT oneTest1712
 
-many1630:
+many1710:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F19, F18)
-	FMOVQ 1984(R7), F0
+	FMOVQ 2048(R7), F0
 	WORD $0x4ef3f402 // FMIN V2.2D, V0.2D, V19.2D
 	WORD $0x4ef2f401 // FMIN V1.2D, V0.2D, V18.2D
-	FMOVQ 1920(R7), F0
+	FMOVQ 1984(R7), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 1024(R7), F25
-	FMOVQ 960(R7), F0
+	FMOVQ 1152(R7), F25
+	FMOVQ 1088(R7), F0
 	WORD $0x4e60ccb9 // FMLA V25.2D, V5.2D, V0.2D
-	FMOVQ 1024(R7), F15
+	FMOVQ 1152(R7), F15
 	WORD $0x4e60cc8f // FMLA V15.2D, V4.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d722 // FSUB V2.2D, V25.2D, V0.2D
 	WORD $0x4ee0d5e1 // FSUB V1.2D, V15.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc45 // FMLS V5.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc24 // FMLS V4.2D, V1.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc45 // FMLS V5.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc24 // FMLS V4.2D, V1.2D, V0.2D
 	WORD $0x6e65dca8 // FMUL V8.2D, V5.2D, V5.2D
 	WORD $0x6e64dc87 // FMUL V7.2D, V4.2D, V4.2D
-	FMOVQ 1344(R7), F1
-	FMOVQ 1280(R7), F0
-	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 1344(R7), F3
-	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
-	FMOVQ 1408(R7), F2
-	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
 	FMOVQ 1408(R7), F1
-	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
-	FMOVQ 1536(R7), F6
-	FMOVQ 1472(R7), F0
-	WORD $0x4e60cd06 // FMLA V6.2D, V8.2D, V0.2D
-	FMOVQ 1536(R7), F3
+	FMOVQ 1344(R7), F0
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 1408(R7), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
-	FMOVQ 1600(R7), F10
+	FMOVQ 1472(R7), F2
+	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
+	FMOVQ 1472(R7), F1
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	FMOVQ 1600(R7), F6
+	FMOVQ 1536(R7), F0
+	WORD $0x4e60cd06 // FMLA V6.2D, V8.2D, V0.2D
+	FMOVQ 1600(R7), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	FMOVQ 1664(R7), F10
 	WORD $0x4e66cd0a // FMLA V10.2D, V8.2D, V6.2D
-	FMOVQ 1600(R7), F9
+	FMOVQ 1664(R7), F9
 	WORD $0x4e63cce9 // FMLA V9.2D, V7.2D, V3.2D
 	WORD $0x4e992b20 // TRN1 V0.4S, V25.4S, V25.4S
 	WORD $0x4e8f29e6 // TRN1 V6.4S, V15.4S, V15.4S
@@ -43896,45 +45652,45 @@ many1630:
 	WORD $0x4ea41c9a // MOV V26.16B, V4.16B
 	WORD $0x4e67cc3a // FMLA V26.2D, V1.2D, V7.2D
 	FLDPQ 32(R1), (F17, F16)
-	FMOVQ 1984(R7), F0
+	FMOVQ 2048(R7), F0
 	WORD $0x4ef1f402 // FMIN V2.2D, V0.2D, V17.2D
 	WORD $0x4ef0f401 // FMIN V1.2D, V0.2D, V16.2D
-	FMOVQ 1920(R7), F0
+	FMOVQ 1984(R7), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 1024(R7), F14
-	FMOVQ 960(R7), F0
+	FMOVQ 1152(R7), F14
+	FMOVQ 1088(R7), F0
 	WORD $0x4e60cc6e // FMLA V14.2D, V3.2D, V0.2D
-	FMOVQ 1024(R7), F13
+	FMOVQ 1152(R7), F13
 	WORD $0x4e60cc4d // FMLA V13.2D, V2.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d5c4 // FSUB V4.2D, V14.2D, V0.2D
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc83 // FMLS V3.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc22 // FMLS V2.2D, V1.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc83 // FMLS V3.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc22 // FMLS V2.2D, V1.2D, V0.2D
 	WORD $0x6e63dc66 // FMUL V6.2D, V3.2D, V3.2D
 	WORD $0x6e62dc44 // FMUL V4.2D, V2.2D, V2.2D
-	FMOVQ 1344(R7), F7
-	FMOVQ 1280(R7), F0
+	FMOVQ 1408(R7), F7
+	FMOVQ 1344(R7), F0
 	WORD $0x4e60ccc7 // FMLA V7.2D, V6.2D, V0.2D
-	FMOVQ 1344(R7), F1
+	FMOVQ 1408(R7), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 1408(R7), F28
+	FMOVQ 1472(R7), F28
 	WORD $0x4e67ccdc // FMLA V28.2D, V6.2D, V7.2D
-	FMOVQ 1408(R7), F27
+	FMOVQ 1472(R7), F27
 	WORD $0x4e61cc9b // FMLA V27.2D, V4.2D, V1.2D
-	FMOVQ 1536(R7), F7
-	FMOVQ 1472(R7), F0
-	WORD $0x4e60ccc7 // FMLA V7.2D, V6.2D, V0.2D
-	FMOVQ 1536(R7), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 1600(R7), F8
-	WORD $0x4e67ccc8 // FMLA V8.2D, V6.2D, V7.2D
 	FMOVQ 1600(R7), F7
+	FMOVQ 1536(R7), F0
+	WORD $0x4e60ccc7 // FMLA V7.2D, V6.2D, V0.2D
+	FMOVQ 1600(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 1664(R7), F8
+	WORD $0x4e67ccc8 // FMLA V8.2D, V6.2D, V7.2D
+	FMOVQ 1664(R7), F7
 	WORD $0x4e61cc87 // FMLA V7.2D, V4.2D, V1.2D
 	WORD $0x4e8e29c0 // TRN1 V0.4S, V14.4S, V14.4S
 	WORD $0x4e8d29a9 // TRN1 V9.4S, V13.4S, V13.4S
@@ -44038,7 +45794,7 @@ many1630:
 	FMOVQ 64(RSP), F0
 	WORD $0x6e6f1c0c // BSL V12.16B, V0.16B, V15.16B
 	WORD $0x6e791f4b // BSL V11.16B, V26.16B, V25.16B
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4e201e66 // AND V6.16B, V19.16B, V0.16B
 	WORD $0x4e201e45 // AND V5.16B, V18.16B, V0.16B
 	WORD $0x4ea61d80 // ORR V0.16B, V12.16B, V6.16B
@@ -44108,7 +45864,7 @@ many1630:
 	WORD $0x6ee0e605 // FCMGT V5.2D, V16.2D, V0.2D
 	WORD $0x6e641d06 // BSL V6.16B, V8.16B, V4.16B
 	WORD $0x6e631ce5 // BSL V5.16B, V7.16B, V3.16B
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4e201e24 // AND V4.16B, V17.16B, V0.16B
 	WORD $0x4e201e03 // AND V3.16B, V16.16B, V0.16B
 	WORD $0x4ea41cc0 // ORR V0.16B, V6.16B, V4.16B
@@ -44116,58 +45872,58 @@ many1630:
 	WORD $0x4ea31ca0 // ORR V0.16B, V5.16B, V3.16B
 	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1630
+	BLE many1710
 
-oneTest1632:
+oneTest1712:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1633
+	BGT tail1713
 
-one1631:
+one1711:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F8, F7)
-	FMOVQ 1984(R7), F0
+	FMOVQ 2048(R7), F0
 	WORD $0x4ee8f402 // FMIN V2.2D, V0.2D, V8.2D
 	WORD $0x4ee7f401 // FMIN V1.2D, V0.2D, V7.2D
-	FMOVQ 1920(R7), F0
+	FMOVQ 1984(R7), F0
 	WORD $0x4e62f404 // FMAX V4.2D, V0.2D, V2.2D
 	WORD $0x4e61f403 // FMAX V3.2D, V0.2D, V1.2D
-	FMOVQ 960(R7), F1
-	FMOVQ 960(R7), F0
-	FMOVQ 1024(R7), F15
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F15
 	WORD $0x4e61cc8f // FMLA V15.2D, V4.2D, V1.2D
-	FMOVQ 1024(R7), F14
+	FMOVQ 1152(R7), F14
 	WORD $0x4e60cc6e // FMLA V14.2D, V3.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d5e2 // FSUB V2.2D, V15.2D, V0.2D
 	WORD $0x4ee0d5c1 // FSUB V1.2D, V14.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc44 // FMLS V4.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc23 // FMLS V3.2D, V1.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc44 // FMLS V4.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc23 // FMLS V3.2D, V1.2D, V0.2D
 	WORD $0x6e64dc90 // FMUL V16.2D, V4.2D, V4.2D
 	WORD $0x6e63dc6b // FMUL V11.2D, V3.2D, V3.2D
-	FMOVQ 1280(R7), F2
-	FMOVQ 1280(R7), F1
-	FMOVQ 1344(R7), F0
-	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
 	FMOVQ 1344(R7), F2
-	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 1408(R7), F1
-	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 1344(R7), F1
 	FMOVQ 1408(R7), F0
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
+	FMOVQ 1408(R7), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 1472(R7), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 1472(R7), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 1472(R7), F2
-	FMOVQ 1472(R7), F6
-	FMOVQ 1536(R7), F5
-	WORD $0x4e62ce05 // FMLA V5.2D, V16.2D, V2.2D
 	FMOVQ 1536(R7), F2
+	FMOVQ 1536(R7), F6
+	FMOVQ 1600(R7), F5
+	WORD $0x4e62ce05 // FMLA V5.2D, V16.2D, V2.2D
+	FMOVQ 1600(R7), F2
 	WORD $0x4e66cd62 // FMLA V2.2D, V11.2D, V6.2D
-	FMOVQ 1600(R7), F10
+	FMOVQ 1664(R7), F10
 	WORD $0x4e65ce0a // FMLA V10.2D, V16.2D, V5.2D
-	FMOVQ 1600(R7), F9
+	FMOVQ 1664(R7), F9
 	WORD $0x4e62cd69 // FMLA V9.2D, V11.2D, V2.2D
 	WORD $0x4e8f29e2 // TRN1 V2.4S, V15.4S, V15.4S
 	WORD $0x4e8e29c6 // TRN1 V6.4S, V14.4S, V14.4S
@@ -44254,7 +46010,7 @@ one1631:
 	WORD $0x6ee0e4e2 // FCMGT V2.2D, V7.2D, V0.2D
 	WORD $0x6e641d23 // BSL V3.16B, V9.16B, V4.16B
 	WORD $0x6e611cc2 // BSL V2.16B, V6.16B, V1.16B
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
 	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
@@ -44266,11 +46022,11 @@ one1631:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1631
+	BLE one1711
 
-tail1633:
+tail1713:
 	SUBS R3, R0, R0
-	BEQ done1634
+	BEQ done1714
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -44297,48 +46053,48 @@ someLanes1:
 	FMOVD 16(R1), F8
 
 doneLanes2:
-	FMOVQ 1984(R7), F0
+	FMOVQ 2048(R7), F0
 	WORD $0x4ee9f402 // FMIN V2.2D, V0.2D, V9.2D
 	WORD $0x4ee8f401 // FMIN V1.2D, V0.2D, V8.2D
-	FMOVQ 1920(R7), F0
+	FMOVQ 1984(R7), F0
 	WORD $0x4e62f404 // FMAX V4.2D, V0.2D, V2.2D
 	WORD $0x4e61f403 // FMAX V3.2D, V0.2D, V1.2D
-	FMOVQ 960(R7), F1
-	FMOVQ 960(R7), F0
-	FMOVQ 1024(R7), F17
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F17
 	WORD $0x4e61cc91 // FMLA V17.2D, V4.2D, V1.2D
-	FMOVQ 1024(R7), F16
+	FMOVQ 1152(R7), F16
 	WORD $0x4e60cc70 // FMLA V16.2D, V3.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d622 // FSUB V2.2D, V17.2D, V0.2D
 	WORD $0x4ee0d601 // FSUB V1.2D, V16.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc44 // FMLS V4.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc23 // FMLS V3.2D, V1.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc44 // FMLS V4.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc23 // FMLS V3.2D, V1.2D, V0.2D
 	WORD $0x6e64dc92 // FMUL V18.2D, V4.2D, V4.2D
 	WORD $0x6e63dc6f // FMUL V15.2D, V3.2D, V3.2D
-	FMOVQ 1280(R7), F2
-	FMOVQ 1280(R7), F1
-	FMOVQ 1344(R7), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
 	FMOVQ 1344(R7), F2
-	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
-	FMOVQ 1408(R7), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 1344(R7), F1
 	FMOVQ 1408(R7), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 1408(R7), F2
+	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
+	FMOVQ 1472(R7), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 1472(R7), F0
 	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
-	FMOVQ 1472(R7), F2
-	FMOVQ 1472(R7), F10
-	FMOVQ 1536(R7), F7
-	WORD $0x4e62ce47 // FMLA V7.2D, V18.2D, V2.2D
 	FMOVQ 1536(R7), F2
+	FMOVQ 1536(R7), F10
+	FMOVQ 1600(R7), F7
+	WORD $0x4e62ce47 // FMLA V7.2D, V18.2D, V2.2D
+	FMOVQ 1600(R7), F2
 	WORD $0x4e6acde2 // FMLA V2.2D, V15.2D, V10.2D
-	FMOVQ 1600(R7), F14
+	FMOVQ 1664(R7), F14
 	WORD $0x4e67ce4e // FMLA V14.2D, V18.2D, V7.2D
-	FMOVQ 1600(R7), F11
+	FMOVQ 1664(R7), F11
 	WORD $0x4e62cdeb // FMLA V11.2D, V15.2D, V2.2D
 	WORD $0x4e912a22 // TRN1 V2.4S, V17.4S, V17.4S
 	WORD $0x4e902a0a // TRN1 V10.4S, V16.4S, V16.4S
@@ -44425,7 +46181,7 @@ doneLanes2:
 	WORD $0x6ee0e502 // FCMGT V2.2D, V8.2D, V0.2D
 	WORD $0x6e641d63 // BSL V3.16B, V11.16B, V4.16B
 	WORD $0x6e611d42 // BSL V2.16B, V10.16B, V1.16B
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
@@ -44474,7 +46230,7 @@ someLanes5:
 
 doneLanes6:
 
-done1634:
+done1714:
 	RET
 
 // func addExpm1F32(dst *float32, sign float32, x *float32, n int)
@@ -44493,9 +46249,9 @@ TEXT ·addExpm1F32(SB), NOSPLIT, $48-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1644
+	BLT oneTest1724
 
-many1642:
+many1722:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F14, F13)
 	FMOVQ 3008(R7), F0
@@ -44504,18 +46260,18 @@ many1642:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f412 // FMAX V18.4S, V0.4S, V2.4S
 	WORD $0x4e21f411 // FMAX V17.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F6
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F6
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20ce46 // FMLA V6.4S, V18.4S, V0.4S
-	FMOVQ 2304(R7), F5
+	FMOVQ 2368(R7), F5
 	WORD $0x4e20ce25 // FMLA V5.4S, V17.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d4c2 // FSUB V2.4S, V6.4S, V0.4S
 	WORD $0x4ea0d4a1 // FSUB V1.4S, V5.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc52 // FMLS V18.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc31 // FMLS V17.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc52 // FMLS V18.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc31 // FMLS V17.4S, V1.4S, V0.4S
 	FLDPQ 32(R1), (F12, F7)
@@ -44525,18 +46281,18 @@ many1642:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f410 // FMAX V16.4S, V0.4S, V2.4S
 	WORD $0x4e21f40f // FMAX V15.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F20
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F20
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20ce14 // FMLA V20.4S, V16.4S, V0.4S
-	FMOVQ 2304(R7), F19
+	FMOVQ 2368(R7), F19
 	WORD $0x4e20cdf3 // FMLA V19.4S, V15.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d682 // FSUB V2.4S, V20.4S, V0.4S
 	WORD $0x4ea0d661 // FSUB V1.4S, V19.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc50 // FMLS V16.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2f // FMLS V15.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc50 // FMLS V16.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2f // FMLS V15.4S, V1.4S, V0.4S
 	ADD R3<<2, R5, R1
@@ -44549,9 +46305,9 @@ many1642:
 	WORD $0x4e20ce56 // FMLA V22.4S, V18.4S, V0.4S
 	FMOVQ 2688(R7), F21
 	WORD $0x4e20ce35 // FMLA V21.4S, V17.4S, V0.4S
-	FMOVQ 2560(R7), F27
+	FMOVQ 64(R7), F27
 	WORD $0x4e36ce5b // FMLA V27.4S, V18.4S, V22.4S
-	FMOVQ 2560(R7), F26
+	FMOVQ 64(R7), F26
 	WORD $0x4e35ce3a // FMLA V26.4S, V17.4S, V21.4S
 	WORD $0x6e32de56 // FMUL V22.4S, V18.4S, V18.4S
 	WORD $0x6e31de39 // FMUL V25.4S, V17.4S, V17.4S
@@ -44575,9 +46331,9 @@ many1642:
 	WORD $0x4e20ce15 // FMLA V21.4S, V16.4S, V0.4S
 	FMOVQ 2688(R7), F18
 	WORD $0x4e20cdf2 // FMLA V18.4S, V15.4S, V0.4S
-	FMOVQ 2560(R7), F28
+	FMOVQ 64(R7), F28
 	WORD $0x4e35ce1c // FMLA V28.4S, V16.4S, V21.4S
-	FMOVQ 2560(R7), F27
+	FMOVQ 64(R7), F27
 	WORD $0x4e32cdfb // FMLA V27.4S, V15.4S, V18.4S
 	WORD $0x6e30de1a // FMUL V26.4S, V16.4S, V16.4S
 	WORD $0x6e2fddf9 // FMUL V25.4S, V15.4S, V15.4S
@@ -44670,7 +46426,7 @@ many1642:
 	WORD $0x6e781c16 // BSL V22.16B, V0.16B, V24.16B
 	FMOVQ 16(RSP), F0
 	WORD $0x6e771c11 // BSL V17.16B, V0.16B, V23.16B
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201dce // AND V14.16B, V14.16B, V0.16B
 	WORD $0x4e201dad // AND V13.16B, V13.16B, V0.16B
 	WORD $0x4eae1ec0 // ORR V0.16B, V22.16B, V14.16B
@@ -44704,7 +46460,7 @@ many1642:
 	WORD $0x6ea0e4ed // FCMGT V13.4S, V7.4S, V0.4S
 	WORD $0x6e641cce // BSL V14.16B, V6.16B, V4.16B
 	WORD $0x6e631cad // BSL V13.16B, V5.16B, V3.16B
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d84 // AND V4.16B, V12.16B, V0.16B
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4ea41dc0 // ORR V0.16B, V14.16B, V4.16B
@@ -44712,14 +46468,14 @@ many1642:
 	WORD $0x4ea31da0 // ORR V0.16B, V13.16B, V3.16B
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1642
+	BLE many1722
 
-oneTest1644:
+oneTest1724:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1645
+	BGT tail1725
 
-one1643:
+one1723:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F12, F7)
 	FMOVQ 3008(R7), F0
@@ -44728,19 +46484,19 @@ one1643:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F1
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F19
+	FMOVQ 2432(R7), F1
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F19
 	WORD $0x4e21cdb3 // FMLA V19.4S, V13.4S, V1.4S
-	FMOVQ 2304(R7), F18
+	FMOVQ 2368(R7), F18
 	WORD $0x4e20ccd2 // FMLA V18.4S, V6.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d662 // FSUB V2.4S, V19.4S, V0.4S
 	WORD $0x4ea0d641 // FSUB V1.4S, V18.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -44749,9 +46505,9 @@ one1643:
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 2560(R7), F5
+	FMOVQ 64(R7), F5
 	WORD $0x4e21cda5 // FMLA V5.4S, V13.4S, V1.4S
-	FMOVQ 2560(R7), F4
+	FMOVQ 64(R7), F4
 	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
 	WORD $0x6e2ddda3 // FMUL V3.4S, V13.4S, V13.4S
 	WORD $0x6e26dcc2 // FMUL V2.4S, V6.4S, V6.4S
@@ -44817,7 +46573,7 @@ one1643:
 	WORD $0x6ea0e4e2 // FCMGT V2.4S, V7.4S, V0.4S
 	WORD $0x6e641da3 // BSL V3.16B, V13.16B, V4.16B
 	WORD $0x6e611cc2 // BSL V2.16B, V6.16B, V1.16B
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
@@ -44829,11 +46585,11 @@ one1643:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1643
+	BLE one1723
 
-tail1645:
+tail1725:
 	SUBS R3, R0, R0
-	BEQ done1646
+	BEQ done1726
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -44882,19 +46638,19 @@ doneLanes2:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f413 // FMAX V19.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F1
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F18
+	FMOVQ 2432(R7), F1
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F18
 	WORD $0x4e21cdd2 // FMLA V18.4S, V14.4S, V1.4S
-	FMOVQ 2304(R7), F17
+	FMOVQ 2368(R7), F17
 	WORD $0x4e20ce71 // FMLA V17.4S, V19.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d642 // FSUB V2.4S, V18.4S, V0.4S
 	WORD $0x4ea0d621 // FSUB V1.4S, V17.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc33 // FMLS V19.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc33 // FMLS V19.4S, V1.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -44903,9 +46659,9 @@ doneLanes2:
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22ce60 // FMLA V0.4S, V19.4S, V2.4S
-	FMOVQ 2560(R7), F7
+	FMOVQ 64(R7), F7
 	WORD $0x4e21cdc7 // FMLA V7.4S, V14.4S, V1.4S
-	FMOVQ 2560(R7), F4
+	FMOVQ 64(R7), F4
 	WORD $0x4e20ce64 // FMLA V4.4S, V19.4S, V0.4S
 	WORD $0x6e2eddc3 // FMUL V3.4S, V14.4S, V14.4S
 	WORD $0x6e33de62 // FMUL V2.4S, V19.4S, V19.4S
@@ -44971,7 +46727,7 @@ doneLanes2:
 	WORD $0x6ea0e582 // FCMGT V2.4S, V12.4S, V0.4S
 	WORD $0x6e641d43 // BSL V3.16B, V10.16B, V4.16B
 	WORD $0x6e611d22 // BSL V2.16B, V9.16B, V1.16B
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
 	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
 	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
@@ -45052,7 +46808,7 @@ someLanes5:
 
 doneLanes6:
 
-done1646:
+done1726:
 	RET
 
 // func addLog1pF64(dst *float64, sign float64, x *float64, n int)
@@ -45067,9 +46823,9 @@ TEXT ·addLog1pF64(SB), NOSPLIT, $320-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1656
+	BLT oneTest1736
 
-many1654:
+many1734:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 304(RSP)
@@ -45124,7 +46880,7 @@ many1654:
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee184c7 // ADD V7.2D, V6.2D, V1.2D
 	WORD $0x4ee1840c // ADD V12.2D, V0.2D, V1.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x4e201d66 // AND V6.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	FMOVQ 3392(R7), F0
@@ -45139,7 +46895,7 @@ many1654:
 	WORD $0x4e201de0 // AND V0.16B, V15.16B, V0.16B
 	WORD $0x4ee184eb // ADD V11.2D, V7.2D, V1.2D
 	WORD $0x4ee18417 // ADD V23.2D, V0.2D, V1.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x4e201e47 // AND V7.16B, V18.16B, V0.16B
 	WORD $0x4e201de0 // AND V0.16B, V15.16B, V0.16B
 	FMOVQ 3392(R7), F1
@@ -45182,7 +46938,7 @@ many1654:
 	WORD $0x6ee78621 // SUB V1.2D, V17.2D, V7.2D
 	WORD $0x6f4c0400 // USHR V0.2D, V0.2D, 52
 	WORD $0x6f4c0421 // USHR V1.2D, V1.2D, 52
-	FMOVQ 1856(R7), F6
+	FMOVQ 1920(R7), F6
 	WORD $0x4ea61c00 // ORR V0.16B, V0.16B, V6.16B
 	WORD $0x4ea61c28 // ORR V8.16B, V1.16B, V6.16B
 	FMOVQ 4544(R7), F1
@@ -45252,7 +47008,7 @@ many1654:
 	WORD $0x4e66cece // FMLA V14.2D, V22.2D, V6.2D
 	FMOVQ 4992(R7), F6
 	WORD $0x4e60ce66 // FMLA V6.2D, V19.2D, V0.2D
-	FMOVQ 1216(R7), F19
+	FMOVQ (R7), F19
 	WORD $0x6e73dfa0 // FMUL V0.2D, V29.2D, V19.2D
 	FMOVQ F0, 208(RSP)
 	WORD $0x6e73df80 // FMUL V0.2D, V28.2D, V19.2D
@@ -45275,7 +47031,7 @@ many1654:
 	WORD $0x4e66cde1 // FMLA V1.2D, V15.2D, V6.2D
 	FMOVQ 4992(R7), F6
 	WORD $0x4e72cd66 // FMLA V6.2D, V11.2D, V18.2D
-	FMOVQ 1216(R7), F15
+	FMOVQ (R7), F15
 	WORD $0x6e6fdf6b // FMUL V11.2D, V27.2D, V15.2D
 	FMOVQ F11, 128(RSP)
 	WORD $0x6e6fdf4b // FMUL V11.2D, V26.2D, V15.2D
@@ -45366,7 +47122,7 @@ many1654:
 	WORD $0x4e67d408 // FADD V8.2D, V0.2D, V7.2D
 	FMOVQ 80(RSP), F0
 	WORD $0x4e61d407 // FADD V7.2D, V0.2D, V1.2D
-	FMOVQ 128(R7), F1
+	FMOVQ 256(R7), F1
 	FMOVQ 304(RSP), F0
 	WORD $0x4e211c06 // AND V6.16B, V0.16B, V1.16B
 	FMOVQ 288(RSP), F0
@@ -45393,12 +47149,12 @@ many1654:
 	FMOVQ 3328(R7), F1
 	WORD $0x4e61e608 // FCMEQ V8.2D, V16.2D, V1.2D
 	WORD $0x4e61e627 // FCMEQ V7.2D, V17.2D, V1.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x6e691c08 // BSL V8.16B, V0.16B, V9.16B
 	WORD $0x6e661c07 // BSL V7.16B, V0.16B, V6.16B
 	WORD $0x6ef0e426 // FCMGT V6.2D, V1.2D, V16.2D
 	WORD $0x6ef1e421 // FCMGT V1.2D, V1.2D, V17.2D
-	FMOVQ 64(R7), F0
+	FMOVQ 192(R7), F0
 	WORD $0x6e681c06 // BSL V6.16B, V0.16B, V8.16B
 	WORD $0x4e66cda5 // FMLA V5.2D, V13.2D, V6.2D
 	WORD $0x6e671c01 // BSL V1.16B, V0.16B, V7.16B
@@ -45414,25 +47170,25 @@ many1654:
 	FMOVQ 3328(R7), F1
 	WORD $0x4e61e686 // FCMEQ V6.2D, V20.2D, V1.2D
 	WORD $0x4e61e6a5 // FCMEQ V5.2D, V21.2D, V1.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x6e671c06 // BSL V6.16B, V0.16B, V7.16B
 	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
 	WORD $0x6ef4e424 // FCMGT V4.2D, V1.2D, V20.2D
 	WORD $0x6ef5e421 // FCMGT V1.2D, V1.2D, V21.2D
-	FMOVQ 64(R7), F0
+	FMOVQ 192(R7), F0
 	WORD $0x6e661c04 // BSL V4.16B, V0.16B, V6.16B
 	WORD $0x4e64cda3 // FMLA V3.2D, V13.2D, V4.2D
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1654
+	BLE many1734
 
-oneTest1656:
+oneTest1736:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1657
+	BGT tail1737
 
-one1655:
+one1735:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F14, F12)
 	FMOVQ 3392(R7), F0
@@ -45459,7 +47215,7 @@ one1655:
 	FMOVQ 4672(R7), F0
 	WORD $0x4ee08445 // ADD V5.2D, V2.2D, V0.2D
 	WORD $0x4ee08424 // ADD V4.2D, V1.2D, V0.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
 	FMOVQ 3392(R7), F0
@@ -45486,7 +47242,7 @@ one1655:
 	WORD $0x6ee084c0 // SUB V0.2D, V6.2D, V0.2D
 	WORD $0x6f4c0422 // USHR V2.2D, V1.2D, 52
 	WORD $0x6f4c0401 // USHR V1.2D, V0.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -45525,7 +47281,7 @@ one1655:
 	WORD $0x4e63cd44 // FMLA V4.2D, V10.2D, V3.2D
 	FMOVQ 4992(R7), F3
 	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 1216(R7), F2
+	FMOVQ (R7), F2
 	WORD $0x6e62def0 // FMUL V16.2D, V23.2D, V2.2D
 	WORD $0x6e62decf // FMUL V15.2D, V22.2D, V2.2D
 	WORD $0x6e77de0b // FMUL V11.2D, V16.2D, V23.2D
@@ -45562,7 +47318,7 @@ one1655:
 	WORD $0x4eead400 // FSUB V0.2D, V0.2D, V10.2D
 	WORD $0x4e61d4a3 // FADD V3.2D, V5.2D, V1.2D
 	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
 	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
 	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
@@ -45577,13 +47333,13 @@ one1655:
 	FMOVQ 3328(R7), F0
 	WORD $0x4e60e4e4 // FCMEQ V4.2D, V7.2D, V0.2D
 	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	FMOVQ 3328(R7), F0
 	WORD $0x6ee7e403 // FCMGT V3.2D, V0.2D, V7.2D
 	WORD $0x6ee6e402 // FCMGT V2.2D, V0.2D, V6.2D
-	FMOVQ 64(R7), F0
+	FMOVQ 192(R7), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	ADD R3<<3, R5, R1
@@ -45593,11 +47349,11 @@ one1655:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1655
+	BLE one1735
 
-tail1657:
+tail1737:
 	SUBS R3, R0, R0
-	BEQ done1658
+	BEQ done1738
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -45648,7 +47404,7 @@ doneLanes2:
 	FMOVQ 4672(R7), F0
 	WORD $0x4ee08445 // ADD V5.2D, V2.2D, V0.2D
 	WORD $0x4ee08424 // ADD V4.2D, V1.2D, V0.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
 	FMOVQ 3392(R7), F0
@@ -45675,7 +47431,7 @@ doneLanes2:
 	WORD $0x6ee08500 // SUB V0.2D, V8.2D, V0.2D
 	WORD $0x6f4c0422 // USHR V2.2D, V1.2D, 52
 	WORD $0x6f4c0401 // USHR V1.2D, V0.2D, 52
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	FMOVQ 4544(R7), F0
@@ -45714,7 +47470,7 @@ doneLanes2:
 	WORD $0x4e63cd84 // FMLA V4.2D, V12.2D, V3.2D
 	FMOVQ 4992(R7), F3
 	WORD $0x4e62cd63 // FMLA V3.2D, V11.2D, V2.2D
-	FMOVQ 1216(R7), F2
+	FMOVQ (R7), F2
 	WORD $0x6e62df32 // FMUL V18.2D, V25.2D, V2.2D
 	WORD $0x6e62df11 // FMUL V17.2D, V24.2D, V2.2D
 	WORD $0x6e79de50 // FMUL V16.2D, V18.2D, V25.2D
@@ -45751,7 +47507,7 @@ doneLanes2:
 	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
 	WORD $0x4e61d4a3 // FADD V3.2D, V5.2D, V1.2D
 	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
 	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
 	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
@@ -45766,13 +47522,13 @@ doneLanes2:
 	FMOVQ 3328(R7), F0
 	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
 	WORD $0x4e60e501 // FCMEQ V1.2D, V8.2D, V0.2D
-	FMOVQ (R7), F0
+	FMOVQ 128(R7), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FMOVQ 3328(R7), F0
 	WORD $0x6ee9e404 // FCMGT V4.2D, V0.2D, V9.2D
 	WORD $0x6ee8e403 // FCMGT V3.2D, V0.2D, V8.2D
-	FMOVQ 64(R7), F0
+	FMOVQ 192(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
 	WORD $0x6f00e400 // MOVI V0.2D, 0
@@ -45819,7 +47575,7 @@ someLanes5:
 
 doneLanes6:
 
-done1658:
+done1738:
 	RET
 
 // func addLog1pF32(dst *float32, sign float32, x *float32, n int)
@@ -45834,9 +47590,9 @@ TEXT ·addLog1pF32(SB), NOSPLIT, $32-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1668
+	BLT oneTest1748
 
-many1666:
+many1746:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F25, F24)
 	FMOVQ 3520(R7), F0
@@ -45879,7 +47635,7 @@ many1666:
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ea98554 // ADD V20.4S, V10.4S, V9.4S
 	WORD $0x4ea98411 // ADD V17.4S, V0.4S, V9.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x4e201d09 // AND V9.16B, V8.16B, V0.16B
 	WORD $0x4e201cca // AND V10.16B, V6.16B, V0.16B
 	FMOVQ 3520(R7), F0
@@ -45902,7 +47658,7 @@ many1666:
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4eac85b1 // ADD V17.4S, V13.4S, V12.4S
 	WORD $0x4eac841d // ADD V29.4S, V0.4S, V12.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x4e201d6d // AND V13.16B, V11.16B, V0.16B
 	WORD $0x4e201d4c // AND V12.16B, V10.16B, V0.16B
 	FMOVQ 3520(R7), F0
@@ -45975,7 +47731,7 @@ many1666:
 	WORD $0x4e2acf7f // FMLA V31.4S, V27.4S, V10.4S
 	FMOVQ 6272(R7), F30
 	WORD $0x4e20cc3e // FMLA V30.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20df8a // FMUL V10.4S, V28.4S, V0.4S
 	WORD $0x6e20dee0 // FMUL V0.4S, V23.4S, V0.4S
 	WORD $0x4e29cfea // FMLA V10.4S, V31.4S, V9.4S
@@ -46014,14 +47770,14 @@ many1666:
 	WORD $0x4e28ce9f // FMLA V31.4S, V20.4S, V8.4S
 	FMOVQ 6272(R7), F30
 	WORD $0x4e20ccde // FMLA V30.4S, V6.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20dd88 // FMUL V8.4S, V12.4S, V0.4S
 	WORD $0x6e20dd60 // FMUL V0.4S, V11.4S, V0.4S
 	WORD $0x4e27cfe8 // FMLA V8.4S, V31.4S, V7.4S
 	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
 	WORD $0x4e3dcfc7 // FMLA V7.4S, V30.4S, V29.4S
 	WORD $0x4ebb1f7e // MOV V30.16B, V27.16B
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4e20cf9e // FMLA V30.4S, V28.4S, V0.4S
 	WORD $0x4ea11c3d // MOV V29.16B, V1.16B
 	WORD $0x4e20cefd // FMLA V29.4S, V23.4S, V0.4S
@@ -46038,7 +47794,7 @@ many1666:
 	WORD $0x4e20d520 // FADD V0.4S, V9.4S, V0.4S
 	WORD $0x4e21d7ca // FADD V10.4S, V30.4S, V1.4S
 	WORD $0x4e20d7a9 // FADD V9.4S, V29.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201f21 // AND V1.16B, V25.16B, V0.16B
 	WORD $0x4e201f00 // AND V0.16B, V24.16B, V0.16B
 	WORD $0x4ea11d57 // ORR V23.16B, V10.16B, V1.16B
@@ -46053,19 +47809,19 @@ many1666:
 	FMOVQ 3456(R7), F1
 	WORD $0x4e21e6d7 // FCMEQ V23.4S, V22.4S, V1.4S
 	WORD $0x4e21e6aa // FCMEQ V10.4S, V21.4S, V1.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e781c17 // BSL V23.16B, V0.16B, V24.16B
 	WORD $0x6e691c0a // BSL V10.16B, V0.16B, V9.16B
 	WORD $0x6eb6e429 // FCMGT V9.4S, V1.4S, V22.4S
 	WORD $0x6eb5e421 // FCMGT V1.4S, V1.4S, V21.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e771c09 // BSL V9.16B, V0.16B, V23.16B
 	WORD $0x4e29cde5 // FMLA V5.4S, V15.4S, V9.4S
 	WORD $0x6e6a1c01 // BSL V1.16B, V0.16B, V10.16B
 	WORD $0x4e21cde4 // FMLA V4.4S, V15.4S, V1.4S
 	FSTPQ (F5, F4), (R1)
 	WORD $0x4eb41e85 // MOV V5.16B, V20.16B
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4e20cd85 // FMLA V5.4S, V12.4S, V0.4S
 	WORD $0x4ea61cc9 // MOV V9.16B, V6.16B
 	WORD $0x4e20cd69 // FMLA V9.4S, V11.4S, V0.4S
@@ -46081,7 +47837,7 @@ many1666:
 	WORD $0x4e20d4e0 // FADD V0.4S, V7.4S, V0.4S
 	WORD $0x4e21d4a5 // FADD V5.4S, V5.4S, V1.4S
 	WORD $0x4e20d524 // FADD V4.4S, V9.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201e61 // AND V1.16B, V19.16B, V0.16B
 	WORD $0x4e201e40 // AND V0.16B, V18.16B, V0.16B
 	WORD $0x4ea11ca6 // ORR V6.16B, V5.16B, V1.16B
@@ -46096,25 +47852,25 @@ many1666:
 	FMOVQ 3456(R7), F1
 	WORD $0x4e21e606 // FCMEQ V6.4S, V16.4S, V1.4S
 	WORD $0x4e21e5c5 // FCMEQ V5.4S, V14.4S, V1.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e671c06 // BSL V6.16B, V0.16B, V7.16B
 	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
 	WORD $0x6eb0e424 // FCMGT V4.4S, V1.4S, V16.4S
 	WORD $0x6eaee421 // FCMGT V1.4S, V1.4S, V14.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e661c04 // BSL V4.16B, V0.16B, V6.16B
 	WORD $0x4e24cde3 // FMLA V3.4S, V15.4S, V4.4S
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1666
+	BLE many1746
 
-oneTest1668:
+oneTest1748:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1669
+	BGT tail1749
 
-one1667:
+one1747:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 3520(R7), F0
@@ -46141,7 +47897,7 @@ one1667:
 	FMOVQ 6400(R7), F0
 	WORD $0x4ea08448 // ADD V8.4S, V2.4S, V0.4S
 	WORD $0x4ea08424 // ADD V4.4S, V1.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x4e201dc2 // AND V2.16B, V14.16B, V0.16B
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	FMOVQ 3520(R7), F0
@@ -46203,18 +47959,18 @@ one1667:
 	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20de29 // FMUL V9.4S, V17.4S, V0.4S
 	WORD $0x6e20ddc8 // FMUL V8.4S, V14.4S, V0.4S
 	WORD $0x4e24cc49 // FMLA V9.4S, V2.4S, V4.4S
 	WORD $0x4e23cc28 // FMLA V8.4S, V1.4S, V3.4S
 	WORD $0x4eb01e03 // MOV V3.16B, V16.16B
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4e20ce23 // FMLA V3.4S, V17.4S, V0.4S
 	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
 	WORD $0x4e20cdc4 // FMLA V4.4S, V14.4S, V0.4S
 	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2ce21 // FMLS V1.4S, V17.4S, V2.4S
 	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
 	WORD $0x4ea2cdc0 // FMLS V0.4S, V14.4S, V2.4S
@@ -46226,7 +47982,7 @@ one1667:
 	WORD $0x4e20d500 // FADD V0.4S, V8.4S, V0.4S
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
@@ -46241,13 +47997,13 @@ one1667:
 	FMOVQ 3456(R7), F0
 	WORD $0x4e20e4e4 // FCMEQ V4.4S, V7.4S, V0.4S
 	WORD $0x4e20e4c1 // FCMEQ V1.4S, V6.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	FMOVQ 3456(R7), F0
 	WORD $0x6ea7e403 // FCMGT V3.4S, V0.4S, V7.4S
 	WORD $0x6ea6e402 // FCMGT V2.4S, V0.4S, V6.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	ADD R3<<2, R5, R1
@@ -46257,11 +48013,11 @@ one1667:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1667
+	BLE one1747
 
-tail1669:
+tail1749:
 	SUBS R3, R0, R0
-	BEQ done1670
+	BEQ done1750
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -46328,7 +48084,7 @@ doneLanes2:
 	FMOVQ 6400(R7), F0
 	WORD $0x4ea0844a // ADD V10.4S, V2.4S, V0.4S
 	WORD $0x4ea08424 // ADD V4.4S, V1.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x4e201e22 // AND V2.16B, V17.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	FMOVQ 3520(R7), F0
@@ -46390,18 +48146,18 @@ doneLanes2:
 	WORD $0x4e21ce42 // FMLA V2.4S, V18.4S, V1.4S
 	FMOVQ 6272(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x6e20de6b // FMUL V11.4S, V19.4S, V0.4S
 	WORD $0x6e20de2a // FMUL V10.4S, V17.4S, V0.4S
 	WORD $0x4e24cc4b // FMLA V11.4S, V2.4S, V4.4S
 	WORD $0x4e23cc2a // FMLA V10.4S, V1.4S, V3.4S
 	WORD $0x4eb21e43 // MOV V3.16B, V18.16B
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4e20ce63 // FMLA V3.4S, V19.4S, V0.4S
 	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
 	WORD $0x4e20ce24 // FMLA V4.4S, V17.4S, V0.4S
 	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2ce61 // FMLS V1.4S, V19.4S, V2.4S
 	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
 	WORD $0x4ea2ce20 // FMLS V0.4S, V17.4S, V2.4S
@@ -46413,7 +48169,7 @@ doneLanes2:
 	WORD $0x4e20d540 // FADD V0.4S, V10.4S, V0.4S
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
 	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
 	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
@@ -46428,13 +48184,13 @@ doneLanes2:
 	FMOVQ 3456(R7), F0
 	WORD $0x4e20e522 // FCMEQ V2.4S, V9.4S, V0.4S
 	WORD $0x4e20e501 // FCMEQ V1.4S, V8.4S, V0.4S
-	FMOVQ 192(R7), F0
+	FMOVQ 320(R7), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FMOVQ 3456(R7), F0
 	WORD $0x6ea9e404 // FCMGT V4.4S, V0.4S, V9.4S
 	WORD $0x6ea8e403 // FCMGT V3.4S, V0.4S, V8.4S
-	FMOVQ 256(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
 	WORD $0x6f00e402 // MOVI V2.2D, 0
@@ -46513,7 +48269,7 @@ someLanes5:
 
 doneLanes6:
 
-done1670:
+done1750:
 	RET
 
 // func addErfF64(dst *float64, sign float64, x *float64, n int)
@@ -46534,9 +48290,9 @@ TEXT ·addErfF64(SB), NOSPLIT, $368-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1680
+	BLT oneTest1760
 
-many1678:
+many1758:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 272(RSP)
@@ -46551,25 +48307,25 @@ many1678:
 	WORD $0x4ee1f41a // FMIN V26.2D, V0.2D, V1.2D
 	WORD $0x6e7bdf79 // FMUL V25.2D, V27.2D, V27.2D
 	WORD $0x6e7adf58 // FMUL V24.2D, V26.2D, V26.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x6e201f22 // EOR V2.16B, V25.16B, V0.16B
 	WORD $0x6e201f01 // EOR V1.16B, V24.16B, V0.16B
 	WORD $0x6ee0fb26 // FNEG V6.2D, V25.2D
 	WORD $0x4e7bcf66 // FMLA V6.2D, V27.2D, V27.2D
 	WORD $0x6ee0fb05 // FNEG V5.2D, V24.2D
 	WORD $0x4e7acf45 // FMLA V5.2D, V26.2D, V26.2D
-	FMOVQ 1024(R7), F23
-	FMOVQ 960(R7), F0
+	FMOVQ 1152(R7), F23
+	FMOVQ 1088(R7), F0
 	WORD $0x4e60cc57 // FMLA V23.2D, V2.2D, V0.2D
-	FMOVQ 1024(R7), F18
+	FMOVQ 1152(R7), F18
 	WORD $0x4e60cc32 // FMLA V18.2D, V1.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d6e4 // FSUB V4.2D, V23.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x4ee6d44b // FSUB V11.2D, V2.2D, V6.2D
@@ -46587,25 +48343,25 @@ many1678:
 	WORD $0x4ee1f415 // FMIN V21.2D, V0.2D, V1.2D
 	WORD $0x6e76ded4 // FMUL V20.2D, V22.2D, V22.2D
 	WORD $0x6e75deb3 // FMUL V19.2D, V21.2D, V21.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x6e201e82 // EOR V2.16B, V20.16B, V0.16B
 	WORD $0x6e201e61 // EOR V1.16B, V19.16B, V0.16B
 	WORD $0x6ee0fa85 // FNEG V5.2D, V20.2D
 	WORD $0x4e76cec5 // FMLA V5.2D, V22.2D, V22.2D
 	WORD $0x6ee0fa66 // FNEG V6.2D, V19.2D
 	WORD $0x4e75cea6 // FMLA V6.2D, V21.2D, V21.2D
-	FMOVQ 1024(R7), F13
-	FMOVQ 960(R7), F0
+	FMOVQ 1152(R7), F13
+	FMOVQ 1088(R7), F0
 	WORD $0x4e60cc4d // FMLA V13.2D, V2.2D, V0.2D
-	FMOVQ 1024(R7), F12
+	FMOVQ 1152(R7), F12
 	WORD $0x4e60cc2c // FMLA V12.2D, V1.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d5a4 // FSUB V4.2D, V13.2D, V0.2D
 	WORD $0x4ee0d583 // FSUB V3.2D, V12.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x4ee5d445 // FSUB V5.2D, V2.2D, V5.2D
@@ -46618,26 +48374,26 @@ many1678:
 	CMP R2, R3
 	WORD $0x6e6bdd7c // FMUL V28.2D, V11.2D, V11.2D
 	WORD $0x6e6add49 // FMUL V9.2D, V10.2D, V10.2D
-	FMOVQ 1344(R7), F7
-	FMOVQ 1280(R7), F0
+	FMOVQ 1408(R7), F7
+	FMOVQ 1344(R7), F0
 	WORD $0x4e60cf87 // FMLA V7.2D, V28.2D, V0.2D
-	FMOVQ 1344(R7), F6
+	FMOVQ 1408(R7), F6
 	WORD $0x4e60cd26 // FMLA V6.2D, V9.2D, V0.2D
-	FMOVQ 1408(R7), F29
+	FMOVQ 1472(R7), F29
 	WORD $0x4e67cf9d // FMLA V29.2D, V28.2D, V7.2D
-	FMOVQ 1408(R7), F8
+	FMOVQ 1472(R7), F8
 	WORD $0x4e66cd28 // FMLA V8.2D, V9.2D, V6.2D
-	FMOVQ 1536(R7), F7
-	FMOVQ 1472(R7), F0
+	FMOVQ 1600(R7), F7
+	FMOVQ 1536(R7), F0
 	WORD $0x4e60cf87 // FMLA V7.2D, V28.2D, V0.2D
-	FMOVQ 1536(R7), F6
+	FMOVQ 1600(R7), F6
 	WORD $0x4e60cd26 // FMLA V6.2D, V9.2D, V0.2D
-	FMOVQ 1600(R7), F0
+	FMOVQ 1664(R7), F0
 	FMOVQ F0, 304(RSP)
 	FMOVQ 304(RSP), F0
 	WORD $0x4e67cf80 // FMLA V0.2D, V28.2D, V7.2D
 	FMOVQ F0, 304(RSP)
-	FMOVQ 1600(R7), F0
+	FMOVQ 1664(R7), F0
 	FMOVQ F0, 288(RSP)
 	FMOVQ 288(RSP), F0
 	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
@@ -46703,23 +48459,23 @@ many1678:
 	WORD $0x6f7d06e6 // USHR V6.2D, V23.2D, 3
 	WORD $0x6e65dcbd // FMUL V29.2D, V5.2D, V5.2D
 	WORD $0x6e61dc3c // FMUL V28.2D, V1.2D, V1.2D
-	FMOVQ 1344(R7), F7
-	FMOVQ 1280(R7), F0
-	WORD $0x4e60cfa7 // FMLA V7.2D, V29.2D, V0.2D
-	FMOVQ 1344(R7), F9
-	WORD $0x4e60cf89 // FMLA V9.2D, V28.2D, V0.2D
-	FMOVQ 1408(R7), F8
-	WORD $0x4e67cfa8 // FMLA V8.2D, V29.2D, V7.2D
 	FMOVQ 1408(R7), F7
-	WORD $0x4e69cf87 // FMLA V7.2D, V28.2D, V9.2D
-	FMOVQ 1536(R7), F10
-	FMOVQ 1472(R7), F0
-	WORD $0x4e60cfaa // FMLA V10.2D, V29.2D, V0.2D
-	FMOVQ 1536(R7), F9
+	FMOVQ 1344(R7), F0
+	WORD $0x4e60cfa7 // FMLA V7.2D, V29.2D, V0.2D
+	FMOVQ 1408(R7), F9
 	WORD $0x4e60cf89 // FMLA V9.2D, V28.2D, V0.2D
-	FMOVQ 1600(R7), F23
+	FMOVQ 1472(R7), F8
+	WORD $0x4e67cfa8 // FMLA V8.2D, V29.2D, V7.2D
+	FMOVQ 1472(R7), F7
+	WORD $0x4e69cf87 // FMLA V7.2D, V28.2D, V9.2D
+	FMOVQ 1600(R7), F10
+	FMOVQ 1536(R7), F0
+	WORD $0x4e60cfaa // FMLA V10.2D, V29.2D, V0.2D
+	FMOVQ 1600(R7), F9
+	WORD $0x4e60cf89 // FMLA V9.2D, V28.2D, V0.2D
+	FMOVQ 1664(R7), F23
 	WORD $0x4e6acfb7 // FMLA V23.2D, V29.2D, V10.2D
-	FMOVQ 1600(R7), F11
+	FMOVQ 1664(R7), F11
 	WORD $0x4e69cf8b // FMLA V11.2D, V28.2D, V9.2D
 	WORD $0x4e8d29a0 // TRN1 V0.4S, V13.4S, V13.4S
 	WORD $0x4e8c2989 // TRN1 V9.4S, V12.4S, V12.4S
@@ -47004,7 +48760,7 @@ many1678:
 	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
 	WORD $0x6e611ef2 // BSL V18.16B, V23.16B, V1.16B
 	WORD $0x6e601d6d // BSL V13.16B, V11.16B, V0.16B
-	FMOVQ 128(R7), F1
+	FMOVQ 256(R7), F1
 	FMOVQ 272(RSP), F0
 	WORD $0x4e211c0b // AND V11.16B, V0.16B, V1.16B
 	FMOVQ 256(RSP), F0
@@ -47129,7 +48885,7 @@ many1678:
 	WORD $0x4ee8d400 // FSUB V0.2D, V0.2D, V8.2D
 	WORD $0x6e611ca7 // BSL V7.16B, V5.16B, V1.16B
 	WORD $0x6e601c86 // BSL V6.16B, V4.16B, V0.16B
-	FMOVQ 128(R7), F1
+	FMOVQ 256(R7), F1
 	FMOVQ 240(RSP), F0
 	WORD $0x4e211c05 // AND V5.16B, V0.16B, V1.16B
 	FMOVQ 224(RSP), F0
@@ -47141,14 +48897,14 @@ many1678:
 	FMOVQ 320(RSP), F0
 	WORD $0x4e61cc02 // FMLA V2.2D, V0.2D, V1.2D
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1678
+	BLE many1758
 
-oneTest1680:
+oneTest1760:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1681
+	BGT tail1761
 
-one1679:
+one1759:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 3200(R7), F0
@@ -47159,51 +48915,51 @@ one1679:
 	WORD $0x4ee1f40a // FMIN V10.2D, V0.2D, V1.2D
 	WORD $0x6e6bdd6d // FMUL V13.2D, V11.2D, V11.2D
 	WORD $0x6e6add4c // FMUL V12.2D, V10.2D, V10.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x6e201da1 // EOR V1.16B, V13.16B, V0.16B
 	WORD $0x6e201d80 // EOR V0.16B, V12.16B, V0.16B
 	WORD $0x6ee0f9a5 // FNEG V5.2D, V13.2D
 	WORD $0x4e6bcd65 // FMLA V5.2D, V11.2D, V11.2D
 	WORD $0x6ee0f988 // FNEG V8.2D, V12.2D
 	WORD $0x4e6acd48 // FMLA V8.2D, V10.2D, V10.2D
-	FMOVQ 960(R7), F3
-	FMOVQ 960(R7), F2
-	FMOVQ 1024(R7), F19
+	FMOVQ 1088(R7), F3
+	FMOVQ 1088(R7), F2
+	FMOVQ 1152(R7), F19
 	WORD $0x4e63cc33 // FMLA V19.2D, V1.2D, V3.2D
-	FMOVQ 1024(R7), F18
+	FMOVQ 1152(R7), F18
 	WORD $0x4e62cc12 // FMLA V18.2D, V0.2D, V2.2D
-	FMOVQ 1024(R7), F2
+	FMOVQ 1152(R7), F2
 	WORD $0x4ee2d664 // FSUB V4.2D, V19.2D, V2.2D
 	WORD $0x4ee2d643 // FSUB V3.2D, V18.2D, V2.2D
-	FMOVQ 1088(R7), F2
+	FMOVQ 1216(R7), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
-	FMOVQ 1152(R7), F2
+	FMOVQ 1280(R7), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
 	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
 	WORD $0x4ee8d404 // FSUB V4.2D, V0.2D, V8.2D
 	WORD $0x6e65dcb7 // FMUL V23.2D, V5.2D, V5.2D
 	WORD $0x6e64dc96 // FMUL V22.2D, V4.2D, V4.2D
-	FMOVQ 1280(R7), F2
-	FMOVQ 1280(R7), F1
-	FMOVQ 1344(R7), F0
-	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
 	FMOVQ 1344(R7), F2
-	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
-	FMOVQ 1408(R7), F1
-	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 1344(R7), F1
 	FMOVQ 1408(R7), F0
+	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	FMOVQ 1408(R7), F2
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 1472(R7), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 1472(R7), F0
 	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 1472(R7), F2
-	FMOVQ 1472(R7), F8
-	FMOVQ 1536(R7), F3
-	WORD $0x4e62cee3 // FMLA V3.2D, V23.2D, V2.2D
 	FMOVQ 1536(R7), F2
+	FMOVQ 1536(R7), F8
+	FMOVQ 1600(R7), F3
+	WORD $0x4e62cee3 // FMLA V3.2D, V23.2D, V2.2D
+	FMOVQ 1600(R7), F2
 	WORD $0x4e68cec2 // FMLA V2.2D, V22.2D, V8.2D
-	FMOVQ 1600(R7), F21
+	FMOVQ 1664(R7), F21
 	WORD $0x4e63cef5 // FMLA V21.2D, V23.2D, V3.2D
-	FMOVQ 1600(R7), F20
+	FMOVQ 1664(R7), F20
 	WORD $0x4e62ced4 // FMLA V20.2D, V22.2D, V2.2D
 	WORD $0x4e932a62 // TRN1 V2.4S, V19.4S, V19.4S
 	WORD $0x4e922a48 // TRN1 V8.4S, V18.4S, V18.4S
@@ -47419,7 +49175,7 @@ one1679:
 	WORD $0x4ee8d400 // FSUB V0.2D, V0.2D, V8.2D
 	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
 	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
@@ -47433,11 +49189,11 @@ one1679:
 	FSTPQ (F2, F1), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1679
+	BLE one1759
 
-tail1681:
+tail1761:
 	SUBS R3, R0, R0
-	BEQ done1682
+	BEQ done1762
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -47472,51 +49228,51 @@ doneLanes2:
 	WORD $0x4ee1f40b // FMIN V11.2D, V0.2D, V1.2D
 	WORD $0x6e6cdd92 // FMUL V18.2D, V12.2D, V12.2D
 	WORD $0x6e6bdd65 // FMUL V5.2D, V11.2D, V11.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x6e201e41 // EOR V1.16B, V18.16B, V0.16B
 	WORD $0x6e201ca0 // EOR V0.16B, V5.16B, V0.16B
 	WORD $0x6ee0fa4a // FNEG V10.2D, V18.2D
 	WORD $0x4e6ccd8a // FMLA V10.2D, V12.2D, V12.2D
 	WORD $0x6ee0f8ad // FNEG V13.2D, V5.2D
 	WORD $0x4e6bcd6d // FMLA V13.2D, V11.2D, V11.2D
-	FMOVQ 960(R7), F3
-	FMOVQ 960(R7), F2
-	FMOVQ 1024(R7), F20
+	FMOVQ 1088(R7), F3
+	FMOVQ 1088(R7), F2
+	FMOVQ 1152(R7), F20
 	WORD $0x4e63cc34 // FMLA V20.2D, V1.2D, V3.2D
-	FMOVQ 1024(R7), F19
+	FMOVQ 1152(R7), F19
 	WORD $0x4e62cc13 // FMLA V19.2D, V0.2D, V2.2D
-	FMOVQ 1024(R7), F2
+	FMOVQ 1152(R7), F2
 	WORD $0x4ee2d684 // FSUB V4.2D, V20.2D, V2.2D
 	WORD $0x4ee2d663 // FSUB V3.2D, V19.2D, V2.2D
-	FMOVQ 1088(R7), F2
+	FMOVQ 1216(R7), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
-	FMOVQ 1152(R7), F2
+	FMOVQ 1280(R7), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
 	WORD $0x4eead42a // FSUB V10.2D, V1.2D, V10.2D
 	WORD $0x4eedd404 // FSUB V4.2D, V0.2D, V13.2D
 	WORD $0x6e6add59 // FMUL V25.2D, V10.2D, V10.2D
 	WORD $0x6e64dc98 // FMUL V24.2D, V4.2D, V4.2D
-	FMOVQ 1280(R7), F2
-	FMOVQ 1280(R7), F1
-	FMOVQ 1344(R7), F0
-	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
 	FMOVQ 1344(R7), F2
-	WORD $0x4e61cf02 // FMLA V2.2D, V24.2D, V1.2D
-	FMOVQ 1408(R7), F1
-	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1344(R7), F1
 	FMOVQ 1408(R7), F0
+	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
+	FMOVQ 1408(R7), F2
+	WORD $0x4e61cf02 // FMLA V2.2D, V24.2D, V1.2D
+	FMOVQ 1472(R7), F1
+	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1472(R7), F0
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 1472(R7), F2
-	FMOVQ 1472(R7), F13
-	FMOVQ 1536(R7), F3
-	WORD $0x4e62cf23 // FMLA V3.2D, V25.2D, V2.2D
 	FMOVQ 1536(R7), F2
+	FMOVQ 1536(R7), F13
+	FMOVQ 1600(R7), F3
+	WORD $0x4e62cf23 // FMLA V3.2D, V25.2D, V2.2D
+	FMOVQ 1600(R7), F2
 	WORD $0x4e6dcf02 // FMLA V2.2D, V24.2D, V13.2D
-	FMOVQ 1600(R7), F23
+	FMOVQ 1664(R7), F23
 	WORD $0x4e63cf37 // FMLA V23.2D, V25.2D, V3.2D
-	FMOVQ 1600(R7), F22
+	FMOVQ 1664(R7), F22
 	WORD $0x4e62cf16 // FMLA V22.2D, V24.2D, V2.2D
 	WORD $0x4e942a82 // TRN1 V2.4S, V20.4S, V20.4S
 	WORD $0x4e932a6d // TRN1 V13.4S, V19.4S, V19.4S
@@ -47732,7 +49488,7 @@ doneLanes2:
 	WORD $0x4eead400 // FSUB V0.2D, V0.2D, V10.2D
 	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
 	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
@@ -47783,7 +49539,7 @@ someLanes5:
 
 doneLanes6:
 
-done1682:
+done1762:
 	RET
 
 // func addErfF32(dst *float32, sign float32, x *float32, n int)
@@ -47802,9 +49558,9 @@ TEXT ·addErfF32(SB), NOSPLIT, $160-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1692
+	BLT oneTest1772
 
-many1690:
+many1770:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 144(RSP)
@@ -47819,25 +49575,25 @@ many1690:
 	WORD $0x4ea1f415 // FMIN V21.4S, V0.4S, V1.4S
 	WORD $0x6e36ded4 // FMUL V20.4S, V22.4S, V22.4S
 	WORD $0x6e35deb3 // FMUL V19.4S, V21.4S, V21.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x6e201e82 // EOR V2.16B, V20.16B, V0.16B
 	WORD $0x6e201e61 // EOR V1.16B, V19.16B, V0.16B
 	WORD $0x6ea0fa86 // FNEG V6.4S, V20.4S
 	WORD $0x4e36cec6 // FMLA V6.4S, V22.4S, V22.4S
 	WORD $0x6ea0fa65 // FNEG V5.4S, V19.4S
 	WORD $0x4e35cea5 // FMLA V5.4S, V21.4S, V21.4S
-	FMOVQ 2304(R7), F16
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F16
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cc50 // FMLA V16.4S, V2.4S, V0.4S
-	FMOVQ 2304(R7), F15
+	FMOVQ 2368(R7), F15
 	WORD $0x4e20cc2f // FMLA V15.4S, V1.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d604 // FSUB V4.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e3 // FSUB V3.4S, V15.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc82 // FMLS V2.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc61 // FMLS V1.4S, V3.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc82 // FMLS V2.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc61 // FMLS V1.4S, V3.4S, V0.4S
 	WORD $0x4ea6d44a // FSUB V10.4S, V2.4S, V6.4S
@@ -47855,25 +49611,25 @@ many1690:
 	WORD $0x4ea1f417 // FMIN V23.4S, V0.4S, V1.4S
 	WORD $0x6e38df12 // FMUL V18.4S, V24.4S, V24.4S
 	WORD $0x6e37def1 // FMUL V17.4S, V23.4S, V23.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x6e201e42 // EOR V2.16B, V18.16B, V0.16B
 	WORD $0x6e201e21 // EOR V1.16B, V17.16B, V0.16B
 	WORD $0x6ea0fa46 // FNEG V6.4S, V18.4S
 	WORD $0x4e38cf06 // FMLA V6.4S, V24.4S, V24.4S
 	WORD $0x6ea0fa25 // FNEG V5.4S, V17.4S
 	WORD $0x4e37cee5 // FMLA V5.4S, V23.4S, V23.4S
-	FMOVQ 2304(R7), F28
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F28
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cc5c // FMLA V28.4S, V2.4S, V0.4S
-	FMOVQ 2304(R7), F27
+	FMOVQ 2368(R7), F27
 	WORD $0x4e20cc3b // FMLA V27.4S, V1.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d784 // FSUB V4.4S, V28.4S, V0.4S
 	WORD $0x4ea0d763 // FSUB V3.4S, V27.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc82 // FMLS V2.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc61 // FMLS V1.4S, V3.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc82 // FMLS V2.4S, V4.4S, V0.4S
 	WORD $0x4ea0cc61 // FMLS V1.4S, V3.4S, V0.4S
 	WORD $0x4ea6d45a // FSUB V26.4S, V2.4S, V6.4S
@@ -47888,9 +49644,9 @@ many1690:
 	WORD $0x4e20cd46 // FMLA V6.4S, V10.4S, V0.4S
 	FMOVQ 2688(R7), F5
 	WORD $0x4e20cd25 // FMLA V5.4S, V9.4S, V0.4S
-	FMOVQ 2560(R7), F8
+	FMOVQ 64(R7), F8
 	WORD $0x4e26cd48 // FMLA V8.4S, V10.4S, V6.4S
-	FMOVQ 2560(R7), F7
+	FMOVQ 64(R7), F7
 	WORD $0x4e25cd27 // FMLA V7.4S, V9.4S, V5.4S
 	WORD $0x6e2add46 // FMUL V6.4S, V10.4S, V10.4S
 	WORD $0x6e29dd20 // FMUL V0.4S, V9.4S, V9.4S
@@ -47921,9 +49677,9 @@ many1690:
 	WORD $0x4e20cf4a // FMLA V10.4S, V26.4S, V0.4S
 	FMOVQ 2688(R7), F9
 	WORD $0x4e20cf29 // FMLA V9.4S, V25.4S, V0.4S
-	FMOVQ 2560(R7), F29
+	FMOVQ 64(R7), F29
 	WORD $0x4e2acf5d // FMLA V29.4S, V26.4S, V10.4S
-	FMOVQ 2560(R7), F16
+	FMOVQ 64(R7), F16
 	WORD $0x4e29cf30 // FMLA V16.4S, V25.4S, V9.4S
 	WORD $0x6e3adf40 // FMUL V0.4S, V26.4S, V26.4S
 	FMOVQ F0, 16(RSP)
@@ -48107,7 +49863,7 @@ many1690:
 	WORD $0x4eafd400 // FSUB V0.4S, V0.4S, V15.4S
 	WORD $0x6e651e0a // BSL V10.16B, V16.16B, V5.16B
 	WORD $0x6e601d09 // BSL V9.16B, V8.16B, V0.16B
-	FMOVQ 320(R7), F5
+	FMOVQ 448(R7), F5
 	FMOVQ 144(RSP), F0
 	WORD $0x4e251c08 // AND V8.16B, V0.16B, V5.16B
 	FMOVQ 128(RSP), F0
@@ -48154,7 +49910,7 @@ many1690:
 	WORD $0x4ea6d400 // FSUB V0.4S, V0.4S, V6.4S
 	WORD $0x6e631d28 // BSL V8.16B, V9.16B, V3.16B
 	WORD $0x6e601c85 // BSL V5.16B, V4.16B, V0.16B
-	FMOVQ 320(R7), F3
+	FMOVQ 448(R7), F3
 	FMOVQ 112(RSP), F0
 	WORD $0x4e231c04 // AND V4.16B, V0.16B, V3.16B
 	FMOVQ 96(RSP), F0
@@ -48164,14 +49920,14 @@ many1690:
 	WORD $0x4ea31ca0 // ORR V0.16B, V5.16B, V3.16B
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1690
+	BLE many1770
 
-oneTest1692:
+oneTest1772:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1693
+	BGT tail1773
 
-one1691:
+one1771:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 3264(R7), F0
@@ -48182,26 +49938,26 @@ one1691:
 	WORD $0x4ea1f40f // FMIN V15.4S, V0.4S, V1.4S
 	WORD $0x6e30de12 // FMUL V18.4S, V16.4S, V16.4S
 	WORD $0x6e2fddf1 // FMUL V17.4S, V15.4S, V15.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x6e201e41 // EOR V1.16B, V18.16B, V0.16B
 	WORD $0x6e201e20 // EOR V0.16B, V17.16B, V0.16B
 	WORD $0x6ea0fa48 // FNEG V8.4S, V18.4S
 	WORD $0x4e30ce08 // FMLA V8.4S, V16.4S, V16.4S
 	WORD $0x6ea0fa25 // FNEG V5.4S, V17.4S
 	WORD $0x4e2fcde5 // FMLA V5.4S, V15.4S, V15.4S
-	FMOVQ 2368(R7), F3
-	FMOVQ 2368(R7), F2
-	FMOVQ 2304(R7), F21
+	FMOVQ 2432(R7), F3
+	FMOVQ 2432(R7), F2
+	FMOVQ 2368(R7), F21
 	WORD $0x4e23cc35 // FMLA V21.4S, V1.4S, V3.4S
-	FMOVQ 2304(R7), F20
+	FMOVQ 2368(R7), F20
 	WORD $0x4e22cc14 // FMLA V20.4S, V0.4S, V2.4S
-	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F2
 	WORD $0x4ea2d6a4 // FSUB V4.4S, V21.4S, V2.4S
 	WORD $0x4ea2d683 // FSUB V3.4S, V20.4S, V2.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
-	FMOVQ 2496(R7), F2
+	FMOVQ 2560(R7), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
 	WORD $0x4ea8d429 // FSUB V9.4S, V1.4S, V8.4S
@@ -48212,9 +49968,9 @@ one1691:
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 2560(R7), F5
+	FMOVQ 64(R7), F5
 	WORD $0x4e21cd25 // FMLA V5.4S, V9.4S, V1.4S
-	FMOVQ 2560(R7), F4
+	FMOVQ 64(R7), F4
 	WORD $0x4e20cd04 // FMLA V4.4S, V8.4S, V0.4S
 	WORD $0x6e29dd23 // FMUL V3.4S, V9.4S, V9.4S
 	WORD $0x6e28dd02 // FMUL V2.4S, V8.4S, V8.4S
@@ -48336,7 +50092,7 @@ one1691:
 	WORD $0x4ea9d400 // FSUB V0.4S, V0.4S, V9.4S
 	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
 	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
@@ -48348,11 +50104,11 @@ one1691:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1691
+	BLE one1771
 
-tail1693:
+tail1773:
 	SUBS R3, R0, R0
-	BEQ done1694
+	BEQ done1774
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -48403,26 +50159,26 @@ doneLanes2:
 	WORD $0x4ea1f40f // FMIN V15.4S, V0.4S, V1.4S
 	WORD $0x6e30de12 // FMUL V18.4S, V16.4S, V16.4S
 	WORD $0x6e2fddf1 // FMUL V17.4S, V15.4S, V15.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x6e201e41 // EOR V1.16B, V18.16B, V0.16B
 	WORD $0x6e201e20 // EOR V0.16B, V17.16B, V0.16B
 	WORD $0x6ea0fa4a // FNEG V10.4S, V18.4S
 	WORD $0x4e30ce0a // FMLA V10.4S, V16.4S, V16.4S
 	WORD $0x6ea0fa25 // FNEG V5.4S, V17.4S
 	WORD $0x4e2fcde5 // FMLA V5.4S, V15.4S, V15.4S
-	FMOVQ 2368(R7), F3
-	FMOVQ 2368(R7), F2
-	FMOVQ 2304(R7), F21
+	FMOVQ 2432(R7), F3
+	FMOVQ 2432(R7), F2
+	FMOVQ 2368(R7), F21
 	WORD $0x4e23cc35 // FMLA V21.4S, V1.4S, V3.4S
-	FMOVQ 2304(R7), F20
+	FMOVQ 2368(R7), F20
 	WORD $0x4e22cc14 // FMLA V20.4S, V0.4S, V2.4S
-	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F2
 	WORD $0x4ea2d6a4 // FSUB V4.4S, V21.4S, V2.4S
 	WORD $0x4ea2d683 // FSUB V3.4S, V20.4S, V2.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
-	FMOVQ 2496(R7), F2
+	FMOVQ 2560(R7), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
 	WORD $0x4eaad436 // FSUB V22.4S, V1.4S, V10.4S
@@ -48433,9 +50189,9 @@ doneLanes2:
 	WORD $0x4e20cec1 // FMLA V1.4S, V22.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 2560(R7), F5
+	FMOVQ 64(R7), F5
 	WORD $0x4e21cec5 // FMLA V5.4S, V22.4S, V1.4S
-	FMOVQ 2560(R7), F4
+	FMOVQ 64(R7), F4
 	WORD $0x4e20cd44 // FMLA V4.4S, V10.4S, V0.4S
 	WORD $0x6e36dec3 // FMUL V3.4S, V22.4S, V22.4S
 	WORD $0x6e2add42 // FMUL V2.4S, V10.4S, V10.4S
@@ -48557,7 +50313,7 @@ doneLanes2:
 	WORD $0x4eaad400 // FSUB V0.4S, V0.4S, V10.4S
 	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
 	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
@@ -48638,7 +50394,7 @@ someLanes5:
 
 doneLanes6:
 
-done1694:
+done1774:
 	RET
 
 // func addSigmoidF64(dst *float64, sign float64, x *float64, n int)
@@ -48656,21 +50412,21 @@ TEXT ·addSigmoidF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	FMOVD sign+8(FP), F0
 	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
-	FMOVQ 1920(R7), F7
-	FMOVQ 1984(R7), F11
+	FMOVQ 1984(R7), F7
+	FMOVQ 2048(R7), F11
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1708
+	BLT oneTest1788
 
-many1706:
+many1786:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
 	WORD $0x4ea01c24 // ORR V4.16B, V1.16B, V0.16B
 	FLDPQ 32(R1), (F1, F2)
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e63f4e3 // FMAX V3.2D, V7.2D, V3.2D
@@ -48681,79 +50437,79 @@ many1706:
 	WORD $0x4ee2f562 // FMIN V2.2D, V11.2D, V2.2D
 	WORD $0x4ee1f561 // FMIN V1.2D, V11.2D, V1.2D
 	WORD $0x4ee0f560 // FMIN V0.2D, V11.2D, V0.2D
-	FMOVQ 960(R7), F5
-	FMOVQ 960(R7), F4
-	FMOVQ 1024(R7), F20
+	FMOVQ 1088(R7), F5
+	FMOVQ 1088(R7), F4
+	FMOVQ 1152(R7), F20
 	WORD $0x4e65cc74 // FMLA V20.2D, V3.2D, V5.2D
-	FMOVQ 1024(R7), F19
+	FMOVQ 1152(R7), F19
 	WORD $0x4e64cc53 // FMLA V19.2D, V2.2D, V4.2D
-	FMOVQ 960(R7), F5
-	FMOVQ 960(R7), F4
-	FMOVQ 1024(R7), F18
+	FMOVQ 1088(R7), F5
+	FMOVQ 1088(R7), F4
+	FMOVQ 1152(R7), F18
 	WORD $0x4e65cc32 // FMLA V18.2D, V1.2D, V5.2D
-	FMOVQ 1024(R7), F14
+	FMOVQ 1152(R7), F14
 	WORD $0x4e64cc0e // FMLA V14.2D, V0.2D, V4.2D
-	FMOVQ 1024(R7), F4
+	FMOVQ 1152(R7), F4
 	WORD $0x4ee4d689 // FSUB V9.2D, V20.2D, V4.2D
 	WORD $0x4ee4d668 // FSUB V8.2D, V19.2D, V4.2D
-	FMOVQ 1024(R7), F4
+	FMOVQ 1152(R7), F4
 	WORD $0x4ee4d646 // FSUB V6.2D, V18.2D, V4.2D
 	WORD $0x4ee4d5c5 // FSUB V5.2D, V14.2D, V4.2D
-	FMOVQ 1088(R7), F4
+	FMOVQ 1216(R7), F4
 	WORD $0x4ee4cd23 // FMLS V3.2D, V9.2D, V4.2D
 	WORD $0x4ee4cd02 // FMLS V2.2D, V8.2D, V4.2D
-	FMOVQ 1088(R7), F4
+	FMOVQ 1216(R7), F4
 	WORD $0x4ee4ccc1 // FMLS V1.2D, V6.2D, V4.2D
 	WORD $0x4ee4cca0 // FMLS V0.2D, V5.2D, V4.2D
-	FMOVQ 1152(R7), F4
+	FMOVQ 1280(R7), F4
 	WORD $0x4ee4cd23 // FMLS V3.2D, V9.2D, V4.2D
 	WORD $0x4ee4cd02 // FMLS V2.2D, V8.2D, V4.2D
-	FMOVQ 1152(R7), F4
+	FMOVQ 1280(R7), F4
 	WORD $0x4ee4ccc1 // FMLS V1.2D, V6.2D, V4.2D
 	WORD $0x4ee4cca0 // FMLS V0.2D, V5.2D, V4.2D
 	WORD $0x6e63dc7b // FMUL V27.2D, V3.2D, V3.2D
 	WORD $0x6e62dc5a // FMUL V26.2D, V2.2D, V2.2D
 	WORD $0x6e61dc39 // FMUL V25.2D, V1.2D, V1.2D
 	WORD $0x6e60dc18 // FMUL V24.2D, V0.2D, V0.2D
-	FMOVQ 1280(R7), F5
-	FMOVQ 1280(R7), F4
-	FMOVQ 1344(R7), F21
-	WORD $0x4e65cf75 // FMLA V21.2D, V27.2D, V5.2D
-	FMOVQ 1344(R7), F12
-	WORD $0x4e64cf4c // FMLA V12.2D, V26.2D, V4.2D
-	FMOVQ 1280(R7), F6
-	FMOVQ 1280(R7), F5
+	FMOVQ 1344(R7), F5
 	FMOVQ 1344(R7), F4
-	WORD $0x4e66cf24 // FMLA V4.2D, V25.2D, V6.2D
-	FMOVQ 1344(R7), F9
-	WORD $0x4e65cf09 // FMLA V9.2D, V24.2D, V5.2D
-	FMOVQ 1408(R7), F8
-	WORD $0x4e75cf68 // FMLA V8.2D, V27.2D, V21.2D
-	FMOVQ 1408(R7), F6
-	WORD $0x4e6ccf46 // FMLA V6.2D, V26.2D, V12.2D
-	FMOVQ 1408(R7), F5
-	WORD $0x4e64cf25 // FMLA V5.2D, V25.2D, V4.2D
+	FMOVQ 1408(R7), F21
+	WORD $0x4e65cf75 // FMLA V21.2D, V27.2D, V5.2D
+	FMOVQ 1408(R7), F12
+	WORD $0x4e64cf4c // FMLA V12.2D, V26.2D, V4.2D
+	FMOVQ 1344(R7), F6
+	FMOVQ 1344(R7), F5
 	FMOVQ 1408(R7), F4
+	WORD $0x4e66cf24 // FMLA V4.2D, V25.2D, V6.2D
+	FMOVQ 1408(R7), F9
+	WORD $0x4e65cf09 // FMLA V9.2D, V24.2D, V5.2D
+	FMOVQ 1472(R7), F8
+	WORD $0x4e75cf68 // FMLA V8.2D, V27.2D, V21.2D
+	FMOVQ 1472(R7), F6
+	WORD $0x4e6ccf46 // FMLA V6.2D, V26.2D, V12.2D
+	FMOVQ 1472(R7), F5
+	WORD $0x4e64cf25 // FMLA V5.2D, V25.2D, V4.2D
+	FMOVQ 1472(R7), F4
 	WORD $0x4e69cf04 // FMLA V4.2D, V24.2D, V9.2D
-	FMOVQ 1472(R7), F12
-	FMOVQ 1472(R7), F9
-	FMOVQ 1536(R7), F29
-	WORD $0x4e6ccf7d // FMLA V29.2D, V27.2D, V12.2D
-	FMOVQ 1536(R7), F28
-	WORD $0x4e69cf5c // FMLA V28.2D, V26.2D, V9.2D
-	FMOVQ 1472(R7), F21
-	FMOVQ 1472(R7), F12
+	FMOVQ 1536(R7), F12
 	FMOVQ 1536(R7), F9
-	WORD $0x4e75cf29 // FMLA V9.2D, V25.2D, V21.2D
-	FMOVQ 1536(R7), F23
-	WORD $0x4e6ccf17 // FMLA V23.2D, V24.2D, V12.2D
-	FMOVQ 1600(R7), F22
-	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
-	FMOVQ 1600(R7), F21
-	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1600(R7), F12
-	WORD $0x4e69cf2c // FMLA V12.2D, V25.2D, V9.2D
+	FMOVQ 1600(R7), F29
+	WORD $0x4e6ccf7d // FMLA V29.2D, V27.2D, V12.2D
+	FMOVQ 1600(R7), F28
+	WORD $0x4e69cf5c // FMLA V28.2D, V26.2D, V9.2D
+	FMOVQ 1536(R7), F21
+	FMOVQ 1536(R7), F12
 	FMOVQ 1600(R7), F9
+	WORD $0x4e75cf29 // FMLA V9.2D, V25.2D, V21.2D
+	FMOVQ 1600(R7), F23
+	WORD $0x4e6ccf17 // FMLA V23.2D, V24.2D, V12.2D
+	FMOVQ 1664(R7), F22
+	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
+	FMOVQ 1664(R7), F21
+	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
+	FMOVQ 1664(R7), F12
+	WORD $0x4e69cf2c // FMLA V12.2D, V25.2D, V9.2D
+	FMOVQ 1664(R7), F9
 	WORD $0x4e77cf09 // FMLA V9.2D, V24.2D, V23.2D
 	WORD $0x4e76cc68 // FMLA V8.2D, V3.2D, V22.2D
 	WORD $0x4e75cc46 // FMLA V6.2D, V2.2D, V21.2D
@@ -48823,20 +50579,20 @@ many1706:
 	WORD $0x6e741e41 // BSL V1.16B, V18.16B, V20.16B
 	WORD $0x6eeee662 // FCMGT V2.2D, V19.2D, V14.2D
 	WORD $0x6e731dc2 // BSL V2.16B, V14.16B, V19.16B
-	FMOVQ 2176(R7), F0
+	FMOVQ 2240(R7), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1711
-	FMOVQ 2176(R7), F0
+	BEQ normal1791
+	FMOVQ 2240(R7), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e409 // FCMGT V9.2D, V0.2D, V19.2D
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
-	FMOVQ 2240(R7), F0
+	FMOVQ 2304(R7), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -48853,19 +50609,19 @@ many1706:
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	FMOVQ 2176(R7), F0
+	FMOVQ 2240(R7), F0
 	WORD $0x6ef2e40c // FCMGT V12.2D, V0.2D, V18.2D
 	WORD $0x6eeee409 // FCMGT V9.2D, V0.2D, V14.2D
 	WORD $0x6f7d0643 // USHR V3.2D, V18.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
-	FMOVQ 2240(R7), F0
+	FMOVQ 2304(R7), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -48882,16 +50638,16 @@ many1706:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee3842c // SUB V12.2D, V1.2D, V3.2D
 	WORD $0x6ee2840e // SUB V14.2D, V0.2D, V2.2D
-	JMP scaled1712
+	JMP scaled1792
 
-normal1711:
+normal1791:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -48921,7 +50677,7 @@ normal1711:
 	WORD $0x6e63dc2c // FMUL V12.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
 
-scaled1712:
+scaled1792:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -48962,59 +50718,59 @@ scaled1712:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1706
+	BLE many1786
 
-oneTest1708:
+oneTest1788:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1709
+	BGT tail1789
 
-one1707:
+one1787:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61f4e1 // FMAX V1.2D, V7.2D, V1.2D
 	WORD $0x4e60f4e0 // FMAX V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1f568 // FMIN V8.2D, V11.2D, V1.2D
 	WORD $0x4ee0f566 // FMIN V6.2D, V11.2D, V0.2D
-	FMOVQ 960(R7), F1
-	FMOVQ 960(R7), F0
-	FMOVQ 1024(R7), F12
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F12
 	WORD $0x4e61cd0c // FMLA V12.2D, V8.2D, V1.2D
-	FMOVQ 1024(R7), F9
+	FMOVQ 1152(R7), F9
 	WORD $0x4e60ccc9 // FMLA V9.2D, V6.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d521 // FSUB V1.2D, V9.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc48 // FMLS V8.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc48 // FMLS V8.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e68dd0e // FMUL V14.2D, V8.2D, V8.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R7), F2
-	FMOVQ 1280(R7), F1
-	FMOVQ 1344(R7), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 1344(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R7), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1344(R7), F1
 	FMOVQ 1408(R7), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 1408(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R7), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1472(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R7), F4
-	FMOVQ 1472(R7), F3
-	FMOVQ 1536(R7), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
 	FMOVQ 1536(R7), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R7), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1536(R7), F3
 	FMOVQ 1600(R7), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 1600(R7), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R7), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1664(R7), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -49046,20 +50802,20 @@ one1707:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R7), F0
+	FMOVQ 2240(R7), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6ee9e400 // FCMGT V0.2D, V0.2D, V9.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1713
-	FMOVQ 2176(R7), F0
+	BEQ normal1793
+	FMOVQ 2240(R7), F0
 	WORD $0x6eece408 // FCMGT V8.2D, V0.2D, V12.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
-	FMOVQ 2240(R7), F0
+	FMOVQ 2304(R7), F0
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -49076,16 +50832,16 @@ one1707:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d03 // AND V3.16B, V8.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1714
+	JMP scaled1794
 
-normal1713:
+normal1793:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -49101,7 +50857,7 @@ normal1713:
 	WORD $0x6e63dc28 // FMUL V8.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1714:
+scaled1794:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -49124,11 +50880,11 @@ scaled1714:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1707
+	BLE one1787
 
-tail1709:
+tail1789:
 	SUBS R3, R0, R0
-	BEQ done1710
+	BEQ done1790
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -49155,49 +50911,49 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61f4e1 // FMAX V1.2D, V7.2D, V1.2D
 	WORD $0x4e60f4e0 // FMAX V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1f567 // FMIN V7.2D, V11.2D, V1.2D
 	WORD $0x4ee0f566 // FMIN V6.2D, V11.2D, V0.2D
-	FMOVQ 960(R7), F1
-	FMOVQ 960(R7), F0
-	FMOVQ 1024(R7), F12
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F12
 	WORD $0x4e61ccec // FMLA V12.2D, V7.2D, V1.2D
-	FMOVQ 1024(R7), F11
+	FMOVQ 1152(R7), F11
 	WORD $0x4e60cccb // FMLA V11.2D, V6.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dcee // FMUL V14.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R7), F2
-	FMOVQ 1280(R7), F1
-	FMOVQ 1344(R7), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 1344(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R7), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1344(R7), F1
 	FMOVQ 1408(R7), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 1408(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R7), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1472(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R7), F4
-	FMOVQ 1472(R7), F3
-	FMOVQ 1536(R7), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
 	FMOVQ 1536(R7), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R7), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1536(R7), F3
 	FMOVQ 1600(R7), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 1600(R7), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R7), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1664(R7), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -49229,20 +50985,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R7), F0
+	FMOVQ 2240(R7), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1715
-	FMOVQ 2176(R7), F0
+	BEQ normal1795
+	FMOVQ 2240(R7), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 2240(R7), F0
+	FMOVQ 2304(R7), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -49259,16 +51015,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1716
+	JMP scaled1796
 
-normal1715:
+normal1795:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -49284,7 +51040,7 @@ normal1715:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1716:
+scaled1796:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -49364,7 +51120,7 @@ someLanes7:
 
 doneLanes8:
 
-done1710:
+done1790:
 	RET
 
 // func addSigmoidF32(dst *float32, sign float32, x *float32, n int)
@@ -49383,54 +51139,54 @@ TEXT ·addSigmoidF32(SB), NOSPLIT, $48-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1726
+	BLT oneTest1806
 
-many1724:
+many1804:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F9, F8)
-	FMOVQ 320(R7), F2
+	FMOVQ 448(R7), F2
 	WORD $0x4ea21d23 // ORR V3.16B, V9.16B, V2.16B
 	WORD $0x4ea21d00 // ORR V0.16B, V8.16B, V2.16B
 	FMOVQ 3072(R7), F1
 	WORD $0x4e23f434 // FMAX V20.4S, V1.4S, V3.4S
 	WORD $0x4e20f433 // FMAX V19.4S, V1.4S, V0.4S
-	FMOVQ 2304(R7), F18
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F18
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20ce92 // FMLA V18.4S, V20.4S, V0.4S
 	FLDPQ 32(R1), (F7, F6)
 	WORD $0x4ea21ce3 // ORR V3.16B, V7.16B, V2.16B
 	WORD $0x4ea21cc2 // ORR V2.16B, V6.16B, V2.16B
 	WORD $0x4e23f42f // FMAX V15.4S, V1.4S, V3.4S
 	WORD $0x4e22f42a // FMAX V10.4S, V1.4S, V2.4S
-	FMOVQ 2304(R7), F16
+	FMOVQ 2368(R7), F16
 	WORD $0x4e20cdf0 // FMLA V16.4S, V15.4S, V0.4S
 	ADD R3<<2, R5, R1
 	FLDPQ (R1), (F5, F4)
 	FLDPQ 32(R1), (F3, F2)
 	ADD $16, R3, R3
 	CMP R2, R3
-	FMOVQ 2304(R7), F17
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F17
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20ce71 // FMLA V17.4S, V19.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d655 // FSUB V21.4S, V18.4S, V0.4S
 	WORD $0x4ea0d621 // FSUB V1.4S, V17.4S, V0.4S
-	FMOVQ 2432(R7), F0
-	WORD $0x4ea0ceb4 // FMLS V20.4S, V21.4S, V0.4S
-	WORD $0x4ea0cc33 // FMLS V19.4S, V1.4S, V0.4S
 	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ceb4 // FMLS V20.4S, V21.4S, V0.4S
 	WORD $0x4ea0cc33 // FMLS V19.4S, V1.4S, V0.4S
-	FMOVQ 2304(R7), F21
-	FMOVQ 2368(R7), F0
+	FMOVQ 2560(R7), F0
+	WORD $0x4ea0ceb4 // FMLS V20.4S, V21.4S, V0.4S
+	WORD $0x4ea0cc33 // FMLS V19.4S, V1.4S, V0.4S
+	FMOVQ 2368(R7), F21
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cd55 // FMLA V21.4S, V10.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d616 // FSUB V22.4S, V16.4S, V0.4S
 	WORD $0x4ea0d6a1 // FSUB V1.4S, V21.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cecf // FMLS V15.4S, V22.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cecf // FMLS V15.4S, V22.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
 	FMOVQ 2688(R7), F22
@@ -49438,9 +51194,9 @@ many1724:
 	WORD $0x4e21ce96 // FMLA V22.4S, V20.4S, V1.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e21ce60 // FMLA V0.4S, V19.4S, V1.4S
-	FMOVQ 2560(R7), F26
+	FMOVQ 64(R7), F26
 	WORD $0x4e36ce9a // FMLA V26.4S, V20.4S, V22.4S
-	FMOVQ 2560(R7), F24
+	FMOVQ 64(R7), F24
 	WORD $0x4e20ce78 // FMLA V24.4S, V19.4S, V0.4S
 	WORD $0x6e34de99 // FMUL V25.4S, V20.4S, V20.4S
 	WORD $0x6e33de60 // FMUL V0.4S, V19.4S, V19.4S
@@ -49450,9 +51206,9 @@ many1724:
 	FMOVQ 2688(R7), F1
 	FMOVQ 2624(R7), F0
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 2560(R7), F28
+	FMOVQ 64(R7), F28
 	WORD $0x4e36cdfc // FMLA V28.4S, V15.4S, V22.4S
-	FMOVQ 2560(R7), F27
+	FMOVQ 64(R7), F27
 	WORD $0x4e21cd5b // FMLA V27.4S, V10.4S, V1.4S
 	WORD $0x6e2fdde0 // FMUL V0.4S, V15.4S, V15.4S
 	FMOVQ F0, 16(RSP)
@@ -49576,35 +51332,35 @@ many1724:
 	WORD $0x6e611de0 // BSL V0.16B, V15.16B, V1.16B
 	WORD $0x4e20cd62 // FMLA V2.4S, V11.4S, V0.4S
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1724
+	BLE many1804
 
-oneTest1726:
+oneTest1806:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1727
+	BGT tail1807
 
-one1725:
+one1805:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
-	FMOVQ 320(R7), F2
+	FMOVQ 448(R7), F2
 	WORD $0x4ea21c24 // ORR V4.16B, V1.16B, V2.16B
 	WORD $0x4ea21c03 // ORR V3.16B, V0.16B, V2.16B
 	FMOVQ 3072(R7), F2
 	WORD $0x4e24f449 // FMAX V9.4S, V2.4S, V4.4S
 	WORD $0x4e23f448 // FMAX V8.4S, V2.4S, V3.4S
-	FMOVQ 2368(R7), F3
-	FMOVQ 2368(R7), F2
-	FMOVQ 2304(R7), F17
+	FMOVQ 2432(R7), F3
+	FMOVQ 2432(R7), F2
+	FMOVQ 2368(R7), F17
 	WORD $0x4e23cd31 // FMLA V17.4S, V9.4S, V3.4S
-	FMOVQ 2304(R7), F16
+	FMOVQ 2368(R7), F16
 	WORD $0x4e22cd10 // FMLA V16.4S, V8.4S, V2.4S
-	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F2
 	WORD $0x4ea2d624 // FSUB V4.4S, V17.4S, V2.4S
 	WORD $0x4ea2d603 // FSUB V3.4S, V16.4S, V2.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2cc89 // FMLS V9.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc68 // FMLS V8.4S, V3.4S, V2.4S
-	FMOVQ 2496(R7), F2
+	FMOVQ 2560(R7), F2
 	WORD $0x4ea2cc89 // FMLS V9.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc68 // FMLS V8.4S, V3.4S, V2.4S
 	FMOVQ 2624(R7), F2
@@ -49613,9 +51369,9 @@ one1725:
 	WORD $0x4e22cd23 // FMLA V3.4S, V9.4S, V2.4S
 	FMOVQ 2688(R7), F2
 	WORD $0x4e24cd02 // FMLA V2.4S, V8.4S, V4.4S
-	FMOVQ 2560(R7), F7
+	FMOVQ 64(R7), F7
 	WORD $0x4e23cd27 // FMLA V7.4S, V9.4S, V3.4S
-	FMOVQ 2560(R7), F6
+	FMOVQ 64(R7), F6
 	WORD $0x4e22cd06 // FMLA V6.4S, V8.4S, V2.4S
 	WORD $0x6e29dd25 // FMUL V5.4S, V9.4S, V9.4S
 	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
@@ -49681,11 +51437,11 @@ one1725:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1725
+	BLE one1805
 
-tail1727:
+tail1807:
 	SUBS R3, R0, R0
-	BEQ done1728
+	BEQ done1808
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -49728,25 +51484,25 @@ someLanes1:
 	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes2:
-	FMOVQ 320(R7), F2
+	FMOVQ 448(R7), F2
 	WORD $0x4ea21c24 // ORR V4.16B, V1.16B, V2.16B
 	WORD $0x4ea21c03 // ORR V3.16B, V0.16B, V2.16B
 	FMOVQ 3072(R7), F2
 	WORD $0x4e24f450 // FMAX V16.4S, V2.4S, V4.4S
 	WORD $0x4e23f44a // FMAX V10.4S, V2.4S, V3.4S
-	FMOVQ 2368(R7), F3
-	FMOVQ 2368(R7), F2
-	FMOVQ 2304(R7), F18
+	FMOVQ 2432(R7), F3
+	FMOVQ 2432(R7), F2
+	FMOVQ 2368(R7), F18
 	WORD $0x4e23ce12 // FMLA V18.4S, V16.4S, V3.4S
-	FMOVQ 2304(R7), F17
+	FMOVQ 2368(R7), F17
 	WORD $0x4e22cd51 // FMLA V17.4S, V10.4S, V2.4S
-	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F2
 	WORD $0x4ea2d644 // FSUB V4.4S, V18.4S, V2.4S
 	WORD $0x4ea2d623 // FSUB V3.4S, V17.4S, V2.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2cc90 // FMLS V16.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc6a // FMLS V10.4S, V3.4S, V2.4S
-	FMOVQ 2496(R7), F2
+	FMOVQ 2560(R7), F2
 	WORD $0x4ea2cc90 // FMLS V16.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc6a // FMLS V10.4S, V3.4S, V2.4S
 	FMOVQ 2624(R7), F2
@@ -49755,9 +51511,9 @@ doneLanes2:
 	WORD $0x4e22ce03 // FMLA V3.4S, V16.4S, V2.4S
 	FMOVQ 2688(R7), F2
 	WORD $0x4e24cd42 // FMLA V2.4S, V10.4S, V4.4S
-	FMOVQ 2560(R7), F7
+	FMOVQ 64(R7), F7
 	WORD $0x4e23ce07 // FMLA V7.4S, V16.4S, V3.4S
-	FMOVQ 2560(R7), F6
+	FMOVQ 64(R7), F6
 	WORD $0x4e22cd46 // FMLA V6.4S, V10.4S, V2.4S
 	WORD $0x6e30de05 // FMUL V5.4S, V16.4S, V16.4S
 	WORD $0x6e2add44 // FMUL V4.4S, V10.4S, V10.4S
@@ -49892,7 +51648,7 @@ someLanes5:
 
 doneLanes6:
 
-done1728:
+done1808:
 	RET
 
 // func addTanhF64(dst *float64, sign float64, x *float64, n int)
@@ -49910,23 +51666,23 @@ TEXT ·addTanhF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	FMOVD sign+8(FP), F0
 	WORD $0x4e080409 // DUP V9.2D, V0.D[0]
-	FMOVQ 1920(R4), F6
-	FMOVQ 1984(R4), F5
+	FMOVQ 1984(R4), F6
+	FMOVQ 2048(R4), F5
 	MOVD $0, R2
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest1742
+	BLT oneTest1822
 
-many1740:
+many1820:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R4), F0
+	FMOVQ 256(R4), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61d423 // FADD V3.2D, V1.2D, V1.2D
 	WORD $0x4e60d404 // FADD V4.2D, V0.2D, V0.2D
 	FLDPQ 32(R1), (F1, F2)
-	FMOVQ 128(R4), F0
+	FMOVQ 256(R4), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61d421 // FADD V1.2D, V1.2D, V1.2D
@@ -49939,79 +51695,79 @@ many1740:
 	WORD $0x4ee2f4a2 // FMIN V2.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4a1 // FMIN V1.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a0 // FMIN V0.2D, V5.2D, V0.2D
-	FMOVQ 960(R4), F7
-	FMOVQ 960(R4), F4
-	FMOVQ 1024(R4), F20
+	FMOVQ 1088(R4), F7
+	FMOVQ 1088(R4), F4
+	FMOVQ 1152(R4), F20
 	WORD $0x4e67cc74 // FMLA V20.2D, V3.2D, V7.2D
-	FMOVQ 1024(R4), F19
+	FMOVQ 1152(R4), F19
 	WORD $0x4e64cc53 // FMLA V19.2D, V2.2D, V4.2D
-	FMOVQ 960(R4), F7
-	FMOVQ 960(R4), F4
-	FMOVQ 1024(R4), F14
+	FMOVQ 1088(R4), F7
+	FMOVQ 1088(R4), F4
+	FMOVQ 1152(R4), F14
 	WORD $0x4e67cc2e // FMLA V14.2D, V1.2D, V7.2D
-	FMOVQ 1024(R4), F12
+	FMOVQ 1152(R4), F12
 	WORD $0x4e64cc0c // FMLA V12.2D, V0.2D, V4.2D
-	FMOVQ 1024(R4), F4
+	FMOVQ 1152(R4), F4
 	WORD $0x4ee4d68b // FSUB V11.2D, V20.2D, V4.2D
 	WORD $0x4ee4d66a // FSUB V10.2D, V19.2D, V4.2D
-	FMOVQ 1024(R4), F4
+	FMOVQ 1152(R4), F4
 	WORD $0x4ee4d5c8 // FSUB V8.2D, V14.2D, V4.2D
 	WORD $0x4ee4d587 // FSUB V7.2D, V12.2D, V4.2D
-	FMOVQ 1088(R4), F4
+	FMOVQ 1216(R4), F4
 	WORD $0x4ee4cd63 // FMLS V3.2D, V11.2D, V4.2D
 	WORD $0x4ee4cd42 // FMLS V2.2D, V10.2D, V4.2D
-	FMOVQ 1088(R4), F4
+	FMOVQ 1216(R4), F4
 	WORD $0x4ee4cd01 // FMLS V1.2D, V8.2D, V4.2D
 	WORD $0x4ee4cce0 // FMLS V0.2D, V7.2D, V4.2D
-	FMOVQ 1152(R4), F4
+	FMOVQ 1280(R4), F4
 	WORD $0x4ee4cd63 // FMLS V3.2D, V11.2D, V4.2D
 	WORD $0x4ee4cd42 // FMLS V2.2D, V10.2D, V4.2D
-	FMOVQ 1152(R4), F4
+	FMOVQ 1280(R4), F4
 	WORD $0x4ee4cd01 // FMLS V1.2D, V8.2D, V4.2D
 	WORD $0x4ee4cce0 // FMLS V0.2D, V7.2D, V4.2D
 	WORD $0x6e63dc7b // FMUL V27.2D, V3.2D, V3.2D
 	WORD $0x6e62dc5a // FMUL V26.2D, V2.2D, V2.2D
 	WORD $0x6e61dc39 // FMUL V25.2D, V1.2D, V1.2D
 	WORD $0x6e60dc18 // FMUL V24.2D, V0.2D, V0.2D
-	FMOVQ 1280(R4), F7
-	FMOVQ 1280(R4), F4
-	FMOVQ 1344(R4), F21
-	WORD $0x4e67cf75 // FMLA V21.2D, V27.2D, V7.2D
-	FMOVQ 1344(R4), F18
-	WORD $0x4e64cf52 // FMLA V18.2D, V26.2D, V4.2D
-	FMOVQ 1280(R4), F8
-	FMOVQ 1280(R4), F7
+	FMOVQ 1344(R4), F7
 	FMOVQ 1344(R4), F4
-	WORD $0x4e68cf24 // FMLA V4.2D, V25.2D, V8.2D
-	FMOVQ 1344(R4), F11
-	WORD $0x4e67cf0b // FMLA V11.2D, V24.2D, V7.2D
-	FMOVQ 1408(R4), F10
-	WORD $0x4e75cf6a // FMLA V10.2D, V27.2D, V21.2D
-	FMOVQ 1408(R4), F8
-	WORD $0x4e72cf48 // FMLA V8.2D, V26.2D, V18.2D
-	FMOVQ 1408(R4), F7
-	WORD $0x4e64cf27 // FMLA V7.2D, V25.2D, V4.2D
+	FMOVQ 1408(R4), F21
+	WORD $0x4e67cf75 // FMLA V21.2D, V27.2D, V7.2D
+	FMOVQ 1408(R4), F18
+	WORD $0x4e64cf52 // FMLA V18.2D, V26.2D, V4.2D
+	FMOVQ 1344(R4), F8
+	FMOVQ 1344(R4), F7
 	FMOVQ 1408(R4), F4
+	WORD $0x4e68cf24 // FMLA V4.2D, V25.2D, V8.2D
+	FMOVQ 1408(R4), F11
+	WORD $0x4e67cf0b // FMLA V11.2D, V24.2D, V7.2D
+	FMOVQ 1472(R4), F10
+	WORD $0x4e75cf6a // FMLA V10.2D, V27.2D, V21.2D
+	FMOVQ 1472(R4), F8
+	WORD $0x4e72cf48 // FMLA V8.2D, V26.2D, V18.2D
+	FMOVQ 1472(R4), F7
+	WORD $0x4e64cf27 // FMLA V7.2D, V25.2D, V4.2D
+	FMOVQ 1472(R4), F4
 	WORD $0x4e6bcf04 // FMLA V4.2D, V24.2D, V11.2D
-	FMOVQ 1472(R4), F18
-	FMOVQ 1472(R4), F11
-	FMOVQ 1536(R4), F29
-	WORD $0x4e72cf7d // FMLA V29.2D, V27.2D, V18.2D
-	FMOVQ 1536(R4), F28
-	WORD $0x4e6bcf5c // FMLA V28.2D, V26.2D, V11.2D
-	FMOVQ 1472(R4), F21
-	FMOVQ 1472(R4), F18
+	FMOVQ 1536(R4), F18
 	FMOVQ 1536(R4), F11
-	WORD $0x4e75cf2b // FMLA V11.2D, V25.2D, V21.2D
-	FMOVQ 1536(R4), F23
-	WORD $0x4e72cf17 // FMLA V23.2D, V24.2D, V18.2D
-	FMOVQ 1600(R4), F22
-	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
-	FMOVQ 1600(R4), F21
-	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1600(R4), F18
-	WORD $0x4e6bcf32 // FMLA V18.2D, V25.2D, V11.2D
+	FMOVQ 1600(R4), F29
+	WORD $0x4e72cf7d // FMLA V29.2D, V27.2D, V18.2D
+	FMOVQ 1600(R4), F28
+	WORD $0x4e6bcf5c // FMLA V28.2D, V26.2D, V11.2D
+	FMOVQ 1536(R4), F21
+	FMOVQ 1536(R4), F18
 	FMOVQ 1600(R4), F11
+	WORD $0x4e75cf2b // FMLA V11.2D, V25.2D, V21.2D
+	FMOVQ 1600(R4), F23
+	WORD $0x4e72cf17 // FMLA V23.2D, V24.2D, V18.2D
+	FMOVQ 1664(R4), F22
+	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
+	FMOVQ 1664(R4), F21
+	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
+	FMOVQ 1664(R4), F18
+	WORD $0x4e6bcf32 // FMLA V18.2D, V25.2D, V11.2D
+	FMOVQ 1664(R4), F11
 	WORD $0x4e77cf0b // FMLA V11.2D, V24.2D, V23.2D
 	WORD $0x4e76cc6a // FMLA V10.2D, V3.2D, V22.2D
 	WORD $0x4e75cc48 // FMLA V8.2D, V2.2D, V21.2D
@@ -50081,20 +51837,20 @@ many1740:
 	WORD $0x6e741dc1 // BSL V1.16B, V14.16B, V20.16B
 	WORD $0x6eece662 // FCMGT V2.2D, V19.2D, V12.2D
 	WORD $0x6e731d82 // BSL V2.16B, V12.16B, V19.16B
-	FMOVQ 2176(R4), F0
+	FMOVQ 2240(R4), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1745
-	FMOVQ 2176(R4), F0
+	BEQ normal1825
+	FMOVQ 2240(R4), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
-	FMOVQ 2240(R4), F0
+	FMOVQ 2304(R4), F0
 	WORD $0x4e201e41 // AND V1.16B, V18.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -50111,19 +51867,19 @@ many1740:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R4), F0
+	FMOVQ 1920(R4), F0
 	WORD $0x4e201e43 // AND V3.16B, V18.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	FMOVQ 2176(R4), F0
+	FMOVQ 2240(R4), F0
 	WORD $0x6eeee40b // FCMGT V11.2D, V0.2D, V14.2D
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6f7d05c3 // USHR V3.2D, V14.2D, 3
 	WORD $0x6f7d0582 // USHR V2.2D, V12.2D, 3
-	FMOVQ 2240(R4), F0
+	FMOVQ 2304(R4), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -50140,16 +51896,16 @@ many1740:
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
-	FMOVQ 1856(R4), F0
+	FMOVQ 1920(R4), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4e0 // FADD V0.2D, V7.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28413 // SUB V19.2D, V0.2D, V2.2D
-	JMP scaled1746
+	JMP scaled1826
 
-normal1745:
+normal1825:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -50179,7 +51935,7 @@ normal1745:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc13 // FMUL V19.2D, V0.2D, V2.2D
 
-scaled1746:
+scaled1826:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R4), F0
@@ -50229,7 +51985,7 @@ scaled1746:
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x6e68dc22 // FMUL V2.2D, V1.2D, V8.2D
 	WORD $0x6e67dc01 // FMUL V1.2D, V0.2D, V7.2D
-	FMOVQ 128(R4), F0
+	FMOVQ 256(R4), F0
 	WORD $0x6e201c48 // EOR V8.16B, V2.16B, V0.16B
 	WORD $0x6e201c27 // EOR V7.16B, V1.16B, V0.16B
 	FMOVQ 14656(R4), F0
@@ -50252,7 +52008,7 @@ scaled1746:
 	WORD $0x4e6acce7 // FMLA V7.2D, V7.2D, V10.2D
 	WORD $0x4e68cc84 // FMLA V4.2D, V4.2D, V8.2D
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R4), F0
+	FMOVQ 256(R4), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x4ea11ceb // ORR V11.16B, V7.16B, V1.16B
@@ -50305,7 +52061,7 @@ scaled1746:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
-	FMOVQ 128(R4), F0
+	FMOVQ 256(R4), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
 	FMOVQ 14656(R4), F0
@@ -50328,7 +52084,7 @@ scaled1746:
 	WORD $0x4e68cc63 // FMLA V3.2D, V3.2D, V8.2D
 	WORD $0x4e67cc84 // FMLA V4.2D, V4.2D, V7.2D
 	FLDPQ 32(R1), (F1, F2)
-	FMOVQ 128(R4), F0
+	FMOVQ 256(R4), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
@@ -50344,17 +52100,17 @@ scaled1746:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R2, R2
 	CMP R5, R2
-	BLE many1740
+	BLE many1820
 
-oneTest1742:
+oneTest1822:
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1743
+	BGT tail1823
 
-one1741:
+one1821:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R4), F0
+	FMOVQ 256(R4), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61d421 // FADD V1.2D, V1.2D, V1.2D
@@ -50363,42 +52119,42 @@ one1741:
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4aa // FMIN V10.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a8 // FMIN V8.2D, V5.2D, V0.2D
-	FMOVQ 960(R4), F1
-	FMOVQ 960(R4), F0
-	FMOVQ 1024(R4), F12
+	FMOVQ 1088(R4), F1
+	FMOVQ 1088(R4), F0
+	FMOVQ 1152(R4), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 1024(R4), F11
+	FMOVQ 1152(R4), F11
 	WORD $0x4e60cd0b // FMLA V11.2D, V8.2D, V0.2D
-	FMOVQ 1024(R4), F0
+	FMOVQ 1152(R4), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 1088(R4), F0
+	FMOVQ 1216(R4), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 1152(R4), F0
+	FMOVQ 1280(R4), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 1280(R4), F2
-	FMOVQ 1280(R4), F1
-	FMOVQ 1344(R4), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 1344(R4), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 1408(R4), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1344(R4), F1
 	FMOVQ 1408(R4), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 1408(R4), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 1472(R4), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1472(R4), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 1472(R4), F4
-	FMOVQ 1472(R4), F3
-	FMOVQ 1536(R4), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
 	FMOVQ 1536(R4), F4
-	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 1600(R4), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1536(R4), F3
 	FMOVQ 1600(R4), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 1600(R4), F4
+	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
+	FMOVQ 1664(R4), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1664(R4), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -50430,20 +52186,20 @@ one1741:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d427 // FADD V7.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R4), F0
+	FMOVQ 2240(R4), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1747
-	FMOVQ 2176(R4), F0
+	BEQ normal1827
+	FMOVQ 2240(R4), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 2240(R4), F0
+	FMOVQ 2304(R4), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -50460,16 +52216,16 @@ one1741:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R4), F0
+	FMOVQ 1920(R4), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840e // SUB V14.2D, V0.2D, V2.2D
-	JMP scaled1748
+	JMP scaled1828
 
-normal1747:
+normal1827:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -50485,7 +52241,7 @@ normal1747:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
 
-scaled1748:
+scaled1828:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R4), F0
@@ -50535,7 +52291,7 @@ scaled1748:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
-	FMOVQ 128(R4), F0
+	FMOVQ 256(R4), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
 	FMOVQ 14656(R4), F0
@@ -50558,7 +52314,7 @@ scaled1748:
 	WORD $0x4e68cc63 // FMLA V3.2D, V3.2D, V8.2D
 	WORD $0x4e67cc84 // FMLA V4.2D, V4.2D, V7.2D
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R4), F0
+	FMOVQ 256(R4), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
@@ -50570,11 +52326,11 @@ scaled1748:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1741
+	BLE one1821
 
-tail1743:
+tail1823:
 	SUBS R2, R0, R0
-	BEQ done1744
+	BEQ done1824
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -50601,7 +52357,7 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 128(R4), F0
+	FMOVQ 256(R4), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61d421 // FADD V1.2D, V1.2D, V1.2D
@@ -50610,42 +52366,42 @@ doneLanes2:
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4aa // FMIN V10.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a6 // FMIN V6.2D, V5.2D, V0.2D
-	FMOVQ 960(R4), F1
-	FMOVQ 960(R4), F0
-	FMOVQ 1024(R4), F12
+	FMOVQ 1088(R4), F1
+	FMOVQ 1088(R4), F0
+	FMOVQ 1152(R4), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 1024(R4), F11
+	FMOVQ 1152(R4), F11
 	WORD $0x4e60cccb // FMLA V11.2D, V6.2D, V0.2D
-	FMOVQ 1024(R4), F0
+	FMOVQ 1152(R4), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 1088(R4), F0
+	FMOVQ 1216(R4), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R4), F0
+	FMOVQ 1280(R4), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R4), F2
-	FMOVQ 1280(R4), F1
-	FMOVQ 1344(R4), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 1344(R4), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R4), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1344(R4), F1
 	FMOVQ 1408(R4), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 1408(R4), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R4), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1472(R4), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R4), F4
-	FMOVQ 1472(R4), F3
-	FMOVQ 1536(R4), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
 	FMOVQ 1536(R4), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R4), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1536(R4), F3
 	FMOVQ 1600(R4), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 1600(R4), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R4), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1664(R4), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -50677,20 +52433,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R4), F0
+	FMOVQ 2240(R4), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1749
-	FMOVQ 2176(R4), F0
+	BEQ normal1829
+	FMOVQ 2240(R4), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 2240(R4), F0
+	FMOVQ 2304(R4), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -50707,16 +52463,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R4), F0
+	FMOVQ 1920(R4), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840d // SUB V13.2D, V0.2D, V2.2D
-	JMP scaled1750
+	JMP scaled1830
 
-normal1749:
+normal1829:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -50732,7 +52488,7 @@ normal1749:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0d // FMUL V13.2D, V0.2D, V2.2D
 
-scaled1750:
+scaled1830:
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R2<<3, R6, R1
@@ -50802,7 +52558,7 @@ doneLanes4:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e65dc22 // FMUL V2.2D, V1.2D, V5.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
-	FMOVQ 128(R4), F0
+	FMOVQ 256(R4), F0
 	WORD $0x6e201c45 // EOR V5.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
 	FMOVQ 14656(R4), F0
@@ -50845,7 +52601,7 @@ someLanes5:
 	FMOVD 16(R1), F2
 
 doneLanes6:
-	FMOVQ 128(R4), F0
+	FMOVQ 256(R4), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
@@ -50894,7 +52650,7 @@ someLanes9:
 
 doneLanes10:
 
-done1744:
+done1824:
 	RET
 
 // func addTanhF32(dst *float32, sign float32, x *float32, n int)
@@ -50913,9 +52669,9 @@ TEXT ·addTanhF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1760
+	BLT oneTest1840
 
-many1758:
+many1838:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 3264(R7), F0
@@ -50927,18 +52683,18 @@ many1758:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e26f40f // FMAX V15.4S, V0.4S, V6.4S
 	WORD $0x4e24f40d // FMAX V13.4S, V0.4S, V4.4S
-	FMOVQ 2304(R7), F17
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F17
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cdf1 // FMLA V17.4S, V15.4S, V0.4S
-	FMOVQ 2304(R7), F16
+	FMOVQ 2368(R7), F16
 	WORD $0x4e20cdb0 // FMLA V16.4S, V13.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d626 // FSUB V6.4S, V17.4S, V0.4S
 	WORD $0x4ea0d604 // FSUB V4.4S, V16.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cccf // FMLS V15.4S, V6.4S, V0.4S
 	WORD $0x4ea0cc8d // FMLS V13.4S, V4.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cccf // FMLS V15.4S, V6.4S, V0.4S
 	WORD $0x4ea0cc8d // FMLS V13.4S, V4.4S, V0.4S
 	FLDPQ 32(R1), (F12, F11)
@@ -50951,18 +52707,18 @@ many1758:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e26f412 // FMAX V18.4S, V0.4S, V6.4S
 	WORD $0x4e24f417 // FMAX V23.4S, V0.4S, V4.4S
-	FMOVQ 2304(R7), F22
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F22
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20ce56 // FMLA V22.4S, V18.4S, V0.4S
-	FMOVQ 2304(R7), F21
+	FMOVQ 2368(R7), F21
 	WORD $0x4e20cef5 // FMLA V21.4S, V23.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d6c6 // FSUB V6.4S, V22.4S, V0.4S
 	WORD $0x4ea0d6a4 // FSUB V4.4S, V21.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ccd2 // FMLS V18.4S, V6.4S, V0.4S
 	WORD $0x4ea0cc97 // FMLS V23.4S, V4.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0ccd2 // FMLS V18.4S, V6.4S, V0.4S
 	WORD $0x4ea0cc97 // FMLS V23.4S, V4.4S, V0.4S
 	ADD R3<<2, R5, R1
@@ -50975,9 +52731,9 @@ many1758:
 	WORD $0x4e20cdf3 // FMLA V19.4S, V15.4S, V0.4S
 	FMOVQ 2688(R7), F14
 	WORD $0x4e20cdae // FMLA V14.4S, V13.4S, V0.4S
-	FMOVQ 2560(R7), F27
+	FMOVQ 64(R7), F27
 	WORD $0x4e33cdfb // FMLA V27.4S, V15.4S, V19.4S
-	FMOVQ 2560(R7), F26
+	FMOVQ 64(R7), F26
 	WORD $0x4e2ecdba // FMLA V26.4S, V13.4S, V14.4S
 	WORD $0x6e2fddf9 // FMUL V25.4S, V15.4S, V15.4S
 	WORD $0x6e2dddb4 // FMUL V20.4S, V13.4S, V13.4S
@@ -51003,9 +52759,9 @@ many1758:
 	WORD $0x4e20ce50 // FMLA V16.4S, V18.4S, V0.4S
 	FMOVQ 2688(R7), F15
 	WORD $0x4e20ceef // FMLA V15.4S, V23.4S, V0.4S
-	FMOVQ 2560(R7), F17
+	FMOVQ 64(R7), F17
 	WORD $0x4e30ce51 // FMLA V17.4S, V18.4S, V16.4S
-	FMOVQ 2560(R7), F26
+	FMOVQ 64(R7), F26
 	WORD $0x4e2fcefa // FMLA V26.4S, V23.4S, V15.4S
 	WORD $0x6e32de50 // FMUL V16.4S, V18.4S, V18.4S
 	WORD $0x6e37deef // FMUL V15.4S, V23.4S, V23.4S
@@ -51055,7 +52811,7 @@ many1758:
 	WORD $0x4e20d6c0 // FADD V0.4S, V22.4S, V0.4S
 	WORD $0x6e2dfdce // FDIV V14.4S, V14.4S, V13.4S
 	WORD $0x6e20fead // FDIV V13.4S, V21.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d4a // AND V10.16B, V10.16B, V0.16B
 	WORD $0x4e201d29 // AND V9.16B, V9.16B, V0.16B
 	WORD $0x4eaa1dc0 // ORR V0.16B, V14.16B, V10.16B
@@ -51092,7 +52848,7 @@ many1758:
 	WORD $0x4e20d540 // FADD V0.4S, V10.4S, V0.4S
 	WORD $0x6e27fd2a // FDIV V10.4S, V9.4S, V7.4S
 	WORD $0x6e20fd09 // FDIV V9.4S, V8.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d88 // AND V8.16B, V12.16B, V0.16B
 	WORD $0x4e201d67 // AND V7.16B, V11.16B, V0.16B
 	WORD $0x4ea81d40 // ORR V0.16B, V10.16B, V8.16B
@@ -51100,14 +52856,14 @@ many1758:
 	WORD $0x4ea71d20 // ORR V0.16B, V9.16B, V7.16B
 	WORD $0x4e20cca4 // FMLA V4.4S, V5.4S, V0.4S
 	FSTPQ (F6, F4), 32(R1)
-	BLE many1758
+	BLE many1838
 
-oneTest1760:
+oneTest1840:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1761
+	BGT tail1841
 
-one1759:
+one1839:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 3264(R7), F0
@@ -51119,19 +52875,19 @@ one1759:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e26f40e // FMAX V14.4S, V0.4S, V6.4S
 	WORD $0x4e24f40d // FMAX V13.4S, V0.4S, V4.4S
-	FMOVQ 2368(R7), F4
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F17
+	FMOVQ 2432(R7), F4
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F17
 	WORD $0x4e24cdd1 // FMLA V17.4S, V14.4S, V4.4S
-	FMOVQ 2304(R7), F16
+	FMOVQ 2368(R7), F16
 	WORD $0x4e20cdb0 // FMLA V16.4S, V13.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d626 // FSUB V6.4S, V17.4S, V0.4S
 	WORD $0x4ea0d604 // FSUB V4.4S, V16.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ccce // FMLS V14.4S, V6.4S, V0.4S
 	WORD $0x4ea0cc8d // FMLS V13.4S, V4.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0ccce // FMLS V14.4S, V6.4S, V0.4S
 	WORD $0x4ea0cc8d // FMLS V13.4S, V4.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -51140,9 +52896,9 @@ one1759:
 	WORD $0x4e20cdc4 // FMLA V4.4S, V14.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e26cda0 // FMLA V0.4S, V13.4S, V6.4S
-	FMOVQ 2560(R7), F9
+	FMOVQ 64(R7), F9
 	WORD $0x4e24cdc9 // FMLA V9.4S, V14.4S, V4.4S
-	FMOVQ 2560(R7), F8
+	FMOVQ 64(R7), F8
 	WORD $0x4e20cda8 // FMLA V8.4S, V13.4S, V0.4S
 	WORD $0x6e2eddc7 // FMUL V7.4S, V14.4S, V14.4S
 	WORD $0x6e2ddda6 // FMUL V6.4S, V13.4S, V13.4S
@@ -51192,7 +52948,7 @@ one1759:
 	WORD $0x4e20d500 // FADD V0.4S, V8.4S, V0.4S
 	WORD $0x6e24fce7 // FDIV V7.4S, V7.4S, V4.4S
 	WORD $0x6e20fcc6 // FDIV V6.4S, V6.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d84 // AND V4.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ea41ce7 // ORR V7.16B, V7.16B, V4.16B
@@ -51204,11 +52960,11 @@ one1759:
 	FSTPQ (F4, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1759
+	BLE one1839
 
-tail1761:
+tail1841:
 	SUBS R3, R0, R0
-	BEQ done1762
+	BEQ done1842
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -51260,19 +53016,19 @@ doneLanes2:
 	FMOVQ 3072(R7), F0
 	WORD $0x4e26f40d // FMAX V13.4S, V0.4S, V6.4S
 	WORD $0x4e24f40c // FMAX V12.4S, V0.4S, V4.4S
-	FMOVQ 2368(R7), F4
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F18
+	FMOVQ 2432(R7), F4
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F18
 	WORD $0x4e24cdb2 // FMLA V18.4S, V13.4S, V4.4S
-	FMOVQ 2304(R7), F17
+	FMOVQ 2368(R7), F17
 	WORD $0x4e20cd91 // FMLA V17.4S, V12.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d646 // FSUB V6.4S, V18.4S, V0.4S
 	WORD $0x4ea0d624 // FSUB V4.4S, V17.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cccd // FMLS V13.4S, V6.4S, V0.4S
 	WORD $0x4ea0cc8c // FMLS V12.4S, V4.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cccd // FMLS V13.4S, V6.4S, V0.4S
 	WORD $0x4ea0cc8c // FMLS V12.4S, V4.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -51281,9 +53037,9 @@ doneLanes2:
 	WORD $0x4e20cda4 // FMLA V4.4S, V13.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e26cd80 // FMLA V0.4S, V12.4S, V6.4S
-	FMOVQ 2560(R7), F16
+	FMOVQ 64(R7), F16
 	WORD $0x4e24cdb0 // FMLA V16.4S, V13.4S, V4.4S
-	FMOVQ 2560(R7), F15
+	FMOVQ 64(R7), F15
 	WORD $0x4e20cd8f // FMLA V15.4S, V12.4S, V0.4S
 	WORD $0x6e2ddda6 // FMUL V6.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd84 // FMUL V4.4S, V12.4S, V12.4S
@@ -51333,7 +53089,7 @@ doneLanes2:
 	WORD $0x4e20d480 // FADD V0.4S, V4.4S, V0.4S
 	WORD $0x6e21fc63 // FDIV V3.4S, V3.4S, V1.4S
 	WORD $0x6e20fc42 // FDIV V2.4S, V2.4S, V0.4S
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
@@ -51414,7 +53170,7 @@ someLanes5:
 
 doneLanes6:
 
-done1762:
+done1842:
 	RET
 
 // func addSoftplusF64(dst *float64, sign float64, x *float64, n int)
@@ -51432,21 +53188,21 @@ TEXT ·addSoftplusF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	FMOVD sign+8(FP), F0
 	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
-	FMOVQ 1920(R5), F6
-	FMOVQ 1984(R5), F5
+	FMOVQ 1984(R5), F6
+	FMOVQ 2048(R5), F5
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1776
+	BLT oneTest1856
 
-many1774:
+many1854:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
 	WORD $0x4ea01c24 // ORR V4.16B, V1.16B, V0.16B
 	FLDPQ 32(R1), (F1, F2)
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e63f4c3 // FMAX V3.2D, V6.2D, V3.2D
@@ -51457,79 +53213,79 @@ many1774:
 	WORD $0x4ee2f4a2 // FMIN V2.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4a1 // FMIN V1.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a0 // FMIN V0.2D, V5.2D, V0.2D
-	FMOVQ 960(R5), F7
-	FMOVQ 960(R5), F4
-	FMOVQ 1024(R5), F20
+	FMOVQ 1088(R5), F7
+	FMOVQ 1088(R5), F4
+	FMOVQ 1152(R5), F20
 	WORD $0x4e67cc74 // FMLA V20.2D, V3.2D, V7.2D
-	FMOVQ 1024(R5), F19
+	FMOVQ 1152(R5), F19
 	WORD $0x4e64cc53 // FMLA V19.2D, V2.2D, V4.2D
-	FMOVQ 960(R5), F7
-	FMOVQ 960(R5), F4
-	FMOVQ 1024(R5), F12
+	FMOVQ 1088(R5), F7
+	FMOVQ 1088(R5), F4
+	FMOVQ 1152(R5), F12
 	WORD $0x4e67cc2c // FMLA V12.2D, V1.2D, V7.2D
-	FMOVQ 1024(R5), F11
+	FMOVQ 1152(R5), F11
 	WORD $0x4e64cc0b // FMLA V11.2D, V0.2D, V4.2D
-	FMOVQ 1024(R5), F4
+	FMOVQ 1152(R5), F4
 	WORD $0x4ee4d68e // FSUB V14.2D, V20.2D, V4.2D
 	WORD $0x4ee4d669 // FSUB V9.2D, V19.2D, V4.2D
-	FMOVQ 1024(R5), F4
+	FMOVQ 1152(R5), F4
 	WORD $0x4ee4d588 // FSUB V8.2D, V12.2D, V4.2D
 	WORD $0x4ee4d567 // FSUB V7.2D, V11.2D, V4.2D
-	FMOVQ 1088(R5), F4
+	FMOVQ 1216(R5), F4
 	WORD $0x4ee4cdc3 // FMLS V3.2D, V14.2D, V4.2D
 	WORD $0x4ee4cd22 // FMLS V2.2D, V9.2D, V4.2D
-	FMOVQ 1088(R5), F4
+	FMOVQ 1216(R5), F4
 	WORD $0x4ee4cd01 // FMLS V1.2D, V8.2D, V4.2D
 	WORD $0x4ee4cce0 // FMLS V0.2D, V7.2D, V4.2D
-	FMOVQ 1152(R5), F4
+	FMOVQ 1280(R5), F4
 	WORD $0x4ee4cdc3 // FMLS V3.2D, V14.2D, V4.2D
 	WORD $0x4ee4cd22 // FMLS V2.2D, V9.2D, V4.2D
-	FMOVQ 1152(R5), F4
+	FMOVQ 1280(R5), F4
 	WORD $0x4ee4cd01 // FMLS V1.2D, V8.2D, V4.2D
 	WORD $0x4ee4cce0 // FMLS V0.2D, V7.2D, V4.2D
 	WORD $0x6e63dc7b // FMUL V27.2D, V3.2D, V3.2D
 	WORD $0x6e62dc5a // FMUL V26.2D, V2.2D, V2.2D
 	WORD $0x6e61dc39 // FMUL V25.2D, V1.2D, V1.2D
 	WORD $0x6e60dc18 // FMUL V24.2D, V0.2D, V0.2D
-	FMOVQ 1280(R5), F7
-	FMOVQ 1280(R5), F4
-	FMOVQ 1344(R5), F21
-	WORD $0x4e67cf75 // FMLA V21.2D, V27.2D, V7.2D
-	FMOVQ 1344(R5), F18
-	WORD $0x4e64cf52 // FMLA V18.2D, V26.2D, V4.2D
-	FMOVQ 1280(R5), F8
-	FMOVQ 1280(R5), F7
+	FMOVQ 1344(R5), F7
 	FMOVQ 1344(R5), F4
-	WORD $0x4e68cf24 // FMLA V4.2D, V25.2D, V8.2D
-	FMOVQ 1344(R5), F14
-	WORD $0x4e67cf0e // FMLA V14.2D, V24.2D, V7.2D
-	FMOVQ 1408(R5), F9
-	WORD $0x4e75cf69 // FMLA V9.2D, V27.2D, V21.2D
-	FMOVQ 1408(R5), F8
-	WORD $0x4e72cf48 // FMLA V8.2D, V26.2D, V18.2D
-	FMOVQ 1408(R5), F7
-	WORD $0x4e64cf27 // FMLA V7.2D, V25.2D, V4.2D
+	FMOVQ 1408(R5), F21
+	WORD $0x4e67cf75 // FMLA V21.2D, V27.2D, V7.2D
+	FMOVQ 1408(R5), F18
+	WORD $0x4e64cf52 // FMLA V18.2D, V26.2D, V4.2D
+	FMOVQ 1344(R5), F8
+	FMOVQ 1344(R5), F7
 	FMOVQ 1408(R5), F4
+	WORD $0x4e68cf24 // FMLA V4.2D, V25.2D, V8.2D
+	FMOVQ 1408(R5), F14
+	WORD $0x4e67cf0e // FMLA V14.2D, V24.2D, V7.2D
+	FMOVQ 1472(R5), F9
+	WORD $0x4e75cf69 // FMLA V9.2D, V27.2D, V21.2D
+	FMOVQ 1472(R5), F8
+	WORD $0x4e72cf48 // FMLA V8.2D, V26.2D, V18.2D
+	FMOVQ 1472(R5), F7
+	WORD $0x4e64cf27 // FMLA V7.2D, V25.2D, V4.2D
+	FMOVQ 1472(R5), F4
 	WORD $0x4e6ecf04 // FMLA V4.2D, V24.2D, V14.2D
-	FMOVQ 1472(R5), F18
-	FMOVQ 1472(R5), F14
-	FMOVQ 1536(R5), F29
-	WORD $0x4e72cf7d // FMLA V29.2D, V27.2D, V18.2D
-	FMOVQ 1536(R5), F28
-	WORD $0x4e6ecf5c // FMLA V28.2D, V26.2D, V14.2D
-	FMOVQ 1472(R5), F21
-	FMOVQ 1472(R5), F18
+	FMOVQ 1536(R5), F18
 	FMOVQ 1536(R5), F14
-	WORD $0x4e75cf2e // FMLA V14.2D, V25.2D, V21.2D
-	FMOVQ 1536(R5), F23
-	WORD $0x4e72cf17 // FMLA V23.2D, V24.2D, V18.2D
-	FMOVQ 1600(R5), F22
-	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
-	FMOVQ 1600(R5), F21
-	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1600(R5), F18
-	WORD $0x4e6ecf32 // FMLA V18.2D, V25.2D, V14.2D
+	FMOVQ 1600(R5), F29
+	WORD $0x4e72cf7d // FMLA V29.2D, V27.2D, V18.2D
+	FMOVQ 1600(R5), F28
+	WORD $0x4e6ecf5c // FMLA V28.2D, V26.2D, V14.2D
+	FMOVQ 1536(R5), F21
+	FMOVQ 1536(R5), F18
 	FMOVQ 1600(R5), F14
+	WORD $0x4e75cf2e // FMLA V14.2D, V25.2D, V21.2D
+	FMOVQ 1600(R5), F23
+	WORD $0x4e72cf17 // FMLA V23.2D, V24.2D, V18.2D
+	FMOVQ 1664(R5), F22
+	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
+	FMOVQ 1664(R5), F21
+	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
+	FMOVQ 1664(R5), F18
+	WORD $0x4e6ecf32 // FMLA V18.2D, V25.2D, V14.2D
+	FMOVQ 1664(R5), F14
 	WORD $0x4e77cf0e // FMLA V14.2D, V24.2D, V23.2D
 	WORD $0x4e76cc69 // FMLA V9.2D, V3.2D, V22.2D
 	WORD $0x4e75cc48 // FMLA V8.2D, V2.2D, V21.2D
@@ -51599,20 +53355,20 @@ many1774:
 	WORD $0x6e741d81 // BSL V1.16B, V12.16B, V20.16B
 	WORD $0x6eebe662 // FCMGT V2.2D, V19.2D, V11.2D
 	WORD $0x6e731d62 // BSL V2.16B, V11.16B, V19.16B
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1779
-	FMOVQ 2176(R5), F0
+	BEQ normal1859
+	FMOVQ 2240(R5), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40e // FCMGT V14.2D, V0.2D, V19.2D
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201e41 // AND V1.16B, V18.16B, V0.16B
 	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -51629,19 +53385,19 @@ many1774:
 	WORD $0x6e60dd00 // FMUL V0.2D, V8.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201e43 // AND V3.16B, V18.16B, V0.16B
 	WORD $0x4e201dc2 // AND V2.16B, V14.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d500 // FADD V0.2D, V8.2D, V2.2D
 	WORD $0x6ee38437 // SUB V23.2D, V1.2D, V3.2D
 	WORD $0x6ee28416 // SUB V22.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6eece409 // FCMGT V9.2D, V0.2D, V12.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -51658,16 +53414,16 @@ many1774:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee3842c // SUB V12.2D, V1.2D, V3.2D
 	WORD $0x6ee2840b // SUB V11.2D, V0.2D, V2.2D
-	JMP scaled1780
+	JMP scaled1860
 
-normal1779:
+normal1859:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -51697,21 +53453,21 @@ normal1779:
 	WORD $0x6e63dc2c // FMUL V12.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0b // FMUL V11.2D, V0.2D, V2.2D
 
-scaled1780:
+scaled1860:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F18, F14)
 	WORD $0x6f00e415 // MOVI V21.2D, 0
 	WORD $0x6f00e414 // MOVI V20.2D, 0
 	WORD $0x6f00e413 // MOVI V19.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60dee2 // FMUL V2.2D, V23.2D, V0.2D
 	WORD $0x6e60dec1 // FMUL V1.2D, V22.2D, V0.2D
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x4ee0d448 // FSUB V8.2D, V2.2D, V0.2D
 	WORD $0x4ee0d427 // FSUB V7.2D, V1.2D, V0.2D
-	FMOVQ 1088(R5), F4
-	FMOVQ 1152(R5), F3
+	FMOVQ 1216(R5), F4
+	FMOVQ 1280(R5), F3
 	FMOVQ 14784(R5), F0
 	WORD $0x6ee0e6e1 // FCMGT V1.2D, V23.2D, V0.2D
 	WORD $0x6ee0e6c0 // FCMGT V0.2D, V22.2D, V0.2D
@@ -51764,7 +53520,7 @@ scaled1780:
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cf49 // FMLA V9.2D, V26.2D, V3.2D
 	WORD $0x4e62ce68 // FMLA V8.2D, V19.2D, V2.2D
-	FMOVQ 1216(R5), F2
+	FMOVQ (R5), F2
 	WORD $0x6e62dee3 // FMUL V3.2D, V23.2D, V2.2D
 	WORD $0x6e62dec2 // FMUL V2.2D, V22.2D, V2.2D
 	WORD $0x6e77dc67 // FMUL V7.2D, V3.2D, V23.2D
@@ -51795,14 +53551,14 @@ scaled1780:
 	WORD $0x6f00e413 // MOVI V19.2D, 0
 	WORD $0x6f00e40c // MOVI V12.2D, 0
 	WORD $0x6f00e40b // MOVI V11.2D, 0
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60dec2 // FMUL V2.2D, V22.2D, V0.2D
 	WORD $0x6e60dea1 // FMUL V1.2D, V21.2D, V0.2D
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x4ee0d447 // FSUB V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
-	FMOVQ 1088(R5), F3
-	FMOVQ 1152(R5), F2
+	FMOVQ 1216(R5), F3
+	FMOVQ 1280(R5), F2
 	FMOVQ 14784(R5), F0
 	WORD $0x6ee0e6c1 // FCMGT V1.2D, V22.2D, V0.2D
 	WORD $0x6ee0e6a0 // FCMGT V0.2D, V21.2D, V0.2D
@@ -51851,7 +53607,7 @@ scaled1780:
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cf4c // FMLA V12.2D, V26.2D, V3.2D
 	WORD $0x4e62ce6b // FMLA V11.2D, V19.2D, V2.2D
-	FMOVQ 1216(R5), F2
+	FMOVQ (R5), F2
 	WORD $0x6e62dee3 // FMUL V3.2D, V23.2D, V2.2D
 	WORD $0x6e62dec2 // FMUL V2.2D, V22.2D, V2.2D
 	WORD $0x6e77dc67 // FMUL V7.2D, V3.2D, V23.2D
@@ -51886,59 +53642,59 @@ scaled1780:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1774
+	BLE many1854
 
-oneTest1776:
+oneTest1856:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1777
+	BGT tail1857
 
-one1775:
+one1855:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61f4c1 // FMAX V1.2D, V6.2D, V1.2D
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a9 // FMIN V9.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a8 // FMIN V8.2D, V5.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F12
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F12
 	WORD $0x4e61cd2c // FMLA V12.2D, V9.2D, V1.2D
-	FMOVQ 1024(R5), F11
+	FMOVQ 1152(R5), F11
 	WORD $0x4e60cd0b // FMLA V11.2D, V8.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2e // FMUL V14.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 1344(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 1408(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 1472(R5), F4
-	FMOVQ 1472(R5), F3
-	FMOVQ 1536(R5), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
 	FMOVQ 1536(R5), F4
-	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 1600(R5), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1536(R5), F3
 	FMOVQ 1600(R5), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 1600(R5), F4
+	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1664(R5), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -51970,20 +53726,20 @@ one1775:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d427 // FADD V7.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1781
-	FMOVQ 2176(R5), F0
+	BEQ normal1861
+	FMOVQ 2240(R5), F0
 	WORD $0x6eece409 // FCMGT V9.2D, V0.2D, V12.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -52000,16 +53756,16 @@ one1775:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38434 // SUB V20.2D, V1.2D, V3.2D
 	WORD $0x6ee28413 // SUB V19.2D, V0.2D, V2.2D
-	JMP scaled1782
+	JMP scaled1862
 
-normal1781:
+normal1861:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -52025,21 +53781,21 @@ normal1781:
 	WORD $0x6e63dc34 // FMUL V20.2D, V1.2D, V3.2D
 	WORD $0x6e62dc13 // FMUL V19.2D, V0.2D, V2.2D
 
-scaled1782:
+scaled1862:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F12, F11)
 	WORD $0x6f00e412 // MOVI V18.2D, 0
 	WORD $0x6f00e40e // MOVI V14.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60de82 // FMUL V2.2D, V20.2D, V0.2D
 	WORD $0x6e60de61 // FMUL V1.2D, V19.2D, V0.2D
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x4ee0d447 // FSUB V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
-	FMOVQ 1088(R5), F3
-	FMOVQ 1152(R5), F2
+	FMOVQ 1216(R5), F3
+	FMOVQ 1280(R5), F2
 	FMOVQ 14784(R5), F0
 	WORD $0x6ee0e681 // FCMGT V1.2D, V20.2D, V0.2D
 	WORD $0x6ee0e660 // FCMGT V0.2D, V19.2D, V0.2D
@@ -52088,7 +53844,7 @@ scaled1782:
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cf09 // FMLA V9.2D, V24.2D, V3.2D
 	WORD $0x4e62cdc8 // FMLA V8.2D, V14.2D, V2.2D
-	FMOVQ 1216(R5), F2
+	FMOVQ (R5), F2
 	WORD $0x6e62dea3 // FMUL V3.2D, V21.2D, V2.2D
 	WORD $0x6e62de82 // FMUL V2.2D, V20.2D, V2.2D
 	WORD $0x6e75dc67 // FMUL V7.2D, V3.2D, V21.2D
@@ -52119,11 +53875,11 @@ scaled1782:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1775
+	BLE one1855
 
-tail1777:
+tail1857:
 	SUBS R3, R0, R0
-	BEQ done1778
+	BEQ done1858
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -52150,49 +53906,49 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61f4c1 // FMAX V1.2D, V6.2D, V1.2D
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a7 // FMIN V7.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a6 // FMIN V6.2D, V5.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F12
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F12
 	WORD $0x4e61ccec // FMLA V12.2D, V7.2D, V1.2D
-	FMOVQ 1024(R5), F11
+	FMOVQ 1152(R5), F11
 	WORD $0x4e60cccb // FMLA V11.2D, V6.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dcee // FMUL V14.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 1344(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 1408(R5), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R5), F4
-	FMOVQ 1472(R5), F3
-	FMOVQ 1536(R5), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
 	FMOVQ 1536(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R5), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1536(R5), F3
 	FMOVQ 1600(R5), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 1600(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1664(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -52224,20 +53980,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1783
-	FMOVQ 2176(R5), F0
+	BEQ normal1863
+	FMOVQ 2240(R5), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -52254,16 +54010,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38430 // SUB V16.2D, V1.2D, V3.2D
 	WORD $0x6ee2840f // SUB V15.2D, V0.2D, V2.2D
-	JMP scaled1784
+	JMP scaled1864
 
-normal1783:
+normal1863:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -52279,7 +54035,7 @@ normal1783:
 	WORD $0x6e63dc30 // FMUL V16.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0f // FMUL V15.2D, V0.2D, V2.2D
 
-scaled1784:
+scaled1864:
 	WORD $0x6f00e40c // MOVI V12.2D, 0
 	WORD $0x6f00e40b // MOVI V11.2D, 0
 	ADD R3<<3, R6, R1
@@ -52306,14 +54062,14 @@ doneLanes4:
 	WORD $0x6f00e40d // MOVI V13.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x6f00e406 // MOVI V6.2D, 0
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60de02 // FMUL V2.2D, V16.2D, V0.2D
 	WORD $0x6e60dde1 // FMUL V1.2D, V15.2D, V0.2D
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x4ee0d445 // FSUB V5.2D, V2.2D, V0.2D
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
-	FMOVQ 1088(R5), F3
-	FMOVQ 1152(R5), F2
+	FMOVQ 1216(R5), F3
+	FMOVQ 1280(R5), F2
 	FMOVQ 14784(R5), F0
 	WORD $0x6ee0e601 // FCMGT V1.2D, V16.2D, V0.2D
 	WORD $0x6ee0e5e0 // FCMGT V0.2D, V15.2D, V0.2D
@@ -52362,7 +54118,7 @@ doneLanes4:
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63ce87 // FMLA V7.2D, V20.2D, V3.2D
 	WORD $0x4e62cda6 // FMLA V6.2D, V13.2D, V2.2D
-	FMOVQ 1216(R5), F2
+	FMOVQ (R5), F2
 	WORD $0x6e62de23 // FMUL V3.2D, V17.2D, V2.2D
 	WORD $0x6e62de02 // FMUL V2.2D, V16.2D, V2.2D
 	WORD $0x6e71dc65 // FMUL V5.2D, V3.2D, V17.2D
@@ -52430,7 +54186,7 @@ someLanes7:
 
 doneLanes8:
 
-done1778:
+done1858:
 	RET
 
 // func addSoftplusF32(dst *float32, sign float32, x *float32, n int)
@@ -52449,50 +54205,50 @@ TEXT ·addSoftplusF32(SB), NOSPLIT, $64-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1794
+	BLT oneTest1874
 
-many1792:
+many1872:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F21, F20)
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01ea2 // ORR V2.16B, V21.16B, V0.16B
 	WORD $0x4ea01e81 // ORR V1.16B, V20.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f41c // FMAX V28.4S, V0.4S, V2.4S
 	WORD $0x4e21f41b // FMAX V27.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F26
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F26
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cf9a // FMLA V26.4S, V28.4S, V0.4S
-	FMOVQ 2304(R7), F17
+	FMOVQ 2368(R7), F17
 	WORD $0x4e20cf71 // FMLA V17.4S, V27.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d742 // FSUB V2.4S, V26.4S, V0.4S
 	WORD $0x4ea0d621 // FSUB V1.4S, V17.4S, V0.4S
-	FMOVQ 2432(R7), F0
-	WORD $0x4ea0cc5c // FMLS V28.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc3b // FMLS V27.4S, V1.4S, V0.4S
 	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc5c // FMLS V28.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc3b // FMLS V27.4S, V1.4S, V0.4S
+	FMOVQ 2560(R7), F0
+	WORD $0x4ea0cc5c // FMLS V28.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc3b // FMLS V27.4S, V1.4S, V0.4S
 	FLDPQ 32(R1), (F19, F18)
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01e62 // ORR V2.16B, V19.16B, V0.16B
 	WORD $0x4ea01e41 // ORR V1.16B, V18.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f40d // FMAX V13.4S, V0.4S, V1.4S
-	FMOVQ 2304(R7), F16
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F16
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cdd0 // FMLA V16.4S, V14.4S, V0.4S
-	FMOVQ 2304(R7), F15
+	FMOVQ 2368(R7), F15
 	WORD $0x4e20cdaf // FMLA V15.4S, V13.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e1 // FSUB V1.4S, V15.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2d // FMLS V13.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2d // FMLS V13.4S, V1.4S, V0.4S
 	ADD R3<<2, R5, R1
@@ -52505,9 +54261,9 @@ many1792:
 	WORD $0x4e20cf86 // FMLA V6.4S, V28.4S, V0.4S
 	FMOVQ 2688(R7), F5
 	WORD $0x4e20cf65 // FMLA V5.4S, V27.4S, V0.4S
-	FMOVQ 2560(R7), F12
+	FMOVQ 64(R7), F12
 	WORD $0x4e26cf8c // FMLA V12.4S, V28.4S, V6.4S
-	FMOVQ 2560(R7), F11
+	FMOVQ 64(R7), F11
 	WORD $0x4e25cf6b // FMLA V11.4S, V27.4S, V5.4S
 	WORD $0x6e3cdf80 // FMUL V0.4S, V28.4S, V28.4S
 	FMOVQ F0, 48(RSP)
@@ -52521,9 +54277,9 @@ many1792:
 	WORD $0x4e20cdc6 // FMLA V6.4S, V14.4S, V0.4S
 	FMOVQ 2688(R7), F5
 	WORD $0x4e20cda5 // FMLA V5.4S, V13.4S, V0.4S
-	FMOVQ 2560(R7), F10
+	FMOVQ 64(R7), F10
 	WORD $0x4e26cdca // FMLA V10.4S, V14.4S, V6.4S
-	FMOVQ 2560(R7), F9
+	FMOVQ 64(R7), F9
 	WORD $0x4e25cda9 // FMLA V9.4S, V13.4S, V5.4S
 	WORD $0x6e2eddc0 // FMUL V0.4S, V14.4S, V14.4S
 	FMOVQ F0, 16(RSP)
@@ -52691,35 +54447,35 @@ many1792:
 	WORD $0x4e23d4e0 // FADD V0.4S, V7.4S, V3.4S
 	WORD $0x4e20cec1 // FMLA V1.4S, V22.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1792
+	BLE many1872
 
-oneTest1794:
+oneTest1874:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1795
+	BGT tail1875
 
-one1793:
+one1873:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F7, F6)
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01ce2 // ORR V2.16B, V7.16B, V0.16B
 	WORD $0x4ea01cc1 // ORR V1.16B, V6.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f409 // FMAX V9.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F1
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F13
+	FMOVQ 2432(R7), F1
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F13
 	WORD $0x4e21cd2d // FMLA V13.4S, V9.4S, V1.4S
-	FMOVQ 2304(R7), F12
+	FMOVQ 2368(R7), F12
 	WORD $0x4e20cd0c // FMLA V12.4S, V8.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d5a2 // FSUB V2.4S, V13.4S, V0.4S
 	WORD $0x4ea0d581 // FSUB V1.4S, V12.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -52728,9 +54484,9 @@ one1793:
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 2560(R7), F5
+	FMOVQ 64(R7), F5
 	WORD $0x4e21cd25 // FMLA V5.4S, V9.4S, V1.4S
-	FMOVQ 2560(R7), F4
+	FMOVQ 64(R7), F4
 	WORD $0x4e20cd04 // FMLA V4.4S, V8.4S, V0.4S
 	WORD $0x6e29dd23 // FMUL V3.4S, V9.4S, V9.4S
 	WORD $0x6e28dd02 // FMUL V2.4S, V8.4S, V8.4S
@@ -52820,11 +54576,11 @@ one1793:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1793
+	BLE one1873
 
-tail1795:
+tail1875:
 	SUBS R3, R0, R0
-	BEQ done1796
+	BEQ done1876
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -52867,25 +54623,25 @@ someLanes1:
 	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01d22 // ORR V2.16B, V9.16B, V0.16B
 	WORD $0x4ea01d01 // ORR V1.16B, V8.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e22f40b // FMAX V11.4S, V0.4S, V2.4S
 	WORD $0x4e21f40a // FMAX V10.4S, V0.4S, V1.4S
-	FMOVQ 2368(R7), F1
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F15
+	FMOVQ 2432(R7), F1
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F15
 	WORD $0x4e21cd6f // FMLA V15.4S, V11.4S, V1.4S
-	FMOVQ 2304(R7), F14
+	FMOVQ 2368(R7), F14
 	WORD $0x4e20cd4e // FMLA V14.4S, V10.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc4b // FMLS V11.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc4b // FMLS V11.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -52894,9 +54650,9 @@ doneLanes2:
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 2560(R7), F5
+	FMOVQ 64(R7), F5
 	WORD $0x4e21cd65 // FMLA V5.4S, V11.4S, V1.4S
-	FMOVQ 2560(R7), F4
+	FMOVQ 64(R7), F4
 	WORD $0x4e20cd44 // FMLA V4.4S, V10.4S, V0.4S
 	WORD $0x6e2bdd63 // FMUL V3.4S, V11.4S, V11.4S
 	WORD $0x6e2add42 // FMUL V2.4S, V10.4S, V10.4S
@@ -53055,7 +54811,7 @@ someLanes5:
 
 doneLanes6:
 
-done1796:
+done1876:
 	RET
 
 // func addGELUF64(dst *float64, sign float64, x *float64, n int)
@@ -53073,14 +54829,14 @@ TEXT ·addGELUF64(SB), NOSPLIT, $112-32
 	MOVD n+24(FP), R0
 	FMOVD sign+8(FP), F0
 	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
-	FMOVQ 1920(R4), F9
-	FMOVQ 1984(R4), F8
+	FMOVQ 1984(R4), F9
+	FMOVQ 2048(R4), F8
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest1810
+	BLT oneTest1890
 
-many1808:
+many1888:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R4), F0
@@ -53114,79 +54870,79 @@ many1808:
 	WORD $0x4ee2f517 // FMIN V23.2D, V8.2D, V2.2D
 	WORD $0x4ee1f516 // FMIN V22.2D, V8.2D, V1.2D
 	WORD $0x4ee0f515 // FMIN V21.2D, V8.2D, V0.2D
-	FMOVQ 960(R4), F1
-	FMOVQ 960(R4), F0
-	FMOVQ 1024(R4), F20
+	FMOVQ 1088(R4), F1
+	FMOVQ 1088(R4), F0
+	FMOVQ 1152(R4), F20
 	WORD $0x4e61ccf4 // FMLA V20.2D, V7.2D, V1.2D
-	FMOVQ 1024(R4), F19
+	FMOVQ 1152(R4), F19
 	WORD $0x4e60cef3 // FMLA V19.2D, V23.2D, V0.2D
-	FMOVQ 960(R4), F1
-	FMOVQ 960(R4), F0
-	FMOVQ 1024(R4), F16
+	FMOVQ 1088(R4), F1
+	FMOVQ 1088(R4), F0
+	FMOVQ 1152(R4), F16
 	WORD $0x4e61ced0 // FMLA V16.2D, V22.2D, V1.2D
-	FMOVQ 1024(R4), F15
+	FMOVQ 1152(R4), F15
 	WORD $0x4e60ceaf // FMLA V15.2D, V21.2D, V0.2D
-	FMOVQ 1024(R4), F0
+	FMOVQ 1152(R4), F0
 	WORD $0x4ee0d684 // FSUB V4.2D, V20.2D, V0.2D
 	WORD $0x4ee0d663 // FSUB V3.2D, V19.2D, V0.2D
-	FMOVQ 1024(R4), F0
+	FMOVQ 1152(R4), F0
 	WORD $0x4ee0d602 // FSUB V2.2D, V16.2D, V0.2D
 	WORD $0x4ee0d5e1 // FSUB V1.2D, V15.2D, V0.2D
-	FMOVQ 1088(R4), F0
+	FMOVQ 1216(R4), F0
 	WORD $0x4ee0cc87 // FMLS V7.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc77 // FMLS V23.2D, V3.2D, V0.2D
-	FMOVQ 1088(R4), F0
+	FMOVQ 1216(R4), F0
 	WORD $0x4ee0cc56 // FMLS V22.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc35 // FMLS V21.2D, V1.2D, V0.2D
-	FMOVQ 1152(R4), F0
+	FMOVQ 1280(R4), F0
 	WORD $0x4ee0cc87 // FMLS V7.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc77 // FMLS V23.2D, V3.2D, V0.2D
-	FMOVQ 1152(R4), F0
+	FMOVQ 1280(R4), F0
 	WORD $0x4ee0cc56 // FMLS V22.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc35 // FMLS V21.2D, V1.2D, V0.2D
 	WORD $0x6e67dce6 // FMUL V6.2D, V7.2D, V7.2D
 	WORD $0x6e77def2 // FMUL V18.2D, V23.2D, V23.2D
 	WORD $0x6e76ded1 // FMUL V17.2D, V22.2D, V22.2D
 	WORD $0x6e75dea5 // FMUL V5.2D, V21.2D, V21.2D
-	FMOVQ 1280(R4), F1
-	FMOVQ 1280(R4), F0
-	FMOVQ 1344(R4), F4
-	WORD $0x4e61ccc4 // FMLA V4.2D, V6.2D, V1.2D
-	FMOVQ 1344(R4), F3
-	WORD $0x4e60ce43 // FMLA V3.2D, V18.2D, V0.2D
-	FMOVQ 1280(R4), F0
-	FMOVQ 1280(R4), F2
 	FMOVQ 1344(R4), F1
-	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
 	FMOVQ 1344(R4), F0
+	FMOVQ 1408(R4), F4
+	WORD $0x4e61ccc4 // FMLA V4.2D, V6.2D, V1.2D
+	FMOVQ 1408(R4), F3
+	WORD $0x4e60ce43 // FMLA V3.2D, V18.2D, V0.2D
+	FMOVQ 1344(R4), F0
+	FMOVQ 1344(R4), F2
+	FMOVQ 1408(R4), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 1408(R4), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1408(R4), F27
+	FMOVQ 1472(R4), F27
 	WORD $0x4e64ccdb // FMLA V27.2D, V6.2D, V4.2D
-	FMOVQ 1408(R4), F26
+	FMOVQ 1472(R4), F26
 	WORD $0x4e63ce5a // FMLA V26.2D, V18.2D, V3.2D
-	FMOVQ 1408(R4), F25
+	FMOVQ 1472(R4), F25
 	WORD $0x4e61ce39 // FMLA V25.2D, V17.2D, V1.2D
-	FMOVQ 1408(R4), F24
+	FMOVQ 1472(R4), F24
 	WORD $0x4e60ccb8 // FMLA V24.2D, V5.2D, V0.2D
-	FMOVQ 1472(R4), F1
-	FMOVQ 1472(R4), F0
-	FMOVQ 1536(R4), F29
+	FMOVQ 1536(R4), F1
+	FMOVQ 1536(R4), F0
+	FMOVQ 1600(R4), F29
 	WORD $0x4e61ccdd // FMLA V29.2D, V6.2D, V1.2D
-	FMOVQ 1536(R4), F28
+	FMOVQ 1600(R4), F28
 	WORD $0x4e60ce5c // FMLA V28.2D, V18.2D, V0.2D
-	FMOVQ 1472(R4), F1
-	FMOVQ 1472(R4), F0
-	FMOVQ 1536(R4), F4
-	WORD $0x4e61ce24 // FMLA V4.2D, V17.2D, V1.2D
-	FMOVQ 1536(R4), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
-	FMOVQ 1600(R4), F2
-	WORD $0x4e7dccc2 // FMLA V2.2D, V6.2D, V29.2D
-	FMOVQ 1600(R4), F1
-	WORD $0x4e7cce41 // FMLA V1.2D, V18.2D, V28.2D
-	FMOVQ 1600(R4), F0
-	WORD $0x4e64ce20 // FMLA V0.2D, V17.2D, V4.2D
+	FMOVQ 1536(R4), F1
+	FMOVQ 1536(R4), F0
 	FMOVQ 1600(R4), F4
+	WORD $0x4e61ce24 // FMLA V4.2D, V17.2D, V1.2D
+	FMOVQ 1600(R4), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 1664(R4), F2
+	WORD $0x4e7dccc2 // FMLA V2.2D, V6.2D, V29.2D
+	FMOVQ 1664(R4), F1
+	WORD $0x4e7cce41 // FMLA V1.2D, V18.2D, V28.2D
+	FMOVQ 1664(R4), F0
+	WORD $0x4e64ce20 // FMLA V0.2D, V17.2D, V4.2D
+	FMOVQ 1664(R4), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
 	WORD $0x4ebb1f63 // MOV V3.16B, V27.16B
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
@@ -53259,20 +55015,20 @@ many1808:
 	WORD $0x6e741e01 // BSL V1.16B, V16.16B, V20.16B
 	WORD $0x6eefe662 // FCMGT V2.2D, V19.2D, V15.2D
 	WORD $0x6e731de2 // BSL V2.16B, V15.16B, V19.16B
-	FMOVQ 2176(R4), F0
+	FMOVQ 2240(R4), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1813
-	FMOVQ 2176(R4), F0
+	BEQ normal1893
+	FMOVQ 2240(R4), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
-	FMOVQ 2240(R4), F0
+	FMOVQ 2304(R4), F0
 	WORD $0x4e201e41 // AND V1.16B, V18.16B, V0.16B
 	WORD $0x4e201e20 // AND V0.16B, V17.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -53289,19 +55045,19 @@ many1808:
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
-	FMOVQ 1856(R4), F0
+	FMOVQ 1920(R4), F0
 	WORD $0x4e201e43 // AND V3.16B, V18.16B, V0.16B
 	WORD $0x4e201e22 // AND V2.16B, V17.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee38436 // SUB V22.2D, V1.2D, V3.2D
 	WORD $0x6ee28415 // SUB V21.2D, V0.2D, V2.2D
-	FMOVQ 2176(R4), F0
+	FMOVQ 2240(R4), F0
 	WORD $0x6ef0e407 // FCMGT V7.2D, V0.2D, V16.2D
 	WORD $0x6eefe406 // FCMGT V6.2D, V0.2D, V15.2D
 	WORD $0x6f7d0603 // USHR V3.2D, V16.2D, 3
 	WORD $0x6f7d05e2 // USHR V2.2D, V15.2D, 3
-	FMOVQ 2240(R4), F0
+	FMOVQ 2304(R4), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -53318,16 +55074,16 @@ many1808:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R4), F0
+	FMOVQ 1920(R4), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38430 // SUB V16.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	JMP scaled1814
+	JMP scaled1894
 
-normal1813:
+normal1893:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -53357,7 +55113,7 @@ normal1813:
 	WORD $0x6e63dc30 // FMUL V16.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 
-scaled1814:
+scaled1894:
 	ADD R2<<3, R7, R5
 	FLDPQ (R5), (F2, F0)
 	FMOVQ 3200(R4), F1
@@ -53383,7 +55139,7 @@ scaled1814:
 	WORD $0x4e73ce74 // FMLA V20.2D, V19.2D, V19.2D
 	WORD $0x6ee0f805 // FNEG V5.2D, V0.2D
 	WORD $0x4e72ce45 // FMLA V5.2D, V18.2D, V18.2D
-	FMOVQ 1216(R4), F0
+	FMOVQ (R4), F0
 	WORD $0x6e60de98 // FMUL V24.2D, V20.2D, V0.2D
 	WORD $0x6e60dcb7 // FMUL V23.2D, V5.2D, V0.2D
 	WORD $0x6e6fdde5 // FMUL V5.2D, V15.2D, V15.2D
@@ -53663,14 +55419,14 @@ scaled1814:
 	WORD $0x6e65dc60 // FMUL V0.2D, V3.2D, V5.2D
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1808
+	BLE many1888
 
-oneTest1810:
+oneTest1890:
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1811
+	BGT tail1891
 
-one1809:
+one1889:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R4), F0
@@ -53688,42 +55444,42 @@ one1809:
 	WORD $0x4e60f520 // FMAX V0.2D, V9.2D, V0.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
 	WORD $0x4ee0f506 // FMIN V6.2D, V8.2D, V0.2D
-	FMOVQ 960(R4), F1
-	FMOVQ 960(R4), F0
-	FMOVQ 1024(R4), F16
+	FMOVQ 1088(R4), F1
+	FMOVQ 1088(R4), F0
+	FMOVQ 1152(R4), F16
 	WORD $0x4e61ccf0 // FMLA V16.2D, V7.2D, V1.2D
-	FMOVQ 1024(R4), F15
+	FMOVQ 1152(R4), F15
 	WORD $0x4e60cccf // FMLA V15.2D, V6.2D, V0.2D
-	FMOVQ 1024(R4), F0
+	FMOVQ 1152(R4), F0
 	WORD $0x4ee0d602 // FSUB V2.2D, V16.2D, V0.2D
 	WORD $0x4ee0d5e1 // FSUB V1.2D, V15.2D, V0.2D
-	FMOVQ 1088(R4), F0
+	FMOVQ 1216(R4), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R4), F0
+	FMOVQ 1280(R4), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dcf1 // FMUL V17.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R4), F2
-	FMOVQ 1280(R4), F1
-	FMOVQ 1344(R4), F0
-	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
 	FMOVQ 1344(R4), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R4), F1
-	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 1344(R4), F1
 	FMOVQ 1408(R4), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 1408(R4), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R4), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 1472(R4), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R4), F4
-	FMOVQ 1472(R4), F3
-	FMOVQ 1536(R4), F2
-	WORD $0x4e64ce22 // FMLA V2.2D, V17.2D, V4.2D
 	FMOVQ 1536(R4), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R4), F3
-	WORD $0x4e62ce23 // FMLA V3.2D, V17.2D, V2.2D
+	FMOVQ 1536(R4), F3
 	FMOVQ 1600(R4), F2
+	WORD $0x4e64ce22 // FMLA V2.2D, V17.2D, V4.2D
+	FMOVQ 1600(R4), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R4), F3
+	WORD $0x4e62ce23 // FMLA V3.2D, V17.2D, V2.2D
+	FMOVQ 1664(R4), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -53755,20 +55511,20 @@ one1809:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R4), F0
+	FMOVQ 2240(R4), F0
 	WORD $0x6ef0e401 // FCMGT V1.2D, V0.2D, V16.2D
 	WORD $0x6eefe400 // FCMGT V0.2D, V0.2D, V15.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1815
-	FMOVQ 2176(R4), F0
+	BEQ normal1895
+	FMOVQ 2240(R4), F0
 	WORD $0x6ef0e407 // FCMGT V7.2D, V0.2D, V16.2D
 	WORD $0x6eefe406 // FCMGT V6.2D, V0.2D, V15.2D
 	WORD $0x6f7d0603 // USHR V3.2D, V16.2D, 3
 	WORD $0x6f7d05e2 // USHR V2.2D, V15.2D, 3
-	FMOVQ 2240(R4), F0
+	FMOVQ 2304(R4), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -53785,16 +55541,16 @@ one1809:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R4), F0
+	FMOVQ 1920(R4), F0
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e201cc3 // AND V3.16B, V6.16B, V0.16B
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled1816
+	JMP scaled1896
 
-normal1815:
+normal1895:
 	WORD $0x6f7d0602 // USHR V2.2D, V16.2D, 3
 	WORD $0x6f7d05e3 // USHR V3.2D, V15.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -53810,7 +55566,7 @@ normal1815:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled1816:
+scaled1896:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F4, F3)
 	FMOVQ 3200(R4), F0
@@ -53825,7 +55581,7 @@ scaled1816:
 	WORD $0x4e66ccc3 // FMLA V3.2D, V6.2D, V6.2D
 	WORD $0x6ee0f804 // FNEG V4.2D, V0.2D
 	WORD $0x4e65cca4 // FMLA V4.2D, V5.2D, V5.2D
-	FMOVQ 1216(R4), F0
+	FMOVQ (R4), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x4ee2cc62 // FMLS V2.2D, V3.2D, V2.2D
@@ -53966,11 +55722,11 @@ scaled1816:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1809
+	BLE one1889
 
-tail1811:
+tail1891:
 	SUBS R2, R0, R0
-	BEQ done1812
+	BEQ done1892
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -54012,42 +55768,42 @@ doneLanes2:
 	WORD $0x4e60f520 // FMAX V0.2D, V9.2D, V0.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
 	WORD $0x4ee0f506 // FMIN V6.2D, V8.2D, V0.2D
-	FMOVQ 960(R4), F1
-	FMOVQ 960(R4), F0
-	FMOVQ 1024(R4), F9
+	FMOVQ 1088(R4), F1
+	FMOVQ 1088(R4), F0
+	FMOVQ 1152(R4), F9
 	WORD $0x4e61cce9 // FMLA V9.2D, V7.2D, V1.2D
-	FMOVQ 1024(R4), F8
+	FMOVQ 1152(R4), F8
 	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
-	FMOVQ 1024(R4), F0
+	FMOVQ 1152(R4), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 1088(R4), F0
+	FMOVQ 1216(R4), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R4), F0
+	FMOVQ 1280(R4), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dcf1 // FMUL V17.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R4), F2
-	FMOVQ 1280(R4), F1
-	FMOVQ 1344(R4), F0
-	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
 	FMOVQ 1344(R4), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R4), F1
-	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 1344(R4), F1
 	FMOVQ 1408(R4), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 1408(R4), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R4), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 1472(R4), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R4), F4
-	FMOVQ 1472(R4), F3
-	FMOVQ 1536(R4), F2
-	WORD $0x4e64ce22 // FMLA V2.2D, V17.2D, V4.2D
 	FMOVQ 1536(R4), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R4), F3
-	WORD $0x4e62ce23 // FMLA V3.2D, V17.2D, V2.2D
+	FMOVQ 1536(R4), F3
 	FMOVQ 1600(R4), F2
+	WORD $0x4e64ce22 // FMLA V2.2D, V17.2D, V4.2D
+	FMOVQ 1600(R4), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R4), F3
+	WORD $0x4e62ce23 // FMLA V3.2D, V17.2D, V2.2D
+	FMOVQ 1664(R4), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -54079,20 +55835,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R4), F0
+	FMOVQ 2240(R4), F0
 	WORD $0x6ee9e401 // FCMGT V1.2D, V0.2D, V9.2D
 	WORD $0x6ee8e400 // FCMGT V0.2D, V0.2D, V8.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1817
-	FMOVQ 2176(R4), F0
+	BEQ normal1897
+	FMOVQ 2240(R4), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e406 // FCMGT V6.2D, V0.2D, V8.2D
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
-	FMOVQ 2240(R4), F0
+	FMOVQ 2304(R4), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -54109,16 +55865,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R4), F0
+	FMOVQ 1920(R4), F0
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e201cc3 // AND V3.16B, V6.16B, V0.16B
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled1818
+	JMP scaled1898
 
-normal1817:
+normal1897:
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7d0503 // USHR V3.2D, V8.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -54134,7 +55890,7 @@ normal1817:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled1818:
+scaled1898:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	ADD R2<<3, R7, R1
@@ -54169,7 +55925,7 @@ doneLanes4:
 	WORD $0x4e66ccc3 // FMLA V3.2D, V6.2D, V6.2D
 	WORD $0x6ee0f804 // FNEG V4.2D, V0.2D
 	WORD $0x4e65cca4 // FMLA V4.2D, V5.2D, V5.2D
-	FMOVQ 1216(R4), F0
+	FMOVQ (R4), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x4ee2cc62 // FMLS V2.2D, V3.2D, V2.2D
@@ -54367,7 +56123,7 @@ someLanes9:
 
 doneLanes10:
 
-done1812:
+done1892:
 	RET
 
 // func addGELUF32(dst *float32, sign float32, x *float32, n int)
@@ -54386,9 +56142,9 @@ TEXT ·addGELUF32(SB), NOSPLIT, $272-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1828
+	BLT oneTest1908
 
-many1826:
+many1906:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 3264(R7), F0
@@ -54403,7 +56159,7 @@ many1826:
 	WORD $0x4e36cec2 // FMLA V2.4S, V22.4S, V22.4S
 	WORD $0x6ea0fa21 // FNEG V1.4S, V17.4S
 	WORD $0x4e35cea1 // FMLA V1.4S, V21.4S, V21.4S
-	FMOVQ 2560(R7), F0
+	FMOVQ 64(R7), F0
 	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
 	WORD $0x6e20dc2b // FMUL V11.4S, V1.4S, V0.4S
 	FMOVQ 6272(R7), F0
@@ -54421,7 +56177,7 @@ many1826:
 	WORD $0x4e34ce80 // FMLA V0.4S, V20.4S, V20.4S
 	WORD $0x6ea0f9e2 // FNEG V2.4S, V15.4S
 	WORD $0x4e33ce62 // FMLA V2.4S, V19.4S, V19.4S
-	FMOVQ 2560(R7), F1
+	FMOVQ 64(R7), F1
 	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
 	FMOVQ F0, 144(RSP)
 	WORD $0x6e21dc40 // FMUL V0.4S, V2.4S, V1.4S
@@ -54434,18 +56190,18 @@ many1826:
 	ADD $16, R3, R3
 	CMP R2, R3
 	WORD $0x6e20de29 // FMUL V9.4S, V17.4S, V0.4S
-	FMOVQ 2304(R7), F27
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F27
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cd5b // FMLA V27.4S, V10.4S, V0.4S
-	FMOVQ 2304(R7), F14
+	FMOVQ 2368(R7), F14
 	WORD $0x4e20cd2e // FMLA V14.4S, V9.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d77d // FSUB V29.4S, V27.4S, V0.4S
 	WORD $0x4ea0d5cd // FSUB V13.4S, V14.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cfaa // FMLS V10.4S, V29.4S, V0.4S
 	WORD $0x4ea0cda9 // FMLS V9.4S, V13.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cfaa // FMLS V10.4S, V29.4S, V0.4S
 	WORD $0x4ea0cda9 // FMLS V9.4S, V13.4S, V0.4S
 	WORD $0x4eacd54d // FSUB V13.4S, V10.4S, V12.4S
@@ -54455,9 +56211,9 @@ many1826:
 	WORD $0x4e20cdaa // FMLA V10.4S, V13.4S, V0.4S
 	FMOVQ 2688(R7), F9
 	WORD $0x4e20cd89 // FMLA V9.4S, V12.4S, V0.4S
-	FMOVQ 2560(R7), F11
+	FMOVQ 64(R7), F11
 	WORD $0x4e2acdab // FMLA V11.4S, V13.4S, V10.4S
-	FMOVQ 2560(R7), F10
+	FMOVQ 64(R7), F10
 	WORD $0x4e29cd8a // FMLA V10.4S, V12.4S, V9.4S
 	WORD $0x6e2ddda9 // FMUL V9.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd80 // FMUL V0.4S, V12.4S, V12.4S
@@ -54487,18 +56243,18 @@ many1826:
 	WORD $0x6f3d05c9 // USHR V9.4S, V14.4S, 3
 	FMOVQ 6272(R7), F0
 	WORD $0x6e20ddee // FMUL V14.4S, V15.4S, V0.4S
-	FMOVQ 2304(R7), F29
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F29
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cf9d // FMLA V29.4S, V28.4S, V0.4S
-	FMOVQ 2304(R7), F27
+	FMOVQ 2368(R7), F27
 	WORD $0x4e20cddb // FMLA V27.4S, V14.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d7ad // FSUB V13.4S, V29.4S, V0.4S
 	WORD $0x4ea0d76c // FSUB V12.4S, V27.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cdbc // FMLS V28.4S, V13.4S, V0.4S
 	WORD $0x4ea0cd8e // FMLS V14.4S, V12.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cdbc // FMLS V28.4S, V13.4S, V0.4S
 	WORD $0x4eae1dcd // MOV V13.16B, V14.16B
 	WORD $0x4ea0cd8d // FMLS V13.4S, V12.4S, V0.4S
@@ -54511,9 +56267,9 @@ many1826:
 	WORD $0x4e2ccf8e // FMLA V14.4S, V28.4S, V12.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e2ccda0 // FMLA V0.4S, V13.4S, V12.4S
-	FMOVQ 2560(R7), F12
+	FMOVQ 64(R7), F12
 	WORD $0x4e2ecf8c // FMLA V12.4S, V28.4S, V14.4S
-	FMOVQ 2560(R7), F14
+	FMOVQ 64(R7), F14
 	WORD $0x4e20cdae // FMLA V14.4S, V13.4S, V0.4S
 	WORD $0x6e3cdf80 // FMUL V0.4S, V28.4S, V28.4S
 	FMOVQ F0, 112(RSP)
@@ -54707,9 +56463,9 @@ many1826:
 	WORD $0x4e20ce4d // FMLA V13.4S, V18.4S, V0.4S
 	FMOVQ 18112(R7), F0
 	WORD $0x4e2ece20 // FMLA V0.4S, V17.4S, V14.4S
-	FMOVQ 2560(R7), F27
+	FMOVQ 64(R7), F27
 	WORD $0x4e2dcd1b // FMLA V27.4S, V8.4S, V13.4S
-	FMOVQ 2560(R7), F18
+	FMOVQ 64(R7), F18
 	WORD $0x4e20ccf2 // FMLA V18.4S, V7.4S, V0.4S
 	FMOVQ 18176(R7), F0
 	WORD $0x6eb6e40e // FCMGT V14.4S, V0.4S, V22.4S
@@ -54748,9 +56504,9 @@ many1826:
 	WORD $0x4e20ce03 // FMLA V3.4S, V16.4S, V0.4S
 	FMOVQ 18112(R7), F0
 	WORD $0x4e24cde0 // FMLA V0.4S, V15.4S, V4.4S
-	FMOVQ 2560(R7), F13
+	FMOVQ 64(R7), F13
 	WORD $0x4e23cccd // FMLA V13.4S, V6.4S, V3.4S
-	FMOVQ 2560(R7), F12
+	FMOVQ 64(R7), F12
 	WORD $0x4e20ccac // FMLA V12.4S, V5.4S, V0.4S
 	FMOVQ 18176(R7), F0
 	WORD $0x6eb4e408 // FCMGT V8.4S, V0.4S, V20.4S
@@ -54772,14 +56528,14 @@ many1826:
 	WORD $0x6e27dc60 // FMUL V0.4S, V3.4S, V7.4S
 	WORD $0x4e20cee1 // FMLA V1.4S, V23.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1826
+	BLE many1906
 
-oneTest1828:
+oneTest1908:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1829
+	BGT tail1909
 
-one1827:
+one1907:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F5, F4)
 	FMOVQ 3264(R7), F0
@@ -54794,25 +56550,25 @@ one1827:
 	WORD $0x4e23cc62 // FMLA V2.4S, V3.4S, V3.4S
 	WORD $0x6ea0f8e1 // FNEG V1.4S, V7.4S
 	WORD $0x4e26ccc1 // FMLA V1.4S, V6.4S, V6.4S
-	FMOVQ 2560(R7), F0
+	FMOVQ 64(R7), F0
 	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
 	WORD $0x6e20dc2b // FMUL V11.4S, V1.4S, V0.4S
 	FMOVQ 6272(R7), F0
 	WORD $0x6e20dd01 // FMUL V1.4S, V8.4S, V0.4S
 	WORD $0x6e20dce0 // FMUL V0.4S, V7.4S, V0.4S
-	FMOVQ 2368(R7), F9
-	FMOVQ 2368(R7), F2
-	FMOVQ 2304(R7), F17
+	FMOVQ 2432(R7), F9
+	FMOVQ 2432(R7), F2
+	FMOVQ 2368(R7), F17
 	WORD $0x4e29cc31 // FMLA V17.4S, V1.4S, V9.4S
-	FMOVQ 2304(R7), F16
+	FMOVQ 2368(R7), F16
 	WORD $0x4e22cc10 // FMLA V16.4S, V0.4S, V2.4S
-	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F2
 	WORD $0x4ea2d62a // FSUB V10.4S, V17.4S, V2.4S
 	WORD $0x4ea2d609 // FSUB V9.4S, V16.4S, V2.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2cd41 // FMLS V1.4S, V10.4S, V2.4S
 	WORD $0x4ea2cd20 // FMLS V0.4S, V9.4S, V2.4S
-	FMOVQ 2496(R7), F2
+	FMOVQ 2560(R7), F2
 	WORD $0x4ea2cd41 // FMLS V1.4S, V10.4S, V2.4S
 	WORD $0x4ea2cd20 // FMLS V0.4S, V9.4S, V2.4S
 	WORD $0x4eacd42d // FSUB V13.4S, V1.4S, V12.4S
@@ -54823,9 +56579,9 @@ one1827:
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 2560(R7), F11
+	FMOVQ 64(R7), F11
 	WORD $0x4e21cdab // FMLA V11.4S, V13.4S, V1.4S
-	FMOVQ 2560(R7), F10
+	FMOVQ 64(R7), F10
 	WORD $0x4e20cd8a // FMLA V10.4S, V12.4S, V0.4S
 	WORD $0x6e2ddda9 // FMUL V9.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd82 // FMUL V2.4S, V12.4S, V12.4S
@@ -54930,9 +56686,9 @@ one1827:
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
 	FMOVQ 18112(R7), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 2560(R7), F8
+	FMOVQ 64(R7), F8
 	WORD $0x4e21cca8 // FMLA V8.4S, V5.4S, V1.4S
-	FMOVQ 2560(R7), F7
+	FMOVQ 64(R7), F7
 	WORD $0x4e20cc87 // FMLA V7.4S, V4.4S, V0.4S
 	FMOVQ 18176(R7), F0
 	WORD $0x6ea3e403 // FCMGT V3.4S, V0.4S, V3.4S
@@ -54958,11 +56714,11 @@ one1827:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1827
+	BLE one1907
 
-tail1829:
+tail1909:
 	SUBS R3, R0, R0
-	BEQ done1830
+	BEQ done1910
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -55017,25 +56773,25 @@ doneLanes2:
 	WORD $0x4e23cc62 // FMLA V2.4S, V3.4S, V3.4S
 	WORD $0x6ea0f921 // FNEG V1.4S, V9.4S
 	WORD $0x4e26ccc1 // FMLA V1.4S, V6.4S, V6.4S
-	FMOVQ 2560(R7), F0
+	FMOVQ 64(R7), F0
 	WORD $0x6e20dc4e // FMUL V14.4S, V2.4S, V0.4S
 	WORD $0x6e20dc2d // FMUL V13.4S, V1.4S, V0.4S
 	FMOVQ 6272(R7), F0
 	WORD $0x6e20dd41 // FMUL V1.4S, V10.4S, V0.4S
 	WORD $0x6e20dd20 // FMUL V0.4S, V9.4S, V0.4S
-	FMOVQ 2368(R7), F11
-	FMOVQ 2368(R7), F2
-	FMOVQ 2304(R7), F19
+	FMOVQ 2432(R7), F11
+	FMOVQ 2432(R7), F2
+	FMOVQ 2368(R7), F19
 	WORD $0x4e2bcc33 // FMLA V19.4S, V1.4S, V11.4S
-	FMOVQ 2304(R7), F18
+	FMOVQ 2368(R7), F18
 	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
-	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F2
 	WORD $0x4ea2d66c // FSUB V12.4S, V19.4S, V2.4S
 	WORD $0x4ea2d64b // FSUB V11.4S, V18.4S, V2.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2cd81 // FMLS V1.4S, V12.4S, V2.4S
 	WORD $0x4ea2cd60 // FMLS V0.4S, V11.4S, V2.4S
-	FMOVQ 2496(R7), F2
+	FMOVQ 2560(R7), F2
 	WORD $0x4ea2cd81 // FMLS V1.4S, V12.4S, V2.4S
 	WORD $0x4ea2cd60 // FMLS V0.4S, V11.4S, V2.4S
 	WORD $0x4eaed42f // FSUB V15.4S, V1.4S, V14.4S
@@ -55046,9 +56802,9 @@ doneLanes2:
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 2560(R7), F13
+	FMOVQ 64(R7), F13
 	WORD $0x4e21cded // FMLA V13.4S, V15.4S, V1.4S
-	FMOVQ 2560(R7), F12
+	FMOVQ 64(R7), F12
 	WORD $0x4e20cdcc // FMLA V12.4S, V14.4S, V0.4S
 	WORD $0x6e2fddeb // FMUL V11.4S, V15.4S, V15.4S
 	WORD $0x6e2eddc2 // FMUL V2.4S, V14.4S, V14.4S
@@ -55153,9 +56909,9 @@ doneLanes2:
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
 	FMOVQ 18112(R7), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 2560(R7), F10
+	FMOVQ 64(R7), F10
 	WORD $0x4e21ccaa // FMLA V10.4S, V5.4S, V1.4S
-	FMOVQ 2560(R7), F9
+	FMOVQ 64(R7), F9
 	WORD $0x4e20cc89 // FMLA V9.4S, V4.4S, V0.4S
 	FMOVQ 18176(R7), F0
 	WORD $0x6ea3e403 // FCMGT V3.4S, V0.4S, V3.4S
@@ -55250,7 +57006,7 @@ someLanes5:
 
 doneLanes6:
 
-done1830:
+done1910:
 	RET
 
 // func addSiLUF64(dst *float64, sign float64, x *float64, n int)
@@ -55268,21 +57024,21 @@ TEXT ·addSiLUF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	FMOVD sign+8(FP), F0
 	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
-	FMOVQ 1920(R5), F7
-	FMOVQ 1984(R5), F5
+	FMOVQ 1984(R5), F7
+	FMOVQ 2048(R5), F5
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1844
+	BLT oneTest1924
 
-many1842:
+many1922:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
 	WORD $0x4ea01c24 // ORR V4.16B, V1.16B, V0.16B
 	FLDPQ 32(R1), (F1, F2)
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e63f4e3 // FMAX V3.2D, V7.2D, V3.2D
@@ -55293,79 +57049,79 @@ many1842:
 	WORD $0x4ee2f4a2 // FMIN V2.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4a1 // FMIN V1.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a0 // FMIN V0.2D, V5.2D, V0.2D
-	FMOVQ 960(R5), F6
-	FMOVQ 960(R5), F4
-	FMOVQ 1024(R5), F20
+	FMOVQ 1088(R5), F6
+	FMOVQ 1088(R5), F4
+	FMOVQ 1152(R5), F20
 	WORD $0x4e66cc74 // FMLA V20.2D, V3.2D, V6.2D
-	FMOVQ 1024(R5), F19
+	FMOVQ 1152(R5), F19
 	WORD $0x4e64cc53 // FMLA V19.2D, V2.2D, V4.2D
-	FMOVQ 960(R5), F6
-	FMOVQ 960(R5), F4
-	FMOVQ 1024(R5), F18
+	FMOVQ 1088(R5), F6
+	FMOVQ 1088(R5), F4
+	FMOVQ 1152(R5), F18
 	WORD $0x4e66cc32 // FMLA V18.2D, V1.2D, V6.2D
-	FMOVQ 1024(R5), F14
+	FMOVQ 1152(R5), F14
 	WORD $0x4e64cc0e // FMLA V14.2D, V0.2D, V4.2D
-	FMOVQ 1024(R5), F4
+	FMOVQ 1152(R5), F4
 	WORD $0x4ee4d68b // FSUB V11.2D, V20.2D, V4.2D
 	WORD $0x4ee4d669 // FSUB V9.2D, V19.2D, V4.2D
-	FMOVQ 1024(R5), F4
+	FMOVQ 1152(R5), F4
 	WORD $0x4ee4d648 // FSUB V8.2D, V18.2D, V4.2D
 	WORD $0x4ee4d5c6 // FSUB V6.2D, V14.2D, V4.2D
-	FMOVQ 1088(R5), F4
+	FMOVQ 1216(R5), F4
 	WORD $0x4ee4cd63 // FMLS V3.2D, V11.2D, V4.2D
 	WORD $0x4ee4cd22 // FMLS V2.2D, V9.2D, V4.2D
-	FMOVQ 1088(R5), F4
+	FMOVQ 1216(R5), F4
 	WORD $0x4ee4cd01 // FMLS V1.2D, V8.2D, V4.2D
 	WORD $0x4ee4ccc0 // FMLS V0.2D, V6.2D, V4.2D
-	FMOVQ 1152(R5), F4
+	FMOVQ 1280(R5), F4
 	WORD $0x4ee4cd63 // FMLS V3.2D, V11.2D, V4.2D
 	WORD $0x4ee4cd22 // FMLS V2.2D, V9.2D, V4.2D
-	FMOVQ 1152(R5), F4
+	FMOVQ 1280(R5), F4
 	WORD $0x4ee4cd01 // FMLS V1.2D, V8.2D, V4.2D
 	WORD $0x4ee4ccc0 // FMLS V0.2D, V6.2D, V4.2D
 	WORD $0x6e63dc7b // FMUL V27.2D, V3.2D, V3.2D
 	WORD $0x6e62dc5a // FMUL V26.2D, V2.2D, V2.2D
 	WORD $0x6e61dc39 // FMUL V25.2D, V1.2D, V1.2D
 	WORD $0x6e60dc18 // FMUL V24.2D, V0.2D, V0.2D
-	FMOVQ 1280(R5), F6
-	FMOVQ 1280(R5), F4
-	FMOVQ 1344(R5), F21
-	WORD $0x4e66cf75 // FMLA V21.2D, V27.2D, V6.2D
-	FMOVQ 1344(R5), F12
-	WORD $0x4e64cf4c // FMLA V12.2D, V26.2D, V4.2D
-	FMOVQ 1280(R5), F8
-	FMOVQ 1280(R5), F6
+	FMOVQ 1344(R5), F6
 	FMOVQ 1344(R5), F4
-	WORD $0x4e68cf24 // FMLA V4.2D, V25.2D, V8.2D
-	FMOVQ 1344(R5), F11
-	WORD $0x4e66cf0b // FMLA V11.2D, V24.2D, V6.2D
-	FMOVQ 1408(R5), F9
-	WORD $0x4e75cf69 // FMLA V9.2D, V27.2D, V21.2D
-	FMOVQ 1408(R5), F8
-	WORD $0x4e6ccf48 // FMLA V8.2D, V26.2D, V12.2D
-	FMOVQ 1408(R5), F6
-	WORD $0x4e64cf26 // FMLA V6.2D, V25.2D, V4.2D
+	FMOVQ 1408(R5), F21
+	WORD $0x4e66cf75 // FMLA V21.2D, V27.2D, V6.2D
+	FMOVQ 1408(R5), F12
+	WORD $0x4e64cf4c // FMLA V12.2D, V26.2D, V4.2D
+	FMOVQ 1344(R5), F8
+	FMOVQ 1344(R5), F6
 	FMOVQ 1408(R5), F4
+	WORD $0x4e68cf24 // FMLA V4.2D, V25.2D, V8.2D
+	FMOVQ 1408(R5), F11
+	WORD $0x4e66cf0b // FMLA V11.2D, V24.2D, V6.2D
+	FMOVQ 1472(R5), F9
+	WORD $0x4e75cf69 // FMLA V9.2D, V27.2D, V21.2D
+	FMOVQ 1472(R5), F8
+	WORD $0x4e6ccf48 // FMLA V8.2D, V26.2D, V12.2D
+	FMOVQ 1472(R5), F6
+	WORD $0x4e64cf26 // FMLA V6.2D, V25.2D, V4.2D
+	FMOVQ 1472(R5), F4
 	WORD $0x4e6bcf04 // FMLA V4.2D, V24.2D, V11.2D
-	FMOVQ 1472(R5), F12
-	FMOVQ 1472(R5), F11
-	FMOVQ 1536(R5), F29
-	WORD $0x4e6ccf7d // FMLA V29.2D, V27.2D, V12.2D
-	FMOVQ 1536(R5), F28
-	WORD $0x4e6bcf5c // FMLA V28.2D, V26.2D, V11.2D
-	FMOVQ 1472(R5), F21
-	FMOVQ 1472(R5), F12
+	FMOVQ 1536(R5), F12
 	FMOVQ 1536(R5), F11
-	WORD $0x4e75cf2b // FMLA V11.2D, V25.2D, V21.2D
-	FMOVQ 1536(R5), F23
-	WORD $0x4e6ccf17 // FMLA V23.2D, V24.2D, V12.2D
-	FMOVQ 1600(R5), F22
-	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
-	FMOVQ 1600(R5), F21
-	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1600(R5), F12
-	WORD $0x4e6bcf2c // FMLA V12.2D, V25.2D, V11.2D
+	FMOVQ 1600(R5), F29
+	WORD $0x4e6ccf7d // FMLA V29.2D, V27.2D, V12.2D
+	FMOVQ 1600(R5), F28
+	WORD $0x4e6bcf5c // FMLA V28.2D, V26.2D, V11.2D
+	FMOVQ 1536(R5), F21
+	FMOVQ 1536(R5), F12
 	FMOVQ 1600(R5), F11
+	WORD $0x4e75cf2b // FMLA V11.2D, V25.2D, V21.2D
+	FMOVQ 1600(R5), F23
+	WORD $0x4e6ccf17 // FMLA V23.2D, V24.2D, V12.2D
+	FMOVQ 1664(R5), F22
+	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
+	FMOVQ 1664(R5), F21
+	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
+	FMOVQ 1664(R5), F12
+	WORD $0x4e6bcf2c // FMLA V12.2D, V25.2D, V11.2D
+	FMOVQ 1664(R5), F11
 	WORD $0x4e77cf0b // FMLA V11.2D, V24.2D, V23.2D
 	WORD $0x4e76cc69 // FMLA V9.2D, V3.2D, V22.2D
 	WORD $0x4e75cc48 // FMLA V8.2D, V2.2D, V21.2D
@@ -55435,20 +57191,20 @@ many1842:
 	WORD $0x6e741e41 // BSL V1.16B, V18.16B, V20.16B
 	WORD $0x6eeee662 // FCMGT V2.2D, V19.2D, V14.2D
 	WORD $0x6e731dc2 // BSL V2.16B, V14.16B, V19.16B
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1847
-	FMOVQ 2176(R5), F0
+	BEQ normal1927
+	FMOVQ 2240(R5), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -55465,19 +57221,19 @@ many1842:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6ef2e40c // FCMGT V12.2D, V0.2D, V18.2D
 	WORD $0x6eeee40b // FCMGT V11.2D, V0.2D, V14.2D
 	WORD $0x6f7d0643 // USHR V3.2D, V18.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -55494,16 +57250,16 @@ many1842:
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee3842e // SUB V14.2D, V1.2D, V3.2D
 	WORD $0x6ee2840c // SUB V12.2D, V0.2D, V2.2D
-	JMP scaled1848
+	JMP scaled1928
 
-normal1847:
+normal1927:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -55533,7 +57289,7 @@ normal1847:
 	WORD $0x6e63dc2e // FMUL V14.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0c // FMUL V12.2D, V0.2D, V2.2D
 
-scaled1848:
+scaled1928:
 	FMOVQ 3392(R5), F3
 	FMOVQ 3392(R5), F2
 	FMOVQ 3392(R5), F0
@@ -55584,59 +57340,59 @@ scaled1848:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1842
+	BLE many1922
 
-oneTest1844:
+oneTest1924:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1845
+	BGT tail1925
 
-one1843:
+one1923:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61f4e1 // FMAX V1.2D, V7.2D, V1.2D
 	WORD $0x4e60f4e0 // FMAX V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1f4a9 // FMIN V9.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a8 // FMIN V8.2D, V5.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F12
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F12
 	WORD $0x4e61cd2c // FMLA V12.2D, V9.2D, V1.2D
-	FMOVQ 1024(R5), F11
+	FMOVQ 1152(R5), F11
 	WORD $0x4e60cd0b // FMLA V11.2D, V8.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2e // FMUL V14.2D, V9.2D, V9.2D
 	WORD $0x6e68dd06 // FMUL V6.2D, V8.2D, V8.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 1344(R5), F2
-	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 1408(R5), F2
+	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 1472(R5), F4
-	FMOVQ 1472(R5), F3
-	FMOVQ 1536(R5), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
 	FMOVQ 1536(R5), F4
-	WORD $0x4e63ccc4 // FMLA V4.2D, V6.2D, V3.2D
-	FMOVQ 1600(R5), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1536(R5), F3
 	FMOVQ 1600(R5), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 1600(R5), F4
+	WORD $0x4e63ccc4 // FMLA V4.2D, V6.2D, V3.2D
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1664(R5), F2
 	WORD $0x4e64ccc2 // FMLA V2.2D, V6.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -55668,20 +57424,20 @@ one1843:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1849
-	FMOVQ 2176(R5), F0
+	BEQ normal1929
+	FMOVQ 2240(R5), F0
 	WORD $0x6eece409 // FCMGT V9.2D, V0.2D, V12.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -55698,16 +57454,16 @@ one1843:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1850
+	JMP scaled1930
 
-normal1849:
+normal1929:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -55723,7 +57479,7 @@ normal1849:
 	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1850:
+scaled1930:
 	FMOVQ 3392(R5), F3
 	FMOVQ 3392(R5), F2
 	FMOVQ 3392(R5), F0
@@ -55751,11 +57507,11 @@ scaled1850:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1843
+	BLE one1923
 
-tail1845:
+tail1925:
 	SUBS R3, R0, R0
-	BEQ done1846
+	BEQ done1926
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -55782,49 +57538,49 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61f4e1 // FMAX V1.2D, V7.2D, V1.2D
 	WORD $0x4e60f4e0 // FMAX V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1f4a7 // FMIN V7.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a6 // FMIN V6.2D, V5.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F12
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F12
 	WORD $0x4e61ccec // FMLA V12.2D, V7.2D, V1.2D
-	FMOVQ 1024(R5), F11
+	FMOVQ 1152(R5), F11
 	WORD $0x4e60cccb // FMLA V11.2D, V6.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dcee // FMUL V14.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 1344(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 1408(R5), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R5), F4
-	FMOVQ 1472(R5), F3
-	FMOVQ 1536(R5), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
 	FMOVQ 1536(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R5), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1536(R5), F3
 	FMOVQ 1600(R5), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 1600(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1664(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -55856,20 +57612,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1851
-	FMOVQ 2176(R5), F0
+	BEQ normal1931
+	FMOVQ 2240(R5), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -55886,16 +57642,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1852
+	JMP scaled1932
 
-normal1851:
+normal1931:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -55911,7 +57667,7 @@ normal1851:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1852:
+scaled1932:
 	FMOVQ 3392(R5), F3
 	FMOVQ 3392(R5), F2
 	FMOVQ 3392(R5), F0
@@ -55996,7 +57752,7 @@ someLanes7:
 
 doneLanes8:
 
-done1846:
+done1926:
 	RET
 
 // func addSiLUF32(dst *float32, sign float32, x *float32, n int)
@@ -56015,54 +57771,54 @@ TEXT ·addSiLUF32(SB), NOSPLIT, $48-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1862
+	BLT oneTest1942
 
-many1860:
+many1940:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F13, F8)
-	FMOVQ 320(R7), F2
+	FMOVQ 448(R7), F2
 	WORD $0x4ea21da3 // ORR V3.16B, V13.16B, V2.16B
 	WORD $0x4ea21d00 // ORR V0.16B, V8.16B, V2.16B
 	FMOVQ 3072(R7), F1
 	WORD $0x4e23f434 // FMAX V20.4S, V1.4S, V3.4S
 	WORD $0x4e20f433 // FMAX V19.4S, V1.4S, V0.4S
-	FMOVQ 2304(R7), F18
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F18
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20ce92 // FMLA V18.4S, V20.4S, V0.4S
 	FLDPQ 32(R1), (F7, F6)
 	WORD $0x4ea21ce3 // ORR V3.16B, V7.16B, V2.16B
 	WORD $0x4ea21cc2 // ORR V2.16B, V6.16B, V2.16B
 	WORD $0x4e23f42f // FMAX V15.4S, V1.4S, V3.4S
 	WORD $0x4e22f42e // FMAX V14.4S, V1.4S, V2.4S
-	FMOVQ 2304(R7), F16
+	FMOVQ 2368(R7), F16
 	WORD $0x4e20cdf0 // FMLA V16.4S, V15.4S, V0.4S
 	ADD R3<<2, R5, R1
 	FLDPQ (R1), (F5, F4)
 	FLDPQ 32(R1), (F3, F2)
 	ADD $16, R3, R3
 	CMP R2, R3
-	FMOVQ 2304(R7), F17
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F17
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20ce71 // FMLA V17.4S, V19.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d655 // FSUB V21.4S, V18.4S, V0.4S
 	WORD $0x4ea0d621 // FSUB V1.4S, V17.4S, V0.4S
-	FMOVQ 2432(R7), F0
-	WORD $0x4ea0ceb4 // FMLS V20.4S, V21.4S, V0.4S
-	WORD $0x4ea0cc33 // FMLS V19.4S, V1.4S, V0.4S
 	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ceb4 // FMLS V20.4S, V21.4S, V0.4S
 	WORD $0x4ea0cc33 // FMLS V19.4S, V1.4S, V0.4S
-	FMOVQ 2304(R7), F21
-	FMOVQ 2368(R7), F0
+	FMOVQ 2560(R7), F0
+	WORD $0x4ea0ceb4 // FMLS V20.4S, V21.4S, V0.4S
+	WORD $0x4ea0cc33 // FMLS V19.4S, V1.4S, V0.4S
+	FMOVQ 2368(R7), F21
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cdd5 // FMLA V21.4S, V14.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d616 // FSUB V22.4S, V16.4S, V0.4S
 	WORD $0x4ea0d6a1 // FSUB V1.4S, V21.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cecf // FMLS V15.4S, V22.4S, V0.4S
 	WORD $0x4ea0cc2e // FMLS V14.4S, V1.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cecf // FMLS V15.4S, V22.4S, V0.4S
 	WORD $0x4ea0cc2e // FMLS V14.4S, V1.4S, V0.4S
 	FMOVQ 2688(R7), F22
@@ -56070,9 +57826,9 @@ many1860:
 	WORD $0x4e21ce96 // FMLA V22.4S, V20.4S, V1.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e21ce60 // FMLA V0.4S, V19.4S, V1.4S
-	FMOVQ 2560(R7), F26
+	FMOVQ 64(R7), F26
 	WORD $0x4e36ce9a // FMLA V26.4S, V20.4S, V22.4S
-	FMOVQ 2560(R7), F24
+	FMOVQ 64(R7), F24
 	WORD $0x4e20ce78 // FMLA V24.4S, V19.4S, V0.4S
 	WORD $0x6e34de99 // FMUL V25.4S, V20.4S, V20.4S
 	WORD $0x6e33de60 // FMUL V0.4S, V19.4S, V19.4S
@@ -56082,9 +57838,9 @@ many1860:
 	FMOVQ 2688(R7), F1
 	FMOVQ 2624(R7), F0
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 2560(R7), F28
+	FMOVQ 64(R7), F28
 	WORD $0x4e36cdfc // FMLA V28.4S, V15.4S, V22.4S
-	FMOVQ 2560(R7), F27
+	FMOVQ 64(R7), F27
 	WORD $0x4e21cddb // FMLA V27.4S, V14.4S, V1.4S
 	WORD $0x6e2fdde0 // FMUL V0.4S, V15.4S, V15.4S
 	FMOVQ F0, 16(RSP)
@@ -56218,35 +57974,35 @@ many1860:
 	WORD $0x6e25dc20 // FMUL V0.4S, V1.4S, V5.4S
 	WORD $0x4e20cd22 // FMLA V2.4S, V9.4S, V0.4S
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1860
+	BLE many1940
 
-oneTest1862:
+oneTest1942:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1863
+	BGT tail1943
 
-one1861:
+one1941:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F4)
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01c23 // ORR V3.16B, V1.16B, V0.16B
 	WORD $0x4ea01c82 // ORR V2.16B, V4.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e23f40d // FMAX V13.4S, V0.4S, V3.4S
 	WORD $0x4e22f408 // FMAX V8.4S, V0.4S, V2.4S
-	FMOVQ 2368(R7), F2
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F17
+	FMOVQ 2432(R7), F2
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F17
 	WORD $0x4e22cdb1 // FMLA V17.4S, V13.4S, V2.4S
-	FMOVQ 2304(R7), F16
+	FMOVQ 2368(R7), F16
 	WORD $0x4e20cd10 // FMLA V16.4S, V8.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d623 // FSUB V3.4S, V17.4S, V0.4S
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc6d // FMLS V13.4S, V3.4S, V0.4S
 	WORD $0x4ea0cc48 // FMLS V8.4S, V2.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc6d // FMLS V13.4S, V3.4S, V0.4S
 	WORD $0x4ea0cc48 // FMLS V8.4S, V2.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -56255,9 +58011,9 @@ one1861:
 	WORD $0x4e20cda2 // FMLA V2.4S, V13.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e23cd00 // FMLA V0.4S, V8.4S, V3.4S
-	FMOVQ 2560(R7), F7
+	FMOVQ 64(R7), F7
 	WORD $0x4e22cda7 // FMLA V7.4S, V13.4S, V2.4S
-	FMOVQ 2560(R7), F6
+	FMOVQ 64(R7), F6
 	WORD $0x4e20cd06 // FMLA V6.4S, V8.4S, V0.4S
 	WORD $0x6e2ddda5 // FMUL V5.4S, V13.4S, V13.4S
 	WORD $0x6e28dd03 // FMUL V3.4S, V8.4S, V8.4S
@@ -56328,11 +58084,11 @@ one1861:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1861
+	BLE one1941
 
-tail1863:
+tail1943:
 	SUBS R3, R0, R0
-	BEQ done1864
+	BEQ done1944
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -56375,25 +58131,25 @@ someLanes1:
 	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01c23 // ORR V3.16B, V1.16B, V0.16B
 	WORD $0x4ea01c82 // ORR V2.16B, V4.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e23f411 // FMAX V17.4S, V0.4S, V3.4S
 	WORD $0x4e22f410 // FMAX V16.4S, V0.4S, V2.4S
-	FMOVQ 2368(R7), F2
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F19
+	FMOVQ 2432(R7), F2
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F19
 	WORD $0x4e22ce33 // FMLA V19.4S, V17.4S, V2.4S
-	FMOVQ 2304(R7), F18
+	FMOVQ 2368(R7), F18
 	WORD $0x4e20ce12 // FMLA V18.4S, V16.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d663 // FSUB V3.4S, V19.4S, V0.4S
 	WORD $0x4ea0d642 // FSUB V2.4S, V18.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cc71 // FMLS V17.4S, V3.4S, V0.4S
 	WORD $0x4ea0cc50 // FMLS V16.4S, V2.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cc71 // FMLS V17.4S, V3.4S, V0.4S
 	WORD $0x4ea0cc50 // FMLS V16.4S, V2.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -56402,9 +58158,9 @@ doneLanes2:
 	WORD $0x4e20ce22 // FMLA V2.4S, V17.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e23ce00 // FMLA V0.4S, V16.4S, V3.4S
-	FMOVQ 2560(R7), F15
+	FMOVQ 64(R7), F15
 	WORD $0x4e22ce2f // FMLA V15.4S, V17.4S, V2.4S
-	FMOVQ 2560(R7), F6
+	FMOVQ 64(R7), F6
 	WORD $0x4e20ce06 // FMLA V6.4S, V16.4S, V0.4S
 	WORD $0x6e31de25 // FMUL V5.4S, V17.4S, V17.4S
 	WORD $0x6e30de03 // FMUL V3.4S, V16.4S, V16.4S
@@ -56544,7 +58300,7 @@ someLanes5:
 
 doneLanes6:
 
-done1864:
+done1944:
 	RET
 
 // func addMaxF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -56559,9 +58315,9 @@ TEXT ·addMaxF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1875
+	BGT tail1955
 
-one1873:
+one1953:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R3<<3, R4, R1
@@ -56581,11 +58337,11 @@ one1873:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1873
+	BLE one1953
 
-tail1875:
+tail1955:
 	SUBS R3, R0, R0
-	BEQ done1876
+	BEQ done1956
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -56686,7 +58442,7 @@ someLanes7:
 
 doneLanes8:
 
-done1876:
+done1956:
 	RET
 
 // func addMaxF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -56701,9 +58457,9 @@ TEXT ·addMaxF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1887
+	BGT tail1967
 
-one1885:
+one1965:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R2<<2, R5, R1
@@ -56723,11 +58479,11 @@ one1885:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1885
+	BLE one1965
 
-tail1887:
+tail1967:
 	SUBS R2, R0, R0
-	BEQ done1888
+	BEQ done1968
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -56892,7 +58648,7 @@ someLanes7:
 
 doneLanes8:
 
-done1888:
+done1968:
 	RET
 
 // func addMinF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -56907,9 +58663,9 @@ TEXT ·addMinF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1899
+	BGT tail1979
 
-one1897:
+one1977:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R3<<3, R4, R1
@@ -56929,11 +58685,11 @@ one1897:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1897
+	BLE one1977
 
-tail1899:
+tail1979:
 	SUBS R3, R0, R0
-	BEQ done1900
+	BEQ done1980
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -57034,7 +58790,7 @@ someLanes7:
 
 doneLanes8:
 
-done1900:
+done1980:
 	RET
 
 // func addMinF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -57049,9 +58805,9 @@ TEXT ·addMinF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1911
+	BGT tail1991
 
-one1909:
+one1989:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R2<<2, R5, R1
@@ -57071,11 +58827,11 @@ one1909:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1909
+	BLE one1989
 
-tail1911:
+tail1991:
 	SUBS R2, R0, R0
-	BEQ done1912
+	BEQ done1992
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -57240,7 +58996,7 @@ someLanes7:
 
 doneLanes8:
 
-done1912:
+done1992:
 	RET
 
 // func addGreaterF64(dst *float64, sign float64, x *float64, y *float64, from *float64, n int)
@@ -57257,9 +59013,9 @@ TEXT ·addGreaterF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1923
+	BGT tail2003
 
-one1921:
+one2001:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F9, F8)
 	ADD R2<<3, R7, R1
@@ -57268,7 +59024,7 @@ one1921:
 	FLDPQ (R1), (F5, F3)
 	WORD $0x4e67e524 // FCMEQ V4.2D, V9.2D, V7.2D
 	WORD $0x4e66e501 // FCMEQ V1.2D, V8.2D, V6.2D
-	FMOVQ 1216(R4), F0
+	FMOVQ (R4), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
 	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
@@ -57285,11 +59041,11 @@ one1921:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1921
+	BLE one2001
 
-tail1923:
+tail2003:
 	SUBS R2, R0, R0
-	BEQ done1924
+	BEQ done2004
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -57362,7 +59118,7 @@ someLanes5:
 doneLanes6:
 	WORD $0x4e67e522 // FCMEQ V2.2D, V9.2D, V7.2D
 	WORD $0x4e66e501 // FCMEQ V1.2D, V8.2D, V6.2D
-	FMOVQ 1216(R4), F0
+	FMOVQ (R4), F0
 	WORD $0x6e60dca3 // FMUL V3.2D, V5.2D, V0.2D
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e651c62 // BSL V2.16B, V3.16B, V5.16B
@@ -57416,7 +59172,7 @@ someLanes9:
 
 doneLanes10:
 
-done1924:
+done2004:
 	RET
 
 // func addGreaterF32(dst *float32, sign float32, x *float32, y *float32, from *float32, n int)
@@ -57433,9 +59189,9 @@ TEXT ·addGreaterF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1935
+	BGT tail2015
 
-one1933:
+one2013:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F9, F8)
 	ADD R2<<2, R7, R1
@@ -57444,7 +59200,7 @@ one1933:
 	FLDPQ (R1), (F5, F3)
 	WORD $0x4e27e524 // FCMEQ V4.4S, V9.4S, V7.4S
 	WORD $0x4e26e501 // FCMEQ V1.4S, V8.4S, V6.4S
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20dca2 // FMUL V2.4S, V5.4S, V0.4S
 	WORD $0x6e20dc60 // FMUL V0.4S, V3.4S, V0.4S
 	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
@@ -57461,11 +59217,11 @@ one1933:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1933
+	BLE one2013
 
-tail1935:
+tail2015:
 	SUBS R2, R0, R0
-	BEQ done1936
+	BEQ done2016
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -57586,7 +59342,7 @@ someLanes5:
 doneLanes6:
 	WORD $0x4e27e582 // FCMEQ V2.4S, V12.4S, V7.4S
 	WORD $0x4e26e561 // FCMEQ V1.4S, V11.4S, V6.4S
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20dca3 // FMUL V3.4S, V5.4S, V0.4S
 	WORD $0x6e20dc80 // FMUL V0.4S, V4.4S, V0.4S
 	WORD $0x6e651c62 // BSL V2.16B, V3.16B, V5.16B
@@ -57672,7 +59428,7 @@ someLanes9:
 
 doneLanes10:
 
-done1936:
+done2016:
 	RET
 
 // func addClipF64(dst *float64, sign float64, lo float64, hi float64, x *float64, n int)
@@ -57690,9 +59446,9 @@ TEXT ·addClipF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1947
+	BGT tail2027
 
-one1945:
+one2025:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F2)
 	WORD $0x6ee0e481 // FCMGT V1.2D, V4.2D, V0.2D
@@ -57710,11 +59466,11 @@ one1945:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1945
+	BLE one2025
 
-tail1947:
+tail2027:
 	SUBS R3, R0, R0
-	BEQ done1948
+	BEQ done2028
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -57793,7 +59549,7 @@ someLanes5:
 
 doneLanes6:
 
-done1948:
+done2028:
 	RET
 
 // func addClipF32(dst *float32, sign float32, lo float32, hi float32, x *float32, n int)
@@ -57811,9 +59567,9 @@ TEXT ·addClipF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1959
+	BGT tail2039
 
-one1957:
+one2037:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F0, F2)
 	WORD $0x6ea0e481 // FCMGT V1.4S, V4.4S, V0.4S
@@ -57831,11 +59587,11 @@ one1957:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1957
+	BLE one2037
 
-tail1959:
+tail2039:
 	SUBS R3, R0, R0
-	BEQ done1960
+	BEQ done2040
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -57962,7 +59718,7 @@ someLanes5:
 
 doneLanes6:
 
-done1960:
+done2040:
 	RET
 
 // func addWithinF64(dst *float64, sign float64, lo float64, hi float64, x *float64, from *float64, n int)
@@ -57982,9 +59738,9 @@ TEXT ·addWithinF64(SB), NOSPLIT, $0-56
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1971
+	BGT tail2051
 
-one1969:
+one2049:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F6, F5)
 	ADD R3<<3, R4, R1
@@ -58006,11 +59762,11 @@ one1969:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1969
+	BLE one2049
 
-tail1971:
+tail2051:
 	SUBS R3, R0, R0
-	BEQ done1972
+	BEQ done2052
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -58113,7 +59869,7 @@ someLanes7:
 
 doneLanes8:
 
-done1972:
+done2052:
 	RET
 
 // func addWithinF32(dst *float32, sign float32, lo float32, hi float32, x *float32, from *float32, n int)
@@ -58133,9 +59889,9 @@ TEXT ·addWithinF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R5
 	CMP R5, R2
-	BGT tail1983
+	BGT tail2063
 
-one1981:
+one2061:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F6, F5)
 	ADD R2<<2, R6, R1
@@ -58157,11 +59913,11 @@ one1981:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R5, R2
-	BLE one1981
+	BLE one2061
 
-tail1983:
+tail2063:
 	SUBS R2, R0, R0
-	BEQ done1984
+	BEQ done2064
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -58328,7 +60084,7 @@ someLanes7:
 
 doneLanes8:
 
-done1984:
+done2064:
 	RET
 
 // func addWhereF64(dst *float64, sign float64, cond *float64, x *float64, y *float64, n int)
@@ -58345,9 +60101,9 @@ TEXT ·addWhereF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1995
+	BGT tail2075
 
-one1993:
+one2073:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F0, F2)
 	ADD R2<<3, R7, R1
@@ -58368,11 +60124,11 @@ one1993:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1993
+	BLE one2073
 
-tail1995:
+tail2075:
 	SUBS R2, R0, R0
-	BEQ done1996
+	BEQ done2076
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -58494,7 +60250,7 @@ someLanes9:
 
 doneLanes10:
 
-done1996:
+done2076:
 	RET
 
 // func addWhereF32(dst *float32, sign float32, cond *float32, x *float32, y *float32, n int)
@@ -58511,9 +60267,9 @@ TEXT ·addWhereF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2007
+	BGT tail2087
 
-one2005:
+one2085:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F2)
 	ADD R2<<2, R7, R1
@@ -58534,11 +60290,11 @@ one2005:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2005
+	BLE one2085
 
-tail2007:
+tail2087:
 	SUBS R2, R0, R0
-	BEQ done2008
+	BEQ done2088
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -58740,7 +60496,7 @@ someLanes9:
 
 doneLanes10:
 
-done2008:
+done2088:
 	RET
 
 // func hypotF64(dst *float64, x *float64, y *float64, n int)
@@ -58754,9 +60510,9 @@ TEXT ·hypotF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail2019
+	BGT tail2099
 
-one2017:
+one2097:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R3<<3, R4, R1
@@ -58817,11 +60573,11 @@ one2017:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one2017
+	BLE one2097
 
-tail2019:
+tail2099:
 	SUBS R3, R0, R0
-	BEQ done2020
+	BEQ done2100
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -58943,7 +60699,7 @@ someLanes5:
 
 doneLanes6:
 
-done2020:
+done2100:
 	RET
 
 // func hypotF32(dst *float32, x *float32, y *float32, n int)
@@ -58957,9 +60713,9 @@ TEXT ·hypotF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R5
 	CMP R5, R2
-	BGT tail2031
+	BGT tail2111
 
-one2029:
+one2109:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<2, R6, R1
@@ -59020,11 +60776,11 @@ one2029:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R5, R2
-	BLE one2029
+	BLE one2109
 
-tail2031:
+tail2111:
 	SUBS R2, R0, R0
-	BEQ done2032
+	BEQ done2112
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -59194,7 +60950,7 @@ someLanes5:
 
 doneLanes6:
 
-done2032:
+done2112:
 	RET
 
 // func directionF64(u *float64, v *float64, x *float64, y *float64, n int)
@@ -59209,9 +60965,9 @@ TEXT ·directionF64(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2043
+	BGT tail2123
 
-one2041:
+one2121:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F12, F11)
 	ADD R2<<3, R5, R1
@@ -59259,7 +61015,7 @@ one2041:
 	FMOVQ 5632(R8), F0
 	WORD $0x4e60e448 // FCMEQ V8.2D, V2.2D, V0.2D
 	WORD $0x4e60e427 // FCMEQ V7.2D, V1.2D, V0.2D
-	FMOVQ 128(R8), F0
+	FMOVQ 256(R8), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	FMOVQ 3392(R8), F0
@@ -59284,7 +61040,7 @@ one2041:
 	FMOVQ 5632(R8), F0
 	WORD $0x4e60e446 // FCMEQ V6.2D, V2.2D, V0.2D
 	WORD $0x4e60e425 // FCMEQ V5.2D, V1.2D, V0.2D
-	FMOVQ 128(R8), F0
+	FMOVQ 256(R8), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	FMOVQ 3392(R8), F0
@@ -59317,11 +61073,11 @@ one2041:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2041
+	BLE one2121
 
-tail2043:
+tail2123:
 	SUBS R2, R0, R0
-	BEQ done2044
+	BEQ done2124
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -59413,7 +61169,7 @@ doneLanes4:
 	FMOVQ 5632(R8), F0
 	WORD $0x4e60e44a // FCMEQ V10.2D, V2.2D, V0.2D
 	WORD $0x4e60e429 // FCMEQ V9.2D, V1.2D, V0.2D
-	FMOVQ 128(R8), F0
+	FMOVQ 256(R8), F0
 	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
 	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
 	FMOVQ 3392(R8), F0
@@ -59438,7 +61194,7 @@ doneLanes4:
 	FMOVQ 5632(R8), F0
 	WORD $0x4e60e446 // FCMEQ V6.2D, V2.2D, V0.2D
 	WORD $0x4e60e425 // FCMEQ V5.2D, V1.2D, V0.2D
-	FMOVQ 128(R8), F0
+	FMOVQ 256(R8), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	FMOVQ 3392(R8), F0
@@ -59506,7 +61262,7 @@ someLanes7:
 
 doneLanes8:
 
-done2044:
+done2124:
 	RET
 
 // func directionF32(u *float32, v *float32, x *float32, y *float32, n int)
@@ -59521,9 +61277,9 @@ TEXT ·directionF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2055
+	BGT tail2135
 
-one2053:
+one2133:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	ADD R2<<2, R7, R1
@@ -59571,7 +61327,7 @@ one2053:
 	FMOVQ 6528(R5), F0
 	WORD $0x4e20e448 // FCMEQ V8.4S, V2.4S, V0.4S
 	WORD $0x4e20e427 // FCMEQ V7.4S, V1.4S, V0.4S
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	FMOVQ 3520(R5), F0
@@ -59596,7 +61352,7 @@ one2053:
 	FMOVQ 6528(R5), F0
 	WORD $0x4e20e446 // FCMEQ V6.4S, V2.4S, V0.4S
 	WORD $0x4e20e425 // FCMEQ V5.4S, V1.4S, V0.4S
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	FMOVQ 3520(R5), F0
@@ -59629,11 +61385,11 @@ one2053:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2053
+	BLE one2133
 
-tail2055:
+tail2135:
 	SUBS R2, R0, R0
-	BEQ done2056
+	BEQ done2136
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -59757,7 +61513,7 @@ doneLanes4:
 	FMOVQ 6528(R5), F0
 	WORD $0x4e20e44a // FCMEQ V10.4S, V2.4S, V0.4S
 	WORD $0x4e20e429 // FCMEQ V9.4S, V1.4S, V0.4S
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
 	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
 	FMOVQ 3520(R5), F0
@@ -59782,7 +61538,7 @@ doneLanes4:
 	FMOVQ 6528(R5), F0
 	WORD $0x4e20e446 // FCMEQ V6.4S, V2.4S, V0.4S
 	WORD $0x4e20e425 // FCMEQ V5.4S, V1.4S, V0.4S
-	FMOVQ 320(R5), F0
+	FMOVQ 448(R5), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	FMOVQ 3520(R5), F0
@@ -59882,7 +61638,7 @@ someLanes7:
 
 doneLanes8:
 
-done2056:
+done2136:
 	RET
 
 // func atan2F64(dst *float64, x *float64, y *float64, n int)
@@ -59896,9 +61652,9 @@ TEXT ·atan2F64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest2066
+	BLT oneTest2146
 
-many2064:
+many2144:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F13, F12)
 	FLDPQ 32(R2), (F7, F6)
@@ -60169,14 +61925,14 @@ many2064:
 	WORD $0x6e73dee7 // FMUL V7.2D, V23.2D, V19.2D
 	WORD $0x6e72dec6 // FMUL V6.2D, V22.2D, V18.2D
 	WORD $0x6e6ddf25 // FMUL V5.2D, V25.2D, V13.2D
-	FMOVQ 1216(R5), F1
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F1
+	FMOVQ (R5), F0
 	FMOVQ 3392(R5), F3
 	WORD $0x4ee1ce83 // FMLS V3.2D, V20.2D, V1.2D
 	FMOVQ 3392(R5), F4
 	WORD $0x4ee0ce64 // FMLS V4.2D, V19.2D, V0.2D
-	FMOVQ 1216(R5), F0
-	FMOVQ 1216(R5), F2
+	FMOVQ (R5), F0
+	FMOVQ (R5), F2
 	FMOVQ 3392(R5), F1
 	WORD $0x4ee0ce41 // FMLS V1.2D, V18.2D, V0.2D
 	FMOVQ 3392(R5), F0
@@ -60213,19 +61969,19 @@ many2064:
 	WORD $0x6ee2e484 // FCMGT V4.2D, V4.2D, V2.2D
 	WORD $0x6ee1e5a1 // FCMGT V1.2D, V13.2D, V1.2D
 	WORD $0x6ee0e580 // FCMGT V0.2D, V12.2D, V0.2D
-	FMOVQ 128(R5), F2
+	FMOVQ 256(R5), F2
 	WORD $0x4e221d7d // AND V29.16B, V11.16B, V2.16B
 	WORD $0x4e221d5c // AND V28.16B, V10.16B, V2.16B
-	FMOVQ 128(R5), F2
+	FMOVQ 256(R5), F2
 	WORD $0x4e221d3b // AND V27.16B, V9.16B, V2.16B
 	WORD $0x4e221d1a // AND V26.16B, V8.16B, V2.16B
-	FMOVQ 128(R5), F12
+	FMOVQ 256(R5), F12
 	FMOVQ 3328(R5), F2
 	WORD $0x4ea31c71 // MOV V17.16B, V3.16B
 	WORD $0x6e621d91 // BSL V17.16B, V12.16B, V2.16B
 	WORD $0x4ea41c8f // MOV V15.16B, V4.16B
 	WORD $0x6e621d8f // BSL V15.16B, V12.16B, V2.16B
-	FMOVQ 128(R5), F14
+	FMOVQ 256(R5), F14
 	FMOVQ 3328(R5), F13
 	WORD $0x4ea11c2c // MOV V12.16B, V1.16B
 	WORD $0x6e6d1dcc // BSL V12.16B, V14.16B, V13.16B
@@ -60327,10 +62083,10 @@ many2064:
 	WORD $0x4e6ad4ca // FADD V10.2D, V6.2D, V10.2D
 	WORD $0x4e69d4a9 // FADD V9.2D, V5.2D, V9.2D
 	WORD $0x4e68d608 // FADD V8.2D, V16.2D, V8.2D
-	FMOVQ 128(R5), F4
+	FMOVQ 256(R5), F4
 	WORD $0x4e241ce7 // AND V7.16B, V7.16B, V4.16B
 	WORD $0x4e241cc6 // AND V6.16B, V6.16B, V4.16B
-	FMOVQ 128(R5), F4
+	FMOVQ 256(R5), F4
 	WORD $0x4e241ca5 // AND V5.16B, V5.16B, V4.16B
 	WORD $0x4e241e04 // AND V4.16B, V16.16B, V4.16B
 	WORD $0x4ea71de7 // ORR V7.16B, V15.16B, V7.16B
@@ -60346,14 +62102,14 @@ many2064:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many2064
+	BLE many2144
 
-oneTest2066:
+oneTest2146:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail2067
+	BGT tail2147
 
-one2065:
+one2145:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F12, F11)
 	ADD R3<<3, R7, R1
@@ -60490,8 +62246,8 @@ one2065:
 	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	WORD $0x6e6adde4 // FMUL V4.2D, V15.2D, V10.2D
 	WORD $0x6e67ddc3 // FMUL V3.2D, V14.2D, V7.2D
-	FMOVQ 1216(R5), F0
-	FMOVQ 1216(R5), F2
+	FMOVQ (R5), F0
+	FMOVQ (R5), F2
 	FMOVQ 3392(R5), F1
 	WORD $0x4ee0cd41 // FMLS V1.2D, V10.2D, V0.2D
 	FMOVQ 3392(R5), F0
@@ -60510,10 +62266,10 @@ one2065:
 	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
 	WORD $0x6ee1e461 // FCMGT V1.2D, V3.2D, V1.2D
 	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
-	FMOVQ 128(R5), F2
+	FMOVQ 256(R5), F2
 	WORD $0x4e221da7 // AND V7.16B, V13.16B, V2.16B
 	WORD $0x4e221d86 // AND V6.16B, V12.16B, V2.16B
-	FMOVQ 128(R5), F5
+	FMOVQ 256(R5), F5
 	FMOVQ 3328(R5), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
@@ -60567,7 +62323,7 @@ one2065:
 	WORD $0x6e205800 // NOT V0.16B, V0.16B
 	WORD $0x4e6dd565 // FADD V5.2D, V11.2D, V13.2D
 	WORD $0x4e6cd544 // FADD V4.2D, V10.2D, V12.2D
-	FMOVQ 128(R5), F2
+	FMOVQ 256(R5), F2
 	WORD $0x4e221d63 // AND V3.16B, V11.16B, V2.16B
 	WORD $0x4e221d42 // AND V2.16B, V10.16B, V2.16B
 	WORD $0x4ea31ce3 // ORR V3.16B, V7.16B, V3.16B
@@ -60578,11 +62334,11 @@ one2065:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one2065
+	BLE one2145
 
-tail2067:
+tail2147:
 	SUBS R3, R0, R0
-	BEQ done2068
+	BEQ done2148
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -60763,8 +62519,8 @@ doneLanes4:
 	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	WORD $0x6e6cde24 // FMUL V4.2D, V17.2D, V12.2D
 	WORD $0x6e67de03 // FMUL V3.2D, V16.2D, V7.2D
-	FMOVQ 1216(R5), F0
-	FMOVQ 1216(R5), F2
+	FMOVQ (R5), F0
+	FMOVQ (R5), F2
 	FMOVQ 3392(R5), F1
 	WORD $0x4ee0cd81 // FMLS V1.2D, V12.2D, V0.2D
 	FMOVQ 3392(R5), F0
@@ -60823,10 +62579,10 @@ doneLanes8:
 	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
 	WORD $0x6ee1e461 // FCMGT V1.2D, V3.2D, V1.2D
 	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
-	FMOVQ 128(R5), F2
+	FMOVQ 256(R5), F2
 	WORD $0x4e221dc7 // AND V7.16B, V14.16B, V2.16B
 	WORD $0x4e221da6 // AND V6.16B, V13.16B, V2.16B
-	FMOVQ 128(R5), F5
+	FMOVQ 256(R5), F5
 	FMOVQ 3328(R5), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
@@ -60880,7 +62636,7 @@ doneLanes8:
 	WORD $0x6e205821 // NOT V1.16B, V1.16B
 	WORD $0x4e6ed565 // FADD V5.2D, V11.2D, V14.2D
 	WORD $0x4e6dd544 // FADD V4.2D, V10.2D, V13.2D
-	FMOVQ 128(R5), F2
+	FMOVQ 256(R5), F2
 	WORD $0x4e221d63 // AND V3.16B, V11.16B, V2.16B
 	WORD $0x4e221d42 // AND V2.16B, V10.16B, V2.16B
 	WORD $0x4ea31ce3 // ORR V3.16B, V7.16B, V3.16B
@@ -60908,7 +62664,7 @@ someLanes9:
 
 doneLanes10:
 
-done2068:
+done2148:
 	RET
 
 // func atan2F32(dst *float32, x *float32, y *float32, n int)
@@ -60922,9 +62678,9 @@ TEXT ·atan2F32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest2078
+	BLT oneTest2158
 
-many2076:
+many2156:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F13, F12)
 	FLDPQ 32(R5), (F7, F6)
@@ -61109,14 +62865,14 @@ many2076:
 	WORD $0x6e33dee7 // FMUL V7.4S, V23.4S, V19.4S
 	WORD $0x6e32dec6 // FMUL V6.4S, V22.4S, V18.4S
 	WORD $0x6e2ddf25 // FMUL V5.4S, V25.4S, V13.4S
-	FMOVQ 2560(R4), F1
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F1
+	FMOVQ 64(R4), F0
 	FMOVQ 3520(R4), F3
 	WORD $0x4ea1ce83 // FMLS V3.4S, V20.4S, V1.4S
 	FMOVQ 3520(R4), F4
 	WORD $0x4ea0ce64 // FMLS V4.4S, V19.4S, V0.4S
-	FMOVQ 2560(R4), F0
-	FMOVQ 2560(R4), F2
+	FMOVQ 64(R4), F0
+	FMOVQ 64(R4), F2
 	FMOVQ 3520(R4), F1
 	WORD $0x4ea0ce41 // FMLS V1.4S, V18.4S, V0.4S
 	FMOVQ 3520(R4), F0
@@ -61153,19 +62909,19 @@ many2076:
 	WORD $0x6ea2e484 // FCMGT V4.4S, V4.4S, V2.4S
 	WORD $0x6ea1e5a1 // FCMGT V1.4S, V13.4S, V1.4S
 	WORD $0x6ea0e580 // FCMGT V0.4S, V12.4S, V0.4S
-	FMOVQ 320(R4), F2
+	FMOVQ 448(R4), F2
 	WORD $0x4e221d7d // AND V29.16B, V11.16B, V2.16B
 	WORD $0x4e221d5c // AND V28.16B, V10.16B, V2.16B
-	FMOVQ 320(R4), F2
+	FMOVQ 448(R4), F2
 	WORD $0x4e221d3b // AND V27.16B, V9.16B, V2.16B
 	WORD $0x4e221d1a // AND V26.16B, V8.16B, V2.16B
-	FMOVQ 320(R4), F12
+	FMOVQ 448(R4), F12
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea31c71 // MOV V17.16B, V3.16B
 	WORD $0x6e621d91 // BSL V17.16B, V12.16B, V2.16B
 	WORD $0x4ea41c8f // MOV V15.16B, V4.16B
 	WORD $0x6e621d8f // BSL V15.16B, V12.16B, V2.16B
-	FMOVQ 320(R4), F14
+	FMOVQ 448(R4), F14
 	FMOVQ 3456(R4), F13
 	WORD $0x4ea11c2c // MOV V12.16B, V1.16B
 	WORD $0x6e6d1dcc // BSL V12.16B, V14.16B, V13.16B
@@ -61267,10 +63023,10 @@ many2076:
 	WORD $0x4e2ad4ca // FADD V10.4S, V6.4S, V10.4S
 	WORD $0x4e29d4a9 // FADD V9.4S, V5.4S, V9.4S
 	WORD $0x4e28d608 // FADD V8.4S, V16.4S, V8.4S
-	FMOVQ 320(R4), F4
+	FMOVQ 448(R4), F4
 	WORD $0x4e241ce7 // AND V7.16B, V7.16B, V4.16B
 	WORD $0x4e241cc6 // AND V6.16B, V6.16B, V4.16B
-	FMOVQ 320(R4), F4
+	FMOVQ 448(R4), F4
 	WORD $0x4e241ca5 // AND V5.16B, V5.16B, V4.16B
 	WORD $0x4e241e04 // AND V4.16B, V16.16B, V4.16B
 	WORD $0x4ea71de7 // ORR V7.16B, V15.16B, V7.16B
@@ -61286,14 +63042,14 @@ many2076:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many2076
+	BLE many2156
 
-oneTest2078:
+oneTest2158:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2079
+	BGT tail2159
 
-one2077:
+one2157:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F12, F11)
 	ADD R2<<2, R7, R1
@@ -61387,8 +63143,8 @@ one2077:
 	WORD $0x4e20cd05 // FMLA V5.4S, V8.4S, V0.4S
 	WORD $0x6e29dde4 // FMUL V4.4S, V15.4S, V9.4S
 	WORD $0x6e28ddc3 // FMUL V3.4S, V14.4S, V8.4S
-	FMOVQ 2560(R4), F0
-	FMOVQ 2560(R4), F2
+	FMOVQ 64(R4), F0
+	FMOVQ 64(R4), F2
 	FMOVQ 3520(R4), F1
 	WORD $0x4ea0cd21 // FMLS V1.4S, V9.4S, V0.4S
 	FMOVQ 3520(R4), F0
@@ -61407,10 +63163,10 @@ one2077:
 	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
 	WORD $0x6ea1e461 // FCMGT V1.4S, V3.4S, V1.4S
 	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
-	FMOVQ 320(R4), F2
+	FMOVQ 448(R4), F2
 	WORD $0x4e221da7 // AND V7.16B, V13.16B, V2.16B
 	WORD $0x4e221d86 // AND V6.16B, V12.16B, V2.16B
-	FMOVQ 320(R4), F5
+	FMOVQ 448(R4), F5
 	FMOVQ 3456(R4), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
@@ -61464,7 +63220,7 @@ one2077:
 	WORD $0x6e205800 // NOT V0.16B, V0.16B
 	WORD $0x4e2dd565 // FADD V5.4S, V11.4S, V13.4S
 	WORD $0x4e2cd544 // FADD V4.4S, V10.4S, V12.4S
-	FMOVQ 320(R4), F2
+	FMOVQ 448(R4), F2
 	WORD $0x4e221d63 // AND V3.16B, V11.16B, V2.16B
 	WORD $0x4e221d42 // AND V2.16B, V10.16B, V2.16B
 	WORD $0x4ea31ce3 // ORR V3.16B, V7.16B, V3.16B
@@ -61475,11 +63231,11 @@ one2077:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2077
+	BLE one2157
 
-tail2079:
+tail2159:
 	SUBS R2, R0, R0
-	BEQ done2080
+	BEQ done2160
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -61649,8 +63405,8 @@ doneLanes4:
 	WORD $0x4e20cce5 // FMLA V5.4S, V7.4S, V0.4S
 	WORD $0x6e2cde24 // FMUL V4.4S, V17.4S, V12.4S
 	WORD $0x6e27de03 // FMUL V3.4S, V16.4S, V7.4S
-	FMOVQ 2560(R4), F0
-	FMOVQ 2560(R4), F2
+	FMOVQ 64(R4), F0
+	FMOVQ 64(R4), F2
 	FMOVQ 3520(R4), F1
 	WORD $0x4ea0cd81 // FMLS V1.4S, V12.4S, V0.4S
 	FMOVQ 3520(R4), F0
@@ -61741,10 +63497,10 @@ doneLanes8:
 	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
 	WORD $0x6ea1e461 // FCMGT V1.4S, V3.4S, V1.4S
 	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
-	FMOVQ 320(R4), F2
+	FMOVQ 448(R4), F2
 	WORD $0x4e221dc7 // AND V7.16B, V14.16B, V2.16B
 	WORD $0x4e221da6 // AND V6.16B, V13.16B, V2.16B
-	FMOVQ 320(R4), F5
+	FMOVQ 448(R4), F5
 	FMOVQ 3456(R4), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
@@ -61798,7 +63554,7 @@ doneLanes8:
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x4e2ed565 // FADD V5.4S, V11.4S, V14.4S
 	WORD $0x4e2dd544 // FADD V4.4S, V10.4S, V13.4S
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea31ce3 // ORR V3.16B, V7.16B, V3.16B
@@ -61842,7 +63598,7 @@ someLanes9:
 
 doneLanes10:
 
-done2080:
+done2160:
 	RET
 
 // func atan2SlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
@@ -61858,9 +63614,9 @@ TEXT ·atan2SlopesF64(SB), NOSPLIT, $384-48
 	MOVD $0, R2
 	ADD $-8, R0, R11
 	TST R11, R11
-	BLT oneTest2090
+	BLT oneTest2170
 
-many2088:
+many2168:
 	ADD R2<<3, R12, R1
 	FLDPQ (R1), (F5, F2)
 	FMOVQ 3200(R7), F1
@@ -61877,7 +63633,7 @@ many2088:
 	FMOVQ F0, 368(RSP)
 	WORD $0x4e63e460 // FCMEQ V0.2D, V3.2D, V3.2D
 	FMOVQ F0, 352(RSP)
-	FMOVQ 128(R7), F1
+	FMOVQ 256(R7), F1
 	WORD $0x4e211c80 // AND V0.16B, V4.16B, V1.16B
 	FMOVQ F0, 304(RSP)
 	WORD $0x4e211c60 // AND V0.16B, V3.16B, V1.16B
@@ -61904,7 +63660,7 @@ many2088:
 	FMOVQ F0, 336(RSP)
 	WORD $0x4e61e420 // FCMEQ V0.2D, V1.2D, V1.2D
 	FMOVQ F0, 320(RSP)
-	FMOVQ 128(R7), F5
+	FMOVQ 256(R7), F5
 	WORD $0x4e251c40 // AND V0.16B, V2.16B, V5.16B
 	FMOVQ F0, 272(RSP)
 	WORD $0x4e251c20 // AND V0.16B, V1.16B, V5.16B
@@ -62165,7 +63921,7 @@ many2088:
 	WORD $0x6e76deb8 // FMUL V24.2D, V21.2D, V22.2D
 	WORD $0x6e6dde97 // FMUL V23.2D, V20.2D, V13.2D
 	FMOVQ 3392(R7), F28
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x4ee0cedc // FMLS V28.2D, V22.2D, V0.2D
 	FMOVQ 3392(R7), F22
 	WORD $0x4ee0cdb6 // FMLS V22.2D, V13.2D, V0.2D
@@ -62188,7 +63944,7 @@ many2088:
 	WORD $0x6e7bde7c // FMUL V28.2D, V19.2D, V27.2D
 	WORD $0x6e7ade4d // FMUL V13.2D, V18.2D, V26.2D
 	FMOVQ 3392(R7), F29
-	FMOVQ 1216(R7), F0
+	FMOVQ (R7), F0
 	WORD $0x4ee0cf7d // FMLS V29.2D, V27.2D, V0.2D
 	FMOVQ 3392(R7), F27
 	WORD $0x4ee0cf5b // FMLS V27.2D, V26.2D, V0.2D
@@ -62207,7 +63963,7 @@ many2088:
 	FMOVQ 80(RSP), F0
 	WORD $0x6ef9e419 // FCMGT V25.2D, V0.2D, V25.2D
 	WORD $0x6efce5ef // FCMGT V15.2D, V15.2D, V28.2D
-	FMOVQ 128(R7), F28
+	FMOVQ 256(R7), F28
 	WORD $0x4e3c1e20 // AND V0.16B, V17.16B, V28.16B
 	FMOVQ F0, 16(RSP)
 	WORD $0x4e3c1e1f // AND V31.16B, V16.16B, V28.16B
@@ -62226,7 +63982,7 @@ many2088:
 	FMOVQ F0, 64(RSP)
 	WORD $0x6e3d1f00 // EOR V0.16B, V24.16B, V29.16B
 	FMOVQ F0, 48(RSP)
-	FMOVQ 128(R7), F20
+	FMOVQ 256(R7), F20
 	WORD $0x4e341ddf // AND V31.16B, V14.16B, V20.16B
 	WORD $0x4e341dbe // AND V30.16B, V13.16B, V20.16B
 	WORD $0x4eb91f3d // MOV V29.16B, V25.16B
@@ -62386,7 +64142,7 @@ many2088:
 	WORD $0x6e6ddc60 // FMUL V0.2D, V3.2D, V13.2D
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e67dc01 // FMUL V1.2D, V0.2D, V7.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e6add44 // FMUL V4.2D, V10.2D, V10.2D
@@ -62412,18 +64168,18 @@ many2088:
 	WORD $0x6e67dd60 // FMUL V0.2D, V11.2D, V7.2D
 	WORD $0x6e66dc21 // FMUL V1.2D, V1.2D, V6.2D
 	WORD $0x6e64dc02 // FMUL V2.2D, V0.2D, V4.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	FSTPQ (F1, F0), 32(R1)
-	BLE many2088
+	BLE many2168
 
-oneTest2090:
+oneTest2170:
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail2091
+	BGT tail2171
 
-one2089:
+one2169:
 	ADD R2<<3, R12, R4
 	FLDPQ (R4), (F11, F10)
 	ADD R2<<3, R10, R1
@@ -62560,8 +64316,8 @@ one2089:
 	WORD $0x4e60cd26 // FMLA V6.2D, V9.2D, V0.2D
 	WORD $0x6e70dea4 // FMUL V4.2D, V21.2D, V16.2D
 	WORD $0x6e69de83 // FMUL V3.2D, V20.2D, V9.2D
-	FMOVQ 1216(R7), F0
-	FMOVQ 1216(R7), F2
+	FMOVQ (R7), F0
+	FMOVQ (R7), F2
 	FMOVQ 3392(R7), F1
 	WORD $0x4ee0ce01 // FMLS V1.2D, V16.2D, V0.2D
 	FMOVQ 3392(R7), F0
@@ -62580,10 +64336,10 @@ one2089:
 	WORD $0x4e201e00 // AND V0.16B, V16.16B, V0.16B
 	WORD $0x6ee1e461 // FCMGT V1.2D, V3.2D, V1.2D
 	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
-	FMOVQ 128(R7), F2
+	FMOVQ 256(R7), F2
 	WORD $0x4e221e29 // AND V9.16B, V17.16B, V2.16B
 	WORD $0x4e221e08 // AND V8.16B, V16.16B, V2.16B
-	FMOVQ 128(R7), F6
+	FMOVQ 256(R7), F6
 	FMOVQ 3328(R7), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e641cc3 // BSL V3.16B, V6.16B, V4.16B
@@ -62637,7 +64393,7 @@ one2089:
 	WORD $0x6e205808 // NOT V8.16B, V0.16B
 	WORD $0x4e71d5e3 // FADD V3.2D, V15.2D, V17.2D
 	WORD $0x4e70d5c2 // FADD V2.2D, V14.2D, V16.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
 	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
 	WORD $0x4ea11cc1 // ORR V1.16B, V6.16B, V1.16B
@@ -62681,7 +64437,7 @@ one2089:
 	WORD $0x6e66dd40 // FMUL V0.2D, V10.2D, V6.2D
 	WORD $0x6e65dc21 // FMUL V1.2D, V1.2D, V5.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	ADD R2<<3, R6, R1
@@ -62692,11 +64448,11 @@ one2089:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one2089
+	BLE one2169
 
-tail2091:
+tail2171:
 	SUBS R2, R0, R0
-	BEQ done2092
+	BEQ done2172
 	ADD $32, R13, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -62877,8 +64633,8 @@ doneLanes4:
 	WORD $0x4e60cd66 // FMLA V6.2D, V11.2D, V0.2D
 	WORD $0x6e72dee4 // FMUL V4.2D, V23.2D, V18.2D
 	WORD $0x6e6bdec3 // FMUL V3.2D, V22.2D, V11.2D
-	FMOVQ 1216(R7), F0
-	FMOVQ 1216(R7), F2
+	FMOVQ (R7), F0
+	FMOVQ (R7), F2
 	FMOVQ 3392(R7), F1
 	WORD $0x4ee0ce41 // FMLS V1.2D, V18.2D, V0.2D
 	FMOVQ 3392(R7), F0
@@ -62937,10 +64693,10 @@ doneLanes8:
 	WORD $0x4e201e40 // AND V0.16B, V18.16B, V0.16B
 	WORD $0x6ee1e461 // FCMGT V1.2D, V3.2D, V1.2D
 	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
-	FMOVQ 128(R7), F2
+	FMOVQ 256(R7), F2
 	WORD $0x4e221e6b // AND V11.16B, V19.16B, V2.16B
 	WORD $0x4e221e4a // AND V10.16B, V18.16B, V2.16B
-	FMOVQ 128(R7), F6
+	FMOVQ 256(R7), F6
 	FMOVQ 3328(R7), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e641cc3 // BSL V3.16B, V6.16B, V4.16B
@@ -62994,7 +64750,7 @@ doneLanes8:
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
 	WORD $0x4e73d623 // FADD V3.2D, V17.2D, V19.2D
 	WORD $0x4e72d602 // FADD V2.2D, V16.2D, V18.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
 	WORD $0x4e201e00 // AND V0.16B, V16.16B, V0.16B
 	WORD $0x4ea11cc1 // ORR V1.16B, V6.16B, V1.16B
@@ -63038,7 +64794,7 @@ doneLanes8:
 	WORD $0x6e66dd80 // FMUL V0.2D, V12.2D, V6.2D
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e65dc01 // FMUL V1.2D, V0.2D, V5.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	ADD R2<<3, R6, R1
@@ -63102,7 +64858,7 @@ someLanes13:
 
 doneLanes14:
 
-done2092:
+done2172:
 	RET
 
 // func atan2SlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
@@ -63118,9 +64874,9 @@ TEXT ·atan2SlopesF32(SB), NOSPLIT, $224-48
 	MOVD $0, R2
 	ADD $-16, R0, R11
 	TST R11, R11
-	BLT oneTest2102
+	BLT oneTest2182
 
-many2100:
+many2180:
 	ADD R2<<2, R12, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3264(R6), F0
@@ -63133,7 +64889,7 @@ many2100:
 	WORD $0x4e201d04 // AND V4.16B, V8.16B, V0.16B
 	WORD $0x4e29e523 // FCMEQ V3.4S, V9.4S, V9.4S
 	WORD $0x4e28e502 // FCMEQ V2.4S, V8.4S, V8.4S
-	FMOVQ 320(R6), F1
+	FMOVQ 448(R6), F1
 	WORD $0x4e211d20 // AND V0.16B, V9.16B, V1.16B
 	FMOVQ F0, 176(RSP)
 	WORD $0x4e211d00 // AND V0.16B, V8.16B, V1.16B
@@ -63161,7 +64917,7 @@ many2100:
 	FMOVQ F0, 208(RSP)
 	WORD $0x4e25e4a0 // FCMEQ V0.4S, V5.4S, V5.4S
 	FMOVQ F0, 192(RSP)
-	FMOVQ 320(R6), F1
+	FMOVQ 448(R6), F1
 	WORD $0x4e211cc0 // AND V0.16B, V6.16B, V1.16B
 	FMOVQ F0, 144(RSP)
 	WORD $0x4e211ca0 // AND V0.16B, V5.16B, V1.16B
@@ -63305,7 +65061,7 @@ many2100:
 	WORD $0x6e3bdefc // FMUL V28.4S, V23.4S, V27.4S
 	WORD $0x6e2dded9 // FMUL V25.4S, V22.4S, V13.4S
 	FMOVQ 3520(R6), F30
-	FMOVQ 2560(R6), F0
+	FMOVQ 64(R6), F0
 	WORD $0x4ea0cf7e // FMLS V30.4S, V27.4S, V0.4S
 	FMOVQ 3520(R6), F27
 	WORD $0x4ea0cdbb // FMLS V27.4S, V13.4S, V0.4S
@@ -63352,7 +65108,7 @@ many2100:
 	WORD $0x6e3bde79 // FMUL V25.4S, V19.4S, V27.4S
 	WORD $0x6e3addd5 // FMUL V21.4S, V14.4S, V26.4S
 	FMOVQ 3520(R6), F30
-	FMOVQ 2560(R6), F0
+	FMOVQ 64(R6), F0
 	WORD $0x4ea0cf7e // FMLS V30.4S, V27.4S, V0.4S
 	FMOVQ 3520(R6), F27
 	WORD $0x4ea0cf5b // FMLS V27.4S, V26.4S, V0.4S
@@ -63368,7 +65124,7 @@ many2100:
 	WORD $0x4e201e80 // AND V0.16B, V20.16B, V0.16B
 	WORD $0x6ebbe58c // FCMGT V12.4S, V12.4S, V27.4S
 	WORD $0x6ea0e484 // FCMGT V4.4S, V4.4S, V0.4S
-	FMOVQ 320(R6), F27
+	FMOVQ 448(R6), F27
 	WORD $0x4e3b1ebf // AND V31.16B, V21.16B, V27.16B
 	WORD $0x4e3b1e9e // AND V30.16B, V20.16B, V27.16B
 	WORD $0x4eac1d9c // MOV V28.16B, V12.16B
@@ -63428,7 +65184,7 @@ many2100:
 	WORD $0x6ea3e403 // FCMGT V3.4S, V0.4S, V3.4S
 	FMOVQ 32(RSP), F0
 	WORD $0x6ea2e402 // FCMGT V2.4S, V0.4S, V2.4S
-	FMOVQ 320(R6), F27
+	FMOVQ 448(R6), F27
 	WORD $0x4e3b1d9f // AND V31.16B, V12.16B, V27.16B
 	WORD $0x4e3b1c9e // AND V30.16B, V4.16B, V27.16B
 	WORD $0x4ea31c7c // MOV V28.16B, V3.16B
@@ -63524,7 +65280,7 @@ many2100:
 	WORD $0x6e31de80 // FMUL V0.4S, V20.4S, V17.4S
 	WORD $0x6e29dd09 // FMUL V9.4S, V8.4S, V9.4S
 	WORD $0x6e30dc08 // FMUL V8.4S, V0.4S, V16.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x6e201d29 // EOR V9.16B, V9.16B, V0.16B
 	WORD $0x6e201d08 // EOR V8.16B, V8.16B, V0.16B
 	WORD $0x4e2cd4c6 // FADD V6.4S, V6.4S, V12.4S
@@ -63572,18 +65328,18 @@ many2100:
 	WORD $0x6e24dd80 // FMUL V0.4S, V12.4S, V4.4S
 	WORD $0x6e23dc21 // FMUL V1.4S, V1.4S, V3.4S
 	WORD $0x6e22dc02 // FMUL V2.4S, V0.4S, V2.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	FSTPQ (F1, F0), 32(R1)
-	BLE many2100
+	BLE many2180
 
-oneTest2102:
+oneTest2182:
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail2103
+	BGT tail2183
 
-one2101:
+one2181:
 	ADD R2<<2, R12, R7
 	FLDPQ (R7), (F11, F10)
 	ADD R2<<2, R9, R1
@@ -63677,8 +65433,8 @@ one2101:
 	WORD $0x4e20cd26 // FMLA V6.4S, V9.4S, V0.4S
 	WORD $0x6e30dea4 // FMUL V4.4S, V21.4S, V16.4S
 	WORD $0x6e29de83 // FMUL V3.4S, V20.4S, V9.4S
-	FMOVQ 2560(R6), F0
-	FMOVQ 2560(R6), F2
+	FMOVQ 64(R6), F0
+	FMOVQ 64(R6), F2
 	FMOVQ 3520(R6), F1
 	WORD $0x4ea0ce01 // FMLS V1.4S, V16.4S, V0.4S
 	FMOVQ 3520(R6), F0
@@ -63697,10 +65453,10 @@ one2101:
 	WORD $0x4e201e00 // AND V0.16B, V16.16B, V0.16B
 	WORD $0x6ea1e461 // FCMGT V1.4S, V3.4S, V1.4S
 	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
-	FMOVQ 320(R6), F2
+	FMOVQ 448(R6), F2
 	WORD $0x4e221e29 // AND V9.16B, V17.16B, V2.16B
 	WORD $0x4e221e08 // AND V8.16B, V16.16B, V2.16B
-	FMOVQ 320(R6), F6
+	FMOVQ 448(R6), F6
 	FMOVQ 3456(R6), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e641cc3 // BSL V3.16B, V6.16B, V4.16B
@@ -63754,7 +65510,7 @@ one2101:
 	WORD $0x6e205808 // NOT V8.16B, V0.16B
 	WORD $0x4e31d5e3 // FADD V3.4S, V15.4S, V17.4S
 	WORD $0x4e30d5c2 // FADD V2.4S, V14.4S, V16.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
 	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
 	WORD $0x4ea11cc1 // ORR V1.16B, V6.16B, V1.16B
@@ -63798,7 +65554,7 @@ one2101:
 	WORD $0x6e26dd40 // FMUL V0.4S, V10.4S, V6.4S
 	WORD $0x6e25dc21 // FMUL V1.4S, V1.4S, V5.4S
 	WORD $0x6e22dc02 // FMUL V2.4S, V0.4S, V2.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	ADD R2<<2, R5, R1
@@ -63809,11 +65565,11 @@ one2101:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one2101
+	BLE one2181
 
-tail2103:
+tail2183:
 	SUBS R2, R0, R0
-	BEQ done2104
+	BEQ done2184
 	ADD $32, R13, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -63983,8 +65739,8 @@ doneLanes4:
 	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
 	WORD $0x6e32dee4 // FMUL V4.4S, V23.4S, V18.4S
 	WORD $0x6e2bdec3 // FMUL V3.4S, V22.4S, V11.4S
-	FMOVQ 2560(R6), F0
-	FMOVQ 2560(R6), F2
+	FMOVQ 64(R6), F0
+	FMOVQ 64(R6), F2
 	FMOVQ 3520(R6), F1
 	WORD $0x4ea0ce41 // FMLS V1.4S, V18.4S, V0.4S
 	FMOVQ 3520(R6), F0
@@ -64075,10 +65831,10 @@ doneLanes8:
 	WORD $0x4e201e40 // AND V0.16B, V18.16B, V0.16B
 	WORD $0x6ea1e461 // FCMGT V1.4S, V3.4S, V1.4S
 	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
-	FMOVQ 320(R6), F2
+	FMOVQ 448(R6), F2
 	WORD $0x4e221e6b // AND V11.16B, V19.16B, V2.16B
 	WORD $0x4e221e4a // AND V10.16B, V18.16B, V2.16B
-	FMOVQ 320(R6), F6
+	FMOVQ 448(R6), F6
 	FMOVQ 3456(R6), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e641cc3 // BSL V3.16B, V6.16B, V4.16B
@@ -64132,7 +65888,7 @@ doneLanes8:
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
 	WORD $0x4e33d623 // FADD V3.4S, V17.4S, V19.4S
 	WORD $0x4e32d602 // FADD V2.4S, V16.4S, V18.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
 	WORD $0x4e201e00 // AND V0.16B, V16.16B, V0.16B
 	WORD $0x4ea11cc1 // ORR V1.16B, V6.16B, V1.16B
@@ -64176,7 +65932,7 @@ doneLanes8:
 	WORD $0x6e26dd80 // FMUL V0.4S, V12.4S, V6.4S
 	WORD $0x6e22dc22 // FMUL V2.4S, V1.4S, V2.4S
 	WORD $0x6e25dc01 // FMUL V1.4S, V0.4S, V5.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	ADD R2<<2, R5, R1
@@ -64288,7 +66044,7 @@ someLanes13:
 
 doneLanes14:
 
-done2104:
+done2184:
 	RET
 
 // func atan2CurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
@@ -64304,9 +66060,9 @@ TEXT ·atan2CurvesF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail2115
+	BGT tail2195
 
-one2113:
+one2193:
 	ADD R2<<3, R9, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<3, R8, R1
@@ -64385,7 +66141,7 @@ one2113:
 	WORD $0x6e66dc00 // FMUL V0.2D, V0.2D, V6.2D
 	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
 	WORD $0x6e66dc02 // FMUL V2.2D, V0.2D, V6.2D
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	ADD R2<<3, R6, R1
@@ -64396,11 +66152,11 @@ one2113:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one2113
+	BLE one2193
 
-tail2115:
+tail2195:
 	SUBS R2, R0, R0
-	BEQ done2116
+	BEQ done2196
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -64523,7 +66279,7 @@ doneLanes4:
 	WORD $0x6e68dc00 // FMUL V0.2D, V0.2D, V8.2D
 	WORD $0x6e69dc23 // FMUL V3.2D, V1.2D, V9.2D
 	WORD $0x6e68dc02 // FMUL V2.2D, V0.2D, V8.2D
-	FMOVQ 128(R7), F1
+	FMOVQ 256(R7), F1
 	WORD $0x6e211c60 // EOR V0.16B, V3.16B, V1.16B
 	WORD $0x6e211c41 // EOR V1.16B, V2.16B, V1.16B
 	ADD R2<<3, R6, R1
@@ -64587,7 +66343,7 @@ someLanes9:
 
 doneLanes10:
 
-done2116:
+done2196:
 	RET
 
 // func atan2CurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
@@ -64603,9 +66359,9 @@ TEXT ·atan2CurvesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R7
 	CMP R7, R2
-	BGT tail2127
+	BGT tail2207
 
-one2125:
+one2205:
 	ADD R2<<2, R9, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<2, R8, R1
@@ -64684,7 +66440,7 @@ one2125:
 	WORD $0x6e26dc00 // FMUL V0.4S, V0.4S, V6.4S
 	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
 	WORD $0x6e26dc02 // FMUL V2.4S, V0.4S, V6.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	ADD R2<<2, R5, R1
@@ -64695,11 +66451,11 @@ one2125:
 	FSTPQ (F3, F2), (R1)
 	ADD $8, R2, R2
 	CMP R7, R2
-	BLE one2125
+	BLE one2205
 
-tail2127:
+tail2207:
 	SUBS R2, R0, R0
-	BEQ done2128
+	BEQ done2208
 	ADD $32, R10, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -64854,7 +66610,7 @@ doneLanes4:
 	WORD $0x6e29dc00 // FMUL V0.4S, V0.4S, V9.4S
 	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
 	WORD $0x6e29dc03 // FMUL V3.4S, V0.4S, V9.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
 	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
 	ADD R2<<2, R5, R1
@@ -64966,7 +66722,7 @@ someLanes9:
 
 doneLanes10:
 
-done2128:
+done2208:
 	RET
 
 // func powF64(dst *float64, x *float64, y *float64, n int)
@@ -64985,9 +66741,9 @@ TEXT ·powF64(SB), NOSPLIT, $304-32
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest2138
+	BLT oneTest2218
 
-many2136:
+many2216:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F10, F9)
 	FLDPQ 32(R2), (F7, F2)
@@ -65051,10 +66807,10 @@ many2136:
 	WORD $0x6f4c070c // USHR V12.2D, V24.2D, 52
 	WORD $0x6f4c06eb // USHR V11.2D, V23.2D, 52
 	WORD $0x6f4c06c7 // USHR V7.2D, V22.2D, 52
-	FMOVQ 1856(R5), F2
+	FMOVQ 1920(R5), F2
 	WORD $0x4ea21dad // ORR V13.16B, V13.16B, V2.16B
 	WORD $0x4ea21d8c // ORR V12.16B, V12.16B, V2.16B
-	FMOVQ 1856(R5), F2
+	FMOVQ 1920(R5), F2
 	WORD $0x4ea21d6b // ORR V11.16B, V11.16B, V2.16B
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
 	FMOVQ 4544(R5), F2
@@ -65113,10 +66869,10 @@ many2136:
 	FMOVQ 3392(R5), F0
 	WORD $0x4ee0d5e1 // FSUB V1.2D, V15.2D, V0.2D
 	WORD $0x4ee0d5c0 // FSUB V0.2D, V14.2D, V0.2D
-	FMOVQ 1216(R5), F9
+	FMOVQ (R5), F9
 	WORD $0x6e69dcfc // FMUL V28.2D, V7.2D, V9.2D
 	WORD $0x6e69dc5b // FMUL V27.2D, V2.2D, V9.2D
-	FMOVQ 1216(R5), F9
+	FMOVQ (R5), F9
 	WORD $0x6e69dc3a // FMUL V26.2D, V1.2D, V9.2D
 	WORD $0x6e69dc19 // FMUL V25.2D, V0.2D, V9.2D
 	FMOVQ 3392(R5), F9
@@ -65366,28 +67122,28 @@ many2136:
 	WORD $0x4e62d56d // FADD V13.2D, V11.2D, V2.2D
 	WORD $0x4e61d54a // FADD V10.2D, V10.2D, V1.2D
 	WORD $0x4e60d529 // FADD V9.2D, V9.2D, V0.2D
-	FMOVQ 1088(R5), F1
+	FMOVQ 1216(R5), F1
 	WORD $0x4eb61ec7 // MOV V7.16B, V22.16B
 	FMOVQ 192(RSP), F0
 	WORD $0x4e61cc07 // FMLA V7.2D, V0.2D, V1.2D
 	WORD $0x4eb51ea2 // MOV V2.16B, V21.16B
 	FMOVQ 176(RSP), F0
 	WORD $0x4e61cc02 // FMLA V2.2D, V0.2D, V1.2D
-	FMOVQ 1088(R5), F12
+	FMOVQ 1216(R5), F12
 	WORD $0x4eb41e81 // MOV V1.16B, V20.16B
 	FMOVQ 160(RSP), F0
 	WORD $0x4e6ccc01 // FMLA V1.2D, V0.2D, V12.2D
 	WORD $0x4eb31e6b // MOV V11.16B, V19.16B
 	FMOVQ 144(RSP), F0
 	WORD $0x4e6ccc0b // FMLA V11.2D, V0.2D, V12.2D
-	FMOVQ 1088(R5), F12
+	FMOVQ 1216(R5), F12
 	WORD $0x4ea71cf2 // MOV V18.16B, V7.16B
 	FMOVQ 192(RSP), F0
 	WORD $0x4eeccc12 // FMLS V18.2D, V0.2D, V12.2D
 	WORD $0x4ea21c51 // MOV V17.16B, V2.16B
 	FMOVQ 176(RSP), F0
 	WORD $0x4eeccc11 // FMLS V17.2D, V0.2D, V12.2D
-	FMOVQ 1088(R5), F16
+	FMOVQ 1216(R5), F16
 	WORD $0x4ea11c2f // MOV V15.16B, V1.16B
 	FMOVQ 160(RSP), F0
 	WORD $0x4ef0cc0f // FMLS V15.2D, V0.2D, V16.2D
@@ -65398,12 +67154,12 @@ many2136:
 	WORD $0x4ef1d6b1 // FSUB V17.2D, V21.2D, V17.2D
 	WORD $0x4eefd690 // FSUB V16.2D, V20.2D, V15.2D
 	WORD $0x4eecd66f // FSUB V15.2D, V19.2D, V12.2D
-	FMOVQ 1152(R5), F12
+	FMOVQ 1280(R5), F12
 	FMOVQ 192(RSP), F0
 	WORD $0x4e6ccc0e // FMLA V14.2D, V0.2D, V12.2D
 	FMOVQ 176(RSP), F0
 	WORD $0x4e6ccc0d // FMLA V13.2D, V0.2D, V12.2D
-	FMOVQ 1152(R5), F12
+	FMOVQ 1280(R5), F12
 	FMOVQ 160(RSP), F0
 	WORD $0x4e6ccc0a // FMLA V10.2D, V0.2D, V12.2D
 	FMOVQ 144(RSP), F0
@@ -65433,12 +67189,12 @@ many2136:
 	FMOVQ 22528(R5), F0
 	WORD $0x4e6af415 // FMAX V21.2D, V0.2D, V10.2D
 	WORD $0x4e69f40e // FMAX V14.2D, V0.2D, V9.2D
-	FMOVQ 128(R5), F9
+	FMOVQ 256(R5), F9
 	FMOVQ 288(RSP), F0
 	WORD $0x4e291c0d // AND V13.16B, V0.16B, V9.16B
 	FMOVQ 256(RSP), F0
 	WORD $0x4e291c0c // AND V12.16B, V0.16B, V9.16B
-	FMOVQ 128(R5), F10
+	FMOVQ 256(R5), F10
 	FMOVQ 224(RSP), F0
 	WORD $0x4e2a1c09 // AND V9.16B, V0.16B, V10.16B
 	WORD $0x4e2a1d00 // AND V0.16B, V8.16B, V10.16B
@@ -65474,46 +67230,46 @@ many2136:
 	FMOVQ 22912(R5), F0
 	WORD $0x4e62f410 // FMAX V16.2D, V0.2D, V2.2D
 	WORD $0x4e61f40d // FMAX V13.2D, V0.2D, V1.2D
-	FMOVQ 1984(R5), F0
+	FMOVQ 2048(R5), F0
 	WORD $0x4eeef407 // FMIN V7.2D, V0.2D, V14.2D
 	WORD $0x4eecf408 // FMIN V8.2D, V0.2D, V12.2D
-	FMOVQ 1984(R5), F0
+	FMOVQ 2048(R5), F0
 	WORD $0x4eeaf401 // FMIN V1.2D, V0.2D, V10.2D
 	WORD $0x4ee9f402 // FMIN V2.2D, V0.2D, V9.2D
-	FMOVQ 1920(R5), F0
+	FMOVQ 1984(R5), F0
 	WORD $0x4e67f407 // FMAX V7.2D, V0.2D, V7.2D
 	WORD $0x4e68f408 // FMAX V8.2D, V0.2D, V8.2D
-	FMOVQ 1920(R5), F0
+	FMOVQ 1984(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVQ 960(R5), F9
-	FMOVQ 960(R5), F2
-	FMOVQ 1024(R5), F21
+	FMOVQ 1088(R5), F9
+	FMOVQ 1088(R5), F2
+	FMOVQ 1152(R5), F21
 	WORD $0x4e69ccf5 // FMLA V21.2D, V7.2D, V9.2D
-	FMOVQ 1024(R5), F20
+	FMOVQ 1152(R5), F20
 	WORD $0x4e62cd14 // FMLA V20.2D, V8.2D, V2.2D
-	FMOVQ 960(R5), F9
-	FMOVQ 960(R5), F2
-	FMOVQ 1024(R5), F15
+	FMOVQ 1088(R5), F9
+	FMOVQ 1088(R5), F2
+	FMOVQ 1152(R5), F15
 	WORD $0x4e69cc2f // FMLA V15.2D, V1.2D, V9.2D
-	FMOVQ 1024(R5), F14
+	FMOVQ 1152(R5), F14
 	WORD $0x4e62cc0e // FMLA V14.2D, V0.2D, V2.2D
-	FMOVQ 1024(R5), F2
+	FMOVQ 1152(R5), F2
 	WORD $0x4ee2d6ac // FSUB V12.2D, V21.2D, V2.2D
 	WORD $0x4ee2d68b // FSUB V11.2D, V20.2D, V2.2D
-	FMOVQ 1024(R5), F2
+	FMOVQ 1152(R5), F2
 	WORD $0x4ee2d5ea // FSUB V10.2D, V15.2D, V2.2D
 	WORD $0x4ee2d5c9 // FSUB V9.2D, V14.2D, V2.2D
-	FMOVQ 1088(R5), F2
+	FMOVQ 1216(R5), F2
 	WORD $0x4ee2cd87 // FMLS V7.2D, V12.2D, V2.2D
 	WORD $0x4ee2cd68 // FMLS V8.2D, V11.2D, V2.2D
-	FMOVQ 1088(R5), F2
+	FMOVQ 1216(R5), F2
 	WORD $0x4ee2cd41 // FMLS V1.2D, V10.2D, V2.2D
 	WORD $0x4ee2cd20 // FMLS V0.2D, V9.2D, V2.2D
-	FMOVQ 1152(R5), F2
+	FMOVQ 1280(R5), F2
 	WORD $0x4ee2cd87 // FMLS V7.2D, V12.2D, V2.2D
 	WORD $0x4ee2cd68 // FMLS V8.2D, V11.2D, V2.2D
-	FMOVQ 1152(R5), F2
+	FMOVQ 1280(R5), F2
 	WORD $0x4ee2cd41 // FMLS V1.2D, V10.2D, V2.2D
 	WORD $0x4ee2cd20 // FMLS V0.2D, V9.2D, V2.2D
 	WORD $0x4ef2d4e7 // FSUB V7.2D, V7.2D, V18.2D
@@ -65524,45 +67280,45 @@ many2136:
 	WORD $0x6e62dc59 // FMUL V25.2D, V2.2D, V2.2D
 	WORD $0x6e61dc38 // FMUL V24.2D, V1.2D, V1.2D
 	WORD $0x6e60dc17 // FMUL V23.2D, V0.2D, V0.2D
-	FMOVQ 1280(R5), F9
-	FMOVQ 1280(R5), F8
-	FMOVQ 1344(R5), F16
-	WORD $0x4e69cf50 // FMLA V16.2D, V26.2D, V9.2D
-	FMOVQ 1344(R5), F13
-	WORD $0x4e68cf2d // FMLA V13.2D, V25.2D, V8.2D
-	FMOVQ 1280(R5), F10
-	FMOVQ 1280(R5), F9
+	FMOVQ 1344(R5), F9
 	FMOVQ 1344(R5), F8
-	WORD $0x4e6acf08 // FMLA V8.2D, V24.2D, V10.2D
-	FMOVQ 1344(R5), F12
-	WORD $0x4e69ceec // FMLA V12.2D, V23.2D, V9.2D
-	FMOVQ 1408(R5), F11
-	WORD $0x4e70cf4b // FMLA V11.2D, V26.2D, V16.2D
-	FMOVQ 1408(R5), F10
-	WORD $0x4e6dcf2a // FMLA V10.2D, V25.2D, V13.2D
-	FMOVQ 1408(R5), F9
-	WORD $0x4e68cf09 // FMLA V9.2D, V24.2D, V8.2D
+	FMOVQ 1408(R5), F16
+	WORD $0x4e69cf50 // FMLA V16.2D, V26.2D, V9.2D
+	FMOVQ 1408(R5), F13
+	WORD $0x4e68cf2d // FMLA V13.2D, V25.2D, V8.2D
+	FMOVQ 1344(R5), F10
+	FMOVQ 1344(R5), F9
 	FMOVQ 1408(R5), F8
+	WORD $0x4e6acf08 // FMLA V8.2D, V24.2D, V10.2D
+	FMOVQ 1408(R5), F12
+	WORD $0x4e69ceec // FMLA V12.2D, V23.2D, V9.2D
+	FMOVQ 1472(R5), F11
+	WORD $0x4e70cf4b // FMLA V11.2D, V26.2D, V16.2D
+	FMOVQ 1472(R5), F10
+	WORD $0x4e6dcf2a // FMLA V10.2D, V25.2D, V13.2D
+	FMOVQ 1472(R5), F9
+	WORD $0x4e68cf09 // FMLA V9.2D, V24.2D, V8.2D
+	FMOVQ 1472(R5), F8
 	WORD $0x4e6ccee8 // FMLA V8.2D, V23.2D, V12.2D
-	FMOVQ 1472(R5), F13
-	FMOVQ 1472(R5), F12
-	FMOVQ 1536(R5), F18
-	WORD $0x4e6dcf52 // FMLA V18.2D, V26.2D, V13.2D
-	FMOVQ 1536(R5), F17
-	WORD $0x4e6ccf31 // FMLA V17.2D, V25.2D, V12.2D
-	FMOVQ 1472(R5), F12
-	FMOVQ 1472(R5), F16
 	FMOVQ 1536(R5), F13
-	WORD $0x4e6ccf0d // FMLA V13.2D, V24.2D, V12.2D
 	FMOVQ 1536(R5), F12
+	FMOVQ 1600(R5), F18
+	WORD $0x4e6dcf52 // FMLA V18.2D, V26.2D, V13.2D
+	FMOVQ 1600(R5), F17
+	WORD $0x4e6ccf31 // FMLA V17.2D, V25.2D, V12.2D
+	FMOVQ 1536(R5), F12
+	FMOVQ 1536(R5), F16
+	FMOVQ 1600(R5), F13
+	WORD $0x4e6ccf0d // FMLA V13.2D, V24.2D, V12.2D
+	FMOVQ 1600(R5), F12
 	WORD $0x4e70ceec // FMLA V12.2D, V23.2D, V16.2D
-	FMOVQ 1600(R5), F29
+	FMOVQ 1664(R5), F29
 	WORD $0x4e72cf5d // FMLA V29.2D, V26.2D, V18.2D
-	FMOVQ 1600(R5), F28
+	FMOVQ 1664(R5), F28
 	WORD $0x4e71cf3c // FMLA V28.2D, V25.2D, V17.2D
-	FMOVQ 1600(R5), F27
+	FMOVQ 1664(R5), F27
 	WORD $0x4e6dcf1b // FMLA V27.2D, V24.2D, V13.2D
-	FMOVQ 1600(R5), F22
+	FMOVQ 1664(R5), F22
 	WORD $0x4e6ccef6 // FMLA V22.2D, V23.2D, V12.2D
 	WORD $0x4e952aac // TRN1 V12.4S, V21.4S, V21.4S
 	WORD $0x4e942a8d // TRN1 V13.4S, V20.4S, V20.4S
@@ -65693,10 +67449,10 @@ many2136:
 	FLDPQ 32(R2), (F12, F11)
 	FLDPQ (R1), (F19, F18)
 	FLDPQ 32(R1), (F16, F15)
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60de6a // FMUL V10.2D, V19.2D, V0.2D
 	WORD $0x6e60de49 // FMUL V9.2D, V18.2D, V0.2D
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60de0d // FMUL V13.2D, V16.2D, V0.2D
 	WORD $0x6e60dde8 // FMUL V8.2D, V15.2D, V0.2D
 	WORD $0x4e618947 // FRINTN V7.2D, V10.2D
@@ -65708,11 +67464,11 @@ many2136:
 	WORD $0x4e6de436 // FCMEQ V22.2D, V1.2D, V13.2D
 	WORD $0x4e68e415 // FCMEQ V21.2D, V0.2D, V8.2D
 	FMOVQ 3328(R5), F1
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e601c2a // BSL V10.16B, V1.16B, V0.16B
 	WORD $0x6e601c29 // BSL V9.16B, V1.16B, V0.16B
 	FMOVQ 3328(R5), F1
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e601c36 // BSL V22.16B, V1.16B, V0.16B
 	WORD $0x6e601c35 // BSL V21.16B, V1.16B, V0.16B
 	WORD $0x4e618a67 // FRINTN V7.2D, V19.2D
@@ -65753,12 +67509,12 @@ many2136:
 	WORD $0x4e6fe5e8 // FCMEQ V8.2D, V15.2D, V15.2D
 	WORD $0x4e281dc8 // AND V8.16B, V14.16B, V8.16B
 	WORD $0x6e205908 // NOT V8.16B, V8.16B
-	FMOVQ 64(R5), F14
+	FMOVQ 192(R5), F14
 	WORD $0x6e741dcd // BSL V13.16B, V14.16B, V20.16B
 	WORD $0x4ead1db4 // MOV V20.16B, V13.16B
 	WORD $0x6e711dca // BSL V10.16B, V14.16B, V17.16B
 	WORD $0x4eaa1d51 // MOV V17.16B, V10.16B
-	FMOVQ 64(R5), F10
+	FMOVQ 192(R5), F10
 	WORD $0x6e7c1d49 // BSL V9.16B, V10.16B, V28.16B
 	WORD $0x4ea91d3c // MOV V28.16B, V9.16B
 	WORD $0x6e7b1d48 // BSL V8.16B, V10.16B, V27.16B
@@ -65803,10 +67559,10 @@ many2136:
 	FMOVQ 3328(R5), F0
 	WORD $0x6ef9e401 // FCMGT V1.2D, V0.2D, V25.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
-	FMOVQ 64(R5), F10
+	FMOVQ 192(R5), F10
 	WORD $0x6e741d4c // BSL V12.16B, V10.16B, V20.16B
 	WORD $0x6e711d4b // BSL V11.16B, V10.16B, V17.16B
-	FMOVQ 64(R5), F10
+	FMOVQ 192(R5), F10
 	WORD $0x6e6e1d49 // BSL V9.16B, V10.16B, V14.16B
 	WORD $0x6e6d1d48 // BSL V8.16B, V10.16B, V13.16B
 	WORD $0x6e741d87 // BSL V7.16B, V12.16B, V20.16B
@@ -65834,14 +67590,14 @@ many2136:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many2136
+	BLE many2216
 
-oneTest2138:
+oneTest2218:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail2139
+	BGT tail2219
 
-one2137:
+one2217:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F2, F1)
 	ADD R3<<3, R7, R1
@@ -65870,7 +67626,7 @@ one2137:
 	WORD $0x4ee284ea // ADD V10.2D, V7.2D, V2.2D
 	WORD $0x6f4c0608 // USHR V8.2D, V16.2D, 52
 	WORD $0x6f4c0527 // USHR V7.2D, V9.2D, 52
-	FMOVQ 1856(R5), F2
+	FMOVQ 1920(R5), F2
 	WORD $0x4ea21d08 // ORR V8.16B, V8.16B, V2.16B
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
 	FMOVQ 4544(R5), F2
@@ -65899,7 +67655,7 @@ one2137:
 	FMOVQ 3392(R5), F0
 	WORD $0x4ee0d581 // FSUB V1.2D, V12.2D, V0.2D
 	WORD $0x4ee0d540 // FSUB V0.2D, V10.2D, V0.2D
-	FMOVQ 1216(R5), F2
+	FMOVQ (R5), F2
 	WORD $0x6e62dc31 // FMUL V17.2D, V1.2D, V2.2D
 	WORD $0x6e62dc0d // FMUL V13.2D, V0.2D, V2.2D
 	FMOVQ 3392(R5), F2
@@ -66015,19 +67771,19 @@ one2137:
 	WORD $0x4ee0d500 // FSUB V0.2D, V8.2D, V0.2D
 	WORD $0x4e61d4e1 // FADD V1.2D, V7.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
-	FMOVQ 1088(R5), F2
+	FMOVQ 1216(R5), F2
 	WORD $0x4eaa1d4d // MOV V13.16B, V10.16B
 	WORD $0x4e62ce0d // FMLA V13.2D, V16.2D, V2.2D
 	WORD $0x4ea91d2c // MOV V12.16B, V9.16B
 	WORD $0x4e62cd6c // FMLA V12.2D, V11.2D, V2.2D
-	FMOVQ 1088(R5), F8
+	FMOVQ 1216(R5), F8
 	WORD $0x4ead1da7 // MOV V7.16B, V13.16B
 	WORD $0x4ee8ce07 // FMLS V7.2D, V16.2D, V8.2D
 	WORD $0x4eac1d82 // MOV V2.16B, V12.16B
 	WORD $0x4ee8cd62 // FMLS V2.2D, V11.2D, V8.2D
 	WORD $0x4ee7d548 // FSUB V8.2D, V10.2D, V7.2D
 	WORD $0x4ee2d527 // FSUB V7.2D, V9.2D, V2.2D
-	FMOVQ 1152(R5), F2
+	FMOVQ 1280(R5), F2
 	WORD $0x4e62ce01 // FMLA V1.2D, V16.2D, V2.2D
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	WORD $0x4e61d50b // FADD V11.2D, V8.2D, V1.2D
@@ -66041,7 +67797,7 @@ one2137:
 	FMOVQ 22528(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
 	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
 	WORD $0x4ea11ce9 // ORR V9.16B, V7.16B, V1.16B
@@ -66060,50 +67816,50 @@ one2137:
 	FMOVQ 22912(R5), F0
 	WORD $0x4e62f409 // FMAX V9.2D, V0.2D, V2.2D
 	WORD $0x4e61f40a // FMAX V10.2D, V0.2D, V1.2D
-	FMOVQ 1984(R5), F0
+	FMOVQ 2048(R5), F0
 	WORD $0x4ee8f401 // FMIN V1.2D, V0.2D, V8.2D
 	WORD $0x4ee7f402 // FMIN V2.2D, V0.2D, V7.2D
-	FMOVQ 1920(R5), F0
+	FMOVQ 1984(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVQ 960(R5), F7
-	FMOVQ 960(R5), F2
-	FMOVQ 1024(R5), F13
+	FMOVQ 1088(R5), F7
+	FMOVQ 1088(R5), F2
+	FMOVQ 1152(R5), F13
 	WORD $0x4e67cc2d // FMLA V13.2D, V1.2D, V7.2D
-	FMOVQ 1024(R5), F12
+	FMOVQ 1152(R5), F12
 	WORD $0x4e62cc0c // FMLA V12.2D, V0.2D, V2.2D
-	FMOVQ 1024(R5), F2
+	FMOVQ 1152(R5), F2
 	WORD $0x4ee2d5a8 // FSUB V8.2D, V13.2D, V2.2D
 	WORD $0x4ee2d587 // FSUB V7.2D, V12.2D, V2.2D
-	FMOVQ 1088(R5), F2
+	FMOVQ 1216(R5), F2
 	WORD $0x4ee2cd01 // FMLS V1.2D, V8.2D, V2.2D
 	WORD $0x4ee2cce0 // FMLS V0.2D, V7.2D, V2.2D
-	FMOVQ 1152(R5), F2
+	FMOVQ 1280(R5), F2
 	WORD $0x4ee2cd01 // FMLS V1.2D, V8.2D, V2.2D
 	WORD $0x4ee2cce0 // FMLS V0.2D, V7.2D, V2.2D
 	WORD $0x4ee9d429 // FSUB V9.2D, V1.2D, V9.2D
 	WORD $0x4eead408 // FSUB V8.2D, V0.2D, V10.2D
 	WORD $0x6e69dd31 // FMUL V17.2D, V9.2D, V9.2D
 	WORD $0x6e68dd10 // FMUL V16.2D, V8.2D, V8.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
 	FMOVQ 1344(R5), F2
-	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 1408(R5), F2
+	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
-	FMOVQ 1472(R5), F2
-	FMOVQ 1472(R5), F10
-	FMOVQ 1536(R5), F7
-	WORD $0x4e62ce27 // FMLA V7.2D, V17.2D, V2.2D
 	FMOVQ 1536(R5), F2
+	FMOVQ 1536(R5), F10
+	FMOVQ 1600(R5), F7
+	WORD $0x4e62ce27 // FMLA V7.2D, V17.2D, V2.2D
+	FMOVQ 1600(R5), F2
 	WORD $0x4e6ace02 // FMLA V2.2D, V16.2D, V10.2D
-	FMOVQ 1600(R5), F15
+	FMOVQ 1664(R5), F15
 	WORD $0x4e67ce2f // FMLA V15.2D, V17.2D, V7.2D
-	FMOVQ 1600(R5), F14
+	FMOVQ 1664(R5), F14
 	WORD $0x4e62ce0e // FMLA V14.2D, V16.2D, V2.2D
 	WORD $0x4e8d29a2 // TRN1 V2.4S, V13.4S, V13.4S
 	WORD $0x4e8c298a // TRN1 V10.4S, V12.4S, V12.4S
@@ -66165,7 +67921,7 @@ one2137:
 	WORD $0x6e62dc11 // FMUL V17.2D, V0.2D, V2.2D
 	FLDPQ (R2), (F16, F7)
 	FLDPQ (R1), (F13, F12)
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60dda8 // FMUL V8.2D, V13.2D, V0.2D
 	WORD $0x6e60dd82 // FMUL V2.2D, V12.2D, V0.2D
 	WORD $0x4e618901 // FRINTN V1.2D, V8.2D
@@ -66173,7 +67929,7 @@ one2137:
 	WORD $0x4e68e42b // FCMEQ V11.2D, V1.2D, V8.2D
 	WORD $0x4e62e40a // FCMEQ V10.2D, V0.2D, V2.2D
 	FMOVQ 3328(R5), F1
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e601c2b // BSL V11.16B, V1.16B, V0.16B
 	WORD $0x6e601c2a // BSL V10.16B, V1.16B, V0.16B
 	WORD $0x4e6189a1 // FRINTN V1.2D, V13.2D
@@ -66195,7 +67951,7 @@ one2137:
 	WORD $0x4e6ce580 // FCMEQ V0.2D, V12.2D, V12.2D
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 64(R5), F0
+	FMOVQ 192(R5), F0
 	WORD $0x6e721c02 // BSL V2.16B, V0.16B, V18.16B
 	WORD $0x6e711c01 // BSL V1.16B, V0.16B, V17.16B
 	FMOVQ 3392(R5), F0
@@ -66215,7 +67971,7 @@ one2137:
 	FMOVQ 3328(R5), F0
 	WORD $0x6ee9e401 // FCMGT V1.2D, V0.2D, V9.2D
 	WORD $0x6ee8e400 // FCMGT V0.2D, V0.2D, V8.2D
-	FMOVQ 64(R5), F8
+	FMOVQ 192(R5), F8
 	WORD $0x6e6b1d07 // BSL V7.16B, V8.16B, V11.16B
 	WORD $0x6e6a1d02 // BSL V2.16B, V8.16B, V10.16B
 	WORD $0x6e6b1ce1 // BSL V1.16B, V7.16B, V11.16B
@@ -66232,11 +67988,11 @@ one2137:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one2137
+	BLE one2217
 
-tail2139:
+tail2219:
 	SUBS R3, R0, R0
-	BEQ done2140
+	BEQ done2220
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -66309,7 +68065,7 @@ doneLanes4:
 	WORD $0x4ee284ed // ADD V13.2D, V7.2D, V2.2D
 	WORD $0x6f4c064a // USHR V10.2D, V18.2D, 52
 	WORD $0x6f4c0587 // USHR V7.2D, V12.2D, 52
-	FMOVQ 1856(R5), F2
+	FMOVQ 1920(R5), F2
 	WORD $0x4ea21d4a // ORR V10.16B, V10.16B, V2.16B
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
 	FMOVQ 4544(R5), F2
@@ -66338,7 +68094,7 @@ doneLanes4:
 	FMOVQ 3392(R5), F0
 	WORD $0x4ee0d5c1 // FSUB V1.2D, V14.2D, V0.2D
 	WORD $0x4ee0d5a0 // FSUB V0.2D, V13.2D, V0.2D
-	FMOVQ 1216(R5), F2
+	FMOVQ (R5), F2
 	WORD $0x6e62dc33 // FMUL V19.2D, V1.2D, V2.2D
 	WORD $0x6e62dc0f // FMUL V15.2D, V0.2D, V2.2D
 	FMOVQ 3392(R5), F2
@@ -66454,19 +68210,19 @@ doneLanes4:
 	WORD $0x4ee0d540 // FSUB V0.2D, V10.2D, V0.2D
 	WORD $0x4e61d4e1 // FADD V1.2D, V7.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
-	FMOVQ 1088(R5), F2
+	FMOVQ 1216(R5), F2
 	WORD $0x4ead1daf // MOV V15.16B, V13.16B
 	WORD $0x4e62ce4f // FMLA V15.2D, V18.2D, V2.2D
 	WORD $0x4eac1d8e // MOV V14.16B, V12.16B
 	WORD $0x4e62ce2e // FMLA V14.2D, V17.2D, V2.2D
-	FMOVQ 1088(R5), F10
+	FMOVQ 1216(R5), F10
 	WORD $0x4eaf1de7 // MOV V7.16B, V15.16B
 	WORD $0x4eeace47 // FMLS V7.2D, V18.2D, V10.2D
 	WORD $0x4eae1dc2 // MOV V2.16B, V14.16B
 	WORD $0x4eeace22 // FMLS V2.2D, V17.2D, V10.2D
 	WORD $0x4ee7d5aa // FSUB V10.2D, V13.2D, V7.2D
 	WORD $0x4ee2d587 // FSUB V7.2D, V12.2D, V2.2D
-	FMOVQ 1152(R5), F2
+	FMOVQ 1280(R5), F2
 	WORD $0x4e62ce41 // FMLA V1.2D, V18.2D, V2.2D
 	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
 	WORD $0x4e61d54d // FADD V13.2D, V10.2D, V1.2D
@@ -66480,7 +68236,7 @@ doneLanes4:
 	FMOVQ 22528(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ea11ceb // ORR V11.16B, V7.16B, V1.16B
@@ -66499,50 +68255,50 @@ doneLanes4:
 	FMOVQ 22912(R5), F0
 	WORD $0x4e62f40b // FMAX V11.2D, V0.2D, V2.2D
 	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
-	FMOVQ 1984(R5), F0
+	FMOVQ 2048(R5), F0
 	WORD $0x4eeaf401 // FMIN V1.2D, V0.2D, V10.2D
 	WORD $0x4ee7f402 // FMIN V2.2D, V0.2D, V7.2D
-	FMOVQ 1920(R5), F0
+	FMOVQ 1984(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVQ 960(R5), F7
-	FMOVQ 960(R5), F2
-	FMOVQ 1024(R5), F15
+	FMOVQ 1088(R5), F7
+	FMOVQ 1088(R5), F2
+	FMOVQ 1152(R5), F15
 	WORD $0x4e67cc2f // FMLA V15.2D, V1.2D, V7.2D
-	FMOVQ 1024(R5), F14
+	FMOVQ 1152(R5), F14
 	WORD $0x4e62cc0e // FMLA V14.2D, V0.2D, V2.2D
-	FMOVQ 1024(R5), F2
+	FMOVQ 1152(R5), F2
 	WORD $0x4ee2d5ea // FSUB V10.2D, V15.2D, V2.2D
 	WORD $0x4ee2d5c7 // FSUB V7.2D, V14.2D, V2.2D
-	FMOVQ 1088(R5), F2
+	FMOVQ 1216(R5), F2
 	WORD $0x4ee2cd41 // FMLS V1.2D, V10.2D, V2.2D
 	WORD $0x4ee2cce0 // FMLS V0.2D, V7.2D, V2.2D
-	FMOVQ 1152(R5), F2
+	FMOVQ 1280(R5), F2
 	WORD $0x4ee2cd41 // FMLS V1.2D, V10.2D, V2.2D
 	WORD $0x4ee2cce0 // FMLS V0.2D, V7.2D, V2.2D
 	WORD $0x4eebd42b // FSUB V11.2D, V1.2D, V11.2D
 	WORD $0x4eecd40a // FSUB V10.2D, V0.2D, V12.2D
 	WORD $0x6e6bdd73 // FMUL V19.2D, V11.2D, V11.2D
 	WORD $0x6e6add52 // FMUL V18.2D, V10.2D, V10.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
 	FMOVQ 1344(R5), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
+	FMOVQ 1408(R5), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 1472(R5), F2
-	FMOVQ 1472(R5), F12
-	FMOVQ 1536(R5), F7
-	WORD $0x4e62ce67 // FMLA V7.2D, V19.2D, V2.2D
 	FMOVQ 1536(R5), F2
+	FMOVQ 1536(R5), F12
+	FMOVQ 1600(R5), F7
+	WORD $0x4e62ce67 // FMLA V7.2D, V19.2D, V2.2D
+	FMOVQ 1600(R5), F2
 	WORD $0x4e6cce42 // FMLA V2.2D, V18.2D, V12.2D
-	FMOVQ 1600(R5), F17
+	FMOVQ 1664(R5), F17
 	WORD $0x4e67ce71 // FMLA V17.2D, V19.2D, V7.2D
-	FMOVQ 1600(R5), F16
+	FMOVQ 1664(R5), F16
 	WORD $0x4e62ce50 // FMLA V16.2D, V18.2D, V2.2D
 	WORD $0x4e8f29e2 // TRN1 V2.4S, V15.4S, V15.4S
 	WORD $0x4e8e29cc // TRN1 V12.4S, V14.4S, V14.4S
@@ -66644,7 +68400,7 @@ someLanes7:
 	FMOVD 16(R1), F10
 
 doneLanes8:
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60dd63 // FMUL V3.2D, V11.2D, V0.2D
 	WORD $0x6e60dd42 // FMUL V2.2D, V10.2D, V0.2D
 	WORD $0x4e618861 // FRINTN V1.2D, V3.2D
@@ -66652,7 +68408,7 @@ doneLanes8:
 	WORD $0x4e63e426 // FCMEQ V6.2D, V1.2D, V3.2D
 	WORD $0x4e62e403 // FCMEQ V3.2D, V0.2D, V2.2D
 	FMOVQ 3328(R5), F1
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e601c26 // BSL V6.16B, V1.16B, V0.16B
 	WORD $0x6e601c23 // BSL V3.16B, V1.16B, V0.16B
 	WORD $0x4e618961 // FRINTN V1.2D, V11.2D
@@ -66674,7 +68430,7 @@ doneLanes8:
 	WORD $0x4e6ae540 // FCMEQ V0.2D, V10.2D, V10.2D
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 64(R5), F0
+	FMOVQ 192(R5), F0
 	WORD $0x6e701c02 // BSL V2.16B, V0.16B, V16.16B
 	WORD $0x6e671c01 // BSL V1.16B, V0.16B, V7.16B
 	FMOVQ 3392(R5), F0
@@ -66694,7 +68450,7 @@ doneLanes8:
 	FMOVQ 3328(R5), F0
 	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
 	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
-	FMOVQ 64(R5), F4
+	FMOVQ 192(R5), F4
 	WORD $0x6e671c83 // BSL V3.16B, V4.16B, V7.16B
 	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
 	WORD $0x6e671c61 // BSL V1.16B, V3.16B, V7.16B
@@ -66728,7 +68484,7 @@ someLanes9:
 
 doneLanes10:
 
-done2140:
+done2220:
 	RET
 
 // func powF32(dst *float32, x *float32, y *float32, n int)
@@ -66746,9 +68502,9 @@ TEXT ·powF32(SB), NOSPLIT, $304-32
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest2150
+	BLT oneTest2230
 
-many2148:
+many2228:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F10, F9)
 	FLDPQ 32(R5), (F3, F2)
@@ -66871,10 +68627,10 @@ many2148:
 	FMOVQ 3520(R4), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20dd3c // FMUL V28.4S, V9.4S, V0.4S
 	WORD $0x6e20dc7b // FMUL V27.4S, V3.4S, V0.4S
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20dc5a // FMUL V26.4S, V2.4S, V0.4S
 	WORD $0x6e20dc39 // FMUL V25.4S, V1.4S, V0.4S
 	FMOVQ 3520(R4), F0
@@ -67080,28 +68836,28 @@ many2148:
 	WORD $0x4e22d56d // FADD V13.4S, V11.4S, V2.4S
 	WORD $0x4e21d54a // FADD V10.4S, V10.4S, V1.4S
 	WORD $0x4e20d529 // FADD V9.4S, V9.4S, V0.4S
-	FMOVQ 2432(R4), F1
+	FMOVQ 2496(R4), F1
 	WORD $0x4eb61ec3 // MOV V3.16B, V22.16B
 	FMOVQ 224(RSP), F0
 	WORD $0x4e21cc03 // FMLA V3.4S, V0.4S, V1.4S
 	WORD $0x4eb51ea2 // MOV V2.16B, V21.16B
 	FMOVQ 208(RSP), F0
 	WORD $0x4e21cc02 // FMLA V2.4S, V0.4S, V1.4S
-	FMOVQ 2432(R4), F11
+	FMOVQ 2496(R4), F11
 	WORD $0x4eb01e01 // MOV V1.16B, V16.16B
 	FMOVQ 192(RSP), F0
 	WORD $0x4e2bcc01 // FMLA V1.4S, V0.4S, V11.4S
 	WORD $0x4eaf1dec // MOV V12.16B, V15.16B
 	FMOVQ 176(RSP), F0
 	WORD $0x4e2bcc0c // FMLA V12.4S, V0.4S, V11.4S
-	FMOVQ 2432(R4), F11
+	FMOVQ 2496(R4), F11
 	WORD $0x4ea31c72 // MOV V18.16B, V3.16B
 	FMOVQ 224(RSP), F0
 	WORD $0x4eabcc12 // FMLS V18.4S, V0.4S, V11.4S
 	WORD $0x4ea21c54 // MOV V20.16B, V2.16B
 	FMOVQ 208(RSP), F0
 	WORD $0x4eabcc14 // FMLS V20.4S, V0.4S, V11.4S
-	FMOVQ 2432(R4), F17
+	FMOVQ 2496(R4), F17
 	WORD $0x4ea11c33 // MOV V19.16B, V1.16B
 	FMOVQ 192(RSP), F0
 	WORD $0x4eb1cc13 // FMLS V19.4S, V0.4S, V17.4S
@@ -67112,12 +68868,12 @@ many2148:
 	WORD $0x4eb4d6b1 // FSUB V17.4S, V21.4S, V20.4S
 	WORD $0x4eb3d610 // FSUB V16.4S, V16.4S, V19.4S
 	WORD $0x4eabd5ef // FSUB V15.4S, V15.4S, V11.4S
-	FMOVQ 2496(R4), F11
+	FMOVQ 2560(R4), F11
 	FMOVQ 224(RSP), F0
 	WORD $0x4e2bcc0e // FMLA V14.4S, V0.4S, V11.4S
 	FMOVQ 208(RSP), F0
 	WORD $0x4e2bcc0d // FMLA V13.4S, V0.4S, V11.4S
-	FMOVQ 2496(R4), F11
+	FMOVQ 2560(R4), F11
 	FMOVQ 192(RSP), F0
 	WORD $0x4e2bcc0a // FMLA V10.4S, V0.4S, V11.4S
 	FMOVQ 176(RSP), F0
@@ -67146,12 +68902,12 @@ many2148:
 	FMOVQ 23616(R4), F0
 	WORD $0x4e2af40d // FMAX V13.4S, V0.4S, V10.4S
 	WORD $0x4e29f40b // FMAX V11.4S, V0.4S, V9.4S
-	FMOVQ 320(R4), F9
+	FMOVQ 448(R4), F9
 	FMOVQ 288(RSP), F0
 	WORD $0x4e291c0a // AND V10.16B, V0.16B, V9.16B
 	FMOVQ 256(RSP), F0
 	WORD $0x4e291c09 // AND V9.16B, V0.16B, V9.16B
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4e201d08 // AND V8.16B, V8.16B, V0.16B
 	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x4eaa1def // ORR V15.16B, V15.16B, V10.16B
@@ -67198,34 +68954,34 @@ many2148:
 	FMOVQ 3072(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R4), F8
-	FMOVQ 2368(R4), F2
-	FMOVQ 2304(R4), F11
+	FMOVQ 2432(R4), F8
+	FMOVQ 2432(R4), F2
+	FMOVQ 2368(R4), F11
 	WORD $0x4e28cceb // FMLA V11.4S, V7.4S, V8.4S
-	FMOVQ 2304(R4), F14
+	FMOVQ 2368(R4), F14
 	WORD $0x4e22cc6e // FMLA V14.4S, V3.4S, V2.4S
-	FMOVQ 2368(R4), F8
-	FMOVQ 2368(R4), F2
-	FMOVQ 2304(R4), F13
+	FMOVQ 2432(R4), F8
+	FMOVQ 2432(R4), F2
+	FMOVQ 2368(R4), F13
 	WORD $0x4e28cc2d // FMLA V13.4S, V1.4S, V8.4S
-	FMOVQ 2304(R4), F12
+	FMOVQ 2368(R4), F12
 	WORD $0x4e22cc0c // FMLA V12.4S, V0.4S, V2.4S
-	FMOVQ 2304(R4), F2
+	FMOVQ 2368(R4), F2
 	WORD $0x4ea2d56f // FSUB V15.4S, V11.4S, V2.4S
 	WORD $0x4ea2d5ca // FSUB V10.4S, V14.4S, V2.4S
-	FMOVQ 2304(R4), F2
+	FMOVQ 2368(R4), F2
 	WORD $0x4ea2d5a9 // FSUB V9.4S, V13.4S, V2.4S
 	WORD $0x4ea2d588 // FSUB V8.4S, V12.4S, V2.4S
-	FMOVQ 2432(R4), F2
+	FMOVQ 2496(R4), F2
 	WORD $0x4ea2cde7 // FMLS V7.4S, V15.4S, V2.4S
 	WORD $0x4ea2cd43 // FMLS V3.4S, V10.4S, V2.4S
-	FMOVQ 2432(R4), F2
+	FMOVQ 2496(R4), F2
 	WORD $0x4ea2cd21 // FMLS V1.4S, V9.4S, V2.4S
 	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
-	FMOVQ 2496(R4), F2
+	FMOVQ 2560(R4), F2
 	WORD $0x4ea2cde7 // FMLS V7.4S, V15.4S, V2.4S
 	WORD $0x4ea2cd43 // FMLS V3.4S, V10.4S, V2.4S
-	FMOVQ 2496(R4), F2
+	FMOVQ 2560(R4), F2
 	WORD $0x4ea2cd21 // FMLS V1.4S, V9.4S, V2.4S
 	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
 	WORD $0x4eb3d4fa // FSUB V26.4S, V7.4S, V19.4S
@@ -67244,13 +69000,13 @@ many2148:
 	WORD $0x4e20cf01 // FMLA V1.4S, V24.4S, V0.4S
 	FMOVQ 2688(R4), F0
 	WORD $0x4e22cee0 // FMLA V0.4S, V23.4S, V2.4S
-	FMOVQ 2560(R4), F18
+	FMOVQ 64(R4), F18
 	WORD $0x4e27cf52 // FMLA V18.4S, V26.4S, V7.4S
-	FMOVQ 2560(R4), F17
+	FMOVQ 64(R4), F17
 	WORD $0x4e23cf31 // FMLA V17.4S, V25.4S, V3.4S
-	FMOVQ 2560(R4), F16
+	FMOVQ 64(R4), F16
 	WORD $0x4e21cf10 // FMLA V16.4S, V24.4S, V1.4S
-	FMOVQ 2560(R4), F15
+	FMOVQ 64(R4), F15
 	WORD $0x4e20ceef // FMLA V15.4S, V23.4S, V0.4S
 	WORD $0x6e3adf4a // FMUL V10.4S, V26.4S, V26.4S
 	WORD $0x6e39df29 // FMUL V9.4S, V25.4S, V25.4S
@@ -67336,10 +69092,10 @@ many2148:
 	FLDPQ 32(R5), (F24, F11)
 	FLDPQ (R1), (F18, F17)
 	FLDPQ 32(R1), (F15, F14)
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20de49 // FMUL V9.4S, V18.4S, V0.4S
 	WORD $0x6e20de28 // FMUL V8.4S, V17.4S, V0.4S
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20ddea // FMUL V10.4S, V15.4S, V0.4S
 	WORD $0x6e20ddc7 // FMUL V7.4S, V14.4S, V0.4S
 	WORD $0x4e218923 // FRINTN V3.4S, V9.4S
@@ -67351,11 +69107,11 @@ many2148:
 	WORD $0x4e2ae435 // FCMEQ V21.4S, V1.4S, V10.4S
 	WORD $0x4e27e414 // FCMEQ V20.4S, V0.4S, V7.4S
 	FMOVQ 3456(R4), F1
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x6e601c29 // BSL V9.16B, V1.16B, V0.16B
 	WORD $0x6e601c28 // BSL V8.16B, V1.16B, V0.16B
 	FMOVQ 3456(R4), F1
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x6e601c35 // BSL V21.16B, V1.16B, V0.16B
 	WORD $0x6e601c34 // BSL V20.16B, V1.16B, V0.16B
 	WORD $0x4e218a43 // FRINTN V3.4S, V18.4S
@@ -67396,12 +69152,12 @@ many2148:
 	WORD $0x4e2ee5c7 // FCMEQ V7.4S, V14.4S, V14.4S
 	WORD $0x4e271d87 // AND V7.16B, V12.16B, V7.16B
 	WORD $0x6e2058e7 // NOT V7.16B, V7.16B
-	FMOVQ 256(R4), F12
+	FMOVQ 384(R4), F12
 	WORD $0x6e731d8a // BSL V10.16B, V12.16B, V19.16B
 	WORD $0x4eaa1d53 // MOV V19.16B, V10.16B
 	WORD $0x6e701d89 // BSL V9.16B, V12.16B, V16.16B
 	WORD $0x4ea91d30 // MOV V16.16B, V9.16B
-	FMOVQ 256(R4), F9
+	FMOVQ 384(R4), F9
 	WORD $0x6e6d1d28 // BSL V8.16B, V9.16B, V13.16B
 	WORD $0x4ea81d0d // MOV V13.16B, V8.16B
 	WORD $0x6e7b1d27 // BSL V7.16B, V9.16B, V27.16B
@@ -67446,10 +69202,10 @@ many2148:
 	FMOVQ 3456(R4), F0
 	WORD $0x6eb8e401 // FCMGT V1.4S, V0.4S, V24.4S
 	WORD $0x6ea9e400 // FCMGT V0.4S, V0.4S, V9.4S
-	FMOVQ 256(R4), F9
+	FMOVQ 384(R4), F9
 	WORD $0x6e731d2b // BSL V11.16B, V9.16B, V19.16B
 	WORD $0x6e701d2a // BSL V10.16B, V9.16B, V16.16B
-	FMOVQ 256(R4), F9
+	FMOVQ 384(R4), F9
 	WORD $0x6e6d1d28 // BSL V8.16B, V9.16B, V13.16B
 	WORD $0x6e6c1d27 // BSL V7.16B, V9.16B, V12.16B
 	WORD $0x6e731d63 // BSL V3.16B, V11.16B, V19.16B
@@ -67477,14 +69233,14 @@ many2148:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many2148
+	BLE many2228
 
-oneTest2150:
+oneTest2230:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2151
+	BGT tail2231
 
-one2149:
+one2229:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F2, F1)
 	ADD R2<<2, R7, R1
@@ -67542,7 +69298,7 @@ one2149:
 	FMOVQ 3520(R4), F0
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
 	WORD $0x4ea0d520 // FSUB V0.4S, V9.4S, V0.4S
-	FMOVQ 2560(R4), F2
+	FMOVQ 64(R4), F2
 	WORD $0x6e22dc2c // FMUL V12.4S, V1.4S, V2.4S
 	WORD $0x6e22dc0b // FMUL V11.4S, V0.4S, V2.4S
 	FMOVQ 3520(R4), F2
@@ -67634,19 +69390,19 @@ one2149:
 	WORD $0x4ea0d4e0 // FSUB V0.4S, V7.4S, V0.4S
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	FMOVQ 2432(R4), F2
+	FMOVQ 2496(R4), F2
 	WORD $0x4ea91d2c // MOV V12.16B, V9.16B
 	WORD $0x4e22ce0c // FMLA V12.4S, V16.4S, V2.4S
 	WORD $0x4ea81d0b // MOV V11.16B, V8.16B
 	WORD $0x4e22cdeb // FMLA V11.4S, V15.4S, V2.4S
-	FMOVQ 2432(R4), F7
+	FMOVQ 2496(R4), F7
 	WORD $0x4eac1d83 // MOV V3.16B, V12.16B
 	WORD $0x4ea7ce03 // FMLS V3.4S, V16.4S, V7.4S
 	WORD $0x4eab1d62 // MOV V2.16B, V11.16B
 	WORD $0x4ea7cde2 // FMLS V2.4S, V15.4S, V7.4S
 	WORD $0x4ea3d527 // FSUB V7.4S, V9.4S, V3.4S
 	WORD $0x4ea2d503 // FSUB V3.4S, V8.4S, V2.4S
-	FMOVQ 2496(R4), F2
+	FMOVQ 2560(R4), F2
 	WORD $0x4e22ce01 // FMLA V1.4S, V16.4S, V2.4S
 	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
 	WORD $0x4e21d4ea // FADD V10.4S, V7.4S, V1.4S
@@ -67660,7 +69416,7 @@ one2149:
 	FMOVQ 23616(R4), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
 	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
 	WORD $0x4ea11c68 // ORR V8.16B, V3.16B, V1.16B
@@ -67685,19 +69441,19 @@ one2149:
 	FMOVQ 3072(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R4), F3
-	FMOVQ 2368(R4), F2
-	FMOVQ 2304(R4), F14
+	FMOVQ 2432(R4), F3
+	FMOVQ 2432(R4), F2
+	FMOVQ 2368(R4), F14
 	WORD $0x4e23cc2e // FMLA V14.4S, V1.4S, V3.4S
-	FMOVQ 2304(R4), F13
+	FMOVQ 2368(R4), F13
 	WORD $0x4e22cc0d // FMLA V13.4S, V0.4S, V2.4S
-	FMOVQ 2304(R4), F2
+	FMOVQ 2368(R4), F2
 	WORD $0x4ea2d5c7 // FSUB V7.4S, V14.4S, V2.4S
 	WORD $0x4ea2d5a3 // FSUB V3.4S, V13.4S, V2.4S
-	FMOVQ 2432(R4), F2
+	FMOVQ 2496(R4), F2
 	WORD $0x4ea2cce1 // FMLS V1.4S, V7.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
-	FMOVQ 2496(R4), F2
+	FMOVQ 2560(R4), F2
 	WORD $0x4ea2cce1 // FMLS V1.4S, V7.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
 	WORD $0x4ea9d42a // FSUB V10.4S, V1.4S, V9.4S
@@ -67708,9 +69464,9 @@ one2149:
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
 	FMOVQ 2688(R4), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 2560(R4), F8
+	FMOVQ 64(R4), F8
 	WORD $0x4e21cd48 // FMLA V8.4S, V10.4S, V1.4S
-	FMOVQ 2560(R4), F7
+	FMOVQ 64(R4), F7
 	WORD $0x4e20cd27 // FMLA V7.4S, V9.4S, V0.4S
 	WORD $0x6e2add43 // FMUL V3.4S, V10.4S, V10.4S
 	WORD $0x6e29dd22 // FMUL V2.4S, V9.4S, V9.4S
@@ -67752,7 +69508,7 @@ one2149:
 	WORD $0x6e23dc10 // FMUL V16.4S, V0.4S, V3.4S
 	FLDPQ (R5), (F15, F3)
 	FLDPQ (R1), (F12, F11)
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20dd87 // FMUL V7.4S, V12.4S, V0.4S
 	WORD $0x6e20dd62 // FMUL V2.4S, V11.4S, V0.4S
 	WORD $0x4e2188e1 // FRINTN V1.4S, V7.4S
@@ -67760,7 +69516,7 @@ one2149:
 	WORD $0x4e27e42a // FCMEQ V10.4S, V1.4S, V7.4S
 	WORD $0x4e22e409 // FCMEQ V9.4S, V0.4S, V2.4S
 	FMOVQ 3456(R4), F1
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x6e601c2a // BSL V10.16B, V1.16B, V0.16B
 	WORD $0x6e601c29 // BSL V9.16B, V1.16B, V0.16B
 	WORD $0x4e218981 // FRINTN V1.4S, V12.4S
@@ -67782,7 +69538,7 @@ one2149:
 	WORD $0x4e2be560 // FCMEQ V0.4S, V11.4S, V11.4S
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 256(R4), F0
+	FMOVQ 384(R4), F0
 	WORD $0x6e711c02 // BSL V2.16B, V0.16B, V17.16B
 	WORD $0x6e701c01 // BSL V1.16B, V0.16B, V16.16B
 	FMOVQ 3520(R4), F0
@@ -67802,7 +69558,7 @@ one2149:
 	FMOVQ 3456(R4), F0
 	WORD $0x6ea8e401 // FCMGT V1.4S, V0.4S, V8.4S
 	WORD $0x6ea7e400 // FCMGT V0.4S, V0.4S, V7.4S
-	FMOVQ 256(R4), F7
+	FMOVQ 384(R4), F7
 	WORD $0x6e6a1ce3 // BSL V3.16B, V7.16B, V10.16B
 	WORD $0x6e691ce2 // BSL V2.16B, V7.16B, V9.16B
 	WORD $0x6e6a1c61 // BSL V1.16B, V3.16B, V10.16B
@@ -67819,11 +69575,11 @@ one2149:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2149
+	BLE one2229
 
-tail2151:
+tail2231:
 	SUBS R2, R0, R0
-	BEQ done2152
+	BEQ done2232
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -67957,7 +69713,7 @@ doneLanes4:
 	FMOVQ 3520(R4), F0
 	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
 	WORD $0x4ea0d580 // FSUB V0.4S, V12.4S, V0.4S
-	FMOVQ 2560(R4), F2
+	FMOVQ 64(R4), F2
 	WORD $0x6e22dc32 // FMUL V18.4S, V1.4S, V2.4S
 	WORD $0x6e22dc0e // FMUL V14.4S, V0.4S, V2.4S
 	FMOVQ 3520(R4), F2
@@ -68049,19 +69805,19 @@ doneLanes4:
 	WORD $0x4ea0d4e0 // FSUB V0.4S, V7.4S, V0.4S
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	FMOVQ 2432(R4), F2
+	FMOVQ 2496(R4), F2
 	WORD $0x4eac1d8e // MOV V14.16B, V12.16B
 	WORD $0x4e22ce2e // FMLA V14.4S, V17.4S, V2.4S
 	WORD $0x4eab1d6d // MOV V13.16B, V11.16B
 	WORD $0x4e22ce0d // FMLA V13.4S, V16.4S, V2.4S
-	FMOVQ 2432(R4), F7
+	FMOVQ 2496(R4), F7
 	WORD $0x4eae1dc3 // MOV V3.16B, V14.16B
 	WORD $0x4ea7ce23 // FMLS V3.4S, V17.4S, V7.4S
 	WORD $0x4ead1da2 // MOV V2.16B, V13.16B
 	WORD $0x4ea7ce02 // FMLS V2.4S, V16.4S, V7.4S
 	WORD $0x4ea3d587 // FSUB V7.4S, V12.4S, V3.4S
 	WORD $0x4ea2d563 // FSUB V3.4S, V11.4S, V2.4S
-	FMOVQ 2496(R4), F2
+	FMOVQ 2560(R4), F2
 	WORD $0x4e22ce21 // FMLA V1.4S, V17.4S, V2.4S
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
 	WORD $0x4e21d4ec // FADD V12.4S, V7.4S, V1.4S
@@ -68075,7 +69831,7 @@ doneLanes4:
 	FMOVQ 23616(R4), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea11c6a // ORR V10.16B, V3.16B, V1.16B
@@ -68100,19 +69856,19 @@ doneLanes4:
 	FMOVQ 3072(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R4), F3
-	FMOVQ 2368(R4), F2
-	FMOVQ 2304(R4), F16
+	FMOVQ 2432(R4), F3
+	FMOVQ 2432(R4), F2
+	FMOVQ 2368(R4), F16
 	WORD $0x4e23cc30 // FMLA V16.4S, V1.4S, V3.4S
-	FMOVQ 2304(R4), F15
+	FMOVQ 2368(R4), F15
 	WORD $0x4e22cc0f // FMLA V15.4S, V0.4S, V2.4S
-	FMOVQ 2304(R4), F2
+	FMOVQ 2368(R4), F2
 	WORD $0x4ea2d607 // FSUB V7.4S, V16.4S, V2.4S
 	WORD $0x4ea2d5e3 // FSUB V3.4S, V15.4S, V2.4S
-	FMOVQ 2432(R4), F2
+	FMOVQ 2496(R4), F2
 	WORD $0x4ea2cce1 // FMLS V1.4S, V7.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
-	FMOVQ 2496(R4), F2
+	FMOVQ 2560(R4), F2
 	WORD $0x4ea2cce1 // FMLS V1.4S, V7.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
 	WORD $0x4eabd427 // FSUB V7.4S, V1.4S, V11.4S
@@ -68123,9 +69879,9 @@ doneLanes4:
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
 	FMOVQ 2688(R4), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 2560(R4), F13
+	FMOVQ 64(R4), F13
 	WORD $0x4e21cced // FMLA V13.4S, V7.4S, V1.4S
-	FMOVQ 2560(R4), F12
+	FMOVQ 64(R4), F12
 	WORD $0x4e20cdcc // FMLA V12.4S, V14.4S, V0.4S
 	WORD $0x6e27dce3 // FMUL V3.4S, V7.4S, V7.4S
 	WORD $0x6e2eddc2 // FMUL V2.4S, V14.4S, V14.4S
@@ -68239,7 +69995,7 @@ someLanes7:
 	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
 
 doneLanes8:
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20dd63 // FMUL V3.4S, V11.4S, V0.4S
 	WORD $0x6e20dd42 // FMUL V2.4S, V10.4S, V0.4S
 	WORD $0x4e218861 // FRINTN V1.4S, V3.4S
@@ -68247,7 +70003,7 @@ doneLanes8:
 	WORD $0x4e23e426 // FCMEQ V6.4S, V1.4S, V3.4S
 	WORD $0x4e22e403 // FCMEQ V3.4S, V0.4S, V2.4S
 	FMOVQ 3456(R4), F1
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x6e601c26 // BSL V6.16B, V1.16B, V0.16B
 	WORD $0x6e601c23 // BSL V3.16B, V1.16B, V0.16B
 	WORD $0x4e218961 // FRINTN V1.4S, V11.4S
@@ -68269,7 +70025,7 @@ doneLanes8:
 	WORD $0x4e2ae540 // FCMEQ V0.4S, V10.4S, V10.4S
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 256(R4), F0
+	FMOVQ 384(R4), F0
 	WORD $0x6e701c02 // BSL V2.16B, V0.16B, V16.16B
 	WORD $0x6e671c01 // BSL V1.16B, V0.16B, V7.16B
 	FMOVQ 3520(R4), F0
@@ -68289,7 +70045,7 @@ doneLanes8:
 	FMOVQ 3456(R4), F0
 	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
 	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
-	FMOVQ 256(R4), F4
+	FMOVQ 384(R4), F4
 	WORD $0x6e671c83 // BSL V3.16B, V4.16B, V7.16B
 	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
 	WORD $0x6e671c61 // BSL V1.16B, V3.16B, V7.16B
@@ -68339,7 +70095,7 @@ someLanes9:
 
 doneLanes10:
 
-done2152:
+done2232:
 	RET
 
 // func powSlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
@@ -68360,9 +70116,9 @@ TEXT ·powSlopesF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail2163
+	BGT tail2243
 
-one2161:
+one2241:
 	ADD R2<<3, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<3, R9, R1
@@ -68391,7 +70147,7 @@ one2161:
 	WORD $0x4ee28468 // ADD V8.2D, V3.2D, V2.2D
 	WORD $0x6f4c0584 // USHR V4.2D, V12.2D, 52
 	WORD $0x6f4c04a3 // USHR V3.2D, V5.2D, 52
-	FMOVQ 1856(R6), F2
+	FMOVQ 1920(R6), F2
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
 	FMOVQ 4544(R6), F2
@@ -68420,7 +70176,7 @@ one2161:
 	FMOVQ 3392(R6), F0
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	WORD $0x4ee0d500 // FSUB V0.2D, V8.2D, V0.2D
-	FMOVQ 1216(R6), F2
+	FMOVQ (R6), F2
 	WORD $0x6e62dc2d // FMUL V13.2D, V1.2D, V2.2D
 	WORD $0x6e62dc0c // FMUL V12.2D, V0.2D, V2.2D
 	FMOVQ 3392(R6), F2
@@ -68536,19 +70292,19 @@ one2161:
 	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4ea81d0d // MOV V13.16B, V8.16B
 	WORD $0x4e62cd4d // FMLA V13.2D, V10.2D, V2.2D
 	WORD $0x4ea51cac // MOV V12.16B, V5.16B
 	WORD $0x4e62cd2c // FMLA V12.2D, V9.2D, V2.2D
-	FMOVQ 1088(R6), F4
+	FMOVQ 1216(R6), F4
 	WORD $0x4ead1da3 // MOV V3.16B, V13.16B
 	WORD $0x4ee4cd43 // FMLS V3.2D, V10.2D, V4.2D
 	WORD $0x4eac1d82 // MOV V2.16B, V12.16B
 	WORD $0x4ee4cd22 // FMLS V2.2D, V9.2D, V4.2D
 	WORD $0x4ee3d504 // FSUB V4.2D, V8.2D, V3.2D
 	WORD $0x4ee2d4a3 // FSUB V3.2D, V5.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4e62cd41 // FMLA V1.2D, V10.2D, V2.2D
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
 	WORD $0x4e61d48b // FADD V11.2D, V4.2D, V1.2D
@@ -68562,7 +70318,7 @@ one2161:
 	FMOVQ 22528(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
@@ -68581,50 +70337,50 @@ one2161:
 	FMOVQ 22912(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
-	FMOVQ 1984(R6), F0
+	FMOVQ 2048(R6), F0
 	WORD $0x4ef3f401 // FMIN V1.2D, V0.2D, V19.2D
 	WORD $0x4ef2f402 // FMIN V2.2D, V0.2D, V18.2D
-	FMOVQ 1920(R6), F0
+	FMOVQ 1984(R6), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F2
-	FMOVQ 1024(R6), F9
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F9
 	WORD $0x4e63cc29 // FMLA V9.2D, V1.2D, V3.2D
-	FMOVQ 1024(R6), F8
+	FMOVQ 1152(R6), F8
 	WORD $0x4e62cc08 // FMLA V8.2D, V0.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4ee2d524 // FSUB V4.2D, V9.2D, V2.2D
 	WORD $0x4ee2d503 // FSUB V3.2D, V8.2D, V2.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
 	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
 	WORD $0x4ee6d404 // FSUB V4.2D, V0.2D, V6.2D
 	WORD $0x6e65dcb9 // FMUL V25.2D, V5.2D, V5.2D
 	WORD $0x6e64dc98 // FMUL V24.2D, V4.2D, V4.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cf02 // FMLA V2.2D, V24.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cf02 // FMLA V2.2D, V24.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 1472(R6), F2
-	FMOVQ 1472(R6), F6
-	FMOVQ 1536(R6), F3
-	WORD $0x4e62cf23 // FMLA V3.2D, V25.2D, V2.2D
 	FMOVQ 1536(R6), F2
+	FMOVQ 1536(R6), F6
+	FMOVQ 1600(R6), F3
+	WORD $0x4e62cf23 // FMLA V3.2D, V25.2D, V2.2D
+	FMOVQ 1600(R6), F2
 	WORD $0x4e66cf02 // FMLA V2.2D, V24.2D, V6.2D
-	FMOVQ 1600(R6), F15
+	FMOVQ 1664(R6), F15
 	WORD $0x4e63cf2f // FMLA V15.2D, V25.2D, V3.2D
-	FMOVQ 1600(R6), F14
+	FMOVQ 1664(R6), F14
 	WORD $0x4e62cf0e // FMLA V14.2D, V24.2D, V2.2D
 	WORD $0x4e892922 // TRN1 V2.4S, V9.4S, V9.4S
 	WORD $0x4e882906 // TRN1 V6.4S, V8.4S, V8.4S
@@ -68686,7 +70442,7 @@ one2161:
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 	FLDPQ (R7), (F24, F3)
 	FLDPQ (R1), (F8, F7)
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dd04 // FMUL V4.2D, V8.2D, V0.2D
 	WORD $0x6e60dce2 // FMUL V2.2D, V7.2D, V0.2D
 	WORD $0x4e618881 // FRINTN V1.2D, V4.2D
@@ -68694,7 +70450,7 @@ one2161:
 	WORD $0x4e64e42f // FCMEQ V15.2D, V1.2D, V4.2D
 	WORD $0x4e62e40e // FCMEQ V14.2D, V0.2D, V2.2D
 	FMOVQ 3328(R6), F1
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x6e601c2f // BSL V15.16B, V1.16B, V0.16B
 	WORD $0x6e601c2e // BSL V14.16B, V1.16B, V0.16B
 	WORD $0x4e618901 // FRINTN V1.2D, V8.2D
@@ -68716,7 +70472,7 @@ one2161:
 	WORD $0x4e67e4e0 // FCMEQ V0.2D, V7.2D, V7.2D
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 64(R6), F0
+	FMOVQ 192(R6), F0
 	WORD $0x6e691c02 // BSL V2.16B, V0.16B, V9.16B
 	WORD $0x6e661c01 // BSL V1.16B, V0.16B, V6.16B
 	FMOVQ 3392(R6), F0
@@ -68736,7 +70492,7 @@ one2161:
 	FMOVQ 3328(R6), F0
 	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
 	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
-	FMOVQ 64(R6), F4
+	FMOVQ 192(R6), F4
 	WORD $0x6e691c83 // BSL V3.16B, V4.16B, V9.16B
 	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
 	WORD $0x6e691c61 // BSL V1.16B, V3.16B, V9.16B
@@ -68773,50 +70529,50 @@ one2161:
 	FMOVQ 22912(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f40e // FMAX V14.2D, V0.2D, V1.2D
-	FMOVQ 1984(R6), F0
+	FMOVQ 2048(R6), F0
 	WORD $0x4eeff401 // FMIN V1.2D, V0.2D, V15.2D
 	WORD $0x4ee4f402 // FMIN V2.2D, V0.2D, V4.2D
-	FMOVQ 1920(R6), F0
+	FMOVQ 1984(R6), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F2
-	FMOVQ 1024(R6), F17
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F17
 	WORD $0x4e63cc31 // FMLA V17.2D, V1.2D, V3.2D
-	FMOVQ 1024(R6), F16
+	FMOVQ 1152(R6), F16
 	WORD $0x4e62cc10 // FMLA V16.2D, V0.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4ee2d624 // FSUB V4.2D, V17.2D, V2.2D
 	WORD $0x4ee2d603 // FSUB V3.2D, V16.2D, V2.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
 	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
 	WORD $0x4eeed404 // FSUB V4.2D, V0.2D, V14.2D
 	WORD $0x6e65dcb9 // FMUL V25.2D, V5.2D, V5.2D
 	WORD $0x6e64dc98 // FMUL V24.2D, V4.2D, V4.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cf02 // FMLA V2.2D, V24.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cf02 // FMLA V2.2D, V24.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 1472(R6), F2
-	FMOVQ 1472(R6), F14
-	FMOVQ 1536(R6), F3
-	WORD $0x4e62cf23 // FMLA V3.2D, V25.2D, V2.2D
 	FMOVQ 1536(R6), F2
+	FMOVQ 1536(R6), F14
+	FMOVQ 1600(R6), F3
+	WORD $0x4e62cf23 // FMLA V3.2D, V25.2D, V2.2D
+	FMOVQ 1600(R6), F2
 	WORD $0x4e6ecf02 // FMLA V2.2D, V24.2D, V14.2D
-	FMOVQ 1600(R6), F19
+	FMOVQ 1664(R6), F19
 	WORD $0x4e63cf33 // FMLA V19.2D, V25.2D, V3.2D
-	FMOVQ 1600(R6), F18
+	FMOVQ 1664(R6), F18
 	WORD $0x4e62cf12 // FMLA V18.2D, V24.2D, V2.2D
 	WORD $0x4e912a22 // TRN1 V2.4S, V17.4S, V17.4S
 	WORD $0x4e902a0e // TRN1 V14.4S, V16.4S, V16.4S
@@ -68878,7 +70634,7 @@ one2161:
 	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
 	FLDPQ (R7), (F24, F3)
 	FLDPQ (R1), (F16, F15)
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60de02 // FMUL V2.2D, V16.2D, V0.2D
 	WORD $0x6e60dde4 // FMUL V4.2D, V15.2D, V0.2D
 	WORD $0x4e618841 // FRINTN V1.2D, V2.2D
@@ -68891,7 +70647,7 @@ one2161:
 	FMOVQ 5632(R6), F0
 	WORD $0x6ee5e413 // FCMGT V19.2D, V0.2D, V5.2D
 	WORD $0x6ee4e412 // FCMGT V18.2D, V0.2D, V4.2D
-	FMOVQ 128(R6), F4
+	FMOVQ 256(R6), F4
 	FMOVQ 3328(R6), F0
 	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
 	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
@@ -68917,7 +70673,7 @@ one2161:
 	WORD $0x4e6fe5e0 // FCMEQ V0.2D, V15.2D, V15.2D
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 64(R6), F0
+	FMOVQ 192(R6), F0
 	WORD $0x6e711c02 // BSL V2.16B, V0.16B, V17.16B
 	WORD $0x6e6e1c01 // BSL V1.16B, V0.16B, V14.16B
 	FMOVQ 3392(R6), F0
@@ -68937,7 +70693,7 @@ one2161:
 	FMOVQ 3328(R6), F0
 	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
 	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
-	FMOVQ 64(R6), F4
+	FMOVQ 192(R6), F4
 	WORD $0x6e711c83 // BSL V3.16B, V4.16B, V17.16B
 	WORD $0x6e6e1c82 // BSL V2.16B, V4.16B, V14.16B
 	WORD $0x6e711c61 // BSL V1.16B, V3.16B, V17.16B
@@ -68999,11 +70755,11 @@ one2161:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one2161
+	BLE one2241
 
-tail2163:
+tail2243:
 	SUBS R2, R0, R0
-	BEQ done2164
+	BEQ done2244
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -69076,7 +70832,7 @@ doneLanes4:
 	WORD $0x4ee2846a // ADD V10.2D, V3.2D, V2.2D
 	WORD $0x6f4c05c4 // USHR V4.2D, V14.2D, 52
 	WORD $0x6f4c04e3 // USHR V3.2D, V7.2D, 52
-	FMOVQ 1856(R6), F2
+	FMOVQ 1920(R6), F2
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
 	FMOVQ 4544(R6), F2
@@ -69105,7 +70861,7 @@ doneLanes4:
 	FMOVQ 3392(R6), F0
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
 	WORD $0x4ee0d540 // FSUB V0.2D, V10.2D, V0.2D
-	FMOVQ 1216(R6), F2
+	FMOVQ (R6), F2
 	WORD $0x6e62dc2f // FMUL V15.2D, V1.2D, V2.2D
 	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
 	FMOVQ 3392(R6), F2
@@ -69221,19 +70977,19 @@ doneLanes4:
 	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4eaa1d4f // MOV V15.16B, V10.16B
 	WORD $0x4e62cd8f // FMLA V15.2D, V12.2D, V2.2D
 	WORD $0x4ea71cee // MOV V14.16B, V7.16B
 	WORD $0x4e62cd6e // FMLA V14.2D, V11.2D, V2.2D
-	FMOVQ 1088(R6), F4
+	FMOVQ 1216(R6), F4
 	WORD $0x4eaf1de3 // MOV V3.16B, V15.16B
 	WORD $0x4ee4cd83 // FMLS V3.2D, V12.2D, V4.2D
 	WORD $0x4eae1dc2 // MOV V2.16B, V14.16B
 	WORD $0x4ee4cd62 // FMLS V2.2D, V11.2D, V4.2D
 	WORD $0x4ee3d544 // FSUB V4.2D, V10.2D, V3.2D
 	WORD $0x4ee2d4e3 // FSUB V3.2D, V7.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4e62cd81 // FMLA V1.2D, V12.2D, V2.2D
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	WORD $0x4e61d48d // FADD V13.2D, V4.2D, V1.2D
@@ -69247,7 +71003,7 @@ doneLanes4:
 	FMOVQ 22528(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
 	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
 	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
@@ -69266,50 +71022,50 @@ doneLanes4:
 	FMOVQ 22912(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
-	FMOVQ 1984(R6), F0
+	FMOVQ 2048(R6), F0
 	WORD $0x4ef9f401 // FMIN V1.2D, V0.2D, V25.2D
 	WORD $0x4ef8f402 // FMIN V2.2D, V0.2D, V24.2D
-	FMOVQ 1920(R6), F0
+	FMOVQ 1984(R6), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F2
-	FMOVQ 1024(R6), F11
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F11
 	WORD $0x4e63cc2b // FMLA V11.2D, V1.2D, V3.2D
-	FMOVQ 1024(R6), F10
+	FMOVQ 1152(R6), F10
 	WORD $0x4e62cc0a // FMLA V10.2D, V0.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4ee2d564 // FSUB V4.2D, V11.2D, V2.2D
 	WORD $0x4ee2d543 // FSUB V3.2D, V10.2D, V2.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
 	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
 	WORD $0x4ee6d404 // FSUB V4.2D, V0.2D, V6.2D
 	WORD $0x6e65dcbb // FMUL V27.2D, V5.2D, V5.2D
 	WORD $0x6e64dc9a // FMUL V26.2D, V4.2D, V4.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62cf60 // FMLA V0.2D, V27.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cf42 // FMLA V2.2D, V26.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cf61 // FMLA V1.2D, V27.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cf60 // FMLA V0.2D, V27.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cf42 // FMLA V2.2D, V26.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cf61 // FMLA V1.2D, V27.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cf40 // FMLA V0.2D, V26.2D, V2.2D
-	FMOVQ 1472(R6), F2
-	FMOVQ 1472(R6), F6
-	FMOVQ 1536(R6), F3
-	WORD $0x4e62cf63 // FMLA V3.2D, V27.2D, V2.2D
 	FMOVQ 1536(R6), F2
+	FMOVQ 1536(R6), F6
+	FMOVQ 1600(R6), F3
+	WORD $0x4e62cf63 // FMLA V3.2D, V27.2D, V2.2D
+	FMOVQ 1600(R6), F2
 	WORD $0x4e66cf42 // FMLA V2.2D, V26.2D, V6.2D
-	FMOVQ 1600(R6), F17
+	FMOVQ 1664(R6), F17
 	WORD $0x4e63cf71 // FMLA V17.2D, V27.2D, V3.2D
-	FMOVQ 1600(R6), F16
+	FMOVQ 1664(R6), F16
 	WORD $0x4e62cf50 // FMLA V16.2D, V26.2D, V2.2D
 	WORD $0x4e8b2962 // TRN1 V2.4S, V11.4S, V11.4S
 	WORD $0x4e8a2946 // TRN1 V6.4S, V10.4S, V10.4S
@@ -69411,7 +71167,7 @@ someLanes7:
 	FMOVD 16(R7), F6
 
 doneLanes8:
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dce4 // FMUL V4.2D, V7.2D, V0.2D
 	WORD $0x6e60dcc2 // FMUL V2.2D, V6.2D, V0.2D
 	WORD $0x4e618881 // FRINTN V1.2D, V4.2D
@@ -69419,7 +71175,7 @@ doneLanes8:
 	WORD $0x4e64e430 // FCMEQ V16.2D, V1.2D, V4.2D
 	WORD $0x4e62e40b // FCMEQ V11.2D, V0.2D, V2.2D
 	FMOVQ 3328(R6), F1
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x6e601c30 // BSL V16.16B, V1.16B, V0.16B
 	WORD $0x6e601c2b // BSL V11.16B, V1.16B, V0.16B
 	WORD $0x4e6188e1 // FRINTN V1.2D, V7.2D
@@ -69441,7 +71197,7 @@ doneLanes8:
 	WORD $0x4e66e4c0 // FCMEQ V0.2D, V6.2D, V6.2D
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 64(R6), F0
+	FMOVQ 192(R6), F0
 	WORD $0x6e6a1c02 // BSL V2.16B, V0.16B, V10.16B
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	FMOVQ 3392(R6), F0
@@ -69461,7 +71217,7 @@ doneLanes8:
 	FMOVQ 3328(R6), F0
 	WORD $0x6ef1e401 // FCMGT V1.2D, V0.2D, V17.2D
 	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
-	FMOVQ 64(R6), F4
+	FMOVQ 192(R6), F4
 	WORD $0x6e6a1c83 // BSL V3.16B, V4.16B, V10.16B
 	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
 	WORD $0x6e6a1c61 // BSL V1.16B, V3.16B, V10.16B
@@ -69518,50 +71274,50 @@ doneLanes10:
 	FMOVQ 22912(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f410 // FMAX V16.2D, V0.2D, V1.2D
-	FMOVQ 1984(R6), F0
+	FMOVQ 2048(R6), F0
 	WORD $0x4ef1f401 // FMIN V1.2D, V0.2D, V17.2D
 	WORD $0x4ee4f402 // FMIN V2.2D, V0.2D, V4.2D
-	FMOVQ 1920(R6), F0
+	FMOVQ 1984(R6), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F2
-	FMOVQ 1024(R6), F19
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F19
 	WORD $0x4e63cc33 // FMLA V19.2D, V1.2D, V3.2D
-	FMOVQ 1024(R6), F18
+	FMOVQ 1152(R6), F18
 	WORD $0x4e62cc12 // FMLA V18.2D, V0.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4ee2d664 // FSUB V4.2D, V19.2D, V2.2D
 	WORD $0x4ee2d643 // FSUB V3.2D, V18.2D, V2.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
 	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
 	WORD $0x4ef0d404 // FSUB V4.2D, V0.2D, V16.2D
 	WORD $0x6e65dcbb // FMUL V27.2D, V5.2D, V5.2D
 	WORD $0x6e64dc9a // FMUL V26.2D, V4.2D, V4.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62cf60 // FMLA V0.2D, V27.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cf42 // FMLA V2.2D, V26.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cf61 // FMLA V1.2D, V27.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cf60 // FMLA V0.2D, V27.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cf42 // FMLA V2.2D, V26.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cf61 // FMLA V1.2D, V27.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cf40 // FMLA V0.2D, V26.2D, V2.2D
-	FMOVQ 1472(R6), F2
-	FMOVQ 1472(R6), F16
-	FMOVQ 1536(R6), F3
-	WORD $0x4e62cf63 // FMLA V3.2D, V27.2D, V2.2D
 	FMOVQ 1536(R6), F2
+	FMOVQ 1536(R6), F16
+	FMOVQ 1600(R6), F3
+	WORD $0x4e62cf63 // FMLA V3.2D, V27.2D, V2.2D
+	FMOVQ 1600(R6), F2
 	WORD $0x4e70cf42 // FMLA V2.2D, V26.2D, V16.2D
-	FMOVQ 1600(R6), F25
+	FMOVQ 1664(R6), F25
 	WORD $0x4e63cf79 // FMLA V25.2D, V27.2D, V3.2D
-	FMOVQ 1600(R6), F24
+	FMOVQ 1664(R6), F24
 	WORD $0x4e62cf58 // FMLA V24.2D, V26.2D, V2.2D
 	WORD $0x4e932a62 // TRN1 V2.4S, V19.4S, V19.4S
 	WORD $0x4e922a50 // TRN1 V16.4S, V18.4S, V18.4S
@@ -69663,7 +71419,7 @@ someLanes13:
 	FMOVD 16(R7), F18
 
 doneLanes14:
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60de62 // FMUL V2.2D, V19.2D, V0.2D
 	WORD $0x6e60de44 // FMUL V4.2D, V18.2D, V0.2D
 	WORD $0x4e618841 // FRINTN V1.2D, V2.2D
@@ -69676,7 +71432,7 @@ doneLanes14:
 	FMOVQ 5632(R6), F0
 	WORD $0x6ee5e415 // FCMGT V21.2D, V0.2D, V5.2D
 	WORD $0x6ee4e414 // FCMGT V20.2D, V0.2D, V4.2D
-	FMOVQ 128(R6), F4
+	FMOVQ 256(R6), F4
 	FMOVQ 3328(R6), F0
 	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
 	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
@@ -69702,7 +71458,7 @@ doneLanes14:
 	WORD $0x4e72e640 // FCMEQ V0.2D, V18.2D, V18.2D
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 64(R6), F0
+	FMOVQ 192(R6), F0
 	WORD $0x6e711c02 // BSL V2.16B, V0.16B, V17.16B
 	WORD $0x6e701c01 // BSL V1.16B, V0.16B, V16.16B
 	FMOVQ 3392(R6), F0
@@ -69722,7 +71478,7 @@ doneLanes14:
 	FMOVQ 3328(R6), F0
 	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
 	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
-	FMOVQ 64(R6), F4
+	FMOVQ 192(R6), F4
 	WORD $0x6e711c83 // BSL V3.16B, V4.16B, V17.16B
 	WORD $0x6e701c82 // BSL V2.16B, V4.16B, V16.16B
 	WORD $0x6e711c61 // BSL V1.16B, V3.16B, V17.16B
@@ -69917,7 +71673,7 @@ someLanes27:
 
 doneLanes28:
 
-done2164:
+done2244:
 	RET
 
 // func powSlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
@@ -69937,9 +71693,9 @@ TEXT ·powSlopesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail2175
+	BGT tail2255
 
-one2173:
+one2253:
 	ADD R2<<2, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<2, R9, R1
@@ -69997,7 +71753,7 @@ one2173:
 	FMOVQ 3520(R6), F0
 	WORD $0x4ea0d521 // FSUB V1.4S, V9.4S, V0.4S
 	WORD $0x4ea0d4c0 // FSUB V0.4S, V6.4S, V0.4S
-	FMOVQ 2560(R6), F2
+	FMOVQ 64(R6), F2
 	WORD $0x6e22dc2d // FMUL V13.4S, V1.4S, V2.4S
 	WORD $0x6e22dc0c // FMUL V12.4S, V0.4S, V2.4S
 	FMOVQ 3520(R6), F2
@@ -70089,19 +71845,19 @@ one2173:
 	WORD $0x4ea0d480 // FSUB V0.4S, V4.4S, V0.4S
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	FMOVQ 2432(R6), F2
+	FMOVQ 2496(R6), F2
 	WORD $0x4ea61ccd // MOV V13.16B, V6.16B
 	WORD $0x4e22cd6d // FMLA V13.4S, V11.4S, V2.4S
 	WORD $0x4ea51cac // MOV V12.16B, V5.16B
 	WORD $0x4e22cd4c // FMLA V12.4S, V10.4S, V2.4S
-	FMOVQ 2432(R6), F4
+	FMOVQ 2496(R6), F4
 	WORD $0x4ead1da3 // MOV V3.16B, V13.16B
 	WORD $0x4ea4cd63 // FMLS V3.4S, V11.4S, V4.4S
 	WORD $0x4eac1d82 // MOV V2.16B, V12.16B
 	WORD $0x4ea4cd42 // FMLS V2.4S, V10.4S, V4.4S
 	WORD $0x4ea3d4c4 // FSUB V4.4S, V6.4S, V3.4S
 	WORD $0x4ea2d4a3 // FSUB V3.4S, V5.4S, V2.4S
-	FMOVQ 2496(R6), F2
+	FMOVQ 2560(R6), F2
 	WORD $0x4e22cd61 // FMLA V1.4S, V11.4S, V2.4S
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
 	WORD $0x4e21d48b // FADD V11.4S, V4.4S, V1.4S
@@ -70115,7 +71871,7 @@ one2173:
 	FMOVQ 23616(R6), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
 	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
@@ -70140,19 +71896,19 @@ one2173:
 	FMOVQ 3072(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R6), F3
-	FMOVQ 2368(R6), F2
-	FMOVQ 2304(R6), F15
+	FMOVQ 2432(R6), F3
+	FMOVQ 2432(R6), F2
+	FMOVQ 2368(R6), F15
 	WORD $0x4e23cc2f // FMLA V15.4S, V1.4S, V3.4S
-	FMOVQ 2304(R6), F14
+	FMOVQ 2368(R6), F14
 	WORD $0x4e22cc0e // FMLA V14.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F2
 	WORD $0x4ea2d5e4 // FSUB V4.4S, V15.4S, V2.4S
 	WORD $0x4ea2d5c3 // FSUB V3.4S, V14.4S, V2.4S
-	FMOVQ 2432(R6), F2
+	FMOVQ 2496(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
-	FMOVQ 2496(R6), F2
+	FMOVQ 2560(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
 	WORD $0x4ea6d427 // FSUB V7.4S, V1.4S, V6.4S
@@ -70163,9 +71919,9 @@ one2173:
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
 	FMOVQ 2688(R6), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 2560(R6), F5
+	FMOVQ 64(R6), F5
 	WORD $0x4e21cce5 // FMLA V5.4S, V7.4S, V1.4S
-	FMOVQ 2560(R6), F4
+	FMOVQ 64(R6), F4
 	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
 	WORD $0x6e27dce3 // FMUL V3.4S, V7.4S, V7.4S
 	WORD $0x6e26dcc2 // FMUL V2.4S, V6.4S, V6.4S
@@ -70207,7 +71963,7 @@ one2173:
 	WORD $0x6e23dc06 // FMUL V6.4S, V0.4S, V3.4S
 	FLDPQ (R7), (F21, F3)
 	FLDPQ (R1), (F9, F8)
-	FMOVQ 2560(R6), F0
+	FMOVQ 64(R6), F0
 	WORD $0x6e20dd24 // FMUL V4.4S, V9.4S, V0.4S
 	WORD $0x6e20dd02 // FMUL V2.4S, V8.4S, V0.4S
 	WORD $0x4e218881 // FRINTN V1.4S, V4.4S
@@ -70215,7 +71971,7 @@ one2173:
 	WORD $0x4e24e42f // FCMEQ V15.4S, V1.4S, V4.4S
 	WORD $0x4e22e40e // FCMEQ V14.4S, V0.4S, V2.4S
 	FMOVQ 3456(R6), F1
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x6e601c2f // BSL V15.16B, V1.16B, V0.16B
 	WORD $0x6e601c2e // BSL V14.16B, V1.16B, V0.16B
 	WORD $0x4e218921 // FRINTN V1.4S, V9.4S
@@ -70237,7 +71993,7 @@ one2173:
 	WORD $0x4e28e500 // FCMEQ V0.4S, V8.4S, V8.4S
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 256(R6), F0
+	FMOVQ 384(R6), F0
 	WORD $0x6e671c02 // BSL V2.16B, V0.16B, V7.16B
 	WORD $0x6e661c01 // BSL V1.16B, V0.16B, V6.16B
 	FMOVQ 3520(R6), F0
@@ -70257,7 +72013,7 @@ one2173:
 	FMOVQ 3456(R6), F0
 	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
 	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
-	FMOVQ 256(R6), F4
+	FMOVQ 384(R6), F4
 	WORD $0x6e671c83 // BSL V3.16B, V4.16B, V7.16B
 	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
 	WORD $0x6e671c61 // BSL V1.16B, V3.16B, V7.16B
@@ -70300,19 +72056,19 @@ one2173:
 	FMOVQ 3072(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R6), F3
-	FMOVQ 2368(R6), F2
-	FMOVQ 2304(R6), F20
+	FMOVQ 2432(R6), F3
+	FMOVQ 2432(R6), F2
+	FMOVQ 2368(R6), F20
 	WORD $0x4e23cc34 // FMLA V20.4S, V1.4S, V3.4S
-	FMOVQ 2304(R6), F19
+	FMOVQ 2368(R6), F19
 	WORD $0x4e22cc13 // FMLA V19.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F2
 	WORD $0x4ea2d684 // FSUB V4.4S, V20.4S, V2.4S
 	WORD $0x4ea2d663 // FSUB V3.4S, V19.4S, V2.4S
-	FMOVQ 2432(R6), F2
+	FMOVQ 2496(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
-	FMOVQ 2496(R6), F2
+	FMOVQ 2560(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
 	WORD $0x4eaed42f // FSUB V15.4S, V1.4S, V14.4S
@@ -70323,9 +72079,9 @@ one2173:
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
 	FMOVQ 2688(R6), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 2560(R6), F5
+	FMOVQ 64(R6), F5
 	WORD $0x4e21cde5 // FMLA V5.4S, V15.4S, V1.4S
-	FMOVQ 2560(R6), F4
+	FMOVQ 64(R6), F4
 	WORD $0x4e20cdc4 // FMLA V4.4S, V14.4S, V0.4S
 	WORD $0x6e2fdde3 // FMUL V3.4S, V15.4S, V15.4S
 	WORD $0x6e2eddc2 // FMUL V2.4S, V14.4S, V14.4S
@@ -70367,7 +72123,7 @@ one2173:
 	WORD $0x6e23dc0e // FMUL V14.4S, V0.4S, V3.4S
 	FLDPQ (R7), (F21, F3)
 	FLDPQ (R1), (F17, F16)
-	FMOVQ 2560(R6), F0
+	FMOVQ 64(R6), F0
 	WORD $0x6e20de22 // FMUL V2.4S, V17.4S, V0.4S
 	WORD $0x6e20de04 // FMUL V4.4S, V16.4S, V0.4S
 	WORD $0x4e218841 // FRINTN V1.4S, V2.4S
@@ -70380,7 +72136,7 @@ one2173:
 	FMOVQ 6528(R6), F0
 	WORD $0x6ea5e414 // FCMGT V20.4S, V0.4S, V5.4S
 	WORD $0x6ea4e413 // FCMGT V19.4S, V0.4S, V4.4S
-	FMOVQ 320(R6), F4
+	FMOVQ 448(R6), F4
 	FMOVQ 3456(R6), F0
 	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
 	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
@@ -70406,7 +72162,7 @@ one2173:
 	WORD $0x4e30e600 // FCMEQ V0.4S, V16.4S, V16.4S
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 256(R6), F0
+	FMOVQ 384(R6), F0
 	WORD $0x6e6f1c02 // BSL V2.16B, V0.16B, V15.16B
 	WORD $0x6e6e1c01 // BSL V1.16B, V0.16B, V14.16B
 	FMOVQ 3520(R6), F0
@@ -70426,7 +72182,7 @@ one2173:
 	FMOVQ 3456(R6), F0
 	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
 	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
-	FMOVQ 256(R6), F4
+	FMOVQ 384(R6), F4
 	WORD $0x6e6f1c83 // BSL V3.16B, V4.16B, V15.16B
 	WORD $0x6e6e1c82 // BSL V2.16B, V4.16B, V14.16B
 	WORD $0x6e6f1c61 // BSL V1.16B, V3.16B, V15.16B
@@ -70488,11 +72244,11 @@ one2173:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one2173
+	BLE one2253
 
-tail2175:
+tail2255:
 	SUBS R2, R0, R0
-	BEQ done2176
+	BEQ done2256
 	ADD $32, R11, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -70626,7 +72382,7 @@ doneLanes4:
 	FMOVQ 3520(R6), F0
 	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
 	WORD $0x4ea0d540 // FSUB V0.4S, V10.4S, V0.4S
-	FMOVQ 2560(R6), F2
+	FMOVQ 64(R6), F2
 	WORD $0x6e22dc2f // FMUL V15.4S, V1.4S, V2.4S
 	WORD $0x6e22dc0e // FMUL V14.4S, V0.4S, V2.4S
 	FMOVQ 3520(R6), F2
@@ -70718,19 +72474,19 @@ doneLanes4:
 	WORD $0x4ea0d480 // FSUB V0.4S, V4.4S, V0.4S
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	FMOVQ 2432(R6), F2
+	FMOVQ 2496(R6), F2
 	WORD $0x4eaa1d4f // MOV V15.16B, V10.16B
 	WORD $0x4e22cd8f // FMLA V15.4S, V12.4S, V2.4S
 	WORD $0x4ea91d2e // MOV V14.16B, V9.16B
 	WORD $0x4e22cd6e // FMLA V14.4S, V11.4S, V2.4S
-	FMOVQ 2432(R6), F4
+	FMOVQ 2496(R6), F4
 	WORD $0x4eaf1de3 // MOV V3.16B, V15.16B
 	WORD $0x4ea4cd83 // FMLS V3.4S, V12.4S, V4.4S
 	WORD $0x4eae1dc2 // MOV V2.16B, V14.16B
 	WORD $0x4ea4cd62 // FMLS V2.4S, V11.4S, V4.4S
 	WORD $0x4ea3d544 // FSUB V4.4S, V10.4S, V3.4S
 	WORD $0x4ea2d523 // FSUB V3.4S, V9.4S, V2.4S
-	FMOVQ 2496(R6), F2
+	FMOVQ 2560(R6), F2
 	WORD $0x4e22cd81 // FMLA V1.4S, V12.4S, V2.4S
 	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
 	WORD $0x4e21d48d // FADD V13.4S, V4.4S, V1.4S
@@ -70744,7 +72500,7 @@ doneLanes4:
 	FMOVQ 23616(R6), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
 	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
 	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
@@ -70769,19 +72525,19 @@ doneLanes4:
 	FMOVQ 3072(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
-	FMOVQ 2368(R6), F5
-	FMOVQ 2368(R6), F4
-	FMOVQ 2304(R6), F24
+	FMOVQ 2432(R6), F5
+	FMOVQ 2432(R6), F4
+	FMOVQ 2368(R6), F24
 	WORD $0x4e25cc38 // FMLA V24.4S, V1.4S, V5.4S
-	FMOVQ 2304(R6), F21
+	FMOVQ 2368(R6), F21
 	WORD $0x4e24cc15 // FMLA V21.4S, V0.4S, V4.4S
-	FMOVQ 2304(R6), F4
+	FMOVQ 2368(R6), F4
 	WORD $0x4ea4d708 // FSUB V8.4S, V24.4S, V4.4S
 	WORD $0x4ea4d6a5 // FSUB V5.4S, V21.4S, V4.4S
-	FMOVQ 2432(R6), F4
+	FMOVQ 2496(R6), F4
 	WORD $0x4ea4cd01 // FMLS V1.4S, V8.4S, V4.4S
 	WORD $0x4ea4cca0 // FMLS V0.4S, V5.4S, V4.4S
-	FMOVQ 2496(R6), F4
+	FMOVQ 2560(R6), F4
 	WORD $0x4ea4cd01 // FMLS V1.4S, V8.4S, V4.4S
 	WORD $0x4ea4cca0 // FMLS V0.4S, V5.4S, V4.4S
 	WORD $0x4eaad42b // FSUB V11.4S, V1.4S, V10.4S
@@ -70792,9 +72548,9 @@ doneLanes4:
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
 	FMOVQ 2688(R6), F0
 	WORD $0x4e24cd40 // FMLA V0.4S, V10.4S, V4.4S
-	FMOVQ 2560(R6), F9
+	FMOVQ 64(R6), F9
 	WORD $0x4e21cd69 // FMLA V9.4S, V11.4S, V1.4S
-	FMOVQ 2560(R6), F8
+	FMOVQ 64(R6), F8
 	WORD $0x4e20cd48 // FMLA V8.4S, V10.4S, V0.4S
 	WORD $0x6e2bdd65 // FMUL V5.4S, V11.4S, V11.4S
 	WORD $0x6e2add44 // FMUL V4.4S, V10.4S, V10.4S
@@ -70908,7 +72664,7 @@ someLanes7:
 	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
 
 doneLanes8:
-	FMOVQ 2560(R6), F0
+	FMOVQ 64(R6), F0
 	WORD $0x6e20de08 // FMUL V8.4S, V16.4S, V0.4S
 	WORD $0x6e20dd64 // FMUL V4.4S, V11.4S, V0.4S
 	WORD $0x4e218901 // FRINTN V1.4S, V8.4S
@@ -70916,7 +72672,7 @@ doneLanes8:
 	WORD $0x4e28e438 // FCMEQ V24.4S, V1.4S, V8.4S
 	WORD $0x4e24e415 // FCMEQ V21.4S, V0.4S, V4.4S
 	FMOVQ 3456(R6), F1
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x6e601c38 // BSL V24.16B, V1.16B, V0.16B
 	WORD $0x6e601c35 // BSL V21.16B, V1.16B, V0.16B
 	WORD $0x4e218a01 // FRINTN V1.4S, V16.4S
@@ -70938,7 +72694,7 @@ doneLanes8:
 	WORD $0x4e2be560 // FCMEQ V0.4S, V11.4S, V11.4S
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 256(R6), F0
+	FMOVQ 384(R6), F0
 	WORD $0x6e711c04 // BSL V4.16B, V0.16B, V17.16B
 	WORD $0x6e6a1c01 // BSL V1.16B, V0.16B, V10.16B
 	FMOVQ 3520(R6), F0
@@ -70958,7 +72714,7 @@ doneLanes8:
 	FMOVQ 3456(R6), F0
 	WORD $0x6ea9e401 // FCMGT V1.4S, V0.4S, V9.4S
 	WORD $0x6ea8e400 // FCMGT V0.4S, V0.4S, V8.4S
-	FMOVQ 256(R6), F8
+	FMOVQ 384(R6), F8
 	WORD $0x6e711d05 // BSL V5.16B, V8.16B, V17.16B
 	WORD $0x6e6a1d04 // BSL V4.16B, V8.16B, V10.16B
 	WORD $0x6e711ca1 // BSL V1.16B, V5.16B, V17.16B
@@ -71037,19 +72793,19 @@ doneLanes10:
 	FMOVQ 3072(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R6), F3
-	FMOVQ 2368(R6), F2
-	FMOVQ 2304(R6), F21
+	FMOVQ 2432(R6), F3
+	FMOVQ 2432(R6), F2
+	FMOVQ 2368(R6), F21
 	WORD $0x4e23cc35 // FMLA V21.4S, V1.4S, V3.4S
-	FMOVQ 2304(R6), F20
+	FMOVQ 2368(R6), F20
 	WORD $0x4e22cc14 // FMLA V20.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F2
 	WORD $0x4ea2d6a4 // FSUB V4.4S, V21.4S, V2.4S
 	WORD $0x4ea2d683 // FSUB V3.4S, V20.4S, V2.4S
-	FMOVQ 2432(R6), F2
+	FMOVQ 2496(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
-	FMOVQ 2496(R6), F2
+	FMOVQ 2560(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
 	WORD $0x4eb0d431 // FSUB V17.4S, V1.4S, V16.4S
@@ -71060,9 +72816,9 @@ doneLanes10:
 	WORD $0x4e20ce21 // FMLA V1.4S, V17.4S, V0.4S
 	FMOVQ 2688(R6), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 2560(R6), F5
+	FMOVQ 64(R6), F5
 	WORD $0x4e21ce25 // FMLA V5.4S, V17.4S, V1.4S
-	FMOVQ 2560(R6), F4
+	FMOVQ 64(R6), F4
 	WORD $0x4e20ce04 // FMLA V4.4S, V16.4S, V0.4S
 	WORD $0x6e31de23 // FMUL V3.4S, V17.4S, V17.4S
 	WORD $0x6e30de02 // FMUL V2.4S, V16.4S, V16.4S
@@ -71176,7 +72932,7 @@ someLanes13:
 	WORD $0x6e140412 // MOV V18.S[2], V0.S[0]
 
 doneLanes14:
-	FMOVQ 2560(R6), F0
+	FMOVQ 64(R6), F0
 	WORD $0x6e20de62 // FMUL V2.4S, V19.4S, V0.4S
 	WORD $0x6e20de44 // FMUL V4.4S, V18.4S, V0.4S
 	WORD $0x4e218841 // FRINTN V1.4S, V2.4S
@@ -71189,7 +72945,7 @@ doneLanes14:
 	FMOVQ 6528(R6), F0
 	WORD $0x6ea5e415 // FCMGT V21.4S, V0.4S, V5.4S
 	WORD $0x6ea4e414 // FCMGT V20.4S, V0.4S, V4.4S
-	FMOVQ 320(R6), F4
+	FMOVQ 448(R6), F4
 	FMOVQ 3456(R6), F0
 	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
 	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
@@ -71215,7 +72971,7 @@ doneLanes14:
 	WORD $0x4e32e640 // FCMEQ V0.4S, V18.4S, V18.4S
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 256(R6), F0
+	FMOVQ 384(R6), F0
 	WORD $0x6e711c02 // BSL V2.16B, V0.16B, V17.16B
 	WORD $0x6e701c01 // BSL V1.16B, V0.16B, V16.16B
 	FMOVQ 3520(R6), F0
@@ -71235,7 +72991,7 @@ doneLanes14:
 	FMOVQ 3456(R6), F0
 	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
 	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
-	FMOVQ 256(R6), F4
+	FMOVQ 384(R6), F4
 	WORD $0x6e711c83 // BSL V3.16B, V4.16B, V17.16B
 	WORD $0x6e701c82 // BSL V2.16B, V4.16B, V16.16B
 	WORD $0x6e711c61 // BSL V1.16B, V3.16B, V17.16B
@@ -71542,7 +73298,7 @@ someLanes27:
 
 doneLanes28:
 
-done2176:
+done2256:
 	RET
 
 // func powCurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
@@ -71563,9 +73319,9 @@ TEXT ·powCurvesF64(SB), NOSPLIT, $48-48
 	MOVD $0, R2
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail2187
+	BGT tail2267
 
-one2185:
+one2265:
 	ADD R2<<3, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<3, R9, R1
@@ -71594,7 +73350,7 @@ one2185:
 	WORD $0x4ee28468 // ADD V8.2D, V3.2D, V2.2D
 	WORD $0x6f4c0586 // USHR V6.2D, V12.2D, 52
 	WORD $0x6f4c04e3 // USHR V3.2D, V7.2D, 52
-	FMOVQ 1856(R6), F2
+	FMOVQ 1920(R6), F2
 	WORD $0x4ea21cc6 // ORR V6.16B, V6.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
 	FMOVQ 4544(R6), F2
@@ -71623,7 +73379,7 @@ one2185:
 	FMOVQ 3392(R6), F0
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	WORD $0x4ee0d500 // FSUB V0.2D, V8.2D, V0.2D
-	FMOVQ 1216(R6), F2
+	FMOVQ (R6), F2
 	WORD $0x6e62dc2d // FMUL V13.2D, V1.2D, V2.2D
 	WORD $0x6e62dc0c // FMUL V12.2D, V0.2D, V2.2D
 	FMOVQ 3392(R6), F2
@@ -71739,19 +73495,19 @@ one2185:
 	WORD $0x4ee0d4c0 // FSUB V0.2D, V6.2D, V0.2D
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4ea81d12 // MOV V18.16B, V8.16B
 	WORD $0x4e62cd52 // FMLA V18.2D, V10.2D, V2.2D
 	WORD $0x4ea71cf1 // MOV V17.16B, V7.16B
 	WORD $0x4e62cd31 // FMLA V17.2D, V9.2D, V2.2D
-	FMOVQ 1088(R6), F6
+	FMOVQ 1216(R6), F6
 	WORD $0x4eb21e43 // MOV V3.16B, V18.16B
 	WORD $0x4ee6cd43 // FMLS V3.2D, V10.2D, V6.2D
 	WORD $0x4eb11e22 // MOV V2.16B, V17.16B
 	WORD $0x4ee6cd22 // FMLS V2.2D, V9.2D, V6.2D
 	WORD $0x4ee3d506 // FSUB V6.2D, V8.2D, V3.2D
 	WORD $0x4ee2d4e3 // FSUB V3.2D, V7.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4e62cd41 // FMLA V1.2D, V10.2D, V2.2D
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
 	WORD $0x4e61d4cb // FADD V11.2D, V6.2D, V1.2D
@@ -71765,7 +73521,7 @@ one2185:
 	FMOVQ 22528(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
@@ -71809,50 +73565,50 @@ one2185:
 	FMOVQ 22912(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
-	FMOVQ 1984(R6), F0
+	FMOVQ 2048(R6), F0
 	WORD $0x4ee9f401 // FMIN V1.2D, V0.2D, V9.2D
 	WORD $0x4ee4f402 // FMIN V2.2D, V0.2D, V4.2D
-	FMOVQ 1920(R6), F0
+	FMOVQ 1984(R6), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F2
-	FMOVQ 1024(R6), F23
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F23
 	WORD $0x4e63cc37 // FMLA V23.2D, V1.2D, V3.2D
-	FMOVQ 1024(R6), F22
+	FMOVQ 1152(R6), F22
 	WORD $0x4e62cc16 // FMLA V22.2D, V0.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4ee2d6e4 // FSUB V4.2D, V23.2D, V2.2D
 	WORD $0x4ee2d6c3 // FSUB V3.2D, V22.2D, V2.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
 	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
 	WORD $0x4ee6d404 // FSUB V4.2D, V0.2D, V6.2D
 	WORD $0x6e65dcbb // FMUL V27.2D, V5.2D, V5.2D
 	WORD $0x6e64dc9a // FMUL V26.2D, V4.2D, V4.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62cf60 // FMLA V0.2D, V27.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cf42 // FMLA V2.2D, V26.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cf61 // FMLA V1.2D, V27.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cf60 // FMLA V0.2D, V27.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cf42 // FMLA V2.2D, V26.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cf61 // FMLA V1.2D, V27.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cf40 // FMLA V0.2D, V26.2D, V2.2D
-	FMOVQ 1472(R6), F2
-	FMOVQ 1472(R6), F6
-	FMOVQ 1536(R6), F3
-	WORD $0x4e62cf63 // FMLA V3.2D, V27.2D, V2.2D
 	FMOVQ 1536(R6), F2
+	FMOVQ 1536(R6), F6
+	FMOVQ 1600(R6), F3
+	WORD $0x4e62cf63 // FMLA V3.2D, V27.2D, V2.2D
+	FMOVQ 1600(R6), F2
 	WORD $0x4e66cf42 // FMLA V2.2D, V26.2D, V6.2D
-	FMOVQ 1600(R6), F25
+	FMOVQ 1664(R6), F25
 	WORD $0x4e63cf79 // FMLA V25.2D, V27.2D, V3.2D
-	FMOVQ 1600(R6), F24
+	FMOVQ 1664(R6), F24
 	WORD $0x4e62cf58 // FMLA V24.2D, V26.2D, V2.2D
 	WORD $0x4e972ae2 // TRN1 V2.4S, V23.4S, V23.4S
 	WORD $0x4e962ac6 // TRN1 V6.4S, V22.4S, V22.4S
@@ -71914,7 +73670,7 @@ one2185:
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
 	FLDPQ (R7), (F26, F3)
 	FLDPQ (R1), (F9, F6)
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dd24 // FMUL V4.2D, V9.2D, V0.2D
 	WORD $0x6e60dcc2 // FMUL V2.2D, V6.2D, V0.2D
 	WORD $0x4e618881 // FRINTN V1.2D, V4.2D
@@ -71922,7 +73678,7 @@ one2185:
 	WORD $0x4e64e438 // FCMEQ V24.2D, V1.2D, V4.2D
 	WORD $0x4e62e417 // FCMEQ V23.2D, V0.2D, V2.2D
 	FMOVQ 3328(R6), F1
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x6e601c38 // BSL V24.16B, V1.16B, V0.16B
 	WORD $0x6e601c37 // BSL V23.16B, V1.16B, V0.16B
 	WORD $0x4e618921 // FRINTN V1.2D, V9.2D
@@ -71944,7 +73700,7 @@ one2185:
 	WORD $0x4e66e4c0 // FCMEQ V0.2D, V6.2D, V6.2D
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 64(R6), F0
+	FMOVQ 192(R6), F0
 	WORD $0x6e761c02 // BSL V2.16B, V0.16B, V22.16B
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	FMOVQ 3392(R6), F0
@@ -71964,7 +73720,7 @@ one2185:
 	FMOVQ 3328(R6), F0
 	WORD $0x6ef9e401 // FCMGT V1.2D, V0.2D, V25.2D
 	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
-	FMOVQ 64(R6), F4
+	FMOVQ 192(R6), F4
 	WORD $0x6e761c83 // BSL V3.16B, V4.16B, V22.16B
 	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
 	WORD $0x6e761c61 // BSL V1.16B, V3.16B, V22.16B
@@ -72045,50 +73801,50 @@ one2185:
 	FMOVQ 22912(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f416 // FMAX V22.2D, V0.2D, V1.2D
-	FMOVQ 1984(R6), F0
+	FMOVQ 2048(R6), F0
 	WORD $0x4ef7f401 // FMIN V1.2D, V0.2D, V23.2D
 	WORD $0x4ee4f402 // FMIN V2.2D, V0.2D, V4.2D
-	FMOVQ 1920(R6), F0
+	FMOVQ 1984(R6), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F2
-	FMOVQ 1024(R6), F25
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F25
 	WORD $0x4e63cc39 // FMLA V25.2D, V1.2D, V3.2D
-	FMOVQ 1024(R6), F24
+	FMOVQ 1152(R6), F24
 	WORD $0x4e62cc18 // FMLA V24.2D, V0.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4ee2d724 // FSUB V4.2D, V25.2D, V2.2D
 	WORD $0x4ee2d703 // FSUB V3.2D, V24.2D, V2.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
 	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
 	WORD $0x4ef6d404 // FSUB V4.2D, V0.2D, V22.2D
 	WORD $0x6e65dcbd // FMUL V29.2D, V5.2D, V5.2D
 	WORD $0x6e64dc9c // FMUL V28.2D, V4.2D, V4.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62cfa0 // FMLA V0.2D, V29.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cf82 // FMLA V2.2D, V28.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cfa1 // FMLA V1.2D, V29.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cfa0 // FMLA V0.2D, V29.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cf82 // FMLA V2.2D, V28.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cfa1 // FMLA V1.2D, V29.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cf80 // FMLA V0.2D, V28.2D, V2.2D
-	FMOVQ 1472(R6), F2
-	FMOVQ 1472(R6), F22
-	FMOVQ 1536(R6), F3
-	WORD $0x4e62cfa3 // FMLA V3.2D, V29.2D, V2.2D
 	FMOVQ 1536(R6), F2
+	FMOVQ 1536(R6), F22
+	FMOVQ 1600(R6), F3
+	WORD $0x4e62cfa3 // FMLA V3.2D, V29.2D, V2.2D
+	FMOVQ 1600(R6), F2
 	WORD $0x4e76cf82 // FMLA V2.2D, V28.2D, V22.2D
-	FMOVQ 1600(R6), F27
+	FMOVQ 1664(R6), F27
 	WORD $0x4e63cfbb // FMLA V27.2D, V29.2D, V3.2D
-	FMOVQ 1600(R6), F26
+	FMOVQ 1664(R6), F26
 	WORD $0x4e62cf9a // FMLA V26.2D, V28.2D, V2.2D
 	WORD $0x4e992b22 // TRN1 V2.4S, V25.4S, V25.4S
 	WORD $0x4e982b03 // TRN1 V3.4S, V24.4S, V24.4S
@@ -72153,7 +73909,7 @@ one2185:
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 	FLDPQ (R7), (F27, F28)
 	FLDPQ (R1), (F23, F22)
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dee5 // FMUL V5.2D, V23.2D, V0.2D
 	WORD $0x6e60dec2 // FMUL V2.2D, V22.2D, V0.2D
 	WORD $0x4e6188a1 // FRINTN V1.2D, V5.2D
@@ -72166,7 +73922,7 @@ one2185:
 	FMOVQ 5632(R6), F0
 	WORD $0x6ee2e402 // FCMGT V2.2D, V0.2D, V2.2D
 	WORD $0x6ef8e419 // FCMGT V25.2D, V0.2D, V24.2D
-	FMOVQ 128(R6), F24
+	FMOVQ 256(R6), F24
 	FMOVQ 3328(R6), F0
 	WORD $0x6e601f05 // BSL V5.16B, V24.16B, V0.16B
 	WORD $0x6e601f01 // BSL V1.16B, V24.16B, V0.16B
@@ -72192,7 +73948,7 @@ one2185:
 	WORD $0x4e76e6c2 // FCMEQ V2.2D, V22.2D, V22.2D
 	WORD $0x4e221ca2 // AND V2.16B, V5.16B, V2.16B
 	WORD $0x6e205845 // NOT V5.16B, V2.16B
-	FMOVQ 64(R6), F2
+	FMOVQ 192(R6), F2
 	WORD $0x6e641c58 // BSL V24.16B, V2.16B, V4.16B
 	WORD $0x6e631c45 // BSL V5.16B, V2.16B, V3.16B
 	FMOVQ 3392(R6), F2
@@ -72216,7 +73972,7 @@ one2185:
 	FMOVQ 3328(R6), F0
 	WORD $0x6efbe401 // FCMGT V1.2D, V0.2D, V27.2D
 	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
-	FMOVQ 64(R6), F4
+	FMOVQ 192(R6), F4
 	WORD $0x6e781c83 // BSL V3.16B, V4.16B, V24.16B
 	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
 	WORD $0x6e781c61 // BSL V1.16B, V3.16B, V24.16B
@@ -72266,50 +74022,50 @@ one2185:
 	FMOVQ 22912(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
-	FMOVQ 1984(R6), F0
+	FMOVQ 2048(R6), F0
 	WORD $0x4eeef401 // FMIN V1.2D, V0.2D, V14.2D
 	WORD $0x4eedf402 // FMIN V2.2D, V0.2D, V13.2D
-	FMOVQ 1920(R6), F0
+	FMOVQ 1984(R6), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F2
-	FMOVQ 1024(R6), F16
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F16
 	WORD $0x4e63cc30 // FMLA V16.2D, V1.2D, V3.2D
-	FMOVQ 1024(R6), F14
+	FMOVQ 1152(R6), F14
 	WORD $0x4e62cc0e // FMLA V14.2D, V0.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4ee2d604 // FSUB V4.2D, V16.2D, V2.2D
 	WORD $0x4ee2d5c3 // FSUB V3.2D, V14.2D, V2.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
 	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
 	WORD $0x4eecd404 // FSUB V4.2D, V0.2D, V12.2D
 	WORD $0x6e65dcb7 // FMUL V23.2D, V5.2D, V5.2D
 	WORD $0x6e64dc96 // FMUL V22.2D, V4.2D, V4.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 1472(R6), F2
-	FMOVQ 1472(R6), F12
-	FMOVQ 1536(R6), F3
-	WORD $0x4e62cee3 // FMLA V3.2D, V23.2D, V2.2D
 	FMOVQ 1536(R6), F2
+	FMOVQ 1536(R6), F12
+	FMOVQ 1600(R6), F3
+	WORD $0x4e62cee3 // FMLA V3.2D, V23.2D, V2.2D
+	FMOVQ 1600(R6), F2
 	WORD $0x4e6ccec2 // FMLA V2.2D, V22.2D, V12.2D
-	FMOVQ 1600(R6), F18
+	FMOVQ 1664(R6), F18
 	WORD $0x4e63cef2 // FMLA V18.2D, V23.2D, V3.2D
-	FMOVQ 1600(R6), F17
+	FMOVQ 1664(R6), F17
 	WORD $0x4e62ced1 // FMLA V17.2D, V22.2D, V2.2D
 	WORD $0x4e902a02 // TRN1 V2.4S, V16.4S, V16.4S
 	WORD $0x4e8e29cc // TRN1 V12.4S, V14.4S, V14.4S
@@ -72371,7 +74127,7 @@ one2185:
 	WORD $0x6e62dc0c // FMUL V12.2D, V0.2D, V2.2D
 	FLDPQ (R7), (F22, F3)
 	FLDPQ (R1), (F16, F14)
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60de04 // FMUL V4.2D, V16.2D, V0.2D
 	WORD $0x6e60ddc2 // FMUL V2.2D, V14.2D, V0.2D
 	WORD $0x4e618881 // FRINTN V1.2D, V4.2D
@@ -72379,7 +74135,7 @@ one2185:
 	WORD $0x4e64e432 // FCMEQ V18.2D, V1.2D, V4.2D
 	WORD $0x4e62e411 // FCMEQ V17.2D, V0.2D, V2.2D
 	FMOVQ 3328(R6), F1
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x6e601c32 // BSL V18.16B, V1.16B, V0.16B
 	WORD $0x6e601c31 // BSL V17.16B, V1.16B, V0.16B
 	WORD $0x4e618a01 // FRINTN V1.2D, V16.2D
@@ -72401,7 +74157,7 @@ one2185:
 	WORD $0x4e6ee5c0 // FCMEQ V0.2D, V14.2D, V14.2D
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 64(R6), F0
+	FMOVQ 192(R6), F0
 	WORD $0x6e6d1c02 // BSL V2.16B, V0.16B, V13.16B
 	WORD $0x6e6c1c01 // BSL V1.16B, V0.16B, V12.16B
 	FMOVQ 3392(R6), F0
@@ -72421,7 +74177,7 @@ one2185:
 	FMOVQ 3328(R6), F0
 	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
 	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
-	FMOVQ 64(R6), F4
+	FMOVQ 192(R6), F4
 	WORD $0x6e6d1c83 // BSL V3.16B, V4.16B, V13.16B
 	WORD $0x6e6c1c82 // BSL V2.16B, V4.16B, V12.16B
 	WORD $0x6e6d1c61 // BSL V1.16B, V3.16B, V13.16B
@@ -72458,11 +74214,11 @@ one2185:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one2185
+	BLE one2265
 
-tail2187:
+tail2267:
 	SUBS R2, R0, R0
-	BEQ done2188
+	BEQ done2268
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -72535,7 +74291,7 @@ doneLanes4:
 	WORD $0x4ee2846a // ADD V10.2D, V3.2D, V2.2D
 	WORD $0x6f4c05c4 // USHR V4.2D, V14.2D, 52
 	WORD $0x6f4c0523 // USHR V3.2D, V9.2D, 52
-	FMOVQ 1856(R6), F2
+	FMOVQ 1920(R6), F2
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
 	FMOVQ 4544(R6), F2
@@ -72564,7 +74320,7 @@ doneLanes4:
 	FMOVQ 3392(R6), F0
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
 	WORD $0x4ee0d540 // FSUB V0.2D, V10.2D, V0.2D
-	FMOVQ 1216(R6), F2
+	FMOVQ (R6), F2
 	WORD $0x6e62dc30 // FMUL V16.2D, V1.2D, V2.2D
 	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
 	FMOVQ 3392(R6), F2
@@ -72680,19 +74436,19 @@ doneLanes4:
 	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4eaa1d56 // MOV V22.16B, V10.16B
 	WORD $0x4e62cd96 // FMLA V22.2D, V12.2D, V2.2D
 	WORD $0x4ea91d2e // MOV V14.16B, V9.16B
 	WORD $0x4e62cd6e // FMLA V14.2D, V11.2D, V2.2D
-	FMOVQ 1088(R6), F4
+	FMOVQ 1216(R6), F4
 	WORD $0x4eb61ec3 // MOV V3.16B, V22.16B
 	WORD $0x4ee4cd83 // FMLS V3.2D, V12.2D, V4.2D
 	WORD $0x4eae1dc2 // MOV V2.16B, V14.16B
 	WORD $0x4ee4cd62 // FMLS V2.2D, V11.2D, V4.2D
 	WORD $0x4ee3d543 // FSUB V3.2D, V10.2D, V3.2D
 	WORD $0x4ee2d524 // FSUB V4.2D, V9.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4e62cd81 // FMLA V1.2D, V12.2D, V2.2D
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
@@ -72706,7 +74462,7 @@ doneLanes4:
 	FMOVQ 22528(R6), F0
 	WORD $0x4e62f404 // FMAX V4.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
 	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
 	WORD $0x4ea11c81 // ORR V1.16B, V4.16B, V1.16B
@@ -72750,50 +74506,50 @@ doneLanes4:
 	FMOVQ 22912(R6), F0
 	WORD $0x4e62f408 // FMAX V8.2D, V0.2D, V2.2D
 	WORD $0x4e61f409 // FMAX V9.2D, V0.2D, V1.2D
-	FMOVQ 1984(R6), F0
+	FMOVQ 2048(R6), F0
 	WORD $0x4ef7f401 // FMIN V1.2D, V0.2D, V23.2D
 	WORD $0x4ee5f402 // FMIN V2.2D, V0.2D, V5.2D
-	FMOVQ 1920(R6), F0
+	FMOVQ 1984(R6), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVQ 960(R6), F4
-	FMOVQ 960(R6), F2
-	FMOVQ 1024(R6), F25
+	FMOVQ 1088(R6), F4
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F25
 	WORD $0x4e64cc39 // FMLA V25.2D, V1.2D, V4.2D
-	FMOVQ 1024(R6), F24
+	FMOVQ 1152(R6), F24
 	WORD $0x4e62cc18 // FMLA V24.2D, V0.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4ee2d725 // FSUB V5.2D, V25.2D, V2.2D
 	WORD $0x4ee2d704 // FSUB V4.2D, V24.2D, V2.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4ee2cca1 // FMLS V1.2D, V5.2D, V2.2D
 	WORD $0x4ee2cc80 // FMLS V0.2D, V4.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4ee2cca1 // FMLS V1.2D, V5.2D, V2.2D
 	WORD $0x4ee2cc80 // FMLS V0.2D, V4.2D, V2.2D
 	WORD $0x4ee8d428 // FSUB V8.2D, V1.2D, V8.2D
 	WORD $0x4ee9d405 // FSUB V5.2D, V0.2D, V9.2D
 	WORD $0x6e68dd1d // FMUL V29.2D, V8.2D, V8.2D
 	WORD $0x6e65dcbc // FMUL V28.2D, V5.2D, V5.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62cfa0 // FMLA V0.2D, V29.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cf82 // FMLA V2.2D, V28.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cfa1 // FMLA V1.2D, V29.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cfa0 // FMLA V0.2D, V29.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cf82 // FMLA V2.2D, V28.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cfa1 // FMLA V1.2D, V29.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cf80 // FMLA V0.2D, V28.2D, V2.2D
-	FMOVQ 1472(R6), F2
-	FMOVQ 1472(R6), F9
-	FMOVQ 1536(R6), F4
-	WORD $0x4e62cfa4 // FMLA V4.2D, V29.2D, V2.2D
 	FMOVQ 1536(R6), F2
+	FMOVQ 1536(R6), F9
+	FMOVQ 1600(R6), F4
+	WORD $0x4e62cfa4 // FMLA V4.2D, V29.2D, V2.2D
+	FMOVQ 1600(R6), F2
 	WORD $0x4e69cf82 // FMLA V2.2D, V28.2D, V9.2D
-	FMOVQ 1600(R6), F27
+	FMOVQ 1664(R6), F27
 	WORD $0x4e64cfbb // FMLA V27.2D, V29.2D, V4.2D
-	FMOVQ 1600(R6), F26
+	FMOVQ 1664(R6), F26
 	WORD $0x4e62cf9a // FMLA V26.2D, V28.2D, V2.2D
 	WORD $0x4e992b22 // TRN1 V2.4S, V25.4S, V25.4S
 	WORD $0x4e982b04 // TRN1 V4.4S, V24.4S, V24.4S
@@ -72898,7 +74654,7 @@ someLanes7:
 	FMOVD 16(R7), F9
 
 doneLanes8:
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dee2 // FMUL V2.2D, V23.2D, V0.2D
 	WORD $0x6e60dd28 // FMUL V8.2D, V9.2D, V0.2D
 	WORD $0x4e618841 // FRINTN V1.2D, V2.2D
@@ -72906,7 +74662,7 @@ doneLanes8:
 	WORD $0x4e62e422 // FCMEQ V2.2D, V1.2D, V2.2D
 	WORD $0x4e68e419 // FCMEQ V25.2D, V0.2D, V8.2D
 	FMOVQ 3328(R6), F1
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
 	WORD $0x6e601c39 // BSL V25.16B, V1.16B, V0.16B
 	WORD $0x4e618ae1 // FRINTN V1.2D, V23.2D
@@ -72928,7 +74684,7 @@ doneLanes8:
 	WORD $0x4e69e522 // FCMEQ V2.2D, V9.2D, V9.2D
 	WORD $0x4e221d02 // AND V2.16B, V8.16B, V2.16B
 	WORD $0x6e205848 // NOT V8.16B, V2.16B
-	FMOVQ 64(R6), F2
+	FMOVQ 192(R6), F2
 	WORD $0x6e651c58 // BSL V24.16B, V2.16B, V5.16B
 	WORD $0x6e641c48 // BSL V8.16B, V2.16B, V4.16B
 	FMOVQ 3392(R6), F2
@@ -72952,7 +74708,7 @@ doneLanes8:
 	FMOVQ 3328(R6), F0
 	WORD $0x6efbe401 // FCMGT V1.2D, V0.2D, V27.2D
 	WORD $0x6ee5e400 // FCMGT V0.2D, V0.2D, V5.2D
-	FMOVQ 64(R6), F5
+	FMOVQ 192(R6), F5
 	WORD $0x6e781ca4 // BSL V4.16B, V5.16B, V24.16B
 	WORD $0x6e681ca2 // BSL V2.16B, V5.16B, V8.16B
 	WORD $0x6e781c81 // BSL V1.16B, V4.16B, V24.16B
@@ -73153,50 +74909,50 @@ doneLanes20:
 	FMOVQ 22912(R6), F0
 	WORD $0x4e62f40a // FMAX V10.2D, V0.2D, V2.2D
 	WORD $0x4e61f40b // FMAX V11.2D, V0.2D, V1.2D
-	FMOVQ 1984(R6), F0
+	FMOVQ 2048(R6), F0
 	WORD $0x4ef7f401 // FMIN V1.2D, V0.2D, V23.2D
 	WORD $0x4ee5f402 // FMIN V2.2D, V0.2D, V5.2D
-	FMOVQ 1920(R6), F0
+	FMOVQ 1984(R6), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVQ 960(R6), F4
-	FMOVQ 960(R6), F2
-	FMOVQ 1024(R6), F25
+	FMOVQ 1088(R6), F4
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F25
 	WORD $0x4e64cc39 // FMLA V25.2D, V1.2D, V4.2D
-	FMOVQ 1024(R6), F24
+	FMOVQ 1152(R6), F24
 	WORD $0x4e62cc18 // FMLA V24.2D, V0.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4ee2d725 // FSUB V5.2D, V25.2D, V2.2D
 	WORD $0x4ee2d704 // FSUB V4.2D, V24.2D, V2.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4ee2cca1 // FMLS V1.2D, V5.2D, V2.2D
 	WORD $0x4ee2cc80 // FMLS V0.2D, V4.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4ee2cca1 // FMLS V1.2D, V5.2D, V2.2D
 	WORD $0x4ee2cc80 // FMLS V0.2D, V4.2D, V2.2D
 	WORD $0x4eead42a // FSUB V10.2D, V1.2D, V10.2D
 	WORD $0x4eebd405 // FSUB V5.2D, V0.2D, V11.2D
 	WORD $0x6e6add5d // FMUL V29.2D, V10.2D, V10.2D
 	WORD $0x6e65dcbc // FMUL V28.2D, V5.2D, V5.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62cfa0 // FMLA V0.2D, V29.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cf82 // FMLA V2.2D, V28.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cfa1 // FMLA V1.2D, V29.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cfa0 // FMLA V0.2D, V29.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cf82 // FMLA V2.2D, V28.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cfa1 // FMLA V1.2D, V29.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cf80 // FMLA V0.2D, V28.2D, V2.2D
-	FMOVQ 1472(R6), F2
-	FMOVQ 1472(R6), F11
-	FMOVQ 1536(R6), F4
-	WORD $0x4e62cfa4 // FMLA V4.2D, V29.2D, V2.2D
 	FMOVQ 1536(R6), F2
+	FMOVQ 1536(R6), F11
+	FMOVQ 1600(R6), F4
+	WORD $0x4e62cfa4 // FMLA V4.2D, V29.2D, V2.2D
+	FMOVQ 1600(R6), F2
 	WORD $0x4e6bcf82 // FMLA V2.2D, V28.2D, V11.2D
-	FMOVQ 1600(R6), F27
+	FMOVQ 1664(R6), F27
 	WORD $0x4e64cfbb // FMLA V27.2D, V29.2D, V4.2D
-	FMOVQ 1600(R6), F26
+	FMOVQ 1664(R6), F26
 	WORD $0x4e62cf9a // FMLA V26.2D, V28.2D, V2.2D
 	WORD $0x4e992b22 // TRN1 V2.4S, V25.4S, V25.4S
 	WORD $0x4e982b04 // TRN1 V4.4S, V24.4S, V24.4S
@@ -73301,7 +75057,7 @@ someLanes23:
 	FMOVD 16(R7), F11
 
 doneLanes24:
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60deea // FMUL V10.2D, V23.2D, V0.2D
 	WORD $0x6e60dd62 // FMUL V2.2D, V11.2D, V0.2D
 	WORD $0x4e618941 // FRINTN V1.2D, V10.2D
@@ -73314,7 +75070,7 @@ doneLanes24:
 	FMOVQ 5632(R6), F0
 	WORD $0x6ee2e402 // FCMGT V2.2D, V0.2D, V2.2D
 	WORD $0x6ef8e419 // FCMGT V25.2D, V0.2D, V24.2D
-	FMOVQ 128(R6), F24
+	FMOVQ 256(R6), F24
 	FMOVQ 3328(R6), F0
 	WORD $0x6e601f0a // BSL V10.16B, V24.16B, V0.16B
 	WORD $0x6e601f01 // BSL V1.16B, V24.16B, V0.16B
@@ -73340,7 +75096,7 @@ doneLanes24:
 	WORD $0x4e6be562 // FCMEQ V2.2D, V11.2D, V11.2D
 	WORD $0x4e221d42 // AND V2.16B, V10.16B, V2.16B
 	WORD $0x6e20584a // NOT V10.16B, V2.16B
-	FMOVQ 64(R6), F2
+	FMOVQ 192(R6), F2
 	WORD $0x6e651c58 // BSL V24.16B, V2.16B, V5.16B
 	WORD $0x6e641c4a // BSL V10.16B, V2.16B, V4.16B
 	FMOVQ 3392(R6), F2
@@ -73364,7 +75120,7 @@ doneLanes24:
 	FMOVQ 3328(R6), F0
 	WORD $0x6efbe401 // FCMGT V1.2D, V0.2D, V27.2D
 	WORD $0x6ee5e400 // FCMGT V0.2D, V0.2D, V5.2D
-	FMOVQ 64(R6), F5
+	FMOVQ 192(R6), F5
 	WORD $0x6e781ca4 // BSL V4.16B, V5.16B, V24.16B
 	WORD $0x6e6a1ca2 // BSL V2.16B, V5.16B, V10.16B
 	WORD $0x6e781c81 // BSL V1.16B, V4.16B, V24.16B
@@ -73476,50 +75232,50 @@ doneLanes30:
 	FMOVQ 22912(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
-	FMOVQ 1984(R6), F0
+	FMOVQ 2048(R6), F0
 	WORD $0x4ef1f401 // FMIN V1.2D, V0.2D, V17.2D
 	WORD $0x4ef0f402 // FMIN V2.2D, V0.2D, V16.2D
-	FMOVQ 1920(R6), F0
+	FMOVQ 1984(R6), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	FMOVQ 960(R6), F3
-	FMOVQ 960(R6), F2
-	FMOVQ 1024(R6), F17
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F17
 	WORD $0x4e63cc31 // FMLA V17.2D, V1.2D, V3.2D
-	FMOVQ 1024(R6), F16
+	FMOVQ 1152(R6), F16
 	WORD $0x4e62cc10 // FMLA V16.2D, V0.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4ee2d624 // FSUB V4.2D, V17.2D, V2.2D
 	WORD $0x4ee2d603 // FSUB V3.2D, V16.2D, V2.2D
-	FMOVQ 1088(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
-	FMOVQ 1152(R6), F2
+	FMOVQ 1280(R6), F2
 	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
 	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
 	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
 	WORD $0x4eecd404 // FSUB V4.2D, V0.2D, V12.2D
 	WORD $0x6e65dcb9 // FMUL V25.2D, V5.2D, V5.2D
 	WORD $0x6e64dc98 // FMUL V24.2D, V4.2D, V4.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cf02 // FMLA V2.2D, V24.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cf02 // FMLA V2.2D, V24.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 1472(R6), F2
-	FMOVQ 1472(R6), F12
-	FMOVQ 1536(R6), F3
-	WORD $0x4e62cf23 // FMLA V3.2D, V25.2D, V2.2D
 	FMOVQ 1536(R6), F2
+	FMOVQ 1536(R6), F12
+	FMOVQ 1600(R6), F3
+	WORD $0x4e62cf23 // FMLA V3.2D, V25.2D, V2.2D
+	FMOVQ 1600(R6), F2
 	WORD $0x4e6ccf02 // FMLA V2.2D, V24.2D, V12.2D
-	FMOVQ 1600(R6), F23
+	FMOVQ 1664(R6), F23
 	WORD $0x4e63cf37 // FMLA V23.2D, V25.2D, V3.2D
-	FMOVQ 1600(R6), F22
+	FMOVQ 1664(R6), F22
 	WORD $0x4e62cf16 // FMLA V22.2D, V24.2D, V2.2D
 	WORD $0x4e912a22 // TRN1 V2.4S, V17.4S, V17.4S
 	WORD $0x4e902a0c // TRN1 V12.4S, V16.4S, V16.4S
@@ -73621,7 +75377,7 @@ someLanes33:
 	FMOVD 16(R7), F16
 
 doneLanes34:
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60de24 // FMUL V4.2D, V17.2D, V0.2D
 	WORD $0x6e60de02 // FMUL V2.2D, V16.2D, V0.2D
 	WORD $0x4e618881 // FRINTN V1.2D, V4.2D
@@ -73629,7 +75385,7 @@ doneLanes34:
 	WORD $0x4e64e433 // FCMEQ V19.2D, V1.2D, V4.2D
 	WORD $0x4e62e412 // FCMEQ V18.2D, V0.2D, V2.2D
 	FMOVQ 3328(R6), F1
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x6e601c33 // BSL V19.16B, V1.16B, V0.16B
 	WORD $0x6e601c32 // BSL V18.16B, V1.16B, V0.16B
 	WORD $0x4e618a21 // FRINTN V1.2D, V17.2D
@@ -73651,7 +75407,7 @@ doneLanes34:
 	WORD $0x4e70e600 // FCMEQ V0.2D, V16.2D, V16.2D
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 64(R6), F0
+	FMOVQ 192(R6), F0
 	WORD $0x6e6f1c02 // BSL V2.16B, V0.16B, V15.16B
 	WORD $0x6e6c1c01 // BSL V1.16B, V0.16B, V12.16B
 	FMOVQ 3392(R6), F0
@@ -73671,7 +75427,7 @@ doneLanes34:
 	FMOVQ 3328(R6), F0
 	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
 	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
-	FMOVQ 64(R6), F4
+	FMOVQ 192(R6), F4
 	WORD $0x6e6f1c83 // BSL V3.16B, V4.16B, V15.16B
 	WORD $0x6e6c1c82 // BSL V2.16B, V4.16B, V12.16B
 	WORD $0x6e6f1c61 // BSL V1.16B, V3.16B, V15.16B
@@ -73781,7 +75537,7 @@ someLanes41:
 
 doneLanes42:
 
-done2188:
+done2268:
 	RET
 
 // func powCurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
@@ -73801,9 +75557,9 @@ TEXT ·powCurvesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail2199
+	BGT tail2279
 
-one2197:
+one2277:
 	ADD R2<<2, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<2, R9, R1
@@ -73861,7 +75617,7 @@ one2197:
 	FMOVQ 3520(R6), F0
 	WORD $0x4ea0d521 // FSUB V1.4S, V9.4S, V0.4S
 	WORD $0x4ea0d500 // FSUB V0.4S, V8.4S, V0.4S
-	FMOVQ 2560(R6), F2
+	FMOVQ 64(R6), F2
 	WORD $0x6e22dc2d // FMUL V13.4S, V1.4S, V2.4S
 	WORD $0x6e22dc0c // FMUL V12.4S, V0.4S, V2.4S
 	FMOVQ 3520(R6), F2
@@ -73953,19 +75709,19 @@ one2197:
 	WORD $0x4ea0d4c0 // FSUB V0.4S, V6.4S, V0.4S
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	FMOVQ 2432(R6), F2
+	FMOVQ 2496(R6), F2
 	WORD $0x4ea81d12 // MOV V18.16B, V8.16B
 	WORD $0x4e22cd72 // FMLA V18.4S, V11.4S, V2.4S
 	WORD $0x4ea71cf1 // MOV V17.16B, V7.16B
 	WORD $0x4e22cd51 // FMLA V17.4S, V10.4S, V2.4S
-	FMOVQ 2432(R6), F6
+	FMOVQ 2496(R6), F6
 	WORD $0x4eb21e43 // MOV V3.16B, V18.16B
 	WORD $0x4ea6cd63 // FMLS V3.4S, V11.4S, V6.4S
 	WORD $0x4eb11e22 // MOV V2.16B, V17.16B
 	WORD $0x4ea6cd42 // FMLS V2.4S, V10.4S, V6.4S
 	WORD $0x4ea3d506 // FSUB V6.4S, V8.4S, V3.4S
 	WORD $0x4ea2d4e3 // FSUB V3.4S, V7.4S, V2.4S
-	FMOVQ 2496(R6), F2
+	FMOVQ 2560(R6), F2
 	WORD $0x4e22cd61 // FMLA V1.4S, V11.4S, V2.4S
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
 	WORD $0x4e21d4cb // FADD V11.4S, V6.4S, V1.4S
@@ -73979,7 +75735,7 @@ one2197:
 	FMOVQ 23616(R6), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
@@ -74029,19 +75785,19 @@ one2197:
 	FMOVQ 3072(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R6), F3
-	FMOVQ 2368(R6), F2
-	FMOVQ 2304(R6), F24
+	FMOVQ 2432(R6), F3
+	FMOVQ 2432(R6), F2
+	FMOVQ 2368(R6), F24
 	WORD $0x4e23cc38 // FMLA V24.4S, V1.4S, V3.4S
-	FMOVQ 2304(R6), F23
+	FMOVQ 2368(R6), F23
 	WORD $0x4e22cc17 // FMLA V23.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F2
 	WORD $0x4ea2d704 // FSUB V4.4S, V24.4S, V2.4S
 	WORD $0x4ea2d6e3 // FSUB V3.4S, V23.4S, V2.4S
-	FMOVQ 2432(R6), F2
+	FMOVQ 2496(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
-	FMOVQ 2496(R6), F2
+	FMOVQ 2560(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
 	WORD $0x4ea6d429 // FSUB V9.4S, V1.4S, V6.4S
@@ -74052,9 +75808,9 @@ one2197:
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
 	FMOVQ 2688(R6), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 2560(R6), F5
+	FMOVQ 64(R6), F5
 	WORD $0x4e21cd25 // FMLA V5.4S, V9.4S, V1.4S
-	FMOVQ 2560(R6), F4
+	FMOVQ 64(R6), F4
 	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
 	WORD $0x6e29dd23 // FMUL V3.4S, V9.4S, V9.4S
 	WORD $0x6e26dcc2 // FMUL V2.4S, V6.4S, V6.4S
@@ -74096,7 +75852,7 @@ one2197:
 	WORD $0x6e23dc06 // FMUL V6.4S, V0.4S, V3.4S
 	FLDPQ (R7), (F25, F3)
 	FLDPQ (R1), (F19, F9)
-	FMOVQ 2560(R6), F0
+	FMOVQ 64(R6), F0
 	WORD $0x6e20de64 // FMUL V4.4S, V19.4S, V0.4S
 	WORD $0x6e20dd22 // FMUL V2.4S, V9.4S, V0.4S
 	WORD $0x4e218881 // FRINTN V1.4S, V4.4S
@@ -74104,7 +75860,7 @@ one2197:
 	WORD $0x4e24e438 // FCMEQ V24.4S, V1.4S, V4.4S
 	WORD $0x4e22e417 // FCMEQ V23.4S, V0.4S, V2.4S
 	FMOVQ 3456(R6), F1
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x6e601c38 // BSL V24.16B, V1.16B, V0.16B
 	WORD $0x6e601c37 // BSL V23.16B, V1.16B, V0.16B
 	WORD $0x4e218a61 // FRINTN V1.4S, V19.4S
@@ -74126,7 +75882,7 @@ one2197:
 	WORD $0x4e29e520 // FCMEQ V0.4S, V9.4S, V9.4S
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 256(R6), F0
+	FMOVQ 384(R6), F0
 	WORD $0x6e761c02 // BSL V2.16B, V0.16B, V22.16B
 	WORD $0x6e661c01 // BSL V1.16B, V0.16B, V6.16B
 	FMOVQ 3520(R6), F0
@@ -74146,7 +75902,7 @@ one2197:
 	FMOVQ 3456(R6), F0
 	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
 	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
-	FMOVQ 256(R6), F4
+	FMOVQ 384(R6), F4
 	WORD $0x6e761c83 // BSL V3.16B, V4.16B, V22.16B
 	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
 	WORD $0x6e761c61 // BSL V1.16B, V3.16B, V22.16B
@@ -74231,19 +75987,19 @@ one2197:
 	FMOVQ 3072(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R6), F3
-	FMOVQ 2368(R6), F2
-	FMOVQ 2304(R6), F26
+	FMOVQ 2432(R6), F3
+	FMOVQ 2432(R6), F2
+	FMOVQ 2368(R6), F26
 	WORD $0x4e23cc3a // FMLA V26.4S, V1.4S, V3.4S
-	FMOVQ 2304(R6), F25
+	FMOVQ 2368(R6), F25
 	WORD $0x4e22cc19 // FMLA V25.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F2
 	WORD $0x4ea2d744 // FSUB V4.4S, V26.4S, V2.4S
 	WORD $0x4ea2d723 // FSUB V3.4S, V25.4S, V2.4S
-	FMOVQ 2432(R6), F2
+	FMOVQ 2496(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
-	FMOVQ 2496(R6), F2
+	FMOVQ 2560(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
 	WORD $0x4eb3d436 // FSUB V22.4S, V1.4S, V19.4S
@@ -74254,9 +76010,9 @@ one2197:
 	WORD $0x4e20cec1 // FMLA V1.4S, V22.4S, V0.4S
 	FMOVQ 2688(R6), F0
 	WORD $0x4e22ce60 // FMLA V0.4S, V19.4S, V2.4S
-	FMOVQ 2560(R6), F5
+	FMOVQ 64(R6), F5
 	WORD $0x4e21cec5 // FMLA V5.4S, V22.4S, V1.4S
-	FMOVQ 2560(R6), F4
+	FMOVQ 64(R6), F4
 	WORD $0x4e20ce64 // FMLA V4.4S, V19.4S, V0.4S
 	WORD $0x6e36dec3 // FMUL V3.4S, V22.4S, V22.4S
 	WORD $0x6e33de62 // FMUL V2.4S, V19.4S, V19.4S
@@ -74298,7 +76054,7 @@ one2197:
 	WORD $0x6e23dc05 // FMUL V5.4S, V0.4S, V3.4S
 	FLDPQ (R7), (F26, F27)
 	FLDPQ (R1), (F22, F19)
-	FMOVQ 2560(R6), F0
+	FMOVQ 64(R6), F0
 	WORD $0x6e20dec3 // FMUL V3.4S, V22.4S, V0.4S
 	WORD $0x6e20de62 // FMUL V2.4S, V19.4S, V0.4S
 	WORD $0x4e218861 // FRINTN V1.4S, V3.4S
@@ -74311,7 +76067,7 @@ one2197:
 	FMOVQ 6528(R6), F0
 	WORD $0x6ea2e402 // FCMGT V2.4S, V0.4S, V2.4S
 	WORD $0x6ea4e418 // FCMGT V24.4S, V0.4S, V4.4S
-	FMOVQ 320(R6), F4
+	FMOVQ 448(R6), F4
 	FMOVQ 3456(R6), F0
 	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
 	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
@@ -74337,7 +76093,7 @@ one2197:
 	WORD $0x4e33e662 // FCMEQ V2.4S, V19.4S, V19.4S
 	WORD $0x4e221c62 // AND V2.16B, V3.16B, V2.16B
 	WORD $0x6e205843 // NOT V3.16B, V2.16B
-	FMOVQ 256(R6), F2
+	FMOVQ 384(R6), F2
 	WORD $0x6e771c44 // BSL V4.16B, V2.16B, V23.16B
 	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
 	FMOVQ 3520(R6), F2
@@ -74359,7 +76115,7 @@ one2197:
 	FMOVQ 3456(R6), F0
 	WORD $0x6ebae401 // FCMGT V1.4S, V0.4S, V26.4S
 	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
-	FMOVQ 256(R6), F4
+	FMOVQ 384(R6), F4
 	WORD $0x6e771c83 // BSL V3.16B, V4.16B, V23.16B
 	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
 	WORD $0x6e771c61 // BSL V1.16B, V3.16B, V23.16B
@@ -74413,19 +76169,19 @@ one2197:
 	FMOVQ 3072(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R6), F3
-	FMOVQ 2368(R6), F2
-	FMOVQ 2304(R6), F18
+	FMOVQ 2432(R6), F3
+	FMOVQ 2432(R6), F2
+	FMOVQ 2368(R6), F18
 	WORD $0x4e23cc32 // FMLA V18.4S, V1.4S, V3.4S
-	FMOVQ 2304(R6), F17
+	FMOVQ 2368(R6), F17
 	WORD $0x4e22cc11 // FMLA V17.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F2
 	WORD $0x4ea2d644 // FSUB V4.4S, V18.4S, V2.4S
 	WORD $0x4ea2d623 // FSUB V3.4S, V17.4S, V2.4S
-	FMOVQ 2432(R6), F2
+	FMOVQ 2496(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
-	FMOVQ 2496(R6), F2
+	FMOVQ 2560(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
 	WORD $0x4eacd42d // FSUB V13.4S, V1.4S, V12.4S
@@ -74436,9 +76192,9 @@ one2197:
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
 	FMOVQ 2688(R6), F0
 	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 2560(R6), F5
+	FMOVQ 64(R6), F5
 	WORD $0x4e21cda5 // FMLA V5.4S, V13.4S, V1.4S
-	FMOVQ 2560(R6), F4
+	FMOVQ 64(R6), F4
 	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
 	WORD $0x6e2ddda3 // FMUL V3.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd82 // FMUL V2.4S, V12.4S, V12.4S
@@ -74480,7 +76236,7 @@ one2197:
 	WORD $0x6e23dc0c // FMUL V12.4S, V0.4S, V3.4S
 	FLDPQ (R7), (F19, F3)
 	FLDPQ (R1), (F15, F14)
-	FMOVQ 2560(R6), F0
+	FMOVQ 64(R6), F0
 	WORD $0x6e20dde4 // FMUL V4.4S, V15.4S, V0.4S
 	WORD $0x6e20ddc2 // FMUL V2.4S, V14.4S, V0.4S
 	WORD $0x4e218881 // FRINTN V1.4S, V4.4S
@@ -74488,7 +76244,7 @@ one2197:
 	WORD $0x4e24e432 // FCMEQ V18.4S, V1.4S, V4.4S
 	WORD $0x4e22e411 // FCMEQ V17.4S, V0.4S, V2.4S
 	FMOVQ 3456(R6), F1
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x6e601c32 // BSL V18.16B, V1.16B, V0.16B
 	WORD $0x6e601c31 // BSL V17.16B, V1.16B, V0.16B
 	WORD $0x4e2189e1 // FRINTN V1.4S, V15.4S
@@ -74510,7 +76266,7 @@ one2197:
 	WORD $0x4e2ee5c0 // FCMEQ V0.4S, V14.4S, V14.4S
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 256(R6), F0
+	FMOVQ 384(R6), F0
 	WORD $0x6e6d1c02 // BSL V2.16B, V0.16B, V13.16B
 	WORD $0x6e6c1c01 // BSL V1.16B, V0.16B, V12.16B
 	FMOVQ 3520(R6), F0
@@ -74530,7 +76286,7 @@ one2197:
 	FMOVQ 3456(R6), F0
 	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
 	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
-	FMOVQ 256(R6), F4
+	FMOVQ 384(R6), F4
 	WORD $0x6e6d1c83 // BSL V3.16B, V4.16B, V13.16B
 	WORD $0x6e6c1c82 // BSL V2.16B, V4.16B, V12.16B
 	WORD $0x6e6d1c61 // BSL V1.16B, V3.16B, V13.16B
@@ -74567,11 +76323,11 @@ one2197:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one2197
+	BLE one2277
 
-tail2199:
+tail2279:
 	SUBS R2, R0, R0
-	BEQ done2200
+	BEQ done2280
 	ADD $32, R11, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -74705,7 +76461,7 @@ doneLanes4:
 	FMOVQ 3520(R6), F0
 	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
 	WORD $0x4ea0d540 // FSUB V0.4S, V10.4S, V0.4S
-	FMOVQ 2560(R6), F2
+	FMOVQ 64(R6), F2
 	WORD $0x6e22dc2f // FMUL V15.4S, V1.4S, V2.4S
 	WORD $0x6e22dc0e // FMUL V14.4S, V0.4S, V2.4S
 	FMOVQ 3520(R6), F2
@@ -74797,19 +76553,19 @@ doneLanes4:
 	WORD $0x4ea0d500 // FSUB V0.4S, V8.4S, V0.4S
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	FMOVQ 2432(R6), F2
+	FMOVQ 2496(R6), F2
 	WORD $0x4eaa1d56 // MOV V22.16B, V10.16B
 	WORD $0x4e22cd96 // FMLA V22.4S, V12.4S, V2.4S
 	WORD $0x4ea91d33 // MOV V19.16B, V9.16B
 	WORD $0x4e22cd73 // FMLA V19.4S, V11.4S, V2.4S
-	FMOVQ 2432(R6), F8
+	FMOVQ 2496(R6), F8
 	WORD $0x4eb61ec3 // MOV V3.16B, V22.16B
 	WORD $0x4ea8cd83 // FMLS V3.4S, V12.4S, V8.4S
 	WORD $0x4eb31e62 // MOV V2.16B, V19.16B
 	WORD $0x4ea8cd62 // FMLS V2.4S, V11.4S, V8.4S
 	WORD $0x4ea3d548 // FSUB V8.4S, V10.4S, V3.4S
 	WORD $0x4ea2d523 // FSUB V3.4S, V9.4S, V2.4S
-	FMOVQ 2496(R6), F2
+	FMOVQ 2560(R6), F2
 	WORD $0x4e22cd81 // FMLA V1.4S, V12.4S, V2.4S
 	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
 	WORD $0x4e21d50e // FADD V14.4S, V8.4S, V1.4S
@@ -74823,7 +76579,7 @@ doneLanes4:
 	FMOVQ 23616(R6), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
 	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
 	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
@@ -74873,19 +76629,19 @@ doneLanes4:
 	FMOVQ 3072(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R6), F3
-	FMOVQ 2368(R6), F2
-	FMOVQ 2304(R6), F26
+	FMOVQ 2432(R6), F3
+	FMOVQ 2432(R6), F2
+	FMOVQ 2368(R6), F26
 	WORD $0x4e23cc3a // FMLA V26.4S, V1.4S, V3.4S
-	FMOVQ 2304(R6), F25
+	FMOVQ 2368(R6), F25
 	WORD $0x4e22cc19 // FMLA V25.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F2
 	WORD $0x4ea2d744 // FSUB V4.4S, V26.4S, V2.4S
 	WORD $0x4ea2d723 // FSUB V3.4S, V25.4S, V2.4S
-	FMOVQ 2432(R6), F2
+	FMOVQ 2496(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
-	FMOVQ 2496(R6), F2
+	FMOVQ 2560(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
 	WORD $0x4ea8d42b // FSUB V11.4S, V1.4S, V8.4S
@@ -74896,9 +76652,9 @@ doneLanes4:
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
 	FMOVQ 2688(R6), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 2560(R6), F5
+	FMOVQ 64(R6), F5
 	WORD $0x4e21cd65 // FMLA V5.4S, V11.4S, V1.4S
-	FMOVQ 2560(R6), F4
+	FMOVQ 64(R6), F4
 	WORD $0x4e20cd04 // FMLA V4.4S, V8.4S, V0.4S
 	WORD $0x6e2bdd63 // FMUL V3.4S, V11.4S, V11.4S
 	WORD $0x6e28dd02 // FMUL V2.4S, V8.4S, V8.4S
@@ -75012,7 +76768,7 @@ someLanes7:
 	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
 
 doneLanes8:
-	FMOVQ 2560(R6), F0
+	FMOVQ 64(R6), F0
 	WORD $0x6e20dd62 // FMUL V2.4S, V11.4S, V0.4S
 	WORD $0x6e20dd03 // FMUL V3.4S, V8.4S, V0.4S
 	WORD $0x4e218841 // FRINTN V1.4S, V2.4S
@@ -75020,7 +76776,7 @@ doneLanes8:
 	WORD $0x4e22e422 // FCMEQ V2.4S, V1.4S, V2.4S
 	WORD $0x4e23e418 // FCMEQ V24.4S, V0.4S, V3.4S
 	FMOVQ 3456(R6), F1
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
 	WORD $0x6e601c38 // BSL V24.16B, V1.16B, V0.16B
 	WORD $0x4e218961 // FRINTN V1.4S, V11.4S
@@ -75042,7 +76798,7 @@ doneLanes8:
 	WORD $0x4e28e502 // FCMEQ V2.4S, V8.4S, V8.4S
 	WORD $0x4e221c62 // AND V2.16B, V3.16B, V2.16B
 	WORD $0x6e205843 // NOT V3.16B, V2.16B
-	FMOVQ 256(R6), F2
+	FMOVQ 384(R6), F2
 	WORD $0x6e771c44 // BSL V4.16B, V2.16B, V23.16B
 	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
 	FMOVQ 3520(R6), F2
@@ -75064,7 +76820,7 @@ doneLanes8:
 	FMOVQ 3456(R6), F0
 	WORD $0x6ebae401 // FCMGT V1.4S, V0.4S, V26.4S
 	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
-	FMOVQ 256(R6), F4
+	FMOVQ 384(R6), F4
 	WORD $0x6e771c83 // BSL V3.16B, V4.16B, V23.16B
 	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
 	WORD $0x6e771c61 // BSL V1.16B, V3.16B, V23.16B
@@ -75369,19 +77125,19 @@ doneLanes20:
 	FMOVQ 3072(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R6), F3
-	FMOVQ 2368(R6), F2
-	FMOVQ 2304(R6), F4
+	FMOVQ 2432(R6), F3
+	FMOVQ 2432(R6), F2
+	FMOVQ 2368(R6), F4
 	WORD $0x4e23cc24 // FMLA V4.4S, V1.4S, V3.4S
-	FMOVQ 2304(R6), F5
+	FMOVQ 2368(R6), F5
 	WORD $0x4e22cc05 // FMLA V5.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F2
 	WORD $0x4ea2d497 // FSUB V23.4S, V4.4S, V2.4S
 	WORD $0x4ea2d4a3 // FSUB V3.4S, V5.4S, V2.4S
-	FMOVQ 2432(R6), F2
+	FMOVQ 2496(R6), F2
 	WORD $0x4ea2cee1 // FMLS V1.4S, V23.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
-	FMOVQ 2496(R6), F2
+	FMOVQ 2560(R6), F2
 	WORD $0x4ea2cee1 // FMLS V1.4S, V23.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
 	WORD $0x4eb9d43c // FSUB V28.4S, V1.4S, V25.4S
@@ -75392,9 +77148,9 @@ doneLanes20:
 	WORD $0x4e20cf81 // FMLA V1.4S, V28.4S, V0.4S
 	FMOVQ 2688(R6), F0
 	WORD $0x4e22cf60 // FMLA V0.4S, V27.4S, V2.4S
-	FMOVQ 2560(R6), F24
+	FMOVQ 64(R6), F24
 	WORD $0x4e21cf98 // FMLA V24.4S, V28.4S, V1.4S
-	FMOVQ 2560(R6), F23
+	FMOVQ 64(R6), F23
 	WORD $0x4e20cf77 // FMLA V23.4S, V27.4S, V0.4S
 	WORD $0x6e3cdf83 // FMUL V3.4S, V28.4S, V28.4S
 	WORD $0x6e3bdf62 // FMUL V2.4S, V27.4S, V27.4S
@@ -75510,7 +77266,7 @@ someLanes23:
 	WORD $0x6e140417 // MOV V23.S[2], V0.S[0]
 
 doneLanes24:
-	FMOVQ 2560(R6), F0
+	FMOVQ 64(R6), F0
 	WORD $0x6e20df03 // FMUL V3.4S, V24.4S, V0.4S
 	WORD $0x6e20dee2 // FMUL V2.4S, V23.4S, V0.4S
 	WORD $0x4e218861 // FRINTN V1.4S, V3.4S
@@ -75523,7 +77279,7 @@ doneLanes24:
 	FMOVQ 6528(R6), F0
 	WORD $0x6ea2e402 // FCMGT V2.4S, V0.4S, V2.4S
 	WORD $0x6ea5e41a // FCMGT V26.4S, V0.4S, V5.4S
-	FMOVQ 320(R6), F5
+	FMOVQ 448(R6), F5
 	FMOVQ 3456(R6), F0
 	WORD $0x6e601ca3 // BSL V3.16B, V5.16B, V0.16B
 	WORD $0x6e601ca1 // BSL V1.16B, V5.16B, V0.16B
@@ -75549,7 +77305,7 @@ doneLanes24:
 	WORD $0x4e37e6e2 // FCMEQ V2.4S, V23.4S, V23.4S
 	WORD $0x4e221ca2 // AND V2.16B, V5.16B, V2.16B
 	WORD $0x6e205842 // NOT V2.16B, V2.16B
-	FMOVQ 256(R6), F5
+	FMOVQ 384(R6), F5
 	WORD $0x6e791ca3 // BSL V3.16B, V5.16B, V25.16B
 	WORD $0x4ea31c79 // MOV V25.16B, V3.16B
 	WORD $0x6e7d1ca2 // BSL V2.16B, V5.16B, V29.16B
@@ -75574,7 +77330,7 @@ doneLanes24:
 	FMOVQ 3456(R6), F0
 	WORD $0x6ea1e401 // FCMGT V1.4S, V0.4S, V1.4S
 	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
-	FMOVQ 256(R6), F4
+	FMOVQ 384(R6), F4
 	WORD $0x6e791c83 // BSL V3.16B, V4.16B, V25.16B
 	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
 	WORD $0x6e791c61 // BSL V1.16B, V3.16B, V25.16B
@@ -75738,19 +77494,19 @@ doneLanes30:
 	FMOVQ 3072(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R6), F3
-	FMOVQ 2368(R6), F2
-	FMOVQ 2304(R6), F19
+	FMOVQ 2432(R6), F3
+	FMOVQ 2432(R6), F2
+	FMOVQ 2368(R6), F19
 	WORD $0x4e23cc33 // FMLA V19.4S, V1.4S, V3.4S
-	FMOVQ 2304(R6), F18
+	FMOVQ 2368(R6), F18
 	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
-	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F2
 	WORD $0x4ea2d664 // FSUB V4.4S, V19.4S, V2.4S
 	WORD $0x4ea2d643 // FSUB V3.4S, V18.4S, V2.4S
-	FMOVQ 2432(R6), F2
+	FMOVQ 2496(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
-	FMOVQ 2496(R6), F2
+	FMOVQ 2560(R6), F2
 	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
 	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
 	WORD $0x4eacd42f // FSUB V15.4S, V1.4S, V12.4S
@@ -75761,9 +77517,9 @@ doneLanes30:
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
 	FMOVQ 2688(R6), F0
 	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 2560(R6), F5
+	FMOVQ 64(R6), F5
 	WORD $0x4e21cde5 // FMLA V5.4S, V15.4S, V1.4S
-	FMOVQ 2560(R6), F4
+	FMOVQ 64(R6), F4
 	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
 	WORD $0x6e2fdde3 // FMUL V3.4S, V15.4S, V15.4S
 	WORD $0x6e2cdd82 // FMUL V2.4S, V12.4S, V12.4S
@@ -75877,7 +77633,7 @@ someLanes33:
 	WORD $0x6e140410 // MOV V16.S[2], V0.S[0]
 
 doneLanes34:
-	FMOVQ 2560(R6), F0
+	FMOVQ 64(R6), F0
 	WORD $0x6e20de24 // FMUL V4.4S, V17.4S, V0.4S
 	WORD $0x6e20de02 // FMUL V2.4S, V16.4S, V0.4S
 	WORD $0x4e218881 // FRINTN V1.4S, V4.4S
@@ -75885,7 +77641,7 @@ doneLanes34:
 	WORD $0x4e24e433 // FCMEQ V19.4S, V1.4S, V4.4S
 	WORD $0x4e22e412 // FCMEQ V18.4S, V0.4S, V2.4S
 	FMOVQ 3456(R6), F1
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x6e601c33 // BSL V19.16B, V1.16B, V0.16B
 	WORD $0x6e601c32 // BSL V18.16B, V1.16B, V0.16B
 	WORD $0x4e218a21 // FRINTN V1.4S, V17.4S
@@ -75907,7 +77663,7 @@ doneLanes34:
 	WORD $0x4e30e600 // FCMEQ V0.4S, V16.4S, V16.4S
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 256(R6), F0
+	FMOVQ 384(R6), F0
 	WORD $0x6e6f1c02 // BSL V2.16B, V0.16B, V15.16B
 	WORD $0x6e6c1c01 // BSL V1.16B, V0.16B, V12.16B
 	FMOVQ 3520(R6), F0
@@ -75927,7 +77683,7 @@ doneLanes34:
 	FMOVQ 3456(R6), F0
 	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
 	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
-	FMOVQ 256(R6), F4
+	FMOVQ 384(R6), F4
 	WORD $0x6e6f1c83 // BSL V3.16B, V4.16B, V15.16B
 	WORD $0x6e6c1c82 // BSL V2.16B, V4.16B, V12.16B
 	WORD $0x6e6f1c61 // BSL V1.16B, V3.16B, V15.16B
@@ -76101,7 +77857,7 @@ someLanes41:
 
 doneLanes42:
 
-done2200:
+done2280:
 	RET
 
 // func addAtan2F64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -76117,9 +77873,9 @@ TEXT ·addAtan2F64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest2210
+	BLT oneTest2290
 
-many2208:
+many2288:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F14, F13)
 	FLDPQ 32(R2), (F7, F6)
@@ -76390,14 +78146,14 @@ many2208:
 	WORD $0x6e74dee7 // FMUL V7.2D, V23.2D, V20.2D
 	WORD $0x6e73dec6 // FMUL V6.2D, V22.2D, V19.2D
 	WORD $0x6e6edf45 // FMUL V5.2D, V26.2D, V14.2D
-	FMOVQ 1216(R5), F1
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F1
+	FMOVQ (R5), F0
 	FMOVQ 3392(R5), F3
 	WORD $0x4ee1cea3 // FMLS V3.2D, V21.2D, V1.2D
 	FMOVQ 3392(R5), F4
 	WORD $0x4ee0ce84 // FMLS V4.2D, V20.2D, V0.2D
-	FMOVQ 1216(R5), F0
-	FMOVQ 1216(R5), F2
+	FMOVQ (R5), F0
+	FMOVQ (R5), F2
 	FMOVQ 3392(R5), F1
 	WORD $0x4ee0ce61 // FMLS V1.2D, V19.2D, V0.2D
 	FMOVQ 3392(R5), F0
@@ -76434,19 +78190,19 @@ many2208:
 	WORD $0x6ee2e484 // FCMGT V4.2D, V4.2D, V2.2D
 	WORD $0x6ee1e5a1 // FCMGT V1.2D, V13.2D, V1.2D
 	WORD $0x6ee0e4a0 // FCMGT V0.2D, V5.2D, V0.2D
-	FMOVQ 128(R5), F2
+	FMOVQ 256(R5), F2
 	WORD $0x4e221d9e // AND V30.16B, V12.16B, V2.16B
 	WORD $0x4e221d7d // AND V29.16B, V11.16B, V2.16B
-	FMOVQ 128(R5), F2
+	FMOVQ 256(R5), F2
 	WORD $0x4e221d3c // AND V28.16B, V9.16B, V2.16B
 	WORD $0x4e221d1b // AND V27.16B, V8.16B, V2.16B
-	FMOVQ 128(R5), F5
+	FMOVQ 256(R5), F5
 	FMOVQ 3328(R5), F2
 	WORD $0x4ea31c70 // MOV V16.16B, V3.16B
 	WORD $0x6e621cb0 // BSL V16.16B, V5.16B, V2.16B
 	WORD $0x4ea41c8f // MOV V15.16B, V4.16B
 	WORD $0x6e621caf // BSL V15.16B, V5.16B, V2.16B
-	FMOVQ 128(R5), F14
+	FMOVQ 256(R5), F14
 	FMOVQ 3328(R5), F13
 	WORD $0x4ea11c25 // MOV V5.16B, V1.16B
 	WORD $0x6e6d1dc5 // BSL V5.16B, V14.16B, V13.16B
@@ -76548,10 +78304,10 @@ many2208:
 	WORD $0x4e6bd4cb // FADD V11.2D, V6.2D, V11.2D
 	WORD $0x4e69d649 // FADD V9.2D, V18.2D, V9.2D
 	WORD $0x4e68d628 // FADD V8.2D, V17.2D, V8.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201ce7 // AND V7.16B, V7.16B, V0.16B
 	WORD $0x4e201cc6 // AND V6.16B, V6.16B, V0.16B
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201e41 // AND V1.16B, V18.16B, V0.16B
 	WORD $0x4e201e20 // AND V0.16B, V17.16B, V0.16B
 	WORD $0x4ea71e07 // ORR V7.16B, V16.16B, V7.16B
@@ -76573,14 +78329,14 @@ many2208:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many2208
+	BLE many2288
 
-oneTest2210:
+oneTest2290:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail2211
+	BGT tail2291
 
-one2209:
+one2289:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F13, F12)
 	ADD R3<<3, R7, R1
@@ -76717,8 +78473,8 @@ one2209:
 	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	WORD $0x6e6bde04 // FMUL V4.2D, V16.2D, V11.2D
 	WORD $0x6e67dde3 // FMUL V3.2D, V15.2D, V7.2D
-	FMOVQ 1216(R5), F0
-	FMOVQ 1216(R5), F2
+	FMOVQ (R5), F0
+	FMOVQ (R5), F2
 	FMOVQ 3392(R5), F1
 	WORD $0x4ee0cd61 // FMLS V1.2D, V11.2D, V0.2D
 	FMOVQ 3392(R5), F0
@@ -76737,10 +78493,10 @@ one2209:
 	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
 	WORD $0x6ee1e461 // FCMGT V1.2D, V3.2D, V1.2D
 	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
-	FMOVQ 128(R5), F2
+	FMOVQ 256(R5), F2
 	WORD $0x4e221dc7 // AND V7.16B, V14.16B, V2.16B
 	WORD $0x4e221da6 // AND V6.16B, V13.16B, V2.16B
-	FMOVQ 128(R5), F5
+	FMOVQ 256(R5), F5
 	FMOVQ 3328(R5), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
@@ -76794,7 +78550,7 @@ one2209:
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
 	WORD $0x4e6ed565 // FADD V5.2D, V11.2D, V14.2D
 	WORD $0x4e6dd524 // FADD V4.2D, V9.2D, V13.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ea11ce1 // ORR V1.16B, V7.16B, V1.16B
@@ -76808,11 +78564,11 @@ one2209:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one2209
+	BLE one2289
 
-tail2211:
+tail2291:
 	SUBS R3, R0, R0
-	BEQ done2212
+	BEQ done2292
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -76993,8 +78749,8 @@ doneLanes4:
 	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	WORD $0x6e6dde44 // FMUL V4.2D, V18.2D, V13.2D
 	WORD $0x6e67de23 // FMUL V3.2D, V17.2D, V7.2D
-	FMOVQ 1216(R5), F0
-	FMOVQ 1216(R5), F2
+	FMOVQ (R5), F0
+	FMOVQ (R5), F2
 	FMOVQ 3392(R5), F1
 	WORD $0x4ee0cda1 // FMLS V1.2D, V13.2D, V0.2D
 	FMOVQ 3392(R5), F0
@@ -77053,10 +78809,10 @@ doneLanes8:
 	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
 	WORD $0x6ee1e461 // FCMGT V1.2D, V3.2D, V1.2D
 	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
-	FMOVQ 128(R5), F2
+	FMOVQ 256(R5), F2
 	WORD $0x4e221dc7 // AND V7.16B, V14.16B, V2.16B
 	WORD $0x4e221da6 // AND V6.16B, V13.16B, V2.16B
-	FMOVQ 128(R5), F5
+	FMOVQ 256(R5), F5
 	FMOVQ 3328(R5), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
@@ -77110,7 +78866,7 @@ doneLanes8:
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x4e6ed585 // FADD V5.2D, V12.2D, V14.2D
 	WORD $0x4e6dd562 // FADD V2.2D, V11.2D, V13.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ea11ce1 // ORR V1.16B, V7.16B, V1.16B
@@ -77161,7 +78917,7 @@ someLanes11:
 
 doneLanes12:
 
-done2212:
+done2292:
 	RET
 
 // func addAtan2F32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -77177,9 +78933,9 @@ TEXT ·addAtan2F32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest2222
+	BLT oneTest2302
 
-many2220:
+many2300:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F14, F13)
 	FLDPQ 32(R5), (F7, F6)
@@ -77364,14 +79120,14 @@ many2220:
 	WORD $0x6e34dee7 // FMUL V7.4S, V23.4S, V20.4S
 	WORD $0x6e33dec6 // FMUL V6.4S, V22.4S, V19.4S
 	WORD $0x6e2edf45 // FMUL V5.4S, V26.4S, V14.4S
-	FMOVQ 2560(R4), F1
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F1
+	FMOVQ 64(R4), F0
 	FMOVQ 3520(R4), F3
 	WORD $0x4ea1cea3 // FMLS V3.4S, V21.4S, V1.4S
 	FMOVQ 3520(R4), F4
 	WORD $0x4ea0ce84 // FMLS V4.4S, V20.4S, V0.4S
-	FMOVQ 2560(R4), F0
-	FMOVQ 2560(R4), F2
+	FMOVQ 64(R4), F0
+	FMOVQ 64(R4), F2
 	FMOVQ 3520(R4), F1
 	WORD $0x4ea0ce61 // FMLS V1.4S, V19.4S, V0.4S
 	FMOVQ 3520(R4), F0
@@ -77408,19 +79164,19 @@ many2220:
 	WORD $0x6ea2e484 // FCMGT V4.4S, V4.4S, V2.4S
 	WORD $0x6ea1e5a1 // FCMGT V1.4S, V13.4S, V1.4S
 	WORD $0x6ea0e4a0 // FCMGT V0.4S, V5.4S, V0.4S
-	FMOVQ 320(R4), F2
+	FMOVQ 448(R4), F2
 	WORD $0x4e221d9e // AND V30.16B, V12.16B, V2.16B
 	WORD $0x4e221d7d // AND V29.16B, V11.16B, V2.16B
-	FMOVQ 320(R4), F2
+	FMOVQ 448(R4), F2
 	WORD $0x4e221d3c // AND V28.16B, V9.16B, V2.16B
 	WORD $0x4e221d1b // AND V27.16B, V8.16B, V2.16B
-	FMOVQ 320(R4), F5
+	FMOVQ 448(R4), F5
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea31c70 // MOV V16.16B, V3.16B
 	WORD $0x6e621cb0 // BSL V16.16B, V5.16B, V2.16B
 	WORD $0x4ea41c8f // MOV V15.16B, V4.16B
 	WORD $0x6e621caf // BSL V15.16B, V5.16B, V2.16B
-	FMOVQ 320(R4), F14
+	FMOVQ 448(R4), F14
 	FMOVQ 3456(R4), F13
 	WORD $0x4ea11c25 // MOV V5.16B, V1.16B
 	WORD $0x6e6d1dc5 // BSL V5.16B, V14.16B, V13.16B
@@ -77522,10 +79278,10 @@ many2220:
 	WORD $0x4e2bd4cb // FADD V11.4S, V6.4S, V11.4S
 	WORD $0x4e29d649 // FADD V9.4S, V18.4S, V9.4S
 	WORD $0x4e28d628 // FADD V8.4S, V17.4S, V8.4S
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4e201ce7 // AND V7.16B, V7.16B, V0.16B
 	WORD $0x4e201cc6 // AND V6.16B, V6.16B, V0.16B
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4e201e41 // AND V1.16B, V18.16B, V0.16B
 	WORD $0x4e201e20 // AND V0.16B, V17.16B, V0.16B
 	WORD $0x4ea71e07 // ORR V7.16B, V16.16B, V7.16B
@@ -77547,14 +79303,14 @@ many2220:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many2220
+	BLE many2300
 
-oneTest2222:
+oneTest2302:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2223
+	BGT tail2303
 
-one2221:
+one2301:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F13, F12)
 	ADD R2<<2, R7, R1
@@ -77648,8 +79404,8 @@ one2221:
 	WORD $0x4e20cd05 // FMLA V5.4S, V8.4S, V0.4S
 	WORD $0x6e2cde04 // FMUL V4.4S, V16.4S, V12.4S
 	WORD $0x6e28dde3 // FMUL V3.4S, V15.4S, V8.4S
-	FMOVQ 2560(R4), F0
-	FMOVQ 2560(R4), F2
+	FMOVQ 64(R4), F0
+	FMOVQ 64(R4), F2
 	FMOVQ 3520(R4), F1
 	WORD $0x4ea0cd81 // FMLS V1.4S, V12.4S, V0.4S
 	FMOVQ 3520(R4), F0
@@ -77668,10 +79424,10 @@ one2221:
 	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
 	WORD $0x6ea1e461 // FCMGT V1.4S, V3.4S, V1.4S
 	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
-	FMOVQ 320(R4), F2
+	FMOVQ 448(R4), F2
 	WORD $0x4e221dc7 // AND V7.16B, V14.16B, V2.16B
 	WORD $0x4e221da6 // AND V6.16B, V13.16B, V2.16B
-	FMOVQ 320(R4), F5
+	FMOVQ 448(R4), F5
 	FMOVQ 3456(R4), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
@@ -77725,7 +79481,7 @@ one2221:
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
 	WORD $0x4e2ed565 // FADD V5.4S, V11.4S, V14.4S
 	WORD $0x4e2dd524 // FADD V4.4S, V9.4S, V13.4S
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ea11ce1 // ORR V1.16B, V7.16B, V1.16B
@@ -77739,11 +79495,11 @@ one2221:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2221
+	BLE one2301
 
-tail2223:
+tail2303:
 	SUBS R2, R0, R0
-	BEQ done2224
+	BEQ done2304
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -77913,8 +79669,8 @@ doneLanes4:
 	WORD $0x4e20cce5 // FMLA V5.4S, V7.4S, V0.4S
 	WORD $0x6e2dde44 // FMUL V4.4S, V18.4S, V13.4S
 	WORD $0x6e27de23 // FMUL V3.4S, V17.4S, V7.4S
-	FMOVQ 2560(R4), F0
-	FMOVQ 2560(R4), F2
+	FMOVQ 64(R4), F0
+	FMOVQ 64(R4), F2
 	FMOVQ 3520(R4), F1
 	WORD $0x4ea0cda1 // FMLS V1.4S, V13.4S, V0.4S
 	FMOVQ 3520(R4), F0
@@ -78005,10 +79761,10 @@ doneLanes8:
 	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
 	WORD $0x6ea1e461 // FCMGT V1.4S, V3.4S, V1.4S
 	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
-	FMOVQ 320(R4), F2
+	FMOVQ 448(R4), F2
 	WORD $0x4e221dc7 // AND V7.16B, V14.16B, V2.16B
 	WORD $0x4e221da6 // AND V6.16B, V13.16B, V2.16B
-	FMOVQ 320(R4), F5
+	FMOVQ 448(R4), F5
 	FMOVQ 3456(R4), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
@@ -78062,7 +79818,7 @@ doneLanes8:
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x4e2ed585 // FADD V5.4S, V12.4S, V14.4S
 	WORD $0x4e2dd562 // FADD V2.4S, V11.4S, V13.4S
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ea11ce1 // ORR V1.16B, V7.16B, V1.16B
@@ -78145,7 +79901,7 @@ someLanes11:
 
 doneLanes12:
 
-done2224:
+done2304:
 	RET
 
 // func addPowF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -78166,9 +79922,9 @@ TEXT ·addPowF64(SB), NOSPLIT, $352-40
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest2234
+	BLT oneTest2314
 
-many2232:
+many2312:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F10, F9)
 	FLDPQ 32(R2), (F8, F7)
@@ -78235,10 +79991,10 @@ many2232:
 	WORD $0x6f4c070c // USHR V12.2D, V24.2D, 52
 	WORD $0x6f4c06eb // USHR V11.2D, V23.2D, 52
 	WORD $0x6f4c06c8 // USHR V8.2D, V22.2D, 52
-	FMOVQ 1856(R5), F7
+	FMOVQ 1920(R5), F7
 	WORD $0x4ea71dad // ORR V13.16B, V13.16B, V7.16B
 	WORD $0x4ea71d8c // ORR V12.16B, V12.16B, V7.16B
-	FMOVQ 1856(R5), F7
+	FMOVQ 1920(R5), F7
 	WORD $0x4ea71d6b // ORR V11.16B, V11.16B, V7.16B
 	WORD $0x4ea71d08 // ORR V8.16B, V8.16B, V7.16B
 	FMOVQ 4544(R5), F7
@@ -78297,10 +80053,10 @@ many2232:
 	FMOVQ 3392(R5), F0
 	WORD $0x4ee0d5e1 // FSUB V1.2D, V15.2D, V0.2D
 	WORD $0x4ee0d5c0 // FSUB V0.2D, V14.2D, V0.2D
-	FMOVQ 1216(R5), F9
+	FMOVQ (R5), F9
 	WORD $0x6e69dd1c // FMUL V28.2D, V8.2D, V9.2D
 	WORD $0x6e69dcfb // FMUL V27.2D, V7.2D, V9.2D
-	FMOVQ 1216(R5), F9
+	FMOVQ (R5), F9
 	WORD $0x6e69dc3a // FMUL V26.2D, V1.2D, V9.2D
 	WORD $0x6e69dc19 // FMUL V25.2D, V0.2D, V9.2D
 	FMOVQ 3392(R5), F9
@@ -78550,28 +80306,28 @@ many2232:
 	WORD $0x4e67d56d // FADD V13.2D, V11.2D, V7.2D
 	WORD $0x4e61d54b // FADD V11.2D, V10.2D, V1.2D
 	WORD $0x4e60d52a // FADD V10.2D, V9.2D, V0.2D
-	FMOVQ 1088(R5), F1
+	FMOVQ 1216(R5), F1
 	WORD $0x4eb61ec8 // MOV V8.16B, V22.16B
 	FMOVQ 208(RSP), F0
 	WORD $0x4e61cc08 // FMLA V8.2D, V0.2D, V1.2D
 	WORD $0x4eb51ea7 // MOV V7.16B, V21.16B
 	FMOVQ 192(RSP), F0
 	WORD $0x4e61cc07 // FMLA V7.2D, V0.2D, V1.2D
-	FMOVQ 1088(R5), F12
+	FMOVQ 1216(R5), F12
 	WORD $0x4eb41e81 // MOV V1.16B, V20.16B
 	FMOVQ 176(RSP), F0
 	WORD $0x4e6ccc01 // FMLA V1.2D, V0.2D, V12.2D
 	WORD $0x4eb31e69 // MOV V9.16B, V19.16B
 	FMOVQ 160(RSP), F0
 	WORD $0x4e6ccc09 // FMLA V9.2D, V0.2D, V12.2D
-	FMOVQ 1088(R5), F12
+	FMOVQ 1216(R5), F12
 	WORD $0x4ea81d12 // MOV V18.16B, V8.16B
 	FMOVQ 208(RSP), F0
 	WORD $0x4eeccc12 // FMLS V18.2D, V0.2D, V12.2D
 	WORD $0x4ea71cf1 // MOV V17.16B, V7.16B
 	FMOVQ 192(RSP), F0
 	WORD $0x4eeccc11 // FMLS V17.2D, V0.2D, V12.2D
-	FMOVQ 1088(R5), F16
+	FMOVQ 1216(R5), F16
 	WORD $0x4ea11c2f // MOV V15.16B, V1.16B
 	FMOVQ 176(RSP), F0
 	WORD $0x4ef0cc0f // FMLS V15.2D, V0.2D, V16.2D
@@ -78582,12 +80338,12 @@ many2232:
 	WORD $0x4ef1d6b1 // FSUB V17.2D, V21.2D, V17.2D
 	WORD $0x4eefd690 // FSUB V16.2D, V20.2D, V15.2D
 	WORD $0x4eecd66f // FSUB V15.2D, V19.2D, V12.2D
-	FMOVQ 1152(R5), F12
+	FMOVQ 1280(R5), F12
 	FMOVQ 208(RSP), F0
 	WORD $0x4e6ccc0e // FMLA V14.2D, V0.2D, V12.2D
 	FMOVQ 192(RSP), F0
 	WORD $0x4e6ccc0d // FMLA V13.2D, V0.2D, V12.2D
-	FMOVQ 1152(R5), F12
+	FMOVQ 1280(R5), F12
 	FMOVQ 176(RSP), F0
 	WORD $0x4e6ccc0b // FMLA V11.2D, V0.2D, V12.2D
 	FMOVQ 160(RSP), F0
@@ -78618,12 +80374,12 @@ many2232:
 	FMOVQ 22528(R5), F0
 	WORD $0x4e6bf413 // FMAX V19.2D, V0.2D, V11.2D
 	WORD $0x4e6af40e // FMAX V14.2D, V0.2D, V10.2D
-	FMOVQ 128(R5), F10
+	FMOVQ 256(R5), F10
 	FMOVQ 336(RSP), F0
 	WORD $0x4e2a1c0d // AND V13.16B, V0.16B, V10.16B
 	FMOVQ 304(RSP), F0
 	WORD $0x4e2a1c0c // AND V12.16B, V0.16B, V10.16B
-	FMOVQ 128(R5), F11
+	FMOVQ 256(R5), F11
 	FMOVQ 272(RSP), F0
 	WORD $0x4e2b1c0a // AND V10.16B, V0.16B, V11.16B
 	FMOVQ 240(RSP), F0
@@ -78660,46 +80416,46 @@ many2232:
 	FMOVQ 22912(R5), F0
 	WORD $0x4e67f413 // FMAX V19.2D, V0.2D, V7.2D
 	WORD $0x4e61f412 // FMAX V18.2D, V0.2D, V1.2D
-	FMOVQ 1984(R5), F0
+	FMOVQ 2048(R5), F0
 	WORD $0x4eeef409 // FMIN V9.2D, V0.2D, V14.2D
 	WORD $0x4eedf408 // FMIN V8.2D, V0.2D, V13.2D
-	FMOVQ 1984(R5), F0
+	FMOVQ 2048(R5), F0
 	WORD $0x4eebf401 // FMIN V1.2D, V0.2D, V11.2D
 	WORD $0x4eeaf407 // FMIN V7.2D, V0.2D, V10.2D
-	FMOVQ 1920(R5), F0
+	FMOVQ 1984(R5), F0
 	WORD $0x4e69f409 // FMAX V9.2D, V0.2D, V9.2D
 	WORD $0x4e68f408 // FMAX V8.2D, V0.2D, V8.2D
-	FMOVQ 1920(R5), F0
+	FMOVQ 1984(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e67f400 // FMAX V0.2D, V0.2D, V7.2D
-	FMOVQ 960(R5), F10
-	FMOVQ 960(R5), F7
-	FMOVQ 1024(R5), F12
+	FMOVQ 1088(R5), F10
+	FMOVQ 1088(R5), F7
+	FMOVQ 1152(R5), F12
 	WORD $0x4e6acd2c // FMLA V12.2D, V9.2D, V10.2D
-	FMOVQ 1024(R5), F15
+	FMOVQ 1152(R5), F15
 	WORD $0x4e67cd0f // FMLA V15.2D, V8.2D, V7.2D
-	FMOVQ 960(R5), F10
-	FMOVQ 960(R5), F7
-	FMOVQ 1024(R5), F14
+	FMOVQ 1088(R5), F10
+	FMOVQ 1088(R5), F7
+	FMOVQ 1152(R5), F14
 	WORD $0x4e6acc2e // FMLA V14.2D, V1.2D, V10.2D
-	FMOVQ 1024(R5), F13
+	FMOVQ 1152(R5), F13
 	WORD $0x4e67cc0d // FMLA V13.2D, V0.2D, V7.2D
-	FMOVQ 1024(R5), F7
+	FMOVQ 1152(R5), F7
 	WORD $0x4ee7d591 // FSUB V17.2D, V12.2D, V7.2D
 	WORD $0x4ee7d5f0 // FSUB V16.2D, V15.2D, V7.2D
-	FMOVQ 1024(R5), F7
+	FMOVQ 1152(R5), F7
 	WORD $0x4ee7d5cb // FSUB V11.2D, V14.2D, V7.2D
 	WORD $0x4ee7d5aa // FSUB V10.2D, V13.2D, V7.2D
-	FMOVQ 1088(R5), F7
+	FMOVQ 1216(R5), F7
 	WORD $0x4ee7ce29 // FMLS V9.2D, V17.2D, V7.2D
 	WORD $0x4ee7ce08 // FMLS V8.2D, V16.2D, V7.2D
-	FMOVQ 1088(R5), F7
+	FMOVQ 1216(R5), F7
 	WORD $0x4ee7cd61 // FMLS V1.2D, V11.2D, V7.2D
 	WORD $0x4ee7cd40 // FMLS V0.2D, V10.2D, V7.2D
-	FMOVQ 1152(R5), F7
+	FMOVQ 1280(R5), F7
 	WORD $0x4ee7ce29 // FMLS V9.2D, V17.2D, V7.2D
 	WORD $0x4ee7ce08 // FMLS V8.2D, V16.2D, V7.2D
-	FMOVQ 1152(R5), F7
+	FMOVQ 1280(R5), F7
 	WORD $0x4ee7cd61 // FMLS V1.2D, V11.2D, V7.2D
 	WORD $0x4ee7cd40 // FMLS V0.2D, V10.2D, V7.2D
 	WORD $0x4ef5d529 // FSUB V9.2D, V9.2D, V21.2D
@@ -78710,45 +80466,45 @@ many2232:
 	WORD $0x6e68dd18 // FMUL V24.2D, V8.2D, V8.2D
 	WORD $0x6e67dcf7 // FMUL V23.2D, V7.2D, V7.2D
 	WORD $0x6e61dc36 // FMUL V22.2D, V1.2D, V1.2D
-	FMOVQ 1280(R5), F10
-	FMOVQ 1280(R5), F0
-	FMOVQ 1344(R5), F16
-	WORD $0x4e6acf30 // FMLA V16.2D, V25.2D, V10.2D
-	FMOVQ 1344(R5), F17
-	WORD $0x4e60cf11 // FMLA V17.2D, V24.2D, V0.2D
-	FMOVQ 1280(R5), F0
-	FMOVQ 1280(R5), F11
 	FMOVQ 1344(R5), F10
-	WORD $0x4e60ceea // FMLA V10.2D, V23.2D, V0.2D
 	FMOVQ 1344(R5), F0
-	WORD $0x4e6bcec0 // FMLA V0.2D, V22.2D, V11.2D
-	FMOVQ 1408(R5), F20
-	WORD $0x4e70cf34 // FMLA V20.2D, V25.2D, V16.2D
 	FMOVQ 1408(R5), F16
-	WORD $0x4e71cf10 // FMLA V16.2D, V24.2D, V17.2D
-	FMOVQ 1408(R5), F11
-	WORD $0x4e6aceeb // FMLA V11.2D, V23.2D, V10.2D
+	WORD $0x4e6acf30 // FMLA V16.2D, V25.2D, V10.2D
+	FMOVQ 1408(R5), F17
+	WORD $0x4e60cf11 // FMLA V17.2D, V24.2D, V0.2D
+	FMOVQ 1344(R5), F0
+	FMOVQ 1344(R5), F11
 	FMOVQ 1408(R5), F10
+	WORD $0x4e60ceea // FMLA V10.2D, V23.2D, V0.2D
+	FMOVQ 1408(R5), F0
+	WORD $0x4e6bcec0 // FMLA V0.2D, V22.2D, V11.2D
+	FMOVQ 1472(R5), F20
+	WORD $0x4e70cf34 // FMLA V20.2D, V25.2D, V16.2D
+	FMOVQ 1472(R5), F16
+	WORD $0x4e71cf10 // FMLA V16.2D, V24.2D, V17.2D
+	FMOVQ 1472(R5), F11
+	WORD $0x4e6aceeb // FMLA V11.2D, V23.2D, V10.2D
+	FMOVQ 1472(R5), F10
 	WORD $0x4e60ceca // FMLA V10.2D, V22.2D, V0.2D
-	FMOVQ 1472(R5), F17
-	FMOVQ 1472(R5), F0
-	FMOVQ 1536(R5), F21
-	WORD $0x4e71cf35 // FMLA V21.2D, V25.2D, V17.2D
-	FMOVQ 1536(R5), F19
-	WORD $0x4e60cf13 // FMLA V19.2D, V24.2D, V0.2D
-	FMOVQ 1472(R5), F0
-	FMOVQ 1472(R5), F18
 	FMOVQ 1536(R5), F17
-	WORD $0x4e60cef1 // FMLA V17.2D, V23.2D, V0.2D
 	FMOVQ 1536(R5), F0
-	WORD $0x4e72cec0 // FMLA V0.2D, V22.2D, V18.2D
-	FMOVQ 1600(R5), F28
-	WORD $0x4e75cf3c // FMLA V28.2D, V25.2D, V21.2D
-	FMOVQ 1600(R5), F27
-	WORD $0x4e73cf1b // FMLA V27.2D, V24.2D, V19.2D
-	FMOVQ 1600(R5), F26
-	WORD $0x4e71cefa // FMLA V26.2D, V23.2D, V17.2D
 	FMOVQ 1600(R5), F21
+	WORD $0x4e71cf35 // FMLA V21.2D, V25.2D, V17.2D
+	FMOVQ 1600(R5), F19
+	WORD $0x4e60cf13 // FMLA V19.2D, V24.2D, V0.2D
+	FMOVQ 1536(R5), F0
+	FMOVQ 1536(R5), F18
+	FMOVQ 1600(R5), F17
+	WORD $0x4e60cef1 // FMLA V17.2D, V23.2D, V0.2D
+	FMOVQ 1600(R5), F0
+	WORD $0x4e72cec0 // FMLA V0.2D, V22.2D, V18.2D
+	FMOVQ 1664(R5), F28
+	WORD $0x4e75cf3c // FMLA V28.2D, V25.2D, V21.2D
+	FMOVQ 1664(R5), F27
+	WORD $0x4e73cf1b // FMLA V27.2D, V24.2D, V19.2D
+	FMOVQ 1664(R5), F26
+	WORD $0x4e71cefa // FMLA V26.2D, V23.2D, V17.2D
+	FMOVQ 1664(R5), F21
 	WORD $0x4e60ced5 // FMLA V21.2D, V22.2D, V0.2D
 	WORD $0x4e8c2980 // TRN1 V0.4S, V12.4S, V12.4S
 	WORD $0x4e8f29f1 // TRN1 V17.4S, V15.4S, V15.4S
@@ -78882,10 +80638,10 @@ many2232:
 	FLDPQ 32(R2), (F13, F12)
 	FLDPQ (R1), (F20, F19)
 	FLDPQ 32(R1), (F17, F16)
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60de8b // FMUL V11.2D, V20.2D, V0.2D
 	WORD $0x6e60de6a // FMUL V10.2D, V19.2D, V0.2D
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60de2e // FMUL V14.2D, V17.2D, V0.2D
 	WORD $0x6e60de09 // FMUL V9.2D, V16.2D, V0.2D
 	WORD $0x4e618968 // FRINTN V8.2D, V11.2D
@@ -78897,11 +80653,11 @@ many2232:
 	WORD $0x4e6ee438 // FCMEQ V24.2D, V1.2D, V14.2D
 	WORD $0x4e69e417 // FCMEQ V23.2D, V0.2D, V9.2D
 	FMOVQ 3328(R5), F1
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e601c2b // BSL V11.16B, V1.16B, V0.16B
 	WORD $0x6e601c2a // BSL V10.16B, V1.16B, V0.16B
 	FMOVQ 3328(R5), F1
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e601c38 // BSL V24.16B, V1.16B, V0.16B
 	WORD $0x6e601c37 // BSL V23.16B, V1.16B, V0.16B
 	WORD $0x4e618a88 // FRINTN V8.2D, V20.2D
@@ -78942,12 +80698,12 @@ many2232:
 	WORD $0x4e70e609 // FCMEQ V9.2D, V16.2D, V16.2D
 	WORD $0x4e291f89 // AND V9.16B, V28.16B, V9.16B
 	WORD $0x6e205929 // NOT V9.16B, V9.16B
-	FMOVQ 64(R5), F28
+	FMOVQ 192(R5), F28
 	WORD $0x6e751f8e // BSL V14.16B, V28.16B, V21.16B
 	WORD $0x4eae1dd5 // MOV V21.16B, V14.16B
 	WORD $0x6e7d1f8b // BSL V11.16B, V28.16B, V29.16B
 	WORD $0x4eab1d7d // MOV V29.16B, V11.16B
-	FMOVQ 64(R5), F11
+	FMOVQ 192(R5), F11
 	WORD $0x6e6f1d6a // BSL V10.16B, V11.16B, V15.16B
 	WORD $0x4eaa1d4f // MOV V15.16B, V10.16B
 	WORD $0x6e721d69 // BSL V9.16B, V11.16B, V18.16B
@@ -78992,10 +80748,10 @@ many2232:
 	FMOVQ 3328(R5), F0
 	WORD $0x6efae401 // FCMGT V1.2D, V0.2D, V26.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
-	FMOVQ 64(R5), F11
+	FMOVQ 192(R5), F11
 	WORD $0x6e751d6d // BSL V13.16B, V11.16B, V21.16B
 	WORD $0x6e721d6c // BSL V12.16B, V11.16B, V18.16B
-	FMOVQ 64(R5), F11
+	FMOVQ 192(R5), F11
 	WORD $0x6e6f1d6a // BSL V10.16B, V11.16B, V15.16B
 	WORD $0x6e6e1d69 // BSL V9.16B, V11.16B, V14.16B
 	WORD $0x6e751da8 // BSL V8.16B, V13.16B, V21.16B
@@ -79029,14 +80785,14 @@ many2232:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many2232
+	BLE many2312
 
-oneTest2234:
+oneTest2314:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail2235
+	BGT tail2315
 
-one2233:
+one2313:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F7, F1)
 	ADD R3<<3, R7, R1
@@ -79065,7 +80821,7 @@ one2233:
 	WORD $0x4ee7850c // ADD V12.2D, V8.2D, V7.2D
 	WORD $0x6f4c0629 // USHR V9.2D, V17.2D, 52
 	WORD $0x6f4c0568 // USHR V8.2D, V11.2D, 52
-	FMOVQ 1856(R5), F7
+	FMOVQ 1920(R5), F7
 	WORD $0x4ea71d29 // ORR V9.16B, V9.16B, V7.16B
 	WORD $0x4ea71d08 // ORR V8.16B, V8.16B, V7.16B
 	FMOVQ 4544(R5), F7
@@ -79094,7 +80850,7 @@ one2233:
 	FMOVQ 3392(R5), F0
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
 	WORD $0x4ee0d580 // FSUB V0.2D, V12.2D, V0.2D
-	FMOVQ 1216(R5), F7
+	FMOVQ (R5), F7
 	WORD $0x6e67dc32 // FMUL V18.2D, V1.2D, V7.2D
 	WORD $0x6e67dc0e // FMUL V14.2D, V0.2D, V7.2D
 	FMOVQ 3392(R5), F7
@@ -79210,19 +80966,19 @@ one2233:
 	WORD $0x4ee0d520 // FSUB V0.2D, V9.2D, V0.2D
 	WORD $0x4e61d501 // FADD V1.2D, V8.2D, V1.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
-	FMOVQ 1088(R5), F7
+	FMOVQ 1216(R5), F7
 	WORD $0x4eac1d8e // MOV V14.16B, V12.16B
 	WORD $0x4e67ce2e // FMLA V14.2D, V17.2D, V7.2D
 	WORD $0x4eab1d6d // MOV V13.16B, V11.16B
 	WORD $0x4e67ce0d // FMLA V13.2D, V16.2D, V7.2D
-	FMOVQ 1088(R5), F9
+	FMOVQ 1216(R5), F9
 	WORD $0x4eae1dc8 // MOV V8.16B, V14.16B
 	WORD $0x4ee9ce28 // FMLS V8.2D, V17.2D, V9.2D
 	WORD $0x4ead1da7 // MOV V7.16B, V13.16B
 	WORD $0x4ee9ce07 // FMLS V7.2D, V16.2D, V9.2D
 	WORD $0x4ee8d589 // FSUB V9.2D, V12.2D, V8.2D
 	WORD $0x4ee7d568 // FSUB V8.2D, V11.2D, V7.2D
-	FMOVQ 1152(R5), F7
+	FMOVQ 1280(R5), F7
 	WORD $0x4e67ce21 // FMLA V1.2D, V17.2D, V7.2D
 	WORD $0x4e67ce00 // FMLA V0.2D, V16.2D, V7.2D
 	WORD $0x4e61d52c // FADD V12.2D, V9.2D, V1.2D
@@ -79236,7 +80992,7 @@ one2233:
 	FMOVQ 22528(R5), F0
 	WORD $0x4e67f408 // FMAX V8.2D, V0.2D, V7.2D
 	WORD $0x4e61f407 // FMAX V7.2D, V0.2D, V1.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea11d0a // ORR V10.16B, V8.16B, V1.16B
@@ -79255,50 +81011,50 @@ one2233:
 	FMOVQ 22912(R5), F0
 	WORD $0x4e67f40a // FMAX V10.2D, V0.2D, V7.2D
 	WORD $0x4e61f40b // FMAX V11.2D, V0.2D, V1.2D
-	FMOVQ 1984(R5), F0
+	FMOVQ 2048(R5), F0
 	WORD $0x4ee9f401 // FMIN V1.2D, V0.2D, V9.2D
 	WORD $0x4ee8f407 // FMIN V7.2D, V0.2D, V8.2D
-	FMOVQ 1920(R5), F0
+	FMOVQ 1984(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e67f400 // FMAX V0.2D, V0.2D, V7.2D
-	FMOVQ 960(R5), F8
-	FMOVQ 960(R5), F7
-	FMOVQ 1024(R5), F14
+	FMOVQ 1088(R5), F8
+	FMOVQ 1088(R5), F7
+	FMOVQ 1152(R5), F14
 	WORD $0x4e68cc2e // FMLA V14.2D, V1.2D, V8.2D
-	FMOVQ 1024(R5), F13
+	FMOVQ 1152(R5), F13
 	WORD $0x4e67cc0d // FMLA V13.2D, V0.2D, V7.2D
-	FMOVQ 1024(R5), F7
+	FMOVQ 1152(R5), F7
 	WORD $0x4ee7d5c9 // FSUB V9.2D, V14.2D, V7.2D
 	WORD $0x4ee7d5a8 // FSUB V8.2D, V13.2D, V7.2D
-	FMOVQ 1088(R5), F7
+	FMOVQ 1216(R5), F7
 	WORD $0x4ee7cd21 // FMLS V1.2D, V9.2D, V7.2D
 	WORD $0x4ee7cd00 // FMLS V0.2D, V8.2D, V7.2D
-	FMOVQ 1152(R5), F7
+	FMOVQ 1280(R5), F7
 	WORD $0x4ee7cd21 // FMLS V1.2D, V9.2D, V7.2D
 	WORD $0x4ee7cd00 // FMLS V0.2D, V8.2D, V7.2D
 	WORD $0x4eead42a // FSUB V10.2D, V1.2D, V10.2D
 	WORD $0x4eebd409 // FSUB V9.2D, V0.2D, V11.2D
 	WORD $0x6e6add52 // FMUL V18.2D, V10.2D, V10.2D
 	WORD $0x6e69dd31 // FMUL V17.2D, V9.2D, V9.2D
-	FMOVQ 1280(R5), F7
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e67ce40 // FMLA V0.2D, V18.2D, V7.2D
 	FMOVQ 1344(R5), F7
-	WORD $0x4e61ce27 // FMLA V7.2D, V17.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e67ce40 // FMLA V0.2D, V18.2D, V7.2D
+	FMOVQ 1408(R5), F7
+	WORD $0x4e61ce27 // FMLA V7.2D, V17.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e67ce20 // FMLA V0.2D, V17.2D, V7.2D
-	FMOVQ 1472(R5), F7
-	FMOVQ 1472(R5), F11
-	FMOVQ 1536(R5), F8
-	WORD $0x4e67ce48 // FMLA V8.2D, V18.2D, V7.2D
 	FMOVQ 1536(R5), F7
+	FMOVQ 1536(R5), F11
+	FMOVQ 1600(R5), F8
+	WORD $0x4e67ce48 // FMLA V8.2D, V18.2D, V7.2D
+	FMOVQ 1600(R5), F7
 	WORD $0x4e6bce27 // FMLA V7.2D, V17.2D, V11.2D
-	FMOVQ 1600(R5), F16
+	FMOVQ 1664(R5), F16
 	WORD $0x4e68ce50 // FMLA V16.2D, V18.2D, V8.2D
-	FMOVQ 1600(R5), F15
+	FMOVQ 1664(R5), F15
 	WORD $0x4e67ce2f // FMLA V15.2D, V17.2D, V7.2D
 	WORD $0x4e8e29c7 // TRN1 V7.4S, V14.4S, V14.4S
 	WORD $0x4e8d29ab // TRN1 V11.4S, V13.4S, V13.4S
@@ -79360,7 +81116,7 @@ one2233:
 	WORD $0x6e67dc0c // FMUL V12.2D, V0.2D, V7.2D
 	FLDPQ (R2), (F17, F8)
 	FLDPQ (R1), (F14, F13)
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60ddc9 // FMUL V9.2D, V14.2D, V0.2D
 	WORD $0x6e60dda7 // FMUL V7.2D, V13.2D, V0.2D
 	WORD $0x4e618921 // FRINTN V1.2D, V9.2D
@@ -79368,7 +81124,7 @@ one2233:
 	WORD $0x4e69e42f // FCMEQ V15.2D, V1.2D, V9.2D
 	WORD $0x4e67e40b // FCMEQ V11.2D, V0.2D, V7.2D
 	FMOVQ 3328(R5), F1
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e601c2f // BSL V15.16B, V1.16B, V0.16B
 	WORD $0x6e601c2b // BSL V11.16B, V1.16B, V0.16B
 	WORD $0x4e6189c1 // FRINTN V1.2D, V14.2D
@@ -79390,7 +81146,7 @@ one2233:
 	WORD $0x4e6de5a0 // FCMEQ V0.2D, V13.2D, V13.2D
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 64(R5), F0
+	FMOVQ 192(R5), F0
 	WORD $0x6e721c07 // BSL V7.16B, V0.16B, V18.16B
 	WORD $0x6e6c1c01 // BSL V1.16B, V0.16B, V12.16B
 	FMOVQ 3392(R5), F0
@@ -79410,7 +81166,7 @@ one2233:
 	FMOVQ 3328(R5), F0
 	WORD $0x6eeae401 // FCMGT V1.2D, V0.2D, V10.2D
 	WORD $0x6ee9e400 // FCMGT V0.2D, V0.2D, V9.2D
-	FMOVQ 64(R5), F9
+	FMOVQ 192(R5), F9
 	WORD $0x6e6c1d28 // BSL V8.16B, V9.16B, V12.16B
 	WORD $0x6e6b1d27 // BSL V7.16B, V9.16B, V11.16B
 	WORD $0x6e6c1d01 // BSL V1.16B, V8.16B, V12.16B
@@ -79430,11 +81186,11 @@ one2233:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one2233
+	BLE one2313
 
-tail2235:
+tail2315:
 	SUBS R3, R0, R0
-	BEQ done2236
+	BEQ done2316
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -79507,7 +81263,7 @@ doneLanes4:
 	WORD $0x4ee7850e // ADD V14.2D, V8.2D, V7.2D
 	WORD $0x6f4c066b // USHR V11.2D, V19.2D, 52
 	WORD $0x6f4c05a8 // USHR V8.2D, V13.2D, 52
-	FMOVQ 1856(R5), F7
+	FMOVQ 1920(R5), F7
 	WORD $0x4ea71d6b // ORR V11.16B, V11.16B, V7.16B
 	WORD $0x4ea71d08 // ORR V8.16B, V8.16B, V7.16B
 	FMOVQ 4544(R5), F7
@@ -79537,7 +81293,7 @@ doneLanes4:
 	FMOVQ 3392(R5), F0
 	WORD $0x4ee0d5e1 // FSUB V1.2D, V15.2D, V0.2D
 	WORD $0x4ee0d5c0 // FSUB V0.2D, V14.2D, V0.2D
-	FMOVQ 1216(R5), F7
+	FMOVQ (R5), F7
 	WORD $0x6e67dc36 // FMUL V22.2D, V1.2D, V7.2D
 	WORD $0x6e67dc10 // FMUL V16.2D, V0.2D, V7.2D
 	FMOVQ 3392(R5), F7
@@ -79653,19 +81409,19 @@ doneLanes4:
 	WORD $0x4ee0d560 // FSUB V0.2D, V11.2D, V0.2D
 	WORD $0x4e61d501 // FADD V1.2D, V8.2D, V1.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
-	FMOVQ 1088(R5), F7
+	FMOVQ 1216(R5), F7
 	WORD $0x4eae1dd0 // MOV V16.16B, V14.16B
 	WORD $0x4e67ce70 // FMLA V16.2D, V19.2D, V7.2D
 	WORD $0x4ead1daf // MOV V15.16B, V13.16B
 	WORD $0x4e67ce4f // FMLA V15.2D, V18.2D, V7.2D
-	FMOVQ 1088(R5), F11
+	FMOVQ 1216(R5), F11
 	WORD $0x4eb01e08 // MOV V8.16B, V16.16B
 	WORD $0x4eebce68 // FMLS V8.2D, V19.2D, V11.2D
 	WORD $0x4eaf1de7 // MOV V7.16B, V15.16B
 	WORD $0x4eebce47 // FMLS V7.2D, V18.2D, V11.2D
 	WORD $0x4ee8d5cb // FSUB V11.2D, V14.2D, V8.2D
 	WORD $0x4ee7d5a8 // FSUB V8.2D, V13.2D, V7.2D
-	FMOVQ 1152(R5), F7
+	FMOVQ 1280(R5), F7
 	WORD $0x4e67ce61 // FMLA V1.2D, V19.2D, V7.2D
 	WORD $0x4e67ce40 // FMLA V0.2D, V18.2D, V7.2D
 	WORD $0x4e61d56e // FADD V14.2D, V11.2D, V1.2D
@@ -79679,7 +81435,7 @@ doneLanes4:
 	FMOVQ 22528(R5), F0
 	WORD $0x4e67f408 // FMAX V8.2D, V0.2D, V7.2D
 	WORD $0x4e61f407 // FMAX V7.2D, V0.2D, V1.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
 	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
 	WORD $0x4ea11d0c // ORR V12.16B, V8.16B, V1.16B
@@ -79698,50 +81454,50 @@ doneLanes4:
 	FMOVQ 22912(R5), F0
 	WORD $0x4e67f40d // FMAX V13.2D, V0.2D, V7.2D
 	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
-	FMOVQ 1984(R5), F0
+	FMOVQ 2048(R5), F0
 	WORD $0x4eebf401 // FMIN V1.2D, V0.2D, V11.2D
 	WORD $0x4ee8f407 // FMIN V7.2D, V0.2D, V8.2D
-	FMOVQ 1920(R5), F0
+	FMOVQ 1984(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e67f400 // FMAX V0.2D, V0.2D, V7.2D
-	FMOVQ 960(R5), F8
-	FMOVQ 960(R5), F7
-	FMOVQ 1024(R5), F15
+	FMOVQ 1088(R5), F8
+	FMOVQ 1088(R5), F7
+	FMOVQ 1152(R5), F15
 	WORD $0x4e68cc2f // FMLA V15.2D, V1.2D, V8.2D
-	FMOVQ 1024(R5), F14
+	FMOVQ 1152(R5), F14
 	WORD $0x4e67cc0e // FMLA V14.2D, V0.2D, V7.2D
-	FMOVQ 1024(R5), F7
+	FMOVQ 1152(R5), F7
 	WORD $0x4ee7d5eb // FSUB V11.2D, V15.2D, V7.2D
 	WORD $0x4ee7d5c8 // FSUB V8.2D, V14.2D, V7.2D
-	FMOVQ 1088(R5), F7
+	FMOVQ 1216(R5), F7
 	WORD $0x4ee7cd61 // FMLS V1.2D, V11.2D, V7.2D
 	WORD $0x4ee7cd00 // FMLS V0.2D, V8.2D, V7.2D
-	FMOVQ 1152(R5), F7
+	FMOVQ 1280(R5), F7
 	WORD $0x4ee7cd61 // FMLS V1.2D, V11.2D, V7.2D
 	WORD $0x4ee7cd00 // FMLS V0.2D, V8.2D, V7.2D
 	WORD $0x4eedd42b // FSUB V11.2D, V1.2D, V13.2D
 	WORD $0x4eecd408 // FSUB V8.2D, V0.2D, V12.2D
 	WORD $0x6e6bdd74 // FMUL V20.2D, V11.2D, V11.2D
 	WORD $0x6e68dd13 // FMUL V19.2D, V8.2D, V8.2D
-	FMOVQ 1280(R5), F7
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e67ce80 // FMLA V0.2D, V20.2D, V7.2D
 	FMOVQ 1344(R5), F7
-	WORD $0x4e61ce67 // FMLA V7.2D, V19.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e67ce80 // FMLA V0.2D, V20.2D, V7.2D
+	FMOVQ 1408(R5), F7
+	WORD $0x4e61ce67 // FMLA V7.2D, V19.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e67ce60 // FMLA V0.2D, V19.2D, V7.2D
-	FMOVQ 1472(R5), F7
-	FMOVQ 1472(R5), F13
-	FMOVQ 1536(R5), F12
-	WORD $0x4e67ce8c // FMLA V12.2D, V20.2D, V7.2D
 	FMOVQ 1536(R5), F7
+	FMOVQ 1536(R5), F13
+	FMOVQ 1600(R5), F12
+	WORD $0x4e67ce8c // FMLA V12.2D, V20.2D, V7.2D
+	FMOVQ 1600(R5), F7
 	WORD $0x4e6dce67 // FMLA V7.2D, V19.2D, V13.2D
-	FMOVQ 1600(R5), F18
+	FMOVQ 1664(R5), F18
 	WORD $0x4e6cce92 // FMLA V18.2D, V20.2D, V12.2D
-	FMOVQ 1600(R5), F17
+	FMOVQ 1664(R5), F17
 	WORD $0x4e67ce71 // FMLA V17.2D, V19.2D, V7.2D
 	WORD $0x4e8f29e7 // TRN1 V7.4S, V15.4S, V15.4S
 	WORD $0x4e8e29cc // TRN1 V12.4S, V14.4S, V14.4S
@@ -79843,7 +81599,7 @@ someLanes7:
 	FMOVD 16(R1), F11
 
 doneLanes8:
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60dd85 // FMUL V5.2D, V12.2D, V0.2D
 	WORD $0x6e60dd63 // FMUL V3.2D, V11.2D, V0.2D
 	WORD $0x4e6188a1 // FRINTN V1.2D, V5.2D
@@ -79851,7 +81607,7 @@ doneLanes8:
 	WORD $0x4e65e428 // FCMEQ V8.2D, V1.2D, V5.2D
 	WORD $0x4e63e407 // FCMEQ V7.2D, V0.2D, V3.2D
 	FMOVQ 3328(R5), F1
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e601c28 // BSL V8.16B, V1.16B, V0.16B
 	WORD $0x6e601c27 // BSL V7.16B, V1.16B, V0.16B
 	WORD $0x4e618981 // FRINTN V1.2D, V12.2D
@@ -79873,7 +81629,7 @@ doneLanes8:
 	WORD $0x4e6be560 // FCMEQ V0.2D, V11.2D, V11.2D
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 64(R5), F0
+	FMOVQ 192(R5), F0
 	WORD $0x6e711c03 // BSL V3.16B, V0.16B, V17.16B
 	WORD $0x6e701c01 // BSL V1.16B, V0.16B, V16.16B
 	FMOVQ 3392(R5), F0
@@ -79893,7 +81649,7 @@ doneLanes8:
 	FMOVQ 3328(R5), F0
 	WORD $0x6ee6e401 // FCMGT V1.2D, V0.2D, V6.2D
 	WORD $0x6ee5e400 // FCMGT V0.2D, V0.2D, V5.2D
-	FMOVQ 64(R5), F5
+	FMOVQ 192(R5), F5
 	WORD $0x6e681ca4 // BSL V4.16B, V5.16B, V8.16B
 	WORD $0x6e671ca3 // BSL V3.16B, V5.16B, V7.16B
 	WORD $0x6e681c81 // BSL V1.16B, V4.16B, V8.16B
@@ -79950,7 +81706,7 @@ someLanes11:
 
 doneLanes12:
 
-done2236:
+done2316:
 	RET
 
 // func addPowF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -79970,9 +81726,9 @@ TEXT ·addPowF32(SB), NOSPLIT, $336-40
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest2246
+	BLT oneTest2326
 
-many2244:
+many2324:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F10, F9)
 	FLDPQ 32(R5), (F7, F2)
@@ -80098,10 +81854,10 @@ many2244:
 	FMOVQ 3520(R4), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20dd3c // FMUL V28.4S, V9.4S, V0.4S
 	WORD $0x6e20dcfb // FMUL V27.4S, V7.4S, V0.4S
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20dc5a // FMUL V26.4S, V2.4S, V0.4S
 	WORD $0x6e20dc39 // FMUL V25.4S, V1.4S, V0.4S
 	FMOVQ 3520(R4), F0
@@ -80307,28 +82063,28 @@ many2244:
 	WORD $0x4e22d56d // FADD V13.4S, V11.4S, V2.4S
 	WORD $0x4e21d54a // FADD V10.4S, V10.4S, V1.4S
 	WORD $0x4e20d529 // FADD V9.4S, V9.4S, V0.4S
-	FMOVQ 2432(R4), F1
+	FMOVQ 2496(R4), F1
 	WORD $0x4eb61ec7 // MOV V7.16B, V22.16B
 	FMOVQ 224(RSP), F0
 	WORD $0x4e21cc07 // FMLA V7.4S, V0.4S, V1.4S
 	WORD $0x4eb51ea2 // MOV V2.16B, V21.16B
 	FMOVQ 208(RSP), F0
 	WORD $0x4e21cc02 // FMLA V2.4S, V0.4S, V1.4S
-	FMOVQ 2432(R4), F12
+	FMOVQ 2496(R4), F12
 	WORD $0x4eb01e01 // MOV V1.16B, V16.16B
 	FMOVQ 192(RSP), F0
 	WORD $0x4e2ccc01 // FMLA V1.4S, V0.4S, V12.4S
 	WORD $0x4eaf1deb // MOV V11.16B, V15.16B
 	FMOVQ 176(RSP), F0
 	WORD $0x4e2ccc0b // FMLA V11.4S, V0.4S, V12.4S
-	FMOVQ 2432(R4), F12
+	FMOVQ 2496(R4), F12
 	WORD $0x4ea71cf2 // MOV V18.16B, V7.16B
 	FMOVQ 224(RSP), F0
 	WORD $0x4eaccc12 // FMLS V18.4S, V0.4S, V12.4S
 	WORD $0x4ea21c54 // MOV V20.16B, V2.16B
 	FMOVQ 208(RSP), F0
 	WORD $0x4eaccc14 // FMLS V20.4S, V0.4S, V12.4S
-	FMOVQ 2432(R4), F17
+	FMOVQ 2496(R4), F17
 	WORD $0x4ea11c33 // MOV V19.16B, V1.16B
 	FMOVQ 192(RSP), F0
 	WORD $0x4eb1cc13 // FMLS V19.4S, V0.4S, V17.4S
@@ -80339,12 +82095,12 @@ many2244:
 	WORD $0x4eb4d6b1 // FSUB V17.4S, V21.4S, V20.4S
 	WORD $0x4eb3d610 // FSUB V16.4S, V16.4S, V19.4S
 	WORD $0x4eacd5ef // FSUB V15.4S, V15.4S, V12.4S
-	FMOVQ 2496(R4), F12
+	FMOVQ 2560(R4), F12
 	FMOVQ 224(RSP), F0
 	WORD $0x4e2ccc0e // FMLA V14.4S, V0.4S, V12.4S
 	FMOVQ 208(RSP), F0
 	WORD $0x4e2ccc0d // FMLA V13.4S, V0.4S, V12.4S
-	FMOVQ 2496(R4), F12
+	FMOVQ 2560(R4), F12
 	FMOVQ 192(RSP), F0
 	WORD $0x4e2ccc0a // FMLA V10.4S, V0.4S, V12.4S
 	FMOVQ 176(RSP), F0
@@ -80374,12 +82130,12 @@ many2244:
 	FMOVQ 23616(R4), F0
 	WORD $0x4e2af40e // FMAX V14.4S, V0.4S, V10.4S
 	WORD $0x4e29f415 // FMAX V21.4S, V0.4S, V9.4S
-	FMOVQ 320(R4), F9
+	FMOVQ 448(R4), F9
 	FMOVQ 320(RSP), F0
 	WORD $0x4e291c0d // AND V13.16B, V0.16B, V9.16B
 	FMOVQ 288(RSP), F0
 	WORD $0x4e291c0c // AND V12.16B, V0.16B, V9.16B
-	FMOVQ 320(R4), F10
+	FMOVQ 448(R4), F10
 	FMOVQ 256(RSP), F0
 	WORD $0x4e2a1c09 // AND V9.16B, V0.16B, V10.16B
 	WORD $0x4e2a1d00 // AND V0.16B, V8.16B, V10.16B
@@ -80427,34 +82183,34 @@ many2244:
 	FMOVQ 3072(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R4), F9
-	FMOVQ 2368(R4), F2
-	FMOVQ 2304(R4), F12
+	FMOVQ 2432(R4), F9
+	FMOVQ 2432(R4), F2
+	FMOVQ 2368(R4), F12
 	WORD $0x4e29cd0c // FMLA V12.4S, V8.4S, V9.4S
-	FMOVQ 2304(R4), F15
+	FMOVQ 2368(R4), F15
 	WORD $0x4e22ccef // FMLA V15.4S, V7.4S, V2.4S
-	FMOVQ 2368(R4), F9
-	FMOVQ 2368(R4), F2
-	FMOVQ 2304(R4), F14
+	FMOVQ 2432(R4), F9
+	FMOVQ 2432(R4), F2
+	FMOVQ 2368(R4), F14
 	WORD $0x4e29cc2e // FMLA V14.4S, V1.4S, V9.4S
-	FMOVQ 2304(R4), F13
+	FMOVQ 2368(R4), F13
 	WORD $0x4e22cc0d // FMLA V13.4S, V0.4S, V2.4S
-	FMOVQ 2304(R4), F2
+	FMOVQ 2368(R4), F2
 	WORD $0x4ea2d590 // FSUB V16.4S, V12.4S, V2.4S
 	WORD $0x4ea2d5eb // FSUB V11.4S, V15.4S, V2.4S
-	FMOVQ 2304(R4), F2
+	FMOVQ 2368(R4), F2
 	WORD $0x4ea2d5ca // FSUB V10.4S, V14.4S, V2.4S
 	WORD $0x4ea2d5a9 // FSUB V9.4S, V13.4S, V2.4S
-	FMOVQ 2432(R4), F2
+	FMOVQ 2496(R4), F2
 	WORD $0x4ea2ce08 // FMLS V8.4S, V16.4S, V2.4S
 	WORD $0x4ea2cd67 // FMLS V7.4S, V11.4S, V2.4S
-	FMOVQ 2432(R4), F2
+	FMOVQ 2496(R4), F2
 	WORD $0x4ea2cd41 // FMLS V1.4S, V10.4S, V2.4S
 	WORD $0x4ea2cd20 // FMLS V0.4S, V9.4S, V2.4S
-	FMOVQ 2496(R4), F2
+	FMOVQ 2560(R4), F2
 	WORD $0x4ea2ce08 // FMLS V8.4S, V16.4S, V2.4S
 	WORD $0x4ea2cd67 // FMLS V7.4S, V11.4S, V2.4S
-	FMOVQ 2496(R4), F2
+	FMOVQ 2560(R4), F2
 	WORD $0x4ea2cd41 // FMLS V1.4S, V10.4S, V2.4S
 	WORD $0x4ea2cd20 // FMLS V0.4S, V9.4S, V2.4S
 	WORD $0x4eb4d51b // FSUB V27.4S, V8.4S, V20.4S
@@ -80473,13 +82229,13 @@ many2244:
 	WORD $0x4e20cf21 // FMLA V1.4S, V25.4S, V0.4S
 	FMOVQ 2688(R4), F0
 	WORD $0x4e22cf00 // FMLA V0.4S, V24.4S, V2.4S
-	FMOVQ 2560(R4), F19
+	FMOVQ 64(R4), F19
 	WORD $0x4e28cf73 // FMLA V19.4S, V27.4S, V8.4S
-	FMOVQ 2560(R4), F18
+	FMOVQ 64(R4), F18
 	WORD $0x4e27cf52 // FMLA V18.4S, V26.4S, V7.4S
-	FMOVQ 2560(R4), F17
+	FMOVQ 64(R4), F17
 	WORD $0x4e21cf31 // FMLA V17.4S, V25.4S, V1.4S
-	FMOVQ 2560(R4), F16
+	FMOVQ 64(R4), F16
 	WORD $0x4e20cf10 // FMLA V16.4S, V24.4S, V0.4S
 	WORD $0x6e3bdf6b // FMUL V11.4S, V27.4S, V27.4S
 	WORD $0x6e3adf4a // FMUL V10.4S, V26.4S, V26.4S
@@ -80565,10 +82321,10 @@ many2244:
 	FLDPQ 32(R5), (F12, F11)
 	FLDPQ (R1), (F19, F18)
 	FLDPQ 32(R1), (F16, F15)
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20de6a // FMUL V10.4S, V19.4S, V0.4S
 	WORD $0x6e20de49 // FMUL V9.4S, V18.4S, V0.4S
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20de0d // FMUL V13.4S, V16.4S, V0.4S
 	WORD $0x6e20dde8 // FMUL V8.4S, V15.4S, V0.4S
 	WORD $0x4e218947 // FRINTN V7.4S, V10.4S
@@ -80580,11 +82336,11 @@ many2244:
 	WORD $0x4e2de436 // FCMEQ V22.4S, V1.4S, V13.4S
 	WORD $0x4e28e415 // FCMEQ V21.4S, V0.4S, V8.4S
 	FMOVQ 3456(R4), F1
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x6e601c2a // BSL V10.16B, V1.16B, V0.16B
 	WORD $0x6e601c29 // BSL V9.16B, V1.16B, V0.16B
 	FMOVQ 3456(R4), F1
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x6e601c36 // BSL V22.16B, V1.16B, V0.16B
 	WORD $0x6e601c35 // BSL V21.16B, V1.16B, V0.16B
 	WORD $0x4e218a67 // FRINTN V7.4S, V19.4S
@@ -80625,12 +82381,12 @@ many2244:
 	WORD $0x4e2fe5e8 // FCMEQ V8.4S, V15.4S, V15.4S
 	WORD $0x4e281dc8 // AND V8.16B, V14.16B, V8.16B
 	WORD $0x6e205908 // NOT V8.16B, V8.16B
-	FMOVQ 256(R4), F14
+	FMOVQ 384(R4), F14
 	WORD $0x6e741dcd // BSL V13.16B, V14.16B, V20.16B
 	WORD $0x4ead1db4 // MOV V20.16B, V13.16B
 	WORD $0x6e711dca // BSL V10.16B, V14.16B, V17.16B
 	WORD $0x4eaa1d51 // MOV V17.16B, V10.16B
-	FMOVQ 256(R4), F10
+	FMOVQ 384(R4), F10
 	WORD $0x6e7c1d49 // BSL V9.16B, V10.16B, V28.16B
 	WORD $0x4ea91d3c // MOV V28.16B, V9.16B
 	WORD $0x6e7b1d48 // BSL V8.16B, V10.16B, V27.16B
@@ -80675,10 +82431,10 @@ many2244:
 	FMOVQ 3456(R4), F0
 	WORD $0x6eb9e401 // FCMGT V1.4S, V0.4S, V25.4S
 	WORD $0x6eaae400 // FCMGT V0.4S, V0.4S, V10.4S
-	FMOVQ 256(R4), F10
+	FMOVQ 384(R4), F10
 	WORD $0x6e741d4c // BSL V12.16B, V10.16B, V20.16B
 	WORD $0x6e711d4b // BSL V11.16B, V10.16B, V17.16B
-	FMOVQ 256(R4), F10
+	FMOVQ 384(R4), F10
 	WORD $0x6e6e1d49 // BSL V9.16B, V10.16B, V14.16B
 	WORD $0x6e6d1d48 // BSL V8.16B, V10.16B, V13.16B
 	WORD $0x6e741d87 // BSL V7.16B, V12.16B, V20.16B
@@ -80712,14 +82468,14 @@ many2244:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many2244
+	BLE many2324
 
-oneTest2246:
+oneTest2326:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2247
+	BGT tail2327
 
-one2245:
+one2325:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F2, F1)
 	ADD R2<<2, R7, R1
@@ -80777,7 +82533,7 @@ one2245:
 	FMOVQ 3520(R4), F0
 	WORD $0x4ea0d581 // FSUB V1.4S, V12.4S, V0.4S
 	WORD $0x4ea0d540 // FSUB V0.4S, V10.4S, V0.4S
-	FMOVQ 2560(R4), F2
+	FMOVQ 64(R4), F2
 	WORD $0x6e22dc31 // FMUL V17.4S, V1.4S, V2.4S
 	WORD $0x6e22dc0d // FMUL V13.4S, V0.4S, V2.4S
 	FMOVQ 3520(R4), F2
@@ -80869,19 +82625,19 @@ one2245:
 	WORD $0x4ea0d500 // FSUB V0.4S, V8.4S, V0.4S
 	WORD $0x4e21d4e1 // FADD V1.4S, V7.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	FMOVQ 2432(R4), F2
+	FMOVQ 2496(R4), F2
 	WORD $0x4eaa1d4d // MOV V13.16B, V10.16B
 	WORD $0x4e22ce0d // FMLA V13.4S, V16.4S, V2.4S
 	WORD $0x4ea91d2c // MOV V12.16B, V9.16B
 	WORD $0x4e22cd6c // FMLA V12.4S, V11.4S, V2.4S
-	FMOVQ 2432(R4), F8
+	FMOVQ 2496(R4), F8
 	WORD $0x4ead1da7 // MOV V7.16B, V13.16B
 	WORD $0x4ea8ce07 // FMLS V7.4S, V16.4S, V8.4S
 	WORD $0x4eac1d82 // MOV V2.16B, V12.16B
 	WORD $0x4ea8cd62 // FMLS V2.4S, V11.4S, V8.4S
 	WORD $0x4ea7d548 // FSUB V8.4S, V10.4S, V7.4S
 	WORD $0x4ea2d527 // FSUB V7.4S, V9.4S, V2.4S
-	FMOVQ 2496(R4), F2
+	FMOVQ 2560(R4), F2
 	WORD $0x4e22ce01 // FMLA V1.4S, V16.4S, V2.4S
 	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
 	WORD $0x4e21d50b // FADD V11.4S, V8.4S, V1.4S
@@ -80895,7 +82651,7 @@ one2245:
 	FMOVQ 23616(R4), F0
 	WORD $0x4e22f407 // FMAX V7.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
 	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
 	WORD $0x4ea11ce9 // ORR V9.16B, V7.16B, V1.16B
@@ -80920,19 +82676,19 @@ one2245:
 	FMOVQ 3072(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R4), F7
-	FMOVQ 2368(R4), F2
-	FMOVQ 2304(R4), F15
+	FMOVQ 2432(R4), F7
+	FMOVQ 2432(R4), F2
+	FMOVQ 2368(R4), F15
 	WORD $0x4e27cc2f // FMLA V15.4S, V1.4S, V7.4S
-	FMOVQ 2304(R4), F14
+	FMOVQ 2368(R4), F14
 	WORD $0x4e22cc0e // FMLA V14.4S, V0.4S, V2.4S
-	FMOVQ 2304(R4), F2
+	FMOVQ 2368(R4), F2
 	WORD $0x4ea2d5e8 // FSUB V8.4S, V15.4S, V2.4S
 	WORD $0x4ea2d5c7 // FSUB V7.4S, V14.4S, V2.4S
-	FMOVQ 2432(R4), F2
+	FMOVQ 2496(R4), F2
 	WORD $0x4ea2cd01 // FMLS V1.4S, V8.4S, V2.4S
 	WORD $0x4ea2cce0 // FMLS V0.4S, V7.4S, V2.4S
-	FMOVQ 2496(R4), F2
+	FMOVQ 2560(R4), F2
 	WORD $0x4ea2cd01 // FMLS V1.4S, V8.4S, V2.4S
 	WORD $0x4ea2cce0 // FMLS V0.4S, V7.4S, V2.4S
 	WORD $0x4eaad42b // FSUB V11.4S, V1.4S, V10.4S
@@ -80943,9 +82699,9 @@ one2245:
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
 	FMOVQ 2688(R4), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 2560(R4), F9
+	FMOVQ 64(R4), F9
 	WORD $0x4e21cd69 // FMLA V9.4S, V11.4S, V1.4S
-	FMOVQ 2560(R4), F8
+	FMOVQ 64(R4), F8
 	WORD $0x4e20cd48 // FMLA V8.4S, V10.4S, V0.4S
 	WORD $0x6e2bdd67 // FMUL V7.4S, V11.4S, V11.4S
 	WORD $0x6e2add42 // FMUL V2.4S, V10.4S, V10.4S
@@ -80987,7 +82743,7 @@ one2245:
 	WORD $0x6e27dc11 // FMUL V17.4S, V0.4S, V7.4S
 	FLDPQ (R5), (F16, F7)
 	FLDPQ (R1), (F13, F12)
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20dda8 // FMUL V8.4S, V13.4S, V0.4S
 	WORD $0x6e20dd82 // FMUL V2.4S, V12.4S, V0.4S
 	WORD $0x4e218901 // FRINTN V1.4S, V8.4S
@@ -80995,7 +82751,7 @@ one2245:
 	WORD $0x4e28e42b // FCMEQ V11.4S, V1.4S, V8.4S
 	WORD $0x4e22e40a // FCMEQ V10.4S, V0.4S, V2.4S
 	FMOVQ 3456(R4), F1
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x6e601c2b // BSL V11.16B, V1.16B, V0.16B
 	WORD $0x6e601c2a // BSL V10.16B, V1.16B, V0.16B
 	WORD $0x4e2189a1 // FRINTN V1.4S, V13.4S
@@ -81017,7 +82773,7 @@ one2245:
 	WORD $0x4e2ce580 // FCMEQ V0.4S, V12.4S, V12.4S
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 256(R4), F0
+	FMOVQ 384(R4), F0
 	WORD $0x6e721c02 // BSL V2.16B, V0.16B, V18.16B
 	WORD $0x6e711c01 // BSL V1.16B, V0.16B, V17.16B
 	FMOVQ 3520(R4), F0
@@ -81037,7 +82793,7 @@ one2245:
 	FMOVQ 3456(R4), F0
 	WORD $0x6ea9e401 // FCMGT V1.4S, V0.4S, V9.4S
 	WORD $0x6ea8e400 // FCMGT V0.4S, V0.4S, V8.4S
-	FMOVQ 256(R4), F8
+	FMOVQ 384(R4), F8
 	WORD $0x6e6b1d07 // BSL V7.16B, V8.16B, V11.16B
 	WORD $0x6e6a1d02 // BSL V2.16B, V8.16B, V10.16B
 	WORD $0x6e6b1ce1 // BSL V1.16B, V7.16B, V11.16B
@@ -81057,11 +82813,11 @@ one2245:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2245
+	BLE one2325
 
-tail2247:
+tail2327:
 	SUBS R2, R0, R0
-	BEQ done2248
+	BEQ done2328
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -81195,7 +82951,7 @@ doneLanes4:
 	FMOVQ 3520(R4), F0
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a0 // FSUB V0.4S, V13.4S, V0.4S
-	FMOVQ 2560(R4), F2
+	FMOVQ 64(R4), F2
 	WORD $0x6e22dc33 // FMUL V19.4S, V1.4S, V2.4S
 	WORD $0x6e22dc0f // FMUL V15.4S, V0.4S, V2.4S
 	FMOVQ 3520(R4), F2
@@ -81287,19 +83043,19 @@ doneLanes4:
 	WORD $0x4ea0d540 // FSUB V0.4S, V10.4S, V0.4S
 	WORD $0x4e21d521 // FADD V1.4S, V9.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	FMOVQ 2432(R4), F2
+	FMOVQ 2496(R4), F2
 	WORD $0x4ead1daf // MOV V15.16B, V13.16B
 	WORD $0x4e22ce4f // FMLA V15.4S, V18.4S, V2.4S
 	WORD $0x4eac1d8e // MOV V14.16B, V12.16B
 	WORD $0x4e22ce2e // FMLA V14.4S, V17.4S, V2.4S
-	FMOVQ 2432(R4), F10
+	FMOVQ 2496(R4), F10
 	WORD $0x4eaf1de9 // MOV V9.16B, V15.16B
 	WORD $0x4eaace49 // FMLS V9.4S, V18.4S, V10.4S
 	WORD $0x4eae1dc2 // MOV V2.16B, V14.16B
 	WORD $0x4eaace22 // FMLS V2.4S, V17.4S, V10.4S
 	WORD $0x4ea9d5aa // FSUB V10.4S, V13.4S, V9.4S
 	WORD $0x4ea2d589 // FSUB V9.4S, V12.4S, V2.4S
-	FMOVQ 2496(R4), F2
+	FMOVQ 2560(R4), F2
 	WORD $0x4e22ce41 // FMLA V1.4S, V18.4S, V2.4S
 	WORD $0x4e22ce20 // FMLA V0.4S, V17.4S, V2.4S
 	WORD $0x4e21d54d // FADD V13.4S, V10.4S, V1.4S
@@ -81313,7 +83069,7 @@ doneLanes4:
 	FMOVQ 23616(R4), F0
 	WORD $0x4e22f409 // FMAX V9.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ea11d2b // ORR V11.16B, V9.16B, V1.16B
@@ -81338,19 +83094,19 @@ doneLanes4:
 	FMOVQ 3072(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 2368(R4), F9
-	FMOVQ 2368(R4), F2
-	FMOVQ 2304(R4), F17
+	FMOVQ 2432(R4), F9
+	FMOVQ 2432(R4), F2
+	FMOVQ 2368(R4), F17
 	WORD $0x4e29cc31 // FMLA V17.4S, V1.4S, V9.4S
-	FMOVQ 2304(R4), F16
+	FMOVQ 2368(R4), F16
 	WORD $0x4e22cc10 // FMLA V16.4S, V0.4S, V2.4S
-	FMOVQ 2304(R4), F2
+	FMOVQ 2368(R4), F2
 	WORD $0x4ea2d62a // FSUB V10.4S, V17.4S, V2.4S
 	WORD $0x4ea2d609 // FSUB V9.4S, V16.4S, V2.4S
-	FMOVQ 2432(R4), F2
+	FMOVQ 2496(R4), F2
 	WORD $0x4ea2cd41 // FMLS V1.4S, V10.4S, V2.4S
 	WORD $0x4ea2cd20 // FMLS V0.4S, V9.4S, V2.4S
-	FMOVQ 2496(R4), F2
+	FMOVQ 2560(R4), F2
 	WORD $0x4ea2cd41 // FMLS V1.4S, V10.4S, V2.4S
 	WORD $0x4ea2cd20 // FMLS V0.4S, V9.4S, V2.4S
 	WORD $0x4eacd42a // FSUB V10.4S, V1.4S, V12.4S
@@ -81361,9 +83117,9 @@ doneLanes4:
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
 	FMOVQ 2688(R4), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 2560(R4), F15
+	FMOVQ 64(R4), F15
 	WORD $0x4e21cd4f // FMLA V15.4S, V10.4S, V1.4S
-	FMOVQ 2560(R4), F14
+	FMOVQ 64(R4), F14
 	WORD $0x4e20cd2e // FMLA V14.4S, V9.4S, V0.4S
 	WORD $0x6e2add4d // FMUL V13.4S, V10.4S, V10.4S
 	WORD $0x6e29dd22 // FMUL V2.4S, V9.4S, V9.4S
@@ -81477,7 +83233,7 @@ someLanes7:
 	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
 
 doneLanes8:
-	FMOVQ 2560(R4), F0
+	FMOVQ 64(R4), F0
 	WORD $0x6e20dd85 // FMUL V5.4S, V12.4S, V0.4S
 	WORD $0x6e20dd62 // FMUL V2.4S, V11.4S, V0.4S
 	WORD $0x4e2188a1 // FRINTN V1.4S, V5.4S
@@ -81485,7 +83241,7 @@ doneLanes8:
 	WORD $0x4e25e42a // FCMEQ V10.4S, V1.4S, V5.4S
 	WORD $0x4e22e409 // FCMEQ V9.4S, V0.4S, V2.4S
 	FMOVQ 3456(R4), F1
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x6e601c2a // BSL V10.16B, V1.16B, V0.16B
 	WORD $0x6e601c29 // BSL V9.16B, V1.16B, V0.16B
 	WORD $0x4e218981 // FRINTN V1.4S, V12.4S
@@ -81507,7 +83263,7 @@ doneLanes8:
 	WORD $0x4e2be560 // FCMEQ V0.4S, V11.4S, V11.4S
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	FMOVQ 256(R4), F0
+	FMOVQ 384(R4), F0
 	WORD $0x6e711c02 // BSL V2.16B, V0.16B, V17.16B
 	WORD $0x6e701c01 // BSL V1.16B, V0.16B, V16.16B
 	FMOVQ 3520(R4), F0
@@ -81527,7 +83283,7 @@ doneLanes8:
 	FMOVQ 3456(R4), F0
 	WORD $0x6ea6e401 // FCMGT V1.4S, V0.4S, V6.4S
 	WORD $0x6ea5e400 // FCMGT V0.4S, V0.4S, V5.4S
-	FMOVQ 256(R4), F5
+	FMOVQ 384(R4), F5
 	WORD $0x6e6a1ca4 // BSL V4.16B, V5.16B, V10.16B
 	WORD $0x6e691ca2 // BSL V2.16B, V5.16B, V9.16B
 	WORD $0x6e6a1c81 // BSL V1.16B, V4.16B, V10.16B
@@ -81616,7 +83372,7 @@ someLanes11:
 
 doneLanes12:
 
-done2248:
+done2328:
 	RET
 
 // func sigmoidF64(y *float64, d *float64, x *float64, n int)
@@ -81633,21 +83389,21 @@ TEXT ·sigmoidF64(SB), NOSPLIT, $0-32
 	MOVD d+8(FP), R3
 	MOVD x+16(FP), R6
 	MOVD n+24(FP), R0
-	FMOVQ 1920(R7), F11
-	FMOVQ 1984(R7), F8
+	FMOVQ 1984(R7), F11
+	FMOVQ 2048(R7), F8
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2262
+	BLT oneTest2342
 
-many2260:
+many2340:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
 	WORD $0x4ea01c24 // ORR V4.16B, V1.16B, V0.16B
 	FLDPQ 32(R1), (F1, F2)
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e63f563 // FMAX V3.2D, V11.2D, V3.2D
@@ -81658,79 +83414,79 @@ many2260:
 	WORD $0x4ee2f506 // FMIN V6.2D, V8.2D, V2.2D
 	WORD $0x4ee1f50a // FMIN V10.2D, V8.2D, V1.2D
 	WORD $0x4ee0f509 // FMIN V9.2D, V8.2D, V0.2D
-	FMOVQ 960(R7), F1
-	FMOVQ 960(R7), F0
-	FMOVQ 1024(R7), F19
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F19
 	WORD $0x4e61ccf3 // FMLA V19.2D, V7.2D, V1.2D
-	FMOVQ 1024(R7), F18
+	FMOVQ 1152(R7), F18
 	WORD $0x4e60ccd2 // FMLA V18.2D, V6.2D, V0.2D
-	FMOVQ 960(R7), F1
-	FMOVQ 960(R7), F0
-	FMOVQ 1024(R7), F17
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F17
 	WORD $0x4e61cd51 // FMLA V17.2D, V10.2D, V1.2D
-	FMOVQ 1024(R7), F13
+	FMOVQ 1152(R7), F13
 	WORD $0x4e60cd2d // FMLA V13.2D, V9.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d622 // FSUB V2.2D, V17.2D, V0.2D
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc87 // FMLS V7.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc87 // FMLS V7.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
 	WORD $0x6e67dcfa // FMUL V26.2D, V7.2D, V7.2D
 	WORD $0x6e66dcd9 // FMUL V25.2D, V6.2D, V6.2D
 	WORD $0x6e6add58 // FMUL V24.2D, V10.2D, V10.2D
 	WORD $0x6e69dd37 // FMUL V23.2D, V9.2D, V9.2D
-	FMOVQ 1280(R7), F1
-	FMOVQ 1280(R7), F0
-	FMOVQ 1344(R7), F20
-	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 1344(R7), F5
-	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
-	FMOVQ 1280(R7), F2
-	FMOVQ 1280(R7), F1
+	FMOVQ 1344(R7), F1
 	FMOVQ 1344(R7), F0
-	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 1344(R7), F4
-	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
-	FMOVQ 1408(R7), F3
-	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 1408(R7), F2
-	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
-	FMOVQ 1408(R7), F1
-	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1408(R7), F20
+	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
+	FMOVQ 1408(R7), F5
+	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
+	FMOVQ 1344(R7), F2
+	FMOVQ 1344(R7), F1
 	FMOVQ 1408(R7), F0
+	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
+	FMOVQ 1408(R7), F4
+	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
+	FMOVQ 1472(R7), F3
+	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
+	FMOVQ 1472(R7), F2
+	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
+	FMOVQ 1472(R7), F1
+	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1472(R7), F0
 	WORD $0x4e64cee0 // FMLA V0.2D, V23.2D, V4.2D
-	FMOVQ 1472(R7), F5
-	FMOVQ 1472(R7), F4
-	FMOVQ 1536(R7), F28
-	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
-	FMOVQ 1536(R7), F27
-	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
-	FMOVQ 1472(R7), F20
-	FMOVQ 1472(R7), F5
+	FMOVQ 1536(R7), F5
 	FMOVQ 1536(R7), F4
-	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
-	FMOVQ 1536(R7), F22
-	WORD $0x4e65cef6 // FMLA V22.2D, V23.2D, V5.2D
-	FMOVQ 1600(R7), F21
-	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1600(R7), F20
-	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1600(R7), F5
-	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
+	FMOVQ 1600(R7), F28
+	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
+	FMOVQ 1600(R7), F27
+	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
+	FMOVQ 1536(R7), F20
+	FMOVQ 1536(R7), F5
 	FMOVQ 1600(R7), F4
+	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
+	FMOVQ 1600(R7), F22
+	WORD $0x4e65cef6 // FMLA V22.2D, V23.2D, V5.2D
+	FMOVQ 1664(R7), F21
+	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
+	FMOVQ 1664(R7), F20
+	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
+	FMOVQ 1664(R7), F5
+	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
+	FMOVQ 1664(R7), F4
 	WORD $0x4e76cee4 // FMLA V4.2D, V23.2D, V22.2D
 	WORD $0x4e75cce3 // FMLA V3.2D, V7.2D, V21.2D
 	WORD $0x4e74ccc2 // FMLA V2.2D, V6.2D, V20.2D
@@ -81796,20 +83552,20 @@ many2260:
 	WORD $0x6e731e21 // BSL V1.16B, V17.16B, V19.16B
 	WORD $0x6eede642 // FCMGT V2.2D, V18.2D, V13.2D
 	WORD $0x6e721da2 // BSL V2.16B, V13.16B, V18.16B
-	FMOVQ 2176(R7), F0
+	FMOVQ 2240(R7), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2265
-	FMOVQ 2176(R7), F0
+	BEQ normal2345
+	FMOVQ 2240(R7), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 2240(R7), F0
+	FMOVQ 2304(R7), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -81826,19 +83582,19 @@ many2260:
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	FMOVQ 2176(R7), F0
+	FMOVQ 2240(R7), F0
 	WORD $0x6ef1e40a // FCMGT V10.2D, V0.2D, V17.2D
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6f7d0623 // USHR V3.2D, V17.2D, 3
 	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
-	FMOVQ 2240(R7), F0
+	FMOVQ 2304(R7), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -81855,16 +83611,16 @@ many2260:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38433 // SUB V19.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled2266
+	JMP scaled2346
 
-normal2265:
+normal2345:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -81894,7 +83650,7 @@ normal2265:
 	WORD $0x6e63dc33 // FMUL V19.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled2266:
+scaled2346:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -81936,59 +83692,59 @@ scaled2266:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2260
+	BLE many2340
 
-oneTest2262:
+oneTest2342:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2263
+	BGT tail2343
 
-one2261:
+one2341:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61f561 // FMAX V1.2D, V11.2D, V1.2D
 	WORD $0x4e60f560 // FMAX V0.2D, V11.2D, V0.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
 	WORD $0x4ee0f506 // FMIN V6.2D, V8.2D, V0.2D
-	FMOVQ 960(R7), F1
-	FMOVQ 960(R7), F0
-	FMOVQ 1024(R7), F10
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F10
 	WORD $0x4e61ccea // FMLA V10.2D, V7.2D, V1.2D
-	FMOVQ 1024(R7), F9
+	FMOVQ 1152(R7), F9
 	WORD $0x4e60ccc9 // FMLA V9.2D, V6.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d542 // FSUB V2.2D, V10.2D, V0.2D
 	WORD $0x4ee0d521 // FSUB V1.2D, V9.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dced // FMUL V13.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R7), F2
-	FMOVQ 1280(R7), F1
-	FMOVQ 1344(R7), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 1344(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R7), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1344(R7), F1
 	FMOVQ 1408(R7), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 1408(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R7), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1472(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R7), F4
-	FMOVQ 1472(R7), F3
-	FMOVQ 1536(R7), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
 	FMOVQ 1536(R7), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R7), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1536(R7), F3
 	FMOVQ 1600(R7), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 1600(R7), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R7), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1664(R7), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -82020,20 +83776,20 @@ one2261:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R7), F0
+	FMOVQ 2240(R7), F0
 	WORD $0x6eeae401 // FCMGT V1.2D, V0.2D, V10.2D
 	WORD $0x6ee9e400 // FCMGT V0.2D, V0.2D, V9.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2267
-	FMOVQ 2176(R7), F0
+	BEQ normal2347
+	FMOVQ 2240(R7), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
-	FMOVQ 2240(R7), F0
+	FMOVQ 2304(R7), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -82050,16 +83806,16 @@ one2261:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled2268
+	JMP scaled2348
 
-normal2267:
+normal2347:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -82075,7 +83831,7 @@ normal2267:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled2268:
+scaled2348:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -82099,11 +83855,11 @@ scaled2268:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2261
+	BLE one2341
 
-tail2263:
+tail2343:
 	SUBS R2, R0, R0
-	BEQ done2264
+	BEQ done2344
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -82130,49 +83886,49 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 128(R7), F0
+	FMOVQ 256(R7), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61f561 // FMAX V1.2D, V11.2D, V1.2D
 	WORD $0x4e60f560 // FMAX V0.2D, V11.2D, V0.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
 	WORD $0x4ee0f506 // FMIN V6.2D, V8.2D, V0.2D
-	FMOVQ 960(R7), F1
-	FMOVQ 960(R7), F0
-	FMOVQ 1024(R7), F11
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F11
 	WORD $0x4e61cceb // FMLA V11.2D, V7.2D, V1.2D
-	FMOVQ 1024(R7), F8
+	FMOVQ 1152(R7), F8
 	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
-	FMOVQ 1024(R7), F0
+	FMOVQ 1152(R7), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 1088(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R7), F0
+	FMOVQ 1280(R7), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dced // FMUL V13.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R7), F2
-	FMOVQ 1280(R7), F1
-	FMOVQ 1344(R7), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 1344(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R7), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1344(R7), F1
 	FMOVQ 1408(R7), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 1408(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R7), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1472(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R7), F4
-	FMOVQ 1472(R7), F3
-	FMOVQ 1536(R7), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
 	FMOVQ 1536(R7), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R7), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1536(R7), F3
 	FMOVQ 1600(R7), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 1600(R7), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R7), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1664(R7), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -82204,20 +83960,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R7), F0
+	FMOVQ 2240(R7), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6ee8e400 // FCMGT V0.2D, V0.2D, V8.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2269
-	FMOVQ 2176(R7), F0
+	BEQ normal2349
+	FMOVQ 2240(R7), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
-	FMOVQ 2240(R7), F0
+	FMOVQ 2304(R7), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -82234,16 +83990,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled2270
+	JMP scaled2350
 
-normal2269:
+normal2349:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -82259,7 +84015,7 @@ normal2269:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled2270:
+scaled2350:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -82338,7 +84094,7 @@ someLanes7:
 
 doneLanes8:
 
-done2264:
+done2344:
 	RET
 
 // func sigmoidF32(y *float32, d *float32, x *float32, n int)
@@ -82356,29 +84112,29 @@ TEXT ·sigmoidF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2280
+	BLT oneTest2360
 
-many2278:
+many2358:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01c25 // ORR V5.16B, V1.16B, V0.16B
 	WORD $0x4ea01c44 // ORR V4.16B, V2.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e25f40c // FMAX V12.4S, V0.4S, V5.4S
 	WORD $0x4e24f40b // FMAX V11.4S, V0.4S, V4.4S
-	FMOVQ 2304(R7), F9
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F9
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cd89 // FMLA V9.4S, V12.4S, V0.4S
-	FMOVQ 2304(R7), F8
+	FMOVQ 2368(R7), F8
 	WORD $0x4e20cd68 // FMLA V8.4S, V11.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d525 // FSUB V5.4S, V9.4S, V0.4S
 	WORD $0x4ea0d504 // FSUB V4.4S, V8.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ccac // FMLS V12.4S, V5.4S, V0.4S
 	WORD $0x4ea0cc8b // FMLS V11.4S, V4.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0ccac // FMLS V12.4S, V5.4S, V0.4S
 	WORD $0x4ea0cc8b // FMLS V11.4S, V4.4S, V0.4S
 	FMOVQ 2688(R7), F5
@@ -82386,9 +84142,9 @@ many2278:
 	WORD $0x4e20cd85 // FMLA V5.4S, V12.4S, V0.4S
 	FMOVQ 2688(R7), F4
 	WORD $0x4e20cd64 // FMLA V4.4S, V11.4S, V0.4S
-	FMOVQ 2560(R7), F14
+	FMOVQ 64(R7), F14
 	WORD $0x4e25cd8e // FMLA V14.4S, V12.4S, V5.4S
-	FMOVQ 2560(R7), F13
+	FMOVQ 64(R7), F13
 	WORD $0x4e24cd6d // FMLA V13.4S, V11.4S, V4.4S
 	WORD $0x6e2cdd8a // FMUL V10.4S, V12.4S, V12.4S
 	WORD $0x6e2bdd65 // FMUL V5.4S, V11.4S, V11.4S
@@ -82407,24 +84163,24 @@ many2278:
 	WORD $0x4e2acdcc // FMLA V12.4S, V14.4S, V10.4S
 	WORD $0x4e25cdab // FMLA V11.4S, V13.4S, V5.4S
 	FLDPQ 32(R1), (F4, F5)
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01c8d // ORR V13.16B, V4.16B, V0.16B
 	WORD $0x4ea01caa // ORR V10.16B, V5.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e2df411 // FMAX V17.4S, V0.4S, V13.4S
 	WORD $0x4e2af410 // FMAX V16.4S, V0.4S, V10.4S
-	FMOVQ 2304(R7), F14
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F14
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20ce2e // FMLA V14.4S, V17.4S, V0.4S
-	FMOVQ 2304(R7), F13
+	FMOVQ 2368(R7), F13
 	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d5d2 // FSUB V18.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5aa // FSUB V10.4S, V13.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ce51 // FMLS V17.4S, V18.4S, V0.4S
 	WORD $0x4ea0cd50 // FMLS V16.4S, V10.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0ce51 // FMLS V17.4S, V18.4S, V0.4S
 	WORD $0x4ea0cd50 // FMLS V16.4S, V10.4S, V0.4S
 	FMOVQ 2688(R7), F18
@@ -82432,9 +84188,9 @@ many2278:
 	WORD $0x4e20ce32 // FMLA V18.4S, V17.4S, V0.4S
 	FMOVQ 2688(R7), F10
 	WORD $0x4e20ce0a // FMLA V10.4S, V16.4S, V0.4S
-	FMOVQ 2560(R7), F24
+	FMOVQ 64(R7), F24
 	WORD $0x4e32ce38 // FMLA V24.4S, V17.4S, V18.4S
-	FMOVQ 2560(R7), F23
+	FMOVQ 64(R7), F23
 	WORD $0x4e2ace17 // FMLA V23.4S, V16.4S, V10.4S
 	WORD $0x6e31de36 // FMUL V22.4S, V17.4S, V17.4S
 	WORD $0x6e30de15 // FMUL V21.4S, V16.4S, V16.4S
@@ -82544,35 +84300,35 @@ many2278:
 	WORD $0x6e29dd61 // FMUL V1.4S, V11.4S, V9.4S
 	WORD $0x6e28dd40 // FMUL V0.4S, V10.4S, V8.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many2278
+	BLE many2358
 
-oneTest2280:
+oneTest2360:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2281
+	BGT tail2361
 
-one2279:
+one2359:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F1, F0)
-	FMOVQ 320(R7), F2
+	FMOVQ 448(R7), F2
 	WORD $0x4ea21c25 // ORR V5.16B, V1.16B, V2.16B
 	WORD $0x4ea21c04 // ORR V4.16B, V0.16B, V2.16B
 	FMOVQ 3072(R7), F2
 	WORD $0x4e25f44c // FMAX V12.4S, V2.4S, V5.4S
 	WORD $0x4e24f44b // FMAX V11.4S, V2.4S, V4.4S
-	FMOVQ 2368(R7), F4
-	FMOVQ 2368(R7), F2
-	FMOVQ 2304(R7), F16
+	FMOVQ 2432(R7), F4
+	FMOVQ 2432(R7), F2
+	FMOVQ 2368(R7), F16
 	WORD $0x4e24cd90 // FMLA V16.4S, V12.4S, V4.4S
-	FMOVQ 2304(R7), F15
+	FMOVQ 2368(R7), F15
 	WORD $0x4e22cd6f // FMLA V15.4S, V11.4S, V2.4S
-	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F2
 	WORD $0x4ea2d605 // FSUB V5.4S, V16.4S, V2.4S
 	WORD $0x4ea2d5e4 // FSUB V4.4S, V15.4S, V2.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2ccac // FMLS V12.4S, V5.4S, V2.4S
 	WORD $0x4ea2cc8b // FMLS V11.4S, V4.4S, V2.4S
-	FMOVQ 2496(R7), F2
+	FMOVQ 2560(R7), F2
 	WORD $0x4ea2ccac // FMLS V12.4S, V5.4S, V2.4S
 	WORD $0x4ea2cc8b // FMLS V11.4S, V4.4S, V2.4S
 	FMOVQ 2624(R7), F2
@@ -82581,9 +84337,9 @@ one2279:
 	WORD $0x4e22cd84 // FMLA V4.4S, V12.4S, V2.4S
 	FMOVQ 2688(R7), F2
 	WORD $0x4e25cd62 // FMLA V2.4S, V11.4S, V5.4S
-	FMOVQ 2560(R7), F10
+	FMOVQ 64(R7), F10
 	WORD $0x4e24cd8a // FMLA V10.4S, V12.4S, V4.4S
-	FMOVQ 2560(R7), F9
+	FMOVQ 64(R7), F9
 	WORD $0x4e22cd69 // FMLA V9.4S, V11.4S, V2.4S
 	WORD $0x6e2cdd88 // FMUL V8.4S, V12.4S, V12.4S
 	WORD $0x6e2bdd65 // FMUL V5.4S, V11.4S, V11.4S
@@ -82650,11 +84406,11 @@ one2279:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2279
+	BLE one2359
 
-tail2281:
+tail2361:
 	SUBS R2, R0, R0
-	BEQ done2282
+	BEQ done2362
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -82697,25 +84453,25 @@ someLanes1:
 	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes2:
-	FMOVQ 320(R7), F2
+	FMOVQ 448(R7), F2
 	WORD $0x4ea21c25 // ORR V5.16B, V1.16B, V2.16B
 	WORD $0x4ea21c04 // ORR V4.16B, V0.16B, V2.16B
 	FMOVQ 3072(R7), F2
 	WORD $0x4e25f44a // FMAX V10.4S, V2.4S, V5.4S
 	WORD $0x4e24f448 // FMAX V8.4S, V2.4S, V4.4S
-	FMOVQ 2368(R7), F4
-	FMOVQ 2368(R7), F2
-	FMOVQ 2304(R7), F17
+	FMOVQ 2432(R7), F4
+	FMOVQ 2432(R7), F2
+	FMOVQ 2368(R7), F17
 	WORD $0x4e24cd51 // FMLA V17.4S, V10.4S, V4.4S
-	FMOVQ 2304(R7), F16
+	FMOVQ 2368(R7), F16
 	WORD $0x4e22cd10 // FMLA V16.4S, V8.4S, V2.4S
-	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F2
 	WORD $0x4ea2d625 // FSUB V5.4S, V17.4S, V2.4S
 	WORD $0x4ea2d604 // FSUB V4.4S, V16.4S, V2.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2ccaa // FMLS V10.4S, V5.4S, V2.4S
 	WORD $0x4ea2cc88 // FMLS V8.4S, V4.4S, V2.4S
-	FMOVQ 2496(R7), F2
+	FMOVQ 2560(R7), F2
 	WORD $0x4ea2ccaa // FMLS V10.4S, V5.4S, V2.4S
 	WORD $0x4ea2cc88 // FMLS V8.4S, V4.4S, V2.4S
 	FMOVQ 2624(R7), F2
@@ -82724,9 +84480,9 @@ doneLanes2:
 	WORD $0x4e22cd44 // FMLA V4.4S, V10.4S, V2.4S
 	FMOVQ 2688(R7), F2
 	WORD $0x4e25cd02 // FMLA V2.4S, V8.4S, V5.4S
-	FMOVQ 2560(R7), F15
+	FMOVQ 64(R7), F15
 	WORD $0x4e24cd4f // FMLA V15.4S, V10.4S, V4.4S
-	FMOVQ 2560(R7), F14
+	FMOVQ 64(R7), F14
 	WORD $0x4e22cd0e // FMLA V14.4S, V8.4S, V2.4S
 	WORD $0x6e2add45 // FMUL V5.4S, V10.4S, V10.4S
 	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
@@ -82860,7 +84616,7 @@ someLanes5:
 
 doneLanes6:
 
-done2282:
+done2362:
 	RET
 
 // func tanhF64(y *float64, d *float64, x *float64, n int)
@@ -82877,23 +84633,23 @@ TEXT ·tanhF64(SB), NOSPLIT, $0-32
 	MOVD d+8(FP), R3
 	MOVD x+16(FP), R7
 	MOVD n+24(FP), R0
-	FMOVQ 1920(R5), F6
-	FMOVQ 1984(R5), F5
+	FMOVQ 1984(R5), F6
+	FMOVQ 2048(R5), F5
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2296
+	BLT oneTest2376
 
-many2294:
+many2374:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61d423 // FADD V3.2D, V1.2D, V1.2D
 	WORD $0x4e60d404 // FADD V4.2D, V0.2D, V0.2D
 	FLDPQ 32(R1), (F1, F2)
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61d421 // FADD V1.2D, V1.2D, V1.2D
@@ -82906,79 +84662,79 @@ many2294:
 	WORD $0x4ee2f4a8 // FMIN V8.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4ab // FMIN V11.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4aa // FMIN V10.2D, V5.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F19
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F19
 	WORD $0x4e61cd33 // FMLA V19.2D, V9.2D, V1.2D
-	FMOVQ 1024(R5), F18
+	FMOVQ 1152(R5), F18
 	WORD $0x4e60cd12 // FMLA V18.2D, V8.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F17
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F17
 	WORD $0x4e61cd71 // FMLA V17.2D, V11.2D, V1.2D
-	FMOVQ 1024(R5), F13
+	FMOVQ 1152(R5), F13
 	WORD $0x4e60cd4d // FMLA V13.2D, V10.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d622 // FSUB V2.2D, V17.2D, V0.2D
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc68 // FMLS V8.2D, V3.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc68 // FMLS V8.2D, V3.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
 	WORD $0x6e69dd3a // FMUL V26.2D, V9.2D, V9.2D
 	WORD $0x6e68dd19 // FMUL V25.2D, V8.2D, V8.2D
 	WORD $0x6e6bdd78 // FMUL V24.2D, V11.2D, V11.2D
 	WORD $0x6e6add57 // FMUL V23.2D, V10.2D, V10.2D
-	FMOVQ 1280(R5), F1
-	FMOVQ 1280(R5), F0
-	FMOVQ 1344(R5), F20
-	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 1344(R5), F7
-	WORD $0x4e60cf27 // FMLA V7.2D, V25.2D, V0.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
+	FMOVQ 1344(R5), F1
 	FMOVQ 1344(R5), F0
-	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 1344(R5), F4
-	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
-	FMOVQ 1408(R5), F3
-	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 1408(R5), F2
-	WORD $0x4e67cf22 // FMLA V2.2D, V25.2D, V7.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1408(R5), F20
+	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
+	FMOVQ 1408(R5), F7
+	WORD $0x4e60cf27 // FMLA V7.2D, V25.2D, V0.2D
+	FMOVQ 1344(R5), F2
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
+	FMOVQ 1408(R5), F4
+	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
+	FMOVQ 1472(R5), F3
+	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
+	FMOVQ 1472(R5), F2
+	WORD $0x4e67cf22 // FMLA V2.2D, V25.2D, V7.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e64cee0 // FMLA V0.2D, V23.2D, V4.2D
-	FMOVQ 1472(R5), F7
-	FMOVQ 1472(R5), F4
-	FMOVQ 1536(R5), F28
-	WORD $0x4e67cf5c // FMLA V28.2D, V26.2D, V7.2D
-	FMOVQ 1536(R5), F27
-	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
-	FMOVQ 1472(R5), F20
-	FMOVQ 1472(R5), F7
+	FMOVQ 1536(R5), F7
 	FMOVQ 1536(R5), F4
-	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
-	FMOVQ 1536(R5), F22
-	WORD $0x4e67cef6 // FMLA V22.2D, V23.2D, V7.2D
-	FMOVQ 1600(R5), F21
-	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1600(R5), F20
-	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1600(R5), F7
-	WORD $0x4e64cf07 // FMLA V7.2D, V24.2D, V4.2D
+	FMOVQ 1600(R5), F28
+	WORD $0x4e67cf5c // FMLA V28.2D, V26.2D, V7.2D
+	FMOVQ 1600(R5), F27
+	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
+	FMOVQ 1536(R5), F20
+	FMOVQ 1536(R5), F7
 	FMOVQ 1600(R5), F4
+	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
+	FMOVQ 1600(R5), F22
+	WORD $0x4e67cef6 // FMLA V22.2D, V23.2D, V7.2D
+	FMOVQ 1664(R5), F21
+	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
+	FMOVQ 1664(R5), F20
+	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
+	FMOVQ 1664(R5), F7
+	WORD $0x4e64cf07 // FMLA V7.2D, V24.2D, V4.2D
+	FMOVQ 1664(R5), F4
 	WORD $0x4e76cee4 // FMLA V4.2D, V23.2D, V22.2D
 	WORD $0x4e75cd23 // FMLA V3.2D, V9.2D, V21.2D
 	WORD $0x4e74cd02 // FMLA V2.2D, V8.2D, V20.2D
@@ -83044,20 +84800,20 @@ many2294:
 	WORD $0x6e731e21 // BSL V1.16B, V17.16B, V19.16B
 	WORD $0x6eede642 // FCMGT V2.2D, V18.2D, V13.2D
 	WORD $0x6e721da2 // BSL V2.16B, V13.16B, V18.16B
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2299
-	FMOVQ 2176(R5), F0
+	BEQ normal2379
+	FMOVQ 2240(R5), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -83074,19 +84830,19 @@ many2294:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee2840b // SUB V11.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6ef1e40a // FCMGT V10.2D, V0.2D, V17.2D
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6f7d0623 // USHR V3.2D, V17.2D, 3
 	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -83103,16 +84859,16 @@ many2294:
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4e0 // FADD V0.2D, V7.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled2300
+	JMP scaled2380
 
-normal2299:
+normal2379:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -83142,7 +84898,7 @@ normal2299:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled2300:
+scaled2380:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R5), F0
@@ -83192,7 +84948,7 @@ scaled2300:
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x6e68dc22 // FMUL V2.2D, V1.2D, V8.2D
 	WORD $0x6e67dc01 // FMUL V1.2D, V0.2D, V7.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e201c48 // EOR V8.16B, V2.16B, V0.16B
 	WORD $0x6e201c27 // EOR V7.16B, V1.16B, V0.16B
 	FMOVQ 14656(R5), F0
@@ -83223,7 +84979,7 @@ scaled2300:
 	WORD $0x4e60d540 // FADD V0.2D, V10.2D, V0.2D
 	WORD $0x6e6bdc22 // FMUL V2.2D, V1.2D, V11.2D
 	WORD $0x6e6adc01 // FMUL V1.2D, V0.2D, V10.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	FMOVQ 14144(R5), F0
@@ -83232,7 +84988,7 @@ scaled2300:
 	WORD $0x6e621ced // BSL V13.16B, V7.16B, V2.16B
 	WORD $0x6e611c8b // BSL V11.16B, V4.16B, V1.16B
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x4ea11d2a // ORR V10.16B, V9.16B, V1.16B
@@ -83285,7 +85041,7 @@ scaled2300:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
 	FMOVQ 14656(R5), F0
@@ -83316,7 +85072,7 @@ scaled2300:
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	FMOVQ 14144(R5), F0
@@ -83325,7 +85081,7 @@ scaled2300:
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
 	WORD $0x6e611ce3 // BSL V3.16B, V7.16B, V1.16B
 	FLDPQ 32(R1), (F1, F2)
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x4ea11e41 // ORR V1.16B, V18.16B, V1.16B
@@ -83338,17 +85094,17 @@ scaled2300:
 	FSTPQ (F4, F3), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2294
+	BLE many2374
 
-oneTest2296:
+oneTest2376:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail2297
+	BGT tail2377
 
-one2295:
+one2375:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61d421 // FADD V1.2D, V1.2D, V1.2D
@@ -83357,42 +85113,42 @@ one2295:
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a9 // FMIN V9.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a8 // FMIN V8.2D, V5.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F11
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 1024(R5), F10
+	FMOVQ 1152(R5), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 1344(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 1408(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 1472(R5), F4
-	FMOVQ 1472(R5), F3
-	FMOVQ 1536(R5), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
 	FMOVQ 1536(R5), F4
-	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 1600(R5), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1536(R5), F3
 	FMOVQ 1600(R5), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 1600(R5), F4
+	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1664(R5), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -83424,20 +85180,20 @@ one2295:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d427 // FADD V7.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2301
-	FMOVQ 2176(R5), F0
+	BEQ normal2381
+	FMOVQ 2240(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -83454,16 +85210,16 @@ one2295:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	JMP scaled2302
+	JMP scaled2382
 
-normal2301:
+normal2381:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -83479,7 +85235,7 @@ normal2301:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0a // FMUL V10.2D, V0.2D, V2.2D
 
-scaled2302:
+scaled2382:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R5), F0
@@ -83529,7 +85285,7 @@ scaled2302:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
 	FMOVQ 14656(R5), F0
@@ -83560,7 +85316,7 @@ scaled2302:
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	FMOVQ 14144(R5), F0
@@ -83569,7 +85325,7 @@ scaled2302:
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
 	WORD $0x6e611ce3 // BSL V3.16B, V7.16B, V1.16B
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	WORD $0x4ea11d41 // ORR V1.16B, V10.16B, V1.16B
@@ -83580,11 +85336,11 @@ scaled2302:
 	FSTPQ (F4, F3), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one2295
+	BLE one2375
 
-tail2297:
+tail2377:
 	SUBS R2, R0, R0
-	BEQ done2298
+	BEQ done2378
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -83611,7 +85367,7 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61d421 // FADD V1.2D, V1.2D, V1.2D
@@ -83620,42 +85376,42 @@ doneLanes2:
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a7 // FMIN V7.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a6 // FMIN V6.2D, V5.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F11
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F11
 	WORD $0x4e61cceb // FMLA V11.2D, V7.2D, V1.2D
-	FMOVQ 1024(R5), F8
+	FMOVQ 1152(R5), F8
 	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dced // FMUL V13.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 1344(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 1408(R5), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R5), F4
-	FMOVQ 1472(R5), F3
-	FMOVQ 1536(R5), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
 	FMOVQ 1536(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R5), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1536(R5), F3
 	FMOVQ 1600(R5), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 1600(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1664(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -83687,20 +85443,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6ee8e400 // FCMGT V0.2D, V0.2D, V8.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2303
-	FMOVQ 2176(R5), F0
+	BEQ normal2383
+	FMOVQ 2240(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -83717,16 +85473,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28408 // SUB V8.2D, V0.2D, V2.2D
-	JMP scaled2304
+	JMP scaled2384
 
-normal2303:
+normal2383:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -83742,7 +85498,7 @@ normal2303:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
 
-scaled2304:
+scaled2384:
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R2<<3, R7, R1
@@ -83812,7 +85568,7 @@ doneLanes4:
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x6e6ddc22 // FMUL V2.2D, V1.2D, V13.2D
 	WORD $0x6e65dc01 // FMUL V1.2D, V0.2D, V5.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e201c45 // EOR V5.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
 	FMOVQ 14656(R5), F0
@@ -83843,7 +85599,7 @@ doneLanes4:
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
-	FMOVQ 128(R5), F0
+	FMOVQ 256(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	FMOVQ 14144(R5), F0
@@ -83872,7 +85628,7 @@ someLanes5:
 	FMOVD 16(R1), F2
 
 doneLanes6:
-	FMOVQ 128(R5), F1
+	FMOVQ 256(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c41 // AND V1.16B, V2.16B, V1.16B
 	WORD $0x4ea01d00 // ORR V0.16B, V8.16B, V0.16B
@@ -83918,7 +85674,7 @@ someLanes9:
 
 doneLanes10:
 
-done2298:
+done2378:
 	RET
 
 // func tanhF32(y *float32, d *float32, x *float32, n int)
@@ -83936,9 +85692,9 @@ TEXT ·tanhF32(SB), NOSPLIT, $32-32
 	MOVD $0, R2
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest2314
+	BLT oneTest2394
 
-many2312:
+many2392:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F22, F21)
 	FLDPQ 32(R1), (F20, F19)
@@ -83960,34 +85716,34 @@ many2312:
 	FMOVQ 3072(R6), F0
 	WORD $0x4e22f41c // FMAX V28.4S, V0.4S, V2.4S
 	WORD $0x4e21f41b // FMAX V27.4S, V0.4S, V1.4S
-	FMOVQ 2368(R6), F1
-	FMOVQ 2368(R6), F0
-	FMOVQ 2304(R6), F15
+	FMOVQ 2432(R6), F1
+	FMOVQ 2432(R6), F0
+	FMOVQ 2368(R6), F15
 	WORD $0x4e21cc8f // FMLA V15.4S, V4.4S, V1.4S
-	FMOVQ 2304(R6), F14
+	FMOVQ 2368(R6), F14
 	WORD $0x4e20cc6e // FMLA V14.4S, V3.4S, V0.4S
-	FMOVQ 2368(R6), F1
-	FMOVQ 2368(R6), F0
-	FMOVQ 2304(R6), F13
+	FMOVQ 2432(R6), F1
+	FMOVQ 2432(R6), F0
+	FMOVQ 2368(R6), F13
 	WORD $0x4e21cf8d // FMLA V13.4S, V28.4S, V1.4S
-	FMOVQ 2304(R6), F9
+	FMOVQ 2368(R6), F9
 	WORD $0x4e20cf69 // FMLA V9.4S, V27.4S, V0.4S
-	FMOVQ 2304(R6), F0
+	FMOVQ 2368(R6), F0
 	WORD $0x4ea0d5e6 // FSUB V6.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c5 // FSUB V5.4S, V14.4S, V0.4S
-	FMOVQ 2304(R6), F0
+	FMOVQ 2368(R6), F0
 	WORD $0x4ea0d5a2 // FSUB V2.4S, V13.4S, V0.4S
 	WORD $0x4ea0d521 // FSUB V1.4S, V9.4S, V0.4S
-	FMOVQ 2432(R6), F0
+	FMOVQ 2496(R6), F0
 	WORD $0x4ea0ccc4 // FMLS V4.4S, V6.4S, V0.4S
 	WORD $0x4ea0cca3 // FMLS V3.4S, V5.4S, V0.4S
-	FMOVQ 2432(R6), F0
+	FMOVQ 2496(R6), F0
 	WORD $0x4ea0cc5c // FMLS V28.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc3b // FMLS V27.4S, V1.4S, V0.4S
-	FMOVQ 2496(R6), F0
+	FMOVQ 2560(R6), F0
 	WORD $0x4ea0ccc4 // FMLS V4.4S, V6.4S, V0.4S
 	WORD $0x4ea0cca3 // FMLS V3.4S, V5.4S, V0.4S
-	FMOVQ 2496(R6), F0
+	FMOVQ 2560(R6), F0
 	WORD $0x4ea0cc5c // FMLS V28.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc3b // FMLS V27.4S, V1.4S, V0.4S
 	FMOVQ 2624(R6), F1
@@ -84002,13 +85758,13 @@ many2312:
 	WORD $0x4e20cf81 // FMLA V1.4S, V28.4S, V0.4S
 	FMOVQ 2688(R6), F0
 	WORD $0x4e22cf60 // FMLA V0.4S, V27.4S, V2.4S
-	FMOVQ 2560(R6), F23
+	FMOVQ 64(R6), F23
 	WORD $0x4e26cc97 // FMLA V23.4S, V4.4S, V6.4S
-	FMOVQ 2560(R6), F12
+	FMOVQ 64(R6), F12
 	WORD $0x4e25cc6c // FMLA V12.4S, V3.4S, V5.4S
-	FMOVQ 2560(R6), F11
+	FMOVQ 64(R6), F11
 	WORD $0x4e21cf8b // FMLA V11.4S, V28.4S, V1.4S
-	FMOVQ 2560(R6), F10
+	FMOVQ 64(R6), F10
 	WORD $0x4e20cf6a // FMLA V10.4S, V27.4S, V0.4S
 	WORD $0x6e24dc80 // FMUL V0.4S, V4.4S, V4.4S
 	FMOVQ F0, 16(RSP)
@@ -84118,10 +85874,10 @@ many2312:
 	FMOVQ 3520(R6), F0
 	WORD $0x4e20d4aa // FADD V10.4S, V5.4S, V0.4S
 	WORD $0x4e20d489 // FADD V9.4S, V4.4S, V0.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201ec3 // AND V3.16B, V22.16B, V0.16B
 	WORD $0x4e201ea2 // AND V2.16B, V21.16B, V0.16B
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201e81 // AND V1.16B, V20.16B, V0.16B
 	WORD $0x4e201e60 // AND V0.16B, V19.16B, V0.16B
 	WORD $0x4ea31d08 // ORR V8.16B, V8.16B, V3.16B
@@ -84144,14 +85900,14 @@ many2312:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R4, R2
-	BLE many2312
+	BLE many2392
 
-oneTest2314:
+oneTest2394:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2315
+	BGT tail2395
 
-one2313:
+one2393:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 3264(R6), F0
@@ -84163,19 +85919,19 @@ one2313:
 	FMOVQ 3072(R6), F0
 	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
 	WORD $0x4e21f40b // FMAX V11.4S, V0.4S, V1.4S
-	FMOVQ 2368(R6), F1
-	FMOVQ 2368(R6), F0
-	FMOVQ 2304(R6), F14
+	FMOVQ 2432(R6), F1
+	FMOVQ 2432(R6), F0
+	FMOVQ 2368(R6), F14
 	WORD $0x4e21cd8e // FMLA V14.4S, V12.4S, V1.4S
-	FMOVQ 2304(R6), F13
+	FMOVQ 2368(R6), F13
 	WORD $0x4e20cd6d // FMLA V13.4S, V11.4S, V0.4S
-	FMOVQ 2304(R6), F0
+	FMOVQ 2368(R6), F0
 	WORD $0x4ea0d5c2 // FSUB V2.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
-	FMOVQ 2432(R6), F0
+	FMOVQ 2496(R6), F0
 	WORD $0x4ea0cc4c // FMLS V12.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2b // FMLS V11.4S, V1.4S, V0.4S
-	FMOVQ 2496(R6), F0
+	FMOVQ 2560(R6), F0
 	WORD $0x4ea0cc4c // FMLS V12.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2b // FMLS V11.4S, V1.4S, V0.4S
 	FMOVQ 2624(R6), F0
@@ -84184,9 +85940,9 @@ one2313:
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
 	FMOVQ 2688(R6), F0
 	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
-	FMOVQ 2560(R6), F5
+	FMOVQ 64(R6), F5
 	WORD $0x4e21cd85 // FMLA V5.4S, V12.4S, V1.4S
-	FMOVQ 2560(R6), F4
+	FMOVQ 64(R6), F4
 	WORD $0x4e20cd64 // FMLA V4.4S, V11.4S, V0.4S
 	WORD $0x6e2cdd83 // FMUL V3.4S, V12.4S, V12.4S
 	WORD $0x6e2bdd62 // FMUL V2.4S, V11.4S, V11.4S
@@ -84239,7 +85995,7 @@ one2313:
 	FMOVQ 3520(R6), F0
 	WORD $0x4e20d465 // FADD V5.4S, V3.4S, V0.4S
 	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
@@ -84254,11 +86010,11 @@ one2313:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2313
+	BLE one2393
 
-tail2315:
+tail2395:
 	SUBS R2, R0, R0
-	BEQ done2316
+	BEQ done2396
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -84310,19 +86066,19 @@ doneLanes2:
 	FMOVQ 3072(R6), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
-	FMOVQ 2368(R6), F1
-	FMOVQ 2368(R6), F0
-	FMOVQ 2304(R6), F15
+	FMOVQ 2432(R6), F1
+	FMOVQ 2432(R6), F0
+	FMOVQ 2368(R6), F15
 	WORD $0x4e21cdaf // FMLA V15.4S, V13.4S, V1.4S
-	FMOVQ 2304(R6), F14
+	FMOVQ 2368(R6), F14
 	WORD $0x4e20cd8e // FMLA V14.4S, V12.4S, V0.4S
-	FMOVQ 2304(R6), F0
+	FMOVQ 2368(R6), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
-	FMOVQ 2432(R6), F0
+	FMOVQ 2496(R6), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
-	FMOVQ 2496(R6), F0
+	FMOVQ 2560(R6), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
 	FMOVQ 2624(R6), F0
@@ -84331,9 +86087,9 @@ doneLanes2:
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
 	FMOVQ 2688(R6), F0
 	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 2560(R6), F5
+	FMOVQ 64(R6), F5
 	WORD $0x4e21cda5 // FMLA V5.4S, V13.4S, V1.4S
-	FMOVQ 2560(R6), F4
+	FMOVQ 64(R6), F4
 	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
 	WORD $0x6e2ddda3 // FMUL V3.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd82 // FMUL V2.4S, V12.4S, V12.4S
@@ -84386,7 +86142,7 @@ doneLanes2:
 	FMOVQ 3520(R6), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d465 // FADD V5.4S, V3.4S, V0.4S
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R6), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
@@ -84468,7 +86224,7 @@ someLanes5:
 
 doneLanes6:
 
-done2316:
+done2396:
 	RET
 
 // func softplusF64(y *float64, d *float64, x *float64, n int)
@@ -84485,21 +86241,21 @@ TEXT ·softplusF64(SB), NOSPLIT, $32-32
 	MOVD d+8(FP), R3
 	MOVD x+16(FP), R7
 	MOVD n+24(FP), R0
-	FMOVQ 1920(R6), F6
-	FMOVQ 1984(R6), F5
+	FMOVQ 1984(R6), F6
+	FMOVQ 2048(R6), F5
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2330
+	BLT oneTest2410
 
-many2328:
+many2408:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
 	WORD $0x4ea01c24 // ORR V4.16B, V1.16B, V0.16B
 	FLDPQ 32(R1), (F1, F2)
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e63f4c3 // FMAX V3.2D, V6.2D, V3.2D
@@ -84510,79 +86266,79 @@ many2328:
 	WORD $0x4ee2f4a8 // FMIN V8.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4b1 // FMIN V17.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4b0 // FMIN V16.2D, V5.2D, V0.2D
-	FMOVQ 960(R6), F1
-	FMOVQ 960(R6), F0
-	FMOVQ 1024(R6), F19
+	FMOVQ 1088(R6), F1
+	FMOVQ 1088(R6), F0
+	FMOVQ 1152(R6), F19
 	WORD $0x4e61cd33 // FMLA V19.2D, V9.2D, V1.2D
-	FMOVQ 1024(R6), F18
+	FMOVQ 1152(R6), F18
 	WORD $0x4e60cd12 // FMLA V18.2D, V8.2D, V0.2D
-	FMOVQ 960(R6), F1
-	FMOVQ 960(R6), F0
-	FMOVQ 1024(R6), F11
+	FMOVQ 1088(R6), F1
+	FMOVQ 1088(R6), F0
+	FMOVQ 1152(R6), F11
 	WORD $0x4e61ce2b // FMLA V11.2D, V17.2D, V1.2D
-	FMOVQ 1024(R6), F10
+	FMOVQ 1152(R6), F10
 	WORD $0x4e60ce0a // FMLA V10.2D, V16.2D, V0.2D
-	FMOVQ 1024(R6), F0
+	FMOVQ 1152(R6), F0
 	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 1024(R6), F0
+	FMOVQ 1152(R6), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc68 // FMLS V8.2D, V3.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cc51 // FMLS V17.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc30 // FMLS V16.2D, V1.2D, V0.2D
-	FMOVQ 1152(R6), F0
+	FMOVQ 1280(R6), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc68 // FMLS V8.2D, V3.2D, V0.2D
-	FMOVQ 1152(R6), F0
+	FMOVQ 1280(R6), F0
 	WORD $0x4ee0cc51 // FMLS V17.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc30 // FMLS V16.2D, V1.2D, V0.2D
 	WORD $0x6e69dd3a // FMUL V26.2D, V9.2D, V9.2D
 	WORD $0x6e68dd19 // FMUL V25.2D, V8.2D, V8.2D
 	WORD $0x6e71de38 // FMUL V24.2D, V17.2D, V17.2D
 	WORD $0x6e70de17 // FMUL V23.2D, V16.2D, V16.2D
-	FMOVQ 1280(R6), F1
-	FMOVQ 1280(R6), F0
-	FMOVQ 1344(R6), F20
-	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 1344(R6), F7
-	WORD $0x4e60cf27 // FMLA V7.2D, V25.2D, V0.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
+	FMOVQ 1344(R6), F1
 	FMOVQ 1344(R6), F0
-	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 1344(R6), F4
-	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
-	FMOVQ 1408(R6), F3
-	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 1408(R6), F2
-	WORD $0x4e67cf22 // FMLA V2.2D, V25.2D, V7.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1408(R6), F20
+	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
+	FMOVQ 1408(R6), F7
+	WORD $0x4e60cf27 // FMLA V7.2D, V25.2D, V0.2D
+	FMOVQ 1344(R6), F2
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
+	FMOVQ 1408(R6), F4
+	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
+	FMOVQ 1472(R6), F3
+	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
+	FMOVQ 1472(R6), F2
+	WORD $0x4e67cf22 // FMLA V2.2D, V25.2D, V7.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e64cee0 // FMLA V0.2D, V23.2D, V4.2D
-	FMOVQ 1472(R6), F7
-	FMOVQ 1472(R6), F4
-	FMOVQ 1536(R6), F28
-	WORD $0x4e67cf5c // FMLA V28.2D, V26.2D, V7.2D
-	FMOVQ 1536(R6), F27
-	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
-	FMOVQ 1472(R6), F20
-	FMOVQ 1472(R6), F7
+	FMOVQ 1536(R6), F7
 	FMOVQ 1536(R6), F4
-	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
-	FMOVQ 1536(R6), F22
-	WORD $0x4e67cef6 // FMLA V22.2D, V23.2D, V7.2D
-	FMOVQ 1600(R6), F21
-	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1600(R6), F20
-	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1600(R6), F7
-	WORD $0x4e64cf07 // FMLA V7.2D, V24.2D, V4.2D
+	FMOVQ 1600(R6), F28
+	WORD $0x4e67cf5c // FMLA V28.2D, V26.2D, V7.2D
+	FMOVQ 1600(R6), F27
+	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
+	FMOVQ 1536(R6), F20
+	FMOVQ 1536(R6), F7
 	FMOVQ 1600(R6), F4
+	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
+	FMOVQ 1600(R6), F22
+	WORD $0x4e67cef6 // FMLA V22.2D, V23.2D, V7.2D
+	FMOVQ 1664(R6), F21
+	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
+	FMOVQ 1664(R6), F20
+	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
+	FMOVQ 1664(R6), F7
+	WORD $0x4e64cf07 // FMLA V7.2D, V24.2D, V4.2D
+	FMOVQ 1664(R6), F4
 	WORD $0x4e76cee4 // FMLA V4.2D, V23.2D, V22.2D
 	WORD $0x4e75cd23 // FMLA V3.2D, V9.2D, V21.2D
 	WORD $0x4e74cd02 // FMLA V2.2D, V8.2D, V20.2D
@@ -84648,20 +86404,20 @@ many2328:
 	WORD $0x6e731d61 // BSL V1.16B, V11.16B, V19.16B
 	WORD $0x6eeae642 // FCMGT V2.2D, V18.2D, V10.2D
 	WORD $0x6e721d42 // BSL V2.16B, V10.16B, V18.16B
-	FMOVQ 2176(R6), F0
+	FMOVQ 2240(R6), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2333
-	FMOVQ 2176(R6), F0
+	BEQ normal2413
+	FMOVQ 2240(R6), F0
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6ef2e410 // FCMGT V16.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 2240(R6), F0
+	FMOVQ 2304(R6), F0
 	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
 	WORD $0x4e201e00 // AND V0.16B, V16.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -84678,19 +86434,19 @@ many2328:
 	WORD $0x6e60dd00 // FMUL V0.2D, V8.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201e23 // AND V3.16B, V17.16B, V0.16B
 	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d500 // FADD V0.2D, V8.2D, V2.2D
 	WORD $0x6ee38438 // SUB V24.2D, V1.2D, V3.2D
 	WORD $0x6ee28417 // SUB V23.2D, V0.2D, V2.2D
-	FMOVQ 2176(R6), F0
+	FMOVQ 2240(R6), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 2240(R6), F0
+	FMOVQ 2304(R6), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -84707,16 +86463,16 @@ many2328:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2334
+	JMP scaled2414
 
-normal2333:
+normal2413:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -84746,7 +86502,7 @@ normal2333:
 	WORD $0x6e63dc28 // FMUL V8.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2334:
+scaled2414:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -84766,14 +86522,14 @@ scaled2334:
 	WORD $0x6f00e415 // MOVI V21.2D, 0
 	WORD $0x6f00e414 // MOVI V20.2D, 0
 	WORD $0x6f00e413 // MOVI V19.2D, 0
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60df02 // FMUL V2.2D, V24.2D, V0.2D
 	WORD $0x6e60dee1 // FMUL V1.2D, V23.2D, V0.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x4ee0d450 // FSUB V16.2D, V2.2D, V0.2D
 	WORD $0x4ee0d429 // FSUB V9.2D, V1.2D, V0.2D
-	FMOVQ 1088(R6), F4
-	FMOVQ 1152(R6), F3
+	FMOVQ 1216(R6), F4
+	FMOVQ 1280(R6), F3
 	FMOVQ 14784(R6), F0
 	WORD $0x6ee0e701 // FCMGT V1.2D, V24.2D, V0.2D
 	WORD $0x6ee0e6e0 // FCMGT V0.2D, V23.2D, V0.2D
@@ -84826,7 +86582,7 @@ scaled2334:
 	WORD $0x4e64cd22 // FMLA V2.2D, V9.2D, V4.2D
 	WORD $0x4e63cf73 // FMLA V19.2D, V27.2D, V3.2D
 	WORD $0x4e62ce90 // FMLA V16.2D, V20.2D, V2.2D
-	FMOVQ 1216(R6), F2
+	FMOVQ (R6), F2
 	WORD $0x6e62df03 // FMUL V3.2D, V24.2D, V2.2D
 	WORD $0x6e62dee2 // FMUL V2.2D, V23.2D, V2.2D
 	WORD $0x6e78dc69 // FMUL V9.2D, V3.2D, V24.2D
@@ -84871,14 +86627,14 @@ scaled2334:
 	WORD $0x6f00e416 // MOVI V22.2D, 0
 	WORD $0x6f00e415 // MOVI V21.2D, 0
 	WORD $0x6f00e414 // MOVI V20.2D, 0
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60df22 // FMUL V2.2D, V25.2D, V0.2D
 	WORD $0x6e60df01 // FMUL V1.2D, V24.2D, V0.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x4ee0d451 // FSUB V17.2D, V2.2D, V0.2D
 	WORD $0x4ee0d427 // FSUB V7.2D, V1.2D, V0.2D
-	FMOVQ 1088(R6), F4
-	FMOVQ 1152(R6), F3
+	FMOVQ 1216(R6), F4
+	FMOVQ 1280(R6), F3
 	FMOVQ 14784(R6), F0
 	WORD $0x6ee0e721 // FCMGT V1.2D, V25.2D, V0.2D
 	WORD $0x6ee0e700 // FCMGT V0.2D, V24.2D, V0.2D
@@ -84932,7 +86688,7 @@ scaled2334:
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cf94 // FMLA V20.2D, V28.2D, V3.2D
 	WORD $0x4e62ceb1 // FMLA V17.2D, V21.2D, V2.2D
-	FMOVQ 1216(R6), F2
+	FMOVQ (R6), F2
 	WORD $0x6e62df23 // FMUL V3.2D, V25.2D, V2.2D
 	WORD $0x6e62df02 // FMUL V2.2D, V24.2D, V2.2D
 	WORD $0x6e79dc67 // FMUL V7.2D, V3.2D, V25.2D
@@ -84965,59 +86721,59 @@ scaled2334:
 	FSTPQ (F9, F8), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2328
+	BLE many2408
 
-oneTest2330:
+oneTest2410:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2331
+	BGT tail2411
 
-one2329:
+one2409:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61f4c1 // FMAX V1.2D, V6.2D, V1.2D
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a9 // FMIN V9.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a8 // FMIN V8.2D, V5.2D, V0.2D
-	FMOVQ 960(R6), F1
-	FMOVQ 960(R6), F0
-	FMOVQ 1024(R6), F11
+	FMOVQ 1088(R6), F1
+	FMOVQ 1088(R6), F0
+	FMOVQ 1152(R6), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 1024(R6), F10
+	FMOVQ 1152(R6), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 1024(R6), F0
+	FMOVQ 1152(R6), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 1152(R6), F0
+	FMOVQ 1280(R6), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd30 // FMUL V16.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 1472(R6), F4
-	FMOVQ 1472(R6), F3
-	FMOVQ 1536(R6), F2
-	WORD $0x4e64ce02 // FMLA V2.2D, V16.2D, V4.2D
 	FMOVQ 1536(R6), F4
-	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 1600(R6), F3
-	WORD $0x4e62ce03 // FMLA V3.2D, V16.2D, V2.2D
+	FMOVQ 1536(R6), F3
 	FMOVQ 1600(R6), F2
+	WORD $0x4e64ce02 // FMLA V2.2D, V16.2D, V4.2D
+	FMOVQ 1600(R6), F4
+	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
+	FMOVQ 1664(R6), F3
+	WORD $0x4e62ce03 // FMLA V3.2D, V16.2D, V2.2D
+	FMOVQ 1664(R6), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -85049,20 +86805,20 @@ one2329:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d427 // FADD V7.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R6), F0
+	FMOVQ 2240(R6), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2335
-	FMOVQ 2176(R6), F0
+	BEQ normal2415
+	FMOVQ 2240(R6), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 2240(R6), F0
+	FMOVQ 2304(R6), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -85079,16 +86835,16 @@ one2329:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38435 // SUB V21.2D, V1.2D, V3.2D
 	WORD $0x6ee28414 // SUB V20.2D, V0.2D, V2.2D
-	JMP scaled2336
+	JMP scaled2416
 
-normal2335:
+normal2415:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -85104,7 +86860,7 @@ normal2335:
 	WORD $0x6e63dc35 // FMUL V21.2D, V1.2D, V3.2D
 	WORD $0x6e62dc14 // FMUL V20.2D, V0.2D, V2.2D
 
-scaled2336:
+scaled2416:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -85124,14 +86880,14 @@ scaled2336:
 	WORD $0x6f00e412 // MOVI V18.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60dea2 // FMUL V2.2D, V21.2D, V0.2D
 	WORD $0x6e60de81 // FMUL V1.2D, V20.2D, V0.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x4ee0d447 // FSUB V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
-	FMOVQ 1088(R6), F3
-	FMOVQ 1152(R6), F2
+	FMOVQ 1216(R6), F3
+	FMOVQ 1280(R6), F2
 	FMOVQ 14784(R6), F0
 	WORD $0x6ee0e6a1 // FCMGT V1.2D, V21.2D, V0.2D
 	WORD $0x6ee0e680 // FCMGT V0.2D, V20.2D, V0.2D
@@ -85180,7 +86936,7 @@ scaled2336:
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cf29 // FMLA V9.2D, V25.2D, V3.2D
 	WORD $0x4e62ce48 // FMLA V8.2D, V18.2D, V2.2D
-	FMOVQ 1216(R6), F2
+	FMOVQ (R6), F2
 	WORD $0x6e62dec3 // FMUL V3.2D, V22.2D, V2.2D
 	WORD $0x6e62dea2 // FMUL V2.2D, V21.2D, V2.2D
 	WORD $0x6e76dc67 // FMUL V7.2D, V3.2D, V22.2D
@@ -85210,11 +86966,11 @@ scaled2336:
 	FSTPQ (F11, F10), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2329
+	BLE one2409
 
-tail2331:
+tail2411:
 	SUBS R2, R0, R0
-	BEQ done2332
+	BEQ done2412
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -85241,49 +86997,49 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61f4c1 // FMAX V1.2D, V6.2D, V1.2D
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a7 // FMIN V7.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a6 // FMIN V6.2D, V5.2D, V0.2D
-	FMOVQ 960(R6), F1
-	FMOVQ 960(R6), F0
-	FMOVQ 1024(R6), F9
+	FMOVQ 1088(R6), F1
+	FMOVQ 1088(R6), F0
+	FMOVQ 1152(R6), F9
 	WORD $0x4e61cce9 // FMLA V9.2D, V7.2D, V1.2D
-	FMOVQ 1024(R6), F8
+	FMOVQ 1152(R6), F8
 	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
-	FMOVQ 1024(R6), F0
+	FMOVQ 1152(R6), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R6), F0
+	FMOVQ 1280(R6), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dcf0 // FMUL V16.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R6), F4
-	FMOVQ 1472(R6), F3
-	FMOVQ 1536(R6), F2
-	WORD $0x4e64ce02 // FMLA V2.2D, V16.2D, V4.2D
 	FMOVQ 1536(R6), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R6), F3
-	WORD $0x4e62ce03 // FMLA V3.2D, V16.2D, V2.2D
+	FMOVQ 1536(R6), F3
 	FMOVQ 1600(R6), F2
+	WORD $0x4e64ce02 // FMLA V2.2D, V16.2D, V4.2D
+	FMOVQ 1600(R6), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R6), F3
+	WORD $0x4e62ce03 // FMLA V3.2D, V16.2D, V2.2D
+	FMOVQ 1664(R6), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -85315,20 +87071,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R6), F0
+	FMOVQ 2240(R6), F0
 	WORD $0x6ee9e401 // FCMGT V1.2D, V0.2D, V9.2D
 	WORD $0x6ee8e400 // FCMGT V0.2D, V0.2D, V8.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2337
-	FMOVQ 2176(R6), F0
+	BEQ normal2417
+	FMOVQ 2240(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
-	FMOVQ 2240(R6), F0
+	FMOVQ 2304(R6), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -85345,16 +87101,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38431 // SUB V17.2D, V1.2D, V3.2D
 	WORD $0x6ee28410 // SUB V16.2D, V0.2D, V2.2D
-	JMP scaled2338
+	JMP scaled2418
 
-normal2337:
+normal2417:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -85370,7 +87126,7 @@ normal2337:
 	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
 	WORD $0x6e62dc10 // FMUL V16.2D, V0.2D, V2.2D
 
-scaled2338:
+scaled2418:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -85410,14 +87166,14 @@ doneLanes4:
 	WORD $0x6f00e40e // MOVI V14.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x6f00e406 // MOVI V6.2D, 0
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x6e60de22 // FMUL V2.2D, V17.2D, V0.2D
 	WORD $0x6e60de01 // FMUL V1.2D, V16.2D, V0.2D
-	FMOVQ 1216(R6), F0
+	FMOVQ (R6), F0
 	WORD $0x4ee0d445 // FSUB V5.2D, V2.2D, V0.2D
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
-	FMOVQ 1088(R6), F3
-	FMOVQ 1152(R6), F2
+	FMOVQ 1216(R6), F3
+	FMOVQ 1280(R6), F2
 	FMOVQ 14784(R6), F0
 	WORD $0x6ee0e621 // FCMGT V1.2D, V17.2D, V0.2D
 	WORD $0x6ee0e600 // FCMGT V0.2D, V16.2D, V0.2D
@@ -85466,7 +87222,7 @@ doneLanes4:
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cea7 // FMLA V7.2D, V21.2D, V3.2D
 	WORD $0x4e62cdc6 // FMLA V6.2D, V14.2D, V2.2D
-	FMOVQ 1216(R6), F2
+	FMOVQ (R6), F2
 	WORD $0x6e62de43 // FMUL V3.2D, V18.2D, V2.2D
 	WORD $0x6e62de22 // FMUL V2.2D, V17.2D, V2.2D
 	WORD $0x6e72dc65 // FMUL V5.2D, V3.2D, V18.2D
@@ -85531,7 +87287,7 @@ someLanes7:
 
 doneLanes8:
 
-done2332:
+done2412:
 	RET
 
 // func softplusF32(y *float32, d *float32, x *float32, n int)
@@ -85549,50 +87305,50 @@ TEXT ·softplusF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2348
+	BLT oneTest2428
 
-many2346:
+many2426:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F1, F9)
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01c26 // ORR V6.16B, V1.16B, V0.16B
 	WORD $0x4ea01d25 // ORR V5.16B, V9.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e26f40f // FMAX V15.4S, V0.4S, V6.4S
 	WORD $0x4e25f40d // FMAX V13.4S, V0.4S, V5.4S
-	FMOVQ 2304(R7), F10
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F10
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cdea // FMLA V10.4S, V15.4S, V0.4S
-	FMOVQ 2304(R7), F8
+	FMOVQ 2368(R7), F8
 	WORD $0x4e20cda8 // FMLA V8.4S, V13.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d546 // FSUB V6.4S, V10.4S, V0.4S
 	WORD $0x4ea0d505 // FSUB V5.4S, V8.4S, V0.4S
-	FMOVQ 2432(R7), F0
-	WORD $0x4ea0cccf // FMLS V15.4S, V6.4S, V0.4S
-	WORD $0x4ea0ccad // FMLS V13.4S, V5.4S, V0.4S
 	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cccf // FMLS V15.4S, V6.4S, V0.4S
 	WORD $0x4ea0ccad // FMLS V13.4S, V5.4S, V0.4S
+	FMOVQ 2560(R7), F0
+	WORD $0x4ea0cccf // FMLS V15.4S, V6.4S, V0.4S
+	WORD $0x4ea0ccad // FMLS V13.4S, V5.4S, V0.4S
 	FLDPQ 32(R1), (F7, F6)
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01ceb // ORR V11.16B, V7.16B, V0.16B
 	WORD $0x4ea01cc5 // ORR V5.16B, V6.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e2bf40e // FMAX V14.4S, V0.4S, V11.4S
 	WORD $0x4e25f40b // FMAX V11.4S, V0.4S, V5.4S
-	FMOVQ 2304(R7), F19
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F19
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cdd3 // FMLA V19.4S, V14.4S, V0.4S
-	FMOVQ 2304(R7), F12
+	FMOVQ 2368(R7), F12
 	WORD $0x4e20cd6c // FMLA V12.4S, V11.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d670 // FSUB V16.4S, V19.4S, V0.4S
 	WORD $0x4ea0d585 // FSUB V5.4S, V12.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ce0e // FMLS V14.4S, V16.4S, V0.4S
 	WORD $0x4ea0ccab // FMLS V11.4S, V5.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0ce0e // FMLS V14.4S, V16.4S, V0.4S
 	WORD $0x4ea0ccab // FMLS V11.4S, V5.4S, V0.4S
 	ADD R2<<2, R6, R4
@@ -85604,9 +87360,9 @@ many2346:
 	WORD $0x4e20cdf0 // FMLA V16.4S, V15.4S, V0.4S
 	FMOVQ 2688(R7), F5
 	WORD $0x4e20cda5 // FMLA V5.4S, V13.4S, V0.4S
-	FMOVQ 2560(R7), F20
+	FMOVQ 64(R7), F20
 	WORD $0x4e30cdf4 // FMLA V20.4S, V15.4S, V16.4S
-	FMOVQ 2560(R7), F18
+	FMOVQ 64(R7), F18
 	WORD $0x4e25cdb2 // FMLA V18.4S, V13.4S, V5.4S
 	WORD $0x6e2fddf1 // FMUL V17.4S, V15.4S, V15.4S
 	WORD $0x6e2dddb0 // FMUL V16.4S, V13.4S, V13.4S
@@ -85633,9 +87389,9 @@ many2346:
 	WORD $0x4e20cdd0 // FMLA V16.4S, V14.4S, V0.4S
 	FMOVQ 2688(R7), F5
 	WORD $0x4e20cd65 // FMLA V5.4S, V11.4S, V0.4S
-	FMOVQ 2560(R7), F25
+	FMOVQ 64(R7), F25
 	WORD $0x4e30cdd9 // FMLA V25.4S, V14.4S, V16.4S
-	FMOVQ 2560(R7), F24
+	FMOVQ 64(R7), F24
 	WORD $0x4e25cd78 // FMLA V24.4S, V11.4S, V5.4S
 	WORD $0x6e2eddd7 // FMUL V23.4S, V14.4S, V14.4S
 	WORD $0x6e2bdd74 // FMUL V20.4S, V11.4S, V11.4S
@@ -85824,35 +87580,35 @@ many2346:
 	WORD $0x4ea0a8c0 // CMLT V0.4S, V6.4S, 0
 	WORD $0x6e6f1da0 // BSL V0.16B, V13.16B, V15.16B
 	FSTPQ (F1, F0), 32(R1)
-	BLE many2346
+	BLE many2426
 
-oneTest2348:
+oneTest2428:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2349
+	BGT tail2429
 
-one2347:
+one2427:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F1, F0)
-	FMOVQ 320(R7), F5
+	FMOVQ 448(R7), F5
 	WORD $0x4ea51c27 // ORR V7.16B, V1.16B, V5.16B
 	WORD $0x4ea51c06 // ORR V6.16B, V0.16B, V5.16B
 	FMOVQ 3072(R7), F5
 	WORD $0x4e27f4ac // FMAX V12.4S, V5.4S, V7.4S
 	WORD $0x4e26f4ab // FMAX V11.4S, V5.4S, V6.4S
-	FMOVQ 2368(R7), F6
-	FMOVQ 2368(R7), F5
-	FMOVQ 2304(R7), F16
+	FMOVQ 2432(R7), F6
+	FMOVQ 2432(R7), F5
+	FMOVQ 2368(R7), F16
 	WORD $0x4e26cd90 // FMLA V16.4S, V12.4S, V6.4S
-	FMOVQ 2304(R7), F15
+	FMOVQ 2368(R7), F15
 	WORD $0x4e25cd6f // FMLA V15.4S, V11.4S, V5.4S
-	FMOVQ 2304(R7), F5
+	FMOVQ 2368(R7), F5
 	WORD $0x4ea5d607 // FSUB V7.4S, V16.4S, V5.4S
 	WORD $0x4ea5d5e6 // FSUB V6.4S, V15.4S, V5.4S
-	FMOVQ 2432(R7), F5
+	FMOVQ 2496(R7), F5
 	WORD $0x4ea5ccec // FMLS V12.4S, V7.4S, V5.4S
 	WORD $0x4ea5cccb // FMLS V11.4S, V6.4S, V5.4S
-	FMOVQ 2496(R7), F5
+	FMOVQ 2560(R7), F5
 	WORD $0x4ea5ccec // FMLS V12.4S, V7.4S, V5.4S
 	WORD $0x4ea5cccb // FMLS V11.4S, V6.4S, V5.4S
 	FMOVQ 2624(R7), F5
@@ -85861,9 +87617,9 @@ one2347:
 	WORD $0x4e25cd86 // FMLA V6.4S, V12.4S, V5.4S
 	FMOVQ 2688(R7), F5
 	WORD $0x4e27cd65 // FMLA V5.4S, V11.4S, V7.4S
-	FMOVQ 2560(R7), F10
+	FMOVQ 64(R7), F10
 	WORD $0x4e26cd8a // FMLA V10.4S, V12.4S, V6.4S
-	FMOVQ 2560(R7), F9
+	FMOVQ 64(R7), F9
 	WORD $0x4e25cd69 // FMLA V9.4S, V11.4S, V5.4S
 	WORD $0x6e2cdd88 // FMUL V8.4S, V12.4S, V12.4S
 	WORD $0x6e2bdd67 // FMUL V7.4S, V11.4S, V11.4S
@@ -85973,11 +87729,11 @@ one2347:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2347
+	BLE one2427
 
-tail2349:
+tail2429:
 	SUBS R2, R0, R0
-	BEQ done2350
+	BEQ done2430
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -86020,25 +87776,25 @@ someLanes1:
 	WORD $0x6e1404a0 // MOV V0.S[2], V5.S[0]
 
 doneLanes2:
-	FMOVQ 320(R7), F5
+	FMOVQ 448(R7), F5
 	WORD $0x4ea51c27 // ORR V7.16B, V1.16B, V5.16B
 	WORD $0x4ea51c06 // ORR V6.16B, V0.16B, V5.16B
 	FMOVQ 3072(R7), F5
 	WORD $0x4e27f4ab // FMAX V11.4S, V5.4S, V7.4S
 	WORD $0x4e26f4aa // FMAX V10.4S, V5.4S, V6.4S
-	FMOVQ 2368(R7), F6
-	FMOVQ 2368(R7), F5
-	FMOVQ 2304(R7), F17
+	FMOVQ 2432(R7), F6
+	FMOVQ 2432(R7), F5
+	FMOVQ 2368(R7), F17
 	WORD $0x4e26cd71 // FMLA V17.4S, V11.4S, V6.4S
-	FMOVQ 2304(R7), F16
+	FMOVQ 2368(R7), F16
 	WORD $0x4e25cd50 // FMLA V16.4S, V10.4S, V5.4S
-	FMOVQ 2304(R7), F5
+	FMOVQ 2368(R7), F5
 	WORD $0x4ea5d627 // FSUB V7.4S, V17.4S, V5.4S
 	WORD $0x4ea5d606 // FSUB V6.4S, V16.4S, V5.4S
-	FMOVQ 2432(R7), F5
+	FMOVQ 2496(R7), F5
 	WORD $0x4ea5cceb // FMLS V11.4S, V7.4S, V5.4S
 	WORD $0x4ea5ccca // FMLS V10.4S, V6.4S, V5.4S
-	FMOVQ 2496(R7), F5
+	FMOVQ 2560(R7), F5
 	WORD $0x4ea5cceb // FMLS V11.4S, V7.4S, V5.4S
 	WORD $0x4ea5ccca // FMLS V10.4S, V6.4S, V5.4S
 	FMOVQ 2624(R7), F5
@@ -86047,9 +87803,9 @@ doneLanes2:
 	WORD $0x4e25cd66 // FMLA V6.4S, V11.4S, V5.4S
 	FMOVQ 2688(R7), F5
 	WORD $0x4e27cd45 // FMLA V5.4S, V10.4S, V7.4S
-	FMOVQ 2560(R7), F15
+	FMOVQ 64(R7), F15
 	WORD $0x4e26cd6f // FMLA V15.4S, V11.4S, V6.4S
-	FMOVQ 2560(R7), F14
+	FMOVQ 64(R7), F14
 	WORD $0x4e25cd4e // FMLA V14.4S, V10.4S, V5.4S
 	WORD $0x6e2bdd67 // FMUL V7.4S, V11.4S, V11.4S
 	WORD $0x6e2add46 // FMUL V6.4S, V10.4S, V10.4S
@@ -86226,7 +87982,7 @@ someLanes5:
 
 doneLanes6:
 
-done2350:
+done2430:
 	RET
 
 // func gELUF64(y *float64, d *float64, x *float64, n int)
@@ -86243,14 +87999,14 @@ TEXT ·gELUF64(SB), NOSPLIT, $32-32
 	MOVD d+8(FP), R3
 	MOVD x+16(FP), R8
 	MOVD n+24(FP), R0
-	FMOVQ 1920(R5), F19
-	FMOVQ 1984(R5), F18
+	FMOVQ 1984(R5), F19
+	FMOVQ 2048(R5), F18
 	MOVD $0, R2
 	ADD $-8, R0, R10
 	TST R10, R10
-	BLT oneTest2364
+	BLT oneTest2444
 
-many2362:
+many2442:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R5), F0
@@ -86284,79 +88040,79 @@ many2362:
 	WORD $0x4ee2f646 // FMIN V6.2D, V18.2D, V2.2D
 	WORD $0x4ee1f64b // FMIN V11.2D, V18.2D, V1.2D
 	WORD $0x4ee0f64a // FMIN V10.2D, V18.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F13
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F13
 	WORD $0x4e61cced // FMLA V13.2D, V7.2D, V1.2D
-	FMOVQ 1024(R5), F12
+	FMOVQ 1152(R5), F12
 	WORD $0x4e60cccc // FMLA V12.2D, V6.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F9
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F9
 	WORD $0x4e61cd69 // FMLA V9.2D, V11.2D, V1.2D
-	FMOVQ 1024(R5), F8
+	FMOVQ 1152(R5), F8
 	WORD $0x4e60cd48 // FMLA V8.2D, V10.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d5a4 // FSUB V4.2D, V13.2D, V0.2D
 	WORD $0x4ee0d583 // FSUB V3.2D, V12.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc87 // FMLS V7.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc87 // FMLS V7.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
 	WORD $0x6e67dcfa // FMUL V26.2D, V7.2D, V7.2D
 	WORD $0x6e66dcd9 // FMUL V25.2D, V6.2D, V6.2D
 	WORD $0x6e6bdd78 // FMUL V24.2D, V11.2D, V11.2D
 	WORD $0x6e6add51 // FMUL V17.2D, V10.2D, V10.2D
-	FMOVQ 1280(R5), F1
-	FMOVQ 1280(R5), F0
-	FMOVQ 1344(R5), F14
-	WORD $0x4e61cf4e // FMLA V14.2D, V26.2D, V1.2D
-	FMOVQ 1344(R5), F5
-	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
+	FMOVQ 1344(R5), F1
 	FMOVQ 1344(R5), F0
-	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 1344(R5), F4
-	WORD $0x4e61ce24 // FMLA V4.2D, V17.2D, V1.2D
-	FMOVQ 1408(R5), F3
-	WORD $0x4e6ecf43 // FMLA V3.2D, V26.2D, V14.2D
-	FMOVQ 1408(R5), F2
-	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1408(R5), F14
+	WORD $0x4e61cf4e // FMLA V14.2D, V26.2D, V1.2D
+	FMOVQ 1408(R5), F5
+	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
+	FMOVQ 1344(R5), F2
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
+	FMOVQ 1408(R5), F4
+	WORD $0x4e61ce24 // FMLA V4.2D, V17.2D, V1.2D
+	FMOVQ 1472(R5), F3
+	WORD $0x4e6ecf43 // FMLA V3.2D, V26.2D, V14.2D
+	FMOVQ 1472(R5), F2
+	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e64ce20 // FMLA V0.2D, V17.2D, V4.2D
-	FMOVQ 1472(R5), F5
-	FMOVQ 1472(R5), F4
-	FMOVQ 1536(R5), F28
-	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
-	FMOVQ 1536(R5), F27
-	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
-	FMOVQ 1472(R5), F14
-	FMOVQ 1472(R5), F5
+	FMOVQ 1536(R5), F5
 	FMOVQ 1536(R5), F4
-	WORD $0x4e6ecf04 // FMLA V4.2D, V24.2D, V14.2D
-	FMOVQ 1536(R5), F16
-	WORD $0x4e65ce30 // FMLA V16.2D, V17.2D, V5.2D
-	FMOVQ 1600(R5), F15
-	WORD $0x4e7ccf4f // FMLA V15.2D, V26.2D, V28.2D
-	FMOVQ 1600(R5), F14
-	WORD $0x4e7bcf2e // FMLA V14.2D, V25.2D, V27.2D
-	FMOVQ 1600(R5), F5
-	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
+	FMOVQ 1600(R5), F28
+	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
+	FMOVQ 1600(R5), F27
+	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
+	FMOVQ 1536(R5), F14
+	FMOVQ 1536(R5), F5
 	FMOVQ 1600(R5), F4
+	WORD $0x4e6ecf04 // FMLA V4.2D, V24.2D, V14.2D
+	FMOVQ 1600(R5), F16
+	WORD $0x4e65ce30 // FMLA V16.2D, V17.2D, V5.2D
+	FMOVQ 1664(R5), F15
+	WORD $0x4e7ccf4f // FMLA V15.2D, V26.2D, V28.2D
+	FMOVQ 1664(R5), F14
+	WORD $0x4e7bcf2e // FMLA V14.2D, V25.2D, V27.2D
+	FMOVQ 1664(R5), F5
+	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
+	FMOVQ 1664(R5), F4
 	WORD $0x4e70ce24 // FMLA V4.2D, V17.2D, V16.2D
 	WORD $0x4e6fcce3 // FMLA V3.2D, V7.2D, V15.2D
 	WORD $0x4e6eccc2 // FMLA V2.2D, V6.2D, V14.2D
@@ -86422,20 +88178,20 @@ many2362:
 	WORD $0x6e6d1d21 // BSL V1.16B, V9.16B, V13.16B
 	WORD $0x6ee8e582 // FCMGT V2.2D, V12.2D, V8.2D
 	WORD $0x6e6c1d02 // BSL V2.16B, V8.16B, V12.16B
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2367
-	FMOVQ 2176(R5), F0
+	BEQ normal2447
+	FMOVQ 2240(R5), F0
 	WORD $0x6eede40b // FCMGT V11.2D, V0.2D, V13.2D
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7d0582 // USHR V2.2D, V12.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -86452,19 +88208,19 @@ many2362:
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee3842b // SUB V11.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e406 // FCMGT V6.2D, V0.2D, V8.2D
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -86481,16 +88237,16 @@ many2362:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled2368
+	JMP scaled2448
 
-normal2367:
+normal2447:
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7d0582 // USHR V2.2D, V12.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -86520,7 +88276,7 @@ normal2367:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled2368:
+scaled2448:
 	ADD R2<<3, R8, R7
 	FLDPQ (R7), (F4, F0)
 	FMOVQ 3200(R5), F1
@@ -86545,7 +88301,7 @@ scaled2368:
 	WORD $0x4e69cd25 // FMLA V5.2D, V9.2D, V9.2D
 	WORD $0x6ee0f801 // FNEG V1.2D, V0.2D
 	WORD $0x4e68cd01 // FMLA V1.2D, V8.2D, V8.2D
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60dcad // FMUL V13.2D, V5.2D, V0.2D
 	WORD $0x6e60dc2c // FMUL V12.2D, V1.2D, V0.2D
 	WORD $0x6e66dcc1 // FMUL V1.2D, V6.2D, V6.2D
@@ -86826,14 +88582,14 @@ scaled2368:
 	WORD $0x6e66dc80 // FMUL V0.2D, V4.2D, V6.2D
 	FSTPQ (F1, F0), 32(R6)
 	FSTPQ (F3, F2), 32(R1)
-	BLE many2362
+	BLE many2442
 
-oneTest2364:
+oneTest2444:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail2365
+	BGT tail2445
 
-one2363:
+one2443:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R5), F0
@@ -86851,42 +88607,42 @@ one2363:
 	WORD $0x4e60f660 // FMAX V0.2D, V19.2D, V0.2D
 	WORD $0x4ee1f647 // FMIN V7.2D, V18.2D, V1.2D
 	WORD $0x4ee0f646 // FMIN V6.2D, V18.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F9
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F9
 	WORD $0x4e61cce9 // FMLA V9.2D, V7.2D, V1.2D
-	FMOVQ 1024(R5), F8
+	FMOVQ 1152(R5), F8
 	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dcea // FMUL V10.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	FMOVQ 1344(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 1408(R5), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R5), F4
-	FMOVQ 1472(R5), F3
-	FMOVQ 1536(R5), F2
-	WORD $0x4e64cd42 // FMLA V2.2D, V10.2D, V4.2D
 	FMOVQ 1536(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R5), F3
-	WORD $0x4e62cd43 // FMLA V3.2D, V10.2D, V2.2D
+	FMOVQ 1536(R5), F3
 	FMOVQ 1600(R5), F2
+	WORD $0x4e64cd42 // FMLA V2.2D, V10.2D, V4.2D
+	FMOVQ 1600(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62cd43 // FMLA V3.2D, V10.2D, V2.2D
+	FMOVQ 1664(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -86918,20 +88674,20 @@ one2363:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6ee9e401 // FCMGT V1.2D, V0.2D, V9.2D
 	WORD $0x6ee8e400 // FCMGT V0.2D, V0.2D, V8.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2369
-	FMOVQ 2176(R5), F0
+	BEQ normal2449
+	FMOVQ 2240(R5), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e406 // FCMGT V6.2D, V0.2D, V8.2D
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -86948,16 +88704,16 @@ one2363:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e201cc3 // AND V3.16B, V6.16B, V0.16B
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled2370
+	JMP scaled2450
 
-normal2369:
+normal2449:
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7d0503 // USHR V3.2D, V8.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -86973,7 +88729,7 @@ normal2369:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled2370:
+scaled2450:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F4, F3)
 	FMOVQ 3200(R5), F0
@@ -86988,7 +88744,7 @@ scaled2370:
 	WORD $0x4e66ccc3 // FMLA V3.2D, V6.2D, V6.2D
 	WORD $0x6ee0f804 // FNEG V4.2D, V0.2D
 	WORD $0x4e65cca4 // FMLA V4.2D, V5.2D, V5.2D
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x4ee2cc62 // FMLS V2.2D, V3.2D, V2.2D
@@ -87135,11 +88891,11 @@ scaled2370:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one2363
+	BLE one2443
 
-tail2365:
+tail2445:
 	SUBS R2, R0, R0
-	BEQ done2366
+	BEQ done2446
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -87181,42 +88937,42 @@ doneLanes2:
 	WORD $0x4e60f660 // FMAX V0.2D, V19.2D, V0.2D
 	WORD $0x4ee1f647 // FMIN V7.2D, V18.2D, V1.2D
 	WORD $0x4ee0f646 // FMIN V6.2D, V18.2D, V0.2D
-	FMOVQ 960(R5), F1
-	FMOVQ 960(R5), F0
-	FMOVQ 1024(R5), F11
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F11
 	WORD $0x4e61cceb // FMLA V11.2D, V7.2D, V1.2D
-	FMOVQ 1024(R5), F10
+	FMOVQ 1152(R5), F10
 	WORD $0x4e60ccca // FMLA V10.2D, V6.2D, V0.2D
-	FMOVQ 1024(R5), F0
+	FMOVQ 1152(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 1088(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R5), F0
+	FMOVQ 1280(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dcec // FMUL V12.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R5), F2
-	FMOVQ 1280(R5), F1
-	FMOVQ 1344(R5), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 1344(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R5), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 1344(R5), F1
 	FMOVQ 1408(R5), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 1408(R5), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R5), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 1472(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R5), F4
-	FMOVQ 1472(R5), F3
-	FMOVQ 1536(R5), F2
-	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
 	FMOVQ 1536(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R5), F3
-	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
+	FMOVQ 1536(R5), F3
 	FMOVQ 1600(R5), F2
+	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
+	FMOVQ 1600(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
+	FMOVQ 1664(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -87248,20 +89004,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R5), F0
+	FMOVQ 2240(R5), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2371
-	FMOVQ 2176(R5), F0
+	BEQ normal2451
+	FMOVQ 2240(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6eeae405 // FCMGT V5.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 2240(R5), F0
+	FMOVQ 2304(R5), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -87278,16 +89034,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e201ca3 // AND V3.16B, V5.16B, V0.16B
 	WORD $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled2372
+	JMP scaled2452
 
-normal2371:
+normal2451:
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -87303,7 +89059,7 @@ normal2371:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled2372:
+scaled2452:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	ADD R2<<3, R8, R1
@@ -87338,7 +89094,7 @@ doneLanes4:
 	WORD $0x4e66ccc3 // FMLA V3.2D, V6.2D, V6.2D
 	WORD $0x6ee0f804 // FNEG V4.2D, V0.2D
 	WORD $0x4e65cca4 // FMLA V4.2D, V5.2D, V5.2D
-	FMOVQ 1216(R5), F0
+	FMOVQ (R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x4ee2cc62 // FMLS V2.2D, V3.2D, V2.2D
@@ -87540,7 +89296,7 @@ someLanes9:
 
 doneLanes10:
 
-done2366:
+done2446:
 	RET
 
 // func gELUF32(y *float32, d *float32, x *float32, n int)
@@ -87558,9 +89314,9 @@ TEXT ·gELUF32(SB), NOSPLIT, $96-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2382
+	BLT oneTest2462
 
-many2380:
+many2460:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F5, F4)
 	FMOVQ 3264(R7), F0
@@ -87575,7 +89331,7 @@ many2380:
 	WORD $0x4e36cec2 // FMLA V2.4S, V22.4S, V22.4S
 	WORD $0x6ea0f9c1 // FNEG V1.4S, V14.4S
 	WORD $0x4e32ce41 // FMLA V1.4S, V18.4S, V18.4S
-	FMOVQ 2560(R7), F0
+	FMOVQ 64(R7), F0
 	WORD $0x6e20dc48 // FMUL V8.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	FLDPQ 32(R1), (F3, F2)
@@ -87591,7 +89347,7 @@ many2380:
 	WORD $0x4e31ce27 // FMLA V7.4S, V17.4S, V17.4S
 	WORD $0x6ea0f986 // FNEG V6.4S, V12.4S
 	WORD $0x4e30ce06 // FMLA V6.4S, V16.4S, V16.4S
-	FMOVQ 2560(R7), F0
+	FMOVQ 64(R7), F0
 	WORD $0x6e20dce7 // FMUL V7.4S, V7.4S, V0.4S
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	ADD R2<<2, R6, R4
@@ -87601,18 +89357,18 @@ many2380:
 	FMOVQ 6272(R7), F0
 	WORD $0x6e20ddeb // FMUL V11.4S, V15.4S, V0.4S
 	WORD $0x6e20ddca // FMUL V10.4S, V14.4S, V0.4S
-	FMOVQ 2304(R7), F27
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F27
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cd7b // FMLA V27.4S, V11.4S, V0.4S
-	FMOVQ 2304(R7), F9
+	FMOVQ 2368(R7), F9
 	WORD $0x4e20cd49 // FMLA V9.4S, V10.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d778 // FSUB V24.4S, V27.4S, V0.4S
 	WORD $0x4ea0d537 // FSUB V23.4S, V9.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0cf0b // FMLS V11.4S, V24.4S, V0.4S
 	WORD $0x4ea0ceea // FMLS V10.4S, V23.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0cf0b // FMLS V11.4S, V24.4S, V0.4S
 	WORD $0x4ea0ceea // FMLS V10.4S, V23.4S, V0.4S
 	WORD $0x4ea8d57c // FSUB V28.4S, V11.4S, V8.4S
@@ -87620,18 +89376,18 @@ many2380:
 	FMOVQ 6272(R7), F0
 	WORD $0x6e20ddaa // FMUL V10.4S, V13.4S, V0.4S
 	WORD $0x6e20dd88 // FMUL V8.4S, V12.4S, V0.4S
-	FMOVQ 2304(R7), F25
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F25
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cd59 // FMLA V25.4S, V10.4S, V0.4S
-	FMOVQ 2304(R7), F24
+	FMOVQ 2368(R7), F24
 	WORD $0x4e20cd18 // FMLA V24.4S, V8.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d737 // FSUB V23.4S, V25.4S, V0.4S
 	WORD $0x4ea0d70b // FSUB V11.4S, V24.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ceea // FMLS V10.4S, V23.4S, V0.4S
 	WORD $0x4ea0cd68 // FMLS V8.4S, V11.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0ceea // FMLS V10.4S, V23.4S, V0.4S
 	WORD $0x4ea0cd68 // FMLS V8.4S, V11.4S, V0.4S
 	WORD $0x4ea7d55a // FSUB V26.4S, V10.4S, V7.4S
@@ -87641,9 +89397,9 @@ many2380:
 	WORD $0x4e20cf88 // FMLA V8.4S, V28.4S, V0.4S
 	FMOVQ 2688(R7), F6
 	WORD $0x4e20cc26 // FMLA V6.4S, V1.4S, V0.4S
-	FMOVQ 2560(R7), F7
+	FMOVQ 64(R7), F7
 	WORD $0x4e28cf87 // FMLA V7.4S, V28.4S, V8.4S
-	FMOVQ 2560(R7), F8
+	FMOVQ 64(R7), F8
 	WORD $0x4e26cc28 // FMLA V8.4S, V1.4S, V6.4S
 	WORD $0x6e3cdf80 // FMUL V0.4S, V28.4S, V28.4S
 	FMOVQ F0, 48(RSP)
@@ -87672,9 +89428,9 @@ many2380:
 	WORD $0x4e20cf49 // FMLA V9.4S, V26.4S, V0.4S
 	FMOVQ 2688(R7), F8
 	WORD $0x4e20cee8 // FMLA V8.4S, V23.4S, V0.4S
-	FMOVQ 2560(R7), F28
+	FMOVQ 64(R7), F28
 	WORD $0x4e29cf5c // FMLA V28.4S, V26.4S, V9.4S
-	FMOVQ 2560(R7), F27
+	FMOVQ 64(R7), F27
 	WORD $0x4e28cefb // FMLA V27.4S, V23.4S, V8.4S
 	WORD $0x6e3adf40 // FMUL V0.4S, V26.4S, V26.4S
 	FMOVQ F0, 32(RSP)
@@ -87843,9 +89599,9 @@ many2380:
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
 	FMOVQ 18112(R7), F0
 	WORD $0x4e2bcdc0 // FMLA V0.4S, V14.4S, V11.4S
-	FMOVQ 2560(R7), F26
+	FMOVQ 64(R7), F26
 	WORD $0x4e21ccba // FMLA V26.4S, V5.4S, V1.4S
-	FMOVQ 2560(R7), F25
+	FMOVQ 64(R7), F25
 	WORD $0x4e20cc99 // FMLA V25.4S, V4.4S, V0.4S
 	FMOVQ 18176(R7), F0
 	WORD $0x6eb6e40b // FCMGT V11.4S, V0.4S, V22.4S
@@ -87873,9 +89629,9 @@ many2380:
 	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
 	FMOVQ 18112(R7), F0
 	WORD $0x4e27cd80 // FMLA V0.4S, V12.4S, V7.4S
-	FMOVQ 2560(R7), F13
+	FMOVQ 64(R7), F13
 	WORD $0x4e26cc6d // FMLA V13.4S, V3.4S, V6.4S
-	FMOVQ 2560(R7), F12
+	FMOVQ 64(R7), F12
 	WORD $0x4e20cc4c // FMLA V12.4S, V2.4S, V0.4S
 	FMOVQ 18176(R7), F0
 	WORD $0x6eb1e407 // FCMGT V7.4S, V0.4S, V17.4S
@@ -87935,14 +89691,14 @@ many2380:
 	WORD $0x4e21cd27 // FMLA V7.4S, V9.4S, V1.4S
 	WORD $0x4e20cca6 // FMLA V6.4S, V5.4S, V0.4S
 	FSTPQ (F7, F6), 32(R1)
-	BLE many2380
+	BLE many2460
 
-oneTest2382:
+oneTest2462:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2383
+	BGT tail2463
 
-one2381:
+one2461:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F9, F4)
 	FMOVQ 3264(R7), F0
@@ -87957,25 +89713,25 @@ one2381:
 	WORD $0x4e25cca2 // FMLA V2.4S, V5.4S, V5.4S
 	WORD $0x6ea0f8c1 // FNEG V1.4S, V6.4S
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
-	FMOVQ 2560(R7), F0
+	FMOVQ 64(R7), F0
 	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
 	WORD $0x6e20dc2b // FMUL V11.4S, V1.4S, V0.4S
 	FMOVQ 6272(R7), F0
 	WORD $0x6e20dce1 // FMUL V1.4S, V7.4S, V0.4S
 	WORD $0x6e20dcc0 // FMUL V0.4S, V6.4S, V0.4S
-	FMOVQ 2368(R7), F8
-	FMOVQ 2368(R7), F2
-	FMOVQ 2304(R7), F17
+	FMOVQ 2432(R7), F8
+	FMOVQ 2432(R7), F2
+	FMOVQ 2368(R7), F17
 	WORD $0x4e28cc31 // FMLA V17.4S, V1.4S, V8.4S
-	FMOVQ 2304(R7), F16
+	FMOVQ 2368(R7), F16
 	WORD $0x4e22cc10 // FMLA V16.4S, V0.4S, V2.4S
-	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F2
 	WORD $0x4ea2d62a // FSUB V10.4S, V17.4S, V2.4S
 	WORD $0x4ea2d608 // FSUB V8.4S, V16.4S, V2.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2cd41 // FMLS V1.4S, V10.4S, V2.4S
 	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
-	FMOVQ 2496(R7), F2
+	FMOVQ 2560(R7), F2
 	WORD $0x4ea2cd41 // FMLS V1.4S, V10.4S, V2.4S
 	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
 	WORD $0x4eacd42d // FSUB V13.4S, V1.4S, V12.4S
@@ -87986,9 +89742,9 @@ one2381:
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 2560(R7), F11
+	FMOVQ 64(R7), F11
 	WORD $0x4e21cdab // FMLA V11.4S, V13.4S, V1.4S
-	FMOVQ 2560(R7), F10
+	FMOVQ 64(R7), F10
 	WORD $0x4e20cd8a // FMLA V10.4S, V12.4S, V0.4S
 	WORD $0x6e2ddda8 // FMUL V8.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd82 // FMUL V2.4S, V12.4S, V12.4S
@@ -88093,9 +89849,9 @@ one2381:
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
 	FMOVQ 18112(R7), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 2560(R7), F7
+	FMOVQ 64(R7), F7
 	WORD $0x4e21cd27 // FMLA V7.4S, V9.4S, V1.4S
-	FMOVQ 2560(R7), F6
+	FMOVQ 64(R7), F6
 	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
 	FMOVQ 18176(R7), F0
 	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
@@ -88131,11 +89887,11 @@ one2381:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2381
+	BLE one2461
 
-tail2383:
+tail2463:
 	SUBS R2, R0, R0
-	BEQ done2384
+	BEQ done2464
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -88190,25 +89946,25 @@ doneLanes2:
 	WORD $0x4e25cca2 // FMLA V2.4S, V5.4S, V5.4S
 	WORD $0x6ea0f8c1 // FNEG V1.4S, V6.4S
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
-	FMOVQ 2560(R7), F0
+	FMOVQ 64(R7), F0
 	WORD $0x6e20dc4e // FMUL V14.4S, V2.4S, V0.4S
 	WORD $0x6e20dc2d // FMUL V13.4S, V1.4S, V0.4S
 	FMOVQ 6272(R7), F0
 	WORD $0x6e20dce1 // FMUL V1.4S, V7.4S, V0.4S
 	WORD $0x6e20dcc0 // FMUL V0.4S, V6.4S, V0.4S
-	FMOVQ 2368(R7), F8
-	FMOVQ 2368(R7), F2
-	FMOVQ 2304(R7), F22
+	FMOVQ 2432(R7), F8
+	FMOVQ 2432(R7), F2
+	FMOVQ 2368(R7), F22
 	WORD $0x4e28cc36 // FMLA V22.4S, V1.4S, V8.4S
-	FMOVQ 2304(R7), F18
+	FMOVQ 2368(R7), F18
 	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
-	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F2
 	WORD $0x4ea2d6cc // FSUB V12.4S, V22.4S, V2.4S
 	WORD $0x4ea2d648 // FSUB V8.4S, V18.4S, V2.4S
-	FMOVQ 2432(R7), F2
+	FMOVQ 2496(R7), F2
 	WORD $0x4ea2cd81 // FMLS V1.4S, V12.4S, V2.4S
 	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
-	FMOVQ 2496(R7), F2
+	FMOVQ 2560(R7), F2
 	WORD $0x4ea2cd81 // FMLS V1.4S, V12.4S, V2.4S
 	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
 	WORD $0x4eaed42f // FSUB V15.4S, V1.4S, V14.4S
@@ -88219,9 +89975,9 @@ doneLanes2:
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 2560(R7), F13
+	FMOVQ 64(R7), F13
 	WORD $0x4e21cded // FMLA V13.4S, V15.4S, V1.4S
-	FMOVQ 2560(R7), F12
+	FMOVQ 64(R7), F12
 	WORD $0x4e20cdcc // FMLA V12.4S, V14.4S, V0.4S
 	WORD $0x6e2fdde8 // FMUL V8.4S, V15.4S, V15.4S
 	WORD $0x6e2eddc2 // FMUL V2.4S, V14.4S, V14.4S
@@ -88326,9 +90082,9 @@ doneLanes2:
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
 	FMOVQ 18112(R7), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 2560(R7), F7
+	FMOVQ 64(R7), F7
 	WORD $0x4e21cd67 // FMLA V7.4S, V11.4S, V1.4S
-	FMOVQ 2560(R7), F6
+	FMOVQ 64(R7), F6
 	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
 	FMOVQ 18176(R7), F0
 	WORD $0x6ea5e402 // FCMGT V2.4S, V0.4S, V5.4S
@@ -88431,7 +90187,7 @@ someLanes5:
 
 doneLanes6:
 
-done2384:
+done2464:
 	RET
 
 // func siLUF64(y *float64, d *float64, x *float64, n int)
@@ -88448,21 +90204,21 @@ TEXT ·siLUF64(SB), NOSPLIT, $0-32
 	MOVD d+8(FP), R3
 	MOVD x+16(FP), R7
 	MOVD n+24(FP), R0
-	FMOVQ 1920(R6), F13
-	FMOVQ 1984(R6), F8
+	FMOVQ 1984(R6), F13
+	FMOVQ 2048(R6), F8
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2398
+	BLT oneTest2478
 
-many2396:
+many2476:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
 	WORD $0x4ea01c24 // ORR V4.16B, V1.16B, V0.16B
 	FLDPQ 32(R1), (F1, F2)
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e63f5a3 // FMAX V3.2D, V13.2D, V3.2D
@@ -88473,79 +90229,79 @@ many2396:
 	WORD $0x4ee2f506 // FMIN V6.2D, V8.2D, V2.2D
 	WORD $0x4ee1f50a // FMIN V10.2D, V8.2D, V1.2D
 	WORD $0x4ee0f509 // FMIN V9.2D, V8.2D, V0.2D
-	FMOVQ 960(R6), F1
-	FMOVQ 960(R6), F0
-	FMOVQ 1024(R6), F19
+	FMOVQ 1088(R6), F1
+	FMOVQ 1088(R6), F0
+	FMOVQ 1152(R6), F19
 	WORD $0x4e61ccf3 // FMLA V19.2D, V7.2D, V1.2D
-	FMOVQ 1024(R6), F18
+	FMOVQ 1152(R6), F18
 	WORD $0x4e60ccd2 // FMLA V18.2D, V6.2D, V0.2D
-	FMOVQ 960(R6), F1
-	FMOVQ 960(R6), F0
-	FMOVQ 1024(R6), F17
+	FMOVQ 1088(R6), F1
+	FMOVQ 1088(R6), F0
+	FMOVQ 1152(R6), F17
 	WORD $0x4e61cd51 // FMLA V17.2D, V10.2D, V1.2D
-	FMOVQ 1024(R6), F11
+	FMOVQ 1152(R6), F11
 	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
-	FMOVQ 1024(R6), F0
+	FMOVQ 1152(R6), F0
 	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 1024(R6), F0
+	FMOVQ 1152(R6), F0
 	WORD $0x4ee0d622 // FSUB V2.2D, V17.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cc87 // FMLS V7.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
-	FMOVQ 1152(R6), F0
+	FMOVQ 1280(R6), F0
 	WORD $0x4ee0cc87 // FMLS V7.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 1152(R6), F0
+	FMOVQ 1280(R6), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
 	WORD $0x6e67dcfa // FMUL V26.2D, V7.2D, V7.2D
 	WORD $0x6e66dcd9 // FMUL V25.2D, V6.2D, V6.2D
 	WORD $0x6e6add58 // FMUL V24.2D, V10.2D, V10.2D
 	WORD $0x6e69dd37 // FMUL V23.2D, V9.2D, V9.2D
-	FMOVQ 1280(R6), F1
-	FMOVQ 1280(R6), F0
-	FMOVQ 1344(R6), F20
-	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 1344(R6), F5
-	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
+	FMOVQ 1344(R6), F1
 	FMOVQ 1344(R6), F0
-	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 1344(R6), F4
-	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
-	FMOVQ 1408(R6), F3
-	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 1408(R6), F2
-	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1408(R6), F20
+	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
+	FMOVQ 1408(R6), F5
+	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
+	FMOVQ 1344(R6), F2
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
+	FMOVQ 1408(R6), F4
+	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
+	FMOVQ 1472(R6), F3
+	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
+	FMOVQ 1472(R6), F2
+	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e64cee0 // FMLA V0.2D, V23.2D, V4.2D
-	FMOVQ 1472(R6), F5
-	FMOVQ 1472(R6), F4
-	FMOVQ 1536(R6), F28
-	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
-	FMOVQ 1536(R6), F27
-	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
-	FMOVQ 1472(R6), F20
-	FMOVQ 1472(R6), F5
+	FMOVQ 1536(R6), F5
 	FMOVQ 1536(R6), F4
-	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
-	FMOVQ 1536(R6), F22
-	WORD $0x4e65cef6 // FMLA V22.2D, V23.2D, V5.2D
-	FMOVQ 1600(R6), F21
-	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1600(R6), F20
-	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1600(R6), F5
-	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
+	FMOVQ 1600(R6), F28
+	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
+	FMOVQ 1600(R6), F27
+	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
+	FMOVQ 1536(R6), F20
+	FMOVQ 1536(R6), F5
 	FMOVQ 1600(R6), F4
+	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
+	FMOVQ 1600(R6), F22
+	WORD $0x4e65cef6 // FMLA V22.2D, V23.2D, V5.2D
+	FMOVQ 1664(R6), F21
+	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
+	FMOVQ 1664(R6), F20
+	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
+	FMOVQ 1664(R6), F5
+	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
+	FMOVQ 1664(R6), F4
 	WORD $0x4e76cee4 // FMLA V4.2D, V23.2D, V22.2D
 	WORD $0x4e75cce3 // FMLA V3.2D, V7.2D, V21.2D
 	WORD $0x4e74ccc2 // FMLA V2.2D, V6.2D, V20.2D
@@ -88611,20 +90367,20 @@ many2396:
 	WORD $0x6e731e21 // BSL V1.16B, V17.16B, V19.16B
 	WORD $0x6eebe642 // FCMGT V2.2D, V18.2D, V11.2D
 	WORD $0x6e721d62 // BSL V2.16B, V11.16B, V18.16B
-	FMOVQ 2176(R6), F0
+	FMOVQ 2240(R6), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2401
-	FMOVQ 2176(R6), F0
+	BEQ normal2481
+	FMOVQ 2240(R6), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 2240(R6), F0
+	FMOVQ 2304(R6), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -88641,19 +90397,19 @@ many2396:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	FMOVQ 2176(R6), F0
+	FMOVQ 2240(R6), F0
 	WORD $0x6ef1e40a // FCMGT V10.2D, V0.2D, V17.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6f7d0623 // USHR V3.2D, V17.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 2240(R6), F0
+	FMOVQ 2304(R6), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -88670,16 +90426,16 @@ many2396:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2402
+	JMP scaled2482
 
-normal2401:
+normal2481:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -88709,7 +90465,7 @@ normal2401:
 	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2402:
+scaled2482:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -88775,59 +90531,59 @@ scaled2402:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2396
+	BLE many2476
 
-oneTest2398:
+oneTest2478:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2399
+	BGT tail2479
 
-one2397:
+one2477:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61f5a1 // FMAX V1.2D, V13.2D, V1.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
 	WORD $0x4ee0f506 // FMIN V6.2D, V8.2D, V0.2D
-	FMOVQ 960(R6), F1
-	FMOVQ 960(R6), F0
-	FMOVQ 1024(R6), F10
+	FMOVQ 1088(R6), F1
+	FMOVQ 1088(R6), F0
+	FMOVQ 1152(R6), F10
 	WORD $0x4e61ccea // FMLA V10.2D, V7.2D, V1.2D
-	FMOVQ 1024(R6), F9
+	FMOVQ 1152(R6), F9
 	WORD $0x4e60ccc9 // FMLA V9.2D, V6.2D, V0.2D
-	FMOVQ 1024(R6), F0
+	FMOVQ 1152(R6), F0
 	WORD $0x4ee0d542 // FSUB V2.2D, V10.2D, V0.2D
 	WORD $0x4ee0d521 // FSUB V1.2D, V9.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R6), F0
+	FMOVQ 1280(R6), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dceb // FMUL V11.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R6), F4
-	FMOVQ 1472(R6), F3
-	FMOVQ 1536(R6), F2
-	WORD $0x4e64cd62 // FMLA V2.2D, V11.2D, V4.2D
 	FMOVQ 1536(R6), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R6), F3
-	WORD $0x4e62cd63 // FMLA V3.2D, V11.2D, V2.2D
+	FMOVQ 1536(R6), F3
 	FMOVQ 1600(R6), F2
+	WORD $0x4e64cd62 // FMLA V2.2D, V11.2D, V4.2D
+	FMOVQ 1600(R6), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R6), F3
+	WORD $0x4e62cd63 // FMLA V3.2D, V11.2D, V2.2D
+	FMOVQ 1664(R6), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -88859,20 +90615,20 @@ one2397:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R6), F0
+	FMOVQ 2240(R6), F0
 	WORD $0x6eeae401 // FCMGT V1.2D, V0.2D, V10.2D
 	WORD $0x6ee9e400 // FCMGT V0.2D, V0.2D, V9.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2403
-	FMOVQ 2176(R6), F0
+	BEQ normal2483
+	FMOVQ 2240(R6), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
-	FMOVQ 2240(R6), F0
+	FMOVQ 2304(R6), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -88889,16 +90645,16 @@ one2397:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38427 // SUB V7.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	JMP scaled2404
+	JMP scaled2484
 
-normal2403:
+normal2483:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -88914,7 +90670,7 @@ normal2403:
 	WORD $0x6e63dc27 // FMUL V7.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 
-scaled2404:
+scaled2484:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -88950,11 +90706,11 @@ scaled2404:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2397
+	BLE one2477
 
-tail2399:
+tail2479:
 	SUBS R2, R0, R0
-	BEQ done2400
+	BEQ done2480
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -88981,49 +90737,49 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 128(R6), F0
+	FMOVQ 256(R6), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
 	WORD $0x4e61f5a1 // FMAX V1.2D, V13.2D, V1.2D
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
 	WORD $0x4ee0f506 // FMIN V6.2D, V8.2D, V0.2D
-	FMOVQ 960(R6), F1
-	FMOVQ 960(R6), F0
-	FMOVQ 1024(R6), F9
+	FMOVQ 1088(R6), F1
+	FMOVQ 1088(R6), F0
+	FMOVQ 1152(R6), F9
 	WORD $0x4e61cce9 // FMLA V9.2D, V7.2D, V1.2D
-	FMOVQ 1024(R6), F8
+	FMOVQ 1152(R6), F8
 	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
-	FMOVQ 1024(R6), F0
+	FMOVQ 1152(R6), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 1088(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 1152(R6), F0
+	FMOVQ 1280(R6), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dced // FMUL V13.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 1280(R6), F2
-	FMOVQ 1280(R6), F1
-	FMOVQ 1344(R6), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 1344(R6), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 1408(R6), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1344(R6), F1
 	FMOVQ 1408(R6), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 1408(R6), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 1472(R6), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 1472(R6), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 1472(R6), F4
-	FMOVQ 1472(R6), F3
-	FMOVQ 1536(R6), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
 	FMOVQ 1536(R6), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1600(R6), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1536(R6), F3
 	FMOVQ 1600(R6), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 1600(R6), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 1664(R6), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1664(R6), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -89055,20 +90811,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 2176(R6), F0
+	FMOVQ 2240(R6), F0
 	WORD $0x6ee9e401 // FCMGT V1.2D, V0.2D, V9.2D
 	WORD $0x6ee8e400 // FCMGT V0.2D, V0.2D, V8.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2405
-	FMOVQ 2176(R6), F0
+	BEQ normal2485
+	FMOVQ 2240(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
-	FMOVQ 2240(R6), F0
+	FMOVQ 2304(R6), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -89085,16 +90841,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2406
+	JMP scaled2486
 
-normal2405:
+normal2485:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -89110,7 +90866,7 @@ normal2405:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2406:
+scaled2486:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -89201,7 +90957,7 @@ someLanes7:
 
 doneLanes8:
 
-done2400:
+done2480:
 	RET
 
 // func siLUF32(y *float32, d *float32, x *float32, n int)
@@ -89219,29 +90975,29 @@ TEXT ·siLUF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2416
+	BLT oneTest2496
 
-many2414:
+many2494:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F9, F8)
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01d25 // ORR V5.16B, V9.16B, V0.16B
 	WORD $0x4ea01d04 // ORR V4.16B, V8.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e25f40c // FMAX V12.4S, V0.4S, V5.4S
 	WORD $0x4e24f411 // FMAX V17.4S, V0.4S, V4.4S
-	FMOVQ 2304(R7), F5
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F5
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cd85 // FMLA V5.4S, V12.4S, V0.4S
-	FMOVQ 2304(R7), F4
+	FMOVQ 2368(R7), F4
 	WORD $0x4e20ce24 // FMLA V4.4S, V17.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d4a7 // FSUB V7.4S, V5.4S, V0.4S
 	WORD $0x4ea0d486 // FSUB V6.4S, V4.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ccec // FMLS V12.4S, V7.4S, V0.4S
 	WORD $0x4ea0ccd1 // FMLS V17.4S, V6.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0ccec // FMLS V12.4S, V7.4S, V0.4S
 	WORD $0x4ea0ccd1 // FMLS V17.4S, V6.4S, V0.4S
 	FMOVQ 2688(R7), F7
@@ -89249,9 +91005,9 @@ many2414:
 	WORD $0x4e20cd87 // FMLA V7.4S, V12.4S, V0.4S
 	FMOVQ 2688(R7), F6
 	WORD $0x4e20ce26 // FMLA V6.4S, V17.4S, V0.4S
-	FMOVQ 2560(R7), F15
+	FMOVQ 64(R7), F15
 	WORD $0x4e27cd8f // FMLA V15.4S, V12.4S, V7.4S
-	FMOVQ 2560(R7), F14
+	FMOVQ 64(R7), F14
 	WORD $0x4e26ce2e // FMLA V14.4S, V17.4S, V6.4S
 	WORD $0x6e2cdd8b // FMUL V11.4S, V12.4S, V12.4S
 	WORD $0x6e31de2a // FMUL V10.4S, V17.4S, V17.4S
@@ -89270,24 +91026,24 @@ many2414:
 	WORD $0x4e2bcdec // FMLA V12.4S, V15.4S, V11.4S
 	WORD $0x4e2acdc7 // FMLA V7.4S, V14.4S, V10.4S
 	FLDPQ 32(R1), (F11, F10)
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01d6e // ORR V14.16B, V11.16B, V0.16B
 	WORD $0x4ea01d46 // ORR V6.16B, V10.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e2ef40f // FMAX V15.4S, V0.4S, V14.4S
 	WORD $0x4e26f40e // FMAX V14.4S, V0.4S, V6.4S
-	FMOVQ 2304(R7), F20
-	FMOVQ 2368(R7), F0
+	FMOVQ 2368(R7), F20
+	FMOVQ 2432(R7), F0
 	WORD $0x4e20cdf4 // FMLA V20.4S, V15.4S, V0.4S
-	FMOVQ 2304(R7), F19
+	FMOVQ 2368(R7), F19
 	WORD $0x4e20cdd3 // FMLA V19.4S, V14.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d691 // FSUB V17.4S, V20.4S, V0.4S
 	WORD $0x4ea0d666 // FSUB V6.4S, V19.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ce2f // FMLS V15.4S, V17.4S, V0.4S
 	WORD $0x4ea0ccce // FMLS V14.4S, V6.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0ce2f // FMLS V15.4S, V17.4S, V0.4S
 	WORD $0x4ea0ccce // FMLS V14.4S, V6.4S, V0.4S
 	FMOVQ 2688(R7), F17
@@ -89295,9 +91051,9 @@ many2414:
 	WORD $0x4e20cdf1 // FMLA V17.4S, V15.4S, V0.4S
 	FMOVQ 2688(R7), F6
 	WORD $0x4e20cdc6 // FMLA V6.4S, V14.4S, V0.4S
-	FMOVQ 2560(R7), F24
+	FMOVQ 64(R7), F24
 	WORD $0x4e31cdf8 // FMLA V24.4S, V15.4S, V17.4S
-	FMOVQ 2560(R7), F23
+	FMOVQ 64(R7), F23
 	WORD $0x4e26cdd7 // FMLA V23.4S, V14.4S, V6.4S
 	WORD $0x6e2fddf6 // FMUL V22.4S, V15.4S, V15.4S
 	WORD $0x6e2eddd5 // FMUL V21.4S, V14.4S, V14.4S
@@ -89431,35 +91187,35 @@ many2414:
 	WORD $0x4e26cda5 // FMLA V5.4S, V13.4S, V6.4S
 	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
 	FSTPQ (F5, F4), 32(R1)
-	BLE many2414
+	BLE many2494
 
-oneTest2416:
+oneTest2496:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2417
+	BGT tail2497
 
-one2415:
+one2495:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F7)
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01d85 // ORR V5.16B, V12.16B, V0.16B
 	WORD $0x4ea01ce4 // ORR V4.16B, V7.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e25f40b // FMAX V11.4S, V0.4S, V5.4S
 	WORD $0x4e24f40a // FMAX V10.4S, V0.4S, V4.4S
-	FMOVQ 2368(R7), F4
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F16
+	FMOVQ 2432(R7), F4
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F16
 	WORD $0x4e24cd70 // FMLA V16.4S, V11.4S, V4.4S
-	FMOVQ 2304(R7), F15
+	FMOVQ 2368(R7), F15
 	WORD $0x4e20cd4f // FMLA V15.4S, V10.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d605 // FSUB V5.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e4 // FSUB V4.4S, V15.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ccab // FMLS V11.4S, V5.4S, V0.4S
 	WORD $0x4ea0cc8a // FMLS V10.4S, V4.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0ccab // FMLS V11.4S, V5.4S, V0.4S
 	WORD $0x4ea0cc8a // FMLS V10.4S, V4.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -89468,9 +91224,9 @@ one2415:
 	WORD $0x4e20cd64 // FMLA V4.4S, V11.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e25cd40 // FMLA V0.4S, V10.4S, V5.4S
-	FMOVQ 2560(R7), F9
+	FMOVQ 64(R7), F9
 	WORD $0x4e24cd69 // FMLA V9.4S, V11.4S, V4.4S
-	FMOVQ 2560(R7), F8
+	FMOVQ 64(R7), F8
 	WORD $0x4e20cd48 // FMLA V8.4S, V10.4S, V0.4S
 	WORD $0x6e2bdd66 // FMUL V6.4S, V11.4S, V11.4S
 	WORD $0x6e2add45 // FMUL V5.4S, V10.4S, V10.4S
@@ -89550,11 +91306,11 @@ one2415:
 	FSTPQ (F4, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2415
+	BLE one2495
 
-tail2417:
+tail2497:
 	SUBS R2, R0, R0
-	BEQ done2418
+	BEQ done2498
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -89597,25 +91353,25 @@ someLanes1:
 	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 320(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4ea01d26 // ORR V6.16B, V9.16B, V0.16B
 	WORD $0x4ea01c85 // ORR V5.16B, V4.16B, V0.16B
 	FMOVQ 3072(R7), F0
 	WORD $0x4e26f408 // FMAX V8.4S, V0.4S, V6.4S
 	WORD $0x4e25f407 // FMAX V7.4S, V0.4S, V5.4S
-	FMOVQ 2368(R7), F5
-	FMOVQ 2368(R7), F0
-	FMOVQ 2304(R7), F17
+	FMOVQ 2432(R7), F5
+	FMOVQ 2432(R7), F0
+	FMOVQ 2368(R7), F17
 	WORD $0x4e25cd11 // FMLA V17.4S, V8.4S, V5.4S
-	FMOVQ 2304(R7), F16
+	FMOVQ 2368(R7), F16
 	WORD $0x4e20ccf0 // FMLA V16.4S, V7.4S, V0.4S
-	FMOVQ 2304(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d626 // FSUB V6.4S, V17.4S, V0.4S
 	WORD $0x4ea0d605 // FSUB V5.4S, V16.4S, V0.4S
-	FMOVQ 2432(R7), F0
+	FMOVQ 2496(R7), F0
 	WORD $0x4ea0ccc8 // FMLS V8.4S, V6.4S, V0.4S
 	WORD $0x4ea0cca7 // FMLS V7.4S, V5.4S, V0.4S
-	FMOVQ 2496(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea0ccc8 // FMLS V8.4S, V6.4S, V0.4S
 	WORD $0x4ea0cca7 // FMLS V7.4S, V5.4S, V0.4S
 	FMOVQ 2624(R7), F0
@@ -89624,9 +91380,9 @@ doneLanes2:
 	WORD $0x4e20cd05 // FMLA V5.4S, V8.4S, V0.4S
 	FMOVQ 2688(R7), F0
 	WORD $0x4e26cce0 // FMLA V0.4S, V7.4S, V6.4S
-	FMOVQ 2560(R7), F15
+	FMOVQ 64(R7), F15
 	WORD $0x4e25cd0f // FMLA V15.4S, V8.4S, V5.4S
-	FMOVQ 2560(R7), F14
+	FMOVQ 64(R7), F14
 	WORD $0x4e20ccee // FMLA V14.4S, V7.4S, V0.4S
 	WORD $0x6e28dd06 // FMUL V6.4S, V8.4S, V8.4S
 	WORD $0x6e27dce5 // FMUL V5.4S, V7.4S, V7.4S
@@ -89773,7 +91529,7 @@ someLanes5:
 
 doneLanes6:
 
-done2418:
+done2498:
 	RET
 
 // func rectifyF64(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
@@ -89791,9 +91547,9 @@ TEXT ·rectifyF64(SB), NOSPLIT, $0-48
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest2426
+	BLT oneTest2506
 
-many2424:
+many2504:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -89879,14 +91635,14 @@ many2424:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many2424
+	BLE many2504
 
-oneTest2426:
+oneTest2506:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail2427
+	BGT tail2507
 
-one2425:
+one2505:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -89912,11 +91668,11 @@ one2425:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one2425
+	BLE one2505
 
-tail2427:
+tail2507:
 	SUBS R5, R0, R0
-	BEQ done2428
+	BEQ done2508
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -90023,7 +91779,7 @@ someLanes7:
 
 doneLanes8:
 
-done2428:
+done2508:
 	RET
 
 // func rectifyF32(dst *float32, pos float32, neg float32, x *float32, from *float32, n int)
@@ -90041,9 +91797,9 @@ TEXT ·rectifyF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest2436
+	BLT oneTest2516
 
-many2434:
+many2514:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -90129,14 +91885,14 @@ many2434:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many2434
+	BLE many2514
 
-oneTest2436:
+oneTest2516:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2437
+	BGT tail2517
 
-one2435:
+one2515:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -90162,11 +91918,11 @@ one2435:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2435
+	BLE one2515
 
-tail2437:
+tail2517:
 	SUBS R2, R0, R0
-	BEQ done2438
+	BEQ done2518
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -90337,5 +92093,5 @@ someLanes7:
 
 doneLanes8:
 
-done2438:
+done2518:
 	RET

@@ -89,6 +89,39 @@ func vectorCenterScale[T cpu.Float](n int, dst *T, ldd int, x *T, ldx int, c *T,
 	panic("no assembly")
 }
 
+// AddAffine computes y_i += a·x_i and then y_i += b. It rounds the product and both sums.
+func AddAffine[T cpu.Float](y []T, a T, x []T, b T) {
+	if len(x) != len(y) {
+		panic(badLength)
+	}
+	genericAddAffine(y, a, x, b)
+}
+
+// AddAffineProduct computes y_i += a·(x_i·gain_i) and then y_i += b·bias_i. It rounds all products and sums.
+func AddAffineProduct[T cpu.Float](y []T, a T, x []T, gain []T, b T, bias []T) {
+	if len(x) != len(y) || len(gain) != len(y) || len(bias) != len(y) {
+		panic(badLength)
+	}
+	genericAddAffineProduct(y, a, x, gain, b, bias)
+}
+
+// CenterSquares computes dst_i = x_i - c and returns Σ dst_i².
+func CenterSquares[T cpu.Float](dst []T, x []T, c T) T {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	return genericCenterSquares(dst, x, c)
+}
+
+// Huber computes d_i = min(max(x_i - y_i, -delta), delta), which is NaN if the difference is, and
+// returns Σ d_i·(x_i - y_i - d_i/2).
+func Huber[T cpu.Float](d []T, x []T, y []T, delta T) T {
+	if len(x) != len(d) || len(y) != len(d) {
+		panic(badLength)
+	}
+	return genericHuber(d, x, y, delta)
+}
+
 // vectorMaxRows computes top[i] = max x[i,p] of n columns p for rows i.
 func vectorMaxRows[T cpu.Float](n int, x *T, ldx int, top *T, rows int) {
 	panic("no assembly")

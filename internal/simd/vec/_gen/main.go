@@ -56,6 +56,15 @@ func emit() {
 	loop("subColumn", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", "computes dst[i,p] = x[i,p] - c[i] for rows i and n columns p.", func(v vec) { subColumn(v, false) })
 	loop("centerScale", "func(n int, dst *T, ldd int, x *T, ldx int, c, s *T, rows int)", "computes dst[i,p] = (x[i,p] - c[i])·s[p] for rows i and n columns p.", func(v vec) { subColumn(v, true) })
 
+	loop("addAffine", "func(y *T, a T, x *T, b T, n int)", "computes y_i += a·x_i and then y_i += b. It rounds the product and both sums.", func(v vec) {
+		v.addLines(Arg("x"), nil, v.BroadcastArg("a"), v.BroadcastArg("b"), nil)
+	})
+	loop("addAffineProduct", "func(y *T, a T, x, gain *T, b T, bias *T, n int)", "computes y_i += a·(x_i·gain_i) and then y_i += b·bias_i. It rounds all products and sums.", func(v vec) {
+		v.addLines(Arg("x"), Arg("gain"), v.BroadcastArg("a"), v.BroadcastArg("b"), Arg("bias"))
+	})
+	loop("centerSquares", "func(dst, x *T, c T, n int) T", "computes dst_i = x_i - c and returns Σ dst_i².", centerSquares)
+	loop("huber", "func(d, x, y *T, delta T, n int) T", "computes d_i = min(max(x_i - y_i, -delta), delta), which is NaN if the difference is, and\nreturns Σ d_i·(x_i - y_i - d_i/2).", huber)
+
 	loop("maxRows", "func(n int, x *T, ldx int, top *T, rows int)", "computes top[i] = max x[i,p] of n columns p for rows i.", maxRows)
 	loop("axpyRows", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", "computes dst[i,p] += c[i]·x[i,p] for rows i and n columns p.", axpyRows)
 	loop("expRows", "func(n int, dst *T, ldd int, x *T, ldx int, c, sum *T, rows int)", "computes dst[i,p] = exp(x[i,p] - c[i]) and adds the sum of row i to sum[i], for n columns p.", expRows)
@@ -246,6 +255,23 @@ func addConstant(v vec) {
 	}, nil)
 }
 
+// addLines emits y += a·x·gain and then y += b·bias. A nil gain or bias is 1.
+func (v vec) addLines(x, gain Register, a, b VecVirtual, bias Register) {
+	y, n := Arg("y"), Arg("n")
+	v.Loop(n, 4, func(l Step, _ int) {
+		t, u := l.Load(x), b
+		if gain != nil {
+			v.Mul(l.Load(gain), t, t)
+			u = l.Load(bias)
+			v.Mul(b, u, u)
+		}
+		v.Mul(a, t, t)
+		v.Add(l.Load(y), t, t)
+		v.Add(u, t, t)
+		l.Store(t, y)
+	}, nil)
+}
+
 func binaryTo(v vec, op func(b, a, dst Op)) {
 	dst, x, y, n := Arg("dst"), Arg("x"), Arg("y"), Arg("n")
 	v.Loop(n, 4, func(l Step, _ int) {
@@ -339,6 +365,35 @@ func dot(v vec) {
 func sum(v vec) {
 	x, n := Arg("x"), Arg("n")
 	acc := accumulate(v, n, func(l Step, acc VecVirtual) { v.Add(l.Load(x), acc, acc) })
+	v.ReturnSum(acc)
+}
+
+// centerSquares and huber clear the lanes that are masked out before they sum.
+func centerSquares(v vec) {
+	dst, x, n, c := Arg("dst"), Arg("x"), Arg("n"), v.BroadcastArg("c")
+	acc := accumulate(v, n, func(l Step, acc VecVirtual) {
+		t := l.Load(x)
+		v.Sub(c, t, t)
+		l.Store(t, dst)
+		v.first(l, t)
+		v.Fmadd231(t, t, acc)
+	})
+	v.ReturnSum(acc)
+}
+
+func huber(v vec) {
+	d, x, y, n, most := Arg("d"), Arg("x"), Arg("y"), Arg("n"), v.BroadcastArg("delta")
+	least, half := v.Zeros(1)[0], v.CopyOf(v.Const(0.5))
+	v.Sub(most, least, least)
+	acc := accumulate(v, n, func(l Step, acc VecVirtual) {
+		r, t := l.Load(x), v.Reg()
+		v.Sub(l.Load(y), r, r)
+		Pick(v, VMAXPD, VMAXPS)(r, least, t) // NaN stays: it is the last operand
+		Pick(v, VMINPD, VMINPS)(t, most, t)
+		l.Store(t, d)
+		v.Fnmadd231(half, t, r)
+		v.Fmadd231(r, t, acc)
+	})
 	v.ReturnSum(acc)
 }
 
