@@ -97,7 +97,7 @@ const (
 	normBlocks = 64      // at most
 	normBlock  = 1 << 13 // elements of a block at least
 	normSums   = 4
-	normPlane  = 64  // a plane of fewer elements counts as so many channels
+	normPlane  = 64   // a plane of fewer elements counts as so many channels
 	normTile   = 16   // planes of fewer elements are transposed, so many elements of a row at a time
 	normPart   = 1024 // elements that are summed at a time
 
