@@ -280,34 +280,11 @@ def problems():
         jax, jnp = jax64()
         theta, w, _, x, _ = (jnp.asarray(a.detach().numpy()) for a in unitary_rnn.problem(32, 64, 10_000))
         zeros = jnp.zeros((32, 64))
-        turn = rj.revlinalg.Unitary
-
         def on_tape(theta, w):
-            u = turn(jnp.eye(32), theta)
+            u = rj.revlinalg.Unitary(jnp.eye(32), theta)
             return jax.lax.scan(lambda h, xt: (u @ h + jnp.outer(w, xt), None), zeros, x)[0]
 
-        @jax.custom_vjp
-        def network(theta, w):
-            return jax.lax.scan(lambda h, xt: (turn(h, theta) + jnp.outer(w, xt), None), zeros, x)[0]
-
-        def forward(theta, w):
-            h = network(theta, w)
-            return h, (theta, w, h)
-
-        def backward(kept, gh):
-            theta, w, h = kept
-
-            def step(state, xt):
-                h, gh, gtheta, gw = state
-                # U(θ) is orthogonal, so the gradient by the state inverts the step.
-                before = jax.vjp(lambda h: turn(h, theta), h)[1](h - jnp.outer(w, xt))[0]
-                g, gt = jax.vjp(turn, before, theta)[1](gh)
-                return (before, g, gtheta + gt, gw + gh @ xt), None
-
-            state = (h, gh, jnp.zeros_like(theta), jnp.zeros_like(w))
-            return jax.lax.scan(step, state, x, reverse=True)[0][2:]
-
-        network.defvjp(forward, backward)
+        network = lambda theta, w: rj.unitary_steps(zeros, theta, w[:, None], x[:, :, None])
         f = network if ours else on_tape
         g = jax.jit(jax.grad(lambda *p: f(*p).sum(), argnums=(0, 1)))
         return lambda: jax.block_until_ready(g(theta, w))

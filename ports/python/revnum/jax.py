@@ -493,6 +493,37 @@ def call(kernel, *args, **kwargs):
     return out[0] if len(out) == 1 else tuple(out)
 
 
+@jax.custom_vjp
+def _unitary_steps(h, u, weight, x):
+    return jax.lax.scan(lambda h, xt: (u @ h + weight @ xt.T, None), h, x)[0]
+
+
+def _unitary_steps_back(kept, gh):
+    h, u, weight, x = kept
+    back = u.T
+
+    def step(state, xt):
+        h, gh, gu, gweight = state
+        before = back @ (h - weight @ xt.T)
+        return (before, back @ gh, gu + gh @ before.T, gweight + gh @ xt), gh.T @ weight
+
+    state, gx = jax.lax.scan(step, (h, gh, jnp.zeros_like(u), jnp.zeros_like(weight)), x, reverse=True)
+    return *state[1:], gx
+
+
+_unitary_steps.defvjp(lambda h, *rest: (lambda last: (last, (last, *rest)))(_unitary_steps(h, *rest)), _unitary_steps_back)
+
+
+def unitary_steps(h, theta, weight, x):
+    """The last state of h <- U(θ)·h + W·x_tᵀ, a unitary recurrent network. States are columns: h is
+    hidden×batch, weight is hidden×inputs, and x is steps×batch×inputs. U(θ) is computed once, as a matrix.
+    No state but the last is kept: jax.grad computes them from it, by Uᵀ. That restores a state within
+    rounding, which grows with the steps as that of the rotations does. There is no forward mode."""
+    h, theta, weight, x = map(jnp.asarray, (h, theta, weight, x))
+    u = call("revlinalg.Unitary", jnp.eye(h.shape[0], dtype=theta.dtype), theta)
+    return _unitary_steps(h, u, weight, x)
+
+
 if TYPE_CHECKING:
     from . import _kernels
 

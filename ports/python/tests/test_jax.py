@@ -309,6 +309,29 @@ def test_layouts():
     assert jnp.isnan(jax.jit(rj.revlinalg.Sum)(jnp.array([jnp.nan, 1])))
 
 
+def test_unitary_steps():
+    """Gradients without a tape are those with one. What they keep does not grow with the steps."""
+
+    def on_tape(h, theta, weight, x):
+        u = rj.revlinalg.Unitary(jnp.eye(4), theta)
+        return jax.lax.scan(lambda h, xt: (u @ h + weight @ xt.T, None), h, x)[0]
+
+    def gradients(f):
+        return jax.grad(lambda *args: (f(*args) ** 3).sum(), argnums=(0, 1, 2, 3))
+
+    args = [x(4, 3), x(6), x(4, 2), x(100, 3, 2)]
+    for wrap in (lambda f: f, jax.jit):
+        for ours, theirs in zip(wrap(gradients(rj.unitary_steps))(*args), gradients(on_tape)(*args)):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
+    batch = [jnp.stack([a, a / 2]) for a in args]
+    alone = [gradients(on_tape)(*[a[i] for a in batch]) for i in range(2)]
+    for ours, *theirs in zip(jax.vmap(gradients(rj.unitary_steps))(*batch), *alone):
+        np.testing.assert_allclose(ours, jnp.stack(theirs), rtol=1e-10, atol=1e-10)
+    assert rj.unitary_steps(*args[:3], x(0, 3, 2)).shape == (4, 3)
+    kept = jax.tree.leaves(jax.vjp(rj.unitary_steps, *args)[1])
+    assert sum(a.size for a in kept) < args[3].size + 100
+
+
 def test_closed_library():
     code = "import jax, revnum.jax as rj; from revnum import _library; _library.library.close(); rj.revlinalg.Sum(jax.numpy.ones(2, 'float32'))"
     r = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -30,7 +30,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 from torch.nn.utils import parametrize
 
-from . import ArgumentError, prepare, revlinalg
+from . import ArgumentError, revlinalg
 
 
 class Chain(nn.Module):
@@ -353,39 +353,45 @@ class Unitary(nn.Module):
 
 
 class _Steps(torch.autograd.Function):
-    """The last state of h <- U(θ)·h + W·x_tᵀ, with the states as columns."""
+    """The last state of h <- U·h + W·x_tᵀ for an orthogonal U, with the states as columns."""
 
     @staticmethod
-    def forward(ctx, h, theta, weight, x):
+    def forward(ctx, h, u, weight, x):
         h = h.clone(memory_format=torch.contiguous_format)
-        turn = prepare("revlinalg.Unitary", "Forward", {"X": h, "Theta": theta})
+        other = torch.empty_like(h)
         for xt in x:
-            turn()
-            h.addmm_(weight, xt.T)
-        ctx.save_for_backward(theta, weight, x, h.clone())
+            torch.mm(u, h, out=other).addmm_(weight, xt.T)
+            h, other = other, h
+        ctx.save_for_backward(u, weight, x, h.clone())
         return h
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, gh):
-        theta, weight, x, h = ctx.saved_tensors
-        h, gh = h.clone(), gh.clone(memory_format=torch.contiguous_format)
-        gtheta, gweight, gx = torch.zeros_like(theta), torch.zeros_like(weight), torch.empty_like(x) if ctx.needs_input_grad[3] else None
-        back = prepare("revlinalg.Unitary", "Adjoint", {"X": h, "Theta": theta}, {"X": gh, "Theta": gtheta})
+        u, weight, x, last = ctx.saved_tensors
+        gu, gweight, gx = torch.zeros_like(u), torch.zeros_like(weight), torch.empty_like(x) if ctx.needs_input_grad[3] else None
+        both = torch.cat([last, gh], 1)  # the state and its cotangent, which go back by one product
+        other, back, n = torch.empty_like(both), u.T.contiguous(), last.shape[1]
+        parts = [(a, a[:, :n], a[:, n:]) for a in (both, other)]
         for t in range(len(x) - 1, -1, -1):
+            (both, h, gh), (other, before, _) = parts
             h.addmm_(weight, x[t].T, alpha=-1)
             gweight.addmm_(gh, x[t])
             if gx is not None:
                 torch.mm(gh.T, weight, out=gx[t])
-            back()
-        return gh, gtheta, gweight, gx
+            torch.mm(back, both, out=other)
+            gu.addmm_(gh, before.T)
+            parts.reverse()
+        return parts[0][2].contiguous(), gu, gweight, gx
 
 
 def unitary_steps(h, theta, weight, x):
     """The last state of h <- U(θ)·h + W·x_tᵀ. States are columns: h is hidden×batch, weight is
-    hidden×inputs, and x is steps×batch×inputs. No state but the last is kept: the gradient
-    computes them from it."""
-    return _Steps.apply(h, theta, weight, x)
+    hidden×inputs, and x is steps×batch×inputs. U(θ) is computed once, as a matrix. No state but the last
+    is kept: the gradient computes them from it, by Uᵀ. That restores a state within rounding, which grows
+    with the steps as that of the rotations does."""
+    u = revlinalg.Unitary(torch.eye(len(h), dtype=theta.dtype), theta)
+    return _Steps.apply(h, u, weight, x)
 
 
 class UnitaryRNN(nn.Module):
