@@ -132,6 +132,38 @@ def test_vmap_again():
         torch.testing.assert_close(F.vmap(rt.revnn.Gather, (None, 0))(p[0].mT, index), p[0].mT[index])
 
 
+def test_vmap_of_grad_again():
+    """Likewise for a grad in a vmap, by either operand, of a sum and of squares, and twice."""
+    a, b = x(3, 2, 3).detach(), x(3, 3, 2).detach()
+    f, g = rt.revlinalg.MatMul, torch.matmul
+    squares = lambda f: lambda p, q: (f(p, q) ** 2).sum()
+    total = lambda f: lambda p, q: f(p, q).sum()
+    for scale in (1, 2):
+        p, q = scale * a, b + scale
+        for dims, args in [((0, 0), (p, q)), ((0, None), (p, q[0])), ((None, 0), (p[0], q)), ((1, 2), (p.transpose(0, 1), q.movedim(0, 2))), ((0, 0), (p, p.mT))]:
+            for loss in (squares, total):
+                for by in (0, 1, (0, 1)):
+                    torch.testing.assert_close(F.vmap(F.grad(loss(f), by), dims)(*args), F.vmap(F.grad(loss(g), by), dims)(*args))
+                    torch.testing.assert_close(F.vmap(F.jacrev(F.grad(loss(f)), by), dims)(*args), F.vmap(F.jacrev(F.grad(loss(g)), by), dims)(*args))
+            for outer in (lambda f: F.grad(lambda p, q: F.grad(squares(f))(p, q).sum(), (0, 1)), lambda f: lambda p, q: F.vjp(F.grad(squares(f)), p, q)[1](p), lambda f: lambda p, q: F.vjp(f, p, q)[1](p[:, :2])):
+                torch.testing.assert_close(F.vmap(outer(f), dims)(*args), F.vmap(outer(g), dims)(*args))
+        leaf = p.clone().requires_grad_()
+        twice = [torch.autograd.grad((F.vmap(F.grad(squares(h)))(leaf, q) ** 2).sum(), leaf)[0] for h in (f, g)]
+        torch.testing.assert_close(*twice)
+        with torch.no_grad():
+            torch.testing.assert_close(F.vmap(F.grad(squares(f)))(p, q), F.vmap(F.grad(squares(g)))(p, q))
+        # An output without a cotangent, and an operand that has no gradient.
+        square = p @ p.mT + 3 * torch.eye(2, dtype=p.dtype)
+        torch.testing.assert_close(F.vmap(F.grad(lambda m: rt.revlinalg.LogDet(m)[0]))(square), F.vmap(F.grad(torch.logdet))(square))
+        index = torch.tensor([[0, 1], [1, 1], [scale, 0]])
+        gathered = [F.vmap(F.grad(lambda m, i: (h(m, i) ** 3).sum()), (None, 0))(p[0].mT, index) for h in (rt.revnn.Gather, lambda m, i: m[i])]
+        torch.testing.assert_close(*gathered)
+    singular = torch.zeros(2, 3, 3, dtype=a.dtype)
+    with pytest.raises(revnum.NoResultError):
+        F.vmap(F.grad(lambda m: rt.revlinalg.Inv(m).sum()))(singular)
+    torch.testing.assert_close(F.vmap(F.grad(squares(f)))(a, b), F.vmap(F.grad(squares(g)))(a, b))
+
+
 def test_no_transforms():
     """What has no derivative says so."""
     f, a = mean_square(rt.revlinalg.MatMul), x(2, 3).detach()

@@ -509,7 +509,7 @@ class _Plans:
         self.spec = _parsed(*spec[:2], tuple(spec.sizes), tuple(spec.params))
         self.n, self.vjp = self.spec.n, {}
         _check(self.spec, tensors[: self.n], tensors[self.n :])
-        self.shapes = [(shape, _TORCH[dtype]) for shape, dtype in self.spec.outputs]
+        self.shapes = [(shape, _TORCH[dtype]) for shape, dtype in self.spec.results()]
         self.layouts = tuple((tuple(a.shape), a.stride(), a.dtype) for a in tensors)
         rule = _library.rules[self.spec.rule]
         read = [_readable(rule, name, a, self.spec.batch >= 0) for name, a in zip(self.spec.inputs, tensors)] + [_dense(a) for a in tensors[self.n :]]
@@ -671,16 +671,12 @@ def _function(kernel):
         # Other parameters may change, as a tensor does, or be large.
         if torch.compiler.is_compiling() or kwargs and not all(isinstance(v, (int, float)) for v in kwargs.values()):
             return call(kernel, *args, **kwargs)
-        try:
-            key = [(a.dtype, a.shape, a.stride(), type(a), a.is_cpu, a.is_conj(), a.is_neg()) for a in args]
-            if kwargs:
-                key += [(k, repr(v)) for k, v in kwargs.items()]  # which tells 0.0 from -0.0
-            key = tuple(key)
-            if torch._C._are_functorch_transforms_active():
-                return _call_problems(kept, key, kernel, args, kwargs)
-            plans, order = kept.get(key, (None, None))
-        except (AttributeError, RuntimeError, TypeError):  # not all of them are tensors with strides
+        if torch._C._are_functorch_transforms_active():
+            return _call_problems(kept, kernel, args, kwargs)
+        key = _key(args, kwargs)
+        if key is None:
             return call(kernel, *args, **kwargs)
+        plans, order = kept.get(key, (None, None))
         if plans is None:
             out, plans = _call(kernel, args, kwargs)
             order = plans and _order(plans.tensors, args)
@@ -694,6 +690,17 @@ def _function(kernel):
     return function
 
 
+def _key(tensors, kwargs):
+    """What a plan of a call depends on, or None if not all are tensors with strides."""
+    try:
+        key = [(a.dtype, a.shape, a.stride(), type(a), a.is_cpu, a.is_conj(), a.is_neg()) for a in tensors]
+    except (AttributeError, RuntimeError, TypeError):
+        return None
+    if kwargs:
+        key += [(k, repr(v)) for k, v in kwargs.items()]  # which tells 0.0 from -0.0
+    return tuple(key)
+
+
 def _keep(kept, key, plans, order):
     plans.tensors = None
     if len(kept) >= 256:
@@ -701,35 +708,152 @@ def _keep(kept, key, plans, order):
     kept[key] = plans, order
 
 
-def _call_problems(kept, key, kernel, args, kwargs):
-    """A call under transforms. If there is only a vmap, and no tensor has a gradient, its plans are kept."""
+def _call_problems(kept, kernel, args, kwargs):
+    """A call under transforms. If there is only a vmap, or one with a grad in it, and no tensor has a gradient
+    outside them, its plans are kept."""
+    args = unwrap_dead_wrappers(args)
     layer = _functorch.peek_interpreter_stack()
-    dims = [_functorch.maybe_get_bdim(a) if _functorch.is_batchedtensor(a) else None for a in args]
-    parts = [a if d is None else _functorch.get_unwrapped(a) for a, d in zip(args, dims)]
-    size = next((a.shape[d] for a, d in zip(parts, dims) if d is not None), 0)
-    graph = torch.is_grad_enabled() and True in [a.requires_grad for a in parts] or forward_ad._current_level >= 0
-    if layer.key() != _Transform.Vmap or layer.level() != 1 or size == 0 or graph or torch._C._len_torch_dispatch_stack() or _batched(parts):
+    level = layer.level()
+    if not (level == 1 and layer.key() == _Transform.Vmap or level == 2 and layer.key() == _Transform.Grad) or not all(isinstance(a, torch.Tensor) for a in args):
         return call(kernel, *args, **kwargs)
-    key = (*key, *dims, *[(a.shape, a.stride(), type(a)) for a in parts])
-    plans, order = kept.get(key, (None, None))
-    if plans is None:
+    parts, dims = _peeled(args)
+    size = next((a.shape[d] for a, d in zip(parts, dims) if d is not None), 0)  # if there is one, the outermost transform is a vmap
+    graph = torch.is_grad_enabled() and True in [a.requires_grad for a in parts] or forward_ad._current_level >= 0
+    key = _key(parts, kwargs)
+    if size == 0 or graph or key is None or torch._C._len_torch_dispatch_stack() or _batched(parts):
+        return call(kernel, *args, **kwargs)
+    key = (*key, *dims)
+    problems, order = kept.get(key, (None, None))
+    if problems is None:
         spec, x, constants = _bound(kernel, args, kwargs)
         order = _order([*x, *constants], args)
-    with _without_transform():
-        moved = [a.movedim(d, 0) if d else a for a, d in zip(parts, dims)]
-        if order is None or plans is None and not _plain(moved):
-            plans = None
-        else:
-            moved = moved if order is _ALL else [moved[i] for i in order]
-            if plans is None:
-                shared = {n for n, i in enumerate(range(len(args)) if order is _ALL else order) if dims[i] is None}
-                plans = _Plans(spec.batched(size, shared), moved)
-                _keep(kept, key, plans, order)
-            out = plans.value(moved)
-    if plans is None:
-        return call(kernel, *args, **kwargs)
-    out = [_functorch._add_batch_dim(a, 0, 1) for a in out]
+        if order is None or not _plain_parts(parts):
+            return call(kernel, *args, **kwargs)
+        order = range(len(args)) if order is _ALL else order
+        problems = _Problems(spec, [parts[i] for i in order], [dims[i] for i in order], size)
+        _keep(kept, key, problems, order)
+    if level == 1:
+        out = problems.value([parts[i] for i in order])
+    else:
+        out = _single_level(_ProblemsValue, problems, [parts[i] for i in order], *[args[i] for i in order])
     return out[0] if len(out) == 1 else tuple(out)
+
+
+def _peeled(tensors):
+    """The tensors without a grad and without the vmap below, and their axes of problems."""
+    parts, dims = [], []
+    for a in tensors:
+        if _functorch.is_gradtrackingtensor(a):
+            a = _functorch.get_unwrapped(a)
+        d = None
+        if _functorch.is_batchedtensor(a) and _functorch.maybe_get_level(a) == 1:
+            d, a = _functorch.maybe_get_bdim(a), _functorch.get_unwrapped(a)
+        parts.append(a)
+        dims.append(d)
+    return parts, dims
+
+
+def _plain_parts(parts):
+    return all(type(a) in (torch.Tensor, torch.nn.Parameter) and not _functorch.is_functorch_wrapped_tensor(a) for a in parts)
+
+
+class _Problems:
+    """The plans of all problems of a vmap."""
+
+    def __init__(self, spec, parts, dims, size):
+        self.spec, self.dims, self.size = spec, dims, size
+        shared = {i for i, d in enumerate(dims) if d is None}
+        self.plans = _without_transforms(lambda: _Plans(spec.batched(size, shared), self._moved(parts)))
+        self.plans.tensors = None
+
+    def _moved(self, parts):
+        return [a.movedim(d, 0) if d else a for a, d in zip(parts, self.dims)]
+
+    def value(self, parts):
+        """The values, as batches."""
+        out = _without_transforms(lambda: self.plans.value(self._moved(parts)))
+        return [_functorch._add_batch_dim(a, 0, 1) for a in out]
+
+    def gradients(self, parts, ct, dims, needs):
+        """The gradients of the inputs that need one, likewise."""
+
+        def gradients():
+            moved = [a.expand(self.size, *a.shape) if d is None else a.movedim(d, 0) if d else a for a, d in zip(ct, dims)]
+            return self.plans.gradients(self._moved(parts), moved, (None, *needs))
+
+        return [_functorch._add_batch_dim(a, 0, 1) for a in _without_transforms(gradients) if a is not None]
+
+
+def _without_transforms(f):
+    """What f returns without transforms of torch.func."""
+    layers = []
+    try:
+        while torch._C._are_functorch_transforms_active():
+            layers.append(_functorch.pop_dynamic_layer_stack())
+        return f()
+    finally:
+        while layers:
+            _functorch.push_dynamic_layer_stack(layers.pop())
+
+
+def _single_level(function, *args):
+    before = _functorch.get_single_level_autograd_function_allowed()
+    _functorch.set_single_level_autograd_function_allowed(True)
+    try:
+        return function.apply(*args)
+    finally:
+        _functorch.set_single_level_autograd_function_allowed(before)
+
+
+class _ProblemsValue(torch.autograd.function._SingleLevelFunction):
+    """revnum::value for a grad in a vmap: what the operators do in a call for each transform, in one."""
+
+    @staticmethod
+    def forward(ctx, problems, parts, *tensors):
+        ctx.problems = problems
+        ctx.save_for_backward(*tensors)
+        ctx.set_materialize_grads(False)
+        return tuple([_functorch._wrap_for_grad(a, 2) for a in problems.value(parts)])
+
+    @staticmethod
+    def backward(ctx, *ct):
+        problems, tensors = ctx.problems, unwrap_dead_wrappers(ctx.saved_tensors)
+        n = problems.plans.n
+        for a in ct:
+            if a is None:
+                ct = _filled(ct, [(shape[1:], dtype) for shape, dtype in problems.plans.shapes])
+                break
+        ct, needs = unwrap_dead_wrappers(tuple(ct)), ctx.needs_input_grad[2 : 2 + n]
+        parts, dims = _peeled((*tensors, *ct))
+        layer = _functorch.peek_interpreter_stack() if torch._C._are_functorch_transforms_active() else None
+        same = layer is not None and layer.level() == 2 and layer.key() == _Transform.Grad and dims[: len(tensors)] == problems.dims and _plain_parts(parts)
+        if not same or torch._C._len_torch_dispatch_stack() or _batched(parts) or forward_ad._current_level >= 0:
+            (g,) = _value_backward(problems.spec, list(tensors[:n]), list(tensors[n:]), list(ct))
+        else:
+            given = iter(_single_level(_ProblemsGradient, problems, needs, parts, dims, *tensors, *ct))
+            g = [next(given) if need else None for need in needs]
+        return None, None, *g, *[None] * (len(tensors) - n)
+
+
+class _ProblemsGradient(torch.autograd.function._SingleLevelFunction):
+    """revnum::vjp likewise."""
+
+    @staticmethod
+    def forward(ctx, problems, needs, parts, dims, *tensors):
+        ctx.problems, ctx.needs = problems, needs
+        ctx.save_for_backward(*tensors)
+        ctx.set_materialize_grads(False)
+        n = len(problems.dims)
+        return tuple([_functorch._wrap_for_grad(a, 2) for a in problems.gradients(parts[:n], parts[n:], dims[n:], needs)])
+
+    @staticmethod
+    def backward(ctx, *w):
+        problems, tensors = ctx.problems, ctx.saved_tensors
+        n, given = problems.plans.n, iter(w)
+        x, constants, ct = tensors[:n], tensors[n : len(problems.dims)], tensors[len(problems.dims) :]
+        w = _filled([next(given) if need else None for need in ctx.needs], _shapes(x))
+        gx, gct = _vjp_backward(problems.spec, list(x), list(ct), list(constants), w)
+        return *[None] * 4, *gx, *[None] * len(constants), *gct
 
 
 _ALL = object()
