@@ -1,7 +1,8 @@
 """Calls of kernels as lists of steps for rev_run, which are written once for arrays of some
-shapes and then made on any such arrays. revnum.torch and revnum.jax consist of four of them:
+shapes and then made on any such arrays. revnum.torch and revnum.jax consist of these:
 
     value    y                 of x
+    both     y, Jᵀ·ȳ           of x, ȳ, for kernels that are not in place
     jvp      J·u               of x, u
     vjp      Jᵀ·ȳ              of x, ȳ
     second   (∂J[v])ᵀ·ȳ        of x, ȳ, v
@@ -33,6 +34,7 @@ class Spec(NamedTuple):
     outputs: tuple  # (shape, dtype), of one problem
     batch: int = -1  # problems; -1 is one problem without that axis
     shared: tuple = ()  # names of inputs, and (name, part) of constants
+    wanted: tuple = ()  # names of inputs, whose gradients both computes
 
     @property
     def n(self):
@@ -242,6 +244,14 @@ def vjp(s):
     for b in s.results:
         if b is not None:
             s.conjugate(b)
+
+
+def both(s):
+    n, m = s.spec.n, len(s.rule.outputs)
+    s.hold(s.arguments[:n])
+    given = dict(zip(s.spec.wanted, s.results[m:]))
+    grads = [given.get(name) for name in s.spec.inputs]
+    s.call(_library.GRADIENT, s.inputs + s.outputs(s.results[:m]) + s.gradients(1, s.arguments[n : n + m], grads))
 
 
 def second(s):

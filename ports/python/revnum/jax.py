@@ -7,7 +7,8 @@
     jax.hessian(loss)(x)
 
 They work under jit, grad, jvp, vmap (all problems in one call of the library) and with
-derivatives of second order in every mode. Derivatives of third order are not there. Operands and
+derivatives of second order in every mode. Derivatives of third order are there for the few kernels that XLA
+differentiates from their value: Dot, Exp, Norm2, Softmax, SoftmaxRows and Sum of real numbers. Operands and
 parameters are those of revnum.numpy. A sparse matrix is a BCSR or BCOO of jax.experimental.sparse
 or a CSR of (shape, ptr, ind, data), and its gradient is that of its data. The entries of a BCOO
 are sorted in each call. A sparse output is given by a matrix of its structure: for a BCSR or BCOO it is
@@ -236,6 +237,11 @@ def _outputs(spec, *_):
     return [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in spec.results()]
 
 
+def _both_results(spec, *args):
+    gradients = dict(zip(spec.inputs, _inputs(spec, *args)))
+    return _outputs(spec) + [gradients[name] for name in spec.wanted]
+
+
 def _inputs(spec, *args):
     return [jax.ShapeDtypeStruct(shape, a.dtype) for shape, a in zip(spec.gradients([a.shape for a in args[: spec.n]]), args)]
 
@@ -244,6 +250,7 @@ _value = _primitive("revnum", _steps.value, _outputs)
 _jvp = _primitive("revnum_jvp", _steps.jvp, _outputs)  # J·u
 _vjp = _primitive("revnum_vjp", _steps.vjp, _inputs)  # Jᵀ·ȳ
 _second = _primitive("revnum_second", _steps.second, _inputs)  # (∂J[v])ᵀ·ȳ
+_both = _primitive("revnum_both", _steps.both, _both_results)  # y, Jᵀ·ȳ
 
 
 @functools.partial(jax.jit, static_argnames="spec")
@@ -299,9 +306,61 @@ def _sum(terms, like):
 def _value_rule(primals, tangents, spec):
     (x,), c = _split(spec, primals, spec.n)
     (t,), _ = _split(spec, tangents, spec.n)
+    moving = {name: v for name, v in zip(spec.inputs, t) if type(v) is not ad.Zero}
+    rule = _library.rules[spec.rule]
+    if moving and rule.kernel in _TANGENTS and rule.type != "complex128":
+        (y,) = _value.bind(*primals, spec=spec)
+        return [y], [_TANGENTS[rule.kernel](y, dict(zip(spec.inputs, x)), moving)]
+    if moving and _is_loss(spec):
+        ((shape, dtype),) = spec.results()
+        y, *g = _both.bind(*x, jnp.ones(shape, dtype), *c, spec=spec._replace(wanted=tuple(moving)))
+        return [y], [sum(jnp.sum(g * t, tuple(range(len(shape), g.ndim))) for g, t in zip(g, moving.values()))]
     out = _value.bind(*primals, spec=spec)
     t = _full(t, spec)
     return out, _sum([t and _jvp.bind(*x, *t, *c, spec=spec)], out)
+
+
+def _dots(pairs):
+    return sum(jnp.sum(a * b, -1) for a, b in pairs)
+
+
+def _norm_tangent(y, x, t):
+    some = (y != 0)[..., None]  # at 0 the kernel has the subgradient 0
+    return _dots([(jnp.where(some, x["X"] / jnp.where(some, y[..., None], 1), 0), t["X"])])
+
+
+def _softmax_tangent(y, x, t):
+    return y * (t["X"] - jnp.sum(y * t["X"], -1, keepdims=True))
+
+
+# Derivatives that are products with the value and the inputs, which XLA makes in one loop with what follows. A
+# call would compute exponentials, or read long vectors, once more.
+_TANGENTS = {
+    "revlinalg.Dot": lambda y, x, t: _dots([(t[a], x[b]) for a, b in (("X", "Y"), ("Y", "X")) if a in t]),
+    "revlinalg.Exp": lambda y, x, t: y * t["X"],
+    "revlinalg.Norm2": _norm_tangent,
+    "revlinalg.Sum": lambda y, x, t: jnp.sum(t["X"], -1),
+    "revnn.Softmax": _softmax_tangent,
+    "revnn.SoftmaxRows": _softmax_tangent,
+}
+
+
+def _is_loss(spec):
+    """Whether the output is a real number, as the inputs are: its gradient is then the whole derivative, and one
+    call computes both."""
+    rule = _library.rules[spec.rule]
+    return rule.type != "complex128" and not rule.in_place and [shape for shape, _ in spec.outputs] == [()]
+
+
+def _both_rule(primals, tangents, spec):
+    (x, ct), c = _split(spec, primals, spec.n, len(spec.outputs))
+    (dx, dct), _ = _split(spec, tangents, spec.n, len(spec.outputs))
+    out, value = _both.bind(*primals, spec=spec), spec._replace(wanted=())
+    dx, dct = _full(dx, spec), _full(dct)
+    wanted = lambda g: [a for name, a in zip(spec.inputs, g) if name in spec.wanted]
+    terms = [dx and wanted(_second.bind(*x, *ct, *dx, *c, spec=value)), dct and wanted(_vjp.bind(*x, *dct, *c, spec=value))]
+    m = len(spec.outputs)
+    return out, _sum([dx and _jvp.bind(*x, *dx, *c, spec=value)], out[:m]) + _sum(terms, out[m:])
 
 
 def _jvp_rule(primals, tangents, spec):
@@ -341,6 +400,7 @@ def _bilinear_rule(p, counts):
 
 
 ad.primitive_jvps[_value] = _value_rule
+ad.primitive_jvps[_both] = _both_rule
 ad.primitive_jvps[_jvp] = _jvp_rule
 ad.primitive_jvps[_vjp] = _vjp_rule
 ad.primitive_jvps[_second] = _bilinear_rule(_second, "yx")
