@@ -41,7 +41,7 @@ type Dot[T rev.Number] struct {
 // dotPart is how many floating-point elements a pass handles at a time, so that the
 // gradients find them in the cache. In fixed point the sum is rounded once, so the pass
 // handles all elements at a time.
-const dotPart = 1 << 10
+const dotPart = 1 << 12
 
 // Run implements rev.Kernel. It returns no error.
 func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
