@@ -44,8 +44,8 @@ import (
 // cotangent, too. If the tangent of X is nil, it computes it, as long as Inverse and Tangent.
 //
 // In floating point, Forward, Inverse, Adjoint and Tangent apply several rotations to a
-// strip of columns together. In fixed point, Forward and Inverse take a strip through a chain of
-// rotations at a time. All other methods apply one rotation after the other. In floating point that is
+// strip of columns together. In fixed point, Forward, Inverse and Adjoint take a strip through a chain
+// of rotations at a time. All other methods apply one rotation after the other. In floating point that is
 // slower by an order of magnitude.
 //
 // # One rotation
@@ -495,7 +495,7 @@ func (w *unitaryPass[T]) Block(_, part int) {
 	switch {
 	case w.inRuns():
 		c.runStrips()
-	case number.IsFixed[T]() && !c.hasDerivatives() && !between:
+	case number.IsFixed[T]() && !between && (!c.hasDerivatives() || back && c.gx.Data != nil && c.tx.Data == nil && c.gtx.Data == nil && c.tangents == nil):
 		c.turnChains(back)
 	case back:
 		for p := w.before(w.end); p.previous(w.first); {
@@ -689,11 +689,17 @@ func (c *unitaryColumns[T]) turn(x rev.General[T], p place, back bool) {
 	}
 }
 
-// turnChains rotates the columns of x in fixed point, or rotates them back, by whole chains.
+// turnChains rotates the columns in fixed point, or rotates them back, by whole chains. If the cotangent of X
+// is there, it rotates that back, too, and sets the sums.
 func (c *unitaryColumns[T]) turnChains(back bool) {
-	x := number.As[rev.General[fixed.Q43]](c.x)
-	for j := 0; j < x.Cols; j += strip[T]() {
-		cols := min(strip[T](), x.Cols-j)
+	x, gx := number.As[rev.General[fixed.Q43]](c.x), number.As[rev.General[fixed.Q43]](c.gx)
+	sums := number.As[[]fixed.Q43](c.sums)
+	cols := strip[T]() // at a time, but all for the sums
+	if sums != nil {
+		cols = x.Cols
+	}
+	for j := 0; j < x.Cols; j += cols {
+		n := min(cols, x.Cols-j)
 		for q := range c.end - c.first {
 			chain := c.first + q
 			if back {
@@ -701,11 +707,17 @@ func (c *unitaryColumns[T]) turnChains(back bool) {
 			}
 			bottom := c.bottom(chain)
 			lo, hi := c.index(chain, bottom), c.index(chain, c.top(chain))+1
-			t, s := number.As[[]fixed.Q43](c.c[lo:hi]), number.As[[]fixed.Q43](c.s[lo:hi])
-			if back {
-				fixedpoint.UnshearChain(t, s, c.half[lo:hi], x.Data[j:], x.Stride, bottom, cols)
-			} else {
-				fixedpoint.ShearChain(t, s, c.half[lo:hi], x.Data[j:], x.Stride, bottom, cols)
+			t, s, half := number.As[[]fixed.Q43](c.c[lo:hi]), number.As[[]fixed.Q43](c.s[lo:hi]), c.half[lo:hi]
+			switch {
+			case sums != nil:
+				fixedpoint.UnshearChainCross(t, s, half, x.Data, x.Stride, gx.Data, gx.Stride, bottom, n, sums[lo:hi])
+			case back:
+				fixedpoint.UnshearChain(t, s, half, x.Data[j:], x.Stride, bottom, n)
+				if gx.Data != nil {
+					fixedpoint.UnshearChain(t, s, half, gx.Data[j:], gx.Stride, bottom, n)
+				}
+			default:
+				fixedpoint.ShearChain(t, s, half, x.Data[j:], x.Stride, bottom, n)
 			}
 		}
 	}

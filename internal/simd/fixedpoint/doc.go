@@ -46,10 +46,11 @@
 //
 //	x·y = x₀·y₀ + 2⁴³·(x₁·y₀ + x·y₁).
 //
-// The hi of (2⁹·x₀)·y₀ is ⌊x₀·y₀/2⁴³⌋, and its lo is 2⁹·L. All else goes to H, so x counts mod
-// 2⁶⁴, as two limbs cut at bit 52. So that x₁ and y₁ are not negative, 2²⁰ is added to both, and
-// 2²⁰·(y₀ + x) is subtracted from H. The value is H + ⌊(2⁹·L + 2⁵¹-1 + (H mod 2))/2⁵²⌋, because
-// 2⁹·L is a multiple of 2⁹.
+// The hi of (2⁹·x₀)·y₀ is ⌊x₀·y₀/2⁴³⌋, and its lo is 2⁹·L. All else goes to H, which is mod 2⁶⁴, as are
+// the two products of whole words, VPMULLQ. x₁ and y₁ may therefore be negative. The value is
+// H + ⌊(2⁹·L + 2⁵¹-1 + (H mod 2))/2⁵²⌋, because 2⁹·L is a multiple of 2⁹. A shear by 0 <= m < 2⁵²
+// units takes one product less: x₀·m + 2⁴³·x₁·m. Sums with few terms for each rounding, as those of
+// rotations, are made of such products, too: H and 2⁹·L of all terms are added up.
 //
 // # Functions
 //

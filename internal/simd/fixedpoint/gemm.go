@@ -179,7 +179,7 @@ func (w *gemm) transpose(x []fixed.Q43, rows, inc, step int) {
 		clear(steps)
 	}
 	if step == 1 {
-		dense.Transpose(floats(steps), panel, floats(x), inc, rows, w.depth)
+		Transpose(steps, panel, x, inc, rows, w.depth)
 		return
 	}
 	for l := range w.depth {
@@ -187,6 +187,11 @@ func (w *gemm) transpose(x []fixed.Q43, rows, inc, step int) {
 			steps[l*panel+i] = x[i*inc+l*step]
 		}
 	}
+}
+
+// Transpose computes dst[j*ldd+i] = x[i*ldx+j] for i < m and j < n. It panics if a slice is too short.
+func Transpose(dst []fixed.Q43, ldd int, x []fixed.Q43, ldx, m, n int) {
+	dense.Transpose(floats(dst), ldd, floats(x), ldx, m, n)
 }
 
 // floats returns x as numbers that are only copied.

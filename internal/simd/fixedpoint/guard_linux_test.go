@@ -1,6 +1,7 @@
 package fixedpoint
 
 import (
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -12,7 +13,7 @@ import (
 // next to pages that fault.
 func TestGuardPages(t *testing.T) {
 	forEachTier(t, func(t *testing.T) {
-		pages := [][]fixed.Q43{simdtest.Guarded[fixed.Q43](t), simdtest.Guarded[fixed.Q43](t), simdtest.Guarded[fixed.Q43](t)}
+		pages := [][]fixed.Q43{simdtest.Guarded[fixed.Q43](t), simdtest.Guarded[fixed.Q43](t), simdtest.Guarded[fixed.Q43](t), simdtest.Guarded[fixed.Q43](t)}
 		long, short, bytes := simdtest.Guarded[int](t), simdtest.Guarded[int32](t), simdtest.Guarded[byte](t)
 		bools := unsafe.Slice((*bool)(unsafe.Pointer(&bytes[0])), len(bytes))
 		for _, last := range []bool{false, true} {
@@ -21,7 +22,7 @@ func TestGuardPages(t *testing.T) {
 				Dot(x, y)
 				SumSquares(x)
 				Axpy(1, fixed.One/3, x, y)
-				AddProducts(-1, x, y, z)
+				AddProductsTo(-1, x, y, simdtest.End(pages[3], n, last), z)
 				Shears(fixed.One/3, fixed.One/2, true, x, y)
 				for i := range x {
 					x[i] = fixed.One
@@ -40,12 +41,18 @@ func TestGuardPages(t *testing.T) {
 						AddRowSums(1, fixed.One, a, i64, u, stride, z, make([]fixed.Accumulator, n))
 						AddRowSums(1, fixed.One, a, i32, u, stride, z, make([]fixed.Accumulator, n))
 
+						AddRowDots(fixed.One, y, i64, u, stride, a)
+						AddRowDots(fixed.One, y, i32, u, stride, a)
+
 						tan, sin, half, matrix := a, simdtest.End(pages[1], rows, last), simdtest.End(bools, rows, last), simdtest.End(pages[2], rows*stride+n, last)
 						for i := range tan {
 							tan[i], sin[i] = fixed.One/3, fixed.One/2
 						}
 						ShearChain(tan, sin, half, matrix, stride, rows-1, n)
 						UnshearChain(tan, sin, half, matrix, stride, rows-1, n)
+						other := simdtest.End(pages[3], rows*stride+n, last)
+						UnshearChainCross(tan, sin, half, matrix, stride, other, stride, rows-1, n, slices.Clone(tan))
+						ExactSums(rows, fixed.Accumulator{}, matrix, stride, other, stride, z)
 					}
 				}
 			}

@@ -18,7 +18,25 @@ func Dot(x, y []fixed.Q43) fixed.Q43 {
 	if tier != cpu.AVX512 || len(x) < vectorLeast {
 		return fixed.Dot(x, y)
 	}
-	var hi, lo uint64
+	return roundWords(dotWords(x, y))
+}
+
+// AddDot adds Σ x_i·y_i to s mod 2¹⁰⁷ units of 2⁻⁸⁶, which is all that Round looks at. It panics if the
+// lengths differ.
+func AddDot(s *fixed.Accumulator, x, y []fixed.Q43) {
+	if len(x) != len(y) {
+		panic(badLength)
+	}
+	if tier != cpu.AVX512 || len(x) < vectorLeast {
+		s.AddDot(x, y)
+		return
+	}
+	hi, lo := dotWords(x, y)
+	s.AddWords(hi>>(64-fixed.FracBits), hi<<fixed.FracBits|lo)
+}
+
+// dotWords returns Σ x_i·y_i as hi·2⁴³ + lo with 0 <= lo < 2⁴³.
+func dotWords(x, y []fixed.Q43) (hi, lo uint64) {
 	for i := 0; i < len(x); i += cpu.Chunk {
 		var sum [2]uint64
 		vectorDot(cpu.ChunkAt(i, len(x)), (*int64)(&x[i]), (*int64)(&y[i]), &sum[0])
@@ -26,6 +44,13 @@ func Dot(x, y []fixed.Q43) fixed.Q43 {
 		hi += sum[1] + lo>>fixed.FracBits
 		lo &= 1<<fixed.FracBits - 1
 	}
+	return hi, lo
+}
+
+// roundWords returns hi·2⁴³ + lo, rounded and wrapped.
+func roundWords(hi, lo uint64) fixed.Q43 {
+	hi += lo >> fixed.FracBits
+	lo &= 1<<fixed.FracBits - 1
 	return fixed.Q43(hi + (lo+1<<(fixed.FracBits-1)-1+hi&1)>>fixed.FracBits)
 }
 
@@ -57,19 +82,45 @@ type Index interface{ int | int32 }
 // rows u_q of a matrix. The sum is exact and rounded once, and its product with alpha once more.
 // Row u_q begins at u[ind_q·ldu]. sums is scratch as long as out. It panics if a slice is too short.
 func AddRowSums[I Index](sign int, alpha fixed.Q43, a []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43, sums []fixed.Accumulator) {
-	const most = 1 << 12 // entries of a call
-	if tier != cpu.AVX512 || len(out) < 2 || len(a) == 0 || len(a) > most {
+	if !hasRowSums(len(a), len(out)) {
 		genericAddRowSums(sign, alpha, a, ind, u, ldu, out, sums[:len(out)])
 		return
 	}
+	rounded := unsafe.Slice((*fixed.Q43)(unsafe.Pointer(unsafe.SliceData(sums[:len(out)]))), len(out))
+	rowSums(a, ind, u, ldu, rounded)
+	Axpy(sign, alpha, rounded, out)
+}
+
+// RowSums sets out to Σ a_q·u_q as AddRowSums does.
+func RowSums[I Index](a []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43) {
+	if hasRowSums(len(a), len(out)) {
+		rowSums(a, ind, u, ldu, out)
+		return
+	}
+	for c := range out {
+		var s fixed.Accumulator
+		for q, i := range ind[:len(a)] {
+			s.AddMul(a[q], u[int(i)*ldu:][:len(out)][c])
+		}
+		out[c] = s.Round()
+	}
+}
+
+const mostEntries = 1 << 12 // of a call of rowSums
+
+// hasRowSums reports whether the assembly sums so many rows of a length.
+func hasRowSums(entries, length int) bool {
+	return tier == cpu.AVX512 && length >= 2 && entries > 0 && entries <= mostEntries
+}
+
+func rowSums[I Index](a []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43) {
 	ind = ind[:len(a)]
 	for _, i := range ind {
 		_ = u[int(i)*ldu:][:len(out)]
 	}
-	rounded := unsafe.Slice((*fixed.Q43)(unsafe.Pointer(unsafe.SliceData(sums[:len(out)]))), len(out))
-	columns := max(2, most/len(a)&^1) * 8 // of a call
+	columns := max(2, mostEntries/len(a)&^1) * 8 // of a call
 	for c := 0; c < len(out); c += columns {
-		s := rounded[c:min(c+columns, len(out))]
+		s := out[c:min(c+columns, len(out))]
 		switch ind := any(ind).(type) {
 		case []int:
 			vectorRowSumsI64(len(s), len(a), (*int64)(&a[0]), &ind[0], (*int64)(&u[c]), ldu, (*int64)(&s[0]))
@@ -77,7 +128,34 @@ func AddRowSums[I Index](sign int, alpha fixed.Q43, a []fixed.Q43, ind []I, u []
 			vectorRowSumsI32(len(s), len(a), (*int64)(&a[0]), &ind[0], (*int64)(&u[c]), ldu, (*int64)(&s[0]))
 		}
 	}
-	Axpy(sign, alpha, rounded, out)
+}
+
+// AddRowDots computes out_q += alpha·s_q with s_q = Σ_c v_c·u_qc for rows u_q of a matrix. Each sum is
+// exact and rounded once, and its product with alpha once more. Row u_q begins at u[ind_q·ldu]. It panics if
+// a slice is too short.
+func AddRowDots[I Index](alpha fixed.Q43, v []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43) {
+	const most = 1 << 10 // elements of a row
+	out = out[:len(ind)]
+	if tier != cpu.AVX512 || len(v) < 2 || len(v) > most {
+		for q, i := range ind {
+			out[q] += alpha.Mul(Dot(v, u[int(i)*ldu:][:len(v)]))
+		}
+		return
+	}
+	var dots [16]fixed.Q43
+	for lo := 0; lo < len(ind); lo += len(dots) {
+		part := ind[lo:min(lo+len(dots), len(ind))]
+		for _, i := range part {
+			_ = u[int(i)*ldu:][:len(v)]
+		}
+		switch part := any(part).(type) {
+		case []int:
+			vectorRowDotsI64(len(v), len(part), (*int64)(&v[0]), &part[0], (*int64)(&u[0]), ldu, (*int64)(&dots[0]))
+		case []int32:
+			vectorRowDotsI32(len(v), len(part), (*int64)(&v[0]), &part[0], (*int64)(&u[0]), ldu, (*int64)(&dots[0]))
+		}
+		Axpy(1, alpha, dots[:len(part)], out[lo:lo+len(part)])
+	}
 }
 
 // Axpy computes y_i += alpha·x_i, or y_i -= alpha·x_i if sign is negative. Each product is
@@ -86,7 +164,14 @@ func Axpy(sign int, alpha fixed.Q43, x, y []fixed.Q43) {
 	if len(x) != len(y) {
 		panic(badLength)
 	}
-	if tier != cpu.AVX512 || len(x) < vectorLeast {
+	switch {
+	case alpha == fixed.One && sign >= 0 && len(x) < 32: // as in most products with a matrix
+		y = y[:len(x)]
+		for i, v := range x {
+			y[i] += v
+		}
+		return
+	case tier != cpu.AVX512 || len(x) < vectorLeast:
 		for i, v := range x {
 			y[i] += number.Signed(sign, alpha.Mul(v))
 		}
@@ -99,19 +184,44 @@ func Axpy(sign int, alpha fixed.Q43, x, y []fixed.Q43) {
 
 // AddProducts computes z_i += x_i·y_i, or z_i -= x_i·y_i if sign is negative. Each product is
 // rounded. It panics if the lengths differ.
-func AddProducts(sign int, x, y, z []fixed.Q43) {
-	if len(x) != len(z) || len(y) != len(z) {
+func AddProducts(sign int, x, y, z []fixed.Q43) { AddProductsTo(sign, x, y, z, z) }
+
+// AddProductsTo sets z_i to from_i + x_i·y_i, or to from_i - x_i·y_i, as AddProducts does.
+func AddProductsTo(sign int, x, y, from, z []fixed.Q43) {
+	if len(x) != len(z) || len(y) != len(z) || len(from) != len(z) {
 		panic(badLength)
 	}
 	if tier != cpu.AVX512 || len(z) < vectorLeast {
 		for i, v := range x {
-			z[i] += number.Signed(sign, v.Mul(y[i]))
+			z[i] = from[i] + number.Signed(sign, v.Mul(y[i]))
 		}
 		return
 	}
 	for i := 0; i < len(z); i += cpu.Chunk {
-		vectorAddProducts(cpu.ChunkAt(i, len(z)), (*int64)(&x[i]), (*int64)(&y[i]), (*int64)(&z[i]), sign>>(bitsOfInt-1))
+		vectorAddProducts(cpu.ChunkAt(i, len(z)), (*int64)(&x[i]), (*int64)(&y[i]), (*int64)(&from[i]), (*int64)(&z[i]), sign>>(bitsOfInt-1))
 	}
+}
+
+// ExactSums sets z_i to start + Σ_l x_li·y_li for k pairs of vectors as long as z. Vector l begins at x[l·sx]
+// and y[l·sy]. A sum is exact and rounded once, and wraps. It panics if a slice is too short.
+func ExactSums(k int, start fixed.Accumulator, x []fixed.Q43, sx int, y []fixed.Q43, sy int, z []fixed.Q43) {
+	n := len(z)
+	if k > 0 {
+		_, _ = x[(k-1)*sx:][:n], y[(k-1)*sy:][:n]
+	}
+	if tier != cpu.AVX512 || n < vectorLeast || k == 0 || k > 1<<10 || n*k > cpu.Chunk {
+		for i := range z {
+			s := start
+			for l := range k {
+				s.AddMul(x[l*sx+i], y[l*sy+i])
+			}
+			z[i] = s.Round()
+		}
+		return
+	}
+	words := *(*[2]uint64)(unsafe.Pointer(&start)) // hi and lo
+	hi, lo := words[0], words[1]
+	vectorExactSums(n, k, (*int64)(&x[0]), sx, (*int64)(&y[0]), sy, hi<<(64-fixed.FracBits)|lo>>fixed.FracBits, lo&(1<<fixed.FracBits-1), (*int64)(&z[0]))
 }
 
 // Shears computes a -= t·b, b += s·a, a -= t·b. If negate is set, it then negates a and b. Each
@@ -140,14 +250,7 @@ func chain(t, s []fixed.Q43, negate []bool, x []fixed.Q43, ldx, first, columns i
 	}
 	last := first - steps + 1
 	_, _ = x[last*ldx:], x[(first+1)*ldx+columns-1]
-	small := true // a sine of 1 is not for the assembly
-	for _, v := range s {
-		small = small && v < fixed.One && v > -fixed.One
-	}
-	for _, v := range t {
-		small = small && v < fixed.One && v > -fixed.One
-	}
-	if tier != cpu.AVX512 || !small || columns < vectorLeast {
+	if tier != cpu.AVX512 || columns < vectorLeast || !areFactors(t, s) {
 		for i := range steps {
 			at, turn := i, Shears
 			if back {
@@ -171,6 +274,67 @@ func chain(t, s []fixed.Q43, negate []bool, x []fixed.Q43, ldx, first, columns i
 	}
 }
 
+// shearLimit is above all factors of shears that the assembly takes.
+const shearLimit = 1 << 52
+
+// areFactors reports whether the assembly takes shears by t and s.
+func areFactors(t, s []fixed.Q43) bool {
+	most := fixed.Q43(0)
+	for i, v := range t {
+		most = max(most, v, -v, s[i], -s[i])
+	}
+	return most < shearLimit
+}
+
+// UnshearChainCross is UnshearChain of two matrices x and gx. Before it undoes rotation i, of rows
+// a and b, it sets cross_i to Σ x_a·gx_b - Σ x_b·gx_a. Each sum is exact and rounded once.
+func UnshearChainCross(t, s []fixed.Q43, negate []bool, x []fixed.Q43, ldx int, gx []fixed.Q43, ldg, first, columns int, cross []fixed.Q43) {
+	steps := len(t)
+	if len(s) != steps || len(negate) != steps || len(cross) != steps {
+		panic(badLength)
+	}
+	if steps == 0 || columns == 0 {
+		clear(cross)
+		return
+	}
+	last := first - steps + 1
+	_, _, _, _ = x[last*ldx:], x[(first+1)*ldx+columns-1], gx[last*ldg:], gx[(first+1)*ldg+columns-1]
+	if tier != cpu.AVX512 || columns < vectorLeast || !areFactors(t, s) {
+		for i := steps - 1; i >= 0; i-- {
+			a, b := x[(first-i)*ldx:][:columns], x[(first-i+1)*ldx:][:columns]
+			ga, gb := gx[(first-i)*ldg:][:columns], gx[(first-i+1)*ldg:][:columns]
+			cross[i] = Dot(a, gb) - Dot(b, ga)
+			Unshear(t[i], s[i], negate[i], a, b)
+			Unshear(t[i], s[i], negate[i], ga, gb)
+		}
+		return
+	}
+	var table [64]crossStep
+	for i := steps - 1; i >= 0; { // the last rotation is undone first
+		n := min(i+1, len(table))
+		for q := range table[:n] {
+			u, v := t[i-q], s[i-q]
+			table[q] = crossStep{tan: uint64(max(u, -u)), sine: uint64(max(v, -v)), negative: uint64((u | v) >> 63), half: -uint64(oneIf(negate[i-q]))}
+		}
+		const mostColumns = 256 // of a call
+		for j := 0; j < columns; j += mostColumns {
+			row := first - i
+			vectorUnshearCross(min(mostColumns, columns-j), n, (*uint64)(unsafe.Pointer(&table[0])), (*int64)(&x[row*ldx+j]), ldx, (*int64)(&gx[row*ldg+j]), ldg)
+		}
+		for q := range table[:n] {
+			c := &table[q].sums
+			cross[i-q] = roundWords(c[0][1], c[0][0]) - roundWords(c[1][1], c[1][0])
+		}
+		i -= n
+	}
+}
+
+// A crossStep is a rotation of UnshearChainCross, as the assembly takes it.
+type crossStep struct {
+	tan, sine, negative, half uint64
+	sums                      [2][2]uint64 // lo and hi of each
+}
+
 // Unshear undoes Shears.
 func Unshear(t, s fixed.Q43, negate bool, a, b []fixed.Q43) { shears(-t, -s, negate, false, a, b) }
 
@@ -182,7 +346,7 @@ func shears(t, s fixed.Q43, before, after bool, a, b []fixed.Q43) {
 	if back {
 		t, s = -t, -s
 	}
-	if tier != cpu.AVX512 || len(a) < vectorLeast || min(t, s) < 0 || max(t, s) >= fixed.One {
+	if tier != cpu.AVX512 || len(a) < vectorLeast || min(t, s) < 0 || max(t, s) >= shearLimit {
 		if back {
 			t, s = -t, -s
 		}

@@ -19,6 +19,14 @@ func testVectors(t *testing.T, rnd *rand.Rand, n int, from func(*rand.Rand) fixe
 	if got, want := Dot(x, y), fixed.Dot(x, y); got != want {
 		t.Fatalf("n=%d: Dot is %d, want %d", n, int64(got), int64(want))
 	}
+	var sum, wantSum fixed.Accumulator
+	sum.Add(1)
+	wantSum.Add(1)
+	AddDot(&sum, x, y)
+	wantSum.AddDot(x, y)
+	if got, want := sum.Round(), wantSum.Round(); got != want {
+		t.Fatalf("n=%d: AddDot gives %d, want %d", n, int64(got), int64(want))
+	}
 	var squares fixed.Accumulator
 	squares.AddDot(x, x)
 	if got := SumSquares(x); got != squares {
@@ -57,6 +65,8 @@ func testRowSums[I Index](t *testing.T, rnd *rand.Rand, n, entries int, from fun
 	for q := range ind {
 		ind[q] = I(rnd.IntN(rows))
 	}
+	plain := make([]fixed.Q43, n)
+	RowSums(a, ind, u, ldu, plain)
 	got := slices.Clone(out)
 	AddRowSums(sign, alpha, a, ind, u, ldu, got[:n], make([]fixed.Accumulator, n))
 	for c := range n {
@@ -65,9 +75,21 @@ func testRowSums[I Index](t *testing.T, rnd *rand.Rand, n, entries int, from fun
 			s.AddMul(x, u[int(ind[q])*ldu+c])
 		}
 		out[c] += fixed.Q43(sign) * alpha.Mul(s.Round())
+		if plain[c] != s.Round() {
+			t.Fatalf("%d entries of %d columns: sum %d is %d, want %d", entries, n, c, plain[c], s.Round())
+		}
 	}
 	if !slices.Equal(got, out) {
 		t.Fatalf("%d entries of %d columns: sums are %d, want %d", entries, n, got, out)
+	}
+	v, dots := draw(rnd, n, from), draw(rnd, entries, from)
+	want := slices.Clone(dots)
+	AddRowDots(alpha, v, ind, u, ldu, dots)
+	for q, i := range ind {
+		want[q] += alpha.Mul(fixed.Dot(v, u[int(i)*ldu:][:n]))
+	}
+	if !slices.Equal(dots, want) {
+		t.Fatalf("%d entries of %d columns: dots are %d, want %d", entries, n, dots, want)
 	}
 }
 
@@ -136,6 +158,58 @@ func testChain(t *testing.T, rnd *rand.Rand, columns, steps int, from func(*rand
 	}
 }
 
+// testCross compares UnshearChainCross with UnshearChain and sums of an Accumulator.
+func testCross(t *testing.T, rnd *rand.Rand, columns, steps int, from func(*rand.Rand) fixed.Q43) {
+	t.Helper()
+	ldx, ldg := columns+rnd.IntN(3), columns+rnd.IntN(3)
+	x, g := draw(rnd, (steps+2)*ldx, from), draw(rnd, (steps+2)*ldg, from)
+	tan, sin, negate := make([]fixed.Q43, steps), make([]fixed.Q43, steps), make([]bool, steps)
+	for i := range tan {
+		tan[i], sin[i], negate[i] = fixed.Q43(rnd.Int64N(int64(fixed.One)+1)), fixed.Q43(rnd.Int64N(int64(fixed.One)+1)), rnd.IntN(2) == 0
+		switch rnd.IntN(8) {
+		case 0:
+			tan[i], sin[i] = 0, 0
+		case 1, 2, 3:
+			tan[i], sin[i] = -tan[i], -sin[i]
+		case 4:
+			tan[i], sin[i] = -fixed.One, -fixed.One
+		}
+	}
+	gotX, gotG, got, want := slices.Clone(x), slices.Clone(g), make([]fixed.Q43, steps), make([]fixed.Q43, steps)
+	for i := steps - 1; i >= 0; i-- {
+		a, b := x[(steps-i)*ldx:][:columns], x[(steps-i+1)*ldx:][:columns]
+		ga, gb := g[(steps-i)*ldg:][:columns], g[(steps-i+1)*ldg:][:columns]
+		want[i] = fixed.Dot(a, gb) - fixed.Dot(b, ga)
+		genericShears(-tan[i], -sin[i], negate[i], false, a, b)
+		genericShears(-tan[i], -sin[i], negate[i], false, ga, gb)
+	}
+	UnshearChainCross(tan, sin, negate, gotX, ldx, gotG, ldg, steps, columns, got)
+	if !slices.Equal(gotX, x) || !slices.Equal(gotG, g) || !slices.Equal(got, want) {
+		t.Fatalf("%d columns, %d steps: UnshearChainCross differs", columns, steps)
+	}
+}
+
+// testExactSums compares ExactSums with sums of an Accumulator.
+func testExactSums(t *testing.T, rnd *rand.Rand, n, k int, from func(*rand.Rand) fixed.Q43) {
+	t.Helper()
+	sx, sy := n+rnd.IntN(3), rnd.IntN(3)*n
+	x, y := draw(rnd, k*sx+n, from), draw(rnd, k*sy+n, from)
+	var start fixed.Accumulator
+	start.AddMul(from(rnd), from(rnd))
+	got, exact := make([]fixed.Q43, n), make([]fixed.Q43, n)
+	for i := range exact {
+		s := start
+		for l := range k {
+			s.AddMul(x[l*sx+i], y[l*sy+i])
+		}
+		exact[i] = s.Round()
+	}
+	ExactSums(k, start, x, sx, y, sy, got)
+	if !slices.Equal(got, exact) {
+		t.Fatalf("%d sums of %d: ExactSums differs", n, k)
+	}
+}
+
 func TestVectors(t *testing.T) {
 	forEachTier(t, func(t *testing.T) {
 		for _, number := range numbers {
@@ -145,11 +219,18 @@ func TestVectors(t *testing.T) {
 					testVectors(t, rnd, n, number.draw)
 					testShears(t, rnd, n, number.draw)
 					testChain(t, rnd, n, rnd.IntN(6), number.draw)
+					testCross(t, rnd, n, rnd.IntN(6), number.draw)
+					testExactSums(t, rnd, n, rnd.IntN(20), number.draw)
 					testRowSums[int](t, rnd, n, rnd.IntN(20), number.draw)
 					testRowSums[int32](t, rnd, n, rnd.IntN(20), number.draw)
 				}
 				testRowSums[int32](t, rnd, 17, 1<<12, number.draw)
+				testRowSums[int32](t, rnd, 1<<10, 3, number.draw)
+				testRowSums[int32](t, rnd, 1<<10+1, 3, number.draw)
 				testRowSums[int](t, rnd, 9, 1<<12+1, number.draw)
+				testCross(t, rnd, 300, 150, number.draw)
+				testExactSums(t, rnd, 9, 1<<10, number.draw)
+				testExactSums(t, rnd, 8, 1<<10+1, number.draw)
 				for _, n := range []int{cpu.Chunk, 2*cpu.Chunk + 7} {
 					testVectors(t, rnd, n, number.draw)
 				}
@@ -166,6 +247,8 @@ func TestVectors(t *testing.T) {
 			testShears(t, rnd, n, numbers[rnd.IntN(3)].draw)
 			testChain(t, rnd, rnd.IntN(100), rnd.IntN(10), numbers[rnd.IntN(3)].draw)
 			testRowSums[int](t, rnd, 1+rnd.IntN(40), n/10, numbers[rnd.IntN(3)].draw)
+			testCross(t, rnd, rnd.IntN(100), rnd.IntN(10), numbers[rnd.IntN(3)].draw)
+			testExactSums(t, rnd, 1+n/10, rnd.IntN(30), numbers[rnd.IntN(3)].draw)
 			products += 13 * n
 		}
 	})
@@ -201,7 +284,10 @@ func TestTies(t *testing.T) {
 func TestVectorsPanic(t *testing.T) {
 	x, y := make([]fixed.Q43, 3), make([]fixed.Q43, 4)
 	for _, f := range []func(){
-		func() { Dot(x, y) }, func() { AddRowSums(1, 1, y[:1], []int{1}, y, 2, x, nil) }, func() { AddRowSums(1, 1, y[:1], []int32{-1}, y, 1, x, nil) }, func() { Axpy(1, 1, x, y) }, func() { AddProducts(1, x, y, y) }, func() { AddProducts(1, y, x, y) }, func() { Shears(0, 0, false, x, y) },
+		func() { Dot(x, y) }, func() { AddRowSums(1, 1, y[:1], []int{1}, y, 2, x, nil) }, func() { AddRowSums(1, 1, y[:1], []int32{-1}, y, 1, x, nil) },
+		func() { AddRowDots(1, x, []int{1}, y, 2, y) }, func() { AddRowDots(1, x, []int32{-1}, y, 1, y) }, func() { AddRowDots(1, x, []int{0, 0}, y, 1, y[:1:1]) },
+		func() { AddProductsTo(1, y, y, x, y) }, func() { ExactSums(2, fixed.Accumulator{}, y, 0, y, 1, y) },
+		func() { UnshearChainCross(x, x, []bool{true}, y, 1, y, 1, 2, 1, x) }, func() { UnshearChainCross(x, x, make([]bool, 3), y, 1, x, 1, 2, 1, x) }, func() { Axpy(1, 1, x, y) }, func() { AddProducts(1, x, y, y) }, func() { AddProducts(1, y, x, y) }, func() { Shears(0, 0, false, x, y) },
 	} {
 		if !simdtest.Panics(f) {
 			t.Error("no panic")

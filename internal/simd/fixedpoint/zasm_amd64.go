@@ -92,6 +92,22 @@ func vectorRowSumsI32(n int, entries int, a *int64, ind *int32, u *int64, ldu in
 //go:noescape
 func rowSumsI32(n int, entries int, a *int64, ind *int32, u *int64, ldu int, sums *int64)
 
+// vectorRowDotsI64 sets dots_q to Σ_c v_c·u_qc, rounded, where u_qc is element c of row ind_q of u. n is at most 2¹⁰, and there is at least one entry.
+func vectorRowDotsI64(n int, entries int, v *int64, ind *int, u *int64, ldu int, dots *int64) {
+	rowDotsI64(n, entries, v, ind, u, ldu, dots)
+}
+
+//go:noescape
+func rowDotsI64(n int, entries int, v *int64, ind *int, u *int64, ldu int, dots *int64)
+
+// vectorRowDotsI32 sets dots_q to Σ_c v_c·u_qc, rounded, where u_qc is element c of row ind_q of u. n is at most 2¹⁰, and there is at least one entry.
+func vectorRowDotsI32(n int, entries int, v *int64, ind *int32, u *int64, ldu int, dots *int64) {
+	rowDotsI32(n, entries, v, ind, u, ldu, dots)
+}
+
+//go:noescape
+func rowDotsI32(n int, entries int, v *int64, ind *int32, u *int64, ldu int, dots *int64)
+
 // vectorAxpy computes y_i += alpha·x_i, or -= if minus is -1 and not 0.
 func vectorAxpy(n int, alpha int64, x *int64, y *int64, minus int) {
 	axpy(n, alpha, x, y, minus)
@@ -100,7 +116,7 @@ func vectorAxpy(n int, alpha int64, x *int64, y *int64, minus int) {
 //go:noescape
 func axpy(n int, alpha int64, x *int64, y *int64, minus int)
 
-// vectorShearRows computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 1. Rows whose flag before or after is -1, else 0, are negated there.
+// vectorShearRows computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 2⁵² units. Rows whose flag before or after is -1, else 0, are negated there.
 func vectorShearRows(n int, t int64, s int64, a *int64, b *int64, back int, before int, after int) {
 	shearRows(n, t, s, a, b, back, before, after)
 }
@@ -108,7 +124,7 @@ func vectorShearRows(n int, t int64, s int64, a *int64, b *int64, back int, befo
 //go:noescape
 func shearRows(n int, t int64, s int64, a *int64, b *int64, back int, before int, after int)
 
-// vectorShearChain does what shearRows does for n columns of pairs of neighbouring rows, up: row i and the row below it, whose result is the first that it stores. x is in the first row, and stride leads to the next, as next does in the tables. -1 < t, s < 1 have the same sign.
+// vectorShearChain does what shearRows does for n columns of pairs of neighbouring rows, up: row i and the row below it, whose result is the first that it stores. x is in the first row, and stride leads to the next, as next does in the tables. t and s have the same sign, and are below 2⁵² units.
 func vectorShearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int) {
 	shearChain(n, steps, t, s, half, next, x, stride)
 }
@@ -116,7 +132,7 @@ func vectorShearChain(n int, steps int, t *int64, s *int64, half *bool, next int
 //go:noescape
 func shearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int)
 
-// vectorUnshearChain does what shearRows does for n columns of pairs of neighbouring rows, down, which undoes that. x is in the first row, and stride leads to the next, as next does in the tables. -1 < t, s < 1 have the same sign.
+// vectorUnshearChain does what shearRows does for n columns of pairs of neighbouring rows, down, which undoes that. x is in the first row, and stride leads to the next, as next does in the tables. t and s have the same sign, and are below 2⁵² units.
 func vectorUnshearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int) {
 	unshearChain(n, steps, t, s, half, next, x, stride)
 }
@@ -124,13 +140,29 @@ func vectorUnshearChain(n int, steps int, t *int64, s *int64, half *bool, next i
 //go:noescape
 func unshearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int)
 
-// vectorAddProducts computes z_i += x_i·y_i, or -= if minus is -1 and not 0.
-func vectorAddProducts(n int, x *int64, y *int64, z *int64, minus int) {
-	addProducts(n, x, y, z, minus)
+// vectorUnshearCross does what unshearChain does for x and gx. Before each step it adds to the sums of the table what the products of the rows are: the first of x and the second of gx, and the second and the first.
+func vectorUnshearCross(n int, steps int, table *uint64, x *int64, ldx int, gx *int64, ldg int) {
+	unshearCross(n, steps, table, x, ldx, gx, ldg)
 }
 
 //go:noescape
-func addProducts(n int, x *int64, y *int64, z *int64, minus int)
+func unshearCross(n int, steps int, table *uint64, x *int64, ldx int, gx *int64, ldg int)
+
+// vectorExactSums sets z_i to the sum of k products of elements of vectors, sx and sy apart, and of hi·2⁴³ + lo with 0 <= lo < 2⁴³. It is exact and rounded once. k is at most 2¹⁰.
+func vectorExactSums(n int, k int, x *int64, sx int, y *int64, sy int, hi uint64, lo uint64, z *int64) {
+	exactSums(n, k, x, sx, y, sy, hi, lo, z)
+}
+
+//go:noescape
+func exactSums(n int, k int, x *int64, sx int, y *int64, sy int, hi uint64, lo uint64, z *int64)
+
+// vectorAddProducts sets z_i to from_i + x_i·y_i, or to from_i - x_i·y_i if minus is -1 and not 0.
+func vectorAddProducts(n int, x *int64, y *int64, from *int64, z *int64, minus int) {
+	addProducts(n, x, y, from, z, minus)
+}
+
+//go:noescape
+func addProducts(n int, x *int64, y *int64, from *int64, z *int64, minus int)
 
 // vectorAddQuotients computes z_i += x_i/y_i, or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
 func vectorAddQuotients(n int, x *int64, y *int64, z *int64, minus int) int {

@@ -59,28 +59,48 @@ func vectorRowSumsI32(n int, entries int, a *int64, ind *int32, u *int64, ldu in
 	panic("no assembly")
 }
 
+// vectorRowDotsI64 sets dots_q to Σ_c v_c·u_qc, rounded, where u_qc is element c of row ind_q of u. n is at most 2¹⁰, and there is at least one entry.
+func vectorRowDotsI64(n int, entries int, v *int64, ind *int, u *int64, ldu int, dots *int64) {
+	panic("no assembly")
+}
+
+// vectorRowDotsI32 sets dots_q to Σ_c v_c·u_qc, rounded, where u_qc is element c of row ind_q of u. n is at most 2¹⁰, and there is at least one entry.
+func vectorRowDotsI32(n int, entries int, v *int64, ind *int32, u *int64, ldu int, dots *int64) {
+	panic("no assembly")
+}
+
 // vectorAxpy computes y_i += alpha·x_i, or -= if minus is -1 and not 0.
 func vectorAxpy(n int, alpha int64, x *int64, y *int64, minus int) {
 	panic("no assembly")
 }
 
-// vectorShearRows computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 1. Rows whose flag before or after is -1, else 0, are negated there.
+// vectorShearRows computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 2⁵² units. Rows whose flag before or after is -1, else 0, are negated there.
 func vectorShearRows(n int, t int64, s int64, a *int64, b *int64, back int, before int, after int) {
 	panic("no assembly")
 }
 
-// vectorShearChain does what shearRows does for n columns of pairs of neighbouring rows, up: row i and the row below it, whose result is the first that it stores. x is in the first row, and stride leads to the next, as next does in the tables. -1 < t, s < 1 have the same sign.
+// vectorShearChain does what shearRows does for n columns of pairs of neighbouring rows, up: row i and the row below it, whose result is the first that it stores. x is in the first row, and stride leads to the next, as next does in the tables. t and s have the same sign, and are below 2⁵² units.
 func vectorShearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int) {
 	panic("no assembly")
 }
 
-// vectorUnshearChain does what shearRows does for n columns of pairs of neighbouring rows, down, which undoes that. x is in the first row, and stride leads to the next, as next does in the tables. -1 < t, s < 1 have the same sign.
+// vectorUnshearChain does what shearRows does for n columns of pairs of neighbouring rows, down, which undoes that. x is in the first row, and stride leads to the next, as next does in the tables. t and s have the same sign, and are below 2⁵² units.
 func vectorUnshearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int) {
 	panic("no assembly")
 }
 
-// vectorAddProducts computes z_i += x_i·y_i, or -= if minus is -1 and not 0.
-func vectorAddProducts(n int, x *int64, y *int64, z *int64, minus int) {
+// vectorUnshearCross does what unshearChain does for x and gx. Before each step it adds to the sums of the table what the products of the rows are: the first of x and the second of gx, and the second and the first.
+func vectorUnshearCross(n int, steps int, table *uint64, x *int64, ldx int, gx *int64, ldg int) {
+	panic("no assembly")
+}
+
+// vectorExactSums sets z_i to the sum of k products of elements of vectors, sx and sy apart, and of hi·2⁴³ + lo with 0 <= lo < 2⁴³. It is exact and rounded once. k is at most 2¹⁰.
+func vectorExactSums(n int, k int, x *int64, sx int, y *int64, sy int, hi uint64, lo uint64, z *int64) {
+	panic("no assembly")
+}
+
+// vectorAddProducts sets z_i to from_i + x_i·y_i, or to from_i - x_i·y_i if minus is -1 and not 0.
+func vectorAddProducts(n int, x *int64, y *int64, from *int64, z *int64, minus int) {
 	panic("no assembly")
 }
 

@@ -21,19 +21,28 @@ func vectorLoops() {
 			"sets n sums to Σ a_q·u_cq, rounded, where u_cq is element c of row ind_q of u. There are at most 2¹² entries, and at least one.",
 			func() { rowSums(x) })
 	}
+	for _, x := range Indices {
+		only("rowDots"+x.Suffix(), "func(n, entries int, v *int64, ind *"+string(x)+", u *int64, ldu int, dots *int64)",
+			"sets dots_q to Σ_c v_c·u_qc, rounded, where u_qc is element c of row ind_q of u. n is at most 2¹⁰, and there is at least one entry.",
+			func() { rowDots(x) })
+	}
 	only("axpy", "func(n int, alpha int64, x, y *int64, minus int)", "computes y_i += alpha·x_i, or -= if minus is -1 and not 0.", func() { products(true) })
 	only("shearRows", "func(n int, t, s int64, a, b *int64, back, before, after int)",
-		"computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 1. Rows whose flag before or after is -1, else 0, are negated there.", shearRows)
+		"computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 2⁵² units. Rows whose flag before or after is -1, else 0, are negated there.", shearRows)
 	for _, back := range []bool{false, true} {
 		name, order := "shearChain", "up: row i and the row below it, whose result is the first that it stores"
 		if back {
 			name, order = "unshearChain", "down, which undoes that"
 		}
 		only(name, "func(n, steps int, t, s *int64, half *bool, next int, x *int64, stride int)",
-			"does what shearRows does for n columns of pairs of neighbouring rows, "+order+". x is in the first row, and stride leads to the next, as next does in the tables. -1 < t, s < 1 have the same sign.",
+			"does what shearRows does for n columns of pairs of neighbouring rows, "+order+". x is in the first row, and stride leads to the next, as next does in the tables. t and s have the same sign, and are below 2⁵² units.",
 			func() { shearChain(back) })
 	}
-	only("addProducts", "func(n int, x, y, z *int64, minus int)", "computes z_i += x_i·y_i, or -= if minus is -1 and not 0.", func() { products(false) })
+	only("unshearCross", "func(n, steps int, table *uint64, x *int64, ldx int, gx *int64, ldg int)",
+		"does what unshearChain does for x and gx. Before each step it adds to the sums of the table what the products of the rows are: the first of x and the second of gx, and the second and the first.", unshearCross)
+	only("exactSums", "func(n, k int, x *int64, sx int, y *int64, sy int, hi, lo uint64, z *int64)",
+		"sets z_i to the sum of k products of elements of vectors, sx and sy apart, and of hi·2⁴³ + lo with 0 <= lo < 2⁴³. It is exact and rounded once. k is at most 2¹⁰.", exactSums)
+	only("addProducts", "func(n int, x, y, from, z *int64, minus int)", "sets z_i to from_i + x_i·y_i, or to from_i - x_i·y_i if minus is -1 and not 0.", func() { products(false) })
 }
 
 // dot sums products of limbs as tile does.
@@ -161,79 +170,220 @@ func addLimbs(t []VecVirtual, x0, x1, y0, y1 VecVirtual) {
 	VPMADD52LUQ(y1, x1, t[3])
 }
 
+// A rounding has the constants of products that are rounded one by one.
+type rounding struct{ half, one, low VecVirtual }
+
+func newRounding() rounding {
+	g := ifma
+	return rounding{g.CopyOf(Bits(1<<51 - 1)), g.CopyOf(Bits(1)), g.CopyOf(Bits(1<<fraction - 1))}
+}
+
+// A left is the first factor of products.
+type left struct{ a, low, high VecVirtual }
+
+func newLeft(a VecVirtual) left {
+	g := ifma
+	f := left{a, g.Reg(), g.Reg()}
+	VPSLLQ(Imm(52-fraction), a, f.low)
+	VPSRAQ(Imm(fraction), a, f.high)
+	return f
+}
+
+// addTo adds the product with b, which it destroys, to the words hi and rest: without the carry from rest, which
+// has 2⁹·L.
+func (r rounding) addTo(hi, rest VecVirtual, f left, b VecVirtual) {
+	g := ifma
+	high, far := g.Reg(), g.Reg()
+	VPSRAQ(Imm(fraction), b, high)
+	VPANDQ(r.low, b, b)
+	VPMULLQ(f.a, high, high)
+	VPMULLQ(f.high, b, far)
+	VPMADD52LUQ(b, f.low, rest)
+	VPMADD52HUQ(b, f.low, hi)
+	VPADDQ(high, far, far)
+	VPADDQ(far, hi, hi)
+}
+
+// round adds the carry from rest to hi. Both are the words of a sum, and rest has half a unit more.
+func (r rounding) round(hi, rest VecVirtual) {
+	odd := ifma.Reg()
+	VPANDQ(r.one, hi, odd)
+	VPADDQ(odd, rest, rest)
+	VPSRLQ(Imm(52), rest, rest)
+	VPADDQ(rest, hi, hi)
+}
+
+// product returns the product with b, which it destroys.
+func (r rounding) product(f left, b VecVirtual) VecVirtual {
+	hi, rest := ifma.Zeros(1)[0], ifma.CopyOf(r.half)
+	r.addTo(hi, rest, f, b)
+	r.round(hi, rest)
+	return hi
+}
+
+// rowDots sums products of a vector with rows.
+func rowDots(x IndexType) {
+	g := ifma
+	n, v, left, ind, u, ldu, dots := Arg("n"), Arg("v"), Arg("entries"), Arg("ind"), Arg("u"), g.Stride("ldu"), Arg("dots")
+	r := newRounding()
+	Times(left, func() {
+		row := GP64()
+		x.LoadIndex(Mem{Base: ind}, row)
+		IMULQ(ldu, row)
+		ADDQ(u, row)
+		hi, lo := g.Zeros(1)[0], g.Zeros(1)[0]
+		g.Loop(n, 1, func(l Step, _ int) { r.addTo(hi, lo, newLeft(l.Load(v)), l.Load(row)) }, nil)
+		// The sums of the lanes, side by side.
+		pairs := g.Reg()
+		VPUNPCKLQDQ(hi, lo, pairs)
+		VPUNPCKHQDQ(hi, lo, lo)
+		VPADDQ(lo, pairs, pairs)
+		VEXTRACTI64X4(Imm(1), pairs, lo.AsY())
+		VPADDQ(lo.AsY(), pairs.AsY(), pairs.AsY())
+		VEXTRACTI64X2(Imm(1), pairs.AsY(), lo.AsX())
+		VPADDQ(lo.AsX(), pairs.AsX(), pairs.AsX())
+		rest, sum, bits := GP64(), GP64(), GP64()
+		VMOVQ(pairs.AsX(), rest)
+		VPEXTRQ(Imm(1), pairs.AsX(), sum)
+		MOVQ(rest, bits)
+		SHRQ(Imm(52), bits)
+		ADDQ(bits, sum)
+		MOVQ(U64(1<<52-1), bits)
+		ANDQ(bits, rest)
+		MOVQ(sum, bits)
+		ANDQ(Imm(1), bits)
+		ADDQ(bits, rest)
+		MOVQ(U64(1<<51-1), bits)
+		ADDQ(bits, rest)
+		SHRQ(Imm(52), rest)
+		ADDQ(rest, sum)
+		MOVQ(sum, Mem{Base: dots})
+		ADDQ(Imm(8), dots)
+		ADDQ(U32(x.Bytes()), ind)
+	})
+}
+
 // products adds products that are rounded one by one, as the comment of the package says.
 // alpha is the factor x of all, or each has its own.
 func products(alpha bool) {
 	g := ifma
 	n, minus := Arg("n"), g.Reg()
 	VPBROADCASTQ(Arg("minus"), minus)
-	x, y, z := GP64(), GP64(), GP64()
+	var x, y, from, z Register
 	if alpha {
-		Load(Param("x"), y)
-		Load(Param("y"), z)
+		y, z = Arg("x"), Arg("y")
+		from = z
 	} else {
-		Load(Param("x"), x)
-		Load(Param("y"), y)
-		Load(Param("z"), z)
+		x, y, from, z = Arg("x"), Arg("y"), Arg("from"), Arg("z")
 	}
-	sign, low, half, one := g.CopyOf(Bits(1<<63)), g.CopyOf(Bits(1<<fraction-1)), g.CopyOf(Bits(1<<51-1)), g.CopyOf(Bits(1))
-	limbs := func(a VecVirtual) (a0, a1, top, lack VecVirtual) {
-		a0, a1, top, lack = g.Reg(), g.Reg(), g.Reg(), g.Reg()
-		VPSLLQ(Imm(52-fraction), a, a0)
-		VPXORQ(sign, a, a1)
-		VPSRLQ(Imm(fraction), a1, a1)
-		VPSRLQ(Imm(52), a, top)
-		VPSLLQ(Imm(63-fraction), a, lack)
-		return a0, a1, top, lack
-	}
-	var a, a0, a1, top, lack VecVirtual
+	r := newRounding()
+	var f left
 	if alpha {
-		a = g.Reg()
+		a := g.Reg()
 		VPBROADCASTQ(Arg("alpha"), a)
-		a0, a1, top, lack = limbs(a)
+		f = newLeft(a)
 	}
 	g.Loop(n, 2, func(l Step, _ int) {
 		if !alpha {
-			a = l.Load(x)
-			a0, a1, top, lack = limbs(a)
+			f = newLeft(l.Load(x))
 		}
-		b0, b1 := l.Load(y), g.Reg()
-		VPXORQ(sign, b0, b1)
-		VPSRLQ(Imm(fraction), b1, b1)
-		VPANDQ(low, b0, b0)
-		rest, hi, far := g.Reg(), g.Reg(), g.Reg()
-		g.Clear(far)
-		VPSLLQ(Imm(63-fraction), b0, hi)
-		VPADDQ(lack, hi, hi)
-		tmp := g.Reg()
-		g.Clear(tmp)
-		VPSUBQ(hi, tmp, hi)
-		g.Mov(half, rest)
-		VPMADD52LUQ(b0, a0, rest)
-		VPMADD52HUQ(b0, a0, hi)
-		VPMADD52LUQ(b0, a1, hi)
-		VPMADD52HUQ(b0, a1, far)
-		VPMADD52LUQ(b1, a, hi)
-		VPMADD52HUQ(b1, a, far)
-		VPMADD52LUQ(b1, top, far)
-		VPSLLQ(Imm(52), far, far)
-		VPADDQ(far, hi, hi)
-		VPANDQ(one, hi, tmp)
-		VPADDQ(tmp, rest, rest)
-		VPSRLQ(Imm(52), rest, rest)
-		VPADDQ(rest, hi, hi)
-		VPXORQ(minus, hi, hi)
-		VPSUBQ(minus, hi, hi)
-		VPADDQ(l.Load(z), hi, hi)
-		l.Store(hi, z)
+		v := r.product(f, l.Load(y))
+		VPXORQ(minus, v, v)
+		VPSUBQ(minus, v, v)
+		VPADDQ(l.Load(from), v, v)
+		l.Store(v, z)
 	}, nil)
+}
+
+// exactSums sums products of k pairs of vectors, element by element.
+func exactSums() {
+	g := ifma
+	n, x, sx, y, sy, z := Arg("n"), Arg("x"), g.Stride("sx"), Arg("y"), g.Stride("sy"), Arg("z")
+	r := newRounding()
+	g.Groups(n, 2, func(ls []Step) {
+		hi, rest := vectors(g.Regs(len(ls))), vectors(g.Regs(len(ls)))
+		for u := range ls {
+			VPBROADCASTQ(Arg("hi"), hi[u])
+			VPBROADCASTQ(Arg("lo"), rest[u])
+			VPSLLQ(Imm(52-fraction), rest[u], rest[u])
+		}
+		px, py, left := GP64(), GP64(), Arg("k")
+		MOVQ(x, px)
+		MOVQ(y, py)
+		Times(left, func() {
+			for u, l := range ls {
+				r.addTo(hi[u], rest[u], newLeft(l.Load(px)), l.Load(py))
+			}
+			ADDQ(sx, px)
+			ADDQ(sy, py)
+		})
+		for u, l := range ls {
+			carry := g.Reg()
+			VPSRLQ(Imm(52), rest[u], carry)
+			VPADDQ(carry, hi[u], hi[u])
+			VPANDQ(Bits(1<<52-1), rest[u], rest[u])
+			VPADDQ(r.half, rest[u], rest[u])
+			r.round(hi[u], rest[u])
+			l.Store(hi[u], z)
+		}
+	}, nil)
+}
+
+// A shearing has the constants of shears. With x = x₁·2⁴³ + x₀ and a factor 0 <= m < 2⁵², the product is
+// x₀·m + 2⁴³·x₁·m, and the words are those of a product.
+type shearing struct{ half, one, zero VecVirtual }
+
+func newShearing() shearing {
+	g := ifma
+	return shearing{g.CopyOf(Bits(1<<51 - 1)), g.CopyOf(Bits(1)), g.Zeros(1)[0]}
+}
+
+// product returns m·x.
+func (s shearing) product(m, x VecVirtual) VecVirtual {
+	g := ifma
+	low, hi, rest := g.Reg(), g.Reg(), g.CopyOf(s.half)
+	VPSLLQ(Imm(52-fraction), x, low)
+	VPSRAQ(Imm(fraction), x, hi)
+	VPMULLQ(m, hi, hi)
+	VPMADD52LUQ(low, m, rest)
+	VPMADD52HUQ(low, m, hi)
+	rounding{one: s.one}.round(hi, rest)
+	return hi
+}
+
+// shear adds m·from to the vectors in the lanes of plus, and subtracts it in those of minus.
+func (s shearing) shear(m VecVirtual, from, to vectors, plus, minus Register) {
+	for i := range from {
+		v := s.product(m, from[i])
+		VPADDQ(v, to[i], plus, to[i])
+		VPSUBQ(v, to[i], minus, to[i])
+	}
+}
+
+// rotate does three shears. Where turned is set, a and b are negated before them if back is set, else after them.
+func (s shearing) rotate(back bool, t, sine VecVirtual, a, b vectors, plus, minus, turned Register) {
+	negate := func() {
+		for i := range a {
+			VPSUBQ(a[i], s.zero, turned, a[i])
+			VPSUBQ(b[i], s.zero, turned, b[i])
+		}
+	}
+	if back {
+		negate()
+	}
+	s.shear(t, b, a, plus, minus)
+	s.shear(sine, a, b, minus, plus)
+	s.shear(t, b, a, plus, minus)
+	if !back {
+		negate()
+	}
 }
 
 // shearChain keeps a row in registers from one rotation to the next, which is of this row and another.
 func shearChain(back bool) {
 	g := ifma
 	n, stride, next := Arg("n"), g.Stride("stride"), Arg("next")
-	sign, rounding, one, zero := g.CopyOf(Bits(1<<63)), g.CopyOf(Bits(1<<51-1)), g.CopyOf(Bits(1)), g.Zeros(1)[0]
+	consts := newShearing()
 	g.Groups(n, 4, func(ls []Step) {
 		steps, pt, ps, half, row, other, ahead := Arg("steps"), Arg("t"), Arg("s"), Arg("half"), Arg("x"), GP64(), GP64()
 		LEAQ(Mem{Base: row, Index: stride, Scale: 1}, other)
@@ -243,62 +393,22 @@ func shearChain(back bool) {
 			MOVQ(Mem{Base: pt}, negative)
 			ORQ(Mem{Base: ps}, negative)
 			SARQ(Imm(63), negative)
-			factor := func(p Register, shifted VecVirtual) (lack VecVirtual) {
-				lack = g.Reg()
-				MOVQ(Mem{Base: p}, m)
-				XORQ(negative, m)
-				SUBQ(negative, m)
-				SHLQ(Imm(52-fraction), m)
-				VPBROADCASTQ(m, shifted)
-				SHLQ(Imm(63-52), m)
-				NEGQ(m)
-				VPBROADCASTQ(m, lack)
-				return lack
+			factor := func(p Register, v VecVirtual) {
+				VPBROADCASTQ(Mem{Base: p}, v)
+				VPABSQ(v, v)
 			}
-			lackT, lackS := factor(pt, t), factor(ps, s)
+			factor(pt, t)
+			factor(ps, s)
 			turned, plus, minus := K(), K(), K() // where a grows, and where b does
 			KMOVB(negative.As32(), plus)
 			KNOTB(plus, minus)
 			MOVBLZX(Mem{Base: half}, m.As32())
 			NEGQ(m)
 			KMOVB(m.As32(), turned)
-			a, b := moving, kept
 			if back {
-				a, b, plus, minus = kept, moving, minus, plus
-			}
-			negate := func() {
-				for i := range a {
-					VPSUBQ(a[i], zero, turned, a[i])
-					VPSUBQ(b[i], zero, turned, b[i])
-				}
-			}
-			shear := func(m, lack VecVirtual, from, to vectors, plus, minus Register) {
-				for i := range from {
-					top, rest, hi, far := g.Reg(), g.CopyOf(rounding), g.CopyOf(lack), g.Zeros(1)[0]
-					VPXORQ(sign, from[i], top)
-					VPSRLQ(Imm(52), top, top)
-					VPMADD52LUQ(from[i], m, rest)
-					VPMADD52HUQ(from[i], m, hi)
-					VPMADD52HUQ(top, m, far)
-					VPMADD52LUQ(top, m, hi)
-					VPSLLQ(Imm(52), far, far)
-					VPADDQ(far, hi, hi)
-					VPANDQ(one, hi, far)
-					VPADDQ(far, rest, rest)
-					VPSRLQ(Imm(52), rest, rest)
-					VPADDQ(rest, hi, hi)
-					VPADDQ(hi, to[i], plus, to[i])
-					VPSUBQ(hi, to[i], minus, to[i])
-				}
-			}
-			if back {
-				negate()
-			}
-			shear(t, lackT, b, a, plus, minus)
-			shear(s, lackS, a, b, minus, plus)
-			shear(t, lackT, b, a, plus, minus)
-			if !back {
-				negate()
+				consts.rotate(true, t, s, kept, moving, minus, plus, turned)
+			} else {
+				consts.rotate(false, t, s, moving, kept, plus, minus, turned)
 			}
 			// The next row is loaded before this one is stored. If their addresses differ by a multiple of
 			// 4096, the load would wait for the store.
@@ -323,86 +433,114 @@ func shearChain(back bool) {
 	}, nil)
 }
 
-// shearRows does three of products that are rounded one by one. With m = t·2⁴³ and b' = b + 2⁶³ =
-// b₁·2⁵² + b₀, the terms of m·b·2⁹ are (m·2⁹)·b₀, (m·2⁹)·b₁·2⁵² and -m·2⁷². All but the low half
-// of the first go to the high words.
+// crossStep is the size of a step of the table of unshearCross: |t|, |s|, -1 if these are negative, -1 if half a turn follows, and the sums.
+const crossStep = 8 * 8
+
+// unshearCross does what unshearChain does for two matrices. Before each rotation, of rows a and b, it adds
+// Σ x_a·g_b and Σ x_b·g_a to the sums: the low 43 bits and some more, and the high word of each.
+func unshearCross() {
+	g := ifma
+	n, ldx, ldg := Arg("n"), g.Stride("ldx"), g.Stride("ldg")
+	consts, low := newShearing(), g.CopyOf(Bits(1<<fraction-1))
+	g.Groups(n, 4, func(ls []Step) {
+		steps, table := Arg("steps"), Arg("table")
+		type matrix struct {
+			row, other, stride Register
+			kept, moving       vectors
+		}
+		open := func(name string, stride Register) matrix {
+			m := matrix{row: Arg(name), other: GP64(), stride: stride}
+			LEAQ(Mem{Base: m.row, Index: stride, Scale: 1}, m.other)
+			m.kept, m.moving = loadAll(ls, m.row), loadAll(ls, m.other)
+			return m
+		}
+		x, gx := open("x", ldx), open("gx", ldg)
+		field := func(i int) Mem { return Mem{Base: table, Disp: 8 * i} }
+		Times(steps, func() {
+			for i, f := range [][2]vectors{{x.kept, gx.moving}, {x.moving, gx.kept}} {
+				hi, lo := g.Zeros(1)[0], g.Zeros(1)[0]
+				for u := range ls {
+					b := g.CopyOf(f[1][u])
+					rounding{low: low}.addTo(hi, lo, newLeft(f[0][u]), b)
+				}
+				for j, v := range []VecVirtual{lo, hi} {
+					sum := GP64()
+					g.Reduce(v, func(b, a, dst Op) { VPADDQ(b, a, dst) })
+					VMOVQ(v.AsX(), sum)
+					if j == 0 {
+						SHRQ(Imm(52-fraction), sum)
+					}
+					ADDQ(sum, field(4+2*i+j))
+				}
+			}
+			t, s, mask := g.Reg(), g.Reg(), GP64()
+			VPBROADCASTQ(field(0), t)
+			VPBROADCASTQ(field(1), s)
+			plus, minus, turned := K(), K(), K()
+			MOVQ(field(2), mask)
+			KMOVB(mask.As32(), minus)
+			KNOTB(minus, plus)
+			MOVQ(field(3), mask)
+			KMOVB(mask.As32(), turned)
+			for _, m := range []matrix{x, gx} {
+				consts.rotate(true, t, s, m.kept, m.moving, plus, minus, turned)
+				ahead := GP64()
+				LEAQ(Mem{Base: m.other, Index: m.stride, Scale: 1}, ahead)
+				CMPQ(steps, Imm(1))
+				CMOVQEQ(m.other, ahead)
+				following := loadAll(ls, ahead)
+				for i, l := range ls {
+					l.Store(m.kept[i], m.row)
+					g.Mov(m.moving[i], m.kept[i])
+					g.Mov(following[i], m.moving[i])
+				}
+				MOVQ(m.other, m.row)
+				MOVQ(ahead, m.other)
+			}
+			ADDQ(Imm(crossStep), table)
+		})
+		for _, m := range []matrix{x, gx} {
+			for i, l := range ls {
+				l.Store(m.kept[i], m.row)
+			}
+		}
+	}, nil)
+}
+
+// shearRows does three of products that are rounded one by one.
 func shearRows() {
 	g := ifma
 	n, pa, pb := Arg("n"), Arg("a"), Arg("b")
-	sign, half, one := g.CopyOf(Bits(1<<63)), g.CopyOf(Bits(1<<51-1)), g.CopyOf(Bits(1))
-	factor := func(name string) (shifted, lack VecVirtual) {
-		shifted, lack, zero := g.Reg(), g.Reg(), g.Reg()
-		VPBROADCASTQ(Arg(name), shifted)
-		VPSLLQ(Imm(63-fraction), shifted, lack)
-		g.Clear(zero)
-		VPSUBQ(lack, zero, lack)
-		VPSLLQ(Imm(52-fraction), shifted, shifted)
-		return shifted, lack
-	}
-	t, lackT := factor("t")
-	s, lackS := factor("s")
-	mask := func(name string) VecVirtual {
+	consts := newShearing()
+	vector := func(name string) VecVirtual {
 		r := g.Reg()
 		VPBROADCASTQ(Arg(name), r)
 		return r
 	}
-	before, after := mask("before"), mask("after")
-	negate := func(mask, x VecVirtual) {
-		VPXORQ(mask, x, x)
-		VPSUBQ(mask, x, x)
+	mask := func(name string) Register {
+		k, r := K(), Arg(name)
+		KMOVB(r.As32(), k)
+		return k
 	}
-	shear := func(add bool, m, lack, from, to VecVirtual) {
-		top, rest, hi, far := g.Reg(), g.CopyOf(half), g.CopyOf(lack), g.Reg()
-		g.Clear(far)
-		VPXORQ(sign, from, top)
-		VPSRLQ(Imm(52), top, top)
-		VPMADD52LUQ(from, m, rest)
-		VPMADD52HUQ(from, m, hi)
-		VPMADD52HUQ(top, m, far)
-		VPMADD52LUQ(top, m, hi)
-		VPSLLQ(Imm(52), far, far)
-		VPADDQ(far, hi, hi)
-		VPANDQ(one, hi, far)
-		VPADDQ(far, rest, rest)
-		VPSRLQ(Imm(52), rest, rest)
-		VPADDQ(rest, hi, hi)
-		if add {
-			VPADDQ(hi, to, to)
-		} else {
-			VPSUBQ(hi, to, to)
+	t, s, before, after, plus, minus := vector("t"), vector("s"), mask("before"), mask("after"), mask("back"), K()
+	KNOTB(plus, minus)
+	negate := func(k Register, x vectors) {
+		for i := range x {
+			VPSUBQ(x[i], consts.zero, k, x[i])
 		}
 	}
-	rows := func(back bool) {
-		g.Groups(n, 2, func(ls []Step) {
-			a, b := make([]VecVirtual, len(ls)), make([]VecVirtual, len(ls))
-			for u, l := range ls {
-				a[u], b[u] = l.Load(pa), l.Load(pb)
-				negate(before, a[u])
-				negate(before, b[u])
-			}
-			for u := range ls {
-				shear(back, t, lackT, b[u], a[u])
-			}
-			for u := range ls {
-				shear(!back, s, lackS, a[u], b[u])
-			}
-			for u := range ls {
-				shear(back, t, lackT, b[u], a[u])
-			}
-			for u, l := range ls {
-				negate(after, a[u])
-				negate(after, b[u])
-				l.Store(a[u], pa)
-				l.Store(b[u], pb)
-			}
-		}, nil)
-	}
-	back := Arg("back")
-	TESTQ(back, back)
-	JNE(LabelRef("back"))
-	rows(false)
-	JMP(LabelRef("done"))
-	Label("back")
-	rows(true)
-	Label("done")
+	g.Groups(n, 2, func(ls []Step) {
+		a, b := loadAll(ls, pa), loadAll(ls, pb)
+		negate(before, a)
+		negate(before, b)
+		consts.shear(t, b, a, plus, minus)
+		consts.shear(s, a, b, minus, plus)
+		consts.shear(t, b, a, plus, minus)
+		negate(after, a)
+		negate(after, b)
+		for u, l := range ls {
+			l.Store(a[u], pa)
+			l.Store(b[u], pb)
+		}
+	}, nil)
 }
