@@ -7,6 +7,7 @@ import (
 	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/sparse"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
@@ -177,9 +178,9 @@ func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
 	case *columnBlock[float32, I]:
 		vectorColumn(c)
 	case *columnBlock[fixed.Q43, I]:
-		c.rows()
+		fixedColumn(c)
 	case *columnBlock[complex128, I]:
-		c.rows()
+		c.rows(c.from.row, c.to.row)
 	}
 	j.sums[block] = c.sum
 }
@@ -324,10 +325,77 @@ func finishColumn[T rev.Float, I Index](c *columnBlock[T, I], i int, s []T) {
 	}
 }
 
-// rows handles the block for numbers without vector code.
-func (c *columnBlock[T, I]) rows() {
+// fixedEntries is how many entries fixedColumn takes at a time: a quarter of the scratch.
+const fixedEntries = pieceRows / 4
+
+// fixedColumn handles the block some rows at a time. It copies what the entries meet, so that vector code makes
+// the products. The bits are those of rows.
+func fixedColumn[I Index](c *columnBlock[fixed.Q43, I]) {
+	ptr := c.a.Ptr
+	for i, end := c.from.row, 0; i < c.to.row; i = end {
+		begin := int(ptr[i])
+		for end = i + 1; end < c.to.row && int(ptr[end+1])-begin <= fixedEntries; end++ {
+		}
+		n := int(ptr[end]) - begin
+		if n > fixedEntries {
+			c.rows(i, end)
+			continue
+		}
+		a, ind := c.a.Data[begin:begin+n], c.a.Ind[begin:begin+n]
+		var of [4][]fixed.Q43
+		for b := range of {
+			of[b] = c.scratch.s[b*fixedEntries:][:n]
+		}
+		u, v, w, products := of[0], of[1], of[2], of[3]
+		if c.u.Data != nil {
+			for q, j := range ind {
+				u[q] = c.u.Data[j]
+			}
+		}
+		for ; i < end; i++ {
+			from, to := int(ptr[i])-begin, int(ptr[i+1])-begin
+			if c.out.Data != nil || c.pass.sum != nil {
+				s := fixedpoint.Dot(a[from:to], u[from:to])
+				if c.out.Data != nil {
+					c.out.Data[i] += number.Signed(c.outSign, c.alpha.Mul(s))
+				}
+				if c.pass.sum != nil {
+					c.sum += c.v.Data[i].Mul(s)
+				}
+			}
+			if c.scatter {
+				fill(w[from:to], c.beta.Mul(c.v.Data[i]))
+			}
+			if c.ga != nil {
+				fill(v[from:to], c.v.Data[i])
+			}
+		}
+		if c.scatter {
+			c.loadMet(ind)
+			clear(products)
+			fixedpoint.AddProducts(1, a, w, products)
+			for q, j := range ind {
+				c.w[j] += number.Signed(c.wSign, products[q])
+			}
+		}
+		if c.ga != nil {
+			clear(products)
+			fixedpoint.AddProducts(1, v, u, products)
+			fixedpoint.Axpy(1, c.gamma, products, c.ga[begin:begin+n])
+		}
+	}
+}
+
+func fill(to []fixed.Q43, v fixed.Q43) {
+	for q := range to {
+		to[q] = v
+	}
+}
+
+// rows handles rows first to end-1 without vector code.
+func (c *columnBlock[T, I]) rows(first, end int) {
 	gather := c.out.Data != nil || c.pass.sum != nil
-	for i := c.from.row; i < c.to.row; i++ {
+	for i := first; i < end; i++ {
 		from, to := int(c.a.Ptr[i]), int(c.a.Ptr[i+1])
 		a, ind := c.a.Data[from:to], c.a.Ind[from:to]
 		if gather {

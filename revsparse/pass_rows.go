@@ -200,9 +200,7 @@ func fixedRow[I Index](r *row[fixed.Q43, I], sums []fixed.Accumulator) {
 		fixedpoint.AddRowSums(r.sign, r.alpha, r.a, r.ind, r.u, r.ldu, r.out, sums)
 	}
 	if r.ga != nil {
-		for q, i := range r.ind {
-			r.ga[q] += r.gamma.Mul(fixedpoint.Dot(r.v, r.u[int(i)*r.ldu:][:len(r.v)]))
-		}
+		fixedpoint.AddRowDots(r.gamma, r.v, r.ind, r.u, r.ldu, r.ga)
 	}
 }
 
