@@ -29,6 +29,25 @@ func newCamera[N number[N]](m views.CameraModel, p [weightedParams]N, one N, coe
 	return c
 }
 
+// A camera has cameraFields numbers. Residuals need only residualFields of them, which are the first.
+const (
+	residualFields = 17
+	cameraFields   = residualFields + 9
+)
+
+// fields returns the numbers of c.
+func (c *camera[N]) fields() (f [cameraFields]*N) {
+	all := f[:0]
+	for i := range c.turn {
+		all = append(all, &c.turn[i])
+	}
+	all = append(all, &c.shift[0], &c.shift[1], &c.shift[2], &c.f, &c.u, &c.v, &c.k1, &c.k2)
+	for i := range c.left {
+		all = append(all, &c.left[i])
+	}
+	return f
+}
+
 func realCamera[T rev.Real](m views.CameraModel, x []T) camera[realNumber[T]] {
 	var p [weightedParams]realNumber[T]
 	for i, v := range x {
@@ -73,9 +92,9 @@ func (e *term[N]) observe(m views.CameraModel, c *camera[N], x [3]N, weight, one
 		depth = zero.sub(y[2])
 	}
 	p := [2]N{y[0].div(depth), y[1].div(depth)}
-	square := p[0].mul(p[0]).add(p[1].mul(p[1]))
-	slope := c.k1.add(c.k2.mul(square))
-	radial := one.add(slope.mul(square))
+	square := p[0].mul(p[0]).addProduct(p[1], p[1])
+	slope := c.k1.addProduct(c.k2, square)
+	radial := one.addProduct(slope, square)
 	for i := range p {
 		e.r[i] = c.f.mul(radial.mul(p[i])).sub(feature[i])
 	}
@@ -101,17 +120,18 @@ func (e *term[N]) differentiate(m views.CameraModel, c *camera[N], turned [3]N, 
 	if m == views.Weighted {
 		scale = weight.mul(c.f)
 	}
-	bend := slope.add(c.k2.mul(square))
+	bend := slope.addProduct(c.k2, square)
 	bend = bend.add(bend)
-	stretch := radial.add(bend.mul(square))
+	stretch := radial.addProduct(bend, square)
 	var zero N
 	for i := range e.j {
 		row := e.j[i][:]
 		var d [3]N // by y
 		for k := range p {
-			d[k] = bend.mul(p[i].mul(p[k]))
 			if k == i {
-				d[k] = d[k].add(radial)
+				d[k] = radial.addProduct(bend, p[i].mul(p[i]))
+			} else {
+				d[k] = bend.mul(p[i].mul(p[k]))
 			}
 			d[k] = scale.mul(d[k]).div(depth)
 		}
@@ -148,7 +168,7 @@ func (e *term[N]) differentiate(m views.CameraModel, c *camera[N], turned [3]N, 
 // mulVec returns m·x.
 func mulVec[N number[N]](m *[9]N, x [3]N) (y [3]N) {
 	for i := range y {
-		y[i] = m[3*i].mul(x[0]).add(m[3*i+1].mul(x[1])).add(m[3*i+2].mul(x[2]))
+		y[i] = m[3*i].mul(x[0]).addProduct(m[3*i+1], x[1]).addProduct(m[3*i+2], x[2])
 	}
 	return y
 }
@@ -156,15 +176,15 @@ func mulVec[N number[N]](m *[9]N, x [3]N) (y [3]N) {
 // mulTransVec returns mᵀ·x.
 func mulTransVec[N number[N]](m *[9]N, x [3]N) (y [3]N) {
 	for i := range y {
-		y[i] = m[i].mul(x[0]).add(m[3+i].mul(x[1])).add(m[6+i].mul(x[2]))
+		y[i] = m[i].mul(x[0]).addProduct(m[3+i], x[1]).addProduct(m[6+i], x[2])
 	}
 	return y
 }
 
 func crossProduct[N number[N]](u, v [3]N) [3]N {
 	return [3]N{
-		u[1].mul(v[2]).sub(u[2].mul(v[1])),
-		u[2].mul(v[0]).sub(u[0].mul(v[2])),
-		u[0].mul(v[1]).sub(u[1].mul(v[0])),
+		u[1].mul(v[2]).subProduct(u[2], v[1]),
+		u[2].mul(v[0]).subProduct(u[0], v[2]),
+		u[0].mul(v[1]).subProduct(u[1], v[0]),
 	}
 }

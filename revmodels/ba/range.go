@@ -198,6 +198,9 @@ func (x checkedQ43) sub(y checkedQ43) checkedQ43 { return x.after(y, fixed.Q43.S
 func (x checkedQ43) mul(y checkedQ43) checkedQ43 { return x.after(y, fixed.Q43.MulChecked) }
 func (x checkedQ43) div(y checkedQ43) checkedQ43 { return x.after(y, fixed.Q43.DivChecked) }
 
+func (x checkedQ43) addProduct(y, z checkedQ43) checkedQ43 { return x.add(y.mul(z)) }
+func (x checkedQ43) subProduct(y, z checkedQ43) checkedQ43 { return x.sub(y.mul(z)) }
+
 func (x checkedQ43) after(y checkedQ43, op func(x, y fixed.Q43) (fixed.Q43, error)) checkedQ43 {
 	v, err := op(x.v, y.v)
 	return checkedQ43{v, first(x.err, first(y.err, err))}

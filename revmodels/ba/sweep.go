@@ -42,8 +42,7 @@ type task[T rev.Real] struct {
 	dz   rev.Vector[T]  // the Jacobian of z
 }
 
-// run runs a task: in floating point by blocks of observations, in fixed point one by
-// one.
+// run runs a task by blocks of observations.
 func (p *problem[T]) run(t *task[T]) {
 	switch p := any(p).(type) {
 	case *problem[float64]:
@@ -51,7 +50,7 @@ func (p *problem[T]) run(t *task[T]) {
 	case *problem[float32]:
 		sweepViews(p, any(t).(*task[float32]))
 	case *problem[fixed.Q43]:
-		sweepTerms(p, any(t).(*task[fixed.Q43]))
+		sweepLanes(p, any(t).(*task[fixed.Q43]))
 	}
 }
 

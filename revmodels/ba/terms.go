@@ -8,68 +8,7 @@ import (
 	"revnum/revmodels/ba/internal/views"
 )
 
-// sweepTerms runs a task observation by observation, in one goroutine.
-func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
-	if t.do == views.Residuals && !p.outputs() {
-		return
-	}
-	s := workspace.Get[termSweep[realNumber[T]]]()
-	defer workspace.Put(s)
-	s.cameras = workspace.Grow(s.cameras, p.cameras.Rows)
-	one := realNumber[T]{fixed.Of[T](1)}
-	for i := range s.cameras {
-		s.cameras[i] = realCamera(p.model, p.cameras.Row(i))
-	}
-	w := one
-	var dz T
-	for i, c := range p.camera {
-		if !p.exists(i) {
-			panic(p.indexError(i))
-		}
-		x, f := p.points.Row(p.point[i]), p.features.Row(i)
-		if p.model == views.Weighted {
-			w.v = p.weights.Data[i*p.weights.Inc]
-			dz = -2 * w.v
-			if p.z.Data != nil {
-				p.z.Data[i*p.z.Inc] += T(t.sign * (one.v - fixed.Product(w.v, w.v)))
-			}
-		}
-		e := &s.term
-		e.observe(p.model, &s.cameras[c], [3]realNumber[T]{{x[0]}, {x[1]}, {x[2]}}, w, one, [2]realNumber[T]{{f[0]}, {f[1]}}, t.do != views.Residuals)
-		for c := range e.r {
-			if p.r.Data != nil {
-				p.r.Data[(2*i+c)*p.r.Inc] += T(t.sign * e.r[c].v)
-			}
-			switch t.do {
-			case views.Derivative:
-				for k, row := 0, t.j.Row(2*i+c); k < len(row); k++ {
-					row[k] = e.j[c][k].v
-				}
-			case views.Adjoint:
-				if t.g.r.Data != nil {
-					addTo(p, &t.g, i, c, realNumber[T]{t.g.r.Data[(2*i+c)*t.g.r.Inc]}, w, &e.j[c])
-				}
-			case views.Tangent:
-				if t.g.r.Data != nil {
-					t.g.r.Data[(2*i+c)*t.g.r.Inc] += T(t.sign * p.directional(&t.g, i, c, &e.j[c]))
-				}
-			}
-		}
-		if p.model != views.Weighted {
-			continue
-		}
-		switch {
-		case t.do == views.Derivative:
-			t.dz.Data[i*t.dz.Inc] = dz
-		case t.do == views.Adjoint && t.g.z.Data != nil && t.g.weights.Data != nil:
-			t.g.weights.Data[i*t.g.weights.Inc] += fixed.Product(dz, t.g.z.Data[i*t.g.z.Inc])
-		case t.do == views.Tangent && t.g.z.Data != nil && t.g.weights.Data != nil:
-			t.g.z.Data[i*t.g.z.Inc] += T(t.sign * fixed.Product(dz, t.g.weights.Data[i*t.g.weights.Inc]))
-		}
-	}
-}
-
-// A termSweep is the workspace of sweepTerms and of second.
+// A termSweep is the workspace of second.
 type termSweep[N number[N]] struct {
 	cameras []camera[N]
 	term    term[N]
@@ -96,9 +35,9 @@ func (p *problem[T]) kernel() string {
 	return "ba.Snavely"
 }
 
-// addTo adds gr times the derivatives of residual c of observation i, which has the weight
-// w, to the cotangents g. Of duals it adds the tangents.
-func addTo[T rev.Real, N factor[T, N]](p, g *problem[T], i, c int, gr, w N, row *[weightedColumns]N) {
+// addTo adds the tangents of gr times the derivatives of residual c of observation i, which has the
+// weight w, to g.
+func addTo[T rev.Real](p, g *problem[T], i, c int, gr, w dual[T], row *[weightedColumns]dual[T]) {
 	n := params(p.model)
 	if g.cameras.Data != nil {
 		for k, to := 0, g.cameras.Row(p.camera[i]); k < len(to); k++ {
@@ -116,33 +55,6 @@ func addTo[T rev.Real, N factor[T, N]](p, g *problem[T], i, c int, gr, w N, row 
 	if g.features.Data != nil {
 		g.features.Row(i)[c] -= w.times(gr)
 	}
-}
-
-// directional returns the derivative of residual c of observation i in the
-// direction t.
-func (p *problem[T]) directional(t *problem[T], i, c int, row *[weightedColumns]realNumber[T]) (d T) {
-	n := params(p.model)
-	if t.cameras.Data != nil {
-		for k, v := range t.cameras.Row(p.camera[i]) {
-			d += fixed.Product(row[k].v, v)
-		}
-	}
-	if t.points.Data != nil {
-		for k, v := range t.points.Row(p.point[i]) {
-			d += fixed.Product(row[n+k].v, v)
-		}
-	}
-	if t.weights.Data != nil && p.model == views.Weighted {
-		d += fixed.Product(row[n+3].v, t.weights.Data[i*t.weights.Inc])
-	}
-	if t.features.Data != nil {
-		v := t.features.Row(i)[c]
-		if p.model == views.Weighted {
-			v = fixed.Product(p.weights.Data[i*p.weights.Inc], v)
-		}
-		d -= v
-	}
-	return d
 }
 
 // second adds to gt the tangents of the gradient that adjoint adds to g, in the
