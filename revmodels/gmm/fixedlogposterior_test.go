@@ -432,3 +432,49 @@ func TestFixedOutlier(t *testing.T) {
 		}
 	}
 }
+
+// TestFixedSideBySide holds log densities of points side by side against those one by one, to the bit.
+func TestFixedSideBySide(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(4, 9))
+	taken := 0
+	for range 60 {
+		d, comps, n := 1+rnd.IntN(9), 1+rnd.IntN(4), 1+rnd.IntN(40)
+		draw := func(rows, cols int, size float64) rev.General[fixed.Q43] {
+			x := rev.NewGeneral[fixed.Q43](rows, cols, nil)
+			for i := range x.Data {
+				x.Data[i] = fixed.FromFloat64(size * rnd.NormFloat64())
+			}
+			return x
+		}
+		size := math.Exp(9 * rnd.Float64())
+		k := FixedLogPosterior{
+			Out: new(fixed.Q43), Alpha: rev.ViewSlice(draw(1, comps, 1).Data), Means: draw(comps, d, size),
+			Factors: draw(comps, d*(d+1)/2, 1), X: draw(n, d, size), Workers: 1,
+		}
+		s := &fixedSweep{k: k}
+		if _, _, err := s.prepare(1); err != nil {
+			t.Fatal(err)
+		}
+		w := &s.workers[0]
+		n = min(n, s.block)
+		if s.logDensities(w, 0, n) < n {
+			continue
+		}
+		beta, y := slices.Clone(w.r), slices.Clone(w.y)
+		for c := range comps {
+			if s.logDensitiesOf(w, c, n, largest(k.X.Data)) {
+				taken++
+			}
+			for p := range n {
+				want, ok := s.logDensity(w, c, p, p)
+				at := c*s.block + p
+				if !ok || beta[at] != want || want != fixed.Min && !slices.Equal(y[at*d:(at+1)*d], w.y[at*d:(at+1)*d]) {
+					t.Fatalf("%d dimensions, component %d, point %d: %v, %v, want %v, %v", d, c, p, beta[at], y[at*d:(at+1)*d], want, w.y[at*d:(at+1)*d])
+				}
+			}
+		}
+	}
+	if taken < 20 {
+		t.Errorf("%d components side by side, want some dozens", taken)
+	}
+}

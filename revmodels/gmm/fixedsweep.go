@@ -6,6 +6,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/parallel"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/workspace"
 )
 
@@ -34,6 +35,7 @@ type fixedSweep struct {
 
 	sign, m, g2 fixed.Q43 // of the prior: ±1 unit, M and γ², all 0 without one
 
+	order   []int // 0, 1, ..., D-1
 	workers []fixedWorker
 	v, dv   []fixed.Q43 // Σ_i z_ik of a component, and its tangent
 }
@@ -46,10 +48,14 @@ type fixedWorker struct {
 	// Σ_i w, Σ_i z and Σ_i z·cᵀ of each component, and their tangents.
 	moments, dmoments []fixed.Accumulator
 
-	c, dc   []fixed.Q43 // of a point and a component
-	r, dw   []fixed.Q43 // of component k and point p at k·block + p; r is β at first, dw is β̇
-	y, dy   []fixed.Q43 // likewise, D numbers each; z and ż when the moments are done
-	zs, cs  []fixed.Q43 // z and c of a component by coordinate: D rows of a block
+	c, dc  []fixed.Q43 // of a point and a component
+	r, dw  []fixed.Q43 // of component k and point p at k·block + p; r is β at first, dw is β̇
+	y, dy  []fixed.Q43 // likewise, D numbers each; z and ż when the moments are done
+	zs, cs []fixed.Q43 // z and c of a component by coordinate: D rows of a block
+	xs, ys []fixed.Q43 // the points, and y of a component, likewise
+
+	tops, sums, args []fixed.Q43 // of each point of the block: the largest β, Σ exp(β - this), and scratch
+
 	dzs     []fixed.Q43
 	dcs     []fixed.Q43
 	gx, dgx []fixed.Accumulator // of each point of the block, D numbers each
@@ -262,15 +268,24 @@ func (s *fixedSweep) makeRoom(workers int) {
 	d, comps := s.d, s.comps
 	s.block = min(max((1<<15)/max(comps*d, 1), 1), 128)
 	s.workers = workspace.Grow(s.workers[:cap(s.workers)], max(workers, cap(s.workers)))[:workers]
-	s.v, s.dv = workspace.Grow(s.v, d), workspace.Grow(s.dv, d)
+	s.v, s.dv, s.order = workspace.Grow(s.v, d), workspace.Grow(s.dv, d), workspace.Grow(s.order, d)
+	for j := range s.order {
+		s.order[j] = j
+	}
 	for i := range s.workers {
 		w := &s.workers[i]
+		for _, of := range []*[]fixed.Q43{&w.tops, &w.sums, &w.args} {
+			*of = workspace.Grow(*of, s.block)
+		}
+		for _, of := range []*[]fixed.Q43{&w.cs, &w.xs, &w.ys} {
+			*of = workspace.Grow(*of, d*s.block)
+		}
 		w.c, w.r, w.y = workspace.Grow(w.c, d), workspace.Grow(w.r, comps*s.block), workspace.Grow(w.y, comps*s.block*d)
 		if s.tangent {
 			w.dc, w.dw, w.dy = workspace.Grow(w.dc, d), workspace.Grow(w.dw, comps*s.block), workspace.Grow(w.dy, comps*s.block*d)
 		}
 		if s.gradient {
-			w.zs, w.cs = workspace.Grow(w.zs, d*s.block), workspace.Grow(w.cs, d*s.block)
+			w.zs = workspace.Grow(w.zs, d*s.block)
 			w.gx = workspace.Grow(w.gx, d*s.block)
 			w.moments = workspace.Zeros(w.moments, comps*s.momentSize())
 		}
@@ -346,11 +361,9 @@ func (s *fixedSweep) Block(worker, b int) {
 	w := &s.workers[worker]
 	p0 := b * s.block
 	n := min(s.block, s.n-p0)
-	for p := range n {
-		if !s.point(w, p0+p, p) {
-			w.failed = min(w.failed, p0+p)
-			return
-		}
+	if good := s.responsibilities(w, p0, n); good < n {
+		w.failed = min(w.failed, p0+good)
+		return
 	}
 	if !s.gradient {
 		return
@@ -369,48 +382,61 @@ func (s *fixedSweep) Block(worker, b int) {
 	}
 }
 
-// point computes the responsibilities of point i, number p of its block, and adds its
-// log density to the sum. It reports whether the point is in range.
-func (s *fixedSweep) point(w *fixedWorker, i, p int) bool {
-	top := fixed.Min
+// responsibilities computes those of n points from p0 on, and adds their log densities to the sum. It returns
+// how many points there are before the first that is out of range, or n.
+func (s *fixedSweep) responsibilities(w *fixedWorker, p0, n int) (good int) {
+	b := s.block
+	tops, sums, args := w.tops[:n], w.sums[:n], w.args[:n]
+	for p := range tops {
+		tops[p], sums[p] = fixed.Min, 0
+	}
+	good = s.logDensities(w, p0, n)
 	for k := range s.comps {
-		beta, ok := s.logDensity(w, k, i, p)
-		if !ok {
-			return false
+		for p, beta := range w.r[k*b:][:good] {
+			tops[p] = max(tops[p], beta)
 		}
-		w.r[k*s.block+p] = beta
-		top = max(top, beta)
 	}
-	if top == fixed.Min {
-		return false
-	}
-	var sum fixed.Q43
 	for k := range s.comps {
-		r := &w.r[k*s.block+p]
-		*r = fixed.Exp(r.SubSat(top))
-		sum += *r
+		r := w.r[k*b:][:good]
+		for p, beta := range r {
+			args[p] = beta.SubSat(tops[p])
+		}
+		clear(r)
+		fixedpoint.Exp.Add(1, args[:good], r)
+		for p, v := range r {
+			sums[p] += v
+		}
 	}
-	logSum, err := fixed.LogChecked(sum)
-	if err != nil {
-		return false
+	for p := range good {
+		logSum, err := fixed.LogChecked(sums[p])
+		if err != nil || tops[p] == fixed.Min {
+			return p
+		}
+		w.sum.Add(tops[p])
+		w.sum.Add(logSum)
 	}
-	w.sum.Add(top)
-	w.sum.Add(logSum)
-	if !s.tangent && !s.gradient {
-		return true
+	if good < n || !s.tangent && !s.gradient {
+		return good
 	}
+	for k := range s.comps {
+		r := w.r[k*b:][:n]
+		copy(args, r)
+		clear(r)
+		fixedpoint.AddQuotients(1, args, sums, r)
+	}
+	for p := 0; s.tangent && p < n; p++ {
+		s.pointTangent(w, p0+p, p)
+	}
+	return n
+}
+
+// pointTangent computes β̇ of point i, number p of its block, and what follows from it.
+func (s *fixedSweep) pointTangent(w *fixedWorker, i, p int) {
 	var mean fixed.Accumulator
 	for k := range s.comps {
-		r := &w.r[k*s.block+p]
-		*r = r.Div(sum)
-		if s.tangent {
-			db := s.logDensityTangent(w, k, i, p)
-			w.dw[k*s.block+p] = db
-			mean.AddMul(*r, db)
-		}
-	}
-	if !s.tangent {
-		return true
+		db := s.logDensityTangent(w, k, i, p)
+		w.dw[k*s.block+p] = db
+		mean.AddMul(w.r[k*s.block+p], db)
 	}
 	w.dsum.AddAcc(mean)
 	m := mean.Round()
@@ -418,7 +444,82 @@ func (s *fixedSweep) point(w *fixedWorker, i, p int) bool {
 		r, dw := w.r[k*s.block+p], &w.dw[k*s.block+p]
 		*dw = s.cot.Mul(r).Mul(*dw-m) + s.dcot.Mul(r)
 	}
+}
+
+// logDensities sets β and y of n points from p0 on. It returns how many points there are before the first that
+// is out of range, or n.
+func (s *fixedSweep) logDensities(w *fixedWorker, p0, n int) (good int) {
+	good = n
+	if n == 0 || s.comps == 0 {
+		return good
+	}
+	d, b := s.d, s.block
+	fixedpoint.Transpose(w.xs, b, s.k.X.Data[p0*s.k.X.Stride:], s.k.X.Stride, n, d)
+	var far fixed.Q43
+	for j := range d {
+		far = max(far, largest(w.xs[j*b:][:n]))
+	}
+	for k := range s.comps {
+		if s.logDensitiesOf(w, k, n, far) {
+			fixedpoint.Transpose(w.y[k*b*d:], d, w.ys, b, d, n)
+			continue
+		}
+		for p := range good {
+			beta, ok := s.logDensity(w, k, p0+p, p)
+			if !ok {
+				good = p
+				break
+			}
+			w.r[k*b+p] = beta
+		}
+	}
+	return good
+}
+
+// logDensitiesOf does what logDensity does for n points, except that it leaves y in rows by coordinate. far is
+// at least the largest |x|. It reports whether nothing could leave the range; if not, the results are arbitrary.
+func (s *fixedSweep) logDensitiesOf(w *fixedWorker, k, n int, far fixed.Q43) bool {
+	const room = 1 << 19 // half the range
+	d, b, mu := s.d, s.block, s.k.Means.Row(k)
+	reach := far.Float64() + largest(mu).Float64()
+	bias, err := s.bias[k].RoundChecked()
+	if err != nil || !(reach < room) || !(s.norm[k]*reach < room) {
+		return false
+	}
+	for j, m := range mu {
+		c := w.cs[j*b:][:n]
+		for p, x := range w.xs[j*b:][:n] {
+			c[p] = x - m
+		}
+	}
+	most := fixed.Q43(0)
+	for j := range d {
+		y := w.ys[j*b:][:n]
+		fixedpoint.RowSums(s.q[(k*d+j)*d:][:j+1], s.order[:j+1], w.cs, b, y)
+		most = max(most, largest(y))
+	}
+	v := most.Float64()
+	if most >= outOfReach || !(float64(float64(d)*v*v)+bias.Abs().Float64() < room) {
+		return false
+	}
+	var minus fixed.Accumulator
+	minus.SubAcc(s.bias[k])
+	twice := w.r[k*b:][:n] // with the other sign
+	fixedpoint.ExactSums(d, minus, w.ys, b, w.ys, b, twice)
+	for p, v := range twice {
+		half := -v >> 1
+		twice[p] = half + -v&half&1 // to even
+	}
 	return true
+}
+
+// largest returns a number that is at least as large as all |x|, if none is Min: less than twice the largest.
+func largest(x []fixed.Q43) fixed.Q43 {
+	var bits fixed.Q43
+	for _, v := range x {
+		bits |= v ^ v>>63
+	}
+	return max(bits, bits+1)
 }
 
 // logDensity returns β_ik and sets y. For a component out of reach, β is Min and y is
@@ -529,10 +630,10 @@ func (s *fixedSweep) addMoments(w *fixedWorker, k, p0, n int) {
 	for i := range d {
 		for j := range i + 1 {
 			at := 1 + d + i*d + j
-			moments[at].AddDot(w.zs[i*b:i*b+n], w.cs[j*b:])
+			fixedpoint.AddDot(&moments[at], w.zs[i*b:i*b+n], w.cs[j*b:j*b+n])
 			if s.second {
-				dmoments[at].AddDot(w.dzs[i*b:i*b+n], w.cs[j*b:])
-				dmoments[at].AddDot(w.zs[i*b:i*b+n], w.dcs[j*b:])
+				fixedpoint.AddDot(&dmoments[at], w.dzs[i*b:i*b+n], w.cs[j*b:j*b+n])
+				fixedpoint.AddDot(&dmoments[at], w.zs[i*b:i*b+n], w.dcs[j*b:j*b+n])
 			}
 		}
 	}
