@@ -278,6 +278,7 @@ func passes[T rev.Real](rnd *rand.Rand) []pass {
 	x, y, z, alpha := vector(n), vector(n), vector(n), fixed.Of[T](0x1p-10)
 	var out T
 	all = append(append(all, sparsePasses[T](rnd)...), elementPasses[T](rnd)...)
+	all = append(append(all, layerPasses[T](rnd)...), modelPasses[T](rnd)...)
 	return append(all,
 		pass{"Dot over Q43, n=1000", 6, func() { revlinalg.Dot[T]{Out: &out, X: x, Y: y}.Forward() }},
 		pass{"Axpy over Q43, n=1000", 6, func() { revlinalg.Axpy[T]{Alpha: &alpha, X: x, Y: y}.Forward() }},
