@@ -16,7 +16,6 @@ import (
 
 // unused are the exported names that may lack a user, and why.
 var unused = map[string]string{
-	"fixed.Accumulator.SubAcc":         "the inverse of AddAcc",
 	"revmodels/ba.Model":               "for minimisers that do not know this package",
 	"revmodels/flow.Model.Flow":        "a program that others may contain",
 	"revmodels/wave.MaxCourant":        "the limit of stability, which errors quote",
