@@ -14,19 +14,40 @@ func NewAbs(y, x *mat.VecDense) Abs[float64] {
 }
 
 // Forward computes y_i += |x_i|.
-func (k Abs[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Abs[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Abs[T]]{}) }
 
 // Inverse computes y_i -= |x_i|.
-func (k Abs[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Abs[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Abs[T]]{Back: true}) }
 
 // Adjoint computes y_i -= |x_i| and x̄ += sign(x)·ȳ.
-func (k Abs[T]) Adjoint(g Abs[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Abs[T]) Adjoint(g Abs[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Abs[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += |x_i| and ẏ += sign(x)·ẋ.
-func (k Abs[T]) Tangent(t Abs[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Abs[T]) Tangent(t Abs[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Abs[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, ẏ -= sign(x)·ẋ and ġx += sign(x)·ġy.
 func (k Abs[T]) AdjointTangent(g, t, gt Abs[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Abs[T]) check(g, t *Abs[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewAffine returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewAffine(y *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) Affine[float64] {
@@ -34,21 +55,49 @@ func NewAffine(y *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) Affine[float64
 }
 
 // Forward computes Y += W·X + B.
-func (k Affine[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Affine[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Affine[T]]{}) }
 
 // Inverse computes Y -= W·X + B.
-func (k Affine[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Affine[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Affine[T]]{Back: true}) }
 
 // Adjoint computes Y -= W·X + B, W̄ += ȳ·xᵀ, x̄ += Wᵀ·ȳ and b̄ += ȳ.
-func (k Affine[T]) Adjoint(g Affine[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Affine[T]) Adjoint(g Affine[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Affine[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y += W·X + B and ẏ += Ẇ·x + W·ẋ + ḃ.
-func (k Affine[T]) Tangent(t Affine[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Affine[T]) Tangent(t Affine[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Affine[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= Ẇ·x + W·ẋ + ḃ, ġW += ġy·xᵀ + ȳ·ẋᵀ, ġx +=
 // Wᵀ·ġy + Ẇᵀ·ȳ and ġb += ġy.
 func (k Affine[T]) AdjointTangent(g, t, gt Affine[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Affine[T]) check(g, t *Affine[T]) {
+	nm := k.Y.N
+	nn := k.W.Cols
+	k0, k1, k2, k3 := rev.VectorExtent(&k.Y, nm, false), rev.MatrixExtent(&k.W, nm, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.B, nm, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3 := rev.VectorExtent(&d.Y, nm, true), rev.MatrixExtent(&d.W, nm, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.B, nm, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
+			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
+			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
+			d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) && d3.Apart(k3)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // run makes a pass, with the sign of Run.
@@ -96,18 +145,24 @@ func NewAtan2(z, x, y *mat.VecDense) Atan2[float64] {
 }
 
 // Forward computes z_i += atan2(x_i, y_i), or returns a *rev.DomainError.
-func (k Atan2[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Atan2[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Atan2[T]]{}) }
 
 // Inverse computes z_i -= atan2(x_i, y_i), or returns a *rev.DomainError.
-func (k Atan2[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Atan2[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Atan2[T]]{Back: true}) }
 
 // Adjoint computes z_i -= atan2(x_i, y_i), x̄ += y/r²·z̄ and ȳ -= x/r²·z̄, or returns a
 // *rev.DomainError.
-func (k Atan2[T]) Adjoint(g Atan2[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Atan2[T]) Adjoint(g Atan2[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Atan2[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes z_i += atan2(x_i, y_i) and ż += (y·ẋ - x·ẏ)/r², or returns a
 // *rev.DomainError.
-func (k Atan2[T]) Tangent(t Atan2[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Atan2[T]) Tangent(t Atan2[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Atan2[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ż -= (y·ẋ - x·ẏ)/r², ġx += y/r²·ġz + ((x² -
 // y²)·ẏ - 2xy·ẋ)/r⁴·z̄ and ġy -= x/r²·ġz - ((x² - y²)·ẋ + 2xy·ẏ)/r⁴·z̄, or returns a
@@ -116,40 +171,93 @@ func (k Atan2[T]) AdjointTangent(g, t, gt Atan2[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *Atan2[T]) check(g, t *Atan2[T]) {
+	nn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // NewAxpy returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewAxpy(y *mat.VecDense, alpha *float64, x *mat.VecDense) Axpy[float64] {
 	return Axpy[float64]{Y: rev.ViewVec(y), Alpha: alpha, X: rev.ViewVec(x)}
 }
 
 // Forward computes Y += α·X.
-func (k Axpy[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Axpy[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Axpy[T]]{}) }
 
 // Inverse computes Y -= α·X.
-func (k Axpy[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Axpy[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Axpy[T]]{Back: true}) }
 
 // Adjoint computes Y -= α·X, ᾱ += Σ conj(x_i)·ȳ_i and x̄ += conj(α)·ȳ.
-func (k Axpy[T]) Adjoint(g Axpy[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Axpy[T]) Adjoint(g Axpy[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Axpy[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y += α·X and ẏ += α̇·x + α·ẋ.
-func (k Axpy[T]) Tangent(t Axpy[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Axpy[T]) Tangent(t Axpy[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Axpy[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= α̇·x + α·ẋ, ġα += Σ conj(x_i)·ġy_i +
 // conj(ẋ_i)·ȳ_i and ġx += conj(α)·ġy + conj(α̇)·ȳ.
 func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *Axpy[T]) check(g, t *Axpy[T]) {
+	nn := k.Y.N
+	k0, k1, k2 := rev.VectorExtent(&k.Y, nn, false), rev.NumberExtent(k.Alpha, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.VectorExtent(&d.Y, nn, true), rev.NumberExtent(d.Alpha, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward computes L += chol(A), or returns a *rev.NotPositiveDefiniteError.
-func (k Cholesky[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Cholesky[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Cholesky[T]]{}) }
 
 // Inverse computes L -= chol(A), or returns a *rev.NotPositiveDefiniteError.
-func (k Cholesky[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Cholesky[T]) Inverse() error {
+	k.check(nil, nil)
+	return k.Run(rev.Pass[Cholesky[T]]{Back: true})
+}
 
 // Adjoint computes L -= chol(A), and adds the gradient to the cotangent of A, or returns a
 // *rev.NotPositiveDefiniteError.
-func (k Cholesky[T]) Adjoint(g Cholesky[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Cholesky[T]) Adjoint(g Cholesky[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Cholesky[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes L += chol(A), and adds the derivative to the tangent of L, or returns a
 // *rev.NotPositiveDefiniteError.
-func (k Cholesky[T]) Tangent(t Cholesky[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Cholesky[T]) Tangent(t Cholesky[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Cholesky[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of L, and adds the
 // tangent of the gradient to gt, or returns a *rev.NotPositiveDefiniteError.
@@ -157,20 +265,62 @@ func (k Cholesky[T]) AdjointTangent(g, t, gt Cholesky[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *Cholesky[T]) check(g, t *Cholesky[T]) {
+	nn := k.L.Rows
+	k0, k1 := rev.MatrixExtent(&k.L, nn, nn, false), rev.MatrixExtent(&k.A, nn, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.MatrixExtent(&d.L, nn, nn, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward computes y_i += min(max(x_i, Lo), Hi).
-func (k Clip[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Clip[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Clip[T]]{}) }
 
 // Inverse computes y_i -= min(max(x_i, Lo), Hi).
-func (k Clip[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Clip[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Clip[T]]{Back: true}) }
 
 // Adjoint computes y_i -= min(max(x_i, Lo), Hi) and x̄ += s(x)·ȳ.
-func (k Clip[T]) Adjoint(g Clip[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Clip[T]) Adjoint(g Clip[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Clip[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += min(max(x_i, Lo), Hi) and ẏ += s(x)·ẋ.
-func (k Clip[T]) Tangent(t Clip[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Clip[T]) Tangent(t Clip[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Clip[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy.
 func (k Clip[T]) AdjointTangent(g, t, gt Clip[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Clip[T]) check(g, t *Clip[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewComplexAbs returns the kernel that adds to y, over gonum's types, sharing their
 // storage.
@@ -179,20 +329,44 @@ func NewComplexAbs(y *mat.VecDense, x cblas128.Vector) ComplexAbs {
 }
 
 // Forward computes y_i += |x_i|.
-func (k ComplexAbs) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k ComplexAbs) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[ComplexAbs]{}) }
 
 // Inverse computes y_i -= |x_i|.
-func (k ComplexAbs) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k ComplexAbs) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[ComplexAbs]{Back: true}) }
 
 // Adjoint computes y_i -= |x_i| and x̄ += ȳ·u.
-func (k ComplexAbs) Adjoint(g ComplexAbs) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k ComplexAbs) Adjoint(g ComplexAbs) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[ComplexAbs]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += |x_i| and ẏ += ρ.
-func (k ComplexAbs) Tangent(t ComplexAbs) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k ComplexAbs) Tangent(t ComplexAbs) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[ComplexAbs]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= ρ and ġx += ġy·u + ȳ·(ẋ - ρ·u)/|x|.
 func (k ComplexAbs) AdjointTangent(g, t, gt ComplexAbs) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *ComplexAbs) check(g, t *ComplexAbs) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewComplexFrobenius returns the kernel that adds to out, over gonum's types, sharing
@@ -202,21 +376,49 @@ func NewComplexFrobenius(out *float64, a *mat.CDense) ComplexFrobenius {
 }
 
 // Forward computes Out += ‖A‖_F.
-func (k ComplexFrobenius) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k ComplexFrobenius) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[ComplexFrobenius]{}) }
 
 // Inverse computes Out -= ‖A‖_F.
-func (k ComplexFrobenius) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k ComplexFrobenius) Inverse() {
+	k.check(nil, nil)
+	_ = k.Run(rev.Pass[ComplexFrobenius]{Back: true})
+}
 
 // Adjoint computes Out -= ‖A‖_F, and adds the gradient to the cotangent of A.
-func (k ComplexFrobenius) Adjoint(g ComplexFrobenius) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k ComplexFrobenius) Adjoint(g ComplexFrobenius) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[ComplexFrobenius]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += ‖A‖_F, and adds the derivative to the tangent of Out.
-func (k ComplexFrobenius) Tangent(t ComplexFrobenius) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k ComplexFrobenius) Tangent(t ComplexFrobenius) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[ComplexFrobenius]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k ComplexFrobenius) AdjointTangent(g, t, gt ComplexFrobenius) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *ComplexFrobenius) check(g, t *ComplexFrobenius) {
+	nm := k.A.Rows
+	nn := k.A.Cols
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, nm, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.A, nm, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewComplexNorm1 returns the kernel that adds to out, over gonum's types, sharing their
@@ -226,21 +428,45 @@ func NewComplexNorm1(out *float64, x cblas128.Vector) ComplexNorm1 {
 }
 
 // Forward computes Out += ‖x‖₁.
-func (k ComplexNorm1) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k ComplexNorm1) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[ComplexNorm1]{}) }
 
 // Inverse computes Out -= ‖x‖₁.
-func (k ComplexNorm1) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k ComplexNorm1) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[ComplexNorm1]{Back: true}) }
 
 // Adjoint computes Out -= ‖x‖₁, and adds the gradient to the cotangent of X.
-func (k ComplexNorm1) Adjoint(g ComplexNorm1) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k ComplexNorm1) Adjoint(g ComplexNorm1) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[ComplexNorm1]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += ‖x‖₁, and adds the derivative to the tangent of Out.
-func (k ComplexNorm1) Tangent(t ComplexNorm1) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k ComplexNorm1) Tangent(t ComplexNorm1) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[ComplexNorm1]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k ComplexNorm1) AdjointTangent(g, t, gt ComplexNorm1) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *ComplexNorm1) check(g, t *ComplexNorm1) {
+	nn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewComplexNorm2 returns the kernel that adds to out, over gonum's types, sharing their
@@ -250,21 +476,45 @@ func NewComplexNorm2(out *float64, x cblas128.Vector) ComplexNorm2 {
 }
 
 // Forward computes Out += ‖x‖.
-func (k ComplexNorm2) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k ComplexNorm2) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[ComplexNorm2]{}) }
 
 // Inverse computes Out -= ‖x‖.
-func (k ComplexNorm2) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k ComplexNorm2) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[ComplexNorm2]{Back: true}) }
 
 // Adjoint computes Out -= ‖x‖, and adds the gradient to the cotangent of X.
-func (k ComplexNorm2) Adjoint(g ComplexNorm2) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k ComplexNorm2) Adjoint(g ComplexNorm2) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[ComplexNorm2]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += ‖x‖, and adds the derivative to the tangent of Out.
-func (k ComplexNorm2) Tangent(t ComplexNorm2) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k ComplexNorm2) Tangent(t ComplexNorm2) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[ComplexNorm2]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k ComplexNorm2) AdjointTangent(g, t, gt ComplexNorm2) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *ComplexNorm2) check(g, t *ComplexNorm2) {
+	nn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewComplexSumSquares returns the kernel that adds to out, over gonum's types, sharing
@@ -274,21 +524,48 @@ func NewComplexSumSquares(out *float64, x cblas128.Vector) ComplexSumSquares {
 }
 
 // Forward computes Out += Σ |x_i|².
-func (k ComplexSumSquares) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k ComplexSumSquares) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[ComplexSumSquares]{}) }
 
 // Inverse computes Out -= Σ |x_i|².
-func (k ComplexSumSquares) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k ComplexSumSquares) Inverse() {
+	k.check(nil, nil)
+	_ = k.Run(rev.Pass[ComplexSumSquares]{Back: true})
+}
 
 // Adjoint computes Out -= Σ |x_i|² and x̄ += 2·Ōut·x.
-func (k ComplexSumSquares) Adjoint(g ComplexSumSquares) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k ComplexSumSquares) Adjoint(g ComplexSumSquares) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[ComplexSumSquares]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += Σ |x_i|² and Ȯut += 2·Σ Re conj(x_i)·ẋ_i.
-func (k ComplexSumSquares) Tangent(t ComplexSumSquares) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k ComplexSumSquares) Tangent(t ComplexSumSquares) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[ComplexSumSquares]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ Re conj(x_i)·ẋ_i and ġx +=
 // 2·ġOut·x + 2·Ōut·ẋ.
 func (k ComplexSumSquares) AdjointTangent(g, t, gt ComplexSumSquares) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *ComplexSumSquares) check(g, t *ComplexSumSquares) {
+	nn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewComplexUnitary returns the kernel that changes x in place, over gonum's types,
@@ -298,22 +575,50 @@ func NewComplexUnitary(x *mat.CDense, theta, phi, delta *mat.VecDense) ComplexUn
 }
 
 // Forward computes X <- U(θ, φ, δ)·X.
-func (k ComplexUnitary) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k ComplexUnitary) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[ComplexUnitary]{}) }
 
 // Inverse restores the state before Forward.
-func (k ComplexUnitary) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k ComplexUnitary) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[ComplexUnitary]{Back: true}) }
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k ComplexUnitary) Adjoint(g ComplexUnitary) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k ComplexUnitary) Adjoint(g ComplexUnitary) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[ComplexUnitary]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k ComplexUnitary) Tangent(t ComplexUnitary) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k ComplexUnitary) Tangent(t ComplexUnitary) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[ComplexUnitary]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k ComplexUnitary) AdjointTangent(g, t, gt ComplexUnitary) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *ComplexUnitary) check(g, t *ComplexUnitary) {
+	nn := k.X.Rows
+	nc := k.X.Cols
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.X, nn, nc, false), rev.VectorExtent(&k.Theta, nn*(nn-1)/2, false), rev.VectorExtent(&k.Phi, nn*(nn-1)/2, false), rev.VectorExtent(&k.Delta, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.X, nn, nc, true), rev.VectorExtent(&d.Theta, nn*(nn-1)/2, true), rev.VectorExtent(&d.Phi, nn*(nn-1)/2, true), rev.VectorExtent(&d.Delta, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
+			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
+			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
+			d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) && d3.Apart(k3)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewCos returns the kernel that adds to y, over gonum's types, sharing their storage.
@@ -322,20 +627,41 @@ func NewCos(y, x *mat.VecDense) Cos[float64] {
 }
 
 // Forward computes y_i += cos(x_i).
-func (k Cos[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Cos[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Cos[T]]{}) }
 
 // Inverse computes y_i -= cos(x_i).
-func (k Cos[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Cos[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Cos[T]]{Back: true}) }
 
 // Adjoint computes y_i -= cos(x_i) and x̄ -= sin(x)·ȳ.
-func (k Cos[T]) Adjoint(g Cos[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Cos[T]) Adjoint(g Cos[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Cos[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += cos(x_i) and ẏ -= sin(x)·ẋ.
-func (k Cos[T]) Tangent(t Cos[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Cos[T]) Tangent(t Cos[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Cos[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, ẏ += sin(x)·ẋ and ġx -= sin(x)·ġy +
 // cos(x)·ẋ·ȳ.
 func (k Cos[T]) AdjointTangent(g, t, gt Cos[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Cos[T]) check(g, t *Cos[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewCovariance returns the kernel that adds to c, over gonum's types, sharing their
 // storage.
@@ -344,21 +670,46 @@ func NewCovariance(c, x *mat.Dense) Covariance[float64] {
 }
 
 // Forward computes C += Zᵀ·Z/(n-1).
-func (k Covariance[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Covariance[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Covariance[T]]{}) }
 
 // Inverse computes C -= Zᵀ·Z/(n-1).
-func (k Covariance[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Covariance[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Covariance[T]]{Back: true}) }
 
 // Adjoint computes C -= Zᵀ·Z/(n-1) and X̄ += Z·(C̄ + C̄ᵀ)/(n-1).
-func (k Covariance[T]) Adjoint(g Covariance[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Covariance[T]) Adjoint(g Covariance[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Covariance[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes C += Zᵀ·Z/(n-1) and Ċ += (Żᵀ·Z + Zᵀ·Ż)/(n-1).
-func (k Covariance[T]) Tangent(t Covariance[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Covariance[T]) Tangent(t Covariance[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Covariance[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ċ -= (Żᵀ·Z + Zᵀ·Ż)/(n-1) and ġX += (Z·(ġC +
 // ġCᵀ) + Ż·(C̄ + C̄ᵀ))/(n-1).
 func (k Covariance[T]) AdjointTangent(g, t, gt Covariance[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Covariance[T]) check(g, t *Covariance[T]) {
+	nk := k.C.Rows
+	nn := k.X.Rows
+	k0, k1 := rev.MatrixExtent(&k.C, nk, nk, false), rev.MatrixExtent(&k.X, nn, nk, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.MatrixExtent(&d.C, nk, nk, true), rev.MatrixExtent(&d.X, nn, nk, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewCross returns the kernel that adds to z, over gonum's types, sharing their storage.
@@ -367,21 +718,46 @@ func NewCross(z, x, y *mat.Dense) Cross[float64] {
 }
 
 // Forward computes Z_i += X_i × Y_i.
-func (k Cross[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Cross[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Cross[T]]{}) }
 
 // Inverse computes Z_i -= X_i × Y_i.
-func (k Cross[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Cross[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Cross[T]]{Back: true}) }
 
 // Adjoint computes Z_i -= X_i × Y_i, X̄_i += Y_i × Z̄_i and Ȳ_i += Z̄_i × X_i.
-func (k Cross[T]) Adjoint(g Cross[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Cross[T]) Adjoint(g Cross[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Cross[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Z_i += X_i × Y_i and Ż_i += Ẋ_i × Y_i + X_i × Ẏ_i.
-func (k Cross[T]) Tangent(t Cross[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Cross[T]) Tangent(t Cross[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Cross[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ż_i -= Ẋ_i × Y_i + X_i × Ẏ_i, ĠX_i += Y_i ×
 // ĠZ_i + Ẏ_i × Z̄_i and ĠY_i += ĠZ_i × X_i + Z̄_i × Ẋ_i.
 func (k Cross[T]) AdjointTangent(g, t, gt Cross[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Cross[T]) check(g, t *Cross[T]) {
+	nn := k.Z.Rows
+	k0, k1, k2 := rev.MatrixExtent(&k.Z, nn, 3, false), rev.MatrixExtent(&k.X, nn, 3, false), rev.MatrixExtent(&k.Y, nn, 3, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.MatrixExtent(&d.Z, nn, 3, true), rev.MatrixExtent(&d.X, nn, 3, true), rev.MatrixExtent(&d.Y, nn, 3, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // Run implements rev.Kernel. It returns no error.
@@ -431,20 +807,44 @@ func NewCumSum(y, x *mat.VecDense) CumSum[float64] {
 }
 
 // Forward computes y_i += Σ_{j≤i} x_j.
-func (k CumSum[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k CumSum[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[CumSum[T]]{}) }
 
 // Inverse computes y_i -= Σ_{j≤i} x_j.
-func (k CumSum[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k CumSum[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[CumSum[T]]{Back: true}) }
 
 // Adjoint computes y_i -= Σ_{j≤i} x_j and x̄_i += Σ_{j≥i} ȳ_j.
-func (k CumSum[T]) Adjoint(g CumSum[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k CumSum[T]) Adjoint(g CumSum[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[CumSum[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += Σ_{j≤i} x_j and ẏ_i += Σ_{j≤i} ẋ_j.
-func (k CumSum[T]) Tangent(t CumSum[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k CumSum[T]) Tangent(t CumSum[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[CumSum[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ_i -= Σ_{j≤i} ẋ_j and ġx_i += Σ_{j≥i} ġy_j.
 func (k CumSum[T]) AdjointTangent(g, t, gt CumSum[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *CumSum[T]) check(g, t *CumSum[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewDet returns the kernel that adds to out, over gonum's types, sharing their storage.
@@ -453,19 +853,40 @@ func NewDet(out *float64, a *mat.Dense) Det[float64] {
 }
 
 // Forward computes Out += det A.
-func (k Det[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Det[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Det[T]]{}) }
 
 // Inverse computes Out -= det A.
-func (k Det[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Det[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Det[T]]{Back: true}) }
 
 // Adjoint computes Out -= det A and Ā += Ōut·C.
-func (k Det[T]) Adjoint(g Det[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Det[T]) Adjoint(g Det[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Det[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += det A and Ȯut += ⟨C, Ȧ⟩.
-func (k Det[T]) Tangent(t Det[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Det[T]) Tangent(t Det[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Det[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= ⟨C, Ȧ⟩ and ġA += ġOut·C + Ōut·Ċ.
 func (k Det[T]) AdjointTangent(g, t, gt Det[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Det[T]) check(g, t *Det[T]) {
+	nn := k.A.Rows
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, nn, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewDetMinors returns the kernel that adds to out, over gonum's types, sharing their
 // storage.
@@ -474,21 +895,45 @@ func NewDetMinors(out *float64, a *mat.Dense) DetMinors[float64] {
 }
 
 // Forward computes Out += det A.
-func (k DetMinors[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k DetMinors[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[DetMinors[T]]{}) }
 
 // Inverse computes Out -= det A.
-func (k DetMinors[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k DetMinors[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[DetMinors[T]]{Back: true}) }
 
 // Adjoint computes Out -= det A and ā_{n-s,j} += ±D(S∖j)·D̄(S).
-func (k DetMinors[T]) Adjoint(g DetMinors[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k DetMinors[T]) Adjoint(g DetMinors[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[DetMinors[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += det A, and adds the derivative to the tangent of Out.
-func (k DetMinors[T]) Tangent(t DetMinors[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k DetMinors[T]) Tangent(t DetMinors[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[DetMinors[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k DetMinors[T]) AdjointTangent(g, t, gt DetMinors[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *DetMinors[T]) check(g, t *DetMinors[T]) {
+	nn := k.A.Rows
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, nn, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewDivElem returns the kernel that adds to z, over gonum's types, sharing their
@@ -498,22 +943,50 @@ func NewDivElem(z, x, y *mat.VecDense) DivElem[float64] {
 }
 
 // Forward computes z_i += x_i/y_i, or returns a *rev.DomainError.
-func (k DivElem[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k DivElem[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[DivElem[T]]{}) }
 
 // Inverse computes z_i -= x_i/y_i, or returns a *rev.DomainError.
-func (k DivElem[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k DivElem[T]) Inverse() error {
+	k.check(nil, nil)
+	return k.Run(rev.Pass[DivElem[T]]{Back: true})
+}
 
 // Adjoint computes z_i -= x_i/y_i, x̄ += ω and ȳ -= ω·q, or returns a *rev.DomainError.
-func (k DivElem[T]) Adjoint(g DivElem[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k DivElem[T]) Adjoint(g DivElem[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[DivElem[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes z_i += x_i/y_i and ż += q̇ = (ẋ - q·ẏ)/y, or returns a
 // *rev.DomainError.
-func (k DivElem[T]) Tangent(t DivElem[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k DivElem[T]) Tangent(t DivElem[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[DivElem[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ż -= q̇ = (ẋ - q·ẏ)/y, ġx += ω̇ = (ġz -
 // ω·ẏ)/y and ġy -= ω̇·q + ω·q̇, or returns a *rev.DomainError.
 func (k DivElem[T]) AdjointTangent(g, t, gt DivElem[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *DivElem[T]) check(g, t *DivElem[T]) {
+	nn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewDot returns the kernel that adds to out, over gonum's types, sharing their storage.
@@ -522,20 +995,42 @@ func NewDot(out *float64, x, y *mat.VecDense) Dot[float64] {
 }
 
 // Forward computes Out += Σ_i conj(x_i)·y_i.
-func (k Dot[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Dot[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Dot[T]]{}) }
 
 // Inverse computes Out -= Σ_i conj(x_i)·y_i.
-func (k Dot[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Dot[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Dot[T]]{Back: true}) }
 
 // Adjoint computes Out -= Σ_i conj(x_i)·y_i, x̄ += conj(Ōut)·y and ȳ += Ōut·x.
-func (k Dot[T]) Adjoint(g Dot[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Dot[T]) Adjoint(g Dot[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Dot[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += Σ_i conj(x_i)·y_i and Ȯut += Σ conj(ẋ_i)·y_i + conj(x_i)·ẏ_i.
-func (k Dot[T]) Tangent(t Dot[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Dot[T]) Tangent(t Dot[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Dot[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ conj(ẋ_i)·y_i + conj(x_i)·ẏ_i, ġx +=
 // conj(ġOut)·y + conj(Ōut)·ẏ and ġy += ġOut·x + Ōut·ẋ.
 func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Dot[T]) check(g, t *Dot[T]) {
+	nn := k.X.N
+	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewErf returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewErf(y, x *mat.VecDense) Erf[float64] {
@@ -543,19 +1038,40 @@ func NewErf(y, x *mat.VecDense) Erf[float64] {
 }
 
 // Forward computes y_i += erf(x_i).
-func (k Erf[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Erf[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Erf[T]]{}) }
 
 // Inverse computes y_i -= erf(x_i).
-func (k Erf[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Erf[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Erf[T]]{Back: true}) }
 
 // Adjoint computes y_i -= erf(x_i) and x̄ += d·ȳ.
-func (k Erf[T]) Adjoint(g Erf[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Erf[T]) Adjoint(g Erf[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Erf[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += erf(x_i) and ẏ += d·ẋ.
-func (k Erf[T]) Tangent(t Erf[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Erf[T]) Tangent(t Erf[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Erf[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, ẏ -= d·ẋ and ġx += d·ġy - 2x·d·ẋ·ȳ.
 func (k Erf[T]) AdjointTangent(g, t, gt Erf[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Erf[T]) check(g, t *Erf[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewExp returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewExp(y, x *mat.VecDense) Exp[float64] {
@@ -563,19 +1079,40 @@ func NewExp(y, x *mat.VecDense) Exp[float64] {
 }
 
 // Forward computes y_i += exp(x_i).
-func (k Exp[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Exp[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Exp[T]]{}) }
 
 // Inverse computes y_i -= exp(x_i).
-func (k Exp[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Exp[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Exp[T]]{Back: true}) }
 
 // Adjoint computes y_i -= exp(x_i) and x̄ += eˣ·ȳ.
-func (k Exp[T]) Adjoint(g Exp[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Exp[T]) Adjoint(g Exp[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Exp[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += exp(x_i) and ẏ += eˣ·ẋ.
-func (k Exp[T]) Tangent(t Exp[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Exp[T]) Tangent(t Exp[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Exp[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, ẏ -= eˣ·ẋ and ġx += eˣ·(ġy + ẋ·ȳ).
 func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Exp[T]) check(g, t *Exp[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewExpm returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewExpm(y, a *mat.Dense) Expm[float64] {
@@ -583,20 +1120,44 @@ func NewExpm(y, a *mat.Dense) Expm[float64] {
 }
 
 // Forward computes Y += exp(A).
-func (k Expm[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Expm[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Expm[T]]{}) }
 
 // Inverse computes Y -= exp(A).
-func (k Expm[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Expm[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Expm[T]]{Back: true}) }
 
 // Adjoint computes Y -= exp(A) and Ā += L(Aᵀ, Ȳ).
-func (k Expm[T]) Adjoint(g Expm[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Expm[T]) Adjoint(g Expm[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Expm[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y += exp(A) and Ẏ += L(A, Ȧ).
-func (k Expm[T]) Tangent(t Expm[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Expm[T]) Tangent(t Expm[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Expm[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẏ -= L(A, Ȧ) and ġA += L(Aᵀ, ġY) + L₂(Aᵀ, Ȳ,
 // Ȧᵀ).
 func (k Expm[T]) AdjointTangent(g, t, gt Expm[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Expm[T]) check(g, t *Expm[T]) {
+	nn := k.Y.Rows
+	k0, k1 := rev.MatrixExtent(&k.Y, nn, nn, false), rev.MatrixExtent(&k.A, nn, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.MatrixExtent(&d.Y, nn, nn, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewExpm1 returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewExpm1(y, x *mat.VecDense) Expm1[float64] {
@@ -604,20 +1165,44 @@ func NewExpm1(y, x *mat.VecDense) Expm1[float64] {
 }
 
 // Forward computes y_i += exp(x_i) - 1.
-func (k Expm1[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Expm1[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Expm1[T]]{}) }
 
 // Inverse computes y_i -= exp(x_i) - 1.
-func (k Expm1[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Expm1[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Expm1[T]]{Back: true}) }
 
 // Adjoint computes y_i -= exp(x_i) - 1 and x̄ += eˣ·ȳ.
-func (k Expm1[T]) Adjoint(g Expm1[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Expm1[T]) Adjoint(g Expm1[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Expm1[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += exp(x_i) - 1 and ẏ += eˣ·ẋ.
-func (k Expm1[T]) Tangent(t Expm1[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Expm1[T]) Tangent(t Expm1[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Expm1[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= eˣ·ẋ and ġx += eˣ·(ġy + ẋ·ȳ).
 func (k Expm1[T]) AdjointTangent(g, t, gt Expm1[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Expm1[T]) check(g, t *Expm1[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewFFT returns the kernel that changes x in place, over gonum's types, sharing their
@@ -643,22 +1228,46 @@ func (k FFT) Tangent(t FFT) { _ = k.Run(rev.TangentPass(&k, &t)) }
 func (k FFT) AdjointTangent(g, t, gt FFT) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Forward changes Re and Im in place.
-func (k FixedFFT) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k FixedFFT) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[FixedFFT]{}) }
 
 // Inverse restores the state before Forward.
-func (k FixedFFT) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k FixedFFT) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[FixedFFT]{Back: true}) }
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k FixedFFT) Adjoint(g FixedFFT) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k FixedFFT) Adjoint(g FixedFFT) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[FixedFFT]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k FixedFFT) Tangent(t FixedFFT) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k FixedFFT) Tangent(t FixedFFT) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[FixedFFT]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k FixedFFT) AdjointTangent(g, t, gt FixedFFT) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *FixedFFT) check(g, t *FixedFFT) {
+	nn := k.Re.N
+	k0, k1 := rev.VectorExtent(&k.Re, nn, false), rev.VectorExtent(&k.Im, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Re, nn, true), rev.VectorExtent(&d.Im, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewFrobenius returns the kernel that adds to out, over gonum's types, sharing their
@@ -668,21 +1277,46 @@ func NewFrobenius(out *float64, a *mat.Dense) Frobenius[float64] {
 }
 
 // Forward computes Out += ‖A‖_F.
-func (k Frobenius[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Frobenius[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Frobenius[T]]{}) }
 
 // Inverse computes Out -= ‖A‖_F.
-func (k Frobenius[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Frobenius[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Frobenius[T]]{Back: true}) }
 
 // Adjoint computes Out -= ‖A‖_F, and adds the gradient to the cotangent of A.
-func (k Frobenius[T]) Adjoint(g Frobenius[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Frobenius[T]) Adjoint(g Frobenius[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Frobenius[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += ‖A‖_F, and adds the derivative to the tangent of Out.
-func (k Frobenius[T]) Tangent(t Frobenius[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Frobenius[T]) Tangent(t Frobenius[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Frobenius[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k Frobenius[T]) AdjointTangent(g, t, gt Frobenius[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Frobenius[T]) check(g, t *Frobenius[T]) {
+	nm := k.A.Rows
+	nn := k.A.Cols
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, nm, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.A, nm, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewGivensQR returns the kernel that changes a in place, over gonum's types, sharing
@@ -717,23 +1351,52 @@ func NewGramSchmidt(q, r, a *mat.Dense) GramSchmidt[float64] {
 }
 
 // Forward computes Q += Q(A) and R += R(A), or returns a *rev.SingularError.
-func (k GramSchmidt[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k GramSchmidt[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[GramSchmidt[T]]{}) }
 
 // Inverse computes Q -= Q(A) and R -= R(A), or returns a *rev.SingularError.
-func (k GramSchmidt[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k GramSchmidt[T]) Inverse() error {
+	k.check(nil, nil)
+	return k.Run(rev.Pass[GramSchmidt[T]]{Back: true})
+}
 
 // Adjoint computes Q -= Q(A) and R -= R(A), and adds the gradient to the cotangent of A, or
 // returns a *rev.SingularError.
-func (k GramSchmidt[T]) Adjoint(g GramSchmidt[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k GramSchmidt[T]) Adjoint(g GramSchmidt[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[GramSchmidt[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Q += Q(A) and R += R(A), and adds the derivative to the tangents of Q
 // and R, or returns a *rev.SingularError.
-func (k GramSchmidt[T]) Tangent(t GramSchmidt[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k GramSchmidt[T]) Tangent(t GramSchmidt[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[GramSchmidt[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangents of Q and R, and adds
 // the tangent of the gradient to gt, or returns a *rev.SingularError.
 func (k GramSchmidt[T]) AdjointTangent(g, t, gt GramSchmidt[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *GramSchmidt[T]) check(g, t *GramSchmidt[T]) {
+	nm := k.Q.Rows
+	nn := k.Q.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.Q, nm, nn, false), rev.MatrixExtent(&k.R, nn, nn, false), rev.MatrixExtent(&k.A, nm, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.MatrixExtent(&d.Q, nm, nn, true), rev.MatrixExtent(&d.R, nn, nn, true), rev.MatrixExtent(&d.A, nm, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewInv returns the kernel that adds to b, over gonum's types, sharing their storage.
@@ -742,21 +1405,45 @@ func NewInv(b, a *mat.Dense) Inv[float64] {
 }
 
 // Forward computes B += A⁻¹, or returns a *rev.SingularError.
-func (k Inv[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Inv[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Inv[T]]{}) }
 
 // Inverse computes B -= A⁻¹, or returns a *rev.SingularError.
-func (k Inv[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Inv[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Inv[T]]{Back: true}) }
 
 // Adjoint computes B -= A⁻¹ and Ā -= Yᵀ·B̄·Yᵀ, or returns a *rev.SingularError.
-func (k Inv[T]) Adjoint(g Inv[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Inv[T]) Adjoint(g Inv[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Inv[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes B += A⁻¹ and Ḃ += Ẏ = -Y·Ȧ·Y, or returns a *rev.SingularError.
-func (k Inv[T]) Tangent(t Inv[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Inv[T]) Tangent(t Inv[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Inv[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ḃ -= Ẏ = -Y·Ȧ·Y and ġA -= Ẏᵀ·B̄·Yᵀ +
 // Yᵀ·ġB·Yᵀ + Yᵀ·B̄·Ẏᵀ, or returns a *rev.SingularError.
 func (k Inv[T]) AdjointTangent(g, t, gt Inv[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Inv[T]) check(g, t *Inv[T]) {
+	nn := k.B.Rows
+	k0, k1 := rev.MatrixExtent(&k.B, nn, nn, false), rev.MatrixExtent(&k.A, nn, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.MatrixExtent(&d.B, nn, nn, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewLeastSquares returns the kernel that adds to x, over gonum's types, sharing their
@@ -766,22 +1453,55 @@ func NewLeastSquares(x, a, b *mat.Dense) LeastSquares[float64] {
 }
 
 // Forward computes X += argmin_Y ‖A·Y - B‖, or returns a *rev.SingularError.
-func (k LeastSquares[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k LeastSquares[T]) Forward() error {
+	k.check(nil, nil)
+	return k.Run(rev.Pass[LeastSquares[T]]{})
+}
 
 // Inverse computes X -= argmin_Y ‖A·Y - B‖, or returns a *rev.SingularError.
-func (k LeastSquares[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k LeastSquares[T]) Inverse() error {
+	k.check(nil, nil)
+	return k.Run(rev.Pass[LeastSquares[T]]{Back: true})
+}
 
 // Adjoint computes X -= argmin_Y ‖A·Y - B‖, B̄ += V and Ā += R·Zᵀ - V·Yᵀ, or returns a
 // *rev.SingularError.
-func (k LeastSquares[T]) Adjoint(g LeastSquares[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k LeastSquares[T]) Adjoint(g LeastSquares[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[LeastSquares[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes X += argmin_Y ‖A·Y - B‖ and Ẋ += Ẏ, or returns a *rev.SingularError.
-func (k LeastSquares[T]) Tangent(t LeastSquares[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k LeastSquares[T]) Tangent(t LeastSquares[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[LeastSquares[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ, ġB += V̇ and ġA += Ṙ·Zᵀ + R·Żᵀ -
 // V̇·Yᵀ - V·Ẏᵀ, or returns a *rev.SingularError.
 func (k LeastSquares[T]) AdjointTangent(g, t, gt LeastSquares[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *LeastSquares[T]) check(g, t *LeastSquares[T]) {
+	nn := k.X.Rows
+	nk := k.X.Cols
+	nm := k.A.Rows
+	k0, k1, k2 := rev.MatrixExtent(&k.X, nn, nk, false), rev.MatrixExtent(&k.A, nm, nn, false), rev.MatrixExtent(&k.B, nm, nk, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.MatrixExtent(&d.X, nn, nk, true), rev.MatrixExtent(&d.A, nm, nn, true), rev.MatrixExtent(&d.B, nm, nk, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewLog returns the kernel that adds to y, over gonum's types, sharing their storage.
@@ -790,21 +1510,45 @@ func NewLog(y, x *mat.VecDense) Log[float64] {
 }
 
 // Forward computes y_i += log(x_i), or returns a *rev.DomainError.
-func (k Log[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Log[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Log[T]]{}) }
 
 // Inverse computes y_i -= log(x_i), or returns a *rev.DomainError.
-func (k Log[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Log[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Log[T]]{Back: true}) }
 
 // Adjoint computes y_i -= log(x_i) and x̄ += ȳ/conj(x), or returns a *rev.DomainError.
-func (k Log[T]) Adjoint(g Log[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Log[T]) Adjoint(g Log[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Log[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += log(x_i) and ẏ += ẋ/x, or returns a *rev.DomainError.
-func (k Log[T]) Tangent(t Log[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Log[T]) Tangent(t Log[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Log[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= ẋ/x and ġx += ġy/conj(x) -
 // conj(ẋ/x²)·ȳ, or returns a *rev.DomainError.
 func (k Log[T]) AdjointTangent(g, t, gt Log[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Log[T]) check(g, t *Log[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewLog1p returns the kernel that adds to y, over gonum's types, sharing their storage.
@@ -813,21 +1557,45 @@ func NewLog1p(y, x *mat.VecDense) Log1p[float64] {
 }
 
 // Forward computes y_i += log(1 + x_i), or returns a *rev.DomainError.
-func (k Log1p[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Log1p[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Log1p[T]]{}) }
 
 // Inverse computes y_i -= log(1 + x_i), or returns a *rev.DomainError.
-func (k Log1p[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Log1p[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Log1p[T]]{Back: true}) }
 
 // Adjoint computes y_i -= log(1 + x_i) and x̄ += d·ȳ, or returns a *rev.DomainError.
-func (k Log1p[T]) Adjoint(g Log1p[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Log1p[T]) Adjoint(g Log1p[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Log1p[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += log(1 + x_i) and ẏ += d·ẋ, or returns a *rev.DomainError.
-func (k Log1p[T]) Tangent(t Log1p[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Log1p[T]) Tangent(t Log1p[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Log1p[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= d·ẋ and ġx += d·ġy - d²·ẋ·ȳ, or returns a
 // *rev.DomainError.
 func (k Log1p[T]) AdjointTangent(g, t, gt Log1p[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Log1p[T]) check(g, t *Log1p[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewLogDet returns the kernel that adds to out and sign, over gonum's types, sharing
@@ -838,19 +1606,25 @@ func NewLogDet(out, sign *float64, a *mat.Dense) LogDet[float64] {
 
 // Forward computes Out += log |det A| and Sign += sign(det A), or returns a
 // *rev.SingularError.
-func (k LogDet[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k LogDet[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[LogDet[T]]{}) }
 
 // Inverse computes Out -= log |det A| and Sign -= sign(det A), or returns a
 // *rev.SingularError.
-func (k LogDet[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k LogDet[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[LogDet[T]]{Back: true}) }
 
 // Adjoint computes Out -= log |det A|, Sign -= sign(det A) and Ā += Ōut·A⁻ᵀ, or returns a
 // *rev.SingularError.
-func (k LogDet[T]) Adjoint(g LogDet[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k LogDet[T]) Adjoint(g LogDet[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[LogDet[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += log |det A|, Sign += sign(det A) and Ȯut += tr(A⁻¹·Ȧ), or
 // returns a *rev.SingularError.
-func (k LogDet[T]) Tangent(t LogDet[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k LogDet[T]) Tangent(t LogDet[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[LogDet[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= tr(A⁻¹·Ȧ) and ġA += ġOut·A⁻ᵀ -
 // Ōut·A⁻ᵀ·Ȧᵀ·A⁻ᵀ, or returns a *rev.SingularError.
@@ -858,22 +1632,87 @@ func (k LogDet[T]) AdjointTangent(g, t, gt LogDet[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *LogDet[T]) check(g, t *LogDet[T]) {
+	nn := k.A.Rows
+	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.NumberExtent(k.Sign, true), rev.MatrixExtent(&k.A, nn, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.NumberExtent(d.Sign, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward computes C += op(A)·op(B).
-func (k MatMul[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k MatMul[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MatMul[T]]{}) }
 
 // Inverse computes C -= op(A)·op(B).
-func (k MatMul[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k MatMul[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MatMul[T]]{Back: true}) }
 
 // Adjoint computes C -= op(A)·op(B), Ā += C̄·Bᵀ and B̄ += Aᵀ·C̄.
-func (k MatMul[T]) Adjoint(g MatMul[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k MatMul[T]) Adjoint(g MatMul[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes C += op(A)·op(B) and Ċ += Ȧ·B + A·Ḃ.
-func (k MatMul[T]) Tangent(t MatMul[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k MatMul[T]) Tangent(t MatMul[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[MatMul[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ċ -= Ȧ·B + A·Ḃ, ġA += ġC·Bᵀ + C̄·Ḃᵀ and ġB +=
 // Aᵀ·ġC + Ȧᵀ·C̄.
 func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *MatMul[T]) check(g, t *MatMul[T]) {
+	nm := k.C.Rows
+	nn := k.C.Cols
+	nk := k.A.Cols
+	if k.TransA {
+		nk = k.A.Rows
+	}
+	nkOrnmTransA := nm
+	if k.TransA {
+		nkOrnmTransA = nk
+	}
+	nmOrnkTransA := nk
+	if k.TransA {
+		nmOrnkTransA = nm
+	}
+	nnOrnkTransB := nk
+	if k.TransB {
+		nnOrnkTransB = nn
+	}
+	nkOrnnTransB := nn
+	if k.TransB {
+		nkOrnnTransB = nk
+	}
+	k0, k1, k2 := rev.MatrixExtent(&k.C, nm, nn, false), rev.MatrixExtent(&k.A, nkOrnmTransA, nmOrnkTransA, false), rev.MatrixExtent(&k.B, nnOrnkTransB, nkOrnnTransB, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.MatrixExtent(&d.C, nm, nn, true), rev.MatrixExtent(&d.A, nkOrnmTransA, nmOrnkTransA, true), rev.MatrixExtent(&d.B, nnOrnkTransB, nkOrnnTransB, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewMaxElem returns the kernel that adds to z, over gonum's types, sharing their
@@ -883,21 +1722,46 @@ func NewMaxElem(z, x, y *mat.VecDense) MaxElem[float64] {
 }
 
 // Forward computes z_i += max(x_i, y_i).
-func (k MaxElem[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k MaxElem[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MaxElem[T]]{}) }
 
 // Inverse computes z_i -= max(x_i, y_i).
-func (k MaxElem[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k MaxElem[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MaxElem[T]]{Back: true}) }
 
 // Adjoint computes z_i -= max(x_i, y_i), x̄ += s(x, y)·z̄ and ȳ += s(y, x)·z̄.
-func (k MaxElem[T]) Adjoint(g MaxElem[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k MaxElem[T]) Adjoint(g MaxElem[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[MaxElem[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes z_i += max(x_i, y_i) and ż += s(x, y)·ẋ + s(y, x)·ẏ.
-func (k MaxElem[T]) Tangent(t MaxElem[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k MaxElem[T]) Tangent(t MaxElem[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[MaxElem[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ż -= s(x, y)·ẋ + s(y, x)·ẏ, ġx += s(x, y)·ġz
 // and ġy += s(y, x)·ġz.
 func (k MaxElem[T]) AdjointTangent(g, t, gt MaxElem[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *MaxElem[T]) check(g, t *MaxElem[T]) {
+	nn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewMean returns the kernel that adds to out, over gonum's types, sharing their storage.
@@ -906,19 +1770,43 @@ func NewMean(out *float64, x *mat.VecDense) Mean[float64] {
 }
 
 // Forward computes Out += m.
-func (k Mean[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Mean[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Mean[T]]{}) }
 
 // Inverse computes Out -= m.
-func (k Mean[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Mean[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Mean[T]]{Back: true}) }
 
 // Adjoint computes Out -= m and x̄_i += Ōut/n.
-func (k Mean[T]) Adjoint(g Mean[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Mean[T]) Adjoint(g Mean[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Mean[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += m and Ȯut += Σ ẋ_i/n.
-func (k Mean[T]) Tangent(t Mean[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Mean[T]) Tangent(t Mean[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Mean[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i/n and ġx_i += ġOut/n.
 func (k Mean[T]) AdjointTangent(g, t, gt Mean[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Mean[T]) check(g, t *Mean[T]) {
+	nn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewMinElem returns the kernel that adds to z, over gonum's types, sharing their
 // storage.
@@ -927,21 +1815,46 @@ func NewMinElem(z, x, y *mat.VecDense) MinElem[float64] {
 }
 
 // Forward computes z_i += min(x_i, y_i).
-func (k MinElem[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k MinElem[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MinElem[T]]{}) }
 
 // Inverse computes z_i -= min(x_i, y_i).
-func (k MinElem[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k MinElem[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MinElem[T]]{Back: true}) }
 
 // Adjoint computes z_i -= min(x_i, y_i), x̄ += s(x, y)·z̄ and ȳ += s(y, x)·z̄.
-func (k MinElem[T]) Adjoint(g MinElem[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k MinElem[T]) Adjoint(g MinElem[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[MinElem[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes z_i += min(x_i, y_i) and ż += s(x, y)·ẋ + s(y, x)·ẏ.
-func (k MinElem[T]) Tangent(t MinElem[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k MinElem[T]) Tangent(t MinElem[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[MinElem[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ż -= s(x, y)·ẋ + s(y, x)·ẏ, ġx += s(x, y)·ġz
 // and ġy += s(y, x)·ġz.
 func (k MinElem[T]) AdjointTangent(g, t, gt MinElem[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *MinElem[T]) check(g, t *MinElem[T]) {
+	nn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewMulElem returns the kernel that adds to z, over gonum's types, sharing their
@@ -951,21 +1864,46 @@ func NewMulElem(z, x, y *mat.VecDense) MulElem[float64] {
 }
 
 // Forward computes z_i += x_i·y_i.
-func (k MulElem[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k MulElem[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MulElem[T]]{}) }
 
 // Inverse computes z_i -= x_i·y_i.
-func (k MulElem[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k MulElem[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MulElem[T]]{Back: true}) }
 
 // Adjoint computes z_i -= x_i·y_i, x̄ += conj(y)·z̄ and ȳ += conj(x)·z̄.
-func (k MulElem[T]) Adjoint(g MulElem[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k MulElem[T]) Adjoint(g MulElem[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[MulElem[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes z_i += x_i·y_i and ż += ẋ·y + x·ẏ.
-func (k MulElem[T]) Tangent(t MulElem[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k MulElem[T]) Tangent(t MulElem[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[MulElem[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ż -= ẋ·y + x·ẏ, ġx += conj(y)·ġz +
 // conj(ẏ)·z̄ and ġy += conj(x)·ġz + conj(ẋ)·z̄.
 func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *MulElem[T]) check(g, t *MulElem[T]) {
+	nn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewNorm1 returns the kernel that adds to out, over gonum's types, sharing their
@@ -975,21 +1913,45 @@ func NewNorm1(out *float64, x *mat.VecDense) Norm1[float64] {
 }
 
 // Forward computes Out += ‖x‖₁.
-func (k Norm1[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Norm1[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Norm1[T]]{}) }
 
 // Inverse computes Out -= ‖x‖₁.
-func (k Norm1[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Norm1[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Norm1[T]]{Back: true}) }
 
 // Adjoint computes Out -= ‖x‖₁ and x̄ += Ōut·sign(x).
-func (k Norm1[T]) Adjoint(g Norm1[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Norm1[T]) Adjoint(g Norm1[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Norm1[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += ‖x‖₁ and Ȯut += Σ sign(x_i)·ẋ_i.
-func (k Norm1[T]) Tangent(t Norm1[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Norm1[T]) Tangent(t Norm1[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Norm1[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ sign(x_i)·ẋ_i and ġx +=
 // ġOut·sign(x).
 func (k Norm1[T]) AdjointTangent(g, t, gt Norm1[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Norm1[T]) check(g, t *Norm1[T]) {
+	nn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewNorm2 returns the kernel that adds to out, over gonum's types, sharing their
@@ -999,21 +1961,45 @@ func NewNorm2(out *float64, x *mat.VecDense) Norm2[float64] {
 }
 
 // Forward computes Out += ‖x‖.
-func (k Norm2[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Norm2[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Norm2[T]]{}) }
 
 // Inverse computes Out -= ‖x‖.
-func (k Norm2[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Norm2[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Norm2[T]]{Back: true}) }
 
 // Adjoint computes Out -= ‖x‖ and x̄ += Ōut·u.
-func (k Norm2[T]) Adjoint(g Norm2[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Norm2[T]) Adjoint(g Norm2[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Norm2[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += ‖x‖ and Ȯut += r = Σ u_i·ẋ_i.
-func (k Norm2[T]) Tangent(t Norm2[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Norm2[T]) Tangent(t Norm2[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Norm2[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= r = Σ u_i·ẋ_i and ġx += ġOut·u +
 // Ōut·(ẋ - r·u)/‖x‖.
 func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Norm2[T]) check(g, t *Norm2[T]) {
+	nn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewNormInf returns the kernel that adds to out, over gonum's types, sharing their
@@ -1023,21 +2009,45 @@ func NewNormInf(out *float64, x *mat.VecDense) NormInf[float64] {
 }
 
 // Forward computes Out += ‖x‖_∞.
-func (k NormInf[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k NormInf[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[NormInf[T]]{}) }
 
 // Inverse computes Out -= ‖x‖_∞.
-func (k NormInf[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k NormInf[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[NormInf[T]]{Back: true}) }
 
 // Adjoint computes Out -= ‖x‖_∞ and x̄_m += Ōut·sign(x_m).
-func (k NormInf[T]) Adjoint(g NormInf[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k NormInf[T]) Adjoint(g NormInf[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[NormInf[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += ‖x‖_∞ and Ȯut += sign(x_m)·ẋ_m.
-func (k NormInf[T]) Tangent(t NormInf[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k NormInf[T]) Tangent(t NormInf[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[NormInf[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= sign(x_m)·ẋ_m and ġx_m +=
 // ġOut·sign(x_m).
 func (k NormInf[T]) AdjointTangent(g, t, gt NormInf[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *NormInf[T]) check(g, t *NormInf[T]) {
+	nn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewOuter returns the kernel that adds to a, over gonum's types, sharing their storage.
@@ -1046,21 +2056,49 @@ func NewOuter(a *mat.Dense, alpha *float64, x, y *mat.VecDense) Outer[float64] {
 }
 
 // Forward computes A += α·x·yᵀ.
-func (k Outer[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Outer[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Outer[T]]{}) }
 
 // Inverse computes A -= α·x·yᵀ.
-func (k Outer[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Outer[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Outer[T]]{Back: true}) }
 
 // Adjoint computes A -= α·x·yᵀ, ᾱ += xᵀ·Ā·y, x̄ += α·Ā·y and ȳ += α·Āᵀ·x.
-func (k Outer[T]) Adjoint(g Outer[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Outer[T]) Adjoint(g Outer[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Outer[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes A += α·x·yᵀ and Ȧ += (α̇·x + α·ẋ)·yᵀ + α·x·ẏᵀ.
-func (k Outer[T]) Tangent(t Outer[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Outer[T]) Tangent(t Outer[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Outer[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȧ -= (α̇·x + α·ẋ)·yᵀ + α·x·ẏᵀ, ġα += xᵀ·ġA·y +
 // ẋᵀ·Ā·y + xᵀ·Ā·ẏ, ġx += α·(ġA·y + Ā·ẏ) + α̇·Ā·y and ġy += α·(ġAᵀ·x + Āᵀ·ẋ) + α̇·Āᵀ·x.
 func (k Outer[T]) AdjointTangent(g, t, gt Outer[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Outer[T]) check(g, t *Outer[T]) {
+	nm := k.A.Rows
+	nn := k.A.Cols
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.A, nm, nn, false), rev.NumberExtent(k.Alpha, false), rev.VectorExtent(&k.X, nm, false), rev.VectorExtent(&k.Y, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.A, nm, nn, true), rev.NumberExtent(d.Alpha, true), rev.VectorExtent(&d.X, nm, true), rev.VectorExtent(&d.Y, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
+			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
+			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
+			d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) && d3.Apart(k3)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewPinv returns the kernel that adds to x, over gonum's types, sharing their storage.
@@ -1069,21 +2107,46 @@ func NewPinv(x, a *mat.Dense) Pinv[float64] {
 }
 
 // Forward computes X += A⁺, or returns a *rev.SingularError.
-func (k Pinv[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Pinv[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Pinv[T]]{}) }
 
 // Inverse computes X -= A⁺, or returns a *rev.SingularError.
-func (k Pinv[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Pinv[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Pinv[T]]{Back: true}) }
 
 // Adjoint computes X -= A⁺ and Ā += P·W - Yᵀ·M, or returns a *rev.SingularError.
-func (k Pinv[T]) Adjoint(g Pinv[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Pinv[T]) Adjoint(g Pinv[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Pinv[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes X += A⁺ and Ẋ += Ẏ = S·ȦᵀP - Y·Ȧ·Y, or returns a *rev.SingularError.
-func (k Pinv[T]) Tangent(t Pinv[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Pinv[T]) Tangent(t Pinv[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Pinv[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = S·ȦᵀP - Y·Ȧ·Y and ġA += P·Ẇ - (Ȧ·Y +
 // A·Ẏ)·W - Ẏᵀ·M - Yᵀ·Ṁ, or returns a *rev.SingularError.
 func (k Pinv[T]) AdjointTangent(g, t, gt Pinv[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Pinv[T]) check(g, t *Pinv[T]) {
+	nn := k.X.Rows
+	nm := k.X.Cols
+	k0, k1 := rev.MatrixExtent(&k.X, nn, nm, false), rev.MatrixExtent(&k.A, nm, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.MatrixExtent(&d.X, nn, nm, true), rev.MatrixExtent(&d.A, nm, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewPolyLeastSquares returns the kernel that adds to out, over gonum's types, sharing
@@ -1093,22 +2156,53 @@ func NewPolyLeastSquares(out *float64, c, x, y *mat.VecDense) PolyLeastSquares[f
 }
 
 // Forward computes Out += ½ Σ_i r_i².
-func (k PolyLeastSquares[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k PolyLeastSquares[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[PolyLeastSquares[T]]{}) }
 
 // Inverse computes Out -= ½ Σ_i r_i².
-func (k PolyLeastSquares[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k PolyLeastSquares[T]) Inverse() {
+	k.check(nil, nil)
+	_ = k.Run(rev.Pass[PolyLeastSquares[T]]{Back: true})
+}
 
 // Adjoint computes Out -= ½ Σ_i r_i², c̄ -= Ōut·Vᵀ·r, x̄_i -= Ōut·r_i·pʹ(x_i) and ȳ +=
 // Ōut·r.
-func (k PolyLeastSquares[T]) Adjoint(g PolyLeastSquares[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k PolyLeastSquares[T]) Adjoint(g PolyLeastSquares[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[PolyLeastSquares[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += ½ Σ_i r_i² and Ȯut += Σ_i r_i·ṙ_i.
-func (k PolyLeastSquares[T]) Tangent(t PolyLeastSquares[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k PolyLeastSquares[T]) Tangent(t PolyLeastSquares[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[PolyLeastSquares[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ_i r_i·ṙ_i, ġc -= Vᵀ·u + Ōut·V̇ᵀ·r, ġy += u
 // and ġx_i -= u_i·pʹ(x_i) + Ōut·r_i·(ṗʹ(x_i) + pʺ(x_i)·ẋ_i).
 func (k PolyLeastSquares[T]) AdjointTangent(g, t, gt PolyLeastSquares[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *PolyLeastSquares[T]) check(g, t *PolyLeastSquares[T]) {
+	nm := k.C.N
+	nn := k.X.N
+	k0, k1, k2, k3 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.C, nm, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.C, nm, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
+			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
+			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
+			d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) && d3.Apart(k3)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewPow returns the kernel that adds to z, over gonum's types, sharing their storage.
@@ -1117,24 +2211,49 @@ func NewPow(z, x, y *mat.VecDense) Pow[float64] {
 }
 
 // Forward computes z_i += x_i^y_i, or returns a *rev.DomainError.
-func (k Pow[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Pow[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Pow[T]]{}) }
 
 // Inverse computes z_i -= x_i^y_i, or returns a *rev.DomainError.
-func (k Pow[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Pow[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Pow[T]]{Back: true}) }
 
 // Adjoint computes z_i -= x_i^y_i, x̄ += y·x^(y-1)·z̄ and ȳ += l·x^y·z̄, or returns a
 // *rev.DomainError.
-func (k Pow[T]) Adjoint(g Pow[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Pow[T]) Adjoint(g Pow[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Pow[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes z_i += x_i^y_i and ż += y·x^(y-1)·ẋ + l·x^y·ẏ, or returns a
 // *rev.DomainError.
-func (k Pow[T]) Tangent(t Pow[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Pow[T]) Tangent(t Pow[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Pow[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ż -= y·x^(y-1)·ẋ + l·x^y·ẏ, ġx +=
 // y·x^(y-1)·ġz + (y·(y-1)·x^(y-2)·ẋ + (1 + y·l)·x^(y-1)·ẏ)·z̄ and ġy += l·x^y·ġz + ((1 +
 // y·l)·x^(y-1)·ẋ + l²·x^y·ẏ)·z̄, or returns a *rev.DomainError.
 func (k Pow[T]) AdjointTangent(g, t, gt Pow[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Pow[T]) check(g, t *Pow[T]) {
+	nn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewQR returns the kernel that adds to q and r, over gonum's types, sharing their
@@ -1144,23 +2263,49 @@ func NewQR(q, r, a *mat.Dense) QR[float64] {
 }
 
 // Forward computes Q += Q(A) and R += R(A), or returns a *rev.SingularError.
-func (k QR[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k QR[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[QR[T]]{}) }
 
 // Inverse computes Q -= Q(A) and R -= R(A), or returns a *rev.SingularError.
-func (k QR[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k QR[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[QR[T]]{Back: true}) }
 
 // Adjoint computes Q -= Q(A), R -= R(A) and Ā += (Q̄ + Q·K)·R⁻ᵀ, or returns a
 // *rev.SingularError.
-func (k QR[T]) Adjoint(g QR[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k QR[T]) Adjoint(g QR[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[QR[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Q += Q(A) and R += R(A), and adds the derivative to the tangents of Q
 // and R, or returns a *rev.SingularError.
-func (k QR[T]) Tangent(t QR[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k QR[T]) Tangent(t QR[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[QR[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangents of Q and R, and
 // computes ġA += (ġQ + Q̇·K + Q·K̇ - X·Ṙᵀ)·R⁻ᵀ, or returns a *rev.SingularError.
 func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *QR[T]) check(g, t *QR[T]) {
+	nm := k.Q.Rows
+	nn := k.Q.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.Q, nm, nn, false), rev.MatrixExtent(&k.R, nn, nn, false), rev.MatrixExtent(&k.A, nm, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.MatrixExtent(&d.Q, nm, nn, true), rev.MatrixExtent(&d.R, nn, nn, true), rev.MatrixExtent(&d.A, nm, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewRealFFT returns the kernel that adds to y, over gonum's types, sharing their
@@ -1170,21 +2315,45 @@ func NewRealFFT(y cblas128.Vector, x *mat.VecDense) RealFFT {
 }
 
 // Forward computes y_k += 1/√n·Σ_j x_j·exp(-2πi·j·k/n).
-func (k RealFFT) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k RealFFT) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[RealFFT]{}) }
 
 // Inverse computes y_k -= 1/√n·Σ_j x_j·exp(-2πi·j·k/n).
-func (k RealFFT) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k RealFFT) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[RealFFT]{Back: true}) }
 
 // Adjoint computes y_k -= 1/√n·Σ_j x_j·exp(-2πi·j·k/n) and x̄_j += 1/√n·Re Σ_k
 // ȳ_k·exp(2πi·j·k/n).
-func (k RealFFT) Adjoint(g RealFFT) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k RealFFT) Adjoint(g RealFFT) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[RealFFT]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_k += 1/√n·Σ_j x_j·exp(-2πi·j·k/n) and ẏ += R·ẋ.
-func (k RealFFT) Tangent(t RealFFT) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k RealFFT) Tangent(t RealFFT) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[RealFFT]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= R·ẋ, and adds the tangent of the
 // gradient to gt.
 func (k RealFFT) AdjointTangent(g, t, gt RealFFT) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *RealFFT) check(g, t *RealFFT) {
+	nn := k.X.N
+	k0, k1 := rev.VectorExtent(&k.Y, min(nn, 1)*(nn/2+1), false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, min(nn, 1)*(nn/2+1), true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewRecip returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewRecip(y, x *mat.VecDense) Recip[float64] {
@@ -1192,21 +2361,45 @@ func NewRecip(y, x *mat.VecDense) Recip[float64] {
 }
 
 // Forward computes y_i += 1/x_i, or returns a *rev.DomainError.
-func (k Recip[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Recip[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Recip[T]]{}) }
 
 // Inverse computes y_i -= 1/x_i, or returns a *rev.DomainError.
-func (k Recip[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Recip[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Recip[T]]{Back: true}) }
 
 // Adjoint computes y_i -= 1/x_i and x̄ -= conj(r²)·ȳ, or returns a *rev.DomainError.
-func (k Recip[T]) Adjoint(g Recip[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Recip[T]) Adjoint(g Recip[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Recip[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += 1/x_i and ẏ -= r²·ẋ, or returns a *rev.DomainError.
-func (k Recip[T]) Tangent(t Recip[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Recip[T]) Tangent(t Recip[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Recip[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ += r²·ẋ and ġx += conj(2r³·ẋ)·ȳ -
 // conj(r²)·ġy, or returns a *rev.DomainError.
 func (k Recip[T]) AdjointTangent(g, t, gt Recip[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Recip[T]) check(g, t *Recip[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewSVD returns the kernel that adds to u, s and v, over gonum's types, sharing their
@@ -1216,23 +2409,51 @@ func NewSVD(u *mat.Dense, s *mat.VecDense, v, a *mat.Dense) SVD[float64] {
 }
 
 // Forward computes U += U(A), S += s(A) and V += V(A), or returns an error.
-func (k SVD[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k SVD[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[SVD[T]]{}) }
 
 // Inverse computes U -= U(A), S -= s(A) and V -= V(A), or returns an error.
-func (k SVD[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k SVD[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[SVD[T]]{Back: true}) }
 
 // Adjoint computes U -= U(A), S -= s(A) and V -= V(A), and adds the gradient to the
 // cotangent of A, or returns an error.
-func (k SVD[T]) Adjoint(g SVD[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k SVD[T]) Adjoint(g SVD[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[SVD[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes U += U(A), S += s(A) and V += V(A), and adds the derivative to the
 // tangents of U, S and V, or returns an error.
-func (k SVD[T]) Tangent(t SVD[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k SVD[T]) Tangent(t SVD[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[SVD[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangents of U, S and V, and
 // adds the tangent of the gradient to gt, or returns an error.
 func (k SVD[T]) AdjointTangent(g, t, gt SVD[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *SVD[T]) check(g, t *SVD[T]) {
+	nm := k.U.Rows
+	nn := k.V.Rows
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.U, nm, min(nm, nn), false), rev.VectorExtent(&k.S, min(nm, nn), false), rev.MatrixExtent(&k.V, nn, min(nm, nn), false), rev.MatrixExtent(&k.A, nm, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1) && k3.Apart(k0) && k3.Apart(k1) && k3.Apart(k2)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.U, nm, min(nm, nn), true), rev.VectorExtent(&d.S, min(nm, nn), true), rev.MatrixExtent(&d.V, nn, min(nm, nn), true), rev.MatrixExtent(&d.A, nm, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
+			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
+			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
+			d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) && d3.Apart(k3)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewSin returns the kernel that adds to y, over gonum's types, sharing their storage.
@@ -1241,39 +2462,86 @@ func NewSin(y, x *mat.VecDense) Sin[float64] {
 }
 
 // Forward computes y_i += sin(x_i).
-func (k Sin[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Sin[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Sin[T]]{}) }
 
 // Inverse computes y_i -= sin(x_i).
-func (k Sin[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Sin[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Sin[T]]{Back: true}) }
 
 // Adjoint computes y_i -= sin(x_i) and x̄ += cos(x)·ȳ.
-func (k Sin[T]) Adjoint(g Sin[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Sin[T]) Adjoint(g Sin[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Sin[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += sin(x_i) and ẏ += cos(x)·ẋ.
-func (k Sin[T]) Tangent(t Sin[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Sin[T]) Tangent(t Sin[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Sin[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, ẏ -= cos(x)·ẋ and ġx += cos(x)·ġy -
 // sin(x)·ẋ·ȳ.
 func (k Sin[T]) AdjointTangent(g, t, gt Sin[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *Sin[T]) check(g, t *Sin[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward computes X += op(A)⁻¹·B, or returns a *rev.SingularError.
-func (k Solve[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Solve[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Solve[T]]{}) }
 
 // Inverse computes X -= op(A)⁻¹·B, or returns a *rev.SingularError.
-func (k Solve[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Solve[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Solve[T]]{Back: true}) }
 
 // Adjoint computes X -= op(A)⁻¹·B, B̄ += Z and Ā -= Z·Yᵀ, or returns a
 // *rev.SingularError.
-func (k Solve[T]) Adjoint(g Solve[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Solve[T]) Adjoint(g Solve[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Solve[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes X += op(A)⁻¹·B and Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y), or returns a
 // *rev.SingularError.
-func (k Solve[T]) Tangent(t Solve[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Solve[T]) Tangent(t Solve[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Solve[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = A⁻¹·(Ḃ - Ȧ·Y), ġB += Ż and ġA -=
 // Ż·Yᵀ + Z·Ẏᵀ, or returns a *rev.SingularError.
 func (k Solve[T]) AdjointTangent(g, t, gt Solve[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Solve[T]) check(g, t *Solve[T]) {
+	nn := k.X.Rows
+	nm := k.X.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.X, nn, nm, false), rev.MatrixExtent(&k.A, nn, nn, false), rev.MatrixExtent(&k.B, nn, nm, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.MatrixExtent(&d.X, nn, nm, true), rev.MatrixExtent(&d.A, nn, nn, true), rev.MatrixExtent(&d.B, nn, nm, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewSqrt returns the kernel that adds to y, over gonum's types, sharing their storage.
@@ -1282,21 +2550,45 @@ func NewSqrt(y, x *mat.VecDense) Sqrt[float64] {
 }
 
 // Forward computes y_i += √x_i, or returns a *rev.DomainError.
-func (k Sqrt[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Sqrt[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Sqrt[T]]{}) }
 
 // Inverse computes y_i -= √x_i, or returns a *rev.DomainError.
-func (k Sqrt[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Sqrt[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Sqrt[T]]{Back: true}) }
 
 // Adjoint computes y_i -= √x_i and x̄ += ȳ/(2√x), or returns a *rev.DomainError.
-func (k Sqrt[T]) Adjoint(g Sqrt[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Sqrt[T]) Adjoint(g Sqrt[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Sqrt[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += √x_i and ẏ += ẋ/(2√x), or returns a *rev.DomainError.
-func (k Sqrt[T]) Tangent(t Sqrt[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Sqrt[T]) Tangent(t Sqrt[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Sqrt[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= ẋ/(2√x) and ġx += ġy/(2√x) -
 // ẋ·ȳ/(4x√x), or returns a *rev.DomainError.
 func (k Sqrt[T]) AdjointTangent(g, t, gt Sqrt[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Sqrt[T]) check(g, t *Sqrt[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewSquare returns the kernel that adds to y, over gonum's types, sharing their storage.
@@ -1305,21 +2597,45 @@ func NewSquare(y, x *mat.VecDense) Square[float64] {
 }
 
 // Forward computes y_i += x_i².
-func (k Square[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Square[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Square[T]]{}) }
 
 // Inverse computes y_i -= x_i².
-func (k Square[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Square[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Square[T]]{Back: true}) }
 
 // Adjoint computes y_i -= x_i² and x̄ += 2·conj(x)·ȳ.
-func (k Square[T]) Adjoint(g Square[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Square[T]) Adjoint(g Square[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Square[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += x_i² and ẏ += 2x·ẋ.
-func (k Square[T]) Tangent(t Square[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Square[T]) Tangent(t Square[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Square[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= 2x·ẋ and ġx += 2·conj(x)·ġy +
 // 2·conj(ẋ)·ȳ.
 func (k Square[T]) AdjointTangent(g, t, gt Square[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Square[T]) check(g, t *Square[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewSum returns the kernel that adds to out, over gonum's types, sharing their storage.
@@ -1328,19 +2644,40 @@ func NewSum(out *float64, x *mat.VecDense) Sum[float64] {
 }
 
 // Forward computes Out += Σ x_i.
-func (k Sum[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Sum[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Sum[T]]{}) }
 
 // Inverse computes Out -= Σ x_i.
-func (k Sum[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Sum[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Sum[T]]{Back: true}) }
 
 // Adjoint computes Out -= Σ x_i and x̄_i += Ōut.
-func (k Sum[T]) Adjoint(g Sum[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Sum[T]) Adjoint(g Sum[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Sum[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += Σ x_i and Ȯut += Σ ẋ_i.
-func (k Sum[T]) Tangent(t Sum[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Sum[T]) Tangent(t Sum[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Sum[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i and ġx_i += ġOut.
 func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Sum[T]) check(g, t *Sum[T]) {
+	nn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewSumSquares returns the kernel that adds to out, over gonum's types, sharing their
 // storage.
@@ -1349,16 +2686,22 @@ func NewSumSquares(out *float64, x *mat.VecDense) SumSquares[float64] {
 }
 
 // Forward computes Out += Σ x_i².
-func (k SumSquares[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k SumSquares[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[SumSquares[T]]{}) }
 
 // Inverse computes Out -= Σ x_i².
-func (k SumSquares[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k SumSquares[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[SumSquares[T]]{Back: true}) }
 
 // Adjoint computes Out -= Σ x_i² and x̄ += 2·Ōut·x.
-func (k SumSquares[T]) Adjoint(g SumSquares[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k SumSquares[T]) Adjoint(g SumSquares[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[SumSquares[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += Σ x_i² and Ȯut += 2·Σ x_i·ẋ_i.
-func (k SumSquares[T]) Tangent(t SumSquares[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k SumSquares[T]) Tangent(t SumSquares[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[SumSquares[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ x_i·ẋ_i and ġx += 2·ġOut·x +
 // 2·Ōut·ẋ.
@@ -1366,24 +2709,67 @@ func (k SumSquares[T]) AdjointTangent(g, t, gt SumSquares[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *SumSquares[T]) check(g, t *SumSquares[T]) {
+	nn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward computes W += w(A) and V += V(A), or returns a *rev.DegenerateError.
-func (k SymEig[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k SymEig[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[SymEig[T]]{}) }
 
 // Inverse computes W -= w(A) and V -= V(A), or returns a *rev.DegenerateError.
-func (k SymEig[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k SymEig[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[SymEig[T]]{Back: true}) }
 
 // Adjoint computes W -= w(A) and V -= V(A), and adds the gradient to the cotangent of A, or
 // returns a *rev.DegenerateError.
-func (k SymEig[T]) Adjoint(g SymEig[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k SymEig[T]) Adjoint(g SymEig[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[SymEig[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes W += w(A) and V += V(A), and adds the derivative to the tangents of W
 // and V, or returns a *rev.DegenerateError.
-func (k SymEig[T]) Tangent(t SymEig[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k SymEig[T]) Tangent(t SymEig[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[SymEig[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangents of W and V, and adds
 // the tangent of the gradient to gt, or returns a *rev.DegenerateError.
 func (k SymEig[T]) AdjointTangent(g, t, gt SymEig[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *SymEig[T]) check(g, t *SymEig[T]) {
+	nn := k.W.N
+	k0, k1, k2 := rev.VectorExtent(&k.W, nn, false), rev.MatrixExtent(&k.V, nn, nn, false), rev.MatrixExtent(&k.A, nn, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.VectorExtent(&d.W, nn, true), rev.MatrixExtent(&d.V, nn, nn, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewTan returns the kernel that adds to y, over gonum's types, sharing their storage.
@@ -1392,39 +2778,89 @@ func NewTan(y, x *mat.VecDense) Tan[float64] {
 }
 
 // Forward computes y_i += tan(x_i).
-func (k Tan[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Tan[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Tan[T]]{}) }
 
 // Inverse computes y_i -= tan(x_i).
-func (k Tan[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Tan[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Tan[T]]{Back: true}) }
 
 // Adjoint computes y_i -= tan(x_i) and x̄ += (1 + t²)·ȳ.
-func (k Tan[T]) Adjoint(g Tan[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Tan[T]) Adjoint(g Tan[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Tan[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += tan(x_i) and ẏ += (1 + t²)·ẋ.
-func (k Tan[T]) Tangent(t Tan[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Tan[T]) Tangent(t Tan[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Tan[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, ẏ -= (1 + t²)·ẋ and ġx += (1 + t²)·ġy +
 // 2t·(1 + t²)·ẋ·ȳ.
 func (k Tan[T]) AdjointTangent(g, t, gt Tan[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *Tan[T]) check(g, t *Tan[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward computes X += op(A)⁻¹·B, or returns a *rev.SingularError.
-func (k TriSolve[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k TriSolve[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[TriSolve[T]]{}) }
 
 // Inverse computes X -= op(A)⁻¹·B, or returns a *rev.SingularError.
-func (k TriSolve[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k TriSolve[T]) Inverse() error {
+	k.check(nil, nil)
+	return k.Run(rev.Pass[TriSolve[T]]{Back: true})
+}
 
 // Adjoint computes X -= op(A)⁻¹·B, B̄ += Z and Ā -= tri(Z·Yᵀ), or returns a
 // *rev.SingularError.
-func (k TriSolve[T]) Adjoint(g TriSolve[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k TriSolve[T]) Adjoint(g TriSolve[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[TriSolve[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes X += op(A)⁻¹·B and Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y), or returns a
 // *rev.SingularError.
-func (k TriSolve[T]) Tangent(t TriSolve[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k TriSolve[T]) Tangent(t TriSolve[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[TriSolve[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = A⁻¹·(Ḃ - Ȧ·Y), ġB += Ż and ġA -=
 // tri(Ż·Yᵀ + Z·Ẏᵀ), or returns a *rev.SingularError.
 func (k TriSolve[T]) AdjointTangent(g, t, gt TriSolve[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *TriSolve[T]) check(g, t *TriSolve[T]) {
+	nn := k.X.Rows
+	nm := k.X.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.X, nn, nm, false), rev.MatrixExtent(&k.A, nn, nn, false), rev.MatrixExtent(&k.B, nn, nm, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.MatrixExtent(&d.X, nn, nm, true), rev.MatrixExtent(&d.A, nn, nn, true), rev.MatrixExtent(&d.B, nn, nm, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewUnitary returns the kernel that changes x in place, over gonum's types, sharing
@@ -1434,22 +2870,47 @@ func NewUnitary(x *mat.Dense, theta *mat.VecDense) Unitary[float64] {
 }
 
 // Forward computes X <- U(θ)·X.
-func (k Unitary[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Unitary[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Unitary[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Unitary[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Unitary[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Unitary[T]]{Back: true}) }
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k Unitary[T]) Adjoint(g Unitary[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Unitary[T]) Adjoint(g Unitary[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Unitary[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k Unitary[T]) Tangent(t Unitary[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Unitary[T]) Tangent(t Unitary[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Unitary[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Unitary[T]) AdjointTangent(g, t, gt Unitary[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Unitary[T]) check(g, t *Unitary[T]) {
+	nn := k.X.Rows
+	nc := k.X.Cols
+	k0, k1 := rev.MatrixExtent(&k.X, nn, nc, false), rev.VectorExtent(&k.Theta, nn*(nn-1)/2, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.MatrixExtent(&d.X, nn, nc, true), rev.VectorExtent(&d.Theta, nn*(nn-1)/2, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewVariance returns the kernel that adds to out, over gonum's types, sharing their
@@ -1459,21 +2920,45 @@ func NewVariance(out *float64, x *mat.VecDense) Variance[float64] {
 }
 
 // Forward computes Out += v.
-func (k Variance[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Variance[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Variance[T]]{}) }
 
 // Inverse computes Out -= v.
-func (k Variance[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Variance[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Variance[T]]{Back: true}) }
 
 // Adjoint computes Out -= v and x̄_i += 2·Ōut·(x_i - m)/(n-1).
-func (k Variance[T]) Adjoint(g Variance[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Variance[T]) Adjoint(g Variance[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Variance[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += v and Ȯut += 2·Σ (x_i - m)·ẋ_i/(n-1).
-func (k Variance[T]) Tangent(t Variance[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Variance[T]) Tangent(t Variance[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Variance[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ (x_i - m)·ẋ_i/(n-1) and ġx_i +=
 // 2·(ġOut·(x_i - m) + Ōut·(ẋ_i - u))/(n-1).
 func (k Variance[T]) AdjointTangent(g, t, gt Variance[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Variance[T]) check(g, t *Variance[T]) {
+	nn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewWhere returns the kernel that adds to z, over gonum's types, sharing their storage.
@@ -1482,20 +2967,47 @@ func NewWhere(z, c, x, y *mat.VecDense) Where[float64] {
 }
 
 // Forward computes z_i += (x_i where c_i > 0, or else y_i).
-func (k Where[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Where[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Where[T]]{}) }
 
 // Inverse computes z_i -= (x_i where c_i > 0, or else y_i).
-func (k Where[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Where[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Where[T]]{Back: true}) }
 
 // Adjoint computes z_i -= (x_i where c_i > 0, or else y_i), and adds the gradient to the
 // cotangents of C, X and Y.
-func (k Where[T]) Adjoint(g Where[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Where[T]) Adjoint(g Where[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Where[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes z_i += (x_i where c_i > 0, or else y_i) and ż += s·ẋ + (1 - s)·ẏ.
-func (k Where[T]) Tangent(t Where[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Where[T]) Tangent(t Where[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Where[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ż -= s·ẋ + (1 - s)·ẏ, and adds the tangent of
 // the gradient to gt.
 func (k Where[T]) AdjointTangent(g, t, gt Where[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Where[T]) check(g, t *Where[T]) {
+	nn := k.Z.N
+	k0, k1, k2, k3 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.C, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.C, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
+			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
+			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
+			d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) && d3.Apart(k3)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }

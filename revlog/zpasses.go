@@ -14,22 +14,44 @@ func NewDot(out *float64, x, y *mat.VecDense) Dot[float64] {
 }
 
 // Forward computes Out ⊕= ⊕_i x_i ⊗ y_i.
-func (k Dot[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Dot[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Dot[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Dot[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Dot[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Dot[T]]{Back: true}) }
 
 // Adjoint does what Inverse does, and computes x̄_i += Ōut'·w_i, ȳ_i += Ōut'·w_i and Ōut =
 // Ōut'·e^(Out-Out').
-func (k Dot[T]) Adjoint(g Dot[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Dot[T]) Adjoint(g Dot[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Dot[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out ⊕= ⊕_i x_i ⊗ y_i and Ȯut' = Ȯut·e^(Out-Out') + Σ_i w_i·(ẋ_i +
 // ẏ_i).
-func (k Dot[T]) Tangent(t Dot[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Dot[T]) Tangent(t Dot[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Dot[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Dot[T]) check(g, t *Dot[T]) {
+	nn := k.X.N
+	k0, k1, k2 := rev.NumberExtent(k.Out, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewMatMul returns the kernel that changes c in place, over gonum's types, sharing their
 // storage.
@@ -38,22 +60,49 @@ func NewMatMul(c, a, b *mat.Dense) MatMul[float64] {
 }
 
 // Forward computes C ⊕= A·B.
-func (k MatMul[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k MatMul[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MatMul[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k MatMul[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k MatMul[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MatMul[T]]{Back: true}) }
 
 // Adjoint does what Inverse does, and computes Ā_il += Σ_j C̄_ij'·w_ilj, B̄_lj += Σ_i
 // C̄_ij'·w_ilj and C̄_ij = C̄_ij'·e^(c_ij-c_ij').
-func (k MatMul[T]) Adjoint(g MatMul[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k MatMul[T]) Adjoint(g MatMul[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes C ⊕= A·B and ċ_ij' = ċ_ij·e^(c_ij-c_ij') + Σ_l w_ilj·(ȧ_il + ḃ_lj).
-func (k MatMul[T]) Tangent(t MatMul[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k MatMul[T]) Tangent(t MatMul[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[MatMul[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *MatMul[T]) check(g, t *MatMul[T]) {
+	nm := k.C.Rows
+	nn := k.C.Cols
+	nk := k.A.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.C, nm, nn, false), rev.MatrixExtent(&k.A, nm, nk, false), rev.MatrixExtent(&k.B, nk, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.MatrixExtent(&d.C, nm, nn, true), rev.MatrixExtent(&d.A, nm, nk, true), rev.MatrixExtent(&d.B, nk, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewMulElem returns the kernel that changes z in place, over gonum's types, sharing
@@ -63,22 +112,47 @@ func NewMulElem(z, x, y *mat.VecDense) MulElem[float64] {
 }
 
 // Forward computes z_i ⊕= x_i ⊗ y_i.
-func (k MulElem[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k MulElem[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MulElem[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k MulElem[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k MulElem[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MulElem[T]]{Back: true}) }
 
 // Adjoint does what Inverse does, and computes x̄_i += z̄_i'·w_i, ȳ_i += z̄_i'·w_i and
 // z̄_i = z̄_i'·e^(z_i-z_i').
-func (k MulElem[T]) Adjoint(g MulElem[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k MulElem[T]) Adjoint(g MulElem[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[MulElem[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes z_i ⊕= x_i ⊗ y_i and ż_i' = ż_i·e^(z_i-z_i') + w_i·(ẋ_i + ẏ_i).
-func (k MulElem[T]) Tangent(t MulElem[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k MulElem[T]) Tangent(t MulElem[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[MulElem[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *MulElem[T]) check(g, t *MulElem[T]) {
+	nn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewPowers returns the kernel that adds to y, over gonum's types, sharing their storage.
@@ -87,23 +161,49 @@ func NewPowers(y *mat.VecDense, a *mat.Dense, x *mat.VecDense) Powers[float64] {
 }
 
 // Forward computes y_i *= Π_j x_j^a_ij, or returns an error.
-func (k Powers[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Powers[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Powers[T]]{}) }
 
 // Inverse computes y_i /= Π_j x_j^a_ij, or returns an error.
-func (k Powers[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Powers[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Powers[T]]{Back: true}) }
 
 // Adjoint computes y_i /= Π_j x_j^a_ij, and adds the gradient to the cotangents of A and X, or
 // returns an error.
-func (k Powers[T]) Adjoint(g Powers[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Powers[T]) Adjoint(g Powers[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Powers[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i *= Π_j x_j^a_ij, and adds the derivative to the tangent of Y, or
 // returns an error.
-func (k Powers[T]) Tangent(t Powers[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Powers[T]) Tangent(t Powers[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Powers[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt, or returns an error.
 func (k Powers[T]) AdjointTangent(g, t, gt Powers[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Powers[T]) check(g, t *Powers[T]) {
+	nm := k.Y.N
+	nn := k.A.Cols
+	k0, k1, k2 := rev.VectorExtent(&k.Y, nm, false), rev.MatrixExtent(&k.A, nm, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.VectorExtent(&d.Y, nm, true), rev.MatrixExtent(&d.A, nm, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewProd returns the kernel that adds to out, over gonum's types, sharing their storage.
@@ -112,21 +212,45 @@ func NewProd(out *float64, x *mat.VecDense) Prod[float64] {
 }
 
 // Forward computes Out *= Π_i x_i, or returns an error.
-func (k Prod[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Prod[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Prod[T]]{}) }
 
 // Inverse computes Out /= Π_i x_i, or returns an error.
-func (k Prod[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Prod[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Prod[T]]{Back: true}) }
 
 // Adjoint computes Out /= Π_i x_i and x̄_i += Ōut, or returns an error.
-func (k Prod[T]) Adjoint(g Prod[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Prod[T]) Adjoint(g Prod[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Prod[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out *= Π_i x_i and Ȯut += Σ_i ẋ_i, or returns an error.
-func (k Prod[T]) Tangent(t Prod[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Prod[T]) Tangent(t Prod[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Prod[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ_i ẋ_i, and adds the tangent of the
 // gradient to gt, or returns an error.
 func (k Prod[T]) AdjointTangent(g, t, gt Prod[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Prod[T]) check(g, t *Prod[T]) {
+	nn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewSum returns the kernel that changes out in place, over gonum's types, sharing their
@@ -136,18 +260,39 @@ func NewSum(out *float64, x *mat.VecDense) Sum[float64] {
 }
 
 // Forward computes Out ⊕= ⊕_i x_i.
-func (k Sum[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Sum[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Sum[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Sum[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Sum[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Sum[T]]{Back: true}) }
 
 // Adjoint does what Inverse does, and computes x̄_i += Ōut'·w_i and Ōut =
 // Ōut'·e^(Out-Out').
-func (k Sum[T]) Adjoint(g Sum[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Sum[T]) Adjoint(g Sum[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Sum[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out ⊕= ⊕_i x_i and Ȯut' = Ȯut·e^(Out-Out') + Σ_i w_i·ẋ_i.
-func (k Sum[T]) Tangent(t Sum[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Sum[T]) Tangent(t Sum[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Sum[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Sum[T]) check(g, t *Sum[T]) {
+	nn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}

@@ -7,21 +7,45 @@ import (
 )
 
 // Forward computes y_i += J_ν(x_i), or returns a *rev.DomainError.
-func (k Bessel[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Bessel[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Bessel[T]]{}) }
 
 // Inverse computes y_i -= J_ν(x_i), or returns a *rev.DomainError.
-func (k Bessel[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Bessel[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Bessel[T]]{Back: true}) }
 
 // Adjoint computes y_i -= J_ν(x_i), and adds the gradient to the cotangent of X, or
 // returns a *rev.DomainError.
-func (k Bessel[T]) Adjoint(g Bessel[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Bessel[T]) Adjoint(g Bessel[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Bessel[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += J_ν(x_i), and adds the derivative to the tangent of Y, or
 // returns a *rev.DomainError.
-func (k Bessel[T]) Tangent(t Bessel[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Bessel[T]) Tangent(t Bessel[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Bessel[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt, or returns a *rev.DomainError.
 func (k Bessel[T]) AdjointTangent(g, t, gt Bessel[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Bessel[T]) check(g, t *Bessel[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }

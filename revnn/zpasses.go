@@ -14,16 +14,22 @@ func NewAffineBatch(y, x, w *mat.Dense, b *mat.VecDense) AffineBatch[float64] {
 }
 
 // Forward computes Y += X·W + 1·bᵀ.
-func (k AffineBatch[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k AffineBatch[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[AffineBatch[T]]{}) }
 
 // Inverse computes Y -= X·W + 1·bᵀ.
-func (k AffineBatch[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k AffineBatch[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[AffineBatch[T]]{Back: true}) }
 
 // Adjoint computes Y -= X·W + 1·bᵀ, X̄ += Ȳ·Wᵀ, W̄ += Xᵀ·Ȳ and b̄ += Ȳᵀ·1.
-func (k AffineBatch[T]) Adjoint(g AffineBatch[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k AffineBatch[T]) Adjoint(g AffineBatch[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[AffineBatch[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y += X·W + 1·bᵀ and Ẏ += Ẋ·W + X·Ẇ + 1·ḃᵀ.
-func (k AffineBatch[T]) Tangent(t AffineBatch[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k AffineBatch[T]) Tangent(t AffineBatch[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[AffineBatch[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẏ -= Ẋ·W + X·Ẇ + 1·ḃᵀ, ĠX += ĠY·Wᵀ + Ȳ·Ẇᵀ, ĠW +=
 // Xᵀ·ĠY + Ẋᵀ·Ȳ and ġb += ĠYᵀ·1.
@@ -31,17 +37,46 @@ func (k AffineBatch[T]) AdjointTangent(g, t, gt AffineBatch[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *AffineBatch[T]) check(g, t *AffineBatch[T]) {
+	nn := k.Y.Rows
+	nm := k.Y.Cols
+	nk := k.X.Cols
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, nn, nm, false), rev.MatrixExtent(&k.X, nn, nk, false), rev.MatrixExtent(&k.W, nk, nm, false), rev.VectorExtent(&k.B, nm, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.Y, nn, nm, true), rev.MatrixExtent(&d.X, nn, nk, true), rev.MatrixExtent(&d.W, nk, nm, true), rev.VectorExtent(&d.B, nm, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
+			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
+			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
+			d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) && d3.Apart(k3)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward computes Y += P·V.
-func (k Attention[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Attention[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Attention[T]]{}) }
 
 // Inverse computes Y -= P·V.
-func (k Attention[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Attention[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Attention[T]]{Back: true}) }
 
 // Adjoint computes Y -= P·V, Q̄ += α·S̄·K, K̄ += α·S̄ᵀ·Q and V̄ += Pᵀ·Ȳ.
-func (k Attention[T]) Adjoint(g Attention[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Attention[T]) Adjoint(g Attention[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Attention[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y += P·V and Ẏ += Ṗ·V + P·V̇.
-func (k Attention[T]) Tangent(t Attention[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Attention[T]) Tangent(t Attention[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Attention[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẏ -= Ṗ·V + P·V̇, ġQ += α·(ġS·K + S̄·K̇), ġK +=
 // α·(ġSᵀ·Q + S̄ᵀ·Q̇) and ġV += Ṗᵀ·Ȳ + Pᵀ·ġY.
@@ -49,23 +84,81 @@ func (k Attention[T]) AdjointTangent(g, t, gt Attention[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *Attention[T]) check(g, t *Attention[T]) {
+	nn := k.Y.Rows
+	ne := k.Y.Cols
+	nc := k.Q.Cols
+	nm := k.K.Rows
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, nn, ne, false), rev.MatrixExtent(&k.Q, nn, nc, false), rev.MatrixExtent(&k.K, nm, nc, false), rev.MatrixExtent(&k.V, nm, ne, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.Y, nn, ne, true), rev.MatrixExtent(&d.Q, nn, nc, true), rev.MatrixExtent(&d.K, nm, nc, true), rev.MatrixExtent(&d.V, nm, ne, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
+			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
+			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
+			d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) && d3.Apart(k3)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward adds the value to Y, Mean and Variance.
-func (k BatchNorm[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k BatchNorm[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[BatchNorm[T]]{}) }
 
 // Inverse subtracts the value from Y, Mean and Variance.
-func (k BatchNorm[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k BatchNorm[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[BatchNorm[T]]{Back: true}) }
 
 // Adjoint subtracts the value from Y, Mean and Variance, and adds the gradient to the
 // cotangents of X, Gain and Bias.
-func (k BatchNorm[T]) Adjoint(g BatchNorm[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k BatchNorm[T]) Adjoint(g BatchNorm[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[BatchNorm[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent adds the value to Y, Mean and Variance, and computes Ẏ += γ·U̇ + γ̇·U + β̇.
-func (k BatchNorm[T]) Tangent(t BatchNorm[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k BatchNorm[T]) Tangent(t BatchNorm[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[BatchNorm[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẏ -= γ·U̇ + γ̇·U + β̇, and adds the tangent of
 // the gradient to gt.
 func (k BatchNorm[T]) AdjointTangent(g, t, gt BatchNorm[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *BatchNorm[T]) check(g, t *BatchNorm[T]) {
+	nn := k.Y.Rows
+	np := k.Y.Cols
+	k0, k1, k2, k3, k4, k5 := rev.MatrixExtent(&k.Y, nn, np, false), rev.VectorExtent(&k.Mean, k.Channels, false), rev.VectorExtent(&k.Variance, k.Channels, false), rev.MatrixExtent(&k.X, nn, np, false), rev.VectorExtent(&k.Gain, k.Channels, false), rev.VectorExtent(&k.Bias, k.Channels, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1) && k3.Apart(k0) && k3.Apart(k1) && k3.Apart(k2) &&
+		k4.Apart(k0) && k4.Apart(k1) && k4.Apart(k2) && k5.Apart(k0) && k5.Apart(k1) && k5.Apart(k2)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3, d4, d5 := rev.MatrixExtent(&d.Y, nn, np, true), rev.VectorExtent(&d.Mean, k.Channels, true), rev.VectorExtent(&d.Variance, k.Channels, true), rev.MatrixExtent(&d.X, nn, np, true), rev.VectorExtent(&d.Gain, k.Channels, true), rev.VectorExtent(&d.Bias, k.Channels, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d0.Apart(k4) && d0.Apart(k5) &&
+			d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d1.Apart(k4) &&
+			d1.Apart(k5) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2) &&
+			d2.Apart(k3) && d2.Apart(k4) && d2.Apart(k5) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
+			d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) && d3.Apart(k3) && d3.Apart(k4) && d3.Apart(k5) &&
+			d4.Apart(k0) && d4.Apart(d0) && d4.Apart(k1) && d4.Apart(d1) && d4.Apart(k2) && d4.Apart(d2) &&
+			d4.Apart(k3) && d4.Apart(d3) && d4.Apart(k4) && d4.Apart(k5) && d5.Apart(k0) && d5.Apart(d0) &&
+			d5.Apart(k1) && d5.Apart(d1) && d5.Apart(k2) && d5.Apart(d2) && d5.Apart(k3) && d5.Apart(d3) &&
+			d5.Apart(k4) && d5.Apart(d4) && d5.Apart(k5)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewBinaryCrossEntropy returns the kernel that adds to out, over gonum's types, sharing
@@ -75,23 +168,55 @@ func NewBinaryCrossEntropy(out *float64, x, p *mat.Dense) BinaryCrossEntropy[flo
 }
 
 // Forward computes Out += Σ_ij log(1 + exp(x_ij)) - p_ij·x_ij.
-func (k BinaryCrossEntropy[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k BinaryCrossEntropy[T]) Forward() {
+	k.check(nil, nil)
+	_ = k.Run(rev.Pass[BinaryCrossEntropy[T]]{})
+}
 
 // Inverse computes Out -= Σ_ij log(1 + exp(x_ij)) - p_ij·x_ij.
-func (k BinaryCrossEntropy[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k BinaryCrossEntropy[T]) Inverse() {
+	k.check(nil, nil)
+	_ = k.Run(rev.Pass[BinaryCrossEntropy[T]]{Back: true})
+}
 
 // Adjoint computes Out -= Σ_ij log(1 + exp(x_ij)) - p_ij·x_ij, x̄ += Ōut·(σ(x) - p) and p̄ -=
 // Ōut·x.
-func (k BinaryCrossEntropy[T]) Adjoint(g BinaryCrossEntropy[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k BinaryCrossEntropy[T]) Adjoint(g BinaryCrossEntropy[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[BinaryCrossEntropy[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += Σ_ij log(1 + exp(x_ij)) - p_ij·x_ij and Ȯut += Σ (σ(x) - p)·ẋ -
 // x·ṗ.
-func (k BinaryCrossEntropy[T]) Tangent(t BinaryCrossEntropy[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k BinaryCrossEntropy[T]) Tangent(t BinaryCrossEntropy[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[BinaryCrossEntropy[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ (σ(x) - p)·ẋ - x·ṗ, ġx +=
 // ġOut·(σ(x) - p) + Ōut·(σ(x)·σ(-x)·ẋ - ṗ) and ġp -= ġOut·x + Ōut·ẋ.
 func (k BinaryCrossEntropy[T]) AdjointTangent(g, t, gt BinaryCrossEntropy[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *BinaryCrossEntropy[T]) check(g, t *BinaryCrossEntropy[T]) {
+	nn := k.X.Rows
+	nc := k.X.Cols
+	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, nn, nc, false), rev.MatrixExtent(&k.P, nn, nc, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.X, nn, nc, true), rev.MatrixExtent(&d.P, nn, nc, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // Forward computes Y_f(i, j) += b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
@@ -145,18 +270,27 @@ func NewCrossEntropy(out *float64, x, p *mat.Dense, labels []int) CrossEntropy[f
 }
 
 // Forward computes Out += Σ_ij p_ij·(l_i - x_ij).
-func (k CrossEntropy[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k CrossEntropy[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[CrossEntropy[T]]{}) }
 
 // Inverse computes Out -= Σ_ij p_ij·(l_i - x_ij).
-func (k CrossEntropy[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k CrossEntropy[T]) Inverse() {
+	k.check(nil, nil)
+	_ = k.Run(rev.Pass[CrossEntropy[T]]{Back: true})
+}
 
 // Adjoint computes Out -= Σ_ij p_ij·(l_i - x_ij), x̄_ij += Ōut·(s_i·q_ij - p_ij) and
 // p̄_ij += Ōut·(l_i - x_ij).
-func (k CrossEntropy[T]) Adjoint(g CrossEntropy[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k CrossEntropy[T]) Adjoint(g CrossEntropy[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[CrossEntropy[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += Σ_ij p_ij·(l_i - x_ij) and Ȯut += Σ_i s_i·τ_i + Σ_ij ṗ_ij·(l_i -
 // x_ij) - p_ij·ẋ_ij.
-func (k CrossEntropy[T]) Tangent(t CrossEntropy[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k CrossEntropy[T]) Tangent(t CrossEntropy[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[CrossEntropy[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ_i s_i·τ_i + Σ_ij ṗ_ij·(l_i - x_ij) -
 // p_ij·ẋ_ij, ġx_ij += ġOut·(s_i·q_ij - p_ij) + Ōut·(q_ij·(ṡ_i + s_i·(ẋ_ij - τ_i)) - ṗ_ij)
@@ -165,26 +299,71 @@ func (k CrossEntropy[T]) AdjointTangent(g, t, gt CrossEntropy[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *CrossEntropy[T]) check(g, t *CrossEntropy[T]) {
+	nn := k.X.Rows
+	nc := k.X.Cols
+	k0, k1, k2, k3 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, nn, nc, false), rev.MatrixExtent(&k.P, nn, nc, false), rev.SliceExtent(k.Labels, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.X, nn, nc, true), rev.MatrixExtent(&d.P, nn, nc, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
+			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
+			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // NewGELU returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewGELU(y, x *mat.VecDense) GELU[float64] {
 	return GELU[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
 // Forward computes y_i += x_i·Φ(x_i).
-func (k GELU[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k GELU[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[GELU[T]]{}) }
 
 // Inverse computes y_i -= x_i·Φ(x_i).
-func (k GELU[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k GELU[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[GELU[T]]{Back: true}) }
 
 // Adjoint computes y_i -= x_i·Φ(x_i) and x̄ += f′·ȳ.
-func (k GELU[T]) Adjoint(g GELU[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k GELU[T]) Adjoint(g GELU[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[GELU[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += x_i·Φ(x_i) and ẏ += f′·ẋ.
-func (k GELU[T]) Tangent(t GELU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k GELU[T]) Tangent(t GELU[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[GELU[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= f′·ẋ and ġx += f′·ġy + (2 -
 // x²)·φ(x)·ẋ·ȳ.
 func (k GELU[T]) AdjointTangent(g, t, gt GELU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *GELU[T]) check(g, t *GELU[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // Forward computes Y_t += h_t.
 func (k GRU[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
@@ -209,16 +388,22 @@ func NewGather(y, x *mat.Dense, index []int) Gather[float64] {
 }
 
 // Forward computes Y_ij += X_{Index[i], j}.
-func (k Gather[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Gather[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Gather[T]]{}) }
 
 // Inverse computes Y_ij -= X_{Index[i], j}.
-func (k Gather[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Gather[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Gather[T]]{Back: true}) }
 
 // Adjoint computes Y_ij -= X_{Index[i], j} and X̄_{Index[i]} += Ȳ_i.
-func (k Gather[T]) Adjoint(g Gather[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Gather[T]) Adjoint(g Gather[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Gather[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y_ij += X_{Index[i], j} and Ẏ_i += Ẋ_{Index[i]}.
-func (k Gather[T]) Tangent(t Gather[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Gather[T]) Tangent(t Gather[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Gather[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẏ_i -= Ẋ_{Index[i]} and ĠX_{Index[i]} +=
 // ĠY_i.
@@ -226,18 +411,45 @@ func (k Gather[T]) AdjointTangent(g, t, gt Gather[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *Gather[T]) check(g, t *Gather[T]) {
+	nn := k.Y.Rows
+	nd := k.Y.Cols
+	nr := k.X.Rows
+	k0, k1, k2 := rev.MatrixExtent(&k.Y, nn, nd, false), rev.MatrixExtent(&k.X, nr, nd, false), rev.SliceExtent(k.Index, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.MatrixExtent(&d.Y, nn, nd, true), rev.MatrixExtent(&d.X, nr, nd, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward computes Y_ic += γ_c·U_ic + β_c.
-func (k GroupNorm[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k GroupNorm[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[GroupNorm[T]]{}) }
 
 // Inverse computes Y_ic -= γ_c·U_ic + β_c.
-func (k GroupNorm[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k GroupNorm[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[GroupNorm[T]]{Back: true}) }
 
 // Adjoint computes Y_ic -= γ_c·U_ic + β_c, and adds the gradient to the cotangents of X,
 // Gain and Bias.
-func (k GroupNorm[T]) Adjoint(g GroupNorm[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k GroupNorm[T]) Adjoint(g GroupNorm[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[GroupNorm[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y_ic += γ_c·U_ic + β_c and Ẏ += γ·U̇ + γ̇·U + β̇.
-func (k GroupNorm[T]) Tangent(t GroupNorm[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k GroupNorm[T]) Tangent(t GroupNorm[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[GroupNorm[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẏ -= γ·U̇ + γ̇·U + β̇, and adds the tangent of
 // the gradient to gt.
@@ -245,22 +457,70 @@ func (k GroupNorm[T]) AdjointTangent(g, t, gt GroupNorm[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *GroupNorm[T]) check(g, t *GroupNorm[T]) {
+	nn := k.Y.Rows
+	np := k.Y.Cols
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, nn, np, false), rev.MatrixExtent(&k.X, nn, np, false), rev.VectorExtent(&k.Gain, k.Channels, false), rev.VectorExtent(&k.Bias, k.Channels, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.Y, nn, np, true), rev.MatrixExtent(&d.X, nn, np, true), rev.VectorExtent(&d.Gain, k.Channels, true), rev.VectorExtent(&d.Bias, k.Channels, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
+			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
+			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
+			d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) && d3.Apart(k3)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward computes Out += Σ_ij f(x_ij - y_ij).
-func (k Huber[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Huber[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Huber[T]]{}) }
 
 // Inverse computes Out -= Σ_ij f(x_ij - y_ij).
-func (k Huber[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Huber[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Huber[T]]{Back: true}) }
 
 // Adjoint computes Out -= Σ_ij f(x_ij - y_ij), x̄ += Ōut·c and ȳ -= Ōut·c.
-func (k Huber[T]) Adjoint(g Huber[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Huber[T]) Adjoint(g Huber[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Huber[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += Σ_ij f(x_ij - y_ij) and Ȯut += Σ c·(ẋ - ẏ).
-func (k Huber[T]) Tangent(t Huber[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Huber[T]) Tangent(t Huber[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Huber[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ c·(ẋ - ẏ), ġx += ġOut·c + Ōut·I·(ẋ - ẏ)
 // and ġy -= ġOut·c + Ōut·I·(ẋ - ẏ).
 func (k Huber[T]) AdjointTangent(g, t, gt Huber[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Huber[T]) check(g, t *Huber[T]) {
+	nn := k.X.Rows
+	nc := k.X.Cols
+	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, nn, nc, false), rev.MatrixExtent(&k.Y, nn, nc, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.X, nn, nc, true), rev.MatrixExtent(&d.Y, nn, nc, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // Forward computes Y_t += h_t and C += c_T.
@@ -282,17 +542,23 @@ func (k LSTM[T]) Tangent(t LSTM[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 func (k LSTM[T]) AdjointTangent(g, t, gt LSTM[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Forward computes y_ij += γ_j·u_ij + β_j.
-func (k LayerNorm[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k LayerNorm[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[LayerNorm[T]]{}) }
 
 // Inverse computes y_ij -= γ_j·u_ij + β_j.
-func (k LayerNorm[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k LayerNorm[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[LayerNorm[T]]{Back: true}) }
 
 // Adjoint computes y_ij -= γ_j·u_ij + β_j, and adds the gradient to the cotangents of X,
 // Gain and Bias.
-func (k LayerNorm[T]) Adjoint(g LayerNorm[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k LayerNorm[T]) Adjoint(g LayerNorm[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[LayerNorm[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_ij += γ_j·u_ij + β_j and ẏ += γ·u̇ + γ̇·u + β̇.
-func (k LayerNorm[T]) Tangent(t LayerNorm[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k LayerNorm[T]) Tangent(t LayerNorm[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[LayerNorm[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= γ·u̇ + γ̇·u + β̇, and adds the tangent of
 // the gradient to gt.
@@ -300,21 +566,67 @@ func (k LayerNorm[T]) AdjointTangent(g, t, gt LayerNorm[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *LayerNorm[T]) check(g, t *LayerNorm[T]) {
+	nn := k.Y.Rows
+	nc := k.Y.Cols
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, nn, nc, false), rev.MatrixExtent(&k.X, nn, nc, false), rev.VectorExtent(&k.Gain, nc, false), rev.VectorExtent(&k.Bias, nc, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.Y, nn, nc, true), rev.MatrixExtent(&d.X, nn, nc, true), rev.VectorExtent(&d.Gain, nc, true), rev.VectorExtent(&d.Bias, nc, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
+			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
+			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
+			d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) && d3.Apart(k3)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward computes y_i += s(x_i)·x_i.
-func (k LeakyReLU[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k LeakyReLU[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[LeakyReLU[T]]{}) }
 
 // Inverse computes y_i -= s(x_i)·x_i.
-func (k LeakyReLU[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k LeakyReLU[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[LeakyReLU[T]]{Back: true}) }
 
 // Adjoint computes y_i -= s(x_i)·x_i and x̄ += s(x)·ȳ.
-func (k LeakyReLU[T]) Adjoint(g LeakyReLU[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k LeakyReLU[T]) Adjoint(g LeakyReLU[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[LeakyReLU[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += s(x_i)·x_i and ẏ += s(x)·ẋ.
-func (k LeakyReLU[T]) Tangent(t LeakyReLU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k LeakyReLU[T]) Tangent(t LeakyReLU[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[LeakyReLU[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy.
 func (k LeakyReLU[T]) AdjointTangent(g, t, gt LeakyReLU[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *LeakyReLU[T]) check(g, t *LeakyReLU[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewLogSumExp returns the kernel that adds to out, over gonum's types, sharing their
@@ -324,21 +636,45 @@ func NewLogSumExp(out *float64, x *mat.VecDense) LogSumExp[float64] {
 }
 
 // Forward computes Out += log Σ_i exp(x_i).
-func (k LogSumExp[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k LogSumExp[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[LogSumExp[T]]{}) }
 
 // Inverse computes Out -= log Σ_i exp(x_i).
-func (k LogSumExp[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k LogSumExp[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[LogSumExp[T]]{Back: true}) }
 
 // Adjoint computes Out -= log Σ_i exp(x_i) and x̄ += Ōut·p.
-func (k LogSumExp[T]) Adjoint(g LogSumExp[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k LogSumExp[T]) Adjoint(g LogSumExp[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[LogSumExp[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += log Σ_i exp(x_i) and Ȯut += τ = Σ p_i·ẋ_i.
-func (k LogSumExp[T]) Tangent(t LogSumExp[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k LogSumExp[T]) Tangent(t LogSumExp[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[LogSumExp[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= τ = Σ p_i·ẋ_i and ġx_i += p_i·(ġOut +
 // Ōut·(ẋ_i - τ)).
 func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *LogSumExp[T]) check(g, t *LogSumExp[T]) {
+	nn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewLogSumExpRows returns the kernel that adds to y, over gonum's types, sharing their
@@ -348,21 +684,49 @@ func NewLogSumExpRows(y *mat.VecDense, x *mat.Dense) LogSumExpRows[float64] {
 }
 
 // Forward computes y_i += log Σ_j exp(X_ij).
-func (k LogSumExpRows[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k LogSumExpRows[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[LogSumExpRows[T]]{}) }
 
 // Inverse computes y_i -= log Σ_j exp(X_ij).
-func (k LogSumExpRows[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k LogSumExpRows[T]) Inverse() {
+	k.check(nil, nil)
+	_ = k.Run(rev.Pass[LogSumExpRows[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= log Σ_j exp(X_ij), and adds the gradient to the cotangent of X.
-func (k LogSumExpRows[T]) Adjoint(g LogSumExpRows[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k LogSumExpRows[T]) Adjoint(g LogSumExpRows[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[LogSumExpRows[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += log Σ_j exp(X_ij), and adds the derivative to the tangent of Y.
-func (k LogSumExpRows[T]) Tangent(t LogSumExpRows[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k LogSumExpRows[T]) Tangent(t LogSumExpRows[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[LogSumExpRows[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt.
 func (k LogSumExpRows[T]) AdjointTangent(g, t, gt LogSumExpRows[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *LogSumExpRows[T]) check(g, t *LogSumExpRows[T]) {
+	nn := k.Y.N
+	nc := k.X.Cols
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.MatrixExtent(&k.X, nn, nc, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.MatrixExtent(&d.X, nn, nc, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // Forward computes Y_c(i, j) += max_{u, v} X_c(i·s+u-p, j·s'+v-p').
@@ -403,22 +767,48 @@ func (k MeanPool[T]) AdjointTangent(g, t, gt MeanPool[T]) {
 }
 
 // Forward computes y_ij += γ_j·u_ij.
-func (k RMSNorm[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k RMSNorm[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[RMSNorm[T]]{}) }
 
 // Inverse computes y_ij -= γ_j·u_ij.
-func (k RMSNorm[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k RMSNorm[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[RMSNorm[T]]{Back: true}) }
 
 // Adjoint computes y_ij -= γ_j·u_ij, and adds the gradient to the cotangents of X and
 // Gain.
-func (k RMSNorm[T]) Adjoint(g RMSNorm[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k RMSNorm[T]) Adjoint(g RMSNorm[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[RMSNorm[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_ij += γ_j·u_ij and ẏ += γ·u̇ + γ̇·u.
-func (k RMSNorm[T]) Tangent(t RMSNorm[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k RMSNorm[T]) Tangent(t RMSNorm[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[RMSNorm[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= γ·u̇ + γ̇·u, and adds the tangent of
 // the gradient to gt.
 func (k RMSNorm[T]) AdjointTangent(g, t, gt RMSNorm[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *RMSNorm[T]) check(g, t *RMSNorm[T]) {
+	nn := k.Y.Rows
+	nc := k.Y.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.Y, nn, nc, false), rev.MatrixExtent(&k.X, nn, nc, false), rev.VectorExtent(&k.Gain, nc, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.MatrixExtent(&d.Y, nn, nc, true), rev.MatrixExtent(&d.X, nn, nc, true), rev.VectorExtent(&d.Gain, nc, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewReLU returns the kernel that adds to y, over gonum's types, sharing their storage.
@@ -427,19 +817,43 @@ func NewReLU(y, x *mat.VecDense) ReLU[float64] {
 }
 
 // Forward computes y_i += max(x_i, 0).
-func (k ReLU[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k ReLU[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[ReLU[T]]{}) }
 
 // Inverse computes y_i -= max(x_i, 0).
-func (k ReLU[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k ReLU[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[ReLU[T]]{Back: true}) }
 
 // Adjoint computes y_i -= max(x_i, 0) and x̄ += s(x)·ȳ.
-func (k ReLU[T]) Adjoint(g ReLU[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k ReLU[T]) Adjoint(g ReLU[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[ReLU[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += max(x_i, 0) and ẏ += s(x)·ẋ.
-func (k ReLU[T]) Tangent(t ReLU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k ReLU[T]) Tangent(t ReLU[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[ReLU[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy.
 func (k ReLU[T]) AdjointTangent(g, t, gt ReLU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *ReLU[T]) check(g, t *ReLU[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewSiLU returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewSiLU(y, x *mat.VecDense) SiLU[float64] {
@@ -447,20 +861,44 @@ func NewSiLU(y, x *mat.VecDense) SiLU[float64] {
 }
 
 // Forward computes y_i += x_i·σ(x_i).
-func (k SiLU[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k SiLU[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[SiLU[T]]{}) }
 
 // Inverse computes y_i -= x_i·σ(x_i).
-func (k SiLU[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k SiLU[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[SiLU[T]]{Back: true}) }
 
 // Adjoint computes y_i -= x_i·σ(x_i) and x̄ += f′·ȳ.
-func (k SiLU[T]) Adjoint(g SiLU[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k SiLU[T]) Adjoint(g SiLU[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[SiLU[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += x_i·σ(x_i) and ẏ += f′·ẋ.
-func (k SiLU[T]) Tangent(t SiLU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k SiLU[T]) Tangent(t SiLU[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[SiLU[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= f′·ẋ and ġx += f′·ġy + σ′·(2 + x·(1 -
 // 2σ(x)))·ẋ·ȳ.
 func (k SiLU[T]) AdjointTangent(g, t, gt SiLU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *SiLU[T]) check(g, t *SiLU[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewSigmoid returns the kernel that adds to y, over gonum's types, sharing their
 // storage.
@@ -469,21 +907,45 @@ func NewSigmoid(y, x *mat.VecDense) Sigmoid[float64] {
 }
 
 // Forward computes y_i += σ(x_i).
-func (k Sigmoid[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Sigmoid[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Sigmoid[T]]{}) }
 
 // Inverse computes y_i -= σ(x_i).
-func (k Sigmoid[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Sigmoid[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Sigmoid[T]]{Back: true}) }
 
 // Adjoint computes y_i -= σ(x_i) and x̄ += σ′(x)·ȳ.
-func (k Sigmoid[T]) Adjoint(g Sigmoid[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Sigmoid[T]) Adjoint(g Sigmoid[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Sigmoid[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += σ(x_i) and ẏ += σ′(x)·ẋ.
-func (k Sigmoid[T]) Tangent(t Sigmoid[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Sigmoid[T]) Tangent(t Sigmoid[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Sigmoid[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= σ′(x)·ẋ and ġx += σ′(x)·ġy + σ′(x)·(1 -
 // 2σ(x))·ẋ·ȳ.
 func (k Sigmoid[T]) AdjointTangent(g, t, gt Sigmoid[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Sigmoid[T]) check(g, t *Sigmoid[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewSoftmax returns the kernel that adds to y, over gonum's types, sharing their
@@ -493,21 +955,45 @@ func NewSoftmax(y, x *mat.VecDense) Softmax[float64] {
 }
 
 // Forward computes Y += p.
-func (k Softmax[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Softmax[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Softmax[T]]{}) }
 
 // Inverse computes Y -= p.
-func (k Softmax[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Softmax[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Softmax[T]]{Back: true}) }
 
 // Adjoint computes Y -= p and x̄_i += p_i·(ȳ_i - d).
-func (k Softmax[T]) Adjoint(g Softmax[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Softmax[T]) Adjoint(g Softmax[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Softmax[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y += p and ẏ_i += ṗ_i = p_i·(ẋ_i - r).
-func (k Softmax[T]) Tangent(t Softmax[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Softmax[T]) Tangent(t Softmax[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Softmax[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ_i -= ṗ_i = p_i·(ẋ_i - r) and ġx_i +=
 // p_i·(ġy_i - e) + ṗ_i·(ȳ_i - d).
 func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Softmax[T]) check(g, t *Softmax[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewSoftmaxRows returns the kernel that adds to y, over gonum's types, sharing their
@@ -517,21 +1003,46 @@ func NewSoftmaxRows(y, x *mat.Dense) SoftmaxRows[float64] {
 }
 
 // Forward computes Y_i += softmax(X_i).
-func (k SoftmaxRows[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k SoftmaxRows[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[SoftmaxRows[T]]{}) }
 
 // Inverse computes Y_i -= softmax(X_i).
-func (k SoftmaxRows[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k SoftmaxRows[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[SoftmaxRows[T]]{Back: true}) }
 
 // Adjoint computes Y_i -= softmax(X_i), and adds the gradient to the cotangent of X.
-func (k SoftmaxRows[T]) Adjoint(g SoftmaxRows[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k SoftmaxRows[T]) Adjoint(g SoftmaxRows[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[SoftmaxRows[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y_i += softmax(X_i), and adds the derivative to the tangent of Y.
-func (k SoftmaxRows[T]) Tangent(t SoftmaxRows[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k SoftmaxRows[T]) Tangent(t SoftmaxRows[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[SoftmaxRows[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt.
 func (k SoftmaxRows[T]) AdjointTangent(g, t, gt SoftmaxRows[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *SoftmaxRows[T]) check(g, t *SoftmaxRows[T]) {
+	nn := k.Y.Rows
+	nc := k.Y.Cols
+	k0, k1 := rev.MatrixExtent(&k.Y, nn, nc, false), rev.MatrixExtent(&k.X, nn, nc, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.MatrixExtent(&d.Y, nn, nc, true), rev.MatrixExtent(&d.X, nn, nc, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewSoftplus returns the kernel that adds to y, over gonum's types, sharing their
@@ -541,21 +1052,45 @@ func NewSoftplus(y, x *mat.VecDense) Softplus[float64] {
 }
 
 // Forward computes y_i += log(1 + exp(x_i)).
-func (k Softplus[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Softplus[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Softplus[T]]{}) }
 
 // Inverse computes y_i -= log(1 + exp(x_i)).
-func (k Softplus[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Softplus[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Softplus[T]]{Back: true}) }
 
 // Adjoint computes y_i -= log(1 + exp(x_i)) and x̄ += σ(x)·ȳ.
-func (k Softplus[T]) Adjoint(g Softplus[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Softplus[T]) Adjoint(g Softplus[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Softplus[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += log(1 + exp(x_i)) and ẏ += σ(x)·ẋ.
-func (k Softplus[T]) Tangent(t Softplus[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Softplus[T]) Tangent(t Softplus[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Softplus[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= σ(x)·ẋ and ġx += σ(x)·ġy +
 // σ(x)·σ(-x)·ẋ·ȳ.
 func (k Softplus[T]) AdjointTangent(g, t, gt Softplus[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Softplus[T]) check(g, t *Softplus[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewSquaredError returns the kernel that adds to out, over gonum's types, sharing their
@@ -565,21 +1100,50 @@ func NewSquaredError(out *float64, x, y *mat.Dense) SquaredError[float64] {
 }
 
 // Forward computes Out += Σ_ij (x_ij - y_ij)².
-func (k SquaredError[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k SquaredError[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[SquaredError[T]]{}) }
 
 // Inverse computes Out -= Σ_ij (x_ij - y_ij)².
-func (k SquaredError[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k SquaredError[T]) Inverse() {
+	k.check(nil, nil)
+	_ = k.Run(rev.Pass[SquaredError[T]]{Back: true})
+}
 
 // Adjoint computes Out -= Σ_ij (x_ij - y_ij)², x̄ += 2·Ōut·r and ȳ -= 2·Ōut·r.
-func (k SquaredError[T]) Adjoint(g SquaredError[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k SquaredError[T]) Adjoint(g SquaredError[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[SquaredError[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += Σ_ij (x_ij - y_ij)² and Ȯut += 2·Σ r·(ẋ - ẏ).
-func (k SquaredError[T]) Tangent(t SquaredError[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k SquaredError[T]) Tangent(t SquaredError[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[SquaredError[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ r·(ẋ - ẏ), ġx += 2·ġOut·r +
 // 2·Ōut·(ẋ - ẏ) and ġy -= 2·ġOut·r + 2·Ōut·(ẋ - ẏ).
 func (k SquaredError[T]) AdjointTangent(g, t, gt SquaredError[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *SquaredError[T]) check(g, t *SquaredError[T]) {
+	nn := k.X.Rows
+	nc := k.X.Cols
+	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, nn, nc, false), rev.MatrixExtent(&k.Y, nn, nc, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.X, nn, nc, true), rev.MatrixExtent(&d.Y, nn, nc, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewTanh returns the kernel that adds to y, over gonum's types, sharing their storage.
@@ -588,17 +1152,41 @@ func NewTanh(y, x *mat.VecDense) Tanh[float64] {
 }
 
 // Forward computes y_i += tanh(x_i).
-func (k Tanh[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Tanh[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Tanh[T]]{}) }
 
 // Inverse computes y_i -= tanh(x_i).
-func (k Tanh[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Tanh[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Tanh[T]]{Back: true}) }
 
 // Adjoint computes y_i -= tanh(x_i) and x̄ += (1 - z²)·ȳ.
-func (k Tanh[T]) Adjoint(g Tanh[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Tanh[T]) Adjoint(g Tanh[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Tanh[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += tanh(x_i) and ẏ += (1 - z²)·ẋ.
-func (k Tanh[T]) Tangent(t Tanh[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Tanh[T]) Tangent(t Tanh[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Tanh[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= (1 - z²)·ẋ and ġx += (1 - z²)·ġy -
 // 2z·(1 - z²)·ẋ·ȳ.
 func (k Tanh[T]) AdjointTangent(g, t, gt Tanh[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Tanh[T]) check(g, t *Tanh[T]) {
+	nn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}

@@ -110,23 +110,53 @@ func (k Mul[T, I]) AdjointTangent(g, t, gt Mul[T, I]) {
 }
 
 // Forward computes Values_i += λ_i and Vectors_ji += (v_i)_j, or returns an error.
-func (k OperatorEig) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k OperatorEig) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[OperatorEig]{}) }
 
 // Inverse computes Values_i -= λ_i and Vectors_ji -= (v_i)_j, or returns an error.
-func (k OperatorEig) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k OperatorEig) Inverse() error {
+	k.check(nil, nil)
+	return k.Run(rev.Pass[OperatorEig]{Back: true})
+}
 
 // Adjoint computes Values_i -= λ_i and Vectors_ji -= (v_i)_j, and adds the gradient to
 // the cotangent of Theta, or returns an error.
-func (k OperatorEig) Adjoint(g OperatorEig) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k OperatorEig) Adjoint(g OperatorEig) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[OperatorEig]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Values_i += λ_i and Vectors_ji += (v_i)_j, and adds the derivative to
 // the tangents of Values and Vectors, or returns an error.
-func (k OperatorEig) Tangent(t OperatorEig) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k OperatorEig) Tangent(t OperatorEig) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[OperatorEig]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangents of Values and Vectors,
 // and adds the tangent of the gradient to gt, or returns an error.
 func (k OperatorEig) AdjointTangent(g, t, gt OperatorEig) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *OperatorEig) check(g, t *OperatorEig) {
+	nk := k.Values.N
+	nn := k.Vectors.Rows
+	np := k.Theta.N
+	k0, k1, k2 := rev.VectorExtent(&k.Values, nk, false), rev.MatrixExtent(&k.Vectors, nn, nk, false), rev.VectorExtent(&k.Theta, np, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.VectorExtent(&d.Values, nk, true), rev.MatrixExtent(&d.Vectors, nn, nk, true), rev.VectorExtent(&d.Theta, np, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewSampledMul returns the kernel that adds to s, over gonum's types, sharing their

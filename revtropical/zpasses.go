@@ -13,21 +13,48 @@ func NewMatMul(c, a, b *mat.Dense) MatMul[float64] {
 }
 
 // Forward computes C_ij += max_l a_il + b_lj.
-func (k MatMul[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k MatMul[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MatMul[T]]{}) }
 
 // Inverse computes C_ij -= max_l a_il + b_lj.
-func (k MatMul[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k MatMul[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MatMul[T]]{Back: true}) }
 
 // Adjoint computes C_ij -= max_l a_il + b_lj, ā_iw += c̄_ij and b̄_wj += c̄_ij.
-func (k MatMul[T]) Adjoint(g MatMul[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k MatMul[T]) Adjoint(g MatMul[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes C_ij += max_l a_il + b_lj and ċ_ij += ȧ_iw + ḃ_wj.
-func (k MatMul[T]) Tangent(t MatMul[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k MatMul[T]) Tangent(t MatMul[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[MatMul[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ċ_ij -= ȧ_iw + ḃ_wj, ġa_iw += ġc_ij and
 // ġb_wj += ġc_ij.
 func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *MatMul[T]) check(g, t *MatMul[T]) {
+	nm := k.C.Rows
+	nn := k.C.Cols
+	nk := k.A.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.C, nm, nn, false), rev.MatrixExtent(&k.A, nm, nk, false), rev.MatrixExtent(&k.B, nk, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.MatrixExtent(&d.C, nm, nn, true), rev.MatrixExtent(&d.A, nm, nk, true), rev.MatrixExtent(&d.B, nk, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // Forward computes C_ij += max_p a_p + b_lj over the entries p of row i of A (in column

@@ -14,22 +14,55 @@ func NewSnavely(r *mat.VecDense, cameras, points, features *mat.Dense, camera, p
 }
 
 // Forward computes R += π(c, X) - x, or returns an error.
-func (k Snavely[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Snavely[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Snavely[T]]{}) }
 
 // Inverse computes R -= π(c, X) - x, or returns an error.
-func (k Snavely[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Snavely[T]) Inverse() error {
+	k.check(nil, nil)
+	return k.Run(rev.Pass[Snavely[T]]{Back: true})
+}
 
 // Adjoint computes R -= π(c, X) - x, and adds the gradient to the cotangents of Cameras,
 // Points and Features, or returns an error.
-func (k Snavely[T]) Adjoint(g Snavely[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Snavely[T]) Adjoint(g Snavely[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Snavely[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes R += π(c, X) - x and Ṙ += J·ẋ, or returns an error.
-func (k Snavely[T]) Tangent(t Snavely[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Snavely[T]) Tangent(t Snavely[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Snavely[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ṙ -= J·ẋ, and adds the tangent of the
 // gradient to gt, or returns an error.
 func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Snavely[T]) check(g, t *Snavely[T]) {
+	nn := k.Cameras.Rows
+	nm := k.Points.Rows
+	np := k.Features.Rows
+	k0, k1, k2, k3, k4, k5 := rev.VectorExtent(&k.R, 2*np, false), rev.MatrixExtent(&k.Cameras, nn, 9, false), rev.MatrixExtent(&k.Points, nm, 3, false), rev.MatrixExtent(&k.Features, np, 2, false), rev.SliceExtent(k.Camera, np, false), rev.SliceExtent(k.Point, np, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0) && k4.Apart(k0) && k5.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3 := rev.VectorExtent(&d.R, 2*np, true), rev.MatrixExtent(&d.Cameras, nn, 9, true), rev.MatrixExtent(&d.Points, nm, 3, true), rev.MatrixExtent(&d.Features, np, 2, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d0.Apart(k4) && d0.Apart(k5) &&
+			d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d1.Apart(k4) &&
+			d1.Apart(k5) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2) &&
+			d2.Apart(k3) && d2.Apart(k4) && d2.Apart(k5) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
+			d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) && d3.Apart(k3) && d3.Apart(k4) && d3.Apart(k5)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewWeighted returns the kernel that adds to r and z, over gonum's types, sharing their

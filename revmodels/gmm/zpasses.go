@@ -8,18 +8,30 @@ import (
 )
 
 // Forward computes Out += F, or returns an error.
-func (k FixedLogPosterior) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k FixedLogPosterior) Forward() error {
+	k.check(nil, nil)
+	return k.Run(rev.Pass[FixedLogPosterior]{})
+}
 
 // Inverse computes Out -= F, or returns an error.
-func (k FixedLogPosterior) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k FixedLogPosterior) Inverse() error {
+	k.check(nil, nil)
+	return k.Run(rev.Pass[FixedLogPosterior]{Back: true})
+}
 
 // Adjoint computes Out -= F, and adds the gradient to the cotangents of Alpha, Means,
 // Factors and X, or returns an error.
-func (k FixedLogPosterior) Adjoint(g FixedLogPosterior) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k FixedLogPosterior) Adjoint(g FixedLogPosterior) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[FixedLogPosterior]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += F, and adds the derivative to the tangent of Out, or returns an
 // error.
-func (k FixedLogPosterior) Tangent(t FixedLogPosterior) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k FixedLogPosterior) Tangent(t FixedLogPosterior) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[FixedLogPosterior]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt, or returns an error.
@@ -27,23 +39,82 @@ func (k FixedLogPosterior) AdjointTangent(g, t, gt FixedLogPosterior) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *FixedLogPosterior) check(g, t *FixedLogPosterior) {
+	nK := k.Alpha.N
+	nD := k.Means.Cols
+	nN := k.X.Rows
+	k0, k1, k2, k3, k4 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.Alpha, nK, false), rev.MatrixExtent(&k.Means, nK, nD, false), rev.MatrixExtent(&k.Factors, nK, nD*(nD+1)/2, false), rev.MatrixExtent(&k.X, nN, nD, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0) && k4.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3, d4 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.Alpha, nK, true), rev.MatrixExtent(&d.Means, nK, nD, true), rev.MatrixExtent(&d.Factors, nK, nD*(nD+1)/2, true), rev.MatrixExtent(&d.X, nN, nD, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d0.Apart(k4) && d1.Apart(k0) &&
+			d1.Apart(d0) && d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d1.Apart(k4) && d2.Apart(k0) &&
+			d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d2.Apart(k4) &&
+			d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) && d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) &&
+			d3.Apart(k3) && d3.Apart(k4) && d4.Apart(k0) && d4.Apart(d0) && d4.Apart(k1) && d4.Apart(d1) &&
+			d4.Apart(k2) && d4.Apart(d2) && d4.Apart(k3) && d4.Apart(d3) && d4.Apart(k4)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward computes Out += F.
-func (k LogPosterior[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k LogPosterior[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[LogPosterior[T]]{}) }
 
 // Inverse computes Out -= F.
-func (k LogPosterior[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k LogPosterior[T]) Inverse() {
+	k.check(nil, nil)
+	_ = k.Run(rev.Pass[LogPosterior[T]]{Back: true})
+}
 
 // Adjoint computes Out -= F, and adds the gradient to the cotangents of Alpha, Means,
 // Factors and X.
-func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[LogPosterior[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += F, and adds the derivative to the tangent of Out.
-func (k LogPosterior[T]) Tangent(t LogPosterior[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k LogPosterior[T]) Tangent(t LogPosterior[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[LogPosterior[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *LogPosterior[T]) check(g, t *LogPosterior[T]) {
+	nK := k.Alpha.N
+	nD := k.Means.Cols
+	nN := k.X.Rows
+	k0, k1, k2, k3, k4 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.Alpha, nK, false), rev.MatrixExtent(&k.Means, nK, nD, false), rev.MatrixExtent(&k.Factors, nK, nD*(nD+1)/2, false), rev.MatrixExtent(&k.X, nN, nD, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0) && k4.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3, d4 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.Alpha, nK, true), rev.MatrixExtent(&d.Means, nK, nD, true), rev.MatrixExtent(&d.Factors, nK, nD*(nD+1)/2, true), rev.MatrixExtent(&d.X, nN, nD, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d0.Apart(k4) && d1.Apart(k0) &&
+			d1.Apart(d0) && d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d1.Apart(k4) && d2.Apart(k0) &&
+			d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d2.Apart(k4) &&
+			d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) && d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) &&
+			d3.Apart(k3) && d3.Apart(k4) && d4.Apart(k0) && d4.Apart(d0) && d4.Apart(k1) && d4.Apart(d1) &&
+			d4.Apart(k2) && d4.Apart(d2) && d4.Apart(k3) && d4.Apart(d3) && d4.Apart(k4)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewLogResponsibilities returns the kernel that adds to r, over gonum's types, sharing
@@ -53,20 +124,57 @@ func NewLogResponsibilities(r *mat.Dense, alpha *mat.VecDense, means, factors, x
 }
 
 // Forward computes R_ik += log r_ik.
-func (k LogResponsibilities[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k LogResponsibilities[T]) Forward() {
+	k.check(nil, nil)
+	_ = k.Run(rev.Pass[LogResponsibilities[T]]{})
+}
 
 // Inverse computes R_ik -= log r_ik.
-func (k LogResponsibilities[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k LogResponsibilities[T]) Inverse() {
+	k.check(nil, nil)
+	_ = k.Run(rev.Pass[LogResponsibilities[T]]{Back: true})
+}
 
 // Adjoint computes R_ik -= log r_ik, and adds the gradient to the cotangents of Alpha,
 // Means, Factors and X.
-func (k LogResponsibilities[T]) Adjoint(g LogResponsibilities[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k LogResponsibilities[T]) Adjoint(g LogResponsibilities[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[LogResponsibilities[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes R_ik += log r_ik, and adds the derivative to the tangent of R.
-func (k LogResponsibilities[T]) Tangent(t LogResponsibilities[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k LogResponsibilities[T]) Tangent(t LogResponsibilities[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[LogResponsibilities[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of R, and adds the
 // tangent of the gradient to gt.
 func (k LogResponsibilities[T]) AdjointTangent(g, t, gt LogResponsibilities[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *LogResponsibilities[T]) check(g, t *LogResponsibilities[T]) {
+	nN := k.R.Rows
+	nK := k.R.Cols
+	nD := k.Means.Cols
+	k0, k1, k2, k3, k4 := rev.MatrixExtent(&k.R, nN, nK, false), rev.VectorExtent(&k.Alpha, nK, false), rev.MatrixExtent(&k.Means, nK, nD, false), rev.MatrixExtent(&k.Factors, nK, nD*(nD+1)/2, false), rev.MatrixExtent(&k.X, nN, nD, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0) && k4.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3, d4 := rev.MatrixExtent(&d.R, nN, nK, true), rev.VectorExtent(&d.Alpha, nK, true), rev.MatrixExtent(&d.Means, nK, nD, true), rev.MatrixExtent(&d.Factors, nK, nD*(nD+1)/2, true), rev.MatrixExtent(&d.X, nN, nD, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d0.Apart(k4) && d1.Apart(k0) &&
+			d1.Apart(d0) && d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d1.Apart(k4) && d2.Apart(k0) &&
+			d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d2.Apart(k4) &&
+			d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) && d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) &&
+			d3.Apart(k3) && d3.Apart(k4) && d4.Apart(k0) && d4.Apart(d0) && d4.Apart(k1) && d4.Apart(d1) &&
+			d4.Apart(k2) && d4.Apart(d2) && d4.Apart(k3) && d4.Apart(d3) && d4.Apart(k4)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }

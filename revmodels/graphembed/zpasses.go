@@ -7,17 +7,44 @@ import (
 )
 
 // Forward computes Out += L.
-func (k Loss[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Loss[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Loss[T]]{}) }
 
 // Inverse computes Out -= L.
-func (k Loss[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Loss[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Loss[T]]{Back: true}) }
 
 // Adjoint computes Out -= L, and adds the gradient to the cotangents of Fixed and Free.
-func (k Loss[T]) Adjoint(g Loss[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Loss[T]) Adjoint(g Loss[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Loss[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += L, and adds the derivative to the tangent of Out.
-func (k Loss[T]) Tangent(t Loss[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Loss[T]) Tangent(t Loss[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Loss[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Loss[T]) check(g, t *Loss[T]) {
+	nm := k.Fixed.Rows
+	nk := k.Fixed.Cols
+	nr := k.Free.Rows
+	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.Fixed, nm, nk, false), rev.MatrixExtent(&k.Free, nr, nk, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.Fixed, nm, nk, true), rev.MatrixExtent(&d.Free, nr, nk, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}

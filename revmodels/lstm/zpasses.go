@@ -13,18 +13,49 @@ func NewLoss(out *float64, main, extra, state, sequence *mat.Dense) Loss[float64
 }
 
 // Forward computes Out += F.
-func (k Loss[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Loss[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Loss[T]]{}) }
 
 // Inverse computes Out -= F.
-func (k Loss[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Loss[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Loss[T]]{Back: true}) }
 
 // Adjoint computes Out -= F, and adds the gradient to the cotangents of Main, Extra,
 // State and Sequence.
-func (k Loss[T]) Adjoint(g Loss[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Loss[T]) Adjoint(g Loss[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Loss[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += F, and adds the derivative to the tangent of Out.
-func (k Loss[T]) Tangent(t Loss[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Loss[T]) Tangent(t Loss[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Loss[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Loss[T]) check(g, t *Loss[T]) {
+	nM := k.Main.Rows
+	nB := k.Extra.Cols
+	nC := k.Sequence.Rows
+	k0, k1, k2, k3, k4 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.Main, nM, 4*nB, false), rev.MatrixExtent(&k.Extra, 3, nB, false), rev.MatrixExtent(&k.State, nM, nB, false), rev.MatrixExtent(&k.Sequence, nC, nB, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0) && k4.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2, d3, d4 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.Main, nM, 4*nB, true), rev.MatrixExtent(&d.Extra, 3, nB, true), rev.MatrixExtent(&d.State, nM, nB, true), rev.MatrixExtent(&d.Sequence, nC, nB, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d0.Apart(k4) && d1.Apart(k0) &&
+			d1.Apart(d0) && d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d1.Apart(k4) && d2.Apart(k0) &&
+			d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d2.Apart(k4) &&
+			d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) && d3.Apart(d1) && d3.Apart(k2) && d3.Apart(d2) &&
+			d3.Apart(k3) && d3.Apart(k4) && d4.Apart(k0) && d4.Apart(d0) && d4.Apart(k1) && d4.Apart(d1) &&
+			d4.Apart(k2) && d4.Apart(d2) && d4.Apart(k3) && d4.Apart(d3) && d4.Apart(k4)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}

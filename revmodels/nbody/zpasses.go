@@ -7,16 +7,22 @@ import (
 )
 
 // Forward computes Q += dt·V, or returns an error.
-func (k Drift[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Drift[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Drift[T]]{}) }
 
 // Inverse computes Q -= dt·V, or returns an error.
-func (k Drift[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Drift[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Drift[T]]{Back: true}) }
 
 // Adjoint computes Q -= dt·V and V̄ += dt·Q̄, or returns an error.
-func (k Drift[T]) Adjoint(g Drift[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Drift[T]) Adjoint(g Drift[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Drift[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Q += dt·V and Q̇ += dt·V̇, or returns an error.
-func (k Drift[T]) Tangent(t Drift[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Drift[T]) Tangent(t Drift[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Drift[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Q̇ -= dt·V̇, and adds the tangent of the
 // gradient to gt, or returns an error.
@@ -24,19 +30,43 @@ func (k Drift[T]) AdjointTangent(g, t, gt Drift[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *Drift[T]) check(g, t *Drift[T]) {
+	nn := k.Q.Rows
+	k0, k1 := rev.MatrixExtent(&k.Q, nn, 3, false), rev.MatrixExtent(&k.V, nn, 3, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.MatrixExtent(&d.Q, nn, 3, true), rev.MatrixExtent(&d.V, nn, 3, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward computes V_i += dt·Σ_j μ_j·w_ij·d_ij, or returns an error.
-func (k Kick[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Kick[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Kick[T]]{}) }
 
 // Inverse computes V_i -= dt·Σ_j μ_j·w_ij·d_ij, or returns an error.
-func (k Kick[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Kick[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Kick[T]]{Back: true}) }
 
 // Adjoint computes V_i -= dt·Σ_j μ_j·w_ij·d_ij, Q̄_i += dt·Σ_j D(μ_i·V̄_j - μ_j·V̄_i) and
 // μ̄_i -= dt·Σ_j w·(V̄_j·d), or returns an error.
-func (k Kick[T]) Adjoint(g Kick[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Kick[T]) Adjoint(g Kick[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Kick[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes V_i += dt·Σ_j μ_j·w_ij·d_ij and V̇_i += dt·Σ_j D(μ_j·(Q̇_j - Q̇_i)) +
 // μ̇_j·w·d, or returns an error.
-func (k Kick[T]) Tangent(t Kick[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Kick[T]) Tangent(t Kick[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Kick[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, V̇_i -= dt·Σ_j D(μ_j·(Q̇_j - Q̇_i)) +
 // μ̇_j·w·d, and adds the tangent of the gradient to gt, or returns an error.
@@ -44,22 +74,66 @@ func (k Kick[T]) AdjointTangent(g, t, gt Kick[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// check is rev.Check for a pass without second derivatives.
+func (k *Kick[T]) check(g, t *Kick[T]) {
+	nn := k.V.Rows
+	k0, k1, k2 := rev.MatrixExtent(&k.V, nn, 3, false), rev.MatrixExtent(&k.Q, nn, 3, false), rev.VectorExtent(&k.Mu, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.MatrixExtent(&d.V, nn, 3, true), rev.MatrixExtent(&d.Q, nn, 3, true), rev.VectorExtent(&d.Mu, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
+
 // Forward computes (Q, V) <- a drift by c_0·dt; N times kick and drift of the method; a
 // drift by -c_0·dt, or returns an error.
-func (k Steps[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Steps[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Steps[T]]{}) }
 
 // Inverse restores the state before Forward, or returns an error.
-func (k Steps[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Steps[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Steps[T]]{Back: true}) }
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before, or returns an error.
-func (k Steps[T]) Adjoint(g Steps[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Steps[T]) Adjoint(g Steps[T]) error {
+	k.check(&g, nil)
+	return k.Run(rev.Pass[Steps[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along, or returns an error.
-func (k Steps[T]) Tangent(t Steps[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Steps[T]) Tangent(t Steps[T]) error {
+	k.check(nil, &t)
+	return k.Run(rev.Pass[Steps[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g, or returns an error.
 func (k Steps[T]) AdjointTangent(g, t, gt Steps[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Steps[T]) check(g, t *Steps[T]) {
+	nn := k.Q.Rows
+	k0, k1, k2 := rev.MatrixExtent(&k.Q, nn, 3, false), rev.MatrixExtent(&k.V, nn, 3, false), rev.VectorExtent(&k.Mu, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.MatrixExtent(&d.Q, nn, 3, true), rev.MatrixExtent(&d.V, nn, 3, true), rev.VectorExtent(&d.Mu, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }

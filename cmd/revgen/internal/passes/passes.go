@@ -83,6 +83,7 @@ type operand struct {
 	name, role string
 	optional   bool
 	typ        ast.Expr
+	shape      string
 }
 
 func (p *pkg) kernel(name string) *kernel {
@@ -134,7 +135,7 @@ func operands(t *ast.TypeSpec) (xs []operand) {
 		f := s.Fields.List[i]
 		if role, option, _ := strings.Cut(tag(f, "rev"), ","); role != "" {
 			for _, name := range f.Names {
-				xs = append(xs, operand{name.Name, role, option == "optional", f.Type})
+				xs = append(xs, operand{name.Name, role, option == "optional", f.Type, tag(f, "shape")})
 			}
 		}
 	}
@@ -165,9 +166,14 @@ func (p *pkg) write() ([]byte, error) {
 		if !p.declared["New"+name] {
 			body.WriteString(p.constructor(k))
 		}
-		text := Methods(k.instance(nil), k.comments(), k.returnsError(), k.hasSecond(), func(method string) bool { return p.declared[name+"."+method] })
+		check := ""
+		if !p.declared[name+".check"] {
+			check = k.check()
+		}
+		text := Methods(k.instance(nil), k.comments(), k.returnsError(), k.hasSecond(), check != "", func(method string) bool { return p.declared[name+"."+method] })
 		if text != "" {
 			p.imports[revPath] = true
+			text += check
 		}
 		body.WriteString(text)
 		if bilinear {
@@ -378,8 +384,8 @@ func paramName(field string) string {
 }
 
 // Methods returns the methods of a type with the given comments, except those that are
-// declared.
-func Methods(typ string, comments [5]string, fails, second bool, declared func(method string) bool) string {
+// declared. checks says that the type has a method check.
+func Methods(typ string, comments [5]string, fails, second, checks bool, declared func(method string) bool) string {
 	var out strings.Builder
 	for i, name := range []string{"Forward", "Inverse", "Adjoint", "Tangent", "AdjointTangent"} {
 		if declared(name) || name == "AdjointTangent" && !second {
@@ -394,7 +400,12 @@ func Methods(typ string, comments [5]string, fails, second bool, declared func(m
 		if fails {
 			result = "error { return"
 		}
-		fmt.Fprintf(&out, "\n%sfunc (k %s) %s(%s) %s k.Run(rev.%[3]sPass(%[6]s)) }\n", wrapped(name+" "+comments[i]+"."), typ, name, params, result, args)
+		pass := fmt.Sprintf("rev.%sPass(%s)", name, args)
+		if call := [...]string{"nil, nil", "nil, nil", "&g, nil", "nil, &t", ""}[i]; checks && call != "" {
+			result = strings.Replace(result, "{", "{ k.check("+call+");", 1)
+			pass = fmt.Sprintf("rev.Pass[%s]{%s}", typ, [...]string{"", "Back: true", "Back: true, Adjoint: true, G: g", "Tangent: true, T: t"}[i])
+		}
+		fmt.Fprintf(&out, "\n%sfunc (k %s) %s(%s) %s k.Run(%s) }\n", wrapped(name+" "+comments[i]+"."), typ, name, params, result, pass)
 	}
 	return out.String()
 }

@@ -83,16 +83,36 @@ import (
 )
 
 // Forward adds the value to Out.
-func (k Rate) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Rate) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Rate]{}) }
 
 // Inverse subtracts the value from Out.
-func (k Rate) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Rate) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Rate]{Back: true}) }
 
 // Adjoint subtracts the value from Out, and adds the gradient to the cotangent of A.
-func (k Rate) Adjoint(g Rate) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Rate) Adjoint(g Rate) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Rate]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent adds the value to Out, and adds the derivative to the tangent of Out.
-func (k Rate) Tangent(t Rate) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Rate) Tangent(t Rate) { k.check(nil, &t); _ = k.Run(rev.Pass[Rate]{Tangent: true, T: t}) }
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Rate) check(g, t *Rate) {
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.NumberExtent(k.A, false)
+	plain := k1.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.NumberExtent(d.A, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
+}
 
 // NewScale returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewScale(y *mat.VecDense, alpha *float64, x *mat.VecDense) Scale[float64] {
@@ -100,18 +120,43 @@ func NewScale(y *mat.VecDense, alpha *float64, x *mat.VecDense) Scale[float64] {
 }
 
 // Forward computes y_i += α·x_i.
-func (k Scale[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Scale[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Scale[T]]{}) }
 
 // Adjoint computes y_i -= α·x_i, ᾱ += Σ x_i·ȳ_i and x̄ += α·ȳ.
-func (k Scale[T]) Adjoint(g Scale[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Scale[T]) Adjoint(g Scale[T]) {
+	k.check(&g, nil)
+	_ = k.Run(rev.Pass[Scale[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += α·x_i and ẏ += f(α̇, x) + α·ẋ.
-func (k Scale[T]) Tangent(t Scale[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Scale[T]) Tangent(t Scale[T]) {
+	k.check(nil, &t)
+	_ = k.Run(rev.Pass[Scale[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= f(α̇, x) + α·ẋ, ġα += Σ x_i·ġy_i +
 // ẋ_i·ȳ_i and ġx += α·ġy + α̇·ȳ.
 func (k Scale[T]) AdjointTangent(g, t, gt Scale[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// check is rev.Check for a pass without second derivatives.
+func (k *Scale[T]) check(g, t *Scale[T]) {
+	nn := k.Y.N
+	k0, k1, k2 := rev.VectorExtent(&k.Y, nn, false), rev.NumberExtent(k.Alpha, false), rev.VectorExtent(&k.X, nn, false)
+	plain := k1.Apart(k0) && k2.Apart(k0)
+	d := g
+	if d == nil {
+		d = t
+	}
+	if d != nil && plain {
+		d0, d1, d2 := rev.VectorExtent(&d.Y, nn, true), rev.NumberExtent(d.Alpha, true), rev.VectorExtent(&d.X, nn, true)
+		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
+			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
+	}
+	if !plain {
+		rev.Check(k, g, t, nil)
+	}
 }
 
 // NewTurn returns the kernel that changes a and b in place, over gonum's types, sharing

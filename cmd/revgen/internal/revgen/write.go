@@ -180,7 +180,7 @@ func (w *writer) kernel(k *kernel) {
 	w.printf("}\n\n%s", passes.ConstructorComment(constructor(k.name), added, changed))
 	w.printf("func %s(%s) %s {\nreturn %s{%s}\n}\n", constructor(k.name), strings.Join(params, ", "), float, float, strings.Join(fields, ", "))
 	w.printf("\nvar _ = %s // which %s is written from\n", k.source, k.name)
-	w.WriteString(passes.Methods(w.typ, passes.InPlace("runs "+k.source), k.fallible, k.second(), func(string) bool { return false }))
+	w.WriteString(passes.Methods(w.typ, passes.InPlace("runs "+k.source), k.fallible, k.second(), false, func(string) bool { return false }))
 	k.exact = k.constraint == "rev.Real"
 	k.body = k.withExactSums(k.body)
 	passes := k.passes()
