@@ -29,22 +29,22 @@ type Axpy[T rev.Number] struct {
 // Run implements rev.Kernel. It returns no error.
 func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
 	alpha, sign := *k.Alpha, p.Sign()
-	vector.AddScaled(sign, alpha, k.X, k.Y)
+	vector.AddScaledAt(sign, alpha, &k.X, &k.Y)
 	if !p.Adjoint && !p.Tangent {
 		return nil
 	}
 	if p.T.Alpha != nil {
-		vector.AddScaled(sign, *p.T.Alpha, k.X, p.T.Y)
-		vector.Axpy(number.Conj(*p.T.Alpha), p.G.Y, p.GT.X)
+		vector.AddScaledAt(sign, *p.T.Alpha, &k.X, &p.T.Y)
+		vector.AxpyAt(number.Conj(*p.T.Alpha), &p.G.Y, &p.GT.X)
 	}
-	vector.AddScaled(sign, alpha, p.T.X, p.T.Y)
+	vector.AddScaledAt(sign, alpha, &p.T.X, &p.T.Y)
 	if p.G.Alpha != nil {
-		*p.G.Alpha += vector.Dot(k.X, p.G.Y)
+		*p.G.Alpha += vector.DotAt(&k.X, &p.G.Y)
 	}
-	vector.Axpy(number.Conj(alpha), p.G.Y, p.G.X)
+	vector.AxpyAt(number.Conj(alpha), &p.G.Y, &p.G.X)
 	if p.GT.Alpha != nil {
-		*p.GT.Alpha += vector.Dot(k.X, p.GT.Y) + vector.Dot(p.T.X, p.G.Y)
+		*p.GT.Alpha += vector.DotAt(&k.X, &p.GT.Y) + vector.DotAt(&p.T.X, &p.G.Y)
 	}
-	vector.Axpy(number.Conj(alpha), p.GT.Y, p.GT.X)
+	vector.AxpyAt(number.Conj(alpha), &p.GT.Y, &p.GT.X)
 	return nil
 }

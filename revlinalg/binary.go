@@ -180,7 +180,7 @@ func addBinary[T rev.Float](p *binaryPass[T], f *binaryLoops[T], r *binaryRoom[T
 	}
 	for ; lo < hi; lo += elementwise.PieceSize {
 		n := min(elementwise.PieceSize, hi-lo)
-		x, y := vector.Elements(r.x[:], k.X, lo, n), vector.Elements(r.y[:], k.Y, lo, n)
+		x, y := vector.Elements(r.x[:], &k.X, lo, n), vector.Elements(r.y[:], &k.Y, lo, n)
 		z, fx, fy, sum := r.f[:n], r.fx[:n], r.fy[:n], r.sum[:n]
 		if p.order == 0 {
 			f.values(z, x, y)
@@ -188,7 +188,7 @@ func addBinary[T rev.Float](p *binaryPass[T], f *binaryLoops[T], r *binaryRoom[T
 			f.slopes(z, fx, fy, x, y)
 		}
 		if k.Z.Data != nil {
-			vector.AddElements(k.Z, lo, sign, z)
+			vector.AddElements(&k.Z, lo, sign, z)
 		}
 		if p.order == 0 {
 			continue
@@ -197,13 +197,13 @@ func addBinary[T rev.Float](p *binaryPass[T], f *binaryLoops[T], r *binaryRoom[T
 			if to.Data == nil || from.Data == nil {
 				return
 			}
-			v := vector.Elements(r.v[:], from, lo, n)
+			v := vector.Elements(r.v[:], &from, lo, n)
 			if to.Inc == 1 {
 				vec.AddProduct(to.Data[lo:lo+n], sign, d, v)
 				return
 			}
 			vec.MulTo(r.v[:n], d, v)
-			vector.AddElements(to, lo, sign, r.v[:n])
+			vector.AddElements(&to, lo, sign, r.v[:n])
 		}
 		addProduct(t.Z, sign, fx, t.X)
 		addProduct(t.Z, sign, fy, t.Y)
@@ -222,10 +222,10 @@ func addBinary[T rev.Float](p *binaryPass[T], f *binaryLoops[T], r *binaryRoom[T
 		}{{gt.X, xx, xy}, {gt.Y, xy, yy}} {
 			clear(sum)
 			if t.X.Data != nil {
-				vec.AddProduct(sum, 1, c.dx, vector.Elements(r.v[:], t.X, lo, n))
+				vec.AddProduct(sum, 1, c.dx, vector.Elements(r.v[:], &t.X, lo, n))
 			}
 			if t.Y.Data != nil {
-				vec.AddProduct(sum, 1, c.dy, vector.Elements(r.v[:], t.Y, lo, n))
+				vec.AddProduct(sum, 1, c.dy, vector.Elements(r.v[:], &t.Y, lo, n))
 			}
 			addProduct(c.to, 1, sum, g.Z)
 		}

@@ -45,17 +45,17 @@ func (k ComplexAbs) Run(p rev.Pass[ComplexAbs]) error {
 		n := min(elementwise.PieceSize, k.X.N-lo)
 		w.read(k.X, lo, n)
 		if k.Y.Data != nil {
-			vector.AddElements(k.Y, lo, float64(p.Sign()), w.r[:n])
+			vector.AddElements(&k.Y, lo, float64(p.Sign()), w.r[:n])
 		}
 		if !p.Adjoint && !p.Tangent {
 			continue
 		}
 		w.turn(n)
 		if p.T.Y.Data != nil && p.T.X.Data != nil {
-			vector.AddElements(p.T.Y, lo, float64(p.Sign()), w.along(p.T.X, lo, n))
+			vector.AddElements(&p.T.Y, lo, float64(p.Sign()), w.along(p.T.X, lo, n))
 		}
 		if p.G.X.Data != nil && p.G.Y.Data != nil {
-			gy := vector.Elements(w.g[:], p.G.Y, lo, n)
+			gy := vector.Elements(w.g[:], &p.G.Y, lo, n)
 			vec.MulTo(w.a[:n], gy, w.u[:n])
 			vec.MulTo(w.b[:n], gy, w.v[:n])
 			w.add(p.G.X, lo, n)

@@ -40,23 +40,35 @@ func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 			return &rev.DomainError{Func: "quotient", Args: []float64{fixed.Float(x), fixed.Float(y)}, Index: i}
 		}
 	}
-	w := workspace.Get[quotients[T]]()
-	w.k, w.g, w.t, w.gt, w.sign = binaryOperands[T](k), binaryOperands[T](p.G), binaryOperands[T](p.T), binaryOperands[T](p.GT), p.Sign()
-	workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwise.BlockSize-1)/elementwise.BlockSize
-	if !number.IsFixed[T]() {
-		w.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
+	operands := func(k *DivElem[T]) *binaryOperands[T] { return (*binaryOperands[T])(k) }
+	w := quotients[T]{operands(&k), operands(&p.G), operands(&p.T), operands(&p.GT), p.Sign()}
+	n := k.X.N
+	if n <= elementwise.BlockSize && k.Workers >= 0 { // parallel.Workers panics
+		parallel.CheckInterrupt()
+		w.add(0, n)
+		return nil
 	}
-	parallel.Run(workers, blocks, w)
-	*w = quotients[T]{buffers: w.buffers} // without the caller's storage
-	workspace.Put(w)
+	j := workspace.Get[quotientJob[T]]()
+	j.operands = [4]binaryOperands[T]{*w.k, *w.g, *w.t, *w.gt}
+	o := &j.operands
+	j.quotients = quotients[T]{&o[0], &o[1], &o[2], &o[3], w.sign}
+	parallel.Run(parallel.Workers(k.Workers), (n+elementwise.BlockSize-1)/elementwise.BlockSize, j)
+	*j = quotientJob[T]{} // without the caller's storage
+	workspace.Put(j)
 	return nil
 }
 
 // quotients are a pass of DivElem in progress.
 type quotients[T rev.Real] struct {
-	k, g, t, gt binaryOperands[T]
+	k, g, t, gt *binaryOperands[T]
 	sign        int
-	buffers     []quotientRoom[T] // one for each worker
+}
+
+// A quotientJob is a pass whose blocks several workers share. It has the operands itself, because
+// those of quotients may lie on a stack.
+type quotientJob[T rev.Real] struct {
+	quotients[T]
+	operands [4]binaryOperands[T]
 }
 
 // A quotientRoom has copies of operands with gaps, and intermediate values, of one PieceSize.
@@ -66,22 +78,24 @@ type quotientRoom[T rev.Real] struct {
 }
 
 // Block works on a block of elements.
-func (w *quotients[T]) Block(worker, block int) {
+func (j *quotientJob[T]) Block(_, block int) {
 	lo := block * elementwise.BlockSize
-	hi := min(lo+elementwise.BlockSize, w.k.X.N)
+	j.add(lo, min(lo+elementwise.BlockSize, j.k.X.N))
+}
+
+// add makes the pass for elements from lo to hi.
+func (w *quotients[T]) add(lo, hi int) {
 	if w, ok := any(w).(*quotients[fixed.Q43]); ok && hi-lo >= 16 && w.isFlat() {
 		addFixedQuotients(w, lo, hi)
 		return
 	}
-	if number.IsFixed[T]() || hi-lo < 16 { // calls take longer than so few quotients
-		w.addEach(lo, hi)
-		return
-	}
-	switch p := any(w).(type) {
+	switch w := any(w).(type) {
 	case *quotients[float64]:
-		addQuotients(p, &p.buffers[worker], lo, hi)
+		addQuotients(w, lo, hi)
 	case *quotients[float32]:
-		addQuotients(p, &p.buffers[worker], lo, hi)
+		addQuotients(w, lo, hi)
+	case *quotients[fixed.Q43]:
+		w.addEach(lo, hi)
 	}
 }
 
@@ -93,13 +107,19 @@ func (w *quotients[T]) derivatives() (tangent, second bool) {
 }
 
 // addQuotients works on floats, a piece at a time.
-func addQuotients[T rev.Float](w *quotients[T], r *quotientRoom[T], lo, hi int) {
-	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
+func addQuotients[T rev.Float](w *quotients[T], lo, hi int) {
+	k, g, t, gt := w.k, w.g, w.t, w.gt
 	tangent, second := w.derivatives()
 	if !tangent && g.Z.Data == nil && gt.Z.Data == nil && k.Z.Data != nil && w.isFlat() {
 		vec.AddQuotient(k.Z.Data[lo:hi], T(w.sign), k.X.Data[lo:hi], k.Y.Data[lo:hi])
 		return
 	}
+	if hi-lo < 16 { // calls take longer than so few quotients
+		w.addEach(lo, hi)
+		return
+	}
+	r := workspace.Get[quotientRoom[T]]()
+	defer workspace.Put(r)
 	for ; lo < hi; lo += elementwise.PieceSize {
 		n := min(elementwise.PieceSize, hi-lo)
 		elements := func(buf *[elementwise.PieceSize]T, v rev.Vector[T]) []T {
@@ -107,11 +127,11 @@ func addQuotients[T rev.Float](w *quotients[T], r *quotientRoom[T], lo, hi int) 
 				clear(buf[:n])
 				return buf[:n]
 			}
-			return vector.Elements(buf[:], v, lo, n)
+			return vector.Elements(buf[:], &v, lo, n)
 		}
 		add := func(to rev.Vector[T], sign T, v []T) {
 			if to.Data != nil {
-				vector.AddElements(to, lo, sign, v)
+				vector.AddElements(&to, lo, sign, v)
 			}
 		}
 		// minus computes (a - b·c)/y.
@@ -151,11 +171,11 @@ func addQuotients[T rev.Float](w *quotients[T], r *quotientRoom[T], lo, hi int) 
 }
 
 // isFlat reports whether no operand has gaps.
-func (w *quotients[T]) isFlat() bool { return areFlat(&w.k, &w.g, &w.t, &w.gt) }
+func (w *quotients[T]) isFlat() bool { return areFlat(w.k, w.g, w.t, w.gt) }
 
 // addFixedQuotients works on fixed-point numbers without gaps, with the bits of addEach.
 func addFixedQuotients(w *quotients[fixed.Q43], lo, hi int) {
-	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
+	k, g, t, gt := w.k, w.g, w.t, w.gt
 	tangent, second := w.derivatives()
 	var room [5][64]fixed.Q43
 	for ; lo < hi; lo += len(room[0]) {
@@ -214,7 +234,7 @@ func addFixedQuotients(w *quotients[fixed.Q43], lo, hi int) {
 
 // addEach works on numbers one by one.
 func (w *quotients[T]) addEach(lo, hi int) {
-	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
+	k, g, t, gt := w.k, w.g, w.t, w.gt
 	tangent, second := w.derivatives()
 	for i := lo; i < hi; i++ {
 		y := k.Y.Data[i*k.Y.Inc]

@@ -51,19 +51,19 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 	}
 	var sum T
 	if k.Out != nil && p.G.Out == nil {
-		sum = vector.DotBy(part, k.X, k.Y)
+		sum = vector.DotBy(part, &k.X, &k.Y)
 	}
 	for lo := 0; lo < k.X.N && p.G.Out != nil; lo += part {
-		x, y, gx, gy := k.X, k.Y, p.G.X, p.G.Y
+		x, y, gx, gy := &k.X, &k.Y, &p.G.X, &p.G.Y
 		if n := min(part, k.X.N-lo); n < k.X.N {
-			x, y = vector.Between(x, lo, n), vector.Between(y, lo, n)
-			gx, gy = vector.Between(gx, lo, n), vector.Between(gy, lo, n)
+			parts := [...]rev.Vector[T]{vector.Between(*x, lo, n), vector.Between(*y, lo, n), vector.Between(*gx, lo, n), vector.Between(*gy, lo, n)}
+			x, y, gx, gy = &parts[0], &parts[1], &parts[2], &parts[3]
 		}
 		if k.Out != nil {
-			sum += vector.Dot(x, y)
+			sum += vector.DotAt(x, y)
 		}
-		vector.Axpy(number.Conj(*p.G.Out), y, gx)
-		vector.Axpy(*p.G.Out, x, gy)
+		vector.AxpyAt(number.Conj(*p.G.Out), y, gx)
+		vector.AxpyAt(*p.G.Out, x, gy)
 	}
 	if k.Out != nil {
 		*k.Out += number.Signed(p.Sign(), sum)
@@ -72,15 +72,15 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 		return nil
 	}
 	if p.T.Out != nil {
-		*p.T.Out += number.Signed(p.Sign(), vector.Dot(p.T.X, k.Y)+vector.Dot(k.X, p.T.Y))
+		*p.T.Out += number.Signed(p.Sign(), vector.DotAt(&p.T.X, &k.Y)+vector.DotAt(&k.X, &p.T.Y))
 	}
 	if p.GT.Out != nil {
-		vector.Axpy(number.Conj(*p.GT.Out), k.Y, p.GT.X)
-		vector.Axpy(*p.GT.Out, k.X, p.GT.Y)
+		vector.AxpyAt(number.Conj(*p.GT.Out), &k.Y, &p.GT.X)
+		vector.AxpyAt(*p.GT.Out, &k.X, &p.GT.Y)
 	}
 	if p.G.Out != nil {
-		vector.Axpy(number.Conj(*p.G.Out), p.T.Y, p.GT.X)
-		vector.Axpy(*p.G.Out, p.T.X, p.GT.Y)
+		vector.AxpyAt(number.Conj(*p.G.Out), &p.T.Y, &p.GT.X)
+		vector.AxpyAt(*p.G.Out, &p.T.X, &p.GT.Y)
 	}
 	return nil
 }

@@ -189,8 +189,14 @@ func (w *products[T]) run() {
 	if len(w.list) == 0 {
 		return
 	}
-	workers := parallel.Workers(w.workers)
-	blocks := 0
+	workers, blocks, work := 1, 0, 0.0
+	for i := range w.list {
+		p := &w.list[i]
+		work += float64(p.c.Rows) * float64(p.c.Cols) * float64(p.a.cols)
+	}
+	if work >= minShared || w.workers < 0 { // Workers panics
+		workers = parallel.Workers(w.workers)
+	}
 	for i := range w.list {
 		parts := 1
 		if workers > 1 {
@@ -203,6 +209,9 @@ func (w *products[T]) run() {
 	clear(w.list)
 	w.list = w.list[:0]
 }
+
+// minShared is how much work takes longer than to find other workers.
+const minShared = 1 << 16
 
 // stripe is the least number of columns of a block of a wide product. minColumns is the
 // least number if columns of B are copied.

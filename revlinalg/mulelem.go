@@ -1,13 +1,14 @@
 package revlinalg
 
 import (
+	"unsafe"
+
 	"revnum/fixed"
 	"revnum/internal/elementwise"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
-	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -81,41 +82,40 @@ func (k *MulElem[T]) addProducts(sign int, g, t, gt *MulElem[T], lo, n int) {
 	addPiece(&gt.Y, 1, &t.X, &g.Z, true, lo, n)
 }
 
-// addPiece adds the products of n elements from lo on, unless an operand is nil.
-func addPiece[T rev.Number](to *rev.Vector[T], sign int, a, b *rev.Vector[T], conj bool, lo, n int) {
-	if to.Data != nil && a.Data != nil && b.Data != nil {
-		addElementProducts(vector.Between(*to, lo, n), sign, vector.Between(*a, lo, n), vector.Between(*b, lo, n), conj)
+// addPiece computes z_i += sign·x_i·y_i for n elements from lo on, with the conjugate of x_i if conj
+// is set, unless an operand is nil. It copies no vector: a processor waits for a copy of what was
+// just written in other pieces, as the operands of a call are.
+func addPiece[T rev.Number](z *rev.Vector[T], sign int, x, y *rev.Vector[T], conj bool, lo, n int) {
+	if z.Data == nil || x.Data == nil || y.Data == nil {
+		return
 	}
-}
-
-// addElementProducts computes z_i += sign·x_i·y_i, with the conjugate of x_i if conj is set.
-func addElementProducts[T rev.Number](z rev.Vector[T], sign int, x, y rev.Vector[T], conj bool) {
-	n := x.N
 	if z.Inc == 1 && x.Inc == 1 && y.Inc == 1 {
-		switch zs := any(z.Data[:n]).(type) {
-		case []float64:
-			vec.AddProduct(zs, float64(sign), number.As[[]float64](x.Data[:n]), number.As[[]float64](y.Data[:n]))
-			return
-		case []float32:
-			vec.AddProduct(zs, float32(sign), number.As[[]float32](x.Data[:n]), number.As[[]float32](y.Data[:n]))
-			return
-		case []fixed.Q43:
-			fixedpoint.AddProducts(sign, number.As[[]fixed.Q43](x.Data[:n]), number.As[[]fixed.Q43](y.Data[:n]), number.As[[]fixed.Q43](z.Data[:n]))
-			return
-		case []complex128:
-			turn := 1.0
-			if conj {
-				turn = -1
-			}
-			vec.ComplexAddProduct(zs, float64(sign), turn, number.As[[]complex128](x.Data[:n]), number.As[[]complex128](y.Data[:n]))
-			return
-		}
+		addElementProducts(z.Data[lo:lo+n], sign, x.Data[lo:lo+n], y.Data[lo:lo+n], conj)
+		return
 	}
-	for i := range n {
+	for i := lo; i < lo+n; i++ {
 		a, b := x.Data[i*x.Inc], y.Data[i*y.Inc]
 		if conj {
 			a = number.Conj(a)
 		}
 		z.Data[i*z.Inc] += number.Signed(sign, number.Mul(a, b))
+	}
+}
+
+// addElementProducts is addPiece for elements without gaps.
+func addElementProducts[T rev.Number](z []T, sign int, x, y []T, conj bool) {
+	switch {
+	case number.IsFixed[T]():
+		fixedpoint.AddProducts(sign, number.As[[]fixed.Q43](x), number.As[[]fixed.Q43](y), number.As[[]fixed.Q43](z))
+	case number.IsComplex[T]():
+		turn := 1.0
+		if conj {
+			turn = -1
+		}
+		vec.ComplexAddProduct(number.As[[]complex128](z), float64(sign), turn, number.As[[]complex128](x), number.As[[]complex128](y))
+	case unsafe.Sizeof(T(0)) == 4:
+		vec.AddProduct(number.As[[]float32](z), float32(sign), number.As[[]float32](x), number.As[[]float32](y))
+	default:
+		vec.AddProduct(number.As[[]float64](z), float64(sign), number.As[[]float64](x), number.As[[]float64](y))
 	}
 }

@@ -45,12 +45,12 @@ type Frobenius[T rev.Real] struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
-	r := vectorNorm(k.X)
+	r := vectorNormAt(&k.X)
 	if k.Out != nil {
 		*k.Out += number.Signed(p.Sign(), r)
 	}
 	if r != 0 && p.G.Out != nil {
-		addUnit(*p.G.Out, k.X, r, p.G.X)
+		addUnit(*p.G.Out, &k.X, r, &p.G.X)
 	}
 	if r != 0 && p.Tangent {
 		n, g, t, gt := k.norm(), p.G.norm(), p.T.norm(), p.GT.norm()
@@ -98,20 +98,23 @@ func eachNorm2[T rev.Float](k Norm2[T], p rev.Pass[Norm2[T]], next Norm2[T], q r
 		if a := g.Data[i*g.Inc] / r; isModerate(a) {
 			vec.Axpy(a, row, gx.Row(i))
 		} else {
-			addUnit(g.Data[i*g.Inc], vector.Row(x, i), r, vector.Row(gx, i))
+			x, gx := vector.Row(x, i), vector.Row(gx, i)
+			addUnit(g.Data[i*g.Inc], &x, r, &gx)
 		}
 	}
 	return n
 }
 
 // vectorNorm returns the norm of x.
-func vectorNorm[T rev.Real](x rev.Vector[T]) T {
+func vectorNorm[T rev.Real](x rev.Vector[T]) T { return vectorNormAt(&x) }
+
+func vectorNormAt[T rev.Real](x *rev.Vector[T]) T {
 	if !number.IsFixed[T]() {
-		if s := vector.SumSquares(x); isModerate(s) {
+		if s := vector.SumSquaresAt(x); isModerate(s) {
 			return T(math.Sqrt(float64(s)))
 		}
 	}
-	n := normOf(nil, x)
+	n := normOf(nil, *x)
 	return n.value()
 }
 
@@ -163,18 +166,20 @@ func (k *norm[T]) addUnit(alpha, r T, g *norm[T]) {
 		return
 	}
 	if k.isFlat() && g.isFlat() {
-		addUnit(alpha, k.all(), r, g.all())
+		x, y := k.all(), g.all()
+		addUnit(alpha, &x, r, &y)
 		return
 	}
 	for i := range k.x.Rows {
-		addUnit(alpha, k.row(i), r, g.row(i))
+		x, y := k.row(i), g.row(i)
+		addUnit(alpha, &x, r, &y)
 	}
 }
 
 // addUnit adds alpha·x/r to y. It does nothing if y is nil.
-func addUnit[T rev.Real](alpha T, x rev.Vector[T], r T, y rev.Vector[T]) {
+func addUnit[T rev.Real](alpha T, x *rev.Vector[T], r T, y *rev.Vector[T]) {
 	if a := alpha / r; !number.IsFixed[T]() && isModerate(a) {
-		vector.Axpy(a, x, y)
+		vector.AxpyAt(a, x, y)
 		return
 	}
 	if y.Data == nil {

@@ -177,8 +177,8 @@ func (w *polyPass[T]) Block(worker, part int) {
 	var sums polySums[T]
 	for lo := part * w.part; lo < min((part+1)*w.part, w.k.X.N); lo += polyPanel {
 		n := min(polyPanel, w.k.X.N-lo)
-		x := vector.Elements(s.x[:], w.k.X, lo, n)
-		y := vector.Elements(s.y[:], w.k.Y, lo, n)
+		x := vector.Elements(s.x[:], &w.k.X, lo, n)
+		y := vector.Elements(s.y[:], &w.k.Y, lo, n)
 		w.setPowers(s, x)
 		r := s.r[:n]
 		w.polynomial(s, r, w.c)
@@ -189,7 +189,7 @@ func (w *polyPass[T]) Block(worker, part int) {
 		}
 		var tx []T
 		if w.t.X.Data != nil {
-			tx = vector.Elements(s.tx[:], w.t.X, lo, n)
+			tx = vector.Elements(s.tx[:], &w.t.X, lo, n)
 		}
 		if w.tangents {
 			sums.tangent += w.tangent(s, lo, n, tx)
@@ -271,7 +271,7 @@ func (w *polyPass[T]) tangent(s *polyScratch[T], lo, n int, tx []T) T {
 	dr := s.dr[:n]
 	clear(dr)
 	if w.t.Y.Data != nil {
-		copy(dr, vector.Elements(s.ty[:], w.t.Y, lo, n))
+		copy(dr, vector.Elements(s.ty[:], &w.t.Y, lo, n))
 	}
 	p := s.p[:n]
 	if w.t.C.Data != nil {
@@ -289,12 +289,12 @@ func (w *polyPass[T]) tangent(s *polyScratch[T], lo, n int, tx []T) T {
 // cotangents or their tangents.
 func (k *PolyLeastSquares[T]) addPoints(s *polyScratch[T], lo int, alpha T, v []T) {
 	if k.Y.Data != nil {
-		vector.AddElements(k.Y, lo, alpha, v)
+		vector.AddElements(&k.Y, lo, alpha, v)
 	}
 	if k.X.Data != nil {
 		p := s.p[:len(v)]
 		vec.MulTo(p, v, s.slope[:len(v)])
-		vector.AddElements(k.X, lo, -alpha, p)
+		vector.AddElements(&k.X, lo, -alpha, p)
 	}
 }
 
@@ -323,7 +323,7 @@ func (w *polyPass[T]) gradientTangent(s *polyScratch[T], lo, n int, tx []T) {
 		vec.AddTo(change, change, p)
 	}
 	vec.MulTo(change, change, s.r[:n])
-	vector.AddElements(w.gt.X, lo, -w.cot, change)
+	vector.AddElements(&w.gt.X, lo, -w.cot, change)
 }
 
 // join adds up the parts in order: ½ Σ r² and Σ r·ṙ. It adds to c̄ and its tangent.
@@ -334,10 +334,10 @@ func (w *polyPass[T]) join() (value, tangent T) {
 	}
 	size := w.rows * w.q
 	if w.g.C.Data != nil {
-		vector.AddElements(w.g.C, 0, -w.cot, w.sumOfParts(w.mr, size))
+		vector.AddElements(&w.g.C, 0, -w.cot, w.sumOfParts(w.mr, size))
 	}
 	if w.gt.C.Data != nil {
-		vector.AddElements(w.gt.C, 0, -1, w.sumOfParts(w.mu, size))
+		vector.AddElements(&w.gt.C, 0, -1, w.sumOfParts(w.mu, size))
 		if w.t.X.Data != nil {
 			// The derivative of x^j is j·x^(j-1).
 			for j, m := range w.sumOfParts(w.mrx, size)[:max(1, w.k.C.N)-1] {

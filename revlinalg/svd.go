@@ -142,7 +142,7 @@ func (k SVD[T]) Run(p rev.Pass[SVD[T]]) error {
 		t.add(sign, w.du, w.ds, w.dv)
 	}
 	if alone {
-		vector.AddElements(k.S, 0, sign, w.alone)
+		vector.AddElements(&k.S, 0, sign, w.alone)
 		return nil
 	}
 	k.add(sign, w.u, w.s, w.v)
@@ -157,7 +157,7 @@ func (k *SVD[T]) hasResult() bool  { return k.S.Data != nil || k.hasVectors() }
 func (k *SVD[T]) add(alpha T, u rev.General[T], s []T, v rev.General[T]) {
 	addMatrix(k.U, alpha, u)
 	if k.S.Data != nil {
-		vector.AddElements(k.S, 0, alpha, s)
+		vector.AddElements(&k.S, 0, alpha, s)
 	}
 	addMatrix(k.V, alpha, v)
 }

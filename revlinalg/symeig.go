@@ -143,7 +143,7 @@ func (k *SymEig[T]) hasResult() bool { return k.W.Data != nil || k.V.Data != nil
 // add adds values and vectors.
 func (k *SymEig[T]) add(sign T, w []T, v rev.General[T]) {
 	if k.W.Data != nil {
-		vector.AddElements(k.W, 0, sign, w)
+		vector.AddElements(&k.W, 0, sign, w)
 	}
 	addMatrix(k.V, sign, v)
 }

@@ -117,12 +117,17 @@ type Pointwise[T rev.Number] struct {
 
 // A pass is a pass in progress. Operands that it lacks are nil.
 type pass[T rev.Number] struct {
-	k, g, t, gt Operands[T]
+	k, g, t, gt *Operands[T]
 
-	f       *Function
-	sign    int
-	buffers []buffers[T]  // of each worker
-	wide    []byFloatRoom // of each worker, for ByFloat
+	f    *Function
+	sign int
+}
+
+// A job is a pass whose blocks several workers share. It has the operands itself, because those of
+// a pass may lie on a stack.
+type job[T rev.Number] struct {
+	pass[T]
+	operands [4]Operands[T]
 }
 
 // Sizes of pieces of vectors.
@@ -160,16 +165,31 @@ func (p *pass[T]) order() int {
 // Run makes the pass p of a kernel k of f. It returns a *rev.DomainError if f is not defined
 // at an element, and then changes nothing.
 func Run[K kernel[T], T rev.Number](f *Function, k K, p rev.Pass[K]) error {
-	if !p.Adjoint && !p.Tangent && addSmall(f, (*Operands[T])(unsafe.Pointer(&k)), p.Sign()) {
+	if !p.Adjoint && !p.Tangent && addSmall(f, operands[T](&k), p.Sign()) {
 		return nil
 	}
-	w := workspace.Get[pass[T]]()
-	w.k, w.g, w.t, w.gt = Operands[T](k), Operands[T](p.G), Operands[T](p.T), Operands[T](p.GT)
-	w.f, w.sign = f, p.Sign()
-	err := w.run()
-	*w = pass[T]{buffers: w.buffers, wide: w.wide} // without the caller's storage
-	workspace.Put(w)
-	return err
+	w := pass[T]{operands[T](&k), operands[T](&p.G), operands[T](&p.T), operands[T](&p.GT), f, p.Sign()}
+	if err := w.checkDomain(); err != nil {
+		return err
+	}
+	n, shared := w.k.X.N, w.k.Workers
+	if n <= BlockSize && shared >= 0 { // parallel.Workers panics
+		parallel.CheckInterrupt()
+		w.apply(0, n)
+		return nil
+	}
+	workers, blocks := parallel.Workers(shared), (n+BlockSize-1)/BlockSize
+	if !number.IsFixed[T]() && !number.IsComplex[T]() {
+		workers = min(workers, max(1, blocks/shareBlocks))
+	}
+	j := workspace.Get[job[T]]()
+	j.operands = [4]Operands[T]{*w.k, *w.g, *w.t, *w.gt}
+	o := &j.operands
+	j.pass = pass[T]{&o[0], &o[1], &o[2], &o[3], f, w.sign}
+	parallel.Run(workers, blocks, j)
+	*j = job[T]{} // without the caller's storage
+	workspace.Put(j)
+	return nil
 }
 
 // addSmall adds f to a block of floats one after the other, and reports whether it could. It has none
@@ -198,26 +218,8 @@ func addBlock[T rev.Float](f *Function, loops *Loops[T], k *Operands[T], sign in
 	return true
 }
 
-// run adds sign·f(x) to y, for a sign of 1 or -1. It adds sign·f′(x)·ẋ to ẏ, and the
-// gradients to x̄ and ġx. It omits operands that are nil.
-func (p *pass[T]) run() error {
-	if err := p.checkDomain(); err != nil {
-		return err
-	}
-	workers, blocks := parallel.Workers(p.k.Workers), (p.k.X.N+BlockSize-1)/BlockSize
-	if !number.IsFixed[T]() && !number.IsComplex[T]() {
-		workers = min(workers, max(1, blocks/shareBlocks))
-	}
-	switch room := min(workers, max(1, blocks)); {
-	case number.IsComplex[T]():
-	case number.IsFixed[T]() && p.f.ByFloat:
-		p.wide = workspace.Grow(p.wide, room)
-	default:
-		p.buffers = workspace.Grow(p.buffers, room)
-	}
-	parallel.Run(workers, blocks, p)
-	return nil
-}
+// operands returns the operands of a kernel.
+func operands[T rev.Number, K kernel[T]](k *K) *Operands[T] { return (*Operands[T])(unsafe.Pointer(k)) }
 
 // checkDomain returns an error unless f is defined at all elements.
 func (p *pass[T]) checkDomain() error {
@@ -284,19 +286,24 @@ func (f *Loops[T]) known(x []T) int {
 }
 
 // Block works on a block of elements.
-func (p *pass[T]) Block(worker, block int) {
+func (j *job[T]) Block(_, block int) {
 	lo := block * BlockSize
-	hi := min(lo+BlockSize, p.k.X.N)
+	j.apply(lo, min(lo+BlockSize, j.k.X.N))
+}
+
+// apply adds sign·f(x) to y, for a sign of 1 or -1, for elements from lo to hi. It adds
+// sign·f′(x)·ẋ to ẏ, and the gradients to x̄ and ġx. It omits operands that are nil.
+func (p *pass[T]) apply(lo, hi int) {
 	switch p := any(p).(type) {
 	case *pass[float64]:
-		applyFloat(p, &p.f.Float64, &p.buffers[worker], lo, hi)
+		applyFloat(p, &p.f.Float64, lo, hi)
 	case *pass[float32]:
-		applyFloat(p, &p.f.Float32, &p.buffers[worker], lo, hi)
+		applyFloat(p, &p.f.Float32, lo, hi)
 	case *pass[fixed.Q43]:
 		if p.f.ByFloat {
-			applyByFloat(p, &p.wide[worker], lo, hi)
+			applyByFloat(p, lo, hi)
 		} else {
-			applyFixed(p, &p.buffers[worker], lo, hi)
+			applyFixed(p, lo, hi)
 		}
 	case *pass[complex128]:
 		if p.f.ComplexLoops.Add == nil || !applyComplex(p, &p.f.ComplexLoops, lo, hi) {
@@ -337,14 +344,16 @@ func addOne[T rev.Float](p *pass[T], f *Loops[T], lo, hi int) bool {
 	return true
 }
 
-func applyFloat[T rev.Float](p *pass[T], f *Loops[T], w *buffers[T], lo, hi int) {
-	sign, order := T(p.sign), p.order()
+func applyFloat[T rev.Float](p *pass[T], f *Loops[T], lo, hi int) {
 	if addOne(p, f, lo, hi) {
 		return
 	}
+	sign, order := T(p.sign), p.order()
+	w := workspace.Get[buffers[T]]()
+	defer workspace.Put(w)
 	for ; lo < hi; lo += len(w.x) {
 		n := min(len(w.x), hi-lo)
-		x, y, d := vector.Elements(w.x[:], p.k.X, lo, n), w.y[:n], w.d[:n]
+		x, y, d := vector.Elements(w.x[:], &p.k.X, lo, n), w.y[:n], w.d[:n]
 		switch {
 		case f.Both != nil && (order > 0 || f.Values == nil):
 			f.Both(y, d, x)
@@ -359,16 +368,16 @@ func applyFloat[T rev.Float](p *pass[T], f *Loops[T], w *buffers[T], lo, hi int)
 			}
 		}
 		if p.k.Y.Data != nil {
-			vector.AddElements(p.k.Y, lo, sign, y)
+			vector.AddElements(&p.k.Y, lo, sign, y)
 		}
 		addProduct := func(to rev.Vector[T], sign T, from rev.Vector[T]) {
-			v := vector.Elements(w.v[:], from, lo, n)
+			v := vector.Elements(w.v[:], &from, lo, n)
 			if to.Inc == 1 {
 				vec.AddProduct(to.Data[lo:lo+n], sign, d, v)
 				return
 			}
 			vec.MulTo(w.v[:n], d, v)
-			vector.AddElements(to, lo, sign, w.v[:n])
+			vector.AddElements(&to, lo, sign, w.v[:n])
 		}
 		if p.tangent() {
 			addProduct(p.t.Y, sign, p.t.X)
@@ -383,7 +392,7 @@ func applyFloat[T rev.Float](p *pass[T], f *Loops[T], w *buffers[T], lo, hi int)
 			if f.Curves != nil {
 				f.Curves(d, x, y)
 			}
-			vec.MulTo(w.d[:n], d, vector.Elements(w.v[:], p.t.X, lo, n))
+			vec.MulTo(w.d[:n], d, vector.Elements(w.v[:], &p.t.X, lo, n))
 			d = w.d[:n]
 			addProduct(p.gt.X, 1, p.g.Y)
 		}
@@ -417,7 +426,7 @@ func applyPointwise[T rev.Number](p *pass[T], f *Pointwise[T], lo, hi int) {
 // applyComplex makes a pass without a second derivative of elements one after the other, and reports
 // whether it could.
 func applyComplex(p *pass[complex128], f *ComplexLoops, lo, hi int) bool {
-	for _, o := range [...]*Operands[complex128]{&p.k, &p.t, &p.g, &p.gt} {
+	for _, o := range [...]*Operands[complex128]{p.k, p.t, p.g, p.gt} {
 		if o.X.Data != nil && o.X.Inc != 1 || o.Y.Data != nil && o.Y.Inc != 1 {
 			return false
 		}
@@ -442,8 +451,8 @@ func applyComplex(p *pass[complex128], f *ComplexLoops, lo, hi int) bool {
 }
 
 // applyFixed works on fixed-point elements without gaps by loops, and on others one by one.
-func applyFixed(p *pass[fixed.Q43], w *buffers[fixed.Q43], lo, hi int) {
-	k, g, t, gt, f := &p.k, &p.g, &p.t, &p.gt, &p.f.Fixed
+func applyFixed(p *pass[fixed.Q43], lo, hi int) {
+	k, g, t, gt, f := p.k, p.g, p.t, p.gt, &p.f.Fixed
 	for _, v := range [...]*rev.Vector[fixed.Q43]{&k.X, &k.Y, &g.X, &g.Y, &t.X, &t.Y, &gt.X, &gt.Y} {
 		if f.Add == nil || v.Data != nil && v.Inc != 1 {
 			applyPointwise(p, &p.f.Q43, lo, hi)
@@ -452,7 +461,7 @@ func applyFixed(p *pass[fixed.Q43], w *buffers[fixed.Q43], lo, hi int) {
 	}
 	x := k.X.Data[lo:hi]
 	if f.Reuse != nil && p.order() > 0 {
-		applyReused(p, w, lo, hi)
+		applyReused(p, lo, hi)
 		return
 	}
 	if k.Y.Data != nil {
@@ -471,9 +480,11 @@ func applyFixed(p *pass[fixed.Q43], w *buffers[fixed.Q43], lo, hi int) {
 }
 
 // applyReused is applyFixed for derivatives that follow from the value, which is computed once.
-func applyReused(p *pass[fixed.Q43], w *buffers[fixed.Q43], lo, hi int) {
-	k, g, t, gt, f := &p.k, &p.g, &p.t, &p.gt, &p.f.Fixed
+func applyReused(p *pass[fixed.Q43], lo, hi int) {
+	k, g, t, gt, f := p.k, p.g, p.t, p.gt, &p.f.Fixed
 	addCurves(p, lo, hi)
+	w := workspace.Get[buffers[fixed.Q43]]()
+	defer workspace.Put(w)
 	for ; lo < hi; lo += len(w.v) {
 		to := min(lo+len(w.v), hi)
 		v := w.v[:to-lo]
@@ -497,7 +508,7 @@ func applyReused(p *pass[fixed.Q43], w *buffers[fixed.Q43], lo, hi int) {
 
 // addCurves adds f″(x)·ẋ·ȳ to ġx.
 func addCurves(p *pass[fixed.Q43], lo, hi int) {
-	k, g, t, gt := &p.k, &p.g, &p.t, &p.gt
+	k, g, t, gt := p.k, p.g, p.t, p.gt
 	for i := lo; p.curved() && i < hi; i++ {
 		gt.X.Data[i] += p.f.Q43.Curve(k.X.Data[i], t.X.Data[i], g.Y.Data[i])
 	}
@@ -510,8 +521,10 @@ type byFloatRoom struct {
 }
 
 // applyByFloat works on fixed-point elements with the functions over float64.
-func applyByFloat(p *pass[fixed.Q43], w *byFloatRoom, lo, hi int) {
+func applyByFloat(p *pass[fixed.Q43], lo, hi int) {
 	f, order := p.f, p.order()
+	w := workspace.Get[byFloatRoom]()
+	defer workspace.Put(w)
 	for ; lo < hi; lo += PieceSize {
 		n := min(PieceSize, hi-lo)
 		x, y, d, c := w.x[:n], w.y[:n], w.d[:n], w.v[:n]

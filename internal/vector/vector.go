@@ -1,5 +1,9 @@
 // Package vector has the sums and products of vectors that dense kernels are made of, over
 // all number types and with gaps between elements.
+//
+// Functions whose names end in At take pointers to operands. A vector that a function gets as its value
+// is copied in pieces of 16 bytes, and a processor waits for such a piece of what was just written in
+// others. The operands of a call were just written, and a copy of each takes as long as a short sum.
 package vector
 
 import (
@@ -36,12 +40,12 @@ func Element[T any](x rev.Vector[T], i int) (v T) {
 
 // Elements returns elements lo, ..., lo+n-1 of x: the storage of x itself if it
 // has no gaps, else a copy in buf.
-func Elements[T rev.Float](buf []T, x rev.Vector[T], lo, n int) []T {
+func Elements[T rev.Float](buf []T, x *rev.Vector[T], lo, n int) []T {
 	return vec.Packed(buf, x.Data, x.Inc, lo, n)
 }
 
 // AddElements computes y_{lo+i} += alpha·d_i.
-func AddElements[T rev.Float](y rev.Vector[T], lo int, alpha T, d []T) {
+func AddElements[T rev.Float](y *rev.Vector[T], lo int, alpha T, d []T) {
 	vec.AxpyInc(alpha, d, y.Data, y.Inc, lo)
 }
 
@@ -70,14 +74,17 @@ func AddConstant[T rev.Number](c T, x rev.Vector[T]) {
 
 // Dot returns Σ conj(x_i)·y_i, in fixed point rounded once. It is 0 if x or y is
 // nil.
-func Dot[T rev.Number](x, y rev.Vector[T]) (s T) {
+func Dot[T rev.Number](x, y rev.Vector[T]) T { return DotAt(&x, &y) }
+
+// DotAt is Dot.
+func DotAt[T rev.Number](x, y *rev.Vector[T]) (s T) {
 	if x.N == 0 || x.Data == nil || y.Data == nil {
 		return 0
 	}
 	dense := x.Inc == 1 && y.Inc == 1
 	switch {
 	case number.IsComplex[T]():
-		return number.As[T](complexDot(number.As[rev.Vector[complex128]](x), number.As[rev.Vector[complex128]](y)))
+		return number.As[T](complexDot(number.As[rev.Vector[complex128]](*x), number.As[rev.Vector[complex128]](*y)))
 	case number.IsFixed[T]():
 		if dense {
 			return number.As[T](fixedpoint.Dot(number.As[[]fixed.Q43](x.Data[:x.N]), number.As[[]fixed.Q43](y.Data[:y.N])))
@@ -99,13 +106,13 @@ func Dot[T rev.Number](x, y rev.Vector[T]) (s T) {
 }
 
 // DotBy returns the sum of Dot of parts of n elements.
-func DotBy[T rev.Number](n int, x, y rev.Vector[T]) (s T) {
+func DotBy[T rev.Number](n int, x, y *rev.Vector[T]) (s T) {
 	switch {
 	case x.N <= n:
-		return Dot(x, y)
+		return DotAt(x, y)
 	case number.IsFixed[T]() || number.IsComplex[T]() || x.Inc != 1 || y.Inc != 1:
 		for lo := 0; lo < x.N; lo += n {
-			s += Dot(Between(x, lo, min(n, x.N-lo)), Between(y, lo, min(n, x.N-lo)))
+			s += Dot(Between(*x, lo, min(n, x.N-lo)), Between(*y, lo, min(n, x.N-lo)))
 		}
 		return s
 	case unsafe.Sizeof(s) == 4:
@@ -124,15 +131,18 @@ func dotBy[T rev.Float](n int, x, y []T) (s T) {
 }
 
 // Axpy computes y += alpha·x. It does nothing if x or y is nil.
-func Axpy[T rev.Number](alpha T, x, y rev.Vector[T]) {
+func Axpy[T rev.Number](alpha T, x, y rev.Vector[T]) { AxpyAt(alpha, &x, &y) }
+
+// AxpyAt is Axpy.
+func AxpyAt[T rev.Number](alpha T, x, y *rev.Vector[T]) {
 	if x.N == 0 || x.Data == nil || y.Data == nil {
 		return
 	}
 	switch {
 	case number.IsComplex[T]():
-		complexAxpy(number.As[complex128](alpha), number.As[rev.Vector[complex128]](x), number.As[rev.Vector[complex128]](y))
+		complexAxpy(number.As[complex128](alpha), number.As[rev.Vector[complex128]](*x), number.As[rev.Vector[complex128]](*y))
 	case number.IsFixed[T]():
-		fixedAxpy(1, number.As[fixed.Q43](alpha), number.As[rev.Vector[fixed.Q43]](x), number.As[rev.Vector[fixed.Q43]](y))
+		fixedAxpy(1, number.As[fixed.Q43](alpha), number.As[rev.Vector[fixed.Q43]](*x), number.As[rev.Vector[fixed.Q43]](*y))
 	case x.Inc != 1 || y.Inc != 1:
 		for i := range x.N {
 			y.Data[i*y.Inc] += T(alpha * x.Data[i*x.Inc])
@@ -168,19 +178,25 @@ func fixedAxpy(sign int, alpha fixed.Q43, x, y rev.Vector[fixed.Q43]) {
 }
 
 // AddScaled computes y += sign·alpha·x, to the bits of Axpy and Axmy.
-func AddScaled[T rev.Number](sign int, alpha T, x, y rev.Vector[T]) {
+func AddScaled[T rev.Number](sign int, alpha T, x, y rev.Vector[T]) { AddScaledAt(sign, alpha, &x, &y) }
+
+// AddScaledAt is AddScaled.
+func AddScaledAt[T rev.Number](sign int, alpha T, x, y *rev.Vector[T]) {
 	if number.IsFixed[T]() && sign < 0 {
-		Axmy(alpha, x, y)
+		Axmy(alpha, *x, *y)
 		return
 	}
-	Axpy(number.Signed(sign, alpha), x, y)
+	AxpyAt(number.Signed(sign, alpha), x, y)
 }
 
 // SumSquares returns Σ x_i², in fixed point rounded once.
-func SumSquares[T rev.Real](x rev.Vector[T]) T {
+func SumSquares[T rev.Real](x rev.Vector[T]) T { return SumSquaresAt(&x) }
+
+// SumSquaresAt is SumSquares.
+func SumSquaresAt[T rev.Real](x *rev.Vector[T]) T {
 	switch {
 	case x.N == 0 || x.Inc != 1:
-		return Dot(x, x)
+		return DotAt(x, x)
 	case number.IsFixed[T]():
 		sum := fixedpoint.SumSquares(number.As[[]fixed.Q43](x.Data[:x.N]))
 		return number.As[T](sum.Round())
