@@ -168,8 +168,8 @@ type product[T rev.Real] struct {
 	blocks     int
 }
 
-// add adds the product C += sign·A·B. It does nothing if an operand is nil. If an
-// earlier product has the same result, as Ā and B̄ of C += A·A may have, it runs the
+// add adds the product C += sign·A·B, and runs it at once if it is small. It does nothing if an
+// operand is nil. If an earlier product has the same result, as Ā and B̄ of C += A·A may have, it runs the
 // earlier ones first.
 func (w *products[T]) add(c rev.General[T], sign int, a, b strided[T]) {
 	if c.Data == nil || a.data == nil || b.data == nil || c.Rows == 0 || c.Cols == 0 || a.cols == 0 {
@@ -181,6 +181,12 @@ func (w *products[T]) add(c rev.General[T], sign int, a, b strided[T]) {
 			break
 		}
 	}
+	if float64(c.Rows)*float64(c.Cols)*float64(a.cols) < minShared && w.workers >= 0 { // run panics
+		p := product[T]{c, sign, a, b, c.Rows, c.Cols, 1, 1}
+		parallel.CheckInterrupt()
+		p.block(0)
+		return
+	}
 	w.list = append(w.list, product[T]{c: c, sign: sign, a: a, b: b})
 }
 
@@ -189,14 +195,8 @@ func (w *products[T]) run() {
 	if len(w.list) == 0 {
 		return
 	}
-	workers, blocks, work := 1, 0, 0.0
-	for i := range w.list {
-		p := &w.list[i]
-		work += float64(p.c.Rows) * float64(p.c.Cols) * float64(p.a.cols)
-	}
-	if work >= minShared || w.workers < 0 { // Workers panics
-		workers = parallel.Workers(w.workers)
-	}
+	workers := parallel.Workers(w.workers)
+	blocks := 0
 	for i := range w.list {
 		parts := 1
 		if workers > 1 {
@@ -210,7 +210,7 @@ func (w *products[T]) run() {
 	w.list = w.list[:0]
 }
 
-// minShared is how much work takes longer than to find other workers.
+// minShared is how many products of numbers take longer than to find another worker for them.
 const minShared = 1 << 16
 
 // stripe is the least number of columns of a block of a wide product. minColumns is the

@@ -34,7 +34,8 @@ func NewLeakyReLU(y, x *mat.VecDense, slope float64) LeakyReLU[float64] {
 
 // Run implements rev.Kernel. It returns no error.
 func (k LeakyReLU[T]) Run(p rev.Pass[LeakyReLU[T]]) error {
-	rectify(fixed.Of[T](k.Slope), p.Sign(), k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
+	o := [4]elementwise.Operands[T]{k.operands(), p.G.operands(), p.T.operands(), p.GT.operands()}
+	rectify(fixed.Of[T](k.Slope), p.Sign(), &o[0], &o[1], &o[2], &o[3])
 	return nil
 }
 

@@ -24,6 +24,7 @@ type ReLU[T rev.Real] struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k ReLU[T]) Run(p rev.Pass[ReLU[T]]) error {
-	rectify(0, p.Sign(), elementwise.Operands[T](k), elementwise.Operands[T](p.G), elementwise.Operands[T](p.T), elementwise.Operands[T](p.GT))
+	operands := func(k *ReLU[T]) *elementwise.Operands[T] { return (*elementwise.Operands[T])(k) }
+	rectify(0, p.Sign(), operands(&k), operands(&p.G), operands(&p.T), operands(&p.GT))
 	return nil
 }
