@@ -49,7 +49,13 @@ Our tools are ` + strings.Join(ourNames(), ", ") + `. Of GradBench's, manual
 has derivatives by hand, and the evals compare answers with it. tapenade has what Tapenade wrote; only
 its hello needs Tapenade. codipack needs --codipack, enzyme --enzyme and clang++,
 jax and pytorch their packages. You may name others, such as adept and cppad, which find their headers
-by the variable CPATH.`,
+by the variable CPATH. A tool of your own in Python, as NAME=SCRIPT, answers GradBench's protocol:
+casadi=benchmarks/gradbench/casadi_peer.py is one over CasADi.
+
+--enzyme is the folder in which Enzyme was built. Its sources need LLVM's headers (Debian's llvm-19-dev):
+
+  cmake -S Enzyme/enzyme -B BUILD -DLLVM_DIR=/usr/lib/llvm-19/lib/cmake/llvm -DENZYME_CLANG=OFF
+  make -C BUILD LLDEnzyme-19        # --enzyme BUILD/Enzyme`,
 		Example: `  git clone https://github.com/gradbench/gradbench
   git clone https://github.com/SciCompKL/CoDiPack
   python -m venv VENV && VENV/bin/pip install numpy scipy pydantic dataclasses-json jax torch
@@ -84,7 +90,11 @@ by the variable CPATH.`,
 			if err != nil {
 				return err
 			}
-			tools, err := chooseTools(&checkout, toolNames)
+			var has []string
+			for _, e := range all {
+				has = append(has, e.Name)
+			}
+			tools, err := chooseTools(&checkout, toolNames, has)
 			if err != nil {
 				return err
 			}
@@ -157,7 +167,9 @@ func chooseEvals(all []evals.Eval, names []string) ([]evals.Eval, error) {
 	return chosen, nil
 }
 
-func chooseTools(checkout *evals.Checkout, names []string) ([]evals.Tool, error) {
+// chooseTools returns the tools by their names. A tool that GradBench does not have says itself which
+// of all evals it lacks.
+func chooseTools(checkout *evals.Checkout, names, has []string) ([]evals.Tool, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -167,6 +179,14 @@ func chooseTools(checkout *evals.Checkout, names []string) ([]evals.Tool, error)
 		if i := slices.Index(ourNames(), name); i >= 0 {
 			command := append([]string{exe, "gradbench"}, ourTools[i].args...)
 			tools = append(tools, evals.Tool{Name: name, Command: command, Evals: strings.Split(ourTools[i].tool.Modules(), ", ")})
+			continue
+		}
+		if own, script, ok := strings.Cut(name, "="); ok {
+			path, err := filepath.Abs(script)
+			if err != nil {
+				return nil, err
+			}
+			tools = append(tools, evals.Tool{Name: own, Command: []string{checkout.Python, path}, Evals: has})
 			continue
 		}
 		tool, err := checkout.Tool(name)

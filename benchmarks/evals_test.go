@@ -44,6 +44,13 @@ wrong: crash, det: f n=2 is invalid: Found 1 mismatches, showing 1:
 	}
 	wantFiles(t, out, "evals.csv", "speed.svg")
 
+	// A script is a tool with the evals that it says it has.
+	must(t, "peers", "evals", dir, "--python", python, "--tool", "own=own.py", "--eval", "det", "-o", table)
+	want = "f,n=2,own,1,1,7,7,7,valid"
+	if text, err := os.ReadFile(table); err != nil || !strings.Contains(string(text), want) {
+		t.Errorf("%s (%v), want %s", text, err, want)
+	}
+
 	// The arguments of an eval reach it.
 	must(t, append(args, "--eval", "det -n 17")...)
 	calls, err := os.ReadFile(filepath.Join(dir, "calls"))

@@ -16,7 +16,7 @@ echo "$@" >>calls
 case $5 in
 *"'hang'"*) exec sleep 60 ;;
 *"'gradbench'"*) tool=ours ;;
-*) tool=$(eval "set -- $5" && eval "printf %s \${$#}") ;;
+*) tool=$(eval "set -- $5" && eval "printf %s \${$#}"); tool=${tool##*/} ;;
 esac
 cp "logs/$tool" "$7"
 eval "$3"
@@ -53,6 +53,7 @@ func answer(id, times string) string {
 var logs = map[string]string{
 	"good":    start + define + evaluate + answer("2", "30 10 20") + right + another + answer("4", "50") + `{ "elapsed": { "nanoseconds": 9 }, "message": {"id": 5, "kind": "analysis", "of": 4, "valid": true} }` + "\n" + `{ "elapsed": { "nanoseconds": 9 }, "response": {"id": 5} }` + "\n",
 	"ours":    start + define + evaluate + answer("2", "20 5 5") + right,
+	"own.py":  start + define + evaluate + answer("2", "7") + right,
 	"wrong":   start + define + evaluate + answer("2", "1") + `{ "elapsed": { "nanoseconds": 9 }, "message": {"id": 3, "kind": "analysis", "of": 2, "valid": false, "error": "Found 1 mismatches, showing 1:\n[0]: 1 is not 2"} }` + "\n" + `{ "elapsed": { "nanoseconds": 9 }, "response": {"id": 3} }` + "\n",
 	"broken":  start + `{ "elapsed": { "nanoseconds": 3 }, "message": {"id": 1, "kind": "define", "module": "det"} }` + "\n" + `{ "elapsed": { "nanoseconds": 4 }, "response": {"id": 1, "success": false, "error": "Command 'make' terminated with return code 2 and stderr:\ndet.cpp:1:10: fatal error: codi.hpp: No such file or directory\ncompilation terminated.\n"} }` + "\n",
 	"failing": start + define + evaluate + `{ "elapsed": { "nanoseconds": 6 }, "response": {"id": 2, "success": false, "error": "terminated with return code -9 and stderr:\n"} }` + "\n",
