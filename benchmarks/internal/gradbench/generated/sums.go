@@ -36,9 +36,10 @@ func LeastSquares(x []float64, n int) float64 {
 		} else if t < 0 {
 			sign = -1
 		}
-		p := 0.0
-		for j := len(x) - 1; j >= 0; j-- {
-			p = p*t + x[j]
+		p, power := 0.0, 1.0
+		for _, v := range x {
+			p += v * power
+			power *= t
 		}
 		sum += (sign - p) * (sign - p)
 	}

@@ -50,7 +50,10 @@ func LogSumExpGradient(grad []float64, x []float64) float64 {
 }
 
 // LeastSquaresGradient returns LeastSquares, and stores its gradient by x.
+// On tapes it saves power for each i1.
 func LeastSquaresGradient(grad []float64, x []float64, n int) float64 {
+	tape := num.NewTape[float64]()
+	defer tape.Free()
 	if len(grad) != len(x) {
 		panic("LeastSquaresGradient: grad and x have different lengths")
 	}
@@ -68,17 +71,22 @@ func LeastSquaresGradient(grad []float64, x []float64, n int) float64 {
 			sign = -1
 		}
 		p := 0.0
-		lo := len(x) - 1
-		for j := lo; j >= 0; j-- {
-			p = p*t + x[j]
+		power := 1.0
+		kept := tape.Extend(len(x))
+		for i1 := range x {
+			v := x[i1]
+			p += v * power
+			kept[i1] = power
+			power = power * t
 		}
 		sum += (sign - p) * (sign - p)
 		pBar := -(sumBar * (sign - p))
 		pBar -= sumBar * (sign - p)
-		for j := range lo + 1 {
-			g := pBar
-			pBar = g * t
-			grad[j] += g
+		kept1 := tape.Take(len(x))
+		for i1 := len(x) - 1; i1 >= 0; i1-- {
+			power = kept1[i1]
+			vBar := pBar * power
+			grad[i1] += vBar
 		}
 	}
 	result := sum / 2
