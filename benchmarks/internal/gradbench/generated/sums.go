@@ -56,8 +56,9 @@ func Cost(centroids []float64, points [][]float64) float64 {
 		best := math.Inf(1)
 		for c := range len(centroids) / len(p) {
 			d := 0.0
+			centroid := centroids[c*len(p):][:len(p)]
 			for i, v := range p {
-				e := v - centroids[c*len(p)+i]
+				e := v - centroid[i]
 				d += e * e
 			}
 			best = min(best, d)

@@ -107,9 +107,10 @@ func CostGradient(grad []float64, centroids []float64, points [][]float64) float
 		bestAt := -1
 		for c := range n {
 			d := 0.0
+			centroid := centroids[c*len(p):][:len(p)]
 			for i1 := range p {
 				v := p[i1]
-				e := v - centroids[c*len(p)+i1]
+				e := v - centroid[i1]
 				d += e * e
 			}
 			if !(best <= d) {
@@ -119,11 +120,13 @@ func CostGradient(grad []float64, centroids []float64, points [][]float64) float
 		}
 		sum += best
 		if bestAt >= 0 {
+			centroid := centroids[bestAt*len(p):][:len(p)]
+			centroidBar := grad[bestAt*len(p):][:len(p)]
 			for i1 := len(p) - 1; i1 >= 0; i1-- {
 				v := p[i1]
-				e := v - centroids[bestAt*len(p)+i1]
+				e := v - centroid[i1]
 				eBar := 2 * e
-				grad[bestAt*len(p)+i1] -= eBar
+				centroidBar[i1] -= eBar
 			}
 		}
 	}
@@ -133,10 +136,13 @@ func CostGradient(grad []float64, centroids []float64, points [][]float64) float
 
 // CostHessVec stores the product of the Hessian of Cost by centroids with v1 in dst.
 func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]float64) {
+	scratch := num.NewScratch[float64]()
+	defer scratch.Free()
 	if len(dst) != len(centroids) || len(v1) != len(centroids) {
 		panic("CostHessVec: dst, v1 and centroids have different lengths")
 	}
 	clear(dst)
+	grad := scratch.Make(len(centroids))
 	for i := range points {
 		p := points[i]
 		best := math.Inf(1)
@@ -144,9 +150,10 @@ func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]fl
 		bestAt := -1
 		for c := range n {
 			d := 0.0
+			centroid := centroids[c*len(p):][:len(p)]
 			for i1 := range p {
 				v := p[i1]
-				e := v - centroids[c*len(p)+i1]
+				e := v - centroid[i1]
 				d += e * e
 			}
 			if !(best <= d) {
@@ -155,10 +162,18 @@ func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]fl
 			best = min(best, d)
 		}
 		if bestAt >= 0 {
+			centroid := centroids[bestAt*len(p):][:len(p)]
+			centroidDot := v1[bestAt*len(p):][:len(p)]
+			centroidBar := grad[bestAt*len(p):][:len(p)]
+			centroidBarDot := dst[bestAt*len(p):][:len(p)]
 			for i1 := len(p) - 1; i1 >= 0; i1-- {
-				eDot := -v1[bestAt*len(p)+i1]
+				v := p[i1]
+				e := v - centroid[i1]
+				eDot := -centroidDot[i1]
+				eBar := 2 * e
 				eBarDot := 2 * eDot
-				dst[bestAt*len(p)+i1] -= eBarDot
+				centroidBarDot[i1] -= eBarDot
+				centroidBar[i1] -= eBar
 			}
 		}
 	}
