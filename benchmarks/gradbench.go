@@ -30,7 +30,7 @@ computes each minor once.`,
 		Example: `  gradbench run --eval "gradbench repo eval gmm" --tool "benchmarks gradbench"`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// Parsing makes garbage, and timed calls make none.
+			// Parsing makes garbage.
 			defer debug.SetGCPercent(debug.SetGCPercent(50))
 			workers := 1
 			if multithreaded {
