@@ -276,9 +276,9 @@ func (p *product[T]) block(block int) {
 	c, a, b := p.c.Data[i*p.c.Stride+j:], p.a.data[i*p.a.rs:], p.b.data[j*p.b.cs:]
 	switch c := any(c).(type) {
 	case []float64:
-		dense.Gemm(m, n, k, float64(p.sign), any(a).([]float64), p.a.rs, p.a.cs, any(b).([]float64), p.b.rs, p.b.cs, c, p.c.Stride)
+		dense.GemmNarrow(m, n, k, float64(p.sign), any(a).([]float64), p.a.rs, p.a.cs, any(b).([]float64), p.b.rs, p.b.cs, c, p.c.Stride)
 	case []float32:
-		dense.Gemm(m, n, k, float32(p.sign), any(a).([]float32), p.a.rs, p.a.cs, any(b).([]float32), p.b.rs, p.b.cs, c, p.c.Stride)
+		dense.GemmNarrow(m, n, k, float32(p.sign), any(a).([]float32), p.a.rs, p.a.cs, any(b).([]float32), p.b.rs, p.b.cs, c, p.c.Stride)
 	case []fixed.Q43:
 		fixedpoint.Gemm(m, n, k, p.sign, any(a).([]fixed.Q43), p.a.rs, p.a.cs, any(b).([]fixed.Q43), p.b.rs, p.b.cs, c, p.c.Stride)
 	}

@@ -29,13 +29,11 @@ const (
 //   - B by columns (rsb = 1), if A is by rows (csa = 1) and one of them is small or C has
 //     fewer than GemmRows rows.
 //
-// If A and B are by rows and C has few columns for a vector and GemmRows rows, it copies B by columns.
-//
 // Matrices are large from fewer numbers on if A is not by rows. How many depends on the tier.
 // Otherwise Gemm copies blocks of A and B to pooled scratch memory.
 //
 // An element of C depends on its row of A and column of B, on k, on alpha, and on which of
-// these cases applies. For B by columns, and for few columns, it also depends on n and on whether there are
+// these cases applies. For B by columns it also depends on n and on whether there are
 // GemmRows rows. It does not otherwise depend on m, on n, or on its neighbours. A single
 // column may be processed as a row.
 func Gemm[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
@@ -59,8 +57,6 @@ func Gemm[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, cs
 	case n == 1 && rsa == 1 && (ldc == 1 || m == 1):
 		// A single column is processed as a row: Cᵀ += alpha·Bᵀ·Aᵀ.
 		gemmOuter(1, m, k, alpha, b, csb, rsb, a, csa, 1, c, m)
-	case csa == 1 && csb == 1 && m >= GemmRows && isNarrow[T](n, k):
-		gemmNarrow(m, n, k, alpha, a, rsa, b, rsb, c, ldc)
 	case !rows || copyB:
 		gemmPacked(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc, copyA)
 	default:
@@ -394,11 +390,22 @@ func gemmDot[T cpu.Float](m, n, k int, alpha T, a []T, lda int, b []T, ldb int, 
 	}
 }
 
-// isNarrow reports whether dot products, each of which ends in a sum over a vector, take less time than rows of
-// n columns that fill a part of a vector.
-func isNarrow[T cpu.Float](n, k int) bool {
+// GemmNarrow is Gemm, but takes less time if A and B are by rows and C has GemmRows rows and so few columns
+// that they fill a part of a vector. An element of C then also depends on n.
+func GemmNarrow[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	lanes := cpu.Lanes[T](tier)
-	return 2*n <= lanes && k >= 4*lanes
+	// Each dot product ends in a sum over a vector, so it must be long.
+	if tier == cpu.Generic || csa != 1 || csb != 1 || m < GemmRows || n < 2 || 2*n > lanes || k < 4*lanes {
+		Gemm(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
+		return
+	}
+	if rsa < 0 || rsb < 0 || ldc < 0 {
+		panic("dense: negative stride")
+	}
+	_ = a[(m-1)*rsa+k-1]
+	_ = b[(k-1)*rsb+n-1]
+	_ = c[(m-1)*ldc+n-1]
+	gemmNarrow(m, n, k, alpha, a, rsa, b, rsb, c, ldc)
 }
 
 // gemmNarrow computes C += alpha·A·B, A and B by rows, with dot-product tiles and copies of blocks of B by columns.

@@ -32,6 +32,9 @@ func testGemmGuardPages[T cpu.Float](t *testing.T) {
 					Gemm(m, n, k, 1e-3, a, 1, m, b, n, 1, c, n)
 					Gemm(m, n, k, 1e-3, a, k, 1, b, 1, k, c, n)
 				}
+				if k := 4*cpu.Lanes[T](tier) + 1; max(m, n)*k <= len(pages[0]) {
+					GemmNarrow(m, n, k, 1e-3, part(0, m*k), k, 1, part(1, k*n), n, 1, part(2, m*n), n)
+				}
 				Transpose(part(2, m*n), m, part(0, m*n), n, m, n)
 				TriNorms(m, n, part(2, n), part(0, m*m), m, part(1, m*n), n, part(3, m))
 				WeightedMoments(m, n, part(3, m), part(0, m*m), m, part(2, n), part(1, m*n), n)

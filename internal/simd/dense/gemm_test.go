@@ -124,7 +124,7 @@ func testGemm[T cpu.Float](t *testing.T) {
 		return
 	}
 	// Sizes beyond those of the blocks.
-	for _, size := range [][3]int{{33, 150, 257}, {129, 150, 260}, {130, 49, 300}, {257, 20, 513}, {7, 131, 700}, {1, 5, 1100}, {140, 1, 600}, {70, 1040, 130}} {
+	for _, size := range [][3]int{{33, 150, 257}, {129, 150, 260}, {130, 49, 300}, {257, 20, 513}, {7, 131, 700}, {1, 5, 1100}, {9, 2, 1100}, {33, 3, 65}, {70, 8, 300}, {140, 1, 600}, {70, 1040, 130}} {
 		for layout := range layouts * layouts {
 			if !long.Tests() && layout%4 != size[0]%4 {
 				continue
@@ -143,9 +143,12 @@ func checkGemm[T cpu.Float](t *testing.T, rnd *rand.Rand, m, n, k, layout int) {
 	want, scale := c.clone(), c.abs()
 	simpleGemm(m, n, k, alpha, a.data, a.rs, a.cs, b.data, b.rs, b.cs, want.data, c.rs)
 	simpleGemm(m, n, k, max(alpha, -alpha), a.abs().data, a.rs, a.cs, b.abs().data, b.rs, b.cs, scale.data, c.rs)
+	narrow := c.clone()
 	Gemm(m, n, k, alpha, a.data, a.rs, a.cs, b.data, b.rs, b.cs, c.data, c.rs)
+	GemmNarrow(m, n, k, alpha, a.data, a.rs, a.cs, b.data, b.rs, b.cs, narrow.data, c.rs)
 	// Each of the two sums has an error of k+2 roundings.
 	c.check(t, fmt.Sprintf("m=%d n=%d k=%d layout %d", m, n, k, layout), want, scale, float64(2*(k+2)))
+	narrow.check(t, fmt.Sprintf("narrow m=%d n=%d k=%d layout %d", m, n, k, layout), want, scale, float64(2*(k+2)))
 }
 
 func TestTranspose(t *testing.T) {
