@@ -332,13 +332,14 @@ const fixedEntries = pieceRows / 4
 // the products. The bits are those of rows.
 func fixedColumn[I Index](c *columnBlock[fixed.Q43, I]) {
 	ptr := c.a.Ptr
-	for i, end := c.from.row, 0; i < c.to.row; i = end {
-		begin := int(ptr[i])
-		for end = i + 1; end < c.to.row && int(ptr[end+1])-begin <= fixedEntries; end++ {
+	for i := c.from.row; i < c.to.row; {
+		begin, end := int(ptr[i]), i+1
+		for ; end < c.to.row && int(ptr[end+1])-begin <= fixedEntries; end++ {
 		}
 		n := int(ptr[end]) - begin
 		if n > fixedEntries {
 			c.rows(i, end)
+			i = end
 			continue
 		}
 		a, ind := c.a.Data[begin:begin+n], c.a.Ind[begin:begin+n]

@@ -87,16 +87,16 @@ func (x lanes) div(y lanes) lanes {
 	return z
 }
 
-func (y lanes) hasZero() bool {
-	if y.laneBlock == y.memory.nonzero {
+func (x lanes) hasZero() bool {
+	if x.laneBlock == x.memory.nonzero {
 		return false
 	}
-	for _, v := range y.laneBlock {
+	for _, v := range x.laneBlock {
 		if v == 0 {
 			return true
 		}
 	}
-	y.memory.nonzero = y.laneBlock
+	x.memory.nonzero = x.laneBlock
 	return false
 }
 
