@@ -187,15 +187,18 @@ func (p *source) written(files []*ast.File) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	var errs []error
 	said := map[string]bool{}
-	for _, file := range files {
+	for _, file := range files { // before kernels, which replace statements
 		name := p.fset.Position(file.Pos()).Filename
-		kernels, refusals := p.kernels(file)
-		errs = append(errs, refusals...)
 		gradients, err := p.gradients(file, filepath.Base(name))
 		errs = append(errs, err)
 		if gradients != nil {
 			out[strings.TrimSuffix(name, ".go")+gradient.Suffix] = gradients
 		}
+	}
+	for _, file := range files {
+		name := p.fset.Position(file.Pos()).Filename
+		kernels, refusals := p.kernels(file)
+		errs = append(errs, refusals...)
 		for _, k := range kernels {
 			for _, name := range []string{k.name, constructor(k.name)} {
 				if said[name] || p.pkg.Scope().Lookup(name) != nil {
@@ -249,8 +252,6 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 		wrong:   map[string]error{},
 		imports: imports,
 
-		failures: map[*ast.CallExpr]returnedError{},
-
 		derivatives: map[types.Object]*gradient.Written{},
 	}
 	unwritten := map[string]bool{}
@@ -301,11 +302,6 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 			}
 		}
 	}
-	for _, f := range p.funcs {
-		if f.Body != nil {
-			p.findFailing(f)
-		}
-	}
 	return p
 }
 
@@ -333,8 +329,17 @@ func constructor(kernel string) string {
 	return "new" + title(kernel)
 }
 
-// kernels reads the functions of a file that ask for kernels.
+// kernels reads the functions of a file that ask for kernels. It replaces statements that return errors of calls, also in
+// functions that kernels do not call, so that gradients are written before.
 func (p *source) kernels(file *ast.File) (kernels []*kernel, refusals []error) {
+	if p.failures == nil {
+		p.failures = map[*ast.CallExpr]returnedError{}
+		for _, f := range p.funcs {
+			if f.Body != nil {
+				p.findFailing(f)
+			}
+		}
+	}
 	docs := map[*ast.CommentGroup]*ast.FuncDecl{}
 	for _, d := range file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {

@@ -28,6 +28,7 @@ func TestBorrowed(t *testing.T) {
 		{"spelled", spelled, spelledGradient, spelledHessVec},
 		{"hidden", hidden, hiddenGradient, hiddenHessVec},
 		{"again", again, againGradient, againHessVec},
+		{"failures", failures, failuresGradient, failuresHessVec},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := range uint64(3) {
