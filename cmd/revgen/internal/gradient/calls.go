@@ -257,7 +257,7 @@ func (l *lowerer) operation(op token.Token, x, y expr, t types.Type) expr {
 // shortcut reads && and ||. What the right side computes, it computes only if it is needed.
 func (l *lowerer) shortcut(e *ast.BinaryExpr) expr {
 	x := l.expr(e.X)
-	if c, ok := x.(*literal); ok {
+	if c, ok := x.(*literal); ok && (isLit(c, "true") || isLit(c, "false")) {
 		if isLit(c, "true") == (e.Op == token.LAND) {
 			return l.expr(e.Y)
 		}
@@ -601,7 +601,7 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 // isPlain reports whether a call of another package gives one value that has no derivatives, and can change nothing.
 func (l *lowerer) isPlain(c *ast.CallExpr) bool {
 	f := l.callee(c).(*types.Func)
-	if f.Signature().Recv() != nil || f.Signature().Results().Len() != 1 || hasFloats(l.typeOf(c)) && len(c.Args) > 0 {
+	if !f.Exported() || f.Signature().TypeParams() != nil || f.Signature().Recv() != nil || f.Signature().Results().Len() != 1 || hasFloats(l.typeOf(c)) && len(c.Args) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(c.Args, func(e ast.Expr) bool {
@@ -1009,7 +1009,7 @@ func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, path []int, body *ast.Bl
 	if types.IsInterface(t) && value.typeOf() != nil && !l.assigned(obj, body) { // what it holds is known
 		t = value.typeOf()
 	}
-	keeps := !l.assigned(obj, body) && (constant || obj.Pkg().Path() == "models" || !l.stores(body)) // models change no variables of others
+	keeps := !l.assigned(obj, body) && !(l.making && !constant) && (constant || obj.Pkg().Path() == "models" || !l.stores(body)) // models change no variables of others
 	e := l.parameter(id, t, value, keeps)
 	return func() { l.bound[obj] = e }
 }

@@ -112,7 +112,11 @@ func (l *lowerer) made(obj types.Object, c *ast.CallExpr) (bind func()) {
 		return nil
 	}
 	defer l.instantiate(c)()
-	defer l.arguments(c, sig, recv, body)()
+	outer := l.around(id)
+	l.making = true
+	leave := l.arguments(c, sig, recv, body)
+	l.making = false
+	defer leave()
 	l.inlining[id] = true
 	defer delete(l.inlining, id)
 	n := len(l.exits)
@@ -127,6 +131,7 @@ func (l *lowerer) made(obj types.Object, c *ast.CallExpr) (bind func()) {
 		l.refuse(c, "which function %s returns is not known: return a function literal", types.ExprString(c.Fun))
 	}
 	e := l.around(id)
+	outer.copyTo(&environment{l.bound, l.lits, l.alias, l.envs, nil})
 	return func() {
 		set()
 		if inner := l.envs[obj]; inner != nil { // of a function that this one has called

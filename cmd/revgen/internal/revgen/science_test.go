@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -205,6 +206,52 @@ var _ blas64.General
 		}
 	}
 }
+
+// What another package does not export is not written: its functions are read, and its fields refused.
+func TestForeign(t *testing.T) {
+	for _, c := range []struct{ body, want, none string }{
+		{"return lib.Cyclic(p, 7)", "% n", "wrap("},
+		{"return lib.Step(p[0])", "> 0.9", "isBig("},
+	} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "lib"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{
+			"go.mod":     "module example.com/t\n",
+			"lib/lib.go": foreign,
+			"p.go":       "package p\n\nimport \"example.com/t/lib\"\n\n//revgen:gradient p\nfunc f(p []float64) float64 {\n" + c.body + "\n}\n",
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		written, err := Dir(dir)
+		text := fmt.Sprint(err)
+		for _, s := range written {
+			text += string(s)
+		}
+		if !strings.Contains(text, c.want) || c.none != "" && strings.Contains(text, c.none) {
+			t.Errorf("%s\nwant %q and no %q:\n%s", c.body, c.want, c.none, text)
+		}
+	}
+}
+
+const foreign = `package lib
+
+func wrap(i, n int) int { return (i%n + n) % n }
+
+func isBig(x float64) bool { return x > 0.9 }
+
+func Cyclic(x []float64, i int) float64 { return x[wrap(i, len(x))] }
+
+func Step(x float64) float64 {
+	if isBig(x) {
+		return x * x
+	}
+	return 2 * x
+}
+`
 
 // Short slices and arrays become locals, values that come twice have names, running maxima need no
 // tape, and loops that add to sums go ahead and back in one.

@@ -29,6 +29,7 @@ func TestBorrowed(t *testing.T) {
 		{"hidden", hidden, hiddenGradient, hiddenHessVec},
 		{"again", again, againGradient, againHessVec},
 		{"failures", failures, failuresGradient, failuresHessVec},
+		{"makers", makers, makersGradient, makersHessVec},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := range uint64(3) {
