@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,12 +153,21 @@ func (l *lowerer) expr(e ast.Expr) expr {
 				return &complexPair{negative(re(x)), negative(im(x))}
 			}
 			return negative(l.expr(e.X))
-		case token.NOT, token.XOR:
+		case token.NOT:
+			x := l.expr(e.X)
+			if isLit(x, "true") || isLit(x, "false") {
+				return lit(strconv.FormatBool(isLit(x, "false")), boolean)
+			}
+			return &unary{e.Op, x}
+		case token.XOR:
 			return &unary{e.Op, l.expr(e.X)}
 		}
 	case *ast.BinaryExpr:
 		if e.Op == token.LAND || e.Op == token.LOR {
 			return l.shortcut(e)
+		}
+		if l.holds(e.X, e.Y) || l.holds(e.Y, e.X) {
+			return lit(strconv.FormatBool(e.Op == token.NEQ), boolean)
 		}
 		x, y := l.operands(e)
 		if isComplex(l.Info.TypeOf(e.X)) || isComplex(l.Info.TypeOf(e.Y)) {
@@ -235,6 +245,16 @@ func (l *lowerer) placed(at ast.Expr, x expr) expr {
 	}
 	l.refuse(at, "give this a name first")
 	return nil
+}
+
+// holds reports whether y is nil, and x an interface of which it is known what it holds.
+func (l *lowerer) holds(x, y ast.Expr) bool {
+	id, ok := ast.Unparen(x).(*ast.Ident)
+	if !ok || !l.Info.Types[y].IsNil() || !types.IsInterface(l.Info.TypeOf(x)) || l.bound[l.Info.Uses[id]] == nil {
+		return false
+	}
+	e := l.bound[l.Info.Uses[id]]
+	return !isLit(e, "nil") && e.typeOf() != nil && !types.IsInterface(e.typeOf())
 }
 
 func (l *lowerer) operation(op token.Token, x, y expr, t types.Type) expr {
@@ -350,6 +370,8 @@ func (l *lowerer) packageVariable(at ast.Node, obj *types.Var) expr {
 				l.refuse(at, "%s is a variable of package %s, which is not exported", name, obj.Pkg().Name())
 			}
 			name = l.imports.name(obj.Pkg().Path(), obj.Pkg().Name()) + "." + name
+		} else if own[name] != "" && !isNumber(obj.Type().String()) {
+			name = "(" + name + ")" // name.x is of a package that is written
 		}
 		v = &variable{name: name, typ: l.substituted(obj.Type()), param: true}
 		l.global[obj] = v
@@ -601,11 +623,11 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 // isPlain reports whether a call of another package gives one value that has no derivatives, and can change nothing.
 func (l *lowerer) isPlain(c *ast.CallExpr) bool {
 	f := l.callee(c).(*types.Func)
-	if !f.Exported() || f.Signature().TypeParams() != nil || f.Signature().Recv() != nil || f.Signature().Results().Len() != 1 || hasFloats(l.typeOf(c)) && len(c.Args) > 0 {
+	if !f.Exported() || f.Signature().TypeParams() != nil && strings.Contains(f.Pkg().Path(), ".") || f.Signature().Recv() != nil || f.Signature().Results().Len() != 1 || hasFloats(l.typeOf(c)) && len(c.Args) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(c.Args, func(e ast.Expr) bool {
-		t := l.Info.TypeOf(e)
+		t := l.typeOf(e)
 		_, function := t.Underlying().(*types.Signature)
 		return function || hasHeaders(t) && hasFloats(t)
 	})
@@ -1105,25 +1127,46 @@ func (l *lowerer) instantiate(c *ast.CallExpr) func() {
 		id = f.Sel
 	}
 	inst, ok := l.Info.Instances[id]
-	if !ok {
+	args := inst.TypeArgs
+	fn, _ := l.callee(c).(*types.Func)
+	if !ok && fn != nil {
+		args = receiverArgs(fn)
+	}
+	if args.Len() == 0 {
 		return func() {}
 	}
 	outer := l.types
-	l.types = map[*types.TypeParam]types.Type{}
-	for k, v := range outer {
-		l.types[k] = v
+	inner := maps.Clone(outer)
+	if ok {
+		fn = l.Info.Uses[id].(*types.Func)
 	}
-	fn := l.Info.Uses[id].(*types.Func).Origin()
+	fn = fn.Origin()
 	if d := l.declOf(fn); d != nil { // the type parameters in its source
 		fn = l.Info.Defs[d.Name].(*types.Func)
 	}
-	params := fn.Type().(*types.Signature).TypeParams()
-	for i := range params.Len() {
-		t := inst.TypeArgs.At(i)
-		if p, ok := t.(*types.TypeParam); ok && outer[p] != nil {
-			t = outer[p]
-		}
-		l.types[params.At(i)] = t
+	params := fn.Signature().TypeParams()
+	if !ok {
+		params = fn.Signature().RecvTypeParams()
 	}
+	for i := range params.Len() {
+		inner[params.At(i)] = l.instance(args.At(i))
+	}
+	l.types = inner
 	return func() { l.types = outer }
+}
+
+// receiverArgs returns the type arguments of the receiver of a method, or nil.
+func receiverArgs(f *types.Func) *types.TypeList {
+	recv := f.Signature().Recv()
+	if recv == nil {
+		return nil
+	}
+	t := types.Unalias(recv.Type())
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	if n, ok := t.(*types.Named); ok {
+		return n.TypeArgs()
+	}
+	return nil
 }

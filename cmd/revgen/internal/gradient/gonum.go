@@ -106,7 +106,7 @@ func rawField(x expr, name string) expr {
 	case name == "Rows":
 		return &call{"rows", "", []expr{x}, integer}
 	}
-	return &call{"cols", "", []expr{x}, integer} // Cols, and Stride, as there are no gaps
+	return &call{strings.ToLower(name), "", []expr{x}, integer} // Cols and Stride
 }
 
 // isGonum reports whether t is a vector or a matrix of gonum.

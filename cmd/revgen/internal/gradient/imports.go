@@ -57,6 +57,9 @@ func (m *imports) declarations(mentioned func(name string) bool) string {
 		}
 		text.WriteString("\n")
 	}
+	if strings.TrimSpace(text.String()) == "" {
+		return ""
+	}
 	return "import (\n" + text.String() + ")\n"
 }
 

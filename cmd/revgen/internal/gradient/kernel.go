@@ -27,6 +27,7 @@ type kernel struct {
 	operands []*kernelOperand
 	err      *variable // of Forward, or nil
 	fails    bool      // a pass may return an error
+	ignored  bool      // which nothing reads
 }
 
 // A kernelOperand is x, with its cotangent, its tangent, and the tangent of its cotangent, or nil for those
@@ -88,6 +89,13 @@ func (s *kernel) rewritten(f func(e expr) expr) *kernel {
 	if s.err != nil {
 		c.err = root(f(ref(s.err)))
 	}
+	return &c
+}
+
+// unread returns s without its error.
+func (s *kernel) unread() *kernel {
+	c := *s
+	c.err, c.ignored = nil, s.err != nil || s.ignored
 	return &c
 }
 
@@ -369,6 +377,8 @@ func (w *writer) kernel(s *kernel) {
 	}
 	call := fmt.Sprintf("%s.%s(%s)", value(primal(func(o *kernelOperand) expr { return o.x })), s.pass, strings.Join(args, ", "))
 	switch {
+	case s.ignored:
+		w.line("_ = %s", call)
 	case s.err != nil:
 		w.line("%s = %s", s.err.name, call)
 	case s.fails:

@@ -453,6 +453,8 @@ func reading(list []stmt, used map[*variable]bool) {
 			} else {
 				place(s.x)
 			}
+		case *kernel:
+			expressions(s.unread(), expression)
 		default:
 			expressions(s, expression)
 		}
@@ -495,6 +497,10 @@ func withoutUnused(list []stmt, used map[*variable]bool) (out []stmt) {
 		case *push:
 			if x.slot.unused {
 				continue
+			}
+		case *kernel:
+			if x.err != nil && !used[x.err] {
+				s = x.unread()
 			}
 		case *branch:
 			b := &branch{cond: x.cond}

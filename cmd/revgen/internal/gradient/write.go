@@ -300,6 +300,7 @@ func (w *writer) sumOf(x, y string, t types.Type) {
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		for f := range u.Fields() {
+			w.exported(t, f.Name())
 			w.sumOf(x+"."+f.Name(), y+"."+f.Name(), f.Type())
 		}
 	case *types.Array:
@@ -310,6 +311,18 @@ func (w *writer) sumOf(x, y string, t types.Type) {
 		if isFloat(t) {
 			w.line("%s += %s", x, y)
 		}
+	}
+}
+
+// exported refuses a field of another package's type that is not exported.
+func (w *writer) exported(t types.Type, field string) {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	n, ok := types.Unalias(t).(*types.Named)
+	if ok && !token.IsExported(field) && w.pkg != nil && n.Obj().Pkg() != nil && n.Obj().Pkg() != w.pkg {
+		name := n.Obj().Pkg().Name() + "." + n.Obj().Name()
+		panic(Refusal{Msg: fmt.Sprintf("what is written needs the field %s of %s, which is not exported: write %s and its methods in this package", field, name, name)})
 	}
 }
 
@@ -564,6 +577,7 @@ func (w *writer) expr(e expr, above int) string {
 		}
 		return w.expr(e.x, 7) + "[" + w.expr(e.i, 0) + "]"
 	case *field:
+		w.exported(e.x.typeOf(), e.name)
 		return w.expr(e.x, 7) + "." + e.name
 	case *target:
 		if above > 6 {
@@ -619,6 +633,8 @@ func (w *writer) expr(e expr, above int) string {
 			return w.expr(e.args[0], 7) + ".Rows"
 		case "cols":
 			return w.expr(e.args[0], 7) + ".Cols"
+		case "stride":
+			return w.expr(e.args[0], 7) + ".Stride"
 		}
 		var args []string
 		for _, a := range e.args {

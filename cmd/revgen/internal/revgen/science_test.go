@@ -211,7 +211,8 @@ var _ blas64.General
 func TestForeign(t *testing.T) {
 	for _, c := range []struct{ body, want, none string }{
 		{"return lib.Cyclic(p, 7)", "% n", "wrap("},
-		{"return lib.Step(p[0])", "> 0.9", "isBig("},
+		{"return lib.Step(p[0])", "package p\n\n// fGradient", "isBig("},
+		{"g := lib.NewGrid(3)\ns := 1.0\nfor _, v := range p { s += g.Weight(v) * s }\nreturn s", "p.go:6:1: what is written needs the field hits of lib.Grid, which is not exported: write lib.Grid and its methods in this package", ""},
 	} {
 		dir := t.TempDir()
 		if err := os.Mkdir(filepath.Join(dir, "lib"), 0o777); err != nil {
@@ -238,6 +239,15 @@ func TestForeign(t *testing.T) {
 }
 
 const foreign = `package lib
+
+type Grid struct{ N, hits int }
+
+func NewGrid(n int) *Grid { return &Grid{N: n} }
+
+func (g *Grid) Weight(x float64) float64 {
+	g.hits++
+	return x * x * float64(g.hits+g.N)
+}
 
 func wrap(i, n int) int { return (i%n + n) % n }
 

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // TestBorrowed compares gradients with differences of values, and products with Hessians with differences of gradients.
@@ -30,6 +32,7 @@ func TestBorrowed(t *testing.T) {
 		{"again", again, againGradient, againHessVec},
 		{"failures", failures, failuresGradient, failuresHessVec},
 		{"makers", makers, makersGradient, makersHessVec},
+		{"named", named, namedGradient, namedHessVec},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := range uint64(3) {
@@ -74,5 +77,14 @@ func TestBorrowed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestStrided has a matrix with gaps between its rows.
+func TestStrided(t *testing.T) {
+	m := mat.NewDense(3, 4, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}).Slice(0, 2, 1, 3).(*mat.Dense)
+	var grad mat.Dense
+	if got := stridedGradient(&grad, m); got != 28 || strided(m) != 28 || grad.At(1, 1) != 4 {
+		t.Errorf("got %v with the derivative %v, want 28 and 4", got, grad.At(1, 1))
 	}
 }
