@@ -526,6 +526,11 @@ func (l *lowerer) matCall(c *ast.CallExpr, f *types.Func) []expr {
 			to = ref(l.define(strings.ToLower(f.Name()), types.NewSlice(float), makeVector(n)))
 		} else {
 			to = l.vector(c.Args[0])
+			if v := root(to); v.unmade { // it may be nil, as in the first iteration of a loop
+				first := &binary{token.EQL, length(to), integerLit(0), boolean}
+				to = ref(l.define(strings.ToLower(f.Name()), types.NewSlice(float), to))
+				l.emit(&branch{cond: first, then: []stmt{&assignment{l: to, op: token.ASSIGN, r: makeVector(n)}}})
+			}
 		}
 		l.over(n, func(k expr) {
 			e := entry(m, i, k)

@@ -16,6 +16,7 @@ type variable struct {
 	param   bool
 	number  int         // in the order of declarations
 	unnamed bool        // in the source
+	unmade  bool        // it is declared without a value
 	slope   bool        // it is a tangent of a derivative that is inlined
 	sink    bool        // what its elements are matters only if they are read here
 	hoisted bool        // it is declared before the branch that it is a local of

@@ -606,7 +606,9 @@ func (l *lowerer) decl(d *ast.GenDecl) {
 						continue
 					}
 					t = l.substituted(t)
-					l.bound[l.Info.Defs[id]] = ref(l.define(id.Name, t, nil))
+					v := l.define(id.Name, t, nil)
+					v.unmade = true
+					l.bound[l.Info.Defs[id]] = ref(v)
 				}
 				continue
 			}

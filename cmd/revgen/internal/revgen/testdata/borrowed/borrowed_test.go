@@ -33,6 +33,7 @@ func TestBorrowed(t *testing.T) {
 		{"failures", failures, failuresGradient, failuresHessVec},
 		{"makers", makers, makersGradient, makersHessVec},
 		{"named", named, namedGradient, namedHessVec},
+		{"rows", rows, rowsGradient, rowsHessVec},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := range uint64(3) {

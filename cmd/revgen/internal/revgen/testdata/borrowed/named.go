@@ -62,3 +62,25 @@ func strided(m *mat.Dense) float64 {
 	raw := m.RawMatrix()
 	return m.At(1, 1) * float64(raw.Stride)
 }
+
+// rows takes the row that gonum makes in the first iteration again in the others.
+//
+//revgen:gradient p hessian
+func rows(p []float64) float64 {
+	a := mat.NewDense(3, 3, p[:9])
+	var row, col []float64
+	s := 1.0
+	for i := range 3 {
+		row = mat.Row(row, i, a)
+		for j, v := range row {
+			s += v * v * float64(i+j)
+		}
+		row[0] *= 2
+		if i > 0 {
+			col = mat.Col(col, i, a)
+			s += col[0] * col[1]
+		}
+		s += row[0] * row[1]
+	}
+	return s * col[2]
+}
