@@ -1031,7 +1031,7 @@ func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, path []int, body *ast.Bl
 	if types.IsInterface(t) && value.typeOf() != nil && !l.assigned(obj, body) { // what it holds is known
 		t = value.typeOf()
 	}
-	keeps := !l.assigned(obj, body) && !(l.making && !constant) && (constant || obj.Pkg().Path() == "models" || !l.stores(body)) // models change no variables of others
+	keeps := !l.assigned(obj, body) && (constant || !l.making) && (constant || obj.Pkg().Path() == "models" || !l.stores(body)) // models change no variables of others
 	e := l.parameter(id, t, value, keeps)
 	return func() { l.bound[obj] = e }
 }

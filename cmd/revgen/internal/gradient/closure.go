@@ -113,9 +113,10 @@ func (l *lowerer) made(obj types.Object, c *ast.CallExpr) (bind func()) {
 	}
 	defer l.instantiate(c)()
 	outer := l.around(id)
+	making := l.making // an argument may be made too
 	l.making = true
 	leave := l.arguments(c, sig, recv, body)
-	l.making = false
+	l.making = making
 	defer leave()
 	l.inlining[id] = true
 	defer delete(l.inlining, id)

@@ -46,8 +46,8 @@ type lowerer struct {
 	alias    map[types.Object]types.Object // named functions in variables
 	envs     map[types.Object]*environment // of functions that others returned
 	yields   map[types.Object]*yield
-	making   bool
-	nests    int // the number of functions that are read in themselves
+	making   bool // arguments of a function that returns another one, which sees what they are now
+	nests    int  // the number of functions that are read in themselves
 	global   map[types.Object]*variable
 	out      []stmt
 	loops    []*loopInfo
