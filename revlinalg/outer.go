@@ -66,7 +66,7 @@ func (k Outer[T]) Run(p rev.Pass[Outer[T]]) error {
 
 // addRows adds sign·α·x·yᵀ to A, over floats without gaps in y, and reports whether it did.
 func (k *Outer[T]) addRows(sign int, alpha T) bool {
-	if k.A.Data == nil || k.Y.Inc != 1 {
+	if k.A.Data == nil || k.Y.N == 0 || k.Y.Inc != 1 {
 		return false
 	}
 	switch y := any(k.Y.Data[:k.Y.N]).(type) {

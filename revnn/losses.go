@@ -37,7 +37,7 @@ type lossPass[T rev.Real] struct {
 	size        int
 	sum, rate   [lossBlocks]T // of the blocks
 	room        []lossRoom[T] // of each worker
-	constants   [lossPiece]T  // what f needs in all lanes, for floats
+	constants   [lossPiece]T  // what squaredError and logistic need in all lanes, for floats
 }
 
 // A loss is the function f of a pass, and what it needs.
@@ -73,7 +73,7 @@ func runLoss[T rev.Real](f loss, sign int, mean bool, workers int, k, g, t, gt l
 	w.curves = g.out != nil && (t.x.Data != nil || t.y.Data != nil) && (gt.x.Data != nil || gt.y.Data != nil)
 	n := k.x.Rows * k.x.Cols
 	w.gout, w.dgout = share(g.out, mean, n), share(gt.out, mean, n)
-	if c := T([...]float64{squaredError: 2, huber: 1, logistic: 1}[f.f]); w.constants[0] != c && !number.IsFixed[T]() {
+	if c := T([...]float64{squaredError: 2, logistic: 1}[f.f]); w.constants[0] != c && f.f != huber && !number.IsFixed[T]() {
 		for i := range w.constants {
 			w.constants[i] = c
 		}

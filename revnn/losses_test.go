@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -48,6 +49,37 @@ func TestHuber(t *testing.T) {
 		}
 	}()
 	Huber[float64]{Out: new(float64), Delta: -1}.Forward()
+}
+
+// The second derivative is 1 where |r| <= δ, and 0 elsewhere, also for NaN.
+func TestHuberAtDelta(t *testing.T) {
+	huberAtDelta(t, math.Nextafter(0.75, 1))
+	huberAtDelta(t, math.Nextafter32(0.75, 1))
+}
+
+func huberAtDelta[T rev.Float](t *testing.T, above T) {
+	const delta = 0.75
+	nan, inf := T(math.NaN()), T(math.Inf(1))
+	for _, n := range []int{1, 40} { // the latter in whole vectors as well
+		for _, c := range []struct{ r, slope, curve T }{
+			{delta, delta, 1}, {-delta, -delta, 1}, {above, delta, 0}, {-above, -delta, 0}, {0.5, 0.5, 1}, {0, 0, 1},
+			{nan, nan, 0}, {inf, delta, 0}, {-inf, -delta, 0},
+		} {
+			row := func(v T) rev.General[T] { return rev.NewGeneral(1, n, slices.Repeat([]T{v}, n)) }
+			number := func(v T) *T { return &v }
+			k := Huber[T]{Out: number(0), X: row(c.r), Y: row(0), Delta: delta}
+			g, gt := Huber[T]{Out: number(1), X: row(0)}, Huber[T]{X: row(0)}
+			k.AdjointTangent(g, Huber[T]{Out: number(0), X: row(4)}, gt)
+			for i := range n {
+				if s := g.X.Data[i]; s != c.slope && (s == s || c.slope == c.slope) {
+					t.Errorf("%T, r = %v: slope %d of %d is %v, want %v", s, c.r, i, n, s, c.slope)
+				}
+				if s := gt.X.Data[i]; s != 4*c.curve {
+					t.Errorf("%T, r = %v: second derivative %d of %d is %v, want %v", s, c.r, i, n, s/4, c.curve)
+				}
+			}
+		}
+	}
 }
 
 // A δ that fixed point does not have is the largest number.

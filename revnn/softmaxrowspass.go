@@ -92,7 +92,10 @@ func (w *softmaxRowsPass[T]) Block(worker, b int) {
 		if c >= w.long {
 			*s = newSoftmax(vector.Row(w.x, i), &room.softmaxRoom)
 		} else {
-			s.x.Data, s.values, s.max = w.x.Row(i), room.values[(i-lo)*c:][:c], room.maxima[i-lo]
+			s.x.Data, s.values = w.x.Row(i), room.values[(i-lo)*c:][:c]
+			if w.logarithms { // others have no use for it, and addRows has overwritten it
+				s.max = room.maxima[i-lo]
+			}
 			var sum T
 			if c >= shortSoftmax {
 				sum = room.sums[i-lo]
@@ -140,9 +143,9 @@ func expRows[T rev.Float](r *rowsRoom[T], x []T, cols, stride, rows int) {
 	vec.ExpRows(cols, r.values, cols, x, stride, r.maxima[:rows], r.sums[:rows])
 }
 
-// addRows adds the softmax of the rows lo, ..., hi-1 to Y.
+// addRows adds the softmax of the rows lo, ..., hi-1 to Y. It overwrites the maxima.
 func (w *softmaxRowsPass[T]) addRows(r *rowsRoom[T], lo, hi int) {
-	units := r.maxima[:hi-lo] // the maxima are not needed any more
+	units := r.maxima[:hi-lo]
 	for i, s := range r.sums[:hi-lo] {
 		units[i] = number.Signed(w.sign, 1/s)
 	}

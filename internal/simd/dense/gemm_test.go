@@ -151,6 +151,31 @@ func checkGemm[T cpu.Float](t *testing.T, rnd *rand.Rand, m, n, k, layout int) {
 	narrow.check(t, fmt.Sprintf("narrow m=%d n=%d k=%d layout %d", m, n, k, layout), want, scale, float64(2*(k+2)))
 }
 
+// TestGemmNarrow compares products with few columns, of integers, with exact ones: on both sides of the sizes from
+// which rows of A meet copies of columns of B, and of those of the copies.
+func TestGemmNarrow(t *testing.T) {
+	simdtest.ForEachType(t, &tier, testGemmNarrow[float64], testGemmNarrow[float32])
+}
+
+func testGemmNarrow[T cpu.Float](t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 4))
+	lanes := cpu.Lanes[T](tier)
+	for _, m := range []int{GemmRows, GemmRows + 3, gemmRows + 1} {
+		for n := 1; n <= lanes/2+1; n++ {
+			for _, k := range []int{4*lanes - 1, 4 * lanes, dotDepth - 1, dotDepth, dotDepth + 1, 2*dotDepth + 1} {
+				a, b, c := newMatrix[T](rnd, m, k, byRows), newMatrix[T](rnd, k, n, byRows), newMatrix[T](rnd, m, n, byRows)
+				for _, x := range []matrix[T]{a, b, c} {
+					x.each(func(x *T) { *x = T(rnd.IntN(9) - 4) })
+				}
+				want := c.clone()
+				simpleGemm(m, n, k, -2, a.data, a.rs, a.cs, b.data, b.rs, b.cs, want.data, c.rs)
+				GemmNarrow(m, n, k, -2, a.data, a.rs, a.cs, b.data, b.rs, b.cs, c.data, c.rs)
+				c.check(t, fmt.Sprintf("m=%d n=%d k=%d", m, n, k), want, want.abs(), 0)
+			}
+		}
+	}
+}
+
 func TestTranspose(t *testing.T) {
 	simdtest.ForEachType(t, &tier, testTranspose[float64], testTranspose[float32])
 }

@@ -18,13 +18,13 @@
 // machines, except the sign and payload of a NaN. Products are rounded before they
 // are added to something.
 //
-// A loop that reduces (Dot, DotSign, Sum, SumAbs, SumSquares, SumExp, ComplexDot, ComplexSum, the sum
-// of ExpShiftSum) adds in an order that depends on the tier, and fuses products on the vector tiers. Its
+// A loop that reduces (Dot, DotSign, Sum, SumAbs, SumSquares, SumExp, ComplexDot, ComplexSum, the sums
+// of ExpShiftSum, ExpRows, CenterSquares and Huber) adds in an order that depends on the tier, and fuses products on the vector tiers. Its
 // results on two tiers differ by rounding, within n·ε·Σ|terms|. On one tier they
 // depend only on the arguments, not on the address or the number of workers. Max and
 // MaxAbs round nothing, and are the same on all tiers. float32 is summed in float32, except
-// that exponentials are summed in float64. A NaN in any operand is a NaN in the
-// result.
+// that SumExp and ExpShiftSum sum in float64, and ExpRows mostly does (see there). A NaN in any
+// operand is a NaN in the result.
 //
 // # Functions
 //

@@ -44,8 +44,9 @@ func AxpyRows[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
 }
 
 // ExpRows computes dst[i,p] = exp(x[i,p] - c[i]) and sum[i] = Σ_p dst[i,p] for i < len(c) = len(sum) and p < n. It
-// computes the differences and exponentials in T, and adds at most two of them in float32, and these sums in
-// float64. Row i of dst begins at i*ldd, and row i of x at i*ldx. It does not touch memory between rows.
+// computes the differences and exponentials in T. Vector code adds at most two exponentials in float32, and these sums
+// in float64, but rounds the sum of each cpu.Chunk elements of a row to T, and adds these in T. Pure Go adds all in
+// float64. Row i of dst begins at i*ldd, and row i of x at i*ldx. ExpRows does not touch memory between rows.
 func ExpRows[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c, sum []T) {
 	checkRows(n, len(c), len(dst), ldd, len(x), ldx)
 	if len(sum) != len(c) {

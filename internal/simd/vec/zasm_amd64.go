@@ -351,7 +351,7 @@ func centerSquaresF64(dst *float64, x *float64, c float64, n int) float64
 func centerSquaresF32(dst *float32, x *float32, c float32, n int) float32
 
 // Huber computes d_i = min(max(x_i - y_i, -delta), delta), which is NaN if the difference is, and
-// returns Σ d_i·(x_i - y_i - d_i/2).
+// returns Σ d_i·(x_i - y_i - d_i/2), for delta > 0.
 func Huber[T cpu.Float](d []T, x []T, y []T, delta T) T {
 	if len(x) != len(d) || len(y) != len(d) {
 		panic(badLength)

@@ -114,7 +114,7 @@ func CenterSquares[T cpu.Float](dst []T, x []T, c T) T {
 }
 
 // Huber computes d_i = min(max(x_i - y_i, -delta), delta), which is NaN if the difference is, and
-// returns Σ d_i·(x_i - y_i - d_i/2).
+// returns Σ d_i·(x_i - y_i - d_i/2), for delta > 0.
 func Huber[T cpu.Float](d []T, x []T, y []T, delta T) T {
 	if len(x) != len(d) || len(y) != len(d) {
 		panic(badLength)

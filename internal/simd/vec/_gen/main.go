@@ -63,7 +63,7 @@ func emit() {
 		v.addLines(Arg("x"), Arg("gain"), v.BroadcastArg("a"), v.BroadcastArg("b"), Arg("bias"))
 	})
 	loop("centerSquares", "func(dst, x *T, c T, n int) T", "computes dst_i = x_i - c and returns Σ dst_i².", centerSquares)
-	loop("huber", "func(d, x, y *T, delta T, n int) T", "computes d_i = min(max(x_i - y_i, -delta), delta), which is NaN if the difference is, and\nreturns Σ d_i·(x_i - y_i - d_i/2).", huber)
+	loop("huber", "func(d, x, y *T, delta T, n int) T", "computes d_i = min(max(x_i - y_i, -delta), delta), which is NaN if the difference is, and\nreturns Σ d_i·(x_i - y_i - d_i/2), for delta > 0.", huber)
 
 	loop("maxRows", "func(n int, x *T, ldx int, top *T, rows int)", "computes top[i] = max x[i,p] of n columns p for rows i.", maxRows)
 	loop("axpyRows", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", "computes dst[i,p] += c[i]·x[i,p] for rows i and n columns p.", axpyRows)
