@@ -543,6 +543,23 @@ func TestMulIndexOutOfRange(t *testing.T) {
 	}
 }
 
+// The same over fixed point, if only the gradient by B is asked for.
+func TestMulFixedIndexOutOfRange(t *testing.T) {
+	for _, bad := range []int32{-1, 5, 1000} {
+		a := CSR[fixed.Q43, int32]{Rows: 2, Cols: 5, Ptr: []int32{0, 1, 2}, Ind: []int32{1, bad}, Data: make([]fixed.Q43, 2)}
+		k := Mul[fixed.Q43, int32]{A: a, B: rev.NewGeneral[fixed.Q43](5, 1, nil)}
+		g := Mul[fixed.Q43, int32]{C: rev.NewGeneral[fixed.Q43](2, 1, nil), B: rev.NewGeneral[fixed.Q43](5, 1, nil)}
+		func() {
+			defer func() {
+				if err, _ := recover().(error); !errors.Is(err, mat.ErrColAccess) {
+					t.Errorf("column %d: panic %v, want %v", bad, err, mat.ErrColAccess)
+				}
+			}()
+			_ = k.Run(rev.Pass[Mul[fixed.Q43, int32]]{Back: true, Adjoint: true, G: g})
+		}()
+	}
+}
+
 // Without columns, no index is in range.
 func TestMulNoColumns(t *testing.T) {
 	for _, cols := range []int{1, 3, fewColumns + 4} {

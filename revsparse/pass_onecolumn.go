@@ -348,7 +348,10 @@ func fixedColumn[I Index](c *columnBlock[fixed.Q43, I]) {
 			of[b] = c.scratch.s[b*fixedEntries:][:n]
 		}
 		u, v, w, products := of[0], of[1], of[2], of[3]
-		if c.u.Data != nil {
+		if c.scatter {
+			c.loadMet(ind)
+		}
+		if c.u.Data != nil && (c.out.Data != nil || c.pass.sum != nil || c.ga != nil) {
 			for q, j := range ind {
 				u[q] = c.u.Data[j]
 			}
@@ -372,7 +375,6 @@ func fixedColumn[I Index](c *columnBlock[fixed.Q43, I]) {
 			}
 		}
 		if c.scatter {
-			c.loadMet(ind)
 			clear(products)
 			fixedpoint.AddProducts(1, a, w, products)
 			for q, j := range ind {

@@ -47,7 +47,8 @@
 // angles below 1024. Each product and quotient is rounded to 2⁻⁴³ ≈ 10⁻¹³. The error of
 // a residual is therefore about f·10⁻¹³·(1 + ‖X‖/|y₃|). If a value leaves the range, or
 // a point is at depth 0, methods return an error and change nothing. In floating point
-// they return none. Workers is ignored.
+// they return none. Workers is ignored. In fixed point a call keeps some 100 KB, and 208
+// bytes a camera, in a pool: 64 observations are computed side by side.
 //
 // # Errors
 //

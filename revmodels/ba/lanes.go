@@ -25,6 +25,7 @@ type lanes struct {
 type laneMemory struct {
 	blocks  []*laneBlock
 	used    int
+	lanes   int // that are computed
 	nonzero *laneBlock // the last divisor, without a zero
 }
 
@@ -40,7 +41,7 @@ var zeros laneBlock
 
 func (x lanes) add(y lanes) lanes {
 	z := x.memory.next()
-	for i := range z.laneBlock {
+	for i := range z.laneBlock[:x.memory.lanes] {
 		z.laneBlock[i] = x.laneBlock[i] + y.laneBlock[i]
 	}
 	return z
@@ -48,7 +49,7 @@ func (x lanes) add(y lanes) lanes {
 
 func (x lanes) sub(y lanes) lanes {
 	z, from := y.memory.next(), x.numbers()
-	for i := range z.laneBlock {
+	for i := range z.laneBlock[:y.memory.lanes] {
 		z.laneBlock[i] = from[i] - y.laneBlock[i]
 	}
 	return z
@@ -68,20 +69,20 @@ func (x lanes) subProduct(y, z lanes) lanes { return x.products(-1, y, z) }
 
 // products returns x + sign·y·z.
 func (x lanes) products(sign int, y, z lanes) lanes {
-	to := x.memory.next()
-	fixedpoint.AddProductsTo(sign, y.numbers()[:], z.numbers()[:], x.laneBlock[:], to.laneBlock[:])
+	to, n := x.memory.next(), x.memory.lanes
+	fixedpoint.AddProductsTo(sign, y.numbers()[:n], z.numbers()[:n], x.laneBlock[:n], to.laneBlock[:n])
 	return to
 }
 
 // div divides as quotient does.
 func (x lanes) div(y lanes) lanes {
-	z := x.memory.next()
+	z, n := x.memory.next(), x.memory.lanes
 	if !y.hasZero() {
-		clear(z.laneBlock[:])
-		fixedpoint.AddQuotients(1, x.laneBlock[:], y.laneBlock[:], z.laneBlock[:])
+		clear(z.laneBlock[:n])
+		fixedpoint.AddQuotients(1, x.laneBlock[:n], y.laneBlock[:n], z.laneBlock[:n])
 		return z
 	}
-	for i := range z.laneBlock {
+	for i := range z.laneBlock[:n] {
 		z.laneBlock[i] = quotient(x.laneBlock[i], y.laneBlock[i])
 	}
 	return z
@@ -91,7 +92,7 @@ func (x lanes) hasZero() bool {
 	if x.laneBlock == x.memory.nonzero {
 		return false
 	}
-	for _, v := range x.laneBlock {
+	for _, v := range x.laneBlock[:x.memory.lanes] {
 		if v == 0 {
 			return true
 		}
@@ -136,16 +137,21 @@ func sweepLanes(p *problem[fixed.Q43], t *task[fixed.Q43]) {
 	}
 }
 
-// block handles n observations. The lanes after these repeat the last.
+// block handles n observations, and the last of them again in lanes that fill a vector.
 func (s *laneSweep) block(p *problem[fixed.Q43], t *task[fixed.Q43], first, n int) {
 	next := s.memory.next
+	s.memory.lanes = (n + 7) &^ 7
 	x, f, w, one := [3]lanes{next(), next(), next()}, [2]lanes{next(), next()}, next(), next()
-	for l := range laneCount {
+	needed := cameraFields
+	if t.do == views.Residuals {
+		needed = residualFields
+	}
+	for l := range s.memory.lanes {
 		i := first + min(l, n-1)
 		if !p.exists(i) {
 			panic(p.indexError(i))
 		}
-		copy(s.cameras[l][:], s.table[p.camera[i]*cameraFields:])
+		copy(s.cameras[l][:needed], s.table[p.camera[i]*cameraFields:])
 		point, feature := p.points.Data[p.point[i]*p.points.Stride:][:3], p.features.Data[i*p.features.Stride:][:2]
 		x[0].laneBlock[l], x[1].laneBlock[l], x[2].laneBlock[l] = point[0], point[1], point[2]
 		f[0].laneBlock[l], f[1].laneBlock[l] = feature[0], feature[1]
@@ -154,11 +160,7 @@ func (s *laneSweep) block(p *problem[fixed.Q43], t *task[fixed.Q43], first, n in
 			w.laneBlock[l] = p.weights.Data[i*p.weights.Inc]
 		}
 	}
-	needed := cameraFields
-	if t.do == views.Residuals {
-		needed = residualFields
-	}
-	fixedpoint.Transpose(flat(s.fields[:]), laneCount, unsafe.Slice(&s.cameras[0][0], laneCount*cameraFields), cameraFields, laneCount, needed)
+	fixedpoint.Transpose(flat(s.fields[:]), laneCount, unsafe.Slice(&s.cameras[0][0], laneCount*cameraFields), cameraFields, s.memory.lanes, needed)
 	for k, v := range s.camera.fields() {
 		*v = lanes{&s.fields[k], &s.memory}
 	}
@@ -200,7 +202,7 @@ func (s *laneSweep) addResiduals(p *problem[fixed.Q43], first, n int, sign fixed
 func (s *laneSweep) residualsOf(p *problem[fixed.Q43], first, n int) (r [2]lanes) {
 	for c := range r {
 		r[c] = s.memory.next()
-		clear(r[c].laneBlock[n:])
+		clear(r[c].laneBlock[n:s.memory.lanes])
 		for l := range n {
 			r[c].laneBlock[l] = p.r.Data[(2*(first+l)+c)*p.r.Inc]
 		}
@@ -254,7 +256,7 @@ func (s *laneSweep) tangent(p, t *problem[fixed.Q43], first, n int, w lanes) (d 
 	cols := p.model.Columns()
 	clear(s.rows[:])
 	f := [2]lanes{s.memory.next(), s.memory.next()}
-	for l := range laneCount {
+	for l := range s.memory.lanes {
 		i, row := first+min(l, n-1), s.rows[l*cols:][:cols]
 		if t.cameras.Data != nil {
 			copy(row, t.cameras.Row(p.camera[i]))
@@ -273,7 +275,7 @@ func (s *laneSweep) tangent(p, t *problem[fixed.Q43], first, n int, w lanes) (d 
 			}
 		}
 	}
-	fixedpoint.Transpose(flat(s.columns[:]), laneCount, s.rows[:], cols, laneCount, cols)
+	fixedpoint.Transpose(flat(s.columns[:]), laneCount, s.rows[:], cols, s.memory.lanes, cols)
 	for c := range d {
 		d[c] = lanes{&zeros, &s.memory}.subProduct(w, f[c])
 		for k := range cols {

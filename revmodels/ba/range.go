@@ -169,6 +169,7 @@ func (s *rangeCheck) step(q *problem[fixed.Q43], i int, jacobian bool) error {
 		return [3]checkedQ43{{q.a, s.err}, {q.b, s.err}, {q.c, s.err}}
 	})
 	e := &s.term
+	*e = term[checkedQ43]{} // without errors of another model's columns
 	x, f := q.points.Row(q.point[i]), q.features.Row(i)
 	w, err := one, error(nil)
 	if q.model == views.Weighted {

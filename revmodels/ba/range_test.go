@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -128,5 +129,28 @@ func TestCheckRangeErrors(t *testing.T) {
 	q.Camera[0] = 1
 	if v := panicOf(func() { _ = q.Forward() }); !errors.Is(v, mat.ErrRowAccess) {
 		t.Errorf("panic %v, want mat.ErrRowAccess", v)
+	}
+}
+
+// An error of one model says nothing of an observation by the other, which has fewer columns.
+func TestRangeOfBothModels(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the workspace stays in its pool
+	rnd := rand.New(rand.NewPCG(1, 2))
+	k, g := snavelyOf[fixed.Q43](randomSnavely(rnd, 9)), snavelyOf[fixed.Q43](randomSnavely(rnd, 9))
+	g.Camera, g.Point = nil, nil
+	c, x := k.Cameras.Row(k.Camera[0]), k.Points.Row(k.Point[0])
+	clear(c[:3])
+	x[0], x[1], x[2] = -c[3], -c[4], -c[5]-fixed.One // at depth 1, which goes through the arithmetic
+	if err := k.Adjoint(g); err != nil {
+		t.Fatal(err)
+	}
+	w, gw := weightedOf[fixed.Q43](randomWeighted(rnd, 9)), weightedOf[fixed.Q43](randomWeighted(rnd, 9))
+	gw.Camera, gw.Point = nil, nil
+	copy(w.Points.Row(w.Point[0]), w.Cameras.Row(w.Camera[0])[3:6])
+	if err := w.Adjoint(gw); err == nil {
+		t.Fatal("no error of depth 0")
+	}
+	if err := k.Adjoint(g); err != nil {
+		t.Error(err)
 	}
 }

@@ -478,3 +478,23 @@ func TestFixedSideBySide(t *testing.T) {
 		t.Errorf("%d components side by side, want some dozens", taken)
 	}
 }
+
+// A log density of exactly -2²⁰, which has no absolute value, is not computed side by side.
+func TestFixedLeastBias(t *testing.T) {
+	for _, d := range []int{3, 6} {
+		alpha := []fixed.Q43{0, -fixed.One << 19}
+		k := FixedLogPosterior{
+			Out: new(fixed.Q43), Alpha: rev.ViewSlice(alpha), Means: rev.NewGeneral[fixed.Q43](2, d, nil), Factors: rev.NewGeneral[fixed.Q43](2, d*(d+1)/2, nil),
+			X: rev.NewGeneral[fixed.Q43](1, d, nil), Workers: 1,
+		}
+		k.X.Data[0] = fixed.One
+		s := &fixedSweep{k: k}
+		s.prepare(1)
+		off := s.bias[1]
+		off.Sub(fixed.Min)
+		alpha[1] -= off.Round() / 2
+		if err := k.Forward(); err != nil || *k.Out > 0 {
+			t.Errorf("d = %d: the posterior is %v, error %v, want a negative number", d, *k.Out, err)
+		}
+	}
+}

@@ -499,7 +499,7 @@ func (s *fixedSweep) logDensitiesOf(w *fixedWorker, k, n int, far fixed.Q43) boo
 		most = max(most, largest(y))
 	}
 	v := most.Float64()
-	if most >= outOfReach || !(float64(float64(d)*v*v)+bias.Abs().Float64() < room) {
+	if most >= outOfReach || !(float64(float64(d)*v*v)+math.Abs(bias.Float64()) < room) {
 		return false
 	}
 	var minus fixed.Accumulator

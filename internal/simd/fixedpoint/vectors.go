@@ -279,11 +279,11 @@ const shearLimit = 1 << 52
 
 // areFactors reports whether the assembly takes shears by t and s.
 func areFactors(t, s []fixed.Q43) bool {
-	most := fixed.Q43(0)
+	var most fixed.Q43
 	for i, v := range t {
-		most = max(most, v, -v, s[i], -s[i])
+		most = max(most, v, ^v, s[i], ^s[i]) // ^v is -v-1, also for the least v
 	}
-	return most < shearLimit
+	return most < shearLimit-1
 }
 
 // UnshearChainCross is UnshearChain of two matrices x and gx. Before it undoes rotation i, of rows
@@ -320,6 +320,13 @@ func UnshearChainCross(t, s []fixed.Q43, negate []bool, x []fixed.Q43, ldx int, 
 		for j := 0; j < columns; j += mostColumns {
 			row := first - i
 			vectorUnshearCross(min(mostColumns, columns-j), n, (*uint64)(unsafe.Pointer(&table[0])), (*int64)(&x[row*ldx+j]), ldx, (*int64)(&gx[row*ldg+j]), ldg)
+			for q := range table[:n] { // low words grow by 2⁴³ a column
+				for c := range table[q].sums {
+					sum := &table[q].sums[c]
+					sum[1] += sum[0] >> fixed.FracBits
+					sum[0] &= 1<<fixed.FracBits - 1
+				}
+			}
 		}
 		for q := range table[:n] {
 			c := &table[q].sums

@@ -158,6 +158,21 @@ func testChain(t *testing.T, rnd *rand.Rand, columns, steps int, from func(*rand
 	}
 }
 
+// TestCrossManyColumns sums products whose low words add up to more than a word holds.
+func TestCrossManyColumns(t *testing.T) {
+	const n = 1<<21 + 64
+	x, g := make([]fixed.Q43, 2*n), make([]fixed.Q43, 2*n)
+	for i := range n {
+		x[i], g[n+i] = -1, 1
+	}
+	want := fixed.Dot(x[:n], g[n:]) - fixed.Dot(x[n:], g[:n])
+	got := make([]fixed.Q43, 1)
+	UnshearChainCross([]fixed.Q43{5}, []fixed.Q43{7}, []bool{false}, x, n, g, n, 0, n, got)
+	if got[0] != want {
+		t.Errorf("the sum over %d columns is %d units, want %d", n, got[0], want)
+	}
+}
+
 // testCross compares UnshearChainCross with UnshearChain and sums of an Accumulator.
 func testCross(t *testing.T, rnd *rand.Rand, columns, steps int, from func(*rand.Rand) fixed.Q43) {
 	t.Helper()
