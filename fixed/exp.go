@@ -59,10 +59,22 @@ func exp(x Q43) (uint64, bool) {
 //	2^f = 2^(i/256) · 2^(j/65536) · 2^r = A·(1+b)·(1+p) = A + A·s, s = b + p + b·p
 //	p = z + z²/2 + z³/6, z = r·ln 2
 //
-// z² and z³ are of z cut at 2⁻⁶⁸, and are cut at 2⁻⁸⁴ and 2⁻¹⁰⁰, which changes p by less than 2⁻⁸³.
 // A has 127 fraction bits. The others are small and have 64 bits after their leading
-// zeros. The result therefore has a relative error of some 2⁻⁷⁰. It must be well below
-// 2⁻⁶³, which is the ratio of a unit in the last place to a result near 2²⁰.
+// zeros. z² and z³ are of z cut at 2⁻⁶⁸, and are cut at 2⁻⁸⁴ and 2⁻¹⁰⁰.
+//
+// Before it is rounded, the result is too small, in units of 2⁻⁷² of it, by
+//
+//	z⁴/24·(1+b) and what follows it   below 2.47
+//	cuts of r, z, z², z³ and p        below 4.5/2⁸
+//	the two cuts in s                 below 2
+//	rounding of b                     from -½ to ½
+//
+// and, in units of 2⁻⁷², by the cut of A to 63 fraction bits before it is multiplied by s < 2^(1/256) - 1,
+// below 1.4, and by that of t, below 2. A unit in the last place is 2⁻⁶² of 2ᵏ if k = 19, and more below. Hence it
+// is too small by from -0.5 to 4.99 + 0.7 + 1 < 6.7 parts in 512 of a unit. That is why the table of b has 3 more:
+// from -3.5 to 3.7 parts are left, which with half a unit are below 0.508. Errors of f count beside
+// them: those of exp are below 2⁻¹¹⁸, and those of pow below 2²⁰·2⁻¹⁰⁰ + 2⁻⁹⁵, 2⁻⁸ of a part.
+// Powers of two are exact.
 func exp2(k int, f uint128) (uint64, bool) {
 	if k < -44 {
 		return 0, true
@@ -71,7 +83,7 @@ func exp2(k int, f uint128) (uint64, bool) {
 		return 0, false
 	}
 	a := uint128Of(fixedtables.Exp2Coarse[f.hi>>56])
-	b := fixedtables.Exp2Fine[f.hi>>48&0xff] // 72 fraction bits
+	b := fixedtables.Exp2Fine[f.hi>>48&0xff] // 72 fraction bits, and 3 units more
 	r := f.hi<<16 | f.lo>>48                 // 80
 
 	z := mulHi(r, fixedtables.Ln2Q64)    // 80

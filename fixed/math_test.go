@@ -37,9 +37,10 @@ type unary struct {
 
 var unaries = []unary{
 	{"Sqrt", Sqrt, func(x *big.Float) *big.Float { return newBig().Sqrt(x) }, 0, Max, 0.5, nil},
-	{"Exp", Exp, refExp, -32 * One, 20*Ln2 - 8, errorBound, []Q43{13 * One, 20*Ln2 - 20, -30*One - One/2}},
+	{"Exp", Exp, refExp, -32 * One, 20*Ln2 - 8, errorBound, []Q43{13 * One, 20*Ln2 - 20, -30*One - One/2,
+		121695622292042, 121700926019900, 118061280257281, 118674422647488}},
 	{"Exp2", Exp2, func(x *big.Float) *big.Float { return refExp(mul(x, refLn2)) }, -46 * One, 20*One - 1, errorBound,
-		[]Q43{-43 * One, -44 * One, -45 * One, -44*One - 1, 19 * One, 20*One - 1, 20*One - 1<<20}},
+		[]Q43{-43 * One, -44 * One, -45 * One, -44*One - 1, 19 * One, 20*One - 1, 20*One - 1<<20, 175576381997426, 175882936125902, 175872467590552, 175873944346754}},
 	{"Log", Log, refLog, 1, Max, errorBound, []Q43{One, One - 1, One + 1, 2*One - 1, 1, 2, 3}},
 	{"Log2", Log2, func(x *big.Float) *big.Float { return quo(refLog(x), refLn2) }, 1, Max, errorBound, []Q43{One, One - 1, One + 1}},
 	{"Sin", Sin, func(x *big.Float) *big.Float { s, _ := refSinCos(x); return s }, Min, Max, errorBound,
@@ -232,6 +233,9 @@ func TestPow(t *testing.T) {
 		}
 	}
 	check(-16*One, 5*One)
+	for _, y := range []Q43{175576381997426, 175882936125902, 175873944346754, 168277725002439} { // hard ones for Exp2
+		check(2*One, y)
+	}
 	for range samples(t, 3000) {
 		x, y := randomQ43(r), randomQ43(r)
 		check(x, y)
@@ -364,4 +368,17 @@ func mustPanic(t *testing.T, name string, f func()) {
 		}
 	}()
 	f()
+}
+
+// TestExp2Top checks the largest fraction, where the sum of the table and the series is nearest to 2, and
+// would overflow if it were more.
+func TestExp2Top(t *testing.T) {
+	if m, ok := exp2(19, uint128{}.sub(uint128{0, 1})); m != 1<<63 || !ok {
+		t.Errorf("2^(20-2⁻¹²⁸) is %d", m)
+	}
+	for k := range 20 {
+		if m, ok := exp2(k, uint128{}); m != 1<<(43+k) || !ok {
+			t.Errorf("2^%d is %d", k, m)
+		}
+	}
 }

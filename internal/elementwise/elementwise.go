@@ -491,7 +491,7 @@ func applyReused(p *pass[fixed.Q43], lo, hi int) {
 		clear(v)
 		f.Add(v, 1, k.X.Data[lo:to])
 		if k.Y.Data != nil {
-			addSigned(k.Y, lo, p.sign, v)
+			addTo(k.Y, lo, p.sign, v)
 		}
 		f.Reuse(v)
 		if p.tangent() {
@@ -542,13 +542,12 @@ func applyByFloat(p *pass[fixed.Q43], lo, hi int) {
 		if p.k.Y.Data != nil {
 			clear(v43)
 			fixedpoint.AddRounded(1, y, v43)
-			for i, v := range x43 {
-				if !f.Rest {
-					break
+			if f.Rest {
+				for i, v := range x43 {
+					v43[i] += v & positive(v)
 				}
-				v43[i] += v & positive(v)
 			}
-			addSigned(p.k.Y, lo, p.sign, v43)
+			addTo(p.k.Y, lo, p.sign, v43)
 		}
 		if order == 0 {
 			continue
@@ -559,12 +558,11 @@ func applyByFloat(p *pass[fixed.Q43], lo, hi int) {
 		}
 		clear(v43)
 		fixedpoint.AddRounded(1, d, v43)
-		for i, v := range x43 {
-			if !f.Rest {
-				break
+		if f.Rest {
+			for i, v := range x43 {
+				m := positive(v)
+				v43[i] = (v43[i] ^ m) - m + fixed.One&m
 			}
-			m := positive(v)
-			v43[i] = (v43[i] ^ m) - m + fixed.One&m
 		}
 		addProducts := func(to rev.Vector[fixed.Q43], sign int, from rev.Vector[fixed.Q43]) {
 			v := packed(&w.w43, from, lo, n)
@@ -602,8 +600,8 @@ func packed(buf *[PieceSize]fixed.Q43, v rev.Vector[fixed.Q43], lo, n int) []fix
 	return buf[:n]
 }
 
-// addSigned computes y_{lo+i} += v_i, or the difference if sign is negative.
-func addSigned(y rev.Vector[fixed.Q43], lo, sign int, v []fixed.Q43) {
+// addTo computes y_{lo+i} += v_i, or the difference if sign is negative.
+func addTo(y rev.Vector[fixed.Q43], lo, sign int, v []fixed.Q43) {
 	m := fixed.Q43(sign) >> 63
 	if y.Inc == 1 {
 		y := y.Data[lo:][:len(v)]

@@ -297,9 +297,10 @@ func PowersFit(x, y []fixed.Q43, below float64) int {
 	const most = 19.99 // 20 less what is rounded
 	for i, v := range x {
 		// The bits of a float64 (1+f)·2ᵉ have e+f, and log2(1+f) - f is in [0, 0.0861].
-		l, p := float64(int64(math.Float64bits(v.Float64()))-1023<<52)*0x1p-52, y[i].Float64()
+		l, p := float64(float64(int64(math.Float64bits(v.Float64()))-1023<<52)*0x1p-52), y[i].Float64()
 		h, q := l+0.0861, p-below
-		if v <= 0 || !(l*p < most && l*q < most && h*p < most && h*q < most) {
+		// Of products of numbers of [l, h] and [q, p] that are positive, the largest is h·p or l·q.
+		if v <= 0 || !(h*p < most && l*q < most) {
 			return i
 		}
 	}
