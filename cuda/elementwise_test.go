@@ -155,7 +155,8 @@ func TestElementwiseBits(t *testing.T) {
 		for i := range x.Data {
 			x.Data[i] = fixed.Q43(rnd.Int64()-rnd.Int64()) >> rnd.IntN(63)
 		}
-		copy(x.Data, []fixed.Q43{0, 1, -1, fixed.Max, fixed.Min, fixed.One, 14 * fixed.One, -31 * fixed.One, -31*fixed.One - 1})
+		copy(x.Data, []fixed.Q43{0, 1, -1, fixed.Max, fixed.Min, fixed.One, 14 * fixed.One, -31 * fixed.One, -31*fixed.One - 1,
+			118061280257281, 118674422647488, 117912166919048}) // where the last bits of the steps of Exp count
 		return x
 	}
 	wildPositive := func(rnd *rand.Rand) vec {

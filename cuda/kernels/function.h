@@ -107,6 +107,11 @@ DEVICE double root(double x) { return __builtin_elementwise_sqrt(x); }
 
 DEVICE u64 high(u64 x, u64 y) { return (u64)((unsigned __int128)x * y >> 64); }
 
+// high52 returns the high 52 bits of the product of two numbers of 52 bits. Vector code of the
+// host multiplies such numbers, and what is cut must be the same.
+CONSTANT u64 mask52 = ((u64)1 << 52) - 1;
+DEVICE u64 high52(u64 x, u64 y) { return high(x << 12, y); }
+
 // exp2Raw returns 2^(k + f·2⁻¹²⁸) in units of 2⁻⁴³, or overflow, which is more than any Q43.
 CONSTANT u64 overflow = ~(u64)0;
 DEVICE u64 exp2Raw(int k, u128 f) {
@@ -115,8 +120,8 @@ DEVICE u64 exp2Raw(int k, u128 f) {
 	u64 hi = (u64)(f >> 64), lo = (u64)f;
 	const U128 &a = exp2Coarse[hi >> 56];
 	u64 b = exp2Fine[hi >> 48 & 0xff], r = hi << 16 | lo >> 48;
-	u64 z = high(r, ln2Q64), z2 = high(z, z), z3 = high(z2, z);
-	u64 p = z + (z2 >> 17) + (z3 >> 32) / 6;
+	u64 z = high(r, ln2Q64), z2 = high52(z >> 12, z >> 12), z3 = high52(z2, z >> 12);
+	u64 p = z + (z2 >> 5) + (z3 >> 20) / 6;
 	u64 s = b + (p >> 8) + (high(b, p) >> 16);
 	u64 v = high(a.hi, s);
 	u64 m = a.hi + (v >> 8) + (a.lo + (v << 56) < a.lo);

@@ -90,20 +90,33 @@ DEVICE double scaled(double c, double p) { return p == 0 && magnitude(c) == infi
 
 // Powers of Q43 are those of fixed.Pow, to the bit.
 
-struct Reciprocals {
-	u128 of[13];
-	constexpr Reciprocals() : of() {
-		of[1] = ~(u128)0;
-		for (int k = 2; k <= 12; k++) of[k] = ~(u128)0 / (u128)k + (2 * (~(u128)0 % (u128)k + 1) >= (u128)k);
+// Limbs are the fraction hi·2⁻⁵² + lo·2⁻¹⁰⁴.
+struct Limbs {
+	u64 hi, lo;
+	constexpr static Limbs of(u128 x) { return {(u64)(x >> 76), (u64)(x >> 24) & mask52}; }
+	DEVICE u128 all() const { return (u128)hi << 76 | (u128)lo << 24; }
+	DEVICE Limbs operator+(Limbs y) const {
+		u64 l = lo + y.lo;
+		return {hi + y.hi + (l >> 52), l & mask52};
+	}
+	DEVICE Limbs operator-(Limbs y) const { // modulo 1
+		u64 l = lo - y.lo;
+		return {(hi - y.hi + (u64)((i64)l >> 52)) & mask52, l & mask52};
+	}
+	DEVICE Limbs operator*(Limbs y) const { // too small by less than 3·2⁻¹⁰⁴
+		u64 l = high52(hi, y.lo) + high52(lo, y.hi) + (hi * y.hi & mask52);
+		return Limbs{high52(hi, y.hi), 0} + Limbs{0, l};
 	}
 };
-CONSTANT Reciprocals reciprocals; // 1/k, with 128 fraction bits
 
-// upper returns x·y/2¹²⁸, or less by no more than 2.
-DEVICE u128 upper(u128 x, u128 y) {
-	u64 a = (u64)(x >> 64), b = (u64)x, c = (u64)(y >> 64), d = (u64)y;
-	return (u128)a * c + high(a, d) + high(b, c);
-}
+struct Reciprocals {
+	Limbs of[13];
+	constexpr Reciprocals() : of() {
+		of[1] = Limbs::of(~(u128)0);
+		for (int k = 2; k <= 12; k++) of[k] = Limbs::of(~(u128)0 / (u128)k + (2 * (~(u128)0 % (u128)k + 1) >= (u128)k));
+	}
+};
+CONSTANT Reciprocals reciprocals; // 1/k
 
 // FixedPowers has the powers of a number x, with |x| = 2^(whole + part·2⁻¹²⁸) unless it is zero.
 struct FixedPowers {
@@ -112,7 +125,7 @@ struct FixedPowers {
 	u128 part;
 
 	// The first bits of m = |x|·2⁻ʷʰᵒˡᵉ select a c near 1/m from a table, and log(m·c) is a power
-	// series.
+	// series, of which one limb is enough from u⁷ on.
 	INLINE void at(Q43 v) {
 		x = v;
 		if (x.v == 0) return;
@@ -121,11 +134,13 @@ struct FixedPowers {
 		m <<= n;
 		whole = 20 - n;
 		const LogEntry &t = logTable[m >> 55 & 0xff];
-		u128 u = (u128)m * t.inv << 2, p = 0; // without the leading one
+		Limbs u = Limbs::of((u128)m * t.inv << 2), p = {reciprocals.of[12].hi, 0}; // u is without the leading one
 #pragma unroll
-		for (int k = 12; k >= 1; k--) p = reciprocals.of[k] - upper(u, p);
-		u128 ln = ((u128)t.ln.hi << 64 | t.ln.lo) + upper(u, p);
-		part = ln + upper(ln, (u128)log2eLess1Q128[0] << 64 | log2eLess1Q128[1]);
+		for (int k = 11; k >= 7; k--) p.hi = reciprocals.of[k].hi - high52(u.hi, p.hi);
+#pragma unroll
+		for (int k = 6; k >= 1; k--) p = reciprocals.of[k] - u * p;
+		Limbs ln = Limbs::of((u128)t.ln.hi << 64 | t.ln.lo) + u * p;
+		part = (ln + ln * Limbs::of((u128)log2eLess1Q128[0] << 64 | log2eLess1Q128[1])).all();
 	}
 
 	DEVICE static void negate(int &k, u128 &f) {
@@ -145,7 +160,7 @@ struct FixedPowers {
 		u128 all = (u128)n * (u64)k + (u64)(t >> 64);
 		if (all >> 49) return negative ? 0 : overflow;
 		k = (int)((u64)all >> 43);
-		f = ((u128)(u64)all << 64 | (u64)t) << 21;
+		f = ((u128)(u64)all << 64 | ((u64)t & ~(u64)0xfff)) << 21; // cut at 2⁻⁹⁵
 		if (negative) negate(k, f);
 		if (k == 20) {
 			u64 hi = (u64)(f >> 64);
