@@ -33,15 +33,15 @@ func (k Abs[T]) AdjointTangent(g, t, gt Abs[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Abs[T]) check(g, t *Abs[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -80,16 +80,16 @@ func (k Affine[T]) AdjointTangent(g, t, gt Affine[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Affine[T]) check(g, t *Affine[T]) {
-	nm := k.Y.N
-	nn := k.W.Cols
-	k0, k1, k2, k3 := rev.VectorExtent(&k.Y, nm, false), rev.MatrixExtent(&k.W, nm, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.B, nm, false)
+	dimm := k.Y.N
+	dimn := k.W.Cols
+	k0, k1, k2, k3 := rev.VectorExtent(&k.Y, dimm, false), rev.MatrixExtent(&k.W, dimm, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.B, dimm, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3 := rev.VectorExtent(&d.Y, nm, true), rev.MatrixExtent(&d.W, nm, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.B, nm, true)
+		d0, d1, d2, d3 := rev.VectorExtent(&d.Y, dimm, true), rev.MatrixExtent(&d.W, dimm, dimn, true), rev.VectorExtent(&d.X, dimn, true), rev.VectorExtent(&d.B, dimm, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
 			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
 			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
@@ -173,15 +173,15 @@ func (k Atan2[T]) AdjointTangent(g, t, gt Atan2[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Atan2[T]) check(g, t *Atan2[T]) {
-	nn := k.Z.N
-	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	dimn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		d0, d1, d2 := rev.VectorExtent(&d.Z, dimn, true), rev.VectorExtent(&d.X, dimn, true), rev.VectorExtent(&d.Y, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -219,15 +219,15 @@ func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) { _ = k.Run(rev.AdjointTangent
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Axpy[T]) check(g, t *Axpy[T]) {
-	nn := k.Y.N
-	k0, k1, k2 := rev.VectorExtent(&k.Y, nn, false), rev.NumberExtent(k.Alpha, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1, k2 := rev.VectorExtent(&k.Y, dimn, false), rev.NumberExtent(k.Alpha, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.VectorExtent(&d.Y, nn, true), rev.NumberExtent(d.Alpha, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1, d2 := rev.VectorExtent(&d.Y, dimn, true), rev.NumberExtent(d.Alpha, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -267,15 +267,15 @@ func (k Cholesky[T]) AdjointTangent(g, t, gt Cholesky[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Cholesky[T]) check(g, t *Cholesky[T]) {
-	nn := k.L.Rows
-	k0, k1 := rev.MatrixExtent(&k.L, nn, nn, false), rev.MatrixExtent(&k.A, nn, nn, false)
+	dimn := k.L.Rows
+	k0, k1 := rev.MatrixExtent(&k.L, dimn, dimn, false), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.MatrixExtent(&d.L, nn, nn, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		d0, d1 := rev.MatrixExtent(&d.L, dimn, dimn, true), rev.MatrixExtent(&d.A, dimn, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -306,15 +306,15 @@ func (k Clip[T]) AdjointTangent(g, t, gt Clip[T]) { _ = k.Run(rev.AdjointTangent
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Clip[T]) check(g, t *Clip[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -353,15 +353,15 @@ func (k ComplexAbs) AdjointTangent(g, t, gt ComplexAbs) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *ComplexAbs) check(g, t *ComplexAbs) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -404,16 +404,16 @@ func (k ComplexFrobenius) AdjointTangent(g, t, gt ComplexFrobenius) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *ComplexFrobenius) check(g, t *ComplexFrobenius) {
-	nm := k.A.Rows
-	nn := k.A.Cols
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, nm, nn, false)
+	dimm := k.A.Rows
+	dimn := k.A.Cols
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, dimm, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.A, nm, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.A, dimm, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -453,15 +453,15 @@ func (k ComplexNorm1) AdjointTangent(g, t, gt ComplexNorm1) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *ComplexNorm1) check(g, t *ComplexNorm1) {
-	nn := k.X.N
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -501,15 +501,15 @@ func (k ComplexNorm2) AdjointTangent(g, t, gt ComplexNorm2) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *ComplexNorm2) check(g, t *ComplexNorm2) {
-	nn := k.X.N
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -552,15 +552,15 @@ func (k ComplexSumSquares) AdjointTangent(g, t, gt ComplexSumSquares) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *ComplexSumSquares) check(g, t *ComplexSumSquares) {
-	nn := k.X.N
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -601,16 +601,16 @@ func (k ComplexUnitary) AdjointTangent(g, t, gt ComplexUnitary) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *ComplexUnitary) check(g, t *ComplexUnitary) {
-	nn := k.X.Rows
-	nc := k.X.Cols
-	k0, k1, k2, k3 := rev.MatrixExtent(&k.X, nn, nc, false), rev.VectorExtent(&k.Theta, nn*(nn-1)/2, false), rev.VectorExtent(&k.Phi, nn*(nn-1)/2, false), rev.VectorExtent(&k.Delta, nn, false)
+	dimn := k.X.Rows
+	dimc := k.X.Cols
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.X, dimn, dimc, false), rev.VectorExtent(&k.Theta, dimn*(dimn-1)/2, false), rev.VectorExtent(&k.Phi, dimn*(dimn-1)/2, false), rev.VectorExtent(&k.Delta, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3 := rev.MatrixExtent(&d.X, nn, nc, true), rev.VectorExtent(&d.Theta, nn*(nn-1)/2, true), rev.VectorExtent(&d.Phi, nn*(nn-1)/2, true), rev.VectorExtent(&d.Delta, nn, true)
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.X, dimn, dimc, true), rev.VectorExtent(&d.Theta, dimn*(dimn-1)/2, true), rev.VectorExtent(&d.Phi, dimn*(dimn-1)/2, true), rev.VectorExtent(&d.Delta, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
 			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
 			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
@@ -647,15 +647,15 @@ func (k Cos[T]) AdjointTangent(g, t, gt Cos[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Cos[T]) check(g, t *Cos[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -695,16 +695,16 @@ func (k Covariance[T]) AdjointTangent(g, t, gt Covariance[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Covariance[T]) check(g, t *Covariance[T]) {
-	nk := k.C.Rows
-	nn := k.X.Rows
-	k0, k1 := rev.MatrixExtent(&k.C, nk, nk, false), rev.MatrixExtent(&k.X, nn, nk, false)
+	dimk := k.C.Rows
+	dimn := k.X.Rows
+	k0, k1 := rev.MatrixExtent(&k.C, dimk, dimk, false), rev.MatrixExtent(&k.X, dimn, dimk, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.MatrixExtent(&d.C, nk, nk, true), rev.MatrixExtent(&d.X, nn, nk, true)
+		d0, d1 := rev.MatrixExtent(&d.C, dimk, dimk, true), rev.MatrixExtent(&d.X, dimn, dimk, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -743,15 +743,15 @@ func (k Cross[T]) AdjointTangent(g, t, gt Cross[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Cross[T]) check(g, t *Cross[T]) {
-	nn := k.Z.Rows
-	k0, k1, k2 := rev.MatrixExtent(&k.Z, nn, 3, false), rev.MatrixExtent(&k.X, nn, 3, false), rev.MatrixExtent(&k.Y, nn, 3, false)
+	dimn := k.Z.Rows
+	k0, k1, k2 := rev.MatrixExtent(&k.Z, dimn, 3, false), rev.MatrixExtent(&k.X, dimn, 3, false), rev.MatrixExtent(&k.Y, dimn, 3, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.MatrixExtent(&d.Z, nn, 3, true), rev.MatrixExtent(&d.X, nn, 3, true), rev.MatrixExtent(&d.Y, nn, 3, true)
+		d0, d1, d2 := rev.MatrixExtent(&d.Z, dimn, 3, true), rev.MatrixExtent(&d.X, dimn, 3, true), rev.MatrixExtent(&d.Y, dimn, 3, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -831,15 +831,15 @@ func (k CumSum[T]) AdjointTangent(g, t, gt CumSum[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *CumSum[T]) check(g, t *CumSum[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -872,15 +872,15 @@ func (k Det[T]) AdjointTangent(g, t, gt Det[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Det[T]) check(g, t *Det[T]) {
-	nn := k.A.Rows
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, nn, nn, false)
+	dimn := k.A.Rows
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.A, dimn, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -920,15 +920,15 @@ func (k DetMinors[T]) AdjointTangent(g, t, gt DetMinors[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *DetMinors[T]) check(g, t *DetMinors[T]) {
-	nn := k.A.Rows
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, nn, nn, false)
+	dimn := k.A.Rows
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.A, dimn, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -972,15 +972,15 @@ func (k DivElem[T]) AdjointTangent(g, t, gt DivElem[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *DivElem[T]) check(g, t *DivElem[T]) {
-	nn := k.Z.N
-	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	dimn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		d0, d1, d2 := rev.VectorExtent(&d.Z, dimn, true), rev.VectorExtent(&d.X, dimn, true), rev.VectorExtent(&d.Y, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -1015,15 +1015,15 @@ func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Dot[T]) check(g, t *Dot[T]) {
-	nn := k.X.N
-	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	dimn := k.X.N
+	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true), rev.VectorExtent(&d.Y, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -1057,15 +1057,15 @@ func (k Erf[T]) AdjointTangent(g, t, gt Erf[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Erf[T]) check(g, t *Erf[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1098,15 +1098,15 @@ func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Exp[T]) check(g, t *Exp[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1143,15 +1143,15 @@ func (k Expm[T]) AdjointTangent(g, t, gt Expm[T]) { _ = k.Run(rev.AdjointTangent
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Expm[T]) check(g, t *Expm[T]) {
-	nn := k.Y.Rows
-	k0, k1 := rev.MatrixExtent(&k.Y, nn, nn, false), rev.MatrixExtent(&k.A, nn, nn, false)
+	dimn := k.Y.Rows
+	k0, k1 := rev.MatrixExtent(&k.Y, dimn, dimn, false), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.MatrixExtent(&d.Y, nn, nn, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		d0, d1 := rev.MatrixExtent(&d.Y, dimn, dimn, true), rev.MatrixExtent(&d.A, dimn, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1189,15 +1189,15 @@ func (k Expm1[T]) AdjointTangent(g, t, gt Expm1[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Expm1[T]) check(g, t *Expm1[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1254,15 +1254,15 @@ func (k FixedFFT) AdjointTangent(g, t, gt FixedFFT) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *FixedFFT) check(g, t *FixedFFT) {
-	nn := k.Re.N
-	k0, k1 := rev.VectorExtent(&k.Re, nn, false), rev.VectorExtent(&k.Im, nn, false)
+	dimn := k.Re.N
+	k0, k1 := rev.VectorExtent(&k.Re, dimn, false), rev.VectorExtent(&k.Im, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Re, nn, true), rev.VectorExtent(&d.Im, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Re, dimn, true), rev.VectorExtent(&d.Im, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1302,16 +1302,16 @@ func (k Frobenius[T]) AdjointTangent(g, t, gt Frobenius[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Frobenius[T]) check(g, t *Frobenius[T]) {
-	nm := k.A.Rows
-	nn := k.A.Cols
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, nm, nn, false)
+	dimm := k.A.Rows
+	dimn := k.A.Cols
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, dimm, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.A, nm, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.A, dimm, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1381,16 +1381,16 @@ func (k GramSchmidt[T]) AdjointTangent(g, t, gt GramSchmidt[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *GramSchmidt[T]) check(g, t *GramSchmidt[T]) {
-	nm := k.Q.Rows
-	nn := k.Q.Cols
-	k0, k1, k2 := rev.MatrixExtent(&k.Q, nm, nn, false), rev.MatrixExtent(&k.R, nn, nn, false), rev.MatrixExtent(&k.A, nm, nn, false)
+	dimm := k.Q.Rows
+	dimn := k.Q.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.Q, dimm, dimn, false), rev.MatrixExtent(&k.R, dimn, dimn, false), rev.MatrixExtent(&k.A, dimm, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.MatrixExtent(&d.Q, nm, nn, true), rev.MatrixExtent(&d.R, nn, nn, true), rev.MatrixExtent(&d.A, nm, nn, true)
+		d0, d1, d2 := rev.MatrixExtent(&d.Q, dimm, dimn, true), rev.MatrixExtent(&d.R, dimn, dimn, true), rev.MatrixExtent(&d.A, dimm, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -1430,15 +1430,15 @@ func (k Inv[T]) AdjointTangent(g, t, gt Inv[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Inv[T]) check(g, t *Inv[T]) {
-	nn := k.B.Rows
-	k0, k1 := rev.MatrixExtent(&k.B, nn, nn, false), rev.MatrixExtent(&k.A, nn, nn, false)
+	dimn := k.B.Rows
+	k0, k1 := rev.MatrixExtent(&k.B, dimn, dimn, false), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.MatrixExtent(&d.B, nn, nn, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		d0, d1 := rev.MatrixExtent(&d.B, dimn, dimn, true), rev.MatrixExtent(&d.A, dimn, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1485,17 +1485,17 @@ func (k LeastSquares[T]) AdjointTangent(g, t, gt LeastSquares[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *LeastSquares[T]) check(g, t *LeastSquares[T]) {
-	nn := k.X.Rows
-	nk := k.X.Cols
-	nm := k.A.Rows
-	k0, k1, k2 := rev.MatrixExtent(&k.X, nn, nk, false), rev.MatrixExtent(&k.A, nm, nn, false), rev.MatrixExtent(&k.B, nm, nk, false)
+	dimn := k.X.Rows
+	dimk := k.X.Cols
+	dimm := k.A.Rows
+	k0, k1, k2 := rev.MatrixExtent(&k.X, dimn, dimk, false), rev.MatrixExtent(&k.A, dimm, dimn, false), rev.MatrixExtent(&k.B, dimm, dimk, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.MatrixExtent(&d.X, nn, nk, true), rev.MatrixExtent(&d.A, nm, nn, true), rev.MatrixExtent(&d.B, nm, nk, true)
+		d0, d1, d2 := rev.MatrixExtent(&d.X, dimn, dimk, true), rev.MatrixExtent(&d.A, dimm, dimn, true), rev.MatrixExtent(&d.B, dimm, dimk, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -1535,15 +1535,15 @@ func (k Log[T]) AdjointTangent(g, t, gt Log[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Log[T]) check(g, t *Log[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1582,15 +1582,15 @@ func (k Log1p[T]) AdjointTangent(g, t, gt Log1p[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Log1p[T]) check(g, t *Log1p[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1634,15 +1634,15 @@ func (k LogDet[T]) AdjointTangent(g, t, gt LogDet[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *LogDet[T]) check(g, t *LogDet[T]) {
-	nn := k.A.Rows
-	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.NumberExtent(k.Sign, true), rev.MatrixExtent(&k.A, nn, nn, false)
+	dimn := k.A.Rows
+	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.NumberExtent(k.Sign, true), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.NumberExtent(d.Sign, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.NumberExtent(d.Sign, true), rev.MatrixExtent(&d.A, dimn, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -1677,36 +1677,36 @@ func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *MatMul[T]) check(g, t *MatMul[T]) {
-	nm := k.C.Rows
-	nn := k.C.Cols
-	nk := k.A.Cols
+	dimm := k.C.Rows
+	dimn := k.C.Cols
+	dimk := k.A.Cols
 	if k.TransA {
-		nk = k.A.Rows
+		dimk = k.A.Rows
 	}
-	nkOrnmTransA := nm
+	dimk_dimm_TransA := dimm
 	if k.TransA {
-		nkOrnmTransA = nk
+		dimk_dimm_TransA = dimk
 	}
-	nmOrnkTransA := nk
+	dimm_dimk_TransA := dimk
 	if k.TransA {
-		nmOrnkTransA = nm
+		dimm_dimk_TransA = dimm
 	}
-	nnOrnkTransB := nk
+	dimn_dimk_TransB := dimk
 	if k.TransB {
-		nnOrnkTransB = nn
+		dimn_dimk_TransB = dimn
 	}
-	nkOrnnTransB := nn
+	dimk_dimn_TransB := dimn
 	if k.TransB {
-		nkOrnnTransB = nk
+		dimk_dimn_TransB = dimk
 	}
-	k0, k1, k2 := rev.MatrixExtent(&k.C, nm, nn, false), rev.MatrixExtent(&k.A, nkOrnmTransA, nmOrnkTransA, false), rev.MatrixExtent(&k.B, nnOrnkTransB, nkOrnnTransB, false)
+	k0, k1, k2 := rev.MatrixExtent(&k.C, dimm, dimn, false), rev.MatrixExtent(&k.A, dimk_dimm_TransA, dimm_dimk_TransA, false), rev.MatrixExtent(&k.B, dimn_dimk_TransB, dimk_dimn_TransB, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.MatrixExtent(&d.C, nm, nn, true), rev.MatrixExtent(&d.A, nkOrnmTransA, nmOrnkTransA, true), rev.MatrixExtent(&d.B, nnOrnkTransB, nkOrnnTransB, true)
+		d0, d1, d2 := rev.MatrixExtent(&d.C, dimm, dimn, true), rev.MatrixExtent(&d.A, dimk_dimm_TransA, dimm_dimk_TransA, true), rev.MatrixExtent(&d.B, dimn_dimk_TransB, dimk_dimn_TransB, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -1747,15 +1747,15 @@ func (k MaxElem[T]) AdjointTangent(g, t, gt MaxElem[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *MaxElem[T]) check(g, t *MaxElem[T]) {
-	nn := k.Z.N
-	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	dimn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		d0, d1, d2 := rev.VectorExtent(&d.Z, dimn, true), rev.VectorExtent(&d.X, dimn, true), rev.VectorExtent(&d.Y, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -1792,15 +1792,15 @@ func (k Mean[T]) AdjointTangent(g, t, gt Mean[T]) { _ = k.Run(rev.AdjointTangent
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Mean[T]) check(g, t *Mean[T]) {
-	nn := k.X.N
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1840,15 +1840,15 @@ func (k MinElem[T]) AdjointTangent(g, t, gt MinElem[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *MinElem[T]) check(g, t *MinElem[T]) {
-	nn := k.Z.N
-	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	dimn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		d0, d1, d2 := rev.VectorExtent(&d.Z, dimn, true), rev.VectorExtent(&d.X, dimn, true), rev.VectorExtent(&d.Y, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -1889,15 +1889,15 @@ func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *MulElem[T]) check(g, t *MulElem[T]) {
-	nn := k.Z.N
-	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	dimn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		d0, d1, d2 := rev.VectorExtent(&d.Z, dimn, true), rev.VectorExtent(&d.X, dimn, true), rev.VectorExtent(&d.Y, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -1938,15 +1938,15 @@ func (k Norm1[T]) AdjointTangent(g, t, gt Norm1[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Norm1[T]) check(g, t *Norm1[T]) {
-	nn := k.X.N
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1986,15 +1986,15 @@ func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Norm2[T]) check(g, t *Norm2[T]) {
-	nn := k.X.N
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -2034,15 +2034,15 @@ func (k NormInf[T]) AdjointTangent(g, t, gt NormInf[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *NormInf[T]) check(g, t *NormInf[T]) {
-	nn := k.X.N
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -2081,16 +2081,16 @@ func (k Outer[T]) AdjointTangent(g, t, gt Outer[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Outer[T]) check(g, t *Outer[T]) {
-	nm := k.A.Rows
-	nn := k.A.Cols
-	k0, k1, k2, k3 := rev.MatrixExtent(&k.A, nm, nn, false), rev.NumberExtent(k.Alpha, false), rev.VectorExtent(&k.X, nm, false), rev.VectorExtent(&k.Y, nn, false)
+	dimm := k.A.Rows
+	dimn := k.A.Cols
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.A, dimm, dimn, false), rev.NumberExtent(k.Alpha, false), rev.VectorExtent(&k.X, dimm, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3 := rev.MatrixExtent(&d.A, nm, nn, true), rev.NumberExtent(d.Alpha, true), rev.VectorExtent(&d.X, nm, true), rev.VectorExtent(&d.Y, nn, true)
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.A, dimm, dimn, true), rev.NumberExtent(d.Alpha, true), rev.VectorExtent(&d.X, dimm, true), rev.VectorExtent(&d.Y, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
 			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
 			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
@@ -2132,16 +2132,16 @@ func (k Pinv[T]) AdjointTangent(g, t, gt Pinv[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Pinv[T]) check(g, t *Pinv[T]) {
-	nn := k.X.Rows
-	nm := k.X.Cols
-	k0, k1 := rev.MatrixExtent(&k.X, nn, nm, false), rev.MatrixExtent(&k.A, nm, nn, false)
+	dimn := k.X.Rows
+	dimm := k.X.Cols
+	k0, k1 := rev.MatrixExtent(&k.X, dimn, dimm, false), rev.MatrixExtent(&k.A, dimm, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.MatrixExtent(&d.X, nn, nm, true), rev.MatrixExtent(&d.A, nm, nn, true)
+		d0, d1 := rev.MatrixExtent(&d.X, dimn, dimm, true), rev.MatrixExtent(&d.A, dimm, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -2185,16 +2185,16 @@ func (k PolyLeastSquares[T]) AdjointTangent(g, t, gt PolyLeastSquares[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *PolyLeastSquares[T]) check(g, t *PolyLeastSquares[T]) {
-	nm := k.C.N
-	nn := k.X.N
-	k0, k1, k2, k3 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.C, nm, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	dimm := k.C.N
+	dimn := k.X.N
+	k0, k1, k2, k3 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.C, dimm, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.C, nm, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		d0, d1, d2, d3 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.C, dimm, true), rev.VectorExtent(&d.X, dimn, true), rev.VectorExtent(&d.Y, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
 			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
 			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
@@ -2239,15 +2239,15 @@ func (k Pow[T]) AdjointTangent(g, t, gt Pow[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Pow[T]) check(g, t *Pow[T]) {
-	nn := k.Z.N
-	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	dimn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		d0, d1, d2 := rev.VectorExtent(&d.Z, dimn, true), rev.VectorExtent(&d.X, dimn, true), rev.VectorExtent(&d.Y, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -2290,16 +2290,16 @@ func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *QR[T]) check(g, t *QR[T]) {
-	nm := k.Q.Rows
-	nn := k.Q.Cols
-	k0, k1, k2 := rev.MatrixExtent(&k.Q, nm, nn, false), rev.MatrixExtent(&k.R, nn, nn, false), rev.MatrixExtent(&k.A, nm, nn, false)
+	dimm := k.Q.Rows
+	dimn := k.Q.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.Q, dimm, dimn, false), rev.MatrixExtent(&k.R, dimn, dimn, false), rev.MatrixExtent(&k.A, dimm, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.MatrixExtent(&d.Q, nm, nn, true), rev.MatrixExtent(&d.R, nn, nn, true), rev.MatrixExtent(&d.A, nm, nn, true)
+		d0, d1, d2 := rev.MatrixExtent(&d.Q, dimm, dimn, true), rev.MatrixExtent(&d.R, dimn, dimn, true), rev.MatrixExtent(&d.A, dimm, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -2339,15 +2339,15 @@ func (k RealFFT) AdjointTangent(g, t, gt RealFFT) { _ = k.Run(rev.AdjointTangent
 
 // check is rev.Check for a pass without second derivatives.
 func (k *RealFFT) check(g, t *RealFFT) {
-	nn := k.X.N
-	k0, k1 := rev.VectorExtent(&k.Y, min(nn, 1)*(nn/2+1), false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.VectorExtent(&k.Y, min(dimn, 1)*(dimn/2+1), false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, min(nn, 1)*(nn/2+1), true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, min(dimn, 1)*(dimn/2+1), true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -2386,15 +2386,15 @@ func (k Recip[T]) AdjointTangent(g, t, gt Recip[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Recip[T]) check(g, t *Recip[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -2436,16 +2436,16 @@ func (k SVD[T]) AdjointTangent(g, t, gt SVD[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *SVD[T]) check(g, t *SVD[T]) {
-	nm := k.U.Rows
-	nn := k.V.Rows
-	k0, k1, k2, k3 := rev.MatrixExtent(&k.U, nm, min(nm, nn), false), rev.VectorExtent(&k.S, min(nm, nn), false), rev.MatrixExtent(&k.V, nn, min(nm, nn), false), rev.MatrixExtent(&k.A, nm, nn, false)
+	dimm := k.U.Rows
+	dimn := k.V.Rows
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.U, dimm, min(dimm, dimn), false), rev.VectorExtent(&k.S, min(dimm, dimn), false), rev.MatrixExtent(&k.V, dimn, min(dimm, dimn), false), rev.MatrixExtent(&k.A, dimm, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1) && k3.Apart(k0) && k3.Apart(k1) && k3.Apart(k2)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3 := rev.MatrixExtent(&d.U, nm, min(nm, nn), true), rev.VectorExtent(&d.S, min(nm, nn), true), rev.MatrixExtent(&d.V, nn, min(nm, nn), true), rev.MatrixExtent(&d.A, nm, nn, true)
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.U, dimm, min(dimm, dimn), true), rev.VectorExtent(&d.S, min(dimm, dimn), true), rev.MatrixExtent(&d.V, dimn, min(dimm, dimn), true), rev.MatrixExtent(&d.A, dimm, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
 			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
 			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
@@ -2482,15 +2482,15 @@ func (k Sin[T]) AdjointTangent(g, t, gt Sin[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Sin[T]) check(g, t *Sin[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -2526,16 +2526,16 @@ func (k Solve[T]) AdjointTangent(g, t, gt Solve[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Solve[T]) check(g, t *Solve[T]) {
-	nn := k.X.Rows
-	nm := k.X.Cols
-	k0, k1, k2 := rev.MatrixExtent(&k.X, nn, nm, false), rev.MatrixExtent(&k.A, nn, nn, false), rev.MatrixExtent(&k.B, nn, nm, false)
+	dimn := k.X.Rows
+	dimm := k.X.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.X, dimn, dimm, false), rev.MatrixExtent(&k.A, dimn, dimn, false), rev.MatrixExtent(&k.B, dimn, dimm, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.MatrixExtent(&d.X, nn, nm, true), rev.MatrixExtent(&d.A, nn, nn, true), rev.MatrixExtent(&d.B, nn, nm, true)
+		d0, d1, d2 := rev.MatrixExtent(&d.X, dimn, dimm, true), rev.MatrixExtent(&d.A, dimn, dimn, true), rev.MatrixExtent(&d.B, dimn, dimm, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -2575,15 +2575,15 @@ func (k Sqrt[T]) AdjointTangent(g, t, gt Sqrt[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Sqrt[T]) check(g, t *Sqrt[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -2622,15 +2622,15 @@ func (k Square[T]) AdjointTangent(g, t, gt Square[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Square[T]) check(g, t *Square[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -2663,15 +2663,15 @@ func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Sum[T]) check(g, t *Sum[T]) {
-	nn := k.X.N
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -2711,15 +2711,15 @@ func (k SumSquares[T]) AdjointTangent(g, t, gt SumSquares[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *SumSquares[T]) check(g, t *SumSquares[T]) {
-	nn := k.X.N
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -2755,15 +2755,15 @@ func (k SymEig[T]) AdjointTangent(g, t, gt SymEig[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *SymEig[T]) check(g, t *SymEig[T]) {
-	nn := k.W.N
-	k0, k1, k2 := rev.VectorExtent(&k.W, nn, false), rev.MatrixExtent(&k.V, nn, nn, false), rev.MatrixExtent(&k.A, nn, nn, false)
+	dimn := k.W.N
+	k0, k1, k2 := rev.VectorExtent(&k.W, dimn, false), rev.MatrixExtent(&k.V, dimn, dimn, false), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.VectorExtent(&d.W, nn, true), rev.MatrixExtent(&d.V, nn, nn, true), rev.MatrixExtent(&d.A, nn, nn, true)
+		d0, d1, d2 := rev.VectorExtent(&d.W, dimn, true), rev.MatrixExtent(&d.V, dimn, dimn, true), rev.MatrixExtent(&d.A, dimn, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -2798,15 +2798,15 @@ func (k Tan[T]) AdjointTangent(g, t, gt Tan[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Tan[T]) check(g, t *Tan[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -2845,16 +2845,16 @@ func (k TriSolve[T]) AdjointTangent(g, t, gt TriSolve[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *TriSolve[T]) check(g, t *TriSolve[T]) {
-	nn := k.X.Rows
-	nm := k.X.Cols
-	k0, k1, k2 := rev.MatrixExtent(&k.X, nn, nm, false), rev.MatrixExtent(&k.A, nn, nn, false), rev.MatrixExtent(&k.B, nn, nm, false)
+	dimn := k.X.Rows
+	dimm := k.X.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.X, dimn, dimm, false), rev.MatrixExtent(&k.A, dimn, dimn, false), rev.MatrixExtent(&k.B, dimn, dimm, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.MatrixExtent(&d.X, nn, nm, true), rev.MatrixExtent(&d.A, nn, nn, true), rev.MatrixExtent(&d.B, nn, nm, true)
+		d0, d1, d2 := rev.MatrixExtent(&d.X, dimn, dimm, true), rev.MatrixExtent(&d.A, dimn, dimn, true), rev.MatrixExtent(&d.B, dimn, dimm, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -2896,16 +2896,16 @@ func (k Unitary[T]) AdjointTangent(g, t, gt Unitary[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Unitary[T]) check(g, t *Unitary[T]) {
-	nn := k.X.Rows
-	nc := k.X.Cols
-	k0, k1 := rev.MatrixExtent(&k.X, nn, nc, false), rev.VectorExtent(&k.Theta, nn*(nn-1)/2, false)
+	dimn := k.X.Rows
+	dimc := k.X.Cols
+	k0, k1 := rev.MatrixExtent(&k.X, dimn, dimc, false), rev.VectorExtent(&k.Theta, dimn*(dimn-1)/2, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.MatrixExtent(&d.X, nn, nc, true), rev.VectorExtent(&d.Theta, nn*(nn-1)/2, true)
+		d0, d1 := rev.MatrixExtent(&d.X, dimn, dimc, true), rev.VectorExtent(&d.Theta, dimn*(dimn-1)/2, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -2945,15 +2945,15 @@ func (k Variance[T]) AdjointTangent(g, t, gt Variance[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Variance[T]) check(g, t *Variance[T]) {
-	nn := k.X.N
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -2993,15 +2993,15 @@ func (k Where[T]) AdjointTangent(g, t, gt Where[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Where[T]) check(g, t *Where[T]) {
-	nn := k.Z.N
-	k0, k1, k2, k3 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.C, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	dimn := k.Z.N
+	k0, k1, k2, k3 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.C, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.C, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		d0, d1, d2, d3 := rev.VectorExtent(&d.Z, dimn, true), rev.VectorExtent(&d.C, dimn, true), rev.VectorExtent(&d.X, dimn, true), rev.VectorExtent(&d.Y, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
 			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
 			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&

@@ -36,15 +36,15 @@ func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Dot[T]) check(g, t *Dot[T]) {
-	nn := k.X.N
-	k0, k1, k2 := rev.NumberExtent(k.Out, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	dimn := k.X.N
+	k0, k1, k2 := rev.NumberExtent(k.Out, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true), rev.VectorExtent(&d.Y, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -86,17 +86,17 @@ func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *MatMul[T]) check(g, t *MatMul[T]) {
-	nm := k.C.Rows
-	nn := k.C.Cols
-	nk := k.A.Cols
-	k0, k1, k2 := rev.MatrixExtent(&k.C, nm, nn, false), rev.MatrixExtent(&k.A, nm, nk, false), rev.MatrixExtent(&k.B, nk, nn, false)
+	dimm := k.C.Rows
+	dimn := k.C.Cols
+	dimk := k.A.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.C, dimm, dimn, false), rev.MatrixExtent(&k.A, dimm, dimk, false), rev.MatrixExtent(&k.B, dimk, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.MatrixExtent(&d.C, nm, nn, true), rev.MatrixExtent(&d.A, nm, nk, true), rev.MatrixExtent(&d.B, nk, nn, true)
+		d0, d1, d2 := rev.MatrixExtent(&d.C, dimm, dimn, true), rev.MatrixExtent(&d.A, dimm, dimk, true), rev.MatrixExtent(&d.B, dimk, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -138,15 +138,15 @@ func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *MulElem[T]) check(g, t *MulElem[T]) {
-	nn := k.Z.N
-	k0, k1, k2 := rev.VectorExtent(&k.Z, nn, false), rev.VectorExtent(&k.X, nn, false), rev.VectorExtent(&k.Y, nn, false)
+	dimn := k.Z.N
+	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.VectorExtent(&d.Z, nn, true), rev.VectorExtent(&d.X, nn, true), rev.VectorExtent(&d.Y, nn, true)
+		d0, d1, d2 := rev.VectorExtent(&d.Z, dimn, true), rev.VectorExtent(&d.X, dimn, true), rev.VectorExtent(&d.Y, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -188,16 +188,16 @@ func (k Powers[T]) AdjointTangent(g, t, gt Powers[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Powers[T]) check(g, t *Powers[T]) {
-	nm := k.Y.N
-	nn := k.A.Cols
-	k0, k1, k2 := rev.VectorExtent(&k.Y, nm, false), rev.MatrixExtent(&k.A, nm, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimm := k.Y.N
+	dimn := k.A.Cols
+	k0, k1, k2 := rev.VectorExtent(&k.Y, dimm, false), rev.MatrixExtent(&k.A, dimm, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.VectorExtent(&d.Y, nm, true), rev.MatrixExtent(&d.A, nm, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1, d2 := rev.VectorExtent(&d.Y, dimm, true), rev.MatrixExtent(&d.A, dimm, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -237,15 +237,15 @@ func (k Prod[T]) AdjointTangent(g, t, gt Prod[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Prod[T]) check(g, t *Prod[T]) {
-	nn := k.X.N
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -281,15 +281,15 @@ func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Sum[T]) check(g, t *Sum[T]) {
-	nn := k.X.N
-	k0, k1 := rev.NumberExtent(k.Out, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {

@@ -34,15 +34,15 @@ func (k Bessel[T]) AdjointTangent(g, t, gt Bessel[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Bessel[T]) check(g, t *Bessel[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {

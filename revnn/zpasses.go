@@ -39,17 +39,17 @@ func (k AffineBatch[T]) AdjointTangent(g, t, gt AffineBatch[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *AffineBatch[T]) check(g, t *AffineBatch[T]) {
-	nn := k.Y.Rows
-	nm := k.Y.Cols
-	nk := k.X.Cols
-	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, nn, nm, false), rev.MatrixExtent(&k.X, nn, nk, false), rev.MatrixExtent(&k.W, nk, nm, false), rev.VectorExtent(&k.B, nm, false)
+	dimn := k.Y.Rows
+	dimm := k.Y.Cols
+	dimk := k.X.Cols
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, dimn, dimm, false), rev.MatrixExtent(&k.X, dimn, dimk, false), rev.MatrixExtent(&k.W, dimk, dimm, false), rev.VectorExtent(&k.B, dimm, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3 := rev.MatrixExtent(&d.Y, nn, nm, true), rev.MatrixExtent(&d.X, nn, nk, true), rev.MatrixExtent(&d.W, nk, nm, true), rev.VectorExtent(&d.B, nm, true)
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.Y, dimn, dimm, true), rev.MatrixExtent(&d.X, dimn, dimk, true), rev.MatrixExtent(&d.W, dimk, dimm, true), rev.VectorExtent(&d.B, dimm, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
 			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
 			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
@@ -86,18 +86,18 @@ func (k Attention[T]) AdjointTangent(g, t, gt Attention[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Attention[T]) check(g, t *Attention[T]) {
-	nn := k.Y.Rows
-	ne := k.Y.Cols
-	nc := k.Q.Cols
-	nm := k.K.Rows
-	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, nn, ne, false), rev.MatrixExtent(&k.Q, nn, nc, false), rev.MatrixExtent(&k.K, nm, nc, false), rev.MatrixExtent(&k.V, nm, ne, false)
+	dimn := k.Y.Rows
+	dime := k.Y.Cols
+	dimc := k.Q.Cols
+	dimm := k.K.Rows
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, dimn, dime, false), rev.MatrixExtent(&k.Q, dimn, dimc, false), rev.MatrixExtent(&k.K, dimm, dimc, false), rev.MatrixExtent(&k.V, dimm, dime, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3 := rev.MatrixExtent(&d.Y, nn, ne, true), rev.MatrixExtent(&d.Q, nn, nc, true), rev.MatrixExtent(&d.K, nm, nc, true), rev.MatrixExtent(&d.V, nm, ne, true)
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.Y, dimn, dime, true), rev.MatrixExtent(&d.Q, dimn, dimc, true), rev.MatrixExtent(&d.K, dimm, dimc, true), rev.MatrixExtent(&d.V, dimm, dime, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
 			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
 			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
@@ -135,9 +135,9 @@ func (k BatchNorm[T]) AdjointTangent(g, t, gt BatchNorm[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *BatchNorm[T]) check(g, t *BatchNorm[T]) {
-	nn := k.Y.Rows
-	np := k.Y.Cols
-	k0, k1, k2, k3, k4, k5 := rev.MatrixExtent(&k.Y, nn, np, false), rev.VectorExtent(&k.Mean, k.Channels, false), rev.VectorExtent(&k.Variance, k.Channels, false), rev.MatrixExtent(&k.X, nn, np, false), rev.VectorExtent(&k.Gain, k.Channels, false), rev.VectorExtent(&k.Bias, k.Channels, false)
+	dimn := k.Y.Rows
+	dimp := k.Y.Cols
+	k0, k1, k2, k3, k4, k5 := rev.MatrixExtent(&k.Y, dimn, dimp, false), rev.VectorExtent(&k.Mean, k.Channels, false), rev.VectorExtent(&k.Variance, k.Channels, false), rev.MatrixExtent(&k.X, dimn, dimp, false), rev.VectorExtent(&k.Gain, k.Channels, false), rev.VectorExtent(&k.Bias, k.Channels, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1) && k3.Apart(k0) && k3.Apart(k1) && k3.Apart(k2) &&
 		k4.Apart(k0) && k4.Apart(k1) && k4.Apart(k2) && k5.Apart(k0) && k5.Apart(k1) && k5.Apart(k2)
 	d := g
@@ -145,7 +145,7 @@ func (k *BatchNorm[T]) check(g, t *BatchNorm[T]) {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3, d4, d5 := rev.MatrixExtent(&d.Y, nn, np, true), rev.VectorExtent(&d.Mean, k.Channels, true), rev.VectorExtent(&d.Variance, k.Channels, true), rev.MatrixExtent(&d.X, nn, np, true), rev.VectorExtent(&d.Gain, k.Channels, true), rev.VectorExtent(&d.Bias, k.Channels, true)
+		d0, d1, d2, d3, d4, d5 := rev.MatrixExtent(&d.Y, dimn, dimp, true), rev.VectorExtent(&d.Mean, k.Channels, true), rev.VectorExtent(&d.Variance, k.Channels, true), rev.MatrixExtent(&d.X, dimn, dimp, true), rev.VectorExtent(&d.Gain, k.Channels, true), rev.VectorExtent(&d.Bias, k.Channels, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d0.Apart(k4) && d0.Apart(k5) &&
 			d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d1.Apart(k4) &&
 			d1.Apart(k5) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2) &&
@@ -201,16 +201,16 @@ func (k BinaryCrossEntropy[T]) AdjointTangent(g, t, gt BinaryCrossEntropy[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *BinaryCrossEntropy[T]) check(g, t *BinaryCrossEntropy[T]) {
-	nn := k.X.Rows
-	nc := k.X.Cols
-	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, nn, nc, false), rev.MatrixExtent(&k.P, nn, nc, false)
+	dimn := k.X.Rows
+	dimc := k.X.Cols
+	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, dimn, dimc, false), rev.MatrixExtent(&k.P, dimn, dimc, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.X, nn, nc, true), rev.MatrixExtent(&d.P, nn, nc, true)
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.X, dimn, dimc, true), rev.MatrixExtent(&d.P, dimn, dimc, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -301,16 +301,16 @@ func (k CrossEntropy[T]) AdjointTangent(g, t, gt CrossEntropy[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *CrossEntropy[T]) check(g, t *CrossEntropy[T]) {
-	nn := k.X.Rows
-	nc := k.X.Cols
-	k0, k1, k2, k3 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, nn, nc, false), rev.MatrixExtent(&k.P, nn, nc, false), rev.SliceExtent(k.Labels, nn, false)
+	dimn := k.X.Rows
+	dimc := k.X.Cols
+	k0, k1, k2, k3 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, dimn, dimc, false), rev.MatrixExtent(&k.P, dimn, dimc, false), rev.SliceExtent(k.Labels, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.X, nn, nc, true), rev.MatrixExtent(&d.P, nn, nc, true)
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.X, dimn, dimc, true), rev.MatrixExtent(&d.P, dimn, dimc, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
 			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
 			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3)
@@ -349,15 +349,15 @@ func (k GELU[T]) AdjointTangent(g, t, gt GELU[T]) { _ = k.Run(rev.AdjointTangent
 
 // check is rev.Check for a pass without second derivatives.
 func (k *GELU[T]) check(g, t *GELU[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -413,17 +413,17 @@ func (k Gather[T]) AdjointTangent(g, t, gt Gather[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Gather[T]) check(g, t *Gather[T]) {
-	nn := k.Y.Rows
-	nd := k.Y.Cols
-	nr := k.X.Rows
-	k0, k1, k2 := rev.MatrixExtent(&k.Y, nn, nd, false), rev.MatrixExtent(&k.X, nr, nd, false), rev.SliceExtent(k.Index, nn, false)
+	dimn := k.Y.Rows
+	dimd := k.Y.Cols
+	dimr := k.X.Rows
+	k0, k1, k2 := rev.MatrixExtent(&k.Y, dimn, dimd, false), rev.MatrixExtent(&k.X, dimr, dimd, false), rev.SliceExtent(k.Index, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.MatrixExtent(&d.Y, nn, nd, true), rev.MatrixExtent(&d.X, nr, nd, true)
+		d0, d1 := rev.MatrixExtent(&d.Y, dimn, dimd, true), rev.MatrixExtent(&d.X, dimr, dimd, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2)
 	}
@@ -459,16 +459,16 @@ func (k GroupNorm[T]) AdjointTangent(g, t, gt GroupNorm[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *GroupNorm[T]) check(g, t *GroupNorm[T]) {
-	nn := k.Y.Rows
-	np := k.Y.Cols
-	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, nn, np, false), rev.MatrixExtent(&k.X, nn, np, false), rev.VectorExtent(&k.Gain, k.Channels, false), rev.VectorExtent(&k.Bias, k.Channels, false)
+	dimn := k.Y.Rows
+	dimp := k.Y.Cols
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, dimn, dimp, false), rev.MatrixExtent(&k.X, dimn, dimp, false), rev.VectorExtent(&k.Gain, k.Channels, false), rev.VectorExtent(&k.Bias, k.Channels, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3 := rev.MatrixExtent(&d.Y, nn, np, true), rev.MatrixExtent(&d.X, nn, np, true), rev.VectorExtent(&d.Gain, k.Channels, true), rev.VectorExtent(&d.Bias, k.Channels, true)
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.Y, dimn, dimp, true), rev.MatrixExtent(&d.X, dimn, dimp, true), rev.VectorExtent(&d.Gain, k.Channels, true), rev.VectorExtent(&d.Bias, k.Channels, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
 			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
 			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
@@ -505,16 +505,16 @@ func (k Huber[T]) AdjointTangent(g, t, gt Huber[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Huber[T]) check(g, t *Huber[T]) {
-	nn := k.X.Rows
-	nc := k.X.Cols
-	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, nn, nc, false), rev.MatrixExtent(&k.Y, nn, nc, false)
+	dimn := k.X.Rows
+	dimc := k.X.Cols
+	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, dimn, dimc, false), rev.MatrixExtent(&k.Y, dimn, dimc, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.X, nn, nc, true), rev.MatrixExtent(&d.Y, nn, nc, true)
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.X, dimn, dimc, true), rev.MatrixExtent(&d.Y, dimn, dimc, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -568,16 +568,16 @@ func (k LayerNorm[T]) AdjointTangent(g, t, gt LayerNorm[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *LayerNorm[T]) check(g, t *LayerNorm[T]) {
-	nn := k.Y.Rows
-	nc := k.Y.Cols
-	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, nn, nc, false), rev.MatrixExtent(&k.X, nn, nc, false), rev.VectorExtent(&k.Gain, nc, false), rev.VectorExtent(&k.Bias, nc, false)
+	dimn := k.Y.Rows
+	dimc := k.Y.Cols
+	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, dimn, dimc, false), rev.MatrixExtent(&k.X, dimn, dimc, false), rev.VectorExtent(&k.Gain, dimc, false), rev.VectorExtent(&k.Bias, dimc, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3 := rev.MatrixExtent(&d.Y, nn, nc, true), rev.MatrixExtent(&d.X, nn, nc, true), rev.VectorExtent(&d.Gain, nc, true), rev.VectorExtent(&d.Bias, nc, true)
+		d0, d1, d2, d3 := rev.MatrixExtent(&d.Y, dimn, dimc, true), rev.MatrixExtent(&d.X, dimn, dimc, true), rev.VectorExtent(&d.Gain, dimc, true), rev.VectorExtent(&d.Bias, dimc, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d1.Apart(k0) && d1.Apart(d0) &&
 			d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) &&
 			d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d3.Apart(k0) && d3.Apart(d0) && d3.Apart(k1) &&
@@ -613,15 +613,15 @@ func (k LeakyReLU[T]) AdjointTangent(g, t, gt LeakyReLU[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *LeakyReLU[T]) check(g, t *LeakyReLU[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -661,15 +661,15 @@ func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *LogSumExp[T]) check(g, t *LogSumExp[T]) {
-	nn := k.X.N
-	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.X.N
+	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -712,16 +712,16 @@ func (k LogSumExpRows[T]) AdjointTangent(g, t, gt LogSumExpRows[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *LogSumExpRows[T]) check(g, t *LogSumExpRows[T]) {
-	nn := k.Y.N
-	nc := k.X.Cols
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.MatrixExtent(&k.X, nn, nc, false)
+	dimn := k.Y.N
+	dimc := k.X.Cols
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.MatrixExtent(&k.X, dimn, dimc, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.MatrixExtent(&d.X, nn, nc, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.MatrixExtent(&d.X, dimn, dimc, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -793,16 +793,16 @@ func (k RMSNorm[T]) AdjointTangent(g, t, gt RMSNorm[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *RMSNorm[T]) check(g, t *RMSNorm[T]) {
-	nn := k.Y.Rows
-	nc := k.Y.Cols
-	k0, k1, k2 := rev.MatrixExtent(&k.Y, nn, nc, false), rev.MatrixExtent(&k.X, nn, nc, false), rev.VectorExtent(&k.Gain, nc, false)
+	dimn := k.Y.Rows
+	dimc := k.Y.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.Y, dimn, dimc, false), rev.MatrixExtent(&k.X, dimn, dimc, false), rev.VectorExtent(&k.Gain, dimc, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.MatrixExtent(&d.Y, nn, nc, true), rev.MatrixExtent(&d.X, nn, nc, true), rev.VectorExtent(&d.Gain, nc, true)
+		d0, d1, d2 := rev.MatrixExtent(&d.Y, dimn, dimc, true), rev.MatrixExtent(&d.X, dimn, dimc, true), rev.VectorExtent(&d.Gain, dimc, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -839,15 +839,15 @@ func (k ReLU[T]) AdjointTangent(g, t, gt ReLU[T]) { _ = k.Run(rev.AdjointTangent
 
 // check is rev.Check for a pass without second derivatives.
 func (k *ReLU[T]) check(g, t *ReLU[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -884,15 +884,15 @@ func (k SiLU[T]) AdjointTangent(g, t, gt SiLU[T]) { _ = k.Run(rev.AdjointTangent
 
 // check is rev.Check for a pass without second derivatives.
 func (k *SiLU[T]) check(g, t *SiLU[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -932,15 +932,15 @@ func (k Sigmoid[T]) AdjointTangent(g, t, gt Sigmoid[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Sigmoid[T]) check(g, t *Sigmoid[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -980,15 +980,15 @@ func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Softmax[T]) check(g, t *Softmax[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1028,16 +1028,16 @@ func (k SoftmaxRows[T]) AdjointTangent(g, t, gt SoftmaxRows[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *SoftmaxRows[T]) check(g, t *SoftmaxRows[T]) {
-	nn := k.Y.Rows
-	nc := k.Y.Cols
-	k0, k1 := rev.MatrixExtent(&k.Y, nn, nc, false), rev.MatrixExtent(&k.X, nn, nc, false)
+	dimn := k.Y.Rows
+	dimc := k.Y.Cols
+	k0, k1 := rev.MatrixExtent(&k.Y, dimn, dimc, false), rev.MatrixExtent(&k.X, dimn, dimc, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.MatrixExtent(&d.Y, nn, nc, true), rev.MatrixExtent(&d.X, nn, nc, true)
+		d0, d1 := rev.MatrixExtent(&d.Y, dimn, dimc, true), rev.MatrixExtent(&d.X, dimn, dimc, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1077,15 +1077,15 @@ func (k Softplus[T]) AdjointTangent(g, t, gt Softplus[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Softplus[T]) check(g, t *Softplus[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -1128,16 +1128,16 @@ func (k SquaredError[T]) AdjointTangent(g, t, gt SquaredError[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *SquaredError[T]) check(g, t *SquaredError[T]) {
-	nn := k.X.Rows
-	nc := k.X.Cols
-	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, nn, nc, false), rev.MatrixExtent(&k.Y, nn, nc, false)
+	dimn := k.X.Rows
+	dimc := k.X.Cols
+	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, dimn, dimc, false), rev.MatrixExtent(&k.Y, dimn, dimc, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.X, nn, nc, true), rev.MatrixExtent(&d.Y, nn, nc, true)
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.X, dimn, dimc, true), rev.MatrixExtent(&d.Y, dimn, dimc, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -1175,15 +1175,15 @@ func (k Tanh[T]) AdjointTangent(g, t, gt Tanh[T]) { _ = k.Run(rev.AdjointTangent
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Tanh[T]) check(g, t *Tanh[T]) {
-	nn := k.Y.N
-	k0, k1 := rev.VectorExtent(&k.Y, nn, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.VectorExtent(&d.Y, nn, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1 := rev.VectorExtent(&d.Y, dimn, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {

@@ -140,17 +140,17 @@ func (k OperatorEig) AdjointTangent(g, t, gt OperatorEig) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *OperatorEig) check(g, t *OperatorEig) {
-	nk := k.Values.N
-	nn := k.Vectors.Rows
-	np := k.Theta.N
-	k0, k1, k2 := rev.VectorExtent(&k.Values, nk, false), rev.MatrixExtent(&k.Vectors, nn, nk, false), rev.VectorExtent(&k.Theta, np, false)
+	dimk := k.Values.N
+	dimn := k.Vectors.Rows
+	dimp := k.Theta.N
+	k0, k1, k2 := rev.VectorExtent(&k.Values, dimk, false), rev.MatrixExtent(&k.Vectors, dimn, dimk, false), rev.VectorExtent(&k.Theta, dimp, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.VectorExtent(&d.Values, nk, true), rev.MatrixExtent(&d.Vectors, nn, nk, true), rev.VectorExtent(&d.Theta, np, true)
+		d0, d1, d2 := rev.VectorExtent(&d.Values, dimk, true), rev.MatrixExtent(&d.Vectors, dimn, dimk, true), rev.VectorExtent(&d.Theta, dimp, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}

@@ -38,17 +38,17 @@ func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *MatMul[T]) check(g, t *MatMul[T]) {
-	nm := k.C.Rows
-	nn := k.C.Cols
-	nk := k.A.Cols
-	k0, k1, k2 := rev.MatrixExtent(&k.C, nm, nn, false), rev.MatrixExtent(&k.A, nm, nk, false), rev.MatrixExtent(&k.B, nk, nn, false)
+	dimm := k.C.Rows
+	dimn := k.C.Cols
+	dimk := k.A.Cols
+	k0, k1, k2 := rev.MatrixExtent(&k.C, dimm, dimn, false), rev.MatrixExtent(&k.A, dimm, dimk, false), rev.MatrixExtent(&k.B, dimk, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.MatrixExtent(&d.C, nm, nn, true), rev.MatrixExtent(&d.A, nm, nk, true), rev.MatrixExtent(&d.B, nk, nn, true)
+		d0, d1, d2 := rev.MatrixExtent(&d.C, dimm, dimn, true), rev.MatrixExtent(&d.A, dimm, dimk, true), rev.MatrixExtent(&d.B, dimk, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}

@@ -43,17 +43,17 @@ func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Snavely[T]) check(g, t *Snavely[T]) {
-	nn := k.Cameras.Rows
-	nm := k.Points.Rows
-	np := k.Features.Rows
-	k0, k1, k2, k3, k4, k5 := rev.VectorExtent(&k.R, 2*np, false), rev.MatrixExtent(&k.Cameras, nn, 9, false), rev.MatrixExtent(&k.Points, nm, 3, false), rev.MatrixExtent(&k.Features, np, 2, false), rev.SliceExtent(k.Camera, np, false), rev.SliceExtent(k.Point, np, false)
+	dimn := k.Cameras.Rows
+	dimm := k.Points.Rows
+	dimp := k.Features.Rows
+	k0, k1, k2, k3, k4, k5 := rev.VectorExtent(&k.R, 2*dimp, false), rev.MatrixExtent(&k.Cameras, dimn, 9, false), rev.MatrixExtent(&k.Points, dimm, 3, false), rev.MatrixExtent(&k.Features, dimp, 2, false), rev.SliceExtent(k.Camera, dimp, false), rev.SliceExtent(k.Point, dimp, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0) && k4.Apart(k0) && k5.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3 := rev.VectorExtent(&d.R, 2*np, true), rev.MatrixExtent(&d.Cameras, nn, 9, true), rev.MatrixExtent(&d.Points, nm, 3, true), rev.MatrixExtent(&d.Features, np, 2, true)
+		d0, d1, d2, d3 := rev.VectorExtent(&d.R, 2*dimp, true), rev.MatrixExtent(&d.Cameras, dimn, 9, true), rev.MatrixExtent(&d.Points, dimm, 3, true), rev.MatrixExtent(&d.Features, dimp, 2, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d0.Apart(k4) && d0.Apart(k5) &&
 			d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d1.Apart(k4) &&
 			d1.Apart(k5) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2) &&

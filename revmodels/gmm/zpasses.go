@@ -41,17 +41,17 @@ func (k FixedLogPosterior) AdjointTangent(g, t, gt FixedLogPosterior) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *FixedLogPosterior) check(g, t *FixedLogPosterior) {
-	nK := k.Alpha.N
-	nD := k.Means.Cols
-	nN := k.X.Rows
-	k0, k1, k2, k3, k4 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.Alpha, nK, false), rev.MatrixExtent(&k.Means, nK, nD, false), rev.MatrixExtent(&k.Factors, nK, nD*(nD+1)/2, false), rev.MatrixExtent(&k.X, nN, nD, false)
+	dimK := k.Alpha.N
+	dimD := k.Means.Cols
+	dimN := k.X.Rows
+	k0, k1, k2, k3, k4 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.Alpha, dimK, false), rev.MatrixExtent(&k.Means, dimK, dimD, false), rev.MatrixExtent(&k.Factors, dimK, dimD*(dimD+1)/2, false), rev.MatrixExtent(&k.X, dimN, dimD, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0) && k4.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3, d4 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.Alpha, nK, true), rev.MatrixExtent(&d.Means, nK, nD, true), rev.MatrixExtent(&d.Factors, nK, nD*(nD+1)/2, true), rev.MatrixExtent(&d.X, nN, nD, true)
+		d0, d1, d2, d3, d4 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.Alpha, dimK, true), rev.MatrixExtent(&d.Means, dimK, dimD, true), rev.MatrixExtent(&d.Factors, dimK, dimD*(dimD+1)/2, true), rev.MatrixExtent(&d.X, dimN, dimD, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d0.Apart(k4) && d1.Apart(k0) &&
 			d1.Apart(d0) && d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d1.Apart(k4) && d2.Apart(k0) &&
 			d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d2.Apart(k4) &&
@@ -94,17 +94,17 @@ func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *LogPosterior[T]) check(g, t *LogPosterior[T]) {
-	nK := k.Alpha.N
-	nD := k.Means.Cols
-	nN := k.X.Rows
-	k0, k1, k2, k3, k4 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.Alpha, nK, false), rev.MatrixExtent(&k.Means, nK, nD, false), rev.MatrixExtent(&k.Factors, nK, nD*(nD+1)/2, false), rev.MatrixExtent(&k.X, nN, nD, false)
+	dimK := k.Alpha.N
+	dimD := k.Means.Cols
+	dimN := k.X.Rows
+	k0, k1, k2, k3, k4 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.Alpha, dimK, false), rev.MatrixExtent(&k.Means, dimK, dimD, false), rev.MatrixExtent(&k.Factors, dimK, dimD*(dimD+1)/2, false), rev.MatrixExtent(&k.X, dimN, dimD, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0) && k4.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3, d4 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.Alpha, nK, true), rev.MatrixExtent(&d.Means, nK, nD, true), rev.MatrixExtent(&d.Factors, nK, nD*(nD+1)/2, true), rev.MatrixExtent(&d.X, nN, nD, true)
+		d0, d1, d2, d3, d4 := rev.NumberExtent(d.Out, true), rev.VectorExtent(&d.Alpha, dimK, true), rev.MatrixExtent(&d.Means, dimK, dimD, true), rev.MatrixExtent(&d.Factors, dimK, dimD*(dimD+1)/2, true), rev.MatrixExtent(&d.X, dimN, dimD, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d0.Apart(k4) && d1.Apart(k0) &&
 			d1.Apart(d0) && d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d1.Apart(k4) && d2.Apart(k0) &&
 			d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d2.Apart(k4) &&
@@ -156,17 +156,17 @@ func (k LogResponsibilities[T]) AdjointTangent(g, t, gt LogResponsibilities[T]) 
 
 // check is rev.Check for a pass without second derivatives.
 func (k *LogResponsibilities[T]) check(g, t *LogResponsibilities[T]) {
-	nN := k.R.Rows
-	nK := k.R.Cols
-	nD := k.Means.Cols
-	k0, k1, k2, k3, k4 := rev.MatrixExtent(&k.R, nN, nK, false), rev.VectorExtent(&k.Alpha, nK, false), rev.MatrixExtent(&k.Means, nK, nD, false), rev.MatrixExtent(&k.Factors, nK, nD*(nD+1)/2, false), rev.MatrixExtent(&k.X, nN, nD, false)
+	dimN := k.R.Rows
+	dimK := k.R.Cols
+	dimD := k.Means.Cols
+	k0, k1, k2, k3, k4 := rev.MatrixExtent(&k.R, dimN, dimK, false), rev.VectorExtent(&k.Alpha, dimK, false), rev.MatrixExtent(&k.Means, dimK, dimD, false), rev.MatrixExtent(&k.Factors, dimK, dimD*(dimD+1)/2, false), rev.MatrixExtent(&k.X, dimN, dimD, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0) && k4.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3, d4 := rev.MatrixExtent(&d.R, nN, nK, true), rev.VectorExtent(&d.Alpha, nK, true), rev.MatrixExtent(&d.Means, nK, nD, true), rev.MatrixExtent(&d.Factors, nK, nD*(nD+1)/2, true), rev.MatrixExtent(&d.X, nN, nD, true)
+		d0, d1, d2, d3, d4 := rev.MatrixExtent(&d.R, dimN, dimK, true), rev.VectorExtent(&d.Alpha, dimK, true), rev.MatrixExtent(&d.Means, dimK, dimD, true), rev.MatrixExtent(&d.Factors, dimK, dimD*(dimD+1)/2, true), rev.MatrixExtent(&d.X, dimN, dimD, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d0.Apart(k4) && d1.Apart(k0) &&
 			d1.Apart(d0) && d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d1.Apart(k4) && d2.Apart(k0) &&
 			d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d2.Apart(k4) &&

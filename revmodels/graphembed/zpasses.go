@@ -30,17 +30,17 @@ func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) { _ = k.Run(rev.AdjointTangent
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Loss[T]) check(g, t *Loss[T]) {
-	nm := k.Fixed.Rows
-	nk := k.Fixed.Cols
-	nr := k.Free.Rows
-	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.Fixed, nm, nk, false), rev.MatrixExtent(&k.Free, nr, nk, false)
+	dimm := k.Fixed.Rows
+	dimk := k.Fixed.Cols
+	dimr := k.Free.Rows
+	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.Fixed, dimm, dimk, false), rev.MatrixExtent(&k.Free, dimr, dimk, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.Fixed, nm, nk, true), rev.MatrixExtent(&d.Free, nr, nk, true)
+		d0, d1, d2 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.Fixed, dimm, dimk, true), rev.MatrixExtent(&d.Free, dimr, dimk, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}

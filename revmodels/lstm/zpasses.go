@@ -37,17 +37,17 @@ func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) { _ = k.Run(rev.AdjointTangent
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Loss[T]) check(g, t *Loss[T]) {
-	nM := k.Main.Rows
-	nB := k.Extra.Cols
-	nC := k.Sequence.Rows
-	k0, k1, k2, k3, k4 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.Main, nM, 4*nB, false), rev.MatrixExtent(&k.Extra, 3, nB, false), rev.MatrixExtent(&k.State, nM, nB, false), rev.MatrixExtent(&k.Sequence, nC, nB, false)
+	dimM := k.Main.Rows
+	dimB := k.Extra.Cols
+	dimC := k.Sequence.Rows
+	k0, k1, k2, k3, k4 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.Main, dimM, 4*dimB, false), rev.MatrixExtent(&k.Extra, 3, dimB, false), rev.MatrixExtent(&k.State, dimM, dimB, false), rev.MatrixExtent(&k.Sequence, dimC, dimB, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0) && k4.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2, d3, d4 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.Main, nM, 4*nB, true), rev.MatrixExtent(&d.Extra, 3, nB, true), rev.MatrixExtent(&d.State, nM, nB, true), rev.MatrixExtent(&d.Sequence, nC, nB, true)
+		d0, d1, d2, d3, d4 := rev.NumberExtent(d.Out, true), rev.MatrixExtent(&d.Main, dimM, 4*dimB, true), rev.MatrixExtent(&d.Extra, 3, dimB, true), rev.MatrixExtent(&d.State, dimM, dimB, true), rev.MatrixExtent(&d.Sequence, dimC, dimB, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d0.Apart(k3) && d0.Apart(k4) && d1.Apart(k0) &&
 			d1.Apart(d0) && d1.Apart(k1) && d1.Apart(k2) && d1.Apart(k3) && d1.Apart(k4) && d2.Apart(k0) &&
 			d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2) && d2.Apart(k3) && d2.Apart(k4) &&

@@ -32,15 +32,15 @@ func (k Drift[T]) AdjointTangent(g, t, gt Drift[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Drift[T]) check(g, t *Drift[T]) {
-	nn := k.Q.Rows
-	k0, k1 := rev.MatrixExtent(&k.Q, nn, 3, false), rev.MatrixExtent(&k.V, nn, 3, false)
+	dimn := k.Q.Rows
+	k0, k1 := rev.MatrixExtent(&k.Q, dimn, 3, false), rev.MatrixExtent(&k.V, dimn, 3, false)
 	plain := k1.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1 := rev.MatrixExtent(&d.Q, nn, 3, true), rev.MatrixExtent(&d.V, nn, 3, true)
+		d0, d1 := rev.MatrixExtent(&d.Q, dimn, 3, true), rev.MatrixExtent(&d.V, dimn, 3, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1)
 	}
 	if !plain {
@@ -76,15 +76,15 @@ func (k Kick[T]) AdjointTangent(g, t, gt Kick[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Kick[T]) check(g, t *Kick[T]) {
-	nn := k.V.Rows
-	k0, k1, k2 := rev.MatrixExtent(&k.V, nn, 3, false), rev.MatrixExtent(&k.Q, nn, 3, false), rev.VectorExtent(&k.Mu, nn, false)
+	dimn := k.V.Rows
+	k0, k1, k2 := rev.MatrixExtent(&k.V, dimn, 3, false), rev.MatrixExtent(&k.Q, dimn, 3, false), rev.VectorExtent(&k.Mu, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.MatrixExtent(&d.V, nn, 3, true), rev.MatrixExtent(&d.Q, nn, 3, true), rev.VectorExtent(&d.Mu, nn, true)
+		d0, d1, d2 := rev.MatrixExtent(&d.V, dimn, 3, true), rev.MatrixExtent(&d.Q, dimn, 3, true), rev.VectorExtent(&d.Mu, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -121,15 +121,15 @@ func (k Steps[T]) AdjointTangent(g, t, gt Steps[T]) error {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Steps[T]) check(g, t *Steps[T]) {
-	nn := k.Q.Rows
-	k0, k1, k2 := rev.MatrixExtent(&k.Q, nn, 3, false), rev.MatrixExtent(&k.V, nn, 3, false), rev.VectorExtent(&k.Mu, nn, false)
+	dimn := k.Q.Rows
+	k0, k1, k2 := rev.MatrixExtent(&k.Q, dimn, 3, false), rev.MatrixExtent(&k.V, dimn, 3, false), rev.VectorExtent(&k.Mu, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.MatrixExtent(&d.Q, nn, 3, true), rev.MatrixExtent(&d.V, nn, 3, true), rev.VectorExtent(&d.Mu, nn, true)
+		d0, d1, d2 := rev.MatrixExtent(&d.Q, dimn, 3, true), rev.MatrixExtent(&d.V, dimn, 3, true), rev.VectorExtent(&d.Mu, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}

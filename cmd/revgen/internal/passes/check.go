@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
+	"go/token"
 	"go/types"
 	"slices"
 	"strconv"
@@ -14,22 +15,23 @@ import (
 // others and with all derivatives.
 const maxChecked = 6
 
-// check returns the method check, which a pass calls before Run, or nothing if an operand has no
-// extent that is simple to write: if it is sparse, or its shape tag is not made of names that
-// stand alone in other operands, or in fields of the kernel.
+// check returns the method check, which a pass calls before Run. It returns nothing for a kernel
+// with one operand, with more than maxChecked, or none that is written. It also returns nothing if
+// an operand is not a number, slice, vector or matrix, or value and either do not know its
+// dimensions. declared are the names that the package declares.
 //
 //	func (k *Dot[T]) check(g, t *Dot[T]) {
-//		nn := k.X.N
-//		k0, k1, k2 := rev.NumberExtent(k.Out, false), rev.VectorExtent(&k.X, nn, false), ...
+//		dimn := k.X.N
+//		k0, k1, k2 := rev.NumberExtent(k.Out, false), rev.VectorExtent(&k.X, dimn, false), ...
 //		if !(k1.Apart(k0) && k2.Apart(k0) && ...) {
 //			rev.Check(k, g, t, nil)
 //		}
 //	}
-func (k *kernel) check() string {
+func (k *kernel) check(declared map[string]bool) string {
 	if len(k.operands) < 2 || len(k.operands) > maxChecked {
 		return ""
 	}
-	s := sizes{k: k, of: map[string]string{}}
+	s := sizes{k: k, declared: declared, of: map[string]string{}}
 	for _, x := range k.operands {
 		s.bind(x)
 	}
@@ -89,9 +91,10 @@ func (x operand) writes() bool { return x.role == "acc" || x.role == "inout" }
 
 // sizes say in Go what the names in shape tags stand for.
 type sizes struct {
-	k     *kernel
-	of    map[string]string // by name
-	bound []string          // the statements that declare these
+	k        *kernel
+	declared map[string]bool
+	of       map[string]string // by name
+	bound    []string          // the statements that declare these
 }
 
 // shapes returns the dimensions of x, the second ones for a flag that is false, and that flag.
@@ -108,28 +111,29 @@ func (x operand) shapes() (flag string, dims [2][]string) {
 	return strings.TrimSpace(flag), dims
 }
 
-// bind declares the names that x gives numbers to.
+// bind declares the names that x gives numbers to. A field of the same name is the number if its
+// type is int. The type of another field may also be an int, by another name.
 func (s *sizes) bind(x operand) {
 	if x.shape == "" {
 		return
 	}
 	flag, dims := x.shapes()
 	for axis, name := range dims[0] {
-		if !isName(name) || s.of[name] != "" || s.k.hasInt(name) {
+		if !isName(name) || s.of[name] != "" || s.k.field(name) != nil {
 			continue
 		}
-		value := x.size(axis)
+		value, variable := x.size(axis), "dim"+name
 		if flag != "" {
 			other := slices.Index(dims[1], name)
 			if other < 0 {
 				continue
 			}
-			s.of[name] = "n" + name
-			s.bound = append(s.bound, fmt.Sprintf("n%[1]s := %[2]s\nif k.%[3]s {\nn%[1]s = %[4]s\n}\n", name, x.size(other), flag, value))
+			s.of[name] = variable
+			s.bound = append(s.bound, fmt.Sprintf("%[1]s := %[2]s\nif k.%[3]s {\n%[1]s = %[4]s\n}\n", variable, x.size(other), flag, value))
 			continue
 		}
-		s.of[name] = "n" + name
-		s.bound = append(s.bound, fmt.Sprintf("n%s := %s\n", name, value))
+		s.of[name] = variable
+		s.bound = append(s.bound, variable+" := "+value+"\n")
 	}
 }
 
@@ -199,15 +203,13 @@ func (s *sizes) extent(x operand) string {
 	return ""
 }
 
-// either declares a name for yes if the flag is set, and for no otherwise.
+// either declares a name for yes if the flag is set, and for no otherwise. It returns nothing if
+// one of them is not a name.
 func (s *sizes) either(flag, yes, no string) string {
-	if yes == "" || no == "" {
-		return ""
-	}
 	if !isName(yes) || !isName(no) {
 		return ""
 	}
-	name := yes + "Or" + no + flag
+	name := yes + "_" + no + "_" + flag // names of dimensions have no _
 	text := fmt.Sprintf("%[1]s := %[2]s\nif k.%[3]s {\n%[1]s = %[4]s\n}\n", name, no, flag, yes)
 	if !slices.Contains(s.bound, text) {
 		s.bound = append(s.bound, text)
@@ -215,32 +217,54 @@ func (s *sizes) either(flag, yes, no string) string {
 	return name
 }
 
-// value returns a dimension of a tag in Go, or nothing if a name in it has no number. It has no
-// quotients, which may be by zero.
+// value returns a dimension of a tag in Go, or nothing if a name in it has no number. It knows no
+// quotients except by a literal that is not 0. A literal with a leading 0 would be octal in Go.
 func (s *sizes) value(dim string) string {
 	e, err := parser.ParseExpr(dim)
 	if err != nil {
 		return ""
 	}
 	known := true
-	ast.Inspect(e, func(n ast.Node) bool {
+	var visit func(n ast.Node) bool
+	visit = func(n ast.Node) bool {
 		switch n := n.(type) {
+		case nil, *ast.ParenExpr:
 		case *ast.BinaryExpr:
-			if l, ok := n.Y.(*ast.BasicLit); n.Op.String() == "/" && (!ok || l.Value == "0") {
+			l, ok := n.Y.(*ast.BasicLit)
+			switch n.Op {
+			case token.ADD, token.SUB, token.MUL:
+			case token.QUO:
+				known = known && ok && l.Value != "0"
+			default:
+				known = false
+			}
+		case *ast.BasicLit:
+			if i, err := strconv.Atoi(n.Value); err != nil || strconv.Itoa(i) != n.Value {
 				known = false
 			}
 		case *ast.Ident:
-			switch {
+			switch t := s.k.field(n.Name); {
 			case s.of[n.Name] != "":
 				n.Name = s.of[n.Name]
-			case s.k.hasInt(n.Name):
+			case t != nil && types.ExprString(t) == "int":
 				n.Name = "k." + n.Name
-			case n.Name != "min" && n.Name != "max":
+			default:
 				known = false
 			}
+		case *ast.CallExpr:
+			if f := types.ExprString(n.Fun); f != "min" && f != "max" || s.declared[f] {
+				known = false
+			}
+			for _, arg := range n.Args {
+				ast.Inspect(arg, visit)
+			}
+			return false
+		default:
+			known = false
 		}
 		return true
-	})
+	}
+	ast.Inspect(e, visit)
 	if !known {
 		return ""
 	}
@@ -254,14 +278,18 @@ func isName(dim string) bool {
 	return err == nil && ok
 }
 
-// hasInt reports whether the kernel has an int field of this name.
-func (k *kernel) hasInt(name string) bool {
+// field returns the type of a field of the kernel, or nil if it has none of this name.
+func (k *kernel) field(name string) ast.Expr {
 	for _, f := range k.spec.Type.(*ast.StructType).Fields.List {
+		embedded := baseName(f.Type)
+		if f.Names == nil && embedded[strings.LastIndex(embedded, ".")+1:] == name {
+			return f.Type
+		}
 		for _, n := range f.Names {
-			if n.Name == name && types.ExprString(f.Type) == "int" {
-				return true
+			if n.Name == name {
+				return f.Type
 			}
 		}
 	}
-	return false
+	return nil
 }

@@ -63,7 +63,7 @@ func File(dir string) ([]byte, error) {
 // A pkg is a package that is being read.
 type pkg struct {
 	name     string
-	declared map[string]bool // functions, and methods as Type.Method
+	declared map[string]bool // functions, variables and constants, and methods as Type.Method
 	kernels  map[string]*kernel
 	imports  map[string]bool // import specs of what is written
 }
@@ -110,13 +110,18 @@ func (p *pkg) read(f *ast.File) {
 			}
 		case *ast.GenDecl:
 			for _, s := range d.Specs {
-				if t, ok := s.(*ast.TypeSpec); ok {
+				switch t := s.(type) {
+				case *ast.TypeSpec:
 					k := p.kernel(t.Name.Name)
 					k.spec, k.file, k.doc = t, f, d.Doc.Text()
 					if t.Doc != nil {
 						k.doc = t.Doc.Text()
 					}
 					k.operands = operands(t)
+				case *ast.ValueSpec:
+					for _, name := range t.Names {
+						p.declared[name.Name] = true
+					}
 				}
 			}
 		}
@@ -167,8 +172,8 @@ func (p *pkg) write() ([]byte, error) {
 			body.WriteString(p.constructor(k))
 		}
 		check := ""
-		if !p.declared[name+".check"] {
-			check = k.check()
+		if !p.declared[name+".check"] && k.field("check") == nil {
+			check = k.check(p.declared)
 		}
 		text := Methods(k.instance(nil), k.comments(), k.returnsError(), k.hasSecond(), check != "", func(method string) bool { return p.declared[name+"."+method] })
 		if text != "" {

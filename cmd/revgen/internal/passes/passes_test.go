@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"fmt"
 	"go/ast"
 	"os"
 	"path/filepath"
@@ -142,15 +143,15 @@ func (k Scale[T]) AdjointTangent(g, t, gt Scale[T]) {
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Scale[T]) check(g, t *Scale[T]) {
-	nn := k.Y.N
-	k0, k1, k2 := rev.VectorExtent(&k.Y, nn, false), rev.NumberExtent(k.Alpha, false), rev.VectorExtent(&k.X, nn, false)
+	dimn := k.Y.N
+	k0, k1, k2 := rev.VectorExtent(&k.Y, dimn, false), rev.NumberExtent(k.Alpha, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
 	d := g
 	if d == nil {
 		d = t
 	}
 	if d != nil && plain {
-		d0, d1, d2 := rev.VectorExtent(&d.Y, nn, true), rev.NumberExtent(d.Alpha, true), rev.VectorExtent(&d.X, nn, true)
+		d0, d1, d2 := rev.VectorExtent(&d.Y, dimn, true), rev.NumberExtent(d.Alpha, true), rev.VectorExtent(&d.X, dimn, true)
 		plain = d0.Apart(k0) && d0.Apart(k1) && d0.Apart(k2) && d1.Apart(k0) && d1.Apart(d0) && d1.Apart(k1) &&
 			d1.Apart(k2) && d2.Apart(k0) && d2.Apart(d0) && d2.Apart(k1) && d2.Apart(d1) && d2.Apart(k2)
 	}
@@ -315,6 +316,45 @@ func TestBilinear(t *testing.T) {
 		got, err := File(dir)
 		if !strings.HasSuffix(string(got), c.want) || c.want == "" && got != nil || (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
 			t.Errorf("%v, and\n%s", err, got)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		y, x, fields, more string
+		want               string // a line of the check, or nothing if there is none
+	}{
+		{y: "n", x: "n", want: "rev.VectorExtent(&k.X, dimn, false)"},
+		{y: "N", x: "N", fields: "N int", want: "rev.VectorExtent(&k.X, k.N, false)"},
+		{y: "N", x: "N", fields: "N Size", more: "type Size int"},
+		{y: "N", x: "N", fields: "N Size", more: "type Size = int"},
+		{y: "N", x: "N", fields: "N", more: "type N int"},
+		{y: "n", x: "n", fields: "check int"},
+		{y: "n", x: "n", fields: "check", more: "type check int"},
+		{y: "n", x: "n", more: "func (k *K) check(g, t *K) {}"},
+		{y: "il", x: "il", want: "dimil := k.Y.N\n"},
+		{y: "min", x: "min(min, 3)", want: "rev.VectorExtent(&k.X, min(dimmin, 3), false)"},
+		{y: "n", x: "min(n, 3)", more: "func min(a, b float64) float64 { return a }"},
+		{y: "n", x: "max(n, 3)", more: "const max = 3"},
+		{y: "n", x: "F ? n : m", fields: "F bool; Z []float64 `rev:\"in\" shape:\"m\"`", want: "dimn_dimm_F := dimm\n"},
+		{y: "n", x: "F ? n : 2*n", fields: "F bool"},
+		{y: "n", x: "10*n", want: "rev.VectorExtent(&k.X, 10*dimn, false)"},
+		{y: "n", x: "010*n"},
+		{y: "n", x: "n/2", want: "rev.VectorExtent(&k.X, dimn/2, false)"},
+		{y: "n", x: "n/0"},
+		{y: "n", x: "n/00"},
+		{y: "n", x: "4/n"},
+		{y: "n", x: "n%2"},
+	} {
+		source := fmt.Sprintf("package p\n\ntype K struct {\n\tY rev.Vector[float64] `rev:\"acc\" shape:%q`\n\tX rev.Vector[float64] `rev:\"in\" shape:%q`\n%s\n}\n\nfunc (k K) Run(p rev.Pass[K]) error { return nil }\n%s\n", c.y, c.x, c.fields, c.more)
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(source), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		got, err := File(dir)
+		if err != nil || !strings.Contains(string(got), c.want) || strings.Contains(string(got), "check(") != (c.want != "") {
+			t.Errorf("%+v: %v, and\n%s", c, err, got)
 		}
 	}
 }
