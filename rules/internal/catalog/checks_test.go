@@ -12,24 +12,40 @@ import (
 	"revnum/rules/internal/catalog"
 )
 
-// TestChecks spoils the operands of all kernels in the ways that checks look for. The methods that
-// cmd/revgen writes must panic with what package rev panics with, or not at all if that does not.
+// TestChecks spoils the operands of all kernels in the ways that checks look for, and lets every two
+// overlap. The methods that cmd/revgen writes must panic with what package rev panics with, or not at
+// all if that does not.
 func TestChecks(t *testing.T) {
 	panics, passes := 0, 0
 	for _, k := range slices.Concat(catalog.OverNumbers, catalog.OverLogs) {
 		i := &k.Over[0]
 		for pass, part := range map[string]catalog.Part{"Forward": catalog.Primal, "Adjoint": catalog.Cotangent, "Tangent": catalog.Tangent} {
-			for _, of := range slices.Compact([]catalog.Part{catalog.Primal, part}) {
+			test := func(spoil func(at fields), what ...any) {
+				got, want := spoiled(i, pass, part, spoil, true), spoiled(i, pass, part, spoil, false)
+				if got != want {
+					t.Errorf("%v %s, %v:\n%s, want\n%s", i.Type, pass, what, got, want)
+				}
+				if want != "" {
+					panics++
+				}
+				passes++
+			}
+			var all []place
+			for _, p := range slices.Compact([]catalog.Part{catalog.Primal, part}) {
 				for op := range i.Operands {
-					for _, way := range ways {
-						got, want := spoiled(i, pass, part, of, op, way, true), spoiled(i, pass, part, of, op, way, false)
-						if got != want {
-							t.Errorf("%v %s, %s of part %d %s:\n%s, want\n%s", i.Type, pass, i.Operands[op].Name, of, way, got, want)
-						}
-						if want != "" {
-							panics++
-						}
-						passes++
+					all = append(all, place{p, &i.Operands[op]})
+				}
+			}
+			for _, x := range all {
+				for _, way := range ways {
+					test(func(at fields) { spoilOne(at(x), x.Operand, way) }, x.part, x.Name, way)
+				}
+				for _, y := range all {
+					if x == y || x.Elem != y.Elem || x.Kind == rev.Sparse || y.Kind == rev.Sparse {
+						continue
+					}
+					for _, way := range []string{"begins as", "ends in the first element of"} {
+						test(func(at fields) { overlap(at(x), at(y), x, y, way) }, x.part, x.Name, way, y.part, y.Name)
 					}
 				}
 			}
@@ -40,33 +56,28 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// The ways in which an operand is spoiled. The others are operands of the kernel, and of its
-// derivatives if there are any.
-var ways = []string{"as it is", "nil", "short", "without room", "empty", "with gaps", "with a stride of 0", "as the next", "as that of the kernel", "one after the next"}
+// A place is an operand of the kernel or of a derivative, and fields finds its field.
+type (
+	place struct {
+		part catalog.Part
+		*rev.Operand
+	}
+	fields func(x place) reflect.Value
+)
 
-// spoiled makes a pass with an operand that is spoiled, by the method of the kernel or by package
+// The ways in which an operand is spoiled alone.
+var ways = []string{"as it is", "nil", "short", "without room", "empty", "with gaps", "with a stride of 0"}
+
+// spoiled makes a pass with operands that are spoiled, by the method of the kernel or by package
 // rev, and returns what it panics with.
-func spoiled(i *catalog.Instance, pass string, part, of catalog.Part, op int, way string, method bool) (panicked string) {
+func spoiled(i *catalog.Instance, pass string, part catalog.Part, spoil func(at fields), method bool) (panicked string) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	frame := i.NewFrame()
 	at := func(p catalog.Part) reflect.Value { return reflect.NewAt(i.Type, frame.At(p)).Elem() }
 	for _, p := range []catalog.Part{catalog.Primal, part} {
 		at(p).Set(reflect.ValueOf(i.New(rnd, 3, 2)))
 	}
-	o := i.Operands[op]
-	next := i.Operands[(op+1)%len(i.Operands)]
-	f, g := at(of).Field(o.Field), at(of).Field(next.Field)
-	same := f.Type() == g.Type() && o.Kind != rev.Sparse && op != (op+1)%len(i.Operands)
-	switch {
-	case way == "nil":
-		f.SetZero()
-	case way == "as the next" && same:
-		f.Set(g)
-	case way == "as that of the kernel":
-		f.Set(at(catalog.Primal).Field(o.Field))
-	case o.Kind != rev.Scalar && o.Kind != rev.Sparse:
-		spoilView(f, g, o, way, same)
-	}
+	spoil(func(x place) reflect.Value { return at(x.part).Field(x.Field) })
 	defer func() {
 		if v := recover(); v != nil {
 			panicked = fmt.Sprint(v)
@@ -94,8 +105,14 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// spoilView changes an operand that has dimensions.
-func spoilView(f, next reflect.Value, o rev.Operand, way string, same bool) {
+// spoilOne changes an operand.
+func spoilOne(f reflect.Value, o *rev.Operand, way string) {
+	if way == "nil" {
+		f.SetZero()
+	}
+	if o.Kind == rev.Scalar || o.Kind == rev.Sparse {
+		return
+	}
 	data, cols := f, 1
 	if o.Kind != rev.Slice {
 		data = f.FieldByName("Data")
@@ -127,17 +144,44 @@ func spoilView(f, next reflect.Value, o rev.Operand, way string, same bool) {
 		}
 	case "with a stride of 0":
 		draw.View(f, o.Kind, data, m, cols, 0)
-	case "one after the next":
-		if !same {
-			return
+	}
+}
+
+// overlap moves two operands to the same memory. Both begin there, or the second begins with the last
+// element of the first.
+func overlap(f, g reflect.Value, x, y place, way string) {
+	elements := func(f reflect.Value, x place) reflect.Value {
+		switch {
+		case x.Kind == rev.Slice:
+			return f
+		case x.Kind != rev.Scalar:
+			return f.FieldByName("Data")
+		case f.IsNil():
+			return reflect.Zero(reflect.SliceOf(x.Elem))
 		}
-		if o.Kind != rev.Slice {
-			next = next.FieldByName("Data")
-		}
-		if n := next.Len(); n == data.Len() {
-			both := room(2 * n)
-			next.Set(both.Slice(0, n))
-			data.Set(both.Slice(max(0, n-1), 2*n-1))
+		return reflect.Append(reflect.Zero(reflect.SliceOf(x.Elem)), f.Elem())
+	}
+	move := func(f reflect.Value, x place, to reflect.Value) {
+		switch x.Kind {
+		case rev.Scalar:
+			f.Set(to.Index(0).Addr())
+		case rev.Slice:
+			f.Set(to)
+		default:
+			f.FieldByName("Data").Set(to)
 		}
 	}
+	a, b, from := elements(f, x), elements(g, y), 0
+	if a.Len() == 0 || b.Len() == 0 {
+		return
+	}
+	if way != "begins as" {
+		from = a.Len() - 1
+	}
+	n := max(a.Len(), from+b.Len())
+	memory := reflect.MakeSlice(reflect.SliceOf(x.Elem), n, n)
+	reflect.Copy(memory.Slice(from, n), b)
+	reflect.Copy(memory, a)
+	move(f, x, memory.Slice(0, a.Len()))
+	move(g, y, memory.Slice(from, from+b.Len()))
 }
