@@ -210,7 +210,7 @@ func (w *products[T]) run() {
 	w.list = w.list[:0]
 }
 
-// minShared is how many products of numbers take longer than to find another worker for them.
+// Below minShared multiplications, finding another worker takes longer than the product.
 const minShared = 1 << 16
 
 // stripe is the least number of columns of a block of a wide product. minColumns is the

@@ -83,8 +83,7 @@ func (k *MulElem[T]) addProducts(sign int, g, t, gt *MulElem[T], lo, n int) {
 }
 
 // addPiece computes z_i += sign·x_i·y_i for n elements from lo on, with the conjugate of x_i if conj
-// is set, unless an operand is nil. It copies no vector: a processor waits for a copy of what was
-// just written in other pieces, as the operands of a call are.
+// is set, unless an operand is nil.
 func addPiece[T rev.Number](z *rev.Vector[T], sign int, x, y *rev.Vector[T], conj bool, lo, n int) {
 	if z.Data == nil || x.Data == nil || y.Data == nil {
 		return

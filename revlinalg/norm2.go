@@ -108,6 +108,7 @@ func eachNorm2[T rev.Float](k Norm2[T], p rev.Pass[Norm2[T]], next Norm2[T], q r
 // vectorNorm returns the norm of x.
 func vectorNorm[T rev.Real](x rev.Vector[T]) T { return vectorNormAt(&x) }
 
+// vectorNormAt is vectorNorm of a vector that is not copied.
 func vectorNormAt[T rev.Real](x *rev.Vector[T]) T {
 	if !number.IsFixed[T]() {
 		if s := vector.SumSquaresAt(x); isModerate(s) {

@@ -28,6 +28,9 @@
 //   - the methods Forward, Inverse, Adjoint, Tangent and AdjointTangent. They return an error
 //     unless the comment of Run says "It returns no error." There is no AdjointTangent, and
 //     the others return nothing, if it says "Its only error is rev.ErrUnsupported";
+//   - the method check, which compares sizes and memory of the operands before a pass, for most
+//     kernels. If the struct has a field or method of this name, the passes do not call it, and
+//     rev's functions check the operands, which takes longer;
 //   - the constructor New over gonum's types, if all operands have such a type and all other
 //     fields are flags or the number of workers.
 //

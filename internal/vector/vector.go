@@ -1,9 +1,10 @@
 // Package vector has the sums and products of vectors that dense kernels are made of, over
 // all number types and with gaps between elements.
 //
-// Functions whose names end in At take pointers to operands. A vector that a function gets as its value
-// is copied in pieces of 16 bytes, and a processor waits for such a piece of what was just written in
-// others. The operands of a call were just written, and a copy of each takes as long as a short sum.
+// Functions whose names end in At take pointers to operands, because copies are slow here. A call
+// writes its operands to memory. A function that takes a vector by value then reads it, 16 bytes at a
+// time. If such a read covers parts of two writes, the processor waits until both have reached the
+// cache. That takes as long as a short sum.
 package vector
 
 import (

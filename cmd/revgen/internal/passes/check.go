@@ -217,8 +217,9 @@ func (s *sizes) either(flag, yes, no string) string {
 	return name
 }
 
-// value returns a dimension of a tag in Go, or nothing if a name in it has no number. It knows no
-// quotients except by a literal that is not 0. A literal with a leading 0 would be octal in Go.
+// value returns a dimension of a tag in Go, or nothing if a name in it has no number. It has no
+// quotients except by a literal that is not 0, for others may be by zero. It has no literals with a
+// leading 0, which are octal in Go.
 func (s *sizes) value(dim string) string {
 	e, err := parser.ParseExpr(dim)
 	if err != nil {
