@@ -25,7 +25,7 @@ type lanes struct {
 type laneMemory struct {
 	blocks  []*laneBlock
 	used    int
-	lanes   int // that are computed
+	lanes   int        // that are computed
 	nonzero *laneBlock // the last divisor, without a zero
 }
 
