@@ -489,7 +489,9 @@ func TestFixedLeastBias(t *testing.T) {
 		}
 		k.X.Data[0] = fixed.One
 		s := &fixedSweep{k: k}
-		s.prepare(1)
+		if _, _, err := s.prepare(1); err != nil {
+			t.Fatal(err)
+		}
 		off := s.bias[1]
 		off.Sub(fixed.Min)
 		alpha[1] -= off.Round() / 2
