@@ -7,8 +7,8 @@ import (
 
 // An Extent is the memory from the first element of an operand to its last. Methods that
 // cmd/revgen writes compare those of all operands before a pass. Most calls have every operand in
-// place, of the right size, and apart from all others. The comparisons find that out in a quarter
-// of the time of [Check]. Otherwise they call Check, which knows what is wrong, if anything is.
+// place, of the right size, and apart from all others. The comparisons find that out sooner than
+// [Check]. Otherwise they call Check, which knows what is wrong, if anything is.
 //
 // The Extent of an operand that needs a closer look is apart from none.
 type Extent struct {

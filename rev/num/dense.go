@@ -35,7 +35,7 @@ func VectorOf(v *mat.VecDense) []float64 {
 	return raw.Data[:raw.N:raw.N]
 }
 
-// MatrixData returns the elements of m row by row. Between its rows there must be no gaps.
+// MatrixData returns the elements of m row by row. It panics if there are gaps between its rows.
 func MatrixData(m Matrix) []float64 {
 	if m.Stride != m.Cols && m.Rows > 1 {
 		panic("num: a matrix has gaps between its rows: use RawRowView")
