@@ -3,8 +3,10 @@ package ba
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"revnum/fixed"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/workspace"
 	"revnum/revmodels/ba/internal/views"
 )
@@ -21,8 +23,8 @@ import (
 // has limits for |v|, P and 1/|d|. Only an observation beyond these goes through the
 // arithmetic step by step.
 
-// limits are bounds of the numbers of an observation by a camera. Lengths are in units
-// of 2⁻⁴³, as in fixed.Q43.
+// limits are bounds of the numbers of an observation by a camera: the rows of a block that
+// views.Within reads.
 type limits struct {
 	turn          [9]float64
 	before, after [3]float64 // subtracted before the rotation, and added after it
@@ -31,14 +33,12 @@ type limits struct {
 	wide          float64    // the largest P²
 }
 
-const (
-	unit  = 1 << 43
-	bound = 1 << 19 // half the range of a Q43, for roundings
-)
+const bound = 1 << 19 // half the range of a Q43, for roundings
 
 // newLimits returns the limits for observations by a camera with the given parameters,
 // for weights and features up to the given ones, with the Jacobian or without.
 func newLimits(m views.CameraModel, x []fixed.Q43, weight, feature float64, jacobian bool) (l limits) {
+	l.near = math.Inf(1) // no observation, unless there are better limits
 	c := [weightedParams]float64{}
 	for i, v := range x {
 		c[i] = v.Float64()
@@ -51,15 +51,15 @@ func newLimits(m views.CameraModel, x []fixed.Q43, weight, feature float64, jaco
 		}
 	}
 	l.turn = rotationMatrix([3]float64(c[:3]))
-	push := 0.0 // |l.after|, in units of 1
+	push := 0.0 // |l.after|
 	if m == views.Snavely {
 		push = math.Sqrt(squareNorm(c[3:6]))
 	}
 	for i, v := range c[3:6] {
 		if m == views.Snavely {
-			l.after[i] = unit * v
+			l.after[i] = v
 		} else {
-			l.before[i] = unit * v
+			l.before[i] = v
 		}
 	}
 	f, k1, k2, u := math.Abs(c[6]), math.Abs(c[7]), math.Abs(c[8]), 0.0
@@ -73,8 +73,7 @@ func newLimits(m views.CameraModel, x []fixed.Q43, weight, feature float64, jaco
 	for wide := 512.0; wide > 1e-3; wide /= 2 {
 		most, gain := extent(wide, f, k1, k2, u, weight, feature, jacobian)
 		if most < bound {
-			near := unit * max(0x1p-20, push/4, 2*gain/bound)
-			far := unit * (bound - push)
+			near, far := max(0x1p-20, push/4, 2*gain/bound), bound-push
 			l.wide, l.near, l.far = wide*wide, near*near, far*far
 			return l
 		}
@@ -101,18 +100,6 @@ func extent(wide, f, k1, k2, u, weight, feature float64, jacobian bool) (most, g
 	return max(most, bend, gain, 2*gain*(4+math.Sqrt(1+s)), scale*s*max(1, s)*wide), gain
 }
 
-// takes reports whether the numbers of an observation of the point x are within l.
-func (l *limits) takes(x []fixed.Q43) bool {
-	_ = x[2]
-	x0, x1, x2 := float64(x[0])-l.before[0], float64(x[1])-l.before[1], float64(x[2])-l.before[2]
-	r := &l.turn
-	y0 := float64(r[0]*x0) + float64(r[1]*x1) + float64(r[2]*x2) + l.after[0]
-	y1 := float64(r[3]*x0) + float64(r[4]*x1) + float64(r[5]*x2) + l.after[1]
-	d := float64(r[6]*x0) + float64(r[7]*x1) + float64(r[8]*x2) + l.after[2]
-	d *= d
-	return float64(x0*x0)+float64(x1*x1)+float64(x2*x2) <= l.far && d >= l.near && float64(y0*y0)+float64(y1*y1) <= l.wide*d
-}
-
 // checkRange returns an error if an intermediate value of the residuals, or of their
 // Jacobian if that is needed, leaves the range of fixed.Q43, or if a point is at depth
 // 0. The error names the first such observation. Over floats it is nil: there
@@ -124,27 +111,20 @@ func (p *problem[T]) checkRange(jacobian bool) error {
 	}
 	s := workspace.Get[rangeCheck]()
 	defer workspace.Put(s)
-	s.limits = workspace.Grow(s.limits, q.cameras.Rows)
-	var weight, feature uint64 // at least the largest: ^x is |x|-1 for x < 0
-	for i := range q.camera {
-		if !q.exists(i) {
-			panic(q.indexError(i))
+	s.load(q, jacobian)
+	n := len(q.camera)
+	for lo := 0; lo < n; lo += views.Lanes {
+		hi := min(lo+views.Lanes, n)
+		if !s.gather(q, lo, hi) {
+			q.checkIndices(lo, hi)
 		}
-		if q.model == views.Weighted {
-			w := int64(q.weights.Data[i*q.weights.Inc])
-			weight = max(weight, uint64(w^w>>63))
-		}
-		f := q.features.Data[i*q.features.Stride:][:2]
-		u, v := int64(f[0]), int64(f[1])
-		feature = max(feature, uint64(u^u>>63), uint64(v^v>>63))
-	}
-	for i := range s.limits {
-		s.limits[i] = newLimits(q.model, q.cameras.Row(i), (float64(weight)+1)/unit, (float64(feature)+1)/unit, jacobian)
-	}
-	for i, c := range q.camera {
-		if !s.limits[c].takes(q.points.Data[q.point[i]*q.points.Stride:]) {
+		for i := lo; ; i++ {
+			if i = lo + s.block.Within(i-lo, hi-lo); i == hi {
+				break
+			}
 			if err := s.step(q, i, jacobian); err != nil {
-				return fmt.Errorf("ba: observation %d, of point %d by camera %d: %w", i, q.point[i], c, err)
+				q.checkIndices(hi, n)
+				return fmt.Errorf("ba: observation %d, of point %d by camera %d: %w", i, q.point[i], q.camera[i], err)
 			}
 		}
 	}
@@ -153,8 +133,51 @@ func (p *problem[T]) checkRange(jacobian bool) error {
 
 // rangeCheck is the workspace of checkRange.
 type rangeCheck struct {
-	limits []limits
+	limits []limits  // of the cameras
+	points []float64 // all of them
+	block  views.Views[float64]
 	term   term[checkedQ43]
+}
+
+// load computes the limits, and converts the points.
+func (s *rangeCheck) load(q *problem[fixed.Q43], jacobian bool) {
+	weight, feature := 0.0, magnitude(q.features.Data, q.features.Stride, len(q.camera), 2)
+	if q.model == views.Weighted {
+		weight = magnitude(q.weights.Data, q.weights.Inc, len(q.camera), 1)
+	}
+	s.limits = workspace.Grow(s.limits, q.cameras.Rows)
+	for i := range s.limits {
+		s.limits[i] = newLimits(q.model, q.cameras.Row(i), weight, feature, jacobian)
+	}
+	s.points = workspace.Grow(s.points, 3*q.points.Rows)
+	if q.points.Stride == 3 {
+		fixedpoint.Floats(s.points, q.points.Data[:len(s.points)])
+		return
+	}
+	for i := range q.points.Rows {
+		fixedpoint.Floats(s.points[3*i:][:3], q.points.Row(i))
+	}
+}
+
+// gather fills the block for the observations from lo to hi. It returns false if an index is out of range.
+func (s *rangeCheck) gather(q *problem[fixed.Q43], lo, hi int) bool {
+	limits := unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(s.limits))), len(s.limits)*views.LimitRows)
+	return s.block.Gather(0, limits, len(s.limits), views.LimitRows, views.LimitRows, q.camera[lo:hi]) &&
+		s.block.Gather(views.PointRow, s.points, q.points.Rows, 3, 3, q.point[lo:hi])
+}
+
+// magnitude returns at least the largest of n rows of numbers, stride apart.
+func magnitude(x []fixed.Q43, stride, n, cols int) float64 {
+	if stride == cols {
+		n, cols = 1, n*cols
+	}
+	var most uint64 // ^x is |x|-1 for x < 0
+	for i := range n {
+		for _, v := range x[i*stride:][:cols] {
+			most = max(most, uint64(v^v>>63))
+		}
+	}
+	return (float64(most) + 1) / (1 << fixed.FracBits)
 }
 
 // step goes through the arithmetic of observation i.

@@ -2,6 +2,7 @@ package ba
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
@@ -43,10 +44,10 @@ func TestCheckRange(t *testing.T) {
 		p := q.problem()
 		err := p.checkRange(true)
 		agree := agrees(&k, &q)
-		w, f0, f1 := q.Weights.Data[0].Float64(), q.Features.Data[0].Float64(), q.Features.Data[1].Float64()
-		l := newLimits(p.model, q.Cameras.Row(0), math.Abs(w), max(math.Abs(f0), math.Abs(f1)), true)
-		if l.takes(q.Points.Row(q.Point[0])) {
-			if taken++; new(rangeCheck).step(&p, 0, true) != nil {
+		var s rangeCheck
+		s.load(&p, true)
+		if s.gather(&p, 0, 1) && s.block.Within(0, 1) == 1 {
+			if taken++; s.step(&p, 0, true) != nil {
 				t.Fatalf("the limits take what leaves the range: %v", k)
 			}
 		}
@@ -89,6 +90,45 @@ func agrees(k *Weighted[float64], q *Weighted[fixed.Q43]) bool {
 		ok = ok && math.Abs(got-v) <= tol*(1+math.Abs(v))
 	}
 	return ok
+}
+
+// Limits of a camera that turns by more than they allow take no point, not even the one at the centre.
+func TestNoLimits(t *testing.T) {
+	q := Snavely[fixed.Q43]{
+		R: rev.ViewSlice(make([]fixed.Q43, 2)), Cameras: rev.NewGeneral[fixed.Q43](1, 9, nil), Points: rev.NewGeneral[fixed.Q43](1, 3, nil),
+		Features: rev.NewGeneral[fixed.Q43](1, 2, nil), Camera: []int{0}, Point: []int{0},
+	}
+	q.Cameras.Data[0] = fixed.FromInt(300)
+	if err := q.Forward(); !errors.Is(err, fixed.ErrDivideByZero) {
+		t.Errorf("the error at depth 0 is %v", err)
+	}
+}
+
+// The error is that of the first observation out of range, in whichever block and lane it is. A wrong index
+// after it panics.
+func TestCheckRangeFirst(t *testing.T) {
+	const n = 200
+	for _, at := range []int{0, 5, 63, 64, 77, 191, n - 1} {
+		k := snavelyOf[fixed.Q43](randomSnavely(rand.New(rand.NewPCG(9, 1)), n))
+		for i := at; i < n; i += 3 {
+			k.Camera[i], k.Point[i] = k.Cameras.Rows-1, k.Points.Rows-1
+		}
+		for i := range n {
+			if i < at || (i-at)%3 != 0 {
+				k.Camera[i], k.Point[i] = i%(k.Cameras.Rows-1), i%(k.Points.Rows-1)
+			}
+		}
+		c, x := k.Cameras.Row(k.Cameras.Rows-1), k.Points.Row(k.Points.Rows-1)
+		clear(c[:3])
+		x[2] = -c[5]
+		if err := k.Forward(); !errors.Is(err, fixed.ErrDivideByZero) || !strings.HasPrefix(err.Error(), fmt.Sprintf("ba: observation %d, ", at)) {
+			t.Errorf("observation %d at depth 0: %v", at, err)
+		}
+		k.Point[n-1] = k.Points.Rows
+		if v := panicOf(func() { _ = k.Forward() }); !errors.Is(v, mat.ErrRowAccess) {
+			t.Errorf("panic %v, want mat.ErrRowAccess", v)
+		}
+	}
 }
 
 func TestCheckRangeErrors(t *testing.T) {

@@ -27,6 +27,15 @@ func (p *problem[T]) indexError(i int) *rev.OperandError {
 	return objective.IndexError(p.kernel(), "Point", i, p.point[i], p.points.Rows)
 }
 
+// checkIndices panics if an index of the observations from lo to hi is out of range.
+func (p *problem[T]) checkIndices(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		if !p.exists(i) {
+			panic(p.indexError(i))
+		}
+	}
+}
+
 // kernel returns the name of the kernel.
 func (p *problem[T]) kernel() string {
 	if p.model == views.Weighted {

@@ -273,15 +273,6 @@ func (s *viewSweep[T]) observe(v *view[T], first, n int) {
 	}
 }
 
-// checkIndices panics if an index of the observations from lo to hi is out of range.
-func (s *viewSweep[T]) checkIndices(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		if !s.exists(i) {
-			panic(s.indexError(i))
-		}
-	}
-}
-
 // operand returns n elements of x from the first on: in place if they are contiguous
 // and a whole number of lanes, and otherwise in a copy.
 func operand[T any](scratch []T, x rev.Vector[T], first, n, lanes int) (at []T, inPlace bool) {

@@ -37,6 +37,20 @@ func genericScatter[T cpu.Float](v *Views[T], dst []T, ldd, row, cols, i0, n int
 	}
 }
 
+// genericWithin reports whether observation i is within its limits.
+func genericWithin[T cpu.Float](v *Views[T], i int) bool {
+	var x, y [3]T
+	for k := range x {
+		x[k] = v[PointRow+k][i] - v[9+k][i]
+	}
+	for k := range y {
+		y[k] = T(v[3*k][i]*x[0]) + T(v[3*k+1][i]*x[1]) + T(v[3*k+2][i]*x[2]) + v[12+k][i]
+	}
+	square := T(y[2] * y[2])
+	return T(x[0]*x[0])+T(x[1]*x[1])+T(x[2]*x[2]) <= v[15][i] && square >= v[16][i] &&
+		T(y[0]*y[0])+T(y[1]*y[1]) <= T(v[17][i]*square)
+}
+
 // genericReproject is the reference for the vector code. Both do the same operations in the
 // same order.
 func genericReproject[T cpu.Float](v *Views[T], m CameraModel, do Task, o *Operands[T], sign T) {

@@ -234,6 +234,30 @@ func (v *Views[T]) Observe(m CameraModel, do Task, o *Operands[T], sign T, past 
 	return done, ok
 }
 
+// LimitRows is the number of rows of limits, which are in a block in place of cameras:
+//
+//	0   a rotation R by rows
+//	9   what is subtracted from the point before it, and what is added after it
+//	15  the largest ‖x‖², the least y₃², and the largest (y₁² + y₂²)/y₃²
+//
+// where y = R·x + shift are the coordinates in the camera, of the point x less the first shift. Limits and
+// points are not NaN, and a product of these is not infinite.
+const LimitRows = 18
+
+// Within returns the first observation from i on that is not within its limits, or n.
+func (v *Views[T]) Within(i, n int) int {
+	if i < 0 || n > Lanes {
+		panic(badLength)
+	}
+	if i < n && tier != cpu.Generic && cpu.Is64[T]() {
+		i += vectorWithin(&v[0][i], n-i) // stops before the register that has it
+	}
+	for i < n && genericWithin(v, i) {
+		i++
+	}
+	return min(i, n)
+}
+
 // AddRows adds rows of src to rows of dst: dst[index[i]*ldd+k] += src[i*lds+k] for k < cols,
 // in the order of i. The indices must be in range. AddRows does not check that.
 func AddRows[T cpu.Float](dst []T, ldd int, src []T, lds, cols int, index []int) {

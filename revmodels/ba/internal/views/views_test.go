@@ -287,3 +287,44 @@ func TestViewPanics(t *testing.T) {
 		}()
 	}
 }
+
+// TestWithin draws limits that about a tenth of the observations exceed, and some that are met exactly.
+func TestWithin(t *testing.T) {
+	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
+		rnd := rand.New(rand.NewPCG(5, 1))
+		outside := 0
+		for range 200 {
+			var v Views[float64]
+			for i := range Lanes {
+				for k := range PointRow + 3 {
+					v[k][i] = rnd.NormFloat64()
+				}
+				v[15][i], v[16][i], v[17][i] = 16*rnd.ExpFloat64(), 1e-3*rnd.ExpFloat64(), 1e3*rnd.ExpFloat64()
+				switch rnd.IntN(16) {
+				case 0: // at the origin, where all bounds are met
+					for k := range 3 {
+						v[9+k][i], v[12+k][i], v[PointRow+k][i], v[15+k][i] = 1, 0, 1, 0
+					}
+				case 1:
+					v[16][i] = math.Inf(1)
+				}
+			}
+			n := rnd.IntN(Lanes + 1)
+			for i := 0; i <= n; i++ {
+				want := i
+				for want < n && genericWithin(&v, want) {
+					want++
+				}
+				if got := v.Within(i, n); got != want {
+					t.Fatalf("from %d below %d: %d is outside, want %d", i, n, got, want)
+				}
+				if want < n {
+					outside++
+				}
+			}
+		}
+		if outside < 1000 {
+			t.Errorf("only %d are outside", outside)
+		}
+	})
+}

@@ -10554,6 +10554,130 @@ bad90:
 	VZEROUPPER
 	RET
 
+// func withinAVX512F64<>(v *float64, n int) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·withinAVX512F64<>(SB), NOSPLIT, $0-24
+	MOVQ v+0(FP), AX
+	MOVQ n+8(FP), CX
+	SHLQ $0x03, CX
+	XORQ DX, DX
+
+loop92:
+	VMOVUPS  13824(AX)(DX*1), Z0
+	VSUBPD   5184(AX)(DX*1), Z0, Z0
+	VMOVUPS  14400(AX)(DX*1), Z1
+	VSUBPD   5760(AX)(DX*1), Z1, Z1
+	VMOVUPS  14976(AX)(DX*1), Z2
+	VSUBPD   6336(AX)(DX*1), Z2, Z2
+	VMULPD   (AX)(DX*1), Z0, Z3
+	VMULPD   576(AX)(DX*1), Z1, Z4
+	VADDPD   Z4, Z3, Z3
+	VMULPD   1152(AX)(DX*1), Z2, Z4
+	VADDPD   Z4, Z3, Z3
+	VADDPD   6912(AX)(DX*1), Z3, Z3
+	VMULPD   1728(AX)(DX*1), Z0, Z4
+	VMULPD   2304(AX)(DX*1), Z1, Z5
+	VADDPD   Z5, Z4, Z4
+	VMULPD   2880(AX)(DX*1), Z2, Z5
+	VADDPD   Z5, Z4, Z4
+	VADDPD   7488(AX)(DX*1), Z4, Z4
+	VMULPD   3456(AX)(DX*1), Z0, Z5
+	VMULPD   4032(AX)(DX*1), Z1, Z6
+	VADDPD   Z6, Z5, Z5
+	VMULPD   4608(AX)(DX*1), Z2, Z6
+	VADDPD   Z6, Z5, Z5
+	VADDPD   8064(AX)(DX*1), Z5, Z5
+	VMULPD   Z5, Z5, Z5
+	VMULPD   Z0, Z0, Z0
+	VMULPD   Z1, Z1, Z1
+	VADDPD   Z1, Z0, Z0
+	VMULPD   Z2, Z2, Z1
+	VADDPD   Z1, Z0, Z0
+	VMOVUPS  8640(AX)(DX*1), Z1
+	VSUBPD   Z0, Z1, Z0
+	VSUBPD   9216(AX)(DX*1), Z5, Z1
+	VORPD    Z1, Z0, Z0
+	VMULPD   9792(AX)(DX*1), Z5, Z1
+	VMULPD   Z3, Z3, Z2
+	VMULPD   Z4, Z4, Z3
+	VADDPD   Z3, Z2, Z2
+	VSUBPD   Z2, Z1, Z1
+	VORPD    Z1, Z0, Z0
+	VPMOVQ2M Z0, K1
+	KTESTB   K1, K1
+	JNZ      outside93
+	ADDQ     $0x40, DX
+	CMPQ     DX, CX
+	JL       loop92
+
+outside93:
+	SHRQ $0x03, DX
+	MOVQ DX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func withinAVX2F64<>(v *float64, n int) int
+// Requires: AVX
+TEXT ·withinAVX2F64<>(SB), NOSPLIT, $0-24
+	MOVQ v+0(FP), AX
+	MOVQ n+8(FP), CX
+	SHLQ $0x03, CX
+	XORQ DX, DX
+
+loop94:
+	VMOVUPS   13824(AX)(DX*1), Y0
+	VSUBPD    5184(AX)(DX*1), Y0, Y0
+	VMOVUPS   14400(AX)(DX*1), Y1
+	VSUBPD    5760(AX)(DX*1), Y1, Y1
+	VMOVUPS   14976(AX)(DX*1), Y2
+	VSUBPD    6336(AX)(DX*1), Y2, Y2
+	VMULPD    (AX)(DX*1), Y0, Y3
+	VMULPD    576(AX)(DX*1), Y1, Y4
+	VADDPD    Y4, Y3, Y3
+	VMULPD    1152(AX)(DX*1), Y2, Y4
+	VADDPD    Y4, Y3, Y3
+	VADDPD    6912(AX)(DX*1), Y3, Y3
+	VMULPD    1728(AX)(DX*1), Y0, Y4
+	VMULPD    2304(AX)(DX*1), Y1, Y5
+	VADDPD    Y5, Y4, Y4
+	VMULPD    2880(AX)(DX*1), Y2, Y5
+	VADDPD    Y5, Y4, Y4
+	VADDPD    7488(AX)(DX*1), Y4, Y4
+	VMULPD    3456(AX)(DX*1), Y0, Y5
+	VMULPD    4032(AX)(DX*1), Y1, Y6
+	VADDPD    Y6, Y5, Y5
+	VMULPD    4608(AX)(DX*1), Y2, Y6
+	VADDPD    Y6, Y5, Y5
+	VADDPD    8064(AX)(DX*1), Y5, Y5
+	VMULPD    Y5, Y5, Y5
+	VMULPD    Y0, Y0, Y0
+	VMULPD    Y1, Y1, Y1
+	VADDPD    Y1, Y0, Y0
+	VMULPD    Y2, Y2, Y1
+	VADDPD    Y1, Y0, Y0
+	VMOVUPS   8640(AX)(DX*1), Y1
+	VSUBPD    Y0, Y1, Y0
+	VSUBPD    9216(AX)(DX*1), Y5, Y1
+	VORPD     Y1, Y0, Y0
+	VMULPD    9792(AX)(DX*1), Y5, Y1
+	VMULPD    Y3, Y3, Y2
+	VMULPD    Y4, Y4, Y3
+	VADDPD    Y3, Y2, Y2
+	VSUBPD    Y2, Y1, Y1
+	VORPD     Y1, Y0, Y0
+	VMOVMSKPD Y0, BX
+	TESTL     BX, BX
+	JNZ       outside95
+	ADDQ      $0x20, DX
+	CMPQ      DX, CX
+	JL        loop94
+
+outside95:
+	SHRQ $0x03, DX
+	MOVQ DX, ret+16(FP)
+	VZEROUPPER
+	RET
+
 // func scatterRowsAVX512F64<>(dst *float64, ldd int, v *float64, cols int, n int)
 // Requires: AVX, AVX512F, AVX512VL, BMI2
 TEXT ·scatterRowsAVX512F64<>(SB), NOSPLIT, $0-40
@@ -10564,14 +10688,14 @@ TEXT ·scatterRowsAVX512F64<>(SB), NOSPLIT, $0-40
 	MOVQ cols+24(FP), BX
 	MOVQ n+32(FP), SI
 
-block92:
+block96:
 	MOVQ AX, DI
 	MOVQ DX, R8
 	MOVQ BX, R9
 	SUBQ $0x04, R9
-	JL   last94
+	JL   last98
 
-column93:
+column97:
 	MOVQ          DI, R10
 	VMOVUPS       (R8), Z0
 	VMOVUPS       576(R8), Z1
@@ -10615,11 +10739,11 @@ column93:
 	ADDQ          $0x20, DI
 	ADDQ          $+2304, R8
 	SUBQ          $0x04, R9
-	JGE           column93
+	JGE           column97
 
-last94:
+last98:
 	ADDQ          $0x04, R9
-	JZ            done95
+	JZ            done99
 	MOVQ          $-1, R10
 	SHLXQ         R9, R10, R10
 	NOTQ          R10
@@ -10664,12 +10788,12 @@ last94:
 	VEXTRACTF64X4 $0x01, Z0, Y0
 	VMOVUPD       Y0, K1, (DI)
 
-done95:
+done99:
 	IMUL3Q $0x08, CX, DI
 	ADDQ   DI, AX
 	ADDQ   $0x40, DX
 	SUBQ   $0x08, SI
-	JG     block92
+	JG     block96
 	VZEROUPPER
 	RET
 
@@ -10683,14 +10807,14 @@ TEXT ·scatterRowsAVX2F64<>(SB), NOSPLIT, $0-40
 	MOVQ cols+24(FP), BX
 	MOVQ n+32(FP), SI
 
-block96:
+block100:
 	MOVQ AX, DI
 	MOVQ DX, R8
 	MOVQ BX, R9
 	SUBQ $0x04, R9
-	JL   last98
+	JL   last102
 
-column97:
+column101:
 	MOVQ       DI, R10
 	VMOVUPS    (R8), Y0
 	VMOVUPS    576(R8), Y1
@@ -10714,11 +10838,11 @@ column97:
 	ADDQ       $0x20, DI
 	ADDQ       $+2304, R8
 	SUBQ       $0x04, R9
-	JGE        column97
+	JGE        column101
 
-last98:
+last102:
 	ADDQ       $0x04, R9
-	JZ         done99
+	JZ         done103
 	LEAQ       ones<>+32(SB), R10
 	SHLQ       $0x03, R9
 	SUBQ       R9, R10
@@ -10743,12 +10867,12 @@ last98:
 	VPERM2F128 $0x31, Y3, Y1, Y1
 	VMASKMOVPD Y1, Y0, (DI)
 
-done99:
+done103:
 	IMUL3Q $0x04, CX, DI
 	ADDQ   DI, AX
 	ADDQ   $0x20, DX
 	SUBQ   $0x04, SI
-	JG     block96
+	JG     block100
 	VZEROUPPER
 	RET
 
@@ -10761,7 +10885,7 @@ TEXT ·prefetchRowsAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ index+16(FP), DX
 	MOVQ n+24(FP), BX
 
-loop100:
+loop104:
 	MOVQ       (DX), SI
 	IMULQ      CX, SI
 	PREFETCHT0 (AX)(SI*1)
@@ -10796,7 +10920,7 @@ loop100:
 	PREFETCHT0 16(AX)(SI*1)
 	ADDQ       $0x40, DX
 	SUBQ       $0x08, BX
-	JG         loop100
+	JG         loop104
 	VZEROUPPER
 	RET
 
@@ -10809,7 +10933,7 @@ TEXT ·prefetchRowsAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ index+16(FP), DX
 	MOVQ n+24(FP), BX
 
-loop101:
+loop105:
 	MOVQ       (DX), SI
 	IMULQ      CX, SI
 	PREFETCHT0 (AX)(SI*1)
@@ -10844,7 +10968,7 @@ loop101:
 	PREFETCHT0 16(AX)(SI*1)
 	ADDQ       $0x40, DX
 	SUBQ       $0x08, BX
-	JG         loop101
+	JG         loop105
 	VZEROUPPER
 	RET
 
@@ -11239,6 +11363,15 @@ TEXT ·gatherRowsF64(SB), NOSPLIT, $0-57
 
 avx2:
 	JMP ·gatherRowsAVX2F64<>(SB)
+
+// func withinF64(v *float64, n int) int
+TEXT ·withinF64(SB), NOSPLIT, $0-24
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·withinAVX512F64<>(SB)
+
+avx2:
+	JMP ·withinAVX2F64<>(SB)
 
 // func scatterRowsF64(dst *float64, ldd int, v *float64, cols int, n int)
 TEXT ·scatterRowsF64(SB), NOSPLIT, $0-40

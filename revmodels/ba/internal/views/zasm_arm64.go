@@ -175,6 +175,14 @@ func vectorGatherRows[T cpu.Float](v *T, src *T, rows int, lds int, cols int, in
 //go:noescape
 func gatherRowsF64(v *float64, src *float64, rows int, lds int, cols int, index *int, n int) bool
 
+// vectorWithin returns how many observations, of registers without one that is not within its limits, come first of n at least.
+func vectorWithin[T cpu.Float](v *T, n int) int {
+	return withinF64((*float64)(unsafe.Pointer(v)), n)
+}
+
+//go:noescape
+func withinF64(v *float64, n int) int
+
 // vectorScatterRows copies cols elements of n columns of v, n a multiple of 8, to the rows of dst.
 func vectorScatterRows[T cpu.Float](dst *T, ldd int, v *T, cols int, n int) {
 	scatterRowsF64((*float64)(unsafe.Pointer(dst)), ldd, (*float64)(unsafe.Pointer(v)), cols, n)

@@ -76,6 +76,11 @@ func vectorGatherRows[T cpu.Float](v *T, src *T, rows int, lds int, cols int, in
 	panic("no assembly")
 }
 
+// vectorWithin returns how many observations, of registers without one that is not within its limits, come first of n at least.
+func vectorWithin[T cpu.Float](v *T, n int) int {
+	panic("no assembly")
+}
+
 // vectorScatterRows copies cols elements of n columns of v, n a multiple of 8, to the rows of dst.
 func vectorScatterRows[T cpu.Float](dst *T, ldd int, v *T, cols int, n int) {
 	panic("no assembly")

@@ -59,6 +59,8 @@ func emit() {
 		"adds n rows of src with cols elements to the rows of dst that index says.", func(g ISA) { addRows(vec{g}) })
 	Float64("gatherRows", "func(v, src *T, rows, lds, cols int, index *int, n int) bool",
 		"copies cols elements from each of n rows of src, n a multiple of 8, to the columns of v, until an index is not below rows.", func(g ISA) { gatherRows(vec{g}) })
+	Float64("within", "func(v *T, n int) int",
+		"returns how many observations, of registers without one that is not within its limits, come first of n at least.", func(g ISA) { within(vec{g}) })
 	Float64("scatterRows", "func(dst *T, ldd int, v *T, cols, n int)",
 		"copies cols elements of n columns of v, n a multiple of 8, to the rows of dst.", func(g ISA) { scatterRows(vec{g}) })
 	Float64("prefetchRows", "func(src *T, lds int, index *int, n int)",
@@ -509,6 +511,43 @@ func (v *projector) tangent() (d [2]VecVirtual) {
 		}
 	}
 	return d
+}
+
+// within goes along the columns of a block. A difference that is negative is of a bound that does not hold.
+func within(v vec) {
+	block, n, i, result := Arg("v"), Arg("n"), GP64(), Result()
+	row := func(row int) Op { return Mem{Base: block, Index: i, Scale: 1, Disp: row * stride * v.Size} }
+	v.ToBytes(n)
+	XORQ(i, i)
+	loop, outside := Unique("loop"), Unique("outside")
+	Label(loop)
+	var x, y [3]Op
+	for k := range x {
+		x[k] = v.sub(row(rowPoint+k), row(9+k))
+	}
+	for k := range y {
+		y[k] = v.add(v.sum([3]Op{row(3 * k), row(3*k + 1), row(3*k + 2)}, x), row(12+k))
+	}
+	square := v.mul(y[2], y[2])
+	bad := v.sub(row(15), v.sum(x, x))
+	VORPD(v.sub(square, row(16)), bad, bad)
+	VORPD(v.sub(v.mul(square, row(17)), v.add(v.mul(y[0], y[0]), v.mul(y[1], y[1]))), bad, bad)
+	if v.Wide {
+		k := K()
+		VPMOVQ2M(bad, k)
+		KTESTB(k, k)
+	} else {
+		signs := GP32()
+		VMOVMSKPD(bad, signs)
+		TESTL(signs, signs)
+	}
+	JNZ(LabelRef(outside))
+	ADDQ(Imm(uint64(v.Width())), i)
+	CMPQ(i, n)
+	JL(LabelRef(loop))
+	Label(outside)
+	SHRQ(Imm(3), i)
+	MOVQ(i, result)
 }
 
 // addRows adds whole registers, and then halves for the rest of a row: stores
