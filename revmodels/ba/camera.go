@@ -41,7 +41,7 @@ func (c *camera[N]) fields() (f [cameraFields]*N) {
 	for i := range c.turn {
 		all = append(all, &c.turn[i])
 	}
-	all = append(all, &c.shift[0], &c.shift[1], &c.shift[2], &c.f, &c.u, &c.v, &c.k1, &c.k2)
+	all = append(all, &c.shift[0], &c.shift[1], &c.shift[2], &c.f, &c.k1, &c.k2, &c.u, &c.v)
 	for i := range c.left {
 		all = append(all, &c.left[i])
 	}

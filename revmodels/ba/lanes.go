@@ -10,7 +10,7 @@ import (
 )
 
 // laneCount is how many observations in fixed point are computed side by side.
-const laneCount = 64
+const laneCount = views.Lanes
 
 type laneBlock [laneCount]fixed.Q43
 
@@ -38,6 +38,13 @@ func (m *laneMemory) next() lanes {
 }
 
 var zeros laneBlock
+
+var ones = func() (b laneBlock) {
+	for i := range b {
+		b[i] = fixed.One
+	}
+	return b
+}()
 
 func (x lanes) add(y lanes) lanes {
 	z := x.memory.next()
@@ -107,15 +114,19 @@ type laneSweep struct {
 	term    term[lanes]
 	real    camera[realNumber[fixed.Q43]]
 	camera  camera[lanes]
-	table   []fixed.Q43                        // the numbers of all cameras
-	cameras [laneCount][cameraFields]fixed.Q43 // of a block
-	fields  [cameraFields]laneBlock            // the same by lanes
+	table   []fixed.Q43          // the numbers of all cameras
+	inputs  views.Views[float64] // the numbers of the cameras and points of a block, which are only copied
 	rows    [laneCount * weightedColumns]fixed.Q43
 	columns [weightedColumns]laneBlock
 }
 
 // flat returns the numbers of blocks.
 func flat(b []laneBlock) []fixed.Q43 { return unsafe.Slice(&b[0][0], len(b)*laneCount) }
+
+// copied returns x as numbers that are only copied.
+func copied(x []fixed.Q43) []float64 {
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}
 
 // sweepLanes runs a task in one goroutine, some observations at a time.
 func sweepLanes(p *problem[fixed.Q43], t *task[fixed.Q43]) {
@@ -137,32 +148,34 @@ func sweepLanes(p *problem[fixed.Q43], t *task[fixed.Q43]) {
 	}
 }
 
-// block handles n observations, and the last of them again in lanes that fill a vector.
+// block handles n observations. The lanes after them hold any numbers.
 func (s *laneSweep) block(p *problem[fixed.Q43], t *task[fixed.Q43], first, n int) {
-	next := s.memory.next
 	s.memory.lanes = (n + 7) &^ 7
-	x, f, w, one := [3]lanes{next(), next(), next()}, [2]lanes{next(), next()}, next(), next()
 	needed := cameraFields
 	if t.do == views.Residuals {
 		needed = residualFields
 	}
-	for l := range s.memory.lanes {
-		i := first + min(l, n-1)
-		if !p.exists(i) {
-			panic(p.indexError(i))
-		}
-		copy(s.cameras[l][:needed], s.table[p.camera[i]*cameraFields:])
-		point, feature := p.points.Data[p.point[i]*p.points.Stride:][:3], p.features.Data[i*p.features.Stride:][:2]
-		x[0].laneBlock[l], x[1].laneBlock[l], x[2].laneBlock[l] = point[0], point[1], point[2]
-		f[0].laneBlock[l], f[1].laneBlock[l] = feature[0], feature[1]
-		one.laneBlock[l], w.laneBlock[l] = fixed.One, fixed.One
-		if p.model == views.Weighted {
-			w.laneBlock[l] = p.weights.Data[i*p.weights.Inc]
-		}
+	if !s.inputs.Gather(0, copied(s.table), p.cameras.Rows, cameraFields, needed, p.camera[first:first+n]) ||
+		!s.inputs.Gather(cameraFields, copied(p.points.Data), p.points.Rows, p.points.Stride, 3, p.point[first:first+n]) {
+		p.checkIndices(first, first+n)
 	}
-	fixedpoint.Transpose(flat(s.fields[:]), laneCount, unsafe.Slice(&s.cameras[0][0], laneCount*cameraFields), cameraFields, s.memory.lanes, needed)
+	input := func(row int) lanes { return lanes{(*laneBlock)(unsafe.Pointer(&s.inputs[row])), &s.memory} }
 	for k, v := range s.camera.fields() {
-		*v = lanes{&s.fields[k], &s.memory}
+		*v = input(k)
+	}
+	var x [3]lanes
+	for k := range x {
+		x[k] = input(cameraFields + k)
+	}
+	f, one := [2]lanes{s.memory.next(), s.memory.next()}, lanes{&ones, &s.memory}
+	for l := range n {
+		feature := p.features.Data[(first+l)*p.features.Stride:][:2]
+		f[0].laneBlock[l], f[1].laneBlock[l] = feature[0], feature[1]
+	}
+	w := one
+	if p.model == views.Weighted {
+		w = s.memory.next()
+		load(w.laneBlock[:n], p.weights, first)
 	}
 	e := &s.term
 	e.observe(p.model, &s.camera, x, w, one, f, t.do != views.Residuals)
@@ -191,18 +204,18 @@ func (s *laneSweep) block(p *problem[fixed.Q43], t *task[fixed.Q43], first, n in
 
 // addResiduals adds the residuals of n observations to those of p.
 func (s *laneSweep) addResiduals(p *problem[fixed.Q43], first, n int, sign fixed.Q43, r [2]lanes) {
-	for l := range n {
-		for c := range r {
-			p.r.Data[(2*(first+l)+c)*p.r.Inc] += sign * r[c].laneBlock[l] // raw: a sign
-		}
+	inc := p.r.Inc
+	for l, x := range r[0].laneBlock[:n] {
+		to := p.r.Data[2*(first+l)*inc:][:inc+1]
+		to[0] += sign * x                   // raw: a sign
+		to[inc] += sign * r[1].laneBlock[l] // raw: a sign
 	}
 }
 
-// residualsOf returns the residuals of p. The lanes after n observations are 0.
+// residualsOf returns the residuals of p.
 func (s *laneSweep) residualsOf(p *problem[fixed.Q43], first, n int) (r [2]lanes) {
 	for c := range r {
 		r[c] = s.memory.next()
-		clear(r[c].laneBlock[n:s.memory.lanes])
 		for l := range n {
 			r[c].laneBlock[l] = p.r.Data[(2*(first+l)+c)*p.r.Inc]
 		}
