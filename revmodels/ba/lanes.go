@@ -6,6 +6,7 @@ import (
 	"revnum/fixed"
 	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/workspace"
+	"revnum/rev"
 	"revnum/revmodels/ba/internal/views"
 )
 
@@ -47,18 +48,14 @@ var ones = func() (b laneBlock) {
 }()
 
 func (x lanes) add(y lanes) lanes {
-	z := x.memory.next()
-	for i := range z.laneBlock[:x.memory.lanes] {
-		z.laneBlock[i] = x.laneBlock[i] + y.laneBlock[i]
-	}
+	z, n := x.memory.next(), x.memory.lanes
+	fixedpoint.AddTo(1, x.laneBlock[:n], y.laneBlock[:n], z.laneBlock[:n])
 	return z
 }
 
 func (x lanes) sub(y lanes) lanes {
-	z, from := y.memory.next(), x.numbers()
-	for i := range z.laneBlock[:y.memory.lanes] {
-		z.laneBlock[i] = from[i] - y.laneBlock[i]
-	}
+	z, n := y.memory.next(), y.memory.lanes
+	fixedpoint.AddTo(-1, x.numbers()[:n], y.laneBlock[:n], z.laneBlock[:n])
 	return z
 }
 
@@ -108,16 +105,16 @@ func (x lanes) hasZero() bool {
 	return false
 }
 
-// A laneSweep is the workspace of sweepLanes.
+// A laneSweep is the workspace of sweepLanes. Blocks come first, so that they begin at lines of the cache.
 type laneSweep struct {
+	inputs  views.Views[float64] // the numbers of the cameras and points of a block, which are only copied
+	columns [weightedColumns]laneBlock
+	rows    [laneCount * weightedColumns]fixed.Q43
 	memory  laneMemory
 	term    term[lanes]
 	real    camera[realNumber[fixed.Q43]]
 	camera  camera[lanes]
-	table   []fixed.Q43          // the numbers of all cameras
-	inputs  views.Views[float64] // the numbers of the cameras and points of a block, which are only copied
-	rows    [laneCount * weightedColumns]fixed.Q43
-	columns [weightedColumns]laneBlock
+	table   []fixed.Q43 // the numbers of all cameras
 }
 
 // flat returns the numbers of blocks.
@@ -168,10 +165,7 @@ func (s *laneSweep) block(p *problem[fixed.Q43], t *task[fixed.Q43], first, n in
 		x[k] = input(cameraFields + k)
 	}
 	f, one := [2]lanes{s.memory.next(), s.memory.next()}, lanes{&ones, &s.memory}
-	for l := range n {
-		feature := p.features.Data[(first+l)*p.features.Stride:][:2]
-		f[0].laneBlock[l], f[1].laneBlock[l] = feature[0], feature[1]
-	}
+	loadPairs(&f, p.features, first, n)
 	w := one
 	if p.model == views.Weighted {
 		w = s.memory.next()
@@ -204,19 +198,39 @@ func (s *laneSweep) block(p *problem[fixed.Q43], t *task[fixed.Q43], first, n in
 
 // addResiduals adds the residuals of n observations to those of p.
 func (s *laneSweep) addResiduals(p *problem[fixed.Q43], first, n int, sign fixed.Q43, r [2]lanes) {
-	inc := p.r.Inc
-	for l, x := range r[0].laneBlock[:n] {
-		to := p.r.Data[2*(first+l)*inc:][:inc+1]
-		to[0] += sign * x                   // raw: a sign
-		to[inc] += sign * r[1].laneBlock[l] // raw: a sign
+	to, inc := p.r.Data[2*first*p.r.Inc:], p.r.Inc
+	if inc == 1 {
+		fixedpoint.AddPairs(int(sign), r[0].laneBlock[:n], r[1].laneBlock[:n], to[:2*n])
+		return
+	}
+	for l := range n {
+		for c := range r {
+			to[(2*l+c)*inc] += sign * r[c].laneBlock[l] // raw: a sign
+		}
+	}
+}
+
+// loadPairs copies n rows of x, from the first on, to lanes.
+func loadPairs(to *[2]lanes, x rev.General[fixed.Q43], first, n int) {
+	if x.Stride == 2 {
+		fixedpoint.Split(x.Data[2*first:2*(first+n)], to[0].laneBlock[:n], to[1].laneBlock[:n])
+		return
+	}
+	for l := range n {
+		row := x.Row(first + l)
+		to[0].laneBlock[l], to[1].laneBlock[l] = row[0], row[1]
 	}
 }
 
 // residualsOf returns the residuals of p.
 func (s *laneSweep) residualsOf(p *problem[fixed.Q43], first, n int) (r [2]lanes) {
-	for c := range r {
-		r[c] = s.memory.next()
-		for l := range n {
+	r = [2]lanes{s.memory.next(), s.memory.next()}
+	if p.r.Inc == 1 {
+		fixedpoint.Split(p.r.Data[2*first:2*(first+n)], r[0].laneBlock[:n], r[1].laneBlock[:n])
+		return r
+	}
+	for l := range n {
+		for c := range r {
 			r[c].laneBlock[l] = p.r.Data[(2*(first+l)+c)*p.r.Inc]
 		}
 	}

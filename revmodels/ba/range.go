@@ -133,9 +133,9 @@ func (p *problem[T]) checkRange(jacobian bool) error {
 
 // rangeCheck is the workspace of checkRange.
 type rangeCheck struct {
-	limits []limits  // of the cameras
-	points []float64 // all of them
-	block  views.Views[float64]
+	block  views.Views[float64] // is first, and so begins at a line of the cache
+	limits []limits             // of the cameras
+	points []float64            // all of them
 	term   term[checkedQ43]
 }
 

@@ -23,6 +23,9 @@ func TestGuardPages(t *testing.T) {
 				SumSquares(x)
 				Axpy(1, fixed.One/3, x, y)
 				AddProductsTo(-1, x, y, simdtest.End(pages[3], n, last), z)
+				AddTo(1, x, y, z)
+				Split(simdtest.End(pages[3], 2*n, last), x, y)
+				AddPairs(1, x, y, simdtest.End(pages[3], 2*n, last))
 				Shears(fixed.One/3, fixed.One/2, true, x, y)
 				for i := range x {
 					x[i] = fixed.One

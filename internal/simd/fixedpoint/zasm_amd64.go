@@ -267,3 +267,27 @@ func vectorAddSine(n int, x *int64, y *int64, minus int, quarter int) int {
 
 //go:noescape
 func addSine(n int, x *int64, y *int64, minus int, quarter int) int
+
+// vectorSums sets z_i to x_i + y_i, or to x_i - y_i if minus is -1 and not 0.
+func vectorSums(n int, x *int64, y *int64, z *int64, minus int) {
+	sums(n, x, y, z, minus)
+}
+
+//go:noescape
+func sums(n int, x *int64, y *int64, z *int64, minus int)
+
+// vectorSplit sets x_i and y_i to the numbers of pair i. n is a multiple of 8.
+func vectorSplit(n int, pairs *int64, x *int64, y *int64) {
+	split(n, pairs, x, y)
+}
+
+//go:noescape
+func split(n int, pairs *int64, x *int64, y *int64)
+
+// vectorAddPairs adds x_i and y_i to the numbers of pair i, or subtracts them if minus is -1 and not 0. n is a multiple of 8.
+func vectorAddPairs(n int, x *int64, y *int64, pairs *int64, minus int) {
+	addPairs(n, x, y, pairs, minus)
+}
+
+//go:noescape
+func addPairs(n int, x *int64, y *int64, pairs *int64, minus int)

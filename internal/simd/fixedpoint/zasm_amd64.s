@@ -12284,6 +12284,141 @@ done245:
 	VZEROUPPER
 	RET
 
+// func sumsAVX512<>(n int, x *int64, y *int64, z *int64, minus int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·sumsAVX512<>(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         z+24(FP), BX
+	MOVQ         minus+32(FP), SI
+	VPBROADCASTQ SI, Z0
+	XORQ         SI, SI
+	LEAQ         -32(AX), DI
+	TESTQ        DI, DI
+	JL           oneTest248
+
+many246:
+	VMOVUPS (DX)(SI*8), Z1
+	VPXORQ  Z0, Z1, Z1
+	VPSUBQ  Z0, Z1, Z1
+	VMOVUPS (CX)(SI*8), Z2
+	VPADDQ  Z2, Z1, Z1
+	VMOVUPS Z1, (BX)(SI*8)
+	VMOVUPS 64(DX)(SI*8), Z1
+	VPXORQ  Z0, Z1, Z1
+	VPSUBQ  Z0, Z1, Z1
+	VMOVUPS 64(CX)(SI*8), Z2
+	VPADDQ  Z2, Z1, Z1
+	VMOVUPS Z1, 64(BX)(SI*8)
+	VMOVUPS 128(DX)(SI*8), Z1
+	VPXORQ  Z0, Z1, Z1
+	VPSUBQ  Z0, Z1, Z1
+	VMOVUPS 128(CX)(SI*8), Z2
+	VPADDQ  Z2, Z1, Z1
+	VMOVUPS Z1, 128(BX)(SI*8)
+	VMOVUPS 192(DX)(SI*8), Z1
+	VPXORQ  Z0, Z1, Z1
+	VPSUBQ  Z0, Z1, Z1
+	VMOVUPS 192(CX)(SI*8), Z2
+	VPADDQ  Z2, Z1, Z1
+	VMOVUPS Z1, 192(BX)(SI*8)
+	ADDQ    $0x20, SI
+	CMPQ    SI, DI
+	JLE     many246
+
+oneTest248:
+	LEAQ -8(AX), DI
+	CMPQ SI, DI
+	JG   tail249
+
+one247:
+	VMOVUPS (DX)(SI*8), Z1
+	VPXORQ  Z0, Z1, Z1
+	VPSUBQ  Z0, Z1, Z1
+	VMOVUPS (CX)(SI*8), Z2
+	VPADDQ  Z2, Z1, Z1
+	VMOVUPS Z1, (BX)(SI*8)
+	ADDQ    $0x08, SI
+	CMPQ    SI, DI
+	JLE     one247
+
+tail249:
+	SUBQ      SI, AX
+	JZ        done250
+	MOVQ      $-1, DI
+	SHLXQ     AX, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (DX)(SI*8), K1, Z1
+	VPXORQ    Z0, Z1, Z1
+	VPSUBQ    Z0, Z1, Z1
+	VMOVUPD.Z (CX)(SI*8), K1, Z0
+	VPADDQ    Z0, Z1, Z1
+	VMOVUPD   Z1, K1, (BX)(SI*8)
+
+done250:
+	VZEROUPPER
+	RET
+
+// func splitAVX512<>(n int, pairs *int64, x *int64, y *int64)
+// Requires: AVX, AVX512F
+TEXT ·splitAVX512<>(SB), NOSPLIT, $0-32
+	MOVQ x+16(FP), AX
+	MOVQ y+24(FP), CX
+	MOVQ n+0(FP), DX
+	MOVQ pairs+8(FP), BX
+	XORQ SI, SI
+
+loop251:
+	VMOVUPS  (BX)(SI*2), Z0
+	VMOVUPS  64(BX)(SI*2), Z1
+	VMOVUPS  constants<>+6720(SB), Z2
+	VPERMI2Q Z1, Z0, Z2
+	VMOVUPS  Z2, (AX)(SI*1)
+	VMOVUPS  constants<>+6784(SB), Z2
+	VPERMI2Q Z1, Z0, Z2
+	VMOVUPS  Z2, (CX)(SI*1)
+	ADDQ     $0x40, SI
+	SUBQ     $0x07, DX
+	DECQ     DX
+	JNZ      loop251
+	VZEROUPPER
+	RET
+
+// func addPairsAVX512<>(n int, x *int64, y *int64, pairs *int64, minus int)
+// Requires: AVX, AVX512F
+TEXT ·addPairsAVX512<>(SB), NOSPLIT, $0-40
+	MOVQ         x+8(FP), AX
+	MOVQ         y+16(FP), CX
+	MOVQ         minus+32(FP), DX
+	VPBROADCASTQ DX, Z0
+	MOVQ         n+0(FP), DX
+	MOVQ         pairs+24(FP), BX
+	XORQ         SI, SI
+
+loop252:
+	VMOVUPS  (AX)(SI*1), Z1
+	VMOVUPS  (CX)(SI*1), Z2
+	VMOVUPS  constants<>+6848(SB), Z3
+	VPERMI2Q Z2, Z1, Z3
+	VPXORQ   Z0, Z3, Z3
+	VPSUBQ   Z0, Z3, Z3
+	VPADDQ   (BX)(SI*2), Z3, Z3
+	VMOVUPS  Z3, (BX)(SI*2)
+	VMOVUPS  constants<>+6912(SB), Z3
+	VPERMI2Q Z2, Z1, Z3
+	VPXORQ   Z0, Z3, Z3
+	VPSUBQ   Z0, Z3, Z3
+	VPADDQ   64(BX)(SI*2), Z3, Z3
+	VMOVUPS  Z3, 64(BX)(SI*2)
+	ADDQ     $0x40, SI
+	SUBQ     $0x07, DX
+	DECQ     DX
+	JNZ      loop252
+	VZEROUPPER
+	RET
+
 DATA constants<>+0(SB)/8, $0x000007ffffffffff
 DATA constants<>+8(SB)/8, $0x000007ffffffffff
 DATA constants<>+16(SB)/8, $0x000007ffffffffff
@@ -13124,7 +13259,39 @@ DATA constants<>+6688(SB)/8, $0x4130000000000000
 DATA constants<>+6696(SB)/8, $0x4130000000000000
 DATA constants<>+6704(SB)/8, $0x4130000000000000
 DATA constants<>+6712(SB)/8, $0x4130000000000000
-GLOBL constants<>(SB), RODATA|NOPTR, $6720
+DATA constants<>+6720(SB)/8, $0x0000000000000000
+DATA constants<>+6728(SB)/8, $0x0000000000000002
+DATA constants<>+6736(SB)/8, $0x0000000000000004
+DATA constants<>+6744(SB)/8, $0x0000000000000006
+DATA constants<>+6752(SB)/8, $0x0000000000000008
+DATA constants<>+6760(SB)/8, $0x000000000000000a
+DATA constants<>+6768(SB)/8, $0x000000000000000c
+DATA constants<>+6776(SB)/8, $0x000000000000000e
+DATA constants<>+6784(SB)/8, $0x0000000000000001
+DATA constants<>+6792(SB)/8, $0x0000000000000003
+DATA constants<>+6800(SB)/8, $0x0000000000000005
+DATA constants<>+6808(SB)/8, $0x0000000000000007
+DATA constants<>+6816(SB)/8, $0x0000000000000009
+DATA constants<>+6824(SB)/8, $0x000000000000000b
+DATA constants<>+6832(SB)/8, $0x000000000000000d
+DATA constants<>+6840(SB)/8, $0x000000000000000f
+DATA constants<>+6848(SB)/8, $0x0000000000000000
+DATA constants<>+6856(SB)/8, $0x0000000000000008
+DATA constants<>+6864(SB)/8, $0x0000000000000001
+DATA constants<>+6872(SB)/8, $0x0000000000000009
+DATA constants<>+6880(SB)/8, $0x0000000000000002
+DATA constants<>+6888(SB)/8, $0x000000000000000a
+DATA constants<>+6896(SB)/8, $0x0000000000000003
+DATA constants<>+6904(SB)/8, $0x000000000000000b
+DATA constants<>+6912(SB)/8, $0x0000000000000004
+DATA constants<>+6920(SB)/8, $0x000000000000000c
+DATA constants<>+6928(SB)/8, $0x0000000000000005
+DATA constants<>+6936(SB)/8, $0x000000000000000d
+DATA constants<>+6944(SB)/8, $0x0000000000000006
+DATA constants<>+6952(SB)/8, $0x000000000000000e
+DATA constants<>+6960(SB)/8, $0x0000000000000007
+DATA constants<>+6968(SB)/8, $0x000000000000000f
+GLOBL constants<>(SB), RODATA|NOPTR, $6976
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-72
@@ -13287,3 +13454,15 @@ TEXT ·addRounded(SB), NOSPLIT, $0-40
 // func addSine(n int, x *int64, y *int64, minus int, quarter int) int
 TEXT ·addSine(SB), NOSPLIT, $0-48
 	JMP ·addSineAVX512<>(SB)
+
+// func sums(n int, x *int64, y *int64, z *int64, minus int)
+TEXT ·sums(SB), NOSPLIT, $0-40
+	JMP ·sumsAVX512<>(SB)
+
+// func split(n int, pairs *int64, x *int64, y *int64)
+TEXT ·split(SB), NOSPLIT, $0-32
+	JMP ·splitAVX512<>(SB)
+
+// func addPairs(n int, x *int64, y *int64, pairs *int64, minus int)
+TEXT ·addPairs(SB), NOSPLIT, $0-40
+	JMP ·addPairsAVX512<>(SB)

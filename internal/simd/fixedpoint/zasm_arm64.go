@@ -186,3 +186,18 @@ func vectorAddRounded(n int, v *float64, y *int64, minus int) int {
 func vectorAddSine(n int, x *int64, y *int64, minus int, quarter int) int {
 	panic("no assembly")
 }
+
+// vectorSums sets z_i to x_i + y_i, or to x_i - y_i if minus is -1 and not 0.
+func vectorSums(n int, x *int64, y *int64, z *int64, minus int) {
+	panic("no assembly")
+}
+
+// vectorSplit sets x_i and y_i to the numbers of pair i. n is a multiple of 8.
+func vectorSplit(n int, pairs *int64, x *int64, y *int64) {
+	panic("no assembly")
+}
+
+// vectorAddPairs adds x_i and y_i to the numbers of pair i, or subtracts them if minus is -1 and not 0. n is a multiple of 8.
+func vectorAddPairs(n int, x *int64, y *int64, pairs *int64, minus int) {
+	panic("no assembly")
+}

@@ -11,6 +11,7 @@ func main() {
 		gemm()
 		vectorLoops()
 		functions()
+		pairLoops()
 	})
 }
 
