@@ -82,19 +82,22 @@ type Index interface{ int | int32 }
 // rows u_q of a matrix. The sum is exact and rounded once, and its product with alpha once more.
 // Row u_q begins at u[ind_q·ldu]. sums is scratch as long as out. It panics if a slice is too short.
 func AddRowSums[I Index](sign int, alpha fixed.Q43, a []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43, sums []fixed.Accumulator) {
-	if !hasRowSums(len(a), len(out)) {
+	switch {
+	case !hasRowSums(len(a), len(out)):
 		genericAddRowSums(sign, alpha, a, ind, u, ldu, out, sums[:len(out)])
-		return
+	case alpha == fixed.One: // as in most products with a matrix
+		rowSums(a, ind, u, ldu, out, -1, sign>>(bitsOfInt-1))
+	default:
+		rounded := unsafe.Slice((*fixed.Q43)(unsafe.Pointer(unsafe.SliceData(sums[:len(out)]))), len(out))
+		rowSums(a, ind, u, ldu, rounded, 0, 0)
+		Axpy(sign, alpha, rounded, out)
 	}
-	rounded := unsafe.Slice((*fixed.Q43)(unsafe.Pointer(unsafe.SliceData(sums[:len(out)]))), len(out))
-	rowSums(a, ind, u, ldu, rounded)
-	Axpy(sign, alpha, rounded, out)
 }
 
 // RowSums sets out to Σ a_q·u_q as AddRowSums does.
 func RowSums[I Index](a []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43) {
 	if hasRowSums(len(a), len(out)) {
-		rowSums(a, ind, u, ldu, out)
+		rowSums(a, ind, u, ldu, out, 0, 0)
 		return
 	}
 	for c := range out {
@@ -113,21 +116,39 @@ func hasRowSums(entries, length int) bool {
 	return tier == cpu.AVX512 && length >= 2 && entries > 0 && entries <= mostEntries
 }
 
-func rowSums[I Index](a []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43) {
+// rowSums sets out to the sums, or adds them to out if add is -1, or subtracts them if minus is too.
+func rowSums[I Index](a []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43, add, minus int) {
 	ind = ind[:len(a)]
-	for _, i := range ind {
-		_ = u[int(i)*ldu:][:len(out)]
-	}
+	rows := rowsOf(len(out), u, ldu)
 	columns := max(2, mostEntries/len(a)&^1) * 8 // of a call
 	for c := 0; c < len(out); c += columns {
-		s := out[c:min(c+columns, len(out))]
+		s, ok := out[c:min(c+columns, len(out))], false
 		switch ind := any(ind).(type) {
 		case []int:
-			vectorRowSumsI64(len(s), len(a), (*int64)(&a[0]), &ind[0], (*int64)(&u[c]), ldu, (*int64)(&s[0]))
+			ok = vectorRowSumsI64(len(s), len(a), (*int64)(&a[0]), &ind[0], (*int64)(&u[c]), rows, ldu, (*int64)(&s[0]), add, minus)
 		case []int32:
-			vectorRowSumsI32(len(s), len(a), (*int64)(&a[0]), &ind[0], (*int64)(&u[c]), ldu, (*int64)(&s[0]))
+			ok = vectorRowSumsI32(len(s), len(a), (*int64)(&a[0]), &ind[0], (*int64)(&u[c]), rows, ldu, (*int64)(&s[0]), add, minus)
+		}
+		if !ok {
+			panicAt(ind, len(out), u, ldu)
 		}
 	}
+}
+
+// rowsOf returns how many rows of n elements u has. The last one may be short of ldu.
+func rowsOf(n int, u []fixed.Q43, ldu int) int {
+	if len(u) < n || ldu < 0 {
+		return 0
+	}
+	return (len(u)-n)/max(1, ldu) + 1
+}
+
+// panicAt panics, as an index is not that of a row of n elements.
+func panicAt[I Index](ind []I, n int, u []fixed.Q43, ldu int) {
+	for _, i := range ind {
+		_ = u[int(i)*ldu:][:n]
+	}
+	panic("fixedpoint: bad index")
 }
 
 // AddRowDots computes out_q += alpha·s_q with s_q = Σ_c v_c·u_qc for rows u_q of a matrix. Each sum is
@@ -142,19 +163,27 @@ func AddRowDots[I Index](alpha fixed.Q43, v []fixed.Q43, ind []I, u []fixed.Q43,
 		}
 		return
 	}
-	var dots [16]fixed.Q43
-	for lo := 0; lo < len(ind); lo += len(dots) {
-		part := ind[lo:min(lo+len(dots), len(ind))]
-		for _, i := range part {
-			_ = u[int(i)*ldu:][:len(v)]
+	rows := rowsOf(len(v), u, ldu)
+	for lo := 0; lo < len(ind); lo += 16 {
+		part := ind[lo:min(lo+16, len(ind))]
+		var scratch [16]fixed.Q43
+		dots := out[lo:][:len(part)]
+		if alpha != fixed.One {
+			dots = scratch[:len(part)]
 		}
+		ok := false
 		switch part := any(part).(type) {
 		case []int:
-			vectorRowDotsI64(len(v), len(part), (*int64)(&v[0]), &part[0], (*int64)(&u[0]), ldu, (*int64)(&dots[0]))
+			ok = vectorRowDotsI64(len(v), len(part), (*int64)(&v[0]), &part[0], (*int64)(&u[0]), rows, ldu, (*int64)(&dots[0]))
 		case []int32:
-			vectorRowDotsI32(len(v), len(part), (*int64)(&v[0]), &part[0], (*int64)(&u[0]), ldu, (*int64)(&dots[0]))
+			ok = vectorRowDotsI32(len(v), len(part), (*int64)(&v[0]), &part[0], (*int64)(&u[0]), rows, ldu, (*int64)(&dots[0]))
 		}
-		Axpy(1, alpha, dots[:len(part)], out[lo:lo+len(part)])
+		if !ok {
+			panicAt(part, len(v), u, ldu)
+		}
+		if alpha != fixed.One {
+			Axpy(1, alpha, dots, out[lo:][:len(part)])
+		}
 	}
 }
 
@@ -165,7 +194,7 @@ func Axpy(sign int, alpha fixed.Q43, x, y []fixed.Q43) {
 		panic(badLength)
 	}
 	switch {
-	case alpha == fixed.One && sign >= 0 && len(x) < 32: // as in most products with a matrix
+	case alpha == fixed.One && sign >= 0 && len(x) < 32:
 		y = y[:len(x)]
 		for i, v := range x {
 			y[i] += v

@@ -1611,517 +1611,446 @@ done77:
 	VZEROUPPER
 	RET
 
-// func rowSumsI64AVX512<>(n int, entries int, a *int64, ind *int, u *int64, ldu int, sums *int64)
-// Requires: AVX, AVX512F, AVX512IFMA, BMI2
-TEXT ·rowSumsI64AVX512<>(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    u+32(FP), DX
-	MOVQ    ldu+40(FP), BX
-	SHLQ    $0x03, BX
-	MOVQ    sums+48(FP), SI
-	VMOVUPS constants<>+512(SB), Z0
-	VMOVUPS constants<>+768(SB), Z1
-	XORQ    DI, DI
-	LEAQ    -16(AX), R8
-	TESTQ   R8, R8
-	JL      oneTest80
+// func rowSumsI64AVX512<>(n int, entries int, a *int64, ind *int, u *int64, rows int, ldu int, sums *int64, add int, minus int) bool
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
+TEXT ·rowSumsI64AVX512<>(SB), NOSPLIT, $0-81
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         u+32(FP), DX
+	MOVQ         ldu+48(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         sums+56(FP), SI
+	MOVQ         add+64(FP), DI
+	VPBROADCASTQ DI, Z0
+	MOVQ         minus+72(FP), DI
+	VPBROADCASTQ DI, Z1
+	VMOVUPS      constants<>+1152(SB), Z2
+	VMOVUPS      constants<>+64(SB), Z3
+	VMOVUPS      constants<>+0(SB), Z4
+	MOVB         $0x00, ret+80(FP)
+	XORQ         DI, DI
+	LEAQ         -16(AX), R8
+	TESTQ        R8, R8
+	JL           oneTest81
 
-many78:
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
+many79:
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
 	VPXORQ Z9, Z9, Z9
 	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	MOVQ   entries+8(FP), R9
-	MOVQ   ind+24(FP), R11
-	MOVQ   CX, R10
-
-loop83:
-	MOVQ         (R11), R12
-	IMULQ        BX, R12
-	ADDQ         DX, R12
-	VBROADCASTSD (R10), Z12
-	VPXORQ       Z0, Z12, Z13
-	VPSRLQ       $0x34, Z13, Z13
-	VMOVUPS      (R12)(DI*8), Z14
-	VPXORQ       Z0, Z14, Z16
-	VPSRLQ       $0x28, Z16, Z16
-	VPANDQ       Z1, Z14, Z15
-	VPADDQ       Z12, Z14, Z14
-	VPADDQ       Z14, Z6, Z6
-	VPMADD52LUQ  Z15, Z12, Z2
-	VPMADD52HUQ  Z15, Z12, Z3
-	VPMADD52LUQ  Z16, Z12, Z4
-	VPMADD52HUQ  Z16, Z12, Z5
-	VPMADD52LUQ  Z15, Z13, Z3
-	VPMADD52LUQ  Z16, Z13, Z5
-	VMOVUPS      64(R12)(DI*8), Z14
-	VPXORQ       Z0, Z14, Z16
-	VPSRLQ       $0x28, Z16, Z16
-	VPANDQ       Z1, Z14, Z15
-	VPADDQ       Z12, Z14, Z14
-	VPADDQ       Z14, Z11, Z11
-	VPMADD52LUQ  Z15, Z12, Z7
-	VPMADD52HUQ  Z15, Z12, Z8
-	VPMADD52LUQ  Z16, Z12, Z9
-	VPMADD52HUQ  Z16, Z12, Z10
-	VPMADD52LUQ  Z15, Z13, Z8
-	VPMADD52LUQ  Z16, Z13, Z10
-	ADDQ         $0x08, R10
-	ADDQ         $0x00000008, R11
-	DECQ         R9
-	JNZ          loop83
-	VPSRLQ       $0x2b, Z2, Z12
-	VPANDQ       constants<>+0(SB), Z2, Z2
-	VPSLLQ       $0x09, Z3, Z3
-	VPADDQ       Z3, Z12, Z12
-	VPSRLQ       $0x03, Z4, Z3
-	VPADDQ       Z3, Z12, Z12
-	VPSLLQ       $0x3d, Z4, Z4
-	VPSRLQ       $0x15, Z4, Z4
-	VPADDQ       Z4, Z2, Z2
-	VPSLLQ       $0x31, Z5, Z5
-	VPADDQ       Z5, Z12, Z12
-	VPSLLQ       $0x14, Z6, Z6
-	VPSUBQ       Z6, Z12, Z12
-	VPSRLQ       $0x2b, Z2, Z3
-	VPADDQ       Z3, Z12, Z12
-	VPANDQ       constants<>+0(SB), Z2, Z2
-	VMOVUPS      Z12, Z3
-	VPANDQ       constants<>+64(SB), Z3, Z3
-	VPADDQ       Z3, Z2, Z2
-	VPADDQ       constants<>+128(SB), Z2, Z2
-	VPSRLQ       $0x2b, Z2, Z2
-	VPADDQ       Z2, Z12, Z12
-	VMOVUPS      Z12, (SI)(DI*8)
-	VPSRLQ       $0x2b, Z7, Z2
-	VPANDQ       constants<>+0(SB), Z7, Z7
-	VPSLLQ       $0x09, Z8, Z8
-	VPADDQ       Z8, Z2, Z2
-	VPSRLQ       $0x03, Z9, Z3
-	VPADDQ       Z3, Z2, Z2
-	VPSLLQ       $0x3d, Z9, Z9
-	VPSRLQ       $0x15, Z9, Z9
-	VPADDQ       Z9, Z7, Z7
-	VPSLLQ       $0x31, Z10, Z10
-	VPADDQ       Z10, Z2, Z2
-	VPSLLQ       $0x14, Z11, Z11
-	VPSUBQ       Z11, Z2, Z2
-	VPSRLQ       $0x2b, Z7, Z3
-	VPADDQ       Z3, Z2, Z2
-	VPANDQ       constants<>+0(SB), Z7, Z7
-	VMOVUPS      Z2, Z3
-	VPANDQ       constants<>+64(SB), Z3, Z3
-	VPADDQ       Z3, Z7, Z7
-	VPADDQ       constants<>+128(SB), Z7, Z7
-	VPSRLQ       $0x2b, Z7, Z7
-	VPADDQ       Z7, Z2, Z2
-	VMOVUPS      Z2, 64(SI)(DI*8)
-	ADDQ         $0x10, DI
-	CMPQ         DI, R8
-	JLE          many78
-
-oneTest80:
-	LEAQ -8(AX), R8
-	CMPQ DI, R8
-	JG   tail81
-
-one79:
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
 	MOVQ   entries+8(FP), R9
 	MOVQ   ind+24(FP), R11
 	MOVQ   CX, R10
 
 loop84:
 	MOVQ         (R11), R12
+	CMPQ         R12, rows+40(FP)
+	JCC          bad78
 	IMULQ        BX, R12
 	ADDQ         DX, R12
-	VBROADCASTSD (R10), Z7
-	VPXORQ       Z0, Z7, Z8
-	VPSRLQ       $0x34, Z8, Z8
-	VMOVUPS      (R12)(DI*8), Z9
-	VPXORQ       Z0, Z9, Z11
-	VPSRLQ       $0x28, Z11, Z11
-	VPANDQ       Z1, Z9, Z10
-	VPADDQ       Z7, Z9, Z9
-	VPADDQ       Z9, Z6, Z6
-	VPMADD52LUQ  Z10, Z7, Z2
-	VPMADD52HUQ  Z10, Z7, Z3
-	VPMADD52LUQ  Z11, Z7, Z4
-	VPMADD52HUQ  Z11, Z7, Z5
-	VPMADD52LUQ  Z10, Z8, Z3
-	VPMADD52LUQ  Z11, Z8, Z5
+	VBROADCASTSD (R10), Z11
+	VPSLLQ       $0x09, Z11, Z12
+	VPSRAQ       $0x2b, Z11, Z13
+	VMOVUPS      (R12)(DI*8), Z14
+	VPSRAQ       $0x2b, Z14, Z15
+	VPANDQ       Z4, Z14, Z14
+	VPMULLQ      Z11, Z15, Z15
+	VPMULLQ      Z13, Z14, Z16
+	VPMADD52LUQ  Z14, Z12, Z9
+	VPMADD52HUQ  Z14, Z12, Z5
+	VPADDQ       Z15, Z16, Z16
+	VPADDQ       Z16, Z7, Z7
+	VMOVUPS      64(R12)(DI*8), Z14
+	VPSRAQ       $0x2b, Z14, Z15
+	VPANDQ       Z4, Z14, Z14
+	VPMULLQ      Z11, Z15, Z15
+	VPMULLQ      Z13, Z14, Z11
+	VPMADD52LUQ  Z14, Z12, Z10
+	VPMADD52HUQ  Z14, Z12, Z6
+	VPADDQ       Z15, Z11, Z11
+	VPADDQ       Z11, Z8, Z8
 	ADDQ         $0x08, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R9
 	JNZ          loop84
-	VPSRLQ       $0x2b, Z2, Z7
-	VPANDQ       constants<>+0(SB), Z2, Z2
-	VPSLLQ       $0x09, Z3, Z3
-	VPADDQ       Z3, Z7, Z7
-	VPSRLQ       $0x03, Z4, Z3
-	VPADDQ       Z3, Z7, Z7
-	VPSLLQ       $0x3d, Z4, Z4
-	VPSRLQ       $0x15, Z4, Z4
-	VPADDQ       Z4, Z2, Z2
-	VPSLLQ       $0x31, Z5, Z5
-	VPADDQ       Z5, Z7, Z7
-	VPSLLQ       $0x14, Z6, Z6
-	VPSUBQ       Z6, Z7, Z7
-	VPSRLQ       $0x2b, Z2, Z3
-	VPADDQ       Z3, Z7, Z7
-	VPANDQ       constants<>+0(SB), Z2, Z2
-	VMOVUPS      Z7, Z3
-	VPANDQ       constants<>+64(SB), Z3, Z3
-	VPADDQ       Z3, Z2, Z2
-	VPADDQ       constants<>+128(SB), Z2, Z2
-	VPSRLQ       $0x2b, Z2, Z2
+	VPADDQ       Z7, Z5, Z5
+	VPSRLQ       $0x34, Z9, Z7
+	VPADDQ       Z7, Z5, Z5
+	VPANDQ       constants<>+576(SB), Z9, Z9
+	VPADDQ       Z2, Z9, Z9
+	VPANDQ       Z3, Z5, Z7
+	VPADDQ       Z7, Z9, Z9
+	VPSRLQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z5, Z5
+	VPXORQ       Z1, Z5, Z5
+	VPSUBQ       Z1, Z5, Z5
+	VMOVUPS      (SI)(DI*8), Z7
+	VPANDQ       Z0, Z7, Z7
+	VPADDQ       Z7, Z5, Z5
+	VMOVUPS      Z5, (SI)(DI*8)
+	VPADDQ       Z8, Z6, Z6
+	VPSRLQ       $0x34, Z10, Z5
+	VPADDQ       Z5, Z6, Z6
+	VPANDQ       constants<>+576(SB), Z10, Z10
+	VPADDQ       Z2, Z10, Z10
+	VPANDQ       Z3, Z6, Z5
+	VPADDQ       Z5, Z10, Z10
+	VPSRLQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z6, Z6
+	VPXORQ       Z1, Z6, Z6
+	VPSUBQ       Z1, Z6, Z6
+	VMOVUPS      64(SI)(DI*8), Z5
+	VPANDQ       Z0, Z5, Z5
+	VPADDQ       Z5, Z6, Z6
+	VMOVUPS      Z6, 64(SI)(DI*8)
+	ADDQ         $0x10, DI
+	CMPQ         DI, R8
+	JLE          many79
+
+oneTest81:
+	LEAQ -8(AX), R8
+	CMPQ DI, R8
+	JG   tail82
+
+one80:
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	MOVQ   entries+8(FP), R9
+	MOVQ   ind+24(FP), R11
+	MOVQ   CX, R10
+
+loop85:
+	MOVQ         (R11), R12
+	CMPQ         R12, rows+40(FP)
+	JCC          bad78
+	IMULQ        BX, R12
+	ADDQ         DX, R12
+	VBROADCASTSD (R10), Z8
+	VPSLLQ       $0x09, Z8, Z9
+	VPSRAQ       $0x2b, Z8, Z10
+	VMOVUPS      (R12)(DI*8), Z11
+	VPSRAQ       $0x2b, Z11, Z12
+	VPANDQ       Z4, Z11, Z11
+	VPMULLQ      Z8, Z12, Z12
+	VPMULLQ      Z10, Z11, Z8
+	VPMADD52LUQ  Z11, Z9, Z7
+	VPMADD52HUQ  Z11, Z9, Z5
+	VPADDQ       Z12, Z8, Z8
+	VPADDQ       Z8, Z6, Z6
+	ADDQ         $0x08, R10
+	ADDQ         $0x00000008, R11
+	DECQ         R9
+	JNZ          loop85
+	VPADDQ       Z6, Z5, Z5
+	VPSRLQ       $0x34, Z7, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       constants<>+576(SB), Z7, Z7
 	VPADDQ       Z2, Z7, Z7
-	VMOVUPS      Z7, (SI)(DI*8)
+	VPANDQ       Z3, Z5, Z6
+	VPADDQ       Z6, Z7, Z7
+	VPSRLQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z5, Z5
+	VPXORQ       Z1, Z5, Z5
+	VPSUBQ       Z1, Z5, Z5
+	VMOVUPS      (SI)(DI*8), Z6
+	VPANDQ       Z0, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VMOVUPS      Z5, (SI)(DI*8)
 	ADDQ         $0x08, DI
 	CMPQ         DI, R8
-	JLE          one79
+	JLE          one80
 
-tail81:
+tail82:
 	SUBQ   DI, AX
-	JZ     done82
+	JZ     done83
 	MOVQ   $-1, R8
 	SHLXQ  AX, R8, R8
 	NOTQ   R8
 	KMOVW  R8, K1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
 	MOVQ   entries+8(FP), AX
 	MOVQ   ind+24(FP), R8
 
-loop85:
+loop86:
 	MOVQ         (R8), R9
+	CMPQ         R9, rows+40(FP)
+	JCC          bad78
 	IMULQ        BX, R9
 	ADDQ         DX, R9
-	VBROADCASTSD (CX), Z7
-	VPXORQ       Z0, Z7, Z8
-	VPSRLQ       $0x34, Z8, Z8
-	VMOVUPD.Z    (R9)(DI*8), K1, Z9
-	VPXORQ       Z0, Z9, Z11
-	VPSRLQ       $0x28, Z11, Z11
-	VPANDQ       Z1, Z9, Z10
-	VPADDQ       Z7, Z9, Z9
-	VPADDQ       Z9, Z6, Z6
-	VPMADD52LUQ  Z10, Z7, Z2
-	VPMADD52HUQ  Z10, Z7, Z3
-	VPMADD52LUQ  Z11, Z7, Z4
-	VPMADD52HUQ  Z11, Z7, Z5
-	VPMADD52LUQ  Z10, Z8, Z3
-	VPMADD52LUQ  Z11, Z8, Z5
+	VBROADCASTSD (CX), Z8
+	VPSLLQ       $0x09, Z8, Z9
+	VPSRAQ       $0x2b, Z8, Z10
+	VMOVUPD.Z    (R9)(DI*8), K1, Z11
+	VPSRAQ       $0x2b, Z11, Z12
+	VPANDQ       Z4, Z11, Z11
+	VPMULLQ      Z8, Z12, Z12
+	VPMULLQ      Z10, Z11, Z8
+	VPMADD52LUQ  Z11, Z9, Z7
+	VPMADD52HUQ  Z11, Z9, Z5
+	VPADDQ       Z12, Z8, Z8
+	VPADDQ       Z8, Z6, Z6
 	ADDQ         $0x08, CX
 	ADDQ         $0x00000008, R8
 	DECQ         AX
-	JNZ          loop85
-	VPSRLQ       $0x2b, Z2, Z0
-	VPANDQ       constants<>+0(SB), Z2, Z2
-	VPSLLQ       $0x09, Z3, Z3
-	VPADDQ       Z3, Z0, Z0
-	VPSRLQ       $0x03, Z4, Z1
-	VPADDQ       Z1, Z0, Z0
-	VPSLLQ       $0x3d, Z4, Z4
-	VPSRLQ       $0x15, Z4, Z4
-	VPADDQ       Z4, Z2, Z2
-	VPSLLQ       $0x31, Z5, Z5
-	VPADDQ       Z5, Z0, Z0
-	VPSLLQ       $0x14, Z6, Z6
-	VPSUBQ       Z6, Z0, Z0
-	VPSRLQ       $0x2b, Z2, Z1
-	VPADDQ       Z1, Z0, Z0
-	VPANDQ       constants<>+0(SB), Z2, Z2
-	VMOVUPS      Z0, Z1
-	VPANDQ       constants<>+64(SB), Z1, Z1
-	VPADDQ       Z1, Z2, Z2
-	VPADDQ       constants<>+128(SB), Z2, Z2
-	VPSRLQ       $0x2b, Z2, Z2
-	VPADDQ       Z2, Z0, Z0
-	VMOVUPD      Z0, K1, (SI)(DI*8)
+	JNZ          loop86
+	VPADDQ       Z6, Z5, Z5
+	VPSRLQ       $0x34, Z7, Z4
+	VPADDQ       Z4, Z5, Z5
+	VPANDQ       constants<>+576(SB), Z7, Z7
+	VPADDQ       Z2, Z7, Z7
+	VPANDQ       Z3, Z5, Z2
+	VPADDQ       Z2, Z7, Z7
+	VPSRLQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z5, Z5
+	VPXORQ       Z1, Z5, Z5
+	VPSUBQ       Z1, Z5, Z5
+	VMOVUPD.Z    (SI)(DI*8), K1, Z1
+	VPANDQ       Z0, Z1, Z1
+	VPADDQ       Z1, Z5, Z5
+	VMOVUPD      Z5, K1, (SI)(DI*8)
 
-done82:
+done83:
+	MOVB $0x01, ret+80(FP)
+
+bad78:
 	VZEROUPPER
 	RET
 
-// func rowSumsI32AVX512<>(n int, entries int, a *int64, ind *int32, u *int64, ldu int, sums *int64)
-// Requires: AVX, AVX512F, AVX512IFMA, BMI2
-TEXT ·rowSumsI32AVX512<>(SB), NOSPLIT, $0-56
-	MOVQ    n+0(FP), AX
-	MOVQ    a+16(FP), CX
-	MOVQ    u+32(FP), DX
-	MOVQ    ldu+40(FP), BX
-	SHLQ    $0x03, BX
-	MOVQ    sums+48(FP), SI
-	VMOVUPS constants<>+512(SB), Z0
-	VMOVUPS constants<>+768(SB), Z1
-	XORQ    DI, DI
-	LEAQ    -16(AX), R8
-	TESTQ   R8, R8
-	JL      oneTest88
+// func rowSumsI32AVX512<>(n int, entries int, a *int64, ind *int32, u *int64, rows int, ldu int, sums *int64, add int, minus int) bool
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
+TEXT ·rowSumsI32AVX512<>(SB), NOSPLIT, $0-81
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         u+32(FP), DX
+	MOVQ         ldu+48(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         sums+56(FP), SI
+	MOVQ         add+64(FP), DI
+	VPBROADCASTQ DI, Z0
+	MOVQ         minus+72(FP), DI
+	VPBROADCASTQ DI, Z1
+	VMOVUPS      constants<>+1152(SB), Z2
+	VMOVUPS      constants<>+64(SB), Z3
+	VMOVUPS      constants<>+0(SB), Z4
+	MOVB         $0x00, ret+80(FP)
+	XORQ         DI, DI
+	LEAQ         -16(AX), R8
+	TESTQ        R8, R8
+	JL           oneTest90
 
-many86:
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
+many88:
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
 	VPXORQ Z9, Z9, Z9
 	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
 	MOVQ   entries+8(FP), R9
 	MOVQ   ind+24(FP), R11
 	MOVQ   CX, R10
 
-loop91:
+loop93:
 	MOVLQSX      (R11), R12
+	CMPQ         R12, rows+40(FP)
+	JCC          bad87
 	IMULQ        BX, R12
 	ADDQ         DX, R12
-	VBROADCASTSD (R10), Z12
-	VPXORQ       Z0, Z12, Z13
-	VPSRLQ       $0x34, Z13, Z13
+	VBROADCASTSD (R10), Z11
+	VPSLLQ       $0x09, Z11, Z12
+	VPSRAQ       $0x2b, Z11, Z13
 	VMOVUPS      (R12)(DI*8), Z14
-	VPXORQ       Z0, Z14, Z16
-	VPSRLQ       $0x28, Z16, Z16
-	VPANDQ       Z1, Z14, Z15
-	VPADDQ       Z12, Z14, Z14
-	VPADDQ       Z14, Z6, Z6
-	VPMADD52LUQ  Z15, Z12, Z2
-	VPMADD52HUQ  Z15, Z12, Z3
-	VPMADD52LUQ  Z16, Z12, Z4
-	VPMADD52HUQ  Z16, Z12, Z5
-	VPMADD52LUQ  Z15, Z13, Z3
-	VPMADD52LUQ  Z16, Z13, Z5
+	VPSRAQ       $0x2b, Z14, Z15
+	VPANDQ       Z4, Z14, Z14
+	VPMULLQ      Z11, Z15, Z15
+	VPMULLQ      Z13, Z14, Z16
+	VPMADD52LUQ  Z14, Z12, Z9
+	VPMADD52HUQ  Z14, Z12, Z5
+	VPADDQ       Z15, Z16, Z16
+	VPADDQ       Z16, Z7, Z7
 	VMOVUPS      64(R12)(DI*8), Z14
-	VPXORQ       Z0, Z14, Z16
-	VPSRLQ       $0x28, Z16, Z16
-	VPANDQ       Z1, Z14, Z15
-	VPADDQ       Z12, Z14, Z14
-	VPADDQ       Z14, Z11, Z11
-	VPMADD52LUQ  Z15, Z12, Z7
-	VPMADD52HUQ  Z15, Z12, Z8
-	VPMADD52LUQ  Z16, Z12, Z9
-	VPMADD52HUQ  Z16, Z12, Z10
-	VPMADD52LUQ  Z15, Z13, Z8
-	VPMADD52LUQ  Z16, Z13, Z10
+	VPSRAQ       $0x2b, Z14, Z15
+	VPANDQ       Z4, Z14, Z14
+	VPMULLQ      Z11, Z15, Z15
+	VPMULLQ      Z13, Z14, Z11
+	VPMADD52LUQ  Z14, Z12, Z10
+	VPMADD52HUQ  Z14, Z12, Z6
+	VPADDQ       Z15, Z11, Z11
+	VPADDQ       Z11, Z8, Z8
 	ADDQ         $0x08, R10
 	ADDQ         $0x00000004, R11
 	DECQ         R9
-	JNZ          loop91
-	VPSRLQ       $0x2b, Z2, Z12
-	VPANDQ       constants<>+0(SB), Z2, Z2
-	VPSLLQ       $0x09, Z3, Z3
-	VPADDQ       Z3, Z12, Z12
-	VPSRLQ       $0x03, Z4, Z3
-	VPADDQ       Z3, Z12, Z12
-	VPSLLQ       $0x3d, Z4, Z4
-	VPSRLQ       $0x15, Z4, Z4
-	VPADDQ       Z4, Z2, Z2
-	VPSLLQ       $0x31, Z5, Z5
-	VPADDQ       Z5, Z12, Z12
-	VPSLLQ       $0x14, Z6, Z6
-	VPSUBQ       Z6, Z12, Z12
-	VPSRLQ       $0x2b, Z2, Z3
-	VPADDQ       Z3, Z12, Z12
-	VPANDQ       constants<>+0(SB), Z2, Z2
-	VMOVUPS      Z12, Z3
-	VPANDQ       constants<>+64(SB), Z3, Z3
-	VPADDQ       Z3, Z2, Z2
-	VPADDQ       constants<>+128(SB), Z2, Z2
-	VPSRLQ       $0x2b, Z2, Z2
-	VPADDQ       Z2, Z12, Z12
-	VMOVUPS      Z12, (SI)(DI*8)
-	VPSRLQ       $0x2b, Z7, Z2
-	VPANDQ       constants<>+0(SB), Z7, Z7
-	VPSLLQ       $0x09, Z8, Z8
-	VPADDQ       Z8, Z2, Z2
-	VPSRLQ       $0x03, Z9, Z3
-	VPADDQ       Z3, Z2, Z2
-	VPSLLQ       $0x3d, Z9, Z9
-	VPSRLQ       $0x15, Z9, Z9
-	VPADDQ       Z9, Z7, Z7
-	VPSLLQ       $0x31, Z10, Z10
-	VPADDQ       Z10, Z2, Z2
-	VPSLLQ       $0x14, Z11, Z11
-	VPSUBQ       Z11, Z2, Z2
-	VPSRLQ       $0x2b, Z7, Z3
-	VPADDQ       Z3, Z2, Z2
-	VPANDQ       constants<>+0(SB), Z7, Z7
-	VMOVUPS      Z2, Z3
-	VPANDQ       constants<>+64(SB), Z3, Z3
-	VPADDQ       Z3, Z7, Z7
-	VPADDQ       constants<>+128(SB), Z7, Z7
-	VPSRLQ       $0x2b, Z7, Z7
-	VPADDQ       Z7, Z2, Z2
-	VMOVUPS      Z2, 64(SI)(DI*8)
+	JNZ          loop93
+	VPADDQ       Z7, Z5, Z5
+	VPSRLQ       $0x34, Z9, Z7
+	VPADDQ       Z7, Z5, Z5
+	VPANDQ       constants<>+576(SB), Z9, Z9
+	VPADDQ       Z2, Z9, Z9
+	VPANDQ       Z3, Z5, Z7
+	VPADDQ       Z7, Z9, Z9
+	VPSRLQ       $0x34, Z9, Z9
+	VPADDQ       Z9, Z5, Z5
+	VPXORQ       Z1, Z5, Z5
+	VPSUBQ       Z1, Z5, Z5
+	VMOVUPS      (SI)(DI*8), Z7
+	VPANDQ       Z0, Z7, Z7
+	VPADDQ       Z7, Z5, Z5
+	VMOVUPS      Z5, (SI)(DI*8)
+	VPADDQ       Z8, Z6, Z6
+	VPSRLQ       $0x34, Z10, Z5
+	VPADDQ       Z5, Z6, Z6
+	VPANDQ       constants<>+576(SB), Z10, Z10
+	VPADDQ       Z2, Z10, Z10
+	VPANDQ       Z3, Z6, Z5
+	VPADDQ       Z5, Z10, Z10
+	VPSRLQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z6, Z6
+	VPXORQ       Z1, Z6, Z6
+	VPSUBQ       Z1, Z6, Z6
+	VMOVUPS      64(SI)(DI*8), Z5
+	VPANDQ       Z0, Z5, Z5
+	VPADDQ       Z5, Z6, Z6
+	VMOVUPS      Z6, 64(SI)(DI*8)
 	ADDQ         $0x10, DI
 	CMPQ         DI, R8
-	JLE          many86
+	JLE          many88
 
-oneTest88:
+oneTest90:
 	LEAQ -8(AX), R8
 	CMPQ DI, R8
-	JG   tail89
+	JG   tail91
 
-one87:
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
+one89:
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
 	MOVQ   entries+8(FP), R9
 	MOVQ   ind+24(FP), R11
 	MOVQ   CX, R10
 
-loop92:
+loop94:
 	MOVLQSX      (R11), R12
+	CMPQ         R12, rows+40(FP)
+	JCC          bad87
 	IMULQ        BX, R12
 	ADDQ         DX, R12
-	VBROADCASTSD (R10), Z7
-	VPXORQ       Z0, Z7, Z8
-	VPSRLQ       $0x34, Z8, Z8
-	VMOVUPS      (R12)(DI*8), Z9
-	VPXORQ       Z0, Z9, Z11
-	VPSRLQ       $0x28, Z11, Z11
-	VPANDQ       Z1, Z9, Z10
-	VPADDQ       Z7, Z9, Z9
-	VPADDQ       Z9, Z6, Z6
-	VPMADD52LUQ  Z10, Z7, Z2
-	VPMADD52HUQ  Z10, Z7, Z3
-	VPMADD52LUQ  Z11, Z7, Z4
-	VPMADD52HUQ  Z11, Z7, Z5
-	VPMADD52LUQ  Z10, Z8, Z3
-	VPMADD52LUQ  Z11, Z8, Z5
+	VBROADCASTSD (R10), Z8
+	VPSLLQ       $0x09, Z8, Z9
+	VPSRAQ       $0x2b, Z8, Z10
+	VMOVUPS      (R12)(DI*8), Z11
+	VPSRAQ       $0x2b, Z11, Z12
+	VPANDQ       Z4, Z11, Z11
+	VPMULLQ      Z8, Z12, Z12
+	VPMULLQ      Z10, Z11, Z8
+	VPMADD52LUQ  Z11, Z9, Z7
+	VPMADD52HUQ  Z11, Z9, Z5
+	VPADDQ       Z12, Z8, Z8
+	VPADDQ       Z8, Z6, Z6
 	ADDQ         $0x08, R10
 	ADDQ         $0x00000004, R11
 	DECQ         R9
-	JNZ          loop92
-	VPSRLQ       $0x2b, Z2, Z7
-	VPANDQ       constants<>+0(SB), Z2, Z2
-	VPSLLQ       $0x09, Z3, Z3
-	VPADDQ       Z3, Z7, Z7
-	VPSRLQ       $0x03, Z4, Z3
-	VPADDQ       Z3, Z7, Z7
-	VPSLLQ       $0x3d, Z4, Z4
-	VPSRLQ       $0x15, Z4, Z4
-	VPADDQ       Z4, Z2, Z2
-	VPSLLQ       $0x31, Z5, Z5
-	VPADDQ       Z5, Z7, Z7
-	VPSLLQ       $0x14, Z6, Z6
-	VPSUBQ       Z6, Z7, Z7
-	VPSRLQ       $0x2b, Z2, Z3
-	VPADDQ       Z3, Z7, Z7
-	VPANDQ       constants<>+0(SB), Z2, Z2
-	VMOVUPS      Z7, Z3
-	VPANDQ       constants<>+64(SB), Z3, Z3
-	VPADDQ       Z3, Z2, Z2
-	VPADDQ       constants<>+128(SB), Z2, Z2
-	VPSRLQ       $0x2b, Z2, Z2
+	JNZ          loop94
+	VPADDQ       Z6, Z5, Z5
+	VPSRLQ       $0x34, Z7, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPANDQ       constants<>+576(SB), Z7, Z7
 	VPADDQ       Z2, Z7, Z7
-	VMOVUPS      Z7, (SI)(DI*8)
+	VPANDQ       Z3, Z5, Z6
+	VPADDQ       Z6, Z7, Z7
+	VPSRLQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z5, Z5
+	VPXORQ       Z1, Z5, Z5
+	VPSUBQ       Z1, Z5, Z5
+	VMOVUPS      (SI)(DI*8), Z6
+	VPANDQ       Z0, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VMOVUPS      Z5, (SI)(DI*8)
 	ADDQ         $0x08, DI
 	CMPQ         DI, R8
-	JLE          one87
+	JLE          one89
 
-tail89:
+tail91:
 	SUBQ   DI, AX
-	JZ     done90
+	JZ     done92
 	MOVQ   $-1, R8
 	SHLXQ  AX, R8, R8
 	NOTQ   R8
 	KMOVW  R8, K1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
 	MOVQ   entries+8(FP), AX
 	MOVQ   ind+24(FP), R8
 
-loop93:
+loop95:
 	MOVLQSX      (R8), R9
+	CMPQ         R9, rows+40(FP)
+	JCC          bad87
 	IMULQ        BX, R9
 	ADDQ         DX, R9
-	VBROADCASTSD (CX), Z7
-	VPXORQ       Z0, Z7, Z8
-	VPSRLQ       $0x34, Z8, Z8
-	VMOVUPD.Z    (R9)(DI*8), K1, Z9
-	VPXORQ       Z0, Z9, Z11
-	VPSRLQ       $0x28, Z11, Z11
-	VPANDQ       Z1, Z9, Z10
-	VPADDQ       Z7, Z9, Z9
-	VPADDQ       Z9, Z6, Z6
-	VPMADD52LUQ  Z10, Z7, Z2
-	VPMADD52HUQ  Z10, Z7, Z3
-	VPMADD52LUQ  Z11, Z7, Z4
-	VPMADD52HUQ  Z11, Z7, Z5
-	VPMADD52LUQ  Z10, Z8, Z3
-	VPMADD52LUQ  Z11, Z8, Z5
+	VBROADCASTSD (CX), Z8
+	VPSLLQ       $0x09, Z8, Z9
+	VPSRAQ       $0x2b, Z8, Z10
+	VMOVUPD.Z    (R9)(DI*8), K1, Z11
+	VPSRAQ       $0x2b, Z11, Z12
+	VPANDQ       Z4, Z11, Z11
+	VPMULLQ      Z8, Z12, Z12
+	VPMULLQ      Z10, Z11, Z8
+	VPMADD52LUQ  Z11, Z9, Z7
+	VPMADD52HUQ  Z11, Z9, Z5
+	VPADDQ       Z12, Z8, Z8
+	VPADDQ       Z8, Z6, Z6
 	ADDQ         $0x08, CX
 	ADDQ         $0x00000004, R8
 	DECQ         AX
-	JNZ          loop93
-	VPSRLQ       $0x2b, Z2, Z0
-	VPANDQ       constants<>+0(SB), Z2, Z2
-	VPSLLQ       $0x09, Z3, Z3
-	VPADDQ       Z3, Z0, Z0
-	VPSRLQ       $0x03, Z4, Z1
-	VPADDQ       Z1, Z0, Z0
-	VPSLLQ       $0x3d, Z4, Z4
-	VPSRLQ       $0x15, Z4, Z4
-	VPADDQ       Z4, Z2, Z2
-	VPSLLQ       $0x31, Z5, Z5
-	VPADDQ       Z5, Z0, Z0
-	VPSLLQ       $0x14, Z6, Z6
-	VPSUBQ       Z6, Z0, Z0
-	VPSRLQ       $0x2b, Z2, Z1
-	VPADDQ       Z1, Z0, Z0
-	VPANDQ       constants<>+0(SB), Z2, Z2
-	VMOVUPS      Z0, Z1
-	VPANDQ       constants<>+64(SB), Z1, Z1
-	VPADDQ       Z1, Z2, Z2
-	VPADDQ       constants<>+128(SB), Z2, Z2
-	VPSRLQ       $0x2b, Z2, Z2
-	VPADDQ       Z2, Z0, Z0
-	VMOVUPD      Z0, K1, (SI)(DI*8)
+	JNZ          loop95
+	VPADDQ       Z6, Z5, Z5
+	VPSRLQ       $0x34, Z7, Z4
+	VPADDQ       Z4, Z5, Z5
+	VPANDQ       constants<>+576(SB), Z7, Z7
+	VPADDQ       Z2, Z7, Z7
+	VPANDQ       Z3, Z5, Z2
+	VPADDQ       Z2, Z7, Z7
+	VPSRLQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z5, Z5
+	VPXORQ       Z1, Z5, Z5
+	VPSUBQ       Z1, Z5, Z5
+	VMOVUPD.Z    (SI)(DI*8), K1, Z1
+	VPANDQ       Z0, Z1, Z1
+	VPADDQ       Z1, Z5, Z5
+	VMOVUPD      Z5, K1, (SI)(DI*8)
 
-done90:
+done92:
+	MOVB $0x01, ret+80(FP)
+
+bad87:
 	VZEROUPPER
 	RET
 
-// func rowDotsI64AVX512<>(n int, entries int, v *int64, ind *int, u *int64, ldu int, dots *int64)
+// func rowDotsI64AVX512<>(n int, entries int, v *int64, ind *int, u *int64, rows int, ldu int, dots *int64) bool
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
-TEXT ·rowDotsI64AVX512<>(SB), NOSPLIT, $0-56
+TEXT ·rowDotsI64AVX512<>(SB), NOSPLIT, $0-65
 	MOVQ    n+0(FP), AX
 	MOVQ    v+16(FP), CX
 	MOVQ    entries+8(FP), DX
 	MOVQ    ind+24(FP), BX
 	MOVQ    u+32(FP), SI
-	MOVQ    ldu+40(FP), DI
+	MOVQ    ldu+48(FP), DI
 	SHLQ    $0x03, DI
-	MOVQ    dots+48(FP), R8
+	MOVQ    dots+56(FP), R8
 	VMOVUPS constants<>+1152(SB), Z0
 	VMOVUPS constants<>+64(SB), Z0
 	VMOVUPS constants<>+0(SB), Z0
+	MOVB    $0x00, ret+64(FP)
 
-loop94:
+loop97:
 	MOVQ   (BX), R9
+	CMPQ   R9, rows+40(FP)
+	JCC    bad96
 	IMULQ  DI, R9
 	ADDQ   SI, R9
 	VPXORQ Z1, Z1, Z1
@@ -2129,9 +2058,9 @@ loop94:
 	XORQ   R10, R10
 	LEAQ   -8(AX), R11
 	CMPQ   R10, R11
-	JG     tail98
+	JG     tail101
 
-one96:
+one99:
 	VMOVUPS     (CX)(R10*8), Z3
 	VPSLLQ      $0x09, Z3, Z4
 	VPSRAQ      $0x2b, Z3, Z5
@@ -2146,12 +2075,12 @@ one96:
 	VPADDQ      Z3, Z1, Z1
 	ADDQ        $0x08, R10
 	CMPQ        R10, R11
-	JLE         one96
+	JLE         one99
 
-tail98:
+tail101:
 	MOVQ        AX, R11
 	SUBQ        R10, R11
-	JZ          done99
+	JZ          done102
 	MOVQ        $-1, R12
 	SHLXQ       R11, R12, R12
 	NOTQ        R12
@@ -2169,7 +2098,7 @@ tail98:
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 
-done99:
+done102:
 	VPUNPCKLQDQ   Z1, Z2, Z3
 	VPUNPCKHQDQ   Z1, Z2, Z2
 	VPADDQ        Z2, Z3, Z3
@@ -2191,31 +2120,37 @@ done99:
 	ADDQ          R11, R9
 	SHRQ          $0x34, R9
 	ADDQ          R9, R10
-	MOVQ          R10, (R8)
+	ADDQ          R10, (R8)
 	ADDQ          $0x08, R8
 	ADDQ          $0x00000008, BX
 	DECQ          DX
-	JNZ           loop94
+	JNZ           loop97
+	MOVB          $0x01, ret+64(FP)
+
+bad96:
 	VZEROUPPER
 	RET
 
-// func rowDotsI32AVX512<>(n int, entries int, v *int64, ind *int32, u *int64, ldu int, dots *int64)
+// func rowDotsI32AVX512<>(n int, entries int, v *int64, ind *int32, u *int64, rows int, ldu int, dots *int64) bool
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
-TEXT ·rowDotsI32AVX512<>(SB), NOSPLIT, $0-56
+TEXT ·rowDotsI32AVX512<>(SB), NOSPLIT, $0-65
 	MOVQ    n+0(FP), AX
 	MOVQ    v+16(FP), CX
 	MOVQ    entries+8(FP), DX
 	MOVQ    ind+24(FP), BX
 	MOVQ    u+32(FP), SI
-	MOVQ    ldu+40(FP), DI
+	MOVQ    ldu+48(FP), DI
 	SHLQ    $0x03, DI
-	MOVQ    dots+48(FP), R8
+	MOVQ    dots+56(FP), R8
 	VMOVUPS constants<>+1152(SB), Z0
 	VMOVUPS constants<>+64(SB), Z0
 	VMOVUPS constants<>+0(SB), Z0
+	MOVB    $0x00, ret+64(FP)
 
-loop100:
+loop104:
 	MOVLQSX (BX), R9
+	CMPQ    R9, rows+40(FP)
+	JCC     bad103
 	IMULQ   DI, R9
 	ADDQ    SI, R9
 	VPXORQ  Z1, Z1, Z1
@@ -2223,9 +2158,9 @@ loop100:
 	XORQ    R10, R10
 	LEAQ    -8(AX), R11
 	CMPQ    R10, R11
-	JG      tail104
+	JG      tail108
 
-one102:
+one106:
 	VMOVUPS     (CX)(R10*8), Z3
 	VPSLLQ      $0x09, Z3, Z4
 	VPSRAQ      $0x2b, Z3, Z5
@@ -2240,12 +2175,12 @@ one102:
 	VPADDQ      Z3, Z1, Z1
 	ADDQ        $0x08, R10
 	CMPQ        R10, R11
-	JLE         one102
+	JLE         one106
 
-tail104:
+tail108:
 	MOVQ        AX, R11
 	SUBQ        R10, R11
-	JZ          done105
+	JZ          done109
 	MOVQ        $-1, R12
 	SHLXQ       R11, R12, R12
 	NOTQ        R12
@@ -2263,7 +2198,7 @@ tail104:
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 
-done105:
+done109:
 	VPUNPCKLQDQ   Z1, Z2, Z3
 	VPUNPCKHQDQ   Z1, Z2, Z2
 	VPADDQ        Z2, Z3, Z3
@@ -2285,11 +2220,14 @@ done105:
 	ADDQ          R11, R9
 	SHRQ          $0x34, R9
 	ADDQ          R9, R10
-	MOVQ          R10, (R8)
+	ADDQ          R10, (R8)
 	ADDQ          $0x08, R8
 	ADDQ          $0x00000004, BX
 	DECQ          DX
-	JNZ           loop100
+	JNZ           loop104
+	MOVB          $0x01, ret+64(FP)
+
+bad103:
 	VZEROUPPER
 	RET
 
@@ -2311,9 +2249,9 @@ TEXT ·axpyAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest108
+	JL           oneTest112
 
-many106:
+many110:
 	VMOVUPS     (CX)(BX*8), Z7
 	VPXORQ      Z8, Z8, Z8
 	VMOVUPS     Z1, Z9
@@ -2356,14 +2294,14 @@ many106:
 	VMOVUPS     Z8, 64(DX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many106
+	JLE         many110
 
-oneTest108:
+oneTest112:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail109
+	JG   tail113
 
-one107:
+one111:
 	VMOVUPS     (CX)(BX*8), Z7
 	VPXORQ      Z8, Z8, Z8
 	VMOVUPS     Z1, Z9
@@ -2386,11 +2324,11 @@ one107:
 	VMOVUPS     Z8, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one107
+	JLE         one111
 
-tail109:
+tail113:
 	SUBQ        BX, AX
-	JZ          done110
+	JZ          done114
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -2416,7 +2354,7 @@ tail109:
 	VPADDQ      Z0, Z8, Z8
 	VMOVUPD     Z8, K1, (DX)(BX*8)
 
-done110:
+done114:
 	VZEROUPPER
 	RET
 
@@ -2443,9 +2381,9 @@ TEXT ·shearRowsAVX512<>(SB), NOSPLIT, $0-64
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest113
+	JL           oneTest117
 
-many111:
+many115:
 	VMOVUPS     (CX)(BX*8), Z5
 	VMOVUPS     64(CX)(BX*8), Z6
 	VMOVUPS     (DX)(BX*8), Z7
@@ -2536,14 +2474,14 @@ many111:
 	VMOVUPS     Z8, 64(DX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many111
+	JLE         many115
 
-oneTest113:
+oneTest117:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail114
+	JG   tail118
 
-one112:
+one116:
 	VMOVUPS     (CX)(BX*8), Z5
 	VMOVUPS     (DX)(BX*8), Z6
 	VPSUBQ      Z5, Z2, K1, Z5
@@ -2590,11 +2528,11 @@ one112:
 	VMOVUPS     Z6, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one112
+	JLE         one116
 
-tail114:
+tail118:
 	SUBQ        BX, AX
-	JZ          done115
+	JZ          done119
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -2644,7 +2582,7 @@ tail114:
 	VMOVUPD     Z5, K5, (CX)(BX*8)
 	VMOVUPD     Z6, K5, (DX)(BX*8)
 
-done115:
+done119:
 	VZEROUPPER
 	RET
 
@@ -2661,9 +2599,9 @@ TEXT ·shearChainAVX512<>(SB), NOSPLIT, $0-64
 	XORQ    BX, BX
 	LEAQ    -32(AX), SI
 	TESTQ   SI, SI
-	JL      oneTest118
+	JL      oneTest122
 
-many116:
+many120:
 	MOVQ    steps+8(FP), DI
 	MOVQ    t+16(FP), R8
 	MOVQ    s+24(FP), R9
@@ -2679,7 +2617,7 @@ many116:
 	VMOVUPS 128(R12)(BX*8), Z9
 	VMOVUPS 192(R12)(BX*8), Z10
 
-loop121:
+loop125:
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -2869,21 +2807,21 @@ loop121:
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
 	DECQ         DI
-	JNZ          loop121
+	JNZ          loop125
 	VMOVUPS      Z3, (R11)(BX*8)
 	VMOVUPS      Z4, 64(R11)(BX*8)
 	VMOVUPS      Z5, 128(R11)(BX*8)
 	VMOVUPS      Z6, 192(R11)(BX*8)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many116
+	JLE          many120
 
-oneTest118:
+oneTest122:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail119
+	JG   tail123
 
-one117:
+one121:
 	MOVQ    steps+8(FP), DI
 	MOVQ    t+16(FP), R8
 	MOVQ    s+24(FP), R9
@@ -2893,7 +2831,7 @@ one117:
 	VMOVUPS (R11)(BX*8), Z3
 	VMOVUPS (R12)(BX*8), Z4
 
-loop122:
+loop126:
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -2957,15 +2895,15 @@ loop122:
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
 	DECQ         DI
-	JNZ          loop122
+	JNZ          loop126
 	VMOVUPS      Z3, (R11)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one117
+	JLE          one121
 
-tail119:
+tail123:
 	SUBQ      BX, AX
-	JZ        done120
+	JZ        done124
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -2979,7 +2917,7 @@ tail119:
 	VMOVUPD.Z (R9)(BX*8), K1, Z3
 	VMOVUPD.Z (R10)(BX*8), K1, Z4
 
-loop123:
+loop127:
 	MOVQ         (SI), R11
 	ORQ          (DI), R11
 	SARQ         $0x3f, R11
@@ -3043,10 +2981,10 @@ loop123:
 	LEAQ         (DI)(DX*8), DI
 	ADDQ         DX, R8
 	DECQ         AX
-	JNZ          loop123
+	JNZ          loop127
 	VMOVUPD      Z3, K1, (R9)(BX*8)
 
-done120:
+done124:
 	VZEROUPPER
 	RET
 
@@ -3063,9 +3001,9 @@ TEXT ·unshearChainAVX512<>(SB), NOSPLIT, $0-64
 	XORQ    BX, BX
 	LEAQ    -32(AX), SI
 	TESTQ   SI, SI
-	JL      oneTest126
+	JL      oneTest130
 
-many124:
+many128:
 	MOVQ    steps+8(FP), DI
 	MOVQ    t+16(FP), R8
 	MOVQ    s+24(FP), R9
@@ -3081,7 +3019,7 @@ many124:
 	VMOVUPS 128(R12)(BX*8), Z9
 	VMOVUPS 192(R12)(BX*8), Z10
 
-loop129:
+loop133:
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -3271,21 +3209,21 @@ loop129:
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
 	DECQ         DI
-	JNZ          loop129
+	JNZ          loop133
 	VMOVUPS      Z3, (R11)(BX*8)
 	VMOVUPS      Z4, 64(R11)(BX*8)
 	VMOVUPS      Z5, 128(R11)(BX*8)
 	VMOVUPS      Z6, 192(R11)(BX*8)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many124
+	JLE          many128
 
-oneTest126:
+oneTest130:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail127
+	JG   tail131
 
-one125:
+one129:
 	MOVQ    steps+8(FP), DI
 	MOVQ    t+16(FP), R8
 	MOVQ    s+24(FP), R9
@@ -3295,7 +3233,7 @@ one125:
 	VMOVUPS (R11)(BX*8), Z3
 	VMOVUPS (R12)(BX*8), Z4
 
-loop130:
+loop134:
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -3359,15 +3297,15 @@ loop130:
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
 	DECQ         DI
-	JNZ          loop130
+	JNZ          loop134
 	VMOVUPS      Z3, (R11)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one125
+	JLE          one129
 
-tail127:
+tail131:
 	SUBQ      BX, AX
-	JZ        done128
+	JZ        done132
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -3381,7 +3319,7 @@ tail127:
 	VMOVUPD.Z (R9)(BX*8), K1, Z3
 	VMOVUPD.Z (R10)(BX*8), K1, Z4
 
-loop131:
+loop135:
 	MOVQ         (SI), R11
 	ORQ          (DI), R11
 	SARQ         $0x3f, R11
@@ -3445,10 +3383,10 @@ loop131:
 	LEAQ         (DI)(DX*8), DI
 	ADDQ         DX, R8
 	DECQ         AX
-	JNZ          loop131
+	JNZ          loop135
 	VMOVUPD      Z3, K1, (R9)(BX*8)
 
-done128:
+done132:
 	VZEROUPPER
 	RET
 
@@ -3467,9 +3405,9 @@ TEXT ·unshearCrossAVX512<>(SB), NOSPLIT, $0-56
 	XORQ    BX, BX
 	LEAQ    -32(AX), SI
 	TESTQ   SI, SI
-	JL      oneTest134
+	JL      oneTest138
 
-many132:
+many136:
 	MOVQ    steps+8(FP), DI
 	MOVQ    table+16(FP), R8
 	MOVQ    x+24(FP), R9
@@ -3493,7 +3431,7 @@ many132:
 	VMOVUPS 128(R12)(BX*8), Z18
 	VMOVUPS 192(R12)(BX*8), Z19
 
-loop137:
+loop141:
 	VPXORQ        Z20, Z20, Z20
 	VPXORQ        Z21, Z21, Z21
 	VMOVUPS       Z16, Z22
@@ -3975,7 +3913,7 @@ loop137:
 	MOVQ          R13, R12
 	ADDQ          $0x40, R8
 	DECQ          DI
-	JNZ           loop137
+	JNZ           loop141
 	VMOVUPS       Z4, (R9)(BX*8)
 	VMOVUPS       Z5, 64(R9)(BX*8)
 	VMOVUPS       Z6, 128(R9)(BX*8)
@@ -3986,14 +3924,14 @@ loop137:
 	VMOVUPS       Z15, 192(R11)(BX*8)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many132
+	JLE           many136
 
-oneTest134:
+oneTest138:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail135
+	JG   tail139
 
-one133:
+one137:
 	MOVQ    steps+8(FP), DI
 	MOVQ    table+16(FP), R8
 	MOVQ    x+24(FP), R9
@@ -4005,7 +3943,7 @@ one133:
 	VMOVUPS (R11)(BX*8), Z6
 	VMOVUPS (R12)(BX*8), Z7
 
-loop138:
+loop142:
 	VPXORQ        Z8, Z8, Z8
 	VPXORQ        Z9, Z9, Z9
 	VMOVUPS       Z7, Z10
@@ -4169,16 +4107,16 @@ loop138:
 	MOVQ          R13, R12
 	ADDQ          $0x40, R8
 	DECQ          DI
-	JNZ           loop138
+	JNZ           loop142
 	VMOVUPS       Z4, (R9)(BX*8)
 	VMOVUPS       Z6, (R11)(BX*8)
 	ADDQ          $0x08, BX
 	CMPQ          BX, SI
-	JLE           one133
+	JLE           one137
 
-tail135:
+tail139:
 	SUBQ      BX, AX
-	JZ        done136
+	JZ        done140
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -4194,7 +4132,7 @@ tail135:
 	VMOVUPD.Z (R9)(BX*8), K1, Z6
 	VMOVUPD.Z (R10)(BX*8), K1, Z7
 
-loop139:
+loop143:
 	VPXORQ        Z8, Z8, Z8
 	VPXORQ        Z9, Z9, Z9
 	VMOVUPS       Z7, Z10
@@ -4358,11 +4296,11 @@ loop139:
 	MOVQ          R11, R10
 	ADDQ          $0x40, SI
 	DECQ          AX
-	JNZ           loop139
+	JNZ           loop143
 	VMOVUPD       Z4, K1, (DI)(BX*8)
 	VMOVUPD       Z6, K1, (R9)(BX*8)
 
-done136:
+done140:
 	VZEROUPPER
 	RET
 
@@ -4383,9 +4321,9 @@ TEXT ·exactSumsAVX512<>(SB), NOSPLIT, $0-72
 	XORQ    R8, R8
 	LEAQ    -16(AX), R9
 	TESTQ   R9, R9
-	JL      oneTest142
+	JL      oneTest146
 
-many140:
+many144:
 	MOVQ         hi+48(FP), R10
 	VPBROADCASTQ R10, Z3
 	MOVQ         lo+56(FP), R10
@@ -4400,7 +4338,7 @@ many140:
 	MOVQ         CX, R10
 	MOVQ         BX, R11
 
-loop145:
+loop149:
 	VMOVUPS     (R10)(R8*8), Z7
 	VPSLLQ      $0x09, Z7, Z8
 	VPSRAQ      $0x2b, Z7, Z9
@@ -4428,7 +4366,7 @@ loop145:
 	ADDQ        DX, R10
 	ADDQ        SI, R11
 	DECQ        R12
-	JNZ         loop145
+	JNZ         loop149
 	VPSRLQ      $0x34, Z5, Z7
 	VPADDQ      Z7, Z3, Z3
 	VPANDQ      constants<>+576(SB), Z5, Z5
@@ -4449,14 +4387,14 @@ loop145:
 	VMOVUPS     Z4, 64(DI)(R8*8)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         many140
+	JLE         many144
 
-oneTest142:
+oneTest146:
 	LEAQ -8(AX), R9
 	CMPQ R8, R9
-	JG   tail143
+	JG   tail147
 
-one141:
+one145:
 	MOVQ         hi+48(FP), R10
 	VPBROADCASTQ R10, Z3
 	MOVQ         lo+56(FP), R10
@@ -4466,7 +4404,7 @@ one141:
 	MOVQ         CX, R10
 	MOVQ         BX, R11
 
-loop146:
+loop150:
 	VMOVUPS     (R10)(R8*8), Z5
 	VPSLLQ      $0x09, Z5, Z6
 	VPSRAQ      $0x2b, Z5, Z7
@@ -4482,7 +4420,7 @@ loop146:
 	ADDQ        DX, R10
 	ADDQ        SI, R11
 	DECQ        R12
-	JNZ         loop146
+	JNZ         loop150
 	VPSRLQ      $0x34, Z4, Z5
 	VPADDQ      Z5, Z3, Z3
 	VPANDQ      constants<>+576(SB), Z4, Z4
@@ -4494,11 +4432,11 @@ loop146:
 	VMOVUPS     Z3, (DI)(R8*8)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one141
+	JLE         one145
 
-tail143:
+tail147:
 	SUBQ         R8, AX
-	JZ           done144
+	JZ           done148
 	MOVQ         $-1, R9
 	SHLXQ        AX, R9, R9
 	NOTQ         R9
@@ -4511,7 +4449,7 @@ tail143:
 	MOVQ         k+8(FP), AX
 	MOVQ         BX, BX
 
-loop147:
+loop151:
 	VMOVUPD.Z   (CX)(R8*8), K1, Z5
 	VPSLLQ      $0x09, Z5, Z6
 	VPSRAQ      $0x2b, Z5, Z7
@@ -4527,7 +4465,7 @@ loop147:
 	ADDQ        DX, CX
 	ADDQ        SI, BX
 	DECQ        AX
-	JNZ         loop147
+	JNZ         loop151
 	VPSRLQ      $0x34, Z4, Z2
 	VPADDQ      Z2, Z3, Z3
 	VPANDQ      constants<>+576(SB), Z4, Z4
@@ -4538,7 +4476,7 @@ loop147:
 	VPADDQ      Z4, Z3, Z3
 	VMOVUPD     Z3, K1, (DI)(R8*8)
 
-done144:
+done148:
 	VZEROUPPER
 	RET
 
@@ -4558,9 +4496,9 @@ TEXT ·addProductsAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -16(AX), R8
 	TESTQ        R8, R8
-	JL           oneTest150
+	JL           oneTest154
 
-many148:
+many152:
 	VMOVUPS     (CX)(DI*8), Z4
 	VPSLLQ      $0x09, Z4, Z5
 	VPSRAQ      $0x2b, Z4, Z6
@@ -4609,14 +4547,14 @@ many148:
 	VMOVUPS     Z8, 64(SI)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many148
+	JLE         many152
 
-oneTest150:
+oneTest154:
 	LEAQ -8(AX), R8
 	CMPQ DI, R8
-	JG   tail151
+	JG   tail155
 
-one149:
+one153:
 	VMOVUPS     (CX)(DI*8), Z4
 	VPSLLQ      $0x09, Z4, Z5
 	VPSRAQ      $0x2b, Z4, Z6
@@ -4642,11 +4580,11 @@ one149:
 	VMOVUPS     Z8, (SI)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one149
+	JLE         one153
 
-tail151:
+tail155:
 	SUBQ        DI, AX
-	JZ          done152
+	JZ          done156
 	MOVQ        $-1, R8
 	SHLXQ       AX, R8, R8
 	NOTQ        R8
@@ -4675,7 +4613,7 @@ tail151:
 	VPADDQ      Z0, Z8, Z8
 	VMOVUPD     Z8, K1, (SI)(DI*8)
 
-done152:
+done156:
 	VZEROUPPER
 	RET
 
@@ -4691,9 +4629,9 @@ TEXT ·addQuotientsAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail156
+	JG           tail160
 
-one154:
+one158:
 	VMOVUPS    (AX)(SI*8), Z1
 	VMOVUPS    (CX)(SI*8), Z2
 	VPABSQ     Z1, Z3
@@ -4731,11 +4669,11 @@ one154:
 	VPMOVQ2M   Z1, K1
 	VPSUBQ     Z3, Z2, K1, Z3
 	KTESTB     K2, K2
-	JZ         good158
+	JZ         good162
 	MOVQ       SI, AX
 	JMP        stopped
 
-good158:
+good162:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (DX)(SI*8), Z1
@@ -4743,12 +4681,12 @@ good158:
 	VMOVUPS Z3, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one154
+	JLE     one158
 
-tail156:
+tail160:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done157
+	JZ         done161
 	MOVQ       $-1, R8
 	SHLXQ      DI, R8, R8
 	NOTQ       R8
@@ -4791,18 +4729,18 @@ tail156:
 	VPSUBQ     Z3, Z2, K2, Z3
 	KANDB      K1, K3, K3
 	KTESTB     K3, K3
-	JZ         good159
+	JZ         good163
 	MOVQ       SI, AX
 	JMP        stopped
 
-good159:
+good163:
 	VPXORQ    Z0, Z3, Z3
 	VPSUBQ    Z0, Z3, Z3
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VPADDQ    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (DX)(SI*8)
 
-done157:
+done161:
 	MOVQ BX, AX
 
 stopped:
@@ -4821,9 +4759,9 @@ TEXT ·addSqrtAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest162
+	JL           oneTest166
 
-many160:
+many164:
 	VMOVUPS   (AX)(BX*8), Z1
 	VMOVUPS   64(AX)(BX*8), Z2
 	VPXORQ    Z3, Z3, Z3
@@ -4858,11 +4796,11 @@ many160:
 	VPADDQ    constants<>+1472(SB), Z4, K4, Z4
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
-	JZ        good165
+	JZ        good169
 	MOVQ      BX, AX
 	JMP       stopped
 
-good165:
+good169:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (CX)(BX*8), Z1
@@ -4875,14 +4813,14 @@ good165:
 	VMOVUPS Z4, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many160
+	JLE     many164
 
-oneTest162:
+oneTest166:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail163
+	JG   tail167
 
-one161:
+one165:
 	VMOVUPS   (AX)(BX*8), Z1
 	VPXORQ    Z2, Z2, Z2
 	VPCMPQ    $0x01, Z2, Z1, K1
@@ -4901,11 +4839,11 @@ one161:
 	VPSUBQ    constants<>+1472(SB), Z2, K2, Z2
 	VPADDQ    constants<>+1472(SB), Z2, K3, Z2
 	KTESTB    K1, K1
-	JZ        good166
+	JZ        good170
 	MOVQ      BX, AX
 	JMP       stopped
 
-good166:
+good170:
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
 	VMOVUPS (CX)(BX*8), Z1
@@ -4913,12 +4851,12 @@ good166:
 	VMOVUPS Z2, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one161
+	JLE     one165
 
-tail163:
+tail167:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done164
+	JZ        done168
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -4942,18 +4880,18 @@ tail163:
 	VPADDQ    constants<>+1472(SB), Z2, K4, Z2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
-	JZ        good167
+	JZ        good171
 	MOVQ      BX, AX
 	JMP       stopped
 
-good167:
+good171:
 	VPXORQ    Z0, Z2, Z2
 	VPSUBQ    Z0, Z2, Z2
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (CX)(BX*8)
 
-done164:
+done168:
 	MOVQ DX, AX
 
 stopped:
@@ -4972,9 +4910,9 @@ TEXT ·addExpAVX512<>(SB), NOSPLIT, $0-56
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest170
+	JL           oneTest174
 
-many168:
+many172:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K1
@@ -5201,11 +5139,11 @@ many168:
 	VPSRLQ      $0x01, Z2, Z2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good173
+	JZ          good177
 	MOVQ        BX, AX
 	JMP         stopped
 
-good173:
+good177:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z3
@@ -5218,14 +5156,14 @@ good173:
 	VMOVUPS Z2, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many168
+	JLE     many172
 
-oneTest170:
+oneTest174:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail171
+	JG   tail175
 
-one169:
+one173:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K1
 	VPMAXSQ     constants<>+1600(SB), Z1, Z1
@@ -5340,11 +5278,11 @@ one169:
 	VPADDQ      constants<>+64(SB), Z1, Z1
 	VPSRLQ      $0x01, Z1, Z1
 	KTESTB      K1, K1
-	JZ          good174
+	JZ          good178
 	MOVQ        BX, AX
 	JMP         stopped
 
-good174:
+good178:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z2
@@ -5352,12 +5290,12 @@ good174:
 	VMOVUPS Z1, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one169
+	JLE     one173
 
-tail171:
+tail175:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done172
+	JZ          done176
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -5477,18 +5415,18 @@ tail171:
 	VPSRLQ      $0x01, Z1, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good175
+	JZ          good179
 	MOVQ        BX, AX
 	JMP         stopped
 
-good175:
+good179:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(BX*8)
 
-done172:
+done176:
 	MOVQ DX, AX
 
 stopped:
@@ -5507,9 +5445,9 @@ TEXT ·addLogAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest178
+	JL           oneTest182
 
-many176:
+many180:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VPXORQ      Z3, Z3, Z3
@@ -5736,11 +5674,11 @@ many176:
 	VPSRAQ      $0x0e, Z2, Z2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good181
+	JZ          good185
 	MOVQ        BX, AX
 	JMP         stopped
 
-good181:
+good185:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z3
@@ -5753,14 +5691,14 @@ good181:
 	VMOVUPS Z2, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many176
+	JLE     many180
 
-oneTest178:
+oneTest182:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail179
+	JG   tail183
 
-one177:
+one181:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPXORQ      Z2, Z2, Z2
 	VPCMPQ      $0x02, Z2, Z1, K1
@@ -5875,11 +5813,11 @@ one177:
 	VPADDQ      constants<>+2944(SB), Z1, Z1
 	VPSRAQ      $0x0e, Z1, Z1
 	KTESTB      K1, K1
-	JZ          good182
+	JZ          good186
 	MOVQ        BX, AX
 	JMP         stopped
 
-good182:
+good186:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z2
@@ -5887,12 +5825,12 @@ good182:
 	VMOVUPS Z1, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one177
+	JLE     one181
 
-tail179:
+tail183:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done180
+	JZ          done184
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -6012,18 +5950,18 @@ tail179:
 	VPSRAQ      $0x0e, Z1, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good183
+	JZ          good187
 	MOVQ        BX, AX
 	JMP         stopped
 
-good183:
+good187:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(BX*8)
 
-done180:
+done184:
 	MOVQ DX, AX
 
 stopped:
@@ -6042,9 +5980,9 @@ TEXT ·addTanAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest186
+	JL           oneTest190
 
-many184:
+many188:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VPABSQ      Z1, Z3
@@ -6603,11 +6541,11 @@ many184:
 	VPSUBQ      Z3, Z4, K1, Z3
 	KORB        K3, K2, K2
 	KTESTB      K2, K2
-	JZ          good189
+	JZ          good193
 	MOVQ        BX, AX
 	JMP         stopped
 
-good189:
+good193:
 	VPXORQ  Z0, Z6, Z6
 	VPSUBQ  Z0, Z6, Z6
 	VMOVUPS (CX)(BX*8), Z1
@@ -6620,14 +6558,14 @@ good189:
 	VMOVUPS Z3, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many184
+	JLE     many188
 
-oneTest186:
+oneTest190:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail187
+	JG   tail191
 
-one185:
+one189:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPABSQ      Z1, Z2
 	VPSRLQ      $0x34, Z2, Z3
@@ -6908,11 +6846,11 @@ one185:
 	VPMOVQ2M    Z1, K1
 	VPSUBQ      Z3, Z2, K1, Z3
 	KTESTB      K2, K2
-	JZ          good190
+	JZ          good194
 	MOVQ        BX, AX
 	JMP         stopped
 
-good190:
+good194:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (CX)(BX*8), Z1
@@ -6920,12 +6858,12 @@ good190:
 	VMOVUPS Z3, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one185
+	JLE     one189
 
-tail187:
+tail191:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done188
+	JZ          done192
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -7211,18 +7149,18 @@ tail187:
 	VPSUBQ      Z3, Z2, K2, Z3
 	KANDB       K1, K3, K3
 	KTESTB      K3, K3
-	JZ          good191
+	JZ          good195
 	MOVQ        BX, AX
 	JMP         stopped
 
-good191:
+good195:
 	VPXORQ    Z0, Z3, Z3
 	VPSUBQ    Z0, Z3, Z3
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (CX)(BX*8)
 
-done188:
+done192:
 	MOVQ DX, AX
 
 stopped:
@@ -7243,9 +7181,9 @@ TEXT ·addAtan2AVX512<>(SB), NOSPLIT, $0-56
 	XORQ         DI, DI
 	LEAQ         -16(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest194
+	JL           oneTest198
 
-many192:
+many196:
 	VMOVUPS     (AX)(DI*8), Z1
 	VMOVUPS     64(AX)(DI*8), Z2
 	VPABSQ      Z1, Z1
@@ -7518,11 +7456,11 @@ many192:
 	VPCMPUQ     $0x05, constants<>+5184(SB), Z1, K2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good197
+	JZ          good201
 	MOVQ        DI, AX
 	JMP         stopped
 
-good197:
+good201:
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
 	VMOVUPS (BX)(DI*8), Z1
@@ -7535,14 +7473,14 @@ good197:
 	VMOVUPS Z4, 64(BX)(DI*8)
 	ADDQ    $0x10, DI
 	CMPQ    DI, R8
-	JLE     many192
+	JLE     many196
 
-oneTest194:
+oneTest198:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail195
+	JG   tail199
 
-one193:
+one197:
 	VMOVUPS     (AX)(DI*8), Z1
 	VPABSQ      Z1, Z1
 	VMOVUPS     (CX)(DI*8), Z2
@@ -7681,11 +7619,11 @@ one193:
 	VMOVUPD.Z   Z1, K1, Z1
 	VPCMPUQ     $0x05, constants<>+5184(SB), Z2, K1
 	KTESTB      K1, K1
-	JZ          good198
+	JZ          good202
 	MOVQ        DI, AX
 	JMP         stopped
 
-good198:
+good202:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (BX)(DI*8), Z2
@@ -7693,12 +7631,12 @@ good198:
 	VMOVUPS Z1, (BX)(DI*8)
 	ADDQ    $0x08, DI
 	CMPQ    DI, R8
-	JLE     one193
+	JLE     one197
 
-tail195:
+tail199:
 	MOVQ        SI, R8
 	SUBQ        DI, R8
-	JZ          done196
+	JZ          done200
 	MOVQ        $-1, R9
 	SHLXQ       R8, R9, R9
 	NOTQ        R9
@@ -7842,18 +7780,18 @@ tail195:
 	VPCMPUQ     $0x05, constants<>+5184(SB), Z2, K2
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good199
+	JZ          good203
 	MOVQ        DI, AX
 	JMP         stopped
 
-good199:
+good203:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (BX)(DI*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(DI*8)
 
-done196:
+done200:
 	MOVQ SI, AX
 
 stopped:
@@ -7873,9 +7811,9 @@ TEXT ·addAtan2SlopesAVX512<>(SB), NOSPLIT, $0-56
 	XORQ R8, R8
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail203
+	JG   tail207
 
-one201:
+one205:
 	VMOVUPS     (AX)(R8*8), Z0
 	VPABSQ      Z0, Z0
 	VMOVUPS     (CX)(R8*8), Z1
@@ -8038,11 +7976,11 @@ one201:
 	VPMOVQ2M    Z5, K2
 	VPSUBQ      Z0, Z1, K2, Z0
 	KTESTB      K1, K1
-	JZ          good205
+	JZ          good209
 	MOVQ        R8, AX
 	JMP         stopped
 
-good205:
+good209:
 	VMOVUPS (BX)(R8*8), Z1
 	VPADDQ  Z1, Z3, Z3
 	VMOVUPS Z3, (BX)(R8*8)
@@ -8051,12 +7989,12 @@ good205:
 	VMOVUPS Z1, (SI)(R8*8)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     one201
+	JLE     one205
 
-tail203:
+tail207:
 	MOVQ        DI, R9
 	SUBQ        R8, R9
-	JZ          done204
+	JZ          done208
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -8224,11 +8162,11 @@ tail203:
 	VPSUBQ      Z0, Z1, K3, Z0
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good206
+	JZ          good210
 	MOVQ        R8, AX
 	JMP         stopped
 
-good206:
+good210:
 	VMOVUPD.Z (BX)(R8*8), K1, Z1
 	VPADDQ    Z1, Z3, Z3
 	VMOVUPD   Z3, K1, (BX)(R8*8)
@@ -8236,7 +8174,7 @@ good206:
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (SI)(R8*8)
 
-done204:
+done208:
 	MOVQ DI, AX
 
 stopped:
@@ -8256,9 +8194,9 @@ TEXT ·addPowAVX512<>(SB), NOSPLIT, $0-72
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest209
+	JL           oneTest213
 
-many207:
+many211:
 	VMOVUPS     (AX)(SI*8), Z1
 	VMOVUPS     64(AX)(SI*8), Z2
 	VPXORQ      Z3, Z3, Z3
@@ -8849,11 +8787,11 @@ many207:
 	KORB        K2, K4, K4
 	KORB        K4, K3, K3
 	KTESTB      K3, K3
-	JZ          good212
+	JZ          good216
 	MOVQ        SI, AX
 	JMP         stopped
 
-good212:
+good216:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(SI*8), Z3
@@ -8866,14 +8804,14 @@ good212:
 	VMOVUPS Z2, 64(DX)(SI*8)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
-	JLE     many207
+	JLE     many211
 
-oneTest209:
+oneTest213:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail210
+	JG   tail214
 
-one208:
+one212:
 	VMOVUPS     (AX)(SI*8), Z1
 	VPXORQ      Z2, Z2, Z2
 	VPCMPQ      $0x02, Z2, Z1, K1
@@ -9172,11 +9110,11 @@ one208:
 	KORB        K3, K2, K2
 	KORB        K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good213
+	JZ          good217
 	MOVQ        SI, AX
 	JMP         stopped
 
-good213:
+good217:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(SI*8), Z2
@@ -9184,12 +9122,12 @@ good213:
 	VMOVUPS Z1, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one208
+	JLE     one212
 
-tail210:
+tail214:
 	MOVQ        BX, DI
 	SUBQ        SI, DI
-	JZ          done211
+	JZ          done215
 	MOVQ        $-1, R8
 	SHLXQ       DI, R8, R8
 	NOTQ        R8
@@ -9493,18 +9431,18 @@ tail210:
 	KORB        K2, K3, K3
 	KANDB       K1, K3, K3
 	KTESTB      K3, K3
-	JZ          good214
+	JZ          good218
 	MOVQ        SI, AX
 	JMP         stopped
 
-good214:
+good218:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(SI*8)
 
-done211:
+done215:
 	MOVQ BX, AX
 
 stopped:
@@ -9523,9 +9461,9 @@ TEXT ·powersAVX512<>(SB), NOSPLIT, $0-72
 	XORQ  DI, DI
 	LEAQ  -16(SI), R8
 	TESTQ R8, R8
-	JL    oneTest217
+	JL    oneTest221
 
-many215:
+many219:
 	VMOVUPS     (AX)(DI*8), Z0
 	VMOVUPS     64(AX)(DI*8), Z1
 	VPXORQ      Z2, Z2, Z2
@@ -10363,25 +10301,25 @@ many215:
 	KORB        K6, K1, K1
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good220
+	JZ          good224
 	MOVQ        DI, AX
 	JMP         stopped
 
-good220:
+good224:
 	VMOVUPS Z8, (DX)(DI*8)
 	VMOVUPS Z0, (BX)(DI*8)
 	VMOVUPS Z9, 64(DX)(DI*8)
 	VMOVUPS Z1, 64(BX)(DI*8)
 	ADDQ    $0x10, DI
 	CMPQ    DI, R8
-	JLE     many215
+	JLE     many219
 
-oneTest217:
+oneTest221:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail218
+	JG   tail222
 
-one216:
+one220:
 	VMOVUPS     (AX)(DI*8), Z0
 	VPXORQ      Z1, Z1, Z1
 	VPCMPQ      $0x02, Z1, Z0, K1
@@ -10805,21 +10743,21 @@ one216:
 	KORB        K2, K1, K1
 	KORB        K3, K1, K1
 	KTESTB      K1, K1
-	JZ          good221
+	JZ          good225
 	MOVQ        DI, AX
 	JMP         stopped
 
-good221:
+good225:
 	VMOVUPS Z4, (DX)(DI*8)
 	VMOVUPS Z0, (BX)(DI*8)
 	ADDQ    $0x08, DI
 	CMPQ    DI, R8
-	JLE     one216
+	JLE     one220
 
-tail218:
+tail222:
 	MOVQ        SI, R8
 	SUBQ        DI, R8
-	JZ          done219
+	JZ          done223
 	MOVQ        $-1, R9
 	SHLXQ       R8, R9, R9
 	NOTQ        R9
@@ -11248,15 +11186,15 @@ tail218:
 	KORB        K4, K2, K2
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good222
+	JZ          good226
 	MOVQ        DI, AX
 	JMP         stopped
 
-good222:
+good226:
 	VMOVUPD Z4, K1, (DX)(DI*8)
 	VMOVUPD Z0, K1, (BX)(DI*8)
 
-done219:
+done223:
 	MOVQ SI, AX
 
 stopped:
@@ -11279,9 +11217,9 @@ TEXT ·addSignedAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest225
+	JL           oneTest229
 
-many223:
+many227:
 	VMOVUPS  (CX)(SI*8), Z3
 	VMOVUPS  (DX)(SI*8), Z4
 	VMOVUPS  (BX)(SI*8), Z5
@@ -11306,14 +11244,14 @@ many223:
 	VMOVUPS  Z5, 64(BX)(SI*8)
 	ADDQ     $0x10, SI
 	CMPQ     SI, DI
-	JLE      many223
+	JLE      many227
 
-oneTest225:
+oneTest229:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail226
+	JG   tail230
 
-one224:
+one228:
 	VMOVUPS  (CX)(SI*8), Z3
 	VMOVUPS  (DX)(SI*8), Z4
 	VMOVUPS  (BX)(SI*8), Z5
@@ -11327,11 +11265,11 @@ one224:
 	VMOVUPS  Z5, (BX)(SI*8)
 	ADDQ     $0x08, SI
 	CMPQ     SI, DI
-	JLE      one224
+	JLE      one228
 
-tail226:
+tail230:
 	SUBQ      SI, AX
-	JZ        done227
+	JZ        done231
 	MOVQ      $-1, DI
 	SHLXQ     AX, DI, DI
 	NOTQ      DI
@@ -11348,7 +11286,7 @@ tail226:
 	VPSUBQ    Z4, Z5, K3, Z5
 	VMOVUPD   Z5, K1, (BX)(SI*8)
 
-done227:
+done231:
 	VZEROUPPER
 	RET
 
@@ -11361,9 +11299,9 @@ TEXT ·toFloatsAVX512<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(AX), SI
 	TESTQ SI, SI
-	JL    oneTest230
+	JL    oneTest234
 
-many228:
+many232:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTQQ2PD Z0, Z0
 	VMULPD    constants<>+6528(SB), Z0, Z0
@@ -11374,25 +11312,25 @@ many228:
 	VMOVUPS   Z0, 64(DX)(BX*8)
 	ADDQ      $0x10, BX
 	CMPQ      BX, SI
-	JLE       many228
+	JLE       many232
 
-oneTest230:
+oneTest234:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail231
+	JG   tail235
 
-one229:
+one233:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTQQ2PD Z0, Z0
 	VMULPD    constants<>+6528(SB), Z0, Z0
 	VMOVUPS   Z0, (DX)(BX*8)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one229
+	JLE       one233
 
-tail231:
+tail235:
 	SUBQ      BX, AX
-	JZ        done232
+	JZ        done236
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -11402,7 +11340,7 @@ tail231:
 	VMULPD    constants<>+6528(SB), Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(BX*8)
 
-done232:
+done236:
 	VZEROUPPER
 	RET
 
@@ -11417,9 +11355,9 @@ TEXT ·addRoundedAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest235
+	JL           oneTest239
 
-many233:
+many237:
 	VMOVUPS   (AX)(BX*8), Z1
 	VMOVUPS   64(AX)(BX*8), Z2
 	VPANDQ    constants<>+6592(SB), Z1, Z3
@@ -11432,11 +11370,11 @@ many233:
 	VCVTPD2QQ Z2, Z1
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
-	JZ        good238
+	JZ        good242
 	MOVQ      BX, AX
 	JMP       stopped
 
-good238:
+good242:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (CX)(BX*8), Z2
@@ -11449,25 +11387,25 @@ good238:
 	VMOVUPS Z1, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many233
+	JLE     many237
 
-oneTest235:
+oneTest239:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail236
+	JG   tail240
 
-one234:
+one238:
 	VMOVUPS   (AX)(BX*8), Z1
 	VPANDQ    constants<>+6592(SB), Z1, Z2
 	VCMPPD    $0x15, constants<>+6656(SB), Z2, K1
 	VMULPD    constants<>+1280(SB), Z1, Z1
 	VCVTPD2QQ Z1, Z2
 	KTESTB    K1, K1
-	JZ        good239
+	JZ        good243
 	MOVQ      BX, AX
 	JMP       stopped
 
-good239:
+good243:
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
 	VMOVUPS (CX)(BX*8), Z1
@@ -11475,12 +11413,12 @@ good239:
 	VMOVUPS Z2, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one234
+	JLE     one238
 
-tail236:
+tail240:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done237
+	JZ        done241
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -11492,18 +11430,18 @@ tail236:
 	VCVTPD2QQ Z1, Z2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
-	JZ        good240
+	JZ        good244
 	MOVQ      BX, AX
 	JMP       stopped
 
-good240:
+good244:
 	VPXORQ    Z0, Z2, Z2
 	VPSUBQ    Z0, Z2, Z2
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (CX)(BX*8)
 
-done237:
+done241:
 	MOVQ DX, AX
 
 stopped:
@@ -11525,9 +11463,9 @@ TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest243
+	JL           oneTest247
 
-many241:
+many245:
 	VMOVUPS     (AX)(BX*8), Z3
 	VMOVUPS     64(AX)(BX*8), Z4
 	VPABSQ      Z3, Z5
@@ -11893,14 +11831,14 @@ many241:
 	VMOVUPS     Z7, 64(CX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many241
+	JLE         many245
 
-oneTest243:
+oneTest247:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail244
+	JG   tail248
 
-one242:
+one246:
 	VMOVUPS     (AX)(BX*8), Z3
 	VPABSQ      Z3, Z4
 	VPSRLQ      $0x34, Z4, Z5
@@ -12085,12 +12023,12 @@ one242:
 	VMOVUPS     Z3, (CX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one242
+	JLE         one246
 
-tail244:
+tail248:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done245
+	JZ          done249
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -12278,7 +12216,7 @@ tail244:
 	VPADDQ      Z1, Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
 
-done245:
+done249:
 	MOVQ DX, AX
 	MOVQ AX, ret+40(FP)
 	VZEROUPPER
@@ -12296,9 +12234,9 @@ TEXT ·sumsAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest248
+	JL           oneTest252
 
-many246:
+many250:
 	VMOVUPS (DX)(SI*8), Z1
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
@@ -12325,14 +12263,14 @@ many246:
 	VMOVUPS Z1, 192(BX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many246
+	JLE     many250
 
-oneTest248:
+oneTest252:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail249
+	JG   tail253
 
-one247:
+one251:
 	VMOVUPS (DX)(SI*8), Z1
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
@@ -12341,11 +12279,11 @@ one247:
 	VMOVUPS Z1, (BX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one247
+	JLE     one251
 
-tail249:
+tail253:
 	SUBQ      SI, AX
-	JZ        done250
+	JZ        done254
 	MOVQ      $-1, DI
 	SHLXQ     AX, DI, DI
 	NOTQ      DI
@@ -12357,7 +12295,7 @@ tail249:
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(SI*8)
 
-done250:
+done254:
 	VZEROUPPER
 	RET
 
@@ -12370,7 +12308,7 @@ TEXT ·splitAVX512<>(SB), NOSPLIT, $0-32
 	MOVQ pairs+8(FP), BX
 	XORQ SI, SI
 
-loop251:
+loop255:
 	VMOVUPS  (BX)(SI*2), Z0
 	VMOVUPS  64(BX)(SI*2), Z1
 	VMOVUPS  constants<>+6720(SB), Z2
@@ -12382,7 +12320,7 @@ loop251:
 	ADDQ     $0x40, SI
 	SUBQ     $0x07, DX
 	DECQ     DX
-	JNZ      loop251
+	JNZ      loop255
 	VZEROUPPER
 	RET
 
@@ -12397,7 +12335,7 @@ TEXT ·addPairsAVX512<>(SB), NOSPLIT, $0-40
 	MOVQ         pairs+24(FP), BX
 	XORQ         SI, SI
 
-loop252:
+loop256:
 	VMOVUPS  (AX)(SI*1), Z1
 	VMOVUPS  (CX)(SI*1), Z2
 	VMOVUPS  constants<>+6848(SB), Z3
@@ -12415,7 +12353,7 @@ loop252:
 	ADDQ     $0x40, SI
 	SUBQ     $0x07, DX
 	DECQ     DX
-	JNZ      loop252
+	JNZ      loop256
 	VZEROUPPER
 	RET
 
@@ -13359,20 +13297,20 @@ TEXT ·dot(SB), NOSPLIT, $0-32
 TEXT ·squares(SB), NOSPLIT, $0-24
 	JMP ·squaresAVX512<>(SB)
 
-// func rowSumsI64(n int, entries int, a *int64, ind *int, u *int64, ldu int, sums *int64)
-TEXT ·rowSumsI64(SB), NOSPLIT, $0-56
+// func rowSumsI64(n int, entries int, a *int64, ind *int, u *int64, rows int, ldu int, sums *int64, add int, minus int) bool
+TEXT ·rowSumsI64(SB), NOSPLIT, $0-81
 	JMP ·rowSumsI64AVX512<>(SB)
 
-// func rowSumsI32(n int, entries int, a *int64, ind *int32, u *int64, ldu int, sums *int64)
-TEXT ·rowSumsI32(SB), NOSPLIT, $0-56
+// func rowSumsI32(n int, entries int, a *int64, ind *int32, u *int64, rows int, ldu int, sums *int64, add int, minus int) bool
+TEXT ·rowSumsI32(SB), NOSPLIT, $0-81
 	JMP ·rowSumsI32AVX512<>(SB)
 
-// func rowDotsI64(n int, entries int, v *int64, ind *int, u *int64, ldu int, dots *int64)
-TEXT ·rowDotsI64(SB), NOSPLIT, $0-56
+// func rowDotsI64(n int, entries int, v *int64, ind *int, u *int64, rows int, ldu int, dots *int64) bool
+TEXT ·rowDotsI64(SB), NOSPLIT, $0-65
 	JMP ·rowDotsI64AVX512<>(SB)
 
-// func rowDotsI32(n int, entries int, v *int64, ind *int32, u *int64, ldu int, dots *int64)
-TEXT ·rowDotsI32(SB), NOSPLIT, $0-56
+// func rowDotsI32(n int, entries int, v *int64, ind *int32, u *int64, rows int, ldu int, dots *int64) bool
+TEXT ·rowDotsI32(SB), NOSPLIT, $0-65
 	JMP ·rowDotsI32AVX512<>(SB)
 
 // func axpy(n int, alpha int64, x *int64, y *int64, minus int)

@@ -49,23 +49,23 @@ func vectorSquares(n int, x *int64, sums *uint64) {
 	panic("no assembly")
 }
 
-// vectorRowSumsI64 sets n sums to Σ a_q·u_cq, rounded, where u_cq is element c of row ind_q of u. There are at most 2¹² entries, and at least one.
-func vectorRowSumsI64(n int, entries int, a *int64, ind *int, u *int64, ldu int, sums *int64) {
+// vectorRowSumsI64 sets n sums to Σ a_q·u_cq, rounded, where u_cq is element c of row ind_q of u. If add is -1 and not 0, it adds that to sums, or subtracts it if minus is. There are at most 2¹² entries, and at least one. It returns false, and changes nothing, if an index is not below rows.
+func vectorRowSumsI64(n int, entries int, a *int64, ind *int, u *int64, rows int, ldu int, sums *int64, add int, minus int) bool {
 	panic("no assembly")
 }
 
-// vectorRowSumsI32 sets n sums to Σ a_q·u_cq, rounded, where u_cq is element c of row ind_q of u. There are at most 2¹² entries, and at least one.
-func vectorRowSumsI32(n int, entries int, a *int64, ind *int32, u *int64, ldu int, sums *int64) {
+// vectorRowSumsI32 sets n sums to Σ a_q·u_cq, rounded, where u_cq is element c of row ind_q of u. If add is -1 and not 0, it adds that to sums, or subtracts it if minus is. There are at most 2¹² entries, and at least one. It returns false, and changes nothing, if an index is not below rows.
+func vectorRowSumsI32(n int, entries int, a *int64, ind *int32, u *int64, rows int, ldu int, sums *int64, add int, minus int) bool {
 	panic("no assembly")
 }
 
-// vectorRowDotsI64 sets dots_q to Σ_c v_c·u_qc, rounded, where u_qc is element c of row ind_q of u. n is at most 2¹⁰, and there is at least one entry.
-func vectorRowDotsI64(n int, entries int, v *int64, ind *int, u *int64, ldu int, dots *int64) {
+// vectorRowDotsI64 adds Σ_c v_c·u_qc, rounded, to dots_q, where u_qc is element c of row ind_q of u. n is at most 2¹⁰, and there is at least one entry. It returns false at an index that is not below rows.
+func vectorRowDotsI64(n int, entries int, v *int64, ind *int, u *int64, rows int, ldu int, dots *int64) bool {
 	panic("no assembly")
 }
 
-// vectorRowDotsI32 sets dots_q to Σ_c v_c·u_qc, rounded, where u_qc is element c of row ind_q of u. n is at most 2¹⁰, and there is at least one entry.
-func vectorRowDotsI32(n int, entries int, v *int64, ind *int32, u *int64, ldu int, dots *int64) {
+// vectorRowDotsI32 adds Σ_c v_c·u_qc, rounded, to dots_q, where u_qc is element c of row ind_q of u. n is at most 2¹⁰, and there is at least one entry. It returns false at an index that is not below rows.
+func vectorRowDotsI32(n int, entries int, v *int64, ind *int32, u *int64, rows int, ldu int, dots *int64) bool {
 	panic("no assembly")
 }
 

@@ -17,13 +17,13 @@ func vectorLoops() {
 	only("dot", "func(n int, x, y *int64, sum *uint64)", "sets sum to the low 43 bits, and some more, and the high words of Σ x_i·y_i. n is at most 2¹⁴.", dot)
 	only("squares", "func(n int, x *int64, sums *uint64)", "sets sums to what Σ x_i² has of the weights 1, 2⁵² and 2¹⁰⁴, eight of each. n is at most 2¹⁴.", squares)
 	for _, x := range Indices {
-		only("rowSums"+x.Suffix(), "func(n, entries int, a *int64, ind *"+string(x)+", u *int64, ldu int, sums *int64)",
-			"sets n sums to Σ a_q·u_cq, rounded, where u_cq is element c of row ind_q of u. There are at most 2¹² entries, and at least one.",
+		only("rowSums"+x.Suffix(), "func(n, entries int, a *int64, ind *"+string(x)+", u *int64, rows, ldu int, sums *int64, add, minus int) bool",
+			"sets n sums to Σ a_q·u_cq, rounded, where u_cq is element c of row ind_q of u. If add is -1 and not 0, it adds that to sums, or subtracts it if minus is. There are at most 2¹² entries, and at least one. It returns false, and changes nothing, if an index is not below rows.",
 			func() { rowSums(x) })
 	}
 	for _, x := range Indices {
-		only("rowDots"+x.Suffix(), "func(n, entries int, v *int64, ind *"+string(x)+", u *int64, ldu int, dots *int64)",
-			"sets dots_q to Σ_c v_c·u_qc, rounded, where u_qc is element c of row ind_q of u. n is at most 2¹⁰, and there is at least one entry.",
+		only("rowDots"+x.Suffix(), "func(n, entries int, v *int64, ind *"+string(x)+", u *int64, rows, ldu int, dots *int64) bool",
+			"adds Σ_c v_c·u_qc, rounded, to dots_q, where u_qc is element c of row ind_q of u. n is at most 2¹⁰, and there is at least one entry. It returns false at an index that is not below rows.",
 			func() { rowDots(x) })
 	}
 	only("axpy", "func(n int, alpha int64, x, y *int64, minus int)", "computes y_i += alpha·x_i, or -= if minus is -1 and not 0.", func() { products(true) })
@@ -117,47 +117,51 @@ func squares() {
 	}
 }
 
-// rowSums sums products of limbs as dot does, for 16 columns at a time.
+// rowSums sums products of 16 columns at a time.
 func rowSums(x IndexType) {
 	g := ifma
-	f := newForm(g, false)
-	n, a, u, ldu, sums := Arg("n"), Arg("a"), Arg("u"), g.Stride("ldu"), Arg("sums")
-	sign, low := g.CopyOf(Bits(1<<63)), g.CopyOf(Bits(1<<40-1))
+	n, a, u, ldu, sums, add, minus, result := Arg("n"), Arg("a"), Arg("u"), g.Stride("ldu"), Arg("sums"), g.Reg(), g.Reg(), Result()
+	VPBROADCASTQ(Arg("add"), add)
+	VPBROADCASTQ(Arg("minus"), minus)
+	r, bad := newRounding(), Unique("bad")
+	MOVB(Imm(0), result)
 	g.Groups(n, 2, func(ls []Step) {
-		acc := make([][]VecVirtual, len(ls))
-		for v := range acc {
-			acc[v] = g.Zeros(len(f.weight) + 1) // and the sum of both factors
-		}
-		left, pa, ind, row := Arg("entries"), GP64(), Arg("ind"), GP64()
+		hi, far, rest := g.Zeros(len(ls)), g.Zeros(len(ls)), g.Zeros(len(ls))
+		left, pa, ind := Arg("entries"), GP64(), Arg("ind")
 		MOVQ(a, pa)
 		Times(left, func() {
-			x.LoadIndex(Mem{Base: ind}, row)
-			IMULQ(ldu, row)
-			ADDQ(u, row)
-			x0, x1 := g.Broadcast(Mem{Base: pa}), g.Reg()
-			VPXORQ(sign, x0, x1)
-			VPSRLQ(Imm(52), x1, x1)
+			row := rowAt(x, ind, ldu, u, bad)
+			f := newLeft(g.Broadcast(Mem{Base: pa}))
 			for v, l := range ls {
-				y, y0, y1, t := l.Load(row), g.Reg(), g.Reg(), acc[v]
-				VPXORQ(sign, y, y1)
-				VPSRLQ(Imm(40), y1, y1)
-				VPANDQ(low, y, y0)
-				VPADDQ(x0, y, y)
-				VPADDQ(y, t[4], t[4])
-				addLimbs(t, x0, x1, y0, y1)
+				r.addApart(hi[v], far[v], rest[v], f, l.Load(row))
 			}
 			ADDQ(Imm(8), pa)
 			ADDQ(U32(x.Bytes()), ind)
 		})
 		for v, l := range ls {
-			t, tmp := acc[v], g.Reg()
-			hi, lo := f.join(t[:4])
-			VPSLLQ(Imm(63-fraction), t[4], t[4])
-			VPSUBQ(t[4], hi, hi)
-			f.round(hi, lo, tmp)
-			l.Store(hi, sums)
+			VPADDQ(far[v], hi[v], hi[v])
+			r.finish(hi[v], rest[v])
+			VPXORQ(minus, hi[v], hi[v])
+			VPSUBQ(minus, hi[v], hi[v])
+			old := l.Load(sums)
+			VPANDQ(add, old, old)
+			VPADDQ(old, hi[v], hi[v])
+			l.Store(hi[v], sums)
 		}
 	}, nil)
+	MOVB(Imm(1), result)
+	Label(bad)
+}
+
+// rowAt returns where the row of the index at ind is, or jumps.
+func rowAt(x IndexType, ind, ldu, u GPVirtual, bad string) GPVirtual {
+	row := GP64()
+	x.LoadIndex(Mem{Base: ind}, row)
+	CMPQ(row, ArgAddr("rows"))
+	JCC(LabelRef(bad))
+	IMULQ(ldu, row)
+	ADDQ(u, row)
+	return row
 }
 
 // addLimbs adds the products of the limbs of 8 numbers each.
@@ -191,17 +195,30 @@ func newLeft(a VecVirtual) left {
 
 // addTo adds the product with b, which it destroys, to the words hi and rest: without the carry from rest, which
 // has 2⁹·L.
-func (r rounding) addTo(hi, rest VecVirtual, f left, b VecVirtual) {
+func (r rounding) addTo(hi, rest VecVirtual, f left, b VecVirtual) { r.addApart(hi, hi, rest, f, b) }
+
+// addApart is addTo with a sum far of what goes to hi in whole words.
+func (r rounding) addApart(hi, far, rest VecVirtual, f left, b VecVirtual) {
 	g := ifma
-	high, far := g.Reg(), g.Reg()
+	high, low := g.Reg(), g.Reg()
 	VPSRAQ(Imm(fraction), b, high)
 	VPANDQ(r.low, b, b)
 	VPMULLQ(f.a, high, high)
-	VPMULLQ(f.high, b, far)
+	VPMULLQ(f.high, b, low)
 	VPMADD52LUQ(b, f.low, rest)
 	VPMADD52HUQ(b, f.low, hi)
-	VPADDQ(high, far, far)
-	VPADDQ(far, hi, hi)
+	VPADDQ(high, low, low)
+	VPADDQ(low, far, far)
+}
+
+// finish rounds a sum. Its words are no longer apart.
+func (r rounding) finish(hi, rest VecVirtual) {
+	carry := ifma.Reg()
+	VPSRLQ(Imm(52), rest, carry)
+	VPADDQ(carry, hi, hi)
+	VPANDQ(Bits(1<<52-1), rest, rest)
+	VPADDQ(r.half, rest, rest)
+	r.round(hi, rest)
 }
 
 // round adds the carry from rest to hi. Both are the words of a sum, and rest has half a unit more.
@@ -224,13 +241,11 @@ func (r rounding) product(f left, b VecVirtual) VecVirtual {
 // rowDots sums products of a vector with rows.
 func rowDots(x IndexType) {
 	g := ifma
-	n, v, left, ind, u, ldu, dots := Arg("n"), Arg("v"), Arg("entries"), Arg("ind"), Arg("u"), g.Stride("ldu"), Arg("dots")
-	r := newRounding()
+	n, v, left, ind, u, ldu, dots, result := Arg("n"), Arg("v"), Arg("entries"), Arg("ind"), Arg("u"), g.Stride("ldu"), Arg("dots"), Result()
+	r, bad := newRounding(), Unique("bad")
+	MOVB(Imm(0), result)
 	Times(left, func() {
-		row := GP64()
-		x.LoadIndex(Mem{Base: ind}, row)
-		IMULQ(ldu, row)
-		ADDQ(u, row)
+		row := rowAt(x, ind, ldu, u, bad)
 		hi, lo := g.Zeros(1)[0], g.Zeros(1)[0]
 		g.Loop(n, 1, func(l Step, _ int) { r.addTo(hi, lo, newLeft(l.Load(v)), l.Load(row)) }, nil)
 		// The sums of the lanes, side by side.
@@ -257,10 +272,12 @@ func rowDots(x IndexType) {
 		ADDQ(bits, rest)
 		SHRQ(Imm(52), rest)
 		ADDQ(rest, sum)
-		MOVQ(sum, Mem{Base: dots})
+		ADDQ(sum, Mem{Base: dots})
 		ADDQ(Imm(8), dots)
 		ADDQ(U32(x.Bytes()), ind)
 	})
+	MOVB(Imm(1), result)
+	Label(bad)
 }
 
 // products adds products that are rounded one by one, as the comment of the package says.
@@ -318,12 +335,7 @@ func exactSums() {
 			ADDQ(sy, py)
 		})
 		for u, l := range ls {
-			carry := g.Reg()
-			VPSRLQ(Imm(52), rest[u], carry)
-			VPADDQ(carry, hi[u], hi[u])
-			VPANDQ(Bits(1<<52-1), rest[u], rest[u])
-			VPADDQ(r.half, rest[u], rest[u])
-			r.round(hi[u], rest[u])
+			r.finish(hi[u], rest[u])
 			l.Store(hi[u], z)
 		}
 	}, nil)
