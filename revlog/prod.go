@@ -2,6 +2,7 @@ package revlog
 
 import (
 	"fmt"
+	"slices"
 
 	"revnum/fixed"
 	"revnum/internal/number"
@@ -40,8 +41,12 @@ func (k Prod[T]) Run(p rev.Pass[Prod[T]]) error {
 	}
 	if number.IsFixed[T]() && k.Out != nil {
 		var product ulog.Fixed
-		for i := range k.X.N {
-			product = product.Mul(fixedLog(k.X.Data[i*k.X.Inc]))
+		if x, ok := fixedLogs(k.X); ok {
+			product = ulog.Prod(ulog.OfFixedLogs(x))
+		} else {
+			for i := range k.X.N {
+				product = product.Mul(fixedLog(k.X.Data[i*k.X.Inc]))
+			}
 		}
 		multiply(k.Out, product, p.Back)
 		k.Out = nil
@@ -50,6 +55,14 @@ func (k Prod[T]) Run(p rev.Pass[Prod[T]]) error {
 	return sum(k).Run(rev.Pass[sum]{
 		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent, G: sum(p.G), T: sum(p.T), GT: sum(p.GT),
 	})
+}
+
+// fixedLogs returns x if it is contiguous and over fixed.Q43.
+func fixedLogs[T rev.Real](x rev.Vector[T]) ([]fixed.Q43, bool) {
+	if !number.IsFixed[T]() || x.Inc != 1 {
+		return nil, false
+	}
+	return number.As[[]fixed.Q43](x.Data[:x.N]), true
 }
 
 // fixedLog returns the number with the log x.
@@ -66,6 +79,9 @@ func multiply[T rev.Real](y *T, f ulog.Fixed, divide bool) {
 
 // checkFactors returns an error unless every number of x has an inverse.
 func checkFactors[T rev.Real](kernel string, x rev.Vector[T]) error {
+	if logs, ok := fixedLogs(x); ok && !slices.Contains(logs, ulog.ZeroLog) {
+		return nil
+	}
 	for i := range x.N {
 		var err error
 		switch v := x.Data[i*x.Inc]; {

@@ -6,6 +6,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/simd/cpu"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 )
 
@@ -98,10 +99,10 @@ func sumFixed(x []Fixed) Fixed {
 	if m.IsZero() {
 		return m
 	}
-	var hi, lo uint64
-	for _, v := range x {
+	hi, lo, done := fixedpoint.SumExp(FixedLogs(x), m.Log, &exp2Table)
+	for _, v := range x[done:] {
 		d := uint64(m.Log) - uint64(v.Log)
-		if d > 63<<43 {
+		if d > 63<<43 || v.IsZero() {
 			continue // e^-63 is below 2^-90
 		}
 		t := expNeg(float64(float64(d)*unit)) * (1 << (fracBits - 64))
@@ -127,15 +128,29 @@ func Prod[T Number](x []T) T {
 	case *Float32:
 		z.Log = vec.Sum(Logs32(any(x).([]Float32)))
 	case *Fixed:
-		for _, v := range any(x).([]Fixed) {
-			*z = z.Mul(v)
-		}
+		*z = prodFixed(any(x).([]Fixed))
 	case *Signed:
 		for _, v := range any(x).([]Signed) {
 			*z = z.Mul(v)
 		}
 	}
 	return z
+}
+
+// prodFixed adds the logs exactly. Their sum modulo 2⁶⁴-1 does not depend on where partial sums wrap.
+func prodFixed(x []Fixed) Fixed {
+	hi, lo, zero := fixedpoint.ExactSum(FixedLogs(x))
+	if zero {
+		return fixedZero
+	}
+	neg := int64(hi) < 0
+	if neg {
+		var borrow uint64
+		lo, borrow = bits.Sub64(0, lo, 0)
+		hi = -hi - borrow
+	}
+	s, _ := foldLog(hi, lo, neg)
+	return Fixed{s}
 }
 
 // Max returns the largest of x, or NaN if one is NaN. If x is empty, it returns
@@ -148,10 +163,7 @@ func Max[T Number](x []T) T {
 	case *Float32:
 		z.Log = vec.Max(Logs32(any(x).([]Float32)))
 	case *Fixed:
-		*z = fixedZero
-		for _, v := range any(x).([]Fixed) {
-			z.Log = max(z.Log, v.Log)
-		}
+		z.Log = fixedpoint.Max(FixedLogs(any(x).([]Fixed)))
 	case *Signed:
 		*z = Signed{math.Inf(1), true}
 		for _, v := range any(x).([]Signed) {

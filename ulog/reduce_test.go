@@ -285,3 +285,74 @@ func BenchmarkAdd(b *testing.B) {
 	}
 	_ = fmt.Sprint(s, sf)
 }
+
+// TestReduceFixed holds sums, products and maxima over Fixed to those one by one, to the bit: of all sizes,
+// with zeros, with logs that wrap, and where terms are too small to count.
+func TestReduceFixed(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(23, 24))
+	draws := []func() fixed.Q43{
+		func() fixed.Q43 { return fixed.FromFloat64(20 * rnd.NormFloat64()) },
+		func() fixed.Q43 { return fixed.Q43(rnd.Uint64()) >> rnd.IntN(64) },
+		func() fixed.Q43 { return math.MaxInt64 - fixed.Q43(rnd.Uint64()>>rnd.IntN(64)) },
+		func() fixed.Q43 { return -math.MaxInt64 + fixed.Q43(rnd.Int64N(64<<43)) },
+		func() fixed.Q43 { return fixed.Q43(rnd.Int64N(3) - 1) },
+		func() fixed.Q43 { return 63<<43 - 2 + fixed.Q43(rnd.Int64N(5)) },
+	}
+	for _, n := range []int{1, 2, 7, 8, 9, 15, 16, 17, 100, 1 << 14, 1<<14 + 5} {
+		for i, draw := range draws {
+			for _, zeros := range []int{0, 1, 5} {
+				x := make([]Fixed, n)
+				for i := range x {
+					x[i].Log = draw()
+				}
+				if i == len(draws)-1 {
+					x[n/2] = fixedOne
+				}
+				for range zeros {
+					x[rnd.IntN(n)] = fixedZero
+				}
+				most, prod := fixedZero, fixedOne
+				for _, v := range x {
+					prod = prod.Mul(v)
+					if most.Cmp(v) < 0 {
+						most = v
+					}
+				}
+				if got := Prod(x); got != prod {
+					t.Fatalf("draw %d, n=%d: the product is %d, want %d", i, n, got.Log, prod.Log)
+				}
+				if got := Max(x); got != most {
+					t.Fatalf("draw %d, n=%d: the largest is %d, want %d", i, n, got.Log, most.Log)
+				}
+				if got, want := Sum(x), plainSum(x, most); got != want {
+					t.Fatalf("draw %d, n=%d: the sum is %d, want %d", i, n, got.Log, want.Log)
+				}
+			}
+		}
+	}
+	// Zero adds nothing to the least number.
+	least := Fixed{-math.MaxInt64}
+	if got := Sum([]Fixed{fixedZero, least}); got != least {
+		t.Errorf("the least number plus 0 is %d, want %d", got.Log, least.Log)
+	}
+}
+
+// plainSum is sumFixed by big.Int, number by number.
+func plainSum(x []Fixed, most Fixed) Fixed {
+	if most.IsZero() {
+		return most
+	}
+	sum := new(big.Int)
+	for _, v := range x {
+		if d := uint64(most.Log) - uint64(v.Log); !v.IsZero() && d <= 63<<43 {
+			term, _ := new(big.Float).SetMantExp(big.NewFloat(expNeg(float64(d)*unit)), 90).Int(nil)
+			sum.Add(sum, term)
+		}
+	}
+	word := new(big.Int).SetUint64(math.MaxUint64)
+	lo, hi := new(big.Int).And(sum, word).Uint64(), new(big.Int).Rsh(sum, 64).Uint64()
+	k, l, rest := logParts(float64(float64(hi)*0x1p64) + float64(lo))
+	k -= 90
+	s, _ := addLogs(most.Log, fixed.Q43(k)*ln2Units+roundQ43(l+(rest+float64(float64(k)*ln2Lo))))
+	return Fixed{s}
+}

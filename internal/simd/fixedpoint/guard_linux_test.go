@@ -23,6 +23,8 @@ func TestGuardPages(t *testing.T) {
 				SumSquares(x)
 				Axpy(1, fixed.One/3, x, y)
 				AddProductsTo(-1, x, y, simdtest.End(pages[3], n, last), z)
+				ExactSum(x)
+				SumExp(x, Max(x), new([32][2]float64))
 				AddTo(1, x, y, z)
 				Split(simdtest.End(pages[3], 2*n, last), x, y)
 				AddPairs(1, x, y, simdtest.End(pages[3], 2*n, last))

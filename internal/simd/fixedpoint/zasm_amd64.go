@@ -291,3 +291,27 @@ func vectorAddPairs(n int, x *int64, y *int64, pairs *int64, minus int) {
 
 //go:noescape
 func addPairs(n int, x *int64, y *int64, pairs *int64, minus int)
+
+// vectorLargest returns the largest number, or the least of all if n is 0.
+func vectorLargest(n int, x *int64) int64 {
+	return largest(n, x)
+}
+
+//go:noescape
+func largest(n int, x *int64) int64
+
+// vectorSumWords sets sums to the low words of eight sums, and to their high words, and returns whether the least number of all is there.
+func vectorSumWords(n int, x *int64, sums *uint64) bool {
+	return sumWords(n, x, sums)
+}
+
+//go:noescape
+func sumWords(n int, x *int64, sums *uint64) bool
+
+// vectorSumExp sets sums to the low words of eight sums of ⌊e^(x_i-most)·2⁹⁰⌋, and to their high words. It leaves out the least number of all, and those that are more than 63 below most.
+func vectorSumExp(n int, x *int64, most int64, table *float64, sums *uint64) {
+	sumExp(n, x, most, table, sums)
+}
+
+//go:noescape
+func sumExp(n int, x *int64, most int64, table *float64, sums *uint64)

@@ -12357,6 +12357,285 @@ loop256:
 	VZEROUPPER
 	RET
 
+// func largestAVX512<>(n int, x *int64) int64
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·largestAVX512<>(SB), NOSPLIT, $0-24
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	VMOVUPS constants<>+512(SB), Z0
+	XORQ    DX, DX
+	LEAQ    -8(AX), BX
+	CMPQ    DX, BX
+	JG      tail260
+
+one258:
+	VMOVUPS (CX)(DX*8), Z1
+	VPMAXSQ Z1, Z0, Z0
+	ADDQ    $0x08, DX
+	CMPQ    DX, BX
+	JLE     one258
+
+tail260:
+	SUBQ      DX, AX
+	JZ        done261
+	MOVQ      $-1, BX
+	SHLXQ     AX, BX, BX
+	NOTQ      BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (CX)(DX*8), K1, Z1
+	VPMAXSQ   Z1, Z0, K1, Z0
+
+done261:
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VPMAXSQ       Z2, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X2
+	VPMAXSQ       Z2, Z0, Z0
+	VPERMILPD     $0x01, X0, X2
+	VPMAXSQ       Z2, Z0, Z0
+	VMOVQ         X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func sumWordsAVX512<>(n int, x *int64, sums *uint64) bool
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·sumWordsAVX512<>(SB), NOSPLIT, $0-25
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	VPXORQ  Z0, Z0, Z0
+	VPXORQ  Z1, Z1, Z1
+	VMOVUPS constants<>+512(SB), Z2
+	KXORB   K1, K1, K1
+	XORQ    DX, DX
+	LEAQ    -16(AX), BX
+	TESTQ   BX, BX
+	JL      oneTest264
+
+many262:
+	VMOVUPS  (CX)(DX*8), Z3
+	VPCMPEQQ Z2, Z3, K2
+	KORB     K2, K1, K1
+	VPADDQ   Z3, Z0, Z0
+	VPCMPUQ  $0x01, Z3, Z0, K2
+	VPSUBQ   constants<>+1472(SB), Z1, K2, Z1
+	VPSRAQ   $0x3f, Z3, Z3
+	VPADDQ   Z3, Z1, Z1
+	VMOVUPS  64(CX)(DX*8), Z3
+	VPCMPEQQ Z2, Z3, K2
+	KORB     K2, K1, K1
+	VPADDQ   Z3, Z0, Z0
+	VPCMPUQ  $0x01, Z3, Z0, K2
+	VPSUBQ   constants<>+1472(SB), Z1, K2, Z1
+	VPSRAQ   $0x3f, Z3, Z3
+	VPADDQ   Z3, Z1, Z1
+	ADDQ     $0x10, DX
+	CMPQ     DX, BX
+	JLE      many262
+
+oneTest264:
+	LEAQ -8(AX), BX
+	CMPQ DX, BX
+	JG   tail265
+
+one263:
+	VMOVUPS  (CX)(DX*8), Z3
+	VPCMPEQQ Z2, Z3, K2
+	KORB     K2, K1, K1
+	VPADDQ   Z3, Z0, Z0
+	VPCMPUQ  $0x01, Z3, Z0, K2
+	VPSUBQ   constants<>+1472(SB), Z1, K2, Z1
+	VPSRAQ   $0x3f, Z3, Z3
+	VPADDQ   Z3, Z1, Z1
+	ADDQ     $0x08, DX
+	CMPQ     DX, BX
+	JLE      one263
+
+tail265:
+	SUBQ      DX, AX
+	JZ        done266
+	MOVQ      $-1, BX
+	SHLXQ     AX, BX, BX
+	NOTQ      BX
+	KMOVW     BX, K2
+	VMOVUPD.Z (CX)(DX*8), K2, Z3
+	VPCMPEQQ  Z2, Z3, K2
+	KORB      K2, K1, K1
+	VPADDQ    Z3, Z0, Z0
+	VPCMPUQ   $0x01, Z3, Z0, K2
+	VPSUBQ    constants<>+1472(SB), Z1, K2, Z1
+	VPSRAQ    $0x3f, Z3, Z3
+	VPADDQ    Z3, Z1, Z1
+
+done266:
+	MOVQ    sums+16(FP), AX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	KTESTB  K1, K1
+	SETNE   ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func sumExpAVX512<>(n int, x *int64, most int64, table *float64, sums *uint64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·sumExpAVX512<>(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         table+24(FP), DX
+	MOVQ         most+16(FP), BX
+	VPBROADCASTQ BX, Z0
+	VMOVUPS      (DX), Z1
+	VMOVUPS      64(DX), Z2
+	VMOVUPS      constants<>+6720(SB), Z3
+	VPERMI2Q     Z2, Z1, Z3
+	VMOVUPS      constants<>+6784(SB), Z4
+	VPERMI2Q     Z2, Z1, Z4
+	VMOVUPS      128(DX), Z1
+	VMOVUPS      192(DX), Z2
+	VMOVUPS      constants<>+6720(SB), Z5
+	VPERMI2Q     Z2, Z1, Z5
+	VMOVUPS      constants<>+6784(SB), Z6
+	VPERMI2Q     Z2, Z1, Z6
+	VMOVUPS      256(DX), Z1
+	VMOVUPS      320(DX), Z2
+	VMOVUPS      constants<>+6720(SB), Z7
+	VPERMI2Q     Z2, Z1, Z7
+	VMOVUPS      constants<>+6784(SB), Z8
+	VPERMI2Q     Z2, Z1, Z8
+	VMOVUPS      384(DX), Z1
+	VMOVUPS      448(DX), Z2
+	VMOVUPS      constants<>+6720(SB), Z9
+	VPERMI2Q     Z2, Z1, Z9
+	VMOVUPS      constants<>+6784(SB), Z10
+	VPERMI2Q     Z2, Z1, Z10
+	VPXORQ       Z1, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	XORQ         DX, DX
+	LEAQ         -8(AX), BX
+	CMPQ         DX, BX
+	JG           tail270
+
+one268:
+	VMOVUPS     (CX)(DX*8), Z11
+	VPSUBQ      Z11, Z0, Z12
+	VPCMPUQ     $0x02, constants<>+6976(SB), Z12, K1
+	VPCMPQ      $0x04, constants<>+512(SB), Z11, K1, K1
+	VCVTUQQ2PD  Z12, Z11
+	VMULPD      constants<>+7040(SB), Z11, Z11
+	VMULPD      constants<>+7104(SB), Z11, Z12
+	VADDPD      constants<>+448(SB), Z12, Z12
+	VSUBPD      constants<>+448(SB), Z12, Z13
+	VMULPD      constants<>+7168(SB), Z13, Z14
+	VSUBPD      Z14, Z11, Z11
+	VMULPD      constants<>+7232(SB), Z13, Z13
+	VSUBPD      Z13, Z11, Z11
+	VMULPD      Z11, Z11, Z13
+	VMULPD      constants<>+7296(SB), Z11, Z14
+	VADDPD      constants<>+7360(SB), Z14, Z14
+	VMULPD      constants<>+7424(SB), Z11, Z15
+	VADDPD      constants<>+7488(SB), Z15, Z15
+	VMULPD      constants<>+7552(SB), Z13, Z16
+	VADDPD      Z16, Z15, Z15
+	VMULPD      Z15, Z13, Z15
+	VADDPD      Z15, Z14, Z14
+	VMULPD      Z14, Z13, Z13
+	VADDPD      Z13, Z11, Z11
+	VPTESTMQ    constants<>+7616(SB), Z12, K2
+	VMOVUPS     Z12, Z13
+	VMOVUPS     Z12, Z14
+	VPERMI2PD   Z5, Z3, Z13
+	VPERMI2PD   Z9, Z7, Z14
+	VMOVAPD     Z14, K2, Z13
+	VMULPD      Z11, Z13, Z11
+	VMOVUPS     Z12, Z14
+	VMOVUPS     Z12, Z15
+	VPERMI2PD   Z6, Z4, Z14
+	VPERMI2PD   Z10, Z8, Z15
+	VMOVAPD     Z15, K2, Z14
+	VADDPD      Z14, Z11, Z11
+	VADDPD      Z13, Z11, Z11
+	VPSRLQ      $0x05, Z12, Z12
+	VPSLLQ      $0x34, Z12, Z12
+	VPADDQ      Z12, Z11, Z11
+	VMULPD      constants<>+7680(SB), Z11, Z11
+	VCVTTPD2QQ  Z11, Z12
+	VCVTQQ2PD   Z12, Z13
+	VSUBPD      Z13, Z11, Z11
+	VMULPD      constants<>+7744(SB), Z11, Z11
+	VCVTTPD2UQQ Z11, Z11
+	VPADDQ      Z12, Z2, K1, Z2
+	VPADDQ      Z11, Z1, K1, Z1
+	VPCMPUQ     $0x01, Z11, Z1, K1, K1
+	VPSUBQ      constants<>+1472(SB), Z2, K1, Z2
+	ADDQ        $0x08, DX
+	CMPQ        DX, BX
+	JLE         one268
+
+tail270:
+	SUBQ        DX, AX
+	JZ          done271
+	MOVQ        $-1, BX
+	SHLXQ       AX, BX, BX
+	NOTQ        BX
+	KMOVW       BX, K1
+	VMOVUPD.Z   (CX)(DX*8), K1, Z11
+	VPSUBQ      Z11, Z0, Z0
+	VPCMPUQ     $0x02, constants<>+6976(SB), Z0, K2
+	VPCMPQ      $0x04, constants<>+512(SB), Z11, K2, K2
+	KANDB       K1, K2, K2
+	VCVTUQQ2PD  Z0, Z0
+	VMULPD      constants<>+7040(SB), Z0, Z0
+	VMULPD      constants<>+7104(SB), Z0, Z11
+	VADDPD      constants<>+448(SB), Z11, Z11
+	VSUBPD      constants<>+448(SB), Z11, Z12
+	VMULPD      constants<>+7168(SB), Z12, Z13
+	VSUBPD      Z13, Z0, Z0
+	VMULPD      constants<>+7232(SB), Z12, Z12
+	VSUBPD      Z12, Z0, Z0
+	VMULPD      Z0, Z0, Z12
+	VMULPD      constants<>+7296(SB), Z0, Z13
+	VADDPD      constants<>+7360(SB), Z13, Z13
+	VMULPD      constants<>+7424(SB), Z0, Z14
+	VADDPD      constants<>+7488(SB), Z14, Z14
+	VMULPD      constants<>+7552(SB), Z12, Z15
+	VADDPD      Z15, Z14, Z14
+	VMULPD      Z14, Z12, Z14
+	VADDPD      Z14, Z13, Z13
+	VMULPD      Z13, Z12, Z12
+	VADDPD      Z12, Z0, Z0
+	VPTESTMQ    constants<>+7616(SB), Z11, K1
+	VMOVUPS     Z11, Z12
+	VMOVUPS     Z11, Z13
+	VPERMI2PD   Z5, Z3, Z12
+	VPERMI2PD   Z9, Z7, Z13
+	VMOVAPD     Z13, K1, Z12
+	VMULPD      Z0, Z12, Z0
+	VMOVUPS     Z11, Z3
+	VMOVUPS     Z11, Z5
+	VPERMI2PD   Z6, Z4, Z3
+	VPERMI2PD   Z10, Z8, Z5
+	VMOVAPD     Z5, K1, Z3
+	VADDPD      Z3, Z0, Z0
+	VADDPD      Z12, Z0, Z0
+	VPSRLQ      $0x05, Z11, Z11
+	VPSLLQ      $0x34, Z11, Z11
+	VPADDQ      Z11, Z0, Z0
+	VMULPD      constants<>+7680(SB), Z0, Z0
+	VCVTTPD2QQ  Z0, Z3
+	VCVTQQ2PD   Z3, Z4
+	VSUBPD      Z4, Z0, Z0
+	VMULPD      constants<>+7744(SB), Z0, Z0
+	VCVTTPD2UQQ Z0, Z0
+	VPADDQ      Z3, Z2, K2, Z2
+	VPADDQ      Z0, Z1, K2, Z1
+	VPCMPUQ     $0x01, Z0, Z1, K2, K1
+	VPSUBQ      constants<>+1472(SB), Z2, K1, Z2
+
+done271:
+	MOVQ    sums+32(FP), AX
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z2, 64(AX)
+	VZEROUPPER
+	RET
+
 DATA constants<>+0(SB)/8, $0x000007ffffffffff
 DATA constants<>+8(SB)/8, $0x000007ffffffffff
 DATA constants<>+16(SB)/8, $0x000007ffffffffff
@@ -13229,7 +13508,111 @@ DATA constants<>+6944(SB)/8, $0x0000000000000006
 DATA constants<>+6952(SB)/8, $0x000000000000000e
 DATA constants<>+6960(SB)/8, $0x0000000000000007
 DATA constants<>+6968(SB)/8, $0x000000000000000f
-GLOBL constants<>(SB), RODATA|NOPTR, $6976
+DATA constants<>+6976(SB)/8, $0x0001f80000000000
+DATA constants<>+6984(SB)/8, $0x0001f80000000000
+DATA constants<>+6992(SB)/8, $0x0001f80000000000
+DATA constants<>+7000(SB)/8, $0x0001f80000000000
+DATA constants<>+7008(SB)/8, $0x0001f80000000000
+DATA constants<>+7016(SB)/8, $0x0001f80000000000
+DATA constants<>+7024(SB)/8, $0x0001f80000000000
+DATA constants<>+7032(SB)/8, $0x0001f80000000000
+DATA constants<>+7040(SB)/8, $0xbd40000000000000
+DATA constants<>+7048(SB)/8, $0xbd40000000000000
+DATA constants<>+7056(SB)/8, $0xbd40000000000000
+DATA constants<>+7064(SB)/8, $0xbd40000000000000
+DATA constants<>+7072(SB)/8, $0xbd40000000000000
+DATA constants<>+7080(SB)/8, $0xbd40000000000000
+DATA constants<>+7088(SB)/8, $0xbd40000000000000
+DATA constants<>+7096(SB)/8, $0xbd40000000000000
+DATA constants<>+7104(SB)/8, $0x40471547652b82fe
+DATA constants<>+7112(SB)/8, $0x40471547652b82fe
+DATA constants<>+7120(SB)/8, $0x40471547652b82fe
+DATA constants<>+7128(SB)/8, $0x40471547652b82fe
+DATA constants<>+7136(SB)/8, $0x40471547652b82fe
+DATA constants<>+7144(SB)/8, $0x40471547652b82fe
+DATA constants<>+7152(SB)/8, $0x40471547652b82fe
+DATA constants<>+7160(SB)/8, $0x40471547652b82fe
+DATA constants<>+7168(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7176(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7184(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7192(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7200(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7208(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7216(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7224(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7232(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7240(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7248(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7256(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7264(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7272(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7280(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7288(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7296(SB)/8, $0x3fc5555555555555
+DATA constants<>+7304(SB)/8, $0x3fc5555555555555
+DATA constants<>+7312(SB)/8, $0x3fc5555555555555
+DATA constants<>+7320(SB)/8, $0x3fc5555555555555
+DATA constants<>+7328(SB)/8, $0x3fc5555555555555
+DATA constants<>+7336(SB)/8, $0x3fc5555555555555
+DATA constants<>+7344(SB)/8, $0x3fc5555555555555
+DATA constants<>+7352(SB)/8, $0x3fc5555555555555
+DATA constants<>+7360(SB)/8, $0x3fe0000000000000
+DATA constants<>+7368(SB)/8, $0x3fe0000000000000
+DATA constants<>+7376(SB)/8, $0x3fe0000000000000
+DATA constants<>+7384(SB)/8, $0x3fe0000000000000
+DATA constants<>+7392(SB)/8, $0x3fe0000000000000
+DATA constants<>+7400(SB)/8, $0x3fe0000000000000
+DATA constants<>+7408(SB)/8, $0x3fe0000000000000
+DATA constants<>+7416(SB)/8, $0x3fe0000000000000
+DATA constants<>+7424(SB)/8, $0x3f81111111111111
+DATA constants<>+7432(SB)/8, $0x3f81111111111111
+DATA constants<>+7440(SB)/8, $0x3f81111111111111
+DATA constants<>+7448(SB)/8, $0x3f81111111111111
+DATA constants<>+7456(SB)/8, $0x3f81111111111111
+DATA constants<>+7464(SB)/8, $0x3f81111111111111
+DATA constants<>+7472(SB)/8, $0x3f81111111111111
+DATA constants<>+7480(SB)/8, $0x3f81111111111111
+DATA constants<>+7488(SB)/8, $0x3fa5555555555555
+DATA constants<>+7496(SB)/8, $0x3fa5555555555555
+DATA constants<>+7504(SB)/8, $0x3fa5555555555555
+DATA constants<>+7512(SB)/8, $0x3fa5555555555555
+DATA constants<>+7520(SB)/8, $0x3fa5555555555555
+DATA constants<>+7528(SB)/8, $0x3fa5555555555555
+DATA constants<>+7536(SB)/8, $0x3fa5555555555555
+DATA constants<>+7544(SB)/8, $0x3fa5555555555555
+DATA constants<>+7552(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7560(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7568(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7576(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7584(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7592(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7600(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7608(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7616(SB)/8, $0x0000000000000010
+DATA constants<>+7624(SB)/8, $0x0000000000000010
+DATA constants<>+7632(SB)/8, $0x0000000000000010
+DATA constants<>+7640(SB)/8, $0x0000000000000010
+DATA constants<>+7648(SB)/8, $0x0000000000000010
+DATA constants<>+7656(SB)/8, $0x0000000000000010
+DATA constants<>+7664(SB)/8, $0x0000000000000010
+DATA constants<>+7672(SB)/8, $0x0000000000000010
+DATA constants<>+7680(SB)/8, $0x4190000000000000
+DATA constants<>+7688(SB)/8, $0x4190000000000000
+DATA constants<>+7696(SB)/8, $0x4190000000000000
+DATA constants<>+7704(SB)/8, $0x4190000000000000
+DATA constants<>+7712(SB)/8, $0x4190000000000000
+DATA constants<>+7720(SB)/8, $0x4190000000000000
+DATA constants<>+7728(SB)/8, $0x4190000000000000
+DATA constants<>+7736(SB)/8, $0x4190000000000000
+DATA constants<>+7744(SB)/8, $0x43f0000000000000
+DATA constants<>+7752(SB)/8, $0x43f0000000000000
+DATA constants<>+7760(SB)/8, $0x43f0000000000000
+DATA constants<>+7768(SB)/8, $0x43f0000000000000
+DATA constants<>+7776(SB)/8, $0x43f0000000000000
+DATA constants<>+7784(SB)/8, $0x43f0000000000000
+DATA constants<>+7792(SB)/8, $0x43f0000000000000
+DATA constants<>+7800(SB)/8, $0x43f0000000000000
+GLOBL constants<>(SB), RODATA|NOPTR, $7808
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-72
@@ -13404,3 +13787,15 @@ TEXT ·split(SB), NOSPLIT, $0-32
 // func addPairs(n int, x *int64, y *int64, pairs *int64, minus int)
 TEXT ·addPairs(SB), NOSPLIT, $0-40
 	JMP ·addPairsAVX512<>(SB)
+
+// func largest(n int, x *int64) int64
+TEXT ·largest(SB), NOSPLIT, $0-24
+	JMP ·largestAVX512<>(SB)
+
+// func sumWords(n int, x *int64, sums *uint64) bool
+TEXT ·sumWords(SB), NOSPLIT, $0-25
+	JMP ·sumWordsAVX512<>(SB)
+
+// func sumExp(n int, x *int64, most int64, table *float64, sums *uint64)
+TEXT ·sumExp(SB), NOSPLIT, $0-40
+	JMP ·sumExpAVX512<>(SB)

@@ -201,3 +201,18 @@ func vectorSplit(n int, pairs *int64, x *int64, y *int64) {
 func vectorAddPairs(n int, x *int64, y *int64, pairs *int64, minus int) {
 	panic("no assembly")
 }
+
+// vectorLargest returns the largest number, or the least of all if n is 0.
+func vectorLargest(n int, x *int64) int64 {
+	panic("no assembly")
+}
+
+// vectorSumWords sets sums to the low words of eight sums, and to their high words, and returns whether the least number of all is there.
+func vectorSumWords(n int, x *int64, sums *uint64) bool {
+	panic("no assembly")
+}
+
+// vectorSumExp sets sums to the low words of eight sums of ⌊e^(x_i-most)·2⁹⁰⌋, and to their high words. It leaves out the least number of all, and those that are more than 63 below most.
+func vectorSumExp(n int, x *int64, most int64, table *float64, sums *uint64) {
+	panic("no assembly")
+}

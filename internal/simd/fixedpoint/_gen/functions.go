@@ -318,6 +318,7 @@ func addCarry(x, y, high vectors) vectors {
 // Predicates of VPCMPQ and VPCMPUQ.
 const (
 	less         = 1
+	notEqual     = 4
 	lessEqual    = 2
 	greaterEqual = 5
 	greater      = 6

@@ -12,6 +12,7 @@ func main() {
 		vectorLoops()
 		functions()
 		pairLoops()
+		logLoops()
 	})
 }
 
