@@ -356,22 +356,30 @@ func fixedColumn[I Index](c *columnBlock[fixed.Q43, I]) {
 				u[q] = c.u.Data[j]
 			}
 		}
-		for ; i < end; i++ {
-			from, to := int(ptr[i])-begin, int(ptr[i+1])-begin
+		for i < end {
+			var s [64]fixed.Q43
+			part := min(len(s), end-i)
+			from, to := int(ptr[i])-begin, int(ptr[i+part])-begin
 			if c.out.Data != nil || c.pass.sum != nil {
-				s := fixedpoint.Dot(a[from:to], u[from:to])
+				s := s[:part]
+				fixedpoint.SegmentDots(ptr[i:i+part+1], a[from:to], u[from:to], s)
 				if c.out.Data != nil {
-					c.out.Data[i] += number.Signed(c.outSign, c.alpha.Mul(s))
+					fixedpoint.Axpy(c.outSign, c.alpha, s, c.out.Data[i:i+part])
 				}
 				if c.pass.sum != nil {
-					c.sum += c.v.Data[i].Mul(s)
+					for l, s := range s {
+						c.sum += c.v.Data[i+l].Mul(s)
+					}
 				}
 			}
-			if c.scatter {
-				fill(w[from:to], c.beta.Mul(c.v.Data[i]))
-			}
-			if c.ga != nil {
-				fill(v[from:to], c.v.Data[i])
+			for end := i + part; i < end; i++ {
+				from, to := int(ptr[i])-begin, int(ptr[i+1])-begin
+				if c.scatter {
+					fill(w[from:to], c.beta.Mul(c.v.Data[i]))
+				}
+				if c.ga != nil {
+					fill(v[from:to], c.v.Data[i])
+				}
 			}
 		}
 		if c.scatter {

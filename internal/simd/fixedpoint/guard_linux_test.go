@@ -23,6 +23,7 @@ func TestGuardPages(t *testing.T) {
 				SumSquares(x)
 				Axpy(1, fixed.One/3, x, y)
 				AddProductsTo(-1, x, y, simdtest.End(pages[3], n, last), z)
+				SegmentDots([]int{0, n / 2, n}, x, y, make([]fixed.Q43, 2))
 				ExactSum(x)
 				SumExp(x, Max(x), new([32][2]float64))
 				AddTo(1, x, y, z)

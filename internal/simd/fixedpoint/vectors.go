@@ -187,6 +187,36 @@ func AddRowDots[I Index](alpha fixed.Q43, v []fixed.Q43, ind []I, u []fixed.Q43,
 	}
 }
 
+// SegmentDots sets sums_s to Σ a_i·u_i for i from ptr_s - ptr_0 to ptr_(s+1) - ptr_0, exact and rounded once. It
+// panics if a slice is too short.
+func SegmentDots[I Index](ptr []I, a, u, sums []fixed.Q43) {
+	const most = 1 << 10 // products of a segment
+	ptr = ptr[:len(sums)+1]
+	first, last, longest := ptr[0], ptr[0], I(0)
+	for _, p := range ptr[1:] {
+		longest = max(longest, p-last)
+		if p < last {
+			panic("fixedpoint: segments run back")
+		}
+		last = p
+	}
+	n := int(last) - int(first)
+	a, u = a[:n], u[:n]
+	if tier != cpu.AVX512 || int(longest) > most || n == 0 || n > cpu.Chunk || len(sums) > cpu.Chunk {
+		for s := range sums {
+			lo, hi := int(ptr[s]-first), int(ptr[s+1]-first)
+			sums[s] = Dot(a[lo:hi], u[lo:hi])
+		}
+		return
+	}
+	switch ptr := any(ptr).(type) {
+	case []int:
+		vectorSegmentDotsI64(len(sums), &ptr[0], (*int64)(&a[0]), (*int64)(&u[0]), (*int64)(&sums[0]))
+	case []int32:
+		vectorSegmentDotsI32(len(sums), &ptr[0], (*int64)(&a[0]), (*int64)(&u[0]), (*int64)(&sums[0]))
+	}
+}
+
 // Axpy computes y_i += alpha·x_i, or y_i -= alpha·x_i if sign is negative. Each product is
 // rounded. It panics if the lengths differ.
 func Axpy(sign int, alpha fixed.Q43, x, y []fixed.Q43) {

@@ -61,6 +61,9 @@ func testRowSums[I Index](t *testing.T, rnd *rand.Rand, n, entries int, from fun
 	const rows = 5
 	ldu := n + rnd.IntN(3)
 	sign, alpha := 2*rnd.IntN(2)-1, from(rnd)
+	if rnd.IntN(2) == 0 {
+		alpha = fixed.One
+	}
 	a, u, out, ind := draw(rnd, entries, from), draw(rnd, rows*ldu, from), draw(rnd, n+1, from), make([]I, entries)
 	for q := range ind {
 		ind[q] = I(rnd.IntN(rows))
@@ -91,6 +94,57 @@ func testRowSums[I Index](t *testing.T, rnd *rand.Rand, n, entries int, from fun
 	if !slices.Equal(dots, want) {
 		t.Fatalf("%d entries of %d columns: dots are %d, want %d", entries, n, dots, want)
 	}
+}
+
+// testSegmentDots compares SegmentDots with sums of segments, some of which are empty, one by one.
+func testSegmentDots[I Index](t *testing.T, rnd *rand.Rand, n int, from func(*rand.Rand) fixed.Q43) {
+	t.Helper()
+	a, u := draw(rnd, n, from), draw(rnd, n, from)
+	ptr := []I{I(rnd.IntN(100))}
+	for end := ptr[0] + I(n); ptr[len(ptr)-1] < end; {
+		ptr = append(ptr, min(end, ptr[len(ptr)-1]+I(rnd.IntN(2*n/3+2))))
+	}
+	got := make([]fixed.Q43, len(ptr)-1)
+	SegmentDots(ptr, a, u, got)
+	for s, v := range got {
+		lo, hi := ptr[s]-ptr[0], ptr[s+1]-ptr[0]
+		if want := fixed.Dot(a[lo:hi], u[lo:hi]); v != want {
+			t.Fatalf("segment %d of %v: %d, want %d", s, ptr, v, want)
+		}
+	}
+}
+
+// TestWrongIndices: an index out of range panics, in whichever place it is, and sums of rows stay as they were.
+func TestWrongIndices(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		const n, entries, rows = 9, 7, 3
+		a, v, u := make([]fixed.Q43, entries), make([]fixed.Q43, n), make([]fixed.Q43, rows*n-1)
+		for _, wrong := range []int{-1, rows - 1, rows, 1 << 30, -1 << 31} { // the last row lacks an element
+			for at := range entries {
+				ind := make([]int32, entries)
+				ind[at] = int32(wrong)
+				sums, dots := slices.Repeat([]fixed.Q43{5}, n), slices.Repeat([]fixed.Q43{5}, entries)
+				for name, f := range map[string]func(){
+					"AddRowSums": func() { AddRowSums(1, fixed.One, a, ind, u, n, sums, make([]fixed.Accumulator, n)) },
+					"RowSums":    func() { RowSums(a, ind, u, n, sums) },
+					"AddRowDots": func() { AddRowDots(fixed.One, v, ind, u, n, dots) },
+				} {
+					if !panics(f) {
+						t.Errorf("%s takes index %d in place %d of %d rows", name, wrong, at, rows)
+					}
+				}
+				if slices.Min(sums) != 5 {
+					t.Errorf("index %d changes sums to %d", wrong, sums)
+				}
+			}
+		}
+	})
+}
+
+func panics(f func()) (caught bool) {
+	defer func() { caught = recover() != nil }()
+	f()
+	return false
 }
 
 // testShears compares Shears with the plain loop, and its inverse with where it began.
@@ -238,7 +292,11 @@ func TestVectors(t *testing.T) {
 					testExactSums(t, rnd, n, rnd.IntN(20), number.draw)
 					testRowSums[int](t, rnd, n, rnd.IntN(20), number.draw)
 					testRowSums[int32](t, rnd, n, rnd.IntN(20), number.draw)
+					testSegmentDots[int](t, rnd, n, number.draw)
+					testSegmentDots[int32](t, rnd, n, number.draw)
 				}
+				testSegmentDots[int32](t, rnd, 3<<10, number.draw)
+				testSegmentDots[int](t, rnd, cpu.Chunk+1, number.draw)
 				testRowSums[int32](t, rnd, 17, 1<<12, number.draw)
 				testRowSums[int32](t, rnd, 1<<10, 3, number.draw)
 				testRowSums[int32](t, rnd, 1<<10+1, 3, number.draw)

@@ -108,6 +108,22 @@ func vectorRowDotsI32(n int, entries int, v *int64, ind *int32, u *int64, rows i
 //go:noescape
 func rowDotsI32(n int, entries int, v *int64, ind *int32, u *int64, rows int, ldu int, dots *int64) bool
 
+// vectorSegmentDotsI64 sets sums to those of a_i·u_i in segments, rounded. Segment s has ptr_(s+1) - ptr_s products, at most 2¹⁰, and follows on the one before it. There is at least one.
+func vectorSegmentDotsI64(segments int, ptr *int, a *int64, u *int64, sums *int64) {
+	segmentDotsI64(segments, ptr, a, u, sums)
+}
+
+//go:noescape
+func segmentDotsI64(segments int, ptr *int, a *int64, u *int64, sums *int64)
+
+// vectorSegmentDotsI32 sets sums to those of a_i·u_i in segments, rounded. Segment s has ptr_(s+1) - ptr_s products, at most 2¹⁰, and follows on the one before it. There is at least one.
+func vectorSegmentDotsI32(segments int, ptr *int32, a *int64, u *int64, sums *int64) {
+	segmentDotsI32(segments, ptr, a, u, sums)
+}
+
+//go:noescape
+func segmentDotsI32(segments int, ptr *int32, a *int64, u *int64, sums *int64)
+
 // vectorAxpy computes y_i += alpha·x_i, or -= if minus is -1 and not 0.
 func vectorAxpy(n int, alpha int64, x *int64, y *int64, minus int) {
 	axpy(n, alpha, x, y, minus)

@@ -2231,6 +2231,196 @@ bad103:
 	VZEROUPPER
 	RET
 
+// func segmentDotsI64AVX512<>(segments int, ptr *int, a *int64, u *int64, sums *int64)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
+TEXT ·segmentDotsI64AVX512<>(SB), NOSPLIT, $0-40
+	MOVQ    ptr+8(FP), AX
+	MOVQ    segments+0(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    u+24(FP), BX
+	MOVQ    sums+32(FP), SI
+	VMOVUPS constants<>+1152(SB), Z0
+	VMOVUPS constants<>+64(SB), Z0
+	VMOVUPS constants<>+0(SB), Z0
+	MOVQ    (AX), DI
+
+loop110:
+	ADDQ   $0x00000008, AX
+	MOVQ   (AX), R9
+	MOVQ   R9, R8
+	SUBQ   DI, R8
+	MOVQ   R9, DI
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	XORQ   R9, R9
+	LEAQ   -8(R8), R10
+	CMPQ   R9, R10
+	JG     tail114
+
+one112:
+	VMOVUPS     (DX)(R9*8), Z3
+	VPSLLQ      $0x09, Z3, Z4
+	VPSRAQ      $0x2b, Z3, Z5
+	VMOVUPS     (BX)(R9*8), Z6
+	VPSRAQ      $0x2b, Z6, Z7
+	VPANDQ      Z0, Z6, Z6
+	VPMULLQ     Z3, Z7, Z7
+	VPMULLQ     Z5, Z6, Z3
+	VPMADD52LUQ Z6, Z4, Z2
+	VPMADD52HUQ Z6, Z4, Z1
+	VPADDQ      Z7, Z3, Z3
+	VPADDQ      Z3, Z1, Z1
+	ADDQ        $0x08, R9
+	CMPQ        R9, R10
+	JLE         one112
+
+tail114:
+	MOVQ        R8, R10
+	SUBQ        R9, R10
+	JZ          done115
+	MOVQ        $-1, R11
+	SHLXQ       R10, R11, R11
+	NOTQ        R11
+	KMOVW       R11, K1
+	VMOVUPD.Z   (DX)(R9*8), K1, Z3
+	VPSLLQ      $0x09, Z3, Z4
+	VPSRAQ      $0x2b, Z3, Z5
+	VMOVUPD.Z   (BX)(R9*8), K1, Z6
+	VPSRAQ      $0x2b, Z6, Z7
+	VPANDQ      Z0, Z6, Z6
+	VPMULLQ     Z3, Z7, Z7
+	VPMULLQ     Z5, Z6, Z3
+	VPMADD52LUQ Z6, Z4, Z2
+	VPMADD52HUQ Z6, Z4, Z1
+	VPADDQ      Z7, Z3, Z3
+	VPADDQ      Z3, Z1, Z1
+
+done115:
+	LEAQ          (DX)(R8*8), DX
+	LEAQ          (BX)(R8*8), BX
+	VPUNPCKLQDQ   Z1, Z2, Z3
+	VPUNPCKHQDQ   Z1, Z2, Z2
+	VPADDQ        Z2, Z3, Z3
+	VEXTRACTI64X4 $0x01, Z3, Y2
+	VPADDQ        Y2, Y3, Y3
+	VEXTRACTI64X2 $0x01, Y3, X2
+	VPADDQ        X2, X3, X3
+	VMOVQ         X3, R8
+	VPEXTRQ       $0x01, X3, R9
+	MOVQ          R8, R10
+	SHRQ          $0x34, R10
+	ADDQ          R10, R9
+	MOVQ          $0x000fffffffffffff, R10
+	ANDQ          R10, R8
+	MOVQ          R9, R10
+	ANDQ          $0x01, R10
+	ADDQ          R10, R8
+	MOVQ          $0x0007ffffffffffff, R10
+	ADDQ          R10, R8
+	SHRQ          $0x34, R8
+	ADDQ          R8, R9
+	MOVQ          R9, (SI)
+	ADDQ          $0x08, SI
+	DECQ          CX
+	JNZ           loop110
+	VZEROUPPER
+	RET
+
+// func segmentDotsI32AVX512<>(segments int, ptr *int32, a *int64, u *int64, sums *int64)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
+TEXT ·segmentDotsI32AVX512<>(SB), NOSPLIT, $0-40
+	MOVQ    ptr+8(FP), AX
+	MOVQ    segments+0(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    u+24(FP), BX
+	MOVQ    sums+32(FP), SI
+	VMOVUPS constants<>+1152(SB), Z0
+	VMOVUPS constants<>+64(SB), Z0
+	VMOVUPS constants<>+0(SB), Z0
+	MOVLQSX (AX), DI
+
+loop116:
+	ADDQ    $0x00000004, AX
+	MOVLQSX (AX), R9
+	MOVQ    R9, R8
+	SUBQ    DI, R8
+	MOVQ    R9, DI
+	VPXORQ  Z1, Z1, Z1
+	VPXORQ  Z2, Z2, Z2
+	XORQ    R9, R9
+	LEAQ    -8(R8), R10
+	CMPQ    R9, R10
+	JG      tail120
+
+one118:
+	VMOVUPS     (DX)(R9*8), Z3
+	VPSLLQ      $0x09, Z3, Z4
+	VPSRAQ      $0x2b, Z3, Z5
+	VMOVUPS     (BX)(R9*8), Z6
+	VPSRAQ      $0x2b, Z6, Z7
+	VPANDQ      Z0, Z6, Z6
+	VPMULLQ     Z3, Z7, Z7
+	VPMULLQ     Z5, Z6, Z3
+	VPMADD52LUQ Z6, Z4, Z2
+	VPMADD52HUQ Z6, Z4, Z1
+	VPADDQ      Z7, Z3, Z3
+	VPADDQ      Z3, Z1, Z1
+	ADDQ        $0x08, R9
+	CMPQ        R9, R10
+	JLE         one118
+
+tail120:
+	MOVQ        R8, R10
+	SUBQ        R9, R10
+	JZ          done121
+	MOVQ        $-1, R11
+	SHLXQ       R10, R11, R11
+	NOTQ        R11
+	KMOVW       R11, K1
+	VMOVUPD.Z   (DX)(R9*8), K1, Z3
+	VPSLLQ      $0x09, Z3, Z4
+	VPSRAQ      $0x2b, Z3, Z5
+	VMOVUPD.Z   (BX)(R9*8), K1, Z6
+	VPSRAQ      $0x2b, Z6, Z7
+	VPANDQ      Z0, Z6, Z6
+	VPMULLQ     Z3, Z7, Z7
+	VPMULLQ     Z5, Z6, Z3
+	VPMADD52LUQ Z6, Z4, Z2
+	VPMADD52HUQ Z6, Z4, Z1
+	VPADDQ      Z7, Z3, Z3
+	VPADDQ      Z3, Z1, Z1
+
+done121:
+	LEAQ          (DX)(R8*8), DX
+	LEAQ          (BX)(R8*8), BX
+	VPUNPCKLQDQ   Z1, Z2, Z3
+	VPUNPCKHQDQ   Z1, Z2, Z2
+	VPADDQ        Z2, Z3, Z3
+	VEXTRACTI64X4 $0x01, Z3, Y2
+	VPADDQ        Y2, Y3, Y3
+	VEXTRACTI64X2 $0x01, Y3, X2
+	VPADDQ        X2, X3, X3
+	VMOVQ         X3, R8
+	VPEXTRQ       $0x01, X3, R9
+	MOVQ          R8, R10
+	SHRQ          $0x34, R10
+	ADDQ          R10, R9
+	MOVQ          $0x000fffffffffffff, R10
+	ANDQ          R10, R8
+	MOVQ          R9, R10
+	ANDQ          $0x01, R10
+	ADDQ          R10, R8
+	MOVQ          $0x0007ffffffffffff, R10
+	ADDQ          R10, R8
+	SHRQ          $0x34, R8
+	ADDQ          R8, R9
+	MOVQ          R9, (SI)
+	ADDQ          $0x08, SI
+	DECQ          CX
+	JNZ           loop116
+	VZEROUPPER
+	RET
+
 // func axpyAVX512<>(n int, alpha int64, x *int64, y *int64, minus int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·axpyAVX512<>(SB), NOSPLIT, $0-40
@@ -2249,9 +2439,9 @@ TEXT ·axpyAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest112
+	JL           oneTest124
 
-many110:
+many122:
 	VMOVUPS     (CX)(BX*8), Z7
 	VPXORQ      Z8, Z8, Z8
 	VMOVUPS     Z1, Z9
@@ -2294,14 +2484,14 @@ many110:
 	VMOVUPS     Z8, 64(DX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many110
+	JLE         many122
 
-oneTest112:
+oneTest124:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail113
+	JG   tail125
 
-one111:
+one123:
 	VMOVUPS     (CX)(BX*8), Z7
 	VPXORQ      Z8, Z8, Z8
 	VMOVUPS     Z1, Z9
@@ -2324,11 +2514,11 @@ one111:
 	VMOVUPS     Z8, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one111
+	JLE         one123
 
-tail113:
+tail125:
 	SUBQ        BX, AX
-	JZ          done114
+	JZ          done126
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -2354,7 +2544,7 @@ tail113:
 	VPADDQ      Z0, Z8, Z8
 	VMOVUPD     Z8, K1, (DX)(BX*8)
 
-done114:
+done126:
 	VZEROUPPER
 	RET
 
@@ -2381,9 +2571,9 @@ TEXT ·shearRowsAVX512<>(SB), NOSPLIT, $0-64
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest117
+	JL           oneTest129
 
-many115:
+many127:
 	VMOVUPS     (CX)(BX*8), Z5
 	VMOVUPS     64(CX)(BX*8), Z6
 	VMOVUPS     (DX)(BX*8), Z7
@@ -2474,14 +2664,14 @@ many115:
 	VMOVUPS     Z8, 64(DX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many115
+	JLE         many127
 
-oneTest117:
+oneTest129:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail118
+	JG   tail130
 
-one116:
+one128:
 	VMOVUPS     (CX)(BX*8), Z5
 	VMOVUPS     (DX)(BX*8), Z6
 	VPSUBQ      Z5, Z2, K1, Z5
@@ -2528,11 +2718,11 @@ one116:
 	VMOVUPS     Z6, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one116
+	JLE         one128
 
-tail118:
+tail130:
 	SUBQ        BX, AX
-	JZ          done119
+	JZ          done131
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -2582,7 +2772,7 @@ tail118:
 	VMOVUPD     Z5, K5, (CX)(BX*8)
 	VMOVUPD     Z6, K5, (DX)(BX*8)
 
-done119:
+done131:
 	VZEROUPPER
 	RET
 
@@ -2599,9 +2789,9 @@ TEXT ·shearChainAVX512<>(SB), NOSPLIT, $0-64
 	XORQ    BX, BX
 	LEAQ    -32(AX), SI
 	TESTQ   SI, SI
-	JL      oneTest122
+	JL      oneTest134
 
-many120:
+many132:
 	MOVQ    steps+8(FP), DI
 	MOVQ    t+16(FP), R8
 	MOVQ    s+24(FP), R9
@@ -2617,7 +2807,7 @@ many120:
 	VMOVUPS 128(R12)(BX*8), Z9
 	VMOVUPS 192(R12)(BX*8), Z10
 
-loop125:
+loop137:
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -2807,21 +2997,21 @@ loop125:
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
 	DECQ         DI
-	JNZ          loop125
+	JNZ          loop137
 	VMOVUPS      Z3, (R11)(BX*8)
 	VMOVUPS      Z4, 64(R11)(BX*8)
 	VMOVUPS      Z5, 128(R11)(BX*8)
 	VMOVUPS      Z6, 192(R11)(BX*8)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many120
+	JLE          many132
 
-oneTest122:
+oneTest134:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail123
+	JG   tail135
 
-one121:
+one133:
 	MOVQ    steps+8(FP), DI
 	MOVQ    t+16(FP), R8
 	MOVQ    s+24(FP), R9
@@ -2831,7 +3021,7 @@ one121:
 	VMOVUPS (R11)(BX*8), Z3
 	VMOVUPS (R12)(BX*8), Z4
 
-loop126:
+loop138:
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -2895,15 +3085,15 @@ loop126:
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
 	DECQ         DI
-	JNZ          loop126
+	JNZ          loop138
 	VMOVUPS      Z3, (R11)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one121
+	JLE          one133
 
-tail123:
+tail135:
 	SUBQ      BX, AX
-	JZ        done124
+	JZ        done136
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -2917,7 +3107,7 @@ tail123:
 	VMOVUPD.Z (R9)(BX*8), K1, Z3
 	VMOVUPD.Z (R10)(BX*8), K1, Z4
 
-loop127:
+loop139:
 	MOVQ         (SI), R11
 	ORQ          (DI), R11
 	SARQ         $0x3f, R11
@@ -2981,10 +3171,10 @@ loop127:
 	LEAQ         (DI)(DX*8), DI
 	ADDQ         DX, R8
 	DECQ         AX
-	JNZ          loop127
+	JNZ          loop139
 	VMOVUPD      Z3, K1, (R9)(BX*8)
 
-done124:
+done136:
 	VZEROUPPER
 	RET
 
@@ -3001,9 +3191,9 @@ TEXT ·unshearChainAVX512<>(SB), NOSPLIT, $0-64
 	XORQ    BX, BX
 	LEAQ    -32(AX), SI
 	TESTQ   SI, SI
-	JL      oneTest130
+	JL      oneTest142
 
-many128:
+many140:
 	MOVQ    steps+8(FP), DI
 	MOVQ    t+16(FP), R8
 	MOVQ    s+24(FP), R9
@@ -3019,7 +3209,7 @@ many128:
 	VMOVUPS 128(R12)(BX*8), Z9
 	VMOVUPS 192(R12)(BX*8), Z10
 
-loop133:
+loop145:
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -3209,21 +3399,21 @@ loop133:
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
 	DECQ         DI
-	JNZ          loop133
+	JNZ          loop145
 	VMOVUPS      Z3, (R11)(BX*8)
 	VMOVUPS      Z4, 64(R11)(BX*8)
 	VMOVUPS      Z5, 128(R11)(BX*8)
 	VMOVUPS      Z6, 192(R11)(BX*8)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many128
+	JLE          many140
 
-oneTest130:
+oneTest142:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail131
+	JG   tail143
 
-one129:
+one141:
 	MOVQ    steps+8(FP), DI
 	MOVQ    t+16(FP), R8
 	MOVQ    s+24(FP), R9
@@ -3233,7 +3423,7 @@ one129:
 	VMOVUPS (R11)(BX*8), Z3
 	VMOVUPS (R12)(BX*8), Z4
 
-loop134:
+loop146:
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -3297,15 +3487,15 @@ loop134:
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
 	DECQ         DI
-	JNZ          loop134
+	JNZ          loop146
 	VMOVUPS      Z3, (R11)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one129
+	JLE          one141
 
-tail131:
+tail143:
 	SUBQ      BX, AX
-	JZ        done132
+	JZ        done144
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -3319,7 +3509,7 @@ tail131:
 	VMOVUPD.Z (R9)(BX*8), K1, Z3
 	VMOVUPD.Z (R10)(BX*8), K1, Z4
 
-loop135:
+loop147:
 	MOVQ         (SI), R11
 	ORQ          (DI), R11
 	SARQ         $0x3f, R11
@@ -3383,10 +3573,10 @@ loop135:
 	LEAQ         (DI)(DX*8), DI
 	ADDQ         DX, R8
 	DECQ         AX
-	JNZ          loop135
+	JNZ          loop147
 	VMOVUPD      Z3, K1, (R9)(BX*8)
 
-done132:
+done144:
 	VZEROUPPER
 	RET
 
@@ -3405,9 +3595,9 @@ TEXT ·unshearCrossAVX512<>(SB), NOSPLIT, $0-56
 	XORQ    BX, BX
 	LEAQ    -32(AX), SI
 	TESTQ   SI, SI
-	JL      oneTest138
+	JL      oneTest150
 
-many136:
+many148:
 	MOVQ    steps+8(FP), DI
 	MOVQ    table+16(FP), R8
 	MOVQ    x+24(FP), R9
@@ -3431,7 +3621,7 @@ many136:
 	VMOVUPS 128(R12)(BX*8), Z18
 	VMOVUPS 192(R12)(BX*8), Z19
 
-loop141:
+loop153:
 	VPXORQ        Z20, Z20, Z20
 	VPXORQ        Z21, Z21, Z21
 	VMOVUPS       Z16, Z22
@@ -3913,7 +4103,7 @@ loop141:
 	MOVQ          R13, R12
 	ADDQ          $0x40, R8
 	DECQ          DI
-	JNZ           loop141
+	JNZ           loop153
 	VMOVUPS       Z4, (R9)(BX*8)
 	VMOVUPS       Z5, 64(R9)(BX*8)
 	VMOVUPS       Z6, 128(R9)(BX*8)
@@ -3924,14 +4114,14 @@ loop141:
 	VMOVUPS       Z15, 192(R11)(BX*8)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many136
+	JLE           many148
 
-oneTest138:
+oneTest150:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail139
+	JG   tail151
 
-one137:
+one149:
 	MOVQ    steps+8(FP), DI
 	MOVQ    table+16(FP), R8
 	MOVQ    x+24(FP), R9
@@ -3943,7 +4133,7 @@ one137:
 	VMOVUPS (R11)(BX*8), Z6
 	VMOVUPS (R12)(BX*8), Z7
 
-loop142:
+loop154:
 	VPXORQ        Z8, Z8, Z8
 	VPXORQ        Z9, Z9, Z9
 	VMOVUPS       Z7, Z10
@@ -4107,16 +4297,16 @@ loop142:
 	MOVQ          R13, R12
 	ADDQ          $0x40, R8
 	DECQ          DI
-	JNZ           loop142
+	JNZ           loop154
 	VMOVUPS       Z4, (R9)(BX*8)
 	VMOVUPS       Z6, (R11)(BX*8)
 	ADDQ          $0x08, BX
 	CMPQ          BX, SI
-	JLE           one137
+	JLE           one149
 
-tail139:
+tail151:
 	SUBQ      BX, AX
-	JZ        done140
+	JZ        done152
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -4132,7 +4322,7 @@ tail139:
 	VMOVUPD.Z (R9)(BX*8), K1, Z6
 	VMOVUPD.Z (R10)(BX*8), K1, Z7
 
-loop143:
+loop155:
 	VPXORQ        Z8, Z8, Z8
 	VPXORQ        Z9, Z9, Z9
 	VMOVUPS       Z7, Z10
@@ -4296,11 +4486,11 @@ loop143:
 	MOVQ          R11, R10
 	ADDQ          $0x40, SI
 	DECQ          AX
-	JNZ           loop143
+	JNZ           loop155
 	VMOVUPD       Z4, K1, (DI)(BX*8)
 	VMOVUPD       Z6, K1, (R9)(BX*8)
 
-done140:
+done152:
 	VZEROUPPER
 	RET
 
@@ -4321,9 +4511,9 @@ TEXT ·exactSumsAVX512<>(SB), NOSPLIT, $0-72
 	XORQ    R8, R8
 	LEAQ    -16(AX), R9
 	TESTQ   R9, R9
-	JL      oneTest146
+	JL      oneTest158
 
-many144:
+many156:
 	MOVQ         hi+48(FP), R10
 	VPBROADCASTQ R10, Z3
 	MOVQ         lo+56(FP), R10
@@ -4338,7 +4528,7 @@ many144:
 	MOVQ         CX, R10
 	MOVQ         BX, R11
 
-loop149:
+loop161:
 	VMOVUPS     (R10)(R8*8), Z7
 	VPSLLQ      $0x09, Z7, Z8
 	VPSRAQ      $0x2b, Z7, Z9
@@ -4366,7 +4556,7 @@ loop149:
 	ADDQ        DX, R10
 	ADDQ        SI, R11
 	DECQ        R12
-	JNZ         loop149
+	JNZ         loop161
 	VPSRLQ      $0x34, Z5, Z7
 	VPADDQ      Z7, Z3, Z3
 	VPANDQ      constants<>+576(SB), Z5, Z5
@@ -4387,14 +4577,14 @@ loop149:
 	VMOVUPS     Z4, 64(DI)(R8*8)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         many144
+	JLE         many156
 
-oneTest146:
+oneTest158:
 	LEAQ -8(AX), R9
 	CMPQ R8, R9
-	JG   tail147
+	JG   tail159
 
-one145:
+one157:
 	MOVQ         hi+48(FP), R10
 	VPBROADCASTQ R10, Z3
 	MOVQ         lo+56(FP), R10
@@ -4404,7 +4594,7 @@ one145:
 	MOVQ         CX, R10
 	MOVQ         BX, R11
 
-loop150:
+loop162:
 	VMOVUPS     (R10)(R8*8), Z5
 	VPSLLQ      $0x09, Z5, Z6
 	VPSRAQ      $0x2b, Z5, Z7
@@ -4420,7 +4610,7 @@ loop150:
 	ADDQ        DX, R10
 	ADDQ        SI, R11
 	DECQ        R12
-	JNZ         loop150
+	JNZ         loop162
 	VPSRLQ      $0x34, Z4, Z5
 	VPADDQ      Z5, Z3, Z3
 	VPANDQ      constants<>+576(SB), Z4, Z4
@@ -4432,11 +4622,11 @@ loop150:
 	VMOVUPS     Z3, (DI)(R8*8)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one145
+	JLE         one157
 
-tail147:
+tail159:
 	SUBQ         R8, AX
-	JZ           done148
+	JZ           done160
 	MOVQ         $-1, R9
 	SHLXQ        AX, R9, R9
 	NOTQ         R9
@@ -4449,7 +4639,7 @@ tail147:
 	MOVQ         k+8(FP), AX
 	MOVQ         BX, BX
 
-loop151:
+loop163:
 	VMOVUPD.Z   (CX)(R8*8), K1, Z5
 	VPSLLQ      $0x09, Z5, Z6
 	VPSRAQ      $0x2b, Z5, Z7
@@ -4465,7 +4655,7 @@ loop151:
 	ADDQ        DX, CX
 	ADDQ        SI, BX
 	DECQ        AX
-	JNZ         loop151
+	JNZ         loop163
 	VPSRLQ      $0x34, Z4, Z2
 	VPADDQ      Z2, Z3, Z3
 	VPANDQ      constants<>+576(SB), Z4, Z4
@@ -4476,7 +4666,7 @@ loop151:
 	VPADDQ      Z4, Z3, Z3
 	VMOVUPD     Z3, K1, (DI)(R8*8)
 
-done148:
+done160:
 	VZEROUPPER
 	RET
 
@@ -4496,9 +4686,9 @@ TEXT ·addProductsAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -16(AX), R8
 	TESTQ        R8, R8
-	JL           oneTest154
+	JL           oneTest166
 
-many152:
+many164:
 	VMOVUPS     (CX)(DI*8), Z4
 	VPSLLQ      $0x09, Z4, Z5
 	VPSRAQ      $0x2b, Z4, Z6
@@ -4547,14 +4737,14 @@ many152:
 	VMOVUPS     Z8, 64(SI)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many152
+	JLE         many164
 
-oneTest154:
+oneTest166:
 	LEAQ -8(AX), R8
 	CMPQ DI, R8
-	JG   tail155
+	JG   tail167
 
-one153:
+one165:
 	VMOVUPS     (CX)(DI*8), Z4
 	VPSLLQ      $0x09, Z4, Z5
 	VPSRAQ      $0x2b, Z4, Z6
@@ -4580,11 +4770,11 @@ one153:
 	VMOVUPS     Z8, (SI)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one153
+	JLE         one165
 
-tail155:
+tail167:
 	SUBQ        DI, AX
-	JZ          done156
+	JZ          done168
 	MOVQ        $-1, R8
 	SHLXQ       AX, R8, R8
 	NOTQ        R8
@@ -4613,7 +4803,7 @@ tail155:
 	VPADDQ      Z0, Z8, Z8
 	VMOVUPD     Z8, K1, (SI)(DI*8)
 
-done156:
+done168:
 	VZEROUPPER
 	RET
 
@@ -4629,9 +4819,9 @@ TEXT ·addQuotientsAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail160
+	JG           tail172
 
-one158:
+one170:
 	VMOVUPS    (AX)(SI*8), Z1
 	VMOVUPS    (CX)(SI*8), Z2
 	VPABSQ     Z1, Z3
@@ -4669,11 +4859,11 @@ one158:
 	VPMOVQ2M   Z1, K1
 	VPSUBQ     Z3, Z2, K1, Z3
 	KTESTB     K2, K2
-	JZ         good162
+	JZ         good174
 	MOVQ       SI, AX
 	JMP        stopped
 
-good162:
+good174:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (DX)(SI*8), Z1
@@ -4681,12 +4871,12 @@ good162:
 	VMOVUPS Z3, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one158
+	JLE     one170
 
-tail160:
+tail172:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done161
+	JZ         done173
 	MOVQ       $-1, R8
 	SHLXQ      DI, R8, R8
 	NOTQ       R8
@@ -4729,18 +4919,18 @@ tail160:
 	VPSUBQ     Z3, Z2, K2, Z3
 	KANDB      K1, K3, K3
 	KTESTB     K3, K3
-	JZ         good163
+	JZ         good175
 	MOVQ       SI, AX
 	JMP        stopped
 
-good163:
+good175:
 	VPXORQ    Z0, Z3, Z3
 	VPSUBQ    Z0, Z3, Z3
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VPADDQ    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (DX)(SI*8)
 
-done161:
+done173:
 	MOVQ BX, AX
 
 stopped:
@@ -4759,9 +4949,9 @@ TEXT ·addSqrtAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest166
+	JL           oneTest178
 
-many164:
+many176:
 	VMOVUPS   (AX)(BX*8), Z1
 	VMOVUPS   64(AX)(BX*8), Z2
 	VPXORQ    Z3, Z3, Z3
@@ -4796,11 +4986,11 @@ many164:
 	VPADDQ    constants<>+1472(SB), Z4, K4, Z4
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
-	JZ        good169
+	JZ        good181
 	MOVQ      BX, AX
 	JMP       stopped
 
-good169:
+good181:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (CX)(BX*8), Z1
@@ -4813,14 +5003,14 @@ good169:
 	VMOVUPS Z4, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many164
+	JLE     many176
 
-oneTest166:
+oneTest178:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail167
+	JG   tail179
 
-one165:
+one177:
 	VMOVUPS   (AX)(BX*8), Z1
 	VPXORQ    Z2, Z2, Z2
 	VPCMPQ    $0x01, Z2, Z1, K1
@@ -4839,11 +5029,11 @@ one165:
 	VPSUBQ    constants<>+1472(SB), Z2, K2, Z2
 	VPADDQ    constants<>+1472(SB), Z2, K3, Z2
 	KTESTB    K1, K1
-	JZ        good170
+	JZ        good182
 	MOVQ      BX, AX
 	JMP       stopped
 
-good170:
+good182:
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
 	VMOVUPS (CX)(BX*8), Z1
@@ -4851,12 +5041,12 @@ good170:
 	VMOVUPS Z2, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one165
+	JLE     one177
 
-tail167:
+tail179:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done168
+	JZ        done180
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -4880,18 +5070,18 @@ tail167:
 	VPADDQ    constants<>+1472(SB), Z2, K4, Z2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
-	JZ        good171
+	JZ        good183
 	MOVQ      BX, AX
 	JMP       stopped
 
-good171:
+good183:
 	VPXORQ    Z0, Z2, Z2
 	VPSUBQ    Z0, Z2, Z2
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (CX)(BX*8)
 
-done168:
+done180:
 	MOVQ DX, AX
 
 stopped:
@@ -4910,9 +5100,9 @@ TEXT ·addExpAVX512<>(SB), NOSPLIT, $0-56
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest174
+	JL           oneTest186
 
-many172:
+many184:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K1
@@ -5139,11 +5329,11 @@ many172:
 	VPSRLQ      $0x01, Z2, Z2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good177
+	JZ          good189
 	MOVQ        BX, AX
 	JMP         stopped
 
-good177:
+good189:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z3
@@ -5156,14 +5346,14 @@ good177:
 	VMOVUPS Z2, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many172
+	JLE     many184
 
-oneTest174:
+oneTest186:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail175
+	JG   tail187
 
-one173:
+one185:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K1
 	VPMAXSQ     constants<>+1600(SB), Z1, Z1
@@ -5278,11 +5468,11 @@ one173:
 	VPADDQ      constants<>+64(SB), Z1, Z1
 	VPSRLQ      $0x01, Z1, Z1
 	KTESTB      K1, K1
-	JZ          good178
+	JZ          good190
 	MOVQ        BX, AX
 	JMP         stopped
 
-good178:
+good190:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z2
@@ -5290,12 +5480,12 @@ good178:
 	VMOVUPS Z1, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one173
+	JLE     one185
 
-tail175:
+tail187:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done176
+	JZ          done188
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -5415,18 +5605,18 @@ tail175:
 	VPSRLQ      $0x01, Z1, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good179
+	JZ          good191
 	MOVQ        BX, AX
 	JMP         stopped
 
-good179:
+good191:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(BX*8)
 
-done176:
+done188:
 	MOVQ DX, AX
 
 stopped:
@@ -5445,9 +5635,9 @@ TEXT ·addLogAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest182
+	JL           oneTest194
 
-many180:
+many192:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VPXORQ      Z3, Z3, Z3
@@ -5674,11 +5864,11 @@ many180:
 	VPSRAQ      $0x0e, Z2, Z2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good185
+	JZ          good197
 	MOVQ        BX, AX
 	JMP         stopped
 
-good185:
+good197:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z3
@@ -5691,14 +5881,14 @@ good185:
 	VMOVUPS Z2, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many180
+	JLE     many192
 
-oneTest182:
+oneTest194:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail183
+	JG   tail195
 
-one181:
+one193:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPXORQ      Z2, Z2, Z2
 	VPCMPQ      $0x02, Z2, Z1, K1
@@ -5813,11 +6003,11 @@ one181:
 	VPADDQ      constants<>+2944(SB), Z1, Z1
 	VPSRAQ      $0x0e, Z1, Z1
 	KTESTB      K1, K1
-	JZ          good186
+	JZ          good198
 	MOVQ        BX, AX
 	JMP         stopped
 
-good186:
+good198:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z2
@@ -5825,12 +6015,12 @@ good186:
 	VMOVUPS Z1, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one181
+	JLE     one193
 
-tail183:
+tail195:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done184
+	JZ          done196
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -5950,18 +6140,18 @@ tail183:
 	VPSRAQ      $0x0e, Z1, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good187
+	JZ          good199
 	MOVQ        BX, AX
 	JMP         stopped
 
-good187:
+good199:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(BX*8)
 
-done184:
+done196:
 	MOVQ DX, AX
 
 stopped:
@@ -5980,9 +6170,9 @@ TEXT ·addTanAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest190
+	JL           oneTest202
 
-many188:
+many200:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VPABSQ      Z1, Z3
@@ -6541,11 +6731,11 @@ many188:
 	VPSUBQ      Z3, Z4, K1, Z3
 	KORB        K3, K2, K2
 	KTESTB      K2, K2
-	JZ          good193
+	JZ          good205
 	MOVQ        BX, AX
 	JMP         stopped
 
-good193:
+good205:
 	VPXORQ  Z0, Z6, Z6
 	VPSUBQ  Z0, Z6, Z6
 	VMOVUPS (CX)(BX*8), Z1
@@ -6558,14 +6748,14 @@ good193:
 	VMOVUPS Z3, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many188
+	JLE     many200
 
-oneTest190:
+oneTest202:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail191
+	JG   tail203
 
-one189:
+one201:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPABSQ      Z1, Z2
 	VPSRLQ      $0x34, Z2, Z3
@@ -6846,11 +7036,11 @@ one189:
 	VPMOVQ2M    Z1, K1
 	VPSUBQ      Z3, Z2, K1, Z3
 	KTESTB      K2, K2
-	JZ          good194
+	JZ          good206
 	MOVQ        BX, AX
 	JMP         stopped
 
-good194:
+good206:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (CX)(BX*8), Z1
@@ -6858,12 +7048,12 @@ good194:
 	VMOVUPS Z3, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one189
+	JLE     one201
 
-tail191:
+tail203:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done192
+	JZ          done204
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -7149,18 +7339,18 @@ tail191:
 	VPSUBQ      Z3, Z2, K2, Z3
 	KANDB       K1, K3, K3
 	KTESTB      K3, K3
-	JZ          good195
+	JZ          good207
 	MOVQ        BX, AX
 	JMP         stopped
 
-good195:
+good207:
 	VPXORQ    Z0, Z3, Z3
 	VPSUBQ    Z0, Z3, Z3
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (CX)(BX*8)
 
-done192:
+done204:
 	MOVQ DX, AX
 
 stopped:
@@ -7181,9 +7371,9 @@ TEXT ·addAtan2AVX512<>(SB), NOSPLIT, $0-56
 	XORQ         DI, DI
 	LEAQ         -16(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest198
+	JL           oneTest210
 
-many196:
+many208:
 	VMOVUPS     (AX)(DI*8), Z1
 	VMOVUPS     64(AX)(DI*8), Z2
 	VPABSQ      Z1, Z1
@@ -7456,11 +7646,11 @@ many196:
 	VPCMPUQ     $0x05, constants<>+5184(SB), Z1, K2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good201
+	JZ          good213
 	MOVQ        DI, AX
 	JMP         stopped
 
-good201:
+good213:
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
 	VMOVUPS (BX)(DI*8), Z1
@@ -7473,14 +7663,14 @@ good201:
 	VMOVUPS Z4, 64(BX)(DI*8)
 	ADDQ    $0x10, DI
 	CMPQ    DI, R8
-	JLE     many196
+	JLE     many208
 
-oneTest198:
+oneTest210:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail199
+	JG   tail211
 
-one197:
+one209:
 	VMOVUPS     (AX)(DI*8), Z1
 	VPABSQ      Z1, Z1
 	VMOVUPS     (CX)(DI*8), Z2
@@ -7619,11 +7809,11 @@ one197:
 	VMOVUPD.Z   Z1, K1, Z1
 	VPCMPUQ     $0x05, constants<>+5184(SB), Z2, K1
 	KTESTB      K1, K1
-	JZ          good202
+	JZ          good214
 	MOVQ        DI, AX
 	JMP         stopped
 
-good202:
+good214:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (BX)(DI*8), Z2
@@ -7631,12 +7821,12 @@ good202:
 	VMOVUPS Z1, (BX)(DI*8)
 	ADDQ    $0x08, DI
 	CMPQ    DI, R8
-	JLE     one197
+	JLE     one209
 
-tail199:
+tail211:
 	MOVQ        SI, R8
 	SUBQ        DI, R8
-	JZ          done200
+	JZ          done212
 	MOVQ        $-1, R9
 	SHLXQ       R8, R9, R9
 	NOTQ        R9
@@ -7780,18 +7970,18 @@ tail199:
 	VPCMPUQ     $0x05, constants<>+5184(SB), Z2, K2
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good203
+	JZ          good215
 	MOVQ        DI, AX
 	JMP         stopped
 
-good203:
+good215:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (BX)(DI*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(DI*8)
 
-done200:
+done212:
 	MOVQ SI, AX
 
 stopped:
@@ -7811,9 +8001,9 @@ TEXT ·addAtan2SlopesAVX512<>(SB), NOSPLIT, $0-56
 	XORQ R8, R8
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail207
+	JG   tail219
 
-one205:
+one217:
 	VMOVUPS     (AX)(R8*8), Z0
 	VPABSQ      Z0, Z0
 	VMOVUPS     (CX)(R8*8), Z1
@@ -7976,11 +8166,11 @@ one205:
 	VPMOVQ2M    Z5, K2
 	VPSUBQ      Z0, Z1, K2, Z0
 	KTESTB      K1, K1
-	JZ          good209
+	JZ          good221
 	MOVQ        R8, AX
 	JMP         stopped
 
-good209:
+good221:
 	VMOVUPS (BX)(R8*8), Z1
 	VPADDQ  Z1, Z3, Z3
 	VMOVUPS Z3, (BX)(R8*8)
@@ -7989,12 +8179,12 @@ good209:
 	VMOVUPS Z1, (SI)(R8*8)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     one205
+	JLE     one217
 
-tail207:
+tail219:
 	MOVQ        DI, R9
 	SUBQ        R8, R9
-	JZ          done208
+	JZ          done220
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -8162,11 +8352,11 @@ tail207:
 	VPSUBQ      Z0, Z1, K3, Z0
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good210
+	JZ          good222
 	MOVQ        R8, AX
 	JMP         stopped
 
-good210:
+good222:
 	VMOVUPD.Z (BX)(R8*8), K1, Z1
 	VPADDQ    Z1, Z3, Z3
 	VMOVUPD   Z3, K1, (BX)(R8*8)
@@ -8174,7 +8364,7 @@ good210:
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (SI)(R8*8)
 
-done208:
+done220:
 	MOVQ DI, AX
 
 stopped:
@@ -8194,9 +8384,9 @@ TEXT ·addPowAVX512<>(SB), NOSPLIT, $0-72
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest213
+	JL           oneTest225
 
-many211:
+many223:
 	VMOVUPS     (AX)(SI*8), Z1
 	VMOVUPS     64(AX)(SI*8), Z2
 	VPXORQ      Z3, Z3, Z3
@@ -8787,11 +8977,11 @@ many211:
 	KORB        K2, K4, K4
 	KORB        K4, K3, K3
 	KTESTB      K3, K3
-	JZ          good216
+	JZ          good228
 	MOVQ        SI, AX
 	JMP         stopped
 
-good216:
+good228:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(SI*8), Z3
@@ -8804,14 +8994,14 @@ good216:
 	VMOVUPS Z2, 64(DX)(SI*8)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
-	JLE     many211
+	JLE     many223
 
-oneTest213:
+oneTest225:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail214
+	JG   tail226
 
-one212:
+one224:
 	VMOVUPS     (AX)(SI*8), Z1
 	VPXORQ      Z2, Z2, Z2
 	VPCMPQ      $0x02, Z2, Z1, K1
@@ -9110,11 +9300,11 @@ one212:
 	KORB        K3, K2, K2
 	KORB        K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good217
+	JZ          good229
 	MOVQ        SI, AX
 	JMP         stopped
 
-good217:
+good229:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(SI*8), Z2
@@ -9122,12 +9312,12 @@ good217:
 	VMOVUPS Z1, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one212
+	JLE     one224
 
-tail214:
+tail226:
 	MOVQ        BX, DI
 	SUBQ        SI, DI
-	JZ          done215
+	JZ          done227
 	MOVQ        $-1, R8
 	SHLXQ       DI, R8, R8
 	NOTQ        R8
@@ -9431,18 +9621,18 @@ tail214:
 	KORB        K2, K3, K3
 	KANDB       K1, K3, K3
 	KTESTB      K3, K3
-	JZ          good218
+	JZ          good230
 	MOVQ        SI, AX
 	JMP         stopped
 
-good218:
+good230:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(SI*8)
 
-done215:
+done227:
 	MOVQ BX, AX
 
 stopped:
@@ -9461,9 +9651,9 @@ TEXT ·powersAVX512<>(SB), NOSPLIT, $0-72
 	XORQ  DI, DI
 	LEAQ  -16(SI), R8
 	TESTQ R8, R8
-	JL    oneTest221
+	JL    oneTest233
 
-many219:
+many231:
 	VMOVUPS     (AX)(DI*8), Z0
 	VMOVUPS     64(AX)(DI*8), Z1
 	VPXORQ      Z2, Z2, Z2
@@ -10301,25 +10491,25 @@ many219:
 	KORB        K6, K1, K1
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good224
+	JZ          good236
 	MOVQ        DI, AX
 	JMP         stopped
 
-good224:
+good236:
 	VMOVUPS Z8, (DX)(DI*8)
 	VMOVUPS Z0, (BX)(DI*8)
 	VMOVUPS Z9, 64(DX)(DI*8)
 	VMOVUPS Z1, 64(BX)(DI*8)
 	ADDQ    $0x10, DI
 	CMPQ    DI, R8
-	JLE     many219
+	JLE     many231
 
-oneTest221:
+oneTest233:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail222
+	JG   tail234
 
-one220:
+one232:
 	VMOVUPS     (AX)(DI*8), Z0
 	VPXORQ      Z1, Z1, Z1
 	VPCMPQ      $0x02, Z1, Z0, K1
@@ -10743,21 +10933,21 @@ one220:
 	KORB        K2, K1, K1
 	KORB        K3, K1, K1
 	KTESTB      K1, K1
-	JZ          good225
+	JZ          good237
 	MOVQ        DI, AX
 	JMP         stopped
 
-good225:
+good237:
 	VMOVUPS Z4, (DX)(DI*8)
 	VMOVUPS Z0, (BX)(DI*8)
 	ADDQ    $0x08, DI
 	CMPQ    DI, R8
-	JLE     one220
+	JLE     one232
 
-tail222:
+tail234:
 	MOVQ        SI, R8
 	SUBQ        DI, R8
-	JZ          done223
+	JZ          done235
 	MOVQ        $-1, R9
 	SHLXQ       R8, R9, R9
 	NOTQ        R9
@@ -11186,15 +11376,15 @@ tail222:
 	KORB        K4, K2, K2
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good226
+	JZ          good238
 	MOVQ        DI, AX
 	JMP         stopped
 
-good226:
+good238:
 	VMOVUPD Z4, K1, (DX)(DI*8)
 	VMOVUPD Z0, K1, (BX)(DI*8)
 
-done223:
+done235:
 	MOVQ SI, AX
 
 stopped:
@@ -11217,9 +11407,9 @@ TEXT ·addSignedAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest229
+	JL           oneTest241
 
-many227:
+many239:
 	VMOVUPS  (CX)(SI*8), Z3
 	VMOVUPS  (DX)(SI*8), Z4
 	VMOVUPS  (BX)(SI*8), Z5
@@ -11244,14 +11434,14 @@ many227:
 	VMOVUPS  Z5, 64(BX)(SI*8)
 	ADDQ     $0x10, SI
 	CMPQ     SI, DI
-	JLE      many227
+	JLE      many239
 
-oneTest229:
+oneTest241:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail230
+	JG   tail242
 
-one228:
+one240:
 	VMOVUPS  (CX)(SI*8), Z3
 	VMOVUPS  (DX)(SI*8), Z4
 	VMOVUPS  (BX)(SI*8), Z5
@@ -11265,11 +11455,11 @@ one228:
 	VMOVUPS  Z5, (BX)(SI*8)
 	ADDQ     $0x08, SI
 	CMPQ     SI, DI
-	JLE      one228
+	JLE      one240
 
-tail230:
+tail242:
 	SUBQ      SI, AX
-	JZ        done231
+	JZ        done243
 	MOVQ      $-1, DI
 	SHLXQ     AX, DI, DI
 	NOTQ      DI
@@ -11286,7 +11476,7 @@ tail230:
 	VPSUBQ    Z4, Z5, K3, Z5
 	VMOVUPD   Z5, K1, (BX)(SI*8)
 
-done231:
+done243:
 	VZEROUPPER
 	RET
 
@@ -11299,9 +11489,9 @@ TEXT ·toFloatsAVX512<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(AX), SI
 	TESTQ SI, SI
-	JL    oneTest234
+	JL    oneTest246
 
-many232:
+many244:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTQQ2PD Z0, Z0
 	VMULPD    constants<>+6528(SB), Z0, Z0
@@ -11312,25 +11502,25 @@ many232:
 	VMOVUPS   Z0, 64(DX)(BX*8)
 	ADDQ      $0x10, BX
 	CMPQ      BX, SI
-	JLE       many232
+	JLE       many244
 
-oneTest234:
+oneTest246:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail235
+	JG   tail247
 
-one233:
+one245:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTQQ2PD Z0, Z0
 	VMULPD    constants<>+6528(SB), Z0, Z0
 	VMOVUPS   Z0, (DX)(BX*8)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one233
+	JLE       one245
 
-tail235:
+tail247:
 	SUBQ      BX, AX
-	JZ        done236
+	JZ        done248
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -11340,7 +11530,7 @@ tail235:
 	VMULPD    constants<>+6528(SB), Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(BX*8)
 
-done236:
+done248:
 	VZEROUPPER
 	RET
 
@@ -11355,9 +11545,9 @@ TEXT ·addRoundedAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest239
+	JL           oneTest251
 
-many237:
+many249:
 	VMOVUPS   (AX)(BX*8), Z1
 	VMOVUPS   64(AX)(BX*8), Z2
 	VPANDQ    constants<>+6592(SB), Z1, Z3
@@ -11370,11 +11560,11 @@ many237:
 	VCVTPD2QQ Z2, Z1
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
-	JZ        good242
+	JZ        good254
 	MOVQ      BX, AX
 	JMP       stopped
 
-good242:
+good254:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (CX)(BX*8), Z2
@@ -11387,25 +11577,25 @@ good242:
 	VMOVUPS Z1, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many237
+	JLE     many249
 
-oneTest239:
+oneTest251:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail240
+	JG   tail252
 
-one238:
+one250:
 	VMOVUPS   (AX)(BX*8), Z1
 	VPANDQ    constants<>+6592(SB), Z1, Z2
 	VCMPPD    $0x15, constants<>+6656(SB), Z2, K1
 	VMULPD    constants<>+1280(SB), Z1, Z1
 	VCVTPD2QQ Z1, Z2
 	KTESTB    K1, K1
-	JZ        good243
+	JZ        good255
 	MOVQ      BX, AX
 	JMP       stopped
 
-good243:
+good255:
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
 	VMOVUPS (CX)(BX*8), Z1
@@ -11413,12 +11603,12 @@ good243:
 	VMOVUPS Z2, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one238
+	JLE     one250
 
-tail240:
+tail252:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done241
+	JZ        done253
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -11430,18 +11620,18 @@ tail240:
 	VCVTPD2QQ Z1, Z2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
-	JZ        good244
+	JZ        good256
 	MOVQ      BX, AX
 	JMP       stopped
 
-good244:
+good256:
 	VPXORQ    Z0, Z2, Z2
 	VPSUBQ    Z0, Z2, Z2
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (CX)(BX*8)
 
-done241:
+done253:
 	MOVQ DX, AX
 
 stopped:
@@ -11463,9 +11653,9 @@ TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest247
+	JL           oneTest259
 
-many245:
+many257:
 	VMOVUPS     (AX)(BX*8), Z3
 	VMOVUPS     64(AX)(BX*8), Z4
 	VPABSQ      Z3, Z5
@@ -11831,14 +12021,14 @@ many245:
 	VMOVUPS     Z7, 64(CX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many245
+	JLE         many257
 
-oneTest247:
+oneTest259:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail248
+	JG   tail260
 
-one246:
+one258:
 	VMOVUPS     (AX)(BX*8), Z3
 	VPABSQ      Z3, Z4
 	VPSRLQ      $0x34, Z4, Z5
@@ -12023,12 +12213,12 @@ one246:
 	VMOVUPS     Z3, (CX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one246
+	JLE         one258
 
-tail248:
+tail260:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done249
+	JZ          done261
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -12216,7 +12406,7 @@ tail248:
 	VPADDQ      Z1, Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
 
-done249:
+done261:
 	MOVQ DX, AX
 	MOVQ AX, ret+40(FP)
 	VZEROUPPER
@@ -12234,9 +12424,9 @@ TEXT ·sumsAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest252
+	JL           oneTest264
 
-many250:
+many262:
 	VMOVUPS (DX)(SI*8), Z1
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
@@ -12263,14 +12453,14 @@ many250:
 	VMOVUPS Z1, 192(BX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many250
+	JLE     many262
 
-oneTest252:
+oneTest264:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail253
+	JG   tail265
 
-one251:
+one263:
 	VMOVUPS (DX)(SI*8), Z1
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
@@ -12279,11 +12469,11 @@ one251:
 	VMOVUPS Z1, (BX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one251
+	JLE     one263
 
-tail253:
+tail265:
 	SUBQ      SI, AX
-	JZ        done254
+	JZ        done266
 	MOVQ      $-1, DI
 	SHLXQ     AX, DI, DI
 	NOTQ      DI
@@ -12295,7 +12485,7 @@ tail253:
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(SI*8)
 
-done254:
+done266:
 	VZEROUPPER
 	RET
 
@@ -12308,7 +12498,7 @@ TEXT ·splitAVX512<>(SB), NOSPLIT, $0-32
 	MOVQ pairs+8(FP), BX
 	XORQ SI, SI
 
-loop255:
+loop267:
 	VMOVUPS  (BX)(SI*2), Z0
 	VMOVUPS  64(BX)(SI*2), Z1
 	VMOVUPS  constants<>+6720(SB), Z2
@@ -12320,7 +12510,7 @@ loop255:
 	ADDQ     $0x40, SI
 	SUBQ     $0x07, DX
 	DECQ     DX
-	JNZ      loop255
+	JNZ      loop267
 	VZEROUPPER
 	RET
 
@@ -12335,7 +12525,7 @@ TEXT ·addPairsAVX512<>(SB), NOSPLIT, $0-40
 	MOVQ         pairs+24(FP), BX
 	XORQ         SI, SI
 
-loop256:
+loop268:
 	VMOVUPS  (AX)(SI*1), Z1
 	VMOVUPS  (CX)(SI*1), Z2
 	VMOVUPS  constants<>+6848(SB), Z3
@@ -12353,7 +12543,7 @@ loop256:
 	ADDQ     $0x40, SI
 	SUBQ     $0x07, DX
 	DECQ     DX
-	JNZ      loop256
+	JNZ      loop268
 	VZEROUPPER
 	RET
 
@@ -12366,18 +12556,18 @@ TEXT ·largestAVX512<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -8(AX), BX
 	CMPQ    DX, BX
-	JG      tail260
+	JG      tail272
 
-one258:
+one270:
 	VMOVUPS (CX)(DX*8), Z1
 	VPMAXSQ Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one258
+	JLE     one270
 
-tail260:
+tail272:
 	SUBQ      DX, AX
-	JZ        done261
+	JZ        done273
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -12385,7 +12575,7 @@ tail260:
 	VMOVUPD.Z (CX)(DX*8), K1, Z1
 	VPMAXSQ   Z1, Z0, K1, Z0
 
-done261:
+done273:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VPMAXSQ       Z2, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X2
@@ -12408,9 +12598,9 @@ TEXT ·sumWordsAVX512<>(SB), NOSPLIT, $0-25
 	XORQ    DX, DX
 	LEAQ    -16(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest264
+	JL      oneTest276
 
-many262:
+many274:
 	VMOVUPS  (CX)(DX*8), Z3
 	VPCMPEQQ Z2, Z3, K2
 	KORB     K2, K1, K1
@@ -12429,14 +12619,14 @@ many262:
 	VPADDQ   Z3, Z1, Z1
 	ADDQ     $0x10, DX
 	CMPQ     DX, BX
-	JLE      many262
+	JLE      many274
 
-oneTest264:
+oneTest276:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail265
+	JG   tail277
 
-one263:
+one275:
 	VMOVUPS  (CX)(DX*8), Z3
 	VPCMPEQQ Z2, Z3, K2
 	KORB     K2, K1, K1
@@ -12447,11 +12637,11 @@ one263:
 	VPADDQ   Z3, Z1, Z1
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      one263
+	JLE      one275
 
-tail265:
+tail277:
 	SUBQ      DX, AX
-	JZ        done266
+	JZ        done278
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -12465,7 +12655,7 @@ tail265:
 	VPSRAQ    $0x3f, Z3, Z3
 	VPADDQ    Z3, Z1, Z1
 
-done266:
+done278:
 	MOVQ    sums+16(FP), AX
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -12511,9 +12701,9 @@ TEXT ·sumExpAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         DX, DX
 	LEAQ         -8(AX), BX
 	CMPQ         DX, BX
-	JG           tail270
+	JG           tail282
 
-one268:
+one280:
 	VMOVUPS     (CX)(DX*8), Z11
 	VPSUBQ      Z11, Z0, Z12
 	VPCMPUQ     $0x02, constants<>+6976(SB), Z12, K1
@@ -12567,11 +12757,11 @@ one268:
 	VPSUBQ      constants<>+1472(SB), Z2, K1, Z2
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one268
+	JLE         one280
 
-tail270:
+tail282:
 	SUBQ        DX, AX
-	JZ          done271
+	JZ          done283
 	MOVQ        $-1, BX
 	SHLXQ       AX, BX, BX
 	NOTQ        BX
@@ -12629,7 +12819,7 @@ tail270:
 	VPCMPUQ     $0x01, Z0, Z1, K2, K1
 	VPSUBQ      constants<>+1472(SB), Z2, K1, Z2
 
-done271:
+done283:
 	MOVQ    sums+32(FP), AX
 	VMOVUPS Z1, (AX)
 	VMOVUPS Z2, 64(AX)
@@ -13695,6 +13885,14 @@ TEXT ·rowDotsI64(SB), NOSPLIT, $0-65
 // func rowDotsI32(n int, entries int, v *int64, ind *int32, u *int64, rows int, ldu int, dots *int64) bool
 TEXT ·rowDotsI32(SB), NOSPLIT, $0-65
 	JMP ·rowDotsI32AVX512<>(SB)
+
+// func segmentDotsI64(segments int, ptr *int, a *int64, u *int64, sums *int64)
+TEXT ·segmentDotsI64(SB), NOSPLIT, $0-40
+	JMP ·segmentDotsI64AVX512<>(SB)
+
+// func segmentDotsI32(segments int, ptr *int32, a *int64, u *int64, sums *int64)
+TEXT ·segmentDotsI32(SB), NOSPLIT, $0-40
+	JMP ·segmentDotsI32AVX512<>(SB)
 
 // func axpy(n int, alpha int64, x *int64, y *int64, minus int)
 TEXT ·axpy(SB), NOSPLIT, $0-40

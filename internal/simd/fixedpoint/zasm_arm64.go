@@ -87,6 +87,16 @@ func vectorRowDotsI32(n int, entries int, v *int64, ind *int32, u *int64, rows i
 	panic("no assembly")
 }
 
+// vectorSegmentDotsI64 sets sums to those of a_i·u_i in segments, rounded. Segment s has ptr_(s+1) - ptr_s products, at most 2¹⁰, and follows on the one before it. There is at least one.
+func vectorSegmentDotsI64(segments int, ptr *int, a *int64, u *int64, sums *int64) {
+	panic("no assembly")
+}
+
+// vectorSegmentDotsI32 sets sums to those of a_i·u_i in segments, rounded. Segment s has ptr_(s+1) - ptr_s products, at most 2¹⁰, and follows on the one before it. There is at least one.
+func vectorSegmentDotsI32(segments int, ptr *int32, a *int64, u *int64, sums *int64) {
+	panic("no assembly")
+}
+
 // vectorAxpy computes y_i += alpha·x_i, or -= if minus is -1 and not 0.
 func vectorAxpy(n int, alpha int64, x *int64, y *int64, minus int) {
 	panic("no assembly")

@@ -26,6 +26,11 @@ func vectorLoops() {
 			"adds Σ_c v_c·u_qc, rounded, to dots_q, where u_qc is element c of row ind_q of u. n is at most 2¹⁰, and there is at least one entry. It returns false at an index that is not below rows.",
 			func() { rowDots(x) })
 	}
+	for _, x := range Indices {
+		only("segmentDots"+x.Suffix(), "func(segments int, ptr *"+string(x)+", a, u, sums *int64)",
+			"sets sums to those of a_i·u_i in segments, rounded. Segment s has ptr_(s+1) - ptr_s products, at most 2¹⁰, and follows on the one before it. There is at least one.",
+			func() { segmentDots(x) })
+	}
 	only("axpy", "func(n int, alpha int64, x, y *int64, minus int)", "computes y_i += alpha·x_i, or -= if minus is -1 and not 0.", func() { products(true) })
 	only("shearRows", "func(n int, t, s int64, a, b *int64, back, before, after int)",
 		"computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 2⁵² units. Rows whose flag before or after is -1, else 0, are negated there.", shearRows)
@@ -238,6 +243,56 @@ func (r rounding) product(f left, b VecVirtual) VecVirtual {
 	return hi
 }
 
+// total returns the sum of the lanes, rounded. Their words rest are below 2⁵⁹.
+func (r rounding) total(hi, rest VecVirtual) GPVirtual {
+	pairs := ifma.Reg() // of both words, side by side
+	VPUNPCKLQDQ(hi, rest, pairs)
+	VPUNPCKHQDQ(hi, rest, rest)
+	VPADDQ(rest, pairs, pairs)
+	VEXTRACTI64X4(Imm(1), pairs, rest.AsY())
+	VPADDQ(rest.AsY(), pairs.AsY(), pairs.AsY())
+	VEXTRACTI64X2(Imm(1), pairs.AsY(), rest.AsX())
+	VPADDQ(rest.AsX(), pairs.AsX(), pairs.AsX())
+	low, sum, bits := GP64(), GP64(), GP64()
+	VMOVQ(pairs.AsX(), low)
+	VPEXTRQ(Imm(1), pairs.AsX(), sum)
+	MOVQ(low, bits)
+	SHRQ(Imm(52), bits)
+	ADDQ(bits, sum)
+	MOVQ(U64(1<<52-1), bits)
+	ANDQ(bits, low)
+	MOVQ(sum, bits)
+	ANDQ(Imm(1), bits)
+	ADDQ(bits, low)
+	MOVQ(U64(1<<51-1), bits)
+	ADDQ(bits, low)
+	SHRQ(Imm(52), low)
+	ADDQ(low, sum)
+	return sum
+}
+
+// segmentDots sums products of two vectors, one segment after the other.
+func segmentDots(x IndexType) {
+	g := ifma
+	ptr, left, a, u, sums := Arg("ptr"), Arg("segments"), Arg("a"), Arg("u"), Arg("sums")
+	r, from := newRounding(), GP64()
+	x.LoadIndex(Mem{Base: ptr}, from)
+	Times(left, func() {
+		n, to := GP64(), GP64()
+		ADDQ(U32(x.Bytes()), ptr)
+		x.LoadIndex(Mem{Base: ptr}, to)
+		MOVQ(to, n)
+		SUBQ(from, n)
+		MOVQ(to, from)
+		hi, rest := g.Zeros(1)[0], g.Zeros(1)[0]
+		g.Loop(n, 1, func(l Step, _ int) { r.addTo(hi, rest, newLeft(l.Load(a)), l.Load(u)) }, nil)
+		LEAQ(Mem{Base: a, Index: n, Scale: 8}, a)
+		LEAQ(Mem{Base: u, Index: n, Scale: 8}, u)
+		MOVQ(r.total(hi, rest), Mem{Base: sums})
+		ADDQ(Imm(8), sums)
+	})
+}
+
 // rowDots sums products of a vector with rows.
 func rowDots(x IndexType) {
 	g := ifma
@@ -248,31 +303,7 @@ func rowDots(x IndexType) {
 		row := rowAt(x, ind, ldu, u, bad)
 		hi, lo := g.Zeros(1)[0], g.Zeros(1)[0]
 		g.Loop(n, 1, func(l Step, _ int) { r.addTo(hi, lo, newLeft(l.Load(v)), l.Load(row)) }, nil)
-		// The sums of the lanes, side by side.
-		pairs := g.Reg()
-		VPUNPCKLQDQ(hi, lo, pairs)
-		VPUNPCKHQDQ(hi, lo, lo)
-		VPADDQ(lo, pairs, pairs)
-		VEXTRACTI64X4(Imm(1), pairs, lo.AsY())
-		VPADDQ(lo.AsY(), pairs.AsY(), pairs.AsY())
-		VEXTRACTI64X2(Imm(1), pairs.AsY(), lo.AsX())
-		VPADDQ(lo.AsX(), pairs.AsX(), pairs.AsX())
-		rest, sum, bits := GP64(), GP64(), GP64()
-		VMOVQ(pairs.AsX(), rest)
-		VPEXTRQ(Imm(1), pairs.AsX(), sum)
-		MOVQ(rest, bits)
-		SHRQ(Imm(52), bits)
-		ADDQ(bits, sum)
-		MOVQ(U64(1<<52-1), bits)
-		ANDQ(bits, rest)
-		MOVQ(sum, bits)
-		ANDQ(Imm(1), bits)
-		ADDQ(bits, rest)
-		MOVQ(U64(1<<51-1), bits)
-		ADDQ(bits, rest)
-		SHRQ(Imm(52), rest)
-		ADDQ(rest, sum)
-		ADDQ(sum, Mem{Base: dots})
+		ADDQ(r.total(hi, lo), Mem{Base: dots})
 		ADDQ(Imm(8), dots)
 		ADDQ(U32(x.Bytes()), ind)
 	})
