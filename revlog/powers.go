@@ -5,6 +5,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/number"
+	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/revlinalg"
 	"revnum/ulog"
@@ -46,11 +47,14 @@ func (k Powers[T]) Run(p rev.Pass[Powers[T]]) error {
 		return err
 	}
 	if number.IsFixed[T]() && k.Y.Data != nil {
+		w := workspace.Get[powersScratch]()
+		defer workspace.Put(w)
+		w.x = workspace.Grow(w.x, k.X.N)
+		for j := range w.x {
+			w.x[j] = ulog.Fixed{Log: fixed.Q43(k.X.Data[j*k.X.Inc])}
+		}
 		for i := range k.Y.N {
-			var product ulog.Fixed
-			for j, a := range k.A.Row(i) {
-				product = product.Mul(fixedLog(k.X.Data[j*k.X.Inc]).Pow(fixed.Q43(a)))
-			}
+			product := ulog.ProdPow(w.x, number.As[[]fixed.Q43](k.A.Row(i)))
 			multiply(&k.Y.Data[i*k.Y.Inc], product, p.Back)
 		}
 		k.Y.Data = nil
@@ -59,6 +63,9 @@ func (k Powers[T]) Run(p rev.Pass[Powers[T]]) error {
 		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent, G: p.G.matMul(), T: p.T.matMul(), GT: p.GT.matMul(),
 	})
 }
+
+// powersScratch has X without gaps.
+type powersScratch struct{ x []ulog.Fixed }
 
 // matMul returns η += A·ξ.
 func (k Powers[T]) matMul() revlinalg.MatMul[T] {

@@ -43,6 +43,15 @@ func ExampleFixed_MulAssign() {
 	// Output: true
 }
 
+// The mean of growth factors, weighted by the years that they held.
+func ExampleProdPow() {
+	x := []ulog.Fixed{ulog.NewFixed(1.02), ulog.NewFixed(1.05), ulog.NewFixed(0.97)}
+	years := []fixed.Q43{fixed.FromInt(3), fixed.FromInt(5), fixed.FromInt(2)}
+	total := ulog.ProdPow(x, years)
+	fmt.Printf("%.4f a year\n", total.Pow(fixed.FromFloat64(0.1)).Float64())
+	// Output: 1.0245 a year
+}
+
 func ExampleFixed_RootAssign() {
 	x := ulog.NewFixed(2)
 	fmt.Println(x.PowAssign(1000), x)

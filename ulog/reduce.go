@@ -143,6 +143,29 @@ func prodFixed(x []Fixed) Fixed {
 	if zero {
 		return fixedZero
 	}
+	return foldSigned(hi, lo)
+}
+
+// ProdPow returns Π x_i^p_i. Each power is rounded as Pow rounds it. Their product is exact, and wraps as Mul
+// does. ProdPow panics if the lengths differ, or if an x_i is zero and p_i negative.
+func ProdPow(x []Fixed, p []fixed.Q43) Fixed {
+	if len(x) != len(p) {
+		panic("ulog: slices of different lengths")
+	}
+	hi, lo, zero := fixedpoint.ExactSumPowers(p, FixedLogs(x))
+	if !zero {
+		return foldSigned(hi, lo)
+	}
+	product := fixedOne
+	for i, v := range x {
+		product = product.Mul(v.Pow(p[i]))
+	}
+	return product
+}
+
+// foldSigned returns the number whose log is the integer with the words hi and lo, which has a sign, modulo
+// 2⁶⁴-1.
+func foldSigned(hi, lo uint64) Fixed {
 	neg := int64(hi) < 0
 	if neg {
 		var borrow uint64

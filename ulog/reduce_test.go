@@ -301,6 +301,9 @@ func TestReduceFixed(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 8, 9, 15, 16, 17, 100, 1 << 14, 1<<14 + 5} {
 		for i, draw := range draws {
 			for _, zeros := range []int{0, 1, 5} {
+				if n > 1000 && i*zeros != 1 {
+					continue
+				}
 				x := make([]Fixed, n)
 				for i := range x {
 					x[i].Log = draw()
@@ -321,6 +324,17 @@ func TestReduceFixed(t *testing.T) {
 				if got := Prod(x); got != prod {
 					t.Fatalf("draw %d, n=%d: the product is %d, want %d", i, n, got.Log, prod.Log)
 				}
+				p, powers := make([]fixed.Q43, n), fixedOne
+				for i, v := range x {
+					p[i] = draw()
+					if v.IsZero() && p[i] < 0 {
+						p[i] = 0
+					}
+					powers = powers.Mul(v.Pow(p[i]))
+				}
+				if got := ProdPow(x, p); got != powers {
+					t.Fatalf("draw %d, n=%d: the product of powers is %d, want %d", i, n, got.Log, powers.Log)
+				}
 				if got := Max(x); got != most {
 					t.Fatalf("draw %d, n=%d: the largest is %d, want %d", i, n, got.Log, most.Log)
 				}
@@ -328,6 +342,11 @@ func TestReduceFixed(t *testing.T) {
 					t.Fatalf("draw %d, n=%d: the sum is %d, want %d", i, n, got.Log, want.Log)
 				}
 			}
+		}
+	}
+	for _, f := range []func(){func() { ProdPow([]Fixed{fixedZero}, []fixed.Q43{-1}) }, func() { ProdPow(make([]Fixed, 2), make([]fixed.Q43, 1)) }} {
+		if !panics(f) {
+			t.Error("no panic of zero to a negative power, or of different lengths")
 		}
 	}
 	// Zero adds nothing to the least number.
@@ -355,4 +374,10 @@ func plainSum(x []Fixed, most Fixed) Fixed {
 	k -= 90
 	s, _ := addLogs(most.Log, fixed.Q43(k)*ln2Units+roundQ43(l+(rest+float64(float64(k)*ln2Lo))))
 	return Fixed{s}
+}
+
+func panics(f func()) (caught bool) {
+	defer func() { caught = recover() != nil }()
+	f()
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"revnum/fixed"
 	"revnum/rev"
 	"revnum/revlog"
+	"revnum/revnn"
 	"revnum/ulog"
 )
 
@@ -28,6 +29,12 @@ func logContests(rnd *rand.Rand) []contest {
 	gTotal := revlog.Sum[float64]{Out: &gOutX, X: rev.ViewSlice(gx)}
 	product := revlog.Prod[fixed.Q43]{Out: &outQ, X: rev.ViewSlice(q)}
 	gProduct := revlog.Prod[fixed.Q43]{Out: &gOutQ, X: rev.ViewSlice(gq)}
+	const m = 64
+	column := func() rev.Vector[fixed.Q43] { return rev.ViewSlice(make([]fixed.Q43, m)) }
+	powers := revlog.Powers[fixed.Q43]{Y: column(), A: randomMatrix[fixed.Q43](rnd, m, m, 1), X: rev.ViewSlice(q[:m])}
+	gPowers := revlog.Powers[fixed.Q43]{Y: column(), A: rev.NewGeneral[fixed.Q43](m, m, nil), X: column()}
+	rows := revnn.LogSumExpRows[float64]{Y: rev.ViewSlice(make([]float64, m)), X: randomMatrix[float64](rnd, m, m, 5), Workers: 1}
+	gRows := revnn.LogSumExpRows[float64]{Y: rev.ViewSlice(make([]float64, m)), X: rev.NewGeneral[float64](m, m, nil)}
 	logSumExp := func() { sum = ulog.Sum(x) }
 	return []contest{
 		{"sum over ulog.Fixed, n=1000", one, limit, 1, 1, func() { of = ulog.Sum(y) }, logSumExp},
@@ -36,6 +43,9 @@ func logContests(rnd *rand.Rand) []contest {
 		{"revlog.Prod over Q43, n=1000", "revlog.Sum over float64", limit, 1, 1, func() { mustRun(product.Forward()) }, func() { total.Forward() }},
 		{"adjoint of revlog.Prod over Q43, n=1000", "adjoint of revlog.Sum over float64", limit, 1, 1,
 			func() { mustRun(product.Adjoint(gProduct)) }, func() { total.Adjoint(gTotal) }},
+		{"revlog.Powers over Q43, 64×64", "revnn.LogSumExpRows over float64", limit, 1, 1, func() { mustRun(powers.Forward()) }, func() { rows.Forward() }},
+		{"adjoint of revlog.Powers over Q43, 64×64", "adjoint of revnn.LogSumExpRows over float64", limit, 1, 1,
+			func() { mustRun(powers.Adjoint(gPowers)) }, func() { rows.Adjoint(gRows) }},
 		{"ulog.Fixed.Add by element", "ulog.Float64.Add by element", limit, n, n,
 			func() {
 				for _, v := range y {

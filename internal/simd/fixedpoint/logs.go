@@ -41,6 +41,42 @@ func ExactSum(x []fixed.Q43) (hi, lo uint64, hasLeast bool) {
 	return hi, lo, hasLeast
 }
 
+// ExactSumPowers returns what ExactSum does for the products a_i·x_i, each rounded to nearest with ties to even, and
+// not wrapped, and whether fixed.Min is among x. It panics if the lengths differ.
+func ExactSumPowers(a, x []fixed.Q43) (hi, lo uint64, hasLeast bool) {
+	if len(a) != len(x) {
+		panic(badLength)
+	}
+	if tier != cpu.AVX512 {
+		for i, v := range x {
+			top, whole := bits.Mul64(magnitude(v), magnitude(a[i]))
+			whole, carry := bits.Add64(whole, 1<<(fixed.FracBits-1)-1+whole>>fixed.FracBits&1, 0)
+			top += carry
+			whole, top = top<<(64-fixed.FracBits)|whole>>fixed.FracBits, top>>fixed.FracBits
+			if v^a[i] < 0 {
+				whole, carry = bits.Sub64(0, whole, 0)
+				top = -top - carry
+			}
+			lo, carry = bits.Add64(lo, whole, 0)
+			hi += top + carry
+			hasLeast = hasLeast || v == fixed.Min
+		}
+		return hi, lo, hasLeast
+	}
+	var minusHi, minusLo uint64
+	for i := 0; i < len(x); i += cpu.Chunk {
+		var sums [2][2][8]uint64
+		hasLeast = vectorSumPowers(cpu.ChunkAt(i, len(x)), (*int64)(&x[i]), (*int64)(&a[i]), &sums[0][0][0]) || hasLeast
+		addSums(&hi, &lo, &sums[0])
+		addSums(&minusHi, &minusLo, &sums[1])
+	}
+	lo, borrow := bits.Sub64(lo, minusLo, 0)
+	return hi - minusHi - borrow, lo, hasLeast
+}
+
+// magnitude returns |x|.
+func magnitude(x fixed.Q43) uint64 { return uint64(max(x, -x)) }
+
 // SumExp returns Σ e^(x_i-most), the sum of integers of 128 bits with 90 bits after the point, for the first
 // numbers, and how many these are. It leaves out fixed.Min, which is the log of zero, and x_i more than 63 below
 // most. most is the largest x_i. The steps are those of package ulog, which has plain Go for the others. The

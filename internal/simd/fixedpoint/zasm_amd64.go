@@ -324,6 +324,14 @@ func vectorSumWords(n int, x *int64, sums *uint64) bool {
 //go:noescape
 func sumWords(n int, x *int64, sums *uint64) bool
 
+// vectorSumPowers sets sums to the low words of eight sums of positive a_i·x_i, each rounded, to their high words, and to the same of the negative ones without their signs. It returns whether the least number of all is among x.
+func vectorSumPowers(n int, x *int64, a *int64, sums *uint64) bool {
+	return sumPowers(n, x, a, sums)
+}
+
+//go:noescape
+func sumPowers(n int, x *int64, a *int64, sums *uint64) bool
+
 // vectorSumExp sets sums to the low words of eight sums of ⌊e^(x_i-most)·2⁹⁰⌋, and to their high words. It leaves out the least number of all, and those that are more than 63 below most.
 func vectorSumExp(n int, x *int64, most int64, table *float64, sums *uint64) {
 	sumExp(n, x, most, table, sums)

@@ -12664,6 +12664,132 @@ done278:
 	VZEROUPPER
 	RET
 
+// func sumPowersAVX512<>(n int, x *int64, a *int64, sums *uint64) bool
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
+TEXT ·sumPowersAVX512<>(SB), NOSPLIT, $0-33
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    a+16(FP), DX
+	VPXORQ  Z0, Z0, Z0
+	VPXORQ  Z1, Z1, Z1
+	VPXORQ  Z2, Z2, Z2
+	VPXORQ  Z3, Z3, Z3
+	VMOVUPS constants<>+512(SB), Z4
+	KXORB   K1, K1, K1
+	XORQ    BX, BX
+	LEAQ    -8(AX), SI
+	CMPQ    BX, SI
+	JG      tail282
+
+one280:
+	VMOVUPS     (CX)(BX*8), Z5
+	VMOVUPS     (DX)(BX*8), Z6
+	VPCMPEQQ    Z4, Z5, K2
+	KORB        K2, K1, K1
+	VPXORQ      Z5, Z6, Z7
+	VPMOVQ2M    Z7, K2
+	KNOTB       K2, K3
+	VPABSQ      Z5, Z5
+	VPABSQ      Z6, Z6
+	VPSRLQ      $0x34, Z5, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z5, Z9
+	VPMADD52LUQ Z8, Z5, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z8, Z5, Z10
+	VPMADD52LUQ Z6, Z7, Z9
+	VPMADD52HUQ Z6, Z7, Z10
+	VPMADD52LUQ Z8, Z7, Z10
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VPMULLQ     Z6, Z5, Z5
+	VPSRLQ      $0x2b, Z5, Z6
+	VPANDQ      constants<>+64(SB), Z6, Z6
+	VPADDQ      constants<>+128(SB), Z6, Z6
+	VPADDQ      Z5, Z6, Z5
+	VPCMPUQ     $0x01, Z6, Z5, K4
+	VPSUBQ      constants<>+1472(SB), Z9, K4, Z9
+	VPSRLQ      $0x2b, Z5, Z5
+	VPSLLQ      $0x15, Z9, Z6
+	VPORQ       Z6, Z5, Z5
+	VPSRLQ      $0x2b, Z9, Z6
+	VPADDQ      Z6, Z1, K3, Z1
+	VPADDQ      Z5, Z0, K3, Z0
+	VPCMPUQ     $0x01, Z5, Z0, K3, K3
+	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
+	VPADDQ      Z6, Z3, K2, Z3
+	VPADDQ      Z5, Z2, K2, Z2
+	VPCMPUQ     $0x01, Z5, Z2, K2, K2
+	VPSUBQ      constants<>+1472(SB), Z3, K2, Z3
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one280
+
+tail282:
+	SUBQ        BX, AX
+	JZ          done283
+	MOVQ        $-1, SI
+	SHLXQ       AX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K2
+	VMOVUPD.Z   (CX)(BX*8), K2, Z5
+	VMOVUPD.Z   (DX)(BX*8), K2, Z6
+	VPCMPEQQ    Z4, Z5, K2
+	KORB        K2, K1, K1
+	VPXORQ      Z5, Z6, Z4
+	VPMOVQ2M    Z4, K2
+	KNOTB       K2, K3
+	VPABSQ      Z5, Z4
+	VPABSQ      Z6, Z5
+	VPSRLQ      $0x34, Z4, Z6
+	VPSRLQ      $0x34, Z5, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z4, Z8
+	VPMADD52LUQ Z7, Z4, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z7, Z4, Z9
+	VPMADD52LUQ Z5, Z6, Z8
+	VPMADD52HUQ Z5, Z6, Z9
+	VPMADD52LUQ Z7, Z6, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPMULLQ     Z5, Z4, Z4
+	VPSRLQ      $0x2b, Z4, Z5
+	VPANDQ      constants<>+64(SB), Z5, Z5
+	VPADDQ      constants<>+128(SB), Z5, Z5
+	VPADDQ      Z4, Z5, Z4
+	VPCMPUQ     $0x01, Z5, Z4, K4
+	VPSUBQ      constants<>+1472(SB), Z8, K4, Z8
+	VPSRLQ      $0x2b, Z4, Z4
+	VPSLLQ      $0x15, Z8, Z5
+	VPORQ       Z5, Z4, Z4
+	VPSRLQ      $0x2b, Z8, Z5
+	VPADDQ      Z5, Z1, K3, Z1
+	VPADDQ      Z4, Z0, K3, Z0
+	VPCMPUQ     $0x01, Z4, Z0, K3, K3
+	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
+	VPADDQ      Z5, Z3, K2, Z3
+	VPADDQ      Z4, Z2, K2, Z2
+	VPCMPUQ     $0x01, Z4, Z2, K2, K2
+	VPSUBQ      constants<>+1472(SB), Z3, K2, Z3
+
+done283:
+	MOVQ    sums+24(FP), AX
+	VMOVUPS Z0, (AX)
+	MOVQ    sums+24(FP), AX
+	VMOVUPS Z1, 64(AX)
+	MOVQ    sums+24(FP), AX
+	VMOVUPS Z2, 128(AX)
+	MOVQ    sums+24(FP), AX
+	VMOVUPS Z3, 192(AX)
+	KTESTB  K1, K1
+	SETNE   ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func sumExpAVX512<>(n int, x *int64, most int64, table *float64, sums *uint64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·sumExpAVX512<>(SB), NOSPLIT, $0-40
@@ -12701,9 +12827,9 @@ TEXT ·sumExpAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         DX, DX
 	LEAQ         -8(AX), BX
 	CMPQ         DX, BX
-	JG           tail282
+	JG           tail287
 
-one280:
+one285:
 	VMOVUPS     (CX)(DX*8), Z11
 	VPSUBQ      Z11, Z0, Z12
 	VPCMPUQ     $0x02, constants<>+6976(SB), Z12, K1
@@ -12757,11 +12883,11 @@ one280:
 	VPSUBQ      constants<>+1472(SB), Z2, K1, Z2
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one280
+	JLE         one285
 
-tail282:
+tail287:
 	SUBQ        DX, AX
-	JZ          done283
+	JZ          done288
 	MOVQ        $-1, BX
 	SHLXQ       AX, BX, BX
 	NOTQ        BX
@@ -12819,7 +12945,7 @@ tail282:
 	VPCMPUQ     $0x01, Z0, Z1, K2, K1
 	VPSUBQ      constants<>+1472(SB), Z2, K1, Z2
 
-done283:
+done288:
 	MOVQ    sums+32(FP), AX
 	VMOVUPS Z1, (AX)
 	VMOVUPS Z2, 64(AX)
@@ -13993,6 +14119,10 @@ TEXT ·largest(SB), NOSPLIT, $0-24
 // func sumWords(n int, x *int64, sums *uint64) bool
 TEXT ·sumWords(SB), NOSPLIT, $0-25
 	JMP ·sumWordsAVX512<>(SB)
+
+// func sumPowers(n int, x *int64, a *int64, sums *uint64) bool
+TEXT ·sumPowers(SB), NOSPLIT, $0-33
+	JMP ·sumPowersAVX512<>(SB)
 
 // func sumExp(n int, x *int64, most int64, table *float64, sums *uint64)
 TEXT ·sumExp(SB), NOSPLIT, $0-40

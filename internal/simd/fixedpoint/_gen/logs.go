@@ -17,8 +17,44 @@ func logLoops() {
 	}
 	only("largest", "func(n int, x *int64) int64", "returns the largest number, or the least of all if n is 0.", largest)
 	only("sumWords", "func(n int, x *int64, sums *uint64) bool", "sets sums to the low words of eight sums, and to their high words, and returns whether the least number of all is there.", sumWords)
+	only("sumPowers", "func(n int, x, a *int64, sums *uint64) bool",
+		"sets sums to the low words of eight sums of positive a_i·x_i, each rounded, to their high words, and to the same of the negative ones without their signs. It returns whether the least number of all is among x.", sumPowers)
 	only("sumExp", "func(n int, x *int64, most int64, table *float64, sums *uint64)",
 		"sets sums to the low words of eight sums of ⌊e^(x_i-most)·2⁹⁰⌋, and to their high words. It leaves out the least number of all, and those that are more than 63 below most.", sumExp)
+}
+
+func sumPowers() {
+	n, px, pa, found, result := Arg("n"), Arg("x"), Arg("a"), K(), Result()
+	positive, negative, least := g.Zeros(2), g.Zeros(2), g.CopyOf(Bits(1<<63))
+	KXORB(found, found, found)
+	g.Loop(n, 1, func(l Step, _ int) {
+		x, a, k, minus, plus := l.Load(px), l.Load(pa), K(), K(), K()
+		VPCMPEQQ(least, x, k)
+		KORB(k, found, found)
+		sign := g.Reg()
+		VPXORQ(x, a, sign)
+		VPMOVQ2M(sign, minus)
+		KNOTB(minus, plus)
+		u, v := abs(vectors{x}), abs(vectors{a})
+		hi, lo := mulHigh(wide(u), wide(v)), mulLow(u, v[0])
+		// To nearest, and to even: half a unit less one bit is added, and one more if the result is odd.
+		half := add(and(shiftRight(lo, fraction), Bits(1)), Bits(1<<(fraction-1)-1))
+		lo = addCarry(half, lo, hi)
+		whole := or(shiftRight(lo, fraction), shiftLeft(hi, 64-fraction))
+		top := shiftRight(hi, fraction)
+		for _, s := range []struct {
+			sum []VecVirtual
+			k   Op
+		}{{positive, plus}, {negative, minus}} {
+			VPADDQ(top[0], s.sum[1], s.k, s.sum[1])
+			addWords(s.sum[0], s.sum[1], whole[0], s.k)
+		}
+	}, nil)
+	for i, v := range append(positive, negative...) {
+		g.Mov(v, Mem{Base: Arg("sums"), Disp: i * line})
+	}
+	KTESTB(found, found)
+	SETNE(result)
 }
 
 func largest() {
