@@ -50,7 +50,8 @@
 // the two products of whole words, VPMULLQ. x₁ and y₁ may therefore be negative. The value is
 // H + ⌊(2⁹·L + 2⁵¹-1 + (H mod 2))/2⁵²⌋, because 2⁹·L is a multiple of 2⁹. A shear by 0 <= m < 2⁵²
 // units takes one product less: x₀·m + 2⁴³·x₁·m. Sums with few terms for each rounding, as those of
-// rotations, are made of such products, too: H and 2⁹·L of all terms are added up.
+// rotations and of rows of sparse matrices, are made of such products, too: H and 2⁹·L of all terms are
+// added up.
 //
 // # Functions
 //
@@ -58,6 +59,8 @@
 // step by step. Quotients are made of two estimates in float64 and an exact remainder, and distances
 // likewise. If a vector has a number that the code does not handle, such as an exponential out of
 // range, plain Go does that vector.
+//
+// Sums of logs take the steps of package ulog, which makes the terms in float64 and adds them up in two words.
 //
 // # AVX2
 //
