@@ -35,6 +35,41 @@ func VectorOf(v *mat.VecDense) []float64 {
 	return raw.Data[:raw.N:raw.N]
 }
 
+// SymmetricOf returns a copy of s with both its triangles, or a matrix of no elements if s is nil.
+func SymmetricOf(s *mat.SymDense) Matrix {
+	if s == nil {
+		return Matrix{}
+	}
+	return whole(s)
+}
+
+// TriangularOf returns a copy of t with zeros outside its triangle, or a matrix of no elements if t
+// is nil.
+func TriangularOf(t *mat.TriDense) Matrix {
+	if t == nil {
+		return Matrix{}
+	}
+	return whole(t)
+}
+
+// FactorOf returns the lower triangular factor of c, or a matrix of no elements if c is nil or has
+// none.
+func FactorOf(c *mat.Cholesky) Matrix {
+	if c == nil || c.IsEmpty() {
+		return Matrix{}
+	}
+	var l mat.TriDense
+	c.LTo(&l)
+	return whole(&l)
+}
+
+func whole(m mat.Matrix) Matrix {
+	if r, _ := m.Dims(); r == 0 {
+		return Matrix{}
+	}
+	return MatrixOf(mat.DenseCopyOf(m))
+}
+
 // MatrixData returns the elements of m row by row. It panics if there are gaps between its rows.
 func MatrixData(m Matrix) []float64 {
 	if m.Stride != m.Cols && m.Rows > 1 {

@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -79,7 +80,7 @@ func memoryType(t types.Type) types.Type {
 	switch gonumType(t) {
 	case "VecDense", "Vector":
 		return types.NewSlice(float)
-	case "Dense", "Matrix":
+	case "Dense", "Matrix", "SymDense", "Symmetric", "TriDense", "Triangular", "Cholesky":
 		return matrixType
 	}
 	return t
@@ -112,7 +113,7 @@ func rawField(x expr, name string) expr {
 // isGonum reports whether t is a vector or a matrix of gonum.
 func isGonum(t types.Type) bool {
 	name := gonumType(t)
-	return name == "VecDense" || name == "Dense"
+	return name == "VecDense" || name == "Dense" || isHalf(t)
 }
 
 type (
@@ -128,6 +129,7 @@ type (
 	// An unsized vector or matrix gets its size by the first method that stores in it.
 	unsized struct {
 		typ types.Type
+		of  string // gonum's type
 		v   *variable
 		in  int // the number of loops around it
 	}
@@ -169,6 +171,12 @@ func viewed(e expr) expr {
 		return &view{"num.VectorOf", e, nil, types.NewSlice(float)}
 	case "Dense":
 		return &view{"num.MatrixOf", e, nil, matrixType}
+	case "SymDense":
+		return &view{"num.SymmetricOf", e, nil, matrixType}
+	case "TriDense":
+		return &view{"num.TriangularOf", e, nil, matrixType}
+	case "Cholesky":
+		return &view{"num.FactorOf", e, nil, matrixType}
 	}
 	return e
 }
@@ -206,7 +214,7 @@ func (l *lowerer) hoisted(e expr) expr {
 			return s.l
 		}
 	}
-	s := &assignment{l: ref(&variable{name: l.unique(name), typ: v.typ}), op: token.ASSIGN, r: v, define: true}
+	s := &assignment{l: ref(&variable{name: l.unique(name), typ: v.typ, copied: isCopy(v)}), op: token.ASSIGN, r: v, define: true}
 	l.fixed = append(l.fixed, s)
 	return s.l
 }
@@ -267,6 +275,12 @@ func (l *lowerer) use(c *ast.CallExpr, d *ast.FuncDecl, args ...any) []expr {
 
 // memory reads a vector or a matrix.
 func (l *lowerer) memory(e ast.Expr) expr {
+	if c, ok := ast.Unparen(e).(*ast.CallExpr); ok {
+		if f, ok := l.callee(c).(*types.Func); ok && f.FullName() == "(*"+matPath+".Dense).ColView" {
+			m, trans := l.matrix(ast.Unparen(c.Fun).(*ast.SelectorExpr).X)
+			return l.lineOf("col", m, !trans, l.temporary("j", l.expr(c.Args[0])), nil)
+		}
+	}
 	x := l.sized(e, l.expr(e))
 	if types.IsInterface(x.typeOf()) {
 		l.refuse(e, "%s may be of any type: make it a *mat.Dense or a *mat.VecDense", types.ExprString(e))
@@ -285,6 +299,7 @@ func (l *lowerer) vector(e ast.Expr) expr {
 
 // matrix reads an argument that is a matrix, or the transpose of one.
 func (l *lowerer) matrix(e ast.Expr) (m expr, trans bool) {
+	l.notCholesky(e)
 	x := l.memory(e)
 	if t, ok := x.(*transposed); ok {
 		x, trans = t.x, true
@@ -315,12 +330,17 @@ func makeMatrix(r, c expr) expr { return &call{"make", "", []expr{r, c}, matrixT
 func makeVector(n expr) expr { return &call{"make", "", []expr{n}, types.NewSlice(float)} }
 
 // unsized returns a vector or a matrix of gonum without a size.
-func (l *lowerer) unsized(t types.Type) expr { return &unsized{typ: memoryType(t), in: len(l.loops)} }
+func (l *lowerer) unsized(t types.Type) expr {
+	return &unsized{typ: memoryType(t), of: gonumType(t), in: len(l.loops)}
+}
 
 // sharedArgument reads a vector or a matrix that is the argument of a function, and returns what
 // binds it to the parameter.
 func (l *lowerer) sharedArgument(id *ast.Ident, obj types.Object, arg ast.Expr, body *ast.BlockStmt) (bind func()) {
 	e := l.value(arg)
+	if gonumType(obj.Type()) != "Cholesky" {
+		l.notCholesky(arg)
+	}
 	switch e.(type) {
 	case *unsized, *transposed:
 	default:
@@ -334,7 +354,11 @@ func (l *lowerer) sharedArgument(id *ast.Ident, obj types.Object, arg ast.Expr, 
 // sized refuses what has no size.
 func (l *lowerer) sized(at ast.Node, x expr) expr {
 	if u, ok := x.(*unsized); ok {
-		l.refuse(at, "this has no size here: make it by %s", map[bool]string{true: "mat.NewDense(r, c, nil)", false: "mat.NewVecDense(n, nil)"}[isMatrix(u.typ)])
+		makes := map[string]string{"VecDense": "n, nil", "Dense": "r, c, nil", "SymDense": "n, nil", "TriDense": "n, kind, nil"}[u.of]
+		if makes == "" {
+			l.refuse(at, "declare it in the loop that Factorize is called in")
+		}
+		l.refuse(at, "this has no size here: make it by mat.New%s(%s)", u.of, makes)
 	}
 	return x
 }
@@ -343,7 +367,7 @@ func (l *lowerer) sized(at ast.Node, x expr) expr {
 func (l *lowerer) receiver(at ast.Expr, makes expr) expr {
 	x := l.expr(at)
 	if u, ok := x.(*unsized); ok {
-		if u.in != len(l.loops) {
+		if u.in != len(l.loops) || makes == nil {
 			l.sized(at, x) // it would have a size in all iterations but the first
 		}
 		u.v = l.define(rootOf(at), u.typ, makes)
@@ -352,6 +376,9 @@ func (l *lowerer) receiver(at ast.Expr, makes expr) expr {
 	}
 	if v := root(x); slices.ContainsFunc(l.globals(), func(g *variable) bool { return g == v }) {
 		l.refuse(at, "%s is a variable of the package, and may not change here: make it a parameter", v.name)
+	}
+	if isCopy(x) {
+		l.refuse(at, "%s may not change here: a symmetric or triangular matrix, or a factorisation, that changes is a variable of the function's own", types.ExprString(at))
 	}
 	return l.header("x", x)
 }
@@ -376,6 +403,8 @@ func (l *lowerer) fresh(c *ast.CallExpr) expr {
 		}
 		x := l.header("x", l.expr(c.Args[2]))
 		return &view{"num.Shaped", x, []expr{rows, cols}, matrixType}
+	case "NewSymDense", "NewTriDense":
+		return l.newHalf(c, obj.Name())
 	}
 	return nil
 }
@@ -479,7 +508,7 @@ func (l *lowerer) modelled(prefix string) string {
 // matCall reads a function of mat.
 func (l *lowerer) matCall(c *ast.CallExpr, f *types.Func) []expr {
 	if e := l.fresh(c); e != nil {
-		return []expr{ref(l.define("m", e.typeOf(), e))}
+		return []expr{l.header("m", e)}
 	}
 	reduce := func(name string) []expr {
 		m, _ := l.matrix(c.Args[0])
@@ -517,34 +546,37 @@ func (l *lowerer) matCall(c *ast.CallExpr, f *types.Func) []expr {
 	case "Row", "Col":
 		m, trans := l.matrix(c.Args[2])
 		i := l.temporary("i", l.expr(c.Args[1]))
-		rows, n := dims(m, trans)
-		if trans = trans != (f.Name() == "Col"); f.Name() == "Col" {
-			n = rows
-		}
 		var to expr
-		if l.isNil(c.Args[0]) {
-			to = ref(l.define(strings.ToLower(f.Name()), types.NewSlice(float), makeVector(n)))
-		} else {
+		if !l.isNil(c.Args[0]) {
 			to = l.vector(c.Args[0])
-			if v := root(to); v.unmade { // it may be nil, as in the first iteration of a loop
-				first := &binary{token.EQL, length(to), integerLit(0), boolean}
-				to = ref(l.define(strings.ToLower(f.Name()), types.NewSlice(float), to))
-				l.emit(&branch{cond: first, then: []stmt{&assignment{l: to, op: token.ASSIGN, r: makeVector(n)}}})
-			}
 		}
-		l.over(n, func(k expr) {
-			e := entry(m, i, k)
-			if trans {
-				e = entry(m, k, i)
-			}
-			l.assign(&element{to, k, float}, e)
-		})
-		return []expr{to}
+		return []expr{l.lineOf(strings.ToLower(f.Name()), m, trans != (f.Name() == "Col"), i, to)}
 	case "DenseCopyOf", "VecDenseCopyOf":
 		return []expr{l.copyOf(c, c.Args[0])}
 	}
-	l.refuse(c, "%s is not differentiated: Det, Dot, Inner, LogDet, Sum, Norm, Trace, Row, Col, NewDense, NewVecDense, DenseCopyOf and VecDenseCopyOf are", types.ExprString(c.Fun))
+	l.refuse(c, "%s is not differentiated: Det, Dot, Inner, LogDet, Sum, Norm, Trace, Row, Col, NewDense, NewSymDense, NewTriDense, NewVecDense, DenseCopyOf and VecDenseCopyOf are", types.ExprString(c.Fun))
 	return nil
+}
+
+// lineOf copies row i of op(m) to a vector, or to one that it makes.
+func (l *lowerer) lineOf(name string, m expr, trans bool, i, to expr) expr {
+	_, n := dims(m, trans)
+	switch {
+	case to == nil:
+		to = ref(l.define(name, types.NewSlice(float), makeVector(n)))
+	case root(to).unmade: // it may be nil, as in the first iteration of a loop
+		first := &binary{token.EQL, length(to), integerLit(0), boolean}
+		to = ref(l.define(name, types.NewSlice(float), to))
+		l.emit(&branch{cond: first, then: []stmt{&assignment{l: to, op: token.ASSIGN, r: makeVector(n)}}})
+	}
+	l.over(n, func(k expr) {
+		e := entry(m, i, k)
+		if trans {
+			e = entry(m, k, i)
+		}
+		l.assign(&element{to, k, float}, e)
+	})
+	return to
 }
 
 // copyOf returns a copy of a vector or a matrix.
@@ -568,9 +600,29 @@ func (l *lowerer) copyOf(c *ast.CallExpr, e ast.Expr) expr {
 // method reads a method of a vector or a matrix.
 func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 	at := ast.Unparen(c.Fun).(*ast.SelectorExpr).X
+	if gonumType(f.Signature().Recv().Type()) == "Cholesky" {
+		return l.cholesky(c, f, at)
+	}
 	switch f.Name() {
-	case "Len", "Dims", "At", "AtVec", "T", "TVec", "RawRowView", "RowView", "RawMatrix", "RawVector", "IsEmpty", "Trace", "Norm":
+	case "Len", "Dims", "At", "AtVec", "T", "TTri", "TVec", "RawRowView", "RowView", "RawMatrix", "RawVector", "SymmetricDim", "Trace", "Norm":
 		return l.inspect(c, f, at)
+	}
+	if f.Name() == "IsEmpty" {
+		x := l.expr(at)
+		if v := root(x); v != nil && v.param {
+			var n expr
+			if isMatrix(x.typeOf()) {
+				n, _ = dims(x, false)
+			} else {
+				n = length(x)
+			}
+			return []expr{&binary{token.EQL, n, integerLit(0), boolean}}
+		}
+		_, empty := x.(*unsized)
+		return []expr{lit(strconv.FormatBool(empty), boolean)}
+	}
+	if isHalf(f.Signature().Recv().Type()) {
+		return l.half(c, f, at)
 	}
 	arg := func(k int) expr { return l.expr(c.Args[k]) }
 	none := []expr{}
@@ -640,6 +692,15 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 		x := l.plainMatrix(c, c.Args[0])
 		l.use(c, l.model("DenseCopy"), l.receiver(at, makeMatrix(dims(x, false))), x)
 		return none
+	case "Copy":
+		x := l.plainMatrix(c, c.Args[0])
+		m, _ := l.matrix(at)
+		l.use(c, l.model("DenseCopyPart"), m, x)
+		rows, cols := dims(m, false)
+		ofRows, ofCols := dims(x, false)
+		return []expr{&call{"min", "", []expr{rows, ofRows}, integer}, &call{"min", "", []expr{cols, ofCols}, integer}}
+	case "ColView":
+		l.refuse(c, "use a column where it is taken, as an argument or by its methods, or copy it by mat.Col")
 	case "SetRow", "SetCol":
 		m, _ := l.matrix(at)
 		l.use(c, l.model("Dense"+name), m, arg(0), l.vector(c.Args[1]))
@@ -649,7 +710,7 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 		l.use(c, l.model("DenseZero"), m)
 		return none
 	}
-	l.refuse(c, "%s is not differentiated: Add, Apply, At, CloneFrom, Dims, DivElem, Inverse, Mul, MulElem, Norm, Outer, RawMatrix, RawRowView, RowView, Scale, Set, SetCol, SetRow, Solve, Sub, T, Trace and Zero are", types.ExprString(c.Fun))
+	l.refuse(c, "%s is not differentiated: Add, Apply, At, CloneFrom, ColView, Copy, Dims, DivElem, Inverse, Mul, MulElem, Norm, Outer, RawMatrix, RawRowView, RowView, Scale, Set, SetCol, SetRow, Solve, Sub, T, Trace and Zero are", types.ExprString(c.Fun))
 	return nil
 }
 
@@ -691,6 +752,9 @@ func (l *lowerer) inspect(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 		}
 	}
 	switch f.Name() {
+	case "SymmetricDim":
+		rows, _ := dims(x, trans)
+		return []expr{rows}
 	case "Dims":
 		rows, cols := dims(x, trans)
 		return []expr{rows, cols}
@@ -700,7 +764,7 @@ func (l *lowerer) inspect(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 			i, j = j, i
 		}
 		return []expr{entry(l.header("m", x), i, j)}
-	case "T":
+	case "T", "TTri":
 		if trans {
 			return []expr{x}
 		}
@@ -787,7 +851,7 @@ func changesMemory(obj types.Object) bool {
 	case floatsPath:
 		return !slices.Contains([]string{"Dot", "Sum", "Prod", "Max", "Min", "MaxIdx", "MinIdx", "LogSumExp", "Norm", "Distance"}, obj.Name())
 	case matPath:
-		return !slices.Contains([]string{"At", "AtVec", "Len", "Dims", "T", "TVec", "RawRowView", "RowView", "RawMatrix", "RawVector", "Dot", "Sum", "Norm", "Trace", "Inner", "Max", "Min", "NewDense", "NewVecDense"}, obj.Name())
+		return !slices.Contains([]string{"At", "AtVec", "Len", "Dims", "T", "TVec", "RawRowView", "RowView", "RawMatrix", "RawVector", "Dot", "Sum", "Norm", "Trace", "Inner", "Max", "Min", "NewDense", "NewVecDense", "NewSymDense", "NewTriDense", "SymmetricDim", "TTri", "LogDet", "Det"}, obj.Name())
 	}
 	return obj.Name() == "Forward" // of a kernel
 }

@@ -276,6 +276,8 @@ func (f *function) by(directive string, names []string) (out []*variable) {
 			f.refuse(f.decl, "%s is named twice", p)
 		case !hasFloats(v.typ):
 			f.refuse(f.decl, "%s has no parts that are float64 or float32", p)
+		case v.outer != nil && isHalf(v.outer.typ), anyPart(v.typ, nil, func(t types.Type, _ bool) bool { return isHalf(t) }):
+			f.refuse(f.decl, "%s has a symmetric or triangular matrix, or a factorisation: derivatives by their elements could mean two things; give the elements as a slice or a *mat.Dense", p)
 		case containsItself(v.typ):
 			f.refuse(f.decl, "%s may be a list or a tree, of which the number of parts is not known: use slices", p)
 		}

@@ -18,6 +18,7 @@ type variable struct {
 	unnamed bool        // in the source
 	unmade  bool        // it is declared without a value
 	slope   bool        // it is a tangent of a derivative that is inlined
+	copied  bool        // it is a copy of half a matrix (symmetric.go)
 	sink    bool        // what its elements are matters only if they are read here
 	hoisted bool        // it is declared before the branch that it is a local of
 	winner  bool        // it is an iteration of the loop that it is compared in, or the one before the first

@@ -139,6 +139,7 @@ func (l *lowerer) define(name string, t types.Type, e expr) *variable {
 	if e == nil {
 		return v
 	}
+	v.copied = isMatrix(t) && isCopy(e)
 	if s, ok := l.out[len(l.out)-1].(*assignment); ok && !isAggregate(t) {
 		s.r = e
 		return v
@@ -694,7 +695,7 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 			l.bindTo(id, s.Rhs[0])
 			return
 		}
-		if s.Tok == token.ASSIGN && l.appended(to, s.Rhs[0]) {
+		if s.Tok == token.ASSIGN && (l.appended(to, s.Rhs[0]) || l.grown(to, s.Rhs[0])) {
 			return
 		}
 		if s.Tok == token.ASSIGN {

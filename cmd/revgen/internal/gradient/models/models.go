@@ -331,6 +331,17 @@ func DenseCopy(dst, a num.Matrix) {
 	}
 }
 
+// DenseCopyPart copies the rows and columns that both have.
+func DenseCopyPart(dst, a num.Matrix) {
+	for i := range min(dst.Rows, a.Rows) {
+		d := num.Row(dst, i)
+		x := num.Row(a, i)
+		for j := range min(len(d), len(x)) {
+			d[j] = x[j]
+		}
+	}
+}
+
 // DenseTranspose stores the transpose of a.
 func DenseTranspose(dst, a num.Matrix) {
 	for i := range a.Rows {
@@ -412,6 +423,56 @@ func DenseNorm2(a num.Matrix) float64 {
 		}
 	}
 	return math.Sqrt(sum)
+}
+
+// DenseUnit stores the unit matrix.
+func DenseUnit(dst num.Matrix) {
+	for i := range dst.Rows {
+		d := num.Row(dst, i)
+		for j := range d {
+			d[j] = 0
+		}
+		d[i] = 1
+	}
+}
+
+// SymMirror stores the upper triangle of a, and its mirror image.
+func SymMirror(dst, a num.Matrix) {
+	for i := range dst.Rows {
+		x := num.Row(a, i)
+		for j := i; j < a.Cols; j++ {
+			num.Row(dst, i)[j] = x[j]
+			num.Row(dst, j)[i] = x[j]
+		}
+	}
+}
+
+func SymRankOne(dst, a num.Matrix, alpha float64, x []float64) {
+	num.SameShapes(dst, a)
+	num.SameLengths(num.Row(dst, 0), x)
+	for i, v := range x {
+		d := num.Row(dst, i)
+		y := num.Row(a, i)
+		f := alpha * v
+		for j := range d {
+			d[j] = y[j] + f*x[j]
+		}
+	}
+}
+
+// CholeskyValid panics if there is no factorisation.
+func CholeskyValid(l num.Matrix) {
+	if l.Rows == 0 || num.Row(l, 0)[0] == 0 {
+		panic("mat: invalid Cholesky factorization")
+	}
+}
+
+func CholeskyLogDet(l num.Matrix) float64 {
+	sum := 0.0
+	for i := range l.Rows {
+		sum += math.Log(num.Row(l, i)[i])
+	}
+	return 2 * sum
 }
 
 // Functions of math/cmplx, of the parts of their arguments.

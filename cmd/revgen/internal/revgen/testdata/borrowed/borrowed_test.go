@@ -11,6 +11,7 @@ import (
 
 // TestBorrowed compares gradients with differences of values, and products with Hessians with differences of gradients.
 func TestBorrowed(t *testing.T) {
+	gauss := newDensity()
 	for _, c := range []struct {
 		name string
 		f    func(p []float64) float64
@@ -34,6 +35,17 @@ func TestBorrowed(t *testing.T) {
 		{"makers", makers, makersGradient, makersHessVec},
 		{"named", named, namedGradient, namedHessVec},
 		{"rows", rows, rowsGradient, rowsHessVec},
+		{"evidence", evidence, evidenceGradient, evidenceHessVec},
+		{"sampled", sampled, sampledGradient, sampledHessVec},
+		{"sums", sums, sumsGradient, sumsHessVec},
+		{"covariances", covariances, covariancesGradient, covariancesHessVec},
+		{"logProb", of3(gauss.logProb), func(grad, p []float64) float64 {
+			clear(grad[3:])
+			return gauss.logProbGradient(grad[:3], p[:3])
+		}, func(dst, p, v []float64) {
+			clear(dst[3:])
+			gauss.logProbHessVec(dst[:3], p[:3], v[:3])
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := range uint64(3) {
@@ -78,6 +90,59 @@ func TestBorrowed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func of3(f func(p []float64) float64) func(p []float64) float64 {
+	return func(p []float64) float64 { return f(p[:3]) }
+}
+
+// newDensity has matrices whose other triangles hold something else.
+func newDensity() *density {
+	g := &density{mean: mat.NewVecDense(3, []float64{0.3, 1, -0.5}), prior: mat.NewSymDense(3, []float64{1, 0.2, 0.7, 50, 2, 0.1, 60, 70, 3})}
+	g.chol.Factorize(mat.NewSymDense(3, []float64{2, 0.4, -0.3, 0, 3, 0.5, 0, 0, 1}))
+	return g
+}
+
+// TestGiven has symmetric and triangular matrices that are constants.
+func TestGiven(t *testing.T) {
+	x := mat.NewDense(2, 2, []float64{1.5, -2, 0.25, 3})
+	s := mat.NewSymDense(2, []float64{2, 0.5, 99, 4})
+	l := mat.NewTriDense(2, mat.Lower, []float64{3, 99, 1.25, 2})
+	var grad mat.Dense
+	if got, want := givenGradient(&grad, x, s, l), given(x, s, l); std.Abs(got-want) > 1e-12 {
+		t.Fatalf("value %v, want %v", got, want)
+	}
+	for i := range 2 {
+		for j := range 2 {
+			v, h := x.At(i, j), 1e-5
+			x.Set(i, j, v+h)
+			up := given(x, s, l)
+			x.Set(i, j, v-h)
+			down := given(x, s, l)
+			x.Set(i, j, v)
+			if want := (up - down) / (2 * h); std.Abs(grad.At(i, j)-want) > 1e-6 {
+				t.Errorf("derivative by x[%d][%d] is %v, want %v", i, j, grad.At(i, j), want)
+			}
+		}
+	}
+}
+
+// TestIndefinite has matrices without a factor, with a return and without one.
+func TestIndefinite(t *testing.T) {
+	p, grad := []float64{-1, 1, 0.1, 1, 2, 3, 4, 5, 1}, make([]float64, 9)
+	if got := evidenceGradient(grad, p); !std.IsInf(got, 1) || slices.ContainsFunc(grad, func(v float64) bool { return v != 0 }) {
+		t.Errorf("value %v, gradient %v, want +Inf and zeros", got, grad)
+	}
+	p, grad = []float64{-5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2}, make([]float64, 12)
+	message := func(f func()) (m any) {
+		defer func() { m = recover() }()
+		f()
+		return nil
+	}
+	want := message(func() { sampled(p) })
+	if got := message(func() { sampledGradient(grad, p) }); got == nil || got != want {
+		t.Errorf("panic %v, want %v", got, want)
 	}
 }
 
