@@ -556,14 +556,19 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 	if f, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok {
 		return l.inline(c, f, f.Type, nil, f.Body)
 	}
-	if f, ok := ast.Unparen(c.Fun).(*ast.CallExpr); ok { // of what another call returns
+	f := l.indexed(c)
+	if of, ok := ast.Unparen(c.Fun).(*ast.CallExpr); ok { // of what another call returns
+		f = of
+	}
+	if f != nil {
 		v := types.NewVar(f.Pos(), l.Pkg, "f", l.Info.TypeOf(f))
 		if bind := l.functionValue(v, f); bind != nil {
 			bind()
-			id := &ast.Ident{Name: calleeName(f), NamePos: f.Pos()}
+			id := &ast.Ident{Name: "f", NamePos: f.Pos()}
 			l.Info.Uses[id] = v
 			named := *c
 			named.Fun = id
+			l.Info.Types[&named] = l.Info.Types[c]
 			return l.results(&named)
 		}
 	}

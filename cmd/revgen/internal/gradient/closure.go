@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"maps"
 	"slices"
+	"strconv"
 )
 
 // An environment is what a function that another one returned sees of that: its parameters, locals and type
@@ -206,5 +207,82 @@ func (l *lowerer) iterated(s *ast.RangeStmt, label string) (j jump) {
 	}}
 	defer l.enter(l.envs[f])()
 	l.inlined(&ast.CallExpr{Fun: s.X}, id, sig, body, first)
+	return outside(j, stop)
+}
+
+// functions returns a literal of a slice or an array of functions, or that which a variable is, and nil for other
+// expressions.
+func (l *lowerer) functions(e ast.Expr) *ast.CompositeLit {
+	if id, ok := ast.Unparen(e).(*ast.Ident); ok {
+		return l.lists[l.Info.Uses[id]]
+	}
+	c, ok := ast.Unparen(e).(*ast.CompositeLit)
+	if !ok {
+		return nil
+	}
+	switch t := l.Info.TypeOf(c).Underlying(); t.(type) {
+	case *types.Slice, *types.Array:
+		if isFunction(elemOf(t)) {
+			for _, x := range c.Elts {
+				if _, keyed := x.(*ast.KeyValueExpr); keyed {
+					l.refuse(x, "write functions without their indices")
+				}
+			}
+			return c
+		}
+	}
+	return nil
+}
+
+// indexed returns the function of a call such as f[1](x), of functions that are known, and nil for other calls.
+func (l *lowerer) indexed(c *ast.CallExpr) ast.Expr {
+	x, ok := ast.Unparen(c.Fun).(*ast.IndexExpr)
+	if !ok {
+		return nil
+	}
+	list := l.functions(x.X)
+	if list == nil {
+		return nil
+	}
+	e, ok := l.expr(x.Index).(*literal)
+	if !ok {
+		l.refuse(x.Index, "which function this is is not known: range over them")
+	}
+	i, err := strconv.Atoi(e.text)
+	if err != nil || i >= len(list.Elts) {
+		l.refuse(x.Index, "there is no such function")
+	}
+	return list.Elts[i]
+}
+
+// unrolled reads a loop over functions that are known, turn by turn.
+func (l *lowerer) unrolled(s *ast.RangeStmt, label string, list *ast.CompositeLit) (j jump) {
+	if s.Tok == token.ASSIGN {
+		l.refuse(s, "a loop over functions has variables of its own: write :=")
+	}
+	stop := l.newExit("stop", true)
+	var turn func(i int)
+	turn = func(i int) {
+		if i == len(list.Elts) {
+			return
+		}
+		if id, ok := s.Key.(*ast.Ident); ok && id.Name != "_" {
+			key := l.Info.Defs[id]
+			if l.bound[key] = integerLit(i); l.assigned(key, s.Body) {
+				l.bound[key] = ref(l.define(id.Name, integer, integerLit(i)))
+			}
+		}
+		if id, ok := s.Value.(*ast.Ident); ok {
+			l.bindTo(id, list.Elts[i])
+		}
+		k := l.loopBody(s.Body, stop, label)
+		j.add(k)
+		if cond := l.untaken(k.may); cond != nil {
+			l.emit(&branch{cond: cond, then: l.nested(func() { turn(i + 1) })})
+			return
+		}
+		turn(i + 1)
+	}
+	turn(0)
 	return outside(j, stop)
 }

@@ -819,7 +819,14 @@ func (l *lowerer) functionValue(obj types.Object, arg ast.Expr) (bind func()) {
 		return to(a, nil)
 	case *ast.CallExpr:
 		return l.made(obj, a)
+	case *ast.CompositeLit:
+		if list := l.functions(a); list != nil {
+			return func() { l.lists[obj] = list }
+		}
 	case *ast.Ident:
+		if list := l.lists[l.Info.Uses[a]]; list != nil {
+			return func() { l.lists[obj] = list }
+		}
 		id = a
 	case *ast.SelectorExpr:
 		id = a.Sel

@@ -41,10 +41,11 @@ func (r Refusal) Error() string { return fmt.Sprintf("%v: %s", r.Pos, r.Msg) }
 type lowerer struct {
 	*Source
 	names    map[string]bool
-	bound    map[types.Object]expr         // what an identifier stands for
-	lits     map[types.Object]*ast.FuncLit // functions in variables
-	alias    map[types.Object]types.Object // named functions in variables
-	envs     map[types.Object]*environment // of functions that others returned
+	bound    map[types.Object]expr              // what an identifier stands for
+	lits     map[types.Object]*ast.FuncLit      // functions in variables
+	alias    map[types.Object]types.Object      // named functions in variables
+	lists    map[types.Object]*ast.CompositeLit // slices of functions in variables
+	envs     map[types.Object]*environment      // of functions that others returned
 	yields   map[types.Object]*yield
 	making   bool // arguments of a function that returns another one, which sees what they are now
 	nests    int  // the number of functions that are read in themselves
@@ -1392,6 +1393,9 @@ func plus(e expr, n int) expr {
 func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 	label := l.label
 	l.label = ""
+	if list := l.functions(s.X); list != nil {
+		return l.unrolled(s, label, list)
+	}
 	t := l.typeOf(s.X)
 	if isFunction(t) {
 		return l.iterated(s, label)
