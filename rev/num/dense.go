@@ -81,6 +81,14 @@ func MatrixData(m Matrix) []float64 {
 // Column returns x as a matrix of one column.
 func Column(x []float64) Matrix { return Matrix{Rows: len(x), Cols: 1, Stride: 1, Data: x} }
 
+// Submatrix returns rows i to k-1 and columns j to l-1 of m, in its memory.
+func Submatrix(m Matrix, i, k, j, l int) Matrix {
+	if i < 0 || k <= i || m.Rows < k || j < 0 || l <= j || m.Cols < l {
+		panic(mat.ErrIndexOutOfRange)
+	}
+	return Matrix{Rows: k - i, Cols: l - j, Stride: m.Stride, Data: m.Data[i*m.Stride+j : (k-1)*m.Stride+l]}
+}
+
 // Shaped returns data as an r×c matrix.
 func Shaped(r, c int, data []float64) Matrix { return rev.NewGeneral(r, c, data) }
 

@@ -216,6 +216,10 @@ func (l *lowerer) expr(e ast.Expr) expr {
 		return values[0]
 	case *ast.CompositeLit:
 		return l.composite(e)
+	case *ast.TypeAssertExpr:
+		if x := l.expr(e.X); e.Type != nil && (isMatrix(x.typeOf()) || isVector(x.typeOf())) && memoryType(l.Info.TypeOf(e)) == x.typeOf() {
+			return x // a view of gonum's
+		}
 	}
 	l.refuse(e, "%s is not differentiated", describe(e))
 	return nil

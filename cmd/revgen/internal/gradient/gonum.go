@@ -486,8 +486,11 @@ func (l *lowerer) norm(at ast.Node, e ast.Expr) string {
 			return constant.ToInt(v).String()
 		}
 	}
-	if c, ok := ast.Unparen(e).(*ast.CallExpr); ok && types.ExprString(c.Fun) == "math.Inf" {
-		return "Inf"
+	if c, ok := ast.Unparen(e).(*ast.CallExpr); ok {
+		f, isFunc := l.callee(c).(*types.Func)
+		if isFunc && f.FullName() == "math.Inf" && l.Info.Types[c.Args[0]].Value != nil && constant.Sign(l.Info.Types[c.Args[0]].Value) >= 0 {
+			return "Inf"
+		}
 	}
 	l.refuse(at, "this norm is not differentiated: 1, 2 and math.Inf(1) are")
 	return ""
@@ -511,15 +514,14 @@ func (l *lowerer) matCall(c *ast.CallExpr, f *types.Func) []expr {
 		return []expr{l.header("m", e)}
 	}
 	reduce := func(name string) []expr {
-		m, _ := l.matrix(c.Args[0])
+		m, trans := l.matrix(c.Args[0])
+		if other := map[string]string{"Norm1": "NormInf", "NormInf": "Norm1"}[name]; trans && other != "" {
+			name = other
+		}
 		if v, ok := m.(*view); ok && v.fn == "num.Column" {
 			return l.use(c, l.model("Floats"+name), v.x)
 		}
-		if d := l.model("Dense" + name); d != nil {
-			return l.use(c, d, m)
-		}
-		l.refuse(c, "this norm of a matrix is not differentiated: 2 is")
-		return nil
+		return l.use(c, l.model("Dense"+name), m)
 	}
 	switch f.Name() {
 	case "Dot", "Inner":
@@ -542,7 +544,7 @@ func (l *lowerer) matCall(c *ast.CallExpr, f *types.Func) []expr {
 		m, _ := l.matrix(c.Args[0])
 		return l.use(c, l.model("DenseTrace"), m)
 	case "Max", "Min":
-		return l.use(c, l.model("Floats"+f.Name()), l.vector(c.Args[0]))
+		return reduce(f.Name())
 	case "Row", "Col":
 		m, trans := l.matrix(c.Args[2])
 		i := l.temporary("i", l.expr(c.Args[1]))
@@ -604,7 +606,7 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 		return l.cholesky(c, f, at)
 	}
 	switch f.Name() {
-	case "Len", "Dims", "At", "AtVec", "T", "TTri", "TVec", "RawRowView", "RowView", "RawMatrix", "RawVector", "SymmetricDim", "Trace", "Norm":
+	case "Len", "Dims", "At", "AtVec", "T", "TTri", "TVec", "RawRowView", "RowView", "RawMatrix", "RawVector", "Slice", "SymmetricDim", "Trace", "Norm":
 		return l.inspect(c, f, at)
 	}
 	if f.Name() == "IsEmpty" {
@@ -667,6 +669,22 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 	case "Mul":
 		l.multiply(c, at, c.Args[0], c.Args[1])
 		return none
+	case "Product":
+		l.chained(c, at)
+		return none
+	case "Stack", "Augment":
+		x, y := l.plainMatrix(c, c.Args[0]), l.plainMatrix(c, c.Args[1])
+		rows, cols := dims(x, false)
+		moreRows, moreCols := dims(y, false)
+		if name == "Stack" {
+			rows = &binary{token.ADD, rows, moreRows, integer}
+		} else {
+			cols = &binary{token.ADD, cols, moreCols, integer}
+		}
+		to := l.receiver(at, makeMatrix(rows, cols))
+		l.apart(c, to, &x, &y)
+		l.use(c, l.model("Dense"+name), to, x, y)
+		return none
 	case "Solve", "Inverse":
 		return l.solve(c, at)
 	case "Add", "Sub", "MulElem", "DivElem":
@@ -710,7 +728,7 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 		l.use(c, l.model("DenseZero"), m)
 		return none
 	}
-	l.refuse(c, "%s is not differentiated: Add, Apply, At, CloneFrom, ColView, Copy, Dims, DivElem, Inverse, Mul, MulElem, Norm, Outer, RawMatrix, RawRowView, RowView, Scale, Set, SetCol, SetRow, Solve, Sub, T, Trace and Zero are", types.ExprString(c.Fun))
+	l.refuse(c, "%s is not differentiated: Add, Apply, At, Augment, CloneFrom, ColView, Copy, Dims, DivElem, Inverse, Mul, MulElem, Norm, Outer, Product, RawMatrix, RawRowView, RowView, Scale, Set, SetCol, SetRow, Slice, Solve, Stack, Sub, T, Trace and Zero are", types.ExprString(c.Fun))
 	return nil
 }
 
@@ -780,8 +798,14 @@ func (l *lowerer) inspect(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 	case "Trace":
 		return l.use(c, l.model("DenseTrace"), x)
 	case "Norm":
-		if l.norm(c, c.Args[0]) == "2" {
-			return l.use(c, l.model("DenseNorm2"), x)
+		norm := l.norm(c, c.Args[0])
+		if other := map[string]string{"1": "Inf", "Inf": "1"}[norm]; trans && other != "" {
+			norm = other
+		}
+		return l.use(c, l.model("DenseNorm"+norm), x)
+	case "Slice":
+		if !trans {
+			return []expr{l.header("m", &view{"num.Submatrix", l.header("m", x), []expr{l.temporary("i", arg(0)), l.temporary("k", arg(1)), l.temporary("j", arg(2)), l.temporary("l", arg(3))}, matrixType})}
 		}
 	}
 	l.refuse(c, "%s is not differentiated", types.ExprString(c.Fun))
@@ -805,6 +829,31 @@ func (l *lowerer) multiply(c *ast.CallExpr, at, x, y ast.Expr) {
 		to = column(to)
 	}
 	l.emit(&product{c: to, a: a, transA: transA, b: b, transB: transB})
+}
+
+// chained reads Product, whose factors are multiplied from left to right. gonum chooses an order.
+func (l *lowerer) chained(c *ast.CallExpr, at ast.Expr) {
+	last := len(c.Args) - 1
+	if last == 0 {
+		x := l.plainMatrix(c, c.Args[0])
+		l.use(c, l.model("DenseCopy"), l.receiver(at, makeMatrix(dims(x, false))), x)
+		return
+	}
+	a, transA := l.matrix(c.Args[0])
+	for i := 1; i <= last; i++ {
+		b, transB := l.matrix(c.Args[i])
+		rows, _ := dims(a, transA)
+		_, cols := dims(b, transB)
+		var to expr
+		if i == last {
+			to = l.receiver(at, makeMatrix(rows, cols))
+			l.apart(c, to, &a, &b)
+		} else {
+			to = ref(l.define("product", matrixType, makeMatrix(rows, cols)))
+		}
+		l.emit(&product{c: to, a: a, transA: transA, b: b, transB: transB})
+		a, transA = to, false
+	}
 }
 
 // functionValue returns what binds a variable to a function, and nil if the argument is none whose body
@@ -858,7 +907,7 @@ func changesMemory(obj types.Object) bool {
 	case floatsPath:
 		return !slices.Contains([]string{"Dot", "Sum", "Prod", "Max", "Min", "MaxIdx", "MinIdx", "LogSumExp", "Norm", "Distance"}, obj.Name())
 	case matPath:
-		return !slices.Contains([]string{"At", "AtVec", "Len", "Dims", "T", "TVec", "RawRowView", "RowView", "RawMatrix", "RawVector", "Dot", "Sum", "Norm", "Trace", "Inner", "Max", "Min", "NewDense", "NewVecDense", "NewSymDense", "NewTriDense", "SymmetricDim", "TTri", "LogDet", "Det"}, obj.Name())
+		return !slices.Contains([]string{"At", "AtVec", "Len", "Dims", "T", "TVec", "RawRowView", "RowView", "RawMatrix", "RawVector", "Slice", "Dot", "Sum", "Norm", "Trace", "Inner", "Max", "Min", "NewDense", "NewVecDense", "NewSymDense", "NewTriDense", "SymmetricDim", "TTri", "LogDet", "Det"}, obj.Name())
 	}
 	return obj.Name() == "Forward" // of a kernel
 }

@@ -342,6 +342,23 @@ func DenseCopyPart(dst, a num.Matrix) {
 	}
 }
 
+func DenseStack(dst, a, b num.Matrix) {
+	for i := range a.Rows {
+		VecCopyVec(num.Row(dst, i), num.Row(a, i))
+	}
+	for i := range b.Rows {
+		VecCopyVec(num.Row(dst, a.Rows+i), num.Row(b, i))
+	}
+}
+
+func DenseAugment(dst, a, b num.Matrix) {
+	for i := range dst.Rows {
+		d := num.Row(dst, i)
+		VecCopyVec(d[:a.Cols], num.Row(a, i))
+		VecCopyVec(d[a.Cols:], num.Row(b, i))
+	}
+}
+
 // DenseTranspose stores the transpose of a.
 func DenseTranspose(dst, a num.Matrix) {
 	for i := range a.Rows {
@@ -413,6 +430,46 @@ func DenseTrace(a num.Matrix) float64 {
 		sum += num.Row(a, i)[i]
 	}
 	return sum
+}
+
+func DenseMax(a num.Matrix) float64 {
+	most := num.Row(a, 0)[0]
+	for i := range a.Rows {
+		for _, v := range num.Row(a, i) {
+			most = max(most, v)
+		}
+	}
+	return most
+}
+
+func DenseMin(a num.Matrix) float64 {
+	least := num.Row(a, 0)[0]
+	for i := range a.Rows {
+		for _, v := range num.Row(a, i) {
+			least = min(least, v)
+		}
+	}
+	return least
+}
+
+func DenseNorm1(a num.Matrix) float64 {
+	most := 0.0
+	for j := range a.Cols {
+		sum := 0.0
+		for i := range a.Rows {
+			sum += math.Abs(num.Row(a, i)[j])
+		}
+		most = max(most, sum)
+	}
+	return most
+}
+
+func DenseNormInf(a num.Matrix) float64 {
+	most := 0.0
+	for i := range a.Rows {
+		most = max(most, FloatsNorm1(num.Row(a, i)))
+	}
+	return most
 }
 
 func DenseNorm2(a num.Matrix) float64 {

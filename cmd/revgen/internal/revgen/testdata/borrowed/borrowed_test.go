@@ -35,6 +35,7 @@ func TestBorrowed(t *testing.T) {
 		{"makers", makers, makersGradient, makersHessVec},
 		{"named", named, namedGradient, namedHessVec},
 		{"rows", rows, rowsGradient, rowsHessVec},
+		{"parts", parts, partsGradient, partsHessVec},
 		{"listed", listed, listedGradient, listedHessVec},
 		{"evidence", evidence, evidenceGradient, evidenceHessVec},
 		{"sampled", sampled, sampledGradient, sampledHessVec},
