@@ -743,6 +743,9 @@ func (l *lowerer) inspect(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 		l.refuse(c, "%s is not differentiated: its body is not in this package", types.ExprString(c.Fun))
 	}
 	if v, ok := x.(*view); ok && v.fn != "num.Row" {
+		if f.Name() == "At" && isCopy(v) { // for each element
+			l.refuse(at, "%s is copied here: give it a name of its own", types.ExprString(at))
+		}
 		x = l.header("m", x)
 	}
 	arg := func(k int) expr { return l.expr(c.Args[k]) }

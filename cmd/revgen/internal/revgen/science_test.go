@@ -157,6 +157,7 @@ var _ blas64.General
 		{gradient + "(x float64) float64 { fs := []func(float64) float64{math.Sin}; return fs[1](x) }", "there is no such function"},
 		{gradient + "(x float64) float64 { fs := []func(float64) float64{math.Sin}; fs[0] = func(x float64) float64 { return x }; return x }", "p.go:6:78: a function in a variable that changes is not differentiated"},
 		{gradient + "(x float64) float64 { fs := []func(float64) float64{0: math.Sin}; return fs[0](x) }", "write functions without their indices"},
+		{gradient + "(x float64, s []*mat.SymDense) float64 { return x*s[0].At(0, 0) }", "p.go:6:57: s[0] is copied here: give it a name of its own"},
 		{gradient + "(x *mat.SymDense) float64 { return x.At(0, 0) }", "p.go:6:1: x has a symmetric or triangular matrix, or a factorisation: derivatives by their elements could mean two things"},
 		{gradient + "(x struct{ c mat.Cholesky; y float64 }) float64 { return x.y }", "p.go:6:1: x has a symmetric or triangular matrix, or a factorisation"},
 		{gradient + "(x float64, c *mat.Cholesky) float64 { s := mat.NewSymDense(1, nil); s.SetSym(0, 0, x); c.Factorize(s); return c.LogDet() }", "p.go:6:95: c may not change here: a symmetric or triangular matrix, or a factorisation, that changes is a variable of the function's own"},
