@@ -462,14 +462,18 @@ func TestFixedSideBySide(t *testing.T) {
 		}
 		beta, y := slices.Clone(w.r), slices.Clone(w.y)
 		for c := range comps {
-			if s.logDensitiesOf(w, c, n, largest(k.X.Data)) {
+			if s.logDensitiesOf(w, c, n) {
 				taken++
 			}
 			for p := range n {
 				want, ok := s.logDensity(w, c, p, p)
-				at := c*s.block + p
-				if !ok || beta[at] != want || want != fixed.Min && !slices.Equal(y[at*d:(at+1)*d], w.y[at*d:(at+1)*d]) {
-					t.Fatalf("%d dimensions, component %d, point %d: %v, %v, want %v, %v", d, c, p, beta[at], y[at*d:(at+1)*d], want, w.y[at*d:(at+1)*d])
+				if got := beta[c*s.block+p]; !ok || got != want {
+					t.Fatalf("%d dimensions, component %d, point %d: %v, want %v", d, c, p, got, want)
+				}
+				for j := range d {
+					if at := (c*d+j)*s.block + p; want != fixed.Min && y[at] != w.y[at] {
+						t.Fatalf("%d dimensions, component %d, point %d: y[%d] = %v, want %v", d, c, p, j, y[at], w.y[at])
+					}
 				}
 			}
 		}

@@ -35,9 +35,8 @@ type fixedSweep struct {
 
 	sign, m, g2 fixed.Q43 // of the prior: ±1 unit, M and γ², all 0 without one
 
-	order   []int // 0, 1, ..., D-1
 	workers []fixedWorker
-	v, dv   []fixed.Q43 // Σ_i z_ik of a component, and its tangent
+	zeros   []fixed.Q43 // D of them
 }
 
 // fixedWorker is the scratch of a worker for a block, and the sums over its blocks.
@@ -45,19 +44,20 @@ type fixedWorker struct {
 	failed    int // the first point that is out of range, or n if none is
 	sum, dsum fixed.Accumulator
 
-	// Σ_i w, Σ_i z and Σ_i z·cᵀ of each component, and their tangents.
-	moments, dmoments []fixed.Accumulator
+	// Σ_i w and Σ_i z of each component, 1 + D numbers, Σ_i z·cᵀ, and their tangents.
+	moments, dmoments   []fixed.Q43
+	products, dproducts fixedpoint.TriSums
 
-	c, dc  []fixed.Q43 // of a point and a component
-	r, dw  []fixed.Q43 // of component k and point p at k·block + p; r is β at first, dw is β̇
-	y, dy  []fixed.Q43 // likewise, D numbers each; z and ż when the moments are done
-	zs, cs []fixed.Q43 // z and c of a component by coordinate: D rows of a block
-	xs, ys []fixed.Q43 // the points, and y of a component, likewise
+	far     fixed.Q43   // at least the largest |x| of the block
+	xs      []fixed.Q43 // its points by coordinate: D rows of a block
+	r, dw   []fixed.Q43 // of component k and point p at k·block + p; r is β at first, dw is β̇
+	y, dy   []fixed.Q43 // of coordinate j at (k·D + j)·block + p; z and ż when the moments are done
+	c, dc   []fixed.Q43 // of a point and a component
+	dcs     []fixed.Q43 // ċ of a component by coordinate, as xs
+	scratch []fixed.Q43 // of vector loops
 
 	tops, sums, args []fixed.Q43 // of each point of the block: the largest β, Σ exp(β - this), and scratch
 
-	dzs     []fixed.Q43
-	dcs     []fixed.Q43
 	gx, dgx []fixed.Accumulator // of each point of the block, D numbers each
 }
 
@@ -268,37 +268,28 @@ func (s *fixedSweep) makeRoom(workers int) {
 	d, comps := s.d, s.comps
 	s.block = min(max((1<<15)/max(comps*d, 1), 1), 128)
 	s.workers = workspace.Grow(s.workers[:cap(s.workers)], max(workers, cap(s.workers)))[:workers]
-	s.v, s.dv, s.order = workspace.Grow(s.v, d), workspace.Grow(s.dv, d), workspace.Grow(s.order, d)
-	for j := range s.order {
-		s.order[j] = j
-	}
+	s.zeros = workspace.Zeros(s.zeros, d)
 	for i := range s.workers {
 		w := &s.workers[i]
 		for _, of := range []*[]fixed.Q43{&w.tops, &w.sums, &w.args} {
 			*of = workspace.Grow(*of, s.block)
 		}
-		for _, of := range []*[]fixed.Q43{&w.cs, &w.xs, &w.ys} {
-			*of = workspace.Grow(*of, d*s.block)
-		}
+		w.xs, w.scratch = workspace.Grow(w.xs, d*s.block), workspace.Grow(w.scratch, fixedpoint.TriScratch(d))
 		w.c, w.r, w.y = workspace.Grow(w.c, d), workspace.Grow(w.r, comps*s.block), workspace.Grow(w.y, comps*s.block*d)
 		if s.tangent {
 			w.dc, w.dw, w.dy = workspace.Grow(w.dc, d), workspace.Grow(w.dw, comps*s.block), workspace.Grow(w.dy, comps*s.block*d)
 		}
+		products := comps * fixedpoint.TriSumsLen(d)
 		if s.gradient {
-			w.zs = workspace.Grow(w.zs, d*s.block)
 			w.gx = workspace.Grow(w.gx, d*s.block)
-			w.moments = workspace.Zeros(w.moments, comps*s.momentSize())
+			w.moments, w.products = workspace.Zeros(w.moments, comps*(1+d)), workspace.Zeros(w.products, products)
 		}
 		if s.second {
-			w.dzs, w.dcs = workspace.Grow(w.dzs, d*s.block), workspace.Grow(w.dcs, d*s.block)
-			w.dgx = workspace.Grow(w.dgx, d*s.block)
-			w.dmoments = workspace.Zeros(w.dmoments, comps*s.momentSize())
+			w.dcs, w.dgx = workspace.Grow(w.dcs, d*s.block), workspace.Grow(w.dgx, d*s.block)
+			w.dmoments, w.dproducts = workspace.Zeros(w.dmoments, comps*(1+d)), workspace.Zeros(w.dproducts, products)
 		}
 	}
 }
-
-// momentSize returns the number of moments of a component.
-func (s *fixedSweep) momentSize() int { return 1 + s.d + s.d*s.d }
 
 // prior returns the part of F that the prior adds, and its derivative.
 func (s *fixedSweep) prior() (f, df fixed.Q43, err error) {
@@ -455,13 +446,12 @@ func (s *fixedSweep) logDensities(w *fixedWorker, p0, n int) (good int) {
 	}
 	d, b := s.d, s.block
 	fixedpoint.Transpose(w.xs, b, s.k.X.Data[p0*s.k.X.Stride:], s.k.X.Stride, n, d)
-	var far fixed.Q43
+	w.far = 0
 	for j := range d {
-		far = max(far, largest(w.xs[j*b:][:n]))
+		w.far = max(w.far, largest(w.xs[j*b:][:n]))
 	}
 	for k := range s.comps {
-		if s.logDensitiesOf(w, k, n, far) {
-			fixedpoint.Transpose(w.y[k*b*d:], d, w.ys, b, d, n)
+		if s.logDensitiesOf(w, k, n) {
 			continue
 		}
 		for p := range good {
@@ -476,41 +466,26 @@ func (s *fixedSweep) logDensities(w *fixedWorker, p0, n int) (good int) {
 	return good
 }
 
-// logDensitiesOf does what logDensity does for n points, except that it leaves y in rows by coordinate. far is
-// at least the largest |x|. It reports whether nothing could leave the range; if not, the results are arbitrary.
-func (s *fixedSweep) logDensitiesOf(w *fixedWorker, k, n int, far fixed.Q43) bool {
+// logDensitiesOf does what logDensity does for n points. It reports whether nothing could leave the range; if not,
+// the results are arbitrary.
+func (s *fixedSweep) logDensitiesOf(w *fixedWorker, k, n int) bool {
 	const room = 1 << 19 // half the range
-	d, b, mu := s.d, s.block, s.k.Means.Row(k)
-	reach := far.Float64() + largest(mu).Float64()
+	d, b, reach := s.d, s.block, s.reach(w, k)
 	bias, err := s.bias[k].RoundChecked()
 	if err != nil || !(reach < room) || !(s.norm[k]*reach < room) {
 		return false
 	}
-	for j, m := range mu {
-		c := w.cs[j*b:][:n]
-		for p, x := range w.xs[j*b:][:n] {
-			c[p] = x - m
-		}
-	}
-	most := fixed.Q43(0)
-	for j := range d {
-		y := w.ys[j*b:][:n]
-		fixedpoint.RowSums(s.q[(k*d+j)*d:][:j+1], s.order[:j+1], w.cs, b, y)
-		most = max(most, largest(y))
-	}
+	most := fixedpoint.TriNorms(max(reach, s.norm[k]) < small, d, s.q[k*d*d:], w.xs, b, s.k.Means.Row(k), w.y[k*d*b:], b, s.bias[k], w.r[k*b:][:n], w.scratch)
 	v := most.Float64()
-	if most >= outOfReach || !(float64(float64(d)*v*v)+math.Abs(bias.Float64()) < room) {
-		return false
-	}
-	var minus fixed.Accumulator
-	minus.SubAcc(s.bias[k])
-	twice := w.r[k*b:][:n] // with the other sign
-	fixedpoint.ExactSums(d, minus, w.ys, b, w.ys, b, twice)
-	for p, v := range twice {
-		half := -v >> 1
-		twice[p] = half + -v&half&1 // to even
-	}
-	return true
+	return most < outOfReach && float64(float64(d)*v*v)+math.Abs(bias.Float64()) < room
+}
+
+// small is the end of numbers whose products are faster.
+const small = 256
+
+// reach returns a number that is at least the largest |x - μ| of the block for component k.
+func (s *fixedSweep) reach(w *fixedWorker, k int) float64 {
+	return w.far.Float64() + largest(s.k.Means.Row(k)).Float64()
 }
 
 // largest returns a number that is at least as large as all |x|, if none is Min: less than twice the largest.
@@ -526,9 +501,9 @@ func largest(x []fixed.Q43) fixed.Q43 {
 // arbitrary, because r_ik is zero. It reports whether all intermediate values are in
 // range.
 func (s *fixedSweep) logDensity(w *fixedWorker, k, i, p int) (beta fixed.Q43, ok bool) {
-	d := s.d
+	d, b := s.d, s.block
 	x, mu := s.k.X.Row(i), s.k.Means.Row(k)
-	c, y := w.c, w.y[(k*s.block+p)*d:][:d]
+	c := w.c
 	var largest fixed.Q43
 	for j, m := range mu {
 		v := x[j] - m
@@ -541,18 +516,17 @@ func (s *fixedSweep) logDensity(w *fixedWorker, k, i, p int) (beta fixed.Q43, ok
 	if s.norm[k]*largest.Float64() >= 1<<40 { // the sums below could wrap
 		return 0, false
 	}
-	q := s.q[k*d*d:]
-	for j := range y {
+	q, twice := s.q[k*d*d:], s.bias[k]
+	for j := range d {
 		var sum fixed.Accumulator
 		sum.AddDot(q[j*d:j*d+j+1], c)
 		v, err := sum.RoundChecked()
 		if err != nil || v <= -outOfReach || v >= outOfReach {
 			return fixed.Min, true
 		}
-		y[j] = v
+		w.y[(k*d+j)*b+p] = v
+		twice.SubMul(v, v)
 	}
-	twice := s.bias[k]
-	twice.SubDot(y, y)
 	v, err := twice.RoundChecked()
 	if err != nil {
 		return fixed.Min, true
@@ -564,22 +538,22 @@ func (s *fixedSweep) logDensity(w *fixedWorker, k, i, p int) (beta fixed.Q43, ok
 // logDensityTangent returns β̇_ik and sets ẏ. They are arbitrary for a component out of
 // reach, because r_ik is zero.
 func (s *fixedSweep) logDensityTangent(w *fixedWorker, k, i, p int) fixed.Q43 {
-	d := s.d
-	y, dy := w.y[(k*s.block+p)*d:][:d], w.dy[(k*s.block+p)*d:][:d]
+	d, b := s.d, s.block
 	for j := range d {
 		w.c[j] = s.k.X.Row(i)[j] - s.k.Means.Row(k)[j]
 		w.dc[j] = s.differenceTangent(i, k, j)
 	}
 	var sum fixed.Accumulator
-	for j := range dy {
+	sum.Add(s.dbias[k])
+	for j := range d {
 		row := (k*d + j) * d
 		var v fixed.Accumulator
 		v.AddDot(s.dq[row:row+j+1], w.c)
 		v.AddDot(s.q[row:row+j+1], w.dc)
-		dy[j] = v.Round()
+		at := (k*d+j)*b + p
+		w.dy[at] = v.Round()
+		sum.SubMul(w.y[at], w.dy[at])
 	}
-	sum.Add(s.dbias[k])
-	sum.SubDot(y, dy)
 	return sum.Round()
 }
 
@@ -598,58 +572,64 @@ func (s *fixedSweep) differenceTangent(i, k, j int) (dc fixed.Q43) {
 // k. It overwrites y with z, and ẏ with ż.
 func (s *fixedSweep) addMoments(w *fixedWorker, k, p0, n int) {
 	d, b := s.d, s.block
-	moments := w.moments[k*s.momentSize() : (k+1)*s.momentSize()]
-	var dmoments []fixed.Accumulator
+	mu, moments, weights, y := s.k.Means.Row(k), w.moments[k*(1+d):(k+1)*(1+d)], w.args[:n], w.y[k*d*b:]
+	clear(weights)
+	fixedpoint.Axpy(1, s.cot, w.r[k*b:][:n], weights)
+	for _, v := range weights {
+		moments[0] += v
+	}
 	if s.second {
-		dmoments = w.dmoments[k*s.momentSize() : (k+1)*s.momentSize()]
+		s.addMomentTangents(w, k, p0, weights)
 	}
-	mu := s.k.Means.Row(k)
-	for p := range n {
-		x := s.k.X.Row(p0 + p)
-		at := k*b + p
-		wt, y := s.cot.Mul(w.r[at]), w.y[at*d:(at+1)*d]
-		moments[0].Add(wt)
-		if s.second {
-			dw, dy := w.dw[at], w.dy[at*d:(at+1)*d]
-			dmoments[0].Add(dw)
-			for j, v := range y {
-				dy[j] = dw.Mul(v) + wt.Mul(dy[j])
-				dmoments[1+j].Add(dy[j])
-				w.dzs[j*b+p], w.dcs[j*b+p] = dy[j], s.differenceTangent(p0+p, k, j)
-			}
-		}
-		for j, v := range y {
-			y[j] = wt.Mul(v)
-			moments[1+j].Add(y[j])
-			w.zs[j*b+p], w.cs[j*b+p] = y[j], x[j]-mu[j]
-		}
-	}
+	most := fixedpoint.WeighRows(weights, y, b, moments[1:])
 	if s.g.Factors.Data == nil && s.gt.Factors.Data == nil {
 		return
 	}
-	for i := range d {
-		for j := range i + 1 {
-			at := 1 + d + i*d + j
-			fixedpoint.AddDot(&moments[at], w.zs[i*b:i*b+n], w.cs[j*b:j*b+n])
-			if s.second {
-				fixedpoint.AddDot(&dmoments[at], w.dzs[i*b:i*b+n], w.cs[j*b:j*b+n])
-				fixedpoint.AddDot(&dmoments[at], w.zs[i*b:i*b+n], w.dcs[j*b:j*b+n])
-			}
+	size := fixedpoint.TriSumsLen(d)
+	narrow := most < small*fixed.One && s.reach(w, k) < small
+	w.products[k*size:(k+1)*size].TriDots(narrow, d, n, y, b, w.xs, b, mu, w.scratch)
+	if s.second {
+		products := w.dproducts[k*size : (k+1)*size]
+		products.TriDots(false, d, n, w.dy[k*d*b:], b, w.xs, b, mu, w.scratch)
+		products.TriDots(false, d, n, y, b, w.dcs, b, s.zeros, w.scratch)
+	}
+}
+
+// addMomentTangents overwrites ẏ with ż, adds the sums of ẇ and ż, and sets ċ.
+func (s *fixedSweep) addMomentTangents(w *fixedWorker, k, p0 int, weights []fixed.Q43) {
+	d, b := s.d, s.block
+	moments, dw := w.dmoments[k*(1+d):(k+1)*(1+d)], w.dw[k*b:]
+	for p, wt := range weights {
+		moments[0] += dw[p]
+		for j := range d {
+			at := (k*d+j)*b + p
+			dz := dw[p].Mul(w.y[at]) + wt.Mul(w.dy[at])
+			w.dy[at], w.dcs[j*b+p] = dz, s.differenceTangent(p0+p, k, j)
+			moments[1+j] += dz
 		}
 	}
 }
 
 // addPointCotangents adds Qᵀ·z of component k to the cotangents of n points.
 func (s *fixedSweep) addPointCotangents(w *fixedWorker, k, n int) {
-	d := s.d
-	for p := range n {
-		z := w.y[(k*s.block+p)*d:][:d]
-		for j := range d {
-			row := (k*d + j) * d
-			w.gx[p*d+j].AddDot(s.qt[row+j:row+d], z[j:])
+	d, b := s.d, s.block
+	for j := range d {
+		for p := range n {
+			a, da := w.gx[p*d+j], fixed.Accumulator{}
 			if s.second {
-				w.dgx[p*d+j].AddDot(s.qt[row+j:row+d], w.dy[(k*s.block+p)*d+j:])
-				w.dgx[p*d+j].AddDot(s.dqt[row+j:row+d], z[j:])
+				da = w.dgx[p*d+j]
+			}
+			for i := j; i < d; i++ {
+				at, q := (k*d+i)*b+p, (k*d+j)*d+i
+				a.AddMul(s.qt[q], w.y[at])
+				if s.second {
+					da.AddMul(s.qt[q], w.dy[at])
+					da.AddMul(s.dqt[q], w.y[at])
+				}
+			}
+			w.gx[p*d+j] = a
+			if s.second {
+				w.dgx[p*d+j] = da
 			}
 		}
 	}
@@ -672,13 +652,11 @@ func (s *fixedSweep) finish() {
 	all := &s.workers[0]
 	for i := range s.workers[1:] {
 		w := &s.workers[1+i]
-		for j := range all.moments {
-			all.moments[j].AddAcc(w.moments[j])
-		}
+		addAll(all.moments, w.moments)
+		all.products.Add(w.products)
 		if s.second {
-			for j := range all.dmoments {
-				all.dmoments[j].AddAcc(w.dmoments[j])
-			}
+			addAll(all.dmoments, w.dmoments)
+			all.dproducts.Add(w.dproducts)
 		}
 	}
 	for k := range s.comps {
@@ -686,14 +664,18 @@ func (s *fixedSweep) finish() {
 	}
 }
 
+func addAll(to, x []fixed.Q43) {
+	for i, v := range x {
+		to[i] += v
+	}
+}
+
 func (s *fixedSweep) finishComponent(k int, w *fixedWorker) {
 	d, n := s.d, fixed.Q43(s.n)
 	g, gt := &s.g, &s.gt
-	moments := w.moments[k*s.momentSize():]
-	sum, v, zc := moments[0].Round(), s.v, moments[1+d:]
-	for j := range v {
-		v[j] = moments[1+j].Round()
-	}
+	moments, size := w.moments[k*(1+d):(k+1)*(1+d)], fixedpoint.TriSumsLen(d)
+	sum, v := moments[0], moments[1:]
+	zc := func(i, j int) fixed.Q43 { return w.products[k*size:].Sum(i, j).Round() }
 	if g.Alpha.Data != nil {
 		g.Alpha.Data[k*g.Alpha.Inc] += sum - n*s.cot.Mul(s.weights[k])
 	}
@@ -708,22 +690,20 @@ func (s *fixedSweep) finishComponent(k int, w *fixedWorker) {
 		row := g.Factors.Row(k)
 		for j := range d {
 			e := q[j*d+j]
-			row[j] += sum - zc[j*d+j].Round().Mul(e) + s.sign*s.cot.Mul(s.m-s.g2.Mul(e.Mul(e)))
+			row[j] += sum - zc(j, j).Mul(e) + s.sign*s.cot.Mul(s.m-s.g2.Mul(e.Mul(e)))
 		}
 		scale := s.sign * s.cot.Mul(s.g2)
 		for at, ij := range below(d) {
-			row[at] -= zc[ij].Round() + scale.Mul(q[ij])
+			row[at] -= zc(ij/d, ij%d) + scale.Mul(q[ij])
 		}
 	}
 	if !s.second {
 		return
 	}
 
-	dmoments := w.dmoments[k*s.momentSize():]
-	dsum, dv, dzc := dmoments[0].Round(), s.dv, dmoments[1+d:]
-	for j := range dv {
-		dv[j] = dmoments[1+j].Round()
-	}
+	dmoments := w.dmoments[k*(1+d) : (k+1)*(1+d)]
+	dsum, dv := dmoments[0], dmoments[1:]
+	dzc := func(i, j int) fixed.Q43 { return w.dproducts[k*size:].Sum(i, j).Round() }
 	if gt.Alpha.Data != nil {
 		gt.Alpha.Data[k*gt.Alpha.Inc] += dsum - n*(s.dcot.Mul(s.weights[k])+s.cot.Mul(s.dweights[k]))
 	}
@@ -742,11 +722,11 @@ func (s *fixedSweep) finishComponent(k int, w *fixedWorker) {
 		for j := range d {
 			e, de := q[j*d+j], dq[j*d+j]
 			prior := s.dcot.Mul(s.m-s.g2.Mul(e.Mul(e))) - 2*s.cot.Mul(s.g2.Mul(e.Mul(de)))
-			row[j] += dsum - dzc[j*d+j].Round().Mul(e) - zc[j*d+j].Round().Mul(de) + s.sign*prior
+			row[j] += dsum - dzc(j, j).Mul(e) - zc(j, j).Mul(de) + s.sign*prior
 		}
 		scale, dscale := s.sign*s.cot.Mul(s.g2), s.sign*s.dcot.Mul(s.g2)
 		for at, ij := range below(d) {
-			row[at] -= dzc[ij].Round() + dscale.Mul(q[ij]) + scale.Mul(dq[ij])
+			row[at] -= dzc(ij/d, ij%d) + dscale.Mul(q[ij]) + scale.Mul(dq[ij])
 		}
 	}
 }

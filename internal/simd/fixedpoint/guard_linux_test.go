@@ -62,6 +62,17 @@ func TestGuardPages(t *testing.T) {
 					}
 				}
 			}
+			for d := 1; d <= 9; d++ {
+				for n := range 40 {
+					l, c, y, half := simdtest.End(pages[0], d*d, last), simdtest.End(pages[1], d*n, last), simdtest.End(pages[2], d*n, last), simdtest.End(pages[3], n, last)
+					mu, scratch := make([]fixed.Q43, d), make([]fixed.Q43, TriScratch(d))
+					for _, narrow := range []bool{false, true} {
+						TriNorms(narrow, d, l, c, n, mu, y, n, fixed.Accumulator{}, half, scratch[:16*d])
+						make(TriSums, TriSumsLen(d)).TriDots(narrow, d, n, y, n, c, n, mu, scratch)
+					}
+					WeighRows(half, y, n, mu)
+				}
+			}
 			for m := 1; m <= 17; m++ {
 				for n := 1; n <= 17; n++ {
 					for _, k := range []int{1, 7, 8, 9} {

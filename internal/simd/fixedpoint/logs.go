@@ -49,7 +49,7 @@ func ExactSumPowers(a, x []fixed.Q43) (hi, lo uint64, hasLeast bool) {
 	}
 	if tier != cpu.AVX512 {
 		for i, v := range x {
-			top, whole := bits.Mul64(magnitude(v), magnitude(a[i]))
+			top, whole := bits.Mul64(absolute(v), absolute(a[i]))
 			whole, carry := bits.Add64(whole, 1<<(fixed.FracBits-1)-1+whole>>fixed.FracBits&1, 0)
 			top += carry
 			whole, top = top<<(64-fixed.FracBits)|whole>>fixed.FracBits, top>>fixed.FracBits
@@ -74,8 +74,8 @@ func ExactSumPowers(a, x []fixed.Q43) (hi, lo uint64, hasLeast bool) {
 	return hi - minusHi - borrow, lo, hasLeast
 }
 
-// magnitude returns |x|.
-func magnitude(x fixed.Q43) uint64 { return uint64(max(x, -x)) }
+// absolute returns |x|.
+func absolute(x fixed.Q43) uint64 { return uint64(max(x, -x)) }
 
 // SumExp returns Σ e^(x_i-most), the sum of integers of 128 bits with 90 bits after the point, for the first
 // numbers, and how many these are. It leaves out fixed.Min, which is the log of zero, and x_i more than 63 below

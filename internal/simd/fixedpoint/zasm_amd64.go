@@ -339,3 +339,43 @@ func vectorSumExp(n int, x *int64, most int64, table *float64, sums *uint64) {
 
 //go:noescape
 func sumExp(n int, x *int64, most int64, table *float64, sums *uint64)
+
+// vectorTriNormsNarrow sets y to L·(c - mu), rounded, and half to minus half of hi·2⁴³ + lo + Σ y², rounded twice. It returns the bits of all |y|. 0 <= lo < 2⁴³, and d is at most 2⁸.
+func vectorTriNormsNarrow(n int, d int, l *int64, c *int64, ldc int, mu *int64, y *int64, ldy int, hi uint64, lo uint64, half *int64, scratch *int64) uint64 {
+	return triNormsNarrow(n, d, l, c, ldc, mu, y, ldy, hi, lo, half, scratch)
+}
+
+//go:noescape
+func triNormsNarrow(n int, d int, l *int64, c *int64, ldc int, mu *int64, y *int64, ldy int, hi uint64, lo uint64, half *int64, scratch *int64) uint64
+
+// vectorTriDotsNarrow adds to sums the products of rows of z, from row first on, with rows of c - mu. Four sums lie side by side. The first row computes c - mu for all. n is at most 2⁷.
+func vectorTriDotsNarrow(n int, d int, first int, rows int, z *int64, ldz int, c *int64, ldc int, mu *int64, sums *uint64, scratch *int64) {
+	triDotsNarrow(n, d, first, rows, z, ldz, c, ldc, mu, sums, scratch)
+}
+
+//go:noescape
+func triDotsNarrow(n int, d int, first int, rows int, z *int64, ldz int, c *int64, ldc int, mu *int64, sums *uint64, scratch *int64)
+
+// vectorTriNormsWide sets y to L·(c - mu), rounded, and half to minus half of hi·2⁴³ + lo + Σ y², rounded twice. It returns the bits of all |y|. 0 <= lo < 2⁴³, and d is at most 2⁸.
+func vectorTriNormsWide(n int, d int, l *int64, c *int64, ldc int, mu *int64, y *int64, ldy int, hi uint64, lo uint64, half *int64, scratch *int64) uint64 {
+	return triNormsWide(n, d, l, c, ldc, mu, y, ldy, hi, lo, half, scratch)
+}
+
+//go:noescape
+func triNormsWide(n int, d int, l *int64, c *int64, ldc int, mu *int64, y *int64, ldy int, hi uint64, lo uint64, half *int64, scratch *int64) uint64
+
+// vectorTriDotsWide adds to sums the products of rows of z, from row first on, with rows of c - mu. Four sums lie side by side. The first row computes c - mu for all. n is at most 2⁷.
+func vectorTriDotsWide(n int, d int, first int, rows int, z *int64, ldz int, c *int64, ldc int, mu *int64, sums *uint64, scratch *int64) {
+	triDotsWide(n, d, first, rows, z, ldz, c, ldc, mu, sums, scratch)
+}
+
+//go:noescape
+func triDotsWide(n int, d int, first int, rows int, z *int64, ldz int, c *int64, ldc int, mu *int64, sums *uint64, scratch *int64)
+
+// vectorWeighRows multiplies d rows y by w, rounded, adds their sums to sums, and returns the bits of all magnitudes.
+func vectorWeighRows(n int, d int, w *int64, y *int64, ldy int, sums *int64) uint64 {
+	return weighRows(n, d, w, y, ldy, sums)
+}
+
+//go:noescape
+func weighRows(n int, d int, w *int64, y *int64, ldy int, sums *int64) uint64

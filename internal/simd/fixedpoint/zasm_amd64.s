@@ -12952,6 +12952,1630 @@ done288:
 	VZEROUPPER
 	RET
 
+// func triNormsNarrowAVX512<>(n int, d int, l *int64, c *int64, ldc int, mu *int64, y *int64, ldy int, hi uint64, lo uint64, half *int64, scratch *int64) uint64
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
+TEXT ·triNormsNarrowAVX512<>(SB), NOSPLIT, $0-104
+	MOVQ    n+0(FP), AX
+	VPXORQ  Z0, Z0, Z0
+	VMOVUPS constants<>+320(SB), Z1
+	VMOVUPS constants<>+768(SB), Z2
+	XORQ    CX, CX
+	LEAQ    -16(AX), DX
+	TESTQ   DX, DX
+	JL      oneTest291
+
+many289:
+	MOVQ d+8(FP), BX
+	MOVQ c+24(FP), SI
+	MOVQ ldc+32(FP), DI
+	SHLQ $0x03, DI
+	MOVQ mu+40(FP), R8
+	MOVQ scratch+88(FP), R9
+
+loop294:
+	VBROADCASTSD (R8), Z2
+	VPSUBQ       constants<>+320(SB), Z2, Z2
+	VMOVUPS      (SI)(CX*8), Z4
+	VMOVUPS      64(SI)(CX*8), Z5
+	VPSUBQ       Z2, Z4, Z4
+	VMOVUPS      Z4, (R9)
+	VPSUBQ       Z2, Z5, Z5
+	VMOVUPS      Z5, 64(R9)
+	ADDQ         $0x08, R8
+	ADDQ         DI, SI
+	ADDQ         $0x00000080, R9
+	DECQ         BX
+	JNZ          loop294
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPXORQ       Z8, Z8, Z8
+	MOVQ         d+8(FP), BX
+	MOVQ         l+16(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         d+8(FP), R9
+	SHLQ         $0x03, R9
+	MOVQ         ldy+56(FP), R10
+	SHLQ         $0x03, R10
+	MOVQ         $0x00000001, SI
+
+loop295:
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	MOVQ   scratch+88(FP), R13
+	MOVQ   SI, R11
+	MOVQ   DI, R12
+
+loop296:
+	VBROADCASTSD (R12), Z14
+	VPADDQ       Z14, Z13, Z13
+	VPADDQ       Z1, Z14, Z14
+	VPMADD52LUQ  (R13), Z14, Z9
+	VPMADD52HUQ  (R13), Z14, Z10
+	VPMADD52LUQ  64(R13), Z14, Z11
+	VPMADD52HUQ  64(R13), Z14, Z12
+	ADDQ         $0x08, R12
+	ADDQ         $0x00000080, R13
+	DECQ         R11
+	JNZ          loop296
+	VPADDQ       -128(R13), Z2, Z2
+	VPADDQ       Z2, Z13, Z14
+	VPSRLQ       $0x2b, Z9, Z15
+	VPANDQ       constants<>+0(SB), Z9, Z9
+	VPSLLQ       $0x09, Z10, Z10
+	VPADDQ       Z10, Z15, Z15
+	VPSLLQ       $0x08, Z14, Z14
+	VPSUBQ       Z14, Z15, Z15
+	VPSRLQ       $0x2b, Z9, Z10
+	VPADDQ       Z10, Z15, Z15
+	VPANDQ       constants<>+0(SB), Z9, Z9
+	VMOVUPS      Z15, Z10
+	VPANDQ       constants<>+64(SB), Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPADDQ       constants<>+128(SB), Z9, Z9
+	VPSRLQ       $0x2b, Z9, Z9
+	VPADDQ       Z9, Z15, Z15
+	VMOVUPS      Z15, (R8)(CX*8)
+	VPABSQ       Z15, Z15
+	VPORQ        Z15, Z0, Z0
+	VPMADD52LUQ  Z15, Z15, Z5
+	VPMADD52HUQ  Z15, Z15, Z7
+	VPSRLQ       $0x34, Z15, Z10
+	VPANDQ       constants<>+576(SB), Z15, Z9
+	VPADDQ       Z9, Z15, Z15
+	VPMULLQ      Z10, Z15, Z15
+	VPADDQ       Z15, Z7, Z7
+	VPADDQ       -64(R13), Z4, Z4
+	VPADDQ       Z4, Z13, Z9
+	VPSRLQ       $0x2b, Z11, Z10
+	VPANDQ       constants<>+0(SB), Z11, Z11
+	VPSLLQ       $0x09, Z12, Z12
+	VPADDQ       Z12, Z10, Z10
+	VPSLLQ       $0x08, Z9, Z9
+	VPSUBQ       Z9, Z10, Z10
+	VPSRLQ       $0x2b, Z11, Z9
+	VPADDQ       Z9, Z10, Z10
+	VPANDQ       constants<>+0(SB), Z11, Z11
+	VMOVUPS      Z10, Z9
+	VPANDQ       constants<>+64(SB), Z9, Z9
+	VPADDQ       Z9, Z11, Z11
+	VPADDQ       constants<>+128(SB), Z11, Z11
+	VPSRLQ       $0x2b, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VMOVUPS      Z10, 64(R8)(CX*8)
+	VPABSQ       Z10, Z10
+	VPORQ        Z10, Z0, Z0
+	VPMADD52LUQ  Z10, Z10, Z6
+	VPMADD52HUQ  Z10, Z10, Z8
+	VPSRLQ       $0x34, Z10, Z9
+	VPANDQ       constants<>+576(SB), Z10, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPMULLQ      Z9, Z10, Z10
+	VPADDQ       Z10, Z8, Z8
+	ADDQ         R9, DI
+	ADDQ         R10, R8
+	INCQ         SI
+	DECQ         BX
+	JNZ          loop295
+	MOVQ         half+80(FP), BX
+	MOVQ         hi+64(FP), SI
+	VPBROADCASTQ SI, Z2
+	MOVQ         lo+72(FP), SI
+	VPBROADCASTQ SI, Z4
+	VPSLLQ       $0x09, Z7, Z7
+	VPADDQ       Z7, Z2, Z2
+	VPSRLQ       $0x2b, Z5, Z7
+	VPADDQ       Z7, Z2, Z2
+	VPANDQ       constants<>+0(SB), Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPSRLQ       $0x2b, Z4, Z7
+	VPADDQ       Z7, Z2, Z2
+	VPANDQ       constants<>+0(SB), Z4, Z4
+	VMOVUPS      Z2, Z7
+	VPANDQ       constants<>+64(SB), Z7, Z7
+	VPADDQ       Z7, Z4, Z4
+	VPADDQ       constants<>+128(SB), Z4, Z4
+	VPSRLQ       $0x2b, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPXORQ       Z4, Z4, Z4
+	VPSUBQ       Z2, Z4, Z2
+	VPSRAQ       $0x01, Z2, Z7
+	VPANDQ       Z7, Z2, Z2
+	VPANDQ       constants<>+64(SB), Z2, Z2
+	VPADDQ       Z7, Z2, Z2
+	VMOVUPS      Z2, (BX)(CX*8)
+	MOVQ         hi+64(FP), SI
+	VPBROADCASTQ SI, Z2
+	MOVQ         lo+72(FP), SI
+	VPBROADCASTQ SI, Z4
+	VPSLLQ       $0x09, Z8, Z8
+	VPADDQ       Z8, Z2, Z2
+	VPSRLQ       $0x2b, Z6, Z5
+	VPADDQ       Z5, Z2, Z2
+	VPANDQ       constants<>+0(SB), Z6, Z6
+	VPADDQ       Z6, Z4, Z4
+	VPSRLQ       $0x2b, Z4, Z5
+	VPADDQ       Z5, Z2, Z2
+	VPANDQ       constants<>+0(SB), Z4, Z4
+	VMOVUPS      Z2, Z5
+	VPANDQ       constants<>+64(SB), Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       constants<>+128(SB), Z4, Z4
+	VPSRLQ       $0x2b, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPXORQ       Z4, Z4, Z4
+	VPSUBQ       Z2, Z4, Z2
+	VPSRAQ       $0x01, Z2, Z5
+	VPANDQ       Z5, Z2, Z2
+	VPANDQ       constants<>+64(SB), Z2, Z2
+	VPADDQ       Z5, Z2, Z2
+	VMOVUPS      Z2, 64(BX)(CX*8)
+	ADDQ         $0x10, CX
+	CMPQ         CX, DX
+	JLE          many289
+
+oneTest291:
+	LEAQ -8(AX), DX
+	CMPQ CX, DX
+	JG   tail292
+
+one290:
+	MOVQ d+8(FP), BX
+	MOVQ c+24(FP), SI
+	MOVQ ldc+32(FP), DI
+	SHLQ $0x03, DI
+	MOVQ mu+40(FP), R8
+	MOVQ scratch+88(FP), R9
+
+loop297:
+	VBROADCASTSD (R8), Z2
+	VPSUBQ       constants<>+320(SB), Z2, Z2
+	VMOVUPS      (SI)(CX*8), Z4
+	VPSUBQ       Z2, Z4, Z4
+	VMOVUPS      Z4, (R9)
+	ADDQ         $0x08, R8
+	ADDQ         DI, SI
+	ADDQ         $0x00000080, R9
+	DECQ         BX
+	JNZ          loop297
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
+	MOVQ         d+8(FP), BX
+	MOVQ         l+16(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         d+8(FP), R9
+	SHLQ         $0x03, R9
+	MOVQ         ldy+56(FP), R10
+	SHLQ         $0x03, R10
+	MOVQ         $0x00000001, SI
+
+loop298:
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	MOVQ   scratch+88(FP), R13
+	MOVQ   SI, R11
+	MOVQ   DI, R12
+
+loop299:
+	VBROADCASTSD (R12), Z9
+	VPADDQ       Z9, Z8, Z8
+	VPADDQ       Z1, Z9, Z9
+	VPMADD52LUQ  (R13), Z9, Z6
+	VPMADD52HUQ  (R13), Z9, Z7
+	ADDQ         $0x08, R12
+	ADDQ         $0x00000080, R13
+	DECQ         R11
+	JNZ          loop299
+	VPADDQ       -128(R13), Z2, Z2
+	VPADDQ       Z2, Z8, Z8
+	VPSRLQ       $0x2b, Z6, Z9
+	VPANDQ       constants<>+0(SB), Z6, Z6
+	VPSLLQ       $0x09, Z7, Z7
+	VPADDQ       Z7, Z9, Z9
+	VPSLLQ       $0x08, Z8, Z8
+	VPSUBQ       Z8, Z9, Z9
+	VPSRLQ       $0x2b, Z6, Z7
+	VPADDQ       Z7, Z9, Z9
+	VPANDQ       constants<>+0(SB), Z6, Z6
+	VMOVUPS      Z9, Z7
+	VPANDQ       constants<>+64(SB), Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       constants<>+128(SB), Z6, Z6
+	VPSRLQ       $0x2b, Z6, Z6
+	VPADDQ       Z6, Z9, Z9
+	VMOVUPS      Z9, (R8)(CX*8)
+	VPABSQ       Z9, Z9
+	VPORQ        Z9, Z0, Z0
+	VPMADD52LUQ  Z9, Z9, Z4
+	VPMADD52HUQ  Z9, Z9, Z5
+	VPSRLQ       $0x34, Z9, Z7
+	VPANDQ       constants<>+576(SB), Z9, Z6
+	VPADDQ       Z6, Z9, Z9
+	VPMULLQ      Z7, Z9, Z9
+	VPADDQ       Z9, Z5, Z5
+	ADDQ         R9, DI
+	ADDQ         R10, R8
+	INCQ         SI
+	DECQ         BX
+	JNZ          loop298
+	MOVQ         half+80(FP), BX
+	MOVQ         hi+64(FP), SI
+	VPBROADCASTQ SI, Z2
+	MOVQ         lo+72(FP), SI
+	VPBROADCASTQ SI, Z6
+	VPSLLQ       $0x09, Z5, Z5
+	VPADDQ       Z5, Z2, Z2
+	VPSRLQ       $0x2b, Z4, Z5
+	VPADDQ       Z5, Z2, Z2
+	VPANDQ       constants<>+0(SB), Z4, Z4
+	VPADDQ       Z4, Z6, Z6
+	VPSRLQ       $0x2b, Z6, Z5
+	VPADDQ       Z5, Z2, Z2
+	VPANDQ       constants<>+0(SB), Z6, Z6
+	VMOVUPS      Z2, Z5
+	VPANDQ       constants<>+64(SB), Z5, Z5
+	VPADDQ       Z5, Z6, Z6
+	VPADDQ       constants<>+128(SB), Z6, Z6
+	VPSRLQ       $0x2b, Z6, Z6
+	VPADDQ       Z6, Z2, Z2
+	VPXORQ       Z4, Z4, Z4
+	VPSUBQ       Z2, Z4, Z2
+	VPSRAQ       $0x01, Z2, Z5
+	VPANDQ       Z5, Z2, Z2
+	VPANDQ       constants<>+64(SB), Z2, Z2
+	VPADDQ       Z5, Z2, Z2
+	VMOVUPS      Z2, (BX)(CX*8)
+	ADDQ         $0x08, CX
+	CMPQ         CX, DX
+	JLE          one290
+
+tail292:
+	SUBQ  CX, AX
+	JZ    done293
+	MOVQ  $-1, DX
+	SHLXQ AX, DX, DX
+	NOTQ  DX
+	KMOVW DX, K1
+	MOVQ  d+8(FP), AX
+	MOVQ  c+24(FP), DX
+	MOVQ  ldc+32(FP), BX
+	SHLQ  $0x03, BX
+	MOVQ  mu+40(FP), SI
+	MOVQ  scratch+88(FP), DI
+
+loop300:
+	VBROADCASTSD (SI), Z2
+	VPSUBQ       constants<>+320(SB), Z2, Z2
+	VMOVUPD.Z    (DX)(CX*8), K1, Z4
+	VPSUBQ       Z2, Z4, Z4
+	VMOVUPS      Z4, (DI)
+	ADDQ         $0x08, SI
+	ADDQ         BX, DX
+	ADDQ         $0x00000080, DI
+	DECQ         AX
+	JNZ          loop300
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
+	MOVQ         d+8(FP), AX
+	MOVQ         l+16(FP), BX
+	MOVQ         y+48(FP), SI
+	MOVQ         d+8(FP), DI
+	SHLQ         $0x03, DI
+	MOVQ         ldy+56(FP), R8
+	SHLQ         $0x03, R8
+	MOVQ         $0x00000001, DX
+
+loop301:
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	MOVQ   scratch+88(FP), R11
+	MOVQ   DX, R9
+	MOVQ   BX, R10
+
+loop302:
+	VBROADCASTSD (R10), Z9
+	VPADDQ       Z9, Z8, Z8
+	VPADDQ       Z1, Z9, Z9
+	VPMADD52LUQ  (R11), Z9, Z6
+	VPMADD52HUQ  (R11), Z9, Z7
+	ADDQ         $0x08, R10
+	ADDQ         $0x00000080, R11
+	DECQ         R9
+	JNZ          loop302
+	VPADDQ       -128(R11), Z2, Z2
+	VPADDQ       Z2, Z8, Z8
+	VPSRLQ       $0x2b, Z6, Z9
+	VPANDQ       constants<>+0(SB), Z6, Z6
+	VPSLLQ       $0x09, Z7, Z7
+	VPADDQ       Z7, Z9, Z9
+	VPSLLQ       $0x08, Z8, Z8
+	VPSUBQ       Z8, Z9, Z9
+	VPSRLQ       $0x2b, Z6, Z7
+	VPADDQ       Z7, Z9, Z9
+	VPANDQ       constants<>+0(SB), Z6, Z6
+	VMOVUPS      Z9, Z7
+	VPANDQ       constants<>+64(SB), Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       constants<>+128(SB), Z6, Z6
+	VPSRLQ       $0x2b, Z6, Z6
+	VPADDQ       Z6, Z9, Z9
+	VMOVUPD      Z9, K1, (SI)(CX*8)
+	VPABSQ       Z9, Z9
+	VPORQ        Z9, Z0, K1, Z0
+	VPMADD52LUQ  Z9, Z9, Z4
+	VPMADD52HUQ  Z9, Z9, Z5
+	VPSRLQ       $0x34, Z9, Z7
+	VPANDQ       constants<>+576(SB), Z9, Z6
+	VPADDQ       Z6, Z9, Z9
+	VPMULLQ      Z7, Z9, Z9
+	VPADDQ       Z9, Z5, Z5
+	ADDQ         DI, BX
+	ADDQ         R8, SI
+	INCQ         DX
+	DECQ         AX
+	JNZ          loop301
+	MOVQ         half+80(FP), AX
+	MOVQ         hi+64(FP), DX
+	VPBROADCASTQ DX, Z1
+	MOVQ         lo+72(FP), DX
+	VPBROADCASTQ DX, Z2
+	VPSLLQ       $0x09, Z5, Z5
+	VPADDQ       Z5, Z1, Z1
+	VPSRLQ       $0x2b, Z4, Z5
+	VPADDQ       Z5, Z1, Z1
+	VPANDQ       constants<>+0(SB), Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPSRLQ       $0x2b, Z2, Z5
+	VPADDQ       Z5, Z1, Z1
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VMOVUPS      Z1, Z5
+	VPANDQ       constants<>+64(SB), Z5, Z5
+	VPADDQ       Z5, Z2, Z2
+	VPADDQ       constants<>+128(SB), Z2, Z2
+	VPSRLQ       $0x2b, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	VPSUBQ       Z1, Z2, Z1
+	VPSRAQ       $0x01, Z1, Z5
+	VPANDQ       Z5, Z1, Z1
+	VPANDQ       constants<>+64(SB), Z1, Z1
+	VPADDQ       Z5, Z1, Z1
+	VMOVUPD      Z1, K1, (AX)(CX*8)
+
+done293:
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VORPD         Z3, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X3
+	VORPD         Z3, Z0, Z0
+	VPERMILPD     $0x01, X0, X3
+	VORPD         Z3, Z0, Z0
+	VMOVSD        X0, ret+96(FP)
+	VZEROUPPER
+	RET
+
+// func triDotsNarrowAVX512<>(n int, d int, first int, rows int, z *int64, ldz int, c *int64, ldc int, mu *int64, sums *uint64, scratch *int64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
+TEXT ·triDotsNarrowAVX512<>(SB), NOSPLIT, $0-88
+	VMOVUPS constants<>+320(SB), Z0
+	VMOVUPS constants<>+768(SB), Z1
+	MOVQ    $0x0000000f, AX
+	KMOVB   AX, K1
+	KNOTB   K1, K2
+	MOVQ    first+16(FP), AX
+	MOVQ    n+0(FP), CX
+	ADDQ    $0x07, CX
+	ANDQ    $-8, CX
+	SHLQ    $0x03, CX
+	ADDQ    $0x40, CX
+	TESTQ   AX, AX
+	JNZ     subtracted
+	MOVQ    d+8(FP), DX
+	MOVQ    c+48(FP), BX
+	MOVQ    ldc+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    mu+64(FP), DI
+	MOVQ    scratch+80(FP), R8
+
+loop303:
+	VBROADCASTSD (DI), Z1
+	VPXORQ       Z2, Z2, Z2
+	VPSUBQ       Z0, Z1, Z1
+	MOVQ         R8, R9
+	MOVQ         n+0(FP), R10
+	XORQ         R11, R11
+	LEAQ         -16(R10), R12
+	TESTQ        R12, R12
+	JL           oneTest306
+
+many304:
+	VMOVUPS (BX)(R11*8), Z3
+	VPSUBQ  Z1, Z3, Z3
+	VPADDQ  Z3, Z2, Z2
+	VMOVUPS Z3, (R9)(R11*8)
+	VMOVUPS 64(BX)(R11*8), Z3
+	VPSUBQ  Z1, Z3, Z3
+	VPADDQ  Z3, Z2, Z2
+	VMOVUPS Z3, 64(R9)(R11*8)
+	ADDQ    $0x10, R11
+	CMPQ    R11, R12
+	JLE     many304
+
+oneTest306:
+	LEAQ -8(R10), R12
+	CMPQ R11, R12
+	JG   tail307
+
+one305:
+	VMOVUPS (BX)(R11*8), Z3
+	VPSUBQ  Z1, Z3, Z3
+	VPADDQ  Z3, Z2, Z2
+	VMOVUPS Z3, (R9)(R11*8)
+	ADDQ    $0x08, R11
+	CMPQ    R11, R12
+	JLE     one305
+
+tail307:
+	SUBQ      R11, R10
+	JZ        done308
+	MOVQ      $-1, R12
+	SHLXQ     R10, R12, R12
+	NOTQ      R12
+	KMOVW     R12, K3
+	VMOVUPD.Z (BX)(R11*8), K3, Z3
+	VPSUBQ.Z  Z1, Z3, K3, Z3
+	VPADDQ    Z3, Z2, Z2
+	VMOVUPS   Z3, (R9)(R11*8)
+
+done308:
+	ADDQ    CX, R8
+	VMOVUPS Z2, -64(R8)
+	ADDQ    SI, BX
+	ADDQ    $0x08, DI
+	DECQ    DX
+	JNZ     loop303
+
+subtracted:
+	MOVQ rows+24(FP), DX
+	MOVQ z+32(FP), BX
+	MOVQ sums+72(FP), SI
+
+loop309:
+	MOVQ scratch+80(FP), R8
+	MOVQ AX, DI
+	SHRQ $0x02, DI
+	INCQ DI
+
+loop310:
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	LEAQ   (R8)(CX*1), R9
+	LEAQ   (R9)(CX*1), R10
+	LEAQ   (R10)(CX*1), R11
+	MOVQ   n+0(FP), R12
+	XORQ   R13, R13
+	LEAQ   -8(R12), R14
+	CMPQ   R13, R14
+	JG     tail314
+
+one312:
+	VMOVUPS     (BX)(R13*8), Z10
+	VPADDQ      Z10, Z1, Z1
+	VPADDQ      Z0, Z10, Z10
+	VPMADD52LUQ (R8)(R13*8), Z10, Z2
+	VPMADD52HUQ (R8)(R13*8), Z10, Z3
+	VPMADD52LUQ (R9)(R13*8), Z10, Z4
+	VPMADD52HUQ (R9)(R13*8), Z10, Z5
+	VPMADD52LUQ (R10)(R13*8), Z10, Z6
+	VPMADD52HUQ (R10)(R13*8), Z10, Z7
+	VPMADD52LUQ (R11)(R13*8), Z10, Z8
+	VPMADD52HUQ (R11)(R13*8), Z10, Z9
+	ADDQ        $0x08, R13
+	CMPQ        R13, R14
+	JLE         one312
+
+tail314:
+	SUBQ        R13, R12
+	JZ          done315
+	MOVQ        $-1, R14
+	SHLXQ       R12, R14, R14
+	NOTQ        R14
+	KMOVW       R14, K3
+	VMOVUPD.Z   (BX)(R13*8), K3, Z10
+	VPADDQ      Z10, Z1, Z1
+	VPADDQ      Z0, Z10, Z10
+	VPMADD52LUQ (R8)(R13*8), Z10, Z2
+	VPMADD52HUQ (R8)(R13*8), Z10, Z3
+	VPMADD52LUQ (R9)(R13*8), Z10, Z4
+	VPMADD52HUQ (R9)(R13*8), Z10, Z5
+	VPMADD52LUQ (R10)(R13*8), Z10, Z6
+	VPMADD52HUQ (R10)(R13*8), Z10, Z7
+	VPMADD52LUQ (R11)(R13*8), Z10, Z8
+	VPMADD52HUQ (R11)(R13*8), Z10, Z9
+
+done315:
+	VMOVUPS     Z1, Z10
+	VPADDQ      -64(R8)(CX*1), Z10, Z10
+	VPSLLQ      $0x08, Z10, Z10
+	VPSRLQ      $0x2b, Z2, Z11
+	VPANDQ      constants<>+0(SB), Z2, Z2
+	VPSLLQ      $0x09, Z3, Z3
+	VPADDQ      Z3, Z11, Z11
+	VPSUBQ      Z10, Z11, Z11
+	VMOVUPS     Z1, Z3
+	VPADDQ      -64(R9)(CX*1), Z3, Z3
+	VPSLLQ      $0x08, Z3, Z3
+	VPSRLQ      $0x2b, Z4, Z10
+	VPANDQ      constants<>+0(SB), Z4, Z4
+	VPSLLQ      $0x09, Z5, Z5
+	VPADDQ      Z5, Z10, Z10
+	VPSUBQ      Z3, Z10, Z10
+	VMOVUPS     Z1, Z3
+	VPADDQ      -64(R10)(CX*1), Z3, Z3
+	VPSLLQ      $0x08, Z3, Z3
+	VPSRLQ      $0x2b, Z6, Z5
+	VPANDQ      constants<>+0(SB), Z6, Z6
+	VPSLLQ      $0x09, Z7, Z7
+	VPADDQ      Z7, Z5, Z5
+	VPSUBQ      Z3, Z5, Z5
+	VMOVUPS     Z1, Z1
+	VPADDQ      -64(R11)(CX*1), Z1, Z1
+	VPSLLQ      $0x08, Z1, Z1
+	VPSRLQ      $0x2b, Z8, Z3
+	VPANDQ      constants<>+0(SB), Z8, Z8
+	VPSLLQ      $0x09, Z9, Z9
+	VPADDQ      Z9, Z3, Z3
+	VPSUBQ      Z1, Z3, Z3
+	VPUNPCKLQDQ Z10, Z11, Z1
+	VPUNPCKHQDQ Z10, Z11, Z11
+	VPADDQ      Z11, Z1, Z1
+	VPUNPCKLQDQ Z3, Z5, Z7
+	VPUNPCKHQDQ Z3, Z5, Z5
+	VPADDQ      Z5, Z7, Z7
+	VPUNPCKLQDQ Z4, Z2, Z3
+	VPUNPCKHQDQ Z4, Z2, Z2
+	VPADDQ      Z2, Z3, Z3
+	VPUNPCKLQDQ Z8, Z6, Z2
+	VPUNPCKHQDQ Z8, Z6, Z6
+	VPADDQ      Z6, Z2, Z2
+	VSHUFI64X2  $0x88, Z7, Z1, Z4
+	VSHUFI64X2  $0xdd, Z7, Z1, Z1
+	VPADDQ      Z1, Z4, Z4
+	VSHUFI64X2  $0x88, Z2, Z3, Z1
+	VSHUFI64X2  $0xdd, Z2, Z3, Z3
+	VPADDQ      Z3, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z4, Z2
+	VSHUFI64X2  $0xdd, Z1, Z4, Z4
+	VPADDQ      Z4, Z2, Z2
+	VPADDQ      (SI), Z2, Z2
+	VPSRLQ      $0x2b, Z2, Z1
+	VSHUFI64X2  $0x4e, Z1, Z1, Z1
+	VPADDQ      Z1, Z2, K1, Z2
+	VPANDQ      constants<>+0(SB), Z2, K2, Z2
+	VMOVUPS     Z2, (SI)
+	ADDQ        $0x40, SI
+	LEAQ        (R11)(CX*1), R8
+	DECQ        DI
+	JNZ         loop310
+	INCQ        AX
+	MOVQ        ldz+40(FP), DI
+	SHLQ        $0x03, DI
+	ADDQ        DI, BX
+	DECQ        DX
+	JNZ         loop309
+	VZEROUPPER
+	RET
+
+// func triNormsWideAVX512<>(n int, d int, l *int64, c *int64, ldc int, mu *int64, y *int64, ldy int, hi uint64, lo uint64, half *int64, scratch *int64) uint64
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
+TEXT ·triNormsWideAVX512<>(SB), NOSPLIT, $0-104
+	MOVQ    n+0(FP), AX
+	VPXORQ  Z0, Z0, Z0
+	VMOVUPS constants<>+512(SB), Z1
+	VMOVUPS constants<>+768(SB), Z2
+	XORQ    CX, CX
+	LEAQ    -16(AX), DX
+	TESTQ   DX, DX
+	JL      oneTest318
+
+many316:
+	MOVQ d+8(FP), BX
+	MOVQ c+24(FP), SI
+	MOVQ ldc+32(FP), DI
+	SHLQ $0x03, DI
+	MOVQ mu+40(FP), R8
+	MOVQ scratch+88(FP), R9
+
+loop321:
+	VBROADCASTSD (R8), Z3
+	VMOVUPS      (SI)(CX*8), Z4
+	VMOVUPS      64(SI)(CX*8), Z5
+	VPSUBQ       Z3, Z4, Z4
+	VMOVUPS      Z4, (R9)
+	VPSUBQ       Z3, Z5, Z5
+	VMOVUPS      Z5, 64(R9)
+	ADDQ         $0x08, R8
+	ADDQ         DI, SI
+	ADDQ         $0x00000080, R9
+	DECQ         BX
+	JNZ          loop321
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z7, Z7, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPXORQ       Z9, Z9, Z9
+	MOVQ         d+8(FP), BX
+	MOVQ         l+16(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         d+8(FP), R9
+	SHLQ         $0x03, R9
+	MOVQ         ldy+56(FP), R10
+	SHLQ         $0x03, R10
+	MOVQ         $0x00000001, SI
+
+loop322:
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	VPXORQ Z18, Z18, Z18
+	MOVQ   scratch+88(FP), R13
+	MOVQ   SI, R11
+	MOVQ   DI, R12
+
+loop323:
+	VBROADCASTSD (R12), Z19
+	VPADDQ       Z19, Z18, Z18
+	VPXORQ       Z1, Z19, Z20
+	VPSRLQ       $0x34, Z20, Z20
+	VMOVUPS      (R13), Z21
+	VPXORQ       Z1, Z21, Z22
+	VPSRLQ       $0x28, Z22, Z22
+	VPANDQ       Z2, Z21, Z21
+	VPMADD52LUQ  Z21, Z19, Z10
+	VPMADD52HUQ  Z21, Z19, Z11
+	VPMADD52LUQ  Z22, Z19, Z12
+	VPMADD52HUQ  Z22, Z19, Z13
+	VPMADD52LUQ  Z21, Z20, Z11
+	VPMADD52LUQ  Z22, Z20, Z13
+	VMOVUPS      64(R13), Z21
+	VPXORQ       Z1, Z21, Z22
+	VPSRLQ       $0x28, Z22, Z22
+	VPANDQ       Z2, Z21, Z21
+	VPMADD52LUQ  Z21, Z19, Z14
+	VPMADD52HUQ  Z21, Z19, Z15
+	VPMADD52LUQ  Z22, Z19, Z16
+	VPMADD52HUQ  Z22, Z19, Z17
+	VPMADD52LUQ  Z21, Z20, Z15
+	VPMADD52LUQ  Z22, Z20, Z17
+	ADDQ         $0x08, R12
+	ADDQ         $0x00000080, R13
+	DECQ         R11
+	JNZ          loop323
+	VPADDQ       -128(R13), Z3, Z3
+	VPADDQ       Z3, Z18, Z19
+	VPSRLQ       $0x2b, Z10, Z20
+	VPANDQ       constants<>+0(SB), Z10, Z10
+	VPSLLQ       $0x09, Z11, Z11
+	VPADDQ       Z11, Z20, Z20
+	VPSRLQ       $0x03, Z12, Z11
+	VPADDQ       Z11, Z20, Z20
+	VPSLLQ       $0x3d, Z12, Z12
+	VPSRLQ       $0x15, Z12, Z12
+	VPADDQ       Z12, Z10, Z10
+	VPSLLQ       $0x31, Z13, Z13
+	VPADDQ       Z13, Z20, Z20
+	VPSLLQ       $0x14, Z19, Z19
+	VPSUBQ       Z19, Z20, Z20
+	VPSRLQ       $0x2b, Z10, Z11
+	VPADDQ       Z11, Z20, Z20
+	VPANDQ       constants<>+0(SB), Z10, Z10
+	VMOVUPS      Z20, Z11
+	VPANDQ       constants<>+64(SB), Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPADDQ       constants<>+128(SB), Z10, Z10
+	VPSRLQ       $0x2b, Z10, Z10
+	VPADDQ       Z10, Z20, Z20
+	VMOVUPS      Z20, (R8)(CX*8)
+	VPABSQ       Z20, Z20
+	VPORQ        Z20, Z0, Z0
+	VPMADD52LUQ  Z20, Z20, Z5
+	VPMADD52HUQ  Z20, Z20, Z8
+	VPSRLQ       $0x34, Z20, Z11
+	VPANDQ       constants<>+576(SB), Z20, Z10
+	VPADDQ       Z10, Z20, Z20
+	VPMULLQ      Z11, Z20, Z20
+	VPADDQ       Z20, Z8, Z8
+	VPADDQ       -64(R13), Z4, Z4
+	VPADDQ       Z4, Z18, Z10
+	VPSRLQ       $0x2b, Z14, Z11
+	VPANDQ       constants<>+0(SB), Z14, Z14
+	VPSLLQ       $0x09, Z15, Z15
+	VPADDQ       Z15, Z11, Z11
+	VPSRLQ       $0x03, Z16, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPSLLQ       $0x3d, Z16, Z16
+	VPSRLQ       $0x15, Z16, Z16
+	VPADDQ       Z16, Z14, Z14
+	VPSLLQ       $0x31, Z17, Z17
+	VPADDQ       Z17, Z11, Z11
+	VPSLLQ       $0x14, Z10, Z10
+	VPSUBQ       Z10, Z11, Z11
+	VPSRLQ       $0x2b, Z14, Z10
+	VPADDQ       Z10, Z11, Z11
+	VPANDQ       constants<>+0(SB), Z14, Z14
+	VMOVUPS      Z11, Z10
+	VPANDQ       constants<>+64(SB), Z10, Z10
+	VPADDQ       Z10, Z14, Z14
+	VPADDQ       constants<>+128(SB), Z14, Z14
+	VPSRLQ       $0x2b, Z14, Z14
+	VPADDQ       Z14, Z11, Z11
+	VMOVUPS      Z11, 64(R8)(CX*8)
+	VPABSQ       Z11, Z11
+	VPORQ        Z11, Z0, Z0
+	VPMADD52LUQ  Z11, Z11, Z7
+	VPMADD52HUQ  Z11, Z11, Z9
+	VPSRLQ       $0x34, Z11, Z10
+	VPANDQ       constants<>+576(SB), Z11, Z14
+	VPADDQ       Z14, Z11, Z11
+	VPMULLQ      Z10, Z11, Z11
+	VPADDQ       Z11, Z9, Z9
+	ADDQ         R9, DI
+	ADDQ         R10, R8
+	INCQ         SI
+	DECQ         BX
+	JNZ          loop322
+	MOVQ         half+80(FP), BX
+	MOVQ         hi+64(FP), SI
+	VPBROADCASTQ SI, Z3
+	MOVQ         lo+72(FP), SI
+	VPBROADCASTQ SI, Z4
+	VPSLLQ       $0x09, Z8, Z8
+	VPADDQ       Z8, Z3, Z3
+	VPSRLQ       $0x2b, Z5, Z8
+	VPADDQ       Z8, Z3, Z3
+	VPANDQ       constants<>+0(SB), Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPSRLQ       $0x2b, Z4, Z8
+	VPADDQ       Z8, Z3, Z3
+	VPANDQ       constants<>+0(SB), Z4, Z4
+	VMOVUPS      Z3, Z8
+	VPANDQ       constants<>+64(SB), Z8, Z8
+	VPADDQ       Z8, Z4, Z4
+	VPADDQ       constants<>+128(SB), Z4, Z4
+	VPSRLQ       $0x2b, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPSUBQ       Z3, Z4, Z3
+	VPSRAQ       $0x01, Z3, Z8
+	VPANDQ       Z8, Z3, Z3
+	VPANDQ       constants<>+64(SB), Z3, Z3
+	VPADDQ       Z8, Z3, Z3
+	VMOVUPS      Z3, (BX)(CX*8)
+	MOVQ         hi+64(FP), SI
+	VPBROADCASTQ SI, Z3
+	MOVQ         lo+72(FP), SI
+	VPBROADCASTQ SI, Z4
+	VPSLLQ       $0x09, Z9, Z9
+	VPADDQ       Z9, Z3, Z3
+	VPSRLQ       $0x2b, Z7, Z5
+	VPADDQ       Z5, Z3, Z3
+	VPANDQ       constants<>+0(SB), Z7, Z7
+	VPADDQ       Z7, Z4, Z4
+	VPSRLQ       $0x2b, Z4, Z5
+	VPADDQ       Z5, Z3, Z3
+	VPANDQ       constants<>+0(SB), Z4, Z4
+	VMOVUPS      Z3, Z5
+	VPANDQ       constants<>+64(SB), Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPADDQ       constants<>+128(SB), Z4, Z4
+	VPSRLQ       $0x2b, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPSUBQ       Z3, Z4, Z3
+	VPSRAQ       $0x01, Z3, Z5
+	VPANDQ       Z5, Z3, Z3
+	VPANDQ       constants<>+64(SB), Z3, Z3
+	VPADDQ       Z5, Z3, Z3
+	VMOVUPS      Z3, 64(BX)(CX*8)
+	ADDQ         $0x10, CX
+	CMPQ         CX, DX
+	JLE          many316
+
+oneTest318:
+	LEAQ -8(AX), DX
+	CMPQ CX, DX
+	JG   tail319
+
+one317:
+	MOVQ d+8(FP), BX
+	MOVQ c+24(FP), SI
+	MOVQ ldc+32(FP), DI
+	SHLQ $0x03, DI
+	MOVQ mu+40(FP), R8
+	MOVQ scratch+88(FP), R9
+
+loop324:
+	VBROADCASTSD (R8), Z3
+	VMOVUPS      (SI)(CX*8), Z4
+	VPSUBQ       Z3, Z4, Z4
+	VMOVUPS      Z4, (R9)
+	ADDQ         $0x08, R8
+	ADDQ         DI, SI
+	ADDQ         $0x00000080, R9
+	DECQ         BX
+	JNZ          loop324
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
+	MOVQ         d+8(FP), BX
+	MOVQ         l+16(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         d+8(FP), R9
+	SHLQ         $0x03, R9
+	MOVQ         ldy+56(FP), R10
+	SHLQ         $0x03, R10
+	MOVQ         $0x00000001, SI
+
+loop325:
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	MOVQ   scratch+88(FP), R13
+	MOVQ   SI, R11
+	MOVQ   DI, R12
+
+loop326:
+	VBROADCASTSD (R12), Z12
+	VPADDQ       Z12, Z11, Z11
+	VPXORQ       Z1, Z12, Z13
+	VPSRLQ       $0x34, Z13, Z13
+	VMOVUPS      (R13), Z14
+	VPXORQ       Z1, Z14, Z15
+	VPSRLQ       $0x28, Z15, Z15
+	VPANDQ       Z2, Z14, Z14
+	VPMADD52LUQ  Z14, Z12, Z7
+	VPMADD52HUQ  Z14, Z12, Z8
+	VPMADD52LUQ  Z15, Z12, Z9
+	VPMADD52HUQ  Z15, Z12, Z10
+	VPMADD52LUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z15, Z13, Z10
+	ADDQ         $0x08, R12
+	ADDQ         $0x00000080, R13
+	DECQ         R11
+	JNZ          loop326
+	VPADDQ       -128(R13), Z3, Z3
+	VPADDQ       Z3, Z11, Z11
+	VPSRLQ       $0x2b, Z7, Z12
+	VPANDQ       constants<>+0(SB), Z7, Z7
+	VPSLLQ       $0x09, Z8, Z8
+	VPADDQ       Z8, Z12, Z12
+	VPSRLQ       $0x03, Z9, Z8
+	VPADDQ       Z8, Z12, Z12
+	VPSLLQ       $0x3d, Z9, Z9
+	VPSRLQ       $0x15, Z9, Z9
+	VPADDQ       Z9, Z7, Z7
+	VPSLLQ       $0x31, Z10, Z10
+	VPADDQ       Z10, Z12, Z12
+	VPSLLQ       $0x14, Z11, Z11
+	VPSUBQ       Z11, Z12, Z12
+	VPSRLQ       $0x2b, Z7, Z8
+	VPADDQ       Z8, Z12, Z12
+	VPANDQ       constants<>+0(SB), Z7, Z7
+	VMOVUPS      Z12, Z8
+	VPANDQ       constants<>+64(SB), Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPADDQ       constants<>+128(SB), Z7, Z7
+	VPSRLQ       $0x2b, Z7, Z7
+	VPADDQ       Z7, Z12, Z12
+	VMOVUPS      Z12, (R8)(CX*8)
+	VPABSQ       Z12, Z12
+	VPORQ        Z12, Z0, Z0
+	VPMADD52LUQ  Z12, Z12, Z4
+	VPMADD52HUQ  Z12, Z12, Z5
+	VPSRLQ       $0x34, Z12, Z8
+	VPANDQ       constants<>+576(SB), Z12, Z7
+	VPADDQ       Z7, Z12, Z12
+	VPMULLQ      Z8, Z12, Z12
+	VPADDQ       Z12, Z5, Z5
+	ADDQ         R9, DI
+	ADDQ         R10, R8
+	INCQ         SI
+	DECQ         BX
+	JNZ          loop325
+	MOVQ         half+80(FP), BX
+	MOVQ         hi+64(FP), SI
+	VPBROADCASTQ SI, Z3
+	MOVQ         lo+72(FP), SI
+	VPBROADCASTQ SI, Z7
+	VPSLLQ       $0x09, Z5, Z5
+	VPADDQ       Z5, Z3, Z3
+	VPSRLQ       $0x2b, Z4, Z5
+	VPADDQ       Z5, Z3, Z3
+	VPANDQ       constants<>+0(SB), Z4, Z4
+	VPADDQ       Z4, Z7, Z7
+	VPSRLQ       $0x2b, Z7, Z5
+	VPADDQ       Z5, Z3, Z3
+	VPANDQ       constants<>+0(SB), Z7, Z7
+	VMOVUPS      Z3, Z5
+	VPANDQ       constants<>+64(SB), Z5, Z5
+	VPADDQ       Z5, Z7, Z7
+	VPADDQ       constants<>+128(SB), Z7, Z7
+	VPSRLQ       $0x2b, Z7, Z7
+	VPADDQ       Z7, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPSUBQ       Z3, Z4, Z3
+	VPSRAQ       $0x01, Z3, Z5
+	VPANDQ       Z5, Z3, Z3
+	VPANDQ       constants<>+64(SB), Z3, Z3
+	VPADDQ       Z5, Z3, Z3
+	VMOVUPS      Z3, (BX)(CX*8)
+	ADDQ         $0x08, CX
+	CMPQ         CX, DX
+	JLE          one317
+
+tail319:
+	SUBQ  CX, AX
+	JZ    done320
+	MOVQ  $-1, DX
+	SHLXQ AX, DX, DX
+	NOTQ  DX
+	KMOVW DX, K1
+	MOVQ  d+8(FP), AX
+	MOVQ  c+24(FP), DX
+	MOVQ  ldc+32(FP), BX
+	SHLQ  $0x03, BX
+	MOVQ  mu+40(FP), SI
+	MOVQ  scratch+88(FP), DI
+
+loop327:
+	VBROADCASTSD (SI), Z3
+	VMOVUPD.Z    (DX)(CX*8), K1, Z4
+	VPSUBQ       Z3, Z4, Z4
+	VMOVUPS      Z4, (DI)
+	ADDQ         $0x08, SI
+	ADDQ         BX, DX
+	ADDQ         $0x00000080, DI
+	DECQ         AX
+	JNZ          loop327
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
+	MOVQ         d+8(FP), AX
+	MOVQ         l+16(FP), BX
+	MOVQ         y+48(FP), SI
+	MOVQ         d+8(FP), DI
+	SHLQ         $0x03, DI
+	MOVQ         ldy+56(FP), R8
+	SHLQ         $0x03, R8
+	MOVQ         $0x00000001, DX
+
+loop328:
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	MOVQ   scratch+88(FP), R11
+	MOVQ   DX, R9
+	MOVQ   BX, R10
+
+loop329:
+	VBROADCASTSD (R10), Z12
+	VPADDQ       Z12, Z11, Z11
+	VPXORQ       Z1, Z12, Z13
+	VPSRLQ       $0x34, Z13, Z13
+	VMOVUPS      (R11), Z14
+	VPXORQ       Z1, Z14, Z15
+	VPSRLQ       $0x28, Z15, Z15
+	VPANDQ       Z2, Z14, Z14
+	VPMADD52LUQ  Z14, Z12, Z7
+	VPMADD52HUQ  Z14, Z12, Z8
+	VPMADD52LUQ  Z15, Z12, Z9
+	VPMADD52HUQ  Z15, Z12, Z10
+	VPMADD52LUQ  Z14, Z13, Z8
+	VPMADD52LUQ  Z15, Z13, Z10
+	ADDQ         $0x08, R10
+	ADDQ         $0x00000080, R11
+	DECQ         R9
+	JNZ          loop329
+	VPADDQ       -128(R11), Z3, Z3
+	VPADDQ       Z3, Z11, Z11
+	VPSRLQ       $0x2b, Z7, Z12
+	VPANDQ       constants<>+0(SB), Z7, Z7
+	VPSLLQ       $0x09, Z8, Z8
+	VPADDQ       Z8, Z12, Z12
+	VPSRLQ       $0x03, Z9, Z8
+	VPADDQ       Z8, Z12, Z12
+	VPSLLQ       $0x3d, Z9, Z9
+	VPSRLQ       $0x15, Z9, Z9
+	VPADDQ       Z9, Z7, Z7
+	VPSLLQ       $0x31, Z10, Z10
+	VPADDQ       Z10, Z12, Z12
+	VPSLLQ       $0x14, Z11, Z11
+	VPSUBQ       Z11, Z12, Z12
+	VPSRLQ       $0x2b, Z7, Z8
+	VPADDQ       Z8, Z12, Z12
+	VPANDQ       constants<>+0(SB), Z7, Z7
+	VMOVUPS      Z12, Z8
+	VPANDQ       constants<>+64(SB), Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPADDQ       constants<>+128(SB), Z7, Z7
+	VPSRLQ       $0x2b, Z7, Z7
+	VPADDQ       Z7, Z12, Z12
+	VMOVUPD      Z12, K1, (SI)(CX*8)
+	VPABSQ       Z12, Z12
+	VPORQ        Z12, Z0, K1, Z0
+	VPMADD52LUQ  Z12, Z12, Z4
+	VPMADD52HUQ  Z12, Z12, Z5
+	VPSRLQ       $0x34, Z12, Z8
+	VPANDQ       constants<>+576(SB), Z12, Z7
+	VPADDQ       Z7, Z12, Z12
+	VPMULLQ      Z8, Z12, Z12
+	VPADDQ       Z12, Z5, Z5
+	ADDQ         DI, BX
+	ADDQ         R8, SI
+	INCQ         DX
+	DECQ         AX
+	JNZ          loop328
+	MOVQ         half+80(FP), AX
+	MOVQ         hi+64(FP), DX
+	VPBROADCASTQ DX, Z1
+	MOVQ         lo+72(FP), DX
+	VPBROADCASTQ DX, Z2
+	VPSLLQ       $0x09, Z5, Z5
+	VPADDQ       Z5, Z1, Z1
+	VPSRLQ       $0x2b, Z4, Z3
+	VPADDQ       Z3, Z1, Z1
+	VPANDQ       constants<>+0(SB), Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPSRLQ       $0x2b, Z2, Z3
+	VPADDQ       Z3, Z1, Z1
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VMOVUPS      Z1, Z3
+	VPANDQ       constants<>+64(SB), Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPADDQ       constants<>+128(SB), Z2, Z2
+	VPSRLQ       $0x2b, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	VPSUBQ       Z1, Z2, Z1
+	VPSRAQ       $0x01, Z1, Z3
+	VPANDQ       Z3, Z1, Z1
+	VPANDQ       constants<>+64(SB), Z1, Z1
+	VPADDQ       Z3, Z1, Z1
+	VMOVUPD      Z1, K1, (AX)(CX*8)
+
+done320:
+	VEXTRACTF64X4 $0x01, Z0, Y6
+	VORPD         Z6, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X6
+	VORPD         Z6, Z0, Z0
+	VPERMILPD     $0x01, X0, X6
+	VORPD         Z6, Z0, Z0
+	VMOVSD        X0, ret+96(FP)
+	VZEROUPPER
+	RET
+
+// func triDotsWideAVX512<>(n int, d int, first int, rows int, z *int64, ldz int, c *int64, ldc int, mu *int64, sums *uint64, scratch *int64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
+TEXT ·triDotsWideAVX512<>(SB), NOSPLIT, $0-88
+	VMOVUPS constants<>+512(SB), Z0
+	VMOVUPS constants<>+768(SB), Z1
+	MOVQ    $0x0000000f, AX
+	KMOVB   AX, K1
+	KNOTB   K1, K2
+	MOVQ    first+16(FP), AX
+	MOVQ    n+0(FP), CX
+	ADDQ    $0x07, CX
+	ANDQ    $-8, CX
+	SHLQ    $0x03, CX
+	ADDQ    $0x40, CX
+	TESTQ   AX, AX
+	JNZ     subtracted
+	MOVQ    d+8(FP), DX
+	MOVQ    c+48(FP), BX
+	MOVQ    ldc+56(FP), SI
+	SHLQ    $0x03, SI
+	MOVQ    mu+64(FP), DI
+	MOVQ    scratch+80(FP), R8
+
+loop330:
+	VBROADCASTSD (DI), Z2
+	VPXORQ       Z3, Z3, Z3
+	MOVQ         R8, R9
+	MOVQ         n+0(FP), R10
+	XORQ         R11, R11
+	LEAQ         -16(R10), R12
+	TESTQ        R12, R12
+	JL           oneTest333
+
+many331:
+	VMOVUPS (BX)(R11*8), Z4
+	VPSUBQ  Z2, Z4, Z4
+	VPADDQ  Z4, Z3, Z3
+	VMOVUPS Z4, (R9)(R11*8)
+	VMOVUPS 64(BX)(R11*8), Z4
+	VPSUBQ  Z2, Z4, Z4
+	VPADDQ  Z4, Z3, Z3
+	VMOVUPS Z4, 64(R9)(R11*8)
+	ADDQ    $0x10, R11
+	CMPQ    R11, R12
+	JLE     many331
+
+oneTest333:
+	LEAQ -8(R10), R12
+	CMPQ R11, R12
+	JG   tail334
+
+one332:
+	VMOVUPS (BX)(R11*8), Z4
+	VPSUBQ  Z2, Z4, Z4
+	VPADDQ  Z4, Z3, Z3
+	VMOVUPS Z4, (R9)(R11*8)
+	ADDQ    $0x08, R11
+	CMPQ    R11, R12
+	JLE     one332
+
+tail334:
+	SUBQ      R11, R10
+	JZ        done335
+	MOVQ      $-1, R12
+	SHLXQ     R10, R12, R12
+	NOTQ      R12
+	KMOVW     R12, K3
+	VMOVUPD.Z (BX)(R11*8), K3, Z4
+	VPSUBQ.Z  Z2, Z4, K3, Z4
+	VPADDQ    Z4, Z3, Z3
+	VMOVUPS   Z4, (R9)(R11*8)
+
+done335:
+	ADDQ    CX, R8
+	VMOVUPS Z3, -64(R8)
+	ADDQ    SI, BX
+	ADDQ    $0x08, DI
+	DECQ    DX
+	JNZ     loop330
+
+subtracted:
+	MOVQ rows+24(FP), DX
+	MOVQ z+32(FP), BX
+	MOVQ sums+72(FP), SI
+
+loop336:
+	MOVQ scratch+80(FP), R8
+	MOVQ AX, DI
+	SHRQ $0x02, DI
+	INCQ DI
+
+loop337:
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	VPXORQ Z18, Z18, Z18
+	LEAQ   (R8)(CX*1), R9
+	LEAQ   (R9)(CX*1), R10
+	LEAQ   (R10)(CX*1), R11
+	MOVQ   n+0(FP), R12
+	XORQ   R13, R13
+	LEAQ   -8(R12), R14
+	CMPQ   R13, R14
+	JG     tail341
+
+one339:
+	VMOVUPS     (BX)(R13*8), Z19
+	VPADDQ      Z19, Z2, Z2
+	VPXORQ      Z0, Z19, Z20
+	VPSRLQ      $0x34, Z20, Z20
+	VMOVUPS     (R8)(R13*8), Z21
+	VPXORQ      Z0, Z21, Z22
+	VPSRLQ      $0x28, Z22, Z22
+	VPANDQ      Z1, Z21, Z21
+	VPMADD52LUQ Z21, Z19, Z3
+	VPMADD52HUQ Z21, Z19, Z4
+	VPMADD52LUQ Z22, Z19, Z5
+	VPMADD52HUQ Z22, Z19, Z6
+	VPMADD52LUQ Z21, Z20, Z4
+	VPMADD52LUQ Z22, Z20, Z6
+	VMOVUPS     (R9)(R13*8), Z21
+	VPXORQ      Z0, Z21, Z22
+	VPSRLQ      $0x28, Z22, Z22
+	VPANDQ      Z1, Z21, Z21
+	VPMADD52LUQ Z21, Z19, Z7
+	VPMADD52HUQ Z21, Z19, Z8
+	VPMADD52LUQ Z22, Z19, Z9
+	VPMADD52HUQ Z22, Z19, Z10
+	VPMADD52LUQ Z21, Z20, Z8
+	VPMADD52LUQ Z22, Z20, Z10
+	VMOVUPS     (R10)(R13*8), Z21
+	VPXORQ      Z0, Z21, Z22
+	VPSRLQ      $0x28, Z22, Z22
+	VPANDQ      Z1, Z21, Z21
+	VPMADD52LUQ Z21, Z19, Z11
+	VPMADD52HUQ Z21, Z19, Z12
+	VPMADD52LUQ Z22, Z19, Z13
+	VPMADD52HUQ Z22, Z19, Z14
+	VPMADD52LUQ Z21, Z20, Z12
+	VPMADD52LUQ Z22, Z20, Z14
+	VMOVUPS     (R11)(R13*8), Z21
+	VPXORQ      Z0, Z21, Z22
+	VPSRLQ      $0x28, Z22, Z22
+	VPANDQ      Z1, Z21, Z21
+	VPMADD52LUQ Z21, Z19, Z15
+	VPMADD52HUQ Z21, Z19, Z16
+	VPMADD52LUQ Z22, Z19, Z17
+	VPMADD52HUQ Z22, Z19, Z18
+	VPMADD52LUQ Z21, Z20, Z16
+	VPMADD52LUQ Z22, Z20, Z18
+	ADDQ        $0x08, R13
+	CMPQ        R13, R14
+	JLE         one339
+
+tail341:
+	SUBQ        R13, R12
+	JZ          done342
+	MOVQ        $-1, R14
+	SHLXQ       R12, R14, R14
+	NOTQ        R14
+	KMOVW       R14, K3
+	VMOVUPD.Z   (BX)(R13*8), K3, Z19
+	VPADDQ      Z19, Z2, Z2
+	VPXORQ      Z0, Z19, Z20
+	VPSRLQ      $0x34, Z20, Z20
+	VMOVUPS     (R8)(R13*8), Z21
+	VPXORQ      Z0, Z21, Z22
+	VPSRLQ      $0x28, Z22, Z22
+	VPANDQ      Z1, Z21, Z21
+	VPMADD52LUQ Z21, Z19, Z3
+	VPMADD52HUQ Z21, Z19, Z4
+	VPMADD52LUQ Z22, Z19, Z5
+	VPMADD52HUQ Z22, Z19, Z6
+	VPMADD52LUQ Z21, Z20, Z4
+	VPMADD52LUQ Z22, Z20, Z6
+	VMOVUPS     (R9)(R13*8), Z21
+	VPXORQ      Z0, Z21, Z22
+	VPSRLQ      $0x28, Z22, Z22
+	VPANDQ      Z1, Z21, Z21
+	VPMADD52LUQ Z21, Z19, Z7
+	VPMADD52HUQ Z21, Z19, Z8
+	VPMADD52LUQ Z22, Z19, Z9
+	VPMADD52HUQ Z22, Z19, Z10
+	VPMADD52LUQ Z21, Z20, Z8
+	VPMADD52LUQ Z22, Z20, Z10
+	VMOVUPS     (R10)(R13*8), Z21
+	VPXORQ      Z0, Z21, Z22
+	VPSRLQ      $0x28, Z22, Z22
+	VPANDQ      Z1, Z21, Z21
+	VPMADD52LUQ Z21, Z19, Z11
+	VPMADD52HUQ Z21, Z19, Z12
+	VPMADD52LUQ Z22, Z19, Z13
+	VPMADD52HUQ Z22, Z19, Z14
+	VPMADD52LUQ Z21, Z20, Z12
+	VPMADD52LUQ Z22, Z20, Z14
+	VMOVUPS     (R11)(R13*8), Z21
+	VPXORQ      Z0, Z21, Z22
+	VPSRLQ      $0x28, Z22, Z22
+	VPANDQ      Z1, Z21, Z21
+	VPMADD52LUQ Z21, Z19, Z15
+	VPMADD52HUQ Z21, Z19, Z16
+	VPMADD52LUQ Z22, Z19, Z17
+	VPMADD52HUQ Z22, Z19, Z18
+	VPMADD52LUQ Z21, Z20, Z16
+	VPMADD52LUQ Z22, Z20, Z18
+
+done342:
+	VMOVUPS     Z2, Z19
+	VPADDQ      -64(R8)(CX*1), Z19, Z19
+	VPSLLQ      $0x14, Z19, Z19
+	VPSRLQ      $0x2b, Z3, Z20
+	VPANDQ      constants<>+0(SB), Z3, Z3
+	VPSLLQ      $0x09, Z4, Z4
+	VPADDQ      Z4, Z20, Z20
+	VPSRLQ      $0x03, Z5, Z4
+	VPADDQ      Z4, Z20, Z20
+	VPSLLQ      $0x3d, Z5, Z5
+	VPSRLQ      $0x15, Z5, Z5
+	VPADDQ      Z5, Z3, Z3
+	VPSLLQ      $0x31, Z6, Z6
+	VPADDQ      Z6, Z20, Z20
+	VPSUBQ      Z19, Z20, Z20
+	VMOVUPS     Z2, Z4
+	VPADDQ      -64(R9)(CX*1), Z4, Z4
+	VPSLLQ      $0x14, Z4, Z4
+	VPSRLQ      $0x2b, Z7, Z5
+	VPANDQ      constants<>+0(SB), Z7, Z7
+	VPSLLQ      $0x09, Z8, Z8
+	VPADDQ      Z8, Z5, Z5
+	VPSRLQ      $0x03, Z9, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPSLLQ      $0x3d, Z9, Z9
+	VPSRLQ      $0x15, Z9, Z9
+	VPADDQ      Z9, Z7, Z7
+	VPSLLQ      $0x31, Z10, Z10
+	VPADDQ      Z10, Z5, Z5
+	VPSUBQ      Z4, Z5, Z5
+	VMOVUPS     Z2, Z4
+	VPADDQ      -64(R10)(CX*1), Z4, Z4
+	VPSLLQ      $0x14, Z4, Z4
+	VPSRLQ      $0x2b, Z11, Z6
+	VPANDQ      constants<>+0(SB), Z11, Z11
+	VPSLLQ      $0x09, Z12, Z12
+	VPADDQ      Z12, Z6, Z6
+	VPSRLQ      $0x03, Z13, Z8
+	VPADDQ      Z8, Z6, Z6
+	VPSLLQ      $0x3d, Z13, Z13
+	VPSRLQ      $0x15, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VPSLLQ      $0x31, Z14, Z14
+	VPADDQ      Z14, Z6, Z6
+	VPSUBQ      Z4, Z6, Z6
+	VMOVUPS     Z2, Z2
+	VPADDQ      -64(R11)(CX*1), Z2, Z2
+	VPSLLQ      $0x14, Z2, Z2
+	VPSRLQ      $0x2b, Z15, Z4
+	VPANDQ      constants<>+0(SB), Z15, Z15
+	VPSLLQ      $0x09, Z16, Z16
+	VPADDQ      Z16, Z4, Z4
+	VPSRLQ      $0x03, Z17, Z8
+	VPADDQ      Z8, Z4, Z4
+	VPSLLQ      $0x3d, Z17, Z17
+	VPSRLQ      $0x15, Z17, Z17
+	VPADDQ      Z17, Z15, Z15
+	VPSLLQ      $0x31, Z18, Z18
+	VPADDQ      Z18, Z4, Z4
+	VPSUBQ      Z2, Z4, Z4
+	VPUNPCKLQDQ Z5, Z20, Z2
+	VPUNPCKHQDQ Z5, Z20, Z20
+	VPADDQ      Z20, Z2, Z2
+	VPUNPCKLQDQ Z4, Z6, Z5
+	VPUNPCKHQDQ Z4, Z6, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPUNPCKLQDQ Z7, Z3, Z4
+	VPUNPCKHQDQ Z7, Z3, Z3
+	VPADDQ      Z3, Z4, Z4
+	VPUNPCKLQDQ Z15, Z11, Z3
+	VPUNPCKHQDQ Z15, Z11, Z11
+	VPADDQ      Z11, Z3, Z3
+	VSHUFI64X2  $0x88, Z5, Z2, Z6
+	VSHUFI64X2  $0xdd, Z5, Z2, Z2
+	VPADDQ      Z2, Z6, Z6
+	VSHUFI64X2  $0x88, Z3, Z4, Z2
+	VSHUFI64X2  $0xdd, Z3, Z4, Z4
+	VPADDQ      Z4, Z2, Z2
+	VSHUFI64X2  $0x88, Z2, Z6, Z3
+	VSHUFI64X2  $0xdd, Z2, Z6, Z6
+	VPADDQ      Z6, Z3, Z3
+	VPADDQ      (SI), Z3, Z3
+	VPSRLQ      $0x2b, Z3, Z2
+	VSHUFI64X2  $0x4e, Z2, Z2, Z2
+	VPADDQ      Z2, Z3, K1, Z3
+	VPANDQ      constants<>+0(SB), Z3, K2, Z3
+	VMOVUPS     Z3, (SI)
+	ADDQ        $0x40, SI
+	LEAQ        (R11)(CX*1), R8
+	DECQ        DI
+	JNZ         loop337
+	INCQ        AX
+	MOVQ        ldz+40(FP), DI
+	SHLQ        $0x03, DI
+	ADDQ        DI, BX
+	DECQ        DX
+	JNZ         loop336
+	VZEROUPPER
+	RET
+
+// func weighRowsAVX512<>(n int, d int, w *int64, y *int64, ldy int, sums *int64) uint64
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
+TEXT ·weighRowsAVX512<>(SB), NOSPLIT, $0-56
+	MOVQ    n+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    y+24(FP), DX
+	MOVQ    ldy+32(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    sums+40(FP), SI
+	VPXORQ  Z0, Z0, Z0
+	VMOVUPS constants<>+1152(SB), Z1
+	VMOVUPS constants<>+64(SB), Z2
+	VMOVUPS constants<>+0(SB), Z3
+
+loop343:
+	MOVQ   w+16(FP), DI
+	VPXORQ Z4, Z4, Z4
+	XORQ   R8, R8
+	LEAQ   -16(AX), R9
+	TESTQ  R9, R9
+	JL     oneTest346
+
+many344:
+	VMOVUPS     (DI)(R8*8), Z5
+	VPSLLQ      $0x09, Z5, Z6
+	VPSRAQ      $0x2b, Z5, Z7
+	VMOVUPS     (DX)(R8*8), Z8
+	VPXORQ      Z9, Z9, Z9
+	VMOVUPS     Z1, Z10
+	VPSRAQ      $0x2b, Z8, Z11
+	VPANDQ      Z3, Z8, Z8
+	VPMULLQ     Z5, Z11, Z11
+	VPMULLQ     Z7, Z8, Z5
+	VPMADD52LUQ Z8, Z6, Z10
+	VPMADD52HUQ Z8, Z6, Z9
+	VPADDQ      Z11, Z5, Z5
+	VPADDQ      Z5, Z9, Z9
+	VPANDQ      Z2, Z9, Z5
+	VPADDQ      Z5, Z10, Z10
+	VPSRLQ      $0x34, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VMOVUPS     Z9, (DX)(R8*8)
+	VPADDQ      Z9, Z4, Z4
+	VPABSQ      Z9, Z9
+	VPORQ       Z9, Z0, Z0
+	VMOVUPS     64(DI)(R8*8), Z5
+	VPSLLQ      $0x09, Z5, Z6
+	VPSRAQ      $0x2b, Z5, Z7
+	VMOVUPS     64(DX)(R8*8), Z8
+	VPXORQ      Z9, Z9, Z9
+	VMOVUPS     Z1, Z10
+	VPSRAQ      $0x2b, Z8, Z11
+	VPANDQ      Z3, Z8, Z8
+	VPMULLQ     Z5, Z11, Z11
+	VPMULLQ     Z7, Z8, Z5
+	VPMADD52LUQ Z8, Z6, Z10
+	VPMADD52HUQ Z8, Z6, Z9
+	VPADDQ      Z11, Z5, Z5
+	VPADDQ      Z5, Z9, Z9
+	VPANDQ      Z2, Z9, Z5
+	VPADDQ      Z5, Z10, Z10
+	VPSRLQ      $0x34, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VMOVUPS     Z9, 64(DX)(R8*8)
+	VPADDQ      Z9, Z4, Z4
+	VPABSQ      Z9, Z9
+	VPORQ       Z9, Z0, Z0
+	ADDQ        $0x10, R8
+	CMPQ        R8, R9
+	JLE         many344
+
+oneTest346:
+	LEAQ -8(AX), R9
+	CMPQ R8, R9
+	JG   tail347
+
+one345:
+	VMOVUPS     (DI)(R8*8), Z5
+	VPSLLQ      $0x09, Z5, Z6
+	VPSRAQ      $0x2b, Z5, Z7
+	VMOVUPS     (DX)(R8*8), Z8
+	VPXORQ      Z9, Z9, Z9
+	VMOVUPS     Z1, Z10
+	VPSRAQ      $0x2b, Z8, Z11
+	VPANDQ      Z3, Z8, Z8
+	VPMULLQ     Z5, Z11, Z11
+	VPMULLQ     Z7, Z8, Z5
+	VPMADD52LUQ Z8, Z6, Z10
+	VPMADD52HUQ Z8, Z6, Z9
+	VPADDQ      Z11, Z5, Z5
+	VPADDQ      Z5, Z9, Z9
+	VPANDQ      Z2, Z9, Z5
+	VPADDQ      Z5, Z10, Z10
+	VPSRLQ      $0x34, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VMOVUPS     Z9, (DX)(R8*8)
+	VPADDQ      Z9, Z4, Z4
+	VPABSQ      Z9, Z9
+	VPORQ       Z9, Z0, Z0
+	ADDQ        $0x08, R8
+	CMPQ        R8, R9
+	JLE         one345
+
+tail347:
+	MOVQ        AX, R9
+	SUBQ        R8, R9
+	JZ          done348
+	MOVQ        $-1, R10
+	SHLXQ       R9, R10, R10
+	NOTQ        R10
+	KMOVW       R10, K1
+	VMOVUPD.Z   (DI)(R8*8), K1, Z5
+	VPSLLQ      $0x09, Z5, Z6
+	VPSRAQ      $0x2b, Z5, Z7
+	VMOVUPD.Z   (DX)(R8*8), K1, Z8
+	VPXORQ      Z9, Z9, Z9
+	VMOVUPS     Z1, Z10
+	VPSRAQ      $0x2b, Z8, Z11
+	VPANDQ      Z3, Z8, Z8
+	VPMULLQ     Z5, Z11, Z11
+	VPMULLQ     Z7, Z8, Z5
+	VPMADD52LUQ Z8, Z6, Z10
+	VPMADD52HUQ Z8, Z6, Z9
+	VPADDQ      Z11, Z5, Z5
+	VPADDQ      Z5, Z9, Z9
+	VPANDQ      Z2, Z9, Z5
+	VPADDQ      Z5, Z10, Z10
+	VPSRLQ      $0x34, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VMOVUPD     Z9, K1, (DX)(R8*8)
+	VPADDQ      Z9, Z4, Z4
+	VPABSQ      Z9, Z9
+	VPORQ       Z9, Z0, Z0
+
+done348:
+	VEXTRACTF64X4 $0x01, Z4, Y12
+	VPADDQ        Z12, Z4, Z4
+	VEXTRACTF64X2 $0x01, Y4, X12
+	VPADDQ        Z12, Z4, Z4
+	VPERMILPD     $0x01, X4, X12
+	VPADDQ        Z12, Z4, Z4
+	VMOVQ         X4, DI
+	ADDQ          DI, (SI)
+	ADDQ          $0x08, SI
+	ADDQ          BX, DX
+	DECQ          CX
+	JNZ           loop343
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VORPD         Z12, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X12
+	VORPD         Z12, Z0, Z0
+	VPERMILPD     $0x01, X0, X12
+	VORPD         Z12, Z0, Z0
+	VMOVSD        X0, ret+48(FP)
+	VZEROUPPER
+	RET
+
 DATA constants<>+0(SB)/8, $0x000007ffffffffff
 DATA constants<>+8(SB)/8, $0x000007ffffffffff
 DATA constants<>+16(SB)/8, $0x000007ffffffffff
@@ -14127,3 +15751,23 @@ TEXT ·sumPowers(SB), NOSPLIT, $0-33
 // func sumExp(n int, x *int64, most int64, table *float64, sums *uint64)
 TEXT ·sumExp(SB), NOSPLIT, $0-40
 	JMP ·sumExpAVX512<>(SB)
+
+// func triNormsNarrow(n int, d int, l *int64, c *int64, ldc int, mu *int64, y *int64, ldy int, hi uint64, lo uint64, half *int64, scratch *int64) uint64
+TEXT ·triNormsNarrow(SB), NOSPLIT, $0-104
+	JMP ·triNormsNarrowAVX512<>(SB)
+
+// func triDotsNarrow(n int, d int, first int, rows int, z *int64, ldz int, c *int64, ldc int, mu *int64, sums *uint64, scratch *int64)
+TEXT ·triDotsNarrow(SB), NOSPLIT, $0-88
+	JMP ·triDotsNarrowAVX512<>(SB)
+
+// func triNormsWide(n int, d int, l *int64, c *int64, ldc int, mu *int64, y *int64, ldy int, hi uint64, lo uint64, half *int64, scratch *int64) uint64
+TEXT ·triNormsWide(SB), NOSPLIT, $0-104
+	JMP ·triNormsWideAVX512<>(SB)
+
+// func triDotsWide(n int, d int, first int, rows int, z *int64, ldz int, c *int64, ldc int, mu *int64, sums *uint64, scratch *int64)
+TEXT ·triDotsWide(SB), NOSPLIT, $0-88
+	JMP ·triDotsWideAVX512<>(SB)
+
+// func weighRows(n int, d int, w *int64, y *int64, ldy int, sums *int64) uint64
+TEXT ·weighRows(SB), NOSPLIT, $0-56
+	JMP ·weighRowsAVX512<>(SB)

@@ -231,3 +231,28 @@ func vectorSumPowers(n int, x *int64, a *int64, sums *uint64) bool {
 func vectorSumExp(n int, x *int64, most int64, table *float64, sums *uint64) {
 	panic("no assembly")
 }
+
+// vectorTriNormsNarrow sets y to L·(c - mu), rounded, and half to minus half of hi·2⁴³ + lo + Σ y², rounded twice. It returns the bits of all |y|. 0 <= lo < 2⁴³, and d is at most 2⁸.
+func vectorTriNormsNarrow(n int, d int, l *int64, c *int64, ldc int, mu *int64, y *int64, ldy int, hi uint64, lo uint64, half *int64, scratch *int64) uint64 {
+	panic("no assembly")
+}
+
+// vectorTriDotsNarrow adds to sums the products of rows of z, from row first on, with rows of c - mu. Four sums lie side by side. The first row computes c - mu for all. n is at most 2⁷.
+func vectorTriDotsNarrow(n int, d int, first int, rows int, z *int64, ldz int, c *int64, ldc int, mu *int64, sums *uint64, scratch *int64) {
+	panic("no assembly")
+}
+
+// vectorTriNormsWide sets y to L·(c - mu), rounded, and half to minus half of hi·2⁴³ + lo + Σ y², rounded twice. It returns the bits of all |y|. 0 <= lo < 2⁴³, and d is at most 2⁸.
+func vectorTriNormsWide(n int, d int, l *int64, c *int64, ldc int, mu *int64, y *int64, ldy int, hi uint64, lo uint64, half *int64, scratch *int64) uint64 {
+	panic("no assembly")
+}
+
+// vectorTriDotsWide adds to sums the products of rows of z, from row first on, with rows of c - mu. Four sums lie side by side. The first row computes c - mu for all. n is at most 2⁷.
+func vectorTriDotsWide(n int, d int, first int, rows int, z *int64, ldz int, c *int64, ldc int, mu *int64, sums *uint64, scratch *int64) {
+	panic("no assembly")
+}
+
+// vectorWeighRows multiplies d rows y by w, rounded, adds their sums to sums, and returns the bits of all magnitudes.
+func vectorWeighRows(n int, d int, w *int64, y *int64, ldy int, sums *int64) uint64 {
+	panic("no assembly")
+}

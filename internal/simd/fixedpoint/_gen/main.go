@@ -13,6 +13,7 @@ func main() {
 		functions()
 		pairLoops()
 		logLoops()
+		moments()
 	})
 }
 
