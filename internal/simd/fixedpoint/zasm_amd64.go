@@ -379,3 +379,35 @@ func vectorWeighRows(n int, d int, w *int64, y *int64, ldy int, sums *int64) uin
 
 //go:noescape
 func weighRows(n int, d int, w *int64, y *int64, ldy int, sums *int64) uint64
+
+// vectorAxpyChecked does what axpy does. It returns the largest magnitude of the results in float64, which rounds each number and each result.
+func vectorAxpyChecked(n int, alpha int64, x *int64, y *int64, minus int) float64 {
+	return axpyChecked(n, alpha, x, y, minus)
+}
+
+//go:noescape
+func axpyChecked(n int, alpha int64, x *int64, y *int64, minus int) float64
+
+// vectorAddProductsChecked does what addProducts does. It returns the largest magnitude of the results in float64, which rounds each number and each result.
+func vectorAddProductsChecked(n int, x *int64, y *int64, from *int64, z *int64, minus int) float64 {
+	return addProductsChecked(n, x, y, from, z, minus)
+}
+
+//go:noescape
+func addProductsChecked(n int, x *int64, y *int64, from *int64, z *int64, minus int) float64
+
+// vectorDotChecked sets sums to the sums of the products of limbs of x_i + 2⁶³ and y_i + 2⁶³, those of weight 1, 2⁵², 2⁴⁰ and 2⁹², and to Σ x_i + y_i and the sums of the high limbs. The last lanes count, where n is no multiple of 8. n is at most 2¹¹.
+func vectorDotChecked(n int, x *int64, y *int64, sums *uint64) {
+	dotChecked(n, x, y, sums)
+}
+
+//go:noescape
+func dotChecked(n int, x *int64, y *int64, sums *uint64)
+
+// vectorMagnitudes returns the bits of all |x_i|.
+func vectorMagnitudes(n int, x *int64) uint64 {
+	return magnitudes(n, x)
+}
+
+//go:noescape
+func magnitudes(n int, x *int64) uint64

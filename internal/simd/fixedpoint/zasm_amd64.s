@@ -14576,6 +14576,540 @@ done348:
 	VZEROUPPER
 	RET
 
+// func axpyCheckedAVX512<>(n int, alpha int64, x *int64, y *int64, minus int) float64
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
+TEXT ·axpyCheckedAVX512<>(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         minus+32(FP), CX
+	VPBROADCASTQ CX, Z0
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	VMOVUPS      constants<>+1152(SB), Z1
+	VMOVUPS      constants<>+64(SB), Z2
+	VMOVUPS      constants<>+0(SB), Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMOVQ2M     Z0, K2
+	KNOTB        K2, K1
+	VPSLLQ       $0x3f, Z0, Z0
+	VXORPD       constants<>+6528(SB), Z0, Z0
+	MOVQ         alpha+8(FP), BX
+	VPBROADCASTQ BX, Z6
+	VPSLLQ       $0x09, Z6, Z7
+	VPSRAQ       $0x2b, Z6, Z8
+	VCVTQQ2PD    Z6, Z9
+	VMULPD       Z0, Z9, Z9
+	XORQ         BX, BX
+	LEAQ         -16(AX), SI
+	TESTQ        SI, SI
+	JL           oneTest351
+
+many349:
+	VMOVUPS     (CX)(BX*8), Z0
+	VMOVUPS     (DX)(BX*8), Z10
+	VCVTQQ2PD   Z0, Z11
+	VCVTQQ2PD   Z10, Z12
+	VFMADD231PD Z11, Z9, Z12
+	VRANGEPD    $0x0b, Z12, Z4, Z4
+	VPXORQ      Z11, Z11, Z11
+	VMOVUPS     Z1, Z12
+	VPSRAQ      $0x2b, Z0, Z13
+	VPANDQ      Z3, Z0, Z0
+	VPMULLQ     Z6, Z13, Z13
+	VPMULLQ     Z8, Z0, Z14
+	VPMADD52LUQ Z0, Z7, Z12
+	VPMADD52HUQ Z0, Z7, Z11
+	VPADDQ      Z13, Z14, Z14
+	VPADDQ      Z14, Z11, Z11
+	VPANDQ      Z2, Z11, Z0
+	VPADDQ      Z0, Z12, Z12
+	VPSRLQ      $0x34, Z12, Z12
+	VPADDQ      Z12, Z11, Z11
+	VPADDQ      Z11, Z10, K1, Z10
+	VPSUBQ      Z11, Z10, K2, Z10
+	VMOVUPS     Z10, (DX)(BX*8)
+	VMOVUPS     64(CX)(BX*8), Z0
+	VMOVUPS     64(DX)(BX*8), Z10
+	VCVTQQ2PD   Z0, Z11
+	VCVTQQ2PD   Z10, Z12
+	VFMADD231PD Z11, Z9, Z12
+	VRANGEPD    $0x0b, Z12, Z4, Z4
+	VPXORQ      Z11, Z11, Z11
+	VMOVUPS     Z1, Z12
+	VPSRAQ      $0x2b, Z0, Z13
+	VPANDQ      Z3, Z0, Z0
+	VPMULLQ     Z6, Z13, Z13
+	VPMULLQ     Z8, Z0, Z14
+	VPMADD52LUQ Z0, Z7, Z12
+	VPMADD52HUQ Z0, Z7, Z11
+	VPADDQ      Z13, Z14, Z14
+	VPADDQ      Z14, Z11, Z11
+	VPANDQ      Z2, Z11, Z0
+	VPADDQ      Z0, Z12, Z12
+	VPSRLQ      $0x34, Z12, Z12
+	VPADDQ      Z12, Z11, Z11
+	VPADDQ      Z11, Z10, K1, Z10
+	VPSUBQ      Z11, Z10, K2, Z10
+	VMOVUPS     Z10, 64(DX)(BX*8)
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         many349
+
+oneTest351:
+	LEAQ -8(AX), SI
+	CMPQ BX, SI
+	JG   tail352
+
+one350:
+	VMOVUPS     (CX)(BX*8), Z0
+	VMOVUPS     (DX)(BX*8), Z10
+	VCVTQQ2PD   Z0, Z11
+	VCVTQQ2PD   Z10, Z12
+	VFMADD231PD Z11, Z9, Z12
+	VRANGEPD    $0x0b, Z12, Z4, Z4
+	VPXORQ      Z11, Z11, Z11
+	VMOVUPS     Z1, Z12
+	VPSRAQ      $0x2b, Z0, Z13
+	VPANDQ      Z3, Z0, Z0
+	VPMULLQ     Z6, Z13, Z13
+	VPMULLQ     Z8, Z0, Z14
+	VPMADD52LUQ Z0, Z7, Z12
+	VPMADD52HUQ Z0, Z7, Z11
+	VPADDQ      Z13, Z14, Z14
+	VPADDQ      Z14, Z11, Z11
+	VPANDQ      Z2, Z11, Z0
+	VPADDQ      Z0, Z12, Z12
+	VPSRLQ      $0x34, Z12, Z12
+	VPADDQ      Z12, Z11, Z11
+	VPADDQ      Z11, Z10, K1, Z10
+	VPSUBQ      Z11, Z10, K2, Z10
+	VMOVUPS     Z10, (DX)(BX*8)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one350
+
+tail352:
+	SUBQ        BX, AX
+	JZ          done353
+	MOVQ        $-1, SI
+	SHLXQ       AX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K3
+	VMOVUPD.Z   (CX)(BX*8), K3, Z0
+	VMOVUPD.Z   (DX)(BX*8), K3, Z10
+	VCVTQQ2PD   Z0, Z11
+	VCVTQQ2PD   Z10, Z12
+	VFMADD231PD Z11, Z9, Z12
+	VRANGEPD    $0x0b, Z12, Z4, Z4
+	VPXORQ      Z9, Z9, Z9
+	VMOVUPS     Z1, Z1
+	VPSRAQ      $0x2b, Z0, Z11
+	VPANDQ      Z3, Z0, Z0
+	VPMULLQ     Z6, Z11, Z11
+	VPMULLQ     Z8, Z0, Z3
+	VPMADD52LUQ Z0, Z7, Z1
+	VPMADD52HUQ Z0, Z7, Z9
+	VPADDQ      Z11, Z3, Z3
+	VPADDQ      Z3, Z9, Z9
+	VPANDQ      Z2, Z9, Z0
+	VPADDQ      Z0, Z1, Z1
+	VPSRLQ      $0x34, Z1, Z1
+	VPADDQ      Z1, Z9, Z9
+	VPADDQ      Z9, Z10, K1, Z10
+	VPSUBQ      Z9, Z10, K2, Z10
+	VMOVUPD     Z10, K3, (DX)(BX*8)
+
+done353:
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VMAXPD        Z5, Z4, Z4
+	VEXTRACTF64X2 $0x01, Y4, X5
+	VMAXPD        Z5, Z4, Z4
+	VPERMILPD     $0x01, X4, X5
+	VMAXPD        Z5, Z4, Z4
+	VMOVSD        X4, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func addProductsCheckedAVX512<>(n int, x *int64, y *int64, from *int64, z *int64, minus int) float64
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
+TEXT ·addProductsCheckedAVX512<>(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         minus+40(FP), CX
+	VPBROADCASTQ CX, Z0
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         from+24(FP), BX
+	MOVQ         z+32(FP), SI
+	VMOVUPS      constants<>+1152(SB), Z1
+	VMOVUPS      constants<>+64(SB), Z2
+	VMOVUPS      constants<>+0(SB), Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMOVQ2M     Z0, K2
+	KNOTB        K2, K1
+	VPSLLQ       $0x3f, Z0, Z0
+	VXORPD       constants<>+6528(SB), Z0, Z0
+	XORQ         DI, DI
+	LEAQ         -16(AX), R8
+	TESTQ        R8, R8
+	JL           oneTest356
+
+many354:
+	VMOVUPS     (CX)(DI*8), Z6
+	VPSLLQ      $0x09, Z6, Z7
+	VPSRAQ      $0x2b, Z6, Z8
+	VCVTQQ2PD   Z6, Z9
+	VMULPD      Z0, Z9, Z9
+	VMOVUPS     (DX)(DI*8), Z10
+	VMOVUPS     (BX)(DI*8), Z11
+	VCVTQQ2PD   Z10, Z12
+	VCVTQQ2PD   Z11, Z13
+	VFMADD231PD Z12, Z9, Z13
+	VRANGEPD    $0x0b, Z13, Z4, Z4
+	VPXORQ      Z9, Z9, Z9
+	VMOVUPS     Z1, Z12
+	VPSRAQ      $0x2b, Z10, Z13
+	VPANDQ      Z3, Z10, Z10
+	VPMULLQ     Z6, Z13, Z13
+	VPMULLQ     Z8, Z10, Z6
+	VPMADD52LUQ Z10, Z7, Z12
+	VPMADD52HUQ Z10, Z7, Z9
+	VPADDQ      Z13, Z6, Z6
+	VPADDQ      Z6, Z9, Z9
+	VPANDQ      Z2, Z9, Z6
+	VPADDQ      Z6, Z12, Z12
+	VPSRLQ      $0x34, Z12, Z12
+	VPADDQ      Z12, Z9, Z9
+	VPADDQ      Z9, Z11, K1, Z11
+	VPSUBQ      Z9, Z11, K2, Z11
+	VMOVUPS     Z11, (SI)(DI*8)
+	VMOVUPS     64(CX)(DI*8), Z6
+	VPSLLQ      $0x09, Z6, Z7
+	VPSRAQ      $0x2b, Z6, Z8
+	VCVTQQ2PD   Z6, Z9
+	VMULPD      Z0, Z9, Z9
+	VMOVUPS     64(DX)(DI*8), Z10
+	VMOVUPS     64(BX)(DI*8), Z11
+	VCVTQQ2PD   Z10, Z12
+	VCVTQQ2PD   Z11, Z13
+	VFMADD231PD Z12, Z9, Z13
+	VRANGEPD    $0x0b, Z13, Z4, Z4
+	VPXORQ      Z9, Z9, Z9
+	VMOVUPS     Z1, Z12
+	VPSRAQ      $0x2b, Z10, Z13
+	VPANDQ      Z3, Z10, Z10
+	VPMULLQ     Z6, Z13, Z13
+	VPMULLQ     Z8, Z10, Z6
+	VPMADD52LUQ Z10, Z7, Z12
+	VPMADD52HUQ Z10, Z7, Z9
+	VPADDQ      Z13, Z6, Z6
+	VPADDQ      Z6, Z9, Z9
+	VPANDQ      Z2, Z9, Z6
+	VPADDQ      Z6, Z12, Z12
+	VPSRLQ      $0x34, Z12, Z12
+	VPADDQ      Z12, Z9, Z9
+	VPADDQ      Z9, Z11, K1, Z11
+	VPSUBQ      Z9, Z11, K2, Z11
+	VMOVUPS     Z11, 64(SI)(DI*8)
+	ADDQ        $0x10, DI
+	CMPQ        DI, R8
+	JLE         many354
+
+oneTest356:
+	LEAQ -8(AX), R8
+	CMPQ DI, R8
+	JG   tail357
+
+one355:
+	VMOVUPS     (CX)(DI*8), Z6
+	VPSLLQ      $0x09, Z6, Z7
+	VPSRAQ      $0x2b, Z6, Z8
+	VCVTQQ2PD   Z6, Z9
+	VMULPD      Z0, Z9, Z9
+	VMOVUPS     (DX)(DI*8), Z10
+	VMOVUPS     (BX)(DI*8), Z11
+	VCVTQQ2PD   Z10, Z12
+	VCVTQQ2PD   Z11, Z13
+	VFMADD231PD Z12, Z9, Z13
+	VRANGEPD    $0x0b, Z13, Z4, Z4
+	VPXORQ      Z9, Z9, Z9
+	VMOVUPS     Z1, Z12
+	VPSRAQ      $0x2b, Z10, Z13
+	VPANDQ      Z3, Z10, Z10
+	VPMULLQ     Z6, Z13, Z13
+	VPMULLQ     Z8, Z10, Z6
+	VPMADD52LUQ Z10, Z7, Z12
+	VPMADD52HUQ Z10, Z7, Z9
+	VPADDQ      Z13, Z6, Z6
+	VPADDQ      Z6, Z9, Z9
+	VPANDQ      Z2, Z9, Z6
+	VPADDQ      Z6, Z12, Z12
+	VPSRLQ      $0x34, Z12, Z12
+	VPADDQ      Z12, Z9, Z9
+	VPADDQ      Z9, Z11, K1, Z11
+	VPSUBQ      Z9, Z11, K2, Z11
+	VMOVUPS     Z11, (SI)(DI*8)
+	ADDQ        $0x08, DI
+	CMPQ        DI, R8
+	JLE         one355
+
+tail357:
+	SUBQ        DI, AX
+	JZ          done358
+	MOVQ        $-1, R8
+	SHLXQ       AX, R8, R8
+	NOTQ        R8
+	KMOVW       R8, K3
+	VMOVUPD.Z   (CX)(DI*8), K3, Z6
+	VPSLLQ      $0x09, Z6, Z7
+	VPSRAQ      $0x2b, Z6, Z8
+	VCVTQQ2PD   Z6, Z9
+	VMULPD      Z0, Z9, Z9
+	VMOVUPD.Z   (DX)(DI*8), K3, Z0
+	VMOVUPD.Z   (BX)(DI*8), K3, Z10
+	VCVTQQ2PD   Z0, Z11
+	VCVTQQ2PD   Z10, Z12
+	VFMADD231PD Z11, Z9, Z12
+	VRANGEPD    $0x0b, Z12, Z4, Z4
+	VPXORQ      Z9, Z9, Z9
+	VMOVUPS     Z1, Z1
+	VPSRAQ      $0x2b, Z0, Z11
+	VPANDQ      Z3, Z0, Z0
+	VPMULLQ     Z6, Z11, Z11
+	VPMULLQ     Z8, Z0, Z3
+	VPMADD52LUQ Z0, Z7, Z1
+	VPMADD52HUQ Z0, Z7, Z9
+	VPADDQ      Z11, Z3, Z3
+	VPADDQ      Z3, Z9, Z9
+	VPANDQ      Z2, Z9, Z0
+	VPADDQ      Z0, Z1, Z1
+	VPSRLQ      $0x34, Z1, Z1
+	VPADDQ      Z1, Z9, Z9
+	VPADDQ      Z9, Z10, K1, Z10
+	VPSUBQ      Z9, Z10, K2, Z10
+	VMOVUPD     Z10, K3, (SI)(DI*8)
+
+done358:
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VMAXPD        Z5, Z4, Z4
+	VEXTRACTF64X2 $0x01, Y4, X5
+	VMAXPD        Z5, Z4, Z4
+	VPERMILPD     $0x01, X4, X5
+	VMAXPD        Z5, Z4, Z4
+	VMOVSD        X4, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func dotCheckedAVX512<>(n int, x *int64, y *int64, sums *uint64)
+// Requires: AVX, AVX512F, AVX512IFMA, BMI2
+TEXT ·dotCheckedAVX512<>(SB), NOSPLIT, $0-32
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	VPXORQ  Z0, Z0, Z0
+	VPXORQ  Z1, Z1, Z1
+	VPXORQ  Z2, Z2, Z2
+	VPXORQ  Z3, Z3, Z3
+	VPXORQ  Z4, Z4, Z4
+	VPXORQ  Z5, Z5, Z5
+	VPXORQ  Z6, Z6, Z6
+	VPXORQ  Z7, Z7, Z7
+	VPXORQ  Z8, Z8, Z8
+	VPXORQ  Z9, Z9, Z9
+	VPXORQ  Z10, Z10, Z10
+	VPXORQ  Z11, Z11, Z11
+	VPXORQ  Z12, Z12, Z12
+	VPXORQ  Z13, Z13, Z13
+	VMOVUPS constants<>+512(SB), Z14
+	VMOVUPS constants<>+768(SB), Z15
+	XORQ    BX, BX
+	LEAQ    -16(AX), SI
+	TESTQ   SI, SI
+	JL      oneTest361
+
+many359:
+	VMOVUPS     (CX)(BX*8), Z16
+	VMOVUPS     (DX)(BX*8), Z20
+	VPXORQ      Z14, Z16, Z17
+	VPSRLQ      $0x34, Z17, Z17
+	VPXORQ      Z14, Z20, Z19
+	VPSRLQ      $0x28, Z19, Z19
+	VPANDQ      Z15, Z20, Z18
+	VPADDQ      Z16, Z4, Z4
+	VPADDQ      Z20, Z4, Z4
+	VPADDQ      Z17, Z5, Z5
+	VPADDQ      Z19, Z6, Z6
+	VPMADD52LUQ Z18, Z16, Z0
+	VPMADD52HUQ Z18, Z16, Z1
+	VPMADD52LUQ Z19, Z16, Z2
+	VPMADD52HUQ Z19, Z16, Z3
+	VPMADD52LUQ Z18, Z17, Z1
+	VPMADD52LUQ Z19, Z17, Z3
+	VMOVUPS     64(CX)(BX*8), Z16
+	VMOVUPS     64(DX)(BX*8), Z20
+	VPXORQ      Z14, Z16, Z17
+	VPSRLQ      $0x34, Z17, Z17
+	VPXORQ      Z14, Z20, Z19
+	VPSRLQ      $0x28, Z19, Z19
+	VPANDQ      Z15, Z20, Z18
+	VPADDQ      Z16, Z11, Z11
+	VPADDQ      Z20, Z11, Z11
+	VPADDQ      Z17, Z12, Z12
+	VPADDQ      Z19, Z13, Z13
+	VPMADD52LUQ Z18, Z16, Z7
+	VPMADD52HUQ Z18, Z16, Z8
+	VPMADD52LUQ Z19, Z16, Z9
+	VPMADD52HUQ Z19, Z16, Z10
+	VPMADD52LUQ Z18, Z17, Z8
+	VPMADD52LUQ Z19, Z17, Z10
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         many359
+	VPADDQ      Z7, Z0, Z0
+	VPADDQ      Z8, Z1, Z1
+	VPADDQ      Z9, Z2, Z2
+	VPADDQ      Z10, Z3, Z3
+	VPADDQ      Z11, Z4, Z4
+	VPADDQ      Z12, Z5, Z5
+	VPADDQ      Z13, Z6, Z6
+
+oneTest361:
+	LEAQ -8(AX), SI
+	CMPQ BX, SI
+	JG   tail362
+
+one360:
+	VMOVUPS     (CX)(BX*8), Z7
+	VMOVUPS     (DX)(BX*8), Z11
+	VPXORQ      Z14, Z7, Z8
+	VPSRLQ      $0x34, Z8, Z8
+	VPXORQ      Z14, Z11, Z10
+	VPSRLQ      $0x28, Z10, Z10
+	VPANDQ      Z15, Z11, Z9
+	VPADDQ      Z7, Z4, Z4
+	VPADDQ      Z11, Z4, Z4
+	VPADDQ      Z8, Z5, Z5
+	VPADDQ      Z10, Z6, Z6
+	VPMADD52LUQ Z9, Z7, Z0
+	VPMADD52HUQ Z9, Z7, Z1
+	VPMADD52LUQ Z10, Z7, Z2
+	VPMADD52HUQ Z10, Z7, Z3
+	VPMADD52LUQ Z9, Z8, Z1
+	VPMADD52LUQ Z10, Z8, Z3
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one360
+
+tail362:
+	SUBQ        BX, AX
+	JZ          done363
+	MOVQ        $-1, SI
+	SHLXQ       AX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z7
+	VMOVUPD.Z   (DX)(BX*8), K1, Z9
+	VPXORQ      Z14, Z7, Z8
+	VPSRLQ      $0x34, Z8, Z8
+	VPXORQ      Z14, Z9, Z10
+	VPSRLQ      $0x28, Z10, Z10
+	VPANDQ      Z15, Z9, Z11
+	VPADDQ      Z7, Z4, Z4
+	VPADDQ      Z9, Z4, Z4
+	VPADDQ      Z8, Z5, Z5
+	VPADDQ      Z10, Z6, Z6
+	VPMADD52LUQ Z11, Z7, Z0
+	VPMADD52HUQ Z11, Z7, Z1
+	VPMADD52LUQ Z10, Z7, Z2
+	VPMADD52HUQ Z10, Z7, Z3
+	VPMADD52LUQ Z11, Z8, Z1
+	VPMADD52LUQ Z10, Z8, Z3
+
+done363:
+	VPXORQ      Z7, Z7, Z7
+	VPUNPCKLQDQ Z1, Z0, Z8
+	VPUNPCKHQDQ Z1, Z0, Z0
+	VPADDQ      Z0, Z8, Z8
+	VPUNPCKLQDQ Z3, Z2, Z0
+	VPUNPCKHQDQ Z3, Z2, Z2
+	VPADDQ      Z2, Z0, Z0
+	VPUNPCKLQDQ Z5, Z4, Z1
+	VPUNPCKHQDQ Z5, Z4, Z4
+	VPADDQ      Z4, Z1, Z1
+	VPUNPCKLQDQ Z7, Z6, Z2
+	VPUNPCKHQDQ Z7, Z6, Z6
+	VPADDQ      Z6, Z2, Z2
+	VSHUFI64X2  $0x88, Z0, Z8, Z3
+	VSHUFI64X2  $0xdd, Z0, Z8, Z8
+	VPADDQ      Z8, Z3, Z3
+	VSHUFI64X2  $0x88, Z2, Z1, Z0
+	VSHUFI64X2  $0xdd, Z2, Z1, Z1
+	VPADDQ      Z1, Z0, Z0
+	VSHUFI64X2  $0x88, Z0, Z3, Z1
+	VSHUFI64X2  $0xdd, Z0, Z3, Z3
+	VPADDQ      Z3, Z1, Z1
+	MOVQ        sums+24(FP), AX
+	VMOVUPS     Z1, (AX)
+	VZEROUPPER
+	RET
+
+// func magnitudesAVX512<>(n int, x *int64) uint64
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·magnitudesAVX512<>(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	XORQ   DX, DX
+	LEAQ   -16(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest366
+
+many364:
+	VMOVUPS (CX)(DX*8), Z2
+	VPABSQ  Z2, Z2
+	VPORQ   Z2, Z0, Z0
+	VMOVUPS 64(CX)(DX*8), Z2
+	VPABSQ  Z2, Z2
+	VPORQ   Z2, Z1, Z1
+	ADDQ    $0x10, DX
+	CMPQ    DX, BX
+	JLE     many364
+
+oneTest366:
+	LEAQ -8(AX), BX
+	CMPQ DX, BX
+	JG   tail367
+
+one365:
+	VMOVUPS (CX)(DX*8), Z2
+	VPABSQ  Z2, Z2
+	VPORQ   Z2, Z0, Z0
+	ADDQ    $0x08, DX
+	CMPQ    DX, BX
+	JLE     one365
+
+tail367:
+	SUBQ      DX, AX
+	JZ        done368
+	MOVQ      $-1, BX
+	SHLXQ     AX, BX, BX
+	NOTQ      BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (CX)(DX*8), K1, Z2
+	VPABSQ    Z2, Z2
+	VPORQ     Z2, Z0, Z0
+
+done368:
+	VPORQ         Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VORPD         Z3, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X3
+	VORPD         Z3, Z0, Z0
+	VPERMILPD     $0x01, X0, X3
+	VORPD         Z3, Z0, Z0
+	VMOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
 DATA constants<>+0(SB)/8, $0x000007ffffffffff
 DATA constants<>+8(SB)/8, $0x000007ffffffffff
 DATA constants<>+16(SB)/8, $0x000007ffffffffff
@@ -15771,3 +16305,19 @@ TEXT ·triDotsWide(SB), NOSPLIT, $0-88
 // func weighRows(n int, d int, w *int64, y *int64, ldy int, sums *int64) uint64
 TEXT ·weighRows(SB), NOSPLIT, $0-56
 	JMP ·weighRowsAVX512<>(SB)
+
+// func axpyChecked(n int, alpha int64, x *int64, y *int64, minus int) float64
+TEXT ·axpyChecked(SB), NOSPLIT, $0-48
+	JMP ·axpyCheckedAVX512<>(SB)
+
+// func addProductsChecked(n int, x *int64, y *int64, from *int64, z *int64, minus int) float64
+TEXT ·addProductsChecked(SB), NOSPLIT, $0-56
+	JMP ·addProductsCheckedAVX512<>(SB)
+
+// func dotChecked(n int, x *int64, y *int64, sums *uint64)
+TEXT ·dotChecked(SB), NOSPLIT, $0-32
+	JMP ·dotCheckedAVX512<>(SB)
+
+// func magnitudes(n int, x *int64) uint64
+TEXT ·magnitudes(SB), NOSPLIT, $0-24
+	JMP ·magnitudesAVX512<>(SB)

@@ -14,6 +14,7 @@ func main() {
 		pairLoops()
 		logLoops()
 		moments()
+		checked()
 	})
 }
 

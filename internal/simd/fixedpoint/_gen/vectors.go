@@ -31,7 +31,7 @@ func vectorLoops() {
 			"sets sums to those of a_i·u_i in segments, rounded. Segment s has ptr_(s+1) - ptr_s products, at most 2¹⁰, and follows on the one before it. There is at least one.",
 			func() { segmentDots(x) })
 	}
-	only("axpy", "func(n int, alpha int64, x, y *int64, minus int)", "computes y_i += alpha·x_i, or -= if minus is -1 and not 0.", func() { products(true) })
+	only("axpy", "func(n int, alpha int64, x, y *int64, minus int)", "computes y_i += alpha·x_i, or -= if minus is -1 and not 0.", func() { products(true, false) })
 	only("shearRows", "func(n int, t, s int64, a, b *int64, back, before, after int)",
 		"computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 2⁵² units. Rows whose flag before or after is -1, else 0, are negated there.", shearRows)
 	for _, back := range []bool{false, true} {
@@ -47,7 +47,7 @@ func vectorLoops() {
 		"does what unshearChain does for x and gx. Before each step it adds to the sums of the table what the products of the rows are: the first of x and the second of gx, and the second and the first.", unshearCross)
 	only("exactSums", "func(n, k int, x *int64, sx int, y *int64, sy int, hi, lo uint64, z *int64)",
 		"sets z_i to the sum of k products of elements of vectors, sx and sy apart, and of hi·2⁴³ + lo with 0 <= lo < 2⁴³. It is exact and rounded once. k is at most 2¹⁰.", exactSums)
-	only("addProducts", "func(n int, x, y, from, z *int64, minus int)", "sets z_i to from_i + x_i·y_i, or to from_i - x_i·y_i if minus is -1 and not 0.", func() { products(false) })
+	only("addProducts", "func(n int, x, y, from, z *int64, minus int)", "sets z_i to from_i + x_i·y_i, or to from_i - x_i·y_i if minus is -1 and not 0.", func() { products(false, false) })
 }
 
 // dot sums products of limbs as tile does.
@@ -312,8 +312,8 @@ func rowDots(x IndexType) {
 }
 
 // products adds products that are rounded one by one, as the comment of the package says.
-// alpha is the factor x of all, or each has its own.
-func products(alpha bool) {
+// alpha is the factor x of all, or each has its own. If checked is set, it returns the largest magnitude of an estimate.
+func products(alpha, checked bool) {
 	g := ifma
 	n, minus := Arg("n"), g.Reg()
 	VPBROADCASTQ(Arg("minus"), minus)
@@ -326,21 +326,45 @@ func products(alpha bool) {
 	}
 	r := newRounding()
 	var f left
+	var e estimate
+	var factor VecVirtual
+	if checked {
+		e = newEstimate(minus)
+	}
+	first := func(a VecVirtual) {
+		f = newLeft(a)
+		if checked {
+			factor = e.factor(a)
+		}
+	}
 	if alpha {
 		a := g.Reg()
 		VPBROADCASTQ(Arg("alpha"), a)
-		f = newLeft(a)
+		first(a)
 	}
 	g.Loop(n, 2, func(l Step, _ int) {
 		if !alpha {
-			f = newLeft(l.Load(x))
+			first(l.Load(x))
 		}
-		v := r.product(f, l.Load(y))
+		b := l.Load(y)
+		if checked {
+			sum := l.Load(from)
+			e.see(factor, b, sum)
+			v := r.product(f, b)
+			VPADDQ(v, sum, e.plus, sum)
+			VPSUBQ(v, sum, e.minus, sum)
+			l.Store(sum, z)
+			return
+		}
+		v := r.product(f, b)
 		VPXORQ(minus, v, v)
 		VPSUBQ(minus, v, v)
 		VPADDQ(l.Load(from), v, v)
 		l.Store(v, z)
 	}, nil)
+	if checked {
+		e.store()
+	}
 }
 
 // exactSums sums products of k pairs of vectors, element by element.
