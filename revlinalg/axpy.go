@@ -1,6 +1,9 @@
 package revlinalg
 
 import (
+	"unsafe"
+
+	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/vector"
 	"revnum/rev"
@@ -47,4 +50,26 @@ func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
 	}
 	vector.AxpyAt(number.Conj(alpha), &p.GT.Y, &p.GT.X)
 	return nil
+}
+
+// RunChecked implements rev.Checker.
+func (k *Axpy[T]) RunChecked(back bool) error {
+	if !number.IsFixed[T]() {
+		return k.Run(rev.Pass[Axpy[T]]{Back: back})
+	}
+	sign := signOf(back)
+	if q := (*Axpy[fixed.Q43])(unsafe.Pointer(k)); k.Y.Data != nil {
+		if i := vector.AxpyChecked(sign, *q.Alpha, &q.X, &q.Y); i >= 0 {
+			return rev.Overflow[Axpy[T]]("Y", i)
+		}
+	}
+	return nil
+}
+
+// signOf returns -1 for a pass back, else 1.
+func signOf(back bool) int {
+	if back {
+		return -1
+	}
+	return 1
 }

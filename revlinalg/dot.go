@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"unsafe"
 
+	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
@@ -81,6 +82,18 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 	if p.G.Out != nil {
 		vector.AxpyAt(number.Conj(*p.G.Out), &p.T.Y, &p.GT.X)
 		vector.AxpyAt(*p.G.Out, &p.T.X, &p.GT.Y)
+	}
+	return nil
+}
+
+// RunChecked implements rev.Checker.
+func (k *Dot[T]) RunChecked(back bool) error {
+	if !number.IsFixed[T]() {
+		return k.Run(rev.Pass[Dot[T]]{Back: back})
+	}
+	sign := signOf(back)
+	if q := (*Dot[fixed.Q43])(unsafe.Pointer(k)); k.Out != nil && !vector.AddChecked(q.Out, sign, vector.ExactDot(&q.X, &q.Y)) {
+		return rev.Overflow[Dot[T]]("Out")
 	}
 	return nil
 }

@@ -1,9 +1,12 @@
 package revlinalg
 
 import (
+	"unsafe"
+
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/fixedpoint"
@@ -134,6 +137,21 @@ func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	}
 	w.run()
 	workspace.Put(w)
+	return nil
+}
+
+// RunChecked implements rev.Checker.
+func (k *MatMul[T]) RunChecked(back bool) error {
+	if !number.IsFixed[T]() {
+		return k.Run(rev.Pass[MatMul[T]]{Back: back})
+	}
+	sign := signOf(back)
+	if q := (*MatMul[fixed.Q43])(unsafe.Pointer(k)); k.C.Data != nil {
+		a, b := view(q.A, k.TransA), view(q.B, k.TransB)
+		if i, j := fixedpoint.GemmChecked(a.rows, b.cols, a.cols, sign, a.data, a.rs, a.cs, b.data, b.rs, b.cs, q.C.Data, q.C.Stride); i >= 0 {
+			return rev.Overflow[MatMul[T]]("C", i, j)
+		}
+	}
 	return nil
 }
 

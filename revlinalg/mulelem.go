@@ -9,6 +9,7 @@ import (
 	"revnum/internal/parallel"
 	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -48,6 +49,20 @@ func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 	parallel.Run(workers, blocks, w)
 	*w = elementProducts[T]{} // without the caller's storage
 	workspace.Put(w)
+	return nil
+}
+
+// RunChecked implements rev.Checker.
+func (k *MulElem[T]) RunChecked(back bool) error {
+	if !number.IsFixed[T]() {
+		return k.Run(rev.Pass[MulElem[T]]{Back: back})
+	}
+	sign := signOf(back)
+	if q := (*MulElem[fixed.Q43])(unsafe.Pointer(k)); k.Z.Data != nil {
+		if i := vector.AddProductsChecked(sign, &q.X, &q.Y, &q.Z); i >= 0 {
+			return rev.Overflow[MulElem[T]]("Z", i)
+		}
+	}
 	return nil
 }
 

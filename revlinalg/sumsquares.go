@@ -1,6 +1,9 @@
 package revlinalg
 
 import (
+	"unsafe"
+
+	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/vector"
 	"revnum/rev"
@@ -30,6 +33,18 @@ func (k SumSquares[T]) Run(p rev.Pass[SumSquares[T]]) error {
 	if p.Adjoint || p.Tangent {
 		n, g, t, gt := k.norm(), p.G.norm(), p.T.norm(), p.GT.norm()
 		n.addSquaresDerivatives(p.Sign(), &g, &t, &gt)
+	}
+	return nil
+}
+
+// RunChecked implements rev.Checker.
+func (k *SumSquares[T]) RunChecked(back bool) error {
+	if !number.IsFixed[T]() {
+		return k.Run(rev.Pass[SumSquares[T]]{Back: back})
+	}
+	sign := signOf(back)
+	if q := (*SumSquares[fixed.Q43])(unsafe.Pointer(k)); k.Out != nil && !vector.AddChecked(q.Out, sign, vector.ExactSquares(&q.X)) {
+		return rev.Overflow[SumSquares[T]]("Out")
 	}
 	return nil
 }

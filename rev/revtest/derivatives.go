@@ -14,7 +14,10 @@ func (c *trial) roundTrip() error {
 	c.pass(forward, s)
 	after := c.clone(s)
 	c.pass(inverse, s)
-	return wrap("Forward, Inverse", c.restored(s, before, after))
+	if err := c.restored(s, before, after); err != nil || !c.has(forwardChecked) {
+		return wrap("Forward, Inverse", err)
+	}
+	return wrap("ForwardChecked, InverseChecked", c.checked(before, after))
 }
 
 func (c *trial) adjointRestores() error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 
 	"revnum/internal/byname"
@@ -20,7 +21,7 @@ type Passes struct {
 	// "Adjoint". The others are pointers to the kernel's struct. Derivatives that the pass
 	// does not take are nil. Run returns [rev.ErrUnsupported] for passes that it does not
 	// have. "InverseAdjoint", "InverseTangent" and "InverseAdjointTangent" are passes of
-	// rev.Uncall.
+	// rev.Uncall. "ForwardChecked" and "InverseChecked" are those of a rev.Checker.
 	Run func(pass string, k, g, t, gt any) error
 }
 
@@ -34,6 +35,8 @@ const (
 	inverseAdjoint        = "InverseAdjoint"
 	inverseTangent        = "InverseTangent"
 	inverseAdjointTangent = "InverseAdjointTangent"
+	forwardChecked        = "ForwardChecked"
+	inverseChecked        = "InverseChecked"
 )
 
 // arguments has each pass with the arguments that it takes, by their place in Passes.Run.
@@ -46,6 +49,9 @@ var arguments = []struct {
 	{inverseAdjoint, []int{0, 1}}, {inverseTangent, []int{0, 2}}, {inverseAdjointTangent, []int{0, 1, 2, 3}},
 }
 
+// checked are the passes of a rev.Checker. They take the kernel alone.
+var checked = []string{forwardChecked, inverseChecked}
+
 // firstOrder are the passes that all kernels have.
 var firstOrder = []string{forward, inverse, adjoint, tangent}
 
@@ -54,6 +60,9 @@ func placesOf(pass string) []int {
 		if a.pass == pass {
 			return a.places
 		}
+	}
+	if slices.Contains(checked, pass) {
+		return placesOf(forward)
 	}
 	panic("revtest: no pass " + pass)
 }
@@ -102,7 +111,7 @@ func (s *suite) has(pass string) bool { return !s.lacks[pass] }
 // not end.
 func (s *suite) probe() error {
 	s.lacks = map[string]bool{}
-	for _, pass := range []string{adjointTangent, inverseTangent, inverseAdjoint, inverseAdjointTangent} {
+	for _, pass := range append([]string{adjointTangent, inverseTangent, inverseAdjoint, inverseAdjointTangent}, checked...) {
 		c := &trial{suite: s, size: s.Sizes[len(s.Sizes)-1], poison: poisonNaN, rnd: rand.New(rand.NewPCG(s.seed, 0))}
 		lacks := false
 		err := c.guarded(func() error {
@@ -124,13 +133,29 @@ func (s *suite) probe() error {
 // PassesOf returns the passes of kernels K.
 func PassesOf[K rev.Kernel[K]]() *Passes {
 	step := rev.At(func(s *state) K { return *s.kernel.(*K) })
-	return passesOf(reflect.TypeFor[K](), rev.Operands[K](), byname.NewFrame[K](), step)
+	p := passesOf(reflect.TypeFor[K](), rev.Operands[K](), byname.NewFrame[K](), step)
+	if _, ok := any(new(K)).(rev.Checker); ok {
+		run := p.Run
+		p.Run = func(pass string, k, g, t, gt any) error {
+			switch pass {
+			case forwardChecked:
+				return rev.ForwardChecked(*k.(*K))
+			case inverseChecked:
+				return rev.InverseChecked(*k.(*K))
+			}
+			return run(pass, k, g, t, gt)
+		}
+	}
+	return p
 }
 
 // passesOf is not compiled for each kernel.
 func passesOf(kernel reflect.Type, ops []rev.Operand, f *byname.Frame, step rev.Step[state]) *Passes {
 	inverseOf := inversesOf(step)
 	return &Passes{Kernel: kernel, Operands: ops, Run: func(pass string, k, g, t, gt any) error {
+		if slices.Contains(checked, pass) {
+			return rev.ErrUnsupported
+		}
 		if strings.HasPrefix(pass, inverse) && pass != inverse {
 			return inverseOf(pass, k, g, t, gt)
 		}

@@ -506,6 +506,27 @@ func (k shift[T]) Run(p rev.Pass[shift[T]]) error {
 	return nil
 }
 
+// RunChecked looks at each element before it runs.
+func (k *shift[T]) RunChecked(back bool) error {
+	at, p := -1, rev.Pass[shift[T]]{Back: back}
+	for i := range k.Y.N {
+		x := fixed.Q43(T(p.Sign()) * (k.X.Data[i*k.X.Inc] + fixed.Of[T](1)))
+		if _, err := fixed.Q43(k.Y.Data[i*k.Y.Inc]).AddChecked(x); err != nil && T(1)/2 == 0 && (at < 0 || k.bug == "names the last") {
+			at = i
+		}
+	}
+	if at >= 0 && k.bug != "wraps" {
+		if k.bug == "wraps, then fails" {
+			_ = k.Run(p)
+		}
+		return rev.Overflow[shift[T]]("Y", at)
+	}
+	if at < 0 && k.bug == "checks other bits" && k.X.N > 0 {
+		k.X.Data[0]++
+	}
+	return k.Run(p)
+}
+
 func shiftSpec[T rev.Real](bug string) Spec[shift[T]] {
 	return Spec[shift[T]]{
 		New: func(rnd *rand.Rand, n int) shift[T] {
@@ -812,6 +833,10 @@ var brokenKernels = []broken{
 	{RoundTrip, "leaks a gap", brokenGather, "holds a NaN"},
 	{RoundTrip, "last bit", brokenAdd, "Y[0] is"},
 	{RoundTrip, "fails", brokenReciprocal, "reciprocal of zero"},
+	{RoundTrip, "wraps", brokenShift, "is the first element out of range"},
+	{RoundTrip, "names the last", brokenShift, "is the first element out of range"},
+	{RoundTrip, "wraps, then fails", brokenShift, "ForwardChecked, InverseChecked: Y["},
+	{RoundTrip, "checks other bits", brokenShift, "ForwardChecked, InverseChecked: Y["},
 	{AdjointRestores, "adjoint restores", brokenGather, "Y[0] is"},
 	{AdjointRestores, "changes ḡy", brokenGather, "cotangents after Adjoint: Sum is"},
 	{DotProduct, "adjoint", brokenGather, "the cotangent of X by Adjoint is wrong where only that of Y is not 0: ⟨g, J·t⟩"},

@@ -224,6 +224,7 @@ func contests() []contest {
 
 	all = append(all, besideFloat64(rnd)...)
 	all = append(all, logContests(rnd)...)
+	all = append(all, checkedContests(rnd)...)
 
 	const k = 512
 	la, lb, lc := make([]float64, k*k), make([]float64, k*k), make([]float64, k*k)

@@ -1,0 +1,65 @@
+package vector
+
+import (
+	"revnum/fixed"
+	"revnum/internal/simd/fixedpoint"
+	"revnum/rev"
+)
+
+// AxpyChecked computes y += sign·alpha·x. If an element is out of range, it changes nothing and returns the first of
+// these, else -1.
+func AxpyChecked(sign int, alpha fixed.Q43, x, y *rev.Vector[fixed.Q43]) (overflow int) {
+	to := packed(y)
+	overflow = fixedpoint.AxpyChecked(sign, alpha, packed(x), to)
+	unpack(y, to)
+	return overflow
+}
+
+// AddProductsChecked computes z += sign·x·y as AxpyChecked does.
+func AddProductsChecked(sign int, x, y, z *rev.Vector[fixed.Q43]) (overflow int) {
+	to := packed(z)
+	overflow = fixedpoint.AddProductsChecked(sign, packed(x), packed(y), to)
+	unpack(z, to)
+	return overflow
+}
+
+// ExactDot returns Σ x_i·y_i.
+func ExactDot(x, y *rev.Vector[fixed.Q43]) fixedpoint.Exact {
+	return fixedpoint.ExactDot(packed(x), packed(y))
+}
+
+// ExactSquares returns Σ x_i².
+func ExactSquares(x *rev.Vector[fixed.Q43]) fixedpoint.Exact {
+	return fixedpoint.ExactSquares(packed(x))
+}
+
+// AddChecked computes *out += sign·s, with s rounded. If that is out of range, it changes nothing and returns false.
+func AddChecked(out *fixed.Q43, sign int, s fixedpoint.Exact) bool {
+	v, ok := s.AddTo(*out, sign)
+	if ok {
+		*out = v
+	}
+	return ok
+}
+
+// packed returns the elements of x: its storage if it has no gaps, else a copy.
+func packed(x *rev.Vector[fixed.Q43]) []fixed.Q43 {
+	if x.N == 0 || x.Inc == 1 {
+		return x.Data[:x.N]
+	}
+	d := make([]fixed.Q43, x.N)
+	for i := range d {
+		d[i] = x.Data[i*x.Inc]
+	}
+	return d
+}
+
+// unpack writes what packed has returned back to x.
+func unpack(x *rev.Vector[fixed.Q43], d []fixed.Q43) {
+	if x.Inc == 1 {
+		return
+	}
+	for i := range d {
+		x.Data[i*x.Inc] = d[i]
+	}
+}
