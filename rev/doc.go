@@ -61,6 +61,11 @@
 // It looks through variables and calls too. The flag raw is for kernels over [fixed.Q43]: it finds
 // constants that mean another number there.
 //
+// # Overflow
+//
+// Sums over [fixed.Q43] wrap at ±2²⁰. [ForwardChecked] and [InverseChecked] find elements that do, for kernels
+// that are a [Checker].
+//
 // # Programs
 //
 // A [Step] is a reversible computation on your struct S, which holds all operands. [At]

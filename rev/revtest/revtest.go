@@ -108,7 +108,8 @@ type Property string
 
 // The properties of a kernel.
 const (
-	// RoundTrip: Inverse restores what Forward changed.
+	// RoundTrip: Inverse restores what Forward changed. ForwardChecked and InverseChecked of a
+	// rev.Checker do the same, and find the first element that leaves the range.
 	RoundTrip Property = "RoundTrip"
 	// AdjointRestores: Adjoint leaves the operands as Inverse does, and does not
 	// change the cotangents of acc operands.
