@@ -233,7 +233,7 @@ func gemmOverflow(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43,
 	fa, fb, fc := packedFloats(a, m, k, rsa, csa), packedFloats(b, k, n, rsb, csb), packedFloats(c, m, n, ldc, 1)
 	dense.Gemm(m, n, k, number.Signed(sign, 1.0), fa, k, 1, fb, n, 1, fc, n)
 	// Each number is rounded, each product, and each sum, some of them twice.
-	sure := 1<<20 - math.Ldexp(most+1<<63, -fixed.FracBits)*math.Ldexp(float64(2*k+8), -52)
+	sure := 1<<20 - float64(math.Ldexp(most+1<<63, -fixed.FracBits)*math.Ldexp(float64(2*k+8), -52))
 	var x, y []fixed.Q43
 	for i := range m {
 		for j, v := range fc[i*n:][:n] {

@@ -22,6 +22,9 @@ func TestGuardPages(t *testing.T) {
 				Dot(x, y)
 				SumSquares(x)
 				Axpy(1, fixed.One/3, x, y)
+				ExactDot(x, y)
+				AxpyChecked(1, fixed.One/3, x, y)
+				AddProductsChecked(-1, x, y, z)
 				AddProductsTo(-1, x, y, simdtest.End(pages[3], n, last), z)
 				SegmentDots([]int{0, n / 2, n}, x, y, make([]fixed.Q43, 2))
 				ExactSum(x)
@@ -80,6 +83,7 @@ func TestGuardPages(t *testing.T) {
 						a[0] = 1 << (40 + m%2*20) // both kinds of numbers
 						Gemm(m, n, k, 1, a, k, 1, b, n, 1, c, n)
 						Gemm(m, n, k, -1, a, 1, m, b, 1, k, c, n)
+						GemmChecked(m, n, k, 1, a, k, 1, b, 1, k, c, n)
 					}
 				}
 			}

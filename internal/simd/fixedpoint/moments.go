@@ -145,8 +145,9 @@ func (s TriSums) TriDots(narrow bool, d, n int, z []fixed.Q43, ldz int, c []fixe
 	}
 	for p := 0; p < n; p += triColumns {
 		part := min(triColumns, n-p)
-		for i, rows := 0, 0; i < d; i += rows {
-			rows = min(d-i, max(1, 2*cpu.Chunk/((d+8)*(part/8+2))))
+		most := max(1, 2*cpu.Chunk/((d+8)*(part/8+2))) // rows of a call
+		for i := 0; i < d; i += most {
+			rows := min(most, d-i)
 			call := vectorTriDotsWide
 			if narrow {
 				call = vectorTriDotsNarrow

@@ -362,7 +362,7 @@ func TestVectorsPanic(t *testing.T) {
 		func() { AddProductsTo(1, y, y, x, y) }, func() { ExactSums(2, fixed.Accumulator{}, y, 0, y, 1, y) },
 		func() { TriNorms(true, 2, y, x, 2, x, y, 2, fixed.Accumulator{}, x[:2], make([]fixed.Q43, 32)) }, func() { TriNorms(true, 2, x, y, 2, x, y, 2, fixed.Accumulator{}, x[:2], make([]fixed.Q43, 32)) },
 		func() { make(TriSums, 8).TriDots(true, 2, 2, y, 2, y, 2, x, make([]fixed.Q43, TriScratch(2))) }, func() { make(TriSums, 16).TriDots(true, 2, 2, x, 2, y, 2, x, make([]fixed.Q43, TriScratch(2))) },
-		func() { WeighRows(x, y, 2, x[:2]) },
+		func() { WeighRows(x, y, 2, x[:2]) }, func() { AxpyChecked(1, 1, x, y) }, func() { AddProductsChecked(1, x, y, y) }, func() { AddProductsChecked(1, y, x, y) }, func() { ExactDot(x, y) },
 		func() { UnshearChainCross(x, x, []bool{true}, y, 1, y, 1, 2, 1, x) }, func() { UnshearChainCross(x, x, make([]bool, 3), y, 1, x, 1, 2, 1, x) }, func() { Axpy(1, 1, x, y) }, func() { AddProducts(1, x, y, y) }, func() { AddProducts(1, y, x, y) }, func() { Shears(0, 0, false, x, y) },
 	} {
 		if !simdtest.Panics(f) {
