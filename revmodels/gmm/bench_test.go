@@ -36,22 +36,40 @@ func BenchmarkForward(b *testing.B) { benchmark(b, func(k, _ LogPosterior[float6
 
 func BenchmarkAdjoint(b *testing.B) { benchmark(b, func(k, g LogPosterior[float64]) { k.Adjoint(g) }) }
 
-// BenchmarkFixed runs the passes of 16 Gaussians in 8 dimensions at 1000 points, over Q43.
+// BenchmarkFixed runs the passes of 16 Gaussians in 8 dimensions at 1000 points, over Q43: of numbers below 256,
+// and of the same points and means 200 times as large.
 func BenchmarkFixed(b *testing.B) {
-	k := fixedRandom(rand.New(rand.NewPCG(1, 2)), 8, 16, 1000, Prior{})
-	k.Workers = 1
-	g := fixedCotangents(k, fixed.FromFloat64(1e-6))
-	g.X = rev.General[fixed.Q43]{}
-	for _, pass := range []struct {
-		name string
-		run  func() error
-	}{{"forward", k.Forward}, {"adjoint", func() error { return k.Adjoint(g) }}} {
-		b.Run(pass.name, func(b *testing.B) {
-			for b.Loop() {
-				if err := pass.run(); err != nil {
-					b.Fatal(err)
-				}
+	const d, comps, n, large = 8, 16, 1000, 200
+	for _, scale := range []fixed.Q43{1, large} {
+		k := fixedRandom(rand.New(rand.NewPCG(1, 2)), d, comps, n, Prior{})
+		for _, x := range [][]fixed.Q43{k.X.Data, k.Means.Data} {
+			for i := range x {
+				x[i] *= scale
 			}
-		})
+		}
+		for i := range k.Factors.Rows {
+			row := k.Factors.Row(i)
+			for j := range row[:d] {
+				row[j] -= fixed.Log(scale * fixed.One)
+			}
+			for j := range row[d:] {
+				row[d+j] /= scale
+			}
+		}
+		k.Workers = 1
+		g := fixedCotangents(k, fixed.FromFloat64(1e-6))
+		g.X = rev.General[fixed.Q43]{}
+		for _, pass := range []struct {
+			name string
+			run  func() error
+		}{{"forward", k.Forward}, {"adjoint", func() error { return k.Adjoint(g) }}} {
+			b.Run(fmt.Sprintf("scale=%d/%s", int64(scale), pass.name), func(b *testing.B) {
+				for b.Loop() {
+					if err := pass.run(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }
