@@ -21,15 +21,14 @@ func TriNorms(narrow bool, d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, 
 		return 0
 	}
 	if d > 0 {
-		_, _, _, _ = l[d*d-1], c[(d-1)*ldc:][:n], y[(d-1)*ldy:][:n], mu[d-1]
+		_, _, _, _, _ = l[d*d-1], c[(d-1)*ldc:][:n], y[(d-1)*ldy:][:n], mu[d-1], scratch[16*d-1]
 	}
 	var minus fixed.Accumulator
 	minus.SubAcc(start)
 	if tier != cpu.AVX512 || d == 0 || d > mostOrder {
-		return genericTriNorms(d, l, c, ldc, mu, y, ldy, minus, half)
+		return genericTriNorms(d, l, c, ldc, mu, y, ldy, minus, half, scratch)
 	}
 	var bits uint64
-	_ = scratch[16*d-1] // of two vectors
 	hi, lo := words(minus)
 	columns := max(1, cpu.Chunk/(d*d+16*d)) * 16 // of a call
 	for p := 0; p < n; p += columns {
@@ -132,13 +131,18 @@ func (s TriSums) TriDots(narrow bool, d, n int, z []fixed.Q43, ldz int, c []fixe
 	}
 	_, _, _, _, _ = s[TriSumsLen(d)-1], z[(d-1)*ldz:][:n], c[(d-1)*ldc:][:n], mu[d-1], scratch[TriScratch(d)-1]
 	if tier != cpu.AVX512 {
-		for i := range d {
-			for j := range i + 1 {
-				var a fixed.Accumulator
-				for p, v := range z[i*ldz:][:n] {
-					a.AddMul(v, c[j*ldc+p]-mu[j])
+		for p := 0; p < n; p += triColumns {
+			part := min(triColumns, n-p)
+			for j, m := range mu[:d] {
+				differences := scratch[j*triColumns:][:part]
+				for q, v := range c[j*ldc+p:][:part] {
+					differences[q] = v - m
 				}
-				s.add(i, j, a)
+				for i := j; i < d; i++ {
+					var a fixed.Accumulator
+					a.AddDot(z[i*ldz+p:][:part], differences)
+					s.add(i, j, a)
+				}
 			}
 		}
 		return
@@ -164,15 +168,17 @@ func words(s fixed.Accumulator) (hi, lo uint64) {
 }
 
 // genericTriNorms is TriNorms in plain Go. It has minus instead of start.
-func genericTriNorms(d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, ldy int, minus fixed.Accumulator, half []fixed.Q43) fixed.Q43 {
+func genericTriNorms(d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, ldy int, minus fixed.Accumulator, half, scratch []fixed.Q43) fixed.Q43 {
 	var bits fixed.Q43
+	differences := scratch[:d] // of a point
 	for p := range half {
+		for j, m := range mu[:d] {
+			differences[j] = c[j*ldc+p] - m
+		}
 		sum := minus
 		for i := range d {
 			var s fixed.Accumulator
-			for j, v := range l[i*d:][:i+1] {
-				s.AddMul(v, c[j*ldc+p]-mu[j])
-			}
+			s.AddDot(l[i*d:][:i+1], differences)
 			v := s.Round()
 			y[i*ldy+p] = v
 			bits |= v.AbsSat()

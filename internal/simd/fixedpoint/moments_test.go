@@ -26,10 +26,10 @@ func testTriNorms(t *testing.T, rnd *rand.Rand, d, n int, from func(*rand.Rand) 
 			}
 		}
 	}
-	wantY, wantHalf := slices.Clone(y), slices.Clone(half)
-	want := genericTriNorms(d, l, c, ldc, mu, wantY, ldy, minus, wantHalf)
+	wantY, wantHalf, scratch := slices.Clone(y), slices.Clone(half), make([]fixed.Q43, 16*d)
+	want := genericTriNorms(d, l, c, ldc, mu, wantY, ldy, minus, wantHalf, scratch)
 	for _, narrow := range []bool{false, narrow} {
-		got := TriNorms(narrow, d, l, c, ldc, mu, y, ldy, start, half, make([]fixed.Q43, 16*d))
+		got := TriNorms(narrow, d, l, c, ldc, mu, y, ldy, start, half, scratch)
 		if got != want || !slices.Equal(y, wantY) || !slices.Equal(half, wantHalf) {
 			t.Fatalf("d=%d, n=%d, narrow %v: largest %d, want %d; y = %d, want %d; half = %d, want %d", d, n, narrow, got, want, y, wantY, half, wantHalf)
 		}
