@@ -217,8 +217,12 @@ func (l *lowerer) expr(e ast.Expr) expr {
 	case *ast.CompositeLit:
 		return l.composite(e)
 	case *ast.TypeAssertExpr:
-		if x := l.expr(e.X); e.Type != nil && (isMatrix(x.typeOf()) || isVector(x.typeOf())) && memoryType(l.Info.TypeOf(e)) == x.typeOf() {
-			return x // a view of gonum's
+		if c, ok := ast.Unparen(e.X).(*ast.CallExpr); ok && e.Type != nil { // of a view
+			f, _ := l.callee(c).(*types.Func)
+			views := map[string]string{matPath + ".Dense).Slice": "Dense", matPath + ".Dense).RowView": "VecDense"}
+			if f != nil && views[strings.TrimPrefix(f.FullName(), "(*")] == gonumType(l.Info.TypeOf(e)) && isPointer(l.Info.TypeOf(e)) {
+				return l.expr(c)
+			}
 		}
 	}
 	l.refuse(e, "%s is not differentiated", describe(e))
@@ -378,7 +382,15 @@ func (l *lowerer) packageVariable(at ast.Node, obj *types.Var) expr {
 			name = "(" + name + ")" // name.x is of a package that is written
 		}
 		v = &variable{name: name, typ: l.substituted(obj.Type()), param: true}
+		if isGonum(obj.Type()) {
+			v.typ = obj.Type()
+		}
 		l.global[obj] = v
+	}
+	if isGonum(v.typ) {
+		memory := l.hoisted(viewed(ref(v)))
+		root(memory).copied = true // it may not change
+		return memory
 	}
 	return ref(v)
 }
@@ -568,10 +580,8 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 		v := types.NewVar(f.Pos(), l.Pkg, "f", l.Info.TypeOf(f))
 		if bind := l.functionValue(v, f); bind != nil {
 			bind()
-			id := &ast.Ident{Name: "f", NamePos: f.Pos()}
-			l.Info.Uses[id] = v
 			named := *c
-			named.Fun = id
+			named.Fun = l.useOf(v)
 			l.Info.Types[&named] = l.Info.Types[c]
 			return l.results(&named)
 		}
@@ -715,6 +725,9 @@ func (l *lowerer) extreme(c *ast.CallExpr) expr {
 func (l *lowerer) builtin(name string, c *ast.CallExpr) expr {
 	switch name {
 	case "len", "cap":
+		if list := l.functions(c.Args[0]); list != nil {
+			return integerLit(len(list))
+		}
 		x := l.expr(c.Args[0])
 		if u, ok := x.(*unary); ok && u.op == token.AND {
 			x = u.x

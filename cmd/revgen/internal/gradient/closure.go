@@ -2,11 +2,11 @@ package gradient
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"maps"
 	"slices"
-	"strconv"
 )
 
 // An environment is what a function that another one returned sees of that: its parameters, locals and type
@@ -15,6 +15,7 @@ type environment struct {
 	bound map[types.Object]expr
 	lits  map[types.Object]*ast.FuncLit
 	alias map[types.Object]types.Object
+	lists map[types.Object][]types.Object
 	envs  map[types.Object]*environment
 	types map[*types.TypeParam]types.Type
 }
@@ -24,13 +25,14 @@ func (l *lowerer) enter(e *environment) (leave func()) {
 	if e == nil {
 		return func() {}
 	}
-	outer := environment{maps.Clone(l.bound), maps.Clone(l.lits), maps.Clone(l.alias), maps.Clone(l.envs), l.types}
-	e.copyTo(&environment{l.bound, l.lits, l.alias, l.envs, nil})
+	outer := environment{maps.Clone(l.bound), maps.Clone(l.lits), maps.Clone(l.alias), maps.Clone(l.lists), maps.Clone(l.envs), l.types}
+	e.copyTo(&environment{l.bound, l.lits, l.alias, l.lists, l.envs, nil})
 	l.types = e.types
 	return func() {
 		restored(l.bound, outer.bound, e.bound)
 		restored(l.lits, outer.lits, e.lits)
 		restored(l.alias, outer.alias, e.alias)
+		restored(l.lists, outer.lists, e.lists)
 		restored(l.envs, outer.envs, e.envs)
 		l.types = outer.types
 	}
@@ -55,7 +57,7 @@ func within[V any](m map[types.Object]V, n ast.Node) map[types.Object]V {
 
 // around returns what is known of the objects that are declared in a part of the source.
 func (l *lowerer) around(n ast.Node) *environment {
-	return &environment{within(l.bound, n), within(l.lits, n), within(l.alias, n), within(l.envs, n), l.types}
+	return &environment{within(l.bound, n), within(l.lits, n), within(l.alias, n), within(l.lists, n), within(l.envs, n), l.types}
 }
 
 // copyTo adds what e knows to other, or changes it there.
@@ -63,6 +65,7 @@ func (e *environment) copyTo(other *environment) {
 	maps.Copy(other.bound, e.bound)
 	maps.Copy(other.lits, e.lits)
 	maps.Copy(other.alias, e.alias)
+	maps.Copy(other.lists, e.lists)
 	maps.Copy(other.envs, e.envs)
 	other.types = e.types
 }
@@ -82,7 +85,7 @@ func (l *lowerer) again(at ast.Node, f ast.Node, name string) (end func()) {
 	return func() {
 		l.nests--
 		l.inlining[f] = true
-		outer.copyTo(&environment{l.bound, l.lits, l.alias, l.envs, nil})
+		outer.copyTo(&environment{l.bound, l.lits, l.alias, l.lists, l.envs, nil})
 	}
 }
 
@@ -133,7 +136,7 @@ func (l *lowerer) made(obj types.Object, c *ast.CallExpr) (bind func()) {
 		l.refuse(c, "which function %s returns is not known: return a function literal", types.ExprString(c.Fun))
 	}
 	e := l.around(id)
-	outer.copyTo(&environment{l.bound, l.lits, l.alias, l.envs, nil})
+	outer.copyTo(&environment{l.bound, l.lits, l.alias, l.lists, l.envs, nil})
 	return func() {
 		set()
 		if inner := l.envs[obj]; inner != nil { // of a function that this one has called
@@ -210,28 +213,44 @@ func (l *lowerer) iterated(s *ast.RangeStmt, label string) (j jump) {
 	return outside(j, stop)
 }
 
-// functions returns a literal of a slice or an array of functions, or that which a variable is, and nil for other
-// expressions.
-func (l *lowerer) functions(e ast.Expr) *ast.CompositeLit {
-	if id, ok := ast.Unparen(e).(*ast.Ident); ok {
-		return l.lists[l.Info.Uses[id]]
-	}
-	c, ok := ast.Unparen(e).(*ast.CompositeLit)
-	if !ok {
+// functions returns the functions of a slice or an array that is a variable, and nil for other expressions.
+func (l *lowerer) functions(e ast.Expr) []types.Object {
+	id, _ := ast.Unparen(e).(*ast.Ident)
+	return l.lists[l.Info.Uses[id]]
+}
+
+// listed reads a literal of a slice or an array of functions, whose elements are made here, and returns nil for
+// other literals.
+func (l *lowerer) listed(c *ast.CompositeLit) (list []types.Object) {
+	t := l.Info.TypeOf(c).Underlying()
+	if e := elemOf(t); e == nil || !isFunction(e) {
 		return nil
 	}
-	switch t := l.Info.TypeOf(c).Underlying(); t.(type) {
-	case *types.Slice, *types.Array:
-		if isFunction(elemOf(t)) {
-			for _, x := range c.Elts {
-				if _, keyed := x.(*ast.KeyValueExpr); keyed {
-					l.refuse(x, "write functions without their indices")
-				}
-			}
-			return c
-		}
+	if a, ok := t.(*types.Array); ok && int(a.Len()) != len(c.Elts) {
+		l.refuse(c, "write all functions of this array")
 	}
-	return nil
+	list = []types.Object{}
+	for _, x := range c.Elts {
+		if _, keyed := x.(*ast.KeyValueExpr); keyed {
+			l.refuse(x, "write functions without their indices")
+		}
+		v := types.NewVar(x.Pos(), l.Pkg, "f", elemOf(t))
+		bind := l.functionValue(v, x)
+		if bind == nil {
+			l.refuse(x, "which function this is is not known")
+		}
+		bind()
+		list = append(list, v)
+	}
+	return list
+}
+
+// useOf returns an identifier that stands for a variable.
+func (l *lowerer) useOf(v types.Object) *ast.Ident {
+	id := &ast.Ident{Name: v.Name(), NamePos: v.Pos()}
+	l.Info.Uses[id] = v
+	l.Info.Types[id] = types.TypeAndValue{Type: v.Type()}
+	return id
 }
 
 // indexed returns the function of a call such as f[1](x), of functions that are known, and nil for other calls.
@@ -244,26 +263,30 @@ func (l *lowerer) indexed(c *ast.CallExpr) ast.Expr {
 	if list == nil {
 		return nil
 	}
-	e, ok := l.expr(x.Index).(*literal)
-	if !ok {
-		l.refuse(x.Index, "which function this is is not known: range over them")
+	var index constant.Value
+	if index = l.Info.Types[x.Index].Value; index == nil {
+		e, ok := l.expr(x.Index).(*literal)
+		if !ok {
+			l.refuse(x.Index, "which function this is is not known: range over them")
+		}
+		index = constant.MakeFromLiteral(e.text, token.INT, 0)
 	}
-	i, err := strconv.Atoi(e.text)
-	if err != nil || i >= len(list.Elts) {
+	i, ok := constant.Int64Val(index)
+	if !ok || i < 0 || i >= int64(len(list)) {
 		l.refuse(x.Index, "there is no such function")
 	}
-	return list.Elts[i]
+	return l.useOf(list[i])
 }
 
 // unrolled reads a loop over functions that are known, turn by turn.
-func (l *lowerer) unrolled(s *ast.RangeStmt, label string, list *ast.CompositeLit) (j jump) {
+func (l *lowerer) unrolled(s *ast.RangeStmt, label string, list []types.Object) (j jump) {
 	if s.Tok == token.ASSIGN {
 		l.refuse(s, "a loop over functions has variables of its own: write :=")
 	}
 	stop := l.newExit("stop", true)
 	var turn func(i int)
 	turn = func(i int) {
-		if i == len(list.Elts) {
+		if i == len(list) {
 			return
 		}
 		if id, ok := s.Key.(*ast.Ident); ok && id.Name != "_" {
@@ -272,8 +295,8 @@ func (l *lowerer) unrolled(s *ast.RangeStmt, label string, list *ast.CompositeLi
 				l.bound[key] = ref(l.define(id.Name, integer, integerLit(i)))
 			}
 		}
-		if id, ok := s.Value.(*ast.Ident); ok {
-			l.bindTo(id, list.Elts[i])
+		if id, ok := s.Value.(*ast.Ident); ok && id.Name != "_" {
+			l.bindTo(id, l.useOf(list[i]))
 		}
 		k := l.loopBody(s.Body, stop, label)
 		j.add(k)

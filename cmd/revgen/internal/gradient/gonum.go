@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -132,6 +131,8 @@ type (
 		of  string // gonum's type
 		v   *variable
 		in  int // the number of loops around it
+
+		perhaps bool // it has got a size on some ways
 	}
 	// A product sets C = op(A)·op(B), or adds that to C.
 	product struct {
@@ -356,7 +357,7 @@ func (l *lowerer) sized(at ast.Node, x expr) expr {
 	if u, ok := x.(*unsized); ok {
 		makes := map[string]string{"VecDense": "n, nil", "Dense": "r, c, nil", "SymDense": "n, nil", "TriDense": "n, kind, nil"}[u.of]
 		if makes == "" {
-			l.refuse(at, "declare it in the loop that Factorize is called in")
+			l.refuse(at, "this has no factor here: declare it in the loop that Factorize is called in, and call that before a branch")
 		}
 		l.refuse(at, "this has no size here: make it by mat.New%s(%s)", u.of, makes)
 	}
@@ -378,9 +379,37 @@ func (l *lowerer) receiver(at ast.Expr, makes expr) expr {
 		l.refuse(at, "%s is a variable of the package, and may not change here: make it a parameter", v.name)
 	}
 	if isCopy(x) {
-		l.refuse(at, "%s may not change here: a symmetric or triangular matrix, or a factorisation, that changes is a variable of the function's own", types.ExprString(at))
+		l.refuse(at, "%s may not change here: make it a variable of the function's own", types.ExprString(at))
 	}
 	return l.header("x", x)
+}
+
+// isEmpty reports whether a vector or a matrix has no size. What has one here had it before on all ways.
+func (l *lowerer) isEmpty(at ast.Expr) expr {
+	x := l.expr(at)
+	if u, ok := x.(*unsized); ok {
+		if u.perhaps {
+			l.refuse(at, "whether %s has a size here is not known", types.ExprString(at))
+		}
+		return lit("true", boolean)
+	}
+	if v := root(x); v == nil || !v.param {
+		return lit("false", boolean)
+	}
+	if isVector(x.typeOf()) {
+		return &binary{token.EQL, length(x), integerLit(0), boolean}
+	}
+	rows, _ := dims(x, false)
+	return &binary{token.EQL, rows, integerLit(0), boolean}
+}
+
+// named returns what a name or a field stands for, and nil for other expressions.
+func (l *lowerer) named(e ast.Expr) expr {
+	switch ast.Unparen(e).(type) {
+	case *ast.Ident, *ast.SelectorExpr:
+		return l.expr(e)
+	}
+	return nil
 }
 
 // fresh reads the constructors of vectors and matrices, and returns nil for other calls.
@@ -560,6 +589,13 @@ func (l *lowerer) matCall(c *ast.CallExpr, f *types.Func) []expr {
 	return nil
 }
 
+// copyPart copies the rows and columns that both have, which may share memory.
+func (l *lowerer) copyPart(c *ast.CallExpr, to, from expr) {
+	old := ref(l.define("old", matrixType, makeMatrix(dims(from, false))))
+	l.use(c, l.model("DenseCopy"), old, from)
+	l.use(c, l.model("DenseCopyPart"), to, old)
+}
+
 // lineOf copies row i of op(m) to a vector, or to one that it makes.
 func (l *lowerer) lineOf(name string, m expr, trans bool, i, to expr) expr {
 	_, n := dims(m, trans)
@@ -610,18 +646,10 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 		return l.inspect(c, f, at)
 	}
 	if f.Name() == "IsEmpty" {
-		x := l.expr(at)
-		if v := root(x); v != nil && v.param {
-			var n expr
-			if isMatrix(x.typeOf()) {
-				n, _ = dims(x, false)
-			} else {
-				n = length(x)
-			}
-			return []expr{&binary{token.EQL, n, integerLit(0), boolean}}
-		}
-		_, empty := x.(*unsized)
-		return []expr{lit(strconv.FormatBool(empty), boolean)}
+		return []expr{l.isEmpty(at)}
+	}
+	if isCopy(l.named(at)) {
+		l.refuse(at, "%s may not change here: make it a variable of the function's own", types.ExprString(at))
 	}
 	if isHalf(f.Signature().Recv().Type()) {
 		return l.half(c, f, at)
@@ -652,7 +680,13 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 			return none
 		case "CopyVec", "CloneFromVec":
 			x := l.vector(c.Args[0])
-			l.use(c, l.model("VecCopyVec"), l.receiver(at, makeVector(length(x))), x)
+			_, empty := l.expr(at).(*unsized)
+			to := l.receiver(at, makeVector(length(x)))
+			if empty {
+				l.use(c, l.model("VecCopyVec"), to, x)
+			} else {
+				l.copied(to, x)
+			}
 			return none
 		case "Zero":
 			l.use(c, l.model("VecZero"), l.vector(at))
@@ -681,9 +715,20 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 		} else {
 			cols = &binary{token.ADD, cols, moreCols, integer}
 		}
+		_, empty := l.expr(at).(*unsized)
 		to := l.receiver(at, makeMatrix(rows, cols))
-		l.apart(c, to, &x, &y)
-		l.use(c, l.model("Dense"+name), to, x, y)
+		if empty {
+			l.use(c, l.model("Dense"+name), to, x, y)
+			return none
+		}
+		l.use(c, l.model("Same"), to, rows, cols)
+		top, left := dims(x, false)
+		rest := []expr{top, rows, integerLit(0), cols}
+		if name == "Augment" {
+			rest = []expr{integerLit(0), rows, left, cols}
+		}
+		l.copyPart(c, to, x) // gonum does so one after the other
+		l.copyPart(c, l.header("rest", &view{"num.Submatrix", to, rest, matrixType}), y)
 		return none
 	case "Solve", "Inverse":
 		return l.solve(c, at)
@@ -713,12 +758,12 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 	case "Copy":
 		x := l.plainMatrix(c, c.Args[0])
 		m, _ := l.matrix(at)
-		l.use(c, l.model("DenseCopyPart"), m, x)
+		l.copyPart(c, m, x)
 		rows, cols := dims(m, false)
 		ofRows, ofCols := dims(x, false)
 		return []expr{&call{"min", "", []expr{rows, ofRows}, integer}, &call{"min", "", []expr{cols, ofCols}, integer}}
 	case "ColView":
-		l.refuse(c, "use a column where it is taken, as an argument or by its methods, or copy it by mat.Col")
+		l.refuse(c, "use a column as an argument of package mat, or by its methods, or copy it by mat.Col")
 	case "SetRow", "SetCol":
 		m, _ := l.matrix(at)
 		l.use(c, l.model("Dense"+name), m, arg(0), l.vector(c.Args[1]))
@@ -801,11 +846,7 @@ func (l *lowerer) inspect(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 	case "Trace":
 		return l.use(c, l.model("DenseTrace"), x)
 	case "Norm":
-		norm := l.norm(c, c.Args[0])
-		if other := map[string]string{"1": "Inf", "Inf": "1"}[norm]; trans && other != "" {
-			norm = other
-		}
-		return l.use(c, l.model("DenseNorm"+norm), x)
+		return l.use(c, l.model("DenseNorm"+l.norm(c, c.Args[0])), x)
 	case "Slice":
 		if !trans {
 			return []expr{l.header("m", &view{"num.Submatrix", l.header("m", x), []expr{l.temporary("i", arg(0)), l.temporary("k", arg(1)), l.temporary("j", arg(2)), l.temporary("l", arg(3))}, matrixType})}
@@ -837,6 +878,9 @@ func (l *lowerer) multiply(c *ast.CallExpr, at, x, y ast.Expr) {
 // chained reads Product, whose factors are multiplied from left to right. gonum chooses an order.
 func (l *lowerer) chained(c *ast.CallExpr, at ast.Expr) {
 	last := len(c.Args) - 1
+	if last < 0 {
+		l.refuse(c, "write the factors")
+	}
 	if last == 0 {
 		x := l.plainMatrix(c, c.Args[0])
 		l.use(c, l.model("DenseCopy"), l.receiver(at, makeMatrix(dims(x, false))), x)
@@ -872,7 +916,7 @@ func (l *lowerer) functionValue(obj types.Object, arg ast.Expr) (bind func()) {
 	case *ast.CallExpr:
 		return l.made(obj, a)
 	case *ast.CompositeLit:
-		if list := l.functions(a); list != nil {
+		if list := l.listed(a); list != nil {
 			return func() { l.lists[obj] = list }
 		}
 	case *ast.Ident:

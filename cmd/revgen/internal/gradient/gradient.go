@@ -133,7 +133,7 @@ func (s *Source) attempt(w *writer, f *ast.FuncDecl, words []string, write func(
 // read reads a function.
 func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 	f := &function{decl: decl, writer: w, named: map[string]*variable{}, lowerer: &lowerer{
-		Source: s, names: map[string]bool{}, bound: map[types.Object]expr{}, lits: map[types.Object]*ast.FuncLit{}, alias: map[types.Object]types.Object{}, lists: map[types.Object]*ast.CompositeLit{}, envs: map[types.Object]*environment{}, yields: map[types.Object]*yield{},
+		Source: s, names: map[string]bool{}, bound: map[types.Object]expr{}, lits: map[types.Object]*ast.FuncLit{}, alias: map[types.Object]types.Object{}, lists: map[types.Object][]types.Object{}, envs: map[types.Object]*environment{}, yields: map[types.Object]*yield{},
 		global: map[types.Object]*variable{}, types: map[*types.TypeParam]types.Type{}, inlining: map[ast.Node]bool{decl: true}, looking: map[types.Object]bool{},
 		imports: w.imports, recursions: &recursions{first: decl.Name.Name, variants: map[variant]string{}},
 	}}

@@ -41,11 +41,11 @@ func (r Refusal) Error() string { return fmt.Sprintf("%v: %s", r.Pos, r.Msg) }
 type lowerer struct {
 	*Source
 	names    map[string]bool
-	bound    map[types.Object]expr              // what an identifier stands for
-	lits     map[types.Object]*ast.FuncLit      // functions in variables
-	alias    map[types.Object]types.Object      // named functions in variables
-	lists    map[types.Object]*ast.CompositeLit // slices of functions in variables
-	envs     map[types.Object]*environment      // of functions that others returned
+	bound    map[types.Object]expr           // what an identifier stands for
+	lits     map[types.Object]*ast.FuncLit   // functions in variables
+	alias    map[types.Object]types.Object   // named functions in variables
+	lists    map[types.Object][]types.Object // slices of functions in variables
+	envs     map[types.Object]*environment   // of functions that others returned
 	yields   map[types.Object]*yield
 	making   bool // arguments of a function that returns another one, which sees what they are now
 	nests    int  // the number of functions that are read in themselves
@@ -124,7 +124,7 @@ func (l *lowerer) nested(f func()) []stmt {
 	inner := l.out
 	l.out = outer
 	for _, u := range l.unsizes[sized:] { // perhaps they have none outside
-		u.v = nil
+		u.v, u.perhaps = nil, true
 	}
 	l.unsizes = l.unsizes[:sized]
 	return inner
@@ -983,7 +983,11 @@ func (l *lowerer) header(name string, e expr) expr {
 }
 
 func (l *lowerer) copy(c *ast.CallExpr) {
-	to, from := l.header("to", l.expr(c.Args[0])), l.header("from", l.expr(c.Args[1]))
+	l.copied(l.header("to", l.expr(c.Args[0])), l.header("from", l.expr(c.Args[1])))
+}
+
+// copied copies the elements that both have, which may share memory.
+func (l *lowerer) copied(to, from expr) {
 	elem := to.typeOf().Underlying().(*types.Slice).Elem()
 	n := &call{"min", "", []expr{length(to), length(from)}, integer}
 	old := ref(l.define("old", to.typeOf(), &call{"make", "", []expr{length(from)}, to.typeOf()}))
@@ -1393,7 +1397,11 @@ func plus(e expr, n int) expr {
 func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 	label := l.label
 	l.label = ""
-	if list := l.functions(s.X); list != nil {
+	list := l.functions(s.X)
+	if c, ok := ast.Unparen(s.X).(*ast.CompositeLit); ok {
+		list = l.listed(c)
+	}
+	if list != nil {
 		return l.unrolled(s, label, list)
 	}
 	t := l.typeOf(s.X)

@@ -12,7 +12,7 @@ import (
 // SetSym sets both: a derivative by an element and its mirror image is then the sum of two. What a
 // function is given is copied, and has neither derivatives nor changes.
 
-// copies are the functions that do so.
+// copies are the functions of num that copy what a function is given.
 var copies = []string{"num.SymmetricOf", "num.TriangularOf", "num.FactorOf"}
 
 // isHalf reports whether t is such a type, or a pointer to one.
@@ -38,10 +38,6 @@ func (l *lowerer) notCholesky(e ast.Expr) {
 
 // half reads a method of a symmetric or a triangular matrix that changes it.
 func (l *lowerer) half(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
-	n := func(k int) []expr {
-		rows, cols := dims(l.plainMatrix(c, c.Args[k]), false)
-		return []expr{rows, cols}
-	}
 	to := func(m expr) expr { return l.receiver(at, makeMatrix(dims(m, false))) }
 	switch name := f.Name(); name {
 	case "SetSym", "SetTri":
@@ -62,9 +58,11 @@ func (l *lowerer) half(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 		l.use(c, l.model("DenseScale"), to(x), a, x)
 		return []expr{}
 	case "CopySym":
-		x := l.plainMatrix(c, c.Args[0])
-		l.use(c, l.model("DenseCopy"), to(x), x)
-		return n(0)[:1]
+		x, m := l.plainMatrix(c, c.Args[0]), l.receiver(at, nil)
+		l.copyPart(c, m, x)
+		rows, _ := dims(m, false)
+		of, _ := dims(x, false)
+		return []expr{&call{"min", "", []expr{rows, of}, integer}}
 	case "SymRankOne":
 		x, a, y := l.plainMatrix(c, c.Args[0]), l.expr(c.Args[1]), l.vector(c.Args[2])
 		l.use(c, l.model("SymRankOne"), to(x), x, a, y)
@@ -87,7 +85,7 @@ func (l *lowerer) half(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 		l.use(c, l.model("DenseZero"), l.receiver(at, nil))
 		return []expr{}
 	}
-	l.refuse(c, "%s is not differentiated: AddSym, At, CopySym, Dims, Norm, ScaleSym, ScaleTri, SetSym, SetTri, SymmetricDim, SymOuterK, SymRankK, SymRankOne, T, Trace, TTri and Zero are", types.ExprString(c.Fun))
+	l.refuse(c, "%s is not differentiated: AddSym, At, CopySym, Dims, IsEmpty, Norm, ScaleSym, ScaleTri, SetSym, SetTri, SymmetricDim, SymOuterK, SymRankK, SymRankOne, T, Trace, TTri and Zero are", types.ExprString(c.Fun))
 	return nil
 }
 
@@ -98,8 +96,12 @@ func (l *lowerer) cholesky(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 		a := l.plainMatrix(c, c.Args[0])
 		to := l.receiver(at, makeMatrix(dims(a, false)))
 		l.use(c, l.model("DenseZero"), to)
-		err := l.library(c, "Cholesky", nil, &kernelOperand{field: "L", role: "acc", x: to}, &kernelOperand{field: "A", role: "in", x: a})
-		return []expr{&binary{token.EQL, err, lit("nil", err.typeOf()), boolean}}
+		ok := ref(l.define("ok", boolean, l.use(c, l.model("DenseNumbers"), a)[0]))
+		l.emit(&branch{cond: ok, then: l.nested(func() {
+			err := l.library(c, "Cholesky", nil, &kernelOperand{field: "L", role: "acc", x: to}, &kernelOperand{field: "A", role: "in", x: a})
+			l.assign(ok, &binary{token.EQL, err, lit("nil", err.typeOf()), boolean})
+		})})
+		return []expr{ok}
 	}
 	if f.Name() == "Clone" {
 		from := l.header("m", l.memory(c.Args[0]))
@@ -112,14 +114,12 @@ func (l *lowerer) cholesky(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 	solved := func(x, b expr, plain ...string) expr {
 		return l.library(c, "TriSolve", plain, &kernelOperand{field: "X", role: "acc", x: x}, &kernelOperand{field: "A", role: "in", x: m}, &kernelOperand{field: "B", role: "in", x: b})
 	}
-	switch f.Name() {
+	l.use(c, l.model("CholeskyValid"), m)
+	switch name := f.Name(); name {
 	case "SymmetricDim":
 		return []expr{n}
 	case "Dims":
 		return []expr{n, n}
-	}
-	l.use(c, l.model("CholeskyValid"), m)
-	switch name := f.Name(); name {
 	case "LogDet", "Det":
 		log := l.use(c, l.model("CholeskyLogDet"), m)
 		if name == "Det" {
@@ -159,7 +159,7 @@ func (l *lowerer) cholesky(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 		l.use(c, l.model(model), l.receiver(c.Args[0], makeMatrix(n, n)), m)
 		return []expr{}
 	}
-	l.refuse(c, "%s is not differentiated: Clone, Det, Factorize, InverseTo, LogDet, LTo, SolveTo, SolveVecTo, SymmetricDim, ToSym and UTo are", types.ExprString(c.Fun))
+	l.refuse(c, "%s is not differentiated: Clone, Det, Dims, Factorize, InverseTo, LogDet, LTo, SolveTo, SolveVecTo, SymmetricDim, ToSym and UTo are", types.ExprString(c.Fun))
 	return nil
 }
 
@@ -197,7 +197,7 @@ func (l *lowerer) grown(to, e ast.Expr) bool {
 	if !ok || f.FullName() != "(*"+matPath+".SymDense).GrowSym" || types.ExprString(c.Fun) != types.ExprString(dst.X)+".GrowSym" {
 		return false
 	}
-	if _, empty := l.expr(dst.X).(*unsized); !empty {
+	if u, empty := l.expr(dst.X).(*unsized); !empty || u.perhaps {
 		l.refuse(c, "a matrix that has a size does not grow here")
 	}
 	n := l.temporary("n", l.expr(c.Args[0]))

@@ -828,10 +828,22 @@ func (w *loopWriter) sum(e loopEffect, terms []term) bool {
 		}
 		merged[i].coef = add(one(merged[i].coef), one(t.coef))
 	}
+	// A term that may be in the memory of l under another name comes before any other call.
+	other := func(t term) bool { return !same(t.x, l) && w.key(t.x) == w.key(l) }
+	alias := slices.IndexFunc(merged, other)
+	if alias >= 0 {
+		if slices.ContainsFunc(merged[alias+1:], other) {
+			return false
+		}
+		merged[0], merged[alias] = merged[alias], merged[0]
+	}
 	own := slices.IndexFunc(merged, func(t term) bool { return same(t.x, l) })
+	if alias >= 0 && own >= 0 {
+		return false
+	}
 	if e.op == token.ASSIGN {
 		i := max(own, 0)
-		if own < 0 {
+		if own < 0 && alias < 0 {
 			i = max(slices.IndexFunc(merged, func(t term) bool { return t.coef == nil }), 0)
 		}
 		t := merged[i]

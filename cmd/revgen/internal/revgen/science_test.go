@@ -101,6 +101,8 @@ func dotted(x []float64) float64 { s := 0.0; revlinalg.NewDot(&s, mat.NewVecDens
 var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, mat.Dot, mathext.Digamma, sum
 
 var _ blas64.General
+
+var package1 = mat.NewDense(1, 1, nil)
 `
 	fset := token.NewFileSet()
 	imports, err := newImporter(fset, "examples")
@@ -157,17 +159,22 @@ var _ blas64.General
 		{gradient + "(x float64) float64 { fs := []func(float64) float64{math.Sin}; return fs[1](x) }", "there is no such function"},
 		{gradient + "(x float64) float64 { fs := []func(float64) float64{math.Sin}; fs[0] = func(x float64) float64 { return x }; return x }", "p.go:6:78: a function in a variable that changes is not differentiated"},
 		{gradient + "(x float64) float64 { fs := []func(float64) float64{0: math.Sin}; return fs[0](x) }", "write functions without their indices"},
+		{gradient + "(x *mat.Dense) float64 { var y mat.Dense; if x.At(0, 0) > 0 { y.Mul(x, x) }; if y.IsEmpty() { return 0 }; return mat.Sum(x) }", "whether y has a size here is not known"},
+		{gradient + "(x *mat.Dense) float64 { var y mat.Dense; y.Product(); return mat.Sum(x) }", "write the factors"},
+		{gradient + "(x float64) float64 { s := 0.0; for range [3]func(float64) float64{math.Sin} { s += x }; return s }", "write all functions of this array"},
+		{gradient + "(x *mat.Dense) float64 { return mat.Sum(x.T().(*mat.Dense)) }", "a value of an interface is not differentiated"},
+		{gradient + "(x float64) float64 { package1.Set(0, 0, x); return x }", "package1 may not change here: make it a variable of the function's own"},
 		{gradient + "(x float64, s []*mat.SymDense) float64 { return x*s[0].At(0, 0) }", "p.go:6:57: s[0] is copied here: give it a name of its own"},
 		{gradient + "(x *mat.SymDense) float64 { return x.At(0, 0) }", "p.go:6:1: x has a symmetric or triangular matrix, or a factorisation: derivatives by their elements could mean two things"},
 		{gradient + "(x struct{ c mat.Cholesky; y float64 }) float64 { return x.y }", "p.go:6:1: x has a symmetric or triangular matrix, or a factorisation"},
-		{gradient + "(x float64, c *mat.Cholesky) float64 { s := mat.NewSymDense(1, nil); s.SetSym(0, 0, x); c.Factorize(s); return c.LogDet() }", "p.go:6:95: c may not change here: a symmetric or triangular matrix, or a factorisation, that changes is a variable of the function's own"},
+		{gradient + "(x float64, c *mat.Cholesky) float64 { s := mat.NewSymDense(1, nil); s.SetSym(0, 0, x); c.Factorize(s); return c.LogDet() }", "p.go:6:95: c may not change here: make it a variable of the function's own"},
 		{gradient + "(x float64, s *mat.SymDense) float64 { t := s; t.SetSym(0, 0, x); return x }", "p.go:6:54: t may not change here: "},
 		{gradient + "(x float64) float64 { s := mat.NewSymDense(1, nil); s.SetSym(0, 0, x); var c mat.Cholesky; for range 2 { c.Factorize(s) }; return x }", "declare it in the loop that Factorize is called in"},
 		{gradient + "(x *mat.VecDense, c *mat.Cholesky) float64 { return mat.Inner(x, c, x) }", "p.go:6:72: c is a factorisation: store the matrix by ToSym"},
 		{gradient + "(x float64, c *mat.Cholesky) float64 { return x*c.Cond() }", "p.go:6:55: c.Cond is not differentiated: Clone, "},
 		{gradient + "(x float64, s *mat.SymDense) float64 { var t mat.SymDense; _ = t.PowPSD(s, x); return x }", "t.PowPSD is not differentiated: AddSym, "},
 		{gradient + "(x float64, d []float64) float64 { s := mat.NewSymDense(1, d); return x*s.At(0, 0) }", "write nil, and set the elements by SetSym or SetTri"},
-		{gradient + "(x *mat.Dense) float64 { c := x.ColView(0); return c.AtVec(0) }", "use a column where it is taken"},
+		{gradient + "(x *mat.Dense) float64 { c := x.ColView(0); return c.AtVec(0) }", "use a column as an argument of package mat"},
 		{"//revgen:gradient x hessian\nfunc f(x *mat.VecDense) float64 { return x.AtVec(0) }", "p.go:6:1: a Hessian is by one parameter of type []float64"},
 		{gradient + "(x float64) float64 { fmt.Println(x); return x }", "p.go:6:29: fmt.Println is not differentiated: its body is not in this package"},
 		{gradient + "(x *mat.VecDense) float64 { x.Reset(); return 0 }", "p.go:6:35: x.Reset is not differentiated: AddScaledVec, "},

@@ -436,7 +436,9 @@ func DenseMax(a num.Matrix) float64 {
 	most := num.Row(a, 0)[0]
 	for i := range a.Rows {
 		for _, v := range num.Row(a, i) {
-			most = max(most, v)
+			if v > most || math.IsNaN(most) {
+				most = v
+			}
 		}
 	}
 	return most
@@ -446,7 +448,9 @@ func DenseMin(a num.Matrix) float64 {
 	least := num.Row(a, 0)[0]
 	for i := range a.Rows {
 		for _, v := range num.Row(a, i) {
-			least = min(least, v)
+			if v < least || math.IsNaN(least) {
+				least = v
+			}
 		}
 	}
 	return least
@@ -514,6 +518,25 @@ func SymRankOne(dst, a num.Matrix, alpha float64, x []float64) {
 		for j := range d {
 			d[j] = y[j] + f*x[j]
 		}
+	}
+}
+
+// DenseNumbers reports whether no element is NaN.
+func DenseNumbers(a num.Matrix) bool {
+	for i := range a.Rows {
+		for _, v := range num.Row(a, i) {
+			if math.IsNaN(v) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Same panics if m has another shape.
+func Same(m num.Matrix, rows, cols int) {
+	if m.Rows != rows || m.Cols != cols {
+		panic("mat: dimension mismatch")
 	}
 }
 
