@@ -10,6 +10,7 @@ import (
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/fixedpoint"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -155,6 +156,56 @@ func (k *MatMul[T]) RunChecked(back bool) error {
 	return nil
 }
 
+// RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
+// secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
+// operands are not those of problems that lie at the same distances, it reads and writes other memory.
+func (k MatMul[T]) RunEach(pass, second, secondPass any, n int) int {
+	p, next, q := *pass.(*rev.Pass[MatMul[T]]), *second.(*MatMul[T]), *secondPass.(*rev.Pass[MatMul[T]])
+	e := vector.Each{N: n}
+	a, ga := batchOf(&e, k.A, next.A, k.TransA), batchOf(&e, p.G.A, q.G.A, false)
+	b, gb := batchOf(&e, k.B, next.B, k.TransB), batchOf(&e, p.G.B, q.G.B, false)
+	c, gc := batchOf(&e, k.C, next.C, false), batchOf(&e, p.G.C, q.G.C, false)
+	transposed := p.G.TransA && !k.TransA || p.G.TransB && !k.TransB // Run panics
+	if e.Bad || p.Tangent || transposed || k.Workers < 0 || float64(a.rows)*float64(a.cols)*float64(b.cols) >= minShared {
+		return 0
+	}
+	multiplyEach(n, c, p.Sign(), a, b)
+	if k.TransA {
+		multiplyEach(n, ga, 1, b, gc.t())
+	} else {
+		multiplyEach(n, ga, 1, gc, b.t())
+	}
+	if k.TransB {
+		multiplyEach(n, gb, 1, gc.t(), a)
+	} else {
+		multiplyEach(n, gb, 1, a.t(), gc)
+	}
+	return n
+}
+
+// A batch has a matrix of each of many problems.
+type batch[T rev.Real] struct {
+	strided[T] // the first
+	all        vector.Many[T]
+}
+
+func batchOf[T rev.Real](e *vector.Each, x, next rev.General[T], trans bool) batch[T] {
+	return batch[T]{view(x, trans), vector.Matrices(e, x, next)}
+}
+
+// t returns the transposes.
+func (b batch[T]) t() batch[T] { return batch[T]{b.strided.t(), b.all} }
+
+// multiplyEach computes the small products C += sign·A·B of n problems, as add does.
+func multiplyEach[T rev.Real](n int, c batch[T], sign int, a, b batch[T]) {
+	if c.data == nil || a.data == nil || b.data == nil || c.rows == 0 || c.cols == 0 || a.cols == 0 {
+		return
+	}
+	for i := range n {
+		accumulate(c.rows, c.cols, a.cols, sign, a.all.Data(i), a.rs, a.cs, b.all.Data(i), b.rs, b.cs, c.all.Data(i), c.rs)
+	}
+}
+
 // addGradients adds gc·bᵀ and aᵀ·gc to the cotangents of A and B in g.
 func (k *MatMul[T]) addGradients(w *products[T], gc rev.General[T], a, b strided[T], g *MatMul[T]) {
 	c := view(gc, false)
@@ -291,13 +342,17 @@ func (p *product[T]) block(block int) {
 	if p.c.Cols-j < n+dense.GemmCols {
 		n = p.c.Cols - j
 	}
-	c, a, b := p.c.Data[i*p.c.Stride+j:], p.a.data[i*p.a.rs:], p.b.data[j*p.b.cs:]
+	accumulate(m, n, k, p.sign, p.a.data[i*p.a.rs:], p.a.rs, p.a.cs, p.b.data[j*p.b.cs:], p.b.rs, p.b.cs, p.c.Data[i*p.c.Stride+j:], p.c.Stride)
+}
+
+// accumulate computes C += sign·A·B, where A is m×k, B is k×n and C is by rows.
+func accumulate[T rev.Real](m, n, k, sign int, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	switch c := any(c).(type) {
 	case []float64:
-		dense.GemmNarrow(m, n, k, float64(p.sign), any(a).([]float64), p.a.rs, p.a.cs, any(b).([]float64), p.b.rs, p.b.cs, c, p.c.Stride)
+		dense.GemmNarrow(m, n, k, float64(sign), any(a).([]float64), rsa, csa, any(b).([]float64), rsb, csb, c, ldc)
 	case []float32:
-		dense.GemmNarrow(m, n, k, float32(p.sign), any(a).([]float32), p.a.rs, p.a.cs, any(b).([]float32), p.b.rs, p.b.cs, c, p.c.Stride)
+		dense.GemmNarrow(m, n, k, float32(sign), any(a).([]float32), rsa, csa, any(b).([]float32), rsb, csb, c, ldc)
 	case []fixed.Q43:
-		fixedpoint.Gemm(m, n, k, p.sign, any(a).([]fixed.Q43), p.a.rs, p.a.cs, any(b).([]fixed.Q43), p.b.rs, p.b.cs, c, p.c.Stride)
+		fixedpoint.Gemm(m, n, k, sign, any(a).([]fixed.Q43), rsa, csa, any(b).([]fixed.Q43), rsb, csb, c, ldc)
 	}
 }

@@ -3,7 +3,6 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -88,32 +87,6 @@ func (k *Solve[T]) runSmall(p rev.Pass[Solve[T]]) bool {
 		solveSystem(s, T(p.Sign()), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
 	}
 	return regular
-}
-
-// RunEach makes a pass over n problems, up to one whose matrix may be singular. It returns how many it has done, 0 if it does
-// not make this pass. pass points to it, and second and secondPass to the kernel and the pass of the second problem. RunEach is
-// for package rules, and checks nothing: if the operands are not those of problems that lie at the same distances, it reads and
-// writes other memory.
-func (k Solve[T]) RunEach(pass, second, secondPass any, n int) int {
-	p, next, q := *pass.(*rev.Pass[Solve[T]]), *second.(*Solve[T]), *secondPass.(*rev.Pass[Solve[T]])
-	e := vector.Each{N: n}
-	a, ga := vector.Matrices(&e, k.A, next.A), vector.Matrices(&e, p.G.A, q.G.A)
-	b, gb := vector.Matrices(&e, k.B, next.B), vector.Matrices(&e, p.G.B, q.G.B)
-	x, gx := vector.Matrices(&e, k.X, next.X), vector.Matrices(&e, p.G.X, q.G.X)
-	if e.Bad || p.Tangent || max(k.A.Rows, k.B.Cols) > smallOrder {
-		return 0
-	}
-	s, sign := workspace.Get[smallSystem[T]](), T(p.Sign())
-	defer workspace.Put(s)
-	s.trans = k.TransA
-	var none equation[T]
-	for i := range n {
-		if !s.factor(a.At(i)) {
-			return i
-		}
-		solveSystem(s, sign, equation[T]{x.At(i), a.At(i), b.At(i)}, equation[T]{gx.At(i), ga.At(i), gb.At(i)}, none, none)
-	}
-	return n
 }
 
 func (k *Solve[T]) equation() equation[T] { return equation[T]{k.X, k.A, k.B} }

@@ -37,27 +37,27 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 	w := workspace.Get[each]()
 	w.rule, w.pass, w.args, w.n, w.failed = r, p, a, n, n
 	w.atOnce = zeroBytes / max(1, a.zeroed())
-	var took time.Duration
+	took := 0.0 // by a problem, in nanoseconds
 	w.done, w.size = 0, 1
-	for slow := 0; w.done < n && w.err == nil && slow < 2; { // one may be slow by an interrupt, or as it is the first
-		if slow == 0 && w.done > 0 {
-			w.size *= 8
-		}
+	for steady := 0; w.done < n && w.err == nil && steady < 2; { // one may be slow by an interrupt, or as it is the first
 		start := time.Now()
 		hi := min(n, w.done+w.size)
 		w.run(w.done, hi)
-		if w.done, took = hi, time.Since(start); took < blockTime {
-			slow = 0
+		elapsed := max(1, time.Since(start))
+		took = float64(elapsed) / float64(hi-w.done)
+		if w.done = hi; elapsed < blockTime/4 {
+			steady, w.size = 0, w.size*int(min(8, 1+blockTime/4/elapsed))
 		} else {
-			slow++
+			steady++
 		}
 	}
+	w.size = max(w.size, int(float64(blockTime)/took))
 	if blocks := (n - w.done + w.size - 1) / w.size; blocks > 0 && w.err == nil {
 		workers := 0
 		if i := slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" }); i >= 0 && i < len(a.Params) {
 			workers = int(a.Params[i])
 		}
-		if workers == 0 && blocks < int(forkTime/max(took, 1)) {
+		if workers == 0 && float64(n-w.done)*took < float64(forkTime) {
 			workers = 1
 		}
 		parallel.Run(parallel.Workers(workers), blocks, w)

@@ -3,6 +3,7 @@ package rules
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -118,7 +119,7 @@ func testCallEach(t *testing.T, zero bool) {
 		for _, p := range r.Passes {
 			n, workers := 3, slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" })
 			switch r.Kernel {
-			case "revlinalg.Dot", "revlinalg.Norm2", "revlinalg.Solve", "revlinalg.Sum", "revlinalg.Unitary", "revnn.Gather":
+			case "revlinalg.Dot", "revlinalg.MatMul", "revlinalg.Norm2", "revlinalg.Solve", "revlinalg.Sum", "revlinalg.Unitary", "revnn.Gather":
 				n = many
 			}
 			got, want := spread(problem(r, 1), n), spread(problem(r, 1), n)
@@ -250,6 +251,85 @@ func TestCallEachFew(t *testing.T) {
 		}
 		if !slices.Equal(out, want) {
 			t.Errorf("an error, and results %v", out)
+		}
+	}
+}
+
+// Products and systems of problems of their own: other pivots, some matrices without an inverse or with infinities, rows with
+// gaps, and flags.
+func TestCallEachMatrices(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testCallEachMatrices[float64](t, "float64") })
+	t.Run("float32", func(t *testing.T) { testCallEachMatrices[float32](t, "float32") })
+}
+
+func testCallEachMatrices[T rev.Float](t *testing.T, typ string) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	const n = 150
+	// args draws rows×cols matrices that lie apart, with gaps between rows, and their derivatives, of which some are left out.
+	args := func(dims [3][2]int, gap int, params []float64) (a Args) {
+		for part, list := range []*[]Buffer{&a.Operands, &a.Cotangents} {
+			for i, d := range dims {
+				stride := d[1] + gap
+				by := d[0]*stride + gap
+				x := make([]T, n*by)
+				for j := range x {
+					x[j] = T(rnd.NormFloat64())
+				}
+				b := Matrix(rev.General[T]{Rows: d[0], Cols: d[1], Stride: stride, Data: x[:(d[0]-1)*stride+d[1]]})
+				b.Move = by * int(unsafe.Sizeof(x[0]))
+				if i == 1 && part == 0 {
+					x[77*by] = T(math.Inf(1))
+					x[90*by] = T(math.NaN())
+				}
+				if i == 0 && part == 0 && rnd.IntN(4) == 0 || i > 0 && part == 1 && rnd.IntN(4) == 0 {
+					b = Buffer{}
+				}
+				*list = append(*list, b)
+			}
+		}
+		a.Params = params
+		return a
+	}
+	clone := func(a Args) Args {
+		for _, list := range []*[]Buffer{&a.Operands, &a.Cotangents} {
+			*list = slices.Clone(*list)
+			for i := range *list {
+				if b := &(*list)[i]; b.Data != nil {
+					b.Data = unsafe.Pointer(unsafe.SliceData(slices.Clone(unsafe.Slice((*byte)(b.Data), n*b.Move))))
+				}
+			}
+		}
+		return a
+	}
+	for m := 1; m <= 9; m++ {
+		for _, c := range []int{1, 3, 8} {
+			for _, trans := range []float64{0, 1} {
+				a := [2]int{m, m}
+				all := map[string]Args{
+					"Solve":  args([3][2]int{{m, c}, a, {m, c}}, (m+c)%2, []float64{trans, 1}),
+					"MatMul": args([3][2]int{{m, c}, a, {m, c}}, (m+c)%2, []float64{trans, 0, 1}),
+				}
+				if c == m {
+					all["MatMul transposed"] = args([3][2]int{{m, m}, a, a}, 1, []float64{trans, 1, 1})
+				}
+				for name, given := range all {
+					r := lookup(t, "revlinalg."+strings.Fields(name)[0]+"["+typ+"]")
+					for _, p := range []Pass{Forward, Inverse, Adjoint, Gradient} {
+						got, want := clone(given), clone(given)
+						for j := range n {
+							if err := r.Call(p, only(want, j)); err != nil {
+								t.Fatal(err)
+							}
+						}
+						if err := r.CallEach(p, got, n); err != nil {
+							t.Fatal(err)
+						}
+						if !bytes.Equal(content(got, n), content(want, n)) {
+							t.Errorf("%s of %d×%d, %d columns, flag %v: %v has other results", name, m, m, c, trans, p)
+						}
+					}
+				}
+			}
 		}
 	}
 }

@@ -53,10 +53,19 @@ type Many[T any] struct {
 func (m *Many[T]) At(i int) rev.General[T] {
 	x := m.first
 	if m.data != nil {
-		x.Data = m.data[i*m.by:][:len(x.Data)]
+		x.Data = m.Data(i)
 	}
 	return x
 }
+
+// Data returns the elements of matrix i. To copy all of a matrix takes longer than a short kernel.
+func (m *Many[T]) Data(i int) []T { return m.data[i*m.by:][:len(m.first.Data)] }
+
+// From returns the elements of matrix i and of all after it, each By behind the one before.
+func (m *Many[T]) From(i int) []T { return m.data[i*m.by:] }
+
+// By is how many elements a matrix is behind the one before it.
+func (m *Many[T]) By() int { return m.by }
 
 // rows returns the matrix whose first row starts with x, and the second with y.
 func rows[T rev.Number](e *Each, x, y *T, cols int) (m rev.General[T]) {
