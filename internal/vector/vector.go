@@ -122,11 +122,18 @@ func DotBy[T rev.Number](n int, x, y *rev.Vector[T]) (s T) {
 	return number.As[T](dotBy(n, number.As[[]float64](x.Data[:x.N]), number.As[[]float64](y.Data[:x.N])))
 }
 
+// far is the length of a vector that is not in the second-level cache.
+const far = 1 << 17
+
 // dotBy is DotBy of slices, of which a part costs less than one of vectors.
 func dotBy[T rev.Float](n int, x, y []T) (s T) {
 	for lo := 0; lo < len(x); lo += n {
 		hi := min(lo+n, len(x))
-		s += vec.Dot(x[lo:hi], y[lo:hi])
+		if len(x) >= far {
+			s += vec.DotFar(x[lo:hi], y[lo:hi])
+		} else {
+			s += vec.Dot(x[lo:hi], y[lo:hi])
+		}
 	}
 	return s
 }

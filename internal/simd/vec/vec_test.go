@@ -462,3 +462,30 @@ func TestPeak(t *testing.T) {
 		}
 	})
 }
+
+// DotFar has the bits of Dot, at all lengths and addresses.
+func TestDotFar(t *testing.T) {
+	t.Run("float64", testDotFar[float64])
+	t.Run("float32", testDotFar[float32])
+}
+
+func testDotFar[T cpu.Float](t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	x, y := make([]T, 2*cpu.Chunk), make([]T, 2*cpu.Chunk)
+	for i := range x {
+		x[i], y[i] = T(rnd.NormFloat64()), T(rnd.NormFloat64())
+	}
+	for _, n := range []int{0, 1, 63, 64, 65, 96, 128, 192, 4096, cpu.Chunk, cpu.Chunk + 64} {
+		for at := range 9 {
+			if got, want := DotFar(x[at:][:n], y[2*at:][:n]), Dot(x[at:][:n], y[2*at:][:n]); got != want {
+				t.Errorf("%d elements from %d on: %v, want %v", n, at, got, want)
+			}
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic for other lengths")
+		}
+	}()
+	DotFar(x[:64], y[:65])
+}

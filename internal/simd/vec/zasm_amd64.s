@@ -6829,6 +6829,316 @@ done416:
 	VZEROUPPER
 	RET
 
+// func dotFarAVX512F64<>(n int, x *float64, y *float64) float64
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, FMA3
+TEXT ·dotFarAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ   x+8(FP), AX
+	MOVQ   y+16(FP), CX
+	MOVQ   n+0(FP), DX
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+
+turn417:
+	VMOVUPS       (AX), X16
+	VFMADD231PD   (CX), X16, X0
+	VMOVUPS       16(AX), X16
+	VFMADD231PD   16(CX), X16, X1
+	VMOVUPS       32(AX), X16
+	VFMADD231PD   32(CX), X16, X2
+	VMOVUPS       48(AX), X16
+	VFMADD231PD   48(CX), X16, X3
+	VMOVUPS       64(AX), X16
+	VFMADD231PD   64(CX), X16, X4
+	VMOVUPS       80(AX), X16
+	VFMADD231PD   80(CX), X16, X5
+	VMOVUPS       96(AX), X16
+	VFMADD231PD   96(CX), X16, X6
+	VMOVUPS       112(AX), X16
+	VFMADD231PD   112(CX), X16, X7
+	VMOVUPS       128(AX), X16
+	VFMADD231PD   128(CX), X16, X8
+	VMOVUPS       144(AX), X16
+	VFMADD231PD   144(CX), X16, X9
+	VMOVUPS       160(AX), X16
+	VFMADD231PD   160(CX), X16, X10
+	VMOVUPS       176(AX), X16
+	VFMADD231PD   176(CX), X16, X11
+	VMOVUPS       192(AX), X16
+	VFMADD231PD   192(CX), X16, X12
+	VMOVUPS       208(AX), X16
+	VFMADD231PD   208(CX), X16, X13
+	VMOVUPS       224(AX), X16
+	VFMADD231PD   224(CX), X16, X14
+	VMOVUPS       240(AX), X16
+	VFMADD231PD   240(CX), X16, X15
+	ADDQ          $0x00000100, AX
+	ADDQ          $0x00000100, CX
+	SUBQ          $0x20, DX
+	JNZ           turn417
+	VINSERTF64X2  $0x01, X1, Z0, Z0
+	VINSERTF64X2  $0x02, X2, Z0, Z0
+	VINSERTF64X2  $0x03, X3, Z0, Z0
+	VINSERTF64X2  $0x01, X5, Z4, Z4
+	VINSERTF64X2  $0x02, X6, Z4, Z4
+	VINSERTF64X2  $0x03, X7, Z4, Z4
+	VINSERTF64X2  $0x01, X9, Z8, Z8
+	VINSERTF64X2  $0x02, X10, Z8, Z8
+	VINSERTF64X2  $0x03, X11, Z8, Z8
+	VINSERTF64X2  $0x01, X13, Z12, Z12
+	VINSERTF64X2  $0x02, X14, Z12, Z12
+	VINSERTF64X2  $0x03, X15, Z12, Z12
+	VADDPD        Z4, Z0, Z0
+	VADDPD        Z12, Z8, Z8
+	VADDPD        Z8, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y16
+	VADDPD        Z16, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X16
+	VADDPD        Z16, Z0, Z0
+	VPERMILPD     $0x01, X0, X16
+	VADDPD        Z16, Z0, Z0
+	VMOVSD        X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func dotFarAVX2F64<>(n int, x *float64, y *float64) float64
+// Requires: AVX, FMA3
+TEXT ·dotFarAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ   x+8(FP), AX
+	MOVQ   y+16(FP), CX
+	MOVQ   n+0(FP), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   BX, BX
+	LEAQ   -16(DX), SI
+	TESTQ  SI, SI
+	JL     oneTest420
+
+many418:
+	VMOVUPS     (AX)(BX*8), Y4
+	VMOVUPS     (CX)(BX*8), Y5
+	VFMADD231PD Y5, Y4, Y0
+	VMOVUPS     32(AX)(BX*8), Y4
+	VMOVUPS     32(CX)(BX*8), Y5
+	VFMADD231PD Y5, Y4, Y1
+	VMOVUPS     64(AX)(BX*8), Y4
+	VMOVUPS     64(CX)(BX*8), Y5
+	VFMADD231PD Y5, Y4, Y2
+	VMOVUPS     96(AX)(BX*8), Y4
+	VMOVUPS     96(CX)(BX*8), Y5
+	VFMADD231PD Y5, Y4, Y3
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         many418
+	VADDPD      Y1, Y0, Y0
+	VADDPD      Y3, Y2, Y2
+	VADDPD      Y2, Y0, Y0
+
+oneTest420:
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail421
+
+one419:
+	VMOVUPS     (AX)(BX*8), Y1
+	VMOVUPS     (CX)(BX*8), Y2
+	VFMADD231PD Y2, Y1, Y0
+	ADDQ        $0x04, BX
+	CMPQ        BX, SI
+	JLE         one419
+
+tail421:
+	SUBQ        BX, DX
+	JZ          done422
+	LEAQ        ones<>+32(SB), SI
+	SHLQ        $0x03, DX
+	SUBQ        DX, SI
+	VMOVUPS     (SI), Y1
+	VMASKMOVPD  (AX)(BX*8), Y1, Y2
+	VMASKMOVPD  (CX)(BX*8), Y1, Y1
+	VFMADD231PD Y1, Y2, Y0
+
+done422:
+	VEXTRACTF128 $0x01, Y0, X6
+	VADDPD       Y6, Y0, Y0
+	VPERMILPD    $0x01, X0, X6
+	VADDPD       Y6, Y0, Y0
+	VMOVSD       X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func dotFarAVX512F32<>(n int, x *float32, y *float32) float32
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, FMA3
+TEXT ·dotFarAVX512F32<>(SB), NOSPLIT, $0-28
+	MOVQ   x+8(FP), AX
+	MOVQ   y+16(FP), CX
+	MOVQ   n+0(FP), DX
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+
+turn423:
+	VMOVUPS       (AX), X16
+	VFMADD231PS   (CX), X16, X0
+	VMOVUPS       16(AX), X16
+	VFMADD231PS   16(CX), X16, X1
+	VMOVUPS       32(AX), X16
+	VFMADD231PS   32(CX), X16, X2
+	VMOVUPS       48(AX), X16
+	VFMADD231PS   48(CX), X16, X3
+	VMOVUPS       64(AX), X16
+	VFMADD231PS   64(CX), X16, X4
+	VMOVUPS       80(AX), X16
+	VFMADD231PS   80(CX), X16, X5
+	VMOVUPS       96(AX), X16
+	VFMADD231PS   96(CX), X16, X6
+	VMOVUPS       112(AX), X16
+	VFMADD231PS   112(CX), X16, X7
+	VMOVUPS       128(AX), X16
+	VFMADD231PS   128(CX), X16, X8
+	VMOVUPS       144(AX), X16
+	VFMADD231PS   144(CX), X16, X9
+	VMOVUPS       160(AX), X16
+	VFMADD231PS   160(CX), X16, X10
+	VMOVUPS       176(AX), X16
+	VFMADD231PS   176(CX), X16, X11
+	VMOVUPS       192(AX), X16
+	VFMADD231PS   192(CX), X16, X12
+	VMOVUPS       208(AX), X16
+	VFMADD231PS   208(CX), X16, X13
+	VMOVUPS       224(AX), X16
+	VFMADD231PS   224(CX), X16, X14
+	VMOVUPS       240(AX), X16
+	VFMADD231PS   240(CX), X16, X15
+	ADDQ          $0x00000100, AX
+	ADDQ          $0x00000100, CX
+	SUBQ          $0x40, DX
+	JNZ           turn423
+	VINSERTF64X2  $0x01, X1, Z0, Z0
+	VINSERTF64X2  $0x02, X2, Z0, Z0
+	VINSERTF64X2  $0x03, X3, Z0, Z0
+	VINSERTF64X2  $0x01, X5, Z4, Z4
+	VINSERTF64X2  $0x02, X6, Z4, Z4
+	VINSERTF64X2  $0x03, X7, Z4, Z4
+	VINSERTF64X2  $0x01, X9, Z8, Z8
+	VINSERTF64X2  $0x02, X10, Z8, Z8
+	VINSERTF64X2  $0x03, X11, Z8, Z8
+	VINSERTF64X2  $0x01, X13, Z12, Z12
+	VINSERTF64X2  $0x02, X14, Z12, Z12
+	VINSERTF64X2  $0x03, X15, Z12, Z12
+	VADDPS        Z4, Z0, Z0
+	VADDPS        Z12, Z8, Z8
+	VADDPS        Z8, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y16
+	VADDPS        Z16, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X16
+	VADDPS        Z16, Z0, Z0
+	VPERMILPD     $0x01, X0, X16
+	VADDPS        Z16, Z0, Z0
+	VMOVSHDUP     X0, X16
+	VADDPS        Z16, Z0, Z0
+	VMOVSS        X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func dotFarAVX2F32<>(n int, x *float32, y *float32) float32
+// Requires: AVX, FMA3
+TEXT ·dotFarAVX2F32<>(SB), NOSPLIT, $0-28
+	MOVQ   x+8(FP), AX
+	MOVQ   y+16(FP), CX
+	MOVQ   n+0(FP), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   BX, BX
+	LEAQ   -32(DX), SI
+	TESTQ  SI, SI
+	JL     oneTest426
+
+many424:
+	VMOVUPS     (AX)(BX*4), Y4
+	VMOVUPS     (CX)(BX*4), Y5
+	VFMADD231PS Y5, Y4, Y0
+	VMOVUPS     32(AX)(BX*4), Y4
+	VMOVUPS     32(CX)(BX*4), Y5
+	VFMADD231PS Y5, Y4, Y1
+	VMOVUPS     64(AX)(BX*4), Y4
+	VMOVUPS     64(CX)(BX*4), Y5
+	VFMADD231PS Y5, Y4, Y2
+	VMOVUPS     96(AX)(BX*4), Y4
+	VMOVUPS     96(CX)(BX*4), Y5
+	VFMADD231PS Y5, Y4, Y3
+	ADDQ        $0x20, BX
+	CMPQ        BX, SI
+	JLE         many424
+	VADDPS      Y1, Y0, Y0
+	VADDPS      Y3, Y2, Y2
+	VADDPS      Y2, Y0, Y0
+
+oneTest426:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail427
+
+one425:
+	VMOVUPS     (AX)(BX*4), Y1
+	VMOVUPS     (CX)(BX*4), Y2
+	VFMADD231PS Y2, Y1, Y0
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one425
+
+tail427:
+	SUBQ        BX, DX
+	JZ          done428
+	LEAQ        ones<>+32(SB), SI
+	SHLQ        $0x02, DX
+	SUBQ        DX, SI
+	VMOVUPS     (SI), Y1
+	VMASKMOVPS  (AX)(BX*4), Y1, Y2
+	VMASKMOVPS  (CX)(BX*4), Y1, Y1
+	VFMADD231PS Y1, Y2, Y0
+
+done428:
+	VEXTRACTF128 $0x01, Y0, X6
+	VADDPS       Y6, Y0, Y0
+	VPERMILPD    $0x01, X0, X6
+	VADDPS       Y6, Y0, Y0
+	VMOVSHDUP    X0, X6
+	VADDPS       Y6, Y0, Y0
+	VMOVSS       X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func sumAVX512F64<>(x *float64, n int) float64
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·sumAVX512F64<>(SB), NOSPLIT, $0-24
@@ -6841,9 +7151,9 @@ TEXT ·sumAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest419
+	JL     oneTest431
 
-many417:
+many429:
 	VMOVUPS (AX)(DX*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*8), Z4
@@ -6854,26 +7164,26 @@ many417:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many417
+	JLE     many429
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest419:
+oneTest431:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail420
+	JG   tail432
 
-one418:
+one430:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one418
+	JLE     one430
 
-tail420:
+tail432:
 	SUBQ      DX, CX
-	JZ        done421
+	JZ        done433
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -6881,7 +7191,7 @@ tail420:
 	VMOVUPD.Z (AX)(DX*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done421:
+done433:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -6904,9 +7214,9 @@ TEXT ·sumAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest424
+	JL     oneTest436
 
-many422:
+many434:
 	VMOVUPS (AX)(DX*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*8), Y4
@@ -6917,26 +7227,26 @@ many422:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many422
+	JLE     many434
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest424:
+oneTest436:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail425
+	JG   tail437
 
-one423:
+one435:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one423
+	JLE     one435
 
-tail425:
+tail437:
 	SUBQ       DX, CX
-	JZ         done426
+	JZ         done438
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -6944,7 +7254,7 @@ tail425:
 	VMASKMOVPD (AX)(DX*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done426:
+done438:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -6965,9 +7275,9 @@ TEXT ·sumAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest429
+	JL     oneTest441
 
-many427:
+many439:
 	VMOVUPS (AX)(DX*4), Z4
 	VADDPS  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*4), Z4
@@ -6978,26 +7288,26 @@ many427:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many427
+	JLE     many439
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest429:
+oneTest441:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail430
+	JG   tail442
 
-one428:
+one440:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one428
+	JLE     one440
 
-tail430:
+tail442:
 	SUBQ      DX, CX
-	JZ        done431
+	JZ        done443
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -7005,7 +7315,7 @@ tail430:
 	VMOVUPS.Z (AX)(DX*4), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done431:
+done443:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -7030,9 +7340,9 @@ TEXT ·sumAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest434
+	JL     oneTest446
 
-many432:
+many444:
 	VMOVUPS (AX)(DX*4), Y4
 	VADDPS  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*4), Y4
@@ -7043,26 +7353,26 @@ many432:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many432
+	JLE     many444
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest434:
+oneTest446:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail435
+	JG   tail447
 
-one433:
+one445:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one433
+	JLE     one445
 
-tail435:
+tail447:
 	SUBQ       DX, CX
-	JZ         done436
+	JZ         done448
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -7070,7 +7380,7 @@ tail435:
 	VMASKMOVPS (AX)(DX*4), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done436:
+done448:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -7093,9 +7403,9 @@ TEXT ·sumSquaresAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest439
+	JL     oneTest451
 
-many437:
+many449:
 	VMOVUPS     (AX)(DX*8), Z4
 	VFMADD231PD Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*8), Z4
@@ -7106,26 +7416,26 @@ many437:
 	VFMADD231PD Z4, Z4, Z3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many437
+	JLE         many449
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest439:
+oneTest451:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail440
+	JG   tail452
 
-one438:
+one450:
 	VMOVUPS     (AX)(DX*8), Z1
 	VFMADD231PD Z1, Z1, Z0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one438
+	JLE         one450
 
-tail440:
+tail452:
 	SUBQ        DX, CX
-	JZ          done441
+	JZ          done453
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -7133,7 +7443,7 @@ tail440:
 	VMOVUPD.Z   (AX)(DX*8), K1, Z1
 	VFMADD231PD Z1, Z1, Z0
 
-done441:
+done453:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -7156,9 +7466,9 @@ TEXT ·sumSquaresAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest444
+	JL     oneTest456
 
-many442:
+many454:
 	VMOVUPS     (AX)(DX*8), Y4
 	VFMADD231PD Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*8), Y4
@@ -7169,26 +7479,26 @@ many442:
 	VFMADD231PD Y4, Y4, Y3
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         many442
+	JLE         many454
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest444:
+oneTest456:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail445
+	JG   tail457
 
-one443:
+one455:
 	VMOVUPS     (AX)(DX*8), Y1
 	VFMADD231PD Y1, Y1, Y0
 	ADDQ        $0x04, DX
 	CMPQ        DX, BX
-	JLE         one443
+	JLE         one455
 
-tail445:
+tail457:
 	SUBQ        DX, CX
-	JZ          done446
+	JZ          done458
 	LEAQ        ones<>+32(SB), BX
 	SHLQ        $0x03, CX
 	SUBQ        CX, BX
@@ -7196,7 +7506,7 @@ tail445:
 	VMASKMOVPD  (AX)(DX*8), Y1, Y1
 	VFMADD231PD Y1, Y1, Y0
 
-done446:
+done458:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -7217,9 +7527,9 @@ TEXT ·sumSquaresAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest449
+	JL     oneTest461
 
-many447:
+many459:
 	VMOVUPS     (AX)(DX*4), Z4
 	VFMADD231PS Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*4), Z4
@@ -7230,26 +7540,26 @@ many447:
 	VFMADD231PS Z4, Z4, Z3
 	ADDQ        $0x40, DX
 	CMPQ        DX, BX
-	JLE         many447
+	JLE         many459
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest449:
+oneTest461:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail450
+	JG   tail462
 
-one448:
+one460:
 	VMOVUPS     (AX)(DX*4), Z1
 	VFMADD231PS Z1, Z1, Z0
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         one448
+	JLE         one460
 
-tail450:
+tail462:
 	SUBQ        DX, CX
-	JZ          done451
+	JZ          done463
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -7257,7 +7567,7 @@ tail450:
 	VMOVUPS.Z   (AX)(DX*4), K1, Z1
 	VFMADD231PS Z1, Z1, Z0
 
-done451:
+done463:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -7282,9 +7592,9 @@ TEXT ·sumSquaresAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest454
+	JL     oneTest466
 
-many452:
+many464:
 	VMOVUPS     (AX)(DX*4), Y4
 	VFMADD231PS Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*4), Y4
@@ -7295,26 +7605,26 @@ many452:
 	VFMADD231PS Y4, Y4, Y3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many452
+	JLE         many464
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest454:
+oneTest466:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail455
+	JG   tail467
 
-one453:
+one465:
 	VMOVUPS     (AX)(DX*4), Y1
 	VFMADD231PS Y1, Y1, Y0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one453
+	JLE         one465
 
-tail455:
+tail467:
 	SUBQ        DX, CX
-	JZ          done456
+	JZ          done468
 	LEAQ        ones<>+32(SB), BX
 	SHLQ        $0x02, CX
 	SUBQ        CX, BX
@@ -7322,7 +7632,7 @@ tail455:
 	VMASKMOVPS  (AX)(DX*4), Y1, Y1
 	VFMADD231PS Y1, Y1, Y0
 
-done456:
+done468:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -7347,9 +7657,9 @@ TEXT ·maxAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -32(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest459
+	JL      oneTest471
 
-many457:
+many469:
 	VMOVUPS  (CX)(DX*8), Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VMOVUPS  64(CX)(DX*8), Z5
@@ -7362,24 +7672,24 @@ many457:
 	VCMPPD   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x20, DX
 	CMPQ     DX, BX
-	JLE      many457
+	JLE      many469
 
-oneTest459:
+oneTest471:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail460
+	JG   tail472
 
-one458:
+one470:
 	VMOVUPS  (CX)(DX*8), Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VCMPPD   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      one458
+	JLE      one470
 
-tail460:
+tail472:
 	SUBQ         DX, AX
-	JZ           done461
+	JZ           done473
 	MOVQ         $-1, BX
 	SHLXQ        AX, BX, BX
 	NOTQ         BX
@@ -7390,7 +7700,7 @@ tail460:
 	VRANGEPD     $0x05, Z4, Z0, Z0
 	VCMPPD       $0x07, Z4, Z4, K1, K1
 
-done461:
+done473:
 	VRANGEPD      $0x05, Z1, Z0, Z0
 	VRANGEPD      $0x05, Z2, Z0, Z0
 	VRANGEPD      $0x05, Z3, Z0, Z0
@@ -7402,10 +7712,10 @@ done461:
 	VRANGEPD      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTB      K1, K1
-	JCS           numbers462
+	JCS           numbers474
 	VMOVUPS       constants<>+192(SB), Z0
 
-numbers462:
+numbers474:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -7426,9 +7736,9 @@ TEXT ·maxAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -16(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest465
+	JL      oneTest477
 
-many463:
+many475:
 	VMOVUPS (CX)(DX*8), Y8
 
 	// On NEON: FMAX (53)
@@ -7469,14 +7779,14 @@ many463:
 	// As on NEON:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many463
+	JLE  many475
 
-oneTest465:
+oneTest477:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail466
+	JG   tail478
 
-one464:
+one476:
 	VMOVUPS (CX)(DX*8), Y8
 
 	// On NEON: FMAX (59)
@@ -7491,11 +7801,11 @@ one464:
 	// As on NEON:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one464
+	JLE  one476
 
-tail466:
+tail478:
 	SUBQ       DX, AX
-	JZ         done467
+	JZ         done479
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -7514,7 +7824,7 @@ tail466:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done467:
+done479:
 	// On NEON: FMAX (63)
 	VMAXPD Y1, Y0, Y0
 
@@ -7552,11 +7862,11 @@ done467:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers468
+	JZ           numbers480
 	VMOVUPS      constants<>+192(SB), Y0
 
 	// As on NEON:
-numbers468:
+numbers480:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -7575,9 +7885,9 @@ TEXT ·maxAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -64(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest471
+	JL      oneTest483
 
-many469:
+many481:
 	VMOVUPS  (CX)(DX*4), Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VMOVUPS  64(CX)(DX*4), Z5
@@ -7590,24 +7900,24 @@ many469:
 	VCMPPS   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x40, DX
 	CMPQ     DX, BX
-	JLE      many469
+	JLE      many481
 
-oneTest471:
+oneTest483:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail472
+	JG   tail484
 
-one470:
+one482:
 	VMOVUPS  (CX)(DX*4), Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VCMPPS   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x10, DX
 	CMPQ     DX, BX
-	JLE      one470
+	JLE      one482
 
-tail472:
+tail484:
 	SUBQ         DX, AX
-	JZ           done473
+	JZ           done485
 	MOVQ         $-1, BX
 	SHLXQ        AX, BX, BX
 	NOTQ         BX
@@ -7618,7 +7928,7 @@ tail472:
 	VRANGEPS     $0x05, Z4, Z0, Z0
 	VCMPPS       $0x07, Z4, Z4, K1, K1
 
-done473:
+done485:
 	VRANGEPS      $0x05, Z1, Z0, Z0
 	VRANGEPS      $0x05, Z2, Z0, Z0
 	VRANGEPS      $0x05, Z3, Z0, Z0
@@ -7632,10 +7942,10 @@ done473:
 	VRANGEPS      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTW      K1, K1
-	JCS           numbers474
+	JCS           numbers486
 	VMOVUPS       constants<>+384(SB), Z0
 
-numbers474:
+numbers486:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -7656,9 +7966,9 @@ TEXT ·maxAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -32(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest477
+	JL      oneTest489
 
-many475:
+many487:
 	VMOVUPS (CX)(DX*4), Y8
 
 	// On NEON: FMAX (69)
@@ -7699,14 +8009,14 @@ many475:
 	// As on NEON:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many475
+	JLE  many487
 
-oneTest477:
+oneTest489:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail478
+	JG   tail490
 
-one476:
+one488:
 	VMOVUPS (CX)(DX*4), Y8
 
 	// On NEON: FMAX (75)
@@ -7721,11 +8031,11 @@ one476:
 	// As on NEON:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one476
+	JLE  one488
 
-tail478:
+tail490:
 	SUBQ       DX, AX
-	JZ         done479
+	JZ         done491
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, AX
 	SUBQ       AX, BX
@@ -7744,7 +8054,7 @@ tail478:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done479:
+done491:
 	// On NEON: FMAX (79)
 	VMAXPS Y1, Y0, Y0
 
@@ -7790,11 +8100,11 @@ done479:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers480
+	JZ           numbers492
 	VMOVUPS      constants<>+384(SB), Y0
 
 	// As on NEON:
-numbers480:
+numbers492:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -7811,9 +8121,9 @@ TEXT ·sumAbsAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest483
+	JL     oneTest495
 
-many481:
+many493:
 	VMOVUPS (AX)(DX*8), Z4
 	VANDPD  constants<>+3200(SB), Z4, Z4
 	VADDPD  Z4, Z0, Z0
@@ -7828,27 +8138,27 @@ many481:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many481
+	JLE     many493
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest483:
+oneTest495:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail484
+	JG   tail496
 
-one482:
+one494:
 	VMOVUPS (AX)(DX*8), Z1
 	VANDPD  constants<>+3200(SB), Z1, Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one482
+	JLE     one494
 
-tail484:
+tail496:
 	SUBQ      DX, CX
-	JZ        done485
+	JZ        done497
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -7857,7 +8167,7 @@ tail484:
 	VANDPD    constants<>+3200(SB), Z1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done485:
+done497:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -7880,9 +8190,9 @@ TEXT ·sumAbsAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest488
+	JL     oneTest500
 
-many486:
+many498:
 	VMOVUPS (AX)(DX*8), Y4
 	VANDPD  constants<>+3200(SB), Y4, Y4
 	VADDPD  Y4, Y0, Y0
@@ -7897,27 +8207,27 @@ many486:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many486
+	JLE     many498
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest488:
+oneTest500:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail489
+	JG   tail501
 
-one487:
+one499:
 	VMOVUPS (AX)(DX*8), Y1
 	VANDPD  constants<>+3200(SB), Y1, Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one487
+	JLE     one499
 
-tail489:
+tail501:
 	SUBQ       DX, CX
-	JZ         done490
+	JZ         done502
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -7926,7 +8236,7 @@ tail489:
 	VANDPD     constants<>+3200(SB), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done490:
+done502:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -7947,9 +8257,9 @@ TEXT ·sumAbsAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest493
+	JL     oneTest505
 
-many491:
+many503:
 	VMOVUPS (AX)(DX*4), Z4
 	VANDPS  constants<>+3264(SB), Z4, Z4
 	VADDPS  Z4, Z0, Z0
@@ -7964,27 +8274,27 @@ many491:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many491
+	JLE     many503
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest493:
+oneTest505:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail494
+	JG   tail506
 
-one492:
+one504:
 	VMOVUPS (AX)(DX*4), Z1
 	VANDPS  constants<>+3264(SB), Z1, Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one492
+	JLE     one504
 
-tail494:
+tail506:
 	SUBQ      DX, CX
-	JZ        done495
+	JZ        done507
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -7993,7 +8303,7 @@ tail494:
 	VANDPS    constants<>+3264(SB), Z1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done495:
+done507:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -8018,9 +8328,9 @@ TEXT ·sumAbsAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest498
+	JL     oneTest510
 
-many496:
+many508:
 	VMOVUPS (AX)(DX*4), Y4
 	VANDPS  constants<>+3264(SB), Y4, Y4
 	VADDPS  Y4, Y0, Y0
@@ -8035,27 +8345,27 @@ many496:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many496
+	JLE     many508
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest498:
+oneTest510:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail499
+	JG   tail511
 
-one497:
+one509:
 	VMOVUPS (AX)(DX*4), Y1
 	VANDPS  constants<>+3264(SB), Y1, Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one497
+	JLE     one509
 
-tail499:
+tail511:
 	SUBQ       DX, CX
-	JZ         done500
+	JZ         done512
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -8064,7 +8374,7 @@ tail499:
 	VANDPS     constants<>+3264(SB), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done500:
+done512:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -8088,9 +8398,9 @@ TEXT ·dotSignAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest503
+	JL     oneTest515
 
-many501:
+many513:
 	VMOVUPS      (AX)(BX*8), Z4
 	VANDPD.BCST  constants<>+3200(SB), Z4, Z5
 	VBROADCASTSD constants<>+3328(SB), Z6
@@ -8129,17 +8439,17 @@ many501:
 	VFMADD231PD  Z5, Z4, Z3
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many501
+	JLE          many513
 	VADDPD       Z1, Z0, Z0
 	VADDPD       Z3, Z2, Z2
 	VADDPD       Z2, Z0, Z0
 
-oneTest503:
+oneTest515:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail504
+	JG   tail516
 
-one502:
+one514:
 	VMOVUPS      (AX)(BX*8), Z1
 	VANDPD.BCST  constants<>+3200(SB), Z1, Z2
 	VBROADCASTSD constants<>+3328(SB), Z3
@@ -8151,11 +8461,11 @@ one502:
 	VFMADD231PD  Z2, Z1, Z0
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one502
+	JLE          one514
 
-tail504:
+tail516:
 	SUBQ         BX, DX
-	JZ           done505
+	JZ           done517
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -8170,7 +8480,7 @@ tail504:
 	VMOVUPD.Z    (CX)(BX*8), K1, Z2
 	VFMADD231PD  Z2, Z1, Z0
 
-done505:
+done517:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VADDPD        Z7, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X7
@@ -8194,9 +8504,9 @@ TEXT ·dotSignAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest508
+	JL     oneTest520
 
-many506:
+many518:
 	VMOVUPS      (AX)(BX*8), Y4
 	VANDPD       constants<>+3200(SB), Y4, Y5
 	VBROADCASTSD constants<>+3328(SB), Y6
@@ -8235,17 +8545,17 @@ many506:
 	VFMADD231PD  Y5, Y4, Y3
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many506
+	JLE          many518
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y2, Y0, Y0
 
-oneTest508:
+oneTest520:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail509
+	JG   tail521
 
-one507:
+one519:
 	VMOVUPS      (AX)(BX*8), Y1
 	VANDPD       constants<>+3200(SB), Y1, Y2
 	VBROADCASTSD constants<>+3328(SB), Y3
@@ -8257,11 +8567,11 @@ one507:
 	VFMADD231PD  Y2, Y1, Y0
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one507
+	JLE          one519
 
-tail509:
+tail521:
 	SUBQ         BX, DX
-	JZ           done510
+	JZ           done522
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -8276,7 +8586,7 @@ tail509:
 	VMASKMOVPD   (CX)(BX*8), Y1, Y1
 	VFMADD231PD  Y1, Y2, Y0
 
-done510:
+done522:
 	VEXTRACTF128 $0x01, Y0, X7
 	VADDPD       Y7, Y0, Y0
 	VPERMILPD    $0x01, X0, X7
@@ -8298,9 +8608,9 @@ TEXT ·dotSignAVX512F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -64(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest513
+	JL     oneTest525
 
-many511:
+many523:
 	VMOVUPS      (AX)(BX*4), Z4
 	VANDPS.BCST  constants<>+3264(SB), Z4, Z5
 	VBROADCASTSS constants<>+3456(SB), Z6
@@ -8339,17 +8649,17 @@ many511:
 	VFMADD231PS  Z5, Z4, Z3
 	ADDQ         $0x40, BX
 	CMPQ         BX, SI
-	JLE          many511
+	JLE          many523
 	VADDPS       Z1, Z0, Z0
 	VADDPS       Z3, Z2, Z2
 	VADDPS       Z2, Z0, Z0
 
-oneTest513:
+oneTest525:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail514
+	JG   tail526
 
-one512:
+one524:
 	VMOVUPS      (AX)(BX*4), Z1
 	VANDPS.BCST  constants<>+3264(SB), Z1, Z2
 	VBROADCASTSS constants<>+3456(SB), Z3
@@ -8361,11 +8671,11 @@ one512:
 	VFMADD231PS  Z2, Z1, Z0
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one512
+	JLE          one524
 
-tail514:
+tail526:
 	SUBQ         BX, DX
-	JZ           done515
+	JZ           done527
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -8380,7 +8690,7 @@ tail514:
 	VMOVUPS.Z    (CX)(BX*4), K1, Z2
 	VFMADD231PS  Z2, Z1, Z0
 
-done515:
+done527:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VADDPS        Z7, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X7
@@ -8406,9 +8716,9 @@ TEXT ·dotSignAVX2F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest518
+	JL     oneTest530
 
-many516:
+many528:
 	VMOVUPS      (AX)(BX*4), Y4
 	VANDPS       constants<>+3264(SB), Y4, Y5
 	VBROADCASTSS constants<>+3456(SB), Y6
@@ -8447,17 +8757,17 @@ many516:
 	VFMADD231PS  Y5, Y4, Y3
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many516
+	JLE          many528
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y2, Y0, Y0
 
-oneTest518:
+oneTest530:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail519
+	JG   tail531
 
-one517:
+one529:
 	VMOVUPS      (AX)(BX*4), Y1
 	VANDPS       constants<>+3264(SB), Y1, Y2
 	VBROADCASTSS constants<>+3456(SB), Y3
@@ -8469,11 +8779,11 @@ one517:
 	VFMADD231PS  Y2, Y1, Y0
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one517
+	JLE          one529
 
-tail519:
+tail531:
 	SUBQ         BX, DX
-	JZ           done520
+	JZ           done532
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -8488,7 +8798,7 @@ tail519:
 	VMASKMOVPS   (CX)(BX*4), Y1, Y1
 	VFMADD231PS  Y1, Y2, Y0
 
-done520:
+done532:
 	VEXTRACTF128 $0x01, Y0, X7
 	VADDPS       Y7, Y0, Y0
 	VPERMILPD    $0x01, X0, X7
@@ -8513,9 +8823,9 @@ TEXT ·maxAbsAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -32(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest523
+	JL      oneTest535
 
-many521:
+many533:
 	VMOVUPS  (CX)(DX*8), Z4
 	VANDPD   constants<>+3200(SB), Z4, Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
@@ -8532,25 +8842,25 @@ many521:
 	VCMPPD   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x20, DX
 	CMPQ     DX, BX
-	JLE      many521
+	JLE      many533
 
-oneTest523:
+oneTest535:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail524
+	JG   tail536
 
-one522:
+one534:
 	VMOVUPS  (CX)(DX*8), Z4
 	VANDPD   constants<>+3200(SB), Z4, Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VCMPPD   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      one522
+	JLE      one534
 
-tail524:
+tail536:
 	SUBQ         DX, AX
-	JZ           done525
+	JZ           done537
 	MOVQ         $-1, BX
 	SHLXQ        AX, BX, BX
 	NOTQ         BX
@@ -8562,7 +8872,7 @@ tail524:
 	VRANGEPD     $0x05, Z4, Z0, Z0
 	VCMPPD       $0x07, Z4, Z4, K1, K1
 
-done525:
+done537:
 	VRANGEPD      $0x05, Z1, Z0, Z0
 	VRANGEPD      $0x05, Z2, Z0, Z0
 	VRANGEPD      $0x05, Z3, Z0, Z0
@@ -8574,10 +8884,10 @@ done525:
 	VRANGEPD      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTB      K1, K1
-	JCS           numbers526
+	JCS           numbers538
 	VMOVUPS       constants<>+192(SB), Z0
 
-numbers526:
+numbers538:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -8598,9 +8908,9 @@ TEXT ·maxAbsAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -16(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest529
+	JL      oneTest541
 
-many527:
+many539:
 	VMOVUPS (CX)(DX*8), Y8
 	VANDPD  constants<>+3200(SB), Y8, Y8
 
@@ -8645,14 +8955,14 @@ many527:
 	// As on NEON:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many527
+	JLE  many539
 
-oneTest529:
+oneTest541:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail530
+	JG   tail542
 
-one528:
+one540:
 	VMOVUPS (CX)(DX*8), Y8
 	VANDPD  constants<>+3200(SB), Y8, Y8
 
@@ -8668,11 +8978,11 @@ one528:
 	// As on NEON:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one528
+	JLE  one540
 
-tail530:
+tail542:
 	SUBQ       DX, AX
-	JZ         done531
+	JZ         done543
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -8692,7 +9002,7 @@ tail530:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done531:
+done543:
 	// On NEON: FMAX (96)
 	VMAXPD Y1, Y0, Y0
 
@@ -8730,11 +9040,11 @@ done531:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers532
+	JZ           numbers544
 	VMOVUPS      constants<>+192(SB), Y0
 
 	// As on NEON:
-numbers532:
+numbers544:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -8753,9 +9063,9 @@ TEXT ·maxAbsAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -64(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest535
+	JL      oneTest547
 
-many533:
+many545:
 	VMOVUPS  (CX)(DX*4), Z4
 	VANDPS   constants<>+3264(SB), Z4, Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
@@ -8772,25 +9082,25 @@ many533:
 	VCMPPS   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x40, DX
 	CMPQ     DX, BX
-	JLE      many533
+	JLE      many545
 
-oneTest535:
+oneTest547:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail536
+	JG   tail548
 
-one534:
+one546:
 	VMOVUPS  (CX)(DX*4), Z4
 	VANDPS   constants<>+3264(SB), Z4, Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VCMPPS   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x10, DX
 	CMPQ     DX, BX
-	JLE      one534
+	JLE      one546
 
-tail536:
+tail548:
 	SUBQ         DX, AX
-	JZ           done537
+	JZ           done549
 	MOVQ         $-1, BX
 	SHLXQ        AX, BX, BX
 	NOTQ         BX
@@ -8802,7 +9112,7 @@ tail536:
 	VRANGEPS     $0x05, Z4, Z0, Z0
 	VCMPPS       $0x07, Z4, Z4, K1, K1
 
-done537:
+done549:
 	VRANGEPS      $0x05, Z1, Z0, Z0
 	VRANGEPS      $0x05, Z2, Z0, Z0
 	VRANGEPS      $0x05, Z3, Z0, Z0
@@ -8816,10 +9126,10 @@ done537:
 	VRANGEPS      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTW      K1, K1
-	JCS           numbers538
+	JCS           numbers550
 	VMOVUPS       constants<>+384(SB), Z0
 
-numbers538:
+numbers550:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -8840,9 +9150,9 @@ TEXT ·maxAbsAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -32(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest541
+	JL      oneTest553
 
-many539:
+many551:
 	VMOVUPS (CX)(DX*4), Y8
 	VANDPS  constants<>+3264(SB), Y8, Y8
 
@@ -8887,14 +9197,14 @@ many539:
 	// As on NEON:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many539
+	JLE  many551
 
-oneTest541:
+oneTest553:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail542
+	JG   tail554
 
-one540:
+one552:
 	VMOVUPS (CX)(DX*4), Y8
 	VANDPS  constants<>+3264(SB), Y8, Y8
 
@@ -8910,11 +9220,11 @@ one540:
 	// As on NEON:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one540
+	JLE  one552
 
-tail542:
+tail554:
 	SUBQ       DX, AX
-	JZ         done543
+	JZ         done555
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, AX
 	SUBQ       AX, BX
@@ -8934,7 +9244,7 @@ tail542:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done543:
+done555:
 	// On NEON: FMAX (112)
 	VMAXPS Y1, Y0, Y0
 
@@ -8980,11 +9290,11 @@ done543:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers544
+	JZ           numbers556
 	VMOVUPS      constants<>+384(SB), Y0
 
 	// As on NEON:
-numbers544:
+numbers556:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -8998,9 +9308,9 @@ TEXT ·addConstantAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest547
+	JL           oneTest559
 
-many545:
+many557:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*8)
@@ -9015,24 +9325,24 @@ many545:
 	VMOVUPS Z1, 192(AX)(DX*8)
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many545
+	JLE     many557
 
-oneTest547:
+oneTest559:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail548
+	JG   tail560
 
-one546:
+one558:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*8)
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one546
+	JLE     one558
 
-tail548:
+tail560:
 	SUBQ      DX, CX
-	JZ        done549
+	JZ        done561
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -9041,7 +9351,7 @@ tail548:
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (AX)(DX*8)
 
-done549:
+done561:
 	VZEROUPPER
 	RET
 
@@ -9054,9 +9364,9 @@ TEXT ·addConstantAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -16(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest552
+	JL           oneTest564
 
-many550:
+many562:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*8)
@@ -9071,24 +9381,24 @@ many550:
 	VMOVUPS Y1, 96(AX)(DX*8)
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many550
+	JLE     many562
 
-oneTest552:
+oneTest564:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail553
+	JG   tail565
 
-one551:
+one563:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*8)
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one551
+	JLE     one563
 
-tail553:
+tail565:
 	SUBQ       DX, CX
-	JZ         done554
+	JZ         done566
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -9097,7 +9407,7 @@ tail553:
 	VADDPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (AX)(DX*8)
 
-done554:
+done566:
 	VZEROUPPER
 	RET
 
@@ -9110,9 +9420,9 @@ TEXT ·addConstantAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -64(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest557
+	JL           oneTest569
 
-many555:
+many567:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*4)
@@ -9127,24 +9437,24 @@ many555:
 	VMOVUPS Z1, 192(AX)(DX*4)
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many555
+	JLE     many567
 
-oneTest557:
+oneTest569:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail558
+	JG   tail570
 
-one556:
+one568:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*4)
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one556
+	JLE     one568
 
-tail558:
+tail570:
 	SUBQ      DX, CX
-	JZ        done559
+	JZ        done571
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -9153,7 +9463,7 @@ tail558:
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (AX)(DX*4)
 
-done559:
+done571:
 	VZEROUPPER
 	RET
 
@@ -9166,9 +9476,9 @@ TEXT ·addConstantAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest562
+	JL           oneTest574
 
-many560:
+many572:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*4)
@@ -9183,24 +9493,24 @@ many560:
 	VMOVUPS Y1, 96(AX)(DX*4)
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many560
+	JLE     many572
 
-oneTest562:
+oneTest574:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail563
+	JG   tail575
 
-one561:
+one573:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*4)
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one561
+	JLE     one573
 
-tail563:
+tail575:
 	SUBQ       DX, CX
-	JZ         done564
+	JZ         done576
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -9209,7 +9519,7 @@ tail563:
 	VADDPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (AX)(DX*4)
 
-done564:
+done576:
 	VZEROUPPER
 	RET
 
@@ -9226,9 +9536,9 @@ TEXT ·complexSumAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest567
+	JL     oneTest579
 
-many565:
+many577:
 	VMOVUPS (CX)(DX*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(CX)(DX*8), Z4
@@ -9239,26 +9549,26 @@ many565:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many565
+	JLE     many577
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest567:
+oneTest579:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail568
+	JG   tail580
 
-one566:
+one578:
 	VMOVUPS (CX)(DX*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one566
+	JLE     one578
 
-tail568:
+tail580:
 	SUBQ      DX, AX
-	JZ        done569
+	JZ        done581
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -9266,7 +9576,7 @@ tail568:
 	VMOVUPD.Z (CX)(DX*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done569:
+done581:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y1
 	VEXTRACTF64X2 $0x01, Y1, X0
@@ -9288,9 +9598,9 @@ TEXT ·complexSumAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest572
+	JL     oneTest584
 
-many570:
+many582:
 	VMOVUPS (CX)(DX*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(CX)(DX*8), Y4
@@ -9301,26 +9611,26 @@ many570:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many570
+	JLE     many582
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest572:
+oneTest584:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail573
+	JG   tail585
 
-one571:
+one583:
 	VMOVUPS (CX)(DX*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one571
+	JLE     one583
 
-tail573:
+tail585:
 	SUBQ       DX, AX
-	JZ         done574
+	JZ         done586
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -9328,7 +9638,7 @@ tail573:
 	VMASKMOVPD (CX)(DX*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done574:
+done586:
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X1
 	VMOVUPS      X1, ret_real+16(FP)
@@ -9353,9 +9663,9 @@ TEXT ·complexDotAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ   BX, BX
 	LEAQ   -32(AX), SI
 	TESTQ  SI, SI
-	JL     oneTest577
+	JL     oneTest589
 
-many575:
+many587:
 	VMOVUPS     (CX)(BX*8), Z8
 	VMOVUPS     (DX)(BX*8), Z9
 	VFMADD231PD Z9, Z8, Z0
@@ -9378,7 +9688,7 @@ many575:
 	VFMADD231PD Z9, Z8, Z7
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many575
+	JLE         many587
 	VADDPD      Z2, Z0, Z0
 	VADDPD      Z6, Z4, Z4
 	VADDPD      Z4, Z0, Z0
@@ -9386,12 +9696,12 @@ many575:
 	VADDPD      Z7, Z5, Z5
 	VADDPD      Z5, Z1, Z1
 
-oneTest577:
+oneTest589:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail578
+	JG   tail590
 
-one576:
+one588:
 	VMOVUPS     (CX)(BX*8), Z2
 	VMOVUPS     (DX)(BX*8), Z3
 	VFMADD231PD Z3, Z2, Z0
@@ -9399,11 +9709,11 @@ one576:
 	VFMADD231PD Z3, Z2, Z1
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one576
+	JLE         one588
 
-tail578:
+tail590:
 	SUBQ        BX, AX
-	JZ          done579
+	JZ          done591
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -9414,7 +9724,7 @@ tail578:
 	VPERMILPD   $0x55, Z3, Z3
 	VFMADD231PD Z3, Z2, Z1
 
-done579:
+done591:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VADDPD        Y2, Y0, Y2
 	VEXTRACTF64X2 $0x01, Y2, X0
@@ -9450,9 +9760,9 @@ TEXT ·complexDotAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ   BX, BX
 	LEAQ   -16(AX), SI
 	TESTQ  SI, SI
-	JL     oneTest582
+	JL     oneTest594
 
-many580:
+many592:
 	VMOVUPS     (CX)(BX*8), Y8
 	VMOVUPS     (DX)(BX*8), Y9
 	VFMADD231PD Y9, Y8, Y0
@@ -9475,7 +9785,7 @@ many580:
 	VFMADD231PD Y9, Y8, Y7
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many580
+	JLE         many592
 	VADDPD      Y2, Y0, Y0
 	VADDPD      Y6, Y4, Y4
 	VADDPD      Y4, Y0, Y0
@@ -9483,12 +9793,12 @@ many580:
 	VADDPD      Y7, Y5, Y5
 	VADDPD      Y5, Y1, Y1
 
-oneTest582:
+oneTest594:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail583
+	JG   tail595
 
-one581:
+one593:
 	VMOVUPS     (CX)(BX*8), Y2
 	VMOVUPS     (DX)(BX*8), Y3
 	VFMADD231PD Y3, Y2, Y0
@@ -9496,11 +9806,11 @@ one581:
 	VFMADD231PD Y3, Y2, Y1
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one581
+	JLE         one593
 
-tail583:
+tail595:
 	SUBQ        BX, AX
-	JZ          done584
+	JZ          done596
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, AX
 	SUBQ        AX, SI
@@ -9511,7 +9821,7 @@ tail583:
 	VPERMILPD   $0x55, Y2, Y2
 	VFMADD231PD Y2, Y3, Y1
 
-done584:
+done596:
 	VEXTRACTF128 $0x01, Y0, X2
 	VADDPD       X2, X0, X2
 	VEXTRACTF128 $0x01, Y1, X0
@@ -9537,9 +9847,9 @@ TEXT ·complexAddConstantAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest587
+	JL           oneTest599
 
-many585:
+many597:
 	VMOVUPS (CX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(DX*8)
@@ -9554,24 +9864,24 @@ many585:
 	VMOVUPS Z1, 192(CX)(DX*8)
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many585
+	JLE     many597
 
-oneTest587:
+oneTest599:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail588
+	JG   tail600
 
-one586:
+one598:
 	VMOVUPS (CX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(DX*8)
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one586
+	JLE     one598
 
-tail588:
+tail600:
 	SUBQ      DX, AX
-	JZ        done589
+	JZ        done601
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -9580,7 +9890,7 @@ tail588:
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(DX*8)
 
-done589:
+done601:
 	VZEROUPPER
 	RET
 
@@ -9596,9 +9906,9 @@ TEXT ·complexAddConstantAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -16(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest592
+	JL           oneTest604
 
-many590:
+many602:
 	VMOVUPS (CX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(DX*8)
@@ -9613,24 +9923,24 @@ many590:
 	VMOVUPS Y1, 96(CX)(DX*8)
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many590
+	JLE     many602
 
-oneTest592:
+oneTest604:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail593
+	JG   tail605
 
-one591:
+one603:
 	VMOVUPS (CX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(DX*8)
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one591
+	JLE     one603
 
-tail593:
+tail605:
 	SUBQ       DX, AX
-	JZ         done594
+	JZ         done606
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -9639,7 +9949,7 @@ tail593:
 	VADDPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (CX)(DX*8)
 
-done594:
+done606:
 	VZEROUPPER
 	RET
 
@@ -9656,9 +9966,9 @@ TEXT ·complexAxpyAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest597
+	JL           oneTest609
 
-many595:
+many607:
 	VMOVUPS   (CX)(BX*8), Z2
 	VPERMILPD $0x55, Z2, Z3
 	VMULPD    Z1, Z3, Z3
@@ -9693,14 +10003,14 @@ many595:
 	VMOVUPS   Z2, 192(DX)(BX*8)
 	ADDQ      $0x20, BX
 	CMPQ      BX, SI
-	JLE       many595
+	JLE       many607
 
-oneTest597:
+oneTest609:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail598
+	JG   tail610
 
-one596:
+one608:
 	VMOVUPS   (CX)(BX*8), Z2
 	VPERMILPD $0x55, Z2, Z3
 	VMULPD    Z1, Z3, Z3
@@ -9711,11 +10021,11 @@ one596:
 	VMOVUPS   Z2, (DX)(BX*8)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one596
+	JLE       one608
 
-tail598:
+tail610:
 	SUBQ      BX, AX
-	JZ        done599
+	JZ        done611
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -9729,7 +10039,7 @@ tail598:
 	VADDPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (DX)(BX*8)
 
-done599:
+done611:
 	VZEROUPPER
 	RET
 
@@ -9746,9 +10056,9 @@ TEXT ·complexAxpyAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest602
+	JL           oneTest614
 
-many600:
+many612:
 	VMOVUPS   (CX)(BX*8), Y2
 	VPERMILPD $0x55, Y2, Y3
 	VMULPD    Y1, Y3, Y3
@@ -9783,14 +10093,14 @@ many600:
 	VMOVUPS   Y2, 96(DX)(BX*8)
 	ADDQ      $0x10, BX
 	CMPQ      BX, SI
-	JLE       many600
+	JLE       many612
 
-oneTest602:
+oneTest614:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail603
+	JG   tail615
 
-one601:
+one613:
 	VMOVUPS   (CX)(BX*8), Y2
 	VPERMILPD $0x55, Y2, Y3
 	VMULPD    Y1, Y3, Y3
@@ -9801,11 +10111,11 @@ one601:
 	VMOVUPS   Y2, (DX)(BX*8)
 	ADDQ      $0x04, BX
 	CMPQ      BX, SI
-	JLE       one601
+	JLE       one613
 
-tail603:
+tail615:
 	SUBQ       BX, AX
-	JZ         done604
+	JZ         done616
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, AX
 	SUBQ       AX, SI
@@ -9819,7 +10129,7 @@ tail603:
 	VADDPD     Y0, Y3, Y3
 	VMASKMOVPD Y3, Y2, (DX)(BX*8)
 
-done604:
+done616:
 	VZEROUPPER
 	RET
 
@@ -9837,9 +10147,9 @@ TEXT ·complexAddProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest607
+	JL           oneTest619
 
-many605:
+many617:
 	VMOVUPS     (DX)(SI*8), Z2
 	VPERMILPD   $0xff, Z2, Z3
 	VMULPD      Z1, Z3, Z3
@@ -9866,14 +10176,14 @@ many605:
 	VMOVUPS     Z2, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many605
+	JLE         many617
 
-oneTest607:
+oneTest619:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail608
+	JG   tail620
 
-one606:
+one618:
 	VMOVUPS     (DX)(SI*8), Z2
 	VPERMILPD   $0xff, Z2, Z3
 	VMULPD      Z1, Z3, Z3
@@ -9888,11 +10198,11 @@ one606:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one606
+	JLE         one618
 
-tail608:
+tail620:
 	SUBQ        SI, AX
-	JZ          done609
+	JZ          done621
 	MOVQ        $-1, DI
 	SHLXQ       AX, DI, DI
 	NOTQ        DI
@@ -9910,7 +10220,7 @@ tail608:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (CX)(SI*8)
 
-done609:
+done621:
 	VZEROUPPER
 	RET
 
@@ -9928,9 +10238,9 @@ TEXT ·complexAddProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest612
+	JL           oneTest624
 
-many610:
+many622:
 	VMOVUPS     (DX)(SI*8), Y2
 	VPERMILPD   $0xff, Y2, Y3
 	VMULPD      Y1, Y3, Y3
@@ -9957,14 +10267,14 @@ many610:
 	VMOVUPS     Y2, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many610
+	JLE         many622
 
-oneTest612:
+oneTest624:
 	LEAQ -4(AX), DI
 	CMPQ SI, DI
-	JG   tail613
+	JG   tail625
 
-one611:
+one623:
 	VMOVUPS     (DX)(SI*8), Y2
 	VPERMILPD   $0xff, Y2, Y3
 	VMULPD      Y1, Y3, Y3
@@ -9979,11 +10289,11 @@ one611:
 	VMOVUPS     Y2, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one611
+	JLE         one623
 
-tail613:
+tail625:
 	SUBQ        SI, AX
-	JZ          done614
+	JZ          done626
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, AX
 	SUBQ        AX, DI
@@ -10001,7 +10311,7 @@ tail613:
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (CX)(SI*8)
 
-done614:
+done626:
 	VZEROUPPER
 	RET
 
@@ -10014,7 +10324,7 @@ TEXT ·splitAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x03, BX
 
-loop615:
+loop627:
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
 	VMOVUPS   Z0, Z2
@@ -10029,7 +10339,7 @@ loop615:
 	ADDQ      $0x40, CX
 	ADDQ      $0x80, DX
 	DECQ      BX
-	JNZ       loop615
+	JNZ       loop627
 	VZEROUPPER
 	RET
 
@@ -10042,7 +10352,7 @@ TEXT ·splitAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x02, BX
 
-loop616:
+loop628:
 	VMOVUPS   (DX), Y0
 	VMOVUPS   32(DX), Y1
 	VUNPCKLPD Y1, Y0, Y2
@@ -10055,7 +10365,7 @@ loop616:
 	ADDQ      $0x20, CX
 	ADDQ      $0x40, DX
 	DECQ      BX
-	JNZ       loop616
+	JNZ       loop628
 	VZEROUPPER
 	RET
 
@@ -10068,7 +10378,7 @@ TEXT ·addPartsAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x03, BX
 
-loop617:
+loop629:
 	VMOVUPS   (AX), Z0
 	VMOVUPS   (CX), Z1
 	VMOVUPS   Z0, Z2
@@ -10085,7 +10395,7 @@ loop617:
 	ADDQ      $0x40, CX
 	ADDQ      $0x80, DX
 	DECQ      BX
-	JNZ       loop617
+	JNZ       loop629
 	VZEROUPPER
 	RET
 
@@ -10098,7 +10408,7 @@ TEXT ·addPartsAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x02, BX
 
-loop618:
+loop630:
 	VMOVUPS    (AX), Y0
 	VMOVUPS    (CX), Y1
 	VUNPCKLPD  Y1, Y0, Y2
@@ -10113,7 +10423,7 @@ loop618:
 	ADDQ       $0x20, CX
 	ADDQ       $0x40, DX
 	DECQ       BX
-	JNZ        loop618
+	JNZ        loop630
 	VZEROUPPER
 	RET
 
@@ -10128,9 +10438,9 @@ TEXT ·expAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest621
+	JL      oneTest633
 
-many619:
+many631:
 	VMOVUPS           (CX)(BX*8), Z2
 	VMOVUPS           64(CX)(BX*8), Z3
 	VMOVUPS           128(CX)(BX*8), Z4
@@ -10216,7 +10526,7 @@ many619:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal624
+	JZ                normal636
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
 	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
@@ -10241,29 +10551,29 @@ many619:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
-	JMP               scaled625
+	JMP               scaled637
 
-normal624:
+normal636:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled625:
+scaled637:
 	VMOVUPS Z18, (AX)(BX*8)
 	VMOVUPS Z19, 64(AX)(BX*8)
 	VMOVUPS Z20, 128(AX)(BX*8)
 	VMOVUPS Z21, 192(AX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many619
+	JLE     many631
 
-oneTest621:
+oneTest633:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail622
+	JG   tail634
 
-one620:
+one632:
 	VMOVUPS           (CX)(BX*8), Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
 	VFMADD213PD.BCST  constants<>+1152(SB), Z2, Z3
@@ -10286,27 +10596,27 @@ one620:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal626
+	JZ                normal638
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled627
+	JMP               scaled639
 
-normal626:
+normal638:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled627:
+scaled639:
 	VMOVUPS Z6, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one620
+	JLE     one632
 
-tail622:
+tail634:
 	SUBQ              BX, DX
-	JZ                done623
+	JZ                done635
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -10333,22 +10643,22 @@ tail622:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal628
+	JZ                normal640
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled629
+	JMP               scaled641
 
-normal628:
+normal640:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled629:
+scaled641:
 	VMOVUPD Z6, K1, (AX)(BX*8)
 
-done623:
+done635:
 	VZEROUPPER
 	RET
 
@@ -10363,9 +10673,9 @@ TEXT ·expAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest632
+	JL      oneTest644
 
-many630:
+many642:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMOVUPS      32(CX)(BX*8), Y3
 	VMAXPD       Y2, Y0, Y2
@@ -10418,7 +10728,7 @@ many630:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal635
+	JZ           normal647
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -10445,9 +10755,9 @@ many630:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled636
+	JMP          scaled648
 
-normal635:
+normal647:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -10463,19 +10773,19 @@ normal635:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled636:
+scaled648:
 	VMOVUPS Y8, (AX)(BX*8)
 	VMOVUPS Y9, 32(AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many630
+	JLE     many642
 
-oneTest632:
+oneTest644:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail633
+	JG   tail645
 
-one631:
+one643:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
@@ -10503,7 +10813,7 @@ one631:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal637
+	JZ           normal649
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -10517,9 +10827,9 @@ one631:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled638
+	JMP          scaled650
 
-normal637:
+normal649:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -10528,15 +10838,15 @@ normal637:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled638:
+scaled650:
 	VMOVUPS Y5, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one631
+	JLE     one643
 
-tail633:
+tail645:
 	SUBQ         BX, DX
-	JZ           done634
+	JZ           done646
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -10568,7 +10878,7 @@ tail633:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal639
+	JZ           normal651
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -10582,9 +10892,9 @@ tail633:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled640
+	JMP          scaled652
 
-normal639:
+normal651:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -10593,10 +10903,10 @@ normal639:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled640:
+scaled652:
 	VMASKMOVPD Y4, Y2, (AX)(BX*8)
 
-done634:
+done646:
 	VZEROUPPER
 	RET
 
@@ -10618,9 +10928,9 @@ TEXT ·expAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest644
+	JL      oneTest656
 
-many642:
+many654:
 	VMOVUPS      (CX)(BX*4), Z9
 	VMOVUPS      64(CX)(BX*4), Z10
 	VMOVUPS      Z2, Z11
@@ -10661,14 +10971,14 @@ many642:
 	VMOVUPS      Z9, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many642
+	JLE          many654
 
-oneTest644:
+oneTest656:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail645
+	JG   tail657
 
-one643:
+one655:
 	VMOVUPS      (CX)(BX*4), Z9
 	VMOVUPS      Z2, Z10
 	VFMADD213PS  Z0, Z9, Z10
@@ -10690,11 +11000,11 @@ one643:
 	VMOVUPS      Z9, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one643
+	JLE          one655
 
-tail645:
+tail657:
 	SUBQ         BX, DX
-	JZ           done646
+	JZ           done658
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -10719,7 +11029,7 @@ tail645:
 	VSCALEFPS    Z0, Z2, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-done646:
+done658:
 	VZEROUPPER
 	RET
 
@@ -10735,9 +11045,9 @@ TEXT ·expAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest650
+	JL      oneTest662
 
-many648:
+many660:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMINPS       Y3, Y1, Y3
@@ -10792,14 +11102,14 @@ many648:
 	VMOVUPS      Y3, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many648
+	JLE          many660
 
-oneTest650:
+oneTest662:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail651
+	JG   tail663
 
-one649:
+one661:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMINPS       Y3, Y1, Y3
 	VMAXPS       Y3, Y2, Y3
@@ -10828,11 +11138,11 @@ one649:
 	VMOVUPS      Y3, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one649
+	JLE          one661
 
-tail651:
+tail663:
 	SUBQ         BX, DX
-	JZ           done652
+	JZ           done664
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -10864,7 +11174,7 @@ tail651:
 	VMULPS       Y0, Y4, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 
-done652:
+done664:
 	VZEROUPPER
 	RET
 
@@ -10880,9 +11190,9 @@ TEXT ·expSubToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest655
+	JL      oneTest667
 
-many653:
+many665:
 	VMOVUPS           (DX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -10976,7 +11286,7 @@ many653:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal658
+	JZ                normal670
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
 	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
@@ -11001,29 +11311,29 @@ many653:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
-	JMP               scaled659
+	JMP               scaled671
 
-normal658:
+normal670:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled659:
+scaled671:
 	VMOVUPS Z18, (AX)(SI*8)
 	VMOVUPS Z19, 64(AX)(SI*8)
 	VMOVUPS Z20, 128(AX)(SI*8)
 	VMOVUPS Z21, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many653
+	JLE     many665
 
-oneTest655:
+oneTest667:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail656
+	JG   tail668
 
-one654:
+one666:
 	VMOVUPS           (DX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -11048,27 +11358,27 @@ one654:
 	VADDPD            Z3, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal660
+	JZ                normal672
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled661
+	JMP               scaled673
 
-normal660:
+normal672:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled661:
+scaled673:
 	VMOVUPS Z6, (AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one654
+	JLE     one666
 
-tail656:
+tail668:
 	SUBQ              SI, BX
-	JZ                done657
+	JZ                done669
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -11097,22 +11407,22 @@ tail656:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal662
+	JZ                normal674
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled663
+	JMP               scaled675
 
-normal662:
+normal674:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled663:
+scaled675:
 	VMOVUPD Z6, K1, (AX)(SI*8)
 
-done657:
+done669:
 	VZEROUPPER
 	RET
 
@@ -11128,9 +11438,9 @@ TEXT ·expSubToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest666
+	JL      oneTest678
 
-many664:
+many676:
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -11187,7 +11497,7 @@ many664:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal669
+	JZ           normal681
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -11214,9 +11524,9 @@ many664:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled670
+	JMP          scaled682
 
-normal669:
+normal681:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -11232,19 +11542,19 @@ normal669:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled670:
+scaled682:
 	VMOVUPS Y8, (AX)(SI*8)
 	VMOVUPS Y9, 32(AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many664
+	JLE     many676
 
-oneTest666:
+oneTest678:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail667
+	JG   tail679
 
-one665:
+one677:
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -11274,7 +11584,7 @@ one665:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal671
+	JZ           normal683
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -11288,9 +11598,9 @@ one665:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled672
+	JMP          scaled684
 
-normal671:
+normal683:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -11299,15 +11609,15 @@ normal671:
 	VMULPD Y3, Y5, Y5
 	VMULPD Y2, Y5, Y5
 
-scaled672:
+scaled684:
 	VMOVUPS Y5, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one665
+	JLE     one677
 
-tail667:
+tail679:
 	SUBQ         SI, BX
-	JZ           done668
+	JZ           done680
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -11341,7 +11651,7 @@ tail667:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal673
+	JZ           normal685
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y4
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y4, Y1
@@ -11355,9 +11665,9 @@ tail667:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
-	JMP          scaled674
+	JMP          scaled686
 
-normal673:
+normal685:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -11366,10 +11676,10 @@ normal673:
 	VMULPD Y1, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled674:
+scaled686:
 	VMASKMOVPD Y3, Y2, (AX)(SI*8)
 
-done668:
+done680:
 	VZEROUPPER
 	RET
 
@@ -11384,9 +11694,9 @@ TEXT ·expSubToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest677
+	JL      oneTest689
 
-many675:
+many687:
 	VCVTPS2PD         (DX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -11477,14 +11787,14 @@ many675:
 	VMOVUPS           Y16, 96(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many675
+	JLE               many687
 
-oneTest677:
+oneTest689:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail678
+	JG   tail690
 
-one676:
+one688:
 	VCVTPS2PD         (DX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -11509,11 +11819,11 @@ one676:
 	VMOVUPS           Y4, (AX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one676
+	JLE               one688
 
-tail678:
+tail690:
 	SUBQ              SI, BX
-	JZ                done679
+	JZ                done691
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -11541,7 +11851,7 @@ tail678:
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, K1, (AX)(SI*4)
 
-done679:
+done691:
 	VZEROUPPER
 	RET
 
@@ -11557,9 +11867,9 @@ TEXT ·expSubToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest682
+	JL      oneTest694
 
-many680:
+many692:
 	VCVTPS2PD    (DX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -11608,14 +11918,14 @@ many680:
 	VMOVUPS      X9, 16(AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many680
+	JLE          many692
 
-oneTest682:
+oneTest694:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail683
+	JG   tail695
 
-one681:
+one693:
 	VCVTPS2PD    (DX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -11641,11 +11951,11 @@ one681:
 	VMOVUPS      X5, (AX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one681
+	JLE          one693
 
-tail683:
+tail695:
 	SUBQ         SI, BX
-	JZ           done684
+	JZ           done696
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -11676,7 +11986,7 @@ tail683:
 	VCVTPD2PSY   Y3, X3
 	VMASKMOVPS   X3, X2, (AX)(SI*4)
 
-done684:
+done696:
 	VZEROUPPER
 	RET
 
@@ -11693,9 +12003,9 @@ TEXT ·expShiftSumAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest687
+	JL           oneTest699
 
-many685:
+many697:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VMOVUPS           64(AX)(BX*8), Z5
@@ -11785,7 +12095,7 @@ many685:
 	VMINPD            Z4, Z15, Z4
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal690
+	JZ                normal702
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z12, K1
 	VADDPD.BCST       constants<>+1792(SB), Z12, K1, Z12
 	VMAXPD.BCST       constants<>+1856(SB), Z12, K1, Z12
@@ -11810,15 +12120,15 @@ many685:
 	VSCALEFPD         Z15, Z23, Z23
 	VADDPD.BCST       constants<>+1920(SB), Z23, K1, Z23
 	VPSUBQ.BCST       constants<>+1920(SB), Z23, K1, Z23
-	JMP               scaled691
+	JMP               scaled703
 
-normal690:
+normal702:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled691:
+scaled703:
 	VADDPD  Z20, Z1, Z1
 	VMOVUPS Z20, (DX)(BX*8)
 	VADDPD  Z21, Z1, Z1
@@ -11829,14 +12139,14 @@ scaled691:
 	VMOVUPS Z23, 192(DX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many685
+	JLE     many697
 
-oneTest687:
+oneTest699:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail688
+	JG   tail700
 
-one686:
+one698:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VBROADCASTSD      constants<>+1088(SB), Z5
@@ -11860,28 +12170,28 @@ one686:
 	VADDPD            Z4, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal692
+	JZ                normal704
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
 	VADDPD.BCST       constants<>+1920(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1920(SB), Z8, K1, Z8
-	JMP               scaled693
+	JMP               scaled705
 
-normal692:
+normal704:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled693:
+scaled705:
 	VADDPD  Z8, Z1, Z1
 	VMOVUPS Z8, (DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one686
+	JLE     one698
 
-tail688:
+tail700:
 	SUBQ              BX, CX
-	JZ                done689
+	JZ                done701
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
@@ -11909,23 +12219,23 @@ tail688:
 	VADDPD            Z2, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal694
+	JZ                normal706
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled695
+	JMP               scaled707
 
-normal694:
+normal706:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled695:
+scaled707:
 	VADDPD  Z7, Z1, K1, Z1
 	VMOVUPD Z7, K1, (DX)(BX*8)
 
-done689:
+done701:
 	VEXTRACTF64X4 $0x01, Z1, Y28
 	VADDPD        Z28, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X28
@@ -11949,9 +12259,9 @@ TEXT ·expShiftSumAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest698
+	JL           oneTest710
 
-many696:
+many708:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMOVUPS      32(AX)(BX*8), Y5
@@ -12006,7 +12316,7 @@ many696:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal701
+	JZ           normal713
 	VCMPPD       $0x11, constants<>+2240(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
 	VPAND        constants<>+2304(SB), Y5, Y4
@@ -12033,9 +12343,9 @@ many696:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled702
+	JMP          scaled714
 
-normal701:
+normal713:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -12051,21 +12361,21 @@ normal701:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled702:
+scaled714:
 	VADDPD  Y11, Y1, Y1
 	VMOVUPS Y11, (DX)(BX*8)
 	VADDPD  Y12, Y1, Y1
 	VMOVUPS Y12, 32(DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many696
+	JLE     many708
 
-oneTest698:
+oneTest710:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail699
+	JG   tail711
 
-one697:
+one709:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
@@ -12094,7 +12404,7 @@ one697:
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal703
+	JZ           normal715
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y6, Y4
@@ -12108,9 +12418,9 @@ one697:
 	VPAND        constants<>+1920(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled704
+	JMP          scaled716
 
-normal703:
+normal715:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -12119,16 +12429,16 @@ normal703:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled704:
+scaled716:
 	VADDPD  Y7, Y1, Y1
 	VMOVUPS Y7, (DX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one697
+	JLE     one709
 
-tail699:
+tail711:
 	SUBQ         BX, CX
-	JZ           done700
+	JZ           done712
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, CX
 	SUBQ         CX, SI
@@ -12161,7 +12471,7 @@ tail699:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y2
 	VMOVMSKPD    Y2, AX
 	TESTL        AX, AX
-	JZ           normal705
+	JZ           normal717
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y5, Y2
@@ -12175,9 +12485,9 @@ tail699:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VPSUBQ       Y5, Y3, Y3
-	JMP          scaled706
+	JMP          scaled718
 
-normal705:
+normal717:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y2
 	VPSUBQ Y2, Y0, Y0
@@ -12186,12 +12496,12 @@ normal705:
 	VMULPD Y2, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled706:
+scaled718:
 	VANDPD     Y4, Y3, Y0
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y3, Y4, (DX)(BX*8)
 
-done700:
+done712:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -12213,9 +12523,9 @@ TEXT ·expShiftSumAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest709
+	JL           oneTest721
 
-many707:
+many719:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VCVTPS2PD         32(AX)(BX*4), Z4
@@ -12306,14 +12616,14 @@ many707:
 	VMOVUPS           Y19, 96(DX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many707
+	JLE               many719
 
-oneTest709:
+oneTest721:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail710
+	JG   tail722
 
-one708:
+one720:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
@@ -12338,11 +12648,11 @@ one708:
 	VMOVUPS           Y6, (DX)(BX*4)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one708
+	JLE               one720
 
-tail710:
+tail722:
 	SUBQ              BX, CX
-	JZ                done711
+	JZ                done723
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
@@ -12370,7 +12680,7 @@ tail710:
 	VCVTPD2PS         Z5, Y5
 	VMOVUPS           Y5, K1, (DX)(BX*4)
 
-done711:
+done723:
 	VEXTRACTF64X4 $0x01, Z1, Y11
 	VADDPD        Z11, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X11
@@ -12395,9 +12705,9 @@ TEXT ·expShiftSumAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest714
+	JL           oneTest726
 
-many712:
+many724:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VCVTPS2PD    16(AX)(BX*4), Y5
@@ -12446,14 +12756,14 @@ many712:
 	VMOVUPS      X12, 16(DX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many712
+	JLE          many724
 
-oneTest714:
+oneTest726:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail715
+	JG   tail727
 
-one713:
+one725:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
@@ -12479,11 +12789,11 @@ one713:
 	VMOVUPS      X7, (DX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one713
+	JLE          one725
 
-tail715:
+tail727:
 	SUBQ         BX, CX
-	JZ           done716
+	JZ           done728
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, CX
 	SUBQ         CX, SI
@@ -12515,7 +12825,7 @@ tail715:
 	VCVTPD2PSY   Y3, X3
 	VMASKMOVPS   X3, X5, (DX)(BX*4)
 
-done716:
+done728:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -12536,9 +12846,9 @@ TEXT ·sumExpAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest719
+	JL           oneTest731
 
-many717:
+many729:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
@@ -12632,7 +12942,7 @@ many717:
 	VMINPD            Z4, Z15, Z4
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal722
+	JZ                normal734
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z12, K1
 	VADDPD.BCST       constants<>+1792(SB), Z12, K1, Z12
 	VMAXPD.BCST       constants<>+1856(SB), Z12, K1, Z12
@@ -12657,29 +12967,29 @@ many717:
 	VSCALEFPD         Z15, Z23, Z23
 	VADDPD.BCST       constants<>+1920(SB), Z23, K1, Z23
 	VPSUBQ.BCST       constants<>+1920(SB), Z23, K1, Z23
-	JMP               scaled723
+	JMP               scaled735
 
-normal722:
+normal734:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled723:
+scaled735:
 	VADDPD Z20, Z1, Z1
 	VADDPD Z21, Z1, Z1
 	VADDPD Z22, Z1, Z1
 	VADDPD Z23, Z1, Z1
 	ADDQ   $0x20, DX
 	CMPQ   DX, BX
-	JLE    many717
+	JLE    many729
 
-oneTest719:
+oneTest731:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail720
+	JG   tail732
 
-one718:
+one730:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
@@ -12704,27 +13014,27 @@ one718:
 	VADDPD            Z4, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal724
+	JZ                normal736
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
 	VADDPD.BCST       constants<>+1920(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1920(SB), Z8, K1, Z8
-	JMP               scaled725
+	JMP               scaled737
 
-normal724:
+normal736:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled725:
+scaled737:
 	VADDPD Z8, Z1, Z1
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    one718
+	JLE    one730
 
-tail720:
+tail732:
 	SUBQ              DX, CX
-	JZ                done721
+	JZ                done733
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -12753,22 +13063,22 @@ tail720:
 	VADDPD            Z2, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal726
+	JZ                normal738
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled727
+	JMP               scaled739
 
-normal726:
+normal738:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled727:
+scaled739:
 	VADDPD Z7, Z1, K1, Z1
 
-done721:
+done733:
 	VEXTRACTF64X4 $0x01, Z1, Y28
 	VADDPD        Z28, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X28
@@ -12791,9 +13101,9 @@ TEXT ·sumExpAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest730
+	JL           oneTest742
 
-many728:
+many740:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -12849,7 +13159,7 @@ many728:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal733
+	JZ           normal745
 	VCMPPD       $0x11, constants<>+2240(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
 	VPAND        constants<>+2304(SB), Y5, Y4
@@ -12876,9 +13186,9 @@ many728:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled734
+	JMP          scaled746
 
-normal733:
+normal745:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -12894,19 +13204,19 @@ normal733:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled734:
+scaled746:
 	VADDPD Y11, Y1, Y1
 	VADDPD Y12, Y1, Y1
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    many728
+	JLE    many740
 
-oneTest730:
+oneTest742:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail731
+	JG   tail743
 
-one729:
+one741:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -12936,7 +13246,7 @@ one729:
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal735
+	JZ           normal747
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y6, Y4
@@ -12950,9 +13260,9 @@ one729:
 	VPAND        constants<>+1920(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled736
+	JMP          scaled748
 
-normal735:
+normal747:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -12961,15 +13271,15 @@ normal735:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled736:
+scaled748:
 	VADDPD Y7, Y1, Y1
 	ADDQ   $0x04, DX
 	CMPQ   DX, BX
-	JLE    one729
+	JLE    one741
 
-tail731:
+tail743:
 	SUBQ         DX, CX
-	JZ           done732
+	JZ           done744
 	LEAQ         ones<>+32(SB), BX
 	SHLQ         $0x03, CX
 	SUBQ         CX, BX
@@ -13003,7 +13313,7 @@ tail731:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y2
 	VMOVMSKPD    Y2, AX
 	TESTL        AX, AX
-	JZ           normal737
+	JZ           normal749
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y5, Y2
@@ -13017,9 +13327,9 @@ tail731:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VPSUBQ       Y5, Y3, Y3
-	JMP          scaled738
+	JMP          scaled750
 
-normal737:
+normal749:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y2
 	VPSUBQ Y2, Y0, Y0
@@ -13028,11 +13338,11 @@ normal737:
 	VMULPD Y2, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled738:
+scaled750:
 	VANDPD Y4, Y3, Y0
 	VADDPD Y0, Y1, Y1
 
-done732:
+done744:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -13053,9 +13363,9 @@ TEXT ·sumExpAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest741
+	JL           oneTest753
 
-many739:
+many751:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
@@ -13140,14 +13450,14 @@ many739:
 	VADDPD            Z19, Z1, Z1
 	ADDQ              $0x20, DX
 	CMPQ              DX, BX
-	JLE               many739
+	JLE               many751
 
-oneTest741:
+oneTest753:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail742
+	JG   tail754
 
-one740:
+one752:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
@@ -13171,11 +13481,11 @@ one740:
 	VADDPD            Z6, Z1, Z1
 	ADDQ              $0x08, DX
 	CMPQ              DX, BX
-	JLE               one740
+	JLE               one752
 
-tail742:
+tail754:
 	SUBQ              DX, CX
-	JZ                done743
+	JZ                done755
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -13202,7 +13512,7 @@ tail742:
 	VSCALEFPD         Z0, Z5, Z5
 	VADDPD            Z5, Z1, K1, Z1
 
-done743:
+done755:
 	VEXTRACTF64X4 $0x01, Z1, Y11
 	VADDPD        Z11, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X11
@@ -13226,9 +13536,9 @@ TEXT ·sumExpAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest746
+	JL           oneTest758
 
-many744:
+many756:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -13274,14 +13584,14 @@ many744:
 	VADDPD       Y12, Y1, Y1
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          many744
+	JLE          many756
 
-oneTest746:
+oneTest758:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail747
+	JG   tail759
 
-one745:
+one757:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -13306,11 +13616,11 @@ one745:
 	VADDPD       Y7, Y1, Y1
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one745
+	JLE          one757
 
-tail747:
+tail759:
 	SUBQ         DX, CX
-	JZ           done748
+	JZ           done760
 	LEAQ         ones<>+32(SB), BX
 	SHLQ         $0x02, CX
 	SUBQ         CX, BX
@@ -13341,7 +13651,7 @@ tail747:
 	VANDPD       Y0, Y3, Y0
 	VADDPD       Y0, Y1, Y1
 
-done748:
+done760:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -13362,9 +13672,9 @@ TEXT ·expSubAddAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest751
+	JL      oneTest763
 
-many749:
+many761:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (AX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -13458,7 +13768,7 @@ many749:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal754
+	JZ                normal766
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
 	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
@@ -13483,15 +13793,15 @@ many749:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
-	JMP               scaled755
+	JMP               scaled767
 
-normal754:
+normal766:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled755:
+scaled767:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z18, Z2, Z2
 	VMOVUPS Z18, (AX)(SI*8)
@@ -13510,14 +13820,14 @@ scaled755:
 	VMOVUPS Z2, 192(DX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many749
+	JLE     many761
 
-oneTest751:
+oneTest763:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail752
+	JG   tail764
 
-one750:
+one762:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (AX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -13542,30 +13852,30 @@ one750:
 	VADDPD            Z3, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal756
+	JZ                normal768
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled757
+	JMP               scaled769
 
-normal756:
+normal768:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled757:
+scaled769:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z6, Z2, Z2
 	VMOVUPS Z6, (AX)(SI*8)
 	VMOVUPS Z2, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one750
+	JLE     one762
 
-tail752:
+tail764:
 	SUBQ              SI, BX
-	JZ                done753
+	JZ                done765
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -13594,25 +13904,25 @@ tail752:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal758
+	JZ                normal770
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled759
+	JMP               scaled771
 
-normal758:
+normal770:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled759:
+scaled771:
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VADDPD    Z6, Z0, Z0
 	VMOVUPD   Z6, K1, (AX)(SI*8)
 	VMOVUPD   Z0, K1, (DX)(SI*8)
 
-done753:
+done765:
 	VZEROUPPER
 	RET
 
@@ -13628,9 +13938,9 @@ TEXT ·expSubAddAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest762
+	JL      oneTest774
 
-many760:
+many772:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (AX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -13687,7 +13997,7 @@ many760:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal765
+	JZ           normal777
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -13714,9 +14024,9 @@ many760:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled766
+	JMP          scaled778
 
-normal765:
+normal777:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -13732,7 +14042,7 @@ normal765:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled766:
+scaled778:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y8, Y2, Y2
 	VMOVUPS Y8, (AX)(SI*8)
@@ -13743,14 +14053,14 @@ scaled766:
 	VMOVUPS Y2, 32(DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many760
+	JLE     many772
 
-oneTest762:
+oneTest774:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail763
+	JG   tail775
 
-one761:
+one773:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (AX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -13780,7 +14090,7 @@ one761:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal767
+	JZ           normal779
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -13794,9 +14104,9 @@ one761:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled768
+	JMP          scaled780
 
-normal767:
+normal779:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -13805,18 +14115,18 @@ normal767:
 	VMULPD Y3, Y5, Y5
 	VMULPD Y2, Y5, Y5
 
-scaled768:
+scaled780:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y5, Y2, Y2
 	VMOVUPS Y5, (AX)(SI*8)
 	VMOVUPS Y2, (DX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one761
+	JLE     one773
 
-tail763:
+tail775:
 	SUBQ         SI, BX
-	JZ           done764
+	JZ           done776
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -13850,7 +14160,7 @@ tail763:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal769
+	JZ           normal781
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y4
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y4, Y1
@@ -13864,9 +14174,9 @@ tail763:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
-	JMP          scaled770
+	JMP          scaled782
 
-normal769:
+normal781:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -13875,13 +14185,13 @@ normal769:
 	VMULPD Y1, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled770:
+scaled782:
 	VMASKMOVPD (DX)(SI*8), Y2, Y0
 	VADDPD     Y3, Y0, Y0
 	VMASKMOVPD Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (DX)(SI*8)
 
-done764:
+done776:
 	VZEROUPPER
 	RET
 
@@ -13896,9 +14206,9 @@ TEXT ·expSubAddAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest773
+	JL      oneTest785
 
-many771:
+many783:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (AX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -14005,14 +14315,14 @@ many771:
 	VMOVUPS           Y1, 96(DX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many771
+	JLE               many783
 
-oneTest773:
+oneTest785:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail774
+	JG   tail786
 
-one772:
+one784:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (AX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -14041,11 +14351,11 @@ one772:
 	VMOVUPS           Y1, (DX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one772
+	JLE               one784
 
-tail774:
+tail786:
 	SUBQ              SI, BX
-	JZ                done775
+	JZ                done787
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -14077,7 +14387,7 @@ tail774:
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, K1, (DX)(SI*4)
 
-done775:
+done787:
 	VZEROUPPER
 	RET
 
@@ -14093,9 +14403,9 @@ TEXT ·expSubAddAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest778
+	JL      oneTest790
 
-many776:
+many788:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (AX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -14152,14 +14462,14 @@ many776:
 	VMOVUPS      X2, 16(DX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many776
+	JLE          many788
 
-oneTest778:
+oneTest790:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail779
+	JG   tail791
 
-one777:
+one789:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (AX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -14189,11 +14499,11 @@ one777:
 	VMOVUPS      X2, (DX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one777
+	JLE          one789
 
-tail779:
+tail791:
 	SUBQ         SI, BX
-	JZ           done780
+	JZ           done792
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -14229,7 +14539,7 @@ tail779:
 	VCVTPD2PSY   Y0, X0
 	VMASKMOVPS   X0, X2, (DX)(SI*4)
 
-done780:
+done792:
 	VZEROUPPER
 	RET
 
@@ -14260,14 +14570,14 @@ TEXT ·logAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	CMPQ         BX, SI
-	JG           tail784
+	JG           tail796
 
-one782:
+one794:
 	VMOVUPS     (DX)(BX*8), Z18
 	VPSUBQ      Z6, Z18, Z19
 	VPCMPUQ     $0x06, Z7, Z19, K1
 	KORTESTW    K1, K1
-	JZ          normal786
+	JZ          normal798
 	VMOVUPS     Z18, Z19
 	VPXORQ      Z20, Z20, Z20
 	VMULPD      constants<>+5504(SB), Z18, Z21
@@ -14314,9 +14624,9 @@ one782:
 	VCMPPD      $0x11, constants<>+3328(SB), Z18, K1
 	VMOVUPD     constants<>+5696(SB), K1, Z26
 	VMOVUPS     Z26, (AX)(BX*8)
-	JMP         stored787
+	JMP         stored799
 
-normal786:
+normal798:
 	VPSUBQ      Z2, Z18, Z19
 	VPSRLQ      $0x34, Z19, Z18
 	VORPD       Z5, Z18, Z18
@@ -14351,14 +14661,14 @@ normal786:
 	VADDPD      Z21, Z25, Z25
 	VMOVUPS     Z25, (AX)(BX*8)
 
-stored787:
+stored799:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one782
+	JLE  one794
 
-tail784:
+tail796:
 	SUBQ        BX, CX
-	JZ          done785
+	JZ          done797
 	MOVQ        $-1, SI
 	SHLXQ       CX, SI, SI
 	NOTQ        SI
@@ -14411,7 +14721,7 @@ tail784:
 	VMOVUPD     constants<>+5696(SB), K2, Z8
 	VMOVUPD     Z8, K1, (AX)(BX*8)
 
-done785:
+done797:
 	VZEROUPPER
 	RET
 
@@ -14424,9 +14734,9 @@ TEXT ·logAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail791
+	JG   tail803
 
-one789:
+one801:
 	VMOVUPS     (DX)(BX*8), Y0
 	VPSUBQ      constants<>+4800(SB), Y0, Y1
 	VPCMPGTQ    constants<>+4864(SB), Y1, Y2
@@ -14434,7 +14744,7 @@ one789:
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal793
+	JZ          normal805
 	VMOVUPS     Y0, Y1
 	VXORPD      Y2, Y2, Y2
 	VMULPD      constants<>+5504(SB), Y0, Y3
@@ -14481,9 +14791,9 @@ one789:
 	VCMPPD      $0x11, constants<>+3328(SB), Y0, Y0
 	VBLENDVPD   Y0, constants<>+5696(SB), Y8, Y8
 	VMOVUPS     Y8, (AX)(BX*8)
-	JMP         stored794
+	JMP         stored806
 
-normal793:
+normal805:
 	VPSUBQ      constants<>+4608(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
 	VORPD       constants<>+1920(SB), Y0, Y0
@@ -14518,14 +14828,14 @@ normal793:
 	VADDPD      Y3, Y7, Y7
 	VMOVUPS     Y7, (AX)(BX*8)
 
-stored794:
+stored806:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one789
+	JLE  one801
 
-tail791:
+tail803:
 	SUBQ        BX, CX
-	JZ          done792
+	JZ          done804
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, CX
 	SUBQ        CX, SI
@@ -14578,7 +14888,7 @@ tail791:
 	VBLENDVPD   Y1, constants<>+5696(SB), Y9, Y9
 	VMASKMOVPD  Y9, Y0, (AX)(BX*8)
 
-done792:
+done804:
 	VZEROUPPER
 	RET
 
@@ -14603,9 +14913,9 @@ TEXT ·logAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest798
+	JL      oneTest810
 
-many796:
+many808:
 	VMOVUPS      (CX)(BX*4), Z12
 	VMOVUPS      64(CX)(BX*4), Z13
 	VGETMANTPS   $0x0b, Z12, Z14
@@ -14662,14 +14972,14 @@ many796:
 	VMOVUPS      Z15, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many796
+	JLE          many808
 
-oneTest798:
+oneTest810:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail799
+	JG   tail811
 
-one797:
+one809:
 	VMOVUPS      (CX)(BX*4), Z12
 	VGETMANTPS   $0x0b, Z12, Z13
 	VGETEXPPS    Z12, Z14
@@ -14699,11 +15009,11 @@ one797:
 	VMOVUPS      Z13, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one797
+	JLE          one809
 
-tail799:
+tail811:
 	SUBQ         BX, DX
-	JZ           done800
+	JZ           done812
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -14736,7 +15046,7 @@ tail799:
 	VFIXUPIMMPS  $0x00, constants<>+6336(SB), Z12, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-done800:
+done812:
 	VZEROUPPER
 	RET
 
@@ -14752,9 +15062,9 @@ TEXT ·logAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest804
+	JL      oneTest816
 
-many802:
+many814:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
@@ -14764,7 +15074,7 @@ many802:
 	VORPS        Y4, Y3, Y3
 	VMOVMSKPS    Y3, DI
 	TESTL        DI, DI
-	JZ           usual807
+	JZ           usual819
 	VMOVUPS      (CX)(BX*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -14857,9 +15167,9 @@ many802:
 	VBROADCASTSS constants<>+384(SB), Y5
 	VBLENDVPS    Y3, Y5, Y4, Y3
 	VMOVUPS      Y3, 32(AX)(BX*4)
-	JMP          stored808
+	JMP          stored820
 
-usual807:
+usual819:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VPSUBD       Y0, Y3, Y3
@@ -14915,23 +15225,23 @@ usual807:
 	VMOVUPS      Y4, (AX)(BX*4)
 	VMOVUPS      Y3, 32(AX)(BX*4)
 
-stored808:
+stored820:
 	ADDQ $0x10, BX
 	CMPQ BX, SI
-	JLE  many802
+	JLE  many814
 
-oneTest804:
+oneTest816:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail805
+	JG   tail817
 
-one803:
+one815:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
 	VMOVMSKPS    Y3, DI
 	TESTL        DI, DI
-	JZ           usual809
+	JZ           usual821
 	VMOVUPS      (CX)(BX*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -14978,9 +15288,9 @@ one803:
 	VBROADCASTSS constants<>+384(SB), Y5
 	VBLENDVPS    Y3, Y5, Y4, Y3
 	VMOVUPS      Y3, (AX)(BX*4)
-	JMP          stored810
+	JMP          stored822
 
-usual809:
+usual821:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPSUBD       Y0, Y3, Y3
 	VANDPS       Y2, Y3, Y4
@@ -15009,14 +15319,14 @@ usual809:
 	VADDPS       Y3, Y5, Y3
 	VMOVUPS      Y3, (AX)(BX*4)
 
-stored810:
+stored822:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one803
+	JLE  one815
 
-tail805:
+tail817:
 	SUBQ         BX, DX
-	JZ           done806
+	JZ           done818
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -15068,7 +15378,7 @@ tail805:
 	VBLENDVPS    Y1, Y2, Y0, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 
-done806:
+done818:
 	VZEROUPPER
 	RET
 
@@ -15082,18 +15392,18 @@ TEXT ·sinCosAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail815
+	JG   tail827
 
-one813:
+one825:
 	VMOVUPS  (DX)(SI*8), Z0
 	VANDPD   constants<>+3200(SB), Z0, Z1
 	VCMPPD   $0x16, constants<>+6848(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok817
+	JZ       ok829
 	MOVQ     SI, ret+32(FP)
-	JMP      done811
+	JMP      done823
 
-ok817:
+ok829:
 	VMULPD    constants<>+6912(SB), Z0, Z1
 	VADDPD    constants<>+6976(SB), Z1, Z1
 	VSUBPD    constants<>+6976(SB), Z1, Z6
@@ -15156,12 +15466,12 @@ ok817:
 	VMOVUPS   Z3, (CX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one813
+	JLE       one825
 
-tail815:
+tail827:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done816
+	JZ        done828
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -15170,11 +15480,11 @@ tail815:
 	VANDPD    constants<>+3200(SB), Z0, Z1
 	VCMPPD    $0x16, constants<>+6848(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok818
+	JZ        ok830
 	MOVQ      SI, ret+32(FP)
-	JMP       done811
+	JMP       done823
 
-ok818:
+ok830:
 	VMULPD    constants<>+6912(SB), Z0, Z1
 	VADDPD    constants<>+6976(SB), Z1, Z1
 	VSUBPD    constants<>+6976(SB), Z1, Z2
@@ -15236,10 +15546,10 @@ ok818:
 	VMOVUPD   Z4, K1, (AX)(SI*8)
 	VMOVUPD   Z5, K1, (CX)(SI*8)
 
-done816:
+done828:
 	MOVQ BX, ret+32(FP)
 
-done811:
+done823:
 	VZEROUPPER
 	RET
 
@@ -15253,19 +15563,19 @@ TEXT ·sinCosAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail823
+	JG   tail835
 
-one821:
+one833:
 	VMOVUPS   (DX)(SI*8), Y0
 	VANDPD    constants<>+3200(SB), Y0, Y1
 	VCMPPD    $0x16, constants<>+6848(SB), Y1, Y1
 	VMOVMSKPD Y1, R8
 	TESTL     R8, R8
-	JZ        ok825
+	JZ        ok837
 	MOVQ      SI, ret+32(FP)
-	JMP       done819
+	JMP       done831
 
-ok825:
+ok837:
 	VMULPD    constants<>+6912(SB), Y0, Y1
 	VADDPD    constants<>+6976(SB), Y1, Y1
 	VSUBPD    constants<>+6976(SB), Y1, Y2
@@ -15326,12 +15636,12 @@ ok825:
 	VMOVUPS   Y2, (CX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one821
+	JLE       one833
 
-tail823:
+tail835:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done824
+	JZ         done836
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -15341,11 +15651,11 @@ tail823:
 	VCMPPD     $0x16, constants<>+6848(SB), Y2, Y2
 	VMOVMSKPD  Y2, DX
 	TESTL      DX, DX
-	JZ         ok826
+	JZ         ok838
 	MOVQ       SI, ret+32(FP)
-	JMP        done819
+	JMP        done831
 
-ok826:
+ok838:
 	VMULPD     constants<>+6912(SB), Y1, Y2
 	VADDPD     constants<>+6976(SB), Y2, Y2
 	VSUBPD     constants<>+6976(SB), Y2, Y3
@@ -15405,10 +15715,10 @@ ok826:
 	VMASKMOVPD Y4, Y0, (AX)(SI*8)
 	VMASKMOVPD Y3, Y0, (CX)(SI*8)
 
-done824:
+done836:
 	MOVQ BX, ret+32(FP)
 
-done819:
+done831:
 	VZEROUPPER
 	RET
 
@@ -15422,18 +15732,18 @@ TEXT ·sinCosAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail831
+	JG   tail843
 
-one829:
+one841:
 	VCVTPS2PD (DX)(SI*4), Z0
 	VANDPD    constants<>+3200(SB), Z0, Z1
 	VCMPPD    $0x16, constants<>+6848(SB), Z1, K1
 	KORTESTW  K1, K1
-	JZ        ok833
+	JZ        ok845
 	MOVQ      SI, ret+32(FP)
-	JMP       done827
+	JMP       done839
 
-ok833:
+ok845:
 	VMULPD    constants<>+6912(SB), Z0, Z1
 	VADDPD    constants<>+6976(SB), Z1, Z1
 	VSUBPD    constants<>+6976(SB), Z1, Z6
@@ -15498,12 +15808,12 @@ ok833:
 	VMOVUPS   Y3, (CX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one829
+	JLE       one841
 
-tail831:
+tail843:
 	MOVQ        BX, DI
 	SUBQ        SI, DI
-	JZ          done832
+	JZ          done844
 	MOVQ        $-1, R8
 	SHLXQ       DI, R8, R8
 	NOTQ        R8
@@ -15512,11 +15822,11 @@ tail831:
 	VANDPD      constants<>+3200(SB), Z0, Z1
 	VCMPPD      $0x16, constants<>+6848(SB), Z1, K2
 	KORTESTW    K2, K2
-	JZ          ok834
+	JZ          ok846
 	MOVQ        SI, ret+32(FP)
-	JMP         done827
+	JMP         done839
 
-ok834:
+ok846:
 	VMULPD    constants<>+6912(SB), Z0, Z1
 	VADDPD    constants<>+6976(SB), Z1, Z1
 	VSUBPD    constants<>+6976(SB), Z1, Z2
@@ -15580,10 +15890,10 @@ ok834:
 	VCVTPD2PS Z5, Y5
 	VMOVUPS   Y5, K1, (CX)(SI*4)
 
-done832:
+done844:
 	MOVQ BX, ret+32(FP)
 
-done827:
+done839:
 	VZEROUPPER
 	RET
 
@@ -15597,19 +15907,19 @@ TEXT ·sinCosAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail839
+	JG   tail851
 
-one837:
+one849:
 	VCVTPS2PD (DX)(SI*4), Y0
 	VANDPD    constants<>+3200(SB), Y0, Y1
 	VCMPPD    $0x16, constants<>+6848(SB), Y1, Y1
 	VMOVMSKPD Y1, R8
 	TESTL     R8, R8
-	JZ        ok841
+	JZ        ok853
 	MOVQ      SI, ret+32(FP)
-	JMP       done835
+	JMP       done847
 
-ok841:
+ok853:
 	VMULPD     constants<>+6912(SB), Y0, Y1
 	VADDPD     constants<>+6976(SB), Y1, Y1
 	VSUBPD     constants<>+6976(SB), Y1, Y2
@@ -15672,12 +15982,12 @@ ok841:
 	VMOVUPS    X2, (CX)(SI*4)
 	ADDQ       $0x04, SI
 	CMPQ       SI, DI
-	JLE        one837
+	JLE        one849
 
-tail839:
+tail851:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done840
+	JZ         done852
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -15688,11 +15998,11 @@ tail839:
 	VCMPPD     $0x16, constants<>+6848(SB), Y2, Y2
 	VMOVMSKPD  Y2, DX
 	TESTL      DX, DX
-	JZ         ok842
+	JZ         ok854
 	MOVQ       SI, ret+32(FP)
-	JMP        done835
+	JMP        done847
 
-ok842:
+ok854:
 	VMULPD     constants<>+6912(SB), Y1, Y2
 	VADDPD     constants<>+6976(SB), Y2, Y2
 	VSUBPD     constants<>+6976(SB), Y2, Y3
@@ -15754,10 +16064,10 @@ ok842:
 	VCVTPD2PSY Y3, X3
 	VMASKMOVPS X3, X0, (CX)(SI*4)
 
-done840:
+done852:
 	MOVQ BX, ret+32(FP)
 
-done835:
+done847:
 	VZEROUPPER
 	RET
 
@@ -15784,9 +16094,9 @@ TEXT ·sinAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest846
+	JL      oneTest858
 
-many844:
+many856:
 	VMOVUPS  (CX)(BX*8), Z14
 	VANDPD   constants<>+3200(SB), Z14, Z14
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K1
@@ -15795,11 +16105,11 @@ many844:
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok849
+	JZ       ok861
 	MOVQ     BX, ret+24(FP)
-	JMP      done843
+	JMP      done855
 
-ok849:
+ok861:
 	VMOVUPS       (CX)(BX*8), Z14
 	VMOVUPS       64(CX)(BX*8), Z15
 	VMOVUPS       Z1, Z16
@@ -15864,23 +16174,23 @@ ok849:
 	VMOVUPS       Z15, 64(AX)(BX*8)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           many844
+	JLE           many856
 
-oneTest846:
+oneTest858:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail847
+	JG   tail859
 
-one845:
+one857:
 	VMOVUPS  (CX)(BX*8), Z14
 	VANDPD   constants<>+3200(SB), Z14, Z14
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K1
 	KORTESTW K1, K1
-	JZ       ok850
+	JZ       ok862
 	MOVQ     BX, ret+24(FP)
-	JMP      done843
+	JMP      done855
 
-ok850:
+ok862:
 	VMOVUPS       (CX)(BX*8), Z14
 	VMOVUPS       Z1, Z15
 	VFMADD213PD   Z0, Z14, Z15
@@ -15914,12 +16224,12 @@ ok850:
 	VMOVUPS       Z14, (AX)(BX*8)
 	ADDQ          $0x08, BX
 	CMPQ          BX, SI
-	JLE           one845
+	JLE           one857
 
-tail847:
+tail859:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done848
+	JZ        done860
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -15928,11 +16238,11 @@ tail847:
 	VANDPD    constants<>+3200(SB), Z14, Z14
 	VCMPPD    $0x16, constants<>+6848(SB), Z14, K2
 	KORTESTW  K2, K2
-	JZ        ok851
+	JZ        ok863
 	MOVQ      BX, ret+24(FP)
-	JMP       done843
+	JMP       done855
 
-ok851:
+ok863:
 	VMOVUPD.Z     (CX)(BX*8), K1, Z14
 	VMOVUPS       Z1, Z1
 	VFMADD213PD   Z0, Z14, Z1
@@ -15965,10 +16275,10 @@ ok851:
 	VXORPD        Z0, Z14, Z0
 	VMOVUPD       Z0, K1, (AX)(BX*8)
 
-done848:
+done860:
 	MOVQ DX, ret+24(FP)
 
-done843:
+done855:
 	VZEROUPPER
 	RET
 
@@ -15984,9 +16294,9 @@ TEXT ·sinAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest855
+	JL      oneTest867
 
-many853:
+many865:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -15996,11 +16306,11 @@ many853:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok858
+	JZ        ok870
 	MOVQ      BX, ret+24(FP)
-	JMP       done852
+	JMP       done864
 
-ok858:
+ok870:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMOVUPS      Y1, Y5
@@ -16063,24 +16373,24 @@ ok858:
 	VMOVUPS      Y4, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many853
+	JLE          many865
 
-oneTest855:
+oneTest867:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail856
+	JG   tail868
 
-one854:
+one866:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok859
+	JZ        ok871
 	MOVQ      BX, ret+24(FP)
-	JMP       done852
+	JMP       done864
 
-ok859:
+ok871:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      Y1, Y4
 	VFMADD213PD  Y0, Y3, Y4
@@ -16113,12 +16423,12 @@ ok859:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one854
+	JLE          one866
 
-tail856:
+tail868:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done857
+	JZ         done869
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -16128,11 +16438,11 @@ tail856:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok860
+	JZ         ok872
 	MOVQ       BX, ret+24(FP)
-	JMP        done852
+	JMP        done864
 
-ok860:
+ok872:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMOVUPS      Y1, Y1
 	VFMADD213PD  Y0, Y4, Y1
@@ -16164,10 +16474,10 @@ ok860:
 	VXORPD       Y1, Y0, Y0
 	VMASKMOVPD   Y0, Y3, (AX)(BX*8)
 
-done857:
+done869:
 	MOVQ DX, ret+24(FP)
 
-done852:
+done864:
 	VZEROUPPER
 	RET
 
@@ -16191,9 +16501,9 @@ TEXT ·sinAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest864
+	JL      oneTest876
 
-many862:
+many874:
 	VMOVUPS  (CX)(BX*4), Z11
 	VANDPS   constants<>+3264(SB), Z11, Z11
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K1
@@ -16202,11 +16512,11 @@ many862:
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok867
+	JZ       ok879
 	MOVQ     BX, ret+24(FP)
-	JMP      done861
+	JMP      done873
 
-ok867:
+ok879:
 	VMOVUPS       (CX)(BX*4), Z11
 	VMOVUPS       64(CX)(BX*4), Z12
 	VMOVUPS       Z1, Z13
@@ -16259,23 +16569,23 @@ ok867:
 	VMOVUPS       Z12, 64(AX)(BX*4)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many862
+	JLE           many874
 
-oneTest864:
+oneTest876:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail865
+	JG   tail877
 
-one863:
+one875:
 	VMOVUPS  (CX)(BX*4), Z11
 	VANDPS   constants<>+3264(SB), Z11, Z11
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K1
 	KORTESTW K1, K1
-	JZ       ok868
+	JZ       ok880
 	MOVQ     BX, ret+24(FP)
-	JMP      done861
+	JMP      done873
 
-ok868:
+ok880:
 	VMOVUPS       (CX)(BX*4), Z11
 	VMOVUPS       Z1, Z12
 	VFMADD213PS   Z0, Z11, Z12
@@ -16303,12 +16613,12 @@ ok868:
 	VMOVUPS       Z11, (AX)(BX*4)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           one863
+	JLE           one875
 
-tail865:
+tail877:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done866
+	JZ        done878
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -16317,11 +16627,11 @@ tail865:
 	VANDPS    constants<>+3264(SB), Z11, Z11
 	VCMPPS    $0x16, constants<>+9216(SB), Z11, K2
 	KORTESTW  K2, K2
-	JZ        ok869
+	JZ        ok881
 	MOVQ      BX, ret+24(FP)
-	JMP       done861
+	JMP       done873
 
-ok869:
+ok881:
 	VMOVUPS.Z     (CX)(BX*4), K1, Z11
 	VMOVUPS       Z1, Z1
 	VFMADD213PS   Z0, Z11, Z1
@@ -16348,10 +16658,10 @@ ok869:
 	VXORPS        Z0, Z11, Z0
 	VMOVUPS       Z0, K1, (AX)(BX*4)
 
-done866:
+done878:
 	MOVQ DX, ret+24(FP)
 
-done861:
+done873:
 	VZEROUPPER
 	RET
 
@@ -16367,9 +16677,9 @@ TEXT ·sinAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest873
+	JL      oneTest885
 
-many871:
+many883:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -16379,11 +16689,11 @@ many871:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok876
+	JZ        ok888
 	MOVQ      BX, ret+24(FP)
-	JMP       done870
+	JMP       done882
 
-ok876:
+ok888:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMOVUPS      Y1, Y5
@@ -16434,24 +16744,24 @@ ok876:
 	VMOVUPS      Y4, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many871
+	JLE          many883
 
-oneTest873:
+oneTest885:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail874
+	JG   tail886
 
-one872:
+one884:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok877
+	JZ        ok889
 	MOVQ      BX, ret+24(FP)
-	JMP       done870
+	JMP       done882
 
-ok877:
+ok889:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      Y1, Y4
 	VFMADD213PS  Y0, Y3, Y4
@@ -16478,12 +16788,12 @@ ok877:
 	VMOVUPS      Y3, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one872
+	JLE          one884
 
-tail874:
+tail886:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done875
+	JZ         done887
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -16493,11 +16803,11 @@ tail874:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok878
+	JZ         ok890
 	MOVQ       BX, ret+24(FP)
-	JMP        done870
+	JMP        done882
 
-ok878:
+ok890:
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VMOVUPS      Y1, Y1
 	VFMADD213PS  Y0, Y4, Y1
@@ -16523,10 +16833,10 @@ ok878:
 	VXORPS       Y1, Y0, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 
-done875:
+done887:
 	MOVQ DX, ret+24(FP)
 
-done870:
+done882:
 	VZEROUPPER
 	RET
 
@@ -16553,9 +16863,9 @@ TEXT ·cosAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest882
+	JL      oneTest894
 
-many880:
+many892:
 	VMOVUPS  (CX)(BX*8), Z14
 	VANDPD   constants<>+3200(SB), Z14, Z14
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K1
@@ -16564,11 +16874,11 @@ many880:
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok885
+	JZ       ok897
 	MOVQ     BX, ret+24(FP)
-	JMP      done879
+	JMP      done891
 
-ok885:
+ok897:
 	VMOVUPS       (CX)(BX*8), Z14
 	VMOVUPS       64(CX)(BX*8), Z15
 	VMOVUPS       Z1, Z16
@@ -16633,23 +16943,23 @@ ok885:
 	VMOVUPS       Z15, 64(AX)(BX*8)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           many880
+	JLE           many892
 
-oneTest882:
+oneTest894:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail883
+	JG   tail895
 
-one881:
+one893:
 	VMOVUPS  (CX)(BX*8), Z14
 	VANDPD   constants<>+3200(SB), Z14, Z14
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K1
 	KORTESTW K1, K1
-	JZ       ok886
+	JZ       ok898
 	MOVQ     BX, ret+24(FP)
-	JMP      done879
+	JMP      done891
 
-ok886:
+ok898:
 	VMOVUPS       (CX)(BX*8), Z14
 	VMOVUPS       Z1, Z15
 	VFMADD213PD   Z0, Z14, Z15
@@ -16683,12 +16993,12 @@ ok886:
 	VMOVUPS       Z14, (AX)(BX*8)
 	ADDQ          $0x08, BX
 	CMPQ          BX, SI
-	JLE           one881
+	JLE           one893
 
-tail883:
+tail895:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done884
+	JZ        done896
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -16697,11 +17007,11 @@ tail883:
 	VANDPD    constants<>+3200(SB), Z14, Z14
 	VCMPPD    $0x16, constants<>+6848(SB), Z14, K2
 	KORTESTW  K2, K2
-	JZ        ok887
+	JZ        ok899
 	MOVQ      BX, ret+24(FP)
-	JMP       done879
+	JMP       done891
 
-ok887:
+ok899:
 	VMOVUPD.Z     (CX)(BX*8), K1, Z14
 	VMOVUPS       Z1, Z1
 	VFMADD213PD   Z0, Z14, Z1
@@ -16734,10 +17044,10 @@ ok887:
 	VXORPD        Z0, Z14, Z0
 	VMOVUPD       Z0, K1, (AX)(BX*8)
 
-done884:
+done896:
 	MOVQ DX, ret+24(FP)
 
-done879:
+done891:
 	VZEROUPPER
 	RET
 
@@ -16753,9 +17063,9 @@ TEXT ·cosAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest891
+	JL      oneTest903
 
-many889:
+many901:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -16765,11 +17075,11 @@ many889:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok894
+	JZ        ok906
 	MOVQ      BX, ret+24(FP)
-	JMP       done888
+	JMP       done900
 
-ok894:
+ok906:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMOVUPS      Y1, Y5
@@ -16832,24 +17142,24 @@ ok894:
 	VMOVUPS      Y4, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many889
+	JLE          many901
 
-oneTest891:
+oneTest903:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail892
+	JG   tail904
 
-one890:
+one902:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok895
+	JZ        ok907
 	MOVQ      BX, ret+24(FP)
-	JMP       done888
+	JMP       done900
 
-ok895:
+ok907:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      Y1, Y4
 	VFMADD213PD  Y0, Y3, Y4
@@ -16882,12 +17192,12 @@ ok895:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one890
+	JLE          one902
 
-tail892:
+tail904:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done893
+	JZ         done905
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -16897,11 +17207,11 @@ tail892:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok896
+	JZ         ok908
 	MOVQ       BX, ret+24(FP)
-	JMP        done888
+	JMP        done900
 
-ok896:
+ok908:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMOVUPS      Y1, Y1
 	VFMADD213PD  Y0, Y4, Y1
@@ -16933,10 +17243,10 @@ ok896:
 	VXORPD       Y1, Y0, Y0
 	VMASKMOVPD   Y0, Y3, (AX)(BX*8)
 
-done893:
+done905:
 	MOVQ DX, ret+24(FP)
 
-done888:
+done900:
 	VZEROUPPER
 	RET
 
@@ -16960,9 +17270,9 @@ TEXT ·cosAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest900
+	JL      oneTest912
 
-many898:
+many910:
 	VMOVUPS  (CX)(BX*4), Z11
 	VANDPS   constants<>+3264(SB), Z11, Z11
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K1
@@ -16971,11 +17281,11 @@ many898:
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok903
+	JZ       ok915
 	MOVQ     BX, ret+24(FP)
-	JMP      done897
+	JMP      done909
 
-ok903:
+ok915:
 	VMOVUPS       (CX)(BX*4), Z11
 	VMOVUPS       64(CX)(BX*4), Z12
 	VMOVUPS       Z1, Z13
@@ -17028,23 +17338,23 @@ ok903:
 	VMOVUPS       Z12, 64(AX)(BX*4)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many898
+	JLE           many910
 
-oneTest900:
+oneTest912:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail901
+	JG   tail913
 
-one899:
+one911:
 	VMOVUPS  (CX)(BX*4), Z11
 	VANDPS   constants<>+3264(SB), Z11, Z11
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K1
 	KORTESTW K1, K1
-	JZ       ok904
+	JZ       ok916
 	MOVQ     BX, ret+24(FP)
-	JMP      done897
+	JMP      done909
 
-ok904:
+ok916:
 	VMOVUPS       (CX)(BX*4), Z11
 	VMOVUPS       Z1, Z12
 	VFMADD213PS   Z0, Z11, Z12
@@ -17072,12 +17382,12 @@ ok904:
 	VMOVUPS       Z11, (AX)(BX*4)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           one899
+	JLE           one911
 
-tail901:
+tail913:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done902
+	JZ        done914
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -17086,11 +17396,11 @@ tail901:
 	VANDPS    constants<>+3264(SB), Z11, Z11
 	VCMPPS    $0x16, constants<>+9216(SB), Z11, K2
 	KORTESTW  K2, K2
-	JZ        ok905
+	JZ        ok917
 	MOVQ      BX, ret+24(FP)
-	JMP       done897
+	JMP       done909
 
-ok905:
+ok917:
 	VMOVUPS.Z     (CX)(BX*4), K1, Z11
 	VMOVUPS       Z1, Z1
 	VFMADD213PS   Z0, Z11, Z1
@@ -17117,10 +17427,10 @@ ok905:
 	VXORPS        Z0, Z11, Z0
 	VMOVUPS       Z0, K1, (AX)(BX*4)
 
-done902:
+done914:
 	MOVQ DX, ret+24(FP)
 
-done897:
+done909:
 	VZEROUPPER
 	RET
 
@@ -17136,9 +17446,9 @@ TEXT ·cosAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest909
+	JL      oneTest921
 
-many907:
+many919:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -17148,11 +17458,11 @@ many907:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok912
+	JZ        ok924
 	MOVQ      BX, ret+24(FP)
-	JMP       done906
+	JMP       done918
 
-ok912:
+ok924:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMOVUPS      Y1, Y5
@@ -17203,24 +17513,24 @@ ok912:
 	VMOVUPS      Y4, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many907
+	JLE          many919
 
-oneTest909:
+oneTest921:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail910
+	JG   tail922
 
-one908:
+one920:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok913
+	JZ        ok925
 	MOVQ      BX, ret+24(FP)
-	JMP       done906
+	JMP       done918
 
-ok913:
+ok925:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      Y1, Y4
 	VFMADD213PS  Y0, Y3, Y4
@@ -17247,12 +17557,12 @@ ok913:
 	VMOVUPS      Y3, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one908
+	JLE          one920
 
-tail910:
+tail922:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done911
+	JZ         done923
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -17262,11 +17572,11 @@ tail910:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok914
+	JZ         ok926
 	MOVQ       BX, ret+24(FP)
-	JMP        done906
+	JMP        done918
 
-ok914:
+ok926:
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VMOVUPS      Y1, Y1
 	VFMADD213PS  Y0, Y4, Y1
@@ -17292,10 +17602,10 @@ ok914:
 	VXORPS       Y1, Y0, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 
-done911:
+done923:
 	MOVQ DX, ret+24(FP)
 
-done906:
+done918:
 	VZEROUPPER
 	RET
 
@@ -17328,9 +17638,9 @@ TEXT ·tanAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest918
+	JL      oneTest930
 
-many916:
+many928:
 	VMOVUPS  (DX)(SI*8), Z19
 	VANDPD   constants<>+3200(SB), Z19, Z19
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K1
@@ -17339,11 +17649,11 @@ many916:
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok921
+	JZ       ok933
 	MOVQ     SI, ret+32(FP)
-	JMP      done915
+	JMP      done927
 
-ok921:
+ok933:
 	VMOVUPS       (DX)(SI*8), Z19
 	VMOVUPS       64(DX)(SI*8), Z20
 	VMOVUPS       Z2, Z21
@@ -17416,23 +17726,23 @@ ok921:
 	VMOVUPS       Z22, 64(CX)(SI*8)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           many916
+	JLE           many928
 
-oneTest918:
+oneTest930:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail919
+	JG   tail931
 
-one917:
+one929:
 	VMOVUPS  (DX)(SI*8), Z19
 	VANDPD   constants<>+3200(SB), Z19, Z19
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K1
 	KORTESTW K1, K1
-	JZ       ok922
+	JZ       ok934
 	MOVQ     SI, ret+32(FP)
-	JMP      done915
+	JMP      done927
 
-ok922:
+ok934:
 	VMOVUPS       (DX)(SI*8), Z19
 	VMOVUPS       Z2, Z20
 	VFMADD213PD   Z0, Z19, Z20
@@ -17470,12 +17780,12 @@ ok922:
 	VMOVUPS       Z20, (CX)(SI*8)
 	ADDQ          $0x08, SI
 	CMPQ          SI, DI
-	JLE           one917
+	JLE           one929
 
-tail919:
+tail931:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done920
+	JZ        done932
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -17484,11 +17794,11 @@ tail919:
 	VANDPD    constants<>+3200(SB), Z19, Z19
 	VCMPPD    $0x16, constants<>+6848(SB), Z19, K2
 	KORTESTW  K2, K2
-	JZ        ok923
+	JZ        ok935
 	MOVQ      SI, ret+32(FP)
-	JMP       done915
+	JMP       done927
 
-ok923:
+ok935:
 	VMOVUPD.Z     (DX)(SI*8), K1, Z19
 	VMOVUPS       Z2, Z2
 	VFMADD213PD   Z0, Z19, Z2
@@ -17525,10 +17835,10 @@ ok923:
 	VMOVUPD       Z0, K1, (AX)(SI*8)
 	VMOVUPD       Z2, K1, (CX)(SI*8)
 
-done920:
+done932:
 	MOVQ BX, ret+32(FP)
 
-done915:
+done927:
 	VZEROUPPER
 	RET
 
@@ -17545,9 +17855,9 @@ TEXT ·tanAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest927
+	JL      oneTest939
 
-many925:
+many937:
 	VMOVUPS   (DX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -17557,11 +17867,11 @@ many925:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok930
+	JZ        ok942
 	MOVQ      SI, ret+32(FP)
-	JMP       done924
+	JMP       done936
 
-ok930:
+ok942:
 	VMOVUPS      (DX)(SI*8), Y3
 	VMOVUPS      32(DX)(SI*8), Y4
 	VMOVUPS      Y2, Y5
@@ -17632,24 +17942,24 @@ ok930:
 	VMOVUPS      Y6, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many925
+	JLE          many937
 
-oneTest927:
+oneTest939:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail928
+	JG   tail940
 
-one926:
+one938:
 	VMOVUPS   (DX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok931
+	JZ        ok943
 	MOVQ      SI, ret+32(FP)
-	JMP       done924
+	JMP       done936
 
-ok931:
+ok943:
 	VMOVUPS      (DX)(SI*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y0, Y3, Y4
@@ -17686,12 +17996,12 @@ ok931:
 	VMOVUPS      Y4, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one926
+	JLE          one938
 
-tail928:
+tail940:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done929
+	JZ         done941
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -17701,11 +18011,11 @@ tail928:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok932
+	JZ         ok944
 	MOVQ       SI, ret+32(FP)
-	JMP        done924
+	JMP        done936
 
-ok932:
+ok944:
 	VMASKMOVPD   (DX)(SI*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y0, Y4, Y2
@@ -17741,10 +18051,10 @@ ok932:
 	VMASKMOVPD   Y0, Y3, (AX)(SI*8)
 	VMASKMOVPD   Y2, Y3, (CX)(SI*8)
 
-done929:
+done941:
 	MOVQ BX, ret+32(FP)
 
-done924:
+done936:
 	VZEROUPPER
 	RET
 
@@ -17771,9 +18081,9 @@ TEXT ·tanAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest936
+	JL      oneTest948
 
-many934:
+many946:
 	VMOVUPS  (DX)(SI*4), Z13
 	VANDPS   constants<>+3264(SB), Z13, Z13
 	VCMPPS   $0x16, constants<>+9216(SB), Z13, K1
@@ -17782,11 +18092,11 @@ many934:
 	VCMPPS   $0x16, constants<>+9216(SB), Z13, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok939
+	JZ       ok951
 	MOVQ     SI, ret+32(FP)
-	JMP      done933
+	JMP      done945
 
-ok939:
+ok951:
 	VMOVUPS       (DX)(SI*4), Z13
 	VMOVUPS       64(DX)(SI*4), Z14
 	VMOVUPS       Z2, Z15
@@ -17847,23 +18157,23 @@ ok939:
 	VMOVUPS       Z16, 64(CX)(SI*4)
 	ADDQ          $0x20, SI
 	CMPQ          SI, DI
-	JLE           many934
+	JLE           many946
 
-oneTest936:
+oneTest948:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail937
+	JG   tail949
 
-one935:
+one947:
 	VMOVUPS  (DX)(SI*4), Z13
 	VANDPS   constants<>+3264(SB), Z13, Z13
 	VCMPPS   $0x16, constants<>+9216(SB), Z13, K1
 	KORTESTW K1, K1
-	JZ       ok940
+	JZ       ok952
 	MOVQ     SI, ret+32(FP)
-	JMP      done933
+	JMP      done945
 
-ok940:
+ok952:
 	VMOVUPS       (DX)(SI*4), Z13
 	VMOVUPS       Z2, Z14
 	VFMADD213PS   Z0, Z13, Z14
@@ -17895,12 +18205,12 @@ ok940:
 	VMOVUPS       Z14, (CX)(SI*4)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           one935
+	JLE           one947
 
-tail937:
+tail949:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done938
+	JZ        done950
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -17909,11 +18219,11 @@ tail937:
 	VANDPS    constants<>+3264(SB), Z13, Z13
 	VCMPPS    $0x16, constants<>+9216(SB), Z13, K2
 	KORTESTW  K2, K2
-	JZ        ok941
+	JZ        ok953
 	MOVQ      SI, ret+32(FP)
-	JMP       done933
+	JMP       done945
 
-ok941:
+ok953:
 	VMOVUPS.Z     (DX)(SI*4), K1, Z13
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z0, Z13, Z2
@@ -17944,10 +18254,10 @@ ok941:
 	VMOVUPS       Z0, K1, (AX)(SI*4)
 	VMOVUPS       Z2, K1, (CX)(SI*4)
 
-done938:
+done950:
 	MOVQ BX, ret+32(FP)
 
-done933:
+done945:
 	VZEROUPPER
 	RET
 
@@ -17964,9 +18274,9 @@ TEXT ·tanAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest945
+	JL      oneTest957
 
-many943:
+many955:
 	VMOVUPS   (DX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -17976,11 +18286,11 @@ many943:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok948
+	JZ        ok960
 	MOVQ      SI, ret+32(FP)
-	JMP       done942
+	JMP       done954
 
-ok948:
+ok960:
 	VMOVUPS      (DX)(SI*4), Y3
 	VMOVUPS      32(DX)(SI*4), Y4
 	VMOVUPS      Y2, Y5
@@ -18039,24 +18349,24 @@ ok948:
 	VMOVUPS      Y6, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many943
+	JLE          many955
 
-oneTest945:
+oneTest957:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail946
+	JG   tail958
 
-one944:
+one956:
 	VMOVUPS   (DX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok949
+	JZ        ok961
 	MOVQ      SI, ret+32(FP)
-	JMP       done942
+	JMP       done954
 
-ok949:
+ok961:
 	VMOVUPS      (DX)(SI*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y0, Y3, Y4
@@ -18087,12 +18397,12 @@ ok949:
 	VMOVUPS      Y4, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one944
+	JLE          one956
 
-tail946:
+tail958:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done947
+	JZ         done959
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -18102,11 +18412,11 @@ tail946:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok950
+	JZ         ok962
 	MOVQ       SI, ret+32(FP)
-	JMP        done942
+	JMP        done954
 
-ok950:
+ok962:
 	VMASKMOVPS   (DX)(SI*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y0, Y4, Y2
@@ -18136,10 +18446,10 @@ ok950:
 	VMASKMOVPS   Y0, Y3, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y3, (CX)(SI*4)
 
-done947:
+done959:
 	MOVQ BX, ret+32(FP)
 
-done942:
+done954:
 	VZEROUPPER
 	RET
 
@@ -18166,9 +18476,9 @@ TEXT ·expm1AVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest954
+	JL      oneTest966
 
-many952:
+many964:
 	VMOVUPS      (DX)(SI*8), Z13
 	VMOVUPS      64(DX)(SI*8), Z14
 	VMOVUPS      Z2, Z15
@@ -18235,14 +18545,14 @@ many952:
 	VMOVUPS      Z20, 64(CX)(SI*8)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many952
+	JLE          many964
 
-oneTest954:
+oneTest966:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail955
+	JG   tail967
 
-one953:
+one965:
 	VMOVUPS      (DX)(SI*8), Z13
 	VMOVUPS      Z2, Z14
 	VFMADD213PD  Z0, Z13, Z14
@@ -18277,11 +18587,11 @@ one953:
 	VMOVUPS      Z16, (CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one953
+	JLE          one965
 
-tail955:
+tail967:
 	SUBQ         SI, BX
-	JZ           done956
+	JZ           done968
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -18319,7 +18629,7 @@ tail955:
 	VMOVUPD      Z0, K1, (AX)(SI*8)
 	VMOVUPD      Z3, K1, (CX)(SI*8)
 
-done956:
+done968:
 	VZEROUPPER
 	RET
 
@@ -18338,9 +18648,9 @@ TEXT ·expm1AVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail961
+	JG      tail973
 
-one959:
+one971:
 	VMOVUPS      (DX)(SI*8), Y5
 	VMINPD       Y5, Y2, Y6
 	VMAXPD       Y6, Y3, Y6
@@ -18393,11 +18703,11 @@ one959:
 	VMOVUPS      Y6, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one959
+	JLE          one971
 
-tail961:
+tail973:
 	SUBQ         SI, BX
-	JZ           done962
+	JZ           done974
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -18453,7 +18763,7 @@ tail961:
 	VMASKMOVPD   Y0, Y5, (AX)(SI*8)
 	VMASKMOVPD   Y2, Y5, (CX)(SI*8)
 
-done962:
+done974:
 	VZEROUPPER
 	RET
 
@@ -18479,9 +18789,9 @@ TEXT ·expm1AVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest966
+	JL      oneTest978
 
-many964:
+many976:
 	VMOVUPS      (DX)(SI*4), Z12
 	VMOVUPS      64(DX)(SI*4), Z13
 	VMOVUPS      Z2, Z14
@@ -18540,14 +18850,14 @@ many964:
 	VMOVUPS      Z21, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many964
+	JLE          many976
 
-oneTest966:
+oneTest978:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail967
+	JG   tail979
 
-one965:
+one977:
 	VMOVUPS      (DX)(SI*4), Z12
 	VMOVUPS      Z2, Z13
 	VFMADD213PS  Z0, Z12, Z13
@@ -18578,11 +18888,11 @@ one965:
 	VMOVUPS      Z16, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one965
+	JLE          one977
 
-tail967:
+tail979:
 	SUBQ         SI, BX
-	JZ           done968
+	JZ           done980
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -18616,7 +18926,7 @@ tail967:
 	VMOVUPS      Z0, K1, (AX)(SI*4)
 	VMOVUPS      Z2, K1, (CX)(SI*4)
 
-done968:
+done980:
 	VZEROUPPER
 	RET
 
@@ -18636,9 +18946,9 @@ TEXT ·expm1AVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail973
+	JG      tail985
 
-one971:
+one983:
 	VMOVUPS      (DX)(SI*4), Y6
 	VMINPS       Y6, Y1, Y7
 	VMAXPS       Y7, Y2, Y7
@@ -18683,11 +18993,11 @@ one971:
 	VMOVUPS      Y9, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one971
+	JLE          one983
 
-tail973:
+tail985:
 	SUBQ         SI, BX
-	JZ           done974
+	JZ           done986
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -18735,7 +19045,7 @@ tail973:
 	VMASKMOVPS   Y1, Y6, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y6, (CX)(SI*4)
 
-done974:
+done986:
 	VZEROUPPER
 	RET
 
@@ -18756,9 +19066,9 @@ TEXT ·log1pAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest978
+	JL      oneTest990
 
-many976:
+many988:
 	VMOVUPS          (DX)(SI*8), Z7
 	VMOVUPS          64(DX)(SI*8), Z8
 	VADDPD           Z0, Z7, Z9
@@ -18869,14 +19179,14 @@ many976:
 	VMOVUPS          Z10, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many976
+	JLE              many988
 
-oneTest978:
+oneTest990:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail979
+	JG   tail991
 
-one977:
+one989:
 	VMOVUPS          (DX)(SI*8), Z7
 	VADDPD           Z0, Z7, Z8
 	VSUBPD           Z0, Z8, Z9
@@ -18933,11 +19243,11 @@ one977:
 	VMOVUPS          Z8, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one977
+	JLE              one989
 
-tail979:
+tail991:
 	SUBQ             SI, BX
-	JZ               done980
+	JZ               done992
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -18997,7 +19307,7 @@ tail979:
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 	VMOVUPD          Z0, K1, (CX)(SI*8)
 
-done980:
+done992:
 	VZEROUPPER
 	RET
 
@@ -19013,9 +19323,9 @@ TEXT ·log1pAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail985
+	JG      tail997
 
-one983:
+one995:
 	VMOVUPS      (DX)(SI*8), Y2
 	VADDPD       Y0, Y2, Y3
 	VSUBPD       Y0, Y3, Y4
@@ -19080,11 +19390,11 @@ one983:
 	VMOVUPS      Y3, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one983
+	JLE          one995
 
-tail985:
+tail997:
 	SUBQ         SI, BX
-	JZ           done986
+	JZ           done998
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -19152,7 +19462,7 @@ tail985:
 	VMASKMOVPD   Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y0, Y2, (CX)(SI*8)
 
-done986:
+done998:
 	VZEROUPPER
 	RET
 
@@ -19179,9 +19489,9 @@ TEXT ·log1pAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest990
+	JL      oneTest1002
 
-many988:
+many1000:
 	VMOVUPS          (DX)(SI*4), Z13
 	VMOVUPS          64(DX)(SI*4), Z14
 	VADDPS           Z0, Z13, Z15
@@ -19276,14 +19586,14 @@ many988:
 	VMOVUPS          Z16, 64(CX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many988
+	JLE              many1000
 
-oneTest990:
+oneTest1002:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail991
+	JG   tail1003
 
-one989:
+one1001:
 	VMOVUPS          (DX)(SI*4), Z13
 	VADDPS           Z0, Z13, Z14
 	VSUBPS           Z0, Z14, Z15
@@ -19332,11 +19642,11 @@ one989:
 	VMOVUPS          Z14, (CX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one989
+	JLE              one1001
 
-tail991:
+tail1003:
 	SUBQ             SI, BX
-	JZ               done992
+	JZ               done1004
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -19388,7 +19698,7 @@ tail991:
 	VMOVUPS          Z1, K1, (AX)(SI*4)
 	VMOVUPS          Z0, K1, (CX)(SI*4)
 
-done992:
+done1004:
 	VZEROUPPER
 	RET
 
@@ -19407,9 +19717,9 @@ TEXT ·log1pAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail997
+	JG      tail1009
 
-one995:
+one1007:
 	VMOVUPS      (DX)(SI*4), Y5
 	VADDPS       Y0, Y5, Y6
 	VSUBPS       Y0, Y6, Y7
@@ -19465,11 +19775,11 @@ one995:
 	VMOVUPS      Y6, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one995
+	JLE          one1007
 
-tail997:
+tail1009:
 	SUBQ         SI, BX
-	JZ           done998
+	JZ           done1010
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -19528,7 +19838,7 @@ tail997:
 	VMASKMOVPS   Y1, Y5, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y5, (CX)(SI*4)
 
-done998:
+done1010:
 	VZEROUPPER
 	RET
 
@@ -19551,9 +19861,9 @@ TEXT ·erfAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1002
+	JL      oneTest1014
 
-many1000:
+many1012:
 	VMOVUPS          (DX)(SI*8), Z9
 	VMOVUPS          64(DX)(SI*8), Z10
 	VANDPD           Z4, Z9, Z11
@@ -19714,14 +20024,14 @@ many1000:
 	VMOVUPS          Z12, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many1000
+	JLE              many1012
 
-oneTest1002:
+oneTest1014:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1003
+	JG   tail1015
 
-one1001:
+one1013:
 	VMOVUPS          (DX)(SI*8), Z9
 	VANDPD           Z4, Z9, Z10
 	VMINPD           Z10, Z3, Z10
@@ -19803,11 +20113,11 @@ one1001:
 	VMOVUPS          Z10, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one1001
+	JLE              one1013
 
-tail1003:
+tail1015:
 	SUBQ             SI, BX
-	JZ               done1004
+	JZ               done1016
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -19892,7 +20202,7 @@ tail1003:
 	VMOVUPD          Z0, K1, (AX)(SI*8)
 	VMOVUPD          Z1, K1, (CX)(SI*8)
 
-done1004:
+done1016:
 	VZEROUPPER
 	RET
 
@@ -19910,9 +20220,9 @@ TEXT ·erfAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail1009
+	JG      tail1021
 
-one1007:
+one1019:
 	VMOVUPS      (DX)(SI*8), Y4
 	VANDPD       constants<>+3200(SB), Y4, Y5
 	VMINPD       Y5, Y3, Y5
@@ -20005,11 +20315,11 @@ one1007:
 	VMOVUPS      Y5, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1007
+	JLE          one1019
 
-tail1009:
+tail1021:
 	SUBQ         SI, BX
-	JZ           done1010
+	JZ           done1022
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -20105,7 +20415,7 @@ tail1009:
 	VMASKMOVPD   Y0, Y4, (AX)(SI*8)
 	VMASKMOVPD   Y1, Y4, (CX)(SI*8)
 
-done1010:
+done1022:
 	VZEROUPPER
 	RET
 
@@ -20130,9 +20440,9 @@ TEXT ·erfAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1014
+	JL      oneTest1026
 
-many1012:
+many1024:
 	VMOVUPS          (DX)(SI*4), Z11
 	VMOVUPS          64(DX)(SI*4), Z12
 	VANDPS           Z5, Z11, Z13
@@ -20251,14 +20561,14 @@ many1012:
 	VMOVUPS          Z14, 64(CX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many1012
+	JLE              many1024
 
-oneTest1014:
+oneTest1026:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1015
+	JG   tail1027
 
-one1013:
+one1025:
 	VMOVUPS          (DX)(SI*4), Z11
 	VANDPS           Z5, Z11, Z12
 	VMINPS           Z12, Z4, Z12
@@ -20319,11 +20629,11 @@ one1013:
 	VMOVUPS          Z12, (CX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one1013
+	JLE              one1025
 
-tail1015:
+tail1027:
 	SUBQ             SI, BX
-	JZ               done1016
+	JZ               done1028
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -20387,7 +20697,7 @@ tail1015:
 	VMOVUPS          Z0, K1, (AX)(SI*4)
 	VMOVUPS          Z1, K1, (CX)(SI*4)
 
-done1016:
+done1028:
 	VZEROUPPER
 	RET
 
@@ -20406,9 +20716,9 @@ TEXT ·erfAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail1021
+	JG      tail1033
 
-one1019:
+one1031:
 	VMOVUPS      (DX)(SI*4), Y5
 	VANDPS       Y4, Y5, Y6
 	VMINPS       Y6, Y3, Y6
@@ -20474,11 +20784,11 @@ one1019:
 	VMOVUPS      Y6, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1019
+	JLE          one1031
 
-tail1021:
+tail1033:
 	SUBQ         SI, BX
-	JZ           done1022
+	JZ           done1034
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -20547,7 +20857,7 @@ tail1021:
 	VMASKMOVPS   Y0, Y5, (AX)(SI*4)
 	VMASKMOVPS   Y1, Y5, (CX)(SI*4)
 
-done1022:
+done1034:
 	VZEROUPPER
 	RET
 
@@ -20560,9 +20870,9 @@ TEXT ·aboveAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1026
+	JL           oneTest1038
 
-many1024:
+many1036:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x15, Z1, Z0, K1
 	VMOVUPS  64(CX)(DX*8), Z1
@@ -20575,37 +20885,37 @@ many1024:
 	VCMPPD   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1029
+	JZ       ok1041
 	MOVQ     DX, ret+24(FP)
-	JMP      done1023
+	JMP      done1035
 
-ok1029:
+ok1041:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many1024
+	JLE  many1036
 
-oneTest1026:
+oneTest1038:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail1027
+	JG   tail1039
 
-one1025:
+one1037:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x15, Z1, Z0, K1
 	KORTESTW K1, K1
-	JZ       ok1030
+	JZ       ok1042
 	MOVQ     DX, ret+24(FP)
-	JMP      done1023
+	JMP      done1035
 
-ok1030:
+ok1042:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one1025
+	JLE  one1037
 
-tail1027:
+tail1039:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done1028
+	JZ           done1040
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -20615,15 +20925,15 @@ tail1027:
 	VBROADCASTSD constants<>+3392(SB), K1, Z1
 	VCMPPD       $0x15, Z1, Z0, K1
 	KORTESTW     K1, K1
-	JZ           ok1031
+	JZ           ok1043
 	MOVQ         DX, ret+24(FP)
-	JMP          done1023
+	JMP          done1035
 
-ok1031:
-done1028:
+ok1043:
+done1040:
 	MOVQ AX, ret+24(FP)
 
-done1023:
+done1035:
 	VZEROUPPER
 	RET
 
@@ -20636,9 +20946,9 @@ TEXT ·aboveAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -16(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1035
+	JL           oneTest1047
 
-many1033:
+many1045:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x15, Y1, Y0, Y1
 	VMOVUPS   32(CX)(DX*8), Y2
@@ -20652,38 +20962,38 @@ many1033:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1038
+	JZ        ok1050
 	MOVQ      DX, ret+24(FP)
-	JMP       done1032
+	JMP       done1044
 
-ok1038:
+ok1050:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many1033
+	JLE  many1045
 
-oneTest1035:
+oneTest1047:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail1036
+	JG   tail1048
 
-one1034:
+one1046:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x15, Y1, Y0, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1039
+	JZ        ok1051
 	MOVQ      DX, ret+24(FP)
-	JMP       done1032
+	JMP       done1044
 
-ok1039:
+ok1051:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one1034
+	JLE  one1046
 
-tail1036:
+tail1048:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done1037
+	JZ         done1049
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
@@ -20694,15 +21004,15 @@ tail1036:
 	VCMPPD     $0x15, Y2, Y0, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok1040
+	JZ         ok1052
 	MOVQ       DX, ret+24(FP)
-	JMP        done1032
+	JMP        done1044
 
-ok1040:
-done1037:
+ok1052:
+done1049:
 	MOVQ AX, ret+24(FP)
 
-done1032:
+done1044:
 	VZEROUPPER
 	RET
 
@@ -20715,9 +21025,9 @@ TEXT ·aboveAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -64(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1044
+	JL           oneTest1056
 
-many1042:
+many1054:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x15, Z1, Z0, K1
 	VMOVUPS  64(CX)(DX*4), Z1
@@ -20730,37 +21040,37 @@ many1042:
 	VCMPPS   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1047
+	JZ       ok1059
 	MOVQ     DX, ret+24(FP)
-	JMP      done1041
+	JMP      done1053
 
-ok1047:
+ok1059:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many1042
+	JLE  many1054
 
-oneTest1044:
+oneTest1056:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail1045
+	JG   tail1057
 
-one1043:
+one1055:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x15, Z1, Z0, K1
 	KORTESTW K1, K1
-	JZ       ok1048
+	JZ       ok1060
 	MOVQ     DX, ret+24(FP)
-	JMP      done1041
+	JMP      done1053
 
-ok1048:
+ok1060:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one1043
+	JLE  one1055
 
-tail1045:
+tail1057:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done1046
+	JZ           done1058
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -20770,15 +21080,15 @@ tail1045:
 	VBROADCASTSS constants<>+3520(SB), K1, Z1
 	VCMPPS       $0x15, Z1, Z0, K1
 	KORTESTW     K1, K1
-	JZ           ok1049
+	JZ           ok1061
 	MOVQ         DX, ret+24(FP)
-	JMP          done1041
+	JMP          done1053
 
-ok1049:
-done1046:
+ok1061:
+done1058:
 	MOVQ AX, ret+24(FP)
 
-done1041:
+done1053:
 	VZEROUPPER
 	RET
 
@@ -20791,9 +21101,9 @@ TEXT ·aboveAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1053
+	JL           oneTest1065
 
-many1051:
+many1063:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x15, Y1, Y0, Y1
 	VMOVUPS   32(CX)(DX*4), Y2
@@ -20807,38 +21117,38 @@ many1051:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1056
+	JZ        ok1068
 	MOVQ      DX, ret+24(FP)
-	JMP       done1050
+	JMP       done1062
 
-ok1056:
+ok1068:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many1051
+	JLE  many1063
 
-oneTest1053:
+oneTest1065:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail1054
+	JG   tail1066
 
-one1052:
+one1064:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x15, Y1, Y0, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1057
+	JZ        ok1069
 	MOVQ      DX, ret+24(FP)
-	JMP       done1050
+	JMP       done1062
 
-ok1057:
+ok1069:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one1052
+	JLE  one1064
 
-tail1054:
+tail1066:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done1055
+	JZ         done1067
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
@@ -20849,15 +21159,15 @@ tail1054:
 	VCMPPS     $0x15, Y2, Y0, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok1058
+	JZ         ok1070
 	MOVQ       DX, ret+24(FP)
-	JMP        done1050
+	JMP        done1062
 
-ok1058:
-done1055:
+ok1070:
+done1067:
 	MOVQ AX, ret+24(FP)
 
-done1050:
+done1062:
 	VZEROUPPER
 	RET
 
@@ -20870,9 +21180,9 @@ TEXT ·nonzeroAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest1062
+	JL     oneTest1074
 
-many1060:
+many1072:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x00, Z0, Z1, K1
 	VMOVUPS  64(CX)(DX*8), Z1
@@ -20885,37 +21195,37 @@ many1060:
 	VCMPPD   $0x00, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1065
+	JZ       ok1077
 	MOVQ     DX, ret+16(FP)
-	JMP      done1059
+	JMP      done1071
 
-ok1065:
+ok1077:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many1060
+	JLE  many1072
 
-oneTest1062:
+oneTest1074:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail1063
+	JG   tail1075
 
-one1061:
+one1073:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x00, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1066
+	JZ       ok1078
 	MOVQ     DX, ret+16(FP)
-	JMP      done1059
+	JMP      done1071
 
-ok1066:
+ok1078:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one1061
+	JLE  one1073
 
-tail1063:
+tail1075:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done1064
+	JZ           done1076
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -20925,15 +21235,15 @@ tail1063:
 	VBROADCASTSD constants<>+3392(SB), K1, Z1
 	VCMPPD       $0x00, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok1067
+	JZ           ok1079
 	MOVQ         DX, ret+16(FP)
-	JMP          done1059
+	JMP          done1071
 
-ok1067:
-done1064:
+ok1079:
+done1076:
 	MOVQ AX, ret+16(FP)
 
-done1059:
+done1071:
 	VZEROUPPER
 	RET
 
@@ -20946,9 +21256,9 @@ TEXT ·nonzeroAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest1071
+	JL     oneTest1083
 
-many1069:
+many1081:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x00, Y0, Y1, Y1
 	VMOVUPS   32(CX)(DX*8), Y2
@@ -20962,38 +21272,38 @@ many1069:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1074
+	JZ        ok1086
 	MOVQ      DX, ret+16(FP)
-	JMP       done1068
+	JMP       done1080
 
-ok1074:
+ok1086:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many1069
+	JLE  many1081
 
-oneTest1071:
+oneTest1083:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail1072
+	JG   tail1084
 
-one1070:
+one1082:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x00, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1075
+	JZ        ok1087
 	MOVQ      DX, ret+16(FP)
-	JMP       done1068
+	JMP       done1080
 
-ok1075:
+ok1087:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one1070
+	JLE  one1082
 
-tail1072:
+tail1084:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done1073
+	JZ         done1085
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
@@ -21004,15 +21314,15 @@ tail1072:
 	VCMPPD     $0x00, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok1076
+	JZ         ok1088
 	MOVQ       DX, ret+16(FP)
-	JMP        done1068
+	JMP        done1080
 
-ok1076:
-done1073:
+ok1088:
+done1085:
 	MOVQ AX, ret+16(FP)
 
-done1068:
+done1080:
 	VZEROUPPER
 	RET
 
@@ -21025,9 +21335,9 @@ TEXT ·nonzeroAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -64(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest1080
+	JL     oneTest1092
 
-many1078:
+many1090:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x00, Z0, Z1, K1
 	VMOVUPS  64(CX)(DX*4), Z1
@@ -21040,37 +21350,37 @@ many1078:
 	VCMPPS   $0x00, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1083
+	JZ       ok1095
 	MOVQ     DX, ret+16(FP)
-	JMP      done1077
+	JMP      done1089
 
-ok1083:
+ok1095:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many1078
+	JLE  many1090
 
-oneTest1080:
+oneTest1092:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail1081
+	JG   tail1093
 
-one1079:
+one1091:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x00, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1084
+	JZ       ok1096
 	MOVQ     DX, ret+16(FP)
-	JMP      done1077
+	JMP      done1089
 
-ok1084:
+ok1096:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one1079
+	JLE  one1091
 
-tail1081:
+tail1093:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done1082
+	JZ           done1094
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -21080,15 +21390,15 @@ tail1081:
 	VBROADCASTSS constants<>+3520(SB), K1, Z1
 	VCMPPS       $0x00, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok1085
+	JZ           ok1097
 	MOVQ         DX, ret+16(FP)
-	JMP          done1077
+	JMP          done1089
 
-ok1085:
-done1082:
+ok1097:
+done1094:
 	MOVQ AX, ret+16(FP)
 
-done1077:
+done1089:
 	VZEROUPPER
 	RET
 
@@ -21101,9 +21411,9 @@ TEXT ·nonzeroAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest1089
+	JL     oneTest1101
 
-many1087:
+many1099:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x00, Y0, Y1, Y1
 	VMOVUPS   32(CX)(DX*4), Y2
@@ -21117,38 +21427,38 @@ many1087:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1092
+	JZ        ok1104
 	MOVQ      DX, ret+16(FP)
-	JMP       done1086
+	JMP       done1098
 
-ok1092:
+ok1104:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many1087
+	JLE  many1099
 
-oneTest1089:
+oneTest1101:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail1090
+	JG   tail1102
 
-one1088:
+one1100:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x00, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1093
+	JZ        ok1105
 	MOVQ      DX, ret+16(FP)
-	JMP       done1086
+	JMP       done1098
 
-ok1093:
+ok1105:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one1088
+	JLE  one1100
 
-tail1090:
+tail1102:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done1091
+	JZ         done1103
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
@@ -21159,15 +21469,15 @@ tail1090:
 	VCMPPS     $0x00, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok1094
+	JZ         ok1106
 	MOVQ       DX, ret+16(FP)
-	JMP        done1086
+	JMP        done1098
 
-ok1094:
-done1091:
+ok1106:
+done1103:
 	MOVQ AX, ret+16(FP)
 
-done1086:
+done1098:
 	VZEROUPPER
 	RET
 
@@ -21180,9 +21490,9 @@ TEXT ·smallerAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1098
+	JL           oneTest1110
 
-many1096:
+many1108:
 	VMOVUPS  (CX)(DX*8), Z1
 	VANDPD   constants<>+3200(SB), Z1, Z1
 	VCMPPD   $0x15, Z0, Z1, K1
@@ -21199,38 +21509,38 @@ many1096:
 	VCMPPD   $0x15, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1101
+	JZ       ok1113
 	MOVQ     DX, ret+24(FP)
-	JMP      done1095
+	JMP      done1107
 
-ok1101:
+ok1113:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many1096
+	JLE  many1108
 
-oneTest1098:
+oneTest1110:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail1099
+	JG   tail1111
 
-one1097:
+one1109:
 	VMOVUPS  (CX)(DX*8), Z1
 	VANDPD   constants<>+3200(SB), Z1, Z1
 	VCMPPD   $0x15, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1102
+	JZ       ok1114
 	MOVQ     DX, ret+24(FP)
-	JMP      done1095
+	JMP      done1107
 
-ok1102:
+ok1114:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one1097
+	JLE  one1109
 
-tail1099:
+tail1111:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done1100
+	JZ           done1112
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -21241,15 +21551,15 @@ tail1099:
 	VANDPD       constants<>+3200(SB), Z1, Z1
 	VCMPPD       $0x15, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok1103
+	JZ           ok1115
 	MOVQ         DX, ret+24(FP)
-	JMP          done1095
+	JMP          done1107
 
-ok1103:
-done1100:
+ok1115:
+done1112:
 	MOVQ AX, ret+24(FP)
 
-done1095:
+done1107:
 	VZEROUPPER
 	RET
 
@@ -21262,9 +21572,9 @@ TEXT ·smallerAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -16(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1107
+	JL           oneTest1119
 
-many1105:
+many1117:
 	VMOVUPS   (CX)(DX*8), Y1
 	VANDPD    constants<>+3200(SB), Y1, Y1
 	VCMPPD    $0x15, Y0, Y1, Y1
@@ -21282,39 +21592,39 @@ many1105:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1110
+	JZ        ok1122
 	MOVQ      DX, ret+24(FP)
-	JMP       done1104
+	JMP       done1116
 
-ok1110:
+ok1122:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many1105
+	JLE  many1117
 
-oneTest1107:
+oneTest1119:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail1108
+	JG   tail1120
 
-one1106:
+one1118:
 	VMOVUPS   (CX)(DX*8), Y1
 	VANDPD    constants<>+3200(SB), Y1, Y1
 	VCMPPD    $0x15, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1111
+	JZ        ok1123
 	MOVQ      DX, ret+24(FP)
-	JMP       done1104
+	JMP       done1116
 
-ok1111:
+ok1123:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one1106
+	JLE  one1118
 
-tail1108:
+tail1120:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done1109
+	JZ         done1121
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
@@ -21326,15 +21636,15 @@ tail1108:
 	VCMPPD     $0x15, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok1112
+	JZ         ok1124
 	MOVQ       DX, ret+24(FP)
-	JMP        done1104
+	JMP        done1116
 
-ok1112:
-done1109:
+ok1124:
+done1121:
 	MOVQ AX, ret+24(FP)
 
-done1104:
+done1116:
 	VZEROUPPER
 	RET
 
@@ -21347,9 +21657,9 @@ TEXT ·smallerAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -64(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1116
+	JL           oneTest1128
 
-many1114:
+many1126:
 	VMOVUPS  (CX)(DX*4), Z1
 	VANDPS   constants<>+3264(SB), Z1, Z1
 	VCMPPS   $0x15, Z0, Z1, K1
@@ -21366,38 +21676,38 @@ many1114:
 	VCMPPS   $0x15, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1119
+	JZ       ok1131
 	MOVQ     DX, ret+24(FP)
-	JMP      done1113
+	JMP      done1125
 
-ok1119:
+ok1131:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many1114
+	JLE  many1126
 
-oneTest1116:
+oneTest1128:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail1117
+	JG   tail1129
 
-one1115:
+one1127:
 	VMOVUPS  (CX)(DX*4), Z1
 	VANDPS   constants<>+3264(SB), Z1, Z1
 	VCMPPS   $0x15, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1120
+	JZ       ok1132
 	MOVQ     DX, ret+24(FP)
-	JMP      done1113
+	JMP      done1125
 
-ok1120:
+ok1132:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one1115
+	JLE  one1127
 
-tail1117:
+tail1129:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done1118
+	JZ           done1130
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -21408,15 +21718,15 @@ tail1117:
 	VANDPS       constants<>+3264(SB), Z1, Z1
 	VCMPPS       $0x15, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok1121
+	JZ           ok1133
 	MOVQ         DX, ret+24(FP)
-	JMP          done1113
+	JMP          done1125
 
-ok1121:
-done1118:
+ok1133:
+done1130:
 	MOVQ AX, ret+24(FP)
 
-done1113:
+done1125:
 	VZEROUPPER
 	RET
 
@@ -21429,9 +21739,9 @@ TEXT ·smallerAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1125
+	JL           oneTest1137
 
-many1123:
+many1135:
 	VMOVUPS   (CX)(DX*4), Y1
 	VANDPS    constants<>+3264(SB), Y1, Y1
 	VCMPPS    $0x15, Y0, Y1, Y1
@@ -21449,39 +21759,39 @@ many1123:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1128
+	JZ        ok1140
 	MOVQ      DX, ret+24(FP)
-	JMP       done1122
+	JMP       done1134
 
-ok1128:
+ok1140:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many1123
+	JLE  many1135
 
-oneTest1125:
+oneTest1137:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail1126
+	JG   tail1138
 
-one1124:
+one1136:
 	VMOVUPS   (CX)(DX*4), Y1
 	VANDPS    constants<>+3264(SB), Y1, Y1
 	VCMPPS    $0x15, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1129
+	JZ        ok1141
 	MOVQ      DX, ret+24(FP)
-	JMP       done1122
+	JMP       done1134
 
-ok1129:
+ok1141:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one1124
+	JLE  one1136
 
-tail1126:
+tail1138:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done1127
+	JZ         done1139
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
@@ -21493,15 +21803,15 @@ tail1126:
 	VCMPPS     $0x15, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok1130
+	JZ         ok1142
 	MOVQ       DX, ret+24(FP)
-	JMP        done1122
+	JMP        done1134
 
-ok1130:
-done1127:
+ok1142:
+done1139:
 	MOVQ AX, ret+24(FP)
 
-done1122:
+done1134:
 	VZEROUPPER
 	RET
 
@@ -21514,9 +21824,9 @@ TEXT ·sqrtAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest1134
+	JL    oneTest1146
 
-many1132:
+many1144:
 	VMOVUPS (CX)(BX*8), Z0
 	VMOVUPS 64(CX)(BX*8), Z1
 	VSQRTPD Z0, Z0
@@ -21525,24 +21835,24 @@ many1132:
 	VMOVUPS Z1, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many1132
+	JLE     many1144
 
-oneTest1134:
+oneTest1146:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1135
+	JG   tail1147
 
-one1133:
+one1145:
 	VMOVUPS (CX)(BX*8), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPS Z0, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1133
+	JLE     one1145
 
-tail1135:
+tail1147:
 	SUBQ      BX, DX
-	JZ        done1136
+	JZ        done1148
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -21551,7 +21861,7 @@ tail1135:
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done1136:
+done1148:
 	VZEROUPPER
 	RET
 
@@ -21564,19 +21874,19 @@ TEXT ·sqrtAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1141
+	JG   tail1153
 
-one1139:
+one1151:
 	VMOVUPS (CX)(BX*8), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one1139
+	JLE     one1151
 
-tail1141:
+tail1153:
 	SUBQ       BX, DX
-	JZ         done1142
+	JZ         done1154
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -21585,7 +21895,7 @@ tail1141:
 	VSQRTPD    Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(BX*8)
 
-done1142:
+done1154:
 	VZEROUPPER
 	RET
 
@@ -21598,9 +21908,9 @@ TEXT ·sqrtAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest1146
+	JL    oneTest1158
 
-many1144:
+many1156:
 	VMOVUPS (CX)(BX*4), Z0
 	VMOVUPS 64(CX)(BX*4), Z1
 	VSQRTPS Z0, Z0
@@ -21609,24 +21919,24 @@ many1144:
 	VMOVUPS Z1, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many1144
+	JLE     many1156
 
-oneTest1146:
+oneTest1158:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1147
+	JG   tail1159
 
-one1145:
+one1157:
 	VMOVUPS (CX)(BX*4), Z0
 	VSQRTPS Z0, Z0
 	VMOVUPS Z0, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one1145
+	JLE     one1157
 
-tail1147:
+tail1159:
 	SUBQ      BX, DX
-	JZ        done1148
+	JZ        done1160
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -21635,7 +21945,7 @@ tail1147:
 	VSQRTPS   Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done1148:
+done1160:
 	VZEROUPPER
 	RET
 
@@ -21648,19 +21958,19 @@ TEXT ·sqrtAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1153
+	JG   tail1165
 
-one1151:
+one1163:
 	VMOVUPS (CX)(BX*4), Y0
 	VSQRTPS Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1151
+	JLE     one1163
 
-tail1153:
+tail1165:
 	SUBQ       BX, DX
-	JZ         done1154
+	JZ         done1166
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -21669,7 +21979,7 @@ tail1153:
 	VSQRTPS    Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*4)
 
-done1154:
+done1166:
 	VZEROUPPER
 	RET
 
@@ -21683,9 +21993,9 @@ TEXT ·absAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1158
+	JL      oneTest1170
 
-many1156:
+many1168:
 	VMOVUPS (CX)(BX*8), Z1
 	VMOVUPS 64(CX)(BX*8), Z2
 	VANDPD  Z0, Z1, Z1
@@ -21694,24 +22004,24 @@ many1156:
 	VMOVUPS Z2, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many1156
+	JLE     many1168
 
-oneTest1158:
+oneTest1170:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1159
+	JG   tail1171
 
-one1157:
+one1169:
 	VMOVUPS (CX)(BX*8), Z1
 	VANDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1157
+	JLE     one1169
 
-tail1159:
+tail1171:
 	SUBQ      BX, DX
-	JZ        done1160
+	JZ        done1172
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -21720,7 +22030,7 @@ tail1159:
 	VANDPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done1160:
+done1172:
 	VZEROUPPER
 	RET
 
@@ -21734,19 +22044,19 @@ TEXT ·absAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail1165
+	JG      tail1177
 
-one1163:
+one1175:
 	VMOVUPS (CX)(BX*8), Y1
 	VANDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one1163
+	JLE     one1175
 
-tail1165:
+tail1177:
 	SUBQ       BX, DX
-	JZ         done1166
+	JZ         done1178
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -21755,7 +22065,7 @@ tail1165:
 	VANDPD     Y0, Y2, Y0
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-done1166:
+done1178:
 	VZEROUPPER
 	RET
 
@@ -21769,9 +22079,9 @@ TEXT ·absAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1170
+	JL      oneTest1182
 
-many1168:
+many1180:
 	VMOVUPS (CX)(BX*4), Z1
 	VMOVUPS 64(CX)(BX*4), Z2
 	VANDPS  Z0, Z1, Z1
@@ -21780,24 +22090,24 @@ many1168:
 	VMOVUPS Z2, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many1168
+	JLE     many1180
 
-oneTest1170:
+oneTest1182:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1171
+	JG   tail1183
 
-one1169:
+one1181:
 	VMOVUPS (CX)(BX*4), Z1
 	VANDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one1169
+	JLE     one1181
 
-tail1171:
+tail1183:
 	SUBQ      BX, DX
-	JZ        done1172
+	JZ        done1184
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -21806,7 +22116,7 @@ tail1171:
 	VANDPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done1172:
+done1184:
 	VZEROUPPER
 	RET
 
@@ -21820,19 +22130,19 @@ TEXT ·absAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	CMPQ    BX, SI
-	JG      tail1177
+	JG      tail1189
 
-one1175:
+one1187:
 	VMOVUPS (CX)(BX*4), Y1
 	VANDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1175
+	JLE     one1187
 
-tail1177:
+tail1189:
 	SUBQ       BX, DX
-	JZ         done1178
+	JZ         done1190
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -21841,7 +22151,7 @@ tail1177:
 	VANDPS     Y0, Y2, Y0
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-done1178:
+done1190:
 	VZEROUPPER
 	RET
 
@@ -21858,9 +22168,9 @@ TEXT ·signAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1182
+	JL      oneTest1194
 
-many1180:
+many1192:
 	VMOVUPS (CX)(BX*8), Z4
 	VMOVUPS 64(CX)(BX*8), Z5
 	VANDPD  Z0, Z4, Z6
@@ -21877,14 +22187,14 @@ many1180:
 	VMOVUPS Z5, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many1180
+	JLE     many1192
 
-oneTest1182:
+oneTest1194:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1183
+	JG   tail1195
 
-one1181:
+one1193:
 	VMOVUPS (CX)(BX*8), Z4
 	VANDPD  Z0, Z4, Z5
 	VCMPPD  $0x1e, Z1, Z5, K1
@@ -21894,11 +22204,11 @@ one1181:
 	VMOVUPS Z4, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1181
+	JLE     one1193
 
-tail1183:
+tail1195:
 	SUBQ      BX, DX
-	JZ        done1184
+	JZ        done1196
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -21911,7 +22221,7 @@ tail1183:
 	VMOVUPD   Z0, K2, Z4
 	VMOVUPD   Z4, K1, (AX)(BX*8)
 
-done1184:
+done1196:
 	VZEROUPPER
 	RET
 
@@ -21928,9 +22238,9 @@ TEXT ·signAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail1189
+	JG      tail1201
 
-one1187:
+one1199:
 	VMOVUPS   (CX)(BX*8), Y4
 	VANDPD    Y0, Y4, Y5
 	VCMPPD    $0x1e, Y1, Y5, Y5
@@ -21940,11 +22250,11 @@ one1187:
 	VMOVUPS   Y4, (AX)(BX*8)
 	ADDQ      $0x04, BX
 	CMPQ      BX, SI
-	JLE       one1187
+	JLE       one1199
 
-tail1189:
+tail1201:
 	SUBQ       BX, DX
-	JZ         done1190
+	JZ         done1202
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -21957,7 +22267,7 @@ tail1189:
 	VBLENDVPD  Y0, Y1, Y5, Y0
 	VMASKMOVPD Y0, Y4, (AX)(BX*8)
 
-done1190:
+done1202:
 	VZEROUPPER
 	RET
 
@@ -21974,9 +22284,9 @@ TEXT ·signAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1194
+	JL      oneTest1206
 
-many1192:
+many1204:
 	VMOVUPS (CX)(BX*4), Z4
 	VMOVUPS 64(CX)(BX*4), Z5
 	VANDPS  Z0, Z4, Z6
@@ -21993,14 +22303,14 @@ many1192:
 	VMOVUPS Z5, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many1192
+	JLE     many1204
 
-oneTest1194:
+oneTest1206:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1195
+	JG   tail1207
 
-one1193:
+one1205:
 	VMOVUPS (CX)(BX*4), Z4
 	VANDPS  Z0, Z4, Z5
 	VCMPPS  $0x1e, Z1, Z5, K1
@@ -22010,11 +22320,11 @@ one1193:
 	VMOVUPS Z4, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one1193
+	JLE     one1205
 
-tail1195:
+tail1207:
 	SUBQ      BX, DX
-	JZ        done1196
+	JZ        done1208
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -22027,7 +22337,7 @@ tail1195:
 	VMOVUPS   Z0, K2, Z4
 	VMOVUPS   Z4, K1, (AX)(BX*4)
 
-done1196:
+done1208:
 	VZEROUPPER
 	RET
 
@@ -22044,9 +22354,9 @@ TEXT ·signAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	CMPQ    BX, SI
-	JG      tail1201
+	JG      tail1213
 
-one1199:
+one1211:
 	VMOVUPS   (CX)(BX*4), Y4
 	VANDPS    Y0, Y4, Y5
 	VCMPPS    $0x1e, Y1, Y5, Y5
@@ -22056,11 +22366,11 @@ one1199:
 	VMOVUPS   Y4, (AX)(BX*4)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one1199
+	JLE       one1211
 
-tail1201:
+tail1213:
 	SUBQ       BX, DX
-	JZ         done1202
+	JZ         done1214
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -22073,7 +22383,7 @@ tail1201:
 	VBLENDVPS  Y0, Y1, Y5, Y0
 	VMASKMOVPS Y0, Y4, (AX)(BX*4)
 
-done1202:
+done1214:
 	VZEROUPPER
 	RET
 
@@ -22087,9 +22397,9 @@ TEXT ·recipAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1206
+	JL      oneTest1218
 
-many1204:
+many1216:
 	VMOVUPS (CX)(BX*8), Z1
 	VMOVUPS 64(CX)(BX*8), Z2
 	VDIVPD  Z1, Z0, Z1
@@ -22098,24 +22408,24 @@ many1204:
 	VMOVUPS Z2, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many1204
+	JLE     many1216
 
-oneTest1206:
+oneTest1218:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1207
+	JG   tail1219
 
-one1205:
+one1217:
 	VMOVUPS (CX)(BX*8), Z1
 	VDIVPD  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1205
+	JLE     one1217
 
-tail1207:
+tail1219:
 	SUBQ      BX, DX
-	JZ        done1208
+	JZ        done1220
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -22124,7 +22434,7 @@ tail1207:
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done1208:
+done1220:
 	VZEROUPPER
 	RET
 
@@ -22138,19 +22448,19 @@ TEXT ·recipAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail1213
+	JG      tail1225
 
-one1211:
+one1223:
 	VMOVUPS (CX)(BX*8), Y1
 	VDIVPD  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one1211
+	JLE     one1223
 
-tail1213:
+tail1225:
 	SUBQ       BX, DX
-	JZ         done1214
+	JZ         done1226
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -22159,7 +22469,7 @@ tail1213:
 	VDIVPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-done1214:
+done1226:
 	VZEROUPPER
 	RET
 
@@ -22173,9 +22483,9 @@ TEXT ·recipAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1218
+	JL      oneTest1230
 
-many1216:
+many1228:
 	VMOVUPS (CX)(BX*4), Z1
 	VMOVUPS 64(CX)(BX*4), Z2
 	VDIVPS  Z1, Z0, Z1
@@ -22184,24 +22494,24 @@ many1216:
 	VMOVUPS Z2, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many1216
+	JLE     many1228
 
-oneTest1218:
+oneTest1230:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1219
+	JG   tail1231
 
-one1217:
+one1229:
 	VMOVUPS (CX)(BX*4), Z1
 	VDIVPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one1217
+	JLE     one1229
 
-tail1219:
+tail1231:
 	SUBQ      BX, DX
-	JZ        done1220
+	JZ        done1232
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -22210,7 +22520,7 @@ tail1219:
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done1220:
+done1232:
 	VZEROUPPER
 	RET
 
@@ -22224,19 +22534,19 @@ TEXT ·recipAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	CMPQ    BX, SI
-	JG      tail1225
+	JG      tail1237
 
-one1223:
+one1235:
 	VMOVUPS (CX)(BX*4), Y1
 	VDIVPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1223
+	JLE     one1235
 
-tail1225:
+tail1237:
 	SUBQ       BX, DX
-	JZ         done1226
+	JZ         done1238
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -22245,7 +22555,7 @@ tail1225:
 	VDIVPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-done1226:
+done1238:
 	VZEROUPPER
 	RET
 
@@ -22261,9 +22571,9 @@ TEXT ·addExpAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1229
+	JL           oneTest1241
 
-many1227:
+many1239:
 	VMOVUPS           (CX)(BX*8), Z3
 	VMOVUPS           64(CX)(BX*8), Z4
 	VMOVUPS           128(CX)(BX*8), Z5
@@ -22349,7 +22659,7 @@ many1227:
 	VMINPD            Z3, Z14, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1232
+	JZ                normal1244
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z11, K1
 	VADDPD.BCST       constants<>+1792(SB), Z11, K1, Z11
 	VMAXPD.BCST       constants<>+1856(SB), Z11, K1, Z11
@@ -22374,15 +22684,15 @@ many1227:
 	VSCALEFPD         Z14, Z22, Z22
 	VADDPD.BCST       constants<>+1920(SB), Z22, K1, Z22
 	VPSUBQ.BCST       constants<>+1920(SB), Z22, K1, Z22
-	JMP               scaled1233
+	JMP               scaled1245
 
-normal1232:
+normal1244:
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 
-scaled1233:
+scaled1245:
 	VMOVUPS     (AX)(BX*8), Z3
 	VFMADD231PD Z19, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*8)
@@ -22397,14 +22707,14 @@ scaled1233:
 	VMOVUPS     Z3, 192(AX)(BX*8)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1227
+	JLE         many1239
 
-oneTest1229:
+oneTest1241:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1230
+	JG   tail1242
 
-one1228:
+one1240:
 	VMOVUPS           (CX)(BX*8), Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
 	VFMADD213PD.BCST  constants<>+1152(SB), Z3, Z4
@@ -22427,29 +22737,29 @@ one1228:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1234
+	JZ                normal1246
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1235
+	JMP               scaled1247
 
-normal1234:
+normal1246:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1235:
+scaled1247:
 	VMOVUPS     (AX)(BX*8), Z3
 	VFMADD231PD Z7, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1228
+	JLE         one1240
 
-tail1230:
+tail1242:
 	SUBQ              BX, DX
-	JZ                done1231
+	JZ                done1243
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -22476,24 +22786,24 @@ tail1230:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1236
+	JZ                normal1248
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1237
+	JMP               scaled1249
 
-normal1236:
+normal1248:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1237:
+scaled1249:
 	VMOVUPD.Z   (AX)(BX*8), K1, Z1
 	VFMADD231PD Z7, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1231:
+done1243:
 	VZEROUPPER
 	RET
 
@@ -22509,9 +22819,9 @@ TEXT ·addExpAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1240
+	JL           oneTest1252
 
-many1238:
+many1250:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMAXPD       Y3, Y1, Y3
@@ -22564,7 +22874,7 @@ many1238:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1243
+	JZ           normal1255
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -22591,9 +22901,9 @@ many1238:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1244
+	JMP          scaled1256
 
-normal1243:
+normal1255:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -22609,7 +22919,7 @@ normal1243:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1244:
+scaled1256:
 	VMOVUPS     (AX)(BX*8), Y3
 	VFMADD231PD Y9, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*8)
@@ -22618,14 +22928,14 @@ scaled1244:
 	VMOVUPS     Y3, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many1238
+	JLE         many1250
 
-oneTest1240:
+oneTest1252:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1241
+	JG   tail1253
 
-one1239:
+one1251:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMAXPD       Y3, Y1, Y3
 	VMINPD       Y3, Y2, Y3
@@ -22653,7 +22963,7 @@ one1239:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1245
+	JZ           normal1257
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -22667,9 +22977,9 @@ one1239:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1246
+	JMP          scaled1258
 
-normal1245:
+normal1257:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -22678,17 +22988,17 @@ normal1245:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1246:
+scaled1258:
 	VMOVUPS     (AX)(BX*8), Y3
 	VFMADD231PD Y6, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1239
+	JLE         one1251
 
-tail1241:
+tail1253:
 	SUBQ         BX, DX
-	JZ           done1242
+	JZ           done1254
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -22720,7 +23030,7 @@ tail1241:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, CX
 	TESTL        CX, CX
-	JZ           normal1247
+	JZ           normal1259
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -22734,9 +23044,9 @@ tail1241:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1248
+	JMP          scaled1260
 
-normal1247:
+normal1259:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -22745,12 +23055,12 @@ normal1247:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1248:
+scaled1260:
 	VMASKMOVPD  (AX)(BX*8), Y3, Y1
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(BX*8)
 
-done1242:
+done1254:
 	VZEROUPPER
 	RET
 
@@ -22773,9 +23083,9 @@ TEXT ·addExpAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1252
+	JL           oneTest1264
 
-many1250:
+many1262:
 	VMOVUPS      (CX)(BX*4), Z10
 	VMOVUPS      64(CX)(BX*4), Z11
 	VMOVUPS      Z3, Z12
@@ -22820,14 +23130,14 @@ many1250:
 	VMOVUPS      Z11, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1250
+	JLE          many1262
 
-oneTest1252:
+oneTest1264:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1253
+	JG   tail1265
 
-one1251:
+one1263:
 	VMOVUPS      (CX)(BX*4), Z10
 	VMOVUPS      Z3, Z11
 	VFMADD213PS  Z1, Z10, Z11
@@ -22851,11 +23161,11 @@ one1251:
 	VMOVUPS      Z11, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1251
+	JLE          one1263
 
-tail1253:
+tail1265:
 	SUBQ         BX, DX
-	JZ           done1254
+	JZ           done1266
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -22882,7 +23192,7 @@ tail1253:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1254:
+done1266:
 	VZEROUPPER
 	RET
 
@@ -22898,9 +23208,9 @@ TEXT ·addExpAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1258
+	JL           oneTest1270
 
-many1256:
+many1268:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMINPS       Y3, Y2, Y3
@@ -22961,14 +23271,14 @@ many1256:
 	VMOVUPS      Y4, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1256
+	JLE          many1268
 
-oneTest1258:
+oneTest1270:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1259
+	JG   tail1271
 
-one1257:
+one1269:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMINPS       Y3, Y2, Y3
 	VBROADCASTSS constants<>+3072(SB), Y4
@@ -23000,11 +23310,11 @@ one1257:
 	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1257
+	JLE          one1269
 
-tail1259:
+tail1271:
 	SUBQ         BX, DX
-	JZ           done1260
+	JZ           done1272
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -23039,7 +23349,7 @@ tail1259:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
-done1260:
+done1272:
 	VZEROUPPER
 	RET
 
@@ -23056,9 +23366,9 @@ TEXT ·addExpProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(DX), DI
 	TESTQ        DI, DI
-	JL           oneTest1263
+	JL           oneTest1275
 
-many1261:
+many1273:
 	VMOVUPS           (CX)(SI*8), Z3
 	VMOVUPS           64(CX)(SI*8), Z4
 	VMOVUPS           128(CX)(SI*8), Z5
@@ -23144,7 +23454,7 @@ many1261:
 	VMINPD            Z3, Z14, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1266
+	JZ                normal1278
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z11, K1
 	VADDPD.BCST       constants<>+1792(SB), Z11, K1, Z11
 	VMAXPD.BCST       constants<>+1856(SB), Z11, K1, Z11
@@ -23169,15 +23479,15 @@ many1261:
 	VSCALEFPD         Z14, Z22, Z22
 	VADDPD.BCST       constants<>+1920(SB), Z22, K1, Z22
 	VPSUBQ.BCST       constants<>+1920(SB), Z22, K1, Z22
-	JMP               scaled1267
+	JMP               scaled1279
 
-normal1266:
+normal1278:
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 
-scaled1267:
+scaled1279:
 	VMOVUPS     (BX)(SI*8), Z3
 	VMULPD      Z3, Z19, Z19
 	VMOVUPS     (AX)(SI*8), Z3
@@ -23200,14 +23510,14 @@ scaled1267:
 	VMOVUPS     Z3, 192(AX)(SI*8)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1261
+	JLE         many1273
 
-oneTest1263:
+oneTest1275:
 	LEAQ -8(DX), DI
 	CMPQ SI, DI
-	JG   tail1264
+	JG   tail1276
 
-one1262:
+one1274:
 	VMOVUPS           (CX)(SI*8), Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
 	VFMADD213PD.BCST  constants<>+1152(SB), Z3, Z4
@@ -23230,19 +23540,19 @@ one1262:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1268
+	JZ                normal1280
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1269
+	JMP               scaled1281
 
-normal1268:
+normal1280:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1269:
+scaled1281:
 	VMOVUPS     (BX)(SI*8), Z3
 	VMULPD      Z3, Z7, Z7
 	VMOVUPS     (AX)(SI*8), Z3
@@ -23250,11 +23560,11 @@ scaled1269:
 	VMOVUPS     Z3, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1262
+	JLE         one1274
 
-tail1264:
+tail1276:
 	SUBQ              SI, DX
-	JZ                done1265
+	JZ                done1277
 	MOVQ              $-1, DI
 	SHLXQ             DX, DI, DI
 	NOTQ              DI
@@ -23281,26 +23591,26 @@ tail1264:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1270
+	JZ                normal1282
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1271
+	JMP               scaled1283
 
-normal1270:
+normal1282:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1271:
+scaled1283:
 	VMOVUPD.Z   (BX)(SI*8), K1, Z1
 	VMULPD      Z1, Z7, Z7
 	VMOVUPD.Z   (AX)(SI*8), K1, Z1
 	VFMADD231PD Z7, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done1265:
+done1277:
 	VZEROUPPER
 	RET
 
@@ -23317,9 +23627,9 @@ TEXT ·addExpProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	TESTQ        DI, DI
-	JL           oneTest1274
+	JL           oneTest1286
 
-many1272:
+many1284:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      32(CX)(SI*8), Y4
 	VMAXPD       Y3, Y1, Y3
@@ -23372,7 +23682,7 @@ many1272:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal1277
+	JZ           normal1289
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -23399,9 +23709,9 @@ many1272:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1278
+	JMP          scaled1290
 
-normal1277:
+normal1289:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -23417,7 +23727,7 @@ normal1277:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1278:
+scaled1290:
 	VMOVUPS     (BX)(SI*8), Y3
 	VMULPD      Y3, Y9, Y9
 	VMOVUPS     (AX)(SI*8), Y3
@@ -23430,14 +23740,14 @@ scaled1278:
 	VMOVUPS     Y3, 32(AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many1272
+	JLE         many1284
 
-oneTest1274:
+oneTest1286:
 	LEAQ -4(DX), DI
 	CMPQ SI, DI
-	JG   tail1275
+	JG   tail1287
 
-one1273:
+one1285:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMAXPD       Y3, Y1, Y3
 	VMINPD       Y3, Y2, Y3
@@ -23465,7 +23775,7 @@ one1273:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal1279
+	JZ           normal1291
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -23479,9 +23789,9 @@ one1273:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1280
+	JMP          scaled1292
 
-normal1279:
+normal1291:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -23490,7 +23800,7 @@ normal1279:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1280:
+scaled1292:
 	VMOVUPS     (BX)(SI*8), Y3
 	VMULPD      Y3, Y6, Y6
 	VMOVUPS     (AX)(SI*8), Y3
@@ -23498,11 +23808,11 @@ scaled1280:
 	VMOVUPS     Y3, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1273
+	JLE         one1285
 
-tail1275:
+tail1287:
 	SUBQ         SI, DX
-	JZ           done1276
+	JZ           done1288
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, DX
 	SUBQ         DX, DI
@@ -23534,7 +23844,7 @@ tail1275:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, CX
 	TESTL        CX, CX
-	JZ           normal1281
+	JZ           normal1293
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -23548,9 +23858,9 @@ tail1275:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1282
+	JMP          scaled1294
 
-normal1281:
+normal1293:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -23559,14 +23869,14 @@ normal1281:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1282:
+scaled1294:
 	VMASKMOVPD  (BX)(SI*8), Y3, Y1
 	VMULPD      Y1, Y5, Y5
 	VMASKMOVPD  (AX)(SI*8), Y3, Y1
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(SI*8)
 
-done1276:
+done1288:
 	VZEROUPPER
 	RET
 
@@ -23590,9 +23900,9 @@ TEXT ·addExpProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1286
+	JL           oneTest1298
 
-many1284:
+many1296:
 	VMOVUPS      (CX)(SI*4), Z10
 	VMOVUPS      64(CX)(SI*4), Z11
 	VMOVUPS      Z3, Z12
@@ -23641,14 +23951,14 @@ many1284:
 	VMOVUPS      Z11, 64(AX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1284
+	JLE          many1296
 
-oneTest1286:
+oneTest1298:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1287
+	JG   tail1299
 
-one1285:
+one1297:
 	VMOVUPS      (CX)(SI*4), Z10
 	VMOVUPS      Z3, Z11
 	VFMADD213PS  Z1, Z10, Z11
@@ -23674,11 +23984,11 @@ one1285:
 	VMOVUPS      Z11, (AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1285
+	JLE          one1297
 
-tail1287:
+tail1299:
 	SUBQ         SI, BX
-	JZ           done1288
+	JZ           done1300
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -23707,7 +24017,7 @@ tail1287:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 
-done1288:
+done1300:
 	VZEROUPPER
 	RET
 
@@ -23724,9 +24034,9 @@ TEXT ·addExpProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1292
+	JL           oneTest1304
 
-many1290:
+many1302:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      32(CX)(SI*4), Y4
 	VMINPS       Y3, Y2, Y3
@@ -23791,14 +24101,14 @@ many1290:
 	VMOVUPS      Y4, 32(AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1290
+	JLE          many1302
 
-oneTest1292:
+oneTest1304:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1293
+	JG   tail1305
 
-one1291:
+one1303:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMINPS       Y3, Y2, Y3
 	VBROADCASTSS constants<>+3072(SB), Y4
@@ -23832,11 +24142,11 @@ one1291:
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1291
+	JLE          one1303
 
-tail1293:
+tail1305:
 	SUBQ         SI, BX
-	JZ           done1294
+	JZ           done1306
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -23873,7 +24183,7 @@ tail1293:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done1294:
+done1306:
 	VZEROUPPER
 	RET
 
@@ -23905,14 +24215,14 @@ TEXT ·addLogAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1298
+	JG           tail1310
 
-one1296:
+one1308:
 	VMOVUPS     (CX)(BX*8), Z19
 	VPSUBQ      Z7, Z19, Z20
 	VPCMPUQ     $0x06, Z8, Z20, K1
 	KORTESTW    K1, K1
-	JZ          normal1300
+	JZ          normal1312
 	VMOVUPS     Z19, Z20
 	VPXORQ      Z21, Z21, Z21
 	VMULPD      constants<>+5504(SB), Z19, Z22
@@ -23961,9 +24271,9 @@ one1296:
 	VMOVUPS     (AX)(BX*8), Z19
 	VFMADD231PD Z27, Z0, Z19
 	VMOVUPS     Z19, (AX)(BX*8)
-	JMP         stored1301
+	JMP         stored1313
 
-normal1300:
+normal1312:
 	VPSUBQ      Z3, Z19, Z20
 	VPSRLQ      $0x34, Z20, Z19
 	VORPD       Z6, Z19, Z19
@@ -24000,14 +24310,14 @@ normal1300:
 	VFMADD231PD Z26, Z0, Z19
 	VMOVUPS     Z19, (AX)(BX*8)
 
-stored1301:
+stored1313:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one1296
+	JLE  one1308
 
-tail1298:
+tail1310:
 	SUBQ        BX, DX
-	JZ          done1299
+	JZ          done1311
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -24062,7 +24372,7 @@ tail1298:
 	VFMADD231PD Z9, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1299:
+done1311:
 	VZEROUPPER
 	RET
 
@@ -24076,9 +24386,9 @@ TEXT ·addLogAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1305
+	JG           tail1317
 
-one1303:
+one1315:
 	VMOVUPS     (CX)(BX*8), Y1
 	VPSUBQ      constants<>+4800(SB), Y1, Y2
 	VPCMPGTQ    constants<>+4864(SB), Y2, Y3
@@ -24086,7 +24396,7 @@ one1303:
 	VORPD       Y1, Y3, Y3
 	VMOVMSKPD   Y3, DI
 	TESTL       DI, DI
-	JZ          normal1307
+	JZ          normal1319
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
 	VMULPD      constants<>+5504(SB), Y1, Y4
@@ -24135,9 +24445,9 @@ one1303:
 	VMOVUPS     (AX)(BX*8), Y1
 	VFMADD231PD Y9, Y0, Y1
 	VMOVUPS     Y1, (AX)(BX*8)
-	JMP         stored1308
+	JMP         stored1320
 
-normal1307:
+normal1319:
 	VPSUBQ      constants<>+4608(SB), Y1, Y2
 	VPSRLQ      $0x34, Y2, Y1
 	VORPD       constants<>+1920(SB), Y1, Y1
@@ -24174,14 +24484,14 @@ normal1307:
 	VFMADD231PD Y8, Y0, Y1
 	VMOVUPS     Y1, (AX)(BX*8)
 
-stored1308:
+stored1320:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one1303
+	JLE  one1315
 
-tail1305:
+tail1317:
 	SUBQ        BX, DX
-	JZ          done1306
+	JZ          done1318
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -24236,7 +24546,7 @@ tail1305:
 	VFMADD231PD Y10, Y0, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(BX*8)
 
-done1306:
+done1318:
 	VZEROUPPER
 	RET
 
@@ -24262,9 +24572,9 @@ TEXT ·addLogAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1312
+	JL           oneTest1324
 
-many1310:
+many1322:
 	VMOVUPS      (CX)(BX*4), Z13
 	VMOVUPS      64(CX)(BX*4), Z14
 	VGETMANTPS   $0x0b, Z13, Z15
@@ -24325,14 +24635,14 @@ many1310:
 	VMOVUPS      Z13, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1310
+	JLE          many1322
 
-oneTest1312:
+oneTest1324:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1313
+	JG   tail1325
 
-one1311:
+one1323:
 	VMOVUPS      (CX)(BX*4), Z13
 	VGETMANTPS   $0x0b, Z13, Z14
 	VGETEXPPS    Z13, Z15
@@ -24364,11 +24674,11 @@ one1311:
 	VMOVUPS      Z13, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1311
+	JLE          one1323
 
-tail1313:
+tail1325:
 	SUBQ         BX, DX
-	JZ           done1314
+	JZ           done1326
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -24403,7 +24713,7 @@ tail1313:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1314:
+done1326:
 	VZEROUPPER
 	RET
 
@@ -24419,9 +24729,9 @@ TEXT ·addLogAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1318
+	JL           oneTest1330
 
-many1316:
+many1328:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
@@ -24431,7 +24741,7 @@ many1316:
 	VORPS        Y4, Y3, Y3
 	VMOVMSKPS    Y3, DI
 	TESTL        DI, DI
-	JZ           usual1321
+	JZ           usual1333
 	VMOVUPS      (CX)(BX*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -24528,9 +24838,9 @@ many1316:
 	VMOVUPS      32(AX)(BX*4), Y4
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, 32(AX)(BX*4)
-	JMP          stored1322
+	JMP          stored1334
 
-usual1321:
+usual1333:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VPSUBD       Y1, Y3, Y3
@@ -24590,23 +24900,23 @@ usual1321:
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, 32(AX)(BX*4)
 
-stored1322:
+stored1334:
 	ADDQ $0x10, BX
 	CMPQ BX, SI
-	JLE  many1316
+	JLE  many1328
 
-oneTest1318:
+oneTest1330:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1319
+	JG   tail1331
 
-one1317:
+one1329:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
 	VMOVMSKPS    Y3, DI
 	TESTL        DI, DI
-	JZ           usual1323
+	JZ           usual1335
 	VMOVUPS      (CX)(BX*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -24655,9 +24965,9 @@ one1317:
 	VMOVUPS      (AX)(BX*4), Y4
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, (AX)(BX*4)
-	JMP          stored1324
+	JMP          stored1336
 
-usual1323:
+usual1335:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPSUBD       Y1, Y3, Y3
 	VANDPS       constants<>+6464(SB), Y3, Y4
@@ -24688,14 +24998,14 @@ usual1323:
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, (AX)(BX*4)
 
-stored1324:
+stored1336:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one1317
+	JLE  one1329
 
-tail1319:
+tail1331:
 	SUBQ         BX, DX
-	JZ           done1320
+	JZ           done1332
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -24749,7 +25059,7 @@ tail1319:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
-done1320:
+done1332:
 	VZEROUPPER
 	RET
 
@@ -24782,14 +25092,14 @@ TEXT ·addLogProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	CMPQ         SI, DI
-	JG           tail1328
+	JG           tail1340
 
-one1326:
+one1338:
 	VMOVUPS     (CX)(SI*8), Z19
 	VPSUBQ      Z7, Z19, Z20
 	VPCMPUQ     $0x06, Z8, Z20, K1
 	KORTESTW    K1, K1
-	JZ          normal1330
+	JZ          normal1342
 	VMOVUPS     Z19, Z20
 	VPXORQ      Z21, Z21, Z21
 	VMULPD      constants<>+5504(SB), Z19, Z22
@@ -24840,9 +25150,9 @@ one1326:
 	VMOVUPS     (AX)(SI*8), Z19
 	VFMADD231PD Z27, Z0, Z19
 	VMOVUPS     Z19, (AX)(SI*8)
-	JMP         stored1331
+	JMP         stored1343
 
-normal1330:
+normal1342:
 	VPSUBQ      Z3, Z19, Z20
 	VPSRLQ      $0x34, Z20, Z19
 	VORPD       Z6, Z19, Z19
@@ -24881,14 +25191,14 @@ normal1330:
 	VFMADD231PD Z26, Z0, Z19
 	VMOVUPS     Z19, (AX)(SI*8)
 
-stored1331:
+stored1343:
 	ADDQ $0x08, SI
 	CMPQ SI, DI
-	JLE  one1326
+	JLE  one1338
 
-tail1328:
+tail1340:
 	SUBQ        SI, DX
-	JZ          done1329
+	JZ          done1341
 	MOVQ        $-1, DI
 	SHLXQ       DX, DI, DI
 	NOTQ        DI
@@ -24945,7 +25255,7 @@ tail1328:
 	VFMADD231PD Z9, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done1329:
+done1341:
 	VZEROUPPER
 	RET
 
@@ -24960,9 +25270,9 @@ TEXT ·addLogProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(DX), DI
 	CMPQ         SI, DI
-	JG           tail1335
+	JG           tail1347
 
-one1333:
+one1345:
 	VMOVUPS     (CX)(SI*8), Y1
 	VPSUBQ      constants<>+4800(SB), Y1, Y2
 	VPCMPGTQ    constants<>+4864(SB), Y2, Y3
@@ -24970,7 +25280,7 @@ one1333:
 	VORPD       Y1, Y3, Y3
 	VMOVMSKPD   Y3, R8
 	TESTL       R8, R8
-	JZ          normal1337
+	JZ          normal1349
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
 	VMULPD      constants<>+5504(SB), Y1, Y4
@@ -25021,9 +25331,9 @@ one1333:
 	VMOVUPS     (AX)(SI*8), Y1
 	VFMADD231PD Y9, Y0, Y1
 	VMOVUPS     Y1, (AX)(SI*8)
-	JMP         stored1338
+	JMP         stored1350
 
-normal1337:
+normal1349:
 	VPSUBQ      constants<>+4608(SB), Y1, Y2
 	VPSRLQ      $0x34, Y2, Y1
 	VORPD       constants<>+1920(SB), Y1, Y1
@@ -25062,14 +25372,14 @@ normal1337:
 	VFMADD231PD Y8, Y0, Y1
 	VMOVUPS     Y1, (AX)(SI*8)
 
-stored1338:
+stored1350:
 	ADDQ $0x04, SI
 	CMPQ SI, DI
-	JLE  one1333
+	JLE  one1345
 
-tail1335:
+tail1347:
 	SUBQ        SI, DX
-	JZ          done1336
+	JZ          done1348
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, DX
 	SUBQ        DX, DI
@@ -25126,7 +25436,7 @@ tail1335:
 	VFMADD231PD Y10, Y0, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(SI*8)
 
-done1336:
+done1348:
 	VZEROUPPER
 	RET
 
@@ -25153,9 +25463,9 @@ TEXT ·addLogProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1342
+	JL           oneTest1354
 
-many1340:
+many1352:
 	VMOVUPS      (CX)(SI*4), Z13
 	VMOVUPS      64(CX)(SI*4), Z14
 	VGETMANTPS   $0x0b, Z13, Z15
@@ -25220,14 +25530,14 @@ many1340:
 	VMOVUPS      Z13, 64(AX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1340
+	JLE          many1352
 
-oneTest1342:
+oneTest1354:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1343
+	JG   tail1355
 
-one1341:
+one1353:
 	VMOVUPS      (CX)(SI*4), Z13
 	VGETMANTPS   $0x0b, Z13, Z14
 	VGETEXPPS    Z13, Z15
@@ -25261,11 +25571,11 @@ one1341:
 	VMOVUPS      Z13, (AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1341
+	JLE          one1353
 
-tail1343:
+tail1355:
 	SUBQ         SI, BX
-	JZ           done1344
+	JZ           done1356
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -25302,7 +25612,7 @@ tail1343:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 
-done1344:
+done1356:
 	VZEROUPPER
 	RET
 
@@ -25319,9 +25629,9 @@ TEXT ·addLogProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1348
+	JL           oneTest1360
 
-many1346:
+many1358:
 	VMOVUPS      (CX)(SI*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
@@ -25331,7 +25641,7 @@ many1346:
 	VORPS        Y4, Y3, Y3
 	VMOVMSKPS    Y3, R8
 	TESTL        R8, R8
-	JZ           usual1351
+	JZ           usual1363
 	VMOVUPS      (CX)(SI*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -25432,9 +25742,9 @@ many1346:
 	VMOVUPS      32(AX)(SI*4), Y4
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, 32(AX)(SI*4)
-	JMP          stored1352
+	JMP          stored1364
 
-usual1351:
+usual1363:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      32(CX)(SI*4), Y4
 	VPSUBD       Y1, Y3, Y3
@@ -25498,23 +25808,23 @@ usual1351:
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, 32(AX)(SI*4)
 
-stored1352:
+stored1364:
 	ADDQ $0x10, SI
 	CMPQ SI, DI
-	JLE  many1346
+	JLE  many1358
 
-oneTest1348:
+oneTest1360:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1349
+	JG   tail1361
 
-one1347:
+one1359:
 	VMOVUPS      (CX)(SI*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
 	VMOVMSKPS    Y3, R8
 	TESTL        R8, R8
-	JZ           usual1353
+	JZ           usual1365
 	VMOVUPS      (CX)(SI*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -25565,9 +25875,9 @@ one1347:
 	VMOVUPS      (AX)(SI*4), Y4
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, (AX)(SI*4)
-	JMP          stored1354
+	JMP          stored1366
 
-usual1353:
+usual1365:
 	VMOVUPS      (CX)(SI*4), Y3
 	VPSUBD       Y1, Y3, Y3
 	VANDPS       constants<>+6464(SB), Y3, Y4
@@ -25600,14 +25910,14 @@ usual1353:
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, (AX)(SI*4)
 
-stored1354:
+stored1366:
 	ADDQ $0x08, SI
 	CMPQ SI, DI
-	JLE  one1347
+	JLE  one1359
 
-tail1349:
+tail1361:
 	SUBQ         SI, BX
-	JZ           done1350
+	JZ           done1362
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -25663,7 +25973,7 @@ tail1349:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done1350:
+done1362:
 	VZEROUPPER
 	RET
 
@@ -25691,9 +26001,9 @@ TEXT ·addSinAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1358
+	JL           oneTest1370
 
-many1356:
+many1368:
 	VMOVUPS  (CX)(BX*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
@@ -25702,11 +26012,11 @@ many1356:
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1361
+	JZ       ok1373
 	MOVQ     BX, ret+32(FP)
-	JMP      done1355
+	JMP      done1367
 
-ok1361:
+ok1373:
 	VMOVUPS       (CX)(BX*8), Z15
 	VMOVUPS       64(CX)(BX*8), Z16
 	VMOVUPS       Z2, Z17
@@ -25775,23 +26085,23 @@ ok1361:
 	VMOVUPS       Z15, 64(AX)(BX*8)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           many1356
+	JLE           many1368
 
-oneTest1358:
+oneTest1370:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1359
+	JG   tail1371
 
-one1357:
+one1369:
 	VMOVUPS  (CX)(BX*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
 	KORTESTW K1, K1
-	JZ       ok1362
+	JZ       ok1374
 	MOVQ     BX, ret+32(FP)
-	JMP      done1355
+	JMP      done1367
 
-ok1362:
+ok1374:
 	VMOVUPS       (CX)(BX*8), Z15
 	VMOVUPS       Z2, Z16
 	VFMADD213PD   Z1, Z15, Z16
@@ -25827,12 +26137,12 @@ ok1362:
 	VMOVUPS       Z16, (AX)(BX*8)
 	ADDQ          $0x08, BX
 	CMPQ          BX, SI
-	JLE           one1357
+	JLE           one1369
 
-tail1359:
+tail1371:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1360
+	JZ        done1372
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -25841,11 +26151,11 @@ tail1359:
 	VANDPD    constants<>+3200(SB), Z15, Z15
 	VCMPPD    $0x16, constants<>+6848(SB), Z15, K2
 	KORTESTW  K2, K2
-	JZ        ok1363
+	JZ        ok1375
 	MOVQ      BX, ret+32(FP)
-	JMP       done1355
+	JMP       done1367
 
-ok1363:
+ok1375:
 	VMOVUPD.Z     (CX)(BX*8), K1, Z15
 	VMOVUPS       Z2, Z2
 	VFMADD213PD   Z1, Z15, Z2
@@ -25880,10 +26190,10 @@ ok1363:
 	VFMADD231PD   Z1, Z0, Z2
 	VMOVUPD       Z2, K1, (AX)(BX*8)
 
-done1360:
+done1372:
 	MOVQ DX, ret+32(FP)
 
-done1355:
+done1367:
 	VZEROUPPER
 	RET
 
@@ -25899,9 +26209,9 @@ TEXT ·addSinAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1367
+	JL           oneTest1379
 
-many1365:
+many1377:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -25911,11 +26221,11 @@ many1365:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1370
+	JZ        ok1382
 	MOVQ      BX, ret+32(FP)
-	JMP       done1364
+	JMP       done1376
 
-ok1370:
+ok1382:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMOVUPS      Y2, Y5
@@ -25982,24 +26292,24 @@ ok1370:
 	VMOVUPS      Y3, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many1365
+	JLE          many1377
 
-oneTest1367:
+oneTest1379:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1368
+	JG   tail1380
 
-one1366:
+one1378:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1371
+	JZ        ok1383
 	MOVQ      BX, ret+32(FP)
-	JMP       done1364
+	JMP       done1376
 
-ok1371:
+ok1383:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y1, Y3, Y4
@@ -26034,12 +26344,12 @@ ok1371:
 	VMOVUPS      Y4, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1366
+	JLE          one1378
 
-tail1368:
+tail1380:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1369
+	JZ         done1381
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -26049,11 +26359,11 @@ tail1368:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1372
+	JZ         ok1384
 	MOVQ       BX, ret+32(FP)
-	JMP        done1364
+	JMP        done1376
 
-ok1372:
+ok1384:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y1, Y4, Y2
@@ -26087,10 +26397,10 @@ ok1372:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(BX*8)
 
-done1369:
+done1381:
 	MOVQ DX, ret+32(FP)
 
-done1364:
+done1376:
 	VZEROUPPER
 	RET
 
@@ -26115,9 +26425,9 @@ TEXT ·addSinAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1376
+	JL           oneTest1388
 
-many1374:
+many1386:
 	VMOVUPS  (CX)(BX*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
@@ -26126,11 +26436,11 @@ many1374:
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1379
+	JZ       ok1391
 	MOVQ     BX, ret+32(FP)
-	JMP      done1373
+	JMP      done1385
 
-ok1379:
+ok1391:
 	VMOVUPS       (CX)(BX*4), Z12
 	VMOVUPS       64(CX)(BX*4), Z13
 	VMOVUPS       Z2, Z14
@@ -26187,23 +26497,23 @@ ok1379:
 	VMOVUPS       Z12, 64(AX)(BX*4)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many1374
+	JLE           many1386
 
-oneTest1376:
+oneTest1388:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1377
+	JG   tail1389
 
-one1375:
+one1387:
 	VMOVUPS  (CX)(BX*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
 	KORTESTW K1, K1
-	JZ       ok1380
+	JZ       ok1392
 	MOVQ     BX, ret+32(FP)
-	JMP      done1373
+	JMP      done1385
 
-ok1380:
+ok1392:
 	VMOVUPS       (CX)(BX*4), Z12
 	VMOVUPS       Z2, Z13
 	VFMADD213PS   Z1, Z12, Z13
@@ -26233,12 +26543,12 @@ ok1380:
 	VMOVUPS       Z13, (AX)(BX*4)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           one1375
+	JLE           one1387
 
-tail1377:
+tail1389:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1378
+	JZ        done1390
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -26247,11 +26557,11 @@ tail1377:
 	VANDPS    constants<>+3264(SB), Z12, Z12
 	VCMPPS    $0x16, constants<>+9216(SB), Z12, K2
 	KORTESTW  K2, K2
-	JZ        ok1381
+	JZ        ok1393
 	MOVQ      BX, ret+32(FP)
-	JMP       done1373
+	JMP       done1385
 
-ok1381:
+ok1393:
 	VMOVUPS.Z     (CX)(BX*4), K1, Z12
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z1, Z12, Z2
@@ -26280,10 +26590,10 @@ ok1381:
 	VFMADD231PS   Z1, Z0, Z2
 	VMOVUPS       Z2, K1, (AX)(BX*4)
 
-done1378:
+done1390:
 	MOVQ DX, ret+32(FP)
 
-done1373:
+done1385:
 	VZEROUPPER
 	RET
 
@@ -26299,9 +26609,9 @@ TEXT ·addSinAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1385
+	JL           oneTest1397
 
-many1383:
+many1395:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -26311,11 +26621,11 @@ many1383:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1388
+	JZ        ok1400
 	MOVQ      BX, ret+32(FP)
-	JMP       done1382
+	JMP       done1394
 
-ok1388:
+ok1400:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMOVUPS      Y2, Y5
@@ -26370,24 +26680,24 @@ ok1388:
 	VMOVUPS      Y3, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1383
+	JLE          many1395
 
-oneTest1385:
+oneTest1397:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1386
+	JG   tail1398
 
-one1384:
+one1396:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1389
+	JZ        ok1401
 	MOVQ      BX, ret+32(FP)
-	JMP       done1382
+	JMP       done1394
 
-ok1389:
+ok1401:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y1, Y3, Y4
@@ -26416,12 +26726,12 @@ ok1389:
 	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1384
+	JLE          one1396
 
-tail1386:
+tail1398:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1387
+	JZ         done1399
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -26431,11 +26741,11 @@ tail1386:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1390
+	JZ         ok1402
 	MOVQ       BX, ret+32(FP)
-	JMP        done1382
+	JMP        done1394
 
-ok1390:
+ok1402:
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y1, Y4, Y2
@@ -26463,10 +26773,10 @@ ok1390:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
-done1387:
+done1399:
 	MOVQ DX, ret+32(FP)
 
-done1382:
+done1394:
 	VZEROUPPER
 	RET
 
@@ -26495,9 +26805,9 @@ TEXT ·addSinProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1394
+	JL           oneTest1406
 
-many1392:
+many1404:
 	VMOVUPS  (CX)(SI*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
@@ -26506,11 +26816,11 @@ many1392:
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1397
+	JZ       ok1409
 	MOVQ     SI, ret+40(FP)
-	JMP      done1391
+	JMP      done1403
 
-ok1397:
+ok1409:
 	VMOVUPS       (CX)(SI*8), Z15
 	VMOVUPS       64(CX)(SI*8), Z16
 	VMOVUPS       Z2, Z17
@@ -26583,23 +26893,23 @@ ok1397:
 	VMOVUPS       Z15, 64(AX)(SI*8)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           many1392
+	JLE           many1404
 
-oneTest1394:
+oneTest1406:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1395
+	JG   tail1407
 
-one1393:
+one1405:
 	VMOVUPS  (CX)(SI*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
 	KORTESTW K1, K1
-	JZ       ok1398
+	JZ       ok1410
 	MOVQ     SI, ret+40(FP)
-	JMP      done1391
+	JMP      done1403
 
-ok1398:
+ok1410:
 	VMOVUPS       (CX)(SI*8), Z15
 	VMOVUPS       Z2, Z16
 	VFMADD213PD   Z1, Z15, Z16
@@ -26637,12 +26947,12 @@ ok1398:
 	VMOVUPS       Z16, (AX)(SI*8)
 	ADDQ          $0x08, SI
 	CMPQ          SI, DI
-	JLE           one1393
+	JLE           one1405
 
-tail1395:
+tail1407:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1396
+	JZ        done1408
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -26651,11 +26961,11 @@ tail1395:
 	VANDPD    constants<>+3200(SB), Z15, Z15
 	VCMPPD    $0x16, constants<>+6848(SB), Z15, K2
 	KORTESTW  K2, K2
-	JZ        ok1399
+	JZ        ok1411
 	MOVQ      SI, ret+40(FP)
-	JMP       done1391
+	JMP       done1403
 
-ok1399:
+ok1411:
 	VMOVUPD.Z     (CX)(SI*8), K1, Z15
 	VMOVUPS       Z2, Z2
 	VFMADD213PD   Z1, Z15, Z2
@@ -26692,10 +27002,10 @@ ok1399:
 	VFMADD231PD   Z1, Z0, Z2
 	VMOVUPD       Z2, K1, (AX)(SI*8)
 
-done1396:
+done1408:
 	MOVQ BX, ret+40(FP)
 
-done1391:
+done1403:
 	VZEROUPPER
 	RET
 
@@ -26712,9 +27022,9 @@ TEXT ·addSinProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1403
+	JL           oneTest1415
 
-many1401:
+many1413:
 	VMOVUPS   (CX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -26724,11 +27034,11 @@ many1401:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1406
+	JZ        ok1418
 	MOVQ      SI, ret+40(FP)
-	JMP       done1400
+	JMP       done1412
 
-ok1406:
+ok1418:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      32(CX)(SI*8), Y4
 	VMOVUPS      Y2, Y5
@@ -26799,24 +27109,24 @@ ok1406:
 	VMOVUPS      Y3, 32(AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many1401
+	JLE          many1413
 
-oneTest1403:
+oneTest1415:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1404
+	JG   tail1416
 
-one1402:
+one1414:
 	VMOVUPS   (CX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1407
+	JZ        ok1419
 	MOVQ      SI, ret+40(FP)
-	JMP       done1400
+	JMP       done1412
 
-ok1407:
+ok1419:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y1, Y3, Y4
@@ -26853,12 +27163,12 @@ ok1407:
 	VMOVUPS      Y4, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1402
+	JLE          one1414
 
-tail1404:
+tail1416:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1405
+	JZ         done1417
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -26868,11 +27178,11 @@ tail1404:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok1408
+	JZ         ok1420
 	MOVQ       SI, ret+40(FP)
-	JMP        done1400
+	JMP        done1412
 
-ok1408:
+ok1420:
 	VMASKMOVPD   (CX)(SI*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y1, Y4, Y2
@@ -26908,10 +27218,10 @@ ok1408:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(SI*8)
 
-done1405:
+done1417:
 	MOVQ BX, ret+40(FP)
 
-done1400:
+done1412:
 	VZEROUPPER
 	RET
 
@@ -26937,9 +27247,9 @@ TEXT ·addSinProductAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1412
+	JL           oneTest1424
 
-many1410:
+many1422:
 	VMOVUPS  (CX)(SI*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
@@ -26948,11 +27258,11 @@ many1410:
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1415
+	JZ       ok1427
 	MOVQ     SI, ret+40(FP)
-	JMP      done1409
+	JMP      done1421
 
-ok1415:
+ok1427:
 	VMOVUPS       (CX)(SI*4), Z12
 	VMOVUPS       64(CX)(SI*4), Z13
 	VMOVUPS       Z2, Z14
@@ -27013,23 +27323,23 @@ ok1415:
 	VMOVUPS       Z12, 64(AX)(SI*4)
 	ADDQ          $0x20, SI
 	CMPQ          SI, DI
-	JLE           many1410
+	JLE           many1422
 
-oneTest1412:
+oneTest1424:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1413
+	JG   tail1425
 
-one1411:
+one1423:
 	VMOVUPS  (CX)(SI*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
 	KORTESTW K1, K1
-	JZ       ok1416
+	JZ       ok1428
 	MOVQ     SI, ret+40(FP)
-	JMP      done1409
+	JMP      done1421
 
-ok1416:
+ok1428:
 	VMOVUPS       (CX)(SI*4), Z12
 	VMOVUPS       Z2, Z13
 	VFMADD213PS   Z1, Z12, Z13
@@ -27061,12 +27371,12 @@ ok1416:
 	VMOVUPS       Z13, (AX)(SI*4)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           one1411
+	JLE           one1423
 
-tail1413:
+tail1425:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1414
+	JZ        done1426
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -27075,11 +27385,11 @@ tail1413:
 	VANDPS    constants<>+3264(SB), Z12, Z12
 	VCMPPS    $0x16, constants<>+9216(SB), Z12, K2
 	KORTESTW  K2, K2
-	JZ        ok1417
+	JZ        ok1429
 	MOVQ      SI, ret+40(FP)
-	JMP       done1409
+	JMP       done1421
 
-ok1417:
+ok1429:
 	VMOVUPS.Z     (CX)(SI*4), K1, Z12
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z1, Z12, Z2
@@ -27110,10 +27420,10 @@ ok1417:
 	VFMADD231PS   Z1, Z0, Z2
 	VMOVUPS       Z2, K1, (AX)(SI*4)
 
-done1414:
+done1426:
 	MOVQ BX, ret+40(FP)
 
-done1409:
+done1421:
 	VZEROUPPER
 	RET
 
@@ -27130,9 +27440,9 @@ TEXT ·addSinProductAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1421
+	JL           oneTest1433
 
-many1419:
+many1431:
 	VMOVUPS   (CX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -27142,11 +27452,11 @@ many1419:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1424
+	JZ        ok1436
 	MOVQ      SI, ret+40(FP)
-	JMP       done1418
+	JMP       done1430
 
-ok1424:
+ok1436:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      32(CX)(SI*4), Y4
 	VMOVUPS      Y2, Y5
@@ -27205,24 +27515,24 @@ ok1424:
 	VMOVUPS      Y3, 32(AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1419
+	JLE          many1431
 
-oneTest1421:
+oneTest1433:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1422
+	JG   tail1434
 
-one1420:
+one1432:
 	VMOVUPS   (CX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1425
+	JZ        ok1437
 	MOVQ      SI, ret+40(FP)
-	JMP       done1418
+	JMP       done1430
 
-ok1425:
+ok1437:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y1, Y3, Y4
@@ -27253,12 +27563,12 @@ ok1425:
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1420
+	JLE          one1432
 
-tail1422:
+tail1434:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1423
+	JZ         done1435
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -27268,11 +27578,11 @@ tail1422:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok1426
+	JZ         ok1438
 	MOVQ       SI, ret+40(FP)
-	JMP        done1418
+	JMP        done1430
 
-ok1426:
+ok1438:
 	VMASKMOVPS   (CX)(SI*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y1, Y4, Y2
@@ -27302,10 +27612,10 @@ ok1426:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done1423:
+done1435:
 	MOVQ BX, ret+40(FP)
 
-done1418:
+done1430:
 	VZEROUPPER
 	RET
 
@@ -27333,9 +27643,9 @@ TEXT ·addCosAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1430
+	JL           oneTest1442
 
-many1428:
+many1440:
 	VMOVUPS  (CX)(BX*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
@@ -27344,11 +27654,11 @@ many1428:
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1433
+	JZ       ok1445
 	MOVQ     BX, ret+32(FP)
-	JMP      done1427
+	JMP      done1439
 
-ok1433:
+ok1445:
 	VMOVUPS       (CX)(BX*8), Z15
 	VMOVUPS       64(CX)(BX*8), Z16
 	VMOVUPS       Z2, Z17
@@ -27417,23 +27727,23 @@ ok1433:
 	VMOVUPS       Z15, 64(AX)(BX*8)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           many1428
+	JLE           many1440
 
-oneTest1430:
+oneTest1442:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1431
+	JG   tail1443
 
-one1429:
+one1441:
 	VMOVUPS  (CX)(BX*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
 	KORTESTW K1, K1
-	JZ       ok1434
+	JZ       ok1446
 	MOVQ     BX, ret+32(FP)
-	JMP      done1427
+	JMP      done1439
 
-ok1434:
+ok1446:
 	VMOVUPS       (CX)(BX*8), Z15
 	VMOVUPS       Z2, Z16
 	VFMADD213PD   Z1, Z15, Z16
@@ -27469,12 +27779,12 @@ ok1434:
 	VMOVUPS       Z16, (AX)(BX*8)
 	ADDQ          $0x08, BX
 	CMPQ          BX, SI
-	JLE           one1429
+	JLE           one1441
 
-tail1431:
+tail1443:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1432
+	JZ        done1444
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -27483,11 +27793,11 @@ tail1431:
 	VANDPD    constants<>+3200(SB), Z15, Z15
 	VCMPPD    $0x16, constants<>+6848(SB), Z15, K2
 	KORTESTW  K2, K2
-	JZ        ok1435
+	JZ        ok1447
 	MOVQ      BX, ret+32(FP)
-	JMP       done1427
+	JMP       done1439
 
-ok1435:
+ok1447:
 	VMOVUPD.Z     (CX)(BX*8), K1, Z15
 	VMOVUPS       Z2, Z2
 	VFMADD213PD   Z1, Z15, Z2
@@ -27522,10 +27832,10 @@ ok1435:
 	VFMADD231PD   Z1, Z0, Z2
 	VMOVUPD       Z2, K1, (AX)(BX*8)
 
-done1432:
+done1444:
 	MOVQ DX, ret+32(FP)
 
-done1427:
+done1439:
 	VZEROUPPER
 	RET
 
@@ -27541,9 +27851,9 @@ TEXT ·addCosAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1439
+	JL           oneTest1451
 
-many1437:
+many1449:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -27553,11 +27863,11 @@ many1437:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1442
+	JZ        ok1454
 	MOVQ      BX, ret+32(FP)
-	JMP       done1436
+	JMP       done1448
 
-ok1442:
+ok1454:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMOVUPS      Y2, Y5
@@ -27624,24 +27934,24 @@ ok1442:
 	VMOVUPS      Y3, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many1437
+	JLE          many1449
 
-oneTest1439:
+oneTest1451:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1440
+	JG   tail1452
 
-one1438:
+one1450:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1443
+	JZ        ok1455
 	MOVQ      BX, ret+32(FP)
-	JMP       done1436
+	JMP       done1448
 
-ok1443:
+ok1455:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y1, Y3, Y4
@@ -27676,12 +27986,12 @@ ok1443:
 	VMOVUPS      Y4, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1438
+	JLE          one1450
 
-tail1440:
+tail1452:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1441
+	JZ         done1453
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -27691,11 +28001,11 @@ tail1440:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1444
+	JZ         ok1456
 	MOVQ       BX, ret+32(FP)
-	JMP        done1436
+	JMP        done1448
 
-ok1444:
+ok1456:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y1, Y4, Y2
@@ -27729,10 +28039,10 @@ ok1444:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(BX*8)
 
-done1441:
+done1453:
 	MOVQ DX, ret+32(FP)
 
-done1436:
+done1448:
 	VZEROUPPER
 	RET
 
@@ -27757,9 +28067,9 @@ TEXT ·addCosAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1448
+	JL           oneTest1460
 
-many1446:
+many1458:
 	VMOVUPS  (CX)(BX*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
@@ -27768,11 +28078,11 @@ many1446:
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1451
+	JZ       ok1463
 	MOVQ     BX, ret+32(FP)
-	JMP      done1445
+	JMP      done1457
 
-ok1451:
+ok1463:
 	VMOVUPS       (CX)(BX*4), Z12
 	VMOVUPS       64(CX)(BX*4), Z13
 	VMOVUPS       Z2, Z14
@@ -27829,23 +28139,23 @@ ok1451:
 	VMOVUPS       Z12, 64(AX)(BX*4)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many1446
+	JLE           many1458
 
-oneTest1448:
+oneTest1460:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1449
+	JG   tail1461
 
-one1447:
+one1459:
 	VMOVUPS  (CX)(BX*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
 	KORTESTW K1, K1
-	JZ       ok1452
+	JZ       ok1464
 	MOVQ     BX, ret+32(FP)
-	JMP      done1445
+	JMP      done1457
 
-ok1452:
+ok1464:
 	VMOVUPS       (CX)(BX*4), Z12
 	VMOVUPS       Z2, Z13
 	VFMADD213PS   Z1, Z12, Z13
@@ -27875,12 +28185,12 @@ ok1452:
 	VMOVUPS       Z13, (AX)(BX*4)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           one1447
+	JLE           one1459
 
-tail1449:
+tail1461:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1450
+	JZ        done1462
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -27889,11 +28199,11 @@ tail1449:
 	VANDPS    constants<>+3264(SB), Z12, Z12
 	VCMPPS    $0x16, constants<>+9216(SB), Z12, K2
 	KORTESTW  K2, K2
-	JZ        ok1453
+	JZ        ok1465
 	MOVQ      BX, ret+32(FP)
-	JMP       done1445
+	JMP       done1457
 
-ok1453:
+ok1465:
 	VMOVUPS.Z     (CX)(BX*4), K1, Z12
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z1, Z12, Z2
@@ -27922,10 +28232,10 @@ ok1453:
 	VFMADD231PS   Z1, Z0, Z2
 	VMOVUPS       Z2, K1, (AX)(BX*4)
 
-done1450:
+done1462:
 	MOVQ DX, ret+32(FP)
 
-done1445:
+done1457:
 	VZEROUPPER
 	RET
 
@@ -27941,9 +28251,9 @@ TEXT ·addCosAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1457
+	JL           oneTest1469
 
-many1455:
+many1467:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -27953,11 +28263,11 @@ many1455:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1460
+	JZ        ok1472
 	MOVQ      BX, ret+32(FP)
-	JMP       done1454
+	JMP       done1466
 
-ok1460:
+ok1472:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMOVUPS      Y2, Y5
@@ -28012,24 +28322,24 @@ ok1460:
 	VMOVUPS      Y3, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1455
+	JLE          many1467
 
-oneTest1457:
+oneTest1469:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1458
+	JG   tail1470
 
-one1456:
+one1468:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1461
+	JZ        ok1473
 	MOVQ      BX, ret+32(FP)
-	JMP       done1454
+	JMP       done1466
 
-ok1461:
+ok1473:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y1, Y3, Y4
@@ -28058,12 +28368,12 @@ ok1461:
 	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1456
+	JLE          one1468
 
-tail1458:
+tail1470:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1459
+	JZ         done1471
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -28073,11 +28383,11 @@ tail1458:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1462
+	JZ         ok1474
 	MOVQ       BX, ret+32(FP)
-	JMP        done1454
+	JMP        done1466
 
-ok1462:
+ok1474:
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y1, Y4, Y2
@@ -28105,10 +28415,10 @@ ok1462:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
-done1459:
+done1471:
 	MOVQ DX, ret+32(FP)
 
-done1454:
+done1466:
 	VZEROUPPER
 	RET
 
@@ -28137,9 +28447,9 @@ TEXT ·addCosProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1466
+	JL           oneTest1478
 
-many1464:
+many1476:
 	VMOVUPS  (CX)(SI*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
@@ -28148,11 +28458,11 @@ many1464:
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1469
+	JZ       ok1481
 	MOVQ     SI, ret+40(FP)
-	JMP      done1463
+	JMP      done1475
 
-ok1469:
+ok1481:
 	VMOVUPS       (CX)(SI*8), Z15
 	VMOVUPS       64(CX)(SI*8), Z16
 	VMOVUPS       Z2, Z17
@@ -28225,23 +28535,23 @@ ok1469:
 	VMOVUPS       Z15, 64(AX)(SI*8)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           many1464
+	JLE           many1476
 
-oneTest1466:
+oneTest1478:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1467
+	JG   tail1479
 
-one1465:
+one1477:
 	VMOVUPS  (CX)(SI*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
 	KORTESTW K1, K1
-	JZ       ok1470
+	JZ       ok1482
 	MOVQ     SI, ret+40(FP)
-	JMP      done1463
+	JMP      done1475
 
-ok1470:
+ok1482:
 	VMOVUPS       (CX)(SI*8), Z15
 	VMOVUPS       Z2, Z16
 	VFMADD213PD   Z1, Z15, Z16
@@ -28279,12 +28589,12 @@ ok1470:
 	VMOVUPS       Z16, (AX)(SI*8)
 	ADDQ          $0x08, SI
 	CMPQ          SI, DI
-	JLE           one1465
+	JLE           one1477
 
-tail1467:
+tail1479:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1468
+	JZ        done1480
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -28293,11 +28603,11 @@ tail1467:
 	VANDPD    constants<>+3200(SB), Z15, Z15
 	VCMPPD    $0x16, constants<>+6848(SB), Z15, K2
 	KORTESTW  K2, K2
-	JZ        ok1471
+	JZ        ok1483
 	MOVQ      SI, ret+40(FP)
-	JMP       done1463
+	JMP       done1475
 
-ok1471:
+ok1483:
 	VMOVUPD.Z     (CX)(SI*8), K1, Z15
 	VMOVUPS       Z2, Z2
 	VFMADD213PD   Z1, Z15, Z2
@@ -28334,10 +28644,10 @@ ok1471:
 	VFMADD231PD   Z1, Z0, Z2
 	VMOVUPD       Z2, K1, (AX)(SI*8)
 
-done1468:
+done1480:
 	MOVQ BX, ret+40(FP)
 
-done1463:
+done1475:
 	VZEROUPPER
 	RET
 
@@ -28354,9 +28664,9 @@ TEXT ·addCosProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1475
+	JL           oneTest1487
 
-many1473:
+many1485:
 	VMOVUPS   (CX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -28366,11 +28676,11 @@ many1473:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1478
+	JZ        ok1490
 	MOVQ      SI, ret+40(FP)
-	JMP       done1472
+	JMP       done1484
 
-ok1478:
+ok1490:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      32(CX)(SI*8), Y4
 	VMOVUPS      Y2, Y5
@@ -28441,24 +28751,24 @@ ok1478:
 	VMOVUPS      Y3, 32(AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many1473
+	JLE          many1485
 
-oneTest1475:
+oneTest1487:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1476
+	JG   tail1488
 
-one1474:
+one1486:
 	VMOVUPS   (CX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1479
+	JZ        ok1491
 	MOVQ      SI, ret+40(FP)
-	JMP       done1472
+	JMP       done1484
 
-ok1479:
+ok1491:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y1, Y3, Y4
@@ -28495,12 +28805,12 @@ ok1479:
 	VMOVUPS      Y4, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1474
+	JLE          one1486
 
-tail1476:
+tail1488:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1477
+	JZ         done1489
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -28510,11 +28820,11 @@ tail1476:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok1480
+	JZ         ok1492
 	MOVQ       SI, ret+40(FP)
-	JMP        done1472
+	JMP        done1484
 
-ok1480:
+ok1492:
 	VMASKMOVPD   (CX)(SI*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y1, Y4, Y2
@@ -28550,10 +28860,10 @@ ok1480:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(SI*8)
 
-done1477:
+done1489:
 	MOVQ BX, ret+40(FP)
 
-done1472:
+done1484:
 	VZEROUPPER
 	RET
 
@@ -28579,9 +28889,9 @@ TEXT ·addCosProductAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1484
+	JL           oneTest1496
 
-many1482:
+many1494:
 	VMOVUPS  (CX)(SI*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
@@ -28590,11 +28900,11 @@ many1482:
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1487
+	JZ       ok1499
 	MOVQ     SI, ret+40(FP)
-	JMP      done1481
+	JMP      done1493
 
-ok1487:
+ok1499:
 	VMOVUPS       (CX)(SI*4), Z12
 	VMOVUPS       64(CX)(SI*4), Z13
 	VMOVUPS       Z2, Z14
@@ -28655,23 +28965,23 @@ ok1487:
 	VMOVUPS       Z12, 64(AX)(SI*4)
 	ADDQ          $0x20, SI
 	CMPQ          SI, DI
-	JLE           many1482
+	JLE           many1494
 
-oneTest1484:
+oneTest1496:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1485
+	JG   tail1497
 
-one1483:
+one1495:
 	VMOVUPS  (CX)(SI*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
 	KORTESTW K1, K1
-	JZ       ok1488
+	JZ       ok1500
 	MOVQ     SI, ret+40(FP)
-	JMP      done1481
+	JMP      done1493
 
-ok1488:
+ok1500:
 	VMOVUPS       (CX)(SI*4), Z12
 	VMOVUPS       Z2, Z13
 	VFMADD213PS   Z1, Z12, Z13
@@ -28703,12 +29013,12 @@ ok1488:
 	VMOVUPS       Z13, (AX)(SI*4)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           one1483
+	JLE           one1495
 
-tail1485:
+tail1497:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1486
+	JZ        done1498
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -28717,11 +29027,11 @@ tail1485:
 	VANDPS    constants<>+3264(SB), Z12, Z12
 	VCMPPS    $0x16, constants<>+9216(SB), Z12, K2
 	KORTESTW  K2, K2
-	JZ        ok1489
+	JZ        ok1501
 	MOVQ      SI, ret+40(FP)
-	JMP       done1481
+	JMP       done1493
 
-ok1489:
+ok1501:
 	VMOVUPS.Z     (CX)(SI*4), K1, Z12
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z1, Z12, Z2
@@ -28752,10 +29062,10 @@ ok1489:
 	VFMADD231PS   Z1, Z0, Z2
 	VMOVUPS       Z2, K1, (AX)(SI*4)
 
-done1486:
+done1498:
 	MOVQ BX, ret+40(FP)
 
-done1481:
+done1493:
 	VZEROUPPER
 	RET
 
@@ -28772,9 +29082,9 @@ TEXT ·addCosProductAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1493
+	JL           oneTest1505
 
-many1491:
+many1503:
 	VMOVUPS   (CX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -28784,11 +29094,11 @@ many1491:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1496
+	JZ        ok1508
 	MOVQ      SI, ret+40(FP)
-	JMP       done1490
+	JMP       done1502
 
-ok1496:
+ok1508:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      32(CX)(SI*4), Y4
 	VMOVUPS      Y2, Y5
@@ -28847,24 +29157,24 @@ ok1496:
 	VMOVUPS      Y3, 32(AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1491
+	JLE          many1503
 
-oneTest1493:
+oneTest1505:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1494
+	JG   tail1506
 
-one1492:
+one1504:
 	VMOVUPS   (CX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1497
+	JZ        ok1509
 	MOVQ      SI, ret+40(FP)
-	JMP       done1490
+	JMP       done1502
 
-ok1497:
+ok1509:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y1, Y3, Y4
@@ -28895,12 +29205,12 @@ ok1497:
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1492
+	JLE          one1504
 
-tail1494:
+tail1506:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1495
+	JZ         done1507
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -28910,11 +29220,11 @@ tail1494:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok1498
+	JZ         ok1510
 	MOVQ       SI, ret+40(FP)
-	JMP        done1490
+	JMP        done1502
 
-ok1498:
+ok1510:
 	VMASKMOVPS   (CX)(SI*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y1, Y4, Y2
@@ -28944,10 +29254,10 @@ ok1498:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done1495:
+done1507:
 	MOVQ BX, ret+40(FP)
 
-done1490:
+done1502:
 	VZEROUPPER
 	RET
 
@@ -28961,9 +29271,9 @@ TEXT ·addSqrtAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1502
+	JL           oneTest1514
 
-many1500:
+many1512:
 	VMOVUPS     (CX)(BX*8), Z1
 	VMOVUPS     64(CX)(BX*8), Z2
 	VSQRTPD     Z1, Z1
@@ -28976,14 +29286,14 @@ many1500:
 	VMOVUPS     Z1, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1500
+	JLE         many1512
 
-oneTest1502:
+oneTest1514:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1503
+	JG   tail1515
 
-one1501:
+one1513:
 	VMOVUPS     (CX)(BX*8), Z1
 	VSQRTPD     Z1, Z1
 	VMOVUPS     (AX)(BX*8), Z2
@@ -28991,11 +29301,11 @@ one1501:
 	VMOVUPS     Z2, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1501
+	JLE         one1513
 
-tail1503:
+tail1515:
 	SUBQ        BX, DX
-	JZ          done1504
+	JZ          done1516
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -29006,7 +29316,7 @@ tail1503:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done1504:
+done1516:
 	VZEROUPPER
 	RET
 
@@ -29020,9 +29330,9 @@ TEXT ·addSqrtAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1509
+	JG           tail1521
 
-one1507:
+one1519:
 	VMOVUPS     (CX)(BX*8), Y1
 	VSQRTPD     Y1, Y1
 	VMOVUPS     (AX)(BX*8), Y2
@@ -29030,11 +29340,11 @@ one1507:
 	VMOVUPS     Y2, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1507
+	JLE         one1519
 
-tail1509:
+tail1521:
 	SUBQ        BX, DX
-	JZ          done1510
+	JZ          done1522
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -29045,7 +29355,7 @@ tail1509:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(BX*8)
 
-done1510:
+done1522:
 	VZEROUPPER
 	RET
 
@@ -29059,9 +29369,9 @@ TEXT ·addSqrtAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1514
+	JL           oneTest1526
 
-many1512:
+many1524:
 	VMOVUPS     (CX)(BX*4), Z1
 	VMOVUPS     64(CX)(BX*4), Z2
 	VSQRTPS     Z1, Z1
@@ -29074,14 +29384,14 @@ many1512:
 	VMOVUPS     Z1, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1512
+	JLE         many1524
 
-oneTest1514:
+oneTest1526:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1515
+	JG   tail1527
 
-one1513:
+one1525:
 	VMOVUPS     (CX)(BX*4), Z1
 	VSQRTPS     Z1, Z1
 	VMOVUPS     (AX)(BX*4), Z2
@@ -29089,11 +29399,11 @@ one1513:
 	VMOVUPS     Z2, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1513
+	JLE         one1525
 
-tail1515:
+tail1527:
 	SUBQ        BX, DX
-	JZ          done1516
+	JZ          done1528
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -29104,7 +29414,7 @@ tail1515:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done1516:
+done1528:
 	VZEROUPPER
 	RET
 
@@ -29118,9 +29428,9 @@ TEXT ·addSqrtAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1521
+	JG           tail1533
 
-one1519:
+one1531:
 	VMOVUPS     (CX)(BX*4), Y1
 	VSQRTPS     Y1, Y1
 	VMOVUPS     (AX)(BX*4), Y2
@@ -29128,11 +29438,11 @@ one1519:
 	VMOVUPS     Y2, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1519
+	JLE         one1531
 
-tail1521:
+tail1533:
 	SUBQ        BX, DX
-	JZ          done1522
+	JZ          done1534
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -29143,7 +29453,7 @@ tail1521:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(BX*4)
 
-done1522:
+done1534:
 	VZEROUPPER
 	RET
 
@@ -29158,9 +29468,9 @@ TEXT ·addSqrtProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1526
+	JL           oneTest1538
 
-many1524:
+many1536:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VSQRTPD     Z1, Z1
@@ -29177,14 +29487,14 @@ many1524:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1524
+	JLE         many1536
 
-oneTest1526:
+oneTest1538:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1527
+	JG   tail1539
 
-one1525:
+one1537:
 	VMOVUPS     (CX)(SI*8), Z1
 	VSQRTPD     Z1, Z1
 	VMOVUPS     (DX)(SI*8), Z2
@@ -29194,11 +29504,11 @@ one1525:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1525
+	JLE         one1537
 
-tail1527:
+tail1539:
 	SUBQ        SI, BX
-	JZ          done1528
+	JZ          done1540
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -29211,7 +29521,7 @@ tail1527:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1528:
+done1540:
 	VZEROUPPER
 	RET
 
@@ -29226,9 +29536,9 @@ TEXT ·addSqrtProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1533
+	JG           tail1545
 
-one1531:
+one1543:
 	VMOVUPS     (CX)(SI*8), Y1
 	VSQRTPD     Y1, Y1
 	VMOVUPS     (DX)(SI*8), Y2
@@ -29238,11 +29548,11 @@ one1531:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1531
+	JLE         one1543
 
-tail1533:
+tail1545:
 	SUBQ        SI, BX
-	JZ          done1534
+	JZ          done1546
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -29255,7 +29565,7 @@ tail1533:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done1534:
+done1546:
 	VZEROUPPER
 	RET
 
@@ -29270,9 +29580,9 @@ TEXT ·addSqrtProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1538
+	JL           oneTest1550
 
-many1536:
+many1548:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VSQRTPS     Z1, Z1
@@ -29289,14 +29599,14 @@ many1536:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1536
+	JLE         many1548
 
-oneTest1538:
+oneTest1550:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1539
+	JG   tail1551
 
-one1537:
+one1549:
 	VMOVUPS     (CX)(SI*4), Z1
 	VSQRTPS     Z1, Z1
 	VMOVUPS     (DX)(SI*4), Z2
@@ -29306,11 +29616,11 @@ one1537:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1537
+	JLE         one1549
 
-tail1539:
+tail1551:
 	SUBQ        SI, BX
-	JZ          done1540
+	JZ          done1552
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -29323,7 +29633,7 @@ tail1539:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1540:
+done1552:
 	VZEROUPPER
 	RET
 
@@ -29338,9 +29648,9 @@ TEXT ·addSqrtProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1545
+	JG           tail1557
 
-one1543:
+one1555:
 	VMOVUPS     (CX)(SI*4), Y1
 	VSQRTPS     Y1, Y1
 	VMOVUPS     (DX)(SI*4), Y2
@@ -29350,11 +29660,11 @@ one1543:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1543
+	JLE         one1555
 
-tail1545:
+tail1557:
 	SUBQ        SI, BX
-	JZ          done1546
+	JZ          done1558
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -29367,7 +29677,7 @@ tail1545:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done1546:
+done1558:
 	VZEROUPPER
 	RET
 
@@ -29382,9 +29692,9 @@ TEXT ·addRecipAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1550
+	JL           oneTest1562
 
-many1548:
+many1560:
 	VMOVUPS     (CX)(BX*8), Z2
 	VMOVUPS     64(CX)(BX*8), Z3
 	VDIVPD      Z2, Z1, Z2
@@ -29397,14 +29707,14 @@ many1548:
 	VMOVUPS     Z2, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1548
+	JLE         many1560
 
-oneTest1550:
+oneTest1562:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1551
+	JG   tail1563
 
-one1549:
+one1561:
 	VMOVUPS     (CX)(BX*8), Z2
 	VDIVPD      Z2, Z1, Z2
 	VMOVUPS     (AX)(BX*8), Z3
@@ -29412,11 +29722,11 @@ one1549:
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1549
+	JLE         one1561
 
-tail1551:
+tail1563:
 	SUBQ        BX, DX
-	JZ          done1552
+	JZ          done1564
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -29427,7 +29737,7 @@ tail1551:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done1552:
+done1564:
 	VZEROUPPER
 	RET
 
@@ -29442,9 +29752,9 @@ TEXT ·addRecipAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1557
+	JG           tail1569
 
-one1555:
+one1567:
 	VMOVUPS     (CX)(BX*8), Y2
 	VDIVPD      Y2, Y1, Y2
 	VMOVUPS     (AX)(BX*8), Y3
@@ -29452,11 +29762,11 @@ one1555:
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1555
+	JLE         one1567
 
-tail1557:
+tail1569:
 	SUBQ        BX, DX
-	JZ          done1558
+	JZ          done1570
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -29467,7 +29777,7 @@ tail1557:
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (AX)(BX*8)
 
-done1558:
+done1570:
 	VZEROUPPER
 	RET
 
@@ -29482,9 +29792,9 @@ TEXT ·addRecipAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1562
+	JL           oneTest1574
 
-many1560:
+many1572:
 	VMOVUPS     (CX)(BX*4), Z2
 	VMOVUPS     64(CX)(BX*4), Z3
 	VDIVPS      Z2, Z1, Z2
@@ -29497,14 +29807,14 @@ many1560:
 	VMOVUPS     Z2, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1560
+	JLE         many1572
 
-oneTest1562:
+oneTest1574:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1563
+	JG   tail1575
 
-one1561:
+one1573:
 	VMOVUPS     (CX)(BX*4), Z2
 	VDIVPS      Z2, Z1, Z2
 	VMOVUPS     (AX)(BX*4), Z3
@@ -29512,11 +29822,11 @@ one1561:
 	VMOVUPS     Z3, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1561
+	JLE         one1573
 
-tail1563:
+tail1575:
 	SUBQ        BX, DX
-	JZ          done1564
+	JZ          done1576
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -29527,7 +29837,7 @@ tail1563:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done1564:
+done1576:
 	VZEROUPPER
 	RET
 
@@ -29542,9 +29852,9 @@ TEXT ·addRecipAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1569
+	JG           tail1581
 
-one1567:
+one1579:
 	VMOVUPS     (CX)(BX*4), Y2
 	VDIVPS      Y2, Y1, Y2
 	VMOVUPS     (AX)(BX*4), Y3
@@ -29552,11 +29862,11 @@ one1567:
 	VMOVUPS     Y3, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1567
+	JLE         one1579
 
-tail1569:
+tail1581:
 	SUBQ        BX, DX
-	JZ          done1570
+	JZ          done1582
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -29567,7 +29877,7 @@ tail1569:
 	VFMADD231PS Y1, Y0, Y3
 	VMASKMOVPS  Y3, Y2, (AX)(BX*4)
 
-done1570:
+done1582:
 	VZEROUPPER
 	RET
 
@@ -29583,9 +29893,9 @@ TEXT ·addRecipProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1574
+	JL           oneTest1586
 
-many1572:
+many1584:
 	VMOVUPS     (CX)(SI*8), Z2
 	VMOVUPS     64(CX)(SI*8), Z3
 	VDIVPD      Z2, Z1, Z2
@@ -29602,14 +29912,14 @@ many1572:
 	VMOVUPS     Z2, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1572
+	JLE         many1584
 
-oneTest1574:
+oneTest1586:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1575
+	JG   tail1587
 
-one1573:
+one1585:
 	VMOVUPS     (CX)(SI*8), Z2
 	VDIVPD      Z2, Z1, Z2
 	VMOVUPS     (DX)(SI*8), Z3
@@ -29619,11 +29929,11 @@ one1573:
 	VMOVUPS     Z3, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1573
+	JLE         one1585
 
-tail1575:
+tail1587:
 	SUBQ        SI, BX
-	JZ          done1576
+	JZ          done1588
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -29636,7 +29946,7 @@ tail1575:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1576:
+done1588:
 	VZEROUPPER
 	RET
 
@@ -29652,9 +29962,9 @@ TEXT ·addRecipProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1581
+	JG           tail1593
 
-one1579:
+one1591:
 	VMOVUPS     (CX)(SI*8), Y2
 	VDIVPD      Y2, Y1, Y2
 	VMOVUPS     (DX)(SI*8), Y3
@@ -29664,11 +29974,11 @@ one1579:
 	VMOVUPS     Y3, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1579
+	JLE         one1591
 
-tail1581:
+tail1593:
 	SUBQ        SI, BX
-	JZ          done1582
+	JZ          done1594
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -29681,7 +29991,7 @@ tail1581:
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (AX)(SI*8)
 
-done1582:
+done1594:
 	VZEROUPPER
 	RET
 
@@ -29697,9 +30007,9 @@ TEXT ·addRecipProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1586
+	JL           oneTest1598
 
-many1584:
+many1596:
 	VMOVUPS     (CX)(SI*4), Z2
 	VMOVUPS     64(CX)(SI*4), Z3
 	VDIVPS      Z2, Z1, Z2
@@ -29716,14 +30026,14 @@ many1584:
 	VMOVUPS     Z2, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1584
+	JLE         many1596
 
-oneTest1586:
+oneTest1598:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1587
+	JG   tail1599
 
-one1585:
+one1597:
 	VMOVUPS     (CX)(SI*4), Z2
 	VDIVPS      Z2, Z1, Z2
 	VMOVUPS     (DX)(SI*4), Z3
@@ -29733,11 +30043,11 @@ one1585:
 	VMOVUPS     Z3, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1585
+	JLE         one1597
 
-tail1587:
+tail1599:
 	SUBQ        SI, BX
-	JZ          done1588
+	JZ          done1600
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -29750,7 +30060,7 @@ tail1587:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1588:
+done1600:
 	VZEROUPPER
 	RET
 
@@ -29766,9 +30076,9 @@ TEXT ·addRecipProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1593
+	JG           tail1605
 
-one1591:
+one1603:
 	VMOVUPS     (CX)(SI*4), Y2
 	VDIVPS      Y2, Y1, Y2
 	VMOVUPS     (DX)(SI*4), Y3
@@ -29778,11 +30088,11 @@ one1591:
 	VMOVUPS     Y3, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1591
+	JLE         one1603
 
-tail1593:
+tail1605:
 	SUBQ        SI, BX
-	JZ          done1594
+	JZ          done1606
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -29795,7 +30105,7 @@ tail1593:
 	VFMADD231PS Y1, Y0, Y3
 	VMASKMOVPS  Y3, Y2, (AX)(SI*4)
 
-done1594:
+done1606:
 	VZEROUPPER
 	RET
 
@@ -29810,9 +30120,9 @@ TEXT ·addAbsAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1598
+	JL           oneTest1610
 
-many1596:
+many1608:
 	VMOVUPS     (CX)(BX*8), Z2
 	VMOVUPS     64(CX)(BX*8), Z3
 	VANDPD      Z1, Z2, Z2
@@ -29825,14 +30135,14 @@ many1596:
 	VMOVUPS     Z2, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1596
+	JLE         many1608
 
-oneTest1598:
+oneTest1610:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1599
+	JG   tail1611
 
-one1597:
+one1609:
 	VMOVUPS     (CX)(BX*8), Z2
 	VANDPD      Z1, Z2, Z2
 	VMOVUPS     (AX)(BX*8), Z3
@@ -29840,11 +30150,11 @@ one1597:
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1597
+	JLE         one1609
 
-tail1599:
+tail1611:
 	SUBQ        BX, DX
-	JZ          done1600
+	JZ          done1612
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -29855,7 +30165,7 @@ tail1599:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done1600:
+done1612:
 	VZEROUPPER
 	RET
 
@@ -29870,9 +30180,9 @@ TEXT ·addAbsAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1605
+	JG           tail1617
 
-one1603:
+one1615:
 	VMOVUPS     (CX)(BX*8), Y2
 	VANDPD      Y1, Y2, Y2
 	VMOVUPS     (AX)(BX*8), Y3
@@ -29880,11 +30190,11 @@ one1603:
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1603
+	JLE         one1615
 
-tail1605:
+tail1617:
 	SUBQ        BX, DX
-	JZ          done1606
+	JZ          done1618
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -29895,7 +30205,7 @@ tail1605:
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (AX)(BX*8)
 
-done1606:
+done1618:
 	VZEROUPPER
 	RET
 
@@ -29910,9 +30220,9 @@ TEXT ·addAbsAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1610
+	JL           oneTest1622
 
-many1608:
+many1620:
 	VMOVUPS     (CX)(BX*4), Z2
 	VMOVUPS     64(CX)(BX*4), Z3
 	VANDPS      Z1, Z2, Z2
@@ -29925,14 +30235,14 @@ many1608:
 	VMOVUPS     Z2, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1608
+	JLE         many1620
 
-oneTest1610:
+oneTest1622:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1611
+	JG   tail1623
 
-one1609:
+one1621:
 	VMOVUPS     (CX)(BX*4), Z2
 	VANDPS      Z1, Z2, Z2
 	VMOVUPS     (AX)(BX*4), Z3
@@ -29940,11 +30250,11 @@ one1609:
 	VMOVUPS     Z3, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1609
+	JLE         one1621
 
-tail1611:
+tail1623:
 	SUBQ        BX, DX
-	JZ          done1612
+	JZ          done1624
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -29955,7 +30265,7 @@ tail1611:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done1612:
+done1624:
 	VZEROUPPER
 	RET
 
@@ -29970,9 +30280,9 @@ TEXT ·addAbsAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1617
+	JG           tail1629
 
-one1615:
+one1627:
 	VMOVUPS     (CX)(BX*4), Y2
 	VANDPS      Y1, Y2, Y2
 	VMOVUPS     (AX)(BX*4), Y3
@@ -29980,11 +30290,11 @@ one1615:
 	VMOVUPS     Y3, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1615
+	JLE         one1627
 
-tail1617:
+tail1629:
 	SUBQ        BX, DX
-	JZ          done1618
+	JZ          done1630
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -29995,7 +30305,7 @@ tail1617:
 	VFMADD231PS Y1, Y0, Y3
 	VMASKMOVPS  Y3, Y2, (AX)(BX*4)
 
-done1618:
+done1630:
 	VZEROUPPER
 	RET
 
@@ -30013,9 +30323,9 @@ TEXT ·addSignAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1622
+	JL           oneTest1634
 
-many1620:
+many1632:
 	VMOVUPS     (CX)(BX*8), Z5
 	VMOVUPS     64(CX)(BX*8), Z6
 	VANDPD      Z1, Z5, Z7
@@ -30036,14 +30346,14 @@ many1620:
 	VMOVUPS     Z5, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1620
+	JLE         many1632
 
-oneTest1622:
+oneTest1634:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1623
+	JG   tail1635
 
-one1621:
+one1633:
 	VMOVUPS     (CX)(BX*8), Z5
 	VANDPD      Z1, Z5, Z6
 	VCMPPD      $0x1e, Z2, Z6, K1
@@ -30055,11 +30365,11 @@ one1621:
 	VMOVUPS     Z6, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1621
+	JLE         one1633
 
-tail1623:
+tail1635:
 	SUBQ        BX, DX
-	JZ          done1624
+	JZ          done1636
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -30074,7 +30384,7 @@ tail1623:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1624:
+done1636:
 	VZEROUPPER
 	RET
 
@@ -30092,9 +30402,9 @@ TEXT ·addSignAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1629
+	JG           tail1641
 
-one1627:
+one1639:
 	VMOVUPS     (CX)(BX*8), Y5
 	VANDPD      Y1, Y5, Y6
 	VCMPPD      $0x1e, Y2, Y6, Y6
@@ -30106,11 +30416,11 @@ one1627:
 	VMOVUPS     Y6, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1627
+	JLE         one1639
 
-tail1629:
+tail1641:
 	SUBQ        BX, DX
-	JZ          done1630
+	JZ          done1642
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -30125,7 +30435,7 @@ tail1629:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y5, (AX)(BX*8)
 
-done1630:
+done1642:
 	VZEROUPPER
 	RET
 
@@ -30143,9 +30453,9 @@ TEXT ·addSignAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1634
+	JL           oneTest1646
 
-many1632:
+many1644:
 	VMOVUPS     (CX)(BX*4), Z5
 	VMOVUPS     64(CX)(BX*4), Z6
 	VANDPS      Z1, Z5, Z7
@@ -30166,14 +30476,14 @@ many1632:
 	VMOVUPS     Z5, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1632
+	JLE         many1644
 
-oneTest1634:
+oneTest1646:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1635
+	JG   tail1647
 
-one1633:
+one1645:
 	VMOVUPS     (CX)(BX*4), Z5
 	VANDPS      Z1, Z5, Z6
 	VCMPPS      $0x1e, Z2, Z6, K1
@@ -30185,11 +30495,11 @@ one1633:
 	VMOVUPS     Z6, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1633
+	JLE         one1645
 
-tail1635:
+tail1647:
 	SUBQ        BX, DX
-	JZ          done1636
+	JZ          done1648
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -30204,7 +30514,7 @@ tail1635:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(BX*4)
 
-done1636:
+done1648:
 	VZEROUPPER
 	RET
 
@@ -30222,9 +30532,9 @@ TEXT ·addSignAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1641
+	JG           tail1653
 
-one1639:
+one1651:
 	VMOVUPS     (CX)(BX*4), Y5
 	VANDPS      Y1, Y5, Y6
 	VCMPPS      $0x1e, Y2, Y6, Y6
@@ -30236,11 +30546,11 @@ one1639:
 	VMOVUPS     Y6, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1639
+	JLE         one1651
 
-tail1641:
+tail1653:
 	SUBQ        BX, DX
-	JZ          done1642
+	JZ          done1654
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -30255,7 +30565,7 @@ tail1641:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y5, (AX)(BX*4)
 
-done1642:
+done1654:
 	VZEROUPPER
 	RET
 
@@ -30274,9 +30584,9 @@ TEXT ·addSignProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1646
+	JL           oneTest1658
 
-many1644:
+many1656:
 	VMOVUPS     (CX)(SI*8), Z5
 	VMOVUPS     64(CX)(SI*8), Z6
 	VANDPD      Z1, Z5, Z7
@@ -30301,14 +30611,14 @@ many1644:
 	VMOVUPS     Z5, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1644
+	JLE         many1656
 
-oneTest1646:
+oneTest1658:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1647
+	JG   tail1659
 
-one1645:
+one1657:
 	VMOVUPS     (CX)(SI*8), Z5
 	VANDPD      Z1, Z5, Z6
 	VCMPPD      $0x1e, Z2, Z6, K1
@@ -30322,11 +30632,11 @@ one1645:
 	VMOVUPS     Z6, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1645
+	JLE         one1657
 
-tail1647:
+tail1659:
 	SUBQ        SI, BX
-	JZ          done1648
+	JZ          done1660
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -30343,7 +30653,7 @@ tail1647:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done1648:
+done1660:
 	VZEROUPPER
 	RET
 
@@ -30362,9 +30672,9 @@ TEXT ·addSignProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1653
+	JG           tail1665
 
-one1651:
+one1663:
 	VMOVUPS     (CX)(SI*8), Y5
 	VANDPD      Y1, Y5, Y6
 	VCMPPD      $0x1e, Y2, Y6, Y6
@@ -30378,11 +30688,11 @@ one1651:
 	VMOVUPS     Y6, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1651
+	JLE         one1663
 
-tail1653:
+tail1665:
 	SUBQ        SI, BX
-	JZ          done1654
+	JZ          done1666
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -30399,7 +30709,7 @@ tail1653:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y5, (AX)(SI*8)
 
-done1654:
+done1666:
 	VZEROUPPER
 	RET
 
@@ -30418,9 +30728,9 @@ TEXT ·addSignProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1658
+	JL           oneTest1670
 
-many1656:
+many1668:
 	VMOVUPS     (CX)(SI*4), Z5
 	VMOVUPS     64(CX)(SI*4), Z6
 	VANDPS      Z1, Z5, Z7
@@ -30445,14 +30755,14 @@ many1656:
 	VMOVUPS     Z5, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1656
+	JLE         many1668
 
-oneTest1658:
+oneTest1670:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1659
+	JG   tail1671
 
-one1657:
+one1669:
 	VMOVUPS     (CX)(SI*4), Z5
 	VANDPS      Z1, Z5, Z6
 	VCMPPS      $0x1e, Z2, Z6, K1
@@ -30466,11 +30776,11 @@ one1657:
 	VMOVUPS     Z6, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1657
+	JLE         one1669
 
-tail1659:
+tail1671:
 	SUBQ        SI, BX
-	JZ          done1660
+	JZ          done1672
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -30487,7 +30797,7 @@ tail1659:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(SI*4)
 
-done1660:
+done1672:
 	VZEROUPPER
 	RET
 
@@ -30506,9 +30816,9 @@ TEXT ·addSignProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1665
+	JG           tail1677
 
-one1663:
+one1675:
 	VMOVUPS     (CX)(SI*4), Y5
 	VANDPS      Y1, Y5, Y6
 	VCMPPS      $0x1e, Y2, Y6, Y6
@@ -30522,11 +30832,11 @@ one1663:
 	VMOVUPS     Y6, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1663
+	JLE         one1675
 
-tail1665:
+tail1677:
 	SUBQ        SI, BX
-	JZ          done1666
+	JZ          done1678
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -30543,7 +30853,7 @@ tail1665:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y5, (AX)(SI*4)
 
-done1666:
+done1678:
 	VZEROUPPER
 	RET
 
@@ -30575,9 +30885,9 @@ TEXT ·addTanAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1670
+	JL           oneTest1682
 
-many1668:
+many1680:
 	VMOVUPS  (CX)(BX*8), Z19
 	VANDPD   constants<>+3200(SB), Z19, Z19
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K1
@@ -30586,11 +30896,11 @@ many1668:
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1673
+	JZ       ok1685
 	MOVQ     BX, ret+32(FP)
-	JMP      done1667
+	JMP      done1679
 
-ok1673:
+ok1685:
 	VMOVUPS          (CX)(BX*8), Z19
 	VMOVUPS          64(CX)(BX*8), Z20
 	VMOVUPS          Z2, Z21
@@ -30661,23 +30971,23 @@ ok1673:
 	VMOVUPS          Z19, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1668
+	JLE              many1680
 
-oneTest1670:
+oneTest1682:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1671
+	JG   tail1683
 
-one1669:
+one1681:
 	VMOVUPS  (CX)(BX*8), Z19
 	VANDPD   constants<>+3200(SB), Z19, Z19
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K1
 	KORTESTW K1, K1
-	JZ       ok1674
+	JZ       ok1686
 	MOVQ     BX, ret+32(FP)
-	JMP      done1667
+	JMP      done1679
 
-ok1674:
+ok1686:
 	VMOVUPS          (CX)(BX*8), Z19
 	VMOVUPS          Z2, Z20
 	VFMADD213PD      Z1, Z19, Z20
@@ -30714,12 +31024,12 @@ ok1674:
 	VMOVUPS          Z20, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1669
+	JLE              one1681
 
-tail1671:
+tail1683:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1672
+	JZ        done1684
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -30728,11 +31038,11 @@ tail1671:
 	VANDPD    constants<>+3200(SB), Z19, Z19
 	VCMPPD    $0x16, constants<>+6848(SB), Z19, K2
 	KORTESTW  K2, K2
-	JZ        ok1675
+	JZ        ok1687
 	MOVQ      BX, ret+32(FP)
-	JMP       done1667
+	JMP       done1679
 
-ok1675:
+ok1687:
 	VMOVUPD.Z        (CX)(BX*8), K1, Z19
 	VMOVUPS          Z2, Z2
 	VFMADD213PD      Z1, Z19, Z2
@@ -30768,10 +31078,10 @@ ok1675:
 	VFMADD231PD      Z1, Z0, Z2
 	VMOVUPD          Z2, K1, (AX)(BX*8)
 
-done1672:
+done1684:
 	MOVQ DX, ret+32(FP)
 
-done1667:
+done1679:
 	VZEROUPPER
 	RET
 
@@ -30787,9 +31097,9 @@ TEXT ·addTanAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1679
+	JL           oneTest1691
 
-many1677:
+many1689:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -30799,11 +31109,11 @@ many1677:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1682
+	JZ        ok1694
 	MOVQ      BX, ret+32(FP)
-	JMP       done1676
+	JMP       done1688
 
-ok1682:
+ok1694:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMOVUPS      Y2, Y5
@@ -30872,24 +31182,24 @@ ok1682:
 	VMOVUPS      Y3, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many1677
+	JLE          many1689
 
-oneTest1679:
+oneTest1691:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1680
+	JG   tail1692
 
-one1678:
+one1690:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1683
+	JZ        ok1695
 	MOVQ      BX, ret+32(FP)
-	JMP       done1676
+	JMP       done1688
 
-ok1683:
+ok1695:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y1, Y3, Y4
@@ -30925,12 +31235,12 @@ ok1683:
 	VMOVUPS      Y4, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1678
+	JLE          one1690
 
-tail1680:
+tail1692:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1681
+	JZ         done1693
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -30940,11 +31250,11 @@ tail1680:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1684
+	JZ         ok1696
 	MOVQ       BX, ret+32(FP)
-	JMP        done1676
+	JMP        done1688
 
-ok1684:
+ok1696:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y1, Y4, Y2
@@ -30979,10 +31289,10 @@ ok1684:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(BX*8)
 
-done1681:
+done1693:
 	MOVQ DX, ret+32(FP)
 
-done1676:
+done1688:
 	VZEROUPPER
 	RET
 
@@ -31009,9 +31319,9 @@ TEXT ·addTanAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1688
+	JL           oneTest1700
 
-many1686:
+many1698:
 	VMOVUPS  (CX)(BX*4), Z14
 	VANDPS   constants<>+3264(SB), Z14, Z14
 	VCMPPS   $0x16, constants<>+9216(SB), Z14, K1
@@ -31020,11 +31330,11 @@ many1686:
 	VCMPPS   $0x16, constants<>+9216(SB), Z14, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1691
+	JZ       ok1703
 	MOVQ     BX, ret+32(FP)
-	JMP      done1685
+	JMP      done1697
 
-ok1691:
+ok1703:
 	VMOVUPS       (CX)(BX*4), Z14
 	VMOVUPS       64(CX)(BX*4), Z15
 	VMOVUPS       Z2, Z16
@@ -31083,23 +31393,23 @@ ok1691:
 	VMOVUPS       Z14, 64(AX)(BX*4)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many1686
+	JLE           many1698
 
-oneTest1688:
+oneTest1700:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1689
+	JG   tail1701
 
-one1687:
+one1699:
 	VMOVUPS  (CX)(BX*4), Z14
 	VANDPS   constants<>+3264(SB), Z14, Z14
 	VCMPPS   $0x16, constants<>+9216(SB), Z14, K1
 	KORTESTW K1, K1
-	JZ       ok1692
+	JZ       ok1704
 	MOVQ     BX, ret+32(FP)
-	JMP      done1685
+	JMP      done1697
 
-ok1692:
+ok1704:
 	VMOVUPS       (CX)(BX*4), Z14
 	VMOVUPS       Z2, Z15
 	VFMADD213PS   Z1, Z14, Z15
@@ -31130,12 +31440,12 @@ ok1692:
 	VMOVUPS       Z15, (AX)(BX*4)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           one1687
+	JLE           one1699
 
-tail1689:
+tail1701:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1690
+	JZ        done1702
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -31144,11 +31454,11 @@ tail1689:
 	VANDPS    constants<>+3264(SB), Z14, Z14
 	VCMPPS    $0x16, constants<>+9216(SB), Z14, K2
 	KORTESTW  K2, K2
-	JZ        ok1693
+	JZ        ok1705
 	MOVQ      BX, ret+32(FP)
-	JMP       done1685
+	JMP       done1697
 
-ok1693:
+ok1705:
 	VMOVUPS.Z     (CX)(BX*4), K1, Z14
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z1, Z14, Z2
@@ -31178,10 +31488,10 @@ ok1693:
 	VFMADD231PS   Z1, Z0, Z2
 	VMOVUPS       Z2, K1, (AX)(BX*4)
 
-done1690:
+done1702:
 	MOVQ DX, ret+32(FP)
 
-done1685:
+done1697:
 	VZEROUPPER
 	RET
 
@@ -31197,9 +31507,9 @@ TEXT ·addTanAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1697
+	JL           oneTest1709
 
-many1695:
+many1707:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -31209,11 +31519,11 @@ many1695:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1700
+	JZ        ok1712
 	MOVQ      BX, ret+32(FP)
-	JMP       done1694
+	JMP       done1706
 
-ok1700:
+ok1712:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMOVUPS      Y2, Y5
@@ -31270,24 +31580,24 @@ ok1700:
 	VMOVUPS      Y3, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1695
+	JLE          many1707
 
-oneTest1697:
+oneTest1709:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1698
+	JG   tail1710
 
-one1696:
+one1708:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1701
+	JZ        ok1713
 	MOVQ      BX, ret+32(FP)
-	JMP       done1694
+	JMP       done1706
 
-ok1701:
+ok1713:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y1, Y3, Y4
@@ -31317,12 +31627,12 @@ ok1701:
 	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1696
+	JLE          one1708
 
-tail1698:
+tail1710:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1699
+	JZ         done1711
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -31332,11 +31642,11 @@ tail1698:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1702
+	JZ         ok1714
 	MOVQ       BX, ret+32(FP)
-	JMP        done1694
+	JMP        done1706
 
-ok1702:
+ok1714:
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y1, Y4, Y2
@@ -31365,10 +31675,10 @@ ok1702:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
-done1699:
+done1711:
 	MOVQ DX, ret+32(FP)
 
-done1694:
+done1706:
 	VZEROUPPER
 	RET
 
@@ -31394,9 +31704,9 @@ TEXT ·addExpm1AVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1706
+	JL           oneTest1718
 
-many1704:
+many1716:
 	VMOVUPS      (CX)(BX*8), Z13
 	VMOVUPS      64(CX)(BX*8), Z14
 	VMOVUPS      Z3, Z15
@@ -31465,14 +31775,14 @@ many1704:
 	VMOVUPS      Z13, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1704
+	JLE          many1716
 
-oneTest1706:
+oneTest1718:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1707
+	JG   tail1719
 
-one1705:
+one1717:
 	VMOVUPS      (CX)(BX*8), Z13
 	VMOVUPS      Z3, Z14
 	VFMADD213PD  Z1, Z13, Z14
@@ -31508,11 +31818,11 @@ one1705:
 	VMOVUPS      Z14, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1705
+	JLE          one1717
 
-tail1707:
+tail1719:
 	SUBQ         BX, DX
-	JZ           done1708
+	JZ           done1720
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -31551,7 +31861,7 @@ tail1707:
 	VFMADD231PD  Z1, Z0, Z2
 	VMOVUPD      Z2, K1, (AX)(BX*8)
 
-done1708:
+done1720:
 	VZEROUPPER
 	RET
 
@@ -31569,9 +31879,9 @@ TEXT ·addExpm1AVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1713
+	JG           tail1725
 
-one1711:
+one1723:
 	VMOVUPS      (CX)(BX*8), Y5
 	VMINPD       Y5, Y3, Y6
 	VMAXPD       Y6, Y4, Y6
@@ -31625,11 +31935,11 @@ one1711:
 	VMOVUPS      Y6, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1711
+	JLE          one1723
 
-tail1713:
+tail1725:
 	SUBQ         BX, DX
-	JZ           done1714
+	JZ           done1726
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -31686,7 +31996,7 @@ tail1713:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y5, (AX)(BX*8)
 
-done1714:
+done1726:
 	VZEROUPPER
 	RET
 
@@ -31712,9 +32022,9 @@ TEXT ·addExpm1AVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1718
+	JL           oneTest1730
 
-many1716:
+many1728:
 	VMOVUPS      (CX)(BX*4), Z13
 	VMOVUPS      64(CX)(BX*4), Z14
 	VMOVUPS      Z3, Z15
@@ -31775,14 +32085,14 @@ many1716:
 	VMOVUPS      Z13, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1716
+	JLE          many1728
 
-oneTest1718:
+oneTest1730:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1719
+	JG   tail1731
 
-one1717:
+one1729:
 	VMOVUPS      (CX)(BX*4), Z13
 	VMOVUPS      Z3, Z14
 	VFMADD213PS  Z1, Z13, Z14
@@ -31814,11 +32124,11 @@ one1717:
 	VMOVUPS      Z14, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1717
+	JLE          one1729
 
-tail1719:
+tail1731:
 	SUBQ         BX, DX
-	JZ           done1720
+	JZ           done1732
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -31853,7 +32163,7 @@ tail1719:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1720:
+done1732:
 	VZEROUPPER
 	RET
 
@@ -31872,9 +32182,9 @@ TEXT ·addExpm1AVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1725
+	JG           tail1737
 
-one1723:
+one1735:
 	VMOVUPS      (CX)(BX*4), Y6
 	VMINPS       Y6, Y2, Y7
 	VMAXPS       Y7, Y3, Y7
@@ -31920,11 +32230,11 @@ one1723:
 	VMOVUPS      Y7, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1723
+	JLE          one1735
 
-tail1725:
+tail1737:
 	SUBQ         BX, DX
-	JZ           done1726
+	JZ           done1738
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -31973,7 +32283,7 @@ tail1725:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y6, (AX)(BX*4)
 
-done1726:
+done1738:
 	VZEROUPPER
 	RET
 
@@ -31993,9 +32303,9 @@ TEXT ·addLog1pAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1730
+	JL           oneTest1742
 
-many1728:
+many1740:
 	VMOVUPS          (CX)(BX*8), Z7
 	VMOVUPS          64(CX)(BX*8), Z8
 	VADDPD           Z1, Z7, Z9
@@ -32106,14 +32416,14 @@ many1728:
 	VMOVUPS          Z7, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1728
+	JLE              many1740
 
-oneTest1730:
+oneTest1742:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1731
+	JG   tail1743
 
-one1729:
+one1741:
 	VMOVUPS          (CX)(BX*8), Z7
 	VADDPD           Z1, Z7, Z8
 	VSUBPD           Z1, Z8, Z9
@@ -32170,11 +32480,11 @@ one1729:
 	VMOVUPS          Z8, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1729
+	JLE              one1741
 
-tail1731:
+tail1743:
 	SUBQ             BX, DX
-	JZ               done1732
+	JZ               done1744
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -32234,7 +32544,7 @@ tail1731:
 	VFMADD231PD      Z1, Z0, Z2
 	VMOVUPD          Z2, K1, (AX)(BX*8)
 
-done1732:
+done1744:
 	VZEROUPPER
 	RET
 
@@ -32249,9 +32559,9 @@ TEXT ·addLog1pAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1737
+	JG           tail1749
 
-one1735:
+one1747:
 	VMOVUPS      (CX)(BX*8), Y2
 	VADDPD       Y1, Y2, Y3
 	VSUBPD       Y1, Y3, Y4
@@ -32318,11 +32628,11 @@ one1735:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1735
+	JLE          one1747
 
-tail1737:
+tail1749:
 	SUBQ         BX, DX
-	JZ           done1738
+	JZ           done1750
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -32392,7 +32702,7 @@ tail1737:
 	VFMADD231PD  Y1, Y0, Y3
 	VMASKMOVPD   Y3, Y2, (AX)(BX*8)
 
-done1738:
+done1750:
 	VZEROUPPER
 	RET
 
@@ -32418,9 +32728,9 @@ TEXT ·addLog1pAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1742
+	JL           oneTest1754
 
-many1740:
+many1752:
 	VMOVUPS          (CX)(BX*4), Z13
 	VMOVUPS          64(CX)(BX*4), Z14
 	VADDPS           Z1, Z13, Z15
@@ -32515,14 +32825,14 @@ many1740:
 	VMOVUPS          Z13, 64(AX)(BX*4)
 	ADDQ             $0x20, BX
 	CMPQ             BX, SI
-	JLE              many1740
+	JLE              many1752
 
-oneTest1742:
+oneTest1754:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1743
+	JG   tail1755
 
-one1741:
+one1753:
 	VMOVUPS          (CX)(BX*4), Z13
 	VADDPS           Z1, Z13, Z14
 	VSUBPS           Z1, Z14, Z15
@@ -32571,11 +32881,11 @@ one1741:
 	VMOVUPS          Z14, (AX)(BX*4)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              one1741
+	JLE              one1753
 
-tail1743:
+tail1755:
 	SUBQ             BX, DX
-	JZ               done1744
+	JZ               done1756
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -32627,7 +32937,7 @@ tail1743:
 	VFMADD231PS      Z1, Z0, Z2
 	VMOVUPS          Z2, K1, (AX)(BX*4)
 
-done1744:
+done1756:
 	VZEROUPPER
 	RET
 
@@ -32645,9 +32955,9 @@ TEXT ·addLog1pAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1749
+	JG           tail1761
 
-one1747:
+one1759:
 	VMOVUPS      (CX)(BX*4), Y5
 	VADDPS       Y1, Y5, Y6
 	VSUBPS       Y1, Y6, Y7
@@ -32703,11 +33013,11 @@ one1747:
 	VMOVUPS      Y6, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1747
+	JLE          one1759
 
-tail1749:
+tail1761:
 	SUBQ         BX, DX
-	JZ           done1750
+	JZ           done1762
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -32766,7 +33076,7 @@ tail1749:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y5, (AX)(BX*4)
 
-done1750:
+done1762:
 	VZEROUPPER
 	RET
 
@@ -32788,9 +33098,9 @@ TEXT ·addErfAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1754
+	JL           oneTest1766
 
-many1752:
+many1764:
 	VMOVUPS          (CX)(BX*8), Z9
 	VMOVUPS          64(CX)(BX*8), Z10
 	VANDPD           Z5, Z9, Z11
@@ -32951,14 +33261,14 @@ many1752:
 	VMOVUPS          Z9, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1752
+	JLE              many1764
 
-oneTest1754:
+oneTest1766:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1755
+	JG   tail1767
 
-one1753:
+one1765:
 	VMOVUPS          (CX)(BX*8), Z9
 	VANDPD           Z5, Z9, Z10
 	VMINPD           Z10, Z4, Z10
@@ -33040,11 +33350,11 @@ one1753:
 	VMOVUPS          Z10, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1753
+	JLE              one1765
 
-tail1755:
+tail1767:
 	SUBQ             BX, DX
-	JZ               done1756
+	JZ               done1768
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -33129,7 +33439,7 @@ tail1755:
 	VFMADD231PD      Z1, Z0, Z2
 	VMOVUPD          Z2, K1, (AX)(BX*8)
 
-done1756:
+done1768:
 	VZEROUPPER
 	RET
 
@@ -33146,9 +33456,9 @@ TEXT ·addErfAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1761
+	JG           tail1773
 
-one1759:
+one1771:
 	VMOVUPS      (CX)(BX*8), Y4
 	VANDPD       constants<>+3200(SB), Y4, Y5
 	VBROADCASTSD constants<>+10432(SB), Y6
@@ -33242,11 +33552,11 @@ one1759:
 	VMOVUPS      Y5, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1759
+	JLE          one1771
 
-tail1761:
+tail1773:
 	SUBQ         BX, DX
-	JZ           done1762
+	JZ           done1774
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -33343,7 +33653,7 @@ tail1761:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y4, (AX)(BX*8)
 
-done1762:
+done1774:
 	VZEROUPPER
 	RET
 
@@ -33367,9 +33677,9 @@ TEXT ·addErfAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1766
+	JL           oneTest1778
 
-many1764:
+many1776:
 	VMOVUPS          (CX)(BX*4), Z11
 	VMOVUPS          64(CX)(BX*4), Z12
 	VANDPS           Z6, Z11, Z13
@@ -33488,14 +33798,14 @@ many1764:
 	VMOVUPS          Z11, 64(AX)(BX*4)
 	ADDQ             $0x20, BX
 	CMPQ             BX, SI
-	JLE              many1764
+	JLE              many1776
 
-oneTest1766:
+oneTest1778:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1767
+	JG   tail1779
 
-one1765:
+one1777:
 	VMOVUPS          (CX)(BX*4), Z11
 	VANDPS           Z6, Z11, Z12
 	VMINPS           Z12, Z5, Z12
@@ -33556,11 +33866,11 @@ one1765:
 	VMOVUPS          Z12, (AX)(BX*4)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              one1765
+	JLE              one1777
 
-tail1767:
+tail1779:
 	SUBQ             BX, DX
-	JZ               done1768
+	JZ               done1780
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -33624,7 +33934,7 @@ tail1767:
 	VFMADD231PS      Z1, Z0, Z2
 	VMOVUPS          Z2, K1, (AX)(BX*4)
 
-done1768:
+done1780:
 	VZEROUPPER
 	RET
 
@@ -33642,9 +33952,9 @@ TEXT ·addErfAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1773
+	JG           tail1785
 
-one1771:
+one1783:
 	VMOVUPS      (CX)(BX*4), Y5
 	VANDPS       constants<>+3264(SB), Y5, Y6
 	VMINPS       Y6, Y4, Y6
@@ -33710,11 +34020,11 @@ one1771:
 	VMOVUPS      Y6, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1771
+	JLE          one1783
 
-tail1773:
+tail1785:
 	SUBQ         BX, DX
-	JZ           done1774
+	JZ           done1786
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -33783,7 +34093,7 @@ tail1773:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y5, (AX)(BX*4)
 
-done1774:
+done1786:
 	VZEROUPPER
 	RET
 
@@ -33799,9 +34109,9 @@ TEXT ·addSigmoidAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1777
+	JL           oneTest1789
 
-many1775:
+many1787:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VMOVUPS           64(CX)(BX*8), Z4
@@ -33847,7 +34157,7 @@ many1775:
 	VMINPD            Z7, Z8, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1780
+	JZ                normal1792
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K1
 	VADDPD.BCST       constants<>+1792(SB), Z7, K1, Z7
 	VMAXPD.BCST       constants<>+1856(SB), Z7, K1, Z7
@@ -33860,13 +34170,13 @@ many1775:
 	VSCALEFPD         Z8, Z12, Z12
 	VADDPD.BCST       constants<>+1920(SB), Z12, K1, Z12
 	VPSUBQ.BCST       constants<>+1920(SB), Z12, K1, Z12
-	JMP               scaled1781
+	JMP               scaled1793
 
-normal1780:
+normal1792:
 	VSCALEFPD Z7, Z11, Z11
 	VSCALEFPD Z8, Z12, Z12
 
-scaled1781:
+scaled1793:
 	VMOVUPS     constants<>+3392(SB), Z4
 	VADDPD.BCST constants<>+3392(SB), Z11, Z3
 	VDIVPD      Z3, Z4, Z4
@@ -33891,14 +34201,14 @@ scaled1781:
 	VMOVUPS     Z3, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1775
+	JLE         many1787
 
-oneTest1777:
+oneTest1789:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1778
+	JG   tail1790
 
-one1776:
+one1788:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
@@ -33922,19 +34232,19 @@ one1776:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1782
+	JZ                normal1794
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1783
+	JMP               scaled1795
 
-normal1782:
+normal1794:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1783:
+scaled1795:
 	VMOVUPS     constants<>+3392(SB), Z4
 	VADDPD.BCST constants<>+3392(SB), Z7, Z3
 	VDIVPD      Z3, Z4, Z4
@@ -33948,11 +34258,11 @@ scaled1783:
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1776
+	JLE         one1788
 
-tail1778:
+tail1790:
 	SUBQ              BX, DX
-	JZ                done1779
+	JZ                done1791
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -33980,19 +34290,19 @@ tail1778:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1784
+	JZ                normal1796
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1785
+	JMP               scaled1797
 
-normal1784:
+normal1796:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1785:
+scaled1797:
 	VMOVUPS     constants<>+3392(SB), Z2
 	VADDPD.BCST constants<>+3392(SB), Z7, Z1
 	VDIVPD      Z1, Z2, Z2
@@ -34005,7 +34315,7 @@ scaled1785:
 	VFMADD231PD Z18, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1779:
+done1791:
 	VZEROUPPER
 	RET
 
@@ -34021,9 +34331,9 @@ TEXT ·addSigmoidAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1788
+	JL           oneTest1800
 
-many1786:
+many1798:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMOVUPS      32(CX)(BX*8), Y4
@@ -34078,7 +34388,7 @@ many1786:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1791
+	JZ           normal1803
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -34105,9 +34415,9 @@ many1786:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1792
+	JMP          scaled1804
 
-normal1791:
+normal1803:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -34123,7 +34433,7 @@ normal1791:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1792:
+scaled1804:
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y9, Y3
 	VDIVPD      Y3, Y4, Y4
@@ -34146,14 +34456,14 @@ scaled1792:
 	VMOVUPS     Y4, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many1786
+	JLE         many1798
 
-oneTest1788:
+oneTest1800:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1789
+	JG   tail1801
 
-one1787:
+one1799:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMAXPD       Y3, Y1, Y3
@@ -34182,7 +34492,7 @@ one1787:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1793
+	JZ           normal1805
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -34196,9 +34506,9 @@ one1787:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1794
+	JMP          scaled1806
 
-normal1793:
+normal1805:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -34207,7 +34517,7 @@ normal1793:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1794:
+scaled1806:
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y6, Y3
 	VDIVPD      Y3, Y4, Y4
@@ -34220,11 +34530,11 @@ scaled1794:
 	VMOVUPS     Y4, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1787
+	JLE         one1799
 
-tail1789:
+tail1801:
 	SUBQ         BX, DX
-	JZ           done1790
+	JZ           done1802
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -34257,7 +34567,7 @@ tail1789:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1795
+	JZ           normal1807
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -34271,9 +34581,9 @@ tail1789:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1796
+	JMP          scaled1808
 
-normal1795:
+normal1807:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -34282,7 +34592,7 @@ normal1795:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1796:
+scaled1808:
 	VMOVUPS     constants<>+3392(SB), Y2
 	VADDPD      constants<>+3392(SB), Y5, Y1
 	VDIVPD      Y1, Y2, Y2
@@ -34294,7 +34604,7 @@ scaled1796:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y3, (AX)(BX*8)
 
-done1790:
+done1802:
 	VZEROUPPER
 	RET
 
@@ -34319,9 +34629,9 @@ TEXT ·addSigmoidAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1800
+	JL           oneTest1812
 
-many1798:
+many1810:
 	VMOVUPS      (CX)(BX*4), Z12
 	VMOVUPS      64(CX)(BX*4), Z13
 	VORPS        Z4, Z12, Z14
@@ -34386,14 +34696,14 @@ many1798:
 	VMOVUPS      Z12, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1798
+	JLE          many1810
 
-oneTest1800:
+oneTest1812:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1801
+	JG   tail1813
 
-one1799:
+one1811:
 	VMOVUPS      (CX)(BX*4), Z12
 	VORPS        Z4, Z12, Z13
 	VMOVUPS      Z5, Z14
@@ -34427,11 +34737,11 @@ one1799:
 	VMOVUPS      Z12, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1799
+	JLE          one1811
 
-tail1801:
+tail1813:
 	SUBQ         BX, DX
-	JZ           done1802
+	JZ           done1814
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -34468,7 +34778,7 @@ tail1801:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1802:
+done1814:
 	VZEROUPPER
 	RET
 
@@ -34482,9 +34792,9 @@ TEXT ·addSigmoidAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1806
+	JL           oneTest1818
 
-many1804:
+many1816:
 	VMOVUPS      (CX)(BX*4), Y1
 	VMOVUPS      32(CX)(BX*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -34567,14 +34877,14 @@ many1804:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1804
+	JLE          many1816
 
-oneTest1806:
+oneTest1818:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1807
+	JG   tail1819
 
-one1805:
+one1817:
 	VMOVUPS      (CX)(BX*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -34617,11 +34927,11 @@ one1805:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1805
+	JLE          one1817
 
-tail1807:
+tail1819:
 	SUBQ         BX, DX
-	JZ           done1808
+	JZ           done1820
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -34667,7 +34977,7 @@ tail1807:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1808:
+done1820:
 	VZEROUPPER
 	RET
 
@@ -34683,9 +34993,9 @@ TEXT ·addTanhAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1811
+	JL           oneTest1823
 
-many1809:
+many1821:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VADDPD            Z3, Z3, Z3
@@ -34733,7 +35043,7 @@ many1809:
 	VMINPD            Z7, Z8, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1814
+	JZ                normal1826
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K1
 	VADDPD.BCST       constants<>+1792(SB), Z7, K1, Z7
 	VMAXPD.BCST       constants<>+1856(SB), Z7, K1, Z7
@@ -34746,13 +35056,13 @@ many1809:
 	VSCALEFPD         Z8, Z12, Z12
 	VADDPD.BCST       constants<>+1920(SB), Z12, K1, Z12
 	VPSUBQ.BCST       constants<>+1920(SB), Z12, K1, Z12
-	JMP               scaled1815
+	JMP               scaled1827
 
-normal1814:
+normal1826:
 	VSCALEFPD Z7, Z11, Z11
 	VSCALEFPD Z8, Z12, Z12
 
-scaled1815:
+scaled1827:
 	VMOVUPS          (CX)(BX*8), Z3
 	VANDPD           constants<>+3200(SB), Z3, Z3
 	VMULPD           Z3, Z3, Z4
@@ -34833,14 +35143,14 @@ scaled1815:
 	VMOVUPS          Z3, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1809
+	JLE              many1821
 
-oneTest1811:
+oneTest1823:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1812
+	JG   tail1824
 
-one1810:
+one1822:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VADDPD            Z3, Z3, Z3
@@ -34865,19 +35175,19 @@ one1810:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1816
+	JZ                normal1828
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1817
+	JMP               scaled1829
 
-normal1816:
+normal1828:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1817:
+scaled1829:
 	VMOVUPS          (CX)(BX*8), Z3
 	VANDPD           constants<>+3200(SB), Z3, Z3
 	VMULPD           Z3, Z3, Z4
@@ -34919,11 +35229,11 @@ scaled1817:
 	VMOVUPS          Z3, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1810
+	JLE              one1822
 
-tail1812:
+tail1824:
 	SUBQ              BX, DX
-	JZ                done1813
+	JZ                done1825
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -34952,19 +35262,19 @@ tail1812:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1818
+	JZ                normal1830
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1819
+	JMP               scaled1831
 
-normal1818:
+normal1830:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1819:
+scaled1831:
 	VMOVUPD.Z        (CX)(BX*8), K1, Z1
 	VANDPD           constants<>+3200(SB), Z1, Z1
 	VMULPD           Z1, Z1, Z2
@@ -35005,7 +35315,7 @@ scaled1819:
 	VFMADD231PD      Z2, Z0, Z1
 	VMOVUPD          Z1, K1, (AX)(BX*8)
 
-done1813:
+done1825:
 	VZEROUPPER
 	RET
 
@@ -35021,9 +35331,9 @@ TEXT ·addTanhAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1822
+	JL           oneTest1834
 
-many1820:
+many1832:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VADDPD       Y3, Y3, Y3
@@ -35080,7 +35390,7 @@ many1820:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1825
+	JZ           normal1837
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -35107,9 +35417,9 @@ many1820:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1826
+	JMP          scaled1838
 
-normal1825:
+normal1837:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -35125,7 +35435,7 @@ normal1825:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1826:
+scaled1838:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMULPD       Y3, Y3, Y4
@@ -35206,14 +35516,14 @@ scaled1826:
 	VMOVUPS      Y3, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many1820
+	JLE          many1832
 
-oneTest1822:
+oneTest1834:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1823
+	JG   tail1835
 
-one1821:
+one1833:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VADDPD       Y3, Y3, Y3
@@ -35243,7 +35553,7 @@ one1821:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1827
+	JZ           normal1839
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -35257,9 +35567,9 @@ one1821:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1828
+	JMP          scaled1840
 
-normal1827:
+normal1839:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -35268,7 +35578,7 @@ normal1827:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1828:
+scaled1840:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMULPD       Y3, Y3, Y4
@@ -35310,11 +35620,11 @@ scaled1828:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1821
+	JLE          one1833
 
-tail1823:
+tail1835:
 	SUBQ         BX, DX
-	JZ           done1824
+	JZ           done1836
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -35348,7 +35658,7 @@ tail1823:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1829
+	JZ           normal1841
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -35362,9 +35672,9 @@ tail1823:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1830
+	JMP          scaled1842
 
-normal1829:
+normal1841:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -35373,7 +35683,7 @@ normal1829:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1830:
+scaled1842:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y1
 	VANDPD       constants<>+3200(SB), Y1, Y1
 	VMULPD       Y1, Y1, Y2
@@ -35414,7 +35724,7 @@ scaled1830:
 	VFMADD231PD  Y2, Y0, Y1
 	VMASKMOVPD   Y1, Y3, (AX)(BX*8)
 
-done1824:
+done1836:
 	VZEROUPPER
 	RET
 
@@ -35441,9 +35751,9 @@ TEXT ·addTanhAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1834
+	JL           oneTest1846
 
-many1832:
+many1844:
 	VMOVUPS      (CX)(BX*4), Z14
 	VMOVUPS      64(CX)(BX*4), Z15
 	VANDPS       Z4, Z14, Z16
@@ -35504,14 +35814,14 @@ many1832:
 	VMOVUPS      Z14, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1832
+	JLE          many1844
 
-oneTest1834:
+oneTest1846:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1835
+	JG   tail1847
 
-one1833:
+one1845:
 	VMOVUPS      (CX)(BX*4), Z14
 	VANDPS       Z4, Z14, Z15
 	VMULPS       Z5, Z15, Z15
@@ -35543,11 +35853,11 @@ one1833:
 	VMOVUPS      Z15, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1833
+	JLE          one1845
 
-tail1835:
+tail1847:
 	SUBQ         BX, DX
-	JZ           done1836
+	JZ           done1848
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -35582,7 +35892,7 @@ tail1835:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1836:
+done1848:
 	VZEROUPPER
 	RET
 
@@ -35596,9 +35906,9 @@ TEXT ·addTanhAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1840
+	JL           oneTest1852
 
-many1838:
+many1850:
 	VMOVUPS      (CX)(BX*4), Y1
 	VMOVUPS      32(CX)(BX*4), Y2
 	VANDPS       constants<>+3264(SB), Y1, Y3
@@ -35675,14 +35985,14 @@ many1838:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1838
+	JLE          many1850
 
-oneTest1840:
+oneTest1852:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1841
+	JG   tail1853
 
-one1839:
+one1851:
 	VMOVUPS      (CX)(BX*4), Y1
 	VANDPS       constants<>+3264(SB), Y1, Y2
 	VMULPS       constants<>+14720(SB), Y2, Y2
@@ -35722,11 +36032,11 @@ one1839:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1839
+	JLE          one1851
 
-tail1841:
+tail1853:
 	SUBQ         BX, DX
-	JZ           done1842
+	JZ           done1854
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -35769,7 +36079,7 @@ tail1841:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1842:
+done1854:
 	VZEROUPPER
 	RET
 
@@ -35785,9 +36095,9 @@ TEXT ·addSoftplusAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1845
+	JL           oneTest1857
 
-many1843:
+many1855:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VMOVUPS           64(CX)(BX*8), Z4
@@ -35833,7 +36143,7 @@ many1843:
 	VMINPD            Z7, Z8, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1848
+	JZ                normal1860
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K1
 	VADDPD.BCST       constants<>+1792(SB), Z7, K1, Z7
 	VMAXPD.BCST       constants<>+1856(SB), Z7, K1, Z7
@@ -35846,13 +36156,13 @@ many1843:
 	VSCALEFPD         Z8, Z12, Z12
 	VADDPD.BCST       constants<>+1920(SB), Z12, K1, Z12
 	VPSUBQ.BCST       constants<>+1920(SB), Z12, K1, Z12
-	JMP               scaled1849
+	JMP               scaled1861
 
-normal1848:
+normal1860:
 	VSCALEFPD Z7, Z11, Z11
 	VSCALEFPD Z8, Z12, Z12
 
-scaled1849:
+scaled1861:
 	VMOVUPS          Z11, Z3
 	VMOVUPS          constants<>+3392(SB), Z5
 	VADDPD.BCST      constants<>+3392(SB), Z11, Z4
@@ -35947,14 +36257,14 @@ scaled1849:
 	VMOVUPS          Z3, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1843
+	JLE              many1855
 
-oneTest1845:
+oneTest1857:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1846
+	JG   tail1858
 
-one1844:
+one1856:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
@@ -35978,19 +36288,19 @@ one1844:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1850
+	JZ                normal1862
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1851
+	JMP               scaled1863
 
-normal1850:
+normal1862:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1851:
+scaled1863:
 	VMOVUPS          Z7, Z3
 	VMOVUPS          constants<>+3392(SB), Z5
 	VADDPD.BCST      constants<>+3392(SB), Z7, Z4
@@ -36039,11 +36349,11 @@ scaled1851:
 	VMOVUPS          Z3, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1844
+	JLE              one1856
 
-tail1846:
+tail1858:
 	SUBQ              BX, DX
-	JZ                done1847
+	JZ                done1859
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -36071,19 +36381,19 @@ tail1846:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1852
+	JZ                normal1864
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1853
+	JMP               scaled1865
 
-normal1852:
+normal1864:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1853:
+scaled1865:
 	VMOVUPS          Z7, Z1
 	VMOVUPS          constants<>+3392(SB), Z3
 	VADDPD.BCST      constants<>+3392(SB), Z7, Z2
@@ -36131,7 +36441,7 @@ scaled1853:
 	VFMADD231PD      Z4, Z0, Z1
 	VMOVUPD          Z1, K1, (AX)(BX*8)
 
-done1847:
+done1859:
 	VZEROUPPER
 	RET
 
@@ -36147,9 +36457,9 @@ TEXT ·addSoftplusAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1856
+	JL           oneTest1868
 
-many1854:
+many1866:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMOVUPS      32(CX)(BX*8), Y4
@@ -36204,7 +36514,7 @@ many1854:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1859
+	JZ           normal1871
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -36231,9 +36541,9 @@ many1854:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1860
+	JMP          scaled1872
 
-normal1859:
+normal1871:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -36249,7 +36559,7 @@ normal1859:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1860:
+scaled1872:
 	VMOVUPS     Y9, Y3
 	VMOVUPS     constants<>+3392(SB), Y5
 	VADDPD      constants<>+3392(SB), Y9, Y4
@@ -36342,14 +36652,14 @@ scaled1860:
 	VMOVUPS     Y3, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many1854
+	JLE         many1866
 
-oneTest1856:
+oneTest1868:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1857
+	JG   tail1869
 
-one1855:
+one1867:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMAXPD       Y3, Y1, Y3
@@ -36378,7 +36688,7 @@ one1855:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1861
+	JZ           normal1873
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -36392,9 +36702,9 @@ one1855:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1862
+	JMP          scaled1874
 
-normal1861:
+normal1873:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -36403,7 +36713,7 @@ normal1861:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1862:
+scaled1874:
 	VMOVUPS     Y6, Y3
 	VMOVUPS     constants<>+3392(SB), Y5
 	VADDPD      constants<>+3392(SB), Y6, Y4
@@ -36451,11 +36761,11 @@ scaled1862:
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1855
+	JLE         one1867
 
-tail1857:
+tail1869:
 	SUBQ         BX, DX
-	JZ           done1858
+	JZ           done1870
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -36488,7 +36798,7 @@ tail1857:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1863
+	JZ           normal1875
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -36502,9 +36812,9 @@ tail1857:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1864
+	JMP          scaled1876
 
-normal1863:
+normal1875:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -36513,7 +36823,7 @@ normal1863:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1864:
+scaled1876:
 	VMOVUPS     Y5, Y1
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y5, Y2
@@ -36560,7 +36870,7 @@ scaled1864:
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(BX*8)
 
-done1858:
+done1870:
 	VZEROUPPER
 	RET
 
@@ -36588,9 +36898,9 @@ TEXT ·addSoftplusAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1868
+	JL           oneTest1880
 
-many1866:
+many1878:
 	VMOVUPS          (CX)(BX*4), Z15
 	VMOVUPS          64(CX)(BX*4), Z16
 	VORPS            Z3, Z15, Z17
@@ -36663,14 +36973,14 @@ many1866:
 	VMOVUPS          Z15, 64(AX)(BX*4)
 	ADDQ             $0x20, BX
 	CMPQ             BX, SI
-	JLE              many1866
+	JLE              many1878
 
-oneTest1868:
+oneTest1880:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1869
+	JG   tail1881
 
-one1867:
+one1879:
 	VMOVUPS          (CX)(BX*4), Z15
 	VORPS            Z3, Z15, Z16
 	VMOVUPS          Z4, Z17
@@ -36708,11 +37018,11 @@ one1867:
 	VMOVUPS          Z16, (AX)(BX*4)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              one1867
+	JLE              one1879
 
-tail1869:
+tail1881:
 	SUBQ             BX, DX
-	JZ               done1870
+	JZ               done1882
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -36753,7 +37063,7 @@ tail1869:
 	VFMADD231PS      Z1, Z0, Z2
 	VMOVUPS          Z2, K1, (AX)(BX*4)
 
-done1870:
+done1882:
 	VZEROUPPER
 	RET
 
@@ -36767,9 +37077,9 @@ TEXT ·addSoftplusAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1874
+	JL           oneTest1886
 
-many1872:
+many1884:
 	VMOVUPS      (CX)(BX*4), Y1
 	VMOVUPS      32(CX)(BX*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -36856,14 +37166,14 @@ many1872:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1872
+	JLE          many1884
 
-oneTest1874:
+oneTest1886:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1875
+	JG   tail1887
 
-one1873:
+one1885:
 	VMOVUPS      (CX)(BX*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -36908,11 +37218,11 @@ one1873:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1873
+	JLE          one1885
 
-tail1875:
+tail1887:
 	SUBQ         BX, DX
-	JZ           done1876
+	JZ           done1888
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -36960,7 +37270,7 @@ tail1875:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1876:
+done1888:
 	VZEROUPPER
 	RET
 
@@ -36976,9 +37286,9 @@ TEXT ·addGELUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1879
+	JL           oneTest1891
 
-many1877:
+many1889:
 	VMOVUPS           (CX)(BX*8), Z3
 	VANDPD            constants<>+3200(SB), Z3, Z3
 	VMOVUPS           constants<>+15424(SB), Z4
@@ -37034,7 +37344,7 @@ many1877:
 	VMINPD            Z11, Z12, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1882
+	JZ                normal1894
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z11, K1
 	VADDPD.BCST       constants<>+1792(SB), Z11, K1, Z11
 	VMAXPD.BCST       constants<>+1856(SB), Z11, K1, Z11
@@ -37047,13 +37357,13 @@ many1877:
 	VSCALEFPD         Z12, Z16, Z16
 	VADDPD.BCST       constants<>+1920(SB), Z16, K1, Z16
 	VPSUBQ.BCST       constants<>+1920(SB), Z16, K1, Z16
-	JMP               scaled1883
+	JMP               scaled1895
 
-normal1882:
+normal1894:
 	VSCALEFPD Z11, Z15, Z15
 	VSCALEFPD Z12, Z16, Z16
 
-scaled1883:
+scaled1895:
 	VMOVUPS          (CX)(BX*8), Z3
 	VANDPD           constants<>+3200(SB), Z3, Z3
 	VMOVUPS          constants<>+15424(SB), Z4
@@ -37176,14 +37486,14 @@ scaled1883:
 	VMOVUPS          Z3, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1877
+	JLE              many1889
 
-oneTest1879:
+oneTest1891:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1880
+	JG   tail1892
 
-one1878:
+one1890:
 	VMOVUPS           (CX)(BX*8), Z3
 	VANDPD            constants<>+3200(SB), Z3, Z3
 	VMOVUPS           constants<>+15424(SB), Z4
@@ -37212,19 +37522,19 @@ one1878:
 	VADDPD            Z3, Z9, Z9
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1884
+	JZ                normal1896
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z9, Z9
 	VADDPD.BCST       constants<>+1920(SB), Z9, K1, Z9
 	VPSUBQ.BCST       constants<>+1920(SB), Z9, K1, Z9
-	JMP               scaled1885
+	JMP               scaled1897
 
-normal1884:
+normal1896:
 	VSCALEFPD Z5, Z9, Z9
 
-scaled1885:
+scaled1897:
 	VMOVUPS          (CX)(BX*8), Z3
 	VANDPD           constants<>+3200(SB), Z3, Z3
 	VMOVUPS          constants<>+15424(SB), Z4
@@ -37287,11 +37597,11 @@ scaled1885:
 	VMOVUPS          Z3, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1878
+	JLE              one1890
 
-tail1880:
+tail1892:
 	SUBQ              BX, DX
-	JZ                done1881
+	JZ                done1893
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -37324,19 +37634,19 @@ tail1880:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1886
+	JZ                normal1898
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1887
+	JMP               scaled1899
 
-normal1886:
+normal1898:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1887:
+scaled1899:
 	VMOVUPD.Z        (CX)(BX*8), K1, Z1
 	VANDPD           constants<>+3200(SB), Z1, Z1
 	VMOVUPS          constants<>+15424(SB), Z2
@@ -37398,7 +37708,7 @@ scaled1887:
 	VFMADD231PD      Z3, Z0, Z1
 	VMOVUPD          Z1, K1, (AX)(BX*8)
 
-done1881:
+done1893:
 	VZEROUPPER
 	RET
 
@@ -37414,9 +37724,9 @@ TEXT ·addGELUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1890
+	JL           oneTest1902
 
-many1888:
+many1900:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMOVUPS      constants<>+15424(SB), Y4
@@ -37481,7 +37791,7 @@ many1888:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1893
+	JZ           normal1905
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -37508,9 +37818,9 @@ many1888:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1894
+	JMP          scaled1906
 
-normal1893:
+normal1905:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -37526,7 +37836,7 @@ normal1893:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1894:
+scaled1906:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMOVUPS      constants<>+15424(SB), Y4
@@ -37647,14 +37957,14 @@ scaled1894:
 	VMOVUPS      Y3, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many1888
+	JLE          many1900
 
-oneTest1890:
+oneTest1902:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1891
+	JG   tail1903
 
-one1889:
+one1901:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMOVUPS      constants<>+15424(SB), Y4
@@ -37688,7 +37998,7 @@ one1889:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1895
+	JZ           normal1907
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -37702,9 +38012,9 @@ one1889:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1896
+	JMP          scaled1908
 
-normal1895:
+normal1907:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -37713,7 +38023,7 @@ normal1895:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1896:
+scaled1908:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMOVUPS      constants<>+15424(SB), Y4
@@ -37775,11 +38085,11 @@ scaled1896:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1889
+	JLE          one1901
 
-tail1891:
+tail1903:
 	SUBQ         BX, DX
-	JZ           done1892
+	JZ           done1904
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -37817,7 +38127,7 @@ tail1891:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1897
+	JZ           normal1909
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -37831,9 +38141,9 @@ tail1891:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1898
+	JMP          scaled1910
 
-normal1897:
+normal1909:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -37842,7 +38152,7 @@ normal1897:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1898:
+scaled1910:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y1
 	VANDPD       constants<>+3200(SB), Y1, Y1
 	VMOVUPS      constants<>+15424(SB), Y2
@@ -37903,7 +38213,7 @@ scaled1898:
 	VFMADD231PD  Y4, Y0, Y1
 	VMASKMOVPD   Y1, Y3, (AX)(BX*8)
 
-done1892:
+done1904:
 	VZEROUPPER
 	RET
 
@@ -37927,9 +38237,9 @@ TEXT ·addGELUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1902
+	JL           oneTest1914
 
-many1900:
+many1912:
 	VMOVUPS          (CX)(BX*4), Z11
 	VMOVUPS          64(CX)(BX*4), Z12
 	VANDPS           Z6, Z11, Z13
@@ -38050,14 +38360,14 @@ many1900:
 	VMOVUPS          Z11, 64(AX)(BX*4)
 	ADDQ             $0x20, BX
 	CMPQ             BX, SI
-	JLE              many1900
+	JLE              many1912
 
-oneTest1902:
+oneTest1914:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1903
+	JG   tail1915
 
-one1901:
+one1913:
 	VMOVUPS          (CX)(BX*4), Z11
 	VANDPS           Z6, Z11, Z12
 	VMINPS           Z12, Z5, Z12
@@ -38119,11 +38429,11 @@ one1901:
 	VMOVUPS          Z12, (AX)(BX*4)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              one1901
+	JLE              one1913
 
-tail1903:
+tail1915:
 	SUBQ             BX, DX
-	JZ               done1904
+	JZ               done1916
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -38188,7 +38498,7 @@ tail1903:
 	VFMADD231PS      Z1, Z0, Z2
 	VMOVUPS          Z2, K1, (AX)(BX*4)
 
-done1904:
+done1916:
 	VZEROUPPER
 	RET
 
@@ -38206,9 +38516,9 @@ TEXT ·addGELUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1909
+	JG           tail1921
 
-one1907:
+one1919:
 	VMOVUPS      (CX)(BX*4), Y5
 	VANDPS       constants<>+3264(SB), Y5, Y6
 	VBROADCASTSS constants<>+17152(SB), Y7
@@ -38276,11 +38586,11 @@ one1907:
 	VMOVUPS      Y6, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1907
+	JLE          one1919
 
-tail1909:
+tail1921:
 	SUBQ         BX, DX
-	JZ           done1910
+	JZ           done1922
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -38351,7 +38661,7 @@ tail1909:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y5, (AX)(BX*4)
 
-done1910:
+done1922:
 	VZEROUPPER
 	RET
 
@@ -38367,9 +38677,9 @@ TEXT ·addSiLUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1913
+	JL           oneTest1925
 
-many1911:
+many1923:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VMOVUPS           64(CX)(BX*8), Z4
@@ -38415,7 +38725,7 @@ many1911:
 	VMINPD            Z7, Z8, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1916
+	JZ                normal1928
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K1
 	VADDPD.BCST       constants<>+1792(SB), Z7, K1, Z7
 	VMAXPD.BCST       constants<>+1856(SB), Z7, K1, Z7
@@ -38428,13 +38738,13 @@ many1911:
 	VSCALEFPD         Z8, Z12, Z12
 	VADDPD.BCST       constants<>+1920(SB), Z12, K1, Z12
 	VPSUBQ.BCST       constants<>+1920(SB), Z12, K1, Z12
-	JMP               scaled1917
+	JMP               scaled1929
 
-normal1916:
+normal1928:
 	VSCALEFPD Z7, Z11, Z11
 	VSCALEFPD Z8, Z12, Z12
 
-scaled1917:
+scaled1929:
 	VMOVUPS     constants<>+3392(SB), Z4
 	VADDPD.BCST constants<>+3392(SB), Z11, Z3
 	VDIVPD      Z3, Z4, Z4
@@ -38471,14 +38781,14 @@ scaled1917:
 	VMOVUPS     Z3, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1911
+	JLE         many1923
 
-oneTest1913:
+oneTest1925:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1914
+	JG   tail1926
 
-one1912:
+one1924:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
@@ -38502,19 +38812,19 @@ one1912:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1918
+	JZ                normal1930
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1919
+	JMP               scaled1931
 
-normal1918:
+normal1930:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1919:
+scaled1931:
 	VMOVUPS     constants<>+3392(SB), Z4
 	VADDPD.BCST constants<>+3392(SB), Z7, Z3
 	VDIVPD      Z3, Z4, Z4
@@ -38534,11 +38844,11 @@ scaled1919:
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1912
+	JLE         one1924
 
-tail1914:
+tail1926:
 	SUBQ              BX, DX
-	JZ                done1915
+	JZ                done1927
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -38566,19 +38876,19 @@ tail1914:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1920
+	JZ                normal1932
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1921
+	JMP               scaled1933
 
-normal1920:
+normal1932:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1921:
+scaled1933:
 	VMOVUPS     constants<>+3392(SB), Z2
 	VADDPD.BCST constants<>+3392(SB), Z7, Z1
 	VDIVPD      Z1, Z2, Z2
@@ -38597,7 +38907,7 @@ scaled1921:
 	VFMADD231PD Z3, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1915:
+done1927:
 	VZEROUPPER
 	RET
 
@@ -38613,9 +38923,9 @@ TEXT ·addSiLUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1924
+	JL           oneTest1936
 
-many1922:
+many1934:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMOVUPS      32(CX)(BX*8), Y4
@@ -38670,7 +38980,7 @@ many1922:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1927
+	JZ           normal1939
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -38697,9 +39007,9 @@ many1922:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1928
+	JMP          scaled1940
 
-normal1927:
+normal1939:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -38715,7 +39025,7 @@ normal1927:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1928:
+scaled1940:
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y9, Y3
 	VDIVPD      Y3, Y4, Y4
@@ -38750,14 +39060,14 @@ scaled1928:
 	VMOVUPS     Y3, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many1922
+	JLE         many1934
 
-oneTest1924:
+oneTest1936:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1925
+	JG   tail1937
 
-one1923:
+one1935:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMAXPD       Y3, Y1, Y3
@@ -38786,7 +39096,7 @@ one1923:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1929
+	JZ           normal1941
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -38800,9 +39110,9 @@ one1923:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1930
+	JMP          scaled1942
 
-normal1929:
+normal1941:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -38811,7 +39121,7 @@ normal1929:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1930:
+scaled1942:
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y6, Y3
 	VDIVPD      Y3, Y4, Y4
@@ -38830,11 +39140,11 @@ scaled1930:
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1923
+	JLE         one1935
 
-tail1925:
+tail1937:
 	SUBQ         BX, DX
-	JZ           done1926
+	JZ           done1938
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -38867,7 +39177,7 @@ tail1925:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1931
+	JZ           normal1943
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -38881,9 +39191,9 @@ tail1925:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1932
+	JMP          scaled1944
 
-normal1931:
+normal1943:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -38892,7 +39202,7 @@ normal1931:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1932:
+scaled1944:
 	VMOVUPS     constants<>+3392(SB), Y2
 	VADDPD      constants<>+3392(SB), Y5, Y1
 	VDIVPD      Y1, Y2, Y2
@@ -38910,7 +39220,7 @@ scaled1932:
 	VFMADD231PD Y4, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(BX*8)
 
-done1926:
+done1938:
 	VZEROUPPER
 	RET
 
@@ -38936,9 +39246,9 @@ TEXT ·addSiLUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1936
+	JL           oneTest1948
 
-many1934:
+many1946:
 	VMOVUPS      (CX)(BX*4), Z13
 	VMOVUPS      64(CX)(BX*4), Z14
 	VORPS        Z4, Z13, Z15
@@ -39007,14 +39317,14 @@ many1934:
 	VMOVUPS      Z13, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1934
+	JLE          many1946
 
-oneTest1936:
+oneTest1948:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1937
+	JG   tail1949
 
-one1935:
+one1947:
 	VMOVUPS      (CX)(BX*4), Z13
 	VORPS        Z4, Z13, Z14
 	VMOVUPS      Z5, Z15
@@ -39050,11 +39360,11 @@ one1935:
 	VMOVUPS      Z14, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1935
+	JLE          one1947
 
-tail1937:
+tail1949:
 	SUBQ         BX, DX
-	JZ           done1938
+	JZ           done1950
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -39093,7 +39403,7 @@ tail1937:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1938:
+done1950:
 	VZEROUPPER
 	RET
 
@@ -39107,9 +39417,9 @@ TEXT ·addSiLUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1942
+	JL           oneTest1954
 
-many1940:
+many1952:
 	VMOVUPS      (CX)(BX*4), Y1
 	VMOVUPS      32(CX)(BX*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -39198,14 +39508,14 @@ many1940:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1940
+	JLE          many1952
 
-oneTest1942:
+oneTest1954:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1943
+	JG   tail1955
 
-one1941:
+one1953:
 	VMOVUPS      (CX)(BX*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -39251,11 +39561,11 @@ one1941:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1941
+	JLE          one1953
 
-tail1943:
+tail1955:
 	SUBQ         BX, DX
-	JZ           done1944
+	JZ           done1956
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -39304,7 +39614,7 @@ tail1943:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1944:
+done1956:
 	VZEROUPPER
 	RET
 
@@ -39319,9 +39629,9 @@ TEXT ·addMaxAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1948
+	JL           oneTest1960
 
-many1946:
+many1958:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VMOVUPS     (DX)(SI*8), Z3
@@ -39340,14 +39650,14 @@ many1946:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1946
+	JLE         many1958
 
-oneTest1948:
+oneTest1960:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1949
+	JG   tail1961
 
-one1947:
+one1959:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     (DX)(SI*8), Z2
 	VMAXPD      Z2, Z1, Z2
@@ -39358,11 +39668,11 @@ one1947:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1947
+	JLE         one1959
 
-tail1949:
+tail1961:
 	SUBQ        SI, BX
-	JZ          done1950
+	JZ          done1962
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -39376,7 +39686,7 @@ tail1949:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1950:
+done1962:
 	VZEROUPPER
 	RET
 
@@ -39391,9 +39701,9 @@ TEXT ·addMaxAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1955
+	JG           tail1967
 
-one1953:
+one1965:
 	VMOVUPS     (CX)(SI*8), Y1
 	VMOVUPS     (DX)(SI*8), Y2
 	VMAXPD      Y2, Y1, Y2
@@ -39404,11 +39714,11 @@ one1953:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1953
+	JLE         one1965
 
-tail1955:
+tail1967:
 	SUBQ        SI, BX
-	JZ          done1956
+	JZ          done1968
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -39422,7 +39732,7 @@ tail1955:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done1956:
+done1968:
 	VZEROUPPER
 	RET
 
@@ -39437,9 +39747,9 @@ TEXT ·addMaxAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1960
+	JL           oneTest1972
 
-many1958:
+many1970:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VMOVUPS     (DX)(SI*4), Z3
@@ -39458,14 +39768,14 @@ many1958:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1958
+	JLE         many1970
 
-oneTest1960:
+oneTest1972:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1961
+	JG   tail1973
 
-one1959:
+one1971:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     (DX)(SI*4), Z2
 	VMAXPS      Z2, Z1, Z2
@@ -39476,11 +39786,11 @@ one1959:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1959
+	JLE         one1971
 
-tail1961:
+tail1973:
 	SUBQ        SI, BX
-	JZ          done1962
+	JZ          done1974
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -39494,7 +39804,7 @@ tail1961:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1962:
+done1974:
 	VZEROUPPER
 	RET
 
@@ -39509,9 +39819,9 @@ TEXT ·addMaxAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1967
+	JG           tail1979
 
-one1965:
+one1977:
 	VMOVUPS     (CX)(SI*4), Y1
 	VMOVUPS     (DX)(SI*4), Y2
 	VMAXPS      Y2, Y1, Y2
@@ -39522,11 +39832,11 @@ one1965:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1965
+	JLE         one1977
 
-tail1967:
+tail1979:
 	SUBQ        SI, BX
-	JZ          done1968
+	JZ          done1980
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -39540,7 +39850,7 @@ tail1967:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done1968:
+done1980:
 	VZEROUPPER
 	RET
 
@@ -39555,9 +39865,9 @@ TEXT ·addMinAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1972
+	JL           oneTest1984
 
-many1970:
+many1982:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VMOVUPS     (DX)(SI*8), Z3
@@ -39576,14 +39886,14 @@ many1970:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1970
+	JLE         many1982
 
-oneTest1972:
+oneTest1984:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1973
+	JG   tail1985
 
-one1971:
+one1983:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     (DX)(SI*8), Z2
 	VMINPD      Z2, Z1, Z2
@@ -39594,11 +39904,11 @@ one1971:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1971
+	JLE         one1983
 
-tail1973:
+tail1985:
 	SUBQ        SI, BX
-	JZ          done1974
+	JZ          done1986
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -39612,7 +39922,7 @@ tail1973:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1974:
+done1986:
 	VZEROUPPER
 	RET
 
@@ -39627,9 +39937,9 @@ TEXT ·addMinAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1979
+	JG           tail1991
 
-one1977:
+one1989:
 	VMOVUPS     (CX)(SI*8), Y1
 	VMOVUPS     (DX)(SI*8), Y2
 	VMINPD      Y2, Y1, Y2
@@ -39640,11 +39950,11 @@ one1977:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1977
+	JLE         one1989
 
-tail1979:
+tail1991:
 	SUBQ        SI, BX
-	JZ          done1980
+	JZ          done1992
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -39658,7 +39968,7 @@ tail1979:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done1980:
+done1992:
 	VZEROUPPER
 	RET
 
@@ -39673,9 +39983,9 @@ TEXT ·addMinAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1984
+	JL           oneTest1996
 
-many1982:
+many1994:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VMOVUPS     (DX)(SI*4), Z3
@@ -39694,14 +40004,14 @@ many1982:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1982
+	JLE         many1994
 
-oneTest1984:
+oneTest1996:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1985
+	JG   tail1997
 
-one1983:
+one1995:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     (DX)(SI*4), Z2
 	VMINPS      Z2, Z1, Z2
@@ -39712,11 +40022,11 @@ one1983:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1983
+	JLE         one1995
 
-tail1985:
+tail1997:
 	SUBQ        SI, BX
-	JZ          done1986
+	JZ          done1998
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -39730,7 +40040,7 @@ tail1985:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1986:
+done1998:
 	VZEROUPPER
 	RET
 
@@ -39745,9 +40055,9 @@ TEXT ·addMinAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1991
+	JG           tail2003
 
-one1989:
+one2001:
 	VMOVUPS     (CX)(SI*4), Y1
 	VMOVUPS     (DX)(SI*4), Y2
 	VMINPS      Y2, Y1, Y2
@@ -39758,11 +40068,11 @@ one1989:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1989
+	JLE         one2001
 
-tail1991:
+tail2003:
 	SUBQ        SI, BX
-	JZ          done1992
+	JZ          done2004
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -39776,7 +40086,7 @@ tail1991:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done1992:
+done2004:
 	VZEROUPPER
 	RET
 
@@ -39794,9 +40104,9 @@ TEXT ·addGreaterAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -16(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest1996
+	JL           oneTest2008
 
-many1994:
+many2006:
 	VMOVUPS     (CX)(DI*8), Z3
 	VMOVUPS     64(CX)(DI*8), Z4
 	VMOVUPS     (DX)(DI*8), Z5
@@ -39821,14 +40131,14 @@ many1994:
 	VMOVUPS     Z3, 64(AX)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many1994
+	JLE         many2006
 
-oneTest1996:
+oneTest2008:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail1997
+	JG   tail2009
 
-one1995:
+one2007:
 	VMOVUPS     (CX)(DI*8), Z3
 	VMOVUPS     (DX)(DI*8), Z4
 	VMOVUPS     (BX)(DI*8), Z5
@@ -39842,11 +40152,11 @@ one1995:
 	VMOVUPS     Z3, (AX)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one1995
+	JLE         one2007
 
-tail1997:
+tail2009:
 	SUBQ        DI, SI
-	JZ          done1998
+	JZ          done2010
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -39863,7 +40173,7 @@ tail1997:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(DI*8)
 
-done1998:
+done2010:
 	VZEROUPPER
 	RET
 
@@ -39881,9 +40191,9 @@ TEXT ·addGreaterAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -4(SI), R8
 	CMPQ         DI, R8
-	JG           tail2003
+	JG           tail2015
 
-one2001:
+one2013:
 	VMOVUPS     (CX)(DI*8), Y3
 	VMOVUPS     (DX)(DI*8), Y4
 	VMOVUPS     (BX)(DI*8), Y5
@@ -39897,11 +40207,11 @@ one2001:
 	VMOVUPS     Y4, (AX)(DI*8)
 	ADDQ        $0x04, DI
 	CMPQ        DI, R8
-	JLE         one2001
+	JLE         one2013
 
-tail2003:
+tail2015:
 	SUBQ        DI, SI
-	JZ          done2004
+	JZ          done2016
 	LEAQ        ones<>+32(SB), R8
 	SHLQ        $0x03, SI
 	SUBQ        SI, R8
@@ -39918,7 +40228,7 @@ tail2003:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y3, (AX)(DI*8)
 
-done2004:
+done2016:
 	VZEROUPPER
 	RET
 
@@ -39936,9 +40246,9 @@ TEXT ·addGreaterAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -32(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest2008
+	JL           oneTest2020
 
-many2006:
+many2018:
 	VMOVUPS     (CX)(DI*4), Z3
 	VMOVUPS     64(CX)(DI*4), Z4
 	VMOVUPS     (DX)(DI*4), Z5
@@ -39963,14 +40273,14 @@ many2006:
 	VMOVUPS     Z3, 64(AX)(DI*4)
 	ADDQ        $0x20, DI
 	CMPQ        DI, R8
-	JLE         many2006
+	JLE         many2018
 
-oneTest2008:
+oneTest2020:
 	LEAQ -16(SI), R8
 	CMPQ DI, R8
-	JG   tail2009
+	JG   tail2021
 
-one2007:
+one2019:
 	VMOVUPS     (CX)(DI*4), Z3
 	VMOVUPS     (DX)(DI*4), Z4
 	VMOVUPS     (BX)(DI*4), Z5
@@ -39984,11 +40294,11 @@ one2007:
 	VMOVUPS     Z3, (AX)(DI*4)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         one2007
+	JLE         one2019
 
-tail2009:
+tail2021:
 	SUBQ        DI, SI
-	JZ          done2010
+	JZ          done2022
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -40005,7 +40315,7 @@ tail2009:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(DI*4)
 
-done2010:
+done2022:
 	VZEROUPPER
 	RET
 
@@ -40023,9 +40333,9 @@ TEXT ·addGreaterAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -8(SI), R8
 	CMPQ         DI, R8
-	JG           tail2015
+	JG           tail2027
 
-one2013:
+one2025:
 	VMOVUPS     (CX)(DI*4), Y3
 	VMOVUPS     (DX)(DI*4), Y4
 	VMOVUPS     (BX)(DI*4), Y5
@@ -40039,11 +40349,11 @@ one2013:
 	VMOVUPS     Y4, (AX)(DI*4)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2013
+	JLE         one2025
 
-tail2015:
+tail2027:
 	SUBQ        DI, SI
-	JZ          done2016
+	JZ          done2028
 	LEAQ        ones<>+32(SB), R8
 	SHLQ        $0x02, SI
 	SUBQ        SI, R8
@@ -40060,7 +40370,7 @@ tail2015:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y3, (AX)(DI*4)
 
-done2016:
+done2028:
 	VZEROUPPER
 	RET
 
@@ -40076,9 +40386,9 @@ TEXT ·addClipAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest2020
+	JL           oneTest2032
 
-many2018:
+many2030:
 	VMOVUPS     (CX)(BX*8), Z3
 	VMOVUPS     64(CX)(BX*8), Z4
 	VMAXPD      Z3, Z1, Z3
@@ -40093,14 +40403,14 @@ many2018:
 	VMOVUPS     Z3, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many2018
+	JLE         many2030
 
-oneTest2020:
+oneTest2032:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail2021
+	JG   tail2033
 
-one2019:
+one2031:
 	VMOVUPS     (CX)(BX*8), Z3
 	VMAXPD      Z3, Z1, Z3
 	VMINPD      Z3, Z2, Z3
@@ -40109,11 +40419,11 @@ one2019:
 	VMOVUPS     Z4, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one2019
+	JLE         one2031
 
-tail2021:
+tail2033:
 	SUBQ        BX, DX
-	JZ          done2022
+	JZ          done2034
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -40125,7 +40435,7 @@ tail2021:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done2022:
+done2034:
 	VZEROUPPER
 	RET
 
@@ -40141,9 +40451,9 @@ TEXT ·addClipAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail2027
+	JG           tail2039
 
-one2025:
+one2037:
 	VMOVUPS     (CX)(BX*8), Y3
 	VMAXPD      Y3, Y1, Y3
 	VMINPD      Y3, Y2, Y3
@@ -40152,11 +40462,11 @@ one2025:
 	VMOVUPS     Y4, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one2025
+	JLE         one2037
 
-tail2027:
+tail2039:
 	SUBQ        BX, DX
-	JZ          done2028
+	JZ          done2040
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -40168,7 +40478,7 @@ tail2027:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y3, (AX)(BX*8)
 
-done2028:
+done2040:
 	VZEROUPPER
 	RET
 
@@ -40184,9 +40494,9 @@ TEXT ·addClipAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest2032
+	JL           oneTest2044
 
-many2030:
+many2042:
 	VMOVUPS     (CX)(BX*4), Z3
 	VMOVUPS     64(CX)(BX*4), Z4
 	VMAXPS      Z3, Z1, Z3
@@ -40201,14 +40511,14 @@ many2030:
 	VMOVUPS     Z3, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many2030
+	JLE         many2042
 
-oneTest2032:
+oneTest2044:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail2033
+	JG   tail2045
 
-one2031:
+one2043:
 	VMOVUPS     (CX)(BX*4), Z3
 	VMAXPS      Z3, Z1, Z3
 	VMINPS      Z3, Z2, Z3
@@ -40217,11 +40527,11 @@ one2031:
 	VMOVUPS     Z4, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one2031
+	JLE         one2043
 
-tail2033:
+tail2045:
 	SUBQ        BX, DX
-	JZ          done2034
+	JZ          done2046
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -40233,7 +40543,7 @@ tail2033:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done2034:
+done2046:
 	VZEROUPPER
 	RET
 
@@ -40249,9 +40559,9 @@ TEXT ·addClipAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail2039
+	JG           tail2051
 
-one2037:
+one2049:
 	VMOVUPS     (CX)(BX*4), Y3
 	VMAXPS      Y3, Y1, Y3
 	VMINPS      Y3, Y2, Y3
@@ -40260,11 +40570,11 @@ one2037:
 	VMOVUPS     Y4, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one2037
+	JLE         one2049
 
-tail2039:
+tail2051:
 	SUBQ        BX, DX
-	JZ          done2040
+	JZ          done2052
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -40276,7 +40586,7 @@ tail2039:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y3, (AX)(BX*4)
 
-done2040:
+done2052:
 	VZEROUPPER
 	RET
 
@@ -40294,9 +40604,9 @@ TEXT ·addWithinAVX512F64<>(SB), NOSPLIT, $0-56
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2044
+	JL           oneTest2056
 
-many2042:
+many2054:
 	VMOVUPS     (CX)(SI*8), Z4
 	VMOVUPS     64(CX)(SI*8), Z5
 	VMOVUPS     (DX)(SI*8), Z6
@@ -40317,14 +40627,14 @@ many2042:
 	VMOVUPS     Z4, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2042
+	JLE         many2054
 
-oneTest2044:
+oneTest2056:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2045
+	JG   tail2057
 
-one2043:
+one2055:
 	VMOVUPS     (CX)(SI*8), Z4
 	VMOVUPS     (DX)(SI*8), Z5
 	VCMPPD      $0x11, Z1, Z4, K1
@@ -40336,11 +40646,11 @@ one2043:
 	VMOVUPS     Z4, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2043
+	JLE         one2055
 
-tail2045:
+tail2057:
 	SUBQ        SI, BX
-	JZ          done2046
+	JZ          done2058
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -40355,7 +40665,7 @@ tail2045:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done2046:
+done2058:
 	VZEROUPPER
 	RET
 
@@ -40373,9 +40683,9 @@ TEXT ·addWithinAVX2F64<>(SB), NOSPLIT, $0-56
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail2051
+	JG           tail2063
 
-one2049:
+one2061:
 	VMOVUPS     (CX)(SI*8), Y4
 	VMOVUPS     (DX)(SI*8), Y5
 	VCMPPD      $0x11, Y1, Y4, Y6
@@ -40387,11 +40697,11 @@ one2049:
 	VMOVUPS     Y5, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2049
+	JLE         one2061
 
-tail2051:
+tail2063:
 	SUBQ        SI, BX
-	JZ          done2052
+	JZ          done2064
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -40406,7 +40716,7 @@ tail2051:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y4, (AX)(SI*8)
 
-done2052:
+done2064:
 	VZEROUPPER
 	RET
 
@@ -40424,9 +40734,9 @@ TEXT ·addWithinAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2056
+	JL           oneTest2068
 
-many2054:
+many2066:
 	VMOVUPS     (CX)(SI*4), Z4
 	VMOVUPS     64(CX)(SI*4), Z5
 	VMOVUPS     (DX)(SI*4), Z6
@@ -40447,14 +40757,14 @@ many2054:
 	VMOVUPS     Z4, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many2054
+	JLE         many2066
 
-oneTest2056:
+oneTest2068:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2057
+	JG   tail2069
 
-one2055:
+one2067:
 	VMOVUPS     (CX)(SI*4), Z4
 	VMOVUPS     (DX)(SI*4), Z5
 	VCMPPS      $0x11, Z1, Z4, K1
@@ -40466,11 +40776,11 @@ one2055:
 	VMOVUPS     Z4, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one2055
+	JLE         one2067
 
-tail2057:
+tail2069:
 	SUBQ        SI, BX
-	JZ          done2058
+	JZ          done2070
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -40485,7 +40795,7 @@ tail2057:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(SI*4)
 
-done2058:
+done2070:
 	VZEROUPPER
 	RET
 
@@ -40503,9 +40813,9 @@ TEXT ·addWithinAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail2063
+	JG           tail2075
 
-one2061:
+one2073:
 	VMOVUPS     (CX)(SI*4), Y4
 	VMOVUPS     (DX)(SI*4), Y5
 	VCMPPS      $0x11, Y1, Y4, Y6
@@ -40517,11 +40827,11 @@ one2061:
 	VMOVUPS     Y5, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2061
+	JLE         one2073
 
-tail2063:
+tail2075:
 	SUBQ        SI, BX
-	JZ          done2064
+	JZ          done2076
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -40536,7 +40846,7 @@ tail2063:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y4, (AX)(SI*4)
 
-done2064:
+done2076:
 	VZEROUPPER
 	RET
 
@@ -40553,9 +40863,9 @@ TEXT ·addWhereAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -16(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest2068
+	JL           oneTest2080
 
-many2066:
+many2078:
 	VMOVUPS     (CX)(DI*8), Z2
 	VMOVUPS     64(CX)(DI*8), Z3
 	VMOVUPS     (DX)(DI*8), Z4
@@ -40574,14 +40884,14 @@ many2066:
 	VMOVUPS     Z2, 64(AX)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many2066
+	JLE         many2078
 
-oneTest2068:
+oneTest2080:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail2069
+	JG   tail2081
 
-one2067:
+one2079:
 	VMOVUPS     (CX)(DI*8), Z2
 	VMOVUPS     (DX)(DI*8), Z3
 	VMOVUPS     (BX)(DI*8), Z4
@@ -40592,11 +40902,11 @@ one2067:
 	VMOVUPS     Z2, (AX)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2067
+	JLE         one2079
 
-tail2069:
+tail2081:
 	SUBQ        DI, SI
-	JZ          done2070
+	JZ          done2082
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -40610,7 +40920,7 @@ tail2069:
 	VFMADD231PD Z4, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(DI*8)
 
-done2070:
+done2082:
 	VZEROUPPER
 	RET
 
@@ -40627,9 +40937,9 @@ TEXT ·addWhereAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -4(SI), R8
 	CMPQ         DI, R8
-	JG           tail2075
+	JG           tail2087
 
-one2073:
+one2085:
 	VMOVUPS     (CX)(DI*8), Y2
 	VMOVUPS     (DX)(DI*8), Y3
 	VMOVUPS     (BX)(DI*8), Y4
@@ -40640,11 +40950,11 @@ one2073:
 	VMOVUPS     Y3, (AX)(DI*8)
 	ADDQ        $0x04, DI
 	CMPQ        DI, R8
-	JLE         one2073
+	JLE         one2085
 
-tail2075:
+tail2087:
 	SUBQ        DI, SI
-	JZ          done2076
+	JZ          done2088
 	LEAQ        ones<>+32(SB), R8
 	SHLQ        $0x03, SI
 	SUBQ        SI, R8
@@ -40658,7 +40968,7 @@ tail2075:
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (AX)(DI*8)
 
-done2076:
+done2088:
 	VZEROUPPER
 	RET
 
@@ -40675,9 +40985,9 @@ TEXT ·addWhereAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -32(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest2080
+	JL           oneTest2092
 
-many2078:
+many2090:
 	VMOVUPS     (CX)(DI*4), Z2
 	VMOVUPS     64(CX)(DI*4), Z3
 	VMOVUPS     (DX)(DI*4), Z4
@@ -40696,14 +41006,14 @@ many2078:
 	VMOVUPS     Z2, 64(AX)(DI*4)
 	ADDQ        $0x20, DI
 	CMPQ        DI, R8
-	JLE         many2078
+	JLE         many2090
 
-oneTest2080:
+oneTest2092:
 	LEAQ -16(SI), R8
 	CMPQ DI, R8
-	JG   tail2081
+	JG   tail2093
 
-one2079:
+one2091:
 	VMOVUPS     (CX)(DI*4), Z2
 	VMOVUPS     (DX)(DI*4), Z3
 	VMOVUPS     (BX)(DI*4), Z4
@@ -40714,11 +41024,11 @@ one2079:
 	VMOVUPS     Z2, (AX)(DI*4)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         one2079
+	JLE         one2091
 
-tail2081:
+tail2093:
 	SUBQ        DI, SI
-	JZ          done2082
+	JZ          done2094
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -40732,7 +41042,7 @@ tail2081:
 	VFMADD231PS Z4, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(DI*4)
 
-done2082:
+done2094:
 	VZEROUPPER
 	RET
 
@@ -40749,9 +41059,9 @@ TEXT ·addWhereAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -8(SI), R8
 	CMPQ         DI, R8
-	JG           tail2087
+	JG           tail2099
 
-one2085:
+one2097:
 	VMOVUPS     (CX)(DI*4), Y2
 	VMOVUPS     (DX)(DI*4), Y3
 	VMOVUPS     (BX)(DI*4), Y4
@@ -40762,11 +41072,11 @@ one2085:
 	VMOVUPS     Y3, (AX)(DI*4)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2085
+	JLE         one2097
 
-tail2087:
+tail2099:
 	SUBQ        DI, SI
-	JZ          done2088
+	JZ          done2100
 	LEAQ        ones<>+32(SB), R8
 	SHLQ        $0x02, SI
 	SUBQ        SI, R8
@@ -40780,7 +41090,7 @@ tail2087:
 	VFMADD231PS Y1, Y0, Y3
 	VMASKMOVPS  Y3, Y2, (AX)(DI*4)
 
-done2088:
+done2100:
 	VZEROUPPER
 	RET
 
@@ -40799,9 +41109,9 @@ TEXT ·hypotAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2092
+	JL      oneTest2104
 
-many2090:
+many2102:
 	VMOVUPS     (CX)(SI*8), Z5
 	VMOVUPS     64(CX)(SI*8), Z6
 	VMOVUPS     (DX)(SI*8), Z7
@@ -40848,14 +41158,14 @@ many2090:
 	VMOVUPS     Z10, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2090
+	JLE         many2102
 
-oneTest2092:
+oneTest2104:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2093
+	JG   tail2105
 
-one2091:
+one2103:
 	VMOVUPS     (CX)(SI*8), Z5
 	VMOVUPS     (DX)(SI*8), Z6
 	VANDPD      Z1, Z5, Z7
@@ -40880,11 +41190,11 @@ one2091:
 	VMOVUPS     Z7, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2091
+	JLE         one2103
 
-tail2093:
+tail2105:
 	SUBQ        SI, BX
-	JZ          done2094
+	JZ          done2106
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -40912,7 +41222,7 @@ tail2093:
 	VMOVUPD     Z0, K2, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done2094:
+done2106:
 	VZEROUPPER
 	RET
 
@@ -40931,9 +41241,9 @@ TEXT ·hypotAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail2099
+	JG      tail2111
 
-one2097:
+one2109:
 	VMOVUPS     (CX)(SI*8), Y5
 	VMOVUPS     (DX)(SI*8), Y6
 	VANDPD      Y1, Y5, Y7
@@ -40958,11 +41268,11 @@ one2097:
 	VMOVUPS     Y5, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2097
+	JLE         one2109
 
-tail2099:
+tail2111:
 	SUBQ        SI, BX
-	JZ          done2100
+	JZ          done2112
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -40990,7 +41300,7 @@ tail2099:
 	VBLENDVPD   Y1, Y0, Y2, Y0
 	VMASKMOVPD  Y0, Y5, (AX)(SI*8)
 
-done2100:
+done2112:
 	VZEROUPPER
 	RET
 
@@ -41009,9 +41319,9 @@ TEXT ·hypotAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2104
+	JL      oneTest2116
 
-many2102:
+many2114:
 	VMOVUPS     (CX)(SI*4), Z5
 	VMOVUPS     64(CX)(SI*4), Z6
 	VMOVUPS     (DX)(SI*4), Z7
@@ -41058,14 +41368,14 @@ many2102:
 	VMOVUPS     Z10, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many2102
+	JLE         many2114
 
-oneTest2104:
+oneTest2116:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2105
+	JG   tail2117
 
-one2103:
+one2115:
 	VMOVUPS     (CX)(SI*4), Z5
 	VMOVUPS     (DX)(SI*4), Z6
 	VANDPS      Z1, Z5, Z7
@@ -41090,11 +41400,11 @@ one2103:
 	VMOVUPS     Z7, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one2103
+	JLE         one2115
 
-tail2105:
+tail2117:
 	SUBQ        SI, BX
-	JZ          done2106
+	JZ          done2118
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -41122,7 +41432,7 @@ tail2105:
 	VMOVUPS     Z0, K2, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done2106:
+done2118:
 	VZEROUPPER
 	RET
 
@@ -41141,9 +41451,9 @@ TEXT ·hypotAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail2111
+	JG      tail2123
 
-one2109:
+one2121:
 	VMOVUPS     (CX)(SI*4), Y5
 	VMOVUPS     (DX)(SI*4), Y6
 	VANDPS      Y1, Y5, Y7
@@ -41168,11 +41478,11 @@ one2109:
 	VMOVUPS     Y5, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2109
+	JLE         one2121
 
-tail2111:
+tail2123:
 	SUBQ        SI, BX
-	JZ          done2112
+	JZ          done2124
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -41200,7 +41510,7 @@ tail2111:
 	VBLENDVPS   Y1, Y0, Y2, Y0
 	VMASKMOVPS  Y0, Y5, (AX)(SI*4)
 
-done2112:
+done2124:
 	VZEROUPPER
 	RET
 
@@ -41223,9 +41533,9 @@ TEXT ·directionAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ    DI, DI
 	LEAQ    -16(SI), R8
 	TESTQ   R8, R8
-	JL      oneTest2116
+	JL      oneTest2128
 
-many2114:
+many2126:
 	VMOVUPS     (DX)(DI*8), Z8
 	VMOVUPS     64(DX)(DI*8), Z9
 	VMOVUPS     (BX)(DI*8), Z10
@@ -41306,14 +41616,14 @@ many2114:
 	VMOVUPS     Z9, 64(CX)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many2114
+	JLE         many2126
 
-oneTest2116:
+oneTest2128:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail2117
+	JG   tail2129
 
-one2115:
+one2127:
 	VMOVUPS     (DX)(DI*8), Z8
 	VMOVUPS     (BX)(DI*8), Z9
 	VANDPD      Z0, Z8, Z10
@@ -41355,11 +41665,11 @@ one2115:
 	VMOVUPS     Z8, (CX)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2115
+	JLE         one2127
 
-tail2117:
+tail2129:
 	SUBQ        DI, SI
-	JZ          done2118
+	JZ          done2130
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -41404,7 +41714,7 @@ tail2117:
 	VMOVUPD     Z1, K1, (AX)(DI*8)
 	VMOVUPD     Z0, K1, (CX)(DI*8)
 
-done2118:
+done2130:
 	VZEROUPPER
 	RET
 
@@ -41426,9 +41736,9 @@ TEXT ·directionAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ    DI, DI
 	LEAQ    -4(SI), R8
 	CMPQ    DI, R8
-	JG      tail2123
+	JG      tail2135
 
-one2121:
+one2133:
 	VMOVUPS      (DX)(DI*8), Y7
 	VMOVUPS      (BX)(DI*8), Y8
 	VANDPD       Y0, Y7, Y9
@@ -41471,11 +41781,11 @@ one2121:
 	VMOVUPS      Y7, (CX)(DI*8)
 	ADDQ         $0x04, DI
 	CMPQ         DI, R8
-	JLE          one2121
+	JLE          one2133
 
-tail2123:
+tail2135:
 	SUBQ         DI, SI
-	JZ           done2124
+	JZ           done2136
 	LEAQ         ones<>+32(SB), R8
 	SHLQ         $0x03, SI
 	SUBQ         SI, R8
@@ -41521,7 +41831,7 @@ tail2123:
 	VMASKMOVPD   Y2, Y7, (AX)(DI*8)
 	VMASKMOVPD   Y0, Y7, (CX)(DI*8)
 
-done2124:
+done2136:
 	VZEROUPPER
 	RET
 
@@ -41544,9 +41854,9 @@ TEXT ·directionAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ    DI, DI
 	LEAQ    -32(SI), R8
 	TESTQ   R8, R8
-	JL      oneTest2128
+	JL      oneTest2140
 
-many2126:
+many2138:
 	VMOVUPS     (DX)(DI*4), Z8
 	VMOVUPS     64(DX)(DI*4), Z9
 	VMOVUPS     (BX)(DI*4), Z10
@@ -41627,14 +41937,14 @@ many2126:
 	VMOVUPS     Z9, 64(CX)(DI*4)
 	ADDQ        $0x20, DI
 	CMPQ        DI, R8
-	JLE         many2126
+	JLE         many2138
 
-oneTest2128:
+oneTest2140:
 	LEAQ -16(SI), R8
 	CMPQ DI, R8
-	JG   tail2129
+	JG   tail2141
 
-one2127:
+one2139:
 	VMOVUPS     (DX)(DI*4), Z8
 	VMOVUPS     (BX)(DI*4), Z9
 	VANDPS      Z0, Z8, Z10
@@ -41676,11 +41986,11 @@ one2127:
 	VMOVUPS     Z8, (CX)(DI*4)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         one2127
+	JLE         one2139
 
-tail2129:
+tail2141:
 	SUBQ        DI, SI
-	JZ          done2130
+	JZ          done2142
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -41725,7 +42035,7 @@ tail2129:
 	VMOVUPS     Z1, K1, (AX)(DI*4)
 	VMOVUPS     Z0, K1, (CX)(DI*4)
 
-done2130:
+done2142:
 	VZEROUPPER
 	RET
 
@@ -41747,9 +42057,9 @@ TEXT ·directionAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ    DI, DI
 	LEAQ    -8(SI), R8
 	CMPQ    DI, R8
-	JG      tail2135
+	JG      tail2147
 
-one2133:
+one2145:
 	VMOVUPS      (DX)(DI*4), Y7
 	VMOVUPS      (BX)(DI*4), Y8
 	VANDPS       Y0, Y7, Y9
@@ -41792,11 +42102,11 @@ one2133:
 	VMOVUPS      Y7, (CX)(DI*4)
 	ADDQ         $0x08, DI
 	CMPQ         DI, R8
-	JLE          one2133
+	JLE          one2145
 
-tail2135:
+tail2147:
 	SUBQ         DI, SI
-	JZ           done2136
+	JZ           done2148
 	LEAQ         ones<>+32(SB), R8
 	SHLQ         $0x02, SI
 	SUBQ         SI, R8
@@ -41842,7 +42152,7 @@ tail2135:
 	VMASKMOVPS   Y2, Y7, (AX)(DI*4)
 	VMASKMOVPS   Y0, Y7, (CX)(DI*4)
 
-done2136:
+done2148:
 	VZEROUPPER
 	RET
 
@@ -41869,9 +42179,9 @@ TEXT ·atan2AVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2140
+	JL      oneTest2152
 
-many2138:
+many2150:
 	VMOVUPS          (CX)(SI*8), Z13
 	VMOVUPS          64(CX)(SI*8), Z14
 	VMOVUPS          (DX)(SI*8), Z15
@@ -42042,14 +42352,14 @@ many2138:
 	VMOVUPS          Z14, 64(AX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2138
+	JLE              many2150
 
-oneTest2140:
+oneTest2152:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2141
+	JG   tail2153
 
-one2139:
+one2151:
 	VMOVUPS          (CX)(SI*8), Z13
 	VMOVUPS          (DX)(SI*8), Z14
 	VANDPD           Z0, Z13, Z15
@@ -42136,11 +42446,11 @@ one2139:
 	VMOVUPS          Z13, (AX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2139
+	JLE              one2151
 
-tail2141:
+tail2153:
 	SUBQ             SI, BX
-	JZ               done2142
+	JZ               done2154
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -42230,7 +42540,7 @@ tail2141:
 	VMOVUPD          Z2, K2, Z0
 	VMOVUPD          Z0, K1, (AX)(SI*8)
 
-done2142:
+done2154:
 	VZEROUPPER
 	RET
 
@@ -42249,9 +42559,9 @@ TEXT ·atan2AVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail2147
+	JG      tail2159
 
-one2145:
+one2157:
 	VMOVUPS      (CX)(SI*8), Y5
 	VMOVUPS      (DX)(SI*8), Y6
 	VANDPD       Y0, Y5, Y7
@@ -42340,11 +42650,11 @@ one2145:
 	VMOVUPS      Y5, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2145
+	JLE          one2157
 
-tail2147:
+tail2159:
 	SUBQ         SI, BX
-	JZ           done2148
+	JZ           done2160
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -42436,7 +42746,7 @@ tail2147:
 	VBLENDVPD    Y2, Y3, Y0, Y0
 	VMASKMOVPD   Y0, Y5, (AX)(SI*8)
 
-done2148:
+done2160:
 	VZEROUPPER
 	RET
 
@@ -42463,9 +42773,9 @@ TEXT ·atan2AVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2152
+	JL      oneTest2164
 
-many2150:
+many2162:
 	VMOVUPS          (CX)(SI*4), Z13
 	VMOVUPS          64(CX)(SI*4), Z14
 	VMOVUPS          (DX)(SI*4), Z15
@@ -42604,14 +42914,14 @@ many2150:
 	VMOVUPS          Z14, 64(AX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2150
+	JLE              many2162
 
-oneTest2152:
+oneTest2164:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2153
+	JG   tail2165
 
-one2151:
+one2163:
 	VMOVUPS          (CX)(SI*4), Z13
 	VMOVUPS          (DX)(SI*4), Z14
 	VANDPS           Z0, Z13, Z15
@@ -42682,11 +42992,11 @@ one2151:
 	VMOVUPS          Z13, (AX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2151
+	JLE              one2163
 
-tail2153:
+tail2165:
 	SUBQ             SI, BX
-	JZ               done2154
+	JZ               done2166
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -42760,7 +43070,7 @@ tail2153:
 	VMOVUPS          Z2, K2, Z0
 	VMOVUPS          Z0, K1, (AX)(SI*4)
 
-done2154:
+done2166:
 	VZEROUPPER
 	RET
 
@@ -42779,9 +43089,9 @@ TEXT ·atan2AVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail2159
+	JG      tail2171
 
-one2157:
+one2169:
 	VMOVUPS      (CX)(SI*4), Y5
 	VMOVUPS      (DX)(SI*4), Y6
 	VANDPS       Y0, Y5, Y7
@@ -42854,11 +43164,11 @@ one2157:
 	VMOVUPS      Y5, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2157
+	JLE          one2169
 
-tail2159:
+tail2171:
 	SUBQ         SI, BX
-	JZ           done2160
+	JZ           done2172
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -42934,7 +43244,7 @@ tail2159:
 	VBLENDVPS    Y2, Y3, Y0, Y0
 	VMASKMOVPS   Y0, Y5, (AX)(SI*4)
 
-done2160:
+done2172:
 	VZEROUPPER
 	RET
 
@@ -42957,9 +43267,9 @@ TEXT ·atan2SlopesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2164
+	JL      oneTest2176
 
-many2162:
+many2174:
 	VMOVUPS          (BX)(R8*8), Z7
 	VMOVUPS          64(BX)(R8*8), Z8
 	VMOVUPS          (SI)(R8*8), Z9
@@ -43172,14 +43482,14 @@ many2162:
 	VMOVUPS          Z8, 64(DX)(R8*8)
 	ADDQ             $0x10, R8
 	CMPQ             R8, R9
-	JLE              many2162
+	JLE              many2174
 
-oneTest2164:
+oneTest2176:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail2165
+	JG   tail2177
 
-one2163:
+one2175:
 	VMOVUPS          (BX)(R8*8), Z7
 	VMOVUPS          (SI)(R8*8), Z8
 	VANDPD           Z0, Z7, Z9
@@ -43287,11 +43597,11 @@ one2163:
 	VMOVUPS          Z7, (DX)(R8*8)
 	ADDQ             $0x08, R8
 	CMPQ             R8, R9
-	JLE              one2163
+	JLE              one2175
 
-tail2165:
+tail2177:
 	SUBQ             R8, DI
-	JZ               done2166
+	JZ               done2178
 	MOVQ             $-1, R9
 	SHLXQ            DI, R9, R9
 	NOTQ             R9
@@ -43402,7 +43712,7 @@ tail2165:
 	VMOVUPD          Z4, K1, (CX)(R8*8)
 	VMOVUPD          Z1, K1, (DX)(R8*8)
 
-done2166:
+done2178:
 	VZEROUPPER
 	RET
 
@@ -43420,9 +43730,9 @@ TEXT ·atan2SlopesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -4(DI), R9
 	CMPQ    R8, R9
-	JG      tail2171
+	JG      tail2183
 
-one2169:
+one2181:
 	VMOVUPS      (BX)(R8*8), Y2
 	VMOVUPS      (SI)(R8*8), Y3
 	VANDPD       Y0, Y2, Y4
@@ -43540,11 +43850,11 @@ one2169:
 	VMOVUPS      Y2, (DX)(R8*8)
 	ADDQ         $0x04, R8
 	CMPQ         R8, R9
-	JLE          one2169
+	JLE          one2181
 
-tail2171:
+tail2183:
 	SUBQ         R8, DI
-	JZ           done2172
+	JZ           done2184
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x03, DI
 	SUBQ         DI, R9
@@ -43665,7 +43975,7 @@ tail2171:
 	VMASKMOVPD   Y4, Y2, (CX)(R8*8)
 	VMASKMOVPD   Y1, Y2, (DX)(R8*8)
 
-done2172:
+done2184:
 	VZEROUPPER
 	RET
 
@@ -43688,9 +43998,9 @@ TEXT ·atan2SlopesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2176
+	JL      oneTest2188
 
-many2174:
+many2186:
 	VMOVUPS          (BX)(R8*4), Z7
 	VMOVUPS          64(BX)(R8*4), Z8
 	VMOVUPS          (SI)(R8*4), Z9
@@ -43871,14 +44181,14 @@ many2174:
 	VMOVUPS          Z8, 64(DX)(R8*4)
 	ADDQ             $0x20, R8
 	CMPQ             R8, R9
-	JLE              many2174
+	JLE              many2186
 
-oneTest2176:
+oneTest2188:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail2177
+	JG   tail2189
 
-one2175:
+one2187:
 	VMOVUPS          (BX)(R8*4), Z7
 	VMOVUPS          (SI)(R8*4), Z8
 	VANDPS           Z0, Z7, Z9
@@ -43970,11 +44280,11 @@ one2175:
 	VMOVUPS          Z7, (DX)(R8*4)
 	ADDQ             $0x10, R8
 	CMPQ             R8, R9
-	JLE              one2175
+	JLE              one2187
 
-tail2177:
+tail2189:
 	SUBQ             R8, DI
-	JZ               done2178
+	JZ               done2190
 	MOVQ             $-1, R9
 	SHLXQ            DI, R9, R9
 	NOTQ             R9
@@ -44069,7 +44379,7 @@ tail2177:
 	VMOVUPS          Z4, K1, (CX)(R8*4)
 	VMOVUPS          Z1, K1, (DX)(R8*4)
 
-done2178:
+done2190:
 	VZEROUPPER
 	RET
 
@@ -44087,9 +44397,9 @@ TEXT ·atan2SlopesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -8(DI), R9
 	CMPQ    R8, R9
-	JG      tail2183
+	JG      tail2195
 
-one2181:
+one2193:
 	VMOVUPS      (BX)(R8*4), Y2
 	VMOVUPS      (SI)(R8*4), Y3
 	VANDPS       Y0, Y2, Y4
@@ -44191,11 +44501,11 @@ one2181:
 	VMOVUPS      Y2, (DX)(R8*4)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one2181
+	JLE          one2193
 
-tail2183:
+tail2195:
 	SUBQ         R8, DI
-	JZ           done2184
+	JZ           done2196
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x02, DI
 	SUBQ         DI, R9
@@ -44300,7 +44610,7 @@ tail2183:
 	VMASKMOVPS   Y4, Y2, (CX)(R8*4)
 	VMASKMOVPS   Y1, Y2, (DX)(R8*4)
 
-done2184:
+done2196:
 	VZEROUPPER
 	RET
 
@@ -44325,9 +44635,9 @@ TEXT ·atan2CurvesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2188
+	JL      oneTest2200
 
-many2186:
+many2198:
 	VMOVUPS     (BX)(R8*8), Z9
 	VMOVUPS     64(BX)(R8*8), Z10
 	VMOVUPS     (SI)(R8*8), Z11
@@ -44402,14 +44712,14 @@ many2186:
 	VMOVUPS     Z10, 64(DX)(R8*8)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         many2186
+	JLE         many2198
 
-oneTest2188:
+oneTest2200:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail2189
+	JG   tail2201
 
-one2187:
+one2199:
 	VMOVUPS     (BX)(R8*8), Z9
 	VMOVUPS     (SI)(R8*8), Z10
 	VANDPD      Z0, Z9, Z11
@@ -44448,11 +44758,11 @@ one2187:
 	VMOVUPS     Z9, (DX)(R8*8)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one2187
+	JLE         one2199
 
-tail2189:
+tail2201:
 	SUBQ        R8, DI
-	JZ          done2190
+	JZ          done2202
 	MOVQ        $-1, R9
 	SHLXQ       DI, R9, R9
 	NOTQ        R9
@@ -44494,7 +44804,7 @@ tail2189:
 	VMOVUPD     Z4, K1, (CX)(R8*8)
 	VMOVUPD     Z0, K1, (DX)(R8*8)
 
-done2190:
+done2202:
 	VZEROUPPER
 	RET
 
@@ -44517,9 +44827,9 @@ TEXT ·atan2CurvesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -4(DI), R9
 	CMPQ    R8, R9
-	JG      tail2195
+	JG      tail2207
 
-one2193:
+one2205:
 	VMOVUPS     (BX)(R8*8), Y7
 	VMOVUPS     (SI)(R8*8), Y8
 	VANDPD      Y0, Y7, Y9
@@ -44558,11 +44868,11 @@ one2193:
 	VMOVUPS     Y7, (DX)(R8*8)
 	ADDQ        $0x04, R8
 	CMPQ        R8, R9
-	JLE         one2193
+	JLE         one2205
 
-tail2195:
+tail2207:
 	SUBQ        R8, DI
-	JZ          done2196
+	JZ          done2208
 	LEAQ        ones<>+32(SB), R9
 	SHLQ        $0x03, DI
 	SUBQ        DI, R9
@@ -44604,7 +44914,7 @@ tail2195:
 	VMASKMOVPD  Y4, Y7, (CX)(R8*8)
 	VMASKMOVPD  Y0, Y7, (DX)(R8*8)
 
-done2196:
+done2208:
 	VZEROUPPER
 	RET
 
@@ -44629,9 +44939,9 @@ TEXT ·atan2CurvesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2200
+	JL      oneTest2212
 
-many2198:
+many2210:
 	VMOVUPS     (BX)(R8*4), Z9
 	VMOVUPS     64(BX)(R8*4), Z10
 	VMOVUPS     (SI)(R8*4), Z11
@@ -44706,14 +45016,14 @@ many2198:
 	VMOVUPS     Z10, 64(DX)(R8*4)
 	ADDQ        $0x20, R8
 	CMPQ        R8, R9
-	JLE         many2198
+	JLE         many2210
 
-oneTest2200:
+oneTest2212:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail2201
+	JG   tail2213
 
-one2199:
+one2211:
 	VMOVUPS     (BX)(R8*4), Z9
 	VMOVUPS     (SI)(R8*4), Z10
 	VANDPS      Z0, Z9, Z11
@@ -44752,11 +45062,11 @@ one2199:
 	VMOVUPS     Z9, (DX)(R8*4)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         one2199
+	JLE         one2211
 
-tail2201:
+tail2213:
 	SUBQ        R8, DI
-	JZ          done2202
+	JZ          done2214
 	MOVQ        $-1, R9
 	SHLXQ       DI, R9, R9
 	NOTQ        R9
@@ -44798,7 +45108,7 @@ tail2201:
 	VMOVUPS     Z4, K1, (CX)(R8*4)
 	VMOVUPS     Z0, K1, (DX)(R8*4)
 
-done2202:
+done2214:
 	VZEROUPPER
 	RET
 
@@ -44821,9 +45131,9 @@ TEXT ·atan2CurvesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -8(DI), R9
 	CMPQ    R8, R9
-	JG      tail2207
+	JG      tail2219
 
-one2205:
+one2217:
 	VMOVUPS     (BX)(R8*4), Y7
 	VMOVUPS     (SI)(R8*4), Y8
 	VANDPS      Y0, Y7, Y9
@@ -44862,11 +45172,11 @@ one2205:
 	VMOVUPS     Y7, (DX)(R8*4)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one2205
+	JLE         one2217
 
-tail2207:
+tail2219:
 	SUBQ        R8, DI
-	JZ          done2208
+	JZ          done2220
 	LEAQ        ones<>+32(SB), R9
 	SHLQ        $0x02, DI
 	SUBQ        DI, R9
@@ -44908,7 +45218,7 @@ tail2207:
 	VMASKMOVPS  Y4, Y7, (CX)(R8*4)
 	VMASKMOVPS  Y0, Y7, (DX)(R8*4)
 
-done2208:
+done2220:
 	VZEROUPPER
 	RET
 
@@ -44931,9 +45241,9 @@ TEXT ·powAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2212
+	JL      oneTest2224
 
-many2210:
+many2222:
 	VMOVUPS          (CX)(SI*8), Z9
 	VMOVUPS          64(CX)(SI*8), Z10
 	VMOVUPS          (DX)(SI*8), Z11
@@ -45152,14 +45462,14 @@ many2210:
 	VMOVUPS          Z10, 64(AX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2210
+	JLE              many2222
 
-oneTest2212:
+oneTest2224:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2213
+	JG   tail2225
 
-one2211:
+one2223:
 	VMOVUPS          (CX)(SI*8), Z9
 	VMOVUPS          (DX)(SI*8), Z10
 	VGETMANTPD       $0x07, Z9, Z11
@@ -45270,11 +45580,11 @@ one2211:
 	VMOVUPS          Z9, (AX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2211
+	JLE              one2223
 
-tail2213:
+tail2225:
 	SUBQ             SI, BX
-	JZ               done2214
+	JZ               done2226
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -45388,7 +45698,7 @@ tail2213:
 	VMOVUPD          Z0, K2, Z1
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 
-done2214:
+done2226:
 	VZEROUPPER
 	RET
 
@@ -45405,9 +45715,9 @@ TEXT ·powAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail2219
+	JG      tail2231
 
-one2217:
+one2229:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      (DX)(SI*8), Y4
 	VANDPD       constants<>+3200(SB), Y3, Y3
@@ -45566,11 +45876,11 @@ one2217:
 	VMOVUPS      Y3, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2217
+	JLE          one2229
 
-tail2219:
+tail2231:
 	SUBQ         SI, BX
-	JZ           done2220
+	JZ           done2232
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -45732,7 +46042,7 @@ tail2219:
 	VBLENDVPD    Y1, Y0, Y2, Y0
 	VMASKMOVPD   Y0, Y3, (AX)(SI*8)
 
-done2220:
+done2232:
 	VZEROUPPER
 	RET
 
@@ -45755,9 +46065,9 @@ TEXT ·powAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2224
+	JL      oneTest2236
 
-many2222:
+many2234:
 	VMOVUPS          (CX)(SI*4), Z9
 	VMOVUPS          64(CX)(SI*4), Z10
 	VMOVUPS          (DX)(SI*4), Z11
@@ -45952,14 +46262,14 @@ many2222:
 	VMOVUPS          Z9, 64(AX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2222
+	JLE              many2234
 
-oneTest2224:
+oneTest2236:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2225
+	JG   tail2237
 
-one2223:
+one2235:
 	VMOVUPS          (CX)(SI*4), Z9
 	VMOVUPS          (DX)(SI*4), Z10
 	VGETMANTPS       $0x07, Z9, Z11
@@ -46058,11 +46368,11 @@ one2223:
 	VMOVUPS          Z9, (AX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2223
+	JLE              one2235
 
-tail2225:
+tail2237:
 	SUBQ             SI, BX
-	JZ               done2226
+	JZ               done2238
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -46164,7 +46474,7 @@ tail2225:
 	VMOVUPS          Z0, K2, Z1
 	VMOVUPS          Z1, K1, (AX)(SI*4)
 
-done2226:
+done2238:
 	VZEROUPPER
 	RET
 
@@ -46181,9 +46491,9 @@ TEXT ·powAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail2231
+	JG      tail2243
 
-one2229:
+one2241:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      (DX)(SI*4), Y4
 	VANDPS       constants<>+3264(SB), Y3, Y3
@@ -46324,11 +46634,11 @@ one2229:
 	VMOVUPS      Y3, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2229
+	JLE          one2241
 
-tail2231:
+tail2243:
 	SUBQ         SI, BX
-	JZ           done2232
+	JZ           done2244
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -46472,7 +46782,7 @@ tail2231:
 	VBLENDVPS    Y1, Y0, Y2, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(SI*4)
 
-done2232:
+done2244:
 	VZEROUPPER
 	RET
 
@@ -46495,9 +46805,9 @@ TEXT ·powSlopesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2236
+	JL      oneTest2248
 
-many2234:
+many2246:
 	VMOVUPS          (BX)(R8*8), Z7
 	VMOVUPS          64(BX)(R8*8), Z8
 	VMOVUPS          (SI)(R8*8), Z9
@@ -46872,14 +47182,14 @@ many2234:
 	VMOVUPS          Z7, 64(DX)(R8*8)
 	ADDQ             $0x10, R8
 	CMPQ             R8, R9
-	JLE              many2234
+	JLE              many2246
 
-oneTest2236:
+oneTest2248:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail2237
+	JG   tail2249
 
-one2235:
+one2247:
 	VMOVUPS          (BX)(R8*8), Z7
 	VMOVUPS          (SI)(R8*8), Z8
 	VGETMANTPD       $0x07, Z7, Z9
@@ -47068,11 +47378,11 @@ one2235:
 	VMOVUPS          Z9, (DX)(R8*8)
 	ADDQ             $0x08, R8
 	CMPQ             R8, R9
-	JLE              one2235
+	JLE              one2247
 
-tail2237:
+tail2249:
 	SUBQ             R8, DI
-	JZ               done2238
+	JZ               done2250
 	MOVQ             $-1, R9
 	SHLXQ            DI, R9, R9
 	NOTQ             R9
@@ -47264,7 +47574,7 @@ tail2237:
 	VMOVUPD          Z1, K1, (CX)(R8*8)
 	VMOVUPD          Z0, K1, (DX)(R8*8)
 
-done2238:
+done2250:
 	VZEROUPPER
 	RET
 
@@ -47283,9 +47593,9 @@ TEXT ·powSlopesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -4(DI), R9
 	CMPQ    R8, R9
-	JG      tail2243
+	JG      tail2255
 
-one2241:
+one2253:
 	VMOVUPS      (BX)(R8*8), Y3
 	VMOVUPS      (SI)(R8*8), Y4
 	VANDPD       constants<>+3200(SB), Y3, Y3
@@ -47544,11 +47854,11 @@ one2241:
 	VMOVUPS      Y3, (DX)(R8*8)
 	ADDQ         $0x04, R8
 	CMPQ         R8, R9
-	JLE          one2241
+	JLE          one2253
 
-tail2243:
+tail2255:
 	SUBQ         R8, DI
-	JZ           done2244
+	JZ           done2256
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x03, DI
 	SUBQ         DI, R9
@@ -47810,7 +48120,7 @@ tail2243:
 	VMASKMOVPD   Y1, Y3, (CX)(R8*8)
 	VMASKMOVPD   Y0, Y3, (DX)(R8*8)
 
-done2244:
+done2256:
 	VZEROUPPER
 	RET
 
@@ -47835,9 +48145,9 @@ TEXT ·powSlopesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2248
+	JL      oneTest2260
 
-many2246:
+many2258:
 	VMOVUPS          (BX)(R8*4), Z9
 	VMOVUPS          64(BX)(R8*4), Z10
 	VMOVUPS          (SI)(R8*4), Z11
@@ -48180,14 +48490,14 @@ many2246:
 	VMOVUPS          Z9, 64(DX)(R8*4)
 	ADDQ             $0x20, R8
 	CMPQ             R8, R9
-	JLE              many2246
+	JLE              many2258
 
-oneTest2248:
+oneTest2260:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail2249
+	JG   tail2261
 
-one2247:
+one2259:
 	VMOVUPS          (BX)(R8*4), Z9
 	VMOVUPS          (SI)(R8*4), Z10
 	VGETMANTPS       $0x07, Z9, Z11
@@ -48360,11 +48670,11 @@ one2247:
 	VMOVUPS          Z11, (DX)(R8*4)
 	ADDQ             $0x10, R8
 	CMPQ             R8, R9
-	JLE              one2247
+	JLE              one2259
 
-tail2249:
+tail2261:
 	SUBQ             R8, DI
-	JZ               done2250
+	JZ               done2262
 	MOVQ             $-1, R9
 	SHLXQ            DI, R9, R9
 	NOTQ             R9
@@ -48540,7 +48850,7 @@ tail2249:
 	VMOVUPS          Z1, K1, (CX)(R8*4)
 	VMOVUPS          Z0, K1, (DX)(R8*4)
 
-done2250:
+done2262:
 	VZEROUPPER
 	RET
 
@@ -48559,9 +48869,9 @@ TEXT ·powSlopesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -8(DI), R9
 	CMPQ    R8, R9
-	JG      tail2255
+	JG      tail2267
 
-one2253:
+one2265:
 	VMOVUPS      (BX)(R8*4), Y3
 	VMOVUPS      (SI)(R8*4), Y4
 	VANDPS       constants<>+3264(SB), Y3, Y3
@@ -48793,11 +49103,11 @@ one2253:
 	VMOVUPS      Y3, (DX)(R8*4)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one2253
+	JLE          one2265
 
-tail2255:
+tail2267:
 	SUBQ         R8, DI
-	JZ           done2256
+	JZ           done2268
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x02, DI
 	SUBQ         DI, R9
@@ -49032,7 +49342,7 @@ tail2255:
 	VMASKMOVPS   Y1, Y3, (CX)(R8*4)
 	VMASKMOVPS   Y0, Y3, (DX)(R8*4)
 
-done2256:
+done2268:
 	VZEROUPPER
 	RET
 
@@ -49051,9 +49361,9 @@ TEXT ·powCurvesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2260
+	JL      oneTest2272
 
-many2258:
+many2270:
 	VMOVUPS           (BX)(R8*8), Z3
 	VMOVUPS           64(BX)(R8*8), Z4
 	VMOVUPS           (SI)(R8*8), Z5
@@ -49574,14 +49884,14 @@ many2258:
 	VMOVUPS           Z3, 64(DX)(R8*8)
 	ADDQ              $0x10, R8
 	CMPQ              R8, R9
-	JLE               many2258
+	JLE               many2270
 
-oneTest2260:
+oneTest2272:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail2261
+	JG   tail2273
 
-one2259:
+one2271:
 	VMOVUPS           (BX)(R8*8), Z3
 	VMOVUPS           (SI)(R8*8), Z4
 	VGETMANTPD        $0x07, Z3, Z5
@@ -49843,11 +50153,11 @@ one2259:
 	VMOVUPS           Z5, (DX)(R8*8)
 	ADDQ              $0x08, R8
 	CMPQ              R8, R9
-	JLE               one2259
+	JLE               one2271
 
-tail2261:
+tail2273:
 	SUBQ              R8, DI
-	JZ                done2262
+	JZ                done2274
 	MOVQ              $-1, R9
 	SHLXQ             DI, R9, R9
 	NOTQ              R9
@@ -50112,7 +50422,7 @@ tail2261:
 	VMOVUPD           Z9, K1, (CX)(R8*8)
 	VMOVUPD           Z0, K1, (DX)(R8*8)
 
-done2262:
+done2274:
 	VZEROUPPER
 	RET
 
@@ -50129,9 +50439,9 @@ TEXT ·powCurvesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -4(DI), R9
 	CMPQ    R8, R9
-	JG      tail2267
+	JG      tail2279
 
-one2265:
+one2277:
 	VMOVUPS      (BX)(R8*8), Y1
 	VMOVUPS      (SI)(R8*8), Y2
 	VANDPD       constants<>+3200(SB), Y1, Y1
@@ -50502,11 +50812,11 @@ one2265:
 	VMOVUPS      Y1, (DX)(R8*8)
 	ADDQ         $0x04, R8
 	CMPQ         R8, R9
-	JLE          one2265
+	JLE          one2277
 
-tail2267:
+tail2279:
 	SUBQ         R8, DI
-	JZ           done2268
+	JZ           done2280
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x03, DI
 	SUBQ         DI, R9
@@ -50880,7 +51190,7 @@ tail2267:
 	VMASKMOVPD   Y4, Y1, (CX)(R8*8)
 	VMASKMOVPD   Y0, Y1, (DX)(R8*8)
 
-done2268:
+done2280:
 	VZEROUPPER
 	RET
 
@@ -50901,9 +51211,9 @@ TEXT ·powCurvesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2272
+	JL      oneTest2284
 
-many2270:
+many2282:
 	VMOVUPS           (BX)(R8*4), Z5
 	VMOVUPS           64(BX)(R8*4), Z6
 	VMOVUPS           (SI)(R8*4), Z7
@@ -51388,14 +51698,14 @@ many2270:
 	VMOVUPS           Z5, 64(DX)(R8*4)
 	ADDQ              $0x20, R8
 	CMPQ              R8, R9
-	JLE               many2270
+	JLE               many2282
 
-oneTest2272:
+oneTest2284:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail2273
+	JG   tail2285
 
-one2271:
+one2283:
 	VMOVUPS           (BX)(R8*4), Z5
 	VMOVUPS           (SI)(R8*4), Z6
 	VGETMANTPS        $0x07, Z5, Z7
@@ -51639,11 +51949,11 @@ one2271:
 	VMOVUPS           Z7, (DX)(R8*4)
 	ADDQ              $0x10, R8
 	CMPQ              R8, R9
-	JLE               one2271
+	JLE               one2283
 
-tail2273:
+tail2285:
 	SUBQ              R8, DI
-	JZ                done2274
+	JZ                done2286
 	MOVQ              $-1, R9
 	SHLXQ             DI, R9, R9
 	NOTQ              R9
@@ -51890,7 +52200,7 @@ tail2273:
 	VMOVUPS           Z11, K1, (CX)(R8*4)
 	VMOVUPS           Z0, K1, (DX)(R8*4)
 
-done2274:
+done2286:
 	VZEROUPPER
 	RET
 
@@ -51907,9 +52217,9 @@ TEXT ·powCurvesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -8(DI), R9
 	CMPQ    R8, R9
-	JG      tail2279
+	JG      tail2291
 
-one2277:
+one2289:
 	VMOVUPS      (BX)(R8*4), Y1
 	VMOVUPS      (SI)(R8*4), Y2
 	VANDPS       constants<>+3264(SB), Y1, Y1
@@ -52244,11 +52554,11 @@ one2277:
 	VMOVUPS      Y1, (DX)(R8*4)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one2277
+	JLE          one2289
 
-tail2279:
+tail2291:
 	SUBQ         R8, DI
-	JZ           done2280
+	JZ           done2292
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x02, DI
 	SUBQ         DI, R9
@@ -52586,7 +52896,7 @@ tail2279:
 	VMASKMOVPS   Y4, Y1, (CX)(R8*4)
 	VMASKMOVPS   Y0, Y1, (DX)(R8*4)
 
-done2280:
+done2292:
 	VZEROUPPER
 	RET
 
@@ -52613,9 +52923,9 @@ TEXT ·addAtan2AVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2284
+	JL           oneTest2296
 
-many2282:
+many2294:
 	VMOVUPS          (CX)(SI*8), Z13
 	VMOVUPS          64(CX)(SI*8), Z14
 	VMOVUPS          (DX)(SI*8), Z15
@@ -52790,14 +53100,14 @@ many2282:
 	VMOVUPS          Z13, 64(AX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2282
+	JLE              many2294
 
-oneTest2284:
+oneTest2296:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2285
+	JG   tail2297
 
-one2283:
+one2295:
 	VMOVUPS          (CX)(SI*8), Z13
 	VMOVUPS          (DX)(SI*8), Z14
 	VANDPD           Z1, Z13, Z15
@@ -52886,11 +53196,11 @@ one2283:
 	VMOVUPS          Z14, (AX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2283
+	JLE              one2295
 
-tail2285:
+tail2297:
 	SUBQ             SI, BX
-	JZ               done2286
+	JZ               done2298
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -52982,7 +53292,7 @@ tail2285:
 	VFMADD231PD      Z1, Z0, Z2
 	VMOVUPD          Z2, K1, (AX)(SI*8)
 
-done2286:
+done2298:
 	VZEROUPPER
 	RET
 
@@ -53001,9 +53311,9 @@ TEXT ·addAtan2AVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail2291
+	JG           tail2303
 
-one2289:
+one2301:
 	VMOVUPS      (CX)(SI*8), Y5
 	VMOVUPS      (DX)(SI*8), Y6
 	VANDPD       Y1, Y5, Y7
@@ -53095,11 +53405,11 @@ one2289:
 	VMOVUPS      Y6, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2289
+	JLE          one2301
 
-tail2291:
+tail2303:
 	SUBQ         SI, BX
-	JZ           done2292
+	JZ           done2304
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -53194,7 +53504,7 @@ tail2291:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y5, (AX)(SI*8)
 
-done2292:
+done2304:
 	VZEROUPPER
 	RET
 
@@ -53221,9 +53531,9 @@ TEXT ·addAtan2AVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2296
+	JL           oneTest2308
 
-many2294:
+many2306:
 	VMOVUPS          (CX)(SI*4), Z13
 	VMOVUPS          64(CX)(SI*4), Z14
 	VMOVUPS          (DX)(SI*4), Z15
@@ -53366,14 +53676,14 @@ many2294:
 	VMOVUPS          Z13, 64(AX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2294
+	JLE              many2306
 
-oneTest2296:
+oneTest2308:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2297
+	JG   tail2309
 
-one2295:
+one2307:
 	VMOVUPS          (CX)(SI*4), Z13
 	VMOVUPS          (DX)(SI*4), Z14
 	VANDPS           Z1, Z13, Z15
@@ -53446,11 +53756,11 @@ one2295:
 	VMOVUPS          Z14, (AX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2295
+	JLE              one2307
 
-tail2297:
+tail2309:
 	SUBQ             SI, BX
-	JZ               done2298
+	JZ               done2310
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -53526,7 +53836,7 @@ tail2297:
 	VFMADD231PS      Z1, Z0, Z2
 	VMOVUPS          Z2, K1, (AX)(SI*4)
 
-done2298:
+done2310:
 	VZEROUPPER
 	RET
 
@@ -53545,9 +53855,9 @@ TEXT ·addAtan2AVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail2303
+	JG           tail2315
 
-one2301:
+one2313:
 	VMOVUPS      (CX)(SI*4), Y5
 	VMOVUPS      (DX)(SI*4), Y6
 	VANDPS       Y1, Y5, Y7
@@ -53623,11 +53933,11 @@ one2301:
 	VMOVUPS      Y6, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2301
+	JLE          one2313
 
-tail2303:
+tail2315:
 	SUBQ         SI, BX
-	JZ           done2304
+	JZ           done2316
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -53706,7 +54016,7 @@ tail2303:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y5, (AX)(SI*4)
 
-done2304:
+done2316:
 	VZEROUPPER
 	RET
 
@@ -53729,9 +54039,9 @@ TEXT ·addPowAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2308
+	JL           oneTest2320
 
-many2306:
+many2318:
 	VMOVUPS          (CX)(SI*8), Z9
 	VMOVUPS          64(CX)(SI*8), Z10
 	VMOVUPS          (DX)(SI*8), Z11
@@ -53954,14 +54264,14 @@ many2306:
 	VMOVUPS          Z9, 64(AX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2306
+	JLE              many2318
 
-oneTest2308:
+oneTest2320:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2309
+	JG   tail2321
 
-one2307:
+one2319:
 	VMOVUPS          (CX)(SI*8), Z9
 	VMOVUPS          (DX)(SI*8), Z10
 	VGETMANTPD       $0x07, Z9, Z11
@@ -54074,11 +54384,11 @@ one2307:
 	VMOVUPS          Z10, (AX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2307
+	JLE              one2319
 
-tail2309:
+tail2321:
 	SUBQ             SI, BX
-	JZ               done2310
+	JZ               done2322
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -54194,7 +54504,7 @@ tail2309:
 	VFMADD231PD      Z2, Z0, Z1
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 
-done2310:
+done2322:
 	VZEROUPPER
 	RET
 
@@ -54211,9 +54521,9 @@ TEXT ·addPowAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail2315
+	JG           tail2327
 
-one2313:
+one2325:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      (DX)(SI*8), Y4
 	VANDPD       constants<>+3200(SB), Y3, Y3
@@ -54374,11 +54684,11 @@ one2313:
 	VMOVUPS      Y4, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2313
+	JLE          one2325
 
-tail2315:
+tail2327:
 	SUBQ         SI, BX
-	JZ           done2316
+	JZ           done2328
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -54542,7 +54852,7 @@ tail2315:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(SI*8)
 
-done2316:
+done2328:
 	VZEROUPPER
 	RET
 
@@ -54565,9 +54875,9 @@ TEXT ·addPowAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2320
+	JL           oneTest2332
 
-many2318:
+many2330:
 	VMOVUPS          (CX)(SI*4), Z9
 	VMOVUPS          64(CX)(SI*4), Z10
 	VMOVUPS          (DX)(SI*4), Z11
@@ -54766,14 +55076,14 @@ many2318:
 	VMOVUPS          Z10, 64(AX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2318
+	JLE              many2330
 
-oneTest2320:
+oneTest2332:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2321
+	JG   tail2333
 
-one2319:
+one2331:
 	VMOVUPS          (CX)(SI*4), Z9
 	VMOVUPS          (DX)(SI*4), Z10
 	VGETMANTPS       $0x07, Z9, Z11
@@ -54874,11 +55184,11 @@ one2319:
 	VMOVUPS          Z10, (AX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2319
+	JLE              one2331
 
-tail2321:
+tail2333:
 	SUBQ             SI, BX
-	JZ               done2322
+	JZ               done2334
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -54982,7 +55292,7 @@ tail2321:
 	VFMADD231PS      Z2, Z0, Z1
 	VMOVUPS          Z1, K1, (AX)(SI*4)
 
-done2322:
+done2334:
 	VZEROUPPER
 	RET
 
@@ -54999,9 +55309,9 @@ TEXT ·addPowAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail2327
+	JG           tail2339
 
-one2325:
+one2337:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      (DX)(SI*4), Y4
 	VANDPS       constants<>+3264(SB), Y3, Y3
@@ -55144,11 +55454,11 @@ one2325:
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2325
+	JLE          one2337
 
-tail2327:
+tail2339:
 	SUBQ         SI, BX
-	JZ           done2328
+	JZ           done2340
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -55294,7 +55604,7 @@ tail2327:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done2328:
+done2340:
 	VZEROUPPER
 	RET
 
@@ -55310,9 +55620,9 @@ TEXT ·sigmoidAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2331
+	JL      oneTest2343
 
-many2329:
+many2341:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -55358,7 +55668,7 @@ many2329:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2334
+	JZ                normal2346
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
@@ -55371,13 +55681,13 @@ many2329:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1920(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1920(SB), Z11, K1, Z11
-	JMP               scaled2335
+	JMP               scaled2347
 
-normal2334:
+normal2346:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2335:
+scaled2347:
 	VMOVUPS     constants<>+3392(SB), Z3
 	VADDPD.BCST constants<>+3392(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -55400,14 +55710,14 @@ scaled2335:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2329
+	JLE         many2341
 
-oneTest2331:
+oneTest2343:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2332
+	JG   tail2344
 
-one2330:
+one2342:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
@@ -55431,19 +55741,19 @@ one2330:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2336
+	JZ                normal2348
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled2337
+	JMP               scaled2349
 
-normal2336:
+normal2348:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2337:
+scaled2349:
 	VMOVUPS     constants<>+3392(SB), Z3
 	VADDPD.BCST constants<>+3392(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -55456,11 +55766,11 @@ scaled2337:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2330
+	JLE         one2342
 
-tail2332:
+tail2344:
 	SUBQ              SI, BX
-	JZ                done2333
+	JZ                done2345
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -55488,19 +55798,19 @@ tail2332:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2338
+	JZ                normal2350
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2339
+	JMP               scaled2351
 
-normal2338:
+normal2350:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2339:
+scaled2351:
 	VMOVUPS     constants<>+3392(SB), Z1
 	VADDPD.BCST constants<>+3392(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
@@ -55512,7 +55822,7 @@ scaled2339:
 	VMOVUPD     Z17, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done2333:
+done2345:
 	VZEROUPPER
 	RET
 
@@ -55528,9 +55838,9 @@ TEXT ·sigmoidAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2342
+	JL      oneTest2354
 
-many2340:
+many2352:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -55585,7 +55895,7 @@ many2340:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2345
+	JZ           normal2357
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -55612,9 +55922,9 @@ many2340:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2346
+	JMP          scaled2358
 
-normal2345:
+normal2357:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -55630,7 +55940,7 @@ normal2345:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2346:
+scaled2358:
 	VMOVUPS   constants<>+3392(SB), Y3
 	VADDPD    constants<>+3392(SB), Y8, Y2
 	VDIVPD    Y2, Y3, Y3
@@ -55651,14 +55961,14 @@ scaled2346:
 	VMOVUPS   Y3, 32(CX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       many2340
+	JLE       many2352
 
-oneTest2342:
+oneTest2354:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2343
+	JG   tail2355
 
-one2341:
+one2353:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -55687,7 +55997,7 @@ one2341:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2347
+	JZ           normal2359
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -55701,9 +56011,9 @@ one2341:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2348
+	JMP          scaled2360
 
-normal2347:
+normal2359:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -55712,7 +56022,7 @@ normal2347:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2348:
+scaled2360:
 	VMOVUPS   constants<>+3392(SB), Y3
 	VADDPD    constants<>+3392(SB), Y5, Y2
 	VDIVPD    Y2, Y3, Y3
@@ -55724,11 +56034,11 @@ scaled2348:
 	VMOVUPS   Y2, (CX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one2341
+	JLE       one2353
 
-tail2343:
+tail2355:
 	SUBQ         SI, BX
-	JZ           done2344
+	JZ           done2356
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -55761,7 +56071,7 @@ tail2343:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2349
+	JZ           normal2361
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -55775,9 +56085,9 @@ tail2343:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2350
+	JMP          scaled2362
 
-normal2349:
+normal2361:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -55786,7 +56096,7 @@ normal2349:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2350:
+scaled2362:
 	VMOVUPS    constants<>+3392(SB), Y1
 	VADDPD     constants<>+3392(SB), Y4, Y0
 	VDIVPD     Y0, Y1, Y1
@@ -55797,7 +56107,7 @@ scaled2350:
 	VMASKMOVPD Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (CX)(SI*8)
 
-done2344:
+done2356:
 	VZEROUPPER
 	RET
 
@@ -55822,9 +56132,9 @@ TEXT ·sigmoidAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2354
+	JL      oneTest2366
 
-many2352:
+many2364:
 	VMOVUPS      (DX)(SI*4), Z11
 	VMOVUPS      64(DX)(SI*4), Z12
 	VORPS        Z3, Z11, Z13
@@ -55891,14 +56201,14 @@ many2352:
 	VMOVUPS      Z14, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many2352
+	JLE          many2364
 
-oneTest2354:
+oneTest2366:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2355
+	JG   tail2367
 
-one2353:
+one2365:
 	VMOVUPS      (DX)(SI*4), Z11
 	VORPS        Z3, Z11, Z12
 	VMOVUPS      Z4, Z13
@@ -55933,11 +56243,11 @@ one2353:
 	VMOVUPS      Z12, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one2353
+	JLE          one2365
 
-tail2355:
+tail2367:
 	SUBQ         SI, BX
-	JZ           done2356
+	JZ           done2368
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -55975,7 +56285,7 @@ tail2355:
 	VMOVUPS      Z1, K1, (AX)(SI*4)
 	VMOVUPS      Z0, K1, (CX)(SI*4)
 
-done2356:
+done2368:
 	VZEROUPPER
 	RET
 
@@ -55990,9 +56300,9 @@ TEXT ·sigmoidAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2360
+	JL      oneTest2372
 
-many2358:
+many2370:
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      32(DX)(SI*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -56071,14 +56381,14 @@ many2358:
 	VMOVUPS      Y4, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many2358
+	JLE          many2370
 
-oneTest2360:
+oneTest2372:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2361
+	JG   tail2373
 
-one2359:
+one2371:
 	VMOVUPS      (DX)(SI*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -56119,11 +56429,11 @@ one2359:
 	VMOVUPS      Y2, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2359
+	JLE          one2371
 
-tail2361:
+tail2373:
 	SUBQ         SI, BX
-	JZ           done2362
+	JZ           done2374
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -56167,7 +56477,7 @@ tail2361:
 	VMASKMOVPS   Y2, Y1, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y1, (CX)(SI*4)
 
-done2362:
+done2374:
 	VZEROUPPER
 	RET
 
@@ -56183,9 +56493,9 @@ TEXT ·tanhAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2365
+	JL      oneTest2377
 
-many2363:
+many2375:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
@@ -56233,7 +56543,7 @@ many2363:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2368
+	JZ                normal2380
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
@@ -56246,13 +56556,13 @@ many2363:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1920(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1920(SB), Z11, K1, Z11
-	JMP               scaled2369
+	JMP               scaled2381
 
-normal2368:
+normal2380:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2369:
+scaled2381:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+3200(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
@@ -56331,14 +56641,14 @@ scaled2369:
 	VMOVUPS          Z7, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2363
+	JLE              many2375
 
-oneTest2365:
+oneTest2377:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2366
+	JG   tail2378
 
-one2364:
+one2376:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
@@ -56363,19 +56673,19 @@ one2364:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2370
+	JZ                normal2382
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled2371
+	JMP               scaled2383
 
-normal2370:
+normal2382:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2371:
+scaled2383:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+3200(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
@@ -56416,11 +56726,11 @@ scaled2371:
 	VMOVUPS          Z5, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2364
+	JLE              one2376
 
-tail2366:
+tail2378:
 	SUBQ              SI, BX
-	JZ                done2367
+	JZ                done2379
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -56449,19 +56759,19 @@ tail2366:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2372
+	JZ                normal2384
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2373
+	JMP               scaled2385
 
-normal2372:
+normal2384:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2373:
+scaled2385:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+3200(SB), Z0, Z0
 	VMULPD           Z0, Z0, Z1
@@ -56501,7 +56811,7 @@ scaled2373:
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 	VMOVUPD          Z3, K1, (CX)(SI*8)
 
-done2367:
+done2379:
 	VZEROUPPER
 	RET
 
@@ -56517,9 +56827,9 @@ TEXT ·tanhAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2376
+	JL      oneTest2388
 
-many2374:
+many2386:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
@@ -56576,7 +56886,7 @@ many2374:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2379
+	JZ           normal2391
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -56603,9 +56913,9 @@ many2374:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2380
+	JMP          scaled2392
 
-normal2379:
+normal2391:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -56621,7 +56931,7 @@ normal2379:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2380:
+scaled2392:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
@@ -56700,14 +57010,14 @@ scaled2380:
 	VMOVUPS      Y7, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many2374
+	JLE          many2386
 
-oneTest2376:
+oneTest2388:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2377
+	JG   tail2389
 
-one2375:
+one2387:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
@@ -56737,7 +57047,7 @@ one2375:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2381
+	JZ           normal2393
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -56751,9 +57061,9 @@ one2375:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2382
+	JMP          scaled2394
 
-normal2381:
+normal2393:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -56762,7 +57072,7 @@ normal2381:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2382:
+scaled2394:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
@@ -56803,11 +57113,11 @@ scaled2382:
 	VMOVUPS      Y6, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2375
+	JLE          one2387
 
-tail2377:
+tail2389:
 	SUBQ         SI, BX
-	JZ           done2378
+	JZ           done2390
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -56841,7 +57151,7 @@ tail2377:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2383
+	JZ           normal2395
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -56855,9 +57165,9 @@ tail2377:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2384
+	JMP          scaled2396
 
-normal2383:
+normal2395:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -56866,7 +57176,7 @@ normal2383:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2384:
+scaled2396:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+3200(SB), Y0, Y0
 	VMULPD       Y0, Y0, Y1
@@ -56906,7 +57216,7 @@ scaled2384:
 	VMASKMOVPD   Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y5, Y2, (CX)(SI*8)
 
-done2378:
+done2390:
 	VZEROUPPER
 	RET
 
@@ -56933,9 +57243,9 @@ TEXT ·tanhAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2388
+	JL      oneTest2400
 
-many2386:
+many2398:
 	VMOVUPS      (DX)(SI*4), Z13
 	VMOVUPS      64(DX)(SI*4), Z14
 	VANDPS       Z3, Z13, Z15
@@ -57000,14 +57310,14 @@ many2386:
 	VMOVUPS      Z16, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many2386
+	JLE          many2398
 
-oneTest2388:
+oneTest2400:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2389
+	JG   tail2401
 
-one2387:
+one2399:
 	VMOVUPS      (DX)(SI*4), Z13
 	VANDPS       Z3, Z13, Z14
 	VMULPS       Z4, Z14, Z14
@@ -57041,11 +57351,11 @@ one2387:
 	VMOVUPS      Z14, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one2387
+	JLE          one2399
 
-tail2389:
+tail2401:
 	SUBQ         SI, BX
-	JZ           done2390
+	JZ           done2402
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -57082,7 +57392,7 @@ tail2389:
 	VMOVUPS      Z1, K1, (AX)(SI*4)
 	VMOVUPS      Z0, K1, (CX)(SI*4)
 
-done2390:
+done2402:
 	VZEROUPPER
 	RET
 
@@ -57097,9 +57407,9 @@ TEXT ·tanhAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2394
+	JL      oneTest2406
 
-many2392:
+many2404:
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      32(DX)(SI*4), Y2
 	VANDPS       constants<>+3264(SB), Y1, Y3
@@ -57178,14 +57488,14 @@ many2392:
 	VMOVUPS      Y4, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many2392
+	JLE          many2404
 
-oneTest2394:
+oneTest2406:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2395
+	JG   tail2407
 
-one2393:
+one2405:
 	VMOVUPS      (DX)(SI*4), Y1
 	VANDPS       constants<>+3264(SB), Y1, Y2
 	VMULPS       constants<>+14720(SB), Y2, Y2
@@ -57226,11 +57536,11 @@ one2393:
 	VMOVUPS      Y2, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2393
+	JLE          one2405
 
-tail2395:
+tail2407:
 	SUBQ         SI, BX
-	JZ           done2396
+	JZ           done2408
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -57274,7 +57584,7 @@ tail2395:
 	VMASKMOVPS   Y2, Y1, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y1, (CX)(SI*4)
 
-done2396:
+done2408:
 	VZEROUPPER
 	RET
 
@@ -57290,9 +57600,9 @@ TEXT ·softplusAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2399
+	JL      oneTest2411
 
-many2397:
+many2409:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -57338,7 +57648,7 @@ many2397:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2402
+	JZ                normal2414
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
@@ -57351,13 +57661,13 @@ many2397:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1920(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1920(SB), Z11, K1, Z11
-	JMP               scaled2403
+	JMP               scaled2415
 
-normal2402:
+normal2414:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2403:
+scaled2415:
 	VMOVUPS          Z10, Z2
 	VMOVUPS          constants<>+3392(SB), Z4
 	VADDPD.BCST      constants<>+3392(SB), Z10, Z3
@@ -57450,14 +57760,14 @@ scaled2403:
 	VMOVUPS          Z15, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2397
+	JLE              many2409
 
-oneTest2399:
+oneTest2411:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2400
+	JG   tail2412
 
-one2398:
+one2410:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
@@ -57481,19 +57791,19 @@ one2398:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2404
+	JZ                normal2416
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled2405
+	JMP               scaled2417
 
-normal2404:
+normal2416:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2405:
+scaled2417:
 	VMOVUPS          Z6, Z2
 	VMOVUPS          constants<>+3392(SB), Z4
 	VADDPD.BCST      constants<>+3392(SB), Z6, Z3
@@ -57541,11 +57851,11 @@ scaled2405:
 	VMOVUPS          Z16, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2398
+	JLE              one2410
 
-tail2400:
+tail2412:
 	SUBQ              SI, BX
-	JZ                done2401
+	JZ                done2413
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -57573,19 +57883,19 @@ tail2400:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2406
+	JZ                normal2418
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2407
+	JMP               scaled2419
 
-normal2406:
+normal2418:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2407:
+scaled2419:
 	VMOVUPS          Z6, Z0
 	VMOVUPS          constants<>+3392(SB), Z2
 	VADDPD.BCST      constants<>+3392(SB), Z6, Z1
@@ -57632,7 +57942,7 @@ scaled2407:
 	VMOVUPD          Z3, K1, (AX)(SI*8)
 	VMOVUPD          Z17, K1, (CX)(SI*8)
 
-done2401:
+done2413:
 	VZEROUPPER
 	RET
 
@@ -57648,9 +57958,9 @@ TEXT ·softplusAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2410
+	JL      oneTest2422
 
-many2408:
+many2420:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -57705,7 +58015,7 @@ many2408:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2413
+	JZ           normal2425
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -57732,9 +58042,9 @@ many2408:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2414
+	JMP          scaled2426
 
-normal2413:
+normal2425:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -57750,7 +58060,7 @@ normal2413:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2414:
+scaled2426:
 	VMOVUPS     Y8, Y2
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y8, Y3
@@ -57841,14 +58151,14 @@ scaled2414:
 	VMOVUPS     Y5, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many2408
+	JLE         many2420
 
-oneTest2410:
+oneTest2422:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2411
+	JG   tail2423
 
-one2409:
+one2421:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -57877,7 +58187,7 @@ one2409:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2415
+	JZ           normal2427
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -57891,9 +58201,9 @@ one2409:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2416
+	JMP          scaled2428
 
-normal2415:
+normal2427:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -57902,7 +58212,7 @@ normal2415:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2416:
+scaled2428:
 	VMOVUPS     Y5, Y2
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y5, Y3
@@ -57949,11 +58259,11 @@ scaled2416:
 	VMOVUPS     Y4, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2409
+	JLE         one2421
 
-tail2411:
+tail2423:
 	SUBQ         SI, BX
-	JZ           done2412
+	JZ           done2424
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -57986,7 +58296,7 @@ tail2411:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2417
+	JZ           normal2429
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -58000,9 +58310,9 @@ tail2411:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2418
+	JMP          scaled2430
 
-normal2417:
+normal2429:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -58011,7 +58321,7 @@ normal2417:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2418:
+scaled2430:
 	VMOVUPS     Y4, Y0
 	VMOVUPS     constants<>+3392(SB), Y3
 	VADDPD      constants<>+3392(SB), Y4, Y1
@@ -58057,7 +58367,7 @@ scaled2418:
 	VMASKMOVPD  Y5, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y3, Y2, (CX)(SI*8)
 
-done2412:
+done2424:
 	VZEROUPPER
 	RET
 
@@ -58086,9 +58396,9 @@ TEXT ·softplusAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2422
+	JL      oneTest2434
 
-many2420:
+many2432:
 	VMOVUPS          (DX)(SI*4), Z15
 	VMOVUPS          64(DX)(SI*4), Z16
 	VORPS            Z3, Z15, Z17
@@ -58177,14 +58487,14 @@ many2420:
 	VMOVUPS          Z20, 64(CX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2420
+	JLE              many2432
 
-oneTest2422:
+oneTest2434:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2423
+	JG   tail2435
 
-one2421:
+one2433:
 	VMOVUPS          (DX)(SI*4), Z15
 	VORPS            Z3, Z15, Z16
 	VMOVUPS          Z4, Z17
@@ -58230,11 +58540,11 @@ one2421:
 	VMOVUPS          Z17, (CX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2421
+	JLE              one2433
 
-tail2423:
+tail2435:
 	SUBQ             SI, BX
-	JZ               done2424
+	JZ               done2436
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -58283,7 +58593,7 @@ tail2423:
 	VMOVUPS          Z1, K1, (AX)(SI*4)
 	VMOVUPS          Z0, K1, (CX)(SI*4)
 
-done2424:
+done2436:
 	VZEROUPPER
 	RET
 
@@ -58298,9 +58608,9 @@ TEXT ·softplusAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2428
+	JL      oneTest2440
 
-many2426:
+many2438:
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      32(DX)(SI*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -58403,14 +58713,14 @@ many2426:
 	VMOVUPS      Y2, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many2426
+	JLE          many2438
 
-oneTest2428:
+oneTest2440:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2429
+	JG   tail2441
 
-one2427:
+one2439:
 	VMOVUPS      (DX)(SI*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -58463,11 +58773,11 @@ one2427:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2427
+	JLE          one2439
 
-tail2429:
+tail2441:
 	SUBQ         SI, BX
-	JZ           done2430
+	JZ           done2442
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -58523,7 +58833,7 @@ tail2429:
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y1, (CX)(SI*4)
 
-done2430:
+done2442:
 	VZEROUPPER
 	RET
 
@@ -58539,9 +58849,9 @@ TEXT ·gELUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2433
+	JL      oneTest2445
 
-many2431:
+many2443:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+3200(SB), Z2, Z2
 	VMOVUPS           constants<>+15424(SB), Z3
@@ -58597,7 +58907,7 @@ many2431:
 	VMINPD            Z10, Z11, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2436
+	JZ                normal2448
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
 	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
@@ -58610,13 +58920,13 @@ many2431:
 	VSCALEFPD         Z11, Z15, Z15
 	VADDPD.BCST       constants<>+1920(SB), Z15, K1, Z15
 	VPSUBQ.BCST       constants<>+1920(SB), Z15, K1, Z15
-	JMP               scaled2437
+	JMP               scaled2449
 
-normal2436:
+normal2448:
 	VSCALEFPD Z10, Z14, Z14
 	VSCALEFPD Z11, Z15, Z15
 
-scaled2437:
+scaled2449:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+3200(SB), Z2, Z2
 	VMOVUPS          constants<>+15424(SB), Z3
@@ -58737,14 +59047,14 @@ scaled2437:
 	VMOVUPS          Z9, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2431
+	JLE              many2443
 
-oneTest2433:
+oneTest2445:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2434
+	JG   tail2446
 
-one2432:
+one2444:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+3200(SB), Z2, Z2
 	VMOVUPS           constants<>+15424(SB), Z3
@@ -58773,19 +59083,19 @@ one2432:
 	VADDPD            Z2, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2438
+	JZ                normal2450
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z8, Z8
 	VADDPD.BCST       constants<>+1920(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1920(SB), Z8, K1, Z8
-	JMP               scaled2439
+	JMP               scaled2451
 
-normal2438:
+normal2450:
 	VSCALEFPD Z4, Z8, Z8
 
-scaled2439:
+scaled2451:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+3200(SB), Z2, Z2
 	VMOVUPS          constants<>+15424(SB), Z3
@@ -58847,11 +59157,11 @@ scaled2439:
 	VMOVUPS          Z3, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2432
+	JLE              one2444
 
-tail2434:
+tail2446:
 	SUBQ              SI, BX
-	JZ                done2435
+	JZ                done2447
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -58884,19 +59194,19 @@ tail2434:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2440
+	JZ                normal2452
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2441
+	JMP               scaled2453
 
-normal2440:
+normal2452:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2441:
+scaled2453:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+3200(SB), Z0, Z0
 	VMOVUPS          constants<>+15424(SB), Z1
@@ -58957,7 +59267,7 @@ scaled2441:
 	VMOVUPD          Z2, K1, (AX)(SI*8)
 	VMOVUPD          Z1, K1, (CX)(SI*8)
 
-done2435:
+done2447:
 	VZEROUPPER
 	RET
 
@@ -58973,9 +59283,9 @@ TEXT ·gELUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2444
+	JL      oneTest2456
 
-many2442:
+many2454:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMOVUPS      constants<>+15424(SB), Y3
@@ -59040,7 +59350,7 @@ many2442:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2447
+	JZ           normal2459
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -59067,9 +59377,9 @@ many2442:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2448
+	JMP          scaled2460
 
-normal2447:
+normal2459:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -59085,7 +59395,7 @@ normal2447:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2448:
+scaled2460:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMOVUPS      constants<>+15424(SB), Y3
@@ -59204,14 +59514,14 @@ scaled2448:
 	VMOVUPS      Y5, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many2442
+	JLE          many2454
 
-oneTest2444:
+oneTest2456:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2445
+	JG   tail2457
 
-one2443:
+one2455:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMOVUPS      constants<>+15424(SB), Y3
@@ -59245,7 +59555,7 @@ one2443:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2449
+	JZ           normal2461
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -59259,9 +59569,9 @@ one2443:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2450
+	JMP          scaled2462
 
-normal2449:
+normal2461:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -59270,7 +59580,7 @@ normal2449:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2450:
+scaled2462:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMOVUPS      constants<>+15424(SB), Y3
@@ -59331,11 +59641,11 @@ scaled2450:
 	VMOVUPS      Y3, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2443
+	JLE          one2455
 
-tail2445:
+tail2457:
 	SUBQ         SI, BX
-	JZ           done2446
+	JZ           done2458
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -59373,7 +59683,7 @@ tail2445:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2451
+	JZ           normal2463
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -59387,9 +59697,9 @@ tail2445:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2452
+	JMP          scaled2464
 
-normal2451:
+normal2463:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -59398,7 +59708,7 @@ normal2451:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2452:
+scaled2464:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+3200(SB), Y0, Y0
 	VMOVUPS      constants<>+15424(SB), Y1
@@ -59458,7 +59768,7 @@ scaled2452:
 	VMASKMOVPD   Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y1, Y2, (CX)(SI*8)
 
-done2446:
+done2458:
 	VZEROUPPER
 	RET
 
@@ -59483,9 +59793,9 @@ TEXT ·gELUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2456
+	JL      oneTest2468
 
-many2454:
+many2466:
 	VMOVUPS           (DX)(SI*4), Z11
 	VMOVUPS           64(DX)(SI*4), Z12
 	VANDPS            Z7, Z11, Z13
@@ -59610,14 +59920,14 @@ many2454:
 	VMOVUPS           Z14, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many2454
+	JLE               many2466
 
-oneTest2456:
+oneTest2468:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2457
+	JG   tail2469
 
-one2455:
+one2467:
 	VMOVUPS           (DX)(SI*4), Z11
 	VANDPS            Z7, Z11, Z12
 	VMINPS            Z12, Z1, Z12
@@ -59681,11 +59991,11 @@ one2455:
 	VMOVUPS           Z12, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one2455
+	JLE               one2467
 
-tail2457:
+tail2469:
 	SUBQ              SI, BX
-	JZ                done2458
+	JZ                done2470
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -59752,7 +60062,7 @@ tail2457:
 	VMOVUPS           Z3, K1, (AX)(SI*4)
 	VMOVUPS           Z0, K1, (CX)(SI*4)
 
-done2458:
+done2470:
 	VZEROUPPER
 	RET
 
@@ -59771,9 +60081,9 @@ TEXT ·gELUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail2463
+	JG      tail2475
 
-one2461:
+one2473:
 	VMOVUPS      (DX)(SI*4), Y5
 	VANDPS       constants<>+3264(SB), Y5, Y6
 	VMINPS       Y6, Y1, Y6
@@ -59844,11 +60154,11 @@ one2461:
 	VMOVUPS      Y6, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2461
+	JLE          one2473
 
-tail2463:
+tail2475:
 	SUBQ         SI, BX
-	JZ           done2464
+	JZ           done2476
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -59922,7 +60232,7 @@ tail2463:
 	VMASKMOVPS   Y3, Y5, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y5, (CX)(SI*4)
 
-done2464:
+done2476:
 	VZEROUPPER
 	RET
 
@@ -59938,9 +60248,9 @@ TEXT ·siLUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2467
+	JL      oneTest2479
 
-many2465:
+many2477:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -59986,7 +60296,7 @@ many2465:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2470
+	JZ                normal2482
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
@@ -59999,13 +60309,13 @@ many2465:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1920(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1920(SB), Z11, K1, Z11
-	JMP               scaled2471
+	JMP               scaled2483
 
-normal2470:
+normal2482:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2471:
+scaled2483:
 	VMOVUPS     constants<>+3392(SB), Z3
 	VADDPD.BCST constants<>+3392(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -60040,14 +60350,14 @@ scaled2471:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2465
+	JLE         many2477
 
-oneTest2467:
+oneTest2479:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2468
+	JG   tail2480
 
-one2466:
+one2478:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
@@ -60071,19 +60381,19 @@ one2466:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2472
+	JZ                normal2484
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled2473
+	JMP               scaled2485
 
-normal2472:
+normal2484:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2473:
+scaled2485:
 	VMOVUPS     constants<>+3392(SB), Z3
 	VADDPD.BCST constants<>+3392(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -60102,11 +60412,11 @@ scaled2473:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2466
+	JLE         one2478
 
-tail2468:
+tail2480:
 	SUBQ              SI, BX
-	JZ                done2469
+	JZ                done2481
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -60134,19 +60444,19 @@ tail2468:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2474
+	JZ                normal2486
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2475
+	JMP               scaled2487
 
-normal2474:
+normal2486:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2475:
+scaled2487:
 	VMOVUPS     constants<>+3392(SB), Z1
 	VADDPD.BCST constants<>+3392(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
@@ -60164,7 +60474,7 @@ scaled2475:
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done2469:
+done2481:
 	VZEROUPPER
 	RET
 
@@ -60180,9 +60490,9 @@ TEXT ·siLUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2478
+	JL      oneTest2490
 
-many2476:
+many2488:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -60237,7 +60547,7 @@ many2476:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2481
+	JZ           normal2493
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -60264,9 +60574,9 @@ many2476:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2482
+	JMP          scaled2494
 
-normal2481:
+normal2493:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -60282,7 +60592,7 @@ normal2481:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2482:
+scaled2494:
 	VMOVUPS     constants<>+3392(SB), Y3
 	VADDPD      constants<>+3392(SB), Y8, Y2
 	VDIVPD      Y2, Y3, Y3
@@ -60315,14 +60625,14 @@ scaled2482:
 	VMOVUPS     Y3, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many2476
+	JLE         many2488
 
-oneTest2478:
+oneTest2490:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2479
+	JG   tail2491
 
-one2477:
+one2489:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -60351,7 +60661,7 @@ one2477:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2483
+	JZ           normal2495
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -60365,9 +60675,9 @@ one2477:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2484
+	JMP          scaled2496
 
-normal2483:
+normal2495:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -60376,7 +60686,7 @@ normal2483:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2484:
+scaled2496:
 	VMOVUPS     constants<>+3392(SB), Y3
 	VADDPD      constants<>+3392(SB), Y5, Y2
 	VDIVPD      Y2, Y3, Y3
@@ -60394,11 +60704,11 @@ scaled2484:
 	VMOVUPS     Y2, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2477
+	JLE         one2489
 
-tail2479:
+tail2491:
 	SUBQ         SI, BX
-	JZ           done2480
+	JZ           done2492
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -60431,7 +60741,7 @@ tail2479:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2485
+	JZ           normal2497
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -60445,9 +60755,9 @@ tail2479:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2486
+	JMP          scaled2498
 
-normal2485:
+normal2497:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -60456,7 +60766,7 @@ normal2485:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2486:
+scaled2498:
 	VMOVUPS     constants<>+3392(SB), Y1
 	VADDPD      constants<>+3392(SB), Y4, Y0
 	VDIVPD      Y0, Y1, Y1
@@ -60473,7 +60783,7 @@ scaled2486:
 	VMASKMOVPD  Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y0, Y2, (CX)(SI*8)
 
-done2480:
+done2492:
 	VZEROUPPER
 	RET
 
@@ -60500,9 +60810,9 @@ TEXT ·siLUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2490
+	JL      oneTest2502
 
-many2488:
+many2500:
 	VMOVUPS      (DX)(SI*4), Z13
 	VMOVUPS      64(DX)(SI*4), Z14
 	VORPS        Z4, Z13, Z15
@@ -60579,14 +60889,14 @@ many2488:
 	VMOVUPS      Z18, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many2488
+	JLE          many2500
 
-oneTest2490:
+oneTest2502:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2491
+	JG   tail2503
 
-one2489:
+one2501:
 	VMOVUPS      (DX)(SI*4), Z13
 	VORPS        Z4, Z13, Z14
 	VMOVUPS      Z5, Z15
@@ -60626,11 +60936,11 @@ one2489:
 	VMOVUPS      Z15, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one2489
+	JLE          one2501
 
-tail2491:
+tail2503:
 	SUBQ         SI, BX
-	JZ           done2492
+	JZ           done2504
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -60673,7 +60983,7 @@ tail2491:
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 	VMOVUPS      Z1, K1, (CX)(SI*4)
 
-done2492:
+done2504:
 	VZEROUPPER
 	RET
 
@@ -60688,9 +60998,9 @@ TEXT ·siLUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2496
+	JL      oneTest2508
 
-many2494:
+many2506:
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      32(DX)(SI*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -60785,14 +61095,14 @@ many2494:
 	VMOVUPS      Y6, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many2494
+	JLE          many2506
 
-oneTest2496:
+oneTest2508:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2497
+	JG   tail2509
 
-one2495:
+one2507:
 	VMOVUPS      (DX)(SI*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -60841,11 +61151,11 @@ one2495:
 	VMOVUPS      Y3, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2495
+	JLE          one2507
 
-tail2497:
+tail2509:
 	SUBQ         SI, BX
-	JZ           done2498
+	JZ           done2510
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -60897,7 +61207,7 @@ tail2497:
 	VMASKMOVPS   Y4, Y1, (AX)(SI*4)
 	VMASKMOVPS   Y3, Y1, (CX)(SI*4)
 
-done2498:
+done2510:
 	VZEROUPPER
 	RET
 
@@ -60914,9 +61224,9 @@ TEXT ·rectifyAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2501
+	JL           oneTest2513
 
-many2499:
+many2511:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z4
@@ -60955,14 +61265,14 @@ many2499:
 	VMOVUPS   Z3, 192(AX)(SI*8)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many2499
+	JLE       many2511
 
-oneTest2501:
+oneTest2513:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2502
+	JG   tail2514
 
-one2500:
+one2512:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z9
@@ -60974,11 +61284,11 @@ one2500:
 	VMOVUPS   Z3, (AX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one2500
+	JLE       one2512
 
-tail2502:
+tail2514:
 	SUBQ      SI, BX
-	JZ        done2503
+	JZ        done2515
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -60993,7 +61303,7 @@ tail2502:
 	VADDPD    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (AX)(SI*8)
 
-done2503:
+done2515:
 	VZEROUPPER
 	RET
 
@@ -61010,9 +61320,9 @@ TEXT ·rectifyAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2506
+	JL           oneTest2518
 
-many2504:
+many2516:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -61055,14 +61365,14 @@ many2504:
 	VMOVUPS   Y3, 96(AX)(SI*8)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       many2504
+	JLE       many2516
 
-oneTest2506:
+oneTest2518:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2507
+	JG   tail2519
 
-one2505:
+one2517:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -61075,11 +61385,11 @@ one2505:
 	VMOVUPS   Y3, (AX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one2505
+	JLE       one2517
 
-tail2507:
+tail2519:
 	SUBQ       SI, BX
-	JZ         done2508
+	JZ         done2520
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
@@ -61095,7 +61405,7 @@ tail2507:
 	VADDPD     Y0, Y4, Y4
 	VMASKMOVPD Y4, Y3, (AX)(SI*8)
 
-done2508:
+done2520:
 	VZEROUPPER
 	RET
 
@@ -61112,9 +61422,9 @@ TEXT ·rectifyAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -64(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2511
+	JL           oneTest2523
 
-many2509:
+many2521:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z4
@@ -61153,14 +61463,14 @@ many2509:
 	VMOVUPS   Z3, 192(AX)(SI*4)
 	ADDQ      $0x40, SI
 	CMPQ      SI, DI
-	JLE       many2509
+	JLE       many2521
 
-oneTest2511:
+oneTest2523:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2512
+	JG   tail2524
 
-one2510:
+one2522:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z9
@@ -61172,11 +61482,11 @@ one2510:
 	VMOVUPS   Z3, (AX)(SI*4)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       one2510
+	JLE       one2522
 
-tail2512:
+tail2524:
 	SUBQ      SI, BX
-	JZ        done2513
+	JZ        done2525
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -61191,7 +61501,7 @@ tail2512:
 	VADDPS    Z0, Z3, Z3
 	VMOVUPS   Z3, K1, (AX)(SI*4)
 
-done2513:
+done2525:
 	VZEROUPPER
 	RET
 
@@ -61208,9 +61518,9 @@ TEXT ·rectifyAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2516
+	JL           oneTest2528
 
-many2514:
+many2526:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -61253,14 +61563,14 @@ many2514:
 	VMOVUPS   Y3, 96(AX)(SI*4)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many2514
+	JLE       many2526
 
-oneTest2516:
+oneTest2528:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2517
+	JG   tail2529
 
-one2515:
+one2527:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -61273,11 +61583,11 @@ one2515:
 	VMOVUPS   Y3, (AX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one2515
+	JLE       one2527
 
-tail2517:
+tail2529:
 	SUBQ       SI, BX
-	JZ         done2518
+	JZ         done2530
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
@@ -61293,7 +61603,7 @@ tail2517:
 	VADDPS     Y0, Y4, Y4
 	VMASKMOVPS Y4, Y3, (AX)(SI*4)
 
-done2518:
+done2530:
 	VZEROUPPER
 	RET
 
@@ -65916,6 +66226,28 @@ TEXT ·dotF32(SB), NOSPLIT, $0-28
 
 avx2:
 	JMP ·dotAVX2F32<>(SB)
+
+// func dotFarF64(n int, x *float64, y *float64) float64
+TEXT ·dotFarF64(SB), NOSPLIT, $0-32
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·dotFarAVX512F64<>(SB)
+
+avx2:
+	JMP ·dotFarAVX2F64<>(SB)
+
+// func dotFarF32(n int, x *float32, y *float32) float32
+TEXT ·dotFarF32(SB), NOSPLIT, $0-28
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·dotFarAVX512F32<>(SB)
+
+avx2:
+	JMP ·dotFarAVX2F32<>(SB)
 
 // func sumF64(x *float64, n int) float64
 TEXT ·sumF64(SB), NOSPLIT, $0-24

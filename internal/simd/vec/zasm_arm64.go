@@ -448,6 +448,21 @@ func dotF64(x *float64, y *float64, n int) float64
 //go:noescape
 func dotF32(x *float32, y *float32, n int) float32
 
+// vectorDotFar returns Σ x_i·y_i of n elements, which must be whole turns of the loop of dot.
+func vectorDotFar[T cpu.Float](n int, x *T, y *T) T {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return T(dotFarF64(n, (*float64)(unsafe.Pointer(x)), (*float64)(unsafe.Pointer(y))))
+	} else {
+		return T(dotFarF32(n, (*float32)(unsafe.Pointer(x)), (*float32)(unsafe.Pointer(y))))
+	}
+}
+
+//go:noescape
+func dotFarF64(n int, x *float64, y *float64) float64
+
+//go:noescape
+func dotFarF32(n int, x *float32, y *float32) float32
+
 // Sum returns Σ x_i.
 func Sum[T cpu.Float](x []T) T {
 	if tier == cpu.Generic {

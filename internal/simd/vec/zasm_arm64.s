@@ -11813,6 +11813,290 @@ done416:
 	FMOVS F0, ret+24(FP)
 	RET
 
+// func dotFarF64(n int, x *float64, y *float64) float64
+TEXT ·dotFarF64(SB), NOSPLIT, $0-32
+	MOVD $ones<>(SB), R7
+	MOVD x+8(FP), R6
+	MOVD y+16(FP), R5
+	MOVD n+0(FP), R0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R4
+	ADD $-16, R0, R3
+	TST R3, R3
+	BLT oneTest420
+
+many418:
+	ADD R4<<3, R6, R2
+	FLDPQ (R2), (F7, F6)
+	ADD R4<<3, R5, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
+	FLDPQ 32(R2), (F7, F6)
+	FLDPQ 32(R1), (F3, F2)
+	WORD $0x4e63cceb // FMLA V11.2D, V7.2D, V3.2D
+	WORD $0x4e62ccca // FMLA V10.2D, V6.2D, V2.2D
+	FLDPQ 64(R2), (F7, F6)
+	FLDPQ 64(R1), (F3, F2)
+	WORD $0x4e63cce9 // FMLA V9.2D, V7.2D, V3.2D
+	WORD $0x4e62ccc8 // FMLA V8.2D, V6.2D, V2.2D
+	FLDPQ 96(R2), (F7, F6)
+	FLDPQ 96(R1), (F3, F2)
+	WORD $0x4e63cce5 // FMLA V5.2D, V7.2D, V3.2D
+	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
+	ADD $16, R4, R4
+	CMP R3, R4
+	BLE many418
+	WORD $0x4e6bd423 // FADD V3.2D, V1.2D, V11.2D
+	WORD $0x4e6ad402 // FADD V2.2D, V0.2D, V10.2D
+	WORD $0x4e65d521 // FADD V1.2D, V9.2D, V5.2D
+	WORD $0x4e64d500 // FADD V0.2D, V8.2D, V4.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+
+oneTest420:
+	ADD $-4, R0, R2
+	CMP R2, R4
+	BGT tail421
+
+one419:
+	ADD R4<<3, R6, R1
+	FLDPQ (R1), (F5, F4)
+	ADD R4<<3, R5, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x4e63cca1 // FMLA V1.2D, V5.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	ADD $4, R4, R4
+	CMP R2, R4
+	BLE one419
+
+tail421:
+	SUBS R4, R0, R0
+	BEQ done422
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F4, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R4<<3, R6, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F6
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F2
+	WORD $0x6e180446 // MOV V6.D[1], V2.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F5
+
+doneLanes2:
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R4<<3, R5, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F3
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F4
+	WORD $0x6e180483 // MOV V3.D[1], V4.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F2
+
+doneLanes4:
+	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+
+done422:
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
+	FMOVD F0, ret+24(FP)
+	RET
+
+// func dotFarF32(n int, x *float32, y *float32) float32
+TEXT ·dotFarF32(SB), NOSPLIT, $0-28
+	MOVD $ones<>(SB), R7
+	MOVD x+8(FP), R6
+	MOVD y+16(FP), R5
+	MOVD n+0(FP), R0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R4
+	ADD $-32, R0, R3
+	TST R3, R3
+	BLT oneTest426
+
+many424:
+	ADD R4<<2, R6, R2
+	FLDPQ (R2), (F7, F6)
+	ADD R4<<2, R5, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FLDPQ 32(R2), (F7, F6)
+	FLDPQ 32(R1), (F3, F2)
+	WORD $0x4e23cceb // FMLA V11.4S, V7.4S, V3.4S
+	WORD $0x4e22ccca // FMLA V10.4S, V6.4S, V2.4S
+	FLDPQ 64(R2), (F7, F6)
+	FLDPQ 64(R1), (F3, F2)
+	WORD $0x4e23cce9 // FMLA V9.4S, V7.4S, V3.4S
+	WORD $0x4e22ccc8 // FMLA V8.4S, V6.4S, V2.4S
+	FLDPQ 96(R2), (F7, F6)
+	FLDPQ 96(R1), (F3, F2)
+	WORD $0x4e23cce5 // FMLA V5.4S, V7.4S, V3.4S
+	WORD $0x4e22ccc4 // FMLA V4.4S, V6.4S, V2.4S
+	ADD $32, R4, R4
+	CMP R3, R4
+	BLE many424
+	WORD $0x4e2bd423 // FADD V3.4S, V1.4S, V11.4S
+	WORD $0x4e2ad402 // FADD V2.4S, V0.4S, V10.4S
+	WORD $0x4e25d521 // FADD V1.4S, V9.4S, V5.4S
+	WORD $0x4e24d500 // FADD V0.4S, V8.4S, V4.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+
+oneTest426:
+	ADD $-8, R0, R2
+	CMP R2, R4
+	BGT tail427
+
+one425:
+	ADD R4<<2, R6, R1
+	FLDPQ (R1), (F5, F4)
+	ADD R4<<2, R5, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	ADD $8, R4, R4
+	CMP R2, R4
+	BLE one425
+
+tail427:
+	SUBS R4, R0, R0
+	BEQ done428
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R4<<2, R6, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F6
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0446 // MOV V6.S[1], V2.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F2
+	WORD $0x6e140446 // MOV V6.S[2], V2.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0446 // MOV V6.S[3], V2.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0445 // MOV V5.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F2
+	WORD $0x6e140445 // MOV V5.S[2], V2.S[0]
+
+doneLanes2:
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R4<<2, R5, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F3
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F4
+	WORD $0x6e0c0483 // MOV V3.S[1], V4.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F4
+	WORD $0x6e140483 // MOV V3.S[2], V4.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F4
+	WORD $0x6e1c0483 // MOV V3.S[3], V4.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F4
+	WORD $0x6e0c0482 // MOV V2.S[1], V4.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F4
+	WORD $0x6e140482 // MOV V2.S[2], V4.S[0]
+
+doneLanes4:
+	WORD $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+
+done428:
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
+	WORD $0x4e20d420 // FADD V0.4S, V1.4S, V0.4S
+	FMOVS F0, ret+24(FP)
+	RET
+
 // func sumF64(x *float64, n int) float64
 TEXT ·sumF64(SB), NOSPLIT, $0-24
 	MOVD $ones<>(SB), R5
@@ -11829,9 +12113,9 @@ TEXT ·sumF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest424
+	BLT oneTest436
 
-many422:
+many434:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
@@ -11847,7 +12131,7 @@ many422:
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many422
+	BLE many434
 	WORD $0x4e63d523 // FADD V3.2D, V9.2D, V3.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -11855,23 +12139,23 @@ many422:
 	WORD $0x4e61d469 // FADD V9.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest424:
+oneTest436:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail425
+	BGT tail437
 
-one423:
+one435:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one423
+	BLE one435
 
-tail425:
+tail437:
 	SUBS R3, R0, R0
-	BEQ done426
+	BEQ done438
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -11901,7 +12185,7 @@ doneLanes2:
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done426:
+done438:
 	WORD $0x4e60d521 // FADD V1.2D, V9.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -11924,9 +12208,9 @@ TEXT ·sumF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest434
+	BLT oneTest446
 
-many432:
+many444:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
@@ -11942,7 +12226,7 @@ many432:
 	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many432
+	BLE many444
 	WORD $0x4e23d523 // FADD V3.4S, V9.4S, V3.4S
 	WORD $0x4e28d402 // FADD V2.4S, V0.4S, V8.4S
 	WORD $0x4e25d4e1 // FADD V1.4S, V7.4S, V5.4S
@@ -11950,23 +12234,23 @@ many432:
 	WORD $0x4e21d469 // FADD V9.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest434:
+oneTest446:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail435
+	BGT tail447
 
-one433:
+one445:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one433
+	BLE one445
 
-tail435:
+tail447:
 	SUBS R3, R0, R0
-	BEQ done436
+	BEQ done448
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -12012,7 +12296,7 @@ doneLanes2:
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 
-done436:
+done448:
 	WORD $0x4e20d521 // FADD V1.4S, V9.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -12037,9 +12321,9 @@ TEXT ·sumSquaresF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest444
+	BLT oneTest456
 
-many442:
+many454:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
@@ -12055,7 +12339,7 @@ many442:
 	WORD $0x4e62cc44 // FMLA V4.2D, V2.2D, V2.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many442
+	BLE many454
 	WORD $0x4e69d423 // FADD V3.2D, V1.2D, V9.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -12063,23 +12347,23 @@ many442:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest444:
+oneTest456:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail445
+	BGT tail457
 
-one443:
+one455:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
 	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one443
+	BLE one455
 
-tail445:
+tail457:
 	SUBS R3, R0, R0
-	BEQ done446
+	BEQ done458
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12109,7 +12393,7 @@ doneLanes2:
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
 	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
 
-done446:
+done458:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -12132,9 +12416,9 @@ TEXT ·sumSquaresF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest454
+	BLT oneTest466
 
-many452:
+many464:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
@@ -12150,7 +12434,7 @@ many452:
 	WORD $0x4e22cc44 // FMLA V4.4S, V2.4S, V2.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many452
+	BLE many464
 	WORD $0x4e29d423 // FADD V3.4S, V1.4S, V9.4S
 	WORD $0x4e28d402 // FADD V2.4S, V0.4S, V8.4S
 	WORD $0x4e25d4e1 // FADD V1.4S, V7.4S, V5.4S
@@ -12158,23 +12442,23 @@ many452:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest454:
+oneTest466:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail455
+	BGT tail467
 
-one453:
+one465:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
 	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one453
+	BLE one465
 
-tail455:
+tail467:
 	SUBS R3, R0, R0
-	BEQ done456
+	BEQ done468
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -12220,7 +12504,7 @@ doneLanes2:
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
 	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
 
-done456:
+done468:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -12246,9 +12530,9 @@ TEXT ·maxF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest465
+	BLT oneTest477
 
-many463:
+many475:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
@@ -12264,25 +12548,25 @@ many463:
 	WORD $0x4e60f4c6 // FMAX V6.2D, V6.2D, V0.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many463
+	BLE many475
 
-oneTest465:
+oneTest477:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail466
+	BGT tail478
 
-one464:
+one476:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
 	WORD $0x4e60f58c // FMAX V12.2D, V12.2D, V0.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one464
+	BLE one476
 
-tail466:
+tail478:
 	SUBS R3, R0, R0
-	BEQ done467
+	BEQ done479
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12317,7 +12601,7 @@ doneLanes2:
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
 	WORD $0x4e60f58c // FMAX V12.2D, V12.2D, V0.2D
 
-done467:
+done479:
 	WORD $0x4e6bf5a1 // FMAX V1.2D, V13.2D, V11.2D
 	WORD $0x4e6af580 // FMAX V0.2D, V12.2D, V10.2D
 	WORD $0x4e69f421 // FMAX V1.2D, V1.2D, V9.2D
@@ -12328,7 +12612,7 @@ done467:
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 
-numbers468:
+numbers480:
 	FMOVD F0, ret+16(FP)
 	RET
 
@@ -12349,9 +12633,9 @@ TEXT ·maxF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest477
+	BLT oneTest489
 
-many475:
+many487:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
@@ -12367,25 +12651,25 @@ many475:
 	WORD $0x4e20f4c6 // FMAX V6.4S, V6.4S, V0.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many475
+	BLE many487
 
-oneTest477:
+oneTest489:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail478
+	BGT tail490
 
-one476:
+one488:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
 	WORD $0x4e20f58c // FMAX V12.4S, V12.4S, V0.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one476
+	BLE one488
 
-tail478:
+tail490:
 	SUBS R3, R0, R0
-	BEQ done479
+	BEQ done491
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -12436,7 +12720,7 @@ doneLanes2:
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
 	WORD $0x4e20f58c // FMAX V12.4S, V12.4S, V0.4S
 
-done479:
+done491:
 	WORD $0x4e2bf5a1 // FMAX V1.4S, V13.4S, V11.4S
 	WORD $0x4e2af580 // FMAX V0.4S, V12.4S, V10.4S
 	WORD $0x4e29f421 // FMAX V1.4S, V1.4S, V9.4S
@@ -12449,7 +12733,7 @@ done479:
 	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 
-numbers480:
+numbers492:
 	FMOVS F0, ret+16(FP)
 	RET
 
@@ -12470,9 +12754,9 @@ TEXT ·sumAbsF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest488
+	BLT oneTest500
 
-many486:
+many498:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 3200(R6), F1
@@ -12500,7 +12784,7 @@ many486:
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many486
+	BLE many498
 	WORD $0x4e6ad4a3 // FADD V3.2D, V5.2D, V10.2D
 	WORD $0x4e69d402 // FADD V2.2D, V0.2D, V9.2D
 	WORD $0x4e66d501 // FADD V1.2D, V8.2D, V6.2D
@@ -12508,12 +12792,12 @@ many486:
 	WORD $0x4e61d465 // FADD V5.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest488:
+oneTest500:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail489
+	BGT tail501
 
-one487:
+one499:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 3200(R6), F1
@@ -12523,11 +12807,11 @@ one487:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one487
+	BLE one499
 
-tail489:
+tail501:
 	SUBS R3, R0, R0
-	BEQ done490
+	BEQ done502
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12560,7 +12844,7 @@ doneLanes2:
 	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done490:
+done502:
 	WORD $0x4e60d4a1 // FADD V1.2D, V5.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -12584,9 +12868,9 @@ TEXT ·sumAbsF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest498
+	BLT oneTest510
 
-many496:
+many508:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 3264(R6), F1
@@ -12614,7 +12898,7 @@ many496:
 	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many496
+	BLE many508
 	WORD $0x4e2ad4c3 // FADD V3.4S, V6.4S, V10.4S
 	WORD $0x4e29d402 // FADD V2.4S, V0.4S, V9.4S
 	WORD $0x4e25d501 // FADD V1.4S, V8.4S, V5.4S
@@ -12622,12 +12906,12 @@ many496:
 	WORD $0x4e21d466 // FADD V6.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest498:
+oneTest510:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail499
+	BGT tail511
 
-one497:
+one509:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 3264(R6), F1
@@ -12637,11 +12921,11 @@ one497:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one497
+	BLE one509
 
-tail499:
+tail511:
 	SUBS R3, R0, R0
-	BEQ done500
+	BEQ done512
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -12690,7 +12974,7 @@ doneLanes2:
 	WORD $0x4e22d4c6 // FADD V6.4S, V6.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 
-done500:
+done512:
 	WORD $0x4e20d4c1 // FADD V1.4S, V6.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -12717,9 +13001,9 @@ TEXT ·dotSignF64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest508
+	BLT oneTest520
 
-many506:
+many518:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F10, F9)
 	FMOVQ 3200(R8), F2
@@ -12796,7 +13080,7 @@ many506:
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many506
+	BLE many518
 	WORD $0x4e6ed423 // FADD V3.2D, V1.2D, V14.2D
 	WORD $0x4e6dd402 // FADD V2.2D, V0.2D, V13.2D
 	WORD $0x4e65d581 // FADD V1.2D, V12.2D, V5.2D
@@ -12804,12 +13088,12 @@ many506:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest508:
+oneTest520:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail509
+	BGT tail521
 
-one507:
+one519:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 3200(R8), F2
@@ -12832,11 +13116,11 @@ one507:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one507
+	BLE one519
 
-tail509:
+tail521:
 	SUBS R4, R0, R0
-	BEQ done510
+	BEQ done522
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12902,7 +13186,7 @@ doneLanes4:
 	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 
-done510:
+done522:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -12927,9 +13211,9 @@ TEXT ·dotSignF32(SB), NOSPLIT, $0-28
 	MOVD $0, R4
 	ADD $-32, R0, R3
 	TST R3, R3
-	BLT oneTest518
+	BLT oneTest530
 
-many516:
+many528:
 	ADD R4<<2, R6, R2
 	FLDPQ (R2), (F10, F9)
 	FMOVQ 3264(R8), F2
@@ -13006,7 +13290,7 @@ many516:
 	WORD $0x4e22ccc4 // FMLA V4.4S, V6.4S, V2.4S
 	ADD $32, R4, R4
 	CMP R3, R4
-	BLE many516
+	BLE many528
 	WORD $0x4e2ed423 // FADD V3.4S, V1.4S, V14.4S
 	WORD $0x4e2dd402 // FADD V2.4S, V0.4S, V13.4S
 	WORD $0x4e25d581 // FADD V1.4S, V12.4S, V5.4S
@@ -13014,12 +13298,12 @@ many516:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest518:
+oneTest530:
 	ADD $-8, R0, R2
 	CMP R2, R4
-	BGT tail519
+	BGT tail531
 
-one517:
+one529:
 	ADD R4<<2, R6, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 3264(R8), F2
@@ -13042,11 +13326,11 @@ one517:
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	ADD $8, R4, R4
 	CMP R2, R4
-	BLE one517
+	BLE one529
 
-tail519:
+tail531:
 	SUBS R4, R0, R0
-	BEQ done520
+	BEQ done532
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -13144,7 +13428,7 @@ doneLanes4:
 	WORD $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 
-done520:
+done532:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -13170,9 +13454,9 @@ TEXT ·maxAbsF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest529
+	BLT oneTest541
 
-many527:
+many539:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R6), F0
@@ -13200,14 +13484,14 @@ many527:
 	WORD $0x4e60f4a5 // FMAX V5.2D, V5.2D, V0.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many527
+	BLE many539
 
-oneTest529:
+oneTest541:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail530
+	BGT tail542
 
-one528:
+one540:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R6), F0
@@ -13217,11 +13501,11 @@ one528:
 	WORD $0x4e60f56b // FMAX V11.2D, V11.2D, V0.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one528
+	BLE one540
 
-tail530:
+tail542:
 	SUBS R3, R0, R0
-	BEQ done531
+	BEQ done543
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -13259,7 +13543,7 @@ doneLanes2:
 	WORD $0x4e61f58c // FMAX V12.2D, V12.2D, V1.2D
 	WORD $0x4e60f56b // FMAX V11.2D, V11.2D, V0.2D
 
-done531:
+done543:
 	WORD $0x4e6af581 // FMAX V1.2D, V12.2D, V10.2D
 	WORD $0x4e69f560 // FMAX V0.2D, V11.2D, V9.2D
 	WORD $0x4e68f421 // FMAX V1.2D, V1.2D, V8.2D
@@ -13270,7 +13554,7 @@ done531:
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 
-numbers532:
+numbers544:
 	FMOVD F0, ret+16(FP)
 	RET
 
@@ -13291,9 +13575,9 @@ TEXT ·maxAbsF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest541
+	BLT oneTest553
 
-many539:
+many551:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3264(R6), F0
@@ -13321,14 +13605,14 @@ many539:
 	WORD $0x4e20f4a5 // FMAX V5.4S, V5.4S, V0.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many539
+	BLE many551
 
-oneTest541:
+oneTest553:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail542
+	BGT tail554
 
-one540:
+one552:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3264(R6), F0
@@ -13338,11 +13622,11 @@ one540:
 	WORD $0x4e20f56b // FMAX V11.4S, V11.4S, V0.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one540
+	BLE one552
 
-tail542:
+tail554:
 	SUBS R3, R0, R0
-	BEQ done543
+	BEQ done555
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -13396,7 +13680,7 @@ doneLanes2:
 	WORD $0x4e21f58c // FMAX V12.4S, V12.4S, V1.4S
 	WORD $0x4e20f56b // FMAX V11.4S, V11.4S, V0.4S
 
-done543:
+done555:
 	WORD $0x4e2af581 // FMAX V1.4S, V12.4S, V10.4S
 	WORD $0x4e29f560 // FMAX V0.4S, V11.4S, V9.4S
 	WORD $0x4e28f421 // FMAX V1.4S, V1.4S, V8.4S
@@ -13409,7 +13693,7 @@ done543:
 	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 
-numbers544:
+numbers556:
 	FMOVS F0, ret+16(FP)
 	RET
 
@@ -13423,9 +13707,9 @@ TEXT ·addConstantF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest552
+	BLT oneTest564
 
-many550:
+many562:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -13445,14 +13729,14 @@ many550:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many550
+	BLE many562
 
-oneTest552:
+oneTest564:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail553
+	BGT tail565
 
-one551:
+one563:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -13460,11 +13744,11 @@ one551:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one551
+	BLE one563
 
-tail553:
+tail565:
 	SUBS R3, R0, R0
-	BEQ done554
+	BEQ done566
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -13513,7 +13797,7 @@ someLanes3:
 
 doneLanes4:
 
-done554:
+done566:
 	RET
 
 // func addConstantF32(dst *float32, c float32, n int)
@@ -13526,9 +13810,9 @@ TEXT ·addConstantF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest562
+	BLT oneTest574
 
-many560:
+many572:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
@@ -13548,14 +13832,14 @@ many560:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many560
+	BLE many572
 
-oneTest562:
+oneTest574:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail563
+	BGT tail575
 
-one561:
+one573:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
@@ -13563,11 +13847,11 @@ one561:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one561
+	BLE one573
 
-tail563:
+tail575:
 	SUBS R3, R0, R0
-	BEQ done564
+	BEQ done576
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -13648,7 +13932,7 @@ someLanes3:
 
 doneLanes4:
 
-done564:
+done576:
 	RET
 
 // func complexSumF64(x *complex128, n int) complex128
@@ -13668,9 +13952,9 @@ TEXT ·complexSumF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest572
+	BLT oneTest584
 
-many570:
+many582:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
@@ -13686,7 +13970,7 @@ many570:
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many570
+	BLE many582
 	WORD $0x4e63d523 // FADD V3.2D, V9.2D, V3.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -13694,23 +13978,23 @@ many570:
 	WORD $0x4e61d469 // FADD V9.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest572:
+oneTest584:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail573
+	BGT tail585
 
-one571:
+one583:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one571
+	BLE one583
 
-tail573:
+tail585:
 	SUBS R3, R0, R0
-	BEQ done574
+	BEQ done586
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -13740,7 +14024,7 @@ doneLanes2:
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done574:
+done586:
 	WORD $0x4e60d520 // FADD V0.2D, V9.2D, V0.2D
 	FMOVQ F0, ret_real+16(FP)
 	RET
@@ -13771,9 +14055,9 @@ TEXT ·complexDotF64(SB), NOSPLIT, $0-40
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest582
+	BLT oneTest594
 
-many580:
+many592:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F11, F10)
 	ADD R4<<3, R5, R1
@@ -13810,7 +14094,7 @@ many580:
 	WORD $0x4e63cd46 // FMLA V6.2D, V10.2D, V3.2D
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many580
+	BLE many592
 	WORD $0x4e73d4a5 // FADD V5.2D, V5.2D, V19.2D
 	WORD $0x4e72d424 // FADD V4.2D, V1.2D, V18.2D
 	WORD $0x4e69d5e3 // FADD V3.2D, V15.2D, V9.2D
@@ -13824,12 +14108,12 @@ many580:
 	WORD $0x4e62d482 // FADD V2.2D, V4.2D, V2.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 
-oneTest582:
+oneTest594:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail583
+	BGT tail595
 
-one581:
+one593:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F7, F6)
 	ADD R4<<3, R5, R1
@@ -13842,11 +14126,11 @@ one581:
 	WORD $0x4e63ccc0 // FMLA V0.2D, V6.2D, V3.2D
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one581
+	BLE one593
 
-tail583:
+tail595:
 	SUBS R4, R0, R0
-	BEQ done584
+	BEQ done596
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -13902,7 +14186,7 @@ doneLanes4:
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
 	WORD $0x4e63cce0 // FMLA V0.2D, V7.2D, V3.2D
 
-done584:
+done596:
 	WORD $0x4e61d4a1 // FADD V1.2D, V5.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e014022 // EXT V2.16B, V1.16B, V1.16B, 8
@@ -13929,9 +14213,9 @@ TEXT ·complexAddConstantF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest592
+	BLT oneTest604
 
-many590:
+many602:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -13951,14 +14235,14 @@ many590:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many590
+	BLE many602
 
-oneTest592:
+oneTest604:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail593
+	BGT tail605
 
-one591:
+one603:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -13966,11 +14250,11 @@ one591:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one591
+	BLE one603
 
-tail593:
+tail605:
 	SUBS R3, R0, R0
-	BEQ done594
+	BEQ done606
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14019,7 +14303,7 @@ someLanes3:
 
 doneLanes4:
 
-done594:
+done606:
 	RET
 
 // func complexAxpyF64(alpha complex128, x *complex128, y *complex128, n int)
@@ -14039,9 +14323,9 @@ TEXT ·complexAxpyF64(SB), NOSPLIT, $0-40
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest602
+	BLT oneTest614
 
-many600:
+many612:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F5, F4)
 	WORD $0x6e0540a1 // EXT V1.16B, V5.16B, V5.16B, 8
@@ -14098,14 +14382,14 @@ many600:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many600
+	BLE many612
 
-oneTest602:
+oneTest614:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail603
+	BGT tail615
 
-one601:
+one613:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F5, F4)
 	WORD $0x6e0540a1 // EXT V1.16B, V5.16B, V5.16B, 8
@@ -14123,11 +14407,11 @@ one601:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one601
+	BLE one613
 
-tail603:
+tail615:
 	SUBS R4, R0, R0
-	BEQ done604
+	BEQ done616
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14206,7 +14490,7 @@ someLanes5:
 
 doneLanes6:
 
-done604:
+done616:
 	RET
 
 // func complexAddProductF64(dst *complex128, sign float64, turn float64, x *complex128, y *complex128, n int)
@@ -14227,9 +14511,9 @@ TEXT ·complexAddProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R5
 	ADD $-8, R0, R4
 	TST R4, R4
-	BLT oneTest612
+	BLT oneTest624
 
-many610:
+many622:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F5, F4)
 	WORD $0x4ec578a1 // ZIP2 V1.2D, V5.2D, V5.2D
@@ -14275,14 +14559,14 @@ many610:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R5, R5
 	CMP R4, R5
-	BLE many610
+	BLE many622
 
-oneTest612:
+oneTest624:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail613
+	BGT tail625
 
-one611:
+one623:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F5, F4)
 	WORD $0x4ec578a1 // ZIP2 V1.2D, V5.2D, V5.2D
@@ -14308,11 +14592,11 @@ one611:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one611
+	BLE one623
 
-tail613:
+tail625:
 	SUBS R5, R0, R0
-	BEQ done614
+	BEQ done626
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14419,7 +14703,7 @@ someLanes7:
 
 doneLanes8:
 
-done614:
+done626:
 	RET
 
 // func splitF64(re *float64, im *float64, z *complex128, n int)
@@ -14430,7 +14714,7 @@ TEXT ·splitF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	LSR $2, R0, R0
 
-loop616:
+loop628:
 	FLDPQ (R1), (F4, F5)
 	FLDPQ 32(R1), (F3, F0)
 	WORD $0x4ec33882 // ZIP1 V2.2D, V4.2D, V3.2D
@@ -14447,7 +14731,7 @@ loop616:
 	ADD $32, R2, R2
 	ADD $64, R1, R1
 	SUBS $1, R0, R0
-	BNE loop616
+	BNE loop628
 	RET
 
 // func addPartsF64(z *complex128, re *float64, im *float64, n int)
@@ -14458,7 +14742,7 @@ TEXT ·addPartsF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	LSR $2, R0, R0
 
-loop618:
+loop630:
 	FLDPQ (R3), (F4, F2)
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4ec13885 // ZIP1 V5.2D, V4.2D, V1.2D
@@ -14477,7 +14761,7 @@ loop618:
 	ADD $32, R2, R2
 	ADD $64, R1, R1
 	SUBS $1, R0, R0
-	BNE loop618
+	BNE loop630
 	RET
 
 // func expF64(dst *float64, x *float64, n int)
@@ -14498,9 +14782,9 @@ TEXT ·expF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest632
+	BLT oneTest644
 
-many630:
+many642:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -14657,7 +14941,7 @@ many630:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal635
+	BEQ normal647
 	FMOVQ 2240(R8), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -14716,9 +15000,9 @@ many630:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled636
+	JMP scaled648
 
-normal635:
+normal647:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -14748,20 +15032,20 @@ normal635:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled636:
+scaled648:
 	ADD R3<<3, R5, R1
 	FSTPQ (F8, F9), (R1)
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many630
+	BLE many642
 
-oneTest632:
+oneTest644:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail633
+	BGT tail645
 
-one631:
+one643:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f4e1 // FMAX V1.2D, V7.2D, V1.2D
@@ -14842,7 +15126,7 @@ one631:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal637
+	BEQ normal649
 	FMOVQ 2240(R8), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -14872,9 +15156,9 @@ one631:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled638
+	JMP scaled650
 
-normal637:
+normal649:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -14890,16 +15174,16 @@ normal637:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled638:
+scaled650:
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one631
+	BLE one643
 
-tail633:
+tail645:
 	SUBS R3, R0, R0
-	BEQ done634
+	BEQ done646
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -15004,7 +15288,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal639
+	BEQ normal651
 	FMOVQ 2240(R8), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
@@ -15034,9 +15318,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28401 // SUB V1.2D, V0.2D, V2.2D
-	JMP scaled640
+	JMP scaled652
 
-normal639:
+normal651:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -15052,7 +15336,7 @@ normal639:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc01 // FMUL V1.2D, V0.2D, V2.2D
 
-scaled640:
+scaled652:
 	ADD R3<<3, R5, R1
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes3
@@ -15074,7 +15358,7 @@ someLanes3:
 
 doneLanes4:
 
-done634:
+done646:
 	RET
 
 // func expF32(dst *float32, x *float32, n int)
@@ -15091,9 +15375,9 @@ TEXT ·expF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest650
+	BLT oneTest662
 
-many648:
+many660:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -15232,14 +15516,14 @@ many648:
 	WORD $0x6e23dc21 // FMUL V1.4S, V1.4S, V3.4S
 	WORD $0x6e22dc00 // FMUL V0.4S, V0.4S, V2.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many648
+	BLE many660
 
-oneTest650:
+oneTest662:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail651
+	BGT tail663
 
-one649:
+one661:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -15313,11 +15597,11 @@ one649:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one649
+	BLE one661
 
-tail651:
+tail663:
 	SUBS R3, R0, R0
-	BEQ done652
+	BEQ done664
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -15464,7 +15748,7 @@ someLanes3:
 
 doneLanes4:
 
-done652:
+done664:
 	RET
 
 // func expSubToF64(dst *float64, x *float64, y *float64, n int)
@@ -15486,9 +15770,9 @@ TEXT ·expSubToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R7
 	TST R7, R7
-	BLT oneTest666
+	BLT oneTest678
 
-many664:
+many676:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F3, F2)
 	ADD R3<<3, R9, R1
@@ -15652,7 +15936,7 @@ many664:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal669
+	BEQ normal681
 	FMOVQ 2240(R5), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -15711,9 +15995,9 @@ many664:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled670
+	JMP scaled682
 
-normal669:
+normal681:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -15743,20 +16027,20 @@ normal669:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled670:
+scaled682:
 	ADD R3<<3, R4, R1
 	FSTPQ (F6, F9), (R1)
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R7, R3
-	BLE many664
+	BLE many676
 
-oneTest666:
+oneTest678:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail667
+	BGT tail679
 
-one665:
+one677:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R3<<3, R9, R1
@@ -15841,7 +16125,7 @@ one665:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal671
+	BEQ normal683
 	FMOVQ 2240(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae406 // FCMGT V6.2D, V0.2D, V10.2D
@@ -15871,9 +16155,9 @@ one665:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled672
+	JMP scaled684
 
-normal671:
+normal683:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -15889,16 +16173,16 @@ normal671:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled672:
+scaled684:
 	ADD R3<<3, R4, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one665
+	BLE one677
 
-tail667:
+tail679:
 	SUBS R3, R0, R0
-	BEQ done668
+	BEQ done680
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -16027,7 +16311,7 @@ doneLanes4:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal673
+	BEQ normal685
 	FMOVQ 2240(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
@@ -16057,9 +16341,9 @@ doneLanes4:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28401 // SUB V1.2D, V0.2D, V2.2D
-	JMP scaled674
+	JMP scaled686
 
-normal673:
+normal685:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -16075,7 +16359,7 @@ normal673:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc01 // FMUL V1.2D, V0.2D, V2.2D
 
-scaled674:
+scaled686:
 	ADD R3<<3, R4, R1
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes5
@@ -16097,7 +16381,7 @@ someLanes5:
 
 doneLanes6:
 
-done668:
+done680:
 	RET
 
 // func expSubToF32(dst *float32, x *float32, y *float32, n int)
@@ -16113,9 +16397,9 @@ TEXT ·expSubToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest682
+	BLT oneTest694
 
-many680:
+many692:
 	ADD R4<<2, R7, R2
 	FMOVQ (R2), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -16241,14 +16525,14 @@ many680:
 	FMOVQ F0, 16(R1)
 	ADD $8, R4, R4
 	CMP R3, R4
-	BLE many680
+	BLE many692
 
-oneTest682:
+oneTest694:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail683
+	BGT tail695
 
-one681:
+one693:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -16314,11 +16598,11 @@ one681:
 	FMOVQ F0, (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one681
+	BLE one693
 
-tail683:
+tail695:
 	SUBS R4, R0, R0
-	BEQ done684
+	BEQ done696
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -16443,7 +16727,7 @@ someLanes5:
 
 doneLanes6:
 
-done684:
+done696:
 	RET
 
 // func expShiftSumF64(dst *float64, x *float64, shift float64, n int) float64
@@ -16468,9 +16752,9 @@ TEXT ·expShiftSumF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest698
+	BLT oneTest710
 
-many696:
+many708:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4eead444 // FSUB V4.2D, V2.2D, V10.2D
@@ -16639,7 +16923,7 @@ many696:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal701
+	BEQ normal713
 	FMOVQ 2240(R8), F1
 	WORD $0x6ee4e432 // FCMGT V18.2D, V1.2D, V4.2D
 	WORD $0x6ef5e42d // FCMGT V13.2D, V1.2D, V21.2D
@@ -16698,9 +16982,9 @@ many696:
 	WORD $0x4e63d4c1 // FADD V1.2D, V6.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38422 // SUB V2.2D, V1.2D, V3.2D
-	JMP scaled702
+	JMP scaled714
 
-normal701:
+normal713:
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -16730,7 +17014,7 @@ normal701:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc22 // FMUL V2.2D, V1.2D, V3.2D
 
-scaled702:
+scaled714:
 	WORD $0x4e6bd4e1 // FADD V1.2D, V7.2D, V11.2D
 	WORD $0x4e6cd400 // FADD V0.2D, V0.2D, V12.2D
 	ADD R3<<3, R4, R1
@@ -16740,14 +17024,14 @@ scaled702:
 	FSTPQ (F4, F2), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many696
+	BLE many708
 
-oneTest698:
+oneTest710:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail699
+	BGT tail711
 
-one697:
+one709:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4eead442 // FSUB V2.2D, V2.2D, V10.2D
@@ -16830,7 +17114,7 @@ one697:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal703
+	BEQ normal715
 	FMOVQ 2240(R8), F1
 	WORD $0x6ef2e42c // FCMGT V12.2D, V1.2D, V18.2D
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
@@ -16860,9 +17144,9 @@ one697:
 	WORD $0x4e63d4c1 // FADD V1.2D, V6.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled704
+	JMP scaled716
 
-normal703:
+normal715:
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -16878,18 +17162,18 @@ normal703:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled704:
+scaled716:
 	WORD $0x4e62d4e7 // FADD V7.2D, V7.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD R3<<3, R4, R1
 	FSTPQ (F2, F1), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one697
+	BLE one709
 
-tail699:
+tail711:
 	SUBS R3, R0, R0
-	BEQ done700
+	BEQ done712
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -16996,7 +17280,7 @@ doneLanes2:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260020 // FMOV R0, S1
 	TSTW R0, R0
-	BEQ normal705
+	BEQ normal717
 	FMOVQ 2240(R8), F1
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6eece42a // FCMGT V10.2D, V1.2D, V12.2D
@@ -17026,9 +17310,9 @@ doneLanes2:
 	WORD $0x4e63d4a1 // FADD V1.2D, V5.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
-	JMP scaled706
+	JMP scaled718
 
-normal705:
+normal717:
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -17044,7 +17328,7 @@ normal705:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 
-scaled706:
+scaled718:
 	WORD $0x4e281c82 // AND V2.16B, V4.16B, V8.16B
 	WORD $0x4e261c61 // AND V1.16B, V3.16B, V6.16B
 	WORD $0x4e62d4e7 // FADD V7.2D, V7.2D, V2.2D
@@ -17070,7 +17354,7 @@ someLanes3:
 
 doneLanes4:
 
-done700:
+done712:
 	WORD $0x4e60d4e1 // FADD V1.2D, V7.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -17095,9 +17379,9 @@ TEXT ·expShiftSumF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest714
+	BLT oneTest726
 
-many712:
+many724:
 	ADD R3<<2, R5, R1
 	FMOVQ (R1), F1
 	WORD $0x0e617822 // FCVTL V2.2D, V1
@@ -17220,14 +17504,14 @@ many712:
 	FMOVQ F1, 16(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many712
+	BLE many724
 
-oneTest714:
+oneTest726:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail715
+	BGT tail727
 
-one713:
+one725:
 	ADD R3<<2, R5, R1
 	FMOVQ (R1), F1
 	WORD $0x0e617822 // FCVTL V2.2D, V1
@@ -17291,11 +17575,11 @@ one713:
 	FMOVQ F1, (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one713
+	BLE one725
 
-tail715:
+tail727:
 	SUBS R3, R0, R0
-	BEQ done716
+	BEQ done728
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -17403,7 +17687,7 @@ someLanes3:
 
 doneLanes4:
 
-done716:
+done728:
 	WORD $0x4e60d541 // FADD V1.2D, V10.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -17431,9 +17715,9 @@ TEXT ·sumExpF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest730
+	BLT oneTest742
 
-many728:
+many740:
 	ADD R3<<3, R4, R1
 	PRFM 8192(R1), PLDL1KEEP
 	FLDPQ (R1), (F2, F1)
@@ -17603,7 +17887,7 @@ many728:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal733
+	BEQ normal745
 	FMOVQ 2240(R7), F1
 	WORD $0x6ee4e432 // FCMGT V18.2D, V1.2D, V4.2D
 	WORD $0x6ef5e42d // FCMGT V13.2D, V1.2D, V21.2D
@@ -17662,9 +17946,9 @@ many728:
 	WORD $0x4e63d4e1 // FADD V1.2D, V7.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38422 // SUB V2.2D, V1.2D, V3.2D
-	JMP scaled734
+	JMP scaled746
 
-normal733:
+normal745:
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -17694,21 +17978,21 @@ normal733:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc22 // FMUL V2.2D, V1.2D, V3.2D
 
-scaled734:
+scaled746:
 	WORD $0x4e6bd4c1 // FADD V1.2D, V6.2D, V11.2D
 	WORD $0x4e6cd400 // FADD V0.2D, V0.2D, V12.2D
 	WORD $0x4e64d426 // FADD V6.2D, V1.2D, V4.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many728
+	BLE many740
 
-oneTest730:
+oneTest742:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail731
+	BGT tail743
 
-one729:
+one741:
 	ADD R3<<3, R4, R1
 	PRFM 8192(R1), PLDL1KEEP
 	FLDPQ (R1), (F2, F1)
@@ -17792,7 +18076,7 @@ one729:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal735
+	BEQ normal747
 	FMOVQ 2240(R7), F1
 	WORD $0x6ef2e42c // FCMGT V12.2D, V1.2D, V18.2D
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
@@ -17822,9 +18106,9 @@ one729:
 	WORD $0x4e63d4e1 // FADD V1.2D, V7.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled736
+	JMP scaled748
 
-normal735:
+normal747:
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -17840,16 +18124,16 @@ normal735:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled736:
+scaled748:
 	WORD $0x4e62d4c6 // FADD V6.2D, V6.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one729
+	BLE one741
 
-tail731:
+tail743:
 	SUBS R3, R0, R0
-	BEQ done732
+	BEQ done744
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -17957,7 +18241,7 @@ doneLanes2:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260020 // FMOV R0, S1
 	TSTW R0, R0
-	BEQ normal737
+	BEQ normal749
 	FMOVQ 2240(R7), F1
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6eece42a // FCMGT V10.2D, V1.2D, V12.2D
@@ -17987,9 +18271,9 @@ doneLanes2:
 	WORD $0x4e63d4a1 // FADD V1.2D, V5.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled738
+	JMP scaled750
 
-normal737:
+normal749:
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -18005,13 +18289,13 @@ normal737:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled738:
+scaled750:
 	WORD $0x4e281c42 // AND V2.16B, V2.16B, V8.16B
 	WORD $0x4e271c21 // AND V1.16B, V1.16B, V7.16B
 	WORD $0x4e62d4c6 // FADD V6.2D, V6.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done732:
+done744:
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -18035,9 +18319,9 @@ TEXT ·sumExpF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest746
+	BLT oneTest758
 
-many744:
+many756:
 	ADD R3<<2, R4, R1
 	PRFM 4096(R1), PLDL1KEEP
 	FMOVQ (R1), F1
@@ -18154,14 +18438,14 @@ many744:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many744
+	BLE many756
 
-oneTest746:
+oneTest758:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail747
+	BGT tail759
 
-one745:
+one757:
 	ADD R3<<2, R4, R1
 	PRFM 4096(R1), PLDL1KEEP
 	FMOVQ (R1), F1
@@ -18222,11 +18506,11 @@ one745:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one745
+	BLE one757
 
-tail747:
+tail759:
 	SUBS R3, R0, R0
-	BEQ done748
+	BEQ done760
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -18313,7 +18597,7 @@ doneLanes2:
 	WORD $0x4e62d54a // FADD V10.2D, V10.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done748:
+done760:
 	WORD $0x4e60d541 // FADD V1.2D, V10.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -18339,9 +18623,9 @@ TEXT ·expSubAddF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest762
+	BLT oneTest774
 
-many760:
+many772:
 	ADD R3<<3, R9, R2
 	FLDPQ (R2), (F3, F2)
 	ADD R3<<3, R4, R1
@@ -18505,7 +18789,7 @@ many760:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal765
+	BEQ normal777
 	FMOVQ 2240(R7), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -18564,9 +18848,9 @@ many760:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled766
+	JMP scaled778
 
-normal765:
+normal777:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -18596,7 +18880,7 @@ normal765:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled766:
+scaled778:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e66d421 // FADD V1.2D, V1.2D, V6.2D
@@ -18611,14 +18895,14 @@ scaled766:
 	FSTPQ (F1, F0), 32(R2)
 	ADD $8, R3, R3
 	CMP R5, R3
-	BLE many760
+	BLE many772
 
-oneTest762:
+oneTest774:
 	ADD $-4, R0, R5
 	CMP R5, R3
-	BGT tail763
+	BGT tail775
 
-one761:
+one773:
 	ADD R3<<3, R9, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R3<<3, R4, R1
@@ -18703,7 +18987,7 @@ one761:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal767
+	BEQ normal779
 	FMOVQ 2240(R7), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae406 // FCMGT V6.2D, V0.2D, V10.2D
@@ -18733,9 +19017,9 @@ one761:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled768
+	JMP scaled780
 
-normal767:
+normal779:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -18751,7 +19035,7 @@ normal767:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled768:
+scaled780:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
@@ -18761,11 +19045,11 @@ scaled768:
 	FSTPQ (F1, F0), (R2)
 	ADD $4, R3, R3
 	CMP R5, R3
-	BLE one761
+	BLE one773
 
-tail763:
+tail775:
 	SUBS R3, R0, R0
-	BEQ done764
+	BEQ done776
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -18894,7 +19178,7 @@ doneLanes4:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal769
+	BEQ normal781
 	FMOVQ 2240(R7), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
@@ -18924,9 +19208,9 @@ doneLanes4:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled770
+	JMP scaled782
 
-normal769:
+normal781:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -18942,7 +19226,7 @@ normal769:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled770:
+scaled782:
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	ADD R3<<3, R6, R2
@@ -19007,7 +19291,7 @@ someLanes9:
 
 doneLanes10:
 
-done764:
+done776:
 	RET
 
 // func expSubAddF32(x *float32, y *float32, sum *float32, n int)
@@ -19023,9 +19307,9 @@ TEXT ·expSubAddF32(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest778
+	BLT oneTest790
 
-many776:
+many788:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -19167,14 +19451,14 @@ many776:
 	FMOVQ F0, 16(R1)
 	ADD $8, R4, R4
 	CMP R3, R4
-	BLE many776
+	BLE many788
 
-oneTest778:
+oneTest790:
 	ADD $-4, R0, R3
 	CMP R3, R4
-	BGT tail779
+	BGT tail791
 
-one777:
+one789:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -19248,11 +19532,11 @@ one777:
 	FMOVQ F0, (R1)
 	ADD $4, R4, R4
 	CMP R3, R4
-	BLE one777
+	BLE one789
 
-tail779:
+tail791:
 	SUBS R4, R0, R0
-	BEQ done780
+	BEQ done792
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -19422,7 +19706,7 @@ someLanes9:
 
 doneLanes10:
 
-done780:
+done792:
 	RET
 
 // func logF64(dst *float64, x *float64, n int)
@@ -19435,9 +19719,9 @@ TEXT ·logF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest790
+	BLT oneTest802
 
-many788:
+many800:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F26, F25)
 	FLDPQ 32(R1), (F17, F16)
@@ -19468,7 +19752,7 @@ many788:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal793
+	BEQ normal805
 	FMOVQ 5504(R7), F0
 	WORD $0x6e60df43 // FMUL V3.2D, V26.2D, V0.2D
 	WORD $0x6e60df22 // FMUL V2.2D, V25.2D, V0.2D
@@ -19713,9 +19997,9 @@ many788:
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FSTPQ (F2, F1), 32(R1)
-	JMP stored794
+	JMP stored806
 
-normal793:
+normal805:
 	FMOVQ 4608(R7), F0
 	WORD $0x6ee08744 // SUB V4.2D, V26.2D, V0.2D
 	WORD $0x6ee08725 // SUB V5.2D, V25.2D, V0.2D
@@ -19889,17 +20173,17 @@ normal793:
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored794:
+stored806:
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many788
+	BLE many800
 
-oneTest790:
+oneTest802:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail791
+	BGT tail803
 
-one789:
+one801:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F9, F7)
 	FMOVQ 4800(R7), F0
@@ -19917,7 +20201,7 @@ one789:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal795
+	BEQ normal807
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R7), F0
@@ -20044,9 +20328,9 @@ one789:
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
-	JMP stored796
+	JMP stored808
 
-normal795:
+normal807:
 	FMOVQ 4608(R7), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084e3 // SUB V3.2D, V7.2D, V0.2D
@@ -20138,14 +20422,14 @@ normal795:
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
 
-stored796:
+stored808:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one789
+	BLE one801
 
-tail791:
+tail803:
 	SUBS R3, R0, R0
-	BEQ done792
+	BEQ done804
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -20317,7 +20601,7 @@ someLanes3:
 
 doneLanes4:
 
-done792:
+done804:
 	RET
 
 // func logF32(dst *float32, x *float32, n int)
@@ -20330,9 +20614,9 @@ TEXT ·logF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest804
+	BLT oneTest816
 
-many802:
+many814:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F12, F11)
 	FLDPQ 32(R1), (F10, F9)
@@ -20557,14 +20841,14 @@ many802:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many802
+	BLE many814
 
-oneTest804:
+oneTest816:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail805
+	BGT tail817
 
-one803:
+one815:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 6656(R7), F0
@@ -20679,11 +20963,11 @@ one803:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one803
+	BLE one815
 
-tail805:
+tail817:
 	SUBS R3, R0, R0
-	BEQ done806
+	BEQ done818
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -20871,7 +21155,7 @@ someLanes3:
 
 doneLanes4:
 
-done806:
+done818:
 	RET
 
 // func sinCosF64(n int, sin *float64, cos *float64, x *float64) int
@@ -20885,9 +21169,9 @@ TEXT ·sinCosF64(SB), NOSPLIT, $48-40
 	MOVD $0, R3
 	ADD $-12, R2, R7
 	TST R7, R7
-	BLT oneTest822
+	BLT oneTest834
 
-many820:
+many832:
 	ADD R3<<3, R8, R0
 	FLDPQ (R0), (F4, F9)
 	FMOVQ 3200(R6), F1
@@ -20903,11 +21187,11 @@ many820:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok825
+	BEQ ok837
 	MOVD R3, ret+32(FP)
-	JMP done819
+	JMP done831
 
-ok825:
+ok837:
 	ADD R3<<3, R8, R0
 	FLDPQ 32(R0), (F8, F7)
 	FMOVQ 3200(R6), F1
@@ -20923,11 +21207,11 @@ ok825:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok826
+	BEQ ok838
 	MOVD R3, ret+32(FP)
-	JMP done819
+	JMP done831
 
-ok826:
+ok838:
 	ADD R3<<3, R8, R0
 	FLDPQ 64(R0), (F16, F6)
 	FMOVQ 3200(R6), F1
@@ -20943,11 +21227,11 @@ ok826:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok827
+	BEQ ok839
 	MOVD R3, ret+32(FP)
-	JMP done819
+	JMP done831
 
-ok827:
+ok839:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dc82 // FMUL V2.2D, V4.2D, V0.2D
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
@@ -21342,14 +21626,14 @@ ok827:
 	WORD $0x6e211ca1 // EOR V1.16B, V5.16B, V1.16B
 	WORD $0x6e201c80 // EOR V0.16B, V4.16B, V0.16B
 	FSTPQ (F1, F0), 64(R0)
-	BLE many820
+	BLE many832
 
-oneTest822:
+oneTest834:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail823
+	BGT tail835
 
-one821:
+one833:
 	ADD R3<<3, R8, R0
 	FLDPQ (R0), (F5, F4)
 	FMOVQ 3200(R6), F1
@@ -21365,11 +21649,11 @@ one821:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok828
+	BEQ ok840
 	MOVD R3, ret+32(FP)
-	JMP done819
+	JMP done831
 
-ok828:
+ok840:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -21509,11 +21793,11 @@ ok828:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one821
+	BLE one833
 
-tail823:
+tail835:
 	SUBS R3, R2, R0
-	BEQ done824
+	BEQ done836
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -21553,11 +21837,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok829
+	BEQ ok841
 	MOVD R3, ret+32(FP)
-	JMP done819
+	JMP done831
 
-ok829:
+ok841:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -21732,10 +22016,10 @@ someLanes5:
 
 doneLanes6:
 
-done824:
+done836:
 	MOVD R2, ret+32(FP)
 
-done819:
+done831:
 	RET
 
 // func sinCosF32(n int, sin *float32, cos *float32, x *float32) int
@@ -21749,9 +22033,9 @@ TEXT ·sinCosF32(SB), NOSPLIT, $48-40
 	MOVD $0, R3
 	ADD $-12, R2, R7
 	TST R7, R7
-	BLT oneTest838
+	BLT oneTest850
 
-many836:
+many848:
 	ADD R3<<2, R8, R0
 	FMOVQ (R0), F0
 	WORD $0x0e617804 // FCVTL V4.2D, V0
@@ -21769,11 +22053,11 @@ many836:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok841
+	BEQ ok853
 	MOVD R3, ret+32(FP)
-	JMP done835
+	JMP done847
 
-ok841:
+ok853:
 	ADD R3<<2, R8, R0
 	FMOVQ 16(R0), F0
 	WORD $0x0e617808 // FCVTL V8.2D, V0
@@ -21791,11 +22075,11 @@ ok841:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok842
+	BEQ ok854
 	MOVD R3, ret+32(FP)
-	JMP done835
+	JMP done847
 
-ok842:
+ok854:
 	ADD R3<<2, R8, R0
 	FMOVQ 32(R0), F0
 	WORD $0x0e617810 // FCVTL V16.2D, V0
@@ -21813,11 +22097,11 @@ ok842:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok843
+	BEQ ok855
 	MOVD R3, ret+32(FP)
-	JMP done835
+	JMP done847
 
-ok843:
+ok855:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dc82 // FMUL V2.2D, V4.2D, V0.2D
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
@@ -22224,14 +22508,14 @@ ok843:
 	WORD $0x0e616840 // FCVTN V0.2S, V2.2D
 	WORD $0x4e616820 // FCVTN2 V0.4S, V1.2D
 	FMOVQ F0, 32(R0)
-	BLE many836
+	BLE many848
 
-oneTest838:
+oneTest850:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail839
+	BGT tail851
 
-one837:
+one849:
 	ADD R3<<2, R8, R0
 	FMOVQ (R0), F0
 	WORD $0x0e617805 // FCVTL V5.2D, V0
@@ -22249,11 +22533,11 @@ one837:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok844
+	BEQ ok856
 	MOVD R3, ret+32(FP)
-	JMP done835
+	JMP done847
 
-ok844:
+ok856:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -22397,11 +22681,11 @@ ok844:
 	FMOVQ F0, (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one837
+	BLE one849
 
-tail839:
+tail851:
 	SUBS R3, R2, R0
-	BEQ done840
+	BEQ done852
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -22442,11 +22726,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok845
+	BEQ ok857
 	MOVD R3, ret+32(FP)
-	JMP done835
+	JMP done847
 
-ok845:
+ok857:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -22625,10 +22909,10 @@ someLanes5:
 
 doneLanes6:
 
-done840:
+done852:
 	MOVD R2, ret+32(FP)
 
-done835:
+done847:
 	RET
 
 // func sinF64(n int, dst *float64, x *float64) int
@@ -22641,9 +22925,9 @@ TEXT ·sinF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest855
+	BLT oneTest867
 
-many853:
+many865:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -22669,11 +22953,11 @@ many853:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok858
+	BEQ ok870
 	MOVD R3, ret+24(FP)
-	JMP done852
+	JMP done864
 
-ok858:
+ok870:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -22860,14 +23144,14 @@ ok858:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many853
+	BLE many865
 
-oneTest855:
+oneTest867:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail856
+	BGT tail868
 
-one854:
+one866:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -22882,11 +23166,11 @@ one854:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok859
+	BEQ ok871
 	MOVD R3, ret+24(FP)
-	JMP done852
+	JMP done864
 
-ok859:
+ok871:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R5), F1
@@ -22982,11 +23266,11 @@ ok859:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one854
+	BLE one866
 
-tail856:
+tail868:
 	SUBS R3, R2, R0
-	BEQ done857
+	BEQ done869
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -23025,11 +23309,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok860
+	BEQ ok872
 	MOVD R3, ret+24(FP)
-	JMP done852
+	JMP done864
 
-ok860:
+ok872:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<3, R6, R1
@@ -23162,10 +23446,10 @@ someLanes5:
 
 doneLanes6:
 
-done857:
+done869:
 	MOVD R2, ret+24(FP)
 
-done852:
+done864:
 	RET
 
 // func sinF32(n int, dst *float32, x *float32) int
@@ -23178,9 +23462,9 @@ TEXT ·sinF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest873
+	BLT oneTest885
 
-many871:
+many883:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -23206,11 +23490,11 @@ many871:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok876
+	BEQ ok888
 	MOVD R3, ret+24(FP)
-	JMP done870
+	JMP done882
 
-ok876:
+ok888:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -23349,14 +23633,14 @@ ok876:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many871
+	BLE many883
 
-oneTest873:
+oneTest885:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail874
+	BGT tail886
 
-one872:
+one884:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -23371,11 +23655,11 @@ one872:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok877
+	BEQ ok889
 	MOVD R3, ret+24(FP)
-	JMP done870
+	JMP done882
 
-ok877:
+ok889:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R5), F1
@@ -23447,11 +23731,11 @@ ok877:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one872
+	BLE one884
 
-tail874:
+tail886:
 	SUBS R3, R2, R0
-	BEQ done875
+	BEQ done887
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -23506,11 +23790,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok878
+	BEQ ok890
 	MOVD R3, ret+24(FP)
-	JMP done870
+	JMP done882
 
-ok878:
+ok890:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<2, R6, R1
@@ -23651,10 +23935,10 @@ someLanes5:
 
 doneLanes6:
 
-done875:
+done887:
 	MOVD R2, ret+24(FP)
 
-done870:
+done882:
 	RET
 
 // func cosF64(n int, dst *float64, x *float64) int
@@ -23667,9 +23951,9 @@ TEXT ·cosF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest891
+	BLT oneTest903
 
-many889:
+many901:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -23695,11 +23979,11 @@ many889:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok894
+	BEQ ok906
 	MOVD R3, ret+24(FP)
-	JMP done888
+	JMP done900
 
-ok894:
+ok906:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -23886,14 +24170,14 @@ ok894:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many889
+	BLE many901
 
-oneTest891:
+oneTest903:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail892
+	BGT tail904
 
-one890:
+one902:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -23908,11 +24192,11 @@ one890:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok895
+	BEQ ok907
 	MOVD R3, ret+24(FP)
-	JMP done888
+	JMP done900
 
-ok895:
+ok907:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R5), F1
@@ -24008,11 +24292,11 @@ ok895:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one890
+	BLE one902
 
-tail892:
+tail904:
 	SUBS R3, R2, R0
-	BEQ done893
+	BEQ done905
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -24051,11 +24335,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok896
+	BEQ ok908
 	MOVD R3, ret+24(FP)
-	JMP done888
+	JMP done900
 
-ok896:
+ok908:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<3, R6, R1
@@ -24188,10 +24472,10 @@ someLanes5:
 
 doneLanes6:
 
-done893:
+done905:
 	MOVD R2, ret+24(FP)
 
-done888:
+done900:
 	RET
 
 // func cosF32(n int, dst *float32, x *float32) int
@@ -24204,9 +24488,9 @@ TEXT ·cosF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest909
+	BLT oneTest921
 
-many907:
+many919:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -24232,11 +24516,11 @@ many907:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok912
+	BEQ ok924
 	MOVD R3, ret+24(FP)
-	JMP done906
+	JMP done918
 
-ok912:
+ok924:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -24375,14 +24659,14 @@ ok912:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many907
+	BLE many919
 
-oneTest909:
+oneTest921:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail910
+	BGT tail922
 
-one908:
+one920:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -24397,11 +24681,11 @@ one908:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok913
+	BEQ ok925
 	MOVD R3, ret+24(FP)
-	JMP done906
+	JMP done918
 
-ok913:
+ok925:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R5), F1
@@ -24473,11 +24757,11 @@ ok913:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one908
+	BLE one920
 
-tail910:
+tail922:
 	SUBS R3, R2, R0
-	BEQ done911
+	BEQ done923
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -24532,11 +24816,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok914
+	BEQ ok926
 	MOVD R3, ret+24(FP)
-	JMP done906
+	JMP done918
 
-ok914:
+ok926:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<2, R6, R1
@@ -24677,10 +24961,10 @@ someLanes5:
 
 doneLanes6:
 
-done911:
+done923:
 	MOVD R2, ret+24(FP)
 
-done906:
+done918:
 	RET
 
 // func tanF64(n int, y *float64, d *float64, x *float64) int
@@ -24694,9 +24978,9 @@ TEXT ·tanF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest927
+	BLT oneTest939
 
-many925:
+many937:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -24722,11 +25006,11 @@ many925:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok930
+	BEQ ok942
 	MOVD R3, ret+32(FP)
-	JMP done924
+	JMP done936
 
-ok930:
+ok942:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F19, F18)
 	FLDPQ 32(R0), (F17, F16)
@@ -24930,14 +25214,14 @@ ok930:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many925
+	BLE many937
 
-oneTest927:
+oneTest939:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail928
+	BGT tail940
 
-one926:
+one938:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -24952,11 +25236,11 @@ one926:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok931
+	BEQ ok943
 	MOVD R3, ret+32(FP)
-	JMP done924
+	JMP done936
 
-ok931:
+ok943:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 6912(R6), F1
@@ -25061,11 +25345,11 @@ ok931:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one926
+	BLE one938
 
-tail928:
+tail940:
 	SUBS R3, R2, R0
-	BEQ done929
+	BEQ done941
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -25104,11 +25388,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok932
+	BEQ ok944
 	MOVD R3, ret+32(FP)
-	JMP done924
+	JMP done936
 
-ok932:
+ok944:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -25268,10 +25552,10 @@ someLanes7:
 
 doneLanes8:
 
-done929:
+done941:
 	MOVD R2, ret+32(FP)
 
-done924:
+done936:
 	RET
 
 // func tanF32(n int, y *float32, d *float32, x *float32) int
@@ -25285,9 +25569,9 @@ TEXT ·tanF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest945
+	BLT oneTest957
 
-many943:
+many955:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -25313,11 +25597,11 @@ many943:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok948
+	BEQ ok960
 	MOVD R3, ret+32(FP)
-	JMP done942
+	JMP done954
 
-ok948:
+ok960:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F19, F18)
 	FLDPQ 32(R0), (F17, F16)
@@ -25473,14 +25757,14 @@ ok948:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many943
+	BLE many955
 
-oneTest945:
+oneTest957:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail946
+	BGT tail958
 
-one944:
+one956:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -25495,11 +25779,11 @@ one944:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok949
+	BEQ ok961
 	MOVD R3, ret+32(FP)
-	JMP done942
+	JMP done954
 
-ok949:
+ok961:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 8768(R6), F1
@@ -25580,11 +25864,11 @@ ok949:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one944
+	BLE one956
 
-tail946:
+tail958:
 	SUBS R3, R2, R0
-	BEQ done947
+	BEQ done959
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -25639,11 +25923,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok950
+	BEQ ok962
 	MOVD R3, ret+32(FP)
-	JMP done942
+	JMP done954
 
-ok950:
+ok962:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -25827,10 +26111,10 @@ someLanes7:
 
 doneLanes8:
 
-done947:
+done959:
 	MOVD R2, ret+32(FP)
 
-done942:
+done954:
 	RET
 
 // func expm1F64(y *float64, d *float64, x *float64, n int)
@@ -25849,9 +26133,9 @@ TEXT ·expm1F64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest960
+	BLT oneTest972
 
-many958:
+many970:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F5, F8)
 	FMOVQ 2048(R9), F0
@@ -26124,14 +26408,14 @@ many958:
 	FSTPQ (F5, F0), 32(R2)
 	FSTPQ (F12, F11), (R1)
 	FSTPQ (F14, F13), 32(R1)
-	BLE many958
+	BLE many970
 
-oneTest960:
+oneTest972:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail961
+	BGT tail973
 
-one959:
+one971:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F13, F12)
 	FMOVQ 2048(R9), F0
@@ -26273,11 +26557,11 @@ one959:
 	FSTPQ (F11, F10), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one959
+	BLE one971
 
-tail961:
+tail973:
 	SUBS R4, R0, R0
-	BEQ done962
+	BEQ done974
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -26478,7 +26762,7 @@ someLanes5:
 
 doneLanes6:
 
-done962:
+done974:
 	RET
 
 // func expm1F32(y *float32, d *float32, x *float32, n int)
@@ -26496,9 +26780,9 @@ TEXT ·expm1F32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest972
+	BLT oneTest984
 
-many970:
+many982:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F14, F9)
 	FMOVQ 3008(R7), F2
@@ -26708,14 +26992,14 @@ many970:
 	FSTPQ (F1, F0), 32(R4)
 	FSTPQ (F13, F12), (R1)
 	FSTPQ (F11, F10), 32(R1)
-	BLE many970
+	BLE many982
 
-oneTest972:
+oneTest984:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail973
+	BGT tail985
 
-one971:
+one983:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 3008(R7), F0
@@ -26824,11 +27108,11 @@ one971:
 	FSTPQ (F10, F9), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one971
+	BLE one983
 
-tail973:
+tail985:
 	SUBS R2, R0, R0
-	BEQ done974
+	BEQ done986
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -27044,7 +27328,7 @@ someLanes5:
 
 doneLanes6:
 
-done974:
+done986:
 	RET
 
 // func log1pF64(y *float64, d *float64, x *float64, n int)
@@ -27058,9 +27342,9 @@ TEXT ·log1pF64(SB), NOSPLIT, $176-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest984
+	BLT oneTest996
 
-many982:
+many994:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F24, F23)
 	FMOVQ 3392(R9), F0
@@ -27393,14 +27677,14 @@ many982:
 	WORD $0x6e72fc01 // FDIV V1.2D, V0.2D, V18.2D
 	WORD $0x6e71fc00 // FDIV V0.2D, V0.2D, V17.2D
 	FSTPQ (F1, F0), 32(R1)
-	BLE many982
+	BLE many994
 
-oneTest984:
+oneTest996:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail985
+	BGT tail997
 
-one983:
+one995:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F14, F13)
 	FMOVQ 3392(R9), F0
@@ -27563,11 +27847,11 @@ one983:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one983
+	BLE one995
 
-tail985:
+tail997:
 	SUBS R4, R0, R0
-	BEQ done986
+	BEQ done998
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -27789,7 +28073,7 @@ someLanes5:
 
 doneLanes6:
 
-done986:
+done998:
 	RET
 
 // func log1pF32(y *float32, d *float32, x *float32, n int)
@@ -27803,9 +28087,9 @@ TEXT ·log1pF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest996
+	BLT oneTest1008
 
-many994:
+many1006:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F5, F2)
 	FMOVQ 3520(R7), F0
@@ -28075,14 +28359,14 @@ many994:
 	WORD $0x6e24fc01 // FDIV V1.4S, V0.4S, V4.4S
 	WORD $0x6e23fc00 // FDIV V0.4S, V0.4S, V3.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many994
+	BLE many1006
 
-oneTest996:
+oneTest1008:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail997
+	BGT tail1009
 
-one995:
+one1007:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 3520(R7), F0
@@ -28227,11 +28511,11 @@ one995:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one995
+	BLE one1007
 
-tail997:
+tail1009:
 	SUBS R2, R0, R0
-	BEQ done998
+	BEQ done1010
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -28483,7 +28767,7 @@ someLanes5:
 
 doneLanes6:
 
-done998:
+done1010:
 	RET
 
 // func erfF64(y *float64, d *float64, x *float64, n int)
@@ -28502,9 +28786,9 @@ TEXT ·erfF64(SB), NOSPLIT, $96-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest1008
+	BLT oneTest1020
 
-many1006:
+many1018:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 80(RSP)
@@ -29067,14 +29351,14 @@ many1006:
 	WORD $0x6e60dda1 // FMUL V1.2D, V13.2D, V0.2D
 	WORD $0x6e60dd80 // FMUL V0.2D, V12.2D, V0.2D
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1006
+	BLE many1018
 
-oneTest1008:
+oneTest1020:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail1009
+	BGT tail1021
 
-one1007:
+one1019:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F13, F12)
 	FMOVQ 3200(R9), F0
@@ -29359,11 +29643,11 @@ one1007:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one1007
+	BLE one1019
 
-tail1009:
+tail1021:
 	SUBS R4, R0, R0
-	BEQ done1010
+	BEQ done1022
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -29707,7 +29991,7 @@ someLanes5:
 
 doneLanes6:
 
-done1010:
+done1022:
 	RET
 
 // func erfF32(y *float32, d *float32, x *float32, n int)
@@ -29725,9 +30009,9 @@ TEXT ·erfF32(SB), NOSPLIT, $112-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1020
+	BLT oneTest1032
 
-many1018:
+many1030:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 96(RSP)
@@ -30080,14 +30364,14 @@ many1018:
 	WORD $0x6e20dd61 // FMUL V1.4S, V11.4S, V0.4S
 	WORD $0x6e20dd40 // FMUL V0.4S, V10.4S, V0.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1018
+	BLE many1030
 
-oneTest1020:
+oneTest1032:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1021
+	BGT tail1033
 
-one1019:
+one1031:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 3264(R7), F0
@@ -30266,11 +30550,11 @@ one1019:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1019
+	BLE one1031
 
-tail1021:
+tail1033:
 	SUBS R2, R0, R0
-	BEQ done1022
+	BEQ done1034
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -30556,7 +30840,7 @@ someLanes5:
 
 doneLanes6:
 
-done1022:
+done1034:
 	RET
 
 // func aboveF64(n int, x *float64, bound float64) int
@@ -30570,9 +30854,9 @@ TEXT ·aboveF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1035
+	BLT oneTest1047
 
-many1033:
+many1045:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -30604,21 +30888,21 @@ many1033:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1038
+	BEQ ok1050
 	MOVD R3, ret+24(FP)
-	JMP done1032
+	JMP done1044
 
-ok1038:
+ok1050:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1033
+	BLE many1045
 
-oneTest1035:
+oneTest1047:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1036
+	BGT tail1048
 
-one1034:
+one1046:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -30629,18 +30913,18 @@ one1034:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1039
+	BEQ ok1051
 	MOVD R3, ret+24(FP)
-	JMP done1032
+	JMP done1044
 
-ok1039:
+ok1051:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1034
+	BLE one1046
 
-tail1036:
+tail1048:
 	SUBS R3, R2, R0
-	BEQ done1037
+	BEQ done1049
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -30680,16 +30964,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1040
+	BEQ ok1052
 	MOVD R3, ret+24(FP)
-	JMP done1032
+	JMP done1044
 
-ok1040:
+ok1052:
 
-done1037:
+done1049:
 	MOVD R2, ret+24(FP)
 
-done1032:
+done1044:
 	RET
 
 // func aboveF32(n int, x *float32, bound float32) int
@@ -30703,9 +30987,9 @@ TEXT ·aboveF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest1053
+	BLT oneTest1065
 
-many1051:
+many1063:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -30737,21 +31021,21 @@ many1051:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1056
+	BEQ ok1068
 	MOVD R3, ret+24(FP)
-	JMP done1050
+	JMP done1062
 
-ok1056:
+ok1068:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many1051
+	BLE many1063
 
-oneTest1053:
+oneTest1065:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1054
+	BGT tail1066
 
-one1052:
+one1064:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -30762,18 +31046,18 @@ one1052:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1057
+	BEQ ok1069
 	MOVD R3, ret+24(FP)
-	JMP done1050
+	JMP done1062
 
-ok1057:
+ok1069:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1052
+	BLE one1064
 
-tail1054:
+tail1066:
 	SUBS R3, R2, R0
-	BEQ done1055
+	BEQ done1067
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -30829,16 +31113,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1058
+	BEQ ok1070
 	MOVD R3, ret+24(FP)
-	JMP done1050
+	JMP done1062
 
-ok1058:
+ok1070:
 
-done1055:
+done1067:
 	MOVD R2, ret+24(FP)
 
-done1050:
+done1062:
 	RET
 
 // func nonzeroF64(n int, x *float64) int
@@ -30851,9 +31135,9 @@ TEXT ·nonzeroF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1071
+	BLT oneTest1083
 
-many1069:
+many1081:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e423 // FCMEQ V3.2D, V1.2D, V6.2D
@@ -30877,21 +31161,21 @@ many1069:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1074
+	BEQ ok1086
 	MOVD R3, ret+16(FP)
-	JMP done1068
+	JMP done1080
 
-ok1074:
+ok1086:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1069
+	BLE many1081
 
-oneTest1071:
+oneTest1083:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1072
+	BGT tail1084
 
-one1070:
+one1082:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e421 // FCMEQ V1.2D, V1.2D, V6.2D
@@ -30900,18 +31184,18 @@ one1070:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1075
+	BEQ ok1087
 	MOVD R3, ret+16(FP)
-	JMP done1068
+	JMP done1080
 
-ok1075:
+ok1087:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1070
+	BLE one1082
 
-tail1072:
+tail1084:
 	SUBS R3, R2, R0
-	BEQ done1073
+	BEQ done1085
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -30949,16 +31233,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1076
+	BEQ ok1088
 	MOVD R3, ret+16(FP)
-	JMP done1068
+	JMP done1080
 
-ok1076:
+ok1088:
 
-done1073:
+done1085:
 	MOVD R2, ret+16(FP)
 
-done1068:
+done1080:
 	RET
 
 // func nonzeroF32(n int, x *float32) int
@@ -30971,9 +31255,9 @@ TEXT ·nonzeroF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest1089
+	BLT oneTest1101
 
-many1087:
+many1099:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e423 // FCMEQ V3.4S, V1.4S, V6.4S
@@ -30997,21 +31281,21 @@ many1087:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1092
+	BEQ ok1104
 	MOVD R3, ret+16(FP)
-	JMP done1086
+	JMP done1098
 
-ok1092:
+ok1104:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many1087
+	BLE many1099
 
-oneTest1089:
+oneTest1101:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1090
+	BGT tail1102
 
-one1088:
+one1100:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e421 // FCMEQ V1.4S, V1.4S, V6.4S
@@ -31020,18 +31304,18 @@ one1088:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1093
+	BEQ ok1105
 	MOVD R3, ret+16(FP)
-	JMP done1086
+	JMP done1098
 
-ok1093:
+ok1105:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1088
+	BLE one1100
 
-tail1090:
+tail1102:
 	SUBS R3, R2, R0
-	BEQ done1091
+	BEQ done1103
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -31085,16 +31369,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1094
+	BEQ ok1106
 	MOVD R3, ret+16(FP)
-	JMP done1086
+	JMP done1098
 
-ok1094:
+ok1106:
 
-done1091:
+done1103:
 	MOVD R2, ret+16(FP)
 
-done1086:
+done1098:
 	RET
 
 // func smallerF64(n int, x *float64, bound float64) int
@@ -31108,9 +31392,9 @@ TEXT ·smallerF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1107
+	BLT oneTest1119
 
-many1105:
+many1117:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -31154,21 +31438,21 @@ many1105:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1110
+	BEQ ok1122
 	MOVD R3, ret+24(FP)
-	JMP done1104
+	JMP done1116
 
-ok1110:
+ok1122:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1105
+	BLE many1117
 
-oneTest1107:
+oneTest1119:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1108
+	BGT tail1120
 
-one1106:
+one1118:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -31182,18 +31466,18 @@ one1106:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1111
+	BEQ ok1123
 	MOVD R3, ret+24(FP)
-	JMP done1104
+	JMP done1116
 
-ok1111:
+ok1123:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1106
+	BLE one1118
 
-tail1108:
+tail1120:
 	SUBS R3, R2, R0
-	BEQ done1109
+	BEQ done1121
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -31236,16 +31520,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1112
+	BEQ ok1124
 	MOVD R3, ret+24(FP)
-	JMP done1104
+	JMP done1116
 
-ok1112:
+ok1124:
 
-done1109:
+done1121:
 	MOVD R2, ret+24(FP)
 
-done1104:
+done1116:
 	RET
 
 // func smallerF32(n int, x *float32, bound float32) int
@@ -31259,9 +31543,9 @@ TEXT ·smallerF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest1125
+	BLT oneTest1137
 
-many1123:
+many1135:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -31305,21 +31589,21 @@ many1123:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1128
+	BEQ ok1140
 	MOVD R3, ret+24(FP)
-	JMP done1122
+	JMP done1134
 
-ok1128:
+ok1140:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many1123
+	BLE many1135
 
-oneTest1125:
+oneTest1137:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1126
+	BGT tail1138
 
-one1124:
+one1136:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -31333,18 +31617,18 @@ one1124:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1129
+	BEQ ok1141
 	MOVD R3, ret+24(FP)
-	JMP done1122
+	JMP done1134
 
-ok1129:
+ok1141:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1124
+	BLE one1136
 
-tail1126:
+tail1138:
 	SUBS R3, R2, R0
-	BEQ done1127
+	BEQ done1139
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -31403,16 +31687,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1130
+	BEQ ok1142
 	MOVD R3, ret+24(FP)
-	JMP done1122
+	JMP done1134
 
-ok1130:
+ok1142:
 
-done1127:
+done1139:
 	MOVD R2, ret+24(FP)
 
-done1122:
+done1134:
 	RET
 
 // func sqrtF64(dst *float64, x *float64, n int)
@@ -31424,9 +31708,9 @@ TEXT ·sqrtF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1141
+	BGT tail1153
 
-one1139:
+one1151:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f821 // FSQRT V1.2D, V1.2D
@@ -31435,11 +31719,11 @@ one1139:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1139
+	BLE one1151
 
-tail1141:
+tail1153:
 	SUBS R3, R0, R0
-	BEQ done1142
+	BEQ done1154
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -31489,7 +31773,7 @@ someLanes3:
 
 doneLanes4:
 
-done1142:
+done1154:
 	RET
 
 // func sqrtF32(dst *float32, x *float32, n int)
@@ -31501,9 +31785,9 @@ TEXT ·sqrtF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1153
+	BGT tail1165
 
-one1151:
+one1163:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f821 // FSQRT V1.4S, V1.4S
@@ -31512,11 +31796,11 @@ one1151:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1151
+	BLE one1163
 
-tail1153:
+tail1165:
 	SUBS R3, R0, R0
-	BEQ done1154
+	BEQ done1166
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -31598,7 +31882,7 @@ someLanes3:
 
 doneLanes4:
 
-done1154:
+done1166:
 	RET
 
 // func absF64(dst *float64, x *float64, n int)
@@ -31611,9 +31895,9 @@ TEXT ·absF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1165
+	BGT tail1177
 
-one1163:
+one1175:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R7), F0
@@ -31623,11 +31907,11 @@ one1163:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1163
+	BLE one1175
 
-tail1165:
+tail1177:
 	SUBS R3, R0, R0
-	BEQ done1166
+	BEQ done1178
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -31678,7 +31962,7 @@ someLanes3:
 
 doneLanes4:
 
-done1166:
+done1178:
 	RET
 
 // func absF32(dst *float32, x *float32, n int)
@@ -31691,9 +31975,9 @@ TEXT ·absF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1177
+	BGT tail1189
 
-one1175:
+one1187:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3264(R7), F0
@@ -31703,11 +31987,11 @@ one1175:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1175
+	BLE one1187
 
-tail1177:
+tail1189:
 	SUBS R3, R0, R0
-	BEQ done1178
+	BEQ done1190
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -31790,7 +32074,7 @@ someLanes3:
 
 doneLanes4:
 
-done1178:
+done1190:
 	RET
 
 // func signF64(dst *float64, x *float64, n int)
@@ -31803,9 +32087,9 @@ TEXT ·signF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1189
+	BGT tail1201
 
-one1187:
+one1199:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3200(R7), F0
@@ -31826,11 +32110,11 @@ one1187:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1187
+	BLE one1199
 
-tail1189:
+tail1201:
 	SUBS R3, R0, R0
-	BEQ done1190
+	BEQ done1202
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -31892,7 +32176,7 @@ someLanes3:
 
 doneLanes4:
 
-done1190:
+done1202:
 	RET
 
 // func signF32(dst *float32, x *float32, n int)
@@ -31905,9 +32189,9 @@ TEXT ·signF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1201
+	BGT tail1213
 
-one1199:
+one1211:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3264(R7), F0
@@ -31928,11 +32212,11 @@ one1199:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1199
+	BLE one1211
 
-tail1201:
+tail1213:
 	SUBS R3, R0, R0
-	BEQ done1202
+	BEQ done1214
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -32026,7 +32310,7 @@ someLanes3:
 
 doneLanes4:
 
-done1202:
+done1214:
 	RET
 
 // func recipF64(dst *float64, x *float64, n int)
@@ -32039,9 +32323,9 @@ TEXT ·recipF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1213
+	BGT tail1225
 
-one1211:
+one1223:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3392(R7), F0
@@ -32051,11 +32335,11 @@ one1211:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1211
+	BLE one1223
 
-tail1213:
+tail1225:
 	SUBS R3, R0, R0
-	BEQ done1214
+	BEQ done1226
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -32106,7 +32390,7 @@ someLanes3:
 
 doneLanes4:
 
-done1214:
+done1226:
 	RET
 
 // func recipF32(dst *float32, x *float32, n int)
@@ -32119,9 +32403,9 @@ TEXT ·recipF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1225
+	BGT tail1237
 
-one1223:
+one1235:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3520(R7), F0
@@ -32131,11 +32415,11 @@ one1223:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1223
+	BLE one1235
 
-tail1225:
+tail1237:
 	SUBS R3, R0, R0
-	BEQ done1226
+	BEQ done1238
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -32218,7 +32502,7 @@ someLanes3:
 
 doneLanes4:
 
-done1226:
+done1238:
 	RET
 
 // func addExpF64(dst *float64, sign float64, x *float64, n int)
@@ -32241,9 +32525,9 @@ TEXT ·addExpF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1240
+	BLT oneTest1252
 
-many1238:
+many1250:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -32404,7 +32688,7 @@ many1238:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1243
+	BEQ normal1255
 	FMOVQ 2240(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -32463,9 +32747,9 @@ many1238:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1244
+	JMP scaled1256
 
-normal1243:
+normal1255:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -32495,7 +32779,7 @@ normal1243:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1244:
+scaled1256:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e69cce1 // FMLA V1.2D, V7.2D, V9.2D
@@ -32507,14 +32791,14 @@ scaled1244:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1238
+	BLE many1250
 
-oneTest1240:
+oneTest1252:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1241
+	BGT tail1253
 
-one1239:
+one1251:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
@@ -32595,7 +32879,7 @@ one1239:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1245
+	BEQ normal1257
 	FMOVQ 2240(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -32625,9 +32909,9 @@ one1239:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1246
+	JMP scaled1258
 
-normal1245:
+normal1257:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -32643,7 +32927,7 @@ normal1245:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1246:
+scaled1258:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
@@ -32651,11 +32935,11 @@ scaled1246:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1239
+	BLE one1251
 
-tail1241:
+tail1253:
 	SUBS R3, R0, R0
-	BEQ done1242
+	BEQ done1254
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -32760,7 +33044,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1247
+	BEQ normal1259
 	FMOVQ 2240(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -32790,9 +33074,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled1248
+	JMP scaled1260
 
-normal1247:
+normal1259:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -32808,7 +33092,7 @@ normal1247:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled1248:
+scaled1260:
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R3<<3, R5, R1
@@ -32853,7 +33137,7 @@ someLanes5:
 
 doneLanes6:
 
-done1242:
+done1254:
 	RET
 
 // func addExpF32(dst *float32, sign float32, x *float32, n int)
@@ -32872,9 +33156,9 @@ TEXT ·addExpF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1258
+	BLT oneTest1270
 
-many1256:
+many1268:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -33019,14 +33303,14 @@ many1256:
 	WORD $0x6e24dc62 // FMUL V2.4S, V3.4S, V4.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1256
+	BLE many1268
 
-oneTest1258:
+oneTest1270:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1259
+	BGT tail1271
 
-one1257:
+one1269:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -33103,11 +33387,11 @@ one1257:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1257
+	BLE one1269
 
-tail1259:
+tail1271:
 	SUBS R3, R0, R0
-	BEQ done1260
+	BEQ done1272
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -33293,7 +33577,7 @@ someLanes5:
 
 doneLanes6:
 
-done1260:
+done1272:
 	RET
 
 // func addExpProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -33317,9 +33601,9 @@ TEXT ·addExpProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest1274
+	BLT oneTest1286
 
-many1272:
+many1284:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -33480,7 +33764,7 @@ many1272:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1277
+	BEQ normal1289
 	FMOVQ 2240(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -33539,9 +33823,9 @@ many1272:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28405 // SUB V5.2D, V0.2D, V2.2D
-	JMP scaled1278
+	JMP scaled1290
 
-normal1277:
+normal1289:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -33571,7 +33855,7 @@ normal1277:
 	WORD $0x6e63dc26 // FMUL V6.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
 
-scaled1278:
+scaled1290:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e61dd23 // FMUL V3.2D, V9.2D, V1.2D
@@ -33590,14 +33874,14 @@ scaled1278:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R5, R3
-	BLE many1272
+	BLE many1284
 
-oneTest1274:
+oneTest1286:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1275
+	BGT tail1287
 
-one1273:
+one1285:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
@@ -33678,7 +33962,7 @@ one1273:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1279
+	BEQ normal1291
 	FMOVQ 2240(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -33708,9 +33992,9 @@ one1273:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1280
+	JMP scaled1292
 
-normal1279:
+normal1291:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -33726,7 +34010,7 @@ normal1279:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1280:
+scaled1292:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
@@ -33738,11 +34022,11 @@ scaled1280:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1273
+	BLE one1285
 
-tail1275:
+tail1287:
 	SUBS R3, R0, R0
-	BEQ done1276
+	BEQ done1288
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -33847,7 +34131,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1281
+	BEQ normal1293
 	FMOVQ 2240(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -33877,9 +34161,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled1282
+	JMP scaled1294
 
-normal1281:
+normal1293:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -33895,7 +34179,7 @@ normal1281:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled1282:
+scaled1294:
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	ADD R3<<3, R6, R1
@@ -33964,7 +34248,7 @@ someLanes7:
 
 doneLanes8:
 
-done1276:
+done1288:
 	RET
 
 // func addExpProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -33984,9 +34268,9 @@ TEXT ·addExpProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1292
+	BLT oneTest1304
 
-many1290:
+many1302:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -34138,14 +34422,14 @@ many1290:
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1290
+	BLE many1302
 
-oneTest1292:
+oneTest1304:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1293
+	BGT tail1305
 
-one1291:
+one1303:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -34226,11 +34510,11 @@ one1291:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1291
+	BLE one1303
 
-tail1293:
+tail1305:
 	SUBS R2, R0, R0
-	BEQ done1294
+	BEQ done1306
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -34456,7 +34740,7 @@ someLanes7:
 
 doneLanes8:
 
-done1294:
+done1306:
 	RET
 
 // func addLogF64(dst *float64, sign float64, x *float64, n int)
@@ -34471,9 +34755,9 @@ TEXT ·addLogF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1304
+	BLT oneTest1316
 
-many1302:
+many1314:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FLDPQ 32(R1), (F15, F14)
@@ -34504,7 +34788,7 @@ many1302:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1307
+	BEQ normal1319
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R7), F0
@@ -34762,9 +35046,9 @@ many1302:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
-	JMP stored1308
+	JMP stored1320
 
-normal1307:
+normal1319:
 	FMOVQ 4608(R7), F0
 	WORD $0x6ee084e4 // SUB V4.2D, V7.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -34951,17 +35235,17 @@ normal1307:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored1308:
+stored1320:
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1302
+	BLE many1314
 
-oneTest1304:
+oneTest1316:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1305
+	BGT tail1317
 
-one1303:
+one1315:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F9, F6)
 	FMOVQ 4800(R7), F0
@@ -34979,7 +35263,7 @@ one1303:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1309
+	BEQ normal1321
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R7), F0
@@ -35109,9 +35393,9 @@ one1303:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored1310
+	JMP stored1322
 
-normal1309:
+normal1321:
 	FMOVQ 4608(R7), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -35206,14 +35490,14 @@ normal1309:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored1310:
+stored1322:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1303
+	BLE one1315
 
-tail1305:
+tail1317:
 	SUBS R3, R0, R0
-	BEQ done1306
+	BEQ done1318
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -35408,7 +35692,7 @@ someLanes5:
 
 doneLanes6:
 
-done1306:
+done1318:
 	RET
 
 // func addLogF32(dst *float32, sign float32, x *float32, n int)
@@ -35423,9 +35707,9 @@ TEXT ·addLogF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1318
+	BLT oneTest1330
 
-many1316:
+many1328:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F14, F13)
 	FLDPQ 32(R1), (F12, F11)
@@ -35656,14 +35940,14 @@ many1316:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many1316
+	BLE many1328
 
-oneTest1318:
+oneTest1330:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1319
+	BGT tail1331
 
-one1317:
+one1329:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 6656(R7), F0
@@ -35781,11 +36065,11 @@ one1317:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1317
+	BLE one1329
 
-tail1319:
+tail1331:
 	SUBS R3, R0, R0
-	BEQ done1320
+	BEQ done1332
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -36012,7 +36296,7 @@ someLanes5:
 
 doneLanes6:
 
-done1320:
+done1332:
 	RET
 
 // func addLogProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -36028,9 +36312,9 @@ TEXT ·addLogProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R7
 	TST R7, R7
-	BLT oneTest1334
+	BLT oneTest1346
 
-many1332:
+many1344:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F7, F6)
 	FLDPQ 32(R1), (F15, F14)
@@ -36061,7 +36345,7 @@ many1332:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1337
+	BEQ normal1349
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R6), F0
@@ -36326,9 +36610,9 @@ many1332:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
-	JMP stored1338
+	JMP stored1350
 
-normal1337:
+normal1349:
 	FMOVQ 4608(R6), F0
 	WORD $0x6ee084e4 // SUB V4.2D, V7.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -36522,17 +36806,17 @@ normal1337:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored1338:
+stored1350:
 	ADD $8, R3, R3
 	CMP R7, R3
-	BLE many1332
+	BLE many1344
 
-oneTest1334:
+oneTest1346:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1335
+	BGT tail1347
 
-one1333:
+one1345:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F9, F6)
 	FMOVQ 4800(R6), F0
@@ -36550,7 +36834,7 @@ one1333:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1339
+	BEQ normal1351
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R6), F0
@@ -36684,9 +36968,9 @@ one1333:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored1340
+	JMP stored1352
 
-normal1339:
+normal1351:
 	FMOVQ 4608(R6), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -36785,14 +37069,14 @@ normal1339:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored1340:
+stored1352:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1333
+	BLE one1345
 
-tail1335:
+tail1347:
 	SUBS R3, R0, R0
-	BEQ done1336
+	BEQ done1348
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -37011,7 +37295,7 @@ someLanes7:
 
 doneLanes8:
 
-done1336:
+done1348:
 	RET
 
 // func addLogProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -37027,9 +37311,9 @@ TEXT ·addLogProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1348
+	BLT oneTest1360
 
-many1346:
+many1358:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F14, F13)
 	FLDPQ 32(R1), (F12, F11)
@@ -37267,14 +37551,14 @@ many1346:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R5, R2
-	BLE many1346
+	BLE many1358
 
-oneTest1348:
+oneTest1360:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1349
+	BGT tail1361
 
-one1347:
+one1359:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 6656(R7), F0
@@ -37396,11 +37680,11 @@ one1347:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1347
+	BLE one1359
 
-tail1349:
+tail1361:
 	SUBS R2, R0, R0
-	BEQ done1350
+	BEQ done1362
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -37667,7 +37951,7 @@ someLanes7:
 
 doneLanes8:
 
-done1350:
+done1362:
 	RET
 
 // func addSinF64(n int, dst *float64, sign float64, x *float64) int
@@ -37682,9 +37966,9 @@ TEXT ·addSinF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest1367
+	BLT oneTest1379
 
-many1365:
+many1377:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -37710,11 +37994,11 @@ many1365:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1370
+	BEQ ok1382
 	MOVD R3, ret+32(FP)
-	JMP done1364
+	JMP done1376
 
-ok1370:
+ok1382:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -37907,14 +38191,14 @@ ok1370:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many1365
+	BLE many1377
 
-oneTest1367:
+oneTest1379:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1368
+	BGT tail1380
 
-one1366:
+one1378:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -37929,11 +38213,11 @@ one1366:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1371
+	BEQ ok1383
 	MOVD R3, ret+32(FP)
-	JMP done1364
+	JMP done1376
 
-ok1371:
+ok1383:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R5), F1
@@ -38032,11 +38316,11 @@ ok1371:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1366
+	BLE one1378
 
-tail1368:
+tail1380:
 	SUBS R3, R2, R0
-	BEQ done1369
+	BEQ done1381
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -38075,11 +38359,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1372
+	BEQ ok1384
 	MOVD R3, ret+32(FP)
-	JMP done1364
+	JMP done1376
 
-ok1372:
+ok1384:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R6, R1
@@ -38235,10 +38519,10 @@ someLanes7:
 
 doneLanes8:
 
-done1369:
+done1381:
 	MOVD R2, ret+32(FP)
 
-done1364:
+done1376:
 	RET
 
 // func addSinF32(n int, dst *float32, sign float32, x *float32) int
@@ -38253,9 +38537,9 @@ TEXT ·addSinF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1385
+	BLT oneTest1397
 
-many1383:
+many1395:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -38281,11 +38565,11 @@ many1383:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1388
+	BEQ ok1400
 	MOVD R3, ret+32(FP)
-	JMP done1382
+	JMP done1394
 
-ok1388:
+ok1400:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -38430,14 +38714,14 @@ ok1388:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1383
+	BLE many1395
 
-oneTest1385:
+oneTest1397:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1386
+	BGT tail1398
 
-one1384:
+one1396:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -38452,11 +38736,11 @@ one1384:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1389
+	BEQ ok1401
 	MOVD R3, ret+32(FP)
-	JMP done1382
+	JMP done1394
 
-ok1389:
+ok1401:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R5), F1
@@ -38531,11 +38815,11 @@ ok1389:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1384
+	BLE one1396
 
-tail1386:
+tail1398:
 	SUBS R3, R2, R0
-	BEQ done1387
+	BEQ done1399
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -38590,11 +38874,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1390
+	BEQ ok1402
 	MOVD R3, ret+32(FP)
-	JMP done1382
+	JMP done1394
 
-ok1390:
+ok1402:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R3<<2, R6, R1
@@ -38774,10 +39058,10 @@ someLanes7:
 
 doneLanes8:
 
-done1387:
+done1399:
 	MOVD R2, ret+32(FP)
 
-done1382:
+done1394:
 	RET
 
 // func addSinProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
@@ -38793,9 +39077,9 @@ TEXT ·addSinProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-8, R2, R8
 	TST R8, R8
-	BLT oneTest1403
+	BLT oneTest1415
 
-many1401:
+many1413:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -38821,11 +39105,11 @@ many1401:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1406
+	BEQ ok1418
 	MOVD R3, ret+40(FP)
-	JMP done1400
+	JMP done1412
 
-ok1406:
+ok1418:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -39025,14 +39309,14 @@ ok1406:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R8, R3
-	BLE many1401
+	BLE many1413
 
-oneTest1403:
+oneTest1415:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1404
+	BGT tail1416
 
-one1402:
+one1414:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -39047,11 +39331,11 @@ one1402:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1407
+	BEQ ok1419
 	MOVD R3, ret+40(FP)
-	JMP done1400
+	JMP done1412
 
-ok1407:
+ok1419:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R6), F1
@@ -39154,11 +39438,11 @@ ok1407:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1402
+	BLE one1414
 
-tail1404:
+tail1416:
 	SUBS R3, R2, R0
-	BEQ done1405
+	BEQ done1417
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -39197,11 +39481,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1408
+	BEQ ok1420
 	MOVD R3, ret+40(FP)
-	JMP done1400
+	JMP done1412
 
-ok1408:
+ok1420:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -39381,10 +39665,10 @@ someLanes9:
 
 doneLanes10:
 
-done1405:
+done1417:
 	MOVD R2, ret+40(FP)
 
-done1400:
+done1412:
 	RET
 
 // func addSinProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
@@ -39400,9 +39684,9 @@ TEXT ·addSinProductF32(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-16, R2, R8
 	TST R8, R8
-	BLT oneTest1421
+	BLT oneTest1433
 
-many1419:
+many1431:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -39428,11 +39712,11 @@ many1419:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1424
+	BEQ ok1436
 	MOVD R3, ret+40(FP)
-	JMP done1418
+	JMP done1430
 
-ok1424:
+ok1436:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -39584,14 +39868,14 @@ ok1424:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R8, R3
-	BLE many1419
+	BLE many1431
 
-oneTest1421:
+oneTest1433:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1422
+	BGT tail1434
 
-one1420:
+one1432:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -39606,11 +39890,11 @@ one1420:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1425
+	BEQ ok1437
 	MOVD R3, ret+40(FP)
-	JMP done1418
+	JMP done1430
 
-ok1425:
+ok1437:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R6), F1
@@ -39689,11 +39973,11 @@ ok1425:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1420
+	BLE one1432
 
-tail1422:
+tail1434:
 	SUBS R3, R2, R0
-	BEQ done1423
+	BEQ done1435
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -39748,11 +40032,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1426
+	BEQ ok1438
 	MOVD R3, ret+40(FP)
-	JMP done1418
+	JMP done1430
 
-ok1426:
+ok1438:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -39972,10 +40256,10 @@ someLanes9:
 
 doneLanes10:
 
-done1423:
+done1435:
 	MOVD R2, ret+40(FP)
 
-done1418:
+done1430:
 	RET
 
 // func addCosF64(n int, dst *float64, sign float64, x *float64) int
@@ -39990,9 +40274,9 @@ TEXT ·addCosF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest1439
+	BLT oneTest1451
 
-many1437:
+many1449:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -40018,11 +40302,11 @@ many1437:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1442
+	BEQ ok1454
 	MOVD R3, ret+32(FP)
-	JMP done1436
+	JMP done1448
 
-ok1442:
+ok1454:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -40215,14 +40499,14 @@ ok1442:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many1437
+	BLE many1449
 
-oneTest1439:
+oneTest1451:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1440
+	BGT tail1452
 
-one1438:
+one1450:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -40237,11 +40521,11 @@ one1438:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1443
+	BEQ ok1455
 	MOVD R3, ret+32(FP)
-	JMP done1436
+	JMP done1448
 
-ok1443:
+ok1455:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R5), F1
@@ -40340,11 +40624,11 @@ ok1443:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1438
+	BLE one1450
 
-tail1440:
+tail1452:
 	SUBS R3, R2, R0
-	BEQ done1441
+	BEQ done1453
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -40383,11 +40667,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1444
+	BEQ ok1456
 	MOVD R3, ret+32(FP)
-	JMP done1436
+	JMP done1448
 
-ok1444:
+ok1456:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R6, R1
@@ -40543,10 +40827,10 @@ someLanes7:
 
 doneLanes8:
 
-done1441:
+done1453:
 	MOVD R2, ret+32(FP)
 
-done1436:
+done1448:
 	RET
 
 // func addCosF32(n int, dst *float32, sign float32, x *float32) int
@@ -40561,9 +40845,9 @@ TEXT ·addCosF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1457
+	BLT oneTest1469
 
-many1455:
+many1467:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -40589,11 +40873,11 @@ many1455:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1460
+	BEQ ok1472
 	MOVD R3, ret+32(FP)
-	JMP done1454
+	JMP done1466
 
-ok1460:
+ok1472:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -40738,14 +41022,14 @@ ok1460:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1455
+	BLE many1467
 
-oneTest1457:
+oneTest1469:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1458
+	BGT tail1470
 
-one1456:
+one1468:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -40760,11 +41044,11 @@ one1456:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1461
+	BEQ ok1473
 	MOVD R3, ret+32(FP)
-	JMP done1454
+	JMP done1466
 
-ok1461:
+ok1473:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R5), F1
@@ -40839,11 +41123,11 @@ ok1461:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1456
+	BLE one1468
 
-tail1458:
+tail1470:
 	SUBS R3, R2, R0
-	BEQ done1459
+	BEQ done1471
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -40898,11 +41182,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1462
+	BEQ ok1474
 	MOVD R3, ret+32(FP)
-	JMP done1454
+	JMP done1466
 
-ok1462:
+ok1474:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R3<<2, R6, R1
@@ -41082,10 +41366,10 @@ someLanes7:
 
 doneLanes8:
 
-done1459:
+done1471:
 	MOVD R2, ret+32(FP)
 
-done1454:
+done1466:
 	RET
 
 // func addCosProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
@@ -41101,9 +41385,9 @@ TEXT ·addCosProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-8, R2, R8
 	TST R8, R8
-	BLT oneTest1475
+	BLT oneTest1487
 
-many1473:
+many1485:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -41129,11 +41413,11 @@ many1473:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1478
+	BEQ ok1490
 	MOVD R3, ret+40(FP)
-	JMP done1472
+	JMP done1484
 
-ok1478:
+ok1490:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -41333,14 +41617,14 @@ ok1478:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R8, R3
-	BLE many1473
+	BLE many1485
 
-oneTest1475:
+oneTest1487:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1476
+	BGT tail1488
 
-one1474:
+one1486:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -41355,11 +41639,11 @@ one1474:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1479
+	BEQ ok1491
 	MOVD R3, ret+40(FP)
-	JMP done1472
+	JMP done1484
 
-ok1479:
+ok1491:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R6), F1
@@ -41462,11 +41746,11 @@ ok1479:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1474
+	BLE one1486
 
-tail1476:
+tail1488:
 	SUBS R3, R2, R0
-	BEQ done1477
+	BEQ done1489
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -41505,11 +41789,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1480
+	BEQ ok1492
 	MOVD R3, ret+40(FP)
-	JMP done1472
+	JMP done1484
 
-ok1480:
+ok1492:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -41689,10 +41973,10 @@ someLanes9:
 
 doneLanes10:
 
-done1477:
+done1489:
 	MOVD R2, ret+40(FP)
 
-done1472:
+done1484:
 	RET
 
 // func addCosProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
@@ -41708,9 +41992,9 @@ TEXT ·addCosProductF32(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-16, R2, R8
 	TST R8, R8
-	BLT oneTest1493
+	BLT oneTest1505
 
-many1491:
+many1503:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -41736,11 +42020,11 @@ many1491:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1496
+	BEQ ok1508
 	MOVD R3, ret+40(FP)
-	JMP done1490
+	JMP done1502
 
-ok1496:
+ok1508:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -41892,14 +42176,14 @@ ok1496:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R8, R3
-	BLE many1491
+	BLE many1503
 
-oneTest1493:
+oneTest1505:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1494
+	BGT tail1506
 
-one1492:
+one1504:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -41914,11 +42198,11 @@ one1492:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1497
+	BEQ ok1509
 	MOVD R3, ret+40(FP)
-	JMP done1490
+	JMP done1502
 
-ok1497:
+ok1509:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R6), F1
@@ -41997,11 +42281,11 @@ ok1497:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1492
+	BLE one1504
 
-tail1494:
+tail1506:
 	SUBS R3, R2, R0
-	BEQ done1495
+	BEQ done1507
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -42056,11 +42340,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1498
+	BEQ ok1510
 	MOVD R3, ret+40(FP)
-	JMP done1490
+	JMP done1502
 
-ok1498:
+ok1510:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -42280,10 +42564,10 @@ someLanes9:
 
 doneLanes10:
 
-done1495:
+done1507:
 	MOVD R2, ret+40(FP)
 
-done1490:
+done1502:
 	RET
 
 // func addSqrtF64(dst *float64, sign float64, x *float64, n int)
@@ -42297,9 +42581,9 @@ TEXT ·addSqrtF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1509
+	BGT tail1521
 
-one1507:
+one1519:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -42311,11 +42595,11 @@ one1507:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1507
+	BLE one1519
 
-tail1509:
+tail1521:
 	SUBS R3, R0, R0
-	BEQ done1510
+	BEQ done1522
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -42388,7 +42672,7 @@ someLanes5:
 
 doneLanes6:
 
-done1510:
+done1522:
 	RET
 
 // func addSqrtF32(dst *float32, sign float32, x *float32, n int)
@@ -42402,9 +42686,9 @@ TEXT ·addSqrtF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1521
+	BGT tail1533
 
-one1519:
+one1531:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -42416,11 +42700,11 @@ one1519:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1519
+	BLE one1531
 
-tail1521:
+tail1533:
 	SUBS R3, R0, R0
-	BEQ done1522
+	BEQ done1534
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -42541,7 +42825,7 @@ someLanes5:
 
 doneLanes6:
 
-done1522:
+done1534:
 	RET
 
 // func addSqrtProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -42556,9 +42840,9 @@ TEXT ·addSqrtProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1533
+	BGT tail1545
 
-one1531:
+one1543:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -42574,11 +42858,11 @@ one1531:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1531
+	BLE one1543
 
-tail1533:
+tail1545:
 	SUBS R3, R0, R0
-	BEQ done1534
+	BEQ done1546
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -42675,7 +42959,7 @@ someLanes7:
 
 doneLanes8:
 
-done1534:
+done1546:
 	RET
 
 // func addSqrtProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -42690,9 +42974,9 @@ TEXT ·addSqrtProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1545
+	BGT tail1557
 
-one1543:
+one1555:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -42708,11 +42992,11 @@ one1543:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1543
+	BLE one1555
 
-tail1545:
+tail1557:
 	SUBS R2, R0, R0
-	BEQ done1546
+	BEQ done1558
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -42873,7 +43157,7 @@ someLanes7:
 
 doneLanes8:
 
-done1546:
+done1558:
 	RET
 
 // func addRecipF64(dst *float64, sign float64, x *float64, n int)
@@ -42888,9 +43172,9 @@ TEXT ·addRecipF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1557
+	BGT tail1569
 
-one1555:
+one1567:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3392(R7), F0
@@ -42903,11 +43187,11 @@ one1555:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1555
+	BLE one1567
 
-tail1557:
+tail1569:
 	SUBS R3, R0, R0
-	BEQ done1558
+	BEQ done1570
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -42981,7 +43265,7 @@ someLanes5:
 
 doneLanes6:
 
-done1558:
+done1570:
 	RET
 
 // func addRecipF32(dst *float32, sign float32, x *float32, n int)
@@ -42996,9 +43280,9 @@ TEXT ·addRecipF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1569
+	BGT tail1581
 
-one1567:
+one1579:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3520(R7), F0
@@ -43011,11 +43295,11 @@ one1567:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1567
+	BLE one1579
 
-tail1569:
+tail1581:
 	SUBS R3, R0, R0
-	BEQ done1570
+	BEQ done1582
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -43137,7 +43421,7 @@ someLanes5:
 
 doneLanes6:
 
-done1570:
+done1582:
 	RET
 
 // func addRecipProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -43153,9 +43437,9 @@ TEXT ·addRecipProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1581
+	BGT tail1593
 
-one1579:
+one1591:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3392(R8), F0
@@ -43172,11 +43456,11 @@ one1579:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1579
+	BLE one1591
 
-tail1581:
+tail1593:
 	SUBS R3, R0, R0
-	BEQ done1582
+	BEQ done1594
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -43274,7 +43558,7 @@ someLanes7:
 
 doneLanes8:
 
-done1582:
+done1594:
 	RET
 
 // func addRecipProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -43290,9 +43574,9 @@ TEXT ·addRecipProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1593
+	BGT tail1605
 
-one1591:
+one1603:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3520(R8), F0
@@ -43309,11 +43593,11 @@ one1591:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1591
+	BLE one1603
 
-tail1593:
+tail1605:
 	SUBS R2, R0, R0
-	BEQ done1594
+	BEQ done1606
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -43475,7 +43759,7 @@ someLanes7:
 
 doneLanes8:
 
-done1594:
+done1606:
 	RET
 
 // func addAbsF64(dst *float64, sign float64, x *float64, n int)
@@ -43490,9 +43774,9 @@ TEXT ·addAbsF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1605
+	BGT tail1617
 
-one1603:
+one1615:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R7), F0
@@ -43505,11 +43789,11 @@ one1603:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1603
+	BLE one1615
 
-tail1605:
+tail1617:
 	SUBS R3, R0, R0
-	BEQ done1606
+	BEQ done1618
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -43583,7 +43867,7 @@ someLanes5:
 
 doneLanes6:
 
-done1606:
+done1618:
 	RET
 
 // func addAbsF32(dst *float32, sign float32, x *float32, n int)
@@ -43598,9 +43882,9 @@ TEXT ·addAbsF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1617
+	BGT tail1629
 
-one1615:
+one1627:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3264(R7), F0
@@ -43613,11 +43897,11 @@ one1615:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1615
+	BLE one1627
 
-tail1617:
+tail1629:
 	SUBS R3, R0, R0
-	BEQ done1618
+	BEQ done1630
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -43739,7 +44023,7 @@ someLanes5:
 
 doneLanes6:
 
-done1618:
+done1630:
 	RET
 
 // func addSignF64(dst *float64, sign float64, x *float64, n int)
@@ -43754,9 +44038,9 @@ TEXT ·addSignF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1629
+	BGT tail1641
 
-one1627:
+one1639:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3200(R7), F0
@@ -43780,11 +44064,11 @@ one1627:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1627
+	BLE one1639
 
-tail1629:
+tail1641:
 	SUBS R3, R0, R0
-	BEQ done1630
+	BEQ done1642
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -43869,7 +44153,7 @@ someLanes5:
 
 doneLanes6:
 
-done1630:
+done1642:
 	RET
 
 // func addSignF32(dst *float32, sign float32, x *float32, n int)
@@ -43884,9 +44168,9 @@ TEXT ·addSignF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1641
+	BGT tail1653
 
-one1639:
+one1651:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3264(R7), F0
@@ -43910,11 +44194,11 @@ one1639:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1639
+	BLE one1651
 
-tail1641:
+tail1653:
 	SUBS R3, R0, R0
-	BEQ done1642
+	BEQ done1654
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -44047,7 +44331,7 @@ someLanes5:
 
 doneLanes6:
 
-done1642:
+done1654:
 	RET
 
 // func addSignProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -44063,9 +44347,9 @@ TEXT ·addSignProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1653
+	BGT tail1665
 
-one1651:
+one1663:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3200(R8), F0
@@ -44093,11 +44377,11 @@ one1651:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1651
+	BLE one1663
 
-tail1653:
+tail1665:
 	SUBS R3, R0, R0
-	BEQ done1654
+	BEQ done1666
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -44206,7 +44490,7 @@ someLanes7:
 
 doneLanes8:
 
-done1654:
+done1666:
 	RET
 
 // func addSignProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -44222,9 +44506,9 @@ TEXT ·addSignProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1665
+	BGT tail1677
 
-one1663:
+one1675:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3264(R8), F0
@@ -44252,11 +44536,11 @@ one1663:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1663
+	BLE one1675
 
-tail1665:
+tail1677:
 	SUBS R2, R0, R0
-	BEQ done1666
+	BEQ done1678
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -44429,7 +44713,7 @@ someLanes7:
 
 doneLanes8:
 
-done1666:
+done1678:
 	RET
 
 // func addTanF64(n int, dst *float64, sign float64, x *float64) int
@@ -44444,9 +44728,9 @@ TEXT ·addTanF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest1679
+	BLT oneTest1691
 
-many1677:
+many1689:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -44472,11 +44756,11 @@ many1677:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1682
+	BEQ ok1694
 	MOVD R3, ret+32(FP)
-	JMP done1676
+	JMP done1688
 
-ok1682:
+ok1694:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F20, F19)
 	FLDPQ 32(R0), (F18, F17)
@@ -44675,14 +44959,14 @@ ok1682:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many1677
+	BLE many1689
 
-oneTest1679:
+oneTest1691:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1680
+	BGT tail1692
 
-one1678:
+one1690:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -44697,11 +44981,11 @@ one1678:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1683
+	BEQ ok1695
 	MOVD R3, ret+32(FP)
-	JMP done1676
+	JMP done1688
 
-ok1683:
+ok1695:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 6912(R5), F1
@@ -44803,11 +45087,11 @@ ok1683:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1678
+	BLE one1690
 
-tail1680:
+tail1692:
 	SUBS R3, R2, R0
-	BEQ done1681
+	BEQ done1693
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -44846,11 +45130,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1684
+	BEQ ok1696
 	MOVD R3, ret+32(FP)
-	JMP done1676
+	JMP done1688
 
-ok1684:
+ok1696:
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	ADD R3<<3, R6, R1
@@ -45009,10 +45293,10 @@ someLanes7:
 
 doneLanes8:
 
-done1681:
+done1693:
 	MOVD R2, ret+32(FP)
 
-done1676:
+done1688:
 	RET
 
 // func addTanF32(n int, dst *float32, sign float32, x *float32) int
@@ -45027,9 +45311,9 @@ TEXT ·addTanF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1697
+	BLT oneTest1709
 
-many1695:
+many1707:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -45055,11 +45339,11 @@ many1695:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1700
+	BEQ ok1712
 	MOVD R3, ret+32(FP)
-	JMP done1694
+	JMP done1706
 
-ok1700:
+ok1712:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F20, F19)
 	FLDPQ 32(R0), (F18, F17)
@@ -45210,14 +45494,14 @@ ok1700:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1695
+	BLE many1707
 
-oneTest1697:
+oneTest1709:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1698
+	BGT tail1710
 
-one1696:
+one1708:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -45232,11 +45516,11 @@ one1696:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1701
+	BEQ ok1713
 	MOVD R3, ret+32(FP)
-	JMP done1694
+	JMP done1706
 
-ok1701:
+ok1713:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 8768(R5), F1
@@ -45314,11 +45598,11 @@ ok1701:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1696
+	BLE one1708
 
-tail1698:
+tail1710:
 	SUBS R3, R2, R0
-	BEQ done1699
+	BEQ done1711
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -45373,11 +45657,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1702
+	BEQ ok1714
 	MOVD R3, ret+32(FP)
-	JMP done1694
+	JMP done1706
 
-ok1702:
+ok1714:
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	ADD R3<<2, R6, R1
@@ -45560,10 +45844,10 @@ someLanes7:
 
 doneLanes8:
 
-done1699:
+done1711:
 	MOVD R2, ret+32(FP)
 
-done1694:
+done1706:
 	RET
 
 // func addExpm1F64(dst *float64, sign float64, x *float64, n int)
@@ -45583,9 +45867,9 @@ TEXT ·addExpm1F64(SB), NOSPLIT, $80-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1712
+	BLT oneTest1724
 
-many1710:
+many1722:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F19, F18)
 	FMOVQ 2048(R7), F0
@@ -45872,14 +46156,14 @@ many1710:
 	WORD $0x4ea31ca0 // ORR V0.16B, V5.16B, V3.16B
 	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1710
+	BLE many1722
 
-oneTest1712:
+oneTest1724:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1713
+	BGT tail1725
 
-one1711:
+one1723:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 2048(R7), F0
@@ -46022,11 +46306,11 @@ one1711:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1711
+	BLE one1723
 
-tail1713:
+tail1725:
 	SUBS R3, R0, R0
-	BEQ done1714
+	BEQ done1726
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -46230,7 +46514,7 @@ someLanes5:
 
 doneLanes6:
 
-done1714:
+done1726:
 	RET
 
 // func addExpm1F32(dst *float32, sign float32, x *float32, n int)
@@ -46249,9 +46533,9 @@ TEXT ·addExpm1F32(SB), NOSPLIT, $48-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1724
+	BLT oneTest1736
 
-many1722:
+many1734:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F14, F13)
 	FMOVQ 3008(R7), F0
@@ -46468,14 +46752,14 @@ many1722:
 	WORD $0x4ea31da0 // ORR V0.16B, V13.16B, V3.16B
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1722
+	BLE many1734
 
-oneTest1724:
+oneTest1736:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1725
+	BGT tail1737
 
-one1723:
+one1735:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F12, F7)
 	FMOVQ 3008(R7), F0
@@ -46585,11 +46869,11 @@ one1723:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1723
+	BLE one1735
 
-tail1725:
+tail1737:
 	SUBS R3, R0, R0
-	BEQ done1726
+	BEQ done1738
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -46808,7 +47092,7 @@ someLanes5:
 
 doneLanes6:
 
-done1726:
+done1738:
 	RET
 
 // func addLog1pF64(dst *float64, sign float64, x *float64, n int)
@@ -46823,9 +47107,9 @@ TEXT ·addLog1pF64(SB), NOSPLIT, $320-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1736
+	BLT oneTest1748
 
-many1734:
+many1746:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 304(RSP)
@@ -47181,14 +47465,14 @@ many1734:
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1734
+	BLE many1746
 
-oneTest1736:
+oneTest1748:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1737
+	BGT tail1749
 
-one1735:
+one1747:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F14, F12)
 	FMOVQ 3392(R7), F0
@@ -47349,11 +47633,11 @@ one1735:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1735
+	BLE one1747
 
-tail1737:
+tail1749:
 	SUBS R3, R0, R0
-	BEQ done1738
+	BEQ done1750
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -47575,7 +47859,7 @@ someLanes5:
 
 doneLanes6:
 
-done1738:
+done1750:
 	RET
 
 // func addLog1pF32(dst *float32, sign float32, x *float32, n int)
@@ -47590,9 +47874,9 @@ TEXT ·addLog1pF32(SB), NOSPLIT, $32-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1748
+	BLT oneTest1760
 
-many1746:
+many1758:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F25, F24)
 	FMOVQ 3520(R7), F0
@@ -47863,14 +48147,14 @@ many1746:
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1746
+	BLE many1758
 
-oneTest1748:
+oneTest1760:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1749
+	BGT tail1761
 
-one1747:
+one1759:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 3520(R7), F0
@@ -48013,11 +48297,11 @@ one1747:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1747
+	BLE one1759
 
-tail1749:
+tail1761:
 	SUBS R3, R0, R0
-	BEQ done1750
+	BEQ done1762
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -48269,7 +48553,7 @@ someLanes5:
 
 doneLanes6:
 
-done1750:
+done1762:
 	RET
 
 // func addErfF64(dst *float64, sign float64, x *float64, n int)
@@ -48290,9 +48574,9 @@ TEXT ·addErfF64(SB), NOSPLIT, $368-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1760
+	BLT oneTest1772
 
-many1758:
+many1770:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 272(RSP)
@@ -48897,14 +49181,14 @@ many1758:
 	FMOVQ 320(RSP), F0
 	WORD $0x4e61cc02 // FMLA V2.2D, V0.2D, V1.2D
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1758
+	BLE many1770
 
-oneTest1760:
+oneTest1772:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1761
+	BGT tail1773
 
-one1759:
+one1771:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 3200(R7), F0
@@ -49189,11 +49473,11 @@ one1759:
 	FSTPQ (F2, F1), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1759
+	BLE one1771
 
-tail1761:
+tail1773:
 	SUBS R3, R0, R0
-	BEQ done1762
+	BEQ done1774
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -49539,7 +49823,7 @@ someLanes5:
 
 doneLanes6:
 
-done1762:
+done1774:
 	RET
 
 // func addErfF32(dst *float32, sign float32, x *float32, n int)
@@ -49558,9 +49842,9 @@ TEXT ·addErfF32(SB), NOSPLIT, $160-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1772
+	BLT oneTest1784
 
-many1770:
+many1782:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 144(RSP)
@@ -49920,14 +50204,14 @@ many1770:
 	WORD $0x4ea31ca0 // ORR V0.16B, V5.16B, V3.16B
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1770
+	BLE many1782
 
-oneTest1772:
+oneTest1784:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1773
+	BGT tail1785
 
-one1771:
+one1783:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 3264(R7), F0
@@ -50104,11 +50388,11 @@ one1771:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1771
+	BLE one1783
 
-tail1773:
+tail1785:
 	SUBS R3, R0, R0
-	BEQ done1774
+	BEQ done1786
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -50394,7 +50678,7 @@ someLanes5:
 
 doneLanes6:
 
-done1774:
+done1786:
 	RET
 
 // func addSigmoidF64(dst *float64, sign float64, x *float64, n int)
@@ -50417,9 +50701,9 @@ TEXT ·addSigmoidF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1788
+	BLT oneTest1800
 
-many1786:
+many1798:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 256(R7), F0
@@ -50586,7 +50870,7 @@ many1786:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1791
+	BEQ normal1803
 	FMOVQ 2240(R7), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e409 // FCMGT V9.2D, V0.2D, V19.2D
@@ -50645,9 +50929,9 @@ many1786:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee3842c // SUB V12.2D, V1.2D, V3.2D
 	WORD $0x6ee2840e // SUB V14.2D, V0.2D, V2.2D
-	JMP scaled1792
+	JMP scaled1804
 
-normal1791:
+normal1803:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -50677,7 +50961,7 @@ normal1791:
 	WORD $0x6e63dc2c // FMUL V12.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
 
-scaled1792:
+scaled1804:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -50718,14 +51002,14 @@ scaled1792:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1786
+	BLE many1798
 
-oneTest1788:
+oneTest1800:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1789
+	BGT tail1801
 
-one1787:
+one1799:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R7), F0
@@ -50809,7 +51093,7 @@ one1787:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1793
+	BEQ normal1805
 	FMOVQ 2240(R7), F0
 	WORD $0x6eece408 // FCMGT V8.2D, V0.2D, V12.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -50839,9 +51123,9 @@ one1787:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1794
+	JMP scaled1806
 
-normal1793:
+normal1805:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -50857,7 +51141,7 @@ normal1793:
 	WORD $0x6e63dc28 // FMUL V8.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1794:
+scaled1806:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -50880,11 +51164,11 @@ scaled1794:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1787
+	BLE one1799
 
-tail1789:
+tail1801:
 	SUBS R3, R0, R0
-	BEQ done1790
+	BEQ done1802
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -50992,7 +51276,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1795
+	BEQ normal1807
 	FMOVQ 2240(R7), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
@@ -51022,9 +51306,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1796
+	JMP scaled1808
 
-normal1795:
+normal1807:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -51040,7 +51324,7 @@ normal1795:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1796:
+scaled1808:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -51120,7 +51404,7 @@ someLanes7:
 
 doneLanes8:
 
-done1790:
+done1802:
 	RET
 
 // func addSigmoidF32(dst *float32, sign float32, x *float32, n int)
@@ -51139,9 +51423,9 @@ TEXT ·addSigmoidF32(SB), NOSPLIT, $48-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1806
+	BLT oneTest1818
 
-many1804:
+many1816:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F9, F8)
 	FMOVQ 448(R7), F2
@@ -51332,14 +51616,14 @@ many1804:
 	WORD $0x6e611de0 // BSL V0.16B, V15.16B, V1.16B
 	WORD $0x4e20cd62 // FMLA V2.4S, V11.4S, V0.4S
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1804
+	BLE many1816
 
-oneTest1806:
+oneTest1818:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1807
+	BGT tail1819
 
-one1805:
+one1817:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	FMOVQ 448(R7), F2
@@ -51437,11 +51721,11 @@ one1805:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1805
+	BLE one1817
 
-tail1807:
+tail1819:
 	SUBS R3, R0, R0
-	BEQ done1808
+	BEQ done1820
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -51648,7 +51932,7 @@ someLanes5:
 
 doneLanes6:
 
-done1808:
+done1820:
 	RET
 
 // func addTanhF64(dst *float64, sign float64, x *float64, n int)
@@ -51671,9 +51955,9 @@ TEXT ·addTanhF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest1822
+	BLT oneTest1834
 
-many1820:
+many1832:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R4), F0
@@ -51844,7 +52128,7 @@ many1820:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1825
+	BEQ normal1837
 	FMOVQ 2240(R4), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -51903,9 +52187,9 @@ many1820:
 	WORD $0x4e62d4e0 // FADD V0.2D, V7.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28413 // SUB V19.2D, V0.2D, V2.2D
-	JMP scaled1826
+	JMP scaled1838
 
-normal1825:
+normal1837:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -51935,7 +52219,7 @@ normal1825:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc13 // FMUL V19.2D, V0.2D, V2.2D
 
-scaled1826:
+scaled1838:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R4), F0
@@ -52100,14 +52384,14 @@ scaled1826:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R2, R2
 	CMP R5, R2
-	BLE many1820
+	BLE many1832
 
-oneTest1822:
+oneTest1834:
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1823
+	BGT tail1835
 
-one1821:
+one1833:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R4), F0
@@ -52193,7 +52477,7 @@ one1821:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1827
+	BEQ normal1839
 	FMOVQ 2240(R4), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
@@ -52223,9 +52507,9 @@ one1821:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840e // SUB V14.2D, V0.2D, V2.2D
-	JMP scaled1828
+	JMP scaled1840
 
-normal1827:
+normal1839:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -52241,7 +52525,7 @@ normal1827:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
 
-scaled1828:
+scaled1840:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R4), F0
@@ -52326,11 +52610,11 @@ scaled1828:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1821
+	BLE one1833
 
-tail1823:
+tail1835:
 	SUBS R2, R0, R0
-	BEQ done1824
+	BEQ done1836
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -52440,7 +52724,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1829
+	BEQ normal1841
 	FMOVQ 2240(R4), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
@@ -52470,9 +52754,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840d // SUB V13.2D, V0.2D, V2.2D
-	JMP scaled1830
+	JMP scaled1842
 
-normal1829:
+normal1841:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -52488,7 +52772,7 @@ normal1829:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0d // FMUL V13.2D, V0.2D, V2.2D
 
-scaled1830:
+scaled1842:
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R2<<3, R6, R1
@@ -52650,7 +52934,7 @@ someLanes9:
 
 doneLanes10:
 
-done1824:
+done1836:
 	RET
 
 // func addTanhF32(dst *float32, sign float32, x *float32, n int)
@@ -52669,9 +52953,9 @@ TEXT ·addTanhF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1840
+	BLT oneTest1852
 
-many1838:
+many1850:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 3264(R7), F0
@@ -52856,14 +53140,14 @@ many1838:
 	WORD $0x4ea71d20 // ORR V0.16B, V9.16B, V7.16B
 	WORD $0x4e20cca4 // FMLA V4.4S, V5.4S, V0.4S
 	FSTPQ (F6, F4), 32(R1)
-	BLE many1838
+	BLE many1850
 
-oneTest1840:
+oneTest1852:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1841
+	BGT tail1853
 
-one1839:
+one1851:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 3264(R7), F0
@@ -52960,11 +53244,11 @@ one1839:
 	FSTPQ (F4, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1839
+	BLE one1851
 
-tail1841:
+tail1853:
 	SUBS R3, R0, R0
-	BEQ done1842
+	BEQ done1854
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -53170,7 +53454,7 @@ someLanes5:
 
 doneLanes6:
 
-done1842:
+done1854:
 	RET
 
 // func addSoftplusF64(dst *float64, sign float64, x *float64, n int)
@@ -53193,9 +53477,9 @@ TEXT ·addSoftplusF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1856
+	BLT oneTest1868
 
-many1854:
+many1866:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 256(R5), F0
@@ -53362,7 +53646,7 @@ many1854:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1859
+	BEQ normal1871
 	FMOVQ 2240(R5), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40e // FCMGT V14.2D, V0.2D, V19.2D
@@ -53421,9 +53705,9 @@ many1854:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee3842c // SUB V12.2D, V1.2D, V3.2D
 	WORD $0x6ee2840b // SUB V11.2D, V0.2D, V2.2D
-	JMP scaled1860
+	JMP scaled1872
 
-normal1859:
+normal1871:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -53453,7 +53737,7 @@ normal1859:
 	WORD $0x6e63dc2c // FMUL V12.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0b // FMUL V11.2D, V0.2D, V2.2D
 
-scaled1860:
+scaled1872:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F18, F14)
 	WORD $0x6f00e415 // MOVI V21.2D, 0
@@ -53642,14 +53926,14 @@ scaled1860:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1854
+	BLE many1866
 
-oneTest1856:
+oneTest1868:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1857
+	BGT tail1869
 
-one1855:
+one1867:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R5), F0
@@ -53733,7 +54017,7 @@ one1855:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1861
+	BEQ normal1873
 	FMOVQ 2240(R5), F0
 	WORD $0x6eece409 // FCMGT V9.2D, V0.2D, V12.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
@@ -53763,9 +54047,9 @@ one1855:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38434 // SUB V20.2D, V1.2D, V3.2D
 	WORD $0x6ee28413 // SUB V19.2D, V0.2D, V2.2D
-	JMP scaled1862
+	JMP scaled1874
 
-normal1861:
+normal1873:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -53781,7 +54065,7 @@ normal1861:
 	WORD $0x6e63dc34 // FMUL V20.2D, V1.2D, V3.2D
 	WORD $0x6e62dc13 // FMUL V19.2D, V0.2D, V2.2D
 
-scaled1862:
+scaled1874:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F12, F11)
 	WORD $0x6f00e412 // MOVI V18.2D, 0
@@ -53875,11 +54159,11 @@ scaled1862:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1855
+	BLE one1867
 
-tail1857:
+tail1869:
 	SUBS R3, R0, R0
-	BEQ done1858
+	BEQ done1870
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -53987,7 +54271,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1863
+	BEQ normal1875
 	FMOVQ 2240(R5), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
@@ -54017,9 +54301,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38430 // SUB V16.2D, V1.2D, V3.2D
 	WORD $0x6ee2840f // SUB V15.2D, V0.2D, V2.2D
-	JMP scaled1864
+	JMP scaled1876
 
-normal1863:
+normal1875:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -54035,7 +54319,7 @@ normal1863:
 	WORD $0x6e63dc30 // FMUL V16.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0f // FMUL V15.2D, V0.2D, V2.2D
 
-scaled1864:
+scaled1876:
 	WORD $0x6f00e40c // MOVI V12.2D, 0
 	WORD $0x6f00e40b // MOVI V11.2D, 0
 	ADD R3<<3, R6, R1
@@ -54186,7 +54470,7 @@ someLanes7:
 
 doneLanes8:
 
-done1858:
+done1870:
 	RET
 
 // func addSoftplusF32(dst *float32, sign float32, x *float32, n int)
@@ -54205,9 +54489,9 @@ TEXT ·addSoftplusF32(SB), NOSPLIT, $64-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1874
+	BLT oneTest1886
 
-many1872:
+many1884:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F21, F20)
 	FMOVQ 448(R7), F0
@@ -54447,14 +54731,14 @@ many1872:
 	WORD $0x4e23d4e0 // FADD V0.4S, V7.4S, V3.4S
 	WORD $0x4e20cec1 // FMLA V1.4S, V22.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1872
+	BLE many1884
 
-oneTest1874:
+oneTest1886:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1875
+	BGT tail1887
 
-one1873:
+one1885:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 448(R7), F0
@@ -54576,11 +54860,11 @@ one1873:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1873
+	BLE one1885
 
-tail1875:
+tail1887:
 	SUBS R3, R0, R0
-	BEQ done1876
+	BEQ done1888
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -54811,7 +55095,7 @@ someLanes5:
 
 doneLanes6:
 
-done1876:
+done1888:
 	RET
 
 // func addGELUF64(dst *float64, sign float64, x *float64, n int)
@@ -54834,9 +55118,9 @@ TEXT ·addGELUF64(SB), NOSPLIT, $112-32
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest1890
+	BLT oneTest1902
 
-many1888:
+many1900:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R4), F0
@@ -55022,7 +55306,7 @@ many1888:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1893
+	BEQ normal1905
 	FMOVQ 2240(R4), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
@@ -55081,9 +55365,9 @@ many1888:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38430 // SUB V16.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	JMP scaled1894
+	JMP scaled1906
 
-normal1893:
+normal1905:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -55113,7 +55397,7 @@ normal1893:
 	WORD $0x6e63dc30 // FMUL V16.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 
-scaled1894:
+scaled1906:
 	ADD R2<<3, R7, R5
 	FLDPQ (R5), (F2, F0)
 	FMOVQ 3200(R4), F1
@@ -55419,14 +55703,14 @@ scaled1894:
 	WORD $0x6e65dc60 // FMUL V0.2D, V3.2D, V5.2D
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1888
+	BLE many1900
 
-oneTest1890:
+oneTest1902:
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1891
+	BGT tail1903
 
-one1889:
+one1901:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R4), F0
@@ -55518,7 +55802,7 @@ one1889:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1895
+	BEQ normal1907
 	FMOVQ 2240(R4), F0
 	WORD $0x6ef0e407 // FCMGT V7.2D, V0.2D, V16.2D
 	WORD $0x6eefe406 // FCMGT V6.2D, V0.2D, V15.2D
@@ -55548,9 +55832,9 @@ one1889:
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled1896
+	JMP scaled1908
 
-normal1895:
+normal1907:
 	WORD $0x6f7d0602 // USHR V2.2D, V16.2D, 3
 	WORD $0x6f7d05e3 // USHR V3.2D, V15.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -55566,7 +55850,7 @@ normal1895:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled1896:
+scaled1908:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F4, F3)
 	FMOVQ 3200(R4), F0
@@ -55722,11 +56006,11 @@ scaled1896:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1889
+	BLE one1901
 
-tail1891:
+tail1903:
 	SUBS R2, R0, R0
-	BEQ done1892
+	BEQ done1904
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -55842,7 +56126,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1897
+	BEQ normal1909
 	FMOVQ 2240(R4), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e406 // FCMGT V6.2D, V0.2D, V8.2D
@@ -55872,9 +56156,9 @@ doneLanes2:
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled1898
+	JMP scaled1910
 
-normal1897:
+normal1909:
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7d0503 // USHR V3.2D, V8.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -55890,7 +56174,7 @@ normal1897:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled1898:
+scaled1910:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	ADD R2<<3, R7, R1
@@ -56123,7 +56407,7 @@ someLanes9:
 
 doneLanes10:
 
-done1892:
+done1904:
 	RET
 
 // func addGELUF32(dst *float32, sign float32, x *float32, n int)
@@ -56142,9 +56426,9 @@ TEXT ·addGELUF32(SB), NOSPLIT, $272-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1908
+	BLT oneTest1920
 
-many1906:
+many1918:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 3264(R7), F0
@@ -56528,14 +56812,14 @@ many1906:
 	WORD $0x6e27dc60 // FMUL V0.4S, V3.4S, V7.4S
 	WORD $0x4e20cee1 // FMLA V1.4S, V23.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1906
+	BLE many1918
 
-oneTest1908:
+oneTest1920:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1909
+	BGT tail1921
 
-one1907:
+one1919:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F5, F4)
 	FMOVQ 3264(R7), F0
@@ -56714,11 +56998,11 @@ one1907:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1907
+	BLE one1919
 
-tail1909:
+tail1921:
 	SUBS R3, R0, R0
-	BEQ done1910
+	BEQ done1922
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -57006,7 +57290,7 @@ someLanes5:
 
 doneLanes6:
 
-done1910:
+done1922:
 	RET
 
 // func addSiLUF64(dst *float64, sign float64, x *float64, n int)
@@ -57029,9 +57313,9 @@ TEXT ·addSiLUF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1924
+	BLT oneTest1936
 
-many1922:
+many1934:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 256(R5), F0
@@ -57198,7 +57482,7 @@ many1922:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1927
+	BEQ normal1939
 	FMOVQ 2240(R5), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -57257,9 +57541,9 @@ many1922:
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee3842e // SUB V14.2D, V1.2D, V3.2D
 	WORD $0x6ee2840c // SUB V12.2D, V0.2D, V2.2D
-	JMP scaled1928
+	JMP scaled1940
 
-normal1927:
+normal1939:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -57289,7 +57573,7 @@ normal1927:
 	WORD $0x6e63dc2e // FMUL V14.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0c // FMUL V12.2D, V0.2D, V2.2D
 
-scaled1928:
+scaled1940:
 	FMOVQ 3392(R5), F3
 	FMOVQ 3392(R5), F2
 	FMOVQ 3392(R5), F0
@@ -57340,14 +57624,14 @@ scaled1928:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1922
+	BLE many1934
 
-oneTest1924:
+oneTest1936:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1925
+	BGT tail1937
 
-one1923:
+one1935:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R5), F0
@@ -57431,7 +57715,7 @@ one1923:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1929
+	BEQ normal1941
 	FMOVQ 2240(R5), F0
 	WORD $0x6eece409 // FCMGT V9.2D, V0.2D, V12.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
@@ -57461,9 +57745,9 @@ one1923:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1930
+	JMP scaled1942
 
-normal1929:
+normal1941:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -57479,7 +57763,7 @@ normal1929:
 	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1930:
+scaled1942:
 	FMOVQ 3392(R5), F3
 	FMOVQ 3392(R5), F2
 	FMOVQ 3392(R5), F0
@@ -57507,11 +57791,11 @@ scaled1930:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1923
+	BLE one1935
 
-tail1925:
+tail1937:
 	SUBS R3, R0, R0
-	BEQ done1926
+	BEQ done1938
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -57619,7 +57903,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1931
+	BEQ normal1943
 	FMOVQ 2240(R5), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
@@ -57649,9 +57933,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1932
+	JMP scaled1944
 
-normal1931:
+normal1943:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -57667,7 +57951,7 @@ normal1931:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1932:
+scaled1944:
 	FMOVQ 3392(R5), F3
 	FMOVQ 3392(R5), F2
 	FMOVQ 3392(R5), F0
@@ -57752,7 +58036,7 @@ someLanes7:
 
 doneLanes8:
 
-done1926:
+done1938:
 	RET
 
 // func addSiLUF32(dst *float32, sign float32, x *float32, n int)
@@ -57771,9 +58055,9 @@ TEXT ·addSiLUF32(SB), NOSPLIT, $48-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1942
+	BLT oneTest1954
 
-many1940:
+many1952:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F13, F8)
 	FMOVQ 448(R7), F2
@@ -57974,14 +58258,14 @@ many1940:
 	WORD $0x6e25dc20 // FMUL V0.4S, V1.4S, V5.4S
 	WORD $0x4e20cd22 // FMLA V2.4S, V9.4S, V0.4S
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1940
+	BLE many1952
 
-oneTest1942:
+oneTest1954:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1943
+	BGT tail1955
 
-one1941:
+one1953:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F4)
 	FMOVQ 448(R7), F0
@@ -58084,11 +58368,11 @@ one1941:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1941
+	BLE one1953
 
-tail1943:
+tail1955:
 	SUBS R3, R0, R0
-	BEQ done1944
+	BEQ done1956
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -58300,7 +58584,7 @@ someLanes5:
 
 doneLanes6:
 
-done1944:
+done1956:
 	RET
 
 // func addMaxF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -58315,9 +58599,9 @@ TEXT ·addMaxF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1955
+	BGT tail1967
 
-one1953:
+one1965:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R3<<3, R4, R1
@@ -58337,11 +58621,11 @@ one1953:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1953
+	BLE one1965
 
-tail1955:
+tail1967:
 	SUBS R3, R0, R0
-	BEQ done1956
+	BEQ done1968
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -58442,7 +58726,7 @@ someLanes7:
 
 doneLanes8:
 
-done1956:
+done1968:
 	RET
 
 // func addMaxF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -58457,9 +58741,9 @@ TEXT ·addMaxF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1967
+	BGT tail1979
 
-one1965:
+one1977:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R2<<2, R5, R1
@@ -58479,11 +58763,11 @@ one1965:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1965
+	BLE one1977
 
-tail1967:
+tail1979:
 	SUBS R2, R0, R0
-	BEQ done1968
+	BEQ done1980
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -58648,7 +58932,7 @@ someLanes7:
 
 doneLanes8:
 
-done1968:
+done1980:
 	RET
 
 // func addMinF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -58663,9 +58947,9 @@ TEXT ·addMinF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1979
+	BGT tail1991
 
-one1977:
+one1989:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R3<<3, R4, R1
@@ -58685,11 +58969,11 @@ one1977:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1977
+	BLE one1989
 
-tail1979:
+tail1991:
 	SUBS R3, R0, R0
-	BEQ done1980
+	BEQ done1992
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -58790,7 +59074,7 @@ someLanes7:
 
 doneLanes8:
 
-done1980:
+done1992:
 	RET
 
 // func addMinF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -58805,9 +59089,9 @@ TEXT ·addMinF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1991
+	BGT tail2003
 
-one1989:
+one2001:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R2<<2, R5, R1
@@ -58827,11 +59111,11 @@ one1989:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1989
+	BLE one2001
 
-tail1991:
+tail2003:
 	SUBS R2, R0, R0
-	BEQ done1992
+	BEQ done2004
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -58996,7 +59280,7 @@ someLanes7:
 
 doneLanes8:
 
-done1992:
+done2004:
 	RET
 
 // func addGreaterF64(dst *float64, sign float64, x *float64, y *float64, from *float64, n int)
@@ -59013,9 +59297,9 @@ TEXT ·addGreaterF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail2003
+	BGT tail2015
 
-one2001:
+one2013:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F9, F8)
 	ADD R2<<3, R7, R1
@@ -59041,11 +59325,11 @@ one2001:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one2001
+	BLE one2013
 
-tail2003:
+tail2015:
 	SUBS R2, R0, R0
-	BEQ done2004
+	BEQ done2016
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -59172,7 +59456,7 @@ someLanes9:
 
 doneLanes10:
 
-done2004:
+done2016:
 	RET
 
 // func addGreaterF32(dst *float32, sign float32, x *float32, y *float32, from *float32, n int)
@@ -59189,9 +59473,9 @@ TEXT ·addGreaterF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2015
+	BGT tail2027
 
-one2013:
+one2025:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F9, F8)
 	ADD R2<<2, R7, R1
@@ -59217,11 +59501,11 @@ one2013:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2013
+	BLE one2025
 
-tail2015:
+tail2027:
 	SUBS R2, R0, R0
-	BEQ done2016
+	BEQ done2028
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -59428,7 +59712,7 @@ someLanes9:
 
 doneLanes10:
 
-done2016:
+done2028:
 	RET
 
 // func addClipF64(dst *float64, sign float64, lo float64, hi float64, x *float64, n int)
@@ -59446,9 +59730,9 @@ TEXT ·addClipF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail2027
+	BGT tail2039
 
-one2025:
+one2037:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F2)
 	WORD $0x6ee0e481 // FCMGT V1.2D, V4.2D, V0.2D
@@ -59466,11 +59750,11 @@ one2025:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one2025
+	BLE one2037
 
-tail2027:
+tail2039:
 	SUBS R3, R0, R0
-	BEQ done2028
+	BEQ done2040
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -59549,7 +59833,7 @@ someLanes5:
 
 doneLanes6:
 
-done2028:
+done2040:
 	RET
 
 // func addClipF32(dst *float32, sign float32, lo float32, hi float32, x *float32, n int)
@@ -59567,9 +59851,9 @@ TEXT ·addClipF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail2039
+	BGT tail2051
 
-one2037:
+one2049:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F0, F2)
 	WORD $0x6ea0e481 // FCMGT V1.4S, V4.4S, V0.4S
@@ -59587,11 +59871,11 @@ one2037:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one2037
+	BLE one2049
 
-tail2039:
+tail2051:
 	SUBS R3, R0, R0
-	BEQ done2040
+	BEQ done2052
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -59718,7 +60002,7 @@ someLanes5:
 
 doneLanes6:
 
-done2040:
+done2052:
 	RET
 
 // func addWithinF64(dst *float64, sign float64, lo float64, hi float64, x *float64, from *float64, n int)
@@ -59738,9 +60022,9 @@ TEXT ·addWithinF64(SB), NOSPLIT, $0-56
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail2051
+	BGT tail2063
 
-one2049:
+one2061:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F6, F5)
 	ADD R3<<3, R4, R1
@@ -59762,11 +60046,11 @@ one2049:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one2049
+	BLE one2061
 
-tail2051:
+tail2063:
 	SUBS R3, R0, R0
-	BEQ done2052
+	BEQ done2064
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -59869,7 +60153,7 @@ someLanes7:
 
 doneLanes8:
 
-done2052:
+done2064:
 	RET
 
 // func addWithinF32(dst *float32, sign float32, lo float32, hi float32, x *float32, from *float32, n int)
@@ -59889,9 +60173,9 @@ TEXT ·addWithinF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R5
 	CMP R5, R2
-	BGT tail2063
+	BGT tail2075
 
-one2061:
+one2073:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F6, F5)
 	ADD R2<<2, R6, R1
@@ -59913,11 +60197,11 @@ one2061:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R5, R2
-	BLE one2061
+	BLE one2073
 
-tail2063:
+tail2075:
 	SUBS R2, R0, R0
-	BEQ done2064
+	BEQ done2076
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -60084,7 +60368,7 @@ someLanes7:
 
 doneLanes8:
 
-done2064:
+done2076:
 	RET
 
 // func addWhereF64(dst *float64, sign float64, cond *float64, x *float64, y *float64, n int)
@@ -60101,9 +60385,9 @@ TEXT ·addWhereF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail2075
+	BGT tail2087
 
-one2073:
+one2085:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F0, F2)
 	ADD R2<<3, R7, R1
@@ -60124,11 +60408,11 @@ one2073:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one2073
+	BLE one2085
 
-tail2075:
+tail2087:
 	SUBS R2, R0, R0
-	BEQ done2076
+	BEQ done2088
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -60250,7 +60534,7 @@ someLanes9:
 
 doneLanes10:
 
-done2076:
+done2088:
 	RET
 
 // func addWhereF32(dst *float32, sign float32, cond *float32, x *float32, y *float32, n int)
@@ -60267,9 +60551,9 @@ TEXT ·addWhereF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2087
+	BGT tail2099
 
-one2085:
+one2097:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F2)
 	ADD R2<<2, R7, R1
@@ -60290,11 +60574,11 @@ one2085:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2085
+	BLE one2097
 
-tail2087:
+tail2099:
 	SUBS R2, R0, R0
-	BEQ done2088
+	BEQ done2100
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -60496,7 +60780,7 @@ someLanes9:
 
 doneLanes10:
 
-done2088:
+done2100:
 	RET
 
 // func hypotF64(dst *float64, x *float64, y *float64, n int)
@@ -60510,9 +60794,9 @@ TEXT ·hypotF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail2099
+	BGT tail2111
 
-one2097:
+one2109:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R3<<3, R4, R1
@@ -60573,11 +60857,11 @@ one2097:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one2097
+	BLE one2109
 
-tail2099:
+tail2111:
 	SUBS R3, R0, R0
-	BEQ done2100
+	BEQ done2112
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -60699,7 +60983,7 @@ someLanes5:
 
 doneLanes6:
 
-done2100:
+done2112:
 	RET
 
 // func hypotF32(dst *float32, x *float32, y *float32, n int)
@@ -60713,9 +60997,9 @@ TEXT ·hypotF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R5
 	CMP R5, R2
-	BGT tail2111
+	BGT tail2123
 
-one2109:
+one2121:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<2, R6, R1
@@ -60776,11 +61060,11 @@ one2109:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R5, R2
-	BLE one2109
+	BLE one2121
 
-tail2111:
+tail2123:
 	SUBS R2, R0, R0
-	BEQ done2112
+	BEQ done2124
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -60950,7 +61234,7 @@ someLanes5:
 
 doneLanes6:
 
-done2112:
+done2124:
 	RET
 
 // func directionF64(u *float64, v *float64, x *float64, y *float64, n int)
@@ -60965,9 +61249,9 @@ TEXT ·directionF64(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2123
+	BGT tail2135
 
-one2121:
+one2133:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F12, F11)
 	ADD R2<<3, R5, R1
@@ -61073,11 +61357,11 @@ one2121:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2121
+	BLE one2133
 
-tail2123:
+tail2135:
 	SUBS R2, R0, R0
-	BEQ done2124
+	BEQ done2136
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -61262,7 +61546,7 @@ someLanes7:
 
 doneLanes8:
 
-done2124:
+done2136:
 	RET
 
 // func directionF32(u *float32, v *float32, x *float32, y *float32, n int)
@@ -61277,9 +61561,9 @@ TEXT ·directionF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2135
+	BGT tail2147
 
-one2133:
+one2145:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	ADD R2<<2, R7, R1
@@ -61385,11 +61669,11 @@ one2133:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2133
+	BLE one2145
 
-tail2135:
+tail2147:
 	SUBS R2, R0, R0
-	BEQ done2136
+	BEQ done2148
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -61638,7 +61922,7 @@ someLanes7:
 
 doneLanes8:
 
-done2136:
+done2148:
 	RET
 
 // func atan2F64(dst *float64, x *float64, y *float64, n int)
@@ -61652,9 +61936,9 @@ TEXT ·atan2F64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest2146
+	BLT oneTest2158
 
-many2144:
+many2156:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F13, F12)
 	FLDPQ 32(R2), (F7, F6)
@@ -62102,14 +62386,14 @@ many2144:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many2144
+	BLE many2156
 
-oneTest2146:
+oneTest2158:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail2147
+	BGT tail2159
 
-one2145:
+one2157:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F12, F11)
 	ADD R3<<3, R7, R1
@@ -62334,11 +62618,11 @@ one2145:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one2145
+	BLE one2157
 
-tail2147:
+tail2159:
 	SUBS R3, R0, R0
-	BEQ done2148
+	BEQ done2160
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -62664,7 +62948,7 @@ someLanes9:
 
 doneLanes10:
 
-done2148:
+done2160:
 	RET
 
 // func atan2F32(dst *float32, x *float32, y *float32, n int)
@@ -62678,9 +62962,9 @@ TEXT ·atan2F32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest2158
+	BLT oneTest2170
 
-many2156:
+many2168:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F13, F12)
 	FLDPQ 32(R5), (F7, F6)
@@ -63042,14 +63326,14 @@ many2156:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many2156
+	BLE many2168
 
-oneTest2158:
+oneTest2170:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2159
+	BGT tail2171
 
-one2157:
+one2169:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F12, F11)
 	ADD R2<<2, R7, R1
@@ -63231,11 +63515,11 @@ one2157:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2157
+	BLE one2169
 
-tail2159:
+tail2171:
 	SUBS R2, R0, R0
-	BEQ done2160
+	BEQ done2172
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -63598,7 +63882,7 @@ someLanes9:
 
 doneLanes10:
 
-done2160:
+done2172:
 	RET
 
 // func atan2SlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
@@ -63614,9 +63898,9 @@ TEXT ·atan2SlopesF64(SB), NOSPLIT, $384-48
 	MOVD $0, R2
 	ADD $-8, R0, R11
 	TST R11, R11
-	BLT oneTest2170
+	BLT oneTest2182
 
-many2168:
+many2180:
 	ADD R2<<3, R12, R1
 	FLDPQ (R1), (F5, F2)
 	FMOVQ 3200(R7), F1
@@ -64172,14 +64456,14 @@ many2168:
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	FSTPQ (F1, F0), 32(R1)
-	BLE many2168
+	BLE many2180
 
-oneTest2170:
+oneTest2182:
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail2171
+	BGT tail2183
 
-one2169:
+one2181:
 	ADD R2<<3, R12, R4
 	FLDPQ (R4), (F11, F10)
 	ADD R2<<3, R10, R1
@@ -64448,11 +64732,11 @@ one2169:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one2169
+	BLE one2181
 
-tail2171:
+tail2183:
 	SUBS R2, R0, R0
-	BEQ done2172
+	BEQ done2184
 	ADD $32, R13, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -64858,7 +65142,7 @@ someLanes13:
 
 doneLanes14:
 
-done2172:
+done2184:
 	RET
 
 // func atan2SlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
@@ -64874,9 +65158,9 @@ TEXT ·atan2SlopesF32(SB), NOSPLIT, $224-48
 	MOVD $0, R2
 	ADD $-16, R0, R11
 	TST R11, R11
-	BLT oneTest2182
+	BLT oneTest2194
 
-many2180:
+many2192:
 	ADD R2<<2, R12, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3264(R6), F0
@@ -65332,14 +65616,14 @@ many2180:
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	FSTPQ (F1, F0), 32(R1)
-	BLE many2180
+	BLE many2192
 
-oneTest2182:
+oneTest2194:
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail2183
+	BGT tail2195
 
-one2181:
+one2193:
 	ADD R2<<2, R12, R7
 	FLDPQ (R7), (F11, F10)
 	ADD R2<<2, R9, R1
@@ -65565,11 +65849,11 @@ one2181:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one2181
+	BLE one2193
 
-tail2183:
+tail2195:
 	SUBS R2, R0, R0
-	BEQ done2184
+	BEQ done2196
 	ADD $32, R13, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -66044,7 +66328,7 @@ someLanes13:
 
 doneLanes14:
 
-done2184:
+done2196:
 	RET
 
 // func atan2CurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
@@ -66060,9 +66344,9 @@ TEXT ·atan2CurvesF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail2195
+	BGT tail2207
 
-one2193:
+one2205:
 	ADD R2<<3, R9, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<3, R8, R1
@@ -66152,11 +66436,11 @@ one2193:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one2193
+	BLE one2205
 
-tail2195:
+tail2207:
 	SUBS R2, R0, R0
-	BEQ done2196
+	BEQ done2208
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -66343,7 +66627,7 @@ someLanes9:
 
 doneLanes10:
 
-done2196:
+done2208:
 	RET
 
 // func atan2CurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
@@ -66359,9 +66643,9 @@ TEXT ·atan2CurvesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R7
 	CMP R7, R2
-	BGT tail2207
+	BGT tail2219
 
-one2205:
+one2217:
 	ADD R2<<2, R9, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<2, R8, R1
@@ -66451,11 +66735,11 @@ one2205:
 	FSTPQ (F3, F2), (R1)
 	ADD $8, R2, R2
 	CMP R7, R2
-	BLE one2205
+	BLE one2217
 
-tail2207:
+tail2219:
 	SUBS R2, R0, R0
-	BEQ done2208
+	BEQ done2220
 	ADD $32, R10, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -66722,7 +67006,7 @@ someLanes9:
 
 doneLanes10:
 
-done2208:
+done2220:
 	RET
 
 // func powF64(dst *float64, x *float64, y *float64, n int)
@@ -66741,9 +67025,9 @@ TEXT ·powF64(SB), NOSPLIT, $304-32
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest2218
+	BLT oneTest2230
 
-many2216:
+many2228:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F10, F9)
 	FLDPQ 32(R2), (F7, F2)
@@ -67590,14 +67874,14 @@ many2216:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many2216
+	BLE many2228
 
-oneTest2218:
+oneTest2230:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail2219
+	BGT tail2231
 
-one2217:
+one2229:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F2, F1)
 	ADD R3<<3, R7, R1
@@ -67988,11 +68272,11 @@ one2217:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one2217
+	BLE one2229
 
-tail2219:
+tail2231:
 	SUBS R3, R0, R0
-	BEQ done2220
+	BEQ done2232
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -68484,7 +68768,7 @@ someLanes9:
 
 doneLanes10:
 
-done2220:
+done2232:
 	RET
 
 // func powF32(dst *float32, x *float32, y *float32, n int)
@@ -68502,9 +68786,9 @@ TEXT ·powF32(SB), NOSPLIT, $304-32
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest2230
+	BLT oneTest2242
 
-many2228:
+many2240:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F10, F9)
 	FLDPQ 32(R5), (F3, F2)
@@ -69233,14 +69517,14 @@ many2228:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many2228
+	BLE many2240
 
-oneTest2230:
+oneTest2242:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2231
+	BGT tail2243
 
-one2229:
+one2241:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F2, F1)
 	ADD R2<<2, R7, R1
@@ -69575,11 +69859,11 @@ one2229:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2229
+	BLE one2241
 
-tail2231:
+tail2243:
 	SUBS R2, R0, R0
-	BEQ done2232
+	BEQ done2244
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -70095,7 +70379,7 @@ someLanes9:
 
 doneLanes10:
 
-done2232:
+done2244:
 	RET
 
 // func powSlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
@@ -70116,9 +70400,9 @@ TEXT ·powSlopesF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail2243
+	BGT tail2255
 
-one2241:
+one2253:
 	ADD R2<<3, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<3, R9, R1
@@ -70755,11 +71039,11 @@ one2241:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one2241
+	BLE one2253
 
-tail2243:
+tail2255:
 	SUBS R2, R0, R0
-	BEQ done2244
+	BEQ done2256
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -71673,7 +71957,7 @@ someLanes27:
 
 doneLanes28:
 
-done2244:
+done2256:
 	RET
 
 // func powSlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
@@ -71693,9 +71977,9 @@ TEXT ·powSlopesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail2255
+	BGT tail2267
 
-one2253:
+one2265:
 	ADD R2<<2, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<2, R9, R1
@@ -72244,11 +72528,11 @@ one2253:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one2253
+	BLE one2265
 
-tail2255:
+tail2267:
 	SUBS R2, R0, R0
-	BEQ done2256
+	BEQ done2268
 	ADD $32, R11, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -73298,7 +73582,7 @@ someLanes27:
 
 doneLanes28:
 
-done2256:
+done2268:
 	RET
 
 // func powCurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
@@ -73319,9 +73603,9 @@ TEXT ·powCurvesF64(SB), NOSPLIT, $48-48
 	MOVD $0, R2
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail2267
+	BGT tail2279
 
-one2265:
+one2277:
 	ADD R2<<3, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<3, R9, R1
@@ -74214,11 +74498,11 @@ one2265:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one2265
+	BLE one2277
 
-tail2267:
+tail2279:
 	SUBS R2, R0, R0
-	BEQ done2268
+	BEQ done2280
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -75537,7 +75821,7 @@ someLanes41:
 
 doneLanes42:
 
-done2268:
+done2280:
 	RET
 
 // func powCurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
@@ -75557,9 +75841,9 @@ TEXT ·powCurvesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail2279
+	BGT tail2291
 
-one2277:
+one2289:
 	ADD R2<<2, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<2, R9, R1
@@ -76323,11 +76607,11 @@ one2277:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one2277
+	BLE one2289
 
-tail2279:
+tail2291:
 	SUBS R2, R0, R0
-	BEQ done2280
+	BEQ done2292
 	ADD $32, R11, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -77857,7 +78141,7 @@ someLanes41:
 
 doneLanes42:
 
-done2280:
+done2292:
 	RET
 
 // func addAtan2F64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -77873,9 +78157,9 @@ TEXT ·addAtan2F64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest2290
+	BLT oneTest2302
 
-many2288:
+many2300:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F14, F13)
 	FLDPQ 32(R2), (F7, F6)
@@ -78329,14 +78613,14 @@ many2288:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many2288
+	BLE many2300
 
-oneTest2290:
+oneTest2302:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail2291
+	BGT tail2303
 
-one2289:
+one2301:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F13, F12)
 	ADD R3<<3, R7, R1
@@ -78564,11 +78848,11 @@ one2289:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one2289
+	BLE one2301
 
-tail2291:
+tail2303:
 	SUBS R3, R0, R0
-	BEQ done2292
+	BEQ done2304
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -78917,7 +79201,7 @@ someLanes11:
 
 doneLanes12:
 
-done2292:
+done2304:
 	RET
 
 // func addAtan2F32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -78933,9 +79217,9 @@ TEXT ·addAtan2F32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest2302
+	BLT oneTest2314
 
-many2300:
+many2312:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F14, F13)
 	FLDPQ 32(R5), (F7, F6)
@@ -79303,14 +79587,14 @@ many2300:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many2300
+	BLE many2312
 
-oneTest2302:
+oneTest2314:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2303
+	BGT tail2315
 
-one2301:
+one2313:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F13, F12)
 	ADD R2<<2, R7, R1
@@ -79495,11 +79779,11 @@ one2301:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2301
+	BLE one2313
 
-tail2303:
+tail2315:
 	SUBS R2, R0, R0
-	BEQ done2304
+	BEQ done2316
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -79901,7 +80185,7 @@ someLanes11:
 
 doneLanes12:
 
-done2304:
+done2316:
 	RET
 
 // func addPowF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -79922,9 +80206,9 @@ TEXT ·addPowF64(SB), NOSPLIT, $352-40
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest2314
+	BLT oneTest2326
 
-many2312:
+many2324:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F10, F9)
 	FLDPQ 32(R2), (F8, F7)
@@ -80785,14 +81069,14 @@ many2312:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many2312
+	BLE many2324
 
-oneTest2314:
+oneTest2326:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail2315
+	BGT tail2327
 
-one2313:
+one2325:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F7, F1)
 	ADD R3<<3, R7, R1
@@ -81186,11 +81470,11 @@ one2313:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one2313
+	BLE one2325
 
-tail2315:
+tail2327:
 	SUBS R3, R0, R0
-	BEQ done2316
+	BEQ done2328
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -81706,7 +81990,7 @@ someLanes11:
 
 doneLanes12:
 
-done2316:
+done2328:
 	RET
 
 // func addPowF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -81726,9 +82010,9 @@ TEXT ·addPowF32(SB), NOSPLIT, $336-40
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest2326
+	BLT oneTest2338
 
-many2324:
+many2336:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F10, F9)
 	FLDPQ 32(R5), (F7, F2)
@@ -82468,14 +82752,14 @@ many2324:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many2324
+	BLE many2336
 
-oneTest2326:
+oneTest2338:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2327
+	BGT tail2339
 
-one2325:
+one2337:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F2, F1)
 	ADD R2<<2, R7, R1
@@ -82813,11 +83097,11 @@ one2325:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2325
+	BLE one2337
 
-tail2327:
+tail2339:
 	SUBS R2, R0, R0
-	BEQ done2328
+	BEQ done2340
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -83372,7 +83656,7 @@ someLanes11:
 
 doneLanes12:
 
-done2328:
+done2340:
 	RET
 
 // func sigmoidF64(y *float64, d *float64, x *float64, n int)
@@ -83394,9 +83678,9 @@ TEXT ·sigmoidF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2342
+	BLT oneTest2354
 
-many2340:
+many2352:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 256(R7), F0
@@ -83559,7 +83843,7 @@ many2340:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2345
+	BEQ normal2357
 	FMOVQ 2240(R7), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
@@ -83618,9 +83902,9 @@ many2340:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38433 // SUB V19.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled2346
+	JMP scaled2358
 
-normal2345:
+normal2357:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -83650,7 +83934,7 @@ normal2345:
 	WORD $0x6e63dc33 // FMUL V19.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled2346:
+scaled2358:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -83692,14 +83976,14 @@ scaled2346:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2340
+	BLE many2352
 
-oneTest2342:
+oneTest2354:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2343
+	BGT tail2355
 
-one2341:
+one2353:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R7), F0
@@ -83783,7 +84067,7 @@ one2341:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2347
+	BEQ normal2359
 	FMOVQ 2240(R7), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -83813,9 +84097,9 @@ one2341:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled2348
+	JMP scaled2360
 
-normal2347:
+normal2359:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -83831,7 +84115,7 @@ normal2347:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled2348:
+scaled2360:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -83855,11 +84139,11 @@ scaled2348:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2341
+	BLE one2353
 
-tail2343:
+tail2355:
 	SUBS R2, R0, R0
-	BEQ done2344
+	BEQ done2356
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -83967,7 +84251,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2349
+	BEQ normal2361
 	FMOVQ 2240(R7), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -83997,9 +84281,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled2350
+	JMP scaled2362
 
-normal2349:
+normal2361:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -84015,7 +84299,7 @@ normal2349:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled2350:
+scaled2362:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -84094,7 +84378,7 @@ someLanes7:
 
 doneLanes8:
 
-done2344:
+done2356:
 	RET
 
 // func sigmoidF32(y *float32, d *float32, x *float32, n int)
@@ -84112,9 +84396,9 @@ TEXT ·sigmoidF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2360
+	BLT oneTest2372
 
-many2358:
+many2370:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 448(R7), F0
@@ -84300,14 +84584,14 @@ many2358:
 	WORD $0x6e29dd61 // FMUL V1.4S, V11.4S, V9.4S
 	WORD $0x6e28dd40 // FMUL V0.4S, V10.4S, V8.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many2358
+	BLE many2370
 
-oneTest2360:
+oneTest2372:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2361
+	BGT tail2373
 
-one2359:
+one2371:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F1, F0)
 	FMOVQ 448(R7), F2
@@ -84406,11 +84690,11 @@ one2359:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2359
+	BLE one2371
 
-tail2361:
+tail2373:
 	SUBS R2, R0, R0
-	BEQ done2362
+	BEQ done2374
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -84616,7 +84900,7 @@ someLanes5:
 
 doneLanes6:
 
-done2362:
+done2374:
 	RET
 
 // func tanhF64(y *float64, d *float64, x *float64, n int)
@@ -84638,9 +84922,9 @@ TEXT ·tanhF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2376
+	BLT oneTest2388
 
-many2374:
+many2386:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R5), F0
@@ -84807,7 +85091,7 @@ many2374:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2379
+	BEQ normal2391
 	FMOVQ 2240(R5), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -84866,9 +85150,9 @@ many2374:
 	WORD $0x4e62d4e0 // FADD V0.2D, V7.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled2380
+	JMP scaled2392
 
-normal2379:
+normal2391:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -84898,7 +85182,7 @@ normal2379:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled2380:
+scaled2392:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R5), F0
@@ -85094,14 +85378,14 @@ scaled2380:
 	FSTPQ (F4, F3), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2374
+	BLE many2386
 
-oneTest2376:
+oneTest2388:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail2377
+	BGT tail2389
 
-one2375:
+one2387:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R5), F0
@@ -85187,7 +85471,7 @@ one2375:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2381
+	BEQ normal2393
 	FMOVQ 2240(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -85217,9 +85501,9 @@ one2375:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	JMP scaled2382
+	JMP scaled2394
 
-normal2381:
+normal2393:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -85235,7 +85519,7 @@ normal2381:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0a // FMUL V10.2D, V0.2D, V2.2D
 
-scaled2382:
+scaled2394:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R5), F0
@@ -85336,11 +85620,11 @@ scaled2382:
 	FSTPQ (F4, F3), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one2375
+	BLE one2387
 
-tail2377:
+tail2389:
 	SUBS R2, R0, R0
-	BEQ done2378
+	BEQ done2390
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -85450,7 +85734,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2383
+	BEQ normal2395
 	FMOVQ 2240(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -85480,9 +85764,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28408 // SUB V8.2D, V0.2D, V2.2D
-	JMP scaled2384
+	JMP scaled2396
 
-normal2383:
+normal2395:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -85498,7 +85782,7 @@ normal2383:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
 
-scaled2384:
+scaled2396:
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R2<<3, R7, R1
@@ -85674,7 +85958,7 @@ someLanes9:
 
 doneLanes10:
 
-done2378:
+done2390:
 	RET
 
 // func tanhF32(y *float32, d *float32, x *float32, n int)
@@ -85692,9 +85976,9 @@ TEXT ·tanhF32(SB), NOSPLIT, $32-32
 	MOVD $0, R2
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest2394
+	BLT oneTest2406
 
-many2392:
+many2404:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F22, F21)
 	FLDPQ 32(R1), (F20, F19)
@@ -85900,14 +86184,14 @@ many2392:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R4, R2
-	BLE many2392
+	BLE many2404
 
-oneTest2394:
+oneTest2406:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2395
+	BGT tail2407
 
-one2393:
+one2405:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 3264(R6), F0
@@ -86010,11 +86294,11 @@ one2393:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2393
+	BLE one2405
 
-tail2395:
+tail2407:
 	SUBS R2, R0, R0
-	BEQ done2396
+	BEQ done2408
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -86224,7 +86508,7 @@ someLanes5:
 
 doneLanes6:
 
-done2396:
+done2408:
 	RET
 
 // func softplusF64(y *float64, d *float64, x *float64, n int)
@@ -86246,9 +86530,9 @@ TEXT ·softplusF64(SB), NOSPLIT, $32-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2410
+	BLT oneTest2422
 
-many2408:
+many2420:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 256(R6), F0
@@ -86411,7 +86695,7 @@ many2408:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2413
+	BEQ normal2425
 	FMOVQ 2240(R6), F0
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6ef2e410 // FCMGT V16.2D, V0.2D, V18.2D
@@ -86470,9 +86754,9 @@ many2408:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2414
+	JMP scaled2426
 
-normal2413:
+normal2425:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -86502,7 +86786,7 @@ normal2413:
 	WORD $0x6e63dc28 // FMUL V8.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2414:
+scaled2426:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -86721,14 +87005,14 @@ scaled2414:
 	FSTPQ (F9, F8), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2408
+	BLE many2420
 
-oneTest2410:
+oneTest2422:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2411
+	BGT tail2423
 
-one2409:
+one2421:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R6), F0
@@ -86812,7 +87096,7 @@ one2409:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2415
+	BEQ normal2427
 	FMOVQ 2240(R6), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -86842,9 +87126,9 @@ one2409:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38435 // SUB V21.2D, V1.2D, V3.2D
 	WORD $0x6ee28414 // SUB V20.2D, V0.2D, V2.2D
-	JMP scaled2416
+	JMP scaled2428
 
-normal2415:
+normal2427:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -86860,7 +87144,7 @@ normal2415:
 	WORD $0x6e63dc35 // FMUL V21.2D, V1.2D, V3.2D
 	WORD $0x6e62dc14 // FMUL V20.2D, V0.2D, V2.2D
 
-scaled2416:
+scaled2428:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -86966,11 +87250,11 @@ scaled2416:
 	FSTPQ (F11, F10), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2409
+	BLE one2421
 
-tail2411:
+tail2423:
 	SUBS R2, R0, R0
-	BEQ done2412
+	BEQ done2424
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -87078,7 +87362,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2417
+	BEQ normal2429
 	FMOVQ 2240(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -87108,9 +87392,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38431 // SUB V17.2D, V1.2D, V3.2D
 	WORD $0x6ee28410 // SUB V16.2D, V0.2D, V2.2D
-	JMP scaled2418
+	JMP scaled2430
 
-normal2417:
+normal2429:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -87126,7 +87410,7 @@ normal2417:
 	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
 	WORD $0x6e62dc10 // FMUL V16.2D, V0.2D, V2.2D
 
-scaled2418:
+scaled2430:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -87287,7 +87571,7 @@ someLanes7:
 
 doneLanes8:
 
-done2412:
+done2424:
 	RET
 
 // func softplusF32(y *float32, d *float32, x *float32, n int)
@@ -87305,9 +87589,9 @@ TEXT ·softplusF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2428
+	BLT oneTest2440
 
-many2426:
+many2438:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F1, F9)
 	FMOVQ 448(R7), F0
@@ -87580,14 +87864,14 @@ many2426:
 	WORD $0x4ea0a8c0 // CMLT V0.4S, V6.4S, 0
 	WORD $0x6e6f1da0 // BSL V0.16B, V13.16B, V15.16B
 	FSTPQ (F1, F0), 32(R1)
-	BLE many2426
+	BLE many2438
 
-oneTest2428:
+oneTest2440:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2429
+	BGT tail2441
 
-one2427:
+one2439:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F1, F0)
 	FMOVQ 448(R7), F5
@@ -87729,11 +88013,11 @@ one2427:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2427
+	BLE one2439
 
-tail2429:
+tail2441:
 	SUBS R2, R0, R0
-	BEQ done2430
+	BEQ done2442
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -87982,7 +88266,7 @@ someLanes5:
 
 doneLanes6:
 
-done2430:
+done2442:
 	RET
 
 // func gELUF64(y *float64, d *float64, x *float64, n int)
@@ -88004,9 +88288,9 @@ TEXT ·gELUF64(SB), NOSPLIT, $32-32
 	MOVD $0, R2
 	ADD $-8, R0, R10
 	TST R10, R10
-	BLT oneTest2444
+	BLT oneTest2456
 
-many2442:
+many2454:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R5), F0
@@ -88185,7 +88469,7 @@ many2442:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2447
+	BEQ normal2459
 	FMOVQ 2240(R5), F0
 	WORD $0x6eede40b // FCMGT V11.2D, V0.2D, V13.2D
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
@@ -88244,9 +88528,9 @@ many2442:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled2448
+	JMP scaled2460
 
-normal2447:
+normal2459:
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7d0582 // USHR V2.2D, V12.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -88276,7 +88560,7 @@ normal2447:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled2448:
+scaled2460:
 	ADD R2<<3, R8, R7
 	FLDPQ (R7), (F4, F0)
 	FMOVQ 3200(R5), F1
@@ -88582,14 +88866,14 @@ scaled2448:
 	WORD $0x6e66dc80 // FMUL V0.2D, V4.2D, V6.2D
 	FSTPQ (F1, F0), 32(R6)
 	FSTPQ (F3, F2), 32(R1)
-	BLE many2442
+	BLE many2454
 
-oneTest2444:
+oneTest2456:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail2445
+	BGT tail2457
 
-one2443:
+one2455:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R5), F0
@@ -88681,7 +88965,7 @@ one2443:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2449
+	BEQ normal2461
 	FMOVQ 2240(R5), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e406 // FCMGT V6.2D, V0.2D, V8.2D
@@ -88711,9 +88995,9 @@ one2443:
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled2450
+	JMP scaled2462
 
-normal2449:
+normal2461:
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7d0503 // USHR V3.2D, V8.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -88729,7 +89013,7 @@ normal2449:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled2450:
+scaled2462:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F4, F3)
 	FMOVQ 3200(R5), F0
@@ -88891,11 +89175,11 @@ scaled2450:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one2443
+	BLE one2455
 
-tail2445:
+tail2457:
 	SUBS R2, R0, R0
-	BEQ done2446
+	BEQ done2458
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -89011,7 +89295,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2451
+	BEQ normal2463
 	FMOVQ 2240(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6eeae405 // FCMGT V5.2D, V0.2D, V10.2D
@@ -89041,9 +89325,9 @@ doneLanes2:
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled2452
+	JMP scaled2464
 
-normal2451:
+normal2463:
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -89059,7 +89343,7 @@ normal2451:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled2452:
+scaled2464:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	ADD R2<<3, R8, R1
@@ -89296,7 +89580,7 @@ someLanes9:
 
 doneLanes10:
 
-done2446:
+done2458:
 	RET
 
 // func gELUF32(y *float32, d *float32, x *float32, n int)
@@ -89314,9 +89598,9 @@ TEXT ·gELUF32(SB), NOSPLIT, $96-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2462
+	BLT oneTest2474
 
-many2460:
+many2472:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F5, F4)
 	FMOVQ 3264(R7), F0
@@ -89691,14 +89975,14 @@ many2460:
 	WORD $0x4e21cd27 // FMLA V7.4S, V9.4S, V1.4S
 	WORD $0x4e20cca6 // FMLA V6.4S, V5.4S, V0.4S
 	FSTPQ (F7, F6), 32(R1)
-	BLE many2460
+	BLE many2472
 
-oneTest2462:
+oneTest2474:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2463
+	BGT tail2475
 
-one2461:
+one2473:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F9, F4)
 	FMOVQ 3264(R7), F0
@@ -89887,11 +90171,11 @@ one2461:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2461
+	BLE one2473
 
-tail2463:
+tail2475:
 	SUBS R2, R0, R0
-	BEQ done2464
+	BEQ done2476
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -90187,7 +90471,7 @@ someLanes5:
 
 doneLanes6:
 
-done2464:
+done2476:
 	RET
 
 // func siLUF64(y *float64, d *float64, x *float64, n int)
@@ -90209,9 +90493,9 @@ TEXT ·siLUF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2478
+	BLT oneTest2490
 
-many2476:
+many2488:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 256(R6), F0
@@ -90374,7 +90658,7 @@ many2476:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2481
+	BEQ normal2493
 	FMOVQ 2240(R6), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
@@ -90433,9 +90717,9 @@ many2476:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2482
+	JMP scaled2494
 
-normal2481:
+normal2493:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -90465,7 +90749,7 @@ normal2481:
 	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2482:
+scaled2494:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -90531,14 +90815,14 @@ scaled2482:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2476
+	BLE many2488
 
-oneTest2478:
+oneTest2490:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2479
+	BGT tail2491
 
-one2477:
+one2489:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R6), F0
@@ -90622,7 +90906,7 @@ one2477:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2483
+	BEQ normal2495
 	FMOVQ 2240(R6), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -90652,9 +90936,9 @@ one2477:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38427 // SUB V7.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	JMP scaled2484
+	JMP scaled2496
 
-normal2483:
+normal2495:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -90670,7 +90954,7 @@ normal2483:
 	WORD $0x6e63dc27 // FMUL V7.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 
-scaled2484:
+scaled2496:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -90706,11 +90990,11 @@ scaled2484:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2477
+	BLE one2489
 
-tail2479:
+tail2491:
 	SUBS R2, R0, R0
-	BEQ done2480
+	BEQ done2492
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -90818,7 +91102,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2485
+	BEQ normal2497
 	FMOVQ 2240(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -90848,9 +91132,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2486
+	JMP scaled2498
 
-normal2485:
+normal2497:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -90866,7 +91150,7 @@ normal2485:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2486:
+scaled2498:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -90957,7 +91241,7 @@ someLanes7:
 
 doneLanes8:
 
-done2480:
+done2492:
 	RET
 
 // func siLUF32(y *float32, d *float32, x *float32, n int)
@@ -90975,9 +91259,9 @@ TEXT ·siLUF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2496
+	BLT oneTest2508
 
-many2494:
+many2506:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F9, F8)
 	FMOVQ 448(R7), F0
@@ -91187,14 +91471,14 @@ many2494:
 	WORD $0x4e26cda5 // FMLA V5.4S, V13.4S, V6.4S
 	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
 	FSTPQ (F5, F4), 32(R1)
-	BLE many2494
+	BLE many2506
 
-oneTest2496:
+oneTest2508:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2497
+	BGT tail2509
 
-one2495:
+one2507:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F7)
 	FMOVQ 448(R7), F0
@@ -91306,11 +91590,11 @@ one2495:
 	FSTPQ (F4, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2495
+	BLE one2507
 
-tail2497:
+tail2509:
 	SUBS R2, R0, R0
-	BEQ done2498
+	BEQ done2510
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -91529,7 +91813,7 @@ someLanes5:
 
 doneLanes6:
 
-done2498:
+done2510:
 	RET
 
 // func rectifyF64(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
@@ -91547,9 +91831,9 @@ TEXT ·rectifyF64(SB), NOSPLIT, $0-48
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest2506
+	BLT oneTest2518
 
-many2504:
+many2516:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -91635,14 +91919,14 @@ many2504:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many2504
+	BLE many2516
 
-oneTest2506:
+oneTest2518:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail2507
+	BGT tail2519
 
-one2505:
+one2517:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -91668,11 +91952,11 @@ one2505:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one2505
+	BLE one2517
 
-tail2507:
+tail2519:
 	SUBS R5, R0, R0
-	BEQ done2508
+	BEQ done2520
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -91779,7 +92063,7 @@ someLanes7:
 
 doneLanes8:
 
-done2508:
+done2520:
 	RET
 
 // func rectifyF32(dst *float32, pos float32, neg float32, x *float32, from *float32, n int)
@@ -91797,9 +92081,9 @@ TEXT ·rectifyF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest2516
+	BLT oneTest2528
 
-many2514:
+many2526:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -91885,14 +92169,14 @@ many2514:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many2514
+	BLE many2526
 
-oneTest2516:
+oneTest2528:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2517
+	BGT tail2529
 
-one2515:
+one2527:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -91918,11 +92202,11 @@ one2515:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2515
+	BLE one2527
 
-tail2517:
+tail2529:
 	SUBS R2, R0, R0
-	BEQ done2518
+	BEQ done2530
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -92093,5 +92377,5 @@ someLanes7:
 
 doneLanes8:
 
-done2518:
+done2530:
 	RET

@@ -145,6 +145,11 @@ func Dot[T cpu.Float](x []T, y []T) T {
 	return genericDot(x, y)
 }
 
+// vectorDotFar returns Σ x_i·y_i of n elements, which must be whole turns of the loop of dot.
+func vectorDotFar[T cpu.Float](n int, x *T, y *T) T {
+	panic("no assembly")
+}
+
 // Sum returns Σ x_i.
 func Sum[T cpu.Float](x []T) T {
 	return genericSum(x)
