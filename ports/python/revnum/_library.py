@@ -215,6 +215,11 @@ class Operand:
         flag, dims, otherwise = self._dims
         return dims if flag is None or params.get(flag) else otherwise
 
+    def shape_for(self, params):
+        """The text of the shape, without that for another flag."""
+        flag, _, rest = self.shape.rpartition("?")
+        return rest.split(":")[0 if not flag or params.get(flag.strip()) else 1].strip()
+
 
 def _split(shape):
     """The dimensions of a shape tag: each the name of a symbol, or code."""
@@ -279,7 +284,7 @@ class Rule:
                 raise ArgumentError(f"{self.name}: {o.name} has {len(shape)} axes, want {len(dims)} of a {o.kind}")
             for d, n in zip(dims, shape):
                 if isinstance(d, str) and known.setdefault(d, n) != n:
-                    raise ArgumentError(f"{self.name}: {o.name} is of shape {tuple(shape)}, want {o.shape} where {d} = {known[d]}")
+                    raise ArgumentError(f"{self.name}: {o.name} is of shape {tuple(shape)}, want {o.shape_for(params)} where {d} = {known[d]}")
         known = dict.fromkeys(self.parameters, 0) | known | {"min": min, "max": max}
         return [tuple(shapes[o.name]) if o.role == "inout" else self._output_shape(o, known, params) for o in self.outputs]
 
@@ -307,12 +312,14 @@ for _rule in rules.values():
 
 
 def lookup(kernel, type):
-    """The rule of a kernel such as "revlinalg.Dot", for a type of numbers."""
+    """The rule of a kernel, such as "revlinalg.Dot" or the function of it, for a type of numbers."""
+    kernel = getattr(kernel, "kernel", kernel)
     found = _kernels.get(kernel, _none).get(type) or rules.get(kernel)
     if found:
         return found
     if kernel not in _kernels:
-        raise ArgumentError(f"revnum: no kernel {kernel!r}")
+        meant = [k for k in _kernels if k.partition(".")[2] == kernel]
+        raise ArgumentError(f"revnum: no kernel {kernel!r}" + (f": give {' or '.join(map(repr, meant))}" if meant else ""))
     raise ArgumentError(f"{kernel} is not offered over {type}, but over {', '.join(_kernels[kernel])}")
 
 
@@ -389,6 +396,7 @@ class Package:
             raise AttributeError(f"revnum has no kernel {name}")
         function = self._make(name)
         function.__name__ = function.__qualname__ = kernel
+        function.kernel = name
         function.__module__ = f"revnum {self._name}"
         function.__doc__ = document(list(_kernels[name].values()))
         function.__signature__ = signature(list(_kernels[name].values()))

@@ -604,7 +604,7 @@ if TYPE_CHECKING:
 
 
 def __dir__():
-    return [*globals(), *_library.packages()]
+    return ["ArgumentError", "CSR", "call", "unitary_steps", "uses_ffi", *_library.packages()]
 
 
 def __getattr__(name):

@@ -3,11 +3,11 @@
     import revnum.numpy as rn
 
     y = rn.revlinalg.MatMul(a, b)                      # the value
-    y, pullback = rn.vjp("revlinalg.MatMul", a, b)     # and its gradient
+    y, pullback = rn.vjp(rn.revlinalg.MatMul, a, b)    # and its gradient
     ga, gb = pullback(gy)
-    y, dy = rn.jvp("revlinalg.MatMul", (a, b), (da, db))
+    y, dy = rn.jvp(rn.revlinalg.MatMul, (a, b), (da, db))
 
-Operands come in the order of docs/rules.json, without those that are added into, or by
+A kernel is named by its function or as in docs/rules.json, "revlinalg.MatMul". Operands come in the order of docs/rules.json, without those that are added into, or by
 name. Parameters are keywords. A sparse matrix is a scipy.sparse CSR array or a CSR
 here, and its gradient is a CSR with the same structure. The type of the arrays chooses
 the kernel; an array of another layout than the kernel takes is copied.
@@ -224,18 +224,26 @@ class _Again:
 
     def __init__(self, rule, packed, out, settings):
         self.number, self.out = rule.number, [(a.shape, a.dtype) for a in out]
-        self.rest, self.settings = [p[8:] for p in packed], b"".join(settings)
+        self.fields, self.settings = [v for p in packed for v in (0, p[8:])], b"".join(settings)
         self.pack, self.n = struct.Struct("=" + f"q{len(packed[0]) - 8}s" * len(packed)).pack, len(packed) + len(settings)
 
     def __call__(self, args):
-        out = [np.zeros(shape, dtype) for shape, dtype in self.out]
-        fields = []
-        for a, rest in zip([*args, *out], self.rest):
-            fields += address(a), rest
+        # Loops: comprehensions are functions, whose calls take as long as what they do here.
+        fields, out, i = self.fields.copy(), [], 0
+        for a in args:
+            fields[i] = address(a)
+            i += 2
+        for shape, dtype in self.out:
+            a = np.zeros(shape, dtype)
+            out.append(a)
+            fields[i] = address(a)
+            i += 2
         status = _library.library.call(self.number, _library.FORWARD, self.pack(*fields) + self.settings, self.n)
         if status:
             _library.library.fail(status)
-        return _single([_number(a) for a in out])
+        if len(out) == 1:
+            return a if a.ndim else a[()]
+        return tuple(map(_number, out))
 
 
 def _function(kernel):
@@ -244,12 +252,12 @@ def _function(kernel):
 
     def function(*args, **kwargs):
         try:
-            key = [(type(a), a.dtype, a.shape, a.strides) for a in args]
-            for name, v in kwargs.items():
-                if not isinstance(v, (int, float)):
-                    return call(kernel, *args, **kwargs)
-                key.append((name, repr(v)))  # which tells 0.0 from -0.0
-            key = tuple(key)
+            key = tuple([(a.__class__, a.dtype, a.shape, a.strides) for a in args])
+            if kwargs:
+                for v in kwargs.values():
+                    if not isinstance(v, (int, float)):
+                        return call(kernel, *args, **kwargs)
+                key += tuple([(name, repr(v)) for name, v in kwargs.items()])  # which tells 0.0 from -0.0
             again = kept.get(key)
         except AttributeError:  # not all are arrays
             return call(kernel, *args, **kwargs)
@@ -422,7 +430,7 @@ if TYPE_CHECKING:
 
 
 def __dir__():
-    return [*globals(), *_library.packages()]
+    return ["ArgumentError", "CSR", "bundle_jacobian", "call", "jvp", "prepare", "run", "vjp", *_library.packages()]
 
 
 def __getattr__(name):

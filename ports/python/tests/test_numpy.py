@@ -314,10 +314,26 @@ def test_help():
     text = pydoc.render_doc(rn.revlinalg.MatMul, renderer=pydoc.plaintext)
     for line in ("C += op(A)·op(B)", "A: matrix (TransA ? k,m : m,k)", "TransA: bool", "Returns:"):
         assert line in text
-    assert "revlinalg" in dir(rn) and "MatMul" in dir(rn.revlinalg)
+    assert {"revlinalg", "vjp", "bundle_jacobian"} <= set(dir(rn)) and "MatMul" in dir(rn.revlinalg)
+    assert all(hasattr(rn, name) and not name.startswith("_") for name in dir(rn))
     for rule in revnum.rules.values():
         package, _, kernel = rule.kernel.partition(".")
         assert list(inspect.signature(getattr(getattr(rn, package), kernel)).parameters)[: len(rule.inputs)] == [o.name for o in rule.inputs]
+
+
+def test_kernels_by_function():
+    """A kernel is named by its function too, and an error says which names there are."""
+    a = np.arange(6.0).reshape(2, 3)
+    y, pullback = rn.vjp(rn.revlinalg.MatMul, a, a, TransB=True)
+    np.testing.assert_array_equal(y, a @ a.T)
+    np.testing.assert_array_equal(pullback(np.eye(2))[0], a)
+    np.testing.assert_array_equal(rn.jvp(rn.revlinalg.Norm2, (a[0],), (a[0],))[1], rn.revlinalg.Norm2(a[0]))
+    with pytest.raises(revnum.ArgumentError, match="no kernel 'Norm2': give 'revlinalg.Norm2'$"):
+        rn.vjp("Norm2", a)
+    with pytest.raises(revnum.ArgumentError, match=r"B is of shape \(2, 3\), want k,n where k = 3$"):
+        rn.revlinalg.MatMul(a, a)
+    with pytest.raises(revnum.ArgumentError, match=r"B is of shape \(2, 2\), want n,k where k = 3$"):
+        rn.revlinalg.MatMul(a, a[:, :2], TransB=True)
 
 
 def test_nested_parameters():

@@ -199,6 +199,18 @@ def test_opcheck(name):
         torch.library.opcheck(getattr(torch.ops.revnum, op).default, (kernel, layout, given, *lists, constants, sizes, []))
 
 
+def test_tensor_twice():
+    """A tensor in two places, of which the call is kept."""
+    x = torch.arange(3.0, dtype=torch.float64, requires_grad=True)
+    for a in (x, x, x + 1):
+        y = rt.revlinalg.Dot(a, a)
+        torch.testing.assert_close(y, a @ a)
+        torch.testing.assert_close(torch.autograd.grad(y, a, retain_graph=True)[0], 2 * a)
+    z = torch.ones(3, dtype=torch.float64)
+    torch.testing.assert_close(torch.autograd.grad(rt.revlinalg.Dot(x, z), x)[0], z)
+    torch.testing.assert_close(rt.revlinalg.Dot(z, z), z @ z)
+
+
 def test_tensors_by_name():
     """A parameter that is a tensor may change from call to call, and no call keeps a tensor."""
     import weakref
