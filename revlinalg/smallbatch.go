@@ -79,12 +79,7 @@ func (s *smallBatch[T]) factor() (regular int) {
 	for j := range n {
 		s.exchangePivots(j)
 		top := s.row(lu, j*n+j)
-		for p, v := range top[:regular] {
-			if !(norms[j][p] < limit*abs(v)) {
-				regular = p
-				break
-			}
-		}
+		regular = regularUpTo(norms[j][:regular], limit, top)
 		for i := j + 1; i < n; i++ {
 			f := s.row(lu, i*n+j)
 			vec.DivTo(f, f, top)
@@ -94,6 +89,18 @@ func (s *smallBatch[T]) factor() (regular int) {
 		}
 	}
 	return regular
+}
+
+// regularUpTo returns the number of problems before the first whose pivot is too small for the norm of its column,
+// or is NaN.
+func regularUpTo[T rev.Float](norms []T, limit T, pivots []T) int {
+	for p, norm := range norms {
+		if norm < limit*abs(pivots[p]) {
+			continue
+		}
+		return p
+	}
+	return len(norms)
 }
 
 // exchangePivots finds the pivots of column j and exchanges rows.

@@ -7,8 +7,8 @@
     ga, gb = pullback(gy)
     y, dy = rn.jvp(rn.revlinalg.MatMul, (a, b), (da, db))
 
-A kernel is named by its function or as in docs/rules.json, "revlinalg.MatMul". Operands come in the order of docs/rules.json, without those that are added into, or by
-name. Parameters are keywords. A sparse matrix is a scipy.sparse CSR array or a CSR
+A kernel is named by its function or as in docs/rules.json, "revlinalg.MatMul". Operands
+come in the order of docs/rules.json, without those that are added into, or by name. Parameters are keywords. A sparse matrix is a scipy.sparse CSR array or a CSR
 here, and its gradient is a CSR with the same structure. The type of the arrays chooses
 the kernel; an array of another layout than the kernel takes is copied.
 
