@@ -362,6 +362,19 @@ func rowsOf[T rev.Number, I Index](rnd *rand.Rand, cols int, entries ...int) CSR
 	return a
 }
 
+// bandOf returns a matrix of n rows, whose entries are at most reach columns from the diagonal.
+func bandOf[T rev.Number, I Index](rnd *rand.Rand, n, reach int) CSR[T, I] {
+	a := CSR[T, I]{Rows: n, Cols: n, Ptr: make([]I, 1)}
+	for i := range n {
+		for j := max(0, i-reach); j < min(n, i+reach+1); j++ {
+			a.Ind = append(a.Ind, I(j))
+		}
+		a.Ptr = append(a.Ptr, I(len(a.Ind)))
+	}
+	a.Data = numbers[T](rnd, len(a.Ind))
+	return a
+}
+
 // A result has the same bits whatever else is computed, except for the cotangent of
 // Alpha, and for any number of workers.
 func TestMulAskedFor(t *testing.T) {
@@ -387,6 +400,8 @@ func testMulAskedFor[T rev.Number, I Index](t *testing.T) {
 		{"one block", 1, rowsOf[T, I](rnd, 500, short(400, 25)...)},
 		{"several blocks", 1, rowsOf[T, I](rnd, 2000, short(2000, 40)...)},
 		{"few columns", 5, rowsOf[T, I](rnd, 300, short(500, 40)...)},
+		{"few columns, several blocks", 5, rowsOf[T, I](rnd, 2000, short(2000, 40)...)},
+		{"few columns, a band", 5, bandOf[T, I](rnd, 6000, 4)},
 		{"panels of columns", 140, rowsOf[T, I](rnd, 30, short(40, 5)...)},
 	} {
 		if m.a.Cols > wideRange && (number.IsFixed[T]() || number.IsComplex[T]()) {

@@ -29,7 +29,7 @@ import (
 //
 //	oneColumn    Each block adds to its own elements of w in place, and to others in a
 //	             window. The windows are added to w in the order of the blocks.
-//	fewColumns   For floats, with w: each block has a window of all of w.
+//	fewColumns   For floats, with w: the same, with windows of all of w.
 //	manyColumns  The transpose of a is made first, and w is its out. The columns are
 //	             handled a panel at a time.
 //

@@ -18,8 +18,16 @@ func (j *job[T, I]) fewColumns(cols int) {
 	// on it.
 	j.blocks = max(1, min((len(p.a.Ind)+p.a.Rows)/blockWork, most))
 	j.windows = workspace.Grow(j.windows, max(len(j.windows), j.blocks))
+	all := reached(p.a.Ind) > p.a.Cols/2
 	for b := range j.windows[:j.blocks] {
-		j.windows[b].open(p.a.Cols * cols)
+		w := &j.windows[b]
+		w.open(p.a.Cols * cols)
+		switch {
+		case !all:
+			w.own0, w.own1 = cols*j.columnOf(j.cut(b)), cols*j.columnOf(j.cut(b+1))
+		case b == 0: // few pieces would meet no columns but those of their block
+			w.own1 = p.a.Cols * cols
+		}
 	}
 	workers := parallel.Workers(p.workers)
 	j.open(min(workers, j.blocks))

@@ -36,74 +36,97 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 	// loops.
 	both := win != nil && p.ga != nil && p.out.Data == nil
 	for i := r0; i < r1; {
-		begin := int(ptr[i])
-		rows := pieceOf(ptr, i, r1)
+		begin, rows := int(ptr[i]), pieceOf(ptr, i, r1)
+		end := i + max(1, rows)
+		// Where a piece adds to w does not depend on the other outputs, nor on how it is divided below.
+		var w to[T]
+		if rows > 0 {
+			w = destination(j, win, begin, int(ptr[end]))
+		}
 		if rows > 0 && p.sum == nil && !both {
 			var out []T
 			if p.out.Data != nil {
 				out = p.out.Data[i*p.out.Stride:]
 			}
-			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, out, p.out.Stride, p.alpha, win)
-			i += rows
+			vectorPiece(j, i, ptr[i+1:end+1], begin, out, p.out.Stride, p.alpha, w)
+			i = end
 			continue
 		}
 		// The sum needs s_i before the product with alpha. A row of more entries than a
 		// loop takes is handled in parts.
-		rows = max(1, min(rows, pieceRows/cols))
-		var sums []T
-		if p.out.Data != nil || p.sum != nil || both {
-			sums = s.s[:rows*cols]
-			clear(sums)
-		}
-		if last := int(ptr[i+rows]); last-begin <= sparse.MaxEntries {
-			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, sums, cols, 1, win)
-		} else {
-			for begin < last {
-				to := min(begin+sparse.MaxEntries, last)
-				vectorPiece(j, i, []I{I(to)}, begin, sums, cols, 1, win)
-				begin = to
+		for ; i < end; i += rows {
+			rows = min(end-i, pieceRows/cols)
+			begin, last := int(ptr[i]), int(ptr[i+rows])
+			var sums []T
+			if p.out.Data != nil || p.sum != nil || both {
+				sums = s.s[:rows*cols]
+				clear(sums)
+			}
+			if last-begin <= sparse.MaxEntries {
+				vectorPiece(j, i, ptr[i+1:i+rows+1], begin, sums, cols, 1, w)
+			} else {
+				for begin < last {
+					next := min(begin+sparse.MaxEntries, last)
+					vectorPiece(j, i, []I{I(next)}, begin, sums, cols, 1, destination(j, win, begin, next))
+					begin = next
+				}
+			}
+			for n := 0; sums != nil && n < rows; n++ {
+				if ptr[i+n] == ptr[i+n+1] {
+					continue
+				}
+				sum := sums[n*cols : (n+1)*cols]
+				if p.out.Data != nil {
+					vec.Axpy(p.alpha, sum, p.out.Row(i+n))
+				}
+				if p.sum != nil {
+					j.sums[block] += vec.Dot(p.v.Row(i+n), sum)
+				}
 			}
 		}
-		for n := 0; sums != nil && n < rows; n++ {
-			if ptr[i+n] == ptr[i+n+1] {
-				continue
-			}
-			sum := sums[n*cols : (n+1)*cols]
-			if p.out.Data != nil {
-				vec.Axpy(p.alpha, sum, p.out.Row(i+n))
-			}
-			if p.sum != nil {
-				j.sums[block] += vec.Dot(p.v.Row(i+n), sum)
-			}
-		}
-		i += rows
 	}
 }
 
+// A to is where a piece adds to w: rows that are ld elements apart.
+type to[T any] struct {
+	rows []T
+	ld   int
+}
+
+// destination returns where the entries from begin to end-1 add to w: in place, in win, or
+// nowhere if there is no window.
+func destination[T rev.Float, I Index](j *job[T, I], win *window[T], begin, end int) to[T] {
+	p := &j.p
+	if win == nil || begin == end {
+		return to[T]{}
+	}
+	lo, hi := sparse.IndexRange(p.a.Ind[begin:end])
+	if lo < 0 || int(hi) >= p.a.Cols {
+		panic(p.a.outOfRange())
+	}
+	cols := p.w.Cols
+	if w := win.span(int(lo)*cols, (int(hi)+1)*cols-1, nil); w != nil {
+		return to[T]{w, cols}
+	}
+	return to[T]{p.w.Data, p.w.Stride}
+}
+
 // vectorPiece handles the entries from begin on of the rows from i on. It adds
-// alpha·s_i to the rows of out, unless out is nil, and to w in win, if there is a
-// window. A cache keeps the entries between groups of columns.
-func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, out []T, ldo int, alpha T, win *window[T]) {
-	p, to := &j.p, int(end[len(end)-1])
-	ind := p.a.Ind[begin:to]
+// alpha·s_i to the rows of out, unless out is nil, and to w, unless that is nowhere. A
+// cache keeps the entries between groups of columns.
+func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, out []T, ldo int, alpha T, w to[T]) {
+	p, last := &j.p, int(end[len(end)-1])
+	ind := p.a.Ind[begin:last]
 	if len(ind) == 0 {
 		return
 	}
 	cols := max(p.u.Cols, p.v.Cols)
-	var w []T
-	if win != nil {
-		lo, hi := sparse.IndexRange(ind)
-		if lo < 0 || int(hi) >= p.a.Cols {
-			panic(p.a.outOfRange())
-		}
-		w = win.span(int(lo)*cols, (int(hi)+1)*cols-1, nil)
-	}
 	var a, ga []T
-	if out != nil || win != nil {
-		a = p.a.Data[begin:to]
+	if out != nil || w.rows != nil {
+		a = p.a.Data[begin:last]
 	}
 	if p.ga != nil {
-		ga = p.ga[begin:to]
+		ga = p.ga[begin:last]
 	}
 	var n int
 	for lo := 0; lo < cols; lo += n {
@@ -114,19 +137,19 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 		if p.v.Data != nil {
 			v = p.v.Data[i*p.v.Stride+lo:]
 		}
-		if win != nil {
+		if w.rows != nil {
 			n = sparse.SpreadCols[T](cols - lo)
 		} else {
 			n = sparse.Cols[T](cols - lo)
 		}
 		e := &sparse.Entries[T, I]{ // by its address, because a value would be copied
 			End: end, Base: begin, Ind: ind, A: a,
-			U: u, W: w, V: v, Out: out, GA: ga,
-			LdU: p.u.Stride, LdW: cols, LdV: p.v.Stride, LdOut: ldo, Alpha: alpha, Beta: p.beta, Gamma: p.gamma,
+			U: u, W: w.rows, V: v, Out: out, GA: ga,
+			LdU: p.u.Stride, LdW: w.ld, LdV: p.v.Stride, LdOut: ldo, Alpha: alpha, Beta: p.beta, Gamma: p.gamma,
 		}
 		e.Columns(n)
-		if w != nil {
-			w = w[n:]
+		if w.rows != nil {
+			w.rows = w.rows[n:]
 		}
 		if out != nil {
 			out = out[n:]

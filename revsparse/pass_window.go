@@ -33,7 +33,7 @@ func (w *window[T]) open(n int) {
 	*w = window[T]{all: workspace.Grow(w.all, n), met: workspace.Zeros(w.met, (n+chunk-1)/chunk)}
 }
 
-// span returns the elements from lo to hi, in place or in the window.
+// span returns place, if the elements from lo to hi belong to the block, or the window.
 func (w *window[T]) span(lo, hi int, place []T) []T {
 	switch {
 	case w.whole:
