@@ -453,7 +453,14 @@ func (j directJob[T]) add(out rev.General[T], alpha T, bias rev.Vector[T], x, y 
 			taps := len(s.rows.of(a)) * len(s.cols.of(b)) * s.from
 			offsets := s.offsets[at:][:taps]
 			rows, cols := min(s.bandRows, s.rows.count(a)-j.row), s.cols.count(b)
-			if rows > 0 && cols > 0 && (taps > 0 || bias.Data != nil) {
+			if rows > 0 && cols > 0 && s.rowsInPlace() {
+				to := j.result(out, j.input, j.first)[j.row*cols:]
+				j.multiplyRows(to, alpha, x, offsets, rows)
+				j.multiplyRows(to, alpha, y, offsets, rows)
+				if bias.Data != nil {
+					vec.AddConstant(to[:rows*cols], T(alpha*bias.Data[j.group*bias.Inc]))
+				}
+			} else if rows > 0 && cols > 0 && (taps > 0 || bias.Data != nil) {
 				lanes := (j.inputs-1)*(s.bandRows+s.rows.extra)*width + (rows-1)*width + cols
 				var sums []T
 				ld, scale := s.slot, T(1)
@@ -481,6 +488,18 @@ func (j directJob[T]) add(out rev.General[T], alpha T, bias rev.Vector[T], x, y 
 // sumsInPlace reports whether the sums of a block are the elements of the result.
 func (s *sweep) sumsInPlace() bool {
 	return s.inputs == 1 && s.cols.extra == 0 && s.cols.outStep == 1 && s.rows.outStep == 1
+}
+
+// rowsInPlace reports whether each row of sums is a row of the one plane of a group of the result.
+func (s *sweep) rowsInPlace() bool {
+	return s.to == 1 && s.inputs == 1 && s.cols.extra > 0 && s.cols.outStep == 1 && s.rows.outStep == 1
+}
+
+// multiplyRows adds alpha times a term to rows of the result.
+func (j directJob[T]) multiplyRows(to []T, alpha T, t term[T], offsets []int, rows int) {
+	if !t.isZero() && len(offsets) > 0 {
+		dense.GemmOffsetsRows(rows, j.cols.out, alpha, t.weights, j.image(t.planes), j.cols.n, offsets, to, j.cols.out)
+	}
 }
 
 // clear returns sums that are the elements of the bias.

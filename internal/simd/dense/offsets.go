@@ -57,7 +57,7 @@ func GemmOffsets[T cpu.Float](m, n int, alpha T, a Left[T], b []T, offsets []int
 		kb, at := min(depth, k-l), offsets[l:]
 		if m == 1 {
 			for j := 0; j < n; j += gemmOffsetsCols {
-				vectorGemmOffsetsRow(min(gemmOffsetsCols, n-j), kb, alpha, &a.Data[a.at(0, l, m, k)], step, &b[j], &at[0], &c[j])
+				vectorGemmOffsetsRows(1, min(gemmOffsetsCols, n-j), kb, alpha, &a.Data[a.at(0, l, m, k)], step, &b[j], 0, &at[0], &c[j], 0)
 			}
 			continue
 		}
@@ -77,6 +77,40 @@ func GemmOffsets[T cpu.Float](m, n int, alpha T, a Left[T], b []T, offsets []int
 	}
 }
 
+// GemmOffsetsRows computes C += alpha·P, where row i of P is the product of the one row of A and the rows of
+// B that begin i·ldb elements after those of GemmOffsets. C is m×n. It does nothing if m, n or the number of offsets
+// is 0, and panics if a slice is too short or a stride negative. Elements have the bits of GemmOffsets with m = 1.
+func GemmOffsetsRows[T cpu.Float](m, n int, alpha T, a Left[T], b []T, ldb int, offsets []int, c []T, ldc int) {
+	k := len(offsets)
+	if m <= 0 || n <= 0 || k <= 0 {
+		return
+	}
+	if ldb < 0 || ldc < 0 || !a.Packed && a.Cols < 0 {
+		panic("dense: negative stride")
+	}
+	_ = a.Data[a.at(0, k-1, 1, k)]
+	_ = c[(m-1)*ldc+n-1]
+	for _, at := range offsets {
+		_ = b[at:][:(m-1)*ldb+n]
+	}
+	if tier == cpu.Generic || n > gemmOffsetsCols {
+		for i := range m {
+			GemmOffsets(1, n, alpha, a, b[i*ldb:], offsets, c[i*ldc:], 0)
+		}
+		return
+	}
+	step := a.Cols
+	if a.Packed {
+		step = 1
+	}
+	depth, rows := evenBlocks(k, gemmDepth), max(1, gemmOffsetsCols/n)
+	for i := 0; i < m; i += rows {
+		for l := 0; l < k; l += depth {
+			vectorGemmOffsetsRows(min(rows, m-i), n, min(depth, k-l), alpha, &a.Data[a.at(0, l, 1, k)], step, &b[i*ldb], ldb, &offsets[l], &c[i*ldc], ldc)
+		}
+	}
+}
+
 // at returns where element (i, l) of an m×k factor is.
 func (a *Left[T]) at(i, l, m, k int) int {
 	if !a.Packed {
@@ -87,7 +121,7 @@ func (a *Left[T]) at(i, l, m, k int) int {
 	return first*k + l*min(rows, m-first) + i - first
 }
 
-// gemmOffsetsCols is the number of columns of a call of gemmOffsetsRow.
+// gemmOffsetsCols is the number of columns of a call of gemmOffsetsRows.
 const gemmOffsetsCols = 1024
 
 // genericGemmOffsets adds four rows of B at a time, which saves loads and stores of sums.

@@ -27,6 +27,7 @@ func testOffsetsGuardPages[T cpu.Float](t *testing.T) {
 					for _, packed := range []bool{false, true} {
 						GemmOffsets(m, n, 1e-3, Left[T]{simdtest.End(a, m*k, atEnd), k, 1, packed}, simdtest.End(b, n+1, atEnd), offsets, simdtest.End(c, m*n, atEnd), n)
 					}
+					GemmOffsetsRows(m, n, 1e-3, Left[T]{simdtest.End(a, k, atEnd), k, 1, false}, simdtest.End(b, m*n+1, atEnd), n, offsets, simdtest.End(c, m*n, atEnd), n)
 					RowDots(m, n, simdtest.End(a, m*n+1, atEnd), n, offsets, simdtest.End(b, m*n, atEnd), n, simdtest.End(c, k, atEnd))
 				}
 				for step := 1; step <= 2 && m*n*step <= len(a); step++ {

@@ -3,6 +3,7 @@ package dense
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"revnum/internal/long"
@@ -65,6 +66,40 @@ func testGemmOffsets[T cpu.Float](t *testing.T) {
 	for _, s := range [][3]int{{1, 1100, 5}, {1, 150, 300}, {1, 259, 2}, {130, 50, 300}, {9, 200, 520}} {
 		check(s[0], s[1], s[2], byColumns)
 	}
+}
+
+// Rows at once have the bits of a row at a time, and nothing between rows of C is written.
+func TestGemmOffsetsRows(t *testing.T) {
+	simdtest.ForEachType(t, &tier, testGemmOffsetsRows[float64], testGemmOffsetsRows[float32])
+}
+
+func testGemmOffsetsRows[T cpu.Float](t *testing.T) {
+	rnd := rand.New(rand.NewPCG(71, 2))
+	check := func(m, n, k int) {
+		ldb, ldc := n+rnd.IntN(4), n+rnd.IntN(4)
+		left := Left[T]{Data: random[T](rnd, 2*k+1), Rows: 1, Cols: rnd.IntN(3)}
+		b, c, offsets := random[T](rnd, m*ldb+n+8), random[T](rnd, m*ldc+n), make([]int, k)
+		for l := range offsets {
+			offsets[l] = rnd.IntN(9)
+		}
+		want := slices.Clone(c)
+		GemmOffsetsRows(m, n, -0.75, left, b, ldb, offsets, c, ldc)
+		for i := range m {
+			GemmOffsets(1, n, -0.75, left, b[i*ldb:], offsets, want[i*ldc:], 0)
+		}
+		if !sameBits(c, want) {
+			t.Fatalf("%d×%d, depth %d: other bits than a row at a time", m, n, k)
+		}
+	}
+	for m := range 5 {
+		for n := range 300 {
+			check(m, n, rnd.IntN(10))
+		}
+	}
+	check(3, gemmOffsetsCols, 5)
+	check(3, gemmOffsetsCols+1, 5)
+	check(gemmOffsetsCols+3, 1, 5)
+	check(70, 30, gemmDepth+3)
 }
 
 func TestRowDots(t *testing.T) {

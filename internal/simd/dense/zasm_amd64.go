@@ -143,20 +143,20 @@ func gemmOffsetsF64(m int, n int, k int, alpha float64, a *float64, rsa int, csa
 //go:noescape
 func gemmOffsetsF32(m int, n int, k int, alpha float32, a *float32, rsa int, csa int, b *float32, offsets *int, c *float32, ldc int)
 
-// vectorGemmOffsetsRow is gemmOffsets for one row of C, of any length n >= 1.
-func vectorGemmOffsetsRow[T cpu.Float](n int, k int, alpha T, a *T, csa int, b *T, offsets *int, c *T) {
+// vectorGemmOffsetsRows is gemmOffsets for m rows of C by one row of A, with m, n, k >= 1.
+func vectorGemmOffsetsRows[T cpu.Float](m int, n int, k int, alpha T, a *T, csa int, b *T, ldb int, offsets *int, c *T, ldc int) {
 	if unsafe.Sizeof(T(0)) == 8 {
-		gemmOffsetsRowF64(n, k, float64(alpha), (*float64)(unsafe.Pointer(a)), csa, (*float64)(unsafe.Pointer(b)), offsets, (*float64)(unsafe.Pointer(c)))
+		gemmOffsetsRowsF64(m, n, k, float64(alpha), (*float64)(unsafe.Pointer(a)), csa, (*float64)(unsafe.Pointer(b)), ldb, offsets, (*float64)(unsafe.Pointer(c)), ldc)
 	} else {
-		gemmOffsetsRowF32(n, k, float32(alpha), (*float32)(unsafe.Pointer(a)), csa, (*float32)(unsafe.Pointer(b)), offsets, (*float32)(unsafe.Pointer(c)))
+		gemmOffsetsRowsF32(m, n, k, float32(alpha), (*float32)(unsafe.Pointer(a)), csa, (*float32)(unsafe.Pointer(b)), ldb, offsets, (*float32)(unsafe.Pointer(c)), ldc)
 	}
 }
 
 //go:noescape
-func gemmOffsetsRowF64(n int, k int, alpha float64, a *float64, csa int, b *float64, offsets *int, c *float64)
+func gemmOffsetsRowsF64(m int, n int, k int, alpha float64, a *float64, csa int, b *float64, ldb int, offsets *int, c *float64, ldc int)
 
 //go:noescape
-func gemmOffsetsRowF32(n int, k int, alpha float32, a *float32, csa int, b *float32, offsets *int, c *float32)
+func gemmOffsetsRowsF32(m int, n int, k int, alpha float32, a *float32, csa int, b *float32, ldb int, offsets *int, c *float32, ldc int)
 
 // vectorRowDots is RowDots; m, n, k >= 1.
 func vectorRowDots[T cpu.Float](m int, n int, k int, x *T, ldx int, offsets *int, y *T, ldy int, out *T) {

@@ -32290,414 +32290,23 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemmOffsetsRowAVX512F64<>(n int, k int, alpha float64, a *float64, csa int, b *float64, offsets *int, c *float64)
+// func gemmOffsetsRowsAVX512F64<>(m int, n int, k int, alpha float64, a *float64, csa int, b *float64, ldb int, offsets *int, c *float64, ldc int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemmOffsetsRowAVX512F64<>(SB), NOSPLIT, $0-64
-	MOVQ         n+0(FP), AX
-	MOVQ         b+40(FP), CX
-	MOVQ         c+56(FP), DX
-	MOVQ         csa+32(FP), BX
+TEXT ·gemmOffsetsRowsAVX512F64<>(SB), NOSPLIT, $0-88
+	MOVQ         m+0(FP), AX
+	MOVQ         b+48(FP), CX
+	MOVQ         c+72(FP), DX
+	MOVQ         csa+40(FP), BX
 	SHLQ         $0x03, BX
-	VBROADCASTSD alpha+16(FP), Z0
-
-vectors8:
-	CMPQ   AX, $0x00000040
-	JL     vectors8end
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
+	VBROADCASTSD alpha+24(FP), Z0
 
 loop351:
-	VBROADCASTSD (SI), Z9
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*8), R9
-	VFMADD231PD  (R9), Z9, Z1
-	VFMADD231PD  64(R9), Z9, Z2
-	VFMADD231PD  128(R9), Z9, Z3
-	VFMADD231PD  192(R9), Z9, Z4
-	VFMADD231PD  256(R9), Z9, Z5
-	VFMADD231PD  320(R9), Z9, Z6
-	VFMADD231PD  384(R9), Z9, Z7
-	VFMADD231PD  448(R9), Z9, Z8
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop351
-	VMOVUPS      (DX), Z9
-	VFMADD231PD  Z0, Z1, Z9
-	VMOVUPS      Z9, (DX)
-	VMOVUPS      64(DX), Z1
-	VFMADD231PD  Z0, Z2, Z1
-	VMOVUPS      Z1, 64(DX)
-	VMOVUPS      128(DX), Z1
-	VFMADD231PD  Z0, Z3, Z1
-	VMOVUPS      Z1, 128(DX)
-	VMOVUPS      192(DX), Z1
-	VFMADD231PD  Z0, Z4, Z1
-	VMOVUPS      Z1, 192(DX)
-	VMOVUPS      256(DX), Z1
-	VFMADD231PD  Z0, Z5, Z1
-	VMOVUPS      Z1, 256(DX)
-	VMOVUPS      320(DX), Z1
-	VFMADD231PD  Z0, Z6, Z1
-	VMOVUPS      Z1, 320(DX)
-	VMOVUPS      384(DX), Z1
-	VFMADD231PD  Z0, Z7, Z1
-	VMOVUPS      Z1, 384(DX)
-	VMOVUPS      448(DX), Z1
-	VFMADD231PD  Z0, Z8, Z1
-	VMOVUPS      Z1, 448(DX)
-	ADDQ         $0x00000200, CX
-	ADDQ         $0x00000200, DX
-	SUBQ         $0x00000040, AX
-	JMP          vectors8
-
-vectors8end:
-vectors4:
-	CMPQ   AX, $0x00000020
-	JL     vectors4end
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
-
-loop352:
-	VBROADCASTSD (SI), Z5
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*8), R9
-	VFMADD231PD  (R9), Z5, Z1
-	VFMADD231PD  64(R9), Z5, Z2
-	VFMADD231PD  128(R9), Z5, Z3
-	VFMADD231PD  192(R9), Z5, Z4
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop352
-	VMOVUPS      (DX), Z5
-	VFMADD231PD  Z0, Z1, Z5
-	VMOVUPS      Z5, (DX)
-	VMOVUPS      64(DX), Z1
-	VFMADD231PD  Z0, Z2, Z1
-	VMOVUPS      Z1, 64(DX)
-	VMOVUPS      128(DX), Z1
-	VFMADD231PD  Z0, Z3, Z1
-	VMOVUPS      Z1, 128(DX)
-	VMOVUPS      192(DX), Z1
-	VFMADD231PD  Z0, Z4, Z1
-	VMOVUPS      Z1, 192(DX)
-	ADDQ         $0x00000100, CX
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000020, AX
-	JMP          vectors4
-
-vectors4end:
-vectors2:
-	CMPQ   AX, $0x00000010
-	JL     vectors2end
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
-
-loop353:
-	VBROADCASTSD (SI), Z3
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*8), R9
-	VFMADD231PD  (R9), Z3, Z1
-	VFMADD231PD  64(R9), Z3, Z2
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop353
-	VMOVUPS      (DX), Z3
-	VFMADD231PD  Z0, Z1, Z3
-	VMOVUPS      Z3, (DX)
-	VMOVUPS      64(DX), Z1
-	VFMADD231PD  Z0, Z2, Z1
-	VMOVUPS      Z1, 64(DX)
-	ADDQ         $0x00000080, CX
-	ADDQ         $0x00000080, DX
-	SUBQ         $0x00000010, AX
-	JMP          vectors2
-
-vectors2end:
-vectors1:
-	CMPQ   AX, $0x00000008
-	JL     vectors1end
-	VPXORQ Z1, Z1, Z1
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
-
-loop354:
-	VBROADCASTSD (SI), Z2
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*8), R9
-	VFMADD231PD  (R9), Z2, Z1
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop354
-	VMOVUPS      (DX), Z2
-	VFMADD231PD  Z0, Z1, Z2
-	VMOVUPS      Z2, (DX)
-	ADDQ         $0x00000040, CX
-	ADDQ         $0x00000040, DX
-	SUBQ         $0x00000008, AX
-	JMP          vectors1
-
-vectors1end:
-	TESTQ  AX, AX
-	JZ     done
-	MOVQ   $-1, SI
-	SHLXQ  AX, SI, SI
-	NOTQ   SI
-	KMOVW  SI, K1
-	VPXORQ Z1, Z1, Z1
-	MOVQ   a+24(FP), AX
-	MOVQ   offsets+48(FP), SI
-	MOVQ   k+8(FP), DI
-
-loop355:
-	VBROADCASTSD (AX), Z2
-	MOVQ         (SI), R8
-	LEAQ         (CX)(R8*8), R8
-	VMOVUPD.Z    (R8), K1, Z3
-	VFMADD231PD  Z3, Z2, Z1
-	ADDQ         BX, AX
-	ADDQ         $0x00000008, SI
-	DECQ         DI
-	JNZ          loop355
-	VMOVUPD.Z    (DX), K1, Z2
-	VFMADD231PD  Z0, Z1, Z2
-	VMOVUPD      Z2, K1, (DX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func gemmOffsetsRowAVX2F64<>(n int, k int, alpha float64, a *float64, csa int, b *float64, offsets *int, c *float64)
-// Requires: AVX, FMA3
-TEXT ·gemmOffsetsRowAVX2F64<>(SB), NOSPLIT, $0-64
-	MOVQ         n+0(FP), AX
-	MOVQ         b+40(FP), CX
-	MOVQ         c+56(FP), DX
-	MOVQ         csa+32(FP), BX
-	SHLQ         $0x03, BX
-	VBROADCASTSD alpha+16(FP), Y0
+	MOVQ n+8(FP), SI
+	MOVQ CX, DI
+	MOVQ DX, R8
 
 vectors8:
-	CMPQ   AX, $0x00000020
-	JL     vectors8end
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	VXORPD Y8, Y8, Y8
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
-
-loop356:
-	VBROADCASTSD (SI), Y9
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*8), R9
-	VFMADD231PD  (R9), Y9, Y1
-	VFMADD231PD  32(R9), Y9, Y2
-	VFMADD231PD  64(R9), Y9, Y3
-	VFMADD231PD  96(R9), Y9, Y4
-	VFMADD231PD  128(R9), Y9, Y5
-	VFMADD231PD  160(R9), Y9, Y6
-	VFMADD231PD  192(R9), Y9, Y7
-	VFMADD231PD  224(R9), Y9, Y8
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop356
-	VMOVUPS      (DX), Y9
-	VFMADD231PD  Y0, Y1, Y9
-	VMOVUPS      Y9, (DX)
-	VMOVUPS      32(DX), Y1
-	VFMADD231PD  Y0, Y2, Y1
-	VMOVUPS      Y1, 32(DX)
-	VMOVUPS      64(DX), Y1
-	VFMADD231PD  Y0, Y3, Y1
-	VMOVUPS      Y1, 64(DX)
-	VMOVUPS      96(DX), Y1
-	VFMADD231PD  Y0, Y4, Y1
-	VMOVUPS      Y1, 96(DX)
-	VMOVUPS      128(DX), Y1
-	VFMADD231PD  Y0, Y5, Y1
-	VMOVUPS      Y1, 128(DX)
-	VMOVUPS      160(DX), Y1
-	VFMADD231PD  Y0, Y6, Y1
-	VMOVUPS      Y1, 160(DX)
-	VMOVUPS      192(DX), Y1
-	VFMADD231PD  Y0, Y7, Y1
-	VMOVUPS      Y1, 192(DX)
-	VMOVUPS      224(DX), Y1
-	VFMADD231PD  Y0, Y8, Y1
-	VMOVUPS      Y1, 224(DX)
-	ADDQ         $0x00000100, CX
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000020, AX
-	JMP          vectors8
-
-vectors8end:
-vectors4:
-	CMPQ   AX, $0x00000010
-	JL     vectors4end
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
-
-loop357:
-	VBROADCASTSD (SI), Y5
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*8), R9
-	VFMADD231PD  (R9), Y5, Y1
-	VFMADD231PD  32(R9), Y5, Y2
-	VFMADD231PD  64(R9), Y5, Y3
-	VFMADD231PD  96(R9), Y5, Y4
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop357
-	VMOVUPS      (DX), Y5
-	VFMADD231PD  Y0, Y1, Y5
-	VMOVUPS      Y5, (DX)
-	VMOVUPS      32(DX), Y1
-	VFMADD231PD  Y0, Y2, Y1
-	VMOVUPS      Y1, 32(DX)
-	VMOVUPS      64(DX), Y1
-	VFMADD231PD  Y0, Y3, Y1
-	VMOVUPS      Y1, 64(DX)
-	VMOVUPS      96(DX), Y1
-	VFMADD231PD  Y0, Y4, Y1
-	VMOVUPS      Y1, 96(DX)
-	ADDQ         $0x00000080, CX
-	ADDQ         $0x00000080, DX
-	SUBQ         $0x00000010, AX
-	JMP          vectors4
-
-vectors4end:
-vectors2:
-	CMPQ   AX, $0x00000008
-	JL     vectors2end
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
-
-loop358:
-	VBROADCASTSD (SI), Y3
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*8), R9
-	VFMADD231PD  (R9), Y3, Y1
-	VFMADD231PD  32(R9), Y3, Y2
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop358
-	VMOVUPS      (DX), Y3
-	VFMADD231PD  Y0, Y1, Y3
-	VMOVUPS      Y3, (DX)
-	VMOVUPS      32(DX), Y1
-	VFMADD231PD  Y0, Y2, Y1
-	VMOVUPS      Y1, 32(DX)
-	ADDQ         $0x00000040, CX
-	ADDQ         $0x00000040, DX
-	SUBQ         $0x00000008, AX
-	JMP          vectors2
-
-vectors2end:
-vectors1:
-	CMPQ   AX, $0x00000004
-	JL     vectors1end
-	VXORPD Y1, Y1, Y1
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
-
-loop359:
-	VBROADCASTSD (SI), Y2
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*8), R9
-	VFMADD231PD  (R9), Y2, Y1
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop359
-	VMOVUPS      (DX), Y2
-	VFMADD231PD  Y0, Y1, Y2
-	VMOVUPS      Y2, (DX)
-	ADDQ         $0x00000020, CX
-	ADDQ         $0x00000020, DX
-	SUBQ         $0x00000004, AX
-	JMP          vectors1
-
-vectors1end:
-	TESTQ   AX, AX
-	JZ      done
-	LEAQ    ones<>+32(SB), SI
-	SHLQ    $0x03, AX
-	SUBQ    AX, SI
-	VMOVUPS (SI), Y1
-	VXORPD  Y2, Y2, Y2
-	MOVQ    a+24(FP), AX
-	MOVQ    offsets+48(FP), SI
-	MOVQ    k+8(FP), DI
-
-loop360:
-	VBROADCASTSD (AX), Y3
-	MOVQ         (SI), R8
-	LEAQ         (CX)(R8*8), R8
-	VMASKMOVPD   (R8), Y1, Y4
-	VFMADD231PD  Y4, Y3, Y2
-	ADDQ         BX, AX
-	ADDQ         $0x00000008, SI
-	DECQ         DI
-	JNZ          loop360
-	VMASKMOVPD   (DX), Y1, Y3
-	VFMADD231PD  Y0, Y2, Y3
-	VMASKMOVPD   Y3, Y1, (DX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func gemmOffsetsRowAVX512F32<>(n int, k int, alpha float32, a *float32, csa int, b *float32, offsets *int, c *float32)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·gemmOffsetsRowAVX512F32<>(SB), NOSPLIT, $0-64
-	MOVQ         n+0(FP), AX
-	MOVQ         b+40(FP), CX
-	MOVQ         c+56(FP), DX
-	MOVQ         csa+32(FP), BX
-	SHLQ         $0x02, BX
-	VBROADCASTSS alpha+16(FP), Z0
-
-vectors8:
-	CMPQ   AX, $0x00000080
+	CMPQ   SI, $0x00000040
 	JL     vectors8end
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -32707,195 +32316,215 @@ vectors8:
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
 
-loop361:
-	VBROADCASTSS (SI), Z9
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*4), R9
-	VFMADD231PS  (R9), Z9, Z1
-	VFMADD231PS  64(R9), Z9, Z2
-	VFMADD231PS  128(R9), Z9, Z3
-	VFMADD231PS  192(R9), Z9, Z4
-	VFMADD231PS  256(R9), Z9, Z5
-	VFMADD231PS  320(R9), Z9, Z6
-	VFMADD231PS  384(R9), Z9, Z7
-	VFMADD231PS  448(R9), Z9, Z8
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop361
-	VMOVUPS      (DX), Z9
-	VFMADD231PS  Z0, Z1, Z9
-	VMOVUPS      Z9, (DX)
-	VMOVUPS      64(DX), Z1
-	VFMADD231PS  Z0, Z2, Z1
-	VMOVUPS      Z1, 64(DX)
-	VMOVUPS      128(DX), Z1
-	VFMADD231PS  Z0, Z3, Z1
-	VMOVUPS      Z1, 128(DX)
-	VMOVUPS      192(DX), Z1
-	VFMADD231PS  Z0, Z4, Z1
-	VMOVUPS      Z1, 192(DX)
-	VMOVUPS      256(DX), Z1
-	VFMADD231PS  Z0, Z5, Z1
-	VMOVUPS      Z1, 256(DX)
-	VMOVUPS      320(DX), Z1
-	VFMADD231PS  Z0, Z6, Z1
-	VMOVUPS      Z1, 320(DX)
-	VMOVUPS      384(DX), Z1
-	VFMADD231PS  Z0, Z7, Z1
-	VMOVUPS      Z1, 384(DX)
-	VMOVUPS      448(DX), Z1
-	VFMADD231PS  Z0, Z8, Z1
-	VMOVUPS      Z1, 448(DX)
-	ADDQ         $0x00000200, CX
-	ADDQ         $0x00000200, DX
-	SUBQ         $0x00000080, AX
+loop352:
+	VBROADCASTSD (R9), Z9
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*8), R12
+	VFMADD231PD  (R12), Z9, Z1
+	VFMADD231PD  64(R12), Z9, Z2
+	VFMADD231PD  128(R12), Z9, Z3
+	VFMADD231PD  192(R12), Z9, Z4
+	VFMADD231PD  256(R12), Z9, Z5
+	VFMADD231PD  320(R12), Z9, Z6
+	VFMADD231PD  384(R12), Z9, Z7
+	VFMADD231PD  448(R12), Z9, Z8
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop352
+	VMOVUPS      (R8), Z9
+	VFMADD231PD  Z0, Z1, Z9
+	VMOVUPS      Z9, (R8)
+	VMOVUPS      64(R8), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(R8)
+	VMOVUPS      128(R8), Z1
+	VFMADD231PD  Z0, Z3, Z1
+	VMOVUPS      Z1, 128(R8)
+	VMOVUPS      192(R8), Z1
+	VFMADD231PD  Z0, Z4, Z1
+	VMOVUPS      Z1, 192(R8)
+	VMOVUPS      256(R8), Z1
+	VFMADD231PD  Z0, Z5, Z1
+	VMOVUPS      Z1, 256(R8)
+	VMOVUPS      320(R8), Z1
+	VFMADD231PD  Z0, Z6, Z1
+	VMOVUPS      Z1, 320(R8)
+	VMOVUPS      384(R8), Z1
+	VFMADD231PD  Z0, Z7, Z1
+	VMOVUPS      Z1, 384(R8)
+	VMOVUPS      448(R8), Z1
+	VFMADD231PD  Z0, Z8, Z1
+	VMOVUPS      Z1, 448(R8)
+	ADDQ         $0x00000200, DI
+	ADDQ         $0x00000200, R8
+	SUBQ         $0x00000040, SI
 	JMP          vectors8
 
 vectors8end:
 vectors4:
-	CMPQ   AX, $0x00000040
+	CMPQ   SI, $0x00000020
 	JL     vectors4end
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
 
-loop362:
-	VBROADCASTSS (SI), Z5
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*4), R9
-	VFMADD231PS  (R9), Z5, Z1
-	VFMADD231PS  64(R9), Z5, Z2
-	VFMADD231PS  128(R9), Z5, Z3
-	VFMADD231PS  192(R9), Z5, Z4
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop362
-	VMOVUPS      (DX), Z5
-	VFMADD231PS  Z0, Z1, Z5
-	VMOVUPS      Z5, (DX)
-	VMOVUPS      64(DX), Z1
-	VFMADD231PS  Z0, Z2, Z1
-	VMOVUPS      Z1, 64(DX)
-	VMOVUPS      128(DX), Z1
-	VFMADD231PS  Z0, Z3, Z1
-	VMOVUPS      Z1, 128(DX)
-	VMOVUPS      192(DX), Z1
-	VFMADD231PS  Z0, Z4, Z1
-	VMOVUPS      Z1, 192(DX)
-	ADDQ         $0x00000100, CX
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000040, AX
+loop353:
+	VBROADCASTSD (R9), Z5
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*8), R12
+	VFMADD231PD  (R12), Z5, Z1
+	VFMADD231PD  64(R12), Z5, Z2
+	VFMADD231PD  128(R12), Z5, Z3
+	VFMADD231PD  192(R12), Z5, Z4
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop353
+	VMOVUPS      (R8), Z5
+	VFMADD231PD  Z0, Z1, Z5
+	VMOVUPS      Z5, (R8)
+	VMOVUPS      64(R8), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(R8)
+	VMOVUPS      128(R8), Z1
+	VFMADD231PD  Z0, Z3, Z1
+	VMOVUPS      Z1, 128(R8)
+	VMOVUPS      192(R8), Z1
+	VFMADD231PD  Z0, Z4, Z1
+	VMOVUPS      Z1, 192(R8)
+	ADDQ         $0x00000100, DI
+	ADDQ         $0x00000100, R8
+	SUBQ         $0x00000020, SI
 	JMP          vectors4
 
 vectors4end:
 vectors2:
-	CMPQ   AX, $0x00000020
+	CMPQ   SI, $0x00000010
 	JL     vectors2end
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
 
-loop363:
-	VBROADCASTSS (SI), Z3
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*4), R9
-	VFMADD231PS  (R9), Z3, Z1
-	VFMADD231PS  64(R9), Z3, Z2
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop363
-	VMOVUPS      (DX), Z3
-	VFMADD231PS  Z0, Z1, Z3
-	VMOVUPS      Z3, (DX)
-	VMOVUPS      64(DX), Z1
-	VFMADD231PS  Z0, Z2, Z1
-	VMOVUPS      Z1, 64(DX)
-	ADDQ         $0x00000080, CX
-	ADDQ         $0x00000080, DX
-	SUBQ         $0x00000020, AX
+loop354:
+	VBROADCASTSD (R9), Z3
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*8), R12
+	VFMADD231PD  (R12), Z3, Z1
+	VFMADD231PD  64(R12), Z3, Z2
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop354
+	VMOVUPS      (R8), Z3
+	VFMADD231PD  Z0, Z1, Z3
+	VMOVUPS      Z3, (R8)
+	VMOVUPS      64(R8), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(R8)
+	ADDQ         $0x00000080, DI
+	ADDQ         $0x00000080, R8
+	SUBQ         $0x00000010, SI
 	JMP          vectors2
 
 vectors2end:
-vectors1:
-	CMPQ   AX, $0x00000010
-	JL     vectors1end
+	TESTQ  SI, SI
+	JZ     next
+	CMPQ   SI, $0x00000008
+	JLE    last
+	SUBQ   $0x00000008, SI
+	MOVQ   $-1, R9
+	SHLXQ  SI, R9, R9
+	NOTQ   R9
+	KMOVW  R9, K1
 	VPXORQ Z1, Z1, Z1
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
+	VPXORQ Z2, Z2, Z2
+	MOVQ   a+32(FP), SI
+	MOVQ   offsets+64(FP), R9
+	MOVQ   k+16(FP), R10
 
-loop364:
-	VBROADCASTSS (SI), Z2
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*4), R9
-	VFMADD231PS  (R9), Z2, Z1
+loop355:
+	VBROADCASTSD (SI), Z3
+	MOVQ         (R9), R11
+	LEAQ         (DI)(R11*8), R11
+	VFMADD231PD  (R11), Z3, Z1
+	VMOVUPD.Z    64(R11), K1, Z4
+	VFMADD231PD  Z4, Z3, Z2
 	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop364
-	VMOVUPS      (DX), Z2
-	VFMADD231PS  Z0, Z1, Z2
-	VMOVUPS      Z2, (DX)
-	ADDQ         $0x00000040, CX
-	ADDQ         $0x00000040, DX
-	SUBQ         $0x00000010, AX
-	JMP          vectors1
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop355
+	VMOVUPS      (R8), Z3
+	VFMADD231PD  Z0, Z1, Z3
+	VMOVUPS      Z3, (R8)
+	VMOVUPD.Z    64(R8), K1, Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPD      Z1, K1, 64(R8)
+	JMP          next
 
-vectors1end:
-	TESTQ  AX, AX
-	JZ     done
-	MOVQ   $-1, SI
-	SHLXQ  AX, SI, SI
-	NOTQ   SI
-	KMOVW  SI, K1
+last:
+	MOVQ   $-1, R9
+	SHLXQ  SI, R9, R9
+	NOTQ   R9
+	KMOVW  R9, K1
 	VPXORQ Z1, Z1, Z1
-	MOVQ   a+24(FP), AX
-	MOVQ   offsets+48(FP), SI
-	MOVQ   k+8(FP), DI
+	MOVQ   a+32(FP), SI
+	MOVQ   offsets+64(FP), R9
+	MOVQ   k+16(FP), R10
 
-loop365:
-	VBROADCASTSS (AX), Z2
-	MOVQ         (SI), R8
-	LEAQ         (CX)(R8*4), R8
-	VMOVUPS.Z    (R8), K1, Z3
-	VFMADD231PS  Z3, Z2, Z1
-	ADDQ         BX, AX
-	ADDQ         $0x00000008, SI
-	DECQ         DI
-	JNZ          loop365
-	VMOVUPS.Z    (DX), K1, Z2
-	VFMADD231PS  Z0, Z1, Z2
-	VMOVUPS      Z2, K1, (DX)
+loop356:
+	VBROADCASTSD (SI), Z2
+	MOVQ         (R9), R11
+	LEAQ         (DI)(R11*8), R11
+	VMOVUPD.Z    (R11), K1, Z3
+	VFMADD231PD  Z3, Z2, Z1
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop356
+	VMOVUPD.Z    (R8), K1, Z2
+	VFMADD231PD  Z0, Z1, Z2
+	VMOVUPD      Z2, K1, (R8)
 
-done:
+next:
+	MOVQ ldb+56(FP), SI
+	SHLQ $0x03, SI
+	ADDQ SI, CX
+	MOVQ ldc+80(FP), SI
+	SHLQ $0x03, SI
+	ADDQ SI, DX
+	DECQ AX
+	JNZ  loop351
 	VZEROUPPER
 	RET
 
-// func gemmOffsetsRowAVX2F32<>(n int, k int, alpha float32, a *float32, csa int, b *float32, offsets *int, c *float32)
+// func gemmOffsetsRowsAVX2F64<>(m int, n int, k int, alpha float64, a *float64, csa int, b *float64, ldb int, offsets *int, c *float64, ldc int)
 // Requires: AVX, FMA3
-TEXT ·gemmOffsetsRowAVX2F32<>(SB), NOSPLIT, $0-64
-	MOVQ         n+0(FP), AX
-	MOVQ         b+40(FP), CX
-	MOVQ         c+56(FP), DX
-	MOVQ         csa+32(FP), BX
-	SHLQ         $0x02, BX
-	VBROADCASTSS alpha+16(FP), Y0
+TEXT ·gemmOffsetsRowsAVX2F64<>(SB), NOSPLIT, $0-88
+	MOVQ         m+0(FP), AX
+	MOVQ         b+48(FP), CX
+	MOVQ         c+72(FP), DX
+	MOVQ         csa+40(FP), BX
+	SHLQ         $0x03, BX
+	VBROADCASTSD alpha+24(FP), Y0
+
+loop357:
+	MOVQ n+8(FP), SI
+	MOVQ CX, DI
+	MOVQ DX, R8
 
 vectors8:
-	CMPQ   AX, $0x00000040
+	CMPQ   SI, $0x00000020
 	JL     vectors8end
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -32905,180 +32534,631 @@ vectors8:
 	VXORPD Y6, Y6, Y6
 	VXORPD Y7, Y7, Y7
 	VXORPD Y8, Y8, Y8
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
 
-loop366:
-	VBROADCASTSS (SI), Y9
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*4), R9
-	VFMADD231PS  (R9), Y9, Y1
-	VFMADD231PS  32(R9), Y9, Y2
-	VFMADD231PS  64(R9), Y9, Y3
-	VFMADD231PS  96(R9), Y9, Y4
-	VFMADD231PS  128(R9), Y9, Y5
-	VFMADD231PS  160(R9), Y9, Y6
-	VFMADD231PS  192(R9), Y9, Y7
-	VFMADD231PS  224(R9), Y9, Y8
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop366
-	VMOVUPS      (DX), Y9
-	VFMADD231PS  Y0, Y1, Y9
-	VMOVUPS      Y9, (DX)
-	VMOVUPS      32(DX), Y1
-	VFMADD231PS  Y0, Y2, Y1
-	VMOVUPS      Y1, 32(DX)
-	VMOVUPS      64(DX), Y1
-	VFMADD231PS  Y0, Y3, Y1
-	VMOVUPS      Y1, 64(DX)
-	VMOVUPS      96(DX), Y1
-	VFMADD231PS  Y0, Y4, Y1
-	VMOVUPS      Y1, 96(DX)
-	VMOVUPS      128(DX), Y1
-	VFMADD231PS  Y0, Y5, Y1
-	VMOVUPS      Y1, 128(DX)
-	VMOVUPS      160(DX), Y1
-	VFMADD231PS  Y0, Y6, Y1
-	VMOVUPS      Y1, 160(DX)
-	VMOVUPS      192(DX), Y1
-	VFMADD231PS  Y0, Y7, Y1
-	VMOVUPS      Y1, 192(DX)
-	VMOVUPS      224(DX), Y1
-	VFMADD231PS  Y0, Y8, Y1
-	VMOVUPS      Y1, 224(DX)
-	ADDQ         $0x00000100, CX
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000040, AX
+loop358:
+	VBROADCASTSD (R9), Y9
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*8), R12
+	VFMADD231PD  (R12), Y9, Y1
+	VFMADD231PD  32(R12), Y9, Y2
+	VFMADD231PD  64(R12), Y9, Y3
+	VFMADD231PD  96(R12), Y9, Y4
+	VFMADD231PD  128(R12), Y9, Y5
+	VFMADD231PD  160(R12), Y9, Y6
+	VFMADD231PD  192(R12), Y9, Y7
+	VFMADD231PD  224(R12), Y9, Y8
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop358
+	VMOVUPS      (R8), Y9
+	VFMADD231PD  Y0, Y1, Y9
+	VMOVUPS      Y9, (R8)
+	VMOVUPS      32(R8), Y1
+	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(R8)
+	VMOVUPS      64(R8), Y1
+	VFMADD231PD  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(R8)
+	VMOVUPS      96(R8), Y1
+	VFMADD231PD  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(R8)
+	VMOVUPS      128(R8), Y1
+	VFMADD231PD  Y0, Y5, Y1
+	VMOVUPS      Y1, 128(R8)
+	VMOVUPS      160(R8), Y1
+	VFMADD231PD  Y0, Y6, Y1
+	VMOVUPS      Y1, 160(R8)
+	VMOVUPS      192(R8), Y1
+	VFMADD231PD  Y0, Y7, Y1
+	VMOVUPS      Y1, 192(R8)
+	VMOVUPS      224(R8), Y1
+	VFMADD231PD  Y0, Y8, Y1
+	VMOVUPS      Y1, 224(R8)
+	ADDQ         $0x00000100, DI
+	ADDQ         $0x00000100, R8
+	SUBQ         $0x00000020, SI
 	JMP          vectors8
 
 vectors8end:
 vectors4:
-	CMPQ   AX, $0x00000020
+	CMPQ   SI, $0x00000010
 	JL     vectors4end
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
 	VXORPD Y3, Y3, Y3
 	VXORPD Y4, Y4, Y4
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
 
-loop367:
-	VBROADCASTSS (SI), Y5
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*4), R9
-	VFMADD231PS  (R9), Y5, Y1
-	VFMADD231PS  32(R9), Y5, Y2
-	VFMADD231PS  64(R9), Y5, Y3
-	VFMADD231PS  96(R9), Y5, Y4
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop367
-	VMOVUPS      (DX), Y5
-	VFMADD231PS  Y0, Y1, Y5
-	VMOVUPS      Y5, (DX)
-	VMOVUPS      32(DX), Y1
-	VFMADD231PS  Y0, Y2, Y1
-	VMOVUPS      Y1, 32(DX)
-	VMOVUPS      64(DX), Y1
-	VFMADD231PS  Y0, Y3, Y1
-	VMOVUPS      Y1, 64(DX)
-	VMOVUPS      96(DX), Y1
-	VFMADD231PS  Y0, Y4, Y1
-	VMOVUPS      Y1, 96(DX)
-	ADDQ         $0x00000080, CX
-	ADDQ         $0x00000080, DX
-	SUBQ         $0x00000020, AX
+loop359:
+	VBROADCASTSD (R9), Y5
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*8), R12
+	VFMADD231PD  (R12), Y5, Y1
+	VFMADD231PD  32(R12), Y5, Y2
+	VFMADD231PD  64(R12), Y5, Y3
+	VFMADD231PD  96(R12), Y5, Y4
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop359
+	VMOVUPS      (R8), Y5
+	VFMADD231PD  Y0, Y1, Y5
+	VMOVUPS      Y5, (R8)
+	VMOVUPS      32(R8), Y1
+	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(R8)
+	VMOVUPS      64(R8), Y1
+	VFMADD231PD  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(R8)
+	VMOVUPS      96(R8), Y1
+	VFMADD231PD  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(R8)
+	ADDQ         $0x00000080, DI
+	ADDQ         $0x00000080, R8
+	SUBQ         $0x00000010, SI
 	JMP          vectors4
 
 vectors4end:
 vectors2:
-	CMPQ   AX, $0x00000010
+	CMPQ   SI, $0x00000008
 	JL     vectors2end
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
 
-loop368:
-	VBROADCASTSS (SI), Y3
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*4), R9
-	VFMADD231PS  (R9), Y3, Y1
-	VFMADD231PS  32(R9), Y3, Y2
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop368
-	VMOVUPS      (DX), Y3
-	VFMADD231PS  Y0, Y1, Y3
-	VMOVUPS      Y3, (DX)
-	VMOVUPS      32(DX), Y1
-	VFMADD231PS  Y0, Y2, Y1
-	VMOVUPS      Y1, 32(DX)
-	ADDQ         $0x00000040, CX
-	ADDQ         $0x00000040, DX
-	SUBQ         $0x00000010, AX
+loop360:
+	VBROADCASTSD (R9), Y3
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*8), R12
+	VFMADD231PD  (R12), Y3, Y1
+	VFMADD231PD  32(R12), Y3, Y2
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop360
+	VMOVUPS      (R8), Y3
+	VFMADD231PD  Y0, Y1, Y3
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      32(R8), Y1
+	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(R8)
+	ADDQ         $0x00000040, DI
+	ADDQ         $0x00000040, R8
+	SUBQ         $0x00000008, SI
 	JMP          vectors2
 
 vectors2end:
-vectors1:
-	CMPQ   AX, $0x00000008
-	JL     vectors1end
-	VXORPD Y1, Y1, Y1
-	MOVQ   a+24(FP), SI
-	MOVQ   offsets+48(FP), DI
-	MOVQ   k+8(FP), R8
+	TESTQ   SI, SI
+	JZ      next
+	CMPQ    SI, $0x00000004
+	JLE     last
+	SUBQ    $0x00000004, SI
+	LEAQ    ones<>+32(SB), R9
+	SHLQ    $0x03, SI
+	SUBQ    SI, R9
+	VMOVUPS (R9), Y1
+	VXORPD  Y2, Y2, Y2
+	VXORPD  Y3, Y3, Y3
+	MOVQ    a+32(FP), SI
+	MOVQ    offsets+64(FP), R9
+	MOVQ    k+16(FP), R10
+
+loop361:
+	VBROADCASTSD (SI), Y4
+	MOVQ         (R9), R11
+	LEAQ         (DI)(R11*8), R11
+	VFMADD231PD  (R11), Y4, Y2
+	VMASKMOVPD   32(R11), Y1, Y5
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop361
+	VMOVUPS      (R8), Y4
+	VFMADD231PD  Y0, Y2, Y4
+	VMOVUPS      Y4, (R8)
+	VMASKMOVPD   32(R8), Y1, Y2
+	VFMADD231PD  Y0, Y3, Y2
+	VMASKMOVPD   Y2, Y1, 32(R8)
+	JMP          next
+
+last:
+	LEAQ    ones<>+32(SB), R9
+	SHLQ    $0x03, SI
+	SUBQ    SI, R9
+	VMOVUPS (R9), Y1
+	VXORPD  Y2, Y2, Y2
+	MOVQ    a+32(FP), SI
+	MOVQ    offsets+64(FP), R9
+	MOVQ    k+16(FP), R10
+
+loop362:
+	VBROADCASTSD (SI), Y3
+	MOVQ         (R9), R11
+	LEAQ         (DI)(R11*8), R11
+	VMASKMOVPD   (R11), Y1, Y4
+	VFMADD231PD  Y4, Y3, Y2
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop362
+	VMASKMOVPD   (R8), Y1, Y3
+	VFMADD231PD  Y0, Y2, Y3
+	VMASKMOVPD   Y3, Y1, (R8)
+
+next:
+	MOVQ ldb+56(FP), SI
+	SHLQ $0x03, SI
+	ADDQ SI, CX
+	MOVQ ldc+80(FP), SI
+	SHLQ $0x03, SI
+	ADDQ SI, DX
+	DECQ AX
+	JNZ  loop357
+	VZEROUPPER
+	RET
+
+// func gemmOffsetsRowsAVX512F32<>(m int, n int, k int, alpha float32, a *float32, csa int, b *float32, ldb int, offsets *int, c *float32, ldc int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·gemmOffsetsRowsAVX512F32<>(SB), NOSPLIT, $0-88
+	MOVQ         m+0(FP), AX
+	MOVQ         b+48(FP), CX
+	MOVQ         c+72(FP), DX
+	MOVQ         csa+40(FP), BX
+	SHLQ         $0x02, BX
+	VBROADCASTSS alpha+24(FP), Z0
+
+loop363:
+	MOVQ n+8(FP), SI
+	MOVQ CX, DI
+	MOVQ DX, R8
+
+vectors8:
+	CMPQ   SI, $0x00000080
+	JL     vectors8end
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
+
+loop364:
+	VBROADCASTSS (R9), Z9
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*4), R12
+	VFMADD231PS  (R12), Z9, Z1
+	VFMADD231PS  64(R12), Z9, Z2
+	VFMADD231PS  128(R12), Z9, Z3
+	VFMADD231PS  192(R12), Z9, Z4
+	VFMADD231PS  256(R12), Z9, Z5
+	VFMADD231PS  320(R12), Z9, Z6
+	VFMADD231PS  384(R12), Z9, Z7
+	VFMADD231PS  448(R12), Z9, Z8
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop364
+	VMOVUPS      (R8), Z9
+	VFMADD231PS  Z0, Z1, Z9
+	VMOVUPS      Z9, (R8)
+	VMOVUPS      64(R8), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(R8)
+	VMOVUPS      128(R8), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, 128(R8)
+	VMOVUPS      192(R8), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, 192(R8)
+	VMOVUPS      256(R8), Z1
+	VFMADD231PS  Z0, Z5, Z1
+	VMOVUPS      Z1, 256(R8)
+	VMOVUPS      320(R8), Z1
+	VFMADD231PS  Z0, Z6, Z1
+	VMOVUPS      Z1, 320(R8)
+	VMOVUPS      384(R8), Z1
+	VFMADD231PS  Z0, Z7, Z1
+	VMOVUPS      Z1, 384(R8)
+	VMOVUPS      448(R8), Z1
+	VFMADD231PS  Z0, Z8, Z1
+	VMOVUPS      Z1, 448(R8)
+	ADDQ         $0x00000200, DI
+	ADDQ         $0x00000200, R8
+	SUBQ         $0x00000080, SI
+	JMP          vectors8
+
+vectors8end:
+vectors4:
+	CMPQ   SI, $0x00000040
+	JL     vectors4end
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
+
+loop365:
+	VBROADCASTSS (R9), Z5
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*4), R12
+	VFMADD231PS  (R12), Z5, Z1
+	VFMADD231PS  64(R12), Z5, Z2
+	VFMADD231PS  128(R12), Z5, Z3
+	VFMADD231PS  192(R12), Z5, Z4
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop365
+	VMOVUPS      (R8), Z5
+	VFMADD231PS  Z0, Z1, Z5
+	VMOVUPS      Z5, (R8)
+	VMOVUPS      64(R8), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(R8)
+	VMOVUPS      128(R8), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, 128(R8)
+	VMOVUPS      192(R8), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, 192(R8)
+	ADDQ         $0x00000100, DI
+	ADDQ         $0x00000100, R8
+	SUBQ         $0x00000040, SI
+	JMP          vectors4
+
+vectors4end:
+vectors2:
+	CMPQ   SI, $0x00000020
+	JL     vectors2end
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
+
+loop366:
+	VBROADCASTSS (R9), Z3
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*4), R12
+	VFMADD231PS  (R12), Z3, Z1
+	VFMADD231PS  64(R12), Z3, Z2
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop366
+	VMOVUPS      (R8), Z3
+	VFMADD231PS  Z0, Z1, Z3
+	VMOVUPS      Z3, (R8)
+	VMOVUPS      64(R8), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(R8)
+	ADDQ         $0x00000080, DI
+	ADDQ         $0x00000080, R8
+	SUBQ         $0x00000020, SI
+	JMP          vectors2
+
+vectors2end:
+	TESTQ  SI, SI
+	JZ     next
+	CMPQ   SI, $0x00000010
+	JLE    last
+	SUBQ   $0x00000010, SI
+	MOVQ   $-1, R9
+	SHLXQ  SI, R9, R9
+	NOTQ   R9
+	KMOVW  R9, K1
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	MOVQ   a+32(FP), SI
+	MOVQ   offsets+64(FP), R9
+	MOVQ   k+16(FP), R10
+
+loop367:
+	VBROADCASTSS (SI), Z3
+	MOVQ         (R9), R11
+	LEAQ         (DI)(R11*4), R11
+	VFMADD231PS  (R11), Z3, Z1
+	VMOVUPS.Z    64(R11), K1, Z4
+	VFMADD231PS  Z4, Z3, Z2
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop367
+	VMOVUPS      (R8), Z3
+	VFMADD231PS  Z0, Z1, Z3
+	VMOVUPS      Z3, (R8)
+	VMOVUPS.Z    64(R8), K1, Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, K1, 64(R8)
+	JMP          next
+
+last:
+	MOVQ   $-1, R9
+	SHLXQ  SI, R9, R9
+	NOTQ   R9
+	KMOVW  R9, K1
+	VPXORQ Z1, Z1, Z1
+	MOVQ   a+32(FP), SI
+	MOVQ   offsets+64(FP), R9
+	MOVQ   k+16(FP), R10
+
+loop368:
+	VBROADCASTSS (SI), Z2
+	MOVQ         (R9), R11
+	LEAQ         (DI)(R11*4), R11
+	VMOVUPS.Z    (R11), K1, Z3
+	VFMADD231PS  Z3, Z2, Z1
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop368
+	VMOVUPS.Z    (R8), K1, Z2
+	VFMADD231PS  Z0, Z1, Z2
+	VMOVUPS      Z2, K1, (R8)
+
+next:
+	MOVQ ldb+56(FP), SI
+	SHLQ $0x02, SI
+	ADDQ SI, CX
+	MOVQ ldc+80(FP), SI
+	SHLQ $0x02, SI
+	ADDQ SI, DX
+	DECQ AX
+	JNZ  loop363
+	VZEROUPPER
+	RET
+
+// func gemmOffsetsRowsAVX2F32<>(m int, n int, k int, alpha float32, a *float32, csa int, b *float32, ldb int, offsets *int, c *float32, ldc int)
+// Requires: AVX, FMA3
+TEXT ·gemmOffsetsRowsAVX2F32<>(SB), NOSPLIT, $0-88
+	MOVQ         m+0(FP), AX
+	MOVQ         b+48(FP), CX
+	MOVQ         c+72(FP), DX
+	MOVQ         csa+40(FP), BX
+	SHLQ         $0x02, BX
+	VBROADCASTSS alpha+24(FP), Y0
 
 loop369:
-	VBROADCASTSS (SI), Y2
-	MOVQ         (DI), R9
-	LEAQ         (CX)(R9*4), R9
-	VFMADD231PS  (R9), Y2, Y1
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, DI
-	DECQ         R8
-	JNZ          loop369
-	VMOVUPS      (DX), Y2
-	VFMADD231PS  Y0, Y1, Y2
-	VMOVUPS      Y2, (DX)
-	ADDQ         $0x00000020, CX
-	ADDQ         $0x00000020, DX
-	SUBQ         $0x00000008, AX
-	JMP          vectors1
+	MOVQ n+8(FP), SI
+	MOVQ CX, DI
+	MOVQ DX, R8
 
-vectors1end:
-	TESTQ   AX, AX
-	JZ      done
-	LEAQ    ones<>+32(SB), SI
-	SHLQ    $0x02, AX
-	SUBQ    AX, SI
-	VMOVUPS (SI), Y1
-	VXORPD  Y2, Y2, Y2
-	MOVQ    a+24(FP), AX
-	MOVQ    offsets+48(FP), SI
-	MOVQ    k+8(FP), DI
+vectors8:
+	CMPQ   SI, $0x00000040
+	JL     vectors8end
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
 
 loop370:
-	VBROADCASTSS (AX), Y3
-	MOVQ         (SI), R8
-	LEAQ         (CX)(R8*4), R8
-	VMASKMOVPS   (R8), Y1, Y4
-	VFMADD231PS  Y4, Y3, Y2
-	ADDQ         BX, AX
-	ADDQ         $0x00000008, SI
-	DECQ         DI
+	VBROADCASTSS (R9), Y9
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*4), R12
+	VFMADD231PS  (R12), Y9, Y1
+	VFMADD231PS  32(R12), Y9, Y2
+	VFMADD231PS  64(R12), Y9, Y3
+	VFMADD231PS  96(R12), Y9, Y4
+	VFMADD231PS  128(R12), Y9, Y5
+	VFMADD231PS  160(R12), Y9, Y6
+	VFMADD231PS  192(R12), Y9, Y7
+	VFMADD231PS  224(R12), Y9, Y8
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
 	JNZ          loop370
-	VMASKMOVPS   (DX), Y1, Y3
-	VFMADD231PS  Y0, Y2, Y3
-	VMASKMOVPS   Y3, Y1, (DX)
+	VMOVUPS      (R8), Y9
+	VFMADD231PS  Y0, Y1, Y9
+	VMOVUPS      Y9, (R8)
+	VMOVUPS      32(R8), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(R8)
+	VMOVUPS      64(R8), Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(R8)
+	VMOVUPS      96(R8), Y1
+	VFMADD231PS  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(R8)
+	VMOVUPS      128(R8), Y1
+	VFMADD231PS  Y0, Y5, Y1
+	VMOVUPS      Y1, 128(R8)
+	VMOVUPS      160(R8), Y1
+	VFMADD231PS  Y0, Y6, Y1
+	VMOVUPS      Y1, 160(R8)
+	VMOVUPS      192(R8), Y1
+	VFMADD231PS  Y0, Y7, Y1
+	VMOVUPS      Y1, 192(R8)
+	VMOVUPS      224(R8), Y1
+	VFMADD231PS  Y0, Y8, Y1
+	VMOVUPS      Y1, 224(R8)
+	ADDQ         $0x00000100, DI
+	ADDQ         $0x00000100, R8
+	SUBQ         $0x00000040, SI
+	JMP          vectors8
 
-done:
+vectors8end:
+vectors4:
+	CMPQ   SI, $0x00000020
+	JL     vectors4end
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
+
+loop371:
+	VBROADCASTSS (R9), Y5
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*4), R12
+	VFMADD231PS  (R12), Y5, Y1
+	VFMADD231PS  32(R12), Y5, Y2
+	VFMADD231PS  64(R12), Y5, Y3
+	VFMADD231PS  96(R12), Y5, Y4
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop371
+	VMOVUPS      (R8), Y5
+	VFMADD231PS  Y0, Y1, Y5
+	VMOVUPS      Y5, (R8)
+	VMOVUPS      32(R8), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(R8)
+	VMOVUPS      64(R8), Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(R8)
+	VMOVUPS      96(R8), Y1
+	VFMADD231PS  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(R8)
+	ADDQ         $0x00000080, DI
+	ADDQ         $0x00000080, R8
+	SUBQ         $0x00000020, SI
+	JMP          vectors4
+
+vectors4end:
+vectors2:
+	CMPQ   SI, $0x00000010
+	JL     vectors2end
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
+
+loop372:
+	VBROADCASTSS (R9), Y3
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*4), R12
+	VFMADD231PS  (R12), Y3, Y1
+	VFMADD231PS  32(R12), Y3, Y2
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop372
+	VMOVUPS      (R8), Y3
+	VFMADD231PS  Y0, Y1, Y3
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      32(R8), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(R8)
+	ADDQ         $0x00000040, DI
+	ADDQ         $0x00000040, R8
+	SUBQ         $0x00000010, SI
+	JMP          vectors2
+
+vectors2end:
+	TESTQ   SI, SI
+	JZ      next
+	CMPQ    SI, $0x00000008
+	JLE     last
+	SUBQ    $0x00000008, SI
+	LEAQ    ones<>+32(SB), R9
+	SHLQ    $0x02, SI
+	SUBQ    SI, R9
+	VMOVUPS (R9), Y1
+	VXORPD  Y2, Y2, Y2
+	VXORPD  Y3, Y3, Y3
+	MOVQ    a+32(FP), SI
+	MOVQ    offsets+64(FP), R9
+	MOVQ    k+16(FP), R10
+
+loop373:
+	VBROADCASTSS (SI), Y4
+	MOVQ         (R9), R11
+	LEAQ         (DI)(R11*4), R11
+	VFMADD231PS  (R11), Y4, Y2
+	VMASKMOVPS   32(R11), Y1, Y5
+	VFMADD231PS  Y5, Y4, Y3
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop373
+	VMOVUPS      (R8), Y4
+	VFMADD231PS  Y0, Y2, Y4
+	VMOVUPS      Y4, (R8)
+	VMASKMOVPS   32(R8), Y1, Y2
+	VFMADD231PS  Y0, Y3, Y2
+	VMASKMOVPS   Y2, Y1, 32(R8)
+	JMP          next
+
+last:
+	LEAQ    ones<>+32(SB), R9
+	SHLQ    $0x02, SI
+	SUBQ    SI, R9
+	VMOVUPS (R9), Y1
+	VXORPD  Y2, Y2, Y2
+	MOVQ    a+32(FP), SI
+	MOVQ    offsets+64(FP), R9
+	MOVQ    k+16(FP), R10
+
+loop374:
+	VBROADCASTSS (SI), Y3
+	MOVQ         (R9), R11
+	LEAQ         (DI)(R11*4), R11
+	VMASKMOVPS   (R11), Y1, Y4
+	VFMADD231PS  Y4, Y3, Y2
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop374
+	VMASKMOVPS   (R8), Y1, Y3
+	VFMADD231PS  Y0, Y2, Y3
+	VMASKMOVPS   Y3, Y1, (R8)
+
+next:
+	MOVQ ldb+56(FP), SI
+	SHLQ $0x02, SI
+	ADDQ SI, CX
+	MOVQ ldc+80(FP), SI
+	SHLQ $0x02, SI
+	ADDQ SI, DX
+	DECQ AX
+	JNZ  loop369
 	VZEROUPPER
 	RET
 
@@ -33120,14 +33200,14 @@ dots5:
 	MOVQ   m+0(FP), R11
 	MOVQ   R11, (SP)
 
-row371:
+row375:
 	MOVQ n+8(FP), R13
 	MOVQ R9, R11
 	MOVQ R10, R12
 
-whole372:
+whole376:
 	SUBQ        $0x00000008, R13
-	JL          tail373
+	JL          tail377
 	VMOVUPS     (R12), Z5
 	VFMADD231PD (R11)(BX*1), Z5, Z0
 	VFMADD231PD (R11)(SI*1), Z5, Z1
@@ -33136,11 +33216,11 @@ whole372:
 	VFMADD231PD (R11)(DX*1), Z5, Z4
 	ADDQ        $0x00000040, R11
 	ADDQ        $0x00000040, R12
-	JMP         whole372
+	JMP         whole376
 
-tail373:
+tail377:
 	ADDQ        $0x00000008, R13
-	JZ          next374
+	JZ          next378
 	MOVQ        $-1, R14
 	SHLXQ       R13, R14, R14
 	NOTQ        R14
@@ -33157,11 +33237,11 @@ tail373:
 	VMOVUPD.Z   (R11)(DX*1), K1, Z6
 	VFMADD231PD Z6, Z5, Z4
 
-next374:
+next378:
 	ADDQ          AX, R9
 	ADDQ          CX, R10
 	DECQ          (SP)
-	JNZ           row371
+	JNZ           row375
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Y5, Y0, Y5
@@ -33220,14 +33300,14 @@ dots4:
 	MOVQ   m+0(FP), R10
 	MOVQ   R10, (SP)
 
-row375:
+row379:
 	MOVQ n+8(FP), R12
 	MOVQ R8, R10
 	MOVQ R9, R11
 
-whole376:
+whole380:
 	SUBQ        $0x00000008, R12
-	JL          tail377
+	JL          tail381
 	VMOVUPS     (R11), Z4
 	VFMADD231PD (R10)(BX*1), Z4, Z0
 	VFMADD231PD (R10)(SI*1), Z4, Z1
@@ -33235,11 +33315,11 @@ whole376:
 	VFMADD231PD (R10)(DX*1), Z4, Z3
 	ADDQ        $0x00000040, R10
 	ADDQ        $0x00000040, R11
-	JMP         whole376
+	JMP         whole380
 
-tail377:
+tail381:
 	ADDQ        $0x00000008, R12
-	JZ          next378
+	JZ          next382
 	MOVQ        $-1, R13
 	SHLXQ       R12, R13, R13
 	NOTQ        R13
@@ -33254,11 +33334,11 @@ tail377:
 	VMOVUPD.Z   (R10)(DX*1), K1, Z5
 	VFMADD231PD Z5, Z4, Z3
 
-next378:
+next382:
 	ADDQ          AX, R8
 	ADDQ          CX, R9
 	DECQ          (SP)
-	JNZ           row375
+	JNZ           row379
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y4
 	VADDPD        Y4, Y0, Y4
@@ -33304,25 +33384,25 @@ dots3:
 	MOVQ   m+0(FP), R9
 	MOVQ   R9, (SP)
 
-row379:
+row383:
 	MOVQ n+8(FP), R11
 	MOVQ DI, R9
 	MOVQ R8, R10
 
-whole380:
+whole384:
 	SUBQ        $0x00000008, R11
-	JL          tail381
+	JL          tail385
 	VMOVUPS     (R10), Z3
 	VFMADD231PD (R9)(BX*1), Z3, Z0
 	VFMADD231PD (R9)(SI*1), Z3, Z1
 	VFMADD231PD (R9)(DX*1), Z3, Z2
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10
-	JMP         whole380
+	JMP         whole384
 
-tail381:
+tail385:
 	ADDQ        $0x00000008, R11
-	JZ          next382
+	JZ          next386
 	MOVQ        $-1, R12
 	SHLXQ       R11, R12, R12
 	NOTQ        R12
@@ -33335,11 +33415,11 @@ tail381:
 	VMOVUPD.Z   (R9)(DX*1), K1, Z4
 	VFMADD231PD Z4, Z3, Z2
 
-next382:
+next386:
 	ADDQ          AX, DI
 	ADDQ          CX, R8
 	DECQ          (SP)
-	JNZ           row379
+	JNZ           row383
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y3
 	VADDPD        Y3, Y0, Y3
@@ -33384,24 +33464,24 @@ dots2:
 	MOVQ   m+0(FP), R8
 	MOVQ   R8, (SP)
 
-row383:
+row387:
 	MOVQ n+8(FP), R10
 	MOVQ SI, R8
 	MOVQ DI, R9
 
-whole384:
+whole388:
 	SUBQ        $0x00000008, R10
-	JL          tail385
+	JL          tail389
 	VMOVUPS     (R9), Z2
 	VFMADD231PD (R8)(BX*1), Z2, Z0
 	VFMADD231PD (R8)(DX*1), Z2, Z1
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
-	JMP         whole384
+	JMP         whole388
 
-tail385:
+tail389:
 	ADDQ        $0x00000008, R10
-	JZ          next386
+	JZ          next390
 	MOVQ        $-1, R11
 	SHLXQ       R10, R11, R11
 	NOTQ        R11
@@ -33412,11 +33492,11 @@ tail385:
 	VMOVUPD.Z   (R8)(DX*1), K1, Z3
 	VFMADD231PD Z3, Z2, Z1
 
-next386:
+next390:
 	ADDQ          AX, SI
 	ADDQ          CX, DI
 	DECQ          (SP)
-	JNZ           row383
+	JNZ           row387
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VADDPD        Y2, Y0, Y2
@@ -33448,23 +33528,23 @@ dots1:
 	MOVQ   m+0(FP), DI
 	MOVQ   DI, (SP)
 
-row387:
+row391:
 	MOVQ n+8(FP), R9
 	MOVQ BX, DI
 	MOVQ SI, R8
 
-whole388:
+whole392:
 	SUBQ        $0x00000008, R9
-	JL          tail389
+	JL          tail393
 	VMOVUPS     (R8), Z1
 	VFMADD231PD (DI)(DX*1), Z1, Z0
 	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000040, R8
-	JMP         whole388
+	JMP         whole392
 
-tail389:
+tail393:
 	ADDQ        $0x00000008, R9
-	JZ          next390
+	JZ          next394
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -33473,11 +33553,11 @@ tail389:
 	VMOVUPD.Z   (DI)(DX*1), K1, Z2
 	VFMADD231PD Z2, Z1, Z0
 
-next390:
+next394:
 	ADDQ          AX, BX
 	ADDQ          CX, SI
 	DECQ          (SP)
-	JNZ           row387
+	JNZ           row391
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y1
@@ -33536,14 +33616,14 @@ dots5:
 	MOVQ   m+0(FP), R11
 	MOVQ   R11, (SP)
 
-row391:
+row395:
 	MOVQ n+8(FP), R13
 	MOVQ R9, R11
 	MOVQ R10, R12
 
-whole392:
+whole396:
 	SUBQ        $0x00000004, R13
-	JL          tail393
+	JL          tail397
 	VMOVUPS     (R12), Y5
 	VFMADD231PD (R11)(BX*1), Y5, Y0
 	VFMADD231PD (R11)(SI*1), Y5, Y1
@@ -33552,11 +33632,11 @@ whole392:
 	VFMADD231PD (R11)(DX*1), Y5, Y4
 	ADDQ        $0x00000020, R11
 	ADDQ        $0x00000020, R12
-	JMP         whole392
+	JMP         whole396
 
-tail393:
+tail397:
 	ADDQ        $0x00000004, R13
-	JZ          next394
+	JZ          next398
 	LEAQ        ones<>+32(SB), R14
 	SHLQ        $0x03, R13
 	SUBQ        R13, R14
@@ -33578,11 +33658,11 @@ tail393:
 	VMASKMOVPD  (R11)(DX*1), Y6, Y6
 	VFMADD231PD Y6, Y5, Y4
 
-next394:
+next398:
 	ADDQ         AX, R9
 	ADDQ         CX, R10
 	DECQ         (SP)
-	JNZ          row391
+	JNZ          row395
 	MOVQ         24(SP), DX
 	VUNPCKLPD    Y1, Y0, Y5
 	VUNPCKHPD    Y1, Y0, Y0
@@ -33631,14 +33711,14 @@ dots4:
 	MOVQ   m+0(FP), R10
 	MOVQ   R10, (SP)
 
-row395:
+row399:
 	MOVQ n+8(FP), R12
 	MOVQ R8, R10
 	MOVQ R9, R11
 
-whole396:
+whole400:
 	SUBQ        $0x00000004, R12
-	JL          tail397
+	JL          tail401
 	VMOVUPS     (R11), Y4
 	VFMADD231PD (R10)(BX*1), Y4, Y0
 	VFMADD231PD (R10)(SI*1), Y4, Y1
@@ -33646,11 +33726,11 @@ whole396:
 	VFMADD231PD (R10)(DX*1), Y4, Y3
 	ADDQ        $0x00000020, R10
 	ADDQ        $0x00000020, R11
-	JMP         whole396
+	JMP         whole400
 
-tail397:
+tail401:
 	ADDQ        $0x00000004, R12
-	JZ          next398
+	JZ          next402
 	LEAQ        ones<>+32(SB), R13
 	SHLQ        $0x03, R12
 	SUBQ        R12, R13
@@ -33669,11 +33749,11 @@ tail397:
 	VMASKMOVPD  (R10)(DX*1), Y5, Y5
 	VFMADD231PD Y5, Y4, Y3
 
-next398:
+next402:
 	ADDQ       AX, R8
 	ADDQ       CX, R9
 	DECQ       (SP)
-	JNZ        row395
+	JNZ        row399
 	MOVQ       24(SP), DX
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -33711,25 +33791,25 @@ dots3:
 	MOVQ   m+0(FP), R9
 	MOVQ   R9, (SP)
 
-row399:
+row403:
 	MOVQ n+8(FP), R11
 	MOVQ DI, R9
 	MOVQ R8, R10
 
-whole400:
+whole404:
 	SUBQ        $0x00000004, R11
-	JL          tail401
+	JL          tail405
 	VMOVUPS     (R10), Y3
 	VFMADD231PD (R9)(BX*1), Y3, Y0
 	VFMADD231PD (R9)(SI*1), Y3, Y1
 	VFMADD231PD (R9)(DX*1), Y3, Y2
 	ADDQ        $0x00000020, R9
 	ADDQ        $0x00000020, R10
-	JMP         whole400
+	JMP         whole404
 
-tail401:
+tail405:
 	ADDQ        $0x00000004, R11
-	JZ          next402
+	JZ          next406
 	LEAQ        ones<>+32(SB), R12
 	SHLQ        $0x03, R11
 	SUBQ        R11, R12
@@ -33745,11 +33825,11 @@ tail401:
 	VMASKMOVPD  (R9)(DX*1), Y4, Y4
 	VFMADD231PD Y4, Y3, Y2
 
-next402:
+next406:
 	ADDQ         AX, DI
 	ADDQ         CX, R8
 	DECQ         (SP)
-	JNZ          row399
+	JNZ          row403
 	MOVQ         24(SP), DX
 	VUNPCKLPD    Y1, Y0, Y3
 	VUNPCKHPD    Y1, Y0, Y1
@@ -33788,24 +33868,24 @@ dots2:
 	MOVQ   m+0(FP), R8
 	MOVQ   R8, (SP)
 
-row403:
+row407:
 	MOVQ n+8(FP), R10
 	MOVQ SI, R8
 	MOVQ DI, R9
 
-whole404:
+whole408:
 	SUBQ        $0x00000004, R10
-	JL          tail405
+	JL          tail409
 	VMOVUPS     (R9), Y2
 	VFMADD231PD (R8)(BX*1), Y2, Y0
 	VFMADD231PD (R8)(DX*1), Y2, Y1
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R9
-	JMP         whole404
+	JMP         whole408
 
-tail405:
+tail409:
 	ADDQ        $0x00000004, R10
-	JZ          next406
+	JZ          next410
 	LEAQ        ones<>+32(SB), R11
 	SHLQ        $0x03, R10
 	SUBQ        R10, R11
@@ -33818,11 +33898,11 @@ tail405:
 	VMASKMOVPD  (R8)(DX*1), Y3, Y3
 	VFMADD231PD Y3, Y2, Y1
 
-next406:
+next410:
 	ADDQ         AX, SI
 	ADDQ         CX, DI
 	DECQ         (SP)
-	JNZ          row403
+	JNZ          row407
 	MOVQ         24(SP), DX
 	VUNPCKLPD    Y1, Y0, Y2
 	VUNPCKHPD    Y1, Y0, Y0
@@ -33850,23 +33930,23 @@ dots1:
 	MOVQ   m+0(FP), DI
 	MOVQ   DI, (SP)
 
-row407:
+row411:
 	MOVQ n+8(FP), R9
 	MOVQ BX, DI
 	MOVQ SI, R8
 
-whole408:
+whole412:
 	SUBQ        $0x00000004, R9
-	JL          tail409
+	JL          tail413
 	VMOVUPS     (R8), Y1
 	VFMADD231PD (DI)(DX*1), Y1, Y0
 	ADDQ        $0x00000020, DI
 	ADDQ        $0x00000020, R8
-	JMP         whole408
+	JMP         whole412
 
-tail409:
+tail413:
 	ADDQ        $0x00000004, R9
-	JZ          next410
+	JZ          next414
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x03, R9
 	SUBQ        R9, R10
@@ -33876,11 +33956,11 @@ tail409:
 	VMASKMOVPD  (DI)(DX*1), Y2, Y2
 	VFMADD231PD Y2, Y1, Y0
 
-next410:
+next414:
 	ADDQ         AX, BX
 	ADDQ         CX, SI
 	DECQ         (SP)
-	JNZ          row407
+	JNZ          row411
 	MOVQ         24(SP), DX
 	VUNPCKLPD    Y0, Y0, Y1
 	VUNPCKHPD    Y0, Y0, Y0
@@ -33937,14 +34017,14 @@ dots5:
 	MOVQ   m+0(FP), R11
 	MOVQ   R11, (SP)
 
-row411:
+row415:
 	MOVQ n+8(FP), R13
 	MOVQ R9, R11
 	MOVQ R10, R12
 
-whole412:
+whole416:
 	SUBQ        $0x00000010, R13
-	JL          tail413
+	JL          tail417
 	VMOVUPS     (R12), Z5
 	VFMADD231PS (R11)(BX*1), Z5, Z0
 	VFMADD231PS (R11)(SI*1), Z5, Z1
@@ -33953,11 +34033,11 @@ whole412:
 	VFMADD231PS (R11)(DX*1), Z5, Z4
 	ADDQ        $0x00000040, R11
 	ADDQ        $0x00000040, R12
-	JMP         whole412
+	JMP         whole416
 
-tail413:
+tail417:
 	ADDQ        $0x00000010, R13
-	JZ          next414
+	JZ          next418
 	MOVQ        $-1, R14
 	SHLXQ       R13, R14, R14
 	NOTQ        R14
@@ -33974,11 +34054,11 @@ tail413:
 	VMOVUPS.Z   (R11)(DX*1), K1, Z6
 	VFMADD231PS Z6, Z5, Z4
 
-next414:
+next418:
 	ADDQ          AX, R9
 	ADDQ          CX, R10
 	DECQ          (SP)
-	JNZ           row411
+	JNZ           row415
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Y5, Y0, Y5
@@ -34042,14 +34122,14 @@ dots4:
 	MOVQ   m+0(FP), R10
 	MOVQ   R10, (SP)
 
-row415:
+row419:
 	MOVQ n+8(FP), R12
 	MOVQ R8, R10
 	MOVQ R9, R11
 
-whole416:
+whole420:
 	SUBQ        $0x00000010, R12
-	JL          tail417
+	JL          tail421
 	VMOVUPS     (R11), Z4
 	VFMADD231PS (R10)(BX*1), Z4, Z0
 	VFMADD231PS (R10)(SI*1), Z4, Z1
@@ -34057,11 +34137,11 @@ whole416:
 	VFMADD231PS (R10)(DX*1), Z4, Z3
 	ADDQ        $0x00000040, R10
 	ADDQ        $0x00000040, R11
-	JMP         whole416
+	JMP         whole420
 
-tail417:
+tail421:
 	ADDQ        $0x00000010, R12
-	JZ          next418
+	JZ          next422
 	MOVQ        $-1, R13
 	SHLXQ       R12, R13, R13
 	NOTQ        R13
@@ -34076,11 +34156,11 @@ tail417:
 	VMOVUPS.Z   (R10)(DX*1), K1, Z5
 	VFMADD231PS Z5, Z4, Z3
 
-next418:
+next422:
 	ADDQ          AX, R8
 	ADDQ          CX, R9
 	DECQ          (SP)
-	JNZ           row415
+	JNZ           row419
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y4
 	VADDPS        Y4, Y0, Y4
@@ -34128,25 +34208,25 @@ dots3:
 	MOVQ   m+0(FP), R9
 	MOVQ   R9, (SP)
 
-row419:
+row423:
 	MOVQ n+8(FP), R11
 	MOVQ DI, R9
 	MOVQ R8, R10
 
-whole420:
+whole424:
 	SUBQ        $0x00000010, R11
-	JL          tail421
+	JL          tail425
 	VMOVUPS     (R10), Z3
 	VFMADD231PS (R9)(BX*1), Z3, Z0
 	VFMADD231PS (R9)(SI*1), Z3, Z1
 	VFMADD231PS (R9)(DX*1), Z3, Z2
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10
-	JMP         whole420
+	JMP         whole424
 
-tail421:
+tail425:
 	ADDQ        $0x00000010, R11
-	JZ          next422
+	JZ          next426
 	MOVQ        $-1, R12
 	SHLXQ       R11, R12, R12
 	NOTQ        R12
@@ -34159,11 +34239,11 @@ tail421:
 	VMOVUPS.Z   (R9)(DX*1), K1, Z4
 	VFMADD231PS Z4, Z3, Z2
 
-next422:
+next426:
 	ADDQ          AX, DI
 	ADDQ          CX, R8
 	DECQ          (SP)
-	JNZ           row419
+	JNZ           row423
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y3
 	VADDPS        Y3, Y0, Y3
@@ -34210,24 +34290,24 @@ dots2:
 	MOVQ   m+0(FP), R8
 	MOVQ   R8, (SP)
 
-row423:
+row427:
 	MOVQ n+8(FP), R10
 	MOVQ SI, R8
 	MOVQ DI, R9
 
-whole424:
+whole428:
 	SUBQ        $0x00000010, R10
-	JL          tail425
+	JL          tail429
 	VMOVUPS     (R9), Z2
 	VFMADD231PS (R8)(BX*1), Z2, Z0
 	VFMADD231PS (R8)(DX*1), Z2, Z1
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
-	JMP         whole424
+	JMP         whole428
 
-tail425:
+tail429:
 	ADDQ        $0x00000010, R10
-	JZ          next426
+	JZ          next430
 	MOVQ        $-1, R11
 	SHLXQ       R10, R11, R11
 	NOTQ        R11
@@ -34238,11 +34318,11 @@ tail425:
 	VMOVUPS.Z   (R8)(DX*1), K1, Z3
 	VFMADD231PS Z3, Z2, Z1
 
-next426:
+next430:
 	ADDQ          AX, SI
 	ADDQ          CX, DI
 	DECQ          (SP)
-	JNZ           row423
+	JNZ           row427
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VADDPS        Y2, Y0, Y2
@@ -34277,23 +34357,23 @@ dots1:
 	MOVQ   m+0(FP), DI
 	MOVQ   DI, (SP)
 
-row427:
+row431:
 	MOVQ n+8(FP), R9
 	MOVQ BX, DI
 	MOVQ SI, R8
 
-whole428:
+whole432:
 	SUBQ        $0x00000010, R9
-	JL          tail429
+	JL          tail433
 	VMOVUPS     (R8), Z1
 	VFMADD231PS (DI)(DX*1), Z1, Z0
 	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000040, R8
-	JMP         whole428
+	JMP         whole432
 
-tail429:
+tail433:
 	ADDQ        $0x00000010, R9
-	JZ          next430
+	JZ          next434
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -34302,11 +34382,11 @@ tail429:
 	VMOVUPS.Z   (DI)(DX*1), K1, Z2
 	VFMADD231PS Z2, Z1, Z0
 
-next430:
+next434:
 	ADDQ          AX, BX
 	ADDQ          CX, SI
 	DECQ          (SP)
-	JNZ           row427
+	JNZ           row431
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y1
@@ -34368,14 +34448,14 @@ dots5:
 	MOVQ   m+0(FP), R11
 	MOVQ   R11, (SP)
 
-row431:
+row435:
 	MOVQ n+8(FP), R13
 	MOVQ R9, R11
 	MOVQ R10, R12
 
-whole432:
+whole436:
 	SUBQ        $0x00000008, R13
-	JL          tail433
+	JL          tail437
 	VMOVUPS     (R12), Y5
 	VFMADD231PS (R11)(BX*1), Y5, Y0
 	VFMADD231PS (R11)(SI*1), Y5, Y1
@@ -34384,11 +34464,11 @@ whole432:
 	VFMADD231PS (R11)(DX*1), Y5, Y4
 	ADDQ        $0x00000020, R11
 	ADDQ        $0x00000020, R12
-	JMP         whole432
+	JMP         whole436
 
-tail433:
+tail437:
 	ADDQ        $0x00000008, R13
-	JZ          next434
+	JZ          next438
 	LEAQ        ones<>+32(SB), R14
 	SHLQ        $0x02, R13
 	SUBQ        R13, R14
@@ -34410,11 +34490,11 @@ tail433:
 	VMASKMOVPS  (R11)(DX*1), Y6, Y6
 	VFMADD231PS Y6, Y5, Y4
 
-next434:
+next438:
 	ADDQ         AX, R9
 	ADDQ         CX, R10
 	DECQ         (SP)
-	JNZ          row431
+	JNZ          row435
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y1, Y0, Y5
 	VUNPCKHPS    Y1, Y0, Y0
@@ -34468,14 +34548,14 @@ dots4:
 	MOVQ   m+0(FP), R10
 	MOVQ   R10, (SP)
 
-row435:
+row439:
 	MOVQ n+8(FP), R12
 	MOVQ R8, R10
 	MOVQ R9, R11
 
-whole436:
+whole440:
 	SUBQ        $0x00000008, R12
-	JL          tail437
+	JL          tail441
 	VMOVUPS     (R11), Y4
 	VFMADD231PS (R10)(BX*1), Y4, Y0
 	VFMADD231PS (R10)(SI*1), Y4, Y1
@@ -34483,11 +34563,11 @@ whole436:
 	VFMADD231PS (R10)(DX*1), Y4, Y3
 	ADDQ        $0x00000020, R10
 	ADDQ        $0x00000020, R11
-	JMP         whole436
+	JMP         whole440
 
-tail437:
+tail441:
 	ADDQ        $0x00000008, R12
-	JZ          next438
+	JZ          next442
 	LEAQ        ones<>+32(SB), R13
 	SHLQ        $0x02, R12
 	SUBQ        R12, R13
@@ -34506,11 +34586,11 @@ tail437:
 	VMASKMOVPS  (R10)(DX*1), Y5, Y5
 	VFMADD231PS Y5, Y4, Y3
 
-next438:
+next442:
 	ADDQ         AX, R8
 	ADDQ         CX, R9
 	DECQ         (SP)
-	JNZ          row435
+	JNZ          row439
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y1, Y0, Y4
 	VUNPCKHPS    Y1, Y0, Y0
@@ -34550,25 +34630,25 @@ dots3:
 	MOVQ   m+0(FP), R9
 	MOVQ   R9, (SP)
 
-row439:
+row443:
 	MOVQ n+8(FP), R11
 	MOVQ DI, R9
 	MOVQ R8, R10
 
-whole440:
+whole444:
 	SUBQ        $0x00000008, R11
-	JL          tail441
+	JL          tail445
 	VMOVUPS     (R10), Y3
 	VFMADD231PS (R9)(BX*1), Y3, Y0
 	VFMADD231PS (R9)(SI*1), Y3, Y1
 	VFMADD231PS (R9)(DX*1), Y3, Y2
 	ADDQ        $0x00000020, R9
 	ADDQ        $0x00000020, R10
-	JMP         whole440
+	JMP         whole444
 
-tail441:
+tail445:
 	ADDQ        $0x00000008, R11
-	JZ          next442
+	JZ          next446
 	LEAQ        ones<>+32(SB), R12
 	SHLQ        $0x02, R11
 	SUBQ        R11, R12
@@ -34584,11 +34664,11 @@ tail441:
 	VMASKMOVPS  (R9)(DX*1), Y4, Y4
 	VFMADD231PS Y4, Y3, Y2
 
-next442:
+next446:
 	ADDQ         AX, DI
 	ADDQ         CX, R8
 	DECQ         (SP)
-	JNZ          row439
+	JNZ          row443
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y1, Y0, Y3
 	VUNPCKHPS    Y1, Y0, Y1
@@ -34629,24 +34709,24 @@ dots2:
 	MOVQ   m+0(FP), R8
 	MOVQ   R8, (SP)
 
-row443:
+row447:
 	MOVQ n+8(FP), R10
 	MOVQ SI, R8
 	MOVQ DI, R9
 
-whole444:
+whole448:
 	SUBQ        $0x00000008, R10
-	JL          tail445
+	JL          tail449
 	VMOVUPS     (R9), Y2
 	VFMADD231PS (R8)(BX*1), Y2, Y0
 	VFMADD231PS (R8)(DX*1), Y2, Y1
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R9
-	JMP         whole444
+	JMP         whole448
 
-tail445:
+tail449:
 	ADDQ        $0x00000008, R10
-	JZ          next446
+	JZ          next450
 	LEAQ        ones<>+32(SB), R11
 	SHLQ        $0x02, R10
 	SUBQ        R10, R11
@@ -34659,11 +34739,11 @@ tail445:
 	VMASKMOVPS  (R8)(DX*1), Y3, Y3
 	VFMADD231PS Y3, Y2, Y1
 
-next446:
+next450:
 	ADDQ         AX, SI
 	ADDQ         CX, DI
 	DECQ         (SP)
-	JNZ          row443
+	JNZ          row447
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y1, Y0, Y2
 	VUNPCKHPS    Y1, Y0, Y0
@@ -34694,23 +34774,23 @@ dots1:
 	MOVQ   m+0(FP), DI
 	MOVQ   DI, (SP)
 
-row447:
+row451:
 	MOVQ n+8(FP), R9
 	MOVQ BX, DI
 	MOVQ SI, R8
 
-whole448:
+whole452:
 	SUBQ        $0x00000008, R9
-	JL          tail449
+	JL          tail453
 	VMOVUPS     (R8), Y1
 	VFMADD231PS (DI)(DX*1), Y1, Y0
 	ADDQ        $0x00000020, DI
 	ADDQ        $0x00000020, R8
-	JMP         whole448
+	JMP         whole452
 
-tail449:
+tail453:
 	ADDQ        $0x00000008, R9
-	JZ          next450
+	JZ          next454
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x02, R9
 	SUBQ        R9, R10
@@ -34720,11 +34800,11 @@ tail449:
 	VMASKMOVPS  (DI)(DX*1), Y2, Y2
 	VFMADD231PS Y2, Y1, Y0
 
-next450:
+next454:
 	ADDQ         AX, BX
 	ADDQ         CX, SI
 	DECQ         (SP)
-	JNZ          row447
+	JNZ          row451
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y0, Y0, Y1
 	VUNPCKHPS    Y0, Y0, Y0
@@ -34759,13 +34839,13 @@ TEXT ·addRowsAVX512F64<>(SB), NOSPLIT, $0-56
 	SHLQ         $0x03, DI
 	VBROADCASTSD alpha+16(FP), Z0
 
-loop451:
+loop455:
 	XORQ  R8, R8
 	LEAQ  -16(CX), R9
 	TESTQ R9, R9
-	JL    oneTest454
+	JL    oneTest458
 
-many452:
+many456:
 	VMOVUPS     (BX)(R8*8), Z1
 	VMOVUPS     (DX)(R8*8), Z2
 	VFMADD231PD Z0, Z2, Z1
@@ -34776,26 +34856,26 @@ many452:
 	VMOVUPS     Z1, 64(BX)(R8*8)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         many452
+	JLE         many456
 
-oneTest454:
+oneTest458:
 	LEAQ -8(CX), R9
 	CMPQ R8, R9
-	JG   tail455
+	JG   tail459
 
-one453:
+one457:
 	VMOVUPS     (BX)(R8*8), Z1
 	VMOVUPS     (DX)(R8*8), Z2
 	VFMADD231PD Z0, Z2, Z1
 	VMOVUPS     Z1, (BX)(R8*8)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one453
+	JLE         one457
 
-tail455:
+tail459:
 	MOVQ        CX, R9
 	SUBQ        R8, R9
-	JZ          done456
+	JZ          done460
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -34805,11 +34885,11 @@ tail455:
 	VFMADD231PD Z0, Z2, Z1
 	VMOVUPD     Z1, K1, (BX)(R8*8)
 
-done456:
+done460:
 	ADDQ SI, DX
 	ADDQ DI, BX
 	DECQ AX
-	JNZ  loop451
+	JNZ  loop455
 	VZEROUPPER
 	RET
 
@@ -34826,13 +34906,13 @@ TEXT ·addRowsAVX2F64<>(SB), NOSPLIT, $0-56
 	SHLQ         $0x03, DI
 	VBROADCASTSD alpha+16(FP), Y0
 
-loop457:
+loop461:
 	XORQ  R8, R8
 	LEAQ  -8(CX), R9
 	TESTQ R9, R9
-	JL    oneTest460
+	JL    oneTest464
 
-many458:
+many462:
 	VMOVUPS     (BX)(R8*8), Y1
 	VMOVUPS     (DX)(R8*8), Y2
 	VFMADD231PD Y0, Y2, Y1
@@ -34843,26 +34923,26 @@ many458:
 	VMOVUPS     Y1, 32(BX)(R8*8)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         many458
+	JLE         many462
 
-oneTest460:
+oneTest464:
 	LEAQ -4(CX), R9
 	CMPQ R8, R9
-	JG   tail461
+	JG   tail465
 
-one459:
+one463:
 	VMOVUPS     (BX)(R8*8), Y1
 	VMOVUPS     (DX)(R8*8), Y2
 	VFMADD231PD Y0, Y2, Y1
 	VMOVUPS     Y1, (BX)(R8*8)
 	ADDQ        $0x04, R8
 	CMPQ        R8, R9
-	JLE         one459
+	JLE         one463
 
-tail461:
+tail465:
 	MOVQ        CX, R9
 	SUBQ        R8, R9
-	JZ          done462
+	JZ          done466
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x03, R9
 	SUBQ        R9, R10
@@ -34872,11 +34952,11 @@ tail461:
 	VFMADD231PD Y0, Y3, Y2
 	VMASKMOVPD  Y2, Y1, (BX)(R8*8)
 
-done462:
+done466:
 	ADDQ SI, DX
 	ADDQ DI, BX
 	DECQ AX
-	JNZ  loop457
+	JNZ  loop461
 	VZEROUPPER
 	RET
 
@@ -34893,13 +34973,13 @@ TEXT ·addRowsAVX512F32<>(SB), NOSPLIT, $0-56
 	SHLQ         $0x02, DI
 	VBROADCASTSS alpha+16(FP), Z0
 
-loop463:
+loop467:
 	XORQ  R8, R8
 	LEAQ  -32(CX), R9
 	TESTQ R9, R9
-	JL    oneTest466
+	JL    oneTest470
 
-many464:
+many468:
 	VMOVUPS     (BX)(R8*4), Z1
 	VMOVUPS     (DX)(R8*4), Z2
 	VFMADD231PS Z0, Z2, Z1
@@ -34910,26 +34990,26 @@ many464:
 	VMOVUPS     Z1, 64(BX)(R8*4)
 	ADDQ        $0x20, R8
 	CMPQ        R8, R9
-	JLE         many464
+	JLE         many468
 
-oneTest466:
+oneTest470:
 	LEAQ -16(CX), R9
 	CMPQ R8, R9
-	JG   tail467
+	JG   tail471
 
-one465:
+one469:
 	VMOVUPS     (BX)(R8*4), Z1
 	VMOVUPS     (DX)(R8*4), Z2
 	VFMADD231PS Z0, Z2, Z1
 	VMOVUPS     Z1, (BX)(R8*4)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         one465
+	JLE         one469
 
-tail467:
+tail471:
 	MOVQ        CX, R9
 	SUBQ        R8, R9
-	JZ          done468
+	JZ          done472
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -34939,11 +35019,11 @@ tail467:
 	VFMADD231PS Z0, Z2, Z1
 	VMOVUPS     Z1, K1, (BX)(R8*4)
 
-done468:
+done472:
 	ADDQ SI, DX
 	ADDQ DI, BX
 	DECQ AX
-	JNZ  loop463
+	JNZ  loop467
 	VZEROUPPER
 	RET
 
@@ -34960,13 +35040,13 @@ TEXT ·addRowsAVX2F32<>(SB), NOSPLIT, $0-56
 	SHLQ         $0x02, DI
 	VBROADCASTSS alpha+16(FP), Y0
 
-loop469:
+loop473:
 	XORQ  R8, R8
 	LEAQ  -16(CX), R9
 	TESTQ R9, R9
-	JL    oneTest472
+	JL    oneTest476
 
-many470:
+many474:
 	VMOVUPS     (BX)(R8*4), Y1
 	VMOVUPS     (DX)(R8*4), Y2
 	VFMADD231PS Y0, Y2, Y1
@@ -34977,26 +35057,26 @@ many470:
 	VMOVUPS     Y1, 32(BX)(R8*4)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         many470
+	JLE         many474
 
-oneTest472:
+oneTest476:
 	LEAQ -8(CX), R9
 	CMPQ R8, R9
-	JG   tail473
+	JG   tail477
 
-one471:
+one475:
 	VMOVUPS     (BX)(R8*4), Y1
 	VMOVUPS     (DX)(R8*4), Y2
 	VFMADD231PS Y0, Y2, Y1
 	VMOVUPS     Y1, (BX)(R8*4)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one471
+	JLE         one475
 
-tail473:
+tail477:
 	MOVQ        CX, R9
 	SUBQ        R8, R9
-	JZ          done474
+	JZ          done478
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x02, R9
 	SUBQ        R9, R10
@@ -35006,11 +35086,11 @@ tail473:
 	VFMADD231PS Y0, Y3, Y2
 	VMASKMOVPS  Y2, Y1, (BX)(R8*4)
 
-done474:
+done478:
 	ADDQ SI, DX
 	ADDQ DI, BX
 	DECQ AX
-	JNZ  loop469
+	JNZ  loop473
 	VZEROUPPER
 	RET
 
@@ -35028,37 +35108,37 @@ TEXT ·copyRowsAVX512F64<>(SB), NOSPLIT, $0-56
 	JE   second
 	MOVQ n+8(FP), DI
 
-loop475:
+loop479:
 	XORQ  R8, R8
 	LEAQ  -16(DI), R9
 	TESTQ R9, R9
-	JL    oneTest478
+	JL    oneTest482
 
-many476:
+many480:
 	VMOVUPS (DX)(R8*8), Z0
 	VMOVUPS Z0, (CX)(R8*8)
 	VMOVUPS 64(DX)(R8*8), Z0
 	VMOVUPS Z0, 64(CX)(R8*8)
 	ADDQ    $0x10, R8
 	CMPQ    R8, R9
-	JLE     many476
+	JLE     many480
 
-oneTest478:
+oneTest482:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail479
+	JG   tail483
 
-one477:
+one481:
 	VMOVUPS (DX)(R8*8), Z0
 	VMOVUPS Z0, (CX)(R8*8)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     one477
+	JLE     one481
 
-tail479:
+tail483:
 	MOVQ      DI, R9
 	SUBQ      R8, R9
-	JZ        done480
+	JZ        done484
 	MOVQ      $-1, R10
 	SHLXQ     R9, R10, R10
 	NOTQ      R10
@@ -35066,11 +35146,11 @@ tail479:
 	VMOVUPD.Z (DX)(R8*8), K1, Z0
 	VMOVUPD   Z0, K1, (CX)(R8*8)
 
-done480:
+done484:
 	ADDQ SI, DX
 	ADDQ BX, CX
 	DECQ AX
-	JNZ  loop475
+	JNZ  loop479
 	JMP  done
 
 second:
@@ -35126,37 +35206,37 @@ TEXT ·copyRowsAVX2F64<>(SB), NOSPLIT, $0-56
 	JE   second
 	MOVQ n+8(FP), DI
 
-loop481:
+loop485:
 	XORQ  R8, R8
 	LEAQ  -8(DI), R9
 	TESTQ R9, R9
-	JL    oneTest484
+	JL    oneTest488
 
-many482:
+many486:
 	VMOVUPS (DX)(R8*8), Y0
 	VMOVUPS Y0, (CX)(R8*8)
 	VMOVUPS 32(DX)(R8*8), Y0
 	VMOVUPS Y0, 32(CX)(R8*8)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     many482
+	JLE     many486
 
-oneTest484:
+oneTest488:
 	LEAQ -4(DI), R9
 	CMPQ R8, R9
-	JG   tail485
+	JG   tail489
 
-one483:
+one487:
 	VMOVUPS (DX)(R8*8), Y0
 	VMOVUPS Y0, (CX)(R8*8)
 	ADDQ    $0x04, R8
 	CMPQ    R8, R9
-	JLE     one483
+	JLE     one487
 
-tail485:
+tail489:
 	MOVQ       DI, R9
 	SUBQ       R8, R9
-	JZ         done486
+	JZ         done490
 	LEAQ       ones<>+32(SB), R10
 	SHLQ       $0x03, R9
 	SUBQ       R9, R10
@@ -35164,11 +35244,11 @@ tail485:
 	VMASKMOVPD (DX)(R8*8), Y0, Y1
 	VMASKMOVPD Y1, Y0, (CX)(R8*8)
 
-done486:
+done490:
 	ADDQ SI, DX
 	ADDQ BX, CX
 	DECQ AX
-	JNZ  loop481
+	JNZ  loop485
 	JMP  done
 
 second:
@@ -35224,37 +35304,37 @@ TEXT ·copyRowsAVX512F32<>(SB), NOSPLIT, $0-56
 	JE   second
 	MOVQ n+8(FP), DI
 
-loop487:
+loop491:
 	XORQ  R8, R8
 	LEAQ  -32(DI), R9
 	TESTQ R9, R9
-	JL    oneTest490
+	JL    oneTest494
 
-many488:
+many492:
 	VMOVUPS (DX)(R8*4), Z0
 	VMOVUPS Z0, (CX)(R8*4)
 	VMOVUPS 64(DX)(R8*4), Z0
 	VMOVUPS Z0, 64(CX)(R8*4)
 	ADDQ    $0x20, R8
 	CMPQ    R8, R9
-	JLE     many488
+	JLE     many492
 
-oneTest490:
+oneTest494:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail491
+	JG   tail495
 
-one489:
+one493:
 	VMOVUPS (DX)(R8*4), Z0
 	VMOVUPS Z0, (CX)(R8*4)
 	ADDQ    $0x10, R8
 	CMPQ    R8, R9
-	JLE     one489
+	JLE     one493
 
-tail491:
+tail495:
 	MOVQ      DI, R9
 	SUBQ      R8, R9
-	JZ        done492
+	JZ        done496
 	MOVQ      $-1, R10
 	SHLXQ     R9, R10, R10
 	NOTQ      R10
@@ -35262,11 +35342,11 @@ tail491:
 	VMOVUPS.Z (DX)(R8*4), K1, Z0
 	VMOVUPS   Z0, K1, (CX)(R8*4)
 
-done492:
+done496:
 	ADDQ SI, DX
 	ADDQ BX, CX
 	DECQ AX
-	JNZ  loop487
+	JNZ  loop491
 	JMP  done
 
 second:
@@ -35322,37 +35402,37 @@ TEXT ·copyRowsAVX2F32<>(SB), NOSPLIT, $0-56
 	JE   second
 	MOVQ n+8(FP), DI
 
-loop493:
+loop497:
 	XORQ  R8, R8
 	LEAQ  -16(DI), R9
 	TESTQ R9, R9
-	JL    oneTest496
+	JL    oneTest500
 
-many494:
+many498:
 	VMOVUPS (DX)(R8*4), Y0
 	VMOVUPS Y0, (CX)(R8*4)
 	VMOVUPS 32(DX)(R8*4), Y0
 	VMOVUPS Y0, 32(CX)(R8*4)
 	ADDQ    $0x10, R8
 	CMPQ    R8, R9
-	JLE     many494
+	JLE     many498
 
-oneTest496:
+oneTest500:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail497
+	JG   tail501
 
-one495:
+one499:
 	VMOVUPS (DX)(R8*4), Y0
 	VMOVUPS Y0, (CX)(R8*4)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     one495
+	JLE     one499
 
-tail497:
+tail501:
 	MOVQ       DI, R9
 	SUBQ       R8, R9
-	JZ         done498
+	JZ         done502
 	LEAQ       ones<>+32(SB), R10
 	SHLQ       $0x02, R9
 	SUBQ       R9, R10
@@ -35360,11 +35440,11 @@ tail497:
 	VMASKMOVPS (DX)(R8*4), Y0, Y1
 	VMASKMOVPS Y1, Y0, (CX)(R8*4)
 
-done498:
+done502:
 	ADDQ SI, DX
 	ADDQ BX, CX
 	DECQ AX
-	JNZ  loop493
+	JNZ  loop497
 	JMP  done
 
 second:
@@ -35414,128 +35494,6 @@ TEXT ·rotateAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next499
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x03, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPD.Z (BX), K1, Z1
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-
-loop500:
-	VMOVUPD.Z    (CX), K1, Z0
-	VBROADCASTSD (SI), Z2
-	VBROADCASTSD (DI), Z3
-	VMULPD       Z0, Z2, Z4
-	VMULPD       Z0, Z3, Z0
-	VFMADD231PD  Z1, Z2, Z0
-	VFNMADD213PD Z4, Z3, Z1
-	VMOVUPD      Z0, K1, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop500
-	ADDQ         DX, CX
-	VMOVUPD      Z1, K1, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next499:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x02
-	JNE       next501
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	SHRQ      $0x08, CX
-	KMOVW     CX, K2
-	SHRQ      $0x08, CX
-	KMOVW     CX, K3
-	SHRQ      $0x08, CX
-	KMOVW     CX, K4
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x03, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPD.Z (BX), K1, Z4
-	VMOVUPD.Z 64(BX), K2, Z5
-	VMOVUPD.Z 128(BX), K3, Z6
-	VMOVUPD.Z 192(BX), K4, Z7
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-
-loop502:
-	VMOVUPD.Z    (CX), K1, Z0
-	VMOVUPD.Z    64(CX), K2, Z1
-	VMOVUPD.Z    128(CX), K3, Z2
-	VMOVUPD.Z    192(CX), K4, Z3
-	VBROADCASTSD (SI), Z8
-	VBROADCASTSD (DI), Z9
-	VMULPD       Z0, Z8, Z10
-	VMULPD       Z0, Z9, Z0
-	VFMADD231PD  Z4, Z8, Z0
-	VFNMADD213PD Z10, Z9, Z4
-	VMULPD       Z1, Z8, Z10
-	VMULPD       Z1, Z9, Z1
-	VFMADD231PD  Z5, Z8, Z1
-	VFNMADD213PD Z10, Z9, Z5
-	VMULPD       Z2, Z8, Z10
-	VMULPD       Z2, Z9, Z2
-	VFMADD231PD  Z6, Z8, Z2
-	VFNMADD213PD Z10, Z9, Z6
-	VMULPD       Z3, Z8, Z10
-	VMULPD       Z3, Z9, Z3
-	VFMADD231PD  Z7, Z8, Z3
-	VFNMADD213PD Z10, Z9, Z7
-	VMOVUPD      Z0, K1, (CX)(BX*1)
-	VMOVUPD      Z1, K2, 64(CX)(BX*1)
-	VMOVUPD      Z2, K3, 128(CX)(BX*1)
-	VMOVUPD      Z3, K4, 192(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop502
-	ADDQ         DX, CX
-	VMOVUPD      Z4, K1, (CX)
-	VMOVUPD      Z5, K2, 64(CX)
-	VMOVUPD      Z6, K3, 128(CX)
-	VMOVUPD      Z7, K4, 192(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next501:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x01
 	JNE       next503
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
@@ -35551,14 +35509,7 @@ next501:
 	MOVQ      CX, BX
 	VMOVUPD.Z (BX), K1, Z1
 	ADDQ      DX, BX
-	VMOVUPD.Z (BX), K1, Z2
-	ADDQ      DX, BX
-	VMOVUPD.Z (BX), K1, Z3
-	ADDQ      DX, BX
-	VMOVUPD.Z (BX), K1, Z4
-	ADDQ      DX, BX
 	MOVQ      DX, BX
-	SHLQ      $0x02, BX
 	SUBQ      DX, CX
 	MOVQ      r+0(FP), SI
 	MOVQ      (SI), SI
@@ -35566,37 +35517,15 @@ next501:
 	MOVQ      r+0(FP), DI
 	MOVQ      24(DI), DI
 	ADDQ      at+8(FP), DI
-	MOVQ      r+0(FP), R8
-	MOVQ      144(R8), R8
-	SHLQ      $0x03, R8
-	LEAQ      (R8)(R8*2), R9
 
 loop504:
 	VMOVUPD.Z    (CX), K1, Z0
-	VBROADCASTSD (SI), Z5
-	VBROADCASTSD (DI), Z6
-	VMULPD       Z0, Z5, Z7
-	VMULPD       Z0, Z6, Z0
-	VFMADD231PD  Z1, Z5, Z0
-	VFNMADD213PD Z7, Z6, Z1
-	VBROADCASTSD (SI)(R8*1), Z5
-	VBROADCASTSD (DI)(R8*1), Z6
-	VMULPD       Z0, Z5, Z7
-	VMULPD       Z0, Z6, Z0
-	VFMADD231PD  Z2, Z5, Z0
-	VFNMADD213PD Z7, Z6, Z2
-	VBROADCASTSD (SI)(R8*2), Z5
-	VBROADCASTSD (DI)(R8*2), Z6
-	VMULPD       Z0, Z5, Z7
-	VMULPD       Z0, Z6, Z0
-	VFMADD231PD  Z3, Z5, Z0
-	VFNMADD213PD Z7, Z6, Z3
-	VBROADCASTSD (SI)(R9*1), Z5
-	VBROADCASTSD (DI)(R9*1), Z6
-	VMULPD       Z0, Z5, Z7
-	VMULPD       Z0, Z6, Z0
-	VFMADD231PD  Z4, Z5, Z0
-	VFNMADD213PD Z7, Z6, Z4
+	VBROADCASTSD (SI), Z2
+	VBROADCASTSD (DI), Z3
+	VMULPD       Z0, Z2, Z4
+	VMULPD       Z0, Z3, Z0
+	VFMADD231PD  Z1, Z2, Z0
+	VFNMADD213PD Z4, Z3, Z1
 	VMOVUPD      Z0, K1, (CX)(BX*1)
 	SUBQ         DX, CX
 	ADDQ         $0x08, SI
@@ -35606,17 +35535,11 @@ loop504:
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
-	VMOVUPD      Z2, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPD      Z3, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPD      Z4, K1, (CX)
-	ADDQ         DX, CX
 	JMP          done
 
 next503:
 	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x03
+	CMPQ      AX, $0x02
 	JNE       next505
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
@@ -35641,6 +35564,163 @@ next503:
 	VMOVUPD.Z 128(BX), K3, Z6
 	VMOVUPD.Z 192(BX), K4, Z7
 	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+
+loop506:
+	VMOVUPD.Z    (CX), K1, Z0
+	VMOVUPD.Z    64(CX), K2, Z1
+	VMOVUPD.Z    128(CX), K3, Z2
+	VMOVUPD.Z    192(CX), K4, Z3
+	VBROADCASTSD (SI), Z8
+	VBROADCASTSD (DI), Z9
+	VMULPD       Z0, Z8, Z10
+	VMULPD       Z0, Z9, Z0
+	VFMADD231PD  Z4, Z8, Z0
+	VFNMADD213PD Z10, Z9, Z4
+	VMULPD       Z1, Z8, Z10
+	VMULPD       Z1, Z9, Z1
+	VFMADD231PD  Z5, Z8, Z1
+	VFNMADD213PD Z10, Z9, Z5
+	VMULPD       Z2, Z8, Z10
+	VMULPD       Z2, Z9, Z2
+	VFMADD231PD  Z6, Z8, Z2
+	VFNMADD213PD Z10, Z9, Z6
+	VMULPD       Z3, Z8, Z10
+	VMULPD       Z3, Z9, Z3
+	VFMADD231PD  Z7, Z8, Z3
+	VFNMADD213PD Z10, Z9, Z7
+	VMOVUPD      Z0, K1, (CX)(BX*1)
+	VMOVUPD      Z1, K2, 64(CX)(BX*1)
+	VMOVUPD      Z2, K3, 128(CX)(BX*1)
+	VMOVUPD      Z3, K4, 192(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop506
+	ADDQ         DX, CX
+	VMOVUPD      Z4, K1, (CX)
+	VMOVUPD      Z5, K2, 64(CX)
+	VMOVUPD      Z6, K3, 128(CX)
+	VMOVUPD      Z7, K4, 192(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next505:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x01
+	JNE       next507
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+	MOVQ      r+0(FP), R8
+	MOVQ      144(R8), R8
+	SHLQ      $0x03, R8
+	LEAQ      (R8)(R8*2), R9
+
+loop508:
+	VMOVUPD.Z    (CX), K1, Z0
+	VBROADCASTSD (SI), Z5
+	VBROADCASTSD (DI), Z6
+	VMULPD       Z0, Z5, Z7
+	VMULPD       Z0, Z6, Z0
+	VFMADD231PD  Z1, Z5, Z0
+	VFNMADD213PD Z7, Z6, Z1
+	VBROADCASTSD (SI)(R8*1), Z5
+	VBROADCASTSD (DI)(R8*1), Z6
+	VMULPD       Z0, Z5, Z7
+	VMULPD       Z0, Z6, Z0
+	VFMADD231PD  Z2, Z5, Z0
+	VFNMADD213PD Z7, Z6, Z2
+	VBROADCASTSD (SI)(R8*2), Z5
+	VBROADCASTSD (DI)(R8*2), Z6
+	VMULPD       Z0, Z5, Z7
+	VMULPD       Z0, Z6, Z0
+	VFMADD231PD  Z3, Z5, Z0
+	VFNMADD213PD Z7, Z6, Z3
+	VBROADCASTSD (SI)(R9*1), Z5
+	VBROADCASTSD (DI)(R9*1), Z6
+	VMULPD       Z0, Z5, Z7
+	VMULPD       Z0, Z6, Z0
+	VFMADD231PD  Z4, Z5, Z0
+	VFNMADD213PD Z7, Z6, Z4
+	VMOVUPD      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop508
+	ADDQ         DX, CX
+	VMOVUPD      Z1, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z2, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z3, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z4, K1, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next507:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x03
+	JNE       next509
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	SHRQ      $0x08, CX
+	KMOVW     CX, K3
+	SHRQ      $0x08, CX
+	KMOVW     CX, K4
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	VMOVUPD.Z 64(BX), K2, Z5
+	VMOVUPD.Z 128(BX), K3, Z6
+	VMOVUPD.Z 192(BX), K4, Z7
+	ADDQ      DX, BX
 	VMOVUPD.Z (BX), K1, Z8
 	VMOVUPD.Z 64(BX), K2, Z9
 	VMOVUPD.Z 128(BX), K3, Z10
@@ -35670,7 +35750,7 @@ next503:
 	SHLQ      $0x03, R8
 	LEAQ      (R8)(R8*2), R9
 
-loop506:
+loop510:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    128(CX), K3, Z2
@@ -35755,7 +35835,7 @@ loop506:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop506
+	JNZ          loop510
 	ADDQ         DX, CX
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
@@ -35779,10 +35859,10 @@ loop506:
 	ADDQ         DX, CX
 	JMP          done
 
-next505:
+next509:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next507
+	JNE       next511
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -35804,7 +35884,7 @@ next505:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop508:
+loop512:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSD (SI), Z2
 	VBROADCASTSD (DI), Z3
@@ -35817,15 +35897,15 @@ loop508:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop508
+	JNZ          loop512
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next507:
+next511:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next509
+	JNE       next513
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -35856,7 +35936,7 @@ next507:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop510:
+loop514:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    128(CX)(BX*1), K3, Z2
@@ -35887,7 +35967,7 @@ loop510:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop510
+	JNZ          loop514
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
 	VMOVUPD      Z6, K3, 128(CX)
@@ -35895,10 +35975,10 @@ loop510:
 	ADDQ         DX, CX
 	JMP          done
 
-next509:
+next513:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next511
+	JNE       next515
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -35931,7 +36011,7 @@ next509:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop512:
+loop516:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSD (SI)(R9*1), Z5
 	VBROADCASTSD (DI)(R9*1), Z6
@@ -35962,7 +36042,7 @@ loop512:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop512
+	JNZ          loop516
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
@@ -35973,10 +36053,10 @@ loop512:
 	ADDQ         DX, CX
 	JMP          done
 
-next511:
+next515:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next513
+	JNE       next517
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -36027,7 +36107,7 @@ next511:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop514:
+loop518:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    128(CX)(BX*1), K3, Z2
@@ -36112,7 +36192,7 @@ loop514:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop514
+	JNZ          loop518
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
 	VMOVUPD      Z6, K3, 128(CX)
@@ -36135,7 +36215,7 @@ loop514:
 	ADDQ         DX, CX
 	JMP          done
 
-next513:
+next517:
 done:
 	VZEROUPPER
 	RET
@@ -36148,103 +36228,6 @@ TEXT ·rotateAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next515
-	MOVQ       steps+16(FP), AX
-	MOVQ       n+40(FP), CX
-	LEAQ       ones<>+32(SB), DX
-	SHLQ       $0x03, CX
-	SUBQ       CX, DX
-	VMOVUPS    (DX), Y0
-	MOVQ       x+24(FP), CX
-	MOVQ       ldx+32(FP), DX
-	SHLQ       $0x03, DX
-	MOVQ       DX, BX
-	IMULQ      AX, BX
-	ADDQ       BX, CX
-	MOVQ       CX, BX
-	VMASKMOVPD (BX), Y0, Y2
-	ADDQ       DX, BX
-	MOVQ       DX, BX
-	SUBQ       DX, CX
-	MOVQ       r+0(FP), SI
-	MOVQ       (SI), SI
-	ADDQ       at+8(FP), SI
-	MOVQ       r+0(FP), DI
-	MOVQ       24(DI), DI
-	ADDQ       at+8(FP), DI
-
-loop516:
-	VMASKMOVPD   (CX), Y0, Y1
-	VBROADCASTSD (SI), Y3
-	VBROADCASTSD (DI), Y4
-	VMULPD       Y1, Y3, Y5
-	VMULPD       Y1, Y4, Y1
-	VFMADD231PD  Y2, Y3, Y1
-	VFNMADD213PD Y5, Y4, Y2
-	VMASKMOVPD   Y1, Y0, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop516
-	ADDQ         DX, CX
-	VMASKMOVPD   Y2, Y0, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next515:
-	MOVQ    shape+48(FP), AX
-	CMPQ    AX, $0x02
-	JNE     next517
-	MOVQ    steps+16(FP), AX
-	MOVQ    x+24(FP), CX
-	MOVQ    ldx+32(FP), DX
-	SHLQ    $0x03, DX
-	MOVQ    DX, BX
-	IMULQ   AX, BX
-	ADDQ    BX, CX
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y2
-	VMOVUPS 32(BX), Y3
-	ADDQ    DX, BX
-	MOVQ    DX, BX
-	SUBQ    DX, CX
-	MOVQ    r+0(FP), SI
-	MOVQ    (SI), SI
-	ADDQ    at+8(FP), SI
-	MOVQ    r+0(FP), DI
-	MOVQ    24(DI), DI
-	ADDQ    at+8(FP), DI
-
-loop518:
-	VMOVUPS      (CX), Y0
-	VMOVUPS      32(CX), Y1
-	VBROADCASTSD (SI), Y4
-	VBROADCASTSD (DI), Y5
-	VMULPD       Y0, Y4, Y6
-	VMULPD       Y0, Y5, Y0
-	VFMADD231PD  Y2, Y4, Y0
-	VFNMADD213PD Y6, Y5, Y2
-	VMULPD       Y1, Y4, Y6
-	VMULPD       Y1, Y5, Y1
-	VFMADD231PD  Y3, Y4, Y1
-	VFNMADD213PD Y6, Y5, Y3
-	VMOVUPS      Y0, (CX)(BX*1)
-	VMOVUPS      Y1, 32(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop518
-	ADDQ         DX, CX
-	VMOVUPS      Y2, (CX)
-	VMOVUPS      Y3, 32(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next517:
-	MOVQ       shape+48(FP), AX
-	CMPQ       AX, $0x01
 	JNE        next519
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
@@ -36261,6 +36244,103 @@ next517:
 	MOVQ       CX, BX
 	VMASKMOVPD (BX), Y0, Y2
 	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SUBQ       DX, CX
+	MOVQ       r+0(FP), SI
+	MOVQ       (SI), SI
+	ADDQ       at+8(FP), SI
+	MOVQ       r+0(FP), DI
+	MOVQ       24(DI), DI
+	ADDQ       at+8(FP), DI
+
+loop520:
+	VMASKMOVPD   (CX), Y0, Y1
+	VBROADCASTSD (SI), Y3
+	VBROADCASTSD (DI), Y4
+	VMULPD       Y1, Y3, Y5
+	VMULPD       Y1, Y4, Y1
+	VFMADD231PD  Y2, Y3, Y1
+	VFNMADD213PD Y5, Y4, Y2
+	VMASKMOVPD   Y1, Y0, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop520
+	ADDQ         DX, CX
+	VMASKMOVPD   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next519:
+	MOVQ    shape+48(FP), AX
+	CMPQ    AX, $0x02
+	JNE     next521
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+24(FP), CX
+	MOVQ    ldx+32(FP), DX
+	SHLQ    $0x03, DX
+	MOVQ    DX, BX
+	IMULQ   AX, BX
+	ADDQ    BX, CX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SUBQ    DX, CX
+	MOVQ    r+0(FP), SI
+	MOVQ    (SI), SI
+	ADDQ    at+8(FP), SI
+	MOVQ    r+0(FP), DI
+	MOVQ    24(DI), DI
+	ADDQ    at+8(FP), DI
+
+loop522:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      32(CX), Y1
+	VBROADCASTSD (SI), Y4
+	VBROADCASTSD (DI), Y5
+	VMULPD       Y0, Y4, Y6
+	VMULPD       Y0, Y5, Y0
+	VFMADD231PD  Y2, Y4, Y0
+	VFNMADD213PD Y6, Y5, Y2
+	VMULPD       Y1, Y4, Y6
+	VMULPD       Y1, Y5, Y1
+	VFMADD231PD  Y3, Y4, Y1
+	VFNMADD213PD Y6, Y5, Y3
+	VMOVUPS      Y0, (CX)(BX*1)
+	VMOVUPS      Y1, 32(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop522
+	ADDQ         DX, CX
+	VMOVUPS      Y2, (CX)
+	VMOVUPS      Y3, 32(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next521:
+	MOVQ       shape+48(FP), AX
+	CMPQ       AX, $0x01
+	JNE        next523
+	MOVQ       steps+16(FP), AX
+	MOVQ       n+40(FP), CX
+	LEAQ       ones<>+32(SB), DX
+	SHLQ       $0x03, CX
+	SUBQ       CX, DX
+	VMOVUPS    (DX), Y0
+	MOVQ       x+24(FP), CX
+	MOVQ       ldx+32(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
 	VMASKMOVPD (BX), Y0, Y3
 	ADDQ       DX, BX
 	VMASKMOVPD (BX), Y0, Y4
@@ -36281,7 +36361,7 @@ next517:
 	SHLQ       $0x03, R8
 	LEAQ       (R8)(R8*2), R9
 
-loop520:
+loop524:
 	VMASKMOVPD   (CX), Y0, Y1
 	VBROADCASTSD (SI), Y6
 	VBROADCASTSD (DI), Y7
@@ -36312,7 +36392,7 @@ loop520:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop520
+	JNZ          loop524
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -36324,10 +36404,10 @@ loop520:
 	ADDQ         DX, CX
 	JMP          done
 
-next519:
+next523:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next521
+	JNE     next525
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -36362,7 +36442,7 @@ next519:
 	SHLQ    $0x03, R8
 	LEAQ    (R8)(R8*2), R9
 
-loop522:
+loop526:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSD (SI), Y10
@@ -36411,7 +36491,7 @@ loop522:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop522
+	JNZ          loop526
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
@@ -36427,10 +36507,10 @@ loop522:
 	ADDQ         DX, CX
 	JMP          done
 
-next521:
+next525:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next523
+	JNE        next527
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -36453,7 +36533,7 @@ next521:
 	LEAQ       -8(SI)(AX*8), SI
 	LEAQ       -8(DI)(AX*8), DI
 
-loop524:
+loop528:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VBROADCASTSD (SI), Y3
 	VBROADCASTSD (DI), Y4
@@ -36466,15 +36546,15 @@ loop524:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop524
+	JNZ          loop528
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next523:
+next527:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next525
+	JNE     next529
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -36493,7 +36573,7 @@ next523:
 	LEAQ    -8(SI)(AX*8), SI
 	LEAQ    -8(DI)(AX*8), DI
 
-loop526:
+loop530:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSD (SI), Y4
@@ -36512,16 +36592,16 @@ loop526:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop526
+	JNZ          loop530
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next525:
+next529:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next527
+	JNE        next531
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -36555,7 +36635,7 @@ next525:
 	LEAQ       -8(SI)(AX*8), SI
 	LEAQ       -8(DI)(AX*8), DI
 
-loop528:
+loop532:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VBROADCASTSD (SI)(R9*1), Y6
 	VBROADCASTSD (DI)(R9*1), Y7
@@ -36586,7 +36666,7 @@ loop528:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop528
+	JNZ          loop532
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -36597,10 +36677,10 @@ loop528:
 	ADDQ         DX, CX
 	JMP          done
 
-next527:
+next531:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next529
+	JNE     next533
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -36633,7 +36713,7 @@ next527:
 	LEAQ    -8(SI)(AX*8), SI
 	LEAQ    -8(DI)(AX*8), DI
 
-loop530:
+loop534:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSD (SI)(R9*1), Y10
@@ -36682,7 +36762,7 @@ loop530:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop530
+	JNZ          loop534
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -36697,7 +36777,7 @@ loop530:
 	ADDQ         DX, CX
 	JMP          done
 
-next529:
+next533:
 done:
 	VZEROUPPER
 	RET
@@ -36710,128 +36790,6 @@ TEXT ·rotateAVX512F32<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next531
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x02, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPS.Z (BX), K1, Z1
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-
-loop532:
-	VMOVUPS.Z    (CX), K1, Z0
-	VBROADCASTSS (SI), Z2
-	VBROADCASTSS (DI), Z3
-	VMULPS       Z0, Z2, Z4
-	VMULPS       Z0, Z3, Z0
-	VFMADD231PS  Z1, Z2, Z0
-	VFNMADD213PS Z4, Z3, Z1
-	VMOVUPS      Z0, K1, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop532
-	ADDQ         DX, CX
-	VMOVUPS      Z1, K1, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next531:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x02
-	JNE       next533
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	SHRQ      $0x10, CX
-	KMOVW     CX, K2
-	SHRQ      $0x10, CX
-	KMOVW     CX, K3
-	SHRQ      $0x10, CX
-	KMOVW     CX, K4
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x02, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPS.Z (BX), K1, Z4
-	VMOVUPS.Z 64(BX), K2, Z5
-	VMOVUPS.Z 128(BX), K3, Z6
-	VMOVUPS.Z 192(BX), K4, Z7
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-
-loop534:
-	VMOVUPS.Z    (CX), K1, Z0
-	VMOVUPS.Z    64(CX), K2, Z1
-	VMOVUPS.Z    128(CX), K3, Z2
-	VMOVUPS.Z    192(CX), K4, Z3
-	VBROADCASTSS (SI), Z8
-	VBROADCASTSS (DI), Z9
-	VMULPS       Z0, Z8, Z10
-	VMULPS       Z0, Z9, Z0
-	VFMADD231PS  Z4, Z8, Z0
-	VFNMADD213PS Z10, Z9, Z4
-	VMULPS       Z1, Z8, Z10
-	VMULPS       Z1, Z9, Z1
-	VFMADD231PS  Z5, Z8, Z1
-	VFNMADD213PS Z10, Z9, Z5
-	VMULPS       Z2, Z8, Z10
-	VMULPS       Z2, Z9, Z2
-	VFMADD231PS  Z6, Z8, Z2
-	VFNMADD213PS Z10, Z9, Z6
-	VMULPS       Z3, Z8, Z10
-	VMULPS       Z3, Z9, Z3
-	VFMADD231PS  Z7, Z8, Z3
-	VFNMADD213PS Z10, Z9, Z7
-	VMOVUPS      Z0, K1, (CX)(BX*1)
-	VMOVUPS      Z1, K2, 64(CX)(BX*1)
-	VMOVUPS      Z2, K3, 128(CX)(BX*1)
-	VMOVUPS      Z3, K4, 192(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop534
-	ADDQ         DX, CX
-	VMOVUPS      Z4, K1, (CX)
-	VMOVUPS      Z5, K2, 64(CX)
-	VMOVUPS      Z6, K3, 128(CX)
-	VMOVUPS      Z7, K4, 192(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next533:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x01
 	JNE       next535
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
@@ -36847,14 +36805,7 @@ next533:
 	MOVQ      CX, BX
 	VMOVUPS.Z (BX), K1, Z1
 	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z2
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z3
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z4
-	ADDQ      DX, BX
 	MOVQ      DX, BX
-	SHLQ      $0x02, BX
 	SUBQ      DX, CX
 	MOVQ      r+0(FP), SI
 	MOVQ      (SI), SI
@@ -36862,37 +36813,15 @@ next533:
 	MOVQ      r+0(FP), DI
 	MOVQ      24(DI), DI
 	ADDQ      at+8(FP), DI
-	MOVQ      r+0(FP), R8
-	MOVQ      144(R8), R8
-	SHLQ      $0x02, R8
-	LEAQ      (R8)(R8*2), R9
 
 loop536:
 	VMOVUPS.Z    (CX), K1, Z0
-	VBROADCASTSS (SI), Z5
-	VBROADCASTSS (DI), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z1, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z1
-	VBROADCASTSS (SI)(R8*1), Z5
-	VBROADCASTSS (DI)(R8*1), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z2, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z2
-	VBROADCASTSS (SI)(R8*2), Z5
-	VBROADCASTSS (DI)(R8*2), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z3, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z3
-	VBROADCASTSS (SI)(R9*1), Z5
-	VBROADCASTSS (DI)(R9*1), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z4, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z4
+	VBROADCASTSS (SI), Z2
+	VBROADCASTSS (DI), Z3
+	VMULPS       Z0, Z2, Z4
+	VMULPS       Z0, Z3, Z0
+	VFMADD231PS  Z1, Z2, Z0
+	VFNMADD213PS Z4, Z3, Z1
 	VMOVUPS      Z0, K1, (CX)(BX*1)
 	SUBQ         DX, CX
 	ADDQ         $0x04, SI
@@ -36902,17 +36831,11 @@ loop536:
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
-	VMOVUPS      Z2, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z3, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z4, K1, (CX)
-	ADDQ         DX, CX
 	JMP          done
 
 next535:
 	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x03
+	CMPQ      AX, $0x02
 	JNE       next537
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
@@ -36937,6 +36860,163 @@ next535:
 	VMOVUPS.Z 128(BX), K3, Z6
 	VMOVUPS.Z 192(BX), K4, Z7
 	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+
+loop538:
+	VMOVUPS.Z    (CX), K1, Z0
+	VMOVUPS.Z    64(CX), K2, Z1
+	VMOVUPS.Z    128(CX), K3, Z2
+	VMOVUPS.Z    192(CX), K4, Z3
+	VBROADCASTSS (SI), Z8
+	VBROADCASTSS (DI), Z9
+	VMULPS       Z0, Z8, Z10
+	VMULPS       Z0, Z9, Z0
+	VFMADD231PS  Z4, Z8, Z0
+	VFNMADD213PS Z10, Z9, Z4
+	VMULPS       Z1, Z8, Z10
+	VMULPS       Z1, Z9, Z1
+	VFMADD231PS  Z5, Z8, Z1
+	VFNMADD213PS Z10, Z9, Z5
+	VMULPS       Z2, Z8, Z10
+	VMULPS       Z2, Z9, Z2
+	VFMADD231PS  Z6, Z8, Z2
+	VFNMADD213PS Z10, Z9, Z6
+	VMULPS       Z3, Z8, Z10
+	VMULPS       Z3, Z9, Z3
+	VFMADD231PS  Z7, Z8, Z3
+	VFNMADD213PS Z10, Z9, Z7
+	VMOVUPS      Z0, K1, (CX)(BX*1)
+	VMOVUPS      Z1, K2, 64(CX)(BX*1)
+	VMOVUPS      Z2, K3, 128(CX)(BX*1)
+	VMOVUPS      Z3, K4, 192(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop538
+	ADDQ         DX, CX
+	VMOVUPS      Z4, K1, (CX)
+	VMOVUPS      Z5, K2, 64(CX)
+	VMOVUPS      Z6, K3, 128(CX)
+	VMOVUPS      Z7, K4, 192(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next537:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x01
+	JNE       next539
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+	MOVQ      r+0(FP), R8
+	MOVQ      144(R8), R8
+	SHLQ      $0x02, R8
+	LEAQ      (R8)(R8*2), R9
+
+loop540:
+	VMOVUPS.Z    (CX), K1, Z0
+	VBROADCASTSS (SI), Z5
+	VBROADCASTSS (DI), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z1, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z1
+	VBROADCASTSS (SI)(R8*1), Z5
+	VBROADCASTSS (DI)(R8*1), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z2, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z2
+	VBROADCASTSS (SI)(R8*2), Z5
+	VBROADCASTSS (DI)(R8*2), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z3, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z3
+	VBROADCASTSS (SI)(R9*1), Z5
+	VBROADCASTSS (DI)(R9*1), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z4, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z4
+	VMOVUPS      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop540
+	ADDQ         DX, CX
+	VMOVUPS      Z1, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z2, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z3, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z4, K1, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next539:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x03
+	JNE       next541
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x10, CX
+	KMOVW     CX, K2
+	SHRQ      $0x10, CX
+	KMOVW     CX, K3
+	SHRQ      $0x10, CX
+	KMOVW     CX, K4
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	VMOVUPS.Z 64(BX), K2, Z5
+	VMOVUPS.Z 128(BX), K3, Z6
+	VMOVUPS.Z 192(BX), K4, Z7
+	ADDQ      DX, BX
 	VMOVUPS.Z (BX), K1, Z8
 	VMOVUPS.Z 64(BX), K2, Z9
 	VMOVUPS.Z 128(BX), K3, Z10
@@ -36966,7 +37046,7 @@ next535:
 	SHLQ      $0x02, R8
 	LEAQ      (R8)(R8*2), R9
 
-loop538:
+loop542:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    128(CX), K3, Z2
@@ -37051,7 +37131,7 @@ loop538:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop538
+	JNZ          loop542
 	ADDQ         DX, CX
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
@@ -37075,10 +37155,10 @@ loop538:
 	ADDQ         DX, CX
 	JMP          done
 
-next537:
+next541:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next539
+	JNE       next543
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -37100,7 +37180,7 @@ next537:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop540:
+loop544:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (DI), Z3
@@ -37113,15 +37193,15 @@ loop540:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop540
+	JNZ          loop544
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next539:
+next543:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next541
+	JNE       next545
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -37152,7 +37232,7 @@ next539:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop542:
+loop546:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -37183,7 +37263,7 @@ loop542:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop542
+	JNZ          loop546
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -37191,10 +37271,10 @@ loop542:
 	ADDQ         DX, CX
 	JMP          done
 
-next541:
+next545:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next543
+	JNE       next547
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -37227,7 +37307,7 @@ next541:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop544:
+loop548:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI)(R9*1), Z5
 	VBROADCASTSS (DI)(R9*1), Z6
@@ -37258,7 +37338,7 @@ loop544:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop544
+	JNZ          loop548
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -37269,10 +37349,10 @@ loop544:
 	ADDQ         DX, CX
 	JMP          done
 
-next543:
+next547:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next545
+	JNE       next549
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -37323,7 +37403,7 @@ next543:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop546:
+loop550:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -37408,7 +37488,7 @@ loop546:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop546
+	JNZ          loop550
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -37431,7 +37511,7 @@ loop546:
 	ADDQ         DX, CX
 	JMP          done
 
-next545:
+next549:
 done:
 	VZEROUPPER
 	RET
@@ -37444,103 +37524,6 @@ TEXT ·rotateAVX2F32<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next547
-	MOVQ       steps+16(FP), AX
-	MOVQ       n+40(FP), CX
-	LEAQ       ones<>+32(SB), DX
-	SHLQ       $0x02, CX
-	SUBQ       CX, DX
-	VMOVUPS    (DX), Y0
-	MOVQ       x+24(FP), CX
-	MOVQ       ldx+32(FP), DX
-	SHLQ       $0x02, DX
-	MOVQ       DX, BX
-	IMULQ      AX, BX
-	ADDQ       BX, CX
-	MOVQ       CX, BX
-	VMASKMOVPS (BX), Y0, Y2
-	ADDQ       DX, BX
-	MOVQ       DX, BX
-	SUBQ       DX, CX
-	MOVQ       r+0(FP), SI
-	MOVQ       (SI), SI
-	ADDQ       at+8(FP), SI
-	MOVQ       r+0(FP), DI
-	MOVQ       24(DI), DI
-	ADDQ       at+8(FP), DI
-
-loop548:
-	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS (SI), Y3
-	VBROADCASTSS (DI), Y4
-	VMULPS       Y1, Y3, Y5
-	VMULPS       Y1, Y4, Y1
-	VFMADD231PS  Y2, Y3, Y1
-	VFNMADD213PS Y5, Y4, Y2
-	VMASKMOVPS   Y1, Y0, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop548
-	ADDQ         DX, CX
-	VMASKMOVPS   Y2, Y0, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next547:
-	MOVQ    shape+48(FP), AX
-	CMPQ    AX, $0x02
-	JNE     next549
-	MOVQ    steps+16(FP), AX
-	MOVQ    x+24(FP), CX
-	MOVQ    ldx+32(FP), DX
-	SHLQ    $0x02, DX
-	MOVQ    DX, BX
-	IMULQ   AX, BX
-	ADDQ    BX, CX
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y2
-	VMOVUPS 32(BX), Y3
-	ADDQ    DX, BX
-	MOVQ    DX, BX
-	SUBQ    DX, CX
-	MOVQ    r+0(FP), SI
-	MOVQ    (SI), SI
-	ADDQ    at+8(FP), SI
-	MOVQ    r+0(FP), DI
-	MOVQ    24(DI), DI
-	ADDQ    at+8(FP), DI
-
-loop550:
-	VMOVUPS      (CX), Y0
-	VMOVUPS      32(CX), Y1
-	VBROADCASTSS (SI), Y4
-	VBROADCASTSS (DI), Y5
-	VMULPS       Y0, Y4, Y6
-	VMULPS       Y0, Y5, Y0
-	VFMADD231PS  Y2, Y4, Y0
-	VFNMADD213PS Y6, Y5, Y2
-	VMULPS       Y1, Y4, Y6
-	VMULPS       Y1, Y5, Y1
-	VFMADD231PS  Y3, Y4, Y1
-	VFNMADD213PS Y6, Y5, Y3
-	VMOVUPS      Y0, (CX)(BX*1)
-	VMOVUPS      Y1, 32(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop550
-	ADDQ         DX, CX
-	VMOVUPS      Y2, (CX)
-	VMOVUPS      Y3, 32(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next549:
-	MOVQ       shape+48(FP), AX
-	CMPQ       AX, $0x01
 	JNE        next551
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
@@ -37557,6 +37540,103 @@ next549:
 	MOVQ       CX, BX
 	VMASKMOVPS (BX), Y0, Y2
 	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SUBQ       DX, CX
+	MOVQ       r+0(FP), SI
+	MOVQ       (SI), SI
+	ADDQ       at+8(FP), SI
+	MOVQ       r+0(FP), DI
+	MOVQ       24(DI), DI
+	ADDQ       at+8(FP), DI
+
+loop552:
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS (SI), Y3
+	VBROADCASTSS (DI), Y4
+	VMULPS       Y1, Y3, Y5
+	VMULPS       Y1, Y4, Y1
+	VFMADD231PS  Y2, Y3, Y1
+	VFNMADD213PS Y5, Y4, Y2
+	VMASKMOVPS   Y1, Y0, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop552
+	ADDQ         DX, CX
+	VMASKMOVPS   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next551:
+	MOVQ    shape+48(FP), AX
+	CMPQ    AX, $0x02
+	JNE     next553
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+24(FP), CX
+	MOVQ    ldx+32(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    DX, BX
+	IMULQ   AX, BX
+	ADDQ    BX, CX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SUBQ    DX, CX
+	MOVQ    r+0(FP), SI
+	MOVQ    (SI), SI
+	ADDQ    at+8(FP), SI
+	MOVQ    r+0(FP), DI
+	MOVQ    24(DI), DI
+	ADDQ    at+8(FP), DI
+
+loop554:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      32(CX), Y1
+	VBROADCASTSS (SI), Y4
+	VBROADCASTSS (DI), Y5
+	VMULPS       Y0, Y4, Y6
+	VMULPS       Y0, Y5, Y0
+	VFMADD231PS  Y2, Y4, Y0
+	VFNMADD213PS Y6, Y5, Y2
+	VMULPS       Y1, Y4, Y6
+	VMULPS       Y1, Y5, Y1
+	VFMADD231PS  Y3, Y4, Y1
+	VFNMADD213PS Y6, Y5, Y3
+	VMOVUPS      Y0, (CX)(BX*1)
+	VMOVUPS      Y1, 32(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop554
+	ADDQ         DX, CX
+	VMOVUPS      Y2, (CX)
+	VMOVUPS      Y3, 32(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next553:
+	MOVQ       shape+48(FP), AX
+	CMPQ       AX, $0x01
+	JNE        next555
+	MOVQ       steps+16(FP), AX
+	MOVQ       n+40(FP), CX
+	LEAQ       ones<>+32(SB), DX
+	SHLQ       $0x02, CX
+	SUBQ       CX, DX
+	VMOVUPS    (DX), Y0
+	MOVQ       x+24(FP), CX
+	MOVQ       ldx+32(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPS (BX), Y0, Y2
+	ADDQ       DX, BX
 	VMASKMOVPS (BX), Y0, Y3
 	ADDQ       DX, BX
 	VMASKMOVPS (BX), Y0, Y4
@@ -37577,7 +37657,7 @@ next549:
 	SHLQ       $0x02, R8
 	LEAQ       (R8)(R8*2), R9
 
-loop552:
+loop556:
 	VMASKMOVPS   (CX), Y0, Y1
 	VBROADCASTSS (SI), Y6
 	VBROADCASTSS (DI), Y7
@@ -37608,7 +37688,7 @@ loop552:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop552
+	JNZ          loop556
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -37620,10 +37700,10 @@ loop552:
 	ADDQ         DX, CX
 	JMP          done
 
-next551:
+next555:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next553
+	JNE     next557
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -37658,7 +37738,7 @@ next551:
 	SHLQ    $0x02, R8
 	LEAQ    (R8)(R8*2), R9
 
-loop554:
+loop558:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSS (SI), Y10
@@ -37707,7 +37787,7 @@ loop554:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop554
+	JNZ          loop558
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
@@ -37723,10 +37803,10 @@ loop554:
 	ADDQ         DX, CX
 	JMP          done
 
-next553:
+next557:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next555
+	JNE        next559
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -37749,7 +37829,7 @@ next553:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-loop556:
+loop560:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI), Y3
 	VBROADCASTSS (DI), Y4
@@ -37762,15 +37842,15 @@ loop556:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop556
+	JNZ          loop560
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next555:
+next559:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next557
+	JNE     next561
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -37789,7 +37869,7 @@ next555:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-loop558:
+loop562:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI), Y4
@@ -37808,16 +37888,16 @@ loop558:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop558
+	JNZ          loop562
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next557:
+next561:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next559
+	JNE        next563
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -37851,7 +37931,7 @@ next557:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-loop560:
+loop564:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI)(R9*1), Y6
 	VBROADCASTSS (DI)(R9*1), Y7
@@ -37882,7 +37962,7 @@ loop560:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop560
+	JNZ          loop564
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -37893,10 +37973,10 @@ loop560:
 	ADDQ         DX, CX
 	JMP          done
 
-next559:
+next563:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next561
+	JNE     next565
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -37929,7 +38009,7 @@ next559:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-loop562:
+loop566:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI)(R9*1), Y10
@@ -37978,7 +38058,7 @@ loop562:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop562
+	JNZ          loop566
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -37993,7 +38073,7 @@ loop562:
 	ADDQ         DX, CX
 	JMP          done
 
-next561:
+next565:
 done:
 	VZEROUPPER
 	RET
@@ -38006,7 +38086,7 @@ TEXT ·rotateBackCrossAVX512F64<>(SB), NOSPLIT, $0-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next563
+	JNE       next567
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38038,7 +38118,7 @@ TEXT ·rotateBackCrossAVX512F64<>(SB), NOSPLIT, $0-80
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop564:
+loop568:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     (SI)(R8*1), K1, Z2
 	VMULPD        Z2, Z1, Z4
@@ -38069,17 +38149,17 @@ loop564:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop564
+	JNZ           loop568
 	VMOVUPD       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPD       Z3, K1, (SI)
 	ADDQ          DI, SI
 	JMP           done
 
-next563:
+next567:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next565
+	JNE       next569
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38115,7 +38195,7 @@ next563:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop566:
+loop570:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z     (SI)(R8*1), K1, Z4
@@ -38160,7 +38240,7 @@ loop566:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop566
+	JNZ           loop570
 	VMOVUPD       Z2, K1, (CX)
 	VMOVUPD       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -38169,10 +38249,10 @@ loop566:
 	ADDQ          DI, SI
 	JMP           done
 
-next565:
+next569:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next567
+	JNE       next571
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38223,7 +38303,7 @@ next565:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop568:
+loop572:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     (SI)(R8*1), K1, Z5
 	VMULPD        Z5, Z4, Z10
@@ -38297,7 +38377,7 @@ loop568:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop568
+	JNZ           loop572
 	VMOVUPD       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPD       Z2, K1, (CX)
@@ -38316,10 +38396,10 @@ loop568:
 	ADDQ          DI, SI
 	JMP           done
 
-next567:
+next571:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next569
+	JNE       next573
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38380,7 +38460,7 @@ next567:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop570:
+loop574:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z     (SI)(R8*1), K1, Z10
@@ -38498,7 +38578,7 @@ loop570:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop570
+	JNZ           loop574
 	VMOVUPD       Z2, K1, (CX)
 	VMOVUPD       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -38525,7 +38605,7 @@ loop570:
 	ADDQ          DI, SI
 	JMP           done
 
-next569:
+next573:
 done:
 	VZEROUPPER
 	RET
@@ -38538,7 +38618,7 @@ TEXT ·rotateBackCrossAVX2F64<>(SB), NOSPLIT, $0-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next571
+	JNE        next575
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -38571,7 +38651,7 @@ TEXT ·rotateBackCrossAVX2F64<>(SB), NOSPLIT, $0-80
 	LEAQ       -8(R9)(AX*8), R9
 	LEAQ       -8(R10)(AX*8), R10
 
-loop572:
+loop576:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y3
 	VMULPD       Y3, Y2, Y5
@@ -38600,17 +38680,17 @@ loop572:
 	SUBQ         $0x08, R9
 	SUBQ         $0x08, R10
 	DECQ         AX
-	JNZ          loop572
+	JNZ          loop576
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next571:
+next575:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next573
+	JNE        next577
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -38662,7 +38742,7 @@ next571:
 	LEAQ       -8(R9)(AX*8), R9
 	LEAQ       -8(R10)(AX*8), R10
 
-loop574:
+loop578:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y6
 	VMULPD       Y6, Y5, Y11
@@ -38732,7 +38812,7 @@ loop574:
 	SUBQ         $0x08, R9
 	SUBQ         $0x08, R10
 	DECQ         AX
-	JNZ          loop574
+	JNZ          loop578
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -38751,7 +38831,7 @@ loop574:
 	ADDQ         DI, SI
 	JMP          done
 
-next573:
+next577:
 done:
 	VZEROUPPER
 	RET
@@ -38764,7 +38844,7 @@ TEXT ·rotateBackCrossAVX512F32<>(SB), NOSPLIT, $0-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next575
+	JNE       next579
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38796,7 +38876,7 @@ TEXT ·rotateBackCrossAVX512F32<>(SB), NOSPLIT, $0-80
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop576:
+loop580:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z2
 	VMULPS        Z2, Z1, Z4
@@ -38829,17 +38909,17 @@ loop576:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop576
+	JNZ           loop580
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z3, K1, (SI)
 	ADDQ          DI, SI
 	JMP           done
 
-next575:
+next579:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next577
+	JNE       next581
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38875,7 +38955,7 @@ next575:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop578:
+loop582:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z4
@@ -38922,7 +39002,7 @@ loop578:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop578
+	JNZ           loop582
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -38931,10 +39011,10 @@ loop578:
 	ADDQ          DI, SI
 	JMP           done
 
-next577:
+next581:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next579
+	JNE       next583
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38985,7 +39065,7 @@ next577:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop580:
+loop584:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z5
 	VMULPS        Z5, Z4, Z10
@@ -39059,7 +39139,7 @@ loop580:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop580
+	JNZ           loop584
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z2, K1, (CX)
@@ -39078,10 +39158,10 @@ loop580:
 	ADDQ          DI, SI
 	JMP           done
 
-next579:
+next583:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next581
+	JNE       next585
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -39142,7 +39222,7 @@ next579:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop582:
+loop586:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z10
@@ -39260,7 +39340,7 @@ loop582:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop582
+	JNZ           loop586
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -39287,7 +39367,7 @@ loop582:
 	ADDQ          DI, SI
 	JMP           done
 
-next581:
+next585:
 done:
 	VZEROUPPER
 	RET
@@ -39300,7 +39380,7 @@ TEXT ·rotateBackCrossAVX2F32<>(SB), NOSPLIT, $0-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next583
+	JNE        next587
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -39333,7 +39413,7 @@ TEXT ·rotateBackCrossAVX2F32<>(SB), NOSPLIT, $0-80
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-loop584:
+loop588:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VMULPS       Y3, Y2, Y5
@@ -39364,17 +39444,17 @@ loop584:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          loop584
+	JNZ          loop588
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next583:
+next587:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next585
+	JNE        next589
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -39426,7 +39506,7 @@ next583:
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-loop586:
+loop590:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VMULPS       Y6, Y5, Y11
@@ -39498,7 +39578,7 @@ loop586:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          loop586
+	JNZ          loop590
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -39517,7 +39597,7 @@ loop586:
 	ADDQ         DI, SI
 	JMP          done
 
-next585:
+next589:
 done:
 	VZEROUPPER
 	RET
@@ -39530,7 +39610,7 @@ TEXT ·rotateTangentAVX512F64<>(SB), NOSPLIT, $0-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next587
+	JNE       next591
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39568,7 +39648,7 @@ TEXT ·rotateTangentAVX512F64<>(SB), NOSPLIT, $0-72
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop588:
+loop592:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    (SI), K1, Z2
 	VBROADCASTSD (R9), Z4
@@ -39592,7 +39672,7 @@ loop588:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop588
+	JNZ          loop592
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -39601,10 +39681,10 @@ loop588:
 	ADDQ         DI, SI
 	JMP          done
 
-next587:
+next591:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next589
+	JNE       next593
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39646,7 +39726,7 @@ next587:
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop590:
+loop594:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    (SI), K1, Z4
@@ -39684,7 +39764,7 @@ loop590:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop590
+	JNZ          loop594
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
@@ -39695,10 +39775,10 @@ loop590:
 	ADDQ         DI, SI
 	JMP          done
 
-next589:
+next593:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next591
+	JNE       next595
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39754,7 +39834,7 @@ next589:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop592:
+loop596:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    (SI), K1, Z5
 	VBROADCASTSD (R9), Z10
@@ -39817,7 +39897,7 @@ loop592:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop592
+	JNZ          loop596
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -39838,10 +39918,10 @@ loop592:
 	ADDQ         DI, SI
 	JMP          done
 
-next591:
+next595:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next593
+	JNE       next597
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39907,7 +39987,7 @@ next591:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop594:
+loop598:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    (SI), K1, Z10
@@ -40014,7 +40094,7 @@ loop594:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop594
+	JNZ          loop598
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
@@ -40043,10 +40123,10 @@ loop594:
 	ADDQ         DI, SI
 	JMP          done
 
-next593:
+next597:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next595
+	JNE       next599
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -40079,7 +40159,7 @@ next593:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R11)(AX*8), R11
 
-loop596:
+loop600:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    (SI)(R8*1), K1, Z2
 	VBROADCASTSD (R9), Z4
@@ -40103,17 +40183,17 @@ loop596:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop596
+	JNZ          loop600
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z3, K1, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next595:
+next599:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next597
+	JNE       next601
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -40150,7 +40230,7 @@ next595:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R11)(AX*8), R11
 
-loop598:
+loop602:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    (SI)(R8*1), K1, Z4
@@ -40188,7 +40268,7 @@ loop598:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop598
+	JNZ          loop602
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -40197,10 +40277,10 @@ loop598:
 	ADDQ         DI, SI
 	JMP          done
 
-next597:
+next601:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next599
+	JNE       next603
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -40251,7 +40331,7 @@ next597:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R13)(AX*8), R13
 
-loop600:
+loop604:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    (SI)(R8*1), K1, Z5
 	VBROADCASTSD (R9)(R12*1), Z10
@@ -40314,7 +40394,7 @@ loop600:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop600
+	JNZ          loop604
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
@@ -40333,10 +40413,10 @@ loop600:
 	ADDQ         DI, SI
 	JMP          done
 
-next599:
+next603:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next601
+	JNE       next605
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -40397,7 +40477,7 @@ next599:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R13)(AX*8), R13
 
-loop602:
+loop606:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    (SI)(R8*1), K1, Z10
@@ -40504,7 +40584,7 @@ loop602:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop602
+	JNZ          loop606
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -40531,7 +40611,7 @@ loop602:
 	ADDQ         DI, SI
 	JMP          done
 
-next601:
+next605:
 done:
 	VZEROUPPER
 	RET
@@ -40544,7 +40624,7 @@ TEXT ·rotateTangentAVX2F64<>(SB), NOSPLIT, $0-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next603
+	JNE        next607
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -40583,7 +40663,7 @@ TEXT ·rotateTangentAVX2F64<>(SB), NOSPLIT, $0-72
 	MOVQ       96(R11), R11
 	ADDQ       at+8(FP), R11
 
-loop604:
+loop608:
 	VMASKMOVPD   (CX), Y0, Y1
 	VMASKMOVPD   (SI), Y0, Y3
 	VBROADCASTSD (R9), Y5
@@ -40607,7 +40687,7 @@ loop604:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop604
+	JNZ          loop608
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -40616,10 +40696,10 @@ loop604:
 	ADDQ         DI, SI
 	JMP          done
 
-next603:
+next607:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next605
+	JNE        next609
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -40676,7 +40756,7 @@ next603:
 	MOVQ       96(R13), R13
 	ADDQ       at+8(FP), R13
 
-loop606:
+loop610:
 	VMASKMOVPD   (CX), Y0, Y1
 	VMASKMOVPD   (SI), Y0, Y6
 	VBROADCASTSD (R9), Y11
@@ -40739,7 +40819,7 @@ loop606:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop606
+	JNZ          loop610
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -40760,10 +40840,10 @@ loop606:
 	ADDQ         DI, SI
 	JMP          done
 
-next605:
+next609:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next607
+	JNE        next611
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -40797,7 +40877,7 @@ next605:
 	LEAQ       -8(R10)(AX*8), R10
 	LEAQ       -8(R11)(AX*8), R11
 
-loop608:
+loop612:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y3
 	VBROADCASTSD (R9), Y5
@@ -40821,17 +40901,17 @@ loop608:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop608
+	JNZ          loop612
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next607:
+next611:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next609
+	JNE        next613
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -40883,7 +40963,7 @@ next607:
 	LEAQ       -8(R10)(AX*8), R10
 	LEAQ       -8(R13)(AX*8), R13
 
-loop610:
+loop614:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y6
 	VBROADCASTSD (R9)(R12*1), Y11
@@ -40946,7 +41026,7 @@ loop610:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop610
+	JNZ          loop614
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -40965,7 +41045,7 @@ loop610:
 	ADDQ         DI, SI
 	JMP          done
 
-next609:
+next613:
 done:
 	VZEROUPPER
 	RET
@@ -40978,7 +41058,7 @@ TEXT ·rotateTangentAVX512F32<>(SB), NOSPLIT, $0-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next611
+	JNE       next615
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41016,7 +41096,7 @@ TEXT ·rotateTangentAVX512F32<>(SB), NOSPLIT, $0-72
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop612:
+loop616:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -41040,7 +41120,7 @@ loop612:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop612
+	JNZ          loop616
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -41049,10 +41129,10 @@ loop612:
 	ADDQ         DI, SI
 	JMP          done
 
-next611:
+next615:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next613
+	JNE       next617
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41094,7 +41174,7 @@ next611:
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop614:
+loop618:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z4
@@ -41132,7 +41212,7 @@ loop614:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop614
+	JNZ          loop618
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -41143,10 +41223,10 @@ loop614:
 	ADDQ         DI, SI
 	JMP          done
 
-next613:
+next617:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next615
+	JNE       next619
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41202,7 +41282,7 @@ next613:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop616:
+loop620:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z5
 	VBROADCASTSS (R9), Z10
@@ -41265,7 +41345,7 @@ loop616:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop616
+	JNZ          loop620
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -41286,10 +41366,10 @@ loop616:
 	ADDQ         DI, SI
 	JMP          done
 
-next615:
+next619:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next617
+	JNE       next621
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41355,7 +41435,7 @@ next615:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop618:
+loop622:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z10
@@ -41462,7 +41542,7 @@ loop618:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop618
+	JNZ          loop622
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -41491,10 +41571,10 @@ loop618:
 	ADDQ         DI, SI
 	JMP          done
 
-next617:
+next621:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next619
+	JNE       next623
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41527,7 +41607,7 @@ next617:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-loop620:
+loop624:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -41551,17 +41631,17 @@ loop620:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop620
+	JNZ          loop624
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z3, K1, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next619:
+next623:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next621
+	JNE       next625
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41598,7 +41678,7 @@ next619:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-loop622:
+loop626:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z4
@@ -41636,7 +41716,7 @@ loop622:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop622
+	JNZ          loop626
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -41645,10 +41725,10 @@ loop622:
 	ADDQ         DI, SI
 	JMP          done
 
-next621:
+next625:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next623
+	JNE       next627
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41699,7 +41779,7 @@ next621:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-loop624:
+loop628:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z5
 	VBROADCASTSS (R9)(R12*1), Z10
@@ -41762,7 +41842,7 @@ loop624:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop624
+	JNZ          loop628
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -41781,10 +41861,10 @@ loop624:
 	ADDQ         DI, SI
 	JMP          done
 
-next623:
+next627:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next625
+	JNE       next629
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41845,7 +41925,7 @@ next623:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-loop626:
+loop630:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z10
@@ -41952,7 +42032,7 @@ loop626:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop626
+	JNZ          loop630
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -41979,7 +42059,7 @@ loop626:
 	ADDQ         DI, SI
 	JMP          done
 
-next625:
+next629:
 done:
 	VZEROUPPER
 	RET
@@ -41992,7 +42072,7 @@ TEXT ·rotateTangentAVX2F32<>(SB), NOSPLIT, $0-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next627
+	JNE        next631
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -42031,7 +42111,7 @@ TEXT ·rotateTangentAVX2F32<>(SB), NOSPLIT, $0-72
 	MOVQ       96(R11), R11
 	ADDQ       at+8(FP), R11
 
-loop628:
+loop632:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -42055,7 +42135,7 @@ loop628:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop628
+	JNZ          loop632
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -42064,10 +42144,10 @@ loop628:
 	ADDQ         DI, SI
 	JMP          done
 
-next627:
+next631:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next629
+	JNE        next633
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -42124,7 +42204,7 @@ next627:
 	MOVQ       96(R13), R13
 	ADDQ       at+8(FP), R13
 
-loop630:
+loop634:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y6
 	VBROADCASTSS (R9), Y11
@@ -42187,7 +42267,7 @@ loop630:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop630
+	JNZ          loop634
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -42208,10 +42288,10 @@ loop630:
 	ADDQ         DI, SI
 	JMP          done
 
-next629:
+next633:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next631
+	JNE        next635
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -42245,7 +42325,7 @@ next629:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R11)(AX*4), R11
 
-loop632:
+loop636:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -42269,17 +42349,17 @@ loop632:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop632
+	JNZ          loop636
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next631:
+next635:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next633
+	JNE        next637
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -42331,7 +42411,7 @@ next631:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R13)(AX*4), R13
 
-loop634:
+loop638:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VBROADCASTSS (R9)(R12*1), Y11
@@ -42394,7 +42474,7 @@ loop634:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop634
+	JNZ          loop638
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -42413,7 +42493,7 @@ loop634:
 	ADDQ         DI, SI
 	JMP          done
 
-next633:
+next637:
 done:
 	VZEROUPPER
 	RET
@@ -42426,7 +42506,7 @@ TEXT ·rotatePhasesAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next635
+	JNE       next639
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42456,7 +42536,7 @@ TEXT ·rotatePhasesAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      72(R9), R9
 	ADDQ      at+8(FP), R9
 
-loop636:
+loop640:
 	VMOVUPD.Z      (CX), K1, Z0
 	VBROADCASTSD   (R8), Z2
 	VBROADCASTSD   (R9), Z3
@@ -42476,16 +42556,16 @@ loop636:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop636
+	JNZ            loop640
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next635:
+next639:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next637
+	JNE       next641
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42524,7 +42604,7 @@ next635:
 	MOVQ      72(R9), R9
 	ADDQ      at+8(FP), R9
 
-loop638:
+loop642:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      128(CX), K3, Z2
@@ -42571,7 +42651,7 @@ loop638:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop638
+	JNZ            loop642
 	ADDQ           DX, CX
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
@@ -42580,10 +42660,10 @@ loop638:
 	ADDQ           DX, CX
 	JMP            done
 
-next637:
+next641:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next639
+	JNE       next643
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42624,7 +42704,7 @@ next637:
 	SHLQ      $0x03, R10
 	LEAQ      (R10)(R10*2), R11
 
-loop640:
+loop644:
 	VMOVUPD.Z      (CX), K1, Z0
 	VBROADCASTSD   (R8), Z5
 	VBROADCASTSD   (R9), Z6
@@ -42677,7 +42757,7 @@ loop640:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop640
+	JNZ            loop644
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -42689,10 +42769,10 @@ loop640:
 	ADDQ           DX, CX
 	JMP            done
 
-next639:
+next643:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next641
+	JNE       next645
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42751,7 +42831,7 @@ next639:
 	SHLQ      $0x03, R10
 	LEAQ      (R10)(R10*2), R11
 
-loop642:
+loop646:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      128(CX), K3, Z2
@@ -42894,7 +42974,7 @@ loop642:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop642
+	JNZ            loop646
 	ADDQ           DX, CX
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
@@ -42918,10 +42998,10 @@ loop642:
 	ADDQ           DX, CX
 	JMP            done
 
-next641:
+next645:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next643
+	JNE       next647
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42951,7 +43031,7 @@ next641:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop644:
+loop648:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VBROADCASTSD   (SI), Z2
 	VBROADCASTSD   (DI), Z3
@@ -42971,15 +43051,15 @@ loop644:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop644
+	JNZ            loop648
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next643:
+next647:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next645
+	JNE       next649
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -43018,7 +43098,7 @@ next643:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop646:
+loop650:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      128(CX)(BX*1), K3, Z2
@@ -43065,7 +43145,7 @@ loop646:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop646
+	JNZ            loop650
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
 	VMOVUPD        Z6, K3, 128(CX)
@@ -43073,10 +43153,10 @@ loop646:
 	ADDQ           DX, CX
 	JMP            done
 
-next645:
+next649:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next647
+	JNE       next651
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -43117,7 +43197,7 @@ next645:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop648:
+loop652:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VBROADCASTSD   (SI)(R11*1), Z5
 	VBROADCASTSD   (DI)(R11*1), Z6
@@ -43170,7 +43250,7 @@ loop648:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop648
+	JNZ            loop652
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -43181,10 +43261,10 @@ loop648:
 	ADDQ           DX, CX
 	JMP            done
 
-next647:
+next651:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next649
+	JNE       next653
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -43243,7 +43323,7 @@ next647:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop650:
+loop654:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      128(CX)(BX*1), K3, Z2
@@ -43386,7 +43466,7 @@ loop650:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop650
+	JNZ            loop654
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
 	VMOVUPD        Z6, K3, 128(CX)
@@ -43409,7 +43489,7 @@ loop650:
 	ADDQ           DX, CX
 	JMP            done
 
-next649:
+next653:
 done:
 	VZEROUPPER
 	RET
@@ -43422,7 +43502,7 @@ TEXT ·rotatePhasesAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next651
+	JNE        next655
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -43453,7 +43533,7 @@ TEXT ·rotatePhasesAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       72(R9), R9
 	ADDQ       at+8(FP), R9
 
-loop652:
+loop656:
 	VMASKMOVPD     (CX), Y0, Y1
 	VBROADCASTSD   (R8), Y3
 	VBROADCASTSD   (R9), Y4
@@ -43473,16 +43553,16 @@ loop652:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop652
+	JNZ            loop656
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next651:
+next655:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x02
-	JNE     next653
+	JNE     next657
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -43509,7 +43589,7 @@ next651:
 	MOVQ    72(R9), R9
 	ADDQ    at+8(FP), R9
 
-loop654:
+loop658:
 	VMOVUPS        (CX), Y0
 	VMOVUPS        32(CX), Y1
 	VBROADCASTSD   (R8), Y4
@@ -43538,17 +43618,17 @@ loop654:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop654
+	JNZ            loop658
 	ADDQ           DX, CX
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next653:
+next657:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next655
+	JNE        next659
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -43590,7 +43670,7 @@ next653:
 	SHLQ       $0x03, R10
 	LEAQ       (R10)(R10*2), R11
 
-loop656:
+loop660:
 	VMASKMOVPD     (CX), Y0, Y1
 	VBROADCASTSD   (R8), Y6
 	VBROADCASTSD   (R9), Y7
@@ -43643,7 +43723,7 @@ loop656:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop656
+	JNZ            loop660
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -43655,10 +43735,10 @@ loop656:
 	ADDQ           DX, CX
 	JMP            done
 
-next655:
+next659:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next657
+	JNE     next661
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -43699,7 +43779,7 @@ next655:
 	SHLQ    $0x03, R10
 	LEAQ    (R10)(R10*2), R11
 
-loop658:
+loop662:
 	VMOVUPS        (CX), Y0
 	VMOVUPS        32(CX), Y1
 	VBROADCASTSD   (R8), Y10
@@ -43782,7 +43862,7 @@ loop658:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop658
+	JNZ            loop662
 	ADDQ           DX, CX
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
@@ -43798,10 +43878,10 @@ loop658:
 	ADDQ           DX, CX
 	JMP            done
 
-next657:
+next661:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next659
+	JNE        next663
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -43832,7 +43912,7 @@ next657:
 	LEAQ       -8(R8)(AX*8), R8
 	LEAQ       -8(R9)(AX*8), R9
 
-loop660:
+loop664:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VBROADCASTSD   (SI), Y3
 	VBROADCASTSD   (DI), Y4
@@ -43852,15 +43932,15 @@ loop660:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop660
+	JNZ            loop664
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next659:
+next663:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next661
+	JNE     next665
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -43887,7 +43967,7 @@ next659:
 	LEAQ    -8(R8)(AX*8), R8
 	LEAQ    -8(R9)(AX*8), R9
 
-loop662:
+loop666:
 	VMOVUPS        (CX)(BX*1), Y0
 	VMOVUPS        32(CX)(BX*1), Y1
 	VBROADCASTSD   (SI), Y4
@@ -43916,16 +43996,16 @@ loop662:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop662
+	JNZ            loop666
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next661:
+next665:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next663
+	JNE        next667
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -43967,7 +44047,7 @@ next661:
 	LEAQ       -8(R8)(AX*8), R8
 	LEAQ       -8(R9)(AX*8), R9
 
-loop664:
+loop668:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VBROADCASTSD   (SI)(R11*1), Y6
 	VBROADCASTSD   (DI)(R11*1), Y7
@@ -44020,7 +44100,7 @@ loop664:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop664
+	JNZ            loop668
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -44031,10 +44111,10 @@ loop664:
 	ADDQ           DX, CX
 	JMP            done
 
-next663:
+next667:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next665
+	JNE     next669
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -44075,7 +44155,7 @@ next663:
 	LEAQ    -8(R8)(AX*8), R8
 	LEAQ    -8(R9)(AX*8), R9
 
-loop666:
+loop670:
 	VMOVUPS        (CX)(BX*1), Y0
 	VMOVUPS        32(CX)(BX*1), Y1
 	VBROADCASTSD   (SI)(R11*1), Y10
@@ -44158,7 +44238,7 @@ loop666:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop666
+	JNZ            loop670
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
@@ -44173,7 +44253,7 @@ loop666:
 	ADDQ           DX, CX
 	JMP            done
 
-next665:
+next669:
 done:
 	VZEROUPPER
 	RET
@@ -44186,7 +44266,7 @@ TEXT ·rotatePhasesBackCrossAVX512F64<>(SB), NOSPLIT, $8-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next667
+	JNE       next671
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -44227,7 +44307,7 @@ TEXT ·rotatePhasesBackCrossAVX512F64<>(SB), NOSPLIT, $8-80
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop668:
+loop672:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z2
 	VMULPD         Z2, Z1, Z4
@@ -44270,17 +44350,17 @@ loop668:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop668
+	JNZ            loop672
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z3, K1, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next667:
+next671:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next669
+	JNE       next673
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -44325,7 +44405,7 @@ next667:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop670:
+loop674:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z4
@@ -44389,7 +44469,7 @@ loop670:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop670
+	JNZ            loop674
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -44398,10 +44478,10 @@ loop670:
 	ADDQ           DI, SI
 	JMP            done
 
-next669:
+next673:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next671
+	JNE       next675
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -44460,7 +44540,7 @@ next669:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop672:
+loop676:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z5
 	VMULPD         Z5, Z4, Z10
@@ -44593,7 +44673,7 @@ loop672:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop672
+	JNZ            loop676
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -44612,10 +44692,10 @@ loop672:
 	ADDQ           DI, SI
 	JMP            done
 
-next671:
+next675:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next673
+	JNE       next677
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -44684,7 +44764,7 @@ next671:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop674:
+loop678:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z10
@@ -44889,7 +44969,7 @@ loop674:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop674
+	JNZ            loop678
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -44916,7 +44996,7 @@ loop674:
 	ADDQ           DI, SI
 	JMP            done
 
-next673:
+next677:
 done:
 	VZEROUPPER
 	RET
@@ -44929,7 +45009,7 @@ TEXT ·rotatePhasesBackCrossAVX2F64<>(SB), NOSPLIT, $8-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next675
+	JNE        next679
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -44971,7 +45051,7 @@ TEXT ·rotatePhasesBackCrossAVX2F64<>(SB), NOSPLIT, $8-80
 	LEAQ       -8(R11)(AX*8), R11
 	LEAQ       -8(R12)(AX*8), R12
 
-loop676:
+loop680:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y3
 	VMULPD         Y3, Y2, Y5
@@ -45012,17 +45092,17 @@ loop676:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop676
+	JNZ            loop680
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y4, Y0, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next675:
+next679:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next677
+	JNE        next681
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -45082,7 +45162,7 @@ next675:
 	LEAQ       -8(R11)(AX*8), R11
 	LEAQ       -8(R12)(AX*8), R12
 
-loop678:
+loop682:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y6
 	VMULPD         Y6, Y5, Y11
@@ -45207,7 +45287,7 @@ loop678:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop678
+	JNZ            loop682
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -45226,7 +45306,7 @@ loop678:
 	ADDQ           DI, SI
 	JMP            done
 
-next677:
+next681:
 done:
 	VZEROUPPER
 	RET
@@ -45239,7 +45319,7 @@ TEXT ·rotatePhasesTangentAVX512F64<>(SB), NOSPLIT, $8-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next679
+	JNE       next683
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45286,7 +45366,7 @@ TEXT ·rotatePhasesTangentAVX512F64<>(SB), NOSPLIT, $8-72
 	MOVQ      120(R14), R14
 	ADDQ      at+8(FP), R14
 
-loop680:
+loop684:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      (SI), K1, Z2
 	VBROADCASTSD   (R11), Z4
@@ -45325,7 +45405,7 @@ loop680:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop680
+	JNZ            loop684
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -45334,10 +45414,10 @@ loop680:
 	ADDQ           DI, SI
 	JMP            done
 
-next679:
+next683:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next681
+	JNE       next685
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45388,7 +45468,7 @@ next679:
 	MOVQ      120(R14), R14
 	ADDQ      at+8(FP), R14
 
-loop682:
+loop686:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      (SI), K1, Z4
@@ -45450,7 +45530,7 @@ loop682:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop682
+	JNZ            loop686
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
@@ -45461,10 +45541,10 @@ loop682:
 	ADDQ           DI, SI
 	JMP            done
 
-next681:
+next685:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next683
+	JNE       next687
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45529,7 +45609,7 @@ next681:
 	MOVQ      120(BP), BP
 	ADDQ      at+8(FP), BP
 
-loop684:
+loop688:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      (SI), K1, Z5
 	VBROADCASTSD   (R11), Z10
@@ -45643,7 +45723,7 @@ loop684:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop684
+	JNZ            loop688
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -45664,10 +45744,10 @@ loop684:
 	ADDQ           DI, SI
 	JMP            done
 
-next683:
+next687:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next685
+	JNE       next689
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45742,7 +45822,7 @@ next683:
 	MOVQ      120(BP), BP
 	ADDQ      at+8(FP), BP
 
-loop686:
+loop690:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      (SI), K1, Z10
@@ -45936,7 +46016,7 @@ loop686:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop686
+	JNZ            loop690
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
@@ -45965,10 +46045,10 @@ loop686:
 	ADDQ           DI, SI
 	JMP            done
 
-next685:
+next689:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next687
+	JNE       next691
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -46013,7 +46093,7 @@ next685:
 	LEAQ      -8(R13)(AX*8), R13
 	LEAQ      -8(R14)(AX*8), R14
 
-loop688:
+loop692:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z2
 	VBROADCASTSD   (R9), Z4
@@ -46052,17 +46132,17 @@ loop688:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop688
+	JNZ            loop692
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z3, K1, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next687:
+next691:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next689
+	JNE       next693
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -46111,7 +46191,7 @@ next687:
 	LEAQ      -8(R13)(AX*8), R13
 	LEAQ      -8(R14)(AX*8), R14
 
-loop690:
+loop694:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z4
@@ -46173,7 +46253,7 @@ loop690:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop690
+	JNZ            loop694
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -46182,10 +46262,10 @@ loop690:
 	ADDQ           DI, SI
 	JMP            done
 
-next689:
+next693:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next691
+	JNE       next695
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -46248,7 +46328,7 @@ next689:
 	LEAQ      -8(R15)(AX*8), R15
 	LEAQ      -8(BP)(AX*8), BP
 
-loop692:
+loop696:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z5
 	VBROADCASTSD   (R9)(R14*1), Z10
@@ -46362,7 +46442,7 @@ loop692:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop692
+	JNZ            loop696
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -46381,10 +46461,10 @@ loop692:
 	ADDQ           DI, SI
 	JMP            done
 
-next691:
+next695:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next693
+	JNE       next697
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -46457,7 +46537,7 @@ next691:
 	LEAQ      -8(R15)(AX*8), R15
 	LEAQ      -8(BP)(AX*8), BP
 
-loop694:
+loop698:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z10
@@ -46651,7 +46731,7 @@ loop694:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop694
+	JNZ            loop698
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -46678,7 +46758,7 @@ loop694:
 	ADDQ           DI, SI
 	JMP            done
 
-next693:
+next697:
 done:
 	VZEROUPPER
 	RET
@@ -46691,7 +46771,7 @@ TEXT ·rotatePhasesTangentAVX2F64<>(SB), NOSPLIT, $8-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next695
+	JNE        next699
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -46739,7 +46819,7 @@ TEXT ·rotatePhasesTangentAVX2F64<>(SB), NOSPLIT, $8-72
 	MOVQ       120(R14), R14
 	ADDQ       at+8(FP), R14
 
-loop696:
+loop700:
 	VMASKMOVPD     (CX), Y0, Y1
 	VMASKMOVPD     (SI), Y0, Y3
 	VBROADCASTSD   (R11), Y5
@@ -46778,7 +46858,7 @@ loop696:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop696
+	JNZ            loop700
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -46787,10 +46867,10 @@ loop696:
 	ADDQ           DI, SI
 	JMP            done
 
-next695:
+next699:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next697
+	JNE        next701
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -46856,7 +46936,7 @@ next695:
 	MOVQ       120(BP), BP
 	ADDQ       at+8(FP), BP
 
-loop698:
+loop702:
 	VMASKMOVPD     (CX), Y0, Y1
 	VMASKMOVPD     (SI), Y0, Y6
 	VBROADCASTSD   (R11), Y11
@@ -46970,7 +47050,7 @@ loop698:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop698
+	JNZ            loop702
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -46991,10 +47071,10 @@ loop698:
 	ADDQ           DI, SI
 	JMP            done
 
-next697:
+next701:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next699
+	JNE        next703
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -47040,7 +47120,7 @@ next697:
 	LEAQ       -8(R13)(AX*8), R13
 	LEAQ       -8(R14)(AX*8), R14
 
-loop700:
+loop704:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y3
 	VBROADCASTSD   (R9), Y5
@@ -47079,17 +47159,17 @@ loop700:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop700
+	JNZ            loop704
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y4, Y0, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next699:
+next703:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next701
+	JNE        next705
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -47153,7 +47233,7 @@ next699:
 	LEAQ       -8(R15)(AX*8), R15
 	LEAQ       -8(BP)(AX*8), BP
 
-loop702:
+loop706:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y6
 	VBROADCASTSD   (R9)(R14*1), Y11
@@ -47267,7 +47347,7 @@ loop702:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop702
+	JNZ            loop706
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -47286,7 +47366,7 @@ loop702:
 	ADDQ           DI, SI
 	JMP            done
 
-next701:
+next705:
 done:
 	VZEROUPPER
 	RET
@@ -47445,23 +47525,23 @@ TEXT ·gemmOffsetsF32(SB), NOSPLIT, $0-88
 avx2:
 	JMP ·gemmOffsetsAVX2F32<>(SB)
 
-// func gemmOffsetsRowF64(n int, k int, alpha float64, a *float64, csa int, b *float64, offsets *int, c *float64)
-TEXT ·gemmOffsetsRowF64(SB), NOSPLIT, $0-64
+// func gemmOffsetsRowsF64(m int, n int, k int, alpha float64, a *float64, csa int, b *float64, ldb int, offsets *int, c *float64, ldc int)
+TEXT ·gemmOffsetsRowsF64(SB), NOSPLIT, $0-88
 	CMPQ ·tier(SB), $2
 	JNE  avx2
-	JMP  ·gemmOffsetsRowAVX512F64<>(SB)
+	JMP  ·gemmOffsetsRowsAVX512F64<>(SB)
 
 avx2:
-	JMP ·gemmOffsetsRowAVX2F64<>(SB)
+	JMP ·gemmOffsetsRowsAVX2F64<>(SB)
 
-// func gemmOffsetsRowF32(n int, k int, alpha float32, a *float32, csa int, b *float32, offsets *int, c *float32)
-TEXT ·gemmOffsetsRowF32(SB), NOSPLIT, $0-64
+// func gemmOffsetsRowsF32(m int, n int, k int, alpha float32, a *float32, csa int, b *float32, ldb int, offsets *int, c *float32, ldc int)
+TEXT ·gemmOffsetsRowsF32(SB), NOSPLIT, $0-88
 	CMPQ ·tier(SB), $2
 	JNE  avx2
-	JMP  ·gemmOffsetsRowAVX512F32<>(SB)
+	JMP  ·gemmOffsetsRowsAVX512F32<>(SB)
 
 avx2:
-	JMP ·gemmOffsetsRowAVX2F32<>(SB)
+	JMP ·gemmOffsetsRowsAVX2F32<>(SB)
 
 // func rowDotsF64(m int, n int, k int, x *float64, ldx int, offsets *int, y *float64, ldy int, out *float64)
 TEXT ·rowDotsF64(SB), NOSPLIT, $0-72

@@ -37110,16 +37110,21 @@ cols3fullrows1end:
 done:
 	RET
 
-// func gemmOffsetsRowF64(n int, k int, alpha float64, a *float64, csa int, b *float64, offsets *int, c *float64)
-TEXT ·gemmOffsetsRowF64(SB), NOSPLIT, $0-64
-	MOVD $ones<>(SB), R8
-	MOVD n+0(FP), R4
-	MOVD b+40(FP), R7
-	MOVD c+56(FP), R5
-	MOVD csa+32(FP), R0
-	LSL $3, R0, R6
-	FMOVD alpha+16(FP), F0
-	WORD $0x4e080408 // DUP V8.2D, V0.D[0]
+// func gemmOffsetsRowsF64(m int, n int, k int, alpha float64, a *float64, csa int, b *float64, ldb int, offsets *int, c *float64, ldc int)
+TEXT ·gemmOffsetsRowsF64(SB), NOSPLIT, $0-88
+	MOVD $ones<>(SB), R9
+	MOVD m+0(FP), R8
+	MOVD b+48(FP), R7
+	MOVD c+72(FP), R6
+	MOVD csa+40(FP), R0
+	LSL $3, R0, R5
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
+
+loop357:
+	MOVD n+8(FP), R4
+	MOVD R7, R11
+	MOVD R6, R10
 
 vectors8:
 	CMP $32, R4
@@ -37132,22 +37137,22 @@ vectors8:
 	WORD $0x6f00e40d // MOVI V13.2D, 0
 	WORD $0x6f00e40c // MOVI V12.2D, 0
 	WORD $0x6f00e40b // MOVI V11.2D, 0
-	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	MOVD a+24(FP), R3
-	MOVD offsets+48(FP), R2
-	MOVD k+8(FP), R1
+	MOVD a+32(FP), R3
+	MOVD offsets+64(FP), R2
+	MOVD k+16(FP), R1
 
-loop356:
+loop358:
 	VLD1R (R3), [V19.D2]
 	MOVD (R2), R0
-	ADD R0<<3, R7, R0
+	ADD R0<<3, R11, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e61ce72 // FMLA V18.2D, V19.2D, V1.2D
 	WORD $0x4e60ce71 // FMLA V17.2D, V19.2D, V0.2D
@@ -37161,8 +37166,8 @@ loop356:
 	WORD $0x4e61ce6c // FMLA V12.2D, V19.2D, V1.2D
 	WORD $0x4e60ce6b // FMLA V11.2D, V19.2D, V0.2D
 	FLDPQ 128(R0), (F1, F0)
-	WORD $0x4e61ce6a // FMLA V10.2D, V19.2D, V1.2D
-	WORD $0x4e60ce69 // FMLA V9.2D, V19.2D, V0.2D
+	WORD $0x4e61ce69 // FMLA V9.2D, V19.2D, V1.2D
+	WORD $0x4e60ce68 // FMLA V8.2D, V19.2D, V0.2D
 	FLDPQ 160(R0), (F1, F0)
 	WORD $0x4e61ce67 // FMLA V7.2D, V19.2D, V1.2D
 	WORD $0x4e60ce66 // FMLA V6.2D, V19.2D, V0.2D
@@ -37172,44 +37177,44 @@ loop356:
 	FLDPQ 224(R0), (F1, F0)
 	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
 	WORD $0x4e60ce62 // FMLA V2.2D, V19.2D, V0.2D
-	ADD R6, R3, R3
+	ADD R5, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R1, R1
-	BNE loop356
-	FLDPQ (R5), (F1, F0)
-	WORD $0x4e68ce41 // FMLA V1.2D, V18.2D, V8.2D
-	WORD $0x4e68ce20 // FMLA V0.2D, V17.2D, V8.2D
-	FSTPQ (F1, F0), (R5)
-	FLDPQ 32(R5), (F1, F0)
-	WORD $0x4e68ce01 // FMLA V1.2D, V16.2D, V8.2D
-	WORD $0x4e68cde0 // FMLA V0.2D, V15.2D, V8.2D
-	FSTPQ (F1, F0), 32(R5)
-	FLDPQ 64(R5), (F1, F0)
-	WORD $0x4e68cdc1 // FMLA V1.2D, V14.2D, V8.2D
-	WORD $0x4e68cda0 // FMLA V0.2D, V13.2D, V8.2D
-	FSTPQ (F1, F0), 64(R5)
-	FLDPQ 96(R5), (F1, F0)
-	WORD $0x4e68cd81 // FMLA V1.2D, V12.2D, V8.2D
-	WORD $0x4e68cd60 // FMLA V0.2D, V11.2D, V8.2D
-	FSTPQ (F1, F0), 96(R5)
-	FLDPQ 128(R5), (F1, F0)
-	WORD $0x4e68cd41 // FMLA V1.2D, V10.2D, V8.2D
-	WORD $0x4e68cd20 // FMLA V0.2D, V9.2D, V8.2D
-	FSTPQ (F1, F0), 128(R5)
-	FLDPQ 160(R5), (F1, F0)
-	WORD $0x4e68cce1 // FMLA V1.2D, V7.2D, V8.2D
-	WORD $0x4e68ccc0 // FMLA V0.2D, V6.2D, V8.2D
-	FSTPQ (F1, F0), 160(R5)
-	FLDPQ 192(R5), (F1, F0)
-	WORD $0x4e68cca1 // FMLA V1.2D, V5.2D, V8.2D
-	WORD $0x4e68cc80 // FMLA V0.2D, V4.2D, V8.2D
-	FSTPQ (F1, F0), 192(R5)
-	FLDPQ 224(R5), (F1, F0)
-	WORD $0x4e68cc61 // FMLA V1.2D, V3.2D, V8.2D
-	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
-	FSTPQ (F1, F0), 224(R5)
-	ADD $256, R7, R7
-	ADD $256, R5, R5
+	BNE loop358
+	FLDPQ (R10), (F1, F0)
+	WORD $0x4e6ace41 // FMLA V1.2D, V18.2D, V10.2D
+	WORD $0x4e6ace20 // FMLA V0.2D, V17.2D, V10.2D
+	FSTPQ (F1, F0), (R10)
+	FLDPQ 32(R10), (F1, F0)
+	WORD $0x4e6ace01 // FMLA V1.2D, V16.2D, V10.2D
+	WORD $0x4e6acde0 // FMLA V0.2D, V15.2D, V10.2D
+	FSTPQ (F1, F0), 32(R10)
+	FLDPQ 64(R10), (F1, F0)
+	WORD $0x4e6acdc1 // FMLA V1.2D, V14.2D, V10.2D
+	WORD $0x4e6acda0 // FMLA V0.2D, V13.2D, V10.2D
+	FSTPQ (F1, F0), 64(R10)
+	FLDPQ 96(R10), (F1, F0)
+	WORD $0x4e6acd81 // FMLA V1.2D, V12.2D, V10.2D
+	WORD $0x4e6acd60 // FMLA V0.2D, V11.2D, V10.2D
+	FSTPQ (F1, F0), 96(R10)
+	FLDPQ 128(R10), (F1, F0)
+	WORD $0x4e6acd21 // FMLA V1.2D, V9.2D, V10.2D
+	WORD $0x4e6acd00 // FMLA V0.2D, V8.2D, V10.2D
+	FSTPQ (F1, F0), 128(R10)
+	FLDPQ 160(R10), (F1, F0)
+	WORD $0x4e6acce1 // FMLA V1.2D, V7.2D, V10.2D
+	WORD $0x4e6accc0 // FMLA V0.2D, V6.2D, V10.2D
+	FSTPQ (F1, F0), 160(R10)
+	FLDPQ 192(R10), (F1, F0)
+	WORD $0x4e6acca1 // FMLA V1.2D, V5.2D, V10.2D
+	WORD $0x4e6acc80 // FMLA V0.2D, V4.2D, V10.2D
+	FSTPQ (F1, F0), 192(R10)
+	FLDPQ 224(R10), (F1, F0)
+	WORD $0x4e6acc61 // FMLA V1.2D, V3.2D, V10.2D
+	WORD $0x4e6acc40 // FMLA V0.2D, V2.2D, V10.2D
+	FSTPQ (F1, F0), 224(R10)
+	ADD $256, R11, R11
+	ADD $256, R10, R10
 	SUB $32, R4, R4
 	JMP vectors8
 
@@ -37218,25 +37223,25 @@ vectors8end:
 vectors4:
 	CMP $16, R4
 	BLT vectors4end
-	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	MOVD a+24(FP), R3
-	MOVD offsets+48(FP), R2
-	MOVD k+8(FP), R1
+	MOVD a+32(FP), R3
+	MOVD offsets+64(FP), R2
+	MOVD k+16(FP), R1
 
-loop357:
+loop359:
 	VLD1R (R3), [V11.D2]
 	MOVD (R2), R0
-	ADD R0<<3, R7, R0
+	ADD R0<<3, R11, R0
 	FLDPQ (R0), (F1, F0)
-	WORD $0x4e61cd6a // FMLA V10.2D, V11.2D, V1.2D
-	WORD $0x4e60cd69 // FMLA V9.2D, V11.2D, V0.2D
+	WORD $0x4e61cd69 // FMLA V9.2D, V11.2D, V1.2D
+	WORD $0x4e60cd68 // FMLA V8.2D, V11.2D, V0.2D
 	FLDPQ 32(R0), (F1, F0)
 	WORD $0x4e61cd67 // FMLA V7.2D, V11.2D, V1.2D
 	WORD $0x4e60cd66 // FMLA V6.2D, V11.2D, V0.2D
@@ -37246,28 +37251,28 @@ loop357:
 	FLDPQ 96(R0), (F1, F0)
 	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
 	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
-	ADD R6, R3, R3
+	ADD R5, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R1, R1
-	BNE loop357
-	FLDPQ (R5), (F1, F0)
-	WORD $0x4e68cd41 // FMLA V1.2D, V10.2D, V8.2D
-	WORD $0x4e68cd20 // FMLA V0.2D, V9.2D, V8.2D
-	FSTPQ (F1, F0), (R5)
-	FLDPQ 32(R5), (F1, F0)
-	WORD $0x4e68cce1 // FMLA V1.2D, V7.2D, V8.2D
-	WORD $0x4e68ccc0 // FMLA V0.2D, V6.2D, V8.2D
-	FSTPQ (F1, F0), 32(R5)
-	FLDPQ 64(R5), (F1, F0)
-	WORD $0x4e68cca1 // FMLA V1.2D, V5.2D, V8.2D
-	WORD $0x4e68cc80 // FMLA V0.2D, V4.2D, V8.2D
-	FSTPQ (F1, F0), 64(R5)
-	FLDPQ 96(R5), (F1, F0)
-	WORD $0x4e68cc61 // FMLA V1.2D, V3.2D, V8.2D
-	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
-	FSTPQ (F1, F0), 96(R5)
-	ADD $128, R7, R7
-	ADD $128, R5, R5
+	BNE loop359
+	FLDPQ (R10), (F1, F0)
+	WORD $0x4e6acd21 // FMLA V1.2D, V9.2D, V10.2D
+	WORD $0x4e6acd00 // FMLA V0.2D, V8.2D, V10.2D
+	FSTPQ (F1, F0), (R10)
+	FLDPQ 32(R10), (F1, F0)
+	WORD $0x4e6acce1 // FMLA V1.2D, V7.2D, V10.2D
+	WORD $0x4e6accc0 // FMLA V0.2D, V6.2D, V10.2D
+	FSTPQ (F1, F0), 32(R10)
+	FLDPQ 64(R10), (F1, F0)
+	WORD $0x4e6acca1 // FMLA V1.2D, V5.2D, V10.2D
+	WORD $0x4e6acc80 // FMLA V0.2D, V4.2D, V10.2D
+	FSTPQ (F1, F0), 64(R10)
+	FLDPQ 96(R10), (F1, F0)
+	WORD $0x4e6acc61 // FMLA V1.2D, V3.2D, V10.2D
+	WORD $0x4e6acc40 // FMLA V0.2D, V2.2D, V10.2D
+	FSTPQ (F1, F0), 96(R10)
+	ADD $128, R11, R11
+	ADD $128, R10, R10
 	SUB $16, R4, R4
 	JMP vectors4
 
@@ -37280,171 +37285,251 @@ vectors2:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	MOVD a+24(FP), R3
-	MOVD offsets+48(FP), R2
-	MOVD k+8(FP), R1
+	MOVD a+32(FP), R3
+	MOVD offsets+64(FP), R2
+	MOVD k+16(FP), R1
 
-loop358:
+loop360:
 	VLD1R (R3), [V6.D2]
 	MOVD (R2), R0
-	ADD R0<<3, R7, R0
+	ADD R0<<3, R11, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e61ccc5 // FMLA V5.2D, V6.2D, V1.2D
 	WORD $0x4e60ccc4 // FMLA V4.2D, V6.2D, V0.2D
 	FLDPQ 32(R0), (F1, F0)
 	WORD $0x4e61ccc3 // FMLA V3.2D, V6.2D, V1.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	ADD R6, R3, R3
+	ADD R5, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R1, R1
-	BNE loop358
-	FLDPQ (R5), (F1, F0)
-	WORD $0x4e68cca1 // FMLA V1.2D, V5.2D, V8.2D
-	WORD $0x4e68cc80 // FMLA V0.2D, V4.2D, V8.2D
-	FSTPQ (F1, F0), (R5)
-	FLDPQ 32(R5), (F1, F0)
-	WORD $0x4e68cc61 // FMLA V1.2D, V3.2D, V8.2D
-	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
-	FSTPQ (F1, F0), 32(R5)
-	ADD $64, R7, R7
-	ADD $64, R5, R5
+	BNE loop360
+	FLDPQ (R10), (F1, F0)
+	WORD $0x4e6acca1 // FMLA V1.2D, V5.2D, V10.2D
+	WORD $0x4e6acc80 // FMLA V0.2D, V4.2D, V10.2D
+	FSTPQ (F1, F0), (R10)
+	FLDPQ 32(R10), (F1, F0)
+	WORD $0x4e6acc61 // FMLA V1.2D, V3.2D, V10.2D
+	WORD $0x4e6acc40 // FMLA V0.2D, V2.2D, V10.2D
+	FSTPQ (F1, F0), 32(R10)
+	ADD $64, R11, R11
+	ADD $64, R10, R10
 	SUB $8, R4, R4
 	JMP vectors2
 
 vectors2end:
-
-vectors1:
-	CMP $4, R4
-	BLT vectors1end
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	WORD $0x6f00e402 // MOVI V2.2D, 0
-	MOVD a+24(FP), R3
-	MOVD offsets+48(FP), R2
-	MOVD k+8(FP), R1
-
-loop359:
-	VLD1R (R3), [V4.D2]
-	MOVD (R2), R0
-	ADD R0<<3, R7, R0
-	FLDPQ (R0), (F1, F0)
-	WORD $0x4e61cc83 // FMLA V3.2D, V4.2D, V1.2D
-	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	ADD R6, R3, R3
-	ADD $8, R2, R2
-	SUBS $1, R1, R1
-	BNE loop359
-	FLDPQ (R5), (F1, F0)
-	WORD $0x4e68cc61 // FMLA V1.2D, V3.2D, V8.2D
-	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
-	FSTPQ (F1, F0), (R5)
-	ADD $32, R7, R7
-	ADD $32, R5, R5
-	SUB $4, R4, R4
-	JMP vectors1
-
-vectors1end:
 	TST R4, R4
-	BEQ done
-	ADD $32, R8, R1
+	BEQ next
+	CMP $4, R4
+	BLE last
+	SUB $4, R4, R0
+	ADD $32, R9, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	MOVD a+32(FP), R4
+	MOVD offsets+64(FP), R3
+	MOVD k+16(FP), R2
+
+loop361:
+	VLD1R (R4), [V7.D2]
+	MOVD (R3), R0
+	ADD R0<<3, R11, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e61cce6 // FMLA V6.2D, V7.2D, V1.2D
+	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes1
+	FMOVQ 32(R1), F1
+	FMOVQ 48(R1), F0
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 32(R1), F1
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 40(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 48(R1), F0
+
+doneLanes2:
+	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	ADD R5, R4, R4
+	ADD $8, R3, R3
+	SUBS $1, R2, R2
+	BNE loop361
+	FLDPQ (R10), (F1, F0)
+	WORD $0x4e6accc1 // FMLA V1.2D, V6.2D, V10.2D
+	WORD $0x4e6acca0 // FMLA V0.2D, V5.2D, V10.2D
+	FSTPQ (F1, F0), (R10)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes3
+	FMOVQ 32(R10), F0
+	FMOVQ 48(R10), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 32(R10), F0
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 40(R10), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 48(R10), F1
+
+doneLanes4:
+	WORD $0x4e6acc80 // FMLA V0.2D, V4.2D, V10.2D
+	WORD $0x4e6acc61 // FMLA V1.2D, V3.2D, V10.2D
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, 32(R10)
+	FMOVQ F1, 48(R10)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, 32(R10)
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 40(R10)
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 48(R10)
+
+doneLanes6:
+	JMP next
+
+last:
+	ADD $32, R9, R1
 	LSL $3, R4, R0
 	SUB R0, R1, R0
 	FLDPQ (R0), (F7, F6)
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
-	MOVD a+24(FP), R4
-	MOVD offsets+48(FP), R3
-	MOVD k+8(FP), R2
+	MOVD a+32(FP), R4
+	MOVD offsets+64(FP), R3
+	MOVD k+16(FP), R2
 
-loop360:
+loop362:
 	VLD1R (R4), [V5.D2]
 	MOVD (R3), R0
-	ADD R0<<3, R7, R1
+	ADD R0<<3, R11, R1
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, someLanes1
+	CBZ R0, someLanes7
 	FMOVQ (R1), F1
 	FMOVQ 16(R1), F0
-	JMP doneLanes2
+	JMP doneLanes8
 
-someLanes1:
+someLanes7:
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
-	CBZ R0, doneLanes2
+	CBZ R0, doneLanes8
 	FMOVD (R1), F1
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
-	CBZ R0, doneLanes2
+	CBZ R0, doneLanes8
 	FMOVD 8(R1), F2
 	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes2
+	CBZ R0, doneLanes8
 	FMOVD 16(R1), F0
 
-doneLanes2:
+doneLanes8:
 	WORD $0x4e61cca4 // FMLA V4.2D, V5.2D, V1.2D
 	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
-	ADD R6, R4, R4
+	ADD R5, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R2, R2
-	BNE loop360
+	BNE loop362
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, someLanes3
-	FMOVQ (R5), F0
-	FMOVQ 16(R5), F1
-	JMP doneLanes4
+	CBZ R0, someLanes9
+	FMOVQ (R10), F0
+	FMOVQ 16(R10), F1
+	JMP doneLanes10
 
-someLanes3:
+someLanes9:
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
-	CBZ R0, doneLanes4
-	FMOVD (R5), F0
+	CBZ R0, doneLanes10
+	FMOVD (R10), F0
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
-	CBZ R0, doneLanes4
-	FMOVD 8(R5), F2
+	CBZ R0, doneLanes10
+	FMOVD 8(R10), F2
 	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes4
-	FMOVD 16(R5), F1
+	CBZ R0, doneLanes10
+	FMOVD 16(R10), F1
 
-doneLanes4:
-	WORD $0x4e68cc80 // FMLA V0.2D, V4.2D, V8.2D
-	WORD $0x4e68cc61 // FMLA V1.2D, V3.2D, V8.2D
+doneLanes10:
+	WORD $0x4e6acc80 // FMLA V0.2D, V4.2D, V10.2D
+	WORD $0x4e6acc61 // FMLA V1.2D, V3.2D, V10.2D
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, someLanes5
-	FMOVQ F0, (R5)
-	FMOVQ F1, 16(R5)
-	JMP doneLanes6
+	CBZ R0, someLanes11
+	FMOVQ F0, (R10)
+	FMOVQ F1, 16(R10)
+	JMP doneLanes12
 
-someLanes5:
+someLanes11:
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
-	CBZ R0, doneLanes6
-	FMOVD F0, (R5)
+	CBZ R0, doneLanes12
+	FMOVD F0, (R10)
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
-	CBZ R0, doneLanes6
+	CBZ R0, doneLanes12
 	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
-	FMOVD F0, 8(R5)
+	FMOVD F0, 8(R10)
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes6
-	FMOVD F1, 16(R5)
+	CBZ R0, doneLanes12
+	FMOVD F1, 16(R10)
 
-doneLanes6:
+doneLanes12:
 
-done:
+next:
+	MOVD ldb+56(FP), R0
+	LSL $3, R0, R0
+	ADD R0, R7, R7
+	MOVD ldc+80(FP), R0
+	LSL $3, R0, R0
+	ADD R0, R6, R6
+	SUBS $1, R8, R8
+	BNE loop357
 	RET
 
-// func gemmOffsetsRowF32(n int, k int, alpha float32, a *float32, csa int, b *float32, offsets *int, c *float32)
-TEXT ·gemmOffsetsRowF32(SB), NOSPLIT, $0-64
-	MOVD $ones<>(SB), R8
-	MOVD n+0(FP), R5
-	MOVD b+40(FP), R7
-	MOVD c+56(FP), R2
-	MOVD csa+32(FP), R0
-	LSL $2, R0, R6
-	FMOVS alpha+16(FP), F0
+// func gemmOffsetsRowsF32(m int, n int, k int, alpha float32, a *float32, csa int, b *float32, ldb int, offsets *int, c *float32, ldc int)
+TEXT ·gemmOffsetsRowsF32(SB), NOSPLIT, $0-88
+	MOVD $ones<>(SB), R5
+	MOVD m+0(FP), R4
+	MOVD b+48(FP), R3
+	MOVD c+72(FP), R2
+	MOVD csa+40(FP), R0
+	LSL $2, R0, R1
+	FMOVS alpha+24(FP), F0
 	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
 
+loop369:
+	MOVD n+8(FP), R10
+	MOVD R3, R11
+	MOVD R2, R6
+
 vectors8:
-	CMP $64, R5
+	CMP $64, R10
 	BLT vectors8end
 	WORD $0x6f00e412 // MOVI V18.2D, 0
 	WORD $0x6f00e411 // MOVI V17.2D, 0
@@ -37462,14 +37547,14 @@ vectors8:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	MOVD a+24(FP), R4
-	MOVD offsets+48(FP), R3
-	MOVD k+8(FP), R1
+	MOVD a+32(FP), R9
+	MOVD offsets+64(FP), R8
+	MOVD k+16(FP), R7
 
-loop366:
-	VLD1R (R4), [V19.S4]
-	MOVD (R3), R0
-	ADD R0<<2, R7, R0
+loop370:
+	VLD1R (R9), [V19.S4]
+	MOVD (R8), R0
+	ADD R0<<2, R11, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e21ce72 // FMLA V18.4S, V19.4S, V1.4S
 	WORD $0x4e20ce71 // FMLA V17.4S, V19.4S, V0.4S
@@ -37494,51 +37579,51 @@ loop366:
 	FLDPQ 224(R0), (F1, F0)
 	WORD $0x4e21ce63 // FMLA V3.4S, V19.4S, V1.4S
 	WORD $0x4e20ce62 // FMLA V2.4S, V19.4S, V0.4S
-	ADD R6, R4, R4
-	ADD $8, R3, R3
-	SUBS $1, R1, R1
-	BNE loop366
-	FLDPQ (R2), (F1, F0)
+	ADD R1, R9, R9
+	ADD $8, R8, R8
+	SUBS $1, R7, R7
+	BNE loop370
+	FLDPQ (R6), (F1, F0)
 	WORD $0x4e28ce41 // FMLA V1.4S, V18.4S, V8.4S
 	WORD $0x4e28ce20 // FMLA V0.4S, V17.4S, V8.4S
-	FSTPQ (F1, F0), (R2)
-	FLDPQ 32(R2), (F1, F0)
+	FSTPQ (F1, F0), (R6)
+	FLDPQ 32(R6), (F1, F0)
 	WORD $0x4e28ce01 // FMLA V1.4S, V16.4S, V8.4S
 	WORD $0x4e28cde0 // FMLA V0.4S, V15.4S, V8.4S
-	FSTPQ (F1, F0), 32(R2)
-	FLDPQ 64(R2), (F1, F0)
+	FSTPQ (F1, F0), 32(R6)
+	FLDPQ 64(R6), (F1, F0)
 	WORD $0x4e28cdc1 // FMLA V1.4S, V14.4S, V8.4S
 	WORD $0x4e28cda0 // FMLA V0.4S, V13.4S, V8.4S
-	FSTPQ (F1, F0), 64(R2)
-	FLDPQ 96(R2), (F1, F0)
+	FSTPQ (F1, F0), 64(R6)
+	FLDPQ 96(R6), (F1, F0)
 	WORD $0x4e28cd81 // FMLA V1.4S, V12.4S, V8.4S
 	WORD $0x4e28cd60 // FMLA V0.4S, V11.4S, V8.4S
-	FSTPQ (F1, F0), 96(R2)
-	FLDPQ 128(R2), (F1, F0)
+	FSTPQ (F1, F0), 96(R6)
+	FLDPQ 128(R6), (F1, F0)
 	WORD $0x4e28cd41 // FMLA V1.4S, V10.4S, V8.4S
 	WORD $0x4e28cd20 // FMLA V0.4S, V9.4S, V8.4S
-	FSTPQ (F1, F0), 128(R2)
-	FLDPQ 160(R2), (F1, F0)
+	FSTPQ (F1, F0), 128(R6)
+	FLDPQ 160(R6), (F1, F0)
 	WORD $0x4e28cce1 // FMLA V1.4S, V7.4S, V8.4S
 	WORD $0x4e28ccc0 // FMLA V0.4S, V6.4S, V8.4S
-	FSTPQ (F1, F0), 160(R2)
-	FLDPQ 192(R2), (F1, F0)
+	FSTPQ (F1, F0), 160(R6)
+	FLDPQ 192(R6), (F1, F0)
 	WORD $0x4e28cca1 // FMLA V1.4S, V5.4S, V8.4S
 	WORD $0x4e28cc80 // FMLA V0.4S, V4.4S, V8.4S
-	FSTPQ (F1, F0), 192(R2)
-	FLDPQ 224(R2), (F1, F0)
+	FSTPQ (F1, F0), 192(R6)
+	FLDPQ 224(R6), (F1, F0)
 	WORD $0x4e28cc61 // FMLA V1.4S, V3.4S, V8.4S
 	WORD $0x4e28cc40 // FMLA V0.4S, V2.4S, V8.4S
-	FSTPQ (F1, F0), 224(R2)
-	ADD $256, R7, R7
-	ADD $256, R2, R2
-	SUB $64, R5, R5
+	FSTPQ (F1, F0), 224(R6)
+	ADD $256, R11, R11
+	ADD $256, R6, R6
+	SUB $64, R10, R10
 	JMP vectors8
 
 vectors8end:
 
 vectors4:
-	CMP $32, R5
+	CMP $32, R10
 	BLT vectors4end
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
@@ -37548,14 +37633,14 @@ vectors4:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	MOVD a+24(FP), R4
-	MOVD offsets+48(FP), R3
-	MOVD k+8(FP), R1
+	MOVD a+32(FP), R9
+	MOVD offsets+64(FP), R8
+	MOVD k+16(FP), R7
 
-loop367:
-	VLD1R (R4), [V11.S4]
-	MOVD (R3), R0
-	ADD R0<<2, R7, R0
+loop371:
+	VLD1R (R9), [V11.S4]
+	MOVD (R8), R0
+	ADD R0<<2, R11, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e21cd6a // FMLA V10.4S, V11.4S, V1.4S
 	WORD $0x4e20cd69 // FMLA V9.4S, V11.4S, V0.4S
@@ -37568,238 +37653,361 @@ loop367:
 	FLDPQ 96(R0), (F1, F0)
 	WORD $0x4e21cd63 // FMLA V3.4S, V11.4S, V1.4S
 	WORD $0x4e20cd62 // FMLA V2.4S, V11.4S, V0.4S
-	ADD R6, R4, R4
-	ADD $8, R3, R3
-	SUBS $1, R1, R1
-	BNE loop367
-	FLDPQ (R2), (F1, F0)
+	ADD R1, R9, R9
+	ADD $8, R8, R8
+	SUBS $1, R7, R7
+	BNE loop371
+	FLDPQ (R6), (F1, F0)
 	WORD $0x4e28cd41 // FMLA V1.4S, V10.4S, V8.4S
 	WORD $0x4e28cd20 // FMLA V0.4S, V9.4S, V8.4S
-	FSTPQ (F1, F0), (R2)
-	FLDPQ 32(R2), (F1, F0)
+	FSTPQ (F1, F0), (R6)
+	FLDPQ 32(R6), (F1, F0)
 	WORD $0x4e28cce1 // FMLA V1.4S, V7.4S, V8.4S
 	WORD $0x4e28ccc0 // FMLA V0.4S, V6.4S, V8.4S
-	FSTPQ (F1, F0), 32(R2)
-	FLDPQ 64(R2), (F1, F0)
+	FSTPQ (F1, F0), 32(R6)
+	FLDPQ 64(R6), (F1, F0)
 	WORD $0x4e28cca1 // FMLA V1.4S, V5.4S, V8.4S
 	WORD $0x4e28cc80 // FMLA V0.4S, V4.4S, V8.4S
-	FSTPQ (F1, F0), 64(R2)
-	FLDPQ 96(R2), (F1, F0)
+	FSTPQ (F1, F0), 64(R6)
+	FLDPQ 96(R6), (F1, F0)
 	WORD $0x4e28cc61 // FMLA V1.4S, V3.4S, V8.4S
 	WORD $0x4e28cc40 // FMLA V0.4S, V2.4S, V8.4S
-	FSTPQ (F1, F0), 96(R2)
-	ADD $128, R7, R7
-	ADD $128, R2, R2
-	SUB $32, R5, R5
+	FSTPQ (F1, F0), 96(R6)
+	ADD $128, R11, R11
+	ADD $128, R6, R6
+	SUB $32, R10, R10
 	JMP vectors4
 
 vectors4end:
 
 vectors2:
-	CMP $16, R5
+	CMP $16, R10
 	BLT vectors2end
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	MOVD a+24(FP), R4
-	MOVD offsets+48(FP), R3
-	MOVD k+8(FP), R1
+	MOVD a+32(FP), R9
+	MOVD offsets+64(FP), R8
+	MOVD k+16(FP), R7
 
-loop368:
-	VLD1R (R4), [V6.S4]
-	MOVD (R3), R0
-	ADD R0<<2, R7, R0
+loop372:
+	VLD1R (R9), [V6.S4]
+	MOVD (R8), R0
+	ADD R0<<2, R11, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e21ccc5 // FMLA V5.4S, V6.4S, V1.4S
 	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
 	FLDPQ 32(R0), (F1, F0)
 	WORD $0x4e21ccc3 // FMLA V3.4S, V6.4S, V1.4S
 	WORD $0x4e20ccc2 // FMLA V2.4S, V6.4S, V0.4S
-	ADD R6, R4, R4
-	ADD $8, R3, R3
-	SUBS $1, R1, R1
-	BNE loop368
-	FLDPQ (R2), (F1, F0)
+	ADD R1, R9, R9
+	ADD $8, R8, R8
+	SUBS $1, R7, R7
+	BNE loop372
+	FLDPQ (R6), (F1, F0)
 	WORD $0x4e28cca1 // FMLA V1.4S, V5.4S, V8.4S
 	WORD $0x4e28cc80 // FMLA V0.4S, V4.4S, V8.4S
-	FSTPQ (F1, F0), (R2)
-	FLDPQ 32(R2), (F1, F0)
+	FSTPQ (F1, F0), (R6)
+	FLDPQ 32(R6), (F1, F0)
 	WORD $0x4e28cc61 // FMLA V1.4S, V3.4S, V8.4S
 	WORD $0x4e28cc40 // FMLA V0.4S, V2.4S, V8.4S
-	FSTPQ (F1, F0), 32(R2)
-	ADD $64, R7, R7
-	ADD $64, R2, R2
-	SUB $16, R5, R5
+	FSTPQ (F1, F0), 32(R6)
+	ADD $64, R11, R11
+	ADD $64, R6, R6
+	SUB $16, R10, R10
 	JMP vectors2
 
 vectors2end:
-
-vectors1:
-	CMP $8, R5
-	BLT vectors1end
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	WORD $0x6f00e402 // MOVI V2.2D, 0
-	MOVD a+24(FP), R4
-	MOVD offsets+48(FP), R3
-	MOVD k+8(FP), R1
-
-loop369:
-	VLD1R (R4), [V4.S4]
-	MOVD (R3), R0
-	ADD R0<<2, R7, R0
-	FLDPQ (R0), (F1, F0)
-	WORD $0x4e21cc83 // FMLA V3.4S, V4.4S, V1.4S
-	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
-	ADD R6, R4, R4
-	ADD $8, R3, R3
-	SUBS $1, R1, R1
-	BNE loop369
-	FLDPQ (R2), (F1, F0)
-	WORD $0x4e28cc61 // FMLA V1.4S, V3.4S, V8.4S
-	WORD $0x4e28cc40 // FMLA V0.4S, V2.4S, V8.4S
-	FSTPQ (F1, F0), (R2)
-	ADD $32, R7, R7
-	ADD $32, R2, R2
-	SUB $8, R5, R5
-	JMP vectors1
-
-vectors1end:
-	TST R5, R5
-	BEQ done
-	ADD $32, R8, R1
-	LSL $2, R5, R0
-	SUB R0, R1, R0
-	FLDPQ (R0), (F7, F6)
+	TST R10, R10
+	BEQ next
+	CMP $8, R10
+	BLE last
+	SUB $8, R10, R0
+	ADD $32, R5, R7
+	LSL $2, R0, R0
+	SUB R0, R7, R0
+	FLDPQ (R0), (F10, F9)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
-	MOVD a+24(FP), R5
-	MOVD offsets+48(FP), R4
-	MOVD k+8(FP), R3
+	MOVD a+32(FP), R10
+	MOVD offsets+64(FP), R9
+	MOVD k+16(FP), R8
 
-loop370:
-	VLD1R (R5), [V5.S4]
-	MOVD (R4), R0
-	ADD R0<<2, R7, R1
+loop373:
+	VLD1R (R10), [V7.S4]
+	MOVD (R9), R0
+	ADD R0<<2, R11, R7
+	FLDPQ (R7), (F1, F0)
+	WORD $0x4e21cce6 // FMLA V6.4S, V7.4S, V1.4S
+	WORD $0x4e20cce5 // FMLA V5.4S, V7.4S, V0.4S
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, someLanes1
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ 32(R7), F1
+	FMOVQ 48(R7), F0
 	JMP doneLanes2
 
 someLanes1:
-	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
 	CBZW R0, doneLanes2
-	FMOVS (R1), F1
-	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	FMOVS 32(R7), F1
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
 	CBZW R0, doneLanes2
-	FMOVS 4(R1), F2
+	FMOVS 36(R7), F2
 	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
-	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
 	CBZW R0, doneLanes2
-	FMOVS 8(R1), F2
+	FMOVS 40(R7), F2
 	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
-	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
 	CBZW R0, doneLanes2
-	FMOVS 12(R1), F2
+	FMOVS 44(R7), F2
 	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes2
-	FMOVS 16(R1), F0
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	FMOVS 48(R7), F0
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes2
-	FMOVS 20(R1), F2
+	FMOVS 52(R7), F2
 	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes2
-	FMOVS 24(R1), F2
+	FMOVS 56(R7), F2
 	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes2:
-	WORD $0x4e21cca4 // FMLA V4.4S, V5.4S, V1.4S
-	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
-	ADD R6, R5, R5
-	ADD $8, R4, R4
-	SUBS $1, R3, R3
-	BNE loop370
+	WORD $0x4e21cce4 // FMLA V4.4S, V7.4S, V1.4S
+	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
+	ADD R1, R10, R10
+	ADD $8, R9, R9
+	SUBS $1, R8, R8
+	BNE loop373
+	FLDPQ (R6), (F1, F0)
+	WORD $0x4e28ccc1 // FMLA V1.4S, V6.4S, V8.4S
+	WORD $0x4e28cca0 // FMLA V0.4S, V5.4S, V8.4S
+	FSTPQ (F1, F0), (R6)
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, someLanes3
-	FMOVQ (R2), F2
-	FMOVQ 16(R2), F1
+	FMOVQ 32(R6), F2
+	FMOVQ 48(R6), F1
 	JMP doneLanes4
 
 someLanes3:
-	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
 	CBZW R0, doneLanes4
-	FMOVS (R2), F2
-	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	FMOVS 32(R6), F2
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
 	CBZW R0, doneLanes4
-	FMOVS 4(R2), F0
+	FMOVS 36(R6), F0
 	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
-	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
 	CBZW R0, doneLanes4
-	FMOVS 8(R2), F0
+	FMOVS 40(R6), F0
 	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
-	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
 	CBZW R0, doneLanes4
-	FMOVS 12(R2), F0
+	FMOVS 44(R6), F0
 	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes4
-	FMOVS 16(R2), F1
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	FMOVS 48(R6), F1
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes4
-	FMOVS 20(R2), F0
+	FMOVS 52(R6), F0
 	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes4
-	FMOVS 24(R2), F0
+	FMOVS 56(R6), F0
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 
 doneLanes4:
 	WORD $0x4e28cc82 // FMLA V2.4S, V4.4S, V8.4S
 	WORD $0x4e28cc61 // FMLA V1.4S, V3.4S, V8.4S
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, someLanes5
-	FMOVQ F2, (R2)
-	FMOVQ F1, 16(R2)
+	FMOVQ F2, 32(R6)
+	FMOVQ F1, 48(R6)
 	JMP doneLanes6
 
 someLanes5:
-	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
 	CBZW R0, doneLanes6
-	FMOVS F2, (R2)
-	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	FMOVS F2, 32(R6)
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
 	CBZW R0, doneLanes6
 	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
-	FMOVS F0, 4(R2)
-	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	FMOVS F0, 36(R6)
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
 	CBZW R0, doneLanes6
 	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
-	FMOVS F0, 8(R2)
-	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	FMOVS F0, 40(R6)
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
 	CBZW R0, doneLanes6
 	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
-	FMOVS F0, 12(R2)
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	FMOVS F0, 44(R6)
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes6
-	FMOVS F1, 16(R2)
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	FMOVS F1, 48(R6)
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes6
 	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
-	FMOVS F0, 20(R2)
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	FMOVS F0, 52(R6)
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes6
 	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
-	FMOVS F0, 24(R2)
+	FMOVS F0, 56(R6)
 
 doneLanes6:
+	JMP next
 
-done:
+last:
+	ADD $32, R5, R7
+	LSL $2, R10, R0
+	SUB R0, R7, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	MOVD a+32(FP), R10
+	MOVD offsets+64(FP), R9
+	MOVD k+16(FP), R8
+
+loop374:
+	VLD1R (R10), [V5.S4]
+	MOVD (R9), R0
+	ADD R0<<2, R11, R7
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R7), F1
+	FMOVQ 16(R7), F0
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R7), F1
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R7), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R7), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R7), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R7), F0
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R7), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R7), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes8:
+	WORD $0x4e21cca4 // FMLA V4.4S, V5.4S, V1.4S
+	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
+	ADD R1, R10, R10
+	ADD $8, R9, R9
+	SUBS $1, R8, R8
+	BNE loop374
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes9
+	FMOVQ (R6), F2
+	FMOVQ 16(R6), F1
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes10
+	FMOVS (R6), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 4(R6), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 8(R6), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes10
+	FMOVS 12(R6), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes10
+	FMOVS 16(R6), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 20(R6), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 24(R6), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes10:
+	WORD $0x4e28cc82 // FMLA V2.4S, V4.4S, V8.4S
+	WORD $0x4e28cc61 // FMLA V1.4S, V3.4S, V8.4S
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes11
+	FMOVQ F2, (R6)
+	FMOVQ F1, 16(R6)
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes12
+	FMOVS F2, (R6)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes12
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R6)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes12
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R6)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes12
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R6)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes12
+	FMOVS F1, 16(R6)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes12
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R6)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes12
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R6)
+
+doneLanes12:
+
+next:
+	MOVD ldb+56(FP), R0
+	LSL $2, R0, R0
+	ADD R0, R3, R3
+	MOVD ldc+80(FP), R0
+	LSL $2, R0, R0
+	ADD R0, R2, R2
+	SUBS $1, R4, R4
+	BNE loop369
 	RET
 
 // func rowDotsF64(m int, n int, k int, x *float64, ldx int, offsets *int, y *float64, ldy int, out *float64)
@@ -37846,14 +38054,14 @@ dots5:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row391:
+row395:
 	MOVD n+8(FP), R1
 	MOVD R6, R13
 	MOVD R5, R14
 
-whole392:
+whole396:
 	SUBS $4, R1, R1
-	BLT tail393
+	BLT tail397
 	FLDPQ (R14), (F3, F2)
 	ADD R11, R13, R0
 	FLDPQ (R0), (F1, F0)
@@ -37877,11 +38085,11 @@ whole392:
 	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
 	ADD $32, R13, R13
 	ADD $32, R14, R14
-	JMP whole392
+	JMP whole396
 
-tail393:
+tail397:
 	ADDS $4, R1, R0
-	BEQ next394
+	BEQ next398
 	ADD $32, R4, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R12
@@ -38033,13 +38241,13 @@ doneLanes12:
 	WORD $0x4e61cde7 // FMLA V7.2D, V15.2D, V1.2D
 	WORD $0x4e60cdc6 // FMLA V6.2D, V14.2D, V0.2D
 
-next394:
+next398:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row391
+	BNE row395
 	MOVD 40(RSP), R0
 	WORD $0x4ec539a3 // ZIP1 V3.2D, V13.2D, V5.2D
 	WORD $0x4ec43982 // ZIP1 V2.2D, V12.2D, V4.2D
@@ -38108,14 +38316,14 @@ dots4:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row395:
+row399:
 	MOVD n+8(FP), R1
 	MOVD R6, R12
 	MOVD R5, R13
 
-whole396:
+whole400:
 	SUBS $4, R1, R1
-	BLT tail397
+	BLT tail401
 	FLDPQ (R13), (F3, F2)
 	ADD R10, R12, R0
 	FLDPQ (R0), (F1, F0)
@@ -38135,11 +38343,11 @@ whole396:
 	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
 	ADD $32, R12, R12
 	ADD $32, R13, R13
-	JMP whole396
+	JMP whole400
 
-tail397:
+tail401:
 	ADDS $4, R1, R0
-	BEQ next398
+	BEQ next402
 	ADD $32, R4, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R11
@@ -38266,13 +38474,13 @@ doneLanes22:
 	WORD $0x4e61cda7 // FMLA V7.2D, V13.2D, V1.2D
 	WORD $0x4e60cd86 // FMLA V6.2D, V12.2D, V0.2D
 
-next398:
+next402:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row395
+	BNE row399
 	MOVD 40(RSP), R0
 	WORD $0x4ec53963 // ZIP1 V3.2D, V11.2D, V5.2D
 	WORD $0x4ec43942 // ZIP1 V2.2D, V10.2D, V4.2D
@@ -38327,14 +38535,14 @@ dots3:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row399:
+row403:
 	MOVD n+8(FP), R1
 	MOVD R6, R11
 	MOVD R5, R12
 
-whole400:
+whole404:
 	SUBS $4, R1, R1
-	BLT tail401
+	BLT tail405
 	FLDPQ (R12), (F3, F2)
 	ADD R9, R11, R0
 	FLDPQ (R0), (F1, F0)
@@ -38350,11 +38558,11 @@ whole400:
 	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
 	ADD $32, R11, R11
 	ADD $32, R12, R12
-	JMP whole400
+	JMP whole404
 
-tail401:
+tail405:
 	ADDS $4, R1, R0
-	BEQ next402
+	BEQ next406
 	ADD $32, R4, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R10
@@ -38456,13 +38664,13 @@ doneLanes30:
 	WORD $0x4e61cd67 // FMLA V7.2D, V11.2D, V1.2D
 	WORD $0x4e60cd46 // FMLA V6.2D, V10.2D, V0.2D
 
-next402:
+next406:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row399
+	BNE row403
 	MOVD 40(RSP), R0
 	WORD $0x4ec53922 // ZIP1 V2.2D, V9.2D, V5.2D
 	WORD $0x4ec43903 // ZIP1 V3.2D, V8.2D, V4.2D
@@ -38515,14 +38723,14 @@ dots2:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row403:
+row407:
 	MOVD n+8(FP), R1
 	MOVD R7, R11
 	MOVD R6, R10
 
-whole404:
+whole408:
 	SUBS $4, R1, R1
-	BLT tail405
+	BLT tail409
 	FLDPQ (R10), (F5, F4)
 	ADD R9, R11, R0
 	FLDPQ (R0), (F3, F2)
@@ -38534,11 +38742,11 @@ whole404:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	ADD $32, R11, R11
 	ADD $32, R10, R10
-	JMP whole404
+	JMP whole408
 
-tail405:
+tail409:
 	ADDS $4, R1, R0
-	BEQ next406
+	BEQ next410
 	ADD $32, R4, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R5
@@ -38615,13 +38823,13 @@ doneLanes36:
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 
-next406:
+next410:
 	ADD R3, R7, R7
 	ADD R2, R6, R6
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row403
+	BNE row407
 	MOVD 40(RSP), R0
 	WORD $0x4ec138e3 // ZIP1 V3.2D, V7.2D, V1.2D
 	WORD $0x4ec038c2 // ZIP1 V2.2D, V6.2D, V0.2D
@@ -38660,14 +38868,14 @@ dots1:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row407:
+row411:
 	MOVD n+8(FP), R1
 	MOVD R8, R6
 	MOVD R7, R5
 
-whole408:
+whole412:
 	SUBS $4, R1, R1
-	BLT tail409
+	BLT tail413
 	FLDPQ (R5), (F5, F4)
 	ADD R9, R6, R0
 	FLDPQ (R0), (F3, F2)
@@ -38675,11 +38883,11 @@ whole408:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	ADD $32, R6, R6
 	ADD $32, R5, R5
-	JMP whole408
+	JMP whole412
 
-tail409:
+tail413:
 	ADDS $4, R1, R0
-	BEQ next410
+	BEQ next414
 	ADD $32, R4, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R1
@@ -38731,13 +38939,13 @@ doneLanes40:
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
 
-next410:
+next414:
 	ADD R3, R8, R8
 	ADD R2, R7, R7
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row407
+	BNE row411
 	MOVD 40(RSP), R0
 	WORD $0x4ec13823 // ZIP1 V3.2D, V1.2D, V1.2D
 	WORD $0x4ec03802 // ZIP1 V2.2D, V0.2D, V0.2D
@@ -38807,14 +39015,14 @@ dots5:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row431:
+row435:
 	MOVD n+8(FP), R1
 	MOVD R6, R13
 	MOVD R5, R14
 
-whole432:
+whole436:
 	SUBS $8, R1, R1
-	BLT tail433
+	BLT tail437
 	FLDPQ (R14), (F3, F2)
 	ADD R11, R13, R0
 	FLDPQ (R0), (F1, F0)
@@ -38838,11 +39046,11 @@ whole432:
 	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
 	ADD $32, R13, R13
 	ADD $32, R14, R14
-	JMP whole432
+	JMP whole436
 
-tail433:
+tail437:
 	ADDS $8, R1, R0
-	BEQ next434
+	BEQ next438
 	ADD $32, R4, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R12
@@ -39090,13 +39298,13 @@ doneLanes12:
 	WORD $0x4e21ce07 // FMLA V7.4S, V16.4S, V1.4S
 	WORD $0x4e20cde6 // FMLA V6.4S, V15.4S, V0.4S
 
-next434:
+next438:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row431
+	BNE row435
 	MOVD 40(RSP), R0
 	WORD $0x4e8c39c3 // ZIP1 V3.4S, V14.4S, V12.4S
 	WORD $0x4e8539a2 // ZIP1 V2.4S, V13.4S, V5.4S
@@ -39175,14 +39383,14 @@ dots4:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row435:
+row439:
 	MOVD n+8(FP), R1
 	MOVD R6, R12
 	MOVD R5, R13
 
-whole436:
+whole440:
 	SUBS $8, R1, R1
-	BLT tail437
+	BLT tail441
 	FLDPQ (R13), (F3, F2)
 	ADD R10, R12, R0
 	FLDPQ (R0), (F1, F0)
@@ -39202,11 +39410,11 @@ whole436:
 	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
 	ADD $32, R12, R12
 	ADD $32, R13, R13
-	JMP whole436
+	JMP whole440
 
-tail437:
+tail441:
 	ADDS $8, R1, R0
-	BEQ next438
+	BEQ next442
 	ADD $32, R4, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R11
@@ -39413,13 +39621,13 @@ doneLanes22:
 	WORD $0x4e21cdc7 // FMLA V7.4S, V14.4S, V1.4S
 	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
 
-next438:
+next442:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row435
+	BNE row439
 	MOVD 40(RSP), R0
 	WORD $0x4e8a3983 // ZIP1 V3.4S, V12.4S, V10.4S
 	WORD $0x4e853962 // ZIP1 V2.4S, V11.4S, V5.4S
@@ -39478,14 +39686,14 @@ dots3:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row439:
+row443:
 	MOVD n+8(FP), R1
 	MOVD R6, R11
 	MOVD R5, R12
 
-whole440:
+whole444:
 	SUBS $8, R1, R1
-	BLT tail441
+	BLT tail445
 	FLDPQ (R12), (F3, F2)
 	ADD R9, R11, R0
 	FLDPQ (R0), (F1, F0)
@@ -39501,11 +39709,11 @@ whole440:
 	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
 	ADD $32, R11, R11
 	ADD $32, R12, R12
-	JMP whole440
+	JMP whole444
 
-tail441:
+tail445:
 	ADDS $8, R1, R0
-	BEQ next442
+	BEQ next446
 	ADD $32, R4, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R10
@@ -39671,13 +39879,13 @@ doneLanes30:
 	WORD $0x4e21cd87 // FMLA V7.4S, V12.4S, V1.4S
 	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
 
-next442:
+next446:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row439
+	BNE row443
 	MOVD 40(RSP), R0
 	WORD $0x4e883943 // ZIP1 V3.4S, V10.4S, V8.4S
 	WORD $0x4e853922 // ZIP1 V2.4S, V9.4S, V5.4S
@@ -39736,14 +39944,14 @@ dots2:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row443:
+row447:
 	MOVD n+8(FP), R1
 	MOVD R6, R10
 	MOVD R5, R11
 
-whole444:
+whole448:
 	SUBS $8, R1, R1
-	BLT tail445
+	BLT tail449
 	FLDPQ (R11), (F5, F4)
 	ADD R8, R10, R0
 	FLDPQ (R0), (F3, F2)
@@ -39755,11 +39963,11 @@ whole444:
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	ADD $32, R10, R10
 	ADD $32, R11, R11
-	JMP whole444
+	JMP whole448
 
-tail445:
+tail449:
 	ADDS $8, R1, R0
-	BEQ next446
+	BEQ next450
 	ADD $32, R4, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R9
@@ -39884,13 +40092,13 @@ doneLanes36:
 	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 
-next446:
+next450:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row443
+	BNE row447
 	MOVD 40(RSP), R0
 	WORD $0x4e813903 // ZIP1 V3.4S, V8.4S, V1.4S
 	WORD $0x4e8038e2 // ZIP1 V2.4S, V7.4S, V0.4S
@@ -39935,14 +40143,14 @@ dots1:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row447:
+row451:
 	MOVD n+8(FP), R1
 	MOVD R6, R9
 	MOVD R5, R8
 
-whole448:
+whole452:
 	SUBS $8, R1, R1
-	BLT tail449
+	BLT tail453
 	FLDPQ (R8), (F5, F4)
 	ADD R7, R9, R0
 	FLDPQ (R0), (F3, F2)
@@ -39950,11 +40158,11 @@ whole448:
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	ADD $32, R9, R9
 	ADD $32, R8, R8
-	JMP whole448
+	JMP whole452
 
-tail449:
+tail453:
 	ADDS $8, R1, R0
-	BEQ next450
+	BEQ next454
 	ADD $32, R4, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R1
@@ -40038,13 +40246,13 @@ doneLanes40:
 	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 
-next450:
+next454:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row447
+	BNE row451
 	MOVD 40(RSP), R0
 	WORD $0x4e813823 // ZIP1 V3.4S, V1.4S, V1.4S
 	WORD $0x4e803802 // ZIP1 V2.4S, V0.4S, V0.4S
@@ -40090,13 +40298,13 @@ TEXT ·addRowsF64(SB), NOSPLIT, $0-56
 	FMOVD alpha+16(FP), F0
 	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
 
-loop457:
+loop461:
 	MOVD $0, R10
 	ADD $-8, R3, R2
 	TST R2, R2
-	BLT oneTest460
+	BLT oneTest464
 
-many458:
+many462:
 	ADD R10<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	ADD R10<<3, R7, R0
@@ -40111,14 +40319,14 @@ many458:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R10, R10
 	CMP R2, R10
-	BLE many458
+	BLE many462
 
-oneTest460:
+oneTest464:
 	ADD $-4, R3, R2
 	CMP R2, R10
-	BGT tail461
+	BGT tail465
 
-one459:
+one463:
 	ADD R10<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	ADD R10<<3, R7, R0
@@ -40128,11 +40336,11 @@ one459:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R10, R10
 	CMP R2, R10
-	BLE one459
+	BLE one463
 
-tail461:
+tail465:
 	SUBS R10, R3, R0
-	BEQ done462
+	BEQ done466
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -40203,11 +40411,11 @@ someLanes5:
 
 doneLanes6:
 
-done462:
+done466:
 	ADD R5, R7, R7
 	ADD R4, R6, R6
 	SUBS $1, R8, R8
-	BNE loop457
+	BNE loop461
 	RET
 
 // func addRowsF32(m int, n int, alpha float32, x *float32, ldx int, y *float32, ldy int)
@@ -40224,13 +40432,13 @@ TEXT ·addRowsF32(SB), NOSPLIT, $0-56
 	FMOVS alpha+16(FP), F0
 	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
 
-loop469:
+loop473:
 	MOVD $0, R10
 	ADD $-16, R3, R2
 	TST R2, R2
-	BLT oneTest472
+	BLT oneTest476
 
-many470:
+many474:
 	ADD R10<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	ADD R10<<2, R7, R0
@@ -40245,14 +40453,14 @@ many470:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R10, R10
 	CMP R2, R10
-	BLE many470
+	BLE many474
 
-oneTest472:
+oneTest476:
 	ADD $-8, R3, R2
 	CMP R2, R10
-	BGT tail473
+	BGT tail477
 
-one471:
+one475:
 	ADD R10<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	ADD R10<<2, R7, R0
@@ -40262,11 +40470,11 @@ one471:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R10, R10
 	CMP R2, R10
-	BLE one471
+	BLE one475
 
-tail473:
+tail477:
 	SUBS R10, R3, R0
-	BEQ done474
+	BEQ done478
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -40385,11 +40593,11 @@ someLanes5:
 
 doneLanes6:
 
-done474:
+done478:
 	ADD R5, R7, R7
 	ADD R4, R6, R6
 	SUBS $1, R8, R8
-	BNE loop469
+	BNE loop473
 	RET
 
 // func copyRowsF64(m int, n int, dst *float64, ldd int, x *float64, ldx int, step int)
@@ -40407,13 +40615,13 @@ TEXT ·copyRowsF64(SB), NOSPLIT, $0-56
 	BEQ second
 	MOVD n+8(FP), R2
 
-loop481:
+loop485:
 	MOVD $0, R10
 	ADD $-8, R2, R9
 	TST R9, R9
-	BLT oneTest484
+	BLT oneTest488
 
-many482:
+many486:
 	ADD R10<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	ADD R10<<3, R6, R0
@@ -40422,25 +40630,25 @@ many482:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R10, R10
 	CMP R9, R10
-	BLE many482
+	BLE many486
 
-oneTest484:
+oneTest488:
 	ADD $-4, R2, R1
 	CMP R1, R10
-	BGT tail485
+	BGT tail489
 
-one483:
+one487:
 	ADD R10<<3, R5, R0
 	FLDPQ (R0), (F1, F0)
 	ADD R10<<3, R6, R0
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R10, R10
 	CMP R1, R10
-	BLE one483
+	BLE one487
 
-tail485:
+tail489:
 	SUBS R10, R2, R0
-	BEQ done486
+	BEQ done490
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -40488,11 +40696,11 @@ someLanes3:
 
 doneLanes4:
 
-done486:
+done490:
 	ADD R3, R5, R5
 	ADD R4, R6, R6
 	SUBS $1, R7, R7
-	BNE loop481
+	BNE loop485
 	JMP done
 
 second:
@@ -40551,13 +40759,13 @@ TEXT ·copyRowsF32(SB), NOSPLIT, $0-56
 	BEQ second
 	MOVD n+8(FP), R2
 
-loop493:
+loop497:
 	MOVD $0, R9
 	ADD $-16, R2, R10
 	TST R10, R10
-	BLT oneTest496
+	BLT oneTest500
 
-many494:
+many498:
 	ADD R9<<2, R5, R1
 	FLDPQ (R1), (F1, F0)
 	ADD R9<<2, R6, R0
@@ -40566,25 +40774,25 @@ many494:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R9, R9
 	CMP R10, R9
-	BLE many494
+	BLE many498
 
-oneTest496:
+oneTest500:
 	ADD $-8, R2, R1
 	CMP R1, R9
-	BGT tail497
+	BGT tail501
 
-one495:
+one499:
 	ADD R9<<2, R5, R0
 	FLDPQ (R0), (F1, F0)
 	ADD R9<<2, R6, R0
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R9, R9
 	CMP R1, R9
-	BLE one495
+	BLE one499
 
-tail497:
+tail501:
 	SUBS R9, R2, R0
-	BEQ done498
+	BEQ done502
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -40664,11 +40872,11 @@ someLanes3:
 
 doneLanes4:
 
-done498:
+done502:
 	ADD R3, R5, R5
 	ADD R4, R6, R6
 	SUBS $1, R7, R7
-	BNE loop493
+	BNE loop497
 	JMP done
 
 second:
@@ -40720,7 +40928,7 @@ TEXT ·rotateF64(SB), NOSPLIT, $0-56
 	MOVD R0, at+8(FP)
 	MOVD shape+48(FP), R0
 	CMP $0, R0
-	BNE next515
+	BNE next519
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -40763,7 +40971,7 @@ doneLanes2:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop516:
+loop520:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
@@ -40821,7 +41029,7 @@ doneLanes6:
 	ADD $8, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R6, R6
-	BNE loop516
+	BNE loop520
 	ADD R5, R4, R1
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes7
@@ -40844,10 +41052,10 @@ someLanes7:
 doneLanes8:
 	JMP done
 
-next515:
+next519:
 	MOVD shape+48(FP), R0
 	CMP $2, R0
-	BNE next517
+	BNE next521
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -40866,7 +41074,7 @@ next515:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R1
 
-loop518:
+loop522:
 	FLDPQ (R3), (F5, F4)
 	FLDPQ 32(R3), (F3, F2)
 	VLD1R (R2), [V7.D2]
@@ -40898,16 +41106,16 @@ loop518:
 	ADD $8, R2, R2
 	ADD $8, R1, R1
 	SUBS $1, R5, R5
-	BNE loop518
+	BNE loop522
 	ADD R4, R3, R0
 	FSTPQ (F11, F10), (R0)
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next517:
+next521:
 	MOVD shape+48(FP), R0
 	CMP $1, R0
-	BNE next519
+	BNE next523
 	MOVD steps+16(FP), R9
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -41021,7 +41229,7 @@ doneLanes16:
 	LSL $3, R0, R4
 	ADD R4<<1, R4, R3
 
-loop520:
+loop524:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
@@ -41121,7 +41329,7 @@ doneLanes20:
 	ADD $8, R6, R6
 	ADD $8, R5, R5
 	SUBS $1, R9, R9
-	BNE loop520
+	BNE loop524
 	ADD R2, R7, R1
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
 	CBZ R0, someLanes21
@@ -41204,10 +41412,10 @@ someLanes27:
 doneLanes28:
 	JMP done
 
-next519:
+next523:
 	MOVD shape+48(FP), R0
 	CMP $3, R0
-	BNE next521
+	BNE next525
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -41240,7 +41448,7 @@ next519:
 	LSL $3, R0, R2
 	ADD R2<<1, R2, R1
 
-loop522:
+loop526:
 	FLDPQ (R5), (F5, F4)
 	FLDPQ 32(R5), (F3, F2)
 	VLD1R (R4), [V7.D2]
@@ -41344,7 +41552,7 @@ loop522:
 	ADD $8, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R8, R8
-	BNE loop522
+	BNE loop526
 	ADD R7, R5, R0
 	FSTPQ (F23, F22), (R0)
 	FSTPQ (F21, F20), 32(R0)
@@ -41359,10 +41567,10 @@ loop522:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next521:
+next525:
 	MOVD shape+48(FP), R0
 	CMP $4, R0
-	BNE next523
+	BNE next527
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -41406,7 +41614,7 @@ doneLanes30:
 	ADD R6<<3, R1, R0
 	ADD $-8, R0, R2
 
-loop524:
+loop528:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R5, R4, R1
@@ -41464,7 +41672,7 @@ doneLanes34:
 	SUB $8, R3, R3
 	SUB $8, R2, R2
 	SUBS $1, R6, R6
-	BNE loop524
+	BNE loop528
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes35
 	FMOVQ F7, (R4)
@@ -41486,10 +41694,10 @@ someLanes35:
 doneLanes36:
 	JMP done
 
-next523:
+next527:
 	MOVD shape+48(FP), R0
 	CMP $6, R0
-	BNE next525
+	BNE next529
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R4
 	MOVD ldx+32(FP), R0
@@ -41509,7 +41717,7 @@ next523:
 	ADD R5<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop526:
+loop530:
 	ADD R3, R4, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -41541,15 +41749,15 @@ loop526:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R5, R5
-	BNE loop526
+	BNE loop530
 	FSTPQ (F11, F10), (R4)
 	FSTPQ (F9, F8), 32(R4)
 	JMP done
 
-next525:
+next529:
 	MOVD shape+48(FP), R0
 	CMP $5, R0
-	BNE next527
+	BNE next531
 	MOVD steps+16(FP), R9
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -41664,7 +41872,7 @@ doneLanes44:
 	ADD R9<<3, R1, R0
 	ADD $-8, R0, R3
 
-loop528:
+loop532:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R8, R6, R1
@@ -41764,7 +41972,7 @@ doneLanes48:
 	SUB $8, R4, R4
 	SUB $8, R3, R3
 	SUBS $1, R9, R9
-	BNE loop528
+	BNE loop532
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
 	CBZ R0, someLanes49
 	FMOVQ F15, (R6)
@@ -41846,10 +42054,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next527:
+next531:
 	MOVD shape+48(FP), R0
 	CMP $7, R0
-	BNE next529
+	BNE next533
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R7
 	MOVD ldx+32(FP), R0
@@ -41883,7 +42091,7 @@ next527:
 	ADD R8<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop530:
+loop534:
 	ADD R5, R7, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -41987,7 +42195,7 @@ loop530:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R8, R8
-	BNE loop530
+	BNE loop534
 	FSTPQ (F23, F22), (R7)
 	FSTPQ (F21, F20), 32(R7)
 	ADD R6, R7, R0
@@ -42001,7 +42209,7 @@ loop530:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next529:
+next533:
 
 done:
 	RET
@@ -42014,7 +42222,7 @@ TEXT ·rotateF32(SB), NOSPLIT, $0-56
 	MOVD R0, at+8(FP)
 	MOVD shape+48(FP), R0
 	CMP $0, R0
-	BNE next547
+	BNE next551
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -42073,7 +42281,7 @@ doneLanes2:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop548:
+loop552:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
@@ -42163,7 +42371,7 @@ doneLanes6:
 	ADD $4, R3, R3
 	ADD $4, R2, R2
 	SUBS $1, R6, R6
-	BNE loop548
+	BNE loop552
 	ADD R5, R4, R1
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes7
@@ -42202,10 +42410,10 @@ someLanes7:
 doneLanes8:
 	JMP done
 
-next547:
+next551:
 	MOVD shape+48(FP), R0
 	CMP $2, R0
-	BNE next549
+	BNE next553
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -42224,7 +42432,7 @@ next547:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R1
 
-loop550:
+loop554:
 	FLDPQ (R3), (F5, F4)
 	FLDPQ 32(R3), (F3, F2)
 	VLD1R (R2), [V7.S4]
@@ -42256,16 +42464,16 @@ loop550:
 	ADD $4, R2, R2
 	ADD $4, R1, R1
 	SUBS $1, R5, R5
-	BNE loop550
+	BNE loop554
 	ADD R4, R3, R0
 	FSTPQ (F11, F10), (R0)
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next549:
+next553:
 	MOVD shape+48(FP), R0
 	CMP $1, R0
-	BNE next551
+	BNE next555
 	MOVD steps+16(FP), R9
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -42443,7 +42651,7 @@ doneLanes16:
 	LSL $2, R0, R4
 	ADD R4<<1, R4, R3
 
-loop552:
+loop556:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
@@ -42575,7 +42783,7 @@ doneLanes20:
 	ADD $4, R6, R6
 	ADD $4, R5, R5
 	SUBS $1, R9, R9
-	BNE loop552
+	BNE loop556
 	ADD R2, R7, R1
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes21
@@ -42722,10 +42930,10 @@ someLanes27:
 doneLanes28:
 	JMP done
 
-next551:
+next555:
 	MOVD shape+48(FP), R0
 	CMP $3, R0
-	BNE next553
+	BNE next557
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -42758,7 +42966,7 @@ next551:
 	LSL $2, R0, R2
 	ADD R2<<1, R2, R1
 
-loop554:
+loop558:
 	FLDPQ (R5), (F5, F4)
 	FLDPQ 32(R5), (F3, F2)
 	VLD1R (R4), [V7.S4]
@@ -42862,7 +43070,7 @@ loop554:
 	ADD $4, R4, R4
 	ADD $4, R3, R3
 	SUBS $1, R8, R8
-	BNE loop554
+	BNE loop558
 	ADD R7, R5, R0
 	FSTPQ (F23, F22), (R0)
 	FSTPQ (F21, F20), 32(R0)
@@ -42877,10 +43085,10 @@ loop554:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next553:
+next557:
 	MOVD shape+48(FP), R0
 	CMP $4, R0
-	BNE next555
+	BNE next559
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -42940,7 +43148,7 @@ doneLanes30:
 	ADD R6<<2, R1, R0
 	ADD $-4, R0, R3
 
-loop556:
+loop560:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R5, R2, R1
@@ -43030,7 +43238,7 @@ doneLanes34:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R6, R6
-	BNE loop556
+	BNE loop560
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes35
 	FMOVQ F7, (R2)
@@ -43068,10 +43276,10 @@ someLanes35:
 doneLanes36:
 	JMP done
 
-next555:
+next559:
 	MOVD shape+48(FP), R0
 	CMP $6, R0
-	BNE next557
+	BNE next561
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R4
 	MOVD ldx+32(FP), R0
@@ -43091,7 +43299,7 @@ next555:
 	ADD R5<<2, R1, R0
 	ADD $-4, R0, R1
 
-loop558:
+loop562:
 	ADD R3, R4, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -43123,15 +43331,15 @@ loop558:
 	SUB $4, R2, R2
 	SUB $4, R1, R1
 	SUBS $1, R5, R5
-	BNE loop558
+	BNE loop562
 	FSTPQ (F11, F10), (R4)
 	FSTPQ (F9, F8), 32(R4)
 	JMP done
 
-next557:
+next561:
 	MOVD shape+48(FP), R0
 	CMP $5, R0
-	BNE next559
+	BNE next563
 	MOVD steps+16(FP), R8
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -43310,7 +43518,7 @@ doneLanes44:
 	ADD R8<<2, R3, R0
 	ADD $-4, R0, R3
 
-loop560:
+loop564:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R7, R1, R9
@@ -43442,7 +43650,7 @@ doneLanes48:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R8, R8
-	BNE loop560
+	BNE loop564
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes49
 	FMOVQ F15, (R1)
@@ -43588,10 +43796,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next559:
+next563:
 	MOVD shape+48(FP), R0
 	CMP $7, R0
-	BNE next561
+	BNE next565
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R7
 	MOVD ldx+32(FP), R0
@@ -43625,7 +43833,7 @@ next559:
 	ADD R8<<2, R1, R0
 	ADD $-4, R0, R1
 
-loop562:
+loop566:
 	ADD R5, R7, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -43729,7 +43937,7 @@ loop562:
 	SUB $4, R2, R2
 	SUB $4, R1, R1
 	SUBS $1, R8, R8
-	BNE loop562
+	BNE loop566
 	FSTPQ (F23, F22), (R7)
 	FSTPQ (F21, F20), 32(R7)
 	ADD R6, R7, R0
@@ -43743,7 +43951,7 @@ loop562:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next561:
+next565:
 
 done:
 	RET
@@ -43756,7 +43964,7 @@ TEXT ·rotateBackCrossF64(SB), NOSPLIT, $0-80
 	MOVD R0, at+8(FP)
 	MOVD shape+72(FP), R0
 	CMP $0, R0
-	BNE next571
+	BNE next575
 	MOVD steps+16(FP), R7
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -43827,7 +44035,7 @@ doneLanes4:
 	ADD R7<<3, R1, R0
 	ADD $-8, R0, R3
 
-loop572:
+loop576:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R9, R5, R1
@@ -43949,7 +44157,7 @@ doneLanes12:
 	SUB $8, R4, R4
 	SUB $8, R3, R3
 	SUBS $1, R7, R7
-	BNE loop572
+	BNE loop576
 	WORD $0x4e183da0 // UMOV R0, V13.D[1]
 	CBZ R0, someLanes13
 	FMOVQ F15, (R5)
@@ -43990,10 +44198,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next571:
+next575:
 	MOVD shape+72(FP), R0
 	CMP $1, R0
-	BNE next573
+	BNE next577
 	MOVD steps+16(FP), R7
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -44203,7 +44411,7 @@ doneLanes32:
 	ADD R7<<3, R13, R0
 	ADD $-8, R0, R1
 
-loop574:
+loop578:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e419 // MOVI V25.2D, 0
 	ADD R12, R8, R13
@@ -44425,7 +44633,7 @@ doneLanes40:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R7, R7
-	BNE loop574
+	BNE loop578
 	WORD $0x4e183de0 // UMOV R0, V15.D[1]
 	CBZ R0, someLanes41
 	FMOVQ F23, (R8)
@@ -44586,7 +44794,7 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next573:
+next577:
 
 done:
 	RET
@@ -44599,7 +44807,7 @@ TEXT ·rotateBackCrossF32(SB), NOSPLIT, $0-80
 	MOVD R0, at+8(FP)
 	MOVD shape+72(FP), R0
 	CMP $0, R0
-	BNE next583
+	BNE next587
 	MOVD steps+16(FP), R6
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -44702,7 +44910,7 @@ doneLanes4:
 	ADD R6<<2, R3, R0
 	ADD $-4, R0, R3
 
-loop584:
+loop588:
 	WORD $0x6f00e40c // MOVI V12.2D, 0
 	WORD $0x6f00e40b // MOVI V11.2D, 0
 	ADD R8, R2, R9
@@ -44890,7 +45098,7 @@ doneLanes12:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R6, R6
-	BNE loop584
+	BNE loop588
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes13
 	FMOVQ F10, (R2)
@@ -44963,10 +45171,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next583:
+next587:
 	MOVD shape+72(FP), R0
 	CMP $1, R0
-	BNE next585
+	BNE next589
 	MOVD steps+16(FP), R8
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -45304,7 +45512,7 @@ doneLanes32:
 	ADD R8<<2, R13, R0
 	ADD $-4, R0, R5
 
-loop586:
+loop590:
 	WORD $0x6f00e410 // MOVI V16.2D, 0
 	WORD $0x6f00e419 // MOVI V25.2D, 0
 	ADD R12, R1, R13
@@ -45593,7 +45801,7 @@ doneLanes40:
 	SUB $4, R6, R6
 	SUB $4, R5, R5
 	SUBS $1, R8, R8
-	BNE loop586
+	BNE loop590
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
 	CBZW R0, someLanes41
 	FMOVQ F21, (R1)
@@ -45882,7 +46090,7 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next585:
+next589:
 
 done:
 	RET
@@ -45895,7 +46103,7 @@ TEXT ·rotateTangentF64(SB), NOSPLIT, $0-72
 	MOVD R0, at+8(FP)
 	MOVD shape+64(FP), R0
 	CMP $0, R0
-	BNE next603
+	BNE next607
 	MOVD steps+16(FP), R9
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -45969,7 +46177,7 @@ doneLanes4:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop604:
+loop608:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x4e183dc0 // UMOV R0, V14.D[1]
@@ -46085,7 +46293,7 @@ doneLanes12:
 	ADD $8, R5, R5
 	ADD $8, R2, R2
 	SUBS $1, R9, R9
-	BNE loop604
+	BNE loop608
 	ADD R8, R7, R1
 	WORD $0x4e183dc0 // UMOV R0, V14.D[1]
 	CBZ R0, someLanes13
@@ -46128,10 +46336,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next603:
+next607:
 	MOVD shape+64(FP), R0
 	CMP $1, R0
-	BNE next605
+	BNE next609
 	MOVD steps+16(FP), R13
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -46343,7 +46551,7 @@ doneLanes32:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R5
 
-loop606:
+loop610:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
@@ -46549,7 +46757,7 @@ doneLanes40:
 	ADD $8, R8, R8
 	ADD $8, R5, R5
 	SUBS $1, R13, R13
-	BNE loop606
+	BNE loop610
 	ADD R4, R11, R1
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
 	CBZ R0, someLanes41
@@ -46712,10 +46920,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next605:
+next609:
 	MOVD shape+64(FP), R0
 	CMP $4, R0
-	BNE next607
+	BNE next611
 	MOVD steps+16(FP), R9
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -46789,7 +46997,7 @@ doneLanes60:
 	ADD R9<<3, R1, R0
 	ADD $-8, R0, R3
 
-loop608:
+loop612:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R8, R5, R1
@@ -46905,7 +47113,7 @@ doneLanes68:
 	SUB $8, R4, R4
 	SUB $8, R3, R3
 	SUBS $1, R9, R9
-	BNE loop608
+	BNE loop612
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
 	CBZ R0, someLanes69
 	FMOVQ F11, (R5)
@@ -46946,10 +47154,10 @@ someLanes71:
 doneLanes72:
 	JMP done
 
-next607:
+next611:
 	MOVD shape+64(FP), R0
 	CMP $5, R0
-	BNE next609
+	BNE next613
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -47161,7 +47369,7 @@ doneLanes88:
 	ADD R12<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop610:
+loop614:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R11, R8, R13
@@ -47367,7 +47575,7 @@ doneLanes96:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R12, R12
-	BNE loop610
+	BNE loop614
 	WORD $0x4e183e00 // UMOV R0, V16.D[1]
 	CBZ R0, someLanes97
 	FMOVQ F24, (R8)
@@ -47528,7 +47736,7 @@ someLanes111:
 doneLanes112:
 	JMP done
 
-next609:
+next613:
 
 done:
 	RET
@@ -47541,7 +47749,7 @@ TEXT ·rotateTangentF32(SB), NOSPLIT, $0-72
 	MOVD R0, at+8(FP)
 	MOVD shape+64(FP), R0
 	CMP $0, R0
-	BNE next627
+	BNE next631
 	MOVD steps+16(FP), R9
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -47647,7 +47855,7 @@ doneLanes4:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R4
 
-loop628:
+loop632:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
@@ -47827,7 +48035,7 @@ doneLanes12:
 	ADD $4, R5, R5
 	ADD $4, R4, R4
 	SUBS $1, R9, R9
-	BNE loop628
+	BNE loop632
 	ADD R8, R7, R1
 	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
 	CBZW R0, someLanes13
@@ -47902,10 +48110,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next627:
+next631:
 	MOVD shape+64(FP), R0
 	CMP $1, R0
-	BNE next629
+	BNE next633
 	MOVD steps+16(FP), R13
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -48245,7 +48453,7 @@ doneLanes32:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R5
 
-loop630:
+loop634:
 	WORD $0x6f00e416 // MOVI V22.2D, 0
 	WORD $0x6f00e415 // MOVI V21.2D, 0
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
@@ -48515,7 +48723,7 @@ doneLanes40:
 	ADD $4, R8, R8
 	ADD $4, R5, R5
 	SUBS $1, R13, R13
-	BNE loop630
+	BNE loop634
 	ADD R4, R11, R1
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
 	CBZW R0, someLanes41
@@ -48806,10 +49014,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next629:
+next633:
 	MOVD shape+64(FP), R0
 	CMP $4, R0
-	BNE next631
+	BNE next635
 	MOVD steps+16(FP), R8
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -48915,7 +49123,7 @@ doneLanes60:
 	ADD R8<<2, R3, R0
 	ADD $-4, R0, R3
 
-loop632:
+loop636:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R7, R2, R9
@@ -49095,7 +49303,7 @@ doneLanes68:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R8, R8
-	BNE loop632
+	BNE loop636
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes69
 	FMOVQ F13, (R2)
@@ -49168,10 +49376,10 @@ someLanes71:
 doneLanes72:
 	JMP done
 
-next631:
+next635:
 	MOVD shape+64(FP), R0
 	CMP $5, R0
-	BNE next633
+	BNE next637
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -49511,7 +49719,7 @@ doneLanes88:
 	ADD R12<<2, R5, R0
 	ADD $-4, R0, R5
 
-loop634:
+loop638:
 	WORD $0x6f00e417 // MOVI V23.2D, 0
 	WORD $0x6f00e416 // MOVI V22.2D, 0
 	ADD R11, R1, R13
@@ -49781,7 +49989,7 @@ doneLanes96:
 	SUB $4, R6, R6
 	SUB $4, R5, R5
 	SUBS $1, R12, R12
-	BNE loop634
+	BNE loop638
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
 	CBZW R0, someLanes97
 	FMOVQ F19, (R1)
@@ -50070,7 +50278,7 @@ someLanes111:
 doneLanes112:
 	JMP done
 
-next633:
+next637:
 
 done:
 	RET
@@ -50083,7 +50291,7 @@ TEXT ·rotatePhasesF64(SB), NOSPLIT, $0-56
 	MOVD R0, at+8(FP)
 	MOVD shape+48(FP), R0
 	CMP $0, R0
-	BNE next651
+	BNE next655
 	MOVD steps+16(FP), R8
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -50134,7 +50342,7 @@ doneLanes2:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop652:
+loop656:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x4e183d20 // UMOV R0, V9.D[1]
@@ -50206,7 +50414,7 @@ doneLanes6:
 	ADD $8, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R8, R8
-	BNE loop652
+	BNE loop656
 	ADD R7, R6, R1
 	WORD $0x4e183d20 // UMOV R0, V9.D[1]
 	CBZ R0, someLanes7
@@ -50229,10 +50437,10 @@ someLanes7:
 doneLanes8:
 	JMP done
 
-next651:
+next655:
 	MOVD shape+48(FP), R0
 	CMP $2, R0
-	BNE next653
+	BNE next657
 	MOVD steps+16(FP), R7
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -50259,7 +50467,7 @@ next651:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R1
 
-loop654:
+loop658:
 	FLDPQ (R5), (F4, F10)
 	FLDPQ 32(R5), (F9, F8)
 	VLD1R (R2), [V7.D2]
@@ -50315,16 +50523,16 @@ loop654:
 	ADD $8, R2, R2
 	ADD $8, R1, R1
 	SUBS $1, R7, R7
-	BNE loop654
+	BNE loop658
 	ADD R6, R5, R0
 	FSTPQ (F14, F13), (R0)
 	FSTPQ (F12, F11), 32(R0)
 	JMP done
 
-next653:
+next657:
 	MOVD shape+48(FP), R0
 	CMP $1, R0
-	BNE next655
+	BNE next659
 	MOVD steps+16(FP), R11
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -50446,7 +50654,7 @@ doneLanes16:
 	LSL $3, R0, R4
 	ADD R4<<1, R4, R3
 
-loop656:
+loop660:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
@@ -50602,7 +50810,7 @@ doneLanes20:
 	ADD $8, R6, R6
 	ADD $8, R5, R5
 	SUBS $1, R11, R11
-	BNE loop656
+	BNE loop660
 	ADD R2, R9, R1
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
 	CBZ R0, someLanes21
@@ -50685,10 +50893,10 @@ someLanes27:
 doneLanes28:
 	JMP done
 
-next655:
+next659:
 	MOVD shape+48(FP), R0
 	CMP $3, R0
-	BNE next657
+	BNE next661
 	MOVD steps+16(FP), R10
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -50729,7 +50937,7 @@ next655:
 	LSL $3, R0, R2
 	ADD R2<<1, R2, R1
 
-loop658:
+loop662:
 	FLDPQ (R8), (F5, F7)
 	FLDPQ 32(R8), (F26, F25)
 	VLD1R (R4), [V24.D2]
@@ -50929,7 +51137,7 @@ loop658:
 	ADD $8, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R10, R10
-	BNE loop658
+	BNE loop662
 	ADD R7, R8, R0
 	FSTPQ (F23, F22), (R0)
 	FSTPQ (F21, F20), 32(R0)
@@ -50944,10 +51152,10 @@ loop658:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next657:
+next661:
 	MOVD shape+48(FP), R0
 	CMP $4, R0
-	BNE next659
+	BNE next663
 	MOVD steps+16(FP), R8
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -51003,7 +51211,7 @@ doneLanes30:
 	ADD R8<<3, R1, R0
 	ADD $-8, R0, R2
 
-loop660:
+loop664:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R7, R6, R1
@@ -51075,7 +51283,7 @@ doneLanes34:
 	SUB $8, R3, R3
 	SUB $8, R2, R2
 	SUBS $1, R8, R8
-	BNE loop660
+	BNE loop664
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes35
 	FMOVQ F7, (R6)
@@ -51097,10 +51305,10 @@ someLanes35:
 doneLanes36:
 	JMP done
 
-next659:
+next663:
 	MOVD shape+48(FP), R0
 	CMP $6, R0
-	BNE next661
+	BNE next665
 	MOVD steps+16(FP), R7
 	MOVD x+24(FP), R6
 	MOVD ldx+32(FP), R0
@@ -51132,7 +51340,7 @@ next659:
 	ADD R7<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop662:
+loop666:
 	ADD R5, R6, R0
 	FLDPQ (R0), (F3, F7)
 	FLDPQ 32(R0), (F6, F5)
@@ -51188,15 +51396,15 @@ loop662:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R7, R7
-	BNE loop662
+	BNE loop666
 	FSTPQ (F14, F13), (R6)
 	FSTPQ (F12, F11), 32(R6)
 	JMP done
 
-next661:
+next665:
 	MOVD shape+48(FP), R0
 	CMP $5, R0
-	BNE next663
+	BNE next667
 	MOVD steps+16(FP), R10
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -51323,7 +51531,7 @@ doneLanes44:
 	ADD R10<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop664:
+loop668:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R9, R6, R11
@@ -51479,7 +51687,7 @@ doneLanes48:
 	SUB $8, R3, R3
 	SUB $8, R1, R1
 	SUBS $1, R10, R10
-	BNE loop664
+	BNE loop668
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
 	CBZ R0, someLanes49
 	FMOVQ F15, (R6)
@@ -51561,10 +51769,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next663:
+next667:
 	MOVD shape+48(FP), R0
 	CMP $7, R0
-	BNE next665
+	BNE next669
 	MOVD steps+16(FP), R10
 	MOVD x+24(FP), R9
 	MOVD ldx+32(FP), R0
@@ -51610,7 +51818,7 @@ next663:
 	ADD R10<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop666:
+loop670:
 	ADD R7, R9, R0
 	FLDPQ (R0), (F5, F7)
 	FLDPQ 32(R0), (F6, F4)
@@ -51810,7 +52018,7 @@ loop666:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R10, R10
-	BNE loop666
+	BNE loop670
 	FSTPQ (F24, F23), (R9)
 	FSTPQ (F22, F21), 32(R9)
 	ADD R8, R9, R0
@@ -51824,7 +52032,7 @@ loop666:
 	FSTPQ (F10, F9), 32(R0)
 	JMP done
 
-next665:
+next669:
 
 done:
 	RET
@@ -51838,7 +52046,7 @@ TEXT ·rotatePhasesBackCrossF64(SB), NOSPLIT, $0-80
 	MOVD R0, at+8(FP)
 	MOVD shape+72(FP), R0
 	CMP $0, R0
-	BNE next675
+	BNE next679
 	MOVD steps+16(FP), R9
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -51922,7 +52130,7 @@ doneLanes4:
 	ADD R9<<3, R2, R0
 	ADD $-8, R0, R2
 
-loop676:
+loop680:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R11, R7, R1
@@ -52078,7 +52286,7 @@ doneLanes12:
 	SUB $8, R4, R4
 	SUB $8, R2, R2
 	SUBS $1, R9, R9
-	BNE loop676
+	BNE loop680
 	WORD $0x4e183de0 // UMOV R0, V15.D[1]
 	CBZ R0, someLanes13
 	FMOVQ F17, (R7)
@@ -52119,10 +52327,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next675:
+next679:
 	MOVD shape+72(FP), R0
 	CMP $1, R0
-	BNE next677
+	BNE next681
 	MOVD steps+16(FP), R9
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -52344,7 +52552,7 @@ doneLanes32:
 	ADD R9<<3, R16, R0
 	ADD $-8, R0, R1
 
-loop678:
+loop682:
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	ADD R14, R11, R16
@@ -52724,7 +52932,7 @@ doneLanes40:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R9, R9
-	BNE loop678
+	BNE loop682
 	WORD $0x4e183e20 // UMOV R0, V17.D[1]
 	CBZ R0, someLanes41
 	FMOVQ F25, (R11)
@@ -52885,7 +53093,7 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next677:
+next681:
 
 done:
 	RET
@@ -52899,7 +53107,7 @@ TEXT ·rotatePhasesTangentF64(SB), NOSPLIT, $0-72
 	MOVD R0, at+8(FP)
 	MOVD shape+64(FP), R0
 	CMP $0, R0
-	BNE next695
+	BNE next699
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -52985,7 +53193,7 @@ doneLanes4:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop696:
+loop700:
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x4e183da0 // UMOV R0, V13.D[1]
@@ -53138,7 +53346,7 @@ doneLanes12:
 	ADD $8, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R12, R12
-	BNE loop696
+	BNE loop700
 	ADD R11, R10, R1
 	WORD $0x4e183da0 // UMOV R0, V13.D[1]
 	CBZ R0, someLanes13
@@ -53181,10 +53389,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next695:
+next699:
 	MOVD shape+64(FP), R0
 	CMP $1, R0
-	BNE next697
+	BNE next701
 	MOVD steps+16(FP), R17
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -53408,7 +53616,7 @@ doneLanes32:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R5
 
-loop698:
+loop702:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
@@ -53769,7 +53977,7 @@ doneLanes40:
 	ADD $8, R6, R6
 	ADD $8, R5, R5
 	SUBS $1, R17, R17
-	BNE loop698
+	BNE loop702
 	ADD R4, R14, R1
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
 	CBZ R0, someLanes41
@@ -53932,10 +54140,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next697:
+next701:
 	MOVD shape+64(FP), R0
 	CMP $4, R0
-	BNE next699
+	BNE next703
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -54027,7 +54235,7 @@ doneLanes60:
 	ADD R12<<3, R1, R0
 	ADD $-8, R0, R2
 
-loop700:
+loop704:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R11, R8, R1
@@ -54180,7 +54388,7 @@ doneLanes68:
 	SUB $8, R3, R3
 	SUB $8, R2, R2
 	SUBS $1, R12, R12
-	BNE loop700
+	BNE loop704
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
 	CBZ R0, someLanes69
 	FMOVQ F14, (R8)
@@ -54221,10 +54429,10 @@ someLanes71:
 doneLanes72:
 	JMP done
 
-next699:
+next703:
 	MOVD shape+64(FP), R0
 	CMP $5, R0
-	BNE next701
+	BNE next705
 	MOVD steps+16(FP), R15
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -54454,7 +54662,7 @@ doneLanes88:
 	ADD R15<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop702:
+loop706:
 	WORD $0x6f00e417 // MOVI V23.2D, 0
 	WORD $0x6f00e419 // MOVI V25.2D, 0
 	ADD R14, R12, R17
@@ -54808,7 +55016,7 @@ doneLanes96:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R15, R15
-	BNE loop702
+	BNE loop706
 	WORD $0x4e183dc0 // UMOV R0, V14.D[1]
 	CBZ R0, someLanes97
 	FMOVQ F22, (R12)
@@ -54969,7 +55177,7 @@ someLanes111:
 doneLanes112:
 	JMP done
 
-next701:
+next705:
 
 done:
 	RET

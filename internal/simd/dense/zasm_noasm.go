@@ -56,8 +56,8 @@ func vectorGemmOffsets[T cpu.Float](m int, n int, k int, alpha T, a *T, rsa int,
 	panic("no assembly")
 }
 
-// vectorGemmOffsetsRow is gemmOffsets for one row of C, of any length n >= 1.
-func vectorGemmOffsetsRow[T cpu.Float](n int, k int, alpha T, a *T, csa int, b *T, offsets *int, c *T) {
+// vectorGemmOffsetsRows is gemmOffsets for m rows of C by one row of A, with m, n, k >= 1.
+func vectorGemmOffsetsRows[T cpu.Float](m int, n int, k int, alpha T, a *T, csa int, b *T, ldb int, offsets *int, c *T, ldc int) {
 	panic("no assembly")
 }
 

@@ -31,8 +31,8 @@ func main() {
 			"computes groups of four rows of Gemvt; groups >= 1, and n >= 1 is a multiple of 8.", gemvt)
 		tiles("gemmOffsets", "func(m, n, k int, alpha T, a *T, rsa, csa int, b *T, offsets *int, c *T, ldc int)",
 			"is gemmNN where row l of B begins at element offsets[l] of b.", isa.gemmOffsets)
-		tiles("gemmOffsetsRow", "func(n, k int, alpha T, a *T, csa int, b *T, offsets *int, c *T)",
-			"is gemmOffsets for one row of C, of any length n >= 1.", isa.gemmOffsetsRow)
+		tiles("gemmOffsetsRows", "func(m, n, k int, alpha T, a *T, csa int, b *T, ldb int, offsets *int, c *T, ldc int)",
+			"is gemmOffsets for m rows of C by one row of A, with m, n, k >= 1.", isa.gemmOffsetsRows)
 		tiles("rowDots", "func(m, n, k int, x *T, ldx int, offsets *int, y *T, ldy int, out *T)",
 			"is RowDots; m, n, k >= 1.", isa.rowDots)
 		tiles("addRows", "func(m, n int, alpha T, x *T, ldx int, y *T, ldy int)",

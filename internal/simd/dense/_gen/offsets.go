@@ -24,49 +24,75 @@ func (g isa) gemmOffsets() {
 	g.outer(func() GPVirtual { return Arg("offsets") }, func(p GPVirtual) { ADDQ(U32(8), p) }, func(p GPVirtual) Register { return g.rowAt(b, p) })
 }
 
-// gemmOffsetsRow: one row of C, of any length. Eight vectors at a time have sums of their own, so
-// that an addition need not wait for the one before it.
-func (g isa) gemmOffsetsRow() {
-	n, b, c, csa := Arg("n"), Arg("b"), Arg("c"), g.Stride("csa")
+// gemmOffsetsRows: rows of C of any length, each by the same row of A and by rows of B that begin ldb
+// elements later. Up to eight vectors at a time have sums of their own, so that an addition need not wait for
+// the one before it. The last ones of a row are one or two, of which the last is masked.
+func (g isa) gemmOffsetsRows() {
+	m, b, c, csa := Arg("m"), Arg("b"), Arg("c"), g.Stride("csa")
 	alpha := g.BroadcastArg("alpha")
-	part := func(vectors int, k *Mask) {
-		acc := g.Zeros(vectors)
-		pa, rows, l := Arg("a"), Arg("offsets"), Arg("k")
-		Times(l, func() {
-			x, row := g.Broadcast(Mem{Base: pa}), g.rowAt(b, rows)
-			for v := range acc {
-				if m := (Mem{Base: row, Disp: v * g.Width()}); k == nil {
-					g.Fmadd231(m, x, acc[v])
-				} else {
-					g.Fmadd231(g.Load(m, k), x, acc[v])
+	Times(m, func() {
+		n, pb, pc := Arg("n"), GP64(), GP64()
+		MOVQ(b, pb)
+		MOVQ(c, pc)
+		part := func(vectors int, k *Mask) { // k is that of the last one
+			mask := func(v int) *Mask {
+				if v == vectors-1 {
+					return k
 				}
+				return nil
 			}
-			ADDQ(csa, pa)
-			ADDQ(U32(8), rows)
-		})
-		for v := range acc {
-			m := Mem{Base: c, Disp: v * g.Width()}
-			t := g.Load(m, k)
-			g.Fmadd231(alpha, acc[v], t)
-			g.Store(t, m, k)
+			acc := g.Zeros(vectors)
+			pa, rows, l := Arg("a"), Arg("offsets"), Arg("k")
+			Times(l, func() {
+				x, row := g.Broadcast(Mem{Base: pa}), g.rowAt(pb, rows)
+				for v := range acc {
+					if m := (Mem{Base: row, Disp: v * g.Width()}); mask(v) == nil {
+						g.Fmadd231(m, x, acc[v])
+					} else {
+						g.Fmadd231(g.Load(m, mask(v)), x, acc[v])
+					}
+				}
+				ADDQ(csa, pa)
+				ADDQ(U32(8), rows)
+			})
+			for v := range acc {
+				m := Mem{Base: pc, Disp: v * g.Width()}
+				t := g.Load(m, mask(v))
+				g.Fmadd231(alpha, acc[v], t)
+				g.Store(t, m, mask(v))
+			}
 		}
-	}
-	for vectors := 8; vectors >= 1; vectors /= 2 {
-		here := fmt.Sprintf("vectors%d", vectors)
-		Label(here)
-		CMPQ(n, U32(vectors*g.Lanes()))
-		JL(LabelRef(here + "end"))
-		part(vectors, nil)
-		ADDQ(U32(vectors*g.Width()), b)
-		ADDQ(U32(vectors*g.Width()), c)
-		SUBQ(U32(vectors*g.Lanes()), n)
-		JMP(LabelRef(here))
-		Label(here + "end")
-	}
-	TESTQ(n, n)
-	JZ(LabelRef("done"))
-	part(1, g.HeldMask(n))
-	Label("done")
+		for vectors := 8; vectors >= 2; vectors /= 2 {
+			here := fmt.Sprintf("vectors%d", vectors)
+			Label(here)
+			CMPQ(n, U32(vectors*g.Lanes()))
+			JL(LabelRef(here + "end"))
+			part(vectors, nil)
+			ADDQ(U32(vectors*g.Width()), pb)
+			ADDQ(U32(vectors*g.Width()), pc)
+			SUBQ(U32(vectors*g.Lanes()), n)
+			JMP(LabelRef(here))
+			Label(here + "end")
+		}
+		TESTQ(n, n)
+		JZ(LabelRef("next"))
+		CMPQ(n, U32(g.Lanes()))
+		JLE(LabelRef("last"))
+		SUBQ(U32(g.Lanes()), n)
+		part(2, g.HeldMask(n))
+		JMP(LabelRef("next"))
+		Label("last")
+		part(1, g.HeldMask(n))
+		Label("next")
+		g.addStride("ldb", b)
+		g.addStride("ldc", c)
+	})
+}
+
+// addStride adds the stride with the given name to p.
+func (g isa) addStride(name string, p Register) {
+	d := g.Stride(name)
+	ADDQ(d, p)
 }
 
 // maxDots is the largest number of sums that rowDots has at a time.
