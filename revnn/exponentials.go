@@ -47,7 +47,7 @@ type softmaxRoom[T rev.Real] struct{ values, products, packed [chunk]T }
 //
 // In floating point it follows Blanchard, Higham and Higham, Accurately computing the
 // log-sum-exp and softmax functions (2021). One pass over memory computes the maximum and
-// the sum. It sums each piece shifted by the maximum of the piece, and rescales these sums
+// the sums. It sums each piece shifted by the maximum of the piece, and rescales these sums
 // when it adds them up.
 func newSoftmax[T rev.Real](x rev.Vector[T], room *softmaxRoom[T]) softmax[T] {
 	w := softmax[T]{x: x, values: room.values[:], room: room}
@@ -64,7 +64,7 @@ func newSoftmax[T rev.Real](x rev.Vector[T], room *softmaxRoom[T]) softmax[T] {
 		}
 		w.lo = 0
 	default:
-		total := w.shiftedSum()
+		total := w.shiftedSum(&softmaxPass[T]{})
 		w.max, w.s = T(total.max), T(total.sum)
 	}
 	if number.IsFixed[T]() {
@@ -78,35 +78,61 @@ func newSoftmax[T rev.Real](x rev.Vector[T], room *softmaxRoom[T]) softmax[T] {
 	return w
 }
 
-// A shiftedSum is Σ exp(x_i - max) over some elements.
-type shiftedSum struct{ max, sum float64 }
+// A shiftedSum is Σ exp(x_i - max) over some elements, and the sums of these exponentials times elements of ẋ, ȳ
+// and ġy.
+type shiftedSum struct {
+	max, sum float64
+	products softmaxMeans[float64]
+}
 
-// add adds the sum over further elements.
-func (s *shiftedSum) add(t shiftedSum) {
+// add adds the sums over further elements, those of products if there are any.
+func (s *shiftedSum) add(t shiftedSum, products bool) {
+	scale, tscale := 1.0, 1.0
 	switch {
-	case t.max == math.Inf(-1):
-		// exp(-Inf) = 0 for all of them.
+	case t.max == math.Inf(-1): // they are 0
 	case math.IsNaN(t.max) || math.IsInf(t.max, 1) || t.max > s.max:
-		s.sum = float64(s.sum*math.Exp(s.max-t.max)) + t.sum
+		scale = math.Exp(s.max - t.max)
 		s.max = t.max
 	default:
-		s.sum += float64(t.sum * math.Exp(t.max-s.max))
+		tscale = math.Exp(t.max - s.max)
+	}
+	s.sum = float64(s.sum*scale) + float64(t.sum*tscale)
+	if products {
+		s.products = s.products.times(scale)
+		s.products.add(t.products.times(tscale))
 	}
 }
 
-func (w *softmax[T]) shiftedSum() shiftedSum {
-	total := shiftedSum{max: math.Inf(-1)}
-	for lo := 0; lo < w.x.N; lo += chunk {
-		x := vec.Packed(w.room.packed[:], w.x.Data, w.x.Inc, lo, min(chunk, w.x.N-lo))
+// shiftedSum returns the sums over x, with those of products that o needs.
+func (w *softmax[T]) shiftedSum(o *softmaxPass[T]) shiftedSum {
+	total, means := shiftedSum{max: math.Inf(-1)}, o.hasMeans()
+	w.unit = 1
+	for ; w.lo < w.x.N; w.lo += len(w.p) {
+		x := w.pack(w.x, min(chunk, w.x.N-w.lo))
+		w.p = w.values[:len(x)]
+		var t shiftedSum
 		switch x := any(x).(type) {
 		case []float64:
-			m := vec.Max(x)
-			total.add(shiftedSum{m, vec.SumExp(x, m)})
+			if t.max = vec.Max(x); means {
+				t.sum = vec.ExpShiftSum(any(w.p).([]float64), x, t.max)
+			} else { // the same without storing
+				t.sum = vec.SumExp(x, t.max)
+			}
 		case []float32:
-			m, e := vec.Max(x), w.room.products[:len(x)]
-			total.add(shiftedSum{float64(m), float64(expShiftSum(any(e).([]float32), x, m))})
+			m := vec.Max(x)
+			t.max, t.sum = float64(m), float64(expShiftSum(any(w.p).([]float32), x, m))
 		}
+		if math.IsInf(t.max, -1) {
+			t.sum = 0
+			clear(w.p)
+		}
+		if means {
+			d := o.dots(w)
+			t.products = softmaxMeans[float64]{float64(d.r), float64(d.d), float64(d.e)}
+		}
+		total.add(t, means)
 	}
+	w.lo, w.p = 0, nil
 	return total
 }
 
@@ -282,19 +308,31 @@ func (o *softmaxPass[T]) hasMeans() bool {
 	return o.tx.Data != nil || o.gy.Data != nil || o.gty.Data != nil
 }
 
-func (o *softmaxPass[T]) means(w *softmax[T]) (m softmaxMeans[T]) {
-	for w.next() {
-		if o.tx.Data != nil {
-			m.r += w.dot(o.tx)
-		}
-		if o.gy.Data != nil {
-			m.d += w.dot(o.gy)
-		}
-		if o.gty.Data != nil {
-			m.e += w.dot(o.gty)
-		}
+// dots returns the sums over the piece.
+func (o *softmaxPass[T]) dots(w *softmax[T]) (m softmaxMeans[T]) {
+	if o.tx.Data != nil {
+		m.r = w.dot(o.tx)
+	}
+	if o.gy.Data != nil {
+		m.d = w.dot(o.gy)
+	}
+	if o.gty.Data != nil {
+		m.e = w.dot(o.gty)
 	}
 	return m
+}
+
+func (o *softmaxPass[T]) means(w *softmax[T]) (m softmaxMeans[T]) {
+	for w.next() {
+		m.add(o.dots(w))
+	}
+	return m
+}
+
+func (m *softmaxMeans[T]) add(n softmaxMeans[T]) { m.r, m.d, m.e = m.r+n.r, m.d+n.d, m.e+n.e }
+
+func (m softmaxMeans[T]) times(c T) softmaxMeans[T] {
+	return softmaxMeans[T]{T(c * m.r), T(c * m.d), T(c * m.e)}
 }
 
 func (o *softmaxPass[T]) setMeans(m softmaxMeans[T]) { o.r, o.d, o.e = o.r+m.r, o.d+m.d, o.e+m.e }
@@ -401,8 +439,8 @@ type softmaxVector[T rev.Real] struct {
 	parts   int
 	step    softmaxStep
 	part    [vectorParts]struct { // results of steps
-		sum   shiftedSum
-		means softmaxMeans[T]
+		sum        shiftedSum
+		covariance T
 	}
 	room []softmaxRoom[T] // of each worker
 }
@@ -411,7 +449,6 @@ type softmaxStep int
 
 const (
 	stepSum softmaxStep = iota
-	stepMeans
 	stepCovariance
 	stepAdd
 )
@@ -426,9 +463,10 @@ func partLength[T rev.Real](n int) int {
 	return chunk * max(8, (chunks+vectorParts-1)/vectorParts)
 }
 
-// openSoftmax returns the workspace of a pass over x, with m and s computed.
-func openSoftmax[T rev.Real](x rev.Vector[T], workers int) *softmaxVector[T] {
+// openSoftmax returns the workspace of the pass o over x, with m and s computed.
+func openSoftmax[T rev.Real](x rev.Vector[T], workers int, o *softmaxPass[T]) *softmaxVector[T] {
 	w := workspace.Get[softmaxVector[T]]()
+	w.softmaxPass = *o
 	length := partLength[T](x.N)
 	w.parts, w.workers = (x.N+length-1)/length, 1
 	if w.parts > 1 {
@@ -443,10 +481,12 @@ func openSoftmax[T rev.Real](x rev.Vector[T], workers int) *softmaxVector[T] {
 	w.run(stepSum)
 	total := shiftedSum{max: math.Inf(-1)}
 	for _, p := range w.part[:w.parts] {
-		total.add(p.sum)
+		total.add(p.sum, w.hasMeans())
 	}
 	w.whole.max, w.whole.s = T(total.max), T(total.sum)
 	w.whole.unit = 1 / w.whole.s
+	m := total.products.times(1 / total.sum)
+	w.setMeans(softmaxMeans[T]{T(m.r), T(m.d), T(m.e)})
 	return w
 }
 
@@ -456,16 +496,10 @@ func (w *softmaxVector[T]) finish() {
 		w.softmaxPass.run(&w.whole)
 		return
 	}
-	if w.hasMeans() {
-		w.run(stepMeans)
-		for _, p := range w.part[:w.parts] {
-			w.setMeans(p.means)
-		}
-	}
 	if w.hasTurn() {
 		w.run(stepCovariance)
 		for _, p := range w.part[:w.parts] {
-			w.e += p.means.e
+			w.e += p.covariance
 		}
 	}
 	w.run(stepAdd)
@@ -492,11 +526,9 @@ func (w *softmaxVector[T]) Block(worker, part int) {
 	o := w.section(lo, n)
 	switch w.step {
 	case stepSum:
-		w.part[part].sum = s.shiftedSum()
-	case stepMeans:
-		w.part[part].means = o.means(&s)
+		w.part[part].sum = s.shiftedSum(&o)
 	case stepCovariance:
-		w.part[part].means.e = o.covariance(&s)
+		w.part[part].covariance = o.covariance(&s)
 	case stepAdd:
 		o.add(&s)
 	}

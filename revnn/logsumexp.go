@@ -33,15 +33,19 @@ type LogSumExp[T rev.Real] struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k LogSumExp[T]) Run(p rev.Pass[LogSumExp[T]]) error {
-	w := openSoftmax(k.X, k.Workers)
+	var o softmaxPass[T]
+	derivatives := p.Adjoint || p.Tangent
+	if derivatives {
+		o = softmaxPass[T]{
+			tx: p.T.X, gx: p.G.X, gtx: p.GT.X, d: -number.ValueOf(p.G.Out), e: -number.ValueOf(p.GT.Out),
+		}
+		o.dropUnused(p.G.Out != nil, p.G.Out != nil || p.GT.Out != nil, p.T.Out != nil)
+	}
+	w := openSoftmax(k.X, k.Workers, &o)
 	if k.Out != nil {
 		*k.Out += number.Signed(p.Sign(), w.whole.logSum())
 	}
-	if p.Adjoint || p.Tangent {
-		w.softmaxPass = softmaxPass[T]{
-			tx: p.T.X, gx: p.G.X, gtx: p.GT.X, d: -number.ValueOf(p.G.Out), e: -number.ValueOf(p.GT.Out),
-		}
-		w.dropUnused(p.G.Out != nil, p.G.Out != nil || p.GT.Out != nil, p.T.Out != nil)
+	if derivatives {
 		w.whole.forLogarithm()
 		w.finish()
 		if p.T.Out != nil && p.T.X.Data != nil {

@@ -33,11 +33,11 @@ type Softmax[T rev.Real] struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Softmax[T]) Run(p rev.Pass[Softmax[T]]) error {
-	w := openSoftmax(k.X, k.Workers)
-	w.softmaxPass = softmaxPass[T]{
+	o := softmaxPass[T]{
 		sign: p.Sign(), y: k.Y, ty: p.T.Y, tx: p.T.X, gx: p.G.X, gy: p.G.Y, gtx: p.GT.X, gty: p.GT.Y,
 	}
-	w.omitForSoftmax()
+	o.omitForSoftmax()
+	w := openSoftmax(k.X, k.Workers, &o)
 	w.finish()
 	w.close()
 	return nil
