@@ -106,7 +106,7 @@ func (s *shiftedSum) add(t shiftedSum, products bool) {
 // shiftedSum returns the sums over x, with those of products that o needs.
 func (w *softmax[T]) shiftedSum(o *softmaxPass[T]) shiftedSum {
 	total, means := shiftedSum{max: math.Inf(-1)}, o.hasMeans()
-	w.unit = 1
+	w.unit = 1 // raw: only over floats
 	for ; w.lo < w.x.N; w.lo += len(w.p) {
 		x := w.pack(w.x, min(chunk, w.x.N-w.lo))
 		w.p = w.values[:len(x)]
