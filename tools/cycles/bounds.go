@@ -11,21 +11,31 @@ import (
 	"sync"
 )
 
-// A processor of the second and third bound has units for everything at once. It takes its
-// instructions in order, as many in a cycle as its width, holds as many as its window, and lets them
-// go in order. Stores do not delay loads.
-type processor struct{ width, window int }
+// A processor takes its instructions in order, as many in a cycle as its width, holds as many as its
+// window, and lets them go in order. Stores do not delay loads. That of the second and third bound has units
+// for everything at once. If units is true, it has those of the nodes.
+type processor struct {
+	width, window int
+	units         bool
+}
 
 // windows are how many instructions the models of cpus hold at a time.
 var windows = map[string]int{"neoverse-v2": 320, "apple-m1": 192}
 
-// A node is an instruction: the registers that it reads and sets, after how many cycles it is done, and
-// how many of the processor's places it takes.
+// An M1 holds about 630: https://www.anandtech.com/show/16226/apple-silicon-m1-a14-deep-dive/2.
+const m1Window = 630
+
+// A node is an instruction: the registers that it reads and sets, after how many cycles it is done, how
+// many of the processor's places it takes, and its needs.
 type node struct {
 	uses, defs    []string
 	latency, uops int
 	edges         []edge
+	needs         []need
 }
+
+// A need is a number of cycles of some units, any of which will do.
+type need struct{ units, cycles int } // units is a set
 
 // An edge to a node says that it starts wait cycles or more after another, of the turn before if that
 // does not come before it in the turn.
@@ -151,7 +161,7 @@ func waits(pairs []string, cpu string) []int {
 	return list
 }
 
-// uses has what an instruction needs of each unit of a processor, in cycles, by the processor and the text.
+// uses has the needs of an instruction, by the processor and the text.
 var uses sync.Map
 
 var (
@@ -159,9 +169,9 @@ var (
 	perTurn  = regexp.MustCompile(`(?m)^Resource pressure per iteration:\n.*\n(.*)$`)
 )
 
-// unitsOf returns what each instruction of a turn needs of each unit, run by itself: then it takes those that
-// can do it in turns.
-func unitsOf(turn []string, cpu string) (needs [][]float64, names []string) {
+// needsOf returns the needs of each instruction of a turn, run by itself: then it takes the units that can do it
+// in turns. They come with the sets of units of a kind.
+func needsOf(turn []string, cpu string) (needs [][]need, kinds map[string]int) {
 	var unknown, text []string
 	for _, t := range turn {
 		if _, ok := uses.Load(cpu + t); !ok && !slices.Contains(unknown, t) {
@@ -170,22 +180,33 @@ func unitsOf(turn []string, cpu string) (needs [][]float64, names []string) {
 		}
 	}
 	out := mca(append(text, "# LLVM-MCA-BEGIN", turn[0], "# LLVM-MCA-END"), cpu, 60, "-resource-pressure=true", "-instruction-info=false")
-	for i, m := range perTurn.FindAllStringSubmatch(out, -1)[:len(unknown)] {
-		var need []float64
-		for _, f := range strings.Fields(m[1]) {
-			x, _ := strconv.ParseFloat(f, 64) // - is 0
-			need = append(need, x)
+	tables := perTurn.FindAllStringSubmatch(out, -1)
+	kinds = map[string]int{}
+	for u, m := range unitName.FindAllStringSubmatch(out, len(strings.Fields(tables[0][1]))) {
+		kinds[kind(m[1])] |= 1 << u
+	}
+	for i, t := range unknown {
+		var list []need
+		for _, units := range kinds {
+			var n need
+			sum := 0.0
+			for u, f := range strings.Fields(tables[i][1]) {
+				if x, _ := strconv.ParseFloat(f, 64); x > 0 && units>>u&1 != 0 { // - is 0
+					n.units |= 1 << u
+					sum += x
+				}
+			}
+			if n.cycles = int(math.Round(sum)); n.cycles > 0 {
+				list = append(list, n)
+			}
 		}
-		uses.Store(cpu+unknown[i], need)
+		uses.Store(cpu+t, list)
 	}
 	for _, t := range turn {
-		need, _ := uses.Load(cpu + t)
-		needs = append(needs, need.([]float64))
+		list, _ := uses.Load(cpu + t)
+		needs = append(needs, list.([]need))
 	}
-	for _, m := range unitName.FindAllStringSubmatch(out, -1)[:len(needs[0])] {
-		names = append(names, m[1])
-	}
-	return needs, names
+	return needs, kinds
 }
 
 // kind returns what units of one name do, in which an instruction has its choice: arithmetic of vectors, say.
@@ -201,29 +222,17 @@ func kind(unit string) string {
 // evenly: those of a kind for which that is most. llvm-mca's own bound takes groups of units that have some in
 // common as if these were there for each group.
 func occupied(turn []string, cpu string) (most float64) {
-	needs, names := unitsOf(turn, cpu)
-	kinds := map[string][]int{}
-	for u, n := range names {
-		kinds[kind(n)] = append(kinds[kind(n)], u)
-	}
+	needs, kinds := needsOf(turn, cpu)
+	all := slices.Concat(needs...)
 	for _, units := range kinds {
-		work := make([]float64, 1<<len(units)) // by the set of units that can do it
-		for _, need := range needs {
-			set, sum := 0, 0.0
-			for i, u := range units {
-				if need[u] > 0 {
-					set |= 1 << i
-					sum += need[u]
+		for set := units; set > 0; set = (set - 1) & units {
+			total := 0
+			for _, n := range all {
+				if n.units&^set == 0 {
+					total += n.cycles
 				}
 			}
-			work[set] += math.Round(sum) // whole cycles
-		}
-		for set := 1; set < len(work); set++ {
-			total := 0.0
-			for part := set; part > 0; part = (part - 1) & set {
-				total += work[part]
-			}
-			most = max(most, total/float64(bits.OnesCount(uint(set))))
+			most = max(most, float64(total)/float64(bits.OnesCount(uint(set))))
 		}
 	}
 	return most
@@ -267,10 +276,12 @@ func graph(turn []string, cpu, out string) (nodes []node) {
 		}
 	}
 	list := waits(pairs, cpu)
-	for _, n := range nodes {
+	needs, _ := needsOf(turn, cpu)
+	for i, n := range nodes {
 		for k := range n.edges {
 			n.edges[k].wait, list = list[0], list[1:]
 		}
+		nodes[i].needs = needs[i]
 	}
 	return nodes
 }
@@ -279,6 +290,7 @@ func graph(turn []string, cpu, out string) (nodes []node) {
 func (p processor) turns(nodes []node) float64 {
 	starts := make([]int, len(nodes)) // of this turn, and behind the node of the one before
 	var entered, left []int           // of each place
+	busy := map[[2]int]bool{}         // by unit and cycle
 	last := 0
 	end := func(times int) int {
 		for range times {
@@ -301,6 +313,9 @@ func (p processor) turns(nodes []node) float64 {
 				for _, e := range n.edges {
 					start = max(start, starts[e.from]+e.wait)
 				}
+				if p.units {
+					start = reserve(busy, n.needs, start)
+				}
 				starts[i] = start
 				last = max(last, start+n.latency)
 				for len(left) < len(entered) {
@@ -313,4 +328,25 @@ func (p processor) turns(nodes []node) float64 {
 	const some = 100
 	first := end(some)
 	return float64(end(some)-first) / some
+}
+
+// reserve keeps the units that an instruction needs busy, from the first cycles on that they are free. It
+// returns when all needs have begun.
+func reserve(busy map[[2]int]bool, needs []need, from int) (start int) {
+	start = from
+	for _, n := range needs {
+		for at, left := from, n.cycles; left > 0; at++ {
+			for u := 0; left > 0 && n.units>>u != 0; u++ {
+				if n.units>>u&1 == 0 || busy[[2]int{u, at}] {
+					continue
+				}
+				busy[[2]int{u, at}] = true
+				if left == n.cycles {
+					start = max(start, at)
+				}
+				left--
+			}
+		}
+	}
+	return start
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"os/exec"
 	"slices"
@@ -60,6 +61,7 @@ func TestSetter(t *testing.T) {
 func TestTurns(t *testing.T) {
 	load := node{latency: 6, uops: 1}
 	after := func(latency int, edges ...edge) node { return node{latency: latency, uops: 1, edges: edges} }
+	on := func(needs ...need) node { return node{latency: 1, uops: 1, needs: needs} }
 	for _, test := range []struct {
 		name  string
 		nodes []node
@@ -69,9 +71,14 @@ func TestTurns(t *testing.T) {
 		{"a chain", []node{after(3, edge{1, 3}), after(3, edge{0, 3})}, processor{}, 6},
 		{"a sum, which is read late", []node{load, after(4, edge{0, 6}, edge{1, 2})}, processor{}, 2},
 		{"no chain", []node{load, load}, processor{}, 0},
-		{"a width of 4", []node{load, load}, processor{4, 0}, 0.5},
-		{"a window of 3", []node{load, load, load}, processor{0, 3}, 6},
-		{"a window of 6", []node{load, load, load}, processor{0, 6}, 3},
+		{"one unit", []node{on(need{1, 1}), on(need{1, 1})}, processor{units: true}, 2},
+		{"two units", []node{on(need{3, 1}), on(need{3, 1}), on(need{2, 1})}, processor{units: true}, 1.5},
+		{"a unit that is busy", []node{on(need{1, 7}), on(need{2, 1})}, processor{units: true}, 7},
+		{"two needs", []node{on(need{1, 1}, need{2, 2})}, processor{units: true}, 2},
+		{"units, for everything at once", []node{on(need{1, 7})}, processor{}, 0},
+		{"a width of 4", []node{load, load}, processor{width: 4}, 0.5},
+		{"a window of 3", []node{load, load, load}, processor{window: 3}, 6},
+		{"a window of 6", []node{load, load, load}, processor{window: 6}, 3},
 	} {
 		if got := test.on.turns(test.nodes); got != test.want {
 			t.Errorf("%s: %v cycles, want %v", test.name, got, test.want)
@@ -139,6 +146,30 @@ func TestOccupied(t *testing.T) {
 	} {
 		if got := occupied(test.turn, test.cpu); got != test.want {
 			t.Errorf("%q on %s: %v cycles, want %v", test.turn, test.cpu, got, test.want)
+		}
+	}
+}
+
+// The model of the V2 has units and a window, and no other buffers. So chains that follow each other take what
+// llvm-mca projects.
+func TestUnits(t *testing.T) {
+	if _, err := exec.LookPath("llvm-mca-" + *llvm); err != nil {
+		t.Skip(err)
+	}
+	for _, length := range []int{10, 40, 120} {
+		var turn []string
+		for chain := range 4 {
+			turn = append(turn, fmt.Sprintf("ldr q%d, [x0, #%d]", chain, 16*chain))
+			for range length {
+				turn = append(turn, fmt.Sprintf("fmul v%[1]d.2d, v%[1]d.2d, v8.2d", chain), fmt.Sprintf("add v%[1]d.2d, v%[1]d.2d, v9.2d", chain))
+			}
+		}
+		out := mca(turn, "neoverse-v2", 200, "-instruction-info=true")
+		nodes := graph(turn, "neoverse-v2", out)
+		want := value(out, total) / 200
+		got := processor{int(value(out, dispatch)), windows["neoverse-v2"], true}.turns(nodes)
+		if math.Abs(got-want) > want/20 {
+			t.Errorf("chains of %d: %v cycles, and llvm-mca has %v", length, got, want)
 		}
 	}
 }

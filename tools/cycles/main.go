@@ -19,6 +19,9 @@
 //   - division: with multiplications in the place of divisions, it takes less.
 //   - units: some instructions run only on a few units, where others are in their way.
 //   - chain: instructions wait for each other.
+//
+// The model of the M1 is that of Cyclone, Apple's processor of 2013. The last column is what turns take on it if
+// it holds as many instructions as an M1: the tool follows them through the units, with the latencies of the model.
 package main
 
 import (
@@ -320,6 +323,7 @@ type projection struct {
 	cycles  float64
 	bounds  [3]float64 // of kinds
 	largest int
+	wide    float64 // what the turn takes with the window of an M1, but the units and latencies of the model
 }
 
 // kinds are the bounds: what the units of the processor need; what turns need that wait for each
@@ -332,8 +336,12 @@ func project(turn []string, cpu string) (p projection) {
 	out := mca(turn, cpu, turns, "-instruction-info=true")
 	p.cycles, p.bounds[0] = value(out, total)/turns, max(value(out, block), occupied(turn, cpu))
 	nodes := graph(turn, cpu, out)
+	width := int(value(out, dispatch))
 	p.bounds[1] = processor{}.turns(nodes)
-	p.bounds[2] = processor{int(value(out, dispatch)), windows[cpu]}.turns(nodes)
+	p.bounds[2] = processor{width: width, window: windows[cpu]}.turns(nodes)
+	if cpu == "apple-m1" {
+		p.wide = processor{width, m1Window, true}.turns(nodes)
+	}
 	for i, b := range p.bounds {
 		if b > 1.02*p.bounds[p.largest] { // a window holds units and turns, too
 			p.largest = i
@@ -378,7 +386,7 @@ func printAll(dir string) {
 	for _, c := range cpus {
 		fmt.Printf(",%[1]s cycles,%[1]s units,%[1]s turns,%[1]s window,%[1]s largest,%[1]s ratio,%[1]s reason", c)
 	}
-	fmt.Println()
+	fmt.Printf(",apple-m1 with %d\n", m1Window)
 	for f := range strings.Lines(run("git", nil, "ls-files", "*/zasm_arm64.s")) {
 		pkg := filepath.Dir(strings.TrimSpace(f))
 		if flag.NArg() > 0 && !slices.Contains(flag.Args(), pkg) {
@@ -409,9 +417,10 @@ func printAll(dir string) {
 
 // columns returns what a turn takes on all cpus.
 func columns(turn []string) (s string) {
+	var p projection
 	for _, c := range cpus {
-		p := project(turn, c)
+		p = project(turn, c)
 		s += fmt.Sprintf(",%.1f,%.1f,%.1f,%.1f,%s,%.2f,%s", p.cycles, p.bounds[0], p.bounds[1], p.bounds[2], kinds[p.largest], p.ratio(), p.reason(turn, c))
 	}
-	return s
+	return s + fmt.Sprintf(",%.1f", p.wide)
 }
