@@ -43,6 +43,7 @@ def run(*command, **options):
 
 
 def build(platform, **env):
+    shutil.rmtree(here / "build", ignore_errors=True)  # or the wheel would get the library of another platform, too
     run(sys.executable, "-m", "build", "--wheel", f"--config-setting=--build-option=--plat-name={platform}", cwd=here, env=os.environ | env)
 
 
@@ -67,6 +68,8 @@ def check(platform):
     file = max((here / "dist").glob(f"*{platform}.whl"), key=os.path.getmtime)
     with tempfile.TemporaryDirectory() as folder:
         zipfile.ZipFile(file).extractall(folder)
+        libraries = [p.name for p in pathlib.Path(folder, "revnum").iterdir() if p.suffix in (".so", ".dll")]
+        assert len(libraries) == 1, f"{file.name}: libraries {libraries}"
         if system == "windows":
             import pefile
 
