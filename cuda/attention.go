@@ -186,11 +186,14 @@ func (a *attention[T]) block(lo int, adjoint bool, scores [4]stack[T], k, g, t, 
 
 // set computes c = a·b of each head, where what is nil counts as zero.
 func (a *attention[T]) set(c, x, y stack[T]) {
-	zero(a.pass, c.data)
-	a.add(c, 1, x, y)
+	if x.data == nil || y.data == nil || x.cols == 0 {
+		zero(a.pass, c.data)
+		return
+	}
+	a.add(c, 0, x, y)
 }
 
-// add computes c += sign·x·y of each head, unless one of them is nil.
+// add computes c += sign·x·y of each head, or c = x·y if sign is 0, unless one of them is nil.
 func (a *attention[T]) add(c stack[T], sign int, x, y stack[T]) {
-	launchProducts(a.pass, a.heads, c, sign, x, y, a.heads*x.cols)
+	launchProducts(a.pass, a.heads, c, sign, x, y, a.heads*x.cols, whole)
 }

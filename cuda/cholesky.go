@@ -68,7 +68,7 @@ func (s *choleskys[T]) run(k *Cholesky[T], p *rev.Pass[Cholesky[T]]) {
 		room += most * s.count * n * n * size
 		s.reserve(n, n, n)
 		s.reserveSolve(n, n)
-		s.reserveFactor(n)
+		s.reserveFactor(n, n)
 	}
 	s.free = s.room(1, room)
 	ratios := uint64(s.take(s.count * n * (8 / size)).address())
@@ -104,16 +104,14 @@ func (s *choleskys[T]) run(k *Cholesky[T], p *rev.Pass[Cholesky[T]]) {
 		s.solve(phi.t(), s.l.t(), upperTriangle)
 		s.halve(phi, lowerAndHalf)
 		dl = s.matrices(n, n)
-		s.clear(dl)
-		s.multiply(dl, 1, s.l, phi)
+		s.set(dl, s.l, phi)
 		s.add(s.of(t.L), p.Sign(), dl, lowerTriangle)
 	}
 	var gl stack[T]
 	if g.L.Data != nil && (g.A.Data != nil || gt.A.Data != nil) {
 		gl = s.lower(g.L)
 		h = s.matrices(n, n)
-		s.clear(h)
-		s.multiply(h, 1, s.l.t(), gl)
+		s.set(h, s.l.t(), gl)
 		s.halve(h, symmetric)
 		if gt.A.Data == nil {
 			s.addGradient(g.A, h)
@@ -158,19 +156,23 @@ func (s *choleskys[T]) addGradient(ga General[T], h stack[T]) {
 	s.add(s.of(ga), 1, h, strictlyUpper)
 }
 
-// factor replaces the lower triangles of x by their factors. What is above them changes. ratios gets infinity for
+// factor replaces the lower triangles of x by their factors, and the rows below the squares by the rows of L there. What is
+// above the triangles changes. It takes halves of the columns, so that a product changes all rows. ratios gets infinity for
 // each pivot that is zero or negative. It and pivots have stride numbers for each matrix.
 func (s stacks[T]) factor(x stack[T], ratios, pivots uint64, stride int) {
-	n := x.rows
-	if n <= solveCols {
-		s.launchFactor("factorStack", x, ratios, pivots, stride)
+	rows, n := x.rows, x.cols
+	if n <= squareSide {
+		top := x.block(0, n, 0, n)
+		s.launchFactor("factorStack", top, ratios, pivots, stride)
+		if rows > n {
+			s.solve(x.block(n, rows, 0, n), top.t(), upperTriangle)
+		}
 		return
 	}
-	mid := halfOf(n)
-	first, below, last := x.block(0, mid, 0, mid), x.block(mid, n, 0, mid), x.block(mid, n, mid, n)
-	s.factor(first, ratios, pivots, stride)
-	s.solve(below, first.t(), upperTriangle)
-	s.multiply(last, -1, below, below.t())
+	mid := halfOf(n, squareSide)
+	s.factor(x.block(0, rows, 0, mid), ratios, pivots, stride)
+	last := x.block(mid, rows, mid, n)
+	s.multiplyIn(lowerTriangle, last, -1, x.block(mid, rows, 0, mid), x.block(mid, n, 0, mid).t())
 	s.factor(last, ratios+uint64(8*mid), pivots+uint64(8*mid), stride)
 }
 
@@ -179,16 +181,15 @@ func (s stacks[T]) launchFactor(kernel string, x stack[T], ratios, pivots uint64
 	s.launch(typed[T](kernel), smallGrid(s.count), uint64(x.data.address()), uint64(x.down), uint64(x.across), uint64(x.batch), uint64(x.rows), ratios, pivots, uint64(stride))
 }
 
-// reserveFactor reserves what factor needs. Call it before the pass writes.
-func (s stacks[T]) reserveFactor(n int) {
-	if n <= solveCols || s.count > 1 {
+// reserveFactor reserves what factor needs for rows of n columns. Call it before the pass writes.
+func (s stacks[T]) reserveFactor(rows, n int) {
+	if n <= squareSide || s.count > 1 {
 		return
 	}
-	mid := halfOf(n)
-	s.reserveSolve(n-mid, mid)
-	s.reserve(n-mid, n-mid, mid)
-	s.reserveFactor(mid)
-	s.reserveFactor(n - mid)
+	mid := halfOf(n, squareSide)
+	s.reserveFactor(rows, mid)
+	s.reserve(rows-mid, n-mid, mid)
+	s.reserveFactor(rows-mid, n-mid)
 }
 
 // What halve makes of the lower triangle of a matrix M, as in kernels/stack.cu.

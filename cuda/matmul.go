@@ -108,12 +108,13 @@ var enoughTiles = 96
 
 // addProduct computes C += sign·A·B, unless one of them is nil.
 func addProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
-	launchProducts(w, 1, stack[T]{c, 0}, sign, stack[T]{a, 0}, stack[T]{b, 0}, a.cols)
+	launchProducts(w, 1, stack[T]{c, 0}, sign, stack[T]{a, 0}, stack[T]{b, 0}, a.cols, whole)
 }
 
-// launchProducts computes C += sign·A·B for each matrix of a stack, unless one of them is nil. Their
-// sums have so many terms together. There are fewer in the last matrices if the others have all columns of A.
-func launchProducts[T rev.Real](w *pass, count int, c stack[T], sign int, a, b stack[T], terms int) {
+// launchProducts computes C += sign·A·B for each matrix of a stack, or C = A·B if sign is 0, unless one of them is nil.
+// Their sums have so many terms together. There are fewer in the last matrices if the others have all columns of A. If only
+// the lower triangle is wanted, tiles above it are left out.
+func launchProducts[T rev.Real](w *pass, count int, c stack[T], sign int, a, b stack[T], terms int, in triangle) {
 	if c.data == nil || a.data == nil || b.data == nil || c.rows == 0 || c.cols == 0 || a.cols == 0 {
 		return
 	}
@@ -123,9 +124,13 @@ func launchProducts[T rev.Real](w *pass, count int, c stack[T], sign int, a, b s
 		for most, rows := bounds.rows*tile[0], c.rows; rows > 0; rows -= most {
 			g := grid{[3]int{across(c.cols, tile[1]), across(min(rows, most), tile[0]), min(count-z, bounds.rows)}, threads}
 			from := c.rows - rows
+			top := -1
+			if in == lowerTriangle {
+				top = from
+			}
 			w.launch(typed[T](name), g,
 				c.from(z, from), uint64(c.down), uint64(c.across), uint64(min(rows, most)), uint64(c.cols), uint64(terms-z*a.cols),
-				a.from(z, from), uint64(a.down), uint64(a.across), b.from(z, 0), uint64(b.down), uint64(b.across), uint64(sign),
+				a.from(z, from), uint64(a.down), uint64(a.across), b.from(z, 0), uint64(b.down), uint64(b.across), uint64(sign), uint64(top),
 				uint64(a.cols), uint64(c.batch), uint64(a.batch), uint64(b.batch))
 		}
 	}
@@ -159,20 +164,19 @@ func reserveParts[T rev.Real](w *pass, rows, cols, terms int) (at uintptr) {
 	return at
 }
 
-// addLongProduct does what addProduct does, with long sums in parts. Call reserveParts before the
+// addLongProduct does what addProduct does, or C = A·B if sign is 0, with long sums in parts. Call reserveParts before the
 // pass writes.
-func addLongProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
+func addLongProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T], in triangle) {
 	each, parts := partsOf[T](c.rows, c.cols, a.cols)
 	if c.data == nil || a.data == nil || b.data == nil || parts < 2 {
-		addProduct(w, c, sign, a, b)
+		launchProducts(w, 1, stack[T]{c, 0}, sign, stack[T]{a, 0}, stack[T]{b, 0}, a.cols, in)
 		return
 	}
 	at, n := reserveParts[T](w, c.rows, c.cols, a.cols), c.rows*c.cols
 	sums := memoryAt[T](at, parts*n)
-	zero(w, sums)
 	terms := a.cols
 	a.cols, b.rows = each, each
-	launchProducts(w, parts, stack[T]{strided[T]{c.rows, c.cols, sums, c.cols, 1}, n}, 1, stack[T]{a, each * a.across}, stack[T]{b, each * b.down}, terms)
+	launchProducts(w, parts, stack[T]{strided[T]{c.rows, c.cols, sums, c.cols, 1}, n}, 0, stack[T]{a, each * a.across}, stack[T]{b, each * b.down}, terms, whole)
 	w.launch(typed[T]("addPartialProducts"), vectorGrid(n), uint64(c.data.address()), uint64(c.down), uint64(c.across), uint64(c.rows), uint64(c.cols), uint64(at), uint64(parts), uint64(sign))
 }
 

@@ -282,8 +282,7 @@ func (l *large[T]) reduce(panel int) {
 // product returns a·b, in the given memory.
 func (l *large[T]) product(memory Memory[T], a, b strided[T]) strided[T] {
 	c := strided[T]{a.rows, b.cols, memory[:a.rows*b.cols], b.cols, 1}
-	zero(l.pass, c.data)
-	addLongProduct(l.pass, c, 1, a, b)
+	addLongProduct(l.pass, c, 0, a, b, whole)
 	return c
 }
 
@@ -351,8 +350,7 @@ func (f *factors[T]) tangent(ta General[T]) (dq, dr stack[T]) {
 	f.add(dq, 1, f.of(ta), whole)
 	f.solve(dq, f.r, upperTriangle) // C
 	s := f.squares()
-	f.clear(s)
-	f.multiply(s, 1, f.q.t(), dq)
+	f.set(s, f.q.t(), dq)
 	f.mirror(s, true) // N
 	f.multiply(dr, 1, s, f.r)
 	f.multiply(dq, -1, f.q, s)

@@ -168,7 +168,7 @@ func (s *luSystems[T]) eliminate(lo, hi int) {
 			uint64(x.data.address()), s.order, s.pivots, uint64(n), uint64(s.count), uint64(lo), uint64(hi-lo))
 		return
 	}
-	mid := lo + halfOf(hi-lo)
+	mid := lo + halfOf(hi-lo, pivotCols)
 	s.eliminate(lo, mid)
 	right := x.block(lo, mid, mid, hi)
 	s.solve(right.t(), x.block(lo, mid, lo, mid).t(), strictlyUpper)
@@ -181,7 +181,7 @@ func (s *luSystems[T]) reserveLU(lo, hi int) {
 	if hi-lo <= pivotCols || s.count > 1 {
 		return
 	}
-	n, mid := s.k.A.Cols, lo+halfOf(hi-lo)
+	n, mid := s.k.A.Cols, lo+halfOf(hi-lo, pivotCols)
 	s.reserveLU(lo, mid)
 	s.reserveSolve(hi-mid, mid-lo)
 	s.reserve(n-mid, hi-mid, mid-lo)

@@ -68,6 +68,14 @@ func solveOf[T rev.Float](t *testing.T) {
 	}
 }
 
+// TestSolveHalves has more columns than a launch solves.
+func TestSolveHalves(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	halveSystems(t)
+	compareSolve[float64](t, 140, 1, 0, true)
+	compareSolve[float32](t, 70, 2, 2, false)
+}
+
 // TestSolveValues compares all passes with those of the CPU, a system after the other: in one panel and in
 // several, with rows of one block and of several.
 func TestSolveValues(t *testing.T) {

@@ -61,13 +61,25 @@ func (s stacks[T]) reserve(rows, cols, terms int) {
 	}
 }
 
-// multiply computes c += sign·a·b, unless one of them is nil.
-func (s stacks[T]) multiply(c stack[T], sign int, a, b stack[T]) {
+// multiply computes c += sign·a·b, or c = a·b if sign is 0, unless one of them is nil.
+func (s stacks[T]) multiply(c stack[T], sign int, a, b stack[T]) { s.multiplyIn(whole, c, sign, a, b) }
+
+// multiplyIn does what multiply does, and need not do it above the diagonal if the lower triangle is wanted.
+func (s stacks[T]) multiplyIn(in triangle, c stack[T], sign int, a, b stack[T]) {
 	if s.count == 1 {
-		addLongProduct(s.pass, c.strided, sign, a.strided, b.strided)
+		addLongProduct(s.pass, c.strided, sign, a.strided, b.strided, in)
 		return
 	}
-	launchProducts(s.pass, s.count, c, sign, a, b, s.count*a.cols)
+	launchProducts(s.pass, s.count, c, sign, a, b, s.count*a.cols, in)
+}
+
+// set computes c = a·b in scratch memory, where what is nil counts as zero.
+func (s stacks[T]) set(c, a, b stack[T]) {
+	if a.data == nil || b.data == nil || a.cols == 0 {
+		s.clear(c)
+		return
+	}
+	s.multiply(c, 0, a, b)
 }
 
 // take returns scratch memory.
@@ -112,10 +124,10 @@ func (s stacks[T]) mirror(k stack[T], add bool) {
 	s.launch(typed[T]("mirror"), vectorGrid(len(k.data)), uint64(k.data.address()), uint64(k.rows), uint64(s.count), bit(add))
 }
 
-// The sizes of kernel solveStack.
-const (
-	solveCols = 32
-	solveRows = 64
+// The sizes of kernel solveStack. Tests lower the columns, so that small systems are halved.
+var (
+	solveCols = 128
+	solveRows = 32
 )
 
 // solve computes x <- x·R⁻¹. R is upper or lower triangular, or strictly so for a diagonal of ones.
@@ -126,12 +138,12 @@ func (s stacks[T]) solve(x, r stack[T], is triangle) {
 		return
 	}
 	if n <= solveCols {
-		s.launch(typed[T]("solveStack"), grid{[3]int{across(x.rows, solveRows) * s.count, 1, 1}, [3]int{solveRows, 1, 1}},
+		s.launch(typed[T]("solveStack"), grid{[3]int{across(x.rows, solveRows) * s.count, 1, 1}, [3]int{maxThreads, 1, 1}},
 			uint64(x.data.address()), uint64(x.down), uint64(x.across), uint64(x.batch), uint64(x.rows),
 			uint64(r.data.address()), uint64(r.down), uint64(r.across), uint64(r.batch), uint64(n), bit(is < whole), bit(is == strictlyUpper || is == strictlyLower))
 		return
 	}
-	mid := halfOf(n)
+	mid := halfOf(n, solveCols)
 	left, right := x.block(0, x.rows, 0, mid), x.block(0, x.rows, mid, n)
 	first, last := r.block(0, mid, 0, mid), r.block(mid, n, mid, n)
 	if is < whole {
@@ -145,8 +157,8 @@ func (s stacks[T]) solve(x, r stack[T], is triangle) {
 	}
 }
 
-// halfOf returns the first part of more than solveCols columns.
-func halfOf(n int) int { return across(n/2, solveCols) * solveCols }
+// halfOf returns the first part of n columns, which are more than cols. It is a multiple of these.
+func halfOf(n, cols int) int { return across(n/2, cols) * cols }
 
 // reserveSolve reserves what solve needs for an x of so many rows and n columns. Call it before the
 // pass writes.
@@ -154,7 +166,7 @@ func (s stacks[T]) reserveSolve(rows, n int) {
 	if n <= solveCols || s.count > 1 {
 		return
 	}
-	mid := halfOf(n)
+	mid := halfOf(n, solveCols)
 	s.reserve(rows, mid, n-mid)
 	s.reserve(rows, n-mid, mid)
 	s.reserveSolve(rows, mid)

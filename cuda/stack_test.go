@@ -32,6 +32,13 @@ func compareStack[H rev.Kernel[H], C rev.Kernel[C]](t *testing.T, count int, pas
 	}
 }
 
+// halveSystems lowers the columns of triangular systems that are solved in one launch.
+func halveSystems(t *testing.T) {
+	before := solveCols
+	t.Cleanup(func() { solveCols = before })
+	solveCols = 32
+}
+
 var allPasses = []string{"Forward", "Inverse", "Adjoint", "Tangent", "AdjointTangent"}
 
 // near returns a check that lets a number differ from v by a tolerance times 1 + |v|, or by nothing if v is not finite.

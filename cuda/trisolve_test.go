@@ -91,8 +91,8 @@ func triSolveOf[T rev.Float](t *testing.T) {
 	}
 }
 
-// TestTriSolveValues compares all passes with those of the CPU, a system after the other: in shared memory, in one block
-// of columns and in several, with right-hand sides of one block of threads and of several.
+// TestTriSolveValues compares all passes with those of the CPU, a system after the other: in shared memory, in one part
+// of the columns and in several, with right-hand sides of one block of threads and of several.
 func TestTriSolveValues(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)
 	for i, s := range [][3]int{{1, 1, 0}, {16, 17, 3}, {33, 5, 0}, {65, 2, 2}, {32, 70, 1}, {32, 32, 2}, {20, 33, 2}, {97, 1, 0}, {3, 0, 2}, {0, 3, 0}} {
@@ -118,6 +118,46 @@ func compareTriSolve[T rev.Float](t *testing.T, n, m, count int, upper, trans, u
 		}
 		return o
 	}, hostTriSolve[T].of, near[hostTriSolve[T]](t, 4500*epsilon[T]()*float64(n)))
+}
+
+// TestTriSolveHalves has more columns than a launch solves.
+func TestTriSolveHalves(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	halveSystems(t)
+	for c := range 4 {
+		compareTriSolve[float64](t, 97, 2, c%2*2, c&1 != 0, c&2 != 0, c == 3)
+		compareTriSolve[float32](t, 70, 33, 0, c&1 != 0, c&2 != 0, c == 0)
+	}
+}
+
+// TestTriSolveExtremes divides numbers by those of a diagonal, with all exponents that there are, and an infinite one.
+func TestTriSolveExtremes(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	triSolveExtremes[float64](t, 2100, -1074)
+	triSolveExtremes[float32](t, 280, -149)
+}
+
+func triSolveExtremes[T rev.Float](t *testing.T, exponents, lowest int) {
+	const n = 90
+	k := hostTriSolve[T]{X: rev.NewGeneral(n, 2, make([]T, 2*n)), A: rev.NewGeneral(n, n, make([]T, n*n)), B: rev.NewGeneral(n, 2, make([]T, 2*n))}
+	rnd := rand.New(rand.NewPCG(27, 28))
+	for i := range n {
+		v := math.Ldexp(1+rnd.Float64(), lowest+i*(exponents-4)/n)
+		k.A.Row(i)[i] = T(v)
+		k.B.Row(i)[0] = T(v * (1 + rnd.Float64()))
+	}
+	k.B.Row(n - 1)[1] = T(math.Inf(-1)) // which no other element is multiplied with
+	if err := rev.Forward(k); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		for j, got := range k.X.Row(i) {
+			want := k.B.Row(i)[j] / k.A.Row(i)[i]
+			if got != want && !(math.Abs(float64(got-want)) <= 2*epsilon[T]()*math.Abs(float64(want))) {
+				t.Errorf("%v/%v is %v, want %v", k.B.Row(i)[j], k.A.Row(i)[i], got, want)
+			}
+		}
+	}
 }
 
 // TestTriSolveShared has gradients that share memory, which the threads of a system add to at two places.

@@ -1,7 +1,7 @@
 // Kernels over dense matrices.
 #include "matrix.h"
 
-// C += sign·A·B. A block of 16×16 threads computes a tile of C with size·16 elements to a side, and
+// A Product. A block of 16×16 threads computes a tile of C with size·16 elements to a side, and
 // a thread size×size of them, which are 16 apart. An element is the sum of its terms in their
 // order, whatever the size.
 template <int size, class T>
@@ -9,6 +9,7 @@ INLINE void addProduct(Product<T> f) {
 	constexpr int side = 16 * size;
 	SHARED T as[depth][side + 1], bs[depth][side + 1];
 	i64 row = blockY() * side, column = blockX() * side;
+	if (f.skips(row, column, side)) return;
 	Sum<T> s[size][size];
 #pragma unroll
 	for (int i = 0; i < size; i++) {
@@ -37,7 +38,7 @@ INLINE void addProduct(Product<T> f) {
 #pragma unroll
 		for (int j = 0; j < size; j++) {
 			i64 r = row + 16 * i + threadY(), q = column + 16 * j + threadX();
-			if (r < f.m && q < f.n) addSigned(f.c.at(r, q), f.sign, s[i][j].value());
+			if (r < f.m && q < f.n) put(&f.c.at(r, q), f.sign, s[i][j].value());
 		}
 	}
 }
@@ -49,12 +50,12 @@ PRODUCT(double, addLargeProductF64, addProduct<4>)
 PRODUCT(float, addLargeProductF32, addProduct<4>)
 PRODUCT(Q43, addLargeProductQ43, addProduct<2>) // whose sums have 128 bits
 
-// C += sign·Σ_z P_z, where the P are so many m×n matrices one after the other.
+// C += sign·Σ_z P_z, or C = Σ_z P_z if sign is 0, where the P are so many m×n matrices one after the other.
 template <class T> DEVICE void addPartialProducts(Matrix<T> c, i64 m, i64 n, const T *part, i64 parts, i64 sign) {
 	for (i64 e = first(); e < m * n; e += step()) {
 		T s = {0};
 		for (i64 z = 0; z < parts; z++) s = s + part[z * m * n + e];
-		addSigned(c.at(e / n, e % n), sign, s);
+		put(&c.at(e / n, e % n), sign, s);
 	}
 }
 KERNEL addPartialProductsF64(double *c, i64 down, i64 across, i64 m, i64 n, const double *part, i64 parts, i64 sign) { addPartialProducts({c, down, across}, m, n, part, parts, sign); }

@@ -10,24 +10,34 @@ template <class T> struct Matrix {
 	DEVICE Matrix transposed() const { return {data, across, down}; }
 };
 
-// A Product is C += sign·A·B with k terms to a sum.
+// put adds x to *y, subtracts it if sign is negative, or sets *y to it if sign is 0. It then reads nothing, while a
+// reference would let the compiler read.
+template <class T> DEVICE void put(T *y, i64 sign, T x) {
+	if (sign) addSigned(*y, sign, x);
+	else *y = x;
+}
+
+// A Product is C += sign·A·B with k terms to a sum, or C = A·B if sign is 0. If top is not negative, row 0 of C is
+// row top of a symmetric matrix, and tiles above its diagonal are left out.
 template <class T> struct Product {
 	Matrix<T> c;
 	i64 m, n, k;
 	Matrix<const T> a, b;
-	i64 sign;
+	i64 sign, top;
+	// skips reports whether the tile at a row and a column is left out.
+	DEVICE bool skips(i64 row, i64 column, int side) const { return top >= 0 && column >= top + row + side; }
 	// of returns product z of those that the blocks of all numbers z compute. It has `each` terms, and is
 	// so many elements further in C, A and B. The last product has what is left of k terms.
 	DEVICE Product of(i64 each, i64 stepC, i64 stepA, i64 stepB) const {
 		i64 z = blockZ(), left = k - z * each;
-		return {{c.data + z * stepC, c.down, c.across}, m, n, left < each ? left : each, {a.data + z * stepA, a.down, a.across}, {b.data + z * stepB, b.down, b.across}, sign};
+		return {{c.data + z * stepC, c.down, c.across}, m, n, left < each ? left : each, {a.data + z * stepA, a.down, a.across}, {b.data + z * stepB, b.down, b.across}, sign, top};
 	}
 };
 
 // PRODUCT defines a kernel that calls a function with a product.
 #define PRODUCT(T, name, function) \
-	KERNEL name(T *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const T *a, i64 downA, i64 acrossA, const T *b, i64 downB, i64 acrossB, i64 sign, i64 each, i64 stepC, i64 stepA, i64 stepB) { \
-		function(Product<T>{{c, downC, acrossC}, m, n, k, {a, downA, acrossA}, {b, downB, acrossB}, sign}.of(each, stepC, stepA, stepB)); \
+	KERNEL name(T *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const T *a, i64 downA, i64 acrossA, const T *b, i64 downB, i64 acrossB, i64 sign, i64 top, i64 each, i64 stepC, i64 stepA, i64 stepB) { \
+		function(Product<T>{{c, downC, acrossC}, m, n, k, {a, downA, acrossA}, {b, downB, acrossB}, sign, top}.of(each, stepC, stepA, stepB)); \
 	}
 
 // depth is how many terms of the sums of a product are in shared memory at a time.

@@ -20,7 +20,7 @@ template <int side, bool along, int lanes> struct Corner {
 	}
 };
 
-// C += sign·A·B. A block computes 128×128 elements, a warp 32×64 of them, and a lane 8×8. An element
+// A Product. A block computes 128×128 elements, a warp 32×64 of them, and a lane 8×8. An element
 // is the sum of its terms in their order.
 template <bool alongA, bool alongB>
 INLINE void addWideProduct(Product<float> f) {
@@ -28,6 +28,7 @@ INLINE void addWideProduct(Product<float> f) {
 	typedef Corner<side, alongA, 4> Rows;
 	typedef Corner<side, alongB, 8> Columns;
 	i64 row = blockY() * side, column = blockX() * side;
+	if (f.skips(row, column, side)) return;
 	int me = (int)threadX(), i = me % 32 / 8, j = me % 8, i0 = me / 32 % 4 * 32, j0 = me / 128 * 64;
 	float s[8][8];
 #pragma unroll
@@ -48,7 +49,6 @@ INLINE void addWideProduct(Product<float> f) {
 			}
 		}
 	});
-	float one = f.sign < 0 ? -1 : 1;
 #pragma unroll
 	for (int r = 0; r < 8; r++) {
 		i64 to = row + i0 + Rows::row(i, r);
@@ -56,7 +56,7 @@ INLINE void addWideProduct(Product<float> f) {
 #pragma unroll
 		for (int q = 0; q < 8; q++) {
 			i64 t = column + j0 + Columns::row(j, q);
-			if (t < f.n) f.c.at(to, t) = __builtin_elementwise_fma(one, s[r][q], f.c.at(to, t));
+			if (t < f.n) put(&f.c.at(to, t), f.sign, s[r][q]);
 		}
 	}
 }

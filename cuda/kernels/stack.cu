@@ -27,41 +27,76 @@ template <class T> DEVICE void mirror(T *k, i64 n, i64 count, i64 add) {
 	}
 }
 
-// x <- x·R⁻¹ for an R of up to 32 columns, upper or lower triangular. If unit is set, its diagonal counts as
-// 1. A thread does a row of x, and consecutive blocks do a matrix.
-constexpr int solveCols = 32, solveRows = 64;
+// quotient returns x/d within an ulp, where r is 1/d. It takes three operations instead of a division's twelve.
+template <class T> DEVICE T quotient(T x, T d, T r) {
+	constexpr T least = sizeof(T) == 8 ? 0x1p-1000 : 0x1p-100; // magnitudes whose reciprocals are precise
+	if (!(magnitude(d) >= least && magnitude(d) <= 1 / least)) return x / d;
+	T q = x * r, better = fma(fma(-q, d, x), r, q);
+	return better == better ? better : q; // what is infinite has no better one
+}
+
+// x <- x·R⁻¹ for an R of up to 128 columns, upper or lower triangular. If unit is set, its diagonal counts as 1. A block
+// does 32 rows of x, which stay in shared memory, and consecutive blocks do a matrix.
+//
+// The columns are solved in parts of 32. A lane has a column of a part, and a warp some rows: it first subtracts what the
+// parts that are done change, and then solves column after column. Matrices of upper R are turned, so that both cases are one.
+constexpr int solveCols = 128, solveRows = 32, solveEach = solveRows * lanes / maxThreads;
 template <class T> INLINE void solveStack(T *x, i64 downX, i64 acrossX, i64 batchX, i64 rows, const T *r, i64 downR, i64 acrossR, i64 batchR, i64 size, i64 lower, i64 unit) {
-	SHARED T block[solveCols][solveCols + 1], xs[solveRows][solveCols + 1];
+	SHARED T block[lanes][lanes + 1], xs[solveRows][solveCols + 1];
 	i64 each = over(rows + solveRows - 1, solveRows), b = over(blockX(), each), row = (blockX() - b * each) * solveRows;
-	int me = (int)threadX(), width = (int)size, mine = rows - row < solveRows ? (int)(rows - row) : solveRows;
+	int me = (int)threadX(), lane = me % lanes, width = (int)size, mine = rows - row < solveRows ? (int)(rows - row) : solveRows;
+	T(*own)[solveCols + 1] = xs + me / lanes * solveEach;
 	x += b * batchX + row * downX;
 	r += b * batchR;
-	for (int e = me; e < width * width; e += solveRows) {
-		int far = e / width, near = e % width, i = acrossR == 1 ? far : near, j = acrossR == 1 ? near : far;
-		T v = r[i * downR + j * acrossR];
-		if (lower) block[j][i] = v;
-		else block[width - 1 - j][width - 1 - i] = v; // turned, so that both cases are one
-	}
-	auto rowOf = [&](int e) { return acrossX == 1 ? e / width : e % mine; }; // neighbours in memory are those of threads
-	auto columnOf = [&](int e) { return acrossX == 1 ? e % width : e / mine; };
 	auto place = [&](int j) { return lower ? j : width - 1 - j; };
-	for (int e = me; e < mine * width; e += solveRows) {
+	auto rowOf = [&](int e) { return acrossX == 1 ? e / width : e % solveRows; }; // neighbours in memory are those of threads
+	auto columnOf = [&](int e) { return acrossX == 1 ? e % width : e / solveRows; };
+	auto load = [&](int from, int to) { // block[j][k] is element (from + k, to + j) of R
+		barrier();
+		for (int e = me; e < lanes * lanes; e += maxThreads) {
+			int far = e / lanes, near = e % lanes, k = acrossR == 1 ? far : near, j = acrossR == 1 ? near : far;
+			block[j][k] = from + k < width && to + j < width ? r[place(from + k) * downR + place(to + j) * acrossR] : 0;
+		}
+		barrier();
+	};
+	for (int e = me; e < solveRows * width; e += maxThreads) {
 		int i = rowOf(e), j = columnOf(e);
-		xs[i][place(j)] = x[i * downX + j * acrossX];
+		xs[i][place(j)] = i < mine ? x[i * downX + j * acrossX] : 0;
 	}
-	barrier();
-	if (me < mine) {
-		T *own = xs[me];
-		for (int j = width - 1; j >= 0; j--) {
-			T s = own[j];
-			for (int k = j + 1; k < width; k++) s = fma(-own[k], block[j][k], s);
-			own[j] = unit ? s : s / block[j][j];
+	int last = (width - 1) / lanes * lanes;
+	for (int to = last; to >= 0; to -= lanes) {
+		T s[solveEach] = {};
+		for (int from = last; from > to; from -= lanes) {
+			load(from, to);
+			for (int k = 0; k < lanes && from + k < width; k++) {
+#pragma unroll
+				for (int q = 0; q < solveEach; q++) s[q] = fma(-own[q][from + k], block[lane][k], s[q]);
+			}
+		}
+		load(to, to);
+		T reciprocal = 1 / block[lane][lane];
+#pragma unroll
+		for (int q = 0; q < solveEach; q++) {
+			if (to + lane < width) s[q] += own[q][to + lane];
+		}
+		for (int j = (width - to < lanes ? width - to : lanes) - 1; j >= 0; j--) {
+			T pivot = block[j][j], r = ofLane(reciprocal, j), known = block[lane][j];
+#pragma unroll
+			for (int q = 0; q < solveEach; q++) {
+				T v = ofLane(s[q], j);
+				if (!unit) v = quotient(v, pivot, r);
+				s[q] = lane == j ? v : lane < j ? fma(-v, known, s[q]) : s[q];
+			}
+		}
+#pragma unroll
+		for (int q = 0; q < solveEach; q++) {
+			if (to + lane < width) own[q][to + lane] = s[q];
 		}
 	}
 	barrier();
-	for (int e = me; e < mine * width; e += solveRows) {
+	for (int e = me; e < solveRows * width; e += maxThreads) {
 		int i = rowOf(e), j = columnOf(e);
-		x[i * downX + j * acrossX] = xs[i][place(j)];
+		if (i < mine) x[i * downX + j * acrossX] = xs[i][place(j)];
 	}
 }
 

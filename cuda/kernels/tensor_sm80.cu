@@ -26,13 +26,14 @@ DEVICE void multiply(double (&d)[2][2], const double (&a)[2][2], const double (&
 #endif
 }
 
-// C += sign·A·B. A block of four warps computes a tile of C with side rows and 64 columns, and a warp side/2
+// A Product. A block of four warps computes a tile of C with side rows and 64 columns, and a warp side/2
 // rows and 32 columns of them. The terms 2·j and 2·j + 1 of a panel are those that the instruction calls j and
 // j + 4: a lane reads both at once if they are neighbours.
 template <int side, bool alongA, bool alongB, int piece>
 INLINE void addTensorProduct(Product<double> f) {
 	constexpr int sideB = 64, down = side / 32, across = 4;
 	i64 row = blockY() * side, column = blockX() * sideB;
+	if (f.skips(row, column, side)) return;
 	int me = (int)threadX(), i = me % 32 / 4, j = me % 4, i0 = me / 32 % 2 * (side / 2), j0 = me / 64 * 32;
 	double s[down][across][2][2] = {};
 	stream<side, sideB, alongA, alongB, piece, 128>(f, me, row, column, [&](const double *as, const double *bs) __attribute__((always_inline)) {
@@ -50,7 +51,6 @@ INLINE void addTensorProduct(Product<double> f) {
 			for (int q = 0; q < across; q++) multiply(s[p][q], u[p], v[q]);
 		}
 	});
-	double one = f.sign < 0 ? -1 : 1;
 #pragma unroll
 	for (int p = 0; p < down; p++) {
 #pragma unroll
@@ -62,7 +62,7 @@ INLINE void addTensorProduct(Product<double> f) {
 #pragma unroll
 				for (int l = 0; l < 2; l++) {
 					i64 t = column + j0 + 8 * q + 2 * j + l;
-					if (t < f.n) f.c.at(r, t) = __builtin_fma(one, s[p][q][h][l], f.c.at(r, t));
+					if (t < f.n) put(&f.c.at(r, t), f.sign, s[p][q][h][l]);
 				}
 			}
 		}
