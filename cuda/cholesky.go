@@ -25,7 +25,8 @@ import (
 // where Y is the gradient by a full matrix (Giles 2008, 4.8; Murray 2016, equations 8 to 10).
 //
 // If there are up to 32 rows, a block makes the pass for a matrix in shared memory. Of larger matrices, blocks of 32
-// columns are factored there, and what they change in others is a triangular solution and a product of matrices. The
+// columns are factored there. Rows below them are a triangular solution, and what they change in other columns is a
+// product of matrices, whose tiles above the diagonal are left out. The
 // factor is that of a matrix within about n·ε·|L|·|L|ᵀ of A (Higham 2002, theorem 10.3).
 //
 // If a pivot is zero or negative, the pass returns a *rev.NotPositiveDefiniteError, and nothing is written

@@ -61,10 +61,10 @@ func convOf[T rev.Real](t *testing.T) {
 }
 
 // TestConv2DBits compares with the host over Q43, bit for bit: a tile and several, more places than a
-// part has, and grids that go over their tiles several times.
+// part has, and grids of blocks of two warps that go over their tiles several times.
 func TestConv2DBits(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)
-	lower(t, 32, 2, 1)
+	lower(t, 64, 2, 1)
 	type q = fixed.Q43
 	for name, s := range map[string]struct {
 		inputs, filters int
@@ -81,7 +81,8 @@ func TestConv2DBits(t *testing.T) {
 		"large tiles": {2, 33, Conv2D[float64]{
 			Channels: 33, Height: 4, Width: 6, KernelHeight: 2, KernelWidth: 1, StrideHeight: 1, StrideWidth: 1, PadHeight: 1,
 		}},
-		"parts": {1, 1, Conv2D[float64]{Channels: 64, Height: 19, Width: 28, KernelHeight: 1, KernelWidth: 1, StrideHeight: 1, StrideWidth: 1}},
+		"planes of two warps": {1, 3, Conv2D[float64]{Channels: 1, Height: 7, Width: 6, KernelHeight: 1, KernelWidth: 1, StrideHeight: 1, StrideWidth: 1}},
+		"parts":               {1, 1, Conv2D[float64]{Channels: 64, Height: 19, Width: 28, KernelHeight: 1, KernelWidth: 1, StrideHeight: 1, StrideWidth: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			same(t, func(rnd *rand.Rand) hostConv2D[q] { return newConv2D[q](rnd, s.inputs, s.filters, s.sizes) },

@@ -125,6 +125,27 @@ func compareQR(t *testing.T, m, n, count int) {
 	})
 }
 
+// TestQRDoubtful has a column that is nearly a multiple of the one before. What is below the diagonal then is rounding, beside
+// the largest element of the column of R, and decides no sign.
+func TestQRDoubtful(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	for _, m := range []int{3, 40} {
+		of := func() (k hostQR[float64]) {
+			k = hostQR[float64]{Q: rev.NewGeneral(m, 2, make([]float64, 2*m)), R: rev.NewGeneral(2, 2, make([]float64, 4)), A: rev.NewGeneral(m, 2, make([]float64, 2*m))}
+			copy(k.A.Data, []float64{1, 1, 0, 1e-12, 0, 1e-17})
+			return k
+		}
+		got, want := of(), of()
+		if err := errors.Join(rev.Forward(got), rev.Forward(revlinalg.QR[float64]{Q: want.Q, R: want.R, A: want.A})); err != nil {
+			t.Fatal(err)
+		}
+		near[hostQR[float64]](t, 1e-14)(fmt.Sprint(m, " rows"), got, want)
+		if want.Q.Row(1)[1] != 1 {
+			t.Errorf("the host has a reflection: Q is %v", want.Q.Data)
+		}
+	}
+}
+
 // TestQRSingular has one singular matrix of several.
 func TestQRSingular(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)

@@ -175,12 +175,14 @@ func largeVectors[T rev.Real](t *testing.T, sizes []int) {
 		},
 			func(k hostSoftmax[T]) revnn.Softmax[T] { return revnn.Softmax[T](k) })
 	}
-	n := sizes[len(sizes)-1]
-	largeMaps[T](t, tolerance, n)
+	largeMaps[T](t, tolerance)
 }
 
-// largeMaps has functions of elements, whose kernels have the loop of Exp, Atan2 or MulElem.
-func largeMaps[T rev.Real](t *testing.T, tolerance float64, n int) {
+// largeMaps has functions of elements, whose kernels have the loop of Exp, Atan2 or MulElem, of more elements than
+// mapGrid has threads.
+func largeMaps[T rev.Real](t *testing.T, tolerance float64) {
+	lower(t, 32, 3, 3)
+	n := 16*bounds.blocks*bounds.threads + 5
 	unary := func(rnd *rand.Rand) (y, x rev.Vector[T]) { return integers[T](rnd, n), vector[T](rnd, n) }
 	alike(t, tolerance, func(rnd *rand.Rand) hostExp[T] { y, x := unary(rnd); return hostExp[T]{Y: y, X: x} },
 		func(k hostExp[T]) revlinalg.Exp[T] { return revlinalg.Exp[T](k) })
@@ -288,6 +290,7 @@ func TestLargeMixtures(t *testing.T) {
 	prior := gmm.Prior{Gamma: 0.7, M: 2}
 	comparePosterior(t, [3]int{70, 65, 2}, prior)
 	comparePosterior(t, [3]int{5, 130, 1}, prior)
+	comparePosterior(t, [3]int{130, 10, 1}, prior) // two parts, with more sums than a grid has threads
 	for _, capability := range []int{80, 90} {
 		t.Run(fmt.Sprint("tensor cores of ", capability), func(t *testing.T) { // a lane has several coordinates
 			testDevice = withTensorCores(t, 1<<26, capability)

@@ -26,7 +26,7 @@ import (
 //	Ż = A⁻ᵀ·(ġX - Ȧᵀ·Z),  ġB += Ż,  ġA -= tri(Ż·Yᵀ + Z·Ẏᵀ).
 //
 // If there are up to 32 rows and right-hand sides, a block makes the pass for a system in shared memory. Otherwise
-// blocks of 32 rows are solved one after the other, for all columns and systems in one launch. What they
+// blocks of 128 rows are solved one after the other, for all columns and systems in one launch. What they
 // change in other rows is a product of matrices. Each column of Y solves a system whose matrix is within
 // about n·ε·|A| of A (Higham 2002, theorem 8.5 and section 8.1).
 //

@@ -41,9 +41,9 @@ var suites = []struct{ file, tests string }{
 	{"affine", "Affine"}, {"attention", "Attention"}, {"binary", "Binary|Kernels|SmallGrids|Domain"}, {"bundle", "Bundle"}, {"camera", "Camera|Bundle"},
 	{"cholesky", "Cholesky"},
 	{"conv", "Conv2D"}, {"elements", "Elementwise|SmallGrids"}, {"fft", "FFT"}, {"fixedmixture", "FixedLogPosterior|Mixture"},
-	{"graph", "Graph|EqualDistances"}, {"lu", "Solve"}, {"map", "Elementwise|SameBits|NotFinite|Domain|FloatFunctions"},
+	{"graph", "Graph|EqualDistances|SmallGrids"}, {"lu", "Solve"}, {"map", "Elementwise|SameBits|NotFinite|Domain|FloatFunctions|LargeVectors"},
 	{"matrix", "MatMul|Products|Affine|FixedBits"}, {"mixture", "LogPosterior|Mixture"}, {"norm", "Norm"}, {"optimiser", "Optimisers|SmallGrids"},
-	{"product", "MatMul|Products"}, {"qr", "QR"}, {"random", "Random"}, {"rownorm", "RowNorm"}, {"softmaxrows", "SoftmaxRows"},
+	{"product", "MatMul|Products"}, {"qr", "QR|SmallGrids"}, {"random", "Random"}, {"rownorm", "RowNorm"}, {"softmaxrows", "SoftmaxRows"},
 	{"solve", "Solve"}, {"softmax", "Kernels|Softmax|LargeVectors|SmallGrids|FixedBits"}, {"sparse", "Mul|Cuts"}, {"stack", "TriSolve|Cholesky|Solve|QR|Products"},
 	{"tensor", "MatMul|Products"}, {"trisolve", "TriSolve"}, {"unitary", "Unitary"}, {"vector", "Kernels|FixedBits|LargeVectors|SmallGrids|LargeFill|Stream"},
 }
