@@ -145,7 +145,8 @@ func sweepLanes(p *problem[fixed.Q43], t *task[fixed.Q43]) {
 	}
 }
 
-// block handles n observations. The lanes after them hold any numbers.
+// block handles n observations. The lanes after them have the last of these, so that no depth in them is 0
+// that hasZero would find.
 func (s *laneSweep) block(p *problem[fixed.Q43], t *task[fixed.Q43], first, n int) {
 	s.memory.lanes = (n + 7) &^ 7
 	needed := cameraFields
@@ -155,6 +156,12 @@ func (s *laneSweep) block(p *problem[fixed.Q43], t *task[fixed.Q43], first, n in
 	if !s.inputs.Gather(0, copied(s.table), p.cameras.Rows, cameraFields, needed, p.camera[first:first+n]) ||
 		!s.inputs.Gather(cameraFields, copied(p.points.Data), p.points.Rows, p.points.Stride, 3, p.point[first:first+n]) {
 		p.checkIndices(first, first+n)
+	}
+	for row := range cameraFields + 3 {
+		in := (*laneBlock)(unsafe.Pointer(&s.inputs[row]))
+		for i := n; i < s.memory.lanes; i++ {
+			in[i] = in[n-1]
+		}
 	}
 	input := func(row int) lanes { return lanes{(*laneBlock)(unsafe.Pointer(&s.inputs[row])), &s.memory} }
 	for k, v := range s.camera.fields() {

@@ -135,7 +135,9 @@ func (p *problem[T]) checkRange(jacobian bool) error {
 type rangeCheck struct {
 	block  views.Views[float64] // is first, and so begins at a line of the cache
 	limits []limits             // of the cameras
-	points []float64            // all of them
+	points []float64            // all of them, or those of a block if there are more points than observations
+	own    bool                 // those of a block
+	order  [views.Lanes]int     // 0, 1, 2 ...
 	term   term[checkedQ43]
 }
 
@@ -149,6 +151,13 @@ func (s *rangeCheck) load(q *problem[fixed.Q43], jacobian bool) {
 	for i := range s.limits {
 		s.limits[i] = newLimits(q.model, q.cameras.Row(i), weight, feature, jacobian)
 	}
+	if s.own = q.points.Rows > len(q.camera); s.own {
+		s.points = workspace.Grow(s.points, 3*views.Lanes)
+		for i := range s.order {
+			s.order[i] = i
+		}
+		return
+	}
 	s.points = workspace.Grow(s.points, 3*q.points.Rows)
 	if q.points.Stride == 3 {
 		fixedpoint.Floats(s.points, q.points.Data[:len(s.points)])
@@ -161,9 +170,19 @@ func (s *rangeCheck) load(q *problem[fixed.Q43], jacobian bool) {
 
 // gather fills the block for the observations from lo to hi. It returns false if an index is out of range.
 func (s *rangeCheck) gather(q *problem[fixed.Q43], lo, hi int) bool {
+	rows, index := q.points.Rows, q.point[lo:hi]
+	if s.own {
+		for i, at := range index {
+			if uint(at) >= uint(rows) {
+				return false
+			}
+			fixedpoint.Floats(s.points[3*i:][:3], q.points.Row(at))
+		}
+		rows, index = hi-lo, s.order[:hi-lo]
+	}
 	limits := unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(s.limits))), len(s.limits)*views.LimitRows)
 	return s.block.Gather(0, limits, len(s.limits), views.LimitRows, views.LimitRows, q.camera[lo:hi]) &&
-		s.block.Gather(views.PointRow, s.points, q.points.Rows, 3, 3, q.point[lo:hi])
+		s.block.Gather(views.PointRow, s.points, rows, 3, 3, index)
 }
 
 // magnitude returns at least the largest of n rows of numbers, stride apart.

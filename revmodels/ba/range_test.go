@@ -92,15 +92,51 @@ func agrees(k *Weighted[float64], q *Weighted[fixed.Q43]) bool {
 	return ok
 }
 
-// Limits of a camera that turns by more than they allow take no point, not even the one at the centre.
+// Limits of what they do not allow take no point, not even the one at the centre.
 func TestNoLimits(t *testing.T) {
-	q := Snavely[fixed.Q43]{
-		R: rev.ViewSlice(make([]fixed.Q43, 2)), Cameras: rev.NewGeneral[fixed.Q43](1, 9, nil), Points: rev.NewGeneral[fixed.Q43](1, 3, nil),
-		Features: rev.NewGeneral[fixed.Q43](1, 2, nil), Camera: []int{0}, Point: []int{0},
+	for _, c := range []struct {
+		name                  string
+		turn, depth, w, pixel fixed.Q43
+		want                  error
+	}{
+		{"a turn", fixed.FromInt(300), 0, fixed.One, 0, fixed.ErrDivideByZero},
+		{"the largest turn", fixed.Max, fixed.FromInt(-10), fixed.One, 0, fixed.ErrRange},
+		{"a translation", 0, fixed.Min, fixed.One, 0, fixed.ErrRange},
+		{"a weight", 0, 0, fixed.FromInt(1000), 0, fixed.ErrDivideByZero},
+		{"a large weight", 0, 0, fixed.FromInt(1 << 19), 0, fixed.ErrRange},
+		{"a feature", 0, 0, fixed.One, fixed.FromInt(1 << 19), fixed.ErrDivideByZero},
+	} {
+		q := Weighted[fixed.Q43]{
+			R: rev.ViewSlice(make([]fixed.Q43, 2)), Z: rev.ViewSlice(make([]fixed.Q43, 1)), Weights: rev.ViewSlice([]fixed.Q43{c.w}),
+			Cameras: rev.NewGeneral[fixed.Q43](1, 11, nil), Points: rev.NewGeneral[fixed.Q43](1, 3, nil),
+			Features: rev.NewGeneral(1, 2, []fixed.Q43{c.pixel, 0}), Camera: []int{0}, Point: []int{0},
+		}
+		copy(q.Cameras.Data, []fixed.Q43{c.turn, c.turn, c.turn, 0, 0, c.depth})
+		if err := q.Forward(); !errors.Is(err, c.want) {
+			t.Errorf("%s: the error is %v, want %v", c.name, err, c.want)
+		}
+		if q.R.Data[0] != 0 || q.Z.Data[0] != 0 {
+			t.Errorf("%s: results were written", c.name)
+		}
 	}
-	q.Cameras.Data[0] = fixed.FromInt(300)
-	if err := q.Forward(); !errors.Is(err, fixed.ErrDivideByZero) {
-		t.Errorf("the error at depth 0 is %v", err)
+}
+
+// A block of any size divides in vector code.
+func TestLanesAfterTheLast(t *testing.T) {
+	for _, n := range []int{1, 5, 8, 63, 64} {
+		k := snavelyOf[fixed.Q43](randomSnavely(rand.New(rand.NewPCG(9, 1)), n))
+		p, s := k.problem(), new(laneSweep)
+		s.table = make([]fixed.Q43, p.cameras.Rows*cameraFields)
+		for i := range p.cameras.Rows {
+			s.real = realCamera(p.model, p.cameras.Row(i))
+			for f, v := range s.real.fields() {
+				s.table[i*cameraFields+f] = v.v
+			}
+		}
+		s.block(&p, &task[fixed.Q43]{do: views.Residuals, sign: 1}, 0, n)
+		if s.memory.nonzero == nil {
+			t.Errorf("%d observations divide one by one", n)
+		}
 	}
 }
 

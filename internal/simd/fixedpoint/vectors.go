@@ -1,6 +1,7 @@
 package fixedpoint
 
 import (
+	"slices"
 	"unsafe"
 
 	"revnum/fixed"
@@ -82,6 +83,7 @@ type Index interface{ int | int32 }
 // rows u_q of a matrix. The sum is exact and rounded once, and its product with alpha once more.
 // Row u_q begins at u[ind_q·ldu]. sums is scratch as long as out. It panics if a slice is too short.
 func AddRowSums[I Index](sign int, alpha fixed.Q43, a []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43, sums []fixed.Accumulator) {
+	u = slices.Clip(u) // an index reaches no memory behind it
 	switch {
 	case !hasRowSums(len(a), len(out)):
 		genericAddRowSums(sign, alpha, a, ind, u, ldu, out, sums[:len(out)])
@@ -96,6 +98,7 @@ func AddRowSums[I Index](sign int, alpha fixed.Q43, a []fixed.Q43, ind []I, u []
 
 // RowSums sets out to Σ a_q·u_q as AddRowSums does.
 func RowSums[I Index](a []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43) {
+	u = slices.Clip(u)
 	if hasRowSums(len(a), len(out)) {
 		rowSums(a, ind, u, ldu, out, 0, 0)
 		return
@@ -152,11 +155,11 @@ func panicAt[I Index](ind []I, n int, u []fixed.Q43, ldu int) {
 }
 
 // AddRowDots computes out_q += alpha·s_q with s_q = Σ_c v_c·u_qc for rows u_q of a matrix. Each sum is
-// exact and rounded once, and its product with alpha once more. Row u_q begins at u[ind_q·ldu]. It panics if
-// a slice is too short.
+// exact and rounded once, and its product with alpha once more. Row u_q begins at u[ind_q·ldu], and ldu is at
+// least 1. It panics if a slice is too short or an index is wrong, and may have changed part of out then.
 func AddRowDots[I Index](alpha fixed.Q43, v []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43) {
 	const most = 1 << 10 // elements of a row
-	out = out[:len(ind)]
+	u, out = slices.Clip(u), out[:len(ind)]
 	if tier != cpu.AVX512 || len(v) < 2 || len(v) > most {
 		for q, i := range ind {
 			out[q] += alpha.Mul(Dot(v, u[int(i)*ldu:][:len(v)]))
@@ -201,7 +204,7 @@ func SegmentDots[I Index](ptr []I, a, u, sums []fixed.Q43) {
 		last = p
 	}
 	n := int(last) - int(first)
-	a, u = a[:n], u[:n]
+	a, u = slices.Clip(a)[:n], slices.Clip(u)[:n]
 	if tier != cpu.AVX512 || int(longest) > most || n == 0 || n > cpu.Chunk || len(sums) > cpu.Chunk {
 		for s := range sums {
 			lo, hi := int(ptr[s]-first), int(ptr[s+1]-first)

@@ -118,7 +118,7 @@ func testSegmentDots[I Index](t *testing.T, rnd *rand.Rand, n int, from func(*ra
 func TestWrongIndices(t *testing.T) {
 	forEachTier(t, func(t *testing.T) {
 		const n, entries, rows = 9, 7, 3
-		a, v, u := make([]fixed.Q43, entries), make([]fixed.Q43, n), make([]fixed.Q43, rows*n-1)
+		a, v, u := make([]fixed.Q43, entries), make([]fixed.Q43, n), make([]fixed.Q43, 2*rows*n)[:rows*n-1]
 		for _, wrong := range []int{-1, rows - 1, rows, 1 << 30, -1 << 31} { // the last row lacks an element
 			for at := range entries {
 				ind := make([]int32, entries)

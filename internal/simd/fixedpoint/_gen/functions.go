@@ -318,8 +318,8 @@ func addCarry(x, y, high vectors) vectors {
 // Predicates of VPCMPQ and VPCMPUQ.
 const (
 	less         = 1
-	notEqual     = 4
 	lessEqual    = 2
+	notEqual     = 4
 	greaterEqual = 5
 	greater      = 6
 )
