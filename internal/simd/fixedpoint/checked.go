@@ -66,6 +66,11 @@ func inRange(n int, vector func(i, n int) bool, run func(sign, i, n int), sign i
 
 // sumFits reports whether z + x·y, or z - x·y if sign is negative, is in range, with the product rounded.
 func sumFits(z fixed.Q43, sign int, x, y fixed.Q43) bool {
+	if hi, _ := bits.Mul64(uint64(max(x, -x)), uint64(max(y, -y))); hi < 1<<(62+fixed.FracBits-64) {
+		p := number.Signed(sign, x.Mul(y)) // at most 2⁶² units
+		sum := z + p
+		return (z^sum)&(p^sum) >= 0
+	}
 	var s Exact
 	s.addProduct(x, y)
 	_, ok := s.AddTo(z, sign)

@@ -85,6 +85,20 @@ func testGemmChecked(t *testing.T, rnd *rand.Rand, m, n, k int, from func(*rand.
 	if rnd.IntN(2) == 0 {
 		rsb, csb = 1, k
 	}
+	if rnd.IntN(2) == 0 { // results a few units from an end
+		for at := range c {
+			var x, y []fixed.Q43
+			for l := range k {
+				x, y = append(x, a[at/n*rsa+l*csa]), append(y, b[l*rsb+at%n*csb])
+			}
+			end := []fixed.Q43{fixed.Max, fixed.Min}[rnd.IntN(2)]
+			v := bigSum(end, -sign, x, y)
+			v.Add(v, big.NewInt(int64(rnd.IntN(7)-3)))
+			if v.IsInt64() {
+				c[at] = fixed.Q43(v.Int64())
+			}
+		}
+	}
 	got, want := slices.Clone(c), slices.Clone(c)
 	row, col := GemmChecked(m, n, k, sign, a, rsa, csa, b, rsb, csb, got, n)
 	first := -1

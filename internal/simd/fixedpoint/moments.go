@@ -7,8 +7,9 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-// mostOrder is the largest order of triangular matrices that the assembly takes.
-const mostOrder = 256
+// mostOrder is the largest order of triangular matrices that the assembly takes: 16 columns are a call, which
+// cannot be pre-empted for 0.4 ms then. The words of sums would do for 2¹¹.
+const mostOrder = 512
 
 // TriNorms sets Y = L·(C - mu·1ᵀ), and half_p to (start - Σ_i y_ip²)/2. L is d×d lower triangular with
 // L[i,j] = l[i*d+j], C is d×n with C[j,p] = c[j*ldc+p], and Y[i,p] = y[i*ldy+p]. C - mu wraps. The sums are exact. They are

@@ -96,22 +96,6 @@ func AddRowSums[I Index](sign int, alpha fixed.Q43, a []fixed.Q43, ind []I, u []
 	}
 }
 
-// RowSums sets out to Σ a_q·u_q as AddRowSums does.
-func RowSums[I Index](a []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43) {
-	u = slices.Clip(u)
-	if hasRowSums(len(a), len(out)) {
-		rowSums(a, ind, u, ldu, out, 0, 0)
-		return
-	}
-	for c := range out {
-		var s fixed.Accumulator
-		for q, i := range ind[:len(a)] {
-			s.AddMul(a[q], u[int(i)*ldu:][:len(out)][c])
-		}
-		out[c] = s.Round()
-	}
-}
-
 const mostEntries = 1 << 12 // of a call of rowSums
 
 // hasRowSums reports whether the assembly sums so many rows of a length.
@@ -262,28 +246,6 @@ func AddProductsTo(sign int, x, y, from, z []fixed.Q43) {
 	for i := 0; i < len(z); i += cpu.Chunk {
 		vectorAddProducts(cpu.ChunkAt(i, len(z)), (*int64)(&x[i]), (*int64)(&y[i]), (*int64)(&from[i]), (*int64)(&z[i]), sign>>(bitsOfInt-1))
 	}
-}
-
-// ExactSums sets z_i to start + Σ_l x_li·y_li for k pairs of vectors as long as z. Vector l begins at x[l·sx]
-// and y[l·sy]. A sum is exact and rounded once, and wraps. It panics if a slice is too short.
-func ExactSums(k int, start fixed.Accumulator, x []fixed.Q43, sx int, y []fixed.Q43, sy int, z []fixed.Q43) {
-	n := len(z)
-	if k > 0 {
-		_, _ = x[(k-1)*sx:][:n], y[(k-1)*sy:][:n]
-	}
-	if tier != cpu.AVX512 || n < vectorLeast || k == 0 || k > 1<<10 || n*k > cpu.Chunk {
-		for i := range z {
-			s := start
-			for l := range k {
-				s.AddMul(x[l*sx+i], y[l*sy+i])
-			}
-			z[i] = s.Round()
-		}
-		return
-	}
-	words := *(*[2]uint64)(unsafe.Pointer(&start)) // hi and lo
-	hi, lo := words[0], words[1]
-	vectorExactSums(n, k, (*int64)(&x[0]), sx, (*int64)(&y[0]), sy, hi<<(64-fixed.FracBits)|lo>>fixed.FracBits, lo&(1<<fixed.FracBits-1), (*int64)(&z[0]))
 }
 
 // Shears computes a -= t·b, b += s·a, a -= t·b. If negate is set, it then negates a and b. Each

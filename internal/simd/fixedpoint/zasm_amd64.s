@@ -4494,182 +4494,6 @@ done152:
 	VZEROUPPER
 	RET
 
-// func exactSumsAVX512<>(n int, k int, x *int64, sx int, y *int64, sy int, hi uint64, lo uint64, z *int64)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
-TEXT ·exactSumsAVX512<>(SB), NOSPLIT, $0-72
-	MOVQ    n+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    sx+24(FP), DX
-	SHLQ    $0x03, DX
-	MOVQ    y+32(FP), BX
-	MOVQ    sy+40(FP), SI
-	SHLQ    $0x03, SI
-	MOVQ    z+64(FP), DI
-	VMOVUPS constants<>+1152(SB), Z0
-	VMOVUPS constants<>+64(SB), Z1
-	VMOVUPS constants<>+0(SB), Z2
-	XORQ    R8, R8
-	LEAQ    -16(AX), R9
-	TESTQ   R9, R9
-	JL      oneTest158
-
-many156:
-	MOVQ         hi+48(FP), R10
-	VPBROADCASTQ R10, Z3
-	MOVQ         lo+56(FP), R10
-	VPBROADCASTQ R10, Z5
-	VPSLLQ       $0x09, Z5, Z5
-	MOVQ         hi+48(FP), R10
-	VPBROADCASTQ R10, Z4
-	MOVQ         lo+56(FP), R10
-	VPBROADCASTQ R10, Z6
-	VPSLLQ       $0x09, Z6, Z6
-	MOVQ         k+8(FP), R12
-	MOVQ         CX, R10
-	MOVQ         BX, R11
-
-loop161:
-	VMOVUPS     (R10)(R8*8), Z7
-	VPSLLQ      $0x09, Z7, Z8
-	VPSRAQ      $0x2b, Z7, Z9
-	VMOVUPS     (R11)(R8*8), Z10
-	VPSRAQ      $0x2b, Z10, Z11
-	VPANDQ      Z2, Z10, Z10
-	VPMULLQ     Z7, Z11, Z11
-	VPMULLQ     Z9, Z10, Z7
-	VPMADD52LUQ Z10, Z8, Z5
-	VPMADD52HUQ Z10, Z8, Z3
-	VPADDQ      Z11, Z7, Z7
-	VPADDQ      Z7, Z3, Z3
-	VMOVUPS     64(R10)(R8*8), Z7
-	VPSLLQ      $0x09, Z7, Z8
-	VPSRAQ      $0x2b, Z7, Z9
-	VMOVUPS     64(R11)(R8*8), Z10
-	VPSRAQ      $0x2b, Z10, Z11
-	VPANDQ      Z2, Z10, Z10
-	VPMULLQ     Z7, Z11, Z11
-	VPMULLQ     Z9, Z10, Z7
-	VPMADD52LUQ Z10, Z8, Z6
-	VPMADD52HUQ Z10, Z8, Z4
-	VPADDQ      Z11, Z7, Z7
-	VPADDQ      Z7, Z4, Z4
-	ADDQ        DX, R10
-	ADDQ        SI, R11
-	DECQ        R12
-	JNZ         loop161
-	VPSRLQ      $0x34, Z5, Z7
-	VPADDQ      Z7, Z3, Z3
-	VPANDQ      constants<>+576(SB), Z5, Z5
-	VPADDQ      Z0, Z5, Z5
-	VPANDQ      Z1, Z3, Z7
-	VPADDQ      Z7, Z5, Z5
-	VPSRLQ      $0x34, Z5, Z5
-	VPADDQ      Z5, Z3, Z3
-	VMOVUPS     Z3, (DI)(R8*8)
-	VPSRLQ      $0x34, Z6, Z3
-	VPADDQ      Z3, Z4, Z4
-	VPANDQ      constants<>+576(SB), Z6, Z6
-	VPADDQ      Z0, Z6, Z6
-	VPANDQ      Z1, Z4, Z3
-	VPADDQ      Z3, Z6, Z6
-	VPSRLQ      $0x34, Z6, Z6
-	VPADDQ      Z6, Z4, Z4
-	VMOVUPS     Z4, 64(DI)(R8*8)
-	ADDQ        $0x10, R8
-	CMPQ        R8, R9
-	JLE         many156
-
-oneTest158:
-	LEAQ -8(AX), R9
-	CMPQ R8, R9
-	JG   tail159
-
-one157:
-	MOVQ         hi+48(FP), R10
-	VPBROADCASTQ R10, Z3
-	MOVQ         lo+56(FP), R10
-	VPBROADCASTQ R10, Z4
-	VPSLLQ       $0x09, Z4, Z4
-	MOVQ         k+8(FP), R12
-	MOVQ         CX, R10
-	MOVQ         BX, R11
-
-loop162:
-	VMOVUPS     (R10)(R8*8), Z5
-	VPSLLQ      $0x09, Z5, Z6
-	VPSRAQ      $0x2b, Z5, Z7
-	VMOVUPS     (R11)(R8*8), Z8
-	VPSRAQ      $0x2b, Z8, Z9
-	VPANDQ      Z2, Z8, Z8
-	VPMULLQ     Z5, Z9, Z9
-	VPMULLQ     Z7, Z8, Z5
-	VPMADD52LUQ Z8, Z6, Z4
-	VPMADD52HUQ Z8, Z6, Z3
-	VPADDQ      Z9, Z5, Z5
-	VPADDQ      Z5, Z3, Z3
-	ADDQ        DX, R10
-	ADDQ        SI, R11
-	DECQ        R12
-	JNZ         loop162
-	VPSRLQ      $0x34, Z4, Z5
-	VPADDQ      Z5, Z3, Z3
-	VPANDQ      constants<>+576(SB), Z4, Z4
-	VPADDQ      Z0, Z4, Z4
-	VPANDQ      Z1, Z3, Z5
-	VPADDQ      Z5, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z4
-	VPADDQ      Z4, Z3, Z3
-	VMOVUPS     Z3, (DI)(R8*8)
-	ADDQ        $0x08, R8
-	CMPQ        R8, R9
-	JLE         one157
-
-tail159:
-	SUBQ         R8, AX
-	JZ           done160
-	MOVQ         $-1, R9
-	SHLXQ        AX, R9, R9
-	NOTQ         R9
-	KMOVW        R9, K1
-	MOVQ         hi+48(FP), AX
-	VPBROADCASTQ AX, Z3
-	MOVQ         lo+56(FP), AX
-	VPBROADCASTQ AX, Z4
-	VPSLLQ       $0x09, Z4, Z4
-	MOVQ         k+8(FP), AX
-	MOVQ         BX, BX
-
-loop163:
-	VMOVUPD.Z   (CX)(R8*8), K1, Z5
-	VPSLLQ      $0x09, Z5, Z6
-	VPSRAQ      $0x2b, Z5, Z7
-	VMOVUPD.Z   (BX)(R8*8), K1, Z8
-	VPSRAQ      $0x2b, Z8, Z9
-	VPANDQ      Z2, Z8, Z8
-	VPMULLQ     Z5, Z9, Z9
-	VPMULLQ     Z7, Z8, Z5
-	VPMADD52LUQ Z8, Z6, Z4
-	VPMADD52HUQ Z8, Z6, Z3
-	VPADDQ      Z9, Z5, Z5
-	VPADDQ      Z5, Z3, Z3
-	ADDQ        DX, CX
-	ADDQ        SI, BX
-	DECQ        AX
-	JNZ         loop163
-	VPSRLQ      $0x34, Z4, Z2
-	VPADDQ      Z2, Z3, Z3
-	VPANDQ      constants<>+576(SB), Z4, Z4
-	VPADDQ      Z0, Z4, Z4
-	VPANDQ      Z1, Z3, Z0
-	VPADDQ      Z0, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z4
-	VPADDQ      Z4, Z3, Z3
-	VMOVUPD     Z3, K1, (DI)(R8*8)
-
-done160:
-	VZEROUPPER
-	RET
-
 // func addProductsAVX512<>(n int, x *int64, y *int64, from *int64, z *int64, minus int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·addProductsAVX512<>(SB), NOSPLIT, $0-48
@@ -4686,9 +4510,9 @@ TEXT ·addProductsAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -16(AX), R8
 	TESTQ        R8, R8
-	JL           oneTest166
+	JL           oneTest158
 
-many164:
+many156:
 	VMOVUPS     (CX)(DI*8), Z4
 	VPSLLQ      $0x09, Z4, Z5
 	VPSRAQ      $0x2b, Z4, Z6
@@ -4737,14 +4561,14 @@ many164:
 	VMOVUPS     Z8, 64(SI)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many164
+	JLE         many156
 
-oneTest166:
+oneTest158:
 	LEAQ -8(AX), R8
 	CMPQ DI, R8
-	JG   tail167
+	JG   tail159
 
-one165:
+one157:
 	VMOVUPS     (CX)(DI*8), Z4
 	VPSLLQ      $0x09, Z4, Z5
 	VPSRAQ      $0x2b, Z4, Z6
@@ -4770,11 +4594,11 @@ one165:
 	VMOVUPS     Z8, (SI)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one165
+	JLE         one157
 
-tail167:
+tail159:
 	SUBQ        DI, AX
-	JZ          done168
+	JZ          done160
 	MOVQ        $-1, R8
 	SHLXQ       AX, R8, R8
 	NOTQ        R8
@@ -4803,7 +4627,7 @@ tail167:
 	VPADDQ      Z0, Z8, Z8
 	VMOVUPD     Z8, K1, (SI)(DI*8)
 
-done168:
+done160:
 	VZEROUPPER
 	RET
 
@@ -4819,9 +4643,9 @@ TEXT ·addQuotientsAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail172
+	JG           tail164
 
-one170:
+one162:
 	VMOVUPS    (AX)(SI*8), Z1
 	VMOVUPS    (CX)(SI*8), Z2
 	VPABSQ     Z1, Z3
@@ -4859,11 +4683,11 @@ one170:
 	VPMOVQ2M   Z1, K1
 	VPSUBQ     Z3, Z2, K1, Z3
 	KTESTB     K2, K2
-	JZ         good174
+	JZ         good166
 	MOVQ       SI, AX
 	JMP        stopped
 
-good174:
+good166:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (DX)(SI*8), Z1
@@ -4871,12 +4695,12 @@ good174:
 	VMOVUPS Z3, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one170
+	JLE     one162
 
-tail172:
+tail164:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done173
+	JZ         done165
 	MOVQ       $-1, R8
 	SHLXQ      DI, R8, R8
 	NOTQ       R8
@@ -4919,18 +4743,18 @@ tail172:
 	VPSUBQ     Z3, Z2, K2, Z3
 	KANDB      K1, K3, K3
 	KTESTB     K3, K3
-	JZ         good175
+	JZ         good167
 	MOVQ       SI, AX
 	JMP        stopped
 
-good175:
+good167:
 	VPXORQ    Z0, Z3, Z3
 	VPSUBQ    Z0, Z3, Z3
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VPADDQ    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (DX)(SI*8)
 
-done173:
+done165:
 	MOVQ BX, AX
 
 stopped:
@@ -4949,9 +4773,9 @@ TEXT ·addSqrtAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest178
+	JL           oneTest170
 
-many176:
+many168:
 	VMOVUPS   (AX)(BX*8), Z1
 	VMOVUPS   64(AX)(BX*8), Z2
 	VPXORQ    Z3, Z3, Z3
@@ -4986,11 +4810,11 @@ many176:
 	VPADDQ    constants<>+1472(SB), Z4, K4, Z4
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
-	JZ        good181
+	JZ        good173
 	MOVQ      BX, AX
 	JMP       stopped
 
-good181:
+good173:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (CX)(BX*8), Z1
@@ -5003,14 +4827,14 @@ good181:
 	VMOVUPS Z4, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many176
+	JLE     many168
 
-oneTest178:
+oneTest170:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail179
+	JG   tail171
 
-one177:
+one169:
 	VMOVUPS   (AX)(BX*8), Z1
 	VPXORQ    Z2, Z2, Z2
 	VPCMPQ    $0x01, Z2, Z1, K1
@@ -5029,11 +4853,11 @@ one177:
 	VPSUBQ    constants<>+1472(SB), Z2, K2, Z2
 	VPADDQ    constants<>+1472(SB), Z2, K3, Z2
 	KTESTB    K1, K1
-	JZ        good182
+	JZ        good174
 	MOVQ      BX, AX
 	JMP       stopped
 
-good182:
+good174:
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
 	VMOVUPS (CX)(BX*8), Z1
@@ -5041,12 +4865,12 @@ good182:
 	VMOVUPS Z2, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one177
+	JLE     one169
 
-tail179:
+tail171:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done180
+	JZ        done172
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -5070,18 +4894,18 @@ tail179:
 	VPADDQ    constants<>+1472(SB), Z2, K4, Z2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
-	JZ        good183
+	JZ        good175
 	MOVQ      BX, AX
 	JMP       stopped
 
-good183:
+good175:
 	VPXORQ    Z0, Z2, Z2
 	VPSUBQ    Z0, Z2, Z2
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (CX)(BX*8)
 
-done180:
+done172:
 	MOVQ DX, AX
 
 stopped:
@@ -5100,9 +4924,9 @@ TEXT ·addExpAVX512<>(SB), NOSPLIT, $0-56
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest186
+	JL           oneTest178
 
-many184:
+many176:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K1
@@ -5329,11 +5153,11 @@ many184:
 	VPSRLQ      $0x01, Z2, Z2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good189
+	JZ          good181
 	MOVQ        BX, AX
 	JMP         stopped
 
-good189:
+good181:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z3
@@ -5346,14 +5170,14 @@ good189:
 	VMOVUPS Z2, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many184
+	JLE     many176
 
-oneTest186:
+oneTest178:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail187
+	JG   tail179
 
-one185:
+one177:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K1
 	VPMAXSQ     constants<>+1600(SB), Z1, Z1
@@ -5468,11 +5292,11 @@ one185:
 	VPADDQ      constants<>+64(SB), Z1, Z1
 	VPSRLQ      $0x01, Z1, Z1
 	KTESTB      K1, K1
-	JZ          good190
+	JZ          good182
 	MOVQ        BX, AX
 	JMP         stopped
 
-good190:
+good182:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z2
@@ -5480,12 +5304,12 @@ good190:
 	VMOVUPS Z1, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one185
+	JLE     one177
 
-tail187:
+tail179:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done188
+	JZ          done180
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -5605,18 +5429,18 @@ tail187:
 	VPSRLQ      $0x01, Z1, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good191
+	JZ          good183
 	MOVQ        BX, AX
 	JMP         stopped
 
-good191:
+good183:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(BX*8)
 
-done188:
+done180:
 	MOVQ DX, AX
 
 stopped:
@@ -5635,9 +5459,9 @@ TEXT ·addLogAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest194
+	JL           oneTest186
 
-many192:
+many184:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VPXORQ      Z3, Z3, Z3
@@ -5864,11 +5688,11 @@ many192:
 	VPSRAQ      $0x0e, Z2, Z2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good197
+	JZ          good189
 	MOVQ        BX, AX
 	JMP         stopped
 
-good197:
+good189:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z3
@@ -5881,14 +5705,14 @@ good197:
 	VMOVUPS Z2, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many192
+	JLE     many184
 
-oneTest194:
+oneTest186:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail195
+	JG   tail187
 
-one193:
+one185:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPXORQ      Z2, Z2, Z2
 	VPCMPQ      $0x02, Z2, Z1, K1
@@ -6003,11 +5827,11 @@ one193:
 	VPADDQ      constants<>+2944(SB), Z1, Z1
 	VPSRAQ      $0x0e, Z1, Z1
 	KTESTB      K1, K1
-	JZ          good198
+	JZ          good190
 	MOVQ        BX, AX
 	JMP         stopped
 
-good198:
+good190:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z2
@@ -6015,12 +5839,12 @@ good198:
 	VMOVUPS Z1, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one193
+	JLE     one185
 
-tail195:
+tail187:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done196
+	JZ          done188
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -6140,18 +5964,18 @@ tail195:
 	VPSRAQ      $0x0e, Z1, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good199
+	JZ          good191
 	MOVQ        BX, AX
 	JMP         stopped
 
-good199:
+good191:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(BX*8)
 
-done196:
+done188:
 	MOVQ DX, AX
 
 stopped:
@@ -6170,9 +5994,9 @@ TEXT ·addTanAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest202
+	JL           oneTest194
 
-many200:
+many192:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VPABSQ      Z1, Z3
@@ -6731,11 +6555,11 @@ many200:
 	VPSUBQ      Z3, Z4, K1, Z3
 	KORB        K3, K2, K2
 	KTESTB      K2, K2
-	JZ          good205
+	JZ          good197
 	MOVQ        BX, AX
 	JMP         stopped
 
-good205:
+good197:
 	VPXORQ  Z0, Z6, Z6
 	VPSUBQ  Z0, Z6, Z6
 	VMOVUPS (CX)(BX*8), Z1
@@ -6748,14 +6572,14 @@ good205:
 	VMOVUPS Z3, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many200
+	JLE     many192
 
-oneTest202:
+oneTest194:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail203
+	JG   tail195
 
-one201:
+one193:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPABSQ      Z1, Z2
 	VPSRLQ      $0x34, Z2, Z3
@@ -7036,11 +6860,11 @@ one201:
 	VPMOVQ2M    Z1, K1
 	VPSUBQ      Z3, Z2, K1, Z3
 	KTESTB      K2, K2
-	JZ          good206
+	JZ          good198
 	MOVQ        BX, AX
 	JMP         stopped
 
-good206:
+good198:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (CX)(BX*8), Z1
@@ -7048,12 +6872,12 @@ good206:
 	VMOVUPS Z3, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one201
+	JLE     one193
 
-tail203:
+tail195:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done204
+	JZ          done196
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -7339,18 +7163,18 @@ tail203:
 	VPSUBQ      Z3, Z2, K2, Z3
 	KANDB       K1, K3, K3
 	KTESTB      K3, K3
-	JZ          good207
+	JZ          good199
 	MOVQ        BX, AX
 	JMP         stopped
 
-good207:
+good199:
 	VPXORQ    Z0, Z3, Z3
 	VPSUBQ    Z0, Z3, Z3
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (CX)(BX*8)
 
-done204:
+done196:
 	MOVQ DX, AX
 
 stopped:
@@ -7371,9 +7195,9 @@ TEXT ·addAtan2AVX512<>(SB), NOSPLIT, $0-56
 	XORQ         DI, DI
 	LEAQ         -16(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest210
+	JL           oneTest202
 
-many208:
+many200:
 	VMOVUPS     (AX)(DI*8), Z1
 	VMOVUPS     64(AX)(DI*8), Z2
 	VPABSQ      Z1, Z1
@@ -7646,11 +7470,11 @@ many208:
 	VPCMPUQ     $0x05, constants<>+5184(SB), Z1, K2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good213
+	JZ          good205
 	MOVQ        DI, AX
 	JMP         stopped
 
-good213:
+good205:
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
 	VMOVUPS (BX)(DI*8), Z1
@@ -7663,14 +7487,14 @@ good213:
 	VMOVUPS Z4, 64(BX)(DI*8)
 	ADDQ    $0x10, DI
 	CMPQ    DI, R8
-	JLE     many208
+	JLE     many200
 
-oneTest210:
+oneTest202:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail211
+	JG   tail203
 
-one209:
+one201:
 	VMOVUPS     (AX)(DI*8), Z1
 	VPABSQ      Z1, Z1
 	VMOVUPS     (CX)(DI*8), Z2
@@ -7809,11 +7633,11 @@ one209:
 	VMOVUPD.Z   Z1, K1, Z1
 	VPCMPUQ     $0x05, constants<>+5184(SB), Z2, K1
 	KTESTB      K1, K1
-	JZ          good214
+	JZ          good206
 	MOVQ        DI, AX
 	JMP         stopped
 
-good214:
+good206:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (BX)(DI*8), Z2
@@ -7821,12 +7645,12 @@ good214:
 	VMOVUPS Z1, (BX)(DI*8)
 	ADDQ    $0x08, DI
 	CMPQ    DI, R8
-	JLE     one209
+	JLE     one201
 
-tail211:
+tail203:
 	MOVQ        SI, R8
 	SUBQ        DI, R8
-	JZ          done212
+	JZ          done204
 	MOVQ        $-1, R9
 	SHLXQ       R8, R9, R9
 	NOTQ        R9
@@ -7970,18 +7794,18 @@ tail211:
 	VPCMPUQ     $0x05, constants<>+5184(SB), Z2, K2
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good215
+	JZ          good207
 	MOVQ        DI, AX
 	JMP         stopped
 
-good215:
+good207:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (BX)(DI*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(DI*8)
 
-done212:
+done204:
 	MOVQ SI, AX
 
 stopped:
@@ -8001,9 +7825,9 @@ TEXT ·addAtan2SlopesAVX512<>(SB), NOSPLIT, $0-56
 	XORQ R8, R8
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail219
+	JG   tail211
 
-one217:
+one209:
 	VMOVUPS     (AX)(R8*8), Z0
 	VPABSQ      Z0, Z0
 	VMOVUPS     (CX)(R8*8), Z1
@@ -8166,11 +7990,11 @@ one217:
 	VPMOVQ2M    Z5, K2
 	VPSUBQ      Z0, Z1, K2, Z0
 	KTESTB      K1, K1
-	JZ          good221
+	JZ          good213
 	MOVQ        R8, AX
 	JMP         stopped
 
-good221:
+good213:
 	VMOVUPS (BX)(R8*8), Z1
 	VPADDQ  Z1, Z3, Z3
 	VMOVUPS Z3, (BX)(R8*8)
@@ -8179,12 +8003,12 @@ good221:
 	VMOVUPS Z1, (SI)(R8*8)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     one217
+	JLE     one209
 
-tail219:
+tail211:
 	MOVQ        DI, R9
 	SUBQ        R8, R9
-	JZ          done220
+	JZ          done212
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -8352,11 +8176,11 @@ tail219:
 	VPSUBQ      Z0, Z1, K3, Z0
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good222
+	JZ          good214
 	MOVQ        R8, AX
 	JMP         stopped
 
-good222:
+good214:
 	VMOVUPD.Z (BX)(R8*8), K1, Z1
 	VPADDQ    Z1, Z3, Z3
 	VMOVUPD   Z3, K1, (BX)(R8*8)
@@ -8364,7 +8188,7 @@ good222:
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (SI)(R8*8)
 
-done220:
+done212:
 	MOVQ DI, AX
 
 stopped:
@@ -8384,9 +8208,9 @@ TEXT ·addPowAVX512<>(SB), NOSPLIT, $0-72
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest225
+	JL           oneTest217
 
-many223:
+many215:
 	VMOVUPS     (AX)(SI*8), Z1
 	VMOVUPS     64(AX)(SI*8), Z2
 	VPXORQ      Z3, Z3, Z3
@@ -8977,11 +8801,11 @@ many223:
 	KORB        K2, K4, K4
 	KORB        K4, K3, K3
 	KTESTB      K3, K3
-	JZ          good228
+	JZ          good220
 	MOVQ        SI, AX
 	JMP         stopped
 
-good228:
+good220:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(SI*8), Z3
@@ -8994,14 +8818,14 @@ good228:
 	VMOVUPS Z2, 64(DX)(SI*8)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
-	JLE     many223
+	JLE     many215
 
-oneTest225:
+oneTest217:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail226
+	JG   tail218
 
-one224:
+one216:
 	VMOVUPS     (AX)(SI*8), Z1
 	VPXORQ      Z2, Z2, Z2
 	VPCMPQ      $0x02, Z2, Z1, K1
@@ -9300,11 +9124,11 @@ one224:
 	KORB        K3, K2, K2
 	KORB        K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good229
+	JZ          good221
 	MOVQ        SI, AX
 	JMP         stopped
 
-good229:
+good221:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(SI*8), Z2
@@ -9312,12 +9136,12 @@ good229:
 	VMOVUPS Z1, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one224
+	JLE     one216
 
-tail226:
+tail218:
 	MOVQ        BX, DI
 	SUBQ        SI, DI
-	JZ          done227
+	JZ          done219
 	MOVQ        $-1, R8
 	SHLXQ       DI, R8, R8
 	NOTQ        R8
@@ -9621,18 +9445,18 @@ tail226:
 	KORB        K2, K3, K3
 	KANDB       K1, K3, K3
 	KTESTB      K3, K3
-	JZ          good230
+	JZ          good222
 	MOVQ        SI, AX
 	JMP         stopped
 
-good230:
+good222:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(SI*8)
 
-done227:
+done219:
 	MOVQ BX, AX
 
 stopped:
@@ -9651,9 +9475,9 @@ TEXT ·powersAVX512<>(SB), NOSPLIT, $0-72
 	XORQ  DI, DI
 	LEAQ  -16(SI), R8
 	TESTQ R8, R8
-	JL    oneTest233
+	JL    oneTest225
 
-many231:
+many223:
 	VMOVUPS     (AX)(DI*8), Z0
 	VMOVUPS     64(AX)(DI*8), Z1
 	VPXORQ      Z2, Z2, Z2
@@ -10491,25 +10315,25 @@ many231:
 	KORB        K6, K1, K1
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good236
+	JZ          good228
 	MOVQ        DI, AX
 	JMP         stopped
 
-good236:
+good228:
 	VMOVUPS Z8, (DX)(DI*8)
 	VMOVUPS Z0, (BX)(DI*8)
 	VMOVUPS Z9, 64(DX)(DI*8)
 	VMOVUPS Z1, 64(BX)(DI*8)
 	ADDQ    $0x10, DI
 	CMPQ    DI, R8
-	JLE     many231
+	JLE     many223
 
-oneTest233:
+oneTest225:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail234
+	JG   tail226
 
-one232:
+one224:
 	VMOVUPS     (AX)(DI*8), Z0
 	VPXORQ      Z1, Z1, Z1
 	VPCMPQ      $0x02, Z1, Z0, K1
@@ -10933,21 +10757,21 @@ one232:
 	KORB        K2, K1, K1
 	KORB        K3, K1, K1
 	KTESTB      K1, K1
-	JZ          good237
+	JZ          good229
 	MOVQ        DI, AX
 	JMP         stopped
 
-good237:
+good229:
 	VMOVUPS Z4, (DX)(DI*8)
 	VMOVUPS Z0, (BX)(DI*8)
 	ADDQ    $0x08, DI
 	CMPQ    DI, R8
-	JLE     one232
+	JLE     one224
 
-tail234:
+tail226:
 	MOVQ        SI, R8
 	SUBQ        DI, R8
-	JZ          done235
+	JZ          done227
 	MOVQ        $-1, R9
 	SHLXQ       R8, R9, R9
 	NOTQ        R9
@@ -11376,15 +11200,15 @@ tail234:
 	KORB        K4, K2, K2
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good238
+	JZ          good230
 	MOVQ        DI, AX
 	JMP         stopped
 
-good238:
+good230:
 	VMOVUPD Z4, K1, (DX)(DI*8)
 	VMOVUPD Z0, K1, (BX)(DI*8)
 
-done235:
+done227:
 	MOVQ SI, AX
 
 stopped:
@@ -11407,9 +11231,9 @@ TEXT ·addSignedAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest241
+	JL           oneTest233
 
-many239:
+many231:
 	VMOVUPS  (CX)(SI*8), Z3
 	VMOVUPS  (DX)(SI*8), Z4
 	VMOVUPS  (BX)(SI*8), Z5
@@ -11434,14 +11258,14 @@ many239:
 	VMOVUPS  Z5, 64(BX)(SI*8)
 	ADDQ     $0x10, SI
 	CMPQ     SI, DI
-	JLE      many239
+	JLE      many231
 
-oneTest241:
+oneTest233:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail242
+	JG   tail234
 
-one240:
+one232:
 	VMOVUPS  (CX)(SI*8), Z3
 	VMOVUPS  (DX)(SI*8), Z4
 	VMOVUPS  (BX)(SI*8), Z5
@@ -11455,11 +11279,11 @@ one240:
 	VMOVUPS  Z5, (BX)(SI*8)
 	ADDQ     $0x08, SI
 	CMPQ     SI, DI
-	JLE      one240
+	JLE      one232
 
-tail242:
+tail234:
 	SUBQ      SI, AX
-	JZ        done243
+	JZ        done235
 	MOVQ      $-1, DI
 	SHLXQ     AX, DI, DI
 	NOTQ      DI
@@ -11476,7 +11300,7 @@ tail242:
 	VPSUBQ    Z4, Z5, K3, Z5
 	VMOVUPD   Z5, K1, (BX)(SI*8)
 
-done243:
+done235:
 	VZEROUPPER
 	RET
 
@@ -11489,9 +11313,9 @@ TEXT ·toFloatsAVX512<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(AX), SI
 	TESTQ SI, SI
-	JL    oneTest246
+	JL    oneTest238
 
-many244:
+many236:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTQQ2PD Z0, Z0
 	VMULPD    constants<>+6528(SB), Z0, Z0
@@ -11502,25 +11326,25 @@ many244:
 	VMOVUPS   Z0, 64(DX)(BX*8)
 	ADDQ      $0x10, BX
 	CMPQ      BX, SI
-	JLE       many244
+	JLE       many236
 
-oneTest246:
+oneTest238:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail247
+	JG   tail239
 
-one245:
+one237:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTQQ2PD Z0, Z0
 	VMULPD    constants<>+6528(SB), Z0, Z0
 	VMOVUPS   Z0, (DX)(BX*8)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one245
+	JLE       one237
 
-tail247:
+tail239:
 	SUBQ      BX, AX
-	JZ        done248
+	JZ        done240
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -11530,7 +11354,7 @@ tail247:
 	VMULPD    constants<>+6528(SB), Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(BX*8)
 
-done248:
+done240:
 	VZEROUPPER
 	RET
 
@@ -11545,9 +11369,9 @@ TEXT ·addRoundedAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest251
+	JL           oneTest243
 
-many249:
+many241:
 	VMOVUPS   (AX)(BX*8), Z1
 	VMOVUPS   64(AX)(BX*8), Z2
 	VPANDQ    constants<>+6592(SB), Z1, Z3
@@ -11560,11 +11384,11 @@ many249:
 	VCVTPD2QQ Z2, Z1
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
-	JZ        good254
+	JZ        good246
 	MOVQ      BX, AX
 	JMP       stopped
 
-good254:
+good246:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (CX)(BX*8), Z2
@@ -11577,25 +11401,25 @@ good254:
 	VMOVUPS Z1, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many249
+	JLE     many241
 
-oneTest251:
+oneTest243:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail252
+	JG   tail244
 
-one250:
+one242:
 	VMOVUPS   (AX)(BX*8), Z1
 	VPANDQ    constants<>+6592(SB), Z1, Z2
 	VCMPPD    $0x15, constants<>+6656(SB), Z2, K1
 	VMULPD    constants<>+1280(SB), Z1, Z1
 	VCVTPD2QQ Z1, Z2
 	KTESTB    K1, K1
-	JZ        good255
+	JZ        good247
 	MOVQ      BX, AX
 	JMP       stopped
 
-good255:
+good247:
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
 	VMOVUPS (CX)(BX*8), Z1
@@ -11603,12 +11427,12 @@ good255:
 	VMOVUPS Z2, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one250
+	JLE     one242
 
-tail252:
+tail244:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done253
+	JZ        done245
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -11620,18 +11444,18 @@ tail252:
 	VCVTPD2QQ Z1, Z2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
-	JZ        good256
+	JZ        good248
 	MOVQ      BX, AX
 	JMP       stopped
 
-good256:
+good248:
 	VPXORQ    Z0, Z2, Z2
 	VPSUBQ    Z0, Z2, Z2
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (CX)(BX*8)
 
-done253:
+done245:
 	MOVQ DX, AX
 
 stopped:
@@ -11653,9 +11477,9 @@ TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest259
+	JL           oneTest251
 
-many257:
+many249:
 	VMOVUPS     (AX)(BX*8), Z3
 	VMOVUPS     64(AX)(BX*8), Z4
 	VPABSQ      Z3, Z5
@@ -12021,14 +11845,14 @@ many257:
 	VMOVUPS     Z7, 64(CX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many257
+	JLE         many249
 
-oneTest259:
+oneTest251:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail260
+	JG   tail252
 
-one258:
+one250:
 	VMOVUPS     (AX)(BX*8), Z3
 	VPABSQ      Z3, Z4
 	VPSRLQ      $0x34, Z4, Z5
@@ -12213,12 +12037,12 @@ one258:
 	VMOVUPS     Z3, (CX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one258
+	JLE         one250
 
-tail260:
+tail252:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done261
+	JZ          done253
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -12406,7 +12230,7 @@ tail260:
 	VPADDQ      Z1, Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
 
-done261:
+done253:
 	MOVQ DX, AX
 	MOVQ AX, ret+40(FP)
 	VZEROUPPER
@@ -12424,9 +12248,9 @@ TEXT ·sumsAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest264
+	JL           oneTest256
 
-many262:
+many254:
 	VMOVUPS (DX)(SI*8), Z1
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
@@ -12453,14 +12277,14 @@ many262:
 	VMOVUPS Z1, 192(BX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many262
+	JLE     many254
 
-oneTest264:
+oneTest256:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail265
+	JG   tail257
 
-one263:
+one255:
 	VMOVUPS (DX)(SI*8), Z1
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
@@ -12469,11 +12293,11 @@ one263:
 	VMOVUPS Z1, (BX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one263
+	JLE     one255
 
-tail265:
+tail257:
 	SUBQ      SI, AX
-	JZ        done266
+	JZ        done258
 	MOVQ      $-1, DI
 	SHLXQ     AX, DI, DI
 	NOTQ      DI
@@ -12485,7 +12309,7 @@ tail265:
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(SI*8)
 
-done266:
+done258:
 	VZEROUPPER
 	RET
 
@@ -12498,7 +12322,7 @@ TEXT ·splitAVX512<>(SB), NOSPLIT, $0-32
 	MOVQ pairs+8(FP), BX
 	XORQ SI, SI
 
-loop267:
+loop259:
 	VMOVUPS  (BX)(SI*2), Z0
 	VMOVUPS  64(BX)(SI*2), Z1
 	VMOVUPS  constants<>+6720(SB), Z2
@@ -12510,7 +12334,7 @@ loop267:
 	ADDQ     $0x40, SI
 	SUBQ     $0x07, DX
 	DECQ     DX
-	JNZ      loop267
+	JNZ      loop259
 	VZEROUPPER
 	RET
 
@@ -12525,7 +12349,7 @@ TEXT ·addPairsAVX512<>(SB), NOSPLIT, $0-40
 	MOVQ         pairs+24(FP), BX
 	XORQ         SI, SI
 
-loop268:
+loop260:
 	VMOVUPS  (AX)(SI*1), Z1
 	VMOVUPS  (CX)(SI*1), Z2
 	VMOVUPS  constants<>+6848(SB), Z3
@@ -12543,7 +12367,7 @@ loop268:
 	ADDQ     $0x40, SI
 	SUBQ     $0x07, DX
 	DECQ     DX
-	JNZ      loop268
+	JNZ      loop260
 	VZEROUPPER
 	RET
 
@@ -12556,18 +12380,18 @@ TEXT ·largestAVX512<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -8(AX), BX
 	CMPQ    DX, BX
-	JG      tail272
+	JG      tail264
 
-one270:
+one262:
 	VMOVUPS (CX)(DX*8), Z1
 	VPMAXSQ Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one270
+	JLE     one262
 
-tail272:
+tail264:
 	SUBQ      DX, AX
-	JZ        done273
+	JZ        done265
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -12575,7 +12399,7 @@ tail272:
 	VMOVUPD.Z (CX)(DX*8), K1, Z1
 	VPMAXSQ   Z1, Z0, K1, Z0
 
-done273:
+done265:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VPMAXSQ       Z2, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X2
@@ -12598,9 +12422,9 @@ TEXT ·sumWordsAVX512<>(SB), NOSPLIT, $0-25
 	XORQ    DX, DX
 	LEAQ    -16(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest276
+	JL      oneTest268
 
-many274:
+many266:
 	VMOVUPS  (CX)(DX*8), Z3
 	VPCMPEQQ Z2, Z3, K2
 	KORB     K2, K1, K1
@@ -12619,14 +12443,14 @@ many274:
 	VPADDQ   Z3, Z1, Z1
 	ADDQ     $0x10, DX
 	CMPQ     DX, BX
-	JLE      many274
+	JLE      many266
 
-oneTest276:
+oneTest268:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail277
+	JG   tail269
 
-one275:
+one267:
 	VMOVUPS  (CX)(DX*8), Z3
 	VPCMPEQQ Z2, Z3, K2
 	KORB     K2, K1, K1
@@ -12637,11 +12461,11 @@ one275:
 	VPADDQ   Z3, Z1, Z1
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      one275
+	JLE      one267
 
-tail277:
+tail269:
 	SUBQ      DX, AX
-	JZ        done278
+	JZ        done270
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -12655,7 +12479,7 @@ tail277:
 	VPSRAQ    $0x3f, Z3, Z3
 	VPADDQ    Z3, Z1, Z1
 
-done278:
+done270:
 	MOVQ    sums+16(FP), AX
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -12679,9 +12503,9 @@ TEXT ·sumPowersAVX512<>(SB), NOSPLIT, $0-33
 	XORQ    BX, BX
 	LEAQ    -8(AX), SI
 	CMPQ    BX, SI
-	JG      tail282
+	JG      tail274
 
-one280:
+one272:
 	VMOVUPS     (CX)(BX*8), Z5
 	VMOVUPS     (DX)(BX*8), Z6
 	VPCMPEQQ    Z4, Z5, K2
@@ -12725,11 +12549,11 @@ one280:
 	VPSUBQ      constants<>+1472(SB), Z3, K2, Z3
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one280
+	JLE         one272
 
-tail282:
+tail274:
 	SUBQ        BX, AX
-	JZ          done283
+	JZ          done275
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -12776,7 +12600,7 @@ tail282:
 	VPCMPUQ     $0x01, Z4, Z2, K2, K2
 	VPSUBQ      constants<>+1472(SB), Z3, K2, Z3
 
-done283:
+done275:
 	MOVQ    sums+24(FP), AX
 	VMOVUPS Z0, (AX)
 	MOVQ    sums+24(FP), AX
@@ -12827,9 +12651,9 @@ TEXT ·sumExpAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         DX, DX
 	LEAQ         -8(AX), BX
 	CMPQ         DX, BX
-	JG           tail287
+	JG           tail279
 
-one285:
+one277:
 	VMOVUPS     (CX)(DX*8), Z11
 	VPSUBQ      Z11, Z0, Z12
 	VPCMPUQ     $0x02, constants<>+6976(SB), Z12, K1
@@ -12883,11 +12707,11 @@ one285:
 	VPSUBQ      constants<>+1472(SB), Z2, K1, Z2
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one285
+	JLE         one277
 
-tail287:
+tail279:
 	SUBQ        DX, AX
-	JZ          done288
+	JZ          done280
 	MOVQ        $-1, BX
 	SHLXQ       AX, BX, BX
 	NOTQ        BX
@@ -12945,7 +12769,7 @@ tail287:
 	VPCMPUQ     $0x01, Z0, Z1, K2, K1
 	VPSUBQ      constants<>+1472(SB), Z2, K1, Z2
 
-done288:
+done280:
 	MOVQ    sums+32(FP), AX
 	VMOVUPS Z1, (AX)
 	VMOVUPS Z2, 64(AX)
@@ -12962,9 +12786,9 @@ TEXT ·triNormsNarrowAVX512<>(SB), NOSPLIT, $0-104
 	XORQ    CX, CX
 	LEAQ    -16(AX), DX
 	TESTQ   DX, DX
-	JL      oneTest291
+	JL      oneTest283
 
-many289:
+many281:
 	MOVQ d+8(FP), BX
 	MOVQ c+24(FP), SI
 	MOVQ ldc+32(FP), DI
@@ -12972,7 +12796,7 @@ many289:
 	MOVQ mu+40(FP), R8
 	MOVQ scratch+88(FP), R9
 
-loop294:
+loop286:
 	VBROADCASTSD (R8), Z2
 	VPSUBQ       constants<>+320(SB), Z2, Z2
 	VMOVUPS      (SI)(CX*8), Z4
@@ -12985,7 +12809,7 @@ loop294:
 	ADDQ         DI, SI
 	ADDQ         $0x00000080, R9
 	DECQ         BX
-	JNZ          loop294
+	JNZ          loop286
 	VPXORQ       Z2, Z2, Z2
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
@@ -13001,7 +12825,7 @@ loop294:
 	SHLQ         $0x03, R10
 	MOVQ         $0x00000001, SI
 
-loop295:
+loop287:
 	VPXORQ Z9, Z9, Z9
 	VPXORQ Z10, Z10, Z10
 	VPXORQ Z11, Z11, Z11
@@ -13011,7 +12835,7 @@ loop295:
 	MOVQ   SI, R11
 	MOVQ   DI, R12
 
-loop296:
+loop288:
 	VBROADCASTSD (R12), Z14
 	VPADDQ       Z14, Z13, Z13
 	VPADDQ       Z1, Z14, Z14
@@ -13022,7 +12846,7 @@ loop296:
 	ADDQ         $0x08, R12
 	ADDQ         $0x00000080, R13
 	DECQ         R11
-	JNZ          loop296
+	JNZ          loop288
 	VPADDQ       -128(R13), Z2, Z2
 	VPADDQ       Z2, Z13, Z14
 	VPSRLQ       $0x2b, Z9, Z15
@@ -13081,7 +12905,7 @@ loop296:
 	ADDQ         R10, R8
 	INCQ         SI
 	DECQ         BX
-	JNZ          loop295
+	JNZ          loop287
 	MOVQ         half+80(FP), BX
 	MOVQ         hi+64(FP), SI
 	VPBROADCASTQ SI, Z2
@@ -13137,14 +12961,14 @@ loop296:
 	VMOVUPS      Z2, 64(BX)(CX*8)
 	ADDQ         $0x10, CX
 	CMPQ         CX, DX
-	JLE          many289
+	JLE          many281
 
-oneTest291:
+oneTest283:
 	LEAQ -8(AX), DX
 	CMPQ CX, DX
-	JG   tail292
+	JG   tail284
 
-one290:
+one282:
 	MOVQ d+8(FP), BX
 	MOVQ c+24(FP), SI
 	MOVQ ldc+32(FP), DI
@@ -13152,7 +12976,7 @@ one290:
 	MOVQ mu+40(FP), R8
 	MOVQ scratch+88(FP), R9
 
-loop297:
+loop289:
 	VBROADCASTSD (R8), Z2
 	VPSUBQ       constants<>+320(SB), Z2, Z2
 	VMOVUPS      (SI)(CX*8), Z4
@@ -13162,7 +12986,7 @@ loop297:
 	ADDQ         DI, SI
 	ADDQ         $0x00000080, R9
 	DECQ         BX
-	JNZ          loop297
+	JNZ          loop289
 	VPXORQ       Z2, Z2, Z2
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
@@ -13175,7 +12999,7 @@ loop297:
 	SHLQ         $0x03, R10
 	MOVQ         $0x00000001, SI
 
-loop298:
+loop290:
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
@@ -13183,7 +13007,7 @@ loop298:
 	MOVQ   SI, R11
 	MOVQ   DI, R12
 
-loop299:
+loop291:
 	VBROADCASTSD (R12), Z9
 	VPADDQ       Z9, Z8, Z8
 	VPADDQ       Z1, Z9, Z9
@@ -13192,7 +13016,7 @@ loop299:
 	ADDQ         $0x08, R12
 	ADDQ         $0x00000080, R13
 	DECQ         R11
-	JNZ          loop299
+	JNZ          loop291
 	VPADDQ       -128(R13), Z2, Z2
 	VPADDQ       Z2, Z8, Z8
 	VPSRLQ       $0x2b, Z6, Z9
@@ -13224,7 +13048,7 @@ loop299:
 	ADDQ         R10, R8
 	INCQ         SI
 	DECQ         BX
-	JNZ          loop298
+	JNZ          loop290
 	MOVQ         half+80(FP), BX
 	MOVQ         hi+64(FP), SI
 	VPBROADCASTQ SI, Z2
@@ -13254,11 +13078,11 @@ loop299:
 	VMOVUPS      Z2, (BX)(CX*8)
 	ADDQ         $0x08, CX
 	CMPQ         CX, DX
-	JLE          one290
+	JLE          one282
 
-tail292:
+tail284:
 	SUBQ  CX, AX
-	JZ    done293
+	JZ    done285
 	MOVQ  $-1, DX
 	SHLXQ AX, DX, DX
 	NOTQ  DX
@@ -13270,7 +13094,7 @@ tail292:
 	MOVQ  mu+40(FP), SI
 	MOVQ  scratch+88(FP), DI
 
-loop300:
+loop292:
 	VBROADCASTSD (SI), Z2
 	VPSUBQ       constants<>+320(SB), Z2, Z2
 	VMOVUPD.Z    (DX)(CX*8), K1, Z4
@@ -13280,7 +13104,7 @@ loop300:
 	ADDQ         BX, DX
 	ADDQ         $0x00000080, DI
 	DECQ         AX
-	JNZ          loop300
+	JNZ          loop292
 	VPXORQ       Z2, Z2, Z2
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
@@ -13293,7 +13117,7 @@ loop300:
 	SHLQ         $0x03, R8
 	MOVQ         $0x00000001, DX
 
-loop301:
+loop293:
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
@@ -13301,7 +13125,7 @@ loop301:
 	MOVQ   DX, R9
 	MOVQ   BX, R10
 
-loop302:
+loop294:
 	VBROADCASTSD (R10), Z9
 	VPADDQ       Z9, Z8, Z8
 	VPADDQ       Z1, Z9, Z9
@@ -13310,7 +13134,7 @@ loop302:
 	ADDQ         $0x08, R10
 	ADDQ         $0x00000080, R11
 	DECQ         R9
-	JNZ          loop302
+	JNZ          loop294
 	VPADDQ       -128(R11), Z2, Z2
 	VPADDQ       Z2, Z8, Z8
 	VPSRLQ       $0x2b, Z6, Z9
@@ -13342,7 +13166,7 @@ loop302:
 	ADDQ         R8, SI
 	INCQ         DX
 	DECQ         AX
-	JNZ          loop301
+	JNZ          loop293
 	MOVQ         half+80(FP), AX
 	MOVQ         hi+64(FP), DX
 	VPBROADCASTQ DX, Z1
@@ -13371,7 +13195,7 @@ loop302:
 	VPADDQ       Z5, Z1, Z1
 	VMOVUPD      Z1, K1, (AX)(CX*8)
 
-done293:
+done285:
 	VEXTRACTF64X4 $0x01, Z0, Y3
 	VORPD         Z3, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X3
@@ -13405,7 +13229,7 @@ TEXT ·triDotsNarrowAVX512<>(SB), NOSPLIT, $0-88
 	MOVQ    mu+64(FP), DI
 	MOVQ    scratch+80(FP), R8
 
-loop303:
+loop295:
 	VBROADCASTSD (DI), Z1
 	VPXORQ       Z2, Z2, Z2
 	VPSUBQ       Z0, Z1, Z1
@@ -13414,9 +13238,9 @@ loop303:
 	XORQ         R11, R11
 	LEAQ         -16(R10), R12
 	TESTQ        R12, R12
-	JL           oneTest306
+	JL           oneTest298
 
-many304:
+many296:
 	VMOVUPS (BX)(R11*8), Z3
 	VPSUBQ  Z1, Z3, Z3
 	VPADDQ  Z3, Z2, Z2
@@ -13427,25 +13251,25 @@ many304:
 	VMOVUPS Z3, 64(R9)(R11*8)
 	ADDQ    $0x10, R11
 	CMPQ    R11, R12
-	JLE     many304
+	JLE     many296
 
-oneTest306:
+oneTest298:
 	LEAQ -8(R10), R12
 	CMPQ R11, R12
-	JG   tail307
+	JG   tail299
 
-one305:
+one297:
 	VMOVUPS (BX)(R11*8), Z3
 	VPSUBQ  Z1, Z3, Z3
 	VPADDQ  Z3, Z2, Z2
 	VMOVUPS Z3, (R9)(R11*8)
 	ADDQ    $0x08, R11
 	CMPQ    R11, R12
-	JLE     one305
+	JLE     one297
 
-tail307:
+tail299:
 	SUBQ      R11, R10
-	JZ        done308
+	JZ        done300
 	MOVQ      $-1, R12
 	SHLXQ     R10, R12, R12
 	NOTQ      R12
@@ -13455,26 +13279,26 @@ tail307:
 	VPADDQ    Z3, Z2, Z2
 	VMOVUPS   Z3, (R9)(R11*8)
 
-done308:
+done300:
 	ADDQ    CX, R8
 	VMOVUPS Z2, -64(R8)
 	ADDQ    SI, BX
 	ADDQ    $0x08, DI
 	DECQ    DX
-	JNZ     loop303
+	JNZ     loop295
 
 subtracted:
 	MOVQ rows+24(FP), DX
 	MOVQ z+32(FP), BX
 	MOVQ sums+72(FP), SI
 
-loop309:
+loop301:
 	MOVQ scratch+80(FP), R8
 	MOVQ AX, DI
 	SHRQ $0x02, DI
 	INCQ DI
 
-loop310:
+loop302:
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
@@ -13491,9 +13315,9 @@ loop310:
 	XORQ   R13, R13
 	LEAQ   -8(R12), R14
 	CMPQ   R13, R14
-	JG     tail314
+	JG     tail306
 
-one312:
+one304:
 	VMOVUPS     (BX)(R13*8), Z10
 	VPADDQ      Z10, Z1, Z1
 	VPADDQ      Z0, Z10, Z10
@@ -13507,11 +13331,11 @@ one312:
 	VPMADD52HUQ (R11)(R13*8), Z10, Z9
 	ADDQ        $0x08, R13
 	CMPQ        R13, R14
-	JLE         one312
+	JLE         one304
 
-tail314:
+tail306:
 	SUBQ        R13, R12
-	JZ          done315
+	JZ          done307
 	MOVQ        $-1, R14
 	SHLXQ       R12, R14, R14
 	NOTQ        R14
@@ -13528,7 +13352,7 @@ tail314:
 	VPMADD52LUQ (R11)(R13*8), Z10, Z8
 	VPMADD52HUQ (R11)(R13*8), Z10, Z9
 
-done315:
+done307:
 	VMOVUPS     Z1, Z10
 	VPADDQ      -64(R8)(CX*1), Z10, Z10
 	VPSLLQ      $0x08, Z10, Z10
@@ -13591,13 +13415,13 @@ done315:
 	ADDQ        $0x40, SI
 	LEAQ        (R11)(CX*1), R8
 	DECQ        DI
-	JNZ         loop310
+	JNZ         loop302
 	INCQ        AX
 	MOVQ        ldz+40(FP), DI
 	SHLQ        $0x03, DI
 	ADDQ        DI, BX
 	DECQ        DX
-	JNZ         loop309
+	JNZ         loop301
 	VZEROUPPER
 	RET
 
@@ -13611,9 +13435,9 @@ TEXT ·triNormsWideAVX512<>(SB), NOSPLIT, $0-104
 	XORQ    CX, CX
 	LEAQ    -16(AX), DX
 	TESTQ   DX, DX
-	JL      oneTest318
+	JL      oneTest310
 
-many316:
+many308:
 	MOVQ d+8(FP), BX
 	MOVQ c+24(FP), SI
 	MOVQ ldc+32(FP), DI
@@ -13621,7 +13445,7 @@ many316:
 	MOVQ mu+40(FP), R8
 	MOVQ scratch+88(FP), R9
 
-loop321:
+loop313:
 	VBROADCASTSD (R8), Z3
 	VMOVUPS      (SI)(CX*8), Z4
 	VMOVUPS      64(SI)(CX*8), Z5
@@ -13633,7 +13457,7 @@ loop321:
 	ADDQ         DI, SI
 	ADDQ         $0x00000080, R9
 	DECQ         BX
-	JNZ          loop321
+	JNZ          loop313
 	VPXORQ       Z3, Z3, Z3
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
@@ -13649,7 +13473,7 @@ loop321:
 	SHLQ         $0x03, R10
 	MOVQ         $0x00000001, SI
 
-loop322:
+loop314:
 	VPXORQ Z10, Z10, Z10
 	VPXORQ Z11, Z11, Z11
 	VPXORQ Z12, Z12, Z12
@@ -13663,7 +13487,7 @@ loop322:
 	MOVQ   SI, R11
 	MOVQ   DI, R12
 
-loop323:
+loop315:
 	VBROADCASTSD (R12), Z19
 	VPADDQ       Z19, Z18, Z18
 	VPXORQ       Z1, Z19, Z20
@@ -13691,7 +13515,7 @@ loop323:
 	ADDQ         $0x08, R12
 	ADDQ         $0x00000080, R13
 	DECQ         R11
-	JNZ          loop323
+	JNZ          loop315
 	VPADDQ       -128(R13), Z3, Z3
 	VPADDQ       Z3, Z18, Z19
 	VPSRLQ       $0x2b, Z10, Z20
@@ -13764,7 +13588,7 @@ loop323:
 	ADDQ         R10, R8
 	INCQ         SI
 	DECQ         BX
-	JNZ          loop322
+	JNZ          loop314
 	MOVQ         half+80(FP), BX
 	MOVQ         hi+64(FP), SI
 	VPBROADCASTQ SI, Z3
@@ -13820,14 +13644,14 @@ loop323:
 	VMOVUPS      Z3, 64(BX)(CX*8)
 	ADDQ         $0x10, CX
 	CMPQ         CX, DX
-	JLE          many316
+	JLE          many308
 
-oneTest318:
+oneTest310:
 	LEAQ -8(AX), DX
 	CMPQ CX, DX
-	JG   tail319
+	JG   tail311
 
-one317:
+one309:
 	MOVQ d+8(FP), BX
 	MOVQ c+24(FP), SI
 	MOVQ ldc+32(FP), DI
@@ -13835,7 +13659,7 @@ one317:
 	MOVQ mu+40(FP), R8
 	MOVQ scratch+88(FP), R9
 
-loop324:
+loop316:
 	VBROADCASTSD (R8), Z3
 	VMOVUPS      (SI)(CX*8), Z4
 	VPSUBQ       Z3, Z4, Z4
@@ -13844,7 +13668,7 @@ loop324:
 	ADDQ         DI, SI
 	ADDQ         $0x00000080, R9
 	DECQ         BX
-	JNZ          loop324
+	JNZ          loop316
 	VPXORQ       Z3, Z3, Z3
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
@@ -13857,7 +13681,7 @@ loop324:
 	SHLQ         $0x03, R10
 	MOVQ         $0x00000001, SI
 
-loop325:
+loop317:
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
 	VPXORQ Z9, Z9, Z9
@@ -13867,7 +13691,7 @@ loop325:
 	MOVQ   SI, R11
 	MOVQ   DI, R12
 
-loop326:
+loop318:
 	VBROADCASTSD (R12), Z12
 	VPADDQ       Z12, Z11, Z11
 	VPXORQ       Z1, Z12, Z13
@@ -13885,7 +13709,7 @@ loop326:
 	ADDQ         $0x08, R12
 	ADDQ         $0x00000080, R13
 	DECQ         R11
-	JNZ          loop326
+	JNZ          loop318
 	VPADDQ       -128(R13), Z3, Z3
 	VPADDQ       Z3, Z11, Z11
 	VPSRLQ       $0x2b, Z7, Z12
@@ -13924,7 +13748,7 @@ loop326:
 	ADDQ         R10, R8
 	INCQ         SI
 	DECQ         BX
-	JNZ          loop325
+	JNZ          loop317
 	MOVQ         half+80(FP), BX
 	MOVQ         hi+64(FP), SI
 	VPBROADCASTQ SI, Z3
@@ -13954,11 +13778,11 @@ loop326:
 	VMOVUPS      Z3, (BX)(CX*8)
 	ADDQ         $0x08, CX
 	CMPQ         CX, DX
-	JLE          one317
+	JLE          one309
 
-tail319:
+tail311:
 	SUBQ  CX, AX
-	JZ    done320
+	JZ    done312
 	MOVQ  $-1, DX
 	SHLXQ AX, DX, DX
 	NOTQ  DX
@@ -13970,7 +13794,7 @@ tail319:
 	MOVQ  mu+40(FP), SI
 	MOVQ  scratch+88(FP), DI
 
-loop327:
+loop319:
 	VBROADCASTSD (SI), Z3
 	VMOVUPD.Z    (DX)(CX*8), K1, Z4
 	VPSUBQ       Z3, Z4, Z4
@@ -13979,7 +13803,7 @@ loop327:
 	ADDQ         BX, DX
 	ADDQ         $0x00000080, DI
 	DECQ         AX
-	JNZ          loop327
+	JNZ          loop319
 	VPXORQ       Z3, Z3, Z3
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
@@ -13992,7 +13816,7 @@ loop327:
 	SHLQ         $0x03, R8
 	MOVQ         $0x00000001, DX
 
-loop328:
+loop320:
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
 	VPXORQ Z9, Z9, Z9
@@ -14002,7 +13826,7 @@ loop328:
 	MOVQ   DX, R9
 	MOVQ   BX, R10
 
-loop329:
+loop321:
 	VBROADCASTSD (R10), Z12
 	VPADDQ       Z12, Z11, Z11
 	VPXORQ       Z1, Z12, Z13
@@ -14020,7 +13844,7 @@ loop329:
 	ADDQ         $0x08, R10
 	ADDQ         $0x00000080, R11
 	DECQ         R9
-	JNZ          loop329
+	JNZ          loop321
 	VPADDQ       -128(R11), Z3, Z3
 	VPADDQ       Z3, Z11, Z11
 	VPSRLQ       $0x2b, Z7, Z12
@@ -14059,7 +13883,7 @@ loop329:
 	ADDQ         R8, SI
 	INCQ         DX
 	DECQ         AX
-	JNZ          loop328
+	JNZ          loop320
 	MOVQ         half+80(FP), AX
 	MOVQ         hi+64(FP), DX
 	VPBROADCASTQ DX, Z1
@@ -14088,7 +13912,7 @@ loop329:
 	VPADDQ       Z3, Z1, Z1
 	VMOVUPD      Z1, K1, (AX)(CX*8)
 
-done320:
+done312:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VORPD         Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -14122,7 +13946,7 @@ TEXT ·triDotsWideAVX512<>(SB), NOSPLIT, $0-88
 	MOVQ    mu+64(FP), DI
 	MOVQ    scratch+80(FP), R8
 
-loop330:
+loop322:
 	VBROADCASTSD (DI), Z2
 	VPXORQ       Z3, Z3, Z3
 	MOVQ         R8, R9
@@ -14130,9 +13954,9 @@ loop330:
 	XORQ         R11, R11
 	LEAQ         -16(R10), R12
 	TESTQ        R12, R12
-	JL           oneTest333
+	JL           oneTest325
 
-many331:
+many323:
 	VMOVUPS (BX)(R11*8), Z4
 	VPSUBQ  Z2, Z4, Z4
 	VPADDQ  Z4, Z3, Z3
@@ -14143,25 +13967,25 @@ many331:
 	VMOVUPS Z4, 64(R9)(R11*8)
 	ADDQ    $0x10, R11
 	CMPQ    R11, R12
-	JLE     many331
+	JLE     many323
 
-oneTest333:
+oneTest325:
 	LEAQ -8(R10), R12
 	CMPQ R11, R12
-	JG   tail334
+	JG   tail326
 
-one332:
+one324:
 	VMOVUPS (BX)(R11*8), Z4
 	VPSUBQ  Z2, Z4, Z4
 	VPADDQ  Z4, Z3, Z3
 	VMOVUPS Z4, (R9)(R11*8)
 	ADDQ    $0x08, R11
 	CMPQ    R11, R12
-	JLE     one332
+	JLE     one324
 
-tail334:
+tail326:
 	SUBQ      R11, R10
-	JZ        done335
+	JZ        done327
 	MOVQ      $-1, R12
 	SHLXQ     R10, R12, R12
 	NOTQ      R12
@@ -14171,26 +13995,26 @@ tail334:
 	VPADDQ    Z4, Z3, Z3
 	VMOVUPS   Z4, (R9)(R11*8)
 
-done335:
+done327:
 	ADDQ    CX, R8
 	VMOVUPS Z3, -64(R8)
 	ADDQ    SI, BX
 	ADDQ    $0x08, DI
 	DECQ    DX
-	JNZ     loop330
+	JNZ     loop322
 
 subtracted:
 	MOVQ rows+24(FP), DX
 	MOVQ z+32(FP), BX
 	MOVQ sums+72(FP), SI
 
-loop336:
+loop328:
 	MOVQ scratch+80(FP), R8
 	MOVQ AX, DI
 	SHRQ $0x02, DI
 	INCQ DI
 
-loop337:
+loop329:
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
@@ -14215,9 +14039,9 @@ loop337:
 	XORQ   R13, R13
 	LEAQ   -8(R12), R14
 	CMPQ   R13, R14
-	JG     tail341
+	JG     tail333
 
-one339:
+one331:
 	VMOVUPS     (BX)(R13*8), Z19
 	VPADDQ      Z19, Z2, Z2
 	VPXORQ      Z0, Z19, Z20
@@ -14264,11 +14088,11 @@ one339:
 	VPMADD52LUQ Z22, Z20, Z18
 	ADDQ        $0x08, R13
 	CMPQ        R13, R14
-	JLE         one339
+	JLE         one331
 
-tail341:
+tail333:
 	SUBQ        R13, R12
-	JZ          done342
+	JZ          done334
 	MOVQ        $-1, R14
 	SHLXQ       R12, R14, R14
 	NOTQ        R14
@@ -14318,7 +14142,7 @@ tail341:
 	VPMADD52LUQ Z21, Z20, Z16
 	VPMADD52LUQ Z22, Z20, Z18
 
-done342:
+done334:
 	VMOVUPS     Z2, Z19
 	VPADDQ      -64(R8)(CX*1), Z19, Z19
 	VPSLLQ      $0x14, Z19, Z19
@@ -14409,13 +14233,13 @@ done342:
 	ADDQ        $0x40, SI
 	LEAQ        (R11)(CX*1), R8
 	DECQ        DI
-	JNZ         loop337
+	JNZ         loop329
 	INCQ        AX
 	MOVQ        ldz+40(FP), DI
 	SHLQ        $0x03, DI
 	ADDQ        DI, BX
 	DECQ        DX
-	JNZ         loop336
+	JNZ         loop328
 	VZEROUPPER
 	RET
 
@@ -14433,15 +14257,15 @@ TEXT ·weighRowsAVX512<>(SB), NOSPLIT, $0-56
 	VMOVUPS constants<>+64(SB), Z2
 	VMOVUPS constants<>+0(SB), Z3
 
-loop343:
+loop335:
 	MOVQ   w+16(FP), DI
 	VPXORQ Z4, Z4, Z4
 	XORQ   R8, R8
 	LEAQ   -16(AX), R9
 	TESTQ  R9, R9
-	JL     oneTest346
+	JL     oneTest338
 
-many344:
+many336:
 	VMOVUPS     (DI)(R8*8), Z5
 	VPSLLQ      $0x09, Z5, Z6
 	VPSRAQ      $0x2b, Z5, Z7
@@ -14488,14 +14312,14 @@ many344:
 	VPORQ       Z9, Z0, Z0
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         many344
+	JLE         many336
 
-oneTest346:
+oneTest338:
 	LEAQ -8(AX), R9
 	CMPQ R8, R9
-	JG   tail347
+	JG   tail339
 
-one345:
+one337:
 	VMOVUPS     (DI)(R8*8), Z5
 	VPSLLQ      $0x09, Z5, Z6
 	VPSRAQ      $0x2b, Z5, Z7
@@ -14520,12 +14344,12 @@ one345:
 	VPORQ       Z9, Z0, Z0
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one345
+	JLE         one337
 
-tail347:
+tail339:
 	MOVQ        AX, R9
 	SUBQ        R8, R9
-	JZ          done348
+	JZ          done340
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -14553,7 +14377,7 @@ tail347:
 	VPABSQ      Z9, Z9
 	VPORQ       Z9, Z0, Z0
 
-done348:
+done340:
 	VEXTRACTF64X4 $0x01, Z4, Y12
 	VPADDQ        Z12, Z4, Z4
 	VEXTRACTF64X2 $0x01, Y4, X12
@@ -14565,7 +14389,7 @@ done348:
 	ADDQ          $0x08, SI
 	ADDQ          BX, DX
 	DECQ          CX
-	JNZ           loop343
+	JNZ           loop335
 	VEXTRACTF64X4 $0x01, Z0, Y12
 	VORPD         Z12, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X12
@@ -14601,9 +14425,9 @@ TEXT ·axpyCheckedAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest351
+	JL           oneTest343
 
-many349:
+many341:
 	VMOVUPS     (CX)(BX*8), Z0
 	VMOVUPS     (DX)(BX*8), Z10
 	VCVTQQ2PD   Z0, Z11
@@ -14652,14 +14476,14 @@ many349:
 	VMOVUPS     Z10, 64(DX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many349
+	JLE         many341
 
-oneTest351:
+oneTest343:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail352
+	JG   tail344
 
-one350:
+one342:
 	VMOVUPS     (CX)(BX*8), Z0
 	VMOVUPS     (DX)(BX*8), Z10
 	VCVTQQ2PD   Z0, Z11
@@ -14685,11 +14509,11 @@ one350:
 	VMOVUPS     Z10, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one350
+	JLE         one342
 
-tail352:
+tail344:
 	SUBQ        BX, AX
-	JZ          done353
+	JZ          done345
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -14718,7 +14542,7 @@ tail352:
 	VPSUBQ      Z9, Z10, K2, Z10
 	VMOVUPD     Z10, K3, (DX)(BX*8)
 
-done353:
+done345:
 	VEXTRACTF64X4 $0x01, Z4, Y5
 	VMAXPD        Z5, Z4, Z4
 	VEXTRACTF64X2 $0x01, Y4, X5
@@ -14750,9 +14574,9 @@ TEXT ·addProductsCheckedAVX512<>(SB), NOSPLIT, $0-56
 	XORQ         DI, DI
 	LEAQ         -16(AX), R8
 	TESTQ        R8, R8
-	JL           oneTest356
+	JL           oneTest348
 
-many354:
+many346:
 	VMOVUPS     (CX)(DI*8), Z6
 	VPSLLQ      $0x09, Z6, Z7
 	VPSRAQ      $0x2b, Z6, Z8
@@ -14811,14 +14635,14 @@ many354:
 	VMOVUPS     Z11, 64(SI)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many354
+	JLE         many346
 
-oneTest356:
+oneTest348:
 	LEAQ -8(AX), R8
 	CMPQ DI, R8
-	JG   tail357
+	JG   tail349
 
-one355:
+one347:
 	VMOVUPS     (CX)(DI*8), Z6
 	VPSLLQ      $0x09, Z6, Z7
 	VPSRAQ      $0x2b, Z6, Z8
@@ -14849,11 +14673,11 @@ one355:
 	VMOVUPS     Z11, (SI)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one355
+	JLE         one347
 
-tail357:
+tail349:
 	SUBQ        DI, AX
-	JZ          done358
+	JZ          done350
 	MOVQ        $-1, R8
 	SHLXQ       AX, R8, R8
 	NOTQ        R8
@@ -14887,7 +14711,7 @@ tail357:
 	VPSUBQ      Z9, Z10, K2, Z10
 	VMOVUPD     Z10, K3, (SI)(DI*8)
 
-done358:
+done350:
 	VEXTRACTF64X4 $0x01, Z4, Y5
 	VMAXPD        Z5, Z4, Z4
 	VEXTRACTF64X2 $0x01, Y4, X5
@@ -14923,9 +14747,9 @@ TEXT ·dotCheckedAVX512<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -16(AX), SI
 	TESTQ   SI, SI
-	JL      oneTest361
+	JL      oneTest353
 
-many359:
+many351:
 	VMOVUPS     (CX)(BX*8), Z16
 	VMOVUPS     (DX)(BX*8), Z20
 	VPXORQ      Z14, Z16, Z17
@@ -14962,7 +14786,7 @@ many359:
 	VPMADD52LUQ Z19, Z17, Z10
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many359
+	JLE         many351
 	VPADDQ      Z7, Z0, Z0
 	VPADDQ      Z8, Z1, Z1
 	VPADDQ      Z9, Z2, Z2
@@ -14971,12 +14795,12 @@ many359:
 	VPADDQ      Z12, Z5, Z5
 	VPADDQ      Z13, Z6, Z6
 
-oneTest361:
+oneTest353:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail362
+	JG   tail354
 
-one360:
+one352:
 	VMOVUPS     (CX)(BX*8), Z7
 	VMOVUPS     (DX)(BX*8), Z11
 	VPXORQ      Z14, Z7, Z8
@@ -14996,11 +14820,11 @@ one360:
 	VPMADD52LUQ Z10, Z8, Z3
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one360
+	JLE         one352
 
-tail362:
+tail354:
 	SUBQ        BX, AX
-	JZ          done363
+	JZ          done355
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -15023,7 +14847,7 @@ tail362:
 	VPMADD52LUQ Z11, Z8, Z1
 	VPMADD52LUQ Z10, Z8, Z3
 
-done363:
+done355:
 	VPXORQ      Z7, Z7, Z7
 	VPUNPCKLQDQ Z1, Z0, Z8
 	VPUNPCKHQDQ Z1, Z0, Z0
@@ -15061,9 +14885,9 @@ TEXT ·magnitudesAVX512<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest366
+	JL     oneTest358
 
-many364:
+many356:
 	VMOVUPS (CX)(DX*8), Z2
 	VPABSQ  Z2, Z2
 	VPORQ   Z2, Z0, Z0
@@ -15072,24 +14896,24 @@ many364:
 	VPORQ   Z2, Z1, Z1
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many364
+	JLE     many356
 
-oneTest366:
+oneTest358:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail367
+	JG   tail359
 
-one365:
+one357:
 	VMOVUPS (CX)(DX*8), Z2
 	VPABSQ  Z2, Z2
 	VPORQ   Z2, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one365
+	JLE     one357
 
-tail367:
+tail359:
 	SUBQ      DX, AX
-	JZ        done368
+	JZ        done360
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -15098,7 +14922,7 @@ tail367:
 	VPABSQ    Z2, Z2
 	VPORQ     Z2, Z0, Z0
 
-done368:
+done360:
 	VPORQ         Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y3
 	VORPD         Z3, Z0, Z0
@@ -16197,10 +16021,6 @@ TEXT ·unshearChain(SB), NOSPLIT, $0-64
 // func unshearCross(n int, steps int, table *uint64, x *int64, ldx int, gx *int64, ldg int)
 TEXT ·unshearCross(SB), NOSPLIT, $0-56
 	JMP ·unshearCrossAVX512<>(SB)
-
-// func exactSums(n int, k int, x *int64, sx int, y *int64, sy int, hi uint64, lo uint64, z *int64)
-TEXT ·exactSums(SB), NOSPLIT, $0-72
-	JMP ·exactSumsAVX512<>(SB)
 
 // func addProducts(n int, x *int64, y *int64, from *int64, z *int64, minus int)
 TEXT ·addProducts(SB), NOSPLIT, $0-48

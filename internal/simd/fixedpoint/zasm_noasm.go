@@ -104,11 +104,6 @@ func vectorUnshearCross(n int, steps int, table *uint64, x *int64, ldx int, gx *
 	panic("no assembly")
 }
 
-// vectorExactSums sets z_i to the sum of k products of elements of vectors, sx and sy apart, and of hi·2⁴³ + lo with 0 <= lo < 2⁴³. It is exact and rounded once. k is at most 2¹⁰.
-func vectorExactSums(n int, k int, x *int64, sx int, y *int64, sy int, hi uint64, lo uint64, z *int64) {
-	panic("no assembly")
-}
-
 // vectorAddProducts sets z_i to from_i + x_i·y_i, or to from_i - x_i·y_i if minus is -1 and not 0.
 func vectorAddProducts(n int, x *int64, y *int64, from *int64, z *int64, minus int) {
 	panic("no assembly")

@@ -45,8 +45,6 @@ func vectorLoops() {
 	}
 	only("unshearCross", "func(n, steps int, table *uint64, x *int64, ldx int, gx *int64, ldg int)",
 		"does what unshearChain does for x and gx. Before each step it adds to the sums of the table what the products of the rows are: the first of x and the second of gx, and the second and the first.", unshearCross)
-	only("exactSums", "func(n, k int, x *int64, sx int, y *int64, sy int, hi, lo uint64, z *int64)",
-		"sets z_i to the sum of k products of elements of vectors, sx and sy apart, and of hi·2⁴³ + lo with 0 <= lo < 2⁴³. It is exact and rounded once. k is at most 2¹⁰.", exactSums)
 	only("addProducts", "func(n int, x, y, from, z *int64, minus int)", "sets z_i to from_i + x_i·y_i, or to from_i - x_i·y_i if minus is -1 and not 0.", func() { products(false, false) })
 }
 
@@ -365,35 +363,6 @@ func products(alpha, checked bool) {
 	if checked {
 		e.store()
 	}
-}
-
-// exactSums sums products of k pairs of vectors, element by element.
-func exactSums() {
-	g := ifma
-	n, x, sx, y, sy, z := Arg("n"), Arg("x"), g.Stride("sx"), Arg("y"), g.Stride("sy"), Arg("z")
-	r := newRounding()
-	g.Groups(n, 2, func(ls []Step) {
-		hi, rest := vectors(g.Regs(len(ls))), vectors(g.Regs(len(ls)))
-		for u := range ls {
-			VPBROADCASTQ(Arg("hi"), hi[u])
-			VPBROADCASTQ(Arg("lo"), rest[u])
-			VPSLLQ(Imm(52-fraction), rest[u], rest[u])
-		}
-		px, py, left := GP64(), GP64(), Arg("k")
-		MOVQ(x, px)
-		MOVQ(y, py)
-		Times(left, func() {
-			for u, l := range ls {
-				r.addTo(hi[u], rest[u], newLeft(l.Load(px)), l.Load(py))
-			}
-			ADDQ(sx, px)
-			ADDQ(sy, py)
-		})
-		for u, l := range ls {
-			r.finish(hi[u], rest[u])
-			l.Store(hi[u], z)
-		}
-	}, nil)
 }
 
 // A shearing has the constants of shears. With x = x₁·2⁴³ + x₀ and a factor 0 <= m < 2⁵², the product is
