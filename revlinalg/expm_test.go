@@ -106,42 +106,6 @@ func TestExpmBound(t *testing.T) {
 	}
 }
 
-// Over float32, the value and the gradient are those over float64 within the bounds.
-func TestExpmFloat32(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(31, 3))
-	matrices := func(n int, scale float64) (rev.General[float32], rev.General[float64]) {
-		x, wide := kerneltest.Normals[float32](rnd, n*n, scale), make([]float64, n*n)
-		for i, v := range x {
-			wide[i] = float64(v)
-		}
-		return rev.NewGeneral(n, n, x), rev.NewGeneral(n, n, wide)
-	}
-	norm := func(x rev.General[float64]) float64 { return mat.Norm(mat.NewDense(x.Rows, x.Cols, x.Data), 1) }
-	for _, scale := range []float64{0, 1e-30, 1e-8, 0.3, 1, 8} {
-		for _, n := range []int{1, 2, 5, 20} {
-			a, wideA := matrices(n, scale/float64(n))
-			gy, wideGY := matrices(n, 1)
-			y, wideY := matrices(n, 0)
-			ga, wideGA := matrices(n, 0)
-			_ = rev.Gradient(Expm[float32]{Y: y, A: a}, Expm[float32]{Y: gy, A: ga})
-			_ = rev.Gradient(Expm[float64]{Y: wideY, A: wideA}, Expm[float64]{Y: wideGY, A: wideGA})
-			bound := 30 * float64(n) * 0x1p-23 * (1 + norm(wideA)) * math.Exp(norm(wideA))
-			ofTranspose := mat.Norm(mat.NewDense(n, n, wideA.Data).T(), 1)
-			boundG := 30 * float64(n) * 0x1p-23 * norm(wideGY) * (1 + ofTranspose) * math.Exp(ofTranspose)
-			for i, v := range y.Data {
-				wideY.Data[i] -= float64(v)
-				wideGA.Data[i] -= float64(ga.Data[i])
-			}
-			if got := norm(wideY); !(got <= bound) {
-				t.Errorf("n = %d, scale %v: the error is %v, want %v", n, scale, got, bound)
-			}
-			if got := norm(wideGA); !(got <= boundG) {
-				t.Errorf("n = %d, scale %v: the error of the gradient is %v, want %v", n, scale, got, boundG)
-			}
-		}
-	}
-}
-
 // One element that is not finite makes all results so, and so do elements whose sum overflows.
 func TestExpmNotFinite(t *testing.T) {
 	check := func(what string, x *mat.Dense) {
