@@ -486,7 +486,15 @@ func openSoftmax[T rev.Real](x rev.Vector[T], workers int, o *softmaxPass[T]) *s
 	w.whole.max, w.whole.s = T(total.max), T(total.sum)
 	w.whole.unit = 1 / w.whole.s
 	m := total.products.times(1 / total.sum)
-	w.setMeans(softmaxMeans[T]{T(m.r), T(m.d), T(m.e)})
+	if o.tx.Data != nil { // where nothing was summed, the sum of an infinite element would give NaN
+		w.r += T(m.r)
+	}
+	if o.gy.Data != nil {
+		w.d += T(m.d)
+	}
+	if o.gty.Data != nil {
+		w.e += T(m.e)
+	}
 	return w
 }
 

@@ -1,0 +1,66 @@
+package revnn
+
+import (
+	"math"
+	"testing"
+
+	"revnum/rev"
+)
+
+// TestLongInfinite has vectors of more than one part with infinite elements: at one place, or in a first piece.
+func TestLongInfinite(t *testing.T) {
+	t.Run("float64", testLongInfinite[float64])
+	t.Run("float32", testLongInfinite[float32])
+}
+
+func testLongInfinite[T float32 | float64](t *testing.T) {
+	const n = 20000
+	inf := T(math.Inf(1))
+	x, out := make([]T, n), T(0)
+	for i := range x {
+		x[i] = T(i % 7)
+	}
+	x[n/2] = inf
+	k := LogSumExp[T]{Out: &out, X: rev.ViewSlice(x)}
+	one := T(1)
+	g := LogSumExp[T]{Out: &one, X: rev.ViewSlice(make([]T, n))}
+	if err := rev.Gradient(k, g); err != nil || out != inf {
+		t.Fatalf("the value is %v, error %v", out, err)
+	}
+	tangent := LogSumExp[T]{Out: new(T), X: rev.ViewSlice(make([]T, n))}
+	second := LogSumExp[T]{Out: &one, X: rev.ViewSlice(make([]T, n))}
+	gt := LogSumExp[T]{Out: new(T), X: rev.ViewSlice(make([]T, n))}
+	k.AdjointTangent(second, tangent, gt)
+	for i, v := range g.X.Data {
+		if i == n/2 != (v != v) || i != n/2 && v != 0 {
+			t.Fatalf("derivative %d is %v", i, v)
+		}
+		if w := second.X.Data[i]; w != v && (w == w || v == v) {
+			t.Fatalf("derivative %d is %v with second order, and %v without", i, w, v)
+		}
+	}
+
+	for _, m := range []int{2000, 9000} {
+		out = 0
+		x := make([]T, m)
+		for i := range x[:1024] {
+			x[i] = -inf
+		}
+		g := LogSumExp[T]{Out: &one, X: rev.ViewSlice(make([]T, m))}
+		if err := rev.Gradient(LogSumExp[T]{Out: &out, X: rev.ViewSlice(x)}, g); err != nil {
+			t.Fatal(err)
+		}
+		if want := math.Log(float64(m - 1024)); math.Abs(float64(out)-want) > 1e-5 {
+			t.Errorf("%d elements: the value is %v, want %v", m, out, want)
+		}
+		for i, v := range g.X.Data {
+			want := 0.0
+			if i >= 1024 {
+				want = 1 / float64(m-1024)
+			}
+			if math.Abs(float64(v)-want) > 1e-8 {
+				t.Fatalf("%d elements: derivative %d is %v, want %v", m, i, v, want)
+			}
+		}
+	}
+}
