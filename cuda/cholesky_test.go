@@ -154,3 +154,17 @@ func TestCholeskyIndefinite(t *testing.T) {
 		}
 	}
 }
+
+// TestCholeskyTensor has the products of newer cards, which leave out tiles above the diagonal.
+func TestCholeskyTensor(t *testing.T) {
+	defer func(tiles int) { enoughTiles = tiles }(enoughTiles)
+	for _, capability := range []int{80, 90} {
+		for _, tiles := range []int{1, enoughTiles} {
+			enoughTiles = tiles
+			testDevice = withTensorCores(t, 1<<27, capability)
+			compareCholesky[float64](t, 140, 0, "Forward")
+			compareCholesky[float64](t, 193, 0, "Forward")
+			compareCholesky[float32](t, 193, 0, "Forward")
+		}
+	}
+}

@@ -27,7 +27,8 @@ template <class T> DEVICE void mirror(T *k, i64 n, i64 count, i64 add) {
 	}
 }
 
-// quotient returns x/d within an ulp, where r is 1/d. It takes three operations instead of a division's twelve.
+// quotient returns x/d, where r is 1/d: within an ulp, or 3/2 ulp where x is so small that the remainder underflows
+// (below 2⁻⁹⁶⁰, or 2⁻¹⁰⁰ over float32). It takes three operations instead of a division's twelve.
 template <class T> DEVICE T quotient(T x, T d, T r) {
 	constexpr T least = sizeof(T) == 8 ? 0x1p-1000 : 0x1p-100; // magnitudes whose reciprocals are precise
 	if (!(magnitude(d) >= least && magnitude(d) <= 1 / least)) return x / d;

@@ -42,10 +42,10 @@ var suites = []struct{ file, tests string }{
 	{"cholesky", "Cholesky"},
 	{"conv", "Conv2D"}, {"elements", "Elementwise|SmallGrids"}, {"fft", "FFT"}, {"fixedmixture", "FixedLogPosterior|Mixture"},
 	{"graph", "Graph|EqualDistances|SmallGrids"}, {"lu", "Solve"}, {"map", "Elementwise|SameBits|NotFinite|Domain|FloatFunctions|LargeVectors"},
-	{"matrix", "MatMul|Products|Affine|FixedBits"}, {"mixture", "LogPosterior|Mixture"}, {"norm", "Norm"}, {"optimiser", "Optimisers|SmallGrids"},
-	{"product", "MatMul|Products"}, {"qr", "QR|SmallGrids"}, {"random", "Random"}, {"rownorm", "RowNorm"}, {"softmaxrows", "SoftmaxRows"},
+	{"matrix", "MatMul|Products|Affine|Cholesky|FixedBits"}, {"mixture", "LogPosterior|Mixture"}, {"norm", "Norm"}, {"optimiser", "Optimisers|SmallGrids"},
+	{"product", "MatMul|Products|Cholesky"}, {"qr", "QR|SmallGrids"}, {"random", "Random"}, {"rownorm", "RowNorm"}, {"softmaxrows", "SoftmaxRows"},
 	{"solve", "Solve"}, {"softmax", "Kernels|Softmax|LargeVectors|SmallGrids|FixedBits"}, {"sparse", "Mul|Cuts"}, {"stack", "TriSolve|Cholesky|Solve|QR|Products"},
-	{"tensor", "MatMul|Products"}, {"trisolve", "TriSolve"}, {"unitary", "Unitary"}, {"vector", "Kernels|FixedBits|LargeVectors|SmallGrids|LargeFill|Stream"},
+	{"tensor", "MatMul|Products|Cholesky"}, {"trisolve", "TriSolve"}, {"unitary", "Unitary"}, {"vector", "Kernels|FixedBits|LargeVectors|SmallGrids|LargeFill|Stream"},
 }
 
 // A mutant is a change of a source file, tried in the file base.
