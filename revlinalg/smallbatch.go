@@ -25,11 +25,13 @@ type smallBatch[T rev.Float] struct {
 }
 
 // maxLanes bounds the problems of a smallBatch, and smallElements the elements of the matrices of all, so that they
-// stay in the first cache. minLanes is the number below which they take longer than one after the other.
+// stay in the second cache. Fewer problems than minLanes, and larger ones than smallWork, take longer than one after
+// the other.
 const (
 	minLanes      = 4
 	maxLanes      = 64
 	smallElements = 1 << 11
+	smallWork     = 300 // multiply-adds of the solutions
 )
 
 // row returns the elements number e of the matrices of all problems.
@@ -208,7 +210,7 @@ func (k Solve[T]) RunEach(pass, second, secondPass any, n int) int {
 	x, gx := vector.Matrices(&e, k.X, next.X), vector.Matrices(&e, p.G.X, q.G.X)
 	order, c := k.A.Rows, k.B.Cols
 	transposed := p.G.TransA && !k.TransA // Run panics
-	if e.Bad || p.Tangent || transposed || n < minLanes || max(order, c) > smallOrder || min(order, c) == 0 {
+	if e.Bad || p.Tangent || transposed || n < minLanes || max(order, c) > smallOrder || min(order, c) == 0 || order*order*c > smallWork {
 		return 0
 	}
 	s := workspace.Get[smallBatch[T]]()

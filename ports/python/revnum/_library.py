@@ -313,7 +313,10 @@ for _rule in rules.values():
 
 def lookup(kernel, type):
     """The rule of a kernel, such as "revlinalg.Dot" or the function of it, for a type of numbers."""
-    kernel = getattr(kernel, "kernel", kernel)
+    if isinstance(kernel, Rule):
+        kernel = kernel.name
+    elif callable(kernel):
+        kernel = getattr(kernel, "kernel", kernel)
     found = _kernels.get(kernel, _none).get(type) or rules.get(kernel)
     if found:
         return found

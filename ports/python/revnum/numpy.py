@@ -252,7 +252,7 @@ def _function(kernel):
 
     def function(*args, **kwargs):
         try:
-            key = tuple([(a.__class__, a.dtype, a.shape, a.strides) for a in args])
+            key = tuple([(type(a), a.dtype, a.shape, a.strides) for a in args])  # a proxy has the class of its array
             if kwargs:
                 for v in kwargs.values():
                     if not isinstance(v, (int, float)):

@@ -2,6 +2,7 @@ import ctypes
 import gc
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -185,6 +186,20 @@ BAD = {
     "cotangent": (lambda: rn.vjp("revlinalg.Sum", np.ones(3))[1](np.ones(2)), revnum.ArgumentError, "cotangent"),
     "operator": (lambda: rn.call("revsparse.OperatorEig", np.ones(3)), revnum.ArgumentError, "Op"),
 }
+
+
+def test_proxies():
+    """A proxy of an array is no array, whatever it says of its class, and a kept call does not take it for one."""
+    x = np.arange(8.0)
+    for a in x, weakref.proxy(x), x:
+        assert rn.revlinalg.Norm2(a) == rn.revlinalg.Norm2(x.copy())
+
+
+def test_rules_have_their_type():
+    value, _ = rn.vjp(revnum.rules["revlinalg.Norm2[float32]"], np.arange(8, dtype=np.float32))
+    assert value.dtype == np.float32
+    with pytest.raises(revnum.ArgumentError):
+        rn.vjp(revnum.rules["revlinalg.Norm2[float32]"], np.arange(8.0))
 
 
 def test_parameters_are_zero():
