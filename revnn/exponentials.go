@@ -486,15 +486,14 @@ func openSoftmax[T rev.Real](x rev.Vector[T], workers int, o *softmaxPass[T]) *s
 	w.whole.max, w.whole.s = T(total.max), T(total.sum)
 	w.whole.unit = 1 / w.whole.s
 	m := total.products.times(1 / total.sum)
-	if o.tx.Data != nil { // where nothing was summed, the sum of an infinite element would give NaN
-		w.r += T(m.r)
+	if f := m.r + m.d + m.e; math.Abs(f) <= math.MaxFloat64 {
+		w.setMeans(softmaxMeans[T]{T(m.r), T(m.d), T(m.e)})
+		return w
 	}
-	if o.gy.Data != nil {
-		w.d += T(m.d)
-	}
-	if o.gty.Data != nil {
-		w.e += T(m.e)
-	}
+	// Products of a piece may overflow that has no weight, and what nothing asks for is 0 times an infinite sum.
+	s := w.whole
+	s.room, s.values = &w.room[0], w.room[0].values[:]
+	w.setMeans(w.means(&s))
 	return w
 }
 

@@ -65,3 +65,22 @@ func testLongInfinite[T float32 | float64](t *testing.T) {
 		}
 	}
 }
+
+// TestLongOverflow has derivatives whose products overflow where an element has no weight.
+func TestLongOverflow(t *testing.T) {
+	const n = 9000
+	x, d := make([]float64, n), make([]float64, n)
+	for i := range x {
+		if d[i] = 1; i < 1024 {
+			x[i], d[i] = -1000, 1e306
+		}
+	}
+	y := make([]float64, n)
+	g := Softmax[float64]{Y: rev.ViewSlice(d), X: rev.ViewSlice(make([]float64, n))}
+	rev.Gradient(Softmax[float64]{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}, g)
+	for i, v := range g.X.Data {
+		if !(math.Abs(v) <= 1e-15) {
+			t.Fatalf("derivative %d is %v, want 0", i, v)
+		}
+	}
+}
