@@ -77,7 +77,9 @@ func TestLongOverflow(t *testing.T) {
 	}
 	y := make([]float64, n)
 	g := Softmax[float64]{Y: rev.ViewSlice(d), X: rev.ViewSlice(make([]float64, n))}
-	rev.Gradient(Softmax[float64]{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}, g)
+	if err := rev.Gradient(Softmax[float64]{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}, g); err != nil {
+		t.Fatal(err)
+	}
 	for i, v := range g.X.Data {
 		if !(math.Abs(v) <= 1e-15) {
 			t.Fatalf("derivative %d is %v, want 0", i, v)
