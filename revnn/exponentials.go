@@ -486,14 +486,24 @@ func openSoftmax[T rev.Real](x rev.Vector[T], workers int, o *softmaxPass[T]) *s
 	w.whole.max, w.whole.s = T(total.max), T(total.sum)
 	w.whole.unit = 1 / w.whole.s
 	m := total.products.times(1 / total.sum)
-	if f := m.r + m.d + m.e; math.Abs(f) <= math.MaxFloat64 {
-		w.setMeans(softmaxMeans[T]{T(m.r), T(m.d), T(m.e)})
-		return w
+	means := softmaxMeans[T]{T(m.r), T(m.d), T(m.e)}
+	isFinite := func(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
+	if !isFinite(m.r) || !isFinite(m.d) || !isFinite(m.e) {
+		// Products of a piece may overflow that has no weight, and what nothing asks for is 0 times an infinite sum.
+		// The other means keep their bits, whatever is asked for beside them.
+		s := w.whole
+		s.room, s.values = &w.room[0], w.room[0].values[:]
+		again := w.means(&s)
+		for _, x := range []struct {
+			mean   float64
+			to, by *T
+		}{{m.r, &means.r, &again.r}, {m.d, &means.d, &again.d}, {m.e, &means.e, &again.e}} {
+			if !isFinite(x.mean) {
+				*x.to = *x.by
+			}
+		}
 	}
-	// Products of a piece may overflow that has no weight, and what nothing asks for is 0 times an infinite sum.
-	s := w.whole
-	s.room, s.values = &w.room[0], w.room[0].values[:]
-	w.setMeans(w.means(&s))
+	w.setMeans(means)
 	return w
 }
 

@@ -2,6 +2,7 @@ package revnn
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"revnum/rev"
@@ -84,5 +85,24 @@ func TestLongOverflow(t *testing.T) {
 		if !(math.Abs(v) <= 1e-15) {
 			t.Fatalf("derivative %d is %v, want 0", i, v)
 		}
+	}
+
+	// A tangent that overflows so leaves the bits of the gradient.
+	for i := range d {
+		d[i] = float64(i%11) - 5
+	}
+	gradient := func(tangent float64) []float64 {
+		g := Softmax[float64]{Y: rev.ViewSlice(d), X: rev.ViewSlice(make([]float64, n))}
+		tx := make([]float64, n)
+		for i := range tx[:1024] {
+			tx[i] = tangent
+		}
+		tangents := Softmax[float64]{Y: rev.ViewSlice(make([]float64, n)), X: rev.ViewSlice(tx)}
+		second := Softmax[float64]{Y: rev.ViewSlice(make([]float64, n)), X: rev.ViewSlice(make([]float64, n))}
+		Softmax[float64]{Y: rev.ViewSlice(make([]float64, n)), X: rev.ViewSlice(x)}.AdjointTangent(g, tangents, second)
+		return g.X.Data
+	}
+	if !slices.Equal(gradient(1), gradient(1e306)) {
+		t.Error("the gradient has other bits where a tangent overflows")
 	}
 }
