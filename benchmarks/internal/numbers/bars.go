@@ -3,11 +3,11 @@ package numbers
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"time"
 
+	"revnum/benchmarks/internal/numbers/byhand"
 	"revnum/fixed"
 	"revnum/internal/simd/fixedpoint"
 	"revnum/rev"
@@ -77,68 +77,6 @@ func fastest(d time.Duration, f, g func()) (a, b float64) {
 	return a, b
 }
 
-// These are loops written by hand for one type, without a kernel.
-
-func handDotFloat64(x, y []float64) float64 {
-	var s float64
-	y = y[:len(x)]
-	for i, v := range x {
-		s += float64(v * y[i])
-	}
-	return s
-}
-
-// handDotRounded rounds every product, which is faster.
-func handDotRounded(x, y []fixed.Q43) fixed.Q43 {
-	var s fixed.Q43
-	y = y[:len(x)]
-	for i, v := range x {
-		s += v.Mul(y[i])
-	}
-	return s
-}
-
-// handDotExact adds up in 128 bits.
-func handDotExact(x, y []fixed.Q43) fixed.Q43 {
-	var hi, lo, c uint64
-	y = y[:len(x)]
-	for i, v := range x {
-		w := y[i]
-		h, l := bits.Mul64(uint64(v), uint64(w))
-		lo, c = bits.Add64(lo, l, 0)
-		hi += h + c - uint64(v>>63&w) - uint64(w>>63&v)
-	}
-	// Add half a unit for rounding. Ties are ignored.
-	lo, c = bits.Add64(lo, 1<<(fixed.FracBits-1), 0)
-	return fixed.Q43((hi+c)<<(64-fixed.FracBits) | lo>>fixed.FracBits)
-}
-
-// handMulFloat64 is the product of n×n matrices, row by row of b.
-func handMulFloat64(c, a, b []float64, n int) {
-	for i := range n {
-		ci := c[i*n : (i+1)*n]
-		for l, v := range a[i*n : (i+1)*n] {
-			bl := b[l*n:][:len(ci)]
-			for j := range ci {
-				ci[j] += float64(v * bl[j])
-			}
-		}
-	}
-}
-
-// handMulRounded rounds every product.
-func handMulRounded(c, a, b []fixed.Q43, n int) {
-	for i := range n {
-		ci := c[i*n : (i+1)*n]
-		for l, v := range a[i*n : (i+1)*n] {
-			bl := b[l*n:][:len(ci)]
-			for j := range ci {
-				ci[j] += v.Mul(bl[j])
-			}
-		}
-	}
-}
-
 func contests() []contest {
 	const n = 1000
 	rnd := rand.New(rand.NewPCG(7, 1))
@@ -157,9 +95,9 @@ func contests() []contest {
 		revlinalg.Dot[fixed.Q43]{Out: &qr, X: rev.ViewSlice(qx), Y: rev.ViewSlice(qy)}.Forward()
 	}
 	all := []contest{
-		{"Dot over Q43, n=1000", "by hand, products rounded", 2, n, n, dot, func() { qr += handDotRounded(qx, qy) }},
-		{"Dot over Q43, n=1000", "by hand, 128 bits", 2, n, n, dot, func() { qr += handDotExact(qx, qy) }},
-		{"Dot over Q43, n=1000", "scalar float64", 3, n, n, dot, func() { fr += handDotFloat64(x, y) }},
+		{"Dot over Q43, n=1000", "by hand, products rounded", 2, n, n, dot, func() { qr += byhand.DotRounded(qx, qy) }},
+		{"Dot over Q43, n=1000", "by hand, 128 bits", 2, n, n, dot, func() { qr += byhand.DotExact(qx, qy) }},
+		{"Dot over Q43, n=1000", "scalar float64", 3, n, n, dot, func() { fr += byhand.DotFloat64(x, y) }},
 	}
 
 	const m = 128
@@ -178,8 +116,8 @@ func contests() []contest {
 		}.Forward()
 	}
 	all = append(all,
-		contest{"MatMul over Q43, n=128", "by hand, products rounded", 2, m * m * m, m * m * m, mul, func() { handMulRounded(qc, qa, qb, m) }},
-		contest{"MatMul over Q43, n=128", "scalar float64", 3, m * m * m, m * m * m, mul, func() { handMulFloat64(c, a, b, m) }},
+		contest{"MatMul over Q43, n=128", "by hand, products rounded", 2, m * m * m, m * m * m, mul, func() { byhand.MulRounded(qc, qa, qb, m) }},
+		contest{"MatMul over Q43, n=128", "scalar float64", 3, m * m * m, m * m * m, mul, func() { byhand.MulFloat64(c, a, b, m) }},
 		contest{"ulog.Float64.Add", "math.Log1p(math.Exp(x))", 1.5, n, n,
 			func() {
 				var s float64
@@ -240,7 +178,7 @@ func contests() []contest {
 				C: rev.NewGeneral(k, k, lc), A: rev.NewGeneral(k, k, la), B: rev.NewGeneral(k, k, lb), Workers: 1,
 			}.Forward()
 		},
-		func() { logMulRow(ulog.OfLogs(lc)[:k], ulog.OfLogs(la)[:k], ulog.OfLogs(lb)) }})
+		func() { byhand.LogMulRow(ulog.OfLogs(lc)[:k], ulog.OfLogs(la)[:k], ulog.OfLogs(lb)) }})
 }
 
 // A pass is a pass of a kernel over some type.
@@ -396,19 +334,6 @@ func besideFloat64(rnd *rand.Rand) (all []contest) {
 		}
 	}
 	return all
-}
-
-// logMulRow is a row of a product of matrices of logarithmic numbers, element
-// by element.
-func logMulRow(c, a, b []ulog.Float64) {
-	for j := range c {
-		c[j] = ulog.Float64{Log: math.Inf(-1)}
-	}
-	for l, v := range a {
-		for j, w := range b[l*len(c) : (l+1)*len(c)] {
-			c[j] = c[j].Add(v.Mul(w))
-		}
-	}
 }
 
 func fixedOf(x []float64) []fixed.Q43 {

@@ -1,17 +1,17 @@
-package numbers
+package numbers_test
 
 import (
 	"math"
 	"testing"
 	"time"
 
-	"revnum/ulog"
+	"revnum/benchmarks/internal/numbers"
 )
 
 // TestRoundTrips checks that programs change the numbers, and come back: to the bit
 // over fixed point and its logs, up to rounding over floats.
 func TestRoundTrips(t *testing.T) {
-	trips, err := RoundTrips(300)
+	trips, err := numbers.RoundTrips(300)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestRoundTrips(t *testing.T) {
 		}
 	}
 
-	none, err := RoundTrips(0)
+	none, err := numbers.RoundTrips(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestRoundTrips(t *testing.T) {
 			t.Errorf("%s: no steps moved by %v, exact %v", r.Number, r.Moved, r.Exact)
 		}
 	}
-	if _, err := RoundTrips(-1); err == nil {
+	if _, err := numbers.RoundTrips(-1); err == nil {
 		t.Error("no error for -1 steps")
 	}
 }
@@ -59,7 +59,7 @@ func TestRoundTrips(t *testing.T) {
 // TestMemory checks that the memory of a program does not grow with its steps.
 func TestMemory(t *testing.T) {
 	extra := func(steps int) []int64 {
-		trips, err := RoundTrips(steps)
+		trips, err := numbers.RoundTrips(steps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,48 +80,13 @@ func TestMemory(t *testing.T) {
 // TestBars checks that every bar is measured.
 func TestBars(t *testing.T) {
 	n := 0
-	Bars(time.Microsecond, func(b Bar) {
+	numbers.Bars(time.Microsecond, func(b numbers.Bar) {
 		n++
 		if !(b.Time > 0) || !(b.Other > 0) || b.Ratio != b.Time/b.Other || !(b.Limit > 0) || b.Met() != (b.Ratio <= b.Limit) {
 			t.Errorf("%+v", b)
 		}
 	})
-	if n != NumBars() {
-		t.Errorf("%d bars, want %d", n, NumBars())
-	}
-}
-
-// TestHandWritten checks that the loops written by hand compute what the kernels
-// compute.
-func TestHandWritten(t *testing.T) {
-	x := []float64{0.5, -1.25, 3, -700}
-	y := []float64{2, 2.5, -0.375, 0.125}
-	const want = 1 - 3.125 - 1.125 - 87.5
-	qx, qy := fixedOf(x), fixedOf(y)
-	if v := handDotFloat64(x, y); v != want {
-		t.Errorf("handDotFloat64 is %v, want %v", v, want)
-	}
-	if v := handDotRounded(qx, qy).Float64(); v != want {
-		t.Errorf("handDotRounded is %v, want %v", v, want)
-	}
-	if v := handDotExact(qx, qy).Float64(); v != want {
-		t.Errorf("handDotExact is %v, want %v", v, want)
-	}
-	c, qc := make([]float64, 4), fixedOf(make([]float64, 4))
-	handMulFloat64(c, x, y, 2)
-	handMulRounded(qc, qx, qy, 2)
-	for i, v := range []float64{1.46875, 1.09375, 268.5, -80} {
-		if c[i] != v || qc[i].Float64() != v {
-			t.Errorf("products are %v and %v", c, qc)
-			break
-		}
-	}
-
-	c = make([]float64, 2)
-	logMulRow(ulog.OfLogs(c), ulog.OfLogs(x[:2]), ulog.OfLogs(y))
-	for j, v := range c {
-		if want := math.Log(math.Exp(x[0]+y[j]) + math.Exp(x[1]+y[2+j])); math.Abs(v-want) > 1e-14 {
-			t.Errorf("the log of the product is %v, want %v", v, want)
-		}
+	if n != numbers.NumBars() {
+		t.Errorf("%d bars, want %d", n, numbers.NumBars())
 	}
 }

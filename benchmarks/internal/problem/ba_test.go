@@ -1,4 +1,4 @@
-package problem
+package problem_test
 
 import (
 	"errors"
@@ -6,16 +6,18 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"revnum/benchmarks/internal/problem"
 )
 
 // TestBADifferences compares the Jacobian of a generated problem with differences. All
 // copies of a parameter move together.
 func TestBADifferences(t *testing.T) {
-	p, err := GenerateBA(3, 4, 10, 5)
+	p, err := problem.GenerateBA(3, 4, 10, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := NewBAObjective[float64](p, 1)
+	o := problem.NewBAObjective[float64](p, 1)
 	k := &o.Kernel
 	params := [][]float64{k.Cameras.Data, k.Points.Data, k.Weights.Data}
 	for i, x := range params {
@@ -60,7 +62,7 @@ func TestBADifferences(t *testing.T) {
 
 func TestGenerateBA(t *testing.T) {
 	for seed := range uint64(20) {
-		p, err := GenerateBA(2, 3, 4, seed)
+		p, err := problem.GenerateBA(2, 3, 4, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,11 +70,11 @@ func TestGenerateBA(t *testing.T) {
 		if err := p.Write(&b); err != nil {
 			t.Fatal(err)
 		}
-		q, err := ReadBA(strings.NewReader(b.String()), "it")
+		q, err := problem.ReadBA(strings.NewReader(b.String()), "it")
 		if err != nil || *q != *p {
 			t.Fatalf("read back as %+v, %v, want %+v", q, err, p)
 		}
-		o := NewBAObjective[float64](p, 1)
+		o := problem.NewBAObjective[float64](p, 1)
 		o.Value()
 		for _, r := range o.Kernel.R.Data {
 			if !(math.Abs(r) < 10) {
@@ -81,11 +83,11 @@ func TestGenerateBA(t *testing.T) {
 		}
 	}
 	for _, size := range [][3]int{{0, 1, 1}, {1, -1, 1}, {1, 1, 0}} {
-		if _, err := GenerateBA(size[0], size[1], size[2], 1); !errors.Is(err, ErrSize) {
+		if _, err := problem.GenerateBA(size[0], size[1], size[2], 1); !errors.Is(err, problem.ErrSize) {
 			t.Errorf("%v: %v, want ErrSize", size, err)
 		}
 	}
-	if _, err := GenerateBA(math.MaxInt, 1, 1, 1); err == nil {
+	if _, err := problem.GenerateBA(math.MaxInt, 1, 1, 1); err == nil {
 		t.Error("a problem larger than the memory is drawn")
 	}
 }
@@ -93,7 +95,7 @@ func TestGenerateBA(t *testing.T) {
 const smallBA = "1 1 1\n0 0 0 0 0 0 1 0 0 0 0\n0 0 1\n1\n0 0\n"
 
 func TestReadBAErrors(t *testing.T) {
-	if _, err := ReadBA(strings.NewReader(smallBA), "it"); err != nil {
+	if _, err := problem.ReadBA(strings.NewReader(smallBA), "it"); err != nil {
 		t.Fatal(err)
 	}
 	for in, want := range map[string]string{
@@ -105,14 +107,14 @@ func TestReadBAErrors(t *testing.T) {
 		smallBA + "7":                       "it:6: expected the end of the file",
 		"9223372036854775807" + smallBA[1:]: "it: n = 9223372036854775807, m = 1, p = 1",
 	} {
-		if _, err := ReadBA(strings.NewReader(in), "it"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := problem.ReadBA(strings.NewReader(in), "it"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", in, err, want)
 		}
 	}
-	if _, err := LoadBA(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a folder") {
+	if _, err := problem.LoadBA(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a folder") {
 		t.Errorf("a folder: %v", err)
 	}
-	if _, err := LoadBA("missing.txt"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := problem.LoadBA("missing.txt"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -121,7 +123,7 @@ func FuzzReadBA(f *testing.F) {
 	f.Add(smallBA)
 	f.Add("2 10 10\n1 2 3")
 	f.Fuzz(func(t *testing.T, s string) {
-		p, err := ReadBA(strings.NewReader(s), "it")
+		p, err := problem.ReadBA(strings.NewReader(s), "it")
 		if (p == nil) != (err != nil) {
 			t.Errorf("%v, %v", p, err)
 		}

@@ -1,4 +1,4 @@
-package problem
+package problem_test
 
 import (
 	"bytes"
@@ -11,11 +11,12 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"revnum/benchmarks/internal/problem"
 	"revnum/revmodels/gmm"
 )
 
-func read(s string, replicate bool) (*GMM, error) {
-	return ReadGMM(strings.NewReader(s), "p.txt", int64(len(s)), replicate)
+func read(s string, replicate bool) (*problem.GMM, error) {
+	return problem.ReadGMM(strings.NewReader(s), "p.txt", int64(len(s)), replicate)
 }
 
 const small = `2 2 3
@@ -32,7 +33,7 @@ const small = `2 2 3
 `
 
 func TestReadGMM(t *testing.T) {
-	want := &GMM{
+	want := &problem.GMM{
 		D: 2, K: 2, N: 3, Params: []float64{0.5, -1, 1, 2, 3, 4, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6},
 		X: []float64{1, 1, 2, -0.25, 3, 3}, Gamma: 1.5, M: 2,
 	}
@@ -47,7 +48,7 @@ func TestReadGMM(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, want)
 		}
 		// Read through a source of unknown size that gives one byte at a time.
-		got, err = ReadGMM(iotest.OneByteReader(strings.NewReader(s)), "p.txt", -1, false)
+		got, err = problem.ReadGMM(iotest.OneByteReader(strings.NewReader(s)), "p.txt", -1, false)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s, by bytes: %+v, %v, want %+v", name, got, err, want)
 		}
@@ -113,20 +114,20 @@ func TestReadGMMErrors(t *testing.T) {
 func TestReadGMMReaderFails(t *testing.T) {
 	broken := errors.New("broken")
 	r := iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(small)))
-	if _, err := ReadGMM(r, "p.txt", -1, false); !errors.Is(err, iotest.ErrTimeout) {
+	if _, err := problem.ReadGMM(r, "p.txt", -1, false); !errors.Is(err, iotest.ErrTimeout) {
 		t.Errorf("error %v, want %v", err, iotest.ErrTimeout)
 	}
-	if _, err := ReadGMM(iotest.ErrReader(broken), "p.txt", -1, false); !errors.Is(err, broken) {
+	if _, err := problem.ReadGMM(iotest.ErrReader(broken), "p.txt", -1, false); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
 }
 
 func TestLoadGMMErrors(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := LoadGMM(filepath.Join(dir, "missing.txt"), false); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "missing.txt") {
+	if _, err := problem.LoadGMM(filepath.Join(dir, "missing.txt"), false); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "missing.txt") {
 		t.Errorf("error %v, want one that says that missing.txt does not exist", err)
 	}
-	if _, err := LoadGMM(dir, false); err == nil || !strings.Contains(err.Error(), "is a folder") {
+	if _, err := problem.LoadGMM(dir, false); err == nil || !strings.Contains(err.Error(), "is a folder") {
 		t.Errorf("error %v, want one that says that it is a folder", err)
 	}
 }
@@ -135,7 +136,7 @@ func TestLoadGMMErrors(t *testing.T) {
 // numbers.
 func TestReadGMMAllocations(t *testing.T) {
 	allocs := func(n int) float64 {
-		g, err := GenerateGMM(4, 2, n, 1, false)
+		g, err := problem.GenerateGMM(4, 2, n, 1, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +145,7 @@ func TestReadGMMAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 		return testing.AllocsPerRun(5, func() {
-			if _, err := ReadGMM(bytes.NewReader(b.Bytes()), "p.txt", int64(b.Len()), false); err != nil {
+			if _, err := problem.ReadGMM(bytes.NewReader(b.Bytes()), "p.txt", int64(b.Len()), false); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -158,7 +159,7 @@ func TestReadGMMAllocations(t *testing.T) {
 // file.
 func TestGenerateGMMFile(t *testing.T) {
 	for _, replicate := range []bool{false, true} {
-		g, err := GenerateGMM(3, 4, 50, 7, replicate)
+		g, err := problem.GenerateGMM(3, 4, 50, 7, replicate)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +167,7 @@ func TestGenerateGMMFile(t *testing.T) {
 		if err := g.Write(&b, replicate); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ReadGMM(&b, "p.txt", -1, replicate)
+		got, err := problem.ReadGMM(&b, "p.txt", -1, replicate)
 		if err != nil || !reflect.DeepEqual(got, g) {
 			t.Errorf("replicate %t: read back %+v, %v, want %+v", replicate, got, err, g)
 		}
@@ -176,7 +177,7 @@ func TestGenerateGMMFile(t *testing.T) {
 // TestGenerateGMMDistribution compares means and variances with those of the
 // distributions; all deviations are below 4 standard errors.
 func TestGenerateGMMDistribution(t *testing.T) {
-	g, err := GenerateGMM(10, 500, 2000, 3, false)
+	g, err := problem.GenerateGMM(10, 500, 2000, 3, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func TestGenerateGMMDistribution(t *testing.T) {
 
 func TestGenerateGMMErrors(t *testing.T) {
 	for _, c := range [][3]int{{0, 1, 1}, {1, 0, 1}, {1, 1, -1}, {math.MaxInt32, math.MaxInt32, 1}, {2, 1, math.MaxInt}, {1, 1, math.MaxInt / 8}} {
-		if _, err := GenerateGMM(c[0], c[1], c[2], 1, false); err == nil {
+		if _, err := problem.GenerateGMM(c[0], c[1], c[2], 1, false); err == nil {
 			t.Errorf("no error for d, k, n = %v", c)
 		}
 	}
@@ -225,7 +226,7 @@ func FuzzReadGMM(f *testing.F) {
 		if n := bytes.Fields(in); replicate && len(n) > 2 && len(n[2]) > 6 {
 			return // a million points are enough
 		}
-		g, err := ReadGMM(bytes.NewReader(in), "p.txt", int64(len(in)), replicate)
+		g, err := problem.ReadGMM(bytes.NewReader(in), "p.txt", int64(len(in)), replicate)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "p.txt:") {
 				t.Errorf("error %v does not name the file", err)
@@ -252,12 +253,12 @@ func TestSigns(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("ADBench's data is not here")
 	}
-	g, err := LoadGMM(path, false)
+	g, err := problem.LoadGMM(path, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for sign, want := range map[gmm.Sign]float64{gmm.ADBench: -315926.3210425815, gmm.GradBench: -317141.3974} {
-		if got := NewGMMObjective[float64](g, sign, 0).Value(); !(math.Abs(got-want) <= 1e-4) {
+		if got := problem.NewGMMObjective[float64](g, sign, 0).Value(); !(math.Abs(got-want) <= 1e-4) {
 			t.Errorf("sign %v: %v, want %v", sign, got, want)
 		}
 	}
@@ -265,7 +266,7 @@ func TestSigns(t *testing.T) {
 
 // TestGenerated checks that the generator still writes the file that tests of adbench use.
 func TestGenerated(t *testing.T) {
-	g, err := GenerateGMM(3, 4, 20, 1, false)
+	g, err := problem.GenerateGMM(3, 4, 20, 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}

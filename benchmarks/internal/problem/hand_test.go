@@ -1,4 +1,4 @@
-package problem
+package problem_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"revnum/benchmarks/internal/problem"
 	"revnum/revmodels/hand"
 )
 
@@ -36,11 +37,11 @@ func TestReadHandErrors(t *testing.T) {
 		"more":        {simpleHand + "1 2 3 4 5\n", `p.txt:30: expected the end of the file, found "1"`},
 		"complicated": {complicatedHand, "p.txt: expected a Hand problem, found one with u and v of each point, which is Hand-Complicated"},
 	} {
-		if _, err := ReadHand(strings.NewReader(c.in), "p.txt", int64(len(c.in)), m, false); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := problem.ReadHand(strings.NewReader(c.in), "p.txt", int64(len(c.in)), m, false); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %s", name, err, c.want)
 		}
 	}
-	if _, err := LoadHand(filepath.Join(t.TempDir(), "none.txt"), false); err == nil || !strings.Contains(err.Error(), "none.txt") {
+	if _, err := problem.LoadHand(filepath.Join(t.TempDir(), "none.txt"), false); err == nil || !strings.Contains(err.Error(), "none.txt") {
 		t.Errorf("no file: error %v", err)
 	}
 }
@@ -57,14 +58,14 @@ func FuzzReadHand(f *testing.F) {
 	f.Add([]byte(simpleHand), false)
 	f.Add([]byte(complicatedHand), true)
 	f.Fuzz(func(t *testing.T, in []byte, complicated bool) {
-		p, err := ReadHand(bytes.NewReader(in), "p.txt", int64(len(in)), m, complicated)
+		p, err := problem.ReadHand(bytes.NewReader(in), "p.txt", int64(len(in)), m, complicated)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "p.txt:") {
 				t.Errorf("error %v does not name the file", err)
 			}
 			return
 		}
-		o := NewHandObjective[float64](p)
+		o := problem.NewHandObjective[float64](p)
 		o.ValueJacobian()
 		if len(p.Points) != 3*len(p.Correspondences) || complicated != (p.UV != nil) {
 			t.Errorf("sizes of %+v do not fit", p)

@@ -1,4 +1,4 @@
-package problem
+package problem_test
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"revnum/benchmarks/internal/problem"
 )
 
 // smallLSTM is a problem with one layer, three characters and two bits.
@@ -13,8 +15,8 @@ import (
 //go:embed testdata/lstm.txt
 var smallLSTM string
 
-func readLSTM(s string) (*LSTM, error) {
-	return ReadLSTM(strings.NewReader(s), "p.txt", int64(len(s)))
+func readLSTM(s string) (*problem.LSTM, error) {
+	return problem.ReadLSTM(strings.NewReader(s), "p.txt", int64(len(s)))
 }
 
 func TestReadLSTM(t *testing.T) {
@@ -60,7 +62,7 @@ func FuzzReadLSTM(f *testing.F) {
 	f.Add([]byte("0 1 1 1 1 1 1"))
 	f.Add([]byte("1 9223372036854775807 2"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		p, err := ReadLSTM(bytes.NewReader(in), "p.txt", int64(len(in)))
+		p, err := problem.ReadLSTM(bytes.NewReader(in), "p.txt", int64(len(in)))
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "p.txt:") {
 				t.Errorf("error %v does not name the file", err)
@@ -70,7 +72,7 @@ func FuzzReadLSTM(f *testing.F) {
 		if len(p.Main) != 8*p.L*p.B || len(p.Extra) != 3*p.B || len(p.State) != 2*p.L*p.B || len(p.Sequence) != p.C*p.B {
 			t.Errorf("sizes of %+v do not fit", p)
 		}
-		if v := NewLSTMObjective[float64](p).Value(); p.C == 1 && v != 0 {
+		if v := problem.NewLSTMObjective[float64](p).Value(); p.C == 1 && v != 0 {
 			t.Errorf("%d characters: loss %v", p.C, v)
 		}
 	})
