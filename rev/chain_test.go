@@ -1,4 +1,4 @@
-package rev
+package rev_test
 
 import (
 	"errors"
@@ -9,10 +9,11 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/revolve"
+	"revnum/rev"
 )
 
 // logistic is the kernel y_i += r·x_i·(1-x_i), which is not a bijection.
-type logistic[T Real] struct {
+type logistic[T rev.Real] struct {
 	Y    []T `rev:"acc" shape:"n"`
 	X    []T `rev:"in" shape:"n"`
 	R    *T  `rev:"in"`
@@ -26,14 +27,22 @@ type logisticRuns struct {
 	ahead, back, adjoint int
 	of                   map[int]int // ahead, by index
 	fail                 int
+
+	states, cotangents map[any]bool // by their first number
 }
 
 var errLogistic = errors.New("this run fails")
 
-func (k logistic[T]) Run(p Pass[logistic[T]]) error {
+func (k logistic[T]) Run(p rev.Pass[logistic[T]]) error {
 	if k.Runs != nil {
 		if k.Runs.fail--; k.Runs.fail == 0 {
 			return errLogistic
+		}
+		if k.Runs.states != nil {
+			k.Runs.states[&k.X[0]], k.Runs.states[&k.Y[0]] = true, true
+			if p.Adjoint {
+				k.Runs.cotangents[&p.G.X[0]], k.Runs.cotangents[&p.G.Y[0]] = true, true
+			}
 		}
 		switch {
 		case p.Adjoint:
@@ -71,18 +80,18 @@ func (k logistic[T]) Run(p Pass[logistic[T]]) error {
 	return nil
 }
 
-// population is a state whose x is a slice. In small, x is a number.
-type population[T Real] struct {
+// herd is a state whose x is a slice. In small, x is a number.
+type herd[T rev.Real] struct {
 	x, y []T
 	r    T
 	n, i int
 	runs *logisticRuns
 }
 
-func populationChain[T Real]() Chain[population[T], []T] {
-	type state = population[T]
-	return Chain[state, []T]{
-		Step: AtIndex(func(s, v *state) logistic[T] {
+func herdChain[T rev.Real]() rev.Chain[herd[T], []T] {
+	type state = herd[T]
+	return rev.Chain[state, []T]{
+		Step: rev.AtIndex(func(s, v *state) logistic[T] {
 			return logistic[T]{Y: v.y, X: v.x, R: &v.r, Runs: s.runs, I: s.i}
 		}),
 		X: func(s *state) *[]T { return &s.x }, Y: func(s *state) *[]T { return &s.y },
@@ -91,14 +100,14 @@ func populationChain[T Real]() Chain[population[T], []T] {
 }
 
 // online returns the chain without its count.
-func online[T Real](c Chain[population[T], []T]) Chain[population[T], []T] {
-	c.Last = func(s *population[T]) bool { return s.i == s.n-1 }
+func online[T rev.Real](c rev.Chain[herd[T], []T]) rev.Chain[herd[T], []T] {
+	c.Last = func(s *herd[T]) bool { return s.i == s.n-1 }
 	c.Count = nil
 	return c
 }
 
-func newPopulation[T Real](n int) *population[T] {
-	return &population[T]{
+func newHerd[T rev.Real](n int) *herd[T] {
+	return &herd[T]{
 		x: []T{fixed.Of[T](0.3), fixed.Of[T](0.6)}, y: []T{fixed.Of[T](0.125), fixed.Of[T](-2)},
 		r: fixed.Of[T](3.2), n: n, i: 77, runs: new(logisticRuns),
 	}
@@ -106,7 +115,7 @@ func newPopulation[T Real](n int) *population[T] {
 
 // recorded returns fⁿ(x), and the gradients of Σ_i w_i·fⁿ(x)_i and of its derivative in
 // the direction (dx, dr). It records all states.
-func recorded(s *population[float64], w, dx []float64, dr float64) (f, gx, hx []float64, gr, hr float64) {
+func recorded(s *herd[float64], w, dx []float64, dr float64) (f, gx, hx []float64, gr, hr float64) {
 	for j, x0 := range s.x {
 		xs, ds := []float64{x0}, []float64{dx[j]}
 		for i := range s.n {
@@ -128,17 +137,17 @@ func recorded(s *population[float64], w, dx []float64, dr float64) (f, gx, hx []
 }
 
 // chainSteps are the steps of a chain.
-func chainSteps[T Real]() map[string]Step[population[T]] {
-	c := populationChain[T]()
-	steps := map[string]Step[population[T]]{
-		"sweeps 1": Treeverse(c, Limit{Sweeps: 1}), "sweeps 3": Treeverse(c, Limit{Sweeps: 3}),
+func chainSteps[T rev.Real]() map[string]rev.Step[herd[T]] {
+	c := herdChain[T]()
+	steps := map[string]rev.Step[herd[T]]{
+		"sweeps 1": rev.Treeverse(c, rev.Limit{Sweeps: 1}), "sweeps 3": rev.Treeverse(c, rev.Limit{Sweeps: 3}),
 	}
 	for k := 2; k < 5; k++ {
-		steps[fmt.Sprint("Bennett ", k)] = Bennett(c, k)
+		steps[fmt.Sprint("Bennett ", k)] = rev.Bennett(c, k)
 	}
 	for d := 1; d < 6; d++ {
-		steps[fmt.Sprint("Treeverse ", d)] = Treeverse(c, Limit{Snapshots: d})
-		steps[fmt.Sprint("online ", d)] = Treeverse(online(c), Limit{Snapshots: d})
+		steps[fmt.Sprint("Treeverse ", d)] = rev.Treeverse(c, rev.Limit{Snapshots: d})
+		steps[fmt.Sprint("online ", d)] = rev.Treeverse(online(c), rev.Limit{Snapshots: d})
 	}
 	return steps
 }
@@ -147,8 +156,8 @@ func chainSteps[T Real]() map[string]Step[population[T]] {
 func TestChain(t *testing.T) {
 	for name, p := range chainSteps[float64]() {
 		for _, n := range []int{1, 2, 3, 4, 8, 13, 27, 40} {
-			s := newPopulation[float64](n)
-			g, d, h := ZeroLike(s), ZeroLike(s), ZeroLike(s)
+			s := newHerd[float64](n)
+			g, d, h := rev.ZeroLike(s), rev.ZeroLike(s), rev.ZeroLike(s)
 			d.x[0], d.x[1], d.r = 0.5, -1, 0.25
 			w := []float64{2, -3}
 			f, gx, hx, gr, hr := recorded(s, w, d.x, d.r)
@@ -165,7 +174,7 @@ func TestChain(t *testing.T) {
 				t.Fatal(name, n, err)
 			}
 			for j := range f {
-				check("Forward", s.y[j], newPopulation[float64](n).y[j]+f[j])
+				check("Forward", s.y[j], newHerd[float64](n).y[j]+f[j])
 			}
 			check("Tangent", float64(w[0]*d.y[0])+float64(w[1]*d.y[1]), float64(gx[0]*0.5)-gx[1]+float64(gr*0.25))
 			copy(g.y, w)
@@ -173,7 +182,7 @@ func TestChain(t *testing.T) {
 				t.Fatal(name, n, err)
 			}
 			for j := range f {
-				check("y", s.y[j], newPopulation[float64](n).y[j])
+				check("y", s.y[j], newHerd[float64](n).y[j])
 				check("ẏ", d.y[j], 0)
 				check("ȳ", g.y[j], w[j])
 				check("x̄", g.x[j], gx[j])
@@ -182,7 +191,7 @@ func TestChain(t *testing.T) {
 			check("r̄", g.r, gr)
 			check("ġr", h.r, hr)
 
-			first := ZeroLike(s)
+			first := rev.ZeroLike(s)
 			copy(first.y, w)
 			if err := errors.Join(p.Forward(s), p.Adjoint(s, first)); err != nil {
 				t.Fatal(name, n, err)
@@ -194,7 +203,7 @@ func TestChain(t *testing.T) {
 			if err := errors.Join(p.Forward(s), p.Adjoint(s, first)); err != nil || first.r != g.r || first.x != nil {
 				t.Errorf("%s, n = %d: without x̄: r̄ = %v, want %v, %v", name, n, first.r, g.r, err)
 			}
-			if start := newPopulation[float64](n); s.i != 77 || s.x[0] != start.x[0] || s.x[1] != start.x[1] {
+			if start := newHerd[float64](n); s.i != 77 || s.x[0] != start.x[0] || s.x[1] != start.x[1] {
 				t.Errorf("%s, n = %d: x and i are %v and %d after all", name, n, s.x, s.i)
 			}
 		}
@@ -204,8 +213,8 @@ func TestChain(t *testing.T) {
 // TestChainFixed checks that y comes back to the bit over fixed point.
 func TestChainFixed(t *testing.T) {
 	for name, p := range chainSteps[fixed.Q43]() {
-		s, g := newPopulation[fixed.Q43](20), newPopulation[fixed.Q43](20)
-		want := newPopulation[fixed.Q43](20)
+		s, g := newHerd[fixed.Q43](20), newHerd[fixed.Q43](20)
+		want := newHerd[fixed.Q43](20)
 		if err := errors.Join(p.Forward(s), p.Adjoint(s, g), p.Forward(s), p.Inverse(s)); err != nil {
 			t.Fatal(name, err)
 		}
@@ -221,15 +230,15 @@ func TestChainFixed(t *testing.T) {
 type number struct{ x, y, r float64 }
 
 func TestChainOfValues(t *testing.T) {
-	c := Chain[number, float64]{
-		Step: At(func(s *number) scalarLogistic { return scalarLogistic{&s.y, &s.x, &s.r} }),
+	c := rev.Chain[number, float64]{
+		Step: rev.At(func(s *number) scalarLogistic { return scalarLogistic{&s.y, &s.x, &s.r} }),
 		X:    func(s *number) *float64 { return &s.x }, Y: func(s *number) *float64 { return &s.y },
 		Count: func(*number) int { return 11 },
 	}
-	want, _, _, gr, _ := recorded(&population[float64]{x: []float64{0.3}, r: 3.2, n: 11}, []float64{1}, []float64{0}, 0)
-	for name, p := range map[string]Step[number]{"Bennett": Bennett(c, 3), "Treeverse": Treeverse(c, Limit{Snapshots: 2})} {
+	want, _, _, gr, _ := recorded(&herd[float64]{x: []float64{0.3}, r: 3.2, n: 11}, []float64{1}, []float64{0}, 0)
+	for name, p := range map[string]rev.Step[number]{"Bennett": rev.Bennett(c, 3), "Treeverse": rev.Treeverse(c, rev.Limit{Snapshots: 2})} {
 		s, g := &number{x: 0.3, r: 3.2}, new(number)
-		v, err := ValueGradient(p, func(s *number) *float64 { return &s.y }, s, g)
+		v, err := rev.ValueGradient(p, func(s *number) *float64 { return &s.y }, s, g)
 		if err != nil || math.Abs(v-want[0]) > 1e-14 || math.Abs(g.r-gr) > 1e-13*math.Abs(gr) || *s != (number{x: 0.3, r: 3.2}) {
 			t.Errorf("%s: value %v, want %v, by r %v, want %v, state %v, error %v", name, v, want[0], g.r, gr, *s, err)
 		}
@@ -241,7 +250,7 @@ type scalarLogistic struct {
 	X, R *float64 `rev:"in"`
 }
 
-func (k scalarLogistic) Run(p Pass[scalarLogistic]) error {
+func (k scalarLogistic) Run(p rev.Pass[scalarLogistic]) error {
 	x := *k.X
 	*k.Y += float64(float64(p.Sign()) * *k.R * x * (1 - x))
 	if p.G.Y != nil {
@@ -251,37 +260,24 @@ func (k scalarLogistic) Run(p Pass[scalarLogistic]) error {
 	return nil
 }
 
-// chainPeak returns the largest number of states that the adjoint of a chain held at a
-// time.
-func chainPeak(t *testing.T, p Step[population[float64]], s *population[float64], back bool) (states, cotangents int) {
+// chainPeak makes a pass over a chain, and returns the number of states and of cotangents that it held at a
+// time, besides those of s. A chain makes a new one only if all others are held.
+func chainPeak(t *testing.T, p rev.Step[herd[float64]], s *herd[float64], back bool) (states, cotangents int) {
 	t.Helper()
-	q := pass[population[float64]]{s: s}
+	r, g := s.runs, rev.ZeroLike(s)
+	r.states, r.cotangents = map[any]bool{}, map[any]bool{}
+	run := func() error { return p.Forward(s) }
 	if back {
-		q.back, q.g = true, ZeroLike(s)
+		run = func() error { return p.Adjoint(s, g) }
 	}
-	var err error
-	switch n := p.node.(type) {
-	case *bennett[population[float64], []float64]:
-		r := n.begin(q)
-		err = n.part(r, q, 0, s.n, r.first, r.last)
-		states, cotangents = r.states.peak, r.cotangents.peak
-		r.end()
-	case *treeverse[population[float64], []float64]:
-		r := n.begin(q)
-		last := func(i int, x *chainState[[]float64]) bool { return i == s.n-1 }
-		u := treeAdjoint[population[float64], []float64]{chainRun: r, ahead: pass[population[float64]]{s: s}}
-		if n.Count != nil {
-			u.n = s.n
-		}
-		u.p = q
-		err = u.run(n.limit, last)
-		states, cotangents = r.states.peak, r.cotangents.peak
-		r.end()
-	}
-	if err != nil {
+	if err := run(); err != nil {
 		t.Fatal(err)
 	}
-	return states, cotangents
+	delete(r.states, any(&s.x[0]))
+	delete(r.states, any(&s.y[0]))
+	delete(r.cotangents, any(&g.x[0]))
+	delete(r.cotangents, any(&g.y[0]))
+	return len(r.states), len(r.cotangents)
 }
 
 // TestBennettCost counts steps and states. For n = k^m there are (2k-1)^m steps and
@@ -290,16 +286,16 @@ func TestBennettCost(t *testing.T) {
 	for k := 2; k <= 5; k++ {
 		n, steps := 1, 1
 		for m := 0; n <= 256; m++ {
-			if s, held := BennettCost(n, k); s != steps || held != m*(k-1)+2 {
+			if s, held := rev.BennettCost(n, k); s != steps || held != m*(k-1)+2 {
 				t.Errorf("n = %d, k = %d: %d steps and %d states, want %d and %d", n, k, s, held, steps, m*(k-1)+2)
 			}
 			n, steps = n*k, steps*(2*k-1)
 		}
 		for n := range 80 {
 			n++
-			p, s := Bennett(populationChain[float64](), k), newPopulation[float64](n)
-			steps, held := BennettCost(n, k)
-			g := ZeroLike(s)
+			p, s := rev.Bennett(herdChain[float64](), k), newHerd[float64](n)
+			steps, held := rev.BennettCost(n, k)
+			g := rev.ZeroLike(s)
 			if err := p.Forward(s); err != nil || s.runs.ahead+s.runs.back != steps {
 				t.Errorf("n = %d, k = %d: Forward takes %+v, want %d: %v", n, k, *s.runs, steps, err)
 			}
@@ -338,13 +334,13 @@ func TestTreeverseCost(t *testing.T) {
 	least := leastRuns(most, 6)
 	for d := 1; d <= 6; d++ {
 		for n := 1; n <= most; n++ {
-			runs, held := TreeverseCost(n, d)
+			runs, held := rev.TreeverseCost(n, d)
 			if runs != least[d][n] {
 				t.Errorf("n = %d, %d snapshots: TreeverseCost is %d, the least is %d", n, d, runs, least[d][n])
 			}
-			s := newPopulation[float64](n)
+			s := newHerd[float64](n)
 			s.runs.of = map[int]int{}
-			p := Treeverse(populationChain[float64](), Limit{Snapshots: d})
+			p := rev.Treeverse(herdChain[float64](), rev.Limit{Snapshots: d})
 			states, cotangents := chainPeak(t, p, s, true)
 			if s.runs.ahead != runs || s.runs.adjoint != n || states+1 != held || cotangents > 2 {
 				t.Errorf("n = %d, %d snapshots: %+v with %d states and %d cotangents, want %d runs and %d states", n, d, *s.runs, states+1, cotangents, runs, held)
@@ -380,14 +376,16 @@ func TestTreeverseLengths(t *testing.T) {
 			if revolve.Sweeps(n, d) != tau || revolve.Sweeps(n+1, d) != tau+1 {
 				t.Errorf("%d snapshots: %d steps take %d sweeps, one more %d, want %d", d, n, revolve.Sweeps(n, d), revolve.Sweeps(n+1, d), tau)
 			}
-			if got := (Limit{Sweeps: tau}).snapshots(n); got != d {
-				t.Errorf("%d sweeps of %d steps take %d snapshots, want %d", tau, n, got, d)
+			bySweeps := newHerd[float64](n)
+			states, _ := chainPeak(t, rev.Treeverse(herdChain[float64](), rev.Limit{Sweeps: tau}), bySweeps, true)
+			if runs, held := rev.TreeverseCost(n, d); bySweeps.runs.ahead != runs || states+1 != held {
+				t.Errorf("%d sweeps of %d steps take %d runs and %d states, want %d and %d of %d snapshots", tau, n, bySweeps.runs.ahead, states+1, runs, held, d)
 			}
-			for name, p := range map[string]Step[population[float64]]{
-				"count": Treeverse(populationChain[float64](), Limit{Snapshots: d}),
-				"last":  Treeverse(online(populationChain[float64]()), Limit{Snapshots: d}),
+			for name, p := range map[string]rev.Step[herd[float64]]{
+				"count": rev.Treeverse(herdChain[float64](), rev.Limit{Snapshots: d}),
+				"last":  rev.Treeverse(online(herdChain[float64]()), rev.Limit{Snapshots: d}),
 			} {
-				s := newPopulation[float64](n)
+				s := newHerd[float64](n)
 				s.runs.of = map[int]int{}
 				states, _ := chainPeak(t, p, s, true)
 				most := 0
@@ -408,9 +406,9 @@ func TestChainFails(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for name, p := range chainSteps[fixed.Q43]() {
 		for range 40 {
-			s, want := newPopulation[fixed.Q43](9), newPopulation[fixed.Q43](9)
+			s, want := newHerd[fixed.Q43](9), newHerd[fixed.Q43](9)
 			s.runs.fail = 1 + rnd.IntN(30)
-			g := ZeroLike(s)
+			g := rev.ZeroLike(s)
 			var err error
 			if adjoint := rnd.IntN(2) == 0; adjoint {
 				err = p.Adjoint(s, g)
@@ -428,34 +426,34 @@ func TestChainFails(t *testing.T) {
 }
 
 func TestChainBadInput(t *testing.T) {
-	c := populationChain[float64]()
+	c := herdChain[float64]()
 	for name, p := range chainSteps[float64]() {
 		if name[0] == 'o' {
 			continue
 		}
 		for _, n := range []int{0, -1} {
-			var v *Violation
-			if err := p.Forward(newPopulation[float64](n)); !errors.As(err, &v) || v.Value != n {
+			var v *rev.Violation
+			if err := p.Forward(newHerd[float64](n)); !errors.As(err, &v) || v.Value != n {
 				t.Errorf("%s: %d steps: %v", name, n, err)
 			}
 		}
-		s := newPopulation[float64](3)
-		if err := Uncall(p).Adjoint(s, ZeroLike(s)); !errors.Is(err, ErrUnsupported) {
+		s := newHerd[float64](3)
+		if err := rev.Uncall(p).Adjoint(s, rev.ZeroLike(s)); !errors.Is(err, rev.ErrUnsupported) {
 			t.Errorf("%s: the adjoint of Uncall: %v", name, err)
 		}
 	}
 	nothing := c
 	nothing.Count = nil
 	for name, f := range map[string]func(){
-		"k = 1":                func() { Bennett(c, 1) },
-		"no count":             func() { Bennett(nothing, 2) },
-		"no limit":             func() { Treeverse(c, Limit{}) },
-		"two limits":           func() { Treeverse(c, Limit{1, 1}) },
-		"negative snapshots":   func() { Treeverse(c, Limit{Snapshots: -1}) },
-		"neither":              func() { Treeverse(nothing, Limit{Snapshots: 1}) },
-		"sweeps, unknown":      func() { Treeverse(online(c), Limit{Sweeps: 1}) },
-		"cost of no steps":     func() { BennettCost(0, 2) },
-		"cost of no snapshots": func() { TreeverseCost(1, 0) },
+		"k = 1":                func() { rev.Bennett(c, 1) },
+		"no count":             func() { rev.Bennett(nothing, 2) },
+		"no limit":             func() { rev.Treeverse(c, rev.Limit{}) },
+		"two limits":           func() { rev.Treeverse(c, rev.Limit{1, 1}) },
+		"negative snapshots":   func() { rev.Treeverse(c, rev.Limit{Snapshots: -1}) },
+		"neither":              func() { rev.Treeverse(nothing, rev.Limit{Snapshots: 1}) },
+		"sweeps, unknown":      func() { rev.Treeverse(online(c), rev.Limit{Sweeps: 1}) },
+		"cost of no steps":     func() { rev.BennettCost(0, 2) },
+		"cost of no snapshots": func() { rev.TreeverseCost(1, 0) },
 	} {
 		func() {
 			defer func() {
@@ -468,14 +466,14 @@ func TestChainBadInput(t *testing.T) {
 	}
 }
 
-// drifting is the kernel y += x + c, where c grows with each run.
-type drifting struct {
+// growing is the kernel y += x + c, where c grows with each run.
+type growing struct {
 	Y *float64 `rev:"acc"`
 	X *float64 `rev:"in"`
 	c *float64
 }
 
-func (k drifting) Run(p Pass[drifting]) error {
+func (k growing) Run(p rev.Pass[growing]) error {
 	*k.c++
 	*k.Y += float64(float64(p.Sign()) * (*k.X + *k.c))
 	return nil
@@ -484,12 +482,12 @@ func (k drifting) Run(p Pass[drifting]) error {
 // TestBennettViolation has a step that gives other bits each time.
 func TestBennettViolation(t *testing.T) {
 	var c float64
-	p := Bennett(Chain[number, float64]{
-		Step: At(func(s *number) drifting { return drifting{&s.y, &s.x, &c} }),
+	p := rev.Bennett(rev.Chain[number, float64]{
+		Step: rev.At(func(s *number) growing { return growing{&s.y, &s.x, &c} }),
 		X:    func(s *number) *float64 { return &s.x }, Y: func(s *number) *float64 { return &s.y },
 		Count: func(*number) int { return 4 },
 	}, 2)
-	var v *Violation
+	var v *rev.Violation
 	if err := p.Forward(new(number)); !errors.As(err, &v) {
 		t.Errorf("the error is %v", err)
 	}
@@ -503,7 +501,7 @@ type rational struct {
 	a []float64
 }
 
-func (k rational) Run(p Pass[rational]) error {
+func (k rational) Run(p rev.Pass[rational]) error {
 	for i := range k.Y {
 		for j, x := range k.X {
 			a := k.a[i*len(k.X)+j]
@@ -530,20 +528,20 @@ func TestBennettRounding(t *testing.T) {
 		for i := range s.x {
 			s.x[i] = rnd.NormFloat64() * math.Exp(4*rnd.NormFloat64())
 		}
-		c := Chain[rationals, []float64]{
-			Step: At(func(s *rationals) rational { return rational{s.y, s.x, a} }),
+		c := rev.Chain[rationals, []float64]{
+			Step: rev.At(func(s *rationals) rational { return rational{s.y, s.x, a} }),
 			X:    func(s *rationals) *[]float64 { return &s.x }, Y: func(s *rationals) *[]float64 { return &s.y },
 			Count: func(*rationals) int { return 7 },
 		}
-		want, wantG := ZeroLike(s), ZeroLike(s)
+		want, wantG := rev.ZeroLike(s), rev.ZeroLike(s)
 		copy(want.x, s.x)
-		g := ZeroLike(s)
+		g := rev.ZeroLike(s)
 		out := func(s *rationals) *float64 { return &s.y[1] }
-		value, err := ValueGradient(Treeverse(c, Limit{Snapshots: 3}), out, want, wantG)
+		value, err := rev.ValueGradient(rev.Treeverse(c, rev.Limit{Snapshots: 3}), out, want, wantG)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := ValueGradient(Bennett(c, 2), out, s, g)
+		got, err := rev.ValueGradient(rev.Bennett(c, 2), out, s, g)
 		if err != nil || got != value {
 			t.Fatalf("from %v: %v, error %v; want %v", s.x, got, err, value)
 		}

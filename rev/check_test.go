@@ -1,59 +1,64 @@
-package rev
+package rev_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
+
+	"revnum/rev"
 )
 
 // motley has operands of every kind.
 type motley struct {
-	Out   *float64         `rev:"acc"`
-	C     General[float64] `rev:"acc" shape:"m,n"`
-	A     General[float64] `rev:"in" shape:"Trans ? n,m : m,n"`
-	Z     Vector[float64]  `rev:"inout" shape:"n"`
-	W     []float64        `rev:"in,optional" shape:"max(m*(n-1)/2,1)"`
+	Out   *float64             `rev:"acc"`
+	C     rev.General[float64] `rev:"acc" shape:"m,n"`
+	A     rev.General[float64] `rev:"in" shape:"Trans ? n,m : m,n"`
+	Z     rev.Vector[float64]  `rev:"inout" shape:"n"`
+	W     []float64            `rev:"in,optional" shape:"max(m*(n-1)/2,1)"`
 	Trans bool
 }
 
-func (k motley) Run(Pass[motley]) error { return nil }
+func (k motley) Run(rev.Pass[motley]) error { return nil }
 
-// rows has a sparse matrix and an index.
-type rows struct {
-	Y Vector[float64] `rev:"acc" shape:"m"`
+// ragged has a sparse matrix and an index.
+type ragged struct {
+	Y rev.Vector[float64] `rev:"acc" shape:"m"`
 	S struct {
 		Rows, Cols int
 		Ptr, Ind   []int
 		Data       []float64
 	} `rev:"in" shape:"m,k"`
-	X   Vector[float64] `rev:"in" shape:"k"`
-	Ind []int           `rev:"index" shape:"Len"`
+	X   rev.Vector[float64] `rev:"in" shape:"k"`
+	Ind []int               `rev:"index" shape:"Len"`
 	Len int
 }
 
-func (k rows) Run(Pass[rows]) error { return nil }
+func (k ragged) Run(rev.Pass[ragged]) error { return nil }
 
 // even has a plain layout.
 type even struct {
-	Out *float64         `rev:"acc"`
-	C   General[float64] `rev:"acc" shape:"m,n"`
-	X   Vector[float64]  `rev:"in" shape:"n"`
-	W   []float64        `rev:"in" shape:"m"`
-	Z   Vector[float64]  `rev:"inout" shape:"n"`
-	Ind []int            `rev:"index" shape:"Len"`
+	Out *float64             `rev:"acc"`
+	C   rev.General[float64] `rev:"acc" shape:"m,n"`
+	X   rev.Vector[float64]  `rev:"in" shape:"n"`
+	W   []float64            `rev:"in" shape:"m"`
+	Z   rev.Vector[float64]  `rev:"inout" shape:"n"`
+	Ind []int                `rev:"index" shape:"Len"`
 	Len int
 }
 
-func (k even) Run(Pass[even]) error { return nil }
+func (k even) Run(rev.Pass[even]) error { return nil }
 
 // A judged is an operand as judge sees it.
 type judged struct {
-	role               Role
+	role               rev.Role
 	optional           bool
 	data               []float64
 	rows, cols, stride int
 	want               [2]int // its dimensions in the kernel, by the tags
 }
+
+func readOnly(r rev.Role) bool { return r == rev.In || r == rev.Index }
 
 func (j judged) span() int { return (j.rows-1)*j.stride + j.cols }
 
@@ -70,21 +75,21 @@ func (k *motley) judged() []judged {
 		out = unsafe.Slice(k.Out, 1)
 	}
 	return []judged{
-		{Acc, true, out, 1, 1, 1, [2]int{1, 1}},
-		{Acc, true, k.C.Data, k.C.Rows, k.C.Cols, k.C.Stride, [2]int{m, n}},
-		{In, false, k.A.Data, k.A.Rows, k.A.Cols, k.A.Stride, want},
-		{InOut, false, k.Z.Data, k.Z.N, 1, k.Z.Inc, [2]int{n, 1}},
-		{In, true, k.W, len(k.W), 1, 1, [2]int{max(m*(n-1)/2, 1), 1}},
+		{rev.Acc, true, out, 1, 1, 1, [2]int{1, 1}},
+		{rev.Acc, true, k.C.Data, k.C.Rows, k.C.Cols, k.C.Stride, [2]int{m, n}},
+		{rev.In, false, k.A.Data, k.A.Rows, k.A.Cols, k.A.Stride, want},
+		{rev.InOut, false, k.Z.Data, k.Z.N, 1, k.Z.Inc, [2]int{n, 1}},
+		{rev.In, true, k.W, len(k.W), 1, 1, [2]int{max(m*(n-1)/2, 1), 1}},
 	}
 }
 
-func (k *rows) judged() []judged {
+func (k *ragged) judged() []judged {
 	entries := max(len(k.S.Data), len(k.S.Ind))
 	return []judged{
-		{Acc, true, k.Y.Data, k.Y.N, 1, k.Y.Inc, [2]int{k.S.Rows, 1}},
-		{In, false, k.S.Data, entries, 1, 1, [2]int{entries, 1}},
-		{In, false, k.X.Data, k.X.N, 1, k.X.Inc, [2]int{k.S.Cols, 1}},
-		{Index, false, nil, len(k.Ind) - k.Len, 0, 1, [2]int{}},
+		{rev.Acc, true, k.Y.Data, k.Y.N, 1, k.Y.Inc, [2]int{k.S.Rows, 1}},
+		{rev.In, false, k.S.Data, entries, 1, 1, [2]int{entries, 1}},
+		{rev.In, false, k.X.Data, k.X.N, 1, k.X.Inc, [2]int{k.S.Cols, 1}},
+		{rev.Index, false, nil, len(k.Ind) - k.Len, 0, 1, [2]int{}},
 	}
 }
 
@@ -95,12 +100,12 @@ func (k *even) judged() []judged {
 		out = unsafe.Slice(k.Out, 1)
 	}
 	return []judged{
-		{Acc, true, out, 1, 1, 1, [2]int{1, 1}},
-		{Acc, true, k.C.Data, k.C.Rows, k.C.Cols, k.C.Stride, [2]int{m, n}},
-		{In, false, k.X.Data, n, 1, k.X.Inc, [2]int{n, 1}},
-		{In, false, k.W, m, 1, 1, [2]int{m, 1}},
-		{InOut, false, k.Z.Data, k.Z.N, 1, k.Z.Inc, [2]int{n, 1}},
-		{Index, false, nil, len(k.Ind) - k.Len, 0, 1, [2]int{}},
+		{rev.Acc, true, out, 1, 1, 1, [2]int{1, 1}},
+		{rev.Acc, true, k.C.Data, k.C.Rows, k.C.Cols, k.C.Stride, [2]int{m, n}},
+		{rev.In, false, k.X.Data, n, 1, k.X.Inc, [2]int{n, 1}},
+		{rev.In, false, k.W, m, 1, 1, [2]int{m, 1}},
+		{rev.InOut, false, k.Z.Data, k.Z.N, 1, k.Z.Inc, [2]int{n, 1}},
+		{rev.Index, false, nil, len(k.Ind) - k.Len, 0, 1, [2]int{}},
 	}
 }
 
@@ -111,7 +116,7 @@ func judge(values ...[]judged) (wrong, unclear bool) {
 	var all []judged
 	for v, operands := range values {
 		for i, o := range operands {
-			if v > 0 && o.role == Index {
+			if v > 0 && o.role == rev.Index {
 				continue
 			}
 			want := values[0][i].want
@@ -129,7 +134,7 @@ func judge(values ...[]judged) (wrong, unclear bool) {
 				return true, false
 			}
 			for j, p := range all {
-				if o.empty() || p.empty() || v == 0 && o.role.readOnly() && p.role.readOnly() {
+				if o.empty() || p.empty() || v == 0 && readOnly(o.role) && readOnly(p.role) {
 					continue
 				}
 				seen := map[*float64]bool{}
@@ -140,7 +145,7 @@ func judge(values ...[]judged) (wrong, unclear bool) {
 				for e := range o.rows * o.cols {
 					same = same || seen[&o.data[e/o.cols*o.stride+e%o.cols]]
 				}
-				share := v > 0 && j >= v*len(operands) && o.role == In && p.role == In
+				share := v > 0 && j >= v*len(operands) && o.role == rev.In && p.role == rev.In
 				wrong = wrong || same && !share
 				a, b := uintptr(unsafe.Pointer(&o.data[0])), uintptr(unsafe.Pointer(&p.data[0]))
 				unclear = unclear || a < b+8*uintptr(p.span()) && b < a+8*uintptr(o.span())
@@ -151,8 +156,36 @@ func judge(values ...[]judged) (wrong, unclear bool) {
 	return wrong, unclear
 }
 
-// TestCheck compares check with judge, for random operands many of which are malformed or
-// overlap.
+// plainly reports whether all operands are there.
+func plainly(values ...[]judged) bool {
+	return !slices.ContainsFunc(slices.Concat(values...), func(o judged) bool { return o.role != rev.Index && o.empty() })
+}
+
+// checks returns the errors of a kernel and its derivatives, of which some may be nil: that of the check, which may
+// take a short way, and that of a check with one more derivative, which has no operands and excludes the short way.
+func checks[K any](k K, d [3]*K) (short, full error) {
+	of := func(k K, gt *K) (err error) {
+		defer func() {
+			switch v := recover().(type) {
+			case nil:
+			case *rev.OperandError:
+				err = v
+			default:
+				panic(v)
+			}
+		}()
+		rev.Check(&k, d[0], d[1], gt)
+		return nil
+	}
+	more := d[2]
+	if more == nil {
+		more = new(K)
+	}
+	return of(k, d[2]), of(k, more)
+}
+
+// TestCheck compares Check with judge, for random operands many of which are malformed or
+// overlap. Check has a short way for operands that are plainly right, and must say the same without.
 func TestCheck(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	buffer, ints := make([]float64, 400), make([]int, 8)
@@ -175,13 +208,13 @@ func TestCheck(t *testing.T) {
 		}
 		return n + rnd.IntN(4) - 2
 	}
-	vector := func(n int) Vector[float64] {
+	vector := func(n int) rev.Vector[float64] {
 		inc := 1 + rnd.IntN(2)
-		return Vector[float64]{N: size(n), Data: data(max(size(n*inc), 0)), Inc: size(inc)}
+		return rev.Vector[float64]{N: size(n), Data: data(max(size(n*inc), 0)), Inc: size(inc)}
 	}
-	general := func(r, c int) General[float64] {
+	general := func(r, c int) rev.General[float64] {
 		stride := c + rnd.IntN(2)
-		return General[float64]{Rows: size(r), Cols: size(c), Stride: size(stride), Data: data(max(size(r*stride), 0))}
+		return rev.General[float64]{Rows: size(r), Cols: size(c), Stride: size(stride), Data: data(max(size(r*stride), 0))}
 	}
 	random := func(m, n int, trans bool) (k motley) {
 		k.Trans = trans
@@ -196,7 +229,7 @@ func TestCheck(t *testing.T) {
 		k.W = data(max(size(max(m*(n-1)/2, 1)), 0))
 		return k
 	}
-	randomRows := func(m, n, entries int) (k rows) {
+	randomRows := func(m, n, entries int) (k ragged) {
 		k.Y, k.X = vector(m), vector(n)
 		k.S.Rows, k.S.Cols, k.S.Data, k.S.Ind = size(m), size(n), data(max(size(entries), 0)), ints[:entries]
 		k.Len = size(2)
@@ -215,24 +248,23 @@ func TestCheck(t *testing.T) {
 		return k
 	}
 	accepted, refused, plain := 0, 0, 0
-	compare := func(l *layout, values [4]unsafe.Pointer, judged ...[]judged) {
+	compare := func(short, full error, judged ...[]judged) {
 		t.Helper()
 		wrong, unclear := judge(judged...)
-		if d := noneNil(values[1], values[2]); values[3] == nil && (values[1] == nil || values[2] == nil) && l.accepts(values[0], d) {
-			c := checker{layout: l, values: values}
-			if err := c.checkMany(len(judged) * len(l.fields)); err != nil {
-				t.Fatalf("accepted in short: %v: %v", err, judged)
-			}
-		}
-		switch err := l.check(values[0], values[1], values[2], values[3]); {
-		case err == nil && wrong:
+		switch {
+		case (short == nil) != (full == nil):
+			t.Fatalf("%v, but in full %v: %v", short, full, judged)
+		case short == nil && wrong:
 			t.Fatalf("accepted %v", judged)
-		case err != nil && !wrong && !unclear:
-			t.Fatalf("%v: %v", err, judged)
-		case err == nil:
-			accepted++
-		default:
+		case short != nil && !wrong && !unclear:
+			t.Fatalf("%v: %v", short, judged)
+		case short != nil:
 			refused++
+		default:
+			accepted++
+			if !unclear && plainly(judged...) {
+				plain++
+			}
 		}
 	}
 	const rounds = 20000
@@ -240,36 +272,36 @@ func TestCheck(t *testing.T) {
 		at = 0
 		m, n, trans := 1+rnd.IntN(3), 1+rnd.IntN(3), rnd.IntN(2) == 0
 		k, g, tan, gt := random(m, n, trans), random(m, n, trans), random(m, n, trans), random(m, n, trans)
-		values, views := [4]unsafe.Pointer{addr(&k)}, [][]judged{k.judged()}
+		d, views := [3]*motley{}, [][]judged{k.judged()}
 		passes := rnd.IntN(4)
 		if passes&1 != 0 {
-			values[1], views = addr(&g), append(views, g.judged())
+			d[0], views = &g, append(views, g.judged())
 		}
 		if passes&2 != 0 {
-			values[2], views = addr(&tan), append(views, tan.judged())
+			d[1], views = &tan, append(views, tan.judged())
 		}
 		if passes == 3 {
-			values[3], views = addr(&gt), append(views, gt.judged())
+			d[2], views = &gt, append(views, gt.judged())
 		}
-		compare(layoutFor[motley](), values, views...)
+		short, full := checks(k, d)
+		compare(short, full, views...)
 		at = 0
 		entries := rnd.IntN(4)
 		r, rg := randomRows(m, n, entries), randomRows(m, n, entries)
-		values, views = [4]unsafe.Pointer{addr(&r)}, [][]judged{r.judged()}
+		dr, views := [3]*ragged{}, [][]judged{r.judged()}
 		if passes&1 != 0 {
-			values[1], views = addr(&rg), append(views, rg.judged())
+			dr[0], views = &rg, append(views, rg.judged())
 		}
-		compare(layoutFor[rows](), values, views...)
+		short, full = checks(r, dr)
+		compare(short, full, views...)
 		at = 0
 		e, eg := randomEven(m, n), randomEven(m, n)
-		values, views = [4]unsafe.Pointer{addr(&e)}, [][]judged{e.judged()}
+		de, views := [3]*even{}, [][]judged{e.judged()}
 		if passes > 0 {
-			values[1+passes&1], views = addr(&eg), append(views, eg.judged())
+			de[passes&1], views = &eg, append(views, eg.judged())
 		}
-		compare(layoutFor[even](), values, views...)
-		if layoutFor[even]().accepts(values[0], noneNil(values[1], values[2])) {
-			plain++
-		}
+		short, full = checks(e, de)
+		compare(short, full, views...)
 	}
 	if accepted < rounds/4 || refused < rounds/4 || plain < rounds/10 {
 		t.Errorf("accepted %d, %d of them plainly, refused %d", accepted, plain, refused)
