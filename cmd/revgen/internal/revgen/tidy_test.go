@@ -9,7 +9,7 @@ import (
 // What a branch computes is kept for the backward pass under one name, and the sine and the cosine
 // come from one call.
 func TestBranches(t *testing.T) {
-	text := passOf(t, "adjoint", "y, x []float64", `for i, v := range x {
+	text := passOf(t, testImporter(t), "adjoint", "y, x []float64", `for i, v := range x {
 		var a, b float64
 		if v > 1 {
 			sn, cs := math.Sincos(v)
@@ -36,7 +36,7 @@ func TestBranches(t *testing.T) {
 
 // In a loop the last value of a cotangent is that of the next iteration.
 func TestOverwritten(t *testing.T) {
-	text := passOf(t, "adjoint", "y *float64, x []float64", `s := 1.0
+	text := passOf(t, testImporter(t), "adjoint", "y *float64, x []float64", `s := 1.0
 	for _, v := range x {
 		if v > 0 {
 			s = math.Sin(v)
@@ -50,7 +50,7 @@ func TestOverwritten(t *testing.T) {
 
 // The condition of a loop reads what the iteration has set.
 func TestCondition(t *testing.T) {
-	text := passOf(t, "value", "y *float64, x []float64", `for _, v := range x {
+	text := passOf(t, testImporter(t), "value", "y *float64, x []float64", `for _, v := range x {
 		s, e := 0.0, 1.0
 		for k := 0; e > 0.1 && k < 9; k++ {
 			s += e

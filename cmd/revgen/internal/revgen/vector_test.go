@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 // Vector code adds products where that gives the right bits, and loops do elsewhere.
 func TestVectors(t *testing.T) {
+	imports := testImporter(t)
 	for _, c := range []struct {
 		name, parameters, body string
 		pass, want             string // the calls of vector code in a pass
@@ -44,7 +46,7 @@ func TestVectors(t *testing.T) {
 		{"a number that changes", "y []float64, a float64, x []float64", "s := a\nfor i := range x { y[i] += s * x[i]\ns += x[i] }",
 			"value", ""},
 	} {
-		text := passOf(t, c.pass, c.parameters, c.body)
+		text := passOf(t, imports, c.pass, c.parameters, c.body)
 		var calls []string
 		for _, m := range regexp.MustCompile(`num\.((AddScaled|AddSigned|Dot)\([^()]*(\([^()]*\)[^()]*)?\))`).FindAllStringSubmatch(text, -1) {
 			calls = append(calls, m[1])
@@ -57,18 +59,18 @@ func TestVectors(t *testing.T) {
 
 // A loop that only adds to a matrix of cotangents tests once whether that is nil.
 func TestGiven(t *testing.T) {
-	text := passOf(t, "adjoint", "y []float64, x [][]float64", "for i, row := range x { s := 0.0\nfor _, v := range row { s += v * v * v }\ny[i] += math.Sqrt(s) }")
+	text := passOf(t, testImporter(t), "adjoint", "y []float64, x [][]float64", "for i, row := range x { s := 0.0\nfor _, v := range row { s += v * v * v }\ny[i] += math.Sqrt(s) }")
 	if strings.Count(text, "if gx != nil {") != 1 || strings.Contains(text, "num.Row(") || strings.Contains(text, "len(gx") {
 		t.Error(text)
 	}
-	text = passOf(t, "adjoint", "y []float64, a *float64, x []float64", "for i, v := range x { y[i] += *a * v * v }")
+	text = passOf(t, testImporter(t), "adjoint", "y []float64, a *float64, x []float64", "for i, v := range x { y[i] += *a * v * v }")
 	if strings.Contains(text, "if gx != nil {") {
 		t.Error(text)
 	}
 }
 
 // passOf returns what is written for a pass of a function.
-func passOf(t *testing.T, pass, parameters, body string) string {
+func passOf(t *testing.T, imports types.Importer, pass, parameters, body string) string {
 	t.Helper()
 	source := "package p\n\nimport \"math\"\n\nvar _ = math.Pi\n\n//revgen:kernel K[T rev.Real]\nfunc f(" + parameters + ") {\n" + body + "\n}\n"
 	fset := token.NewFileSet()
@@ -76,7 +78,7 @@ func passOf(t *testing.T, pass, parameters, body string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := load(fset, []*ast.File{file}, testImporter(t)).written([]*ast.File{file})
+	out, err := load(fset, []*ast.File{file}, imports).written([]*ast.File{file})
 	if err != nil {
 		t.Fatal(err)
 	}
