@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/kerneltest"
+	"revnum/internal/long"
 	"revnum/internal/parallel"
 	"revnum/rev"
 )
@@ -49,7 +50,7 @@ func testFactorWorkers[T rev.Float](t *testing.T, n int) {
 		},
 	} {
 		one := run(rand.New(rand.NewPCG(32, 1)), 1)
-		for _, workers := range []int{2, 3, 7} {
+		for _, workers := range []int{2, 3, 7}[:long.Or(3, 1)] {
 			for i, r := range run(rand.New(rand.NewPCG(32, 1)), workers) {
 				if !slices.Equal(r.Data, one[i].Data) {
 					t.Errorf("%s, %d workers: the bits of result %d differ", name, workers, i)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"revnum/fixed"
+	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -65,10 +66,14 @@ func Complexes(rnd *rand.Rand, n int) rev.Vector[complex128] {
 	return rev.ViewSlice(x)
 }
 
-// Kernels runs the conformance suite on a kernel over each type of number.
+// Kernels runs the conformance suite on a kernel over each type of number. Over float64 it takes all sizes. The others
+// share them, unless REVNUM_LONG is set.
 func Kernels[K32 rev.Kernel[K32], K64 rev.Kernel[K64], KQ rev.Kernel[KQ]](
 	t *testing.T, s32 revtest.Spec[K32], s64 revtest.Spec[K64], sQ revtest.Spec[KQ],
 ) {
+	if !long.Tests() && s32.Sizes == nil && sQ.Sizes == nil {
+		s32.Sizes, sQ.Sizes = []int{0, 2, 5, 12}, []int{1, 3, 6, 23}
+	}
 	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, s32) })
 	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, s64) })
 	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, sQ) })

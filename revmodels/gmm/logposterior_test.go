@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"revnum/internal/long"
 	"revnum/rev"
 )
 
@@ -248,10 +249,10 @@ func TestWorkers(t *testing.T) {
 // number of points.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("2.5 million points")
+		t.Skip("many points")
 	}
 	k := random[float64](rand.New(rand.NewPCG(5, 1)), 10, 5, 10)
-	const n = 2_500_000
+	n := long.Or(2_500_000, 500_000)
 	x := rev.NewGeneral[float64](n, 10, nil)
 	for i := range n {
 		copy(x.Row(i), k.X.Row(i%10))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"revnum/fixed"
+	"revnum/internal/long"
 	"revnum/internal/simd/cpu"
 )
 
@@ -100,7 +101,7 @@ func TestMoments(t *testing.T) {
 		for _, number := range numbers {
 			for _, shift := range []int{0, 13} { // and differences of one limb
 				from := func(rnd *rand.Rand) fixed.Q43 { return number.draw(rnd) >> shift }
-				for range 100 {
+				for range long.Or(100, 15) {
 					d, n := rnd.IntN(10), rnd.IntN(40)
 					testTriNorms(t, rnd, d, n, from)
 					testTriDots(t, rnd, d, n, from)

@@ -180,7 +180,7 @@ func pairs() int {
 	case long.Tests():
 		return 1 << 20
 	}
-	return 1 << 16
+	return 1 << 15
 }
 
 // A binaryCase draws arguments of functions of two numbers.
