@@ -105,14 +105,14 @@ func (s *choleskys[T]) run(k *Cholesky[T], p *rev.Pass[Cholesky[T]]) {
 		s.solve(phi.t(), s.l.t(), upperTriangle)
 		s.halve(phi, lowerAndHalf)
 		dl = s.matrices(n, n)
-		s.set(dl, s.l, phi)
+		s.multiply(dl, 0, s.l, phi)
 		s.add(s.of(t.L), p.Sign(), dl, lowerTriangle)
 	}
 	var gl stack[T]
 	if g.L.Data != nil && (g.A.Data != nil || gt.A.Data != nil) {
 		gl = s.lower(g.L)
 		h = s.matrices(n, n)
-		s.set(h, s.l.t(), gl)
+		s.multiply(h, 0, s.l.t(), gl)
 		s.halve(h, symmetric)
 		if gt.A.Data == nil {
 			s.addGradient(g.A, h)

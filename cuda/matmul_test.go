@@ -212,3 +212,65 @@ func compareProducts[T rev.Real](t *testing.T, rnd *rand.Rand, count int, s [3]i
 		}
 	}
 }
+
+// TestTriangularProducts computes lower triangles of products. All elements in the tiles that touch the triangle have the
+// bits of the whole product, and all others are as they were.
+func TestTriangularProducts(t *testing.T) {
+	defer func(n int) { enoughTiles = n }(enoughTiles)
+	for _, capability := range []int{75, 80, 90} {
+		testDevice = withTensorCores(t, 1<<26, capability)
+		lower(t, maxThreads, bounds.blocks, 2) // tiles in a column, so that the last ones are of another launch
+		for _, enoughTiles = range []int{1, 96} {
+			triangularProduct[float64](t, 20, 12)
+			triangularProduct[float64](t, 140, 140)
+			triangularProduct[float64](t, 142, 66)
+			triangularProduct[float64](t, 270, 384)
+			triangularProduct[float32](t, 50, 46)
+			triangularProduct[float32](t, 270, 144)
+		}
+		triangularProduct[fixed.Q43](t, 40, 40)
+		triangularProduct[fixed.Q43](t, 70, 100)
+	}
+}
+
+func triangularProduct[T rev.Real](t *testing.T, rows, cols int) {
+	t.Helper()
+	const k = 16
+	rnd := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
+	matrix := func(m, n int) strided[T] {
+		data := must(Alloc[T](testDevice, m*n))(t)
+		t.Cleanup(func() { data.Free() })
+		if err := data.Set(general[T](rnd, m, n).Data); err != nil {
+			t.Fatal(err)
+		}
+		return strided[T]{m, n, data, n, 1}
+	}
+	a, b, c := stack[T]{matrix(rows, k), 0}, stack[T]{matrix(k, cols), 0}, stack[T]{matrix(rows, cols), 0}
+	before, all, half := make([]T, rows*cols), make([]T, rows*cols), make([]T, rows*cols)
+	product := func(in triangle, to []T) error {
+		return errors.Join(c.data.Set(before), c.data.moveIn(nil, rows*cols, func(s *Stream) error {
+			w := pass{dev: s.device, stream: s}
+			launchProducts(&w, 1, c, 1, a, b, k, in)
+			return w.err
+		}), c.data.Get(to))
+	}
+	if err := errors.Join(c.data.Get(before), product(whole, all), product(lowerTriangle, half)); err != nil {
+		t.Fatal(err)
+	}
+	name, tile, _ := productKernel(testDevice, c.strided, a, b)
+	left := 0
+	for e, v := range half {
+		i, j := e/cols, e%cols
+		want := all[e]
+		if j/tile[1]*tile[1] >= i/tile[0]*tile[0]+tile[0] {
+			want = before[e]
+			left++
+		}
+		if v != want {
+			t.Fatalf("%s, %d×%d: element (%d, %d) is %v, want %v", name, rows, cols, i, j, v, want)
+		}
+	}
+	if tiles := cols > tile[0]; tiles != (left > 0) {
+		t.Errorf("%s, %d×%d: %d elements are left out", name, rows, cols, left)
+	}
+}

@@ -350,7 +350,7 @@ func (f *factors[T]) tangent(ta General[T]) (dq, dr stack[T]) {
 	f.add(dq, 1, f.of(ta), whole)
 	f.solve(dq, f.r, upperTriangle) // C
 	s := f.squares()
-	f.set(s, f.q.t(), dq)
+	f.multiply(s, 0, f.q.t(), dq)
 	f.mirror(s, true) // N
 	f.multiply(dr, 1, s, f.r)
 	f.multiply(dq, -1, f.q, s)

@@ -73,15 +73,6 @@ func (s stacks[T]) multiplyIn(in triangle, c stack[T], sign int, a, b stack[T]) 
 	launchProducts(s.pass, s.count, c, sign, a, b, s.count*a.cols, in)
 }
 
-// set computes c = a·b in scratch memory, where what is nil counts as zero.
-func (s stacks[T]) set(c, a, b stack[T]) {
-	if a.data == nil || b.data == nil || a.cols == 0 {
-		s.clear(c)
-		return
-	}
-	s.multiply(c, 0, a, b)
-}
-
 // take returns scratch memory.
 func (s *stacks[T]) take(n int) Memory[T] {
 	m := memoryAt[T](s.free, n)
@@ -124,11 +115,10 @@ func (s stacks[T]) mirror(k stack[T], add bool) {
 	s.launch(typed[T]("mirror"), vectorGrid(len(k.data)), uint64(k.data.address()), uint64(k.rows), uint64(s.count), bit(add))
 }
 
-// The sizes of kernel solveStack. Tests lower the columns, so that small systems are halved.
-var (
-	solveCols = 128
-	solveRows = 32
-)
+// solveCols and solveRows are the sizes of kernel solveStack. Tests lower the columns, so that small systems are halved.
+var solveCols = 128
+
+const solveRows = 32
 
 // solve computes x <- x·R⁻¹. R is upper or lower triangular, or strictly so for a diagonal of ones.
 // It takes halves of larger R.

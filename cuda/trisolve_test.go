@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -201,5 +202,56 @@ func TestTriSolveSingular(t *testing.T) {
 		if k.X.Data[0] != x {
 			t.Error("results are written")
 		}
+	}
+}
+
+// TestTriSolveQuotients solves systems of one equation, whose solutions are quotients: within an ulp, and nearly always
+// rounded to nearest. Where the reciprocal is not precise, or the quotient not finite, they are those of a division.
+func TestTriSolveQuotients(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	t.Run("float64", func(t *testing.T) { quotientsOf(t, 0x1p-1000, math.SmallestNonzeroFloat64, math.MaxFloat64) })
+	t.Run("float32", func(t *testing.T) {
+		quotientsOf[float32](t, 0x1p-100, math.SmallestNonzeroFloat32, math.MaxFloat32)
+	})
+}
+
+// quotientsOf has divisors whose reciprocals are precise: magnitudes from least to 1/least.
+func quotientsOf[T rev.Float](t *testing.T, least, tiny, huge T) {
+	const m = 50 // more right-hand sides than systems in shared memory have
+	rnd := rand.New(rand.NewPCG(31, 32))
+	eps, inf := T(epsilon[T]()), T(math.Inf(1))
+	divisors := []T{ // mantissas of ones, and of a one at the end, are the hardest
+		1, -3, 2 - eps, 1 + eps, least, 1 / least, 3 * least, -0.75 / least,
+		least * (1 - eps), 1 / least * (1 + eps), least / 1024 * 3, -768 / least, 3 * tiny, huge, -huge / 4 * 3,
+	}
+	for len(divisors) < 40 {
+		divisors = append(divisors, T(rnd.NormFloat64()))
+	}
+	numbers := []T{0, 1, inf, -inf, huge, -huge, T(math.NaN())}
+	for len(numbers) < m {
+		numbers = append(numbers, T(1+rnd.Float64()))
+	}
+	n := len(divisors)
+	h := hostTriSolve[T]{X: rev.NewGeneral(n, m, make([]T, n*m)), A: rev.NewGeneral(n, 1, divisors), B: rev.NewGeneral(n, m, slices.Repeat(numbers, n)), Count: n}
+	if err := rev.Forward(h); err != nil {
+		t.Fatal(err)
+	}
+	count, off := 0, 0
+	for i, d := range divisors {
+		for j, b := range numbers {
+			got, want := h.X.Row(i)[j], b/d
+			if got == want || got != got && want != want {
+				continue
+			}
+			size := T(math.Abs(float64(d)))
+			if size < least || size > 1/least || !(T(math.Abs(float64(got-want))) <= eps*T(math.Abs(float64(want)))) {
+				t.Errorf("%v/%v is %v, want %v", b, d, got, want)
+			}
+			off++
+		}
+		count += m
+	}
+	if 200*off > count {
+		t.Errorf("%d of %d quotients are not rounded to nearest", off, count)
 	}
 }
