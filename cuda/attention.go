@@ -26,7 +26,11 @@ import (
 //	ġS = Ṗ∘(R - D) + P∘(Ṙ - Ḋ),  ġQ += α·(ġS·K + S̄·K̇),  ġK += α·(ġSᵀ·Q + S̄ᵀ·Q̇),
 //	ġV += Ṗᵀ·Ȳ + Pᵀ·ġY.
 //
-// A pass takes blocks of queries, all heads of a sequence at once, and computes P of a block and all keys again.
+// Y over float64 with heads of up to 64 columns is one launch on cards of compute capability 8.0 and later. It goes over the
+// keys of 128 queries once, on tensor cores, with the largest score so far, and keeps no scores in memory. Sums of e^(S_ij-s)·V_jl
+// for an s that is at most 16 below the largest S_ij must be in range.
+//
+// Else, and for derivatives, a pass takes blocks of queries, all heads of a sequence at once, and computes P of a block and all keys again.
 // Scratch memory has a matrix of a block, another for tangents, another with cotangents, and another for the second
 // order: of 64 queries, or more if a matrix then has at most a million numbers. The products are those of MatMul.
 // Over float32 they are rounded to float32, and what is between them is computed in float64.
@@ -60,7 +64,7 @@ func (k Attention[T]) Run(p rev.Pass[Attention[T]]) error {
 	w := begin(&k, &p)
 	if k.Q.Rows > 0 && k.K.Rows > 0 && k.V.Cols > 0 {
 		a := attention[T]{pass: &w, heads: max(1, k.Heads), causal: k.Causal, sign: p.Sign(), scale: k.Scale}
-		a.run(&k, &p, max(1, k.Sequences))
+		a.run(k, &p, max(1, k.Sequences))
 	}
 	return w.end()
 }
@@ -92,7 +96,7 @@ func (a *attention[T]) side(k *Attention[T], sequence, sequences int) attentionS
 	return attentionSide[T]{of(k.Y), of(k.Q), of(k.K), of(k.V)}
 }
 
-func (a *attention[T]) run(k *Attention[T], p *rev.Pass[Attention[T]], sequences int) {
+func (a *attention[T]) run(k Attention[T], p *rev.Pass[Attention[T]], sequences int) {
 	if a.scale == 0 {
 		a.scale = 1 / math.Sqrt(float64(max(1, k.Q.Cols/a.heads)))
 	}
@@ -101,19 +105,31 @@ func (a *attention[T]) run(k *Attention[T], p *rev.Pass[Attention[T]], sequences
 	n := a.heads * each * keys
 	tangent := p.T.Q.Data != nil || p.T.K.Data != nil || p.T.V.Data != nil
 	back := p.G.Y.Data != nil || p.GT.Y.Data != nil
-	uses := [4]bool{true, tangent, back, back && (tangent || p.GT.Y.Data != nil)} // of the matrices that block takes
+	attend := a.attendKernel(&k)
+	blocks := attend == "" || tangent || back
+	uses := [4]bool{blocks, tangent, back, back && (tangent || p.GT.Y.Data != nil)} // of the matrices that block takes
 	matrices := 0
 	for _, used := range uses {
 		if used {
 			matrices++
 		}
 	}
-	all := memoryAt[T](a.room(1, matrices*n*int(unsafe.Sizeof(*new(T)))), matrices*n)
-	if all == nil {
+	var all Memory[T]
+	if blocks {
+		if all = memoryAt[T](a.room(1, matrices*n*int(unsafe.Sizeof(*new(T)))), matrices*n); all == nil {
+			return
+		}
+	}
+	if attend != "" {
+		a.launch(attend, grid{[3]int{across(queries, attendQueries) * a.heads * sequences, 1, 1}, [3]int{maxThreads, 1, 1}}, append(rowParams(k.Y, k.Q, k.K, k.V),
+			uint64(queries), uint64(keys), uint64(k.Q.Cols/a.heads), uint64(k.V.Cols/a.heads), uint64(a.heads), rawBits(a.scale), uint64(a.sign), bit(a.causal))...)
+		k.Y = General[T]{}
+	}
+	if !blocks {
 		return
 	}
 	for sequence := range sequences {
-		k, g, t, gt := a.side(k, sequence, sequences), a.side(&p.G, sequence, sequences), a.side(&p.T, sequence, sequences), a.side(&p.GT, sequence, sequences)
+		k, g, t, gt := a.side(&k, sequence, sequences), a.side(&p.G, sequence, sequences), a.side(&p.T, sequence, sequences), a.side(&p.GT, sequence, sequences)
 		for lo := 0; lo < queries; lo += each {
 			rows, seen := min(each, queries-lo), keys
 			if a.causal {
@@ -133,6 +149,26 @@ func (a *attention[T]) run(k *Attention[T], p *rev.Pass[Attention[T]], sequences
 			a.block(lo, p.Adjoint, scores, part(k), part(g), part(t), part(gt))
 		}
 	}
+}
+
+// The sizes of kernel attend.
+const (
+	attendQueries = 128 // of a block
+	attendColumns = 64  // of a head, at most
+)
+
+// attendKernel returns the kernel that computes Y without scores in memory, or nothing.
+func (a *attention[T]) attendKernel(k *Attention[T]) string {
+	if _, ok := any(*new(T)).(float64); !ok || a.dev == nil || k.Y.Data == nil || k.Q.Cols == 0 || max(k.Q.Cols, k.V.Cols) > attendColumns*a.heads {
+		return ""
+	}
+	switch capability := a.dev.Properties().Capability; {
+	case capability >= 90:
+		return "attendHopperF64"
+	case capability >= 80:
+		return "attendF64"
+	}
+	return ""
 }
 
 // rowsOf returns rows i to j-1 of matrices, which may be nil.
