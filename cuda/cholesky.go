@@ -24,7 +24,7 @@ import (
 //
 // where Y is the gradient by a full matrix (Giles 2008, 4.8; Murray 2016, equations 8 to 10).
 //
-// If there are up to 32 rows, a block makes the pass for a matrix in shared memory. Of larger matrices, blocks of 32
+// If there are up to 32 rows, a block makes the pass for a matrix in shared memory. Of larger matrices, blocks of 64
 // columns are factored there. Rows below them are a triangular solution, and what they change in other columns is a
 // product of matrices, whose tiles above the diagonal are left out. The
 // factor is that of a matrix within about n·ε·|L|·|L|ᵀ of A (Higham 2002, theorem 10.3).
@@ -157,12 +157,15 @@ func (s *choleskys[T]) addGradient(ga General[T], h stack[T]) {
 	s.add(s.of(ga), 1, h, strictlyUpper)
 }
 
+// factorCols are the columns of kernel factorStack.
+const factorCols = 2 * squareSide
+
 // factor replaces the lower triangles of x by their factors, and the rows below the squares by the rows of L there. What is
 // above the triangles changes. It takes halves of the columns, so that a product changes all rows. ratios gets infinity for
 // each pivot that is zero or negative. It and pivots have stride numbers for each matrix.
 func (s stacks[T]) factor(x stack[T], ratios, pivots uint64, stride int) {
 	rows, n := x.rows, x.cols
-	if n <= squareSide {
+	if n <= factorCols {
 		top := x.block(0, n, 0, n)
 		s.launchFactor("factorStack", top, ratios, pivots, stride)
 		if rows > n {
@@ -170,24 +173,24 @@ func (s stacks[T]) factor(x stack[T], ratios, pivots uint64, stride int) {
 		}
 		return
 	}
-	mid := halfOf(n, squareSide)
+	mid := halfOf(n, factorCols)
 	s.factor(x.block(0, rows, 0, mid), ratios, pivots, stride)
 	last := x.block(mid, rows, mid, n)
 	s.multiplyIn(lowerTriangle, last, -1, x.block(mid, rows, 0, mid), x.block(mid, n, 0, mid).t())
 	s.factor(last, ratios+uint64(8*mid), pivots+uint64(8*mid), stride)
 }
 
-// launchFactor launches a kernel of matrices of up to 32 columns.
+// launchFactor launches a kernel of matrices of up to 64 columns, or 32 if it only looks at their pivots.
 func (s stacks[T]) launchFactor(kernel string, x stack[T], ratios, pivots uint64, stride int) {
 	s.launch(typed[T](kernel), smallGrid(s.count), uint64(x.data.address()), uint64(x.down), uint64(x.across), uint64(x.batch), uint64(x.rows), ratios, pivots, uint64(stride))
 }
 
 // reserveFactor reserves what factor needs for rows of n columns. Call it before the pass writes.
 func (s stacks[T]) reserveFactor(rows, n int) {
-	if n <= squareSide || s.count > 1 {
+	if n <= factorCols || s.count > 1 {
 		return
 	}
-	mid := halfOf(n, squareSide)
+	mid := halfOf(n, factorCols)
 	s.reserveFactor(rows, mid)
 	s.reserve(rows-mid, n-mid, mid)
 	s.reserveFactor(rows-mid, n-mid)

@@ -1,4 +1,4 @@
-// Cholesky factors of matrices of up to 32 rows, and their derivatives.
+// Cholesky factors of matrices of up to 64 rows, and derivatives of those of up to 32.
 #include "small.h"
 
 // factor replaces the upper triangle of A in r by R, where A = Rᵀ·R, and returns the pivot of a column. A lane of a warp
@@ -34,26 +34,58 @@ template <class T> INLINE T factor(Square<T> &r, int n, int i) {
 	return own;
 }
 
-// Replaces the lower triangle of a matrix of the stack by its Cholesky factor, or only looks at its pivots if keep is not
-// set. ratios gets infinity for each pivot that is zero or negative, and 0 for the others.
-template <bool keep, class T> INLINE void factorStack(Matrix<T> x, i64 batch, int n, double *ratios, double *pivots, i64 stride) {
-	SHARED Square<T> r;
+// factorPivots does what factor does, in the first warp. ratios gets infinity for each pivot that is zero or negative, and 0
+// for the others.
+template <class T> INLINE void factorPivots(Square<T> &r, int n, double *ratios, double *pivots) {
 	int i = (int)threadX();
+	if (i >= lanes) return;
+	T pivot = factor(r, n, i);
+	if (i >= n) return;
+	ratios[i] = pivot <= 0 ? __builtin_inf() : 0;
+	pivots[i] = pivot;
+}
+
+// Looks at the pivots of a matrix of the stack.
+template <class T> INLINE void pivotsStack(Matrix<T> x, i64 batch, int n, double *ratios, double *pivots, i64 stride) {
+	SHARED Square<T> r;
 	x.data += blockX() * batch;
 	r.loadTransposed(x, n, n, 0);
 	barrier();
-	if (i < lanes) {
-		T pivot = factor(r, n, i);
-		if (i < n) {
-			ratios[blockX() * stride + i] = pivot <= 0 ? __builtin_inf() : 0;
-			pivots[blockX() * stride + i] = pivot;
-		}
+	factorPivots(r, n, ratios + blockX() * stride, pivots + blockX() * stride);
+}
+
+// Replaces the lower triangle of a matrix of the stack, of up to 64 rows, by its Cholesky factor. With squares of 32 rows,
+//
+//	L₁·L₁ᵀ = A₁₁,  X = A₂₁·L₁⁻ᵀ,  L₂·L₂ᵀ = A₂₂ - X·Xᵀ.
+template <class T> INLINE void factorStack(Matrix<T> x, i64 batch, int n, double *ratios, double *pivots, i64 stride) {
+	SHARED Square<T> upper, low, last; // L₁ᵀ, X and L₂ᵀ
+	int me = (int)threadX(), side = n < squareSide ? n : squareSide, rest = n - side;
+	x.data += blockX() * batch;
+	ratios += blockX() * stride;
+	pivots += blockX() * stride;
+	upper.loadTransposed(x, side, side, 0);
+	if (rest > 0) {
+		low.loadTransposed(Matrix<T>{&x.at(side, 0), x.across, x.down}, side, rest);
+		last.loadTransposed(Matrix<T>{&x.at(side, side), x.down, x.across}, rest, rest, 0);
 	}
-	if (!keep) return;
 	barrier();
-	for (int e = i; e < n * n; e += 2 * lanes) {
+	factorPivots(upper, side, ratios, pivots);
+	barrier();
+	if (rest > 0) {
+		if (me < lanes) low.template solve<false>(upper, side, me);
+		barrier();
+		T s[squareSize][squareSize] = {};
+		addSquares<false, true>(s, (T)-1, low, low, side);
+		last.each(s, [&](T &v, int i, int j) {
+			if (i <= j) last.v[i][j] += v;
+		});
+		barrier();
+		factorPivots(last, rest, ratios + side, pivots + side);
+		barrier();
+	}
+	for (int e = me; e < n * n; e += 2 * lanes) {
 		int far = e / n, near = e % n;
-		if (near <= far) x.at(far, near) = r.v[near][far];
+		if (near <= far) x.at(far, near) = far < side ? upper.v[near][far] : near < side ? low.v[far - side][near] : last.v[near - side][far - side];
 	}
 }
 
@@ -143,12 +175,12 @@ template <PassKind kind, class T> INLINE void factorSmall(i64 sign, int n, Equat
 	KERNEL name(i64 sign, EQUATION(T, k), EQUATION(T, g), EQUATION(T, t), EQUATION(T, gt), i64 n) { \
 		factorSmall<kind, T>(sign, (int)n, {OF(k), OF(g), OF(t), OF(gt)}); \
 	}
-#define STACK(T, name, keep) \
-	KERNEL name(T *x, i64 down, i64 across, i64 batch, i64 n, double *ratios, double *pivots, i64 stride) { \
-		factorStack<keep>(Matrix<T>{x, down, across}, batch, (int)n, ratios, pivots, stride); \
+#define STACK(T, function, name) \
+	KERNEL function##name(T *x, i64 down, i64 across, i64 batch, i64 n, double *ratios, double *pivots, i64 stride) { \
+		function(Matrix<T>{x, down, across}, batch, (int)n, ratios, pivots, stride); \
 	}
 #define KERNELS(T, name) \
-	STACK(T, pivotsStack##name, false) STACK(T, factorStack##name, true) \
+	STACK(T, pivotsStack, name) STACK(T, factorStack, name) \
 	FACTOR(T, factorSmallForward##name, forward) FACTOR(T, factorSmallTangent##name, tangent) \
 	FACTOR(T, factorSmallAdjoint##name, adjoint) FACTOR(T, factorSmallAll##name, all)
 KERNELS(double, F64)
