@@ -113,7 +113,7 @@ func TestWidestMatMul(t *testing.T) {
 		for trans := range 4 {
 			for _, odd := range []int{0, 1} { // an odd stride is not aligned
 				compareProduct[float64](t, rnd, m+odd, n+odd, k+odd, trans&1 != 0, trans&2 != 0)
-				compareProduct[float32](t, rnd, m+2*odd, n+2*odd, k+2*odd, trans&1 != 0, trans&2 != 0)
+				compareProduct[float32](t, rnd, m+2*odd, n+2*odd, 2*k+8+2*odd, trans&1 != 0, trans&2 != 0)
 			}
 		}
 	}

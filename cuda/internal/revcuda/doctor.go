@@ -107,7 +107,7 @@ func (d *diagnosis) compiler() bool {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	switch {
 	case err != nil:
-		d.lacks("compiler", line, "install gcc, or set CC to a C compiler")
+		d.lacks("compiler", cmp.Or(line, err.Error()), "install gcc, or set CC to a C compiler")
 	case d.env.CGO_ENABLED == "0":
 		d.lacks("compiler", "CGO_ENABLED is 0", "export CGO_ENABLED=1")
 	default:

@@ -48,6 +48,8 @@ inline double upper(double x) { return __builtin_bit_cast(double, __builtin_bit_
 inline void rsqrt_approx_ftz_f64(double &y, double x) { y = gpu::upper(1 / gpu::root(gpu::upper(x))); }
 inline double __nvvm_rcp_approx_ftz_d(double x) { return gpu::upper(1 / gpu::upper(x)); }
 
+inline void mul_wide_u32(unsigned long long &v, unsigned x, unsigned y) { v = (unsigned long long)x * y; }
+
 // The address of shared memory has 32 bits.
 void cp_async_cg_shared_global(unsigned to, const void *from, int some, int bytes = 16);
 inline void cp_async_ca_shared_global(unsigned to, const void *from, int bytes, int some) { cp_async_cg_shared_global(to, from, some, bytes); }
