@@ -239,7 +239,11 @@ func triangularProduct[T rev.Real](t *testing.T, rows, cols int) {
 	rnd := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
 	matrix := func(m, n int) strided[T] {
 		data := must(Alloc[T](testDevice, m*n))(t)
-		t.Cleanup(func() { data.Free() })
+		t.Cleanup(func() {
+			if err := data.Free(); err != nil {
+				t.Error(err)
+			}
+		})
 		if err := data.Set(general[T](rnd, m, n).Data); err != nil {
 			t.Fatal(err)
 		}
