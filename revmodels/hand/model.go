@@ -44,9 +44,13 @@ type Affine [3][4]float64
 // apply returns a(x), where the last element of x is the weight of b.
 func (a *Affine) apply(x *[4]float64) (y [3]float64) {
 	for i := range y {
-		y[i] = float64(a[i][0]*x[0]) + float64(a[i][1]*x[1]) + float64(a[i][2]*x[2]) + float64(a[i][3]*x[3])
+		y[i] = dot(&a[i], x)
 	}
 	return y
+}
+
+func dot(a, x *[4]float64) float64 {
+	return float64(a[0]*x[0]) + float64(a[1]*x[1]) + float64(a[2]*x[2]) + float64(a[3]*x[3])
 }
 
 // after returns the map of x to a(b(x)).

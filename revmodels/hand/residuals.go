@@ -163,25 +163,27 @@ func corners[T rev.Real](s *skin, k *Residuals[T], i int) (c [3]corner, n int) {
 	return [3]corner{{int(s.slot[t[0]]), u}, {int(s.slot[t[1]]), v}, {int(s.slot[t[2]]), 1 - u - v}}, 3
 }
 
+// addResiduals has no loops over the three coordinates: the compiler keeps those.
 func addResiduals[T rev.Real](s *skin, k *Residuals[T], sign T) {
 	r, inc := k.R.Data, k.R.Inc
 	for i, at := range k.Correspondences {
-		var x [3]float64
+		var x, y, z float64
 		if k.Surface {
 			t, uv := &k.Model.triangles[at], k.UV.Data[i*k.UV.Stride:][:2]
 			u, v := fixed.Float(uv[0]), fixed.Float(uv[1])
 			w := 1 - u - v
 			a, b, c := &s.at[s.slot[t[0]]], &s.at[s.slot[t[1]]], &s.at[s.slot[t[2]]]
-			for d := range x {
-				x[d] = float64(u*a[d]) + float64(v*b[d]) + float64(w*c[d])
-			}
+			x = float64(u*a[0]) + float64(v*b[0]) + float64(w*c[0])
+			y = float64(u*a[1]) + float64(v*b[1]) + float64(w*c[1])
+			z = float64(u*a[2]) + float64(v*b[2]) + float64(w*c[2])
 		} else {
-			x = s.at[s.slot[at]]
+			a := &s.at[s.slot[at]]
+			x, y, z = a[0], a[1], a[2]
 		}
-		p := k.Points.Data[i*k.Points.Stride:][:3]
-		for d := range x {
-			r[(3*i+d)*inc] += T(sign * fixed.Of[T](fixed.Float(p[d])-x[d]))
-		}
+		p, r := k.Points.Data[i*k.Points.Stride:][:3], r[3*i*inc:][:2*inc+1]
+		r[0] += T(sign * fixed.Of[T](fixed.Float(p[0])-x))
+		r[inc] += T(sign * fixed.Of[T](fixed.Float(p[1])-y))
+		r[2*inc] += T(sign * fixed.Of[T](fixed.Float(p[2])-z))
 	}
 }
 

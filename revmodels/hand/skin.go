@@ -77,11 +77,11 @@ func (b *block) add(p int, x [3]float64) {
 	b.by[2][p] += x[2]
 }
 
-// addTo adds weight·a(x) to y.
+// addTo adds weight·a(x) to y, without a loop: the compiler would keep it.
 func (a *Affine) addTo(y, x *[4]float64, weight float64) {
-	for i, v := range a.apply(x) {
-		y[i] += float64(weight * v)
-	}
+	y[0] += float64(weight * dot(&a[0], x))
+	y[1] += float64(weight * dot(&a[1], x))
+	y[2] += float64(weight * dot(&a[2], x))
 }
 
 // edge returns the derivative of a place by u (0) or v (1).
