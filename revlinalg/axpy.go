@@ -53,12 +53,12 @@ func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
 }
 
 // RunChecked implements rev.Checker.
-func (k *Axpy[T]) RunChecked(back bool) error {
+func (k Axpy[T]) RunChecked(back bool) error {
 	if !number.IsFixed[T]() {
 		return k.Run(rev.Pass[Axpy[T]]{Back: back})
 	}
 	sign := signOf(back)
-	if q := (*Axpy[fixed.Q43])(unsafe.Pointer(k)); k.Y.Data != nil {
+	if q := (*Axpy[fixed.Q43])(unsafe.Pointer(&k)); k.Y.Data != nil {
 		if i := vector.AxpyChecked(sign, *q.Alpha, &q.X, &q.Y); i >= 0 {
 			return rev.Overflow[Axpy[T]]("Y", i)
 		}

@@ -87,12 +87,12 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 }
 
 // RunChecked implements rev.Checker.
-func (k *Dot[T]) RunChecked(back bool) error {
+func (k Dot[T]) RunChecked(back bool) error {
 	if !number.IsFixed[T]() {
 		return k.Run(rev.Pass[Dot[T]]{Back: back})
 	}
 	sign := signOf(back)
-	if q := (*Dot[fixed.Q43])(unsafe.Pointer(k)); k.Out != nil && !vector.AddChecked(q.Out, sign, vector.ExactDot(&q.X, &q.Y)) {
+	if q := (*Dot[fixed.Q43])(unsafe.Pointer(&k)); k.Out != nil && !vector.AddChecked(q.Out, sign, vector.ExactDot(&q.X, &q.Y)) {
 		return rev.Overflow[Dot[T]]("Out")
 	}
 	return nil

@@ -1,7 +1,7 @@
 package revlinalg
 
 import (
-	"unsafe"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -141,19 +141,29 @@ func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	return nil
 }
 
-// RunChecked implements rev.Checker.
-func (k *MatMul[T]) RunChecked(back bool) error {
-	if !number.IsFixed[T]() {
+// RunChecked implements rev.Checker. It finds elements of C. Workers share the product.
+func (k MatMul[T]) RunChecked(back bool) error {
+	if !number.IsFixed[T]() || k.C.Data == nil {
 		return k.Run(rev.Pass[MatMul[T]]{Back: back})
 	}
-	sign := signOf(back)
-	if q := (*MatMul[fixed.Q43])(unsafe.Pointer(k)); k.C.Data != nil {
-		a, b := view(q.A, k.TransA), view(q.B, k.TransB)
-		if i, j := fixedpoint.GemmChecked(a.rows, b.cols, a.cols, sign, a.data, a.rs, a.cs, b.data, b.rs, b.cs, q.C.Data, q.C.Stride); i >= 0 {
+	sign, a, b := signOf(back), view(k.A, k.TransA), view(k.B, k.TransB)
+	return vector.RunChecked(k, back, func() bool {
+		w := workspace.Get[products[T]]()
+		w.workers, w.checks = k.Workers, true
+		w.overflow.Store(false)
+		w.add(k.C, sign, a, b)
+		w.run()
+		fits := !w.overflow.Load()
+		w.checks = false
+		workspace.Put(w)
+		return fits
+	}, func() *rev.OverflowError {
+		q := number.Fixed[T]
+		if i, j := fixedpoint.GemmOverflow(a.rows, b.cols, a.cols, sign, q(a.data), a.rs, a.cs, q(b.data), b.rs, b.cs, nil, q(k.C.Data), k.C.Stride); i >= 0 {
 			return rev.Overflow[MatMul[T]]("C", i, j)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
@@ -223,8 +233,10 @@ func (k *MatMul[T]) addGradients(w *products[T], gc rev.General[T], a, b strided
 
 // products are products in progress.
 type products[T rev.Real] struct {
-	workers int
-	list    []product[T]
+	workers  int
+	list     []product[T]
+	checks   bool        // over fixed.Q43
+	overflow atomic.Bool // whether a checked element was out of range
 }
 
 // A product is C += sign·A·B, in blocks.
@@ -253,7 +265,7 @@ func (w *products[T]) add(c rev.General[T], sign int, a, b strided[T]) {
 	if float64(c.Rows)*float64(c.Cols)*float64(a.cols) < minShared && w.workers >= 0 { // run panics
 		p := product[T]{c, sign, a, b, c.Rows, c.Cols, 1, 1}
 		parallel.CheckInterrupt()
-		p.block(0)
+		w.block(&p, 0)
 		return
 	}
 	w.list = append(w.list, product[T]{c: c, sign: sign, a: a, b: b})
@@ -329,11 +341,11 @@ func (w *products[T]) Block(_, block int) {
 		block -= w.list[i].blocks
 		i++
 	}
-	w.list[i].block(block)
+	w.block(&w.list[i], block)
 }
 
 // block computes a block of C.
-func (p *product[T]) block(block int) {
+func (w *products[T]) block(p *product[T], block int) {
 	i, j := block%p.down*p.rows, block/p.down*p.cols
 	m, n, k := p.rows, p.cols, p.a.cols
 	if p.c.Rows-i < m+dense.GemmRows {
@@ -342,7 +354,15 @@ func (p *product[T]) block(block int) {
 	if p.c.Cols-j < n+dense.GemmCols {
 		n = p.c.Cols - j
 	}
-	accumulate(m, n, k, p.sign, p.a.data[i*p.a.rs:], p.a.rs, p.a.cs, p.b.data[j*p.b.cs:], p.b.rs, p.b.cs, p.c.Data[i*p.c.Stride+j:], p.c.Stride)
+	a, b, c := p.a.data[i*p.a.rs:], p.b.data[j*p.b.cs:], p.c.Data[i*p.c.Stride+j:]
+	if !w.checks {
+		accumulate(m, n, k, p.sign, a, p.a.rs, p.a.cs, b, p.b.rs, p.b.cs, c, p.c.Stride)
+		return
+	}
+	q := number.Fixed[T]
+	if !fixedpoint.GemmFits(m, n, k, p.sign, q(a), p.a.rs, p.a.cs, q(b), p.b.rs, p.b.cs, q(c), p.c.Stride) {
+		w.overflow.Store(true)
+	}
 }
 
 // accumulate computes C += sign·A·B, where A is m×k, B is k×n and C is by rows.

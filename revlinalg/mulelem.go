@@ -53,12 +53,12 @@ func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 }
 
 // RunChecked implements rev.Checker.
-func (k *MulElem[T]) RunChecked(back bool) error {
+func (k MulElem[T]) RunChecked(back bool) error {
 	if !number.IsFixed[T]() {
 		return k.Run(rev.Pass[MulElem[T]]{Back: back})
 	}
 	sign := signOf(back)
-	if q := (*MulElem[fixed.Q43])(unsafe.Pointer(k)); k.Z.Data != nil {
+	if q := (*MulElem[fixed.Q43])(unsafe.Pointer(&k)); k.Z.Data != nil {
 		if i := vector.AddProductsChecked(sign, &q.X, &q.Y, &q.Z); i >= 0 {
 			return rev.Overflow[MulElem[T]]("Z", i)
 		}

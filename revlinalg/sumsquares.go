@@ -38,12 +38,12 @@ func (k SumSquares[T]) Run(p rev.Pass[SumSquares[T]]) error {
 }
 
 // RunChecked implements rev.Checker.
-func (k *SumSquares[T]) RunChecked(back bool) error {
+func (k SumSquares[T]) RunChecked(back bool) error {
 	if !number.IsFixed[T]() {
 		return k.Run(rev.Pass[SumSquares[T]]{Back: back})
 	}
 	sign := signOf(back)
-	if q := (*SumSquares[fixed.Q43])(unsafe.Pointer(k)); k.Out != nil && !vector.AddChecked(q.Out, sign, vector.ExactSquares(&q.X)) {
+	if q := (*SumSquares[fixed.Q43])(unsafe.Pointer(&k)); k.Out != nil && !vector.AddChecked(q.Out, sign, vector.ExactSquares(&q.X)) {
 		return rev.Overflow[SumSquares[T]]("Out")
 	}
 	return nil

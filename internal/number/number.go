@@ -23,6 +23,9 @@ func IsComplex[T Number]() bool { return unsafe.Sizeof(T(0)) == 16 }
 // As returns x as a value of the type To, which must be the type of x.
 func As[To, T any](x T) To { return *(*To)(unsafe.Pointer(&x)) }
 
+// Fixed returns x, whose elements must be fixed.Q43.
+func Fixed[T any](x []T) []fixed.Q43 { return As[[]fixed.Q43](x) }
+
 // One returns the number 1.
 func One[T Number]() T {
 	if IsFixed[T]() {

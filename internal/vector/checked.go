@@ -6,6 +6,22 @@ import (
 	"revnum/rev"
 )
 
+// RunChecked makes a pass of k over fixed.Q43. fits makes the same pass, and reports whether all results are surely in
+// range. If not, RunChecked undoes that, and overflow looks for the first result that is out of range. If there is none, sums
+// were on the way, and the pass is right.
+func RunChecked[K rev.Kernel[K]](k K, back bool, fits func() bool, overflow func() *rev.OverflowError) error {
+	if fits() {
+		return nil
+	}
+	if err := k.Run(rev.Pass[K]{Back: !back}); err != nil {
+		return err
+	}
+	if err := overflow(); err != nil {
+		return err
+	}
+	return k.Run(rev.Pass[K]{Back: back})
+}
+
 // AxpyChecked computes y += sign·alpha·x. If an element is out of range, it changes nothing and returns the first of
 // these, else -1.
 func AxpyChecked(sign int, alpha fixed.Q43, x, y *rev.Vector[fixed.Q43]) (overflow int) {

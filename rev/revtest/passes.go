@@ -134,14 +134,16 @@ func (s *suite) probe() error {
 func PassesOf[K rev.Kernel[K]]() *Passes {
 	step := rev.At(func(s *state) K { return *s.kernel.(*K) })
 	p := passesOf(reflect.TypeFor[K](), rev.Operands[K](), byname.NewFrame[K](), step)
-	if _, ok := any(new(K)).(rev.Checker); ok {
+	if _, ok := any(*new(K)).(rev.Checker[K]); ok {
 		run := p.Run
 		p.Run = func(pass string, k, g, t, gt any) error {
-			switch pass {
+			switch pass { // as the functions of package rev with these names
 			case forwardChecked:
-				return rev.ForwardChecked(*k.(*K))
+				rev.ForwardPass(k.(*K))
+				return any(*k.(*K)).(rev.Checker[K]).RunChecked(false)
 			case inverseChecked:
-				return rev.InverseChecked(*k.(*K))
+				rev.InversePass(k.(*K))
+				return any(*k.(*K)).(rev.Checker[K]).RunChecked(true)
 			}
 			return run(pass, k, g, t, gt)
 		}

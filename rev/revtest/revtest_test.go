@@ -507,7 +507,7 @@ func (k shift[T]) Run(p rev.Pass[shift[T]]) error {
 }
 
 // RunChecked looks at each element before it runs.
-func (k *shift[T]) RunChecked(back bool) error {
+func (k shift[T]) RunChecked(back bool) error {
 	at, p := -1, rev.Pass[shift[T]]{Back: back}
 	for i := range k.Y.N {
 		x := fixed.Q43(T(p.Sign()) * (k.X.Data[i*k.X.Inc] + fixed.Of[T](1)))

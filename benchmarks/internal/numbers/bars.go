@@ -43,10 +43,15 @@ type contest struct {
 // when it is finished.
 func Bars(d time.Duration, done func(Bar)) {
 	for _, c := range contests() {
-		a, b := fastest(d, c.run, c.other)
-		a, b = a/float64(c.n), b/float64(c.nOther)
-		done(Bar{Name: c.name, Against: c.against, Time: a, Other: b, Ratio: a / b, Limit: c.limit})
+		done(c.measure(d))
 	}
+}
+
+// measure takes about the time d.
+func (c *contest) measure(d time.Duration) Bar {
+	a, b := fastest(d, c.run, c.other)
+	a, b = a/float64(c.n), b/float64(c.nOther)
+	return Bar{Name: c.name, Against: c.against, Time: a, Other: b, Ratio: a / b, Limit: c.limit}
 }
 
 // NumBars is the number of comparisons.

@@ -34,7 +34,7 @@ func checkedContests(rnd *rand.Rand) (all []contest) {
 }
 
 // checkedContest compares the round trips of k, so that no result leaves the range after many.
-func checkedContest[K rev.Kernel[K]](name string, k K) contest {
+func checkedContest[K rev.Checker[K]](name string, k K) contest {
 	return contest{name + ", forward and inverse, checked", "unchecked", 1.3, 2, 2,
 		func() {
 			mustRun(rev.ForwardChecked(k))

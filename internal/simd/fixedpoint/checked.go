@@ -1,13 +1,11 @@
 package fixedpoint
 
 import (
-	"math"
 	"math/bits"
 
 	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/simd/cpu"
-	"revnum/internal/simd/dense"
 )
 
 // Checked loops find results that are out of range: those whose exact value, rounded as the loop rounds it, is not a
@@ -72,7 +70,7 @@ func sumFits(z fixed.Q43, sign int, x, y fixed.Q43) bool {
 		return (z^sum)&(p^sum) >= 0
 	}
 	var s Exact
-	s.addProduct(x, y)
+	s.AddProduct(x, y)
 	_, ok := s.AddTo(z, sign)
 	return ok
 }
@@ -80,42 +78,32 @@ func sumFits(z fixed.Q43, sign int, x, y fixed.Q43) bool {
 // Exact is a sum of products that does not wrap before 2⁶⁴ of them: an integer of 192 bits, the lowest word first.
 type Exact [3]uint64
 
-// add adds 2^shift·v, with shift < 128.
-func (s *Exact) add(v uint64, shift uint) {
-	low, high := v<<(shift&63), v>>1>>(63-shift&63)
-	var c uint64
-	if shift < 64 {
-		s[0], c = bits.Add64(s[0], low, 0)
-		s[1], c = bits.Add64(s[1], high, c)
-		s[2] += c
-		return
-	}
-	s[1], c = bits.Add64(s[1], low, 0)
-	s[2] += high + c
-}
-
-// sub subtracts 2^shift·v, with shift < 128.
-func (s *Exact) sub(v uint64, shift uint) {
-	low, high := v<<(shift&63), v>>1>>(63-shift&63)
-	var b uint64
-	if shift < 64 {
-		s[0], b = bits.Sub64(s[0], low, 0)
-		s[1], b = bits.Sub64(s[1], high, b)
-		s[2] -= b
-		return
-	}
-	s[1], b = bits.Sub64(s[1], low, 0)
-	s[2] -= high + b
-}
-
-// addProduct adds x·y.
-func (s *Exact) addProduct(x, y fixed.Q43) {
-	hi, lo := bits.Mul64(uint64(x), uint64(y))
-	hi -= uint64(x>>63&y) + uint64(y>>63&x) // the factors were taken for unsigned
+// add adds the integer of the words lo, mid and hi.
+func (s *Exact) add(lo, mid, hi uint64) {
 	var c uint64
 	s[0], c = bits.Add64(s[0], lo, 0)
-	s[1], c = bits.Add64(s[1], hi, c)
-	s[2] += uint64(int64(hi)>>63) + c
+	s[1], c = bits.Add64(s[1], mid, c)
+	s[2], _ = bits.Add64(s[2], hi, c)
+}
+
+// sub subtracts it.
+func (s *Exact) sub(lo, mid, hi uint64) {
+	var b uint64
+	s[0], b = bits.Sub64(s[0], lo, 0)
+	s[1], b = bits.Sub64(s[1], mid, b)
+	s[2], _ = bits.Sub64(s[2], hi, b)
+}
+
+// Add adds a number.
+func (s *Exact) Add(x fixed.Q43) {
+	s.add(uint64(x)<<fixed.FracBits, uint64(x>>(64-fixed.FracBits)), uint64(x>>63))
+}
+
+// AddProduct adds x·y.
+func (s *Exact) AddProduct(x, y fixed.Q43) {
+	hi, lo := bits.Mul64(uint64(x), uint64(y))
+	hi -= uint64(x>>63&y) + uint64(y>>63&x) // the factors were taken for unsigned
+	s.add(lo, hi, uint64(int64(hi)>>63))
 }
 
 // AddTo returns z + s, or z - s if sign is negative, with s rounded to nearest, ties to even. It wraps, and reports
@@ -149,7 +137,7 @@ func ExactDot(x, y []fixed.Q43) (s Exact) {
 	}
 	if tier != cpu.AVX512 || len(x) < vectorLeast {
 		for i, v := range x {
-			s.addProduct(v, y[i])
+			s.AddProduct(v, y[i])
 		}
 		return s
 	}
@@ -161,13 +149,14 @@ func ExactDot(x, y []fixed.Q43) (s Exact) {
 		// With x' = x + 2⁶³, x·y = x'·y' - 2⁶³·(x' + y') + 2¹²⁶. The sum of x' + y' is r + 2⁴⁰·high, of which r < 2⁶⁴
 		// and all is t[4] mod 2⁶⁴.
 		high := t[5]<<12 + t[6]
-		s.add(t[0], 0)
-		s.add(t[1], 52)
-		s.add(t[2], 40)
-		s.add(t[3], 92)
-		s.sub(t[4]-high<<40, 63)
-		s.sub(high, 63+40)
-		s.add(uint64(n+7)&^7, 126)
+		r, c := bits.Add64(t[4]-high<<40, high<<40, 0)
+		c += high >> 24
+		count := uint64(n+7) &^ 7
+		s.add(t[0], t[3]<<28, t[3]>>36+count>>2)
+		s.add(t[1]<<52, t[1]>>12, 0)
+		s.add(t[2]<<40, t[2]>>24, 0)
+		s.add(0, count<<62, 0)
+		s.sub(r<<63, r>>1|c<<63, c>>1)
 	}
 	return s
 }
@@ -176,7 +165,7 @@ func ExactDot(x, y []fixed.Q43) (s Exact) {
 func ExactSquares(x []fixed.Q43) (s Exact) {
 	if tier != cpu.AVX512 || len(x) < vectorLeast {
 		for _, v := range x {
-			s.addProduct(v, v)
+			s.AddProduct(v, v)
 		}
 		return s
 	}
@@ -184,90 +173,98 @@ func ExactSquares(x []fixed.Q43) (s Exact) {
 		var sums [3][8]uint64
 		vectorSquares(cpu.ChunkAt(i, len(x)), (*int64)(&x[i]), &sums[0][0])
 		for lane := range sums[0] {
-			s.add(sums[0][lane], 0)
-			s.add(sums[1][lane], 52)
-			s.add(sums[2][lane], 104)
+			lo, mid, hi := sums[0][lane], sums[1][lane], sums[2][lane]
+			s.add(lo, hi<<40, hi>>24)
+			s.add(mid<<52, mid>>12, 0)
 		}
 	}
 	return s
 }
 
-// GemmChecked is Gemm. If an element of the result is out of range, it changes nothing and returns the first of these,
-// by rows, else -1 and -1.
-//
-// It takes two looks before it multiplies: at the largest numbers, which say that no result can be out of range if
-// all are small, and if they do not, at the same product in float64.
-func GemmChecked(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, csb int, c []fixed.Q43, ldc int) (row, col int) {
+// GemmFits is Gemm. It reports whether all elements of the result are in range. The others have wrapped.
+func GemmFits(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, csb int, c []fixed.Q43, ldc int) bool {
 	if m <= 0 || n <= 0 || k <= 0 {
-		return -1, -1
+		return true
 	}
-	product := math.Ldexp(largestOf(a, m, k, rsa, csa)*largestOf(b, k, n, rsb, csb)*float64(k), -fixed.FracBits)
-	if !(product+largestOf(c, m, n, ldc, 1) < 1<<62) {
-		if i, j := gemmOverflow(m, n, k, sign, a, rsa, csa, b, rsb, csb, c, ldc, product); i >= 0 {
-			return i, j
-		}
+	const most = 1 << 22 // products of an element, of which an estimate is good enough
+	w := newGemm(m, n, k, a, rsa, csa, b, rsb, csb, c, ldc)
+	if w == nil || k > most || n == 1 && csa == 1 && rsb == 1 {
+		w.free()
+		return exactGemm(m, n, k, sign, a, rsa, csa, b, rsb, csb, c, ldc)
 	}
-	Gemm(m, n, k, sign, a, rsa, csa, b, rsb, csb, c, ldc)
-	return -1, -1
+	w.checks, w.bad = checksRange, [panel]uint64{}
+	w.run(m, n, k, sign, a, rsa, csa, b, rsb, csb, c, ldc)
+	var bad uint64
+	for _, v := range w.bad {
+		bad |= v
+	}
+	w.free()
+	return bad>>(64-topUnit) == 0
 }
 
-// largestOf returns a bound of the magnitudes of a matrix, in units, less than twice the largest.
-func largestOf(x []fixed.Q43, m, n, rs, cs int) float64 {
-	if cs != 1 {
-		m, n, rs, cs = n, m, cs, rs
-	}
-	var all uint64
-	for i := range m {
-		switch row := x[i*rs:]; {
-		case cs == 1 && tier == cpu.AVX512:
-			for j := 0; j < n; j += cpu.Chunk {
-				all |= vectorMagnitudes(cpu.ChunkAt(j, n), (*int64)(&row[j]))
-			}
-		default:
-			for j := range n {
-				all |= uint64(row[j*cs].AbsSat())
-			}
-		}
-	}
-	return float64(all)
-}
-
-// gemmOverflow returns the first element of C ± A·B that is out of range, or -1 and -1. The products of an element
-// are at most most units all together.
-func gemmOverflow(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, csb int, c []fixed.Q43, ldc int, most float64) (row, col int) {
-	fa, fb, fc := packedFloats(a, m, k, rsa, csa), packedFloats(b, k, n, rsb, csb), packedFloats(c, m, n, ldc, 1)
-	dense.Gemm(m, n, k, number.Signed(sign, 1.0), fa, k, 1, fb, n, 1, fc, n)
-	// Each number is rounded, each product, and each sum, some of them twice.
-	sure := 1<<20 - float64(math.Ldexp(most+1<<63, -fixed.FracBits)*math.Ldexp(float64(2*k+8), -52))
+// exactGemm is GemmFits element by element.
+func exactGemm(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, csb int, c []fixed.Q43, ldc int) bool {
+	all := true
 	var x, y []fixed.Q43
-	for i := range m {
-		for j, v := range fc[i*n:][:n] {
-			if math.Abs(v) < sure {
-				continue
-			}
-			x, y = x[:0], y[:0]
-			for l := range k {
-				x, y = append(x, a[i*rsa+l*csa]), append(y, b[l*rsb+j*csb])
-			}
-			if _, ok := ExactDot(x, y).AddTo(c[i*ldc+j], sign); !ok {
-				return i, j
-			}
+	for j := range n {
+		y = line(y, b[j*csb:], k, rsb)
+		for i := range m {
+			x = line(x, a[i*rsa:], k, csa)
+			s, at := ExactDot(x, y), &c[i*ldc+j]
+			sum, ok := s.AddTo(*at, sign)
+			*at, all = sum, all && ok
 		}
 	}
-	return -1, -1
+	return all
 }
 
-// packedFloats returns a matrix in float64, by rows.
-func packedFloats(x []fixed.Q43, m, n, rs, cs int) []float64 {
-	f := make([]float64, m*n)
-	for i := range m {
-		if row := f[i*n:][:n]; cs == 1 {
-			Floats(row, x[i*rs:][:n])
-		} else {
-			for j := range row {
-				row[j] = x[i*rs+j*cs].Float64()
+// line returns n elements of x: x itself if inc is 1, else a copy, in old if it has room.
+func line(old, x []fixed.Q43, n, inc int) []fixed.Q43 {
+	if inc == 1 {
+		return x[:n]
+	}
+	old = old[:0]
+	for i := range n {
+		old = append(old, x[i*inc])
+	}
+	return old
+}
+
+// GemmOverflow returns the first element of C ± (A·B + 1·bᵀ), by rows, that is out of range, else -1 and -1. A nil bias b
+// is zero. It looks at one element after the other.
+func GemmOverflow(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, csb int, bias, c []fixed.Q43, ldc int) (row, col int) {
+	row, col = m, -1
+	var x, y []fixed.Q43
+	for j := range n {
+		y = line(y, b[j*csb:], k, rsb)
+		for i := range row {
+			x = line(x, a[i*rsa:], k, csa)
+			s := ExactDot(x, y)
+			if bias != nil {
+				s.Add(bias[j])
+			}
+			if _, ok := s.AddTo(c[i*ldc+j], sign); !ok {
+				row, col = i, j
+				break
 			}
 		}
 	}
-	return f
+	if col < 0 {
+		row = -1
+	}
+	return row, col
+}
+
+// Largest returns a bound of the magnitudes of x, in units: less than twice the largest.
+func Largest(x []fixed.Q43) (all uint64) {
+	if tier != cpu.AVX512 {
+		for _, v := range x {
+			all |= uint64(v.AbsSat())
+		}
+		return all
+	}
+	for i := 0; i < len(x); i += cpu.Chunk {
+		all |= vectorMagnitudes(cpu.ChunkAt(i, len(x)), (*int64)(&x[i]))
+	}
+	return all
 }

@@ -101,7 +101,7 @@ func testGemmChecked(t *testing.T, rnd *rand.Rand, m, n, k int, from func(*rand.
 		}
 	}
 	got, want := slices.Clone(c), slices.Clone(c)
-	row, col := GemmChecked(m, n, k, sign, a, rsa, csa, b, rsb, csb, got, n)
+	row, col := gemmChecked(m, n, k, sign, a, rsa, csa, b, rsb, csb, got, n)
 	first := -1
 	for at := range want {
 		i, j := at/n, at%n
@@ -125,6 +125,15 @@ func testGemmChecked(t *testing.T, rnd *rand.Rand, m, n, k int, from func(*rand.
 	if !slices.Equal(got, want) {
 		t.Fatalf("%d×%d×%d, overflow at number %d: the result is wrong", m, n, k, first)
 	}
+}
+
+// gemmChecked is GemmFits. If it does not fit, it restores C and returns the first element that is out of range.
+func gemmChecked(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, csb int, c []fixed.Q43, ldc int) (row, col int) {
+	if GemmFits(m, n, k, sign, a, rsa, csa, b, rsb, csb, c, ldc) {
+		return -1, -1
+	}
+	Gemm(m, n, k, -sign, a, rsa, csa, b, rsb, csb, c, ldc)
+	return GemmOverflow(m, n, k, sign, a, rsa, csa, b, rsb, csb, nil, c, ldc)
 }
 
 func TestChecked(t *testing.T) {
@@ -205,8 +214,8 @@ func BenchmarkChecked(b *testing.B) {
 		{"AddProducts", func() { AddProducts(1, x, y, z) }, func() { AddProductsChecked(1, x, y, z) }},
 		{"Dot", func() { z[0] = Dot(x, y) }, func() { s := ExactDot(x, y); s.AddTo(0, 1) }},
 		{"SumSquares", func() { z[0] = SumSquares(x).Round() }, func() { s := ExactSquares(x); s.AddTo(0, 1) }},
-		{"Gemm/64", func() { Gemm(64, 64, 64, 1, p, 64, 1, q, 64, 1, r, 64) }, func() { GemmChecked(64, 64, 64, 1, p, 64, 1, q, 64, 1, r, 64) }},
-		{"Gemm/256", func() { Gemm(order, order, order, 1, p, order, 1, q, order, 1, r, order) }, func() { GemmChecked(order, order, order, 1, p, order, 1, q, order, 1, r, order) }},
+		{"Gemm/64", func() { Gemm(64, 64, 64, 1, p, 64, 1, q, 64, 1, r, 64) }, func() { GemmFits(64, 64, 64, 1, p, 64, 1, q, 64, 1, r, 64) }},
+		{"Gemm/256", func() { Gemm(order, order, order, 1, p, order, 1, q, order, 1, r, order) }, func() { GemmFits(order, order, order, 1, p, order, 1, q, order, 1, r, order) }},
 	} {
 		b.Run(f.name, func(b *testing.B) {
 			plain, checked := math.Inf(1), math.Inf(1)
@@ -228,4 +237,61 @@ func nsOf(f func()) float64 {
 		f()
 	}
 	return float64(time.Since(start).Nanoseconds()) / calls
+}
+
+// An element alone is out of range, in products of several blocks whose sums are far out of range on the way.
+func TestGemmFitsBlocks(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		rnd := rand.New(rand.NewPCG(8, 32))
+		for _, shift := range []int{12, 0} { // numbers with one limb and two
+			m, n, k := 3+rnd.IntN(15), 3+rnd.IntN(15), 2*gemmDepth+2*rnd.IntN(9)
+			a, b, c := make([]fixed.Q43, m*k), make([]fixed.Q43, k*n), make([]fixed.Q43, m*n)
+			for l := 0; l < k; l += 2 { // pairs of products nearly cancel
+				for i := range m {
+					u := fixed.Q43(rnd.Uint64()|1<<12) >> shift
+					a[i*k+l], a[i*k+l+1] = u, -u
+				}
+				for j := range n {
+					w := fixed.Q43(rnd.Uint64()) >> shift >> 1
+					b[l*n+j], b[(l+1)*n+j] = w, w+fixed.Q43(rnd.IntN(1<<20))
+				}
+			}
+			products := func(at int) (x, y []fixed.Q43) {
+				for l := range k {
+					x, y = append(x, a[at/n*k+l]), append(y, b[l*n+at%n])
+				}
+				return x, y
+			}
+			for sign, end := range map[int]fixed.Q43{1: fixed.Max, -1: fixed.Min} {
+				for at := range c {
+					x, y := products(at)
+					v := bigSum(end, -sign, x, y)
+					if !v.IsInt64() {
+						v.SetInt64(0)
+					}
+					c[at] = fixed.Q43(v.Int64())
+				}
+				for range 5 {
+					got := slices.Clone(c)
+					if row, col := gemmChecked(m, n, k, sign, a, k, 1, b, n, 1, got, n); row != -1 || col != -1 {
+						t.Fatalf("element %d,%d is said to be out of range", row, col)
+					}
+					at := rnd.IntN(m * n)
+					if c[at] == 0 {
+						continue
+					}
+					got = slices.Clone(c)
+					step := fixed.Q43(1 - 2*int64(uint64(end)>>63))
+					got[at] += step
+					want := slices.Clone(got)
+					if row, col := gemmChecked(m, n, k, sign, a, k, 1, b, n, 1, got, n); row != at/n || col != at%n {
+						t.Fatalf("element %d,%d is the first out of range, want %d,%d", row, col, at/n, at%n)
+					}
+					if !slices.Equal(got, want) {
+						t.Fatal("C is not restored")
+					}
+				}
+			}
+		}
+	})
 }

@@ -41,34 +41,52 @@ func Gemm(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, cs
 	if m <= 0 || n <= 0 || k <= 0 {
 		return
 	}
+	w := newGemm(m, n, k, a, rsa, csa, b, rsb, csb, c, ldc)
+	switch {
+	case w == nil:
+		genericGemm(m, n, k, sign, a, rsa, csa, b, rsb, csb, c, ldc)
+	case n == 1 && csa == 1 && rsb == 1:
+		for i := range m {
+			c[i*ldc] += number.Signed(sign, Dot(a[i*rsa:][:k], b[:k]))
+		}
+	default:
+		w.run(m, n, k, sign, a, rsa, csa, b, rsb, csb, c, ldc)
+	}
+	w.free()
+}
+
+// newGemm checks the operands. It returns nil if plain Go multiplies them.
+func newGemm(m, n, k int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, csb int, c []fixed.Q43, ldc int) *gemm {
 	if rsa < 0 || csa < 0 || rsb < 0 || csb < 0 || ldc < 0 {
 		panic("fixedpoint: negative stride")
 	}
 	_ = a[(m-1)*rsa+(k-1)*csa]
 	_ = b[(k-1)*rsb+(n-1)*csb]
 	_ = c[(m-1)*ldc+n-1]
-	switch {
-	case tier == cpu.Generic || tier == cpu.AVX2 && n <= 2: // a panel would be nearly empty
-		genericGemm(m, n, k, sign, a, rsa, csa, b, rsb, csb, c, ldc)
-		return
-	case n == 1 && csa == 1 && rsb == 1:
-		for i := range m {
-			c[i*ldc] += number.Signed(sign, Dot(a[i*rsa:][:k], b[:k]))
-		}
-		return
+	if tier == cpu.Generic || tier == cpu.AVX2 && n <= 2 { // a panel would be nearly empty
+		return nil
 	}
 	narrow := isNarrow(a, m, k, rsa, csa) && isNarrow(b, n, k, csb, rsb)
 	if !narrow && runtime.GOARCH == "arm64" {
 		// MUL and UMULH beat two limbs: 1.1 cycles a product to 1.8 (llvm-mca, Neoverse V2).
-		genericGemm(m, n, k, sign, a, rsa, csa, b, rsb, csb, c, ldc)
-		return
+		return nil
 	}
 	w := gemmPool.Get().(*gemm)
-	w.narrow = narrow
-	w.limbs = 2
+	w.narrow, w.limbs, w.checks = narrow, 2, 0
 	if w.narrow {
 		w.limbs = 1
 	}
+	return w
+}
+
+func (w *gemm) free() {
+	if w != nil {
+		gemmPool.Put(w)
+	}
+}
+
+// run is Gemm by tiles.
+func (w *gemm) run(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, csb int, c []fixed.Q43, ldc int) {
 	w.minus = sign >> (bitsOfInt - 1)
 	depth := gemmDepth / w.limbs
 	for j := 0; j < n; j += gemmCols {
@@ -77,7 +95,7 @@ func Gemm(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, cs
 			rows := min(gemmRows, m-i)
 			for l := 0; l < k; l += depth {
 				w.depth = min(depth, k-l)
-				w.flags = 0
+				w.flags = w.checks
 				if l > 0 {
 					w.flags |= addsToSums
 				}
@@ -92,7 +110,6 @@ func Gemm(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, cs
 			}
 		}
 	}
-	gemmPool.Put(w)
 }
 
 const bitsOfInt = int(unsafe.Sizeof(0)) * 8
@@ -101,7 +118,11 @@ const bitsOfInt = int(unsafe.Sizeof(0)) * 8
 const (
 	addsToSums = 1 << iota
 	keepsSums
+	checksRange
 )
+
+// topUnit is the exponent of the units of estimates of elements, by which the assembly checks their range.
+const topUnit = 44
 
 // gemm is a product in progress.
 type gemm struct {
@@ -109,10 +130,13 @@ type gemm struct {
 	limbs        int // 1 if narrow, else 2
 	minus        int // -1 if the product is subtracted, else 0
 	depth, flags int // of the current block of products
+	checks       int // checksRange, or 0
+
+	bad [panel]uint64 // has bits from 20 on if an element was out of range
 
 	a     [gemmRows / panel * panelSize]uint64
 	b     [gemmCols / panel * panelSize]uint64
-	sums  [2 * gemmRows * gemmCols]uint64 // low and high words
+	sums  [3 * gemmRows * gemmCols]uint64 // low and high words, and estimates
 	steps [gemmDepth * panel]fixed.Q43    // of a panel, before they are split
 	edge  [callRows * panel]fixed.Q43     // rows of C that are no whole panel
 }
@@ -206,8 +230,13 @@ func (w *gemm) setConstants(end []uint64, isA bool) {
 	switch {
 	case isA:
 	case tier == cpu.AVX512 && w.narrow:
-		for j := range end[:panel] {
+		for j := range panel {
 			end[j] += k << (2*51 - fixed.FracBits)
+			end[panel+j] += k << (2*51 - fixed.FracBits - topUnit)
+		}
+	case tier == cpu.AVX512:
+		for j := range panel {
+			end[panel+j] += k << (2*63 - fixed.FracBits - topUnit)
 		}
 	case tier == cpu.AVX2:
 		hi, bias := k*math.Float64bits(magicHi), uint64(1)<<62
@@ -219,6 +248,10 @@ func (w *gemm) setConstants(end []uint64, isA bool) {
 			end[j] = lack
 		}
 		end[panel] = bias - k*math.Float64bits(magicLo)
+		end[panel+1], end[panel+2] = bias-hi, bias>>(fixed.FracBits+topUnit-51)
+		if !w.narrow {
+			end[panel+2] += hi<<(90-fixed.FracBits-topUnit) + bias>>(fixed.FracBits+topUnit-39)
+		}
 	}
 }
 
@@ -252,18 +285,19 @@ func (w *gemm) multiply(rows, cols int, c []fixed.Q43, ldc int) {
 			if n%group != 0 && n > panel {
 				n &^= panel - 1
 			}
-			a, sums := &w.a[i/panel*size], &w.sums[2*(j*gemmRows+i*panel)]
+			a, sums := &w.a[i/panel*size], &w.sums[3*(j*gemmRows+i*panel)]
 			if n%group == 0 && cols-j >= panel {
 				w.tile(n, a, b, c[i*ldc+j:], ldc, sums)
 				continue
 			}
-			clear(w.edge[:n*panel])
-			w.tile((n+group-1)/group*group, a, b, w.edge[:], panel, sums)
+			whole, width := (n+group-1)/group*group, min(panel, cols-j)
+			clear(w.edge[:whole*panel])
 			for r := range n {
-				to := c[(i+r)*ldc+j:][:min(panel, cols-j)]
-				for s := range to {
-					to[s] += w.edge[r*panel+s]
-				}
+				copy(w.edge[r*panel:], c[(i+r)*ldc+j:][:width])
+			}
+			w.tile(whole, a, b, w.edge[:], panel, sums)
+			for r := range n {
+				copy(c[(i+r)*ldc+j:][:width], w.edge[r*panel:])
 			}
 		}
 	}
@@ -272,9 +306,9 @@ func (w *gemm) multiply(rows, cols int, c []fixed.Q43, ldc int) {
 // tile adds the product of rows of A with a panel of B to C.
 func (w *gemm) tile(rows int, a, b *uint64, c []fixed.Q43, ldc int, sums *uint64) {
 	if w.narrow {
-		vectorTileNarrow(rows, w.depth, a, b, (*int64)(&c[0]), ldc, w.minus, sums, w.flags)
+		vectorTileNarrow(rows, w.depth, a, b, (*int64)(&c[0]), ldc, w.minus, sums, w.flags, &w.bad[0])
 	} else {
-		vectorTileWide(rows, w.depth, a, b, (*int64)(&c[0]), ldc, w.minus, sums, w.flags)
+		vectorTileWide(rows, w.depth, a, b, (*int64)(&c[0]), ldc, w.minus, sums, w.flags, &w.bad[0])
 	}
 }
 

@@ -82,7 +82,7 @@ func TestGuardPages(t *testing.T) {
 						a[0] = 1 << (40 + m%2*20) // both kinds of numbers
 						Gemm(m, n, k, 1, a, k, 1, b, n, 1, c, n)
 						Gemm(m, n, k, -1, a, 1, m, b, 1, k, c, n)
-						GemmChecked(m, n, k, 1, a, k, 1, b, 1, k, c, n)
+						gemmChecked(m, n, k, 1, a, k, 1, b, 1, k, c, n)
 					}
 				}
 			}

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func tileNarrowAVX512<>(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
+// func tileNarrowAVX512<>(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
 // Requires: AVX, AVX512F, AVX512IFMA
-TEXT ·tileNarrowAVX512<>(SB), NOSPLIT, $0-72
+TEXT ·tileNarrowAVX512<>(SB), NOSPLIT, $0-80
 	MOVQ rows+0(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ c+32(FP), DX
@@ -69,318 +69,534 @@ loop1:
 	ADDQ         $0x00000040, R10
 	DECQ         R11
 	JNZ          loop1
-	VPSRLQ       $0x2b, Z0, Z16
+	VPXORQ       Z16, Z16, Z16
+	TESTQ        $0x00000004, DI
+	JZ           plain2
+	VPSRLQ       $0x23, Z1, Z17
+	VPADDQ       Z17, Z16, Z16
+	VBROADCASTSD 64(R9), Z17
+	VPSUBQ       Z17, Z16, Z16
+	VPSUBQ       64(R10), Z16, Z16
+
+plain2:
+	VPSRLQ       $0x2b, Z0, Z17
 	VPANDQ       constants<>+0(SB), Z0, Z0
 	VPSLLQ       $0x09, Z1, Z1
-	VPADDQ       Z1, Z16, Z16
+	VPADDQ       Z1, Z17, Z17
 	VBROADCASTSD (R9), Z1
-	VPSUBQ       Z1, Z16, Z16
-	VPSUBQ       (R10), Z16, Z16
+	VPSUBQ       Z1, Z17, Z17
+	VPSUBQ       (R10), Z17, Z17
 	TESTQ        $0x00000001, DI
-	JZ           first2
+	JZ           first3
 	VPADDQ       (SI), Z0, Z0
-	VPADDQ       64(SI), Z16, Z16
+	VPADDQ       64(SI), Z17, Z17
+	VPADDQ       128(SI), Z16, Z16
 
-first2:
+first3:
 	VPSRLQ  $0x2b, Z0, Z1
-	VPADDQ  Z1, Z16, Z16
+	VPADDQ  Z1, Z17, Z17
 	VPANDQ  constants<>+0(SB), Z0, Z0
 	TESTQ   $0x00000002, DI
-	JZ      last3
+	JZ      last4
 	VMOVUPS Z0, (SI)
-	VMOVUPS Z16, 64(SI)
-	JMP     row4
+	VMOVUPS Z17, 64(SI)
+	VMOVUPS Z16, 128(SI)
+	JMP     row5
 
-last3:
-	VMOVUPS      Z16, Z1
+last4:
+	VMOVUPS      Z17, Z1
 	VPANDQ       constants<>+64(SB), Z1, Z1
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       constants<>+128(SB), Z0, Z0
 	VPSRLQ       $0x2b, Z0, Z0
-	VPADDQ       Z0, Z16, Z16
+	VPADDQ       Z0, Z17, Z17
 	MOVQ         minus+48(FP), R11
 	VPBROADCASTQ R11, Z0
+	VPXORQ       Z0, Z17, Z17
+	VPSUBQ       Z0, Z17, Z17
+	VMOVUPS      (DX), Z1
+	VPADDQ       Z1, Z17, Z17
+	VMOVUPS      Z17, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row5
 	VPXORQ       Z0, Z16, Z16
 	VPSUBQ       Z0, Z16, Z16
-	VPADDQ       (DX), Z16, Z16
-	VMOVUPS      Z16, (DX)
+	VPXORQ       constants<>+192(SB), Z1, Z1
+	VPSRLQ       $0x2c, Z1, Z1
+	VPXORQ       constants<>+192(SB), Z17, Z17
+	VPSRLQ       $0x2c, Z17, Z17
+	VPADDQ       Z1, Z16, Z16
+	VPSUBQ       Z17, Z16, Z16
+	VPADDQ       constants<>+256(SB), Z16, Z16
+	MOVQ         bad+72(FP), R11
+	VPORQ        (R11), Z16, Z16
+	VMOVUPS      Z16, (R11)
 
-row4:
+row5:
 	ADDQ         BX, DX
-	ADDQ         $0x00000080, SI
-	VPSRLQ       $0x2b, Z2, Z0
+	ADDQ         $0x000000c0, SI
+	VPXORQ       Z0, Z0, Z0
+	TESTQ        $0x00000004, DI
+	JZ           plain6
+	VPSRLQ       $0x23, Z3, Z1
+	VPADDQ       Z1, Z0, Z0
+	VBROADCASTSD 72(R9), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ       64(R10), Z0, Z0
+
+plain6:
+	VPSRLQ       $0x2b, Z2, Z1
 	VPANDQ       constants<>+0(SB), Z2, Z2
 	VPSLLQ       $0x09, Z3, Z3
-	VPADDQ       Z3, Z0, Z0
-	VBROADCASTSD 8(R9), Z1
-	VPSUBQ       Z1, Z0, Z0
-	VPSUBQ       (R10), Z0, Z0
+	VPADDQ       Z3, Z1, Z1
+	VBROADCASTSD 8(R9), Z3
+	VPSUBQ       Z3, Z1, Z1
+	VPSUBQ       (R10), Z1, Z1
 	TESTQ        $0x00000001, DI
-	JZ           first5
+	JZ           first7
 	VPADDQ       (SI), Z2, Z2
-	VPADDQ       64(SI), Z0, Z0
+	VPADDQ       64(SI), Z1, Z1
+	VPADDQ       128(SI), Z0, Z0
 
-first5:
-	VPSRLQ  $0x2b, Z2, Z1
-	VPADDQ  Z1, Z0, Z0
+first7:
+	VPSRLQ  $0x2b, Z2, Z3
+	VPADDQ  Z3, Z1, Z1
 	VPANDQ  constants<>+0(SB), Z2, Z2
 	TESTQ   $0x00000002, DI
-	JZ      last6
+	JZ      last8
 	VMOVUPS Z2, (SI)
-	VMOVUPS Z0, 64(SI)
-	JMP     row7
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS Z0, 128(SI)
+	JMP     row9
 
-last6:
-	VMOVUPS      Z0, Z1
-	VPANDQ       constants<>+64(SB), Z1, Z1
-	VPADDQ       Z1, Z2, Z2
+last8:
+	VMOVUPS      Z1, Z3
+	VPANDQ       constants<>+64(SB), Z3, Z3
+	VPADDQ       Z3, Z2, Z2
 	VPADDQ       constants<>+128(SB), Z2, Z2
 	VPSRLQ       $0x2b, Z2, Z2
-	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z2, Z1, Z1
 	MOVQ         minus+48(FP), R11
-	VPBROADCASTQ R11, Z1
-	VPXORQ       Z1, Z0, Z0
+	VPBROADCASTQ R11, Z2
+	VPXORQ       Z2, Z1, Z1
+	VPSUBQ       Z2, Z1, Z1
+	VMOVUPS      (DX), Z3
+	VPADDQ       Z3, Z1, Z1
+	VMOVUPS      Z1, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row9
+	VPXORQ       Z2, Z0, Z0
+	VPSUBQ       Z2, Z0, Z0
+	VPXORQ       constants<>+192(SB), Z3, Z3
+	VPSRLQ       $0x2c, Z3, Z3
+	VPXORQ       constants<>+192(SB), Z1, Z1
+	VPSRLQ       $0x2c, Z1, Z1
+	VPADDQ       Z3, Z0, Z0
 	VPSUBQ       Z1, Z0, Z0
-	VPADDQ       (DX), Z0, Z0
-	VMOVUPS      Z0, (DX)
+	VPADDQ       constants<>+256(SB), Z0, Z0
+	MOVQ         bad+72(FP), R11
+	VPORQ        (R11), Z0, Z0
+	VMOVUPS      Z0, (R11)
 
-row7:
+row9:
 	ADDQ         BX, DX
-	ADDQ         $0x00000080, SI
-	VPSRLQ       $0x2b, Z4, Z0
+	ADDQ         $0x000000c0, SI
+	VPXORQ       Z0, Z0, Z0
+	TESTQ        $0x00000004, DI
+	JZ           plain10
+	VPSRLQ       $0x23, Z5, Z1
+	VPADDQ       Z1, Z0, Z0
+	VBROADCASTSD 80(R9), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ       64(R10), Z0, Z0
+
+plain10:
+	VPSRLQ       $0x2b, Z4, Z1
 	VPANDQ       constants<>+0(SB), Z4, Z4
 	VPSLLQ       $0x09, Z5, Z5
-	VPADDQ       Z5, Z0, Z0
-	VBROADCASTSD 16(R9), Z1
-	VPSUBQ       Z1, Z0, Z0
-	VPSUBQ       (R10), Z0, Z0
-	TESTQ        $0x00000001, DI
-	JZ           first8
-	VPADDQ       (SI), Z4, Z4
-	VPADDQ       64(SI), Z0, Z0
-
-first8:
-	VPSRLQ  $0x2b, Z4, Z1
-	VPADDQ  Z1, Z0, Z0
-	VPANDQ  constants<>+0(SB), Z4, Z4
-	TESTQ   $0x00000002, DI
-	JZ      last9
-	VMOVUPS Z4, (SI)
-	VMOVUPS Z0, 64(SI)
-	JMP     row10
-
-last9:
-	VMOVUPS      Z0, Z1
-	VPANDQ       constants<>+64(SB), Z1, Z1
-	VPADDQ       Z1, Z4, Z4
-	VPADDQ       constants<>+128(SB), Z4, Z4
-	VPSRLQ       $0x2b, Z4, Z4
-	VPADDQ       Z4, Z0, Z0
-	MOVQ         minus+48(FP), R11
-	VPBROADCASTQ R11, Z1
-	VPXORQ       Z1, Z0, Z0
-	VPSUBQ       Z1, Z0, Z0
-	VPADDQ       (DX), Z0, Z0
-	VMOVUPS      Z0, (DX)
-
-row10:
-	ADDQ         BX, DX
-	ADDQ         $0x00000080, SI
-	VPSRLQ       $0x2b, Z6, Z0
-	VPANDQ       constants<>+0(SB), Z6, Z6
-	VPSLLQ       $0x09, Z7, Z7
-	VPADDQ       Z7, Z0, Z0
-	VBROADCASTSD 24(R9), Z1
-	VPSUBQ       Z1, Z0, Z0
-	VPSUBQ       (R10), Z0, Z0
+	VPADDQ       Z5, Z1, Z1
+	VBROADCASTSD 16(R9), Z2
+	VPSUBQ       Z2, Z1, Z1
+	VPSUBQ       (R10), Z1, Z1
 	TESTQ        $0x00000001, DI
 	JZ           first11
-	VPADDQ       (SI), Z6, Z6
-	VPADDQ       64(SI), Z0, Z0
+	VPADDQ       (SI), Z4, Z4
+	VPADDQ       64(SI), Z1, Z1
+	VPADDQ       128(SI), Z0, Z0
 
 first11:
-	VPSRLQ  $0x2b, Z6, Z1
-	VPADDQ  Z1, Z0, Z0
-	VPANDQ  constants<>+0(SB), Z6, Z6
+	VPSRLQ  $0x2b, Z4, Z2
+	VPADDQ  Z2, Z1, Z1
+	VPANDQ  constants<>+0(SB), Z4, Z4
 	TESTQ   $0x00000002, DI
 	JZ      last12
-	VMOVUPS Z6, (SI)
-	VMOVUPS Z0, 64(SI)
+	VMOVUPS Z4, (SI)
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS Z0, 128(SI)
 	JMP     row13
 
 last12:
-	VMOVUPS      Z0, Z1
-	VPANDQ       constants<>+64(SB), Z1, Z1
-	VPADDQ       Z1, Z6, Z6
-	VPADDQ       constants<>+128(SB), Z6, Z6
-	VPSRLQ       $0x2b, Z6, Z6
-	VPADDQ       Z6, Z0, Z0
+	VMOVUPS      Z1, Z2
+	VPANDQ       constants<>+64(SB), Z2, Z2
+	VPADDQ       Z2, Z4, Z4
+	VPADDQ       constants<>+128(SB), Z4, Z4
+	VPSRLQ       $0x2b, Z4, Z4
+	VPADDQ       Z4, Z1, Z1
 	MOVQ         minus+48(FP), R11
-	VPBROADCASTQ R11, Z1
-	VPXORQ       Z1, Z0, Z0
+	VPBROADCASTQ R11, Z3
+	VPXORQ       Z3, Z1, Z1
+	VPSUBQ       Z3, Z1, Z1
+	VMOVUPS      (DX), Z2
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row13
+	VPXORQ       Z3, Z0, Z0
+	VPSUBQ       Z3, Z0, Z0
+	VPXORQ       constants<>+192(SB), Z2, Z2
+	VPSRLQ       $0x2c, Z2, Z2
+	VPXORQ       constants<>+192(SB), Z1, Z1
+	VPSRLQ       $0x2c, Z1, Z1
+	VPADDQ       Z2, Z0, Z0
 	VPSUBQ       Z1, Z0, Z0
-	VPADDQ       (DX), Z0, Z0
-	VMOVUPS      Z0, (DX)
+	VPADDQ       constants<>+256(SB), Z0, Z0
+	MOVQ         bad+72(FP), R11
+	VPORQ        (R11), Z0, Z0
+	VMOVUPS      Z0, (R11)
 
 row13:
 	ADDQ         BX, DX
-	ADDQ         $0x00000080, SI
-	VPSRLQ       $0x2b, Z8, Z0
+	ADDQ         $0x000000c0, SI
+	VPXORQ       Z0, Z0, Z0
+	TESTQ        $0x00000004, DI
+	JZ           plain14
+	VPSRLQ       $0x23, Z7, Z1
+	VPADDQ       Z1, Z0, Z0
+	VBROADCASTSD 88(R9), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ       64(R10), Z0, Z0
+
+plain14:
+	VPSRLQ       $0x2b, Z6, Z1
+	VPANDQ       constants<>+0(SB), Z6, Z6
+	VPSLLQ       $0x09, Z7, Z7
+	VPADDQ       Z7, Z1, Z1
+	VBROADCASTSD 24(R9), Z2
+	VPSUBQ       Z2, Z1, Z1
+	VPSUBQ       (R10), Z1, Z1
+	TESTQ        $0x00000001, DI
+	JZ           first15
+	VPADDQ       (SI), Z6, Z6
+	VPADDQ       64(SI), Z1, Z1
+	VPADDQ       128(SI), Z0, Z0
+
+first15:
+	VPSRLQ  $0x2b, Z6, Z2
+	VPADDQ  Z2, Z1, Z1
+	VPANDQ  constants<>+0(SB), Z6, Z6
+	TESTQ   $0x00000002, DI
+	JZ      last16
+	VMOVUPS Z6, (SI)
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS Z0, 128(SI)
+	JMP     row17
+
+last16:
+	VMOVUPS      Z1, Z2
+	VPANDQ       constants<>+64(SB), Z2, Z2
+	VPADDQ       Z2, Z6, Z6
+	VPADDQ       constants<>+128(SB), Z6, Z6
+	VPSRLQ       $0x2b, Z6, Z6
+	VPADDQ       Z6, Z1, Z1
+	MOVQ         minus+48(FP), R11
+	VPBROADCASTQ R11, Z3
+	VPXORQ       Z3, Z1, Z1
+	VPSUBQ       Z3, Z1, Z1
+	VMOVUPS      (DX), Z2
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row17
+	VPXORQ       Z3, Z0, Z0
+	VPSUBQ       Z3, Z0, Z0
+	VPXORQ       constants<>+192(SB), Z2, Z2
+	VPSRLQ       $0x2c, Z2, Z2
+	VPXORQ       constants<>+192(SB), Z1, Z1
+	VPSRLQ       $0x2c, Z1, Z1
+	VPADDQ       Z2, Z0, Z0
+	VPSUBQ       Z1, Z0, Z0
+	VPADDQ       constants<>+256(SB), Z0, Z0
+	MOVQ         bad+72(FP), R11
+	VPORQ        (R11), Z0, Z0
+	VMOVUPS      Z0, (R11)
+
+row17:
+	ADDQ         BX, DX
+	ADDQ         $0x000000c0, SI
+	VPXORQ       Z0, Z0, Z0
+	TESTQ        $0x00000004, DI
+	JZ           plain18
+	VPSRLQ       $0x23, Z9, Z1
+	VPADDQ       Z1, Z0, Z0
+	VBROADCASTSD 96(R9), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ       64(R10), Z0, Z0
+
+plain18:
+	VPSRLQ       $0x2b, Z8, Z1
 	VPANDQ       constants<>+0(SB), Z8, Z8
 	VPSLLQ       $0x09, Z9, Z9
-	VPADDQ       Z9, Z0, Z0
-	VBROADCASTSD 32(R9), Z1
-	VPSUBQ       Z1, Z0, Z0
-	VPSUBQ       (R10), Z0, Z0
+	VPADDQ       Z9, Z1, Z1
+	VBROADCASTSD 32(R9), Z2
+	VPSUBQ       Z2, Z1, Z1
+	VPSUBQ       (R10), Z1, Z1
 	TESTQ        $0x00000001, DI
-	JZ           first14
+	JZ           first19
 	VPADDQ       (SI), Z8, Z8
-	VPADDQ       64(SI), Z0, Z0
+	VPADDQ       64(SI), Z1, Z1
+	VPADDQ       128(SI), Z0, Z0
 
-first14:
-	VPSRLQ  $0x2b, Z8, Z1
-	VPADDQ  Z1, Z0, Z0
+first19:
+	VPSRLQ  $0x2b, Z8, Z2
+	VPADDQ  Z2, Z1, Z1
 	VPANDQ  constants<>+0(SB), Z8, Z8
 	TESTQ   $0x00000002, DI
-	JZ      last15
+	JZ      last20
 	VMOVUPS Z8, (SI)
-	VMOVUPS Z0, 64(SI)
-	JMP     row16
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS Z0, 128(SI)
+	JMP     row21
 
-last15:
-	VMOVUPS      Z0, Z1
-	VPANDQ       constants<>+64(SB), Z1, Z1
-	VPADDQ       Z1, Z8, Z8
+last20:
+	VMOVUPS      Z1, Z2
+	VPANDQ       constants<>+64(SB), Z2, Z2
+	VPADDQ       Z2, Z8, Z8
 	VPADDQ       constants<>+128(SB), Z8, Z8
 	VPSRLQ       $0x2b, Z8, Z8
-	VPADDQ       Z8, Z0, Z0
+	VPADDQ       Z8, Z1, Z1
 	MOVQ         minus+48(FP), R11
-	VPBROADCASTQ R11, Z1
-	VPXORQ       Z1, Z0, Z0
+	VPBROADCASTQ R11, Z3
+	VPXORQ       Z3, Z1, Z1
+	VPSUBQ       Z3, Z1, Z1
+	VMOVUPS      (DX), Z2
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row21
+	VPXORQ       Z3, Z0, Z0
+	VPSUBQ       Z3, Z0, Z0
+	VPXORQ       constants<>+192(SB), Z2, Z2
+	VPSRLQ       $0x2c, Z2, Z2
+	VPXORQ       constants<>+192(SB), Z1, Z1
+	VPSRLQ       $0x2c, Z1, Z1
+	VPADDQ       Z2, Z0, Z0
 	VPSUBQ       Z1, Z0, Z0
-	VPADDQ       (DX), Z0, Z0
-	VMOVUPS      Z0, (DX)
+	VPADDQ       constants<>+256(SB), Z0, Z0
+	MOVQ         bad+72(FP), R11
+	VPORQ        (R11), Z0, Z0
+	VMOVUPS      Z0, (R11)
 
-row16:
+row21:
 	ADDQ         BX, DX
-	ADDQ         $0x00000080, SI
-	VPSRLQ       $0x2b, Z10, Z0
+	ADDQ         $0x000000c0, SI
+	VPXORQ       Z0, Z0, Z0
+	TESTQ        $0x00000004, DI
+	JZ           plain22
+	VPSRLQ       $0x23, Z11, Z1
+	VPADDQ       Z1, Z0, Z0
+	VBROADCASTSD 104(R9), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ       64(R10), Z0, Z0
+
+plain22:
+	VPSRLQ       $0x2b, Z10, Z1
 	VPANDQ       constants<>+0(SB), Z10, Z10
 	VPSLLQ       $0x09, Z11, Z11
-	VPADDQ       Z11, Z0, Z0
-	VBROADCASTSD 40(R9), Z1
-	VPSUBQ       Z1, Z0, Z0
-	VPSUBQ       (R10), Z0, Z0
-	TESTQ        $0x00000001, DI
-	JZ           first17
-	VPADDQ       (SI), Z10, Z10
-	VPADDQ       64(SI), Z0, Z0
-
-first17:
-	VPSRLQ  $0x2b, Z10, Z1
-	VPADDQ  Z1, Z0, Z0
-	VPANDQ  constants<>+0(SB), Z10, Z10
-	TESTQ   $0x00000002, DI
-	JZ      last18
-	VMOVUPS Z10, (SI)
-	VMOVUPS Z0, 64(SI)
-	JMP     row19
-
-last18:
-	VMOVUPS      Z0, Z1
-	VPANDQ       constants<>+64(SB), Z1, Z1
-	VPADDQ       Z1, Z10, Z10
-	VPADDQ       constants<>+128(SB), Z10, Z10
-	VPSRLQ       $0x2b, Z10, Z10
-	VPADDQ       Z10, Z0, Z0
-	MOVQ         minus+48(FP), R11
-	VPBROADCASTQ R11, Z1
-	VPXORQ       Z1, Z0, Z0
-	VPSUBQ       Z1, Z0, Z0
-	VPADDQ       (DX), Z0, Z0
-	VMOVUPS      Z0, (DX)
-
-row19:
-	ADDQ         BX, DX
-	ADDQ         $0x00000080, SI
-	VPSRLQ       $0x2b, Z12, Z0
-	VPANDQ       constants<>+0(SB), Z12, Z12
-	VPSLLQ       $0x09, Z13, Z13
-	VPADDQ       Z13, Z0, Z0
-	VBROADCASTSD 48(R9), Z1
-	VPSUBQ       Z1, Z0, Z0
-	VPSUBQ       (R10), Z0, Z0
-	TESTQ        $0x00000001, DI
-	JZ           first20
-	VPADDQ       (SI), Z12, Z12
-	VPADDQ       64(SI), Z0, Z0
-
-first20:
-	VPSRLQ  $0x2b, Z12, Z1
-	VPADDQ  Z1, Z0, Z0
-	VPANDQ  constants<>+0(SB), Z12, Z12
-	TESTQ   $0x00000002, DI
-	JZ      last21
-	VMOVUPS Z12, (SI)
-	VMOVUPS Z0, 64(SI)
-	JMP     row22
-
-last21:
-	VMOVUPS      Z0, Z1
-	VPANDQ       constants<>+64(SB), Z1, Z1
-	VPADDQ       Z1, Z12, Z12
-	VPADDQ       constants<>+128(SB), Z12, Z12
-	VPSRLQ       $0x2b, Z12, Z12
-	VPADDQ       Z12, Z0, Z0
-	MOVQ         minus+48(FP), R11
-	VPBROADCASTQ R11, Z1
-	VPXORQ       Z1, Z0, Z0
-	VPSUBQ       Z1, Z0, Z0
-	VPADDQ       (DX), Z0, Z0
-	VMOVUPS      Z0, (DX)
-
-row22:
-	ADDQ         BX, DX
-	ADDQ         $0x00000080, SI
-	VPSRLQ       $0x2b, Z14, Z0
-	VPANDQ       constants<>+0(SB), Z14, Z14
-	VPSLLQ       $0x09, Z15, Z15
-	VPADDQ       Z15, Z0, Z0
-	VBROADCASTSD 56(R9), Z1
-	VPSUBQ       Z1, Z0, Z0
-	VPSUBQ       (R10), Z0, Z0
+	VPADDQ       Z11, Z1, Z1
+	VBROADCASTSD 40(R9), Z2
+	VPSUBQ       Z2, Z1, Z1
+	VPSUBQ       (R10), Z1, Z1
 	TESTQ        $0x00000001, DI
 	JZ           first23
-	VPADDQ       (SI), Z14, Z14
-	VPADDQ       64(SI), Z0, Z0
+	VPADDQ       (SI), Z10, Z10
+	VPADDQ       64(SI), Z1, Z1
+	VPADDQ       128(SI), Z0, Z0
 
 first23:
-	VPSRLQ  $0x2b, Z14, Z1
-	VPADDQ  Z1, Z0, Z0
-	VPANDQ  constants<>+0(SB), Z14, Z14
+	VPSRLQ  $0x2b, Z10, Z2
+	VPADDQ  Z2, Z1, Z1
+	VPANDQ  constants<>+0(SB), Z10, Z10
 	TESTQ   $0x00000002, DI
 	JZ      last24
-	VMOVUPS Z14, (SI)
-	VMOVUPS Z0, 64(SI)
+	VMOVUPS Z10, (SI)
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS Z0, 128(SI)
 	JMP     row25
 
 last24:
-	VMOVUPS      Z0, Z1
-	VPANDQ       constants<>+64(SB), Z1, Z1
-	VPADDQ       Z1, Z14, Z14
-	VPADDQ       constants<>+128(SB), Z14, Z14
-	VPSRLQ       $0x2b, Z14, Z14
-	VPADDQ       Z14, Z0, Z0
-	MOVQ         minus+48(FP), R10
-	VPBROADCASTQ R10, Z1
-	VPXORQ       Z1, Z0, Z0
+	VMOVUPS      Z1, Z2
+	VPANDQ       constants<>+64(SB), Z2, Z2
+	VPADDQ       Z2, Z10, Z10
+	VPADDQ       constants<>+128(SB), Z10, Z10
+	VPSRLQ       $0x2b, Z10, Z10
+	VPADDQ       Z10, Z1, Z1
+	MOVQ         minus+48(FP), R11
+	VPBROADCASTQ R11, Z3
+	VPXORQ       Z3, Z1, Z1
+	VPSUBQ       Z3, Z1, Z1
+	VMOVUPS      (DX), Z2
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row25
+	VPXORQ       Z3, Z0, Z0
+	VPSUBQ       Z3, Z0, Z0
+	VPXORQ       constants<>+192(SB), Z2, Z2
+	VPSRLQ       $0x2c, Z2, Z2
+	VPXORQ       constants<>+192(SB), Z1, Z1
+	VPSRLQ       $0x2c, Z1, Z1
+	VPADDQ       Z2, Z0, Z0
 	VPSUBQ       Z1, Z0, Z0
-	VPADDQ       (DX), Z0, Z0
-	VMOVUPS      Z0, (DX)
+	VPADDQ       constants<>+256(SB), Z0, Z0
+	MOVQ         bad+72(FP), R11
+	VPORQ        (R11), Z0, Z0
+	VMOVUPS      Z0, (R11)
 
 row25:
+	ADDQ         BX, DX
+	ADDQ         $0x000000c0, SI
+	VPXORQ       Z0, Z0, Z0
+	TESTQ        $0x00000004, DI
+	JZ           plain26
+	VPSRLQ       $0x23, Z13, Z1
+	VPADDQ       Z1, Z0, Z0
+	VBROADCASTSD 112(R9), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ       64(R10), Z0, Z0
+
+plain26:
+	VPSRLQ       $0x2b, Z12, Z1
+	VPANDQ       constants<>+0(SB), Z12, Z12
+	VPSLLQ       $0x09, Z13, Z13
+	VPADDQ       Z13, Z1, Z1
+	VBROADCASTSD 48(R9), Z2
+	VPSUBQ       Z2, Z1, Z1
+	VPSUBQ       (R10), Z1, Z1
+	TESTQ        $0x00000001, DI
+	JZ           first27
+	VPADDQ       (SI), Z12, Z12
+	VPADDQ       64(SI), Z1, Z1
+	VPADDQ       128(SI), Z0, Z0
+
+first27:
+	VPSRLQ  $0x2b, Z12, Z2
+	VPADDQ  Z2, Z1, Z1
+	VPANDQ  constants<>+0(SB), Z12, Z12
+	TESTQ   $0x00000002, DI
+	JZ      last28
+	VMOVUPS Z12, (SI)
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS Z0, 128(SI)
+	JMP     row29
+
+last28:
+	VMOVUPS      Z1, Z2
+	VPANDQ       constants<>+64(SB), Z2, Z2
+	VPADDQ       Z2, Z12, Z12
+	VPADDQ       constants<>+128(SB), Z12, Z12
+	VPSRLQ       $0x2b, Z12, Z12
+	VPADDQ       Z12, Z1, Z1
+	MOVQ         minus+48(FP), R11
+	VPBROADCASTQ R11, Z3
+	VPXORQ       Z3, Z1, Z1
+	VPSUBQ       Z3, Z1, Z1
+	VMOVUPS      (DX), Z2
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row29
+	VPXORQ       Z3, Z0, Z0
+	VPSUBQ       Z3, Z0, Z0
+	VPXORQ       constants<>+192(SB), Z2, Z2
+	VPSRLQ       $0x2c, Z2, Z2
+	VPXORQ       constants<>+192(SB), Z1, Z1
+	VPSRLQ       $0x2c, Z1, Z1
+	VPADDQ       Z2, Z0, Z0
+	VPSUBQ       Z1, Z0, Z0
+	VPADDQ       constants<>+256(SB), Z0, Z0
+	MOVQ         bad+72(FP), R11
+	VPORQ        (R11), Z0, Z0
+	VMOVUPS      Z0, (R11)
+
+row29:
+	ADDQ         BX, DX
+	ADDQ         $0x000000c0, SI
+	VPXORQ       Z0, Z0, Z0
+	TESTQ        $0x00000004, DI
+	JZ           plain30
+	VPSRLQ       $0x23, Z15, Z1
+	VPADDQ       Z1, Z0, Z0
+	VBROADCASTSD 120(R9), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ       64(R10), Z0, Z0
+
+plain30:
+	VPSRLQ       $0x2b, Z14, Z1
+	VPANDQ       constants<>+0(SB), Z14, Z14
+	VPSLLQ       $0x09, Z15, Z15
+	VPADDQ       Z15, Z1, Z1
+	VBROADCASTSD 56(R9), Z2
+	VPSUBQ       Z2, Z1, Z1
+	VPSUBQ       (R10), Z1, Z1
+	TESTQ        $0x00000001, DI
+	JZ           first31
+	VPADDQ       (SI), Z14, Z14
+	VPADDQ       64(SI), Z1, Z1
+	VPADDQ       128(SI), Z0, Z0
+
+first31:
+	VPSRLQ  $0x2b, Z14, Z2
+	VPADDQ  Z2, Z1, Z1
+	VPANDQ  constants<>+0(SB), Z14, Z14
+	TESTQ   $0x00000002, DI
+	JZ      last32
+	VMOVUPS Z14, (SI)
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS Z0, 128(SI)
+	JMP     row33
+
+last32:
+	VMOVUPS      Z1, Z2
+	VPANDQ       constants<>+64(SB), Z2, Z2
+	VPADDQ       Z2, Z14, Z14
+	VPADDQ       constants<>+128(SB), Z14, Z14
+	VPSRLQ       $0x2b, Z14, Z14
+	VPADDQ       Z14, Z1, Z1
+	MOVQ         minus+48(FP), R10
+	VPBROADCASTQ R10, Z3
+	VPXORQ       Z3, Z1, Z1
+	VPSUBQ       Z3, Z1, Z1
+	VMOVUPS      (DX), Z2
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row33
+	VPXORQ       Z3, Z0, Z0
+	VPSUBQ       Z3, Z0, Z0
+	VPXORQ       constants<>+192(SB), Z2, Z2
+	VPSRLQ       $0x2c, Z2, Z2
+	VPXORQ       constants<>+192(SB), Z1, Z1
+	VPSRLQ       $0x2c, Z1, Z1
+	VPADDQ       Z2, Z0, Z0
+	VPSUBQ       Z1, Z0, Z0
+	VPADDQ       constants<>+256(SB), Z0, Z0
+	MOVQ         bad+72(FP), R10
+	VPORQ        (R10), Z0, Z0
+	VMOVUPS      Z0, (R10)
+
+row33:
 	ADDQ BX, DX
-	ADDQ $0x00000080, SI
+	ADDQ $0x000000c0, SI
 	SUBQ $0x00000008, AX
 	JLE  done
 	ADDQ $0x00000040, R8
@@ -393,9 +609,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func tileNarrowAVX2<>(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
+// func tileNarrowAVX2<>(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·tileNarrowAVX2<>(SB), NOSPLIT, $0-72
+TEXT ·tileNarrowAVX2<>(SB), NOSPLIT, $0-80
 	MOVQ    rows+0(FP), AX
 	MOVQ    a+16(FP), CX
 	MOVQ    c+32(FP), DX
@@ -403,8 +619,8 @@ TEXT ·tileNarrowAVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    sums+56(FP), SI
 	MOVQ    flags+64(FP), DI
 	SHLQ    $0x03, BX
-	VMOVUPS constants<>+192(SB), Y0
-	VMOVUPS constants<>+256(SB), Y1
+	VMOVUPS constants<>+320(SB), Y0
+	VMOVUPS constants<>+384(SB), Y1
 
 panel:
 	XORQ R8, R8
@@ -422,7 +638,7 @@ group:
 	VXORPD Y8, Y8, Y8
 	VXORPD Y9, Y9, Y9
 
-loop26:
+loop34:
 	VBROADCASTSD (R9), Y10
 	VMOVUPS      Y0, Y11
 	VFMADD231PD  (R10), Y10, Y11
@@ -452,163 +668,271 @@ loop26:
 	ADDQ         $0x00000040, R9
 	ADDQ         $0x00000040, R10
 	DECQ         R11
-	JNZ          loop26
+	JNZ          loop34
 	VBROADCASTSD 64(R10), Y10
 	VPADDQ       Y10, Y2, Y2
-	VPSRLQ       $0x2b, Y2, Y11
-	VPAND        constants<>+0(SB), Y2, Y2
-	VPSLLQ       $0x08, Y3, Y3
+	VXORPD       Y11, Y11, Y11
+	TESTQ        $0x00000004, DI
+	JZ           plain35
+	VBROADCASTSD 72(R10), Y11
 	VPADDQ       Y3, Y11, Y11
-	VPSUBQ       (R10), Y11, Y11
-	TESTQ        $0x00000001, DI
-	JZ           first27
-	VPADDQ       (SI), Y2, Y2
-	VPADDQ       64(SI), Y11, Y11
+	VPSRLQ       $0x24, Y11, Y11
+	VBROADCASTSD 80(R10), Y10
+	VPSUBQ       Y10, Y11, Y11
 
-first27:
+plain35:
+	VPSRLQ $0x2b, Y2, Y12
+	VPAND  constants<>+0(SB), Y2, Y2
+	VPSLLQ $0x08, Y3, Y3
+	VPADDQ Y3, Y12, Y12
+	VPSUBQ (R10), Y12, Y12
+	TESTQ  $0x00000001, DI
+	JZ     first36
+	VPADDQ (SI), Y2, Y2
+	VPADDQ 64(SI), Y12, Y12
+	VPADDQ 128(SI), Y11, Y11
+
+first36:
 	VPSRLQ  $0x2b, Y2, Y10
-	VPADDQ  Y10, Y11, Y11
+	VPADDQ  Y10, Y12, Y12
 	VPAND   constants<>+0(SB), Y2, Y2
 	TESTQ   $0x00000002, DI
-	JZ      last28
+	JZ      last37
 	VMOVUPS Y2, (SI)
-	VMOVUPS Y11, 64(SI)
-	JMP     row29
+	VMOVUPS Y12, 64(SI)
+	VMOVUPS Y11, 128(SI)
+	JMP     row38
 
-last28:
-	VMOVUPS      Y11, Y10
+last37:
+	VMOVUPS      Y12, Y10
 	VPAND        constants<>+64(SB), Y10, Y10
 	VPADDQ       Y10, Y2, Y2
 	VPADDQ       constants<>+128(SB), Y2, Y2
 	VPSRLQ       $0x2b, Y2, Y2
-	VPADDQ       Y2, Y11, Y11
+	VPADDQ       Y2, Y12, Y12
 	MOVQ         minus+48(FP), R11
 	VMOVQ        R11, X2
 	VPBROADCASTQ X2, Y2
+	VPXOR        Y2, Y12, Y12
+	VPSUBQ       Y2, Y12, Y12
+	VMOVUPS      (DX), Y10
+	VPADDQ       Y10, Y12, Y12
+	VMOVUPS      Y12, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row38
 	VPXOR        Y2, Y11, Y11
 	VPSUBQ       Y2, Y11, Y11
-	VPADDQ       (DX), Y11, Y11
-	VMOVUPS      Y11, (DX)
+	VPXOR        constants<>+192(SB), Y10, Y10
+	VPSRLQ       $0x2c, Y10, Y10
+	VPXOR        constants<>+192(SB), Y12, Y12
+	VPSRLQ       $0x2c, Y12, Y12
+	VPADDQ       Y10, Y11, Y11
+	VPSUBQ       Y12, Y11, Y11
+	VPADDQ       constants<>+256(SB), Y11, Y11
+	MOVQ         bad+72(FP), R11
+	VPOR         (R11), Y11, Y11
+	VMOVUPS      Y11, (R11)
 
-row29:
+row38:
 	VBROADCASTSD 64(R10), Y2
 	VPADDQ       Y2, Y4, Y4
-	VPSRLQ       $0x2b, Y4, Y3
-	VPAND        constants<>+0(SB), Y4, Y4
-	VPSLLQ       $0x08, Y5, Y5
+	VXORPD       Y3, Y3, Y3
+	TESTQ        $0x00000004, DI
+	JZ           plain39
+	VBROADCASTSD 72(R10), Y3
 	VPADDQ       Y5, Y3, Y3
-	VPSUBQ       32(R10), Y3, Y3
-	TESTQ        $0x00000001, DI
-	JZ           first30
-	VPADDQ       32(SI), Y4, Y4
-	VPADDQ       96(SI), Y3, Y3
+	VPSRLQ       $0x24, Y3, Y3
+	VBROADCASTSD 80(R10), Y2
+	VPSUBQ       Y2, Y3, Y3
 
-first30:
+plain39:
+	VPSRLQ $0x2b, Y4, Y10
+	VPAND  constants<>+0(SB), Y4, Y4
+	VPSLLQ $0x08, Y5, Y5
+	VPADDQ Y5, Y10, Y10
+	VPSUBQ 32(R10), Y10, Y10
+	TESTQ  $0x00000001, DI
+	JZ     first40
+	VPADDQ 32(SI), Y4, Y4
+	VPADDQ 96(SI), Y10, Y10
+	VPADDQ 160(SI), Y3, Y3
+
+first40:
 	VPSRLQ  $0x2b, Y4, Y2
-	VPADDQ  Y2, Y3, Y3
+	VPADDQ  Y2, Y10, Y10
 	VPAND   constants<>+0(SB), Y4, Y4
 	TESTQ   $0x00000002, DI
-	JZ      last31
+	JZ      last41
 	VMOVUPS Y4, 32(SI)
-	VMOVUPS Y3, 96(SI)
-	JMP     row32
+	VMOVUPS Y10, 96(SI)
+	VMOVUPS Y3, 160(SI)
+	JMP     row42
 
-last31:
-	VMOVUPS      Y3, Y2
+last41:
+	VMOVUPS      Y10, Y2
 	VPAND        constants<>+64(SB), Y2, Y2
 	VPADDQ       Y2, Y4, Y4
 	VPADDQ       constants<>+128(SB), Y4, Y4
 	VPSRLQ       $0x2b, Y4, Y4
-	VPADDQ       Y4, Y3, Y3
+	VPADDQ       Y4, Y10, Y10
 	MOVQ         minus+48(FP), R11
-	VMOVQ        R11, X2
-	VPBROADCASTQ X2, Y2
-	VPXOR        Y2, Y3, Y3
-	VPSUBQ       Y2, Y3, Y3
-	VPADDQ       32(DX), Y3, Y3
-	VMOVUPS      Y3, 32(DX)
+	VMOVQ        R11, X4
+	VPBROADCASTQ X4, Y4
+	VPXOR        Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	VMOVUPS      32(DX), Y2
+	VPADDQ       Y2, Y10, Y10
+	VMOVUPS      Y10, 32(DX)
+	TESTQ        $0x00000004, DI
+	JZ           row42
+	VPXOR        Y4, Y3, Y3
+	VPSUBQ       Y4, Y3, Y3
+	VPXOR        constants<>+192(SB), Y2, Y2
+	VPSRLQ       $0x2c, Y2, Y2
+	VPXOR        constants<>+192(SB), Y10, Y10
+	VPSRLQ       $0x2c, Y10, Y10
+	VPADDQ       Y2, Y3, Y3
+	VPSUBQ       Y10, Y3, Y3
+	VPADDQ       constants<>+256(SB), Y3, Y3
+	MOVQ         bad+72(FP), R11
+	VPOR         32(R11), Y3, Y3
+	VMOVUPS      Y3, 32(R11)
 
-row32:
+row42:
 	ADDQ         BX, DX
-	ADDQ         $0x00000080, SI
+	ADDQ         $0x000000c0, SI
 	VBROADCASTSD 64(R10), Y2
 	VPADDQ       Y2, Y6, Y6
-	VPSRLQ       $0x2b, Y6, Y3
-	VPAND        constants<>+0(SB), Y6, Y6
-	VPSLLQ       $0x08, Y7, Y7
+	VXORPD       Y3, Y3, Y3
+	TESTQ        $0x00000004, DI
+	JZ           plain43
+	VBROADCASTSD 72(R10), Y3
 	VPADDQ       Y7, Y3, Y3
-	VPSUBQ       (R10), Y3, Y3
-	TESTQ        $0x00000001, DI
-	JZ           first33
-	VPADDQ       (SI), Y6, Y6
-	VPADDQ       64(SI), Y3, Y3
+	VPSRLQ       $0x24, Y3, Y3
+	VBROADCASTSD 80(R10), Y2
+	VPSUBQ       Y2, Y3, Y3
 
-first33:
+plain43:
+	VPSRLQ $0x2b, Y6, Y4
+	VPAND  constants<>+0(SB), Y6, Y6
+	VPSLLQ $0x08, Y7, Y7
+	VPADDQ Y7, Y4, Y4
+	VPSUBQ (R10), Y4, Y4
+	TESTQ  $0x00000001, DI
+	JZ     first44
+	VPADDQ (SI), Y6, Y6
+	VPADDQ 64(SI), Y4, Y4
+	VPADDQ 128(SI), Y3, Y3
+
+first44:
 	VPSRLQ  $0x2b, Y6, Y2
-	VPADDQ  Y2, Y3, Y3
+	VPADDQ  Y2, Y4, Y4
 	VPAND   constants<>+0(SB), Y6, Y6
 	TESTQ   $0x00000002, DI
-	JZ      last34
+	JZ      last45
 	VMOVUPS Y6, (SI)
-	VMOVUPS Y3, 64(SI)
-	JMP     row35
+	VMOVUPS Y4, 64(SI)
+	VMOVUPS Y3, 128(SI)
+	JMP     row46
 
-last34:
-	VMOVUPS      Y3, Y2
+last45:
+	VMOVUPS      Y4, Y2
 	VPAND        constants<>+64(SB), Y2, Y2
 	VPADDQ       Y2, Y6, Y6
 	VPADDQ       constants<>+128(SB), Y6, Y6
 	VPSRLQ       $0x2b, Y6, Y6
-	VPADDQ       Y6, Y3, Y3
+	VPADDQ       Y6, Y4, Y4
 	MOVQ         minus+48(FP), R11
-	VMOVQ        R11, X2
-	VPBROADCASTQ X2, Y2
-	VPXOR        Y2, Y3, Y3
-	VPSUBQ       Y2, Y3, Y3
-	VPADDQ       (DX), Y3, Y3
-	VMOVUPS      Y3, (DX)
+	VMOVQ        R11, X5
+	VPBROADCASTQ X5, Y5
+	VPXOR        Y5, Y4, Y4
+	VPSUBQ       Y5, Y4, Y4
+	VMOVUPS      (DX), Y2
+	VPADDQ       Y2, Y4, Y4
+	VMOVUPS      Y4, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row46
+	VPXOR        Y5, Y3, Y3
+	VPSUBQ       Y5, Y3, Y3
+	VPXOR        constants<>+192(SB), Y2, Y2
+	VPSRLQ       $0x2c, Y2, Y2
+	VPXOR        constants<>+192(SB), Y4, Y4
+	VPSRLQ       $0x2c, Y4, Y4
+	VPADDQ       Y2, Y3, Y3
+	VPSUBQ       Y4, Y3, Y3
+	VPADDQ       constants<>+256(SB), Y3, Y3
+	MOVQ         bad+72(FP), R11
+	VPOR         (R11), Y3, Y3
+	VMOVUPS      Y3, (R11)
 
-row35:
+row46:
 	VBROADCASTSD 64(R10), Y2
 	VPADDQ       Y2, Y8, Y8
-	VPSRLQ       $0x2b, Y8, Y3
-	VPAND        constants<>+0(SB), Y8, Y8
-	VPSLLQ       $0x08, Y9, Y9
+	VXORPD       Y3, Y3, Y3
+	TESTQ        $0x00000004, DI
+	JZ           plain47
+	VBROADCASTSD 72(R10), Y3
 	VPADDQ       Y9, Y3, Y3
-	VPSUBQ       32(R10), Y3, Y3
-	TESTQ        $0x00000001, DI
-	JZ           first36
-	VPADDQ       32(SI), Y8, Y8
-	VPADDQ       96(SI), Y3, Y3
+	VPSRLQ       $0x24, Y3, Y3
+	VBROADCASTSD 80(R10), Y2
+	VPSUBQ       Y2, Y3, Y3
 
-first36:
+plain47:
+	VPSRLQ $0x2b, Y8, Y4
+	VPAND  constants<>+0(SB), Y8, Y8
+	VPSLLQ $0x08, Y9, Y9
+	VPADDQ Y9, Y4, Y4
+	VPSUBQ 32(R10), Y4, Y4
+	TESTQ  $0x00000001, DI
+	JZ     first48
+	VPADDQ 32(SI), Y8, Y8
+	VPADDQ 96(SI), Y4, Y4
+	VPADDQ 160(SI), Y3, Y3
+
+first48:
 	VPSRLQ  $0x2b, Y8, Y2
-	VPADDQ  Y2, Y3, Y3
+	VPADDQ  Y2, Y4, Y4
 	VPAND   constants<>+0(SB), Y8, Y8
 	TESTQ   $0x00000002, DI
-	JZ      last37
+	JZ      last49
 	VMOVUPS Y8, 32(SI)
-	VMOVUPS Y3, 96(SI)
-	JMP     row38
+	VMOVUPS Y4, 96(SI)
+	VMOVUPS Y3, 160(SI)
+	JMP     row50
 
-last37:
-	VMOVUPS      Y3, Y2
+last49:
+	VMOVUPS      Y4, Y2
 	VPAND        constants<>+64(SB), Y2, Y2
 	VPADDQ       Y2, Y8, Y8
 	VPADDQ       constants<>+128(SB), Y8, Y8
 	VPSRLQ       $0x2b, Y8, Y8
-	VPADDQ       Y8, Y3, Y3
+	VPADDQ       Y8, Y4, Y4
 	MOVQ         minus+48(FP), R10
-	VMOVQ        R10, X2
-	VPBROADCASTQ X2, Y2
-	VPXOR        Y2, Y3, Y3
-	VPSUBQ       Y2, Y3, Y3
-	VPADDQ       32(DX), Y3, Y3
-	VMOVUPS      Y3, 32(DX)
+	VMOVQ        R10, X5
+	VPBROADCASTQ X5, Y5
+	VPXOR        Y5, Y4, Y4
+	VPSUBQ       Y5, Y4, Y4
+	VMOVUPS      32(DX), Y2
+	VPADDQ       Y2, Y4, Y4
+	VMOVUPS      Y4, 32(DX)
+	TESTQ        $0x00000004, DI
+	JZ           row50
+	VPXOR        Y5, Y3, Y3
+	VPSUBQ       Y5, Y3, Y3
+	VPXOR        constants<>+192(SB), Y2, Y2
+	VPSRLQ       $0x2c, Y2, Y2
+	VPXOR        constants<>+192(SB), Y4, Y4
+	VPSRLQ       $0x2c, Y4, Y4
+	VPADDQ       Y2, Y3, Y3
+	VPSUBQ       Y4, Y3, Y3
+	VPADDQ       constants<>+256(SB), Y3, Y3
+	MOVQ         bad+72(FP), R10
+	VPOR         32(R10), Y3, Y3
+	VMOVUPS      Y3, 32(R10)
 
-row38:
+row50:
 	ADDQ BX, DX
-	ADDQ $0x00000080, SI
+	ADDQ $0x000000c0, SI
 	SUBQ $0x00000002, AX
 	JLE  done
 	ADDQ $0x00000010, R8
@@ -621,9 +945,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func tileWideAVX512<>(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
+// func tileWideAVX512<>(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
 // Requires: AVX, AVX512F, AVX512IFMA
-TEXT ·tileWideAVX512<>(SB), NOSPLIT, $0-72
+TEXT ·tileWideAVX512<>(SB), NOSPLIT, $0-80
 	MOVQ rows+0(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ c+32(FP), DX
@@ -656,7 +980,7 @@ group:
 	VPXORQ Z14, Z14, Z14
 	VPXORQ Z15, Z15, Z15
 
-loop39:
+loop51:
 	VMOVUPS      (R10), Z16
 	VMOVUPS      64(R10), Z17
 	VBROADCASTSD (R9), Z18
@@ -694,191 +1018,315 @@ loop39:
 	ADDQ         $0x00000080, R9
 	ADDQ         $0x00000080, R10
 	DECQ         R11
-	JNZ          loop39
-	VPSRLQ       $0x2b, Z0, Z16
+	JNZ          loop51
+	VPXORQ       Z16, Z16, Z16
+	TESTQ        $0x00000004, DI
+	JZ           plain52
+	VPSRLQ       $0x23, Z1, Z17
+	VPADDQ       Z17, Z16, Z16
+	VPSRLQ       $0x2f, Z2, Z17
+	VPADDQ       Z17, Z16, Z16
+	VPSLLQ       $0x05, Z3, Z17
+	VPADDQ       Z17, Z16, Z16
+	VBROADCASTSD 64(R9), Z17
+	VPSUBQ       Z17, Z16, Z16
+	VPSUBQ       64(R10), Z16, Z16
+
+plain52:
+	VPSRLQ       $0x2b, Z0, Z17
 	VPANDQ       constants<>+0(SB), Z0, Z0
 	VPSLLQ       $0x09, Z1, Z1
-	VPADDQ       Z1, Z16, Z16
+	VPADDQ       Z1, Z17, Z17
 	VPSRLQ       $0x03, Z2, Z1
-	VPADDQ       Z1, Z16, Z16
+	VPADDQ       Z1, Z17, Z17
 	VPSLLQ       $0x3d, Z2, Z2
 	VPSRLQ       $0x15, Z2, Z2
 	VPADDQ       Z2, Z0, Z0
 	VPSLLQ       $0x31, Z3, Z3
-	VPADDQ       Z3, Z16, Z16
+	VPADDQ       Z3, Z17, Z17
 	VBROADCASTSD (R9), Z1
-	VPSUBQ       Z1, Z16, Z16
-	VPSUBQ       (R10), Z16, Z16
+	VPSUBQ       Z1, Z17, Z17
+	VPSUBQ       (R10), Z17, Z17
 	TESTQ        $0x00000001, DI
-	JZ           first40
+	JZ           first53
 	VPADDQ       (SI), Z0, Z0
-	VPADDQ       64(SI), Z16, Z16
+	VPADDQ       64(SI), Z17, Z17
+	VPADDQ       128(SI), Z16, Z16
 
-first40:
+first53:
 	VPSRLQ  $0x2b, Z0, Z1
-	VPADDQ  Z1, Z16, Z16
+	VPADDQ  Z1, Z17, Z17
 	VPANDQ  constants<>+0(SB), Z0, Z0
 	TESTQ   $0x00000002, DI
-	JZ      last41
+	JZ      last54
 	VMOVUPS Z0, (SI)
-	VMOVUPS Z16, 64(SI)
-	JMP     row42
+	VMOVUPS Z17, 64(SI)
+	VMOVUPS Z16, 128(SI)
+	JMP     row55
 
-last41:
-	VMOVUPS      Z16, Z1
+last54:
+	VMOVUPS      Z17, Z1
 	VPANDQ       constants<>+64(SB), Z1, Z1
 	VPADDQ       Z1, Z0, Z0
 	VPADDQ       constants<>+128(SB), Z0, Z0
 	VPSRLQ       $0x2b, Z0, Z0
-	VPADDQ       Z0, Z16, Z16
+	VPADDQ       Z0, Z17, Z17
 	MOVQ         minus+48(FP), R11
 	VPBROADCASTQ R11, Z0
+	VPXORQ       Z0, Z17, Z17
+	VPSUBQ       Z0, Z17, Z17
+	VMOVUPS      (DX), Z1
+	VPADDQ       Z1, Z17, Z17
+	VMOVUPS      Z17, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row55
 	VPXORQ       Z0, Z16, Z16
 	VPSUBQ       Z0, Z16, Z16
-	VPADDQ       (DX), Z16, Z16
-	VMOVUPS      Z16, (DX)
+	VPXORQ       constants<>+192(SB), Z1, Z1
+	VPSRLQ       $0x2c, Z1, Z1
+	VPXORQ       constants<>+192(SB), Z17, Z17
+	VPSRLQ       $0x2c, Z17, Z17
+	VPADDQ       Z1, Z16, Z16
+	VPSUBQ       Z17, Z16, Z16
+	VPADDQ       constants<>+256(SB), Z16, Z16
+	MOVQ         bad+72(FP), R11
+	VPORQ        (R11), Z16, Z16
+	VMOVUPS      Z16, (R11)
 
-row42:
+row55:
 	ADDQ         BX, DX
-	ADDQ         $0x00000080, SI
-	VPSRLQ       $0x2b, Z4, Z0
+	ADDQ         $0x000000c0, SI
+	VPXORQ       Z0, Z0, Z0
+	TESTQ        $0x00000004, DI
+	JZ           plain56
+	VPSRLQ       $0x23, Z5, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPSRLQ       $0x2f, Z6, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPSLLQ       $0x05, Z7, Z1
+	VPADDQ       Z1, Z0, Z0
+	VBROADCASTSD 72(R9), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ       64(R10), Z0, Z0
+
+plain56:
+	VPSRLQ       $0x2b, Z4, Z1
 	VPANDQ       constants<>+0(SB), Z4, Z4
 	VPSLLQ       $0x09, Z5, Z5
-	VPADDQ       Z5, Z0, Z0
-	VPSRLQ       $0x03, Z6, Z1
-	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z5, Z1, Z1
+	VPSRLQ       $0x03, Z6, Z2
+	VPADDQ       Z2, Z1, Z1
 	VPSLLQ       $0x3d, Z6, Z6
 	VPSRLQ       $0x15, Z6, Z6
 	VPADDQ       Z6, Z4, Z4
 	VPSLLQ       $0x31, Z7, Z7
-	VPADDQ       Z7, Z0, Z0
-	VBROADCASTSD 8(R9), Z1
-	VPSUBQ       Z1, Z0, Z0
-	VPSUBQ       (R10), Z0, Z0
+	VPADDQ       Z7, Z1, Z1
+	VBROADCASTSD 8(R9), Z2
+	VPSUBQ       Z2, Z1, Z1
+	VPSUBQ       (R10), Z1, Z1
 	TESTQ        $0x00000001, DI
-	JZ           first43
+	JZ           first57
 	VPADDQ       (SI), Z4, Z4
-	VPADDQ       64(SI), Z0, Z0
+	VPADDQ       64(SI), Z1, Z1
+	VPADDQ       128(SI), Z0, Z0
 
-first43:
-	VPSRLQ  $0x2b, Z4, Z1
-	VPADDQ  Z1, Z0, Z0
+first57:
+	VPSRLQ  $0x2b, Z4, Z2
+	VPADDQ  Z2, Z1, Z1
 	VPANDQ  constants<>+0(SB), Z4, Z4
 	TESTQ   $0x00000002, DI
-	JZ      last44
+	JZ      last58
 	VMOVUPS Z4, (SI)
-	VMOVUPS Z0, 64(SI)
-	JMP     row45
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS Z0, 128(SI)
+	JMP     row59
 
-last44:
-	VMOVUPS      Z0, Z1
-	VPANDQ       constants<>+64(SB), Z1, Z1
-	VPADDQ       Z1, Z4, Z4
+last58:
+	VMOVUPS      Z1, Z2
+	VPANDQ       constants<>+64(SB), Z2, Z2
+	VPADDQ       Z2, Z4, Z4
 	VPADDQ       constants<>+128(SB), Z4, Z4
 	VPSRLQ       $0x2b, Z4, Z4
-	VPADDQ       Z4, Z0, Z0
+	VPADDQ       Z4, Z1, Z1
 	MOVQ         minus+48(FP), R11
-	VPBROADCASTQ R11, Z1
-	VPXORQ       Z1, Z0, Z0
+	VPBROADCASTQ R11, Z3
+	VPXORQ       Z3, Z1, Z1
+	VPSUBQ       Z3, Z1, Z1
+	VMOVUPS      (DX), Z2
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row59
+	VPXORQ       Z3, Z0, Z0
+	VPSUBQ       Z3, Z0, Z0
+	VPXORQ       constants<>+192(SB), Z2, Z2
+	VPSRLQ       $0x2c, Z2, Z2
+	VPXORQ       constants<>+192(SB), Z1, Z1
+	VPSRLQ       $0x2c, Z1, Z1
+	VPADDQ       Z2, Z0, Z0
 	VPSUBQ       Z1, Z0, Z0
-	VPADDQ       (DX), Z0, Z0
-	VMOVUPS      Z0, (DX)
+	VPADDQ       constants<>+256(SB), Z0, Z0
+	MOVQ         bad+72(FP), R11
+	VPORQ        (R11), Z0, Z0
+	VMOVUPS      Z0, (R11)
 
-row45:
+row59:
 	ADDQ         BX, DX
-	ADDQ         $0x00000080, SI
-	VPSRLQ       $0x2b, Z8, Z0
+	ADDQ         $0x000000c0, SI
+	VPXORQ       Z0, Z0, Z0
+	TESTQ        $0x00000004, DI
+	JZ           plain60
+	VPSRLQ       $0x23, Z9, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPSRLQ       $0x2f, Z10, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPSLLQ       $0x05, Z11, Z1
+	VPADDQ       Z1, Z0, Z0
+	VBROADCASTSD 80(R9), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ       64(R10), Z0, Z0
+
+plain60:
+	VPSRLQ       $0x2b, Z8, Z1
 	VPANDQ       constants<>+0(SB), Z8, Z8
 	VPSLLQ       $0x09, Z9, Z9
-	VPADDQ       Z9, Z0, Z0
-	VPSRLQ       $0x03, Z10, Z1
-	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z9, Z1, Z1
+	VPSRLQ       $0x03, Z10, Z2
+	VPADDQ       Z2, Z1, Z1
 	VPSLLQ       $0x3d, Z10, Z10
 	VPSRLQ       $0x15, Z10, Z10
 	VPADDQ       Z10, Z8, Z8
 	VPSLLQ       $0x31, Z11, Z11
-	VPADDQ       Z11, Z0, Z0
-	VBROADCASTSD 16(R9), Z1
-	VPSUBQ       Z1, Z0, Z0
-	VPSUBQ       (R10), Z0, Z0
+	VPADDQ       Z11, Z1, Z1
+	VBROADCASTSD 16(R9), Z2
+	VPSUBQ       Z2, Z1, Z1
+	VPSUBQ       (R10), Z1, Z1
 	TESTQ        $0x00000001, DI
-	JZ           first46
+	JZ           first61
 	VPADDQ       (SI), Z8, Z8
-	VPADDQ       64(SI), Z0, Z0
+	VPADDQ       64(SI), Z1, Z1
+	VPADDQ       128(SI), Z0, Z0
 
-first46:
-	VPSRLQ  $0x2b, Z8, Z1
-	VPADDQ  Z1, Z0, Z0
+first61:
+	VPSRLQ  $0x2b, Z8, Z2
+	VPADDQ  Z2, Z1, Z1
 	VPANDQ  constants<>+0(SB), Z8, Z8
 	TESTQ   $0x00000002, DI
-	JZ      last47
+	JZ      last62
 	VMOVUPS Z8, (SI)
-	VMOVUPS Z0, 64(SI)
-	JMP     row48
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS Z0, 128(SI)
+	JMP     row63
 
-last47:
-	VMOVUPS      Z0, Z1
-	VPANDQ       constants<>+64(SB), Z1, Z1
-	VPADDQ       Z1, Z8, Z8
+last62:
+	VMOVUPS      Z1, Z2
+	VPANDQ       constants<>+64(SB), Z2, Z2
+	VPADDQ       Z2, Z8, Z8
 	VPADDQ       constants<>+128(SB), Z8, Z8
 	VPSRLQ       $0x2b, Z8, Z8
-	VPADDQ       Z8, Z0, Z0
+	VPADDQ       Z8, Z1, Z1
 	MOVQ         minus+48(FP), R11
-	VPBROADCASTQ R11, Z1
-	VPXORQ       Z1, Z0, Z0
+	VPBROADCASTQ R11, Z3
+	VPXORQ       Z3, Z1, Z1
+	VPSUBQ       Z3, Z1, Z1
+	VMOVUPS      (DX), Z2
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row63
+	VPXORQ       Z3, Z0, Z0
+	VPSUBQ       Z3, Z0, Z0
+	VPXORQ       constants<>+192(SB), Z2, Z2
+	VPSRLQ       $0x2c, Z2, Z2
+	VPXORQ       constants<>+192(SB), Z1, Z1
+	VPSRLQ       $0x2c, Z1, Z1
+	VPADDQ       Z2, Z0, Z0
 	VPSUBQ       Z1, Z0, Z0
-	VPADDQ       (DX), Z0, Z0
-	VMOVUPS      Z0, (DX)
+	VPADDQ       constants<>+256(SB), Z0, Z0
+	MOVQ         bad+72(FP), R11
+	VPORQ        (R11), Z0, Z0
+	VMOVUPS      Z0, (R11)
 
-row48:
+row63:
 	ADDQ         BX, DX
-	ADDQ         $0x00000080, SI
-	VPSRLQ       $0x2b, Z12, Z0
+	ADDQ         $0x000000c0, SI
+	VPXORQ       Z0, Z0, Z0
+	TESTQ        $0x00000004, DI
+	JZ           plain64
+	VPSRLQ       $0x23, Z13, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPSRLQ       $0x2f, Z14, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPSLLQ       $0x05, Z15, Z1
+	VPADDQ       Z1, Z0, Z0
+	VBROADCASTSD 88(R9), Z1
+	VPSUBQ       Z1, Z0, Z0
+	VPSUBQ       64(R10), Z0, Z0
+
+plain64:
+	VPSRLQ       $0x2b, Z12, Z1
 	VPANDQ       constants<>+0(SB), Z12, Z12
 	VPSLLQ       $0x09, Z13, Z13
-	VPADDQ       Z13, Z0, Z0
-	VPSRLQ       $0x03, Z14, Z1
-	VPADDQ       Z1, Z0, Z0
+	VPADDQ       Z13, Z1, Z1
+	VPSRLQ       $0x03, Z14, Z2
+	VPADDQ       Z2, Z1, Z1
 	VPSLLQ       $0x3d, Z14, Z14
 	VPSRLQ       $0x15, Z14, Z14
 	VPADDQ       Z14, Z12, Z12
 	VPSLLQ       $0x31, Z15, Z15
-	VPADDQ       Z15, Z0, Z0
-	VBROADCASTSD 24(R9), Z1
-	VPSUBQ       Z1, Z0, Z0
-	VPSUBQ       (R10), Z0, Z0
+	VPADDQ       Z15, Z1, Z1
+	VBROADCASTSD 24(R9), Z2
+	VPSUBQ       Z2, Z1, Z1
+	VPSUBQ       (R10), Z1, Z1
 	TESTQ        $0x00000001, DI
-	JZ           first49
+	JZ           first65
 	VPADDQ       (SI), Z12, Z12
-	VPADDQ       64(SI), Z0, Z0
+	VPADDQ       64(SI), Z1, Z1
+	VPADDQ       128(SI), Z0, Z0
 
-first49:
-	VPSRLQ  $0x2b, Z12, Z1
-	VPADDQ  Z1, Z0, Z0
+first65:
+	VPSRLQ  $0x2b, Z12, Z2
+	VPADDQ  Z2, Z1, Z1
 	VPANDQ  constants<>+0(SB), Z12, Z12
 	TESTQ   $0x00000002, DI
-	JZ      last50
+	JZ      last66
 	VMOVUPS Z12, (SI)
-	VMOVUPS Z0, 64(SI)
-	JMP     row51
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS Z0, 128(SI)
+	JMP     row67
 
-last50:
-	VMOVUPS      Z0, Z1
-	VPANDQ       constants<>+64(SB), Z1, Z1
-	VPADDQ       Z1, Z12, Z12
+last66:
+	VMOVUPS      Z1, Z2
+	VPANDQ       constants<>+64(SB), Z2, Z2
+	VPADDQ       Z2, Z12, Z12
 	VPADDQ       constants<>+128(SB), Z12, Z12
 	VPSRLQ       $0x2b, Z12, Z12
-	VPADDQ       Z12, Z0, Z0
+	VPADDQ       Z12, Z1, Z1
 	MOVQ         minus+48(FP), R10
-	VPBROADCASTQ R10, Z1
-	VPXORQ       Z1, Z0, Z0
+	VPBROADCASTQ R10, Z3
+	VPXORQ       Z3, Z1, Z1
+	VPSUBQ       Z3, Z1, Z1
+	VMOVUPS      (DX), Z2
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row67
+	VPXORQ       Z3, Z0, Z0
+	VPSUBQ       Z3, Z0, Z0
+	VPXORQ       constants<>+192(SB), Z2, Z2
+	VPSRLQ       $0x2c, Z2, Z2
+	VPXORQ       constants<>+192(SB), Z1, Z1
+	VPSRLQ       $0x2c, Z1, Z1
+	VPADDQ       Z2, Z0, Z0
 	VPSUBQ       Z1, Z0, Z0
-	VPADDQ       (DX), Z0, Z0
-	VMOVUPS      Z0, (DX)
+	VPADDQ       constants<>+256(SB), Z0, Z0
+	MOVQ         bad+72(FP), R10
+	VPORQ        (R10), Z0, Z0
+	VMOVUPS      Z0, (R10)
 
-row51:
+row67:
 	ADDQ BX, DX
-	ADDQ $0x00000080, SI
+	ADDQ $0x000000c0, SI
 	SUBQ $0x00000004, AX
 	JLE  done
 	ADDQ $0x00000020, R8
@@ -891,9 +1339,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func tileWideAVX2<>(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
+// func tileWideAVX2<>(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·tileWideAVX2<>(SB), NOSPLIT, $0-72
+TEXT ·tileWideAVX2<>(SB), NOSPLIT, $0-80
 	MOVQ    rows+0(FP), AX
 	MOVQ    a+16(FP), CX
 	MOVQ    c+32(FP), DX
@@ -901,8 +1349,8 @@ TEXT ·tileWideAVX2<>(SB), NOSPLIT, $0-72
 	MOVQ    sums+56(FP), SI
 	MOVQ    flags+64(FP), DI
 	SHLQ    $0x03, BX
-	VMOVUPS constants<>+192(SB), Y0
-	VMOVUPS constants<>+256(SB), Y1
+	VMOVUPS constants<>+320(SB), Y0
+	VMOVUPS constants<>+384(SB), Y1
 
 panel:
 	XORQ R8, R8
@@ -920,7 +1368,7 @@ group:
 	VXORPD Y8, Y8, Y8
 	VXORPD Y9, Y9, Y9
 
-loop52:
+loop68:
 	VBROADCASTSD (R9), Y10
 	VBROADCASTSD 64(R9), Y11
 	VMOVUPS      Y0, Y12
@@ -954,103 +1402,165 @@ loop52:
 	ADDQ         $0x00000080, R9
 	ADDQ         $0x00000080, R10
 	DECQ         R11
-	JNZ          loop52
+	JNZ          loop68
 	VBROADCASTSD 64(R10), Y10
 	VPADDQ       Y10, Y2, Y2
 	VBROADCASTSD 64(R10), Y10
 	VPADDQ       Y10, Y4, Y4
-	VPSRLQ       $0x2b, Y2, Y11
-	VPAND        constants<>+0(SB), Y2, Y2
-	VPSLLQ       $0x08, Y3, Y3
+	VXORPD       Y11, Y11, Y11
+	TESTQ        $0x00000004, DI
+	JZ           plain69
+	VBROADCASTSD 72(R10), Y11
 	VPADDQ       Y3, Y11, Y11
-	VPSRLQ       $0x04, Y4, Y3
-	VPADDQ       Y3, Y11, Y11
-	VPSLLQ       $0x3c, Y4, Y4
-	VPSRLQ       $0x15, Y4, Y4
-	VPADDQ       Y4, Y2, Y2
-	VPSLLQ       $0x2f, Y5, Y5
-	VPADDQ       Y5, Y11, Y11
-	VPSUBQ       (R10), Y11, Y11
-	TESTQ        $0x00000001, DI
-	JZ           first53
-	VPADDQ       (SI), Y2, Y2
-	VPADDQ       64(SI), Y11, Y11
+	VPSRLQ       $0x24, Y11, Y11
+	VPSRLQ       $0x30, Y4, Y10
+	VPADDQ       Y10, Y11, Y11
+	VPSLLQ       $0x03, Y5, Y10
+	VPADDQ       Y10, Y11, Y11
+	VBROADCASTSD 80(R10), Y10
+	VPSUBQ       Y10, Y11, Y11
 
-first53:
+plain69:
+	VPSRLQ $0x2b, Y2, Y12
+	VPAND  constants<>+0(SB), Y2, Y2
+	VPSLLQ $0x08, Y3, Y3
+	VPADDQ Y3, Y12, Y12
+	VPSRLQ $0x04, Y4, Y3
+	VPADDQ Y3, Y12, Y12
+	VPSLLQ $0x3c, Y4, Y4
+	VPSRLQ $0x15, Y4, Y4
+	VPADDQ Y4, Y2, Y2
+	VPSLLQ $0x2f, Y5, Y5
+	VPADDQ Y5, Y12, Y12
+	VPSUBQ (R10), Y12, Y12
+	TESTQ  $0x00000001, DI
+	JZ     first70
+	VPADDQ (SI), Y2, Y2
+	VPADDQ 64(SI), Y12, Y12
+	VPADDQ 128(SI), Y11, Y11
+
+first70:
 	VPSRLQ  $0x2b, Y2, Y10
-	VPADDQ  Y10, Y11, Y11
+	VPADDQ  Y10, Y12, Y12
 	VPAND   constants<>+0(SB), Y2, Y2
 	TESTQ   $0x00000002, DI
-	JZ      last54
+	JZ      last71
 	VMOVUPS Y2, (SI)
-	VMOVUPS Y11, 64(SI)
-	JMP     row55
+	VMOVUPS Y12, 64(SI)
+	VMOVUPS Y11, 128(SI)
+	JMP     row72
 
-last54:
-	VMOVUPS      Y11, Y10
+last71:
+	VMOVUPS      Y12, Y10
 	VPAND        constants<>+64(SB), Y10, Y10
 	VPADDQ       Y10, Y2, Y2
 	VPADDQ       constants<>+128(SB), Y2, Y2
 	VPSRLQ       $0x2b, Y2, Y2
-	VPADDQ       Y2, Y11, Y11
+	VPADDQ       Y2, Y12, Y12
 	MOVQ         minus+48(FP), R11
 	VMOVQ        R11, X2
 	VPBROADCASTQ X2, Y2
+	VPXOR        Y2, Y12, Y12
+	VPSUBQ       Y2, Y12, Y12
+	VMOVUPS      (DX), Y10
+	VPADDQ       Y10, Y12, Y12
+	VMOVUPS      Y12, (DX)
+	TESTQ        $0x00000004, DI
+	JZ           row72
 	VPXOR        Y2, Y11, Y11
 	VPSUBQ       Y2, Y11, Y11
-	VPADDQ       (DX), Y11, Y11
-	VMOVUPS      Y11, (DX)
+	VPXOR        constants<>+192(SB), Y10, Y10
+	VPSRLQ       $0x2c, Y10, Y10
+	VPXOR        constants<>+192(SB), Y12, Y12
+	VPSRLQ       $0x2c, Y12, Y12
+	VPADDQ       Y10, Y11, Y11
+	VPSUBQ       Y12, Y11, Y11
+	VPADDQ       constants<>+256(SB), Y11, Y11
+	MOVQ         bad+72(FP), R11
+	VPOR         (R11), Y11, Y11
+	VMOVUPS      Y11, (R11)
 
-row55:
+row72:
 	VBROADCASTSD 64(R10), Y2
 	VPADDQ       Y2, Y6, Y6
 	VBROADCASTSD 64(R10), Y2
 	VPADDQ       Y2, Y8, Y8
-	VPSRLQ       $0x2b, Y6, Y3
-	VPAND        constants<>+0(SB), Y6, Y6
-	VPSLLQ       $0x08, Y7, Y7
+	VXORPD       Y3, Y3, Y3
+	TESTQ        $0x00000004, DI
+	JZ           plain73
+	VBROADCASTSD 72(R10), Y3
 	VPADDQ       Y7, Y3, Y3
-	VPSRLQ       $0x04, Y8, Y2
+	VPSRLQ       $0x24, Y3, Y3
+	VPSRLQ       $0x30, Y8, Y2
 	VPADDQ       Y2, Y3, Y3
-	VPSLLQ       $0x3c, Y8, Y8
-	VPSRLQ       $0x15, Y8, Y8
-	VPADDQ       Y8, Y6, Y6
-	VPSLLQ       $0x2f, Y9, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPSUBQ       32(R10), Y3, Y3
-	TESTQ        $0x00000001, DI
-	JZ           first56
-	VPADDQ       32(SI), Y6, Y6
-	VPADDQ       96(SI), Y3, Y3
+	VPSLLQ       $0x03, Y9, Y2
+	VPADDQ       Y2, Y3, Y3
+	VBROADCASTSD 80(R10), Y2
+	VPSUBQ       Y2, Y3, Y3
 
-first56:
+plain73:
+	VPSRLQ $0x2b, Y6, Y4
+	VPAND  constants<>+0(SB), Y6, Y6
+	VPSLLQ $0x08, Y7, Y7
+	VPADDQ Y7, Y4, Y4
+	VPSRLQ $0x04, Y8, Y2
+	VPADDQ Y2, Y4, Y4
+	VPSLLQ $0x3c, Y8, Y8
+	VPSRLQ $0x15, Y8, Y8
+	VPADDQ Y8, Y6, Y6
+	VPSLLQ $0x2f, Y9, Y9
+	VPADDQ Y9, Y4, Y4
+	VPSUBQ 32(R10), Y4, Y4
+	TESTQ  $0x00000001, DI
+	JZ     first74
+	VPADDQ 32(SI), Y6, Y6
+	VPADDQ 96(SI), Y4, Y4
+	VPADDQ 160(SI), Y3, Y3
+
+first74:
 	VPSRLQ  $0x2b, Y6, Y2
-	VPADDQ  Y2, Y3, Y3
+	VPADDQ  Y2, Y4, Y4
 	VPAND   constants<>+0(SB), Y6, Y6
 	TESTQ   $0x00000002, DI
-	JZ      last57
+	JZ      last75
 	VMOVUPS Y6, 32(SI)
-	VMOVUPS Y3, 96(SI)
-	JMP     row58
+	VMOVUPS Y4, 96(SI)
+	VMOVUPS Y3, 160(SI)
+	JMP     row76
 
-last57:
-	VMOVUPS      Y3, Y2
+last75:
+	VMOVUPS      Y4, Y2
 	VPAND        constants<>+64(SB), Y2, Y2
 	VPADDQ       Y2, Y6, Y6
 	VPADDQ       constants<>+128(SB), Y6, Y6
 	VPSRLQ       $0x2b, Y6, Y6
-	VPADDQ       Y6, Y3, Y3
+	VPADDQ       Y6, Y4, Y4
 	MOVQ         minus+48(FP), R10
-	VMOVQ        R10, X2
-	VPBROADCASTQ X2, Y2
-	VPXOR        Y2, Y3, Y3
-	VPSUBQ       Y2, Y3, Y3
-	VPADDQ       32(DX), Y3, Y3
-	VMOVUPS      Y3, 32(DX)
+	VMOVQ        R10, X5
+	VPBROADCASTQ X5, Y5
+	VPXOR        Y5, Y4, Y4
+	VPSUBQ       Y5, Y4, Y4
+	VMOVUPS      32(DX), Y2
+	VPADDQ       Y2, Y4, Y4
+	VMOVUPS      Y4, 32(DX)
+	TESTQ        $0x00000004, DI
+	JZ           row76
+	VPXOR        Y5, Y3, Y3
+	VPSUBQ       Y5, Y3, Y3
+	VPXOR        constants<>+192(SB), Y2, Y2
+	VPSRLQ       $0x2c, Y2, Y2
+	VPXOR        constants<>+192(SB), Y4, Y4
+	VPSRLQ       $0x2c, Y4, Y4
+	VPADDQ       Y2, Y3, Y3
+	VPSUBQ       Y4, Y3, Y3
+	VPADDQ       constants<>+256(SB), Y3, Y3
+	MOVQ         bad+72(FP), R10
+	VPOR         32(R10), Y3, Y3
+	VMOVUPS      Y3, 32(R10)
 
-row58:
+row76:
 	ADDQ BX, DX
-	ADDQ $0x00000080, SI
+	ADDQ $0x000000c0, SI
 	SUBQ $0x00000001, AX
 	JLE  done
 	ADDQ $0x00000008, R8
@@ -1072,16 +1582,19 @@ TEXT ·splitNarrowAVX512<>(SB), NOSPLIT, $0-32
 	MOVQ   panel+24(FP), BX
 	SHLQ   $0x03, DX
 	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
 
-loop59:
+loop77:
 	VMOVUPS (CX), Z1
 	VPADDQ  Z1, Z0, Z0
-	VPADDQ  constants<>+320(SB), Z1, Z1
+	VPADDQ  constants<>+448(SB), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    DX, CX
 	ADDQ    $0x00000040, BX
 	DECQ    AX
-	JNZ     loop59
+	JNZ     loop77
+	VPSRAQ  $0x24, Z0, Z1
+	VMOVUPS Z1, 64(BX)
 	VPSLLQ  $0x08, Z0, Z0
 	VMOVUPS Z0, (BX)
 	VZEROUPPER
@@ -1097,22 +1610,23 @@ TEXT ·splitNarrowAVX2<>(SB), NOSPLIT, $0-32
 	SHLQ   $0x03, DX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
 
-loop60:
+loop78:
 	VMOVUPS (CX), Y2
-	VPADDQ  constants<>+320(SB), Y2, Y2
-	VPOR    constants<>+384(SB), Y2, Y2
-	VSUBPD  constants<>+448(SB), Y2, Y2
+	VPADDQ  constants<>+448(SB), Y2, Y2
+	VPOR    constants<>+512(SB), Y2, Y2
+	VSUBPD  constants<>+576(SB), Y2, Y2
 	VMOVUPS Y2, (BX)
 	VMOVUPS 32(CX), Y2
-	VPADDQ  constants<>+320(SB), Y2, Y2
-	VPOR    constants<>+384(SB), Y2, Y2
-	VSUBPD  constants<>+448(SB), Y2, Y2
+	VPADDQ  constants<>+448(SB), Y2, Y2
+	VPOR    constants<>+512(SB), Y2, Y2
+	VSUBPD  constants<>+576(SB), Y2, Y2
 	VMOVUPS Y2, 32(BX)
 	ADDQ    DX, CX
 	ADDQ    $0x00000040, BX
 	DECQ    AX
-	JNZ     loop60
+	JNZ     loop78
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
 	VZEROUPPER
@@ -1127,18 +1641,23 @@ TEXT ·splitRowsAVX512<>(SB), NOSPLIT, $0-32
 	MOVQ   panel+24(FP), BX
 	SHLQ   $0x03, DX
 	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
 
-loop61:
-	VMOVUPS (CX), Z1
-	VPADDQ  Z1, Z0, Z0
-	VPXORQ  constants<>+512(SB), Z1, Z2
-	VPSRLQ  $0x34, Z2, Z2
-	VMOVUPS Z1, (BX)
-	VMOVUPS Z2, 64(BX)
+loop79:
+	VMOVUPS (CX), Z2
+	VPADDQ  Z2, Z0, Z0
+	VPSRAQ  $0x0c, Z2, Z3
+	VPADDQ  Z3, Z1, Z1
+	VPXORQ  constants<>+192(SB), Z2, Z3
+	VPSRLQ  $0x34, Z3, Z3
+	VMOVUPS Z2, (BX)
+	VMOVUPS Z3, 64(BX)
 	ADDQ    DX, CX
 	ADDQ    $0x00000080, BX
 	DECQ    AX
-	JNZ     loop61
+	JNZ     loop79
+	VPSRAQ  $0x0c, Z1, Z1
+	VMOVUPS Z1, 64(BX)
 	VPSLLQ  $0x14, Z0, Z0
 	VMOVUPS Z0, (BX)
 	VZEROUPPER
@@ -1154,38 +1673,39 @@ TEXT ·splitRowsAVX2<>(SB), NOSPLIT, $0-32
 	SHLQ   $0x03, DX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
 
-loop62:
+loop80:
 	VMOVUPS (CX), Y2
-	VPADDQ  constants<>+320(SB), Y2, Y3
-	VPAND   constants<>+576(SB), Y3, Y3
-	VPOR    constants<>+384(SB), Y3, Y3
-	VSUBPD  constants<>+448(SB), Y3, Y3
-	VPXOR   constants<>+512(SB), Y2, Y2
+	VPADDQ  constants<>+448(SB), Y2, Y3
+	VPAND   constants<>+640(SB), Y3, Y3
+	VPOR    constants<>+512(SB), Y3, Y3
+	VSUBPD  constants<>+576(SB), Y3, Y3
+	VPXOR   constants<>+192(SB), Y2, Y2
 	VPSRLQ  $0x33, Y2, Y2
 	VPADDQ  constants<>+64(SB), Y2, Y2
 	VPSRLQ  $0x01, Y2, Y2
-	VPOR    constants<>+640(SB), Y2, Y2
-	VSUBPD  constants<>+704(SB), Y2, Y2
+	VPOR    constants<>+704(SB), Y2, Y2
+	VSUBPD  constants<>+768(SB), Y2, Y2
 	VMOVUPS Y3, (BX)
 	VMOVUPS Y2, 64(BX)
 	VMOVUPS 32(CX), Y2
-	VPADDQ  constants<>+320(SB), Y2, Y3
-	VPAND   constants<>+576(SB), Y3, Y3
-	VPOR    constants<>+384(SB), Y3, Y3
-	VSUBPD  constants<>+448(SB), Y3, Y3
-	VPXOR   constants<>+512(SB), Y2, Y2
+	VPADDQ  constants<>+448(SB), Y2, Y3
+	VPAND   constants<>+640(SB), Y3, Y3
+	VPOR    constants<>+512(SB), Y3, Y3
+	VSUBPD  constants<>+576(SB), Y3, Y3
+	VPXOR   constants<>+192(SB), Y2, Y2
 	VPSRLQ  $0x33, Y2, Y2
 	VPADDQ  constants<>+64(SB), Y2, Y2
 	VPSRLQ  $0x01, Y2, Y2
-	VPOR    constants<>+640(SB), Y2, Y2
-	VSUBPD  constants<>+704(SB), Y2, Y2
+	VPOR    constants<>+704(SB), Y2, Y2
+	VSUBPD  constants<>+768(SB), Y2, Y2
 	VMOVUPS Y3, 32(BX)
 	VMOVUPS Y2, 96(BX)
 	ADDQ    DX, CX
 	ADDQ    $0x00000080, BX
 	DECQ    AX
-	JNZ     loop62
+	JNZ     loop80
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
 	VZEROUPPER
@@ -1200,19 +1720,24 @@ TEXT ·splitColumnsAVX512<>(SB), NOSPLIT, $0-32
 	MOVQ   panel+24(FP), BX
 	SHLQ   $0x03, DX
 	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
 
-loop63:
-	VMOVUPS (CX), Z1
-	VPADDQ  Z1, Z0, Z0
-	VPXORQ  constants<>+512(SB), Z1, Z2
-	VPSRLQ  $0x28, Z2, Z2
-	VPANDQ  constants<>+768(SB), Z1, Z1
-	VMOVUPS Z1, (BX)
-	VMOVUPS Z2, 64(BX)
+loop81:
+	VMOVUPS (CX), Z2
+	VPADDQ  Z2, Z0, Z0
+	VPSRAQ  $0x0c, Z2, Z3
+	VPADDQ  Z3, Z1, Z1
+	VPXORQ  constants<>+192(SB), Z2, Z3
+	VPSRLQ  $0x28, Z3, Z3
+	VPANDQ  constants<>+832(SB), Z2, Z2
+	VMOVUPS Z2, (BX)
+	VMOVUPS Z3, 64(BX)
 	ADDQ    DX, CX
 	ADDQ    $0x00000080, BX
 	DECQ    AX
-	JNZ     loop63
+	JNZ     loop81
+	VPSRAQ  $0x0c, Z1, Z1
+	VMOVUPS Z1, 64(BX)
 	VPSLLQ  $0x14, Z0, Z0
 	VMOVUPS Z0, (BX)
 	VZEROUPPER
@@ -1228,38 +1753,39 @@ TEXT ·splitColumnsAVX2<>(SB), NOSPLIT, $0-32
 	SHLQ   $0x03, DX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
 
-loop64:
+loop82:
 	VMOVUPS (CX), Y2
-	VPADDQ  constants<>+832(SB), Y2, Y3
-	VPAND   constants<>+896(SB), Y3, Y3
-	VPOR    constants<>+384(SB), Y3, Y3
-	VSUBPD  constants<>+960(SB), Y3, Y3
-	VPXOR   constants<>+512(SB), Y2, Y2
+	VPADDQ  constants<>+896(SB), Y2, Y3
+	VPAND   constants<>+960(SB), Y3, Y3
+	VPOR    constants<>+512(SB), Y3, Y3
+	VSUBPD  constants<>+1024(SB), Y3, Y3
+	VPXOR   constants<>+192(SB), Y2, Y2
 	VPSRLQ  $0x26, Y2, Y2
 	VPADDQ  constants<>+64(SB), Y2, Y2
 	VPSRLQ  $0x01, Y2, Y2
-	VPOR    constants<>+384(SB), Y2, Y2
-	VSUBPD  constants<>+1024(SB), Y2, Y2
+	VPOR    constants<>+512(SB), Y2, Y2
+	VSUBPD  constants<>+1088(SB), Y2, Y2
 	VMOVUPS Y3, (BX)
 	VMOVUPS Y2, 64(BX)
 	VMOVUPS 32(CX), Y2
-	VPADDQ  constants<>+832(SB), Y2, Y3
-	VPAND   constants<>+896(SB), Y3, Y3
-	VPOR    constants<>+384(SB), Y3, Y3
-	VSUBPD  constants<>+960(SB), Y3, Y3
-	VPXOR   constants<>+512(SB), Y2, Y2
+	VPADDQ  constants<>+896(SB), Y2, Y3
+	VPAND   constants<>+960(SB), Y3, Y3
+	VPOR    constants<>+512(SB), Y3, Y3
+	VSUBPD  constants<>+1024(SB), Y3, Y3
+	VPXOR   constants<>+192(SB), Y2, Y2
 	VPSRLQ  $0x26, Y2, Y2
 	VPADDQ  constants<>+64(SB), Y2, Y2
 	VPSRLQ  $0x01, Y2, Y2
-	VPOR    constants<>+384(SB), Y2, Y2
-	VSUBPD  constants<>+1024(SB), Y2, Y2
+	VPOR    constants<>+512(SB), Y2, Y2
+	VSUBPD  constants<>+1088(SB), Y2, Y2
 	VMOVUPS Y3, 32(BX)
 	VMOVUPS Y2, 96(BX)
 	ADDQ    DX, CX
 	ADDQ    $0x00000080, BX
 	DECQ    AX
-	JNZ     loop64
+	JNZ     loop82
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
 	VZEROUPPER
@@ -1273,13 +1799,13 @@ TEXT ·spanAVX512<>(SB), NOSPLIT, $0-24
 	SHRQ   $0x03, AX
 	VPXORQ Z0, Z0, Z0
 
-loop65:
+loop83:
 	VMOVUPS       (CX), Z1
-	VPADDQ        constants<>+320(SB), Z1, Z1
+	VPADDQ        constants<>+448(SB), Z1, Z1
 	VORPD         Z1, Z0, Z0
 	ADDQ          $0x00000040, CX
 	DECQ          AX
-	JNZ           loop65
+	JNZ           loop83
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VORPD         Z2, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X2
@@ -1299,16 +1825,16 @@ TEXT ·spanAVX2<>(SB), NOSPLIT, $0-24
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 
-loop66:
+loop84:
 	VMOVUPS      (CX), Y2
-	VPADDQ       constants<>+320(SB), Y2, Y2
+	VPADDQ       constants<>+448(SB), Y2, Y2
 	VORPD        Y2, Y0, Y0
 	VMOVUPS      32(CX), Y2
-	VPADDQ       constants<>+320(SB), Y2, Y2
+	VPADDQ       constants<>+448(SB), Y2, Y2
 	VORPD        Y2, Y1, Y1
 	ADDQ         $0x00000040, CX
 	DECQ         AX
-	JNZ          loop66
+	JNZ          loop84
 	VORPD        Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X3
 	VORPD        Y3, Y0, Y0
@@ -1338,9 +1864,9 @@ TEXT ·maddsAVX512<>(SB), NOSPLIT, $0-16
 	VPXORQ       Z13, Z13, Z13
 	VPXORQ       Z14, Z14, Z14
 	VPXORQ       Z15, Z15, Z15
-	VBROADCASTSD constants<>+1088(SB), Z16
+	VBROADCASTSD constants<>+1152(SB), Z16
 
-loop67:
+loop85:
 	VPMADD52LUQ Z16, Z16, Z0
 	VPMADD52LUQ Z16, Z16, Z1
 	VPMADD52LUQ Z16, Z16, Z2
@@ -1358,7 +1884,7 @@ loop67:
 	VPMADD52LUQ Z16, Z16, Z14
 	VPMADD52LUQ Z16, Z16, Z15
 	DECQ        AX
-	JNZ         loop67
+	JNZ         loop85
 	VPADDQ      Z1, Z0, Z0
 	VPADDQ      Z2, Z0, Z0
 	VPADDQ      Z3, Z0, Z0
@@ -1394,14 +1920,14 @@ TEXT ·dotAVX512<>(SB), NOSPLIT, $0-32
 	VPXORQ  Z7, Z7, Z7
 	VPXORQ  Z8, Z8, Z8
 	VPXORQ  Z9, Z9, Z9
-	VMOVUPS constants<>+512(SB), Z10
-	VMOVUPS constants<>+768(SB), Z11
+	VMOVUPS constants<>+192(SB), Z10
+	VMOVUPS constants<>+832(SB), Z11
 	XORQ    BX, BX
 	LEAQ    -16(AX), SI
 	TESTQ   SI, SI
-	JL      oneTest70
+	JL      oneTest88
 
-many68:
+many86:
 	VMOVUPS     (CX)(BX*8), Z12
 	VMOVUPS     (DX)(BX*8), Z16
 	VPXORQ      Z10, Z12, Z13
@@ -1434,19 +1960,19 @@ many68:
 	VPMADD52LUQ Z15, Z13, Z8
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many68
+	JLE         many86
 	VPADDQ      Z5, Z0, Z0
 	VPADDQ      Z6, Z1, Z1
 	VPADDQ      Z7, Z2, Z2
 	VPADDQ      Z8, Z3, Z3
 	VPADDQ      Z9, Z4, Z4
 
-oneTest70:
+oneTest88:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail71
+	JG   tail89
 
-one69:
+one87:
 	VMOVUPS     (CX)(BX*8), Z5
 	VMOVUPS     (DX)(BX*8), Z9
 	VPXORQ      Z10, Z5, Z6
@@ -1464,11 +1990,11 @@ one69:
 	VPMADD52LUQ Z8, Z6, Z3
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one69
+	JLE         one87
 
-tail71:
+tail89:
 	SUBQ        BX, AX
-	JZ          done72
+	JZ          done90
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -1489,7 +2015,7 @@ tail71:
 	VPMADD52LUQ Z9, Z6, Z1
 	VPMADD52LUQ Z8, Z6, Z3
 
-done72:
+done90:
 	VPSRLQ        $0x2b, Z0, Z5
 	VPANDQ        constants<>+0(SB), Z0, Z0
 	VPSLLQ        $0x09, Z1, Z1
@@ -1537,9 +2063,9 @@ TEXT ·squaresAVX512<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest75
+	JL     oneTest93
 
-many73:
+many91:
 	VMOVUPS     (CX)(DX*8), Z8
 	VPABSQ      Z8, Z8
 	VPSRLQ      $0x34, Z8, Z9
@@ -1560,18 +2086,18 @@ many73:
 	VPMADD52LUQ Z9, Z9, Z7
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         many73
+	JLE         many91
 	VPADDQ      Z4, Z0, Z0
 	VPADDQ      Z5, Z1, Z1
 	VPADDQ      Z6, Z2, Z2
 	VPADDQ      Z7, Z3, Z3
 
-oneTest75:
+oneTest93:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail76
+	JG   tail94
 
-one74:
+one92:
 	VMOVUPS     (CX)(DX*8), Z4
 	VPABSQ      Z4, Z4
 	VPSRLQ      $0x34, Z4, Z5
@@ -1583,11 +2109,11 @@ one74:
 	VPMADD52LUQ Z5, Z5, Z3
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one74
+	JLE         one92
 
-tail76:
+tail94:
 	SUBQ        DX, AX
-	JZ          done77
+	JZ          done95
 	MOVQ        $-1, BX
 	SHLXQ       AX, BX, BX
 	NOTQ        BX
@@ -1602,7 +2128,7 @@ tail76:
 	VPMADD52HUQ Z4, Z6, Z3
 	VPMADD52LUQ Z5, Z5, Z3
 
-done77:
+done95:
 	MOVQ    sums+16(FP), AX
 	VPADDQ  Z2, Z1, Z1
 	VMOVUPS Z0, (AX)
@@ -1624,16 +2150,16 @@ TEXT ·rowSumsI64AVX512<>(SB), NOSPLIT, $0-81
 	VPBROADCASTQ DI, Z0
 	MOVQ         minus+72(FP), DI
 	VPBROADCASTQ DI, Z1
-	VMOVUPS      constants<>+1152(SB), Z2
+	VMOVUPS      constants<>+1216(SB), Z2
 	VMOVUPS      constants<>+64(SB), Z3
 	VMOVUPS      constants<>+0(SB), Z4
 	MOVB         $0x00, ret+80(FP)
 	XORQ         DI, DI
 	LEAQ         -16(AX), R8
 	TESTQ        R8, R8
-	JL           oneTest81
+	JL           oneTest99
 
-many79:
+many97:
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
@@ -1644,10 +2170,10 @@ many79:
 	MOVQ   ind+24(FP), R11
 	MOVQ   CX, R10
 
-loop84:
+loop102:
 	MOVQ         (R11), R12
 	CMPQ         R12, rows+40(FP)
-	JCC          bad78
+	JCC          bad96
 	IMULQ        BX, R12
 	ADDQ         DX, R12
 	VBROADCASTSD (R10), Z11
@@ -1674,11 +2200,11 @@ loop84:
 	ADDQ         $0x08, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R9
-	JNZ          loop84
+	JNZ          loop102
 	VPADDQ       Z7, Z5, Z5
 	VPSRLQ       $0x34, Z9, Z7
 	VPADDQ       Z7, Z5, Z5
-	VPANDQ       constants<>+576(SB), Z9, Z9
+	VPANDQ       constants<>+640(SB), Z9, Z9
 	VPADDQ       Z2, Z9, Z9
 	VPANDQ       Z3, Z5, Z7
 	VPADDQ       Z7, Z9, Z9
@@ -1693,7 +2219,7 @@ loop84:
 	VPADDQ       Z8, Z6, Z6
 	VPSRLQ       $0x34, Z10, Z5
 	VPADDQ       Z5, Z6, Z6
-	VPANDQ       constants<>+576(SB), Z10, Z10
+	VPANDQ       constants<>+640(SB), Z10, Z10
 	VPADDQ       Z2, Z10, Z10
 	VPANDQ       Z3, Z6, Z5
 	VPADDQ       Z5, Z10, Z10
@@ -1707,14 +2233,14 @@ loop84:
 	VMOVUPS      Z6, 64(SI)(DI*8)
 	ADDQ         $0x10, DI
 	CMPQ         DI, R8
-	JLE          many79
+	JLE          many97
 
-oneTest81:
+oneTest99:
 	LEAQ -8(AX), R8
 	CMPQ DI, R8
-	JG   tail82
+	JG   tail100
 
-one80:
+one98:
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
@@ -1722,10 +2248,10 @@ one80:
 	MOVQ   ind+24(FP), R11
 	MOVQ   CX, R10
 
-loop85:
+loop103:
 	MOVQ         (R11), R12
 	CMPQ         R12, rows+40(FP)
-	JCC          bad78
+	JCC          bad96
 	IMULQ        BX, R12
 	ADDQ         DX, R12
 	VBROADCASTSD (R10), Z8
@@ -1743,11 +2269,11 @@ loop85:
 	ADDQ         $0x08, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R9
-	JNZ          loop85
+	JNZ          loop103
 	VPADDQ       Z6, Z5, Z5
 	VPSRLQ       $0x34, Z7, Z6
 	VPADDQ       Z6, Z5, Z5
-	VPANDQ       constants<>+576(SB), Z7, Z7
+	VPANDQ       constants<>+640(SB), Z7, Z7
 	VPADDQ       Z2, Z7, Z7
 	VPANDQ       Z3, Z5, Z6
 	VPADDQ       Z6, Z7, Z7
@@ -1761,11 +2287,11 @@ loop85:
 	VMOVUPS      Z5, (SI)(DI*8)
 	ADDQ         $0x08, DI
 	CMPQ         DI, R8
-	JLE          one80
+	JLE          one98
 
-tail82:
+tail100:
 	SUBQ   DI, AX
-	JZ     done83
+	JZ     done101
 	MOVQ   $-1, R8
 	SHLXQ  AX, R8, R8
 	NOTQ   R8
@@ -1776,10 +2302,10 @@ tail82:
 	MOVQ   entries+8(FP), AX
 	MOVQ   ind+24(FP), R8
 
-loop86:
+loop104:
 	MOVQ         (R8), R9
 	CMPQ         R9, rows+40(FP)
-	JCC          bad78
+	JCC          bad96
 	IMULQ        BX, R9
 	ADDQ         DX, R9
 	VBROADCASTSD (CX), Z8
@@ -1797,11 +2323,11 @@ loop86:
 	ADDQ         $0x08, CX
 	ADDQ         $0x00000008, R8
 	DECQ         AX
-	JNZ          loop86
+	JNZ          loop104
 	VPADDQ       Z6, Z5, Z5
 	VPSRLQ       $0x34, Z7, Z4
 	VPADDQ       Z4, Z5, Z5
-	VPANDQ       constants<>+576(SB), Z7, Z7
+	VPANDQ       constants<>+640(SB), Z7, Z7
 	VPADDQ       Z2, Z7, Z7
 	VPANDQ       Z3, Z5, Z2
 	VPADDQ       Z2, Z7, Z7
@@ -1814,10 +2340,10 @@ loop86:
 	VPADDQ       Z1, Z5, Z5
 	VMOVUPD      Z5, K1, (SI)(DI*8)
 
-done83:
+done101:
 	MOVB $0x01, ret+80(FP)
 
-bad78:
+bad96:
 	VZEROUPPER
 	RET
 
@@ -1834,16 +2360,16 @@ TEXT ·rowSumsI32AVX512<>(SB), NOSPLIT, $0-81
 	VPBROADCASTQ DI, Z0
 	MOVQ         minus+72(FP), DI
 	VPBROADCASTQ DI, Z1
-	VMOVUPS      constants<>+1152(SB), Z2
+	VMOVUPS      constants<>+1216(SB), Z2
 	VMOVUPS      constants<>+64(SB), Z3
 	VMOVUPS      constants<>+0(SB), Z4
 	MOVB         $0x00, ret+80(FP)
 	XORQ         DI, DI
 	LEAQ         -16(AX), R8
 	TESTQ        R8, R8
-	JL           oneTest90
+	JL           oneTest108
 
-many88:
+many106:
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
@@ -1854,10 +2380,10 @@ many88:
 	MOVQ   ind+24(FP), R11
 	MOVQ   CX, R10
 
-loop93:
+loop111:
 	MOVLQSX      (R11), R12
 	CMPQ         R12, rows+40(FP)
-	JCC          bad87
+	JCC          bad105
 	IMULQ        BX, R12
 	ADDQ         DX, R12
 	VBROADCASTSD (R10), Z11
@@ -1884,11 +2410,11 @@ loop93:
 	ADDQ         $0x08, R10
 	ADDQ         $0x00000004, R11
 	DECQ         R9
-	JNZ          loop93
+	JNZ          loop111
 	VPADDQ       Z7, Z5, Z5
 	VPSRLQ       $0x34, Z9, Z7
 	VPADDQ       Z7, Z5, Z5
-	VPANDQ       constants<>+576(SB), Z9, Z9
+	VPANDQ       constants<>+640(SB), Z9, Z9
 	VPADDQ       Z2, Z9, Z9
 	VPANDQ       Z3, Z5, Z7
 	VPADDQ       Z7, Z9, Z9
@@ -1903,7 +2429,7 @@ loop93:
 	VPADDQ       Z8, Z6, Z6
 	VPSRLQ       $0x34, Z10, Z5
 	VPADDQ       Z5, Z6, Z6
-	VPANDQ       constants<>+576(SB), Z10, Z10
+	VPANDQ       constants<>+640(SB), Z10, Z10
 	VPADDQ       Z2, Z10, Z10
 	VPANDQ       Z3, Z6, Z5
 	VPADDQ       Z5, Z10, Z10
@@ -1917,14 +2443,14 @@ loop93:
 	VMOVUPS      Z6, 64(SI)(DI*8)
 	ADDQ         $0x10, DI
 	CMPQ         DI, R8
-	JLE          many88
+	JLE          many106
 
-oneTest90:
+oneTest108:
 	LEAQ -8(AX), R8
 	CMPQ DI, R8
-	JG   tail91
+	JG   tail109
 
-one89:
+one107:
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
@@ -1932,10 +2458,10 @@ one89:
 	MOVQ   ind+24(FP), R11
 	MOVQ   CX, R10
 
-loop94:
+loop112:
 	MOVLQSX      (R11), R12
 	CMPQ         R12, rows+40(FP)
-	JCC          bad87
+	JCC          bad105
 	IMULQ        BX, R12
 	ADDQ         DX, R12
 	VBROADCASTSD (R10), Z8
@@ -1953,11 +2479,11 @@ loop94:
 	ADDQ         $0x08, R10
 	ADDQ         $0x00000004, R11
 	DECQ         R9
-	JNZ          loop94
+	JNZ          loop112
 	VPADDQ       Z6, Z5, Z5
 	VPSRLQ       $0x34, Z7, Z6
 	VPADDQ       Z6, Z5, Z5
-	VPANDQ       constants<>+576(SB), Z7, Z7
+	VPANDQ       constants<>+640(SB), Z7, Z7
 	VPADDQ       Z2, Z7, Z7
 	VPANDQ       Z3, Z5, Z6
 	VPADDQ       Z6, Z7, Z7
@@ -1971,11 +2497,11 @@ loop94:
 	VMOVUPS      Z5, (SI)(DI*8)
 	ADDQ         $0x08, DI
 	CMPQ         DI, R8
-	JLE          one89
+	JLE          one107
 
-tail91:
+tail109:
 	SUBQ   DI, AX
-	JZ     done92
+	JZ     done110
 	MOVQ   $-1, R8
 	SHLXQ  AX, R8, R8
 	NOTQ   R8
@@ -1986,10 +2512,10 @@ tail91:
 	MOVQ   entries+8(FP), AX
 	MOVQ   ind+24(FP), R8
 
-loop95:
+loop113:
 	MOVLQSX      (R8), R9
 	CMPQ         R9, rows+40(FP)
-	JCC          bad87
+	JCC          bad105
 	IMULQ        BX, R9
 	ADDQ         DX, R9
 	VBROADCASTSD (CX), Z8
@@ -2007,11 +2533,11 @@ loop95:
 	ADDQ         $0x08, CX
 	ADDQ         $0x00000004, R8
 	DECQ         AX
-	JNZ          loop95
+	JNZ          loop113
 	VPADDQ       Z6, Z5, Z5
 	VPSRLQ       $0x34, Z7, Z4
 	VPADDQ       Z4, Z5, Z5
-	VPANDQ       constants<>+576(SB), Z7, Z7
+	VPANDQ       constants<>+640(SB), Z7, Z7
 	VPADDQ       Z2, Z7, Z7
 	VPANDQ       Z3, Z5, Z2
 	VPADDQ       Z2, Z7, Z7
@@ -2024,10 +2550,10 @@ loop95:
 	VPADDQ       Z1, Z5, Z5
 	VMOVUPD      Z5, K1, (SI)(DI*8)
 
-done92:
+done110:
 	MOVB $0x01, ret+80(FP)
 
-bad87:
+bad105:
 	VZEROUPPER
 	RET
 
@@ -2042,15 +2568,15 @@ TEXT ·rowDotsI64AVX512<>(SB), NOSPLIT, $0-65
 	MOVQ    ldu+48(FP), DI
 	SHLQ    $0x03, DI
 	MOVQ    dots+56(FP), R8
-	VMOVUPS constants<>+1152(SB), Z0
+	VMOVUPS constants<>+1216(SB), Z0
 	VMOVUPS constants<>+64(SB), Z0
 	VMOVUPS constants<>+0(SB), Z0
 	MOVB    $0x00, ret+64(FP)
 
-loop97:
+loop115:
 	MOVQ   (BX), R9
 	CMPQ   R9, rows+40(FP)
-	JCC    bad96
+	JCC    bad114
 	IMULQ  DI, R9
 	ADDQ   SI, R9
 	VPXORQ Z1, Z1, Z1
@@ -2058,9 +2584,9 @@ loop97:
 	XORQ   R10, R10
 	LEAQ   -8(AX), R11
 	CMPQ   R10, R11
-	JG     tail101
+	JG     tail119
 
-one99:
+one117:
 	VMOVUPS     (CX)(R10*8), Z3
 	VPSLLQ      $0x09, Z3, Z4
 	VPSRAQ      $0x2b, Z3, Z5
@@ -2075,12 +2601,12 @@ one99:
 	VPADDQ      Z3, Z1, Z1
 	ADDQ        $0x08, R10
 	CMPQ        R10, R11
-	JLE         one99
+	JLE         one117
 
-tail101:
+tail119:
 	MOVQ        AX, R11
 	SUBQ        R10, R11
-	JZ          done102
+	JZ          done120
 	MOVQ        $-1, R12
 	SHLXQ       R11, R12, R12
 	NOTQ        R12
@@ -2098,7 +2624,7 @@ tail101:
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 
-done102:
+done120:
 	VPUNPCKLQDQ   Z1, Z2, Z3
 	VPUNPCKHQDQ   Z1, Z2, Z2
 	VPADDQ        Z2, Z3, Z3
@@ -2124,10 +2650,10 @@ done102:
 	ADDQ          $0x08, R8
 	ADDQ          $0x00000008, BX
 	DECQ          DX
-	JNZ           loop97
+	JNZ           loop115
 	MOVB          $0x01, ret+64(FP)
 
-bad96:
+bad114:
 	VZEROUPPER
 	RET
 
@@ -2142,15 +2668,15 @@ TEXT ·rowDotsI32AVX512<>(SB), NOSPLIT, $0-65
 	MOVQ    ldu+48(FP), DI
 	SHLQ    $0x03, DI
 	MOVQ    dots+56(FP), R8
-	VMOVUPS constants<>+1152(SB), Z0
+	VMOVUPS constants<>+1216(SB), Z0
 	VMOVUPS constants<>+64(SB), Z0
 	VMOVUPS constants<>+0(SB), Z0
 	MOVB    $0x00, ret+64(FP)
 
-loop104:
+loop122:
 	MOVLQSX (BX), R9
 	CMPQ    R9, rows+40(FP)
-	JCC     bad103
+	JCC     bad121
 	IMULQ   DI, R9
 	ADDQ    SI, R9
 	VPXORQ  Z1, Z1, Z1
@@ -2158,9 +2684,9 @@ loop104:
 	XORQ    R10, R10
 	LEAQ    -8(AX), R11
 	CMPQ    R10, R11
-	JG      tail108
+	JG      tail126
 
-one106:
+one124:
 	VMOVUPS     (CX)(R10*8), Z3
 	VPSLLQ      $0x09, Z3, Z4
 	VPSRAQ      $0x2b, Z3, Z5
@@ -2175,12 +2701,12 @@ one106:
 	VPADDQ      Z3, Z1, Z1
 	ADDQ        $0x08, R10
 	CMPQ        R10, R11
-	JLE         one106
+	JLE         one124
 
-tail108:
+tail126:
 	MOVQ        AX, R11
 	SUBQ        R10, R11
-	JZ          done109
+	JZ          done127
 	MOVQ        $-1, R12
 	SHLXQ       R11, R12, R12
 	NOTQ        R12
@@ -2198,7 +2724,7 @@ tail108:
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 
-done109:
+done127:
 	VPUNPCKLQDQ   Z1, Z2, Z3
 	VPUNPCKHQDQ   Z1, Z2, Z2
 	VPADDQ        Z2, Z3, Z3
@@ -2224,10 +2750,10 @@ done109:
 	ADDQ          $0x08, R8
 	ADDQ          $0x00000004, BX
 	DECQ          DX
-	JNZ           loop104
+	JNZ           loop122
 	MOVB          $0x01, ret+64(FP)
 
-bad103:
+bad121:
 	VZEROUPPER
 	RET
 
@@ -2239,12 +2765,12 @@ TEXT ·segmentDotsI64AVX512<>(SB), NOSPLIT, $0-40
 	MOVQ    a+16(FP), DX
 	MOVQ    u+24(FP), BX
 	MOVQ    sums+32(FP), SI
-	VMOVUPS constants<>+1152(SB), Z0
+	VMOVUPS constants<>+1216(SB), Z0
 	VMOVUPS constants<>+64(SB), Z0
 	VMOVUPS constants<>+0(SB), Z0
 	MOVQ    (AX), DI
 
-loop110:
+loop128:
 	ADDQ   $0x00000008, AX
 	MOVQ   (AX), R9
 	MOVQ   R9, R8
@@ -2255,9 +2781,9 @@ loop110:
 	XORQ   R9, R9
 	LEAQ   -8(R8), R10
 	CMPQ   R9, R10
-	JG     tail114
+	JG     tail132
 
-one112:
+one130:
 	VMOVUPS     (DX)(R9*8), Z3
 	VPSLLQ      $0x09, Z3, Z4
 	VPSRAQ      $0x2b, Z3, Z5
@@ -2272,12 +2798,12 @@ one112:
 	VPADDQ      Z3, Z1, Z1
 	ADDQ        $0x08, R9
 	CMPQ        R9, R10
-	JLE         one112
+	JLE         one130
 
-tail114:
+tail132:
 	MOVQ        R8, R10
 	SUBQ        R9, R10
-	JZ          done115
+	JZ          done133
 	MOVQ        $-1, R11
 	SHLXQ       R10, R11, R11
 	NOTQ        R11
@@ -2295,7 +2821,7 @@ tail114:
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 
-done115:
+done133:
 	LEAQ          (DX)(R8*8), DX
 	LEAQ          (BX)(R8*8), BX
 	VPUNPCKLQDQ   Z1, Z2, Z3
@@ -2322,7 +2848,7 @@ done115:
 	MOVQ          R9, (SI)
 	ADDQ          $0x08, SI
 	DECQ          CX
-	JNZ           loop110
+	JNZ           loop128
 	VZEROUPPER
 	RET
 
@@ -2334,12 +2860,12 @@ TEXT ·segmentDotsI32AVX512<>(SB), NOSPLIT, $0-40
 	MOVQ    a+16(FP), DX
 	MOVQ    u+24(FP), BX
 	MOVQ    sums+32(FP), SI
-	VMOVUPS constants<>+1152(SB), Z0
+	VMOVUPS constants<>+1216(SB), Z0
 	VMOVUPS constants<>+64(SB), Z0
 	VMOVUPS constants<>+0(SB), Z0
 	MOVLQSX (AX), DI
 
-loop116:
+loop134:
 	ADDQ    $0x00000004, AX
 	MOVLQSX (AX), R9
 	MOVQ    R9, R8
@@ -2350,9 +2876,9 @@ loop116:
 	XORQ    R9, R9
 	LEAQ    -8(R8), R10
 	CMPQ    R9, R10
-	JG      tail120
+	JG      tail138
 
-one118:
+one136:
 	VMOVUPS     (DX)(R9*8), Z3
 	VPSLLQ      $0x09, Z3, Z4
 	VPSRAQ      $0x2b, Z3, Z5
@@ -2367,12 +2893,12 @@ one118:
 	VPADDQ      Z3, Z1, Z1
 	ADDQ        $0x08, R9
 	CMPQ        R9, R10
-	JLE         one118
+	JLE         one136
 
-tail120:
+tail138:
 	MOVQ        R8, R10
 	SUBQ        R9, R10
-	JZ          done121
+	JZ          done139
 	MOVQ        $-1, R11
 	SHLXQ       R10, R11, R11
 	NOTQ        R11
@@ -2390,7 +2916,7 @@ tail120:
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 
-done121:
+done139:
 	LEAQ          (DX)(R8*8), DX
 	LEAQ          (BX)(R8*8), BX
 	VPUNPCKLQDQ   Z1, Z2, Z3
@@ -2417,7 +2943,7 @@ done121:
 	MOVQ          R9, (SI)
 	ADDQ          $0x08, SI
 	DECQ          CX
-	JNZ           loop116
+	JNZ           loop134
 	VZEROUPPER
 	RET
 
@@ -2429,7 +2955,7 @@ TEXT ·axpyAVX512<>(SB), NOSPLIT, $0-40
 	VPBROADCASTQ CX, Z0
 	MOVQ         x+16(FP), CX
 	MOVQ         y+24(FP), DX
-	VMOVUPS      constants<>+1152(SB), Z1
+	VMOVUPS      constants<>+1216(SB), Z1
 	VMOVUPS      constants<>+64(SB), Z2
 	VMOVUPS      constants<>+0(SB), Z3
 	MOVQ         alpha+8(FP), BX
@@ -2439,9 +2965,9 @@ TEXT ·axpyAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest124
+	JL           oneTest142
 
-many122:
+many140:
 	VMOVUPS     (CX)(BX*8), Z7
 	VPXORQ      Z8, Z8, Z8
 	VMOVUPS     Z1, Z9
@@ -2484,14 +3010,14 @@ many122:
 	VMOVUPS     Z8, 64(DX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many122
+	JLE         many140
 
-oneTest124:
+oneTest142:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail125
+	JG   tail143
 
-one123:
+one141:
 	VMOVUPS     (CX)(BX*8), Z7
 	VPXORQ      Z8, Z8, Z8
 	VMOVUPS     Z1, Z9
@@ -2514,11 +3040,11 @@ one123:
 	VMOVUPS     Z8, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one123
+	JLE         one141
 
-tail125:
+tail143:
 	SUBQ        BX, AX
-	JZ          done126
+	JZ          done144
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -2544,7 +3070,7 @@ tail125:
 	VPADDQ      Z0, Z8, Z8
 	VMOVUPD     Z8, K1, (DX)(BX*8)
 
-done126:
+done144:
 	VZEROUPPER
 	RET
 
@@ -2554,7 +3080,7 @@ TEXT ·shearRowsAVX512<>(SB), NOSPLIT, $0-64
 	MOVQ         n+0(FP), AX
 	MOVQ         a+24(FP), CX
 	MOVQ         b+32(FP), DX
-	VMOVUPS      constants<>+1152(SB), Z0
+	VMOVUPS      constants<>+1216(SB), Z0
 	VMOVUPS      constants<>+64(SB), Z1
 	VPXORQ       Z2, Z2, Z2
 	MOVQ         t+8(FP), BX
@@ -2571,9 +3097,9 @@ TEXT ·shearRowsAVX512<>(SB), NOSPLIT, $0-64
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest129
+	JL           oneTest147
 
-many127:
+many145:
 	VMOVUPS     (CX)(BX*8), Z5
 	VMOVUPS     64(CX)(BX*8), Z6
 	VMOVUPS     (DX)(BX*8), Z7
@@ -2664,14 +3190,14 @@ many127:
 	VMOVUPS     Z8, 64(DX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many127
+	JLE         many145
 
-oneTest129:
+oneTest147:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail130
+	JG   tail148
 
-one128:
+one146:
 	VMOVUPS     (CX)(BX*8), Z5
 	VMOVUPS     (DX)(BX*8), Z6
 	VPSUBQ      Z5, Z2, K1, Z5
@@ -2718,11 +3244,11 @@ one128:
 	VMOVUPS     Z6, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one128
+	JLE         one146
 
-tail130:
+tail148:
 	SUBQ        BX, AX
-	JZ          done131
+	JZ          done149
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -2772,7 +3298,7 @@ tail130:
 	VMOVUPD     Z5, K5, (CX)(BX*8)
 	VMOVUPD     Z6, K5, (DX)(BX*8)
 
-done131:
+done149:
 	VZEROUPPER
 	RET
 
@@ -2783,15 +3309,15 @@ TEXT ·shearChainAVX512<>(SB), NOSPLIT, $0-64
 	MOVQ    stride+56(FP), CX
 	SHLQ    $0x03, CX
 	MOVQ    next+40(FP), DX
-	VMOVUPS constants<>+1152(SB), Z0
+	VMOVUPS constants<>+1216(SB), Z0
 	VMOVUPS constants<>+64(SB), Z1
 	VPXORQ  Z2, Z2, Z2
 	XORQ    BX, BX
 	LEAQ    -32(AX), SI
 	TESTQ   SI, SI
-	JL      oneTest134
+	JL      oneTest152
 
-many132:
+many150:
 	MOVQ    steps+8(FP), DI
 	MOVQ    t+16(FP), R8
 	MOVQ    s+24(FP), R9
@@ -2807,7 +3333,7 @@ many132:
 	VMOVUPS 128(R12)(BX*8), Z9
 	VMOVUPS 192(R12)(BX*8), Z10
 
-loop137:
+loop155:
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -2997,21 +3523,21 @@ loop137:
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
 	DECQ         DI
-	JNZ          loop137
+	JNZ          loop155
 	VMOVUPS      Z3, (R11)(BX*8)
 	VMOVUPS      Z4, 64(R11)(BX*8)
 	VMOVUPS      Z5, 128(R11)(BX*8)
 	VMOVUPS      Z6, 192(R11)(BX*8)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many132
+	JLE          many150
 
-oneTest134:
+oneTest152:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail135
+	JG   tail153
 
-one133:
+one151:
 	MOVQ    steps+8(FP), DI
 	MOVQ    t+16(FP), R8
 	MOVQ    s+24(FP), R9
@@ -3021,7 +3547,7 @@ one133:
 	VMOVUPS (R11)(BX*8), Z3
 	VMOVUPS (R12)(BX*8), Z4
 
-loop138:
+loop156:
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -3085,15 +3611,15 @@ loop138:
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
 	DECQ         DI
-	JNZ          loop138
+	JNZ          loop156
 	VMOVUPS      Z3, (R11)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one133
+	JLE          one151
 
-tail135:
+tail153:
 	SUBQ      BX, AX
-	JZ        done136
+	JZ        done154
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -3107,7 +3633,7 @@ tail135:
 	VMOVUPD.Z (R9)(BX*8), K1, Z3
 	VMOVUPD.Z (R10)(BX*8), K1, Z4
 
-loop139:
+loop157:
 	MOVQ         (SI), R11
 	ORQ          (DI), R11
 	SARQ         $0x3f, R11
@@ -3171,10 +3697,10 @@ loop139:
 	LEAQ         (DI)(DX*8), DI
 	ADDQ         DX, R8
 	DECQ         AX
-	JNZ          loop139
+	JNZ          loop157
 	VMOVUPD      Z3, K1, (R9)(BX*8)
 
-done136:
+done154:
 	VZEROUPPER
 	RET
 
@@ -3185,15 +3711,15 @@ TEXT ·unshearChainAVX512<>(SB), NOSPLIT, $0-64
 	MOVQ    stride+56(FP), CX
 	SHLQ    $0x03, CX
 	MOVQ    next+40(FP), DX
-	VMOVUPS constants<>+1152(SB), Z0
+	VMOVUPS constants<>+1216(SB), Z0
 	VMOVUPS constants<>+64(SB), Z1
 	VPXORQ  Z2, Z2, Z2
 	XORQ    BX, BX
 	LEAQ    -32(AX), SI
 	TESTQ   SI, SI
-	JL      oneTest142
+	JL      oneTest160
 
-many140:
+many158:
 	MOVQ    steps+8(FP), DI
 	MOVQ    t+16(FP), R8
 	MOVQ    s+24(FP), R9
@@ -3209,7 +3735,7 @@ many140:
 	VMOVUPS 128(R12)(BX*8), Z9
 	VMOVUPS 192(R12)(BX*8), Z10
 
-loop145:
+loop163:
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -3399,21 +3925,21 @@ loop145:
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
 	DECQ         DI
-	JNZ          loop145
+	JNZ          loop163
 	VMOVUPS      Z3, (R11)(BX*8)
 	VMOVUPS      Z4, 64(R11)(BX*8)
 	VMOVUPS      Z5, 128(R11)(BX*8)
 	VMOVUPS      Z6, 192(R11)(BX*8)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many140
+	JLE          many158
 
-oneTest142:
+oneTest160:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail143
+	JG   tail161
 
-one141:
+one159:
 	MOVQ    steps+8(FP), DI
 	MOVQ    t+16(FP), R8
 	MOVQ    s+24(FP), R9
@@ -3423,7 +3949,7 @@ one141:
 	VMOVUPS (R11)(BX*8), Z3
 	VMOVUPS (R12)(BX*8), Z4
 
-loop146:
+loop164:
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -3487,15 +4013,15 @@ loop146:
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
 	DECQ         DI
-	JNZ          loop146
+	JNZ          loop164
 	VMOVUPS      Z3, (R11)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one141
+	JLE          one159
 
-tail143:
+tail161:
 	SUBQ      BX, AX
-	JZ        done144
+	JZ        done162
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -3509,7 +4035,7 @@ tail143:
 	VMOVUPD.Z (R9)(BX*8), K1, Z3
 	VMOVUPD.Z (R10)(BX*8), K1, Z4
 
-loop147:
+loop165:
 	MOVQ         (SI), R11
 	ORQ          (DI), R11
 	SARQ         $0x3f, R11
@@ -3573,10 +4099,10 @@ loop147:
 	LEAQ         (DI)(DX*8), DI
 	ADDQ         DX, R8
 	DECQ         AX
-	JNZ          loop147
+	JNZ          loop165
 	VMOVUPD      Z3, K1, (R9)(BX*8)
 
-done144:
+done162:
 	VZEROUPPER
 	RET
 
@@ -3588,16 +4114,16 @@ TEXT ·unshearCrossAVX512<>(SB), NOSPLIT, $0-56
 	SHLQ    $0x03, CX
 	MOVQ    ldg+48(FP), DX
 	SHLQ    $0x03, DX
-	VMOVUPS constants<>+1152(SB), Z0
+	VMOVUPS constants<>+1216(SB), Z0
 	VMOVUPS constants<>+64(SB), Z1
 	VPXORQ  Z2, Z2, Z2
 	VMOVUPS constants<>+0(SB), Z3
 	XORQ    BX, BX
 	LEAQ    -32(AX), SI
 	TESTQ   SI, SI
-	JL      oneTest150
+	JL      oneTest168
 
-many148:
+many166:
 	MOVQ    steps+8(FP), DI
 	MOVQ    table+16(FP), R8
 	MOVQ    x+24(FP), R9
@@ -3621,7 +4147,7 @@ many148:
 	VMOVUPS 128(R12)(BX*8), Z18
 	VMOVUPS 192(R12)(BX*8), Z19
 
-loop153:
+loop171:
 	VPXORQ        Z20, Z20, Z20
 	VPXORQ        Z21, Z21, Z21
 	VMOVUPS       Z16, Z22
@@ -4103,7 +4629,7 @@ loop153:
 	MOVQ          R13, R12
 	ADDQ          $0x40, R8
 	DECQ          DI
-	JNZ           loop153
+	JNZ           loop171
 	VMOVUPS       Z4, (R9)(BX*8)
 	VMOVUPS       Z5, 64(R9)(BX*8)
 	VMOVUPS       Z6, 128(R9)(BX*8)
@@ -4114,14 +4640,14 @@ loop153:
 	VMOVUPS       Z15, 192(R11)(BX*8)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many148
+	JLE           many166
 
-oneTest150:
+oneTest168:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail151
+	JG   tail169
 
-one149:
+one167:
 	MOVQ    steps+8(FP), DI
 	MOVQ    table+16(FP), R8
 	MOVQ    x+24(FP), R9
@@ -4133,7 +4659,7 @@ one149:
 	VMOVUPS (R11)(BX*8), Z6
 	VMOVUPS (R12)(BX*8), Z7
 
-loop154:
+loop172:
 	VPXORQ        Z8, Z8, Z8
 	VPXORQ        Z9, Z9, Z9
 	VMOVUPS       Z7, Z10
@@ -4297,16 +4823,16 @@ loop154:
 	MOVQ          R13, R12
 	ADDQ          $0x40, R8
 	DECQ          DI
-	JNZ           loop154
+	JNZ           loop172
 	VMOVUPS       Z4, (R9)(BX*8)
 	VMOVUPS       Z6, (R11)(BX*8)
 	ADDQ          $0x08, BX
 	CMPQ          BX, SI
-	JLE           one149
+	JLE           one167
 
-tail151:
+tail169:
 	SUBQ      BX, AX
-	JZ        done152
+	JZ        done170
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -4322,7 +4848,7 @@ tail151:
 	VMOVUPD.Z (R9)(BX*8), K1, Z6
 	VMOVUPD.Z (R10)(BX*8), K1, Z7
 
-loop155:
+loop173:
 	VPXORQ        Z8, Z8, Z8
 	VPXORQ        Z9, Z9, Z9
 	VMOVUPS       Z7, Z10
@@ -4486,11 +5012,11 @@ loop155:
 	MOVQ          R11, R10
 	ADDQ          $0x40, SI
 	DECQ          AX
-	JNZ           loop155
+	JNZ           loop173
 	VMOVUPD       Z4, K1, (DI)(BX*8)
 	VMOVUPD       Z6, K1, (R9)(BX*8)
 
-done152:
+done170:
 	VZEROUPPER
 	RET
 
@@ -4504,15 +5030,15 @@ TEXT ·addProductsAVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         y+16(FP), DX
 	MOVQ         from+24(FP), BX
 	MOVQ         z+32(FP), SI
-	VMOVUPS      constants<>+1152(SB), Z1
+	VMOVUPS      constants<>+1216(SB), Z1
 	VMOVUPS      constants<>+64(SB), Z2
 	VMOVUPS      constants<>+0(SB), Z3
 	XORQ         DI, DI
 	LEAQ         -16(AX), R8
 	TESTQ        R8, R8
-	JL           oneTest158
+	JL           oneTest176
 
-many156:
+many174:
 	VMOVUPS     (CX)(DI*8), Z4
 	VPSLLQ      $0x09, Z4, Z5
 	VPSRAQ      $0x2b, Z4, Z6
@@ -4561,14 +5087,14 @@ many156:
 	VMOVUPS     Z8, 64(SI)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many156
+	JLE         many174
 
-oneTest158:
+oneTest176:
 	LEAQ -8(AX), R8
 	CMPQ DI, R8
-	JG   tail159
+	JG   tail177
 
-one157:
+one175:
 	VMOVUPS     (CX)(DI*8), Z4
 	VPSLLQ      $0x09, Z4, Z5
 	VPSRAQ      $0x2b, Z4, Z6
@@ -4594,11 +5120,11 @@ one157:
 	VMOVUPS     Z8, (SI)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one157
+	JLE         one175
 
-tail159:
+tail177:
 	SUBQ        DI, AX
-	JZ          done160
+	JZ          done178
 	MOVQ        $-1, R8
 	SHLXQ       AX, R8, R8
 	NOTQ        R8
@@ -4627,7 +5153,7 @@ tail159:
 	VPADDQ      Z0, Z8, Z8
 	VMOVUPD     Z8, K1, (SI)(DI*8)
 
-done160:
+done178:
 	VZEROUPPER
 	RET
 
@@ -4643,22 +5169,22 @@ TEXT ·addQuotientsAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail164
+	JG           tail182
 
-one162:
+one180:
 	VMOVUPS    (AX)(SI*8), Z1
 	VMOVUPS    (CX)(SI*8), Z2
 	VPABSQ     Z1, Z3
 	VPABSQ     Z2, Z4
-	VMOVUPS    constants<>+1216(SB), Z5
+	VMOVUPS    constants<>+1280(SB), Z5
 	VCVTUQQ2PD Z4, Z6
 	VDIVPD     Z6, Z5, Z5
 	VPSLLQ     $0x2b, Z3, Z6
 	VCVTUQQ2PD Z3, Z3
-	VMULPD     constants<>+1280(SB), Z3, Z3
+	VMULPD     constants<>+1344(SB), Z3, Z3
 	VMULPD     Z5, Z3, Z3
-	VCMPPD     $0x15, constants<>+1344(SB), Z3, K2
-	VPTESTMQ   constants<>+1408(SB), Z4, K1
+	VCMPPD     $0x15, constants<>+1408(SB), Z3, K2
+	VPTESTMQ   constants<>+1472(SB), Z4, K1
 	KORB       K1, K2, K2
 	VCVTPD2QQ  Z3, Z3
 	VPMULLQ    Z4, Z3, Z7
@@ -4677,17 +5203,17 @@ one162:
 	VPADDQ     Z5, Z4, Z4
 	VPCMPQ     $0x06, Z4, Z6, K3
 	VPADDQ     constants<>+64(SB), Z3, K1, Z3
-	VPADDQ     constants<>+1472(SB), Z3, K3, Z3
+	VPADDQ     constants<>+1536(SB), Z3, K3, Z3
 	VPXORQ     Z2, Z1, Z1
 	VPXORQ     Z2, Z2, Z2
 	VPMOVQ2M   Z1, K1
 	VPSUBQ     Z3, Z2, K1, Z3
 	KTESTB     K2, K2
-	JZ         good166
+	JZ         good184
 	MOVQ       SI, AX
 	JMP        stopped
 
-good166:
+good184:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (DX)(SI*8), Z1
@@ -4695,12 +5221,12 @@ good166:
 	VMOVUPS Z3, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one162
+	JLE     one180
 
-tail164:
+tail182:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done165
+	JZ         done183
 	MOVQ       $-1, R8
 	SHLXQ      DI, R8, R8
 	NOTQ       R8
@@ -4709,15 +5235,15 @@ tail164:
 	VMOVUPD.Z  (CX)(SI*8), K1, Z2
 	VPABSQ     Z1, Z3
 	VPABSQ     Z2, Z4
-	VMOVUPS    constants<>+1216(SB), Z5
+	VMOVUPS    constants<>+1280(SB), Z5
 	VCVTUQQ2PD Z4, Z6
 	VDIVPD     Z6, Z5, Z5
 	VPSLLQ     $0x2b, Z3, Z6
 	VCVTUQQ2PD Z3, Z3
-	VMULPD     constants<>+1280(SB), Z3, Z3
+	VMULPD     constants<>+1344(SB), Z3, Z3
 	VMULPD     Z5, Z3, Z3
-	VCMPPD     $0x15, constants<>+1344(SB), Z3, K3
-	VPTESTMQ   constants<>+1408(SB), Z4, K2
+	VCMPPD     $0x15, constants<>+1408(SB), Z3, K3
+	VPTESTMQ   constants<>+1472(SB), Z4, K2
 	KORB       K2, K3, K3
 	VCVTPD2QQ  Z3, Z3
 	VPMULLQ    Z4, Z3, Z7
@@ -4736,25 +5262,25 @@ tail164:
 	VPADDQ     Z5, Z4, Z4
 	VPCMPQ     $0x06, Z4, Z6, K4
 	VPADDQ     constants<>+64(SB), Z3, K2, Z3
-	VPADDQ     constants<>+1472(SB), Z3, K4, Z3
+	VPADDQ     constants<>+1536(SB), Z3, K4, Z3
 	VPXORQ     Z2, Z1, Z1
 	VPXORQ     Z2, Z2, Z2
 	VPMOVQ2M   Z1, K2
 	VPSUBQ     Z3, Z2, K2, Z3
 	KANDB      K1, K3, K3
 	KTESTB     K3, K3
-	JZ         good167
+	JZ         good185
 	MOVQ       SI, AX
 	JMP        stopped
 
-good167:
+good185:
 	VPXORQ    Z0, Z3, Z3
 	VPSUBQ    Z0, Z3, Z3
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VPADDQ    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (DX)(SI*8)
 
-done165:
+done183:
 	MOVQ BX, AX
 
 stopped:
@@ -4773,20 +5299,20 @@ TEXT ·addSqrtAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest170
+	JL           oneTest188
 
-many168:
+many186:
 	VMOVUPS   (AX)(BX*8), Z1
 	VMOVUPS   64(AX)(BX*8), Z2
 	VPXORQ    Z3, Z3, Z3
 	VPCMPQ    $0x01, Z3, Z1, K1
 	VPCMPQ    $0x01, Z3, Z2, K2
 	VCVTQQ2PD Z1, Z3
-	VMULPD    constants<>+1280(SB), Z3, Z3
+	VMULPD    constants<>+1344(SB), Z3, Z3
 	VSQRTPD   Z3, Z3
 	VCVTPD2QQ Z3, Z3
 	VCVTQQ2PD Z2, Z4
-	VMULPD    constants<>+1280(SB), Z4, Z4
+	VMULPD    constants<>+1344(SB), Z4, Z4
 	VSQRTPD   Z4, Z4
 	VCVTPD2QQ Z4, Z4
 	VPSLLQ    $0x2b, Z1, Z1
@@ -4801,20 +5327,20 @@ many168:
 	VPCMPQ    $0x06, Z3, Z1, K3
 	VPTESTMQ  Z3, Z3, K4
 	VPCMPQ    $0x02, Z5, Z6, K4, K4
-	VPSUBQ    constants<>+1472(SB), Z3, K3, Z3
-	VPADDQ    constants<>+1472(SB), Z3, K4, Z3
+	VPSUBQ    constants<>+1536(SB), Z3, K3, Z3
+	VPADDQ    constants<>+1536(SB), Z3, K4, Z3
 	VPCMPQ    $0x06, Z4, Z2, K3
 	VPTESTMQ  Z4, Z4, K4
 	VPCMPQ    $0x02, Z5, Z7, K4, K4
-	VPSUBQ    constants<>+1472(SB), Z4, K3, Z4
-	VPADDQ    constants<>+1472(SB), Z4, K4, Z4
+	VPSUBQ    constants<>+1536(SB), Z4, K3, Z4
+	VPADDQ    constants<>+1536(SB), Z4, K4, Z4
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
-	JZ        good173
+	JZ        good191
 	MOVQ      BX, AX
 	JMP       stopped
 
-good173:
+good191:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (CX)(BX*8), Z1
@@ -4827,19 +5353,19 @@ good173:
 	VMOVUPS Z4, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many168
+	JLE     many186
 
-oneTest170:
+oneTest188:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail171
+	JG   tail189
 
-one169:
+one187:
 	VMOVUPS   (AX)(BX*8), Z1
 	VPXORQ    Z2, Z2, Z2
 	VPCMPQ    $0x01, Z2, Z1, K1
 	VCVTQQ2PD Z1, Z2
-	VMULPD    constants<>+1280(SB), Z2, Z2
+	VMULPD    constants<>+1344(SB), Z2, Z2
 	VSQRTPD   Z2, Z2
 	VCVTPD2QQ Z2, Z2
 	VPSLLQ    $0x2b, Z1, Z1
@@ -4850,14 +5376,14 @@ one169:
 	VPCMPQ    $0x06, Z2, Z1, K2
 	VPTESTMQ  Z2, Z2, K3
 	VPCMPQ    $0x02, Z3, Z4, K3, K3
-	VPSUBQ    constants<>+1472(SB), Z2, K2, Z2
-	VPADDQ    constants<>+1472(SB), Z2, K3, Z2
+	VPSUBQ    constants<>+1536(SB), Z2, K2, Z2
+	VPADDQ    constants<>+1536(SB), Z2, K3, Z2
 	KTESTB    K1, K1
-	JZ        good174
+	JZ        good192
 	MOVQ      BX, AX
 	JMP       stopped
 
-good174:
+good192:
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
 	VMOVUPS (CX)(BX*8), Z1
@@ -4865,12 +5391,12 @@ good174:
 	VMOVUPS Z2, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one169
+	JLE     one187
 
-tail171:
+tail189:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done172
+	JZ        done190
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -4879,7 +5405,7 @@ tail171:
 	VPXORQ    Z2, Z2, Z2
 	VPCMPQ    $0x01, Z2, Z1, K2
 	VCVTQQ2PD Z1, Z2
-	VMULPD    constants<>+1280(SB), Z2, Z2
+	VMULPD    constants<>+1344(SB), Z2, Z2
 	VSQRTPD   Z2, Z2
 	VCVTPD2QQ Z2, Z2
 	VPSLLQ    $0x2b, Z1, Z1
@@ -4890,22 +5416,22 @@ tail171:
 	VPCMPQ    $0x06, Z2, Z1, K3
 	VPTESTMQ  Z2, Z2, K4
 	VPCMPQ    $0x02, Z3, Z4, K4, K4
-	VPSUBQ    constants<>+1472(SB), Z2, K3, Z2
-	VPADDQ    constants<>+1472(SB), Z2, K4, Z2
+	VPSUBQ    constants<>+1536(SB), Z2, K3, Z2
+	VPADDQ    constants<>+1536(SB), Z2, K4, Z2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
-	JZ        good175
+	JZ        good193
 	MOVQ      BX, AX
 	JMP       stopped
 
-good175:
+good193:
 	VPXORQ    Z0, Z2, Z2
 	VPSUBQ    Z0, Z2, Z2
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (CX)(BX*8)
 
-done172:
+done190:
 	MOVQ DX, AX
 
 stopped:
@@ -4924,17 +5450,17 @@ TEXT ·addExpAVX512<>(SB), NOSPLIT, $0-56
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest178
+	JL           oneTest196
 
-many176:
+many194:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
-	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K1
-	VPCMPQ      $0x05, constants<>+1536(SB), Z2, K2
-	VPMAXSQ     constants<>+1600(SB), Z1, Z1
-	VPMAXSQ     constants<>+1600(SB), Z2, Z2
-	VPADDQ      constants<>+1664(SB), Z1, Z1
-	VPADDQ      constants<>+1664(SB), Z2, Z2
+	VPCMPQ      $0x05, constants<>+1600(SB), Z1, K1
+	VPCMPQ      $0x05, constants<>+1600(SB), Z2, K2
+	VPMAXSQ     constants<>+1664(SB), Z1, Z1
+	VPMAXSQ     constants<>+1664(SB), Z2, Z2
+	VPADDQ      constants<>+1728(SB), Z1, Z1
+	VPADDQ      constants<>+1728(SB), Z2, Z2
 	VPSLLQ      $0x0e, Z1, Z1
 	VPSLLQ      $0x0e, Z2, Z2
 	VPSRLQ      $0x0c, Z1, Z3
@@ -4943,28 +5469,28 @@ many176:
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+1728(SB), Z3, Z5
-	VPMADD52LUQ constants<>+1792(SB), Z3, Z5
-	VPMADD52HUQ constants<>+1792(SB), Z3, Z7
-	VPMADD52HUQ constants<>+1728(SB), Z4, Z6
-	VPMADD52LUQ constants<>+1792(SB), Z4, Z6
-	VPMADD52HUQ constants<>+1792(SB), Z4, Z8
+	VPMADD52HUQ constants<>+1792(SB), Z3, Z5
+	VPMADD52LUQ constants<>+1856(SB), Z3, Z5
+	VPMADD52HUQ constants<>+1856(SB), Z3, Z7
+	VPMADD52HUQ constants<>+1792(SB), Z4, Z6
+	VPMADD52LUQ constants<>+1856(SB), Z4, Z6
+	VPMADD52HUQ constants<>+1856(SB), Z4, Z8
 	VPSLLQ      $0x34, Z7, Z7
 	VPSLLQ      $0x34, Z8, Z8
 	VPADDQ      Z7, Z5, Z5
 	VPADDQ      Z8, Z6, Z6
-	VPMULLQ     constants<>+1728(SB), Z1, Z7
-	VPMULLQ     constants<>+1728(SB), Z2, Z8
+	VPMULLQ     constants<>+1792(SB), Z1, Z7
+	VPMULLQ     constants<>+1792(SB), Z2, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ constants<>+1856(SB), Z3, Z9
-	VPMADD52LUQ constants<>+1920(SB), Z3, Z9
-	VPMADD52HUQ constants<>+1920(SB), Z3, Z11
-	VPMADD52HUQ constants<>+1856(SB), Z4, Z10
-	VPMADD52LUQ constants<>+1920(SB), Z4, Z10
-	VPMADD52HUQ constants<>+1920(SB), Z4, Z12
+	VPMADD52HUQ constants<>+1920(SB), Z3, Z9
+	VPMADD52LUQ constants<>+1984(SB), Z3, Z9
+	VPMADD52HUQ constants<>+1984(SB), Z3, Z11
+	VPMADD52HUQ constants<>+1920(SB), Z4, Z10
+	VPMADD52LUQ constants<>+1984(SB), Z4, Z10
+	VPMADD52HUQ constants<>+1984(SB), Z4, Z12
 	VPSLLQ      $0x34, Z11, Z3
 	VPSLLQ      $0x34, Z12, Z4
 	VPADDQ      Z3, Z9, Z3
@@ -4972,37 +5498,37 @@ many176:
 	VPADDQ      Z3, Z7, Z3
 	VPADDQ      Z4, Z8, Z4
 	VPCMPUQ     $0x01, Z7, Z3, K3
-	VPSUBQ      constants<>+1472(SB), Z5, K3, Z5
+	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
 	VPCMPUQ     $0x01, Z8, Z4, K3
-	VPSUBQ      constants<>+1472(SB), Z6, K3, Z6
-	VPADDQ      constants<>+1984(SB), Z5, Z5
-	VPADDQ      constants<>+1984(SB), Z6, Z6
-	VMOVUPS     constants<>+2048(SB), Z7
-	VMOVUPS     constants<>+2048(SB), Z8
+	VPSUBQ      constants<>+1536(SB), Z6, K3, Z6
+	VPADDQ      constants<>+2048(SB), Z5, Z5
+	VPADDQ      constants<>+2048(SB), Z6, Z6
+	VMOVUPS     constants<>+2112(SB), Z7
+	VMOVUPS     constants<>+2112(SB), Z8
 	VPADDQ      Z3, Z7, Z3
 	VPADDQ      Z4, Z8, Z4
 	VPCMPUQ     $0x01, Z7, Z3, K3
-	VPSUBQ      constants<>+1472(SB), Z5, K3, Z5
+	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
 	VPCMPUQ     $0x01, Z8, Z4, K3
-	VPSUBQ      constants<>+1472(SB), Z6, K3, Z6
+	VPSUBQ      constants<>+1536(SB), Z6, K3, Z6
 	VPADDQ      Z1, Z5, Z1
 	VPADDQ      Z2, Z6, Z2
 	VPSRLQ      $0x39, Z1, Z5
 	VPSRLQ      $0x39, Z2, Z6
-	VMOVUPS     constants<>+2112(SB), Z7
+	VMOVUPS     constants<>+2176(SB), Z7
 	VPSUBQ      Z5, Z7, Z7
-	VMOVUPS     constants<>+2112(SB), Z5
+	VMOVUPS     constants<>+2176(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
 	MOVQ        coarse+32(FP), DI
 	MOVQ        fine+40(FP), R8
 	VPSRLQ      $0x30, Z1, Z6
 	VPSRLQ      $0x30, Z2, Z8
-	VPANDQ      constants<>+2176(SB), Z6, Z6
-	VPANDQ      constants<>+2176(SB), Z8, Z8
+	VPANDQ      constants<>+2240(SB), Z6, Z6
+	VPANDQ      constants<>+2240(SB), Z8, Z8
 	VPSRLQ      $0x29, Z1, Z9
 	VPSRLQ      $0x29, Z2, Z10
-	VPANDQ      constants<>+2240(SB), Z9, Z9
-	VPANDQ      constants<>+2240(SB), Z10, Z10
+	VPANDQ      constants<>+2304(SB), Z9, Z9
+	VPANDQ      constants<>+2304(SB), Z10, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
 	VPCMPQ      $0x05, Z11, Z11, K3
@@ -5019,23 +5545,23 @@ many176:
 	VPSRLQ      $0x34, Z2, Z4
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2304(SB), Z1, Z9
-	VPMADD52HUQ constants<>+2304(SB), Z2, Z10
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z9
-	VPMADD52LUQ constants<>+2368(SB), Z2, Z10
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z9
+	VPMADD52HUQ constants<>+2368(SB), Z2, Z10
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z9
+	VPMADD52LUQ constants<>+2432(SB), Z2, Z10
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z13
-	VPMADD52HUQ constants<>+2368(SB), Z2, Z14
-	VPMADD52LUQ constants<>+2304(SB), Z3, Z9
-	VPMADD52LUQ constants<>+2304(SB), Z4, Z10
-	VPMADD52HUQ constants<>+2304(SB), Z3, Z13
-	VPMADD52HUQ constants<>+2304(SB), Z4, Z14
-	VPMADD52LUQ constants<>+2368(SB), Z3, Z13
+	VPMADD52HUQ constants<>+2432(SB), Z1, Z13
+	VPMADD52HUQ constants<>+2432(SB), Z2, Z14
+	VPMADD52LUQ constants<>+2368(SB), Z3, Z9
+	VPMADD52LUQ constants<>+2368(SB), Z4, Z10
+	VPMADD52HUQ constants<>+2368(SB), Z3, Z13
+	VPMADD52HUQ constants<>+2368(SB), Z4, Z14
+	VPMADD52LUQ constants<>+2432(SB), Z3, Z13
 	VPSRLQ      $0x0c, Z9, Z9
 	VPSLLQ      $0x28, Z13, Z13
 	VPADDQ      Z13, Z9, Z9
-	VPMADD52LUQ constants<>+2368(SB), Z4, Z14
+	VPMADD52LUQ constants<>+2432(SB), Z4, Z14
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z14, Z14
 	VPADDQ      Z14, Z10, Z10
@@ -5051,8 +5577,8 @@ many176:
 	VPMADD52HUQ Z2, Z4, Z14
 	VPSRLQ      $0x14, Z13, Z1
 	VPSRLQ      $0x14, Z14, Z2
-	VPMULUDQ    constants<>+2432(SB), Z1, Z1
-	VPMULUDQ    constants<>+2432(SB), Z2, Z2
+	VPMULUDQ    constants<>+2496(SB), Z1, Z1
+	VPMULUDQ    constants<>+2496(SB), Z2, Z2
 	VPSRLQ      $0x05, Z3, Z3
 	VPSRLQ      $0x05, Z4, Z4
 	VPADDQ      Z3, Z9, Z3
@@ -5142,9 +5668,9 @@ many176:
 	VPADDQ      Z6, Z3, Z6
 	VPADDQ      Z8, Z4, Z8
 	VPCMPUQ     $0x01, Z3, Z6, K3
-	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
 	VPCMPUQ     $0x01, Z4, Z8, K3
-	VPSUBQ      constants<>+1472(SB), Z2, K3, Z2
+	VPSUBQ      constants<>+1536(SB), Z2, K3, Z2
 	VPSRLVQ     Z7, Z1, Z1
 	VPSRLVQ     Z5, Z2, Z2
 	VPADDQ      constants<>+64(SB), Z1, Z1
@@ -5153,11 +5679,11 @@ many176:
 	VPSRLQ      $0x01, Z2, Z2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good181
+	JZ          good199
 	MOVQ        BX, AX
 	JMP         stopped
 
-good181:
+good199:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z3
@@ -5170,53 +5696,53 @@ good181:
 	VMOVUPS Z2, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many176
+	JLE     many194
 
-oneTest178:
+oneTest196:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail179
+	JG   tail197
 
-one177:
+one195:
 	VMOVUPS     (AX)(BX*8), Z1
-	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K1
-	VPMAXSQ     constants<>+1600(SB), Z1, Z1
-	VPADDQ      constants<>+1664(SB), Z1, Z1
+	VPCMPQ      $0x05, constants<>+1600(SB), Z1, K1
+	VPMAXSQ     constants<>+1664(SB), Z1, Z1
+	VPADDQ      constants<>+1728(SB), Z1, Z1
 	VPSLLQ      $0x0e, Z1, Z1
 	VPSRLQ      $0x0c, Z1, Z2
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+1728(SB), Z2, Z3
-	VPMADD52LUQ constants<>+1792(SB), Z2, Z3
-	VPMADD52HUQ constants<>+1792(SB), Z2, Z4
+	VPMADD52HUQ constants<>+1792(SB), Z2, Z3
+	VPMADD52LUQ constants<>+1856(SB), Z2, Z3
+	VPMADD52HUQ constants<>+1856(SB), Z2, Z4
 	VPSLLQ      $0x34, Z4, Z4
 	VPADDQ      Z4, Z3, Z3
-	VPMULLQ     constants<>+1728(SB), Z1, Z4
+	VPMULLQ     constants<>+1792(SB), Z1, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+1856(SB), Z2, Z5
-	VPMADD52LUQ constants<>+1920(SB), Z2, Z5
-	VPMADD52HUQ constants<>+1920(SB), Z2, Z6
+	VPMADD52HUQ constants<>+1920(SB), Z2, Z5
+	VPMADD52LUQ constants<>+1984(SB), Z2, Z5
+	VPMADD52HUQ constants<>+1984(SB), Z2, Z6
 	VPSLLQ      $0x34, Z6, Z2
 	VPADDQ      Z2, Z5, Z2
 	VPADDQ      Z2, Z4, Z2
 	VPCMPUQ     $0x01, Z4, Z2, K2
-	VPSUBQ      constants<>+1472(SB), Z3, K2, Z3
-	VPADDQ      constants<>+1984(SB), Z3, Z3
-	VMOVUPS     constants<>+2048(SB), Z4
+	VPSUBQ      constants<>+1536(SB), Z3, K2, Z3
+	VPADDQ      constants<>+2048(SB), Z3, Z3
+	VMOVUPS     constants<>+2112(SB), Z4
 	VPADDQ      Z2, Z4, Z2
 	VPCMPUQ     $0x01, Z4, Z2, K2
-	VPSUBQ      constants<>+1472(SB), Z3, K2, Z3
+	VPSUBQ      constants<>+1536(SB), Z3, K2, Z3
 	VPADDQ      Z1, Z3, Z1
 	VPSRLQ      $0x39, Z1, Z3
-	VMOVUPS     constants<>+2112(SB), Z4
+	VMOVUPS     constants<>+2176(SB), Z4
 	VPSUBQ      Z3, Z4, Z4
 	MOVQ        coarse+32(FP), DI
 	MOVQ        fine+40(FP), R8
 	VPSRLQ      $0x30, Z1, Z3
-	VPANDQ      constants<>+2176(SB), Z3, Z3
+	VPANDQ      constants<>+2240(SB), Z3, Z3
 	VPSRLQ      $0x29, Z1, Z5
-	VPANDQ      constants<>+2240(SB), Z5, Z5
+	VPANDQ      constants<>+2304(SB), Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x05, Z6, Z6, K2
 	VPGATHERQQ  (R8)(Z5*8), K2, Z6
@@ -5225,13 +5751,13 @@ one177:
 	VPORQ       Z2, Z1, Z1
 	VPSRLQ      $0x34, Z1, Z2
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2304(SB), Z1, Z5
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z5
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z5
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z5
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2304(SB), Z2, Z5
-	VPMADD52HUQ constants<>+2304(SB), Z2, Z7
-	VPMADD52LUQ constants<>+2368(SB), Z2, Z7
+	VPMADD52HUQ constants<>+2432(SB), Z1, Z7
+	VPMADD52LUQ constants<>+2368(SB), Z2, Z5
+	VPMADD52HUQ constants<>+2368(SB), Z2, Z7
+	VPMADD52LUQ constants<>+2432(SB), Z2, Z7
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z5, Z5
@@ -5241,7 +5767,7 @@ one177:
 	VPMADD52HUQ Z1, Z1, Z2
 	VPMADD52HUQ Z1, Z2, Z7
 	VPSRLQ      $0x14, Z7, Z1
-	VPMULUDQ    constants<>+2432(SB), Z1, Z1
+	VPMULUDQ    constants<>+2496(SB), Z1, Z1
 	VPSRLQ      $0x05, Z2, Z2
 	VPADDQ      Z2, Z5, Z2
 	VPSRLQ      $0x22, Z1, Z1
@@ -5287,16 +5813,16 @@ one177:
 	VPSLLQ      $0x38, Z7, Z3
 	VPADDQ      Z3, Z2, Z3
 	VPCMPUQ     $0x01, Z2, Z3, K2
-	VPSUBQ      constants<>+1472(SB), Z1, K2, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K2, Z1
 	VPSRLVQ     Z4, Z1, Z1
 	VPADDQ      constants<>+64(SB), Z1, Z1
 	VPSRLQ      $0x01, Z1, Z1
 	KTESTB      K1, K1
-	JZ          good182
+	JZ          good200
 	MOVQ        BX, AX
 	JMP         stopped
 
-good182:
+good200:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z2
@@ -5304,55 +5830,55 @@ good182:
 	VMOVUPS Z1, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one177
+	JLE     one195
 
-tail179:
+tail197:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done180
+	JZ          done198
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
 	KMOVW       DI, K1
 	VMOVUPD.Z   (AX)(BX*8), K1, Z1
-	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K2
-	VPMAXSQ     constants<>+1600(SB), Z1, Z1
-	VPADDQ      constants<>+1664(SB), Z1, Z1
+	VPCMPQ      $0x05, constants<>+1600(SB), Z1, K2
+	VPMAXSQ     constants<>+1664(SB), Z1, Z1
+	VPADDQ      constants<>+1728(SB), Z1, Z1
 	VPSLLQ      $0x0e, Z1, Z1
 	VPSRLQ      $0x0c, Z1, Z2
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+1728(SB), Z2, Z3
-	VPMADD52LUQ constants<>+1792(SB), Z2, Z3
-	VPMADD52HUQ constants<>+1792(SB), Z2, Z4
+	VPMADD52HUQ constants<>+1792(SB), Z2, Z3
+	VPMADD52LUQ constants<>+1856(SB), Z2, Z3
+	VPMADD52HUQ constants<>+1856(SB), Z2, Z4
 	VPSLLQ      $0x34, Z4, Z4
 	VPADDQ      Z4, Z3, Z3
-	VPMULLQ     constants<>+1728(SB), Z1, Z4
+	VPMULLQ     constants<>+1792(SB), Z1, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+1856(SB), Z2, Z5
-	VPMADD52LUQ constants<>+1920(SB), Z2, Z5
-	VPMADD52HUQ constants<>+1920(SB), Z2, Z6
+	VPMADD52HUQ constants<>+1920(SB), Z2, Z5
+	VPMADD52LUQ constants<>+1984(SB), Z2, Z5
+	VPMADD52HUQ constants<>+1984(SB), Z2, Z6
 	VPSLLQ      $0x34, Z6, Z2
 	VPADDQ      Z2, Z5, Z2
 	VPADDQ      Z2, Z4, Z2
 	VPCMPUQ     $0x01, Z4, Z2, K3
-	VPSUBQ      constants<>+1472(SB), Z3, K3, Z3
-	VPADDQ      constants<>+1984(SB), Z3, Z3
-	VMOVUPS     constants<>+2048(SB), Z4
+	VPSUBQ      constants<>+1536(SB), Z3, K3, Z3
+	VPADDQ      constants<>+2048(SB), Z3, Z3
+	VMOVUPS     constants<>+2112(SB), Z4
 	VPADDQ      Z2, Z4, Z2
 	VPCMPUQ     $0x01, Z4, Z2, K3
-	VPSUBQ      constants<>+1472(SB), Z3, K3, Z3
+	VPSUBQ      constants<>+1536(SB), Z3, K3, Z3
 	VPADDQ      Z1, Z3, Z1
 	VPSRLQ      $0x39, Z1, Z3
-	VMOVUPS     constants<>+2112(SB), Z4
+	VMOVUPS     constants<>+2176(SB), Z4
 	VPSUBQ      Z3, Z4, Z4
 	MOVQ        coarse+32(FP), AX
 	MOVQ        fine+40(FP), SI
 	VPSRLQ      $0x30, Z1, Z3
-	VPANDQ      constants<>+2176(SB), Z3, Z3
+	VPANDQ      constants<>+2240(SB), Z3, Z3
 	VPSRLQ      $0x29, Z1, Z5
-	VPANDQ      constants<>+2240(SB), Z5, Z5
+	VPANDQ      constants<>+2304(SB), Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x05, Z6, Z6, K3
 	VPGATHERQQ  (SI)(Z5*8), K3, Z6
@@ -5361,13 +5887,13 @@ tail179:
 	VPORQ       Z2, Z1, Z1
 	VPSRLQ      $0x34, Z1, Z2
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2304(SB), Z1, Z5
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z5
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z5
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z5
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2304(SB), Z2, Z5
-	VPMADD52HUQ constants<>+2304(SB), Z2, Z7
-	VPMADD52LUQ constants<>+2368(SB), Z2, Z7
+	VPMADD52HUQ constants<>+2432(SB), Z1, Z7
+	VPMADD52LUQ constants<>+2368(SB), Z2, Z5
+	VPMADD52HUQ constants<>+2368(SB), Z2, Z7
+	VPMADD52LUQ constants<>+2432(SB), Z2, Z7
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z5, Z5
@@ -5377,7 +5903,7 @@ tail179:
 	VPMADD52HUQ Z1, Z1, Z2
 	VPMADD52HUQ Z1, Z2, Z7
 	VPSRLQ      $0x14, Z7, Z1
-	VPMULUDQ    constants<>+2432(SB), Z1, Z1
+	VPMULUDQ    constants<>+2496(SB), Z1, Z1
 	VPSRLQ      $0x05, Z2, Z2
 	VPADDQ      Z2, Z5, Z2
 	VPSRLQ      $0x22, Z1, Z1
@@ -5423,24 +5949,24 @@ tail179:
 	VPSLLQ      $0x38, Z7, Z3
 	VPADDQ      Z3, Z2, Z3
 	VPCMPUQ     $0x01, Z2, Z3, K3
-	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
 	VPSRLVQ     Z4, Z1, Z1
 	VPADDQ      constants<>+64(SB), Z1, Z1
 	VPSRLQ      $0x01, Z1, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good183
+	JZ          good201
 	MOVQ        BX, AX
 	JMP         stopped
 
-good183:
+good201:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(BX*8)
 
-done180:
+done198:
 	MOVQ DX, AX
 
 stopped:
@@ -5459,9 +5985,9 @@ TEXT ·addLogAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest186
+	JL           oneTest204
 
-many184:
+many202:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VPXORQ      Z3, Z3, Z3
@@ -5471,15 +5997,15 @@ many184:
 	VPLZCNTQ    Z2, Z4
 	VPSLLVQ     Z3, Z1, Z1
 	VPSLLVQ     Z4, Z2, Z2
-	VMOVUPS     constants<>+2496(SB), Z5
+	VMOVUPS     constants<>+2560(SB), Z5
 	VPSUBQ      Z3, Z5, Z5
-	VMOVUPS     constants<>+2496(SB), Z3
+	VMOVUPS     constants<>+2560(SB), Z3
 	VPSUBQ      Z4, Z3, Z3
 	MOVQ        table+32(FP), DI
 	VPSRLQ      $0x37, Z1, Z4
 	VPSRLQ      $0x37, Z2, Z6
-	VPANDQ      constants<>+2240(SB), Z4, Z4
-	VPANDQ      constants<>+2240(SB), Z6, Z6
+	VPANDQ      constants<>+2304(SB), Z4, Z4
+	VPANDQ      constants<>+2304(SB), Z6, Z6
 	VPADDQ      Z4, Z4, Z7
 	VPADDQ      Z6, Z6, Z8
 	VPADDQ      Z4, Z7, Z4
@@ -5556,59 +6082,59 @@ many184:
 	VPSRLQ      $0x34, Z12, Z14
 	VPXORQ      Z15, Z15, Z15
 	VPXORQ      Z16, Z16, Z16
-	VPMADD52HUQ constants<>+2560(SB), Z11, Z15
-	VPMADD52HUQ constants<>+2560(SB), Z12, Z16
-	VPMADD52LUQ constants<>+2624(SB), Z11, Z15
-	VPMADD52LUQ constants<>+2624(SB), Z12, Z16
+	VPMADD52HUQ constants<>+2624(SB), Z11, Z15
+	VPMADD52HUQ constants<>+2624(SB), Z12, Z16
+	VPMADD52LUQ constants<>+2688(SB), Z11, Z15
+	VPMADD52LUQ constants<>+2688(SB), Z12, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ constants<>+2624(SB), Z11, Z17
-	VPMADD52HUQ constants<>+2624(SB), Z12, Z18
-	VPMADD52LUQ constants<>+2560(SB), Z13, Z15
-	VPMADD52LUQ constants<>+2560(SB), Z14, Z16
-	VPMADD52HUQ constants<>+2560(SB), Z13, Z17
-	VPMADD52HUQ constants<>+2560(SB), Z14, Z18
-	VPMADD52LUQ constants<>+2624(SB), Z13, Z17
+	VPMADD52HUQ constants<>+2688(SB), Z11, Z17
+	VPMADD52HUQ constants<>+2688(SB), Z12, Z18
+	VPMADD52LUQ constants<>+2624(SB), Z13, Z15
+	VPMADD52LUQ constants<>+2624(SB), Z14, Z16
+	VPMADD52HUQ constants<>+2624(SB), Z13, Z17
+	VPMADD52HUQ constants<>+2624(SB), Z14, Z18
+	VPMADD52LUQ constants<>+2688(SB), Z13, Z17
 	VPSRLQ      $0x0c, Z15, Z15
 	VPSLLQ      $0x28, Z17, Z17
 	VPADDQ      Z17, Z15, Z15
-	VPMADD52LUQ constants<>+2624(SB), Z14, Z18
+	VPMADD52LUQ constants<>+2688(SB), Z14, Z18
 	VPSRLQ      $0x0c, Z16, Z16
 	VPSLLQ      $0x28, Z18, Z18
 	VPADDQ      Z18, Z16, Z16
 	VPSRLQ      $0x02, Z15, Z15
 	VPSRLQ      $0x02, Z16, Z16
-	VMOVUPS     constants<>+2688(SB), Z17
+	VMOVUPS     constants<>+2752(SB), Z17
 	VPSUBQ      Z15, Z17, Z17
-	VMOVUPS     constants<>+2688(SB), Z15
+	VMOVUPS     constants<>+2752(SB), Z15
 	VPSUBQ      Z16, Z15, Z15
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ constants<>+2752(SB), Z11, Z16
-	VPMADD52HUQ constants<>+2752(SB), Z12, Z18
-	VPMADD52LUQ constants<>+2816(SB), Z11, Z16
-	VPMADD52LUQ constants<>+2816(SB), Z12, Z18
+	VPMADD52HUQ constants<>+2816(SB), Z11, Z16
+	VPMADD52HUQ constants<>+2816(SB), Z12, Z18
+	VPMADD52LUQ constants<>+2880(SB), Z11, Z16
+	VPMADD52LUQ constants<>+2880(SB), Z12, Z18
 	VPXORQ      Z19, Z19, Z19
 	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ constants<>+2816(SB), Z11, Z19
-	VPMADD52HUQ constants<>+2816(SB), Z12, Z20
-	VPMADD52LUQ constants<>+2752(SB), Z13, Z16
-	VPMADD52LUQ constants<>+2752(SB), Z14, Z18
-	VPMADD52HUQ constants<>+2752(SB), Z13, Z19
-	VPMADD52HUQ constants<>+2752(SB), Z14, Z20
-	VPMADD52LUQ constants<>+2816(SB), Z13, Z19
+	VPMADD52HUQ constants<>+2880(SB), Z11, Z19
+	VPMADD52HUQ constants<>+2880(SB), Z12, Z20
+	VPMADD52LUQ constants<>+2816(SB), Z13, Z16
+	VPMADD52LUQ constants<>+2816(SB), Z14, Z18
+	VPMADD52HUQ constants<>+2816(SB), Z13, Z19
+	VPMADD52HUQ constants<>+2816(SB), Z14, Z20
+	VPMADD52LUQ constants<>+2880(SB), Z13, Z19
 	VPSRLQ      $0x0c, Z16, Z16
 	VPSLLQ      $0x28, Z19, Z19
 	VPADDQ      Z19, Z16, Z16
-	VPMADD52LUQ constants<>+2816(SB), Z14, Z20
+	VPMADD52LUQ constants<>+2880(SB), Z14, Z20
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSLLQ      $0x28, Z20, Z20
 	VPADDQ      Z20, Z18, Z18
 	VPSRLQ      $0x01, Z16, Z11
 	VPSRLQ      $0x01, Z18, Z12
-	VMOVUPS     constants<>+512(SB), Z13
+	VMOVUPS     constants<>+192(SB), Z13
 	VPSUBQ      Z11, Z13, Z13
-	VMOVUPS     constants<>+512(SB), Z11
+	VMOVUPS     constants<>+192(SB), Z11
 	VPSUBQ      Z12, Z11, Z11
 	VPSRLQ      $0x34, Z17, Z12
 	VPSRLQ      $0x34, Z15, Z14
@@ -5676,23 +6202,23 @@ many184:
 	VPSRLQ      $0x08, Z2, Z2
 	VPADDQ      Z1, Z7, Z1
 	VPADDQ      Z2, Z8, Z2
-	VPMULLQ     constants<>+2880(SB), Z5, Z4
-	VPMULLQ     constants<>+2880(SB), Z3, Z3
+	VPMULLQ     constants<>+2944(SB), Z5, Z4
+	VPMULLQ     constants<>+2944(SB), Z3, Z3
 	VPSRLQ      $0x07, Z1, Z1
 	VPSRLQ      $0x07, Z2, Z2
 	VPADDQ      Z1, Z4, Z1
 	VPADDQ      Z2, Z3, Z2
-	VPADDQ      constants<>+2944(SB), Z1, Z1
-	VPADDQ      constants<>+2944(SB), Z2, Z2
+	VPADDQ      constants<>+3008(SB), Z1, Z1
+	VPADDQ      constants<>+3008(SB), Z2, Z2
 	VPSRAQ      $0x0e, Z1, Z1
 	VPSRAQ      $0x0e, Z2, Z2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good189
+	JZ          good207
 	MOVQ        BX, AX
 	JMP         stopped
 
-good189:
+good207:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z3
@@ -5705,24 +6231,24 @@ good189:
 	VMOVUPS Z2, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many184
+	JLE     many202
 
-oneTest186:
+oneTest204:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail187
+	JG   tail205
 
-one185:
+one203:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPXORQ      Z2, Z2, Z2
 	VPCMPQ      $0x02, Z2, Z1, K1
 	VPLZCNTQ    Z1, Z2
 	VPSLLVQ     Z2, Z1, Z1
-	VMOVUPS     constants<>+2496(SB), Z3
+	VMOVUPS     constants<>+2560(SB), Z3
 	VPSUBQ      Z2, Z3, Z3
 	MOVQ        table+32(FP), DI
 	VPSRLQ      $0x37, Z1, Z2
-	VPANDQ      constants<>+2240(SB), Z2, Z2
+	VPANDQ      constants<>+2304(SB), Z2, Z2
 	VPADDQ      Z2, Z2, Z4
 	VPADDQ      Z2, Z4, Z2
 	VPXORQ      Z4, Z4, Z4
@@ -5761,32 +6287,32 @@ one185:
 	VPSRLQ      $0x08, Z1, Z6
 	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2560(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2624(SB), Z6, Z8
+	VPMADD52HUQ constants<>+2624(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2688(SB), Z6, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+2624(SB), Z6, Z9
-	VPMADD52LUQ constants<>+2560(SB), Z7, Z8
-	VPMADD52HUQ constants<>+2560(SB), Z7, Z9
-	VPMADD52LUQ constants<>+2624(SB), Z7, Z9
+	VPMADD52HUQ constants<>+2688(SB), Z6, Z9
+	VPMADD52LUQ constants<>+2624(SB), Z7, Z8
+	VPMADD52HUQ constants<>+2624(SB), Z7, Z9
+	VPMADD52LUQ constants<>+2688(SB), Z7, Z9
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
 	VPSRLQ      $0x02, Z8, Z8
-	VMOVUPS     constants<>+2688(SB), Z9
+	VMOVUPS     constants<>+2752(SB), Z9
 	VPSUBQ      Z8, Z9, Z9
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2752(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2816(SB), Z6, Z8
+	VPMADD52HUQ constants<>+2816(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2880(SB), Z6, Z8
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2816(SB), Z6, Z10
-	VPMADD52LUQ constants<>+2752(SB), Z7, Z8
-	VPMADD52HUQ constants<>+2752(SB), Z7, Z10
-	VPMADD52LUQ constants<>+2816(SB), Z7, Z10
+	VPMADD52HUQ constants<>+2880(SB), Z6, Z10
+	VPMADD52LUQ constants<>+2816(SB), Z7, Z8
+	VPMADD52HUQ constants<>+2816(SB), Z7, Z10
+	VPMADD52LUQ constants<>+2880(SB), Z7, Z10
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
 	VPADDQ      Z10, Z8, Z8
 	VPSRLQ      $0x01, Z8, Z6
-	VMOVUPS     constants<>+512(SB), Z7
+	VMOVUPS     constants<>+192(SB), Z7
 	VPSUBQ      Z6, Z7, Z7
 	VPSRLQ      $0x34, Z9, Z6
 	VPXORQ      Z8, Z8, Z8
@@ -5821,17 +6347,17 @@ one185:
 	VPGATHERQQ  8(DI)(Z2*8), K2, Z4
 	VPSRLQ      $0x08, Z1, Z1
 	VPADDQ      Z1, Z4, Z1
-	VPMULLQ     constants<>+2880(SB), Z3, Z2
+	VPMULLQ     constants<>+2944(SB), Z3, Z2
 	VPSRLQ      $0x07, Z1, Z1
 	VPADDQ      Z1, Z2, Z1
-	VPADDQ      constants<>+2944(SB), Z1, Z1
+	VPADDQ      constants<>+3008(SB), Z1, Z1
 	VPSRAQ      $0x0e, Z1, Z1
 	KTESTB      K1, K1
-	JZ          good190
+	JZ          good208
 	MOVQ        BX, AX
 	JMP         stopped
 
-good190:
+good208:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (CX)(BX*8), Z2
@@ -5839,12 +6365,12 @@ good190:
 	VMOVUPS Z1, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one185
+	JLE     one203
 
-tail187:
+tail205:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done188
+	JZ          done206
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -5854,11 +6380,11 @@ tail187:
 	VPCMPQ      $0x02, Z2, Z1, K2
 	VPLZCNTQ    Z1, Z2
 	VPSLLVQ     Z2, Z1, Z1
-	VMOVUPS     constants<>+2496(SB), Z3
+	VMOVUPS     constants<>+2560(SB), Z3
 	VPSUBQ      Z2, Z3, Z3
 	MOVQ        table+32(FP), AX
 	VPSRLQ      $0x37, Z1, Z2
-	VPANDQ      constants<>+2240(SB), Z2, Z2
+	VPANDQ      constants<>+2304(SB), Z2, Z2
 	VPADDQ      Z2, Z2, Z4
 	VPADDQ      Z2, Z4, Z2
 	VPXORQ      Z4, Z4, Z4
@@ -5897,32 +6423,32 @@ tail187:
 	VPSRLQ      $0x08, Z1, Z6
 	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2560(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2624(SB), Z6, Z8
+	VPMADD52HUQ constants<>+2624(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2688(SB), Z6, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+2624(SB), Z6, Z9
-	VPMADD52LUQ constants<>+2560(SB), Z7, Z8
-	VPMADD52HUQ constants<>+2560(SB), Z7, Z9
-	VPMADD52LUQ constants<>+2624(SB), Z7, Z9
+	VPMADD52HUQ constants<>+2688(SB), Z6, Z9
+	VPMADD52LUQ constants<>+2624(SB), Z7, Z8
+	VPMADD52HUQ constants<>+2624(SB), Z7, Z9
+	VPMADD52LUQ constants<>+2688(SB), Z7, Z9
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
 	VPSRLQ      $0x02, Z8, Z8
-	VMOVUPS     constants<>+2688(SB), Z9
+	VMOVUPS     constants<>+2752(SB), Z9
 	VPSUBQ      Z8, Z9, Z9
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2752(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2816(SB), Z6, Z8
+	VPMADD52HUQ constants<>+2816(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2880(SB), Z6, Z8
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2816(SB), Z6, Z10
-	VPMADD52LUQ constants<>+2752(SB), Z7, Z8
-	VPMADD52HUQ constants<>+2752(SB), Z7, Z10
-	VPMADD52LUQ constants<>+2816(SB), Z7, Z10
+	VPMADD52HUQ constants<>+2880(SB), Z6, Z10
+	VPMADD52LUQ constants<>+2816(SB), Z7, Z8
+	VPMADD52HUQ constants<>+2816(SB), Z7, Z10
+	VPMADD52LUQ constants<>+2880(SB), Z7, Z10
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
 	VPADDQ      Z10, Z8, Z8
 	VPSRLQ      $0x01, Z8, Z6
-	VMOVUPS     constants<>+512(SB), Z7
+	VMOVUPS     constants<>+192(SB), Z7
 	VPSUBQ      Z6, Z7, Z7
 	VPSRLQ      $0x34, Z9, Z6
 	VPXORQ      Z8, Z8, Z8
@@ -5957,25 +6483,25 @@ tail187:
 	VPGATHERQQ  8(AX)(Z2*8), K3, Z4
 	VPSRLQ      $0x08, Z1, Z1
 	VPADDQ      Z1, Z4, Z1
-	VPMULLQ     constants<>+2880(SB), Z3, Z2
+	VPMULLQ     constants<>+2944(SB), Z3, Z2
 	VPSRLQ      $0x07, Z1, Z1
 	VPADDQ      Z1, Z2, Z1
-	VPADDQ      constants<>+2944(SB), Z1, Z1
+	VPADDQ      constants<>+3008(SB), Z1, Z1
 	VPSRAQ      $0x0e, Z1, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good191
+	JZ          good209
 	MOVQ        BX, AX
 	JMP         stopped
 
-good191:
+good209:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(BX*8)
 
-done188:
+done206:
 	MOVQ DX, AX
 
 stopped:
@@ -5994,9 +6520,9 @@ TEXT ·addTanAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest194
+	JL           oneTest212
 
-many192:
+many210:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VPABSQ      Z1, Z3
@@ -6009,26 +6535,26 @@ many192:
 	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ constants<>+3008(SB), Z3, Z7
-	VPMADD52HUQ constants<>+3072(SB), Z3, Z9
-	VPMADD52HUQ constants<>+3136(SB), Z3, Z11
-	VPMADD52LUQ constants<>+3072(SB), Z3, Z7
-	VPMADD52LUQ constants<>+3136(SB), Z3, Z9
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z11
-	VPMADD52LUQ constants<>+3008(SB), Z5, Z7
-	VPMADD52HUQ constants<>+3008(SB), Z5, Z9
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z11
-	VPMADD52LUQ constants<>+3072(SB), Z5, Z9
-	VPMADD52HUQ constants<>+3008(SB), Z4, Z8
-	VPMADD52HUQ constants<>+3072(SB), Z4, Z10
-	VPMADD52HUQ constants<>+3136(SB), Z4, Z12
-	VPMADD52LUQ constants<>+3072(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3136(SB), Z4, Z10
-	VPMADD52HUQ constants<>+3072(SB), Z6, Z12
-	VPMADD52LUQ constants<>+3008(SB), Z6, Z8
-	VPMADD52HUQ constants<>+3008(SB), Z6, Z10
-	VPMADD52LUQ constants<>+3136(SB), Z6, Z12
-	VPMADD52LUQ constants<>+3072(SB), Z6, Z10
+	VPMADD52HUQ constants<>+3072(SB), Z3, Z7
+	VPMADD52HUQ constants<>+3136(SB), Z3, Z9
+	VPMADD52HUQ constants<>+3200(SB), Z3, Z11
+	VPMADD52LUQ constants<>+3136(SB), Z3, Z7
+	VPMADD52LUQ constants<>+3200(SB), Z3, Z9
+	VPMADD52HUQ constants<>+3136(SB), Z5, Z11
+	VPMADD52LUQ constants<>+3072(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3072(SB), Z5, Z9
+	VPMADD52LUQ constants<>+3200(SB), Z5, Z11
+	VPMADD52LUQ constants<>+3136(SB), Z5, Z9
+	VPMADD52HUQ constants<>+3072(SB), Z4, Z8
+	VPMADD52HUQ constants<>+3136(SB), Z4, Z10
+	VPMADD52HUQ constants<>+3200(SB), Z4, Z12
+	VPMADD52LUQ constants<>+3136(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3200(SB), Z4, Z10
+	VPMADD52HUQ constants<>+3136(SB), Z6, Z12
+	VPMADD52LUQ constants<>+3072(SB), Z6, Z8
+	VPMADD52HUQ constants<>+3072(SB), Z6, Z10
+	VPMADD52LUQ constants<>+3200(SB), Z6, Z12
+	VPMADD52LUQ constants<>+3136(SB), Z6, Z10
 	VPSLLQ      $0x31, Z11, Z3
 	VPSLLQ      $0x31, Z12, Z4
 	VPSRLQ      $0x34, Z7, Z5
@@ -6039,8 +6565,8 @@ many192:
 	VPSRLQ      $0x03, Z6, Z6
 	VPADDQ      Z5, Z3, Z3
 	VPADDQ      Z6, Z4, Z4
-	VPADDQ      constants<>+3200(SB), Z3, Z5
-	VPADDQ      constants<>+3200(SB), Z4, Z6
+	VPADDQ      constants<>+3264(SB), Z3, Z5
+	VPADDQ      constants<>+3264(SB), Z4, Z6
 	VPSRLQ      $0x3e, Z5, Z5
 	VPSRLQ      $0x3e, Z6, Z6
 	VPSLLQ      $0x3e, Z5, Z7
@@ -6055,23 +6581,23 @@ many192:
 	VPSRLQ      $0x34, Z8, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ constants<>+3264(SB), Z7, Z11
-	VPMADD52HUQ constants<>+3264(SB), Z8, Z12
-	VPMADD52LUQ constants<>+3328(SB), Z7, Z11
-	VPMADD52LUQ constants<>+3328(SB), Z8, Z12
+	VPMADD52HUQ constants<>+3328(SB), Z7, Z11
+	VPMADD52HUQ constants<>+3328(SB), Z8, Z12
+	VPMADD52LUQ constants<>+3392(SB), Z7, Z11
+	VPMADD52LUQ constants<>+3392(SB), Z8, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ constants<>+3328(SB), Z7, Z13
-	VPMADD52HUQ constants<>+3328(SB), Z8, Z14
-	VPMADD52LUQ constants<>+3264(SB), Z9, Z11
-	VPMADD52LUQ constants<>+3264(SB), Z10, Z12
-	VPMADD52HUQ constants<>+3264(SB), Z9, Z13
-	VPMADD52HUQ constants<>+3264(SB), Z10, Z14
-	VPMADD52LUQ constants<>+3328(SB), Z9, Z13
+	VPMADD52HUQ constants<>+3392(SB), Z7, Z13
+	VPMADD52HUQ constants<>+3392(SB), Z8, Z14
+	VPMADD52LUQ constants<>+3328(SB), Z9, Z11
+	VPMADD52LUQ constants<>+3328(SB), Z10, Z12
+	VPMADD52HUQ constants<>+3328(SB), Z9, Z13
+	VPMADD52HUQ constants<>+3328(SB), Z10, Z14
+	VPMADD52LUQ constants<>+3392(SB), Z9, Z13
 	VPSRLQ      $0x0c, Z11, Z11
 	VPSLLQ      $0x28, Z13, Z13
 	VPADDQ      Z13, Z11, Z11
-	VPMADD52LUQ constants<>+3328(SB), Z10, Z14
+	VPMADD52LUQ constants<>+3392(SB), Z10, Z14
 	VPSRLQ      $0x0c, Z12, Z12
 	VPSLLQ      $0x28, Z14, Z14
 	VPADDQ      Z14, Z12, Z12
@@ -6113,14 +6639,14 @@ many192:
 	VPTESTMQ    constants<>+64(SB), Z6, K2
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+3392(SB), Z5
-	VMOVUPS     constants<>+3392(SB), Z6
+	VMOVUPS     constants<>+3456(SB), Z5
+	VMOVUPS     constants<>+3456(SB), Z6
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z13, Z13, Z13
-	VMOVUPS     constants<>+3456(SB), Z13
-	VMOVUPS     constants<>+3456(SB), Z14
-	VMOVUPS     constants<>+3520(SB), Z15
-	VMOVUPS     constants<>+3520(SB), Z16
+	VMOVUPS     constants<>+3520(SB), Z13
+	VMOVUPS     constants<>+3520(SB), Z14
+	VMOVUPS     constants<>+3584(SB), Z15
+	VMOVUPS     constants<>+3584(SB), Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
@@ -6143,10 +6669,10 @@ many192:
 	VPSUBQ      Z20, Z16, Z6
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z13, Z13, Z13
-	VMOVUPS     constants<>+3584(SB), Z13
-	VMOVUPS     constants<>+3584(SB), Z14
-	VMOVUPS     constants<>+3648(SB), Z15
-	VMOVUPS     constants<>+3648(SB), Z16
+	VMOVUPS     constants<>+3648(SB), Z13
+	VMOVUPS     constants<>+3648(SB), Z14
+	VMOVUPS     constants<>+3712(SB), Z15
+	VMOVUPS     constants<>+3712(SB), Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
@@ -6169,10 +6695,10 @@ many192:
 	VPSUBQ      Z20, Z16, Z6
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z13, Z13, Z13
-	VMOVUPS     constants<>+3712(SB), Z13
-	VMOVUPS     constants<>+3712(SB), Z14
-	VMOVUPS     constants<>+3776(SB), Z15
-	VMOVUPS     constants<>+3776(SB), Z16
+	VMOVUPS     constants<>+3776(SB), Z13
+	VMOVUPS     constants<>+3776(SB), Z14
+	VMOVUPS     constants<>+3840(SB), Z15
+	VMOVUPS     constants<>+3840(SB), Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
@@ -6195,52 +6721,10 @@ many192:
 	VPSUBQ      Z20, Z16, Z6
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z13, Z13, Z13
-	VMOVUPS     constants<>+3840(SB), Z13
-	VMOVUPS     constants<>+3840(SB), Z14
-	VMOVUPS     constants<>+3904(SB), Z15
-	VMOVUPS     constants<>+3904(SB), Z16
-	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ Z3, Z7, Z17
-	VPMADD52HUQ Z4, Z8, Z18
-	VPMADD52HUQ Z5, Z7, Z19
-	VPMADD52HUQ Z6, Z8, Z20
-	VPMADD52LUQ Z3, Z9, Z17
-	VPMADD52LUQ Z4, Z10, Z18
-	VPMADD52LUQ Z5, Z9, Z19
-	VPMADD52LUQ Z6, Z10, Z20
-	VPXORQ      Z21, Z21, Z21
-	VPXORQ      Z22, Z22, Z22
-	VPXORQ      Z23, Z23, Z23
-	VPXORQ      Z24, Z24, Z24
-	VPMADD52HUQ Z3, Z9, Z21
-	VPMADD52HUQ Z4, Z10, Z22
-	VPMADD52HUQ Z5, Z9, Z23
-	VPMADD52HUQ Z6, Z10, Z24
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSLLQ      $0x28, Z21, Z21
-	VPADDQ      Z21, Z17, Z17
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z22, Z22
-	VPADDQ      Z22, Z18, Z18
-	VPSRLQ      $0x0c, Z19, Z19
-	VPSLLQ      $0x28, Z23, Z23
-	VPADDQ      Z23, Z19, Z19
-	VPSRLQ      $0x0c, Z20, Z20
-	VPSLLQ      $0x28, Z24, Z24
-	VPADDQ      Z24, Z20, Z20
-	VPSUBQ      Z17, Z13, Z3
-	VPSUBQ      Z18, Z14, Z4
-	VPSUBQ      Z19, Z15, Z5
-	VPSUBQ      Z20, Z16, Z6
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z13, Z13, Z13
-	VMOVUPS     constants<>+3968(SB), Z13
-	VMOVUPS     constants<>+3968(SB), Z14
-	VMOVUPS     constants<>+4032(SB), Z15
-	VMOVUPS     constants<>+4032(SB), Z16
+	VMOVUPS     constants<>+3904(SB), Z13
+	VMOVUPS     constants<>+3904(SB), Z14
+	VMOVUPS     constants<>+3968(SB), Z15
+	VMOVUPS     constants<>+3968(SB), Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
@@ -6279,10 +6763,52 @@ many192:
 	VPSUBQ      Z20, Z16, Z6
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z13, Z13, Z13
-	VMOVUPS     constants<>+4096(SB), Z13
-	VMOVUPS     constants<>+4096(SB), Z14
-	VMOVUPS     constants<>+4160(SB), Z15
-	VMOVUPS     constants<>+4160(SB), Z16
+	VMOVUPS     constants<>+4032(SB), Z13
+	VMOVUPS     constants<>+4032(SB), Z14
+	VMOVUPS     constants<>+4096(SB), Z15
+	VMOVUPS     constants<>+4096(SB), Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z3, Z7, Z17
+	VPMADD52HUQ Z4, Z8, Z18
+	VPMADD52HUQ Z5, Z7, Z19
+	VPMADD52HUQ Z6, Z8, Z20
+	VPMADD52LUQ Z3, Z9, Z17
+	VPMADD52LUQ Z4, Z10, Z18
+	VPMADD52LUQ Z5, Z9, Z19
+	VPMADD52LUQ Z6, Z10, Z20
+	VPXORQ      Z21, Z21, Z21
+	VPXORQ      Z22, Z22, Z22
+	VPXORQ      Z23, Z23, Z23
+	VPXORQ      Z24, Z24, Z24
+	VPMADD52HUQ Z3, Z9, Z21
+	VPMADD52HUQ Z4, Z10, Z22
+	VPMADD52HUQ Z5, Z9, Z23
+	VPMADD52HUQ Z6, Z10, Z24
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z21, Z21
+	VPADDQ      Z21, Z17, Z17
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z22, Z22
+	VPADDQ      Z22, Z18, Z18
+	VPSRLQ      $0x0c, Z19, Z19
+	VPSLLQ      $0x28, Z23, Z23
+	VPADDQ      Z23, Z19, Z19
+	VPSRLQ      $0x0c, Z20, Z20
+	VPSLLQ      $0x28, Z24, Z24
+	VPADDQ      Z24, Z20, Z20
+	VPSUBQ      Z17, Z13, Z3
+	VPSUBQ      Z18, Z14, Z4
+	VPSUBQ      Z19, Z15, Z5
+	VPSUBQ      Z20, Z16, Z6
+	VPXORQ      Z13, Z13, Z13
+	VPXORQ      Z13, Z13, Z13
+	VMOVUPS     constants<>+4160(SB), Z13
+	VMOVUPS     constants<>+4160(SB), Z14
+	VMOVUPS     constants<>+4224(SB), Z15
+	VMOVUPS     constants<>+4224(SB), Z16
 	VPSRLQ      $0x34, Z3, Z17
 	VPSRLQ      $0x34, Z4, Z18
 	VPSRLQ      $0x34, Z5, Z19
@@ -6337,10 +6863,10 @@ many192:
 	VPSUBQ      Z24, Z16, Z6
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z13, Z13, Z13
-	VMOVUPS     constants<>+4224(SB), Z13
-	VMOVUPS     constants<>+4224(SB), Z14
-	VMOVUPS     constants<>+512(SB), Z15
-	VMOVUPS     constants<>+512(SB), Z16
+	VMOVUPS     constants<>+4288(SB), Z13
+	VMOVUPS     constants<>+4288(SB), Z14
+	VMOVUPS     constants<>+192(SB), Z15
+	VMOVUPS     constants<>+192(SB), Z16
 	VPSRLQ      $0x34, Z3, Z17
 	VPSRLQ      $0x34, Z4, Z18
 	VPSRLQ      $0x34, Z5, Z19
@@ -6445,13 +6971,13 @@ many192:
 	VPSRLQ      $0x01, Z18, Z4
 	VPSRLQ      $0x01, Z19, Z5
 	VPSRLQ      $0x01, Z20, Z6
-	VMOVUPS     constants<>+512(SB), Z7
+	VMOVUPS     constants<>+192(SB), Z7
 	VPSUBQ      Z3, Z7, Z7
-	VMOVUPS     constants<>+512(SB), Z3
+	VMOVUPS     constants<>+192(SB), Z3
 	VPSUBQ      Z4, Z3, Z3
-	VMOVUPS     constants<>+512(SB), Z4
+	VMOVUPS     constants<>+192(SB), Z4
 	VPSUBQ      Z5, Z4, Z4
-	VMOVUPS     constants<>+512(SB), Z5
+	VMOVUPS     constants<>+192(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
 	VPSRLQ      $0x34, Z11, Z6
 	VPSRLQ      $0x34, Z12, Z8
@@ -6479,12 +7005,12 @@ many192:
 	VPSRLQ      $0x0c, Z14, Z14
 	VPSLLQ      $0x28, Z16, Z16
 	VPADDQ      Z16, Z14, Z14
-	VPADDQ      constants<>+4288(SB), Z13, Z3
-	VPADDQ      constants<>+4288(SB), Z14, Z6
+	VPADDQ      constants<>+4352(SB), Z13, Z3
+	VPADDQ      constants<>+4352(SB), Z14, Z6
 	VPSRLQ      $0x13, Z3, Z3
 	VPSRLQ      $0x13, Z6, Z6
-	VPADDQ      constants<>+4352(SB), Z4, Z4
-	VPADDQ      constants<>+4352(SB), Z5, Z5
+	VPADDQ      constants<>+256(SB), Z4, Z4
+	VPADDQ      constants<>+256(SB), Z5, Z5
 	VPSRLQ      $0x14, Z4, Z4
 	VPSRLQ      $0x14, Z5, Z5
 	VMOVUPS     Z3, Z7
@@ -6493,7 +7019,7 @@ many192:
 	VMOVUPS     Z6, Z3
 	VMOVUPD     Z5, K2, Z3
 	VMOVUPD     Z6, K2, Z5
-	VMOVUPS     constants<>+1216(SB), Z6
+	VMOVUPS     constants<>+1280(SB), Z6
 	VCVTUQQ2PD  Z4, Z8
 	VCVTUQQ2PD  Z5, Z9
 	VDIVPD      Z8, Z6, Z8
@@ -6502,16 +7028,16 @@ many192:
 	VPSLLQ      $0x2b, Z3, Z10
 	VCVTUQQ2PD  Z7, Z7
 	VCVTUQQ2PD  Z3, Z3
-	VMULPD      constants<>+1280(SB), Z7, Z7
-	VMULPD      constants<>+1280(SB), Z3, Z3
+	VMULPD      constants<>+1344(SB), Z7, Z7
+	VMULPD      constants<>+1344(SB), Z3, Z3
 	VMULPD      Z8, Z7, Z7
-	VCMPPD      $0x15, constants<>+1344(SB), Z7, K2
-	VPTESTMQ    constants<>+1408(SB), Z4, K1
+	VCMPPD      $0x15, constants<>+1408(SB), Z7, K2
+	VPTESTMQ    constants<>+1472(SB), Z4, K1
 	KORB        K1, K2, K2
 	VCVTPD2QQ   Z7, Z7
 	VMULPD      Z6, Z3, Z3
-	VCMPPD      $0x15, constants<>+1344(SB), Z3, K3
-	VPTESTMQ    constants<>+1408(SB), Z5, K1
+	VCMPPD      $0x15, constants<>+1408(SB), Z3, K3
+	VPTESTMQ    constants<>+1472(SB), Z5, K1
 	KORB        K1, K3, K3
 	VCVTPD2QQ   Z3, Z3
 	VPMULLQ     Z4, Z7, Z11
@@ -6546,8 +7072,8 @@ many192:
 	VPCMPQ      $0x06, Z5, Z10, K6
 	VPADDQ      constants<>+64(SB), Z6, K1, Z6
 	VPADDQ      constants<>+64(SB), Z3, K4, Z3
-	VPADDQ      constants<>+1472(SB), Z6, K5, Z6
-	VPADDQ      constants<>+1472(SB), Z3, K6, Z3
+	VPADDQ      constants<>+1536(SB), Z6, K5, Z6
+	VPADDQ      constants<>+1536(SB), Z3, K6, Z3
 	VPXORQ      Z4, Z4, Z4
 	VPMOVQ2M    Z1, K1
 	VPSUBQ      Z6, Z4, K1, Z6
@@ -6555,11 +7081,11 @@ many192:
 	VPSUBQ      Z3, Z4, K1, Z3
 	KORB        K3, K2, K2
 	KTESTB      K2, K2
-	JZ          good197
+	JZ          good215
 	MOVQ        BX, AX
 	JMP         stopped
 
-good197:
+good215:
 	VPXORQ  Z0, Z6, Z6
 	VPSUBQ  Z0, Z6, Z6
 	VMOVUPS (CX)(BX*8), Z1
@@ -6572,36 +7098,36 @@ good197:
 	VMOVUPS Z3, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many192
+	JLE     many210
 
-oneTest194:
+oneTest212:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail195
+	JG   tail213
 
-one193:
+one211:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPABSQ      Z1, Z2
 	VPSRLQ      $0x34, Z2, Z3
 	VPXORQ      Z4, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+3008(SB), Z2, Z4
-	VPMADD52HUQ constants<>+3072(SB), Z2, Z5
-	VPMADD52HUQ constants<>+3136(SB), Z2, Z6
-	VPMADD52LUQ constants<>+3072(SB), Z2, Z4
-	VPMADD52LUQ constants<>+3136(SB), Z2, Z5
-	VPMADD52HUQ constants<>+3072(SB), Z3, Z6
-	VPMADD52LUQ constants<>+3008(SB), Z3, Z4
-	VPMADD52HUQ constants<>+3008(SB), Z3, Z5
-	VPMADD52LUQ constants<>+3136(SB), Z3, Z6
-	VPMADD52LUQ constants<>+3072(SB), Z3, Z5
+	VPMADD52HUQ constants<>+3072(SB), Z2, Z4
+	VPMADD52HUQ constants<>+3136(SB), Z2, Z5
+	VPMADD52HUQ constants<>+3200(SB), Z2, Z6
+	VPMADD52LUQ constants<>+3136(SB), Z2, Z4
+	VPMADD52LUQ constants<>+3200(SB), Z2, Z5
+	VPMADD52HUQ constants<>+3136(SB), Z3, Z6
+	VPMADD52LUQ constants<>+3072(SB), Z3, Z4
+	VPMADD52HUQ constants<>+3072(SB), Z3, Z5
+	VPMADD52LUQ constants<>+3200(SB), Z3, Z6
+	VPMADD52LUQ constants<>+3136(SB), Z3, Z5
 	VPSLLQ      $0x31, Z6, Z2
 	VPSRLQ      $0x34, Z4, Z3
 	VPADDQ      Z3, Z5, Z3
 	VPSRLQ      $0x03, Z3, Z3
 	VPADDQ      Z3, Z2, Z2
-	VPADDQ      constants<>+3200(SB), Z2, Z3
+	VPADDQ      constants<>+3264(SB), Z2, Z3
 	VPSRLQ      $0x3e, Z3, Z3
 	VPSLLQ      $0x3e, Z3, Z4
 	VPSUBQ      Z4, Z2, Z2
@@ -6609,13 +7135,13 @@ one193:
 	VPSLLQ      $0x02, Z4, Z4
 	VPSRLQ      $0x34, Z4, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+3264(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3328(SB), Z4, Z6
+	VPMADD52HUQ constants<>+3328(SB), Z4, Z6
+	VPMADD52LUQ constants<>+3392(SB), Z4, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3328(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3264(SB), Z5, Z6
-	VPMADD52HUQ constants<>+3264(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3328(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3392(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3328(SB), Z5, Z6
+	VPMADD52HUQ constants<>+3328(SB), Z5, Z7
+	VPMADD52LUQ constants<>+3392(SB), Z5, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
@@ -6638,10 +7164,10 @@ one193:
 	VPXORQ      Z2, Z1, Z1
 	VPTESTMQ    constants<>+64(SB), Z3, K1
 	VPXORQ      Z2, Z2, Z2
-	VMOVUPS     constants<>+3392(SB), Z3
+	VMOVUPS     constants<>+3456(SB), Z3
 	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3456(SB), Z7
-	VMOVUPS     constants<>+3520(SB), Z8
+	VMOVUPS     constants<>+3520(SB), Z7
+	VMOVUPS     constants<>+3584(SB), Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z2, Z4, Z9
@@ -6653,8 +7179,8 @@ one193:
 	VPSUBQ      Z9, Z7, Z2
 	VPSUBQ      Z10, Z8, Z3
 	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3584(SB), Z7
-	VMOVUPS     constants<>+3648(SB), Z8
+	VMOVUPS     constants<>+3648(SB), Z7
+	VMOVUPS     constants<>+3712(SB), Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z2, Z4, Z9
@@ -6666,8 +7192,8 @@ one193:
 	VPSUBQ      Z9, Z7, Z2
 	VPSUBQ      Z10, Z8, Z3
 	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3712(SB), Z7
-	VMOVUPS     constants<>+3776(SB), Z8
+	VMOVUPS     constants<>+3776(SB), Z7
+	VMOVUPS     constants<>+3840(SB), Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z2, Z4, Z9
@@ -6679,29 +7205,8 @@ one193:
 	VPSUBQ      Z9, Z7, Z2
 	VPSUBQ      Z10, Z8, Z3
 	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3840(SB), Z7
-	VMOVUPS     constants<>+3904(SB), Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z2, Z5, Z11
-	VPMADD52HUQ Z3, Z5, Z12
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPSUBQ      Z9, Z7, Z2
-	VPSUBQ      Z10, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3968(SB), Z7
-	VMOVUPS     constants<>+4032(SB), Z8
+	VMOVUPS     constants<>+3904(SB), Z7
+	VMOVUPS     constants<>+3968(SB), Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z2, Z4, Z9
@@ -6721,8 +7226,29 @@ one193:
 	VPSUBQ      Z9, Z7, Z2
 	VPSUBQ      Z10, Z8, Z3
 	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+4096(SB), Z7
-	VMOVUPS     constants<>+4160(SB), Z8
+	VMOVUPS     constants<>+4032(SB), Z7
+	VMOVUPS     constants<>+4096(SB), Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z2, Z4, Z9
+	VPMADD52HUQ Z3, Z4, Z10
+	VPMADD52LUQ Z2, Z5, Z9
+	VPMADD52LUQ Z3, Z5, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z2, Z5, Z11
+	VPMADD52HUQ Z3, Z5, Z12
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPSUBQ      Z9, Z7, Z2
+	VPSUBQ      Z10, Z8, Z3
+	VPXORQ      Z7, Z7, Z7
+	VMOVUPS     constants<>+4160(SB), Z7
+	VMOVUPS     constants<>+4224(SB), Z8
 	VPSRLQ      $0x34, Z2, Z9
 	VPSRLQ      $0x34, Z3, Z10
 	VPXORQ      Z11, Z11, Z11
@@ -6750,8 +7276,8 @@ one193:
 	VPSUBQ      Z11, Z7, Z2
 	VPSUBQ      Z12, Z8, Z3
 	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+4224(SB), Z7
-	VMOVUPS     constants<>+512(SB), Z8
+	VMOVUPS     constants<>+4288(SB), Z7
+	VMOVUPS     constants<>+192(SB), Z8
 	VPSRLQ      $0x34, Z2, Z9
 	VPSRLQ      $0x34, Z3, Z10
 	VPXORQ      Z11, Z11, Z11
@@ -6804,9 +7330,9 @@ one193:
 	VPADDQ      Z12, Z10, Z10
 	VPSRLQ      $0x01, Z9, Z2
 	VPSRLQ      $0x01, Z10, Z3
-	VMOVUPS     constants<>+512(SB), Z4
+	VMOVUPS     constants<>+192(SB), Z4
 	VPSUBQ      Z2, Z4, Z4
-	VMOVUPS     constants<>+512(SB), Z2
+	VMOVUPS     constants<>+192(SB), Z2
 	VPSUBQ      Z3, Z2, Z2
 	VPSRLQ      $0x34, Z6, Z3
 	VPSRLQ      $0x34, Z4, Z5
@@ -6821,22 +7347,22 @@ one193:
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPADDQ      constants<>+4288(SB), Z7, Z3
+	VPADDQ      constants<>+4352(SB), Z7, Z3
 	VPSRLQ      $0x13, Z3, Z3
-	VPADDQ      constants<>+4352(SB), Z2, Z2
+	VPADDQ      constants<>+256(SB), Z2, Z2
 	VPSRLQ      $0x14, Z2, Z2
 	VMOVUPS     Z3, Z4
 	VMOVUPD     Z2, K1, Z4
 	VMOVUPD     Z3, K1, Z2
-	VMOVUPS     constants<>+1216(SB), Z3
+	VMOVUPS     constants<>+1280(SB), Z3
 	VCVTUQQ2PD  Z2, Z5
 	VDIVPD      Z5, Z3, Z3
 	VPSLLQ      $0x2b, Z4, Z5
 	VCVTUQQ2PD  Z4, Z4
-	VMULPD      constants<>+1280(SB), Z4, Z4
+	VMULPD      constants<>+1344(SB), Z4, Z4
 	VMULPD      Z3, Z4, Z4
-	VCMPPD      $0x15, constants<>+1344(SB), Z4, K2
-	VPTESTMQ    constants<>+1408(SB), Z2, K1
+	VCMPPD      $0x15, constants<>+1408(SB), Z4, K2
+	VPTESTMQ    constants<>+1472(SB), Z2, K1
 	KORB        K1, K2, K2
 	VCVTPD2QQ   Z4, Z4
 	VPMULLQ     Z2, Z4, Z6
@@ -6855,16 +7381,16 @@ one193:
 	VPADDQ      Z4, Z2, Z2
 	VPCMPQ      $0x06, Z2, Z5, K3
 	VPADDQ      constants<>+64(SB), Z3, K1, Z3
-	VPADDQ      constants<>+1472(SB), Z3, K3, Z3
+	VPADDQ      constants<>+1536(SB), Z3, K3, Z3
 	VPXORQ      Z2, Z2, Z2
 	VPMOVQ2M    Z1, K1
 	VPSUBQ      Z3, Z2, K1, Z3
 	KTESTB      K2, K2
-	JZ          good198
+	JZ          good216
 	MOVQ        BX, AX
 	JMP         stopped
 
-good198:
+good216:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (CX)(BX*8), Z1
@@ -6872,12 +7398,12 @@ good198:
 	VMOVUPS Z3, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one193
+	JLE     one211
 
-tail195:
+tail213:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done196
+	JZ          done214
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -6888,22 +7414,22 @@ tail195:
 	VPXORQ      Z4, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+3008(SB), Z2, Z4
-	VPMADD52HUQ constants<>+3072(SB), Z2, Z5
-	VPMADD52HUQ constants<>+3136(SB), Z2, Z6
-	VPMADD52LUQ constants<>+3072(SB), Z2, Z4
-	VPMADD52LUQ constants<>+3136(SB), Z2, Z5
-	VPMADD52HUQ constants<>+3072(SB), Z3, Z6
-	VPMADD52LUQ constants<>+3008(SB), Z3, Z4
-	VPMADD52HUQ constants<>+3008(SB), Z3, Z5
-	VPMADD52LUQ constants<>+3136(SB), Z3, Z6
-	VPMADD52LUQ constants<>+3072(SB), Z3, Z5
+	VPMADD52HUQ constants<>+3072(SB), Z2, Z4
+	VPMADD52HUQ constants<>+3136(SB), Z2, Z5
+	VPMADD52HUQ constants<>+3200(SB), Z2, Z6
+	VPMADD52LUQ constants<>+3136(SB), Z2, Z4
+	VPMADD52LUQ constants<>+3200(SB), Z2, Z5
+	VPMADD52HUQ constants<>+3136(SB), Z3, Z6
+	VPMADD52LUQ constants<>+3072(SB), Z3, Z4
+	VPMADD52HUQ constants<>+3072(SB), Z3, Z5
+	VPMADD52LUQ constants<>+3200(SB), Z3, Z6
+	VPMADD52LUQ constants<>+3136(SB), Z3, Z5
 	VPSLLQ      $0x31, Z6, Z2
 	VPSRLQ      $0x34, Z4, Z3
 	VPADDQ      Z3, Z5, Z3
 	VPSRLQ      $0x03, Z3, Z3
 	VPADDQ      Z3, Z2, Z2
-	VPADDQ      constants<>+3200(SB), Z2, Z3
+	VPADDQ      constants<>+3264(SB), Z2, Z3
 	VPSRLQ      $0x3e, Z3, Z3
 	VPSLLQ      $0x3e, Z3, Z4
 	VPSUBQ      Z4, Z2, Z2
@@ -6911,13 +7437,13 @@ tail195:
 	VPSLLQ      $0x02, Z4, Z4
 	VPSRLQ      $0x34, Z4, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+3264(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3328(SB), Z4, Z6
+	VPMADD52HUQ constants<>+3328(SB), Z4, Z6
+	VPMADD52LUQ constants<>+3392(SB), Z4, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3328(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3264(SB), Z5, Z6
-	VPMADD52HUQ constants<>+3264(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3328(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3392(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3328(SB), Z5, Z6
+	VPMADD52HUQ constants<>+3328(SB), Z5, Z7
+	VPMADD52LUQ constants<>+3392(SB), Z5, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
@@ -6940,10 +7466,10 @@ tail195:
 	VPXORQ      Z2, Z1, Z1
 	VPTESTMQ    constants<>+64(SB), Z3, K2
 	VPXORQ      Z2, Z2, Z2
-	VMOVUPS     constants<>+3392(SB), Z3
+	VMOVUPS     constants<>+3456(SB), Z3
 	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3456(SB), Z7
-	VMOVUPS     constants<>+3520(SB), Z8
+	VMOVUPS     constants<>+3520(SB), Z7
+	VMOVUPS     constants<>+3584(SB), Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z2, Z4, Z9
@@ -6955,8 +7481,8 @@ tail195:
 	VPSUBQ      Z9, Z7, Z2
 	VPSUBQ      Z10, Z8, Z3
 	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3584(SB), Z7
-	VMOVUPS     constants<>+3648(SB), Z8
+	VMOVUPS     constants<>+3648(SB), Z7
+	VMOVUPS     constants<>+3712(SB), Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z2, Z4, Z9
@@ -6968,8 +7494,8 @@ tail195:
 	VPSUBQ      Z9, Z7, Z2
 	VPSUBQ      Z10, Z8, Z3
 	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3712(SB), Z7
-	VMOVUPS     constants<>+3776(SB), Z8
+	VMOVUPS     constants<>+3776(SB), Z7
+	VMOVUPS     constants<>+3840(SB), Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z2, Z4, Z9
@@ -6981,29 +7507,8 @@ tail195:
 	VPSUBQ      Z9, Z7, Z2
 	VPSUBQ      Z10, Z8, Z3
 	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3840(SB), Z7
-	VMOVUPS     constants<>+3904(SB), Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z2, Z5, Z11
-	VPMADD52HUQ Z3, Z5, Z12
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPSUBQ      Z9, Z7, Z2
-	VPSUBQ      Z10, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3968(SB), Z7
-	VMOVUPS     constants<>+4032(SB), Z8
+	VMOVUPS     constants<>+3904(SB), Z7
+	VMOVUPS     constants<>+3968(SB), Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z2, Z4, Z9
@@ -7023,8 +7528,29 @@ tail195:
 	VPSUBQ      Z9, Z7, Z2
 	VPSUBQ      Z10, Z8, Z3
 	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+4096(SB), Z7
-	VMOVUPS     constants<>+4160(SB), Z8
+	VMOVUPS     constants<>+4032(SB), Z7
+	VMOVUPS     constants<>+4096(SB), Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z2, Z4, Z9
+	VPMADD52HUQ Z3, Z4, Z10
+	VPMADD52LUQ Z2, Z5, Z9
+	VPMADD52LUQ Z3, Z5, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z2, Z5, Z11
+	VPMADD52HUQ Z3, Z5, Z12
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPSUBQ      Z9, Z7, Z2
+	VPSUBQ      Z10, Z8, Z3
+	VPXORQ      Z7, Z7, Z7
+	VMOVUPS     constants<>+4160(SB), Z7
+	VMOVUPS     constants<>+4224(SB), Z8
 	VPSRLQ      $0x34, Z2, Z9
 	VPSRLQ      $0x34, Z3, Z10
 	VPXORQ      Z11, Z11, Z11
@@ -7052,8 +7578,8 @@ tail195:
 	VPSUBQ      Z11, Z7, Z2
 	VPSUBQ      Z12, Z8, Z3
 	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+4224(SB), Z7
-	VMOVUPS     constants<>+512(SB), Z8
+	VMOVUPS     constants<>+4288(SB), Z7
+	VMOVUPS     constants<>+192(SB), Z8
 	VPSRLQ      $0x34, Z2, Z9
 	VPSRLQ      $0x34, Z3, Z10
 	VPXORQ      Z11, Z11, Z11
@@ -7106,9 +7632,9 @@ tail195:
 	VPADDQ      Z12, Z10, Z10
 	VPSRLQ      $0x01, Z9, Z2
 	VPSRLQ      $0x01, Z10, Z3
-	VMOVUPS     constants<>+512(SB), Z4
+	VMOVUPS     constants<>+192(SB), Z4
 	VPSUBQ      Z2, Z4, Z4
-	VMOVUPS     constants<>+512(SB), Z2
+	VMOVUPS     constants<>+192(SB), Z2
 	VPSUBQ      Z3, Z2, Z2
 	VPSRLQ      $0x34, Z6, Z3
 	VPSRLQ      $0x34, Z4, Z5
@@ -7123,22 +7649,22 @@ tail195:
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPADDQ      constants<>+4288(SB), Z7, Z3
+	VPADDQ      constants<>+4352(SB), Z7, Z3
 	VPSRLQ      $0x13, Z3, Z3
-	VPADDQ      constants<>+4352(SB), Z2, Z2
+	VPADDQ      constants<>+256(SB), Z2, Z2
 	VPSRLQ      $0x14, Z2, Z2
 	VMOVUPS     Z3, Z4
 	VMOVUPD     Z2, K2, Z4
 	VMOVUPD     Z3, K2, Z2
-	VMOVUPS     constants<>+1216(SB), Z3
+	VMOVUPS     constants<>+1280(SB), Z3
 	VCVTUQQ2PD  Z2, Z5
 	VDIVPD      Z5, Z3, Z3
 	VPSLLQ      $0x2b, Z4, Z5
 	VCVTUQQ2PD  Z4, Z4
-	VMULPD      constants<>+1280(SB), Z4, Z4
+	VMULPD      constants<>+1344(SB), Z4, Z4
 	VMULPD      Z3, Z4, Z4
-	VCMPPD      $0x15, constants<>+1344(SB), Z4, K3
-	VPTESTMQ    constants<>+1408(SB), Z2, K2
+	VCMPPD      $0x15, constants<>+1408(SB), Z4, K3
+	VPTESTMQ    constants<>+1472(SB), Z2, K2
 	KORB        K2, K3, K3
 	VCVTPD2QQ   Z4, Z4
 	VPMULLQ     Z2, Z4, Z6
@@ -7157,24 +7683,24 @@ tail195:
 	VPADDQ      Z4, Z2, Z2
 	VPCMPQ      $0x06, Z2, Z5, K4
 	VPADDQ      constants<>+64(SB), Z3, K2, Z3
-	VPADDQ      constants<>+1472(SB), Z3, K4, Z3
+	VPADDQ      constants<>+1536(SB), Z3, K4, Z3
 	VPXORQ      Z2, Z2, Z2
 	VPMOVQ2M    Z1, K2
 	VPSUBQ      Z3, Z2, K2, Z3
 	KANDB       K1, K3, K3
 	KTESTB      K3, K3
-	JZ          good199
+	JZ          good217
 	MOVQ        BX, AX
 	JMP         stopped
 
-good199:
+good217:
 	VPXORQ    Z0, Z3, Z3
 	VPSUBQ    Z0, Z3, Z3
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (CX)(BX*8)
 
-done196:
+done214:
 	MOVQ DX, AX
 
 stopped:
@@ -7195,9 +7721,9 @@ TEXT ·addAtan2AVX512<>(SB), NOSPLIT, $0-56
 	XORQ         DI, DI
 	LEAQ         -16(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest202
+	JL           oneTest220
 
-many200:
+many218:
 	VMOVUPS     (AX)(DI*8), Z1
 	VMOVUPS     64(AX)(DI*8), Z2
 	VPABSQ      Z1, Z1
@@ -7253,8 +7779,8 @@ many200:
 	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x01, Z6, Z2, K1
 	VPCMPQ      $0x01, Z6, Z4, K2
-	VPADDQ      constants<>+1472(SB), Z11, K1, Z11
-	VPADDQ      constants<>+1472(SB), Z8, K2, Z8
+	VPADDQ      constants<>+1536(SB), Z11, K1, Z11
+	VPADDQ      constants<>+1536(SB), Z8, K2, Z8
 	VPXORQ      Z2, Z2, Z2
 	VPXORQ      Z4, Z4, Z4
 	VPCMPQ      $0x05, Z2, Z2, K1
@@ -7307,9 +7833,9 @@ many200:
 	VPSUBQ      Z13, Z5, Z5
 	VPSUBQ      Z14, Z8, Z8
 	VPCMPUQ     $0x05, Z3, Z5, K1
-	VPSUBQ      constants<>+1472(SB), Z10, K1, Z10
+	VPSUBQ      constants<>+1536(SB), Z10, K1, Z10
 	VPCMPUQ     $0x05, Z1, Z8, K1
-	VPSUBQ      constants<>+1472(SB), Z9, K1, Z9
+	VPSUBQ      constants<>+1536(SB), Z9, K1, Z9
 	VPSLLQ      $0x20, Z11, Z5
 	VPSLLQ      $0x20, Z12, Z8
 	VPADDQ      Z10, Z5, Z5
@@ -7470,11 +7996,11 @@ many200:
 	VPCMPUQ     $0x05, constants<>+5184(SB), Z1, K2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good205
+	JZ          good223
 	MOVQ        DI, AX
 	JMP         stopped
 
-good205:
+good223:
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
 	VMOVUPS (BX)(DI*8), Z1
@@ -7487,14 +8013,14 @@ good205:
 	VMOVUPS Z4, 64(BX)(DI*8)
 	ADDQ    $0x10, DI
 	CMPQ    DI, R8
-	JLE     many200
+	JLE     many218
 
-oneTest202:
+oneTest220:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail203
+	JG   tail221
 
-one201:
+one219:
 	VMOVUPS     (AX)(DI*8), Z1
 	VPABSQ      Z1, Z1
 	VMOVUPS     (CX)(DI*8), Z2
@@ -7523,7 +8049,7 @@ one201:
 	VPSUBQ      Z3, Z1, Z1
 	VPXORQ      Z3, Z3, Z3
 	VPCMPQ      $0x01, Z3, Z1, K1
-	VPADDQ      constants<>+1472(SB), Z6, K1, Z6
+	VPADDQ      constants<>+1536(SB), Z6, K1, Z6
 	VPXORQ      Z1, Z1, Z1
 	VPCMPQ      $0x05, Z1, Z1, K1
 	VPGATHERQQ  (DX)(Z6*8), K1, Z1
@@ -7551,7 +8077,7 @@ one201:
 	VPMULLQ     Z2, Z5, Z7
 	VPSUBQ      Z7, Z4, Z4
 	VPCMPUQ     $0x05, Z2, Z4, K1
-	VPSUBQ      constants<>+1472(SB), Z5, K1, Z5
+	VPSUBQ      constants<>+1536(SB), Z5, K1, Z5
 	VPSLLQ      $0x20, Z6, Z4
 	VPADDQ      Z5, Z4, Z4
 	VPSRLQ      $0x34, Z4, Z5
@@ -7633,11 +8159,11 @@ one201:
 	VMOVUPD.Z   Z1, K1, Z1
 	VPCMPUQ     $0x05, constants<>+5184(SB), Z2, K1
 	KTESTB      K1, K1
-	JZ          good206
+	JZ          good224
 	MOVQ        DI, AX
 	JMP         stopped
 
-good206:
+good224:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (BX)(DI*8), Z2
@@ -7645,12 +8171,12 @@ good206:
 	VMOVUPS Z1, (BX)(DI*8)
 	ADDQ    $0x08, DI
 	CMPQ    DI, R8
-	JLE     one201
+	JLE     one219
 
-tail203:
+tail221:
 	MOVQ        SI, R8
 	SUBQ        DI, R8
-	JZ          done204
+	JZ          done222
 	MOVQ        $-1, R9
 	SHLXQ       R8, R9, R9
 	NOTQ        R9
@@ -7683,7 +8209,7 @@ tail203:
 	VPSUBQ      Z3, Z1, Z1
 	VPXORQ      Z3, Z3, Z3
 	VPCMPQ      $0x01, Z3, Z1, K2
-	VPADDQ      constants<>+1472(SB), Z6, K2, Z6
+	VPADDQ      constants<>+1536(SB), Z6, K2, Z6
 	VPXORQ      Z1, Z1, Z1
 	VPCMPQ      $0x05, Z1, Z1, K2
 	VPGATHERQQ  (DX)(Z6*8), K2, Z1
@@ -7711,7 +8237,7 @@ tail203:
 	VPMULLQ     Z2, Z5, Z7
 	VPSUBQ      Z7, Z4, Z4
 	VPCMPUQ     $0x05, Z2, Z4, K2
-	VPSUBQ      constants<>+1472(SB), Z5, K2, Z5
+	VPSUBQ      constants<>+1536(SB), Z5, K2, Z5
 	VPSLLQ      $0x20, Z6, Z4
 	VPADDQ      Z5, Z4, Z4
 	VPSRLQ      $0x34, Z4, Z5
@@ -7794,18 +8320,18 @@ tail203:
 	VPCMPUQ     $0x05, constants<>+5184(SB), Z2, K2
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good207
+	JZ          good225
 	MOVQ        DI, AX
 	JMP         stopped
 
-good207:
+good225:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (BX)(DI*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(DI*8)
 
-done204:
+done222:
 	MOVQ SI, AX
 
 stopped:
@@ -7825,9 +8351,9 @@ TEXT ·addAtan2SlopesAVX512<>(SB), NOSPLIT, $0-56
 	XORQ R8, R8
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail211
+	JG   tail229
 
-one209:
+one227:
 	VMOVUPS     (AX)(R8*8), Z0
 	VPABSQ      Z0, Z0
 	VMOVUPS     (CX)(R8*8), Z1
@@ -7848,7 +8374,7 @@ one209:
 	VPADDQ      Z2, Z2, Z1
 	VCVTQQ2PD   Z0, Z3
 	VCVTQQ2PD   Z1, Z4
-	VMAXPD      constants<>+1216(SB), Z4, Z4
+	VMAXPD      constants<>+1280(SB), Z4, Z4
 	VDIVPD      Z4, Z3, Z3
 	VCVTPD2QQ   Z3, Z3
 	VPADDQ      Z3, Z2, Z2
@@ -7860,9 +8386,9 @@ one209:
 	VPCMPQ      $0x06, Z2, Z0, K2
 	VPTESTMQ    Z2, Z2, K3
 	VPCMPQ      $0x02, Z1, Z3, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z2, K2, Z2
-	VPADDQ      constants<>+1472(SB), Z2, K3, Z2
-	VMOVUPS     constants<>+1216(SB), Z0
+	VPSUBQ      constants<>+1536(SB), Z2, K2, Z2
+	VPADDQ      constants<>+1536(SB), Z2, K3, Z2
+	VMOVUPS     constants<>+1280(SB), Z0
 	VCVTUQQ2PD  Z2, Z1
 	VDIVPD      Z1, Z0, Z0
 	VMOVUPS     (DX)(R8*8), Z1
@@ -7877,8 +8403,8 @@ one209:
 	KORB        K2, K1, K1
 	VPMULLQ     Z3, Z1, Z1
 	VMULPD      Z0, Z5, Z3
-	VCMPPD      $0x15, constants<>+1344(SB), Z3, K3
-	VPTESTMQ    constants<>+1408(SB), Z2, K2
+	VCMPPD      $0x15, constants<>+1408(SB), Z3, K3
+	VPTESTMQ    constants<>+1472(SB), Z2, K2
 	KORB        K2, K3, K3
 	VCVTPD2QQ   Z3, Z3
 	VPMULLQ     Z2, Z3, Z5
@@ -7896,13 +8422,13 @@ one209:
 	VPSUBQ      Z2, Z5, Z5
 	VPCMPQ      $0x02, Z5, Z1, K4
 	VPADDQ      constants<>+64(SB), Z3, K2, Z3
-	VPADDQ      constants<>+1472(SB), Z3, K4, Z3
+	VPADDQ      constants<>+1536(SB), Z3, K4, Z3
 	VPSLLQ      $0x2b, Z3, Z1
 	VCVTUQQ2PD  Z3, Z3
-	VMULPD      constants<>+1280(SB), Z3, Z3
+	VMULPD      constants<>+1344(SB), Z3, Z3
 	VMULPD      Z0, Z3, Z3
-	VCMPPD      $0x15, constants<>+1344(SB), Z3, K4
-	VPTESTMQ    constants<>+1408(SB), Z2, K2
+	VCMPPD      $0x15, constants<>+1408(SB), Z3, K4
+	VPTESTMQ    constants<>+1472(SB), Z2, K2
 	KORB        K2, K4, K4
 	VCVTPD2QQ   Z3, Z3
 	VPMULLQ     Z2, Z3, Z5
@@ -7921,7 +8447,7 @@ one209:
 	VPADDQ      Z1, Z2, Z1
 	VPCMPQ      $0x06, Z1, Z5, K5
 	VPADDQ      constants<>+64(SB), Z3, K2, Z3
-	VPADDQ      constants<>+1472(SB), Z3, K5, Z3
+	VPADDQ      constants<>+1536(SB), Z3, K5, Z3
 	KORB        K3, K1, K1
 	KORB        K4, K1, K1
 	VPXORQ      Z1, Z1, Z1
@@ -7939,8 +8465,8 @@ one209:
 	KORB        K2, K1, K1
 	VPMULLQ     Z4, Z1, Z1
 	VMULPD      Z0, Z6, Z4
-	VCMPPD      $0x15, constants<>+1344(SB), Z4, K3
-	VPTESTMQ    constants<>+1408(SB), Z2, K2
+	VCMPPD      $0x15, constants<>+1408(SB), Z4, K3
+	VPTESTMQ    constants<>+1472(SB), Z2, K2
 	KORB        K2, K3, K3
 	VCVTPD2QQ   Z4, Z4
 	VPMULLQ     Z2, Z4, Z6
@@ -7958,13 +8484,13 @@ one209:
 	VPSUBQ      Z2, Z6, Z6
 	VPCMPQ      $0x02, Z6, Z1, K4
 	VPADDQ      constants<>+64(SB), Z4, K2, Z4
-	VPADDQ      constants<>+1472(SB), Z4, K4, Z4
+	VPADDQ      constants<>+1536(SB), Z4, K4, Z4
 	VPSLLQ      $0x2b, Z4, Z1
 	VCVTUQQ2PD  Z4, Z4
-	VMULPD      constants<>+1280(SB), Z4, Z4
+	VMULPD      constants<>+1344(SB), Z4, Z4
 	VMULPD      Z0, Z4, Z4
-	VCMPPD      $0x15, constants<>+1344(SB), Z4, K4
-	VPTESTMQ    constants<>+1408(SB), Z2, K2
+	VCMPPD      $0x15, constants<>+1408(SB), Z4, K4
+	VPTESTMQ    constants<>+1472(SB), Z2, K2
 	KORB        K2, K4, K4
 	VCVTPD2QQ   Z4, Z4
 	VPMULLQ     Z2, Z4, Z6
@@ -7983,18 +8509,18 @@ one209:
 	VPADDQ      Z1, Z2, Z1
 	VPCMPQ      $0x06, Z1, Z4, K5
 	VPADDQ      constants<>+64(SB), Z0, K2, Z0
-	VPADDQ      constants<>+1472(SB), Z0, K5, Z0
+	VPADDQ      constants<>+1536(SB), Z0, K5, Z0
 	KORB        K3, K1, K1
 	KORB        K4, K1, K1
 	VPXORQ      Z1, Z1, Z1
 	VPMOVQ2M    Z5, K2
 	VPSUBQ      Z0, Z1, K2, Z0
 	KTESTB      K1, K1
-	JZ          good213
+	JZ          good231
 	MOVQ        R8, AX
 	JMP         stopped
 
-good213:
+good231:
 	VMOVUPS (BX)(R8*8), Z1
 	VPADDQ  Z1, Z3, Z3
 	VMOVUPS Z3, (BX)(R8*8)
@@ -8003,12 +8529,12 @@ good213:
 	VMOVUPS Z1, (SI)(R8*8)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     one209
+	JLE     one227
 
-tail211:
+tail229:
 	MOVQ        DI, R9
 	SUBQ        R8, R9
-	JZ          done212
+	JZ          done230
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -8033,7 +8559,7 @@ tail211:
 	VPADDQ      Z2, Z2, Z1
 	VCVTQQ2PD   Z0, Z3
 	VCVTQQ2PD   Z1, Z4
-	VMAXPD      constants<>+1216(SB), Z4, Z4
+	VMAXPD      constants<>+1280(SB), Z4, Z4
 	VDIVPD      Z4, Z3, Z3
 	VCVTPD2QQ   Z3, Z3
 	VPADDQ      Z3, Z2, Z2
@@ -8045,9 +8571,9 @@ tail211:
 	VPCMPQ      $0x06, Z2, Z0, K3
 	VPTESTMQ    Z2, Z2, K4
 	VPCMPQ      $0x02, Z1, Z3, K4, K4
-	VPSUBQ      constants<>+1472(SB), Z2, K3, Z2
-	VPADDQ      constants<>+1472(SB), Z2, K4, Z2
-	VMOVUPS     constants<>+1216(SB), Z0
+	VPSUBQ      constants<>+1536(SB), Z2, K3, Z2
+	VPADDQ      constants<>+1536(SB), Z2, K4, Z2
+	VMOVUPS     constants<>+1280(SB), Z0
 	VCVTUQQ2PD  Z2, Z1
 	VDIVPD      Z1, Z0, Z0
 	VMOVUPD.Z   (DX)(R8*8), K1, Z1
@@ -8062,8 +8588,8 @@ tail211:
 	KORB        K3, K2, K2
 	VPMULLQ     Z3, Z1, Z1
 	VMULPD      Z0, Z5, Z3
-	VCMPPD      $0x15, constants<>+1344(SB), Z3, K4
-	VPTESTMQ    constants<>+1408(SB), Z2, K3
+	VCMPPD      $0x15, constants<>+1408(SB), Z3, K4
+	VPTESTMQ    constants<>+1472(SB), Z2, K3
 	KORB        K3, K4, K4
 	VCVTPD2QQ   Z3, Z3
 	VPMULLQ     Z2, Z3, Z5
@@ -8081,13 +8607,13 @@ tail211:
 	VPSUBQ      Z2, Z5, Z5
 	VPCMPQ      $0x02, Z5, Z1, K5
 	VPADDQ      constants<>+64(SB), Z3, K3, Z3
-	VPADDQ      constants<>+1472(SB), Z3, K5, Z3
+	VPADDQ      constants<>+1536(SB), Z3, K5, Z3
 	VPSLLQ      $0x2b, Z3, Z1
 	VCVTUQQ2PD  Z3, Z3
-	VMULPD      constants<>+1280(SB), Z3, Z3
+	VMULPD      constants<>+1344(SB), Z3, Z3
 	VMULPD      Z0, Z3, Z3
-	VCMPPD      $0x15, constants<>+1344(SB), Z3, K5
-	VPTESTMQ    constants<>+1408(SB), Z2, K3
+	VCMPPD      $0x15, constants<>+1408(SB), Z3, K5
+	VPTESTMQ    constants<>+1472(SB), Z2, K3
 	KORB        K3, K5, K5
 	VCVTPD2QQ   Z3, Z3
 	VPMULLQ     Z2, Z3, Z5
@@ -8106,7 +8632,7 @@ tail211:
 	VPADDQ      Z1, Z2, Z1
 	VPCMPQ      $0x06, Z1, Z5, K6
 	VPADDQ      constants<>+64(SB), Z3, K3, Z3
-	VPADDQ      constants<>+1472(SB), Z3, K6, Z3
+	VPADDQ      constants<>+1536(SB), Z3, K6, Z3
 	KORB        K4, K2, K2
 	KORB        K5, K2, K2
 	VPXORQ      Z1, Z1, Z1
@@ -8124,8 +8650,8 @@ tail211:
 	KORB        K3, K2, K2
 	VPMULLQ     Z4, Z1, Z1
 	VMULPD      Z0, Z6, Z4
-	VCMPPD      $0x15, constants<>+1344(SB), Z4, K4
-	VPTESTMQ    constants<>+1408(SB), Z2, K3
+	VCMPPD      $0x15, constants<>+1408(SB), Z4, K4
+	VPTESTMQ    constants<>+1472(SB), Z2, K3
 	KORB        K3, K4, K4
 	VCVTPD2QQ   Z4, Z4
 	VPMULLQ     Z2, Z4, Z6
@@ -8143,13 +8669,13 @@ tail211:
 	VPSUBQ      Z2, Z6, Z6
 	VPCMPQ      $0x02, Z6, Z1, K5
 	VPADDQ      constants<>+64(SB), Z4, K3, Z4
-	VPADDQ      constants<>+1472(SB), Z4, K5, Z4
+	VPADDQ      constants<>+1536(SB), Z4, K5, Z4
 	VPSLLQ      $0x2b, Z4, Z1
 	VCVTUQQ2PD  Z4, Z4
-	VMULPD      constants<>+1280(SB), Z4, Z4
+	VMULPD      constants<>+1344(SB), Z4, Z4
 	VMULPD      Z0, Z4, Z4
-	VCMPPD      $0x15, constants<>+1344(SB), Z4, K5
-	VPTESTMQ    constants<>+1408(SB), Z2, K3
+	VCMPPD      $0x15, constants<>+1408(SB), Z4, K5
+	VPTESTMQ    constants<>+1472(SB), Z2, K3
 	KORB        K3, K5, K5
 	VCVTPD2QQ   Z4, Z4
 	VPMULLQ     Z2, Z4, Z6
@@ -8168,7 +8694,7 @@ tail211:
 	VPADDQ      Z1, Z2, Z1
 	VPCMPQ      $0x06, Z1, Z4, K6
 	VPADDQ      constants<>+64(SB), Z0, K3, Z0
-	VPADDQ      constants<>+1472(SB), Z0, K6, Z0
+	VPADDQ      constants<>+1536(SB), Z0, K6, Z0
 	KORB        K4, K2, K2
 	KORB        K5, K2, K2
 	VPXORQ      Z1, Z1, Z1
@@ -8176,11 +8702,11 @@ tail211:
 	VPSUBQ      Z0, Z1, K3, Z0
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good214
+	JZ          good232
 	MOVQ        R8, AX
 	JMP         stopped
 
-good214:
+good232:
 	VMOVUPD.Z (BX)(R8*8), K1, Z1
 	VPADDQ    Z1, Z3, Z3
 	VMOVUPD   Z3, K1, (BX)(R8*8)
@@ -8188,7 +8714,7 @@ good214:
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (SI)(R8*8)
 
-done212:
+done230:
 	MOVQ DI, AX
 
 stopped:
@@ -8208,9 +8734,9 @@ TEXT ·addPowAVX512<>(SB), NOSPLIT, $0-72
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest217
+	JL           oneTest235
 
-many215:
+many233:
 	VMOVUPS     (AX)(SI*8), Z1
 	VMOVUPS     64(AX)(SI*8), Z2
 	VPXORQ      Z3, Z3, Z3
@@ -8220,15 +8746,15 @@ many215:
 	VPLZCNTQ    Z2, Z4
 	VPSLLVQ     Z3, Z1, Z1
 	VPSLLVQ     Z4, Z2, Z2
-	VMOVUPS     constants<>+2496(SB), Z5
+	VMOVUPS     constants<>+2560(SB), Z5
 	VPSUBQ      Z3, Z5, Z5
-	VMOVUPS     constants<>+2496(SB), Z3
+	VMOVUPS     constants<>+2560(SB), Z3
 	VPSUBQ      Z4, Z3, Z3
 	MOVQ        logs+56(FP), R8
 	VPSRLQ      $0x37, Z1, Z4
 	VPSRLQ      $0x37, Z2, Z6
-	VPANDQ      constants<>+2240(SB), Z4, Z4
-	VPANDQ      constants<>+2240(SB), Z6, Z6
+	VPANDQ      constants<>+2304(SB), Z4, Z4
+	VPANDQ      constants<>+2304(SB), Z6, Z6
 	VPADDQ      Z4, Z4, Z7
 	VPADDQ      Z6, Z6, Z8
 	VPADDQ      Z4, Z7, Z4
@@ -8269,8 +8795,8 @@ many215:
 	VPMULLQ     Z8, Z2, Z2
 	VPSRLQ      $0x0a, Z13, Z7
 	VPSRLQ      $0x0a, Z14, Z8
-	VPANDQ      constants<>+576(SB), Z7, Z7
-	VPANDQ      constants<>+576(SB), Z8, Z8
+	VPANDQ      constants<>+640(SB), Z7, Z7
+	VPANDQ      constants<>+640(SB), Z8, Z8
 	VPSLLQ      $0x2a, Z13, Z9
 	VPSLLQ      $0x2a, Z14, Z10
 	VPSRLQ      $0x16, Z1, Z1
@@ -8433,9 +8959,9 @@ many215:
 	VPSUBQ      Z15, Z9, Z9
 	VMOVUPS     constants<>+4480(SB), Z10
 	VPSUBQ      Z16, Z10, Z10
-	VMOVUPS     constants<>+320(SB), Z11
+	VMOVUPS     constants<>+448(SB), Z11
 	VPSUBQ      Z13, Z11, Z11
-	VMOVUPS     constants<>+320(SB), Z12
+	VMOVUPS     constants<>+448(SB), Z12
 	VPSUBQ      Z14, Z12, Z12
 	VPSRAQ      $0x34, Z9, Z13
 	VPSRAQ      $0x34, Z10, Z14
@@ -8453,13 +8979,13 @@ many215:
 	VPMADD52HUQ Z12, Z2, Z16
 	VPMADD52LUQ Z11, Z7, Z15
 	VPMADD52LUQ Z12, Z8, Z16
-	VMOVUPS     constants<>+576(SB), Z9
+	VMOVUPS     constants<>+640(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
-	VMOVUPS     constants<>+576(SB), Z10
+	VMOVUPS     constants<>+640(SB), Z10
 	VPSUBQ      Z16, Z10, Z10
-	VMOVUPS     constants<>+576(SB), Z11
+	VMOVUPS     constants<>+640(SB), Z11
 	VPSUBQ      Z13, Z11, Z11
-	VMOVUPS     constants<>+576(SB), Z12
+	VMOVUPS     constants<>+640(SB), Z12
 	VPSUBQ      Z14, Z12, Z12
 	VPSRAQ      $0x34, Z9, Z13
 	VPSRAQ      $0x34, Z10, Z14
@@ -8485,8 +9011,8 @@ many215:
 	VPSRLQ      $0x18, Z16, Z16
 	VPORQ       Z15, Z13, Z13
 	VPORQ       Z16, Z14, Z14
-	VPANDQ      constants<>+576(SB), Z13, Z13
-	VPANDQ      constants<>+576(SB), Z14, Z14
+	VPANDQ      constants<>+640(SB), Z13, Z13
+	VPANDQ      constants<>+640(SB), Z14, Z14
 	VPXORQ      Z15, Z15, Z15
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
@@ -8507,8 +9033,8 @@ many215:
 	VPSRLQ      $0x34, Z2, Z8
 	VPADDQ      Z7, Z4, Z4
 	VPADDQ      Z8, Z6, Z6
-	VPANDQ      constants<>+576(SB), Z1, Z1
-	VPANDQ      constants<>+576(SB), Z2, Z2
+	VPANDQ      constants<>+640(SB), Z1, Z1
+	VPANDQ      constants<>+640(SB), Z2, Z2
 	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
@@ -8529,28 +9055,28 @@ many215:
 	VPSRLQ      $0x34, Z2, Z8
 	VPADDQ      Z7, Z4, Z4
 	VPADDQ      Z8, Z6, Z6
-	VPANDQ      constants<>+576(SB), Z1, Z1
-	VPANDQ      constants<>+576(SB), Z2, Z2
+	VPANDQ      constants<>+640(SB), Z1, Z1
+	VPANDQ      constants<>+640(SB), Z2, Z2
 	VPSRAQ      $0x3f, Z5, Z7
 	VPXORQ      Z5, Z7, Z7
 	VPMOVQ2M    Z5, K3
 	VPORQ       Z4, Z1, Z8
 	VPTESTNMQ   Z8, Z8, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z7, K3, Z7
+	VPSUBQ      constants<>+1536(SB), Z7, K3, Z7
 	VPSRAQ      $0x3f, Z3, Z8
 	VPXORQ      Z3, Z8, Z8
 	VPMOVQ2M    Z3, K3
 	VPORQ       Z6, Z2, Z9
 	VPTESTNMQ   Z9, Z9, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z8, K3, Z8
+	VPSUBQ      constants<>+1536(SB), Z8, K3, Z8
 	VPMOVQ2M    Z5, K3
-	VPXORQ      constants<>+1472(SB), Z4, K3, Z4
+	VPXORQ      constants<>+1536(SB), Z4, K3, Z4
 	VPTESTNMQ   Z1, Z1, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z4, K3, Z4
+	VPSUBQ      constants<>+1536(SB), Z4, K3, Z4
 	VPMOVQ2M    Z3, K3
-	VPXORQ      constants<>+1472(SB), Z6, K3, Z6
+	VPXORQ      constants<>+1536(SB), Z6, K3, Z6
 	VPTESTNMQ   Z2, Z2, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z6, K3, Z6
+	VPSUBQ      constants<>+1536(SB), Z6, K3, Z6
 	VPXORQ      Z9, Z9, Z9
 	VPMOVQ2M    Z5, K3
 	VPSUBQ      Z1, Z9, K3, Z1
@@ -8592,8 +9118,8 @@ many215:
 	VPSRLQ      $0x34, Z16, Z2
 	VPADDQ      Z1, Z17, Z1
 	VPADDQ      Z2, Z18, Z2
-	VPANDQ      constants<>+576(SB), Z15, Z4
-	VPANDQ      constants<>+576(SB), Z16, Z6
+	VPANDQ      constants<>+640(SB), Z15, Z4
+	VPANDQ      constants<>+640(SB), Z16, Z6
 	VPTESTMQ    constants<>+6208(SB), Z1, K3
 	VPTESTMQ    Z19, Z19, K4
 	KORB        K4, K3, K3
@@ -8613,38 +9139,38 @@ many215:
 	VPXORQ      Z5, Z9, Z5
 	VPXORQ      Z3, Z10, Z3
 	VPMOVQ2M    Z5, K3
-	VPXORQ      constants<>+1472(SB), Z1, K3, Z1
+	VPXORQ      constants<>+1536(SB), Z1, K3, Z1
 	VPTESTNMQ   Z4, Z4, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
 	VPMOVQ2M    Z3, K3
-	VPXORQ      constants<>+1472(SB), Z2, K3, Z2
+	VPXORQ      constants<>+1536(SB), Z2, K3, Z2
 	VPTESTNMQ   Z6, Z6, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z2, K3, Z2
+	VPSUBQ      constants<>+1536(SB), Z2, K3, Z2
 	VPXORQ      Z7, Z7, Z7
 	VPMOVQ2M    Z5, K3
 	VPSUBQ      Z4, Z7, K3, Z4
 	VPMOVQ2M    Z3, K3
 	VPSUBQ      Z6, Z7, K3, Z6
-	VPADDQ      constants<>+512(SB), Z1, Z1
-	VPADDQ      constants<>+512(SB), Z2, Z2
+	VPADDQ      constants<>+192(SB), Z1, Z1
+	VPADDQ      constants<>+192(SB), Z2, Z2
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z1, K3
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z2, K4
 	VPSRLQ      $0x39, Z1, Z3
 	VPSRLQ      $0x39, Z2, Z5
-	VMOVUPS     constants<>+2112(SB), Z7
+	VMOVUPS     constants<>+2176(SB), Z7
 	VPSUBQ      Z3, Z7, Z7
-	VMOVUPS     constants<>+2112(SB), Z3
+	VMOVUPS     constants<>+2176(SB), Z3
 	VPSUBQ      Z5, Z3, Z3
 	MOVQ        coarse+40(FP), R8
 	MOVQ        fine+48(FP), R9
 	VPSRLQ      $0x30, Z1, Z5
 	VPSRLQ      $0x30, Z2, Z8
-	VPANDQ      constants<>+2176(SB), Z5, Z5
-	VPANDQ      constants<>+2176(SB), Z8, Z8
+	VPANDQ      constants<>+2240(SB), Z5, Z5
+	VPANDQ      constants<>+2240(SB), Z8, Z8
 	VPSRLQ      $0x29, Z1, Z9
 	VPSRLQ      $0x29, Z2, Z10
-	VPANDQ      constants<>+2240(SB), Z9, Z9
-	VPANDQ      constants<>+2240(SB), Z10, Z10
+	VPANDQ      constants<>+2304(SB), Z9, Z9
+	VPANDQ      constants<>+2304(SB), Z10, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
 	VPCMPQ      $0x05, Z11, Z11, K5
@@ -8661,23 +9187,23 @@ many215:
 	VPSRLQ      $0x34, Z2, Z6
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2304(SB), Z1, Z9
-	VPMADD52HUQ constants<>+2304(SB), Z2, Z10
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z9
-	VPMADD52LUQ constants<>+2368(SB), Z2, Z10
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z9
+	VPMADD52HUQ constants<>+2368(SB), Z2, Z10
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z9
+	VPMADD52LUQ constants<>+2432(SB), Z2, Z10
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z13
-	VPMADD52HUQ constants<>+2368(SB), Z2, Z14
-	VPMADD52LUQ constants<>+2304(SB), Z4, Z9
-	VPMADD52LUQ constants<>+2304(SB), Z6, Z10
-	VPMADD52HUQ constants<>+2304(SB), Z4, Z13
-	VPMADD52HUQ constants<>+2304(SB), Z6, Z14
-	VPMADD52LUQ constants<>+2368(SB), Z4, Z13
+	VPMADD52HUQ constants<>+2432(SB), Z1, Z13
+	VPMADD52HUQ constants<>+2432(SB), Z2, Z14
+	VPMADD52LUQ constants<>+2368(SB), Z4, Z9
+	VPMADD52LUQ constants<>+2368(SB), Z6, Z10
+	VPMADD52HUQ constants<>+2368(SB), Z4, Z13
+	VPMADD52HUQ constants<>+2368(SB), Z6, Z14
+	VPMADD52LUQ constants<>+2432(SB), Z4, Z13
 	VPSRLQ      $0x0c, Z9, Z9
 	VPSLLQ      $0x28, Z13, Z13
 	VPADDQ      Z13, Z9, Z9
-	VPMADD52LUQ constants<>+2368(SB), Z6, Z14
+	VPMADD52LUQ constants<>+2432(SB), Z6, Z14
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z14, Z14
 	VPADDQ      Z14, Z10, Z10
@@ -8693,8 +9219,8 @@ many215:
 	VPMADD52HUQ Z2, Z6, Z14
 	VPSRLQ      $0x14, Z13, Z1
 	VPSRLQ      $0x14, Z14, Z2
-	VPMULUDQ    constants<>+2432(SB), Z1, Z1
-	VPMULUDQ    constants<>+2432(SB), Z2, Z2
+	VPMULUDQ    constants<>+2496(SB), Z1, Z1
+	VPMULUDQ    constants<>+2496(SB), Z2, Z2
 	VPSRLQ      $0x05, Z4, Z4
 	VPSRLQ      $0x05, Z6, Z6
 	VPADDQ      Z4, Z9, Z4
@@ -8784,9 +9310,9 @@ many215:
 	VPADDQ      Z5, Z4, Z5
 	VPADDQ      Z8, Z6, Z8
 	VPCMPUQ     $0x01, Z4, Z5, K5
-	VPSUBQ      constants<>+1472(SB), Z1, K5, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K5, Z1
 	VPCMPUQ     $0x01, Z6, Z8, K5
-	VPSUBQ      constants<>+1472(SB), Z2, K5, Z2
+	VPSUBQ      constants<>+1536(SB), Z2, K5, Z2
 	VPSRLVQ     Z7, Z1, Z1
 	VPSRLVQ     Z3, Z2, Z2
 	VPADDQ      constants<>+64(SB), Z1, Z1
@@ -8801,11 +9327,11 @@ many215:
 	KORB        K2, K4, K4
 	KORB        K4, K3, K3
 	KTESTB      K3, K3
-	JZ          good220
+	JZ          good238
 	MOVQ        SI, AX
 	JMP         stopped
 
-good220:
+good238:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(SI*8), Z3
@@ -8818,24 +9344,24 @@ good220:
 	VMOVUPS Z2, 64(DX)(SI*8)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
-	JLE     many215
+	JLE     many233
 
-oneTest217:
+oneTest235:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail218
+	JG   tail236
 
-one216:
+one234:
 	VMOVUPS     (AX)(SI*8), Z1
 	VPXORQ      Z2, Z2, Z2
 	VPCMPQ      $0x02, Z2, Z1, K1
 	VPLZCNTQ    Z1, Z2
 	VPSLLVQ     Z2, Z1, Z1
-	VMOVUPS     constants<>+2496(SB), Z3
+	VMOVUPS     constants<>+2560(SB), Z3
 	VPSUBQ      Z2, Z3, Z3
 	MOVQ        logs+56(FP), R8
 	VPSRLQ      $0x37, Z1, Z2
-	VPANDQ      constants<>+2240(SB), Z2, Z2
+	VPANDQ      constants<>+2304(SB), Z2, Z2
 	VPADDQ      Z2, Z2, Z4
 	VPADDQ      Z2, Z4, Z2
 	VPXORQ      Z4, Z4, Z4
@@ -8856,7 +9382,7 @@ one216:
 	VPADDQ      Z8, Z7, Z7
 	VPMULLQ     Z4, Z1, Z1
 	VPSRLQ      $0x0a, Z7, Z4
-	VPANDQ      constants<>+576(SB), Z4, Z4
+	VPANDQ      constants<>+640(SB), Z4, Z4
 	VPSLLQ      $0x2a, Z7, Z5
 	VPSRLQ      $0x16, Z1, Z1
 	VPORQ       Z1, Z5, Z1
@@ -8938,7 +9464,7 @@ one216:
 	VPMADD52LUQ Z6, Z4, Z8
 	VMOVUPS     constants<>+4480(SB), Z5
 	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+320(SB), Z6
+	VMOVUPS     constants<>+448(SB), Z6
 	VPSUBQ      Z7, Z6, Z6
 	VPSRAQ      $0x34, Z5, Z7
 	VPADDQ      Z7, Z6, Z6
@@ -8948,9 +9474,9 @@ one216:
 	VPMADD52HUQ Z6, Z4, Z7
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
-	VMOVUPS     constants<>+576(SB), Z5
+	VMOVUPS     constants<>+640(SB), Z5
 	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+576(SB), Z6
+	VMOVUPS     constants<>+640(SB), Z6
 	VPSUBQ      Z7, Z6, Z6
 	VPSRAQ      $0x34, Z5, Z7
 	VPADDQ      Z7, Z6, Z6
@@ -8964,7 +9490,7 @@ one216:
 	VPSLLQ      $0x28, Z7, Z7
 	VPSRLQ      $0x18, Z8, Z8
 	VPORQ       Z8, Z7, Z7
-	VPANDQ      constants<>+576(SB), Z7, Z7
+	VPANDQ      constants<>+640(SB), Z7, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPMADD52HUQ Z5, Z4, Z9
@@ -8975,7 +9501,7 @@ one216:
 	VPADDQ      Z8, Z2, Z2
 	VPSRLQ      $0x34, Z1, Z4
 	VPADDQ      Z4, Z2, Z2
-	VPANDQ      constants<>+576(SB), Z1, Z1
+	VPANDQ      constants<>+640(SB), Z1, Z1
 	VPXORQ      Z4, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPMADD52HUQ constants<>+6144(SB), Z2, Z5
@@ -8986,17 +9512,17 @@ one216:
 	VPADDQ      Z4, Z2, Z2
 	VPSRLQ      $0x34, Z1, Z4
 	VPADDQ      Z4, Z2, Z2
-	VPANDQ      constants<>+576(SB), Z1, Z1
+	VPANDQ      constants<>+640(SB), Z1, Z1
 	VPSRAQ      $0x3f, Z3, Z4
 	VPXORQ      Z3, Z4, Z4
 	VPMOVQ2M    Z3, K2
 	VPORQ       Z2, Z1, Z5
 	VPTESTNMQ   Z5, Z5, K2, K2
-	VPSUBQ      constants<>+1472(SB), Z4, K2, Z4
+	VPSUBQ      constants<>+1536(SB), Z4, K2, Z4
 	VPMOVQ2M    Z3, K2
-	VPXORQ      constants<>+1472(SB), Z2, K2, Z2
+	VPXORQ      constants<>+1536(SB), Z2, K2, Z2
 	VPTESTNMQ   Z1, Z1, K2, K2
-	VPSUBQ      constants<>+1472(SB), Z2, K2, Z2
+	VPSUBQ      constants<>+1536(SB), Z2, K2, Z2
 	VPXORQ      Z5, Z5, Z5
 	VPMOVQ2M    Z3, K2
 	VPSUBQ      Z1, Z5, K2, Z1
@@ -9018,7 +9544,7 @@ one216:
 	VPMADD52HUQ Z1, Z7, Z9
 	VPSRLQ      $0x34, Z8, Z1
 	VPADDQ      Z1, Z9, Z1
-	VPANDQ      constants<>+576(SB), Z8, Z2
+	VPANDQ      constants<>+640(SB), Z8, Z2
 	VPTESTMQ    constants<>+6208(SB), Z1, K2
 	VPTESTMQ    Z10, Z10, K3
 	KORB        K3, K2, K2
@@ -9029,23 +9555,23 @@ one216:
 	VPSLLQ      $0x1a, Z2, Z2
 	VPXORQ      Z3, Z5, Z3
 	VPMOVQ2M    Z3, K2
-	VPXORQ      constants<>+1472(SB), Z1, K2, Z1
+	VPXORQ      constants<>+1536(SB), Z1, K2, Z1
 	VPTESTNMQ   Z2, Z2, K2, K2
-	VPSUBQ      constants<>+1472(SB), Z1, K2, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K2, Z1
 	VPXORQ      Z4, Z4, Z4
 	VPMOVQ2M    Z3, K2
 	VPSUBQ      Z2, Z4, K2, Z2
-	VPADDQ      constants<>+512(SB), Z1, Z1
+	VPADDQ      constants<>+192(SB), Z1, Z1
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z1, K2
 	VPSRLQ      $0x39, Z1, Z3
-	VMOVUPS     constants<>+2112(SB), Z4
+	VMOVUPS     constants<>+2176(SB), Z4
 	VPSUBQ      Z3, Z4, Z4
 	MOVQ        coarse+40(FP), R8
 	MOVQ        fine+48(FP), R9
 	VPSRLQ      $0x30, Z1, Z3
-	VPANDQ      constants<>+2176(SB), Z3, Z3
+	VPANDQ      constants<>+2240(SB), Z3, Z3
 	VPSRLQ      $0x29, Z1, Z5
-	VPANDQ      constants<>+2240(SB), Z5, Z5
+	VPANDQ      constants<>+2304(SB), Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x05, Z6, Z6, K3
 	VPGATHERQQ  (R9)(Z5*8), K3, Z6
@@ -9054,13 +9580,13 @@ one216:
 	VPORQ       Z2, Z1, Z1
 	VPSRLQ      $0x34, Z1, Z2
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2304(SB), Z1, Z5
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z5
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z5
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z5
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2304(SB), Z2, Z5
-	VPMADD52HUQ constants<>+2304(SB), Z2, Z7
-	VPMADD52LUQ constants<>+2368(SB), Z2, Z7
+	VPMADD52HUQ constants<>+2432(SB), Z1, Z7
+	VPMADD52LUQ constants<>+2368(SB), Z2, Z5
+	VPMADD52HUQ constants<>+2368(SB), Z2, Z7
+	VPMADD52LUQ constants<>+2432(SB), Z2, Z7
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z5, Z5
@@ -9070,7 +9596,7 @@ one216:
 	VPMADD52HUQ Z1, Z1, Z2
 	VPMADD52HUQ Z1, Z2, Z7
 	VPSRLQ      $0x14, Z7, Z1
-	VPMULUDQ    constants<>+2432(SB), Z1, Z1
+	VPMULUDQ    constants<>+2496(SB), Z1, Z1
 	VPSRLQ      $0x05, Z2, Z2
 	VPADDQ      Z2, Z5, Z2
 	VPSRLQ      $0x22, Z1, Z1
@@ -9116,7 +9642,7 @@ one216:
 	VPSLLQ      $0x38, Z7, Z3
 	VPADDQ      Z3, Z2, Z3
 	VPCMPUQ     $0x01, Z2, Z3, K3
-	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
 	VPSRLVQ     Z4, Z1, Z1
 	VPADDQ      constants<>+64(SB), Z1, Z1
 	VPSRLQ      $0x01, Z1, Z1
@@ -9124,11 +9650,11 @@ one216:
 	KORB        K3, K2, K2
 	KORB        K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good221
+	JZ          good239
 	MOVQ        SI, AX
 	JMP         stopped
 
-good221:
+good239:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(SI*8), Z2
@@ -9136,12 +9662,12 @@ good221:
 	VMOVUPS Z1, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one216
+	JLE     one234
 
-tail218:
+tail236:
 	MOVQ        BX, DI
 	SUBQ        SI, DI
-	JZ          done219
+	JZ          done237
 	MOVQ        $-1, R8
 	SHLXQ       DI, R8, R8
 	NOTQ        R8
@@ -9151,11 +9677,11 @@ tail218:
 	VPCMPQ      $0x02, Z2, Z1, K2
 	VPLZCNTQ    Z1, Z2
 	VPSLLVQ     Z2, Z1, Z1
-	VMOVUPS     constants<>+2496(SB), Z3
+	VMOVUPS     constants<>+2560(SB), Z3
 	VPSUBQ      Z2, Z3, Z3
 	MOVQ        logs+56(FP), AX
 	VPSRLQ      $0x37, Z1, Z2
-	VPANDQ      constants<>+2240(SB), Z2, Z2
+	VPANDQ      constants<>+2304(SB), Z2, Z2
 	VPADDQ      Z2, Z2, Z4
 	VPADDQ      Z2, Z4, Z2
 	VPXORQ      Z4, Z4, Z4
@@ -9176,7 +9702,7 @@ tail218:
 	VPADDQ      Z8, Z7, Z7
 	VPMULLQ     Z4, Z1, Z1
 	VPSRLQ      $0x0a, Z7, Z4
-	VPANDQ      constants<>+576(SB), Z4, Z4
+	VPANDQ      constants<>+640(SB), Z4, Z4
 	VPSLLQ      $0x2a, Z7, Z5
 	VPSRLQ      $0x16, Z1, Z1
 	VPORQ       Z1, Z5, Z1
@@ -9258,7 +9784,7 @@ tail218:
 	VPMADD52LUQ Z6, Z4, Z8
 	VMOVUPS     constants<>+4480(SB), Z5
 	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+320(SB), Z6
+	VMOVUPS     constants<>+448(SB), Z6
 	VPSUBQ      Z7, Z6, Z6
 	VPSRAQ      $0x34, Z5, Z7
 	VPADDQ      Z7, Z6, Z6
@@ -9268,9 +9794,9 @@ tail218:
 	VPMADD52HUQ Z6, Z4, Z7
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
-	VMOVUPS     constants<>+576(SB), Z5
+	VMOVUPS     constants<>+640(SB), Z5
 	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+576(SB), Z6
+	VMOVUPS     constants<>+640(SB), Z6
 	VPSUBQ      Z7, Z6, Z6
 	VPSRAQ      $0x34, Z5, Z7
 	VPADDQ      Z7, Z6, Z6
@@ -9284,7 +9810,7 @@ tail218:
 	VPSLLQ      $0x28, Z7, Z7
 	VPSRLQ      $0x18, Z8, Z8
 	VPORQ       Z8, Z7, Z7
-	VPANDQ      constants<>+576(SB), Z7, Z7
+	VPANDQ      constants<>+640(SB), Z7, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPMADD52HUQ Z5, Z4, Z9
@@ -9295,7 +9821,7 @@ tail218:
 	VPADDQ      Z8, Z2, Z2
 	VPSRLQ      $0x34, Z1, Z4
 	VPADDQ      Z4, Z2, Z2
-	VPANDQ      constants<>+576(SB), Z1, Z1
+	VPANDQ      constants<>+640(SB), Z1, Z1
 	VPXORQ      Z4, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPMADD52HUQ constants<>+6144(SB), Z2, Z5
@@ -9306,17 +9832,17 @@ tail218:
 	VPADDQ      Z4, Z2, Z2
 	VPSRLQ      $0x34, Z1, Z4
 	VPADDQ      Z4, Z2, Z2
-	VPANDQ      constants<>+576(SB), Z1, Z1
+	VPANDQ      constants<>+640(SB), Z1, Z1
 	VPSRAQ      $0x3f, Z3, Z4
 	VPXORQ      Z3, Z4, Z4
 	VPMOVQ2M    Z3, K3
 	VPORQ       Z2, Z1, Z5
 	VPTESTNMQ   Z5, Z5, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z4, K3, Z4
+	VPSUBQ      constants<>+1536(SB), Z4, K3, Z4
 	VPMOVQ2M    Z3, K3
-	VPXORQ      constants<>+1472(SB), Z2, K3, Z2
+	VPXORQ      constants<>+1536(SB), Z2, K3, Z2
 	VPTESTNMQ   Z1, Z1, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z2, K3, Z2
+	VPSUBQ      constants<>+1536(SB), Z2, K3, Z2
 	VPXORQ      Z5, Z5, Z5
 	VPMOVQ2M    Z3, K3
 	VPSUBQ      Z1, Z5, K3, Z1
@@ -9338,7 +9864,7 @@ tail218:
 	VPMADD52HUQ Z1, Z7, Z9
 	VPSRLQ      $0x34, Z8, Z1
 	VPADDQ      Z1, Z9, Z1
-	VPANDQ      constants<>+576(SB), Z8, Z2
+	VPANDQ      constants<>+640(SB), Z8, Z2
 	VPTESTMQ    constants<>+6208(SB), Z1, K3
 	VPTESTMQ    Z10, Z10, K4
 	KORB        K4, K3, K3
@@ -9349,23 +9875,23 @@ tail218:
 	VPSLLQ      $0x1a, Z2, Z2
 	VPXORQ      Z3, Z5, Z3
 	VPMOVQ2M    Z3, K3
-	VPXORQ      constants<>+1472(SB), Z1, K3, Z1
+	VPXORQ      constants<>+1536(SB), Z1, K3, Z1
 	VPTESTNMQ   Z2, Z2, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
 	VPXORQ      Z4, Z4, Z4
 	VPMOVQ2M    Z3, K3
 	VPSUBQ      Z2, Z4, K3, Z2
-	VPADDQ      constants<>+512(SB), Z1, Z1
+	VPADDQ      constants<>+192(SB), Z1, Z1
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z1, K3
 	VPSRLQ      $0x39, Z1, Z3
-	VMOVUPS     constants<>+2112(SB), Z4
+	VMOVUPS     constants<>+2176(SB), Z4
 	VPSUBQ      Z3, Z4, Z4
 	MOVQ        coarse+40(FP), AX
 	MOVQ        fine+48(FP), CX
 	VPSRLQ      $0x30, Z1, Z3
-	VPANDQ      constants<>+2176(SB), Z3, Z3
+	VPANDQ      constants<>+2240(SB), Z3, Z3
 	VPSRLQ      $0x29, Z1, Z5
-	VPANDQ      constants<>+2240(SB), Z5, Z5
+	VPANDQ      constants<>+2304(SB), Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x05, Z6, Z6, K4
 	VPGATHERQQ  (CX)(Z5*8), K4, Z6
@@ -9374,13 +9900,13 @@ tail218:
 	VPORQ       Z2, Z1, Z1
 	VPSRLQ      $0x34, Z1, Z2
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2304(SB), Z1, Z5
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z5
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z5
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z5
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2304(SB), Z2, Z5
-	VPMADD52HUQ constants<>+2304(SB), Z2, Z7
-	VPMADD52LUQ constants<>+2368(SB), Z2, Z7
+	VPMADD52HUQ constants<>+2432(SB), Z1, Z7
+	VPMADD52LUQ constants<>+2368(SB), Z2, Z5
+	VPMADD52HUQ constants<>+2368(SB), Z2, Z7
+	VPMADD52LUQ constants<>+2432(SB), Z2, Z7
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z5, Z5
@@ -9390,7 +9916,7 @@ tail218:
 	VPMADD52HUQ Z1, Z1, Z2
 	VPMADD52HUQ Z1, Z2, Z7
 	VPSRLQ      $0x14, Z7, Z1
-	VPMULUDQ    constants<>+2432(SB), Z1, Z1
+	VPMULUDQ    constants<>+2496(SB), Z1, Z1
 	VPSRLQ      $0x05, Z2, Z2
 	VPADDQ      Z2, Z5, Z2
 	VPSRLQ      $0x22, Z1, Z1
@@ -9436,7 +9962,7 @@ tail218:
 	VPSLLQ      $0x38, Z7, Z3
 	VPADDQ      Z3, Z2, Z3
 	VPCMPUQ     $0x01, Z2, Z3, K4
-	VPSUBQ      constants<>+1472(SB), Z1, K4, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K4, Z1
 	VPSRLVQ     Z4, Z1, Z1
 	VPADDQ      constants<>+64(SB), Z1, Z1
 	VPSRLQ      $0x01, Z1, Z1
@@ -9445,18 +9971,18 @@ tail218:
 	KORB        K2, K3, K3
 	KANDB       K1, K3, K3
 	KTESTB      K3, K3
-	JZ          good222
+	JZ          good240
 	MOVQ        SI, AX
 	JMP         stopped
 
-good222:
+good240:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(SI*8)
 
-done219:
+done237:
 	MOVQ BX, AX
 
 stopped:
@@ -9475,9 +10001,9 @@ TEXT ·powersAVX512<>(SB), NOSPLIT, $0-72
 	XORQ  DI, DI
 	LEAQ  -16(SI), R8
 	TESTQ R8, R8
-	JL    oneTest225
+	JL    oneTest243
 
-many223:
+many241:
 	VMOVUPS     (AX)(DI*8), Z0
 	VMOVUPS     64(AX)(DI*8), Z1
 	VPXORQ      Z2, Z2, Z2
@@ -9487,15 +10013,15 @@ many223:
 	VPLZCNTQ    Z1, Z3
 	VPSLLVQ     Z2, Z0, Z0
 	VPSLLVQ     Z3, Z1, Z1
-	VMOVUPS     constants<>+2496(SB), Z4
+	VMOVUPS     constants<>+2560(SB), Z4
 	VPSUBQ      Z2, Z4, Z4
-	VMOVUPS     constants<>+2496(SB), Z2
+	VMOVUPS     constants<>+2560(SB), Z2
 	VPSUBQ      Z3, Z2, Z2
 	MOVQ        logs+56(FP), R9
 	VPSRLQ      $0x37, Z0, Z3
 	VPSRLQ      $0x37, Z1, Z5
-	VPANDQ      constants<>+2240(SB), Z3, Z3
-	VPANDQ      constants<>+2240(SB), Z5, Z5
+	VPANDQ      constants<>+2304(SB), Z3, Z3
+	VPANDQ      constants<>+2304(SB), Z5, Z5
 	VPADDQ      Z3, Z3, Z6
 	VPADDQ      Z5, Z5, Z7
 	VPADDQ      Z3, Z6, Z3
@@ -9536,8 +10062,8 @@ many223:
 	VPMULLQ     Z7, Z1, Z1
 	VPSRLQ      $0x0a, Z12, Z6
 	VPSRLQ      $0x0a, Z13, Z7
-	VPANDQ      constants<>+576(SB), Z6, Z6
-	VPANDQ      constants<>+576(SB), Z7, Z7
+	VPANDQ      constants<>+640(SB), Z6, Z6
+	VPANDQ      constants<>+640(SB), Z7, Z7
 	VPSLLQ      $0x2a, Z12, Z8
 	VPSLLQ      $0x2a, Z13, Z9
 	VPSRLQ      $0x16, Z0, Z0
@@ -9700,9 +10226,9 @@ many223:
 	VPSUBQ      Z14, Z8, Z8
 	VMOVUPS     constants<>+4480(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
-	VMOVUPS     constants<>+320(SB), Z10
+	VMOVUPS     constants<>+448(SB), Z10
 	VPSUBQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+320(SB), Z11
+	VMOVUPS     constants<>+448(SB), Z11
 	VPSUBQ      Z13, Z11, Z11
 	VPSRAQ      $0x34, Z8, Z12
 	VPSRAQ      $0x34, Z9, Z13
@@ -9720,13 +10246,13 @@ many223:
 	VPMADD52HUQ Z11, Z1, Z15
 	VPMADD52LUQ Z10, Z6, Z14
 	VPMADD52LUQ Z11, Z7, Z15
-	VMOVUPS     constants<>+576(SB), Z8
+	VMOVUPS     constants<>+640(SB), Z8
 	VPSUBQ      Z14, Z8, Z8
-	VMOVUPS     constants<>+576(SB), Z9
+	VMOVUPS     constants<>+640(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
-	VMOVUPS     constants<>+576(SB), Z10
+	VMOVUPS     constants<>+640(SB), Z10
 	VPSUBQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+576(SB), Z11
+	VMOVUPS     constants<>+640(SB), Z11
 	VPSUBQ      Z13, Z11, Z11
 	VPSRAQ      $0x34, Z8, Z12
 	VPSRAQ      $0x34, Z9, Z13
@@ -9752,8 +10278,8 @@ many223:
 	VPSRLQ      $0x18, Z15, Z15
 	VPORQ       Z14, Z12, Z12
 	VPORQ       Z15, Z13, Z13
-	VPANDQ      constants<>+576(SB), Z12, Z12
-	VPANDQ      constants<>+576(SB), Z13, Z13
+	VPANDQ      constants<>+640(SB), Z12, Z12
+	VPANDQ      constants<>+640(SB), Z13, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
 	VPXORQ      Z16, Z16, Z16
@@ -9774,8 +10300,8 @@ many223:
 	VPSRLQ      $0x34, Z1, Z7
 	VPADDQ      Z6, Z3, Z3
 	VPADDQ      Z7, Z5, Z5
-	VPANDQ      constants<>+576(SB), Z0, Z0
-	VPANDQ      constants<>+576(SB), Z1, Z1
+	VPANDQ      constants<>+640(SB), Z0, Z0
+	VPANDQ      constants<>+640(SB), Z1, Z1
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
@@ -9796,28 +10322,28 @@ many223:
 	VPSRLQ      $0x34, Z1, Z7
 	VPADDQ      Z6, Z3, Z3
 	VPADDQ      Z7, Z5, Z5
-	VPANDQ      constants<>+576(SB), Z0, Z0
-	VPANDQ      constants<>+576(SB), Z1, Z1
+	VPANDQ      constants<>+640(SB), Z0, Z0
+	VPANDQ      constants<>+640(SB), Z1, Z1
 	VPSRAQ      $0x3f, Z4, Z6
 	VPXORQ      Z4, Z6, Z6
 	VPMOVQ2M    Z4, K3
 	VPORQ       Z3, Z0, Z7
 	VPTESTNMQ   Z7, Z7, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z6, K3, Z6
+	VPSUBQ      constants<>+1536(SB), Z6, K3, Z6
 	VPSRAQ      $0x3f, Z2, Z7
 	VPXORQ      Z2, Z7, Z7
 	VPMOVQ2M    Z2, K3
 	VPORQ       Z5, Z1, Z8
 	VPTESTNMQ   Z8, Z8, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z7, K3, Z7
+	VPSUBQ      constants<>+1536(SB), Z7, K3, Z7
 	VPMOVQ2M    Z4, K3
-	VPXORQ      constants<>+1472(SB), Z3, K3, Z3
+	VPXORQ      constants<>+1536(SB), Z3, K3, Z3
 	VPTESTNMQ   Z0, Z0, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z3, K3, Z3
+	VPSUBQ      constants<>+1536(SB), Z3, K3, Z3
 	VPMOVQ2M    Z2, K3
-	VPXORQ      constants<>+1472(SB), Z5, K3, Z5
+	VPXORQ      constants<>+1536(SB), Z5, K3, Z5
 	VPTESTNMQ   Z1, Z1, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z5, K3, Z5
+	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
 	VPXORQ      Z8, Z8, Z8
 	VPMOVQ2M    Z4, K3
 	VPSUBQ      Z0, Z8, K3, Z0
@@ -9859,8 +10385,8 @@ many223:
 	VPSRLQ      $0x34, Z15, Z11
 	VPADDQ      Z10, Z16, Z10
 	VPADDQ      Z11, Z17, Z11
-	VPANDQ      constants<>+576(SB), Z14, Z12
-	VPANDQ      constants<>+576(SB), Z15, Z13
+	VPANDQ      constants<>+640(SB), Z14, Z12
+	VPANDQ      constants<>+640(SB), Z15, Z13
 	VPTESTMQ    constants<>+6208(SB), Z10, K3
 	VPTESTMQ    Z18, Z18, K4
 	KORB        K4, K3, K3
@@ -9880,38 +10406,38 @@ many223:
 	VPXORQ      Z4, Z8, Z8
 	VPXORQ      Z2, Z9, Z9
 	VPMOVQ2M    Z8, K3
-	VPXORQ      constants<>+1472(SB), Z10, K3, Z10
+	VPXORQ      constants<>+1536(SB), Z10, K3, Z10
 	VPTESTNMQ   Z12, Z12, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z10, K3, Z10
+	VPSUBQ      constants<>+1536(SB), Z10, K3, Z10
 	VPMOVQ2M    Z9, K3
-	VPXORQ      constants<>+1472(SB), Z11, K3, Z11
+	VPXORQ      constants<>+1536(SB), Z11, K3, Z11
 	VPTESTNMQ   Z13, Z13, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z11, K3, Z11
+	VPSUBQ      constants<>+1536(SB), Z11, K3, Z11
 	VPXORQ      Z14, Z14, Z14
 	VPMOVQ2M    Z8, K3
 	VPSUBQ      Z12, Z14, K3, Z12
 	VPMOVQ2M    Z9, K3
 	VPSUBQ      Z13, Z14, K3, Z13
-	VPADDQ      constants<>+512(SB), Z10, Z8
-	VPADDQ      constants<>+512(SB), Z11, Z9
+	VPADDQ      constants<>+192(SB), Z10, Z8
+	VPADDQ      constants<>+192(SB), Z11, Z9
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z8, K3
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z9, K4
 	VPSRLQ      $0x39, Z8, Z10
 	VPSRLQ      $0x39, Z9, Z11
-	VMOVUPS     constants<>+2112(SB), Z14
+	VMOVUPS     constants<>+2176(SB), Z14
 	VPSUBQ      Z10, Z14, Z14
-	VMOVUPS     constants<>+2112(SB), Z10
+	VMOVUPS     constants<>+2176(SB), Z10
 	VPSUBQ      Z11, Z10, Z10
 	MOVQ        coarse+40(FP), R9
 	MOVQ        fine+48(FP), R10
 	VPSRLQ      $0x30, Z8, Z11
 	VPSRLQ      $0x30, Z9, Z15
-	VPANDQ      constants<>+2176(SB), Z11, Z11
-	VPANDQ      constants<>+2176(SB), Z15, Z15
+	VPANDQ      constants<>+2240(SB), Z11, Z11
+	VPANDQ      constants<>+2240(SB), Z15, Z15
 	VPSRLQ      $0x29, Z8, Z16
 	VPSRLQ      $0x29, Z9, Z17
-	VPANDQ      constants<>+2240(SB), Z16, Z16
-	VPANDQ      constants<>+2240(SB), Z17, Z17
+	VPANDQ      constants<>+2304(SB), Z16, Z16
+	VPANDQ      constants<>+2304(SB), Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
 	VPCMPQ      $0x05, Z18, Z18, K5
@@ -9928,23 +10454,23 @@ many223:
 	VPSRLQ      $0x34, Z9, Z13
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ constants<>+2304(SB), Z8, Z16
-	VPMADD52HUQ constants<>+2304(SB), Z9, Z17
-	VPMADD52LUQ constants<>+2368(SB), Z8, Z16
-	VPMADD52LUQ constants<>+2368(SB), Z9, Z17
+	VPMADD52HUQ constants<>+2368(SB), Z8, Z16
+	VPMADD52HUQ constants<>+2368(SB), Z9, Z17
+	VPMADD52LUQ constants<>+2432(SB), Z8, Z16
+	VPMADD52LUQ constants<>+2432(SB), Z9, Z17
 	VPXORQ      Z20, Z20, Z20
 	VPXORQ      Z21, Z21, Z21
-	VPMADD52HUQ constants<>+2368(SB), Z8, Z20
-	VPMADD52HUQ constants<>+2368(SB), Z9, Z21
-	VPMADD52LUQ constants<>+2304(SB), Z12, Z16
-	VPMADD52LUQ constants<>+2304(SB), Z13, Z17
-	VPMADD52HUQ constants<>+2304(SB), Z12, Z20
-	VPMADD52HUQ constants<>+2304(SB), Z13, Z21
-	VPMADD52LUQ constants<>+2368(SB), Z12, Z20
+	VPMADD52HUQ constants<>+2432(SB), Z8, Z20
+	VPMADD52HUQ constants<>+2432(SB), Z9, Z21
+	VPMADD52LUQ constants<>+2368(SB), Z12, Z16
+	VPMADD52LUQ constants<>+2368(SB), Z13, Z17
+	VPMADD52HUQ constants<>+2368(SB), Z12, Z20
+	VPMADD52HUQ constants<>+2368(SB), Z13, Z21
+	VPMADD52LUQ constants<>+2432(SB), Z12, Z20
 	VPSRLQ      $0x0c, Z16, Z16
 	VPSLLQ      $0x28, Z20, Z20
 	VPADDQ      Z20, Z16, Z16
-	VPMADD52LUQ constants<>+2368(SB), Z13, Z21
+	VPMADD52LUQ constants<>+2432(SB), Z13, Z21
 	VPSRLQ      $0x0c, Z17, Z17
 	VPSLLQ      $0x28, Z21, Z21
 	VPADDQ      Z21, Z17, Z17
@@ -9960,8 +10486,8 @@ many223:
 	VPMADD52HUQ Z9, Z13, Z21
 	VPSRLQ      $0x14, Z20, Z8
 	VPSRLQ      $0x14, Z21, Z9
-	VPMULUDQ    constants<>+2432(SB), Z8, Z8
-	VPMULUDQ    constants<>+2432(SB), Z9, Z9
+	VPMULUDQ    constants<>+2496(SB), Z8, Z8
+	VPMULUDQ    constants<>+2496(SB), Z9, Z9
 	VPSRLQ      $0x05, Z12, Z12
 	VPSRLQ      $0x05, Z13, Z13
 	VPADDQ      Z12, Z16, Z12
@@ -10051,9 +10577,9 @@ many223:
 	VPADDQ      Z11, Z12, Z11
 	VPADDQ      Z15, Z13, Z15
 	VPCMPUQ     $0x01, Z12, Z11, K5
-	VPSUBQ      constants<>+1472(SB), Z8, K5, Z8
+	VPSUBQ      constants<>+1536(SB), Z8, K5, Z8
 	VPCMPUQ     $0x01, Z13, Z15, K5
-	VPSUBQ      constants<>+1472(SB), Z9, K5, Z9
+	VPSUBQ      constants<>+1536(SB), Z9, K5, Z9
 	VPSRLVQ     Z14, Z8, Z8
 	VPSRLVQ     Z10, Z9, Z9
 	VPADDQ      constants<>+64(SB), Z8, Z8
@@ -10104,8 +10630,8 @@ many223:
 	VPSRLQ      $0x34, Z17, Z1
 	VPADDQ      Z0, Z18, Z0
 	VPADDQ      Z1, Z19, Z1
-	VPANDQ      constants<>+576(SB), Z16, Z3
-	VPANDQ      constants<>+576(SB), Z17, Z5
+	VPANDQ      constants<>+640(SB), Z16, Z3
+	VPANDQ      constants<>+640(SB), Z17, Z5
 	VPTESTMQ    constants<>+6208(SB), Z0, K5
 	VPTESTMQ    Z20, Z20, K6
 	KORB        K6, K5, K5
@@ -10125,38 +10651,38 @@ many223:
 	VPXORQ      Z4, Z10, Z4
 	VPXORQ      Z2, Z11, Z2
 	VPMOVQ2M    Z4, K5
-	VPXORQ      constants<>+1472(SB), Z0, K5, Z0
+	VPXORQ      constants<>+1536(SB), Z0, K5, Z0
 	VPTESTNMQ   Z3, Z3, K5, K5
-	VPSUBQ      constants<>+1472(SB), Z0, K5, Z0
+	VPSUBQ      constants<>+1536(SB), Z0, K5, Z0
 	VPMOVQ2M    Z2, K5
-	VPXORQ      constants<>+1472(SB), Z1, K5, Z1
+	VPXORQ      constants<>+1536(SB), Z1, K5, Z1
 	VPTESTNMQ   Z5, Z5, K5, K5
-	VPSUBQ      constants<>+1472(SB), Z1, K5, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K5, Z1
 	VPXORQ      Z6, Z6, Z6
 	VPMOVQ2M    Z4, K5
 	VPSUBQ      Z3, Z6, K5, Z3
 	VPMOVQ2M    Z2, K5
 	VPSUBQ      Z5, Z6, K5, Z5
-	VPADDQ      constants<>+512(SB), Z0, Z0
-	VPADDQ      constants<>+512(SB), Z1, Z1
+	VPADDQ      constants<>+192(SB), Z0, Z0
+	VPADDQ      constants<>+192(SB), Z1, Z1
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z0, K5
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z1, K6
 	VPSRLQ      $0x39, Z0, Z2
 	VPSRLQ      $0x39, Z1, Z4
-	VMOVUPS     constants<>+2112(SB), Z6
+	VMOVUPS     constants<>+2176(SB), Z6
 	VPSUBQ      Z2, Z6, Z6
-	VMOVUPS     constants<>+2112(SB), Z2
+	VMOVUPS     constants<>+2176(SB), Z2
 	VPSUBQ      Z4, Z2, Z2
 	MOVQ        coarse+40(FP), R9
 	MOVQ        fine+48(FP), R10
 	VPSRLQ      $0x30, Z0, Z4
 	VPSRLQ      $0x30, Z1, Z7
-	VPANDQ      constants<>+2176(SB), Z4, Z4
-	VPANDQ      constants<>+2176(SB), Z7, Z7
+	VPANDQ      constants<>+2240(SB), Z4, Z4
+	VPANDQ      constants<>+2240(SB), Z7, Z7
 	VPSRLQ      $0x29, Z0, Z10
 	VPSRLQ      $0x29, Z1, Z11
-	VPANDQ      constants<>+2240(SB), Z10, Z10
-	VPANDQ      constants<>+2240(SB), Z11, Z11
+	VPANDQ      constants<>+2304(SB), Z10, Z10
+	VPANDQ      constants<>+2304(SB), Z11, Z11
 	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPCMPQ      $0x05, Z12, Z12, K7
@@ -10173,23 +10699,23 @@ many223:
 	VPSRLQ      $0x34, Z1, Z5
 	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ constants<>+2304(SB), Z0, Z10
-	VPMADD52HUQ constants<>+2304(SB), Z1, Z11
-	VPMADD52LUQ constants<>+2368(SB), Z0, Z10
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z11
+	VPMADD52HUQ constants<>+2368(SB), Z0, Z10
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z11
+	VPMADD52LUQ constants<>+2432(SB), Z0, Z10
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z11
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ constants<>+2368(SB), Z0, Z14
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z15
-	VPMADD52LUQ constants<>+2304(SB), Z3, Z10
-	VPMADD52LUQ constants<>+2304(SB), Z5, Z11
-	VPMADD52HUQ constants<>+2304(SB), Z3, Z14
-	VPMADD52HUQ constants<>+2304(SB), Z5, Z15
-	VPMADD52LUQ constants<>+2368(SB), Z3, Z14
+	VPMADD52HUQ constants<>+2432(SB), Z0, Z14
+	VPMADD52HUQ constants<>+2432(SB), Z1, Z15
+	VPMADD52LUQ constants<>+2368(SB), Z3, Z10
+	VPMADD52LUQ constants<>+2368(SB), Z5, Z11
+	VPMADD52HUQ constants<>+2368(SB), Z3, Z14
+	VPMADD52HUQ constants<>+2368(SB), Z5, Z15
+	VPMADD52LUQ constants<>+2432(SB), Z3, Z14
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z14, Z14
 	VPADDQ      Z14, Z10, Z10
-	VPMADD52LUQ constants<>+2368(SB), Z5, Z15
+	VPMADD52LUQ constants<>+2432(SB), Z5, Z15
 	VPSRLQ      $0x0c, Z11, Z11
 	VPSLLQ      $0x28, Z15, Z15
 	VPADDQ      Z15, Z11, Z11
@@ -10205,8 +10731,8 @@ many223:
 	VPMADD52HUQ Z1, Z5, Z15
 	VPSRLQ      $0x14, Z14, Z0
 	VPSRLQ      $0x14, Z15, Z1
-	VPMULUDQ    constants<>+2432(SB), Z0, Z0
-	VPMULUDQ    constants<>+2432(SB), Z1, Z1
+	VPMULUDQ    constants<>+2496(SB), Z0, Z0
+	VPMULUDQ    constants<>+2496(SB), Z1, Z1
 	VPSRLQ      $0x05, Z3, Z3
 	VPSRLQ      $0x05, Z5, Z5
 	VPADDQ      Z3, Z10, Z3
@@ -10296,9 +10822,9 @@ many223:
 	VPADDQ      Z4, Z3, Z4
 	VPADDQ      Z7, Z5, Z7
 	VPCMPUQ     $0x01, Z3, Z4, K7
-	VPSUBQ      constants<>+1472(SB), Z0, K7, Z0
+	VPSUBQ      constants<>+1536(SB), Z0, K7, Z0
 	VPCMPUQ     $0x01, Z5, Z7, K7
-	VPSUBQ      constants<>+1472(SB), Z1, K7, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K7, Z1
 	VPSRLVQ     Z6, Z0, Z0
 	VPSRLVQ     Z2, Z1, Z1
 	VPADDQ      constants<>+64(SB), Z0, Z0
@@ -10315,35 +10841,35 @@ many223:
 	KORB        K6, K1, K1
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good228
+	JZ          good246
 	MOVQ        DI, AX
 	JMP         stopped
 
-good228:
+good246:
 	VMOVUPS Z8, (DX)(DI*8)
 	VMOVUPS Z0, (BX)(DI*8)
 	VMOVUPS Z9, 64(DX)(DI*8)
 	VMOVUPS Z1, 64(BX)(DI*8)
 	ADDQ    $0x10, DI
 	CMPQ    DI, R8
-	JLE     many223
+	JLE     many241
 
-oneTest225:
+oneTest243:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail226
+	JG   tail244
 
-one224:
+one242:
 	VMOVUPS     (AX)(DI*8), Z0
 	VPXORQ      Z1, Z1, Z1
 	VPCMPQ      $0x02, Z1, Z0, K1
 	VPLZCNTQ    Z0, Z1
 	VPSLLVQ     Z1, Z0, Z0
-	VMOVUPS     constants<>+2496(SB), Z2
+	VMOVUPS     constants<>+2560(SB), Z2
 	VPSUBQ      Z1, Z2, Z2
 	MOVQ        logs+56(FP), R9
 	VPSRLQ      $0x37, Z0, Z1
-	VPANDQ      constants<>+2240(SB), Z1, Z1
+	VPANDQ      constants<>+2304(SB), Z1, Z1
 	VPADDQ      Z1, Z1, Z3
 	VPADDQ      Z1, Z3, Z1
 	VPXORQ      Z3, Z3, Z3
@@ -10364,7 +10890,7 @@ one224:
 	VPADDQ      Z7, Z6, Z6
 	VPMULLQ     Z3, Z0, Z0
 	VPSRLQ      $0x0a, Z6, Z3
-	VPANDQ      constants<>+576(SB), Z3, Z3
+	VPANDQ      constants<>+640(SB), Z3, Z3
 	VPSLLQ      $0x2a, Z6, Z4
 	VPSRLQ      $0x16, Z0, Z0
 	VPORQ       Z0, Z4, Z0
@@ -10446,7 +10972,7 @@ one224:
 	VPMADD52LUQ Z5, Z3, Z7
 	VMOVUPS     constants<>+4480(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
-	VMOVUPS     constants<>+320(SB), Z5
+	VMOVUPS     constants<>+448(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
 	VPSRAQ      $0x34, Z4, Z6
 	VPADDQ      Z6, Z5, Z5
@@ -10456,9 +10982,9 @@ one224:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+576(SB), Z4
+	VMOVUPS     constants<>+640(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
-	VMOVUPS     constants<>+576(SB), Z5
+	VMOVUPS     constants<>+640(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
 	VPSRAQ      $0x34, Z4, Z6
 	VPADDQ      Z6, Z5, Z5
@@ -10472,7 +10998,7 @@ one224:
 	VPSLLQ      $0x28, Z6, Z6
 	VPSRLQ      $0x18, Z7, Z7
 	VPORQ       Z7, Z6, Z6
-	VPANDQ      constants<>+576(SB), Z6, Z6
+	VPANDQ      constants<>+640(SB), Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z4, Z3, Z8
@@ -10483,7 +11009,7 @@ one224:
 	VPADDQ      Z7, Z1, Z1
 	VPSRLQ      $0x34, Z0, Z3
 	VPADDQ      Z3, Z1, Z1
-	VPANDQ      constants<>+576(SB), Z0, Z0
+	VPANDQ      constants<>+640(SB), Z0, Z0
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
 	VPMADD52HUQ constants<>+6144(SB), Z1, Z4
@@ -10494,17 +11020,17 @@ one224:
 	VPADDQ      Z3, Z1, Z1
 	VPSRLQ      $0x34, Z0, Z3
 	VPADDQ      Z3, Z1, Z1
-	VPANDQ      constants<>+576(SB), Z0, Z0
+	VPANDQ      constants<>+640(SB), Z0, Z0
 	VPSRAQ      $0x3f, Z2, Z3
 	VPXORQ      Z2, Z3, Z3
 	VPMOVQ2M    Z2, K2
 	VPORQ       Z1, Z0, Z4
 	VPTESTNMQ   Z4, Z4, K2, K2
-	VPSUBQ      constants<>+1472(SB), Z3, K2, Z3
+	VPSUBQ      constants<>+1536(SB), Z3, K2, Z3
 	VPMOVQ2M    Z2, K2
-	VPXORQ      constants<>+1472(SB), Z1, K2, Z1
+	VPXORQ      constants<>+1536(SB), Z1, K2, Z1
 	VPTESTNMQ   Z0, Z0, K2, K2
-	VPSUBQ      constants<>+1472(SB), Z1, K2, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K2, Z1
 	VPXORQ      Z4, Z4, Z4
 	VPMOVQ2M    Z2, K2
 	VPSUBQ      Z0, Z4, K2, Z0
@@ -10526,7 +11052,7 @@ one224:
 	VPMADD52HUQ Z0, Z6, Z8
 	VPSRLQ      $0x34, Z7, Z5
 	VPADDQ      Z5, Z8, Z5
-	VPANDQ      constants<>+576(SB), Z7, Z6
+	VPANDQ      constants<>+640(SB), Z7, Z6
 	VPTESTMQ    constants<>+6208(SB), Z5, K2
 	VPTESTMQ    Z9, Z9, K3
 	KORB        K3, K2, K2
@@ -10537,23 +11063,23 @@ one224:
 	VPSLLQ      $0x1a, Z6, Z6
 	VPXORQ      Z2, Z4, Z4
 	VPMOVQ2M    Z4, K2
-	VPXORQ      constants<>+1472(SB), Z5, K2, Z5
+	VPXORQ      constants<>+1536(SB), Z5, K2, Z5
 	VPTESTNMQ   Z6, Z6, K2, K2
-	VPSUBQ      constants<>+1472(SB), Z5, K2, Z5
+	VPSUBQ      constants<>+1536(SB), Z5, K2, Z5
 	VPXORQ      Z7, Z7, Z7
 	VPMOVQ2M    Z4, K2
 	VPSUBQ      Z6, Z7, K2, Z6
-	VPADDQ      constants<>+512(SB), Z5, Z4
+	VPADDQ      constants<>+192(SB), Z5, Z4
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z4, K2
 	VPSRLQ      $0x39, Z4, Z5
-	VMOVUPS     constants<>+2112(SB), Z7
+	VMOVUPS     constants<>+2176(SB), Z7
 	VPSUBQ      Z5, Z7, Z7
 	MOVQ        coarse+40(FP), R9
 	MOVQ        fine+48(FP), R10
 	VPSRLQ      $0x30, Z4, Z5
-	VPANDQ      constants<>+2176(SB), Z5, Z5
+	VPANDQ      constants<>+2240(SB), Z5, Z5
 	VPSRLQ      $0x29, Z4, Z8
-	VPANDQ      constants<>+2240(SB), Z8, Z8
+	VPANDQ      constants<>+2304(SB), Z8, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPCMPQ      $0x05, Z9, Z9, K3
 	VPGATHERQQ  (R10)(Z8*8), K3, Z9
@@ -10562,13 +11088,13 @@ one224:
 	VPORQ       Z6, Z4, Z4
 	VPSRLQ      $0x34, Z4, Z6
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2304(SB), Z4, Z8
-	VPMADD52LUQ constants<>+2368(SB), Z4, Z8
+	VPMADD52HUQ constants<>+2368(SB), Z4, Z8
+	VPMADD52LUQ constants<>+2432(SB), Z4, Z8
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2368(SB), Z4, Z10
-	VPMADD52LUQ constants<>+2304(SB), Z6, Z8
-	VPMADD52HUQ constants<>+2304(SB), Z6, Z10
-	VPMADD52LUQ constants<>+2368(SB), Z6, Z10
+	VPMADD52HUQ constants<>+2432(SB), Z4, Z10
+	VPMADD52LUQ constants<>+2368(SB), Z6, Z8
+	VPMADD52HUQ constants<>+2368(SB), Z6, Z10
+	VPMADD52LUQ constants<>+2432(SB), Z6, Z10
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
 	VPADDQ      Z10, Z8, Z8
@@ -10578,7 +11104,7 @@ one224:
 	VPMADD52HUQ Z4, Z4, Z6
 	VPMADD52HUQ Z4, Z6, Z10
 	VPSRLQ      $0x14, Z10, Z4
-	VPMULUDQ    constants<>+2432(SB), Z4, Z4
+	VPMULUDQ    constants<>+2496(SB), Z4, Z4
 	VPSRLQ      $0x05, Z6, Z6
 	VPADDQ      Z6, Z8, Z6
 	VPSRLQ      $0x22, Z4, Z4
@@ -10624,7 +11150,7 @@ one224:
 	VPSLLQ      $0x38, Z10, Z5
 	VPADDQ      Z5, Z6, Z5
 	VPCMPUQ     $0x01, Z6, Z5, K3
-	VPSUBQ      constants<>+1472(SB), Z4, K3, Z4
+	VPSUBQ      constants<>+1536(SB), Z4, K3, Z4
 	VPSRLVQ     Z7, Z4, Z4
 	VPADDQ      constants<>+64(SB), Z4, Z4
 	VPSRLQ      $0x01, Z4, Z4
@@ -10650,7 +11176,7 @@ one224:
 	VPMADD52HUQ Z0, Z7, Z9
 	VPSRLQ      $0x34, Z8, Z0
 	VPADDQ      Z0, Z9, Z0
-	VPANDQ      constants<>+576(SB), Z8, Z1
+	VPANDQ      constants<>+640(SB), Z8, Z1
 	VPTESTMQ    constants<>+6208(SB), Z0, K3
 	VPTESTMQ    Z10, Z10, K4
 	KORB        K4, K3, K3
@@ -10661,23 +11187,23 @@ one224:
 	VPSLLQ      $0x1a, Z1, Z1
 	VPXORQ      Z2, Z5, Z2
 	VPMOVQ2M    Z2, K3
-	VPXORQ      constants<>+1472(SB), Z0, K3, Z0
+	VPXORQ      constants<>+1536(SB), Z0, K3, Z0
 	VPTESTNMQ   Z1, Z1, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z0, K3, Z0
+	VPSUBQ      constants<>+1536(SB), Z0, K3, Z0
 	VPXORQ      Z3, Z3, Z3
 	VPMOVQ2M    Z2, K3
 	VPSUBQ      Z1, Z3, K3, Z1
-	VPADDQ      constants<>+512(SB), Z0, Z0
+	VPADDQ      constants<>+192(SB), Z0, Z0
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z0, K3
 	VPSRLQ      $0x39, Z0, Z2
-	VMOVUPS     constants<>+2112(SB), Z3
+	VMOVUPS     constants<>+2176(SB), Z3
 	VPSUBQ      Z2, Z3, Z3
 	MOVQ        coarse+40(FP), R9
 	MOVQ        fine+48(FP), R10
 	VPSRLQ      $0x30, Z0, Z2
-	VPANDQ      constants<>+2176(SB), Z2, Z2
+	VPANDQ      constants<>+2240(SB), Z2, Z2
 	VPSRLQ      $0x29, Z0, Z5
-	VPANDQ      constants<>+2240(SB), Z5, Z5
+	VPANDQ      constants<>+2304(SB), Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x05, Z6, Z6, K4
 	VPGATHERQQ  (R10)(Z5*8), K4, Z6
@@ -10686,13 +11212,13 @@ one224:
 	VPORQ       Z1, Z0, Z0
 	VPSRLQ      $0x34, Z0, Z1
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2304(SB), Z0, Z5
-	VPMADD52LUQ constants<>+2368(SB), Z0, Z5
+	VPMADD52HUQ constants<>+2368(SB), Z0, Z5
+	VPMADD52LUQ constants<>+2432(SB), Z0, Z5
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2368(SB), Z0, Z7
-	VPMADD52LUQ constants<>+2304(SB), Z1, Z5
-	VPMADD52HUQ constants<>+2304(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z7
+	VPMADD52HUQ constants<>+2432(SB), Z0, Z7
+	VPMADD52LUQ constants<>+2368(SB), Z1, Z5
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z7
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z7
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z5, Z5
@@ -10702,7 +11228,7 @@ one224:
 	VPMADD52HUQ Z0, Z0, Z1
 	VPMADD52HUQ Z0, Z1, Z7
 	VPSRLQ      $0x14, Z7, Z0
-	VPMULUDQ    constants<>+2432(SB), Z0, Z0
+	VPMULUDQ    constants<>+2496(SB), Z0, Z0
 	VPSRLQ      $0x05, Z1, Z1
 	VPADDQ      Z1, Z5, Z1
 	VPSRLQ      $0x22, Z0, Z0
@@ -10748,7 +11274,7 @@ one224:
 	VPSLLQ      $0x38, Z7, Z2
 	VPADDQ      Z2, Z1, Z2
 	VPCMPUQ     $0x01, Z1, Z2, K4
-	VPSUBQ      constants<>+1472(SB), Z0, K4, Z0
+	VPSUBQ      constants<>+1536(SB), Z0, K4, Z0
 	VPSRLVQ     Z3, Z0, Z0
 	VPADDQ      constants<>+64(SB), Z0, Z0
 	VPSRLQ      $0x01, Z0, Z0
@@ -10757,21 +11283,21 @@ one224:
 	KORB        K2, K1, K1
 	KORB        K3, K1, K1
 	KTESTB      K1, K1
-	JZ          good229
+	JZ          good247
 	MOVQ        DI, AX
 	JMP         stopped
 
-good229:
+good247:
 	VMOVUPS Z4, (DX)(DI*8)
 	VMOVUPS Z0, (BX)(DI*8)
 	ADDQ    $0x08, DI
 	CMPQ    DI, R8
-	JLE     one224
+	JLE     one242
 
-tail226:
+tail244:
 	MOVQ        SI, R8
 	SUBQ        DI, R8
-	JZ          done227
+	JZ          done245
 	MOVQ        $-1, R9
 	SHLXQ       R8, R9, R9
 	NOTQ        R9
@@ -10781,11 +11307,11 @@ tail226:
 	VPCMPQ      $0x02, Z1, Z0, K2
 	VPLZCNTQ    Z0, Z1
 	VPSLLVQ     Z1, Z0, Z0
-	VMOVUPS     constants<>+2496(SB), Z2
+	VMOVUPS     constants<>+2560(SB), Z2
 	VPSUBQ      Z1, Z2, Z2
 	MOVQ        logs+56(FP), AX
 	VPSRLQ      $0x37, Z0, Z1
-	VPANDQ      constants<>+2240(SB), Z1, Z1
+	VPANDQ      constants<>+2304(SB), Z1, Z1
 	VPADDQ      Z1, Z1, Z3
 	VPADDQ      Z1, Z3, Z1
 	VPXORQ      Z3, Z3, Z3
@@ -10806,7 +11332,7 @@ tail226:
 	VPADDQ      Z7, Z6, Z6
 	VPMULLQ     Z3, Z0, Z0
 	VPSRLQ      $0x0a, Z6, Z3
-	VPANDQ      constants<>+576(SB), Z3, Z3
+	VPANDQ      constants<>+640(SB), Z3, Z3
 	VPSLLQ      $0x2a, Z6, Z4
 	VPSRLQ      $0x16, Z0, Z0
 	VPORQ       Z0, Z4, Z0
@@ -10888,7 +11414,7 @@ tail226:
 	VPMADD52LUQ Z5, Z3, Z7
 	VMOVUPS     constants<>+4480(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
-	VMOVUPS     constants<>+320(SB), Z5
+	VMOVUPS     constants<>+448(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
 	VPSRAQ      $0x34, Z4, Z6
 	VPADDQ      Z6, Z5, Z5
@@ -10898,9 +11424,9 @@ tail226:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+576(SB), Z4
+	VMOVUPS     constants<>+640(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
-	VMOVUPS     constants<>+576(SB), Z5
+	VMOVUPS     constants<>+640(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
 	VPSRAQ      $0x34, Z4, Z6
 	VPADDQ      Z6, Z5, Z5
@@ -10914,7 +11440,7 @@ tail226:
 	VPSLLQ      $0x28, Z6, Z6
 	VPSRLQ      $0x18, Z7, Z7
 	VPORQ       Z7, Z6, Z6
-	VPANDQ      constants<>+576(SB), Z6, Z6
+	VPANDQ      constants<>+640(SB), Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z4, Z3, Z8
@@ -10925,7 +11451,7 @@ tail226:
 	VPADDQ      Z7, Z1, Z1
 	VPSRLQ      $0x34, Z0, Z3
 	VPADDQ      Z3, Z1, Z1
-	VPANDQ      constants<>+576(SB), Z0, Z0
+	VPANDQ      constants<>+640(SB), Z0, Z0
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
 	VPMADD52HUQ constants<>+6144(SB), Z1, Z4
@@ -10936,17 +11462,17 @@ tail226:
 	VPADDQ      Z3, Z1, Z1
 	VPSRLQ      $0x34, Z0, Z3
 	VPADDQ      Z3, Z1, Z1
-	VPANDQ      constants<>+576(SB), Z0, Z0
+	VPANDQ      constants<>+640(SB), Z0, Z0
 	VPSRAQ      $0x3f, Z2, Z3
 	VPXORQ      Z2, Z3, Z3
 	VPMOVQ2M    Z2, K3
 	VPORQ       Z1, Z0, Z4
 	VPTESTNMQ   Z4, Z4, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z3, K3, Z3
+	VPSUBQ      constants<>+1536(SB), Z3, K3, Z3
 	VPMOVQ2M    Z2, K3
-	VPXORQ      constants<>+1472(SB), Z1, K3, Z1
+	VPXORQ      constants<>+1536(SB), Z1, K3, Z1
 	VPTESTNMQ   Z0, Z0, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
 	VPXORQ      Z4, Z4, Z4
 	VPMOVQ2M    Z2, K3
 	VPSUBQ      Z0, Z4, K3, Z0
@@ -10968,7 +11494,7 @@ tail226:
 	VPMADD52HUQ Z0, Z6, Z8
 	VPSRLQ      $0x34, Z7, Z5
 	VPADDQ      Z5, Z8, Z5
-	VPANDQ      constants<>+576(SB), Z7, Z6
+	VPANDQ      constants<>+640(SB), Z7, Z6
 	VPTESTMQ    constants<>+6208(SB), Z5, K3
 	VPTESTMQ    Z9, Z9, K4
 	KORB        K4, K3, K3
@@ -10979,23 +11505,23 @@ tail226:
 	VPSLLQ      $0x1a, Z6, Z6
 	VPXORQ      Z2, Z4, Z4
 	VPMOVQ2M    Z4, K3
-	VPXORQ      constants<>+1472(SB), Z5, K3, Z5
+	VPXORQ      constants<>+1536(SB), Z5, K3, Z5
 	VPTESTNMQ   Z6, Z6, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z5, K3, Z5
+	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
 	VPXORQ      Z7, Z7, Z7
 	VPMOVQ2M    Z4, K3
 	VPSUBQ      Z6, Z7, K3, Z6
-	VPADDQ      constants<>+512(SB), Z5, Z4
+	VPADDQ      constants<>+192(SB), Z5, Z4
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z4, K3
 	VPSRLQ      $0x39, Z4, Z5
-	VMOVUPS     constants<>+2112(SB), Z7
+	VMOVUPS     constants<>+2176(SB), Z7
 	VPSUBQ      Z5, Z7, Z7
 	MOVQ        coarse+40(FP), AX
 	MOVQ        fine+48(FP), R8
 	VPSRLQ      $0x30, Z4, Z5
-	VPANDQ      constants<>+2176(SB), Z5, Z5
+	VPANDQ      constants<>+2240(SB), Z5, Z5
 	VPSRLQ      $0x29, Z4, Z8
-	VPANDQ      constants<>+2240(SB), Z8, Z8
+	VPANDQ      constants<>+2304(SB), Z8, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPCMPQ      $0x05, Z9, Z9, K4
 	VPGATHERQQ  (R8)(Z8*8), K4, Z9
@@ -11004,13 +11530,13 @@ tail226:
 	VPORQ       Z6, Z4, Z4
 	VPSRLQ      $0x34, Z4, Z6
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2304(SB), Z4, Z8
-	VPMADD52LUQ constants<>+2368(SB), Z4, Z8
+	VPMADD52HUQ constants<>+2368(SB), Z4, Z8
+	VPMADD52LUQ constants<>+2432(SB), Z4, Z8
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2368(SB), Z4, Z10
-	VPMADD52LUQ constants<>+2304(SB), Z6, Z8
-	VPMADD52HUQ constants<>+2304(SB), Z6, Z10
-	VPMADD52LUQ constants<>+2368(SB), Z6, Z10
+	VPMADD52HUQ constants<>+2432(SB), Z4, Z10
+	VPMADD52LUQ constants<>+2368(SB), Z6, Z8
+	VPMADD52HUQ constants<>+2368(SB), Z6, Z10
+	VPMADD52LUQ constants<>+2432(SB), Z6, Z10
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
 	VPADDQ      Z10, Z8, Z8
@@ -11020,7 +11546,7 @@ tail226:
 	VPMADD52HUQ Z4, Z4, Z6
 	VPMADD52HUQ Z4, Z6, Z10
 	VPSRLQ      $0x14, Z10, Z4
-	VPMULUDQ    constants<>+2432(SB), Z4, Z4
+	VPMULUDQ    constants<>+2496(SB), Z4, Z4
 	VPSRLQ      $0x05, Z6, Z6
 	VPADDQ      Z6, Z8, Z6
 	VPSRLQ      $0x22, Z4, Z4
@@ -11066,7 +11592,7 @@ tail226:
 	VPSLLQ      $0x38, Z10, Z5
 	VPADDQ      Z5, Z6, Z5
 	VPCMPUQ     $0x01, Z6, Z5, K4
-	VPSUBQ      constants<>+1472(SB), Z4, K4, Z4
+	VPSUBQ      constants<>+1536(SB), Z4, K4, Z4
 	VPSRLVQ     Z7, Z4, Z4
 	VPADDQ      constants<>+64(SB), Z4, Z4
 	VPSRLQ      $0x01, Z4, Z4
@@ -11092,7 +11618,7 @@ tail226:
 	VPMADD52HUQ Z0, Z7, Z9
 	VPSRLQ      $0x34, Z8, Z0
 	VPADDQ      Z0, Z9, Z0
-	VPANDQ      constants<>+576(SB), Z8, Z1
+	VPANDQ      constants<>+640(SB), Z8, Z1
 	VPTESTMQ    constants<>+6208(SB), Z0, K4
 	VPTESTMQ    Z10, Z10, K5
 	KORB        K5, K4, K4
@@ -11103,23 +11629,23 @@ tail226:
 	VPSLLQ      $0x1a, Z1, Z1
 	VPXORQ      Z2, Z5, Z2
 	VPMOVQ2M    Z2, K4
-	VPXORQ      constants<>+1472(SB), Z0, K4, Z0
+	VPXORQ      constants<>+1536(SB), Z0, K4, Z0
 	VPTESTNMQ   Z1, Z1, K4, K4
-	VPSUBQ      constants<>+1472(SB), Z0, K4, Z0
+	VPSUBQ      constants<>+1536(SB), Z0, K4, Z0
 	VPXORQ      Z3, Z3, Z3
 	VPMOVQ2M    Z2, K4
 	VPSUBQ      Z1, Z3, K4, Z1
-	VPADDQ      constants<>+512(SB), Z0, Z0
+	VPADDQ      constants<>+192(SB), Z0, Z0
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z0, K4
 	VPSRLQ      $0x39, Z0, Z2
-	VMOVUPS     constants<>+2112(SB), Z3
+	VMOVUPS     constants<>+2176(SB), Z3
 	VPSUBQ      Z2, Z3, Z3
 	MOVQ        coarse+40(FP), AX
 	MOVQ        fine+48(FP), CX
 	VPSRLQ      $0x30, Z0, Z2
-	VPANDQ      constants<>+2176(SB), Z2, Z2
+	VPANDQ      constants<>+2240(SB), Z2, Z2
 	VPSRLQ      $0x29, Z0, Z5
-	VPANDQ      constants<>+2240(SB), Z5, Z5
+	VPANDQ      constants<>+2304(SB), Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x05, Z6, Z6, K5
 	VPGATHERQQ  (CX)(Z5*8), K5, Z6
@@ -11128,13 +11654,13 @@ tail226:
 	VPORQ       Z1, Z0, Z0
 	VPSRLQ      $0x34, Z0, Z1
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2304(SB), Z0, Z5
-	VPMADD52LUQ constants<>+2368(SB), Z0, Z5
+	VPMADD52HUQ constants<>+2368(SB), Z0, Z5
+	VPMADD52LUQ constants<>+2432(SB), Z0, Z5
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2368(SB), Z0, Z7
-	VPMADD52LUQ constants<>+2304(SB), Z1, Z5
-	VPMADD52HUQ constants<>+2304(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z7
+	VPMADD52HUQ constants<>+2432(SB), Z0, Z7
+	VPMADD52LUQ constants<>+2368(SB), Z1, Z5
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z7
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z7
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z5, Z5
@@ -11144,7 +11670,7 @@ tail226:
 	VPMADD52HUQ Z0, Z0, Z1
 	VPMADD52HUQ Z0, Z1, Z7
 	VPSRLQ      $0x14, Z7, Z0
-	VPMULUDQ    constants<>+2432(SB), Z0, Z0
+	VPMULUDQ    constants<>+2496(SB), Z0, Z0
 	VPSRLQ      $0x05, Z1, Z1
 	VPADDQ      Z1, Z5, Z1
 	VPSRLQ      $0x22, Z0, Z0
@@ -11190,7 +11716,7 @@ tail226:
 	VPSLLQ      $0x38, Z7, Z2
 	VPADDQ      Z2, Z1, Z2
 	VPCMPUQ     $0x01, Z1, Z2, K5
-	VPSUBQ      constants<>+1472(SB), Z0, K5, Z0
+	VPSUBQ      constants<>+1536(SB), Z0, K5, Z0
 	VPSRLVQ     Z3, Z0, Z0
 	VPADDQ      constants<>+64(SB), Z0, Z0
 	VPSRLQ      $0x01, Z0, Z0
@@ -11200,15 +11726,15 @@ tail226:
 	KORB        K4, K2, K2
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good230
+	JZ          good248
 	MOVQ        DI, AX
 	JMP         stopped
 
-good230:
+good248:
 	VMOVUPD Z4, K1, (DX)(DI*8)
 	VMOVUPD Z0, K1, (BX)(DI*8)
 
-done227:
+done245:
 	MOVQ SI, AX
 
 stopped:
@@ -11231,9 +11757,9 @@ TEXT ·addSignedAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest233
+	JL           oneTest251
 
-many231:
+many249:
 	VMOVUPS  (CX)(SI*8), Z3
 	VMOVUPS  (DX)(SI*8), Z4
 	VMOVUPS  (BX)(SI*8), Z5
@@ -11258,14 +11784,14 @@ many231:
 	VMOVUPS  Z5, 64(BX)(SI*8)
 	ADDQ     $0x10, SI
 	CMPQ     SI, DI
-	JLE      many231
+	JLE      many249
 
-oneTest233:
+oneTest251:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail234
+	JG   tail252
 
-one232:
+one250:
 	VMOVUPS  (CX)(SI*8), Z3
 	VMOVUPS  (DX)(SI*8), Z4
 	VMOVUPS  (BX)(SI*8), Z5
@@ -11279,11 +11805,11 @@ one232:
 	VMOVUPS  Z5, (BX)(SI*8)
 	ADDQ     $0x08, SI
 	CMPQ     SI, DI
-	JLE      one232
+	JLE      one250
 
-tail234:
+tail252:
 	SUBQ      SI, AX
-	JZ        done235
+	JZ        done253
 	MOVQ      $-1, DI
 	SHLXQ     AX, DI, DI
 	NOTQ      DI
@@ -11300,7 +11826,7 @@ tail234:
 	VPSUBQ    Z4, Z5, K3, Z5
 	VMOVUPD   Z5, K1, (BX)(SI*8)
 
-done235:
+done253:
 	VZEROUPPER
 	RET
 
@@ -11313,9 +11839,9 @@ TEXT ·toFloatsAVX512<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(AX), SI
 	TESTQ SI, SI
-	JL    oneTest238
+	JL    oneTest256
 
-many236:
+many254:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTQQ2PD Z0, Z0
 	VMULPD    constants<>+6528(SB), Z0, Z0
@@ -11326,25 +11852,25 @@ many236:
 	VMOVUPS   Z0, 64(DX)(BX*8)
 	ADDQ      $0x10, BX
 	CMPQ      BX, SI
-	JLE       many236
+	JLE       many254
 
-oneTest238:
+oneTest256:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail239
+	JG   tail257
 
-one237:
+one255:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTQQ2PD Z0, Z0
 	VMULPD    constants<>+6528(SB), Z0, Z0
 	VMOVUPS   Z0, (DX)(BX*8)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one237
+	JLE       one255
 
-tail239:
+tail257:
 	SUBQ      BX, AX
-	JZ        done240
+	JZ        done258
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -11354,7 +11880,7 @@ tail239:
 	VMULPD    constants<>+6528(SB), Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(BX*8)
 
-done240:
+done258:
 	VZEROUPPER
 	RET
 
@@ -11369,26 +11895,26 @@ TEXT ·addRoundedAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest243
+	JL           oneTest261
 
-many241:
+many259:
 	VMOVUPS   (AX)(BX*8), Z1
 	VMOVUPS   64(AX)(BX*8), Z2
 	VPANDQ    constants<>+6592(SB), Z1, Z3
 	VCMPPD    $0x15, constants<>+6656(SB), Z3, K1
-	VMULPD    constants<>+1280(SB), Z1, Z1
+	VMULPD    constants<>+1344(SB), Z1, Z1
 	VCVTPD2QQ Z1, Z3
 	VPANDQ    constants<>+6592(SB), Z2, Z1
 	VCMPPD    $0x15, constants<>+6656(SB), Z1, K2
-	VMULPD    constants<>+1280(SB), Z2, Z2
+	VMULPD    constants<>+1344(SB), Z2, Z2
 	VCVTPD2QQ Z2, Z1
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
-	JZ        good246
+	JZ        good264
 	MOVQ      BX, AX
 	JMP       stopped
 
-good246:
+good264:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (CX)(BX*8), Z2
@@ -11401,25 +11927,25 @@ good246:
 	VMOVUPS Z1, 64(CX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many241
+	JLE     many259
 
-oneTest243:
+oneTest261:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail244
+	JG   tail262
 
-one242:
+one260:
 	VMOVUPS   (AX)(BX*8), Z1
 	VPANDQ    constants<>+6592(SB), Z1, Z2
 	VCMPPD    $0x15, constants<>+6656(SB), Z2, K1
-	VMULPD    constants<>+1280(SB), Z1, Z1
+	VMULPD    constants<>+1344(SB), Z1, Z1
 	VCVTPD2QQ Z1, Z2
 	KTESTB    K1, K1
-	JZ        good247
+	JZ        good265
 	MOVQ      BX, AX
 	JMP       stopped
 
-good247:
+good265:
 	VPXORQ  Z0, Z2, Z2
 	VPSUBQ  Z0, Z2, Z2
 	VMOVUPS (CX)(BX*8), Z1
@@ -11427,12 +11953,12 @@ good247:
 	VMOVUPS Z2, (CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one242
+	JLE     one260
 
-tail244:
+tail262:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done245
+	JZ        done263
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -11440,22 +11966,22 @@ tail244:
 	VMOVUPD.Z (AX)(BX*8), K1, Z1
 	VPANDQ    constants<>+6592(SB), Z1, Z2
 	VCMPPD    $0x15, constants<>+6656(SB), Z2, K2
-	VMULPD    constants<>+1280(SB), Z1, Z1
+	VMULPD    constants<>+1344(SB), Z1, Z1
 	VCVTPD2QQ Z1, Z2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
-	JZ        good248
+	JZ        good266
 	MOVQ      BX, AX
 	JMP       stopped
 
-good248:
+good266:
 	VPXORQ    Z0, Z2, Z2
 	VPSUBQ    Z0, Z2, Z2
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (CX)(BX*8)
 
-done245:
+done263:
 	MOVQ DX, AX
 
 stopped:
@@ -11477,9 +12003,9 @@ TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest251
+	JL           oneTest269
 
-many249:
+many267:
 	VMOVUPS     (AX)(BX*8), Z3
 	VMOVUPS     64(AX)(BX*8), Z4
 	VPABSQ      Z3, Z5
@@ -11492,26 +12018,26 @@ many249:
 	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ constants<>+3008(SB), Z5, Z9
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z11
-	VPMADD52HUQ constants<>+3136(SB), Z5, Z13
-	VPMADD52LUQ constants<>+3072(SB), Z5, Z9
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z11
-	VPMADD52HUQ constants<>+3072(SB), Z7, Z13
-	VPMADD52LUQ constants<>+3008(SB), Z7, Z9
-	VPMADD52HUQ constants<>+3008(SB), Z7, Z11
-	VPMADD52LUQ constants<>+3136(SB), Z7, Z13
-	VPMADD52LUQ constants<>+3072(SB), Z7, Z11
-	VPMADD52HUQ constants<>+3008(SB), Z6, Z10
-	VPMADD52HUQ constants<>+3072(SB), Z6, Z12
-	VPMADD52HUQ constants<>+3136(SB), Z6, Z14
-	VPMADD52LUQ constants<>+3072(SB), Z6, Z10
-	VPMADD52LUQ constants<>+3136(SB), Z6, Z12
-	VPMADD52HUQ constants<>+3072(SB), Z8, Z14
-	VPMADD52LUQ constants<>+3008(SB), Z8, Z10
-	VPMADD52HUQ constants<>+3008(SB), Z8, Z12
-	VPMADD52LUQ constants<>+3136(SB), Z8, Z14
-	VPMADD52LUQ constants<>+3072(SB), Z8, Z12
+	VPMADD52HUQ constants<>+3072(SB), Z5, Z9
+	VPMADD52HUQ constants<>+3136(SB), Z5, Z11
+	VPMADD52HUQ constants<>+3200(SB), Z5, Z13
+	VPMADD52LUQ constants<>+3136(SB), Z5, Z9
+	VPMADD52LUQ constants<>+3200(SB), Z5, Z11
+	VPMADD52HUQ constants<>+3136(SB), Z7, Z13
+	VPMADD52LUQ constants<>+3072(SB), Z7, Z9
+	VPMADD52HUQ constants<>+3072(SB), Z7, Z11
+	VPMADD52LUQ constants<>+3200(SB), Z7, Z13
+	VPMADD52LUQ constants<>+3136(SB), Z7, Z11
+	VPMADD52HUQ constants<>+3072(SB), Z6, Z10
+	VPMADD52HUQ constants<>+3136(SB), Z6, Z12
+	VPMADD52HUQ constants<>+3200(SB), Z6, Z14
+	VPMADD52LUQ constants<>+3136(SB), Z6, Z10
+	VPMADD52LUQ constants<>+3200(SB), Z6, Z12
+	VPMADD52HUQ constants<>+3136(SB), Z8, Z14
+	VPMADD52LUQ constants<>+3072(SB), Z8, Z10
+	VPMADD52HUQ constants<>+3072(SB), Z8, Z12
+	VPMADD52LUQ constants<>+3200(SB), Z8, Z14
+	VPMADD52LUQ constants<>+3136(SB), Z8, Z12
 	VPSLLQ      $0x31, Z13, Z5
 	VPSLLQ      $0x31, Z14, Z6
 	VPSRLQ      $0x34, Z9, Z7
@@ -11522,8 +12048,8 @@ many249:
 	VPSRLQ      $0x03, Z8, Z8
 	VPADDQ      Z7, Z5, Z5
 	VPADDQ      Z8, Z6, Z6
-	VPADDQ      constants<>+3200(SB), Z5, Z7
-	VPADDQ      constants<>+3200(SB), Z6, Z8
+	VPADDQ      constants<>+3264(SB), Z5, Z7
+	VPADDQ      constants<>+3264(SB), Z6, Z8
 	VPSRLQ      $0x3e, Z7, Z7
 	VPSRLQ      $0x3e, Z8, Z8
 	VPSLLQ      $0x3e, Z7, Z9
@@ -11538,23 +12064,23 @@ many249:
 	VPSRLQ      $0x34, Z10, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ constants<>+3264(SB), Z9, Z13
-	VPMADD52HUQ constants<>+3264(SB), Z10, Z14
-	VPMADD52LUQ constants<>+3328(SB), Z9, Z13
-	VPMADD52LUQ constants<>+3328(SB), Z10, Z14
+	VPMADD52HUQ constants<>+3328(SB), Z9, Z13
+	VPMADD52HUQ constants<>+3328(SB), Z10, Z14
+	VPMADD52LUQ constants<>+3392(SB), Z9, Z13
+	VPMADD52LUQ constants<>+3392(SB), Z10, Z14
 	VPXORQ      Z15, Z15, Z15
 	VPXORQ      Z16, Z16, Z16
-	VPMADD52HUQ constants<>+3328(SB), Z9, Z15
-	VPMADD52HUQ constants<>+3328(SB), Z10, Z16
-	VPMADD52LUQ constants<>+3264(SB), Z11, Z13
-	VPMADD52LUQ constants<>+3264(SB), Z12, Z14
-	VPMADD52HUQ constants<>+3264(SB), Z11, Z15
-	VPMADD52HUQ constants<>+3264(SB), Z12, Z16
-	VPMADD52LUQ constants<>+3328(SB), Z11, Z15
+	VPMADD52HUQ constants<>+3392(SB), Z9, Z15
+	VPMADD52HUQ constants<>+3392(SB), Z10, Z16
+	VPMADD52LUQ constants<>+3328(SB), Z11, Z13
+	VPMADD52LUQ constants<>+3328(SB), Z12, Z14
+	VPMADD52HUQ constants<>+3328(SB), Z11, Z15
+	VPMADD52HUQ constants<>+3328(SB), Z12, Z16
+	VPMADD52LUQ constants<>+3392(SB), Z11, Z15
 	VPSRLQ      $0x0c, Z13, Z13
 	VPSLLQ      $0x28, Z15, Z15
 	VPADDQ      Z15, Z13, Z13
-	VPMADD52LUQ constants<>+3328(SB), Z12, Z16
+	VPMADD52LUQ constants<>+3392(SB), Z12, Z16
 	VPSRLQ      $0x0c, Z14, Z14
 	VPSLLQ      $0x28, Z16, Z16
 	VPADDQ      Z16, Z14, Z14
@@ -11602,14 +12128,14 @@ many249:
 	VPXORQ      Z4, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
-	VMOVUPD     constants<>+3392(SB), K1, Z4
-	VMOVUPD     constants<>+3392(SB), K2, Z5
+	VMOVUPD     constants<>+3456(SB), K1, Z4
+	VMOVUPD     constants<>+3456(SB), K2, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+3456(SB), Z6
-	VMOVUPS     constants<>+3456(SB), Z7
-	VMOVUPD     constants<>+3520(SB), K1, Z6
-	VMOVUPD     constants<>+3520(SB), K2, Z7
+	VMOVUPS     constants<>+3520(SB), Z6
+	VMOVUPS     constants<>+3520(SB), Z7
+	VMOVUPD     constants<>+3584(SB), K1, Z6
+	VMOVUPD     constants<>+3584(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z4, Z11, Z8
@@ -11622,10 +12148,10 @@ many249:
 	VPSUBQ      Z18, Z7, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+3584(SB), Z6
-	VMOVUPS     constants<>+3584(SB), Z7
-	VMOVUPD     constants<>+3648(SB), K1, Z6
-	VMOVUPD     constants<>+3648(SB), K2, Z7
+	VMOVUPS     constants<>+3648(SB), Z6
+	VMOVUPS     constants<>+3648(SB), Z7
+	VMOVUPD     constants<>+3712(SB), K1, Z6
+	VMOVUPD     constants<>+3712(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z4, Z11, Z8
@@ -11638,10 +12164,10 @@ many249:
 	VPSUBQ      Z18, Z7, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+3712(SB), Z6
-	VMOVUPS     constants<>+3712(SB), Z7
-	VMOVUPD     constants<>+3776(SB), K1, Z6
-	VMOVUPD     constants<>+3776(SB), K2, Z7
+	VMOVUPS     constants<>+3776(SB), Z6
+	VMOVUPS     constants<>+3776(SB), Z7
+	VMOVUPD     constants<>+3840(SB), K1, Z6
+	VMOVUPD     constants<>+3840(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z4, Z11, Z8
@@ -11654,34 +12180,10 @@ many249:
 	VPSUBQ      Z18, Z7, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+3840(SB), Z6
-	VMOVUPS     constants<>+3840(SB), Z7
-	VMOVUPD     constants<>+3904(SB), K1, Z6
-	VMOVUPD     constants<>+3904(SB), K2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z4, Z11, Z8
-	VPMADD52HUQ Z5, Z12, Z18
-	VPMADD52LUQ Z4, Z15, Z8
-	VPMADD52LUQ Z5, Z16, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ Z4, Z15, Z19
-	VPMADD52HUQ Z5, Z16, Z20
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z8, Z8
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z18, Z18
-	VPSUBQ      Z8, Z6, Z4
-	VPSUBQ      Z18, Z7, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+3968(SB), Z6
-	VMOVUPS     constants<>+3968(SB), Z7
-	VMOVUPD     constants<>+4032(SB), K1, Z6
-	VMOVUPD     constants<>+4032(SB), K2, Z7
+	VMOVUPS     constants<>+3904(SB), Z6
+	VMOVUPS     constants<>+3904(SB), Z7
+	VMOVUPD     constants<>+3968(SB), K1, Z6
+	VMOVUPD     constants<>+3968(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z4, Z11, Z8
@@ -11702,10 +12204,34 @@ many249:
 	VPSUBQ      Z18, Z7, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+4096(SB), Z6
-	VMOVUPS     constants<>+4096(SB), Z7
-	VMOVUPD     constants<>+4160(SB), K1, Z6
-	VMOVUPD     constants<>+4160(SB), K2, Z7
+	VMOVUPS     constants<>+4032(SB), Z6
+	VMOVUPS     constants<>+4032(SB), Z7
+	VMOVUPD     constants<>+4096(SB), K1, Z6
+	VMOVUPD     constants<>+4096(SB), K2, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z4, Z11, Z8
+	VPMADD52HUQ Z5, Z12, Z18
+	VPMADD52LUQ Z4, Z15, Z8
+	VPMADD52LUQ Z5, Z16, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z4, Z15, Z19
+	VPMADD52HUQ Z5, Z16, Z20
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z8, Z8
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z18, Z18
+	VPSUBQ      Z8, Z6, Z4
+	VPSUBQ      Z18, Z7, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z6, Z6, Z6
+	VMOVUPS     constants<>+4160(SB), Z6
+	VMOVUPS     constants<>+4160(SB), Z7
+	VMOVUPD     constants<>+4224(SB), K1, Z6
+	VMOVUPD     constants<>+4224(SB), K2, Z7
 	VPSRLQ      $0x34, Z4, Z8
 	VPSRLQ      $0x34, Z5, Z18
 	VPXORQ      Z19, Z19, Z19
@@ -11734,10 +12260,10 @@ many249:
 	VPSUBQ      Z20, Z7, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+4224(SB), Z6
-	VMOVUPS     constants<>+4224(SB), Z7
-	VMOVUPD     constants<>+512(SB), K1, Z6
-	VMOVUPD     constants<>+512(SB), K2, Z7
+	VMOVUPS     constants<>+4288(SB), Z6
+	VMOVUPS     constants<>+4288(SB), Z7
+	VMOVUPD     constants<>+192(SB), K1, Z6
+	VMOVUPD     constants<>+192(SB), K2, Z7
 	VPSRLQ      $0x34, Z4, Z8
 	VPSRLQ      $0x34, Z5, Z18
 	VPXORQ      Z19, Z19, Z19
@@ -11790,9 +12316,9 @@ many249:
 	VPADDQ      Z20, Z18, Z18
 	VPSRLQ      $0x01, Z8, Z4
 	VPSRLQ      $0x01, Z18, Z5
-	VMOVUPS     constants<>+512(SB), Z6
+	VMOVUPS     constants<>+192(SB), Z6
 	VPSUBQ      Z4, Z6, Z6
-	VMOVUPS     constants<>+512(SB), Z4
+	VMOVUPS     constants<>+192(SB), Z4
 	VPSUBQ      Z5, Z4, Z4
 	VPSRLQ      $0x34, Z6, Z5
 	VPSRLQ      $0x34, Z4, Z7
@@ -11818,12 +12344,12 @@ many249:
 	VPSRLQ      $0x0c, Z11, Z11
 	VPSLLQ      $0x28, Z15, Z15
 	VPADDQ      Z15, Z11, Z11
-	VPADDQ      constants<>+4288(SB), Z8, Z5
-	VPADDQ      constants<>+4288(SB), Z11, Z7
+	VPADDQ      constants<>+4352(SB), Z8, Z5
+	VPADDQ      constants<>+4352(SB), Z11, Z7
 	VPSRLQ      $0x13, Z5, Z5
 	VPSRLQ      $0x13, Z7, Z7
-	VPADDQ      constants<>+4352(SB), Z6, Z6
-	VPADDQ      constants<>+4352(SB), Z4, Z4
+	VPADDQ      constants<>+256(SB), Z6, Z6
+	VPADDQ      constants<>+256(SB), Z4, Z4
 	VPSRLQ      $0x14, Z6, Z6
 	VPSRLQ      $0x14, Z4, Z4
 	VMOVUPD     Z6, K1, Z5
@@ -11845,36 +12371,36 @@ many249:
 	VMOVUPS     Z7, 64(CX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many249
+	JLE         many267
 
-oneTest251:
+oneTest269:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail252
+	JG   tail270
 
-one250:
+one268:
 	VMOVUPS     (AX)(BX*8), Z3
 	VPABSQ      Z3, Z4
 	VPSRLQ      $0x34, Z4, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3008(SB), Z4, Z6
-	VPMADD52HUQ constants<>+3072(SB), Z4, Z7
-	VPMADD52HUQ constants<>+3136(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3072(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3136(SB), Z4, Z7
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3008(SB), Z5, Z6
-	VPMADD52HUQ constants<>+3008(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3072(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3072(SB), Z4, Z6
+	VPMADD52HUQ constants<>+3136(SB), Z4, Z7
+	VPMADD52HUQ constants<>+3200(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3136(SB), Z4, Z6
+	VPMADD52LUQ constants<>+3200(SB), Z4, Z7
+	VPMADD52HUQ constants<>+3136(SB), Z5, Z8
+	VPMADD52LUQ constants<>+3072(SB), Z5, Z6
+	VPMADD52HUQ constants<>+3072(SB), Z5, Z7
+	VPMADD52LUQ constants<>+3200(SB), Z5, Z8
+	VPMADD52LUQ constants<>+3136(SB), Z5, Z7
 	VPSLLQ      $0x31, Z8, Z4
 	VPSRLQ      $0x34, Z6, Z5
 	VPADDQ      Z5, Z7, Z5
 	VPSRLQ      $0x03, Z5, Z5
 	VPADDQ      Z5, Z4, Z4
-	VPADDQ      constants<>+3200(SB), Z4, Z5
+	VPADDQ      constants<>+3264(SB), Z4, Z5
 	VPSRLQ      $0x3e, Z5, Z5
 	VPSLLQ      $0x3e, Z5, Z6
 	VPSUBQ      Z6, Z4, Z4
@@ -11882,13 +12408,13 @@ one250:
 	VPSLLQ      $0x02, Z6, Z6
 	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3264(SB), Z6, Z8
-	VPMADD52LUQ constants<>+3328(SB), Z6, Z8
+	VPMADD52HUQ constants<>+3328(SB), Z6, Z8
+	VPMADD52LUQ constants<>+3392(SB), Z6, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+3328(SB), Z6, Z9
-	VPMADD52LUQ constants<>+3264(SB), Z7, Z8
-	VPMADD52HUQ constants<>+3264(SB), Z7, Z9
-	VPMADD52LUQ constants<>+3328(SB), Z7, Z9
+	VPMADD52HUQ constants<>+3392(SB), Z6, Z9
+	VPMADD52LUQ constants<>+3328(SB), Z7, Z8
+	VPMADD52HUQ constants<>+3328(SB), Z7, Z9
+	VPMADD52LUQ constants<>+3392(SB), Z7, Z9
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
@@ -11914,46 +12440,34 @@ one250:
 	VPANDQ      Z1, Z3, Z3
 	VPXORQ      Z3, Z10, Z10
 	VPXORQ      Z3, Z3, Z3
-	VMOVUPD     constants<>+3392(SB), K1, Z3
+	VMOVUPD     constants<>+3456(SB), K1, Z3
 	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+3456(SB), Z4
-	VMOVUPD     constants<>+3520(SB), K1, Z4
+	VMOVUPS     constants<>+3520(SB), Z4
+	VMOVUPD     constants<>+3584(SB), K1, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPMADD52HUQ Z3, Z7, Z5
 	VPMADD52LUQ Z3, Z9, Z5
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSUBQ      Z5, Z4, Z3
 	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+3584(SB), Z4
-	VMOVUPD     constants<>+3648(SB), K1, Z4
+	VMOVUPS     constants<>+3648(SB), Z4
+	VMOVUPD     constants<>+3712(SB), K1, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPMADD52HUQ Z3, Z7, Z5
 	VPMADD52LUQ Z3, Z9, Z5
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSUBQ      Z5, Z4, Z3
 	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+3712(SB), Z4
-	VMOVUPD     constants<>+3776(SB), K1, Z4
+	VMOVUPS     constants<>+3776(SB), Z4
+	VMOVUPD     constants<>+3840(SB), K1, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPMADD52HUQ Z3, Z7, Z5
 	VPMADD52LUQ Z3, Z9, Z5
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSUBQ      Z5, Z4, Z3
 	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+3840(SB), Z4
-	VMOVUPD     constants<>+3904(SB), K1, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z3, Z7, Z5
-	VPMADD52LUQ Z3, Z9, Z5
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z3, Z9, Z11
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z5, Z5
-	VPSUBQ      Z5, Z4, Z3
-	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+3968(SB), Z4
-	VMOVUPD     constants<>+4032(SB), K1, Z4
+	VMOVUPS     constants<>+3904(SB), Z4
+	VMOVUPD     constants<>+3968(SB), K1, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPMADD52HUQ Z3, Z7, Z5
 	VPMADD52LUQ Z3, Z9, Z5
@@ -11964,8 +12478,20 @@ one250:
 	VPADDQ      Z11, Z5, Z5
 	VPSUBQ      Z5, Z4, Z3
 	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+4096(SB), Z4
-	VMOVUPD     constants<>+4160(SB), K1, Z4
+	VMOVUPS     constants<>+4032(SB), Z4
+	VMOVUPD     constants<>+4096(SB), K1, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z3, Z7, Z5
+	VPMADD52LUQ Z3, Z9, Z5
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z3, Z9, Z11
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z5, Z5
+	VPSUBQ      Z5, Z4, Z3
+	VPXORQ      Z4, Z4, Z4
+	VMOVUPS     constants<>+4160(SB), Z4
+	VMOVUPD     constants<>+4224(SB), K1, Z4
 	VPSRLQ      $0x34, Z3, Z5
 	VPXORQ      Z11, Z11, Z11
 	VPMADD52HUQ Z3, Z7, Z11
@@ -11980,8 +12506,8 @@ one250:
 	VPADDQ      Z12, Z11, Z11
 	VPSUBQ      Z11, Z4, Z3
 	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+4224(SB), Z4
-	VMOVUPD     constants<>+512(SB), K1, Z4
+	VMOVUPS     constants<>+4288(SB), Z4
+	VMOVUPD     constants<>+192(SB), K1, Z4
 	VPSRLQ      $0x34, Z3, Z5
 	VPXORQ      Z11, Z11, Z11
 	VPMADD52HUQ Z3, Z7, Z11
@@ -12008,7 +12534,7 @@ one250:
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z5, Z5
 	VPSRLQ      $0x01, Z5, Z3
-	VMOVUPS     constants<>+512(SB), Z4
+	VMOVUPS     constants<>+192(SB), Z4
 	VPSUBQ      Z3, Z4, Z4
 	VPSRLQ      $0x34, Z4, Z3
 	VPXORQ      Z5, Z5, Z5
@@ -12022,9 +12548,9 @@ one250:
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z5, Z5
-	VPADDQ      constants<>+4288(SB), Z5, Z3
+	VPADDQ      constants<>+4352(SB), Z5, Z3
 	VPSRLQ      $0x13, Z3, Z3
-	VPADDQ      constants<>+4352(SB), Z4, Z4
+	VPADDQ      constants<>+256(SB), Z4, Z4
 	VPSRLQ      $0x14, Z4, Z4
 	VMOVUPD     Z4, K1, Z3
 	VPXORQ      Z4, Z4, Z4
@@ -12037,12 +12563,12 @@ one250:
 	VMOVUPS     Z3, (CX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one250
+	JLE         one268
 
-tail252:
+tail270:
 	MOVQ        DX, SI
 	SUBQ        BX, SI
-	JZ          done253
+	JZ          done271
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -12053,22 +12579,22 @@ tail252:
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3008(SB), Z4, Z6
-	VPMADD52HUQ constants<>+3072(SB), Z4, Z7
-	VPMADD52HUQ constants<>+3136(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3072(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3136(SB), Z4, Z7
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3008(SB), Z5, Z6
-	VPMADD52HUQ constants<>+3008(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3072(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3072(SB), Z4, Z6
+	VPMADD52HUQ constants<>+3136(SB), Z4, Z7
+	VPMADD52HUQ constants<>+3200(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3136(SB), Z4, Z6
+	VPMADD52LUQ constants<>+3200(SB), Z4, Z7
+	VPMADD52HUQ constants<>+3136(SB), Z5, Z8
+	VPMADD52LUQ constants<>+3072(SB), Z5, Z6
+	VPMADD52HUQ constants<>+3072(SB), Z5, Z7
+	VPMADD52LUQ constants<>+3200(SB), Z5, Z8
+	VPMADD52LUQ constants<>+3136(SB), Z5, Z7
 	VPSLLQ      $0x31, Z8, Z4
 	VPSRLQ      $0x34, Z6, Z5
 	VPADDQ      Z5, Z7, Z5
 	VPSRLQ      $0x03, Z5, Z5
 	VPADDQ      Z5, Z4, Z4
-	VPADDQ      constants<>+3200(SB), Z4, Z5
+	VPADDQ      constants<>+3264(SB), Z4, Z5
 	VPSRLQ      $0x3e, Z5, Z5
 	VPSLLQ      $0x3e, Z5, Z6
 	VPSUBQ      Z6, Z4, Z4
@@ -12076,13 +12602,13 @@ tail252:
 	VPSLLQ      $0x02, Z6, Z6
 	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3264(SB), Z6, Z8
-	VPMADD52LUQ constants<>+3328(SB), Z6, Z8
+	VPMADD52HUQ constants<>+3328(SB), Z6, Z8
+	VPMADD52LUQ constants<>+3392(SB), Z6, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+3328(SB), Z6, Z9
-	VPMADD52LUQ constants<>+3264(SB), Z7, Z8
-	VPMADD52HUQ constants<>+3264(SB), Z7, Z9
-	VPMADD52LUQ constants<>+3328(SB), Z7, Z9
+	VPMADD52HUQ constants<>+3392(SB), Z6, Z9
+	VPMADD52LUQ constants<>+3328(SB), Z7, Z8
+	VPMADD52HUQ constants<>+3328(SB), Z7, Z9
+	VPMADD52LUQ constants<>+3392(SB), Z7, Z9
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
@@ -12108,46 +12634,34 @@ tail252:
 	VPANDQ      Z1, Z3, Z3
 	VPXORQ      Z3, Z5, Z5
 	VPXORQ      Z0, Z0, Z0
-	VMOVUPD     constants<>+3392(SB), K2, Z0
+	VMOVUPD     constants<>+3456(SB), K2, Z0
 	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+3456(SB), Z1
-	VMOVUPD     constants<>+3520(SB), K2, Z1
+	VMOVUPS     constants<>+3520(SB), Z1
+	VMOVUPD     constants<>+3584(SB), K2, Z1
 	VPXORQ      Z3, Z3, Z3
 	VPMADD52HUQ Z0, Z7, Z3
 	VPMADD52LUQ Z0, Z9, Z3
 	VPSRLQ      $0x0c, Z3, Z3
 	VPSUBQ      Z3, Z1, Z0
 	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+3584(SB), Z1
-	VMOVUPD     constants<>+3648(SB), K2, Z1
+	VMOVUPS     constants<>+3648(SB), Z1
+	VMOVUPD     constants<>+3712(SB), K2, Z1
 	VPXORQ      Z3, Z3, Z3
 	VPMADD52HUQ Z0, Z7, Z3
 	VPMADD52LUQ Z0, Z9, Z3
 	VPSRLQ      $0x0c, Z3, Z3
 	VPSUBQ      Z3, Z1, Z0
 	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+3712(SB), Z1
-	VMOVUPD     constants<>+3776(SB), K2, Z1
+	VMOVUPS     constants<>+3776(SB), Z1
+	VMOVUPD     constants<>+3840(SB), K2, Z1
 	VPXORQ      Z3, Z3, Z3
 	VPMADD52HUQ Z0, Z7, Z3
 	VPMADD52LUQ Z0, Z9, Z3
 	VPSRLQ      $0x0c, Z3, Z3
 	VPSUBQ      Z3, Z1, Z0
 	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+3840(SB), Z1
-	VMOVUPD     constants<>+3904(SB), K2, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z0, Z7, Z3
-	VPMADD52LUQ Z0, Z9, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z0, Z9, Z4
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z4, Z4
-	VPADDQ      Z4, Z3, Z3
-	VPSUBQ      Z3, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+3968(SB), Z1
-	VMOVUPD     constants<>+4032(SB), K2, Z1
+	VMOVUPS     constants<>+3904(SB), Z1
+	VMOVUPD     constants<>+3968(SB), K2, Z1
 	VPXORQ      Z3, Z3, Z3
 	VPMADD52HUQ Z0, Z7, Z3
 	VPMADD52LUQ Z0, Z9, Z3
@@ -12158,8 +12672,20 @@ tail252:
 	VPADDQ      Z4, Z3, Z3
 	VPSUBQ      Z3, Z1, Z0
 	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+4096(SB), Z1
-	VMOVUPD     constants<>+4160(SB), K2, Z1
+	VMOVUPS     constants<>+4032(SB), Z1
+	VMOVUPD     constants<>+4096(SB), K2, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ Z0, Z7, Z3
+	VPMADD52LUQ Z0, Z9, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z0, Z9, Z4
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z3, Z3
+	VPSUBQ      Z3, Z1, Z0
+	VPXORQ      Z1, Z1, Z1
+	VMOVUPS     constants<>+4160(SB), Z1
+	VMOVUPD     constants<>+4224(SB), K2, Z1
 	VPSRLQ      $0x34, Z0, Z3
 	VPXORQ      Z4, Z4, Z4
 	VPMADD52HUQ Z0, Z7, Z4
@@ -12174,8 +12700,8 @@ tail252:
 	VPADDQ      Z10, Z4, Z4
 	VPSUBQ      Z4, Z1, Z0
 	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+4224(SB), Z1
-	VMOVUPD     constants<>+512(SB), K2, Z1
+	VMOVUPS     constants<>+4288(SB), Z1
+	VMOVUPD     constants<>+192(SB), K2, Z1
 	VPSRLQ      $0x34, Z0, Z3
 	VPXORQ      Z4, Z4, Z4
 	VPMADD52HUQ Z0, Z7, Z4
@@ -12202,7 +12728,7 @@ tail252:
 	VPSLLQ      $0x28, Z4, Z4
 	VPADDQ      Z4, Z3, Z3
 	VPSRLQ      $0x01, Z3, Z0
-	VMOVUPS     constants<>+512(SB), Z1
+	VMOVUPS     constants<>+192(SB), Z1
 	VPSUBQ      Z0, Z1, Z1
 	VPSRLQ      $0x34, Z1, Z0
 	VPXORQ      Z3, Z3, Z3
@@ -12216,9 +12742,9 @@ tail252:
 	VPSRLQ      $0x0c, Z3, Z3
 	VPSLLQ      $0x28, Z4, Z4
 	VPADDQ      Z4, Z3, Z3
-	VPADDQ      constants<>+4288(SB), Z3, Z0
+	VPADDQ      constants<>+4352(SB), Z3, Z0
 	VPSRLQ      $0x13, Z0, Z0
-	VPADDQ      constants<>+4352(SB), Z1, Z1
+	VPADDQ      constants<>+256(SB), Z1, Z1
 	VPSRLQ      $0x14, Z1, Z1
 	VMOVUPD     Z1, K2, Z0
 	VPXORQ      Z1, Z1, Z1
@@ -12230,7 +12756,7 @@ tail252:
 	VPADDQ      Z1, Z0, Z0
 	VMOVUPD     Z0, K1, (CX)(BX*8)
 
-done253:
+done271:
 	MOVQ DX, AX
 	MOVQ AX, ret+40(FP)
 	VZEROUPPER
@@ -12248,9 +12774,9 @@ TEXT ·sumsAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest256
+	JL           oneTest274
 
-many254:
+many272:
 	VMOVUPS (DX)(SI*8), Z1
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
@@ -12277,14 +12803,14 @@ many254:
 	VMOVUPS Z1, 192(BX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many254
+	JLE     many272
 
-oneTest256:
+oneTest274:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail257
+	JG   tail275
 
-one255:
+one273:
 	VMOVUPS (DX)(SI*8), Z1
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
@@ -12293,11 +12819,11 @@ one255:
 	VMOVUPS Z1, (BX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one255
+	JLE     one273
 
-tail257:
+tail275:
 	SUBQ      SI, AX
-	JZ        done258
+	JZ        done276
 	MOVQ      $-1, DI
 	SHLXQ     AX, DI, DI
 	NOTQ      DI
@@ -12309,7 +12835,7 @@ tail257:
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (BX)(SI*8)
 
-done258:
+done276:
 	VZEROUPPER
 	RET
 
@@ -12322,7 +12848,7 @@ TEXT ·splitAVX512<>(SB), NOSPLIT, $0-32
 	MOVQ pairs+8(FP), BX
 	XORQ SI, SI
 
-loop259:
+loop277:
 	VMOVUPS  (BX)(SI*2), Z0
 	VMOVUPS  64(BX)(SI*2), Z1
 	VMOVUPS  constants<>+6720(SB), Z2
@@ -12334,7 +12860,7 @@ loop259:
 	ADDQ     $0x40, SI
 	SUBQ     $0x07, DX
 	DECQ     DX
-	JNZ      loop259
+	JNZ      loop277
 	VZEROUPPER
 	RET
 
@@ -12349,7 +12875,7 @@ TEXT ·addPairsAVX512<>(SB), NOSPLIT, $0-40
 	MOVQ         pairs+24(FP), BX
 	XORQ         SI, SI
 
-loop260:
+loop278:
 	VMOVUPS  (AX)(SI*1), Z1
 	VMOVUPS  (CX)(SI*1), Z2
 	VMOVUPS  constants<>+6848(SB), Z3
@@ -12367,7 +12893,7 @@ loop260:
 	ADDQ     $0x40, SI
 	SUBQ     $0x07, DX
 	DECQ     DX
-	JNZ      loop260
+	JNZ      loop278
 	VZEROUPPER
 	RET
 
@@ -12376,22 +12902,22 @@ loop260:
 TEXT ·largestAVX512<>(SB), NOSPLIT, $0-24
 	MOVQ    n+0(FP), AX
 	MOVQ    x+8(FP), CX
-	VMOVUPS constants<>+512(SB), Z0
+	VMOVUPS constants<>+192(SB), Z0
 	XORQ    DX, DX
 	LEAQ    -8(AX), BX
 	CMPQ    DX, BX
-	JG      tail264
+	JG      tail282
 
-one262:
+one280:
 	VMOVUPS (CX)(DX*8), Z1
 	VPMAXSQ Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one262
+	JLE     one280
 
-tail264:
+tail282:
 	SUBQ      DX, AX
-	JZ        done265
+	JZ        done283
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -12399,7 +12925,7 @@ tail264:
 	VMOVUPD.Z (CX)(DX*8), K1, Z1
 	VPMAXSQ   Z1, Z0, K1, Z0
 
-done265:
+done283:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VPMAXSQ       Z2, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X2
@@ -12417,20 +12943,20 @@ TEXT ·sumWordsAVX512<>(SB), NOSPLIT, $0-25
 	MOVQ    x+8(FP), CX
 	VPXORQ  Z0, Z0, Z0
 	VPXORQ  Z1, Z1, Z1
-	VMOVUPS constants<>+512(SB), Z2
+	VMOVUPS constants<>+192(SB), Z2
 	KXORB   K1, K1, K1
 	XORQ    DX, DX
 	LEAQ    -16(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest268
+	JL      oneTest286
 
-many266:
+many284:
 	VMOVUPS  (CX)(DX*8), Z3
 	VPCMPEQQ Z2, Z3, K2
 	KORB     K2, K1, K1
 	VPADDQ   Z3, Z0, Z0
 	VPCMPUQ  $0x01, Z3, Z0, K2
-	VPSUBQ   constants<>+1472(SB), Z1, K2, Z1
+	VPSUBQ   constants<>+1536(SB), Z1, K2, Z1
 	VPSRAQ   $0x3f, Z3, Z3
 	VPADDQ   Z3, Z1, Z1
 	VMOVUPS  64(CX)(DX*8), Z3
@@ -12438,34 +12964,34 @@ many266:
 	KORB     K2, K1, K1
 	VPADDQ   Z3, Z0, Z0
 	VPCMPUQ  $0x01, Z3, Z0, K2
-	VPSUBQ   constants<>+1472(SB), Z1, K2, Z1
+	VPSUBQ   constants<>+1536(SB), Z1, K2, Z1
 	VPSRAQ   $0x3f, Z3, Z3
 	VPADDQ   Z3, Z1, Z1
 	ADDQ     $0x10, DX
 	CMPQ     DX, BX
-	JLE      many266
+	JLE      many284
 
-oneTest268:
+oneTest286:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail269
+	JG   tail287
 
-one267:
+one285:
 	VMOVUPS  (CX)(DX*8), Z3
 	VPCMPEQQ Z2, Z3, K2
 	KORB     K2, K1, K1
 	VPADDQ   Z3, Z0, Z0
 	VPCMPUQ  $0x01, Z3, Z0, K2
-	VPSUBQ   constants<>+1472(SB), Z1, K2, Z1
+	VPSUBQ   constants<>+1536(SB), Z1, K2, Z1
 	VPSRAQ   $0x3f, Z3, Z3
 	VPADDQ   Z3, Z1, Z1
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      one267
+	JLE      one285
 
-tail269:
+tail287:
 	SUBQ      DX, AX
-	JZ        done270
+	JZ        done288
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -12475,11 +13001,11 @@ tail269:
 	KORB      K2, K1, K1
 	VPADDQ    Z3, Z0, Z0
 	VPCMPUQ   $0x01, Z3, Z0, K2
-	VPSUBQ    constants<>+1472(SB), Z1, K2, Z1
+	VPSUBQ    constants<>+1536(SB), Z1, K2, Z1
 	VPSRAQ    $0x3f, Z3, Z3
 	VPADDQ    Z3, Z1, Z1
 
-done270:
+done288:
 	MOVQ    sums+16(FP), AX
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -12498,14 +13024,14 @@ TEXT ·sumPowersAVX512<>(SB), NOSPLIT, $0-33
 	VPXORQ  Z1, Z1, Z1
 	VPXORQ  Z2, Z2, Z2
 	VPXORQ  Z3, Z3, Z3
-	VMOVUPS constants<>+512(SB), Z4
+	VMOVUPS constants<>+192(SB), Z4
 	KXORB   K1, K1, K1
 	XORQ    BX, BX
 	LEAQ    -8(AX), SI
 	CMPQ    BX, SI
-	JG      tail274
+	JG      tail292
 
-one272:
+one290:
 	VMOVUPS     (CX)(BX*8), Z5
 	VMOVUPS     (DX)(BX*8), Z6
 	VPCMPEQQ    Z4, Z5, K2
@@ -12534,7 +13060,7 @@ one272:
 	VPADDQ      constants<>+128(SB), Z6, Z6
 	VPADDQ      Z5, Z6, Z5
 	VPCMPUQ     $0x01, Z6, Z5, K4
-	VPSUBQ      constants<>+1472(SB), Z9, K4, Z9
+	VPSUBQ      constants<>+1536(SB), Z9, K4, Z9
 	VPSRLQ      $0x2b, Z5, Z5
 	VPSLLQ      $0x15, Z9, Z6
 	VPORQ       Z6, Z5, Z5
@@ -12542,18 +13068,18 @@ one272:
 	VPADDQ      Z6, Z1, K3, Z1
 	VPADDQ      Z5, Z0, K3, Z0
 	VPCMPUQ     $0x01, Z5, Z0, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
 	VPADDQ      Z6, Z3, K2, Z3
 	VPADDQ      Z5, Z2, K2, Z2
 	VPCMPUQ     $0x01, Z5, Z2, K2, K2
-	VPSUBQ      constants<>+1472(SB), Z3, K2, Z3
+	VPSUBQ      constants<>+1536(SB), Z3, K2, Z3
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one272
+	JLE         one290
 
-tail274:
+tail292:
 	SUBQ        BX, AX
-	JZ          done275
+	JZ          done293
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -12586,7 +13112,7 @@ tail274:
 	VPADDQ      constants<>+128(SB), Z5, Z5
 	VPADDQ      Z4, Z5, Z4
 	VPCMPUQ     $0x01, Z5, Z4, K4
-	VPSUBQ      constants<>+1472(SB), Z8, K4, Z8
+	VPSUBQ      constants<>+1536(SB), Z8, K4, Z8
 	VPSRLQ      $0x2b, Z4, Z4
 	VPSLLQ      $0x15, Z8, Z5
 	VPORQ       Z5, Z4, Z4
@@ -12594,13 +13120,13 @@ tail274:
 	VPADDQ      Z5, Z1, K3, Z1
 	VPADDQ      Z4, Z0, K3, Z0
 	VPCMPUQ     $0x01, Z4, Z0, K3, K3
-	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
+	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
 	VPADDQ      Z5, Z3, K2, Z3
 	VPADDQ      Z4, Z2, K2, Z2
 	VPCMPUQ     $0x01, Z4, Z2, K2, K2
-	VPSUBQ      constants<>+1472(SB), Z3, K2, Z3
+	VPSUBQ      constants<>+1536(SB), Z3, K2, Z3
 
-done275:
+done293:
 	MOVQ    sums+24(FP), AX
 	VMOVUPS Z0, (AX)
 	MOVQ    sums+24(FP), AX
@@ -12651,18 +13177,18 @@ TEXT ·sumExpAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         DX, DX
 	LEAQ         -8(AX), BX
 	CMPQ         DX, BX
-	JG           tail279
+	JG           tail297
 
-one277:
+one295:
 	VMOVUPS     (CX)(DX*8), Z11
 	VPSUBQ      Z11, Z0, Z12
 	VPCMPUQ     $0x02, constants<>+6976(SB), Z12, K1
-	VPCMPQ      $0x04, constants<>+512(SB), Z11, K1, K1
+	VPCMPQ      $0x04, constants<>+192(SB), Z11, K1, K1
 	VCVTUQQ2PD  Z12, Z11
 	VMULPD      constants<>+7040(SB), Z11, Z11
 	VMULPD      constants<>+7104(SB), Z11, Z12
-	VADDPD      constants<>+448(SB), Z12, Z12
-	VSUBPD      constants<>+448(SB), Z12, Z13
+	VADDPD      constants<>+576(SB), Z12, Z12
+	VSUBPD      constants<>+576(SB), Z12, Z13
 	VMULPD      constants<>+7168(SB), Z13, Z14
 	VSUBPD      Z14, Z11, Z11
 	VMULPD      constants<>+7232(SB), Z13, Z13
@@ -12704,14 +13230,14 @@ one277:
 	VPADDQ      Z12, Z2, K1, Z2
 	VPADDQ      Z11, Z1, K1, Z1
 	VPCMPUQ     $0x01, Z11, Z1, K1, K1
-	VPSUBQ      constants<>+1472(SB), Z2, K1, Z2
+	VPSUBQ      constants<>+1536(SB), Z2, K1, Z2
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one277
+	JLE         one295
 
-tail279:
+tail297:
 	SUBQ        DX, AX
-	JZ          done280
+	JZ          done298
 	MOVQ        $-1, BX
 	SHLXQ       AX, BX, BX
 	NOTQ        BX
@@ -12719,13 +13245,13 @@ tail279:
 	VMOVUPD.Z   (CX)(DX*8), K1, Z11
 	VPSUBQ      Z11, Z0, Z0
 	VPCMPUQ     $0x02, constants<>+6976(SB), Z0, K2
-	VPCMPQ      $0x04, constants<>+512(SB), Z11, K2, K2
+	VPCMPQ      $0x04, constants<>+192(SB), Z11, K2, K2
 	KANDB       K1, K2, K2
 	VCVTUQQ2PD  Z0, Z0
 	VMULPD      constants<>+7040(SB), Z0, Z0
 	VMULPD      constants<>+7104(SB), Z0, Z11
-	VADDPD      constants<>+448(SB), Z11, Z11
-	VSUBPD      constants<>+448(SB), Z11, Z12
+	VADDPD      constants<>+576(SB), Z11, Z11
+	VSUBPD      constants<>+576(SB), Z11, Z12
 	VMULPD      constants<>+7168(SB), Z12, Z13
 	VSUBPD      Z13, Z0, Z0
 	VMULPD      constants<>+7232(SB), Z12, Z12
@@ -12767,9 +13293,9 @@ tail279:
 	VPADDQ      Z3, Z2, K2, Z2
 	VPADDQ      Z0, Z1, K2, Z1
 	VPCMPUQ     $0x01, Z0, Z1, K2, K1
-	VPSUBQ      constants<>+1472(SB), Z2, K1, Z2
+	VPSUBQ      constants<>+1536(SB), Z2, K1, Z2
 
-done280:
+done298:
 	MOVQ    sums+32(FP), AX
 	VMOVUPS Z1, (AX)
 	VMOVUPS Z2, 64(AX)
@@ -12781,14 +13307,14 @@ done280:
 TEXT ·triNormsNarrowAVX512<>(SB), NOSPLIT, $0-104
 	MOVQ    n+0(FP), AX
 	VPXORQ  Z0, Z0, Z0
-	VMOVUPS constants<>+320(SB), Z1
-	VMOVUPS constants<>+768(SB), Z2
+	VMOVUPS constants<>+448(SB), Z1
+	VMOVUPS constants<>+832(SB), Z2
 	XORQ    CX, CX
 	LEAQ    -16(AX), DX
 	TESTQ   DX, DX
-	JL      oneTest283
+	JL      oneTest301
 
-many281:
+many299:
 	MOVQ d+8(FP), BX
 	MOVQ c+24(FP), SI
 	MOVQ ldc+32(FP), DI
@@ -12796,9 +13322,9 @@ many281:
 	MOVQ mu+40(FP), R8
 	MOVQ scratch+88(FP), R9
 
-loop286:
+loop304:
 	VBROADCASTSD (R8), Z2
-	VPSUBQ       constants<>+320(SB), Z2, Z2
+	VPSUBQ       constants<>+448(SB), Z2, Z2
 	VMOVUPS      (SI)(CX*8), Z4
 	VMOVUPS      64(SI)(CX*8), Z5
 	VPSUBQ       Z2, Z4, Z4
@@ -12809,7 +13335,7 @@ loop286:
 	ADDQ         DI, SI
 	ADDQ         $0x00000080, R9
 	DECQ         BX
-	JNZ          loop286
+	JNZ          loop304
 	VPXORQ       Z2, Z2, Z2
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
@@ -12825,7 +13351,7 @@ loop286:
 	SHLQ         $0x03, R10
 	MOVQ         $0x00000001, SI
 
-loop287:
+loop305:
 	VPXORQ Z9, Z9, Z9
 	VPXORQ Z10, Z10, Z10
 	VPXORQ Z11, Z11, Z11
@@ -12835,7 +13361,7 @@ loop287:
 	MOVQ   SI, R11
 	MOVQ   DI, R12
 
-loop288:
+loop306:
 	VBROADCASTSD (R12), Z14
 	VPADDQ       Z14, Z13, Z13
 	VPADDQ       Z1, Z14, Z14
@@ -12846,7 +13372,7 @@ loop288:
 	ADDQ         $0x08, R12
 	ADDQ         $0x00000080, R13
 	DECQ         R11
-	JNZ          loop288
+	JNZ          loop306
 	VPADDQ       -128(R13), Z2, Z2
 	VPADDQ       Z2, Z13, Z14
 	VPSRLQ       $0x2b, Z9, Z15
@@ -12870,7 +13396,7 @@ loop288:
 	VPMADD52LUQ  Z15, Z15, Z5
 	VPMADD52HUQ  Z15, Z15, Z7
 	VPSRLQ       $0x34, Z15, Z10
-	VPANDQ       constants<>+576(SB), Z15, Z9
+	VPANDQ       constants<>+640(SB), Z15, Z9
 	VPADDQ       Z9, Z15, Z15
 	VPMULLQ      Z10, Z15, Z15
 	VPADDQ       Z15, Z7, Z7
@@ -12897,7 +13423,7 @@ loop288:
 	VPMADD52LUQ  Z10, Z10, Z6
 	VPMADD52HUQ  Z10, Z10, Z8
 	VPSRLQ       $0x34, Z10, Z9
-	VPANDQ       constants<>+576(SB), Z10, Z11
+	VPANDQ       constants<>+640(SB), Z10, Z11
 	VPADDQ       Z11, Z10, Z10
 	VPMULLQ      Z9, Z10, Z10
 	VPADDQ       Z10, Z8, Z8
@@ -12905,7 +13431,7 @@ loop288:
 	ADDQ         R10, R8
 	INCQ         SI
 	DECQ         BX
-	JNZ          loop287
+	JNZ          loop305
 	MOVQ         half+80(FP), BX
 	MOVQ         hi+64(FP), SI
 	VPBROADCASTQ SI, Z2
@@ -12961,14 +13487,14 @@ loop288:
 	VMOVUPS      Z2, 64(BX)(CX*8)
 	ADDQ         $0x10, CX
 	CMPQ         CX, DX
-	JLE          many281
+	JLE          many299
 
-oneTest283:
+oneTest301:
 	LEAQ -8(AX), DX
 	CMPQ CX, DX
-	JG   tail284
+	JG   tail302
 
-one282:
+one300:
 	MOVQ d+8(FP), BX
 	MOVQ c+24(FP), SI
 	MOVQ ldc+32(FP), DI
@@ -12976,9 +13502,9 @@ one282:
 	MOVQ mu+40(FP), R8
 	MOVQ scratch+88(FP), R9
 
-loop289:
+loop307:
 	VBROADCASTSD (R8), Z2
-	VPSUBQ       constants<>+320(SB), Z2, Z2
+	VPSUBQ       constants<>+448(SB), Z2, Z2
 	VMOVUPS      (SI)(CX*8), Z4
 	VPSUBQ       Z2, Z4, Z4
 	VMOVUPS      Z4, (R9)
@@ -12986,7 +13512,7 @@ loop289:
 	ADDQ         DI, SI
 	ADDQ         $0x00000080, R9
 	DECQ         BX
-	JNZ          loop289
+	JNZ          loop307
 	VPXORQ       Z2, Z2, Z2
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
@@ -12999,7 +13525,7 @@ loop289:
 	SHLQ         $0x03, R10
 	MOVQ         $0x00000001, SI
 
-loop290:
+loop308:
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
@@ -13007,7 +13533,7 @@ loop290:
 	MOVQ   SI, R11
 	MOVQ   DI, R12
 
-loop291:
+loop309:
 	VBROADCASTSD (R12), Z9
 	VPADDQ       Z9, Z8, Z8
 	VPADDQ       Z1, Z9, Z9
@@ -13016,7 +13542,7 @@ loop291:
 	ADDQ         $0x08, R12
 	ADDQ         $0x00000080, R13
 	DECQ         R11
-	JNZ          loop291
+	JNZ          loop309
 	VPADDQ       -128(R13), Z2, Z2
 	VPADDQ       Z2, Z8, Z8
 	VPSRLQ       $0x2b, Z6, Z9
@@ -13040,7 +13566,7 @@ loop291:
 	VPMADD52LUQ  Z9, Z9, Z4
 	VPMADD52HUQ  Z9, Z9, Z5
 	VPSRLQ       $0x34, Z9, Z7
-	VPANDQ       constants<>+576(SB), Z9, Z6
+	VPANDQ       constants<>+640(SB), Z9, Z6
 	VPADDQ       Z6, Z9, Z9
 	VPMULLQ      Z7, Z9, Z9
 	VPADDQ       Z9, Z5, Z5
@@ -13048,7 +13574,7 @@ loop291:
 	ADDQ         R10, R8
 	INCQ         SI
 	DECQ         BX
-	JNZ          loop290
+	JNZ          loop308
 	MOVQ         half+80(FP), BX
 	MOVQ         hi+64(FP), SI
 	VPBROADCASTQ SI, Z2
@@ -13078,11 +13604,11 @@ loop291:
 	VMOVUPS      Z2, (BX)(CX*8)
 	ADDQ         $0x08, CX
 	CMPQ         CX, DX
-	JLE          one282
+	JLE          one300
 
-tail284:
+tail302:
 	SUBQ  CX, AX
-	JZ    done285
+	JZ    done303
 	MOVQ  $-1, DX
 	SHLXQ AX, DX, DX
 	NOTQ  DX
@@ -13094,9 +13620,9 @@ tail284:
 	MOVQ  mu+40(FP), SI
 	MOVQ  scratch+88(FP), DI
 
-loop292:
+loop310:
 	VBROADCASTSD (SI), Z2
-	VPSUBQ       constants<>+320(SB), Z2, Z2
+	VPSUBQ       constants<>+448(SB), Z2, Z2
 	VMOVUPD.Z    (DX)(CX*8), K1, Z4
 	VPSUBQ       Z2, Z4, Z4
 	VMOVUPS      Z4, (DI)
@@ -13104,7 +13630,7 @@ loop292:
 	ADDQ         BX, DX
 	ADDQ         $0x00000080, DI
 	DECQ         AX
-	JNZ          loop292
+	JNZ          loop310
 	VPXORQ       Z2, Z2, Z2
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
@@ -13117,7 +13643,7 @@ loop292:
 	SHLQ         $0x03, R8
 	MOVQ         $0x00000001, DX
 
-loop293:
+loop311:
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
@@ -13125,7 +13651,7 @@ loop293:
 	MOVQ   DX, R9
 	MOVQ   BX, R10
 
-loop294:
+loop312:
 	VBROADCASTSD (R10), Z9
 	VPADDQ       Z9, Z8, Z8
 	VPADDQ       Z1, Z9, Z9
@@ -13134,7 +13660,7 @@ loop294:
 	ADDQ         $0x08, R10
 	ADDQ         $0x00000080, R11
 	DECQ         R9
-	JNZ          loop294
+	JNZ          loop312
 	VPADDQ       -128(R11), Z2, Z2
 	VPADDQ       Z2, Z8, Z8
 	VPSRLQ       $0x2b, Z6, Z9
@@ -13158,7 +13684,7 @@ loop294:
 	VPMADD52LUQ  Z9, Z9, Z4
 	VPMADD52HUQ  Z9, Z9, Z5
 	VPSRLQ       $0x34, Z9, Z7
-	VPANDQ       constants<>+576(SB), Z9, Z6
+	VPANDQ       constants<>+640(SB), Z9, Z6
 	VPADDQ       Z6, Z9, Z9
 	VPMULLQ      Z7, Z9, Z9
 	VPADDQ       Z9, Z5, Z5
@@ -13166,7 +13692,7 @@ loop294:
 	ADDQ         R8, SI
 	INCQ         DX
 	DECQ         AX
-	JNZ          loop293
+	JNZ          loop311
 	MOVQ         half+80(FP), AX
 	MOVQ         hi+64(FP), DX
 	VPBROADCASTQ DX, Z1
@@ -13195,7 +13721,7 @@ loop294:
 	VPADDQ       Z5, Z1, Z1
 	VMOVUPD      Z1, K1, (AX)(CX*8)
 
-done285:
+done303:
 	VEXTRACTF64X4 $0x01, Z0, Y3
 	VORPD         Z3, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X3
@@ -13209,8 +13735,8 @@ done285:
 // func triDotsNarrowAVX512<>(n int, d int, first int, rows int, z *int64, ldz int, c *int64, ldc int, mu *int64, sums *uint64, scratch *int64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·triDotsNarrowAVX512<>(SB), NOSPLIT, $0-88
-	VMOVUPS constants<>+320(SB), Z0
-	VMOVUPS constants<>+768(SB), Z1
+	VMOVUPS constants<>+448(SB), Z0
+	VMOVUPS constants<>+832(SB), Z1
 	MOVQ    $0x0000000f, AX
 	KMOVB   AX, K1
 	KNOTB   K1, K2
@@ -13229,7 +13755,7 @@ TEXT ·triDotsNarrowAVX512<>(SB), NOSPLIT, $0-88
 	MOVQ    mu+64(FP), DI
 	MOVQ    scratch+80(FP), R8
 
-loop295:
+loop313:
 	VBROADCASTSD (DI), Z1
 	VPXORQ       Z2, Z2, Z2
 	VPSUBQ       Z0, Z1, Z1
@@ -13238,9 +13764,9 @@ loop295:
 	XORQ         R11, R11
 	LEAQ         -16(R10), R12
 	TESTQ        R12, R12
-	JL           oneTest298
+	JL           oneTest316
 
-many296:
+many314:
 	VMOVUPS (BX)(R11*8), Z3
 	VPSUBQ  Z1, Z3, Z3
 	VPADDQ  Z3, Z2, Z2
@@ -13251,25 +13777,25 @@ many296:
 	VMOVUPS Z3, 64(R9)(R11*8)
 	ADDQ    $0x10, R11
 	CMPQ    R11, R12
-	JLE     many296
+	JLE     many314
 
-oneTest298:
+oneTest316:
 	LEAQ -8(R10), R12
 	CMPQ R11, R12
-	JG   tail299
+	JG   tail317
 
-one297:
+one315:
 	VMOVUPS (BX)(R11*8), Z3
 	VPSUBQ  Z1, Z3, Z3
 	VPADDQ  Z3, Z2, Z2
 	VMOVUPS Z3, (R9)(R11*8)
 	ADDQ    $0x08, R11
 	CMPQ    R11, R12
-	JLE     one297
+	JLE     one315
 
-tail299:
+tail317:
 	SUBQ      R11, R10
-	JZ        done300
+	JZ        done318
 	MOVQ      $-1, R12
 	SHLXQ     R10, R12, R12
 	NOTQ      R12
@@ -13279,26 +13805,26 @@ tail299:
 	VPADDQ    Z3, Z2, Z2
 	VMOVUPS   Z3, (R9)(R11*8)
 
-done300:
+done318:
 	ADDQ    CX, R8
 	VMOVUPS Z2, -64(R8)
 	ADDQ    SI, BX
 	ADDQ    $0x08, DI
 	DECQ    DX
-	JNZ     loop295
+	JNZ     loop313
 
 subtracted:
 	MOVQ rows+24(FP), DX
 	MOVQ z+32(FP), BX
 	MOVQ sums+72(FP), SI
 
-loop301:
+loop319:
 	MOVQ scratch+80(FP), R8
 	MOVQ AX, DI
 	SHRQ $0x02, DI
 	INCQ DI
 
-loop302:
+loop320:
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
@@ -13315,9 +13841,9 @@ loop302:
 	XORQ   R13, R13
 	LEAQ   -8(R12), R14
 	CMPQ   R13, R14
-	JG     tail306
+	JG     tail324
 
-one304:
+one322:
 	VMOVUPS     (BX)(R13*8), Z10
 	VPADDQ      Z10, Z1, Z1
 	VPADDQ      Z0, Z10, Z10
@@ -13331,11 +13857,11 @@ one304:
 	VPMADD52HUQ (R11)(R13*8), Z10, Z9
 	ADDQ        $0x08, R13
 	CMPQ        R13, R14
-	JLE         one304
+	JLE         one322
 
-tail306:
+tail324:
 	SUBQ        R13, R12
-	JZ          done307
+	JZ          done325
 	MOVQ        $-1, R14
 	SHLXQ       R12, R14, R14
 	NOTQ        R14
@@ -13352,7 +13878,7 @@ tail306:
 	VPMADD52LUQ (R11)(R13*8), Z10, Z8
 	VPMADD52HUQ (R11)(R13*8), Z10, Z9
 
-done307:
+done325:
 	VMOVUPS     Z1, Z10
 	VPADDQ      -64(R8)(CX*1), Z10, Z10
 	VPSLLQ      $0x08, Z10, Z10
@@ -13415,13 +13941,13 @@ done307:
 	ADDQ        $0x40, SI
 	LEAQ        (R11)(CX*1), R8
 	DECQ        DI
-	JNZ         loop302
+	JNZ         loop320
 	INCQ        AX
 	MOVQ        ldz+40(FP), DI
 	SHLQ        $0x03, DI
 	ADDQ        DI, BX
 	DECQ        DX
-	JNZ         loop301
+	JNZ         loop319
 	VZEROUPPER
 	RET
 
@@ -13430,14 +13956,14 @@ done307:
 TEXT ·triNormsWideAVX512<>(SB), NOSPLIT, $0-104
 	MOVQ    n+0(FP), AX
 	VPXORQ  Z0, Z0, Z0
-	VMOVUPS constants<>+512(SB), Z1
-	VMOVUPS constants<>+768(SB), Z2
+	VMOVUPS constants<>+192(SB), Z1
+	VMOVUPS constants<>+832(SB), Z2
 	XORQ    CX, CX
 	LEAQ    -16(AX), DX
 	TESTQ   DX, DX
-	JL      oneTest310
+	JL      oneTest328
 
-many308:
+many326:
 	MOVQ d+8(FP), BX
 	MOVQ c+24(FP), SI
 	MOVQ ldc+32(FP), DI
@@ -13445,7 +13971,7 @@ many308:
 	MOVQ mu+40(FP), R8
 	MOVQ scratch+88(FP), R9
 
-loop313:
+loop331:
 	VBROADCASTSD (R8), Z3
 	VMOVUPS      (SI)(CX*8), Z4
 	VMOVUPS      64(SI)(CX*8), Z5
@@ -13457,7 +13983,7 @@ loop313:
 	ADDQ         DI, SI
 	ADDQ         $0x00000080, R9
 	DECQ         BX
-	JNZ          loop313
+	JNZ          loop331
 	VPXORQ       Z3, Z3, Z3
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
@@ -13473,7 +13999,7 @@ loop313:
 	SHLQ         $0x03, R10
 	MOVQ         $0x00000001, SI
 
-loop314:
+loop332:
 	VPXORQ Z10, Z10, Z10
 	VPXORQ Z11, Z11, Z11
 	VPXORQ Z12, Z12, Z12
@@ -13487,7 +14013,7 @@ loop314:
 	MOVQ   SI, R11
 	MOVQ   DI, R12
 
-loop315:
+loop333:
 	VBROADCASTSD (R12), Z19
 	VPADDQ       Z19, Z18, Z18
 	VPXORQ       Z1, Z19, Z20
@@ -13515,7 +14041,7 @@ loop315:
 	ADDQ         $0x08, R12
 	ADDQ         $0x00000080, R13
 	DECQ         R11
-	JNZ          loop315
+	JNZ          loop333
 	VPADDQ       -128(R13), Z3, Z3
 	VPADDQ       Z3, Z18, Z19
 	VPSRLQ       $0x2b, Z10, Z20
@@ -13546,7 +14072,7 @@ loop315:
 	VPMADD52LUQ  Z20, Z20, Z5
 	VPMADD52HUQ  Z20, Z20, Z8
 	VPSRLQ       $0x34, Z20, Z11
-	VPANDQ       constants<>+576(SB), Z20, Z10
+	VPANDQ       constants<>+640(SB), Z20, Z10
 	VPADDQ       Z10, Z20, Z20
 	VPMULLQ      Z11, Z20, Z20
 	VPADDQ       Z20, Z8, Z8
@@ -13580,7 +14106,7 @@ loop315:
 	VPMADD52LUQ  Z11, Z11, Z7
 	VPMADD52HUQ  Z11, Z11, Z9
 	VPSRLQ       $0x34, Z11, Z10
-	VPANDQ       constants<>+576(SB), Z11, Z14
+	VPANDQ       constants<>+640(SB), Z11, Z14
 	VPADDQ       Z14, Z11, Z11
 	VPMULLQ      Z10, Z11, Z11
 	VPADDQ       Z11, Z9, Z9
@@ -13588,7 +14114,7 @@ loop315:
 	ADDQ         R10, R8
 	INCQ         SI
 	DECQ         BX
-	JNZ          loop314
+	JNZ          loop332
 	MOVQ         half+80(FP), BX
 	MOVQ         hi+64(FP), SI
 	VPBROADCASTQ SI, Z3
@@ -13644,14 +14170,14 @@ loop315:
 	VMOVUPS      Z3, 64(BX)(CX*8)
 	ADDQ         $0x10, CX
 	CMPQ         CX, DX
-	JLE          many308
+	JLE          many326
 
-oneTest310:
+oneTest328:
 	LEAQ -8(AX), DX
 	CMPQ CX, DX
-	JG   tail311
+	JG   tail329
 
-one309:
+one327:
 	MOVQ d+8(FP), BX
 	MOVQ c+24(FP), SI
 	MOVQ ldc+32(FP), DI
@@ -13659,7 +14185,7 @@ one309:
 	MOVQ mu+40(FP), R8
 	MOVQ scratch+88(FP), R9
 
-loop316:
+loop334:
 	VBROADCASTSD (R8), Z3
 	VMOVUPS      (SI)(CX*8), Z4
 	VPSUBQ       Z3, Z4, Z4
@@ -13668,7 +14194,7 @@ loop316:
 	ADDQ         DI, SI
 	ADDQ         $0x00000080, R9
 	DECQ         BX
-	JNZ          loop316
+	JNZ          loop334
 	VPXORQ       Z3, Z3, Z3
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
@@ -13681,7 +14207,7 @@ loop316:
 	SHLQ         $0x03, R10
 	MOVQ         $0x00000001, SI
 
-loop317:
+loop335:
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
 	VPXORQ Z9, Z9, Z9
@@ -13691,7 +14217,7 @@ loop317:
 	MOVQ   SI, R11
 	MOVQ   DI, R12
 
-loop318:
+loop336:
 	VBROADCASTSD (R12), Z12
 	VPADDQ       Z12, Z11, Z11
 	VPXORQ       Z1, Z12, Z13
@@ -13709,7 +14235,7 @@ loop318:
 	ADDQ         $0x08, R12
 	ADDQ         $0x00000080, R13
 	DECQ         R11
-	JNZ          loop318
+	JNZ          loop336
 	VPADDQ       -128(R13), Z3, Z3
 	VPADDQ       Z3, Z11, Z11
 	VPSRLQ       $0x2b, Z7, Z12
@@ -13740,7 +14266,7 @@ loop318:
 	VPMADD52LUQ  Z12, Z12, Z4
 	VPMADD52HUQ  Z12, Z12, Z5
 	VPSRLQ       $0x34, Z12, Z8
-	VPANDQ       constants<>+576(SB), Z12, Z7
+	VPANDQ       constants<>+640(SB), Z12, Z7
 	VPADDQ       Z7, Z12, Z12
 	VPMULLQ      Z8, Z12, Z12
 	VPADDQ       Z12, Z5, Z5
@@ -13748,7 +14274,7 @@ loop318:
 	ADDQ         R10, R8
 	INCQ         SI
 	DECQ         BX
-	JNZ          loop317
+	JNZ          loop335
 	MOVQ         half+80(FP), BX
 	MOVQ         hi+64(FP), SI
 	VPBROADCASTQ SI, Z3
@@ -13778,11 +14304,11 @@ loop318:
 	VMOVUPS      Z3, (BX)(CX*8)
 	ADDQ         $0x08, CX
 	CMPQ         CX, DX
-	JLE          one309
+	JLE          one327
 
-tail311:
+tail329:
 	SUBQ  CX, AX
-	JZ    done312
+	JZ    done330
 	MOVQ  $-1, DX
 	SHLXQ AX, DX, DX
 	NOTQ  DX
@@ -13794,7 +14320,7 @@ tail311:
 	MOVQ  mu+40(FP), SI
 	MOVQ  scratch+88(FP), DI
 
-loop319:
+loop337:
 	VBROADCASTSD (SI), Z3
 	VMOVUPD.Z    (DX)(CX*8), K1, Z4
 	VPSUBQ       Z3, Z4, Z4
@@ -13803,7 +14329,7 @@ loop319:
 	ADDQ         BX, DX
 	ADDQ         $0x00000080, DI
 	DECQ         AX
-	JNZ          loop319
+	JNZ          loop337
 	VPXORQ       Z3, Z3, Z3
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
@@ -13816,7 +14342,7 @@ loop319:
 	SHLQ         $0x03, R8
 	MOVQ         $0x00000001, DX
 
-loop320:
+loop338:
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
 	VPXORQ Z9, Z9, Z9
@@ -13826,7 +14352,7 @@ loop320:
 	MOVQ   DX, R9
 	MOVQ   BX, R10
 
-loop321:
+loop339:
 	VBROADCASTSD (R10), Z12
 	VPADDQ       Z12, Z11, Z11
 	VPXORQ       Z1, Z12, Z13
@@ -13844,7 +14370,7 @@ loop321:
 	ADDQ         $0x08, R10
 	ADDQ         $0x00000080, R11
 	DECQ         R9
-	JNZ          loop321
+	JNZ          loop339
 	VPADDQ       -128(R11), Z3, Z3
 	VPADDQ       Z3, Z11, Z11
 	VPSRLQ       $0x2b, Z7, Z12
@@ -13875,7 +14401,7 @@ loop321:
 	VPMADD52LUQ  Z12, Z12, Z4
 	VPMADD52HUQ  Z12, Z12, Z5
 	VPSRLQ       $0x34, Z12, Z8
-	VPANDQ       constants<>+576(SB), Z12, Z7
+	VPANDQ       constants<>+640(SB), Z12, Z7
 	VPADDQ       Z7, Z12, Z12
 	VPMULLQ      Z8, Z12, Z12
 	VPADDQ       Z12, Z5, Z5
@@ -13883,7 +14409,7 @@ loop321:
 	ADDQ         R8, SI
 	INCQ         DX
 	DECQ         AX
-	JNZ          loop320
+	JNZ          loop338
 	MOVQ         half+80(FP), AX
 	MOVQ         hi+64(FP), DX
 	VPBROADCASTQ DX, Z1
@@ -13912,7 +14438,7 @@ loop321:
 	VPADDQ       Z3, Z1, Z1
 	VMOVUPD      Z1, K1, (AX)(CX*8)
 
-done312:
+done330:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VORPD         Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -13926,8 +14452,8 @@ done312:
 // func triDotsWideAVX512<>(n int, d int, first int, rows int, z *int64, ldz int, c *int64, ldc int, mu *int64, sums *uint64, scratch *int64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·triDotsWideAVX512<>(SB), NOSPLIT, $0-88
-	VMOVUPS constants<>+512(SB), Z0
-	VMOVUPS constants<>+768(SB), Z1
+	VMOVUPS constants<>+192(SB), Z0
+	VMOVUPS constants<>+832(SB), Z1
 	MOVQ    $0x0000000f, AX
 	KMOVB   AX, K1
 	KNOTB   K1, K2
@@ -13946,7 +14472,7 @@ TEXT ·triDotsWideAVX512<>(SB), NOSPLIT, $0-88
 	MOVQ    mu+64(FP), DI
 	MOVQ    scratch+80(FP), R8
 
-loop322:
+loop340:
 	VBROADCASTSD (DI), Z2
 	VPXORQ       Z3, Z3, Z3
 	MOVQ         R8, R9
@@ -13954,9 +14480,9 @@ loop322:
 	XORQ         R11, R11
 	LEAQ         -16(R10), R12
 	TESTQ        R12, R12
-	JL           oneTest325
+	JL           oneTest343
 
-many323:
+many341:
 	VMOVUPS (BX)(R11*8), Z4
 	VPSUBQ  Z2, Z4, Z4
 	VPADDQ  Z4, Z3, Z3
@@ -13967,25 +14493,25 @@ many323:
 	VMOVUPS Z4, 64(R9)(R11*8)
 	ADDQ    $0x10, R11
 	CMPQ    R11, R12
-	JLE     many323
+	JLE     many341
 
-oneTest325:
+oneTest343:
 	LEAQ -8(R10), R12
 	CMPQ R11, R12
-	JG   tail326
+	JG   tail344
 
-one324:
+one342:
 	VMOVUPS (BX)(R11*8), Z4
 	VPSUBQ  Z2, Z4, Z4
 	VPADDQ  Z4, Z3, Z3
 	VMOVUPS Z4, (R9)(R11*8)
 	ADDQ    $0x08, R11
 	CMPQ    R11, R12
-	JLE     one324
+	JLE     one342
 
-tail326:
+tail344:
 	SUBQ      R11, R10
-	JZ        done327
+	JZ        done345
 	MOVQ      $-1, R12
 	SHLXQ     R10, R12, R12
 	NOTQ      R12
@@ -13995,26 +14521,26 @@ tail326:
 	VPADDQ    Z4, Z3, Z3
 	VMOVUPS   Z4, (R9)(R11*8)
 
-done327:
+done345:
 	ADDQ    CX, R8
 	VMOVUPS Z3, -64(R8)
 	ADDQ    SI, BX
 	ADDQ    $0x08, DI
 	DECQ    DX
-	JNZ     loop322
+	JNZ     loop340
 
 subtracted:
 	MOVQ rows+24(FP), DX
 	MOVQ z+32(FP), BX
 	MOVQ sums+72(FP), SI
 
-loop328:
+loop346:
 	MOVQ scratch+80(FP), R8
 	MOVQ AX, DI
 	SHRQ $0x02, DI
 	INCQ DI
 
-loop329:
+loop347:
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
@@ -14039,9 +14565,9 @@ loop329:
 	XORQ   R13, R13
 	LEAQ   -8(R12), R14
 	CMPQ   R13, R14
-	JG     tail333
+	JG     tail351
 
-one331:
+one349:
 	VMOVUPS     (BX)(R13*8), Z19
 	VPADDQ      Z19, Z2, Z2
 	VPXORQ      Z0, Z19, Z20
@@ -14088,11 +14614,11 @@ one331:
 	VPMADD52LUQ Z22, Z20, Z18
 	ADDQ        $0x08, R13
 	CMPQ        R13, R14
-	JLE         one331
+	JLE         one349
 
-tail333:
+tail351:
 	SUBQ        R13, R12
-	JZ          done334
+	JZ          done352
 	MOVQ        $-1, R14
 	SHLXQ       R12, R14, R14
 	NOTQ        R14
@@ -14142,7 +14668,7 @@ tail333:
 	VPMADD52LUQ Z21, Z20, Z16
 	VPMADD52LUQ Z22, Z20, Z18
 
-done334:
+done352:
 	VMOVUPS     Z2, Z19
 	VPADDQ      -64(R8)(CX*1), Z19, Z19
 	VPSLLQ      $0x14, Z19, Z19
@@ -14233,13 +14759,13 @@ done334:
 	ADDQ        $0x40, SI
 	LEAQ        (R11)(CX*1), R8
 	DECQ        DI
-	JNZ         loop329
+	JNZ         loop347
 	INCQ        AX
 	MOVQ        ldz+40(FP), DI
 	SHLQ        $0x03, DI
 	ADDQ        DI, BX
 	DECQ        DX
-	JNZ         loop328
+	JNZ         loop346
 	VZEROUPPER
 	RET
 
@@ -14253,19 +14779,19 @@ TEXT ·weighRowsAVX512<>(SB), NOSPLIT, $0-56
 	SHLQ    $0x03, BX
 	MOVQ    sums+40(FP), SI
 	VPXORQ  Z0, Z0, Z0
-	VMOVUPS constants<>+1152(SB), Z1
+	VMOVUPS constants<>+1216(SB), Z1
 	VMOVUPS constants<>+64(SB), Z2
 	VMOVUPS constants<>+0(SB), Z3
 
-loop335:
+loop353:
 	MOVQ   w+16(FP), DI
 	VPXORQ Z4, Z4, Z4
 	XORQ   R8, R8
 	LEAQ   -16(AX), R9
 	TESTQ  R9, R9
-	JL     oneTest338
+	JL     oneTest356
 
-many336:
+many354:
 	VMOVUPS     (DI)(R8*8), Z5
 	VPSLLQ      $0x09, Z5, Z6
 	VPSRAQ      $0x2b, Z5, Z7
@@ -14312,14 +14838,14 @@ many336:
 	VPORQ       Z9, Z0, Z0
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         many336
+	JLE         many354
 
-oneTest338:
+oneTest356:
 	LEAQ -8(AX), R9
 	CMPQ R8, R9
-	JG   tail339
+	JG   tail357
 
-one337:
+one355:
 	VMOVUPS     (DI)(R8*8), Z5
 	VPSLLQ      $0x09, Z5, Z6
 	VPSRAQ      $0x2b, Z5, Z7
@@ -14344,12 +14870,12 @@ one337:
 	VPORQ       Z9, Z0, Z0
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one337
+	JLE         one355
 
-tail339:
+tail357:
 	MOVQ        AX, R9
 	SUBQ        R8, R9
-	JZ          done340
+	JZ          done358
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -14377,7 +14903,7 @@ tail339:
 	VPABSQ      Z9, Z9
 	VPORQ       Z9, Z0, Z0
 
-done340:
+done358:
 	VEXTRACTF64X4 $0x01, Z4, Y12
 	VPADDQ        Z12, Z4, Z4
 	VEXTRACTF64X2 $0x01, Y4, X12
@@ -14389,7 +14915,7 @@ done340:
 	ADDQ          $0x08, SI
 	ADDQ          BX, DX
 	DECQ          CX
-	JNZ           loop335
+	JNZ           loop353
 	VEXTRACTF64X4 $0x01, Z0, Y12
 	VORPD         Z12, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X12
@@ -14408,7 +14934,7 @@ TEXT ·axpyCheckedAVX512<>(SB), NOSPLIT, $0-48
 	VPBROADCASTQ CX, Z0
 	MOVQ         x+16(FP), CX
 	MOVQ         y+24(FP), DX
-	VMOVUPS      constants<>+1152(SB), Z1
+	VMOVUPS      constants<>+1216(SB), Z1
 	VMOVUPS      constants<>+64(SB), Z2
 	VMOVUPS      constants<>+0(SB), Z3
 	VPXORQ       Z4, Z4, Z4
@@ -14425,9 +14951,9 @@ TEXT ·axpyCheckedAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest343
+	JL           oneTest361
 
-many341:
+many359:
 	VMOVUPS     (CX)(BX*8), Z0
 	VMOVUPS     (DX)(BX*8), Z10
 	VCVTQQ2PD   Z0, Z11
@@ -14476,14 +15002,14 @@ many341:
 	VMOVUPS     Z10, 64(DX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many341
+	JLE         many359
 
-oneTest343:
+oneTest361:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail344
+	JG   tail362
 
-one342:
+one360:
 	VMOVUPS     (CX)(BX*8), Z0
 	VMOVUPS     (DX)(BX*8), Z10
 	VCVTQQ2PD   Z0, Z11
@@ -14509,11 +15035,11 @@ one342:
 	VMOVUPS     Z10, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one342
+	JLE         one360
 
-tail344:
+tail362:
 	SUBQ        BX, AX
-	JZ          done345
+	JZ          done363
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -14542,7 +15068,7 @@ tail344:
 	VPSUBQ      Z9, Z10, K2, Z10
 	VMOVUPD     Z10, K3, (DX)(BX*8)
 
-done345:
+done363:
 	VEXTRACTF64X4 $0x01, Z4, Y5
 	VMAXPD        Z5, Z4, Z4
 	VEXTRACTF64X2 $0x01, Y4, X5
@@ -14563,7 +15089,7 @@ TEXT ·addProductsCheckedAVX512<>(SB), NOSPLIT, $0-56
 	MOVQ         y+16(FP), DX
 	MOVQ         from+24(FP), BX
 	MOVQ         z+32(FP), SI
-	VMOVUPS      constants<>+1152(SB), Z1
+	VMOVUPS      constants<>+1216(SB), Z1
 	VMOVUPS      constants<>+64(SB), Z2
 	VMOVUPS      constants<>+0(SB), Z3
 	VPXORQ       Z4, Z4, Z4
@@ -14574,9 +15100,9 @@ TEXT ·addProductsCheckedAVX512<>(SB), NOSPLIT, $0-56
 	XORQ         DI, DI
 	LEAQ         -16(AX), R8
 	TESTQ        R8, R8
-	JL           oneTest348
+	JL           oneTest366
 
-many346:
+many364:
 	VMOVUPS     (CX)(DI*8), Z6
 	VPSLLQ      $0x09, Z6, Z7
 	VPSRAQ      $0x2b, Z6, Z8
@@ -14635,14 +15161,14 @@ many346:
 	VMOVUPS     Z11, 64(SI)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many346
+	JLE         many364
 
-oneTest348:
+oneTest366:
 	LEAQ -8(AX), R8
 	CMPQ DI, R8
-	JG   tail349
+	JG   tail367
 
-one347:
+one365:
 	VMOVUPS     (CX)(DI*8), Z6
 	VPSLLQ      $0x09, Z6, Z7
 	VPSRAQ      $0x2b, Z6, Z8
@@ -14673,11 +15199,11 @@ one347:
 	VMOVUPS     Z11, (SI)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one347
+	JLE         one365
 
-tail349:
+tail367:
 	SUBQ        DI, AX
-	JZ          done350
+	JZ          done368
 	MOVQ        $-1, R8
 	SHLXQ       AX, R8, R8
 	NOTQ        R8
@@ -14711,7 +15237,7 @@ tail349:
 	VPSUBQ      Z9, Z10, K2, Z10
 	VMOVUPD     Z10, K3, (SI)(DI*8)
 
-done350:
+done368:
 	VEXTRACTF64X4 $0x01, Z4, Y5
 	VMAXPD        Z5, Z4, Z4
 	VEXTRACTF64X2 $0x01, Y4, X5
@@ -14742,14 +15268,14 @@ TEXT ·dotCheckedAVX512<>(SB), NOSPLIT, $0-32
 	VPXORQ  Z11, Z11, Z11
 	VPXORQ  Z12, Z12, Z12
 	VPXORQ  Z13, Z13, Z13
-	VMOVUPS constants<>+512(SB), Z14
-	VMOVUPS constants<>+768(SB), Z15
+	VMOVUPS constants<>+192(SB), Z14
+	VMOVUPS constants<>+832(SB), Z15
 	XORQ    BX, BX
 	LEAQ    -16(AX), SI
 	TESTQ   SI, SI
-	JL      oneTest353
+	JL      oneTest371
 
-many351:
+many369:
 	VMOVUPS     (CX)(BX*8), Z16
 	VMOVUPS     (DX)(BX*8), Z20
 	VPXORQ      Z14, Z16, Z17
@@ -14786,7 +15312,7 @@ many351:
 	VPMADD52LUQ Z19, Z17, Z10
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many351
+	JLE         many369
 	VPADDQ      Z7, Z0, Z0
 	VPADDQ      Z8, Z1, Z1
 	VPADDQ      Z9, Z2, Z2
@@ -14795,12 +15321,12 @@ many351:
 	VPADDQ      Z12, Z5, Z5
 	VPADDQ      Z13, Z6, Z6
 
-oneTest353:
+oneTest371:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail354
+	JG   tail372
 
-one352:
+one370:
 	VMOVUPS     (CX)(BX*8), Z7
 	VMOVUPS     (DX)(BX*8), Z11
 	VPXORQ      Z14, Z7, Z8
@@ -14820,11 +15346,11 @@ one352:
 	VPMADD52LUQ Z10, Z8, Z3
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one352
+	JLE         one370
 
-tail354:
+tail372:
 	SUBQ        BX, AX
-	JZ          done355
+	JZ          done373
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -14847,7 +15373,7 @@ tail354:
 	VPMADD52LUQ Z11, Z8, Z1
 	VPMADD52LUQ Z10, Z8, Z3
 
-done355:
+done373:
 	VPXORQ      Z7, Z7, Z7
 	VPUNPCKLQDQ Z1, Z0, Z8
 	VPUNPCKHQDQ Z1, Z0, Z0
@@ -14885,9 +15411,9 @@ TEXT ·magnitudesAVX512<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest358
+	JL     oneTest376
 
-many356:
+many374:
 	VMOVUPS (CX)(DX*8), Z2
 	VPABSQ  Z2, Z2
 	VPORQ   Z2, Z0, Z0
@@ -14896,24 +15422,24 @@ many356:
 	VPORQ   Z2, Z1, Z1
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many356
+	JLE     many374
 
-oneTest358:
+oneTest376:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail359
+	JG   tail377
 
-one357:
+one375:
 	VMOVUPS (CX)(DX*8), Z2
 	VPABSQ  Z2, Z2
 	VPORQ   Z2, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one357
+	JLE     one375
 
-tail359:
+tail377:
 	SUBQ      DX, AX
-	JZ        done360
+	JZ        done378
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -14922,7 +15448,7 @@ tail359:
 	VPABSQ    Z2, Z2
 	VPORQ     Z2, Z0, Z0
 
-done360:
+done378:
 	VPORQ         Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y3
 	VORPD         Z3, Z0, Z0
@@ -14958,534 +15484,534 @@ DATA constants<>+160(SB)/8, $0x000003ffffffffff
 DATA constants<>+168(SB)/8, $0x000003ffffffffff
 DATA constants<>+176(SB)/8, $0x000003ffffffffff
 DATA constants<>+184(SB)/8, $0x000003ffffffffff
-DATA constants<>+192(SB)/8, $0x4668000000000000
-DATA constants<>+200(SB)/8, $0x4668000000000000
-DATA constants<>+208(SB)/8, $0x4668000000000000
-DATA constants<>+216(SB)/8, $0x4668000000000000
-DATA constants<>+224(SB)/8, $0x4668000000000000
-DATA constants<>+232(SB)/8, $0x4668000000000000
-DATA constants<>+240(SB)/8, $0x4668000000000000
-DATA constants<>+248(SB)/8, $0x4668000000000000
-DATA constants<>+256(SB)/8, $0x4668000000000003
-DATA constants<>+264(SB)/8, $0x4668000000000003
-DATA constants<>+272(SB)/8, $0x4668000000000003
-DATA constants<>+280(SB)/8, $0x4668000000000003
-DATA constants<>+288(SB)/8, $0x4668000000000003
-DATA constants<>+296(SB)/8, $0x4668000000000003
-DATA constants<>+304(SB)/8, $0x4668000000000003
-DATA constants<>+312(SB)/8, $0x4668000000000003
-DATA constants<>+320(SB)/8, $0x0008000000000000
-DATA constants<>+328(SB)/8, $0x0008000000000000
-DATA constants<>+336(SB)/8, $0x0008000000000000
-DATA constants<>+344(SB)/8, $0x0008000000000000
-DATA constants<>+352(SB)/8, $0x0008000000000000
-DATA constants<>+360(SB)/8, $0x0008000000000000
-DATA constants<>+368(SB)/8, $0x0008000000000000
-DATA constants<>+376(SB)/8, $0x0008000000000000
-DATA constants<>+384(SB)/8, $0x4330000000000000
-DATA constants<>+392(SB)/8, $0x4330000000000000
-DATA constants<>+400(SB)/8, $0x4330000000000000
-DATA constants<>+408(SB)/8, $0x4330000000000000
-DATA constants<>+416(SB)/8, $0x4330000000000000
-DATA constants<>+424(SB)/8, $0x4330000000000000
-DATA constants<>+432(SB)/8, $0x4330000000000000
-DATA constants<>+440(SB)/8, $0x4330000000000000
-DATA constants<>+448(SB)/8, $0x4338000000000000
-DATA constants<>+456(SB)/8, $0x4338000000000000
-DATA constants<>+464(SB)/8, $0x4338000000000000
-DATA constants<>+472(SB)/8, $0x4338000000000000
-DATA constants<>+480(SB)/8, $0x4338000000000000
-DATA constants<>+488(SB)/8, $0x4338000000000000
-DATA constants<>+496(SB)/8, $0x4338000000000000
-DATA constants<>+504(SB)/8, $0x4338000000000000
-DATA constants<>+512(SB)/8, $0x8000000000000000
-DATA constants<>+520(SB)/8, $0x8000000000000000
-DATA constants<>+528(SB)/8, $0x8000000000000000
-DATA constants<>+536(SB)/8, $0x8000000000000000
-DATA constants<>+544(SB)/8, $0x8000000000000000
-DATA constants<>+552(SB)/8, $0x8000000000000000
-DATA constants<>+560(SB)/8, $0x8000000000000000
-DATA constants<>+568(SB)/8, $0x8000000000000000
-DATA constants<>+576(SB)/8, $0x000fffffffffffff
-DATA constants<>+584(SB)/8, $0x000fffffffffffff
-DATA constants<>+592(SB)/8, $0x000fffffffffffff
-DATA constants<>+600(SB)/8, $0x000fffffffffffff
-DATA constants<>+608(SB)/8, $0x000fffffffffffff
-DATA constants<>+616(SB)/8, $0x000fffffffffffff
-DATA constants<>+624(SB)/8, $0x000fffffffffffff
-DATA constants<>+632(SB)/8, $0x000fffffffffffff
-DATA constants<>+640(SB)/8, $0x4670000000000000
-DATA constants<>+648(SB)/8, $0x4670000000000000
-DATA constants<>+656(SB)/8, $0x4670000000000000
-DATA constants<>+664(SB)/8, $0x4670000000000000
-DATA constants<>+672(SB)/8, $0x4670000000000000
-DATA constants<>+680(SB)/8, $0x4670000000000000
-DATA constants<>+688(SB)/8, $0x4670000000000000
-DATA constants<>+696(SB)/8, $0x4670000000000000
-DATA constants<>+704(SB)/8, $0x4670000000000800
-DATA constants<>+712(SB)/8, $0x4670000000000800
-DATA constants<>+720(SB)/8, $0x4670000000000800
-DATA constants<>+728(SB)/8, $0x4670000000000800
-DATA constants<>+736(SB)/8, $0x4670000000000800
-DATA constants<>+744(SB)/8, $0x4670000000000800
-DATA constants<>+752(SB)/8, $0x4670000000000800
-DATA constants<>+760(SB)/8, $0x4670000000000800
-DATA constants<>+768(SB)/8, $0x000000ffffffffff
-DATA constants<>+776(SB)/8, $0x000000ffffffffff
-DATA constants<>+784(SB)/8, $0x000000ffffffffff
-DATA constants<>+792(SB)/8, $0x000000ffffffffff
-DATA constants<>+800(SB)/8, $0x000000ffffffffff
-DATA constants<>+808(SB)/8, $0x000000ffffffffff
-DATA constants<>+816(SB)/8, $0x000000ffffffffff
-DATA constants<>+824(SB)/8, $0x000000ffffffffff
-DATA constants<>+832(SB)/8, $0x0000004000000000
-DATA constants<>+840(SB)/8, $0x0000004000000000
-DATA constants<>+848(SB)/8, $0x0000004000000000
-DATA constants<>+856(SB)/8, $0x0000004000000000
-DATA constants<>+864(SB)/8, $0x0000004000000000
-DATA constants<>+872(SB)/8, $0x0000004000000000
-DATA constants<>+880(SB)/8, $0x0000004000000000
-DATA constants<>+888(SB)/8, $0x0000004000000000
-DATA constants<>+896(SB)/8, $0x0000007fffffffff
-DATA constants<>+904(SB)/8, $0x0000007fffffffff
-DATA constants<>+912(SB)/8, $0x0000007fffffffff
-DATA constants<>+920(SB)/8, $0x0000007fffffffff
-DATA constants<>+928(SB)/8, $0x0000007fffffffff
-DATA constants<>+936(SB)/8, $0x0000007fffffffff
-DATA constants<>+944(SB)/8, $0x0000007fffffffff
-DATA constants<>+952(SB)/8, $0x0000007fffffffff
-DATA constants<>+960(SB)/8, $0x4330004000000000
-DATA constants<>+968(SB)/8, $0x4330004000000000
-DATA constants<>+976(SB)/8, $0x4330004000000000
-DATA constants<>+984(SB)/8, $0x4330004000000000
-DATA constants<>+992(SB)/8, $0x4330004000000000
-DATA constants<>+1000(SB)/8, $0x4330004000000000
-DATA constants<>+1008(SB)/8, $0x4330004000000000
-DATA constants<>+1016(SB)/8, $0x4330004000000000
-DATA constants<>+1024(SB)/8, $0x4330000001000000
-DATA constants<>+1032(SB)/8, $0x4330000001000000
-DATA constants<>+1040(SB)/8, $0x4330000001000000
-DATA constants<>+1048(SB)/8, $0x4330000001000000
-DATA constants<>+1056(SB)/8, $0x4330000001000000
-DATA constants<>+1064(SB)/8, $0x4330000001000000
-DATA constants<>+1072(SB)/8, $0x4330000001000000
-DATA constants<>+1080(SB)/8, $0x4330000001000000
-DATA constants<>+1088(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1096(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1104(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1112(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1120(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1128(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1136(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1144(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1152(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1160(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1168(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1176(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1184(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1192(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1200(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1208(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1216(SB)/8, $0x3ff0000000000000
-DATA constants<>+1224(SB)/8, $0x3ff0000000000000
-DATA constants<>+1232(SB)/8, $0x3ff0000000000000
-DATA constants<>+1240(SB)/8, $0x3ff0000000000000
-DATA constants<>+1248(SB)/8, $0x3ff0000000000000
-DATA constants<>+1256(SB)/8, $0x3ff0000000000000
-DATA constants<>+1264(SB)/8, $0x3ff0000000000000
-DATA constants<>+1272(SB)/8, $0x3ff0000000000000
-DATA constants<>+1280(SB)/8, $0x42a0000000000000
-DATA constants<>+1288(SB)/8, $0x42a0000000000000
-DATA constants<>+1296(SB)/8, $0x42a0000000000000
-DATA constants<>+1304(SB)/8, $0x42a0000000000000
-DATA constants<>+1312(SB)/8, $0x42a0000000000000
-DATA constants<>+1320(SB)/8, $0x42a0000000000000
-DATA constants<>+1328(SB)/8, $0x42a0000000000000
-DATA constants<>+1336(SB)/8, $0x42a0000000000000
-DATA constants<>+1344(SB)/8, $0x43d0000000000000
-DATA constants<>+1352(SB)/8, $0x43d0000000000000
-DATA constants<>+1360(SB)/8, $0x43d0000000000000
-DATA constants<>+1368(SB)/8, $0x43d0000000000000
-DATA constants<>+1376(SB)/8, $0x43d0000000000000
-DATA constants<>+1384(SB)/8, $0x43d0000000000000
-DATA constants<>+1392(SB)/8, $0x43d0000000000000
-DATA constants<>+1400(SB)/8, $0x43d0000000000000
-DATA constants<>+1408(SB)/8, $0xc000000000000000
-DATA constants<>+1416(SB)/8, $0xc000000000000000
-DATA constants<>+1424(SB)/8, $0xc000000000000000
-DATA constants<>+1432(SB)/8, $0xc000000000000000
-DATA constants<>+1440(SB)/8, $0xc000000000000000
-DATA constants<>+1448(SB)/8, $0xc000000000000000
-DATA constants<>+1456(SB)/8, $0xc000000000000000
-DATA constants<>+1464(SB)/8, $0xc000000000000000
-DATA constants<>+1472(SB)/8, $0xffffffffffffffff
-DATA constants<>+1480(SB)/8, $0xffffffffffffffff
-DATA constants<>+1488(SB)/8, $0xffffffffffffffff
-DATA constants<>+1496(SB)/8, $0xffffffffffffffff
-DATA constants<>+1504(SB)/8, $0xffffffffffffffff
-DATA constants<>+1512(SB)/8, $0xffffffffffffffff
-DATA constants<>+1520(SB)/8, $0xffffffffffffffff
-DATA constants<>+1528(SB)/8, $0xffffffffffffffff
-DATA constants<>+1536(SB)/8, $0x00006e6666666666
-DATA constants<>+1544(SB)/8, $0x00006e6666666666
-DATA constants<>+1552(SB)/8, $0x00006e6666666666
-DATA constants<>+1560(SB)/8, $0x00006e6666666666
-DATA constants<>+1568(SB)/8, $0x00006e6666666666
-DATA constants<>+1576(SB)/8, $0x00006e6666666666
-DATA constants<>+1584(SB)/8, $0x00006e6666666666
-DATA constants<>+1592(SB)/8, $0x00006e6666666666
-DATA constants<>+1600(SB)/8, $0xffff080000000000
-DATA constants<>+1608(SB)/8, $0xffff080000000000
-DATA constants<>+1616(SB)/8, $0xffff080000000000
-DATA constants<>+1624(SB)/8, $0xffff080000000000
-DATA constants<>+1632(SB)/8, $0xffff080000000000
-DATA constants<>+1640(SB)/8, $0xffff080000000000
-DATA constants<>+1648(SB)/8, $0xffff080000000000
-DATA constants<>+1656(SB)/8, $0xffff080000000000
-DATA constants<>+1664(SB)/8, $0x0001000000000000
-DATA constants<>+1672(SB)/8, $0x0001000000000000
-DATA constants<>+1680(SB)/8, $0x0001000000000000
-DATA constants<>+1688(SB)/8, $0x0001000000000000
-DATA constants<>+1696(SB)/8, $0x0001000000000000
-DATA constants<>+1704(SB)/8, $0x0001000000000000
-DATA constants<>+1712(SB)/8, $0x0001000000000000
-DATA constants<>+1720(SB)/8, $0x0001000000000000
-DATA constants<>+1728(SB)/8, $0x71547652b82fe177
-DATA constants<>+1736(SB)/8, $0x71547652b82fe177
-DATA constants<>+1744(SB)/8, $0x71547652b82fe177
-DATA constants<>+1752(SB)/8, $0x71547652b82fe177
-DATA constants<>+1760(SB)/8, $0x71547652b82fe177
-DATA constants<>+1768(SB)/8, $0x71547652b82fe177
-DATA constants<>+1776(SB)/8, $0x71547652b82fe177
-DATA constants<>+1784(SB)/8, $0x71547652b82fe177
-DATA constants<>+1792(SB)/8, $0x0000000000000715
-DATA constants<>+1800(SB)/8, $0x0000000000000715
-DATA constants<>+1808(SB)/8, $0x0000000000000715
-DATA constants<>+1816(SB)/8, $0x0000000000000715
-DATA constants<>+1824(SB)/8, $0x0000000000000715
-DATA constants<>+1832(SB)/8, $0x0000000000000715
-DATA constants<>+1840(SB)/8, $0x0000000000000715
-DATA constants<>+1848(SB)/8, $0x0000000000000715
-DATA constants<>+1856(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1864(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1872(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1880(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1888(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1896(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1904(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1912(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1920(SB)/8, $0x00000000000007d0
-DATA constants<>+1928(SB)/8, $0x00000000000007d0
-DATA constants<>+1936(SB)/8, $0x00000000000007d0
-DATA constants<>+1944(SB)/8, $0x00000000000007d0
-DATA constants<>+1952(SB)/8, $0x00000000000007d0
-DATA constants<>+1960(SB)/8, $0x00000000000007d0
-DATA constants<>+1968(SB)/8, $0x00000000000007d0
-DATA constants<>+1976(SB)/8, $0x00000000000007d0
-DATA constants<>+1984(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+1992(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2000(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2008(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2016(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2024(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2032(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2040(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2048(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2056(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2064(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2072(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2080(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2088(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2096(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2104(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2112(SB)/8, $0x0000000000000053
-DATA constants<>+2120(SB)/8, $0x0000000000000053
-DATA constants<>+2128(SB)/8, $0x0000000000000053
-DATA constants<>+2136(SB)/8, $0x0000000000000053
-DATA constants<>+2144(SB)/8, $0x0000000000000053
-DATA constants<>+2152(SB)/8, $0x0000000000000053
-DATA constants<>+2160(SB)/8, $0x0000000000000053
-DATA constants<>+2168(SB)/8, $0x0000000000000053
-DATA constants<>+2176(SB)/8, $0x00000000000001fe
-DATA constants<>+2184(SB)/8, $0x00000000000001fe
-DATA constants<>+2192(SB)/8, $0x00000000000001fe
-DATA constants<>+2200(SB)/8, $0x00000000000001fe
-DATA constants<>+2208(SB)/8, $0x00000000000001fe
-DATA constants<>+2216(SB)/8, $0x00000000000001fe
-DATA constants<>+2224(SB)/8, $0x00000000000001fe
-DATA constants<>+2232(SB)/8, $0x00000000000001fe
-DATA constants<>+2240(SB)/8, $0x00000000000000ff
-DATA constants<>+2248(SB)/8, $0x00000000000000ff
-DATA constants<>+2256(SB)/8, $0x00000000000000ff
-DATA constants<>+2264(SB)/8, $0x00000000000000ff
-DATA constants<>+2272(SB)/8, $0x00000000000000ff
-DATA constants<>+2280(SB)/8, $0x00000000000000ff
-DATA constants<>+2288(SB)/8, $0x00000000000000ff
-DATA constants<>+2296(SB)/8, $0x00000000000000ff
-DATA constants<>+2304(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2312(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2320(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2328(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2336(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2344(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2352(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2360(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2368(SB)/8, $0x0000000000000b17
-DATA constants<>+2376(SB)/8, $0x0000000000000b17
-DATA constants<>+2384(SB)/8, $0x0000000000000b17
-DATA constants<>+2392(SB)/8, $0x0000000000000b17
-DATA constants<>+2400(SB)/8, $0x0000000000000b17
-DATA constants<>+2408(SB)/8, $0x0000000000000b17
-DATA constants<>+2416(SB)/8, $0x0000000000000b17
-DATA constants<>+2424(SB)/8, $0x0000000000000b17
-DATA constants<>+2432(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2440(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2448(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2456(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2464(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2472(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2480(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2488(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2496(SB)/8, $0x0000000000000014
-DATA constants<>+2504(SB)/8, $0x0000000000000014
-DATA constants<>+2512(SB)/8, $0x0000000000000014
-DATA constants<>+2520(SB)/8, $0x0000000000000014
-DATA constants<>+2528(SB)/8, $0x0000000000000014
-DATA constants<>+2536(SB)/8, $0x0000000000000014
-DATA constants<>+2544(SB)/8, $0x0000000000000014
-DATA constants<>+2552(SB)/8, $0x0000000000000014
-DATA constants<>+2560(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2568(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2576(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2584(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2592(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2600(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2608(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2616(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2624(SB)/8, $0x0000000000000ccc
-DATA constants<>+2632(SB)/8, $0x0000000000000ccc
-DATA constants<>+2640(SB)/8, $0x0000000000000ccc
-DATA constants<>+2648(SB)/8, $0x0000000000000ccc
-DATA constants<>+2656(SB)/8, $0x0000000000000ccc
-DATA constants<>+2664(SB)/8, $0x0000000000000ccc
-DATA constants<>+2672(SB)/8, $0x0000000000000ccc
-DATA constants<>+2680(SB)/8, $0x0000000000000ccc
-DATA constants<>+2688(SB)/8, $0x4000000000000000
-DATA constants<>+2696(SB)/8, $0x4000000000000000
-DATA constants<>+2704(SB)/8, $0x4000000000000000
-DATA constants<>+2712(SB)/8, $0x4000000000000000
-DATA constants<>+2720(SB)/8, $0x4000000000000000
-DATA constants<>+2728(SB)/8, $0x4000000000000000
-DATA constants<>+2736(SB)/8, $0x4000000000000000
-DATA constants<>+2744(SB)/8, $0x4000000000000000
-DATA constants<>+2752(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2760(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2768(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2776(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2784(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2792(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2800(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2808(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2816(SB)/8, $0x0000000000000aaa
-DATA constants<>+2824(SB)/8, $0x0000000000000aaa
-DATA constants<>+2832(SB)/8, $0x0000000000000aaa
-DATA constants<>+2840(SB)/8, $0x0000000000000aaa
-DATA constants<>+2848(SB)/8, $0x0000000000000aaa
-DATA constants<>+2856(SB)/8, $0x0000000000000aaa
-DATA constants<>+2864(SB)/8, $0x0000000000000aaa
-DATA constants<>+2872(SB)/8, $0x0000000000000aaa
-DATA constants<>+2880(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2888(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2896(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2904(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2912(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2920(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2928(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2936(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2944(SB)/8, $0x0000000000002000
-DATA constants<>+2952(SB)/8, $0x0000000000002000
-DATA constants<>+2960(SB)/8, $0x0000000000002000
-DATA constants<>+2968(SB)/8, $0x0000000000002000
-DATA constants<>+2976(SB)/8, $0x0000000000002000
-DATA constants<>+2984(SB)/8, $0x0000000000002000
-DATA constants<>+2992(SB)/8, $0x0000000000002000
-DATA constants<>+3000(SB)/8, $0x0000000000002000
-DATA constants<>+3008(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3016(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3024(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3032(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3040(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3048(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3056(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3064(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3072(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3080(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3088(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3096(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3104(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3112(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3120(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3128(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3136(SB)/8, $0x000000000028be60
-DATA constants<>+3144(SB)/8, $0x000000000028be60
-DATA constants<>+3152(SB)/8, $0x000000000028be60
-DATA constants<>+3160(SB)/8, $0x000000000028be60
-DATA constants<>+3168(SB)/8, $0x000000000028be60
-DATA constants<>+3176(SB)/8, $0x000000000028be60
-DATA constants<>+3184(SB)/8, $0x000000000028be60
-DATA constants<>+3192(SB)/8, $0x000000000028be60
-DATA constants<>+3200(SB)/8, $0x2000000000000000
-DATA constants<>+3208(SB)/8, $0x2000000000000000
-DATA constants<>+3216(SB)/8, $0x2000000000000000
-DATA constants<>+3224(SB)/8, $0x2000000000000000
-DATA constants<>+3232(SB)/8, $0x2000000000000000
-DATA constants<>+3240(SB)/8, $0x2000000000000000
-DATA constants<>+3248(SB)/8, $0x2000000000000000
-DATA constants<>+3256(SB)/8, $0x2000000000000000
-DATA constants<>+3264(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3272(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3280(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3288(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3296(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3304(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3312(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3320(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3328(SB)/8, $0x0000000000000c90
-DATA constants<>+3336(SB)/8, $0x0000000000000c90
-DATA constants<>+3344(SB)/8, $0x0000000000000c90
-DATA constants<>+3352(SB)/8, $0x0000000000000c90
-DATA constants<>+3360(SB)/8, $0x0000000000000c90
-DATA constants<>+3368(SB)/8, $0x0000000000000c90
-DATA constants<>+3376(SB)/8, $0x0000000000000c90
-DATA constants<>+3384(SB)/8, $0x0000000000000c90
-DATA constants<>+3392(SB)/8, $0x00000000000d73fa
-DATA constants<>+3400(SB)/8, $0x00000000000d73fa
-DATA constants<>+3408(SB)/8, $0x00000000000d73fa
-DATA constants<>+3416(SB)/8, $0x00000000000d73fa
-DATA constants<>+3424(SB)/8, $0x00000000000d73fa
-DATA constants<>+3432(SB)/8, $0x00000000000d73fa
-DATA constants<>+3440(SB)/8, $0x00000000000d73fa
-DATA constants<>+3448(SB)/8, $0x00000000000d73fa
-DATA constants<>+3456(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3464(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3472(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3480(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3488(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3496(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3504(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3512(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3520(SB)/8, $0x000000000c9cba54
-DATA constants<>+3528(SB)/8, $0x000000000c9cba54
-DATA constants<>+3536(SB)/8, $0x000000000c9cba54
-DATA constants<>+3544(SB)/8, $0x000000000c9cba54
-DATA constants<>+3552(SB)/8, $0x000000000c9cba54
-DATA constants<>+3560(SB)/8, $0x000000000c9cba54
-DATA constants<>+3568(SB)/8, $0x000000000c9cba54
-DATA constants<>+3576(SB)/8, $0x000000000c9cba54
-DATA constants<>+3584(SB)/8, $0x00000000b092309d
-DATA constants<>+3592(SB)/8, $0x00000000b092309d
-DATA constants<>+3600(SB)/8, $0x00000000b092309d
-DATA constants<>+3608(SB)/8, $0x00000000b092309d
-DATA constants<>+3616(SB)/8, $0x00000000b092309d
-DATA constants<>+3624(SB)/8, $0x00000000b092309d
-DATA constants<>+3632(SB)/8, $0x00000000b092309d
-DATA constants<>+3640(SB)/8, $0x00000000b092309d
-DATA constants<>+3648(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3656(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3664(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3672(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3680(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3688(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3696(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3704(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3712(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3720(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3728(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3736(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3744(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3752(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3760(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3768(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3776(SB)/8, $0x0000049f93edde28
-DATA constants<>+3784(SB)/8, $0x0000049f93edde28
-DATA constants<>+3792(SB)/8, $0x0000049f93edde28
-DATA constants<>+3800(SB)/8, $0x0000049f93edde28
-DATA constants<>+3808(SB)/8, $0x0000049f93edde28
-DATA constants<>+3816(SB)/8, $0x0000049f93edde28
-DATA constants<>+3824(SB)/8, $0x0000049f93edde28
-DATA constants<>+3832(SB)/8, $0x0000049f93edde28
-DATA constants<>+3840(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3848(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3856(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3864(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3872(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3880(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3888(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3896(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3904(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3912(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3920(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3928(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3936(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3944(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3952(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3960(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3968(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3976(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3984(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3992(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4000(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4008(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4016(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4024(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4032(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4040(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4048(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4056(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4064(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4072(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4080(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4088(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4096(SB)/8, $0x0222222222222222
-DATA constants<>+4104(SB)/8, $0x0222222222222222
-DATA constants<>+4112(SB)/8, $0x0222222222222222
-DATA constants<>+4120(SB)/8, $0x0222222222222222
-DATA constants<>+4128(SB)/8, $0x0222222222222222
-DATA constants<>+4136(SB)/8, $0x0222222222222222
-DATA constants<>+4144(SB)/8, $0x0222222222222222
-DATA constants<>+4152(SB)/8, $0x0222222222222222
-DATA constants<>+4160(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4168(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4176(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4184(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4192(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4200(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4208(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4216(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4224(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4232(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4240(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4248(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4256(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4264(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4272(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4280(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4288(SB)/8, $0x0000000000040000
-DATA constants<>+4296(SB)/8, $0x0000000000040000
-DATA constants<>+4304(SB)/8, $0x0000000000040000
-DATA constants<>+4312(SB)/8, $0x0000000000040000
-DATA constants<>+4320(SB)/8, $0x0000000000040000
-DATA constants<>+4328(SB)/8, $0x0000000000040000
-DATA constants<>+4336(SB)/8, $0x0000000000040000
-DATA constants<>+4344(SB)/8, $0x0000000000040000
-DATA constants<>+4352(SB)/8, $0x0000000000080000
-DATA constants<>+4360(SB)/8, $0x0000000000080000
-DATA constants<>+4368(SB)/8, $0x0000000000080000
-DATA constants<>+4376(SB)/8, $0x0000000000080000
-DATA constants<>+4384(SB)/8, $0x0000000000080000
-DATA constants<>+4392(SB)/8, $0x0000000000080000
-DATA constants<>+4400(SB)/8, $0x0000000000080000
-DATA constants<>+4408(SB)/8, $0x0000000000080000
+DATA constants<>+192(SB)/8, $0x8000000000000000
+DATA constants<>+200(SB)/8, $0x8000000000000000
+DATA constants<>+208(SB)/8, $0x8000000000000000
+DATA constants<>+216(SB)/8, $0x8000000000000000
+DATA constants<>+224(SB)/8, $0x8000000000000000
+DATA constants<>+232(SB)/8, $0x8000000000000000
+DATA constants<>+240(SB)/8, $0x8000000000000000
+DATA constants<>+248(SB)/8, $0x8000000000000000
+DATA constants<>+256(SB)/8, $0x0000000000080000
+DATA constants<>+264(SB)/8, $0x0000000000080000
+DATA constants<>+272(SB)/8, $0x0000000000080000
+DATA constants<>+280(SB)/8, $0x0000000000080000
+DATA constants<>+288(SB)/8, $0x0000000000080000
+DATA constants<>+296(SB)/8, $0x0000000000080000
+DATA constants<>+304(SB)/8, $0x0000000000080000
+DATA constants<>+312(SB)/8, $0x0000000000080000
+DATA constants<>+320(SB)/8, $0x4668000000000000
+DATA constants<>+328(SB)/8, $0x4668000000000000
+DATA constants<>+336(SB)/8, $0x4668000000000000
+DATA constants<>+344(SB)/8, $0x4668000000000000
+DATA constants<>+352(SB)/8, $0x4668000000000000
+DATA constants<>+360(SB)/8, $0x4668000000000000
+DATA constants<>+368(SB)/8, $0x4668000000000000
+DATA constants<>+376(SB)/8, $0x4668000000000000
+DATA constants<>+384(SB)/8, $0x4668000000000003
+DATA constants<>+392(SB)/8, $0x4668000000000003
+DATA constants<>+400(SB)/8, $0x4668000000000003
+DATA constants<>+408(SB)/8, $0x4668000000000003
+DATA constants<>+416(SB)/8, $0x4668000000000003
+DATA constants<>+424(SB)/8, $0x4668000000000003
+DATA constants<>+432(SB)/8, $0x4668000000000003
+DATA constants<>+440(SB)/8, $0x4668000000000003
+DATA constants<>+448(SB)/8, $0x0008000000000000
+DATA constants<>+456(SB)/8, $0x0008000000000000
+DATA constants<>+464(SB)/8, $0x0008000000000000
+DATA constants<>+472(SB)/8, $0x0008000000000000
+DATA constants<>+480(SB)/8, $0x0008000000000000
+DATA constants<>+488(SB)/8, $0x0008000000000000
+DATA constants<>+496(SB)/8, $0x0008000000000000
+DATA constants<>+504(SB)/8, $0x0008000000000000
+DATA constants<>+512(SB)/8, $0x4330000000000000
+DATA constants<>+520(SB)/8, $0x4330000000000000
+DATA constants<>+528(SB)/8, $0x4330000000000000
+DATA constants<>+536(SB)/8, $0x4330000000000000
+DATA constants<>+544(SB)/8, $0x4330000000000000
+DATA constants<>+552(SB)/8, $0x4330000000000000
+DATA constants<>+560(SB)/8, $0x4330000000000000
+DATA constants<>+568(SB)/8, $0x4330000000000000
+DATA constants<>+576(SB)/8, $0x4338000000000000
+DATA constants<>+584(SB)/8, $0x4338000000000000
+DATA constants<>+592(SB)/8, $0x4338000000000000
+DATA constants<>+600(SB)/8, $0x4338000000000000
+DATA constants<>+608(SB)/8, $0x4338000000000000
+DATA constants<>+616(SB)/8, $0x4338000000000000
+DATA constants<>+624(SB)/8, $0x4338000000000000
+DATA constants<>+632(SB)/8, $0x4338000000000000
+DATA constants<>+640(SB)/8, $0x000fffffffffffff
+DATA constants<>+648(SB)/8, $0x000fffffffffffff
+DATA constants<>+656(SB)/8, $0x000fffffffffffff
+DATA constants<>+664(SB)/8, $0x000fffffffffffff
+DATA constants<>+672(SB)/8, $0x000fffffffffffff
+DATA constants<>+680(SB)/8, $0x000fffffffffffff
+DATA constants<>+688(SB)/8, $0x000fffffffffffff
+DATA constants<>+696(SB)/8, $0x000fffffffffffff
+DATA constants<>+704(SB)/8, $0x4670000000000000
+DATA constants<>+712(SB)/8, $0x4670000000000000
+DATA constants<>+720(SB)/8, $0x4670000000000000
+DATA constants<>+728(SB)/8, $0x4670000000000000
+DATA constants<>+736(SB)/8, $0x4670000000000000
+DATA constants<>+744(SB)/8, $0x4670000000000000
+DATA constants<>+752(SB)/8, $0x4670000000000000
+DATA constants<>+760(SB)/8, $0x4670000000000000
+DATA constants<>+768(SB)/8, $0x4670000000000800
+DATA constants<>+776(SB)/8, $0x4670000000000800
+DATA constants<>+784(SB)/8, $0x4670000000000800
+DATA constants<>+792(SB)/8, $0x4670000000000800
+DATA constants<>+800(SB)/8, $0x4670000000000800
+DATA constants<>+808(SB)/8, $0x4670000000000800
+DATA constants<>+816(SB)/8, $0x4670000000000800
+DATA constants<>+824(SB)/8, $0x4670000000000800
+DATA constants<>+832(SB)/8, $0x000000ffffffffff
+DATA constants<>+840(SB)/8, $0x000000ffffffffff
+DATA constants<>+848(SB)/8, $0x000000ffffffffff
+DATA constants<>+856(SB)/8, $0x000000ffffffffff
+DATA constants<>+864(SB)/8, $0x000000ffffffffff
+DATA constants<>+872(SB)/8, $0x000000ffffffffff
+DATA constants<>+880(SB)/8, $0x000000ffffffffff
+DATA constants<>+888(SB)/8, $0x000000ffffffffff
+DATA constants<>+896(SB)/8, $0x0000004000000000
+DATA constants<>+904(SB)/8, $0x0000004000000000
+DATA constants<>+912(SB)/8, $0x0000004000000000
+DATA constants<>+920(SB)/8, $0x0000004000000000
+DATA constants<>+928(SB)/8, $0x0000004000000000
+DATA constants<>+936(SB)/8, $0x0000004000000000
+DATA constants<>+944(SB)/8, $0x0000004000000000
+DATA constants<>+952(SB)/8, $0x0000004000000000
+DATA constants<>+960(SB)/8, $0x0000007fffffffff
+DATA constants<>+968(SB)/8, $0x0000007fffffffff
+DATA constants<>+976(SB)/8, $0x0000007fffffffff
+DATA constants<>+984(SB)/8, $0x0000007fffffffff
+DATA constants<>+992(SB)/8, $0x0000007fffffffff
+DATA constants<>+1000(SB)/8, $0x0000007fffffffff
+DATA constants<>+1008(SB)/8, $0x0000007fffffffff
+DATA constants<>+1016(SB)/8, $0x0000007fffffffff
+DATA constants<>+1024(SB)/8, $0x4330004000000000
+DATA constants<>+1032(SB)/8, $0x4330004000000000
+DATA constants<>+1040(SB)/8, $0x4330004000000000
+DATA constants<>+1048(SB)/8, $0x4330004000000000
+DATA constants<>+1056(SB)/8, $0x4330004000000000
+DATA constants<>+1064(SB)/8, $0x4330004000000000
+DATA constants<>+1072(SB)/8, $0x4330004000000000
+DATA constants<>+1080(SB)/8, $0x4330004000000000
+DATA constants<>+1088(SB)/8, $0x4330000001000000
+DATA constants<>+1096(SB)/8, $0x4330000001000000
+DATA constants<>+1104(SB)/8, $0x4330000001000000
+DATA constants<>+1112(SB)/8, $0x4330000001000000
+DATA constants<>+1120(SB)/8, $0x4330000001000000
+DATA constants<>+1128(SB)/8, $0x4330000001000000
+DATA constants<>+1136(SB)/8, $0x4330000001000000
+DATA constants<>+1144(SB)/8, $0x4330000001000000
+DATA constants<>+1152(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1160(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1168(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1176(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1184(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1192(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1200(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1208(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1216(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1224(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1232(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1240(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1248(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1256(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1264(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1272(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1280(SB)/8, $0x3ff0000000000000
+DATA constants<>+1288(SB)/8, $0x3ff0000000000000
+DATA constants<>+1296(SB)/8, $0x3ff0000000000000
+DATA constants<>+1304(SB)/8, $0x3ff0000000000000
+DATA constants<>+1312(SB)/8, $0x3ff0000000000000
+DATA constants<>+1320(SB)/8, $0x3ff0000000000000
+DATA constants<>+1328(SB)/8, $0x3ff0000000000000
+DATA constants<>+1336(SB)/8, $0x3ff0000000000000
+DATA constants<>+1344(SB)/8, $0x42a0000000000000
+DATA constants<>+1352(SB)/8, $0x42a0000000000000
+DATA constants<>+1360(SB)/8, $0x42a0000000000000
+DATA constants<>+1368(SB)/8, $0x42a0000000000000
+DATA constants<>+1376(SB)/8, $0x42a0000000000000
+DATA constants<>+1384(SB)/8, $0x42a0000000000000
+DATA constants<>+1392(SB)/8, $0x42a0000000000000
+DATA constants<>+1400(SB)/8, $0x42a0000000000000
+DATA constants<>+1408(SB)/8, $0x43d0000000000000
+DATA constants<>+1416(SB)/8, $0x43d0000000000000
+DATA constants<>+1424(SB)/8, $0x43d0000000000000
+DATA constants<>+1432(SB)/8, $0x43d0000000000000
+DATA constants<>+1440(SB)/8, $0x43d0000000000000
+DATA constants<>+1448(SB)/8, $0x43d0000000000000
+DATA constants<>+1456(SB)/8, $0x43d0000000000000
+DATA constants<>+1464(SB)/8, $0x43d0000000000000
+DATA constants<>+1472(SB)/8, $0xc000000000000000
+DATA constants<>+1480(SB)/8, $0xc000000000000000
+DATA constants<>+1488(SB)/8, $0xc000000000000000
+DATA constants<>+1496(SB)/8, $0xc000000000000000
+DATA constants<>+1504(SB)/8, $0xc000000000000000
+DATA constants<>+1512(SB)/8, $0xc000000000000000
+DATA constants<>+1520(SB)/8, $0xc000000000000000
+DATA constants<>+1528(SB)/8, $0xc000000000000000
+DATA constants<>+1536(SB)/8, $0xffffffffffffffff
+DATA constants<>+1544(SB)/8, $0xffffffffffffffff
+DATA constants<>+1552(SB)/8, $0xffffffffffffffff
+DATA constants<>+1560(SB)/8, $0xffffffffffffffff
+DATA constants<>+1568(SB)/8, $0xffffffffffffffff
+DATA constants<>+1576(SB)/8, $0xffffffffffffffff
+DATA constants<>+1584(SB)/8, $0xffffffffffffffff
+DATA constants<>+1592(SB)/8, $0xffffffffffffffff
+DATA constants<>+1600(SB)/8, $0x00006e6666666666
+DATA constants<>+1608(SB)/8, $0x00006e6666666666
+DATA constants<>+1616(SB)/8, $0x00006e6666666666
+DATA constants<>+1624(SB)/8, $0x00006e6666666666
+DATA constants<>+1632(SB)/8, $0x00006e6666666666
+DATA constants<>+1640(SB)/8, $0x00006e6666666666
+DATA constants<>+1648(SB)/8, $0x00006e6666666666
+DATA constants<>+1656(SB)/8, $0x00006e6666666666
+DATA constants<>+1664(SB)/8, $0xffff080000000000
+DATA constants<>+1672(SB)/8, $0xffff080000000000
+DATA constants<>+1680(SB)/8, $0xffff080000000000
+DATA constants<>+1688(SB)/8, $0xffff080000000000
+DATA constants<>+1696(SB)/8, $0xffff080000000000
+DATA constants<>+1704(SB)/8, $0xffff080000000000
+DATA constants<>+1712(SB)/8, $0xffff080000000000
+DATA constants<>+1720(SB)/8, $0xffff080000000000
+DATA constants<>+1728(SB)/8, $0x0001000000000000
+DATA constants<>+1736(SB)/8, $0x0001000000000000
+DATA constants<>+1744(SB)/8, $0x0001000000000000
+DATA constants<>+1752(SB)/8, $0x0001000000000000
+DATA constants<>+1760(SB)/8, $0x0001000000000000
+DATA constants<>+1768(SB)/8, $0x0001000000000000
+DATA constants<>+1776(SB)/8, $0x0001000000000000
+DATA constants<>+1784(SB)/8, $0x0001000000000000
+DATA constants<>+1792(SB)/8, $0x71547652b82fe177
+DATA constants<>+1800(SB)/8, $0x71547652b82fe177
+DATA constants<>+1808(SB)/8, $0x71547652b82fe177
+DATA constants<>+1816(SB)/8, $0x71547652b82fe177
+DATA constants<>+1824(SB)/8, $0x71547652b82fe177
+DATA constants<>+1832(SB)/8, $0x71547652b82fe177
+DATA constants<>+1840(SB)/8, $0x71547652b82fe177
+DATA constants<>+1848(SB)/8, $0x71547652b82fe177
+DATA constants<>+1856(SB)/8, $0x0000000000000715
+DATA constants<>+1864(SB)/8, $0x0000000000000715
+DATA constants<>+1872(SB)/8, $0x0000000000000715
+DATA constants<>+1880(SB)/8, $0x0000000000000715
+DATA constants<>+1888(SB)/8, $0x0000000000000715
+DATA constants<>+1896(SB)/8, $0x0000000000000715
+DATA constants<>+1904(SB)/8, $0x0000000000000715
+DATA constants<>+1912(SB)/8, $0x0000000000000715
+DATA constants<>+1920(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1928(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1936(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1944(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1952(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1960(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1968(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1976(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1984(SB)/8, $0x00000000000007d0
+DATA constants<>+1992(SB)/8, $0x00000000000007d0
+DATA constants<>+2000(SB)/8, $0x00000000000007d0
+DATA constants<>+2008(SB)/8, $0x00000000000007d0
+DATA constants<>+2016(SB)/8, $0x00000000000007d0
+DATA constants<>+2024(SB)/8, $0x00000000000007d0
+DATA constants<>+2032(SB)/8, $0x00000000000007d0
+DATA constants<>+2040(SB)/8, $0x00000000000007d0
+DATA constants<>+2048(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2056(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2064(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2072(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2080(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2088(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2096(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2104(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2112(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2120(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2128(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2136(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2144(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2152(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2160(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2168(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2176(SB)/8, $0x0000000000000053
+DATA constants<>+2184(SB)/8, $0x0000000000000053
+DATA constants<>+2192(SB)/8, $0x0000000000000053
+DATA constants<>+2200(SB)/8, $0x0000000000000053
+DATA constants<>+2208(SB)/8, $0x0000000000000053
+DATA constants<>+2216(SB)/8, $0x0000000000000053
+DATA constants<>+2224(SB)/8, $0x0000000000000053
+DATA constants<>+2232(SB)/8, $0x0000000000000053
+DATA constants<>+2240(SB)/8, $0x00000000000001fe
+DATA constants<>+2248(SB)/8, $0x00000000000001fe
+DATA constants<>+2256(SB)/8, $0x00000000000001fe
+DATA constants<>+2264(SB)/8, $0x00000000000001fe
+DATA constants<>+2272(SB)/8, $0x00000000000001fe
+DATA constants<>+2280(SB)/8, $0x00000000000001fe
+DATA constants<>+2288(SB)/8, $0x00000000000001fe
+DATA constants<>+2296(SB)/8, $0x00000000000001fe
+DATA constants<>+2304(SB)/8, $0x00000000000000ff
+DATA constants<>+2312(SB)/8, $0x00000000000000ff
+DATA constants<>+2320(SB)/8, $0x00000000000000ff
+DATA constants<>+2328(SB)/8, $0x00000000000000ff
+DATA constants<>+2336(SB)/8, $0x00000000000000ff
+DATA constants<>+2344(SB)/8, $0x00000000000000ff
+DATA constants<>+2352(SB)/8, $0x00000000000000ff
+DATA constants<>+2360(SB)/8, $0x00000000000000ff
+DATA constants<>+2368(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2376(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2384(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2392(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2400(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2408(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2416(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2424(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2432(SB)/8, $0x0000000000000b17
+DATA constants<>+2440(SB)/8, $0x0000000000000b17
+DATA constants<>+2448(SB)/8, $0x0000000000000b17
+DATA constants<>+2456(SB)/8, $0x0000000000000b17
+DATA constants<>+2464(SB)/8, $0x0000000000000b17
+DATA constants<>+2472(SB)/8, $0x0000000000000b17
+DATA constants<>+2480(SB)/8, $0x0000000000000b17
+DATA constants<>+2488(SB)/8, $0x0000000000000b17
+DATA constants<>+2496(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2504(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2512(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2520(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2528(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2536(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2544(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2552(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2560(SB)/8, $0x0000000000000014
+DATA constants<>+2568(SB)/8, $0x0000000000000014
+DATA constants<>+2576(SB)/8, $0x0000000000000014
+DATA constants<>+2584(SB)/8, $0x0000000000000014
+DATA constants<>+2592(SB)/8, $0x0000000000000014
+DATA constants<>+2600(SB)/8, $0x0000000000000014
+DATA constants<>+2608(SB)/8, $0x0000000000000014
+DATA constants<>+2616(SB)/8, $0x0000000000000014
+DATA constants<>+2624(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2632(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2640(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2648(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2656(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2664(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2672(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2680(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2688(SB)/8, $0x0000000000000ccc
+DATA constants<>+2696(SB)/8, $0x0000000000000ccc
+DATA constants<>+2704(SB)/8, $0x0000000000000ccc
+DATA constants<>+2712(SB)/8, $0x0000000000000ccc
+DATA constants<>+2720(SB)/8, $0x0000000000000ccc
+DATA constants<>+2728(SB)/8, $0x0000000000000ccc
+DATA constants<>+2736(SB)/8, $0x0000000000000ccc
+DATA constants<>+2744(SB)/8, $0x0000000000000ccc
+DATA constants<>+2752(SB)/8, $0x4000000000000000
+DATA constants<>+2760(SB)/8, $0x4000000000000000
+DATA constants<>+2768(SB)/8, $0x4000000000000000
+DATA constants<>+2776(SB)/8, $0x4000000000000000
+DATA constants<>+2784(SB)/8, $0x4000000000000000
+DATA constants<>+2792(SB)/8, $0x4000000000000000
+DATA constants<>+2800(SB)/8, $0x4000000000000000
+DATA constants<>+2808(SB)/8, $0x4000000000000000
+DATA constants<>+2816(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2824(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2832(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2840(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2848(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2856(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2864(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2872(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2880(SB)/8, $0x0000000000000aaa
+DATA constants<>+2888(SB)/8, $0x0000000000000aaa
+DATA constants<>+2896(SB)/8, $0x0000000000000aaa
+DATA constants<>+2904(SB)/8, $0x0000000000000aaa
+DATA constants<>+2912(SB)/8, $0x0000000000000aaa
+DATA constants<>+2920(SB)/8, $0x0000000000000aaa
+DATA constants<>+2928(SB)/8, $0x0000000000000aaa
+DATA constants<>+2936(SB)/8, $0x0000000000000aaa
+DATA constants<>+2944(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2952(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2960(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2968(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2976(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2984(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2992(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+3000(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+3008(SB)/8, $0x0000000000002000
+DATA constants<>+3016(SB)/8, $0x0000000000002000
+DATA constants<>+3024(SB)/8, $0x0000000000002000
+DATA constants<>+3032(SB)/8, $0x0000000000002000
+DATA constants<>+3040(SB)/8, $0x0000000000002000
+DATA constants<>+3048(SB)/8, $0x0000000000002000
+DATA constants<>+3056(SB)/8, $0x0000000000002000
+DATA constants<>+3064(SB)/8, $0x0000000000002000
+DATA constants<>+3072(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3080(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3088(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3096(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3104(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3112(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3120(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3128(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3136(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3144(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3152(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3160(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3168(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3176(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3184(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3192(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3200(SB)/8, $0x000000000028be60
+DATA constants<>+3208(SB)/8, $0x000000000028be60
+DATA constants<>+3216(SB)/8, $0x000000000028be60
+DATA constants<>+3224(SB)/8, $0x000000000028be60
+DATA constants<>+3232(SB)/8, $0x000000000028be60
+DATA constants<>+3240(SB)/8, $0x000000000028be60
+DATA constants<>+3248(SB)/8, $0x000000000028be60
+DATA constants<>+3256(SB)/8, $0x000000000028be60
+DATA constants<>+3264(SB)/8, $0x2000000000000000
+DATA constants<>+3272(SB)/8, $0x2000000000000000
+DATA constants<>+3280(SB)/8, $0x2000000000000000
+DATA constants<>+3288(SB)/8, $0x2000000000000000
+DATA constants<>+3296(SB)/8, $0x2000000000000000
+DATA constants<>+3304(SB)/8, $0x2000000000000000
+DATA constants<>+3312(SB)/8, $0x2000000000000000
+DATA constants<>+3320(SB)/8, $0x2000000000000000
+DATA constants<>+3328(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3336(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3344(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3352(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3360(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3368(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3376(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3384(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3392(SB)/8, $0x0000000000000c90
+DATA constants<>+3400(SB)/8, $0x0000000000000c90
+DATA constants<>+3408(SB)/8, $0x0000000000000c90
+DATA constants<>+3416(SB)/8, $0x0000000000000c90
+DATA constants<>+3424(SB)/8, $0x0000000000000c90
+DATA constants<>+3432(SB)/8, $0x0000000000000c90
+DATA constants<>+3440(SB)/8, $0x0000000000000c90
+DATA constants<>+3448(SB)/8, $0x0000000000000c90
+DATA constants<>+3456(SB)/8, $0x00000000000d73fa
+DATA constants<>+3464(SB)/8, $0x00000000000d73fa
+DATA constants<>+3472(SB)/8, $0x00000000000d73fa
+DATA constants<>+3480(SB)/8, $0x00000000000d73fa
+DATA constants<>+3488(SB)/8, $0x00000000000d73fa
+DATA constants<>+3496(SB)/8, $0x00000000000d73fa
+DATA constants<>+3504(SB)/8, $0x00000000000d73fa
+DATA constants<>+3512(SB)/8, $0x00000000000d73fa
+DATA constants<>+3520(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3528(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3536(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3544(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3552(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3560(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3568(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3576(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3584(SB)/8, $0x000000000c9cba54
+DATA constants<>+3592(SB)/8, $0x000000000c9cba54
+DATA constants<>+3600(SB)/8, $0x000000000c9cba54
+DATA constants<>+3608(SB)/8, $0x000000000c9cba54
+DATA constants<>+3616(SB)/8, $0x000000000c9cba54
+DATA constants<>+3624(SB)/8, $0x000000000c9cba54
+DATA constants<>+3632(SB)/8, $0x000000000c9cba54
+DATA constants<>+3640(SB)/8, $0x000000000c9cba54
+DATA constants<>+3648(SB)/8, $0x00000000b092309d
+DATA constants<>+3656(SB)/8, $0x00000000b092309d
+DATA constants<>+3664(SB)/8, $0x00000000b092309d
+DATA constants<>+3672(SB)/8, $0x00000000b092309d
+DATA constants<>+3680(SB)/8, $0x00000000b092309d
+DATA constants<>+3688(SB)/8, $0x00000000b092309d
+DATA constants<>+3696(SB)/8, $0x00000000b092309d
+DATA constants<>+3704(SB)/8, $0x00000000b092309d
+DATA constants<>+3712(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3720(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3728(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3736(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3744(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3752(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3760(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3768(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3776(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3784(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3792(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3800(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3808(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3816(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3824(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3832(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3840(SB)/8, $0x0000049f93edde28
+DATA constants<>+3848(SB)/8, $0x0000049f93edde28
+DATA constants<>+3856(SB)/8, $0x0000049f93edde28
+DATA constants<>+3864(SB)/8, $0x0000049f93edde28
+DATA constants<>+3872(SB)/8, $0x0000049f93edde28
+DATA constants<>+3880(SB)/8, $0x0000049f93edde28
+DATA constants<>+3888(SB)/8, $0x0000049f93edde28
+DATA constants<>+3896(SB)/8, $0x0000049f93edde28
+DATA constants<>+3904(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3912(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3920(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3928(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3936(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3944(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3952(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3960(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3968(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3976(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3984(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3992(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4000(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4008(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4016(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4024(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4032(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4040(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4048(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4056(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4064(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4072(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4080(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4088(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4096(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4104(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4112(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4120(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4128(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4136(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4144(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4152(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4160(SB)/8, $0x0222222222222222
+DATA constants<>+4168(SB)/8, $0x0222222222222222
+DATA constants<>+4176(SB)/8, $0x0222222222222222
+DATA constants<>+4184(SB)/8, $0x0222222222222222
+DATA constants<>+4192(SB)/8, $0x0222222222222222
+DATA constants<>+4200(SB)/8, $0x0222222222222222
+DATA constants<>+4208(SB)/8, $0x0222222222222222
+DATA constants<>+4216(SB)/8, $0x0222222222222222
+DATA constants<>+4224(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4232(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4240(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4248(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4256(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4264(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4272(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4280(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4288(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4296(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4304(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4312(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4320(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4328(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4336(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4344(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4352(SB)/8, $0x0000000000040000
+DATA constants<>+4360(SB)/8, $0x0000000000040000
+DATA constants<>+4368(SB)/8, $0x0000000000040000
+DATA constants<>+4376(SB)/8, $0x0000000000040000
+DATA constants<>+4384(SB)/8, $0x0000000000040000
+DATA constants<>+4392(SB)/8, $0x0000000000040000
+DATA constants<>+4400(SB)/8, $0x0000000000040000
+DATA constants<>+4408(SB)/8, $0x0000000000040000
 DATA constants<>+4416(SB)/8, $0x0000000000000007
 DATA constants<>+4424(SB)/8, $0x0000000000000007
 DATA constants<>+4432(SB)/8, $0x0000000000000007
@@ -15912,8 +16438,8 @@ DATA constants<>+7792(SB)/8, $0x43f0000000000000
 DATA constants<>+7800(SB)/8, $0x43f0000000000000
 GLOBL constants<>(SB), RODATA|NOPTR, $7808
 
-// func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
-TEXT ·tileNarrow(SB), NOSPLIT, $0-72
+// func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
+TEXT ·tileNarrow(SB), NOSPLIT, $0-80
 	CMPQ ·tier(SB), $2
 	JNE  avx2
 	JMP  ·tileNarrowAVX512<>(SB)
@@ -15921,8 +16447,8 @@ TEXT ·tileNarrow(SB), NOSPLIT, $0-72
 avx2:
 	JMP ·tileNarrowAVX2<>(SB)
 
-// func tileWide(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
-TEXT ·tileWide(SB), NOSPLIT, $0-72
+// func tileWide(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
+TEXT ·tileWide(SB), NOSPLIT, $0-80
 	CMPQ ·tier(SB), $2
 	JNE  avx2
 	JMP  ·tileWideAVX512<>(SB)

@@ -4,21 +4,21 @@
 
 package fixedpoint
 
-// vectorTileNarrow computes rows of C ± A·B for a panel of B, over one limb. minus is -1 for the difference, else 0. Rows are a multiple of those of a group.
-func vectorTileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int) {
-	tileNarrow(rows, k, a, b, c, ldc, minus, sums, flags)
+// vectorTileNarrow computes rows of C ± A·B for a panel of B, over one limb. minus is -1 for the difference, else 0. Rows are a multiple of those of a group. If a flag asks for it, bits from 20 on are set in a word of bad if an element of its column is out of range.
+func vectorTileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64) {
+	tileNarrow(rows, k, a, b, c, ldc, minus, sums, flags, bad)
 }
 
 //go:noescape
-func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
+func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
 
-// vectorTileWide computes rows of C ± A·B for a panel of B, over two limbs. minus is -1 for the difference, else 0. Rows are a multiple of those of a group.
-func vectorTileWide(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int) {
-	tileWide(rows, k, a, b, c, ldc, minus, sums, flags)
+// vectorTileWide computes rows of C ± A·B for a panel of B, over two limbs. minus is -1 for the difference, else 0. Rows are a multiple of those of a group. If a flag asks for it, bits from 20 on are set in a word of bad if an element of its column is out of range.
+func vectorTileWide(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64) {
+	tileWide(rows, k, a, b, c, ldc, minus, sums, flags, bad)
 }
 
 //go:noescape
-func tileWide(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
+func tileWide(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
 
 // vectorSplitNarrow writes the limb of k steps of a panel, and what its sums lack. Step l has 8 numbers from x[l*stride] on.
 func vectorSplitNarrow(k int, x *int64, stride int, panel *uint64) {

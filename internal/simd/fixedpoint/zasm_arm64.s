@@ -28,534 +28,534 @@ DATA constants<>+160(SB)/8, $0x000003ffffffffff
 DATA constants<>+168(SB)/8, $0x000003ffffffffff
 DATA constants<>+176(SB)/8, $0x000003ffffffffff
 DATA constants<>+184(SB)/8, $0x000003ffffffffff
-DATA constants<>+192(SB)/8, $0x4668000000000000
-DATA constants<>+200(SB)/8, $0x4668000000000000
-DATA constants<>+208(SB)/8, $0x4668000000000000
-DATA constants<>+216(SB)/8, $0x4668000000000000
-DATA constants<>+224(SB)/8, $0x4668000000000000
-DATA constants<>+232(SB)/8, $0x4668000000000000
-DATA constants<>+240(SB)/8, $0x4668000000000000
-DATA constants<>+248(SB)/8, $0x4668000000000000
-DATA constants<>+256(SB)/8, $0x4668000000000003
-DATA constants<>+264(SB)/8, $0x4668000000000003
-DATA constants<>+272(SB)/8, $0x4668000000000003
-DATA constants<>+280(SB)/8, $0x4668000000000003
-DATA constants<>+288(SB)/8, $0x4668000000000003
-DATA constants<>+296(SB)/8, $0x4668000000000003
-DATA constants<>+304(SB)/8, $0x4668000000000003
-DATA constants<>+312(SB)/8, $0x4668000000000003
-DATA constants<>+320(SB)/8, $0x0008000000000000
-DATA constants<>+328(SB)/8, $0x0008000000000000
-DATA constants<>+336(SB)/8, $0x0008000000000000
-DATA constants<>+344(SB)/8, $0x0008000000000000
-DATA constants<>+352(SB)/8, $0x0008000000000000
-DATA constants<>+360(SB)/8, $0x0008000000000000
-DATA constants<>+368(SB)/8, $0x0008000000000000
-DATA constants<>+376(SB)/8, $0x0008000000000000
-DATA constants<>+384(SB)/8, $0x4330000000000000
-DATA constants<>+392(SB)/8, $0x4330000000000000
-DATA constants<>+400(SB)/8, $0x4330000000000000
-DATA constants<>+408(SB)/8, $0x4330000000000000
-DATA constants<>+416(SB)/8, $0x4330000000000000
-DATA constants<>+424(SB)/8, $0x4330000000000000
-DATA constants<>+432(SB)/8, $0x4330000000000000
-DATA constants<>+440(SB)/8, $0x4330000000000000
-DATA constants<>+448(SB)/8, $0x4338000000000000
-DATA constants<>+456(SB)/8, $0x4338000000000000
-DATA constants<>+464(SB)/8, $0x4338000000000000
-DATA constants<>+472(SB)/8, $0x4338000000000000
-DATA constants<>+480(SB)/8, $0x4338000000000000
-DATA constants<>+488(SB)/8, $0x4338000000000000
-DATA constants<>+496(SB)/8, $0x4338000000000000
-DATA constants<>+504(SB)/8, $0x4338000000000000
-DATA constants<>+512(SB)/8, $0x8000000000000000
-DATA constants<>+520(SB)/8, $0x8000000000000000
-DATA constants<>+528(SB)/8, $0x8000000000000000
-DATA constants<>+536(SB)/8, $0x8000000000000000
-DATA constants<>+544(SB)/8, $0x8000000000000000
-DATA constants<>+552(SB)/8, $0x8000000000000000
-DATA constants<>+560(SB)/8, $0x8000000000000000
-DATA constants<>+568(SB)/8, $0x8000000000000000
-DATA constants<>+576(SB)/8, $0x000fffffffffffff
-DATA constants<>+584(SB)/8, $0x000fffffffffffff
-DATA constants<>+592(SB)/8, $0x000fffffffffffff
-DATA constants<>+600(SB)/8, $0x000fffffffffffff
-DATA constants<>+608(SB)/8, $0x000fffffffffffff
-DATA constants<>+616(SB)/8, $0x000fffffffffffff
-DATA constants<>+624(SB)/8, $0x000fffffffffffff
-DATA constants<>+632(SB)/8, $0x000fffffffffffff
-DATA constants<>+640(SB)/8, $0x4670000000000000
-DATA constants<>+648(SB)/8, $0x4670000000000000
-DATA constants<>+656(SB)/8, $0x4670000000000000
-DATA constants<>+664(SB)/8, $0x4670000000000000
-DATA constants<>+672(SB)/8, $0x4670000000000000
-DATA constants<>+680(SB)/8, $0x4670000000000000
-DATA constants<>+688(SB)/8, $0x4670000000000000
-DATA constants<>+696(SB)/8, $0x4670000000000000
-DATA constants<>+704(SB)/8, $0x4670000000000800
-DATA constants<>+712(SB)/8, $0x4670000000000800
-DATA constants<>+720(SB)/8, $0x4670000000000800
-DATA constants<>+728(SB)/8, $0x4670000000000800
-DATA constants<>+736(SB)/8, $0x4670000000000800
-DATA constants<>+744(SB)/8, $0x4670000000000800
-DATA constants<>+752(SB)/8, $0x4670000000000800
-DATA constants<>+760(SB)/8, $0x4670000000000800
-DATA constants<>+768(SB)/8, $0x000000ffffffffff
-DATA constants<>+776(SB)/8, $0x000000ffffffffff
-DATA constants<>+784(SB)/8, $0x000000ffffffffff
-DATA constants<>+792(SB)/8, $0x000000ffffffffff
-DATA constants<>+800(SB)/8, $0x000000ffffffffff
-DATA constants<>+808(SB)/8, $0x000000ffffffffff
-DATA constants<>+816(SB)/8, $0x000000ffffffffff
-DATA constants<>+824(SB)/8, $0x000000ffffffffff
-DATA constants<>+832(SB)/8, $0x0000004000000000
-DATA constants<>+840(SB)/8, $0x0000004000000000
-DATA constants<>+848(SB)/8, $0x0000004000000000
-DATA constants<>+856(SB)/8, $0x0000004000000000
-DATA constants<>+864(SB)/8, $0x0000004000000000
-DATA constants<>+872(SB)/8, $0x0000004000000000
-DATA constants<>+880(SB)/8, $0x0000004000000000
-DATA constants<>+888(SB)/8, $0x0000004000000000
-DATA constants<>+896(SB)/8, $0x0000007fffffffff
-DATA constants<>+904(SB)/8, $0x0000007fffffffff
-DATA constants<>+912(SB)/8, $0x0000007fffffffff
-DATA constants<>+920(SB)/8, $0x0000007fffffffff
-DATA constants<>+928(SB)/8, $0x0000007fffffffff
-DATA constants<>+936(SB)/8, $0x0000007fffffffff
-DATA constants<>+944(SB)/8, $0x0000007fffffffff
-DATA constants<>+952(SB)/8, $0x0000007fffffffff
-DATA constants<>+960(SB)/8, $0x4330004000000000
-DATA constants<>+968(SB)/8, $0x4330004000000000
-DATA constants<>+976(SB)/8, $0x4330004000000000
-DATA constants<>+984(SB)/8, $0x4330004000000000
-DATA constants<>+992(SB)/8, $0x4330004000000000
-DATA constants<>+1000(SB)/8, $0x4330004000000000
-DATA constants<>+1008(SB)/8, $0x4330004000000000
-DATA constants<>+1016(SB)/8, $0x4330004000000000
-DATA constants<>+1024(SB)/8, $0x4330000001000000
-DATA constants<>+1032(SB)/8, $0x4330000001000000
-DATA constants<>+1040(SB)/8, $0x4330000001000000
-DATA constants<>+1048(SB)/8, $0x4330000001000000
-DATA constants<>+1056(SB)/8, $0x4330000001000000
-DATA constants<>+1064(SB)/8, $0x4330000001000000
-DATA constants<>+1072(SB)/8, $0x4330000001000000
-DATA constants<>+1080(SB)/8, $0x4330000001000000
-DATA constants<>+1088(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1096(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1104(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1112(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1120(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1128(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1136(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1144(SB)/8, $0x000ffffffffffffd
-DATA constants<>+1152(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1160(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1168(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1176(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1184(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1192(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1200(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1208(SB)/8, $0x0007ffffffffffff
-DATA constants<>+1216(SB)/8, $0x3ff0000000000000
-DATA constants<>+1224(SB)/8, $0x3ff0000000000000
-DATA constants<>+1232(SB)/8, $0x3ff0000000000000
-DATA constants<>+1240(SB)/8, $0x3ff0000000000000
-DATA constants<>+1248(SB)/8, $0x3ff0000000000000
-DATA constants<>+1256(SB)/8, $0x3ff0000000000000
-DATA constants<>+1264(SB)/8, $0x3ff0000000000000
-DATA constants<>+1272(SB)/8, $0x3ff0000000000000
-DATA constants<>+1280(SB)/8, $0x42a0000000000000
-DATA constants<>+1288(SB)/8, $0x42a0000000000000
-DATA constants<>+1296(SB)/8, $0x42a0000000000000
-DATA constants<>+1304(SB)/8, $0x42a0000000000000
-DATA constants<>+1312(SB)/8, $0x42a0000000000000
-DATA constants<>+1320(SB)/8, $0x42a0000000000000
-DATA constants<>+1328(SB)/8, $0x42a0000000000000
-DATA constants<>+1336(SB)/8, $0x42a0000000000000
-DATA constants<>+1344(SB)/8, $0x43d0000000000000
-DATA constants<>+1352(SB)/8, $0x43d0000000000000
-DATA constants<>+1360(SB)/8, $0x43d0000000000000
-DATA constants<>+1368(SB)/8, $0x43d0000000000000
-DATA constants<>+1376(SB)/8, $0x43d0000000000000
-DATA constants<>+1384(SB)/8, $0x43d0000000000000
-DATA constants<>+1392(SB)/8, $0x43d0000000000000
-DATA constants<>+1400(SB)/8, $0x43d0000000000000
-DATA constants<>+1408(SB)/8, $0xc000000000000000
-DATA constants<>+1416(SB)/8, $0xc000000000000000
-DATA constants<>+1424(SB)/8, $0xc000000000000000
-DATA constants<>+1432(SB)/8, $0xc000000000000000
-DATA constants<>+1440(SB)/8, $0xc000000000000000
-DATA constants<>+1448(SB)/8, $0xc000000000000000
-DATA constants<>+1456(SB)/8, $0xc000000000000000
-DATA constants<>+1464(SB)/8, $0xc000000000000000
-DATA constants<>+1472(SB)/8, $0xffffffffffffffff
-DATA constants<>+1480(SB)/8, $0xffffffffffffffff
-DATA constants<>+1488(SB)/8, $0xffffffffffffffff
-DATA constants<>+1496(SB)/8, $0xffffffffffffffff
-DATA constants<>+1504(SB)/8, $0xffffffffffffffff
-DATA constants<>+1512(SB)/8, $0xffffffffffffffff
-DATA constants<>+1520(SB)/8, $0xffffffffffffffff
-DATA constants<>+1528(SB)/8, $0xffffffffffffffff
-DATA constants<>+1536(SB)/8, $0x00006e6666666666
-DATA constants<>+1544(SB)/8, $0x00006e6666666666
-DATA constants<>+1552(SB)/8, $0x00006e6666666666
-DATA constants<>+1560(SB)/8, $0x00006e6666666666
-DATA constants<>+1568(SB)/8, $0x00006e6666666666
-DATA constants<>+1576(SB)/8, $0x00006e6666666666
-DATA constants<>+1584(SB)/8, $0x00006e6666666666
-DATA constants<>+1592(SB)/8, $0x00006e6666666666
-DATA constants<>+1600(SB)/8, $0xffff080000000000
-DATA constants<>+1608(SB)/8, $0xffff080000000000
-DATA constants<>+1616(SB)/8, $0xffff080000000000
-DATA constants<>+1624(SB)/8, $0xffff080000000000
-DATA constants<>+1632(SB)/8, $0xffff080000000000
-DATA constants<>+1640(SB)/8, $0xffff080000000000
-DATA constants<>+1648(SB)/8, $0xffff080000000000
-DATA constants<>+1656(SB)/8, $0xffff080000000000
-DATA constants<>+1664(SB)/8, $0x0001000000000000
-DATA constants<>+1672(SB)/8, $0x0001000000000000
-DATA constants<>+1680(SB)/8, $0x0001000000000000
-DATA constants<>+1688(SB)/8, $0x0001000000000000
-DATA constants<>+1696(SB)/8, $0x0001000000000000
-DATA constants<>+1704(SB)/8, $0x0001000000000000
-DATA constants<>+1712(SB)/8, $0x0001000000000000
-DATA constants<>+1720(SB)/8, $0x0001000000000000
-DATA constants<>+1728(SB)/8, $0x71547652b82fe177
-DATA constants<>+1736(SB)/8, $0x71547652b82fe177
-DATA constants<>+1744(SB)/8, $0x71547652b82fe177
-DATA constants<>+1752(SB)/8, $0x71547652b82fe177
-DATA constants<>+1760(SB)/8, $0x71547652b82fe177
-DATA constants<>+1768(SB)/8, $0x71547652b82fe177
-DATA constants<>+1776(SB)/8, $0x71547652b82fe177
-DATA constants<>+1784(SB)/8, $0x71547652b82fe177
-DATA constants<>+1792(SB)/8, $0x0000000000000715
-DATA constants<>+1800(SB)/8, $0x0000000000000715
-DATA constants<>+1808(SB)/8, $0x0000000000000715
-DATA constants<>+1816(SB)/8, $0x0000000000000715
-DATA constants<>+1824(SB)/8, $0x0000000000000715
-DATA constants<>+1832(SB)/8, $0x0000000000000715
-DATA constants<>+1840(SB)/8, $0x0000000000000715
-DATA constants<>+1848(SB)/8, $0x0000000000000715
-DATA constants<>+1856(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1864(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1872(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1880(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1888(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1896(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1904(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1912(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1920(SB)/8, $0x00000000000007d0
-DATA constants<>+1928(SB)/8, $0x00000000000007d0
-DATA constants<>+1936(SB)/8, $0x00000000000007d0
-DATA constants<>+1944(SB)/8, $0x00000000000007d0
-DATA constants<>+1952(SB)/8, $0x00000000000007d0
-DATA constants<>+1960(SB)/8, $0x00000000000007d0
-DATA constants<>+1968(SB)/8, $0x00000000000007d0
-DATA constants<>+1976(SB)/8, $0x00000000000007d0
-DATA constants<>+1984(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+1992(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2000(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2008(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2016(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2024(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2032(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2040(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2048(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2056(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2064(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2072(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2080(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2088(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2096(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2104(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2112(SB)/8, $0x0000000000000053
-DATA constants<>+2120(SB)/8, $0x0000000000000053
-DATA constants<>+2128(SB)/8, $0x0000000000000053
-DATA constants<>+2136(SB)/8, $0x0000000000000053
-DATA constants<>+2144(SB)/8, $0x0000000000000053
-DATA constants<>+2152(SB)/8, $0x0000000000000053
-DATA constants<>+2160(SB)/8, $0x0000000000000053
-DATA constants<>+2168(SB)/8, $0x0000000000000053
-DATA constants<>+2176(SB)/8, $0x00000000000001fe
-DATA constants<>+2184(SB)/8, $0x00000000000001fe
-DATA constants<>+2192(SB)/8, $0x00000000000001fe
-DATA constants<>+2200(SB)/8, $0x00000000000001fe
-DATA constants<>+2208(SB)/8, $0x00000000000001fe
-DATA constants<>+2216(SB)/8, $0x00000000000001fe
-DATA constants<>+2224(SB)/8, $0x00000000000001fe
-DATA constants<>+2232(SB)/8, $0x00000000000001fe
-DATA constants<>+2240(SB)/8, $0x00000000000000ff
-DATA constants<>+2248(SB)/8, $0x00000000000000ff
-DATA constants<>+2256(SB)/8, $0x00000000000000ff
-DATA constants<>+2264(SB)/8, $0x00000000000000ff
-DATA constants<>+2272(SB)/8, $0x00000000000000ff
-DATA constants<>+2280(SB)/8, $0x00000000000000ff
-DATA constants<>+2288(SB)/8, $0x00000000000000ff
-DATA constants<>+2296(SB)/8, $0x00000000000000ff
-DATA constants<>+2304(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2312(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2320(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2328(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2336(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2344(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2352(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2360(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2368(SB)/8, $0x0000000000000b17
-DATA constants<>+2376(SB)/8, $0x0000000000000b17
-DATA constants<>+2384(SB)/8, $0x0000000000000b17
-DATA constants<>+2392(SB)/8, $0x0000000000000b17
-DATA constants<>+2400(SB)/8, $0x0000000000000b17
-DATA constants<>+2408(SB)/8, $0x0000000000000b17
-DATA constants<>+2416(SB)/8, $0x0000000000000b17
-DATA constants<>+2424(SB)/8, $0x0000000000000b17
-DATA constants<>+2432(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2440(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2448(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2456(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2464(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2472(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2480(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2488(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2496(SB)/8, $0x0000000000000014
-DATA constants<>+2504(SB)/8, $0x0000000000000014
-DATA constants<>+2512(SB)/8, $0x0000000000000014
-DATA constants<>+2520(SB)/8, $0x0000000000000014
-DATA constants<>+2528(SB)/8, $0x0000000000000014
-DATA constants<>+2536(SB)/8, $0x0000000000000014
-DATA constants<>+2544(SB)/8, $0x0000000000000014
-DATA constants<>+2552(SB)/8, $0x0000000000000014
-DATA constants<>+2560(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2568(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2576(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2584(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2592(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2600(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2608(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2616(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2624(SB)/8, $0x0000000000000ccc
-DATA constants<>+2632(SB)/8, $0x0000000000000ccc
-DATA constants<>+2640(SB)/8, $0x0000000000000ccc
-DATA constants<>+2648(SB)/8, $0x0000000000000ccc
-DATA constants<>+2656(SB)/8, $0x0000000000000ccc
-DATA constants<>+2664(SB)/8, $0x0000000000000ccc
-DATA constants<>+2672(SB)/8, $0x0000000000000ccc
-DATA constants<>+2680(SB)/8, $0x0000000000000ccc
-DATA constants<>+2688(SB)/8, $0x4000000000000000
-DATA constants<>+2696(SB)/8, $0x4000000000000000
-DATA constants<>+2704(SB)/8, $0x4000000000000000
-DATA constants<>+2712(SB)/8, $0x4000000000000000
-DATA constants<>+2720(SB)/8, $0x4000000000000000
-DATA constants<>+2728(SB)/8, $0x4000000000000000
-DATA constants<>+2736(SB)/8, $0x4000000000000000
-DATA constants<>+2744(SB)/8, $0x4000000000000000
-DATA constants<>+2752(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2760(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2768(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2776(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2784(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2792(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2800(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2808(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2816(SB)/8, $0x0000000000000aaa
-DATA constants<>+2824(SB)/8, $0x0000000000000aaa
-DATA constants<>+2832(SB)/8, $0x0000000000000aaa
-DATA constants<>+2840(SB)/8, $0x0000000000000aaa
-DATA constants<>+2848(SB)/8, $0x0000000000000aaa
-DATA constants<>+2856(SB)/8, $0x0000000000000aaa
-DATA constants<>+2864(SB)/8, $0x0000000000000aaa
-DATA constants<>+2872(SB)/8, $0x0000000000000aaa
-DATA constants<>+2880(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2888(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2896(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2904(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2912(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2920(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2928(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2936(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2944(SB)/8, $0x0000000000002000
-DATA constants<>+2952(SB)/8, $0x0000000000002000
-DATA constants<>+2960(SB)/8, $0x0000000000002000
-DATA constants<>+2968(SB)/8, $0x0000000000002000
-DATA constants<>+2976(SB)/8, $0x0000000000002000
-DATA constants<>+2984(SB)/8, $0x0000000000002000
-DATA constants<>+2992(SB)/8, $0x0000000000002000
-DATA constants<>+3000(SB)/8, $0x0000000000002000
-DATA constants<>+3008(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3016(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3024(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3032(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3040(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3048(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3056(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3064(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3072(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3080(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3088(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3096(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3104(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3112(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3120(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3128(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3136(SB)/8, $0x000000000028be60
-DATA constants<>+3144(SB)/8, $0x000000000028be60
-DATA constants<>+3152(SB)/8, $0x000000000028be60
-DATA constants<>+3160(SB)/8, $0x000000000028be60
-DATA constants<>+3168(SB)/8, $0x000000000028be60
-DATA constants<>+3176(SB)/8, $0x000000000028be60
-DATA constants<>+3184(SB)/8, $0x000000000028be60
-DATA constants<>+3192(SB)/8, $0x000000000028be60
-DATA constants<>+3200(SB)/8, $0x2000000000000000
-DATA constants<>+3208(SB)/8, $0x2000000000000000
-DATA constants<>+3216(SB)/8, $0x2000000000000000
-DATA constants<>+3224(SB)/8, $0x2000000000000000
-DATA constants<>+3232(SB)/8, $0x2000000000000000
-DATA constants<>+3240(SB)/8, $0x2000000000000000
-DATA constants<>+3248(SB)/8, $0x2000000000000000
-DATA constants<>+3256(SB)/8, $0x2000000000000000
-DATA constants<>+3264(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3272(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3280(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3288(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3296(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3304(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3312(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3320(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3328(SB)/8, $0x0000000000000c90
-DATA constants<>+3336(SB)/8, $0x0000000000000c90
-DATA constants<>+3344(SB)/8, $0x0000000000000c90
-DATA constants<>+3352(SB)/8, $0x0000000000000c90
-DATA constants<>+3360(SB)/8, $0x0000000000000c90
-DATA constants<>+3368(SB)/8, $0x0000000000000c90
-DATA constants<>+3376(SB)/8, $0x0000000000000c90
-DATA constants<>+3384(SB)/8, $0x0000000000000c90
-DATA constants<>+3392(SB)/8, $0x00000000000d73fa
-DATA constants<>+3400(SB)/8, $0x00000000000d73fa
-DATA constants<>+3408(SB)/8, $0x00000000000d73fa
-DATA constants<>+3416(SB)/8, $0x00000000000d73fa
-DATA constants<>+3424(SB)/8, $0x00000000000d73fa
-DATA constants<>+3432(SB)/8, $0x00000000000d73fa
-DATA constants<>+3440(SB)/8, $0x00000000000d73fa
-DATA constants<>+3448(SB)/8, $0x00000000000d73fa
-DATA constants<>+3456(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3464(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3472(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3480(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3488(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3496(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3504(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3512(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3520(SB)/8, $0x000000000c9cba54
-DATA constants<>+3528(SB)/8, $0x000000000c9cba54
-DATA constants<>+3536(SB)/8, $0x000000000c9cba54
-DATA constants<>+3544(SB)/8, $0x000000000c9cba54
-DATA constants<>+3552(SB)/8, $0x000000000c9cba54
-DATA constants<>+3560(SB)/8, $0x000000000c9cba54
-DATA constants<>+3568(SB)/8, $0x000000000c9cba54
-DATA constants<>+3576(SB)/8, $0x000000000c9cba54
-DATA constants<>+3584(SB)/8, $0x00000000b092309d
-DATA constants<>+3592(SB)/8, $0x00000000b092309d
-DATA constants<>+3600(SB)/8, $0x00000000b092309d
-DATA constants<>+3608(SB)/8, $0x00000000b092309d
-DATA constants<>+3616(SB)/8, $0x00000000b092309d
-DATA constants<>+3624(SB)/8, $0x00000000b092309d
-DATA constants<>+3632(SB)/8, $0x00000000b092309d
-DATA constants<>+3640(SB)/8, $0x00000000b092309d
-DATA constants<>+3648(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3656(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3664(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3672(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3680(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3688(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3696(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3704(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3712(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3720(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3728(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3736(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3744(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3752(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3760(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3768(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3776(SB)/8, $0x0000049f93edde28
-DATA constants<>+3784(SB)/8, $0x0000049f93edde28
-DATA constants<>+3792(SB)/8, $0x0000049f93edde28
-DATA constants<>+3800(SB)/8, $0x0000049f93edde28
-DATA constants<>+3808(SB)/8, $0x0000049f93edde28
-DATA constants<>+3816(SB)/8, $0x0000049f93edde28
-DATA constants<>+3824(SB)/8, $0x0000049f93edde28
-DATA constants<>+3832(SB)/8, $0x0000049f93edde28
-DATA constants<>+3840(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3848(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3856(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3864(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3872(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3880(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3888(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3896(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3904(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3912(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3920(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3928(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3936(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3944(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3952(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3960(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3968(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3976(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3984(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3992(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4000(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4008(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4016(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4024(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4032(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4040(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4048(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4056(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4064(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4072(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4080(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4088(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4096(SB)/8, $0x0222222222222222
-DATA constants<>+4104(SB)/8, $0x0222222222222222
-DATA constants<>+4112(SB)/8, $0x0222222222222222
-DATA constants<>+4120(SB)/8, $0x0222222222222222
-DATA constants<>+4128(SB)/8, $0x0222222222222222
-DATA constants<>+4136(SB)/8, $0x0222222222222222
-DATA constants<>+4144(SB)/8, $0x0222222222222222
-DATA constants<>+4152(SB)/8, $0x0222222222222222
-DATA constants<>+4160(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4168(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4176(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4184(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4192(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4200(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4208(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4216(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4224(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4232(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4240(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4248(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4256(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4264(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4272(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4280(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4288(SB)/8, $0x0000000000040000
-DATA constants<>+4296(SB)/8, $0x0000000000040000
-DATA constants<>+4304(SB)/8, $0x0000000000040000
-DATA constants<>+4312(SB)/8, $0x0000000000040000
-DATA constants<>+4320(SB)/8, $0x0000000000040000
-DATA constants<>+4328(SB)/8, $0x0000000000040000
-DATA constants<>+4336(SB)/8, $0x0000000000040000
-DATA constants<>+4344(SB)/8, $0x0000000000040000
-DATA constants<>+4352(SB)/8, $0x0000000000080000
-DATA constants<>+4360(SB)/8, $0x0000000000080000
-DATA constants<>+4368(SB)/8, $0x0000000000080000
-DATA constants<>+4376(SB)/8, $0x0000000000080000
-DATA constants<>+4384(SB)/8, $0x0000000000080000
-DATA constants<>+4392(SB)/8, $0x0000000000080000
-DATA constants<>+4400(SB)/8, $0x0000000000080000
-DATA constants<>+4408(SB)/8, $0x0000000000080000
+DATA constants<>+192(SB)/8, $0x8000000000000000
+DATA constants<>+200(SB)/8, $0x8000000000000000
+DATA constants<>+208(SB)/8, $0x8000000000000000
+DATA constants<>+216(SB)/8, $0x8000000000000000
+DATA constants<>+224(SB)/8, $0x8000000000000000
+DATA constants<>+232(SB)/8, $0x8000000000000000
+DATA constants<>+240(SB)/8, $0x8000000000000000
+DATA constants<>+248(SB)/8, $0x8000000000000000
+DATA constants<>+256(SB)/8, $0x0000000000080000
+DATA constants<>+264(SB)/8, $0x0000000000080000
+DATA constants<>+272(SB)/8, $0x0000000000080000
+DATA constants<>+280(SB)/8, $0x0000000000080000
+DATA constants<>+288(SB)/8, $0x0000000000080000
+DATA constants<>+296(SB)/8, $0x0000000000080000
+DATA constants<>+304(SB)/8, $0x0000000000080000
+DATA constants<>+312(SB)/8, $0x0000000000080000
+DATA constants<>+320(SB)/8, $0x4668000000000000
+DATA constants<>+328(SB)/8, $0x4668000000000000
+DATA constants<>+336(SB)/8, $0x4668000000000000
+DATA constants<>+344(SB)/8, $0x4668000000000000
+DATA constants<>+352(SB)/8, $0x4668000000000000
+DATA constants<>+360(SB)/8, $0x4668000000000000
+DATA constants<>+368(SB)/8, $0x4668000000000000
+DATA constants<>+376(SB)/8, $0x4668000000000000
+DATA constants<>+384(SB)/8, $0x4668000000000003
+DATA constants<>+392(SB)/8, $0x4668000000000003
+DATA constants<>+400(SB)/8, $0x4668000000000003
+DATA constants<>+408(SB)/8, $0x4668000000000003
+DATA constants<>+416(SB)/8, $0x4668000000000003
+DATA constants<>+424(SB)/8, $0x4668000000000003
+DATA constants<>+432(SB)/8, $0x4668000000000003
+DATA constants<>+440(SB)/8, $0x4668000000000003
+DATA constants<>+448(SB)/8, $0x0008000000000000
+DATA constants<>+456(SB)/8, $0x0008000000000000
+DATA constants<>+464(SB)/8, $0x0008000000000000
+DATA constants<>+472(SB)/8, $0x0008000000000000
+DATA constants<>+480(SB)/8, $0x0008000000000000
+DATA constants<>+488(SB)/8, $0x0008000000000000
+DATA constants<>+496(SB)/8, $0x0008000000000000
+DATA constants<>+504(SB)/8, $0x0008000000000000
+DATA constants<>+512(SB)/8, $0x4330000000000000
+DATA constants<>+520(SB)/8, $0x4330000000000000
+DATA constants<>+528(SB)/8, $0x4330000000000000
+DATA constants<>+536(SB)/8, $0x4330000000000000
+DATA constants<>+544(SB)/8, $0x4330000000000000
+DATA constants<>+552(SB)/8, $0x4330000000000000
+DATA constants<>+560(SB)/8, $0x4330000000000000
+DATA constants<>+568(SB)/8, $0x4330000000000000
+DATA constants<>+576(SB)/8, $0x4338000000000000
+DATA constants<>+584(SB)/8, $0x4338000000000000
+DATA constants<>+592(SB)/8, $0x4338000000000000
+DATA constants<>+600(SB)/8, $0x4338000000000000
+DATA constants<>+608(SB)/8, $0x4338000000000000
+DATA constants<>+616(SB)/8, $0x4338000000000000
+DATA constants<>+624(SB)/8, $0x4338000000000000
+DATA constants<>+632(SB)/8, $0x4338000000000000
+DATA constants<>+640(SB)/8, $0x000fffffffffffff
+DATA constants<>+648(SB)/8, $0x000fffffffffffff
+DATA constants<>+656(SB)/8, $0x000fffffffffffff
+DATA constants<>+664(SB)/8, $0x000fffffffffffff
+DATA constants<>+672(SB)/8, $0x000fffffffffffff
+DATA constants<>+680(SB)/8, $0x000fffffffffffff
+DATA constants<>+688(SB)/8, $0x000fffffffffffff
+DATA constants<>+696(SB)/8, $0x000fffffffffffff
+DATA constants<>+704(SB)/8, $0x4670000000000000
+DATA constants<>+712(SB)/8, $0x4670000000000000
+DATA constants<>+720(SB)/8, $0x4670000000000000
+DATA constants<>+728(SB)/8, $0x4670000000000000
+DATA constants<>+736(SB)/8, $0x4670000000000000
+DATA constants<>+744(SB)/8, $0x4670000000000000
+DATA constants<>+752(SB)/8, $0x4670000000000000
+DATA constants<>+760(SB)/8, $0x4670000000000000
+DATA constants<>+768(SB)/8, $0x4670000000000800
+DATA constants<>+776(SB)/8, $0x4670000000000800
+DATA constants<>+784(SB)/8, $0x4670000000000800
+DATA constants<>+792(SB)/8, $0x4670000000000800
+DATA constants<>+800(SB)/8, $0x4670000000000800
+DATA constants<>+808(SB)/8, $0x4670000000000800
+DATA constants<>+816(SB)/8, $0x4670000000000800
+DATA constants<>+824(SB)/8, $0x4670000000000800
+DATA constants<>+832(SB)/8, $0x000000ffffffffff
+DATA constants<>+840(SB)/8, $0x000000ffffffffff
+DATA constants<>+848(SB)/8, $0x000000ffffffffff
+DATA constants<>+856(SB)/8, $0x000000ffffffffff
+DATA constants<>+864(SB)/8, $0x000000ffffffffff
+DATA constants<>+872(SB)/8, $0x000000ffffffffff
+DATA constants<>+880(SB)/8, $0x000000ffffffffff
+DATA constants<>+888(SB)/8, $0x000000ffffffffff
+DATA constants<>+896(SB)/8, $0x0000004000000000
+DATA constants<>+904(SB)/8, $0x0000004000000000
+DATA constants<>+912(SB)/8, $0x0000004000000000
+DATA constants<>+920(SB)/8, $0x0000004000000000
+DATA constants<>+928(SB)/8, $0x0000004000000000
+DATA constants<>+936(SB)/8, $0x0000004000000000
+DATA constants<>+944(SB)/8, $0x0000004000000000
+DATA constants<>+952(SB)/8, $0x0000004000000000
+DATA constants<>+960(SB)/8, $0x0000007fffffffff
+DATA constants<>+968(SB)/8, $0x0000007fffffffff
+DATA constants<>+976(SB)/8, $0x0000007fffffffff
+DATA constants<>+984(SB)/8, $0x0000007fffffffff
+DATA constants<>+992(SB)/8, $0x0000007fffffffff
+DATA constants<>+1000(SB)/8, $0x0000007fffffffff
+DATA constants<>+1008(SB)/8, $0x0000007fffffffff
+DATA constants<>+1016(SB)/8, $0x0000007fffffffff
+DATA constants<>+1024(SB)/8, $0x4330004000000000
+DATA constants<>+1032(SB)/8, $0x4330004000000000
+DATA constants<>+1040(SB)/8, $0x4330004000000000
+DATA constants<>+1048(SB)/8, $0x4330004000000000
+DATA constants<>+1056(SB)/8, $0x4330004000000000
+DATA constants<>+1064(SB)/8, $0x4330004000000000
+DATA constants<>+1072(SB)/8, $0x4330004000000000
+DATA constants<>+1080(SB)/8, $0x4330004000000000
+DATA constants<>+1088(SB)/8, $0x4330000001000000
+DATA constants<>+1096(SB)/8, $0x4330000001000000
+DATA constants<>+1104(SB)/8, $0x4330000001000000
+DATA constants<>+1112(SB)/8, $0x4330000001000000
+DATA constants<>+1120(SB)/8, $0x4330000001000000
+DATA constants<>+1128(SB)/8, $0x4330000001000000
+DATA constants<>+1136(SB)/8, $0x4330000001000000
+DATA constants<>+1144(SB)/8, $0x4330000001000000
+DATA constants<>+1152(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1160(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1168(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1176(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1184(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1192(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1200(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1208(SB)/8, $0x000ffffffffffffd
+DATA constants<>+1216(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1224(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1232(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1240(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1248(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1256(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1264(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1272(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1280(SB)/8, $0x3ff0000000000000
+DATA constants<>+1288(SB)/8, $0x3ff0000000000000
+DATA constants<>+1296(SB)/8, $0x3ff0000000000000
+DATA constants<>+1304(SB)/8, $0x3ff0000000000000
+DATA constants<>+1312(SB)/8, $0x3ff0000000000000
+DATA constants<>+1320(SB)/8, $0x3ff0000000000000
+DATA constants<>+1328(SB)/8, $0x3ff0000000000000
+DATA constants<>+1336(SB)/8, $0x3ff0000000000000
+DATA constants<>+1344(SB)/8, $0x42a0000000000000
+DATA constants<>+1352(SB)/8, $0x42a0000000000000
+DATA constants<>+1360(SB)/8, $0x42a0000000000000
+DATA constants<>+1368(SB)/8, $0x42a0000000000000
+DATA constants<>+1376(SB)/8, $0x42a0000000000000
+DATA constants<>+1384(SB)/8, $0x42a0000000000000
+DATA constants<>+1392(SB)/8, $0x42a0000000000000
+DATA constants<>+1400(SB)/8, $0x42a0000000000000
+DATA constants<>+1408(SB)/8, $0x43d0000000000000
+DATA constants<>+1416(SB)/8, $0x43d0000000000000
+DATA constants<>+1424(SB)/8, $0x43d0000000000000
+DATA constants<>+1432(SB)/8, $0x43d0000000000000
+DATA constants<>+1440(SB)/8, $0x43d0000000000000
+DATA constants<>+1448(SB)/8, $0x43d0000000000000
+DATA constants<>+1456(SB)/8, $0x43d0000000000000
+DATA constants<>+1464(SB)/8, $0x43d0000000000000
+DATA constants<>+1472(SB)/8, $0xc000000000000000
+DATA constants<>+1480(SB)/8, $0xc000000000000000
+DATA constants<>+1488(SB)/8, $0xc000000000000000
+DATA constants<>+1496(SB)/8, $0xc000000000000000
+DATA constants<>+1504(SB)/8, $0xc000000000000000
+DATA constants<>+1512(SB)/8, $0xc000000000000000
+DATA constants<>+1520(SB)/8, $0xc000000000000000
+DATA constants<>+1528(SB)/8, $0xc000000000000000
+DATA constants<>+1536(SB)/8, $0xffffffffffffffff
+DATA constants<>+1544(SB)/8, $0xffffffffffffffff
+DATA constants<>+1552(SB)/8, $0xffffffffffffffff
+DATA constants<>+1560(SB)/8, $0xffffffffffffffff
+DATA constants<>+1568(SB)/8, $0xffffffffffffffff
+DATA constants<>+1576(SB)/8, $0xffffffffffffffff
+DATA constants<>+1584(SB)/8, $0xffffffffffffffff
+DATA constants<>+1592(SB)/8, $0xffffffffffffffff
+DATA constants<>+1600(SB)/8, $0x00006e6666666666
+DATA constants<>+1608(SB)/8, $0x00006e6666666666
+DATA constants<>+1616(SB)/8, $0x00006e6666666666
+DATA constants<>+1624(SB)/8, $0x00006e6666666666
+DATA constants<>+1632(SB)/8, $0x00006e6666666666
+DATA constants<>+1640(SB)/8, $0x00006e6666666666
+DATA constants<>+1648(SB)/8, $0x00006e6666666666
+DATA constants<>+1656(SB)/8, $0x00006e6666666666
+DATA constants<>+1664(SB)/8, $0xffff080000000000
+DATA constants<>+1672(SB)/8, $0xffff080000000000
+DATA constants<>+1680(SB)/8, $0xffff080000000000
+DATA constants<>+1688(SB)/8, $0xffff080000000000
+DATA constants<>+1696(SB)/8, $0xffff080000000000
+DATA constants<>+1704(SB)/8, $0xffff080000000000
+DATA constants<>+1712(SB)/8, $0xffff080000000000
+DATA constants<>+1720(SB)/8, $0xffff080000000000
+DATA constants<>+1728(SB)/8, $0x0001000000000000
+DATA constants<>+1736(SB)/8, $0x0001000000000000
+DATA constants<>+1744(SB)/8, $0x0001000000000000
+DATA constants<>+1752(SB)/8, $0x0001000000000000
+DATA constants<>+1760(SB)/8, $0x0001000000000000
+DATA constants<>+1768(SB)/8, $0x0001000000000000
+DATA constants<>+1776(SB)/8, $0x0001000000000000
+DATA constants<>+1784(SB)/8, $0x0001000000000000
+DATA constants<>+1792(SB)/8, $0x71547652b82fe177
+DATA constants<>+1800(SB)/8, $0x71547652b82fe177
+DATA constants<>+1808(SB)/8, $0x71547652b82fe177
+DATA constants<>+1816(SB)/8, $0x71547652b82fe177
+DATA constants<>+1824(SB)/8, $0x71547652b82fe177
+DATA constants<>+1832(SB)/8, $0x71547652b82fe177
+DATA constants<>+1840(SB)/8, $0x71547652b82fe177
+DATA constants<>+1848(SB)/8, $0x71547652b82fe177
+DATA constants<>+1856(SB)/8, $0x0000000000000715
+DATA constants<>+1864(SB)/8, $0x0000000000000715
+DATA constants<>+1872(SB)/8, $0x0000000000000715
+DATA constants<>+1880(SB)/8, $0x0000000000000715
+DATA constants<>+1888(SB)/8, $0x0000000000000715
+DATA constants<>+1896(SB)/8, $0x0000000000000715
+DATA constants<>+1904(SB)/8, $0x0000000000000715
+DATA constants<>+1912(SB)/8, $0x0000000000000715
+DATA constants<>+1920(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1928(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1936(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1944(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1952(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1960(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1968(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1976(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1984(SB)/8, $0x00000000000007d0
+DATA constants<>+1992(SB)/8, $0x00000000000007d0
+DATA constants<>+2000(SB)/8, $0x00000000000007d0
+DATA constants<>+2008(SB)/8, $0x00000000000007d0
+DATA constants<>+2016(SB)/8, $0x00000000000007d0
+DATA constants<>+2024(SB)/8, $0x00000000000007d0
+DATA constants<>+2032(SB)/8, $0x00000000000007d0
+DATA constants<>+2040(SB)/8, $0x00000000000007d0
+DATA constants<>+2048(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2056(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2064(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2072(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2080(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2088(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2096(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2104(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2112(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2120(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2128(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2136(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2144(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2152(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2160(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2168(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2176(SB)/8, $0x0000000000000053
+DATA constants<>+2184(SB)/8, $0x0000000000000053
+DATA constants<>+2192(SB)/8, $0x0000000000000053
+DATA constants<>+2200(SB)/8, $0x0000000000000053
+DATA constants<>+2208(SB)/8, $0x0000000000000053
+DATA constants<>+2216(SB)/8, $0x0000000000000053
+DATA constants<>+2224(SB)/8, $0x0000000000000053
+DATA constants<>+2232(SB)/8, $0x0000000000000053
+DATA constants<>+2240(SB)/8, $0x00000000000001fe
+DATA constants<>+2248(SB)/8, $0x00000000000001fe
+DATA constants<>+2256(SB)/8, $0x00000000000001fe
+DATA constants<>+2264(SB)/8, $0x00000000000001fe
+DATA constants<>+2272(SB)/8, $0x00000000000001fe
+DATA constants<>+2280(SB)/8, $0x00000000000001fe
+DATA constants<>+2288(SB)/8, $0x00000000000001fe
+DATA constants<>+2296(SB)/8, $0x00000000000001fe
+DATA constants<>+2304(SB)/8, $0x00000000000000ff
+DATA constants<>+2312(SB)/8, $0x00000000000000ff
+DATA constants<>+2320(SB)/8, $0x00000000000000ff
+DATA constants<>+2328(SB)/8, $0x00000000000000ff
+DATA constants<>+2336(SB)/8, $0x00000000000000ff
+DATA constants<>+2344(SB)/8, $0x00000000000000ff
+DATA constants<>+2352(SB)/8, $0x00000000000000ff
+DATA constants<>+2360(SB)/8, $0x00000000000000ff
+DATA constants<>+2368(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2376(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2384(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2392(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2400(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2408(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2416(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2424(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2432(SB)/8, $0x0000000000000b17
+DATA constants<>+2440(SB)/8, $0x0000000000000b17
+DATA constants<>+2448(SB)/8, $0x0000000000000b17
+DATA constants<>+2456(SB)/8, $0x0000000000000b17
+DATA constants<>+2464(SB)/8, $0x0000000000000b17
+DATA constants<>+2472(SB)/8, $0x0000000000000b17
+DATA constants<>+2480(SB)/8, $0x0000000000000b17
+DATA constants<>+2488(SB)/8, $0x0000000000000b17
+DATA constants<>+2496(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2504(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2512(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2520(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2528(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2536(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2544(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2552(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2560(SB)/8, $0x0000000000000014
+DATA constants<>+2568(SB)/8, $0x0000000000000014
+DATA constants<>+2576(SB)/8, $0x0000000000000014
+DATA constants<>+2584(SB)/8, $0x0000000000000014
+DATA constants<>+2592(SB)/8, $0x0000000000000014
+DATA constants<>+2600(SB)/8, $0x0000000000000014
+DATA constants<>+2608(SB)/8, $0x0000000000000014
+DATA constants<>+2616(SB)/8, $0x0000000000000014
+DATA constants<>+2624(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2632(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2640(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2648(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2656(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2664(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2672(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2680(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2688(SB)/8, $0x0000000000000ccc
+DATA constants<>+2696(SB)/8, $0x0000000000000ccc
+DATA constants<>+2704(SB)/8, $0x0000000000000ccc
+DATA constants<>+2712(SB)/8, $0x0000000000000ccc
+DATA constants<>+2720(SB)/8, $0x0000000000000ccc
+DATA constants<>+2728(SB)/8, $0x0000000000000ccc
+DATA constants<>+2736(SB)/8, $0x0000000000000ccc
+DATA constants<>+2744(SB)/8, $0x0000000000000ccc
+DATA constants<>+2752(SB)/8, $0x4000000000000000
+DATA constants<>+2760(SB)/8, $0x4000000000000000
+DATA constants<>+2768(SB)/8, $0x4000000000000000
+DATA constants<>+2776(SB)/8, $0x4000000000000000
+DATA constants<>+2784(SB)/8, $0x4000000000000000
+DATA constants<>+2792(SB)/8, $0x4000000000000000
+DATA constants<>+2800(SB)/8, $0x4000000000000000
+DATA constants<>+2808(SB)/8, $0x4000000000000000
+DATA constants<>+2816(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2824(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2832(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2840(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2848(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2856(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2864(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2872(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2880(SB)/8, $0x0000000000000aaa
+DATA constants<>+2888(SB)/8, $0x0000000000000aaa
+DATA constants<>+2896(SB)/8, $0x0000000000000aaa
+DATA constants<>+2904(SB)/8, $0x0000000000000aaa
+DATA constants<>+2912(SB)/8, $0x0000000000000aaa
+DATA constants<>+2920(SB)/8, $0x0000000000000aaa
+DATA constants<>+2928(SB)/8, $0x0000000000000aaa
+DATA constants<>+2936(SB)/8, $0x0000000000000aaa
+DATA constants<>+2944(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2952(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2960(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2968(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2976(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2984(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2992(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+3000(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+3008(SB)/8, $0x0000000000002000
+DATA constants<>+3016(SB)/8, $0x0000000000002000
+DATA constants<>+3024(SB)/8, $0x0000000000002000
+DATA constants<>+3032(SB)/8, $0x0000000000002000
+DATA constants<>+3040(SB)/8, $0x0000000000002000
+DATA constants<>+3048(SB)/8, $0x0000000000002000
+DATA constants<>+3056(SB)/8, $0x0000000000002000
+DATA constants<>+3064(SB)/8, $0x0000000000002000
+DATA constants<>+3072(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3080(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3088(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3096(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3104(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3112(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3120(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3128(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3136(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3144(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3152(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3160(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3168(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3176(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3184(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3192(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3200(SB)/8, $0x000000000028be60
+DATA constants<>+3208(SB)/8, $0x000000000028be60
+DATA constants<>+3216(SB)/8, $0x000000000028be60
+DATA constants<>+3224(SB)/8, $0x000000000028be60
+DATA constants<>+3232(SB)/8, $0x000000000028be60
+DATA constants<>+3240(SB)/8, $0x000000000028be60
+DATA constants<>+3248(SB)/8, $0x000000000028be60
+DATA constants<>+3256(SB)/8, $0x000000000028be60
+DATA constants<>+3264(SB)/8, $0x2000000000000000
+DATA constants<>+3272(SB)/8, $0x2000000000000000
+DATA constants<>+3280(SB)/8, $0x2000000000000000
+DATA constants<>+3288(SB)/8, $0x2000000000000000
+DATA constants<>+3296(SB)/8, $0x2000000000000000
+DATA constants<>+3304(SB)/8, $0x2000000000000000
+DATA constants<>+3312(SB)/8, $0x2000000000000000
+DATA constants<>+3320(SB)/8, $0x2000000000000000
+DATA constants<>+3328(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3336(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3344(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3352(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3360(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3368(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3376(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3384(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3392(SB)/8, $0x0000000000000c90
+DATA constants<>+3400(SB)/8, $0x0000000000000c90
+DATA constants<>+3408(SB)/8, $0x0000000000000c90
+DATA constants<>+3416(SB)/8, $0x0000000000000c90
+DATA constants<>+3424(SB)/8, $0x0000000000000c90
+DATA constants<>+3432(SB)/8, $0x0000000000000c90
+DATA constants<>+3440(SB)/8, $0x0000000000000c90
+DATA constants<>+3448(SB)/8, $0x0000000000000c90
+DATA constants<>+3456(SB)/8, $0x00000000000d73fa
+DATA constants<>+3464(SB)/8, $0x00000000000d73fa
+DATA constants<>+3472(SB)/8, $0x00000000000d73fa
+DATA constants<>+3480(SB)/8, $0x00000000000d73fa
+DATA constants<>+3488(SB)/8, $0x00000000000d73fa
+DATA constants<>+3496(SB)/8, $0x00000000000d73fa
+DATA constants<>+3504(SB)/8, $0x00000000000d73fa
+DATA constants<>+3512(SB)/8, $0x00000000000d73fa
+DATA constants<>+3520(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3528(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3536(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3544(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3552(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3560(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3568(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3576(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3584(SB)/8, $0x000000000c9cba54
+DATA constants<>+3592(SB)/8, $0x000000000c9cba54
+DATA constants<>+3600(SB)/8, $0x000000000c9cba54
+DATA constants<>+3608(SB)/8, $0x000000000c9cba54
+DATA constants<>+3616(SB)/8, $0x000000000c9cba54
+DATA constants<>+3624(SB)/8, $0x000000000c9cba54
+DATA constants<>+3632(SB)/8, $0x000000000c9cba54
+DATA constants<>+3640(SB)/8, $0x000000000c9cba54
+DATA constants<>+3648(SB)/8, $0x00000000b092309d
+DATA constants<>+3656(SB)/8, $0x00000000b092309d
+DATA constants<>+3664(SB)/8, $0x00000000b092309d
+DATA constants<>+3672(SB)/8, $0x00000000b092309d
+DATA constants<>+3680(SB)/8, $0x00000000b092309d
+DATA constants<>+3688(SB)/8, $0x00000000b092309d
+DATA constants<>+3696(SB)/8, $0x00000000b092309d
+DATA constants<>+3704(SB)/8, $0x00000000b092309d
+DATA constants<>+3712(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3720(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3728(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3736(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3744(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3752(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3760(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3768(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3776(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3784(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3792(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3800(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3808(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3816(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3824(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3832(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3840(SB)/8, $0x0000049f93edde28
+DATA constants<>+3848(SB)/8, $0x0000049f93edde28
+DATA constants<>+3856(SB)/8, $0x0000049f93edde28
+DATA constants<>+3864(SB)/8, $0x0000049f93edde28
+DATA constants<>+3872(SB)/8, $0x0000049f93edde28
+DATA constants<>+3880(SB)/8, $0x0000049f93edde28
+DATA constants<>+3888(SB)/8, $0x0000049f93edde28
+DATA constants<>+3896(SB)/8, $0x0000049f93edde28
+DATA constants<>+3904(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3912(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3920(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3928(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3936(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3944(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3952(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3960(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3968(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3976(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3984(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3992(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4000(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4008(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4016(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4024(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4032(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4040(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4048(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4056(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4064(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4072(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4080(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4088(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4096(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4104(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4112(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4120(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4128(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4136(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4144(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4152(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4160(SB)/8, $0x0222222222222222
+DATA constants<>+4168(SB)/8, $0x0222222222222222
+DATA constants<>+4176(SB)/8, $0x0222222222222222
+DATA constants<>+4184(SB)/8, $0x0222222222222222
+DATA constants<>+4192(SB)/8, $0x0222222222222222
+DATA constants<>+4200(SB)/8, $0x0222222222222222
+DATA constants<>+4208(SB)/8, $0x0222222222222222
+DATA constants<>+4216(SB)/8, $0x0222222222222222
+DATA constants<>+4224(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4232(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4240(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4248(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4256(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4264(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4272(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4280(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4288(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4296(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4304(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4312(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4320(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4328(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4336(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4344(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4352(SB)/8, $0x0000000000040000
+DATA constants<>+4360(SB)/8, $0x0000000000040000
+DATA constants<>+4368(SB)/8, $0x0000000000040000
+DATA constants<>+4376(SB)/8, $0x0000000000040000
+DATA constants<>+4384(SB)/8, $0x0000000000040000
+DATA constants<>+4392(SB)/8, $0x0000000000040000
+DATA constants<>+4400(SB)/8, $0x0000000000040000
+DATA constants<>+4408(SB)/8, $0x0000000000040000
 DATA constants<>+4416(SB)/8, $0x0000000000000007
 DATA constants<>+4424(SB)/8, $0x0000000000000007
 DATA constants<>+4432(SB)/8, $0x0000000000000007
@@ -982,8 +982,8 @@ DATA constants<>+7792(SB)/8, $0x43f0000000000000
 DATA constants<>+7800(SB)/8, $0x43f0000000000000
 GLOBL constants<>(SB), RODATA|NOPTR, $7808
 
-// func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
-TEXT ·tileNarrow(SB), NOSPLIT, $0-72
+// func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
+TEXT ·tileNarrow(SB), NOSPLIT, $0-80
 	MOVD $constants<>(SB), R10
 	MOVD rows+0(FP), R9
 	MOVD a+16(FP), R8
@@ -992,8 +992,8 @@ TEXT ·tileNarrow(SB), NOSPLIT, $0-72
 	MOVD sums+56(FP), R1
 	MOVD flags+64(FP), R7
 	LSL $3, R0, R6
-	FMOVQ 192(R10), F6
-	FMOVQ 256(R10), F7
+	FMOVQ 320(R10), F8
+	FMOVQ 384(R10), F9
 
 panel:
 	MOVD $0, R5
@@ -1003,164 +1003,230 @@ group:
 	MOVD b+24(FP), R3
 	MOVD k+8(FP), R0
 	WORD $0x6f00e417 // MOVI V23.2D, 0
-	WORD $0x6f00e414 // MOVI V20.2D, 0
 	WORD $0x6f00e416 // MOVI V22.2D, 0
 	WORD $0x6f00e415 // MOVI V21.2D, 0
-	WORD $0x6f00e410 // MOVI V16.2D, 0
 	WORD $0x6f00e40f // MOVI V15.2D, 0
-	WORD $0x6f00e412 // MOVI V18.2D, 0
-	WORD $0x6f00e411 // MOVI V17.2D, 0
-	WORD $0x6f00e40c // MOVI V12.2D, 0
-	WORD $0x6f00e40b // MOVI V11.2D, 0
-	WORD $0x6f00e40e // MOVI V14.2D, 0
-	WORD $0x6f00e40d // MOVI V13.2D, 0
-	WORD $0x6f00e408 // MOVI V8.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
 	WORD $0x6f00e40a // MOVI V10.2D, 0
-	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
 
-loop26:
+loop34:
 	VLD1R (R4), [V24.D2]
-	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
+	WORD $0x4ea81d12 // MOV V18.16B, V8.16B
 	FLDPQ (R3), (F1, F0)
-	WORD $0x4ea61cd3 // MOV V19.16B, V6.16B
+	WORD $0x4ea81d13 // MOV V19.16B, V8.16B
 	WORD $0x4e61cf13 // FMLA V19.2D, V24.2D, V1.2D
-	WORD $0x4e60cf04 // FMLA V4.2D, V24.2D, V0.2D
-	WORD $0x4ef3d4e1 // FSUB V1.2D, V7.2D, V19.2D
-	WORD $0x4ee4d4e0 // FSUB V0.2D, V7.2D, V4.2D
+	WORD $0x4e60cf12 // FMLA V18.2D, V24.2D, V0.2D
+	WORD $0x4ef3d521 // FSUB V1.2D, V9.2D, V19.2D
+	WORD $0x4ef2d520 // FSUB V0.2D, V9.2D, V18.2D
 	FLDPQ (R3), (F3, F2)
 	WORD $0x4e63cf01 // FMLA V1.2D, V24.2D, V3.2D
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
 	WORD $0x4ee186f7 // ADD V23.2D, V23.2D, V1.2D
-	WORD $0x4ee08694 // ADD V20.2D, V20.2D, V0.2D
-	WORD $0x4ef386d6 // ADD V22.2D, V22.2D, V19.2D
-	WORD $0x4ee486b5 // ADD V21.2D, V21.2D, V4.2D
-	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
+	WORD $0x4ee086d6 // ADD V22.2D, V22.2D, V0.2D
+	WORD $0x4ef386b5 // ADD V21.2D, V21.2D, V19.2D
+	WORD $0x4ef285ef // ADD V15.2D, V15.2D, V18.2D
+	WORD $0x4ea81d12 // MOV V18.16B, V8.16B
 	FLDPQ 32(R3), (F1, F0)
-	WORD $0x4ea61cd3 // MOV V19.16B, V6.16B
+	WORD $0x4ea81d13 // MOV V19.16B, V8.16B
 	WORD $0x4e61cf13 // FMLA V19.2D, V24.2D, V1.2D
-	WORD $0x4e60cf04 // FMLA V4.2D, V24.2D, V0.2D
-	WORD $0x4ef3d4e1 // FSUB V1.2D, V7.2D, V19.2D
-	WORD $0x4ee4d4e0 // FSUB V0.2D, V7.2D, V4.2D
+	WORD $0x4e60cf12 // FMLA V18.2D, V24.2D, V0.2D
+	WORD $0x4ef3d521 // FSUB V1.2D, V9.2D, V19.2D
+	WORD $0x4ef2d520 // FSUB V0.2D, V9.2D, V18.2D
 	FLDPQ 32(R3), (F3, F2)
 	WORD $0x4e63cf01 // FMLA V1.2D, V24.2D, V3.2D
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	WORD $0x4ee18610 // ADD V16.2D, V16.2D, V1.2D
-	WORD $0x4ee085ef // ADD V15.2D, V15.2D, V0.2D
-	WORD $0x4ef38652 // ADD V18.2D, V18.2D, V19.2D
-	WORD $0x4ee48631 // ADD V17.2D, V17.2D, V4.2D
+	WORD $0x4ee184a5 // ADD V5.2D, V5.2D, V1.2D
+	WORD $0x4ee08484 // ADD V4.2D, V4.2D, V0.2D
+	WORD $0x4ef38694 // ADD V20.2D, V20.2D, V19.2D
+	WORD $0x4ef28631 // ADD V17.2D, V17.2D, V18.2D
 	FMOVD 8(R4), F0
 	WORD $0x4e080418 // DUP V24.2D, V0.D[0]
-	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
+	WORD $0x4ea81d12 // MOV V18.16B, V8.16B
 	FLDPQ (R3), (F1, F0)
-	WORD $0x4ea61cd3 // MOV V19.16B, V6.16B
+	WORD $0x4ea81d13 // MOV V19.16B, V8.16B
 	WORD $0x4e61cf13 // FMLA V19.2D, V24.2D, V1.2D
-	WORD $0x4e60cf04 // FMLA V4.2D, V24.2D, V0.2D
-	WORD $0x4ef3d4e1 // FSUB V1.2D, V7.2D, V19.2D
-	WORD $0x4ee4d4e0 // FSUB V0.2D, V7.2D, V4.2D
+	WORD $0x4e60cf12 // FMLA V18.2D, V24.2D, V0.2D
+	WORD $0x4ef3d521 // FSUB V1.2D, V9.2D, V19.2D
+	WORD $0x4ef2d520 // FSUB V0.2D, V9.2D, V18.2D
 	FLDPQ (R3), (F3, F2)
 	WORD $0x4e63cf01 // FMLA V1.2D, V24.2D, V3.2D
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	WORD $0x4ee1858c // ADD V12.2D, V12.2D, V1.2D
-	WORD $0x4ee0856b // ADD V11.2D, V11.2D, V0.2D
-	WORD $0x4ef385ce // ADD V14.2D, V14.2D, V19.2D
-	WORD $0x4ee485ad // ADD V13.2D, V13.2D, V4.2D
-	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
+	WORD $0x4ee185ce // ADD V14.2D, V14.2D, V1.2D
+	WORD $0x4ee084c6 // ADD V6.2D, V6.2D, V0.2D
+	WORD $0x4ef38610 // ADD V16.2D, V16.2D, V19.2D
+	WORD $0x4ef2854a // ADD V10.2D, V10.2D, V18.2D
+	WORD $0x4ea81d12 // MOV V18.16B, V8.16B
 	FLDPQ 32(R3), (F1, F0)
-	WORD $0x4ea61cd3 // MOV V19.16B, V6.16B
+	WORD $0x4ea81d13 // MOV V19.16B, V8.16B
 	WORD $0x4e61cf13 // FMLA V19.2D, V24.2D, V1.2D
-	WORD $0x4e60cf04 // FMLA V4.2D, V24.2D, V0.2D
-	WORD $0x4ef3d4e1 // FSUB V1.2D, V7.2D, V19.2D
-	WORD $0x4ee4d4e0 // FSUB V0.2D, V7.2D, V4.2D
+	WORD $0x4e60cf12 // FMLA V18.2D, V24.2D, V0.2D
+	WORD $0x4ef3d521 // FSUB V1.2D, V9.2D, V19.2D
+	WORD $0x4ef2d520 // FSUB V0.2D, V9.2D, V18.2D
 	FLDPQ 32(R3), (F3, F2)
 	WORD $0x4e63cf01 // FMLA V1.2D, V24.2D, V3.2D
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	WORD $0x4ee18508 // ADD V8.2D, V8.2D, V1.2D
-	WORD $0x4ee084a5 // ADD V5.2D, V5.2D, V0.2D
-	WORD $0x4ef3854a // ADD V10.2D, V10.2D, V19.2D
-	WORD $0x4ee48529 // ADD V9.2D, V9.2D, V4.2D
+	WORD $0x4ee185ad // ADD V13.2D, V13.2D, V1.2D
+	WORD $0x4ee0856b // ADD V11.2D, V11.2D, V0.2D
+	WORD $0x4ef3858c // ADD V12.2D, V12.2D, V19.2D
+	WORD $0x4ef284e7 // ADD V7.2D, V7.2D, V18.2D
 	ADD $64, R4, R4
 	ADD $64, R3, R3
 	SUBS $1, R0, R0
-	BNE loop26
+	BNE loop34
 	FMOVD 64(R3), F0
 	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	WORD $0x4ee186e4 // ADD V4.2D, V23.2D, V1.2D
-	WORD $0x4ee08681 // ADD V1.2D, V20.2D, V0.2D
-	WORD $0x6f550483 // USHR V3.2D, V4.2D, 43
-	WORD $0x6f550422 // USHR V2.2D, V1.2D, 43
+	WORD $0x4ee186f2 // ADD V18.2D, V23.2D, V1.2D
+	WORD $0x4ee086d3 // ADD V19.2D, V22.2D, V0.2D
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x6f00e416 // MOVI V22.2D, 0
+	TST $4, R7
+	BEQ plain35
+	FMOVD 72(R3), F0
+	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	WORD $0x4ef58421 // ADD V1.2D, V1.2D, V21.2D
+	WORD $0x4eef8400 // ADD V0.2D, V0.2D, V15.2D
+	WORD $0x6f5c0422 // USHR V2.2D, V1.2D, 36
+	WORD $0x6f5c0401 // USHR V1.2D, V0.2D, 36
+	FMOVD 80(R3), F0
+	WORD $0x4e080400 // DUP V0.2D, V0.D[0]
+	WORD $0x6ee08457 // SUB V23.2D, V2.2D, V0.2D
+	WORD $0x6ee08436 // SUB V22.2D, V1.2D, V0.2D
+
+plain35:
+	WORD $0x6f550643 // USHR V3.2D, V18.2D, 43
+	WORD $0x6f550662 // USHR V2.2D, V19.2D, 43
 	FMOVQ (R10), F0
-	WORD $0x4e201c93 // AND V19.16B, V4.16B, V0.16B
-	WORD $0x4e201c34 // AND V20.16B, V1.16B, V0.16B
-	WORD $0x4f4856c1 // SHL V1.2D, V22.2D, 8
-	WORD $0x4f4856a0 // SHL V0.2D, V21.2D, 8
+	WORD $0x4e201e52 // AND V18.16B, V18.16B, V0.16B
+	WORD $0x4e201e73 // AND V19.16B, V19.16B, V0.16B
+	WORD $0x4f4856a1 // SHL V1.2D, V21.2D, 8
+	WORD $0x4f4855e0 // SHL V0.2D, V15.2D, 8
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
 	FLDPQ (R3), (F1, F0)
 	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
 	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
 	TST $1, R7
-	BEQ first27
+	BEQ first36
 	FLDPQ (R1), (F1, F0)
-	WORD $0x4ee18673 // ADD V19.2D, V19.2D, V1.2D
-	WORD $0x4ee08694 // ADD V20.2D, V20.2D, V0.2D
+	WORD $0x4ee18652 // ADD V18.2D, V18.2D, V1.2D
+	WORD $0x4ee08673 // ADD V19.2D, V19.2D, V0.2D
 	FLDPQ 64(R1), (F1, F0)
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FLDPQ 128(R1), (F1, F0)
+	WORD $0x4ee186f7 // ADD V23.2D, V23.2D, V1.2D
+	WORD $0x4ee086d6 // ADD V22.2D, V22.2D, V0.2D
 
-first27:
-	WORD $0x6f550661 // USHR V1.2D, V19.2D, 43
-	WORD $0x6f550680 // USHR V0.2D, V20.2D, 43
-	WORD $0x4ee18464 // ADD V4.2D, V3.2D, V1.2D
+first36:
+	WORD $0x6f550641 // USHR V1.2D, V18.2D, 43
+	WORD $0x6f550660 // USHR V0.2D, V19.2D, 43
+	WORD $0x4ee1846f // ADD V15.2D, V3.2D, V1.2D
 	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
 	FMOVQ (R10), F0
-	WORD $0x4e201e73 // AND V19.16B, V19.16B, V0.16B
-	WORD $0x4e201e82 // AND V2.16B, V20.16B, V0.16B
+	WORD $0x4e201e52 // AND V18.16B, V18.16B, V0.16B
+	WORD $0x4e201e62 // AND V2.16B, V19.16B, V0.16B
 	TST $2, R7
-	BEQ last28
-	FSTPQ (F19, F2), (R1)
-	FSTPQ (F4, F3), 64(R1)
-	JMP row29
+	BEQ last37
+	FSTPQ (F18, F2), (R1)
+	FSTPQ (F15, F3), 64(R1)
+	FSTPQ (F23, F22), 128(R1)
+	JMP row38
 
-last28:
+last37:
 	FMOVQ 64(R10), F0
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
 	WORD $0x4e201c60 // AND V0.16B, V3.16B, V0.16B
-	WORD $0x4ee18661 // ADD V1.2D, V19.2D, V1.2D
+	WORD $0x4ee18641 // ADD V1.2D, V18.2D, V1.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
 	FMOVQ 128(R10), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
 	WORD $0x6f550421 // USHR V1.2D, V1.2D, 43
 	WORD $0x6f550400 // USHR V0.2D, V0.2D, 43
-	WORD $0x4ee18481 // ADD V1.2D, V4.2D, V1.2D
-	WORD $0x4ee08464 // ADD V4.2D, V3.2D, V0.2D
+	WORD $0x4ee185e1 // ADD V1.2D, V15.2D, V1.2D
+	WORD $0x4ee08462 // ADD V2.2D, V3.2D, V0.2D
 	MOVD minus+48(FP), R0
 	WORD $0x9e670000 // FMOV D0, R0
-	WORD $0x4e080403 // DUP V3.2D, V0.D[0]
-	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	WORD $0x6e231c21 // EOR V1.16B, V1.16B, V3.16B
-	WORD $0x6e221c80 // EOR V0.16B, V4.16B, V2.16B
-	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
-	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	FLDPQ (R2), (F1, F0)
-	WORD $0x4ee18461 // ADD V1.2D, V3.2D, V1.2D
-	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
-	FSTPQ (F1, F0), (R2)
+	WORD $0x4e080415 // DUP V21.2D, V0.D[0]
+	WORD $0x4eb51eb3 // MOV V19.16B, V21.16B
+	WORD $0x6e351c21 // EOR V1.16B, V1.16B, V21.16B
+	WORD $0x6e331c40 // EOR V0.16B, V2.16B, V19.16B
+	WORD $0x6ef58421 // SUB V1.2D, V1.2D, V21.2D
+	WORD $0x6ef38400 // SUB V0.2D, V0.2D, V19.2D
+	FLDPQ (R2), (F18, F15)
+	WORD $0x4ef28423 // ADD V3.2D, V1.2D, V18.2D
+	WORD $0x4eef8402 // ADD V2.2D, V0.2D, V15.2D
+	FSTPQ (F3, F2), (R2)
+	TST $4, R7
+	BEQ row38
+	WORD $0x6e351ee1 // EOR V1.16B, V23.16B, V21.16B
+	WORD $0x6e331ec0 // EOR V0.16B, V22.16B, V19.16B
+	WORD $0x6ef58435 // SUB V21.2D, V1.2D, V21.2D
+	WORD $0x6ef38413 // SUB V19.2D, V0.2D, V19.2D
+	FMOVQ 192(R10), F0
+	WORD $0x6e201e41 // EOR V1.16B, V18.16B, V0.16B
+	WORD $0x6e201de0 // EOR V0.16B, V15.16B, V0.16B
+	WORD $0x6f540432 // USHR V18.2D, V1.2D, 44
+	WORD $0x6f54040f // USHR V15.2D, V0.2D, 44
+	FMOVQ 192(R10), F0
+	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
+	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
+	WORD $0x6f540422 // USHR V2.2D, V1.2D, 44
+	WORD $0x6f540403 // USHR V3.2D, V0.2D, 44
+	WORD $0x4ef286a1 // ADD V1.2D, V21.2D, V18.2D
+	WORD $0x4eef8660 // ADD V0.2D, V19.2D, V15.2D
+	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
+	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
+	FMOVQ 256(R10), F0
+	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
+	WORD $0x4ee08422 // ADD V2.2D, V1.2D, V0.2D
+	MOVD bad+72(FP), R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	FSTPQ (F1, F0), (R0)
 
-row29:
+row38:
 	FMOVD 64(R3), F0
 	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	WORD $0x4ee18604 // ADD V4.2D, V16.2D, V1.2D
-	WORD $0x4ee085e1 // ADD V1.2D, V15.2D, V0.2D
-	WORD $0x6f550483 // USHR V3.2D, V4.2D, 43
-	WORD $0x6f550422 // USHR V2.2D, V1.2D, 43
+	WORD $0x4ee184a5 // ADD V5.2D, V5.2D, V1.2D
+	WORD $0x4ee08484 // ADD V4.2D, V4.2D, V0.2D
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	TST $4, R7
+	BEQ plain39
+	FMOVD 72(R3), F0
+	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	WORD $0x4ef48421 // ADD V1.2D, V1.2D, V20.2D
+	WORD $0x4ef18400 // ADD V0.2D, V0.2D, V17.2D
+	WORD $0x6f5c0422 // USHR V2.2D, V1.2D, 36
+	WORD $0x6f5c0401 // USHR V1.2D, V0.2D, 36
+	FMOVD 80(R3), F0
+	WORD $0x4e080400 // DUP V0.2D, V0.D[0]
+	WORD $0x6ee08453 // SUB V19.2D, V2.2D, V0.2D
+	WORD $0x6ee08432 // SUB V18.2D, V1.2D, V0.2D
+
+plain39:
+	WORD $0x6f5504a3 // USHR V3.2D, V5.2D, 43
+	WORD $0x6f550482 // USHR V2.2D, V4.2D, 43
 	FMOVQ (R10), F0
+	WORD $0x4e201ca5 // AND V5.16B, V5.16B, V0.16B
 	WORD $0x4e201c8f // AND V15.16B, V4.16B, V0.16B
-	WORD $0x4e201c30 // AND V16.16B, V1.16B, V0.16B
-	WORD $0x4f485641 // SHL V1.2D, V18.2D, 8
+	WORD $0x4f485681 // SHL V1.2D, V20.2D, 8
 	WORD $0x4f485620 // SHL V0.2D, V17.2D, 8
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
@@ -1168,165 +1234,33 @@ row29:
 	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
 	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
 	TST $1, R7
-	BEQ first30
-	FLDPQ 32(R1), (F1, F0)
-	WORD $0x4ee185ef // ADD V15.2D, V15.2D, V1.2D
-	WORD $0x4ee08610 // ADD V16.2D, V16.2D, V0.2D
-	FLDPQ 96(R1), (F1, F0)
-	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
-	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-
-first30:
-	WORD $0x6f5505e1 // USHR V1.2D, V15.2D, 43
-	WORD $0x6f550600 // USHR V0.2D, V16.2D, 43
-	WORD $0x4ee18464 // ADD V4.2D, V3.2D, V1.2D
-	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
-	FMOVQ (R10), F0
-	WORD $0x4e201def // AND V15.16B, V15.16B, V0.16B
-	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
-	TST $2, R7
-	BEQ last31
-	FSTPQ (F15, F2), 32(R1)
-	FSTPQ (F4, F3), 96(R1)
-	JMP row32
-
-last31:
-	FMOVQ 64(R10), F0
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	WORD $0x4e201c60 // AND V0.16B, V3.16B, V0.16B
-	WORD $0x4ee185e1 // ADD V1.2D, V15.2D, V1.2D
-	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 128(R10), F0
-	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
-	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
-	WORD $0x6f550421 // USHR V1.2D, V1.2D, 43
-	WORD $0x6f550400 // USHR V0.2D, V0.2D, 43
-	WORD $0x4ee18481 // ADD V1.2D, V4.2D, V1.2D
-	WORD $0x4ee08464 // ADD V4.2D, V3.2D, V0.2D
-	MOVD minus+48(FP), R0
-	WORD $0x9e670000 // FMOV D0, R0
-	WORD $0x4e080403 // DUP V3.2D, V0.D[0]
-	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	WORD $0x6e231c21 // EOR V1.16B, V1.16B, V3.16B
-	WORD $0x6e221c80 // EOR V0.16B, V4.16B, V2.16B
-	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
-	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	FLDPQ 32(R2), (F1, F0)
-	WORD $0x4ee18461 // ADD V1.2D, V3.2D, V1.2D
-	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
-	FSTPQ (F1, F0), 32(R2)
-
-row32:
-	ADD R6, R2, R2
-	ADD $128, R1, R1
-	FMOVD 64(R3), F0
-	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
-	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	WORD $0x4ee18584 // ADD V4.2D, V12.2D, V1.2D
-	WORD $0x4ee08561 // ADD V1.2D, V11.2D, V0.2D
-	WORD $0x6f550483 // USHR V3.2D, V4.2D, 43
-	WORD $0x6f550422 // USHR V2.2D, V1.2D, 43
-	FMOVQ (R10), F0
-	WORD $0x4e201c8b // AND V11.16B, V4.16B, V0.16B
-	WORD $0x4e201c2c // AND V12.16B, V1.16B, V0.16B
-	WORD $0x4f4855c1 // SHL V1.2D, V14.2D, 8
-	WORD $0x4f4855a0 // SHL V0.2D, V13.2D, 8
-	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
-	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FLDPQ (R3), (F1, F0)
-	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
-	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
-	TST $1, R7
-	BEQ first33
-	FLDPQ (R1), (F1, F0)
-	WORD $0x4ee1856b // ADD V11.2D, V11.2D, V1.2D
-	WORD $0x4ee0858c // ADD V12.2D, V12.2D, V0.2D
-	FLDPQ 64(R1), (F1, F0)
-	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
-	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-
-first33:
-	WORD $0x6f550561 // USHR V1.2D, V11.2D, 43
-	WORD $0x6f550580 // USHR V0.2D, V12.2D, 43
-	WORD $0x4ee18464 // ADD V4.2D, V3.2D, V1.2D
-	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
-	FMOVQ (R10), F0
-	WORD $0x4e201d6b // AND V11.16B, V11.16B, V0.16B
-	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
-	TST $2, R7
-	BEQ last34
-	FSTPQ (F11, F2), (R1)
-	FSTPQ (F4, F3), 64(R1)
-	JMP row35
-
-last34:
-	FMOVQ 64(R10), F0
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	WORD $0x4e201c60 // AND V0.16B, V3.16B, V0.16B
-	WORD $0x4ee18561 // ADD V1.2D, V11.2D, V1.2D
-	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 128(R10), F0
-	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
-	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
-	WORD $0x6f550421 // USHR V1.2D, V1.2D, 43
-	WORD $0x6f550400 // USHR V0.2D, V0.2D, 43
-	WORD $0x4ee18481 // ADD V1.2D, V4.2D, V1.2D
-	WORD $0x4ee08464 // ADD V4.2D, V3.2D, V0.2D
-	MOVD minus+48(FP), R0
-	WORD $0x9e670000 // FMOV D0, R0
-	WORD $0x4e080403 // DUP V3.2D, V0.D[0]
-	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	WORD $0x6e231c21 // EOR V1.16B, V1.16B, V3.16B
-	WORD $0x6e221c80 // EOR V0.16B, V4.16B, V2.16B
-	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
-	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	FLDPQ (R2), (F1, F0)
-	WORD $0x4ee18461 // ADD V1.2D, V3.2D, V1.2D
-	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
-	FSTPQ (F1, F0), (R2)
-
-row35:
-	FMOVD 64(R3), F0
-	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
-	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	WORD $0x4ee18504 // ADD V4.2D, V8.2D, V1.2D
-	WORD $0x4ee084a1 // ADD V1.2D, V5.2D, V0.2D
-	WORD $0x6f550483 // USHR V3.2D, V4.2D, 43
-	WORD $0x6f550422 // USHR V2.2D, V1.2D, 43
-	FMOVQ (R10), F0
-	WORD $0x4e201c85 // AND V5.16B, V4.16B, V0.16B
-	WORD $0x4e201c28 // AND V8.16B, V1.16B, V0.16B
-	WORD $0x4f485541 // SHL V1.2D, V10.2D, 8
-	WORD $0x4f485520 // SHL V0.2D, V9.2D, 8
-	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
-	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FLDPQ 32(R3), (F1, F0)
-	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
-	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
-	TST $1, R7
-	BEQ first36
+	BEQ first40
 	FLDPQ 32(R1), (F1, F0)
 	WORD $0x4ee184a5 // ADD V5.2D, V5.2D, V1.2D
-	WORD $0x4ee08508 // ADD V8.2D, V8.2D, V0.2D
+	WORD $0x4ee085ef // ADD V15.2D, V15.2D, V0.2D
 	FLDPQ 96(R1), (F1, F0)
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FLDPQ 160(R1), (F1, F0)
+	WORD $0x4ee18673 // ADD V19.2D, V19.2D, V1.2D
+	WORD $0x4ee08652 // ADD V18.2D, V18.2D, V0.2D
 
-first36:
+first40:
 	WORD $0x6f5504a1 // USHR V1.2D, V5.2D, 43
-	WORD $0x6f550500 // USHR V0.2D, V8.2D, 43
+	WORD $0x6f5505e0 // USHR V0.2D, V15.2D, 43
 	WORD $0x4ee18464 // ADD V4.2D, V3.2D, V1.2D
 	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
 	FMOVQ (R10), F0
 	WORD $0x4e201ca5 // AND V5.16B, V5.16B, V0.16B
-	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
+	WORD $0x4e201de2 // AND V2.16B, V15.16B, V0.16B
 	TST $2, R7
-	BEQ last37
+	BEQ last41
 	FSTPQ (F5, F2), 32(R1)
 	FSTPQ (F4, F3), 96(R1)
-	JMP row38
+	FSTPQ (F19, F18), 160(R1)
+	JMP row42
 
-last37:
+last41:
 	FMOVQ 64(R10), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c60 // AND V0.16B, V3.16B, V0.16B
@@ -1338,23 +1272,285 @@ last37:
 	WORD $0x6f550421 // USHR V1.2D, V1.2D, 43
 	WORD $0x6f550400 // USHR V0.2D, V0.2D, 43
 	WORD $0x4ee18481 // ADD V1.2D, V4.2D, V1.2D
-	WORD $0x4ee08464 // ADD V4.2D, V3.2D, V0.2D
+	WORD $0x4ee08462 // ADD V2.2D, V3.2D, V0.2D
 	MOVD minus+48(FP), R0
 	WORD $0x9e670000 // FMOV D0, R0
-	WORD $0x4e080403 // DUP V3.2D, V0.D[0]
-	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	WORD $0x6e231c21 // EOR V1.16B, V1.16B, V3.16B
-	WORD $0x6e221c80 // EOR V0.16B, V4.16B, V2.16B
-	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
-	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	FLDPQ 32(R2), (F1, F0)
-	WORD $0x4ee18461 // ADD V1.2D, V3.2D, V1.2D
-	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
-	FSTPQ (F1, F0), 32(R2)
+	WORD $0x4e080411 // DUP V17.2D, V0.D[0]
+	WORD $0x4eb11e2f // MOV V15.16B, V17.16B
+	WORD $0x6e311c21 // EOR V1.16B, V1.16B, V17.16B
+	WORD $0x6e2f1c40 // EOR V0.16B, V2.16B, V15.16B
+	WORD $0x6ef18421 // SUB V1.2D, V1.2D, V17.2D
+	WORD $0x6eef8400 // SUB V0.2D, V0.2D, V15.2D
+	FLDPQ 32(R2), (F5, F4)
+	WORD $0x4ee58423 // ADD V3.2D, V1.2D, V5.2D
+	WORD $0x4ee48402 // ADD V2.2D, V0.2D, V4.2D
+	FSTPQ (F3, F2), 32(R2)
+	TST $4, R7
+	BEQ row42
+	WORD $0x6e311e61 // EOR V1.16B, V19.16B, V17.16B
+	WORD $0x6e2f1e40 // EOR V0.16B, V18.16B, V15.16B
+	WORD $0x6ef18431 // SUB V17.2D, V1.2D, V17.2D
+	WORD $0x6eef840f // SUB V15.2D, V0.2D, V15.2D
+	FMOVQ 192(R10), F0
+	WORD $0x6e201ca1 // EOR V1.16B, V5.16B, V0.16B
+	WORD $0x6e201c80 // EOR V0.16B, V4.16B, V0.16B
+	WORD $0x6f540425 // USHR V5.2D, V1.2D, 44
+	WORD $0x6f540404 // USHR V4.2D, V0.2D, 44
+	FMOVQ 192(R10), F0
+	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
+	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
+	WORD $0x6f540422 // USHR V2.2D, V1.2D, 44
+	WORD $0x6f540403 // USHR V3.2D, V0.2D, 44
+	WORD $0x4ee58621 // ADD V1.2D, V17.2D, V5.2D
+	WORD $0x4ee485e0 // ADD V0.2D, V15.2D, V4.2D
+	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
+	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
+	FMOVQ 256(R10), F0
+	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
+	WORD $0x4ee08422 // ADD V2.2D, V1.2D, V0.2D
+	MOVD bad+72(FP), R0
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	FSTPQ (F1, F0), 32(R0)
 
-row38:
+row42:
 	ADD R6, R2, R2
-	ADD $128, R1, R1
+	ADD $192, R1, R1
+	FMOVD 64(R3), F0
+	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	WORD $0x4ee185c5 // ADD V5.2D, V14.2D, V1.2D
+	WORD $0x4ee084c4 // ADD V4.2D, V6.2D, V0.2D
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	TST $4, R7
+	BEQ plain43
+	FMOVD 72(R3), F0
+	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	WORD $0x4ef08421 // ADD V1.2D, V1.2D, V16.2D
+	WORD $0x4eea8400 // ADD V0.2D, V0.2D, V10.2D
+	WORD $0x6f5c0422 // USHR V2.2D, V1.2D, 36
+	WORD $0x6f5c0401 // USHR V1.2D, V0.2D, 36
+	FMOVD 80(R3), F0
+	WORD $0x4e080400 // DUP V0.2D, V0.D[0]
+	WORD $0x6ee0844f // SUB V15.2D, V2.2D, V0.2D
+	WORD $0x6ee0842e // SUB V14.2D, V1.2D, V0.2D
+
+plain43:
+	WORD $0x6f5504a3 // USHR V3.2D, V5.2D, 43
+	WORD $0x6f550482 // USHR V2.2D, V4.2D, 43
+	FMOVQ (R10), F0
+	WORD $0x4e201ca5 // AND V5.16B, V5.16B, V0.16B
+	WORD $0x4e201c86 // AND V6.16B, V4.16B, V0.16B
+	WORD $0x4f485601 // SHL V1.2D, V16.2D, 8
+	WORD $0x4f485540 // SHL V0.2D, V10.2D, 8
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FLDPQ (R3), (F1, F0)
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	TST $1, R7
+	BEQ first44
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4ee184a5 // ADD V5.2D, V5.2D, V1.2D
+	WORD $0x4ee084c6 // ADD V6.2D, V6.2D, V0.2D
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FLDPQ 128(R1), (F1, F0)
+	WORD $0x4ee185ef // ADD V15.2D, V15.2D, V1.2D
+	WORD $0x4ee085ce // ADD V14.2D, V14.2D, V0.2D
+
+first44:
+	WORD $0x6f5504a1 // USHR V1.2D, V5.2D, 43
+	WORD $0x6f5504c0 // USHR V0.2D, V6.2D, 43
+	WORD $0x4ee18464 // ADD V4.2D, V3.2D, V1.2D
+	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
+	FMOVQ (R10), F0
+	WORD $0x4e201ca5 // AND V5.16B, V5.16B, V0.16B
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	TST $2, R7
+	BEQ last45
+	FSTPQ (F5, F2), (R1)
+	FSTPQ (F4, F3), 64(R1)
+	FSTPQ (F15, F14), 128(R1)
+	JMP row46
+
+last45:
+	FMOVQ 64(R10), F0
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c60 // AND V0.16B, V3.16B, V0.16B
+	WORD $0x4ee184a1 // ADD V1.2D, V5.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FMOVQ 128(R10), F0
+	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
+	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
+	WORD $0x6f550421 // USHR V1.2D, V1.2D, 43
+	WORD $0x6f550400 // USHR V0.2D, V0.2D, 43
+	WORD $0x4ee18481 // ADD V1.2D, V4.2D, V1.2D
+	WORD $0x4ee08462 // ADD V2.2D, V3.2D, V0.2D
+	MOVD minus+48(FP), R0
+	WORD $0x9e670000 // FMOV D0, R0
+	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
+	WORD $0x4eaa1d46 // MOV V6.16B, V10.16B
+	WORD $0x6e2a1c21 // EOR V1.16B, V1.16B, V10.16B
+	WORD $0x6e261c40 // EOR V0.16B, V2.16B, V6.16B
+	WORD $0x6eea8421 // SUB V1.2D, V1.2D, V10.2D
+	WORD $0x6ee68400 // SUB V0.2D, V0.2D, V6.2D
+	FLDPQ (R2), (F5, F4)
+	WORD $0x4ee58423 // ADD V3.2D, V1.2D, V5.2D
+	WORD $0x4ee48402 // ADD V2.2D, V0.2D, V4.2D
+	FSTPQ (F3, F2), (R2)
+	TST $4, R7
+	BEQ row46
+	WORD $0x6e2a1de1 // EOR V1.16B, V15.16B, V10.16B
+	WORD $0x6e261dc0 // EOR V0.16B, V14.16B, V6.16B
+	WORD $0x6eea842a // SUB V10.2D, V1.2D, V10.2D
+	WORD $0x6ee68406 // SUB V6.2D, V0.2D, V6.2D
+	FMOVQ 192(R10), F0
+	WORD $0x6e201ca1 // EOR V1.16B, V5.16B, V0.16B
+	WORD $0x6e201c80 // EOR V0.16B, V4.16B, V0.16B
+	WORD $0x6f540425 // USHR V5.2D, V1.2D, 44
+	WORD $0x6f540404 // USHR V4.2D, V0.2D, 44
+	FMOVQ 192(R10), F0
+	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
+	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
+	WORD $0x6f540422 // USHR V2.2D, V1.2D, 44
+	WORD $0x6f540403 // USHR V3.2D, V0.2D, 44
+	WORD $0x4ee58541 // ADD V1.2D, V10.2D, V5.2D
+	WORD $0x4ee484c0 // ADD V0.2D, V6.2D, V4.2D
+	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
+	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
+	FMOVQ 256(R10), F0
+	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
+	WORD $0x4ee08422 // ADD V2.2D, V1.2D, V0.2D
+	MOVD bad+72(FP), R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	FSTPQ (F1, F0), (R0)
+
+row46:
+	FMOVD 64(R3), F0
+	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	WORD $0x4ee185a5 // ADD V5.2D, V13.2D, V1.2D
+	WORD $0x4ee08564 // ADD V4.2D, V11.2D, V0.2D
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	TST $4, R7
+	BEQ plain47
+	FMOVD 72(R3), F0
+	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	WORD $0x4eec8421 // ADD V1.2D, V1.2D, V12.2D
+	WORD $0x4ee78400 // ADD V0.2D, V0.2D, V7.2D
+	WORD $0x6f5c0422 // USHR V2.2D, V1.2D, 36
+	WORD $0x6f5c0401 // USHR V1.2D, V0.2D, 36
+	FMOVD 80(R3), F0
+	WORD $0x4e080400 // DUP V0.2D, V0.D[0]
+	WORD $0x6ee0844b // SUB V11.2D, V2.2D, V0.2D
+	WORD $0x6ee0842a // SUB V10.2D, V1.2D, V0.2D
+
+plain47:
+	WORD $0x6f5504a3 // USHR V3.2D, V5.2D, 43
+	WORD $0x6f550482 // USHR V2.2D, V4.2D, 43
+	FMOVQ (R10), F0
+	WORD $0x4e201ca5 // AND V5.16B, V5.16B, V0.16B
+	WORD $0x4e201c86 // AND V6.16B, V4.16B, V0.16B
+	WORD $0x4f485581 // SHL V1.2D, V12.2D, 8
+	WORD $0x4f4854e0 // SHL V0.2D, V7.2D, 8
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FLDPQ 32(R3), (F1, F0)
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	TST $1, R7
+	BEQ first48
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x4ee184a5 // ADD V5.2D, V5.2D, V1.2D
+	WORD $0x4ee084c6 // ADD V6.2D, V6.2D, V0.2D
+	FLDPQ 96(R1), (F1, F0)
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FLDPQ 160(R1), (F1, F0)
+	WORD $0x4ee1856b // ADD V11.2D, V11.2D, V1.2D
+	WORD $0x4ee0854a // ADD V10.2D, V10.2D, V0.2D
+
+first48:
+	WORD $0x6f5504a1 // USHR V1.2D, V5.2D, 43
+	WORD $0x6f5504c0 // USHR V0.2D, V6.2D, 43
+	WORD $0x4ee18464 // ADD V4.2D, V3.2D, V1.2D
+	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
+	FMOVQ (R10), F0
+	WORD $0x4e201ca5 // AND V5.16B, V5.16B, V0.16B
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	TST $2, R7
+	BEQ last49
+	FSTPQ (F5, F2), 32(R1)
+	FSTPQ (F4, F3), 96(R1)
+	FSTPQ (F11, F10), 160(R1)
+	JMP row50
+
+last49:
+	FMOVQ 64(R10), F0
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c60 // AND V0.16B, V3.16B, V0.16B
+	WORD $0x4ee184a1 // ADD V1.2D, V5.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FMOVQ 128(R10), F0
+	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
+	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
+	WORD $0x6f550421 // USHR V1.2D, V1.2D, 43
+	WORD $0x6f550400 // USHR V0.2D, V0.2D, 43
+	WORD $0x4ee18481 // ADD V1.2D, V4.2D, V1.2D
+	WORD $0x4ee08462 // ADD V2.2D, V3.2D, V0.2D
+	MOVD minus+48(FP), R0
+	WORD $0x9e670000 // FMOV D0, R0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	WORD $0x4ea71ce6 // MOV V6.16B, V7.16B
+	WORD $0x6e271c21 // EOR V1.16B, V1.16B, V7.16B
+	WORD $0x6e261c40 // EOR V0.16B, V2.16B, V6.16B
+	WORD $0x6ee78421 // SUB V1.2D, V1.2D, V7.2D
+	WORD $0x6ee68400 // SUB V0.2D, V0.2D, V6.2D
+	FLDPQ 32(R2), (F5, F4)
+	WORD $0x4ee58423 // ADD V3.2D, V1.2D, V5.2D
+	WORD $0x4ee48402 // ADD V2.2D, V0.2D, V4.2D
+	FSTPQ (F3, F2), 32(R2)
+	TST $4, R7
+	BEQ row50
+	WORD $0x6e271d61 // EOR V1.16B, V11.16B, V7.16B
+	WORD $0x6e261d40 // EOR V0.16B, V10.16B, V6.16B
+	WORD $0x6ee78427 // SUB V7.2D, V1.2D, V7.2D
+	WORD $0x6ee68406 // SUB V6.2D, V0.2D, V6.2D
+	FMOVQ 192(R10), F0
+	WORD $0x6e201ca1 // EOR V1.16B, V5.16B, V0.16B
+	WORD $0x6e201c80 // EOR V0.16B, V4.16B, V0.16B
+	WORD $0x6f540425 // USHR V5.2D, V1.2D, 44
+	WORD $0x6f540404 // USHR V4.2D, V0.2D, 44
+	FMOVQ 192(R10), F0
+	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
+	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
+	WORD $0x6f540422 // USHR V2.2D, V1.2D, 44
+	WORD $0x6f540403 // USHR V3.2D, V0.2D, 44
+	WORD $0x4ee584e1 // ADD V1.2D, V7.2D, V5.2D
+	WORD $0x4ee484c0 // ADD V0.2D, V6.2D, V4.2D
+	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
+	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
+	FMOVQ 256(R10), F0
+	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
+	WORD $0x4ee08422 // ADD V2.2D, V1.2D, V0.2D
+	MOVD bad+72(FP), R0
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	FSTPQ (F1, F0), 32(R0)
+
+row50:
+	ADD R6, R2, R2
+	ADD $192, R1, R1
 	SUBS $2, R9, R9
 	BLE done
 	ADD $16, R5, R5
@@ -1366,8 +1562,8 @@ row38:
 done:
 	RET
 
-// func tileWide(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
-TEXT ·tileWide(SB), NOSPLIT, $0-72
+// func tileWide(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
+TEXT ·tileWide(SB), NOSPLIT, $0-80
 	MOVD $constants<>(SB), R10
 	MOVD rows+0(FP), R9
 	MOVD a+16(FP), R8
@@ -1376,8 +1572,8 @@ TEXT ·tileWide(SB), NOSPLIT, $0-72
 	MOVD sums+56(FP), R6
 	MOVD flags+64(FP), R5
 	LSL $3, R0, R4
-	FMOVQ 192(R10), F6
-	FMOVQ 256(R10), F7
+	FMOVQ 320(R10), F8
+	FMOVQ 384(R10), F9
 
 panel:
 	MOVD $0, R3
@@ -1386,129 +1582,155 @@ group:
 	ADD R3, R8, R2
 	MOVD b+24(FP), R1
 	MOVD k+8(FP), R0
+	WORD $0x6f00e415 // MOVI V21.2D, 0
+	WORD $0x6f00e413 // MOVI V19.2D, 0
 	WORD $0x6f00e417 // MOVI V23.2D, 0
 	WORD $0x6f00e416 // MOVI V22.2D, 0
-	WORD $0x6f00e415 // MOVI V21.2D, 0
-	WORD $0x6f00e414 // MOVI V20.2D, 0
-	WORD $0x6f00e413 // MOVI V19.2D, 0
-	WORD $0x6f00e410 // MOVI V16.2D, 0
 	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e414 // MOVI V20.2D, 0
 	WORD $0x6f00e411 // MOVI V17.2D, 0
-	WORD $0x6f00e405 // MOVI V5.2D, 0
-	WORD $0x6f00e40e // MOVI V14.2D, 0
 	WORD $0x6f00e40d // MOVI V13.2D, 0
-	WORD $0x6f00e40c // MOVI V12.2D, 0
-	WORD $0x6f00e409 // MOVI V9.2D, 0
-	WORD $0x6f00e408 // MOVI V8.2D, 0
 	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
 	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
 
-loop52:
+loop68:
 	VLD1R (R2), [V25.D2]
 	FMOVD 64(R2), F0
 	WORD $0x4e080418 // DUP V24.2D, V0.D[0]
-	WORD $0x4ea61cc0 // MOV V0.16B, V6.16B
+	WORD $0x4ea81d00 // MOV V0.16B, V8.16B
 	FLDPQ (R1), (F3, F2)
-	WORD $0x4ea61cc1 // MOV V1.16B, V6.16B
+	WORD $0x4ea81d01 // MOV V1.16B, V8.16B
 	WORD $0x4e63cf21 // FMLA V1.2D, V25.2D, V3.2D
 	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
-	WORD $0x4ee1d4ef // FSUB V15.2D, V7.2D, V1.2D
-	WORD $0x4ee0d4e4 // FSUB V4.2D, V7.2D, V0.2D
+	WORD $0x4ee1d525 // FSUB V5.2D, V9.2D, V1.2D
+	WORD $0x4ee0d524 // FSUB V4.2D, V9.2D, V0.2D
 	FLDPQ (R1), (F3, F2)
-	WORD $0x4e63cf2f // FMLA V15.2D, V25.2D, V3.2D
+	WORD $0x4e63cf25 // FMLA V5.2D, V25.2D, V3.2D
 	WORD $0x4e62cf24 // FMLA V4.2D, V25.2D, V2.2D
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e63cf01 // FMLA V1.2D, V24.2D, V3.2D
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	WORD $0x4eef86f7 // ADD V23.2D, V23.2D, V15.2D
-	WORD $0x4ee486d6 // ADD V22.2D, V22.2D, V4.2D
-	WORD $0x4ee186b5 // ADD V21.2D, V21.2D, V1.2D
-	WORD $0x4ee08694 // ADD V20.2D, V20.2D, V0.2D
-	WORD $0x4ea61cc0 // MOV V0.16B, V6.16B
+	WORD $0x4ee586b5 // ADD V21.2D, V21.2D, V5.2D
+	WORD $0x4ee48673 // ADD V19.2D, V19.2D, V4.2D
+	WORD $0x4ee186f7 // ADD V23.2D, V23.2D, V1.2D
+	WORD $0x4ee086d6 // ADD V22.2D, V22.2D, V0.2D
+	WORD $0x4ea81d00 // MOV V0.16B, V8.16B
 	FLDPQ 64(R1), (F3, F2)
-	WORD $0x4ea61cc1 // MOV V1.16B, V6.16B
+	WORD $0x4ea81d01 // MOV V1.16B, V8.16B
 	WORD $0x4e63cf21 // FMLA V1.2D, V25.2D, V3.2D
 	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
-	WORD $0x4ee1d4ef // FSUB V15.2D, V7.2D, V1.2D
-	WORD $0x4ee0d4e4 // FSUB V4.2D, V7.2D, V0.2D
+	WORD $0x4ee1d525 // FSUB V5.2D, V9.2D, V1.2D
+	WORD $0x4ee0d524 // FSUB V4.2D, V9.2D, V0.2D
 	FLDPQ 64(R1), (F3, F2)
-	WORD $0x4e63cf2f // FMLA V15.2D, V25.2D, V3.2D
+	WORD $0x4e63cf25 // FMLA V5.2D, V25.2D, V3.2D
 	WORD $0x4e62cf24 // FMLA V4.2D, V25.2D, V2.2D
 	FLDPQ 64(R1), (F3, F2)
 	WORD $0x4e63cf01 // FMLA V1.2D, V24.2D, V3.2D
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	WORD $0x4eef8673 // ADD V19.2D, V19.2D, V15.2D
+	WORD $0x4ee58652 // ADD V18.2D, V18.2D, V5.2D
 	WORD $0x4ee48610 // ADD V16.2D, V16.2D, V4.2D
-	WORD $0x4ee18652 // ADD V18.2D, V18.2D, V1.2D
+	WORD $0x4ee18694 // ADD V20.2D, V20.2D, V1.2D
 	WORD $0x4ee08631 // ADD V17.2D, V17.2D, V0.2D
-	WORD $0x4ea61cc0 // MOV V0.16B, V6.16B
+	WORD $0x4ea81d00 // MOV V0.16B, V8.16B
 	FLDPQ 32(R1), (F3, F2)
-	WORD $0x4ea61cc1 // MOV V1.16B, V6.16B
+	WORD $0x4ea81d01 // MOV V1.16B, V8.16B
 	WORD $0x4e63cf21 // FMLA V1.2D, V25.2D, V3.2D
 	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
-	WORD $0x4ee1d4ef // FSUB V15.2D, V7.2D, V1.2D
-	WORD $0x4ee0d4e4 // FSUB V4.2D, V7.2D, V0.2D
+	WORD $0x4ee1d525 // FSUB V5.2D, V9.2D, V1.2D
+	WORD $0x4ee0d524 // FSUB V4.2D, V9.2D, V0.2D
 	FLDPQ 32(R1), (F3, F2)
-	WORD $0x4e63cf2f // FMLA V15.2D, V25.2D, V3.2D
+	WORD $0x4e63cf25 // FMLA V5.2D, V25.2D, V3.2D
 	WORD $0x4e62cf24 // FMLA V4.2D, V25.2D, V2.2D
 	FLDPQ 32(R1), (F3, F2)
 	WORD $0x4e63cf01 // FMLA V1.2D, V24.2D, V3.2D
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	WORD $0x4eef84a5 // ADD V5.2D, V5.2D, V15.2D
-	WORD $0x4ee485ce // ADD V14.2D, V14.2D, V4.2D
-	WORD $0x4ee185ad // ADD V13.2D, V13.2D, V1.2D
-	WORD $0x4ee0858c // ADD V12.2D, V12.2D, V0.2D
-	WORD $0x4ea61cc0 // MOV V0.16B, V6.16B
+	WORD $0x4ee585ad // ADD V13.2D, V13.2D, V5.2D
+	WORD $0x4ee4856b // ADD V11.2D, V11.2D, V4.2D
+	WORD $0x4ee185ef // ADD V15.2D, V15.2D, V1.2D
+	WORD $0x4ee085ce // ADD V14.2D, V14.2D, V0.2D
+	WORD $0x4ea81d00 // MOV V0.16B, V8.16B
 	FLDPQ 96(R1), (F3, F2)
-	WORD $0x4ea61cc1 // MOV V1.16B, V6.16B
+	WORD $0x4ea81d01 // MOV V1.16B, V8.16B
 	WORD $0x4e63cf21 // FMLA V1.2D, V25.2D, V3.2D
 	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
-	WORD $0x4ee1d4ef // FSUB V15.2D, V7.2D, V1.2D
-	WORD $0x4ee0d4e4 // FSUB V4.2D, V7.2D, V0.2D
+	WORD $0x4ee1d525 // FSUB V5.2D, V9.2D, V1.2D
+	WORD $0x4ee0d524 // FSUB V4.2D, V9.2D, V0.2D
 	FLDPQ 96(R1), (F3, F2)
-	WORD $0x4e63cf2f // FMLA V15.2D, V25.2D, V3.2D
+	WORD $0x4e63cf25 // FMLA V5.2D, V25.2D, V3.2D
 	WORD $0x4e62cf24 // FMLA V4.2D, V25.2D, V2.2D
 	FLDPQ 96(R1), (F3, F2)
 	WORD $0x4e63cf01 // FMLA V1.2D, V24.2D, V3.2D
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	WORD $0x4eef8529 // ADD V9.2D, V9.2D, V15.2D
-	WORD $0x4ee48508 // ADD V8.2D, V8.2D, V4.2D
-	WORD $0x4ee1856b // ADD V11.2D, V11.2D, V1.2D
-	WORD $0x4ee0854a // ADD V10.2D, V10.2D, V0.2D
+	WORD $0x4ee5854a // ADD V10.2D, V10.2D, V5.2D
+	WORD $0x4ee484c6 // ADD V6.2D, V6.2D, V4.2D
+	WORD $0x4ee1858c // ADD V12.2D, V12.2D, V1.2D
+	WORD $0x4ee084e7 // ADD V7.2D, V7.2D, V0.2D
 	ADD $128, R2, R2
 	ADD $128, R1, R1
 	SUBS $1, R0, R0
-	BNE loop52
+	BNE loop68
 	FMOVD 64(R1), F0
 	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	WORD $0x4ee186ef // ADD V15.2D, V23.2D, V1.2D
-	WORD $0x4ee086c4 // ADD V4.2D, V22.2D, V0.2D
+	WORD $0x4ee186a5 // ADD V5.2D, V21.2D, V1.2D
+	WORD $0x4ee08664 // ADD V4.2D, V19.2D, V0.2D
 	FMOVD 64(R1), F0
 	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	WORD $0x4ee18673 // ADD V19.2D, V19.2D, V1.2D
+	WORD $0x4ee18655 // ADD V21.2D, V18.2D, V1.2D
 	WORD $0x4ee08610 // ADD V16.2D, V16.2D, V0.2D
-	WORD $0x6f5505e3 // USHR V3.2D, V15.2D, 43
-	WORD $0x6f550482 // USHR V2.2D, V4.2D, 43
-	FMOVQ (R10), F0
-	WORD $0x4e201def // AND V15.16B, V15.16B, V0.16B
-	WORD $0x4e201c84 // AND V4.16B, V4.16B, V0.16B
-	WORD $0x4f4856a1 // SHL V1.2D, V21.2D, 8
-	WORD $0x4f485680 // SHL V0.2D, V20.2D, 8
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	TST $4, R5
+	BEQ plain69
+	FMOVD 72(R1), F0
+	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	WORD $0x4ef78421 // ADD V1.2D, V1.2D, V23.2D
+	WORD $0x4ef68400 // ADD V0.2D, V0.2D, V22.2D
+	WORD $0x6f5c0423 // USHR V3.2D, V1.2D, 36
+	WORD $0x6f5c0402 // USHR V2.2D, V0.2D, 36
+	WORD $0x6f5006a1 // USHR V1.2D, V21.2D, 48
+	WORD $0x6f500600 // USHR V0.2D, V16.2D, 48
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	WORD $0x6f7c0661 // USHR V1.2D, V19.2D, 4
+	WORD $0x4f435681 // SHL V1.2D, V20.2D, 3
+	WORD $0x4f435620 // SHL V0.2D, V17.2D, 3
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FMOVD 80(R1), F0
+	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	WORD $0x6ee18473 // SUB V19.2D, V3.2D, V1.2D
+	WORD $0x6ee08452 // SUB V18.2D, V2.2D, V0.2D
+
+plain69:
+	WORD $0x6f5504a3 // USHR V3.2D, V5.2D, 43
+	WORD $0x6f550482 // USHR V2.2D, V4.2D, 43
+	FMOVQ (R10), F0
+	WORD $0x4e201ca5 // AND V5.16B, V5.16B, V0.16B
+	WORD $0x4e201c84 // AND V4.16B, V4.16B, V0.16B
+	WORD $0x4f4856e1 // SHL V1.2D, V23.2D, 8
+	WORD $0x4f4856c0 // SHL V0.2D, V22.2D, 8
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	WORD $0x6f7c06a1 // USHR V1.2D, V21.2D, 4
 	WORD $0x6f7c0600 // USHR V0.2D, V16.2D, 4
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	WORD $0x4f7c5661 // SHL V1.2D, V19.2D, 60
+	WORD $0x4f7c56a1 // SHL V1.2D, V21.2D, 60
 	WORD $0x4f7c5600 // SHL V0.2D, V16.2D, 60
 	WORD $0x6f6b0421 // USHR V1.2D, V1.2D, 21
 	WORD $0x6f6b0400 // USHR V0.2D, V0.2D, 21
-	WORD $0x4ee185ef // ADD V15.2D, V15.2D, V1.2D
+	WORD $0x4ee184a5 // ADD V5.2D, V5.2D, V1.2D
 	WORD $0x4ee08490 // ADD V16.2D, V4.2D, V0.2D
-	WORD $0x4f6f5641 // SHL V1.2D, V18.2D, 47
+	WORD $0x4f6f5681 // SHL V1.2D, V20.2D, 47
 	WORD $0x4f6f5620 // SHL V0.2D, V17.2D, 47
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
@@ -1516,115 +1738,33 @@ loop52:
 	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
 	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
 	TST $1, R5
-	BEQ first53
+	BEQ first70
 	FLDPQ (R6), (F1, F0)
-	WORD $0x4ee185ef // ADD V15.2D, V15.2D, V1.2D
+	WORD $0x4ee184a5 // ADD V5.2D, V5.2D, V1.2D
 	WORD $0x4ee08610 // ADD V16.2D, V16.2D, V0.2D
 	FLDPQ 64(R6), (F1, F0)
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FLDPQ 128(R6), (F1, F0)
+	WORD $0x4ee18673 // ADD V19.2D, V19.2D, V1.2D
+	WORD $0x4ee08652 // ADD V18.2D, V18.2D, V0.2D
 
-first53:
-	WORD $0x6f5505e1 // USHR V1.2D, V15.2D, 43
+first70:
+	WORD $0x6f5504a1 // USHR V1.2D, V5.2D, 43
 	WORD $0x6f550600 // USHR V0.2D, V16.2D, 43
 	WORD $0x4ee18464 // ADD V4.2D, V3.2D, V1.2D
 	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
 	FMOVQ (R10), F0
-	WORD $0x4e201def // AND V15.16B, V15.16B, V0.16B
+	WORD $0x4e201ca5 // AND V5.16B, V5.16B, V0.16B
 	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
 	TST $2, R5
-	BEQ last54
-	FSTPQ (F15, F2), (R6)
+	BEQ last71
+	FSTPQ (F5, F2), (R6)
 	FSTPQ (F4, F3), 64(R6)
-	JMP row55
+	FSTPQ (F19, F18), 128(R6)
+	JMP row72
 
-last54:
-	FMOVQ 64(R10), F0
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	WORD $0x4e201c60 // AND V0.16B, V3.16B, V0.16B
-	WORD $0x4ee185e1 // ADD V1.2D, V15.2D, V1.2D
-	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 128(R10), F0
-	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
-	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
-	WORD $0x6f550421 // USHR V1.2D, V1.2D, 43
-	WORD $0x6f550400 // USHR V0.2D, V0.2D, 43
-	WORD $0x4ee18481 // ADD V1.2D, V4.2D, V1.2D
-	WORD $0x4ee08464 // ADD V4.2D, V3.2D, V0.2D
-	MOVD minus+48(FP), R0
-	WORD $0x9e670000 // FMOV D0, R0
-	WORD $0x4e080403 // DUP V3.2D, V0.D[0]
-	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	WORD $0x6e231c21 // EOR V1.16B, V1.16B, V3.16B
-	WORD $0x6e221c80 // EOR V0.16B, V4.16B, V2.16B
-	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
-	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	FLDPQ (R7), (F1, F0)
-	WORD $0x4ee18461 // ADD V1.2D, V3.2D, V1.2D
-	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
-	FSTPQ (F1, F0), (R7)
-
-row55:
-	FMOVD 64(R1), F0
-	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
-	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	WORD $0x4ee184a5 // ADD V5.2D, V5.2D, V1.2D
-	WORD $0x4ee085c4 // ADD V4.2D, V14.2D, V0.2D
-	FMOVD 64(R1), F0
-	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
-	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	WORD $0x4ee18529 // ADD V9.2D, V9.2D, V1.2D
-	WORD $0x4ee08508 // ADD V8.2D, V8.2D, V0.2D
-	WORD $0x6f5504a3 // USHR V3.2D, V5.2D, 43
-	WORD $0x6f550482 // USHR V2.2D, V4.2D, 43
-	FMOVQ (R10), F0
-	WORD $0x4e201ca5 // AND V5.16B, V5.16B, V0.16B
-	WORD $0x4e201c84 // AND V4.16B, V4.16B, V0.16B
-	WORD $0x4f4855a1 // SHL V1.2D, V13.2D, 8
-	WORD $0x4f485580 // SHL V0.2D, V12.2D, 8
-	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
-	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	WORD $0x6f7c0521 // USHR V1.2D, V9.2D, 4
-	WORD $0x6f7c0500 // USHR V0.2D, V8.2D, 4
-	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
-	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	WORD $0x4f7c5521 // SHL V1.2D, V9.2D, 60
-	WORD $0x4f7c5500 // SHL V0.2D, V8.2D, 60
-	WORD $0x6f6b0421 // USHR V1.2D, V1.2D, 21
-	WORD $0x6f6b0400 // USHR V0.2D, V0.2D, 21
-	WORD $0x4ee184a5 // ADD V5.2D, V5.2D, V1.2D
-	WORD $0x4ee08488 // ADD V8.2D, V4.2D, V0.2D
-	WORD $0x4f6f5561 // SHL V1.2D, V11.2D, 47
-	WORD $0x4f6f5540 // SHL V0.2D, V10.2D, 47
-	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
-	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FLDPQ 32(R1), (F1, F0)
-	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
-	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
-	TST $1, R5
-	BEQ first56
-	FLDPQ 32(R6), (F1, F0)
-	WORD $0x4ee184a5 // ADD V5.2D, V5.2D, V1.2D
-	WORD $0x4ee08508 // ADD V8.2D, V8.2D, V0.2D
-	FLDPQ 96(R6), (F1, F0)
-	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
-	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-
-first56:
-	WORD $0x6f5504a1 // USHR V1.2D, V5.2D, 43
-	WORD $0x6f550500 // USHR V0.2D, V8.2D, 43
-	WORD $0x4ee18464 // ADD V4.2D, V3.2D, V1.2D
-	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
-	FMOVQ (R10), F0
-	WORD $0x4e201ca5 // AND V5.16B, V5.16B, V0.16B
-	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
-	TST $2, R5
-	BEQ last57
-	FSTPQ (F5, F2), 32(R6)
-	FSTPQ (F4, F3), 96(R6)
-	JMP row58
-
-last57:
+last71:
 	FMOVQ 64(R10), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c60 // AND V0.16B, V3.16B, V0.16B
@@ -1636,23 +1776,195 @@ last57:
 	WORD $0x6f550421 // USHR V1.2D, V1.2D, 43
 	WORD $0x6f550400 // USHR V0.2D, V0.2D, 43
 	WORD $0x4ee18481 // ADD V1.2D, V4.2D, V1.2D
-	WORD $0x4ee08464 // ADD V4.2D, V3.2D, V0.2D
+	WORD $0x4ee08462 // ADD V2.2D, V3.2D, V0.2D
 	MOVD minus+48(FP), R0
 	WORD $0x9e670000 // FMOV D0, R0
-	WORD $0x4e080403 // DUP V3.2D, V0.D[0]
-	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	WORD $0x6e231c21 // EOR V1.16B, V1.16B, V3.16B
-	WORD $0x6e221c80 // EOR V0.16B, V4.16B, V2.16B
-	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
-	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	FLDPQ 32(R7), (F1, F0)
-	WORD $0x4ee18461 // ADD V1.2D, V3.2D, V1.2D
-	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
-	FSTPQ (F1, F0), 32(R7)
+	WORD $0x4e080411 // DUP V17.2D, V0.D[0]
+	WORD $0x4eb11e30 // MOV V16.16B, V17.16B
+	WORD $0x6e311c21 // EOR V1.16B, V1.16B, V17.16B
+	WORD $0x6e301c40 // EOR V0.16B, V2.16B, V16.16B
+	WORD $0x6ef18421 // SUB V1.2D, V1.2D, V17.2D
+	WORD $0x6ef08400 // SUB V0.2D, V0.2D, V16.2D
+	FLDPQ (R7), (F5, F4)
+	WORD $0x4ee58423 // ADD V3.2D, V1.2D, V5.2D
+	WORD $0x4ee48402 // ADD V2.2D, V0.2D, V4.2D
+	FSTPQ (F3, F2), (R7)
+	TST $4, R5
+	BEQ row72
+	WORD $0x6e311e61 // EOR V1.16B, V19.16B, V17.16B
+	WORD $0x6e301e40 // EOR V0.16B, V18.16B, V16.16B
+	WORD $0x6ef18431 // SUB V17.2D, V1.2D, V17.2D
+	WORD $0x6ef08410 // SUB V16.2D, V0.2D, V16.2D
+	FMOVQ 192(R10), F0
+	WORD $0x6e201ca1 // EOR V1.16B, V5.16B, V0.16B
+	WORD $0x6e201c80 // EOR V0.16B, V4.16B, V0.16B
+	WORD $0x6f540425 // USHR V5.2D, V1.2D, 44
+	WORD $0x6f540404 // USHR V4.2D, V0.2D, 44
+	FMOVQ 192(R10), F0
+	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
+	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
+	WORD $0x6f540422 // USHR V2.2D, V1.2D, 44
+	WORD $0x6f540403 // USHR V3.2D, V0.2D, 44
+	WORD $0x4ee58621 // ADD V1.2D, V17.2D, V5.2D
+	WORD $0x4ee48600 // ADD V0.2D, V16.2D, V4.2D
+	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
+	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
+	FMOVQ 256(R10), F0
+	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
+	WORD $0x4ee08422 // ADD V2.2D, V1.2D, V0.2D
+	MOVD bad+72(FP), R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	FSTPQ (F1, F0), (R0)
 
-row58:
+row72:
+	FMOVD 64(R1), F0
+	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	WORD $0x4ee185a5 // ADD V5.2D, V13.2D, V1.2D
+	WORD $0x4ee08564 // ADD V4.2D, V11.2D, V0.2D
+	FMOVD 64(R1), F0
+	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	WORD $0x4ee1854d // ADD V13.2D, V10.2D, V1.2D
+	WORD $0x4ee084c6 // ADD V6.2D, V6.2D, V0.2D
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	TST $4, R5
+	BEQ plain73
+	FMOVD 72(R1), F0
+	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	WORD $0x4eef8421 // ADD V1.2D, V1.2D, V15.2D
+	WORD $0x4eee8400 // ADD V0.2D, V0.2D, V14.2D
+	WORD $0x6f5c0423 // USHR V3.2D, V1.2D, 36
+	WORD $0x6f5c0402 // USHR V2.2D, V0.2D, 36
+	WORD $0x6f5005a1 // USHR V1.2D, V13.2D, 48
+	WORD $0x6f5004c0 // USHR V0.2D, V6.2D, 48
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	WORD $0x4f435581 // SHL V1.2D, V12.2D, 3
+	WORD $0x4f4354e0 // SHL V0.2D, V7.2D, 3
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FMOVD 80(R1), F0
+	WORD $0x4e080401 // DUP V1.2D, V0.D[0]
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	WORD $0x6ee1846b // SUB V11.2D, V3.2D, V1.2D
+	WORD $0x6ee0844a // SUB V10.2D, V2.2D, V0.2D
+
+plain73:
+	WORD $0x6f5504a3 // USHR V3.2D, V5.2D, 43
+	WORD $0x6f550482 // USHR V2.2D, V4.2D, 43
+	FMOVQ (R10), F0
+	WORD $0x4e201ca5 // AND V5.16B, V5.16B, V0.16B
+	WORD $0x4e201c84 // AND V4.16B, V4.16B, V0.16B
+	WORD $0x4f4855e1 // SHL V1.2D, V15.2D, 8
+	WORD $0x4f4855c0 // SHL V0.2D, V14.2D, 8
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	WORD $0x6f7c05a1 // USHR V1.2D, V13.2D, 4
+	WORD $0x6f7c04c0 // USHR V0.2D, V6.2D, 4
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	WORD $0x4f7c55a1 // SHL V1.2D, V13.2D, 60
+	WORD $0x4f7c54c0 // SHL V0.2D, V6.2D, 60
+	WORD $0x6f6b0421 // USHR V1.2D, V1.2D, 21
+	WORD $0x6f6b0400 // USHR V0.2D, V0.2D, 21
+	WORD $0x4ee184a5 // ADD V5.2D, V5.2D, V1.2D
+	WORD $0x4ee08486 // ADD V6.2D, V4.2D, V0.2D
+	WORD $0x4f6f5581 // SHL V1.2D, V12.2D, 47
+	WORD $0x4f6f54e0 // SHL V0.2D, V7.2D, 47
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	TST $1, R5
+	BEQ first74
+	FLDPQ 32(R6), (F1, F0)
+	WORD $0x4ee184a5 // ADD V5.2D, V5.2D, V1.2D
+	WORD $0x4ee084c6 // ADD V6.2D, V6.2D, V0.2D
+	FLDPQ 96(R6), (F1, F0)
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FLDPQ 160(R6), (F1, F0)
+	WORD $0x4ee1856b // ADD V11.2D, V11.2D, V1.2D
+	WORD $0x4ee0854a // ADD V10.2D, V10.2D, V0.2D
+
+first74:
+	WORD $0x6f5504a1 // USHR V1.2D, V5.2D, 43
+	WORD $0x6f5504c0 // USHR V0.2D, V6.2D, 43
+	WORD $0x4ee18464 // ADD V4.2D, V3.2D, V1.2D
+	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
+	FMOVQ (R10), F0
+	WORD $0x4e201ca5 // AND V5.16B, V5.16B, V0.16B
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	TST $2, R5
+	BEQ last75
+	FSTPQ (F5, F2), 32(R6)
+	FSTPQ (F4, F3), 96(R6)
+	FSTPQ (F11, F10), 160(R6)
+	JMP row76
+
+last75:
+	FMOVQ 64(R10), F0
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c60 // AND V0.16B, V3.16B, V0.16B
+	WORD $0x4ee184a1 // ADD V1.2D, V5.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FMOVQ 128(R10), F0
+	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
+	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
+	WORD $0x6f550421 // USHR V1.2D, V1.2D, 43
+	WORD $0x6f550400 // USHR V0.2D, V0.2D, 43
+	WORD $0x4ee18481 // ADD V1.2D, V4.2D, V1.2D
+	WORD $0x4ee08462 // ADD V2.2D, V3.2D, V0.2D
+	MOVD minus+48(FP), R0
+	WORD $0x9e670000 // FMOV D0, R0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	WORD $0x4ea71ce6 // MOV V6.16B, V7.16B
+	WORD $0x6e271c21 // EOR V1.16B, V1.16B, V7.16B
+	WORD $0x6e261c40 // EOR V0.16B, V2.16B, V6.16B
+	WORD $0x6ee78421 // SUB V1.2D, V1.2D, V7.2D
+	WORD $0x6ee68400 // SUB V0.2D, V0.2D, V6.2D
+	FLDPQ 32(R7), (F5, F4)
+	WORD $0x4ee58423 // ADD V3.2D, V1.2D, V5.2D
+	WORD $0x4ee48402 // ADD V2.2D, V0.2D, V4.2D
+	FSTPQ (F3, F2), 32(R7)
+	TST $4, R5
+	BEQ row76
+	WORD $0x6e271d61 // EOR V1.16B, V11.16B, V7.16B
+	WORD $0x6e261d40 // EOR V0.16B, V10.16B, V6.16B
+	WORD $0x6ee78427 // SUB V7.2D, V1.2D, V7.2D
+	WORD $0x6ee68406 // SUB V6.2D, V0.2D, V6.2D
+	FMOVQ 192(R10), F0
+	WORD $0x6e201ca1 // EOR V1.16B, V5.16B, V0.16B
+	WORD $0x6e201c80 // EOR V0.16B, V4.16B, V0.16B
+	WORD $0x6f540425 // USHR V5.2D, V1.2D, 44
+	WORD $0x6f540404 // USHR V4.2D, V0.2D, 44
+	FMOVQ 192(R10), F0
+	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
+	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
+	WORD $0x6f540422 // USHR V2.2D, V1.2D, 44
+	WORD $0x6f540403 // USHR V3.2D, V0.2D, 44
+	WORD $0x4ee584e1 // ADD V1.2D, V7.2D, V5.2D
+	WORD $0x4ee484c0 // ADD V0.2D, V6.2D, V4.2D
+	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
+	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
+	FMOVQ 256(R10), F0
+	WORD $0x4ee08443 // ADD V3.2D, V2.2D, V0.2D
+	WORD $0x4ee08422 // ADD V2.2D, V1.2D, V0.2D
+	MOVD bad+72(FP), R0
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	FSTPQ (F1, F0), 32(R0)
+
+row76:
 	ADD R4, R7, R7
-	ADD $128, R6, R6
+	ADD $192, R6, R6
 	SUBS $1, R9, R9
 	BLE done
 	ADD $8, R3, R3
@@ -1675,33 +1987,33 @@ TEXT ·splitNarrow(SB), NOSPLIT, $0-32
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 
-loop60:
+loop78:
 	FLDPQ (R2), (F1, F2)
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 384(R4), F0
+	FMOVQ 512(R4), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
-	FMOVQ 448(R4), F0
+	FMOVQ 576(R4), F0
 	WORD $0x4ee0d421 // FSUB V1.2D, V1.2D, V0.2D
 	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
 	FSTPQ (F1, F0), (R1)
 	FLDPQ 32(R2), (F1, F2)
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 384(R4), F0
+	FMOVQ 512(R4), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
-	FMOVQ 448(R4), F0
+	FMOVQ 576(R4), F0
 	WORD $0x4ee0d421 // FSUB V1.2D, V1.2D, V0.2D
 	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
 	FSTPQ (F1, F0), 32(R1)
 	ADD R0, R2, R2
 	ADD $64, R1, R1
 	SUBS $1, R3, R3
-	BNE loop60
+	BNE loop78
 	FSTPQ (F4, F4), (R1)
 	FSTPQ (F3, F3), 32(R1)
 	RET
@@ -1717,21 +2029,21 @@ TEXT ·splitRows(SB), NOSPLIT, $0-32
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 
-loop62:
+loop80:
 	FLDPQ (R2), (F6, F5)
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4ee084c2 // ADD V2.2D, V6.2D, V0.2D
 	WORD $0x4ee084a1 // ADD V1.2D, V5.2D, V0.2D
-	FMOVQ 576(R4), F0
+	FMOVQ 640(R4), F0
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	FMOVQ 384(R4), F0
+	FMOVQ 512(R4), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 448(R4), F0
+	FMOVQ 576(R4), F0
 	WORD $0x4ee0d444 // FSUB V4.2D, V2.2D, V0.2D
 	WORD $0x4ee0d423 // FSUB V3.2D, V1.2D, V0.2D
-	FMOVQ 512(R4), F0
+	FMOVQ 192(R4), F0
 	WORD $0x6e201cc1 // EOR V1.16B, V6.16B, V0.16B
 	WORD $0x6e201ca0 // EOR V0.16B, V5.16B, V0.16B
 	WORD $0x6f4d0421 // USHR V1.2D, V1.2D, 51
@@ -1741,28 +2053,28 @@ loop62:
 	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
 	WORD $0x6f7f0421 // USHR V1.2D, V1.2D, 1
 	WORD $0x6f7f0402 // USHR V2.2D, V0.2D, 1
-	FMOVQ 640(R4), F0
+	FMOVQ 704(R4), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
-	FMOVQ 704(R4), F0
+	FMOVQ 768(R4), F0
 	WORD $0x4ee0d421 // FSUB V1.2D, V1.2D, V0.2D
 	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
 	FSTPQ (F4, F3), (R1)
 	FSTPQ (F1, F0), 64(R1)
 	FLDPQ 32(R2), (F6, F5)
-	FMOVQ 320(R4), F0
+	FMOVQ 448(R4), F0
 	WORD $0x4ee084c2 // ADD V2.2D, V6.2D, V0.2D
 	WORD $0x4ee084a1 // ADD V1.2D, V5.2D, V0.2D
-	FMOVQ 576(R4), F0
+	FMOVQ 640(R4), F0
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	FMOVQ 384(R4), F0
+	FMOVQ 512(R4), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 448(R4), F0
+	FMOVQ 576(R4), F0
 	WORD $0x4ee0d444 // FSUB V4.2D, V2.2D, V0.2D
 	WORD $0x4ee0d423 // FSUB V3.2D, V1.2D, V0.2D
-	FMOVQ 512(R4), F0
+	FMOVQ 192(R4), F0
 	WORD $0x6e201cc1 // EOR V1.16B, V6.16B, V0.16B
 	WORD $0x6e201ca0 // EOR V0.16B, V5.16B, V0.16B
 	WORD $0x6f4d0421 // USHR V1.2D, V1.2D, 51
@@ -1772,10 +2084,10 @@ loop62:
 	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
 	WORD $0x6f7f0421 // USHR V1.2D, V1.2D, 1
 	WORD $0x6f7f0402 // USHR V2.2D, V0.2D, 1
-	FMOVQ 640(R4), F0
+	FMOVQ 704(R4), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
-	FMOVQ 704(R4), F0
+	FMOVQ 768(R4), F0
 	WORD $0x4ee0d421 // FSUB V1.2D, V1.2D, V0.2D
 	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
 	FSTPQ (F4, F3), 32(R1)
@@ -1783,7 +2095,7 @@ loop62:
 	ADD R0, R2, R2
 	ADD $128, R1, R1
 	SUBS $1, R3, R3
-	BNE loop62
+	BNE loop80
 	FSTPQ (F8, F8), (R1)
 	FSTPQ (F7, F7), 32(R1)
 	RET
@@ -1799,21 +2111,21 @@ TEXT ·splitColumns(SB), NOSPLIT, $0-32
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 
-loop64:
+loop82:
 	FLDPQ (R2), (F6, F5)
-	FMOVQ 832(R4), F0
+	FMOVQ 896(R4), F0
 	WORD $0x4ee084c2 // ADD V2.2D, V6.2D, V0.2D
 	WORD $0x4ee084a1 // ADD V1.2D, V5.2D, V0.2D
-	FMOVQ 896(R4), F0
+	FMOVQ 960(R4), F0
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	FMOVQ 384(R4), F0
+	FMOVQ 512(R4), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 960(R4), F0
+	FMOVQ 1024(R4), F0
 	WORD $0x4ee0d444 // FSUB V4.2D, V2.2D, V0.2D
 	WORD $0x4ee0d423 // FSUB V3.2D, V1.2D, V0.2D
-	FMOVQ 512(R4), F0
+	FMOVQ 192(R4), F0
 	WORD $0x6e201cc1 // EOR V1.16B, V6.16B, V0.16B
 	WORD $0x6e201ca0 // EOR V0.16B, V5.16B, V0.16B
 	WORD $0x6f5a0421 // USHR V1.2D, V1.2D, 38
@@ -1823,28 +2135,28 @@ loop64:
 	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
 	WORD $0x6f7f0421 // USHR V1.2D, V1.2D, 1
 	WORD $0x6f7f0402 // USHR V2.2D, V0.2D, 1
-	FMOVQ 384(R4), F0
+	FMOVQ 512(R4), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
-	FMOVQ 1024(R4), F0
+	FMOVQ 1088(R4), F0
 	WORD $0x4ee0d421 // FSUB V1.2D, V1.2D, V0.2D
 	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
 	FSTPQ (F4, F3), (R1)
 	FSTPQ (F1, F0), 64(R1)
 	FLDPQ 32(R2), (F6, F5)
-	FMOVQ 832(R4), F0
+	FMOVQ 896(R4), F0
 	WORD $0x4ee084c2 // ADD V2.2D, V6.2D, V0.2D
 	WORD $0x4ee084a1 // ADD V1.2D, V5.2D, V0.2D
-	FMOVQ 896(R4), F0
+	FMOVQ 960(R4), F0
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	FMOVQ 384(R4), F0
+	FMOVQ 512(R4), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 960(R4), F0
+	FMOVQ 1024(R4), F0
 	WORD $0x4ee0d444 // FSUB V4.2D, V2.2D, V0.2D
 	WORD $0x4ee0d423 // FSUB V3.2D, V1.2D, V0.2D
-	FMOVQ 512(R4), F0
+	FMOVQ 192(R4), F0
 	WORD $0x6e201cc1 // EOR V1.16B, V6.16B, V0.16B
 	WORD $0x6e201ca0 // EOR V0.16B, V5.16B, V0.16B
 	WORD $0x6f5a0421 // USHR V1.2D, V1.2D, 38
@@ -1854,10 +2166,10 @@ loop64:
 	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
 	WORD $0x6f7f0421 // USHR V1.2D, V1.2D, 1
 	WORD $0x6f7f0402 // USHR V2.2D, V0.2D, 1
-	FMOVQ 384(R4), F0
+	FMOVQ 512(R4), F0
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
-	FMOVQ 1024(R4), F0
+	FMOVQ 1088(R4), F0
 	WORD $0x4ee0d421 // FSUB V1.2D, V1.2D, V0.2D
 	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
 	FSTPQ (F4, F3), 32(R1)
@@ -1865,7 +2177,7 @@ loop64:
 	ADD R0, R2, R2
 	ADD $128, R1, R1
 	SUBS $1, R3, R3
-	BNE loop64
+	BNE loop82
 	FSTPQ (F8, F8), (R1)
 	FSTPQ (F7, F7), 32(R1)
 	RET
@@ -1881,22 +2193,22 @@ TEXT ·span(SB), NOSPLIT, $0-24
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 
-loop66:
+loop84:
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 320(R2), F0
+	FMOVQ 448(R2), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
 	WORD $0x4ea11cc6 // ORR V6.16B, V6.16B, V1.16B
 	WORD $0x4ea01ca5 // ORR V5.16B, V5.16B, V0.16B
 	FLDPQ 32(R1), (F1, F2)
-	FMOVQ 320(R2), F0
+	FMOVQ 448(R2), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08440 // ADD V0.2D, V2.2D, V0.2D
 	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
 	WORD $0x4ea01c63 // ORR V3.16B, V3.16B, V0.16B
 	ADD $64, R1, R1
 	SUBS $1, R0, R0
-	BNE loop66
+	BNE loop84
 	WORD $0x4ea41cc1 // ORR V1.16B, V6.16B, V4.16B
 	WORD $0x4ea31ca0 // ORR V0.16B, V5.16B, V3.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B

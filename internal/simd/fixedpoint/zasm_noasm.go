@@ -4,13 +4,13 @@
 
 package fixedpoint
 
-// vectorTileNarrow computes rows of C ± A·B for a panel of B, over one limb. minus is -1 for the difference, else 0. Rows are a multiple of those of a group.
-func vectorTileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int) {
+// vectorTileNarrow computes rows of C ± A·B for a panel of B, over one limb. minus is -1 for the difference, else 0. Rows are a multiple of those of a group. If a flag asks for it, bits from 20 on are set in a word of bad if an element of its column is out of range.
+func vectorTileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64) {
 	panic("no assembly")
 }
 
-// vectorTileWide computes rows of C ± A·B for a panel of B, over two limbs. minus is -1 for the difference, else 0. Rows are a multiple of those of a group.
-func vectorTileWide(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int) {
+// vectorTileWide computes rows of C ± A·B for a panel of B, over two limbs. minus is -1 for the difference, else 0. Rows are a multiple of those of a group. If a flag asks for it, bits from 20 on are set in a word of bad if an element of its column is out of range.
+func vectorTileWide(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64) {
 	panic("no assembly")
 }
 

@@ -46,8 +46,8 @@ func gemm() {
 		if narrow {
 			name, limbs = "Narrow", "one limb"
 		}
-		bothTiers("tile"+name, "func(rows, k int, a, b *uint64, c *int64, ldc, minus int, sums *uint64, flags int)",
-			"computes rows of C ± A·B for a panel of B, over "+limbs+". minus is -1 for the difference, else 0. Rows are a multiple of those of a group.",
+		bothTiers("tile"+name, "func(rows, k int, a, b *uint64, c *int64, ldc, minus int, sums *uint64, flags int, bad *uint64)",
+			"computes rows of C ± A·B for a panel of B, over "+limbs+". minus is -1 for the difference, else 0. Rows are a multiple of those of a group. If a flag asks for it, bits from 20 on are set in a word of bad if an element of its column is out of range.",
 			func(g ISA) { newForm(g, narrow).tile() })
 	}
 	const sig = "func(k int, x *int64, stride int, panel *uint64)"
@@ -95,7 +95,7 @@ func (f form) tile() {
 			f.finish(i, v, sum, pa, pb, c, sums, flags)
 		}
 		ADDQ(ldc, c)
-		ADDQ(U32(2*line), sums)
+		ADDQ(U32(3*line), sums)
 	}
 	SUBQ(U32(f.rows), rows)
 	JLE(LabelRef("done"))
@@ -167,6 +167,12 @@ func (f form) finish(i, v int, t []VecVirtual, pa, pb, c, sums, flags GPVirtual)
 			VPADDQ(tmp, t[q], t[q])
 		}
 	}
+	plain := Unique("plain")
+	top := f.Zeros(1)[0]
+	TESTQ(U32(4), flags)
+	JZ(LabelRef(plain))
+	f.top(top, i, v, t, pa, pb)
+	Label(plain)
 	hi, lo := f.join(t)
 	if f.Wide {
 		f.BroadcastTo(Mem{Base: pa, Disp: 8 * i}, tmp)
@@ -179,12 +185,14 @@ func (f form) finish(i, v int, t []VecVirtual, pa, pb, c, sums, flags GPVirtual)
 	JZ(LabelRef(first))
 	VPADDQ(at(sums, 0), lo, lo)
 	VPADDQ(at(sums, line), hi, hi)
+	VPADDQ(at(sums, 2*line), top, top)
 	Label(first)
 	f.carry(hi, lo, tmp)
 	TESTQ(U32(2), flags)
 	JZ(LabelRef(last))
 	f.Mov(lo, at(sums, 0))
 	f.Mov(hi, at(sums, line))
+	f.Mov(top, at(sums, 2*line))
 	JMP(LabelRef(done))
 	Label(last)
 	f.roundLow(hi, lo, tmp)
@@ -192,16 +200,69 @@ func (f form) finish(i, v int, t []VecVirtual, pa, pb, c, sums, flags GPVirtual)
 	minus := Arg("minus")
 	if f.Wide {
 		VPBROADCASTQ(minus, sign)
-		VPXORQ(sign, hi, hi)
 	} else {
 		VMOVQ(minus, sign.AsX())
 		VPBROADCASTQ(sign.AsX(), sign)
-		VPXOR(sign, hi, hi)
 	}
+	f.xor(sign, hi)
 	VPSUBQ(sign, hi, hi)
-	VPADDQ(at(c, 0), hi, hi)
+	f.Mov(at(c, 0), tmp)
+	VPADDQ(tmp, hi, hi)
 	f.Mov(hi, at(c, 0))
+	TESTQ(U32(4), flags)
+	JZ(LabelRef(done))
+	// top and the difference of the old and the new element, both without their low 44 bits, are those of a
+	// multiple of 2⁶⁴, up to 2¹⁸ of these units. It is 0 if the new element is in range.
+	f.xor(sign, top)
+	VPSUBQ(sign, top, top)
+	for _, x := range []VecVirtual{tmp, hi} {
+		f.xor(Bits(1<<63), x)
+		VPSRLQ(Imm(topUnit), x, x)
+	}
+	VPADDQ(tmp, top, top)
+	VPSUBQ(hi, top, top)
+	VPADDQ(Bits(1<<(63-topUnit)), top, top)
+	bad := Arg("bad")
+	f.or(at(bad, 0), top)
+	f.Mov(top, at(bad, 0))
 	Label(done)
+}
+
+// topUnit is the exponent of the units of the estimates of products, beyond those of elements.
+const topUnit = 44
+
+// top estimates the sums t of a block in units of 2⁴⁴ of an element, up to one for each shift. It wraps beyond 2⁶³ of
+// these units.
+func (f form) top(top VecVirtual, i, v int, t []VecVirtual, pa, pb GPVirtual) {
+	const unit = topUnit + fraction
+	x := f.Reg()
+	add := func(q int) {
+		if w := f.weight[q]; w > unit {
+			VPSLLQ(Imm(uint64(w-unit)), t[q], x)
+		} else {
+			VPSRLQ(Imm(uint64(unit-w)), t[q], x)
+		}
+		VPADDQ(x, top, top)
+	}
+	sub := func(m Mem) {
+		f.BroadcastTo(m, x)
+		VPSUBQ(x, top, top)
+	}
+	if f.Wide {
+		for q := range f.weight[1:] {
+			add(q + 1)
+		}
+		sub(Mem{Base: pa, Disp: line + 8*i})
+		VPSUBQ(Mem{Base: pb, Disp: line + v*f.Width()}, top, top)
+		return
+	}
+	f.BroadcastTo(Mem{Base: pb, Disp: line + 8}, top) // makes the sum positive
+	VPADDQ(t[1], top, top)
+	VPSRLQ(Imm(uint64(unit-f.weight[1])), top, top)
+	for q := 2; q < len(t); q++ {
+		add(q)
+	}
+	sub(Mem{Base: pb, Disp: line + 16})
 }
 
 // round makes hi the value of the sum hi·2⁴³ + lo. It destroys lo and tmp.
@@ -256,7 +317,24 @@ func (f form) and(m, x Op) {
 	}
 }
 
-// split writes the limbs of a panel, the sums of its rows after these on AVX-512.
+func (f form) or(m, x Op) {
+	if f.Wide {
+		VPORQ(m, x, x)
+	} else {
+		VPOR(m, x, x)
+	}
+}
+
+func (f form) xor(m, x Op) {
+	if f.Wide {
+		VPXORQ(m, x, x)
+	} else {
+		VPXOR(m, x, x)
+	}
+}
+
+// split writes the limbs of a panel, and on AVX-512 the sums of its rows after these: for the high words, and for
+// estimates.
 func (f form) split(limbs func(x VecVirtual) []VecVirtual) {
 	if f.narrow {
 		limbs = f.limbNarrow
@@ -264,11 +342,17 @@ func (f form) split(limbs func(x VecVirtual) []VecVirtual) {
 	k, x, stride, p := Arg("k"), Arg("x"), Arg("stride"), Arg("panel")
 	SHLQ(Imm(3), stride)
 	sums := f.Zeros(f.vectors())
+	high := f.Zeros(1)[0] // the sum of the bits from 12 on
 	Times(k, func() {
 		for v := range f.vectors() {
 			y := f.CopyOf(Mem{Base: x, Disp: v * f.Width()})
 			if f.Wide {
 				VPADDQ(y, sums[v], sums[v])
+				if !f.narrow {
+					t := f.Reg()
+					VPSRAQ(Imm(12), y, t)
+					VPADDQ(t, high, high)
+				}
 			}
 			for q, limb := range limbs(y) {
 				f.Mov(limb, Mem{Base: p, Disp: q*line + v*f.Width()})
@@ -279,6 +363,13 @@ func (f form) split(limbs func(x VecVirtual) []VecVirtual) {
 	})
 	for v, s := range sums {
 		if f.Wide {
+			const unit = topUnit + fraction
+			if f.narrow {
+				VPSRAQ(Imm(uint64(unit-f.offset())), s, high)
+			} else {
+				VPSRAQ(Imm(uint64(unit-f.offset()-12)), high, high)
+			}
+			f.Mov(high, Mem{Base: p, Disp: line})
 			VPSLLQ(Imm(uint64(f.offset()-fraction)), s, s)
 		}
 		f.Mov(s, Mem{Base: p, Disp: v * f.Width()})
