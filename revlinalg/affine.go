@@ -2,7 +2,9 @@ package revlinalg
 
 import (
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/simd/dense"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/vector"
 	"revnum/rev"
 )
@@ -61,6 +63,28 @@ func (k Affine[T]) Run(p rev.Pass[Affine[T]]) error {
 	if p.Adjoint {
 		vector.Axpy(one, p.G.Y, p.G.B)
 		vector.Axpy(one, p.GT.Y, p.GT.B)
+	}
+	return nil
+}
+
+// RunChecked implements rev.Checker. It finds elements of Y.
+func (k Affine[T]) RunChecked(back bool) error {
+	if !number.IsFixed[T]() || k.Y.Data == nil {
+		return k.Run(rev.Pass[Affine[T]]{Back: back})
+	}
+	sign, y, b, x := signOf(back), vector.FixedAs(k.Y), vector.FixedAs(k.B), vector.FixedAs(k.X)
+	packed := vector.Packed(&x)
+	for i := range y.N {
+		s := fixedpoint.ExactDot(number.Fixed(k.W.Row(i)), packed)
+		s.Add(vector.Element(b, i))
+		v, ok := s.AddTo(y.Data[i*y.Inc], sign)
+		if !ok {
+			done := k.part(0, i)
+			done.B = vector.Between(k.B, 0, i)
+			_ = done.Run(rev.Pass[Affine[T]]{Back: !back})
+			return rev.Overflow[Affine[T]]("Y", i)
+		}
+		y.Data[i*y.Inc] = v
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
 	return nil
 }
 
-// RunChecked implements rev.Checker.
+// RunChecked implements rev.Checker. It finds elements of Y.
 func (k Axpy[T]) RunChecked(back bool) error {
 	if !number.IsFixed[T]() {
 		return k.Run(rev.Pass[Axpy[T]]{Back: back})

@@ -86,7 +86,7 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 	return nil
 }
 
-// RunChecked implements rev.Checker.
+// RunChecked implements rev.Checker. It finds Out.
 func (k Dot[T]) RunChecked(back bool) error {
 	if !number.IsFixed[T]() {
 		return k.Run(rev.Pass[Dot[T]]{Back: back})

@@ -52,11 +52,14 @@ func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 	return nil
 }
 
-// RunChecked implements rev.Checker.
+// RunChecked implements rev.Checker. It finds elements of Z. It runs on one core, as memory bounds the pass soon, and what was
+// done before an overflow must be undone in order.
 func (k MulElem[T]) RunChecked(back bool) error {
 	if !number.IsFixed[T]() {
 		return k.Run(rev.Pass[MulElem[T]]{Back: back})
 	}
+	_ = parallel.Workers(k.Workers) // panics if it is negative
+	parallel.CheckInterrupt()
 	sign := signOf(back)
 	if q := (*MulElem[fixed.Q43])(unsafe.Pointer(&k)); k.Z.Data != nil {
 		if i := vector.AddProductsChecked(sign, &q.X, &q.Y, &q.Z); i >= 0 {

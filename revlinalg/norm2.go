@@ -59,6 +59,21 @@ func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
 	return nil
 }
 
+// RunChecked implements rev.Checker. It finds Out, also where the norm is out of range.
+func (k Norm2[T]) RunChecked(back bool) error {
+	if !number.IsFixed[T]() || k.Out == nil {
+		return k.Run(rev.Pass[Norm2[T]]{Back: back})
+	}
+	x := vector.FixedAs(k.X)
+	s, ok := vector.ExactSquares(&x).Root()
+	var r fixedpoint.Exact
+	r.Add(s)
+	if out := (*fixed.Q43)(unsafe.Pointer(k.Out)); !ok || !vector.AddChecked(out, signOf(back), r) {
+		return rev.Overflow[Norm2[T]]("Out")
+	}
+	return nil
+}
+
 // RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
 // secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
 // operands are not those of problems that lie at the same distances, it reads and writes other memory.

@@ -64,6 +64,30 @@ func (k Outer[T]) Run(p rev.Pass[Outer[T]]) error {
 	return nil
 }
 
+// RunChecked implements rev.Checker. It finds elements of A. If α·x_i is out of range, the first element of row i is.
+func (k Outer[T]) RunChecked(back bool) error {
+	if !number.IsFixed[T]() || k.A.Data == nil || k.Y.N == 0 {
+		return k.Run(rev.Pass[Outer[T]]{Back: back})
+	}
+	sign, alpha, x, y := signOf(back), fixed.Q43(*k.Alpha), vector.FixedAs(k.X), vector.FixedAs(k.Y)
+	y = rev.ViewSlice(vector.Packed(&y))
+	a := number.As[rev.General[fixed.Q43]](k.A)
+	for i := range x.N {
+		at, row := 0, vector.Row(a, i)
+		c, err := alpha.MulChecked(x.Data[i*x.Inc])
+		if err == nil {
+			at = vector.AxpyChecked(sign, c, &y, &row)
+		}
+		if at >= 0 {
+			for j := range i {
+				vector.AddScaled(-sign, alpha.Mul(x.Data[j*x.Inc]), y, vector.Row(a, j))
+			}
+			return rev.Overflow[Outer[T]]("A", i, at)
+		}
+	}
+	return nil
+}
+
 // addRows adds sign·α·x·yᵀ to A, over floats without gaps in y, and reports whether it did.
 func (k *Outer[T]) addRows(sign int, alpha T) bool {
 	if k.A.Data == nil || k.Y.N == 0 || k.Y.Inc != 1 {

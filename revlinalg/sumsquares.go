@@ -37,7 +37,7 @@ func (k SumSquares[T]) Run(p rev.Pass[SumSquares[T]]) error {
 	return nil
 }
 
-// RunChecked implements rev.Checker.
+// RunChecked implements rev.Checker. It finds Out.
 func (k SumSquares[T]) RunChecked(back bool) error {
 	if !number.IsFixed[T]() {
 		return k.Run(rev.Pass[SumSquares[T]]{Back: back})

@@ -134,6 +134,88 @@ func (k Unitary[T]) Run(p rev.Pass[Unitary[T]]) error {
 	return nil
 }
 
+// RunChecked implements rev.Checker. It finds elements of X that leave the range in a shear or a half turn, in the order
+// of rotations, and of columns in these. Unless the norms of the columns exclude that, it rotates a copy in plain Go first.
+func (k Unitary[T]) RunChecked(back bool) error {
+	if x := number.As[rev.General[fixed.Q43]](k.X); number.IsFixed[T]() && !areShort(x) {
+		_ = parallel.Workers(k.Workers) // panics if it is negative
+		copied := rev.NewGeneral[fixed.Q43](x.Rows, x.Cols, nil)
+		copyMatrix(copied, x)
+		if i, j := rotateChecked(copied, vector.FixedAs(k.Theta), mesh{x.Rows, k.Rectangular}, back); i >= 0 {
+			return rev.Overflow[Unitary[T]]("X", i, j)
+		}
+	}
+	return k.Run(rev.Pass[Unitary[T]]{Back: back})
+}
+
+// areShort reports whether no column has a norm above 2¹⁸, so that no element leaves the range.
+func areShort(x rev.General[fixed.Q43]) bool {
+	squares := make([]float64, x.Cols)
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			squares[j] += float64(v.Float64() * v.Float64())
+		}
+	}
+	for _, s := range squares {
+		if s > 1<<36 {
+			return false
+		}
+	}
+	return true
+}
+
+// rotateChecked rotates x until an element leaves the range, and returns its row and column, or -1 and -1.
+func rotateChecked(x rev.General[fixed.Q43], theta rev.Vector[fixed.Q43], m mesh, back bool) (row, col int) {
+	angles, t, s, half := m.before(0), [1]fixed.Q43{}, [1]fixed.Q43{}, [1]bool{}
+	next := func() bool { return angles.next(m.chains()) }
+	if back {
+		angles = place{m, m.chains() - 1, m.top(m.chains()-1) - 1}
+		next = func() bool { return angles.previous(0) }
+	}
+	for x.Rows > 1 && next() {
+		t[0] = vector.Element(theta, m.angle(angles.chain, angles.row))
+		lift(t[:], s[:], half[:])
+		tan, sin := t[0], s[0]
+		if back {
+			tan, sin = -tan, -sin
+		}
+		a, b := x.Row(angles.row), x.Row(angles.row+1)
+		for j := range x.Cols {
+			bad := -1
+			see := func(row int, err error) {
+				if err != nil && bad < 0 {
+					bad = row
+				}
+			}
+			shear := func(row int, to *fixed.Q43, factor, from fixed.Q43) {
+				product, err := factor.MulChecked(from)
+				see(row, err)
+				*to, err = to.SubChecked(product)
+				see(row, err)
+			}
+			turn := func(turns bool) {
+				for i, v := range []*fixed.Q43{&a[j], &b[j]} {
+					if turns {
+						if *v == fixed.Min {
+							see(i, fixed.ErrRange)
+						}
+						*v = -*v
+					}
+				}
+			}
+			turn(back && half[0])
+			shear(0, &a[j], tan, b[j])
+			shear(1, &b[j], -sin, a[j])
+			shear(0, &a[j], tan, b[j])
+			turn(!back && half[0])
+			if bad >= 0 {
+				return angles.row + bad, j
+			}
+		}
+	}
+	return -1, -1
+}
+
 func (k *Unitary[T]) operands() unitaryOperands[T] {
 	return unitaryOperands[T]{x: k.X, theta: k.Theta}
 }

@@ -1,8 +1,10 @@
 package revnn
 
 import (
+	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/simd/dense"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/vector"
 	"revnum/rev"
 	"revnum/revlinalg"
@@ -43,6 +45,36 @@ func (k AffineBatch[T]) Run(p rev.Pass[AffineBatch[T]]) error {
 	addRows(p.G.Y, p.G.B)
 	addRows(p.GT.Y, p.GT.B)
 	return nil
+}
+
+// RunChecked implements rev.Checker. It finds elements of Y. Workers share the product.
+func (k AffineBatch[T]) RunChecked(back bool) error {
+	p := rev.Pass[AffineBatch[T]]{Back: back}
+	if !number.IsFixed[T]() || k.Y.Data == nil || k.Y.Cols == 0 {
+		return k.Run(p)
+	}
+	b := vector.FixedAs(k.B)
+	bias, sign, y := vector.Packed(&b), p.Sign(), number.As[rev.General[fixed.Q43]](k.Y)
+	return vector.RunChecked(k, back, func() bool {
+		product := k.product()
+		fits := product.RunChecked(back) == nil
+		if !fits {
+			_ = product.Run(rev.Pass[revlinalg.MatMul[T]]{Back: back})
+		}
+		for i := range y.Rows {
+			if bias != nil && fixedpoint.AxpyChecked(sign, fixed.One, bias, y.Row(i)) >= 0 {
+				fixedpoint.Axpy(sign, fixed.One, bias, y.Row(i))
+				fits = false
+			}
+		}
+		return fits
+	}, func() *rev.OverflowError {
+		x, w := number.Fixed(k.X.Data), number.Fixed(k.W.Data)
+		if i, j := fixedpoint.GemmOverflow(y.Rows, y.Cols, k.X.Cols, sign, x, k.X.Stride, 1, w, k.W.Stride, 1, bias, y.Data, y.Stride); i >= 0 {
+			return rev.Overflow[AffineBatch[T]]("Y", i, j)
+		}
+		return nil
+	})
 }
 
 // product returns the kernel Y += X·W.

@@ -1,12 +1,15 @@
 package revnn
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -99,12 +102,35 @@ func (k Conv2D[T]) Run(p rev.Pass[Conv2D[T]]) error {
 		runDirect(number.As[Conv2D[float64]](k), number.As[rev.Pass[Conv2D[float64]]](p), rows, cols, groups)
 		return nil
 	}
+	k.convolve(p, convolution[T]{rows: rows, cols: cols, groups: groups}, (*convolution[T]).run)
+	return nil
+}
+
+// convolve calls run for a pass with the axes and flags of w.
+func (k *Conv2D[T]) convolve(p rev.Pass[Conv2D[T]], with convolution[T], run func(w *convolution[T])) {
 	w := workspace.Get[convolution[T]]()
-	*w = convolution[T]{k: k, g: p.G, t: p.T, gt: p.GT, sign: p.Sign(), rows: rows, cols: cols, groups: groups, patches: w.patches}
-	w.run()
+	with.k, with.g, with.t, with.gt, with.sign, with.patches = *k, p.G, p.T, p.GT, p.Sign(), w.patches
+	*w = with
+	run(w)
 	*w = convolution[T]{patches: w.patches} // without the caller's storage
 	workspace.Put(w)
-	return nil
+}
+
+// RunChecked implements rev.Checker. It finds elements of Y. Workers share the values.
+func (k Conv2D[T]) RunChecked(back bool) error {
+	p := rev.Pass[Conv2D[T]]{Back: back}
+	rows, cols, groups := convAxes[Conv2D[T]](&k, "X")
+	if !number.IsFixed[T]() || k.Y.Data == nil || k.X.Rows == 0 || k.W.Rows == 0 {
+		return k.Run(p)
+	}
+	return vector.RunChecked(k, back, func() bool {
+		var overflow atomic.Bool
+		k.convolve(p, convolution[T]{rows: rows, cols: cols, groups: groups, overflow: &overflow}, (*convolution[T]).run)
+		return !overflow.Load()
+	}, func() (err *rev.OverflowError) {
+		k.convolve(p, convolution[T]{rows: rows, cols: cols, groups: groups}, func(w *convolution[T]) { err = w.firstOverflow() })
+		return err
+	})
 }
 
 // convAxes returns the axes of a convolution and its number of groups. It panics with an error of the kernel
@@ -132,7 +158,8 @@ type convolution[T rev.Real] struct {
 	part     int // how many places are done at a time
 	chunk    int // how many channels a block of a gradient has
 	gradient convGradient
-	patches  [][]T // C(X) or its cotangent, of each worker
+	patches  [][]T        // C(X) or its cotangent, of each worker
+	overflow *atomic.Bool // set where a value may be out of range, unless it is nil
 }
 
 // A convGradient says what the blocks compute.
@@ -238,7 +265,7 @@ func (w *convolution[T]) addValue(buf []T, c channels, p convPart) {
 	y, ty := w.outputs(k.Y, c, p), w.outputs(t.Y, c, p)
 	if y.Data != nil || t.W.Data != nil {
 		patches := w.gather(buf, k.X, c, p)
-		addProduct(w.sign, revlinalg.MatMul[T]{C: y, A: w.filters(k.W, c), B: patches})
+		w.addChecked(revlinalg.MatMul[T]{C: y, A: w.filters(k.W, c), B: patches, Workers: 1})
 		addProduct(w.sign, revlinalg.MatMul[T]{C: ty, A: w.filters(t.W, c), B: patches})
 	}
 	if ty.Data != nil && t.X.Data != nil {
@@ -246,9 +273,60 @@ func (w *convolution[T]) addValue(buf []T, c channels, p convPart) {
 	}
 	for i := range k.W.Rows / w.groups {
 		f := c.group*(k.W.Rows/w.groups) + i
-		vector.AddConstant(number.Signed(w.sign, vector.Element(k.B, f)), rowIn(y, i))
+		w.addBias(vector.Element(k.B, f), rowIn(y, i))
 		vector.AddConstant(number.Signed(w.sign, vector.Element(t.B, f)), rowIn(ty, i))
 	}
+}
+
+// addChecked adds a product to Y, and looks at its range if the pass is checked.
+func (w *convolution[T]) addChecked(k revlinalg.MatMul[T]) {
+	if w.overflow != nil {
+		if k.RunChecked(w.sign < 0) == nil {
+			return
+		}
+		w.overflow.Store(true)
+	}
+	addProduct(w.sign, k)
+}
+
+// addBias adds b to elements of Y, which may be nil, as addChecked does.
+func (w *convolution[T]) addBias(b T, y rev.Vector[T]) {
+	b = number.Signed(w.sign, b)
+	vector.AddConstant(b, y)
+	if w.overflow == nil || b == 0 || y.Data == nil {
+		return
+	}
+	var wrapped T // negative if the sign of an element is that of neither term
+	for _, v := range y.Data[:y.N] {
+		wrapped = T(fixed.Q43(wrapped) | (fixed.Q43(v)^fixed.Q43(b))&(fixed.Q43(v)^fixed.Q43(v-b)))
+	}
+	if wrapped < 0 {
+		w.overflow.Store(true)
+	}
+}
+
+// firstOverflow returns the error of the first element of Y that is out of range, or nil.
+func (w *convolution[T]) firstOverflow() *rev.OverflowError {
+	k, filters := &w.k, w.k.W.Rows/w.groups
+	for n := range k.X.Rows {
+		y, first := number.Fixed(k.Y.Row(n)), k.Y.Cols
+		for at := range w.groups * w.places() {
+			group, place := at/w.places(), at%w.places()
+			c := channels{group, 0, w.channels()}
+			patch := w.gather(make([]T, k.W.Cols), k.X, c, convPart{n, place, 1}).Data
+			for f := group * filters; f < (group+1)*filters && f*w.places()+place < first; f++ {
+				s := fixedpoint.ExactDot(number.Fixed(k.W.Row(f)), number.Fixed(patch))
+				s.Add(fixed.Q43(vector.Element(k.B, f)))
+				if _, ok := s.AddTo(y[f*w.places()+place], w.sign); !ok {
+					first = f*w.places() + place
+				}
+			}
+		}
+		if first < k.Y.Cols {
+			return rev.Overflow[Conv2D[T]]("Y", n, first)
+		}
+	}
+	return nil
 }
 
 // addGradientOfX adds what some places add to the gradients of some channels of X.

@@ -1,9 +1,13 @@
 package revsparse
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/fixed"
 	"revnum/internal/number"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/rev"
 )
 
@@ -118,6 +122,83 @@ func (k *Mul[T, I]) adjoint(sign int, c rev.General[T], alpha T, a []T, b, gc, g
 		p.v, p.w, p.beta = gc, gb, number.Conj(alpha)
 	}
 	p.run()
+}
+
+// RunChecked implements rev.Checker. It finds elements of C, also where the sum before its product with α is out of range.
+// Unless a bound from the largest numbers excludes that, it looks at one element after the other before it runs.
+func (k Mul[T, I]) RunChecked(back bool) error {
+	p := rev.Pass[Mul[T, I]]{Back: back}
+	if number.IsFixed[T]() && k.C.Data != nil {
+		CheckOperand[Mul[T, I]](&k.A, "A")
+		if q := number.As[Mul[fixed.Q43, I]](k); !isSmall(&q) {
+			if i, c := firstOverflow(&q, p.Sign()); i >= 0 {
+				return rev.Overflow[Mul[T, I]]("C", i, c)
+			}
+		}
+	}
+	return k.Run(p)
+}
+
+// isSmall reports whether no element of a product can be out of range.
+func isSmall[I Index](k *Mul[fixed.Q43, I]) bool {
+	terms := 0 // of a sum
+	for i := range k.A.Rows {
+		terms = max(terms, int(k.A.Ptr[i+1]-k.A.Ptr[i]))
+	}
+	if k.Trans {
+		terms = k.A.Rows
+	}
+	alpha, n := float64(valueOrOne(k.Alpha).AbsSat()), float64(terms)
+	sum := math.Ldexp(float64(fixedpoint.Largest(k.A.Data))*largest(k.B), -fixed.FracBits)*n + n
+	// In a transposed product of one column α·b comes first.
+	sum *= max(1, math.Ldexp(alpha, -fixed.FracBits))
+	return sum+largest(k.C) < 1<<62
+}
+
+// largest is fixedpoint.Largest of a matrix.
+func largest(m rev.General[fixed.Q43]) float64 {
+	var all uint64
+	for i := range m.Rows {
+		all |= fixedpoint.Largest(m.Row(i))
+	}
+	return float64(all)
+}
+
+// firstOverflow returns the row and the column of the first element of the product that is out of range, or -1 and -1.
+func firstOverflow[I Index](k *Mul[fixed.Q43, I], sign int) (row, col int) {
+	a, alpha := k.A, valueOrOne(k.Alpha)
+	if k.Trans {
+		a = a.Transpose()
+	}
+	for i := range a.Rows {
+		begin, end := int(a.Ptr[i]), int(a.Ptr[i+1])
+		for c := range k.C.Cols {
+			var s fixedpoint.Exact
+			fits := true
+			for q := begin; q < end; q++ {
+				v, b := a.Data[q], k.B.Data[int(a.Ind[q])*k.B.Stride+c]
+				if !k.Trans || k.C.Cols > 1 {
+					s.AddProduct(v, b)
+					continue
+				}
+				w, errW := alpha.MulChecked(b)
+				term, err := v.MulChecked(w)
+				s.Add(term)
+				fits = fits && errW == nil && err == nil
+			}
+			if old := k.C.Data[i*k.C.Stride+c]; k.Trans && k.C.Cols == 1 || alpha == fixed.One {
+				_, ok := s.AddTo(old, sign)
+				fits = fits && ok
+			} else {
+				sum, ok := s.AddTo(0, 1)
+				fits = ok && fixedpoint.SumFits(old, sign, alpha, sum)
+			}
+			if !fits {
+				return i, c
+			}
+		}
+	}
+	return -1, -1
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -2,6 +2,7 @@ package vector
 
 import (
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/simd/fixedpoint"
 	"revnum/rev"
 )
@@ -25,28 +26,28 @@ func RunChecked[K rev.Kernel[K]](k K, back bool, fits func() bool, overflow func
 // AxpyChecked computes y += sign·alpha·x. If an element is out of range, it changes nothing and returns the first of
 // these, else -1.
 func AxpyChecked(sign int, alpha fixed.Q43, x, y *rev.Vector[fixed.Q43]) (overflow int) {
-	to := packed(y)
-	overflow = fixedpoint.AxpyChecked(sign, alpha, packed(x), to)
+	to := Packed(y)
+	overflow = fixedpoint.AxpyChecked(sign, alpha, Packed(x), to)
 	unpack(y, to)
 	return overflow
 }
 
 // AddProductsChecked computes z += sign·x·y as AxpyChecked does.
 func AddProductsChecked(sign int, x, y, z *rev.Vector[fixed.Q43]) (overflow int) {
-	to := packed(z)
-	overflow = fixedpoint.AddProductsChecked(sign, packed(x), packed(y), to)
+	to := Packed(z)
+	overflow = fixedpoint.AddProductsChecked(sign, Packed(x), Packed(y), to)
 	unpack(z, to)
 	return overflow
 }
 
 // ExactDot returns Σ x_i·y_i.
 func ExactDot(x, y *rev.Vector[fixed.Q43]) fixedpoint.Exact {
-	return fixedpoint.ExactDot(packed(x), packed(y))
+	return fixedpoint.ExactDot(Packed(x), Packed(y))
 }
 
 // ExactSquares returns Σ x_i².
 func ExactSquares(x *rev.Vector[fixed.Q43]) fixedpoint.Exact {
-	return fixedpoint.ExactSquares(packed(x))
+	return fixedpoint.ExactSquares(Packed(x))
 }
 
 // AddChecked computes *out += sign·s, with s rounded. If that is out of range, it changes nothing and returns false.
@@ -58,8 +59,8 @@ func AddChecked(out *fixed.Q43, sign int, s fixedpoint.Exact) bool {
 	return ok
 }
 
-// packed returns the elements of x: its storage if it has no gaps, else a copy.
-func packed(x *rev.Vector[fixed.Q43]) []fixed.Q43 {
+// Packed returns the elements of x: its storage if it has no gaps, else a copy.
+func Packed(x *rev.Vector[fixed.Q43]) []fixed.Q43 {
 	if x.N == 0 || x.Inc == 1 {
 		return x.Data[:x.N]
 	}
@@ -70,7 +71,12 @@ func packed(x *rev.Vector[fixed.Q43]) []fixed.Q43 {
 	return d
 }
 
-// unpack writes what packed has returned back to x.
+// FixedAs returns x, whose elements must be fixed.Q43.
+func FixedAs[T rev.Number](x rev.Vector[T]) rev.Vector[fixed.Q43] {
+	return number.As[rev.Vector[fixed.Q43]](x)
+}
+
+// unpack writes what Packed has returned back to x.
 func unpack(x *rev.Vector[fixed.Q43], d []fixed.Q43) {
 	if x.Inc == 1 {
 		return

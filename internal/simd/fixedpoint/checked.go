@@ -23,7 +23,7 @@ func AxpyChecked(sign int, alpha fixed.Q43, x, y []fixed.Q43) (overflow int) {
 	}
 	return inRange(len(x), func(i, n int) bool {
 		return vectorAxpyChecked(n, int64(alpha), (*int64)(&x[i]), (*int64)(&y[i]), sign>>(bitsOfInt-1)) < mostSure
-	}, func(sign, i, n int) { Axpy(sign, alpha, x[i:i+n], y[i:i+n]) }, sign, func(i int) bool { return sumFits(y[i], sign, alpha, x[i]) })
+	}, func(sign, i, n int) { Axpy(sign, alpha, x[i:i+n], y[i:i+n]) }, sign, func(i int) bool { return SumFits(y[i], sign, alpha, x[i]) })
 }
 
 // AddProductsChecked is AddProducts. If a result is out of range, it changes nothing and returns the first of these
@@ -34,7 +34,7 @@ func AddProductsChecked(sign int, x, y, z []fixed.Q43) (overflow int) {
 	}
 	return inRange(len(z), func(i, n int) bool {
 		return vectorAddProductsChecked(n, (*int64)(&x[i]), (*int64)(&y[i]), (*int64)(&z[i]), (*int64)(&z[i]), sign>>(bitsOfInt-1)) < mostSure
-	}, func(sign, i, n int) { AddProducts(sign, x[i:i+n], y[i:i+n], z[i:i+n]) }, sign, func(i int) bool { return sumFits(z[i], sign, x[i], y[i]) })
+	}, func(sign, i, n int) { AddProducts(sign, x[i:i+n], y[i:i+n], z[i:i+n]) }, sign, func(i int) bool { return SumFits(z[i], sign, x[i], y[i]) })
 }
 
 // inRange runs a loop over n elements. vector runs it for elements i to i+n, and reports whether all are surely in
@@ -62,8 +62,8 @@ func inRange(n int, vector func(i, n int) bool, run func(sign, i, n int), sign i
 	return -1
 }
 
-// sumFits reports whether z + x·y, or z - x·y if sign is negative, is in range, with the product rounded.
-func sumFits(z fixed.Q43, sign int, x, y fixed.Q43) bool {
+// SumFits reports whether z + x·y, or z - x·y if sign is negative, is in range, with the product rounded.
+func SumFits(z fixed.Q43, sign int, x, y fixed.Q43) bool {
 	if hi, _ := bits.Mul64(uint64(max(x, -x)), uint64(max(y, -y))); hi < 1<<(62+fixed.FracBits-64) {
 		p := number.Signed(sign, x.Mul(y)) // at most 2⁶² units
 		sum := z + p
@@ -128,6 +128,14 @@ func (s Exact) AddTo(z fixed.Q43, sign int) (sum fixed.Q43, ok bool) {
 	q[2] += top + c
 	top = uint64(int64(q[0]) >> 63)
 	return fixed.Q43(q[0]), q[1] == top && q[2] == top
+}
+
+// Root returns √s, rounded, and whether it is in range.
+func (s Exact) Root() (fixed.Q43, bool) {
+	var a fixed.Accumulator
+	a.AddWords(s[1], s[0])
+	r := a.Sqrt()
+	return r, s[2] == 0 && r >= 0
 }
 
 // ExactDot returns Σ x_i·y_i. It panics if the lengths differ.
