@@ -1,6 +1,7 @@
 package revlinalg
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -440,4 +441,65 @@ func benchUnitary[T rev.Real](b *testing.B, name string, n int) {
 			})
 		}
 	}
+}
+
+// A checked pass over columns of large norms finds the first element that leaves the range on the way, and nothing
+// where none does.
+func TestUnitaryChecked(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 32))
+	found := 0
+	for _, rectangular := range []bool{false, true} {
+		for range 40 {
+			n, cols := 2+rnd.IntN(5), 1+rnd.IntN(4)
+			k := Unitary[fixed.Q43]{X: rev.NewGeneral[fixed.Q43](n, cols, nil), Theta: rev.ViewSlice(make([]fixed.Q43, n*(n-1)/2)), Rectangular: rectangular}
+			for i := range k.Theta.Data {
+				k.Theta.Data[i] = fixed.FromFloat64(7 * rnd.NormFloat64())
+			}
+			for i := range k.X.Data {
+				k.X.Data[i] = fixed.FromFloat64(0.8 * 0x1p20 * (2*rnd.Float64() - 1))
+			}
+			// Over float64 no element leaves the range where the value ends.
+			f := Unitary[float64]{X: rev.NewGeneral[float64](n, cols, nil), Theta: rev.ViewSlice(make([]float64, n*(n-1)/2)), Rectangular: rectangular}
+			for i, v := range k.X.Data {
+				f.X.Data[i] = v.Float64()
+			}
+			for i, v := range k.Theta.Data {
+				f.Theta.Data[i] = v.Float64()
+			}
+			before := slices.Clone(k.X.Data)
+			err := rev.ForwardChecked(k)
+			f.Forward()
+			if err != nil {
+				found++
+				if !errors.Is(err, fixed.ErrRange) || !slices.Equal(k.X.Data, before) {
+					t.Fatalf("error %v, or X has changed", err)
+				}
+				continue
+			}
+			for i, v := range f.X.Data {
+				if got := k.X.Data[i].Float64(); math.Abs(got-v) > 1e-3 {
+					t.Fatalf("element %d is %v, want %v", i, got, v)
+				}
+			}
+			if err := rev.InverseChecked(k); err != nil || !slices.Equal(k.X.Data, before) {
+				t.Fatalf("the inverse gives %v, or another X", err)
+			}
+		}
+	}
+	if found < 5 || found > 75 {
+		t.Errorf("%d of 80 leave the range, want some", found)
+	}
+	// A quarter turn of (x, y) has x + y on the way if both are near the end of the range.
+	theta, x := fixed.FromFloat64(-math.Pi/2), []fixed.Q43{1, 3, fixed.Max - 9, 3, 5, fixed.Max - 9}
+	var overflow *rev.OverflowError
+	err := rev.ForwardChecked(Unitary[fixed.Q43]{X: rev.NewGeneral(2, 3, x), Theta: rev.ViewSlice([]fixed.Q43{theta})})
+	if !errors.As(err, &overflow) || overflow.Element() != "X[0,2]" {
+		t.Errorf("the error is %v, want X[0,2]", err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("negative workers do not panic")
+		}
+	}()
+	_ = rev.ForwardChecked(Unitary[fixed.Q43]{X: rev.NewGeneral(2, 3, x), Theta: rev.ViewSlice([]fixed.Q43{theta}), Workers: -1})
 }

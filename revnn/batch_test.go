@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -233,5 +234,34 @@ func BenchmarkSoftmaxRows(b *testing.B) {
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n*c), "ns/element")
 			})
 		}
+	}
+}
+
+// Sums on the way may leave the range: the bias brings them back. A bias that takes them out is found.
+func TestCheckedBias(t *testing.T) {
+	const big = fixed.Max - 100
+	y, x, w, b := []fixed.Q43{0, big, 3}, []fixed.Q43{fixed.One}, []fixed.Q43{1, 200, 3}, []fixed.Q43{0, -300, 0}
+	k := AffineBatch[fixed.Q43]{Y: rev.NewGeneral(1, 3, y), X: rev.NewGeneral(1, 1, x), W: rev.NewGeneral(1, 3, w), B: rev.ViewSlice(b)}
+	c := Conv2D[fixed.Q43]{
+		Y: rev.NewGeneral(1, 3, y), X: rev.NewGeneral(1, 1, x), W: rev.NewGeneral(3, 1, w), B: rev.ViewSlice(b), Channels: 1, Height: 1, Width: 1,
+		KernelHeight: 1, KernelWidth: 1, StrideHeight: 1, StrideWidth: 1,
+	}
+	for name, checked := range map[string][2]func() error{
+		"AffineBatch": {func() error { return rev.ForwardChecked(k) }, func() error { return rev.InverseChecked(k) }},
+		"Conv2D":      {func() error { return rev.ForwardChecked(c) }, func() error { return rev.InverseChecked(c) }},
+	} {
+		before := slices.Clone(y)
+		if err := checked[0](); err != nil || !slices.Equal(y, []fixed.Q43{1, big - 100, 6}) {
+			t.Errorf("%s: error %v, y = %d", name, err, y)
+		}
+		if err := checked[1](); err != nil || !slices.Equal(y, before) {
+			t.Errorf("%s: error %v, y = %d", name, err, y)
+		}
+		b[2], y[2] = 99, fixed.Max-101
+		var overflow *rev.OverflowError
+		if err := checked[0](); !errors.As(err, &overflow) || overflow.Element() != "Y[0,2]" || y[1] != big || y[2] != fixed.Max-101 {
+			t.Errorf("%s: error %v, want Y[0,2]; y = %d", name, err, y)
+		}
+		b[2], y[2] = 0, 3
 	}
 }

@@ -157,6 +157,9 @@ func isSmall[I Index](k *Mul[fixed.Q43, I]) bool {
 
 // largest is fixedpoint.Largest of a matrix.
 func largest(m rev.General[fixed.Q43]) float64 {
+	if m.Stride == m.Cols && m.Rows > 0 {
+		return float64(fixedpoint.Largest(m.Data[:m.Rows*m.Cols]))
+	}
 	var all uint64
 	for i := range m.Rows {
 		all |= fixedpoint.Largest(m.Row(i))

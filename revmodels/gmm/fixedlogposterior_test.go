@@ -521,3 +521,40 @@ func TestFixedLeastBias(t *testing.T) {
 		}
 	}
 }
+
+// TestFixedSmallEnd has differences x - μ just above 256, the end of the numbers whose products are faster. Those of sums of
+// points and means of below 257 must not be taken for smaller ones.
+func TestFixedSmallEnd(t *testing.T) {
+	const n = 4
+	for _, d := range []int{1, 2, 3} {
+		k := FixedLogPosterior{
+			Out: new(fixed.Q43), Alpha: rev.ViewSlice(make([]fixed.Q43, 1)), Means: rev.NewGeneral[fixed.Q43](1, d, nil),
+			Factors: rev.NewGeneral[fixed.Q43](1, d*(d+1)/2, nil), X: rev.NewGeneral[fixed.Q43](n, d, nil), Workers: 1,
+		}
+		for j := range d {
+			k.Means.Data[j] = fixed.FromFloat64(-0.4)
+		}
+		for i := range k.X.Data {
+			k.X.Data[i] = 256*fixed.One - fixed.Q43(i+1)
+		}
+		f := k.inFloat()
+		if err := k.Forward(); err != nil {
+			t.Fatal(err)
+		}
+		f.Forward()
+		if e := math.Abs(k.Out.Float64() - *f.Out); !(e < 1e-6) {
+			t.Errorf("%d dimensions: F = %v, want %v", d, *k.Out, *f.Out)
+		}
+		g := fixedCotangents(k, fixed.ULP<<20)
+		want := g.inFloat()
+		if err := k.Adjoint(g); err != nil {
+			t.Fatal(err)
+		}
+		f.Adjoint(want)
+		for i, e := range want.operands() {
+			if got := g.operands()[i].Float64(); !(math.Abs(got-*e) < 1e-8) {
+				t.Errorf("%d dimensions: gradient %d is %v, want %v", d, i, got, *e)
+			}
+		}
+	}
+}

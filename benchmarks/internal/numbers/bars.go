@@ -281,8 +281,9 @@ func both[K rev.Kernel[K]](name string, k, g K) []pass {
 	}
 }
 
-// sparsePasses returns products with a matrix of order 1000 that has 8 entries in a row.
-func sparsePasses[T rev.Real](rnd *rand.Rand) (all []pass) {
+// sparseOperands returns a matrix of order 1000 that has 8 entries in a row, and a function that returns factors of the
+// given number of columns.
+func sparseOperands[T rev.Real](rnd *rand.Rand, cols int) (revsparse.CSR[T, int32], func() rev.General[T]) {
 	const n, perRow = 1000, 8
 	var row, col []int32
 	var val []T
@@ -293,14 +294,13 @@ func sparsePasses[T rev.Real](rnd *rand.Rand) (all []pass) {
 	if err != nil {
 		panic(err)
 	}
+	return m, func() rev.General[T] { return randomMatrix[T](rnd, n, cols, 1) }
+}
+
+// sparsePasses returns products with such matrices.
+func sparsePasses[T rev.Real](rnd *rand.Rand) (all []pass) {
 	for _, cols := range []int{1, 8, 64} {
-		dense := func() rev.General[T] {
-			x := make([]T, n*cols)
-			for i := range x {
-				x[i] = fixed.Of[T](rnd.NormFloat64())
-			}
-			return rev.NewGeneral(n, cols, x)
-		}
+		m, dense := sparseOperands[T](rnd, cols)
 		k, g := revsparse.Mul[T, int32]{C: dense(), A: m, B: dense(), Workers: 1}, revsparse.Mul[T, int32]{C: dense(), A: m.With(make([]T, len(m.Data))), B: dense(), Workers: 1}
 		name := fmt.Sprintf("sparse Mul over Q43, %d columns", cols)
 		all = append(all, pass{name, 8, func() { k.Forward() }}, pass{"adjoint of " + name, 8, func() { k.Adjoint(g) }})

@@ -1,11 +1,13 @@
 package numbers
 
 import (
+	"fmt"
 	"math/rand/v2"
 
 	"revnum/fixed"
 	"revnum/rev"
 	"revnum/revlinalg"
+	"revnum/revsparse"
 )
 
 // checkedContests compares passes that look for overflows with those that do not.
@@ -29,6 +31,27 @@ func checkedContests(rnd *rand.Rand) (all []contest) {
 	} {
 		matrix := func() rev.General[fixed.Q43] { return randomMatrix[fixed.Q43](rnd, m.n, m.n, m.deviation) }
 		all = append(all, checkedContest(m.name, revlinalg.MatMul[fixed.Q43]{C: rev.NewGeneral[fixed.Q43](m.n, m.n, nil), A: matrix(), B: matrix(), Workers: 1}))
+	}
+	square := func(n int) rev.General[fixed.Q43] { return randomMatrix[fixed.Q43](rnd, n, n, 1e-3) }
+	for _, n := range []int{64, 256} {
+		x, y, b := rev.ViewSlice(square(n).Row(0)), rev.ViewSlice(square(n).Row(0)), rev.ViewSlice(square(n).Row(0))
+		theta := rev.ViewSlice(randomMatrix[fixed.Q43](rnd, 1, n*(n-1)/2, 1e-3).Data)
+		at := func(name string) string { return fmt.Sprintf("%s over Q43, n=%d", name, n) }
+		all = append(all,
+			checkedContest(at("Affine"), revlinalg.Affine[fixed.Q43]{Y: y, W: square(n), X: x, B: b}),
+			checkedContest(at("Outer"), revlinalg.Outer[fixed.Q43]{A: square(n), Alpha: &alpha, X: x, Y: y}),
+			checkedContest(at("Unitary"), revlinalg.Unitary[fixed.Q43]{X: square(n), Theta: theta, Workers: 1}),
+		)
+	}
+	affine, conv := layers[fixed.Q43](rnd)
+	all = append(all,
+		checkedContest("Norm2 over Q43, n=1000", revlinalg.Norm2[fixed.Q43]{Out: &out, X: x}),
+		checkedContest("AffineBatch over Q43, n=64", affine),
+		checkedContest("Conv2D over Q43, 3×3, 8 to 16 channels", conv),
+	)
+	for _, cols := range []int{1, 8, 64} {
+		m, dense := sparseOperands[fixed.Q43](rnd, cols)
+		all = append(all, checkedContest(fmt.Sprintf("sparse Mul over Q43, %d columns", cols), revsparse.Mul[fixed.Q43, int32]{C: dense(), A: m, B: dense(), Workers: 1}))
 	}
 	return all
 }

@@ -11,19 +11,23 @@ import (
 	"revnum/revnn"
 )
 
-// layerPasses returns layers of networks and the covariance, with their adjoints.
-func layerPasses[T rev.Real](rnd *rand.Rand) []pass {
+// layers returns two layers of networks.
+func layers[T rev.Real](rnd *rand.Rand) (revnn.AffineBatch[T], revnn.Conv2D[T]) {
 	matrix := func(m, n int) rev.General[T] { return randomMatrix[T](rnd, m, n, 1e-3) }
 	const n, inputs, filters, channels, side = 64, 2, 16, 8, 16
 	affine := revnn.AffineBatch[T]{Y: matrix(n, n), X: matrix(n, n), W: matrix(n, n), B: rev.ViewSlice(matrix(1, n).Data), Workers: 1}
-	affineG := revnn.AffineBatch[T]{Y: matrix(n, n), X: matrix(n, n), W: matrix(n, n), B: rev.ViewSlice(matrix(1, n).Data)}
-	conv := revnn.Conv2D[T]{
+	return affine, revnn.Conv2D[T]{
 		Y: matrix(inputs, filters*side*side), X: matrix(inputs, channels*side*side), W: matrix(filters, channels*9), B: rev.ViewSlice(matrix(1, filters).Data),
 		Channels: channels, Height: side, Width: side, KernelHeight: 3, KernelWidth: 3, StrideHeight: 1, StrideWidth: 1, PadHeight: 1, PadWidth: 1, Workers: 1,
 	}
-	convG := revnn.Conv2D[T]{
-		Y: matrix(inputs, filters*side*side), X: matrix(inputs, channels*side*side), W: matrix(filters, channels*9), B: rev.ViewSlice(matrix(1, filters).Data),
-	}
+}
+
+// layerPasses returns layers of networks and the covariance, with their adjoints.
+func layerPasses[T rev.Real](rnd *rand.Rand) []pass {
+	const n = 64
+	matrix := func(m, n int) rev.General[T] { return randomMatrix[T](rnd, m, n, 1e-3) }
+	affine, conv := layers[T](rnd)
+	affineG, convG := layers[T](rnd)
 	cov := revlinalg.Covariance[T]{C: matrix(n, n), X: matrix(1000, n), Workers: 1}
 	covG := revlinalg.Covariance[T]{C: matrix(n, n), X: matrix(1000, n)}
 	return []pass{

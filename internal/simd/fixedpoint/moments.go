@@ -5,14 +5,53 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/simd/cpu"
+	"revnum/internal/workspace"
 )
 
 // mostOrder is the largest order of triangular matrices that the assembly takes: 16 columns are a call, which
 // cannot be pre-empted for 0.4 ms then. The words of sums would do for 2¹¹.
 const mostOrder = 512
 
+// largeTriNorms is TriNorms by products of matrices.
+func largeTriNorms(d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, ldy int, minus fixed.Accumulator, half []fixed.Q43) fixed.Q43 {
+	n, w := len(half), workspace.Get[triDifferences]()
+	w.x = workspace.Grow(w.x, d*n)
+	for j, m := range mu[:d] {
+		clear(y[j*ldy:][:n])
+		for p, v := range c[j*ldc:][:n] {
+			w.x[j*n+p] = v - m
+		}
+	}
+	for i := 0; i < d; i += gemmRows {
+		rows := min(gemmRows, d-i)
+		Gemm(rows, n, i+rows, 1, l[i*d:], d, 1, w.x, n, 1, y[i*ldy:], ldy)
+	}
+	workspace.Put(w)
+	var bits fixed.Q43
+	for p := range half {
+		sum := minus
+		for i := range d {
+			v := y[i*ldy+p]
+			bits |= v.AbsSat()
+			sum.AddMul(v, v)
+		}
+		half[p] = halfOf(sum)
+	}
+	return bits
+}
+
+// triDifferences has C - mu·1ᵀ.
+type triDifferences struct{ x []fixed.Q43 }
+
+// halfOf returns -minus/2, rounded twice.
+func halfOf(minus fixed.Accumulator) fixed.Q43 {
+	v := -minus.Round()
+	h := v >> 1
+	return h + v&h&1
+}
+
 // TriNorms sets Y = L·(C - mu·1ᵀ), and half_p to (start - Σ_i y_ip²)/2. L is d×d lower triangular with
-// L[i,j] = l[i*d+j], C is d×n with C[j,p] = c[j*ldc+p], and Y[i,p] = y[i*ldy+p]. C - mu wraps. The sums are exact. They are
+// L[i,j] = l[i*d+j] and zeros above its diagonal, C is d×n with C[j,p] = c[j*ldc+p], and Y[i,p] = y[i*ldy+p]. C - mu wraps. The sums are exact. They are
 // rounded once and wrap; half is rounded again, to nearest with ties to even. narrow says that all elements of L and
 // of C - mu are below 256 in magnitude, which is faster. TriNorms returns a number that is at least as large
 // as all |y|, and less than twice the largest, or Max. scratch has at least 16·d numbers. It panics if a slice is too short.
@@ -26,7 +65,10 @@ func TriNorms(narrow bool, d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, 
 	}
 	var minus fixed.Accumulator
 	minus.SubAcc(start)
-	if tier != cpu.AVX512 || d == 0 || d > mostOrder {
+	if d > mostOrder && tier > cpu.Generic {
+		return largeTriNorms(d, l, c, ldc, mu, y, ldy, minus, half)
+	}
+	if tier != cpu.AVX512 || d == 0 {
 		return genericTriNorms(d, l, c, ldc, mu, y, ldy, minus, half, scratch)
 	}
 	var bits uint64
@@ -185,9 +227,7 @@ func genericTriNorms(d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, ldy in
 			bits |= v.AbsSat()
 			sum.AddMul(v, v)
 		}
-		v := -sum.Round()
-		h := v >> 1
-		half[p] = h + v&h&1
+		half[p] = halfOf(sum)
 	}
 	return bits
 }
