@@ -149,9 +149,9 @@ func isSmall[I Index](k *Mul[fixed.Q43, I]) bool {
 		terms = k.A.Rows
 	}
 	alpha, n := float64(valueOrOne(k.Alpha).AbsSat()), float64(terms)
-	sum := math.Ldexp(float64(fixedpoint.Largest(k.A.Data))*largest(k.B), -fixed.FracBits)*n + n
+	sum := float64(math.Ldexp(float64(fixedpoint.Largest(k.A.Data))*largest(k.B), -fixed.FracBits)*n) + n
 	// In a transposed product of one column α·b comes first.
-	sum *= max(1, math.Ldexp(alpha, -fixed.FracBits))
+	sum = float64(sum * max(1, math.Ldexp(alpha, -fixed.FracBits)))
 	return sum+largest(k.C) < 1<<62
 }
 
