@@ -39,6 +39,12 @@
 // If all x and y of a product are in [-2⁵¹, 2⁵¹), that is, numbers below 256, then O = 2⁵¹ makes
 // them one limb. The lo and hi of x'·y' are all there is: two instructions.
 //
+// # Range
+//
+// The sums of a block are exact, so a product of matrices can tell whether an element has wrapped. It also
+// adds up E, the sum S in units of 2⁸⁷, within one unit for each sum that is shifted, and a few for a block. With c and r
+// the element before and after, E + ⌊c/2⁴⁴⌋ - ⌊r/2⁴⁴⌋ is then near a multiple of 2²⁰, which is 0 if r is in range.
+//
 // # One product
 //
 // A product that is rounded by itself has another cut on AVX-512 IFMA. With x = x₁·2⁴³ + x₀ and
