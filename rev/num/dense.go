@@ -163,29 +163,28 @@ func ClearMatrix(m Matrix) {
 
 // PushMatrix puts the elements of m on the tape.
 func PushMatrix(t *Tape[float64], m Matrix) {
+	x := t.Extend(m.Rows * m.Cols)
 	for i := range m.Rows {
-		t.values = append(t.values, Row(m, i)...)
+		copy(x[i*m.Cols:], Row(m, i))
 	}
 }
 
 // PopMatrix takes the last elements from the tape, and stores them in m.
 func PopMatrix(t *Tape[float64], m Matrix) {
-	from := len(t.values) - m.Rows*m.Cols
+	x := t.Take(m.Rows * m.Cols)
 	for i := range m.Rows {
-		copy(Row(m, i), t.values[from+i*m.Cols:])
+		copy(Row(m, i), x[i*m.Cols:])
 	}
-	t.values = t.values[:from]
 }
 
 // PopAddMatrix takes the last elements from the tape, and adds them to m.
 func PopAddMatrix(t *Tape[float64], m Matrix) {
-	from := len(t.values) - m.Rows*m.Cols
+	x := t.Take(m.Rows * m.Cols)
 	for i := range m.Rows {
 		for j := range m.Cols {
-			m.Data[Entry(m, i, j)] += t.values[from+i*m.Cols+j]
+			m.Data[Entry(m, i, j)] += x[i*m.Cols+j]
 		}
 	}
-	t.values = t.values[:from]
 }
 
 // Constant returns x. Its derivative is taken to be zero.

@@ -33,6 +33,30 @@ func Axpy(y []float64, a float64, x []float64) {
 	}
 }
 
+// Mul computes z_i = x_i·y_i. z may be x or y.
+func Mul(z, x, y []float64) {
+	z, y = z[:len(x):len(z)], y[:len(x):len(y)]
+	if len(x) >= few {
+		vec.MulTo(z, x, y)
+		return
+	}
+	for i, v := range x {
+		z[i] = v * y[i]
+	}
+}
+
+// AddMul computes z_i += a·(x_i·y_i). z may be x or y.
+func AddMul(z []float64, a float64, x, y []float64) {
+	z, y = z[:len(x):len(z)], y[:len(x):len(y)]
+	if len(x) >= few {
+		vec.AddProduct(z, a, x, y)
+		return
+	}
+	for i, v := range x {
+		z[i] += float64(a * float64(v*y[i]))
+	}
+}
+
 // Scale computes y = a·x. y may be x.
 func Scale(y []float64, a float64, x []float64) {
 	y = y[:len(x):len(y)]

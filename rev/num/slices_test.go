@@ -3,6 +3,7 @@ package num_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"revnum/rev/num"
@@ -20,12 +21,15 @@ func TestSlices(t *testing.T) {
 			x[i] = rnd.NormFloat64()
 		}
 		var inner, sum, exps float64
-		axpy, scale, exp := append([]float64(nil), y...), append([]float64(nil), y...), append([]float64(nil), y...)
+		axpy, scale, exp := slices.Clone(y), slices.Clone(y), slices.Clone(y)
+		mul, addMul := slices.Clone(y), slices.Clone(y)
 		for i, v := range x {
 			inner += v * y[i]
 			sum += v
 			axpy[i] += 0.5 * v
 			scale[i] = 0.5 * v
+			mul[i] = v * y[i]
+			addMul[i] += 0.5 * v * y[i]
 			exp[i] = math.Exp(v - 1)
 			exps += exp[i]
 		}
@@ -50,6 +54,14 @@ func TestSlices(t *testing.T) {
 		check("Axpy", axpy)
 		num.Scale(got, 0.5, x)
 		check("Scale", scale)
+		num.Mul(got, x, y)
+		check("Mul", mul)
+		num.AddMul(got, 0.5, x, y)
+		check("AddMul", addMul)
+		num.Mul(got, x, got) // in place
+		check("Mul", mul)
+		num.AddMul(got, 0.5, x, got)
+		check("AddMul", addMul)
 		near("the sum of ExpSum", num.ExpSum(got, x, 1), exps)
 		check("ExpSum", exp)
 		if n == 0 {
@@ -59,6 +71,10 @@ func TestSlices(t *testing.T) {
 			func() { num.Inner(x, y[:n-1]) },
 			func() { num.Axpy(y[:n-1], 1, x) },
 			func() { num.Scale(y[:n-1], 1, x) },
+			func() { num.Mul(y[:n-1], x, x) },
+			func() { num.Mul(y, x, x[:n-1:n-1]) },
+			func() { num.AddMul(y[:n-1], 1, x, x) },
+			func() { num.AddMul(y, 1, x, x[:n-1:n-1]) },
 			func() { num.ExpSum(y[:n-1], x, 1) },
 		} {
 			if !panics(f) {

@@ -35,6 +35,8 @@ import (
 //	}
 type Tape[T any] struct {
 	values []T
+	pieces [][]T // values is pieces[at], if there are any
+	at     int
 	limit  int // the number of states to keep, with Keep
 	kept   []snapshot
 	next   int // the iteration before which Keep keeps the state
@@ -56,16 +58,27 @@ func NewSnapshots[T rev.Number](snapshots int) *Tape[T] {
 
 // Free makes the tape available for reuse. Do not use it afterwards.
 func (t *Tape[T]) Free() {
-	*t = Tape[T]{values: t.values[:0], kept: t.kept[:0]}
+	if t.at > 0 {
+		t.values = t.pieces[0]
+	}
+	*t = Tape[T]{values: t.values[:0], pieces: t.pieces, kept: t.kept[:0]}
 	workspace.Put(t)
 }
 
 // Push puts v on the tape.
-func (t *Tape[T]) Push(v T) { t.values = append(t.values, v) }
+func (t *Tape[T]) Push(v T) {
+	if len(t.values) == cap(t.values) {
+		t.more(1)
+	}
+	t.values = append(t.values, v)
+}
 
 // Pop takes the last value from the tape.
 func (t *Tape[T]) Pop() T {
 	n := len(t.values) - 1
+	if n < 0 {
+		n = t.before()
+	}
 	v := t.values[n]
 	t.values = t.values[:n]
 	return v
@@ -74,18 +87,59 @@ func (t *Tape[T]) Pop() T {
 // Extend puts n values on the tape, and returns them, for the caller to set before it pushes
 // others. It does nothing if n is negative.
 func (t *Tape[T]) Extend(n int) []T {
-	from := len(t.values)
-	t.values = slices.Grow(t.values, max(n, 0))[:from+max(n, 0)]
+	from, n := len(t.values), max(n, 0)
+	if cap(t.values)-from < n {
+		t.more(n)
+		from = len(t.values)
+	}
+	t.values = t.values[:from+n]
 	return t.values[from:]
 }
 
-// Take takes the last n values from the tape. They stay as they are until the next one is put
+// Take takes the last n values from the tape, which Extend put on it. They stay as they are until the next one is put
 // on it.
 func (t *Tape[T]) Take(n int) []T {
 	from := len(t.values) - max(n, 0)
+	for from < 0 {
+		from = t.before() + 1 - n
+	}
 	x := t.values[from:]
 	t.values = t.values[:from]
 	return x
+}
+
+const (
+	leastPiece = 256     // values
+	mostPiece  = 1 << 21 // values, unless more are put on a tape at once
+)
+
+// more makes room for n values. A long tape is in pieces, because a longer slice would be a copy.
+func (t *Tape[T]) more(n int) {
+	if t.limit > 0 || cap(t.values) < leastPiece {
+		t.values = slices.Grow(t.values, max(n, leastPiece))
+		t.pieces = nil
+		return
+	}
+	if t.pieces == nil {
+		t.pieces = [][]T{nil}
+	}
+	t.pieces[t.at] = t.values
+	t.at++
+	if t.at == len(t.pieces) {
+		t.pieces = append(t.pieces, nil)
+	}
+	t.values = t.pieces[t.at][:0]
+	if cap(t.values) < n {
+		t.values = workspace.Grow[T](nil, max(n, min(2*cap(t.pieces[t.at-1]), mostPiece)))[:0]
+	}
+}
+
+// before goes back to the piece before the present one, which is empty, and returns the index of its last value.
+func (t *Tape[T]) before() int {
+	t.pieces[t.at] = t.values
+	t.at--
+	t.values = t.pieces[t.at]
+	return len(t.values) - 1
 }
 
 // Keep reports whether to push the state before iteration i, if the loop now runs to the

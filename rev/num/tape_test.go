@@ -1,6 +1,7 @@
 package num_test
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"revnum/rev"
@@ -49,6 +50,75 @@ func TestTapeExtend(t *testing.T) {
 			}
 		}
 		tape.Free()
+	}
+}
+
+// A long tape is in pieces. Values, and lists of them of any length, come back across their ends.
+func TestTapePieces(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for range 3 {
+		tape := num.NewTape[int]()
+		var held []int // how many each step put on the tape, or -1 for one by Push
+		next := 0
+		push := func() {
+			n := -1
+			if rnd.IntN(2) == 0 {
+				n = rnd.IntN(1 << rnd.IntN(13))
+				for i := range tape.Extend(n) {
+					tape.Take(n)[i] = next
+					tape.Extend(n)
+					next++
+				}
+			} else {
+				tape.Push(next)
+				next++
+			}
+			held = append(held, n)
+		}
+		pop := func() {
+			n := held[len(held)-1]
+			held = held[:len(held)-1]
+			if n < 0 {
+				next--
+				if v := tape.Pop(); v != next {
+					t.Fatalf("%d, want %d", v, next)
+				}
+				return
+			}
+			x := tape.Take(n)
+			next -= n
+			for i, v := range x {
+				if v != next+i {
+					t.Fatalf("%d, want %d", v, next+i)
+				}
+			}
+			if len(x) != n {
+				t.Fatalf("%d values, want %d", len(x), n)
+			}
+		}
+		for range 2000 {
+			if len(held) > 0 && rnd.IntN(5) < 2 {
+				pop()
+			} else {
+				push()
+			}
+		}
+		for len(held) > 0 {
+			pop()
+		}
+		tape.Free()
+	}
+	tape := num.NewTape[float64]()
+	defer tape.Free()
+	first := tape.Extend(1000)
+	tape.Extend(1 << 20)
+	if again := tape.Extend(1 << 21); len(again) != 1<<21 {
+		t.Errorf("%d values", len(again))
+	}
+	tape.Take(1 << 21)
+	tape.Take(1 << 20)
+	if last := tape.Take(1000); &last[0] != &first[0] {
+		t.Error("a tape that grows is copied")
 	}
 }
 

@@ -35,7 +35,9 @@ func BenchmarkEvals(b *testing.B) {
 	for _, n := range []int{1000, 10_000, 100_000} {
 		for _, steps := range []int{1, 10, 100} {
 			for _, f := range []string{"primal", "gradient"} {
-				run(&Revnum, "ode", fmt.Sprintf("n=%d,s=%d", n, steps), f, map[string]any{"x": uniform(n), "s": steps})
+				input := map[string]any{"x": uniform(n), "s": steps}
+				run(&Revnum, "ode", fmt.Sprintf("n=%d,s=%d", n, steps), f, input)
+				run(&Revgen, "ode", fmt.Sprintf("revgen,n=%d,s=%d", n, steps), f, input)
 			}
 		}
 	}
@@ -65,8 +67,27 @@ func BenchmarkEvals(b *testing.B) {
 			}
 		}
 	}
-	run(&Revgen, "particle", "w=0", "ff", map[string]any{"w": 0})
-	run(&Revgen, "saddle", "start=1,1", "ff", map[string]any{"start": []float64{1, 1}})
+	for _, f := range []string{"ff", "fr", "rf", "rr"} {
+		run(&Revgen, "particle", "w=0", f, map[string]any{"w": 0})
+		run(&Revgen, "saddle", "start=1,1", f, map[string]any{"start": []float64{1, 1}})
+	}
+	for _, size := range [][3]int{{2, 5, 1000}, {2, 100, 1000}, {10, 5, 1000}, {64, 5, 1000}, {10, 100, 1000}} {
+		d, k := size[0], size[1]
+		for _, f := range []string{"objective", "jacobian"} {
+			run(&Revgen, "gmm", fmt.Sprintf("revgen,d=%d,k=%d", d, k), f, map[string]any{"d": d, "k": k, "n": n, "m": 0, "gamma": 1,
+				"x": rows(n, d), "alpha": uniform(k), "mu": rows(k, d), "q": rows(k, d), "l": rows(k, d*(d-1)/2)})
+		}
+	}
+	for _, k := range []int{10, 1000} {
+		for _, f := range []string{"cost", "dir"} {
+			run(&Revgen, "kmeans", fmt.Sprintf("revgen,k=%d,n=1000,d=16", k), f, map[string]any{"points": rows(1000, 16), "centroids": rows(k, 16)})
+		}
+	}
+	for _, f := range []string{"primal", "gradient"} {
+		run(&Revgen, "lse", "revgen,n=2500", f, map[string]any{"x": uniform(2500)})
+		run(&Revgen, "llsq", "revgen,n=16,m=128", f, map[string]any{"x": uniform(128), "n": 16})
+		run(&Revgen, "llsq", "revgen,n=1024,m=128", f, map[string]any{"x": uniform(128), "n": 1024})
+	}
 }
 
 // randomHand returns a problem of hand tracking, with triangles of a model with so many vertices, each of which

@@ -112,11 +112,8 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 			}
 			x4 := diagonal[k1*d : k1*d+d]
 			kept6 := tape.Extend(len(x4))
-			for i6 := range x4 {
-				v5 := x4[i6]
-				kept6[i6] = y[i6]
-				y[i6] = v5 * centered[i6]
-			}
+			copy(kept6, y[:len(x4):len(y)])
+			num.Mul(y, x4, centered)
 			below := l[k1]
 			belowBar := lGrad[k1]
 			for j1 := range centered {
@@ -181,15 +178,10 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 				centeredBar[j1] += v6Bar
 			}
 			kept7 := tape.Take(len(x4))
-			for i6 := len(x4) - 1; i6 >= 0; i6-- {
-				v5 := x4[i6]
-				y[i6] = kept7[i6]
-				g3 := yBar[i6]
-				yBar[i6] = 0
-				v5Bar := g3 * centered[i6]
-				centeredBar[i6] += g3 * v5
-				x4Bar[i6] += v5Bar
-			}
+			copy(y[:len(x4):len(y)], kept7)
+			num.AddMul(centeredBar, 1, yBar[:len(x4):len(yBar)], x4)
+			num.AddMul(x4Bar, 1, yBar[:len(x4):len(yBar)], centered)
+			clear(yBar[:len(x4):len(yBar)])
 			kept5 := tape.Take(len(x3))
 			copy(centered[:len(x3):len(centered)], kept5)
 			num.Axpy(meanBar, -1, centeredBar[:len(x3):len(centeredBar)])

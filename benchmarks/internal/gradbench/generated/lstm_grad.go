@@ -57,10 +57,9 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 	for t := range n2 {
 		x := sequence[t]
 		kept := tape.Extend(len(x))
-		for i2 := range x {
-			v := x[i2]
-			kept[i2] = y[i2]
-			y[i2] = v * extra[0][i2]
+		if len(x) > 0 {
+			copy(kept, y[:len(x):len(y)])
+			num.Mul(y, x, extra[0])
 		}
 		for layer := 0; layer < len(main); layer += 2 {
 			old := main[layer]
@@ -199,12 +198,10 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 			}
 		}
 		kept1 := tape.Take(len(x))
-		for i2 := len(x) - 1; i2 >= 0; i2-- {
-			v := x[i2]
-			y[i2] = kept1[i2]
-			g := yBar[i2]
-			yBar[i2] = 0
-			extraGrad[0][i2] += g * v
+		if len(x) > 0 {
+			copy(y[:len(x):len(y)], kept1)
+			num.AddMul(extraGrad[0], 1, yBar[:len(x):len(yBar)], x)
+			clear(yBar[:len(x):len(yBar)])
 		}
 	}
 	for i := len(state) - 1; i >= 0; i-- {

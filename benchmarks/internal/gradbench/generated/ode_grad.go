@@ -36,63 +36,54 @@ func ODEGradient(grad []float64, y []float64, x []float64, steps int) float64 {
 	clear(y[:n1:len(y)])
 	for range steps {
 		k1[0] = x[0]
-		for i2 := 1; i2 < len(k1); i2++ {
-			k1[i2] = x[i2] * y[i2-1]
+		if len(k1) > 1 {
+			num.Mul(k1[1:], x[1:len(k1):len(x)], y)
 		}
 		kept := tape.Extend(len(y))
-		for i3 := range y {
-			v := y[i3]
-			kept[i3] = at[i3]
-			at[i3] = v + h*k1[i3]/2
-		}
+		copy(kept, at[:len(y):len(at)])
+		copy(at[:len(y):len(at)], y)
+		num.Axpy(at, h/2, k1[:len(y):len(k1)])
 		k2[0] = x[0]
-		for i4 := 1; i4 < len(k2); i4++ {
-			k2[i4] = x[i4] * at[i4-1]
+		if len(k2) > 1 {
+			num.Mul(k2[1:], x[1:len(k2):len(x)], at)
 		}
 		kept2 := tape.Extend(len(y))
-		for i5 := range y {
-			v1 := y[i5]
-			kept2[i5] = at[i5]
-			at[i5] = v1 + h*k2[i5]/2
-		}
+		copy(kept2, at[:len(y):len(at)])
+		copy(at[:len(y):len(at)], y)
+		num.Axpy(at, h/2, k2[:len(y):len(k2)])
 		k3[0] = x[0]
-		for i6 := 1; i6 < len(k3); i6++ {
-			k3[i6] = x[i6] * at[i6-1]
+		if len(k3) > 1 {
+			num.Mul(k3[1:], x[1:len(k3):len(x)], at)
 		}
 		kept4 := tape.Extend(len(y))
 		copy(kept4, at[:len(y):len(at)])
 		copy(at[:len(y):len(at)], y)
 		num.Axpy(at, h, k3[:len(y):len(k3)])
 		k4[0] = x[0]
-		for i8 := 1; i8 < len(k4); i8++ {
-			k4[i8] = x[i8] * at[i8-1]
+		if len(k4) > 1 {
+			num.Mul(k4[1:], x[1:len(k4):len(x)], at)
 		}
 		kept6 := tape.Extend(len(y))
-		for i9 := range y {
-			kept6[i9] = y[i9]
-			y[i9] += h * (k1[i9] + 2*k2[i9] + 2*k3[i9] + k4[i9]) / 6
-		}
+		copy(kept6, y)
+		num.Axpy(y, h/6, k1[:len(y):len(k1)])
+		num.Axpy(y, h*2/6, k2[:len(y):len(k2)])
+		num.Axpy(y, h*2/6, k3[:len(y):len(k3)])
+		num.Axpy(y, h/6, k4[:len(y):len(k4)])
 	}
 	result := y[n-1]
 	resultBar := 1.0
 	yBar[n-1] += resultBar
 	for i1 := steps - 1; i1 >= 0; i1-- {
 		kept7 := tape.Take(len(y))
-		for i9 := len(y) - 1; i9 >= 0; i9-- {
-			y[i9] = kept7[i9]
-			g11 := yBar[i9]
-			g12 := g11 / 6
-			g13 := g12 * h
-			k1Bar[i9] += g13
-			k2Bar[i9] += g13 * 2
-			k3Bar[i9] += g13 * 2
-			k4Bar[i9] += g13
-		}
-		for i8 := len(k4) - 1; i8 >= 1; i8-- {
-			g10 := k4Bar[i8]
-			k4Bar[i8] = 0
-			grad[i8] += g10 * at[i8-1]
-			atBar[i8-1] += g10 * x[i8]
+		copy(y, kept7)
+		num.Axpy(k1Bar, h/6, yBar[:len(y):len(yBar)])
+		num.Axpy(k2Bar, 2*h/6, yBar[:len(y):len(yBar)])
+		num.Axpy(k3Bar, 2*h/6, yBar[:len(y):len(yBar)])
+		num.Axpy(k4Bar, h/6, yBar[:len(y):len(yBar)])
+		if len(k4) > 1 {
+			num.AddMul(grad[1:], 1, k4Bar[1:len(k4):len(k4Bar)], at)
+			num.AddMul(atBar, 1, k4Bar[1:len(k4):len(k4Bar)], x[1:])
+			clear(k4Bar[1:len(k4):len(k4Bar)])
 		}
 		g9 := k4Bar[0]
 		k4Bar[0] = 0
@@ -102,45 +93,36 @@ func ODEGradient(grad []float64, y []float64, x []float64, steps int) float64 {
 		num.Axpy(k3Bar, h, atBar[:len(y):len(atBar)])
 		num.Axpy(yBar, 1, atBar[:len(y):len(atBar)])
 		clear(atBar[:len(y):len(atBar)])
-		for i6 := len(k3) - 1; i6 >= 1; i6-- {
-			g7 := k3Bar[i6]
-			k3Bar[i6] = 0
-			grad[i6] += g7 * at[i6-1]
-			atBar[i6-1] += g7 * x[i6]
+		if len(k3) > 1 {
+			num.AddMul(grad[1:], 1, k3Bar[1:len(k3):len(k3Bar)], at)
+			num.AddMul(atBar, 1, k3Bar[1:len(k3):len(k3Bar)], x[1:])
+			clear(k3Bar[1:len(k3):len(k3Bar)])
 		}
 		g6 := k3Bar[0]
 		k3Bar[0] = 0
 		grad[0] += g6
 		kept3 := tape.Take(len(y))
-		for i5 := len(y) - 1; i5 >= 0; i5-- {
-			at[i5] = kept3[i5]
-			g5 := atBar[i5]
-			atBar[i5] = 0
-			k2Bar[i5] += g5 / 2 * h
-			yBar[i5] += g5
-		}
-		for i4 := len(k2) - 1; i4 >= 1; i4-- {
-			g4 := k2Bar[i4]
-			k2Bar[i4] = 0
-			grad[i4] += g4 * at[i4-1]
-			atBar[i4-1] += g4 * x[i4]
+		copy(at[:len(y):len(at)], kept3)
+		num.Axpy(k2Bar, h/2, atBar[:len(y):len(atBar)])
+		num.Axpy(yBar, 1, atBar[:len(y):len(atBar)])
+		clear(atBar[:len(y):len(atBar)])
+		if len(k2) > 1 {
+			num.AddMul(grad[1:], 1, k2Bar[1:len(k2):len(k2Bar)], at)
+			num.AddMul(atBar, 1, k2Bar[1:len(k2):len(k2Bar)], x[1:])
+			clear(k2Bar[1:len(k2):len(k2Bar)])
 		}
 		g3 := k2Bar[0]
 		k2Bar[0] = 0
 		grad[0] += g3
 		kept1 := tape.Take(len(y))
-		for i3 := len(y) - 1; i3 >= 0; i3-- {
-			at[i3] = kept1[i3]
-			g2 := atBar[i3]
-			atBar[i3] = 0
-			k1Bar[i3] += g2 / 2 * h
-			yBar[i3] += g2
-		}
-		for i2 := len(k1) - 1; i2 >= 1; i2-- {
-			g1 := k1Bar[i2]
-			k1Bar[i2] = 0
-			grad[i2] += g1 * y[i2-1]
-			yBar[i2-1] += g1 * x[i2]
+		copy(at[:len(y):len(at)], kept1)
+		num.Axpy(k1Bar, h/2, atBar[:len(y):len(atBar)])
+		num.Axpy(yBar, 1, atBar[:len(y):len(atBar)])
+		clear(atBar[:len(y):len(atBar)])
+		if len(k1) > 1 {
+			num.AddMul(grad[1:], 1, k1Bar[1:len(k1):len(k1Bar)], y)
+			num.AddMul(yBar, 1, k1Bar[1:len(k1):len(k1Bar)], x[1:])
+			clear(k1Bar[1:len(k1):len(k1Bar)])
 		}
 		g := k1Bar[0]
 		k1Bar[0] = 0

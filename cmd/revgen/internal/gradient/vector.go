@@ -3,7 +3,9 @@ package gradient
 import (
 	"go/token"
 	"go/types"
+	"math"
 	"slices"
+	"strconv"
 )
 
 // A vectorizer turns loops over elements into calls of package num: sums of products, slices
@@ -662,9 +664,33 @@ func (w *loopWriter) terms(e, coef expr) []term {
 				}
 			}
 			return []term{{c, x[0].x, y[0].x}}
+		case token.QUO: // by a constant, whose inverse is about as far from 0 and from infinity
+			if !moderate(e.y) {
+				return nil
+			}
+			list := w.terms(e.x, coef)
+			for i, t := range list {
+				switch c := one(t.coef); {
+				case isConstant(c): // of integers, it would be rounded
+					list[i].coef = times(c, &binary{token.QUO, number("1.0"), e.y, float})
+				default:
+					list[i].coef = over(c, e.y)
+				}
+			}
+			return list
 		}
 	}
 	return nil
+}
+
+// moderate reports whether e is a number that is far from 0 and from infinity.
+func moderate(e expr) bool {
+	l, ok := e.(*literal)
+	if !ok {
+		return false
+	}
+	v, err := strconv.ParseFloat(l.text, 64)
+	return err == nil && math.Abs(v) > 0x1p-500 && math.Abs(v) < 0x1p500
 }
 
 func negated(coef expr) expr {
@@ -815,53 +841,62 @@ func (w *loopWriter) sum(e loopEffect, terms []term) bool {
 		}
 		return true
 	}
-	if _, ok := w.row(l); !ok || slices.ContainsFunc(terms, func(t term) bool { return t.y != nil }) {
+	if _, ok := w.row(l); !ok {
 		return false
 	}
 	// An element comes in one term.
 	var merged []term
 	for _, t := range terms {
-		i := slices.IndexFunc(merged, func(u term) bool { return same(u.x, t.x) })
+		i := slices.IndexFunc(merged, func(u term) bool { return same(u.x, t.x) && (u.y == nil && t.y == nil || u.y != nil && t.y != nil && same(u.y, t.y)) })
 		if i < 0 {
 			merged = append(merged, t)
 			continue
 		}
 		merged[i].coef = add(one(merged[i].coef), one(t.coef))
 	}
-	// A term that may be in the memory of l under another name comes before any other call.
-	other := func(t term) bool { return !same(t.x, l) && w.key(t.x) == w.key(l) }
-	alias := slices.IndexFunc(merged, other)
-	if alias >= 0 {
-		if slices.ContainsFunc(merged[alias+1:], other) {
+	// A term in the memory of l, under its name or maybe under another one, comes before any other call.
+	inMemory := func(t term) bool { return w.key(t.x) == w.key(l) || t.y != nil && w.key(t.y) == w.key(l) }
+	first := slices.IndexFunc(merged, inMemory)
+	if first >= 0 {
+		if slices.ContainsFunc(merged[first+1:], inMemory) {
 			return false
 		}
-		merged[0], merged[alias] = merged[alias], merged[0]
+		merged[0], merged[first] = merged[first], merged[0]
 	}
-	own := slices.IndexFunc(merged, func(t term) bool { return same(t.x, l) })
-	if alias >= 0 && own >= 0 {
-		return false
-	}
-	if e.op == token.ASSIGN {
-		i := max(own, 0)
-		if own < 0 && alias < 0 {
-			i = max(slices.IndexFunc(merged, func(t term) bool { return t.coef == nil }), 0)
+	own := first >= 0 && same(merged[0].x, l) && merged[0].y == nil
+	switch {
+	case e.op != token.ASSIGN:
+		if own && len(merged) > 1 {
+			return false
+		}
+	case own && merged[0].coef == nil: // it is there
+		merged = merged[1:]
+	default:
+		i := 0
+		if first < 0 { // a copy is the fastest
+			i = max(slices.IndexFunc(merged, func(t term) bool { return t.coef == nil && t.y == nil }), 0)
 		}
 		t := merged[i]
 		merged = slices.Delete(merged, i, i+1)
 		switch {
-		case t.coef == nil && own >= 0: // it is there
+		case t.y != nil && t.coef != nil:
+			return false
+		case t.y != nil:
+			w.put(&effect{numCall("Mul", w.slice(l, false), w.slice(t.x, true), w.slice(t.y, false))})
 		case t.coef == nil:
 			w.put(&effect{&call{"copy", "", []expr{w.slice(l, true), w.slice(t.x, true)}, nil}})
 		default:
 			w.put(&effect{numCall("Scale", w.slice(l, false), t.coef, w.slice(t.x, true))})
 		}
-	} else if own >= 0 && len(merged) > 1 {
-		return false
 	}
 	for _, t := range merged {
 		coef := one(t.coef)
 		if e.op == token.SUB_ASSIGN {
 			coef = negative(coef)
+		}
+		if t.y != nil {
+			w.put(&effect{numCall("AddMul", w.slice(l, false), coef, w.slice(t.x, true), w.slice(t.y, false))})
+			continue
 		}
 		w.put(&effect{numCall("Axpy", w.slice(l, false), coef, w.slice(t.x, true))})
 	}
