@@ -22,8 +22,8 @@ func (s *Stack[T]) Push(v T) { s.values = append(s.values, v) }
 // Pop takes the last value from the stack.
 func (s *Stack[T]) Pop() T {
 	n := len(s.values) - 1
-	v := s.values[n]
-	clear(s.values[n:])
+	v, none := s.values[n], *new(T)
+	s.values[n] = none
 	s.values = s.values[:n]
 	return v
 }

@@ -38,13 +38,14 @@ func GMM(alpha []float64, mu, q, l, points [][]float64, m int, gamma float64) fl
 			for i, v := range diagonal[k*d : k*d+d] {
 				y[i] = v * centered[i]
 			}
-			below := l[k]
+			at := 0 // in l_k, where column j begins
 			for j, v := range centered {
 				rest := y[j+1:]
+				below := l[k][at:][:len(rest)]
 				for i := range rest {
 					rest[i] += below[i] * v
 				}
-				below = below[len(rest):]
+				at += len(rest)
 			}
 			square := 0.0
 			for _, v := range y {

@@ -10,11 +10,10 @@ import (
 
 // GMMGradient returns GMM, and stores its gradient by alpha, mu, q, l.
 // On tapes it saves e for each k and i, exp for each i3, centered[i5] for each k1 and i5,
-// y[i6] for each k1 and i6, rest[i7] for each k1 and j1 and i7, belowBar for each k1 and j1,
-// below for each k1 and j1, below for each k1, belowBar for each k1, exp1 for each i10.
+// y[i6] for each k1 and i6, at for each k1, exp1 for each i10.
 func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGrad [][]float64, alpha []float64, mu [][]float64, q [][]float64, l [][]float64, points [][]float64, m int, gamma float64) float64 {
-	float64sTape := num.NewStack[[]float64]()
-	defer float64sTape.Free()
+	intTape := num.NewTape[int]()
+	defer intTape.Free()
 	scratch := num.NewScratch[float64]()
 	defer scratch.Free()
 	tape := num.NewTape[float64]()
@@ -102,36 +101,29 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 		yBar := scratch.Make(d)
 		exponents := scratch.Make(components)
 		exponentsBar := scratch.Make(components)
+		kept10 := intTape.Extend(len(mu))
 		for k1 := range mu {
 			mean := mu[k1]
 			kept4 := tape.Extend(len(x3))
-			for i5 := range x3 {
-				v4 := x3[i5]
-				kept4[i5] = centered[i5]
-				centered[i5] = v4 - mean[i5]
-			}
+			copy(kept4, centered[:len(x3):len(centered)])
+			copy(centered[:len(x3):len(centered)], x3)
+			num.Axpy(centered, -1, mean[:len(x3):len(mean)])
 			x4 := diagonal[k1*d : k1*d+d]
 			kept6 := tape.Extend(len(x4))
 			copy(kept6, y[:len(x4):len(y)])
 			num.Mul(y, x4, centered)
-			below := l[k1]
-			belowBar := lGrad[k1]
+			at := 0
 			for j1 := range centered {
 				v6 := centered[j1]
 				rest := y[j1+1:]
-				kept8 := tape.Extend(len(rest))
-				copy(kept8, rest)
+				below := l[k1][at:][:len(rest)]
 				num.Axpy(rest, v6, below[:len(rest):len(below)])
-				float64sTape.Push(belowBar)
-				float64sTape.Push(below)
-				below = below[len(rest):]
-				belowBar = belowBar[len(rest):]
+				at += len(rest)
 			}
 			square1 := 0.0
 			square1 += num.Inner(y, y)
 			exponents[k1] = alpha[k1] + logDet[k1] - square1/2
-			float64sTape.Push(below)
-			float64sTape.Push(belowBar)
+			kept10[k1] = at
 		}
 		most1 := math.Inf(-1)
 		most1At := -1
@@ -140,22 +132,22 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 			most1 = exponents[most1At]
 		}
 		sum2 := 0.0
-		kept10 := tape.Extend(len(exponents))
-		sum2 += num.ExpSum(kept10, exponents, most1)
+		kept8 := tape.Extend(len(exponents))
+		sum2 += num.ExpSum(kept8, exponents, most1)
 		log5 := math.Log(sum2)
 		LogSumExp2 := most1 + log5
 		likelihood += LogSumExp2
 		most1Bar := resultBar
 		sum2Bar := resultBar / sum2
-		kept11 := tape.Take(len(exponents))
-		most1Bar -= sum2Bar * num.Sum(kept11)
-		num.Axpy(exponentsBar, sum2Bar, kept11)
+		kept9 := tape.Take(len(exponents))
+		most1Bar -= sum2Bar * num.Sum(kept9)
+		num.Axpy(exponentsBar, sum2Bar, kept9)
 		if most1At >= 0 {
 			exponentsBar[most1At] += most1Bar
 		}
+		kept11 := intTape.Take(len(mu))
 		for k1 := len(mu) - 1; k1 >= 0; k1-- {
-			belowBar := float64sTape.Pop()
-			below := float64sTape.Pop()
+			at := kept11[k1]
 			meanBar := muGrad[k1]
 			x4 := diagonal[k1*d : k1*d+d]
 			x4Bar := diagonalBar[k1*d : k1*d+d]
@@ -169,10 +161,9 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 				v6 := centered[j1]
 				rest := y[j1+1:]
 				restBar := yBar[j1+1:]
-				below = float64sTape.Pop()
-				belowBar = float64sTape.Pop()
-				kept9 := tape.Take(len(rest))
-				copy(rest, kept9)
+				at -= len(rest)
+				below := l[k1][at:][:len(rest)]
+				belowBar := lGrad[k1][at:][:len(rest)]
 				num.Axpy(belowBar, v6, restBar[:len(rest):len(restBar)])
 				v6Bar := num.Inner(restBar[:len(rest):len(restBar)], below)
 				centeredBar[j1] += v6Bar

@@ -258,8 +258,6 @@ func (h *Hand) ResidualsJVP(dst []float64, theta []float64, v1 []float64) {
 
 // ResidualsVJP stores Jᵀ·w in grad, where J is the Jacobian of Residuals by theta.
 func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
-	float64sTape := num.NewStack[[]float64]()
-	defer float64sTape.Free()
 	intTape := num.NewTape[int]()
 	defer intTape.Free()
 	scratch := num.NewScratch[float64]()
@@ -431,14 +429,11 @@ func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
 		count := 0
 		for ; e < h.Start[v+1]; count++ {
 			old12 := bones[12*h.Bone[e] : 12*h.Bone[e]+12]
-			old12Bar := bonesBar[12*h.Bone[e] : 12*h.Bone[e]+12]
 			old13 := h.Places[e]
 			x4 += old12[0]*old13[0] + old12[1]*old13[1] + old12[2]*old13[2] + old12[3]*old13[3]
 			y2 += old12[4]*old13[0] + old12[5]*old13[1] + old12[6]*old13[2] + old12[7]*old13[3]
 			z += old12[8]*old13[0] + old12[9]*old13[1] + old12[10]*old13[2] + old12[11]*old13[3]
 			e++
-			float64sTape.Push(old12Bar)
-			float64sTape.Push(old13)
 		}
 		old14 := x4
 		old15 := y2
@@ -446,6 +441,7 @@ func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
 		vertices[3*v] = old14
 		vertices[3*v+1] = old15
 		vertices[3*v+2] = old16
+		intTape.Push(e)
 		intTape.Push(count)
 	}
 	x5 := h.Corners
@@ -487,6 +483,7 @@ func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
 	}
 	for v := n4 - 1; v >= 0; v-- {
 		count := intTape.Pop()
+		e := intTape.Pop()
 		g41 := verticesBar[3*v+2]
 		verticesBar[3*v+2] = 0
 		g40 := verticesBar[3*v+1]
@@ -494,8 +491,9 @@ func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
 		g39 := verticesBar[3*v]
 		verticesBar[3*v] = 0
 		for range count {
-			old13 := float64sTape.Pop()
-			old12Bar := float64sTape.Pop()
+			e--
+			old12Bar := bonesBar[12*h.Bone[e] : 12*h.Bone[e]+12]
+			old13 := h.Places[e]
 			old12Bar[8] += g41 * old13[0]
 			old12Bar[9] += g41 * old13[1]
 			old12Bar[10] += g41 * old13[2]
@@ -1639,8 +1637,6 @@ func (h *Hand) SurfaceResidualsJVP4(columns1 [4][]float64, x []float64, v2 [4][]
 
 // SurfaceResidualsVJP stores Jᵀ·w1 in grad, where J is the Jacobian of SurfaceResiduals by x.
 func (h *Hand) SurfaceResidualsVJP(grad []float64, x []float64, w1 []float64) {
-	float64sTape := num.NewStack[[]float64]()
-	defer float64sTape.Free()
 	intTape := num.NewTape[int]()
 	defer intTape.Free()
 	scratch := num.NewScratch[float64]()
@@ -1814,14 +1810,11 @@ func (h *Hand) SurfaceResidualsVJP(grad []float64, x []float64, w1 []float64) {
 		count := 0
 		for ; e < h.Start[v+1]; count++ {
 			old12 := bones[12*h.Bone[e] : 12*h.Bone[e]+12]
-			old12Bar := bonesBar[12*h.Bone[e] : 12*h.Bone[e]+12]
 			old13 := h.Places[e]
 			x5 += old12[0]*old13[0] + old12[1]*old13[1] + old12[2]*old13[2] + old12[3]*old13[3]
 			y2 += old12[4]*old13[0] + old12[5]*old13[1] + old12[6]*old13[2] + old12[7]*old13[3]
 			z += old12[8]*old13[0] + old12[9]*old13[1] + old12[10]*old13[2] + old12[11]*old13[3]
 			e++
-			float64sTape.Push(old12Bar)
-			float64sTape.Push(old13)
 		}
 		old14 := x5
 		old15 := y2
@@ -1829,6 +1822,7 @@ func (h *Hand) SurfaceResidualsVJP(grad []float64, x []float64, w1 []float64) {
 		vertices[3*v] = old14
 		vertices[3*v+1] = old15
 		vertices[3*v+2] = old16
+		intTape.Push(e)
 		intTape.Push(count)
 	}
 	x6 := h.Corners
@@ -1905,6 +1899,7 @@ func (h *Hand) SurfaceResidualsVJP(grad []float64, x []float64, w1 []float64) {
 	}
 	for v := n4 - 1; v >= 0; v-- {
 		count := intTape.Pop()
+		e := intTape.Pop()
 		g41 := verticesBar[3*v+2]
 		verticesBar[3*v+2] = 0
 		g40 := verticesBar[3*v+1]
@@ -1912,8 +1907,9 @@ func (h *Hand) SurfaceResidualsVJP(grad []float64, x []float64, w1 []float64) {
 		g39 := verticesBar[3*v]
 		verticesBar[3*v] = 0
 		for range count {
-			old13 := float64sTape.Pop()
-			old12Bar := float64sTape.Pop()
+			e--
+			old12Bar := bonesBar[12*h.Bone[e] : 12*h.Bone[e]+12]
+			old13 := h.Places[e]
 			old12Bar[8] += g41 * old13[0]
 			old12Bar[9] += g41 * old13[1]
 			old12Bar[10] += g41 * old13[2]

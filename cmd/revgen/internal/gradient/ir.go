@@ -205,6 +205,9 @@ type block struct {
 	plans []*plan // what becomes of vars that are needed, in their order
 	pos   int     // the end
 	loops []*loopInfo
+	outer *block  // nil outside of loops
+	of    *ranged // of which it is the body, or nil
+	body  bool    // it is the body of a loop, not of a branch
 }
 
 // A plan says how a local comes back: by its definition, or from a tape if that is nil. at is 0, or the

@@ -50,7 +50,7 @@ func (r *reverser) plan(b *block, reads []read, mentioned map[*variable]bool) (c
 			p := &plan{v: v, slot: slot{level: r.depth}}
 			if d := r.defs[v]; d.r != nil && r.sets[v] == 0 && !expensive(d.r) {
 				p.at = r.firstChange(d.r, r.defPos[v], b.pos)
-				if a := r.direct[p.at]; p.at == 0 || a != nil && a.block == b && !isHeader(v.typ) && mentionsOf([]stmt{&effect{a.l}}, v) == 0 {
+				if a := r.direct[p.at]; p.at == 0 || a != nil && a.block == b && mentionsOf([]stmt{&effect{a.l}}, v) == 0 {
 					p.expr = d.r
 				}
 			}
@@ -86,11 +86,104 @@ func (r *reverser) needed(p *pairOf, reads []read) bool {
 		if x.x == v && x.i == i && v != nil && r.sets[v] == 0 && r.defs[i] == nil && same == len(i.scope) {
 			same-- // each iteration of the loop of i has an element of its own
 		}
-		if same > depth {
+		if same > depth && !r.replaced(p, x, same) {
 			return true
 		}
 	}
 	return false
+}
+
+// replaced reports whether each iteration of a loop sets all elements of a slice before it comes to p. What they
+// were before comes back from there, for the iteration before, which has the read x. Both are in so many loops.
+func (r *reverser) replaced(p *pairOf, x read, loops int) bool {
+	return isElement(p.x) && isFloat(p.x.typeOf()) && slices.ContainsFunc(r.pairs, func(w *pairOf) bool {
+		return w.pos < p.pos && len(w.loops) == loops+1 && w.block.of != nil && w.block.outer.body && len(w.block.outer.loops) == loops &&
+			common(w.loops, x.loops) >= loops && common(w.loops, p.loops) >= loops && r.key(w.x) == r.key(p.x) && r.covers(w)
+	})
+}
+
+// covers reports whether the loop of a pair sets all elements of the slice that is alone in its memory.
+func (r *reverser) covers(w *pairOf) bool {
+	v, loop, n := r.fresh(w.x), w.block.of, w.block.of.hi
+	if loop.step == -1 {
+		n = plus(loop.lo, 1)
+	}
+	first := loop.step == 1 && isLit(loop.lo, "0") || loop.step == -1 && isLit(loop.hi, "0")
+	if v == nil || !first || !same(w.x.(*element).i, ref(loop.v)) || r.sets[loop.v] > 0 {
+		return false
+	}
+	k := r.key(w.x)
+	for p, other := range r.keys {
+		if other.root() != k || p.v == v {
+			continue
+		}
+		if d := r.defs[p.v]; d == nil || p.fields != "" || r.sets[p.v] > 0 || d.r == nil || !isPlace(d.r) {
+			return false
+		}
+	}
+	for _, other := range r.analysis.kept {
+		if other.root() == k {
+			return false
+		}
+	}
+	return r.equal(r.size(length(ref(v))), r.size(n))
+}
+
+// equal reports whether two integers are the same, by what does not change.
+func (r *reverser) equal(x, y expr) bool {
+	switch x := x.(type) {
+	case *literal:
+		return isLit(y, x.text)
+	case *reference:
+		return isVariable(y, x.v) && r.sets[x.v] == 0
+	case *binary:
+		z, ok := y.(*binary)
+		return ok && x.op == z.op && r.equal(x.x, z.x) && r.equal(x.y, z.y)
+	case *call:
+		z, ok := y.(*call)
+		return ok && x.fn == "len" && z.fn == "len" && isReference(x.args[0]) && r.equal(x.args[0], z.args[0])
+	}
+	return false
+}
+
+// size returns an integer in terms of what does not change, as far as that is known.
+func (r *reverser) size(e expr) expr {
+	definition := func(e expr) expr { // of a variable that is set once
+		x, ok := e.(*reference)
+		if !ok || r.sets[x.v] > 0 || r.defs[x.v] == nil {
+			return nil
+		}
+		return r.defs[x.v].r
+	}
+	switch x := e.(type) {
+	case *reference:
+		if d := definition(x); d != nil && steady(d) {
+			return r.size(d)
+		}
+	case *call:
+		if x.fn != "len" {
+			break
+		}
+		switch d := definition(x.args[0]).(type) {
+		case *call:
+			if d.fn == "make" && len(d.args) == 1 {
+				return r.size(d.args[0])
+			}
+		case *reference:
+			return r.size(length(d))
+		case *part:
+			if d.hi == nil {
+				break
+			}
+			if d.lo == nil || isLit(d.lo, "0") {
+				return r.size(d.hi)
+			}
+			if b, ok := d.hi.(*binary); ok && b.op == token.ADD && sameText(b.x, d.lo) {
+				return r.size(b.y)
+			}
+		}
+	}
+	return e
 }
 
 // fresh returns the variable of which e is an element, if that is memory made for it alone.
@@ -172,6 +265,9 @@ func (r *reverser) readings(back []stmt) (reads []read, mentioned map[*variable]
 					place(s.l)
 				}
 			case *restore:
+				if s.pair.kept && s.inverse != nil && s.inverse.op != token.ASSIGN {
+					expression(s.inverse.r)
+				}
 				switch {
 				case !s.pair.kept:
 				case s.whole:

@@ -37,6 +37,7 @@ type reverser struct {
 	base    int                     // the number of loops around the function, if it is inlined
 	shadows []*variable             // parameters whose cotangents are memory of the function's own
 	whiles  map[*loopInfo]*while
+	body    *block // what the next block is, if it is the body of a loop
 }
 
 // A directly is an assignment to l in a block itself, not in a block inside.
@@ -45,10 +46,11 @@ type directly struct {
 	l     expr
 }
 
-// A pairOf is a pair with the place that it saves.
+// A pairOf is a pair with the place that it saves, and the block that it is in.
 type pairOf struct {
 	*pair
-	x expr
+	x     expr
+	block *block
 }
 
 // sweep returns both sweeps of statements. The second is in the order in which it runs.
@@ -82,7 +84,7 @@ func (r *reverser) put(s stmt) { *r.into = append(*r.into, s) }
 
 func (r *reverser) newPair(x expr) *pair {
 	p := &pair{pos: r.pos, loops: slices.Clone(r.inside), slot: slot{level: r.depth}}
-	r.pairs = append(r.pairs, &pairOf{p, x})
+	r.pairs = append(r.pairs, &pairOf{p, x, r.block})
 	return p
 }
 
@@ -277,7 +279,7 @@ func (r *reverser) assignment(s *assignment) (forward, back []stmt) {
 		r.record(s.l, r.pos)
 		p := r.newPair(s.l)
 		res := &restore{x: s.l, pair: p}
-		if _, constant := s.r.(*literal); constant && isInteger(t) && s.op != token.ASSIGN {
+		if isInteger(t) && s.op != token.ASSIGN && steady(s.r) && !r.mentions(s.r, s.l) {
 			res.inverse = &assignment{l: s.l, op: flip(s.op), r: s.r}
 		} else if r.ends(s) {
 			res.inverse = &assignment{l: s.l, op: token.ASSIGN, r: lit("false", boolean)}
@@ -305,6 +307,23 @@ func (r *reverser) assignment(s *assignment) (forward, back []stmt) {
 		return forward, back
 	}
 	return forward, append(back, r.group(func() { r.adjointOf(s, barOf) })...)
+}
+
+// steady reports whether an integer is computed from variables and lengths alone.
+func steady(e expr) bool {
+	yes := true
+	visit(e, func(e expr) {
+		switch e := e.(type) {
+		case *literal, *reference:
+		case *binary:
+			yes = yes && (e.op == token.ADD || e.op == token.SUB || e.op == token.MUL)
+		case *call:
+			yes = yes && (e.fn == "len" && isReference(e.args[0]) || e.fn == conversion)
+		default:
+			yes = false
+		}
+	})
+	return yes
 }
 
 // barHeader returns the cotangents that belong to a slice.
@@ -548,9 +567,13 @@ func scaled(g, d expr) expr {
 
 // scoped reads the statements of a block, which in loops has locals of its own.
 func (r *reverser) scoped(list []stmt) (forward, back []stmt) {
-	outer := r.block
+	outer, b := r.block, r.body
+	r.body = nil
 	if len(r.inside) > r.base {
-		r.block = &block{loops: slices.Clone(r.inside)}
+		if b == nil {
+			b = &block{}
+		}
+		b.loops, b.outer, r.block = slices.Clone(r.inside), outer, b
 		r.blocks = append(r.blocks, r.block)
 	} else {
 		r.nest++
@@ -668,8 +691,9 @@ func (r *reverser) changesIn(s *branch, e expr) (yes bool) {
 	return yes
 }
 
-func (r *reverser) loop(info *loopInfo, body []stmt) (forward, back []stmt) {
-	r.inside = append(r.inside, info)
+// loop returns both sweeps of the body of a loop, which is a ranged one if of is not nil.
+func (r *reverser) loop(info *loopInfo, of *ranged, body []stmt) (forward, back []stmt) {
+	r.inside, r.body = append(r.inside, info), &block{of: of, body: true}
 	forward, back = r.scoped(body)
 	r.inside = slices.Clone(r.inside[:len(r.inside)-1])
 	r.pos++
@@ -678,7 +702,7 @@ func (r *reverser) loop(info *loopInfo, body []stmt) (forward, back []stmt) {
 
 func (r *reverser) ranged(s *ranged) (forward, back []stmt) {
 	a, b := *s, *s
-	a.body, b.body = r.loop(s.info, s.body)
+	a.body, b.body = r.loop(s.info, s, s.body)
 	n := &literal{itoa(s.step), s.v.typ}
 	span := func(x, y expr) expr { return &binary{token.SUB, x, y, s.v.typ} }
 	op := func(t token.Token, x, y expr) expr { return &binary{t, x, y, s.v.typ} }
@@ -712,6 +736,6 @@ func (r *reverser) while(s *while) (forward, back []stmt) {
 	a.count = v
 	r.whiles[s.info] = s
 	b := &ranged{v: &variable{name: "_", typ: integer}, lo: integerLit(0), hi: ref(v), step: 1, info: s.info}
-	a.body, b.body = r.loop(s.info, s.body)
+	a.body, b.body = r.loop(s.info, nil, s.body)
 	return append(forward, &a), r.group(func() { r.put(b) })
 }

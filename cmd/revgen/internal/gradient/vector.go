@@ -809,16 +809,17 @@ func (w *loopWriter) num(name string, x, y, shift expr) expr {
 
 // sum writes the calls of an effect of terms, and reports whether there are such calls.
 func (w *loopWriter) sum(e loopEffect, terms []term) bool {
+	l, stores := e.l.(*element)
+	exact := stores && mentionsIn(l, w.i) && e.op == token.ASSIGN && len(terms) == 2 && (terms[0].coef == nil || terms[1].coef == nil)
 	for i, t := range terms {
 		for _, u := range terms[:i] {
-			if sameText(one(t.coef), one(negated(u.coef))) {
+			if !exact && sameText(one(t.coef), one(negated(u.coef))) {
 				return false // a difference may be much smaller than its operands
 			}
 		}
 	}
 	numCall := func(name string, args ...expr) *call { return &call{"num." + name, numPath, args, float} }
 	whole := func(x *element) bool { return isLen(w.hi) && same(w.hi.(*call).args[0], x.x) }
-	l, stores := e.l.(*element)
 	if !stores || !mentionsIn(l, w.i) {
 		for _, t := range terms {
 			var r expr
@@ -847,7 +848,9 @@ func (w *loopWriter) sum(e loopEffect, terms []term) bool {
 	// An element comes in one term.
 	var merged []term
 	for _, t := range terms {
-		i := slices.IndexFunc(merged, func(u term) bool { return same(u.x, t.x) && (u.y == nil && t.y == nil || u.y != nil && t.y != nil && same(u.y, t.y)) })
+		i := slices.IndexFunc(merged, func(u term) bool {
+			return same(u.x, t.x) && (u.y == nil && t.y == nil || u.y != nil && t.y != nil && same(u.y, t.y))
+		})
 		if i < 0 {
 			merged = append(merged, t)
 			continue
