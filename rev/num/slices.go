@@ -21,6 +21,20 @@ func Inner(x, y []float64) (s float64) {
 	return s
 }
 
+// AxpyInner computes y += a·x, and returns Σ x_i·z_i, as Axpy and then Inner do.
+func AxpyInner(y []float64, a float64, x, z []float64) (s float64) {
+	y, z = y[:len(x):len(y)], z[:len(x):len(z)]
+	if len(x) >= few {
+		vec.Axpy(a, x, y)
+		return vec.Dot(x, z)
+	}
+	for i := range x {
+		y[i] += float64(a * x[i])
+		s += float64(x[i] * z[i])
+	}
+	return s
+}
+
 // Axpy computes y += a·x.
 func Axpy(y []float64, a float64, x []float64) {
 	y = y[:len(x):len(y)]

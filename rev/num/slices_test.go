@@ -52,6 +52,15 @@ func TestSlices(t *testing.T) {
 		}
 		num.Axpy(got, 0.5, x)
 		check("Axpy", axpy)
+		near("the sum of AxpyInner", num.AxpyInner(got, 0.5, x, y), inner)
+		check("AxpyInner", axpy)
+		copy(got, x)
+		want := 0.0
+		for _, v := range x {
+			want += 1.5 * v * y[0]
+		}
+		near("the sum of AxpyInner", num.AxpyInner(got[:n], 0.5, got[:n], slices.Repeat(y[:1], n)), want)
+		copy(got, y)
 		num.Scale(got, 0.5, x)
 		check("Scale", scale)
 		num.Mul(got, x, y)
@@ -70,6 +79,8 @@ func TestSlices(t *testing.T) {
 		for _, f := range []func(){
 			func() { num.Inner(x, y[:n-1]) },
 			func() { num.Axpy(y[:n-1], 1, x) },
+			func() { num.AxpyInner(y[:n-1], 1, x, x) },
+			func() { num.AxpyInner(y, 1, x, x[:n-1:n-1]) },
 			func() { num.Scale(y[:n-1], 1, x) },
 			func() { num.Mul(y[:n-1], x, x) },
 			func() { num.Mul(y, x, x[:n-1:n-1]) },

@@ -100,7 +100,7 @@ func (t *Tape[T]) Extend(n int) []T {
 // on it.
 func (t *Tape[T]) Take(n int) []T {
 	from := len(t.values) - max(n, 0)
-	for from < 0 {
+	if from < 0 {
 		from = t.before() + 1 - n
 	}
 	x := t.values[from:]
@@ -113,24 +113,27 @@ const (
 	mostPiece  = 1 << 21 // values, unless more are put on a tape at once
 )
 
-// more makes room for n values. A long tape is in pieces, because a longer slice would be a copy.
+// more makes room for n values. A long tape is in pieces, because a longer slice would be a copy. None before the
+// present one is empty.
 func (t *Tape[T]) more(n int) {
 	if t.limit > 0 || cap(t.values) < leastPiece {
-		t.values = slices.Grow(t.values, max(n, leastPiece))
-		t.pieces = nil
+		t.values, t.pieces = slices.Grow(t.values, max(n, leastPiece)), nil
 		return
 	}
-	if t.pieces == nil {
-		t.pieces = [][]T{nil}
+	size := max(n, min(2*cap(t.values), mostPiece))
+	if len(t.values) > 0 {
+		if t.pieces == nil {
+			t.pieces = [][]T{nil}
+		}
+		t.pieces[t.at] = t.values
+		t.at++
+		if t.at == len(t.pieces) {
+			t.pieces = append(t.pieces, nil)
+		}
+		t.values = t.pieces[t.at][:0]
 	}
-	t.pieces[t.at] = t.values
-	t.at++
-	if t.at == len(t.pieces) {
-		t.pieces = append(t.pieces, nil)
-	}
-	t.values = t.pieces[t.at][:0]
 	if cap(t.values) < n {
-		t.values = workspace.Grow[T](nil, max(n, min(2*cap(t.pieces[t.at-1]), mostPiece)))[:0]
+		t.values = workspace.Grow[T](nil, size)[:0]
 	}
 }
 

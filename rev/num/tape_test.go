@@ -56,7 +56,7 @@ func TestTapeExtend(t *testing.T) {
 // A long tape is in pieces. Values, and lists of them of any length, come back across their ends.
 func TestTapePieces(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
-	for range 3 {
+	for range 100 {
 		tape := num.NewTape[int]()
 		var held []int // how many each step put on the tape, or -1 for one by Push
 		next := 0

@@ -164,8 +164,7 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 				at -= len(rest)
 				below := l[k1][at:][:len(rest)]
 				belowBar := lGrad[k1][at:][:len(rest)]
-				num.Axpy(belowBar, v6, restBar[:len(rest):len(restBar)])
-				v6Bar := num.Inner(restBar[:len(rest):len(restBar)], below)
+				v6Bar := num.AxpyInner(belowBar, v6, restBar[:len(rest):len(restBar)], below)
 				centeredBar[j1] += v6Bar
 			}
 			kept7 := tape.Take(len(x4))

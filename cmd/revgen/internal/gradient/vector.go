@@ -354,10 +354,30 @@ func (v *vectorizer) loop(s *ranged) []stmt {
 			return nil
 		}
 	}
+	out := paired(w.out)
 	if !w.guarded {
-		return w.out
+		return out
 	}
-	return []stmt{&branch{cond: &binary{token.GTR, hi, lo, boolean}, then: w.out}}
+	return []stmt{&branch{cond: &binary{token.GTR, hi, lo, boolean}, then: out}}
+}
+
+// paired returns calls in which y += a·x and a sum of products with x right after it are one, as in the adjoint of
+// y += a·x.
+func paired(list []stmt) []stmt {
+	for i := 0; i+1 < len(list); i++ {
+		first, ok := list[i].(*effect)
+		second, also := list[i+1].(*assignment)
+		if !ok || !also || second.op != token.ADD_ASSIGN {
+			continue
+		}
+		axpy, ok := first.call.(*call)
+		inner, also := second.r.(*call)
+		if ok && also && axpy.fn == "num.Axpy" && inner.fn == "num.Inner" && sameText(axpy.args[2], inner.args[0]) {
+			args := append(slices.Clone(axpy.args), inner.args[1])
+			list = slices.Replace(list, i, i+2, stmt(&assignment{l: second.l, op: second.op, r: &call{"num.AxpyInner", numPath, args, float}}))
+		}
+	}
+	return list
 }
 
 // maximum returns the call of a loop that finds a running maximum of a whole slice, or nil:
