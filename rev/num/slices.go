@@ -21,6 +21,18 @@ func Inner(x, y []float64) (s float64) {
 	return s
 }
 
+// AxpyTo computes z = y + a·x. z may be x or y.
+func AxpyTo(z []float64, a float64, x, y []float64) {
+	z, y = z[:len(x):len(z)], y[:len(x):len(y)]
+	if len(x) >= few {
+		vec.AxpyTo(z, a, x, y)
+		return
+	}
+	for i, v := range x {
+		z[i] = y[i] + float64(a*v)
+	}
+}
+
 // AxpyInner computes y += a·x, and returns Σ x_i·z_i, as Axpy and then Inner do.
 func AxpyInner(y []float64, a float64, x, z []float64) (s float64) {
 	y, z = y[:len(x):len(y)], z[:len(x):len(z)]

@@ -52,6 +52,10 @@ func TestSlices(t *testing.T) {
 		}
 		num.Axpy(got, 0.5, x)
 		check("Axpy", axpy)
+		num.AxpyTo(got, 0.5, x, y)
+		check("AxpyTo", axpy)
+		num.AxpyTo(got, 0.5, x, got) // in place
+		check("AxpyTo", axpy)
 		near("the sum of AxpyInner", num.AxpyInner(got, 0.5, x, y), inner)
 		check("AxpyInner", axpy)
 		copy(got, x)
@@ -79,6 +83,8 @@ func TestSlices(t *testing.T) {
 		for _, f := range []func(){
 			func() { num.Inner(x, y[:n-1]) },
 			func() { num.Axpy(y[:n-1], 1, x) },
+			func() { num.AxpyTo(y[:n-1], 1, x, x) },
+			func() { num.AxpyTo(y, 1, x, x[:n-1:n-1]) },
 			func() { num.AxpyInner(y[:n-1], 1, x, x) },
 			func() { num.AxpyInner(y, 1, x, x[:n-1:n-1]) },
 			func() { num.Scale(y[:n-1], 1, x) },

@@ -106,8 +106,7 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 			mean := mu[k1]
 			kept4 := tape.Extend(len(x3))
 			copy(kept4, centered[:len(x3):len(centered)])
-			copy(centered[:len(x3):len(centered)], x3)
-			num.Axpy(centered, -1, mean[:len(x3):len(mean)])
+			num.AxpyTo(centered, -1, mean[:len(x3):len(mean)], x3)
 			x4 := diagonal[k1*d : k1*d+d]
 			kept6 := tape.Extend(len(x4))
 			copy(kept6, y[:len(x4):len(y)])

@@ -41,24 +41,21 @@ func ODEGradient(grad []float64, y []float64, x []float64, steps int) float64 {
 		}
 		kept := tape.Extend(len(y))
 		copy(kept, at[:len(y):len(at)])
-		copy(at[:len(y):len(at)], y)
-		num.Axpy(at, h/2, k1[:len(y):len(k1)])
+		num.AxpyTo(at, h/2, k1[:len(y):len(k1)], y)
 		k2[0] = x[0]
 		if len(k2) > 1 {
 			num.Mul(k2[1:], x[1:len(k2):len(x)], at)
 		}
 		kept2 := tape.Extend(len(y))
 		copy(kept2, at[:len(y):len(at)])
-		copy(at[:len(y):len(at)], y)
-		num.Axpy(at, h/2, k2[:len(y):len(k2)])
+		num.AxpyTo(at, h/2, k2[:len(y):len(k2)], y)
 		k3[0] = x[0]
 		if len(k3) > 1 {
 			num.Mul(k3[1:], x[1:len(k3):len(x)], at)
 		}
 		kept4 := tape.Extend(len(y))
 		copy(kept4, at[:len(y):len(at)])
-		copy(at[:len(y):len(at)], y)
-		num.Axpy(at, h, k3[:len(y):len(k3)])
+		num.AxpyTo(at, h, k3[:len(y):len(k3)], y)
 		k4[0] = x[0]
 		if len(k4) > 1 {
 			num.Mul(k4[1:], x[1:len(k4):len(x)], at)

@@ -906,6 +906,10 @@ func (w *loopWriter) sum(e loopEffect, terms []term) bool {
 			return false
 		case t.y != nil:
 			w.put(&effect{numCall("Mul", w.slice(l, false), w.slice(t.x, true), w.slice(t.y, false))})
+		case t.coef == nil && len(merged) > 0 && merged[0].y == nil:
+			u := merged[0]
+			merged = merged[1:]
+			w.put(&effect{numCall("AxpyTo", w.slice(l, false), one(u.coef), w.slice(u.x, true), w.slice(t.x, false))})
 		case t.coef == nil:
 			w.put(&effect{&call{"copy", "", []expr{w.slice(l, true), w.slice(t.x, true)}, nil}})
 		default:
