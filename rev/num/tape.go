@@ -2,7 +2,6 @@ package num
 
 import (
 	"math"
-	"slices"
 
 	"revnum/internal/revolve"
 	"revnum/internal/workspace"
@@ -13,7 +12,7 @@ import (
 // iteration, or before a few, from which the others are computed again.
 //
 // A loop of n iterations that keeps all states writes them with Push. The inverse reads them
-// with Pop, the last number first. A loop that keeps a few calls Keep before each iteration.
+// with Pop, the last number first. Extend and Take do so with several values, on a tape of their own. A loop that keeps a few calls Keep before each iteration.
 // In the inverse, Back returns the iteration from which to run again up to iteration i:
 //
 //	for i := range n {
@@ -34,8 +33,9 @@ import (
 //		... // h is as it was before iteration i
 //	}
 type Tape[T any] struct {
-	values []T
-	pieces [][]T // values is pieces[at], if there are any
+	values []T   // of Push
+	piece  []T   // the present one of pieces, for Extend
+	pieces [][]T // piece is pieces[at], if there are any
 	at     int
 	limit  int // the number of states to keep, with Keep
 	kept   []snapshot
@@ -59,52 +59,47 @@ func NewSnapshots[T rev.Number](snapshots int) *Tape[T] {
 // Free makes the tape available for reuse. Do not use it afterwards.
 func (t *Tape[T]) Free() {
 	if t.at > 0 {
-		t.values = t.pieces[0]
+		t.piece, t.at = t.pieces[0], 0
 	}
-	*t = Tape[T]{values: t.values[:0], pieces: t.pieces, kept: t.kept[:0]}
+	t.values, t.piece, t.kept, t.limit, t.next = t.values[:0], t.piece[:0], t.kept[:0], 0, 0
 	workspace.Put(t)
 }
 
 // Push puts v on the tape.
-func (t *Tape[T]) Push(v T) {
-	if len(t.values) == cap(t.values) {
-		t.more(1)
-	}
-	t.values = append(t.values, v)
-}
+func (t *Tape[T]) Push(v T) { t.values = append(t.values, v) }
 
-// Pop takes the last value from the tape.
+// Pop takes the last value that Push put on the tape.
 func (t *Tape[T]) Pop() T {
 	n := len(t.values) - 1
-	if n < 0 {
-		n = t.before()
-	}
 	v := t.values[n]
 	t.values = t.values[:n]
 	return v
 }
 
-// Extend puts n values on the tape, and returns them, for the caller to set before it pushes
-// others. It does nothing if n is negative.
+// Extend puts n values on the tape, and returns them, for the caller to set before it puts others there. It does
+// nothing if n is negative.
 func (t *Tape[T]) Extend(n int) []T {
-	from, n := len(t.values), max(n, 0)
-	if cap(t.values)-from < n {
+	from, n := len(t.piece), max(n, 0)
+	if cap(t.piece)-from < n {
 		t.more(n)
-		from = len(t.values)
+		from = len(t.piece)
 	}
-	t.values = t.values[:from+n]
-	return t.values[from:]
+	t.piece = t.piece[:from+n]
+	return t.piece[from:]
 }
 
-// Take takes the last n values from the tape, which Extend put on it. They stay as they are until the next one is put
-// on it.
+// Take takes the last n values from the tape, which Extend put on it. They stay as they are until the next call of
+// Extend.
 func (t *Tape[T]) Take(n int) []T {
-	from := len(t.values) - max(n, 0)
-	if from < 0 {
-		from = t.before() + 1 - n
+	n = max(n, 0)
+	if n > len(t.piece) {
+		t.pieces[t.at] = t.piece
+		t.at--
+		t.piece = t.pieces[t.at]
 	}
-	x := t.values[from:]
-	t.values = t.values[:from]
+	from := len(t.piece) - n
+	x := t.piece[from:]
+	t.piece = t.piece[:from]
 	return x
 }
 
@@ -113,36 +108,24 @@ const (
 	mostPiece  = 1 << 21 // values, unless more are put on a tape at once
 )
 
-// more makes room for n values. A long tape is in pieces, because a longer slice would be a copy. None before the
-// present one is empty.
+// more begins a piece with room for n values. A long tape is in pieces, because a longer slice would be a copy. None
+// before the present one is empty.
 func (t *Tape[T]) more(n int) {
-	if t.limit > 0 || cap(t.values) < leastPiece {
-		t.values, t.pieces = slices.Grow(t.values, max(n, leastPiece)), nil
-		return
-	}
-	size := max(n, min(2*cap(t.values), mostPiece))
-	if len(t.values) > 0 {
+	size := max(n, min(2*cap(t.piece), mostPiece), leastPiece)
+	if len(t.piece) > 0 {
 		if t.pieces == nil {
 			t.pieces = [][]T{nil}
 		}
-		t.pieces[t.at] = t.values
+		t.pieces[t.at] = t.piece
 		t.at++
 		if t.at == len(t.pieces) {
 			t.pieces = append(t.pieces, nil)
 		}
-		t.values = t.pieces[t.at][:0]
+		t.piece = t.pieces[t.at][:0]
 	}
-	if cap(t.values) < n {
-		t.values = workspace.Grow[T](nil, size)[:0]
+	if cap(t.piece) < n {
+		t.piece = workspace.Grow[T](nil, size)[:0]
 	}
-}
-
-// before goes back to the piece before the present one, which is empty, and returns the index of its last value.
-func (t *Tape[T]) before() int {
-	t.pieces[t.at] = t.values
-	t.at--
-	t.values = t.pieces[t.at]
-	return len(t.values) - 1
 }
 
 // Keep reports whether to push the state before iteration i, if the loop now runs to the

@@ -68,21 +68,19 @@ func (l *lowerer) fused(forward, back []stmt, calls bool) (first, second []stmt)
 		return u.lists(forward, back, len(l.loops))
 	}
 	names := maps.Clone(l.names)
-	f, b := l.vectorized(forward, back)
+	f, _ := l.vectorized(forward, back)
 	l.names = names
-	for _, pair := range [][2][]stmt{{forward, f}, {back, b}} {
-		left := map[*loopInfo]bool{}
-		each(pair[1], func(s stmt) {
-			if r, ok := s.(*ranged); ok {
-				left[r.info] = true
-			}
-		})
-		each(pair[0], func(s stmt) {
-			if r, ok := s.(*ranged); ok && !left[r.info] {
-				u.apart[r.info] = true
-			}
-		})
-	}
+	left := map[*loopInfo]bool{}
+	each(f, func(s stmt) {
+		if r, ok := s.(*ranged); ok {
+			left[r.info] = true
+		}
+	})
+	each(forward, func(s stmt) {
+		if r, ok := s.(*ranged); ok && !left[r.info] {
+			u.apart[r.info] = true
+		}
+	})
 	return u.lists(forward, back, len(l.loops))
 }
 

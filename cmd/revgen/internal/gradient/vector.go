@@ -690,10 +690,9 @@ func (w *loopWriter) terms(e, coef expr) []term {
 			}
 			list := w.terms(e.x, coef)
 			for i, t := range list {
-				switch c := one(t.coef); {
-				case isConstant(c): // of integers, it would be rounded
-					list[i].coef = times(c, &binary{token.QUO, number("1.0"), e.y, float})
-				default:
+				if c := one(t.coef); isConstant(c) { // of integers, the quotient would be rounded
+					list[i].coef = times(c, inverse(e.y.(*literal)))
+				} else {
 					list[i].coef = over(c, e.y)
 				}
 			}
@@ -701,6 +700,15 @@ func (w *loopWriter) terms(e, coef expr) []term {
 		}
 	}
 	return nil
+}
+
+// inverse returns 1/x, as a number if that is exact.
+func inverse(x *literal) expr {
+	v, _ := strconv.ParseFloat(x.text, 64)
+	if f, _ := math.Frexp(v); math.Abs(f) == 0.5 {
+		return number(strconv.FormatFloat(1/v, 'g', -1, 64))
+	}
+	return &binary{token.QUO, number("1.0"), x, float}
 }
 
 // moderate reports whether e is a number that is far from 0 and from infinity.
