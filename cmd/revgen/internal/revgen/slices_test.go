@@ -88,8 +88,52 @@ func some(x []float64, d, how int) float64 {
 			}
 		}
 		for i := range z {
-			z[i] += 0.1 * z[i] * z[i]
+			z[i] += x[k] * x[i+1]
+		}
+		for i := range z {
 			sum += z[i] * y[d-1-i]
+		}
+	}
+	return sum
+}
+
+// lacking replaces all elements of y but the last one.
+//
+//revgen:gradient x
+func lacking(x []float64, d int) float64 {
+	y, sum := make([]float64, d), 0.0
+	for k := range 3 {
+		for i := range d - min(d, 1) {
+			y[i] = x[i+k] * x[i]
+		}
+		for i := range y {
+			y[i] += x[k] * x[i+1]
+		}
+		for _, v := range y {
+			sum += v * v
+		}
+	}
+	return sum
+}
+
+// perhaps adds to y, which it has replaced, or to another slice.
+//
+//revgen:gradient x
+func perhaps(x []float64, d int) float64 {
+	y, other, sum := make([]float64, d), make([]float64, d), 0.0
+	z := y
+	if d%2 == 1 {
+		z = other
+	}
+	for k := range 3 {
+		for i := range y {
+			y[i] = x[i+k] * x[i]
+		}
+		for i := range z {
+			z[i] += x[k] * x[i+1]
+		}
+		for i, v := range z {
+			sum += v * v * y[i]
 		}
 	}
 	return sum
@@ -232,7 +276,7 @@ func TestPasses(t *testing.T) {
 			g    func(g, x []float64, d int) float64
 		}{
 			{"parts", parts, partsGradient}, {"once", once, onceGradient}, {"tails", tails, tailsGradient}, {"twice", twice, twiceGradient},
-			{"same", same, sameGradient}, {"scaled", scaled, scaledGradient},
+			{"same", same, sameGradient}, {"lacking", lacking, lackingGradient}, {"perhaps", perhaps, perhapsGradient}, {"scaled", scaled, scaledGradient},
 		} {
 			if c.name == "parts" && d > 16 {
 				continue
