@@ -121,7 +121,7 @@ func (r *reverser) covers(w *pairOf) bool {
 			return false
 		}
 	}
-	for _, other := range r.analysis.kept {
+	for _, other := range r.kept {
 		if other.root() == k {
 			return false
 		}

@@ -279,11 +279,12 @@ func (r *reverser) assignment(s *assignment) (forward, back []stmt) {
 		r.record(s.l, r.pos)
 		p := r.newPair(s.l)
 		res := &restore{x: s.l, pair: p}
-		if isInteger(t) && s.op != token.ASSIGN && steady(s.r) && !r.mentions(s.r, s.l) {
+		switch {
+		case isInteger(t) && s.op != token.ASSIGN && steady(s.r) && !r.mentions(s.r, s.l):
 			res.inverse = &assignment{l: s.l, op: flip(s.op), r: s.r}
-		} else if r.ends(s) {
+		case r.ends(s):
 			res.inverse = &assignment{l: s.l, op: token.ASSIGN, r: lit("false", boolean)}
-		} else {
+		default:
 			forward = append(forward, &save{x: s.l, pair: p})
 		}
 		forward = append(forward, s)
