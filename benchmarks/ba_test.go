@@ -353,7 +353,7 @@ func TestBAInterrupt(t *testing.T) {
 		"--out", "solved.txt", "--plot-dir", "results")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = interrupt(t, cmd, dir) // the folder is made before the first iteration
+	err = interrupt(t, cmd, dir, "*") // the folder is made before the first iteration
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 130 || !strings.Contains(errs.String(), "interrupted") {
 		t.Fatalf("%v, %s, want exit status 130", err, errs.String())

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,6 +25,7 @@ func newEvals() *cobra.Command {
 	var checkout evals.Checkout
 	var evalNames, toolNames []string
 	var out, plot string
+	var add bool
 	cmd := &cobra.Command{
 		Use:   "evals GRADBENCH",
 		Short: "Measure revnum beside other tools on GradBench's evals",
@@ -42,8 +44,9 @@ run, of the fastest and of the mean, and the outcome:
   failed          the tool says that it failed
   silent          the tool ended without an answer, or it took longer than --timeout
 
-An interrupt ends all programs, and no file is written. The logs of ba take up to 5 GB in the folder
-for temporary files while it runs.
+--out is written after each eval of a tool. An interrupt ends all programs, and the file has what was
+measured before. With --add it keeps its rows, but for those measured again, so you may measure in
+pieces. The logs of ba take up to 5 GB in the folder for temporary files while it runs.
 
 Our tools are ` + strings.Join(ourNames(), ", ") + `. Of GradBench's, manual
 has derivatives by hand, and the evals compare answers with it. tapenade has what Tapenade wrote; only
@@ -98,19 +101,30 @@ casadi=benchmarks/gradbench/casadi_peer.py is one over CasADi.
 			if err != nil {
 				return err
 			}
+			if add && out == "" {
+				return errors.New("--add: needs --out")
+			}
+			var rows []evals.Row
+			if _, err := os.Stat(out); add && err == nil {
+				if rows, err = evals.Load(out); err != nil {
+					return fmt.Errorf("--add: %w", err)
+				}
+			}
+			found := func(more []evals.Row) error {
+				rows = evals.Merge(rows, more)
+				if out == "" {
+					return nil
+				}
+				return outfile.Write(out, func(w io.Writer) error { return evals.Write(w, rows) })
+			}
 			ctx, end := program.Interruptible(cmd.Context())
 			defer end()
-			rows, err := measureEvals(ctx, cmd, &checkout, chosen, tools)
+			err = measureEvals(ctx, cmd, &checkout, chosen, tools, found)
 			if ctx.Err() != nil {
 				return program.ErrInterrupted
 			}
 			if err != nil {
 				return err
-			}
-			if out != "" {
-				if err := outfile.Write(out, func(w io.Writer) error { return evals.Write(w, rows) }); err != nil {
-					return err
-				}
 			}
 			if plot != "" {
 				if err := evals.SaveFigure(rows, plot); err != nil {
@@ -129,6 +143,7 @@ casadi=benchmarks/gradbench/casadi_peer.py is one over CasADi.
 	program.FloatFlag(cmd, &checkout.MinSeconds, "min-seconds", 1, 0, 3600, "seconds for which a tool repeats each evaluation")
 	program.DurationFlag(cmd, &checkout.Timeout, "timeout", 10*time.Minute, time.Second, 24*time.Hour, "longest time for an answer")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "CSV `file` to write all times to")
+	cmd.Flags().BoolVar(&add, "add", false, "keep the rows of --out that are not measured again")
 	cmd.Flags().StringVar(&plot, "plot", "", "`file` to draw the ratios of times to")
 	return cmd
 }
@@ -198,17 +213,16 @@ func chooseTools(checkout *evals.Checkout, names, has []string) ([]evals.Tool, e
 	return tools, nil
 }
 
-// measureEvals runs the evals with all tools that have them, in turn, and prints why rows are
-// missing or not valid: a line for each tool and reason, with the evals.
-func measureEvals(ctx context.Context, cmd *cobra.Command, checkout *evals.Checkout, chosen []evals.Eval, tools []evals.Tool) ([]evals.Row, error) {
+// measureEvals runs the evals with all tools that have them, in turn, gives found the rows of each, and
+// prints why rows are missing or not valid: a line for each tool and reason, with the evals.
+func measureEvals(ctx context.Context, cmd *cobra.Command, checkout *evals.Checkout, chosen []evals.Eval, tools []evals.Tool, found func([]evals.Row) error) error {
 	bar := program.Bar(cmd.ErrOrStderr(), len(chosen)*len(tools)+1)
 	defer func() { _ = bar.Finish() }()
 	bar.Describe("building GradBench")
 	if err := checkout.Build(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	_ = bar.Add(1)
-	var rows []evals.Row
 	var failures []evals.Failure
 	for _, e := range chosen {
 		for _, t := range tools {
@@ -216,11 +230,13 @@ func measureEvals(ctx context.Context, cmd *cobra.Command, checkout *evals.Check
 			if expected := t.Fails[e.Name]; expected != "" {
 				failures = append(failures, evals.Failure{Tool: t.Name, Eval: e.Name, Reason: "not run, as GradBench expects the outcome " + expected})
 			} else if slices.Contains(t.Evals, e.Name) {
-				more, failure, err := checkout.Run(ctx, e, t)
+				rows, failure, err := checkout.Run(ctx, e, t)
 				if err != nil {
-					return nil, err
+					return err
 				}
-				rows = append(rows, more...)
+				if err := found(rows); err != nil {
+					return err
+				}
 				if failure != nil {
 					failures = append(failures, *failure)
 				}
@@ -240,5 +256,5 @@ func measureEvals(ctx context.Context, cmd *cobra.Command, checkout *evals.Check
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s: %s\n", f.Tool, strings.Join(names, ", "), f.Reason)
 	}
-	return rows, nil
+	return nil
 }

@@ -59,7 +59,7 @@ wrong: crash, det: f n=2 is invalid: Found 1 mismatches, showing 1:
 	}
 }
 
-// An interrupt ends the tool, and leaves no file.
+// An interrupt ends the tool, and leaves what other tools had. It is completed by --add.
 func TestEvalsInterrupt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no interrupts to send")
@@ -74,11 +74,24 @@ func TestEvalsInterrupt(t *testing.T) {
 	cmd := exec.Command(exe, "peers", "evals", dir, "--python", python, "--tool", "good,hang", "--eval", "det", "--out", filepath.Join(out, "evals.csv"))
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	err = interrupt(t, cmd, temporary)
+	err = interrupt(t, cmd, out, "evals.csv")
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 130 || !bytes.Contains(errs.Bytes(), []byte("interrupted")) {
 		t.Errorf("%v, %s, want exit status 130", err, errs.String())
 	}
 	wantFiles(t, temporary)
-	wantFiles(t, out)
+	wantFiles(t, out, "evals.csv")
+	table := filepath.Join(out, "evals.csv")
+	before, err := evals.Load(table)
+	if err != nil || len(before) == 0 {
+		t.Fatal(before, err)
+	}
+	must(t, "peers", "evals", dir, "--python", python, "--tool", "good,revnum", "--eval", "det", "-o", table, "--add")
+	after, err := evals.Load(table)
+	if err != nil || len(after) <= len(before) || after[0].Tool != "good" || after[len(after)-1].Tool != "revnum" {
+		t.Errorf("%v (%v) after %v", after, err, before)
+	}
+	if status, _, stderr := run("", "peers", "evals", dir, "--python", python, "--tool", "good", "--add"); status == 0 || !strings.Contains(stderr, "--add: needs --out") {
+		t.Errorf("exit status %d: %s", status, stderr)
+	}
 }

@@ -28,7 +28,7 @@ func TestPeersInterrupt(t *testing.T) {
 	cmd := exec.Command(exe, "peers", "kernels", "--python", python, "--run", "Dot", "--time", "1ms")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	err = interrupt(t, cmd, dir)
+	err = interrupt(t, cmd, dir, "*")
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 130 || !bytes.Contains(errs.Bytes(), []byte("interrupted")) {
 		t.Errorf("%v, %s, want exit status 130", err, errs.String())

@@ -86,6 +86,39 @@ func Load(path string) ([]Row, error) {
 	return rows, nil
 }
 
+// Merge returns rows with more among them, in place of rows of the same evaluations, or else after the last
+// of the same eval and tool, or of the same eval.
+func Merge(rows, more []Row) []Row {
+	rows = slices.Clone(rows)
+	for _, m := range more {
+		at, near := len(rows), 0
+		for i, r := range rows {
+			switch {
+			case r.evaluation() == m.evaluation() && r.Tool == m.Tool:
+				at, near = i, 3
+			case r.Eval == m.Eval && r.Tool == m.Tool && near <= 2:
+				at, near = i+1, 2
+			case r.Eval == m.Eval && near <= 1:
+				at, near = i+1, 1
+			}
+		}
+		if near == 3 {
+			rows[at] = m
+		} else {
+			rows = slices.Insert(rows, at, m)
+		}
+	}
+	return rows
+}
+
+// An evaluation is what tools are compared in.
+type evaluation struct {
+	eval, function, size string
+	minSeconds           float64
+}
+
+func (r *Row) evaluation() evaluation { return evaluation{r.Eval, r.Function, r.Size, r.MinSeconds} }
+
 // A Range is the least and the most of some ratios.
 type Range struct{ Low, High float64 }
 
@@ -119,16 +152,15 @@ type Ratio struct {
 // Ratios returns the ratios of all functions that another tool has too, in the order of rows. Only
 // valid evaluations count.
 func Ratios(rows []Row) []Ratio {
-	type evaluation struct{ eval, function, size string }
 	others := map[evaluation][]Row{}
 	for _, r := range rows {
-		if k := (evaluation{r.Eval, r.Function, r.Size}); r.counts() && !slices.Contains(ours, r.Tool) {
+		if k := r.evaluation(); r.counts() && !slices.Contains(ours, r.Tool) {
 			others[k] = append(others[k], r)
 		}
 	}
 	var ratios []Ratio
 	for _, r := range rows {
-		peers := others[evaluation{r.Eval, r.Function, r.Size}]
+		peers := others[r.evaluation()]
 		if !slices.Contains(ours, r.Tool) || !r.counts() || len(peers) == 0 {
 			continue
 		}

@@ -76,6 +76,19 @@ func TestRatios(t *testing.T) {
 	}
 }
 
+// TestMerge wants a row measured again in its place, and new ones after those of their eval and tool.
+func TestMerge(t *testing.T) {
+	row := func(eval, size, tool string, seconds, mean float64) Row {
+		return Row{Eval: eval, Size: size, Tool: tool, MinSeconds: seconds, Mean: mean}
+	}
+	old := []Row{row("a", "1", "x", 1, 1), row("a", "1", "y", 1, 1), row("b", "1", "x", 1, 1)}
+	more := []Row{row("a", "1", "x", 1, 2), row("a", "2", "x", 1, 3), row("a", "1", "z", 1, 4), row("a", "1", "y", 0.1, 5), row("c", "1", "x", 1, 6)}
+	want := []Row{more[0], more[1], old[1], more[3], more[2], old[2], more[4]}
+	if got := Merge(old, more); !slices.Equal(got, want) || old[0].Mean != 1 {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 func TestLoadErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "evals.csv:1: expected eval,function"},
