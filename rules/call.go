@@ -86,7 +86,7 @@ func (r *Rule) call(p Pass, a *Args, zero bool) (err error) {
 	if zero {
 		a.zero(0, 1)
 	}
-	return f.Run(p.String())
+	return f.Call(p.String())
 }
 
 // callable returns an error if the rule cannot be called, or there is no such pass.
@@ -119,7 +119,7 @@ func (r *Rule) Prepare(p Pass, a Args) (run func() error, err error) {
 	}
 	f.Check()
 	pass := p.String()
-	return func() error { return f.Run(pass) }, nil
+	return func() error { return f.Call(pass) }, nil
 }
 
 // end releases a frame, and turns a panic into an error.

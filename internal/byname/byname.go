@@ -29,7 +29,10 @@ const (
 type Frame struct {
 	parts [NumParts]unsafe.Pointer
 	pass  *rev.Pass[struct{}] // of which only the fields before G may be used
-	do    func(action) error
+
+	hasMethods bool // of sure or fallible
+
+	do func(action) error
 
 	// For many problems, of which runMany takes those from from to to-1. each is nil for most kernels.
 	each        each
@@ -47,6 +50,7 @@ const (
 	check                  // check the operands for a pass, and forget derivatives that it does not take
 	run                    // make the pass that was checked
 	gradient               // check and make the pass for value and gradient
+	method                 // make the pass by a method of the kernel
 	keep                   // copy the kernel and the pass
 	runMany                // make the pass for many kernels
 	clear                  // set all parts to zero
@@ -58,6 +62,22 @@ type values[K any] struct {
 	p, keptPass rev.Pass[K]
 }
 
+// Kernels have one of two sets of methods: those that have errors, and others.
+type (
+	sure[K any] interface {
+		Forward()
+		Inverse()
+		Adjoint(g K)
+		Tangent(t K)
+	}
+	fallible[K any] interface {
+		Forward() error
+		Inverse() error
+		Adjoint(g K) error
+		Tangent(t K) error
+	}
+)
+
 // NewFrame returns a frame for kernels K.
 func NewFrame[K rev.Kernel[K]]() *Frame {
 	v := new(values[K])
@@ -66,6 +86,9 @@ func NewFrame[K rev.Kernel[K]]() *Frame {
 	if f.each != nil {
 		f.args = [...]any{p, &v.kept, &v.keptPass}
 	}
+	always, _ := any(k).(sure[K])
+	mostly, _ := any(k).(fallible[K])
+	f.hasMethods = always != nil || mostly != nil
 	f.do = func(a action) error {
 		switch a {
 		case operands:
@@ -87,6 +110,25 @@ func NewFrame[K rev.Kernel[K]]() *Frame {
 			return (*k).Run(*p)
 		case gradient:
 			return rev.Gradient(*k, p.G)
+		case method:
+			switch {
+			case p.Adjoint && always != nil:
+				always.Adjoint(p.G)
+			case p.Adjoint:
+				return mostly.Adjoint(p.G)
+			case p.Tangent && always != nil:
+				always.Tangent(p.T)
+			case p.Tangent:
+				return mostly.Tangent(p.T)
+			case p.Back && always != nil:
+				always.Inverse()
+			case p.Back:
+				return mostly.Inverse()
+			case always != nil:
+				always.Forward()
+			default:
+				return mostly.Forward()
+			}
 		case keep:
 			v.kept, v.keptPass = *k, *p
 		case runMany:
@@ -138,6 +180,15 @@ func (f *Frame) Check() { _ = f.do(operands) }
 // check checks the operands for a pass with the given name. It reports whether there is one. It
 // knows no Gradient, which may be several passes.
 func (f *Frame) check(pass string) bool {
+	if !f.set(pass) {
+		return false
+	}
+	_ = f.do(check)
+	return true
+}
+
+// set sets the pass to the one with the given name, as check does.
+func (f *Frame) set(pass string) bool {
 	p := f.pass
 	switch pass {
 	case "Forward":
@@ -153,8 +204,16 @@ func (f *Frame) check(pass string) bool {
 	default:
 		return false
 	}
-	_ = f.do(check)
 	return true
+}
+
+// Call makes a pass as Run does, by the method of the kernel if it has one. The checks of methods are shorter. Absent
+// outputs get no dimensions.
+func (f *Frame) Call(pass string) error {
+	if !f.hasMethods || pass == "AdjointTangent" || !f.set(pass) {
+		return f.Run(pass)
+	}
+	return f.do(method)
 }
 
 // Run makes the pass of package rev that has the given name, such as "Adjoint", and panics as it

@@ -151,9 +151,11 @@ func goCall(kernel, pass C.int32_t, args *C.rev_arg, n, count C.int64_t, moves *
 		if err := a.set(args, n, moves); err != nil {
 			return err
 		}
-		return all[kernel].CallEach(rules.Pass(pass), rules.Args{
-			Operands: a.parts[0], Cotangents: a.parts[1], Tangents: a.parts[2], CotangentTangents: a.parts[3], Params: a.params,
-		}, int(count))
+		given := rules.Args{Operands: a.parts[0], Cotangents: a.parts[1], Tangents: a.parts[2], CotangentTangents: a.parts[3], Params: a.params}
+		if moves == nil {
+			return all[kernel].Call(rules.Pass(pass), given)
+		}
+		return all[kernel].CallEach(rules.Pass(pass), given, int(count))
 	})
 }
 
@@ -181,8 +183,9 @@ func (a *arguments) set(args *C.rev_arg, n C.int64_t, moves *C.int64_t) error {
 	if n < 0 || n > maxArgs || args == nil && n > 0 {
 		return fmt.Errorf("%w: %d arguments", errArgument, int64(n))
 	}
-	for i := range unsafe.Slice(args, n) {
-		c := &unsafe.Slice(args, n)[i]
+	list := unsafe.Slice(args, n)
+	for i := range list {
+		c := &list[i]
 		part, index := int(c.part), int(c.index)
 		if index < 0 || index >= maxIndex || part < C.REV_OPERAND || part > C.REV_PARAMETER {
 			return fmt.Errorf("%w: argument %d is number %d of part %d", errArgument, i, index, part)
@@ -197,14 +200,13 @@ func (a *arguments) set(args *C.rev_arg, n C.int64_t, moves *C.int64_t) error {
 		for len(a.parts[part]) <= index {
 			a.parts[part] = append(a.parts[part], rules.Buffer{})
 		}
-		b, err := buffer(c)
-		if err != nil {
+		b := &a.parts[part][index]
+		if err := setBuffer(b, c); err != nil {
 			return fmt.Errorf("%w: argument %d: %w", errArgument, i, err)
 		}
 		if moves != nil {
 			b.Move, b.Zero = int(unsafe.Slice(moves, n)[i]), c.value != 0
 		}
-		a.parts[part][index] = b
 	}
 	return nil
 }
@@ -213,19 +215,19 @@ func (a *arguments) set(args *C.rev_arg, n C.int64_t, moves *C.int64_t) error {
 // overflow.
 const maxLen = 1 << 58
 
-// buffer returns the buffer of an argument.
-func buffer(c *C.rev_arg) (rules.Buffer, error) {
+// setBuffer sets a buffer to an argument.
+func setBuffer(b *rules.Buffer, c *C.rev_arg) error {
 	for _, v := range [...]C.int64_t{c.len, c.shape[0], c.shape[1], c.ptr_len, c.ind_len} {
-		if v < 0 || v > maxLen {
-			return rules.Buffer{}, fmt.Errorf("has a length of %d", int64(v))
+		if uint64(v) > maxLen {
+			return fmt.Errorf("has a length of %d", int64(v))
 		}
 	}
 	for _, v := range c.stride {
 		if v < -maxLen || v > maxLen {
-			return rules.Buffer{}, fmt.Errorf("has a stride of %d", int64(v))
+			return fmt.Errorf("has a stride of %d", int64(v))
 		}
 	}
-	b := rules.Buffer{
+	*b = rules.Buffer{
 		Data: c.data, Len: int(c.len), Type: rules.Type(c._type), Axes: int(c.axes),
 		Shape: [2]int{int(c.shape[0]), int(c.shape[1])}, Stride: [2]int{int(c.stride[0]), int(c.stride[1])},
 	}
@@ -234,13 +236,13 @@ func buffer(c *C.rev_arg) (rules.Buffer, error) {
 	}
 	if c.ptr != nil {
 		if c.ind == nil && c.ind_len > 0 {
-			return rules.Buffer{}, errors.New("has no column indices")
+			return errors.New("has no column indices")
 		}
 		b.Sparse = true
 		b.Ptr = unsafe.Slice((*int)(unsafe.Pointer(c.ptr)), c.ptr_len)
 		b.Ind = unsafe.Slice((*int)(unsafe.Pointer(c.ind)), c.ind_len)
 	}
-	return b, nil
+	return nil
 }
 
 //export goBlock
