@@ -28,6 +28,8 @@ int32_t fork_status(char *text) {
 	return REV_FORKED;
 }
 
+void watch(void);
+
 static _Thread_local char message[REV_MESSAGE_SIZE];
 
 int32_t rev_abi_version(void) { return REV_ABI_VERSION; }
@@ -61,7 +63,7 @@ static BOOL WINAPI on_interrupt(DWORD event) {
 	return FALSE; /* others handle it too */
 }
 
-static void watch(void) {}
+void watch(void) {}
 
 void rev_watch_interrupts(void) {
 	find_calls();
@@ -100,12 +102,13 @@ static int same(const struct sigaction *a, const struct sigaction *b) {
 
 static _Atomic int watching;
 
-/* Puts a handler of ours before the one that there is. Others may have set one since the last call. */
-static void watch(void) {
+/* Puts a handler of ours before the one that there is. Others may have set one since the last call. That takes as
+ * long as a short call, and nobody interrupts one. */
+void watch(void) {
 	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 	static int used;
 	struct sigaction now;
-	if (!watching || sigaction(SIGINT, NULL, &now) != 0) return;
+	if (!watching || forked || sigaction(SIGINT, NULL, &now) != 0) return;
 	if (!(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_IGN) return;
 	for (int i = 0; i < handlers && now.sa_flags & SA_SIGINFO; i++) {
 		if (now.sa_sigaction == ours[i]) return;
@@ -130,21 +133,32 @@ void rev_watch_interrupts(void) {
 }
 #endif
 
-/* A call of a kernel. steps.c makes calls too. */
+/* A call of a kernel. steps.c and python.c make calls too. */
 int32_t make_call(int32_t kernel, int32_t pass, rev_arg *args, int64_t n, int64_t count, int64_t *moves, char *text) {
-	watch();
 	return goCall(kernel, pass, args, n, count, moves, text, REV_MESSAGE_SIZE);
 }
 
-int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
+/* rev_call without watch. */
+int32_t short_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
 	int32_t status = fork_status(message);
 	return status ? status : make_call(kernel, pass, (rev_arg *)args, n, 1, NULL, message);
 }
 
+int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
+	watch();
+	return short_call(kernel, pass, args, n);
+}
+
 int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, const int64_t *bytes, int64_t n, char *text); /* steps.c */
 
-int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n) {
+/* rev_run without watch. */
+int32_t short_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n) {
 	return run_steps(steps, words, buffers, NULL, n, message);
+}
+
+int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n) {
+	watch();
+	return short_run(steps, words, buffers, n);
 }
 
 int32_t rev_model(const char *task, const char *options, const rev_arg *args, int64_t n, char *report, int64_t size) {

@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* The version of this header. A library of another one must not be called. */
-#define REV_ABI_VERSION 5
+#define REV_ABI_VERSION 6
 
 /* The room for the message of a call, with the zero at its end. */
 #define REV_MESSAGE_SIZE 1024
@@ -145,6 +145,18 @@ enum rev_step {
  * rev_run that are its only attribute, an array of int64, on the arguments and then the
  * results. ports/python registers it with JAX. */
 REV_API void *rev_xla(void *frame);
+
+/* rev_python returns a type of Python, a subclass of base, or NULL with an exception of Python. Its instances
+ * call kernels on arrays of NumPy: those that the method keep was told of by the library, and others by the
+ * method slow. functions are those of CPython that rev_python_names lists, with a space after each, and numpy is
+ * NumPy's table of functions. fail raises the exception of a status. A closed that is not 0 sends all calls to
+ * slow. The thread has Python's lock. ports/python calls this once. */
+REV_API const char *rev_python_names(void);
+REV_API void *rev_python(void *const *functions, void *const *numpy, void *base, void *fail, const int32_t *closed);
+
+/* rev_python_torch is rev_python, after that, for tensors of PyTorch. dlpack is PyTorch's DLPackExchangeAPI, and
+ * objects is a tuple of what ports/capi/python.c says. */
+REV_API void *rev_python_torch(const void *dlpack, void *objects, void *base);
 
 /* rev_model fits a model, or applies one. task is such as "gmm.fit". options is a JSON
  * object, and args are arrays that the task reads or writes, by their index. What else

@@ -10,6 +10,7 @@
 
 /* revnum.c */
 int32_t fork_status(char *text);
+void watch(void);
 int32_t make_call(int32_t kernel, int32_t pass, rev_arg *args, int64_t n, int64_t count, int64_t *moves, char *text);
 
 int64_t rev_rules_hash(void) {
@@ -187,6 +188,7 @@ void *rev_xla(void *frame) {
 		return NULL;
 	}
 	char text[REV_MESSAGE_SIZE] = "";
+	watch();
 	int32_t status = run_frame(f, text);
 	if (status == REV_OK) return NULL;
 	/* INVALID_ARGUMENT, FAILED_PRECONDITION, UNIMPLEMENTED, INTERNAL, FAILED_PRECONDITION, CANCELLED */

@@ -10,7 +10,7 @@ import struct
 import sys
 import threading
 
-ABI_VERSION = 5
+ABI_VERSION = 6
 
 FORWARD, INVERSE, ADJOINT, TANGENT, ADJOINT_TANGENT, GRADIENT = range(6)
 OPERAND, COTANGENT, TANGENT_PART, COTANGENT_TANGENT, PARAMETER = range(5)
@@ -50,6 +50,7 @@ class _Library:
         self._path, self._rules_json = path, rules_json
         self._loading = threading.Lock()
         self.forked = False
+        self._closed = ctypes.c_int32()
 
     def __getattr__(self, name):
         if name not in ("lib", "call", "run", "hash"):
@@ -94,8 +95,38 @@ class _Library:
         def closed(*_):
             raise InternalError("revnum: the library is closed")
 
+        self._closed.value = 1
         self.call = self.run = closed
         self.lib, self.hash = None, 0
+
+    def python_type(self, base, numpy):
+        """The subclass of base that rev_python makes, or None if this is no Python that it knows. numpy is a
+        capsule of NumPy's functions."""
+        import sysconfig
+
+        if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED") or os.environ.get("REVNUM_PYTHON") == "plain":
+            return None
+        self.lib.rev_python_names.restype = ctypes.c_char_p
+        names = self.lib.rev_python_names().decode().split()
+        functions = (ctypes.c_void_p * len(names))(*[ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in names])
+        object, pointer = ctypes.py_object, ctypes.c_void_p
+        make = self._locked("rev_python", pointer, pointer, object, object, pointer)
+        return make(ctypes.addressof(functions), _pointer(numpy), base, self.fail, ctypes.addressof(self._closed))
+
+    def python_torch_type(self, base, dlpack, objects):
+        """The same for tensors, after python_type has returned a type. dlpack is a capsule of PyTorch's functions."""
+        api = _pointer(dlpack, b"dlpack_exchange_api")
+        version, view = ctypes.c_uint32.from_address(api).value, ctypes.c_void_p.from_address(api + 5 * ctypes.sizeof(ctypes.c_void_p)).value
+        if version != 1 or not view:
+            return None
+        object = ctypes.py_object
+        return self._locked("rev_python_torch", ctypes.c_void_p, object, object)(api, objects, base)
+
+    def _locked(self, name, *types):
+        """A function of the library that is called with Python's lock and returns an object."""
+        function = getattr(ctypes.PyDLL(self._path), name)
+        function.restype, function.argtypes = ctypes.py_object, types
+        return function
 
     def fail(self, status, message=None):
         raise _errors.get(status, InternalError)((message or self.lib.rev_last_error()).decode(errors="replace"))
@@ -148,6 +179,12 @@ class _Library:
         if failed:
             self.fail(*failed[0])
         return json.loads(report.value)
+
+
+def _pointer(capsule, name=None):
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return get(capsule, name)
 
 
 _here = os.path.dirname(os.path.abspath(__file__))

@@ -17,8 +17,10 @@ a function that does the same again and again.
 """
 
 import ctypes
+import functools
 import struct
 import sys
+import types
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -206,7 +208,7 @@ def call(kernel, *args, **kwargs):
 
 
 def _call(kernel, args, kwargs):
-    """The outputs of a kernel, and the call for arrays like these, if there is one that copies none."""
+    """The outputs of a kernel, and the call that was made, if one for arrays like these copies none."""
     rule, arrays, params = _prepare(kernel, args, kwargs)
     out = _new_outputs(rule, arrays, params)
     settings = rule.settings(params)
@@ -215,8 +217,8 @@ def _call(kernel, args, kwargs):
     rule.run(_library.FORWARD, packed + settings)
     plain = not rule.in_place and not any(o.sparse for o in (*inputs, *rule.outputs))
     uncopied = len(inputs) == len(args) and all(arrays[o.name] is a for o, a in zip(inputs, args))
-    again = _Again(rule, packed, out, settings) if plain and uncopied else None
-    return _single([_number(a) for a in out]), again
+    made = (rule, packed, out, settings) if plain and uncopied else None
+    return _single([_number(a) for a in out]), made
 
 
 class _Again:
@@ -246,31 +248,68 @@ class _Again:
         return tuple(map(_number, out))
 
 
-def _function(kernel):
-    """The function of a kernel. It keeps what it has found of calls for arrays of the same kind."""
-    kept = {}
+class Function:
+    """The function of a kernel. It keeps what it has found of calls for arrays of the same kind: the library does,
+    which makes these calls without Python's code, or the function itself where the library does not know this
+    Python. uses_c says which."""
 
-    def function(*args, **kwargs):
+    __slots__ = ("_calls", "_kept", "__dict__", "__weakref__")  # the library reads the first
+
+    def __init__(self, kernel):
+        self.kernel, self._kept = kernel, {}
+
+    def slow(self, *args, **kwargs):
         try:
             key = tuple([(type(a), a.dtype, a.shape, a.strides) for a in args])  # a proxy has the class of its array
             if kwargs:
                 for v in kwargs.values():
                     if not isinstance(v, (int, float)):
-                        return call(kernel, *args, **kwargs)
+                        return call(self.kernel, *args, **kwargs)
                 key += tuple([(name, repr(v)) for name, v in kwargs.items()])  # which tells 0.0 from -0.0
-            again = kept.get(key)
+            again = self._kept.get(key)
         except AttributeError:  # not all are arrays
-            return call(kernel, *args, **kwargs)
+            return call(self.kernel, *args, **kwargs)
         if again is not None:
             return again(args)
-        out, again = _call(kernel, args, kwargs)
-        if again and all(type(a) is np.ndarray for a in args):
-            if len(kept) >= 256:
-                kept.clear()
-            kept[key] = again
-        return out
+        result, made = _call(self.kernel, args, kwargs)
+        if made and all(type(a) is np.ndarray for a in args):
+            rule, packed, out, settings = made
+            if not kwargs and _quick():
+                self.__class__ = _quick()
+                self._calls = self.keep(rule.number, b"".join(packed + settings), args, tuple(out))
+            else:
+                if len(self._kept) >= 256:
+                    self._kept.clear()
+                self._kept[key] = _Again(*made)
+        return result
 
-    return function
+    __call__ = slow
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __reduce__(self):
+        return _by_name, (self.kernel,)
+
+    def __repr__(self):
+        return f"<function {self.kernel}>"
+
+
+def _by_name(kernel):
+    package, _, name = kernel.partition(".")
+    return getattr(getattr(sys.modules[__name__], package), name)
+
+
+@functools.cache
+def _quick():
+    """The subclass of Function whose calls the library makes, or None."""
+    f = Function("")
+    f._calls = marker = object()
+    word = ctypes.c_void_p.from_address(id(f) + object.__basicsize__).value if sys.implementation.name == "cpython" else 0
+    if word != id(marker):
+        return None
+    core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]  # before NumPy 2
+    return _library.library.python_type(Function, core._ARRAY_API)
 
 
 def _cotangents(rule, cotangents, out, arrays):
@@ -430,11 +469,13 @@ if TYPE_CHECKING:
 
 
 def __dir__():
-    return ["ArgumentError", "CSR", "bundle_jacobian", "call", "jvp", "prepare", "run", "vjp", *_library.packages()]
+    return ["ArgumentError", "CSR", "bundle_jacobian", "call", "jvp", "prepare", "run", "uses_c", "vjp", *_library.packages()]
 
 
 def __getattr__(name):
+    if name == "uses_c":
+        return _quick() is not None
     if name in _library.packages():
-        p = globals()[name] = Package(name, _function)
+        p = globals()[name] = Package(name, Function)
         return p
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -399,3 +399,104 @@ def test_calls_again():
             rn.revlinalg.MatMul(a, b[:2])
         with pytest.raises(revnum.NoResultError):
             rn.revlinalg.Solve(np.ones((3, 3)), b)
+
+
+def varied(a):
+    """Arrays with the numbers of a, and others that a kept call must not take for it."""
+    frozen = a.copy()
+    frozen.flags.writeable = False
+    swapped = a.astype(a.dtype.newbyteorder())
+    return [a, a.copy(), frozen, swapped, a[::-1], np.repeat(a, 2)[::2], a[:1], a[:0], a.astype(np.float32), a.view(np.recarray), np.ma.array(a), list(a), a.tolist()]
+
+
+@pytest.mark.parametrize("kernel, n", [("Norm2", 1), ("Dot", 2), ("Exp", 1), ("MulElem", 2)])
+def test_kept_calls(kernel, n):
+    """Calls that the library keeps, those that the function keeps, and calls of their own give the same."""
+    a = rng.normal(size=8)
+    slow = rn.Function(f"revlinalg.{kernel}").slow  # one that has not been called
+    for _ in range(3):
+        for v in varied(a):
+            args, given = [v] * n, np.array(v)
+            want = rn.call(f"revlinalg.{kernel}", *args)
+            for got in (getattr(rn.revlinalg, kernel)(*args), slow(*args)):
+                np.testing.assert_array_equal(got, want)
+                assert type(got) is type(want) and np.asarray(got).dtype == np.asarray(want).dtype
+            np.testing.assert_array_equal(np.array(v), given)
+    if rn.uses_c:
+        assert type(getattr(rn.revlinalg, kernel)) is not rn.Function
+
+
+def test_kept_calls_of_many_shapes():
+    for n in [*range(1, 600), *range(1, 600)]:
+        assert rn.revlinalg.Sum(np.ones(n)) == n
+    a, b = rng.normal(size=(3, 2)), rng.normal(size=(2, 4))
+    for _ in range(2):
+        np.testing.assert_allclose(rn.revlinalg.MatMul(a, b), a @ b, rtol=1e-14)
+        with pytest.raises(revnum.ArgumentError, match="want"):
+            rn.revlinalg.MatMul(a, a)
+        q, r = rn.revlinalg.SymEig(np.diag([2.0, 1.0]))  # two outputs
+        with pytest.raises(revnum.NoResultError):
+            rn.revlinalg.Inv(np.zeros((2, 2)))
+        rn.revlinalg.Inv(np.eye(2))
+    with pytest.raises(revnum.NoResultError, match="singular"):  # of a kept call
+        rn.revlinalg.Inv(np.zeros((2, 2)))
+
+
+def test_kept_calls_hold_nothing():
+    """No array, and no memory of a call that failed."""
+    import sys
+    import weakref
+
+    a, singular = np.eye(3), np.zeros((3, 3))
+    rn.revlinalg.Inv(a)
+    dtype = sys.getrefcount(a.dtype)
+    for _ in range(1000):
+        rn.revlinalg.Inv(a)
+        with pytest.raises(revnum.NoResultError):
+            rn.revlinalg.Inv(singular)
+    assert abs(sys.getrefcount(a.dtype) - dtype) < 100
+    ref = weakref.ref(a)
+    del a
+    assert ref() is None
+
+
+def test_kept_calls_in_threads():
+    """Large calls, which let other threads run and forget what is kept."""
+    import threading
+
+    wrong = []
+
+    def work(n):
+        for i in range(300):
+            a = np.ones(n + i)
+            if rn.revlinalg.Sum(a) != n + i or not (rn.revlinalg.Exp(0 * a) == a).all():
+                wrong.append(n + i)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in (900, 5000, 9000)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_functions_are_like_functions():
+    import copy
+    import pickle
+
+    f = rn.revlinalg.Norm2
+    f(np.ones(3))
+    assert pickle.loads(pickle.dumps(f)) is f and copy.deepcopy(f) is f
+    assert type("C", (), {"m": f})().m.__func__ is f and f.__name__ == "Norm2"
+
+
+def test_without_c():
+    """The same calls where the library does not know Python."""
+    import os
+    import subprocess
+    import sys
+
+    if not rn.uses_c:
+        pytest.skip("there is no other way here")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", __file__, "-k", "kept or like_functions or kernels_by_function"]
+    subprocess.run(command, env=os.environ | {"REVNUM_PYTHON": "plain"}, check=True)

@@ -211,6 +211,50 @@ def test_tensor_twice():
     torch.testing.assert_close(rt.revlinalg.Dot(z, z), z @ z)
 
 
+def test_kept_calls():
+    """Calls that the library keeps give what others do, and no tensor that is not plain is taken for one."""
+    a, b = x(8).detach(), x(8).detach()
+    negative = torch.complex(a, a).conj().imag
+    for _ in range(3):
+        for p, q in [(a, b), (a.clone(), a), (a[::2], b[::2]), (torch.nn.Parameter(a), b), (negative, b), (-a, negative.resolve_neg()), (a[:0], b[:0]), (x(8), b)]:
+            got = rt.revlinalg.Dot(p, q)
+            torch.testing.assert_close(got, torch.dot(p, q))
+            assert got.requires_grad == (p.requires_grad or q.requires_grad) and type(got) is torch.Tensor
+        z = torch.complex(a, b)
+        for p, q in [(z, z), (z.conj(), z), (z, z.conj())]:
+            torch.testing.assert_close(rt.revlinalg.Dot(p, q), torch.vdot(p, q))
+        with torch.no_grad():
+            assert not rt.revlinalg.Norm2(x(8)).requires_grad
+        with torch.autograd.forward_ad.dual_level():
+            d = rt.revlinalg.Norm2(torch.autograd.forward_ad.make_dual(a, b))
+            assert torch.autograd.forward_ad.unpack_dual(d).tangent is not None
+        with pytest.raises(revnum.ArgumentError):
+            rt.revlinalg.Dot(a, b[:3])
+        with pytest.raises(revnum.NoResultError):
+            rt.revlinalg.Inv(torch.zeros(2, 2, dtype=torch.float64))
+        rt.revlinalg.Inv(torch.eye(2, dtype=torch.float64))
+        torch.testing.assert_close(torch.func.vmap(rt.revlinalg.Norm2)(a.reshape(4, 2)), torch.linalg.vector_norm(a.reshape(4, 2), dim=1))
+    for n in [*range(1, 400), *range(1, 400)]:
+        assert rt.revlinalg.Sum(torch.ones(n)) == n
+
+
+def test_compile_after_kept_calls():
+    """torch.compile looks into a function that has kept calls."""
+    a = x(8).detach()
+    for _ in range(2):
+        rt.revlinalg.Norm2(a)
+    torch.testing.assert_close(torch.compile(lambda a: rt.revlinalg.Norm2(a) + 1, fullgraph=True, backend="eager")(a), rt.revlinalg.Norm2(a) + 1)
+
+
+def test_without_types():
+    """A list has the numbers that the kernel takes, and an array of NumPy its own."""
+    import numpy as np
+
+    assert rt.revlinalg.Norm2([3.0, 4.0]).dtype == torch.float64
+    assert rt.revlinalg.Norm2(np.array([3, 4], np.float32)) == torch.tensor(5.0)
+    assert rt.revlinalg.Dot(torch.ones(2), [1.0, 2.0]) == torch.tensor(3.0)
+
+
 def test_tensors_by_name():
     """A parameter that is a tensor may change from call to call, and no call keeps a tensor."""
     import weakref

@@ -29,6 +29,7 @@ import contextlib
 import functools
 import importlib
 import itertools
+import math
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,6 +39,7 @@ from torch._functorch.utils import enable_single_level_autograd_function, unwrap
 from torch.autograd import forward_ad
 
 from .. import _library, _steps
+from .. import numpy as rn
 from .._library import ArgumentError, Package, bind, lookup
 
 _TYPES = {"float64": torch.float64, "float32": torch.float32, "Q43": torch.int64, "complex128": torch.complex128, "int": torch.int64}
@@ -57,6 +59,7 @@ _NUMPY = {torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float3
 _TORCH = {n: t for t, n in _NUMPY.items()}
 _library_ = _library.library
 _CPU = torch.device("cpu")  # a text takes longer
+_is_compiling = torch.compiler.is_compiling
 _functorch = torch._C._functorch
 _is_batched, _Transform = _functorch.is_legacy_batchedtensor, _functorch.TransformType
 
@@ -88,13 +91,39 @@ class _Plan:
         self.steps = _steps.written(write, spec, arguments, results)
         self.at, self.words, self.n = self.steps.ctypes.data, self.steps.size, len(tensors) + sum(r is not None for r in results)
         self.pack = struct.Struct(f"={self.n}q").pack
+        self.known = None
+        if (calls := _quick()) and len(tensors) + len(self.made) <= 64:
+            short = not spec.params and sum(math.prod(a.shape) for a in tensors) + sum(math.prod(r[0]) for r in results if r) <= 1024
+            made = tuple([r and (r[:2], {"dtype": r[2], "device": _CPU}) for r in self.made])
+            if short:  # empty_like is quicker
+                made = tuple([how and torch.empty_strided(*how[0], **how[1]) for how in made])
+            self.known, self.run = calls.plan(self.steps.tobytes(), len(tensors), made, not short), calls.run
 
     def __call__(self, tensors):
+        if self.known:
+            return self.run(self.known, tensors)
         out = [r and torch.empty_strided(r[0], r[1], dtype=r[2], device=_CPU) for r in self.made]
         status = _library_.run(self.at, self.words, self.pack(*[a.data_ptr() for a in tensors], *[a.data_ptr() for a in out if a is not None]), self.n)
         if status:
             _library_.fail(status)
         return out
+
+
+class _Calls:
+    """Calls on tensors that the library makes without Python's code where it keeps them, and others by slow."""
+
+    __slots__ = ("_calls", "slow")  # the library reads the first
+
+
+@functools.cache
+def _quick():
+    """An instance of the subclass of _Calls that the library makes, or None."""
+    api = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+    if not rn.uses_c or api is None:
+        return None
+    objects = (None, True, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, forward_ad, torch.is_grad_enabled, torch.empty_strided, torch.empty_like)
+    made = _library_.python_torch_type(_Calls, api, objects)
+    return made and made()
 
 
 def _strides(shape):
@@ -147,7 +176,7 @@ def _run(write, spec, x, others, constants, wanted=None):
     x = [_readable(rule, name, a, spec.batch >= 0) for name, a in zip(spec.inputs, x)]
     others = [_dense(a) for a in others]
     tensors = [*x, *others, *[_dense(a) for a in constants]]
-    return _plan(write, spec, tuple((tuple(a.shape), a.stride(), a.dtype) for a in tensors), wanted)(tensors)
+    return list(_plan(write, spec, tuple((tuple(a.shape), a.stride(), a.dtype) for a in tensors), wanted)(tensors))
 
 
 def _fake_outputs(rule, layout, x, sizes):
@@ -564,8 +593,11 @@ class _Values(torch.autograd.Function):
         return torch.sparse_csr_tensor(ptr, ind, g, ctx.shape, check_invariants=False)
 
 
-def _tensor(a):
-    return a if isinstance(a, torch.Tensor) else torch.as_tensor(a)
+def _tensor(o, a):
+    """a as a tensor. What has no type of its own, such as a list, gets that of the operand."""
+    if isinstance(a, torch.Tensor):
+        return a
+    return torch.as_tensor(a, dtype=None if o.role == "index" or hasattr(a, "dtype") else _TYPES[o.type])
 
 
 def call(kernel, *args, **kwargs):
@@ -587,7 +619,8 @@ def _bound(kernel, args, kwargs):
     """The spec of a call, its inputs and its constants."""
     found = None
     for a in (*args, *kwargs.values()):
-        name = _NAMES.get(getattr(getattr(a, "data", a) if isinstance(a, CSR) else a, "dtype", None))
+        dtype = getattr(a.data if isinstance(a, CSR) else a, "dtype", None)
+        name = _NAMES.get(_TORCH.get(dtype, dtype))
         if name == "complex128" or found is None:
             found = name or found
     rule = lookup(kernel, found or "float64")
@@ -606,7 +639,7 @@ def _bound(kernel, args, kwargs):
             sizes += shape
             shapes[o.name] = shape
         else:
-            a = _tensor(a)
+            a = _tensor(o, a)
             shapes[o.name] = tuple(a.shape)
         if o.role == "acc":
             operands[o.name] = a
@@ -652,8 +685,6 @@ def _applied(plans, tensors):
 
 def prepare(kernel, which, operands, cotangents=None, tangents=None, cotangent_tangents=None, **params):
     """revnum.numpy.prepare on tensors: a pass in place, without copies and outside autograd."""
-    from .. import numpy as rn
-
     parts = [{k: a.detach().numpy() for k, a in (p or {}).items()} for p in (operands, cotangents, tangents, cotangent_tangents)]
     return rn.prepare(kernel, which, *parts, **params)
 
@@ -667,9 +698,9 @@ def _function(kernel):
     """The function of a kernel. It keeps the plans of its calls."""
     kept = {}
 
-    def function(*args, **kwargs):
+    def slow(*args, **kwargs):
         # Other parameters may change, as a tensor does, or be large.
-        if torch.compiler.is_compiling() or kwargs and not all(isinstance(v, (int, float)) for v in kwargs.values()):
+        if kwargs and not all(isinstance(v, (int, float)) for v in kwargs.values()):
             return call(kernel, *args, **kwargs)
         if torch._C._are_functorch_transforms_active():
             return _call_problems(kept, kernel, args, kwargs)
@@ -684,10 +715,22 @@ def _function(kernel):
             order = plans and _order(plans.tensors, args)
             if order:
                 _keep(kept, key, plans, order)
+                if order is _ALL and not kwargs and plans.plan and plans.plan.known:
+                    if state[0] is slow:
+                        state[0] = type(_quick())()
+                        state[0].slow = slow
+                    state[0]._calls = state[0].keep(tuple(args), plans.plan.known)
             return out
         if torch._C._len_torch_dispatch_stack() or _transformed():
             return call(kernel, *args, **kwargs)
         return _applied(plans, args if order is _ALL else [args[i] for i in order])
+
+    state = [slow]  # what makes the calls
+
+    def function(*args, **kwargs):
+        if _is_compiling():
+            return call(kernel, *args, **kwargs)
+        return state[0](*args, **kwargs)
 
     return function
 

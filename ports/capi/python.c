@@ -1,0 +1,586 @@
+/* rev_python and rev_python_torch: calls of Python on arrays of NumPy and tensors of PyTorch, without code in Python
+ * on the way.
+ *
+ * The library does not link with Python. The caller gives it the functions of CPython's stable ABI that are
+ * listed here, and NumPy's table of functions. Objects and arrays begin with the same fields in all versions of
+ * this ABI and of NumPy since 1.7, except in CPython without a GIL. PyTorch's tensors are seen through DLPack. */
+#include "revnum.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* revnum.c: rev_call and rev_run for what is so short that nobody interrupts it. */
+int32_t short_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n);
+int32_t short_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n);
+
+typedef struct object {
+	intptr_t references;
+	struct object *type;
+} object;
+
+typedef struct {
+	object head;
+	char *data;
+	int axes;
+	intptr_t *shape, *strides; /* in bytes */
+	object *base, *dtype;
+} array;
+
+typedef struct {
+	int id;
+	void *value;
+} slot;
+
+typedef struct {
+	const char *name;
+	int size, item_size;
+	unsigned int flags;
+	const slot *slots;
+} type_spec;
+
+typedef struct {
+	const char *name;
+	object *(*function)(object *self, object *args);
+	int flags;
+	const char *doc;
+} method;
+
+enum { slot_call = 50, slot_methods = 64, default_flags = 1 << 18, takes_tuple = 1 };
+
+#define PYTHON(F) \
+	F(void, Py_IncRef, (object *)) \
+	F(void, Py_DecRef, (object *)) \
+	F(intptr_t, PyTuple_Size, (object *)) \
+	F(object *, PyTuple_GetItem, (object *, intptr_t)) \
+	F(object *, PyTuple_New, (intptr_t)) \
+	F(int, PyTuple_SetItem, (object *, intptr_t, object *)) \
+	F(intptr_t, PyDict_Size, (object *)) \
+	F(intptr_t, PyBytes_Size, (object *)) \
+	F(char *, PyBytes_AsString, (object *)) \
+	F(object *, PyObject_Call, (object *, object *, object *)) \
+	F(object *, PyObject_CallFunction, (object *, const char *, ...)) \
+	F(object *, PyObject_GetAttrString, (object *, const char *)) \
+	F(object *, PyCapsule_New, (void *, const char *, void (*)(object *))) \
+	F(void *, PyCapsule_GetPointer, (object *, const char *)) \
+	F(object *, PyType_FromSpecWithBases, (type_spec *, object *)) \
+	F(int, PyArg_ParseTuple, (object *, const char *, ...)) \
+	F(object *, PyObject_CallFunctionObjArgs, (object *, ...)) \
+	F(object *, PyObject_GetAttr, (object *, object *)) \
+	F(object *, PyUnicode_InternFromString, (const char *)) \
+	F(long, PyLong_AsLong, (object *)) \
+	F(object *, PySequence_Tuple, (object *)) \
+	F(object *, PyErr_NoMemory, (void)) \
+	F(void, PyErr_Clear, (void)) \
+	F(void *, PyEval_SaveThread, (void)) \
+	F(void, PyEval_RestoreThread, (void *))
+
+#define POINTER(result, name, arguments) result(*name) arguments;
+static struct { PYTHON(POINTER) } py;
+
+#define NAME(result, name, arguments) #name " "
+const char *rev_python_names(void) { return PYTHON(NAME); }
+
+/* NumPy's functions, by their place in its table. */
+static struct {
+	object *array;
+	object *(*scalar)(void *data, object *dtype, object *base);
+	object *(*zeros)(int axes, const intptr_t *shape, object *dtype, int fortran); /* takes over dtype, as create does */
+	object *(*create)(object *type, object *dtype, int axes, const intptr_t *shape, const intptr_t *strides, void *data, int flags, object *like);
+} np;
+
+static object *raise_status; /* raises the exception of a status */
+static const int32_t *closed;
+
+enum { max_operands = 16, max_calls = 256, max_held = 1024 };
+
+typedef struct {
+	object *dtype;
+	int axes;
+	intptr_t shape[2], strides[2];
+	size_t bytes; /* of an output */
+	uint8_t code, bits; /* of a tensor, which has no dtype here */
+} layout;
+
+/* A call for arrays of some layouts: its arguments but for their addresses. Inputs come first, and then outputs. */
+typedef struct kept {
+	struct kept *next;
+	int32_t kernel;
+	int inputs, outputs, n;
+	int users; /* the list of its function, and calls in progress */
+	object *plan; /* of tensors, which need no more but layouts */
+	int large; /* other threads of Python run meanwhile */
+	layout layouts[max_operands];
+	rev_arg args[max_operands];
+} kept;
+
+typedef struct {
+	kept *first;
+	int n;
+} calls;
+
+static void drop(kept *k) {
+	if (--k->users > 0) return;
+	for (int i = 0; i < k->inputs + k->outputs; i++) py.Py_DecRef(k->layouts[i].dtype);
+	py.Py_DecRef(k->plan);
+	free(k);
+}
+
+static void forget(calls *c) {
+	while (c->first != NULL) {
+		kept *k = c->first;
+		c->first = k->next;
+		drop(k);
+	}
+	c->n = 0;
+}
+
+static void free_calls(object *capsule) {
+	calls *c = py.PyCapsule_GetPointer(capsule, NULL);
+	forget(c);
+	free(c);
+}
+
+/* The calls of a function, which are in its first slot: NULL before it has any. */
+static calls *calls_of(object *function) {
+	object *capsule = *(object **)(function + 1);
+	return capsule == NULL ? NULL : py.PyCapsule_GetPointer(capsule, NULL);
+}
+
+/* Whether a kept call is for arrays like these, and their addresses. */
+static int fits(const kept *k, object *args, void **data) {
+	for (int i = 0; i < k->inputs; i++) {
+		const array *a = (array *)py.PyTuple_GetItem(args, i);
+		const layout *l = &k->layouts[i];
+		if (a->head.type != np.array || a->dtype != l->dtype || a->axes != l->axes) return 0;
+		for (int d = 0; d < l->axes; d++) {
+			if (a->shape[d] != l->shape[d] || a->strides[d] != l->strides[d]) return 0;
+		}
+		data[i] = a->data;
+	}
+	return 1;
+}
+
+static object *make(kept *k, void *const *data) {
+	rev_arg given[max_operands];
+	object *out[max_operands] = {NULL}, *result = NULL;
+	double numbers[max_operands][2] = {{0}}; /* outputs that are no arrays */
+	memcpy(given, k->args, (size_t)k->n * sizeof *given);
+	for (int i = 0; i < k->inputs; i++) given[i].data = data[i];
+	k->users++;
+	for (int i = 0; i < k->outputs; i++) {
+		const layout *l = &k->layouts[k->inputs + i];
+		given[k->inputs + i].data = numbers[i];
+		if (l->axes == 0) continue;
+		py.Py_IncRef(l->dtype);
+		out[i] = k->large ? np.zeros(l->axes, l->shape, l->dtype, 0) : np.create(np.array, l->dtype, l->axes, l->shape, NULL, NULL, 0, NULL);
+		if (out[i] == NULL) goto end;
+		given[k->inputs + i].data = ((array *)out[i])->data;
+		if (!k->large) memset(((array *)out[i])->data, 0, l->bytes);
+	}
+	int32_t status;
+	if (k->large) {
+		void *thread = py.PyEval_SaveThread();
+		status = rev_call(k->kernel, REV_FORWARD, given, k->n);
+		py.PyEval_RestoreThread(thread);
+	} else {
+		status = short_call(k->kernel, REV_FORWARD, given, k->n);
+	}
+	if (status != REV_OK) {
+		result = py.PyObject_CallFunction(raise_status, "i", (int)status);
+		goto end;
+	}
+	for (int i = 0; i < k->outputs; i++) {
+		if (out[i] == NULL) out[i] = np.scalar(numbers[i], k->layouts[k->inputs + i].dtype, NULL);
+		if (out[i] == NULL) goto end;
+	}
+	if (k->outputs == 1) {
+		result = out[0];
+		out[0] = NULL;
+	} else if ((result = py.PyTuple_New(k->outputs)) != NULL) {
+		for (int i = 0; i < k->outputs; i++) {
+			py.PyTuple_SetItem(result, i, out[i]);
+			out[i] = NULL;
+		}
+	}
+end:
+	for (int i = 0; i < k->outputs; i++) py.Py_DecRef(out[i]); /* NULL may be given */
+	drop(k);
+	return result;
+}
+
+/* The method slow of a function. */
+static object *slow(object *function, object *args, object *keywords) {
+	object *method = py.PyObject_GetAttrString(function, "slow");
+	if (method == NULL) return NULL;
+	object *result = py.PyObject_Call(method, args, keywords);
+	py.Py_DecRef(method);
+	return result;
+}
+
+/* The kept call of a function for arguments, and their addresses, or NULL. */
+static kept *find(object *function, object *args, object *keywords, void **data, int (*fits)(const kept *, object *, void **)) {
+	calls *c = calls_of(function);
+	if (c == NULL || *closed || (keywords != NULL && py.PyDict_Size(keywords) != 0)) return NULL;
+	intptr_t n = py.PyTuple_Size(args);
+	for (kept **at = &c->first, *k; (k = *at) != NULL; at = &k->next) {
+		if (k->inputs != n || !fits(k, args, data)) continue;
+		*at = k->next; /* it comes first in the next search */
+		k->next = c->first;
+		return c->first = k;
+	}
+	return NULL;
+}
+
+static object *call(object *function, object *args, object *keywords) {
+	void *data[max_operands];
+	kept *k = find(function, args, keywords, data, fits);
+	return k != NULL ? make(k, data) : slow(function, args, keywords);
+}
+
+/* The capsule of the calls of a function, a new reference. */
+static object *capsule_of(object *function) {
+	object *capsule = *(object **)(function + 1);
+	if (capsule != NULL) {
+		py.Py_IncRef(capsule);
+		return capsule;
+	}
+	calls *c = calloc(1, sizeof *c);
+	if (c == NULL) return py.PyErr_NoMemory();
+	capsule = py.PyCapsule_New(c, NULL, free_calls);
+	if (capsule == NULL) free(c);
+	return capsule;
+}
+
+/* Adds a call to those of a capsule. */
+static void add(object *capsule, kept *k) {
+	calls *c = py.PyCapsule_GetPointer(capsule, NULL);
+	if (c->n == max_calls) forget(c);
+	k->users = 1;
+	k->next = c->first;
+	c->first = k;
+	c->n++;
+}
+
+/* keep(kernel, arguments, inputs, outputs) keeps the call that was made of these arrays. It returns the value of
+ * the slot: a capsule. */
+static object *keep(object *function, object *args) {
+	int kernel;
+	object *packed, *arrays[2];
+	if (!py.PyArg_ParseTuple(args, "iOOO", &kernel, &packed, &arrays[0], &arrays[1])) return NULL;
+	intptr_t bytes = py.PyBytes_Size(packed), inputs = py.PyTuple_Size(arrays[0]), outputs = py.PyTuple_Size(arrays[1]);
+	if (bytes < 0 || inputs < 0 || outputs < 0) return NULL;
+	object *capsule = capsule_of(function);
+	intptr_t n = bytes / (intptr_t)sizeof(rev_arg), elements = 0;
+	if (capsule == NULL || n > max_operands || inputs + outputs > n) return capsule; /* too long to be worth it */
+	kept *k = calloc(1, sizeof *k);
+	if (k == NULL) {
+		py.Py_DecRef(capsule);
+		return py.PyErr_NoMemory();
+	}
+	k->kernel = kernel;
+	k->inputs = (int)inputs;
+	k->outputs = (int)outputs;
+	k->n = (int)n;
+	memcpy(k->args, py.PyBytes_AsString(packed), (size_t)n * sizeof *k->args);
+	for (int i = 0; i < inputs + outputs; i++) {
+		const array *a = (array *)py.PyTuple_GetItem(arrays[i >= inputs], i < inputs ? i : i - inputs);
+		layout *l = &k->layouts[i];
+		intptr_t size = 1;
+		l->dtype = a->dtype;
+		py.Py_IncRef(l->dtype);
+		l->axes = a->axes;
+		for (int d = 0; d < l->axes; d++) {
+			l->shape[d] = a->shape[d];
+			l->strides[d] = a->strides[d];
+			size *= a->shape[d];
+		}
+		l->bytes = (size_t)(size * (l->axes > 0 ? a->strides[l->axes - 1] : 0)); /* outputs have no gaps */
+		elements += size;
+	}
+	k->large = elements > max_held;
+	add(capsule, k);
+	return capsule;
+}
+
+/* A subclass of base. */
+static object *subclass(type_spec *spec, object *base) {
+	object *bases = py.PyTuple_New(1);
+	if (bases == NULL) return NULL;
+	py.Py_IncRef(base);
+	py.PyTuple_SetItem(bases, 0, base);
+	object *type = py.PyType_FromSpecWithBases(spec, bases);
+	py.Py_DecRef(bases);
+	return type;
+}
+
+void *rev_python(void *const *functions, void *const *numpy, void *base, void *fail, const int32_t *close) {
+	static method methods[] = {{"keep", keep, takes_tuple, "Keeps a call."}, {NULL, NULL, 0, NULL}};
+	static const slot slots[] = {{slot_call, (void *)call}, {slot_methods, methods}, {0, NULL}};
+	static type_spec spec = {"revnum.Function", 0, 0, default_flags, slots};
+	memcpy(&py, functions, sizeof py);
+	np.array = numpy[2];
+	memcpy(&np.scalar, &numpy[60], sizeof np.scalar);
+	memcpy(&np.zeros, &numpy[183], sizeof np.zeros);
+	memcpy(&np.create, &numpy[94], sizeof np.create);
+	py.Py_IncRef(fail);
+	raise_status = fail;
+	closed = close;
+	return subclass(&spec, base);
+}
+
+/* DLPack's view of a tensor, and its table of functions. */
+typedef struct {
+	void *data;
+	int32_t device, number, axes;
+	uint8_t code, bits;
+	uint16_t lanes;
+	int64_t *shape, *strides; /* in elements */
+	uint64_t offset;
+} tensor;
+
+typedef struct {
+	uint32_t major, minor;
+	void *previous, *allocate, *from_object, *to_object;
+	int (*view)(object *, tensor *);
+} exchange;
+
+enum { on_cpu = 1, dl_complex = 5, max_buffers = 64 };
+
+/* What rev_python_torch was given, by its place there. */
+static struct {
+	object *none, *yes;                 /* None and True */
+	object *tensor, *parameter;         /* types */
+	object *is_negative, *is_conjugate; /* of a tensor */
+	object *transforms, *modes;         /* whether there are transforms of torch.func, and how many modes of dispatch */
+	object *forward;                    /* the module with the level of forward-mode derivatives */
+	object *gradients;                  /* whether there are gradients */
+	object *create, *create_like;       /* torch.empty_strided and torch.empty_like */
+} pt;
+enum { torch_objects = sizeof pt / sizeof(object *) };
+static object *level, *requires_grad; /* names */
+static int (*view)(object *, tensor *);
+
+/* Steps of rev_run on tensors. */
+typedef struct {
+	object *steps;   /* bytes */
+	object *results; /* a tensor like the result, or the arguments of torch.empty_strided, positional ones and keywords, or None for no result */
+	int tensors, large;
+} plan;
+
+static void free_plan(object *capsule) {
+	plan *p = py.PyCapsule_GetPointer(capsule, NULL);
+	py.Py_DecRef(p->steps);
+	py.Py_DecRef(p->results);
+	free(p);
+}
+
+/* plan(steps, tensors, results, large) returns a capsule. */
+static object *new_plan(object *self, object *args) {
+	(void)self;
+	plan p, *kept;
+	if (!py.PyArg_ParseTuple(args, "OiOi", &p.steps, &p.tensors, &p.results, &p.large)) return NULL;
+	intptr_t results = py.PyTuple_Size(p.results);
+	if (results < 0 || py.PyBytes_Size(p.steps) < 0) return NULL;
+	if (p.tensors < 0 || p.tensors + results > max_buffers) {
+		return py.PyObject_CallFunction(raise_status, "iy", (int)REV_ARGUMENT, "revnum: a plan has too many tensors");
+	}
+	if ((kept = malloc(sizeof *kept)) == NULL) return py.PyErr_NoMemory();
+	*kept = p;
+	object *capsule = py.PyCapsule_New(kept, NULL, free_plan);
+	if (capsule == NULL) {
+		free(kept);
+		return NULL;
+	}
+	py.Py_IncRef(p.steps);
+	py.Py_IncRef(p.results);
+	return capsule;
+}
+
+static int see(object *a, void **data) {
+	tensor t;
+	if (view(a, &t) != 0) return -1;
+	*data = (char *)t.data + t.offset;
+	return 0;
+}
+
+/* Makes the steps of a plan on tensors at these addresses, after which there is room for those of results. It
+ * returns a tuple of the results. */
+static object *run_plan(object *capsule, void **buffers) {
+	const plan *p = py.PyCapsule_GetPointer(capsule, NULL);
+	intptr_t results = py.PyTuple_Size(p->results), words = py.PyBytes_Size(p->steps) / (intptr_t)sizeof(int64_t), n = p->tensors;
+	const int64_t *steps = (const int64_t *)py.PyBytes_AsString(p->steps);
+	object *out = py.PyTuple_New(results);
+	if (out == NULL) return NULL;
+	for (intptr_t i = 0; i < results; i++) {
+		object *how = py.PyTuple_GetItem(p->results, i), *a = how;
+		if (how == pt.none) {
+			py.Py_IncRef(a);
+		} else if (how->type == pt.tensor) {
+			a = py.PyObject_CallFunctionObjArgs(pt.create_like, how, NULL);
+		} else {
+			a = py.PyObject_Call(pt.create, py.PyTuple_GetItem(how, 0), py.PyTuple_GetItem(how, 1));
+		}
+		if (a != NULL) py.PyTuple_SetItem(out, i, a);
+		if (a == NULL || (a != pt.none && see(a, &buffers[n++]) != 0)) {
+			py.Py_DecRef(out);
+			return NULL;
+		}
+	}
+	int32_t status;
+	if (p->large) {
+		py.Py_IncRef(capsule); /* which others may drop meanwhile */
+		void *thread = py.PyEval_SaveThread();
+		status = rev_run(steps, words, buffers, n);
+		py.PyEval_RestoreThread(thread);
+		py.Py_DecRef(capsule);
+	} else {
+		status = short_run(steps, words, buffers, n);
+	}
+	if (status == REV_OK) return out;
+	py.Py_DecRef(out);
+	return py.PyObject_CallFunction(raise_status, "i", (int)status);
+}
+
+/* run(plan, tensors) */
+static object *run_method(object *self, object *args) {
+	(void)self;
+	object *capsule, *list, *out = NULL;
+	void *data[max_buffers];
+	if (!py.PyArg_ParseTuple(args, "OO", &capsule, &list)) return NULL;
+	const plan *p = py.PyCapsule_GetPointer(capsule, NULL);
+	object *tensors = p == NULL ? NULL : py.PySequence_Tuple(list);
+	if (tensors == NULL) return NULL;
+	if (py.PyTuple_Size(tensors) != p->tensors) {
+		py.PyObject_CallFunction(raise_status, "iy", (int)REV_ARGUMENT, "revnum: a plan is for other tensors");
+		goto end;
+	}
+	for (int i = 0; i < p->tensors; i++) {
+		if (see(py.PyTuple_GetItem(tensors, i), &data[i]) != 0) goto end;
+	}
+	out = run_plan(capsule, data);
+end:
+	py.Py_DecRef(tensors);
+	return out;
+}
+
+/* Whether what a function of Python returns is True, or it fails. */
+static int holds(object *function, object *argument) {
+	object *result = py.PyObject_CallFunctionObjArgs(function, argument, NULL);
+	if (result == NULL) py.PyErr_Clear();
+	py.Py_DecRef(result);
+	return result == NULL || result == pt.yes;
+}
+
+/* The number that is the result of an expression, or 1 if that failed. */
+static long number(object *result) {
+	long n = result == NULL ? -1 : py.PyLong_AsLong(result);
+	if (result == NULL) {
+		py.PyErr_Clear();
+		n = 1;
+	}
+	py.Py_DecRef(result);
+	return n;
+}
+
+static int tensors_fit(const kept *k, object *args, void **data) {
+	for (int i = 0; i < k->inputs; i++) {
+		object *a = py.PyTuple_GetItem(args, i);
+		const layout *l = &k->layouts[i];
+		tensor t;
+		if (a->type != pt.tensor && a->type != pt.parameter) return 0;
+		if (view(a, &t) != 0) {
+			py.PyErr_Clear();
+			return 0;
+		}
+		if (t.device != on_cpu || t.code != l->code || t.bits != l->bits || t.lanes != 1 || t.axes != l->axes) return 0;
+		for (int d = 0; d < l->axes; d++) {
+			if (t.shape[d] != l->shape[d] || t.strides[d] != l->strides[d]) return 0;
+		}
+		data[i] = (char *)t.data + t.offset;
+	}
+	return 1;
+}
+
+/* Whether there is more about the tensors than their numbers. */
+static int special(const kept *k, object *args) {
+	int moving = 0;
+	for (int i = 0; i < k->inputs; i++) {
+		object *a = py.PyTuple_GetItem(args, i);
+		if (holds(pt.is_negative, a) || (k->layouts[i].code == dl_complex && holds(pt.is_conjugate, a))) return 1;
+		object *grad = py.PyObject_GetAttr(a, requires_grad);
+		if (grad == NULL) py.PyErr_Clear();
+		moving |= grad == NULL || grad == pt.yes;
+		py.Py_DecRef(grad);
+	}
+	return moving && holds(pt.gradients, NULL);
+}
+
+static object *call_on_tensors(object *function, object *args, object *keywords) {
+	if (calls_of(function) == NULL || holds(pt.transforms, NULL) || number(py.PyObject_CallFunctionObjArgs(pt.modes, NULL)) != 0 || number(py.PyObject_GetAttr(pt.forward, level)) >= 0) {
+		return slow(function, args, keywords);
+	}
+	void *data[max_buffers];
+	kept *k = find(function, args, keywords, data, tensors_fit);
+	if (k == NULL || special(k, args)) return slow(function, args, keywords);
+	k->users++;
+	object *out = run_plan(k->plan, data);
+	drop(k);
+	if (out == NULL || py.PyTuple_Size(out) != 1) return out;
+	object *only = py.PyTuple_GetItem(out, 0);
+	py.Py_IncRef(only);
+	py.Py_DecRef(out);
+	return only;
+}
+
+/* keep(tensors, plan) keeps a plan for tensors like these. It returns the value of the slot. */
+static object *keep_plan(object *function, object *args) {
+	object *tensors, *capsule, *own;
+	if (!py.PyArg_ParseTuple(args, "OO", &tensors, &own)) return NULL;
+	intptr_t n = py.PyTuple_Size(tensors);
+	if (n < 0) return NULL;
+	if ((capsule = capsule_of(function)) == NULL || n > max_operands) return capsule;
+	kept *k = calloc(1, sizeof *k);
+	if (k == NULL) {
+		py.Py_DecRef(capsule);
+		return py.PyErr_NoMemory();
+	}
+	k->inputs = (int)n;
+	for (int i = 0; i < n; i++) {
+		tensor t;
+		layout *l = &k->layouts[i];
+		if (view(py.PyTuple_GetItem(tensors, i), &t) != 0 || t.axes > 2) {
+			free(k);
+			py.Py_DecRef(capsule);
+			return NULL;
+		}
+		l->code = t.code;
+		l->bits = t.bits;
+		l->axes = t.axes;
+		for (int d = 0; d < t.axes; d++) {
+			l->shape[d] = t.shape[d];
+			l->strides[d] = t.strides[d];
+		}
+	}
+	py.Py_IncRef(own);
+	k->plan = own;
+	add(capsule, k);
+	return capsule;
+}
+
+void *rev_python_torch(const void *dlpack, void *objects, void *base) {
+	static method methods[] = {
+		{"keep", keep_plan, takes_tuple, "Keeps a plan."}, {"plan", new_plan, takes_tuple, "Makes a plan of steps."},
+		{"run", run_method, takes_tuple, "Makes the steps of a plan."}, {NULL, NULL, 0, NULL},
+	};
+	static const slot slots[] = {{slot_call, (void *)call_on_tensors}, {slot_methods, methods}, {0, NULL}};
+	static type_spec spec = {"revnum.TensorFunction", 0, 0, default_flags, slots};
+	view = ((const exchange *)dlpack)->view;
+	py.Py_IncRef(objects); /* for ever */
+	object **to = (object **)&pt;
+	for (int i = 0; i < torch_objects; i++) {
+		if ((to[i] = py.PyTuple_GetItem(objects, i)) == NULL) return NULL;
+	}
+	level = py.PyUnicode_InternFromString("_current_level");
+	requires_grad = py.PyUnicode_InternFromString("requires_grad");
+	return level == NULL || requires_grad == NULL ? NULL : subclass(&spec, base);
+}
