@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import venv
 import zipfile
 
 # The tag of a wheel: GOOS, GOARCH, the target of zig, the machine that the library names, and
@@ -103,9 +104,22 @@ def check(platform):
         print(f"{file.name}: checked, and its library ran")
 
 
+def sdist():
+    """Builds the sdist, installs it into an empty environment, and makes a call."""
+    run(sys.executable, "-m", "build", "--sdist", cwd=here)
+    file = max((here / "dist").glob("revnum-*.tar.gz"), key=os.path.getmtime)
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        python = pathlib.Path(folder, "bin", "python")
+        run(python, "-m", "pip", "install", "-q", str(file))
+        printed = run(python, "-c", "import numpy as np, revnum.numpy as rn; print(rn.revlinalg.Norm2(np.array([3.0, 4.0])))", capture_output=True, cwd=folder).stdout
+        assert printed == "5.0\n", printed
+    print(f"{file.name}: built from itself, and its library ran")
+
+
 if __name__ == "__main__":
     for platform in sys.argv[1:] or (MAC if sys.platform == "darwin" else PLATFORMS):
         wheel(platform)
     if not sys.argv[1:] and sys.platform != "darwin":
-        run(sys.executable, "-m", "build", "--sdist", cwd=here)
+        sdist()
     run(sys.executable, "-m", "twine", "check", "--strict", *map(str, (here / "dist").glob("revnum-*")))

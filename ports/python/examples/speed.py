@@ -41,7 +41,7 @@ def jax64():
 
 
 def overhead():
-    """A call of the norm of 8 numbers, and of the hosts' own."""
+    """A call of the norm of 8 numbers and of other short functions, and of the hosts' own."""
     import torch
 
     import revnum.jax as rj
@@ -66,11 +66,25 @@ def overhead():
         "JAX, value under jit": (jit(rj.revlinalg.Norm2), jit(jnp.linalg.norm)),
         "JAX, gradient under jit": (jit(jax.grad(rj.revlinalg.Norm2)), jit(jax.grad(jnp.linalg.norm))),
     }
+    a = np.ones((2, 2))
+    others = {
+        "inner product": ("Dot", np.dot, torch.dot, (x, x.copy())), "exponentials": ("Exp", np.exp, torch.exp, (x,)),
+        "product of 2×2": ("MatMul", np.matmul, torch.matmul, (a, a.copy())),
+    }
+    for name, (kernel, of_numpy, of_torch, arrays) in others.items():
+        ours, theirs = getattr(rn.revlinalg, kernel), getattr(rt.revlinalg, kernel)
+        tensors = [torch.from_numpy(v) for v in arrays]
+        leaves = [v.clone().requires_grad_() for v in tensors]
+        both = lambda f, leaves=leaves: lambda: torch.autograd.grad(f(*leaves).sum(), leaves)
+        call = lambda f, args: lambda: f(*args)
+        rows[f"NumPy, {name}"] = call(ours, arrays), call(of_numpy, arrays)
+        rows[f"PyTorch, {name}"] = call(theirs, tensors), call(of_torch, tensors)
+        rows[f"PyTorch, {name} and gradient"] = both(theirs), both(of_torch)
     best = {name: [float("inf")] * len(fs) for name, fs in rows.items()}
     for _ in range(10):  # in turns
         for name, fs in rows.items():
             best[name] = [min(t, least(f, 0.03)) for t, f in zip(best[name], fs)]
-    print("| a call of the norm of 8 numbers | revnum | its host's own |\n|---|---|---|")
+    print("| a call of the norm of 8 numbers, or of another function | revnum | its host's own |\n|---|---|---|")
     for name, times in best.items():
         print(f"| {name} | {' | '.join([f'{t * 1e6:.1f} µs' for t in times] + [''] * (2 - len(times)))} |")
 

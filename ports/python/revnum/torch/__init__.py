@@ -552,7 +552,8 @@ class _Plans:
 
     def gradients(self, tensors, ct, needs):
         """The gradients of the inputs that need one, where needs has a flag before theirs."""
-        if self.direct and not [a for a in ct if not a.is_contiguous() or a.is_conj() or a.is_neg()]:
+        if self.direct:
+            ct = [_dense(a) if a.is_conj() or a.is_neg() else a if a.is_contiguous() else a.contiguous() for a in ct]  # that of a sum has strides of 0
             plan = self.vjp.get(needs)
             if plan is None:
                 layouts = self.layouts[: self.n] + tuple((shape, _strides(shape), dtype) for shape, dtype in self.shapes) + self.layouts[self.n :]
@@ -730,7 +731,7 @@ def _function(kernel):
     def function(*args, **kwargs):
         if _is_compiling():
             return call(kernel, *args, **kwargs)
-        return state[0](*args, **kwargs)
+        return state[0](*args, **kwargs) if kwargs else state[0](*args)  # a dict takes longer
 
     return function
 
