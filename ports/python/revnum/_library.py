@@ -104,7 +104,7 @@ class _Library:
         capsule of NumPy's functions."""
         import sysconfig
 
-        if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED") or os.environ.get("REVNUM_PYTHON") == "plain":
+        if self.lib is None or sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED") or os.environ.get("REVNUM_PYTHON") == "plain":
             return None
         self.lib.rev_python_names.restype = ctypes.c_char_p
         names = self.lib.rev_python_names().decode().split()
