@@ -452,6 +452,8 @@ def bundle_jacobian(cameras, points, features, camera, point):
 if TYPE_CHECKING:
     from . import _kernels
 
+    uses_c: bool  # whether the library makes the calls that are kept
+
     ba: _kernels.ba[np.ndarray]
     gmm: _kernels.gmm[np.ndarray]
     graphembed: _kernels.graphembed[np.ndarray]
