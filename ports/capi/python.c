@@ -77,8 +77,6 @@ enum { slot_call = 50, slot_methods = 64, default_flags = 1 << 18, takes_tuple =
 #define POINTER(result, name, arguments) result(*name) arguments;
 static struct { PYTHON(POINTER) } py;
 
-#define NAME(result, name, arguments) #name " "
-const char *rev_python_names(void) { return PYTHON(NAME); }
 
 /* NumPy's functions, by their place in its table. */
 static struct {
@@ -88,8 +86,11 @@ static struct {
 	object *(*create)(object *type, object *dtype, int axes, const intptr_t *shape, const intptr_t *strides, void *data, int flags, object *like);
 } np;
 
-static object *raise_status; /* raises the exception of a status */
+static object *raise_status; /* raises the exception of a status, and is NULL before rev_python was called */
 static const int32_t *closed;
+
+#define NAME(result, name, arguments) #name " "
+const char *rev_python_names(void) { return raise_status == NULL ? PYTHON(NAME) : NULL; }
 
 enum { max_operands = 16, max_calls = 256, max_held = 1024 };
 

@@ -149,8 +149,9 @@ REV_API void *rev_xla(void *frame);
 /* rev_python returns a type of Python, a subclass of base, or NULL with an exception of Python. Its instances
  * call kernels on arrays of NumPy: those that the method keep was told of by the library, and others by the
  * method slow. functions are those of CPython that rev_python_names lists, with a space after each, and numpy is
- * NumPy's table of functions. fail raises the exception of a status. A closed that is not 0 sends all calls to
- * slow. The thread has Python's lock. ports/python calls this once. */
+ * NumPy's table of functions, of the ABI 0x1000009 or 0x2000000. fail raises the exception of a status. A closed that is not 0 sends all calls to
+ * slow. The thread has Python's lock. Call this once: rev_python_names
+ * returns NULL after that. */
 REV_API const char *rev_python_names(void);
 REV_API void *rev_python(void *const *functions, void *const *numpy, void *base, void *fail, const int32_t *closed);
 

@@ -107,15 +107,18 @@ class _Library:
         if self.lib is None or sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED") or os.environ.get("REVNUM_PYTHON") == "plain":
             return None
         self.lib.rev_python_names.restype = ctypes.c_char_p
-        names = self.lib.rev_python_names().decode().split()
-        functions = (ctypes.c_void_p * len(names))(*[ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in names])
-        object, pointer = ctypes.py_object, ctypes.c_void_p
-        make = self._locked("rev_python", pointer, pointer, object, object, pointer)
-        return make(ctypes.addressof(functions), _pointer(numpy), base, self.fail, ctypes.addressof(self._closed))
+        names = self.lib.rev_python_names()
+        if names is None:  # this module was imported before, and its functions are in use
+            return None
+        functions = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in names.decode().split()]
+        functions = (ctypes.c_void_p * len(functions))(*functions)
+        object, address = ctypes.py_object, ctypes.c_void_p
+        make = self._locked("rev_python", address, address, object, object, address)
+        return make(ctypes.addressof(functions), pointer(numpy), base, self.fail, ctypes.addressof(self._closed))
 
     def python_torch_type(self, base, dlpack, objects):
         """The same for tensors, after python_type has returned a type. dlpack is a capsule of PyTorch's functions."""
-        api = _pointer(dlpack, b"dlpack_exchange_api")
+        api = pointer(dlpack, b"dlpack_exchange_api")
         version, view = ctypes.c_uint32.from_address(api).value, ctypes.c_void_p.from_address(api + 5 * ctypes.sizeof(ctypes.c_void_p)).value
         if version != 1 or not view:
             return None
@@ -124,7 +127,7 @@ class _Library:
 
     def _locked(self, name, *types):
         """A function of the library that is called with Python's lock and returns an object."""
-        function = getattr(ctypes.PyDLL(self._path), name)
+        function = getattr(ctypes.PyDLL(self._path, handle=self.lib._handle), name)
         function.restype, function.argtypes = ctypes.py_object, types
         return function
 
@@ -181,7 +184,7 @@ class _Library:
         return json.loads(report.value)
 
 
-def _pointer(capsule, name=None):
+def pointer(capsule, name=None):
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return get(capsule, name)

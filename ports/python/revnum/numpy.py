@@ -303,12 +303,16 @@ def _by_name(kernel):
 @functools.cache
 def _quick():
     """The subclass of Function whose calls the library makes, or None."""
+    core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules.get("numpy.core._multiarray_umath")  # before NumPy 2
+    if sys.implementation.name != "cpython" or object.__basicsize__ != 2 * ctypes.sizeof(ctypes.c_void_p) or not hasattr(core, "_ARRAY_API"):
+        return None
     f = Function("")
     f._calls = marker = object()
-    word = ctypes.c_void_p.from_address(id(f) + object.__basicsize__).value if sys.implementation.name == "cpython" else 0
-    if word != id(marker):
+    if ctypes.c_void_p.from_address(id(f) + object.__basicsize__).value != id(marker):
         return None
-    core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]  # before NumPy 2
+    table = ctypes.c_void_p.from_address(_library.pointer(core._ARRAY_API))  # whose first function returns the version
+    if ctypes.PYFUNCTYPE(ctypes.c_uint)(table.value)() not in (0x1000009, 0x2000000):
+        return None  # ports/capi/python.c knows no other tables
     return _library.library.python_type(Function, core._ARRAY_API)
 
 
