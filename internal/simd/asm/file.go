@@ -95,7 +95,7 @@ func write(path string, text []byte) {
 }
 
 // armFile returns the assembly for NEON: the functions that have a variant for AVX2 or for all
-// tiers, and the data that they read.
+// tiers, but those for x86 alone, and the data that they read.
 func armFile(f *ir.File) string {
 	globals := map[string]*ir.Global{}
 	for _, s := range f.Sections {
@@ -111,7 +111,7 @@ func armFile(f *ir.File) string {
 	for _, fn := range f.Functions() {
 		name := strings.TrimSuffix(fn.Name, "<>")
 		bare := strings.Replace(strings.Replace(name, "AVX2", "", 1), "NEON", "", 1)
-		if strings.Contains(name, "AVX512") || strings.Contains(name, "AVX2") && has(strings.Replace(name, "AVX2", "NEON", 1)) {
+		if untranslated[fn.Name] || strings.Contains(name, "AVX512") || strings.Contains(name, "AVX2") && has(strings.Replace(name, "AVX2", "NEON", 1)) {
 			continue
 		}
 		b.WriteString(neon(fn, globals, &own, bare))
@@ -142,7 +142,7 @@ func armFile(f *ir.File) string {
 
 // has reports whether there is code for the types: on arm64, a variant for AVX2 or for all tiers.
 func (f *Routine) has(types Variant) bool {
-	return !f.neon || slices.ContainsFunc(f.variants, func(v Variant) bool { return v.types() == types && v.Tier != "AVX512" })
+	return !f.neon || slices.ContainsFunc(f.variants, func(v Variant) bool { return v.types() == types && v.Tier != "AVX512" && !v.X86 })
 }
 
 // jumps returns the jumps to the tier in use, given the assembly that they jump to.

@@ -18,6 +18,7 @@ type Variant struct {
 	Tier  string    // AVX2 or AVX512, or NEON for that tier alone
 	Size  int       // bytes of an element
 	Index IndexType // int or int32
+	X86   bool      // AVX2 is not translated for NEON
 }
 
 // types returns the variant without its tier.
@@ -60,6 +61,9 @@ type param struct{ name, typ string }
 
 var functions []*Routine
 
+// untranslated has the names of variants that are not translated.
+var untranslated = map[string]bool{}
+
 // Func emits a variant of a function. In sig, T is the type of elements, and I the type
 // of indices. If an argument points to a struct, its fields are arguments too (see Keep).
 //
@@ -78,6 +82,7 @@ func Func(base string, v Variant, sig, doc string, body func()) *Routine {
 	if v.Tier != "NEON" {
 		f.variants = append(f.variants, v)
 	}
+	untranslated[v.name(base)] = v.X86
 	TEXT(v.name(base), attr.NOSPLIT, "func"+f.signature(func(typ string) string {
 		if strings.HasSuffix(typ, "]") { // avo does not know the type
 			return "*byte"

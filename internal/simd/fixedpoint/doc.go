@@ -86,4 +86,21 @@
 // y = y₁·2³⁹ + y₀ with |y₀| <= 2³⁸ and |y₁| <= 2²⁴. For both limbs of y, hi also gets x₁·2⁵²
 // times that limb. That is a multiple of 2⁵¹ below 2¹⁰², and exact. The sums have w = 0, 51, 39
 // and 90. A block has at most 256 steps.
+//
+// Other sums and products of AVX2 have limbs of 32 bits, x₁·2³² + x₀, since VPMULUDQ makes whole products of these.
+// NEON has no such loops. A sum takes x' = x + 2⁶³ as above. Its products go to
+//
+//	low = Σ x₀·y₀,   middle = Σ x₀·y₁ + x₁·y₀,   high = Σ x₁·y₁
+//
+// mod 2⁶⁴. The high halves of the terms are summed a second time. 2³² times that sum, subtracted from low or middle,
+// leaves the sum of the low halves, which does not wrap. Hence no term needs a mask.
+//
+// A product that is rounded by itself is that of magnitudes, which gets its sign at the end: ties to even are alike on
+// both sides of 0. With m = x₀·y₁ + x₁·y₀ + ⌊x₀·y₀/2³²⌋ and l = x₀·y₀ mod 2³², its value is
+//
+//	2²¹·x₁·y₁ + ⌊(m + 2¹⁰ - e)/2¹¹⌋,   e = 1 if l = 0 and m mod 2¹² = 2¹⁰, else 0.
+//
+// In a tie m mod 2¹¹ is 2¹⁰ and l is 0, and e rounds it down if the bit above, of the value, is even. The sum does not
+// wrap: if x₁ and y₁ are below 2³¹, then m <= 2·(2³²-1)·(2³¹-1) + 2³²-1 < 2⁶⁴ - 2³². If x₁ is 2³¹, then x₀ is 0
+// and m = 2³¹·y₀.
 package fixedpoint

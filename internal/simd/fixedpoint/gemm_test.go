@@ -19,7 +19,7 @@ func forEachTier(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// numbers are ways to draw numbers: the ends of the ranges of limbs, all bits, and those of
+// numbers are ways to draw numbers: the ends of the ranges of limbs and of words of 32 bits, all bits, and those of
 // one limb.
 var numbers = []struct {
 	name string
@@ -30,6 +30,7 @@ var numbers = []struct {
 			fixed.Min, fixed.Max, 1 << 62, -1 << 62, 0, 1, -1, fixed.One, -fixed.One,
 			1<<51 - 1, 1 << 51, -1 << 51, -1<<51 - 1, 1<<52 - 1, -1 << 52, fixed.Max - 1<<51, fixed.Max - 1<<51 + 1,
 			1<<38 - 1, 1 << 38, -1 << 38, -1<<38 - 1, 1 << 39, 1 << 40, 1<<40 - 1, fixed.Max - 1<<38, fixed.Max - 1<<38 + 1,
+			1<<32 - 1, 1 << 32, 1<<31 - 1, 1 << 31, -1 << 31, -1<<31 - 1, 1<<32 - 1<<63, 1 - 1<<32, fixed.Max - 1<<32 + 1,
 		}
 		return ends[rnd.IntN(len(ends))]
 	}},

@@ -1,6 +1,7 @@
 package fixedpoint
 
 import (
+	"runtime"
 	"slices"
 	"unsafe"
 
@@ -16,7 +17,7 @@ func Dot(x, y []fixed.Q43) fixed.Q43 {
 	if len(x) != len(y) {
 		panic(badLength)
 	}
-	if tier != cpu.AVX512 || len(x) < vectorLeast {
+	if !hasProducts() || len(x) < vectorLeast {
 		return fixed.Dot(x, y)
 	}
 	return roundWords(dotWords(x, y))
@@ -28,7 +29,7 @@ func AddDot(s *fixed.Accumulator, x, y []fixed.Q43) {
 	if len(x) != len(y) {
 		panic(badLength)
 	}
-	if tier != cpu.AVX512 || len(x) < vectorLeast {
+	if !hasProducts() || len(x) < vectorLeast {
 		s.AddDot(x, y)
 		return
 	}
@@ -57,14 +58,18 @@ func roundWords(hi, lo uint64) fixed.Q43 {
 
 // SumSquares returns Σ x_i². It is exact.
 func SumSquares(x []fixed.Q43) (s fixed.Accumulator) {
-	if tier != cpu.AVX512 || len(x) < vectorLeast {
+	if !hasProducts() || len(x) < vectorLeast {
 		s.AddDot(x, x)
 		return s
 	}
 	for i := 0; i < len(x); i += cpu.Chunk {
 		var sums [3][8]uint64
 		vectorSquares(cpu.ChunkAt(i, len(x)), (*int64)(&x[i]), &sums[0][0])
-		for lane := range sums[0] {
+		lanes := len(sums[0])
+		if tier == cpu.AVX2 {
+			lanes = 1
+		}
+		for lane := range lanes {
 			s.AddWords(0, sums[0][lane])
 			s.AddWords(sums[1][lane]>>12, sums[1][lane]<<52)
 			s.AddWords(sums[2][lane]<<40, 0)
@@ -72,6 +77,9 @@ func SumSquares(x []fixed.Q43) (s fixed.Accumulator) {
 	}
 	return s
 }
+
+// hasProducts reports whether the assembly has loops of single products. Those of AVX2 are not for NEON.
+func hasProducts() bool { return tier == cpu.AVX512 || tier == cpu.AVX2 && runtime.GOARCH == "amd64" }
 
 // vectorLeast is the least length for which a call of assembly pays.
 const vectorLeast = 8
@@ -217,7 +225,7 @@ func Axpy(sign int, alpha fixed.Q43, x, y []fixed.Q43) {
 			y[i] += v
 		}
 		return
-	case tier != cpu.AVX512 || len(x) < vectorLeast:
+	case !hasProducts() || len(x) < vectorLeast:
 		for i, v := range x {
 			y[i] += number.Signed(sign, alpha.Mul(v))
 		}
@@ -237,7 +245,7 @@ func AddProductsTo(sign int, x, y, from, z []fixed.Q43) {
 	if len(x) != len(z) || len(y) != len(z) || len(from) != len(z) {
 		panic(badLength)
 	}
-	if tier != cpu.AVX512 || len(z) < vectorLeast {
+	if !hasProducts() || len(z) < vectorLeast {
 		for i, v := range x {
 			z[i] = from[i] + number.Signed(sign, v.Mul(y[i]))
 		}

@@ -68,7 +68,7 @@ func vectorDot(n int, x *int64, y *int64, sum *uint64) {
 //go:noescape
 func dot(n int, x *int64, y *int64, sum *uint64)
 
-// vectorSquares sets sums to what Σ x_i² has of the weights 1, 2⁵² and 2¹⁰⁴, eight of each. n is at most 2¹⁴.
+// vectorSquares sets sums to what Σ x_i² has of the weights 1, 2⁵² and 2¹⁰⁴, eight of each, or one with AVX2. n is at most 2¹⁴.
 func vectorSquares(n int, x *int64, sums *uint64) {
 	squares(n, x, sums)
 }

@@ -15460,6 +15460,633 @@ done378:
 	VZEROUPPER
 	RET
 
+// func dotAVX2<>(n int, x *int64, y *int64, sum *uint64)
+// Requires: AVX, AVX2
+TEXT ·dotAVX2<>(SB), NOSPLIT, $0-32
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	VXORPD  Y0, Y0, Y0
+	VXORPD  Y1, Y1, Y1
+	VXORPD  Y2, Y2, Y2
+	VXORPD  Y3, Y3, Y3
+	VXORPD  Y4, Y4, Y4
+	VXORPD  Y5, Y5, Y5
+	VMOVUPS constants<>+192(SB), Y6
+	XORQ    BX, BX
+	LEAQ    -8(AX), SI
+	TESTQ   SI, SI
+	JL      oneTest381
+
+many379:
+	VMOVUPS  (CX)(BX*8), Y7
+	VMOVUPS  (DX)(BX*8), Y8
+	VPXOR    Y6, Y7, Y7
+	VPXOR    Y6, Y8, Y8
+	VPADDQ   Y7, Y5, Y5
+	VPADDQ   Y8, Y5, Y5
+	VPSRLQ   $0x20, Y7, Y9
+	VPSRLQ   $0x20, Y8, Y10
+	VPMULUDQ Y8, Y7, Y11
+	VPADDQ   Y11, Y0, Y0
+	VPSRLQ   $0x20, Y11, Y11
+	VPADDQ   Y11, Y1, Y1
+	VPMULUDQ Y10, Y7, Y7
+	VPADDQ   Y7, Y2, Y2
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPMULUDQ Y8, Y9, Y7
+	VPADDQ   Y7, Y2, Y2
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPMULUDQ Y10, Y9, Y7
+	VPADDQ   Y7, Y4, Y4
+	VMOVUPS  32(CX)(BX*8), Y7
+	VMOVUPS  32(DX)(BX*8), Y8
+	VPXOR    Y6, Y7, Y7
+	VPXOR    Y6, Y8, Y8
+	VPADDQ   Y7, Y5, Y5
+	VPADDQ   Y8, Y5, Y5
+	VPSRLQ   $0x20, Y7, Y9
+	VPSRLQ   $0x20, Y8, Y10
+	VPMULUDQ Y8, Y7, Y11
+	VPADDQ   Y11, Y0, Y0
+	VPSRLQ   $0x20, Y11, Y11
+	VPADDQ   Y11, Y1, Y1
+	VPMULUDQ Y10, Y7, Y7
+	VPADDQ   Y7, Y2, Y2
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPMULUDQ Y8, Y9, Y7
+	VPADDQ   Y7, Y2, Y2
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPMULUDQ Y10, Y9, Y7
+	VPADDQ   Y7, Y4, Y4
+	ADDQ     $0x08, BX
+	CMPQ     BX, SI
+	JLE      many379
+
+oneTest381:
+	LEAQ -4(AX), SI
+	CMPQ BX, SI
+	JG   tail382
+
+one380:
+	VMOVUPS  (CX)(BX*8), Y7
+	VMOVUPS  (DX)(BX*8), Y8
+	VPXOR    Y6, Y7, Y7
+	VPXOR    Y6, Y8, Y8
+	VPADDQ   Y7, Y5, Y5
+	VPADDQ   Y8, Y5, Y5
+	VPSRLQ   $0x20, Y7, Y9
+	VPSRLQ   $0x20, Y8, Y10
+	VPMULUDQ Y8, Y7, Y11
+	VPADDQ   Y11, Y0, Y0
+	VPSRLQ   $0x20, Y11, Y11
+	VPADDQ   Y11, Y1, Y1
+	VPMULUDQ Y10, Y7, Y7
+	VPADDQ   Y7, Y2, Y2
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPMULUDQ Y8, Y9, Y7
+	VPADDQ   Y7, Y2, Y2
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPMULUDQ Y10, Y9, Y7
+	VPADDQ   Y7, Y4, Y4
+	ADDQ     $0x04, BX
+	CMPQ     BX, SI
+	JLE      one380
+
+tail382:
+	SUBQ       BX, AX
+	JZ         done383
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x03, AX
+	SUBQ       AX, SI
+	VMOVUPS    (SI), Y7
+	VMASKMOVPD (CX)(BX*8), Y7, Y8
+	VMASKMOVPD (DX)(BX*8), Y7, Y7
+	VPXOR      Y6, Y8, Y8
+	VPXOR      Y6, Y7, Y7
+	VPADDQ     Y8, Y5, Y5
+	VPADDQ     Y7, Y5, Y5
+	VPSRLQ     $0x20, Y8, Y6
+	VPSRLQ     $0x20, Y7, Y9
+	VPMULUDQ   Y7, Y8, Y10
+	VPADDQ     Y10, Y0, Y0
+	VPSRLQ     $0x20, Y10, Y10
+	VPADDQ     Y10, Y1, Y1
+	VPMULUDQ   Y9, Y8, Y8
+	VPADDQ     Y8, Y2, Y2
+	VPSRLQ     $0x20, Y8, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPMULUDQ   Y7, Y6, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPSRLQ     $0x20, Y7, Y7
+	VPADDQ     Y7, Y3, Y3
+	VPMULUDQ   Y9, Y6, Y6
+	VPADDQ     Y6, Y4, Y4
+
+done383:
+	VPSLLQ       $0x20, Y1, Y6
+	VPSUBQ       Y6, Y0, Y6
+	VPSLLQ       $0x20, Y3, Y0
+	VPSUBQ       Y0, Y2, Y0
+	VPADDQ       Y1, Y0, Y0
+	VPADDQ       Y3, Y4, Y4
+	VPSLLQ       $0x15, Y4, Y4
+	VPSRLQ       $0x0b, Y0, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPSLLQ       $0x14, Y5, Y5
+	VPSUBQ       Y5, Y4, Y4
+	VPAND        constants<>+7808(SB), Y0, Y0
+	VPSLLQ       $0x20, Y0, Y0
+	VPADDQ       Y0, Y6, Y6
+	MOVQ         sum+24(FP), AX
+	VEXTRACTF128 $0x01, Y6, X12
+	VPADDQ       Y12, Y6, Y6
+	VPERMILPD    $0x01, X6, X12
+	VPADDQ       Y12, Y6, Y6
+	VMOVQ        X6, (AX)
+	VEXTRACTF128 $0x01, Y4, X12
+	VPADDQ       Y12, Y4, Y4
+	VPERMILPD    $0x01, X4, X12
+	VPADDQ       Y12, Y4, Y4
+	VMOVQ        X4, 8(AX)
+	VZEROUPPER
+	RET
+
+DATA ones<>+0(SB)/8, $0xffffffffffffffff
+DATA ones<>+8(SB)/8, $0xffffffffffffffff
+DATA ones<>+16(SB)/8, $0xffffffffffffffff
+DATA ones<>+24(SB)/8, $0xffffffffffffffff
+DATA ones<>+32(SB)/8, $0x0000000000000000
+DATA ones<>+40(SB)/8, $0x0000000000000000
+DATA ones<>+48(SB)/8, $0x0000000000000000
+DATA ones<>+56(SB)/8, $0x0000000000000000
+GLOBL ones<>(SB), RODATA|NOPTR, $64
+
+// func squaresAVX2<>(n int, x *int64, sums *uint64)
+// Requires: AVX, AVX2
+TEXT ·squaresAVX2<>(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	XORQ   DX, DX
+	LEAQ   -8(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest386
+
+many384:
+	VMOVUPS  (CX)(DX*8), Y6
+	VPCMPGTQ Y6, Y5, Y7
+	VPXOR    Y7, Y6, Y6
+	VPSUBQ   Y7, Y6, Y6
+	VPSRLQ   $0x20, Y6, Y7
+	VPMULUDQ Y6, Y6, Y9
+	VPADDQ   Y9, Y0, Y0
+	VPSRLQ   $0x20, Y9, Y9
+	VPADDQ   Y9, Y1, Y1
+	VPMULUDQ Y7, Y6, Y6
+	VPADDQ   Y6, Y2, Y2
+	VPSRLQ   $0x20, Y6, Y6
+	VPADDQ   Y6, Y3, Y3
+	VPMULUDQ Y7, Y7, Y6
+	VPADDQ   Y6, Y4, Y4
+	VMOVUPS  32(CX)(DX*8), Y6
+	VPCMPGTQ Y6, Y5, Y7
+	VPXOR    Y7, Y6, Y6
+	VPSUBQ   Y7, Y6, Y6
+	VPSRLQ   $0x20, Y6, Y7
+	VPMULUDQ Y6, Y6, Y9
+	VPADDQ   Y9, Y0, Y0
+	VPSRLQ   $0x20, Y9, Y9
+	VPADDQ   Y9, Y1, Y1
+	VPMULUDQ Y7, Y6, Y6
+	VPADDQ   Y6, Y2, Y2
+	VPSRLQ   $0x20, Y6, Y6
+	VPADDQ   Y6, Y3, Y3
+	VPMULUDQ Y7, Y7, Y6
+	VPADDQ   Y6, Y4, Y4
+	ADDQ     $0x08, DX
+	CMPQ     DX, BX
+	JLE      many384
+
+oneTest386:
+	LEAQ -4(AX), BX
+	CMPQ DX, BX
+	JG   tail387
+
+one385:
+	VMOVUPS  (CX)(DX*8), Y6
+	VPCMPGTQ Y6, Y5, Y7
+	VPXOR    Y7, Y6, Y6
+	VPSUBQ   Y7, Y6, Y6
+	VPSRLQ   $0x20, Y6, Y7
+	VPMULUDQ Y6, Y6, Y9
+	VPADDQ   Y9, Y0, Y0
+	VPSRLQ   $0x20, Y9, Y9
+	VPADDQ   Y9, Y1, Y1
+	VPMULUDQ Y7, Y6, Y6
+	VPADDQ   Y6, Y2, Y2
+	VPSRLQ   $0x20, Y6, Y6
+	VPADDQ   Y6, Y3, Y3
+	VPMULUDQ Y7, Y7, Y6
+	VPADDQ   Y6, Y4, Y4
+	ADDQ     $0x04, DX
+	CMPQ     DX, BX
+	JLE      one385
+
+tail387:
+	SUBQ       DX, AX
+	JZ         done388
+	LEAQ       ones<>+32(SB), BX
+	SHLQ       $0x03, AX
+	SUBQ       AX, BX
+	VMOVUPS    (BX), Y6
+	VMASKMOVPD (CX)(DX*8), Y6, Y6
+	VPCMPGTQ   Y6, Y5, Y5
+	VPXOR      Y5, Y6, Y6
+	VPSUBQ     Y5, Y6, Y6
+	VPSRLQ     $0x20, Y6, Y5
+	VPMULUDQ   Y6, Y6, Y7
+	VPADDQ     Y7, Y0, Y0
+	VPSRLQ     $0x20, Y7, Y7
+	VPADDQ     Y7, Y1, Y1
+	VPMULUDQ   Y5, Y6, Y6
+	VPADDQ     Y6, Y2, Y2
+	VPSRLQ     $0x20, Y6, Y6
+	VPADDQ     Y6, Y3, Y3
+	VPMULUDQ   Y5, Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+
+done388:
+	VPSLLQ       $0x20, Y1, Y5
+	VPSUBQ       Y5, Y0, Y5
+	VPSLLQ       $0x20, Y3, Y0
+	VPSUBQ       Y0, Y2, Y0
+	VPADDQ       Y0, Y0, Y0
+	VPADDQ       Y3, Y3, Y3
+	VPADDQ       Y1, Y0, Y0
+	VPADDQ       Y3, Y4, Y4
+	VPAND        constants<>+7872(SB), Y0, Y1
+	VPSLLQ       $0x20, Y1, Y1
+	VPADDQ       Y1, Y5, Y5
+	VPSRLQ       $0x14, Y0, Y0
+	VPAND        constants<>+832(SB), Y4, Y1
+	VPSLLQ       $0x0c, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x28, Y4, Y4
+	MOVQ         sums+16(FP), AX
+	VEXTRACTF128 $0x01, Y5, X8
+	VPADDQ       Y8, Y5, Y5
+	VPERMILPD    $0x01, X5, X8
+	VPADDQ       Y8, Y5, Y5
+	VMOVQ        X5, (AX)
+	VEXTRACTF128 $0x01, Y0, X8
+	VPADDQ       Y8, Y0, Y0
+	VPERMILPD    $0x01, X0, X8
+	VPADDQ       Y8, Y0, Y0
+	VMOVQ        X0, 64(AX)
+	VEXTRACTF128 $0x01, Y4, X8
+	VPADDQ       Y8, Y4, Y4
+	VPERMILPD    $0x01, X4, X8
+	VPADDQ       Y8, Y4, Y4
+	VMOVQ        X4, 128(AX)
+	VZEROUPPER
+	RET
+
+// func axpyAVX2<>(n int, alpha int64, x *int64, y *int64, minus int)
+// Requires: AVX, AVX2
+TEXT ·axpyAVX2<>(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	VBROADCASTSD minus+32(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	VMOVUPS      constants<>+7936(SB), Y2
+	VMOVUPS      constants<>+2752(SB), Y3
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	VBROADCASTSD alpha+8(FP), Y4
+	VPCMPGTQ     Y4, Y1, Y5
+	VPXOR        Y5, Y4, Y4
+	VPSUBQ       Y5, Y4, Y4
+	VPSRLQ       $0x20, Y4, Y6
+	VPXOR        Y0, Y5, Y5
+	XORQ         BX, BX
+	LEAQ         -8(AX), SI
+	TESTQ        SI, SI
+	JL           oneTest391
+
+many389:
+	VMOVUPS  (CX)(BX*8), Y0
+	VPCMPGTQ Y0, Y1, Y7
+	VPXOR    Y7, Y0, Y0
+	VPSUBQ   Y7, Y0, Y0
+	VPSRLQ   $0x20, Y0, Y8
+	VPMULUDQ Y0, Y4, Y9
+	VPMULUDQ Y8, Y4, Y10
+	VPMULUDQ Y8, Y6, Y8
+	VPMULUDQ Y0, Y6, Y0
+	VPADDQ   Y0, Y10, Y10
+	VPSRLQ   $0x20, Y9, Y0
+	VPADDQ   Y0, Y10, Y10
+	VPSLLQ   $0x34, Y10, Y0
+	VPBLENDD $0x55, Y9, Y0, Y0
+	VPCMPEQQ Y3, Y0, Y0
+	VPADDQ   Y2, Y10, Y10
+	VPADDQ   Y0, Y10, Y10
+	VPSRLQ   $0x0b, Y10, Y10
+	VPSLLQ   $0x15, Y8, Y8
+	VPADDQ   Y10, Y8, Y8
+	VPXOR    Y5, Y7, Y7
+	VPXOR    Y7, Y8, Y8
+	VPSUBQ   Y7, Y8, Y8
+	VMOVUPS  (DX)(BX*8), Y0
+	VPADDQ   Y0, Y8, Y8
+	VMOVUPS  Y8, (DX)(BX*8)
+	VMOVUPS  32(CX)(BX*8), Y0
+	VPCMPGTQ Y0, Y1, Y7
+	VPXOR    Y7, Y0, Y0
+	VPSUBQ   Y7, Y0, Y0
+	VPSRLQ   $0x20, Y0, Y8
+	VPMULUDQ Y0, Y4, Y9
+	VPMULUDQ Y8, Y4, Y10
+	VPMULUDQ Y8, Y6, Y8
+	VPMULUDQ Y0, Y6, Y0
+	VPADDQ   Y0, Y10, Y10
+	VPSRLQ   $0x20, Y9, Y0
+	VPADDQ   Y0, Y10, Y10
+	VPSLLQ   $0x34, Y10, Y0
+	VPBLENDD $0x55, Y9, Y0, Y0
+	VPCMPEQQ Y3, Y0, Y0
+	VPADDQ   Y2, Y10, Y10
+	VPADDQ   Y0, Y10, Y10
+	VPSRLQ   $0x0b, Y10, Y10
+	VPSLLQ   $0x15, Y8, Y8
+	VPADDQ   Y10, Y8, Y8
+	VPXOR    Y5, Y7, Y7
+	VPXOR    Y7, Y8, Y8
+	VPSUBQ   Y7, Y8, Y8
+	VMOVUPS  32(DX)(BX*8), Y0
+	VPADDQ   Y0, Y8, Y8
+	VMOVUPS  Y8, 32(DX)(BX*8)
+	ADDQ     $0x08, BX
+	CMPQ     BX, SI
+	JLE      many389
+
+oneTest391:
+	LEAQ -4(AX), SI
+	CMPQ BX, SI
+	JG   tail392
+
+one390:
+	VMOVUPS  (CX)(BX*8), Y0
+	VPCMPGTQ Y0, Y1, Y7
+	VPXOR    Y7, Y0, Y0
+	VPSUBQ   Y7, Y0, Y0
+	VPSRLQ   $0x20, Y0, Y8
+	VPMULUDQ Y0, Y4, Y9
+	VPMULUDQ Y8, Y4, Y10
+	VPMULUDQ Y8, Y6, Y8
+	VPMULUDQ Y0, Y6, Y0
+	VPADDQ   Y0, Y10, Y10
+	VPSRLQ   $0x20, Y9, Y0
+	VPADDQ   Y0, Y10, Y10
+	VPSLLQ   $0x34, Y10, Y0
+	VPBLENDD $0x55, Y9, Y0, Y0
+	VPCMPEQQ Y3, Y0, Y0
+	VPADDQ   Y2, Y10, Y10
+	VPADDQ   Y0, Y10, Y10
+	VPSRLQ   $0x0b, Y10, Y10
+	VPSLLQ   $0x15, Y8, Y8
+	VPADDQ   Y10, Y8, Y8
+	VPXOR    Y5, Y7, Y7
+	VPXOR    Y7, Y8, Y8
+	VPSUBQ   Y7, Y8, Y8
+	VMOVUPS  (DX)(BX*8), Y0
+	VPADDQ   Y0, Y8, Y8
+	VMOVUPS  Y8, (DX)(BX*8)
+	ADDQ     $0x04, BX
+	CMPQ     BX, SI
+	JLE      one390
+
+tail392:
+	SUBQ       BX, AX
+	JZ         done393
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x03, AX
+	SUBQ       AX, SI
+	VMOVUPS    (SI), Y0
+	VMASKMOVPD (CX)(BX*8), Y0, Y7
+	VPCMPGTQ   Y7, Y1, Y1
+	VPXOR      Y1, Y7, Y7
+	VPSUBQ     Y1, Y7, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   Y7, Y4, Y9
+	VPMULUDQ   Y8, Y4, Y4
+	VPMULUDQ   Y8, Y6, Y8
+	VPMULUDQ   Y7, Y6, Y6
+	VPADDQ     Y6, Y4, Y4
+	VPSRLQ     $0x20, Y9, Y6
+	VPADDQ     Y6, Y4, Y4
+	VPSLLQ     $0x34, Y4, Y6
+	VPBLENDD   $0x55, Y9, Y6, Y6
+	VPCMPEQQ   Y3, Y6, Y6
+	VPADDQ     Y2, Y4, Y4
+	VPADDQ     Y6, Y4, Y4
+	VPSRLQ     $0x0b, Y4, Y4
+	VPSLLQ     $0x15, Y8, Y8
+	VPADDQ     Y4, Y8, Y8
+	VPXOR      Y5, Y1, Y1
+	VPXOR      Y1, Y8, Y8
+	VPSUBQ     Y1, Y8, Y8
+	VMASKMOVPD (DX)(BX*8), Y0, Y1
+	VPADDQ     Y1, Y8, Y8
+	VMASKMOVPD Y8, Y0, (DX)(BX*8)
+
+done393:
+	VZEROUPPER
+	RET
+
+// func addProductsAVX2<>(n int, x *int64, y *int64, from *int64, z *int64, minus int)
+// Requires: AVX, AVX2
+TEXT ·addProductsAVX2<>(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	VBROADCASTSD minus+40(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	VMOVUPS      constants<>+7936(SB), Y2
+	VMOVUPS      constants<>+2752(SB), Y3
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         from+24(FP), BX
+	MOVQ         z+32(FP), SI
+	XORQ         DI, DI
+	LEAQ         -8(AX), R8
+	TESTQ        R8, R8
+	JL           oneTest396
+
+many394:
+	VMOVUPS  (CX)(DI*8), Y4
+	VPCMPGTQ Y4, Y1, Y5
+	VPXOR    Y5, Y4, Y4
+	VPSUBQ   Y5, Y4, Y4
+	VPSRLQ   $0x20, Y4, Y6
+	VPXOR    Y0, Y5, Y5
+	VMOVUPS  (DX)(DI*8), Y7
+	VPCMPGTQ Y7, Y1, Y8
+	VPXOR    Y8, Y7, Y7
+	VPSUBQ   Y8, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y9
+	VPMULUDQ Y7, Y4, Y10
+	VPMULUDQ Y9, Y4, Y4
+	VPMULUDQ Y9, Y6, Y9
+	VPMULUDQ Y7, Y6, Y6
+	VPADDQ   Y6, Y4, Y4
+	VPSRLQ   $0x20, Y10, Y6
+	VPADDQ   Y6, Y4, Y4
+	VPSLLQ   $0x34, Y4, Y6
+	VPBLENDD $0x55, Y10, Y6, Y6
+	VPCMPEQQ Y3, Y6, Y6
+	VPADDQ   Y2, Y4, Y4
+	VPADDQ   Y6, Y4, Y4
+	VPSRLQ   $0x0b, Y4, Y4
+	VPSLLQ   $0x15, Y9, Y9
+	VPADDQ   Y4, Y9, Y9
+	VPXOR    Y5, Y8, Y8
+	VPXOR    Y8, Y9, Y9
+	VPSUBQ   Y8, Y9, Y9
+	VMOVUPS  (BX)(DI*8), Y4
+	VPADDQ   Y4, Y9, Y9
+	VMOVUPS  Y9, (SI)(DI*8)
+	VMOVUPS  32(CX)(DI*8), Y4
+	VPCMPGTQ Y4, Y1, Y5
+	VPXOR    Y5, Y4, Y4
+	VPSUBQ   Y5, Y4, Y4
+	VPSRLQ   $0x20, Y4, Y6
+	VPXOR    Y0, Y5, Y5
+	VMOVUPS  32(DX)(DI*8), Y7
+	VPCMPGTQ Y7, Y1, Y8
+	VPXOR    Y8, Y7, Y7
+	VPSUBQ   Y8, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y9
+	VPMULUDQ Y7, Y4, Y10
+	VPMULUDQ Y9, Y4, Y4
+	VPMULUDQ Y9, Y6, Y9
+	VPMULUDQ Y7, Y6, Y6
+	VPADDQ   Y6, Y4, Y4
+	VPSRLQ   $0x20, Y10, Y6
+	VPADDQ   Y6, Y4, Y4
+	VPSLLQ   $0x34, Y4, Y6
+	VPBLENDD $0x55, Y10, Y6, Y6
+	VPCMPEQQ Y3, Y6, Y6
+	VPADDQ   Y2, Y4, Y4
+	VPADDQ   Y6, Y4, Y4
+	VPSRLQ   $0x0b, Y4, Y4
+	VPSLLQ   $0x15, Y9, Y9
+	VPADDQ   Y4, Y9, Y9
+	VPXOR    Y5, Y8, Y8
+	VPXOR    Y8, Y9, Y9
+	VPSUBQ   Y8, Y9, Y9
+	VMOVUPS  32(BX)(DI*8), Y4
+	VPADDQ   Y4, Y9, Y9
+	VMOVUPS  Y9, 32(SI)(DI*8)
+	ADDQ     $0x08, DI
+	CMPQ     DI, R8
+	JLE      many394
+
+oneTest396:
+	LEAQ -4(AX), R8
+	CMPQ DI, R8
+	JG   tail397
+
+one395:
+	VMOVUPS  (CX)(DI*8), Y4
+	VPCMPGTQ Y4, Y1, Y5
+	VPXOR    Y5, Y4, Y4
+	VPSUBQ   Y5, Y4, Y4
+	VPSRLQ   $0x20, Y4, Y6
+	VPXOR    Y0, Y5, Y5
+	VMOVUPS  (DX)(DI*8), Y7
+	VPCMPGTQ Y7, Y1, Y8
+	VPXOR    Y8, Y7, Y7
+	VPSUBQ   Y8, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y9
+	VPMULUDQ Y7, Y4, Y10
+	VPMULUDQ Y9, Y4, Y4
+	VPMULUDQ Y9, Y6, Y9
+	VPMULUDQ Y7, Y6, Y6
+	VPADDQ   Y6, Y4, Y4
+	VPSRLQ   $0x20, Y10, Y6
+	VPADDQ   Y6, Y4, Y4
+	VPSLLQ   $0x34, Y4, Y6
+	VPBLENDD $0x55, Y10, Y6, Y6
+	VPCMPEQQ Y3, Y6, Y6
+	VPADDQ   Y2, Y4, Y4
+	VPADDQ   Y6, Y4, Y4
+	VPSRLQ   $0x0b, Y4, Y4
+	VPSLLQ   $0x15, Y9, Y9
+	VPADDQ   Y4, Y9, Y9
+	VPXOR    Y5, Y8, Y8
+	VPXOR    Y8, Y9, Y9
+	VPSUBQ   Y8, Y9, Y9
+	VMOVUPS  (BX)(DI*8), Y4
+	VPADDQ   Y4, Y9, Y9
+	VMOVUPS  Y9, (SI)(DI*8)
+	ADDQ     $0x04, DI
+	CMPQ     DI, R8
+	JLE      one395
+
+tail397:
+	SUBQ       DI, AX
+	JZ         done398
+	LEAQ       ones<>+32(SB), R8
+	SHLQ       $0x03, AX
+	SUBQ       AX, R8
+	VMOVUPS    (R8), Y4
+	VMASKMOVPD (CX)(DI*8), Y4, Y5
+	VPCMPGTQ   Y5, Y1, Y6
+	VPXOR      Y6, Y5, Y5
+	VPSUBQ     Y6, Y5, Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPXOR      Y0, Y6, Y6
+	VMASKMOVPD (DX)(DI*8), Y4, Y0
+	VPCMPGTQ   Y0, Y1, Y1
+	VPXOR      Y1, Y0, Y0
+	VPSUBQ     Y1, Y0, Y0
+	VPSRLQ     $0x20, Y0, Y8
+	VPMULUDQ   Y0, Y5, Y9
+	VPMULUDQ   Y8, Y5, Y5
+	VPMULUDQ   Y8, Y7, Y8
+	VPMULUDQ   Y0, Y7, Y0
+	VPADDQ     Y0, Y5, Y5
+	VPSRLQ     $0x20, Y9, Y0
+	VPADDQ     Y0, Y5, Y5
+	VPSLLQ     $0x34, Y5, Y0
+	VPBLENDD   $0x55, Y9, Y0, Y0
+	VPCMPEQQ   Y3, Y0, Y0
+	VPADDQ     Y2, Y5, Y5
+	VPADDQ     Y0, Y5, Y5
+	VPSRLQ     $0x0b, Y5, Y5
+	VPSLLQ     $0x15, Y8, Y8
+	VPADDQ     Y5, Y8, Y8
+	VPXOR      Y6, Y1, Y1
+	VPXOR      Y1, Y8, Y8
+	VPSUBQ     Y1, Y8, Y8
+	VMASKMOVPD (BX)(DI*8), Y4, Y0
+	VPADDQ     Y0, Y8, Y8
+	VMASKMOVPD Y8, Y4, (SI)(DI*8)
+
+done398:
+	VZEROUPPER
+	RET
+
 DATA constants<>+0(SB)/8, $0x000007ffffffffff
 DATA constants<>+8(SB)/8, $0x000007ffffffffff
 DATA constants<>+16(SB)/8, $0x000007ffffffffff
@@ -16436,7 +17063,31 @@ DATA constants<>+7776(SB)/8, $0x43f0000000000000
 DATA constants<>+7784(SB)/8, $0x43f0000000000000
 DATA constants<>+7792(SB)/8, $0x43f0000000000000
 DATA constants<>+7800(SB)/8, $0x43f0000000000000
-GLOBL constants<>(SB), RODATA|NOPTR, $7808
+DATA constants<>+7808(SB)/8, $0x00000000000007ff
+DATA constants<>+7816(SB)/8, $0x00000000000007ff
+DATA constants<>+7824(SB)/8, $0x00000000000007ff
+DATA constants<>+7832(SB)/8, $0x00000000000007ff
+DATA constants<>+7840(SB)/8, $0x00000000000007ff
+DATA constants<>+7848(SB)/8, $0x00000000000007ff
+DATA constants<>+7856(SB)/8, $0x00000000000007ff
+DATA constants<>+7864(SB)/8, $0x00000000000007ff
+DATA constants<>+7872(SB)/8, $0x00000000000fffff
+DATA constants<>+7880(SB)/8, $0x00000000000fffff
+DATA constants<>+7888(SB)/8, $0x00000000000fffff
+DATA constants<>+7896(SB)/8, $0x00000000000fffff
+DATA constants<>+7904(SB)/8, $0x00000000000fffff
+DATA constants<>+7912(SB)/8, $0x00000000000fffff
+DATA constants<>+7920(SB)/8, $0x00000000000fffff
+DATA constants<>+7928(SB)/8, $0x00000000000fffff
+DATA constants<>+7936(SB)/8, $0x0000000000000400
+DATA constants<>+7944(SB)/8, $0x0000000000000400
+DATA constants<>+7952(SB)/8, $0x0000000000000400
+DATA constants<>+7960(SB)/8, $0x0000000000000400
+DATA constants<>+7968(SB)/8, $0x0000000000000400
+DATA constants<>+7976(SB)/8, $0x0000000000000400
+DATA constants<>+7984(SB)/8, $0x0000000000000400
+DATA constants<>+7992(SB)/8, $0x0000000000000400
+GLOBL constants<>(SB), RODATA|NOPTR, $8000
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-80
@@ -16498,11 +17149,21 @@ TEXT ·madds(SB), NOSPLIT, $0-16
 
 // func dot(n int, x *int64, y *int64, sum *uint64)
 TEXT ·dot(SB), NOSPLIT, $0-32
-	JMP ·dotAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·dotAVX512<>(SB)
+
+avx2:
+	JMP ·dotAVX2<>(SB)
 
 // func squares(n int, x *int64, sums *uint64)
 TEXT ·squares(SB), NOSPLIT, $0-24
-	JMP ·squaresAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·squaresAVX512<>(SB)
+
+avx2:
+	JMP ·squaresAVX2<>(SB)
 
 // func rowSumsI64(n int, entries int, a *int64, ind *int, u *int64, rows int, ldu int, sums *int64, add int, minus int) bool
 TEXT ·rowSumsI64(SB), NOSPLIT, $0-81
@@ -16530,7 +17191,12 @@ TEXT ·segmentDotsI32(SB), NOSPLIT, $0-40
 
 // func axpy(n int, alpha int64, x *int64, y *int64, minus int)
 TEXT ·axpy(SB), NOSPLIT, $0-40
-	JMP ·axpyAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·axpyAVX512<>(SB)
+
+avx2:
+	JMP ·axpyAVX2<>(SB)
 
 // func shearRows(n int, t int64, s int64, a *int64, b *int64, back int, before int, after int)
 TEXT ·shearRows(SB), NOSPLIT, $0-64
@@ -16550,7 +17216,12 @@ TEXT ·unshearCross(SB), NOSPLIT, $0-56
 
 // func addProducts(n int, x *int64, y *int64, from *int64, z *int64, minus int)
 TEXT ·addProducts(SB), NOSPLIT, $0-48
-	JMP ·addProductsAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addProductsAVX512<>(SB)
+
+avx2:
+	JMP ·addProductsAVX2<>(SB)
 
 // func addQuotients(n int, x *int64, y *int64, z *int64, minus int) int
 TEXT ·addQuotients(SB), NOSPLIT, $0-48

@@ -980,7 +980,31 @@ DATA constants<>+7776(SB)/8, $0x43f0000000000000
 DATA constants<>+7784(SB)/8, $0x43f0000000000000
 DATA constants<>+7792(SB)/8, $0x43f0000000000000
 DATA constants<>+7800(SB)/8, $0x43f0000000000000
-GLOBL constants<>(SB), RODATA|NOPTR, $7808
+DATA constants<>+7808(SB)/8, $0x00000000000007ff
+DATA constants<>+7816(SB)/8, $0x00000000000007ff
+DATA constants<>+7824(SB)/8, $0x00000000000007ff
+DATA constants<>+7832(SB)/8, $0x00000000000007ff
+DATA constants<>+7840(SB)/8, $0x00000000000007ff
+DATA constants<>+7848(SB)/8, $0x00000000000007ff
+DATA constants<>+7856(SB)/8, $0x00000000000007ff
+DATA constants<>+7864(SB)/8, $0x00000000000007ff
+DATA constants<>+7872(SB)/8, $0x00000000000fffff
+DATA constants<>+7880(SB)/8, $0x00000000000fffff
+DATA constants<>+7888(SB)/8, $0x00000000000fffff
+DATA constants<>+7896(SB)/8, $0x00000000000fffff
+DATA constants<>+7904(SB)/8, $0x00000000000fffff
+DATA constants<>+7912(SB)/8, $0x00000000000fffff
+DATA constants<>+7920(SB)/8, $0x00000000000fffff
+DATA constants<>+7928(SB)/8, $0x00000000000fffff
+DATA constants<>+7936(SB)/8, $0x0000000000000400
+DATA constants<>+7944(SB)/8, $0x0000000000000400
+DATA constants<>+7952(SB)/8, $0x0000000000000400
+DATA constants<>+7960(SB)/8, $0x0000000000000400
+DATA constants<>+7968(SB)/8, $0x0000000000000400
+DATA constants<>+7976(SB)/8, $0x0000000000000400
+DATA constants<>+7984(SB)/8, $0x0000000000000400
+DATA constants<>+7992(SB)/8, $0x0000000000000400
+GLOBL constants<>(SB), RODATA|NOPTR, $8000
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-80

@@ -15,6 +15,9 @@ func main() {
 		logLoops()
 		moments()
 		checked()
+		for _, emit := range emitWords {
+			emit()
+		}
 	})
 }
 
