@@ -108,7 +108,7 @@ const mostEntries = 1 << 12 // of a call of rowSums
 
 // hasRowSums reports whether the assembly sums so many rows of a length.
 func hasRowSums(entries, length int) bool {
-	return tier == cpu.AVX512 && length >= 2 && entries > 0 && entries <= mostEntries
+	return hasProducts() && length >= 2 && entries > 0 && entries <= mostEntries
 }
 
 // rowSums sets out to the sums, or adds them to out if add is -1, or subtracts them if minus is too.
@@ -385,7 +385,7 @@ func shears(t, s fixed.Q43, before, after bool, a, b []fixed.Q43) {
 	if back {
 		t, s = -t, -s
 	}
-	if tier != cpu.AVX512 || len(a) < vectorLeast || min(t, s) < 0 || max(t, s) >= shearLimit {
+	if !hasProducts() || len(a) < vectorLeast || min(t, s) < 0 || max(t, s) >= shearLimit {
 		if back {
 			t, s = -t, -s
 		}

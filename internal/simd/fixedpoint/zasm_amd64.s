@@ -2140,19 +2140,17 @@ done95:
 // func rowSumsI64AVX512<>(n int, entries int, a *int64, ind *int, u *int64, rows int, ldu int, sums *int64, add int, minus int) bool
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·rowSumsI64AVX512<>(SB), NOSPLIT, $0-81
+	VMOVUPS      constants<>+1216(SB), Z0
+	VMOVUPS      constants<>+64(SB), Z1
+	VMOVUPS      constants<>+0(SB), Z2
 	MOVQ         n+0(FP), AX
 	MOVQ         a+16(FP), CX
 	MOVQ         u+32(FP), DX
 	MOVQ         ldu+48(FP), BX
 	SHLQ         $0x03, BX
 	MOVQ         sums+56(FP), SI
-	MOVQ         add+64(FP), DI
-	VPBROADCASTQ DI, Z0
-	MOVQ         minus+72(FP), DI
-	VPBROADCASTQ DI, Z1
-	VMOVUPS      constants<>+1216(SB), Z2
-	VMOVUPS      constants<>+64(SB), Z3
-	VMOVUPS      constants<>+0(SB), Z4
+	VBROADCASTSD add+64(FP), Z3
+	VBROADCASTSD minus+72(FP), Z4
 	MOVB         $0x00, ret+80(FP)
 	XORQ         DI, DI
 	LEAQ         -16(AX), R8
@@ -2177,25 +2175,25 @@ loop102:
 	IMULQ        BX, R12
 	ADDQ         DX, R12
 	VBROADCASTSD (R10), Z11
-	VPSLLQ       $0x09, Z11, Z12
-	VPSRAQ       $0x2b, Z11, Z13
-	VMOVUPS      (R12)(DI*8), Z14
-	VPSRAQ       $0x2b, Z14, Z15
-	VPANDQ       Z4, Z14, Z14
-	VPMULLQ      Z11, Z15, Z15
-	VPMULLQ      Z13, Z14, Z16
-	VPMADD52LUQ  Z14, Z12, Z9
-	VPMADD52HUQ  Z14, Z12, Z5
-	VPADDQ       Z15, Z16, Z16
-	VPADDQ       Z16, Z7, Z7
-	VMOVUPS      64(R12)(DI*8), Z14
-	VPSRAQ       $0x2b, Z14, Z15
-	VPANDQ       Z4, Z14, Z14
-	VPMULLQ      Z11, Z15, Z15
-	VPMULLQ      Z13, Z14, Z11
-	VPMADD52LUQ  Z14, Z12, Z10
-	VPMADD52HUQ  Z14, Z12, Z6
-	VPADDQ       Z15, Z11, Z11
+	VMOVUPS      (R12)(DI*8), Z12
+	VMOVUPS      64(R12)(DI*8), Z13
+	VPSLLQ       $0x09, Z11, Z14
+	VPSRAQ       $0x2b, Z11, Z15
+	VPSRAQ       $0x2b, Z12, Z16
+	VPANDQ       Z2, Z12, Z12
+	VPMULLQ      Z11, Z16, Z16
+	VPMULLQ      Z15, Z12, Z17
+	VPMADD52LUQ  Z12, Z14, Z9
+	VPMADD52HUQ  Z12, Z14, Z5
+	VPADDQ       Z16, Z17, Z17
+	VPADDQ       Z17, Z7, Z7
+	VPSRAQ       $0x2b, Z13, Z12
+	VPANDQ       Z2, Z13, Z13
+	VPMULLQ      Z11, Z12, Z12
+	VPMULLQ      Z15, Z13, Z11
+	VPMADD52LUQ  Z13, Z14, Z10
+	VPMADD52HUQ  Z13, Z14, Z6
+	VPADDQ       Z12, Z11, Z11
 	VPADDQ       Z11, Z8, Z8
 	ADDQ         $0x08, R10
 	ADDQ         $0x00000008, R11
@@ -2205,30 +2203,30 @@ loop102:
 	VPSRLQ       $0x34, Z9, Z7
 	VPADDQ       Z7, Z5, Z5
 	VPANDQ       constants<>+640(SB), Z9, Z9
-	VPADDQ       Z2, Z9, Z9
-	VPANDQ       Z3, Z5, Z7
+	VPADDQ       Z0, Z9, Z9
+	VPANDQ       Z1, Z5, Z7
 	VPADDQ       Z7, Z9, Z9
 	VPSRLQ       $0x34, Z9, Z9
 	VPADDQ       Z9, Z5, Z5
-	VPXORQ       Z1, Z5, Z5
-	VPSUBQ       Z1, Z5, Z5
+	VPXORQ       Z4, Z5, Z5
+	VPSUBQ       Z4, Z5, Z5
 	VMOVUPS      (SI)(DI*8), Z7
-	VPANDQ       Z0, Z7, Z7
+	VPANDQ       Z3, Z7, Z7
 	VPADDQ       Z7, Z5, Z5
 	VMOVUPS      Z5, (SI)(DI*8)
 	VPADDQ       Z8, Z6, Z6
 	VPSRLQ       $0x34, Z10, Z5
 	VPADDQ       Z5, Z6, Z6
 	VPANDQ       constants<>+640(SB), Z10, Z10
-	VPADDQ       Z2, Z10, Z10
-	VPANDQ       Z3, Z6, Z5
+	VPADDQ       Z0, Z10, Z10
+	VPANDQ       Z1, Z6, Z5
 	VPADDQ       Z5, Z10, Z10
 	VPSRLQ       $0x34, Z10, Z10
 	VPADDQ       Z10, Z6, Z6
-	VPXORQ       Z1, Z6, Z6
-	VPSUBQ       Z1, Z6, Z6
+	VPXORQ       Z4, Z6, Z6
+	VPSUBQ       Z4, Z6, Z6
 	VMOVUPS      64(SI)(DI*8), Z5
-	VPANDQ       Z0, Z5, Z5
+	VPANDQ       Z3, Z5, Z5
 	VPADDQ       Z5, Z6, Z6
 	VMOVUPS      Z6, 64(SI)(DI*8)
 	ADDQ         $0x10, DI
@@ -2255,15 +2253,15 @@ loop103:
 	IMULQ        BX, R12
 	ADDQ         DX, R12
 	VBROADCASTSD (R10), Z8
-	VPSLLQ       $0x09, Z8, Z9
-	VPSRAQ       $0x2b, Z8, Z10
-	VMOVUPS      (R12)(DI*8), Z11
-	VPSRAQ       $0x2b, Z11, Z12
-	VPANDQ       Z4, Z11, Z11
+	VMOVUPS      (R12)(DI*8), Z9
+	VPSLLQ       $0x09, Z8, Z10
+	VPSRAQ       $0x2b, Z8, Z11
+	VPSRAQ       $0x2b, Z9, Z12
+	VPANDQ       Z2, Z9, Z9
 	VPMULLQ      Z8, Z12, Z12
-	VPMULLQ      Z10, Z11, Z8
-	VPMADD52LUQ  Z11, Z9, Z7
-	VPMADD52HUQ  Z11, Z9, Z5
+	VPMULLQ      Z11, Z9, Z8
+	VPMADD52LUQ  Z9, Z10, Z7
+	VPMADD52HUQ  Z9, Z10, Z5
 	VPADDQ       Z12, Z8, Z8
 	VPADDQ       Z8, Z6, Z6
 	ADDQ         $0x08, R10
@@ -2274,15 +2272,15 @@ loop103:
 	VPSRLQ       $0x34, Z7, Z6
 	VPADDQ       Z6, Z5, Z5
 	VPANDQ       constants<>+640(SB), Z7, Z7
-	VPADDQ       Z2, Z7, Z7
-	VPANDQ       Z3, Z5, Z6
+	VPADDQ       Z0, Z7, Z7
+	VPANDQ       Z1, Z5, Z6
 	VPADDQ       Z6, Z7, Z7
 	VPSRLQ       $0x34, Z7, Z7
 	VPADDQ       Z7, Z5, Z5
-	VPXORQ       Z1, Z5, Z5
-	VPSUBQ       Z1, Z5, Z5
+	VPXORQ       Z4, Z5, Z5
+	VPSUBQ       Z4, Z5, Z5
 	VMOVUPS      (SI)(DI*8), Z6
-	VPANDQ       Z0, Z6, Z6
+	VPANDQ       Z3, Z6, Z6
 	VPADDQ       Z6, Z5, Z5
 	VMOVUPS      Z5, (SI)(DI*8)
 	ADDQ         $0x08, DI
@@ -2309,15 +2307,15 @@ loop104:
 	IMULQ        BX, R9
 	ADDQ         DX, R9
 	VBROADCASTSD (CX), Z8
-	VPSLLQ       $0x09, Z8, Z9
-	VPSRAQ       $0x2b, Z8, Z10
-	VMOVUPD.Z    (R9)(DI*8), K1, Z11
-	VPSRAQ       $0x2b, Z11, Z12
-	VPANDQ       Z4, Z11, Z11
+	VMOVUPD.Z    (R9)(DI*8), K1, Z9
+	VPSLLQ       $0x09, Z8, Z10
+	VPSRAQ       $0x2b, Z8, Z11
+	VPSRAQ       $0x2b, Z9, Z12
+	VPANDQ       Z2, Z9, Z9
 	VPMULLQ      Z8, Z12, Z12
-	VPMULLQ      Z10, Z11, Z8
-	VPMADD52LUQ  Z11, Z9, Z7
-	VPMADD52HUQ  Z11, Z9, Z5
+	VPMULLQ      Z11, Z9, Z8
+	VPMADD52LUQ  Z9, Z10, Z7
+	VPMADD52HUQ  Z9, Z10, Z5
 	VPADDQ       Z12, Z8, Z8
 	VPADDQ       Z8, Z6, Z6
 	ADDQ         $0x08, CX
@@ -2325,19 +2323,19 @@ loop104:
 	DECQ         AX
 	JNZ          loop104
 	VPADDQ       Z6, Z5, Z5
-	VPSRLQ       $0x34, Z7, Z4
-	VPADDQ       Z4, Z5, Z5
+	VPSRLQ       $0x34, Z7, Z2
+	VPADDQ       Z2, Z5, Z5
 	VPANDQ       constants<>+640(SB), Z7, Z7
-	VPADDQ       Z2, Z7, Z7
-	VPANDQ       Z3, Z5, Z2
-	VPADDQ       Z2, Z7, Z7
+	VPADDQ       Z0, Z7, Z7
+	VPANDQ       Z1, Z5, Z0
+	VPADDQ       Z0, Z7, Z7
 	VPSRLQ       $0x34, Z7, Z7
 	VPADDQ       Z7, Z5, Z5
-	VPXORQ       Z1, Z5, Z5
-	VPSUBQ       Z1, Z5, Z5
-	VMOVUPD.Z    (SI)(DI*8), K1, Z1
-	VPANDQ       Z0, Z1, Z1
-	VPADDQ       Z1, Z5, Z5
+	VPXORQ       Z4, Z5, Z5
+	VPSUBQ       Z4, Z5, Z5
+	VMOVUPD.Z    (SI)(DI*8), K1, Z0
+	VPANDQ       Z3, Z0, Z0
+	VPADDQ       Z0, Z5, Z5
 	VMOVUPD      Z5, K1, (SI)(DI*8)
 
 done101:
@@ -2350,19 +2348,17 @@ bad96:
 // func rowSumsI32AVX512<>(n int, entries int, a *int64, ind *int32, u *int64, rows int, ldu int, sums *int64, add int, minus int) bool
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·rowSumsI32AVX512<>(SB), NOSPLIT, $0-81
+	VMOVUPS      constants<>+1216(SB), Z0
+	VMOVUPS      constants<>+64(SB), Z1
+	VMOVUPS      constants<>+0(SB), Z2
 	MOVQ         n+0(FP), AX
 	MOVQ         a+16(FP), CX
 	MOVQ         u+32(FP), DX
 	MOVQ         ldu+48(FP), BX
 	SHLQ         $0x03, BX
 	MOVQ         sums+56(FP), SI
-	MOVQ         add+64(FP), DI
-	VPBROADCASTQ DI, Z0
-	MOVQ         minus+72(FP), DI
-	VPBROADCASTQ DI, Z1
-	VMOVUPS      constants<>+1216(SB), Z2
-	VMOVUPS      constants<>+64(SB), Z3
-	VMOVUPS      constants<>+0(SB), Z4
+	VBROADCASTSD add+64(FP), Z3
+	VBROADCASTSD minus+72(FP), Z4
 	MOVB         $0x00, ret+80(FP)
 	XORQ         DI, DI
 	LEAQ         -16(AX), R8
@@ -2387,25 +2383,25 @@ loop111:
 	IMULQ        BX, R12
 	ADDQ         DX, R12
 	VBROADCASTSD (R10), Z11
-	VPSLLQ       $0x09, Z11, Z12
-	VPSRAQ       $0x2b, Z11, Z13
-	VMOVUPS      (R12)(DI*8), Z14
-	VPSRAQ       $0x2b, Z14, Z15
-	VPANDQ       Z4, Z14, Z14
-	VPMULLQ      Z11, Z15, Z15
-	VPMULLQ      Z13, Z14, Z16
-	VPMADD52LUQ  Z14, Z12, Z9
-	VPMADD52HUQ  Z14, Z12, Z5
-	VPADDQ       Z15, Z16, Z16
-	VPADDQ       Z16, Z7, Z7
-	VMOVUPS      64(R12)(DI*8), Z14
-	VPSRAQ       $0x2b, Z14, Z15
-	VPANDQ       Z4, Z14, Z14
-	VPMULLQ      Z11, Z15, Z15
-	VPMULLQ      Z13, Z14, Z11
-	VPMADD52LUQ  Z14, Z12, Z10
-	VPMADD52HUQ  Z14, Z12, Z6
-	VPADDQ       Z15, Z11, Z11
+	VMOVUPS      (R12)(DI*8), Z12
+	VMOVUPS      64(R12)(DI*8), Z13
+	VPSLLQ       $0x09, Z11, Z14
+	VPSRAQ       $0x2b, Z11, Z15
+	VPSRAQ       $0x2b, Z12, Z16
+	VPANDQ       Z2, Z12, Z12
+	VPMULLQ      Z11, Z16, Z16
+	VPMULLQ      Z15, Z12, Z17
+	VPMADD52LUQ  Z12, Z14, Z9
+	VPMADD52HUQ  Z12, Z14, Z5
+	VPADDQ       Z16, Z17, Z17
+	VPADDQ       Z17, Z7, Z7
+	VPSRAQ       $0x2b, Z13, Z12
+	VPANDQ       Z2, Z13, Z13
+	VPMULLQ      Z11, Z12, Z12
+	VPMULLQ      Z15, Z13, Z11
+	VPMADD52LUQ  Z13, Z14, Z10
+	VPMADD52HUQ  Z13, Z14, Z6
+	VPADDQ       Z12, Z11, Z11
 	VPADDQ       Z11, Z8, Z8
 	ADDQ         $0x08, R10
 	ADDQ         $0x00000004, R11
@@ -2415,30 +2411,30 @@ loop111:
 	VPSRLQ       $0x34, Z9, Z7
 	VPADDQ       Z7, Z5, Z5
 	VPANDQ       constants<>+640(SB), Z9, Z9
-	VPADDQ       Z2, Z9, Z9
-	VPANDQ       Z3, Z5, Z7
+	VPADDQ       Z0, Z9, Z9
+	VPANDQ       Z1, Z5, Z7
 	VPADDQ       Z7, Z9, Z9
 	VPSRLQ       $0x34, Z9, Z9
 	VPADDQ       Z9, Z5, Z5
-	VPXORQ       Z1, Z5, Z5
-	VPSUBQ       Z1, Z5, Z5
+	VPXORQ       Z4, Z5, Z5
+	VPSUBQ       Z4, Z5, Z5
 	VMOVUPS      (SI)(DI*8), Z7
-	VPANDQ       Z0, Z7, Z7
+	VPANDQ       Z3, Z7, Z7
 	VPADDQ       Z7, Z5, Z5
 	VMOVUPS      Z5, (SI)(DI*8)
 	VPADDQ       Z8, Z6, Z6
 	VPSRLQ       $0x34, Z10, Z5
 	VPADDQ       Z5, Z6, Z6
 	VPANDQ       constants<>+640(SB), Z10, Z10
-	VPADDQ       Z2, Z10, Z10
-	VPANDQ       Z3, Z6, Z5
+	VPADDQ       Z0, Z10, Z10
+	VPANDQ       Z1, Z6, Z5
 	VPADDQ       Z5, Z10, Z10
 	VPSRLQ       $0x34, Z10, Z10
 	VPADDQ       Z10, Z6, Z6
-	VPXORQ       Z1, Z6, Z6
-	VPSUBQ       Z1, Z6, Z6
+	VPXORQ       Z4, Z6, Z6
+	VPSUBQ       Z4, Z6, Z6
 	VMOVUPS      64(SI)(DI*8), Z5
-	VPANDQ       Z0, Z5, Z5
+	VPANDQ       Z3, Z5, Z5
 	VPADDQ       Z5, Z6, Z6
 	VMOVUPS      Z6, 64(SI)(DI*8)
 	ADDQ         $0x10, DI
@@ -2465,15 +2461,15 @@ loop112:
 	IMULQ        BX, R12
 	ADDQ         DX, R12
 	VBROADCASTSD (R10), Z8
-	VPSLLQ       $0x09, Z8, Z9
-	VPSRAQ       $0x2b, Z8, Z10
-	VMOVUPS      (R12)(DI*8), Z11
-	VPSRAQ       $0x2b, Z11, Z12
-	VPANDQ       Z4, Z11, Z11
+	VMOVUPS      (R12)(DI*8), Z9
+	VPSLLQ       $0x09, Z8, Z10
+	VPSRAQ       $0x2b, Z8, Z11
+	VPSRAQ       $0x2b, Z9, Z12
+	VPANDQ       Z2, Z9, Z9
 	VPMULLQ      Z8, Z12, Z12
-	VPMULLQ      Z10, Z11, Z8
-	VPMADD52LUQ  Z11, Z9, Z7
-	VPMADD52HUQ  Z11, Z9, Z5
+	VPMULLQ      Z11, Z9, Z8
+	VPMADD52LUQ  Z9, Z10, Z7
+	VPMADD52HUQ  Z9, Z10, Z5
 	VPADDQ       Z12, Z8, Z8
 	VPADDQ       Z8, Z6, Z6
 	ADDQ         $0x08, R10
@@ -2484,15 +2480,15 @@ loop112:
 	VPSRLQ       $0x34, Z7, Z6
 	VPADDQ       Z6, Z5, Z5
 	VPANDQ       constants<>+640(SB), Z7, Z7
-	VPADDQ       Z2, Z7, Z7
-	VPANDQ       Z3, Z5, Z6
+	VPADDQ       Z0, Z7, Z7
+	VPANDQ       Z1, Z5, Z6
 	VPADDQ       Z6, Z7, Z7
 	VPSRLQ       $0x34, Z7, Z7
 	VPADDQ       Z7, Z5, Z5
-	VPXORQ       Z1, Z5, Z5
-	VPSUBQ       Z1, Z5, Z5
+	VPXORQ       Z4, Z5, Z5
+	VPSUBQ       Z4, Z5, Z5
 	VMOVUPS      (SI)(DI*8), Z6
-	VPANDQ       Z0, Z6, Z6
+	VPANDQ       Z3, Z6, Z6
 	VPADDQ       Z6, Z5, Z5
 	VMOVUPS      Z5, (SI)(DI*8)
 	ADDQ         $0x08, DI
@@ -2519,15 +2515,15 @@ loop113:
 	IMULQ        BX, R9
 	ADDQ         DX, R9
 	VBROADCASTSD (CX), Z8
-	VPSLLQ       $0x09, Z8, Z9
-	VPSRAQ       $0x2b, Z8, Z10
-	VMOVUPD.Z    (R9)(DI*8), K1, Z11
-	VPSRAQ       $0x2b, Z11, Z12
-	VPANDQ       Z4, Z11, Z11
+	VMOVUPD.Z    (R9)(DI*8), K1, Z9
+	VPSLLQ       $0x09, Z8, Z10
+	VPSRAQ       $0x2b, Z8, Z11
+	VPSRAQ       $0x2b, Z9, Z12
+	VPANDQ       Z2, Z9, Z9
 	VPMULLQ      Z8, Z12, Z12
-	VPMULLQ      Z10, Z11, Z8
-	VPMADD52LUQ  Z11, Z9, Z7
-	VPMADD52HUQ  Z11, Z9, Z5
+	VPMULLQ      Z11, Z9, Z8
+	VPMADD52LUQ  Z9, Z10, Z7
+	VPMADD52HUQ  Z9, Z10, Z5
 	VPADDQ       Z12, Z8, Z8
 	VPADDQ       Z8, Z6, Z6
 	ADDQ         $0x08, CX
@@ -2535,19 +2531,19 @@ loop113:
 	DECQ         AX
 	JNZ          loop113
 	VPADDQ       Z6, Z5, Z5
-	VPSRLQ       $0x34, Z7, Z4
-	VPADDQ       Z4, Z5, Z5
+	VPSRLQ       $0x34, Z7, Z2
+	VPADDQ       Z2, Z5, Z5
 	VPANDQ       constants<>+640(SB), Z7, Z7
-	VPADDQ       Z2, Z7, Z7
-	VPANDQ       Z3, Z5, Z2
-	VPADDQ       Z2, Z7, Z7
+	VPADDQ       Z0, Z7, Z7
+	VPANDQ       Z1, Z5, Z0
+	VPADDQ       Z0, Z7, Z7
 	VPSRLQ       $0x34, Z7, Z7
 	VPADDQ       Z7, Z5, Z5
-	VPXORQ       Z1, Z5, Z5
-	VPSUBQ       Z1, Z5, Z5
-	VMOVUPD.Z    (SI)(DI*8), K1, Z1
-	VPANDQ       Z0, Z1, Z1
-	VPADDQ       Z1, Z5, Z5
+	VPXORQ       Z4, Z5, Z5
+	VPSUBQ       Z4, Z5, Z5
+	VMOVUPD.Z    (SI)(DI*8), K1, Z0
+	VPANDQ       Z3, Z0, Z0
+	VPADDQ       Z0, Z5, Z5
 	VMOVUPD      Z5, K1, (SI)(DI*8)
 
 done110:
@@ -15466,13 +15462,13 @@ TEXT ·dotAVX2<>(SB), NOSPLIT, $0-32
 	MOVQ    n+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
-	VXORPD  Y0, Y0, Y0
+	VMOVUPS constants<>+192(SB), Y0
 	VXORPD  Y1, Y1, Y1
 	VXORPD  Y2, Y2, Y2
 	VXORPD  Y3, Y3, Y3
 	VXORPD  Y4, Y4, Y4
 	VXORPD  Y5, Y5, Y5
-	VMOVUPS constants<>+192(SB), Y6
+	VXORPD  Y6, Y6, Y6
 	XORQ    BX, BX
 	LEAQ    -8(AX), SI
 	TESTQ   SI, SI
@@ -15481,48 +15477,48 @@ TEXT ·dotAVX2<>(SB), NOSPLIT, $0-32
 many379:
 	VMOVUPS  (CX)(BX*8), Y7
 	VMOVUPS  (DX)(BX*8), Y8
-	VPXOR    Y6, Y7, Y7
-	VPXOR    Y6, Y8, Y8
-	VPADDQ   Y7, Y5, Y5
-	VPADDQ   Y8, Y5, Y5
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y8, Y8
+	VPADDQ   Y7, Y6, Y6
+	VPADDQ   Y8, Y6, Y6
 	VPSRLQ   $0x20, Y7, Y9
 	VPSRLQ   $0x20, Y8, Y10
 	VPMULUDQ Y8, Y7, Y11
-	VPADDQ   Y11, Y0, Y0
-	VPSRLQ   $0x20, Y11, Y11
 	VPADDQ   Y11, Y1, Y1
+	VPSRLQ   $0x20, Y11, Y11
+	VPADDQ   Y11, Y2, Y2
 	VPMULUDQ Y10, Y7, Y7
-	VPADDQ   Y7, Y2, Y2
-	VPSRLQ   $0x20, Y7, Y7
 	VPADDQ   Y7, Y3, Y3
-	VPMULUDQ Y8, Y9, Y7
-	VPADDQ   Y7, Y2, Y2
 	VPSRLQ   $0x20, Y7, Y7
-	VPADDQ   Y7, Y3, Y3
-	VPMULUDQ Y10, Y9, Y7
 	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y8, Y9, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y10, Y9, Y7
+	VPADDQ   Y7, Y5, Y5
 	VMOVUPS  32(CX)(BX*8), Y7
 	VMOVUPS  32(DX)(BX*8), Y8
-	VPXOR    Y6, Y7, Y7
-	VPXOR    Y6, Y8, Y8
-	VPADDQ   Y7, Y5, Y5
-	VPADDQ   Y8, Y5, Y5
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y8, Y8
+	VPADDQ   Y7, Y6, Y6
+	VPADDQ   Y8, Y6, Y6
 	VPSRLQ   $0x20, Y7, Y9
 	VPSRLQ   $0x20, Y8, Y10
 	VPMULUDQ Y8, Y7, Y11
-	VPADDQ   Y11, Y0, Y0
-	VPSRLQ   $0x20, Y11, Y11
 	VPADDQ   Y11, Y1, Y1
+	VPSRLQ   $0x20, Y11, Y11
+	VPADDQ   Y11, Y2, Y2
 	VPMULUDQ Y10, Y7, Y7
-	VPADDQ   Y7, Y2, Y2
-	VPSRLQ   $0x20, Y7, Y7
 	VPADDQ   Y7, Y3, Y3
-	VPMULUDQ Y8, Y9, Y7
-	VPADDQ   Y7, Y2, Y2
 	VPSRLQ   $0x20, Y7, Y7
-	VPADDQ   Y7, Y3, Y3
-	VPMULUDQ Y10, Y9, Y7
 	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y8, Y9, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y10, Y9, Y7
+	VPADDQ   Y7, Y5, Y5
 	ADDQ     $0x08, BX
 	CMPQ     BX, SI
 	JLE      many379
@@ -15535,26 +15531,26 @@ oneTest381:
 one380:
 	VMOVUPS  (CX)(BX*8), Y7
 	VMOVUPS  (DX)(BX*8), Y8
-	VPXOR    Y6, Y7, Y7
-	VPXOR    Y6, Y8, Y8
-	VPADDQ   Y7, Y5, Y5
-	VPADDQ   Y8, Y5, Y5
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y8, Y8
+	VPADDQ   Y7, Y6, Y6
+	VPADDQ   Y8, Y6, Y6
 	VPSRLQ   $0x20, Y7, Y9
 	VPSRLQ   $0x20, Y8, Y10
 	VPMULUDQ Y8, Y7, Y11
-	VPADDQ   Y11, Y0, Y0
-	VPSRLQ   $0x20, Y11, Y11
 	VPADDQ   Y11, Y1, Y1
+	VPSRLQ   $0x20, Y11, Y11
+	VPADDQ   Y11, Y2, Y2
 	VPMULUDQ Y10, Y7, Y7
-	VPADDQ   Y7, Y2, Y2
-	VPSRLQ   $0x20, Y7, Y7
 	VPADDQ   Y7, Y3, Y3
-	VPMULUDQ Y8, Y9, Y7
-	VPADDQ   Y7, Y2, Y2
 	VPSRLQ   $0x20, Y7, Y7
-	VPADDQ   Y7, Y3, Y3
-	VPMULUDQ Y10, Y9, Y7
 	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y8, Y9, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y10, Y9, Y7
+	VPADDQ   Y7, Y5, Y5
 	ADDQ     $0x04, BX
 	CMPQ     BX, SI
 	JLE      one380
@@ -15568,53 +15564,53 @@ tail382:
 	VMOVUPS    (SI), Y7
 	VMASKMOVPD (CX)(BX*8), Y7, Y8
 	VMASKMOVPD (DX)(BX*8), Y7, Y7
-	VPXOR      Y6, Y8, Y8
-	VPXOR      Y6, Y7, Y7
-	VPADDQ     Y8, Y5, Y5
-	VPADDQ     Y7, Y5, Y5
-	VPSRLQ     $0x20, Y8, Y6
+	VPXOR      Y0, Y8, Y8
+	VPXOR      Y0, Y7, Y7
+	VPADDQ     Y8, Y6, Y6
+	VPADDQ     Y7, Y6, Y6
+	VPSRLQ     $0x20, Y8, Y0
 	VPSRLQ     $0x20, Y7, Y9
 	VPMULUDQ   Y7, Y8, Y10
-	VPADDQ     Y10, Y0, Y0
-	VPSRLQ     $0x20, Y10, Y10
 	VPADDQ     Y10, Y1, Y1
+	VPSRLQ     $0x20, Y10, Y10
+	VPADDQ     Y10, Y2, Y2
 	VPMULUDQ   Y9, Y8, Y8
-	VPADDQ     Y8, Y2, Y2
-	VPSRLQ     $0x20, Y8, Y8
 	VPADDQ     Y8, Y3, Y3
-	VPMULUDQ   Y7, Y6, Y7
-	VPADDQ     Y7, Y2, Y2
-	VPSRLQ     $0x20, Y7, Y7
+	VPSRLQ     $0x20, Y8, Y8
+	VPADDQ     Y8, Y4, Y4
+	VPMULUDQ   Y7, Y0, Y7
 	VPADDQ     Y7, Y3, Y3
-	VPMULUDQ   Y9, Y6, Y6
-	VPADDQ     Y6, Y4, Y4
+	VPSRLQ     $0x20, Y7, Y7
+	VPADDQ     Y7, Y4, Y4
+	VPMULUDQ   Y9, Y0, Y0
+	VPADDQ     Y0, Y5, Y5
 
 done383:
-	VPSLLQ       $0x20, Y1, Y6
-	VPSUBQ       Y6, Y0, Y6
-	VPSLLQ       $0x20, Y3, Y0
-	VPSUBQ       Y0, Y2, Y0
+	VPSLLQ       $0x20, Y2, Y0
+	VPSUBQ       Y0, Y1, Y0
+	VPSLLQ       $0x20, Y4, Y1
+	VPSUBQ       Y1, Y3, Y1
+	VPADDQ       Y2, Y1, Y1
+	VPADDQ       Y4, Y5, Y5
+	VPSLLQ       $0x15, Y5, Y5
+	VPSRLQ       $0x0b, Y1, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSLLQ       $0x14, Y6, Y6
+	VPSUBQ       Y6, Y5, Y5
+	VPAND        constants<>+7808(SB), Y1, Y1
+	VPSLLQ       $0x20, Y1, Y1
 	VPADDQ       Y1, Y0, Y0
-	VPADDQ       Y3, Y4, Y4
-	VPSLLQ       $0x15, Y4, Y4
-	VPSRLQ       $0x0b, Y0, Y1
-	VPADDQ       Y1, Y4, Y4
-	VPSLLQ       $0x14, Y5, Y5
-	VPSUBQ       Y5, Y4, Y4
-	VPAND        constants<>+7808(SB), Y0, Y0
-	VPSLLQ       $0x20, Y0, Y0
-	VPADDQ       Y0, Y6, Y6
 	MOVQ         sum+24(FP), AX
-	VEXTRACTF128 $0x01, Y6, X12
-	VPADDQ       Y12, Y6, Y6
-	VPERMILPD    $0x01, X6, X12
-	VPADDQ       Y12, Y6, Y6
-	VMOVQ        X6, (AX)
-	VEXTRACTF128 $0x01, Y4, X12
-	VPADDQ       Y12, Y4, Y4
-	VPERMILPD    $0x01, X4, X12
-	VPADDQ       Y12, Y4, Y4
-	VMOVQ        X4, 8(AX)
+	VEXTRACTF128 $0x01, Y0, X12
+	VPADDQ       Y12, Y0, Y0
+	VPERMILPD    $0x01, X0, X12
+	VPADDQ       Y12, Y0, Y0
+	VMOVQ        X0, (AX)
+	VEXTRACTF128 $0x01, Y5, X12
+	VPADDQ       Y12, Y5, Y5
+	VPERMILPD    $0x01, X5, X12
+	VPADDQ       Y12, Y5, Y5
+	VMOVQ        X5, 8(AX)
 	VZEROUPPER
 	RET
 
@@ -15763,6 +15759,360 @@ done388:
 	VZEROUPPER
 	RET
 
+// func rowSumsI64AVX2<>(n int, entries int, a *int64, ind *int, u *int64, rows int, ldu int, sums *int64, add int, minus int) bool
+// Requires: AVX, AVX2
+TEXT ·rowSumsI64AVX2<>(SB), NOSPLIT, $0-81
+	VMOVUPS      constants<>+192(SB), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         u+32(FP), DX
+	MOVQ         ldu+48(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         sums+56(FP), SI
+	VBROADCASTSD add+64(FP), Y1
+	VBROADCASTSD minus+72(FP), Y2
+	MOVB         $0x00, ret+80(FP)
+	XORQ         DI, DI
+	LEAQ         -4(AX), R8
+	CMPQ         DI, R8
+	JG           tail393
+
+one391:
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	MOVQ   entries+8(FP), R9
+	MOVQ   ind+24(FP), R11
+	MOVQ   CX, R10
+
+loop395:
+	MOVQ         (R11), R12
+	CMPQ         R12, rows+40(FP)
+	JCC          bad389
+	IMULQ        BX, R12
+	ADDQ         DX, R12
+	VBROADCASTSD (R10), Y9
+	VMOVUPS      (R12)(DI*8), Y10
+	VPXOR        Y0, Y9, Y9
+	VPXOR        Y0, Y10, Y10
+	VPADDQ       Y9, Y8, Y8
+	VPADDQ       Y10, Y8, Y8
+	VPSRLQ       $0x20, Y9, Y11
+	VPSRLQ       $0x20, Y10, Y12
+	VPMULUDQ     Y10, Y9, Y13
+	VPADDQ       Y13, Y3, Y3
+	VPSRLQ       $0x20, Y13, Y13
+	VPADDQ       Y13, Y4, Y4
+	VPMULUDQ     Y12, Y9, Y9
+	VPADDQ       Y9, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y9
+	VPADDQ       Y9, Y6, Y6
+	VPMULUDQ     Y10, Y11, Y9
+	VPADDQ       Y9, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y9
+	VPADDQ       Y9, Y6, Y6
+	VPMULUDQ     Y12, Y11, Y9
+	VPADDQ       Y9, Y7, Y7
+	ADDQ         $0x08, R10
+	ADDQ         $0x00000008, R11
+	DECQ         R9
+	JNZ          loop395
+	VPSLLQ       $0x20, Y4, Y9
+	VPSUBQ       Y9, Y3, Y9
+	VPSLLQ       $0x20, Y6, Y3
+	VPSUBQ       Y3, Y5, Y3
+	VPADDQ       Y4, Y3, Y3
+	VPADDQ       Y6, Y7, Y7
+	VPSLLQ       $0x15, Y7, Y7
+	VPSRLQ       $0x0b, Y3, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPSLLQ       $0x14, Y8, Y8
+	VPSUBQ       Y8, Y7, Y7
+	VPAND        constants<>+7808(SB), Y3, Y3
+	VPSLLQ       $0x20, Y3, Y3
+	VPADDQ       Y3, Y9, Y9
+	VPSRLQ       $0x2b, Y9, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPAND        constants<>+0(SB), Y9, Y9
+	VPADDQ       constants<>+128(SB), Y9, Y9
+	VPAND        constants<>+64(SB), Y7, Y3
+	VPADDQ       Y3, Y9, Y9
+	VPSRLQ       $0x2b, Y9, Y9
+	VPADDQ       Y9, Y7, Y7
+	VPXOR        Y2, Y7, Y7
+	VPSUBQ       Y2, Y7, Y7
+	VMOVUPS      (SI)(DI*8), Y3
+	VPAND        Y1, Y3, Y3
+	VPADDQ       Y3, Y7, Y7
+	VMOVUPS      Y7, (SI)(DI*8)
+	ADDQ         $0x04, DI
+	CMPQ         DI, R8
+	JLE          one391
+
+tail393:
+	SUBQ    DI, AX
+	JZ      done394
+	LEAQ    ones<>+32(SB), R8
+	SHLQ    $0x03, AX
+	SUBQ    AX, R8
+	VMOVUPS (R8), Y3
+	VXORPD  Y4, Y4, Y4
+	VXORPD  Y5, Y5, Y5
+	VXORPD  Y6, Y6, Y6
+	VXORPD  Y7, Y7, Y7
+	VXORPD  Y8, Y8, Y8
+	VXORPD  Y9, Y9, Y9
+	MOVQ    entries+8(FP), AX
+	MOVQ    ind+24(FP), R8
+
+loop396:
+	MOVQ         (R8), R9
+	CMPQ         R9, rows+40(FP)
+	JCC          bad389
+	IMULQ        BX, R9
+	ADDQ         DX, R9
+	VBROADCASTSD (CX), Y10
+	VMASKMOVPD   (R9)(DI*8), Y3, Y11
+	VPXOR        Y0, Y10, Y10
+	VPXOR        Y0, Y11, Y11
+	VPADDQ       Y10, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSRLQ       $0x20, Y10, Y12
+	VPSRLQ       $0x20, Y11, Y13
+	VPMULUDQ     Y11, Y10, Y14
+	VPADDQ       Y14, Y4, Y4
+	VPSRLQ       $0x20, Y14, Y14
+	VPADDQ       Y14, Y5, Y5
+	VPMULUDQ     Y13, Y10, Y10
+	VPADDQ       Y10, Y6, Y6
+	VPSRLQ       $0x20, Y10, Y10
+	VPADDQ       Y10, Y7, Y7
+	VPMULUDQ     Y11, Y12, Y10
+	VPADDQ       Y10, Y6, Y6
+	VPSRLQ       $0x20, Y10, Y10
+	VPADDQ       Y10, Y7, Y7
+	VPMULUDQ     Y13, Y12, Y10
+	VPADDQ       Y10, Y8, Y8
+	ADDQ         $0x08, CX
+	ADDQ         $0x00000008, R8
+	DECQ         AX
+	JNZ          loop396
+	VPSLLQ       $0x20, Y5, Y0
+	VPSUBQ       Y0, Y4, Y0
+	VPSLLQ       $0x20, Y7, Y4
+	VPSUBQ       Y4, Y6, Y4
+	VPADDQ       Y5, Y4, Y4
+	VPADDQ       Y7, Y8, Y8
+	VPSLLQ       $0x15, Y8, Y8
+	VPSRLQ       $0x0b, Y4, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSLLQ       $0x14, Y9, Y9
+	VPSUBQ       Y9, Y8, Y8
+	VPAND        constants<>+7808(SB), Y4, Y4
+	VPSLLQ       $0x20, Y4, Y4
+	VPADDQ       Y4, Y0, Y0
+	VPSRLQ       $0x2b, Y0, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+0(SB), Y0, Y0
+	VPADDQ       constants<>+128(SB), Y0, Y0
+	VPAND        constants<>+64(SB), Y8, Y4
+	VPADDQ       Y4, Y0, Y0
+	VPSRLQ       $0x2b, Y0, Y0
+	VPADDQ       Y0, Y8, Y8
+	VPXOR        Y2, Y8, Y8
+	VPSUBQ       Y2, Y8, Y8
+	VMASKMOVPD   (SI)(DI*8), Y3, Y0
+	VPAND        Y1, Y0, Y0
+	VPADDQ       Y0, Y8, Y8
+	VMASKMOVPD   Y8, Y3, (SI)(DI*8)
+
+done394:
+	MOVB $0x01, ret+80(FP)
+
+bad389:
+	VZEROUPPER
+	RET
+
+// func rowSumsI32AVX2<>(n int, entries int, a *int64, ind *int32, u *int64, rows int, ldu int, sums *int64, add int, minus int) bool
+// Requires: AVX, AVX2
+TEXT ·rowSumsI32AVX2<>(SB), NOSPLIT, $0-81
+	VMOVUPS      constants<>+192(SB), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         u+32(FP), DX
+	MOVQ         ldu+48(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         sums+56(FP), SI
+	VBROADCASTSD add+64(FP), Y1
+	VBROADCASTSD minus+72(FP), Y2
+	MOVB         $0x00, ret+80(FP)
+	XORQ         DI, DI
+	LEAQ         -4(AX), R8
+	CMPQ         DI, R8
+	JG           tail401
+
+one399:
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	MOVQ   entries+8(FP), R9
+	MOVQ   ind+24(FP), R11
+	MOVQ   CX, R10
+
+loop403:
+	MOVLQSX      (R11), R12
+	CMPQ         R12, rows+40(FP)
+	JCC          bad397
+	IMULQ        BX, R12
+	ADDQ         DX, R12
+	VBROADCASTSD (R10), Y9
+	VMOVUPS      (R12)(DI*8), Y10
+	VPXOR        Y0, Y9, Y9
+	VPXOR        Y0, Y10, Y10
+	VPADDQ       Y9, Y8, Y8
+	VPADDQ       Y10, Y8, Y8
+	VPSRLQ       $0x20, Y9, Y11
+	VPSRLQ       $0x20, Y10, Y12
+	VPMULUDQ     Y10, Y9, Y13
+	VPADDQ       Y13, Y3, Y3
+	VPSRLQ       $0x20, Y13, Y13
+	VPADDQ       Y13, Y4, Y4
+	VPMULUDQ     Y12, Y9, Y9
+	VPADDQ       Y9, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y9
+	VPADDQ       Y9, Y6, Y6
+	VPMULUDQ     Y10, Y11, Y9
+	VPADDQ       Y9, Y5, Y5
+	VPSRLQ       $0x20, Y9, Y9
+	VPADDQ       Y9, Y6, Y6
+	VPMULUDQ     Y12, Y11, Y9
+	VPADDQ       Y9, Y7, Y7
+	ADDQ         $0x08, R10
+	ADDQ         $0x00000004, R11
+	DECQ         R9
+	JNZ          loop403
+	VPSLLQ       $0x20, Y4, Y9
+	VPSUBQ       Y9, Y3, Y9
+	VPSLLQ       $0x20, Y6, Y3
+	VPSUBQ       Y3, Y5, Y3
+	VPADDQ       Y4, Y3, Y3
+	VPADDQ       Y6, Y7, Y7
+	VPSLLQ       $0x15, Y7, Y7
+	VPSRLQ       $0x0b, Y3, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPSLLQ       $0x14, Y8, Y8
+	VPSUBQ       Y8, Y7, Y7
+	VPAND        constants<>+7808(SB), Y3, Y3
+	VPSLLQ       $0x20, Y3, Y3
+	VPADDQ       Y3, Y9, Y9
+	VPSRLQ       $0x2b, Y9, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPAND        constants<>+0(SB), Y9, Y9
+	VPADDQ       constants<>+128(SB), Y9, Y9
+	VPAND        constants<>+64(SB), Y7, Y3
+	VPADDQ       Y3, Y9, Y9
+	VPSRLQ       $0x2b, Y9, Y9
+	VPADDQ       Y9, Y7, Y7
+	VPXOR        Y2, Y7, Y7
+	VPSUBQ       Y2, Y7, Y7
+	VMOVUPS      (SI)(DI*8), Y3
+	VPAND        Y1, Y3, Y3
+	VPADDQ       Y3, Y7, Y7
+	VMOVUPS      Y7, (SI)(DI*8)
+	ADDQ         $0x04, DI
+	CMPQ         DI, R8
+	JLE          one399
+
+tail401:
+	SUBQ    DI, AX
+	JZ      done402
+	LEAQ    ones<>+32(SB), R8
+	SHLQ    $0x03, AX
+	SUBQ    AX, R8
+	VMOVUPS (R8), Y3
+	VXORPD  Y4, Y4, Y4
+	VXORPD  Y5, Y5, Y5
+	VXORPD  Y6, Y6, Y6
+	VXORPD  Y7, Y7, Y7
+	VXORPD  Y8, Y8, Y8
+	VXORPD  Y9, Y9, Y9
+	MOVQ    entries+8(FP), AX
+	MOVQ    ind+24(FP), R8
+
+loop404:
+	MOVLQSX      (R8), R9
+	CMPQ         R9, rows+40(FP)
+	JCC          bad397
+	IMULQ        BX, R9
+	ADDQ         DX, R9
+	VBROADCASTSD (CX), Y10
+	VMASKMOVPD   (R9)(DI*8), Y3, Y11
+	VPXOR        Y0, Y10, Y10
+	VPXOR        Y0, Y11, Y11
+	VPADDQ       Y10, Y9, Y9
+	VPADDQ       Y11, Y9, Y9
+	VPSRLQ       $0x20, Y10, Y12
+	VPSRLQ       $0x20, Y11, Y13
+	VPMULUDQ     Y11, Y10, Y14
+	VPADDQ       Y14, Y4, Y4
+	VPSRLQ       $0x20, Y14, Y14
+	VPADDQ       Y14, Y5, Y5
+	VPMULUDQ     Y13, Y10, Y10
+	VPADDQ       Y10, Y6, Y6
+	VPSRLQ       $0x20, Y10, Y10
+	VPADDQ       Y10, Y7, Y7
+	VPMULUDQ     Y11, Y12, Y10
+	VPADDQ       Y10, Y6, Y6
+	VPSRLQ       $0x20, Y10, Y10
+	VPADDQ       Y10, Y7, Y7
+	VPMULUDQ     Y13, Y12, Y10
+	VPADDQ       Y10, Y8, Y8
+	ADDQ         $0x08, CX
+	ADDQ         $0x00000004, R8
+	DECQ         AX
+	JNZ          loop404
+	VPSLLQ       $0x20, Y5, Y0
+	VPSUBQ       Y0, Y4, Y0
+	VPSLLQ       $0x20, Y7, Y4
+	VPSUBQ       Y4, Y6, Y4
+	VPADDQ       Y5, Y4, Y4
+	VPADDQ       Y7, Y8, Y8
+	VPSLLQ       $0x15, Y8, Y8
+	VPSRLQ       $0x0b, Y4, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSLLQ       $0x14, Y9, Y9
+	VPSUBQ       Y9, Y8, Y8
+	VPAND        constants<>+7808(SB), Y4, Y4
+	VPSLLQ       $0x20, Y4, Y4
+	VPADDQ       Y4, Y0, Y0
+	VPSRLQ       $0x2b, Y0, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+0(SB), Y0, Y0
+	VPADDQ       constants<>+128(SB), Y0, Y0
+	VPAND        constants<>+64(SB), Y8, Y4
+	VPADDQ       Y4, Y0, Y0
+	VPSRLQ       $0x2b, Y0, Y0
+	VPADDQ       Y0, Y8, Y8
+	VPXOR        Y2, Y8, Y8
+	VPSUBQ       Y2, Y8, Y8
+	VMASKMOVPD   (SI)(DI*8), Y3, Y0
+	VPAND        Y1, Y0, Y0
+	VPADDQ       Y0, Y8, Y8
+	VMASKMOVPD   Y8, Y3, (SI)(DI*8)
+
+done402:
+	MOVB $0x01, ret+80(FP)
+
+bad397:
+	VZEROUPPER
+	RET
+
 // func axpyAVX2<>(n int, alpha int64, x *int64, y *int64, minus int)
 // Requires: AVX, AVX2
 TEXT ·axpyAVX2<>(SB), NOSPLIT, $0-40
@@ -15782,9 +16132,9 @@ TEXT ·axpyAVX2<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest391
+	JL           oneTest407
 
-many389:
+many405:
 	VMOVUPS  (CX)(BX*8), Y0
 	VPCMPGTQ Y0, Y1, Y7
 	VPXOR    Y7, Y0, Y0
@@ -15839,14 +16189,14 @@ many389:
 	VMOVUPS  Y8, 32(DX)(BX*8)
 	ADDQ     $0x08, BX
 	CMPQ     BX, SI
-	JLE      many389
+	JLE      many405
 
-oneTest391:
+oneTest407:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail392
+	JG   tail408
 
-one390:
+one406:
 	VMOVUPS  (CX)(BX*8), Y0
 	VPCMPGTQ Y0, Y1, Y7
 	VPXOR    Y7, Y0, Y0
@@ -15875,11 +16225,11 @@ one390:
 	VMOVUPS  Y8, (DX)(BX*8)
 	ADDQ     $0x04, BX
 	CMPQ     BX, SI
-	JLE      one390
+	JLE      one406
 
-tail392:
+tail408:
 	SUBQ       BX, AX
-	JZ         done393
+	JZ         done409
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, AX
 	SUBQ       AX, SI
@@ -15911,7 +16261,213 @@ tail392:
 	VPADDQ     Y1, Y8, Y8
 	VMASKMOVPD Y8, Y0, (DX)(BX*8)
 
-done393:
+done409:
+	VZEROUPPER
+	RET
+
+// func shearRowsAVX2<>(n int, t int64, s int64, a *int64, b *int64, back int, before int, after int)
+// Requires: AVX, AVX2
+TEXT ·shearRowsAVX2<>(SB), NOSPLIT, $0-64
+	MOVQ         n+0(FP), AX
+	MOVQ         a+24(FP), CX
+	MOVQ         b+32(FP), DX
+	VXORPD       Y0, Y0, Y0
+	VBROADCASTSD t+8(FP), Y1
+	VPSRLQ       $0x20, Y1, Y2
+	VBROADCASTSD s+16(FP), Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VBROADCASTSD back+40(FP), Y5
+	XORQ         BX, BX
+	LEAQ         -4(AX), SI
+	CMPQ         BX, SI
+	JG           tail413
+
+one411:
+	VMOVUPS      (CX)(BX*8), Y6
+	VMOVUPS      (DX)(BX*8), Y7
+	VBROADCASTSD before+48(FP), Y8
+	VPXOR        Y8, Y6, Y6
+	VPSUBQ       Y8, Y6, Y6
+	VPXOR        Y8, Y7, Y7
+	VPSUBQ       Y8, Y7, Y7
+	VMOVUPS      Y7, Y8
+	VPCMPGTQ     Y8, Y0, Y9
+	VPXOR        Y9, Y8, Y8
+	VPSUBQ       Y9, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y10
+	VPMULUDQ     Y8, Y1, Y11
+	VPMULUDQ     Y10, Y1, Y12
+	VPMULUDQ     Y10, Y2, Y10
+	VPMULUDQ     Y8, Y2, Y8
+	VPADDQ       Y8, Y12, Y12
+	VPSRLQ       $0x20, Y11, Y8
+	VPADDQ       Y8, Y12, Y12
+	VPSLLQ       $0x34, Y12, Y8
+	VPBLENDD     $0x55, Y11, Y8, Y8
+	VPCMPEQQ     constants<>+2752(SB), Y8, Y8
+	VPADDQ       constants<>+7936(SB), Y12, Y12
+	VPADDQ       Y8, Y12, Y12
+	VPSRLQ       $0x0b, Y12, Y12
+	VPSLLQ       $0x15, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPXOR        Y5, Y9, Y9
+	VPXOR        Y9, Y10, Y10
+	VPSUBQ       Y9, Y10, Y10
+	VPSUBQ       Y10, Y6, Y6
+	VMOVUPS      Y6, Y8
+	VPCMPGTQ     Y8, Y0, Y9
+	VPXOR        Y9, Y8, Y8
+	VPSUBQ       Y9, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y10
+	VPMULUDQ     Y8, Y3, Y11
+	VPMULUDQ     Y10, Y3, Y12
+	VPMULUDQ     Y10, Y4, Y10
+	VPMULUDQ     Y8, Y4, Y8
+	VPADDQ       Y8, Y12, Y12
+	VPSRLQ       $0x20, Y11, Y8
+	VPADDQ       Y8, Y12, Y12
+	VPSLLQ       $0x34, Y12, Y8
+	VPBLENDD     $0x55, Y11, Y8, Y8
+	VPCMPEQQ     constants<>+2752(SB), Y8, Y8
+	VPADDQ       constants<>+7936(SB), Y12, Y12
+	VPADDQ       Y8, Y12, Y12
+	VPSRLQ       $0x0b, Y12, Y12
+	VPSLLQ       $0x15, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPXOR        Y5, Y9, Y9
+	VPXOR        Y9, Y10, Y10
+	VPSUBQ       Y9, Y10, Y10
+	VPADDQ       Y10, Y7, Y7
+	VMOVUPS      Y7, Y8
+	VPCMPGTQ     Y8, Y0, Y9
+	VPXOR        Y9, Y8, Y8
+	VPSUBQ       Y9, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y10
+	VPMULUDQ     Y8, Y1, Y11
+	VPMULUDQ     Y10, Y1, Y12
+	VPMULUDQ     Y10, Y2, Y10
+	VPMULUDQ     Y8, Y2, Y8
+	VPADDQ       Y8, Y12, Y12
+	VPSRLQ       $0x20, Y11, Y8
+	VPADDQ       Y8, Y12, Y12
+	VPSLLQ       $0x34, Y12, Y8
+	VPBLENDD     $0x55, Y11, Y8, Y8
+	VPCMPEQQ     constants<>+2752(SB), Y8, Y8
+	VPADDQ       constants<>+7936(SB), Y12, Y12
+	VPADDQ       Y8, Y12, Y12
+	VPSRLQ       $0x0b, Y12, Y12
+	VPSLLQ       $0x15, Y10, Y10
+	VPADDQ       Y12, Y10, Y10
+	VPXOR        Y5, Y9, Y9
+	VPXOR        Y9, Y10, Y10
+	VPSUBQ       Y9, Y10, Y10
+	VPSUBQ       Y10, Y6, Y6
+	VBROADCASTSD after+56(FP), Y8
+	VPXOR        Y8, Y6, Y6
+	VPSUBQ       Y8, Y6, Y6
+	VPXOR        Y8, Y7, Y7
+	VPSUBQ       Y8, Y7, Y7
+	VMOVUPS      Y6, (CX)(BX*8)
+	VMOVUPS      Y7, (DX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one411
+
+tail413:
+	SUBQ         BX, AX
+	JZ           done414
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x03, AX
+	SUBQ         AX, SI
+	VMOVUPS      (SI), Y6
+	VMASKMOVPD   (CX)(BX*8), Y6, Y7
+	VMASKMOVPD   (DX)(BX*8), Y6, Y8
+	VBROADCASTSD before+48(FP), Y9
+	VPXOR        Y9, Y7, Y7
+	VPSUBQ       Y9, Y7, Y7
+	VPXOR        Y9, Y8, Y8
+	VPSUBQ       Y9, Y8, Y8
+	VMOVUPS      Y8, Y9
+	VPCMPGTQ     Y9, Y0, Y10
+	VPXOR        Y10, Y9, Y9
+	VPSUBQ       Y10, Y9, Y9
+	VPSRLQ       $0x20, Y9, Y11
+	VPMULUDQ     Y9, Y1, Y12
+	VPMULUDQ     Y11, Y1, Y13
+	VPMULUDQ     Y11, Y2, Y11
+	VPMULUDQ     Y9, Y2, Y9
+	VPADDQ       Y9, Y13, Y13
+	VPSRLQ       $0x20, Y12, Y9
+	VPADDQ       Y9, Y13, Y13
+	VPSLLQ       $0x34, Y13, Y9
+	VPBLENDD     $0x55, Y12, Y9, Y9
+	VPCMPEQQ     constants<>+2752(SB), Y9, Y9
+	VPADDQ       constants<>+7936(SB), Y13, Y13
+	VPADDQ       Y9, Y13, Y13
+	VPSRLQ       $0x0b, Y13, Y13
+	VPSLLQ       $0x15, Y11, Y11
+	VPADDQ       Y13, Y11, Y11
+	VPXOR        Y5, Y10, Y10
+	VPXOR        Y10, Y11, Y11
+	VPSUBQ       Y10, Y11, Y11
+	VPSUBQ       Y11, Y7, Y7
+	VMOVUPS      Y7, Y9
+	VPCMPGTQ     Y9, Y0, Y10
+	VPXOR        Y10, Y9, Y9
+	VPSUBQ       Y10, Y9, Y9
+	VPSRLQ       $0x20, Y9, Y11
+	VPMULUDQ     Y9, Y3, Y12
+	VPMULUDQ     Y11, Y3, Y3
+	VPMULUDQ     Y11, Y4, Y11
+	VPMULUDQ     Y9, Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPSRLQ       $0x20, Y12, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPSLLQ       $0x34, Y3, Y4
+	VPBLENDD     $0x55, Y12, Y4, Y4
+	VPCMPEQQ     constants<>+2752(SB), Y4, Y4
+	VPADDQ       constants<>+7936(SB), Y3, Y3
+	VPADDQ       Y4, Y3, Y3
+	VPSRLQ       $0x0b, Y3, Y3
+	VPSLLQ       $0x15, Y11, Y11
+	VPADDQ       Y3, Y11, Y11
+	VPXOR        Y5, Y10, Y10
+	VPXOR        Y10, Y11, Y11
+	VPSUBQ       Y10, Y11, Y11
+	VPADDQ       Y11, Y8, Y8
+	VMOVUPS      Y8, Y3
+	VPCMPGTQ     Y3, Y0, Y0
+	VPXOR        Y0, Y3, Y3
+	VPSUBQ       Y0, Y3, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y1, Y9
+	VPMULUDQ     Y4, Y1, Y1
+	VPMULUDQ     Y4, Y2, Y4
+	VPMULUDQ     Y3, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPSRLQ       $0x20, Y9, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPSLLQ       $0x34, Y1, Y2
+	VPBLENDD     $0x55, Y9, Y2, Y2
+	VPCMPEQQ     constants<>+2752(SB), Y2, Y2
+	VPADDQ       constants<>+7936(SB), Y1, Y1
+	VPADDQ       Y2, Y1, Y1
+	VPSRLQ       $0x0b, Y1, Y1
+	VPSLLQ       $0x15, Y4, Y4
+	VPADDQ       Y1, Y4, Y4
+	VPXOR        Y5, Y0, Y0
+	VPXOR        Y0, Y4, Y4
+	VPSUBQ       Y0, Y4, Y4
+	VPSUBQ       Y4, Y7, Y7
+	VBROADCASTSD after+56(FP), Y0
+	VPXOR        Y0, Y7, Y7
+	VPSUBQ       Y0, Y7, Y7
+	VPXOR        Y0, Y8, Y8
+	VPSUBQ       Y0, Y8, Y8
+	VMASKMOVPD   Y7, Y6, (CX)(BX*8)
+	VMASKMOVPD   Y8, Y6, (DX)(BX*8)
+
+done414:
 	VZEROUPPER
 	RET
 
@@ -15930,9 +16486,9 @@ TEXT ·addProductsAVX2<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -8(AX), R8
 	TESTQ        R8, R8
-	JL           oneTest396
+	JL           oneTest417
 
-many394:
+many415:
 	VMOVUPS  (CX)(DI*8), Y4
 	VPCMPGTQ Y4, Y1, Y5
 	VPXOR    Y5, Y4, Y4
@@ -15999,14 +16555,14 @@ many394:
 	VMOVUPS  Y9, 32(SI)(DI*8)
 	ADDQ     $0x08, DI
 	CMPQ     DI, R8
-	JLE      many394
+	JLE      many415
 
-oneTest396:
+oneTest417:
 	LEAQ -4(AX), R8
 	CMPQ DI, R8
-	JG   tail397
+	JG   tail418
 
-one395:
+one416:
 	VMOVUPS  (CX)(DI*8), Y4
 	VPCMPGTQ Y4, Y1, Y5
 	VPXOR    Y5, Y4, Y4
@@ -16041,11 +16597,11 @@ one395:
 	VMOVUPS  Y9, (SI)(DI*8)
 	ADDQ     $0x04, DI
 	CMPQ     DI, R8
-	JLE      one395
+	JLE      one416
 
-tail397:
+tail418:
 	SUBQ       DI, AX
-	JZ         done398
+	JZ         done419
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, AX
 	SUBQ       AX, R8
@@ -16083,7 +16639,7 @@ tail397:
 	VPADDQ     Y0, Y8, Y8
 	VMASKMOVPD Y8, Y4, (SI)(DI*8)
 
-done398:
+done419:
 	VZEROUPPER
 	RET
 
@@ -17167,11 +17723,21 @@ avx2:
 
 // func rowSumsI64(n int, entries int, a *int64, ind *int, u *int64, rows int, ldu int, sums *int64, add int, minus int) bool
 TEXT ·rowSumsI64(SB), NOSPLIT, $0-81
-	JMP ·rowSumsI64AVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·rowSumsI64AVX512<>(SB)
+
+avx2:
+	JMP ·rowSumsI64AVX2<>(SB)
 
 // func rowSumsI32(n int, entries int, a *int64, ind *int32, u *int64, rows int, ldu int, sums *int64, add int, minus int) bool
 TEXT ·rowSumsI32(SB), NOSPLIT, $0-81
-	JMP ·rowSumsI32AVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·rowSumsI32AVX512<>(SB)
+
+avx2:
+	JMP ·rowSumsI32AVX2<>(SB)
 
 // func rowDotsI64(n int, entries int, v *int64, ind *int, u *int64, rows int, ldu int, dots *int64) bool
 TEXT ·rowDotsI64(SB), NOSPLIT, $0-65
@@ -17200,7 +17766,12 @@ avx2:
 
 // func shearRows(n int, t int64, s int64, a *int64, b *int64, back int, before int, after int)
 TEXT ·shearRows(SB), NOSPLIT, $0-64
-	JMP ·shearRowsAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·shearRowsAVX512<>(SB)
+
+avx2:
+	JMP ·shearRowsAVX2<>(SB)
 
 // func shearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int)
 TEXT ·shearChain(SB), NOSPLIT, $0-64

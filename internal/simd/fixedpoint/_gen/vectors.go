@@ -21,9 +21,16 @@ func vectorLoops() {
 	byWords("dot", "func(n int, x, y *int64, sum *uint64)", "sets sum to the low 43 bits, and some more, and the high words of Σ x_i·y_i. n is at most 2¹⁴.", dot, dotWords)
 	byWords("squares", "func(n int, x *int64, sums *uint64)", "sets sums to what Σ x_i² has of the weights 1, 2⁵² and 2¹⁰⁴, eight of each, or one with AVX2. n is at most 2¹⁴.", squares, squareWords)
 	for _, x := range Indices {
-		only("rowSums"+x.Suffix(), "func(n, entries int, a *int64, ind *"+string(x)+", u *int64, rows, ldu int, sums *int64, add, minus int) bool",
+		byWords("rowSums"+x.Suffix(), "func(n, entries int, a *int64, ind *"+string(x)+", u *int64, rows, ldu int, sums *int64, add, minus int) bool",
 			"sets n sums to Σ a_q·u_cq, rounded, where u_cq is element c of row ind_q of u. If add is -1 and not 0, it adds that to sums, or subtracts it if minus is. There are at most 2¹² entries, and at least one. It returns false, and changes nothing, if an index is not below rows.",
-			func() { rowSums(x) })
+			func() {
+				r := newRounding()
+				rowSums(ifma, x, 2, func(n int) columnSums { return apartSums{r, ifma.Zeros(n), ifma.Zeros(n), ifma.Zeros(n)} })
+			},
+			func() {
+				sign := avx2.CopyOf(Bits(1 << 63))
+				rowSums(avx2, x, 1, func(int) columnSums { return newWordSum(sign) })
+			})
 	}
 	for _, x := range Indices {
 		only("rowDots"+x.Suffix(), "func(n, entries int, v *int64, ind *"+string(x)+", u *int64, rows, ldu int, dots *int64) bool",
@@ -36,8 +43,8 @@ func vectorLoops() {
 			func() { segmentDots(x) })
 	}
 	byWords("axpy", "func(n int, alpha int64, x, y *int64, minus int)", "computes y_i += alpha·x_i, or -= if minus is -1 and not 0.", func() { products(true, false) }, func() { wordProducts(true) })
-	only("shearRows", "func(n int, t, s int64, a, b *int64, back, before, after int)",
-		"computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 2⁵² units. Rows whose flag before or after is -1, else 0, are negated there.", shearRows)
+	byWords("shearRows", "func(n int, t, s int64, a, b *int64, back, before, after int)",
+		"computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 2⁵² units. Rows whose flag before or after is -1, else 0, are negated there.", shearRows, shearWords)
 	for _, back := range []bool{false, true} {
 		name, order := "shearChain", "up: row i and the row below it, whose result is the first that it stores"
 		if back {
@@ -124,36 +131,54 @@ func squares() {
 	}
 }
 
-// rowSums sums products of 16 columns at a time.
-func rowSums(x IndexType) {
-	g := ifma
-	n, a, u, ldu, sums, add, minus, result := Arg("n"), Arg("a"), Arg("u"), g.Stride("ldu"), Arg("sums"), g.Reg(), g.Reg(), Result()
-	VPBROADCASTQ(Arg("add"), add)
-	VPBROADCASTQ(Arg("minus"), minus)
-	r, bad := newRounding(), Unique("bad")
+// columnSums are sums of vectors of columns.
+type columnSums interface {
+	add(a VecVirtual, u vectors) // adds products. It destroys the factors.
+	total(v int) VecVirtual      // rounds the sums of vector v
+}
+
+// apartSums are words of sums, as addApart takes them.
+type apartSums struct {
+	rounding
+	hi, far, rest vectors
+}
+
+func (s apartSums) add(a VecVirtual, u vectors) {
+	f := newLeft(a)
+	for v, u := range u {
+		s.addApart(s.hi[v], s.far[v], s.rest[v], f, u)
+	}
+}
+
+func (s apartSums) total(v int) VecVirtual {
+	VPADDQ(s.far[v], s.hi[v], s.hi[v])
+	s.finish(s.hi[v], s.rest[v])
+	return s.hi[v]
+}
+
+// rowSums sums products of some vectors of columns at a time.
+func rowSums(g ISA, x IndexType, unroll int, open func(n int) columnSums) {
+	n, a, u, ldu, sums, add, minus, result := Arg("n"), Arg("a"), Arg("u"), g.Stride("ldu"), Arg("sums"), g.BroadcastArg("add"), g.BroadcastArg("minus"), Result()
+	f, bad := form{ISA: g}, Unique("bad")
 	MOVB(Imm(0), result)
-	g.Groups(n, 2, func(ls []Step) {
-		hi, far, rest := g.Zeros(len(ls)), g.Zeros(len(ls)), g.Zeros(len(ls))
+	g.Groups(n, unroll, func(ls []Step) {
+		s := open(len(ls))
 		left, pa, ind := Arg("entries"), GP64(), Arg("ind")
 		MOVQ(a, pa)
 		Times(left, func() {
 			row := rowAt(x, ind, ldu, u, bad)
-			f := newLeft(g.Broadcast(Mem{Base: pa}))
-			for v, l := range ls {
-				r.addApart(hi[v], far[v], rest[v], f, l.Load(row))
-			}
+			s.add(g.Broadcast(Mem{Base: pa}), loadAll(ls, row))
 			ADDQ(Imm(8), pa)
 			ADDQ(U32(x.Bytes()), ind)
 		})
 		for v, l := range ls {
-			VPADDQ(far[v], hi[v], hi[v])
-			r.finish(hi[v], rest[v])
-			VPXORQ(minus, hi[v], hi[v])
-			VPSUBQ(minus, hi[v], hi[v])
+			total := s.total(v)
+			f.xor(minus, total)
+			VPSUBQ(minus, total, total)
 			old := l.Load(sums)
-			VPANDQ(add, old, old)
-			VPADDQ(old, hi[v], hi[v])
-			l.Store(hi[v], sums)
+			f.and(add, old)
+			VPADDQ(old, total, total)
+			l.Store(total, sums)
 		}
 	}, nil)
 	MOVB(Imm(1), result)

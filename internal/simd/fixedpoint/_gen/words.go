@@ -15,13 +15,59 @@ var avx2 = ISA{Size: 8}
 // emitWords emits these loops after all others.
 var emitWords []func()
 
-// A wordSum is a sum of products by their weights. Each lane of low and middle is mod 2⁶⁴, and so is the sum of the
-// high halves of what it got, in lowTop and middleTop.
-type wordSum struct{ low, lowTop, middle, middleTop, high VecVirtual }
+// A wordSum is a sum of products of x + 2⁶³ and y + 2⁶³ by their weights. Each lane of low and middle is mod 2⁶⁴, and so
+// is the sum of the high halves of what it got, in lowTop and middleTop. factors is the sum of the factors.
+type wordSum struct{ low, lowTop, middle, middleTop, high, factors, sign VecVirtual }
 
-func newWordSum() wordSum {
-	v := avx2.Zeros(5)
-	return wordSum{v[0], v[1], v[2], v[3], v[4]}
+// newWordSum takes a register with 2⁶³.
+func newWordSum(sign VecVirtual) wordSum {
+	v := avx2.Zeros(6)
+	return wordSum{v[0], v[1], v[2], v[3], v[4], v[5], sign}
+}
+
+// add adds the products of x and y[0], and destroys these.
+func (t wordSum) add(x VecVirtual, y vectors) {
+	x0, y0 := x, y[0]
+	VPXOR(t.sign, x0, x0)
+	VPXOR(t.sign, y0, y0)
+	VPADDQ(x0, t.factors, t.factors)
+	VPADDQ(y0, t.factors, t.factors)
+	x1, y1 := highHalf(x0), highHalf(y0)
+	addHalves(times32(x0, y0), t.low, t.lowTop)
+	addHalves(times32(x0, y1), t.middle, t.middleTop)
+	addHalves(times32(x1, y0), t.middle, t.middleTop)
+	VPADDQ(times32(x1, y1), t.high, t.high)
+}
+
+// words returns the low 43 bits, and some more, and the high words of the lanes.
+func (t wordSum) words() (lo, hi VecVirtual) {
+	lo, middle, hi, tmp := apart(t.low, t.lowTop), apart(t.middle, t.middleTop), t.high, avx2.Reg()
+	VPADDQ(t.lowTop, middle, middle)
+	VPADDQ(t.middleTop, hi, hi)
+	VPSLLQ(Imm(64-fraction), hi, hi)
+	VPSRLQ(Imm(fraction-32), middle, tmp)
+	VPADDQ(tmp, hi, hi)
+	VPSLLQ(Imm(63-fraction), t.factors, t.factors)
+	VPSUBQ(t.factors, hi, hi)
+	VPAND(Bits(1<<(fraction-32)-1), middle, middle)
+	VPSLLQ(Imm(32), middle, middle)
+	VPADDQ(middle, lo, lo)
+	return lo, hi
+}
+
+// total returns the lanes, rounded.
+func (t wordSum) total(int) VecVirtual {
+	lo, hi := t.words()
+	carry := avx2.Reg()
+	VPSRLQ(Imm(fraction), lo, carry)
+	VPADDQ(carry, hi, hi)
+	VPAND(Bits(1<<fraction-1), lo, lo)
+	VPADDQ(Bits(1<<(fraction-1)-1), lo, lo)
+	VPAND(Bits(1), hi, carry)
+	VPADDQ(carry, lo, lo)
+	VPSRLQ(Imm(fraction), lo, lo)
+	VPADDQ(lo, hi, hi)
+	return hi
 }
 
 // addHalves adds a product, which it destroys, to a sum and to that of its high half.
@@ -51,40 +97,19 @@ func highHalf(x VecVirtual) VecVirtual {
 	return h
 }
 
-// dotWords sums products of x_i + 2⁶³ and y_i + 2⁶³, and these factors.
+// dotWords is dot.
 func dotWords() {
-	g := avx2
-	n, x, y, t, factors, sign := Arg("n"), Arg("x"), Arg("y"), newWordSum(), g.Zeros(1)[0], g.CopyOf(Bits(1<<63))
-	g.Loop(n, 2, func(l Step, _ int) {
-		x0, y0 := l.Load(x), l.Load(y)
-		VPXOR(sign, x0, x0)
-		VPXOR(sign, y0, y0)
-		VPADDQ(x0, factors, factors)
-		VPADDQ(y0, factors, factors)
-		x1, y1 := highHalf(x0), highHalf(y0)
-		addHalves(times32(x0, y0), t.low, t.lowTop)
-		addHalves(times32(x0, y1), t.middle, t.middleTop)
-		addHalves(times32(x1, y0), t.middle, t.middleTop)
-		VPADDQ(times32(x1, y1), t.high, t.high)
-	}, nil)
-	lo, middle, hi, tmp := apart(t.low, t.lowTop), apart(t.middle, t.middleTop), t.high, g.Reg()
-	VPADDQ(t.lowTop, middle, middle)
-	VPADDQ(t.middleTop, hi, hi)
-	VPSLLQ(Imm(64-fraction), hi, hi)
-	VPSRLQ(Imm(fraction-32), middle, tmp)
-	VPADDQ(tmp, hi, hi)
-	VPSLLQ(Imm(63-fraction), factors, factors)
-	VPSUBQ(factors, hi, hi)
-	VPAND(Bits(1<<(fraction-32)-1), middle, middle)
-	VPSLLQ(Imm(32), middle, middle)
-	VPADDQ(middle, lo, lo)
+	n, x, y, t := Arg("n"), Arg("x"), Arg("y"), newWordSum(avx2.CopyOf(Bits(1<<63)))
+	avx2.Loop(n, 2, func(l Step, _ int) { t.add(l.Load(x), vectors{l.Load(y)}) }, nil)
+	lo, hi := t.words()
 	storeTotals("sum", 8, lo, hi)
 }
 
 // squareWords sums products of |x|. Those of both halves count twice, which comes last.
 func squareWords() {
 	g := avx2
-	n, x, t, zero := Arg("n"), Arg("x"), newWordSum(), g.Zeros(1)[0]
+	n, x, v, zero := Arg("n"), Arg("x"), g.Zeros(5), g.Zeros(1)[0]
+	t := wordSum{low: v[0], lowTop: v[1], middle: v[2], middleTop: v[3], high: v[4]}
 	g.Loop(n, 2, func(l Step, _ int) {
 		x := newMagnitude(l.Load(x), zero)
 		addHalves(times32(x.low, x.low), t.low, t.lowTop)
@@ -131,7 +156,7 @@ func newMagnitude(x, zero VecVirtual) magnitude {
 }
 
 // wordRounding has the constants of products that are rounded one by one.
-type wordRounding struct{ half, tie VecVirtual }
+type wordRounding struct{ half, tie Op }
 
 func newWordRounding() wordRounding {
 	return wordRounding{avx2.CopyOf(Bits(1 << (fraction - 32 - 1))), avx2.CopyOf(Bits(1 << 62))}
@@ -182,5 +207,42 @@ func wordProducts(alpha bool) {
 		VPSUBQ(b.sign, v, v)
 		VPADDQ(l.Load(from), v, v)
 		l.Store(v, z)
+	}, nil)
+}
+
+// shearWords is shearRows.
+func shearWords() {
+	g := avx2
+	n, pa, pb, zero, r := Arg("n"), Arg("a"), Arg("b"), g.Zeros(1)[0], wordRounding{Bits(1 << (fraction - 32 - 1)), Bits(1 << 62)}
+	factor := func(name string) magnitude {
+		m := g.BroadcastArg(name)
+		return magnitude{low: m, high: highHalf(m)}
+	}
+	t, s, back := factor("t"), factor("s"), g.BroadcastArg("back")
+	g.Loop(n, 1, func(l Step, _ int) {
+		a, b := l.Load(pa), l.Load(pb)
+		negate := func(flag string) {
+			m := g.BroadcastArg(flag)
+			for _, v := range []VecVirtual{a, b} {
+				VPXOR(m, v, v)
+				VPSUBQ(m, v, v)
+			}
+		}
+		// product returns the product with x, or its negative if back is set.
+		product := func(m magnitude, x VecVirtual) VecVirtual {
+			y := newMagnitude(g.CopyOf(x), zero)
+			v := r.product(m, y)
+			VPXOR(back, y.sign, y.sign)
+			VPXOR(y.sign, v, v)
+			VPSUBQ(y.sign, v, v)
+			return v
+		}
+		negate("before")
+		VPSUBQ(product(t, b), a, a)
+		VPADDQ(product(s, a), b, b)
+		VPSUBQ(product(t, b), a, a)
+		negate("after")
+		l.Store(a, pa)
+		l.Store(b, pb)
 	}, nil)
 }
