@@ -16278,9 +16278,189 @@ TEXT ·shearRowsAVX2<>(SB), NOSPLIT, $0-64
 	VPSRLQ       $0x20, Y3, Y4
 	VBROADCASTSD back+40(FP), Y5
 	XORQ         BX, BX
-	LEAQ         -4(AX), SI
+	LEAQ         -8(AX), SI
+	TESTQ        SI, SI
+	JL           oneTest412
+
+many410:
+	VMOVUPS      (CX)(BX*8), Y6
+	VMOVUPS      32(CX)(BX*8), Y7
+	VMOVUPS      (DX)(BX*8), Y8
+	VMOVUPS      32(DX)(BX*8), Y9
+	VBROADCASTSD before+48(FP), Y10
+	VPXOR        Y10, Y6, Y6
+	VPSUBQ       Y10, Y6, Y6
+	VPXOR        Y10, Y8, Y8
+	VPSUBQ       Y10, Y8, Y8
+	VPXOR        Y10, Y7, Y7
+	VPSUBQ       Y10, Y7, Y7
+	VPXOR        Y10, Y9, Y9
+	VPSUBQ       Y10, Y9, Y9
+	VMOVUPS      Y8, Y10
+	VPCMPGTQ     Y10, Y0, Y11
+	VPXOR        Y11, Y10, Y10
+	VPSUBQ       Y11, Y10, Y10
+	VPSRLQ       $0x20, Y10, Y12
+	VPMULUDQ     Y10, Y1, Y13
+	VPMULUDQ     Y12, Y1, Y14
+	VPMULUDQ     Y12, Y2, Y12
+	VPMULUDQ     Y10, Y2, Y10
+	VPADDQ       Y10, Y14, Y14
+	VPSRLQ       $0x20, Y13, Y10
+	VPADDQ       Y10, Y14, Y14
+	VPSLLQ       $0x34, Y14, Y10
+	VPBLENDD     $0x55, Y13, Y10, Y10
+	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
+	VPADDQ       constants<>+7936(SB), Y14, Y14
+	VPADDQ       Y10, Y14, Y14
+	VPSRLQ       $0x0b, Y14, Y14
+	VPSLLQ       $0x15, Y12, Y12
+	VPADDQ       Y14, Y12, Y12
+	VPXOR        Y5, Y11, Y11
+	VPXOR        Y11, Y12, Y12
+	VPSUBQ       Y11, Y12, Y12
+	VPSUBQ       Y12, Y6, Y6
+	VMOVUPS      Y9, Y10
+	VPCMPGTQ     Y10, Y0, Y11
+	VPXOR        Y11, Y10, Y10
+	VPSUBQ       Y11, Y10, Y10
+	VPSRLQ       $0x20, Y10, Y12
+	VPMULUDQ     Y10, Y1, Y13
+	VPMULUDQ     Y12, Y1, Y14
+	VPMULUDQ     Y12, Y2, Y12
+	VPMULUDQ     Y10, Y2, Y10
+	VPADDQ       Y10, Y14, Y14
+	VPSRLQ       $0x20, Y13, Y10
+	VPADDQ       Y10, Y14, Y14
+	VPSLLQ       $0x34, Y14, Y10
+	VPBLENDD     $0x55, Y13, Y10, Y10
+	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
+	VPADDQ       constants<>+7936(SB), Y14, Y14
+	VPADDQ       Y10, Y14, Y14
+	VPSRLQ       $0x0b, Y14, Y14
+	VPSLLQ       $0x15, Y12, Y12
+	VPADDQ       Y14, Y12, Y12
+	VPXOR        Y5, Y11, Y11
+	VPXOR        Y11, Y12, Y12
+	VPSUBQ       Y11, Y12, Y12
+	VPSUBQ       Y12, Y7, Y7
+	VMOVUPS      Y6, Y10
+	VPCMPGTQ     Y10, Y0, Y11
+	VPXOR        Y11, Y10, Y10
+	VPSUBQ       Y11, Y10, Y10
+	VPSRLQ       $0x20, Y10, Y12
+	VPMULUDQ     Y10, Y3, Y13
+	VPMULUDQ     Y12, Y3, Y14
+	VPMULUDQ     Y12, Y4, Y12
+	VPMULUDQ     Y10, Y4, Y10
+	VPADDQ       Y10, Y14, Y14
+	VPSRLQ       $0x20, Y13, Y10
+	VPADDQ       Y10, Y14, Y14
+	VPSLLQ       $0x34, Y14, Y10
+	VPBLENDD     $0x55, Y13, Y10, Y10
+	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
+	VPADDQ       constants<>+7936(SB), Y14, Y14
+	VPADDQ       Y10, Y14, Y14
+	VPSRLQ       $0x0b, Y14, Y14
+	VPSLLQ       $0x15, Y12, Y12
+	VPADDQ       Y14, Y12, Y12
+	VPXOR        Y5, Y11, Y11
+	VPXOR        Y11, Y12, Y12
+	VPSUBQ       Y11, Y12, Y12
+	VPADDQ       Y12, Y8, Y8
+	VMOVUPS      Y7, Y10
+	VPCMPGTQ     Y10, Y0, Y11
+	VPXOR        Y11, Y10, Y10
+	VPSUBQ       Y11, Y10, Y10
+	VPSRLQ       $0x20, Y10, Y12
+	VPMULUDQ     Y10, Y3, Y13
+	VPMULUDQ     Y12, Y3, Y14
+	VPMULUDQ     Y12, Y4, Y12
+	VPMULUDQ     Y10, Y4, Y10
+	VPADDQ       Y10, Y14, Y14
+	VPSRLQ       $0x20, Y13, Y10
+	VPADDQ       Y10, Y14, Y14
+	VPSLLQ       $0x34, Y14, Y10
+	VPBLENDD     $0x55, Y13, Y10, Y10
+	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
+	VPADDQ       constants<>+7936(SB), Y14, Y14
+	VPADDQ       Y10, Y14, Y14
+	VPSRLQ       $0x0b, Y14, Y14
+	VPSLLQ       $0x15, Y12, Y12
+	VPADDQ       Y14, Y12, Y12
+	VPXOR        Y5, Y11, Y11
+	VPXOR        Y11, Y12, Y12
+	VPSUBQ       Y11, Y12, Y12
+	VPADDQ       Y12, Y9, Y9
+	VMOVUPS      Y8, Y10
+	VPCMPGTQ     Y10, Y0, Y11
+	VPXOR        Y11, Y10, Y10
+	VPSUBQ       Y11, Y10, Y10
+	VPSRLQ       $0x20, Y10, Y12
+	VPMULUDQ     Y10, Y1, Y13
+	VPMULUDQ     Y12, Y1, Y14
+	VPMULUDQ     Y12, Y2, Y12
+	VPMULUDQ     Y10, Y2, Y10
+	VPADDQ       Y10, Y14, Y14
+	VPSRLQ       $0x20, Y13, Y10
+	VPADDQ       Y10, Y14, Y14
+	VPSLLQ       $0x34, Y14, Y10
+	VPBLENDD     $0x55, Y13, Y10, Y10
+	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
+	VPADDQ       constants<>+7936(SB), Y14, Y14
+	VPADDQ       Y10, Y14, Y14
+	VPSRLQ       $0x0b, Y14, Y14
+	VPSLLQ       $0x15, Y12, Y12
+	VPADDQ       Y14, Y12, Y12
+	VPXOR        Y5, Y11, Y11
+	VPXOR        Y11, Y12, Y12
+	VPSUBQ       Y11, Y12, Y12
+	VPSUBQ       Y12, Y6, Y6
+	VMOVUPS      Y9, Y10
+	VPCMPGTQ     Y10, Y0, Y11
+	VPXOR        Y11, Y10, Y10
+	VPSUBQ       Y11, Y10, Y10
+	VPSRLQ       $0x20, Y10, Y12
+	VPMULUDQ     Y10, Y1, Y13
+	VPMULUDQ     Y12, Y1, Y14
+	VPMULUDQ     Y12, Y2, Y12
+	VPMULUDQ     Y10, Y2, Y10
+	VPADDQ       Y10, Y14, Y14
+	VPSRLQ       $0x20, Y13, Y10
+	VPADDQ       Y10, Y14, Y14
+	VPSLLQ       $0x34, Y14, Y10
+	VPBLENDD     $0x55, Y13, Y10, Y10
+	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
+	VPADDQ       constants<>+7936(SB), Y14, Y14
+	VPADDQ       Y10, Y14, Y14
+	VPSRLQ       $0x0b, Y14, Y14
+	VPSLLQ       $0x15, Y12, Y12
+	VPADDQ       Y14, Y12, Y12
+	VPXOR        Y5, Y11, Y11
+	VPXOR        Y11, Y12, Y12
+	VPSUBQ       Y11, Y12, Y12
+	VPSUBQ       Y12, Y7, Y7
+	VBROADCASTSD after+56(FP), Y10
+	VPXOR        Y10, Y6, Y6
+	VPSUBQ       Y10, Y6, Y6
+	VPXOR        Y10, Y8, Y8
+	VPSUBQ       Y10, Y8, Y8
+	VPXOR        Y10, Y7, Y7
+	VPSUBQ       Y10, Y7, Y7
+	VPXOR        Y10, Y9, Y9
+	VPSUBQ       Y10, Y9, Y9
+	VMOVUPS      Y6, (CX)(BX*8)
+	VMOVUPS      Y8, (DX)(BX*8)
+	VMOVUPS      Y7, 32(CX)(BX*8)
+	VMOVUPS      Y9, 32(DX)(BX*8)
+	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JG           tail413
+	JLE          many410
+
+oneTest412:
+	LEAQ -4(AX), SI
+	CMPQ BX, SI
+	JG   tail413
 
 one411:
 	VMOVUPS      (CX)(BX*8), Y6

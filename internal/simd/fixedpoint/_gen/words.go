@@ -219,30 +219,36 @@ func shearWords() {
 		return magnitude{low: m, high: highHalf(m)}
 	}
 	t, s, back := factor("t"), factor("s"), g.BroadcastArg("back")
-	g.Loop(n, 1, func(l Step, _ int) {
-		a, b := l.Load(pa), l.Load(pb)
+	g.Groups(n, 2, func(ls []Step) {
+		a, b := loadAll(ls, pa), loadAll(ls, pb)
 		negate := func(flag string) {
 			m := g.BroadcastArg(flag)
-			for _, v := range []VecVirtual{a, b} {
-				VPXOR(m, v, v)
-				VPSUBQ(m, v, v)
+			for i := range ls {
+				for _, v := range []VecVirtual{a[i], b[i]} {
+					VPXOR(m, v, v)
+					VPSUBQ(m, v, v)
+				}
 			}
 		}
-		// product returns the product with x, or its negative if back is set.
-		product := func(m magnitude, x VecVirtual) VecVirtual {
-			y := newMagnitude(g.CopyOf(x), zero)
-			v := r.product(m, y)
-			VPXOR(back, y.sign, y.sign)
-			VPXOR(y.sign, v, v)
-			VPSUBQ(y.sign, v, v)
-			return v
+		// shear subtracts the products with from, or adds them if back is set.
+		shear := func(m magnitude, from, to vectors, sub func(...Op)) {
+			for i, x := range from {
+				y := newMagnitude(g.CopyOf(x), zero)
+				v := r.product(m, y)
+				VPXOR(back, y.sign, y.sign)
+				VPXOR(y.sign, v, v)
+				VPSUBQ(y.sign, v, v)
+				sub(v, to[i], to[i])
+			}
 		}
 		negate("before")
-		VPSUBQ(product(t, b), a, a)
-		VPADDQ(product(s, a), b, b)
-		VPSUBQ(product(t, b), a, a)
+		shear(t, b, a, VPSUBQ)
+		shear(s, a, b, VPADDQ)
+		shear(t, b, a, VPSUBQ)
 		negate("after")
-		l.Store(a, pa)
-		l.Store(b, pb)
+		for i, l := range ls {
+			l.Store(a[i], pa)
+			l.Store(b[i], pb)
+		}
 	}, nil)
 }
