@@ -152,7 +152,7 @@ func panicAt[I Index](ind []I, n int, u []fixed.Q43, ldu int) {
 func AddRowDots[I Index](alpha fixed.Q43, v []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43) {
 	const most = 1 << 10 // elements of a row
 	u, out = slices.Clip(u), out[:len(ind)]
-	if tier != cpu.AVX512 || len(v) < 2 || len(v) > most {
+	if !hasProducts() || len(v) < 2 || len(v) > most {
 		for q, i := range ind {
 			out[q] += alpha.Mul(Dot(v, u[int(i)*ldu:][:len(v)]))
 		}
@@ -197,7 +197,7 @@ func SegmentDots[I Index](ptr []I, a, u, sums []fixed.Q43) {
 	}
 	n := int(last) - int(first)
 	a, u = slices.Clip(a)[:n], slices.Clip(u)[:n]
-	if tier != cpu.AVX512 || int(longest) > most || n == 0 || n > cpu.Chunk || len(sums) > cpu.Chunk {
+	if !hasProducts() || int(longest) > most || n == 0 || n > cpu.Chunk || len(sums) > cpu.Chunk {
 		for s := range sums {
 			lo, hi := int(ptr[s]-first), int(ptr[s+1]-first)
 			sums[s] = Dot(a[lo:hi], u[lo:hi])

@@ -2556,6 +2556,9 @@ bad105:
 // func rowDotsI64AVX512<>(n int, entries int, v *int64, ind *int, u *int64, rows int, ldu int, dots *int64) bool
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
 TEXT ·rowDotsI64AVX512<>(SB), NOSPLIT, $0-65
+	VMOVUPS constants<>+1216(SB), Z0
+	VMOVUPS constants<>+64(SB), Z0
+	VMOVUPS constants<>+0(SB), Z0
 	MOVQ    n+0(FP), AX
 	MOVQ    v+16(FP), CX
 	MOVQ    entries+8(FP), DX
@@ -2564,9 +2567,6 @@ TEXT ·rowDotsI64AVX512<>(SB), NOSPLIT, $0-65
 	MOVQ    ldu+48(FP), DI
 	SHLQ    $0x03, DI
 	MOVQ    dots+56(FP), R8
-	VMOVUPS constants<>+1216(SB), Z0
-	VMOVUPS constants<>+64(SB), Z0
-	VMOVUPS constants<>+0(SB), Z0
 	MOVB    $0x00, ret+64(FP)
 
 loop115:
@@ -2584,15 +2584,15 @@ loop115:
 
 one117:
 	VMOVUPS     (CX)(R10*8), Z3
-	VPSLLQ      $0x09, Z3, Z4
-	VPSRAQ      $0x2b, Z3, Z5
-	VMOVUPS     (R9)(R10*8), Z6
-	VPSRAQ      $0x2b, Z6, Z7
-	VPANDQ      Z0, Z6, Z6
+	VMOVUPS     (R9)(R10*8), Z4
+	VPSLLQ      $0x09, Z3, Z5
+	VPSRAQ      $0x2b, Z3, Z6
+	VPSRAQ      $0x2b, Z4, Z7
+	VPANDQ      Z0, Z4, Z4
 	VPMULLQ     Z3, Z7, Z7
-	VPMULLQ     Z5, Z6, Z3
-	VPMADD52LUQ Z6, Z4, Z2
-	VPMADD52HUQ Z6, Z4, Z1
+	VPMULLQ     Z6, Z4, Z3
+	VPMADD52LUQ Z4, Z5, Z2
+	VPMADD52HUQ Z4, Z5, Z1
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 	ADDQ        $0x08, R10
@@ -2608,15 +2608,15 @@ tail119:
 	NOTQ        R12
 	KMOVW       R12, K1
 	VMOVUPD.Z   (CX)(R10*8), K1, Z3
-	VPSLLQ      $0x09, Z3, Z4
-	VPSRAQ      $0x2b, Z3, Z5
-	VMOVUPD.Z   (R9)(R10*8), K1, Z6
-	VPSRAQ      $0x2b, Z6, Z7
-	VPANDQ      Z0, Z6, Z6
+	VMOVUPD.Z   (R9)(R10*8), K1, Z4
+	VPSLLQ      $0x09, Z3, Z5
+	VPSRAQ      $0x2b, Z3, Z6
+	VPSRAQ      $0x2b, Z4, Z7
+	VPANDQ      Z0, Z4, Z4
 	VPMULLQ     Z3, Z7, Z7
-	VPMULLQ     Z5, Z6, Z3
-	VPMADD52LUQ Z6, Z4, Z2
-	VPMADD52HUQ Z6, Z4, Z1
+	VPMULLQ     Z6, Z4, Z3
+	VPMADD52LUQ Z4, Z5, Z2
+	VPMADD52HUQ Z4, Z5, Z1
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 
@@ -2624,12 +2624,12 @@ done120:
 	VPUNPCKLQDQ   Z1, Z2, Z3
 	VPUNPCKHQDQ   Z1, Z2, Z2
 	VPADDQ        Z2, Z3, Z3
-	VEXTRACTI64X4 $0x01, Z3, Y2
-	VPADDQ        Y2, Y3, Y3
-	VEXTRACTI64X2 $0x01, Y3, X2
-	VPADDQ        X2, X3, X3
-	VMOVQ         X3, R9
-	VPEXTRQ       $0x01, X3, R10
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VPADDQ        Y1, Y3, Y1
+	VEXTRACTF64X2 $0x01, Y1, X2
+	VPADDQ        X2, X1, X2
+	VMOVQ         X2, R9
+	VPEXTRQ       $0x01, X2, R10
 	MOVQ          R9, R11
 	SHRQ          $0x34, R11
 	ADDQ          R11, R10
@@ -2656,6 +2656,9 @@ bad114:
 // func rowDotsI32AVX512<>(n int, entries int, v *int64, ind *int32, u *int64, rows int, ldu int, dots *int64) bool
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
 TEXT ·rowDotsI32AVX512<>(SB), NOSPLIT, $0-65
+	VMOVUPS constants<>+1216(SB), Z0
+	VMOVUPS constants<>+64(SB), Z0
+	VMOVUPS constants<>+0(SB), Z0
 	MOVQ    n+0(FP), AX
 	MOVQ    v+16(FP), CX
 	MOVQ    entries+8(FP), DX
@@ -2664,9 +2667,6 @@ TEXT ·rowDotsI32AVX512<>(SB), NOSPLIT, $0-65
 	MOVQ    ldu+48(FP), DI
 	SHLQ    $0x03, DI
 	MOVQ    dots+56(FP), R8
-	VMOVUPS constants<>+1216(SB), Z0
-	VMOVUPS constants<>+64(SB), Z0
-	VMOVUPS constants<>+0(SB), Z0
 	MOVB    $0x00, ret+64(FP)
 
 loop122:
@@ -2684,15 +2684,15 @@ loop122:
 
 one124:
 	VMOVUPS     (CX)(R10*8), Z3
-	VPSLLQ      $0x09, Z3, Z4
-	VPSRAQ      $0x2b, Z3, Z5
-	VMOVUPS     (R9)(R10*8), Z6
-	VPSRAQ      $0x2b, Z6, Z7
-	VPANDQ      Z0, Z6, Z6
+	VMOVUPS     (R9)(R10*8), Z4
+	VPSLLQ      $0x09, Z3, Z5
+	VPSRAQ      $0x2b, Z3, Z6
+	VPSRAQ      $0x2b, Z4, Z7
+	VPANDQ      Z0, Z4, Z4
 	VPMULLQ     Z3, Z7, Z7
-	VPMULLQ     Z5, Z6, Z3
-	VPMADD52LUQ Z6, Z4, Z2
-	VPMADD52HUQ Z6, Z4, Z1
+	VPMULLQ     Z6, Z4, Z3
+	VPMADD52LUQ Z4, Z5, Z2
+	VPMADD52HUQ Z4, Z5, Z1
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 	ADDQ        $0x08, R10
@@ -2708,15 +2708,15 @@ tail126:
 	NOTQ        R12
 	KMOVW       R12, K1
 	VMOVUPD.Z   (CX)(R10*8), K1, Z3
-	VPSLLQ      $0x09, Z3, Z4
-	VPSRAQ      $0x2b, Z3, Z5
-	VMOVUPD.Z   (R9)(R10*8), K1, Z6
-	VPSRAQ      $0x2b, Z6, Z7
-	VPANDQ      Z0, Z6, Z6
+	VMOVUPD.Z   (R9)(R10*8), K1, Z4
+	VPSLLQ      $0x09, Z3, Z5
+	VPSRAQ      $0x2b, Z3, Z6
+	VPSRAQ      $0x2b, Z4, Z7
+	VPANDQ      Z0, Z4, Z4
 	VPMULLQ     Z3, Z7, Z7
-	VPMULLQ     Z5, Z6, Z3
-	VPMADD52LUQ Z6, Z4, Z2
-	VPMADD52HUQ Z6, Z4, Z1
+	VPMULLQ     Z6, Z4, Z3
+	VPMADD52LUQ Z4, Z5, Z2
+	VPMADD52HUQ Z4, Z5, Z1
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 
@@ -2724,12 +2724,12 @@ done127:
 	VPUNPCKLQDQ   Z1, Z2, Z3
 	VPUNPCKHQDQ   Z1, Z2, Z2
 	VPADDQ        Z2, Z3, Z3
-	VEXTRACTI64X4 $0x01, Z3, Y2
-	VPADDQ        Y2, Y3, Y3
-	VEXTRACTI64X2 $0x01, Y3, X2
-	VPADDQ        X2, X3, X3
-	VMOVQ         X3, R9
-	VPEXTRQ       $0x01, X3, R10
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VPADDQ        Y1, Y3, Y1
+	VEXTRACTF64X2 $0x01, Y1, X2
+	VPADDQ        X2, X1, X2
+	VMOVQ         X2, R9
+	VPEXTRQ       $0x01, X2, R10
 	MOVQ          R9, R11
 	SHRQ          $0x34, R11
 	ADDQ          R11, R10
@@ -2756,14 +2756,14 @@ bad121:
 // func segmentDotsI64AVX512<>(segments int, ptr *int, a *int64, u *int64, sums *int64)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
 TEXT ·segmentDotsI64AVX512<>(SB), NOSPLIT, $0-40
+	VMOVUPS constants<>+1216(SB), Z0
+	VMOVUPS constants<>+64(SB), Z0
+	VMOVUPS constants<>+0(SB), Z0
 	MOVQ    ptr+8(FP), AX
 	MOVQ    segments+0(FP), CX
 	MOVQ    a+16(FP), DX
 	MOVQ    u+24(FP), BX
 	MOVQ    sums+32(FP), SI
-	VMOVUPS constants<>+1216(SB), Z0
-	VMOVUPS constants<>+64(SB), Z0
-	VMOVUPS constants<>+0(SB), Z0
 	MOVQ    (AX), DI
 
 loop128:
@@ -2781,15 +2781,15 @@ loop128:
 
 one130:
 	VMOVUPS     (DX)(R9*8), Z3
-	VPSLLQ      $0x09, Z3, Z4
-	VPSRAQ      $0x2b, Z3, Z5
-	VMOVUPS     (BX)(R9*8), Z6
-	VPSRAQ      $0x2b, Z6, Z7
-	VPANDQ      Z0, Z6, Z6
+	VMOVUPS     (BX)(R9*8), Z4
+	VPSLLQ      $0x09, Z3, Z5
+	VPSRAQ      $0x2b, Z3, Z6
+	VPSRAQ      $0x2b, Z4, Z7
+	VPANDQ      Z0, Z4, Z4
 	VPMULLQ     Z3, Z7, Z7
-	VPMULLQ     Z5, Z6, Z3
-	VPMADD52LUQ Z6, Z4, Z2
-	VPMADD52HUQ Z6, Z4, Z1
+	VPMULLQ     Z6, Z4, Z3
+	VPMADD52LUQ Z4, Z5, Z2
+	VPMADD52HUQ Z4, Z5, Z1
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 	ADDQ        $0x08, R9
@@ -2805,15 +2805,15 @@ tail132:
 	NOTQ        R11
 	KMOVW       R11, K1
 	VMOVUPD.Z   (DX)(R9*8), K1, Z3
-	VPSLLQ      $0x09, Z3, Z4
-	VPSRAQ      $0x2b, Z3, Z5
-	VMOVUPD.Z   (BX)(R9*8), K1, Z6
-	VPSRAQ      $0x2b, Z6, Z7
-	VPANDQ      Z0, Z6, Z6
+	VMOVUPD.Z   (BX)(R9*8), K1, Z4
+	VPSLLQ      $0x09, Z3, Z5
+	VPSRAQ      $0x2b, Z3, Z6
+	VPSRAQ      $0x2b, Z4, Z7
+	VPANDQ      Z0, Z4, Z4
 	VPMULLQ     Z3, Z7, Z7
-	VPMULLQ     Z5, Z6, Z3
-	VPMADD52LUQ Z6, Z4, Z2
-	VPMADD52HUQ Z6, Z4, Z1
+	VPMULLQ     Z6, Z4, Z3
+	VPMADD52LUQ Z4, Z5, Z2
+	VPMADD52HUQ Z4, Z5, Z1
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 
@@ -2823,12 +2823,12 @@ done133:
 	VPUNPCKLQDQ   Z1, Z2, Z3
 	VPUNPCKHQDQ   Z1, Z2, Z2
 	VPADDQ        Z2, Z3, Z3
-	VEXTRACTI64X4 $0x01, Z3, Y2
-	VPADDQ        Y2, Y3, Y3
-	VEXTRACTI64X2 $0x01, Y3, X2
-	VPADDQ        X2, X3, X3
-	VMOVQ         X3, R8
-	VPEXTRQ       $0x01, X3, R9
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VPADDQ        Y1, Y3, Y1
+	VEXTRACTF64X2 $0x01, Y1, X2
+	VPADDQ        X2, X1, X2
+	VMOVQ         X2, R8
+	VPEXTRQ       $0x01, X2, R9
 	MOVQ          R8, R10
 	SHRQ          $0x34, R10
 	ADDQ          R10, R9
@@ -2851,14 +2851,14 @@ done133:
 // func segmentDotsI32AVX512<>(segments int, ptr *int32, a *int64, u *int64, sums *int64)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
 TEXT ·segmentDotsI32AVX512<>(SB), NOSPLIT, $0-40
+	VMOVUPS constants<>+1216(SB), Z0
+	VMOVUPS constants<>+64(SB), Z0
+	VMOVUPS constants<>+0(SB), Z0
 	MOVQ    ptr+8(FP), AX
 	MOVQ    segments+0(FP), CX
 	MOVQ    a+16(FP), DX
 	MOVQ    u+24(FP), BX
 	MOVQ    sums+32(FP), SI
-	VMOVUPS constants<>+1216(SB), Z0
-	VMOVUPS constants<>+64(SB), Z0
-	VMOVUPS constants<>+0(SB), Z0
 	MOVLQSX (AX), DI
 
 loop134:
@@ -2876,15 +2876,15 @@ loop134:
 
 one136:
 	VMOVUPS     (DX)(R9*8), Z3
-	VPSLLQ      $0x09, Z3, Z4
-	VPSRAQ      $0x2b, Z3, Z5
-	VMOVUPS     (BX)(R9*8), Z6
-	VPSRAQ      $0x2b, Z6, Z7
-	VPANDQ      Z0, Z6, Z6
+	VMOVUPS     (BX)(R9*8), Z4
+	VPSLLQ      $0x09, Z3, Z5
+	VPSRAQ      $0x2b, Z3, Z6
+	VPSRAQ      $0x2b, Z4, Z7
+	VPANDQ      Z0, Z4, Z4
 	VPMULLQ     Z3, Z7, Z7
-	VPMULLQ     Z5, Z6, Z3
-	VPMADD52LUQ Z6, Z4, Z2
-	VPMADD52HUQ Z6, Z4, Z1
+	VPMULLQ     Z6, Z4, Z3
+	VPMADD52LUQ Z4, Z5, Z2
+	VPMADD52HUQ Z4, Z5, Z1
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 	ADDQ        $0x08, R9
@@ -2900,15 +2900,15 @@ tail138:
 	NOTQ        R11
 	KMOVW       R11, K1
 	VMOVUPD.Z   (DX)(R9*8), K1, Z3
-	VPSLLQ      $0x09, Z3, Z4
-	VPSRAQ      $0x2b, Z3, Z5
-	VMOVUPD.Z   (BX)(R9*8), K1, Z6
-	VPSRAQ      $0x2b, Z6, Z7
-	VPANDQ      Z0, Z6, Z6
+	VMOVUPD.Z   (BX)(R9*8), K1, Z4
+	VPSLLQ      $0x09, Z3, Z5
+	VPSRAQ      $0x2b, Z3, Z6
+	VPSRAQ      $0x2b, Z4, Z7
+	VPANDQ      Z0, Z4, Z4
 	VPMULLQ     Z3, Z7, Z7
-	VPMULLQ     Z5, Z6, Z3
-	VPMADD52LUQ Z6, Z4, Z2
-	VPMADD52HUQ Z6, Z4, Z1
+	VPMULLQ     Z6, Z4, Z3
+	VPMADD52LUQ Z4, Z5, Z2
+	VPMADD52HUQ Z4, Z5, Z1
 	VPADDQ      Z7, Z3, Z3
 	VPADDQ      Z3, Z1, Z1
 
@@ -2918,12 +2918,12 @@ done139:
 	VPUNPCKLQDQ   Z1, Z2, Z3
 	VPUNPCKHQDQ   Z1, Z2, Z2
 	VPADDQ        Z2, Z3, Z3
-	VEXTRACTI64X4 $0x01, Z3, Y2
-	VPADDQ        Y2, Y3, Y3
-	VEXTRACTI64X2 $0x01, Y3, X2
-	VPADDQ        X2, X3, X3
-	VMOVQ         X3, R8
-	VPEXTRQ       $0x01, X3, R9
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VPADDQ        Y1, Y3, Y1
+	VEXTRACTF64X2 $0x01, Y1, X2
+	VPADDQ        X2, X1, X2
+	VMOVQ         X2, R8
+	VPEXTRQ       $0x01, X2, R9
 	MOVQ          R8, R10
 	SHRQ          $0x34, R10
 	ADDQ          R10, R9
@@ -16113,6 +16113,536 @@ bad397:
 	VZEROUPPER
 	RET
 
+// func rowDotsI64AVX2<>(n int, entries int, v *int64, ind *int, u *int64, rows int, ldu int, dots *int64) bool
+// Requires: AVX, AVX2
+TEXT ·rowDotsI64AVX2<>(SB), NOSPLIT, $0-65
+	VMOVUPS constants<>+192(SB), Y0
+	MOVQ    n+0(FP), AX
+	MOVQ    v+16(FP), CX
+	MOVQ    entries+8(FP), DX
+	MOVQ    ind+24(FP), BX
+	MOVQ    u+32(FP), SI
+	MOVQ    ldu+48(FP), DI
+	SHLQ    $0x03, DI
+	MOVQ    dots+56(FP), R8
+	MOVB    $0x00, ret+64(FP)
+
+loop406:
+	MOVQ   (BX), R9
+	CMPQ   R9, rows+40(FP)
+	JCC    bad405
+	IMULQ  DI, R9
+	ADDQ   SI, R9
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	XORQ   R10, R10
+	LEAQ   -4(AX), R11
+	CMPQ   R10, R11
+	JG     tail410
+
+one408:
+	VMOVUPS  (CX)(R10*8), Y7
+	VMOVUPS  (R9)(R10*8), Y8
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y8, Y8
+	VPADDQ   Y7, Y6, Y6
+	VPADDQ   Y8, Y6, Y6
+	VPSRLQ   $0x20, Y7, Y9
+	VPSRLQ   $0x20, Y8, Y10
+	VPMULUDQ Y8, Y7, Y11
+	VPADDQ   Y11, Y1, Y1
+	VPSRLQ   $0x20, Y11, Y11
+	VPADDQ   Y11, Y2, Y2
+	VPMULUDQ Y10, Y7, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y8, Y9, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y10, Y9, Y7
+	VPADDQ   Y7, Y5, Y5
+	ADDQ     $0x04, R10
+	CMPQ     R10, R11
+	JLE      one408
+
+tail410:
+	MOVQ       AX, R11
+	SUBQ       R10, R11
+	JZ         done411
+	LEAQ       ones<>+32(SB), R12
+	SHLQ       $0x03, R11
+	SUBQ       R11, R12
+	VMOVUPS    (R12), Y7
+	VMASKMOVPD (CX)(R10*8), Y7, Y8
+	VMASKMOVPD (R9)(R10*8), Y7, Y7
+	VPXOR      Y0, Y8, Y8
+	VPXOR      Y0, Y7, Y7
+	VPADDQ     Y8, Y6, Y6
+	VPADDQ     Y7, Y6, Y6
+	VPSRLQ     $0x20, Y8, Y9
+	VPSRLQ     $0x20, Y7, Y10
+	VPMULUDQ   Y7, Y8, Y11
+	VPADDQ     Y11, Y1, Y1
+	VPSRLQ     $0x20, Y11, Y11
+	VPADDQ     Y11, Y2, Y2
+	VPMULUDQ   Y10, Y8, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPSRLQ     $0x20, Y8, Y8
+	VPADDQ     Y8, Y4, Y4
+	VPMULUDQ   Y7, Y9, Y7
+	VPADDQ     Y7, Y3, Y3
+	VPSRLQ     $0x20, Y7, Y7
+	VPADDQ     Y7, Y4, Y4
+	VPMULUDQ   Y10, Y9, Y7
+	VPADDQ     Y7, Y5, Y5
+
+done411:
+	VPSLLQ       $0x20, Y2, Y7
+	VPSUBQ       Y7, Y1, Y7
+	VPSLLQ       $0x20, Y4, Y1
+	VPSUBQ       Y1, Y3, Y1
+	VPADDQ       Y2, Y1, Y1
+	VPADDQ       Y4, Y5, Y5
+	VPSLLQ       $0x15, Y5, Y5
+	VPSRLQ       $0x0b, Y1, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSLLQ       $0x14, Y6, Y6
+	VPSUBQ       Y6, Y5, Y5
+	VPAND        constants<>+7808(SB), Y1, Y1
+	VPSLLQ       $0x20, Y1, Y1
+	VPADDQ       Y1, Y7, Y7
+	VPSLLQ       $0x09, Y7, Y7
+	VPUNPCKLQDQ  Y5, Y7, Y1
+	VPUNPCKHQDQ  Y5, Y7, Y7
+	VPADDQ       Y7, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VPADDQ       X2, X1, X2
+	VMOVQ        X2, R9
+	VPEXTRQ      $0x01, X2, R10
+	MOVQ         R9, R11
+	SHRQ         $0x34, R11
+	ADDQ         R11, R10
+	MOVQ         $0x000fffffffffffff, R11
+	ANDQ         R11, R9
+	MOVQ         R10, R11
+	ANDQ         $0x01, R11
+	ADDQ         R11, R9
+	MOVQ         $0x0007ffffffffffff, R11
+	ADDQ         R11, R9
+	SHRQ         $0x34, R9
+	ADDQ         R9, R10
+	ADDQ         R10, (R8)
+	ADDQ         $0x08, R8
+	ADDQ         $0x00000008, BX
+	DECQ         DX
+	JNZ          loop406
+	MOVB         $0x01, ret+64(FP)
+
+bad405:
+	VZEROUPPER
+	RET
+
+// func rowDotsI32AVX2<>(n int, entries int, v *int64, ind *int32, u *int64, rows int, ldu int, dots *int64) bool
+// Requires: AVX, AVX2
+TEXT ·rowDotsI32AVX2<>(SB), NOSPLIT, $0-65
+	VMOVUPS constants<>+192(SB), Y0
+	MOVQ    n+0(FP), AX
+	MOVQ    v+16(FP), CX
+	MOVQ    entries+8(FP), DX
+	MOVQ    ind+24(FP), BX
+	MOVQ    u+32(FP), SI
+	MOVQ    ldu+48(FP), DI
+	SHLQ    $0x03, DI
+	MOVQ    dots+56(FP), R8
+	MOVB    $0x00, ret+64(FP)
+
+loop413:
+	MOVLQSX (BX), R9
+	CMPQ    R9, rows+40(FP)
+	JCC     bad412
+	IMULQ   DI, R9
+	ADDQ    SI, R9
+	VXORPD  Y1, Y1, Y1
+	VXORPD  Y2, Y2, Y2
+	VXORPD  Y3, Y3, Y3
+	VXORPD  Y4, Y4, Y4
+	VXORPD  Y5, Y5, Y5
+	VXORPD  Y6, Y6, Y6
+	XORQ    R10, R10
+	LEAQ    -4(AX), R11
+	CMPQ    R10, R11
+	JG      tail417
+
+one415:
+	VMOVUPS  (CX)(R10*8), Y7
+	VMOVUPS  (R9)(R10*8), Y8
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y8, Y8
+	VPADDQ   Y7, Y6, Y6
+	VPADDQ   Y8, Y6, Y6
+	VPSRLQ   $0x20, Y7, Y9
+	VPSRLQ   $0x20, Y8, Y10
+	VPMULUDQ Y8, Y7, Y11
+	VPADDQ   Y11, Y1, Y1
+	VPSRLQ   $0x20, Y11, Y11
+	VPADDQ   Y11, Y2, Y2
+	VPMULUDQ Y10, Y7, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y8, Y9, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y10, Y9, Y7
+	VPADDQ   Y7, Y5, Y5
+	ADDQ     $0x04, R10
+	CMPQ     R10, R11
+	JLE      one415
+
+tail417:
+	MOVQ       AX, R11
+	SUBQ       R10, R11
+	JZ         done418
+	LEAQ       ones<>+32(SB), R12
+	SHLQ       $0x03, R11
+	SUBQ       R11, R12
+	VMOVUPS    (R12), Y7
+	VMASKMOVPD (CX)(R10*8), Y7, Y8
+	VMASKMOVPD (R9)(R10*8), Y7, Y7
+	VPXOR      Y0, Y8, Y8
+	VPXOR      Y0, Y7, Y7
+	VPADDQ     Y8, Y6, Y6
+	VPADDQ     Y7, Y6, Y6
+	VPSRLQ     $0x20, Y8, Y9
+	VPSRLQ     $0x20, Y7, Y10
+	VPMULUDQ   Y7, Y8, Y11
+	VPADDQ     Y11, Y1, Y1
+	VPSRLQ     $0x20, Y11, Y11
+	VPADDQ     Y11, Y2, Y2
+	VPMULUDQ   Y10, Y8, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPSRLQ     $0x20, Y8, Y8
+	VPADDQ     Y8, Y4, Y4
+	VPMULUDQ   Y7, Y9, Y7
+	VPADDQ     Y7, Y3, Y3
+	VPSRLQ     $0x20, Y7, Y7
+	VPADDQ     Y7, Y4, Y4
+	VPMULUDQ   Y10, Y9, Y7
+	VPADDQ     Y7, Y5, Y5
+
+done418:
+	VPSLLQ       $0x20, Y2, Y7
+	VPSUBQ       Y7, Y1, Y7
+	VPSLLQ       $0x20, Y4, Y1
+	VPSUBQ       Y1, Y3, Y1
+	VPADDQ       Y2, Y1, Y1
+	VPADDQ       Y4, Y5, Y5
+	VPSLLQ       $0x15, Y5, Y5
+	VPSRLQ       $0x0b, Y1, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSLLQ       $0x14, Y6, Y6
+	VPSUBQ       Y6, Y5, Y5
+	VPAND        constants<>+7808(SB), Y1, Y1
+	VPSLLQ       $0x20, Y1, Y1
+	VPADDQ       Y1, Y7, Y7
+	VPSLLQ       $0x09, Y7, Y7
+	VPUNPCKLQDQ  Y5, Y7, Y1
+	VPUNPCKHQDQ  Y5, Y7, Y7
+	VPADDQ       Y7, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VPADDQ       X2, X1, X2
+	VMOVQ        X2, R9
+	VPEXTRQ      $0x01, X2, R10
+	MOVQ         R9, R11
+	SHRQ         $0x34, R11
+	ADDQ         R11, R10
+	MOVQ         $0x000fffffffffffff, R11
+	ANDQ         R11, R9
+	MOVQ         R10, R11
+	ANDQ         $0x01, R11
+	ADDQ         R11, R9
+	MOVQ         $0x0007ffffffffffff, R11
+	ADDQ         R11, R9
+	SHRQ         $0x34, R9
+	ADDQ         R9, R10
+	ADDQ         R10, (R8)
+	ADDQ         $0x08, R8
+	ADDQ         $0x00000004, BX
+	DECQ         DX
+	JNZ          loop413
+	MOVB         $0x01, ret+64(FP)
+
+bad412:
+	VZEROUPPER
+	RET
+
+// func segmentDotsI64AVX2<>(segments int, ptr *int, a *int64, u *int64, sums *int64)
+// Requires: AVX, AVX2
+TEXT ·segmentDotsI64AVX2<>(SB), NOSPLIT, $0-40
+	VMOVUPS constants<>+192(SB), Y0
+	MOVQ    ptr+8(FP), AX
+	MOVQ    segments+0(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    u+24(FP), BX
+	MOVQ    sums+32(FP), SI
+	MOVQ    (AX), DI
+
+loop419:
+	ADDQ   $0x00000008, AX
+	MOVQ   (AX), R9
+	MOVQ   R9, R8
+	SUBQ   DI, R8
+	MOVQ   R9, DI
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	XORQ   R9, R9
+	LEAQ   -4(R8), R10
+	CMPQ   R9, R10
+	JG     tail423
+
+one421:
+	VMOVUPS  (DX)(R9*8), Y7
+	VMOVUPS  (BX)(R9*8), Y8
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y8, Y8
+	VPADDQ   Y7, Y6, Y6
+	VPADDQ   Y8, Y6, Y6
+	VPSRLQ   $0x20, Y7, Y9
+	VPSRLQ   $0x20, Y8, Y10
+	VPMULUDQ Y8, Y7, Y11
+	VPADDQ   Y11, Y1, Y1
+	VPSRLQ   $0x20, Y11, Y11
+	VPADDQ   Y11, Y2, Y2
+	VPMULUDQ Y10, Y7, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y8, Y9, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y10, Y9, Y7
+	VPADDQ   Y7, Y5, Y5
+	ADDQ     $0x04, R9
+	CMPQ     R9, R10
+	JLE      one421
+
+tail423:
+	MOVQ       R8, R10
+	SUBQ       R9, R10
+	JZ         done424
+	LEAQ       ones<>+32(SB), R11
+	SHLQ       $0x03, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y7
+	VMASKMOVPD (DX)(R9*8), Y7, Y8
+	VMASKMOVPD (BX)(R9*8), Y7, Y7
+	VPXOR      Y0, Y8, Y8
+	VPXOR      Y0, Y7, Y7
+	VPADDQ     Y8, Y6, Y6
+	VPADDQ     Y7, Y6, Y6
+	VPSRLQ     $0x20, Y8, Y9
+	VPSRLQ     $0x20, Y7, Y10
+	VPMULUDQ   Y7, Y8, Y11
+	VPADDQ     Y11, Y1, Y1
+	VPSRLQ     $0x20, Y11, Y11
+	VPADDQ     Y11, Y2, Y2
+	VPMULUDQ   Y10, Y8, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPSRLQ     $0x20, Y8, Y8
+	VPADDQ     Y8, Y4, Y4
+	VPMULUDQ   Y7, Y9, Y7
+	VPADDQ     Y7, Y3, Y3
+	VPSRLQ     $0x20, Y7, Y7
+	VPADDQ     Y7, Y4, Y4
+	VPMULUDQ   Y10, Y9, Y7
+	VPADDQ     Y7, Y5, Y5
+
+done424:
+	LEAQ         (DX)(R8*8), DX
+	LEAQ         (BX)(R8*8), BX
+	VPSLLQ       $0x20, Y2, Y7
+	VPSUBQ       Y7, Y1, Y7
+	VPSLLQ       $0x20, Y4, Y1
+	VPSUBQ       Y1, Y3, Y1
+	VPADDQ       Y2, Y1, Y1
+	VPADDQ       Y4, Y5, Y5
+	VPSLLQ       $0x15, Y5, Y5
+	VPSRLQ       $0x0b, Y1, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSLLQ       $0x14, Y6, Y6
+	VPSUBQ       Y6, Y5, Y5
+	VPAND        constants<>+7808(SB), Y1, Y1
+	VPSLLQ       $0x20, Y1, Y1
+	VPADDQ       Y1, Y7, Y7
+	VPSLLQ       $0x09, Y7, Y7
+	VPUNPCKLQDQ  Y5, Y7, Y1
+	VPUNPCKHQDQ  Y5, Y7, Y7
+	VPADDQ       Y7, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VPADDQ       X2, X1, X2
+	VMOVQ        X2, R8
+	VPEXTRQ      $0x01, X2, R9
+	MOVQ         R8, R10
+	SHRQ         $0x34, R10
+	ADDQ         R10, R9
+	MOVQ         $0x000fffffffffffff, R10
+	ANDQ         R10, R8
+	MOVQ         R9, R10
+	ANDQ         $0x01, R10
+	ADDQ         R10, R8
+	MOVQ         $0x0007ffffffffffff, R10
+	ADDQ         R10, R8
+	SHRQ         $0x34, R8
+	ADDQ         R8, R9
+	MOVQ         R9, (SI)
+	ADDQ         $0x08, SI
+	DECQ         CX
+	JNZ          loop419
+	VZEROUPPER
+	RET
+
+// func segmentDotsI32AVX2<>(segments int, ptr *int32, a *int64, u *int64, sums *int64)
+// Requires: AVX, AVX2
+TEXT ·segmentDotsI32AVX2<>(SB), NOSPLIT, $0-40
+	VMOVUPS constants<>+192(SB), Y0
+	MOVQ    ptr+8(FP), AX
+	MOVQ    segments+0(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    u+24(FP), BX
+	MOVQ    sums+32(FP), SI
+	MOVLQSX (AX), DI
+
+loop425:
+	ADDQ    $0x00000004, AX
+	MOVLQSX (AX), R9
+	MOVQ    R9, R8
+	SUBQ    DI, R8
+	MOVQ    R9, DI
+	VXORPD  Y1, Y1, Y1
+	VXORPD  Y2, Y2, Y2
+	VXORPD  Y3, Y3, Y3
+	VXORPD  Y4, Y4, Y4
+	VXORPD  Y5, Y5, Y5
+	VXORPD  Y6, Y6, Y6
+	XORQ    R9, R9
+	LEAQ    -4(R8), R10
+	CMPQ    R9, R10
+	JG      tail429
+
+one427:
+	VMOVUPS  (DX)(R9*8), Y7
+	VMOVUPS  (BX)(R9*8), Y8
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y8, Y8
+	VPADDQ   Y7, Y6, Y6
+	VPADDQ   Y8, Y6, Y6
+	VPSRLQ   $0x20, Y7, Y9
+	VPSRLQ   $0x20, Y8, Y10
+	VPMULUDQ Y8, Y7, Y11
+	VPADDQ   Y11, Y1, Y1
+	VPSRLQ   $0x20, Y11, Y11
+	VPADDQ   Y11, Y2, Y2
+	VPMULUDQ Y10, Y7, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y8, Y9, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPMULUDQ Y10, Y9, Y7
+	VPADDQ   Y7, Y5, Y5
+	ADDQ     $0x04, R9
+	CMPQ     R9, R10
+	JLE      one427
+
+tail429:
+	MOVQ       R8, R10
+	SUBQ       R9, R10
+	JZ         done430
+	LEAQ       ones<>+32(SB), R11
+	SHLQ       $0x03, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y7
+	VMASKMOVPD (DX)(R9*8), Y7, Y8
+	VMASKMOVPD (BX)(R9*8), Y7, Y7
+	VPXOR      Y0, Y8, Y8
+	VPXOR      Y0, Y7, Y7
+	VPADDQ     Y8, Y6, Y6
+	VPADDQ     Y7, Y6, Y6
+	VPSRLQ     $0x20, Y8, Y9
+	VPSRLQ     $0x20, Y7, Y10
+	VPMULUDQ   Y7, Y8, Y11
+	VPADDQ     Y11, Y1, Y1
+	VPSRLQ     $0x20, Y11, Y11
+	VPADDQ     Y11, Y2, Y2
+	VPMULUDQ   Y10, Y8, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPSRLQ     $0x20, Y8, Y8
+	VPADDQ     Y8, Y4, Y4
+	VPMULUDQ   Y7, Y9, Y7
+	VPADDQ     Y7, Y3, Y3
+	VPSRLQ     $0x20, Y7, Y7
+	VPADDQ     Y7, Y4, Y4
+	VPMULUDQ   Y10, Y9, Y7
+	VPADDQ     Y7, Y5, Y5
+
+done430:
+	LEAQ         (DX)(R8*8), DX
+	LEAQ         (BX)(R8*8), BX
+	VPSLLQ       $0x20, Y2, Y7
+	VPSUBQ       Y7, Y1, Y7
+	VPSLLQ       $0x20, Y4, Y1
+	VPSUBQ       Y1, Y3, Y1
+	VPADDQ       Y2, Y1, Y1
+	VPADDQ       Y4, Y5, Y5
+	VPSLLQ       $0x15, Y5, Y5
+	VPSRLQ       $0x0b, Y1, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSLLQ       $0x14, Y6, Y6
+	VPSUBQ       Y6, Y5, Y5
+	VPAND        constants<>+7808(SB), Y1, Y1
+	VPSLLQ       $0x20, Y1, Y1
+	VPADDQ       Y1, Y7, Y7
+	VPSLLQ       $0x09, Y7, Y7
+	VPUNPCKLQDQ  Y5, Y7, Y1
+	VPUNPCKHQDQ  Y5, Y7, Y7
+	VPADDQ       Y7, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VPADDQ       X2, X1, X2
+	VMOVQ        X2, R8
+	VPEXTRQ      $0x01, X2, R9
+	MOVQ         R8, R10
+	SHRQ         $0x34, R10
+	ADDQ         R10, R9
+	MOVQ         $0x000fffffffffffff, R10
+	ANDQ         R10, R8
+	MOVQ         R9, R10
+	ANDQ         $0x01, R10
+	ADDQ         R10, R8
+	MOVQ         $0x0007ffffffffffff, R10
+	ADDQ         R10, R8
+	SHRQ         $0x34, R8
+	ADDQ         R8, R9
+	MOVQ         R9, (SI)
+	ADDQ         $0x08, SI
+	DECQ         CX
+	JNZ          loop425
+	VZEROUPPER
+	RET
+
 // func axpyAVX2<>(n int, alpha int64, x *int64, y *int64, minus int)
 // Requires: AVX, AVX2
 TEXT ·axpyAVX2<>(SB), NOSPLIT, $0-40
@@ -16132,9 +16662,9 @@ TEXT ·axpyAVX2<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest407
+	JL           oneTest433
 
-many405:
+many431:
 	VMOVUPS  (CX)(BX*8), Y0
 	VPCMPGTQ Y0, Y1, Y7
 	VPXOR    Y7, Y0, Y0
@@ -16189,14 +16719,14 @@ many405:
 	VMOVUPS  Y8, 32(DX)(BX*8)
 	ADDQ     $0x08, BX
 	CMPQ     BX, SI
-	JLE      many405
+	JLE      many431
 
-oneTest407:
+oneTest433:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail408
+	JG   tail434
 
-one406:
+one432:
 	VMOVUPS  (CX)(BX*8), Y0
 	VPCMPGTQ Y0, Y1, Y7
 	VPXOR    Y7, Y0, Y0
@@ -16225,11 +16755,11 @@ one406:
 	VMOVUPS  Y8, (DX)(BX*8)
 	ADDQ     $0x04, BX
 	CMPQ     BX, SI
-	JLE      one406
+	JLE      one432
 
-tail408:
+tail434:
 	SUBQ       BX, AX
-	JZ         done409
+	JZ         done435
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, AX
 	SUBQ       AX, SI
@@ -16261,7 +16791,7 @@ tail408:
 	VPADDQ     Y1, Y8, Y8
 	VMASKMOVPD Y8, Y0, (DX)(BX*8)
 
-done409:
+done435:
 	VZEROUPPER
 	RET
 
@@ -16280,9 +16810,9 @@ TEXT ·shearRowsAVX2<>(SB), NOSPLIT, $0-64
 	XORQ         BX, BX
 	LEAQ         -8(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest412
+	JL           oneTest438
 
-many410:
+many436:
 	VMOVUPS      (CX)(BX*8), Y6
 	VMOVUPS      32(CX)(BX*8), Y7
 	VMOVUPS      (DX)(BX*8), Y8
@@ -16455,14 +16985,14 @@ many410:
 	VMOVUPS      Y9, 32(DX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many410
+	JLE          many436
 
-oneTest412:
+oneTest438:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail413
+	JG   tail439
 
-one411:
+one437:
 	VMOVUPS      (CX)(BX*8), Y6
 	VMOVUPS      (DX)(BX*8), Y7
 	VBROADCASTSD before+48(FP), Y8
@@ -16551,11 +17081,11 @@ one411:
 	VMOVUPS      Y7, (DX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one411
+	JLE          one437
 
-tail413:
+tail439:
 	SUBQ         BX, AX
-	JZ           done414
+	JZ           done440
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, AX
 	SUBQ         AX, SI
@@ -16647,7 +17177,7 @@ tail413:
 	VMASKMOVPD   Y7, Y6, (CX)(BX*8)
 	VMASKMOVPD   Y8, Y6, (DX)(BX*8)
 
-done414:
+done440:
 	VZEROUPPER
 	RET
 
@@ -16666,9 +17196,9 @@ TEXT ·addProductsAVX2<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -8(AX), R8
 	TESTQ        R8, R8
-	JL           oneTest417
+	JL           oneTest443
 
-many415:
+many441:
 	VMOVUPS  (CX)(DI*8), Y4
 	VPCMPGTQ Y4, Y1, Y5
 	VPXOR    Y5, Y4, Y4
@@ -16735,14 +17265,14 @@ many415:
 	VMOVUPS  Y9, 32(SI)(DI*8)
 	ADDQ     $0x08, DI
 	CMPQ     DI, R8
-	JLE      many415
+	JLE      many441
 
-oneTest417:
+oneTest443:
 	LEAQ -4(AX), R8
 	CMPQ DI, R8
-	JG   tail418
+	JG   tail444
 
-one416:
+one442:
 	VMOVUPS  (CX)(DI*8), Y4
 	VPCMPGTQ Y4, Y1, Y5
 	VPXOR    Y5, Y4, Y4
@@ -16777,11 +17307,11 @@ one416:
 	VMOVUPS  Y9, (SI)(DI*8)
 	ADDQ     $0x04, DI
 	CMPQ     DI, R8
-	JLE      one416
+	JLE      one442
 
-tail418:
+tail444:
 	SUBQ       DI, AX
-	JZ         done419
+	JZ         done445
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, AX
 	SUBQ       AX, R8
@@ -16819,7 +17349,7 @@ tail418:
 	VPADDQ     Y0, Y8, Y8
 	VMASKMOVPD Y8, Y4, (SI)(DI*8)
 
-done419:
+done445:
 	VZEROUPPER
 	RET
 
@@ -17921,19 +18451,39 @@ avx2:
 
 // func rowDotsI64(n int, entries int, v *int64, ind *int, u *int64, rows int, ldu int, dots *int64) bool
 TEXT ·rowDotsI64(SB), NOSPLIT, $0-65
-	JMP ·rowDotsI64AVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·rowDotsI64AVX512<>(SB)
+
+avx2:
+	JMP ·rowDotsI64AVX2<>(SB)
 
 // func rowDotsI32(n int, entries int, v *int64, ind *int32, u *int64, rows int, ldu int, dots *int64) bool
 TEXT ·rowDotsI32(SB), NOSPLIT, $0-65
-	JMP ·rowDotsI32AVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·rowDotsI32AVX512<>(SB)
+
+avx2:
+	JMP ·rowDotsI32AVX2<>(SB)
 
 // func segmentDotsI64(segments int, ptr *int, a *int64, u *int64, sums *int64)
 TEXT ·segmentDotsI64(SB), NOSPLIT, $0-40
-	JMP ·segmentDotsI64AVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·segmentDotsI64AVX512<>(SB)
+
+avx2:
+	JMP ·segmentDotsI64AVX2<>(SB)
 
 // func segmentDotsI32(segments int, ptr *int32, a *int64, u *int64, sums *int64)
 TEXT ·segmentDotsI32(SB), NOSPLIT, $0-40
-	JMP ·segmentDotsI32AVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·segmentDotsI32AVX512<>(SB)
+
+avx2:
+	JMP ·segmentDotsI32AVX2<>(SB)
 
 // func axpy(n int, alpha int64, x *int64, y *int64, minus int)
 TEXT ·axpy(SB), NOSPLIT, $0-40

@@ -23,24 +23,17 @@ func vectorLoops() {
 	for _, x := range Indices {
 		byWords("rowSums"+x.Suffix(), "func(n, entries int, a *int64, ind *"+string(x)+", u *int64, rows, ldu int, sums *int64, add, minus int) bool",
 			"sets n sums to Σ a_q·u_cq, rounded, where u_cq is element c of row ind_q of u. If add is -1 and not 0, it adds that to sums, or subtracts it if minus is. There are at most 2¹² entries, and at least one. It returns false, and changes nothing, if an index is not below rows.",
-			func() {
-				r := newRounding()
-				rowSums(ifma, x, 2, func(n int) columnSums { return apartSums{r, ifma.Zeros(n), ifma.Zeros(n), ifma.Zeros(n)} })
-			},
-			func() {
-				sign := avx2.CopyOf(Bits(1 << 63))
-				rowSums(avx2, x, 1, func(int) columnSums { return newWordSum(sign) })
-			})
+			func() { rowSums(ifma, x, 2, newApartSums()) }, func() { rowSums(avx2, x, 1, newWordSums()) })
 	}
 	for _, x := range Indices {
-		only("rowDots"+x.Suffix(), "func(n, entries int, v *int64, ind *"+string(x)+", u *int64, rows, ldu int, dots *int64) bool",
+		byWords("rowDots"+x.Suffix(), "func(n, entries int, v *int64, ind *"+string(x)+", u *int64, rows, ldu int, dots *int64) bool",
 			"adds Σ_c v_c·u_qc, rounded, to dots_q, where u_qc is element c of row ind_q of u. n is at most 2¹⁰, and there is at least one entry. It returns false at an index that is not below rows.",
-			func() { rowDots(x) })
+			func() { rowDots(ifma, x, newPairSums()) }, func() { rowDots(avx2, x, newWordSums()) })
 	}
 	for _, x := range Indices {
-		only("segmentDots"+x.Suffix(), "func(segments int, ptr *"+string(x)+", a, u, sums *int64)",
+		byWords("segmentDots"+x.Suffix(), "func(segments int, ptr *"+string(x)+", a, u, sums *int64)",
 			"sets sums to those of a_i·u_i in segments, rounded. Segment s has ptr_(s+1) - ptr_s products, at most 2¹⁰, and follows on the one before it. There is at least one.",
-			func() { segmentDots(x) })
+			func() { segmentDots(ifma, x, newPairSums()) }, func() { segmentDots(avx2, x, newWordSums()) })
 	}
 	byWords("axpy", "func(n int, alpha int64, x, y *int64, minus int)", "computes y_i += alpha·x_i, or -= if minus is -1 and not 0.", func() { products(true, false) }, func() { wordProducts(true) })
 	byWords("shearRows", "func(n int, t, s int64, a, b *int64, back, before, after int)",
@@ -131,16 +124,32 @@ func squares() {
 	}
 }
 
-// columnSums are sums of vectors of columns.
-type columnSums interface {
+// productSums are sums of products.
+type productSums interface {
 	add(a VecVirtual, u vectors) // adds products. It destroys the factors.
-	total(v int) VecVirtual      // rounds the sums of vector v
+	lanes(v int) VecVirtual      // rounds the sums of vector v, lane by lane
+	sum() GPVirtual              // adds up the lanes of vector 0, and rounds
 }
 
 // apartSums are words of sums, as addApart takes them.
 type apartSums struct {
 	rounding
 	hi, far, rest vectors
+}
+
+// newApartSums returns what makes sums of n vectors.
+func newApartSums() func(n int) productSums {
+	r := newRounding()
+	return func(n int) productSums { return apartSums{r, ifma.Zeros(n), ifma.Zeros(n), ifma.Zeros(n)} }
+}
+
+// newPairSums is newApartSums without far, for sum alone.
+func newPairSums() func(n int) productSums {
+	r := newRounding()
+	return func(n int) productSums {
+		hi := ifma.Zeros(n)
+		return apartSums{r, hi, hi, ifma.Zeros(n)}
+	}
 }
 
 func (s apartSums) add(a VecVirtual, u vectors) {
@@ -150,14 +159,16 @@ func (s apartSums) add(a VecVirtual, u vectors) {
 	}
 }
 
-func (s apartSums) total(v int) VecVirtual {
+func (s apartSums) lanes(v int) VecVirtual {
 	VPADDQ(s.far[v], s.hi[v], s.hi[v])
 	s.finish(s.hi[v], s.rest[v])
 	return s.hi[v]
 }
 
+func (s apartSums) sum() GPVirtual { return total(s.hi[0], s.rest[0]) }
+
 // rowSums sums products of some vectors of columns at a time.
-func rowSums(g ISA, x IndexType, unroll int, open func(n int) columnSums) {
+func rowSums(g ISA, x IndexType, unroll int, open func(n int) productSums) {
 	n, a, u, ldu, sums, add, minus, result := Arg("n"), Arg("a"), Arg("u"), g.Stride("ldu"), Arg("sums"), g.BroadcastArg("add"), g.BroadcastArg("minus"), Result()
 	f, bad := form{ISA: g}, Unique("bad")
 	MOVB(Imm(0), result)
@@ -172,7 +183,7 @@ func rowSums(g ISA, x IndexType, unroll int, open func(n int) columnSums) {
 			ADDQ(U32(x.Bytes()), ind)
 		})
 		for v, l := range ls {
-			total := s.total(v)
+			total := s.lanes(v)
 			f.xor(minus, total)
 			VPSUBQ(minus, total, total)
 			old := l.Load(sums)
@@ -271,15 +282,17 @@ func (r rounding) product(f left, b VecVirtual) VecVirtual {
 }
 
 // total returns the sum of the lanes, rounded. Their words rest are below 2⁵⁹.
-func (r rounding) total(hi, rest VecVirtual) GPVirtual {
-	pairs := ifma.Reg() // of both words, side by side
+func total(hi, rest VecVirtual) GPVirtual {
+	g := ISA{Wide: hi.Size() == 64, Size: 8}
+	pairs := g.Reg() // of both words, side by side
 	VPUNPCKLQDQ(hi, rest, pairs)
 	VPUNPCKHQDQ(hi, rest, rest)
 	VPADDQ(rest, pairs, pairs)
-	VEXTRACTI64X4(Imm(1), pairs, rest.AsY())
-	VPADDQ(rest.AsY(), pairs.AsY(), pairs.AsY())
-	VEXTRACTI64X2(Imm(1), pairs.AsY(), rest.AsX())
-	VPADDQ(rest.AsX(), pairs.AsX(), pairs.AsX())
+	for pairs.Size() > 16 {
+		upper := g.Upper(pairs)
+		VPADDQ(upper, lower(pairs), upper)
+		pairs = upper
+	}
 	low, sum, bits := GP64(), GP64(), GP64()
 	VMOVQ(pairs.AsX(), low)
 	VPEXTRQ(Imm(1), pairs.AsX(), sum)
@@ -298,11 +311,18 @@ func (r rounding) total(hi, rest VecVirtual) GPVirtual {
 	return sum
 }
 
+// lower returns the lower half of v.
+func lower(v VecVirtual) Register {
+	if v.Size() == 64 {
+		return v.AsY()
+	}
+	return v.AsX()
+}
+
 // segmentDots sums products of two vectors, one segment after the other.
-func segmentDots(x IndexType) {
-	g := ifma
+func segmentDots(g ISA, x IndexType, open func(n int) productSums) {
 	ptr, left, a, u, sums := Arg("ptr"), Arg("segments"), Arg("a"), Arg("u"), Arg("sums")
-	r, from := newRounding(), GP64()
+	from := GP64()
 	x.LoadIndex(Mem{Base: ptr}, from)
 	Times(left, func() {
 		n, to := GP64(), GP64()
@@ -311,26 +331,25 @@ func segmentDots(x IndexType) {
 		MOVQ(to, n)
 		SUBQ(from, n)
 		MOVQ(to, from)
-		hi, rest := g.Zeros(1)[0], g.Zeros(1)[0]
-		g.Loop(n, 1, func(l Step, _ int) { r.addTo(hi, rest, newLeft(l.Load(a)), l.Load(u)) }, nil)
+		s := open(1)
+		g.Loop(n, 1, func(l Step, _ int) { s.add(l.Load(a), vectors{l.Load(u)}) }, nil)
 		LEAQ(Mem{Base: a, Index: n, Scale: 8}, a)
 		LEAQ(Mem{Base: u, Index: n, Scale: 8}, u)
-		MOVQ(r.total(hi, rest), Mem{Base: sums})
+		MOVQ(s.sum(), Mem{Base: sums})
 		ADDQ(Imm(8), sums)
 	})
 }
 
 // rowDots sums products of a vector with rows.
-func rowDots(x IndexType) {
-	g := ifma
+func rowDots(g ISA, x IndexType, open func(n int) productSums) {
 	n, v, left, ind, u, ldu, dots, result := Arg("n"), Arg("v"), Arg("entries"), Arg("ind"), Arg("u"), g.Stride("ldu"), Arg("dots"), Result()
-	r, bad := newRounding(), Unique("bad")
+	bad := Unique("bad")
 	MOVB(Imm(0), result)
 	Times(left, func() {
 		row := rowAt(x, ind, ldu, u, bad)
-		hi, lo := g.Zeros(1)[0], g.Zeros(1)[0]
-		g.Loop(n, 1, func(l Step, _ int) { r.addTo(hi, lo, newLeft(l.Load(v)), l.Load(row)) }, nil)
-		ADDQ(r.total(hi, lo), Mem{Base: dots})
+		s := open(1)
+		g.Loop(n, 1, func(l Step, _ int) { s.add(l.Load(v), vectors{l.Load(row)}) }, nil)
+		ADDQ(s.sum(), Mem{Base: dots})
 		ADDQ(Imm(8), dots)
 		ADDQ(U32(x.Bytes()), ind)
 	})

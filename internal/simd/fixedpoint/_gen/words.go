@@ -19,6 +19,12 @@ var emitWords []func()
 // is the sum of the high halves of what it got, in lowTop and middleTop. factors is the sum of the factors.
 type wordSum struct{ low, lowTop, middle, middleTop, high, factors, sign VecVirtual }
 
+// newWordSums is newApartSums for n = 1.
+func newWordSums() func(n int) productSums {
+	sign := avx2.CopyOf(Bits(1 << 63))
+	return func(int) productSums { return newWordSum(sign) }
+}
+
 // newWordSum takes a register with 2⁶³.
 func newWordSum(sign VecVirtual) wordSum {
 	v := avx2.Zeros(6)
@@ -55,8 +61,8 @@ func (t wordSum) words() (lo, hi VecVirtual) {
 	return lo, hi
 }
 
-// total returns the lanes, rounded.
-func (t wordSum) total(int) VecVirtual {
+// lanes returns the lanes, rounded.
+func (t wordSum) lanes(int) VecVirtual {
 	lo, hi := t.words()
 	carry := avx2.Reg()
 	VPSRLQ(Imm(fraction), lo, carry)
@@ -68,6 +74,13 @@ func (t wordSum) total(int) VecVirtual {
 	VPSRLQ(Imm(fraction), lo, lo)
 	VPADDQ(lo, hi, hi)
 	return hi
+}
+
+// sum returns the sum of the lanes, rounded.
+func (t wordSum) sum() GPVirtual {
+	lo, hi := t.words()
+	VPSLLQ(Imm(52-fraction), lo, lo)
+	return total(hi, lo)
 }
 
 // addHalves adds a product, which it destroys, to a sum and to that of its high half.
