@@ -69,7 +69,7 @@ var untranslated = map[string]bool{}
 //
 // In Go, the variants are called by vectorName. It takes the types, and a jump in the
 // assembly the tier that the package variable tier says. Where there is but one
-// tier, vectorName must not be called on others.
+// tier, vectorName must not be called on others, nor on arm64 where all variants are for AVX-512 or X86.
 func Func(base string, v Variant, sig, doc string, body func()) *Routine {
 	i := slices.IndexFunc(functions, func(f *Routine) bool { return f.base == base })
 	if i < 0 {
