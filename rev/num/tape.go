@@ -12,8 +12,10 @@ import (
 // iteration, or before a few, from which the others are computed again.
 //
 // A loop of n iterations that keeps all states writes them with Push. The inverse reads them
-// with Pop, the last number first. Extend and Take do so with several values, on a tape of their own. A loop that keeps a few calls Keep before each iteration.
-// In the inverse, Back returns the iteration from which to run again up to iteration i:
+// with Pop, the last number first. Extend and Take do so with several values. What they keep and
+// what Push keeps are two stacks of one Tape, each with an order of its own. A loop that keeps a
+// few calls Keep before each iteration. In the inverse, Back returns the iteration from which to
+// run again up to iteration i:
 //
 //	for i := range n {
 //		if tape.Keep(i, n) {

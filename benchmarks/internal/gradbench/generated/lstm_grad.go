@@ -46,8 +46,8 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 			copy(copied[:n1:len(copied)], row[:n1:len(row)])
 		}
 		float64sTape.Push(nowBar[i])
-		now[i] = copied
 		nowBar[i] = copiedBar
+		now[i] = copied
 		float64sTape.Push(copiedBar)
 	}
 	y := scratch.Make(b)

@@ -370,6 +370,10 @@ func times(x, y expr) expr {
 		return x
 	case isLit(y, "0"), isLit(x, "1"):
 		return y
+	case isLit(x, "-1"):
+		return negative(y)
+	case isLit(y, "-1"):
+		return negative(x)
 	}
 	if u, ok := x.(*unary); ok && u.op == token.SUB {
 		return negative(times(u.x, y))

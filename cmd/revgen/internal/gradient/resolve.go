@@ -266,7 +266,10 @@ func (r *reverser) readings(back []stmt) (reads []read, mentioned map[*variable]
 				}
 			case *restore:
 				if s.pair.kept && s.inverse != nil && s.inverse.op != token.ASSIGN {
+					at := pos
+					pos++ // before the change is taken back
 					expression(s.inverse.r)
+					pos = at
 				}
 				switch {
 				case !s.pair.kept:

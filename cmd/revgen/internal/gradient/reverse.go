@@ -289,19 +289,19 @@ func (r *reverser) assignment(s *assignment) (forward, back []stmt) {
 		}
 		forward = append(forward, s)
 		back = r.group(func() { r.put(res) })
-		if r.block != nil {
-			r.direct[r.pos] = &directly{r.block, s.l}
-			back = append(back, &locals{r.block, true, r.pos})
-		}
 		if barOf != nil && isHeader(t) {
 			if ref, ok := barOf.(*reference); ok {
 				r.sets[ref.v]++
 			}
 			r.record(barOf, r.pos)
 			p := r.newPair(barOf)
-			forward = slices.Insert(forward, 0, stmt(&save{x: barOf, pair: p}))
-			forward = append(forward, &assignment{l: barOf, op: token.ASSIGN, r: r.barHeader(s.r)})
+			// First, because bounds may be of s.l.
+			forward = slices.Insert(forward, 0, stmt(&save{x: barOf, pair: p}), stmt(&assignment{l: barOf, op: token.ASSIGN, r: r.barHeader(s.r)}))
 			back = append(back, r.group(func() { r.put(&restore{x: barOf, pair: p}) })...)
+		}
+		if r.block != nil { // after both have come back
+			r.direct[r.pos] = &directly{r.block, s.l}
+			back = append(back, &locals{r.block, true, r.pos})
 		}
 	}
 	if barOf == nil || !isFloat(t) || s.r == nil {

@@ -206,8 +206,14 @@ func (t *tangenter) assignment(s *assignment) {
 		t.put(s)
 		return
 	case !isFloat(s.l.typeOf()):
-		t.put(s)
-		t.put(&assignment{l: d, op: s.op, r: t.header(s.r), define: s.define})
+		dot := &assignment{l: d, op: s.op, r: t.header(s.r), define: s.define}
+		if s.define {
+			t.put(s)
+			t.put(dot)
+		} else { // bounds may be of s.l
+			t.put(dot)
+			t.put(s)
+		}
 		return
 	}
 	e := expr(lit("0", s.l.typeOf()))

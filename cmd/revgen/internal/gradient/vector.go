@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // A vectorizer turns loops over elements into calls of package num: sums of products, slices
@@ -346,6 +347,7 @@ func (v *vectorizer) loop(s *ranged) []stmt {
 			w.put(&effect{&call{"clear", "", []expr{w.slice(e.l.(*element), true)}, nil}})
 			continue
 		}
+		w.stores = isElement(e.l) && mentionsIn(e.l, w.i) && !isCotangent(e.l)
 		terms := w.terms(e.r, nil)
 		if terms == nil || len(terms) > 6 {
 			return nil
@@ -354,7 +356,7 @@ func (v *vectorizer) loop(s *ranged) []stmt {
 			return nil
 		}
 	}
-	out := paired(w.out)
+	out := w.paired(w.out)
 	if !w.guarded {
 		return out
 	}
@@ -362,8 +364,8 @@ func (v *vectorizer) loop(s *ranged) []stmt {
 }
 
 // paired returns calls in which y += a·x and a sum of products with x right after it are one, as in the adjoint of
-// y += a·x.
-func paired(list []stmt) []stmt {
+// y += a·x. A sum for the memory of y has a name first, as Go may read that before the call.
+func (w *loopWriter) paired(list []stmt) []stmt {
 	for i := 0; i+1 < len(list); i++ {
 		first, ok := list[i].(*effect)
 		second, also := list[i+1].(*assignment)
@@ -374,7 +376,14 @@ func paired(list []stmt) []stmt {
 		inner, also := second.r.(*call)
 		if ok && also && axpy.fn == "num.Axpy" && inner.fn == "num.Inner" && sameText(axpy.args[2], inner.args[0]) {
 			args := append(slices.Clone(axpy.args), inner.args[1])
-			list = slices.Replace(list, i, i+2, stmt(&assignment{l: second.l, op: second.op, r: &call{"num.AxpyInner", numPath, args, float}}))
+			sum := expr(&call{"num.AxpyInner", numPath, args, float})
+			var both []stmt
+			if isElement(second.l) && w.key(second.l) == w.key(axpy.args[0]) {
+				v := &variable{name: w.unique("inner"), typ: float, scope: w.i.scope[:len(w.i.scope)-1]}
+				both, sum = append(both, &assignment{l: ref(v), op: token.ASSIGN, r: sum, define: true}), ref(v)
+			}
+			both = append(both, &assignment{l: second.l, op: second.op, r: sum})
+			list = slices.Replace(list, i, i+2, both...)
 		}
 	}
 	return list
@@ -593,6 +602,7 @@ type loopWriter struct {
 	lo, hi  expr
 	out     []stmt
 	guarded bool // what the calls are of may not exist if there is no iteration
+	stores  bool // values of the function: a quotient is no product with a rounded inverse
 }
 
 func (w *loopWriter) put(s stmt) { w.out = append(w.out, s) }
@@ -684,16 +694,27 @@ func (w *loopWriter) terms(e, coef expr) []term {
 				}
 			}
 			return []term{{c, x[0].x, y[0].x}}
-		case token.QUO: // by a constant, whose inverse is about as far from 0 and from infinity
-			if !moderate(e.y) {
+		case token.QUO: // by a number
+			if u, ok := e.y.(*unary); ok && u.op == token.SUB {
+				return w.terms(&binary{token.QUO, e.x, u.x, e.typ}, negated(coef))
+			}
+			y, ok := e.y.(*literal)
+			if !ok {
 				return nil
+			}
+			if text, ok := strings.CutPrefix(y.text, "-"); ok {
+				return w.terms(&binary{token.QUO, e.x, number(text), e.typ}, negated(coef))
 			}
 			list := w.terms(e.x, coef)
 			for i, t := range list {
-				if c := one(t.coef); isConstant(c) { // of integers, the quotient would be rounded
-					list[i].coef = times(c, inverse(e.y.(*literal)))
+				c := one(t.coef)
+				if !w.divides(y, isConstant(c)) {
+					return nil
+				}
+				if isConstant(c) { // of integers, the quotient would be rounded
+					list[i].coef = times(c, inverse(y))
 				} else {
-					list[i].coef = over(c, e.y)
+					list[i].coef = over(c, y)
 				}
 			}
 			return list
@@ -704,21 +725,23 @@ func (w *loopWriter) terms(e, coef expr) []term {
 
 // inverse returns 1/x, as a number if that is exact.
 func inverse(x *literal) expr {
-	v, _ := strconv.ParseFloat(x.text, 64)
+	v, _ := number64(x)
 	if f, _ := math.Frexp(v); math.Abs(f) == 0.5 {
 		return number(strconv.FormatFloat(1/v, 'g', -1, 64))
 	}
 	return &binary{token.QUO, number("1.0"), x, float}
 }
 
-// moderate reports whether e is a number that is far from 0 and from infinity.
-func moderate(e expr) bool {
-	l, ok := e.(*literal)
-	if !ok {
-		return false
+// divides reports whether a coefficient may be divided by y in place of its product: y is so far from 0 and from
+// infinity that the coefficient is, too, which of one that is not constant is known only for y near 1.
+func (w *loopWriter) divides(y *literal, constant bool) bool {
+	v, ok := number64(y)
+	f, n := math.Frexp(v)
+	most := 10
+	if constant {
+		most = 500
 	}
-	v, err := strconv.ParseFloat(l.text, 64)
-	return err == nil && math.Abs(v) > 0x1p-500 && math.Abs(v) < 0x1p500
+	return ok && v > 0 && max(n, -n) <= most && (!w.stores || f == 0.5)
 }
 
 func negated(coef expr) expr {
@@ -860,6 +883,7 @@ func (w *loopWriter) sum(e loopEffect, terms []term) bool {
 				r = numCall("Inner", w.slice(t.x, true), w.slice(t.y, false))
 			}
 			if t.coef != nil {
+				w.guarded = w.guarded || !isConstant(t.coef) // Inf times the sum of nothing is NaN
 				r = times(t.coef, r)
 			}
 			op := e.op
