@@ -631,7 +631,7 @@ func central(x []float64, d int) float64 {
 func minus(x []float64, d int) float64 {
 	z, a := make([]float64, d), 3*x[0]
 	for i := range z {
-		z[i] = x[i+1]
+		z[i] = x[i+1] * (1 + 0x1p-30)
 	}
 	s := 0.0
 	for i := range z {
@@ -644,7 +644,7 @@ func minus(x []float64, d int) float64 {
 func minusOne(x []float64, d int) float64 {
 	z, a := make([]float64, d), 3*x[0]
 	for i := range z {
-		z[i] = x[i+1]
+		z[i] = x[i+1] * (1 + 0x1p-30)
 	}
 	s := 0.0
 	for i := range z {
@@ -657,7 +657,7 @@ func minusOne(x []float64, d int) float64 {
 func minusThird(x []float64, d int) float64 {
 	z, a := make([]float64, d), 3*x[0]
 	for i := range z {
-		z[i] = x[i+1]
+		z[i] = x[i+1] * (1 + 0x1p-30)
 	}
 	s := 0.0
 	for i := range z {
@@ -814,9 +814,13 @@ func TestPasses(t *testing.T) {
 	if value := emptyGradient(g, zero, 0); value != 0 || g[0] == g[0] && g[0] != 0 {
 		t.Error("the sum of nothing is", value, "with the derivative", g[0])
 	}
-	for i, minus := range []func(g, x []float64, d int) float64{minusGradient, minusOneGradient, minusThirdGradient} {
-		if value := minus(g, x, 40); value != 0 {
-			t.Error("the differences", i, "of one and the same are", value)
+	for _, c := range []struct {
+		name string
+		f    func(x []float64, d int) float64
+		g    func(g, x []float64, d int) float64
+	}{{"minus", minus, minusGradient}, {"minusOne", minusOne, minusOneGradient}, {"minusThird", minusThird, minusThirdGradient}} {
+		if value, want := c.g(g, x, 40), c.f(x, 40); !(math.Abs(value-want) <= 1e-13*math.Abs(want)) {
+			t.Error(c.name, "is", value, "want", want)
 		}
 	}
 	for i := range 40 {
