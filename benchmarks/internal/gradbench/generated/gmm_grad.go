@@ -139,8 +139,10 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 		most1Bar := resultBar
 		sum2Bar := resultBar / sum2
 		kept9 := tape.Take(len(exponents))
-		most1Bar -= sum2Bar * num.Sum(kept9)
-		num.Axpy(exponentsBar, sum2Bar, kept9)
+		if len(exponents) > 0 {
+			most1Bar -= sum2Bar * num.Sum(kept9)
+			num.Axpy(exponentsBar, sum2Bar, kept9)
+		}
 		if most1At >= 0 {
 			exponentsBar[most1At] += most1Bar
 		}
@@ -183,8 +185,10 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	mostBar := LogSumExp1Bar
 	sum1Bar := LogSumExp1Bar / sum1
 	kept3 := tape.Take(len(alpha))
-	mostBar -= sum1Bar * num.Sum(kept3)
-	num.Axpy(alphaGrad, sum1Bar, kept3)
+	if len(alpha) > 0 {
+		mostBar -= sum1Bar * num.Sum(kept3)
+		num.Axpy(alphaGrad, sum1Bar, kept3)
+	}
 	if mostAt >= 0 {
 		alphaGrad[mostAt] += mostBar
 	}

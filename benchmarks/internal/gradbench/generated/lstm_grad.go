@@ -122,8 +122,11 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 		sum := tape.Pop()
 		x := sequence[t]
 		x10 := sequence[t+1]
-		num.Axpy(yBar, totalBar, x10)
-		normBar := -(totalBar * num.Sum(x10))
+		normBar := 0.0
+		if len(x10) > 0 {
+			num.Axpy(yBar, totalBar, x10)
+			normBar -= totalBar * num.Sum(x10)
+		}
 		sumBar := normBar / sum
 		kept5 := tape.Take(2 * b)
 		for i4 := b - 1; i4 >= 0; i4-- {

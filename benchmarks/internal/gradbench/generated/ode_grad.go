@@ -61,11 +61,10 @@ func ODEGradient(grad []float64, y []float64, x []float64, steps int) float64 {
 			num.Mul(k4[1:], x[1:len(k4):len(x)], at)
 		}
 		kept6 := tape.Extend(len(y))
-		copy(kept6, y)
-		num.Axpy(y, h/6, k1[:len(y):len(k1)])
-		num.Axpy(y, h*2/6, k2[:len(y):len(k2)])
-		num.Axpy(y, h*2/6, k3[:len(y):len(k3)])
-		num.Axpy(y, h/6, k4[:len(y):len(k4)])
+		for i9 := range y {
+			kept6[i9] = y[i9]
+			y[i9] += h * (k1[i9] + 2*k2[i9] + 2*k3[i9] + k4[i9]) / 6
+		}
 	}
 	result := y[n-1]
 	resultBar := 1.0

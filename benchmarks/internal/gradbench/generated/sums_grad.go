@@ -41,8 +41,10 @@ func LogSumExpGradient(grad []float64, x []float64) float64 {
 	mostBar := resultBar
 	sumBar := resultBar / sum
 	kept1 := tape.Take(len(x))
-	mostBar -= sumBar * num.Sum(kept1)
-	num.Axpy(grad, sumBar, kept1)
+	if len(x) > 0 {
+		mostBar -= sumBar * num.Sum(kept1)
+		num.Axpy(grad, sumBar, kept1)
+	}
 	if mostAt >= 0 {
 		grad[mostAt] += mostBar
 	}
