@@ -27,18 +27,18 @@ import (
 //	ġV += Ṗᵀ·Ȳ + Pᵀ·ġY.
 //
 // Y over float64 with heads of up to 64 columns is one launch on cards of compute capability 8.0 and later. It goes over the
-// keys of 128 queries once, on tensor cores, with the largest score so far, and keeps no scores in memory. Sums of e^(S_ij-s)·V_jl
-// for an s that is at most 16 below the largest S_ij must be in range.
+// keys of 128 queries once, on tensor cores, with a bound of the scores so far, and keeps no scores in memory. Σ_j |V_jl| over
+// the keys must be in range.
 //
 // Else, and for derivatives, a pass takes blocks of queries, all heads of a sequence at once, and computes P of a block and all keys again.
 // Scratch memory has a matrix of a block, another for tangents, another with cotangents, and another for the second
 // order: of 64 queries, or more if a matrix then has at most a million numbers. The products are those of MatMul.
 // Over float32 they are rounded to float32, and what is between them is computed in float64.
 //
-// If Q·Kᵀ is in the range of T, an element of P has the relative error ((d+2)·max_j Σ_l |α·q_il·k_jl| + m/256 + 16)·ε at
+// If Q·Kᵀ is in the range of T, an element of P has the relative error ((d+3)·max_j Σ_l |α·q_il·k_jl| + m/4 + 16)·ε at
 // most, for m keys. So Y is within that and (m+1)·ε times P·|V|. If all scores of a query are -Inf, its row is NaN. If Heads or Sequences do
 // not divide the columns or rows, all passes panic with mat.ErrShape. Causal multiplies keys that a query does
-// not see by 0 if another query of its block sees them: NaN there reaches both.
+// not see by 0 if another query of its block sees them, which has 128 queries in one launch: NaN there reaches both.
 type Attention[T rev.Float] struct {
 	Y         General[T] `rev:"acc" shape:"n,e"`
 	Q         General[T] `rev:"in" shape:"n,c"`

@@ -109,7 +109,7 @@ func TestAttentionTensor(t *testing.T) {
 						Heads: heads, Sequences: s[5], Causal: causal,
 					}
 					if i%2 == 1 {
-						o[0].Scale = 40 // the largest score grows by more than 16
+						o[0].Scale = 40 // what has been added up is scaled down
 					}
 					return o
 				}, func(k hostAttention[float64], _ int) revnn.Attention[float64] { return revnn.Attention[float64](k) }, near[hostAttention[float64]](t, 1e-12))
@@ -118,12 +118,13 @@ func TestAttentionTensor(t *testing.T) {
 	}
 }
 
-// TestAttentionNotFinite has scores that are infinite or not a number, in rows that begin with them and that do not.
+// TestAttentionNotFinite has scores that are infinite or not a number, in rows that begin with them and that do not. One row
+// grows by more than the range of powers between tiles of keys.
 func TestAttentionNotFinite(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, capability := range []int{75, 90} {
 		testDevice = withTensorCores(t, 1<<22, capability)
-		const n, m = 7, 40
+		const n, m = 8, 40
 		k := hostAttention[float64]{
 			Y: rev.NewGeneral(n, 1, make([]float64, n)), Q: rev.NewGeneral(n, 1, make([]float64, n)), K: rev.NewGeneral(m, 1, make([]float64, m)),
 			V: rev.NewGeneral(m, 1, make([]float64, m)), Scale: 1,
@@ -134,7 +135,7 @@ func TestAttentionNotFinite(t *testing.T) {
 				k.K.Data[j] = -inf
 			}
 		}
-		copy(k.Q.Data, []float64{1, -1, nan, inf, -inf, 300, 0})
+		copy(k.Q.Data, []float64{1, -1, nan, inf, -inf, 300, 0, 30000})
 		want := revnn.Attention[float64](k)
 		want.Y = rev.NewGeneral(n, 1, make([]float64, n))
 		want.Forward()
@@ -146,8 +147,102 @@ func TestAttentionNotFinite(t *testing.T) {
 				t.Errorf("compute capability %d: query %v has %v, want %v", capability, k.Q.Data[i], v, w)
 			}
 		}
-		if v := k.Y.Data; v[0] != v[0] || v[5] != v[5] || v[1] == v[1] {
+		if v := k.Y.Data; v[0] != v[0] || v[5] != v[5] || v[7] != v[7] || v[1] == v[1] {
 			t.Errorf("compute capability %d: %v", capability, v)
 		}
+	}
+}
+
+// TestAttentionUnseen has more keys than queries. No query sees the last ones, which are not a number.
+func TestAttentionUnseen(t *testing.T) {
+	for _, capability := range []int{75, 80, 90} {
+		testDevice = withTensorCores(t, 1<<22, capability)
+		for _, s := range [][2]int{{5, 9}, {40, 90}, {130, 140}} {
+			n, m := s[0], s[1]
+			compareStack(t, 0, []string{"Forward"}, func() (o [4]hostAttention[float64]) {
+				rnd := rand.New(rand.NewPCG(42, uint64(n)))
+				k := hostAttention[float64]{
+					Y: padded[float64](rnd, 2*n, 3), Q: padded[float64](rnd, 2*n, 2), K: padded[float64](rnd, 2*m, 2), V: padded[float64](rnd, 2*m, 3),
+					Sequences: 2, Causal: true,
+				}
+				for j := range 2 * m {
+					if j%m >= n {
+						k.K.Row(j)[1], k.V.Row(j)[1] = math.NaN(), math.NaN()
+					}
+				}
+				o[0] = k
+				return o
+			}, func(k hostAttention[float64], _ int) revnn.Attention[float64] { return revnn.Attention[float64](k) }, func(_ string, got, want hostAttention[float64]) {
+				t.Helper()
+				for i := range got.Y.Rows {
+					for j, w := range want.Y.Row(i) {
+						if v := got.Y.Row(i)[j]; !(math.Abs(v-w) <= 1e-12*(1+math.Abs(w))) {
+							t.Fatalf("compute capability %d: element (%d, %d) is %v, want %v", capability, i, j, v, w)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestAttentionHuge has values near the largest number.
+func TestAttentionHuge(t *testing.T) {
+	for _, capability := range []int{75, 80, 90} {
+		testDevice = withTensorCores(t, 1<<22, capability)
+		for _, last := range []float64{0, 15.9, 16.1, 50} {
+			k := oneQuery(40)
+			for j := range k.V.Data {
+				k.V.Data[j] = 0x1p1018
+				if j == 17 {
+					k.K.Data[j] = last
+				}
+			}
+			if err := rev.Forward(k); err != nil {
+				t.Fatal(err)
+			}
+			if v := k.Y.Data[0]; !(math.Abs(v/0x1p1018-1) <= 1e-14) {
+				t.Errorf("compute capability %d: the score %v makes %v, want %v", capability, last, v, 0x1p1018)
+			}
+		}
+	}
+}
+
+// oneQuery returns attention of one query, which is 1, and m keys, which are the scores.
+func oneQuery(m int) hostAttention[float64] {
+	return hostAttention[float64]{
+		Y: rev.NewGeneral(1, 1, make([]float64, 1)), Q: rev.NewGeneral(1, 1, []float64{1}), K: rev.NewGeneral(m, 1, make([]float64, m)),
+		V: rev.NewGeneral(m, 1, make([]float64, m)), Scale: 1,
+	}
+}
+
+// TestAttentionBound has a large score in each lane of a query. The other powers are near half a unit of its last place, so that
+// a sum loses them or has twice as much, and differs by more than if it were made of short ones. A value is what the large scores
+// have of all, and its error that of an element of P.
+func TestAttentionBound(t *testing.T) {
+	for _, capability := range []int{75, 90} {
+		testDevice = withTensorCores(t, 1<<24, capability)
+		const m, large = 4096, 4
+		worst := 0.0
+		for _, score := range []float64{-37.38, -37.36, -3} {
+			k := oneQuery(m)
+			for j := range m {
+				if j%2 == 0 && j < 2*large {
+					k.V.Data[j] = 1
+				} else {
+					k.K.Data[j] = score
+				}
+			}
+			if err := rev.Forward(k); err != nil {
+				t.Fatal(err)
+			}
+			got, rest := k.Y.Data[0], (m-large)*math.Exp(score)/large // without errors, got = 1/(1+rest)
+			off := math.Abs(got*rest+(got-1)) * 0x1p52
+			worst = max(worst, off)
+			if limit := 4*-score + m/4 + 16; !(off <= limit) {
+				t.Errorf("compute capability %d: with the score %v, P is off by %v ε, and the limit is %v", capability, score, off, limit)
+			}
+		}
+		t.Logf("compute capability %d: at most %v ε", capability, worst)
 	}
 }

@@ -9,8 +9,8 @@
 // from all banks.
 constexpr int tallQueries = 16, queries = maxThreads / lanes * tallQueries, keys = 16, widest = 64, eighth = 8, parts = widest / eighth;
 
-// Where the largest score of a query grows by more than this, what has been added up is scaled down. The powers before that
-// are at most e¹⁶.
+// Powers are of what a score is below a reference, which is this much more than the largest score of the first tile, so that
+// they are at most 1. Where a score is more than the reference, it moves likewise, and what has been added up is scaled down.
 constexpr double grows = 16;
 
 struct Attended {
@@ -30,7 +30,7 @@ INLINE void attend(Attended f) {
 	i64 blocksOf = over(f.n + queries - 1, queries), part = over(blockX(), blocksOf), sequence = over(part, f.heads), head = part - sequence * f.heads;
 	int me = (int)threadX(), i = me % lanes / 4, j = me % 4;
 	i64 begin = (blocksOf - 1 - (blockX() - part * blocksOf)) * queries, own = begin + me / lanes * tallQueries + i; // first those that see most keys
-	i64 end = f.causal && begin + queries < f.m ? begin + queries : f.m;
+	i64 after = begin + queries < f.n ? begin + queries : f.n, end = f.causal && after < f.m ? after : f.m; // of keys that a query here sees
 	f.q += sequence * f.n * f.downQ + head * f.c;
 	f.y += sequence * f.n * f.downY + head * f.e;
 
@@ -97,8 +97,9 @@ INLINE void attend(Attended f) {
 				double other = across(most, mask);
 				most = other > most ? other : most;
 			}
-			if (most > top[h] + grows) {
-				double keep = top[h] > -infinity ? exp(top[h] - most) : 0;
+			if (most > top[h]) {
+				most += grows;
+				double keep = exp(top[h] - most);
 				top[h] = most;
 				sum[h] *= keep;
 #pragma unroll
