@@ -80,6 +80,7 @@ def overhead():
         rows[f"NumPy, {name}"] = call(ours, arrays), call(of_numpy, arrays)
         rows[f"PyTorch, {name}"] = call(theirs, tensors), call(of_torch, tensors)
         rows[f"PyTorch, {name} and gradient"] = both(theirs), both(of_torch)
+    rows["PyTorch, product of 2×2 with a transpose"] = [lambda f=f: f(tensors[0], tensors[1].T) for f in (rt.revlinalg.MatMul, torch.matmul)]
     best = {name: [float("inf")] * len(fs) for name, fs in rows.items()}
     for _ in range(10):  # in turns
         for name, fs in rows.items():

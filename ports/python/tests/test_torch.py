@@ -1,3 +1,5 @@
+import copy
+import gc
 import shutil
 import subprocess
 import sys
@@ -236,6 +238,36 @@ def test_kept_calls():
         torch.testing.assert_close(torch.func.vmap(rt.revlinalg.Norm2)(a.reshape(4, 2)), torch.linalg.vector_norm(a.reshape(4, 2), dim=1))
     for n in [*range(1, 400), *range(1, 400)]:
         assert rt.revlinalg.Sum(torch.ones(n)) == n
+
+
+@pytest.mark.parametrize("n", [3, 40])  # the library copies the former
+def test_kept_calls_of_copies(n):
+    """Layouts that kernels do not take, again and again."""
+    a, b = torch.randn(n, 40, dtype=torch.float64), torch.randn(n, 40, dtype=torch.float64)
+    negative = torch._neg_view(b)
+    for _ in range(3):
+        for p, q in [(a, b.T), (a.T, b), (b[:, 1:].T, a[:, ::2]), (a[:1].expand(n, 40).T, b), (a.T, negative), (negative.T, a)]:
+            torch.testing.assert_close(rt.revlinalg.MatMul(p, q), p @ q)
+            p, q = p.detach().requires_grad_(), q.detach().requires_grad_()
+            got = torch.autograd.grad(rt.revlinalg.MatMul(p, q).sin().sum(), (p, q))
+            torch.testing.assert_close(got, torch.autograd.grad((p @ q).sin().sum(), (p, q)))
+            with torch.no_grad():
+                torch.testing.assert_close(rt.revlinalg.MatMul(p, q), p @ q)
+        torch.testing.assert_close(rt.revlinalg.Exp(a[:, 0]), torch.exp(a[:, 0]))
+        torch.testing.assert_close(rt.revlinalg.Exp(a[0, :1].expand(n)), torch.exp(a[0, :1].expand(n)))
+
+
+def test_results_of_kept_calls():
+    """Each is a tensor of its own, which may be changed and outlives what it was made of."""
+    a = torch.ones(8, dtype=torch.float64)
+    results = [rt.revlinalg.Exp(a * i) for i in range(100)]
+    results[3] += 1
+    gc.collect()
+    for i, y in enumerate(results):
+        torch.testing.assert_close(y, torch.exp(a * i) + (i == 3))
+        assert y.data_ptr() % 64 == 0 and y.is_contiguous() and not y.requires_grad
+    torch.testing.assert_close(copy.deepcopy(results[5]), results[5])
+    torch.testing.assert_close(torch.autograd.grad(results[1].requires_grad_().sum(), results[1])[0], a)
 
 
 def test_compile_after_kept_calls():

@@ -18,7 +18,8 @@ second ones forward over forward. torch.compile breaks its graph at such a trans
 refuses it with fullgraph. A transform takes a sparse matrix as a CSR.
 
 They work on the CPU. Tensors are passed without a copy unless their layout is one that the
-kernel does not take.
+kernel does not take. Short results may have memory that the library allocated, which Tensor.resize_ refuses, as it
+does that of torch.from_numpy.
 
 run works in place, on tensors that are the caller's, outside of autograd.
 
@@ -59,7 +60,7 @@ _NUMPY = {torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float3
 _TORCH = {n: t for t, n in _NUMPY.items()}
 _library_ = _library.library
 _CPU = torch.device("cpu")  # a text takes longer
-_is_compiling = torch.compiler.is_compiling
+_is_compiling, _is_dynamo = torch.compiler.is_compiling, torch.compiler.is_dynamo_compiling
 _functorch = torch._C._functorch
 _is_batched, _Transform = _functorch.is_legacy_batchedtensor, _functorch.TransformType
 
@@ -91,17 +92,16 @@ class _Plan:
         self.steps = _steps.written(write, spec, arguments, results)
         self.at, self.words, self.n = self.steps.ctypes.data, self.steps.size, len(tensors) + sum(r is not None for r in results)
         self.pack = struct.Struct(f"={self.n}q").pack
-        self.known = None
+        self.known, self.call = None, self._call
         if (calls := _quick()) and len(tensors) + len(self.made) <= 64:
             short = not spec.params and sum(math.prod(a.shape) for a in tensors) + sum(math.prod(r[0]) for r in results if r) <= 1024
             made = tuple([r and (r[:2], {"dtype": r[2], "device": _CPU}) for r in self.made])
-            if short:  # empty_like is quicker
+            if short:  # the library makes tensors like these
                 made = tuple([how and torch.empty_strided(*how[0], **how[1]) for how in made])
-            self.known, self.run = calls.plan(self.steps.tobytes(), len(tensors), made, not short), calls.run
+            self.known = calls.plan(self.steps.tobytes(), len(tensors), made, not short)
+            self.call = functools.partial(calls.run, self.known)
 
-    def __call__(self, tensors):
-        if self.known:
-            return self.run(self.known, tensors)
+    def _call(self, tensors):
         out = [r and torch.empty_strided(r[0], r[1], dtype=r[2], device=_CPU) for r in self.made]
         status = _library_.run(self.at, self.words, self.pack(*[a.data_ptr() for a in tensors], *[a.data_ptr() for a in out if a is not None]), self.n)
         if status:
@@ -121,7 +121,7 @@ def _quick():
     api = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
     if not rn.uses_c or api is None:
         return None
-    objects = (None, True, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, forward_ad, torch.is_grad_enabled, torch.empty_strided, torch.empty_like)
+    objects = (None, True, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, super(torch.autograd.Function, _Value).apply)
     made = _library_.python_torch_type(_Calls, api, objects)
     return made and made()
 
@@ -176,7 +176,7 @@ def _run(write, spec, x, others, constants, wanted=None):
     x = [_readable(rule, name, a, spec.batch >= 0) for name, a in zip(spec.inputs, x)]
     others = [_dense(a) for a in others]
     tensors = [*x, *others, *[_dense(a) for a in constants]]
-    return list(_plan(write, spec, tuple((tuple(a.shape), a.stride(), a.dtype) for a in tensors), wanted)(tensors))
+    return list(_plan(write, spec, tuple((tuple(a.shape), a.stride(), a.dtype) for a in tensors), wanted).call(tensors))
 
 
 def _fake_outputs(rule, layout, x, sizes):
@@ -539,26 +539,32 @@ class _Plans:
         self.n, self.vjp = self.spec.n, {}
         _check(self.spec, tensors[: self.n], tensors[self.n :])
         self.shapes = [(shape, _TORCH[dtype]) for shape, dtype in self.spec.results()]
-        self.layouts = tuple((tuple(a.shape), a.stride(), a.dtype) for a in tensors)
         rule = _library.rules[self.spec.rule]
         read = [_readable(rule, name, a, self.spec.batch >= 0) for name, a in zip(self.spec.inputs, tensors)] + [_dense(a) for a in tensors[self.n :]]
-        self.direct = all(a.data_ptr() == b.data_ptr() and a.stride() == b.stride() for a, b in zip(read, tensors))  # without copies
-        self.plan = _plan(_steps.value, self.spec, self.layouts, None) if self.direct else None
+        self.copied = tuple([a.data_ptr() != b.data_ptr() or a.stride() != b.stride() for a, b in zip(read, tensors)])
+        self.layouts = tuple((tuple(a.shape), a.stride(), a.dtype) for a in read)
+        # The library makes copies without gaps, but not of conjugates and negatives.
+        self.plan = None if any(a.is_conj() or a.is_neg() for a in tensors) else _plan(_steps.value, self.spec, self.layouts, None)
 
     def value(self, tensors):
-        if self.direct:
-            return self.plan(tensors)
+        if self.plan:
+            return self.plan.call(self._read(tensors))
         return _run(_steps.value, self.spec, tensors[: self.n], [], tensors[self.n :])
+
+    def _read(self, tensors):
+        """The tensors, or copies, as the plans take them."""
+        return [a.contiguous() if copied else a for a, copied in zip(tensors, self.copied)] if True in self.copied else tensors
 
     def gradients(self, tensors, ct, needs):
         """The gradients of the inputs that need one, where needs has a flag before theirs."""
-        if self.direct:
+        if self.plan:
+            tensors = self._read(tensors)
             ct = [_dense(a) if a.is_conj() or a.is_neg() else a if a.is_contiguous() else a.contiguous() for a in ct]  # that of a sum has strides of 0
             plan = self.vjp.get(needs)
             if plan is None:
                 layouts = self.layouts[: self.n] + tuple((shape, _strides(shape), dtype) for shape, dtype in self.shapes) + self.layouts[self.n :]
                 plan = self.vjp[needs] = _plan(_steps.vjp, self.spec, layouts, needs[1 : 1 + self.n])
-            return plan([*tensors[: self.n], *ct, *tensors[self.n :]])
+            return plan.call([*tensors[: self.n], *ct, *tensors[self.n :]])
         return _run(_steps.vjp, self.spec, tensors[: self.n], ct, tensors[self.n :], tuple(needs[1 : 1 + self.n]))
 
 
@@ -700,6 +706,8 @@ def _function(kernel):
     kept = {}
 
     def slow(*args, **kwargs):
+        if _is_compiling():
+            return call(kernel, *args, **kwargs)
         # Other parameters may change, as a tensor does, or be large.
         if kwargs and not all(isinstance(v, (int, float)) for v in kwargs.values()):
             return call(kernel, *args, **kwargs)
@@ -720,7 +728,7 @@ def _function(kernel):
                     if state[0] is slow:
                         state[0] = type(_quick())()
                         state[0].slow = slow
-                    state[0]._calls = state[0].keep(tuple(args), plans.plan.known)
+                    state[0]._calls = state[0].keep(tuple(args), plans.copied, plans.plan.known, plans)
             return out
         if torch._C._len_torch_dispatch_stack() or _transformed():
             return call(kernel, *args, **kwargs)
@@ -729,7 +737,7 @@ def _function(kernel):
     state = [slow]  # what makes the calls
 
     def function(*args, **kwargs):
-        if _is_compiling():
+        if _is_dynamo():  # is_compiling takes longer
             return call(kernel, *args, **kwargs)
         return state[0](*args, **kwargs) if kwargs else state[0](*args)  # a dict takes longer
 
