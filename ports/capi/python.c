@@ -121,6 +121,8 @@ typedef struct {
 	int n;
 } calls;
 
+static const char calls_name[] = "revnum.calls", plan_name[] = "revnum.plan"; /* of capsules */
+
 static void drop(kept *k) {
 	if (--k->users > 0) return;
 	for (int i = 0; i < k->inputs + k->outputs; i++) py.Py_DecRef(k->layouts[i].dtype);
@@ -139,7 +141,7 @@ static void forget(calls *c) {
 }
 
 static void free_calls(object *capsule) {
-	calls *c = py.PyCapsule_GetPointer(capsule, NULL);
+	calls *c = py.PyCapsule_GetPointer(capsule, calls_name);
 	forget(c);
 	free(c);
 }
@@ -147,7 +149,9 @@ static void free_calls(object *capsule) {
 /* The calls of a function, which are in its first slot: NULL before it has any. */
 static calls *calls_of(object *function) {
 	object *capsule = *(object **)(function + 1);
-	return capsule == NULL ? NULL : py.PyCapsule_GetPointer(capsule, NULL);
+	calls *c = capsule == NULL ? NULL : py.PyCapsule_GetPointer(capsule, calls_name);
+	if (c == NULL) py.PyErr_Clear();
+	return c;
 }
 
 /* Whether a kept call is for arrays like these, and their addresses. */
@@ -244,20 +248,20 @@ static object *call(object *function, object *args, object *keywords) {
 /* The capsule of the calls of a function, a new reference. */
 static object *capsule_of(object *function) {
 	object *capsule = *(object **)(function + 1);
-	if (capsule != NULL) {
+	if (calls_of(function) != NULL) {
 		py.Py_IncRef(capsule);
 		return capsule;
 	}
 	calls *c = calloc(1, sizeof *c);
 	if (c == NULL) return py.PyErr_NoMemory();
-	capsule = py.PyCapsule_New(c, NULL, free_calls);
+	capsule = py.PyCapsule_New(c, calls_name, free_calls);
 	if (capsule == NULL) free(c);
 	return capsule;
 }
 
 /* Adds a call to those of a capsule. */
 static void add(object *capsule, kept *k) {
-	calls *c = py.PyCapsule_GetPointer(capsule, NULL);
+	calls *c = py.PyCapsule_GetPointer(capsule, calls_name);
 	if (c->n == max_calls) forget(c);
 	k->users = 1;
 	k->next = c->first;
@@ -265,7 +269,7 @@ static void add(object *capsule, kept *k) {
 	c->n++;
 }
 
-/* keep(kernel, arguments, inputs, outputs) keeps the call that was made of these arrays. It returns the value of
+/* _keep(kernel, arguments, inputs, outputs) keeps the call that was made of these arrays. It returns the value of
  * the slot: a capsule. */
 static object *keep(object *function, object *args) {
 	int kernel;
@@ -318,7 +322,7 @@ static object *subclass(type_spec *spec, object *base) {
 }
 
 void *rev_python(void *const *functions, void *const *numpy, void *base, void *fail, const int32_t *close) {
-	static method methods[] = {{"keep", keep, takes_tuple, "Keeps a call."}, {NULL, NULL, 0, NULL}};
+	static method methods[] = {{"_keep", keep, takes_tuple, "Keeps a call."}, {NULL, NULL, 0, NULL}};
 	static const slot slots[] = {{slot_call, (void *)call}, {slot_methods, methods}, {0, NULL}};
 	static type_spec spec = {"revnum.Function", 0, 0, default_flags, slots};
 	memcpy(&py, functions, sizeof py);
@@ -382,13 +386,13 @@ typedef struct {
 } plan;
 
 static void free_plan(object *capsule) {
-	plan *p = py.PyCapsule_GetPointer(capsule, NULL);
+	plan *p = py.PyCapsule_GetPointer(capsule, plan_name);
 	py.Py_DecRef(p->steps);
 	py.Py_DecRef(p->results);
 	free(p);
 }
 
-/* plan(steps, tensors, results, large) returns a capsule. */
+/* _plan(steps, tensors, results, large) returns a capsule. */
 static object *new_plan(object *self, object *args) {
 	(void)self;
 	plan p, *kept;
@@ -400,7 +404,7 @@ static object *new_plan(object *self, object *args) {
 	}
 	if ((kept = malloc(sizeof *kept)) == NULL) return py.PyErr_NoMemory();
 	*kept = p;
-	object *capsule = py.PyCapsule_New(kept, NULL, free_plan);
+	object *capsule = py.PyCapsule_New(kept, plan_name, free_plan);
 	if (capsule == NULL) {
 		free(kept);
 		return NULL;
@@ -444,7 +448,7 @@ static object *like(object *a, void **data) {
 /* Makes the steps of a plan on tensors at these addresses, after which there is room for those of results. It
  * returns a tuple of the results. */
 static object *run_plan(object *capsule, void **buffers) {
-	const plan *p = py.PyCapsule_GetPointer(capsule, NULL);
+	const plan *p = py.PyCapsule_GetPointer(capsule, plan_name);
 	intptr_t results = py.PyTuple_Size(p->results), words = py.PyBytes_Size(p->steps) / (intptr_t)sizeof(int64_t), n = p->tensors;
 	const int64_t *steps = (const int64_t *)py.PyBytes_AsString(p->steps);
 	object *out = py.PyTuple_New(results);
@@ -483,13 +487,14 @@ static object *run_plan(object *capsule, void **buffers) {
 	return py.PyObject_CallFunction(raise_status, "i", (int)status);
 }
 
-/* run(plan, tensors) */
+/* _run(plan, tensors) */
 static object *run_method(object *self, object *args) {
 	(void)self;
 	object *capsule, *list, *out = NULL;
 	void *data[max_buffers];
 	if (!py.PyArg_ParseTuple(args, "OO", &capsule, &list)) return NULL;
-	const plan *p = py.PyCapsule_GetPointer(capsule, NULL);
+	if (*closed) return py.PyObject_CallFunction(raise_status, "iy", (int)REV_INTERNAL, "revnum: the library is closed");
+	const plan *p = py.PyCapsule_GetPointer(capsule, plan_name);
 	object *tensors = p == NULL ? NULL : py.PySequence_Tuple(list);
 	if (tensors == NULL) return NULL;
 	if (py.PyTuple_Size(tensors) != p->tensors) {
@@ -505,20 +510,21 @@ end:
 	return out;
 }
 
-/* Whether what a function of Python returns is True, or it fails. */
+/* Whether what a function of Python returns is True, or -1 with an exception. */
 static int holds(object *function, object *argument) {
 	object *result = py.PyObject_CallFunctionObjArgs(function, argument, NULL);
-	if (result == NULL) py.PyErr_Clear();
 	py.Py_DecRef(result);
-	return result == NULL || result == pt.yes;
+	return result == NULL ? -1 : result == pt.yes;
 }
 
-/* Whether something else than autograd looks at operations: transforms, modes, or forward-mode derivatives. */
+/* Whether something else than autograd looks at operations: transforms, modes, or forward-mode derivatives; or -1
+ * with an exception. */
 static int watched(void) {
-	if (holds(pt.transforms, NULL)) return 1;
+	int yes = holds(pt.transforms, NULL);
+	if (yes != 0) return yes;
 	object *modes = py.PyObject_CallFunctionObjArgs(pt.modes, NULL), *at = py.PyDict_GetItem(pt.forward, level);
-	int yes = modes == NULL || at == NULL || py.PyLong_AsLong(modes) != 0 || py.PyLong_AsLong(at) >= 0;
-	if (modes == NULL) py.PyErr_Clear();
+	if (modes == NULL) return -1;
+	yes = at == NULL || py.PyLong_AsLong(modes) != 0 || py.PyLong_AsLong(at) >= 0;
 	py.Py_DecRef(modes);
 	return yes;
 }
@@ -542,23 +548,22 @@ static int tensors_fit(const kept *k, object *args, void **data) {
 	return 1;
 }
 
-enum need { plain, gradient, python };
+enum need { plain, gradient, python, failed };
 
 /* What there is about the tensors but their numbers. */
 static enum need need(const kept *k, object *args) {
 	int moving = 0;
 	for (int i = 0; i < k->inputs; i++) {
 		object *a = py.PyTuple_GetItem(args, i);
-		if (holds(pt.is_negative, a) || (k->layouts[i].code == dl_complex && holds(pt.is_conjugate, a))) return python;
-		object *grad = py.PyObject_GetAttr(a, requires_grad);
-		if (grad == NULL) {
-			py.PyErr_Clear();
-			return python;
-		}
+		int other = holds(pt.is_negative, a);
+		if (other == 0 && k->layouts[i].code == dl_complex) other = holds(pt.is_conjugate, a);
+		object *grad = other == 0 ? py.PyObject_GetAttr(a, requires_grad) : NULL;
+		if (grad == NULL) return other > 0 ? python : failed;
 		moving |= grad == pt.yes;
 		py.Py_DecRef(grad);
 	}
-	return moving && holds(pt.gradients, NULL) ? gradient : plain;
+	int gradients = moving ? holds(pt.gradients, NULL) : 0;
+	return gradients < 0 ? failed : gradients ? gradient : plain;
 }
 
 /* The value with a gradient, a tuple. */
@@ -610,14 +615,17 @@ end:
 }
 
 static object *call_on_tensors(object *function, object *args, object *keywords) {
-	if (calls_of(function) == NULL || watched()) return slow(function, args, keywords);
+	int others = calls_of(function) == NULL ? 1 : watched();
+	if (others != 0) return others < 0 ? NULL : slow(function, args, keywords);
 	void *data[max_buffers];
 	kept *k = find(function, args, keywords, data, tensors_fit);
-	enum need what = k == NULL ? python : need(k, args);
-	if (what == python) return slow(function, args, keywords);
-	k->users++;
-	object *out = what == plain ? value(k, args, data) : apply(k, args);
+	if (k == NULL) return slow(function, args, keywords);
+	k->users++; /* PyTorch lets other threads run while it is asked. They may forget what is kept, and change tensors */
+	enum need what = need(k, args);
+	if (what == plain && !tensors_fit(k, args, data)) what = python;
+	object *out = what == plain ? value(k, args, data) : what == gradient ? apply(k, args) : NULL;
 	drop(k);
+	if (what == python) return slow(function, args, keywords);
 	if (out == NULL || py.PyTuple_Size(out) != 1) return out;
 	object *only = py.PyTuple_GetItem(out, 0);
 	py.Py_IncRef(only);
@@ -625,7 +633,7 @@ static object *call_on_tensors(object *function, object *args, object *keywords)
 	return only;
 }
 
-/* keep(tensors, copied, plan, gradients) keeps a plan for tensors like these, whether each is copied, and what pt.apply
+/* _keep(tensors, copied, plan, gradients) keeps a plan for tensors like these, whether each is copied, and what pt.apply
  * takes before them. It returns the value of the slot. */
 static object *keep_plan(object *function, object *args) {
 	object *tensors, *copied, *capsule, *own, *gradients;
@@ -672,8 +680,8 @@ static object *keep_plan(object *function, object *args) {
 
 void *rev_python_torch(const void *dlpack, void *objects, void *base) {
 	static method methods[] = {
-		{"keep", keep_plan, takes_tuple, "Keeps a plan."}, {"plan", new_plan, takes_tuple, "Makes a plan of steps."},
-		{"run", run_method, takes_tuple, "Makes the steps of a plan."}, {NULL, NULL, 0, NULL},
+		{"_keep", keep_plan, takes_tuple, "Keeps a plan."}, {"_plan", new_plan, takes_tuple, "Makes a plan of steps."},
+		{"_run", run_method, takes_tuple, "Makes the steps of a plan."}, {NULL, NULL, 0, NULL},
 	};
 	static const slot slots[] = {{slot_call, (void *)call_on_tensors}, {slot_methods, methods}, {0, NULL}};
 	static type_spec spec = {"revnum.TensorFunction", 0, 0, default_flags, slots};

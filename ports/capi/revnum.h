@@ -156,7 +156,8 @@ REV_API const char *rev_python_names(void);
 REV_API void *rev_python(void *const *functions, void *const *numpy, void *base, void *fail, const int32_t *closed);
 
 /* rev_python_torch is rev_python, after that, for tensors of PyTorch. dlpack is PyTorch's DLPackExchangeAPI, and
- * objects is a tuple of what ports/capi/python.c says. */
+ * objects is a tuple that goes with this version of the library: see _quick of
+ * ports/python/revnum/torch. */
 REV_API void *rev_python_torch(const void *dlpack, void *objects, void *base);
 
 /* rev_model fits a model, or applies one. task is such as "gmm.fit". options is a JSON

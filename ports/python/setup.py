@@ -90,7 +90,7 @@ class BuildWithLibrary(build_py):
 class Wheel(bdist_wheel):
     def get_tag(self):
         _, _, platform = super().get_tag()
-        return "py3", "none", platform  # the library does not know Python
+        return "py3", "none", platform  # the library links with no Python
 
 
 class WithSource(sdist):

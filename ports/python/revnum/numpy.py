@@ -276,7 +276,7 @@ class Function:
             rule, packed, out, settings = made
             if not kwargs and _quick():
                 self.__class__ = _quick()
-                self._calls = self.keep(rule.number, b"".join(packed + settings), args, tuple(out))
+                self._calls = self._keep(rule.number, b"".join(packed + settings), args, tuple(out))
             else:
                 if len(self._kept) >= 256:
                     self._kept.clear()

@@ -258,6 +258,13 @@ def test_closed_library():
     assert r.returncode == 1 and "the library is closed" in r.stderr
 
 
+def test_imported_again():
+    """Errors are those of the module that is called."""
+    code = "import sys, numpy, revnum, revnum.numpy as rn\na = numpy.zeros((2, 2))\n" "def fails(revnum, rn):\n    for _ in range(3):\n        try:\n            rn.revlinalg.Inv(a)\n        except revnum.NoResultError:\n            pass\n" "fails(revnum, rn)\nold = revnum, rn\nfor m in [m for m in sys.modules if m.partition('.')[0] == 'revnum']:\n    del sys.modules[m]\nimport revnum, revnum.numpy as rn\nfails(revnum, rn)\nfails(*old)\nprint(old[1].uses_c, rn.uses_c)"
+    r = run(code)
+    assert r.returncode == 0, r.stderr
+
+
 FIRST = "import numpy, revnum.numpy as rn; rn.revlinalg.Sum(numpy.ones(2))"
 
 

@@ -416,6 +416,51 @@ def test_layouts():
     assert torch.isnan(rt.revlinalg.Sum(torch.tensor([float("nan"), 1], dtype=torch.float64)))
 
 
+def test_closed_library_with_plans():
+    code = "import torch, revnum.torch as rt; from revnum import _library; a = torch.eye(2, dtype=torch.float64); rt.revlinalg.Inv(a); rt.revlinalg.Inv(a); _library.library.close(); rt.revlinalg.Inv(a)"
+    r = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert r.returncode == 1 and "the library is closed" in r.stderr
+
+
+def test_forgets_during_a_call():
+    """A mode of PyTorch makes so many other calls that the library forgets the one in progress."""
+    a = torch.arange(7, dtype=torch.float64)
+    for _ in range(3):
+        rt.revlinalg.Sum(a)
+
+    class Others(torch.overrides.TorchFunctionMode):
+        asked = False
+
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            if not self.asked and function is torch.Tensor.is_neg:
+                self.asked = True
+                for n in range(8, 400):
+                    rt.revlinalg.Sum(torch.ones(n, dtype=torch.float64))
+            return function(*args, **(kwargs or {}))
+
+    with Others() as mode:
+        assert rt.revlinalg.Sum(a) == 21
+    assert mode.asked or not rt._quick()
+
+
+def test_interrupt_of_a_mode():
+    a = torch.arange(7, dtype=torch.float64)
+    for _ in range(3):
+        rt.revlinalg.Sum(a)
+
+    class Interrupts(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), Interrupts():
+        rt.revlinalg.Sum(a)
+
+
+def test_fractions_for_fixed_point():
+    with pytest.raises(revnum.ArgumentError):
+        rt.call("revlinalg.Dot[Q43]", [1.5, 2], [2.5, 1])
+
+
 def test_closed_library():
     code = "import torch, revnum.torch as rt; from revnum import _library; _library.library.close(); rt.revlinalg.Sum(torch.ones(2, dtype=torch.float64))"
     r = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -98,8 +98,8 @@ class _Plan:
             made = tuple([r and (r[:2], {"dtype": r[2], "device": _CPU}) for r in self.made])
             if short:  # the library makes tensors like these
                 made = tuple([how and torch.empty_strided(*how[0], **how[1]) for how in made])
-            self.known = calls.plan(self.steps.tobytes(), len(tensors), made, not short)
-            self.call = functools.partial(calls.run, self.known)
+            self.known = calls._plan(self.steps.tobytes(), len(tensors), made, not short)
+            self.call = functools.partial(calls._run, self.known)
 
     def _call(self, tensors):
         out = [r and torch.empty_strided(r[0], r[1], dtype=r[2], device=_CPU) for r in self.made]
@@ -601,10 +601,11 @@ class _Values(torch.autograd.Function):
 
 
 def _tensor(o, a):
-    """a as a tensor. What has no type of its own, such as a list, gets that of the operand."""
+    """a as a tensor. What has no type of its own, such as a list, gets that of the operand, unless that is Q43."""
     if isinstance(a, torch.Tensor):
         return a
-    return torch.as_tensor(a, dtype=None if o.role == "index" or hasattr(a, "dtype") else _TYPES[o.type])
+    own = o.role == "index" or o.type == "Q43" or hasattr(a, "dtype")  # as_tensor would cut fractions to whole numbers
+    return torch.as_tensor(a, dtype=None if own else _TYPES[o.type])
 
 
 def call(kernel, *args, **kwargs):
@@ -728,7 +729,7 @@ def _function(kernel):
                     if state[0] is slow:
                         state[0] = type(_quick())()
                         state[0].slow = slow
-                    state[0]._calls = state[0].keep(tuple(args), plans.copied, plans.plan.known, plans)
+                    state[0]._calls = state[0]._keep(tuple(args), plans.copied, plans.plan.known, plans)
             return out
         if torch._C._len_torch_dispatch_stack() or _transformed():
             return call(kernel, *args, **kwargs)
