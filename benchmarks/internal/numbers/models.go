@@ -25,11 +25,11 @@ func layers[T rev.Real](rnd *rand.Rand) (revnn.AffineBatch[T], revnn.Conv2D[T]) 
 // layerPasses returns layers of networks and the covariance, with their adjoints.
 func layerPasses[T rev.Real](rnd *rand.Rand) []pass {
 	const n = 64
-	matrix := func(m, n int) rev.General[T] { return randomMatrix[T](rnd, m, n, 1e-3) }
+	matrix := func(rows int) rev.General[T] { return randomMatrix[T](rnd, rows, n, 1e-3) }
 	affine, conv := layers[T](rnd)
 	affineG, convG := layers[T](rnd)
-	cov := revlinalg.Covariance[T]{C: matrix(n, n), X: matrix(1000, n), Workers: 1}
-	covG := revlinalg.Covariance[T]{C: matrix(n, n), X: matrix(1000, n)}
+	cov := revlinalg.Covariance[T]{C: matrix(n), X: matrix(1000), Workers: 1}
+	covG := revlinalg.Covariance[T]{C: matrix(n), X: matrix(1000)}
 	return []pass{
 		{"AffineBatch over Q43, n=64", 10, func() { affine.Forward() }},
 		{"adjoint of AffineBatch over Q43, n=64", 10, func() { affine.Adjoint(affineG) }},
