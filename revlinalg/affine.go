@@ -76,8 +76,7 @@ func (k Affine[T]) RunChecked(back bool) error {
 	packed := vector.Packed(&x)
 	for i := range y.N {
 		s := fixedpoint.ExactDot(number.Fixed(k.W.Row(i)), packed)
-		s.Add(vector.Element(b, i))
-		v, ok := s.AddTo(y.Data[i*y.Inc], sign)
+		v, ok := s.AddTo(y.Data[i*y.Inc], vector.Element(b, i), sign)
 		if !ok {
 			done := k.part(0, i)
 			done.B = vector.Between(k.B, 0, i)

@@ -316,8 +316,7 @@ func (w *convolution[T]) firstOverflow() *rev.OverflowError {
 			patch := w.gather(make([]T, k.W.Cols), k.X, c, convPart{n, place, 1}).Data
 			for f := group * filters; f < (group+1)*filters && f*w.places()+place < first; f++ {
 				s := fixedpoint.ExactDot(number.Fixed(k.W.Row(f)), number.Fixed(patch))
-				s.Add(fixed.Q43(vector.Element(k.B, f)))
-				if _, ok := s.AddTo(y[f*w.places()+place], w.sign); !ok {
+				if _, ok := s.AddTo(y[f*w.places()+place], fixed.Q43(vector.Element(k.B, f)), w.sign); !ok {
 					first = f*w.places() + place
 				}
 			}

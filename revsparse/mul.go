@@ -190,10 +190,10 @@ func firstOverflow[I Index](k *Mul[fixed.Q43, I], sign int) (row, col int) {
 				fits = fits && errW == nil && err == nil
 			}
 			if old := k.C.Data[i*k.C.Stride+c]; k.Trans && k.C.Cols == 1 || alpha == fixed.One {
-				_, ok := s.AddTo(old, sign)
+				_, ok := s.AddTo(old, 0, sign)
 				fits = fits && ok
 			} else {
-				sum, ok := s.AddTo(0, 1)
+				sum, ok := s.AddTo(0, 0, 1)
 				fits = ok && fixedpoint.SumFits(old, sign, alpha, sum)
 			}
 			if !fits {

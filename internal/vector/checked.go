@@ -8,8 +8,8 @@ import (
 )
 
 // RunChecked makes a pass of k over fixed.Q43. fits makes the same pass, and reports whether all results are surely in
-// range. If not, RunChecked undoes that, and overflow looks for the first result that is out of range. If there is none, sums
-// were on the way, and the pass is right.
+// range. If not, RunChecked undoes that, and overflow looks for the first result that is out of range. It must round as k
+// does: if there is none, sums were on the way, and RunChecked makes the pass without another look.
 func RunChecked[K rev.Kernel[K]](k K, back bool, fits func() bool, overflow func() *rev.OverflowError) error {
 	if fits() {
 		return nil
@@ -52,7 +52,7 @@ func ExactSquares(x *rev.Vector[fixed.Q43]) fixedpoint.Exact {
 
 // AddChecked computes *out += sign·s, with s rounded. If that is out of range, it changes nothing and returns false.
 func AddChecked(out *fixed.Q43, sign int, s fixedpoint.Exact) bool {
-	v, ok := s.AddTo(*out, sign)
+	v, ok := s.AddTo(*out, 0, sign)
 	if ok {
 		*out = v
 	}

@@ -71,7 +71,7 @@ func SumFits(z fixed.Q43, sign int, x, y fixed.Q43) bool {
 	}
 	var s Exact
 	s.AddProduct(x, y)
-	_, ok := s.AddTo(z, sign)
+	_, ok := s.AddTo(z, 0, sign)
 	return ok
 }
 
@@ -106,28 +106,27 @@ func (s *Exact) AddProduct(x, y fixed.Q43) {
 	s.add(lo, hi, uint64(int64(hi)>>63))
 }
 
-// AddTo returns z + s, or z - s if sign is negative, with s rounded to nearest, ties to even. It wraps, and reports
-// whether it is in range.
-func (s Exact) AddTo(z fixed.Q43, sign int) (sum fixed.Q43, ok bool) {
-	const f = fixed.FracBits
-	half := s[0]>>f&1 + 1<<(f-1) - 1
-	var c uint64
-	s[0], c = bits.Add64(s[0], half, 0)
-	s[1], c = bits.Add64(s[1], 0, c)
-	s[2] += c
-	q := Exact{s[0]>>f | s[1]<<(64-f), s[1]>>f | s[2]<<(64-f), uint64(int64(s[2]) >> f)}
+// round rounds s to a whole number of units, ties to even.
+func (s *Exact) round() {
+	s.add(s[0]>>fixed.FracBits&1+1<<(fixed.FracBits-1)-1, 0, 0)
+	s[0] &^= 1<<fixed.FracBits - 1
+}
+
+// AddTo returns z + (s + b), or z - (s + b) if sign is negative, with s rounded to nearest, ties to even, before b is added.
+// It wraps, and reports whether it is in range.
+func (s Exact) AddTo(z, b fixed.Q43, sign int) (sum fixed.Q43, ok bool) {
+	s.round()
+	s.Add(b)
 	if sign < 0 {
-		var b uint64
-		for i := range q {
-			q[i], b = bits.Sub64(0, q[i], b)
-		}
+		t := s
+		s = Exact{}
+		s.sub(t[0], t[1], t[2])
 	}
-	top := uint64(z >> 63)
-	q[0], c = bits.Add64(q[0], uint64(z), 0)
-	q[1], c = bits.Add64(q[1], top, c)
-	q[2] += top + c
-	top = uint64(int64(q[0]) >> 63)
-	return fixed.Q43(q[0]), q[1] == top && q[2] == top
+	s.Add(z)
+	sum = fixed.Q43(s[0]>>fixed.FracBits | s[1]<<(64-fixed.FracBits))
+	var all Exact
+	all.Add(sum)
+	return sum, all == s
 }
 
 // Root returns √s, rounded, and whether it is in range.
@@ -219,7 +218,7 @@ func exactGemm(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rs
 		for i := range m {
 			x = line(x, a[i*rsa:], k, csa)
 			s, at := ExactDot(x, y), &c[i*ldc+j]
-			sum, ok := s.AddTo(*at, sign)
+			sum, ok := s.AddTo(*at, 0, sign)
 			*at, all = sum, all && ok
 		}
 	}
@@ -238,20 +237,21 @@ func line(old, x []fixed.Q43, n, inc int) []fixed.Q43 {
 	return old
 }
 
-// GemmOverflow returns the first element of C ± (A·B + 1·bᵀ), by rows, that is out of range, else -1 and -1. A nil bias b
-// is zero. It looks at one element after the other.
+// GemmOverflow returns the first element of C ± (A·B + 1·bᵀ), by rows, that is out of range, else -1 and -1. A·B is
+// rounded before b is added. A nil bias b is zero. It looks at one element after the other.
 func GemmOverflow(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, csb int, bias, c []fixed.Q43, ldc int) (row, col int) {
 	row, col = m, -1
 	var x, y []fixed.Q43
 	for j := range n {
 		y = line(y, b[j*csb:], k, rsb)
+		var shift fixed.Q43
+		if bias != nil {
+			shift = bias[j]
+		}
 		for i := range row {
 			x = line(x, a[i*rsa:], k, csa)
 			s := ExactDot(x, y)
-			if bias != nil {
-				s.Add(bias[j])
-			}
-			if _, ok := s.AddTo(c[i*ldc+j], sign); !ok {
+			if _, ok := s.AddTo(c[i*ldc+j], shift, sign); !ok {
 				row, col = i, j
 				break
 			}

@@ -69,7 +69,9 @@ func testChecked(t *testing.T, rnd *rand.Rand, n int, from func(*rand.Rand) fixe
 		"SumSquares": func() (Exact, *big.Int) { return ExactSquares(x), bigSum(alpha, sign, x, x) },
 	} {
 		s, want := f()
-		if got, ok := s.AddTo(alpha, sign); ok != want.IsInt64() || ok && int64(got) != want.Int64() {
+		bias := from(rnd)
+		want.Add(want, new(big.Int).Mul(big.NewInt(int64(sign)), big.NewInt(int64(bias)))) // after s is rounded
+		if got, ok := s.AddTo(alpha, bias, sign); ok != want.IsInt64() || ok && int64(got) != want.Int64() {
 			t.Fatalf("%s of %d elements: %d, in range %v, want %v", what, n, got, ok, want)
 		}
 	}
@@ -192,7 +194,7 @@ func TestExactWide(t *testing.T) {
 	forEachTier(t, func(t *testing.T) {
 		x := slices.Repeat([]fixed.Q43{fixed.Min}, 1<<10)
 		for s, sign := range map[Exact]int{ExactDot(x, x): 1, ExactSquares(x): -1} {
-			if _, ok := s.AddTo(0, sign); ok {
+			if _, ok := s.AddTo(0, 0, sign); ok {
 				t.Error("2¹³⁶ is in range")
 			}
 		}
@@ -212,8 +214,8 @@ func BenchmarkChecked(b *testing.B) {
 	}{
 		{"Axpy", func() { Axpy(1, 1<<33, x, y) }, func() { AxpyChecked(1, 1<<33, x, y) }},
 		{"AddProducts", func() { AddProducts(1, x, y, z) }, func() { AddProductsChecked(1, x, y, z) }},
-		{"Dot", func() { z[0] = Dot(x, y) }, func() { s := ExactDot(x, y); s.AddTo(0, 1) }},
-		{"SumSquares", func() { z[0] = SumSquares(x).Round() }, func() { s := ExactSquares(x); s.AddTo(0, 1) }},
+		{"Dot", func() { z[0] = Dot(x, y) }, func() { s := ExactDot(x, y); s.AddTo(0, 0, 1) }},
+		{"SumSquares", func() { z[0] = SumSquares(x).Round() }, func() { s := ExactSquares(x); s.AddTo(0, 0, 1) }},
 		{"Gemm/64", func() { Gemm(64, 64, 64, 1, p, 64, 1, q, 64, 1, r, 64) }, func() { GemmFits(64, 64, 64, 1, p, 64, 1, q, 64, 1, r, 64) }},
 		{"Gemm/256", func() { Gemm(order, order, order, 1, p, order, 1, q, order, 1, r, order) }, func() { GemmFits(order, order, order, 1, p, order, 1, q, order, 1, r, order) }},
 	} {
