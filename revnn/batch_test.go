@@ -3,6 +3,7 @@ package revnn
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -264,4 +265,79 @@ func TestCheckedBias(t *testing.T) {
 		}
 		b[2], y[2] = 0, 3
 	}
+}
+
+// A product is rounded before its bias is added: the two differ where it is a tie and the bias is odd. The inverse of the
+// least number as a bias is no number.
+func TestCheckedTies(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(4, 42))
+	one := func(from ...fixed.Q43) fixed.Q43 { return from[rnd.IntN(len(from))] }
+	found := 0
+	for range 2000 {
+		m, n := 1+rnd.IntN(4), 1+rnd.IntN(12)
+		y, x, w, columns, b := make([]fixed.Q43, m), make([]fixed.Q43, n), make([]fixed.Q43, m*n), make([]fixed.Q43, n*m), make([]fixed.Q43, m)
+		for j := range x {
+			x[j] = one(-3, -1, 0, 1, 3)
+		}
+		sign := 1 - 2*rnd.IntN(2)
+		want, first := make([]fixed.Q43, m), -1
+		for i := range y {
+			s := new(big.Int) // twice the product
+			for j := range x {
+				w[i*n+j] = one(fixed.One/2, -fixed.One/2, 3*fixed.One/2)
+				columns[j*m+i] = w[i*n+j]
+				s.Add(s, big.NewInt(int64(x[j]*(w[i*n+j]>>(fixed.FracBits-1)))))
+			}
+			b[i] = one(1, -1, 3, 5, fixed.Max, fixed.Min, fixed.Min+1)
+			half := s.Int64() >> 1
+			half += s.Int64() & half & 1
+			d := new(big.Int).Mul(big.NewInt(int64(sign)), new(big.Int).Add(big.NewInt(half), big.NewInt(int64(b[i]))))
+			old := new(big.Int).Sub(big.NewInt(int64(one(fixed.Max, fixed.Min))), d)
+			if old.Add(old, big.NewInt(int64(rnd.IntN(5)-2))); old.IsInt64() {
+				y[i] = fixed.Q43(old.Int64())
+			}
+			v := d.Add(d, big.NewInt(int64(y[i])))
+			if !v.IsInt64() && first < 0 {
+				first = i
+			}
+			want[i] = fixed.Q43(v.Int64())
+		}
+		before := slices.Clone(y)
+		if first >= 0 {
+			want = before
+			found++
+		}
+		for _, k := range []struct {
+			err     func() error
+			element string
+		}{
+			{checkedPass(revlinalg.Affine[fixed.Q43]{Y: rev.ViewSlice(y), W: rev.NewGeneral(m, n, w), X: rev.ViewSlice(x), B: rev.ViewSlice(b)}, sign), fmt.Sprintf("Y[%d]", first)},
+			{checkedPass(AffineBatch[fixed.Q43]{Y: rev.NewGeneral(1, m, y), X: rev.NewGeneral(1, n, x), W: rev.NewGeneral(n, m, columns), B: rev.ViewSlice(b)}, sign), fmt.Sprintf("Y[0,%d]", first)},
+			{checkedPass(Conv2D[fixed.Q43]{
+				Y: rev.NewGeneral(1, m, y), X: rev.NewGeneral(1, n, x), W: rev.NewGeneral(m, n, w), B: rev.ViewSlice(b), Channels: n, Height: 1, Width: 1,
+				KernelHeight: 1, KernelWidth: 1, StrideHeight: 1, StrideWidth: 1,
+			}, sign), fmt.Sprintf("Y[0,%d]", first)},
+		} {
+			copy(y, before)
+			err := k.err()
+			var overflow *rev.OverflowError
+			if errors.As(err, &overflow) != (first >= 0) || first >= 0 && overflow.Element() != k.element {
+				t.Fatalf("sign %d, Y = %v, B = %v: the error is %v, want that of %s", sign, before, b, err, k.element)
+			}
+			if !slices.Equal(y, want) {
+				t.Fatalf("sign %d, B = %v, error %v: Y is %v, want %v", sign, b, err, y, want)
+			}
+		}
+	}
+	if found < 200 || found > 1900 {
+		t.Errorf("%d of 2000 leave the range, want some", found)
+	}
+}
+
+// checkedPass returns the checked pass of k in a direction.
+func checkedPass[K rev.Checker[K]](k K, sign int) func() error {
+	if sign < 0 {
+		return func() error { return rev.InverseChecked(k) }
+	}
+	return func() error { return rev.ForwardChecked(k) }
 }

@@ -291,14 +291,17 @@ func (w *convolution[T]) addChecked(k revlinalg.MatMul[T]) {
 
 // addBias adds b to elements of Y, which may be nil, as addChecked does.
 func (w *convolution[T]) addBias(b T, y rev.Vector[T]) {
-	b = number.Signed(w.sign, b)
-	vector.AddConstant(b, y)
+	vector.AddConstant(number.Signed(w.sign, b), y)
 	if w.overflow == nil || b == 0 || y.Data == nil {
 		return
 	}
-	var wrapped T // negative if the sign of an element is that of neither term
+	var wrapped fixed.Q43 // negative if the sign of a sum is that of neither term
 	for _, v := range y.Data[:y.N] {
-		wrapped = T(fixed.Q43(wrapped) | (fixed.Q43(v)^fixed.Q43(b))&(fixed.Q43(v)^fixed.Q43(v-b)))
+		sum, term := fixed.Q43(v), fixed.Q43(v-b)
+		if w.sign < 0 { // the sum is what v was; -b may be out of range
+			sum, term = fixed.Q43(v+b), sum
+		}
+		wrapped |= (sum ^ fixed.Q43(b)) & (sum ^ term)
 	}
 	if wrapped < 0 {
 		w.overflow.Store(true)
