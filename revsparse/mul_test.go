@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/cmplx"
 	"math/rand/v2"
 	"slices"
@@ -616,5 +617,123 @@ func TestConstructorsRefuse(t *testing.T) {
 			}()
 			NewMul(x, a, m)
 		}()
+	}
+}
+
+// Products near the ends of the range, of a few numbers with the same exponents, against integers: bounds that leave out a
+// factor or repeated columns let some of them wrap.
+func TestMulChecked(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(6, 43))
+	rounded := func(x, y *big.Int) *big.Int {
+		p, unit := new(big.Int).Mul(x, y), new(big.Int).Lsh(big.NewInt(1), fixed.FracBits)
+		q, r := new(big.Int).DivMod(p, unit, new(big.Int))
+		if c := r.Lsh(r, 1).Cmp(unit); c > 0 || c == 0 && q.Bit(0) == 1 {
+			q.Add(q, big.NewInt(1))
+		}
+		return q
+	}
+	found := 0
+	const passes = 4000
+	for range passes {
+		rows, inner, cols, entries := 1+rnd.IntN(3), 1+rnd.IntN(3), 1+rnd.IntN(2), 1<<rnd.IntN(6)
+		trans, mixed := rnd.IntN(2) == 0, rnd.IntN(4) == 0
+		// α·a·b·terms is about 2²⁰.
+		ea, ealpha := rnd.IntN(41)-21, rnd.IntN(41)-21
+		if rnd.IntN(2) == 0 {
+			ealpha = 0
+		}
+		eb := 20 + rnd.IntN(4) - ea - ealpha - rnd.IntN(7)
+		eb = max(-30, min(19, eb))
+		number := func(exponent int) fixed.Q43 {
+			v := fixed.Q43(1)<<(fixed.FracBits+exponent) - fixed.Q43(rnd.IntN(3))
+			if mixed && rnd.IntN(2) == 0 {
+				v = -v
+			}
+			return v
+		}
+		ptr, ind, data := []int32{0}, []int32{}, []fixed.Q43{}
+		for range rows {
+			for range entries {
+				ind, data = append(ind, int32(rnd.IntN(inner))), append(data, number(ea))
+			}
+			ptr = append(ptr, int32(len(ind)))
+		}
+		a, err := NewCSR(rows, inner, ptr, ind, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, l := rows, inner
+		if trans {
+			m, l = l, m
+		}
+		c, b, alpha := rev.NewGeneral[fixed.Q43](m, cols, nil), rev.NewGeneral[fixed.Q43](l, cols, nil), number(ealpha)
+		for i := range b.Data {
+			b.Data[i] = number(eb)
+		}
+		for i := range c.Data {
+			c.Data[i] = fixed.Q43(rnd.IntN(3)-1) << 62
+		}
+		k := Mul[fixed.Q43, int32]{C: c, Alpha: &alpha, A: a, B: b, Trans: trans}
+		if ealpha == 0 && rnd.IntN(2) == 0 {
+			k.Alpha, alpha = nil, fixed.One
+		}
+		sign := 1 - 2*rnd.IntN(2)
+		sums, fits := make([]*big.Int, m*cols), make([]bool, m*cols)
+		for i := range sums {
+			sums[i], fits[i] = new(big.Int), true
+		}
+		bigOf := func(v fixed.Q43) *big.Int { return big.NewInt(int64(v)) }
+		for i := range rows {
+			for q := ptr[i]; q < ptr[i+1]; q++ {
+				to, from := i, int(ind[q])
+				if trans {
+					to, from = from, to
+				}
+				for j := range cols {
+					at, v := to*cols+j, bigOf(b.Data[from*cols+j])
+					if trans && cols == 1 {
+						v = rounded(bigOf(alpha), v)
+						fits[at] = fits[at] && v.IsInt64()
+						v = rounded(bigOf(data[q]), v)
+						sums[at].Add(sums[at], v)
+						continue
+					}
+					sums[at].Add(sums[at], v.Mul(v, bigOf(data[q])))
+				}
+			}
+		}
+		first, want := -1, slices.Clone(c.Data)
+		for at, s := range sums {
+			if !trans || cols > 1 {
+				s = rounded(s, big.NewInt(1))
+				fits[at] = s.IsInt64() || alpha == fixed.One
+				s = rounded(s, bigOf(alpha))
+			}
+			v := s.Add(s.Mul(s, big.NewInt(int64(sign))), bigOf(c.Data[at]))
+			if fits[at] = fits[at] && v.IsInt64(); !fits[at] && first < 0 {
+				first = at
+			}
+			want[at] = fixed.Q43(v.Int64())
+		}
+		if first >= 0 {
+			found++
+			copy(want, c.Data)
+		}
+		var overflow *rev.OverflowError
+		if sign > 0 {
+			err = rev.ForwardChecked(k)
+		} else {
+			err = rev.InverseChecked(k)
+		}
+		where := fmt.Sprintf("%d×%d, %d columns, %d entries a row, trans %v, exponents %d, %d and %d", rows, inner, cols, entries, trans, ea, eb, ealpha)
+		if errors.As(err, &overflow) != (first >= 0) || first >= 0 && overflow.Element() != fmt.Sprintf("C[%d,%d]", first/cols, first%cols) {
+			t.Fatalf("%s: the error is %v, number %d is the first out of range", where, err, first)
+		}
+		if !slices.Equal(c.Data, want) {
+			t.Fatalf("%s: error %v, C is %v, want %v", where, err, c.Data, want)
+		}
+	}
+	if found < passes/10 || found > passes*9/10 {
+		t.Errorf("%d of %d leave the range, want some", found, passes)
 	}
 }

@@ -112,6 +112,14 @@ func (s *Exact) round() {
 	s[0] &^= 1<<fixed.FracBits - 1
 }
 
+// AddRounded adds x·y, rounded as AddTo rounds s.
+func (s *Exact) AddRounded(x, y fixed.Q43) {
+	var p Exact
+	p.AddProduct(x, y)
+	p.round()
+	s.add(p[0], p[1], p[2])
+}
+
 // AddTo returns z + (s + b), or z - (s + b) if sign is negative, with s rounded to nearest, ties to even, before b is added.
 // It wraps, and reports whether it is in range.
 func (s Exact) AddTo(z, b fixed.Q43, sign int) (sum fixed.Q43, ok bool) {
