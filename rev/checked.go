@@ -23,9 +23,9 @@ type Checker[K any] interface {
 // nothing and returns an [*OverflowError]. Otherwise it leaves the bits of Forward. Sums on the way may be out of range.
 // Over other numbers it is Forward. It does not compile for a kernel that is no Checker.
 //
-// With AVX-512, loops look for overflows as they compute. Without, elements are looked at one by one. So they are where
-// a result of Axpy or MulElem is within 2⁻⁹ of an end of the range, 2¹⁴ at a time. An overflow costs a pass back, and some
-// more time to find the element. Vectors with gaps are copied.
+// With AVX-512, loops look for overflows as they compute. If a result of Axpy or MulElem is within 2⁻⁹ of an end of the
+// range, up to 2¹⁴ elements around it are looked at one by one. Without AVX-512, all elements are. An overflow costs a pass
+// back, and some more time to find the element. Vectors with gaps are copied.
 func ForwardChecked[K Checker[K]](k K) error {
 	ForwardPass(&k)
 	return k.RunChecked(false)
