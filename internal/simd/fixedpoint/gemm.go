@@ -122,6 +122,7 @@ const (
 )
 
 // topUnit is the exponent of the units of estimates of elements, by which the assembly checks their range.
+// It is also in _gen/gemm.go.
 const topUnit = 44
 
 // gemm is a product in progress.

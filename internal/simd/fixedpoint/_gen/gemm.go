@@ -228,7 +228,8 @@ func (f form) finish(i, v int, t []VecVirtual, pa, pb, c, sums, flags GPVirtual)
 	Label(done)
 }
 
-// topUnit is the exponent of the units of the estimates of products, beyond those of elements.
+// topUnit is the exponent of the units of the estimates of products, beyond those of elements. It is also
+// in ../gemm.go.
 const topUnit = 44
 
 // top estimates the sums t of a block in units of 2⁴⁴ of an element, up to one for each shift. It wraps beyond 2⁶³ of
