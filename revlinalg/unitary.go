@@ -148,7 +148,8 @@ func (k Unitary[T]) RunChecked(back bool) error {
 	return k.Run(rev.Pass[Unitary[T]]{Back: back})
 }
 
-// areShort reports whether no column has a norm above 2¹⁸, so that no element leaves the range.
+// areShort reports whether no column has a norm above 2¹⁸, so that no element leaves the range. 2¹⁹ would do for one
+// rotation; half of that leaves room for the rounding of all of them, which adds to the norm.
 func areShort(x rev.General[fixed.Q43]) bool {
 	squares := make([]float64, x.Cols)
 	for i := range x.Rows {
@@ -182,23 +183,19 @@ func rotateChecked(x rev.General[fixed.Q43], theta rev.Vector[fixed.Q43], m mesh
 		a, b := x.Row(angles.row), x.Row(angles.row+1)
 		for j := range x.Cols {
 			bad := -1
-			see := func(row int, err error) {
-				if err != nil && bad < 0 {
+			see := func(row int, fits bool) {
+				if !fits && bad < 0 {
 					bad = row
 				}
 			}
 			shear := func(row int, to *fixed.Q43, factor, from fixed.Q43) {
-				product, err := factor.MulChecked(from)
-				see(row, err)
-				*to, err = to.SubChecked(product)
-				see(row, err)
+				see(row, fixedpoint.SumFits(*to, -1, factor, from))
+				*to -= factor.Mul(from)
 			}
 			turn := func(turns bool) {
 				for i, v := range []*fixed.Q43{&a[j], &b[j]} {
 					if turns {
-						if *v == fixed.Min {
-							see(i, fixed.ErrRange)
-						}
+						see(i, *v != fixed.Min)
 						*v = -*v
 					}
 				}

@@ -496,6 +496,17 @@ func TestUnitaryChecked(t *testing.T) {
 	if !errors.As(err, &overflow) || overflow.Element() != "X[0,2]" {
 		t.Errorf("the error is %v, want X[0,2]", err)
 	}
+	// It also has it where the norm is hardly above 2¹⁹·√2.
+	x = []fixed.Q43{1 << 62, 1<<62 + 9}
+	err = rev.ForwardChecked(Unitary[fixed.Q43]{X: rev.NewGeneral(2, 1, x), Theta: rev.ViewSlice([]fixed.Q43{theta})})
+	if !errors.As(err, &overflow) || overflow.Element() != "X[0,0]" || x[0] != 1<<62 {
+		t.Errorf("the error is %v, want X[0,0]; X = %v", err, x)
+	}
+	// A product of -1 and the least number is out of range, but no element.
+	x = []fixed.Q43{5, fixed.Min}
+	if err := rev.ForwardChecked(Unitary[fixed.Q43]{X: rev.NewGeneral(2, 1, x), Theta: rev.ViewSlice([]fixed.Q43{theta})}); err != nil {
+		t.Errorf("the error is %v; X = %v", err, x)
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("negative workers do not panic")

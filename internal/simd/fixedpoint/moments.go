@@ -51,10 +51,11 @@ func halfOf(minus fixed.Accumulator) fixed.Q43 {
 }
 
 // TriNorms sets Y = L·(C - mu·1ᵀ), and half_p to (start - Σ_i y_ip²)/2. L is d×d lower triangular with
-// L[i,j] = l[i*d+j] and zeros above its diagonal, C is d×n with C[j,p] = c[j*ldc+p], and Y[i,p] = y[i*ldy+p]. C - mu wraps. The sums are exact. They are
-// rounded once and wrap; half is rounded again, to nearest with ties to even. narrow says that all elements of L and
-// of C - mu are below 256 in magnitude, which is faster. TriNorms returns a number that is at least as large
-// as all |y|, and less than twice the largest, or Max. scratch has at least 16·d numbers. It panics if a slice is too short.
+// L[i,j] = l[i*d+j], C is d×n with C[j,p] = c[j*ldc+p], and Y[i,p] = y[i*ldy+p]. The elements of l above the diagonal must
+// be zero. C - mu wraps. The sums are exact. They are rounded once and wrap; half is rounded again, to nearest with ties
+// to even. narrow says that all elements of L and of C - mu are below 256 in magnitude, which is faster. TriNorms returns
+// a number that is at least as large as all |y|, and less than twice the largest, or Max. scratch has at least 16·d
+// numbers. It panics if a slice is too short.
 func TriNorms(narrow bool, d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, ldy int, start fixed.Accumulator, half, scratch []fixed.Q43) fixed.Q43 {
 	n := len(half)
 	if n == 0 {
