@@ -154,7 +154,7 @@ static calls *calls_of(object *function) {
 	return c;
 }
 
-/* Whether a kept call is for arrays like these, and their addresses. */
+/* Whether a kept call is for arrays like these, and their addresses; or -1 if no call is. */
 static int fits(const kept *k, object *args, void **data) {
 	for (int i = 0; i < k->inputs; i++) {
 		const array *a = (array *)py.PyTuple_GetItem(args, i);
@@ -231,7 +231,9 @@ static kept *find(object *function, object *args, object *keywords, void **data,
 	if (c == NULL || *closed || (keywords != NULL && py.PyDict_Size(keywords) != 0)) return NULL;
 	intptr_t n = py.PyTuple_Size(args);
 	for (kept **at = &c->first, *k; (k = *at) != NULL; at = &k->next) {
-		if (k->inputs != n || !fits(k, args, data)) continue;
+		int good = k->inputs == n ? fits(k, args, data) : 0;
+		if (good < 0) return NULL;
+		if (!good) continue;
 		*at = k->next; /* it comes first in the next search */
 		k->next = c->first;
 		return c->first = k;
@@ -372,6 +374,7 @@ static struct {
 	object *forward;                    /* the names of the module with the level of forward-mode derivatives */
 	object *gradients;                  /* whether there are gradients */
 	object *create, *contiguous;        /* torch.empty_strided and torch.Tensor.contiguous */
+	object *tracing;                    /* whether torch.jit.trace records operations */
 	object *apply;                      /* makes a value with a gradient, of what is kept with a plan and tensors */
 } pt;
 enum { torch_objects = sizeof pt / sizeof(object *) };
@@ -521,6 +524,7 @@ static int holds(object *function, object *argument) {
  * with an exception. */
 static int watched(void) {
 	int yes = holds(pt.transforms, NULL);
+	if (yes == 0) yes = holds(pt.tracing, NULL);
 	if (yes != 0) return yes;
 	object *modes = py.PyObject_CallFunctionObjArgs(pt.modes, NULL), *at = py.PyDict_GetItem(pt.forward, level);
 	if (modes == NULL) return -1;
@@ -536,8 +540,8 @@ static int tensors_fit(const kept *k, object *args, void **data) {
 		tensor t;
 		if (a->type != pt.tensor && a->type != pt.parameter) return 0;
 		if (dl.view(a, &t) != 0) {
-			py.PyErr_Clear();
-			return 0;
+			py.PyErr_Clear(); /* the garbage that Python collects for an exception may make calls, which change the list */
+			return -1;
 		}
 		if (t.device != on_cpu || t.code != l->code || t.bits != l->bits || t.lanes != 1 || t.axes != l->axes) return 0;
 		for (int d = 0; d < l->axes; d++) {
@@ -622,7 +626,7 @@ static object *call_on_tensors(object *function, object *args, object *keywords)
 	if (k == NULL) return slow(function, args, keywords);
 	k->users++; /* PyTorch lets other threads run while it is asked. They may forget what is kept, and change tensors */
 	enum need what = need(k, args);
-	if (what == plain && !tensors_fit(k, args, data)) what = python;
+	if ((what == plain || what == gradient) && tensors_fit(k, args, data) <= 0) what = python;
 	object *out = what == plain ? value(k, args, data) : what == gradient ? apply(k, args) : NULL;
 	drop(k);
 	if (what == python) return slow(function, args, keywords);
@@ -653,10 +657,14 @@ static object *keep_plan(object *function, object *args) {
 		tensor t;
 		layout *l = &k->layouts[i];
 		intptr_t size = 1;
-		if (dl.view(py.PyTuple_GetItem(tensors, i), &t) != 0 || t.axes > 2) {
+		if (dl.view(py.PyTuple_GetItem(tensors, i), &t) != 0) {
 			free(k);
 			py.Py_DecRef(capsule);
 			return NULL;
+		}
+		if (t.axes > 2) { /* no kernel takes one */
+			free(k);
+			return capsule;
 		}
 		l->copied = py.PyTuple_GetItem(copied, i) == pt.yes;
 		l->code = t.code;

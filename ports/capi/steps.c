@@ -83,6 +83,7 @@ int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, con
 	m.bytes = steps + 3;
 	for (int64_t i = 0; i < m.n; i++) {
 		if (m.bytes[i] < 0 || m.bytes[i] > (int64_t)1 << 48 || (i < n && bytes != NULL && bytes[i] != m.bytes[i])) return refuse(text, "a wrong size of buffer", i);
+		if (i < n && m.bytes[i] > 0 && buffers[i] == NULL) return refuse(text, "no address of buffer", i);
 		if (i >= n) room += (m.bytes[i] + alignment) / alignment * alignment;
 	}
 	char *temporary = malloc((size_t)room);

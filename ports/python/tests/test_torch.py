@@ -1,5 +1,6 @@
 import copy
 import gc
+import os
 import shutil
 import subprocess
 import sys
@@ -414,6 +415,76 @@ def test_layouts():
         torch.testing.assert_close(torch.autograd.grad(y.sum(), p)[0], torch.autograd.grad((p @ q).sum(), p)[0])
     assert rt.revlinalg.Sum(V(0)) == 0
     assert torch.isnan(rt.revlinalg.Sum(torch.tensor([float("nan"), 1], dtype=torch.float64)))
+
+
+GARBAGE = """
+import gc, pytest, torch, revnum.torch as rt
+f, tensors = rt.revlinalg.Sum, [torch.ones(n, dtype=torch.float64) for n in range(1, 560)]
+for a in tensors[:250]:
+    f(a)
+    f(a)
+asked = []
+
+class Garbage:
+    def __init__(self):
+        self.own = self
+
+    def __del__(self):
+        if not asked:
+            asked.append(self)
+            for a in tensors[250:] + tensors[:250]:
+                f(a)
+
+sparse, before = torch.ones(8, dtype=torch.float64).to_sparse(), gc.get_threshold()
+try:
+    raise ValueError
+except ValueError:  # in which an exception is an object at once
+    for _ in range(3):
+        Garbage()
+    gc.set_threshold(1)
+    with pytest.raises(RuntimeError):
+        f(sparse)
+    gc.set_threshold(*before)
+assert asked and f(tensors[3]) == 4
+"""
+
+
+def test_garbage_makes_calls():
+    """The exception of a tensor without strides may collect garbage whose finalizer makes so many calls that the
+    library forgets those it is looking through. Freed memory is overwritten, for glibc's allocator."""
+    r = subprocess.run([sys.executable, "-c", GARBAGE], capture_output=True, text=True, env={**os.environ, "MALLOC_PERTURB_": "165"})
+    assert r.returncode == 0, r.stderr
+
+
+def test_trace():
+    """torch.jit.trace records the operator, before and after the library keeps calls."""
+    a = torch.ones(4, dtype=torch.float64)
+    for _ in range(2):
+        traced = torch.jit.trace(lambda a: rt.revlinalg.Exp(a) + 1, (a,))
+        torch.testing.assert_close(traced(2 * a), torch.exp(2 * a) + 1)
+        rt.revlinalg.Exp(a)
+        rt.revlinalg.Exp(a)
+
+
+def test_mode_with_subclasses():
+    class Other(torch.Tensor):
+        pass
+
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            out = function(*args, **(kwargs or {}))
+            return out.as_subclass(Other) if function is torch.empty_strided else out
+
+    a = torch.zeros(11, dtype=torch.float64)
+    with Mode():
+        torch.testing.assert_close(torch.Tensor(rt.revlinalg.Exp(a)).double(), torch.ones(11, dtype=torch.float64))
+    torch.testing.assert_close(rt.revlinalg.Exp(a), torch.ones(11, dtype=torch.float64))
+
+
+def test_cotangent_without_memory():
+    a = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(revnum.ArgumentError, match="no address"):
+        torch.autograd.grad(rt.revlinalg.Exp(a), a, torch._efficientzerotensor(3, dtype=torch.float64))
 
 
 def test_closed_library_with_plans():

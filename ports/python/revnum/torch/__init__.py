@@ -18,8 +18,8 @@ second ones forward over forward. torch.compile breaks its graph at such a trans
 refuses it with fullgraph. A transform takes a sparse matrix as a CSR.
 
 They work on the CPU. Tensors are passed without a copy unless their layout is one that the
-kernel does not take. Short results may have memory that the library allocated, which Tensor.resize_ refuses, as it
-does that of torch.from_numpy.
+kernel does not take. Short results may have memory that the library allocated. It cannot grow:
+Tensor.resize_, out= and resize_ of the storage refuse it, as they do that of torch.from_numpy.
 
 run works in place, on tensors that are the caller's, outside of autograd.
 
@@ -97,7 +97,8 @@ class _Plan:
             short = not spec.params and sum(math.prod(a.shape) for a in tensors) + sum(math.prod(r[0]) for r in results if r) <= 1024
             made = tuple([r and (r[:2], {"dtype": r[2], "device": _CPU}) for r in self.made])
             if short:  # the library makes tensors like these
-                made = tuple([how and torch.empty_strided(*how[0], **how[1]) for how in made])
+                with torch._C.DisableTorchFunction():  # a mode may make subclasses
+                    made = tuple([how and torch.empty_strided(*how[0], **how[1]) for how in made])
             self.known = calls._plan(self.steps.tobytes(), len(tensors), made, not short)
             self.call = functools.partial(calls._run, self.known)
 
@@ -121,7 +122,7 @@ def _quick():
     api = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
     if not rn.uses_c or api is None:
         return None
-    objects = (None, True, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, super(torch.autograd.Function, _Value).apply)
+    objects = (None, True, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, torch._C._is_tracing, super(torch.autograd.Function, _Value).apply)
     made = _library_.python_torch_type(_Calls, api, objects)
     return made and made()
 
@@ -568,9 +569,14 @@ class _Plans:
         return _run(_steps.vjp, self.spec, tensors[: self.n], ct, tensors[self.n :], tuple(needs[1 : 1 + self.n]))
 
 
+def _recorded():
+    """Whether a mode or torch.jit.trace looks at operations."""
+    return torch._C._len_torch_dispatch_stack() or torch._C._is_tracing()
+
+
 def _plain(tensors):
     """Whether nothing looks at operations on the tensors but autograd."""
-    return not torch.compiler.is_compiling() and all(type(a) in (torch.Tensor, torch.nn.Parameter) for a in tensors) and not torch._C._len_torch_dispatch_stack() and not _transformed()
+    return not torch.compiler.is_compiling() and all(type(a) in (torch.Tensor, torch.nn.Parameter) for a in tensors) and not _recorded() and not _transformed()
 
 
 def _sparse(m):
@@ -727,11 +733,12 @@ def _function(kernel):
                 _keep(kept, key, plans, order)
                 if order is _ALL and not kwargs and plans.plan and plans.plan.known:
                     if state[0] is slow:
-                        state[0] = type(_quick())()
-                        state[0].slow = slow
+                        made = type(_quick())()
+                        made.slow = slow
+                        state[0] = made  # which another thread may call at once
                     state[0]._calls = state[0]._keep(tuple(args), plans.copied, plans.plan.known, plans)
             return out
-        if torch._C._len_torch_dispatch_stack() or _transformed():
+        if _recorded() or _transformed():
             return call(kernel, *args, **kwargs)
         return _applied(plans, args if order is _ALL else [args[i] for i in order])
 
@@ -748,7 +755,7 @@ def _function(kernel):
 def _key(tensors, kwargs):
     """What a plan of a call depends on, or None if not all are tensors with strides."""
     try:
-        key = [(a.dtype, a.shape, a.stride(), type(a), a.is_cpu, a.is_conj(), a.is_neg()) for a in tensors]
+        key = [(a.is_conj(), a.is_neg(), a.dtype, a.shape, a.stride(), type(a), a.is_cpu) for a in tensors]
     except (AttributeError, RuntimeError, TypeError):
         return None
     if kwargs:
