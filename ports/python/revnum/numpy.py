@@ -453,10 +453,10 @@ def bundle_jacobian(cameras, points, features, camera, point):
     return r, j
 
 
+uses_c: bool  # whether the library makes the calls that are kept: __getattr__ says
+
 if TYPE_CHECKING:
     from . import _kernels
-
-    uses_c: bool  # whether the library makes the calls that are kept
 
     ba: _kernels.ba[np.ndarray]
     gmm: _kernels.gmm[np.ndarray]
