@@ -9,12 +9,9 @@ import (
 )
 
 // Checked loops find results that are out of range: those whose exact value, rounded as the loop rounds it, is not a
-// number. The vector code computes each result in float64 too, and keeps the largest magnitude. If it is below
-// mostSure, all results are in range. If not, the elements are computed again one by one, in 128 bits or more. All
-// tiers therefore find the same element.
-
-// mostSure is below 2⁶³ by more than float64 rounds a + x·y of any three numbers: less than 2³³ units.
-const mostSure = 1<<63 - 1<<34
+// number. AVX-512 computes each result in float64 too, and keeps the largest magnitude. AVX2 looks at the highest
+// bits of products and at the signs of sums. Either says whether all results are surely in range. If not, the elements
+// are computed again one by one, in 128 bits or more. All tiers therefore find the same element.
 
 // AxpyChecked is Axpy. If a result is out of range, it changes nothing and returns the first of these elements, else -1.
 func AxpyChecked(sign int, alpha fixed.Q43, x, y []fixed.Q43) (overflow int) {
@@ -22,7 +19,7 @@ func AxpyChecked(sign int, alpha fixed.Q43, x, y []fixed.Q43) (overflow int) {
 		panic(badLength)
 	}
 	return inRange(len(x), func(i, n int) bool {
-		return vectorAxpyChecked(n, int64(alpha), (*int64)(&x[i]), (*int64)(&y[i]), sign>>(bitsOfInt-1)) < mostSure
+		return vectorAxpyChecked(n, int64(alpha), (*int64)(&x[i]), (*int64)(&y[i]), sign>>(bitsOfInt-1))
 	}, func(sign, i, n int) { Axpy(sign, alpha, x[i:i+n], y[i:i+n]) }, sign, func(i int) bool { return SumFits(y[i], sign, alpha, x[i]) })
 }
 
@@ -33,7 +30,7 @@ func AddProductsChecked(sign int, x, y, z []fixed.Q43) (overflow int) {
 		panic(badLength)
 	}
 	return inRange(len(z), func(i, n int) bool {
-		return vectorAddProductsChecked(n, (*int64)(&x[i]), (*int64)(&y[i]), (*int64)(&z[i]), (*int64)(&z[i]), sign>>(bitsOfInt-1)) < mostSure
+		return vectorAddProductsChecked(n, (*int64)(&x[i]), (*int64)(&y[i]), (*int64)(&z[i]), (*int64)(&z[i]), sign>>(bitsOfInt-1))
 	}, func(sign, i, n int) { AddProducts(sign, x[i:i+n], y[i:i+n], z[i:i+n]) }, sign, func(i int) bool { return SumFits(z[i], sign, x[i], y[i]) })
 }
 
@@ -43,7 +40,7 @@ func AddProductsChecked(sign int, x, y, z []fixed.Q43) (overflow int) {
 func inRange(n int, vector func(i, n int) bool, run func(sign, i, n int), sign int, fits func(i int) bool) int {
 	for i := 0; i < n; i += cpu.Chunk {
 		part := cpu.ChunkAt(i, n)
-		if tier == cpu.AVX512 && part >= vectorLeast {
+		if hasProducts() && part >= vectorLeast {
 			if vector(i, part) {
 				continue
 			}
@@ -150,7 +147,7 @@ func ExactDot(x, y []fixed.Q43) (s Exact) {
 	if len(x) != len(y) {
 		panic(badLength)
 	}
-	if tier != cpu.AVX512 || len(x) < vectorLeast {
+	if !hasProducts() || len(x) < vectorLeast {
 		for i, v := range x {
 			s.AddProduct(v, y[i])
 		}
@@ -161,30 +158,55 @@ func ExactDot(x, y []fixed.Q43) (s Exact) {
 		n := min(most, len(x)-i)
 		var t [8]uint64
 		vectorDotChecked(n, (*int64)(&x[i]), (*int64)(&y[i]), &t[0])
-		// With x' = x + 2⁶³, x·y = x'·y' - 2⁶³·(x' + y') + 2¹²⁶. The sum of x' + y' is r + 2⁴⁰·high, of which r < 2⁶⁴
-		// and all is t[4] mod 2⁶⁴.
-		high := t[5]<<12 + t[6]
-		r, c := bits.Add64(t[4]-high<<40, high<<40, 0)
-		c += high >> 24
-		count := uint64(n+7) &^ 7
-		s.add(t[0], t[3]<<28, t[3]>>36+count>>2)
-		s.add(t[1]<<52, t[1]>>12, 0)
-		s.add(t[2]<<40, t[2]>>24, 0)
-		s.add(0, count<<62, 0)
-		s.sub(r<<63, r>>1|c<<63, c>>1)
+		// With x' = x + 2⁶³, x·y = x'·y' - 2⁶³·(x' + y') + 2¹²⁶. The sum of x' + y' has the low word t[4], without the
+		// sums of the high limbs with AVX2.
+		weights, lanes := [...]uint{0, 52, 40, 92}, 8
+		factors, carry := t[4], t[5]<<12+t[6] // the low word, and the high one
+		if tier == cpu.AVX2 {
+			weights, lanes = [...]uint{0, 32, 64, 96}, 4
+			var c uint64
+			factors, c = bits.Add64(t[4], t[5]<<32, 0)
+			carry = t[5]>>32 + c
+		} else {
+			r, c := bits.Add64(t[4]-carry<<40, carry<<40, 0)
+			factors, carry = r, carry>>24+c
+		}
+		for i, w := range weights {
+			s.addAt(t[i], w)
+		}
+		count := uint64((n + lanes - 1) &^ (lanes - 1))
+		s.add(0, count<<62, count>>2)
+		s.sub(factors<<63, factors>>1|carry<<63, carry>>1)
 	}
 	return s
 }
 
+// addAt adds v·2ʷ for w < 128.
+func (s *Exact) addAt(v uint64, w uint) {
+	if w < 64 {
+		s.add(v<<w, v>>(64-w), 0)
+	} else {
+		s.add(0, v<<(w-64), v>>(128-w))
+	}
+}
+
 // ExactSquares returns Σ x_i².
 func ExactSquares(x []fixed.Q43) (s Exact) {
-	if tier != cpu.AVX512 || len(x) < vectorLeast {
+	if !hasProducts() || len(x) < vectorLeast {
 		for _, v := range x {
 			s.AddProduct(v, v)
 		}
 		return s
 	}
 	for i := 0; i < len(x); i += cpu.Chunk {
+		if tier == cpu.AVX2 {
+			var sums [4]uint64
+			vectorSquaresChecked(cpu.ChunkAt(i, len(x)), (*int64)(&x[i]), &sums[0])
+			for i, v := range sums {
+				s.addAt(v, uint(32*i))
+			}
+			continue
+		}
 		var sums [3][8]uint64
 		vectorSquares(cpu.ChunkAt(i, len(x)), (*int64)(&x[i]), &sums[0][0])
 		for lane := range sums[0] {
@@ -273,7 +295,7 @@ func GemmOverflow(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43,
 
 // Largest returns a bound of the magnitudes of x, in units: less than twice the largest.
 func Largest(x []fixed.Q43) (all uint64) {
-	if tier != cpu.AVX512 {
+	if !hasProducts() {
 		for _, v := range x {
 			all |= uint64(v.AbsSat())
 		}

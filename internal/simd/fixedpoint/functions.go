@@ -37,7 +37,7 @@ func (f Function) Add(sign int, x, y []fixed.Q43) {
 func addAll(n int, vector func(i, n int) int, one func(i int)) {
 	for i := 0; i < n; {
 		end := n
-		if tier == cpu.AVX512 && n >= vectorLeast {
+		if hasProducts() && n >= vectorLeast {
 			most := cpu.ChunkAt(i, n)
 			done := vector(i, most)
 			i += done
@@ -58,7 +58,7 @@ func AddSigned(sign int, both bool, x, v, y []fixed.Q43) {
 	if len(x) != len(y) || len(v) != len(y) {
 		panic(badLength)
 	}
-	if tier != cpu.AVX512 || len(x) < vectorLeast {
+	if !hasProducts() || len(x) < vectorLeast {
 		// Branches would be mispredicted where signs are random.
 		minus, below := fixed.Q43(sign>>(bitsOfInt-1)), fixed.Q43(-oneIf(both))
 		for i, x := range x {
@@ -78,7 +78,7 @@ func Floats(y []float64, x []fixed.Q43) {
 	if len(x) != len(y) {
 		panic(badLength)
 	}
-	if tier != cpu.AVX512 || len(x) < vectorLeast {
+	if !hasProducts() || len(x) < vectorLeast {
 		for i, v := range x {
 			y[i] = v.Float64()
 		}

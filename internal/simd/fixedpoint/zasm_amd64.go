@@ -372,23 +372,23 @@ func vectorWeighRows(n int, d int, w *int64, y *int64, ldy int, sums *int64) uin
 //go:noescape
 func weighRows(n int, d int, w *int64, y *int64, ldy int, sums *int64) uint64
 
-// vectorAxpyChecked does what axpy does. It returns the largest magnitude of the results in float64, which rounds each number and each result.
-func vectorAxpyChecked(n int, alpha int64, x *int64, y *int64, minus int) float64 {
+// vectorAxpyChecked does what axpy does. It returns whether all results are surely in range.
+func vectorAxpyChecked(n int, alpha int64, x *int64, y *int64, minus int) bool {
 	return axpyChecked(n, alpha, x, y, minus)
 }
 
 //go:noescape
-func axpyChecked(n int, alpha int64, x *int64, y *int64, minus int) float64
+func axpyChecked(n int, alpha int64, x *int64, y *int64, minus int) bool
 
-// vectorAddProductsChecked does what addProducts does. It returns the largest magnitude of the results in float64, which rounds each number and each result.
-func vectorAddProductsChecked(n int, x *int64, y *int64, from *int64, z *int64, minus int) float64 {
+// vectorAddProductsChecked does what addProducts does. It returns whether all results are surely in range.
+func vectorAddProductsChecked(n int, x *int64, y *int64, from *int64, z *int64, minus int) bool {
 	return addProductsChecked(n, x, y, from, z, minus)
 }
 
 //go:noescape
-func addProductsChecked(n int, x *int64, y *int64, from *int64, z *int64, minus int) float64
+func addProductsChecked(n int, x *int64, y *int64, from *int64, z *int64, minus int) bool
 
-// vectorDotChecked sets sums to the sums of the products of limbs of x_i + 2⁶³ and y_i + 2⁶³, those of weight 1, 2⁵², 2⁴⁰ and 2⁹², and to Σ x_i + y_i and the sums of the high limbs. The last lanes count, where n is no multiple of 8. n is at most 2¹¹.
+// vectorDotChecked sets sums to the sums of the products of limbs of x_i + 2⁶³ and y_i + 2⁶³, those of weight 1, 2⁵², 2⁴⁰ and 2⁹², and to Σ x_i + y_i and the sums of the high limbs; with AVX2 to those of weight 1, 2³², 2⁶⁴ and 2⁹⁶, to the sum of all factors, and to that of their high halves. The last lanes count, where n is no multiple of 8, or of 4. n is at most 2¹¹.
 func vectorDotChecked(n int, x *int64, y *int64, sums *uint64) {
 	dotChecked(n, x, y, sums)
 }
@@ -403,3 +403,11 @@ func vectorMagnitudes(n int, x *int64) uint64 {
 
 //go:noescape
 func magnitudes(n int, x *int64) uint64
+
+// vectorSquaresChecked sets sums to what Σ x_i² has of the weights 1, 2³², 2⁶⁴ and 2⁹⁶. n is at most 2¹⁴.
+func vectorSquaresChecked(n int, x *int64, sums *uint64) {
+	squaresChecked(n, x, sums)
+}
+
+//go:noescape
+func squaresChecked(n int, x *int64, sums *uint64)

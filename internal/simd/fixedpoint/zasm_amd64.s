@@ -5156,68 +5156,67 @@ done178:
 // func addQuotientsAVX512<>(n int, x *int64, y *int64, z *int64, minus int) int
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·addQuotientsAVX512<>(SB), NOSPLIT, $0-48
-	MOVQ         x+8(FP), AX
-	MOVQ         y+16(FP), CX
-	MOVQ         z+24(FP), DX
-	MOVQ         minus+32(FP), BX
-	VPBROADCASTQ BX, Z0
-	MOVQ         n+0(FP), BX
-	XORQ         SI, SI
-	LEAQ         -8(BX), DI
-	CMPQ         SI, DI
-	JG           tail182
+	MOVQ x+8(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ z+24(FP), DX
+	MOVQ n+0(FP), BX
+	XORQ SI, SI
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail182
 
 one180:
-	VMOVUPS    (AX)(SI*8), Z1
-	VMOVUPS    (CX)(SI*8), Z2
+	VMOVUPS    (AX)(SI*8), Z0
+	VMOVUPS    (CX)(SI*8), Z1
+	VPABSQ     Z0, Z2
 	VPABSQ     Z1, Z3
-	VPABSQ     Z2, Z4
-	VMOVUPS    constants<>+1280(SB), Z5
-	VCVTUQQ2PD Z4, Z6
-	VDIVPD     Z6, Z5, Z5
-	VPSLLQ     $0x2b, Z3, Z6
-	VCVTUQQ2PD Z3, Z3
-	VMULPD     constants<>+1344(SB), Z3, Z3
-	VMULPD     Z5, Z3, Z3
-	VCMPPD     $0x15, constants<>+1408(SB), Z3, K2
-	VPTESTMQ   constants<>+1472(SB), Z4, K1
-	KORB       K1, K2, K2
-	VCVTPD2QQ  Z3, Z3
-	VPMULLQ    Z4, Z3, Z7
-	VPSUBQ     Z7, Z6, Z6
-	VCVTQQ2PD  Z6, Z7
-	VMULPD     Z5, Z7, Z7
-	VCVTPD2QQ  Z7, Z7
-	VPADDQ     Z7, Z3, Z3
-	VPMULLQ    Z4, Z7, Z5
-	VPSUBQ     Z5, Z6, Z5
-	VPANDQ     constants<>+64(SB), Z3, Z6
-	VPADDQ     Z6, Z5, Z7
-	VPSUBQ     Z5, Z4, Z8
-	VPCMPQ     $0x06, Z8, Z7, K1
-	VPSUBQ     Z5, Z6, Z6
-	VPADDQ     Z5, Z4, Z4
-	VPCMPQ     $0x06, Z4, Z6, K3
-	VPADDQ     constants<>+64(SB), Z3, K1, Z3
-	VPADDQ     constants<>+1536(SB), Z3, K3, Z3
-	VPXORQ     Z2, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPMOVQ2M   Z1, K1
-	VPSUBQ     Z3, Z2, K1, Z3
-	KTESTB     K2, K2
+	VMOVUPS    constants<>+1280(SB), Z4
+	VCVTUQQ2PD Z3, Z5
+	VDIVPD     Z5, Z4, Z4
+	VPSLLQ     $0x2b, Z2, Z5
+	VCVTUQQ2PD Z2, Z2
+	VMULPD     constants<>+1344(SB), Z2, Z2
+	VMULPD     Z4, Z2, Z2
+	VCMPPD     $0x15, constants<>+1408(SB), Z2, K1
+	VPTESTMQ   constants<>+1472(SB), Z3, K2
+	KORB       K2, K1, K1
+	VCVTPD2QQ  Z2, Z2
+	VPMULLQ    Z3, Z2, Z6
+	VPSUBQ     Z6, Z5, Z5
+	VCVTQQ2PD  Z5, Z6
+	VMULPD     Z4, Z6, Z4
+	VCVTPD2QQ  Z4, Z4
+	VPADDQ     Z4, Z2, Z2
+	VPMULLQ    Z3, Z4, Z4
+	VPSUBQ     Z4, Z5, Z4
+	VPANDQ     constants<>+64(SB), Z2, Z5
+	VPADDQ     Z5, Z4, Z6
+	VPSUBQ     Z4, Z3, Z7
+	VPCMPQ     $0x06, Z7, Z6, K2
+	VPSUBQ     Z4, Z5, Z5
+	VPADDQ     Z4, Z3, Z3
+	VPCMPQ     $0x06, Z3, Z5, K3
+	VPADDQ     constants<>+64(SB), Z2, K2, Z2
+	VPADDQ     constants<>+1536(SB), Z2, K3, Z2
+	VPXORQ     Z1, Z0, Z0
+	VPMOVQ2M   Z0, K2
+	VPXORQ     Z0, Z0, Z0
+	VPSUBQ     Z2, Z0, K2, Z2
+	KTESTB     K1, K1
 	JZ         good184
 	MOVQ       SI, AX
 	JMP        stopped
 
 good184:
-	VPXORQ  Z0, Z3, Z3
-	VPSUBQ  Z0, Z3, Z3
-	VMOVUPS (DX)(SI*8), Z1
-	VPADDQ  Z1, Z3, Z3
-	VMOVUPS Z3, (DX)(SI*8)
-	ADDQ    $0x08, SI
-	CMPQ    SI, DI
-	JLE     one180
+	VBROADCASTSD minus+32(FP), Z0
+	VPXORQ       Z0, Z2, Z1
+	VPSUBQ       Z0, Z1, Z0
+	VMOVUPS      (DX)(SI*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, (DX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one180
 
 tail182:
 	MOVQ       BX, DI
@@ -5227,54 +5226,55 @@ tail182:
 	SHLXQ      DI, R8, R8
 	NOTQ       R8
 	KMOVW      R8, K1
-	VMOVUPD.Z  (AX)(SI*8), K1, Z1
-	VMOVUPD.Z  (CX)(SI*8), K1, Z2
+	VMOVUPD.Z  (AX)(SI*8), K1, Z0
+	VMOVUPD.Z  (CX)(SI*8), K1, Z1
+	VPABSQ     Z0, Z2
 	VPABSQ     Z1, Z3
-	VPABSQ     Z2, Z4
-	VMOVUPS    constants<>+1280(SB), Z5
-	VCVTUQQ2PD Z4, Z6
-	VDIVPD     Z6, Z5, Z5
-	VPSLLQ     $0x2b, Z3, Z6
-	VCVTUQQ2PD Z3, Z3
-	VMULPD     constants<>+1344(SB), Z3, Z3
-	VMULPD     Z5, Z3, Z3
-	VCMPPD     $0x15, constants<>+1408(SB), Z3, K3
-	VPTESTMQ   constants<>+1472(SB), Z4, K2
-	KORB       K2, K3, K3
-	VCVTPD2QQ  Z3, Z3
-	VPMULLQ    Z4, Z3, Z7
-	VPSUBQ     Z7, Z6, Z6
-	VCVTQQ2PD  Z6, Z7
-	VMULPD     Z5, Z7, Z7
-	VCVTPD2QQ  Z7, Z7
-	VPADDQ     Z7, Z3, Z3
-	VPMULLQ    Z4, Z7, Z5
-	VPSUBQ     Z5, Z6, Z5
-	VPANDQ     constants<>+64(SB), Z3, Z6
-	VPADDQ     Z6, Z5, Z7
-	VPSUBQ     Z5, Z4, Z8
-	VPCMPQ     $0x06, Z8, Z7, K2
-	VPSUBQ     Z5, Z6, Z6
-	VPADDQ     Z5, Z4, Z4
-	VPCMPQ     $0x06, Z4, Z6, K4
-	VPADDQ     constants<>+64(SB), Z3, K2, Z3
-	VPADDQ     constants<>+1536(SB), Z3, K4, Z3
-	VPXORQ     Z2, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPMOVQ2M   Z1, K2
-	VPSUBQ     Z3, Z2, K2, Z3
-	KANDB      K1, K3, K3
-	KTESTB     K3, K3
+	VMOVUPS    constants<>+1280(SB), Z4
+	VCVTUQQ2PD Z3, Z5
+	VDIVPD     Z5, Z4, Z4
+	VPSLLQ     $0x2b, Z2, Z5
+	VCVTUQQ2PD Z2, Z2
+	VMULPD     constants<>+1344(SB), Z2, Z2
+	VMULPD     Z4, Z2, Z2
+	VCMPPD     $0x15, constants<>+1408(SB), Z2, K2
+	VPTESTMQ   constants<>+1472(SB), Z3, K3
+	KORB       K3, K2, K2
+	VCVTPD2QQ  Z2, Z2
+	VPMULLQ    Z3, Z2, Z6
+	VPSUBQ     Z6, Z5, Z5
+	VCVTQQ2PD  Z5, Z6
+	VMULPD     Z4, Z6, Z4
+	VCVTPD2QQ  Z4, Z4
+	VPADDQ     Z4, Z2, Z2
+	VPMULLQ    Z3, Z4, Z4
+	VPSUBQ     Z4, Z5, Z4
+	VPANDQ     constants<>+64(SB), Z2, Z5
+	VPADDQ     Z5, Z4, Z6
+	VPSUBQ     Z4, Z3, Z7
+	VPCMPQ     $0x06, Z7, Z6, K3
+	VPSUBQ     Z4, Z5, Z5
+	VPADDQ     Z4, Z3, Z3
+	VPCMPQ     $0x06, Z3, Z5, K4
+	VPADDQ     constants<>+64(SB), Z2, K3, Z2
+	VPADDQ     constants<>+1536(SB), Z2, K4, Z2
+	VPXORQ     Z1, Z0, Z0
+	VPMOVQ2M   Z0, K3
+	VPXORQ     Z0, Z0, Z0
+	VPSUBQ     Z2, Z0, K3, Z2
+	KANDB      K1, K2, K2
+	KTESTB     K2, K2
 	JZ         good185
 	MOVQ       SI, AX
 	JMP        stopped
 
 good185:
-	VPXORQ    Z0, Z3, Z3
-	VPSUBQ    Z0, Z3, Z3
-	VMOVUPD.Z (DX)(SI*8), K1, Z0
-	VPADDQ    Z0, Z3, Z3
-	VMOVUPD   Z3, K1, (DX)(SI*8)
+	VBROADCASTSD minus+32(FP), Z0
+	VPXORQ       Z0, Z2, Z1
+	VPSUBQ       Z0, Z1, Z0
+	VMOVUPD.Z    (DX)(SI*8), K1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (DX)(SI*8)
 
 done183:
 	MOVQ BX, AX
@@ -5287,49 +5287,49 @@ stopped:
 // func addSqrtAVX512<>(n int, x *int64, y *int64, minus int) int
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·addSqrtAVX512<>(SB), NOSPLIT, $0-40
-	MOVQ         x+8(FP), AX
-	MOVQ         y+16(FP), CX
-	MOVQ         minus+24(FP), DX
-	VPBROADCASTQ DX, Z0
-	MOVQ         n+0(FP), DX
-	XORQ         BX, BX
-	LEAQ         -16(DX), SI
-	TESTQ        SI, SI
-	JL           oneTest188
+	MOVQ  x+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -16(DX), SI
+	TESTQ SI, SI
+	JL    oneTest188
 
 many186:
-	VMOVUPS   (AX)(BX*8), Z1
-	VMOVUPS   64(AX)(BX*8), Z2
-	VPXORQ    Z3, Z3, Z3
-	VPCMPQ    $0x01, Z3, Z1, K1
-	VPCMPQ    $0x01, Z3, Z2, K2
+	VMOVUPS   (AX)(BX*8), Z0
+	VMOVUPS   64(AX)(BX*8), Z1
+	VPXORQ    Z2, Z2, Z2
+	VPCMPQ    $0x01, Z2, Z0, K1
+	VPCMPQ    $0x01, Z2, Z1, K2
+	VCVTQQ2PD Z0, Z2
 	VCVTQQ2PD Z1, Z3
+	VMULPD    constants<>+1344(SB), Z2, Z2
 	VMULPD    constants<>+1344(SB), Z3, Z3
+	VSQRTPD   Z2, Z2
 	VSQRTPD   Z3, Z3
+	VCVTPD2QQ Z2, Z2
 	VCVTPD2QQ Z3, Z3
-	VCVTQQ2PD Z2, Z4
-	VMULPD    constants<>+1344(SB), Z4, Z4
-	VSQRTPD   Z4, Z4
-	VCVTPD2QQ Z4, Z4
+	VPSLLQ    $0x2b, Z0, Z0
 	VPSLLQ    $0x2b, Z1, Z1
-	VPSLLQ    $0x2b, Z2, Z2
+	VPMULLQ   Z2, Z2, Z4
 	VPMULLQ   Z3, Z3, Z5
-	VPMULLQ   Z4, Z4, Z6
+	VPSUBQ    Z4, Z0, Z0
 	VPSUBQ    Z5, Z1, Z1
-	VPSUBQ    Z6, Z2, Z2
-	VPXORQ    Z5, Z5, Z5
+	VPXORQ    Z4, Z4, Z4
+	VPADDQ    Z2, Z0, Z5
 	VPADDQ    Z3, Z1, Z6
-	VPADDQ    Z4, Z2, Z7
-	VPCMPQ    $0x06, Z3, Z1, K3
-	VPTESTMQ  Z3, Z3, K4
-	VPCMPQ    $0x02, Z5, Z6, K4, K4
-	VPSUBQ    constants<>+1536(SB), Z3, K3, Z3
+	VPCMPQ    $0x06, Z2, Z0, K3
+	VPCMPQ    $0x06, Z3, Z1, K4
+	VPADDQ    constants<>+64(SB), Z2, K3, Z2
+	VPADDQ    constants<>+64(SB), Z3, K4, Z3
+	VPCMPQ    $0x02, Z4, Z5, K3
+	VPCMPQ    $0x02, Z4, Z6, K4
+	VPCMPQ    $0x06, Z4, Z2, K5
+	VPCMPQ    $0x06, Z4, Z3, K6
+	KANDB     K5, K3, K3
+	KANDB     K6, K4, K4
+	VPADDQ    constants<>+1536(SB), Z2, K3, Z2
 	VPADDQ    constants<>+1536(SB), Z3, K4, Z3
-	VPCMPQ    $0x06, Z4, Z2, K3
-	VPTESTMQ  Z4, Z4, K4
-	VPCMPQ    $0x02, Z5, Z7, K4, K4
-	VPSUBQ    constants<>+1536(SB), Z4, K3, Z4
-	VPADDQ    constants<>+1536(SB), Z4, K4, Z4
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
 	JZ        good191
@@ -5337,19 +5337,20 @@ many186:
 	JMP       stopped
 
 good191:
-	VPXORQ  Z0, Z3, Z3
-	VPSUBQ  Z0, Z3, Z3
-	VMOVUPS (CX)(BX*8), Z1
-	VPADDQ  Z1, Z3, Z3
-	VMOVUPS Z3, (CX)(BX*8)
-	VPXORQ  Z0, Z4, Z4
-	VPSUBQ  Z0, Z4, Z4
-	VMOVUPS 64(CX)(BX*8), Z1
-	VPADDQ  Z1, Z4, Z4
-	VMOVUPS Z4, 64(CX)(BX*8)
-	ADDQ    $0x10, BX
-	CMPQ    BX, SI
-	JLE     many186
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z2, Z1
+	VPXORQ       Z0, Z3, Z2
+	VPSUBQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z2, Z0
+	VMOVUPS      (CX)(BX*8), Z2
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (CX)(BX*8)
+	VMOVUPS      64(CX)(BX*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, 64(CX)(BX*8)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          many186
 
 oneTest188:
 	LEAQ -8(DX), SI
@@ -5357,37 +5358,39 @@ oneTest188:
 	JG   tail189
 
 one187:
-	VMOVUPS   (AX)(BX*8), Z1
+	VMOVUPS   (AX)(BX*8), Z0
+	VPXORQ    Z1, Z1, Z1
+	VPCMPQ    $0x01, Z1, Z0, K1
+	VCVTQQ2PD Z0, Z1
+	VMULPD    constants<>+1344(SB), Z1, Z1
+	VSQRTPD   Z1, Z1
+	VCVTPD2QQ Z1, Z1
+	VPSLLQ    $0x2b, Z0, Z0
+	VPMULLQ   Z1, Z1, Z2
+	VPSUBQ    Z2, Z0, Z0
 	VPXORQ    Z2, Z2, Z2
-	VPCMPQ    $0x01, Z2, Z1, K1
-	VCVTQQ2PD Z1, Z2
-	VMULPD    constants<>+1344(SB), Z2, Z2
-	VSQRTPD   Z2, Z2
-	VCVTPD2QQ Z2, Z2
-	VPSLLQ    $0x2b, Z1, Z1
-	VPMULLQ   Z2, Z2, Z3
-	VPSUBQ    Z3, Z1, Z1
-	VPXORQ    Z3, Z3, Z3
-	VPADDQ    Z2, Z1, Z4
-	VPCMPQ    $0x06, Z2, Z1, K2
-	VPTESTMQ  Z2, Z2, K3
-	VPCMPQ    $0x02, Z3, Z4, K3, K3
-	VPSUBQ    constants<>+1536(SB), Z2, K2, Z2
-	VPADDQ    constants<>+1536(SB), Z2, K3, Z2
+	VPADDQ    Z1, Z0, Z3
+	VPCMPQ    $0x06, Z1, Z0, K2
+	VPADDQ    constants<>+64(SB), Z1, K2, Z1
+	VPCMPQ    $0x02, Z2, Z3, K2
+	VPCMPQ    $0x06, Z2, Z1, K3
+	KANDB     K3, K2, K2
+	VPADDQ    constants<>+1536(SB), Z1, K2, Z1
 	KTESTB    K1, K1
 	JZ        good192
 	MOVQ      BX, AX
 	JMP       stopped
 
 good192:
-	VPXORQ  Z0, Z2, Z2
-	VPSUBQ  Z0, Z2, Z2
-	VMOVUPS (CX)(BX*8), Z1
-	VPADDQ  Z1, Z2, Z2
-	VMOVUPS Z2, (CX)(BX*8)
-	ADDQ    $0x08, BX
-	CMPQ    BX, SI
-	JLE     one187
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z1, Z0
+	VMOVUPS      (CX)(BX*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, (CX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one187
 
 tail189:
 	MOVQ      DX, SI
@@ -5397,23 +5400,24 @@ tail189:
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
-	VMOVUPD.Z (AX)(BX*8), K1, Z1
+	VMOVUPD.Z (AX)(BX*8), K1, Z0
+	VPXORQ    Z1, Z1, Z1
+	VPCMPQ    $0x01, Z1, Z0, K2
+	VCVTQQ2PD Z0, Z1
+	VMULPD    constants<>+1344(SB), Z1, Z1
+	VSQRTPD   Z1, Z1
+	VCVTPD2QQ Z1, Z1
+	VPSLLQ    $0x2b, Z0, Z0
+	VPMULLQ   Z1, Z1, Z2
+	VPSUBQ    Z2, Z0, Z0
 	VPXORQ    Z2, Z2, Z2
-	VPCMPQ    $0x01, Z2, Z1, K2
-	VCVTQQ2PD Z1, Z2
-	VMULPD    constants<>+1344(SB), Z2, Z2
-	VSQRTPD   Z2, Z2
-	VCVTPD2QQ Z2, Z2
-	VPSLLQ    $0x2b, Z1, Z1
-	VPMULLQ   Z2, Z2, Z3
-	VPSUBQ    Z3, Z1, Z1
-	VPXORQ    Z3, Z3, Z3
-	VPADDQ    Z2, Z1, Z4
-	VPCMPQ    $0x06, Z2, Z1, K3
-	VPTESTMQ  Z2, Z2, K4
-	VPCMPQ    $0x02, Z3, Z4, K4, K4
-	VPSUBQ    constants<>+1536(SB), Z2, K3, Z2
-	VPADDQ    constants<>+1536(SB), Z2, K4, Z2
+	VPADDQ    Z1, Z0, Z3
+	VPCMPQ    $0x06, Z1, Z0, K3
+	VPADDQ    constants<>+64(SB), Z1, K3, Z1
+	VPCMPQ    $0x02, Z2, Z3, K3
+	VPCMPQ    $0x06, Z2, Z1, K4
+	KANDB     K4, K3, K3
+	VPADDQ    constants<>+1536(SB), Z1, K3, Z1
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
 	JZ        good193
@@ -5421,11 +5425,12 @@ tail189:
 	JMP       stopped
 
 good193:
-	VPXORQ    Z0, Z2, Z2
-	VPSUBQ    Z0, Z2, Z2
-	VMOVUPD.Z (CX)(BX*8), K1, Z0
-	VPADDQ    Z0, Z2, Z2
-	VMOVUPD   Z2, K1, (CX)(BX*8)
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z1, Z0
+	VMOVUPD.Z    (CX)(BX*8), K1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (CX)(BX*8)
 
 done190:
 	MOVQ DX, AX
@@ -5438,241 +5443,239 @@ stopped:
 // func addExpAVX512<>(n int, x *int64, y *int64, minus int, coarse *uint64, fine *uint64) int
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·addExpAVX512<>(SB), NOSPLIT, $0-56
-	MOVQ         x+8(FP), AX
-	MOVQ         y+16(FP), CX
-	MOVQ         minus+24(FP), DX
-	VPBROADCASTQ DX, Z0
-	MOVQ         n+0(FP), DX
-	XORQ         BX, BX
-	LEAQ         -16(DX), SI
-	TESTQ        SI, SI
-	JL           oneTest196
+	MOVQ  x+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -16(DX), SI
+	TESTQ SI, SI
+	JL    oneTest196
 
 many194:
-	VMOVUPS     (AX)(BX*8), Z1
-	VMOVUPS     64(AX)(BX*8), Z2
-	VPCMPQ      $0x05, constants<>+1600(SB), Z1, K1
-	VPCMPQ      $0x05, constants<>+1600(SB), Z2, K2
+	VMOVUPS     (AX)(BX*8), Z0
+	VMOVUPS     64(AX)(BX*8), Z1
+	VPCMPQ      $0x05, constants<>+1600(SB), Z0, K1
+	VPCMPQ      $0x05, constants<>+1600(SB), Z1, K2
+	VPMAXSQ     constants<>+1664(SB), Z0, Z0
 	VPMAXSQ     constants<>+1664(SB), Z1, Z1
-	VPMAXSQ     constants<>+1664(SB), Z2, Z2
+	VPADDQ      constants<>+1728(SB), Z0, Z0
 	VPADDQ      constants<>+1728(SB), Z1, Z1
-	VPADDQ      constants<>+1728(SB), Z2, Z2
+	VPSLLQ      $0x0e, Z0, Z0
 	VPSLLQ      $0x0e, Z1, Z1
-	VPSLLQ      $0x0e, Z2, Z2
+	VPSRLQ      $0x0c, Z0, Z2
 	VPSRLQ      $0x0c, Z1, Z3
-	VPSRLQ      $0x0c, Z2, Z4
+	VPXORQ      Z4, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+1792(SB), Z2, Z4
+	VPMADD52LUQ constants<>+1856(SB), Z2, Z4
+	VPMADD52HUQ constants<>+1856(SB), Z2, Z6
 	VPMADD52HUQ constants<>+1792(SB), Z3, Z5
 	VPMADD52LUQ constants<>+1856(SB), Z3, Z5
 	VPMADD52HUQ constants<>+1856(SB), Z3, Z7
-	VPMADD52HUQ constants<>+1792(SB), Z4, Z6
-	VPMADD52LUQ constants<>+1856(SB), Z4, Z6
-	VPMADD52HUQ constants<>+1856(SB), Z4, Z8
+	VPSLLQ      $0x34, Z6, Z6
 	VPSLLQ      $0x34, Z7, Z7
-	VPSLLQ      $0x34, Z8, Z8
+	VPADDQ      Z6, Z4, Z4
 	VPADDQ      Z7, Z5, Z5
-	VPADDQ      Z8, Z6, Z6
+	VPMULLQ     constants<>+1792(SB), Z0, Z6
 	VPMULLQ     constants<>+1792(SB), Z1, Z7
-	VPMULLQ     constants<>+1792(SB), Z2, Z8
+	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ constants<>+1920(SB), Z2, Z8
+	VPMADD52LUQ constants<>+1984(SB), Z2, Z8
+	VPMADD52HUQ constants<>+1984(SB), Z2, Z10
 	VPMADD52HUQ constants<>+1920(SB), Z3, Z9
 	VPMADD52LUQ constants<>+1984(SB), Z3, Z9
 	VPMADD52HUQ constants<>+1984(SB), Z3, Z11
-	VPMADD52HUQ constants<>+1920(SB), Z4, Z10
-	VPMADD52LUQ constants<>+1984(SB), Z4, Z10
-	VPMADD52HUQ constants<>+1984(SB), Z4, Z12
+	VPSLLQ      $0x34, Z10, Z2
 	VPSLLQ      $0x34, Z11, Z3
-	VPSLLQ      $0x34, Z12, Z4
+	VPADDQ      Z2, Z8, Z2
 	VPADDQ      Z3, Z9, Z3
-	VPADDQ      Z4, Z10, Z4
-	VPADDQ      Z3, Z7, Z3
-	VPADDQ      Z4, Z8, Z4
-	VPCMPUQ     $0x01, Z7, Z3, K3
-	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
-	VPCMPUQ     $0x01, Z8, Z4, K3
-	VPSUBQ      constants<>+1536(SB), Z6, K3, Z6
-	VPADDQ      constants<>+2048(SB), Z5, Z5
-	VPADDQ      constants<>+2048(SB), Z6, Z6
-	VMOVUPS     constants<>+2112(SB), Z7
-	VMOVUPS     constants<>+2112(SB), Z8
-	VPADDQ      Z3, Z7, Z3
-	VPADDQ      Z4, Z8, Z4
-	VPCMPUQ     $0x01, Z7, Z3, K3
-	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
-	VPCMPUQ     $0x01, Z8, Z4, K3
-	VPSUBQ      constants<>+1536(SB), Z6, K3, Z6
-	VPADDQ      Z1, Z5, Z1
 	VPADDQ      Z2, Z6, Z2
+	VPADDQ      Z3, Z7, Z3
+	VPCMPUQ     $0x01, Z6, Z2, K3
+	VPSUBQ      constants<>+1536(SB), Z4, K3, Z4
+	VPCMPUQ     $0x01, Z7, Z3, K3
+	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
+	VPADDQ      constants<>+2048(SB), Z4, Z4
+	VPADDQ      constants<>+2048(SB), Z5, Z5
+	VMOVUPS     constants<>+2112(SB), Z6
+	VMOVUPS     constants<>+2112(SB), Z7
+	VPADDQ      Z2, Z6, Z2
+	VPADDQ      Z3, Z7, Z3
+	VPCMPUQ     $0x01, Z6, Z2, K3
+	VPSUBQ      constants<>+1536(SB), Z4, K3, Z4
+	VPCMPUQ     $0x01, Z7, Z3, K3
+	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
+	VPADDQ      Z0, Z4, Z0
+	VPADDQ      Z1, Z5, Z1
+	VPSRLQ      $0x39, Z0, Z4
 	VPSRLQ      $0x39, Z1, Z5
-	VPSRLQ      $0x39, Z2, Z6
-	VMOVUPS     constants<>+2176(SB), Z7
-	VPSUBQ      Z5, Z7, Z7
-	VMOVUPS     constants<>+2176(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
+	VMOVUPS     constants<>+2176(SB), Z6
+	VPSUBQ      Z4, Z6, Z6
+	VMOVUPS     constants<>+2176(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
 	MOVQ        coarse+32(FP), DI
 	MOVQ        fine+40(FP), R8
-	VPSRLQ      $0x30, Z1, Z6
-	VPSRLQ      $0x30, Z2, Z8
-	VPANDQ      constants<>+2240(SB), Z6, Z6
-	VPANDQ      constants<>+2240(SB), Z8, Z8
+	VPSRLQ      $0x30, Z0, Z5
+	VPSRLQ      $0x30, Z1, Z7
+	VPANDQ      constants<>+2240(SB), Z5, Z5
+	VPANDQ      constants<>+2240(SB), Z7, Z7
+	VPSRLQ      $0x29, Z0, Z8
 	VPSRLQ      $0x29, Z1, Z9
-	VPSRLQ      $0x29, Z2, Z10
+	VPANDQ      constants<>+2304(SB), Z8, Z8
 	VPANDQ      constants<>+2304(SB), Z9, Z9
-	VPANDQ      constants<>+2304(SB), Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPCMPQ      $0x05, Z11, Z11, K3
-	VPGATHERQQ  (R8)(Z9*8), K3, Z11
-	VPCMPQ      $0x05, Z12, Z12, K3
-	VPGATHERQQ  (R8)(Z10*8), K3, Z12
-	VPSLLQ      $0x17, Z1, Z1
-	VPSLLQ      $0x17, Z2, Z2
-	VPSRLQ      $0x29, Z3, Z3
-	VPSRLQ      $0x29, Z4, Z4
-	VPORQ       Z3, Z1, Z1
-	VPORQ       Z4, Z2, Z2
-	VPSRLQ      $0x34, Z1, Z3
-	VPSRLQ      $0x34, Z2, Z4
-	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z9
-	VPMADD52HUQ constants<>+2368(SB), Z2, Z10
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z9
-	VPMADD52LUQ constants<>+2432(SB), Z2, Z10
+	VPCMPQ      $0x05, Z10, Z10, K3
+	VPGATHERQQ  (R8)(Z8*8), K3, Z10
+	VPXORQ      Z8, Z8, Z8
+	VPCMPQ      $0x05, Z8, Z8, K3
+	VPGATHERQQ  (R8)(Z9*8), K3, Z8
+	VPSLLQ      $0x17, Z0, Z0
+	VPSLLQ      $0x17, Z1, Z1
+	VPSRLQ      $0x29, Z2, Z2
+	VPSRLQ      $0x29, Z3, Z3
+	VPORQ       Z2, Z0, Z0
+	VPORQ       Z3, Z1, Z1
+	VPSRLQ      $0x34, Z0, Z2
+	VPSRLQ      $0x34, Z1, Z3
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ constants<>+2368(SB), Z0, Z9
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z11
+	VPMADD52LUQ constants<>+2432(SB), Z0, Z9
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z11
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ constants<>+2432(SB), Z0, Z12
 	VPMADD52HUQ constants<>+2432(SB), Z1, Z13
-	VPMADD52HUQ constants<>+2432(SB), Z2, Z14
-	VPMADD52LUQ constants<>+2368(SB), Z3, Z9
-	VPMADD52LUQ constants<>+2368(SB), Z4, Z10
+	VPMADD52LUQ constants<>+2368(SB), Z2, Z9
+	VPMADD52LUQ constants<>+2368(SB), Z3, Z11
+	VPMADD52HUQ constants<>+2368(SB), Z2, Z12
 	VPMADD52HUQ constants<>+2368(SB), Z3, Z13
-	VPMADD52HUQ constants<>+2368(SB), Z4, Z14
-	VPMADD52LUQ constants<>+2432(SB), Z3, Z13
+	VPMADD52LUQ constants<>+2432(SB), Z2, Z12
 	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z9, Z9
+	VPMADD52LUQ constants<>+2432(SB), Z3, Z13
+	VPSRLQ      $0x0c, Z11, Z11
 	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z9, Z9
-	VPMADD52LUQ constants<>+2432(SB), Z4, Z14
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z10, Z10
-	VPSRLQ      $0x0c, Z9, Z1
-	VPSRLQ      $0x0c, Z10, Z2
+	VPADDQ      Z13, Z11, Z11
+	VPSRLQ      $0x0c, Z9, Z0
+	VPSRLQ      $0x0c, Z11, Z1
+	VPXORQ      Z2, Z2, Z2
 	VPXORQ      Z3, Z3, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ Z0, Z0, Z2
 	VPMADD52HUQ Z1, Z1, Z3
-	VPMADD52HUQ Z2, Z2, Z4
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z0, Z2, Z12
 	VPMADD52HUQ Z1, Z3, Z13
-	VPMADD52HUQ Z2, Z4, Z14
+	VPSRLQ      $0x14, Z12, Z0
 	VPSRLQ      $0x14, Z13, Z1
-	VPSRLQ      $0x14, Z14, Z2
+	VPMULUDQ    constants<>+2496(SB), Z0, Z0
 	VPMULUDQ    constants<>+2496(SB), Z1, Z1
-	VPMULUDQ    constants<>+2496(SB), Z2, Z2
+	VPSRLQ      $0x05, Z2, Z2
 	VPSRLQ      $0x05, Z3, Z3
-	VPSRLQ      $0x05, Z4, Z4
-	VPADDQ      Z3, Z9, Z3
-	VPADDQ      Z4, Z10, Z4
-	VPSRLQ      $0x22, Z1, Z1
-	VPSRLQ      $0x22, Z2, Z2
-	VPADDQ      Z1, Z3, Z1
-	VPADDQ      Z2, Z4, Z2
-	VPSRLQ      $0x08, Z1, Z3
-	VPSRLQ      $0x08, Z2, Z4
+	VPADDQ      Z2, Z9, Z2
 	VPADDQ      Z3, Z11, Z3
-	VPADDQ      Z4, Z12, Z4
-	VPSRLQ      $0x34, Z11, Z9
-	VPSRLQ      $0x34, Z12, Z10
+	VPSRLQ      $0x22, Z0, Z0
+	VPSRLQ      $0x22, Z1, Z1
+	VPADDQ      Z0, Z2, Z0
+	VPADDQ      Z1, Z3, Z1
+	VPSRLQ      $0x08, Z0, Z2
+	VPSRLQ      $0x08, Z1, Z3
+	VPADDQ      Z2, Z10, Z2
+	VPADDQ      Z3, Z8, Z3
+	VPSRLQ      $0x34, Z10, Z9
+	VPSRLQ      $0x34, Z8, Z11
+	VPSRLQ      $0x34, Z0, Z12
 	VPSRLQ      $0x34, Z1, Z13
-	VPSRLQ      $0x34, Z2, Z14
+	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ Z0, Z10, Z14
+	VPMADD52HUQ Z1, Z8, Z15
+	VPMADD52LUQ Z12, Z10, Z14
+	VPMADD52LUQ Z13, Z8, Z15
 	VPXORQ      Z16, Z16, Z16
-	VPMADD52HUQ Z1, Z11, Z15
-	VPMADD52HUQ Z2, Z12, Z16
-	VPMADD52LUQ Z13, Z11, Z15
-	VPMADD52LUQ Z14, Z12, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z13, Z11, Z17
-	VPMADD52HUQ Z14, Z12, Z18
-	VPMADD52LUQ Z1, Z9, Z15
-	VPMADD52LUQ Z2, Z10, Z16
-	VPMADD52HUQ Z1, Z9, Z17
-	VPMADD52HUQ Z2, Z10, Z18
-	VPMADD52LUQ Z13, Z9, Z17
+	VPMADD52HUQ Z12, Z10, Z16
+	VPMADD52HUQ Z13, Z8, Z17
+	VPMADD52LUQ Z0, Z9, Z14
+	VPMADD52LUQ Z1, Z11, Z15
+	VPMADD52HUQ Z0, Z9, Z16
+	VPMADD52HUQ Z1, Z11, Z17
+	VPMADD52LUQ Z12, Z9, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
+	VPMADD52LUQ Z13, Z11, Z17
 	VPSRLQ      $0x0c, Z15, Z15
 	VPSLLQ      $0x28, Z17, Z17
 	VPADDQ      Z17, Z15, Z15
-	VPMADD52LUQ Z14, Z10, Z18
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z18, Z18
-	VPADDQ      Z18, Z16, Z16
+	VPSRLQ      $0x10, Z14, Z0
 	VPSRLQ      $0x10, Z15, Z1
-	VPSRLQ      $0x10, Z16, Z2
+	VPADDQ      Z0, Z2, Z0
 	VPADDQ      Z1, Z3, Z1
-	VPADDQ      Z2, Z4, Z2
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x05, Z2, Z2, K3
+	VPGATHERQQ  (DI)(Z5*8), K3, Z2
 	VPXORQ      Z3, Z3, Z3
-	VPXORQ      Z4, Z4, Z4
 	VPCMPQ      $0x05, Z3, Z3, K3
-	VPGATHERQQ  (DI)(Z6*8), K3, Z3
-	VPCMPQ      $0x05, Z4, Z4, K3
-	VPGATHERQQ  (DI)(Z8*8), K3, Z4
+	VPGATHERQQ  (DI)(Z7*8), K3, Z3
+	VPSRLQ      $0x34, Z2, Z8
 	VPSRLQ      $0x34, Z3, Z9
-	VPSRLQ      $0x34, Z4, Z10
+	VPSRLQ      $0x34, Z0, Z10
 	VPSRLQ      $0x34, Z1, Z11
-	VPSRLQ      $0x34, Z2, Z12
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ Z0, Z2, Z12
 	VPMADD52HUQ Z1, Z3, Z13
-	VPMADD52HUQ Z2, Z4, Z14
+	VPMADD52LUQ Z10, Z2, Z12
 	VPMADD52LUQ Z11, Z3, Z13
-	VPMADD52LUQ Z12, Z4, Z14
+	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z10, Z2, Z14
 	VPMADD52HUQ Z11, Z3, Z15
-	VPMADD52HUQ Z12, Z4, Z16
+	VPMADD52LUQ Z0, Z8, Z12
 	VPMADD52LUQ Z1, Z9, Z13
-	VPMADD52LUQ Z2, Z10, Z14
+	VPMADD52HUQ Z0, Z8, Z14
 	VPMADD52HUQ Z1, Z9, Z15
-	VPMADD52HUQ Z2, Z10, Z16
+	VPMADD52LUQ Z10, Z8, Z14
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
 	VPMADD52LUQ Z11, Z9, Z15
 	VPSRLQ      $0x0c, Z13, Z13
 	VPSLLQ      $0x28, Z15, Z15
 	VPADDQ      Z15, Z13, Z13
-	VPMADD52LUQ Z12, Z10, Z16
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSLLQ      $0x28, Z16, Z16
-	VPADDQ      Z16, Z14, Z14
+	VPSRLQ      $0x08, Z12, Z0
 	VPSRLQ      $0x08, Z13, Z1
-	VPSRLQ      $0x08, Z14, Z2
+	VPADDQ      Z0, Z2, Z0
 	VPADDQ      Z1, Z3, Z1
-	VPADDQ      Z2, Z4, Z2
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x05, Z2, Z2, K3
+	VPGATHERQQ  8(DI)(Z5*8), K3, Z2
 	VPXORQ      Z3, Z3, Z3
-	VPXORQ      Z4, Z4, Z4
 	VPCMPQ      $0x05, Z3, Z3, K3
-	VPGATHERQQ  8(DI)(Z6*8), K3, Z3
-	VPCMPQ      $0x05, Z4, Z4, K3
-	VPGATHERQQ  8(DI)(Z8*8), K3, Z4
-	VPSLLQ      $0x38, Z13, Z6
-	VPSLLQ      $0x38, Z14, Z8
-	VPADDQ      Z6, Z3, Z6
-	VPADDQ      Z8, Z4, Z8
-	VPCMPUQ     $0x01, Z3, Z6, K3
+	VPGATHERQQ  8(DI)(Z7*8), K3, Z3
+	VPSLLQ      $0x38, Z12, Z5
+	VPSLLQ      $0x38, Z13, Z7
+	VPADDQ      Z5, Z2, Z5
+	VPADDQ      Z7, Z3, Z7
+	VPCMPUQ     $0x01, Z2, Z5, K3
+	VPSUBQ      constants<>+1536(SB), Z0, K3, Z0
+	VPCMPUQ     $0x01, Z3, Z7, K3
 	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
-	VPCMPUQ     $0x01, Z4, Z8, K3
-	VPSUBQ      constants<>+1536(SB), Z2, K3, Z2
-	VPSRLVQ     Z7, Z1, Z1
-	VPSRLVQ     Z5, Z2, Z2
+	VPSRLVQ     Z6, Z0, Z0
+	VPSRLVQ     Z4, Z1, Z1
+	VPADDQ      constants<>+64(SB), Z0, Z0
 	VPADDQ      constants<>+64(SB), Z1, Z1
-	VPADDQ      constants<>+64(SB), Z2, Z2
+	VPSRLQ      $0x01, Z0, Z0
 	VPSRLQ      $0x01, Z1, Z1
-	VPSRLQ      $0x01, Z2, Z2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
 	JZ          good199
@@ -5680,19 +5683,20 @@ many194:
 	JMP         stopped
 
 good199:
-	VPXORQ  Z0, Z1, Z1
-	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS (CX)(BX*8), Z3
-	VPADDQ  Z3, Z1, Z1
-	VMOVUPS Z1, (CX)(BX*8)
-	VPXORQ  Z0, Z2, Z2
-	VPSUBQ  Z0, Z2, Z2
-	VMOVUPS 64(CX)(BX*8), Z1
-	VPADDQ  Z1, Z2, Z2
-	VMOVUPS Z2, 64(CX)(BX*8)
-	ADDQ    $0x10, BX
-	CMPQ    BX, SI
-	JLE     many194
+	VBROADCASTSD minus+24(FP), Z2
+	VPXORQ       Z2, Z0, Z0
+	VPXORQ       Z2, Z1, Z1
+	VPSUBQ       Z2, Z0, Z0
+	VPSUBQ       Z2, Z1, Z1
+	VMOVUPS      (CX)(BX*8), Z2
+	VPADDQ       Z2, Z0, Z0
+	VMOVUPS      Z0, (CX)(BX*8)
+	VMOVUPS      64(CX)(BX*8), Z0
+	VPADDQ       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(CX)(BX*8)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          many194
 
 oneTest196:
 	LEAQ -8(DX), SI
@@ -5700,133 +5704,134 @@ oneTest196:
 	JG   tail197
 
 one195:
-	VMOVUPS     (AX)(BX*8), Z1
-	VPCMPQ      $0x05, constants<>+1600(SB), Z1, K1
-	VPMAXSQ     constants<>+1664(SB), Z1, Z1
-	VPADDQ      constants<>+1728(SB), Z1, Z1
-	VPSLLQ      $0x0e, Z1, Z1
-	VPSRLQ      $0x0c, Z1, Z2
+	VMOVUPS     (AX)(BX*8), Z0
+	VPCMPQ      $0x05, constants<>+1600(SB), Z0, K1
+	VPMAXSQ     constants<>+1664(SB), Z0, Z0
+	VPADDQ      constants<>+1728(SB), Z0, Z0
+	VPSLLQ      $0x0e, Z0, Z0
+	VPSRLQ      $0x0c, Z0, Z1
+	VPXORQ      Z2, Z2, Z2
 	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+1792(SB), Z1, Z2
+	VPMADD52LUQ constants<>+1856(SB), Z1, Z2
+	VPMADD52HUQ constants<>+1856(SB), Z1, Z3
+	VPSLLQ      $0x34, Z3, Z3
+	VPADDQ      Z3, Z2, Z2
+	VPMULLQ     constants<>+1792(SB), Z0, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+1792(SB), Z2, Z3
-	VPMADD52LUQ constants<>+1856(SB), Z2, Z3
-	VPMADD52HUQ constants<>+1856(SB), Z2, Z4
-	VPSLLQ      $0x34, Z4, Z4
-	VPADDQ      Z4, Z3, Z3
-	VPMULLQ     constants<>+1792(SB), Z1, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+1920(SB), Z2, Z5
-	VPMADD52LUQ constants<>+1984(SB), Z2, Z5
-	VPMADD52HUQ constants<>+1984(SB), Z2, Z6
-	VPSLLQ      $0x34, Z6, Z2
-	VPADDQ      Z2, Z5, Z2
-	VPADDQ      Z2, Z4, Z2
-	VPCMPUQ     $0x01, Z4, Z2, K2
-	VPSUBQ      constants<>+1536(SB), Z3, K2, Z3
-	VPADDQ      constants<>+2048(SB), Z3, Z3
-	VMOVUPS     constants<>+2112(SB), Z4
-	VPADDQ      Z2, Z4, Z2
-	VPCMPUQ     $0x01, Z4, Z2, K2
-	VPSUBQ      constants<>+1536(SB), Z3, K2, Z3
+	VPMADD52HUQ constants<>+1920(SB), Z1, Z4
+	VPMADD52LUQ constants<>+1984(SB), Z1, Z4
+	VPMADD52HUQ constants<>+1984(SB), Z1, Z5
+	VPSLLQ      $0x34, Z5, Z1
+	VPADDQ      Z1, Z4, Z1
 	VPADDQ      Z1, Z3, Z1
-	VPSRLQ      $0x39, Z1, Z3
-	VMOVUPS     constants<>+2176(SB), Z4
-	VPSUBQ      Z3, Z4, Z4
+	VPCMPUQ     $0x01, Z3, Z1, K2
+	VPSUBQ      constants<>+1536(SB), Z2, K2, Z2
+	VPADDQ      constants<>+2048(SB), Z2, Z2
+	VMOVUPS     constants<>+2112(SB), Z3
+	VPADDQ      Z1, Z3, Z1
+	VPCMPUQ     $0x01, Z3, Z1, K2
+	VPSUBQ      constants<>+1536(SB), Z2, K2, Z2
+	VPADDQ      Z0, Z2, Z0
+	VPSRLQ      $0x39, Z0, Z2
+	VMOVUPS     constants<>+2176(SB), Z3
+	VPSUBQ      Z2, Z3, Z3
 	MOVQ        coarse+32(FP), DI
 	MOVQ        fine+40(FP), R8
-	VPSRLQ      $0x30, Z1, Z3
-	VPANDQ      constants<>+2240(SB), Z3, Z3
-	VPSRLQ      $0x29, Z1, Z5
-	VPANDQ      constants<>+2304(SB), Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K2
-	VPGATHERQQ  (R8)(Z5*8), K2, Z6
-	VPSLLQ      $0x17, Z1, Z1
-	VPSRLQ      $0x29, Z2, Z2
-	VPORQ       Z2, Z1, Z1
-	VPSRLQ      $0x34, Z1, Z2
+	VPSRLQ      $0x30, Z0, Z2
+	VPANDQ      constants<>+2240(SB), Z2, Z2
+	VPSRLQ      $0x29, Z0, Z4
+	VPANDQ      constants<>+2304(SB), Z4, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z5
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z5
+	VPCMPQ      $0x05, Z5, Z5, K2
+	VPGATHERQQ  (R8)(Z4*8), K2, Z5
+	VPSLLQ      $0x17, Z0, Z0
+	VPSRLQ      $0x29, Z1, Z1
+	VPORQ       Z1, Z0, Z0
+	VPSRLQ      $0x34, Z0, Z1
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ constants<>+2368(SB), Z0, Z4
+	VPMADD52LUQ constants<>+2432(SB), Z0, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+2432(SB), Z0, Z6
+	VPMADD52LUQ constants<>+2368(SB), Z1, Z4
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z6
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z6
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VPSRLQ      $0x0c, Z4, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPMADD52HUQ Z0, Z0, Z1
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z0, Z1, Z6
+	VPSRLQ      $0x14, Z6, Z0
+	VPMULUDQ    constants<>+2496(SB), Z0, Z0
+	VPSRLQ      $0x05, Z1, Z1
+	VPADDQ      Z1, Z4, Z1
+	VPSRLQ      $0x22, Z0, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPSRLQ      $0x08, Z0, Z1
+	VPADDQ      Z1, Z5, Z1
+	VPSRLQ      $0x34, Z5, Z4
+	VPSRLQ      $0x34, Z0, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2432(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2368(SB), Z2, Z5
-	VPMADD52HUQ constants<>+2368(SB), Z2, Z7
-	VPMADD52LUQ constants<>+2432(SB), Z2, Z7
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z5, Z5
-	VPSRLQ      $0x0c, Z5, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z1, Z1, Z2
-	VPMADD52HUQ Z1, Z2, Z7
-	VPSRLQ      $0x14, Z7, Z1
-	VPMULUDQ    constants<>+2496(SB), Z1, Z1
-	VPSRLQ      $0x05, Z2, Z2
-	VPADDQ      Z2, Z5, Z2
-	VPSRLQ      $0x22, Z1, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPSRLQ      $0x08, Z1, Z2
-	VPADDQ      Z2, Z6, Z2
-	VPSRLQ      $0x34, Z6, Z5
-	VPSRLQ      $0x34, Z1, Z7
+	VPMADD52HUQ Z0, Z5, Z7
+	VPMADD52LUQ Z6, Z5, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z1, Z6, Z8
-	VPMADD52LUQ Z7, Z6, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z7, Z6, Z9
-	VPMADD52LUQ Z1, Z5, Z8
-	VPMADD52HUQ Z1, Z5, Z9
-	VPMADD52LUQ Z7, Z5, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x10, Z8, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x05, Z2, Z2, K2
-	VPGATHERQQ  (DI)(Z3*8), K2, Z2
-	VPSRLQ      $0x34, Z2, Z5
-	VPSRLQ      $0x34, Z1, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z1, Z2, Z7
-	VPMADD52LUQ Z6, Z2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z1, Z5, Z7
-	VPMADD52HUQ Z1, Z5, Z8
-	VPMADD52LUQ Z6, Z5, Z8
+	VPMADD52HUQ Z6, Z5, Z8
+	VPMADD52LUQ Z0, Z4, Z7
+	VPMADD52HUQ Z0, Z4, Z8
+	VPMADD52LUQ Z6, Z4, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x08, Z7, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x05, Z2, Z2, K2
-	VPGATHERQQ  8(DI)(Z3*8), K2, Z2
-	VPSLLQ      $0x38, Z7, Z3
-	VPADDQ      Z3, Z2, Z3
-	VPCMPUQ     $0x01, Z2, Z3, K2
-	VPSUBQ      constants<>+1536(SB), Z1, K2, Z1
-	VPSRLVQ     Z4, Z1, Z1
-	VPADDQ      constants<>+64(SB), Z1, Z1
-	VPSRLQ      $0x01, Z1, Z1
+	VPSRLQ      $0x10, Z7, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x05, Z1, Z1, K2
+	VPGATHERQQ  (DI)(Z2*8), K2, Z1
+	VPSRLQ      $0x34, Z1, Z4
+	VPSRLQ      $0x34, Z0, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z0, Z1, Z6
+	VPMADD52LUQ Z5, Z1, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z1, Z7
+	VPMADD52LUQ Z0, Z4, Z6
+	VPMADD52HUQ Z0, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSRLQ      $0x08, Z6, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x05, Z1, Z1, K2
+	VPGATHERQQ  8(DI)(Z2*8), K2, Z1
+	VPSLLQ      $0x38, Z6, Z2
+	VPADDQ      Z2, Z1, Z2
+	VPCMPUQ     $0x01, Z1, Z2, K2
+	VPSUBQ      constants<>+1536(SB), Z0, K2, Z0
+	VPSRLVQ     Z3, Z0, Z0
+	VPADDQ      constants<>+64(SB), Z0, Z0
+	VPSRLQ      $0x01, Z0, Z0
 	KTESTB      K1, K1
 	JZ          good200
 	MOVQ        BX, AX
 	JMP         stopped
 
 good200:
-	VPXORQ  Z0, Z1, Z1
-	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS (CX)(BX*8), Z2
-	VPADDQ  Z2, Z1, Z1
-	VMOVUPS Z1, (CX)(BX*8)
-	ADDQ    $0x08, BX
-	CMPQ    BX, SI
-	JLE     one195
+	VBROADCASTSD minus+24(FP), Z1
+	VPXORQ       Z1, Z0, Z0
+	VPSUBQ       Z1, Z0, Z0
+	VMOVUPS      (CX)(BX*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, (CX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one195
 
 tail197:
 	MOVQ        DX, SI
@@ -5836,119 +5841,119 @@ tail197:
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
 	KMOVW       DI, K1
-	VMOVUPD.Z   (AX)(BX*8), K1, Z1
-	VPCMPQ      $0x05, constants<>+1600(SB), Z1, K2
-	VPMAXSQ     constants<>+1664(SB), Z1, Z1
-	VPADDQ      constants<>+1728(SB), Z1, Z1
-	VPSLLQ      $0x0e, Z1, Z1
-	VPSRLQ      $0x0c, Z1, Z2
+	VMOVUPD.Z   (AX)(BX*8), K1, Z0
+	VPCMPQ      $0x05, constants<>+1600(SB), Z0, K2
+	VPMAXSQ     constants<>+1664(SB), Z0, Z0
+	VPADDQ      constants<>+1728(SB), Z0, Z0
+	VPSLLQ      $0x0e, Z0, Z0
+	VPSRLQ      $0x0c, Z0, Z1
+	VPXORQ      Z2, Z2, Z2
 	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+1792(SB), Z1, Z2
+	VPMADD52LUQ constants<>+1856(SB), Z1, Z2
+	VPMADD52HUQ constants<>+1856(SB), Z1, Z3
+	VPSLLQ      $0x34, Z3, Z3
+	VPADDQ      Z3, Z2, Z2
+	VPMULLQ     constants<>+1792(SB), Z0, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+1792(SB), Z2, Z3
-	VPMADD52LUQ constants<>+1856(SB), Z2, Z3
-	VPMADD52HUQ constants<>+1856(SB), Z2, Z4
-	VPSLLQ      $0x34, Z4, Z4
-	VPADDQ      Z4, Z3, Z3
-	VPMULLQ     constants<>+1792(SB), Z1, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+1920(SB), Z2, Z5
-	VPMADD52LUQ constants<>+1984(SB), Z2, Z5
-	VPMADD52HUQ constants<>+1984(SB), Z2, Z6
-	VPSLLQ      $0x34, Z6, Z2
-	VPADDQ      Z2, Z5, Z2
-	VPADDQ      Z2, Z4, Z2
-	VPCMPUQ     $0x01, Z4, Z2, K3
-	VPSUBQ      constants<>+1536(SB), Z3, K3, Z3
-	VPADDQ      constants<>+2048(SB), Z3, Z3
-	VMOVUPS     constants<>+2112(SB), Z4
-	VPADDQ      Z2, Z4, Z2
-	VPCMPUQ     $0x01, Z4, Z2, K3
-	VPSUBQ      constants<>+1536(SB), Z3, K3, Z3
+	VPMADD52HUQ constants<>+1920(SB), Z1, Z4
+	VPMADD52LUQ constants<>+1984(SB), Z1, Z4
+	VPMADD52HUQ constants<>+1984(SB), Z1, Z5
+	VPSLLQ      $0x34, Z5, Z1
+	VPADDQ      Z1, Z4, Z1
 	VPADDQ      Z1, Z3, Z1
-	VPSRLQ      $0x39, Z1, Z3
-	VMOVUPS     constants<>+2176(SB), Z4
-	VPSUBQ      Z3, Z4, Z4
+	VPCMPUQ     $0x01, Z3, Z1, K3
+	VPSUBQ      constants<>+1536(SB), Z2, K3, Z2
+	VPADDQ      constants<>+2048(SB), Z2, Z2
+	VMOVUPS     constants<>+2112(SB), Z3
+	VPADDQ      Z1, Z3, Z1
+	VPCMPUQ     $0x01, Z3, Z1, K3
+	VPSUBQ      constants<>+1536(SB), Z2, K3, Z2
+	VPADDQ      Z0, Z2, Z0
+	VPSRLQ      $0x39, Z0, Z2
+	VMOVUPS     constants<>+2176(SB), Z3
+	VPSUBQ      Z2, Z3, Z3
 	MOVQ        coarse+32(FP), AX
 	MOVQ        fine+40(FP), SI
-	VPSRLQ      $0x30, Z1, Z3
-	VPANDQ      constants<>+2240(SB), Z3, Z3
-	VPSRLQ      $0x29, Z1, Z5
-	VPANDQ      constants<>+2304(SB), Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K3
-	VPGATHERQQ  (SI)(Z5*8), K3, Z6
-	VPSLLQ      $0x17, Z1, Z1
-	VPSRLQ      $0x29, Z2, Z2
-	VPORQ       Z2, Z1, Z1
-	VPSRLQ      $0x34, Z1, Z2
+	VPSRLQ      $0x30, Z0, Z2
+	VPANDQ      constants<>+2240(SB), Z2, Z2
+	VPSRLQ      $0x29, Z0, Z4
+	VPANDQ      constants<>+2304(SB), Z4, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z5
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z5
+	VPCMPQ      $0x05, Z5, Z5, K3
+	VPGATHERQQ  (SI)(Z4*8), K3, Z5
+	VPSLLQ      $0x17, Z0, Z0
+	VPSRLQ      $0x29, Z1, Z1
+	VPORQ       Z1, Z0, Z0
+	VPSRLQ      $0x34, Z0, Z1
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ constants<>+2368(SB), Z0, Z4
+	VPMADD52LUQ constants<>+2432(SB), Z0, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+2432(SB), Z0, Z6
+	VPMADD52LUQ constants<>+2368(SB), Z1, Z4
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z6
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z6
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VPSRLQ      $0x0c, Z4, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPMADD52HUQ Z0, Z0, Z1
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z0, Z1, Z6
+	VPSRLQ      $0x14, Z6, Z0
+	VPMULUDQ    constants<>+2496(SB), Z0, Z0
+	VPSRLQ      $0x05, Z1, Z1
+	VPADDQ      Z1, Z4, Z1
+	VPSRLQ      $0x22, Z0, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPSRLQ      $0x08, Z0, Z1
+	VPADDQ      Z1, Z5, Z1
+	VPSRLQ      $0x34, Z5, Z4
+	VPSRLQ      $0x34, Z0, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2432(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2368(SB), Z2, Z5
-	VPMADD52HUQ constants<>+2368(SB), Z2, Z7
-	VPMADD52LUQ constants<>+2432(SB), Z2, Z7
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z5, Z5
-	VPSRLQ      $0x0c, Z5, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z1, Z1, Z2
-	VPMADD52HUQ Z1, Z2, Z7
-	VPSRLQ      $0x14, Z7, Z1
-	VPMULUDQ    constants<>+2496(SB), Z1, Z1
-	VPSRLQ      $0x05, Z2, Z2
-	VPADDQ      Z2, Z5, Z2
-	VPSRLQ      $0x22, Z1, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPSRLQ      $0x08, Z1, Z2
-	VPADDQ      Z2, Z6, Z2
-	VPSRLQ      $0x34, Z6, Z5
-	VPSRLQ      $0x34, Z1, Z7
+	VPMADD52HUQ Z0, Z5, Z7
+	VPMADD52LUQ Z6, Z5, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z1, Z6, Z8
-	VPMADD52LUQ Z7, Z6, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z7, Z6, Z9
-	VPMADD52LUQ Z1, Z5, Z8
-	VPMADD52HUQ Z1, Z5, Z9
-	VPMADD52LUQ Z7, Z5, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x10, Z8, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x05, Z2, Z2, K3
-	VPGATHERQQ  (AX)(Z3*8), K3, Z2
-	VPSRLQ      $0x34, Z2, Z5
-	VPSRLQ      $0x34, Z1, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z1, Z2, Z7
-	VPMADD52LUQ Z6, Z2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z1, Z5, Z7
-	VPMADD52HUQ Z1, Z5, Z8
-	VPMADD52LUQ Z6, Z5, Z8
+	VPMADD52HUQ Z6, Z5, Z8
+	VPMADD52LUQ Z0, Z4, Z7
+	VPMADD52HUQ Z0, Z4, Z8
+	VPMADD52LUQ Z6, Z4, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x08, Z7, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x05, Z2, Z2, K3
-	VPGATHERQQ  8(AX)(Z3*8), K3, Z2
-	VPSLLQ      $0x38, Z7, Z3
-	VPADDQ      Z3, Z2, Z3
-	VPCMPUQ     $0x01, Z2, Z3, K3
-	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
-	VPSRLVQ     Z4, Z1, Z1
-	VPADDQ      constants<>+64(SB), Z1, Z1
-	VPSRLQ      $0x01, Z1, Z1
+	VPSRLQ      $0x10, Z7, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x05, Z1, Z1, K3
+	VPGATHERQQ  (AX)(Z2*8), K3, Z1
+	VPSRLQ      $0x34, Z1, Z4
+	VPSRLQ      $0x34, Z0, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z0, Z1, Z6
+	VPMADD52LUQ Z5, Z1, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z1, Z7
+	VPMADD52LUQ Z0, Z4, Z6
+	VPMADD52HUQ Z0, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSRLQ      $0x08, Z6, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x05, Z1, Z1, K3
+	VPGATHERQQ  8(AX)(Z2*8), K3, Z1
+	VPSLLQ      $0x38, Z6, Z2
+	VPADDQ      Z2, Z1, Z2
+	VPCMPUQ     $0x01, Z1, Z2, K3
+	VPSUBQ      constants<>+1536(SB), Z0, K3, Z0
+	VPSRLVQ     Z3, Z0, Z0
+	VPADDQ      constants<>+64(SB), Z0, Z0
+	VPSRLQ      $0x01, Z0, Z0
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
 	JZ          good201
@@ -5956,11 +5961,12 @@ tail197:
 	JMP         stopped
 
 good201:
-	VPXORQ    Z0, Z1, Z1
-	VPSUBQ    Z0, Z1, Z1
-	VMOVUPD.Z (CX)(BX*8), K1, Z0
-	VPADDQ    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (CX)(BX*8)
+	VBROADCASTSD minus+24(FP), Z1
+	VPXORQ       Z1, Z0, Z0
+	VPSUBQ       Z1, Z0, Z0
+	VMOVUPD.Z    (CX)(BX*8), K1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (CX)(BX*8)
 
 done198:
 	MOVQ DX, AX
@@ -5973,241 +5979,239 @@ stopped:
 // func addLogAVX512<>(n int, x *int64, y *int64, minus int, table *uint64) int
 // Requires: AVX, AVX512CD, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·addLogAVX512<>(SB), NOSPLIT, $0-48
-	MOVQ         x+8(FP), AX
-	MOVQ         y+16(FP), CX
-	MOVQ         minus+24(FP), DX
-	VPBROADCASTQ DX, Z0
-	MOVQ         n+0(FP), DX
-	XORQ         BX, BX
-	LEAQ         -16(DX), SI
-	TESTQ        SI, SI
-	JL           oneTest204
+	MOVQ  x+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -16(DX), SI
+	TESTQ SI, SI
+	JL    oneTest204
 
 many202:
-	VMOVUPS     (AX)(BX*8), Z1
-	VMOVUPS     64(AX)(BX*8), Z2
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x02, Z3, Z1, K1
-	VPCMPQ      $0x02, Z3, Z2, K2
+	VMOVUPS     (AX)(BX*8), Z0
+	VMOVUPS     64(AX)(BX*8), Z1
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x02, Z2, Z0, K1
+	VPCMPQ      $0x02, Z2, Z1, K2
+	VPLZCNTQ    Z0, Z2
 	VPLZCNTQ    Z1, Z3
-	VPLZCNTQ    Z2, Z4
+	VPSLLVQ     Z2, Z0, Z0
 	VPSLLVQ     Z3, Z1, Z1
-	VPSLLVQ     Z4, Z2, Z2
-	VMOVUPS     constants<>+2560(SB), Z5
-	VPSUBQ      Z3, Z5, Z5
-	VMOVUPS     constants<>+2560(SB), Z3
-	VPSUBQ      Z4, Z3, Z3
+	VMOVUPS     constants<>+2560(SB), Z4
+	VPSUBQ      Z2, Z4, Z4
+	VMOVUPS     constants<>+2560(SB), Z2
+	VPSUBQ      Z3, Z2, Z2
 	MOVQ        table+32(FP), DI
-	VPSRLQ      $0x37, Z1, Z4
-	VPSRLQ      $0x37, Z2, Z6
-	VPANDQ      constants<>+2304(SB), Z4, Z4
-	VPANDQ      constants<>+2304(SB), Z6, Z6
-	VPADDQ      Z4, Z4, Z7
-	VPADDQ      Z6, Z6, Z8
-	VPADDQ      Z4, Z7, Z4
-	VPADDQ      Z6, Z8, Z6
+	VPSRLQ      $0x37, Z0, Z3
+	VPSRLQ      $0x37, Z1, Z5
+	VPANDQ      constants<>+2304(SB), Z3, Z3
+	VPANDQ      constants<>+2304(SB), Z5, Z5
+	VPADDQ      Z3, Z3, Z6
+	VPADDQ      Z5, Z5, Z7
+	VPADDQ      Z3, Z6, Z3
+	VPADDQ      Z5, Z7, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K3
+	VPGATHERQQ  (DI)(Z3*8), K3, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
 	VPCMPQ      $0x05, Z7, Z7, K3
-	VPGATHERQQ  (DI)(Z4*8), K3, Z7
-	VPCMPQ      $0x05, Z8, Z8, K3
-	VPGATHERQQ  (DI)(Z6*8), K3, Z8
+	VPGATHERQQ  (DI)(Z5*8), K3, Z7
+	VPSRLQ      $0x34, Z0, Z8
 	VPSRLQ      $0x34, Z1, Z9
-	VPSRLQ      $0x34, Z2, Z10
+	VPSRLQ      $0x34, Z6, Z10
 	VPSRLQ      $0x34, Z7, Z11
-	VPSRLQ      $0x34, Z8, Z12
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ Z6, Z0, Z12
 	VPMADD52HUQ Z7, Z1, Z13
-	VPMADD52HUQ Z8, Z2, Z14
+	VPMADD52LUQ Z10, Z0, Z12
 	VPMADD52LUQ Z11, Z1, Z13
-	VPMADD52LUQ Z12, Z2, Z14
+	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z10, Z0, Z14
 	VPMADD52HUQ Z11, Z1, Z15
-	VPMADD52HUQ Z12, Z2, Z16
+	VPMADD52LUQ Z6, Z8, Z12
 	VPMADD52LUQ Z7, Z9, Z13
-	VPMADD52LUQ Z8, Z10, Z14
+	VPMADD52HUQ Z6, Z8, Z14
 	VPMADD52HUQ Z7, Z9, Z15
-	VPMADD52HUQ Z8, Z10, Z16
+	VPMADD52LUQ Z10, Z8, Z14
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
 	VPMADD52LUQ Z11, Z9, Z15
 	VPSRLQ      $0x0c, Z13, Z13
 	VPSLLQ      $0x28, Z15, Z15
 	VPADDQ      Z15, Z13, Z13
-	VPMADD52LUQ Z12, Z10, Z16
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSLLQ      $0x28, Z16, Z16
-	VPADDQ      Z16, Z14, Z14
-	VPSLLQ      $0x0a, Z13, Z9
-	VPSLLQ      $0x0a, Z14, Z10
+	VPMULLQ     Z6, Z0, Z0
 	VPMULLQ     Z7, Z1, Z1
-	VPMULLQ     Z8, Z2, Z2
+	VPSLLQ      $0x0a, Z12, Z6
+	VPSLLQ      $0x0a, Z13, Z7
+	VPSRLQ      $0x36, Z0, Z0
 	VPSRLQ      $0x36, Z1, Z1
-	VPSRLQ      $0x36, Z2, Z2
-	VPORQ       Z1, Z9, Z1
-	VPORQ       Z2, Z10, Z2
+	VPORQ       Z0, Z6, Z0
+	VPORQ       Z1, Z7, Z1
+	VPSRLQ      $0x34, Z0, Z6
 	VPSRLQ      $0x34, Z1, Z7
-	VPSRLQ      $0x34, Z2, Z8
+	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z0, Z0, Z8
 	VPMADD52HUQ Z1, Z1, Z9
-	VPMADD52HUQ Z2, Z2, Z10
+	VPMADD52LUQ Z6, Z0, Z8
 	VPMADD52LUQ Z7, Z1, Z9
-	VPMADD52LUQ Z8, Z2, Z10
+	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z6, Z0, Z10
 	VPMADD52HUQ Z7, Z1, Z11
-	VPMADD52HUQ Z8, Z2, Z12
+	VPMADD52LUQ Z0, Z6, Z8
 	VPMADD52LUQ Z1, Z7, Z9
-	VPMADD52LUQ Z2, Z8, Z10
+	VPMADD52HUQ Z0, Z6, Z10
 	VPMADD52HUQ Z1, Z7, Z11
-	VPMADD52HUQ Z2, Z8, Z12
+	VPMADD52LUQ Z6, Z6, Z10
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
 	VPMADD52LUQ Z7, Z7, Z11
 	VPSRLQ      $0x0c, Z9, Z9
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z9, Z9
-	VPMADD52LUQ Z8, Z8, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
+	VPSRLQ      $0x34, Z8, Z6
 	VPSRLQ      $0x34, Z9, Z7
-	VPSRLQ      $0x34, Z10, Z8
+	VPSRLQ      $0x08, Z0, Z10
 	VPSRLQ      $0x08, Z1, Z11
-	VPSRLQ      $0x08, Z2, Z12
+	VPSRLQ      $0x34, Z10, Z12
 	VPSRLQ      $0x34, Z11, Z13
-	VPSRLQ      $0x34, Z12, Z14
+	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ constants<>+2624(SB), Z10, Z14
 	VPMADD52HUQ constants<>+2624(SB), Z11, Z15
-	VPMADD52HUQ constants<>+2624(SB), Z12, Z16
+	VPMADD52LUQ constants<>+2688(SB), Z10, Z14
 	VPMADD52LUQ constants<>+2688(SB), Z11, Z15
-	VPMADD52LUQ constants<>+2688(SB), Z12, Z16
+	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ constants<>+2688(SB), Z10, Z16
 	VPMADD52HUQ constants<>+2688(SB), Z11, Z17
-	VPMADD52HUQ constants<>+2688(SB), Z12, Z18
+	VPMADD52LUQ constants<>+2624(SB), Z12, Z14
 	VPMADD52LUQ constants<>+2624(SB), Z13, Z15
-	VPMADD52LUQ constants<>+2624(SB), Z14, Z16
+	VPMADD52HUQ constants<>+2624(SB), Z12, Z16
 	VPMADD52HUQ constants<>+2624(SB), Z13, Z17
-	VPMADD52HUQ constants<>+2624(SB), Z14, Z18
+	VPMADD52LUQ constants<>+2688(SB), Z12, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
 	VPMADD52LUQ constants<>+2688(SB), Z13, Z17
 	VPSRLQ      $0x0c, Z15, Z15
 	VPSLLQ      $0x28, Z17, Z17
 	VPADDQ      Z17, Z15, Z15
-	VPMADD52LUQ constants<>+2688(SB), Z14, Z18
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z18, Z18
-	VPADDQ      Z18, Z16, Z16
+	VPSRLQ      $0x02, Z14, Z14
 	VPSRLQ      $0x02, Z15, Z15
-	VPSRLQ      $0x02, Z16, Z16
-	VMOVUPS     constants<>+2752(SB), Z17
-	VPSUBQ      Z15, Z17, Z17
-	VMOVUPS     constants<>+2752(SB), Z15
-	VPSUBQ      Z16, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ constants<>+2816(SB), Z11, Z16
-	VPMADD52HUQ constants<>+2816(SB), Z12, Z18
-	VPMADD52LUQ constants<>+2880(SB), Z11, Z16
-	VPMADD52LUQ constants<>+2880(SB), Z12, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ constants<>+2880(SB), Z11, Z19
-	VPMADD52HUQ constants<>+2880(SB), Z12, Z20
-	VPMADD52LUQ constants<>+2816(SB), Z13, Z16
-	VPMADD52LUQ constants<>+2816(SB), Z14, Z18
-	VPMADD52HUQ constants<>+2816(SB), Z13, Z19
-	VPMADD52HUQ constants<>+2816(SB), Z14, Z20
-	VPMADD52LUQ constants<>+2880(SB), Z13, Z19
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z16, Z16
-	VPMADD52LUQ constants<>+2880(SB), Z14, Z20
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z18, Z18
-	VPSRLQ      $0x01, Z16, Z11
-	VPSRLQ      $0x01, Z18, Z12
-	VMOVUPS     constants<>+192(SB), Z13
-	VPSUBQ      Z11, Z13, Z13
-	VMOVUPS     constants<>+192(SB), Z11
-	VPSUBQ      Z12, Z11, Z11
-	VPSRLQ      $0x34, Z17, Z12
-	VPSRLQ      $0x34, Z15, Z14
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z17, Z9, Z16
-	VPMADD52HUQ Z15, Z10, Z18
-	VPMADD52LUQ Z12, Z9, Z16
-	VPMADD52LUQ Z14, Z10, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ Z12, Z9, Z19
-	VPMADD52HUQ Z14, Z10, Z20
-	VPMADD52LUQ Z17, Z7, Z16
-	VPMADD52LUQ Z15, Z8, Z18
-	VPMADD52HUQ Z17, Z7, Z19
-	VPMADD52HUQ Z15, Z8, Z20
-	VPMADD52LUQ Z12, Z7, Z19
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z16, Z16
-	VPMADD52LUQ Z14, Z8, Z20
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z18, Z18
-	VPSRLQ      $0x10, Z16, Z12
-	VPSRLQ      $0x10, Z18, Z14
-	VPADDQ      Z12, Z13, Z12
-	VPADDQ      Z14, Z11, Z11
-	VPSRLQ      $0x34, Z12, Z13
-	VPSRLQ      $0x34, Z11, Z14
+	VMOVUPS     constants<>+2752(SB), Z16
+	VPSUBQ      Z14, Z16, Z16
+	VMOVUPS     constants<>+2752(SB), Z14
+	VPSUBQ      Z15, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPMADD52HUQ Z12, Z9, Z15
-	VPMADD52HUQ Z11, Z10, Z16
-	VPMADD52LUQ Z13, Z9, Z15
-	VPMADD52LUQ Z14, Z10, Z16
 	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ constants<>+2816(SB), Z10, Z15
+	VPMADD52HUQ constants<>+2816(SB), Z11, Z17
+	VPMADD52LUQ constants<>+2880(SB), Z10, Z15
+	VPMADD52LUQ constants<>+2880(SB), Z11, Z17
 	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z13, Z9, Z17
-	VPMADD52HUQ Z14, Z10, Z18
-	VPMADD52LUQ Z12, Z7, Z15
-	VPMADD52LUQ Z11, Z8, Z16
-	VPMADD52HUQ Z12, Z7, Z17
+	VPXORQ      Z19, Z19, Z19
+	VPMADD52HUQ constants<>+2880(SB), Z10, Z18
+	VPMADD52HUQ constants<>+2880(SB), Z11, Z19
+	VPMADD52LUQ constants<>+2816(SB), Z12, Z15
+	VPMADD52LUQ constants<>+2816(SB), Z13, Z17
+	VPMADD52HUQ constants<>+2816(SB), Z12, Z18
+	VPMADD52HUQ constants<>+2816(SB), Z13, Z19
+	VPMADD52LUQ constants<>+2880(SB), Z12, Z18
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z18, Z18
+	VPADDQ      Z18, Z15, Z15
+	VPMADD52LUQ constants<>+2880(SB), Z13, Z19
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z17, Z17
+	VPSRLQ      $0x01, Z15, Z10
+	VPSRLQ      $0x01, Z17, Z11
+	VMOVUPS     constants<>+192(SB), Z12
+	VPSUBQ      Z10, Z12, Z12
+	VMOVUPS     constants<>+192(SB), Z10
+	VPSUBQ      Z11, Z10, Z10
+	VPSRLQ      $0x34, Z16, Z11
+	VPSRLQ      $0x34, Z14, Z13
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ Z16, Z8, Z15
+	VPMADD52HUQ Z14, Z9, Z17
+	VPMADD52LUQ Z11, Z8, Z15
+	VPMADD52LUQ Z13, Z9, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
 	VPMADD52HUQ Z11, Z8, Z18
+	VPMADD52HUQ Z13, Z9, Z19
+	VPMADD52LUQ Z16, Z6, Z15
+	VPMADD52LUQ Z14, Z7, Z17
+	VPMADD52HUQ Z16, Z6, Z18
+	VPMADD52HUQ Z14, Z7, Z19
+	VPMADD52LUQ Z11, Z6, Z18
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z18, Z18
+	VPADDQ      Z18, Z15, Z15
+	VPMADD52LUQ Z13, Z7, Z19
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z17, Z17
+	VPSRLQ      $0x10, Z15, Z11
+	VPSRLQ      $0x10, Z17, Z13
+	VPADDQ      Z11, Z12, Z11
+	VPADDQ      Z13, Z10, Z10
+	VPSRLQ      $0x34, Z11, Z12
+	VPSRLQ      $0x34, Z10, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ Z11, Z8, Z14
+	VPMADD52HUQ Z10, Z9, Z15
+	VPMADD52LUQ Z12, Z8, Z14
+	VPMADD52LUQ Z13, Z9, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ Z12, Z8, Z16
+	VPMADD52HUQ Z13, Z9, Z17
+	VPMADD52LUQ Z11, Z6, Z14
+	VPMADD52LUQ Z10, Z7, Z15
+	VPMADD52HUQ Z11, Z6, Z16
+	VPMADD52HUQ Z10, Z7, Z17
+	VPMADD52LUQ Z12, Z6, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
 	VPMADD52LUQ Z13, Z7, Z17
 	VPSRLQ      $0x0c, Z15, Z15
 	VPSLLQ      $0x28, Z17, Z17
 	VPADDQ      Z17, Z15, Z15
-	VPMADD52LUQ Z14, Z8, Z18
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z18, Z18
-	VPADDQ      Z18, Z16, Z16
+	VPSRLQ      $0x08, Z14, Z6
 	VPSRLQ      $0x08, Z15, Z7
-	VPSRLQ      $0x08, Z16, Z8
+	VPSUBQ      Z6, Z0, Z0
 	VPSUBQ      Z7, Z1, Z1
-	VPSUBQ      Z8, Z2, Z2
-	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPCMPQ      $0x05, Z7, Z7, K3
-	VPGATHERQQ  8(DI)(Z4*8), K3, Z7
-	VPCMPQ      $0x05, Z8, Z8, K3
-	VPGATHERQQ  8(DI)(Z6*8), K3, Z8
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K3
+	VPGATHERQQ  8(DI)(Z3*8), K3, Z6
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  8(DI)(Z5*8), K3, Z3
+	VPSRLQ      $0x08, Z0, Z0
 	VPSRLQ      $0x08, Z1, Z1
-	VPSRLQ      $0x08, Z2, Z2
-	VPADDQ      Z1, Z7, Z1
-	VPADDQ      Z2, Z8, Z2
-	VPMULLQ     constants<>+2944(SB), Z5, Z4
-	VPMULLQ     constants<>+2944(SB), Z3, Z3
+	VPADDQ      Z0, Z6, Z0
+	VPADDQ      Z1, Z3, Z1
+	VPMULLQ     constants<>+2944(SB), Z4, Z3
+	VPMULLQ     constants<>+2944(SB), Z2, Z2
+	VPSRLQ      $0x07, Z0, Z0
 	VPSRLQ      $0x07, Z1, Z1
-	VPSRLQ      $0x07, Z2, Z2
-	VPADDQ      Z1, Z4, Z1
-	VPADDQ      Z2, Z3, Z2
+	VPADDQ      Z0, Z3, Z0
+	VPADDQ      Z1, Z2, Z1
+	VPADDQ      constants<>+3008(SB), Z0, Z0
 	VPADDQ      constants<>+3008(SB), Z1, Z1
-	VPADDQ      constants<>+3008(SB), Z2, Z2
+	VPSRAQ      $0x0e, Z0, Z0
 	VPSRAQ      $0x0e, Z1, Z1
-	VPSRAQ      $0x0e, Z2, Z2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
 	JZ          good207
@@ -6215,19 +6219,20 @@ many202:
 	JMP         stopped
 
 good207:
-	VPXORQ  Z0, Z1, Z1
-	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS (CX)(BX*8), Z3
-	VPADDQ  Z3, Z1, Z1
-	VMOVUPS Z1, (CX)(BX*8)
-	VPXORQ  Z0, Z2, Z2
-	VPSUBQ  Z0, Z2, Z2
-	VMOVUPS 64(CX)(BX*8), Z1
-	VPADDQ  Z1, Z2, Z2
-	VMOVUPS Z2, 64(CX)(BX*8)
-	ADDQ    $0x10, BX
-	CMPQ    BX, SI
-	JLE     many202
+	VBROADCASTSD minus+24(FP), Z2
+	VPXORQ       Z2, Z0, Z0
+	VPXORQ       Z2, Z1, Z1
+	VPSUBQ       Z2, Z0, Z0
+	VPSUBQ       Z2, Z1, Z1
+	VMOVUPS      (CX)(BX*8), Z2
+	VPADDQ       Z2, Z0, Z0
+	VMOVUPS      Z0, (CX)(BX*8)
+	VMOVUPS      64(CX)(BX*8), Z0
+	VPADDQ       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(CX)(BX*8)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          many202
 
 oneTest204:
 	LEAQ -8(DX), SI
@@ -6235,133 +6240,134 @@ oneTest204:
 	JG   tail205
 
 one203:
-	VMOVUPS     (AX)(BX*8), Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x02, Z2, Z1, K1
-	VPLZCNTQ    Z1, Z2
-	VPSLLVQ     Z2, Z1, Z1
-	VMOVUPS     constants<>+2560(SB), Z3
-	VPSUBQ      Z2, Z3, Z3
+	VMOVUPS     (AX)(BX*8), Z0
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x02, Z1, Z0, K1
+	VPLZCNTQ    Z0, Z1
+	VPSLLVQ     Z1, Z0, Z0
+	VMOVUPS     constants<>+2560(SB), Z2
+	VPSUBQ      Z1, Z2, Z2
 	MOVQ        table+32(FP), DI
-	VPSRLQ      $0x37, Z1, Z2
-	VPANDQ      constants<>+2304(SB), Z2, Z2
-	VPADDQ      Z2, Z2, Z4
-	VPADDQ      Z2, Z4, Z2
-	VPXORQ      Z4, Z4, Z4
-	VPCMPQ      $0x05, Z4, Z4, K2
-	VPGATHERQQ  (DI)(Z2*8), K2, Z4
-	VPSRLQ      $0x34, Z1, Z5
-	VPSRLQ      $0x34, Z4, Z6
+	VPSRLQ      $0x37, Z0, Z1
+	VPANDQ      constants<>+2304(SB), Z1, Z1
+	VPADDQ      Z1, Z1, Z3
+	VPADDQ      Z1, Z3, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K2
+	VPGATHERQQ  (DI)(Z1*8), K2, Z3
+	VPSRLQ      $0x34, Z0, Z4
+	VPSRLQ      $0x34, Z3, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z3, Z0, Z6
+	VPMADD52LUQ Z5, Z0, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z1, Z7
-	VPMADD52LUQ Z6, Z1, Z7
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z3, Z4, Z6
+	VPMADD52HUQ Z3, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPMULLQ     Z3, Z0, Z0
+	VPSLLQ      $0x0a, Z6, Z3
+	VPSRLQ      $0x36, Z0, Z0
+	VPORQ       Z0, Z3, Z0
+	VPSRLQ      $0x34, Z0, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z0, Z0, Z4
+	VPMADD52LUQ Z3, Z0, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z3, Z0, Z5
+	VPMADD52LUQ Z0, Z3, Z4
+	VPMADD52HUQ Z0, Z3, Z5
+	VPMADD52LUQ Z3, Z3, Z5
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z3
+	VPSRLQ      $0x08, Z0, Z5
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2624(SB), Z5, Z7
+	VPMADD52LUQ constants<>+2688(SB), Z5, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z4, Z5, Z7
-	VPMADD52HUQ Z4, Z5, Z8
-	VPMADD52LUQ Z6, Z5, Z8
+	VPMADD52HUQ constants<>+2688(SB), Z5, Z8
+	VPMADD52LUQ constants<>+2624(SB), Z6, Z7
+	VPMADD52HUQ constants<>+2624(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2688(SB), Z6, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSLLQ      $0x0a, Z7, Z5
-	VPMULLQ     Z4, Z1, Z1
-	VPSRLQ      $0x36, Z1, Z1
-	VPORQ       Z1, Z5, Z1
-	VPSRLQ      $0x34, Z1, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z1, Z1, Z5
-	VPMADD52LUQ Z4, Z1, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z4, Z1, Z6
-	VPMADD52LUQ Z1, Z4, Z5
-	VPMADD52HUQ Z1, Z4, Z6
-	VPMADD52LUQ Z4, Z4, Z6
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z5, Z5
-	VPSRLQ      $0x34, Z5, Z4
-	VPSRLQ      $0x08, Z1, Z6
-	VPSRLQ      $0x34, Z6, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2624(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2688(SB), Z6, Z8
+	VPSRLQ      $0x02, Z7, Z7
+	VMOVUPS     constants<>+2752(SB), Z8
+	VPSUBQ      Z7, Z8, Z8
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2816(SB), Z5, Z7
+	VPMADD52LUQ constants<>+2880(SB), Z5, Z7
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+2688(SB), Z6, Z9
-	VPMADD52LUQ constants<>+2624(SB), Z7, Z8
-	VPMADD52HUQ constants<>+2624(SB), Z7, Z9
-	VPMADD52LUQ constants<>+2688(SB), Z7, Z9
-	VPSRLQ      $0x0c, Z8, Z8
+	VPMADD52HUQ constants<>+2880(SB), Z5, Z9
+	VPMADD52LUQ constants<>+2816(SB), Z6, Z7
+	VPMADD52HUQ constants<>+2816(SB), Z6, Z9
+	VPMADD52LUQ constants<>+2880(SB), Z6, Z9
+	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x02, Z8, Z8
-	VMOVUPS     constants<>+2752(SB), Z9
-	VPSUBQ      Z8, Z9, Z9
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2816(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2880(SB), Z6, Z8
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2880(SB), Z6, Z10
-	VPMADD52LUQ constants<>+2816(SB), Z7, Z8
-	VPMADD52HUQ constants<>+2816(SB), Z7, Z10
-	VPMADD52LUQ constants<>+2880(SB), Z7, Z10
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPSRLQ      $0x01, Z8, Z6
-	VMOVUPS     constants<>+192(SB), Z7
-	VPSUBQ      Z6, Z7, Z7
-	VPSRLQ      $0x34, Z9, Z6
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z9, Z5, Z8
-	VPMADD52LUQ Z6, Z5, Z8
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z6, Z5, Z10
-	VPMADD52LUQ Z9, Z4, Z8
-	VPMADD52HUQ Z9, Z4, Z10
-	VPMADD52LUQ Z6, Z4, Z10
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPSRLQ      $0x10, Z8, Z6
-	VPADDQ      Z6, Z7, Z6
-	VPSRLQ      $0x34, Z6, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z5, Z8
-	VPMADD52LUQ Z7, Z5, Z8
+	VPADDQ      Z9, Z7, Z7
+	VPSRLQ      $0x01, Z7, Z5
+	VMOVUPS     constants<>+192(SB), Z6
+	VPSUBQ      Z5, Z6, Z6
+	VPSRLQ      $0x34, Z8, Z5
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z8, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z7, Z5, Z9
-	VPMADD52LUQ Z6, Z4, Z8
-	VPMADD52HUQ Z6, Z4, Z9
-	VPMADD52LUQ Z7, Z4, Z9
-	VPSRLQ      $0x0c, Z8, Z8
+	VPMADD52HUQ Z5, Z4, Z9
+	VPMADD52LUQ Z8, Z3, Z7
+	VPMADD52HUQ Z8, Z3, Z9
+	VPMADD52LUQ Z5, Z3, Z9
+	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x08, Z8, Z4
-	VPSUBQ      Z4, Z1, Z1
-	VPXORQ      Z4, Z4, Z4
-	VPCMPQ      $0x05, Z4, Z4, K2
-	VPGATHERQQ  8(DI)(Z2*8), K2, Z4
-	VPSRLQ      $0x08, Z1, Z1
-	VPADDQ      Z1, Z4, Z1
-	VPMULLQ     constants<>+2944(SB), Z3, Z2
-	VPSRLQ      $0x07, Z1, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPADDQ      constants<>+3008(SB), Z1, Z1
-	VPSRAQ      $0x0e, Z1, Z1
+	VPADDQ      Z9, Z7, Z7
+	VPSRLQ      $0x10, Z7, Z5
+	VPADDQ      Z5, Z6, Z5
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z4, Z7
+	VPMADD52LUQ Z6, Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z4, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z8
+	VPMADD52LUQ Z6, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x08, Z7, Z3
+	VPSUBQ      Z3, Z0, Z0
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K2
+	VPGATHERQQ  8(DI)(Z1*8), K2, Z3
+	VPSRLQ      $0x08, Z0, Z0
+	VPADDQ      Z0, Z3, Z0
+	VPMULLQ     constants<>+2944(SB), Z2, Z1
+	VPSRLQ      $0x07, Z0, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPADDQ      constants<>+3008(SB), Z0, Z0
+	VPSRAQ      $0x0e, Z0, Z0
 	KTESTB      K1, K1
 	JZ          good208
 	MOVQ        BX, AX
 	JMP         stopped
 
 good208:
-	VPXORQ  Z0, Z1, Z1
-	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS (CX)(BX*8), Z2
-	VPADDQ  Z2, Z1, Z1
-	VMOVUPS Z1, (CX)(BX*8)
-	ADDQ    $0x08, BX
-	CMPQ    BX, SI
-	JLE     one203
+	VBROADCASTSD minus+24(FP), Z1
+	VPXORQ       Z1, Z0, Z0
+	VPSUBQ       Z1, Z0, Z0
+	VMOVUPS      (CX)(BX*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, (CX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one203
 
 tail205:
 	MOVQ        DX, SI
@@ -6371,119 +6377,119 @@ tail205:
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
 	KMOVW       DI, K1
-	VMOVUPD.Z   (AX)(BX*8), K1, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x02, Z2, Z1, K2
-	VPLZCNTQ    Z1, Z2
-	VPSLLVQ     Z2, Z1, Z1
-	VMOVUPS     constants<>+2560(SB), Z3
-	VPSUBQ      Z2, Z3, Z3
+	VMOVUPD.Z   (AX)(BX*8), K1, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x02, Z1, Z0, K2
+	VPLZCNTQ    Z0, Z1
+	VPSLLVQ     Z1, Z0, Z0
+	VMOVUPS     constants<>+2560(SB), Z2
+	VPSUBQ      Z1, Z2, Z2
 	MOVQ        table+32(FP), AX
-	VPSRLQ      $0x37, Z1, Z2
-	VPANDQ      constants<>+2304(SB), Z2, Z2
-	VPADDQ      Z2, Z2, Z4
-	VPADDQ      Z2, Z4, Z2
-	VPXORQ      Z4, Z4, Z4
-	VPCMPQ      $0x05, Z4, Z4, K3
-	VPGATHERQQ  (AX)(Z2*8), K3, Z4
-	VPSRLQ      $0x34, Z1, Z5
-	VPSRLQ      $0x34, Z4, Z6
+	VPSRLQ      $0x37, Z0, Z1
+	VPANDQ      constants<>+2304(SB), Z1, Z1
+	VPADDQ      Z1, Z1, Z3
+	VPADDQ      Z1, Z3, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  (AX)(Z1*8), K3, Z3
+	VPSRLQ      $0x34, Z0, Z4
+	VPSRLQ      $0x34, Z3, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z3, Z0, Z6
+	VPMADD52LUQ Z5, Z0, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z1, Z7
-	VPMADD52LUQ Z6, Z1, Z7
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z3, Z4, Z6
+	VPMADD52HUQ Z3, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPMULLQ     Z3, Z0, Z0
+	VPSLLQ      $0x0a, Z6, Z3
+	VPSRLQ      $0x36, Z0, Z0
+	VPORQ       Z0, Z3, Z0
+	VPSRLQ      $0x34, Z0, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z0, Z0, Z4
+	VPMADD52LUQ Z3, Z0, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z3, Z0, Z5
+	VPMADD52LUQ Z0, Z3, Z4
+	VPMADD52HUQ Z0, Z3, Z5
+	VPMADD52LUQ Z3, Z3, Z5
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z3
+	VPSRLQ      $0x08, Z0, Z5
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2624(SB), Z5, Z7
+	VPMADD52LUQ constants<>+2688(SB), Z5, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z4, Z5, Z7
-	VPMADD52HUQ Z4, Z5, Z8
-	VPMADD52LUQ Z6, Z5, Z8
+	VPMADD52HUQ constants<>+2688(SB), Z5, Z8
+	VPMADD52LUQ constants<>+2624(SB), Z6, Z7
+	VPMADD52HUQ constants<>+2624(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2688(SB), Z6, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSLLQ      $0x0a, Z7, Z5
-	VPMULLQ     Z4, Z1, Z1
-	VPSRLQ      $0x36, Z1, Z1
-	VPORQ       Z1, Z5, Z1
-	VPSRLQ      $0x34, Z1, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z1, Z1, Z5
-	VPMADD52LUQ Z4, Z1, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z4, Z1, Z6
-	VPMADD52LUQ Z1, Z4, Z5
-	VPMADD52HUQ Z1, Z4, Z6
-	VPMADD52LUQ Z4, Z4, Z6
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z5, Z5
-	VPSRLQ      $0x34, Z5, Z4
-	VPSRLQ      $0x08, Z1, Z6
-	VPSRLQ      $0x34, Z6, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2624(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2688(SB), Z6, Z8
+	VPSRLQ      $0x02, Z7, Z7
+	VMOVUPS     constants<>+2752(SB), Z8
+	VPSUBQ      Z7, Z8, Z8
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2816(SB), Z5, Z7
+	VPMADD52LUQ constants<>+2880(SB), Z5, Z7
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+2688(SB), Z6, Z9
-	VPMADD52LUQ constants<>+2624(SB), Z7, Z8
-	VPMADD52HUQ constants<>+2624(SB), Z7, Z9
-	VPMADD52LUQ constants<>+2688(SB), Z7, Z9
-	VPSRLQ      $0x0c, Z8, Z8
+	VPMADD52HUQ constants<>+2880(SB), Z5, Z9
+	VPMADD52LUQ constants<>+2816(SB), Z6, Z7
+	VPMADD52HUQ constants<>+2816(SB), Z6, Z9
+	VPMADD52LUQ constants<>+2880(SB), Z6, Z9
+	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x02, Z8, Z8
-	VMOVUPS     constants<>+2752(SB), Z9
-	VPSUBQ      Z8, Z9, Z9
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2816(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2880(SB), Z6, Z8
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2880(SB), Z6, Z10
-	VPMADD52LUQ constants<>+2816(SB), Z7, Z8
-	VPMADD52HUQ constants<>+2816(SB), Z7, Z10
-	VPMADD52LUQ constants<>+2880(SB), Z7, Z10
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPSRLQ      $0x01, Z8, Z6
-	VMOVUPS     constants<>+192(SB), Z7
-	VPSUBQ      Z6, Z7, Z7
-	VPSRLQ      $0x34, Z9, Z6
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z9, Z5, Z8
-	VPMADD52LUQ Z6, Z5, Z8
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z6, Z5, Z10
-	VPMADD52LUQ Z9, Z4, Z8
-	VPMADD52HUQ Z9, Z4, Z10
-	VPMADD52LUQ Z6, Z4, Z10
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPSRLQ      $0x10, Z8, Z6
-	VPADDQ      Z6, Z7, Z6
-	VPSRLQ      $0x34, Z6, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z5, Z8
-	VPMADD52LUQ Z7, Z5, Z8
+	VPADDQ      Z9, Z7, Z7
+	VPSRLQ      $0x01, Z7, Z5
+	VMOVUPS     constants<>+192(SB), Z6
+	VPSUBQ      Z5, Z6, Z6
+	VPSRLQ      $0x34, Z8, Z5
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z8, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z7, Z5, Z9
-	VPMADD52LUQ Z6, Z4, Z8
-	VPMADD52HUQ Z6, Z4, Z9
-	VPMADD52LUQ Z7, Z4, Z9
-	VPSRLQ      $0x0c, Z8, Z8
+	VPMADD52HUQ Z5, Z4, Z9
+	VPMADD52LUQ Z8, Z3, Z7
+	VPMADD52HUQ Z8, Z3, Z9
+	VPMADD52LUQ Z5, Z3, Z9
+	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x08, Z8, Z4
-	VPSUBQ      Z4, Z1, Z1
-	VPXORQ      Z4, Z4, Z4
-	VPCMPQ      $0x05, Z4, Z4, K3
-	VPGATHERQQ  8(AX)(Z2*8), K3, Z4
-	VPSRLQ      $0x08, Z1, Z1
-	VPADDQ      Z1, Z4, Z1
-	VPMULLQ     constants<>+2944(SB), Z3, Z2
-	VPSRLQ      $0x07, Z1, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPADDQ      constants<>+3008(SB), Z1, Z1
-	VPSRAQ      $0x0e, Z1, Z1
+	VPADDQ      Z9, Z7, Z7
+	VPSRLQ      $0x10, Z7, Z5
+	VPADDQ      Z5, Z6, Z5
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z4, Z7
+	VPMADD52LUQ Z6, Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z4, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z8
+	VPMADD52LUQ Z6, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x08, Z7, Z3
+	VPSUBQ      Z3, Z0, Z0
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  8(AX)(Z1*8), K3, Z3
+	VPSRLQ      $0x08, Z0, Z0
+	VPADDQ      Z0, Z3, Z0
+	VPMULLQ     constants<>+2944(SB), Z2, Z1
+	VPSRLQ      $0x07, Z0, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPADDQ      constants<>+3008(SB), Z0, Z0
+	VPSRAQ      $0x0e, Z0, Z0
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
 	JZ          good209
@@ -6491,11 +6497,12 @@ tail205:
 	JMP         stopped
 
 good209:
-	VPXORQ    Z0, Z1, Z1
-	VPSUBQ    Z0, Z1, Z1
-	VMOVUPD.Z (CX)(BX*8), K1, Z0
-	VPADDQ    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (CX)(BX*8)
+	VBROADCASTSD minus+24(FP), Z1
+	VPXORQ       Z1, Z0, Z0
+	VPSUBQ       Z1, Z0, Z0
+	VMOVUPD.Z    (CX)(BX*8), K1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (CX)(BX*8)
 
 done206:
 	MOVQ DX, AX
@@ -6508,29 +6515,37 @@ stopped:
 // func addTanAVX512<>(n int, x *int64, y *int64, minus int) int
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·addTanAVX512<>(SB), NOSPLIT, $0-40
-	MOVQ         x+8(FP), AX
-	MOVQ         y+16(FP), CX
-	MOVQ         minus+24(FP), DX
-	VPBROADCASTQ DX, Z0
-	MOVQ         n+0(FP), DX
-	XORQ         BX, BX
-	LEAQ         -16(DX), SI
-	TESTQ        SI, SI
-	JL           oneTest212
+	MOVQ  x+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -16(DX), SI
+	TESTQ SI, SI
+	JL    oneTest212
 
 many210:
-	VMOVUPS     (AX)(BX*8), Z1
-	VMOVUPS     64(AX)(BX*8), Z2
+	VMOVUPS     (AX)(BX*8), Z0
+	VMOVUPS     64(AX)(BX*8), Z1
+	VPABSQ      Z0, Z2
 	VPABSQ      Z1, Z3
-	VPABSQ      Z2, Z4
+	VPSRLQ      $0x34, Z2, Z4
 	VPSRLQ      $0x34, Z3, Z5
-	VPSRLQ      $0x34, Z4, Z6
+	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ constants<>+3072(SB), Z2, Z6
+	VPMADD52HUQ constants<>+3136(SB), Z2, Z8
+	VPMADD52HUQ constants<>+3200(SB), Z2, Z10
+	VPMADD52LUQ constants<>+3136(SB), Z2, Z6
+	VPMADD52LUQ constants<>+3200(SB), Z2, Z8
+	VPMADD52HUQ constants<>+3136(SB), Z4, Z10
+	VPMADD52LUQ constants<>+3072(SB), Z4, Z6
+	VPMADD52HUQ constants<>+3072(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3200(SB), Z4, Z10
+	VPMADD52LUQ constants<>+3136(SB), Z4, Z8
 	VPMADD52HUQ constants<>+3072(SB), Z3, Z7
 	VPMADD52HUQ constants<>+3136(SB), Z3, Z9
 	VPMADD52HUQ constants<>+3200(SB), Z3, Z11
@@ -6541,206 +6556,191 @@ many210:
 	VPMADD52HUQ constants<>+3072(SB), Z5, Z9
 	VPMADD52LUQ constants<>+3200(SB), Z5, Z11
 	VPMADD52LUQ constants<>+3136(SB), Z5, Z9
-	VPMADD52HUQ constants<>+3072(SB), Z4, Z8
-	VPMADD52HUQ constants<>+3136(SB), Z4, Z10
-	VPMADD52HUQ constants<>+3200(SB), Z4, Z12
-	VPMADD52LUQ constants<>+3136(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3200(SB), Z4, Z10
-	VPMADD52HUQ constants<>+3136(SB), Z6, Z12
-	VPMADD52LUQ constants<>+3072(SB), Z6, Z8
-	VPMADD52HUQ constants<>+3072(SB), Z6, Z10
-	VPMADD52LUQ constants<>+3200(SB), Z6, Z12
-	VPMADD52LUQ constants<>+3136(SB), Z6, Z10
+	VPSLLQ      $0x31, Z10, Z2
 	VPSLLQ      $0x31, Z11, Z3
-	VPSLLQ      $0x31, Z12, Z4
+	VPSRLQ      $0x34, Z6, Z4
 	VPSRLQ      $0x34, Z7, Z5
-	VPSRLQ      $0x34, Z8, Z6
+	VPADDQ      Z4, Z8, Z4
 	VPADDQ      Z5, Z9, Z5
-	VPADDQ      Z6, Z10, Z6
+	VPSRLQ      $0x03, Z4, Z4
 	VPSRLQ      $0x03, Z5, Z5
-	VPSRLQ      $0x03, Z6, Z6
+	VPADDQ      Z4, Z2, Z2
 	VPADDQ      Z5, Z3, Z3
-	VPADDQ      Z6, Z4, Z4
+	VPADDQ      constants<>+3264(SB), Z2, Z4
 	VPADDQ      constants<>+3264(SB), Z3, Z5
-	VPADDQ      constants<>+3264(SB), Z4, Z6
+	VPSRLQ      $0x3e, Z4, Z4
 	VPSRLQ      $0x3e, Z5, Z5
-	VPSRLQ      $0x3e, Z6, Z6
+	VPSLLQ      $0x3e, Z4, Z6
 	VPSLLQ      $0x3e, Z5, Z7
-	VPSLLQ      $0x3e, Z6, Z8
+	VPSUBQ      Z6, Z2, Z2
 	VPSUBQ      Z7, Z3, Z3
-	VPSUBQ      Z8, Z4, Z4
+	VPABSQ      Z2, Z6
 	VPABSQ      Z3, Z7
-	VPABSQ      Z4, Z8
+	VPSLLQ      $0x02, Z6, Z6
 	VPSLLQ      $0x02, Z7, Z7
-	VPSLLQ      $0x02, Z8, Z8
+	VPSRLQ      $0x34, Z6, Z8
 	VPSRLQ      $0x34, Z7, Z9
-	VPSRLQ      $0x34, Z8, Z10
+	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ constants<>+3328(SB), Z6, Z10
 	VPMADD52HUQ constants<>+3328(SB), Z7, Z11
-	VPMADD52HUQ constants<>+3328(SB), Z8, Z12
+	VPMADD52LUQ constants<>+3392(SB), Z6, Z10
 	VPMADD52LUQ constants<>+3392(SB), Z7, Z11
-	VPMADD52LUQ constants<>+3392(SB), Z8, Z12
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ constants<>+3392(SB), Z6, Z12
 	VPMADD52HUQ constants<>+3392(SB), Z7, Z13
-	VPMADD52HUQ constants<>+3392(SB), Z8, Z14
+	VPMADD52LUQ constants<>+3328(SB), Z8, Z10
 	VPMADD52LUQ constants<>+3328(SB), Z9, Z11
-	VPMADD52LUQ constants<>+3328(SB), Z10, Z12
+	VPMADD52HUQ constants<>+3328(SB), Z8, Z12
 	VPMADD52HUQ constants<>+3328(SB), Z9, Z13
-	VPMADD52HUQ constants<>+3328(SB), Z10, Z14
+	VPMADD52LUQ constants<>+3392(SB), Z8, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
 	VPMADD52LUQ constants<>+3392(SB), Z9, Z13
 	VPSRLQ      $0x0c, Z11, Z11
 	VPSLLQ      $0x28, Z13, Z13
 	VPADDQ      Z13, Z11, Z11
-	VPMADD52LUQ constants<>+3392(SB), Z10, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
+	VPSRLQ      $0x34, Z10, Z6
 	VPSRLQ      $0x34, Z11, Z7
-	VPSRLQ      $0x34, Z12, Z8
+	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z10, Z10, Z8
 	VPMADD52HUQ Z11, Z11, Z9
-	VPMADD52HUQ Z12, Z12, Z10
+	VPMADD52LUQ Z6, Z10, Z8
 	VPMADD52LUQ Z7, Z11, Z9
-	VPMADD52LUQ Z8, Z12, Z10
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ Z6, Z10, Z12
 	VPMADD52HUQ Z7, Z11, Z13
-	VPMADD52HUQ Z8, Z12, Z14
+	VPMADD52LUQ Z10, Z6, Z8
 	VPMADD52LUQ Z11, Z7, Z9
-	VPMADD52LUQ Z12, Z8, Z10
+	VPMADD52HUQ Z10, Z6, Z12
 	VPMADD52HUQ Z11, Z7, Z13
-	VPMADD52HUQ Z12, Z8, Z14
+	VPMADD52LUQ Z6, Z6, Z12
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z8, Z8
 	VPMADD52LUQ Z7, Z7, Z13
 	VPSRLQ      $0x0c, Z9, Z9
 	VPSLLQ      $0x28, Z13, Z13
 	VPADDQ      Z13, Z9, Z9
-	VPMADD52LUQ Z8, Z8, Z14
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z10, Z10
+	VPSLLQ      $0x02, Z8, Z6
 	VPSLLQ      $0x02, Z9, Z7
-	VPSLLQ      $0x02, Z10, Z8
+	VPSRLQ      $0x34, Z6, Z8
 	VPSRLQ      $0x34, Z7, Z9
-	VPSRLQ      $0x34, Z8, Z10
+	VPXORQ      Z2, Z0, Z0
 	VPXORQ      Z3, Z1, Z1
-	VPXORQ      Z4, Z2, Z2
+	VPSLLQ      $0x3f, Z4, Z2
 	VPSLLQ      $0x3f, Z5, Z3
-	VPSLLQ      $0x3f, Z6, Z4
+	VPXORQ      Z2, Z0, Z0
 	VPXORQ      Z3, Z1, Z1
-	VPXORQ      Z4, Z2, Z2
-	VPTESTMQ    constants<>+64(SB), Z5, K1
-	VPTESTMQ    constants<>+64(SB), Z6, K2
+	VPTESTMQ    constants<>+64(SB), Z4, K1
+	VPTESTMQ    constants<>+64(SB), Z5, K2
+	VPXORQ      Z2, Z2, Z2
 	VPXORQ      Z3, Z3, Z3
-	VPXORQ      Z4, Z4, Z4
+	VMOVUPS     constants<>+3456(SB), Z4
 	VMOVUPS     constants<>+3456(SB), Z5
-	VMOVUPS     constants<>+3456(SB), Z6
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z13, Z13, Z13
+	VMOVUPS     constants<>+3520(SB), Z12
 	VMOVUPS     constants<>+3520(SB), Z13
-	VMOVUPS     constants<>+3520(SB), Z14
+	VMOVUPS     constants<>+3584(SB), Z14
 	VMOVUPS     constants<>+3584(SB), Z15
-	VMOVUPS     constants<>+3584(SB), Z16
+	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z2, Z6, Z16
 	VPMADD52HUQ Z3, Z7, Z17
-	VPMADD52HUQ Z4, Z8, Z18
+	VPMADD52HUQ Z4, Z6, Z18
 	VPMADD52HUQ Z5, Z7, Z19
-	VPMADD52HUQ Z6, Z8, Z20
+	VPMADD52LUQ Z2, Z8, Z16
 	VPMADD52LUQ Z3, Z9, Z17
-	VPMADD52LUQ Z4, Z10, Z18
+	VPMADD52LUQ Z4, Z8, Z18
 	VPMADD52LUQ Z5, Z9, Z19
-	VPMADD52LUQ Z6, Z10, Z20
+	VPSRLQ      $0x0c, Z16, Z16
 	VPSRLQ      $0x0c, Z17, Z17
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSRLQ      $0x0c, Z19, Z19
-	VPSRLQ      $0x0c, Z20, Z20
+	VPSUBQ      Z16, Z12, Z2
 	VPSUBQ      Z17, Z13, Z3
 	VPSUBQ      Z18, Z14, Z4
 	VPSUBQ      Z19, Z15, Z5
-	VPSUBQ      Z20, Z16, Z6
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z13, Z13, Z13
+	VMOVUPS     constants<>+3648(SB), Z12
 	VMOVUPS     constants<>+3648(SB), Z13
-	VMOVUPS     constants<>+3648(SB), Z14
+	VMOVUPS     constants<>+3712(SB), Z14
 	VMOVUPS     constants<>+3712(SB), Z15
-	VMOVUPS     constants<>+3712(SB), Z16
+	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z2, Z6, Z16
 	VPMADD52HUQ Z3, Z7, Z17
-	VPMADD52HUQ Z4, Z8, Z18
+	VPMADD52HUQ Z4, Z6, Z18
 	VPMADD52HUQ Z5, Z7, Z19
-	VPMADD52HUQ Z6, Z8, Z20
+	VPMADD52LUQ Z2, Z8, Z16
 	VPMADD52LUQ Z3, Z9, Z17
-	VPMADD52LUQ Z4, Z10, Z18
+	VPMADD52LUQ Z4, Z8, Z18
 	VPMADD52LUQ Z5, Z9, Z19
-	VPMADD52LUQ Z6, Z10, Z20
+	VPSRLQ      $0x0c, Z16, Z16
 	VPSRLQ      $0x0c, Z17, Z17
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSRLQ      $0x0c, Z19, Z19
-	VPSRLQ      $0x0c, Z20, Z20
+	VPSUBQ      Z16, Z12, Z2
 	VPSUBQ      Z17, Z13, Z3
 	VPSUBQ      Z18, Z14, Z4
 	VPSUBQ      Z19, Z15, Z5
-	VPSUBQ      Z20, Z16, Z6
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z13, Z13, Z13
+	VMOVUPS     constants<>+3776(SB), Z12
 	VMOVUPS     constants<>+3776(SB), Z13
-	VMOVUPS     constants<>+3776(SB), Z14
+	VMOVUPS     constants<>+3840(SB), Z14
 	VMOVUPS     constants<>+3840(SB), Z15
-	VMOVUPS     constants<>+3840(SB), Z16
+	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z2, Z6, Z16
 	VPMADD52HUQ Z3, Z7, Z17
-	VPMADD52HUQ Z4, Z8, Z18
+	VPMADD52HUQ Z4, Z6, Z18
 	VPMADD52HUQ Z5, Z7, Z19
-	VPMADD52HUQ Z6, Z8, Z20
+	VPMADD52LUQ Z2, Z8, Z16
 	VPMADD52LUQ Z3, Z9, Z17
-	VPMADD52LUQ Z4, Z10, Z18
+	VPMADD52LUQ Z4, Z8, Z18
 	VPMADD52LUQ Z5, Z9, Z19
-	VPMADD52LUQ Z6, Z10, Z20
+	VPSRLQ      $0x0c, Z16, Z16
 	VPSRLQ      $0x0c, Z17, Z17
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSRLQ      $0x0c, Z19, Z19
-	VPSRLQ      $0x0c, Z20, Z20
+	VPSUBQ      Z16, Z12, Z2
 	VPSUBQ      Z17, Z13, Z3
 	VPSUBQ      Z18, Z14, Z4
 	VPSUBQ      Z19, Z15, Z5
-	VPSUBQ      Z20, Z16, Z6
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z13, Z13, Z13
+	VMOVUPS     constants<>+3904(SB), Z12
 	VMOVUPS     constants<>+3904(SB), Z13
-	VMOVUPS     constants<>+3904(SB), Z14
+	VMOVUPS     constants<>+3968(SB), Z14
 	VMOVUPS     constants<>+3968(SB), Z15
-	VMOVUPS     constants<>+3968(SB), Z16
+	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z2, Z6, Z16
 	VPMADD52HUQ Z3, Z7, Z17
-	VPMADD52HUQ Z4, Z8, Z18
+	VPMADD52HUQ Z4, Z6, Z18
 	VPMADD52HUQ Z5, Z7, Z19
-	VPMADD52HUQ Z6, Z8, Z20
+	VPMADD52LUQ Z2, Z8, Z16
 	VPMADD52LUQ Z3, Z9, Z17
-	VPMADD52LUQ Z4, Z10, Z18
+	VPMADD52LUQ Z4, Z8, Z18
 	VPMADD52LUQ Z5, Z9, Z19
-	VPMADD52LUQ Z6, Z10, Z20
+	VPXORQ      Z20, Z20, Z20
 	VPXORQ      Z21, Z21, Z21
 	VPXORQ      Z22, Z22, Z22
 	VPXORQ      Z23, Z23, Z23
-	VPXORQ      Z24, Z24, Z24
+	VPMADD52HUQ Z2, Z8, Z20
 	VPMADD52HUQ Z3, Z9, Z21
-	VPMADD52HUQ Z4, Z10, Z22
+	VPMADD52HUQ Z4, Z8, Z22
 	VPMADD52HUQ Z5, Z9, Z23
-	VPMADD52HUQ Z6, Z10, Z24
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z16, Z16
 	VPSRLQ      $0x0c, Z17, Z17
 	VPSLLQ      $0x28, Z21, Z21
 	VPADDQ      Z21, Z17, Z17
@@ -6750,39 +6750,37 @@ many210:
 	VPSRLQ      $0x0c, Z19, Z19
 	VPSLLQ      $0x28, Z23, Z23
 	VPADDQ      Z23, Z19, Z19
-	VPSRLQ      $0x0c, Z20, Z20
-	VPSLLQ      $0x28, Z24, Z24
-	VPADDQ      Z24, Z20, Z20
+	VPSUBQ      Z16, Z12, Z2
 	VPSUBQ      Z17, Z13, Z3
 	VPSUBQ      Z18, Z14, Z4
 	VPSUBQ      Z19, Z15, Z5
-	VPSUBQ      Z20, Z16, Z6
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z13, Z13, Z13
+	VMOVUPS     constants<>+4032(SB), Z12
 	VMOVUPS     constants<>+4032(SB), Z13
-	VMOVUPS     constants<>+4032(SB), Z14
+	VMOVUPS     constants<>+4096(SB), Z14
 	VMOVUPS     constants<>+4096(SB), Z15
-	VMOVUPS     constants<>+4096(SB), Z16
+	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z2, Z6, Z16
 	VPMADD52HUQ Z3, Z7, Z17
-	VPMADD52HUQ Z4, Z8, Z18
+	VPMADD52HUQ Z4, Z6, Z18
 	VPMADD52HUQ Z5, Z7, Z19
-	VPMADD52HUQ Z6, Z8, Z20
+	VPMADD52LUQ Z2, Z8, Z16
 	VPMADD52LUQ Z3, Z9, Z17
-	VPMADD52LUQ Z4, Z10, Z18
+	VPMADD52LUQ Z4, Z8, Z18
 	VPMADD52LUQ Z5, Z9, Z19
-	VPMADD52LUQ Z6, Z10, Z20
+	VPXORQ      Z20, Z20, Z20
 	VPXORQ      Z21, Z21, Z21
 	VPXORQ      Z22, Z22, Z22
 	VPXORQ      Z23, Z23, Z23
-	VPXORQ      Z24, Z24, Z24
+	VPMADD52HUQ Z2, Z8, Z20
 	VPMADD52HUQ Z3, Z9, Z21
-	VPMADD52HUQ Z4, Z10, Z22
+	VPMADD52HUQ Z4, Z8, Z22
 	VPMADD52HUQ Z5, Z9, Z23
-	VPMADD52HUQ Z6, Z10, Z24
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z16, Z16
 	VPSRLQ      $0x0c, Z17, Z17
 	VPSLLQ      $0x28, Z21, Z21
 	VPADDQ      Z21, Z17, Z17
@@ -6792,56 +6790,55 @@ many210:
 	VPSRLQ      $0x0c, Z19, Z19
 	VPSLLQ      $0x28, Z23, Z23
 	VPADDQ      Z23, Z19, Z19
-	VPSRLQ      $0x0c, Z20, Z20
-	VPSLLQ      $0x28, Z24, Z24
-	VPADDQ      Z24, Z20, Z20
+	VPSUBQ      Z16, Z12, Z2
 	VPSUBQ      Z17, Z13, Z3
 	VPSUBQ      Z18, Z14, Z4
 	VPSUBQ      Z19, Z15, Z5
-	VPSUBQ      Z20, Z16, Z6
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z13, Z13, Z13
+	VMOVUPS     constants<>+4160(SB), Z12
 	VMOVUPS     constants<>+4160(SB), Z13
-	VMOVUPS     constants<>+4160(SB), Z14
+	VMOVUPS     constants<>+4224(SB), Z14
 	VMOVUPS     constants<>+4224(SB), Z15
-	VMOVUPS     constants<>+4224(SB), Z16
+	VPSRLQ      $0x34, Z2, Z16
 	VPSRLQ      $0x34, Z3, Z17
 	VPSRLQ      $0x34, Z4, Z18
 	VPSRLQ      $0x34, Z5, Z19
-	VPSRLQ      $0x34, Z6, Z20
+	VPXORQ      Z20, Z20, Z20
 	VPXORQ      Z21, Z21, Z21
 	VPXORQ      Z22, Z22, Z22
 	VPXORQ      Z23, Z23, Z23
-	VPXORQ      Z24, Z24, Z24
+	VPMADD52HUQ Z2, Z6, Z20
 	VPMADD52HUQ Z3, Z7, Z21
-	VPMADD52HUQ Z4, Z8, Z22
+	VPMADD52HUQ Z4, Z6, Z22
 	VPMADD52HUQ Z5, Z7, Z23
-	VPMADD52HUQ Z6, Z8, Z24
+	VPMADD52LUQ Z16, Z6, Z20
 	VPMADD52LUQ Z17, Z7, Z21
-	VPMADD52LUQ Z18, Z8, Z22
+	VPMADD52LUQ Z18, Z6, Z22
 	VPMADD52LUQ Z19, Z7, Z23
-	VPMADD52LUQ Z20, Z8, Z24
+	VPXORQ      Z24, Z24, Z24
 	VPXORQ      Z25, Z25, Z25
 	VPXORQ      Z26, Z26, Z26
 	VPXORQ      Z27, Z27, Z27
-	VPXORQ      Z28, Z28, Z28
+	VPMADD52HUQ Z16, Z6, Z24
 	VPMADD52HUQ Z17, Z7, Z25
-	VPMADD52HUQ Z18, Z8, Z26
+	VPMADD52HUQ Z18, Z6, Z26
 	VPMADD52HUQ Z19, Z7, Z27
-	VPMADD52HUQ Z20, Z8, Z28
+	VPMADD52LUQ Z2, Z8, Z20
 	VPMADD52LUQ Z3, Z9, Z21
-	VPMADD52LUQ Z4, Z10, Z22
+	VPMADD52LUQ Z4, Z8, Z22
 	VPMADD52LUQ Z5, Z9, Z23
-	VPMADD52LUQ Z6, Z10, Z24
+	VPMADD52HUQ Z2, Z8, Z24
 	VPMADD52HUQ Z3, Z9, Z25
-	VPMADD52HUQ Z4, Z10, Z26
+	VPMADD52HUQ Z4, Z8, Z26
 	VPMADD52HUQ Z5, Z9, Z27
-	VPMADD52HUQ Z6, Z10, Z28
+	VPMADD52LUQ Z16, Z8, Z24
+	VPSRLQ      $0x0c, Z20, Z20
+	VPSLLQ      $0x28, Z24, Z24
+	VPADDQ      Z24, Z20, Z20
 	VPMADD52LUQ Z17, Z9, Z25
 	VPSRLQ      $0x0c, Z21, Z21
 	VPSLLQ      $0x28, Z25, Z25
 	VPADDQ      Z25, Z21, Z21
-	VPMADD52LUQ Z18, Z10, Z26
+	VPMADD52LUQ Z18, Z8, Z26
 	VPSRLQ      $0x0c, Z22, Z22
 	VPSLLQ      $0x28, Z26, Z26
 	VPADDQ      Z26, Z22, Z22
@@ -6849,57 +6846,55 @@ many210:
 	VPSRLQ      $0x0c, Z23, Z23
 	VPSLLQ      $0x28, Z27, Z27
 	VPADDQ      Z27, Z23, Z23
-	VPMADD52LUQ Z20, Z10, Z28
-	VPSRLQ      $0x0c, Z24, Z24
-	VPSLLQ      $0x28, Z28, Z28
-	VPADDQ      Z28, Z24, Z24
+	VPSUBQ      Z20, Z12, Z2
 	VPSUBQ      Z21, Z13, Z3
 	VPSUBQ      Z22, Z14, Z4
 	VPSUBQ      Z23, Z15, Z5
-	VPSUBQ      Z24, Z16, Z6
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z13, Z13, Z13
+	VMOVUPS     constants<>+4288(SB), Z12
 	VMOVUPS     constants<>+4288(SB), Z13
-	VMOVUPS     constants<>+4288(SB), Z14
+	VMOVUPS     constants<>+192(SB), Z14
 	VMOVUPS     constants<>+192(SB), Z15
-	VMOVUPS     constants<>+192(SB), Z16
+	VPSRLQ      $0x34, Z2, Z16
 	VPSRLQ      $0x34, Z3, Z17
 	VPSRLQ      $0x34, Z4, Z18
 	VPSRLQ      $0x34, Z5, Z19
-	VPSRLQ      $0x34, Z6, Z20
+	VPXORQ      Z20, Z20, Z20
 	VPXORQ      Z21, Z21, Z21
 	VPXORQ      Z22, Z22, Z22
 	VPXORQ      Z23, Z23, Z23
-	VPXORQ      Z24, Z24, Z24
+	VPMADD52HUQ Z2, Z6, Z20
 	VPMADD52HUQ Z3, Z7, Z21
-	VPMADD52HUQ Z4, Z8, Z22
+	VPMADD52HUQ Z4, Z6, Z22
 	VPMADD52HUQ Z5, Z7, Z23
-	VPMADD52HUQ Z6, Z8, Z24
+	VPMADD52LUQ Z16, Z6, Z20
 	VPMADD52LUQ Z17, Z7, Z21
-	VPMADD52LUQ Z18, Z8, Z22
+	VPMADD52LUQ Z18, Z6, Z22
 	VPMADD52LUQ Z19, Z7, Z23
-	VPMADD52LUQ Z20, Z8, Z24
+	VPXORQ      Z24, Z24, Z24
 	VPXORQ      Z25, Z25, Z25
 	VPXORQ      Z26, Z26, Z26
 	VPXORQ      Z27, Z27, Z27
-	VPXORQ      Z28, Z28, Z28
+	VPMADD52HUQ Z16, Z6, Z24
 	VPMADD52HUQ Z17, Z7, Z25
-	VPMADD52HUQ Z18, Z8, Z26
+	VPMADD52HUQ Z18, Z6, Z26
 	VPMADD52HUQ Z19, Z7, Z27
-	VPMADD52HUQ Z20, Z8, Z28
+	VPMADD52LUQ Z2, Z8, Z20
 	VPMADD52LUQ Z3, Z9, Z21
-	VPMADD52LUQ Z4, Z10, Z22
+	VPMADD52LUQ Z4, Z8, Z22
 	VPMADD52LUQ Z5, Z9, Z23
-	VPMADD52LUQ Z6, Z10, Z24
+	VPMADD52HUQ Z2, Z8, Z24
 	VPMADD52HUQ Z3, Z9, Z25
-	VPMADD52HUQ Z4, Z10, Z26
+	VPMADD52HUQ Z4, Z8, Z26
 	VPMADD52HUQ Z5, Z9, Z27
-	VPMADD52HUQ Z6, Z10, Z28
+	VPMADD52LUQ Z16, Z8, Z24
+	VPSRLQ      $0x0c, Z20, Z20
+	VPSLLQ      $0x28, Z24, Z24
+	VPADDQ      Z24, Z20, Z20
 	VPMADD52LUQ Z17, Z9, Z25
 	VPSRLQ      $0x0c, Z21, Z21
 	VPSLLQ      $0x28, Z25, Z25
 	VPADDQ      Z25, Z21, Z21
-	VPMADD52LUQ Z18, Z10, Z26
+	VPMADD52LUQ Z18, Z8, Z26
 	VPSRLQ      $0x0c, Z22, Z22
 	VPSLLQ      $0x28, Z26, Z26
 	VPADDQ      Z26, Z22, Z22
@@ -6907,51 +6902,51 @@ many210:
 	VPSRLQ      $0x0c, Z23, Z23
 	VPSLLQ      $0x28, Z27, Z27
 	VPADDQ      Z27, Z23, Z23
-	VPMADD52LUQ Z20, Z10, Z28
-	VPSRLQ      $0x0c, Z24, Z24
-	VPSLLQ      $0x28, Z28, Z28
-	VPADDQ      Z28, Z24, Z24
+	VPSUBQ      Z20, Z12, Z2
 	VPSUBQ      Z21, Z13, Z3
 	VPSUBQ      Z22, Z14, Z4
 	VPSUBQ      Z23, Z15, Z5
-	VPSUBQ      Z24, Z16, Z6
+	VPSRLQ      $0x34, Z2, Z12
 	VPSRLQ      $0x34, Z3, Z13
 	VPSRLQ      $0x34, Z4, Z14
 	VPSRLQ      $0x34, Z5, Z15
-	VPSRLQ      $0x34, Z6, Z16
+	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z2, Z6, Z16
 	VPMADD52HUQ Z3, Z7, Z17
-	VPMADD52HUQ Z4, Z8, Z18
+	VPMADD52HUQ Z4, Z6, Z18
 	VPMADD52HUQ Z5, Z7, Z19
-	VPMADD52HUQ Z6, Z8, Z20
+	VPMADD52LUQ Z12, Z6, Z16
 	VPMADD52LUQ Z13, Z7, Z17
-	VPMADD52LUQ Z14, Z8, Z18
+	VPMADD52LUQ Z14, Z6, Z18
 	VPMADD52LUQ Z15, Z7, Z19
-	VPMADD52LUQ Z16, Z8, Z20
+	VPXORQ      Z20, Z20, Z20
 	VPXORQ      Z21, Z21, Z21
 	VPXORQ      Z22, Z22, Z22
 	VPXORQ      Z23, Z23, Z23
-	VPXORQ      Z24, Z24, Z24
+	VPMADD52HUQ Z12, Z6, Z20
 	VPMADD52HUQ Z13, Z7, Z21
-	VPMADD52HUQ Z14, Z8, Z22
+	VPMADD52HUQ Z14, Z6, Z22
 	VPMADD52HUQ Z15, Z7, Z23
-	VPMADD52HUQ Z16, Z8, Z24
+	VPMADD52LUQ Z2, Z8, Z16
 	VPMADD52LUQ Z3, Z9, Z17
-	VPMADD52LUQ Z4, Z10, Z18
+	VPMADD52LUQ Z4, Z8, Z18
 	VPMADD52LUQ Z5, Z9, Z19
-	VPMADD52LUQ Z6, Z10, Z20
+	VPMADD52HUQ Z2, Z8, Z20
 	VPMADD52HUQ Z3, Z9, Z21
-	VPMADD52HUQ Z4, Z10, Z22
+	VPMADD52HUQ Z4, Z8, Z22
 	VPMADD52HUQ Z5, Z9, Z23
-	VPMADD52HUQ Z6, Z10, Z24
+	VPMADD52LUQ Z12, Z8, Z20
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z16, Z16
 	VPMADD52LUQ Z13, Z9, Z21
 	VPSRLQ      $0x0c, Z17, Z17
 	VPSLLQ      $0x28, Z21, Z21
 	VPADDQ      Z21, Z17, Z17
-	VPMADD52LUQ Z14, Z10, Z22
+	VPMADD52LUQ Z14, Z8, Z22
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSLLQ      $0x28, Z22, Z22
 	VPADDQ      Z22, Z18, Z18
@@ -6959,142 +6954,140 @@ many210:
 	VPSRLQ      $0x0c, Z19, Z19
 	VPSLLQ      $0x28, Z23, Z23
 	VPADDQ      Z23, Z19, Z19
-	VPMADD52LUQ Z16, Z10, Z24
-	VPSRLQ      $0x0c, Z20, Z20
-	VPSLLQ      $0x28, Z24, Z24
-	VPADDQ      Z24, Z20, Z20
+	VPSRLQ      $0x01, Z16, Z2
 	VPSRLQ      $0x01, Z17, Z3
 	VPSRLQ      $0x01, Z18, Z4
 	VPSRLQ      $0x01, Z19, Z5
-	VPSRLQ      $0x01, Z20, Z6
-	VMOVUPS     constants<>+192(SB), Z7
-	VPSUBQ      Z3, Z7, Z7
+	VMOVUPS     constants<>+192(SB), Z6
+	VPSUBQ      Z2, Z6, Z6
+	VMOVUPS     constants<>+192(SB), Z2
+	VPSUBQ      Z3, Z2, Z2
 	VMOVUPS     constants<>+192(SB), Z3
 	VPSUBQ      Z4, Z3, Z3
 	VMOVUPS     constants<>+192(SB), Z4
 	VPSUBQ      Z5, Z4, Z4
-	VMOVUPS     constants<>+192(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPSRLQ      $0x34, Z11, Z6
-	VPSRLQ      $0x34, Z12, Z8
-	VPSRLQ      $0x34, Z7, Z9
-	VPSRLQ      $0x34, Z3, Z10
+	VPSRLQ      $0x34, Z10, Z5
+	VPSRLQ      $0x34, Z11, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPSRLQ      $0x34, Z2, Z9
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ Z7, Z11, Z13
-	VPMADD52HUQ Z3, Z12, Z14
+	VPMADD52HUQ Z6, Z10, Z12
+	VPMADD52HUQ Z2, Z11, Z13
+	VPMADD52LUQ Z8, Z10, Z12
 	VPMADD52LUQ Z9, Z11, Z13
-	VPMADD52LUQ Z10, Z12, Z14
+	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z8, Z10, Z14
 	VPMADD52HUQ Z9, Z11, Z15
-	VPMADD52HUQ Z10, Z12, Z16
-	VPMADD52LUQ Z7, Z6, Z13
-	VPMADD52LUQ Z3, Z8, Z14
-	VPMADD52HUQ Z7, Z6, Z15
-	VPMADD52HUQ Z3, Z8, Z16
-	VPMADD52LUQ Z9, Z6, Z15
+	VPMADD52LUQ Z6, Z5, Z12
+	VPMADD52LUQ Z2, Z7, Z13
+	VPMADD52HUQ Z6, Z5, Z14
+	VPMADD52HUQ Z2, Z7, Z15
+	VPMADD52LUQ Z8, Z5, Z14
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
+	VPMADD52LUQ Z9, Z7, Z15
 	VPSRLQ      $0x0c, Z13, Z13
 	VPSLLQ      $0x28, Z15, Z15
 	VPADDQ      Z15, Z13, Z13
-	VPMADD52LUQ Z10, Z8, Z16
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSLLQ      $0x28, Z16, Z16
-	VPADDQ      Z16, Z14, Z14
-	VPADDQ      constants<>+4352(SB), Z13, Z3
-	VPADDQ      constants<>+4352(SB), Z14, Z6
-	VPSRLQ      $0x13, Z3, Z3
-	VPSRLQ      $0x13, Z6, Z6
+	VPADDQ      constants<>+4352(SB), Z12, Z2
+	VPADDQ      constants<>+4352(SB), Z13, Z5
+	VPSRLQ      $0x13, Z2, Z2
+	VPSRLQ      $0x13, Z5, Z5
+	VPADDQ      constants<>+256(SB), Z3, Z3
 	VPADDQ      constants<>+256(SB), Z4, Z4
-	VPADDQ      constants<>+256(SB), Z5, Z5
+	VPSRLQ      $0x14, Z3, Z3
 	VPSRLQ      $0x14, Z4, Z4
-	VPSRLQ      $0x14, Z5, Z5
-	VMOVUPS     Z3, Z7
-	VMOVUPD     Z4, K1, Z7
-	VMOVUPD     Z3, K1, Z4
-	VMOVUPS     Z6, Z3
-	VMOVUPD     Z5, K2, Z3
-	VMOVUPD     Z6, K2, Z5
-	VMOVUPS     constants<>+1280(SB), Z6
+	VMOVUPS     Z2, Z6
+	VMOVUPS     Z5, Z7
+	VMOVUPD     Z3, K1, Z6
+	VMOVUPD     Z4, K2, Z7
+	VMOVUPD     Z2, K1, Z3
+	VMOVUPD     Z5, K2, Z4
+	VMOVUPS     constants<>+1280(SB), Z2
+	VCVTUQQ2PD  Z3, Z5
 	VCVTUQQ2PD  Z4, Z8
-	VCVTUQQ2PD  Z5, Z9
-	VDIVPD      Z8, Z6, Z8
-	VDIVPD      Z9, Z6, Z6
+	VDIVPD      Z5, Z2, Z5
+	VDIVPD      Z8, Z2, Z2
+	VPSLLQ      $0x2b, Z6, Z8
 	VPSLLQ      $0x2b, Z7, Z9
-	VPSLLQ      $0x2b, Z3, Z10
+	VCVTUQQ2PD  Z6, Z6
 	VCVTUQQ2PD  Z7, Z7
-	VCVTUQQ2PD  Z3, Z3
+	VMULPD      constants<>+1344(SB), Z6, Z6
 	VMULPD      constants<>+1344(SB), Z7, Z7
-	VMULPD      constants<>+1344(SB), Z3, Z3
-	VMULPD      Z8, Z7, Z7
+	VMULPD      Z5, Z6, Z6
+	VMULPD      Z2, Z7, Z7
+	VCMPPD      $0x15, constants<>+1408(SB), Z6, K1
 	VCMPPD      $0x15, constants<>+1408(SB), Z7, K2
-	VPTESTMQ    constants<>+1472(SB), Z4, K1
-	KORB        K1, K2, K2
+	VPTESTMQ    constants<>+1472(SB), Z3, K3
+	VPTESTMQ    constants<>+1472(SB), Z4, K4
+	KORB        K3, K1, K1
+	KORB        K4, K2, K2
+	VCVTPD2QQ   Z6, Z6
 	VCVTPD2QQ   Z7, Z7
-	VMULPD      Z6, Z3, Z3
-	VCMPPD      $0x15, constants<>+1408(SB), Z3, K3
-	VPTESTMQ    constants<>+1472(SB), Z5, K1
-	KORB        K1, K3, K3
-	VCVTPD2QQ   Z3, Z3
+	VPMULLQ     Z3, Z6, Z10
 	VPMULLQ     Z4, Z7, Z11
-	VPMULLQ     Z5, Z3, Z12
+	VPSUBQ      Z10, Z8, Z8
 	VPSUBQ      Z11, Z9, Z9
-	VPSUBQ      Z12, Z10, Z10
+	VCVTQQ2PD   Z8, Z10
 	VCVTQQ2PD   Z9, Z11
-	VMULPD      Z8, Z11, Z11
-	VCVTPD2QQ   Z11, Z11
-	VCVTQQ2PD   Z10, Z8
-	VMULPD      Z6, Z8, Z8
-	VCVTPD2QQ   Z8, Z8
-	VPADDQ      Z11, Z7, Z6
-	VPADDQ      Z8, Z3, Z3
-	VPMULLQ     Z4, Z11, Z7
-	VPMULLQ     Z5, Z8, Z8
-	VPSUBQ      Z7, Z9, Z7
-	VPSUBQ      Z8, Z10, Z8
-	VPANDQ      constants<>+64(SB), Z6, Z9
-	VPANDQ      constants<>+64(SB), Z3, Z10
-	VPADDQ      Z9, Z7, Z11
-	VPADDQ      Z10, Z8, Z12
-	VPSUBQ      Z7, Z4, Z13
-	VPSUBQ      Z8, Z5, Z14
-	VPCMPQ      $0x06, Z13, Z11, K1
-	VPCMPQ      $0x06, Z14, Z12, K4
-	VPSUBQ      Z7, Z9, Z9
-	VPSUBQ      Z8, Z10, Z10
-	VPADDQ      Z7, Z4, Z4
-	VPADDQ      Z8, Z5, Z5
-	VPCMPQ      $0x06, Z4, Z9, K5
-	VPCMPQ      $0x06, Z5, Z10, K6
-	VPADDQ      constants<>+64(SB), Z6, K1, Z6
-	VPADDQ      constants<>+64(SB), Z3, K4, Z3
+	VMULPD      Z5, Z10, Z5
+	VMULPD      Z2, Z11, Z2
+	VCVTPD2QQ   Z5, Z5
+	VCVTPD2QQ   Z2, Z2
+	VPADDQ      Z5, Z6, Z6
+	VPADDQ      Z2, Z7, Z7
+	VPMULLQ     Z3, Z5, Z5
+	VPMULLQ     Z4, Z2, Z2
+	VPSUBQ      Z5, Z8, Z5
+	VPSUBQ      Z2, Z9, Z2
+	VPANDQ      constants<>+64(SB), Z6, Z8
+	VPANDQ      constants<>+64(SB), Z7, Z9
+	VPADDQ      Z8, Z5, Z10
+	VPADDQ      Z9, Z2, Z11
+	VPSUBQ      Z5, Z3, Z12
+	VPSUBQ      Z2, Z4, Z13
+	VPCMPQ      $0x06, Z12, Z10, K3
+	VPCMPQ      $0x06, Z13, Z11, K4
+	VPSUBQ      Z5, Z8, Z8
+	VPSUBQ      Z2, Z9, Z9
+	VPADDQ      Z5, Z3, Z3
+	VPADDQ      Z2, Z4, Z2
+	VPCMPQ      $0x06, Z3, Z8, K5
+	VPCMPQ      $0x06, Z2, Z9, K6
+	VPADDQ      constants<>+64(SB), Z6, K3, Z6
+	VPADDQ      constants<>+64(SB), Z7, K4, Z7
 	VPADDQ      constants<>+1536(SB), Z6, K5, Z6
-	VPADDQ      constants<>+1536(SB), Z3, K6, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMOVQ2M    Z1, K1
-	VPSUBQ      Z6, Z4, K1, Z6
-	VPMOVQ2M    Z2, K1
-	VPSUBQ      Z3, Z4, K1, Z3
-	KORB        K3, K2, K2
-	KTESTB      K2, K2
+	VPADDQ      constants<>+1536(SB), Z7, K6, Z7
+	VPMOVQ2M    Z0, K3
+	VPXORQ      Z0, Z0, Z0
+	VPSUBQ      Z6, Z0, K3, Z6
+	VPMOVQ2M    Z1, K3
+	VPXORQ      Z0, Z0, Z0
+	VPSUBQ      Z7, Z0, K3, Z7
+	KORB        K2, K1, K1
+	KTESTB      K1, K1
 	JZ          good215
 	MOVQ        BX, AX
 	JMP         stopped
 
 good215:
-	VPXORQ  Z0, Z6, Z6
-	VPSUBQ  Z0, Z6, Z6
-	VMOVUPS (CX)(BX*8), Z1
-	VPADDQ  Z1, Z6, Z6
-	VMOVUPS Z6, (CX)(BX*8)
-	VPXORQ  Z0, Z3, Z3
-	VPSUBQ  Z0, Z3, Z3
-	VMOVUPS 64(CX)(BX*8), Z1
-	VPADDQ  Z1, Z3, Z3
-	VMOVUPS Z3, 64(CX)(BX*8)
-	ADDQ    $0x10, BX
-	CMPQ    BX, SI
-	JLE     many210
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z6, Z1
+	VPXORQ       Z0, Z7, Z2
+	VPSUBQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z2, Z0
+	VMOVUPS      (CX)(BX*8), Z2
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (CX)(BX*8)
+	VMOVUPS      64(CX)(BX*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, 64(CX)(BX*8)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          many210
 
 oneTest212:
 	LEAQ -8(DX), SI
@@ -7102,299 +7095,293 @@ oneTest212:
 	JG   tail213
 
 one211:
-	VMOVUPS     (AX)(BX*8), Z1
-	VPABSQ      Z1, Z2
-	VPSRLQ      $0x34, Z2, Z3
+	VMOVUPS     (AX)(BX*8), Z0
+	VPABSQ      Z0, Z1
+	VPSRLQ      $0x34, Z1, Z2
+	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+3072(SB), Z2, Z4
+	VPMADD52HUQ constants<>+3072(SB), Z1, Z3
+	VPMADD52HUQ constants<>+3136(SB), Z1, Z4
+	VPMADD52HUQ constants<>+3200(SB), Z1, Z5
+	VPMADD52LUQ constants<>+3136(SB), Z1, Z3
+	VPMADD52LUQ constants<>+3200(SB), Z1, Z4
 	VPMADD52HUQ constants<>+3136(SB), Z2, Z5
-	VPMADD52HUQ constants<>+3200(SB), Z2, Z6
-	VPMADD52LUQ constants<>+3136(SB), Z2, Z4
+	VPMADD52LUQ constants<>+3072(SB), Z2, Z3
+	VPMADD52HUQ constants<>+3072(SB), Z2, Z4
 	VPMADD52LUQ constants<>+3200(SB), Z2, Z5
-	VPMADD52HUQ constants<>+3136(SB), Z3, Z6
-	VPMADD52LUQ constants<>+3072(SB), Z3, Z4
-	VPMADD52HUQ constants<>+3072(SB), Z3, Z5
-	VPMADD52LUQ constants<>+3200(SB), Z3, Z6
-	VPMADD52LUQ constants<>+3136(SB), Z3, Z5
-	VPSLLQ      $0x31, Z6, Z2
-	VPSRLQ      $0x34, Z4, Z3
-	VPADDQ      Z3, Z5, Z3
-	VPSRLQ      $0x03, Z3, Z3
-	VPADDQ      Z3, Z2, Z2
-	VPADDQ      constants<>+3264(SB), Z2, Z3
-	VPSRLQ      $0x3e, Z3, Z3
-	VPSLLQ      $0x3e, Z3, Z4
-	VPSUBQ      Z4, Z2, Z2
-	VPABSQ      Z2, Z4
-	VPSLLQ      $0x02, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z5
+	VPMADD52LUQ constants<>+3136(SB), Z2, Z4
+	VPSLLQ      $0x31, Z5, Z1
+	VPSRLQ      $0x34, Z3, Z2
+	VPADDQ      Z2, Z4, Z2
+	VPSRLQ      $0x03, Z2, Z2
+	VPADDQ      Z2, Z1, Z1
+	VPADDQ      constants<>+3264(SB), Z1, Z2
+	VPSRLQ      $0x3e, Z2, Z2
+	VPSLLQ      $0x3e, Z2, Z3
+	VPSUBQ      Z3, Z1, Z1
+	VPABSQ      Z1, Z3
+	VPSLLQ      $0x02, Z3, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ constants<>+3328(SB), Z3, Z5
+	VPMADD52LUQ constants<>+3392(SB), Z3, Z5
 	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+3392(SB), Z3, Z6
+	VPMADD52LUQ constants<>+3328(SB), Z4, Z5
 	VPMADD52HUQ constants<>+3328(SB), Z4, Z6
 	VPMADD52LUQ constants<>+3392(SB), Z4, Z6
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z5, Z5, Z4
+	VPMADD52LUQ Z3, Z5, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z3, Z5, Z6
+	VPMADD52LUQ Z5, Z3, Z4
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52LUQ Z3, Z3, Z6
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VPSLLQ      $0x02, Z4, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPXORQ      Z1, Z0, Z0
+	VPSLLQ      $0x3f, Z2, Z1
+	VPXORQ      Z1, Z0, Z0
+	VPTESTMQ    constants<>+64(SB), Z2, K1
+	VPXORQ      Z1, Z1, Z1
+	VMOVUPS     constants<>+3456(SB), Z2
+	VMOVUPS     constants<>+3520(SB), Z6
+	VMOVUPS     constants<>+3584(SB), Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z3, Z8
+	VPMADD52HUQ Z2, Z3, Z9
+	VPMADD52LUQ Z1, Z4, Z8
+	VPMADD52LUQ Z2, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSUBQ      Z8, Z6, Z1
+	VPSUBQ      Z9, Z7, Z2
+	VMOVUPS     constants<>+3648(SB), Z6
+	VMOVUPS     constants<>+3712(SB), Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z3, Z8
+	VPMADD52HUQ Z2, Z3, Z9
+	VPMADD52LUQ Z1, Z4, Z8
+	VPMADD52LUQ Z2, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSUBQ      Z8, Z6, Z1
+	VPSUBQ      Z9, Z7, Z2
+	VMOVUPS     constants<>+3776(SB), Z6
+	VMOVUPS     constants<>+3840(SB), Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z3, Z8
+	VPMADD52HUQ Z2, Z3, Z9
+	VPMADD52LUQ Z1, Z4, Z8
+	VPMADD52LUQ Z2, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSUBQ      Z8, Z6, Z1
+	VPSUBQ      Z9, Z7, Z2
+	VMOVUPS     constants<>+3904(SB), Z6
+	VMOVUPS     constants<>+3968(SB), Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z3, Z8
+	VPMADD52HUQ Z2, Z3, Z9
+	VPMADD52LUQ Z1, Z4, Z8
+	VPMADD52LUQ Z2, Z4, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z1, Z4, Z10
+	VPMADD52HUQ Z2, Z4, Z11
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPSUBQ      Z8, Z6, Z1
+	VPSUBQ      Z9, Z7, Z2
+	VMOVUPS     constants<>+4032(SB), Z6
+	VMOVUPS     constants<>+4096(SB), Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z3, Z8
+	VPMADD52HUQ Z2, Z3, Z9
+	VPMADD52LUQ Z1, Z4, Z8
+	VPMADD52LUQ Z2, Z4, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z1, Z4, Z10
+	VPMADD52HUQ Z2, Z4, Z11
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPSUBQ      Z8, Z6, Z1
+	VPSUBQ      Z9, Z7, Z2
+	VMOVUPS     constants<>+4160(SB), Z6
+	VMOVUPS     constants<>+4224(SB), Z7
+	VPSRLQ      $0x34, Z1, Z8
+	VPSRLQ      $0x34, Z2, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z1, Z3, Z10
+	VPMADD52HUQ Z2, Z3, Z11
+	VPMADD52LUQ Z8, Z3, Z10
+	VPMADD52LUQ Z9, Z3, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z8, Z3, Z12
+	VPMADD52HUQ Z9, Z3, Z13
+	VPMADD52LUQ Z1, Z4, Z10
+	VPMADD52LUQ Z2, Z4, Z11
+	VPMADD52HUQ Z1, Z4, Z12
+	VPMADD52HUQ Z2, Z4, Z13
+	VPMADD52LUQ Z8, Z4, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPMADD52LUQ Z9, Z4, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VPSUBQ      Z10, Z6, Z1
+	VPSUBQ      Z11, Z7, Z2
+	VMOVUPS     constants<>+4288(SB), Z6
+	VMOVUPS     constants<>+192(SB), Z7
+	VPSRLQ      $0x34, Z1, Z8
+	VPSRLQ      $0x34, Z2, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z1, Z3, Z10
+	VPMADD52HUQ Z2, Z3, Z11
+	VPMADD52LUQ Z8, Z3, Z10
+	VPMADD52LUQ Z9, Z3, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z8, Z3, Z12
+	VPMADD52HUQ Z9, Z3, Z13
+	VPMADD52LUQ Z1, Z4, Z10
+	VPMADD52LUQ Z2, Z4, Z11
+	VPMADD52HUQ Z1, Z4, Z12
+	VPMADD52HUQ Z2, Z4, Z13
+	VPMADD52LUQ Z8, Z4, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPMADD52LUQ Z9, Z4, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VPSUBQ      Z10, Z6, Z1
+	VPSUBQ      Z11, Z7, Z2
+	VPSRLQ      $0x34, Z1, Z6
+	VPSRLQ      $0x34, Z2, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z3, Z8
+	VPMADD52HUQ Z2, Z3, Z9
+	VPMADD52LUQ Z6, Z3, Z8
+	VPMADD52LUQ Z7, Z3, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z6, Z3, Z10
+	VPMADD52HUQ Z7, Z3, Z11
+	VPMADD52LUQ Z1, Z4, Z8
+	VPMADD52LUQ Z2, Z4, Z9
+	VPMADD52HUQ Z1, Z4, Z10
+	VPMADD52HUQ Z2, Z4, Z11
+	VPMADD52LUQ Z6, Z4, Z10
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VPMADD52LUQ Z7, Z4, Z11
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPSRLQ      $0x01, Z8, Z1
+	VPSRLQ      $0x01, Z9, Z2
+	VMOVUPS     constants<>+192(SB), Z3
+	VPSUBQ      Z1, Z3, Z3
+	VMOVUPS     constants<>+192(SB), Z1
+	VPSUBQ      Z2, Z1, Z1
+	VPSRLQ      $0x34, Z5, Z2
+	VPSRLQ      $0x34, Z3, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z3, Z5, Z6
+	VPMADD52LUQ Z4, Z5, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3392(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3328(SB), Z5, Z6
-	VPMADD52HUQ constants<>+3328(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3392(SB), Z5, Z7
+	VPMADD52HUQ Z4, Z5, Z7
+	VPMADD52LUQ Z3, Z2, Z6
+	VPMADD52HUQ Z3, Z2, Z7
+	VPMADD52LUQ Z4, Z2, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
-	VPSRLQ      $0x34, Z6, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z6, Z6, Z5
-	VPMADD52LUQ Z4, Z6, Z5
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z6, Z7
-	VPMADD52LUQ Z6, Z4, Z5
-	VPMADD52HUQ Z6, Z4, Z7
-	VPMADD52LUQ Z4, Z4, Z7
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z5, Z5
-	VPSLLQ      $0x02, Z5, Z4
-	VPSRLQ      $0x34, Z4, Z5
-	VPXORQ      Z2, Z1, Z1
-	VPSLLQ      $0x3f, Z3, Z2
-	VPXORQ      Z2, Z1, Z1
-	VPTESTMQ    constants<>+64(SB), Z3, K1
-	VPXORQ      Z2, Z2, Z2
-	VMOVUPS     constants<>+3456(SB), Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3520(SB), Z7
-	VMOVUPS     constants<>+3584(SB), Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSUBQ      Z9, Z7, Z2
-	VPSUBQ      Z10, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3648(SB), Z7
-	VMOVUPS     constants<>+3712(SB), Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSUBQ      Z9, Z7, Z2
-	VPSUBQ      Z10, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3776(SB), Z7
-	VMOVUPS     constants<>+3840(SB), Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSUBQ      Z9, Z7, Z2
-	VPSUBQ      Z10, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3904(SB), Z7
-	VMOVUPS     constants<>+3968(SB), Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z2, Z5, Z11
-	VPMADD52HUQ Z3, Z5, Z12
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPSUBQ      Z9, Z7, Z2
-	VPSUBQ      Z10, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+4032(SB), Z7
-	VMOVUPS     constants<>+4096(SB), Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z2, Z5, Z11
-	VPMADD52HUQ Z3, Z5, Z12
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPSUBQ      Z9, Z7, Z2
-	VPSUBQ      Z10, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+4160(SB), Z7
-	VMOVUPS     constants<>+4224(SB), Z8
-	VPSRLQ      $0x34, Z2, Z9
-	VPSRLQ      $0x34, Z3, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z2, Z4, Z11
-	VPMADD52HUQ Z3, Z4, Z12
-	VPMADD52LUQ Z9, Z4, Z11
-	VPMADD52LUQ Z10, Z4, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ Z9, Z4, Z13
-	VPMADD52HUQ Z10, Z4, Z14
-	VPMADD52LUQ Z2, Z5, Z11
-	VPMADD52LUQ Z3, Z5, Z12
-	VPMADD52HUQ Z2, Z5, Z13
-	VPMADD52HUQ Z3, Z5, Z14
-	VPMADD52LUQ Z9, Z5, Z13
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z11, Z11
-	VPMADD52LUQ Z10, Z5, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VPSUBQ      Z11, Z7, Z2
-	VPSUBQ      Z12, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+4288(SB), Z7
-	VMOVUPS     constants<>+192(SB), Z8
-	VPSRLQ      $0x34, Z2, Z9
-	VPSRLQ      $0x34, Z3, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z2, Z4, Z11
-	VPMADD52HUQ Z3, Z4, Z12
-	VPMADD52LUQ Z9, Z4, Z11
-	VPMADD52LUQ Z10, Z4, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ Z9, Z4, Z13
-	VPMADD52HUQ Z10, Z4, Z14
-	VPMADD52LUQ Z2, Z5, Z11
-	VPMADD52LUQ Z3, Z5, Z12
-	VPMADD52HUQ Z2, Z5, Z13
-	VPMADD52HUQ Z3, Z5, Z14
-	VPMADD52LUQ Z9, Z5, Z13
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z11, Z11
-	VPMADD52LUQ Z10, Z5, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VPSUBQ      Z11, Z7, Z2
-	VPSUBQ      Z12, Z8, Z3
-	VPSRLQ      $0x34, Z2, Z7
-	VPSRLQ      $0x34, Z3, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z7, Z4, Z9
-	VPMADD52LUQ Z8, Z4, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z7, Z4, Z11
-	VPMADD52HUQ Z8, Z4, Z12
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPMADD52HUQ Z2, Z5, Z11
-	VPMADD52HUQ Z3, Z5, Z12
-	VPMADD52LUQ Z7, Z5, Z11
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPMADD52LUQ Z8, Z5, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPSRLQ      $0x01, Z9, Z2
-	VPSRLQ      $0x01, Z10, Z3
-	VMOVUPS     constants<>+192(SB), Z4
+	VPADDQ      constants<>+4352(SB), Z6, Z2
+	VPSRLQ      $0x13, Z2, Z2
+	VPADDQ      constants<>+256(SB), Z1, Z1
+	VPSRLQ      $0x14, Z1, Z1
+	VMOVUPS     Z2, Z3
+	VMOVUPD     Z1, K1, Z3
+	VMOVUPD     Z2, K1, Z1
+	VMOVUPS     constants<>+1280(SB), Z2
+	VCVTUQQ2PD  Z1, Z4
+	VDIVPD      Z4, Z2, Z2
+	VPSLLQ      $0x2b, Z3, Z4
+	VCVTUQQ2PD  Z3, Z3
+	VMULPD      constants<>+1344(SB), Z3, Z3
+	VMULPD      Z2, Z3, Z3
+	VCMPPD      $0x15, constants<>+1408(SB), Z3, K1
+	VPTESTMQ    constants<>+1472(SB), Z1, K2
+	KORB        K2, K1, K1
+	VCVTPD2QQ   Z3, Z3
+	VPMULLQ     Z1, Z3, Z5
+	VPSUBQ      Z5, Z4, Z4
+	VCVTQQ2PD   Z4, Z5
+	VMULPD      Z2, Z5, Z2
+	VCVTPD2QQ   Z2, Z2
+	VPADDQ      Z2, Z3, Z3
+	VPMULLQ     Z1, Z2, Z2
+	VPSUBQ      Z2, Z4, Z2
+	VPANDQ      constants<>+64(SB), Z3, Z4
+	VPADDQ      Z4, Z2, Z5
+	VPSUBQ      Z2, Z1, Z6
+	VPCMPQ      $0x06, Z6, Z5, K2
 	VPSUBQ      Z2, Z4, Z4
-	VMOVUPS     constants<>+192(SB), Z2
-	VPSUBQ      Z3, Z2, Z2
-	VPSRLQ      $0x34, Z6, Z3
-	VPSRLQ      $0x34, Z4, Z5
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z6, Z7
-	VPMADD52LUQ Z5, Z6, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z6, Z8
-	VPMADD52LUQ Z4, Z3, Z7
-	VPMADD52HUQ Z4, Z3, Z8
-	VPMADD52LUQ Z5, Z3, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
-	VPADDQ      constants<>+4352(SB), Z7, Z3
-	VPSRLQ      $0x13, Z3, Z3
-	VPADDQ      constants<>+256(SB), Z2, Z2
-	VPSRLQ      $0x14, Z2, Z2
-	VMOVUPS     Z3, Z4
-	VMOVUPD     Z2, K1, Z4
-	VMOVUPD     Z3, K1, Z2
-	VMOVUPS     constants<>+1280(SB), Z3
-	VCVTUQQ2PD  Z2, Z5
-	VDIVPD      Z5, Z3, Z3
-	VPSLLQ      $0x2b, Z4, Z5
-	VCVTUQQ2PD  Z4, Z4
-	VMULPD      constants<>+1344(SB), Z4, Z4
-	VMULPD      Z3, Z4, Z4
-	VCMPPD      $0x15, constants<>+1408(SB), Z4, K2
-	VPTESTMQ    constants<>+1472(SB), Z2, K1
-	KORB        K1, K2, K2
-	VCVTPD2QQ   Z4, Z4
-	VPMULLQ     Z2, Z4, Z6
-	VPSUBQ      Z6, Z5, Z5
-	VCVTQQ2PD   Z5, Z6
-	VMULPD      Z3, Z6, Z6
-	VCVTPD2QQ   Z6, Z6
-	VPADDQ      Z6, Z4, Z3
-	VPMULLQ     Z2, Z6, Z4
-	VPSUBQ      Z4, Z5, Z4
-	VPANDQ      constants<>+64(SB), Z3, Z5
-	VPADDQ      Z5, Z4, Z6
-	VPSUBQ      Z4, Z2, Z7
-	VPCMPQ      $0x06, Z7, Z6, K1
-	VPSUBQ      Z4, Z5, Z5
-	VPADDQ      Z4, Z2, Z2
-	VPCMPQ      $0x06, Z2, Z5, K3
-	VPADDQ      constants<>+64(SB), Z3, K1, Z3
+	VPADDQ      Z2, Z1, Z1
+	VPCMPQ      $0x06, Z1, Z4, K3
+	VPADDQ      constants<>+64(SB), Z3, K2, Z3
 	VPADDQ      constants<>+1536(SB), Z3, K3, Z3
-	VPXORQ      Z2, Z2, Z2
-	VPMOVQ2M    Z1, K1
-	VPSUBQ      Z3, Z2, K1, Z3
-	KTESTB      K2, K2
+	VPMOVQ2M    Z0, K2
+	VPXORQ      Z0, Z0, Z0
+	VPSUBQ      Z3, Z0, K2, Z3
+	KTESTB      K1, K1
 	JZ          good216
 	MOVQ        BX, AX
 	JMP         stopped
 
 good216:
-	VPXORQ  Z0, Z3, Z3
-	VPSUBQ  Z0, Z3, Z3
-	VMOVUPS (CX)(BX*8), Z1
-	VPADDQ  Z1, Z3, Z3
-	VMOVUPS Z3, (CX)(BX*8)
-	ADDQ    $0x08, BX
-	CMPQ    BX, SI
-	JLE     one211
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z3, Z1
+	VPSUBQ       Z0, Z1, Z0
+	VMOVUPS      (CX)(BX*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, (CX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one211
 
 tail213:
 	MOVQ        DX, SI
@@ -7404,297 +7391,291 @@ tail213:
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
 	KMOVW       DI, K1
-	VMOVUPD.Z   (AX)(BX*8), K1, Z1
-	VPABSQ      Z1, Z2
-	VPSRLQ      $0x34, Z2, Z3
+	VMOVUPD.Z   (AX)(BX*8), K1, Z0
+	VPABSQ      Z0, Z1
+	VPSRLQ      $0x34, Z1, Z2
+	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+3072(SB), Z2, Z4
+	VPMADD52HUQ constants<>+3072(SB), Z1, Z3
+	VPMADD52HUQ constants<>+3136(SB), Z1, Z4
+	VPMADD52HUQ constants<>+3200(SB), Z1, Z5
+	VPMADD52LUQ constants<>+3136(SB), Z1, Z3
+	VPMADD52LUQ constants<>+3200(SB), Z1, Z4
 	VPMADD52HUQ constants<>+3136(SB), Z2, Z5
-	VPMADD52HUQ constants<>+3200(SB), Z2, Z6
-	VPMADD52LUQ constants<>+3136(SB), Z2, Z4
+	VPMADD52LUQ constants<>+3072(SB), Z2, Z3
+	VPMADD52HUQ constants<>+3072(SB), Z2, Z4
 	VPMADD52LUQ constants<>+3200(SB), Z2, Z5
-	VPMADD52HUQ constants<>+3136(SB), Z3, Z6
-	VPMADD52LUQ constants<>+3072(SB), Z3, Z4
-	VPMADD52HUQ constants<>+3072(SB), Z3, Z5
-	VPMADD52LUQ constants<>+3200(SB), Z3, Z6
-	VPMADD52LUQ constants<>+3136(SB), Z3, Z5
-	VPSLLQ      $0x31, Z6, Z2
-	VPSRLQ      $0x34, Z4, Z3
-	VPADDQ      Z3, Z5, Z3
-	VPSRLQ      $0x03, Z3, Z3
-	VPADDQ      Z3, Z2, Z2
-	VPADDQ      constants<>+3264(SB), Z2, Z3
-	VPSRLQ      $0x3e, Z3, Z3
-	VPSLLQ      $0x3e, Z3, Z4
-	VPSUBQ      Z4, Z2, Z2
-	VPABSQ      Z2, Z4
-	VPSLLQ      $0x02, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z5
+	VPMADD52LUQ constants<>+3136(SB), Z2, Z4
+	VPSLLQ      $0x31, Z5, Z1
+	VPSRLQ      $0x34, Z3, Z2
+	VPADDQ      Z2, Z4, Z2
+	VPSRLQ      $0x03, Z2, Z2
+	VPADDQ      Z2, Z1, Z1
+	VPADDQ      constants<>+3264(SB), Z1, Z2
+	VPSRLQ      $0x3e, Z2, Z2
+	VPSLLQ      $0x3e, Z2, Z3
+	VPSUBQ      Z3, Z1, Z1
+	VPABSQ      Z1, Z3
+	VPSLLQ      $0x02, Z3, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ constants<>+3328(SB), Z3, Z5
+	VPMADD52LUQ constants<>+3392(SB), Z3, Z5
 	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+3392(SB), Z3, Z6
+	VPMADD52LUQ constants<>+3328(SB), Z4, Z5
 	VPMADD52HUQ constants<>+3328(SB), Z4, Z6
 	VPMADD52LUQ constants<>+3392(SB), Z4, Z6
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z5, Z5, Z4
+	VPMADD52LUQ Z3, Z5, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z3, Z5, Z6
+	VPMADD52LUQ Z5, Z3, Z4
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52LUQ Z3, Z3, Z6
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VPSLLQ      $0x02, Z4, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPXORQ      Z1, Z0, Z0
+	VPSLLQ      $0x3f, Z2, Z1
+	VPXORQ      Z1, Z0, Z0
+	VPTESTMQ    constants<>+64(SB), Z2, K2
+	VPXORQ      Z1, Z1, Z1
+	VMOVUPS     constants<>+3456(SB), Z2
+	VMOVUPS     constants<>+3520(SB), Z6
+	VMOVUPS     constants<>+3584(SB), Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z3, Z8
+	VPMADD52HUQ Z2, Z3, Z9
+	VPMADD52LUQ Z1, Z4, Z8
+	VPMADD52LUQ Z2, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSUBQ      Z8, Z6, Z1
+	VPSUBQ      Z9, Z7, Z2
+	VMOVUPS     constants<>+3648(SB), Z6
+	VMOVUPS     constants<>+3712(SB), Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z3, Z8
+	VPMADD52HUQ Z2, Z3, Z9
+	VPMADD52LUQ Z1, Z4, Z8
+	VPMADD52LUQ Z2, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSUBQ      Z8, Z6, Z1
+	VPSUBQ      Z9, Z7, Z2
+	VMOVUPS     constants<>+3776(SB), Z6
+	VMOVUPS     constants<>+3840(SB), Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z3, Z8
+	VPMADD52HUQ Z2, Z3, Z9
+	VPMADD52LUQ Z1, Z4, Z8
+	VPMADD52LUQ Z2, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSUBQ      Z8, Z6, Z1
+	VPSUBQ      Z9, Z7, Z2
+	VMOVUPS     constants<>+3904(SB), Z6
+	VMOVUPS     constants<>+3968(SB), Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z3, Z8
+	VPMADD52HUQ Z2, Z3, Z9
+	VPMADD52LUQ Z1, Z4, Z8
+	VPMADD52LUQ Z2, Z4, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z1, Z4, Z10
+	VPMADD52HUQ Z2, Z4, Z11
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPSUBQ      Z8, Z6, Z1
+	VPSUBQ      Z9, Z7, Z2
+	VMOVUPS     constants<>+4032(SB), Z6
+	VMOVUPS     constants<>+4096(SB), Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z3, Z8
+	VPMADD52HUQ Z2, Z3, Z9
+	VPMADD52LUQ Z1, Z4, Z8
+	VPMADD52LUQ Z2, Z4, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z1, Z4, Z10
+	VPMADD52HUQ Z2, Z4, Z11
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPSUBQ      Z8, Z6, Z1
+	VPSUBQ      Z9, Z7, Z2
+	VMOVUPS     constants<>+4160(SB), Z6
+	VMOVUPS     constants<>+4224(SB), Z7
+	VPSRLQ      $0x34, Z1, Z8
+	VPSRLQ      $0x34, Z2, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z1, Z3, Z10
+	VPMADD52HUQ Z2, Z3, Z11
+	VPMADD52LUQ Z8, Z3, Z10
+	VPMADD52LUQ Z9, Z3, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z8, Z3, Z12
+	VPMADD52HUQ Z9, Z3, Z13
+	VPMADD52LUQ Z1, Z4, Z10
+	VPMADD52LUQ Z2, Z4, Z11
+	VPMADD52HUQ Z1, Z4, Z12
+	VPMADD52HUQ Z2, Z4, Z13
+	VPMADD52LUQ Z8, Z4, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPMADD52LUQ Z9, Z4, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VPSUBQ      Z10, Z6, Z1
+	VPSUBQ      Z11, Z7, Z2
+	VMOVUPS     constants<>+4288(SB), Z6
+	VMOVUPS     constants<>+192(SB), Z7
+	VPSRLQ      $0x34, Z1, Z8
+	VPSRLQ      $0x34, Z2, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z1, Z3, Z10
+	VPMADD52HUQ Z2, Z3, Z11
+	VPMADD52LUQ Z8, Z3, Z10
+	VPMADD52LUQ Z9, Z3, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z8, Z3, Z12
+	VPMADD52HUQ Z9, Z3, Z13
+	VPMADD52LUQ Z1, Z4, Z10
+	VPMADD52LUQ Z2, Z4, Z11
+	VPMADD52HUQ Z1, Z4, Z12
+	VPMADD52HUQ Z2, Z4, Z13
+	VPMADD52LUQ Z8, Z4, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPMADD52LUQ Z9, Z4, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VPSUBQ      Z10, Z6, Z1
+	VPSUBQ      Z11, Z7, Z2
+	VPSRLQ      $0x34, Z1, Z6
+	VPSRLQ      $0x34, Z2, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z3, Z8
+	VPMADD52HUQ Z2, Z3, Z9
+	VPMADD52LUQ Z6, Z3, Z8
+	VPMADD52LUQ Z7, Z3, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z6, Z3, Z10
+	VPMADD52HUQ Z7, Z3, Z11
+	VPMADD52LUQ Z1, Z4, Z8
+	VPMADD52LUQ Z2, Z4, Z9
+	VPMADD52HUQ Z1, Z4, Z10
+	VPMADD52HUQ Z2, Z4, Z11
+	VPMADD52LUQ Z6, Z4, Z10
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VPMADD52LUQ Z7, Z4, Z11
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPSRLQ      $0x01, Z8, Z1
+	VPSRLQ      $0x01, Z9, Z2
+	VMOVUPS     constants<>+192(SB), Z3
+	VPSUBQ      Z1, Z3, Z3
+	VMOVUPS     constants<>+192(SB), Z1
+	VPSUBQ      Z2, Z1, Z1
+	VPSRLQ      $0x34, Z5, Z2
+	VPSRLQ      $0x34, Z3, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z3, Z5, Z6
+	VPMADD52LUQ Z4, Z5, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3392(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3328(SB), Z5, Z6
-	VPMADD52HUQ constants<>+3328(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3392(SB), Z5, Z7
+	VPMADD52HUQ Z4, Z5, Z7
+	VPMADD52LUQ Z3, Z2, Z6
+	VPMADD52HUQ Z3, Z2, Z7
+	VPMADD52LUQ Z4, Z2, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
-	VPSRLQ      $0x34, Z6, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z6, Z6, Z5
-	VPMADD52LUQ Z4, Z6, Z5
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z6, Z7
-	VPMADD52LUQ Z6, Z4, Z5
-	VPMADD52HUQ Z6, Z4, Z7
-	VPMADD52LUQ Z4, Z4, Z7
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z5, Z5
-	VPSLLQ      $0x02, Z5, Z4
-	VPSRLQ      $0x34, Z4, Z5
-	VPXORQ      Z2, Z1, Z1
-	VPSLLQ      $0x3f, Z3, Z2
-	VPXORQ      Z2, Z1, Z1
-	VPTESTMQ    constants<>+64(SB), Z3, K2
-	VPXORQ      Z2, Z2, Z2
-	VMOVUPS     constants<>+3456(SB), Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3520(SB), Z7
-	VMOVUPS     constants<>+3584(SB), Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSUBQ      Z9, Z7, Z2
-	VPSUBQ      Z10, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3648(SB), Z7
-	VMOVUPS     constants<>+3712(SB), Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSUBQ      Z9, Z7, Z2
-	VPSUBQ      Z10, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3776(SB), Z7
-	VMOVUPS     constants<>+3840(SB), Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSUBQ      Z9, Z7, Z2
-	VPSUBQ      Z10, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+3904(SB), Z7
-	VMOVUPS     constants<>+3968(SB), Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z2, Z5, Z11
-	VPMADD52HUQ Z3, Z5, Z12
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPSUBQ      Z9, Z7, Z2
-	VPSUBQ      Z10, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+4032(SB), Z7
-	VMOVUPS     constants<>+4096(SB), Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z2, Z5, Z11
-	VPMADD52HUQ Z3, Z5, Z12
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPSUBQ      Z9, Z7, Z2
-	VPSUBQ      Z10, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+4160(SB), Z7
-	VMOVUPS     constants<>+4224(SB), Z8
-	VPSRLQ      $0x34, Z2, Z9
-	VPSRLQ      $0x34, Z3, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z2, Z4, Z11
-	VPMADD52HUQ Z3, Z4, Z12
-	VPMADD52LUQ Z9, Z4, Z11
-	VPMADD52LUQ Z10, Z4, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ Z9, Z4, Z13
-	VPMADD52HUQ Z10, Z4, Z14
-	VPMADD52LUQ Z2, Z5, Z11
-	VPMADD52LUQ Z3, Z5, Z12
-	VPMADD52HUQ Z2, Z5, Z13
-	VPMADD52HUQ Z3, Z5, Z14
-	VPMADD52LUQ Z9, Z5, Z13
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z11, Z11
-	VPMADD52LUQ Z10, Z5, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VPSUBQ      Z11, Z7, Z2
-	VPSUBQ      Z12, Z8, Z3
-	VPXORQ      Z7, Z7, Z7
-	VMOVUPS     constants<>+4288(SB), Z7
-	VMOVUPS     constants<>+192(SB), Z8
-	VPSRLQ      $0x34, Z2, Z9
-	VPSRLQ      $0x34, Z3, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z2, Z4, Z11
-	VPMADD52HUQ Z3, Z4, Z12
-	VPMADD52LUQ Z9, Z4, Z11
-	VPMADD52LUQ Z10, Z4, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ Z9, Z4, Z13
-	VPMADD52HUQ Z10, Z4, Z14
-	VPMADD52LUQ Z2, Z5, Z11
-	VPMADD52LUQ Z3, Z5, Z12
-	VPMADD52HUQ Z2, Z5, Z13
-	VPMADD52HUQ Z3, Z5, Z14
-	VPMADD52LUQ Z9, Z5, Z13
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z11, Z11
-	VPMADD52LUQ Z10, Z5, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VPSUBQ      Z11, Z7, Z2
-	VPSUBQ      Z12, Z8, Z3
-	VPSRLQ      $0x34, Z2, Z7
-	VPSRLQ      $0x34, Z3, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z2, Z4, Z9
-	VPMADD52HUQ Z3, Z4, Z10
-	VPMADD52LUQ Z7, Z4, Z9
-	VPMADD52LUQ Z8, Z4, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z7, Z4, Z11
-	VPMADD52HUQ Z8, Z4, Z12
-	VPMADD52LUQ Z2, Z5, Z9
-	VPMADD52LUQ Z3, Z5, Z10
-	VPMADD52HUQ Z2, Z5, Z11
-	VPMADD52HUQ Z3, Z5, Z12
-	VPMADD52LUQ Z7, Z5, Z11
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPMADD52LUQ Z8, Z5, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPSRLQ      $0x01, Z9, Z2
-	VPSRLQ      $0x01, Z10, Z3
-	VMOVUPS     constants<>+192(SB), Z4
+	VPADDQ      constants<>+4352(SB), Z6, Z2
+	VPSRLQ      $0x13, Z2, Z2
+	VPADDQ      constants<>+256(SB), Z1, Z1
+	VPSRLQ      $0x14, Z1, Z1
+	VMOVUPS     Z2, Z3
+	VMOVUPD     Z1, K2, Z3
+	VMOVUPD     Z2, K2, Z1
+	VMOVUPS     constants<>+1280(SB), Z2
+	VCVTUQQ2PD  Z1, Z4
+	VDIVPD      Z4, Z2, Z2
+	VPSLLQ      $0x2b, Z3, Z4
+	VCVTUQQ2PD  Z3, Z3
+	VMULPD      constants<>+1344(SB), Z3, Z3
+	VMULPD      Z2, Z3, Z3
+	VCMPPD      $0x15, constants<>+1408(SB), Z3, K2
+	VPTESTMQ    constants<>+1472(SB), Z1, K3
+	KORB        K3, K2, K2
+	VCVTPD2QQ   Z3, Z3
+	VPMULLQ     Z1, Z3, Z5
+	VPSUBQ      Z5, Z4, Z4
+	VCVTQQ2PD   Z4, Z5
+	VMULPD      Z2, Z5, Z2
+	VCVTPD2QQ   Z2, Z2
+	VPADDQ      Z2, Z3, Z3
+	VPMULLQ     Z1, Z2, Z2
+	VPSUBQ      Z2, Z4, Z2
+	VPANDQ      constants<>+64(SB), Z3, Z4
+	VPADDQ      Z4, Z2, Z5
+	VPSUBQ      Z2, Z1, Z6
+	VPCMPQ      $0x06, Z6, Z5, K3
 	VPSUBQ      Z2, Z4, Z4
-	VMOVUPS     constants<>+192(SB), Z2
-	VPSUBQ      Z3, Z2, Z2
-	VPSRLQ      $0x34, Z6, Z3
-	VPSRLQ      $0x34, Z4, Z5
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z6, Z7
-	VPMADD52LUQ Z5, Z6, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z6, Z8
-	VPMADD52LUQ Z4, Z3, Z7
-	VPMADD52HUQ Z4, Z3, Z8
-	VPMADD52LUQ Z5, Z3, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
-	VPADDQ      constants<>+4352(SB), Z7, Z3
-	VPSRLQ      $0x13, Z3, Z3
-	VPADDQ      constants<>+256(SB), Z2, Z2
-	VPSRLQ      $0x14, Z2, Z2
-	VMOVUPS     Z3, Z4
-	VMOVUPD     Z2, K2, Z4
-	VMOVUPD     Z3, K2, Z2
-	VMOVUPS     constants<>+1280(SB), Z3
-	VCVTUQQ2PD  Z2, Z5
-	VDIVPD      Z5, Z3, Z3
-	VPSLLQ      $0x2b, Z4, Z5
-	VCVTUQQ2PD  Z4, Z4
-	VMULPD      constants<>+1344(SB), Z4, Z4
-	VMULPD      Z3, Z4, Z4
-	VCMPPD      $0x15, constants<>+1408(SB), Z4, K3
-	VPTESTMQ    constants<>+1472(SB), Z2, K2
-	KORB        K2, K3, K3
-	VCVTPD2QQ   Z4, Z4
-	VPMULLQ     Z2, Z4, Z6
-	VPSUBQ      Z6, Z5, Z5
-	VCVTQQ2PD   Z5, Z6
-	VMULPD      Z3, Z6, Z6
-	VCVTPD2QQ   Z6, Z6
-	VPADDQ      Z6, Z4, Z3
-	VPMULLQ     Z2, Z6, Z4
-	VPSUBQ      Z4, Z5, Z4
-	VPANDQ      constants<>+64(SB), Z3, Z5
-	VPADDQ      Z5, Z4, Z6
-	VPSUBQ      Z4, Z2, Z7
-	VPCMPQ      $0x06, Z7, Z6, K2
-	VPSUBQ      Z4, Z5, Z5
-	VPADDQ      Z4, Z2, Z2
-	VPCMPQ      $0x06, Z2, Z5, K4
-	VPADDQ      constants<>+64(SB), Z3, K2, Z3
+	VPADDQ      Z2, Z1, Z1
+	VPCMPQ      $0x06, Z1, Z4, K4
+	VPADDQ      constants<>+64(SB), Z3, K3, Z3
 	VPADDQ      constants<>+1536(SB), Z3, K4, Z3
-	VPXORQ      Z2, Z2, Z2
-	VPMOVQ2M    Z1, K2
-	VPSUBQ      Z3, Z2, K2, Z3
-	KANDB       K1, K3, K3
-	KTESTB      K3, K3
+	VPMOVQ2M    Z0, K3
+	VPXORQ      Z0, Z0, Z0
+	VPSUBQ      Z3, Z0, K3, Z3
+	KANDB       K1, K2, K2
+	KTESTB      K2, K2
 	JZ          good217
 	MOVQ        BX, AX
 	JMP         stopped
 
 good217:
-	VPXORQ    Z0, Z3, Z3
-	VPSUBQ    Z0, Z3, Z3
-	VMOVUPD.Z (CX)(BX*8), K1, Z0
-	VPADDQ    Z0, Z3, Z3
-	VMOVUPD   Z3, K1, (CX)(BX*8)
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z3, Z1
+	VPSUBQ       Z0, Z1, Z0
+	VMOVUPD.Z    (CX)(BX*8), K1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (CX)(BX*8)
 
 done214:
 	MOVQ DX, AX
@@ -7707,289 +7688,295 @@ stopped:
 // func addAtan2AVX512<>(n int, y *int64, x *int64, z *int64, minus int, table *uint64) int
 // Requires: AVX, AVX512CD, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·addAtan2AVX512<>(SB), NOSPLIT, $0-56
-	MOVQ         y+8(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         table+40(FP), DX
-	MOVQ         z+24(FP), BX
-	MOVQ         minus+32(FP), SI
-	VPBROADCASTQ SI, Z0
-	MOVQ         n+0(FP), SI
-	XORQ         DI, DI
-	LEAQ         -16(SI), R8
-	TESTQ        R8, R8
-	JL           oneTest220
+	MOVQ  y+8(FP), AX
+	MOVQ  x+16(FP), CX
+	MOVQ  table+40(FP), DX
+	MOVQ  z+24(FP), BX
+	MOVQ  n+0(FP), SI
+	XORQ  DI, DI
+	LEAQ  -16(SI), R8
+	TESTQ R8, R8
+	JL    oneTest220
 
 many218:
-	VMOVUPS     (AX)(DI*8), Z1
-	VMOVUPS     64(AX)(DI*8), Z2
+	VMOVUPS     (AX)(DI*8), Z0
+	VMOVUPS     64(AX)(DI*8), Z1
+	VPABSQ      Z0, Z0
 	VPABSQ      Z1, Z1
+	VMOVUPS     (CX)(DI*8), Z2
+	VMOVUPS     64(CX)(DI*8), Z3
 	VPABSQ      Z2, Z2
-	VMOVUPS     (CX)(DI*8), Z3
-	VMOVUPS     64(CX)(DI*8), Z4
 	VPABSQ      Z3, Z3
-	VPABSQ      Z4, Z4
+	VPMINUQ     Z2, Z0, Z4
 	VPMINUQ     Z3, Z1, Z5
-	VPMINUQ     Z4, Z2, Z6
+	VPMAXUQ     Z2, Z0, Z0
 	VPMAXUQ     Z3, Z1, Z1
-	VPMAXUQ     Z4, Z2, Z2
+	VPLZCNTQ    Z0, Z2
 	VPLZCNTQ    Z1, Z3
+	VPSUBQ      constants<>+4416(SB), Z2, Z2
 	VPSUBQ      constants<>+4416(SB), Z3, Z3
-	VPLZCNTQ    Z2, Z4
-	VPSUBQ      constants<>+4416(SB), Z4, Z4
+	VMOVUPS     constants<>+4480(SB), Z6
+	VPSUBQ      Z2, Z6, Z6
 	VMOVUPS     constants<>+4480(SB), Z7
 	VPSUBQ      Z3, Z7, Z7
-	VMOVUPS     constants<>+4480(SB), Z8
-	VPSUBQ      Z4, Z8, Z8
-	VPSLLVQ     Z3, Z5, Z9
+	VPSLLVQ     Z2, Z4, Z8
+	VPSRLVQ     Z6, Z4, Z4
+	VPORQ       Z4, Z8, Z8
+	VPSLLVQ     Z3, Z5, Z4
 	VPSRLVQ     Z7, Z5, Z5
-	VPORQ       Z5, Z9, Z9
-	VPSLLVQ     Z4, Z6, Z5
-	VPSRLVQ     Z8, Z6, Z6
-	VPORQ       Z6, Z5, Z5
-	VPSLLVQ     Z3, Z1, Z3
+	VPORQ       Z5, Z4, Z4
+	VPSLLVQ     Z2, Z0, Z2
+	VPSRLVQ     Z6, Z0, Z0
+	VPORQ       Z0, Z2, Z2
+	VPSLLVQ     Z3, Z1, Z0
 	VPSRLVQ     Z7, Z1, Z1
-	VPORQ       Z1, Z3, Z3
-	VPSLLVQ     Z4, Z2, Z1
-	VPSRLVQ     Z8, Z2, Z2
-	VPORQ       Z2, Z1, Z1
-	VPSRLQ      $0x07, Z3, Z2
-	VPSRLQ      $0x07, Z1, Z4
-	VPADDQ      Z2, Z9, Z2
-	VPADDQ      Z4, Z5, Z4
-	VPSRLQ      $0x06, Z3, Z6
-	VPSRLQ      $0x06, Z1, Z7
-	VCVTUQQ2PD  Z2, Z8
-	VCVTUQQ2PD  Z4, Z10
-	VMULPD      constants<>+4544(SB), Z8, Z8
+	VPORQ       Z1, Z0, Z0
+	VPSRLQ      $0x07, Z2, Z1
+	VPSRLQ      $0x07, Z0, Z3
+	VPADDQ      Z1, Z8, Z1
+	VPADDQ      Z3, Z4, Z3
+	VPSRLQ      $0x06, Z2, Z5
+	VPSRLQ      $0x06, Z0, Z6
+	VCVTUQQ2PD  Z5, Z7
+	VCVTUQQ2PD  Z6, Z9
+	VCVTUQQ2PD  Z1, Z10
+	VCVTUQQ2PD  Z3, Z11
 	VMULPD      constants<>+4544(SB), Z10, Z10
-	VCVTUQQ2PD  Z6, Z11
-	VDIVPD      Z11, Z8, Z11
-	VCVTTPD2QQ  Z11, Z11
-	VCVTUQQ2PD  Z7, Z8
-	VDIVPD      Z8, Z10, Z8
-	VCVTTPD2QQ  Z8, Z8
-	VPMULLQ     Z6, Z11, Z6
-	VPMULLQ     Z7, Z8, Z7
-	VPSUBQ      Z6, Z2, Z2
-	VPSUBQ      Z7, Z4, Z4
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x01, Z6, Z2, K1
-	VPCMPQ      $0x01, Z6, Z4, K2
-	VPADDQ      constants<>+1536(SB), Z11, K1, Z11
-	VPADDQ      constants<>+1536(SB), Z8, K2, Z8
-	VPXORQ      Z2, Z2, Z2
-	VPXORQ      Z4, Z4, Z4
-	VPCMPQ      $0x05, Z2, Z2, K1
-	VPGATHERQQ  (DX)(Z11*8), K1, Z2
-	VPCMPQ      $0x05, Z4, Z4, K1
-	VPGATHERQQ  (DX)(Z8*8), K1, Z4
-	VPSLLQ      $0x06, Z9, Z6
-	VPSLLQ      $0x06, Z5, Z7
-	VPMULLQ     Z3, Z11, Z10
-	VPMULLQ     Z1, Z8, Z12
-	VPSUBQ      Z10, Z6, Z6
-	VPSUBQ      Z12, Z7, Z7
-	VPSLLQ      $0x06, Z3, Z3
-	VPSLLQ      $0x06, Z1, Z1
-	VPMULLQ     Z9, Z11, Z9
-	VPMULLQ     Z5, Z8, Z5
-	VPADDQ      Z9, Z3, Z3
-	VPADDQ      Z5, Z1, Z1
-	VPABSQ      Z6, Z5
-	VPABSQ      Z7, Z8
-	VMOVUPS     constants<>+4608(SB), Z9
-	VCVTUQQ2PD  Z3, Z10
-	VCVTUQQ2PD  Z1, Z11
-	VMULPD      constants<>+4672(SB), Z10, Z10
-	VMULPD      constants<>+4672(SB), Z11, Z11
-	VDIVPD      Z10, Z9, Z10
-	VDIVPD      Z11, Z9, Z9
-	VCVTUQQ2PD  Z5, Z11
-	VCVTUQQ2PD  Z8, Z12
-	VMULPD      Z10, Z11, Z11
-	VCVTTPD2QQ  Z11, Z11
-	VMULPD      Z9, Z12, Z12
-	VCVTTPD2QQ  Z12, Z12
-	VPSLLQ      $0x20, Z5, Z5
-	VPSLLQ      $0x20, Z8, Z8
-	VPMULLQ     Z3, Z11, Z13
-	VPMULLQ     Z1, Z12, Z14
-	VPSUBQ      Z13, Z5, Z5
-	VPSUBQ      Z14, Z8, Z8
-	VCVTUQQ2PD  Z5, Z13
-	VCVTUQQ2PD  Z8, Z14
-	VMULPD      Z10, Z13, Z10
-	VCVTTPD2QQ  Z10, Z10
-	VMULPD      Z9, Z14, Z9
+	VMULPD      constants<>+4544(SB), Z11, Z11
+	VDIVPD      Z7, Z10, Z7
+	VDIVPD      Z9, Z11, Z9
+	VCVTTPD2QQ  Z7, Z7
 	VCVTTPD2QQ  Z9, Z9
-	VPSLLQ      $0x20, Z5, Z5
-	VPSLLQ      $0x20, Z8, Z8
-	VPMULLQ     Z3, Z10, Z13
-	VPMULLQ     Z1, Z9, Z14
-	VPSUBQ      Z13, Z5, Z5
-	VPSUBQ      Z14, Z8, Z8
-	VPCMPUQ     $0x05, Z3, Z5, K1
-	VPSUBQ      constants<>+1536(SB), Z10, K1, Z10
-	VPCMPUQ     $0x05, Z1, Z8, K1
-	VPSUBQ      constants<>+1536(SB), Z9, K1, Z9
-	VPSLLQ      $0x20, Z11, Z5
-	VPSLLQ      $0x20, Z12, Z8
-	VPADDQ      Z10, Z5, Z5
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x34, Z5, Z9
-	VPSRLQ      $0x34, Z8, Z10
-	VPSRLQ      $0x34, Z5, Z11
-	VPSRLQ      $0x34, Z8, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ Z5, Z5, Z13
-	VPMADD52HUQ Z8, Z8, Z14
-	VPMADD52LUQ Z11, Z5, Z13
-	VPMADD52LUQ Z12, Z8, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPMADD52HUQ Z11, Z5, Z15
-	VPMADD52HUQ Z12, Z8, Z16
-	VPMADD52LUQ Z5, Z9, Z13
-	VPMADD52LUQ Z8, Z10, Z14
-	VPMADD52HUQ Z5, Z9, Z15
-	VPMADD52HUQ Z8, Z10, Z16
-	VPMADD52LUQ Z11, Z9, Z15
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z15, Z15
-	VPADDQ      Z15, Z13, Z13
-	VPMADD52LUQ Z12, Z10, Z16
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSLLQ      $0x28, Z16, Z16
-	VPADDQ      Z16, Z14, Z14
-	VPXORQ      Z9, Z9, Z9
+	VPMULLQ     Z5, Z7, Z5
+	VPMULLQ     Z6, Z9, Z6
+	VPSUBQ      Z5, Z1, Z1
+	VPSUBQ      Z6, Z3, Z3
+	VPXORQ      Z5, Z5, Z5
+	VPCMPQ      $0x01, Z5, Z1, K1
+	VPCMPQ      $0x01, Z5, Z3, K2
+	VPADDQ      constants<>+1536(SB), Z7, K1, Z7
+	VPADDQ      constants<>+1536(SB), Z9, K2, Z9
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x05, Z1, Z1, K1
+	VPGATHERQQ  (DX)(Z7*8), K1, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K1
+	VPGATHERQQ  (DX)(Z9*8), K1, Z3
+	VPSLLQ      $0x06, Z8, Z5
+	VPSLLQ      $0x06, Z4, Z6
+	VPMULLQ     Z2, Z7, Z10
+	VPMULLQ     Z0, Z9, Z11
+	VPSUBQ      Z10, Z5, Z5
+	VPSUBQ      Z11, Z6, Z6
+	VPSLLQ      $0x06, Z2, Z2
+	VPSLLQ      $0x06, Z0, Z0
+	VPMULLQ     Z8, Z7, Z7
+	VPMULLQ     Z4, Z9, Z4
+	VPADDQ      Z7, Z2, Z2
+	VPADDQ      Z4, Z0, Z0
+	VMOVUPS     constants<>+4608(SB), Z4
+	VMOVUPS     constants<>+4608(SB), Z7
+	VPCMPUQ     $0x05, Z4, Z2, K1
+	VPCMPUQ     $0x05, Z7, Z0, K2
+	VPABSQ      Z5, Z4
+	VPABSQ      Z6, Z7
+	VMOVUPS     constants<>+4672(SB), Z8
+	VCVTUQQ2PD  Z2, Z9
+	VCVTUQQ2PD  Z0, Z10
+	VMULPD      constants<>+4736(SB), Z9, Z9
+	VMULPD      constants<>+4736(SB), Z10, Z10
+	VDIVPD      Z9, Z8, Z9
+	VDIVPD      Z10, Z8, Z8
+	VCVTUQQ2PD  Z4, Z10
+	VCVTUQQ2PD  Z7, Z11
+	VMULPD      Z9, Z10, Z10
+	VMULPD      Z8, Z11, Z11
+	VCVTTPD2QQ  Z10, Z10
+	VCVTTPD2QQ  Z11, Z11
+	VPSLLQ      $0x20, Z4, Z4
+	VPSLLQ      $0x20, Z7, Z7
+	VPMULLQ     Z2, Z10, Z12
+	VPMULLQ     Z0, Z11, Z13
+	VPSUBQ      Z12, Z4, Z4
+	VPSUBQ      Z13, Z7, Z7
+	VCVTUQQ2PD  Z4, Z12
+	VCVTUQQ2PD  Z7, Z13
+	VMULPD      Z9, Z12, Z9
+	VMULPD      Z8, Z13, Z8
+	VCVTTPD2QQ  Z9, Z9
+	VCVTTPD2QQ  Z8, Z8
+	VPSLLQ      $0x20, Z4, Z4
+	VPSLLQ      $0x20, Z7, Z7
+	VPMULLQ     Z2, Z9, Z12
+	VPMULLQ     Z0, Z8, Z13
+	VPSUBQ      Z12, Z4, Z4
+	VPSUBQ      Z13, Z7, Z7
+	VPCMPUQ     $0x05, Z2, Z4, K3
+	VPCMPUQ     $0x05, Z0, Z7, K4
+	VPADDQ      constants<>+64(SB), Z9, K3, Z9
+	VPADDQ      constants<>+64(SB), Z8, K4, Z8
+	VPSLLQ      $0x20, Z10, Z0
+	VPSLLQ      $0x20, Z11, Z2
+	VPADDQ      Z9, Z0, Z0
+	VPADDQ      Z8, Z2, Z2
+	VPSRLQ      $0x34, Z0, Z4
+	VPSRLQ      $0x34, Z2, Z7
+	VPSRLQ      $0x34, Z0, Z8
+	VPSRLQ      $0x34, Z2, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+4736(SB), Z13, Z9
-	VPMADD52HUQ constants<>+4736(SB), Z14, Z10
-	VPMADD52LUQ constants<>+4800(SB), Z13, Z9
-	VPMADD52LUQ constants<>+4800(SB), Z14, Z10
 	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z0, Z0, Z10
+	VPMADD52HUQ Z2, Z2, Z11
+	VPMADD52LUQ Z8, Z0, Z10
+	VPMADD52LUQ Z9, Z2, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ constants<>+4800(SB), Z13, Z11
-	VPMADD52HUQ constants<>+4800(SB), Z14, Z12
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z8, Z0, Z12
+	VPMADD52HUQ Z9, Z2, Z13
+	VPMADD52LUQ Z0, Z4, Z10
+	VPMADD52LUQ Z2, Z7, Z11
+	VPMADD52HUQ Z0, Z4, Z12
+	VPMADD52HUQ Z2, Z7, Z13
+	VPMADD52LUQ Z8, Z4, Z12
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+4864(SB), Z11
-	VPSUBQ      Z9, Z11, Z11
-	VMOVUPS     constants<>+4864(SB), Z9
-	VPSUBQ      Z10, Z9, Z9
-	VPSRLQ      $0x34, Z11, Z10
-	VPSRLQ      $0x34, Z9, Z12
-	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPMADD52HUQ Z11, Z13, Z15
-	VPMADD52HUQ Z9, Z14, Z16
-	VPMADD52LUQ Z10, Z13, Z15
-	VPMADD52LUQ Z12, Z14, Z16
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z10, Z13, Z9
-	VPMADD52HUQ Z12, Z14, Z11
-	VPSRLQ      $0x0c, Z15, Z15
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z15, Z15
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z16, Z16
-	VMOVUPS     constants<>+4928(SB), Z9
-	VPSUBQ      Z15, Z9, Z9
-	VMOVUPS     constants<>+4928(SB), Z10
-	VPSUBQ      Z16, Z10, Z10
-	VPSRLQ      $0x34, Z9, Z11
-	VPSRLQ      $0x34, Z10, Z12
-	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPMADD52HUQ Z9, Z13, Z15
-	VPMADD52HUQ Z10, Z14, Z16
-	VPMADD52LUQ Z11, Z13, Z15
-	VPMADD52LUQ Z12, Z14, Z16
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z11, Z13, Z9
-	VPMADD52HUQ Z12, Z14, Z10
-	VPSRLQ      $0x0c, Z15, Z15
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z15, Z15
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z16, Z16
-	VPSRLQ      $0x34, Z5, Z9
-	VPSRLQ      $0x34, Z8, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z5, Z15, Z11
-	VPMADD52HUQ Z8, Z16, Z12
-	VPMADD52LUQ Z9, Z15, Z11
-	VPMADD52LUQ Z10, Z16, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ Z9, Z15, Z13
-	VPMADD52HUQ Z10, Z16, Z14
+	VPMADD52LUQ Z9, Z7, Z13
 	VPSRLQ      $0x0c, Z11, Z11
 	VPSLLQ      $0x28, Z13, Z13
 	VPADDQ      Z13, Z11, Z11
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VPSUBQ      Z11, Z5, Z5
-	VPSUBQ      Z12, Z8, Z8
-	VPSRLQ      $0x01, Z5, Z5
-	VPSRLQ      $0x01, Z8, Z8
+	VPXORQ      Z4, Z4, Z4
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+4800(SB), Z10, Z4
+	VPMADD52HUQ constants<>+4800(SB), Z11, Z7
+	VPMADD52LUQ constants<>+4864(SB), Z10, Z4
+	VPMADD52LUQ constants<>+4864(SB), Z11, Z7
+	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMOVQ2M    Z6, K1
-	VPSUBQ      Z5, Z9, K1, Z5
-	VPMOVQ2M    Z7, K1
-	VPSUBQ      Z8, Z9, K1, Z8
-	VPADDQ      Z5, Z2, Z2
+	VPMADD52HUQ constants<>+4864(SB), Z10, Z8
+	VPMADD52HUQ constants<>+4864(SB), Z11, Z9
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z4, Z4
-	VPSRLQ      $0x02, Z2, Z2
-	VPSRLQ      $0x02, Z4, Z4
-	VMOVUPS     (AX)(DI*8), Z5
-	VMOVUPS     64(AX)(DI*8), Z6
-	VMOVUPS     (CX)(DI*8), Z7
-	VMOVUPS     64(CX)(DI*8), Z8
-	VMOVUPS     constants<>+4992(SB), Z9
-	VPABSQ      Z5, Z10
-	VPABSQ      Z7, Z11
-	VPCMPUQ     $0x06, Z11, Z10, K1
-	VPSUBQ      Z2, Z9, K1, Z2
-	VMOVUPS     constants<>+4992(SB), Z9
-	VPABSQ      Z6, Z10
-	VPABSQ      Z8, Z11
-	VPCMPUQ     $0x06, Z11, Z10, K1
-	VPSUBQ      Z4, Z9, K1, Z4
-	VMOVUPS     constants<>+5056(SB), Z9
-	VPMOVQ2M    Z7, K1
-	VPSUBQ      Z2, Z9, K1, Z2
-	VMOVUPS     constants<>+5056(SB), Z9
-	VPMOVQ2M    Z8, K1
-	VPSUBQ      Z4, Z9, K1, Z4
-	VPADDQ      constants<>+5120(SB), Z2, Z2
-	VPADDQ      constants<>+5120(SB), Z4, Z4
-	VPSRLQ      $0x12, Z2, Z2
-	VPSRLQ      $0x12, Z4, Z4
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z7, Z7
+	VMOVUPS     constants<>+4928(SB), Z8
+	VPSUBQ      Z4, Z8, Z8
+	VMOVUPS     constants<>+4928(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
+	VPSRLQ      $0x34, Z8, Z7
+	VPSRLQ      $0x34, Z4, Z9
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z8, Z10, Z12
+	VPMADD52HUQ Z4, Z11, Z13
+	VPMADD52LUQ Z7, Z10, Z12
+	VPMADD52LUQ Z9, Z11, Z13
+	VPXORQ      Z4, Z4, Z4
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z7, Z10, Z4
+	VPMADD52HUQ Z9, Z11, Z8
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z12, Z12
+	VPSRLQ      $0x0c, Z13, Z13
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z13, Z13
+	VMOVUPS     constants<>+4992(SB), Z4
+	VPSUBQ      Z12, Z4, Z4
+	VMOVUPS     constants<>+4992(SB), Z7
+	VPSUBQ      Z13, Z7, Z7
+	VPSRLQ      $0x34, Z4, Z8
+	VPSRLQ      $0x34, Z7, Z9
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z4, Z10, Z12
+	VPMADD52HUQ Z7, Z11, Z13
+	VPMADD52LUQ Z8, Z10, Z12
+	VPMADD52LUQ Z9, Z11, Z13
+	VPXORQ      Z4, Z4, Z4
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z8, Z10, Z4
+	VPMADD52HUQ Z9, Z11, Z7
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z12, Z12
+	VPSRLQ      $0x0c, Z13, Z13
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z13, Z13
+	VPSRLQ      $0x34, Z0, Z4
+	VPSRLQ      $0x34, Z2, Z7
+	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMOVQ2M    Z5, K1
-	VPSUBQ      Z2, Z9, K1, Z2
-	VPMOVQ2M    Z6, K1
-	VPSUBQ      Z4, Z9, K1, Z4
-	VPORQ       Z7, Z5, Z5
-	VPORQ       Z8, Z6, Z6
-	VPTESTMQ    Z5, Z5, K1
-	VMOVUPD.Z   Z2, K1, Z2
-	VPCMPUQ     $0x05, constants<>+5184(SB), Z3, K1
-	VPTESTMQ    Z6, Z6, K2
-	VMOVUPD.Z   Z4, K2, Z4
-	VPCMPUQ     $0x05, constants<>+5184(SB), Z1, K2
+	VPMADD52HUQ Z0, Z12, Z8
+	VPMADD52HUQ Z2, Z13, Z9
+	VPMADD52LUQ Z4, Z12, Z8
+	VPMADD52LUQ Z7, Z13, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z4, Z12, Z10
+	VPMADD52HUQ Z7, Z13, Z11
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPSUBQ      Z8, Z0, Z0
+	VPSUBQ      Z9, Z2, Z2
+	VPSRLQ      $0x01, Z0, Z0
+	VPSRLQ      $0x01, Z2, Z2
+	VPMOVQ2M    Z5, K3
+	VPXORQ      Z4, Z4, Z4
+	VPSUBQ      Z0, Z4, K3, Z0
+	VPMOVQ2M    Z6, K3
+	VPXORQ      Z4, Z4, Z4
+	VPSUBQ      Z2, Z4, K3, Z2
+	VPADDQ      Z0, Z1, Z0
+	VPADDQ      Z2, Z3, Z1
+	VPSRLQ      $0x02, Z0, Z0
+	VPSRLQ      $0x02, Z1, Z1
+	VMOVUPS     (AX)(DI*8), Z2
+	VMOVUPS     64(AX)(DI*8), Z3
+	VMOVUPS     (CX)(DI*8), Z4
+	VMOVUPS     64(CX)(DI*8), Z5
+	VPABSQ      Z2, Z6
+	VPABSQ      Z3, Z7
+	VPABSQ      Z4, Z8
+	VPABSQ      Z5, Z9
+	VPCMPUQ     $0x06, Z8, Z6, K3
+	VPCMPUQ     $0x06, Z9, Z7, K4
+	VMOVUPS     constants<>+5056(SB), Z6
+	VPSUBQ      Z0, Z6, Z6
+	VMOVUPS     constants<>+5056(SB), Z7
+	VPSUBQ      Z1, Z7, Z7
+	VMOVUPD     Z6, K3, Z0
+	VMOVUPD     Z7, K4, Z1
+	VPMOVQ2M    Z4, K3
+	VPMOVQ2M    Z5, K4
+	VMOVUPS     constants<>+5120(SB), Z6
+	VPSUBQ      Z0, Z6, Z6
+	VMOVUPS     constants<>+5120(SB), Z7
+	VPSUBQ      Z1, Z7, Z7
+	VMOVUPD     Z6, K3, Z0
+	VMOVUPD     Z7, K4, Z1
+	VPADDQ      constants<>+5184(SB), Z0, Z0
+	VPADDQ      constants<>+5184(SB), Z1, Z1
+	VPSRLQ      $0x12, Z0, Z0
+	VPSRLQ      $0x12, Z1, Z1
+	VPMOVQ2M    Z2, K3
+	VPXORQ      Z6, Z6, Z6
+	VPSUBQ      Z0, Z6, K3, Z0
+	VPMOVQ2M    Z3, K3
+	VPXORQ      Z6, Z6, Z6
+	VPSUBQ      Z1, Z6, K3, Z1
+	VPORQ       Z4, Z2, Z2
+	VPORQ       Z5, Z3, Z3
+	VPTESTMQ    constants<>+1536(SB), Z2, K3
+	VPTESTMQ    constants<>+1536(SB), Z3, K4
+	VMOVUPD.Z   Z0, K3, Z0
+	VMOVUPD.Z   Z1, K4, Z1
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
 	JZ          good223
@@ -7997,19 +7984,20 @@ many218:
 	JMP         stopped
 
 good223:
-	VPXORQ  Z0, Z2, Z2
-	VPSUBQ  Z0, Z2, Z2
-	VMOVUPS (BX)(DI*8), Z1
-	VPADDQ  Z1, Z2, Z2
-	VMOVUPS Z2, (BX)(DI*8)
-	VPXORQ  Z0, Z4, Z4
-	VPSUBQ  Z0, Z4, Z4
-	VMOVUPS 64(BX)(DI*8), Z1
-	VPADDQ  Z1, Z4, Z4
-	VMOVUPS Z4, 64(BX)(DI*8)
-	ADDQ    $0x10, DI
-	CMPQ    DI, R8
-	JLE     many218
+	VBROADCASTSD minus+32(FP), Z2
+	VPXORQ       Z2, Z0, Z0
+	VPXORQ       Z2, Z1, Z1
+	VPSUBQ       Z2, Z0, Z0
+	VPSUBQ       Z2, Z1, Z1
+	VMOVUPS      (BX)(DI*8), Z2
+	VPADDQ       Z2, Z0, Z0
+	VMOVUPS      Z0, (BX)(DI*8)
+	VMOVUPS      64(BX)(DI*8), Z0
+	VPADDQ       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(BX)(DI*8)
+	ADDQ         $0x10, DI
+	CMPQ         DI, R8
+	JLE          many218
 
 oneTest220:
 	LEAQ -8(SI), R8
@@ -8017,157 +8005,161 @@ oneTest220:
 	JG   tail221
 
 one219:
-	VMOVUPS     (AX)(DI*8), Z1
+	VMOVUPS     (AX)(DI*8), Z0
+	VPABSQ      Z0, Z0
+	VMOVUPS     (CX)(DI*8), Z1
 	VPABSQ      Z1, Z1
-	VMOVUPS     (CX)(DI*8), Z2
-	VPABSQ      Z2, Z2
-	VPMINUQ     Z2, Z1, Z3
-	VPMAXUQ     Z2, Z1, Z1
-	VPLZCNTQ    Z1, Z2
-	VPSUBQ      constants<>+4416(SB), Z2, Z2
-	VMOVUPS     constants<>+4480(SB), Z4
-	VPSUBQ      Z2, Z4, Z4
-	VPSLLVQ     Z2, Z3, Z5
-	VPSRLVQ     Z4, Z3, Z3
-	VPORQ       Z3, Z5, Z5
-	VPSLLVQ     Z2, Z1, Z2
-	VPSRLVQ     Z4, Z1, Z1
-	VPORQ       Z1, Z2, Z2
-	VPSRLQ      $0x07, Z2, Z1
-	VPADDQ      Z1, Z5, Z1
-	VPSRLQ      $0x06, Z2, Z3
-	VCVTUQQ2PD  Z1, Z4
-	VMULPD      constants<>+4544(SB), Z4, Z4
-	VCVTUQQ2PD  Z3, Z6
-	VDIVPD      Z6, Z4, Z6
-	VCVTTPD2QQ  Z6, Z6
-	VPMULLQ     Z3, Z6, Z3
-	VPSUBQ      Z3, Z1, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x01, Z3, Z1, K1
-	VPADDQ      constants<>+1536(SB), Z6, K1, Z6
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K1
-	VPGATHERQQ  (DX)(Z6*8), K1, Z1
-	VPSLLQ      $0x06, Z5, Z3
-	VPMULLQ     Z2, Z6, Z4
-	VPSUBQ      Z4, Z3, Z3
-	VPSLLQ      $0x06, Z2, Z2
-	VPMULLQ     Z5, Z6, Z4
-	VPADDQ      Z4, Z2, Z2
-	VPABSQ      Z3, Z4
-	VMOVUPS     constants<>+4608(SB), Z5
-	VCVTUQQ2PD  Z2, Z6
-	VMULPD      constants<>+4672(SB), Z6, Z6
-	VDIVPD      Z6, Z5, Z5
-	VCVTUQQ2PD  Z4, Z6
-	VMULPD      Z5, Z6, Z6
-	VCVTTPD2QQ  Z6, Z6
-	VPSLLQ      $0x20, Z4, Z4
-	VPMULLQ     Z2, Z6, Z7
-	VPSUBQ      Z7, Z4, Z4
-	VCVTUQQ2PD  Z4, Z7
-	VMULPD      Z5, Z7, Z5
+	VPMINUQ     Z1, Z0, Z2
+	VPMAXUQ     Z1, Z0, Z0
+	VPLZCNTQ    Z0, Z1
+	VPSUBQ      constants<>+4416(SB), Z1, Z1
+	VMOVUPS     constants<>+4480(SB), Z3
+	VPSUBQ      Z1, Z3, Z3
+	VPSLLVQ     Z1, Z2, Z4
+	VPSRLVQ     Z3, Z2, Z2
+	VPORQ       Z2, Z4, Z4
+	VPSLLVQ     Z1, Z0, Z1
+	VPSRLVQ     Z3, Z0, Z0
+	VPORQ       Z0, Z1, Z1
+	VPSRLQ      $0x07, Z1, Z0
+	VPADDQ      Z0, Z4, Z0
+	VPSRLQ      $0x06, Z1, Z2
+	VCVTUQQ2PD  Z2, Z3
+	VCVTUQQ2PD  Z0, Z5
+	VMULPD      constants<>+4544(SB), Z5, Z5
+	VDIVPD      Z3, Z5, Z3
+	VCVTTPD2QQ  Z3, Z3
+	VPMULLQ     Z2, Z3, Z2
+	VPSUBQ      Z2, Z0, Z0
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x01, Z2, Z0, K1
+	VPADDQ      constants<>+1536(SB), Z3, K1, Z3
+	VPXORQ      Z0, Z0, Z0
+	VPCMPQ      $0x05, Z0, Z0, K1
+	VPGATHERQQ  (DX)(Z3*8), K1, Z0
+	VPSLLQ      $0x06, Z4, Z2
+	VPMULLQ     Z1, Z3, Z5
+	VPSUBQ      Z5, Z2, Z2
+	VPSLLQ      $0x06, Z1, Z1
+	VPMULLQ     Z4, Z3, Z3
+	VPADDQ      Z3, Z1, Z1
+	VMOVUPS     constants<>+4608(SB), Z3
+	VPCMPUQ     $0x05, Z3, Z1, K1
+	VPABSQ      Z2, Z3
+	VMOVUPS     constants<>+4672(SB), Z4
+	VCVTUQQ2PD  Z1, Z5
+	VMULPD      constants<>+4736(SB), Z5, Z5
+	VDIVPD      Z5, Z4, Z4
+	VCVTUQQ2PD  Z3, Z5
+	VMULPD      Z4, Z5, Z5
 	VCVTTPD2QQ  Z5, Z5
-	VPSLLQ      $0x20, Z4, Z4
-	VPMULLQ     Z2, Z5, Z7
-	VPSUBQ      Z7, Z4, Z4
-	VPCMPUQ     $0x05, Z2, Z4, K1
-	VPSUBQ      constants<>+1536(SB), Z5, K1, Z5
-	VPSLLQ      $0x20, Z6, Z4
-	VPADDQ      Z5, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z5
-	VPSRLQ      $0x34, Z4, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z4, Z7
-	VPMADD52LUQ Z6, Z4, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z4, Z8
-	VPMADD52LUQ Z4, Z5, Z7
-	VPMADD52HUQ Z4, Z5, Z8
-	VPMADD52LUQ Z6, Z5, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
+	VPSLLQ      $0x20, Z3, Z3
+	VPMULLQ     Z1, Z5, Z6
+	VPSUBQ      Z6, Z3, Z3
+	VCVTUQQ2PD  Z3, Z6
+	VMULPD      Z4, Z6, Z4
+	VCVTTPD2QQ  Z4, Z4
+	VPSLLQ      $0x20, Z3, Z3
+	VPMULLQ     Z1, Z4, Z6
+	VPSUBQ      Z6, Z3, Z3
+	VPCMPUQ     $0x05, Z1, Z3, K2
+	VPADDQ      constants<>+64(SB), Z4, K2, Z4
+	VPSLLQ      $0x20, Z5, Z1
+	VPADDQ      Z4, Z1, Z1
+	VPSRLQ      $0x34, Z1, Z3
+	VPSRLQ      $0x34, Z1, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+4736(SB), Z7, Z5
-	VPMADD52LUQ constants<>+4800(SB), Z7, Z5
+	VPMADD52HUQ Z1, Z1, Z5
+	VPMADD52LUQ Z4, Z1, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+4800(SB), Z7, Z6
+	VPMADD52HUQ Z4, Z1, Z6
+	VPMADD52LUQ Z1, Z3, Z5
+	VPMADD52HUQ Z1, Z3, Z6
+	VPMADD52LUQ Z4, Z3, Z6
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z6, Z6
 	VPADDQ      Z6, Z5, Z5
-	VMOVUPS     constants<>+4864(SB), Z6
-	VPSUBQ      Z5, Z6, Z6
-	VPSRLQ      $0x34, Z6, Z5
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z7, Z8
-	VPMADD52LUQ Z5, Z7, Z8
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+4800(SB), Z5, Z3
+	VPMADD52LUQ constants<>+4864(SB), Z5, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ constants<>+4864(SB), Z5, Z4
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z3, Z3
+	VMOVUPS     constants<>+4928(SB), Z4
+	VPSUBQ      Z3, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z3
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z5, Z7, Z6
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z8, Z8
-	VMOVUPS     constants<>+4928(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VPSRLQ      $0x34, Z5, Z6
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z7, Z8
-	VPMADD52LUQ Z6, Z7, Z8
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z6, Z7, Z5
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z5, Z5
-	VPADDQ      Z5, Z8, Z8
-	VPSRLQ      $0x34, Z4, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z4, Z8, Z6
-	VPMADD52LUQ Z5, Z8, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z8, Z7
+	VPMADD52HUQ Z4, Z5, Z6
+	VPMADD52LUQ Z3, Z5, Z6
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z3, Z5, Z4
 	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z6, Z6
-	VPSUBQ      Z6, Z4, Z4
-	VPSRLQ      $0x01, Z4, Z4
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z6, Z6
+	VMOVUPS     constants<>+4992(SB), Z3
+	VPSUBQ      Z6, Z3, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z3, Z5, Z6
+	VPMADD52LUQ Z4, Z5, Z6
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ Z4, Z5, Z3
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z3, Z3
+	VPADDQ      Z3, Z6, Z6
+	VPSRLQ      $0x34, Z1, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z1, Z6, Z4
+	VPMADD52LUQ Z3, Z6, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMOVQ2M    Z3, K1
-	VPSUBQ      Z4, Z5, K1, Z4
-	VPADDQ      Z4, Z1, Z1
-	VPSRLQ      $0x02, Z1, Z1
-	VMOVUPS     (AX)(DI*8), Z3
-	VMOVUPS     (CX)(DI*8), Z4
-	VMOVUPS     constants<>+4992(SB), Z5
-	VPABSQ      Z3, Z6
-	VPABSQ      Z4, Z7
-	VPCMPUQ     $0x06, Z7, Z6, K1
-	VPSUBQ      Z1, Z5, K1, Z1
-	VMOVUPS     constants<>+5056(SB), Z5
-	VPMOVQ2M    Z4, K1
-	VPSUBQ      Z1, Z5, K1, Z1
-	VPADDQ      constants<>+5120(SB), Z1, Z1
-	VPSRLQ      $0x12, Z1, Z1
-	VPXORQ      Z5, Z5, Z5
-	VPMOVQ2M    Z3, K1
-	VPSUBQ      Z1, Z5, K1, Z1
-	VPORQ       Z4, Z3, Z3
-	VPTESTMQ    Z3, Z3, K1
-	VMOVUPD.Z   Z1, K1, Z1
-	VPCMPUQ     $0x05, constants<>+5184(SB), Z2, K1
+	VPMADD52HUQ Z3, Z6, Z5
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z4, Z4
+	VPSUBQ      Z4, Z1, Z1
+	VPSRLQ      $0x01, Z1, Z1
+	VPMOVQ2M    Z2, K2
+	VPXORQ      Z2, Z2, Z2
+	VPSUBQ      Z1, Z2, K2, Z1
+	VPADDQ      Z1, Z0, Z0
+	VPSRLQ      $0x02, Z0, Z0
+	VMOVUPS     (AX)(DI*8), Z1
+	VMOVUPS     (CX)(DI*8), Z2
+	VPABSQ      Z1, Z3
+	VPABSQ      Z2, Z4
+	VPCMPUQ     $0x06, Z4, Z3, K2
+	VMOVUPS     constants<>+5056(SB), Z3
+	VPSUBQ      Z0, Z3, Z3
+	VMOVUPD     Z3, K2, Z0
+	VPMOVQ2M    Z2, K2
+	VMOVUPS     constants<>+5120(SB), Z3
+	VPSUBQ      Z0, Z3, Z3
+	VMOVUPD     Z3, K2, Z0
+	VPADDQ      constants<>+5184(SB), Z0, Z0
+	VPSRLQ      $0x12, Z0, Z0
+	VPMOVQ2M    Z1, K2
+	VPXORQ      Z3, Z3, Z3
+	VPSUBQ      Z0, Z3, K2, Z0
+	VPORQ       Z2, Z1, Z1
+	VPTESTMQ    constants<>+1536(SB), Z1, K2
+	VMOVUPD.Z   Z0, K2, Z0
 	KTESTB      K1, K1
 	JZ          good224
 	MOVQ        DI, AX
 	JMP         stopped
 
 good224:
-	VPXORQ  Z0, Z1, Z1
-	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS (BX)(DI*8), Z2
-	VPADDQ  Z2, Z1, Z1
-	VMOVUPS Z1, (BX)(DI*8)
-	ADDQ    $0x08, DI
-	CMPQ    DI, R8
-	JLE     one219
+	VBROADCASTSD minus+32(FP), Z1
+	VPXORQ       Z1, Z0, Z0
+	VPSUBQ       Z1, Z0, Z0
+	VMOVUPS      (BX)(DI*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, (BX)(DI*8)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one219
 
 tail221:
 	MOVQ        SI, R8
@@ -8177,143 +8169,146 @@ tail221:
 	SHLXQ       R8, R9, R9
 	NOTQ        R9
 	KMOVW       R9, K1
-	VMOVUPD.Z   (AX)(DI*8), K1, Z1
+	VMOVUPD.Z   (AX)(DI*8), K1, Z0
+	VPABSQ      Z0, Z0
+	VMOVUPD.Z   (CX)(DI*8), K1, Z1
 	VPABSQ      Z1, Z1
-	VMOVUPD.Z   (CX)(DI*8), K1, Z2
-	VPABSQ      Z2, Z2
-	VPMINUQ     Z2, Z1, Z3
-	VPMAXUQ     Z2, Z1, Z1
-	VPLZCNTQ    Z1, Z2
-	VPSUBQ      constants<>+4416(SB), Z2, Z2
-	VMOVUPS     constants<>+4480(SB), Z4
-	VPSUBQ      Z2, Z4, Z4
-	VPSLLVQ     Z2, Z3, Z5
-	VPSRLVQ     Z4, Z3, Z3
-	VPORQ       Z3, Z5, Z5
-	VPSLLVQ     Z2, Z1, Z2
-	VPSRLVQ     Z4, Z1, Z1
-	VPORQ       Z1, Z2, Z2
-	VPSRLQ      $0x07, Z2, Z1
-	VPADDQ      Z1, Z5, Z1
-	VPSRLQ      $0x06, Z2, Z3
-	VCVTUQQ2PD  Z1, Z4
-	VMULPD      constants<>+4544(SB), Z4, Z4
-	VCVTUQQ2PD  Z3, Z6
-	VDIVPD      Z6, Z4, Z6
-	VCVTTPD2QQ  Z6, Z6
-	VPMULLQ     Z3, Z6, Z3
-	VPSUBQ      Z3, Z1, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x01, Z3, Z1, K2
-	VPADDQ      constants<>+1536(SB), Z6, K2, Z6
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K2
-	VPGATHERQQ  (DX)(Z6*8), K2, Z1
-	VPSLLQ      $0x06, Z5, Z3
-	VPMULLQ     Z2, Z6, Z4
-	VPSUBQ      Z4, Z3, Z3
-	VPSLLQ      $0x06, Z2, Z2
-	VPMULLQ     Z5, Z6, Z4
-	VPADDQ      Z4, Z2, Z2
-	VPABSQ      Z3, Z4
-	VMOVUPS     constants<>+4608(SB), Z5
-	VCVTUQQ2PD  Z2, Z6
-	VMULPD      constants<>+4672(SB), Z6, Z6
-	VDIVPD      Z6, Z5, Z5
-	VCVTUQQ2PD  Z4, Z6
-	VMULPD      Z5, Z6, Z6
-	VCVTTPD2QQ  Z6, Z6
-	VPSLLQ      $0x20, Z4, Z4
-	VPMULLQ     Z2, Z6, Z7
-	VPSUBQ      Z7, Z4, Z4
-	VCVTUQQ2PD  Z4, Z7
-	VMULPD      Z5, Z7, Z5
+	VPMINUQ     Z1, Z0, Z2
+	VPMAXUQ     Z1, Z0, Z0
+	VPLZCNTQ    Z0, Z1
+	VPSUBQ      constants<>+4416(SB), Z1, Z1
+	VMOVUPS     constants<>+4480(SB), Z3
+	VPSUBQ      Z1, Z3, Z3
+	VPSLLVQ     Z1, Z2, Z4
+	VPSRLVQ     Z3, Z2, Z2
+	VPORQ       Z2, Z4, Z4
+	VPSLLVQ     Z1, Z0, Z1
+	VPSRLVQ     Z3, Z0, Z0
+	VPORQ       Z0, Z1, Z1
+	VPSRLQ      $0x07, Z1, Z0
+	VPADDQ      Z0, Z4, Z0
+	VPSRLQ      $0x06, Z1, Z2
+	VCVTUQQ2PD  Z2, Z3
+	VCVTUQQ2PD  Z0, Z5
+	VMULPD      constants<>+4544(SB), Z5, Z5
+	VDIVPD      Z3, Z5, Z3
+	VCVTTPD2QQ  Z3, Z3
+	VPMULLQ     Z2, Z3, Z2
+	VPSUBQ      Z2, Z0, Z0
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x01, Z2, Z0, K2
+	VPADDQ      constants<>+1536(SB), Z3, K2, Z3
+	VPXORQ      Z0, Z0, Z0
+	VPCMPQ      $0x05, Z0, Z0, K2
+	VPGATHERQQ  (DX)(Z3*8), K2, Z0
+	VPSLLQ      $0x06, Z4, Z2
+	VPMULLQ     Z1, Z3, Z5
+	VPSUBQ      Z5, Z2, Z2
+	VPSLLQ      $0x06, Z1, Z1
+	VPMULLQ     Z4, Z3, Z3
+	VPADDQ      Z3, Z1, Z1
+	VMOVUPS     constants<>+4608(SB), Z3
+	VPCMPUQ     $0x05, Z3, Z1, K2
+	VPABSQ      Z2, Z3
+	VMOVUPS     constants<>+4672(SB), Z4
+	VCVTUQQ2PD  Z1, Z5
+	VMULPD      constants<>+4736(SB), Z5, Z5
+	VDIVPD      Z5, Z4, Z4
+	VCVTUQQ2PD  Z3, Z5
+	VMULPD      Z4, Z5, Z5
 	VCVTTPD2QQ  Z5, Z5
-	VPSLLQ      $0x20, Z4, Z4
-	VPMULLQ     Z2, Z5, Z7
-	VPSUBQ      Z7, Z4, Z4
-	VPCMPUQ     $0x05, Z2, Z4, K2
-	VPSUBQ      constants<>+1536(SB), Z5, K2, Z5
-	VPSLLQ      $0x20, Z6, Z4
-	VPADDQ      Z5, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z5
-	VPSRLQ      $0x34, Z4, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z4, Z7
-	VPMADD52LUQ Z6, Z4, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z4, Z8
-	VPMADD52LUQ Z4, Z5, Z7
-	VPMADD52HUQ Z4, Z5, Z8
-	VPMADD52LUQ Z6, Z5, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
+	VPSLLQ      $0x20, Z3, Z3
+	VPMULLQ     Z1, Z5, Z6
+	VPSUBQ      Z6, Z3, Z3
+	VCVTUQQ2PD  Z3, Z6
+	VMULPD      Z4, Z6, Z4
+	VCVTTPD2QQ  Z4, Z4
+	VPSLLQ      $0x20, Z3, Z3
+	VPMULLQ     Z1, Z4, Z6
+	VPSUBQ      Z6, Z3, Z3
+	VPCMPUQ     $0x05, Z1, Z3, K3
+	VPADDQ      constants<>+64(SB), Z4, K3, Z4
+	VPSLLQ      $0x20, Z5, Z1
+	VPADDQ      Z4, Z1, Z1
+	VPSRLQ      $0x34, Z1, Z3
+	VPSRLQ      $0x34, Z1, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+4736(SB), Z7, Z5
-	VPMADD52LUQ constants<>+4800(SB), Z7, Z5
+	VPMADD52HUQ Z1, Z1, Z5
+	VPMADD52LUQ Z4, Z1, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+4800(SB), Z7, Z6
+	VPMADD52HUQ Z4, Z1, Z6
+	VPMADD52LUQ Z1, Z3, Z5
+	VPMADD52HUQ Z1, Z3, Z6
+	VPMADD52LUQ Z4, Z3, Z6
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z6, Z6
 	VPADDQ      Z6, Z5, Z5
-	VMOVUPS     constants<>+4864(SB), Z6
-	VPSUBQ      Z5, Z6, Z6
-	VPSRLQ      $0x34, Z6, Z5
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z7, Z8
-	VPMADD52LUQ Z5, Z7, Z8
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+4800(SB), Z5, Z3
+	VPMADD52LUQ constants<>+4864(SB), Z5, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ constants<>+4864(SB), Z5, Z4
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z3, Z3
+	VMOVUPS     constants<>+4928(SB), Z4
+	VPSUBQ      Z3, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z3
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z5, Z7, Z6
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z8, Z8
-	VMOVUPS     constants<>+4928(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VPSRLQ      $0x34, Z5, Z6
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z7, Z8
-	VPMADD52LUQ Z6, Z7, Z8
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z6, Z7, Z5
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z5, Z5
-	VPADDQ      Z5, Z8, Z8
-	VPSRLQ      $0x34, Z4, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z4, Z8, Z6
-	VPMADD52LUQ Z5, Z8, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z8, Z7
+	VPMADD52HUQ Z4, Z5, Z6
+	VPMADD52LUQ Z3, Z5, Z6
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z3, Z5, Z4
 	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z6, Z6
-	VPSUBQ      Z6, Z4, Z4
-	VPSRLQ      $0x01, Z4, Z4
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z6, Z6
+	VMOVUPS     constants<>+4992(SB), Z3
+	VPSUBQ      Z6, Z3, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z3, Z5, Z6
+	VPMADD52LUQ Z4, Z5, Z6
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ Z4, Z5, Z3
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z3, Z3
+	VPADDQ      Z3, Z6, Z6
+	VPSRLQ      $0x34, Z1, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z1, Z6, Z4
+	VPMADD52LUQ Z3, Z6, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMOVQ2M    Z3, K2
-	VPSUBQ      Z4, Z5, K2, Z4
-	VPADDQ      Z4, Z1, Z1
-	VPSRLQ      $0x02, Z1, Z1
-	VMOVUPD.Z   (AX)(DI*8), K1, Z3
-	VMOVUPD.Z   (CX)(DI*8), K1, Z4
-	VMOVUPS     constants<>+4992(SB), Z5
-	VPABSQ      Z3, Z6
-	VPABSQ      Z4, Z7
-	VPCMPUQ     $0x06, Z7, Z6, K2
-	VPSUBQ      Z1, Z5, K2, Z1
-	VMOVUPS     constants<>+5056(SB), Z5
-	VPMOVQ2M    Z4, K2
-	VPSUBQ      Z1, Z5, K2, Z1
-	VPADDQ      constants<>+5120(SB), Z1, Z1
-	VPSRLQ      $0x12, Z1, Z1
-	VPXORQ      Z5, Z5, Z5
-	VPMOVQ2M    Z3, K2
-	VPSUBQ      Z1, Z5, K2, Z1
-	VPORQ       Z4, Z3, Z3
-	VPTESTMQ    Z3, Z3, K2
-	VMOVUPD.Z   Z1, K2, Z1
-	VPCMPUQ     $0x05, constants<>+5184(SB), Z2, K2
+	VPMADD52HUQ Z3, Z6, Z5
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z4, Z4
+	VPSUBQ      Z4, Z1, Z1
+	VPSRLQ      $0x01, Z1, Z1
+	VPMOVQ2M    Z2, K3
+	VPXORQ      Z2, Z2, Z2
+	VPSUBQ      Z1, Z2, K3, Z1
+	VPADDQ      Z1, Z0, Z0
+	VPSRLQ      $0x02, Z0, Z0
+	VMOVUPD.Z   (AX)(DI*8), K1, Z1
+	VMOVUPD.Z   (CX)(DI*8), K1, Z2
+	VPABSQ      Z1, Z3
+	VPABSQ      Z2, Z4
+	VPCMPUQ     $0x06, Z4, Z3, K3
+	VMOVUPS     constants<>+5056(SB), Z3
+	VPSUBQ      Z0, Z3, Z3
+	VMOVUPD     Z3, K3, Z0
+	VPMOVQ2M    Z2, K3
+	VMOVUPS     constants<>+5120(SB), Z3
+	VPSUBQ      Z0, Z3, Z3
+	VMOVUPD     Z3, K3, Z0
+	VPADDQ      constants<>+5184(SB), Z0, Z0
+	VPSRLQ      $0x12, Z0, Z0
+	VPMOVQ2M    Z1, K3
+	VPXORQ      Z3, Z3, Z3
+	VPSUBQ      Z0, Z3, K3, Z0
+	VPORQ       Z2, Z1, Z1
+	VPTESTMQ    constants<>+1536(SB), Z1, K3
+	VMOVUPD.Z   Z0, K3, Z0
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
 	JZ          good225
@@ -8321,11 +8316,12 @@ tail221:
 	JMP         stopped
 
 good225:
-	VPXORQ    Z0, Z1, Z1
-	VPSUBQ    Z0, Z1, Z1
-	VMOVUPD.Z (BX)(DI*8), K1, Z0
-	VPADDQ    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (BX)(DI*8)
+	VBROADCASTSD minus+32(FP), Z1
+	VPXORQ       Z1, Z0, Z0
+	VPSUBQ       Z1, Z0, Z0
+	VMOVUPD.Z    (BX)(DI*8), K1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (BX)(DI*8)
 
 done222:
 	MOVQ SI, AX
@@ -8354,12 +8350,13 @@ one227:
 	VPABSQ      Z0, Z0
 	VMOVUPS     (CX)(R8*8), Z1
 	VPABSQ      Z1, Z1
-	VPORQ       Z0, Z1, Z2
+	VPORQ       Z1, Z0, Z2
 	VPTESTMQ    constants<>+5248(SB), Z2, K1
-	VCVTQQ2PD   Z0, Z2
-	VMULPD      Z2, Z2, Z2
-	VCVTQQ2PD   Z1, Z3
-	VFMADD231PD Z3, Z3, Z2
+	VCVTUQQ2PD  Z1, Z2
+	VCVTUQQ2PD  Z0, Z3
+	VMULPD      Z3, Z3, Z3
+	VFMADD231PD Z2, Z2, Z3
+	VMOVUPS     Z3, Z2
 	VSQRTPD     Z2, Z2
 	VCVTPD2QQ   Z2, Z2
 	VPMULLQ     Z0, Z0, Z0
@@ -8368,10 +8365,10 @@ one227:
 	VPMULLQ     Z2, Z2, Z1
 	VPSUBQ      Z1, Z0, Z0
 	VPADDQ      Z2, Z2, Z1
-	VCVTQQ2PD   Z0, Z3
-	VCVTQQ2PD   Z1, Z4
-	VMAXPD      constants<>+1280(SB), Z4, Z4
-	VDIVPD      Z4, Z3, Z3
+	VCVTUQQ2PD  Z1, Z3
+	VCVTQQ2PD   Z0, Z4
+	VMAXPD      constants<>+1280(SB), Z3, Z3
+	VDIVPD      Z3, Z4, Z3
 	VCVTPD2QQ   Z3, Z3
 	VPADDQ      Z3, Z2, Z2
 	VPADDQ      Z3, Z1, Z1
@@ -8380,10 +8377,11 @@ one227:
 	VPXORQ      Z1, Z1, Z1
 	VPADDQ      Z2, Z0, Z3
 	VPCMPQ      $0x06, Z2, Z0, K2
-	VPTESTMQ    Z2, Z2, K3
-	VPCMPQ      $0x02, Z1, Z3, K3, K3
-	VPSUBQ      constants<>+1536(SB), Z2, K2, Z2
-	VPADDQ      constants<>+1536(SB), Z2, K3, Z2
+	VPADDQ      constants<>+64(SB), Z2, K2, Z2
+	VPCMPQ      $0x02, Z1, Z3, K2
+	VPCMPQ      $0x06, Z1, Z2, K3
+	KANDB       K3, K2, K2
+	VPADDQ      constants<>+1536(SB), Z2, K2, Z2
 	VMOVUPS     constants<>+1280(SB), Z0
 	VCVTUQQ2PD  Z2, Z1
 	VDIVPD      Z1, Z0, Z0
@@ -8399,9 +8397,9 @@ one227:
 	KORB        K2, K1, K1
 	VPMULLQ     Z3, Z1, Z1
 	VMULPD      Z0, Z5, Z3
-	VCMPPD      $0x15, constants<>+1408(SB), Z3, K3
-	VPTESTMQ    constants<>+1472(SB), Z2, K2
-	KORB        K2, K3, K3
+	VCMPPD      $0x15, constants<>+1408(SB), Z3, K2
+	VPTESTMQ    constants<>+1472(SB), Z2, K3
+	KORB        K3, K2, K2
 	VCVTPD2QQ   Z3, Z3
 	VPMULLQ     Z2, Z3, Z5
 	VPSUBQ      Z5, Z1, Z1
@@ -8412,20 +8410,20 @@ one227:
 	VPMULLQ     Z2, Z5, Z5
 	VPSUBQ      Z5, Z1, Z1
 	VPSUBQ      Z1, Z2, Z5
-	VPCMPQ      $0x06, Z5, Z1, K2
+	VPCMPQ      $0x06, Z5, Z1, K3
 	VPADDQ      Z1, Z1, Z1
 	VMOVUPS     constants<>+4480(SB), Z5
 	VPSUBQ      Z2, Z5, Z5
 	VPCMPQ      $0x02, Z5, Z1, K4
-	VPADDQ      constants<>+64(SB), Z3, K2, Z3
+	VPADDQ      constants<>+64(SB), Z3, K3, Z3
 	VPADDQ      constants<>+1536(SB), Z3, K4, Z3
 	VPSLLQ      $0x2b, Z3, Z1
 	VCVTUQQ2PD  Z3, Z3
 	VMULPD      constants<>+1344(SB), Z3, Z3
 	VMULPD      Z0, Z3, Z3
-	VCMPPD      $0x15, constants<>+1408(SB), Z3, K4
-	VPTESTMQ    constants<>+1472(SB), Z2, K2
-	KORB        K2, K4, K4
+	VCMPPD      $0x15, constants<>+1408(SB), Z3, K3
+	VPTESTMQ    constants<>+1472(SB), Z2, K4
+	KORB        K4, K3, K3
 	VCVTPD2QQ   Z3, Z3
 	VPMULLQ     Z2, Z3, Z5
 	VPSUBQ      Z5, Z1, Z1
@@ -8438,16 +8436,16 @@ one227:
 	VPANDQ      constants<>+64(SB), Z3, Z5
 	VPADDQ      Z5, Z1, Z6
 	VPSUBQ      Z1, Z2, Z7
-	VPCMPQ      $0x06, Z7, Z6, K2
+	VPCMPQ      $0x06, Z7, Z6, K4
 	VPSUBQ      Z1, Z5, Z5
 	VPADDQ      Z1, Z2, Z1
 	VPCMPQ      $0x06, Z1, Z5, K5
-	VPADDQ      constants<>+64(SB), Z3, K2, Z3
+	VPADDQ      constants<>+64(SB), Z3, K4, Z3
 	VPADDQ      constants<>+1536(SB), Z3, K5, Z3
+	KORB        K2, K1, K1
 	KORB        K3, K1, K1
-	KORB        K4, K1, K1
-	VPXORQ      Z1, Z1, Z1
 	VPMOVQ2M    Z4, K2
+	VPXORQ      Z1, Z1, Z1
 	VPSUBQ      Z3, Z1, K2, Z3
 	VMOVUPS     (DX)(R8*8), Z1
 	VMOVUPS     (AX)(R8*8), Z4
@@ -8461,9 +8459,9 @@ one227:
 	KORB        K2, K1, K1
 	VPMULLQ     Z4, Z1, Z1
 	VMULPD      Z0, Z6, Z4
-	VCMPPD      $0x15, constants<>+1408(SB), Z4, K3
-	VPTESTMQ    constants<>+1472(SB), Z2, K2
-	KORB        K2, K3, K3
+	VCMPPD      $0x15, constants<>+1408(SB), Z4, K2
+	VPTESTMQ    constants<>+1472(SB), Z2, K3
+	KORB        K3, K2, K2
 	VCVTPD2QQ   Z4, Z4
 	VPMULLQ     Z2, Z4, Z6
 	VPSUBQ      Z6, Z1, Z1
@@ -8474,55 +8472,55 @@ one227:
 	VPMULLQ     Z2, Z6, Z6
 	VPSUBQ      Z6, Z1, Z1
 	VPSUBQ      Z1, Z2, Z6
-	VPCMPQ      $0x06, Z6, Z1, K2
+	VPCMPQ      $0x06, Z6, Z1, K3
 	VPADDQ      Z1, Z1, Z1
 	VMOVUPS     constants<>+4480(SB), Z6
 	VPSUBQ      Z2, Z6, Z6
 	VPCMPQ      $0x02, Z6, Z1, K4
-	VPADDQ      constants<>+64(SB), Z4, K2, Z4
+	VPADDQ      constants<>+64(SB), Z4, K3, Z4
 	VPADDQ      constants<>+1536(SB), Z4, K4, Z4
 	VPSLLQ      $0x2b, Z4, Z1
 	VCVTUQQ2PD  Z4, Z4
 	VMULPD      constants<>+1344(SB), Z4, Z4
 	VMULPD      Z0, Z4, Z4
-	VCMPPD      $0x15, constants<>+1408(SB), Z4, K4
-	VPTESTMQ    constants<>+1472(SB), Z2, K2
-	KORB        K2, K4, K4
+	VCMPPD      $0x15, constants<>+1408(SB), Z4, K3
+	VPTESTMQ    constants<>+1472(SB), Z2, K4
+	KORB        K4, K3, K3
 	VCVTPD2QQ   Z4, Z4
 	VPMULLQ     Z2, Z4, Z6
 	VPSUBQ      Z6, Z1, Z1
 	VCVTQQ2PD   Z1, Z6
-	VMULPD      Z0, Z6, Z6
-	VCVTPD2QQ   Z6, Z6
-	VPADDQ      Z6, Z4, Z0
-	VPMULLQ     Z2, Z6, Z4
-	VPSUBQ      Z4, Z1, Z1
-	VPANDQ      constants<>+64(SB), Z0, Z4
-	VPADDQ      Z4, Z1, Z6
-	VPSUBQ      Z1, Z2, Z7
-	VPCMPQ      $0x06, Z7, Z6, K2
-	VPSUBQ      Z1, Z4, Z4
-	VPADDQ      Z1, Z2, Z1
-	VPCMPQ      $0x06, Z1, Z4, K5
-	VPADDQ      constants<>+64(SB), Z0, K2, Z0
-	VPADDQ      constants<>+1536(SB), Z0, K5, Z0
+	VMULPD      Z0, Z6, Z0
+	VCVTPD2QQ   Z0, Z0
+	VPADDQ      Z0, Z4, Z4
+	VPMULLQ     Z2, Z0, Z0
+	VPSUBQ      Z0, Z1, Z0
+	VPANDQ      constants<>+64(SB), Z4, Z1
+	VPADDQ      Z1, Z0, Z6
+	VPSUBQ      Z0, Z2, Z7
+	VPCMPQ      $0x06, Z7, Z6, K4
+	VPSUBQ      Z0, Z1, Z1
+	VPADDQ      Z0, Z2, Z0
+	VPCMPQ      $0x06, Z0, Z1, K5
+	VPADDQ      constants<>+64(SB), Z4, K4, Z4
+	VPADDQ      constants<>+1536(SB), Z4, K5, Z4
+	KORB        K2, K1, K1
 	KORB        K3, K1, K1
-	KORB        K4, K1, K1
-	VPXORQ      Z1, Z1, Z1
 	VPMOVQ2M    Z5, K2
-	VPSUBQ      Z0, Z1, K2, Z0
+	VPXORQ      Z0, Z0, Z0
+	VPSUBQ      Z4, Z0, K2, Z4
 	KTESTB      K1, K1
 	JZ          good231
 	MOVQ        R8, AX
 	JMP         stopped
 
 good231:
-	VMOVUPS (BX)(R8*8), Z1
-	VPADDQ  Z1, Z3, Z3
+	VMOVUPS (BX)(R8*8), Z0
+	VPADDQ  Z0, Z3, Z3
 	VMOVUPS Z3, (BX)(R8*8)
-	VMOVUPS (SI)(R8*8), Z1
-	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS Z1, (SI)(R8*8)
+	VMOVUPS (SI)(R8*8), Z0
+	VPSUBQ  Z4, Z0, Z0
+	VMOVUPS Z0, (SI)(R8*8)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
 	JLE     one227
@@ -8539,12 +8537,13 @@ tail229:
 	VPABSQ      Z0, Z0
 	VMOVUPD.Z   (CX)(R8*8), K1, Z1
 	VPABSQ      Z1, Z1
-	VPORQ       Z0, Z1, Z2
+	VPORQ       Z1, Z0, Z2
 	VPTESTMQ    constants<>+5248(SB), Z2, K2
-	VCVTQQ2PD   Z0, Z2
-	VMULPD      Z2, Z2, Z2
-	VCVTQQ2PD   Z1, Z3
-	VFMADD231PD Z3, Z3, Z2
+	VCVTUQQ2PD  Z1, Z2
+	VCVTUQQ2PD  Z0, Z3
+	VMULPD      Z3, Z3, Z3
+	VFMADD231PD Z2, Z2, Z3
+	VMOVUPS     Z3, Z2
 	VSQRTPD     Z2, Z2
 	VCVTPD2QQ   Z2, Z2
 	VPMULLQ     Z0, Z0, Z0
@@ -8553,10 +8552,10 @@ tail229:
 	VPMULLQ     Z2, Z2, Z1
 	VPSUBQ      Z1, Z0, Z0
 	VPADDQ      Z2, Z2, Z1
-	VCVTQQ2PD   Z0, Z3
-	VCVTQQ2PD   Z1, Z4
-	VMAXPD      constants<>+1280(SB), Z4, Z4
-	VDIVPD      Z4, Z3, Z3
+	VCVTUQQ2PD  Z1, Z3
+	VCVTQQ2PD   Z0, Z4
+	VMAXPD      constants<>+1280(SB), Z3, Z3
+	VDIVPD      Z3, Z4, Z3
 	VCVTPD2QQ   Z3, Z3
 	VPADDQ      Z3, Z2, Z2
 	VPADDQ      Z3, Z1, Z1
@@ -8565,10 +8564,11 @@ tail229:
 	VPXORQ      Z1, Z1, Z1
 	VPADDQ      Z2, Z0, Z3
 	VPCMPQ      $0x06, Z2, Z0, K3
-	VPTESTMQ    Z2, Z2, K4
-	VPCMPQ      $0x02, Z1, Z3, K4, K4
-	VPSUBQ      constants<>+1536(SB), Z2, K3, Z2
-	VPADDQ      constants<>+1536(SB), Z2, K4, Z2
+	VPADDQ      constants<>+64(SB), Z2, K3, Z2
+	VPCMPQ      $0x02, Z1, Z3, K3
+	VPCMPQ      $0x06, Z1, Z2, K4
+	KANDB       K4, K3, K3
+	VPADDQ      constants<>+1536(SB), Z2, K3, Z2
 	VMOVUPS     constants<>+1280(SB), Z0
 	VCVTUQQ2PD  Z2, Z1
 	VDIVPD      Z1, Z0, Z0
@@ -8584,9 +8584,9 @@ tail229:
 	KORB        K3, K2, K2
 	VPMULLQ     Z3, Z1, Z1
 	VMULPD      Z0, Z5, Z3
-	VCMPPD      $0x15, constants<>+1408(SB), Z3, K4
-	VPTESTMQ    constants<>+1472(SB), Z2, K3
-	KORB        K3, K4, K4
+	VCMPPD      $0x15, constants<>+1408(SB), Z3, K3
+	VPTESTMQ    constants<>+1472(SB), Z2, K4
+	KORB        K4, K3, K3
 	VCVTPD2QQ   Z3, Z3
 	VPMULLQ     Z2, Z3, Z5
 	VPSUBQ      Z5, Z1, Z1
@@ -8597,20 +8597,20 @@ tail229:
 	VPMULLQ     Z2, Z5, Z5
 	VPSUBQ      Z5, Z1, Z1
 	VPSUBQ      Z1, Z2, Z5
-	VPCMPQ      $0x06, Z5, Z1, K3
+	VPCMPQ      $0x06, Z5, Z1, K4
 	VPADDQ      Z1, Z1, Z1
 	VMOVUPS     constants<>+4480(SB), Z5
 	VPSUBQ      Z2, Z5, Z5
 	VPCMPQ      $0x02, Z5, Z1, K5
-	VPADDQ      constants<>+64(SB), Z3, K3, Z3
+	VPADDQ      constants<>+64(SB), Z3, K4, Z3
 	VPADDQ      constants<>+1536(SB), Z3, K5, Z3
 	VPSLLQ      $0x2b, Z3, Z1
 	VCVTUQQ2PD  Z3, Z3
 	VMULPD      constants<>+1344(SB), Z3, Z3
 	VMULPD      Z0, Z3, Z3
-	VCMPPD      $0x15, constants<>+1408(SB), Z3, K5
-	VPTESTMQ    constants<>+1472(SB), Z2, K3
-	KORB        K3, K5, K5
+	VCMPPD      $0x15, constants<>+1408(SB), Z3, K4
+	VPTESTMQ    constants<>+1472(SB), Z2, K5
+	KORB        K5, K4, K4
 	VCVTPD2QQ   Z3, Z3
 	VPMULLQ     Z2, Z3, Z5
 	VPSUBQ      Z5, Z1, Z1
@@ -8623,16 +8623,16 @@ tail229:
 	VPANDQ      constants<>+64(SB), Z3, Z5
 	VPADDQ      Z5, Z1, Z6
 	VPSUBQ      Z1, Z2, Z7
-	VPCMPQ      $0x06, Z7, Z6, K3
+	VPCMPQ      $0x06, Z7, Z6, K5
 	VPSUBQ      Z1, Z5, Z5
 	VPADDQ      Z1, Z2, Z1
 	VPCMPQ      $0x06, Z1, Z5, K6
-	VPADDQ      constants<>+64(SB), Z3, K3, Z3
+	VPADDQ      constants<>+64(SB), Z3, K5, Z3
 	VPADDQ      constants<>+1536(SB), Z3, K6, Z3
+	KORB        K3, K2, K2
 	KORB        K4, K2, K2
-	KORB        K5, K2, K2
-	VPXORQ      Z1, Z1, Z1
 	VPMOVQ2M    Z4, K3
+	VPXORQ      Z1, Z1, Z1
 	VPSUBQ      Z3, Z1, K3, Z3
 	VMOVUPD.Z   (DX)(R8*8), K1, Z1
 	VMOVUPD.Z   (AX)(R8*8), K1, Z4
@@ -8646,9 +8646,9 @@ tail229:
 	KORB        K3, K2, K2
 	VPMULLQ     Z4, Z1, Z1
 	VMULPD      Z0, Z6, Z4
-	VCMPPD      $0x15, constants<>+1408(SB), Z4, K4
-	VPTESTMQ    constants<>+1472(SB), Z2, K3
-	KORB        K3, K4, K4
+	VCMPPD      $0x15, constants<>+1408(SB), Z4, K3
+	VPTESTMQ    constants<>+1472(SB), Z2, K4
+	KORB        K4, K3, K3
 	VCVTPD2QQ   Z4, Z4
 	VPMULLQ     Z2, Z4, Z6
 	VPSUBQ      Z6, Z1, Z1
@@ -8659,43 +8659,43 @@ tail229:
 	VPMULLQ     Z2, Z6, Z6
 	VPSUBQ      Z6, Z1, Z1
 	VPSUBQ      Z1, Z2, Z6
-	VPCMPQ      $0x06, Z6, Z1, K3
+	VPCMPQ      $0x06, Z6, Z1, K4
 	VPADDQ      Z1, Z1, Z1
 	VMOVUPS     constants<>+4480(SB), Z6
 	VPSUBQ      Z2, Z6, Z6
 	VPCMPQ      $0x02, Z6, Z1, K5
-	VPADDQ      constants<>+64(SB), Z4, K3, Z4
+	VPADDQ      constants<>+64(SB), Z4, K4, Z4
 	VPADDQ      constants<>+1536(SB), Z4, K5, Z4
 	VPSLLQ      $0x2b, Z4, Z1
 	VCVTUQQ2PD  Z4, Z4
 	VMULPD      constants<>+1344(SB), Z4, Z4
 	VMULPD      Z0, Z4, Z4
-	VCMPPD      $0x15, constants<>+1408(SB), Z4, K5
-	VPTESTMQ    constants<>+1472(SB), Z2, K3
-	KORB        K3, K5, K5
+	VCMPPD      $0x15, constants<>+1408(SB), Z4, K4
+	VPTESTMQ    constants<>+1472(SB), Z2, K5
+	KORB        K5, K4, K4
 	VCVTPD2QQ   Z4, Z4
 	VPMULLQ     Z2, Z4, Z6
 	VPSUBQ      Z6, Z1, Z1
 	VCVTQQ2PD   Z1, Z6
-	VMULPD      Z0, Z6, Z6
-	VCVTPD2QQ   Z6, Z6
-	VPADDQ      Z6, Z4, Z0
-	VPMULLQ     Z2, Z6, Z4
-	VPSUBQ      Z4, Z1, Z1
-	VPANDQ      constants<>+64(SB), Z0, Z4
-	VPADDQ      Z4, Z1, Z6
-	VPSUBQ      Z1, Z2, Z7
-	VPCMPQ      $0x06, Z7, Z6, K3
-	VPSUBQ      Z1, Z4, Z4
-	VPADDQ      Z1, Z2, Z1
-	VPCMPQ      $0x06, Z1, Z4, K6
-	VPADDQ      constants<>+64(SB), Z0, K3, Z0
-	VPADDQ      constants<>+1536(SB), Z0, K6, Z0
+	VMULPD      Z0, Z6, Z0
+	VCVTPD2QQ   Z0, Z0
+	VPADDQ      Z0, Z4, Z4
+	VPMULLQ     Z2, Z0, Z0
+	VPSUBQ      Z0, Z1, Z0
+	VPANDQ      constants<>+64(SB), Z4, Z1
+	VPADDQ      Z1, Z0, Z6
+	VPSUBQ      Z0, Z2, Z7
+	VPCMPQ      $0x06, Z7, Z6, K5
+	VPSUBQ      Z0, Z1, Z1
+	VPADDQ      Z0, Z2, Z0
+	VPCMPQ      $0x06, Z0, Z1, K6
+	VPADDQ      constants<>+64(SB), Z4, K5, Z4
+	VPADDQ      constants<>+1536(SB), Z4, K6, Z4
+	KORB        K3, K2, K2
 	KORB        K4, K2, K2
-	KORB        K5, K2, K2
-	VPXORQ      Z1, Z1, Z1
 	VPMOVQ2M    Z5, K3
-	VPSUBQ      Z0, Z1, K3, Z0
+	VPXORQ      Z0, Z0, Z0
+	VPSUBQ      Z4, Z0, K3, Z4
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
 	JZ          good232
@@ -8703,12 +8703,12 @@ tail229:
 	JMP         stopped
 
 good232:
-	VMOVUPD.Z (BX)(R8*8), K1, Z1
-	VPADDQ    Z1, Z3, Z3
+	VMOVUPD.Z (BX)(R8*8), K1, Z0
+	VPADDQ    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (BX)(R8*8)
-	VMOVUPD.Z (SI)(R8*8), K1, Z1
-	VPSUBQ    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (SI)(R8*8)
+	VMOVUPD.Z (SI)(R8*8), K1, Z0
+	VPSUBQ    Z4, Z0, Z0
+	VMOVUPD   Z0, K1, (SI)(R8*8)
 
 done230:
 	MOVQ DI, AX
@@ -8721,603 +8721,603 @@ stopped:
 // func addPowAVX512<>(n int, x *int64, y *int64, z *int64, minus int, coarse *uint64, fine *uint64, logs *uint64) int
 // Requires: AVX, AVX512CD, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·addPowAVX512<>(SB), NOSPLIT, $0-72
-	MOVQ         x+8(FP), AX
-	MOVQ         y+16(FP), CX
-	MOVQ         z+24(FP), DX
-	MOVQ         minus+32(FP), BX
-	VPBROADCASTQ BX, Z0
-	MOVQ         n+0(FP), BX
-	XORQ         SI, SI
-	LEAQ         -16(BX), DI
-	TESTQ        DI, DI
-	JL           oneTest235
+	MOVQ  x+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  z+24(FP), DX
+	MOVQ  n+0(FP), BX
+	XORQ  SI, SI
+	LEAQ  -16(BX), DI
+	TESTQ DI, DI
+	JL    oneTest235
 
 many233:
-	VMOVUPS     (AX)(SI*8), Z1
-	VMOVUPS     64(AX)(SI*8), Z2
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x02, Z3, Z1, K1
-	VPCMPQ      $0x02, Z3, Z2, K2
+	VMOVUPS     (AX)(SI*8), Z0
+	VMOVUPS     64(AX)(SI*8), Z1
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x02, Z2, Z0, K1
+	VPCMPQ      $0x02, Z2, Z1, K2
+	VPLZCNTQ    Z0, Z2
 	VPLZCNTQ    Z1, Z3
-	VPLZCNTQ    Z2, Z4
+	VPSLLVQ     Z2, Z0, Z0
 	VPSLLVQ     Z3, Z1, Z1
-	VPSLLVQ     Z4, Z2, Z2
-	VMOVUPS     constants<>+2560(SB), Z5
-	VPSUBQ      Z3, Z5, Z5
-	VMOVUPS     constants<>+2560(SB), Z3
-	VPSUBQ      Z4, Z3, Z3
+	VMOVUPS     constants<>+2560(SB), Z4
+	VPSUBQ      Z2, Z4, Z4
+	VMOVUPS     constants<>+2560(SB), Z2
+	VPSUBQ      Z3, Z2, Z2
 	MOVQ        logs+56(FP), R8
-	VPSRLQ      $0x37, Z1, Z4
-	VPSRLQ      $0x37, Z2, Z6
-	VPANDQ      constants<>+2304(SB), Z4, Z4
-	VPANDQ      constants<>+2304(SB), Z6, Z6
-	VPADDQ      Z4, Z4, Z7
-	VPADDQ      Z6, Z6, Z8
-	VPADDQ      Z4, Z7, Z4
-	VPADDQ      Z6, Z8, Z6
+	VPSRLQ      $0x37, Z0, Z3
+	VPSRLQ      $0x37, Z1, Z5
+	VPANDQ      constants<>+2304(SB), Z3, Z3
+	VPANDQ      constants<>+2304(SB), Z5, Z5
+	VPADDQ      Z3, Z3, Z6
+	VPADDQ      Z5, Z5, Z7
+	VPADDQ      Z3, Z6, Z3
+	VPADDQ      Z5, Z7, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K3
+	VPGATHERQQ  (R8)(Z3*8), K3, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
 	VPCMPQ      $0x05, Z7, Z7, K3
-	VPGATHERQQ  (R8)(Z4*8), K3, Z7
-	VPCMPQ      $0x05, Z8, Z8, K3
-	VPGATHERQQ  (R8)(Z6*8), K3, Z8
+	VPGATHERQQ  (R8)(Z5*8), K3, Z7
+	VPSRLQ      $0x34, Z0, Z8
 	VPSRLQ      $0x34, Z1, Z9
-	VPSRLQ      $0x34, Z2, Z10
+	VPSRLQ      $0x34, Z6, Z10
 	VPSRLQ      $0x34, Z7, Z11
-	VPSRLQ      $0x34, Z8, Z12
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ Z6, Z0, Z12
 	VPMADD52HUQ Z7, Z1, Z13
-	VPMADD52HUQ Z8, Z2, Z14
+	VPMADD52LUQ Z10, Z0, Z12
 	VPMADD52LUQ Z11, Z1, Z13
-	VPMADD52LUQ Z12, Z2, Z14
+	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z10, Z0, Z14
 	VPMADD52HUQ Z11, Z1, Z15
-	VPMADD52HUQ Z12, Z2, Z16
+	VPMADD52LUQ Z6, Z8, Z12
 	VPMADD52LUQ Z7, Z9, Z13
-	VPMADD52LUQ Z8, Z10, Z14
+	VPMADD52HUQ Z6, Z8, Z14
 	VPMADD52HUQ Z7, Z9, Z15
-	VPMADD52HUQ Z8, Z10, Z16
+	VPMADD52LUQ Z10, Z8, Z14
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
 	VPMADD52LUQ Z11, Z9, Z15
 	VPSRLQ      $0x0c, Z13, Z13
 	VPSLLQ      $0x28, Z15, Z15
 	VPADDQ      Z15, Z13, Z13
-	VPMADD52LUQ Z12, Z10, Z16
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSLLQ      $0x28, Z16, Z16
-	VPADDQ      Z16, Z14, Z14
+	VPMULLQ     Z6, Z0, Z0
 	VPMULLQ     Z7, Z1, Z1
-	VPMULLQ     Z8, Z2, Z2
+	VPSRLQ      $0x0a, Z12, Z6
 	VPSRLQ      $0x0a, Z13, Z7
-	VPSRLQ      $0x0a, Z14, Z8
+	VPANDQ      constants<>+640(SB), Z6, Z6
 	VPANDQ      constants<>+640(SB), Z7, Z7
-	VPANDQ      constants<>+640(SB), Z8, Z8
+	VPSLLQ      $0x2a, Z12, Z8
 	VPSLLQ      $0x2a, Z13, Z9
-	VPSLLQ      $0x2a, Z14, Z10
+	VPSRLQ      $0x16, Z0, Z0
 	VPSRLQ      $0x16, Z1, Z1
-	VPSRLQ      $0x16, Z2, Z2
+	VPORQ       Z0, Z8, Z0
 	VPORQ       Z1, Z9, Z1
-	VPORQ       Z2, Z10, Z2
+	VMOVUPS     constants<>+5376(SB), Z8
 	VMOVUPS     constants<>+5376(SB), Z9
-	VMOVUPS     constants<>+5376(SB), Z10
+	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z8, Z6, Z10
 	VPMADD52HUQ Z9, Z7, Z11
-	VPMADD52HUQ Z10, Z8, Z12
+	VMOVUPS     constants<>+5440(SB), Z8
+	VPSUBQ      Z10, Z8, Z8
 	VMOVUPS     constants<>+5440(SB), Z9
 	VPSUBQ      Z11, Z9, Z9
-	VMOVUPS     constants<>+5440(SB), Z10
-	VPSUBQ      Z12, Z10, Z10
+	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z8, Z6, Z10
 	VPMADD52HUQ Z9, Z7, Z11
-	VPMADD52HUQ Z10, Z8, Z12
+	VMOVUPS     constants<>+5504(SB), Z8
+	VPSUBQ      Z10, Z8, Z8
 	VMOVUPS     constants<>+5504(SB), Z9
 	VPSUBQ      Z11, Z9, Z9
-	VMOVUPS     constants<>+5504(SB), Z10
-	VPSUBQ      Z12, Z10, Z10
+	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z8, Z6, Z10
 	VPMADD52HUQ Z9, Z7, Z11
-	VPMADD52HUQ Z10, Z8, Z12
+	VMOVUPS     constants<>+5568(SB), Z8
+	VPSUBQ      Z10, Z8, Z8
 	VMOVUPS     constants<>+5568(SB), Z9
 	VPSUBQ      Z11, Z9, Z9
-	VMOVUPS     constants<>+5568(SB), Z10
-	VPSUBQ      Z12, Z10, Z10
+	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z8, Z6, Z10
 	VPMADD52HUQ Z9, Z7, Z11
-	VPMADD52HUQ Z10, Z8, Z12
+	VMOVUPS     constants<>+5632(SB), Z8
+	VPSUBQ      Z10, Z8, Z8
 	VMOVUPS     constants<>+5632(SB), Z9
 	VPSUBQ      Z11, Z9, Z9
-	VMOVUPS     constants<>+5632(SB), Z10
-	VPSUBQ      Z12, Z10, Z10
+	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z8, Z6, Z10
 	VPMADD52HUQ Z9, Z7, Z11
-	VPMADD52HUQ Z10, Z8, Z12
+	VMOVUPS     constants<>+5696(SB), Z8
+	VPSUBQ      Z10, Z8, Z8
 	VMOVUPS     constants<>+5696(SB), Z9
 	VPSUBQ      Z11, Z9, Z9
-	VMOVUPS     constants<>+5696(SB), Z10
-	VPSUBQ      Z12, Z10, Z10
+	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z10, Z6, Z14
+	VPMADD52HUQ Z8, Z6, Z12
+	VPMADD52HUQ Z8, Z0, Z14
 	VPMADD52HUQ Z11, Z7, Z15
 	VPMADD52HUQ Z9, Z7, Z13
 	VPMADD52HUQ Z9, Z1, Z15
-	VPMADD52HUQ Z12, Z8, Z16
-	VPMADD52HUQ Z10, Z8, Z14
-	VPMADD52HUQ Z10, Z2, Z16
+	VPMADD52LUQ Z8, Z6, Z14
 	VPMADD52LUQ Z9, Z7, Z15
-	VPMADD52LUQ Z10, Z8, Z16
+	VMOVUPS     constants<>+5760(SB), Z8
+	VPSUBQ      Z14, Z8, Z8
 	VMOVUPS     constants<>+5760(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
-	VMOVUPS     constants<>+5760(SB), Z10
-	VPSUBQ      Z16, Z10, Z10
+	VMOVUPS     constants<>+5824(SB), Z10
+	VPSUBQ      Z12, Z10, Z10
 	VMOVUPS     constants<>+5824(SB), Z11
 	VPSUBQ      Z13, Z11, Z11
-	VMOVUPS     constants<>+5824(SB), Z12
-	VPSUBQ      Z14, Z12, Z12
+	VPSRAQ      $0x34, Z8, Z12
 	VPSRAQ      $0x34, Z9, Z13
-	VPSRAQ      $0x34, Z10, Z14
+	VPADDQ      Z12, Z10, Z10
 	VPADDQ      Z13, Z11, Z11
-	VPADDQ      Z14, Z12, Z12
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z8, Z6, Z14
+	VPMADD52HUQ Z10, Z6, Z12
+	VPMADD52HUQ Z10, Z0, Z14
 	VPMADD52HUQ Z9, Z7, Z15
 	VPMADD52HUQ Z11, Z7, Z13
 	VPMADD52HUQ Z11, Z1, Z15
-	VPMADD52HUQ Z10, Z8, Z16
-	VPMADD52HUQ Z12, Z8, Z14
-	VPMADD52HUQ Z12, Z2, Z16
+	VPMADD52LUQ Z10, Z6, Z14
 	VPMADD52LUQ Z11, Z7, Z15
-	VPMADD52LUQ Z12, Z8, Z16
+	VMOVUPS     constants<>+5888(SB), Z8
+	VPSUBQ      Z14, Z8, Z8
 	VMOVUPS     constants<>+5888(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
 	VMOVUPS     constants<>+5888(SB), Z10
-	VPSUBQ      Z16, Z10, Z10
+	VPSUBQ      Z12, Z10, Z10
 	VMOVUPS     constants<>+5888(SB), Z11
 	VPSUBQ      Z13, Z11, Z11
-	VMOVUPS     constants<>+5888(SB), Z12
-	VPSUBQ      Z14, Z12, Z12
+	VPSRAQ      $0x34, Z8, Z12
 	VPSRAQ      $0x34, Z9, Z13
-	VPSRAQ      $0x34, Z10, Z14
+	VPADDQ      Z12, Z10, Z10
 	VPADDQ      Z13, Z11, Z11
-	VPADDQ      Z14, Z12, Z12
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z8, Z6, Z14
+	VPMADD52HUQ Z10, Z6, Z12
+	VPMADD52HUQ Z10, Z0, Z14
 	VPMADD52HUQ Z9, Z7, Z15
 	VPMADD52HUQ Z11, Z7, Z13
 	VPMADD52HUQ Z11, Z1, Z15
-	VPMADD52HUQ Z10, Z8, Z16
-	VPMADD52HUQ Z12, Z8, Z14
-	VPMADD52HUQ Z12, Z2, Z16
+	VPMADD52LUQ Z10, Z6, Z14
 	VPMADD52LUQ Z11, Z7, Z15
-	VPMADD52LUQ Z12, Z8, Z16
+	VMOVUPS     constants<>+4480(SB), Z8
+	VPSUBQ      Z14, Z8, Z8
 	VMOVUPS     constants<>+4480(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
-	VMOVUPS     constants<>+4480(SB), Z10
-	VPSUBQ      Z16, Z10, Z10
+	VMOVUPS     constants<>+5952(SB), Z10
+	VPSUBQ      Z12, Z10, Z10
 	VMOVUPS     constants<>+5952(SB), Z11
 	VPSUBQ      Z13, Z11, Z11
-	VMOVUPS     constants<>+5952(SB), Z12
-	VPSUBQ      Z14, Z12, Z12
+	VPSRAQ      $0x34, Z8, Z12
 	VPSRAQ      $0x34, Z9, Z13
-	VPSRAQ      $0x34, Z10, Z14
+	VPADDQ      Z12, Z10, Z10
 	VPADDQ      Z13, Z11, Z11
-	VPADDQ      Z14, Z12, Z12
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z8, Z6, Z14
+	VPMADD52HUQ Z10, Z6, Z12
+	VPMADD52HUQ Z10, Z0, Z14
 	VPMADD52HUQ Z9, Z7, Z15
 	VPMADD52HUQ Z11, Z7, Z13
 	VPMADD52HUQ Z11, Z1, Z15
-	VPMADD52HUQ Z10, Z8, Z16
-	VPMADD52HUQ Z12, Z8, Z14
-	VPMADD52HUQ Z12, Z2, Z16
+	VPMADD52LUQ Z10, Z6, Z14
 	VPMADD52LUQ Z11, Z7, Z15
-	VPMADD52LUQ Z12, Z8, Z16
+	VMOVUPS     constants<>+6016(SB), Z8
+	VPSUBQ      Z14, Z8, Z8
 	VMOVUPS     constants<>+6016(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
 	VMOVUPS     constants<>+6016(SB), Z10
-	VPSUBQ      Z16, Z10, Z10
+	VPSUBQ      Z12, Z10, Z10
 	VMOVUPS     constants<>+6016(SB), Z11
 	VPSUBQ      Z13, Z11, Z11
-	VMOVUPS     constants<>+6016(SB), Z12
-	VPSUBQ      Z14, Z12, Z12
+	VPSRAQ      $0x34, Z8, Z12
 	VPSRAQ      $0x34, Z9, Z13
-	VPSRAQ      $0x34, Z10, Z14
+	VPADDQ      Z12, Z10, Z10
 	VPADDQ      Z13, Z11, Z11
-	VPADDQ      Z14, Z12, Z12
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z8, Z6, Z14
+	VPMADD52HUQ Z10, Z6, Z12
+	VPMADD52HUQ Z10, Z0, Z14
 	VPMADD52HUQ Z9, Z7, Z15
 	VPMADD52HUQ Z11, Z7, Z13
 	VPMADD52HUQ Z11, Z1, Z15
-	VPMADD52HUQ Z10, Z8, Z16
-	VPMADD52HUQ Z12, Z8, Z14
-	VPMADD52HUQ Z12, Z2, Z16
+	VPMADD52LUQ Z10, Z6, Z14
 	VPMADD52LUQ Z11, Z7, Z15
-	VPMADD52LUQ Z12, Z8, Z16
+	VMOVUPS     constants<>+4480(SB), Z8
+	VPSUBQ      Z14, Z8, Z8
 	VMOVUPS     constants<>+4480(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
-	VMOVUPS     constants<>+4480(SB), Z10
-	VPSUBQ      Z16, Z10, Z10
+	VMOVUPS     constants<>+448(SB), Z10
+	VPSUBQ      Z12, Z10, Z10
 	VMOVUPS     constants<>+448(SB), Z11
 	VPSUBQ      Z13, Z11, Z11
-	VMOVUPS     constants<>+448(SB), Z12
-	VPSUBQ      Z14, Z12, Z12
+	VPSRAQ      $0x34, Z8, Z12
 	VPSRAQ      $0x34, Z9, Z13
-	VPSRAQ      $0x34, Z10, Z14
+	VPADDQ      Z12, Z10, Z10
 	VPADDQ      Z13, Z11, Z11
-	VPADDQ      Z14, Z12, Z12
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z8, Z6, Z14
+	VPMADD52HUQ Z10, Z6, Z12
+	VPMADD52HUQ Z10, Z0, Z14
 	VPMADD52HUQ Z9, Z7, Z15
 	VPMADD52HUQ Z11, Z7, Z13
 	VPMADD52HUQ Z11, Z1, Z15
-	VPMADD52HUQ Z10, Z8, Z16
-	VPMADD52HUQ Z12, Z8, Z14
-	VPMADD52HUQ Z12, Z2, Z16
+	VPMADD52LUQ Z10, Z6, Z14
 	VPMADD52LUQ Z11, Z7, Z15
-	VPMADD52LUQ Z12, Z8, Z16
+	VMOVUPS     constants<>+640(SB), Z8
+	VPSUBQ      Z14, Z8, Z8
 	VMOVUPS     constants<>+640(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
 	VMOVUPS     constants<>+640(SB), Z10
-	VPSUBQ      Z16, Z10, Z10
+	VPSUBQ      Z12, Z10, Z10
 	VMOVUPS     constants<>+640(SB), Z11
 	VPSUBQ      Z13, Z11, Z11
-	VMOVUPS     constants<>+640(SB), Z12
-	VPSUBQ      Z14, Z12, Z12
+	VPSRAQ      $0x34, Z8, Z12
 	VPSRAQ      $0x34, Z9, Z13
-	VPSRAQ      $0x34, Z10, Z14
+	VPADDQ      Z12, Z10, Z10
 	VPADDQ      Z13, Z11, Z11
-	VPADDQ      Z14, Z12, Z12
+	VPXORQ      Z12, Z12, Z12
+	VPCMPQ      $0x05, Z12, Z12, K3
+	VPGATHERQQ  8(R8)(Z3*8), K3, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPCMPQ      $0x05, Z13, Z13, K3
+	VPGATHERQQ  8(R8)(Z5*8), K3, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPCMPQ      $0x05, Z14, Z14, K3
+	VPGATHERQQ  16(R8)(Z3*8), K3, Z14
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  16(R8)(Z5*8), K3, Z3
+	VPSRLQ      $0x0c, Z12, Z5
+	VPSRLQ      $0x0c, Z13, Z15
+	VPSLLQ      $0x28, Z12, Z12
+	VPSLLQ      $0x28, Z13, Z13
+	VPSRLQ      $0x18, Z14, Z14
+	VPSRLQ      $0x18, Z3, Z3
+	VPORQ       Z14, Z12, Z12
+	VPORQ       Z3, Z13, Z3
+	VPANDQ      constants<>+640(SB), Z12, Z12
+	VPANDQ      constants<>+640(SB), Z3, Z3
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VPCMPQ      $0x05, Z13, Z13, K3
-	VPGATHERQQ  8(R8)(Z4*8), K3, Z13
-	VPCMPQ      $0x05, Z14, Z14, K3
-	VPGATHERQQ  8(R8)(Z6*8), K3, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPCMPQ      $0x05, Z15, Z15, K3
-	VPGATHERQQ  16(R8)(Z4*8), K3, Z15
-	VPCMPQ      $0x05, Z16, Z16, K3
-	VPGATHERQQ  16(R8)(Z6*8), K3, Z16
-	VPSRLQ      $0x0c, Z13, Z4
-	VPSRLQ      $0x0c, Z14, Z6
-	VPSLLQ      $0x28, Z13, Z13
-	VPSLLQ      $0x28, Z14, Z14
-	VPSRLQ      $0x18, Z15, Z15
-	VPSRLQ      $0x18, Z16, Z16
-	VPORQ       Z15, Z13, Z13
-	VPORQ       Z16, Z14, Z14
-	VPANDQ      constants<>+640(SB), Z13, Z13
-	VPANDQ      constants<>+640(SB), Z14, Z14
-	VPXORQ      Z15, Z15, Z15
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z8, Z6, Z16
+	VPMADD52HUQ Z10, Z6, Z13
+	VPMADD52HUQ Z10, Z0, Z16
 	VPMADD52HUQ Z9, Z7, Z17
-	VPMADD52HUQ Z11, Z7, Z15
+	VPMADD52HUQ Z11, Z7, Z14
 	VPMADD52HUQ Z11, Z1, Z17
-	VPMADD52HUQ Z10, Z8, Z18
-	VPMADD52HUQ Z12, Z8, Z16
-	VPMADD52HUQ Z12, Z2, Z18
+	VPMADD52LUQ Z10, Z6, Z16
 	VPMADD52LUQ Z11, Z7, Z17
-	VPMADD52LUQ Z12, Z8, Z18
-	VPADDQ      Z17, Z13, Z1
-	VPADDQ      Z18, Z14, Z2
-	VPADDQ      Z15, Z4, Z4
-	VPADDQ      Z16, Z6, Z6
+	VPADDQ      Z16, Z12, Z0
+	VPADDQ      Z17, Z3, Z1
+	VPADDQ      Z13, Z5, Z3
+	VPADDQ      Z14, Z15, Z5
+	VPSRLQ      $0x34, Z0, Z6
 	VPSRLQ      $0x34, Z1, Z7
-	VPSRLQ      $0x34, Z2, Z8
-	VPADDQ      Z7, Z4, Z4
-	VPADDQ      Z8, Z6, Z6
+	VPADDQ      Z6, Z3, Z3
+	VPADDQ      Z7, Z5, Z5
+	VPANDQ      constants<>+640(SB), Z0, Z0
 	VPANDQ      constants<>+640(SB), Z1, Z1
-	VPANDQ      constants<>+640(SB), Z2, Z2
+	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+6144(SB), Z4, Z9
-	VPMADD52HUQ constants<>+6080(SB), Z4, Z7
+	VPMADD52HUQ constants<>+6144(SB), Z3, Z8
+	VPMADD52HUQ constants<>+6080(SB), Z3, Z6
+	VPMADD52HUQ constants<>+6080(SB), Z0, Z8
+	VPMADD52HUQ constants<>+6144(SB), Z5, Z9
+	VPMADD52HUQ constants<>+6080(SB), Z5, Z7
 	VPMADD52HUQ constants<>+6080(SB), Z1, Z9
-	VPMADD52HUQ constants<>+6144(SB), Z6, Z10
-	VPMADD52HUQ constants<>+6080(SB), Z6, Z8
-	VPMADD52HUQ constants<>+6080(SB), Z2, Z10
-	VPMADD52LUQ constants<>+6080(SB), Z4, Z9
-	VPMADD52LUQ constants<>+6080(SB), Z6, Z10
+	VPMADD52LUQ constants<>+6080(SB), Z3, Z8
+	VPMADD52LUQ constants<>+6080(SB), Z5, Z9
+	VPADDQ      Z8, Z0, Z0
 	VPADDQ      Z9, Z1, Z1
-	VPADDQ      Z10, Z2, Z2
-	VPADDQ      Z7, Z4, Z4
-	VPADDQ      Z8, Z6, Z6
+	VPADDQ      Z6, Z3, Z3
+	VPADDQ      Z7, Z5, Z5
+	VPSRLQ      $0x34, Z0, Z6
 	VPSRLQ      $0x34, Z1, Z7
-	VPSRLQ      $0x34, Z2, Z8
-	VPADDQ      Z7, Z4, Z4
-	VPADDQ      Z8, Z6, Z6
+	VPADDQ      Z6, Z3, Z3
+	VPADDQ      Z7, Z5, Z5
+	VPANDQ      constants<>+640(SB), Z0, Z0
 	VPANDQ      constants<>+640(SB), Z1, Z1
-	VPANDQ      constants<>+640(SB), Z2, Z2
-	VPSRAQ      $0x3f, Z5, Z7
-	VPXORQ      Z5, Z7, Z7
-	VPMOVQ2M    Z5, K3
-	VPORQ       Z4, Z1, Z8
+	VPSRAQ      $0x3f, Z4, Z6
+	VPXORQ      Z4, Z6, Z6
+	VPMOVQ2M    Z4, K3
+	VPORQ       Z3, Z0, Z7
+	VPTESTNMQ   Z7, Z7, K3, K3
+	VPSUBQ      constants<>+1536(SB), Z6, K3, Z6
+	VPSRAQ      $0x3f, Z2, Z7
+	VPXORQ      Z2, Z7, Z7
+	VPMOVQ2M    Z2, K3
+	VPORQ       Z5, Z1, Z8
 	VPTESTNMQ   Z8, Z8, K3, K3
 	VPSUBQ      constants<>+1536(SB), Z7, K3, Z7
-	VPSRAQ      $0x3f, Z3, Z8
-	VPXORQ      Z3, Z8, Z8
-	VPMOVQ2M    Z3, K3
-	VPORQ       Z6, Z2, Z9
-	VPTESTNMQ   Z9, Z9, K3, K3
-	VPSUBQ      constants<>+1536(SB), Z8, K3, Z8
-	VPMOVQ2M    Z5, K3
-	VPXORQ      constants<>+1536(SB), Z4, K3, Z4
+	VPMOVQ2M    Z4, K3
+	VPXORQ      constants<>+1536(SB), Z3, K3, Z3
+	VPTESTNMQ   Z0, Z0, K3, K3
+	VPSUBQ      constants<>+1536(SB), Z3, K3, Z3
+	VPMOVQ2M    Z2, K3
+	VPXORQ      constants<>+1536(SB), Z5, K3, Z5
 	VPTESTNMQ   Z1, Z1, K3, K3
-	VPSUBQ      constants<>+1536(SB), Z4, K3, Z4
-	VPMOVQ2M    Z3, K3
-	VPXORQ      constants<>+1536(SB), Z6, K3, Z6
-	VPTESTNMQ   Z2, Z2, K3, K3
-	VPSUBQ      constants<>+1536(SB), Z6, K3, Z6
-	VPXORQ      Z9, Z9, Z9
-	VPMOVQ2M    Z5, K3
-	VPSUBQ      Z1, Z9, K3, Z1
-	VPMOVQ2M    Z3, K3
-	VPSUBQ      Z2, Z9, K3, Z2
-	VMOVUPS     (CX)(SI*8), Z9
-	VMOVUPS     64(CX)(SI*8), Z10
+	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
+	VPMOVQ2M    Z4, K3
+	VPXORQ      Z8, Z8, Z8
+	VPSUBQ      Z0, Z8, K3, Z0
+	VPMOVQ2M    Z2, K3
+	VPXORQ      Z8, Z8, Z8
+	VPSUBQ      Z1, Z8, K3, Z1
+	VMOVUPS     (CX)(SI*8), Z8
+	VMOVUPS     64(CX)(SI*8), Z9
+	VPABSQ      Z8, Z10
 	VPABSQ      Z9, Z11
-	VPABSQ      Z10, Z12
+	VPSRLQ      $0x34, Z10, Z12
 	VPSRLQ      $0x34, Z11, Z13
-	VPSRLQ      $0x34, Z12, Z14
+	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z0, Z10, Z14
+	VPMADD52HUQ Z3, Z10, Z16
+	VPMADD52HUQ Z6, Z10, Z18
+	VPMADD52LUQ Z3, Z10, Z14
+	VPMADD52LUQ Z6, Z10, Z16
+	VPMADD52LUQ Z6, Z12, Z18
+	VPMADD52LUQ Z0, Z12, Z14
+	VPMADD52LUQ Z3, Z12, Z16
+	VPMADD52HUQ Z3, Z12, Z18
+	VPMADD52HUQ Z0, Z12, Z16
 	VPMADD52HUQ Z1, Z11, Z15
-	VPMADD52HUQ Z4, Z11, Z17
+	VPMADD52HUQ Z5, Z11, Z17
 	VPMADD52HUQ Z7, Z11, Z19
-	VPMADD52LUQ Z4, Z11, Z15
+	VPMADD52LUQ Z5, Z11, Z15
 	VPMADD52LUQ Z7, Z11, Z17
 	VPMADD52LUQ Z7, Z13, Z19
 	VPMADD52LUQ Z1, Z13, Z15
-	VPMADD52LUQ Z4, Z13, Z17
-	VPMADD52HUQ Z4, Z13, Z19
+	VPMADD52LUQ Z5, Z13, Z17
+	VPMADD52HUQ Z5, Z13, Z19
 	VPMADD52HUQ Z1, Z13, Z17
-	VPMADD52HUQ Z2, Z12, Z16
-	VPMADD52HUQ Z6, Z12, Z18
-	VPMADD52HUQ Z8, Z12, Z20
-	VPMADD52LUQ Z6, Z12, Z16
-	VPMADD52LUQ Z8, Z12, Z18
-	VPMADD52LUQ Z8, Z14, Z20
-	VPMADD52LUQ Z2, Z14, Z16
-	VPMADD52LUQ Z6, Z14, Z18
-	VPMADD52HUQ Z6, Z14, Z20
-	VPMADD52HUQ Z2, Z14, Z18
+	VPSRLQ      $0x34, Z14, Z0
 	VPSRLQ      $0x34, Z15, Z1
-	VPSRLQ      $0x34, Z16, Z2
+	VPADDQ      Z0, Z16, Z0
 	VPADDQ      Z1, Z17, Z1
-	VPADDQ      Z2, Z18, Z2
-	VPANDQ      constants<>+640(SB), Z15, Z4
-	VPANDQ      constants<>+640(SB), Z16, Z6
+	VPANDQ      constants<>+640(SB), Z14, Z3
+	VPANDQ      constants<>+640(SB), Z15, Z5
+	VPTESTMQ    constants<>+6208(SB), Z0, K3
+	VPTESTMQ    Z18, Z18, K4
+	KORB        K4, K3, K3
+	VMOVUPD     constants<>+6272(SB), K3, Z0
 	VPTESTMQ    constants<>+6208(SB), Z1, K3
 	VPTESTMQ    Z19, Z19, K4
 	KORB        K4, K3, K3
 	VMOVUPD     constants<>+6272(SB), K3, Z1
-	VPTESTMQ    constants<>+6208(SB), Z2, K3
-	VPTESTMQ    Z20, Z20, K4
-	KORB        K4, K3, K3
-	VMOVUPD     constants<>+6272(SB), K3, Z2
+	VPSLLQ      $0x0e, Z0, Z0
 	VPSLLQ      $0x0e, Z1, Z1
-	VPSLLQ      $0x0e, Z2, Z2
-	VPSRLQ      $0x26, Z4, Z7
-	VPSRLQ      $0x26, Z6, Z8
+	VPSRLQ      $0x26, Z3, Z6
+	VPSRLQ      $0x26, Z5, Z7
+	VPORQ       Z6, Z0, Z0
 	VPORQ       Z7, Z1, Z1
-	VPORQ       Z8, Z2, Z2
-	VPSLLQ      $0x1a, Z4, Z4
-	VPSLLQ      $0x1a, Z6, Z6
-	VPXORQ      Z5, Z9, Z5
-	VPXORQ      Z3, Z10, Z3
-	VPMOVQ2M    Z5, K3
+	VPSLLQ      $0x1a, Z3, Z3
+	VPSLLQ      $0x1a, Z5, Z5
+	VPXORQ      Z4, Z8, Z4
+	VPXORQ      Z2, Z9, Z2
+	VPMOVQ2M    Z4, K3
+	VPXORQ      constants<>+1536(SB), Z0, K3, Z0
+	VPTESTNMQ   Z3, Z3, K3, K3
+	VPSUBQ      constants<>+1536(SB), Z0, K3, Z0
+	VPMOVQ2M    Z2, K3
 	VPXORQ      constants<>+1536(SB), Z1, K3, Z1
-	VPTESTNMQ   Z4, Z4, K3, K3
+	VPTESTNMQ   Z5, Z5, K3, K3
 	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
-	VPMOVQ2M    Z3, K3
-	VPXORQ      constants<>+1536(SB), Z2, K3, Z2
-	VPTESTNMQ   Z6, Z6, K3, K3
-	VPSUBQ      constants<>+1536(SB), Z2, K3, Z2
-	VPXORQ      Z7, Z7, Z7
-	VPMOVQ2M    Z5, K3
-	VPSUBQ      Z4, Z7, K3, Z4
-	VPMOVQ2M    Z3, K3
-	VPSUBQ      Z6, Z7, K3, Z6
+	VPMOVQ2M    Z4, K3
+	VPXORQ      Z4, Z4, Z4
+	VPSUBQ      Z3, Z4, K3, Z3
+	VPMOVQ2M    Z2, K3
+	VPXORQ      Z2, Z2, Z2
+	VPSUBQ      Z5, Z2, K3, Z5
+	VPADDQ      constants<>+192(SB), Z0, Z0
 	VPADDQ      constants<>+192(SB), Z1, Z1
-	VPADDQ      constants<>+192(SB), Z2, Z2
-	VPCMPUQ     $0x05, constants<>+6336(SB), Z1, K3
-	VPCMPUQ     $0x05, constants<>+6336(SB), Z2, K4
-	VPSRLQ      $0x39, Z1, Z3
-	VPSRLQ      $0x39, Z2, Z5
-	VMOVUPS     constants<>+2176(SB), Z7
-	VPSUBQ      Z3, Z7, Z7
-	VMOVUPS     constants<>+2176(SB), Z3
-	VPSUBQ      Z5, Z3, Z3
+	VPCMPUQ     $0x05, constants<>+6336(SB), Z0, K3
+	VPCMPUQ     $0x05, constants<>+6336(SB), Z1, K4
+	VPSRLQ      $0x39, Z0, Z2
+	VPSRLQ      $0x39, Z1, Z4
+	VMOVUPS     constants<>+2176(SB), Z6
+	VPSUBQ      Z2, Z6, Z6
+	VMOVUPS     constants<>+2176(SB), Z2
+	VPSUBQ      Z4, Z2, Z2
 	MOVQ        coarse+40(FP), R8
 	MOVQ        fine+48(FP), R9
-	VPSRLQ      $0x30, Z1, Z5
-	VPSRLQ      $0x30, Z2, Z8
-	VPANDQ      constants<>+2240(SB), Z5, Z5
-	VPANDQ      constants<>+2240(SB), Z8, Z8
+	VPSRLQ      $0x30, Z0, Z4
+	VPSRLQ      $0x30, Z1, Z7
+	VPANDQ      constants<>+2240(SB), Z4, Z4
+	VPANDQ      constants<>+2240(SB), Z7, Z7
+	VPSRLQ      $0x29, Z0, Z8
 	VPSRLQ      $0x29, Z1, Z9
-	VPSRLQ      $0x29, Z2, Z10
+	VPANDQ      constants<>+2304(SB), Z8, Z8
 	VPANDQ      constants<>+2304(SB), Z9, Z9
-	VPANDQ      constants<>+2304(SB), Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPCMPQ      $0x05, Z11, Z11, K5
-	VPGATHERQQ  (R9)(Z9*8), K5, Z11
-	VPCMPQ      $0x05, Z12, Z12, K5
-	VPGATHERQQ  (R9)(Z10*8), K5, Z12
-	VPSLLQ      $0x17, Z1, Z1
-	VPSLLQ      $0x17, Z2, Z2
-	VPSRLQ      $0x29, Z4, Z4
-	VPSRLQ      $0x29, Z6, Z6
-	VPORQ       Z4, Z1, Z1
-	VPORQ       Z6, Z2, Z2
-	VPSRLQ      $0x34, Z1, Z4
-	VPSRLQ      $0x34, Z2, Z6
-	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z9
-	VPMADD52HUQ constants<>+2368(SB), Z2, Z10
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z9
-	VPMADD52LUQ constants<>+2432(SB), Z2, Z10
+	VPCMPQ      $0x05, Z10, Z10, K5
+	VPGATHERQQ  (R9)(Z8*8), K5, Z10
+	VPXORQ      Z8, Z8, Z8
+	VPCMPQ      $0x05, Z8, Z8, K5
+	VPGATHERQQ  (R9)(Z9*8), K5, Z8
+	VPSLLQ      $0x17, Z0, Z0
+	VPSLLQ      $0x17, Z1, Z1
+	VPSRLQ      $0x29, Z3, Z3
+	VPSRLQ      $0x29, Z5, Z5
+	VPORQ       Z3, Z0, Z0
+	VPORQ       Z5, Z1, Z1
+	VPSRLQ      $0x34, Z0, Z3
+	VPSRLQ      $0x34, Z1, Z5
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ constants<>+2368(SB), Z0, Z9
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z11
+	VPMADD52LUQ constants<>+2432(SB), Z0, Z9
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z11
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ constants<>+2432(SB), Z0, Z12
 	VPMADD52HUQ constants<>+2432(SB), Z1, Z13
-	VPMADD52HUQ constants<>+2432(SB), Z2, Z14
-	VPMADD52LUQ constants<>+2368(SB), Z4, Z9
-	VPMADD52LUQ constants<>+2368(SB), Z6, Z10
-	VPMADD52HUQ constants<>+2368(SB), Z4, Z13
-	VPMADD52HUQ constants<>+2368(SB), Z6, Z14
-	VPMADD52LUQ constants<>+2432(SB), Z4, Z13
+	VPMADD52LUQ constants<>+2368(SB), Z3, Z9
+	VPMADD52LUQ constants<>+2368(SB), Z5, Z11
+	VPMADD52HUQ constants<>+2368(SB), Z3, Z12
+	VPMADD52HUQ constants<>+2368(SB), Z5, Z13
+	VPMADD52LUQ constants<>+2432(SB), Z3, Z12
 	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z9, Z9
+	VPMADD52LUQ constants<>+2432(SB), Z5, Z13
+	VPSRLQ      $0x0c, Z11, Z11
 	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z9, Z9
-	VPMADD52LUQ constants<>+2432(SB), Z6, Z14
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z10, Z10
-	VPSRLQ      $0x0c, Z9, Z1
-	VPSRLQ      $0x0c, Z10, Z2
-	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z6, Z6, Z6
+	VPADDQ      Z13, Z11, Z11
+	VPSRLQ      $0x0c, Z9, Z0
+	VPSRLQ      $0x0c, Z11, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z0, Z0, Z3
+	VPMADD52HUQ Z1, Z1, Z5
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ Z1, Z1, Z4
-	VPMADD52HUQ Z2, Z2, Z6
-	VPMADD52HUQ Z1, Z4, Z13
-	VPMADD52HUQ Z2, Z6, Z14
+	VPMADD52HUQ Z0, Z3, Z12
+	VPMADD52HUQ Z1, Z5, Z13
+	VPSRLQ      $0x14, Z12, Z0
 	VPSRLQ      $0x14, Z13, Z1
-	VPSRLQ      $0x14, Z14, Z2
+	VPMULUDQ    constants<>+2496(SB), Z0, Z0
 	VPMULUDQ    constants<>+2496(SB), Z1, Z1
-	VPMULUDQ    constants<>+2496(SB), Z2, Z2
-	VPSRLQ      $0x05, Z4, Z4
-	VPSRLQ      $0x05, Z6, Z6
-	VPADDQ      Z4, Z9, Z4
-	VPADDQ      Z6, Z10, Z6
+	VPSRLQ      $0x05, Z3, Z3
+	VPSRLQ      $0x05, Z5, Z5
+	VPADDQ      Z3, Z9, Z3
+	VPADDQ      Z5, Z11, Z5
+	VPSRLQ      $0x22, Z0, Z0
 	VPSRLQ      $0x22, Z1, Z1
-	VPSRLQ      $0x22, Z2, Z2
-	VPADDQ      Z1, Z4, Z1
-	VPADDQ      Z2, Z6, Z2
-	VPSRLQ      $0x08, Z1, Z4
-	VPSRLQ      $0x08, Z2, Z6
-	VPADDQ      Z4, Z11, Z4
-	VPADDQ      Z6, Z12, Z6
-	VPSRLQ      $0x34, Z11, Z9
-	VPSRLQ      $0x34, Z12, Z10
+	VPADDQ      Z0, Z3, Z0
+	VPADDQ      Z1, Z5, Z1
+	VPSRLQ      $0x08, Z0, Z3
+	VPSRLQ      $0x08, Z1, Z5
+	VPADDQ      Z3, Z10, Z3
+	VPADDQ      Z5, Z8, Z5
+	VPSRLQ      $0x34, Z10, Z9
+	VPSRLQ      $0x34, Z8, Z11
+	VPSRLQ      $0x34, Z0, Z12
 	VPSRLQ      $0x34, Z1, Z13
-	VPSRLQ      $0x34, Z2, Z14
+	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ Z0, Z10, Z14
+	VPMADD52HUQ Z1, Z8, Z15
+	VPMADD52LUQ Z12, Z10, Z14
+	VPMADD52LUQ Z13, Z8, Z15
 	VPXORQ      Z16, Z16, Z16
-	VPMADD52HUQ Z1, Z11, Z15
-	VPMADD52HUQ Z2, Z12, Z16
-	VPMADD52LUQ Z13, Z11, Z15
-	VPMADD52LUQ Z14, Z12, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z13, Z11, Z17
-	VPMADD52HUQ Z14, Z12, Z18
-	VPMADD52LUQ Z1, Z9, Z15
-	VPMADD52LUQ Z2, Z10, Z16
-	VPMADD52HUQ Z1, Z9, Z17
-	VPMADD52HUQ Z2, Z10, Z18
-	VPMADD52LUQ Z13, Z9, Z17
+	VPMADD52HUQ Z12, Z10, Z16
+	VPMADD52HUQ Z13, Z8, Z17
+	VPMADD52LUQ Z0, Z9, Z14
+	VPMADD52LUQ Z1, Z11, Z15
+	VPMADD52HUQ Z0, Z9, Z16
+	VPMADD52HUQ Z1, Z11, Z17
+	VPMADD52LUQ Z12, Z9, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
+	VPMADD52LUQ Z13, Z11, Z17
 	VPSRLQ      $0x0c, Z15, Z15
 	VPSLLQ      $0x28, Z17, Z17
 	VPADDQ      Z17, Z15, Z15
-	VPMADD52LUQ Z14, Z10, Z18
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z18, Z18
-	VPADDQ      Z18, Z16, Z16
+	VPSRLQ      $0x10, Z14, Z0
 	VPSRLQ      $0x10, Z15, Z1
-	VPSRLQ      $0x10, Z16, Z2
-	VPADDQ      Z1, Z4, Z1
-	VPADDQ      Z2, Z6, Z2
-	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z4, Z4, K5
-	VPGATHERQQ  (R8)(Z5*8), K5, Z4
-	VPCMPQ      $0x05, Z6, Z6, K5
-	VPGATHERQQ  (R8)(Z8*8), K5, Z6
-	VPSRLQ      $0x34, Z4, Z9
-	VPSRLQ      $0x34, Z6, Z10
+	VPADDQ      Z0, Z3, Z0
+	VPADDQ      Z1, Z5, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K5
+	VPGATHERQQ  (R8)(Z4*8), K5, Z3
+	VPXORQ      Z5, Z5, Z5
+	VPCMPQ      $0x05, Z5, Z5, K5
+	VPGATHERQQ  (R8)(Z7*8), K5, Z5
+	VPSRLQ      $0x34, Z3, Z8
+	VPSRLQ      $0x34, Z5, Z9
+	VPSRLQ      $0x34, Z0, Z10
 	VPSRLQ      $0x34, Z1, Z11
-	VPSRLQ      $0x34, Z2, Z12
+	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z0, Z3, Z12
+	VPMADD52HUQ Z1, Z5, Z13
+	VPMADD52LUQ Z10, Z3, Z12
+	VPMADD52LUQ Z11, Z5, Z13
 	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ Z1, Z4, Z13
-	VPMADD52HUQ Z2, Z6, Z14
-	VPMADD52LUQ Z11, Z4, Z13
-	VPMADD52LUQ Z12, Z6, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPMADD52HUQ Z11, Z4, Z15
-	VPMADD52HUQ Z12, Z6, Z16
+	VPMADD52HUQ Z10, Z3, Z14
+	VPMADD52HUQ Z11, Z5, Z15
+	VPMADD52LUQ Z0, Z8, Z12
 	VPMADD52LUQ Z1, Z9, Z13
-	VPMADD52LUQ Z2, Z10, Z14
+	VPMADD52HUQ Z0, Z8, Z14
 	VPMADD52HUQ Z1, Z9, Z15
-	VPMADD52HUQ Z2, Z10, Z16
+	VPMADD52LUQ Z10, Z8, Z14
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
 	VPMADD52LUQ Z11, Z9, Z15
 	VPSRLQ      $0x0c, Z13, Z13
 	VPSLLQ      $0x28, Z15, Z15
 	VPADDQ      Z15, Z13, Z13
-	VPMADD52LUQ Z12, Z10, Z16
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSLLQ      $0x28, Z16, Z16
-	VPADDQ      Z16, Z14, Z14
+	VPSRLQ      $0x08, Z12, Z0
 	VPSRLQ      $0x08, Z13, Z1
-	VPSRLQ      $0x08, Z14, Z2
-	VPADDQ      Z1, Z4, Z1
-	VPADDQ      Z2, Z6, Z2
+	VPADDQ      Z0, Z3, Z0
+	VPADDQ      Z1, Z5, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K5
+	VPGATHERQQ  8(R8)(Z4*8), K5, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x05, Z4, Z4, K5
-	VPGATHERQQ  8(R8)(Z5*8), K5, Z4
-	VPCMPQ      $0x05, Z6, Z6, K5
-	VPGATHERQQ  8(R8)(Z8*8), K5, Z6
-	VPSLLQ      $0x38, Z13, Z5
-	VPSLLQ      $0x38, Z14, Z8
-	VPADDQ      Z5, Z4, Z5
-	VPADDQ      Z8, Z6, Z8
-	VPCMPUQ     $0x01, Z4, Z5, K5
+	VPGATHERQQ  8(R8)(Z7*8), K5, Z4
+	VPSLLQ      $0x38, Z12, Z5
+	VPSLLQ      $0x38, Z13, Z7
+	VPADDQ      Z5, Z3, Z5
+	VPADDQ      Z7, Z4, Z7
+	VPCMPUQ     $0x01, Z3, Z5, K5
+	VPSUBQ      constants<>+1536(SB), Z0, K5, Z0
+	VPCMPUQ     $0x01, Z4, Z7, K5
 	VPSUBQ      constants<>+1536(SB), Z1, K5, Z1
-	VPCMPUQ     $0x01, Z6, Z8, K5
-	VPSUBQ      constants<>+1536(SB), Z2, K5, Z2
-	VPSRLVQ     Z7, Z1, Z1
-	VPSRLVQ     Z3, Z2, Z2
+	VPSRLVQ     Z6, Z0, Z0
+	VPSRLVQ     Z2, Z1, Z1
+	VPADDQ      constants<>+64(SB), Z0, Z0
 	VPADDQ      constants<>+64(SB), Z1, Z1
-	VPADDQ      constants<>+64(SB), Z2, Z2
+	VPSRLQ      $0x01, Z0, Z0
 	VPSRLQ      $0x01, Z1, Z1
-	VPSRLQ      $0x01, Z2, Z2
-	VPMOVQ2M    Z1, K5
+	VPMOVQ2M    Z0, K5
 	KORB        K5, K3, K3
-	VPMOVQ2M    Z2, K5
+	VPMOVQ2M    Z1, K5
 	KORB        K5, K4, K4
 	KORB        K1, K3, K3
 	KORB        K2, K4, K4
@@ -9328,19 +9328,20 @@ many233:
 	JMP         stopped
 
 good238:
-	VPXORQ  Z0, Z1, Z1
-	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS (DX)(SI*8), Z3
-	VPADDQ  Z3, Z1, Z1
-	VMOVUPS Z1, (DX)(SI*8)
-	VPXORQ  Z0, Z2, Z2
-	VPSUBQ  Z0, Z2, Z2
-	VMOVUPS 64(DX)(SI*8), Z1
-	VPADDQ  Z1, Z2, Z2
-	VMOVUPS Z2, 64(DX)(SI*8)
-	ADDQ    $0x10, SI
-	CMPQ    SI, DI
-	JLE     many233
+	VBROADCASTSD minus+32(FP), Z2
+	VPXORQ       Z2, Z0, Z0
+	VPXORQ       Z2, Z1, Z1
+	VPSUBQ       Z2, Z0, Z0
+	VPSUBQ       Z2, Z1, Z1
+	VMOVUPS      (DX)(SI*8), Z2
+	VPADDQ       Z2, Z0, Z0
+	VMOVUPS      Z0, (DX)(SI*8)
+	VMOVUPS      64(DX)(SI*8), Z0
+	VPADDQ       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(DX)(SI*8)
+	ADDQ         $0x10, SI
+	CMPQ         SI, DI
+	JLE          many233
 
 oneTest235:
 	LEAQ -8(BX), DI
@@ -9348,301 +9349,301 @@ oneTest235:
 	JG   tail236
 
 one234:
-	VMOVUPS     (AX)(SI*8), Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x02, Z2, Z1, K1
-	VPLZCNTQ    Z1, Z2
-	VPSLLVQ     Z2, Z1, Z1
-	VMOVUPS     constants<>+2560(SB), Z3
-	VPSUBQ      Z2, Z3, Z3
+	VMOVUPS     (AX)(SI*8), Z0
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x02, Z1, Z0, K1
+	VPLZCNTQ    Z0, Z1
+	VPSLLVQ     Z1, Z0, Z0
+	VMOVUPS     constants<>+2560(SB), Z2
+	VPSUBQ      Z1, Z2, Z2
 	MOVQ        logs+56(FP), R8
-	VPSRLQ      $0x37, Z1, Z2
-	VPANDQ      constants<>+2304(SB), Z2, Z2
-	VPADDQ      Z2, Z2, Z4
-	VPADDQ      Z2, Z4, Z2
-	VPXORQ      Z4, Z4, Z4
-	VPCMPQ      $0x05, Z4, Z4, K2
-	VPGATHERQQ  (R8)(Z2*8), K2, Z4
-	VPSRLQ      $0x34, Z1, Z5
-	VPSRLQ      $0x34, Z4, Z6
+	VPSRLQ      $0x37, Z0, Z1
+	VPANDQ      constants<>+2304(SB), Z1, Z1
+	VPADDQ      Z1, Z1, Z3
+	VPADDQ      Z1, Z3, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K2
+	VPGATHERQQ  (R8)(Z1*8), K2, Z3
+	VPSRLQ      $0x34, Z0, Z4
+	VPSRLQ      $0x34, Z3, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z3, Z0, Z6
+	VPMADD52LUQ Z5, Z0, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z1, Z7
-	VPMADD52LUQ Z6, Z1, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z4, Z5, Z7
-	VPMADD52HUQ Z4, Z5, Z8
-	VPMADD52LUQ Z6, Z5, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
-	VPMULLQ     Z4, Z1, Z1
-	VPSRLQ      $0x0a, Z7, Z4
-	VPANDQ      constants<>+640(SB), Z4, Z4
-	VPSLLQ      $0x2a, Z7, Z5
-	VPSRLQ      $0x16, Z1, Z1
-	VPORQ       Z1, Z5, Z1
-	VMOVUPS     constants<>+5376(SB), Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z5, Z4, Z6
-	VMOVUPS     constants<>+5440(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z5, Z4, Z6
-	VMOVUPS     constants<>+5504(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z5, Z4, Z6
-	VMOVUPS     constants<>+5568(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z5, Z4, Z6
-	VMOVUPS     constants<>+5632(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z5, Z4, Z6
-	VMOVUPS     constants<>+5696(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z4, Z8
-	VPMADD52HUQ Z5, Z4, Z7
-	VPMADD52HUQ Z5, Z1, Z8
-	VPMADD52LUQ Z5, Z4, Z8
-	VMOVUPS     constants<>+5760(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+5824(SB), Z6
-	VPSUBQ      Z7, Z6, Z6
-	VPSRAQ      $0x34, Z5, Z7
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z3, Z4, Z6
+	VPMADD52HUQ Z3, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
+	VPMULLQ     Z3, Z0, Z0
+	VPSRLQ      $0x0a, Z6, Z3
+	VPANDQ      constants<>+640(SB), Z3, Z3
+	VPSLLQ      $0x2a, Z6, Z4
+	VPSRLQ      $0x16, Z0, Z0
+	VPORQ       Z0, Z4, Z0
+	VMOVUPS     constants<>+5376(SB), Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5440(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5504(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5568(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5632(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5696(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z4, Z8
-	VPMADD52HUQ Z6, Z4, Z7
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52HUQ Z5, Z3, Z7
+	VPMADD52HUQ Z4, Z3, Z6
+	VPMADD52HUQ Z4, Z0, Z7
+	VPMADD52LUQ Z4, Z3, Z7
+	VMOVUPS     constants<>+5760(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
+	VMOVUPS     constants<>+5824(SB), Z5
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+5888(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+5888(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+5888(SB), Z6
-	VPSUBQ      Z7, Z6, Z6
-	VPSRAQ      $0x34, Z5, Z7
-	VPADDQ      Z7, Z6, Z6
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z4, Z8
-	VPMADD52HUQ Z6, Z4, Z7
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z6, Z4, Z8
-	VMOVUPS     constants<>+4480(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+5952(SB), Z6
-	VPSUBQ      Z7, Z6, Z6
-	VPSRAQ      $0x34, Z5, Z7
-	VPADDQ      Z7, Z6, Z6
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+4480(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
+	VMOVUPS     constants<>+5952(SB), Z5
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z4, Z8
-	VPMADD52HUQ Z6, Z4, Z7
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+6016(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+6016(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+6016(SB), Z6
-	VPSUBQ      Z7, Z6, Z6
-	VPSRAQ      $0x34, Z5, Z7
-	VPADDQ      Z7, Z6, Z6
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z4, Z8
-	VPMADD52HUQ Z6, Z4, Z7
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z6, Z4, Z8
-	VMOVUPS     constants<>+4480(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+448(SB), Z6
-	VPSUBQ      Z7, Z6, Z6
-	VPSRAQ      $0x34, Z5, Z7
-	VPADDQ      Z7, Z6, Z6
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+4480(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
+	VMOVUPS     constants<>+448(SB), Z5
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z4, Z8
-	VPMADD52HUQ Z6, Z4, Z7
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+640(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+640(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+640(SB), Z6
-	VPSUBQ      Z7, Z6, Z6
-	VPSRAQ      $0x34, Z5, Z7
-	VPADDQ      Z7, Z6, Z6
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K2
+	VPGATHERQQ  8(R8)(Z1*8), K2, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPCMPQ      $0x05, Z7, Z7, K2
-	VPGATHERQQ  8(R8)(Z2*8), K2, Z7
+	VPGATHERQQ  16(R8)(Z1*8), K2, Z7
+	VPSRLQ      $0x0c, Z6, Z1
+	VPSLLQ      $0x28, Z6, Z6
+	VPSRLQ      $0x18, Z7, Z7
+	VPORQ       Z7, Z6, Z6
+	VPANDQ      constants<>+640(SB), Z6, Z6
+	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPCMPQ      $0x05, Z8, Z8, K2
-	VPGATHERQQ  16(R8)(Z2*8), K2, Z8
-	VPSRLQ      $0x0c, Z7, Z2
-	VPSLLQ      $0x28, Z7, Z7
-	VPSRLQ      $0x18, Z8, Z8
-	VPORQ       Z8, Z7, Z7
-	VPANDQ      constants<>+640(SB), Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z5, Z4, Z9
-	VPMADD52HUQ Z6, Z4, Z8
-	VPMADD52HUQ Z6, Z1, Z9
-	VPMADD52LUQ Z6, Z4, Z9
-	VPADDQ      Z9, Z7, Z1
-	VPADDQ      Z8, Z2, Z2
-	VPSRLQ      $0x34, Z1, Z4
-	VPADDQ      Z4, Z2, Z2
-	VPANDQ      constants<>+640(SB), Z1, Z1
+	VPMADD52HUQ Z4, Z3, Z8
+	VPMADD52HUQ Z5, Z3, Z7
+	VPMADD52HUQ Z5, Z0, Z8
+	VPMADD52LUQ Z5, Z3, Z8
+	VPADDQ      Z8, Z6, Z0
+	VPADDQ      Z7, Z1, Z1
+	VPSRLQ      $0x34, Z0, Z3
+	VPADDQ      Z3, Z1, Z1
+	VPANDQ      constants<>+640(SB), Z0, Z0
+	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+6144(SB), Z2, Z5
-	VPMADD52HUQ constants<>+6080(SB), Z2, Z4
-	VPMADD52HUQ constants<>+6080(SB), Z1, Z5
-	VPMADD52LUQ constants<>+6080(SB), Z2, Z5
-	VPADDQ      Z5, Z1, Z1
-	VPADDQ      Z4, Z2, Z2
-	VPSRLQ      $0x34, Z1, Z4
-	VPADDQ      Z4, Z2, Z2
-	VPANDQ      constants<>+640(SB), Z1, Z1
-	VPSRAQ      $0x3f, Z3, Z4
-	VPXORQ      Z3, Z4, Z4
-	VPMOVQ2M    Z3, K2
-	VPORQ       Z2, Z1, Z5
-	VPTESTNMQ   Z5, Z5, K2, K2
-	VPSUBQ      constants<>+1536(SB), Z4, K2, Z4
-	VPMOVQ2M    Z3, K2
-	VPXORQ      constants<>+1536(SB), Z2, K2, Z2
-	VPTESTNMQ   Z1, Z1, K2, K2
-	VPSUBQ      constants<>+1536(SB), Z2, K2, Z2
-	VPXORQ      Z5, Z5, Z5
-	VPMOVQ2M    Z3, K2
-	VPSUBQ      Z1, Z5, K2, Z1
-	VMOVUPS     (CX)(SI*8), Z5
-	VPABSQ      Z5, Z6
-	VPSRLQ      $0x34, Z6, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z1, Z6, Z8
-	VPMADD52HUQ Z2, Z6, Z9
-	VPMADD52HUQ Z4, Z6, Z10
-	VPMADD52LUQ Z2, Z6, Z8
-	VPMADD52LUQ Z4, Z6, Z9
-	VPMADD52LUQ Z4, Z7, Z10
-	VPMADD52LUQ Z1, Z7, Z8
-	VPMADD52LUQ Z2, Z7, Z9
-	VPMADD52HUQ Z2, Z7, Z10
-	VPMADD52HUQ Z1, Z7, Z9
-	VPSRLQ      $0x34, Z8, Z1
-	VPADDQ      Z1, Z9, Z1
-	VPANDQ      constants<>+640(SB), Z8, Z2
-	VPTESTMQ    constants<>+6208(SB), Z1, K2
-	VPTESTMQ    Z10, Z10, K3
-	KORB        K3, K2, K2
-	VMOVUPD     constants<>+6272(SB), K2, Z1
-	VPSLLQ      $0x0e, Z1, Z1
-	VPSRLQ      $0x26, Z2, Z4
-	VPORQ       Z4, Z1, Z1
-	VPSLLQ      $0x1a, Z2, Z2
-	VPXORQ      Z3, Z5, Z3
-	VPMOVQ2M    Z3, K2
+	VPMADD52HUQ constants<>+6144(SB), Z1, Z4
+	VPMADD52HUQ constants<>+6080(SB), Z1, Z3
+	VPMADD52HUQ constants<>+6080(SB), Z0, Z4
+	VPMADD52LUQ constants<>+6080(SB), Z1, Z4
+	VPADDQ      Z4, Z0, Z0
+	VPADDQ      Z3, Z1, Z1
+	VPSRLQ      $0x34, Z0, Z3
+	VPADDQ      Z3, Z1, Z1
+	VPANDQ      constants<>+640(SB), Z0, Z0
+	VPSRAQ      $0x3f, Z2, Z3
+	VPXORQ      Z2, Z3, Z3
+	VPMOVQ2M    Z2, K2
+	VPORQ       Z1, Z0, Z4
+	VPTESTNMQ   Z4, Z4, K2, K2
+	VPSUBQ      constants<>+1536(SB), Z3, K2, Z3
+	VPMOVQ2M    Z2, K2
 	VPXORQ      constants<>+1536(SB), Z1, K2, Z1
-	VPTESTNMQ   Z2, Z2, K2, K2
+	VPTESTNMQ   Z0, Z0, K2, K2
 	VPSUBQ      constants<>+1536(SB), Z1, K2, Z1
+	VPMOVQ2M    Z2, K2
 	VPXORQ      Z4, Z4, Z4
-	VPMOVQ2M    Z3, K2
-	VPSUBQ      Z2, Z4, K2, Z2
-	VPADDQ      constants<>+192(SB), Z1, Z1
-	VPCMPUQ     $0x05, constants<>+6336(SB), Z1, K2
-	VPSRLQ      $0x39, Z1, Z3
-	VMOVUPS     constants<>+2176(SB), Z4
-	VPSUBQ      Z3, Z4, Z4
+	VPSUBQ      Z0, Z4, K2, Z0
+	VMOVUPS     (CX)(SI*8), Z4
+	VPABSQ      Z4, Z5
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z0, Z5, Z7
+	VPMADD52HUQ Z1, Z5, Z8
+	VPMADD52HUQ Z3, Z5, Z9
+	VPMADD52LUQ Z1, Z5, Z7
+	VPMADD52LUQ Z3, Z5, Z8
+	VPMADD52LUQ Z3, Z6, Z9
+	VPMADD52LUQ Z0, Z6, Z7
+	VPMADD52LUQ Z1, Z6, Z8
+	VPMADD52HUQ Z1, Z6, Z9
+	VPMADD52HUQ Z0, Z6, Z8
+	VPSRLQ      $0x34, Z7, Z0
+	VPADDQ      Z0, Z8, Z0
+	VPANDQ      constants<>+640(SB), Z7, Z1
+	VPTESTMQ    constants<>+6208(SB), Z0, K2
+	VPTESTMQ    Z9, Z9, K3
+	KORB        K3, K2, K2
+	VMOVUPD     constants<>+6272(SB), K2, Z0
+	VPSLLQ      $0x0e, Z0, Z0
+	VPSRLQ      $0x26, Z1, Z3
+	VPORQ       Z3, Z0, Z0
+	VPSLLQ      $0x1a, Z1, Z1
+	VPXORQ      Z2, Z4, Z2
+	VPMOVQ2M    Z2, K2
+	VPXORQ      constants<>+1536(SB), Z0, K2, Z0
+	VPTESTNMQ   Z1, Z1, K2, K2
+	VPSUBQ      constants<>+1536(SB), Z0, K2, Z0
+	VPMOVQ2M    Z2, K2
+	VPXORQ      Z2, Z2, Z2
+	VPSUBQ      Z1, Z2, K2, Z1
+	VPADDQ      constants<>+192(SB), Z0, Z0
+	VPCMPUQ     $0x05, constants<>+6336(SB), Z0, K2
+	VPSRLQ      $0x39, Z0, Z2
+	VMOVUPS     constants<>+2176(SB), Z3
+	VPSUBQ      Z2, Z3, Z3
 	MOVQ        coarse+40(FP), R8
 	MOVQ        fine+48(FP), R9
-	VPSRLQ      $0x30, Z1, Z3
-	VPANDQ      constants<>+2240(SB), Z3, Z3
-	VPSRLQ      $0x29, Z1, Z5
-	VPANDQ      constants<>+2304(SB), Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K3
-	VPGATHERQQ  (R9)(Z5*8), K3, Z6
-	VPSLLQ      $0x17, Z1, Z1
-	VPSRLQ      $0x29, Z2, Z2
-	VPORQ       Z2, Z1, Z1
-	VPSRLQ      $0x34, Z1, Z2
+	VPSRLQ      $0x30, Z0, Z2
+	VPANDQ      constants<>+2240(SB), Z2, Z2
+	VPSRLQ      $0x29, Z0, Z4
+	VPANDQ      constants<>+2304(SB), Z4, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z5
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z5
+	VPCMPQ      $0x05, Z5, Z5, K3
+	VPGATHERQQ  (R9)(Z4*8), K3, Z5
+	VPSLLQ      $0x17, Z0, Z0
+	VPSRLQ      $0x29, Z1, Z1
+	VPORQ       Z1, Z0, Z0
+	VPSRLQ      $0x34, Z0, Z1
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ constants<>+2368(SB), Z0, Z4
+	VPMADD52LUQ constants<>+2432(SB), Z0, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+2432(SB), Z0, Z6
+	VPMADD52LUQ constants<>+2368(SB), Z1, Z4
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z6
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z6
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VPSRLQ      $0x0c, Z4, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPMADD52HUQ Z0, Z0, Z1
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z0, Z1, Z6
+	VPSRLQ      $0x14, Z6, Z0
+	VPMULUDQ    constants<>+2496(SB), Z0, Z0
+	VPSRLQ      $0x05, Z1, Z1
+	VPADDQ      Z1, Z4, Z1
+	VPSRLQ      $0x22, Z0, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPSRLQ      $0x08, Z0, Z1
+	VPADDQ      Z1, Z5, Z1
+	VPSRLQ      $0x34, Z5, Z4
+	VPSRLQ      $0x34, Z0, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2432(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2368(SB), Z2, Z5
-	VPMADD52HUQ constants<>+2368(SB), Z2, Z7
-	VPMADD52LUQ constants<>+2432(SB), Z2, Z7
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z5, Z5
-	VPSRLQ      $0x0c, Z5, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z1, Z1, Z2
-	VPMADD52HUQ Z1, Z2, Z7
-	VPSRLQ      $0x14, Z7, Z1
-	VPMULUDQ    constants<>+2496(SB), Z1, Z1
-	VPSRLQ      $0x05, Z2, Z2
-	VPADDQ      Z2, Z5, Z2
-	VPSRLQ      $0x22, Z1, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPSRLQ      $0x08, Z1, Z2
-	VPADDQ      Z2, Z6, Z2
-	VPSRLQ      $0x34, Z6, Z5
-	VPSRLQ      $0x34, Z1, Z7
+	VPMADD52HUQ Z0, Z5, Z7
+	VPMADD52LUQ Z6, Z5, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z1, Z6, Z8
-	VPMADD52LUQ Z7, Z6, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z7, Z6, Z9
-	VPMADD52LUQ Z1, Z5, Z8
-	VPMADD52HUQ Z1, Z5, Z9
-	VPMADD52LUQ Z7, Z5, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x10, Z8, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x05, Z2, Z2, K3
-	VPGATHERQQ  (R8)(Z3*8), K3, Z2
-	VPSRLQ      $0x34, Z2, Z5
-	VPSRLQ      $0x34, Z1, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z1, Z2, Z7
-	VPMADD52LUQ Z6, Z2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z1, Z5, Z7
-	VPMADD52HUQ Z1, Z5, Z8
-	VPMADD52LUQ Z6, Z5, Z8
+	VPMADD52HUQ Z6, Z5, Z8
+	VPMADD52LUQ Z0, Z4, Z7
+	VPMADD52HUQ Z0, Z4, Z8
+	VPMADD52LUQ Z6, Z4, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x08, Z7, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x05, Z2, Z2, K3
-	VPGATHERQQ  8(R8)(Z3*8), K3, Z2
-	VPSLLQ      $0x38, Z7, Z3
-	VPADDQ      Z3, Z2, Z3
-	VPCMPUQ     $0x01, Z2, Z3, K3
-	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
-	VPSRLVQ     Z4, Z1, Z1
-	VPADDQ      constants<>+64(SB), Z1, Z1
-	VPSRLQ      $0x01, Z1, Z1
-	VPMOVQ2M    Z1, K3
+	VPSRLQ      $0x10, Z7, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x05, Z1, Z1, K3
+	VPGATHERQQ  (R8)(Z2*8), K3, Z1
+	VPSRLQ      $0x34, Z1, Z4
+	VPSRLQ      $0x34, Z0, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z0, Z1, Z6
+	VPMADD52LUQ Z5, Z1, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z1, Z7
+	VPMADD52LUQ Z0, Z4, Z6
+	VPMADD52HUQ Z0, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSRLQ      $0x08, Z6, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x05, Z1, Z1, K3
+	VPGATHERQQ  8(R8)(Z2*8), K3, Z1
+	VPSLLQ      $0x38, Z6, Z2
+	VPADDQ      Z2, Z1, Z2
+	VPCMPUQ     $0x01, Z1, Z2, K3
+	VPSUBQ      constants<>+1536(SB), Z0, K3, Z0
+	VPSRLVQ     Z3, Z0, Z0
+	VPADDQ      constants<>+64(SB), Z0, Z0
+	VPSRLQ      $0x01, Z0, Z0
+	VPMOVQ2M    Z0, K3
 	KORB        K3, K2, K2
 	KORB        K1, K2, K2
 	KTESTB      K2, K2
@@ -9651,14 +9652,15 @@ one234:
 	JMP         stopped
 
 good239:
-	VPXORQ  Z0, Z1, Z1
-	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS (DX)(SI*8), Z2
-	VPADDQ  Z2, Z1, Z1
-	VMOVUPS Z1, (DX)(SI*8)
-	ADDQ    $0x08, SI
-	CMPQ    SI, DI
-	JLE     one234
+	VBROADCASTSD minus+32(FP), Z1
+	VPXORQ       Z1, Z0, Z0
+	VPSUBQ       Z1, Z0, Z0
+	VMOVUPS      (DX)(SI*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, (DX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one234
 
 tail236:
 	MOVQ        BX, DI
@@ -9668,301 +9670,301 @@ tail236:
 	SHLXQ       DI, R8, R8
 	NOTQ        R8
 	KMOVW       R8, K1
-	VMOVUPD.Z   (AX)(SI*8), K1, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x02, Z2, Z1, K2
-	VPLZCNTQ    Z1, Z2
-	VPSLLVQ     Z2, Z1, Z1
-	VMOVUPS     constants<>+2560(SB), Z3
-	VPSUBQ      Z2, Z3, Z3
+	VMOVUPD.Z   (AX)(SI*8), K1, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x02, Z1, Z0, K2
+	VPLZCNTQ    Z0, Z1
+	VPSLLVQ     Z1, Z0, Z0
+	VMOVUPS     constants<>+2560(SB), Z2
+	VPSUBQ      Z1, Z2, Z2
 	MOVQ        logs+56(FP), AX
-	VPSRLQ      $0x37, Z1, Z2
-	VPANDQ      constants<>+2304(SB), Z2, Z2
-	VPADDQ      Z2, Z2, Z4
-	VPADDQ      Z2, Z4, Z2
-	VPXORQ      Z4, Z4, Z4
-	VPCMPQ      $0x05, Z4, Z4, K3
-	VPGATHERQQ  (AX)(Z2*8), K3, Z4
-	VPSRLQ      $0x34, Z1, Z5
-	VPSRLQ      $0x34, Z4, Z6
+	VPSRLQ      $0x37, Z0, Z1
+	VPANDQ      constants<>+2304(SB), Z1, Z1
+	VPADDQ      Z1, Z1, Z3
+	VPADDQ      Z1, Z3, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  (AX)(Z1*8), K3, Z3
+	VPSRLQ      $0x34, Z0, Z4
+	VPSRLQ      $0x34, Z3, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z3, Z0, Z6
+	VPMADD52LUQ Z5, Z0, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z1, Z7
-	VPMADD52LUQ Z6, Z1, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z4, Z5, Z7
-	VPMADD52HUQ Z4, Z5, Z8
-	VPMADD52LUQ Z6, Z5, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
-	VPMULLQ     Z4, Z1, Z1
-	VPSRLQ      $0x0a, Z7, Z4
-	VPANDQ      constants<>+640(SB), Z4, Z4
-	VPSLLQ      $0x2a, Z7, Z5
-	VPSRLQ      $0x16, Z1, Z1
-	VPORQ       Z1, Z5, Z1
-	VMOVUPS     constants<>+5376(SB), Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z5, Z4, Z6
-	VMOVUPS     constants<>+5440(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z5, Z4, Z6
-	VMOVUPS     constants<>+5504(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z5, Z4, Z6
-	VMOVUPS     constants<>+5568(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z5, Z4, Z6
-	VMOVUPS     constants<>+5632(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z5, Z4, Z6
-	VMOVUPS     constants<>+5696(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z4, Z8
-	VPMADD52HUQ Z5, Z4, Z7
-	VPMADD52HUQ Z5, Z1, Z8
-	VPMADD52LUQ Z5, Z4, Z8
-	VMOVUPS     constants<>+5760(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+5824(SB), Z6
-	VPSUBQ      Z7, Z6, Z6
-	VPSRAQ      $0x34, Z5, Z7
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z3, Z4, Z6
+	VPMADD52HUQ Z3, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
+	VPMULLQ     Z3, Z0, Z0
+	VPSRLQ      $0x0a, Z6, Z3
+	VPANDQ      constants<>+640(SB), Z3, Z3
+	VPSLLQ      $0x2a, Z6, Z4
+	VPSRLQ      $0x16, Z0, Z0
+	VPORQ       Z0, Z4, Z0
+	VMOVUPS     constants<>+5376(SB), Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5440(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5504(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5568(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5632(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5696(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z4, Z8
-	VPMADD52HUQ Z6, Z4, Z7
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52HUQ Z5, Z3, Z7
+	VPMADD52HUQ Z4, Z3, Z6
+	VPMADD52HUQ Z4, Z0, Z7
+	VPMADD52LUQ Z4, Z3, Z7
+	VMOVUPS     constants<>+5760(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
+	VMOVUPS     constants<>+5824(SB), Z5
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+5888(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+5888(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+5888(SB), Z6
-	VPSUBQ      Z7, Z6, Z6
-	VPSRAQ      $0x34, Z5, Z7
-	VPADDQ      Z7, Z6, Z6
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z4, Z8
-	VPMADD52HUQ Z6, Z4, Z7
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z6, Z4, Z8
-	VMOVUPS     constants<>+4480(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+5952(SB), Z6
-	VPSUBQ      Z7, Z6, Z6
-	VPSRAQ      $0x34, Z5, Z7
-	VPADDQ      Z7, Z6, Z6
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+4480(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
+	VMOVUPS     constants<>+5952(SB), Z5
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z4, Z8
-	VPMADD52HUQ Z6, Z4, Z7
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+6016(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+6016(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+6016(SB), Z6
-	VPSUBQ      Z7, Z6, Z6
-	VPSRAQ      $0x34, Z5, Z7
-	VPADDQ      Z7, Z6, Z6
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z4, Z8
-	VPMADD52HUQ Z6, Z4, Z7
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z6, Z4, Z8
-	VMOVUPS     constants<>+4480(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+448(SB), Z6
-	VPSUBQ      Z7, Z6, Z6
-	VPSRAQ      $0x34, Z5, Z7
-	VPADDQ      Z7, Z6, Z6
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+4480(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
+	VMOVUPS     constants<>+448(SB), Z5
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z4, Z8
-	VPMADD52HUQ Z6, Z4, Z7
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+640(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+640(SB), Z5
-	VPSUBQ      Z8, Z5, Z5
-	VMOVUPS     constants<>+640(SB), Z6
-	VPSUBQ      Z7, Z6, Z6
-	VPSRAQ      $0x34, Z5, Z7
-	VPADDQ      Z7, Z6, Z6
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K3
+	VPGATHERQQ  8(AX)(Z1*8), K3, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPCMPQ      $0x05, Z7, Z7, K3
-	VPGATHERQQ  8(AX)(Z2*8), K3, Z7
+	VPGATHERQQ  16(AX)(Z1*8), K3, Z7
+	VPSRLQ      $0x0c, Z6, Z1
+	VPSLLQ      $0x28, Z6, Z6
+	VPSRLQ      $0x18, Z7, Z7
+	VPORQ       Z7, Z6, Z6
+	VPANDQ      constants<>+640(SB), Z6, Z6
+	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPCMPQ      $0x05, Z8, Z8, K3
-	VPGATHERQQ  16(AX)(Z2*8), K3, Z8
-	VPSRLQ      $0x0c, Z7, Z2
-	VPSLLQ      $0x28, Z7, Z7
-	VPSRLQ      $0x18, Z8, Z8
-	VPORQ       Z8, Z7, Z7
-	VPANDQ      constants<>+640(SB), Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z5, Z4, Z9
-	VPMADD52HUQ Z6, Z4, Z8
-	VPMADD52HUQ Z6, Z1, Z9
-	VPMADD52LUQ Z6, Z4, Z9
-	VPADDQ      Z9, Z7, Z1
-	VPADDQ      Z8, Z2, Z2
-	VPSRLQ      $0x34, Z1, Z4
-	VPADDQ      Z4, Z2, Z2
-	VPANDQ      constants<>+640(SB), Z1, Z1
+	VPMADD52HUQ Z4, Z3, Z8
+	VPMADD52HUQ Z5, Z3, Z7
+	VPMADD52HUQ Z5, Z0, Z8
+	VPMADD52LUQ Z5, Z3, Z8
+	VPADDQ      Z8, Z6, Z0
+	VPADDQ      Z7, Z1, Z1
+	VPSRLQ      $0x34, Z0, Z3
+	VPADDQ      Z3, Z1, Z1
+	VPANDQ      constants<>+640(SB), Z0, Z0
+	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+6144(SB), Z2, Z5
-	VPMADD52HUQ constants<>+6080(SB), Z2, Z4
-	VPMADD52HUQ constants<>+6080(SB), Z1, Z5
-	VPMADD52LUQ constants<>+6080(SB), Z2, Z5
-	VPADDQ      Z5, Z1, Z1
-	VPADDQ      Z4, Z2, Z2
-	VPSRLQ      $0x34, Z1, Z4
-	VPADDQ      Z4, Z2, Z2
-	VPANDQ      constants<>+640(SB), Z1, Z1
-	VPSRAQ      $0x3f, Z3, Z4
-	VPXORQ      Z3, Z4, Z4
-	VPMOVQ2M    Z3, K3
-	VPORQ       Z2, Z1, Z5
-	VPTESTNMQ   Z5, Z5, K3, K3
-	VPSUBQ      constants<>+1536(SB), Z4, K3, Z4
-	VPMOVQ2M    Z3, K3
-	VPXORQ      constants<>+1536(SB), Z2, K3, Z2
-	VPTESTNMQ   Z1, Z1, K3, K3
-	VPSUBQ      constants<>+1536(SB), Z2, K3, Z2
-	VPXORQ      Z5, Z5, Z5
-	VPMOVQ2M    Z3, K3
-	VPSUBQ      Z1, Z5, K3, Z1
-	VMOVUPD.Z   (CX)(SI*8), K1, Z5
-	VPABSQ      Z5, Z6
-	VPSRLQ      $0x34, Z6, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z1, Z6, Z8
-	VPMADD52HUQ Z2, Z6, Z9
-	VPMADD52HUQ Z4, Z6, Z10
-	VPMADD52LUQ Z2, Z6, Z8
-	VPMADD52LUQ Z4, Z6, Z9
-	VPMADD52LUQ Z4, Z7, Z10
-	VPMADD52LUQ Z1, Z7, Z8
-	VPMADD52LUQ Z2, Z7, Z9
-	VPMADD52HUQ Z2, Z7, Z10
-	VPMADD52HUQ Z1, Z7, Z9
-	VPSRLQ      $0x34, Z8, Z1
-	VPADDQ      Z1, Z9, Z1
-	VPANDQ      constants<>+640(SB), Z8, Z2
-	VPTESTMQ    constants<>+6208(SB), Z1, K3
-	VPTESTMQ    Z10, Z10, K4
-	KORB        K4, K3, K3
-	VMOVUPD     constants<>+6272(SB), K3, Z1
-	VPSLLQ      $0x0e, Z1, Z1
-	VPSRLQ      $0x26, Z2, Z4
-	VPORQ       Z4, Z1, Z1
-	VPSLLQ      $0x1a, Z2, Z2
-	VPXORQ      Z3, Z5, Z3
-	VPMOVQ2M    Z3, K3
+	VPMADD52HUQ constants<>+6144(SB), Z1, Z4
+	VPMADD52HUQ constants<>+6080(SB), Z1, Z3
+	VPMADD52HUQ constants<>+6080(SB), Z0, Z4
+	VPMADD52LUQ constants<>+6080(SB), Z1, Z4
+	VPADDQ      Z4, Z0, Z0
+	VPADDQ      Z3, Z1, Z1
+	VPSRLQ      $0x34, Z0, Z3
+	VPADDQ      Z3, Z1, Z1
+	VPANDQ      constants<>+640(SB), Z0, Z0
+	VPSRAQ      $0x3f, Z2, Z3
+	VPXORQ      Z2, Z3, Z3
+	VPMOVQ2M    Z2, K3
+	VPORQ       Z1, Z0, Z4
+	VPTESTNMQ   Z4, Z4, K3, K3
+	VPSUBQ      constants<>+1536(SB), Z3, K3, Z3
+	VPMOVQ2M    Z2, K3
 	VPXORQ      constants<>+1536(SB), Z1, K3, Z1
-	VPTESTNMQ   Z2, Z2, K3, K3
+	VPTESTNMQ   Z0, Z0, K3, K3
 	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
+	VPMOVQ2M    Z2, K3
 	VPXORQ      Z4, Z4, Z4
-	VPMOVQ2M    Z3, K3
-	VPSUBQ      Z2, Z4, K3, Z2
-	VPADDQ      constants<>+192(SB), Z1, Z1
-	VPCMPUQ     $0x05, constants<>+6336(SB), Z1, K3
-	VPSRLQ      $0x39, Z1, Z3
-	VMOVUPS     constants<>+2176(SB), Z4
-	VPSUBQ      Z3, Z4, Z4
+	VPSUBQ      Z0, Z4, K3, Z0
+	VMOVUPD.Z   (CX)(SI*8), K1, Z4
+	VPABSQ      Z4, Z5
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z0, Z5, Z7
+	VPMADD52HUQ Z1, Z5, Z8
+	VPMADD52HUQ Z3, Z5, Z9
+	VPMADD52LUQ Z1, Z5, Z7
+	VPMADD52LUQ Z3, Z5, Z8
+	VPMADD52LUQ Z3, Z6, Z9
+	VPMADD52LUQ Z0, Z6, Z7
+	VPMADD52LUQ Z1, Z6, Z8
+	VPMADD52HUQ Z1, Z6, Z9
+	VPMADD52HUQ Z0, Z6, Z8
+	VPSRLQ      $0x34, Z7, Z0
+	VPADDQ      Z0, Z8, Z0
+	VPANDQ      constants<>+640(SB), Z7, Z1
+	VPTESTMQ    constants<>+6208(SB), Z0, K3
+	VPTESTMQ    Z9, Z9, K4
+	KORB        K4, K3, K3
+	VMOVUPD     constants<>+6272(SB), K3, Z0
+	VPSLLQ      $0x0e, Z0, Z0
+	VPSRLQ      $0x26, Z1, Z3
+	VPORQ       Z3, Z0, Z0
+	VPSLLQ      $0x1a, Z1, Z1
+	VPXORQ      Z2, Z4, Z2
+	VPMOVQ2M    Z2, K3
+	VPXORQ      constants<>+1536(SB), Z0, K3, Z0
+	VPTESTNMQ   Z1, Z1, K3, K3
+	VPSUBQ      constants<>+1536(SB), Z0, K3, Z0
+	VPMOVQ2M    Z2, K3
+	VPXORQ      Z2, Z2, Z2
+	VPSUBQ      Z1, Z2, K3, Z1
+	VPADDQ      constants<>+192(SB), Z0, Z0
+	VPCMPUQ     $0x05, constants<>+6336(SB), Z0, K3
+	VPSRLQ      $0x39, Z0, Z2
+	VMOVUPS     constants<>+2176(SB), Z3
+	VPSUBQ      Z2, Z3, Z3
 	MOVQ        coarse+40(FP), AX
 	MOVQ        fine+48(FP), CX
-	VPSRLQ      $0x30, Z1, Z3
-	VPANDQ      constants<>+2240(SB), Z3, Z3
-	VPSRLQ      $0x29, Z1, Z5
-	VPANDQ      constants<>+2304(SB), Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K4
-	VPGATHERQQ  (CX)(Z5*8), K4, Z6
-	VPSLLQ      $0x17, Z1, Z1
-	VPSRLQ      $0x29, Z2, Z2
-	VPORQ       Z2, Z1, Z1
-	VPSRLQ      $0x34, Z1, Z2
+	VPSRLQ      $0x30, Z0, Z2
+	VPANDQ      constants<>+2240(SB), Z2, Z2
+	VPSRLQ      $0x29, Z0, Z4
+	VPANDQ      constants<>+2304(SB), Z4, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z5
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z5
+	VPCMPQ      $0x05, Z5, Z5, K4
+	VPGATHERQQ  (CX)(Z4*8), K4, Z5
+	VPSLLQ      $0x17, Z0, Z0
+	VPSRLQ      $0x29, Z1, Z1
+	VPORQ       Z1, Z0, Z0
+	VPSRLQ      $0x34, Z0, Z1
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ constants<>+2368(SB), Z0, Z4
+	VPMADD52LUQ constants<>+2432(SB), Z0, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+2432(SB), Z0, Z6
+	VPMADD52LUQ constants<>+2368(SB), Z1, Z4
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z6
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z6
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VPSRLQ      $0x0c, Z4, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPMADD52HUQ Z0, Z0, Z1
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z0, Z1, Z6
+	VPSRLQ      $0x14, Z6, Z0
+	VPMULUDQ    constants<>+2496(SB), Z0, Z0
+	VPSRLQ      $0x05, Z1, Z1
+	VPADDQ      Z1, Z4, Z1
+	VPSRLQ      $0x22, Z0, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPSRLQ      $0x08, Z0, Z1
+	VPADDQ      Z1, Z5, Z1
+	VPSRLQ      $0x34, Z5, Z4
+	VPSRLQ      $0x34, Z0, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2432(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2368(SB), Z2, Z5
-	VPMADD52HUQ constants<>+2368(SB), Z2, Z7
-	VPMADD52LUQ constants<>+2432(SB), Z2, Z7
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z5, Z5
-	VPSRLQ      $0x0c, Z5, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z1, Z1, Z2
-	VPMADD52HUQ Z1, Z2, Z7
-	VPSRLQ      $0x14, Z7, Z1
-	VPMULUDQ    constants<>+2496(SB), Z1, Z1
-	VPSRLQ      $0x05, Z2, Z2
-	VPADDQ      Z2, Z5, Z2
-	VPSRLQ      $0x22, Z1, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPSRLQ      $0x08, Z1, Z2
-	VPADDQ      Z2, Z6, Z2
-	VPSRLQ      $0x34, Z6, Z5
-	VPSRLQ      $0x34, Z1, Z7
+	VPMADD52HUQ Z0, Z5, Z7
+	VPMADD52LUQ Z6, Z5, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z1, Z6, Z8
-	VPMADD52LUQ Z7, Z6, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z7, Z6, Z9
-	VPMADD52LUQ Z1, Z5, Z8
-	VPMADD52HUQ Z1, Z5, Z9
-	VPMADD52LUQ Z7, Z5, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x10, Z8, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x05, Z2, Z2, K4
-	VPGATHERQQ  (AX)(Z3*8), K4, Z2
-	VPSRLQ      $0x34, Z2, Z5
-	VPSRLQ      $0x34, Z1, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z1, Z2, Z7
-	VPMADD52LUQ Z6, Z2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z1, Z5, Z7
-	VPMADD52HUQ Z1, Z5, Z8
-	VPMADD52LUQ Z6, Z5, Z8
+	VPMADD52HUQ Z6, Z5, Z8
+	VPMADD52LUQ Z0, Z4, Z7
+	VPMADD52HUQ Z0, Z4, Z8
+	VPMADD52LUQ Z6, Z4, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x08, Z7, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x05, Z2, Z2, K4
-	VPGATHERQQ  8(AX)(Z3*8), K4, Z2
-	VPSLLQ      $0x38, Z7, Z3
-	VPADDQ      Z3, Z2, Z3
-	VPCMPUQ     $0x01, Z2, Z3, K4
-	VPSUBQ      constants<>+1536(SB), Z1, K4, Z1
-	VPSRLVQ     Z4, Z1, Z1
-	VPADDQ      constants<>+64(SB), Z1, Z1
-	VPSRLQ      $0x01, Z1, Z1
-	VPMOVQ2M    Z1, K4
+	VPSRLQ      $0x10, Z7, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x05, Z1, Z1, K4
+	VPGATHERQQ  (AX)(Z2*8), K4, Z1
+	VPSRLQ      $0x34, Z1, Z4
+	VPSRLQ      $0x34, Z0, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z0, Z1, Z6
+	VPMADD52LUQ Z5, Z1, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z1, Z7
+	VPMADD52LUQ Z0, Z4, Z6
+	VPMADD52HUQ Z0, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSRLQ      $0x08, Z6, Z0
+	VPADDQ      Z0, Z1, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPCMPQ      $0x05, Z1, Z1, K4
+	VPGATHERQQ  8(AX)(Z2*8), K4, Z1
+	VPSLLQ      $0x38, Z6, Z2
+	VPADDQ      Z2, Z1, Z2
+	VPCMPUQ     $0x01, Z1, Z2, K4
+	VPSUBQ      constants<>+1536(SB), Z0, K4, Z0
+	VPSRLVQ     Z3, Z0, Z0
+	VPADDQ      constants<>+64(SB), Z0, Z0
+	VPSRLQ      $0x01, Z0, Z0
+	VPMOVQ2M    Z0, K4
 	KORB        K4, K3, K3
 	KORB        K2, K3, K3
 	KANDB       K1, K3, K3
@@ -9972,11 +9974,12 @@ tail236:
 	JMP         stopped
 
 good240:
-	VPXORQ    Z0, Z1, Z1
-	VPSUBQ    Z0, Z1, Z1
-	VMOVUPD.Z (DX)(SI*8), K1, Z0
-	VPADDQ    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (DX)(SI*8)
+	VBROADCASTSD minus+32(FP), Z1
+	VPXORQ       Z1, Z0, Z0
+	VPSUBQ       Z1, Z0, Z0
+	VMOVUPD.Z    (DX)(SI*8), K1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (DX)(SI*8)
 
 done237:
 	MOVQ BX, AX
@@ -10023,9 +10026,9 @@ many241:
 	VPADDQ      Z3, Z6, Z3
 	VPADDQ      Z5, Z7, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
 	VPCMPQ      $0x05, Z6, Z6, K3
 	VPGATHERQQ  (R9)(Z3*8), K3, Z6
+	VPXORQ      Z7, Z7, Z7
 	VPCMPQ      $0x05, Z7, Z7, K3
 	VPGATHERQQ  (R9)(Z5*8), K3, Z7
 	VPSRLQ      $0x34, Z0, Z8
@@ -10255,43 +10258,43 @@ many241:
 	VPADDQ      Z12, Z10, Z10
 	VPADDQ      Z13, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
 	VPCMPQ      $0x05, Z12, Z12, K3
 	VPGATHERQQ  8(R9)(Z3*8), K3, Z12
+	VPXORQ      Z13, Z13, Z13
 	VPCMPQ      $0x05, Z13, Z13, K3
 	VPGATHERQQ  8(R9)(Z5*8), K3, Z13
 	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
 	VPCMPQ      $0x05, Z14, Z14, K3
 	VPGATHERQQ  16(R9)(Z3*8), K3, Z14
-	VPCMPQ      $0x05, Z15, Z15, K3
-	VPGATHERQQ  16(R9)(Z5*8), K3, Z15
-	VPSRLQ      $0x0c, Z12, Z3
-	VPSRLQ      $0x0c, Z13, Z5
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  16(R9)(Z5*8), K3, Z3
+	VPSRLQ      $0x0c, Z12, Z5
+	VPSRLQ      $0x0c, Z13, Z15
 	VPSLLQ      $0x28, Z12, Z12
 	VPSLLQ      $0x28, Z13, Z13
 	VPSRLQ      $0x18, Z14, Z14
-	VPSRLQ      $0x18, Z15, Z15
+	VPSRLQ      $0x18, Z3, Z3
 	VPORQ       Z14, Z12, Z12
-	VPORQ       Z15, Z13, Z13
+	VPORQ       Z3, Z13, Z3
 	VPANDQ      constants<>+640(SB), Z12, Z12
-	VPANDQ      constants<>+640(SB), Z13, Z13
+	VPANDQ      constants<>+640(SB), Z3, Z3
+	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPMADD52HUQ Z8, Z6, Z16
-	VPMADD52HUQ Z10, Z6, Z14
+	VPMADD52HUQ Z10, Z6, Z13
 	VPMADD52HUQ Z10, Z0, Z16
 	VPMADD52HUQ Z9, Z7, Z17
-	VPMADD52HUQ Z11, Z7, Z15
+	VPMADD52HUQ Z11, Z7, Z14
 	VPMADD52HUQ Z11, Z1, Z17
 	VPMADD52LUQ Z10, Z6, Z16
 	VPMADD52LUQ Z11, Z7, Z17
 	VPADDQ      Z16, Z12, Z0
-	VPADDQ      Z17, Z13, Z1
-	VPADDQ      Z14, Z3, Z3
-	VPADDQ      Z15, Z5, Z5
+	VPADDQ      Z17, Z3, Z1
+	VPADDQ      Z13, Z5, Z3
+	VPADDQ      Z14, Z15, Z5
 	VPSRLQ      $0x34, Z0, Z6
 	VPSRLQ      $0x34, Z1, Z7
 	VPADDQ      Z6, Z3, Z3
@@ -10340,10 +10343,11 @@ many241:
 	VPXORQ      constants<>+1536(SB), Z5, K3, Z5
 	VPTESTNMQ   Z1, Z1, K3, K3
 	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
-	VPXORQ      Z8, Z8, Z8
 	VPMOVQ2M    Z4, K3
+	VPXORQ      Z8, Z8, Z8
 	VPSUBQ      Z0, Z8, K3, Z0
 	VPMOVQ2M    Z2, K3
+	VPXORQ      Z8, Z8, Z8
 	VPSUBQ      Z1, Z8, K3, Z1
 	VMOVUPS     (CX)(DI*8), Z8
 	VMOVUPS     64(CX)(DI*8), Z9
@@ -10409,11 +10413,12 @@ many241:
 	VPXORQ      constants<>+1536(SB), Z11, K3, Z11
 	VPTESTNMQ   Z13, Z13, K3, K3
 	VPSUBQ      constants<>+1536(SB), Z11, K3, Z11
-	VPXORQ      Z14, Z14, Z14
 	VPMOVQ2M    Z8, K3
-	VPSUBQ      Z12, Z14, K3, Z12
+	VPXORQ      Z8, Z8, Z8
+	VPSUBQ      Z12, Z8, K3, Z12
 	VPMOVQ2M    Z9, K3
-	VPSUBQ      Z13, Z14, K3, Z13
+	VPXORQ      Z8, Z8, Z8
+	VPSUBQ      Z13, Z8, K3, Z13
 	VPADDQ      constants<>+192(SB), Z10, Z8
 	VPADDQ      constants<>+192(SB), Z11, Z9
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z8, K3
@@ -10435,11 +10440,11 @@ many241:
 	VPANDQ      constants<>+2304(SB), Z16, Z16
 	VPANDQ      constants<>+2304(SB), Z17, Z17
 	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
 	VPCMPQ      $0x05, Z18, Z18, K5
 	VPGATHERQQ  (R10)(Z16*8), K5, Z18
-	VPCMPQ      $0x05, Z19, Z19, K5
-	VPGATHERQQ  (R10)(Z17*8), K5, Z19
+	VPXORQ      Z16, Z16, Z16
+	VPCMPQ      $0x05, Z16, Z16, K5
+	VPGATHERQQ  (R10)(Z17*8), K5, Z16
 	VPSLLQ      $0x17, Z8, Z8
 	VPSLLQ      $0x17, Z9, Z9
 	VPSRLQ      $0x29, Z12, Z12
@@ -10448,36 +10453,36 @@ many241:
 	VPORQ       Z13, Z9, Z9
 	VPSRLQ      $0x34, Z8, Z12
 	VPSRLQ      $0x34, Z9, Z13
-	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ constants<>+2368(SB), Z8, Z16
-	VPMADD52HUQ constants<>+2368(SB), Z9, Z17
-	VPMADD52LUQ constants<>+2432(SB), Z8, Z16
-	VPMADD52LUQ constants<>+2432(SB), Z9, Z17
+	VPXORQ      Z19, Z19, Z19
+	VPMADD52HUQ constants<>+2368(SB), Z8, Z17
+	VPMADD52HUQ constants<>+2368(SB), Z9, Z19
+	VPMADD52LUQ constants<>+2432(SB), Z8, Z17
+	VPMADD52LUQ constants<>+2432(SB), Z9, Z19
 	VPXORQ      Z20, Z20, Z20
 	VPXORQ      Z21, Z21, Z21
 	VPMADD52HUQ constants<>+2432(SB), Z8, Z20
 	VPMADD52HUQ constants<>+2432(SB), Z9, Z21
-	VPMADD52LUQ constants<>+2368(SB), Z12, Z16
-	VPMADD52LUQ constants<>+2368(SB), Z13, Z17
+	VPMADD52LUQ constants<>+2368(SB), Z12, Z17
+	VPMADD52LUQ constants<>+2368(SB), Z13, Z19
 	VPMADD52HUQ constants<>+2368(SB), Z12, Z20
 	VPMADD52HUQ constants<>+2368(SB), Z13, Z21
 	VPMADD52LUQ constants<>+2432(SB), Z12, Z20
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z16, Z16
-	VPMADD52LUQ constants<>+2432(SB), Z13, Z21
 	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z17, Z17
+	VPMADD52LUQ constants<>+2432(SB), Z13, Z21
+	VPSRLQ      $0x0c, Z19, Z19
 	VPSLLQ      $0x28, Z21, Z21
-	VPADDQ      Z21, Z17, Z17
-	VPSRLQ      $0x0c, Z16, Z8
-	VPSRLQ      $0x0c, Z17, Z9
+	VPADDQ      Z21, Z19, Z19
+	VPSRLQ      $0x0c, Z17, Z8
+	VPSRLQ      $0x0c, Z19, Z9
 	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z20, Z20, Z20
-	VPXORQ      Z21, Z21, Z21
 	VPMADD52HUQ Z8, Z8, Z12
 	VPMADD52HUQ Z9, Z9, Z13
+	VPXORQ      Z20, Z20, Z20
+	VPXORQ      Z21, Z21, Z21
 	VPMADD52HUQ Z8, Z12, Z20
 	VPMADD52HUQ Z9, Z13, Z21
 	VPSRLQ      $0x14, Z20, Z8
@@ -10486,8 +10491,8 @@ many241:
 	VPMULUDQ    constants<>+2496(SB), Z9, Z9
 	VPSRLQ      $0x05, Z12, Z12
 	VPSRLQ      $0x05, Z13, Z13
-	VPADDQ      Z12, Z16, Z12
-	VPADDQ      Z13, Z17, Z13
+	VPADDQ      Z12, Z17, Z12
+	VPADDQ      Z13, Z19, Z13
 	VPSRLQ      $0x22, Z8, Z8
 	VPSRLQ      $0x22, Z9, Z9
 	VPADDQ      Z8, Z12, Z8
@@ -10495,30 +10500,30 @@ many241:
 	VPSRLQ      $0x08, Z8, Z12
 	VPSRLQ      $0x08, Z9, Z13
 	VPADDQ      Z12, Z18, Z12
-	VPADDQ      Z13, Z19, Z13
-	VPSRLQ      $0x34, Z18, Z16
-	VPSRLQ      $0x34, Z19, Z17
+	VPADDQ      Z13, Z16, Z13
+	VPSRLQ      $0x34, Z18, Z17
+	VPSRLQ      $0x34, Z16, Z19
 	VPSRLQ      $0x34, Z8, Z20
 	VPSRLQ      $0x34, Z9, Z21
 	VPXORQ      Z22, Z22, Z22
 	VPXORQ      Z23, Z23, Z23
 	VPMADD52HUQ Z8, Z18, Z22
-	VPMADD52HUQ Z9, Z19, Z23
+	VPMADD52HUQ Z9, Z16, Z23
 	VPMADD52LUQ Z20, Z18, Z22
-	VPMADD52LUQ Z21, Z19, Z23
+	VPMADD52LUQ Z21, Z16, Z23
 	VPXORQ      Z24, Z24, Z24
 	VPXORQ      Z25, Z25, Z25
 	VPMADD52HUQ Z20, Z18, Z24
-	VPMADD52HUQ Z21, Z19, Z25
-	VPMADD52LUQ Z8, Z16, Z22
-	VPMADD52LUQ Z9, Z17, Z23
-	VPMADD52HUQ Z8, Z16, Z24
-	VPMADD52HUQ Z9, Z17, Z25
-	VPMADD52LUQ Z20, Z16, Z24
+	VPMADD52HUQ Z21, Z16, Z25
+	VPMADD52LUQ Z8, Z17, Z22
+	VPMADD52LUQ Z9, Z19, Z23
+	VPMADD52HUQ Z8, Z17, Z24
+	VPMADD52HUQ Z9, Z19, Z25
+	VPMADD52LUQ Z20, Z17, Z24
 	VPSRLQ      $0x0c, Z22, Z22
 	VPSLLQ      $0x28, Z24, Z24
 	VPADDQ      Z24, Z22, Z22
-	VPMADD52LUQ Z21, Z17, Z25
+	VPMADD52LUQ Z21, Z19, Z25
 	VPSRLQ      $0x0c, Z23, Z23
 	VPSLLQ      $0x28, Z25, Z25
 	VPADDQ      Z25, Z23, Z23
@@ -10527,9 +10532,9 @@ many241:
 	VPADDQ      Z8, Z12, Z8
 	VPADDQ      Z9, Z13, Z9
 	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
 	VPCMPQ      $0x05, Z12, Z12, K5
 	VPGATHERQQ  (R9)(Z11*8), K5, Z12
+	VPXORQ      Z13, Z13, Z13
 	VPCMPQ      $0x05, Z13, Z13, K5
 	VPGATHERQQ  (R9)(Z15*8), K5, Z13
 	VPSRLQ      $0x34, Z12, Z16
@@ -10563,18 +10568,18 @@ many241:
 	VPADDQ      Z8, Z12, Z8
 	VPADDQ      Z9, Z13, Z9
 	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
 	VPCMPQ      $0x05, Z12, Z12, K5
 	VPGATHERQQ  8(R9)(Z11*8), K5, Z12
-	VPCMPQ      $0x05, Z13, Z13, K5
-	VPGATHERQQ  8(R9)(Z15*8), K5, Z13
-	VPSLLQ      $0x38, Z20, Z11
+	VPXORQ      Z11, Z11, Z11
+	VPCMPQ      $0x05, Z11, Z11, K5
+	VPGATHERQQ  8(R9)(Z15*8), K5, Z11
+	VPSLLQ      $0x38, Z20, Z13
 	VPSLLQ      $0x38, Z21, Z15
-	VPADDQ      Z11, Z12, Z11
-	VPADDQ      Z15, Z13, Z15
-	VPCMPUQ     $0x01, Z12, Z11, K5
+	VPADDQ      Z13, Z12, Z13
+	VPADDQ      Z15, Z11, Z15
+	VPCMPUQ     $0x01, Z12, Z13, K5
 	VPSUBQ      constants<>+1536(SB), Z8, K5, Z8
-	VPCMPUQ     $0x01, Z13, Z15, K5
+	VPCMPUQ     $0x01, Z11, Z15, K5
 	VPSUBQ      constants<>+1536(SB), Z9, K5, Z9
 	VPSRLVQ     Z14, Z8, Z8
 	VPSRLVQ     Z10, Z9, Z9
@@ -10654,11 +10659,12 @@ many241:
 	VPXORQ      constants<>+1536(SB), Z1, K5, Z1
 	VPTESTNMQ   Z5, Z5, K5, K5
 	VPSUBQ      constants<>+1536(SB), Z1, K5, Z1
-	VPXORQ      Z6, Z6, Z6
 	VPMOVQ2M    Z4, K5
-	VPSUBQ      Z3, Z6, K5, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPSUBQ      Z3, Z4, K5, Z3
 	VPMOVQ2M    Z2, K5
-	VPSUBQ      Z5, Z6, K5, Z5
+	VPXORQ      Z2, Z2, Z2
+	VPSUBQ      Z5, Z2, K5, Z5
 	VPADDQ      constants<>+192(SB), Z0, Z0
 	VPADDQ      constants<>+192(SB), Z1, Z1
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z0, K5
@@ -10680,11 +10686,11 @@ many241:
 	VPANDQ      constants<>+2304(SB), Z10, Z10
 	VPANDQ      constants<>+2304(SB), Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
 	VPCMPQ      $0x05, Z12, Z12, K7
 	VPGATHERQQ  (R10)(Z10*8), K7, Z12
-	VPCMPQ      $0x05, Z13, Z13, K7
-	VPGATHERQQ  (R10)(Z11*8), K7, Z13
+	VPXORQ      Z10, Z10, Z10
+	VPCMPQ      $0x05, Z10, Z10, K7
+	VPGATHERQQ  (R10)(Z11*8), K7, Z10
 	VPSLLQ      $0x17, Z0, Z0
 	VPSLLQ      $0x17, Z1, Z1
 	VPSRLQ      $0x29, Z3, Z3
@@ -10693,36 +10699,36 @@ many241:
 	VPORQ       Z5, Z1, Z1
 	VPSRLQ      $0x34, Z0, Z3
 	VPSRLQ      $0x34, Z1, Z5
-	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ constants<>+2368(SB), Z0, Z10
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z11
-	VPMADD52LUQ constants<>+2432(SB), Z0, Z10
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z11
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ constants<>+2368(SB), Z0, Z11
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z13
+	VPMADD52LUQ constants<>+2432(SB), Z0, Z11
+	VPMADD52LUQ constants<>+2432(SB), Z1, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
 	VPMADD52HUQ constants<>+2432(SB), Z0, Z14
 	VPMADD52HUQ constants<>+2432(SB), Z1, Z15
-	VPMADD52LUQ constants<>+2368(SB), Z3, Z10
-	VPMADD52LUQ constants<>+2368(SB), Z5, Z11
+	VPMADD52LUQ constants<>+2368(SB), Z3, Z11
+	VPMADD52LUQ constants<>+2368(SB), Z5, Z13
 	VPMADD52HUQ constants<>+2368(SB), Z3, Z14
 	VPMADD52HUQ constants<>+2368(SB), Z5, Z15
 	VPMADD52LUQ constants<>+2432(SB), Z3, Z14
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z10, Z10
-	VPMADD52LUQ constants<>+2432(SB), Z5, Z15
 	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z11, Z11
+	VPMADD52LUQ constants<>+2432(SB), Z5, Z15
+	VPSRLQ      $0x0c, Z13, Z13
 	VPSLLQ      $0x28, Z15, Z15
-	VPADDQ      Z15, Z11, Z11
-	VPSRLQ      $0x0c, Z10, Z0
-	VPSRLQ      $0x0c, Z11, Z1
+	VPADDQ      Z15, Z13, Z13
+	VPSRLQ      $0x0c, Z11, Z0
+	VPSRLQ      $0x0c, Z13, Z1
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z5, Z5, Z5
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
 	VPMADD52HUQ Z0, Z0, Z3
 	VPMADD52HUQ Z1, Z1, Z5
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
 	VPMADD52HUQ Z0, Z3, Z14
 	VPMADD52HUQ Z1, Z5, Z15
 	VPSRLQ      $0x14, Z14, Z0
@@ -10731,8 +10737,8 @@ many241:
 	VPMULUDQ    constants<>+2496(SB), Z1, Z1
 	VPSRLQ      $0x05, Z3, Z3
 	VPSRLQ      $0x05, Z5, Z5
-	VPADDQ      Z3, Z10, Z3
-	VPADDQ      Z5, Z11, Z5
+	VPADDQ      Z3, Z11, Z3
+	VPADDQ      Z5, Z13, Z5
 	VPSRLQ      $0x22, Z0, Z0
 	VPSRLQ      $0x22, Z1, Z1
 	VPADDQ      Z0, Z3, Z0
@@ -10740,30 +10746,30 @@ many241:
 	VPSRLQ      $0x08, Z0, Z3
 	VPSRLQ      $0x08, Z1, Z5
 	VPADDQ      Z3, Z12, Z3
-	VPADDQ      Z5, Z13, Z5
-	VPSRLQ      $0x34, Z12, Z10
-	VPSRLQ      $0x34, Z13, Z11
+	VPADDQ      Z5, Z10, Z5
+	VPSRLQ      $0x34, Z12, Z11
+	VPSRLQ      $0x34, Z10, Z13
 	VPSRLQ      $0x34, Z0, Z14
 	VPSRLQ      $0x34, Z1, Z15
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPMADD52HUQ Z0, Z12, Z16
-	VPMADD52HUQ Z1, Z13, Z17
+	VPMADD52HUQ Z1, Z10, Z17
 	VPMADD52LUQ Z14, Z12, Z16
-	VPMADD52LUQ Z15, Z13, Z17
+	VPMADD52LUQ Z15, Z10, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
 	VPMADD52HUQ Z14, Z12, Z18
-	VPMADD52HUQ Z15, Z13, Z19
-	VPMADD52LUQ Z0, Z10, Z16
-	VPMADD52LUQ Z1, Z11, Z17
-	VPMADD52HUQ Z0, Z10, Z18
-	VPMADD52HUQ Z1, Z11, Z19
-	VPMADD52LUQ Z14, Z10, Z18
+	VPMADD52HUQ Z15, Z10, Z19
+	VPMADD52LUQ Z0, Z11, Z16
+	VPMADD52LUQ Z1, Z13, Z17
+	VPMADD52HUQ Z0, Z11, Z18
+	VPMADD52HUQ Z1, Z13, Z19
+	VPMADD52LUQ Z14, Z11, Z18
 	VPSRLQ      $0x0c, Z16, Z16
 	VPSLLQ      $0x28, Z18, Z18
 	VPADDQ      Z18, Z16, Z16
-	VPMADD52LUQ Z15, Z11, Z19
+	VPMADD52LUQ Z15, Z13, Z19
 	VPSRLQ      $0x0c, Z17, Z17
 	VPSLLQ      $0x28, Z19, Z19
 	VPADDQ      Z19, Z17, Z17
@@ -10772,9 +10778,9 @@ many241:
 	VPADDQ      Z0, Z3, Z0
 	VPADDQ      Z1, Z5, Z1
 	VPXORQ      Z3, Z3, Z3
-	VPXORQ      Z5, Z5, Z5
 	VPCMPQ      $0x05, Z3, Z3, K7
 	VPGATHERQQ  (R9)(Z4*8), K7, Z3
+	VPXORQ      Z5, Z5, Z5
 	VPCMPQ      $0x05, Z5, Z5, K7
 	VPGATHERQQ  (R9)(Z7*8), K7, Z5
 	VPSRLQ      $0x34, Z3, Z10
@@ -10808,18 +10814,18 @@ many241:
 	VPADDQ      Z0, Z3, Z0
 	VPADDQ      Z1, Z5, Z1
 	VPXORQ      Z3, Z3, Z3
-	VPXORQ      Z5, Z5, Z5
 	VPCMPQ      $0x05, Z3, Z3, K7
 	VPGATHERQQ  8(R9)(Z4*8), K7, Z3
-	VPCMPQ      $0x05, Z5, Z5, K7
-	VPGATHERQQ  8(R9)(Z7*8), K7, Z5
-	VPSLLQ      $0x38, Z14, Z4
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K7
+	VPGATHERQQ  8(R9)(Z7*8), K7, Z4
+	VPSLLQ      $0x38, Z14, Z5
 	VPSLLQ      $0x38, Z15, Z7
-	VPADDQ      Z4, Z3, Z4
-	VPADDQ      Z7, Z5, Z7
-	VPCMPUQ     $0x01, Z3, Z4, K7
+	VPADDQ      Z5, Z3, Z5
+	VPADDQ      Z7, Z4, Z7
+	VPCMPUQ     $0x01, Z3, Z5, K7
 	VPSUBQ      constants<>+1536(SB), Z0, K7, Z0
-	VPCMPUQ     $0x01, Z5, Z7, K7
+	VPCMPUQ     $0x01, Z4, Z7, K7
 	VPSUBQ      constants<>+1536(SB), Z1, K7, Z1
 	VPSRLVQ     Z6, Z0, Z0
 	VPSRLVQ     Z2, Z1, Z1
@@ -11027,8 +11033,8 @@ one242:
 	VPXORQ      constants<>+1536(SB), Z1, K2, Z1
 	VPTESTNMQ   Z0, Z0, K2, K2
 	VPSUBQ      constants<>+1536(SB), Z1, K2, Z1
-	VPXORQ      Z4, Z4, Z4
 	VPMOVQ2M    Z2, K2
+	VPXORQ      Z4, Z4, Z4
 	VPSUBQ      Z0, Z4, K2, Z0
 	VMOVUPS     (CX)(DI*8), Z4
 	VPABSQ      Z4, Z5
@@ -11062,9 +11068,9 @@ one242:
 	VPXORQ      constants<>+1536(SB), Z5, K2, Z5
 	VPTESTNMQ   Z6, Z6, K2, K2
 	VPSUBQ      constants<>+1536(SB), Z5, K2, Z5
-	VPXORQ      Z7, Z7, Z7
 	VPMOVQ2M    Z4, K2
-	VPSUBQ      Z6, Z7, K2, Z6
+	VPXORQ      Z4, Z4, Z4
+	VPSUBQ      Z6, Z4, K2, Z6
 	VPADDQ      constants<>+192(SB), Z5, Z4
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z4, K2
 	VPSRLQ      $0x39, Z4, Z5
@@ -11096,8 +11102,8 @@ one242:
 	VPADDQ      Z10, Z8, Z8
 	VPSRLQ      $0x0c, Z8, Z4
 	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z4, Z4, Z6
+	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z4, Z6, Z10
 	VPSRLQ      $0x14, Z10, Z4
 	VPMULUDQ    constants<>+2496(SB), Z4, Z4
@@ -11186,9 +11192,9 @@ one242:
 	VPXORQ      constants<>+1536(SB), Z0, K3, Z0
 	VPTESTNMQ   Z1, Z1, K3, K3
 	VPSUBQ      constants<>+1536(SB), Z0, K3, Z0
-	VPXORQ      Z3, Z3, Z3
 	VPMOVQ2M    Z2, K3
-	VPSUBQ      Z1, Z3, K3, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPSUBQ      Z1, Z2, K3, Z1
 	VPADDQ      constants<>+192(SB), Z0, Z0
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z0, K3
 	VPSRLQ      $0x39, Z0, Z2
@@ -11220,8 +11226,8 @@ one242:
 	VPADDQ      Z7, Z5, Z5
 	VPSRLQ      $0x0c, Z5, Z0
 	VPXORQ      Z1, Z1, Z1
-	VPXORQ      Z7, Z7, Z7
 	VPMADD52HUQ Z0, Z0, Z1
+	VPXORQ      Z7, Z7, Z7
 	VPMADD52HUQ Z0, Z1, Z7
 	VPSRLQ      $0x14, Z7, Z0
 	VPMULUDQ    constants<>+2496(SB), Z0, Z0
@@ -11469,8 +11475,8 @@ tail244:
 	VPXORQ      constants<>+1536(SB), Z1, K3, Z1
 	VPTESTNMQ   Z0, Z0, K3, K3
 	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
-	VPXORQ      Z4, Z4, Z4
 	VPMOVQ2M    Z2, K3
+	VPXORQ      Z4, Z4, Z4
 	VPSUBQ      Z0, Z4, K3, Z0
 	VMOVUPD.Z   (CX)(DI*8), K1, Z4
 	VPABSQ      Z4, Z5
@@ -11504,9 +11510,9 @@ tail244:
 	VPXORQ      constants<>+1536(SB), Z5, K3, Z5
 	VPTESTNMQ   Z6, Z6, K3, K3
 	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
-	VPXORQ      Z7, Z7, Z7
 	VPMOVQ2M    Z4, K3
-	VPSUBQ      Z6, Z7, K3, Z6
+	VPXORQ      Z4, Z4, Z4
+	VPSUBQ      Z6, Z4, K3, Z6
 	VPADDQ      constants<>+192(SB), Z5, Z4
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z4, K3
 	VPSRLQ      $0x39, Z4, Z5
@@ -11538,8 +11544,8 @@ tail244:
 	VPADDQ      Z10, Z8, Z8
 	VPSRLQ      $0x0c, Z8, Z4
 	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z4, Z4, Z6
+	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z4, Z6, Z10
 	VPSRLQ      $0x14, Z10, Z4
 	VPMULUDQ    constants<>+2496(SB), Z4, Z4
@@ -11628,9 +11634,9 @@ tail244:
 	VPXORQ      constants<>+1536(SB), Z0, K4, Z0
 	VPTESTNMQ   Z1, Z1, K4, K4
 	VPSUBQ      constants<>+1536(SB), Z0, K4, Z0
-	VPXORQ      Z3, Z3, Z3
 	VPMOVQ2M    Z2, K4
-	VPSUBQ      Z1, Z3, K4, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPSUBQ      Z1, Z2, K4, Z1
 	VPADDQ      constants<>+192(SB), Z0, Z0
 	VPCMPUQ     $0x05, constants<>+6336(SB), Z0, K4
 	VPSRLQ      $0x39, Z0, Z2
@@ -11662,8 +11668,8 @@ tail244:
 	VPADDQ      Z7, Z5, Z5
 	VPSRLQ      $0x0c, Z5, Z0
 	VPXORQ      Z1, Z1, Z1
-	VPXORQ      Z7, Z7, Z7
 	VPMADD52HUQ Z0, Z0, Z1
+	VPXORQ      Z7, Z7, Z7
 	VPMADD52HUQ Z0, Z1, Z7
 	VPSRLQ      $0x14, Z7, Z0
 	VPMULUDQ    constants<>+2496(SB), Z0, Z0
@@ -11745,38 +11751,36 @@ TEXT ·addSignedAVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         x+8(FP), CX
 	MOVQ         v+16(FP), DX
 	MOVQ         y+24(FP), BX
-	VPXORQ       Z2, Z2, Z2
-	MOVQ         minus+40(FP), SI
-	VPBROADCASTQ SI, Z1
-	MOVQ         below+32(FP), SI
-	VPBROADCASTQ SI, Z0
+	VBROADCASTSD below+32(FP), Z0
+	VBROADCASTSD minus+40(FP), Z1
 	XORQ         SI, SI
 	LEAQ         -16(AX), DI
 	TESTQ        DI, DI
 	JL           oneTest251
 
 many249:
-	VMOVUPS  (CX)(SI*8), Z3
-	VMOVUPS  (DX)(SI*8), Z4
-	VMOVUPS  (BX)(SI*8), Z5
-	VPCMPQ   $0x06, Z2, Z3, K1
-	VPMOVQ2M Z3, K2
-	VPXORQ   Z1, Z4, Z4
-	VPSUBQ   Z1, Z4, Z4
-	VPADDQ   Z4, Z5, K1, Z5
-	VPANDQ   Z0, Z4, Z4
-	VPSUBQ   Z4, Z5, K2, Z5
-	VMOVUPS  Z5, (BX)(SI*8)
+	VMOVUPS  (CX)(SI*8), Z2
 	VMOVUPS  64(CX)(SI*8), Z3
-	VMOVUPS  64(DX)(SI*8), Z4
+	VMOVUPS  (BX)(SI*8), Z4
 	VMOVUPS  64(BX)(SI*8), Z5
-	VPCMPQ   $0x06, Z2, Z3, K1
+	VMOVUPS  (DX)(SI*8), Z6
+	VMOVUPS  64(DX)(SI*8), Z7
+	VPXORQ   Z1, Z6, Z6
+	VPXORQ   Z1, Z7, Z7
+	VPSUBQ   Z1, Z6, Z6
+	VPSUBQ   Z1, Z7, Z7
+	VPXORQ   Z8, Z8, Z8
+	VPCMPQ   $0x06, Z8, Z2, K1
+	VPCMPQ   $0x06, Z8, Z3, K2
+	VPADDQ   Z6, Z4, K1, Z4
+	VPADDQ   Z7, Z5, K2, Z5
+	VPMOVQ2M Z2, K1
 	VPMOVQ2M Z3, K2
-	VPXORQ   Z1, Z4, Z4
-	VPSUBQ   Z1, Z4, Z4
-	VPADDQ   Z4, Z5, K1, Z5
-	VPANDQ   Z0, Z4, Z4
-	VPSUBQ   Z4, Z5, K2, Z5
+	VPANDQ   Z0, Z6, Z2
+	VPANDQ   Z0, Z7, Z3
+	VPSUBQ   Z2, Z4, K1, Z4
+	VPSUBQ   Z3, Z5, K2, Z5
+	VMOVUPS  Z4, (BX)(SI*8)
 	VMOVUPS  Z5, 64(BX)(SI*8)
 	ADDQ     $0x10, SI
 	CMPQ     SI, DI
@@ -11788,17 +11792,18 @@ oneTest251:
 	JG   tail252
 
 one250:
-	VMOVUPS  (CX)(SI*8), Z3
+	VMOVUPS  (CX)(SI*8), Z2
+	VMOVUPS  (BX)(SI*8), Z3
 	VMOVUPS  (DX)(SI*8), Z4
-	VMOVUPS  (BX)(SI*8), Z5
-	VPCMPQ   $0x06, Z2, Z3, K1
-	VPMOVQ2M Z3, K2
 	VPXORQ   Z1, Z4, Z4
 	VPSUBQ   Z1, Z4, Z4
-	VPADDQ   Z4, Z5, K1, Z5
-	VPANDQ   Z0, Z4, Z4
-	VPSUBQ   Z4, Z5, K2, Z5
-	VMOVUPS  Z5, (BX)(SI*8)
+	VPXORQ   Z5, Z5, Z5
+	VPCMPQ   $0x06, Z5, Z2, K1
+	VPADDQ   Z4, Z3, K1, Z3
+	VPMOVQ2M Z2, K1
+	VPANDQ   Z0, Z4, Z2
+	VPSUBQ   Z2, Z3, K1, Z3
+	VMOVUPS  Z3, (BX)(SI*8)
 	ADDQ     $0x08, SI
 	CMPQ     SI, DI
 	JLE      one250
@@ -11810,17 +11815,18 @@ tail252:
 	SHLXQ     AX, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
-	VMOVUPD.Z (CX)(SI*8), K1, Z3
+	VMOVUPD.Z (CX)(SI*8), K1, Z2
+	VMOVUPD.Z (BX)(SI*8), K1, Z3
 	VMOVUPD.Z (DX)(SI*8), K1, Z4
-	VMOVUPD.Z (BX)(SI*8), K1, Z5
-	VPCMPQ    $0x06, Z2, Z3, K2
-	VPMOVQ2M  Z3, K3
 	VPXORQ    Z1, Z4, Z4
-	VPSUBQ    Z1, Z4, Z4
-	VPADDQ    Z4, Z5, K2, Z5
-	VPANDQ    Z0, Z4, Z4
-	VPSUBQ    Z4, Z5, K3, Z5
-	VMOVUPD   Z5, K1, (BX)(SI*8)
+	VPSUBQ    Z1, Z4, Z1
+	VPXORQ    Z4, Z4, Z4
+	VPCMPQ    $0x06, Z4, Z2, K2
+	VPADDQ    Z1, Z3, K2, Z3
+	VPMOVQ2M  Z2, K2
+	VPANDQ    Z0, Z1, Z0
+	VPSUBQ    Z0, Z3, K2, Z3
+	VMOVUPD   Z3, K1, (BX)(SI*8)
 
 done253:
 	VZEROUPPER
@@ -11839,13 +11845,13 @@ TEXT ·toFloatsAVX512<>(SB), NOSPLIT, $0-24
 
 many254:
 	VMOVUPS   (CX)(BX*8), Z0
+	VMOVUPS   64(CX)(BX*8), Z1
 	VCVTQQ2PD Z0, Z0
+	VCVTQQ2PD Z1, Z1
 	VMULPD    constants<>+6528(SB), Z0, Z0
+	VMULPD    constants<>+6528(SB), Z1, Z1
 	VMOVUPS   Z0, (DX)(BX*8)
-	VMOVUPS   64(CX)(BX*8), Z0
-	VCVTQQ2PD Z0, Z0
-	VMULPD    constants<>+6528(SB), Z0, Z0
-	VMOVUPS   Z0, 64(DX)(BX*8)
+	VMOVUPS   Z1, 64(DX)(BX*8)
 	ADDQ      $0x10, BX
 	CMPQ      BX, SI
 	JLE       many254
@@ -11883,27 +11889,25 @@ done258:
 // func addRoundedAVX512<>(n int, v *float64, y *int64, minus int) int
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·addRoundedAVX512<>(SB), NOSPLIT, $0-40
-	MOVQ         v+8(FP), AX
-	MOVQ         y+16(FP), CX
-	MOVQ         minus+24(FP), DX
-	VPBROADCASTQ DX, Z0
-	MOVQ         n+0(FP), DX
-	XORQ         BX, BX
-	LEAQ         -16(DX), SI
-	TESTQ        SI, SI
-	JL           oneTest261
+	MOVQ  v+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -16(DX), SI
+	TESTQ SI, SI
+	JL    oneTest261
 
 many259:
-	VMOVUPS   (AX)(BX*8), Z1
-	VMOVUPS   64(AX)(BX*8), Z2
-	VPANDQ    constants<>+6592(SB), Z1, Z3
-	VCMPPD    $0x15, constants<>+6656(SB), Z3, K1
-	VMULPD    constants<>+1344(SB), Z1, Z1
-	VCVTPD2QQ Z1, Z3
-	VPANDQ    constants<>+6592(SB), Z2, Z1
+	VMOVUPS   (AX)(BX*8), Z0
+	VMOVUPS   64(AX)(BX*8), Z1
+	VMULPD    constants<>+1344(SB), Z0, Z2
+	VMULPD    constants<>+1344(SB), Z1, Z3
+	VCVTPD2QQ Z2, Z2
+	VCVTPD2QQ Z3, Z3
+	VPANDQ    constants<>+6592(SB), Z0, Z0
+	VPANDQ    constants<>+6592(SB), Z1, Z1
+	VCMPPD    $0x15, constants<>+6656(SB), Z0, K1
 	VCMPPD    $0x15, constants<>+6656(SB), Z1, K2
-	VMULPD    constants<>+1344(SB), Z2, Z2
-	VCVTPD2QQ Z2, Z1
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
 	JZ        good264
@@ -11911,19 +11915,20 @@ many259:
 	JMP       stopped
 
 good264:
-	VPXORQ  Z0, Z3, Z3
-	VPSUBQ  Z0, Z3, Z3
-	VMOVUPS (CX)(BX*8), Z2
-	VPADDQ  Z2, Z3, Z3
-	VMOVUPS Z3, (CX)(BX*8)
-	VPXORQ  Z0, Z1, Z1
-	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS 64(CX)(BX*8), Z2
-	VPADDQ  Z2, Z1, Z1
-	VMOVUPS Z1, 64(CX)(BX*8)
-	ADDQ    $0x10, BX
-	CMPQ    BX, SI
-	JLE     many259
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z2, Z1
+	VPXORQ       Z0, Z3, Z2
+	VPSUBQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z2, Z0
+	VMOVUPS      (CX)(BX*8), Z2
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (CX)(BX*8)
+	VMOVUPS      64(CX)(BX*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, 64(CX)(BX*8)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          many259
 
 oneTest261:
 	LEAQ -8(DX), SI
@@ -11931,25 +11936,26 @@ oneTest261:
 	JG   tail262
 
 one260:
-	VMOVUPS   (AX)(BX*8), Z1
-	VPANDQ    constants<>+6592(SB), Z1, Z2
-	VCMPPD    $0x15, constants<>+6656(SB), Z2, K1
-	VMULPD    constants<>+1344(SB), Z1, Z1
-	VCVTPD2QQ Z1, Z2
+	VMOVUPS   (AX)(BX*8), Z0
+	VMULPD    constants<>+1344(SB), Z0, Z1
+	VCVTPD2QQ Z1, Z1
+	VPANDQ    constants<>+6592(SB), Z0, Z0
+	VCMPPD    $0x15, constants<>+6656(SB), Z0, K1
 	KTESTB    K1, K1
 	JZ        good265
 	MOVQ      BX, AX
 	JMP       stopped
 
 good265:
-	VPXORQ  Z0, Z2, Z2
-	VPSUBQ  Z0, Z2, Z2
-	VMOVUPS (CX)(BX*8), Z1
-	VPADDQ  Z1, Z2, Z2
-	VMOVUPS Z2, (CX)(BX*8)
-	ADDQ    $0x08, BX
-	CMPQ    BX, SI
-	JLE     one260
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z1, Z0
+	VMOVUPS      (CX)(BX*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, (CX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one260
 
 tail262:
 	MOVQ      DX, SI
@@ -11959,11 +11965,11 @@ tail262:
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
-	VMOVUPD.Z (AX)(BX*8), K1, Z1
-	VPANDQ    constants<>+6592(SB), Z1, Z2
-	VCMPPD    $0x15, constants<>+6656(SB), Z2, K2
-	VMULPD    constants<>+1344(SB), Z1, Z1
-	VCVTPD2QQ Z1, Z2
+	VMOVUPD.Z (AX)(BX*8), K1, Z0
+	VMULPD    constants<>+1344(SB), Z0, Z1
+	VCVTPD2QQ Z1, Z1
+	VPANDQ    constants<>+6592(SB), Z0, Z0
+	VCMPPD    $0x15, constants<>+6656(SB), Z0, K2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
 	JZ        good266
@@ -11971,11 +11977,12 @@ tail262:
 	JMP       stopped
 
 good266:
-	VPXORQ    Z0, Z2, Z2
-	VPSUBQ    Z0, Z2, Z2
-	VMOVUPD.Z (CX)(BX*8), K1, Z0
-	VPADDQ    Z0, Z2, Z2
-	VMOVUPD   Z2, K1, (CX)(BX*8)
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z1, Z0
+	VMOVUPD.Z    (CX)(BX*8), K1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (CX)(BX*8)
 
 done263:
 	MOVQ DX, AX
@@ -11989,12 +11996,9 @@ stopped:
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         x+8(FP), AX
-	MOVQ         quarter+32(FP), CX
-	VPBROADCASTQ CX, Z0
+	VBROADCASTSD quarter+32(FP), Z0
 	VPSUBQ       constants<>+64(SB), Z0, Z1
 	MOVQ         y+16(FP), CX
-	MOVQ         minus+24(FP), DX
-	VPBROADCASTQ DX, Z2
 	MOVQ         n+0(FP), DX
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
@@ -12002,372 +12006,374 @@ TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
 	JL           oneTest269
 
 many267:
-	VMOVUPS     (AX)(BX*8), Z3
-	VMOVUPS     64(AX)(BX*8), Z4
-	VPABSQ      Z3, Z5
-	VPABSQ      Z4, Z6
-	VPSRLQ      $0x34, Z5, Z7
-	VPSRLQ      $0x34, Z6, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z9
-	VPMADD52HUQ constants<>+3136(SB), Z5, Z11
-	VPMADD52HUQ constants<>+3200(SB), Z5, Z13
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z9
-	VPMADD52LUQ constants<>+3200(SB), Z5, Z11
-	VPMADD52HUQ constants<>+3136(SB), Z7, Z13
-	VPMADD52LUQ constants<>+3072(SB), Z7, Z9
-	VPMADD52HUQ constants<>+3072(SB), Z7, Z11
-	VPMADD52LUQ constants<>+3200(SB), Z7, Z13
-	VPMADD52LUQ constants<>+3136(SB), Z7, Z11
-	VPMADD52HUQ constants<>+3072(SB), Z6, Z10
-	VPMADD52HUQ constants<>+3136(SB), Z6, Z12
-	VPMADD52HUQ constants<>+3200(SB), Z6, Z14
-	VPMADD52LUQ constants<>+3136(SB), Z6, Z10
-	VPMADD52LUQ constants<>+3200(SB), Z6, Z12
-	VPMADD52HUQ constants<>+3136(SB), Z8, Z14
-	VPMADD52LUQ constants<>+3072(SB), Z8, Z10
-	VPMADD52HUQ constants<>+3072(SB), Z8, Z12
-	VPMADD52LUQ constants<>+3200(SB), Z8, Z14
-	VPMADD52LUQ constants<>+3136(SB), Z8, Z12
-	VPSLLQ      $0x31, Z13, Z5
-	VPSLLQ      $0x31, Z14, Z6
-	VPSRLQ      $0x34, Z9, Z7
-	VPSRLQ      $0x34, Z10, Z8
-	VPADDQ      Z7, Z11, Z7
-	VPADDQ      Z8, Z12, Z8
-	VPSRLQ      $0x03, Z7, Z7
-	VPSRLQ      $0x03, Z8, Z8
-	VPADDQ      Z7, Z5, Z5
-	VPADDQ      Z8, Z6, Z6
-	VPADDQ      constants<>+3264(SB), Z5, Z7
-	VPADDQ      constants<>+3264(SB), Z6, Z8
-	VPSRLQ      $0x3e, Z7, Z7
-	VPSRLQ      $0x3e, Z8, Z8
-	VPSLLQ      $0x3e, Z7, Z9
-	VPSLLQ      $0x3e, Z8, Z10
-	VPSUBQ      Z9, Z5, Z5
-	VPSUBQ      Z10, Z6, Z6
-	VPABSQ      Z5, Z9
-	VPABSQ      Z6, Z10
-	VPSLLQ      $0x02, Z9, Z9
-	VPSLLQ      $0x02, Z10, Z10
-	VPSRLQ      $0x34, Z9, Z11
-	VPSRLQ      $0x34, Z10, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ constants<>+3328(SB), Z9, Z13
-	VPMADD52HUQ constants<>+3328(SB), Z10, Z14
-	VPMADD52LUQ constants<>+3392(SB), Z9, Z13
-	VPMADD52LUQ constants<>+3392(SB), Z10, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPMADD52HUQ constants<>+3392(SB), Z9, Z15
-	VPMADD52HUQ constants<>+3392(SB), Z10, Z16
-	VPMADD52LUQ constants<>+3328(SB), Z11, Z13
-	VPMADD52LUQ constants<>+3328(SB), Z12, Z14
-	VPMADD52HUQ constants<>+3328(SB), Z11, Z15
-	VPMADD52HUQ constants<>+3328(SB), Z12, Z16
-	VPMADD52LUQ constants<>+3392(SB), Z11, Z15
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z15, Z15
-	VPADDQ      Z15, Z13, Z13
-	VPMADD52LUQ constants<>+3392(SB), Z12, Z16
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSLLQ      $0x28, Z16, Z16
-	VPADDQ      Z16, Z14, Z14
-	VPSRLQ      $0x34, Z13, Z9
-	VPSRLQ      $0x34, Z14, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z13, Z13, Z11
-	VPMADD52HUQ Z14, Z14, Z12
-	VPMADD52LUQ Z9, Z13, Z11
-	VPMADD52LUQ Z10, Z14, Z12
-	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPMADD52HUQ Z9, Z13, Z15
-	VPMADD52HUQ Z10, Z14, Z16
-	VPMADD52LUQ Z13, Z9, Z11
-	VPMADD52LUQ Z14, Z10, Z12
-	VPMADD52HUQ Z13, Z9, Z15
-	VPMADD52HUQ Z14, Z10, Z16
-	VPMADD52LUQ Z9, Z9, Z15
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z15, Z15
-	VPADDQ      Z15, Z11, Z11
-	VPMADD52LUQ Z10, Z10, Z16
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z16, Z16
-	VPADDQ      Z16, Z12, Z12
-	VPSLLQ      $0x02, Z11, Z11
-	VPSLLQ      $0x02, Z12, Z12
-	VPSRLQ      $0x34, Z11, Z15
-	VPSRLQ      $0x34, Z12, Z16
-	VPADDQ      Z0, Z7, Z7
-	VPADDQ      Z0, Z8, Z8
-	VPTESTMQ    constants<>+64(SB), Z7, K1
-	VPTESTMQ    constants<>+64(SB), Z8, K2
-	VPSLLQ      $0x3e, Z7, Z17
-	VPXORQ      Z5, Z17, Z17
-	VPSLLQ      $0x3e, Z7, K1, Z17
-	VPANDQ      Z1, Z3, Z3
-	VPXORQ      Z3, Z17, Z17
-	VPSLLQ      $0x3e, Z8, Z3
-	VPXORQ      Z6, Z3, Z3
-	VPSLLQ      $0x3e, Z8, K2, Z3
-	VPANDQ      Z1, Z4, Z4
-	VPXORQ      Z4, Z3, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z5, Z5, Z5
-	VMOVUPD     constants<>+3456(SB), K1, Z4
-	VMOVUPD     constants<>+3456(SB), K2, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+3520(SB), Z6
-	VMOVUPS     constants<>+3520(SB), Z7
-	VMOVUPD     constants<>+3584(SB), K1, Z6
-	VMOVUPD     constants<>+3584(SB), K2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z4, Z11, Z8
-	VPMADD52HUQ Z5, Z12, Z18
-	VPMADD52LUQ Z4, Z15, Z8
-	VPMADD52LUQ Z5, Z16, Z18
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSUBQ      Z8, Z6, Z4
-	VPSUBQ      Z18, Z7, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+3648(SB), Z6
-	VMOVUPS     constants<>+3648(SB), Z7
-	VMOVUPD     constants<>+3712(SB), K1, Z6
-	VMOVUPD     constants<>+3712(SB), K2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z4, Z11, Z8
-	VPMADD52HUQ Z5, Z12, Z18
-	VPMADD52LUQ Z4, Z15, Z8
-	VPMADD52LUQ Z5, Z16, Z18
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSUBQ      Z8, Z6, Z4
-	VPSUBQ      Z18, Z7, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+3776(SB), Z6
-	VMOVUPS     constants<>+3776(SB), Z7
-	VMOVUPD     constants<>+3840(SB), K1, Z6
-	VMOVUPD     constants<>+3840(SB), K2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z4, Z11, Z8
-	VPMADD52HUQ Z5, Z12, Z18
-	VPMADD52LUQ Z4, Z15, Z8
-	VPMADD52LUQ Z5, Z16, Z18
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSUBQ      Z8, Z6, Z4
-	VPSUBQ      Z18, Z7, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+3904(SB), Z6
-	VMOVUPS     constants<>+3904(SB), Z7
-	VMOVUPD     constants<>+3968(SB), K1, Z6
-	VMOVUPD     constants<>+3968(SB), K2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z4, Z11, Z8
-	VPMADD52HUQ Z5, Z12, Z18
-	VPMADD52LUQ Z4, Z15, Z8
-	VPMADD52LUQ Z5, Z16, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ Z4, Z15, Z19
-	VPMADD52HUQ Z5, Z16, Z20
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z8, Z8
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z18, Z18
-	VPSUBQ      Z8, Z6, Z4
-	VPSUBQ      Z18, Z7, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+4032(SB), Z6
-	VMOVUPS     constants<>+4032(SB), Z7
-	VMOVUPD     constants<>+4096(SB), K1, Z6
-	VMOVUPD     constants<>+4096(SB), K2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z4, Z11, Z8
-	VPMADD52HUQ Z5, Z12, Z18
-	VPMADD52LUQ Z4, Z15, Z8
-	VPMADD52LUQ Z5, Z16, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ Z4, Z15, Z19
-	VPMADD52HUQ Z5, Z16, Z20
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z8, Z8
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z18, Z18
-	VPSUBQ      Z8, Z6, Z4
-	VPSUBQ      Z18, Z7, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+4160(SB), Z6
-	VMOVUPS     constants<>+4160(SB), Z7
-	VMOVUPD     constants<>+4224(SB), K1, Z6
-	VMOVUPD     constants<>+4224(SB), K2, Z7
-	VPSRLQ      $0x34, Z4, Z8
-	VPSRLQ      $0x34, Z5, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ Z4, Z11, Z19
-	VPMADD52HUQ Z5, Z12, Z20
-	VPMADD52LUQ Z8, Z11, Z19
-	VPMADD52LUQ Z18, Z12, Z20
-	VPXORQ      Z21, Z21, Z21
-	VPXORQ      Z22, Z22, Z22
-	VPMADD52HUQ Z8, Z11, Z21
-	VPMADD52HUQ Z18, Z12, Z22
-	VPMADD52LUQ Z4, Z15, Z19
-	VPMADD52LUQ Z5, Z16, Z20
-	VPMADD52HUQ Z4, Z15, Z21
-	VPMADD52HUQ Z5, Z16, Z22
-	VPMADD52LUQ Z8, Z15, Z21
-	VPSRLQ      $0x0c, Z19, Z19
-	VPSLLQ      $0x28, Z21, Z21
-	VPADDQ      Z21, Z19, Z19
-	VPMADD52LUQ Z18, Z16, Z22
-	VPSRLQ      $0x0c, Z20, Z20
-	VPSLLQ      $0x28, Z22, Z22
-	VPADDQ      Z22, Z20, Z20
-	VPSUBQ      Z19, Z6, Z4
-	VPSUBQ      Z20, Z7, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z6, Z6, Z6
-	VMOVUPS     constants<>+4288(SB), Z6
-	VMOVUPS     constants<>+4288(SB), Z7
-	VMOVUPD     constants<>+192(SB), K1, Z6
-	VMOVUPD     constants<>+192(SB), K2, Z7
-	VPSRLQ      $0x34, Z4, Z8
-	VPSRLQ      $0x34, Z5, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ Z4, Z11, Z19
-	VPMADD52HUQ Z5, Z12, Z20
-	VPMADD52LUQ Z8, Z11, Z19
-	VPMADD52LUQ Z18, Z12, Z20
-	VPXORQ      Z21, Z21, Z21
-	VPXORQ      Z22, Z22, Z22
-	VPMADD52HUQ Z8, Z11, Z21
-	VPMADD52HUQ Z18, Z12, Z22
-	VPMADD52LUQ Z4, Z15, Z19
-	VPMADD52LUQ Z5, Z16, Z20
-	VPMADD52HUQ Z4, Z15, Z21
-	VPMADD52HUQ Z5, Z16, Z22
-	VPMADD52LUQ Z8, Z15, Z21
-	VPSRLQ      $0x0c, Z19, Z19
-	VPSLLQ      $0x28, Z21, Z21
-	VPADDQ      Z21, Z19, Z19
-	VPMADD52LUQ Z18, Z16, Z22
-	VPSRLQ      $0x0c, Z20, Z20
-	VPSLLQ      $0x28, Z22, Z22
-	VPADDQ      Z22, Z20, Z20
-	VPSUBQ      Z19, Z6, Z4
-	VPSUBQ      Z20, Z7, Z5
-	VPSRLQ      $0x34, Z4, Z6
-	VPSRLQ      $0x34, Z5, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z4, Z11, Z8
-	VPMADD52HUQ Z5, Z12, Z18
-	VPMADD52LUQ Z6, Z11, Z8
-	VPMADD52LUQ Z7, Z12, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ Z6, Z11, Z19
-	VPMADD52HUQ Z7, Z12, Z20
-	VPMADD52LUQ Z4, Z15, Z8
-	VPMADD52LUQ Z5, Z16, Z18
-	VPMADD52HUQ Z4, Z15, Z19
-	VPMADD52HUQ Z5, Z16, Z20
-	VPMADD52LUQ Z6, Z15, Z19
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z8, Z8
-	VPMADD52LUQ Z7, Z16, Z20
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z18, Z18
-	VPSRLQ      $0x01, Z8, Z4
-	VPSRLQ      $0x01, Z18, Z5
-	VMOVUPS     constants<>+192(SB), Z6
-	VPSUBQ      Z4, Z6, Z6
-	VMOVUPS     constants<>+192(SB), Z4
-	VPSUBQ      Z5, Z4, Z4
-	VPSRLQ      $0x34, Z6, Z5
-	VPSRLQ      $0x34, Z4, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z6, Z13, Z8
-	VPMADD52HUQ Z4, Z14, Z11
-	VPMADD52LUQ Z5, Z13, Z8
-	VPMADD52LUQ Z7, Z14, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z5, Z13, Z12
-	VPMADD52HUQ Z7, Z14, Z15
-	VPMADD52LUQ Z6, Z9, Z8
-	VPMADD52LUQ Z4, Z10, Z11
-	VPMADD52HUQ Z6, Z9, Z12
-	VPMADD52HUQ Z4, Z10, Z15
-	VPMADD52LUQ Z5, Z9, Z12
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z8, Z8
-	VPMADD52LUQ Z7, Z10, Z15
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z15, Z15
-	VPADDQ      Z15, Z11, Z11
-	VPADDQ      constants<>+4352(SB), Z8, Z5
-	VPADDQ      constants<>+4352(SB), Z11, Z7
-	VPSRLQ      $0x13, Z5, Z5
-	VPSRLQ      $0x13, Z7, Z7
-	VPADDQ      constants<>+256(SB), Z6, Z6
-	VPADDQ      constants<>+256(SB), Z4, Z4
-	VPSRLQ      $0x14, Z6, Z6
-	VPSRLQ      $0x14, Z4, Z4
-	VMOVUPD     Z6, K1, Z5
-	VMOVUPD     Z4, K2, Z7
-	VPXORQ      Z4, Z4, Z4
-	VPMOVQ2M    Z17, K1
-	VPSUBQ      Z5, Z4, K1, Z5
-	VPMOVQ2M    Z3, K1
-	VPSUBQ      Z7, Z4, K1, Z7
-	VPXORQ      Z2, Z5, Z5
-	VPSUBQ      Z2, Z5, Z5
-	VMOVUPS     (CX)(BX*8), Z3
-	VPADDQ      Z3, Z5, Z5
-	VMOVUPS     Z5, (CX)(BX*8)
-	VPXORQ      Z2, Z7, Z7
-	VPSUBQ      Z2, Z7, Z7
-	VMOVUPS     64(CX)(BX*8), Z3
-	VPADDQ      Z3, Z7, Z7
-	VMOVUPS     Z7, 64(CX)(BX*8)
-	ADDQ        $0x10, BX
-	CMPQ        BX, SI
-	JLE         many267
+	VMOVUPS      (AX)(BX*8), Z2
+	VMOVUPS      64(AX)(BX*8), Z3
+	VPABSQ       Z2, Z4
+	VPABSQ       Z3, Z5
+	VPSRLQ       $0x34, Z4, Z6
+	VPSRLQ       $0x34, Z5, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPXORQ       Z9, Z9, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPMADD52HUQ  constants<>+3072(SB), Z4, Z8
+	VPMADD52HUQ  constants<>+3136(SB), Z4, Z10
+	VPMADD52HUQ  constants<>+3200(SB), Z4, Z12
+	VPMADD52LUQ  constants<>+3136(SB), Z4, Z8
+	VPMADD52LUQ  constants<>+3200(SB), Z4, Z10
+	VPMADD52HUQ  constants<>+3136(SB), Z6, Z12
+	VPMADD52LUQ  constants<>+3072(SB), Z6, Z8
+	VPMADD52HUQ  constants<>+3072(SB), Z6, Z10
+	VPMADD52LUQ  constants<>+3200(SB), Z6, Z12
+	VPMADD52LUQ  constants<>+3136(SB), Z6, Z10
+	VPMADD52HUQ  constants<>+3072(SB), Z5, Z9
+	VPMADD52HUQ  constants<>+3136(SB), Z5, Z11
+	VPMADD52HUQ  constants<>+3200(SB), Z5, Z13
+	VPMADD52LUQ  constants<>+3136(SB), Z5, Z9
+	VPMADD52LUQ  constants<>+3200(SB), Z5, Z11
+	VPMADD52HUQ  constants<>+3136(SB), Z7, Z13
+	VPMADD52LUQ  constants<>+3072(SB), Z7, Z9
+	VPMADD52HUQ  constants<>+3072(SB), Z7, Z11
+	VPMADD52LUQ  constants<>+3200(SB), Z7, Z13
+	VPMADD52LUQ  constants<>+3136(SB), Z7, Z11
+	VPSLLQ       $0x31, Z12, Z4
+	VPSLLQ       $0x31, Z13, Z5
+	VPSRLQ       $0x34, Z8, Z6
+	VPSRLQ       $0x34, Z9, Z7
+	VPADDQ       Z6, Z10, Z6
+	VPADDQ       Z7, Z11, Z7
+	VPSRLQ       $0x03, Z6, Z6
+	VPSRLQ       $0x03, Z7, Z7
+	VPADDQ       Z6, Z4, Z4
+	VPADDQ       Z7, Z5, Z5
+	VPADDQ       constants<>+3264(SB), Z4, Z6
+	VPADDQ       constants<>+3264(SB), Z5, Z7
+	VPSRLQ       $0x3e, Z6, Z6
+	VPSRLQ       $0x3e, Z7, Z7
+	VPSLLQ       $0x3e, Z6, Z8
+	VPSLLQ       $0x3e, Z7, Z9
+	VPSUBQ       Z8, Z4, Z4
+	VPSUBQ       Z9, Z5, Z5
+	VPABSQ       Z4, Z8
+	VPABSQ       Z5, Z9
+	VPSLLQ       $0x02, Z8, Z8
+	VPSLLQ       $0x02, Z9, Z9
+	VPSRLQ       $0x34, Z8, Z10
+	VPSRLQ       $0x34, Z9, Z11
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPMADD52HUQ  constants<>+3328(SB), Z8, Z12
+	VPMADD52HUQ  constants<>+3328(SB), Z9, Z13
+	VPMADD52LUQ  constants<>+3392(SB), Z8, Z12
+	VPMADD52LUQ  constants<>+3392(SB), Z9, Z13
+	VPXORQ       Z14, Z14, Z14
+	VPXORQ       Z15, Z15, Z15
+	VPMADD52HUQ  constants<>+3392(SB), Z8, Z14
+	VPMADD52HUQ  constants<>+3392(SB), Z9, Z15
+	VPMADD52LUQ  constants<>+3328(SB), Z10, Z12
+	VPMADD52LUQ  constants<>+3328(SB), Z11, Z13
+	VPMADD52HUQ  constants<>+3328(SB), Z10, Z14
+	VPMADD52HUQ  constants<>+3328(SB), Z11, Z15
+	VPMADD52LUQ  constants<>+3392(SB), Z10, Z14
+	VPSRLQ       $0x0c, Z12, Z12
+	VPSLLQ       $0x28, Z14, Z14
+	VPADDQ       Z14, Z12, Z12
+	VPMADD52LUQ  constants<>+3392(SB), Z11, Z15
+	VPSRLQ       $0x0c, Z13, Z13
+	VPSLLQ       $0x28, Z15, Z15
+	VPADDQ       Z15, Z13, Z13
+	VPSRLQ       $0x34, Z12, Z8
+	VPSRLQ       $0x34, Z13, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	VPMADD52HUQ  Z12, Z12, Z10
+	VPMADD52HUQ  Z13, Z13, Z11
+	VPMADD52LUQ  Z8, Z12, Z10
+	VPMADD52LUQ  Z9, Z13, Z11
+	VPXORQ       Z14, Z14, Z14
+	VPXORQ       Z15, Z15, Z15
+	VPMADD52HUQ  Z8, Z12, Z14
+	VPMADD52HUQ  Z9, Z13, Z15
+	VPMADD52LUQ  Z12, Z8, Z10
+	VPMADD52LUQ  Z13, Z9, Z11
+	VPMADD52HUQ  Z12, Z8, Z14
+	VPMADD52HUQ  Z13, Z9, Z15
+	VPMADD52LUQ  Z8, Z8, Z14
+	VPSRLQ       $0x0c, Z10, Z10
+	VPSLLQ       $0x28, Z14, Z14
+	VPADDQ       Z14, Z10, Z10
+	VPMADD52LUQ  Z9, Z9, Z15
+	VPSRLQ       $0x0c, Z11, Z11
+	VPSLLQ       $0x28, Z15, Z15
+	VPADDQ       Z15, Z11, Z11
+	VPSLLQ       $0x02, Z10, Z10
+	VPSLLQ       $0x02, Z11, Z11
+	VPSRLQ       $0x34, Z10, Z14
+	VPSRLQ       $0x34, Z11, Z15
+	VPADDQ       Z0, Z6, Z6
+	VPADDQ       Z0, Z7, Z7
+	VPTESTMQ     constants<>+64(SB), Z6, K1
+	VPTESTMQ     constants<>+64(SB), Z7, K2
+	VPSLLQ       $0x3e, Z6, Z6
+	VPSLLQ       $0x3e, Z7, Z7
+	VPXORQ       Z4, Z6, Z4
+	VPXORQ       Z5, Z7, Z5
+	VMOVUPD      Z6, K1, Z4
+	VMOVUPD      Z7, K2, Z5
+	VPANDQ       Z1, Z2, Z2
+	VPANDQ       Z1, Z3, Z3
+	VPXORQ       Z2, Z4, Z2
+	VPXORQ       Z3, Z5, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPD      constants<>+3456(SB), K1, Z4
+	VMOVUPD      constants<>+3456(SB), K2, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+3520(SB), Z6
+	VMOVUPS      constants<>+3520(SB), Z7
+	VMOVUPD      constants<>+3584(SB), K1, Z6
+	VMOVUPD      constants<>+3584(SB), K2, Z7
+	VPXORQ       Z16, Z16, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPMADD52HUQ  Z4, Z10, Z16
+	VPMADD52HUQ  Z5, Z11, Z17
+	VPMADD52LUQ  Z4, Z14, Z16
+	VPMADD52LUQ  Z5, Z15, Z17
+	VPSRLQ       $0x0c, Z16, Z16
+	VPSRLQ       $0x0c, Z17, Z17
+	VPSUBQ       Z16, Z6, Z4
+	VPSUBQ       Z17, Z7, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+3648(SB), Z6
+	VMOVUPS      constants<>+3648(SB), Z7
+	VMOVUPD      constants<>+3712(SB), K1, Z6
+	VMOVUPD      constants<>+3712(SB), K2, Z7
+	VPXORQ       Z16, Z16, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPMADD52HUQ  Z4, Z10, Z16
+	VPMADD52HUQ  Z5, Z11, Z17
+	VPMADD52LUQ  Z4, Z14, Z16
+	VPMADD52LUQ  Z5, Z15, Z17
+	VPSRLQ       $0x0c, Z16, Z16
+	VPSRLQ       $0x0c, Z17, Z17
+	VPSUBQ       Z16, Z6, Z4
+	VPSUBQ       Z17, Z7, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+3776(SB), Z6
+	VMOVUPS      constants<>+3776(SB), Z7
+	VMOVUPD      constants<>+3840(SB), K1, Z6
+	VMOVUPD      constants<>+3840(SB), K2, Z7
+	VPXORQ       Z16, Z16, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPMADD52HUQ  Z4, Z10, Z16
+	VPMADD52HUQ  Z5, Z11, Z17
+	VPMADD52LUQ  Z4, Z14, Z16
+	VPMADD52LUQ  Z5, Z15, Z17
+	VPSRLQ       $0x0c, Z16, Z16
+	VPSRLQ       $0x0c, Z17, Z17
+	VPSUBQ       Z16, Z6, Z4
+	VPSUBQ       Z17, Z7, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+3904(SB), Z6
+	VMOVUPS      constants<>+3904(SB), Z7
+	VMOVUPD      constants<>+3968(SB), K1, Z6
+	VMOVUPD      constants<>+3968(SB), K2, Z7
+	VPXORQ       Z16, Z16, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPMADD52HUQ  Z4, Z10, Z16
+	VPMADD52HUQ  Z5, Z11, Z17
+	VPMADD52LUQ  Z4, Z14, Z16
+	VPMADD52LUQ  Z5, Z15, Z17
+	VPXORQ       Z18, Z18, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPMADD52HUQ  Z4, Z14, Z18
+	VPMADD52HUQ  Z5, Z15, Z19
+	VPSRLQ       $0x0c, Z16, Z16
+	VPSLLQ       $0x28, Z18, Z18
+	VPADDQ       Z18, Z16, Z16
+	VPSRLQ       $0x0c, Z17, Z17
+	VPSLLQ       $0x28, Z19, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSUBQ       Z16, Z6, Z4
+	VPSUBQ       Z17, Z7, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+4032(SB), Z6
+	VMOVUPS      constants<>+4032(SB), Z7
+	VMOVUPD      constants<>+4096(SB), K1, Z6
+	VMOVUPD      constants<>+4096(SB), K2, Z7
+	VPXORQ       Z16, Z16, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPMADD52HUQ  Z4, Z10, Z16
+	VPMADD52HUQ  Z5, Z11, Z17
+	VPMADD52LUQ  Z4, Z14, Z16
+	VPMADD52LUQ  Z5, Z15, Z17
+	VPXORQ       Z18, Z18, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPMADD52HUQ  Z4, Z14, Z18
+	VPMADD52HUQ  Z5, Z15, Z19
+	VPSRLQ       $0x0c, Z16, Z16
+	VPSLLQ       $0x28, Z18, Z18
+	VPADDQ       Z18, Z16, Z16
+	VPSRLQ       $0x0c, Z17, Z17
+	VPSLLQ       $0x28, Z19, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSUBQ       Z16, Z6, Z4
+	VPSUBQ       Z17, Z7, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+4160(SB), Z6
+	VMOVUPS      constants<>+4160(SB), Z7
+	VMOVUPD      constants<>+4224(SB), K1, Z6
+	VMOVUPD      constants<>+4224(SB), K2, Z7
+	VPSRLQ       $0x34, Z4, Z16
+	VPSRLQ       $0x34, Z5, Z17
+	VPXORQ       Z18, Z18, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPMADD52HUQ  Z4, Z10, Z18
+	VPMADD52HUQ  Z5, Z11, Z19
+	VPMADD52LUQ  Z16, Z10, Z18
+	VPMADD52LUQ  Z17, Z11, Z19
+	VPXORQ       Z20, Z20, Z20
+	VPXORQ       Z21, Z21, Z21
+	VPMADD52HUQ  Z16, Z10, Z20
+	VPMADD52HUQ  Z17, Z11, Z21
+	VPMADD52LUQ  Z4, Z14, Z18
+	VPMADD52LUQ  Z5, Z15, Z19
+	VPMADD52HUQ  Z4, Z14, Z20
+	VPMADD52HUQ  Z5, Z15, Z21
+	VPMADD52LUQ  Z16, Z14, Z20
+	VPSRLQ       $0x0c, Z18, Z18
+	VPSLLQ       $0x28, Z20, Z20
+	VPADDQ       Z20, Z18, Z18
+	VPMADD52LUQ  Z17, Z15, Z21
+	VPSRLQ       $0x0c, Z19, Z19
+	VPSLLQ       $0x28, Z21, Z21
+	VPADDQ       Z21, Z19, Z19
+	VPSUBQ       Z18, Z6, Z4
+	VPSUBQ       Z19, Z7, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+4288(SB), Z6
+	VMOVUPS      constants<>+4288(SB), Z7
+	VMOVUPD      constants<>+192(SB), K1, Z6
+	VMOVUPD      constants<>+192(SB), K2, Z7
+	VPSRLQ       $0x34, Z4, Z16
+	VPSRLQ       $0x34, Z5, Z17
+	VPXORQ       Z18, Z18, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPMADD52HUQ  Z4, Z10, Z18
+	VPMADD52HUQ  Z5, Z11, Z19
+	VPMADD52LUQ  Z16, Z10, Z18
+	VPMADD52LUQ  Z17, Z11, Z19
+	VPXORQ       Z20, Z20, Z20
+	VPXORQ       Z21, Z21, Z21
+	VPMADD52HUQ  Z16, Z10, Z20
+	VPMADD52HUQ  Z17, Z11, Z21
+	VPMADD52LUQ  Z4, Z14, Z18
+	VPMADD52LUQ  Z5, Z15, Z19
+	VPMADD52HUQ  Z4, Z14, Z20
+	VPMADD52HUQ  Z5, Z15, Z21
+	VPMADD52LUQ  Z16, Z14, Z20
+	VPSRLQ       $0x0c, Z18, Z18
+	VPSLLQ       $0x28, Z20, Z20
+	VPADDQ       Z20, Z18, Z18
+	VPMADD52LUQ  Z17, Z15, Z21
+	VPSRLQ       $0x0c, Z19, Z19
+	VPSLLQ       $0x28, Z21, Z21
+	VPADDQ       Z21, Z19, Z19
+	VPSUBQ       Z18, Z6, Z4
+	VPSUBQ       Z19, Z7, Z5
+	VPSRLQ       $0x34, Z4, Z6
+	VPSRLQ       $0x34, Z5, Z7
+	VPXORQ       Z16, Z16, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPMADD52HUQ  Z4, Z10, Z16
+	VPMADD52HUQ  Z5, Z11, Z17
+	VPMADD52LUQ  Z6, Z10, Z16
+	VPMADD52LUQ  Z7, Z11, Z17
+	VPXORQ       Z18, Z18, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPMADD52HUQ  Z6, Z10, Z18
+	VPMADD52HUQ  Z7, Z11, Z19
+	VPMADD52LUQ  Z4, Z14, Z16
+	VPMADD52LUQ  Z5, Z15, Z17
+	VPMADD52HUQ  Z4, Z14, Z18
+	VPMADD52HUQ  Z5, Z15, Z19
+	VPMADD52LUQ  Z6, Z14, Z18
+	VPSRLQ       $0x0c, Z16, Z16
+	VPSLLQ       $0x28, Z18, Z18
+	VPADDQ       Z18, Z16, Z16
+	VPMADD52LUQ  Z7, Z15, Z19
+	VPSRLQ       $0x0c, Z17, Z17
+	VPSLLQ       $0x28, Z19, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x01, Z16, Z4
+	VPSRLQ       $0x01, Z17, Z5
+	VMOVUPS      constants<>+192(SB), Z6
+	VPSUBQ       Z4, Z6, Z6
+	VMOVUPS      constants<>+192(SB), Z4
+	VPSUBQ       Z5, Z4, Z4
+	VPSRLQ       $0x34, Z6, Z5
+	VPSRLQ       $0x34, Z4, Z7
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	VPMADD52HUQ  Z6, Z12, Z10
+	VPMADD52HUQ  Z4, Z13, Z11
+	VPMADD52LUQ  Z5, Z12, Z10
+	VPMADD52LUQ  Z7, Z13, Z11
+	VPXORQ       Z14, Z14, Z14
+	VPXORQ       Z15, Z15, Z15
+	VPMADD52HUQ  Z5, Z12, Z14
+	VPMADD52HUQ  Z7, Z13, Z15
+	VPMADD52LUQ  Z6, Z8, Z10
+	VPMADD52LUQ  Z4, Z9, Z11
+	VPMADD52HUQ  Z6, Z8, Z14
+	VPMADD52HUQ  Z4, Z9, Z15
+	VPMADD52LUQ  Z5, Z8, Z14
+	VPSRLQ       $0x0c, Z10, Z10
+	VPSLLQ       $0x28, Z14, Z14
+	VPADDQ       Z14, Z10, Z10
+	VPMADD52LUQ  Z7, Z9, Z15
+	VPSRLQ       $0x0c, Z11, Z11
+	VPSLLQ       $0x28, Z15, Z15
+	VPADDQ       Z15, Z11, Z11
+	VPADDQ       constants<>+4352(SB), Z10, Z5
+	VPADDQ       constants<>+4352(SB), Z11, Z7
+	VPSRLQ       $0x13, Z5, Z5
+	VPSRLQ       $0x13, Z7, Z7
+	VPADDQ       constants<>+256(SB), Z6, Z6
+	VPADDQ       constants<>+256(SB), Z4, Z4
+	VPSRLQ       $0x14, Z6, Z6
+	VPSRLQ       $0x14, Z4, Z4
+	VMOVUPD      Z6, K1, Z5
+	VMOVUPD      Z4, K2, Z7
+	VPMOVQ2M     Z2, K1
+	VPXORQ       Z2, Z2, Z2
+	VPSUBQ       Z5, Z2, K1, Z5
+	VPMOVQ2M     Z3, K1
+	VPXORQ       Z2, Z2, Z2
+	VPSUBQ       Z7, Z2, K1, Z7
+	VBROADCASTSD minus+24(FP), Z2
+	VPXORQ       Z2, Z5, Z3
+	VPXORQ       Z2, Z7, Z4
+	VPSUBQ       Z2, Z3, Z3
+	VPSUBQ       Z2, Z4, Z2
+	VMOVUPS      (CX)(BX*8), Z4
+	VPADDQ       Z4, Z3, Z3
+	VMOVUPS      Z3, (CX)(BX*8)
+	VMOVUPS      64(CX)(BX*8), Z3
+	VPADDQ       Z3, Z2, Z2
+	VMOVUPS      Z2, 64(CX)(BX*8)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          many267
 
 oneTest269:
 	LEAQ -8(DX), SI
@@ -12375,382 +12381,384 @@ oneTest269:
 	JG   tail270
 
 one268:
-	VMOVUPS     (AX)(BX*8), Z3
-	VPABSQ      Z3, Z4
-	VPSRLQ      $0x34, Z4, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3072(SB), Z4, Z6
-	VPMADD52HUQ constants<>+3136(SB), Z4, Z7
-	VPMADD52HUQ constants<>+3200(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3136(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3200(SB), Z4, Z7
-	VPMADD52HUQ constants<>+3136(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3072(SB), Z5, Z6
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3200(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z7
-	VPSLLQ      $0x31, Z8, Z4
-	VPSRLQ      $0x34, Z6, Z5
-	VPADDQ      Z5, Z7, Z5
-	VPSRLQ      $0x03, Z5, Z5
-	VPADDQ      Z5, Z4, Z4
-	VPADDQ      constants<>+3264(SB), Z4, Z5
-	VPSRLQ      $0x3e, Z5, Z5
-	VPSLLQ      $0x3e, Z5, Z6
-	VPSUBQ      Z6, Z4, Z4
-	VPABSQ      Z4, Z6
-	VPSLLQ      $0x02, Z6, Z6
-	VPSRLQ      $0x34, Z6, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3328(SB), Z6, Z8
-	VPMADD52LUQ constants<>+3392(SB), Z6, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+3392(SB), Z6, Z9
-	VPMADD52LUQ constants<>+3328(SB), Z7, Z8
-	VPMADD52HUQ constants<>+3328(SB), Z7, Z9
-	VPMADD52LUQ constants<>+3392(SB), Z7, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x34, Z8, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z8, Z8, Z7
-	VPMADD52LUQ Z6, Z8, Z7
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z6, Z8, Z9
-	VPMADD52LUQ Z8, Z6, Z7
-	VPMADD52HUQ Z8, Z6, Z9
-	VPMADD52LUQ Z6, Z6, Z9
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
-	VPSLLQ      $0x02, Z7, Z7
-	VPSRLQ      $0x34, Z7, Z9
-	VPADDQ      Z0, Z5, Z5
-	VPTESTMQ    constants<>+64(SB), Z5, K1
-	VPSLLQ      $0x3e, Z5, Z10
-	VPXORQ      Z4, Z10, Z10
-	VPSLLQ      $0x3e, Z5, K1, Z10
-	VPANDQ      Z1, Z3, Z3
-	VPXORQ      Z3, Z10, Z10
-	VPXORQ      Z3, Z3, Z3
-	VMOVUPD     constants<>+3456(SB), K1, Z3
-	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+3520(SB), Z4
-	VMOVUPD     constants<>+3584(SB), K1, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z3, Z7, Z5
-	VPMADD52LUQ Z3, Z9, Z5
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSUBQ      Z5, Z4, Z3
-	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+3648(SB), Z4
-	VMOVUPD     constants<>+3712(SB), K1, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z3, Z7, Z5
-	VPMADD52LUQ Z3, Z9, Z5
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSUBQ      Z5, Z4, Z3
-	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+3776(SB), Z4
-	VMOVUPD     constants<>+3840(SB), K1, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z3, Z7, Z5
-	VPMADD52LUQ Z3, Z9, Z5
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSUBQ      Z5, Z4, Z3
-	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+3904(SB), Z4
-	VMOVUPD     constants<>+3968(SB), K1, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z3, Z7, Z5
-	VPMADD52LUQ Z3, Z9, Z5
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z3, Z9, Z11
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z5, Z5
-	VPSUBQ      Z5, Z4, Z3
-	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+4032(SB), Z4
-	VMOVUPD     constants<>+4096(SB), K1, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z3, Z7, Z5
-	VPMADD52LUQ Z3, Z9, Z5
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z3, Z9, Z11
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z5, Z5
-	VPSUBQ      Z5, Z4, Z3
-	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+4160(SB), Z4
-	VMOVUPD     constants<>+4224(SB), K1, Z4
-	VPSRLQ      $0x34, Z3, Z5
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z3, Z7, Z11
-	VPMADD52LUQ Z5, Z7, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z5, Z7, Z12
-	VPMADD52LUQ Z3, Z9, Z11
-	VPMADD52HUQ Z3, Z9, Z12
-	VPMADD52LUQ Z5, Z9, Z12
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z11, Z11
-	VPSUBQ      Z11, Z4, Z3
-	VPXORQ      Z4, Z4, Z4
-	VMOVUPS     constants<>+4288(SB), Z4
-	VMOVUPD     constants<>+192(SB), K1, Z4
-	VPSRLQ      $0x34, Z3, Z5
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z3, Z7, Z11
-	VPMADD52LUQ Z5, Z7, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z5, Z7, Z12
-	VPMADD52LUQ Z3, Z9, Z11
-	VPMADD52HUQ Z3, Z9, Z12
-	VPMADD52LUQ Z5, Z9, Z12
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z11, Z11
-	VPSUBQ      Z11, Z4, Z3
-	VPSRLQ      $0x34, Z3, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z3, Z7, Z5
-	VPMADD52LUQ Z4, Z7, Z5
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z4, Z7, Z11
-	VPMADD52LUQ Z3, Z9, Z5
-	VPMADD52HUQ Z3, Z9, Z11
-	VPMADD52LUQ Z4, Z9, Z11
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z5, Z5
-	VPSRLQ      $0x01, Z5, Z3
-	VMOVUPS     constants<>+192(SB), Z4
-	VPSUBQ      Z3, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z3
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z4, Z8, Z5
-	VPMADD52LUQ Z3, Z8, Z5
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z3, Z8, Z7
-	VPMADD52LUQ Z4, Z6, Z5
-	VPMADD52HUQ Z4, Z6, Z7
-	VPMADD52LUQ Z3, Z6, Z7
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z5, Z5
-	VPADDQ      constants<>+4352(SB), Z5, Z3
-	VPSRLQ      $0x13, Z3, Z3
-	VPADDQ      constants<>+256(SB), Z4, Z4
-	VPSRLQ      $0x14, Z4, Z4
-	VMOVUPD     Z4, K1, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMOVQ2M    Z10, K1
-	VPSUBQ      Z3, Z4, K1, Z3
-	VPXORQ      Z2, Z3, Z3
-	VPSUBQ      Z2, Z3, Z3
-	VMOVUPS     (CX)(BX*8), Z4
-	VPADDQ      Z4, Z3, Z3
-	VMOVUPS     Z3, (CX)(BX*8)
-	ADDQ        $0x08, BX
-	CMPQ        BX, SI
-	JLE         one268
+	VMOVUPS      (AX)(BX*8), Z2
+	VPABSQ       Z2, Z3
+	VPSRLQ       $0x34, Z3, Z4
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  constants<>+3072(SB), Z3, Z5
+	VPMADD52HUQ  constants<>+3136(SB), Z3, Z6
+	VPMADD52HUQ  constants<>+3200(SB), Z3, Z7
+	VPMADD52LUQ  constants<>+3136(SB), Z3, Z5
+	VPMADD52LUQ  constants<>+3200(SB), Z3, Z6
+	VPMADD52HUQ  constants<>+3136(SB), Z4, Z7
+	VPMADD52LUQ  constants<>+3072(SB), Z4, Z5
+	VPMADD52HUQ  constants<>+3072(SB), Z4, Z6
+	VPMADD52LUQ  constants<>+3200(SB), Z4, Z7
+	VPMADD52LUQ  constants<>+3136(SB), Z4, Z6
+	VPSLLQ       $0x31, Z7, Z3
+	VPSRLQ       $0x34, Z5, Z4
+	VPADDQ       Z4, Z6, Z4
+	VPSRLQ       $0x03, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPADDQ       constants<>+3264(SB), Z3, Z4
+	VPSRLQ       $0x3e, Z4, Z4
+	VPSLLQ       $0x3e, Z4, Z5
+	VPSUBQ       Z5, Z3, Z3
+	VPABSQ       Z3, Z5
+	VPSLLQ       $0x02, Z5, Z5
+	VPSRLQ       $0x34, Z5, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  constants<>+3328(SB), Z5, Z7
+	VPMADD52LUQ  constants<>+3392(SB), Z5, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  constants<>+3392(SB), Z5, Z8
+	VPMADD52LUQ  constants<>+3328(SB), Z6, Z7
+	VPMADD52HUQ  constants<>+3328(SB), Z6, Z8
+	VPMADD52LUQ  constants<>+3392(SB), Z6, Z8
+	VPSRLQ       $0x0c, Z7, Z7
+	VPSLLQ       $0x28, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPSRLQ       $0x34, Z7, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z7, Z7, Z6
+	VPMADD52LUQ  Z5, Z7, Z6
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z5, Z7, Z8
+	VPMADD52LUQ  Z7, Z5, Z6
+	VPMADD52HUQ  Z7, Z5, Z8
+	VPMADD52LUQ  Z5, Z5, Z8
+	VPSRLQ       $0x0c, Z6, Z6
+	VPSLLQ       $0x28, Z8, Z8
+	VPADDQ       Z8, Z6, Z6
+	VPSLLQ       $0x02, Z6, Z6
+	VPSRLQ       $0x34, Z6, Z8
+	VPADDQ       Z0, Z4, Z4
+	VPTESTMQ     constants<>+64(SB), Z4, K1
+	VPSLLQ       $0x3e, Z4, Z4
+	VPXORQ       Z3, Z4, Z3
+	VMOVUPD      Z4, K1, Z3
+	VPANDQ       Z1, Z2, Z2
+	VPXORQ       Z2, Z3, Z2
+	VPXORQ       Z3, Z3, Z3
+	VMOVUPD      constants<>+3456(SB), K1, Z3
+	VPXORQ       Z4, Z4, Z4
+	VMOVUPS      constants<>+3520(SB), Z4
+	VMOVUPD      constants<>+3584(SB), K1, Z4
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z3, Z6, Z9
+	VPMADD52LUQ  Z3, Z8, Z9
+	VPSRLQ       $0x0c, Z9, Z9
+	VPSUBQ       Z9, Z4, Z3
+	VPXORQ       Z4, Z4, Z4
+	VMOVUPS      constants<>+3648(SB), Z4
+	VMOVUPD      constants<>+3712(SB), K1, Z4
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z3, Z6, Z9
+	VPMADD52LUQ  Z3, Z8, Z9
+	VPSRLQ       $0x0c, Z9, Z9
+	VPSUBQ       Z9, Z4, Z3
+	VPXORQ       Z4, Z4, Z4
+	VMOVUPS      constants<>+3776(SB), Z4
+	VMOVUPD      constants<>+3840(SB), K1, Z4
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z3, Z6, Z9
+	VPMADD52LUQ  Z3, Z8, Z9
+	VPSRLQ       $0x0c, Z9, Z9
+	VPSUBQ       Z9, Z4, Z3
+	VPXORQ       Z4, Z4, Z4
+	VMOVUPS      constants<>+3904(SB), Z4
+	VMOVUPD      constants<>+3968(SB), K1, Z4
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z3, Z6, Z9
+	VPMADD52LUQ  Z3, Z8, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPMADD52HUQ  Z3, Z8, Z10
+	VPSRLQ       $0x0c, Z9, Z9
+	VPSLLQ       $0x28, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPSUBQ       Z9, Z4, Z3
+	VPXORQ       Z4, Z4, Z4
+	VMOVUPS      constants<>+4032(SB), Z4
+	VMOVUPD      constants<>+4096(SB), K1, Z4
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z3, Z6, Z9
+	VPMADD52LUQ  Z3, Z8, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPMADD52HUQ  Z3, Z8, Z10
+	VPSRLQ       $0x0c, Z9, Z9
+	VPSLLQ       $0x28, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPSUBQ       Z9, Z4, Z3
+	VPXORQ       Z4, Z4, Z4
+	VMOVUPS      constants<>+4160(SB), Z4
+	VMOVUPD      constants<>+4224(SB), K1, Z4
+	VPSRLQ       $0x34, Z3, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPMADD52HUQ  Z3, Z6, Z10
+	VPMADD52LUQ  Z9, Z6, Z10
+	VPXORQ       Z11, Z11, Z11
+	VPMADD52HUQ  Z9, Z6, Z11
+	VPMADD52LUQ  Z3, Z8, Z10
+	VPMADD52HUQ  Z3, Z8, Z11
+	VPMADD52LUQ  Z9, Z8, Z11
+	VPSRLQ       $0x0c, Z10, Z10
+	VPSLLQ       $0x28, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPSUBQ       Z10, Z4, Z3
+	VPXORQ       Z4, Z4, Z4
+	VMOVUPS      constants<>+4288(SB), Z4
+	VMOVUPD      constants<>+192(SB), K1, Z4
+	VPSRLQ       $0x34, Z3, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPMADD52HUQ  Z3, Z6, Z10
+	VPMADD52LUQ  Z9, Z6, Z10
+	VPXORQ       Z11, Z11, Z11
+	VPMADD52HUQ  Z9, Z6, Z11
+	VPMADD52LUQ  Z3, Z8, Z10
+	VPMADD52HUQ  Z3, Z8, Z11
+	VPMADD52LUQ  Z9, Z8, Z11
+	VPSRLQ       $0x0c, Z10, Z10
+	VPSLLQ       $0x28, Z11, Z11
+	VPADDQ       Z11, Z10, Z10
+	VPSUBQ       Z10, Z4, Z3
+	VPSRLQ       $0x34, Z3, Z4
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z3, Z6, Z9
+	VPMADD52LUQ  Z4, Z6, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPMADD52HUQ  Z4, Z6, Z10
+	VPMADD52LUQ  Z3, Z8, Z9
+	VPMADD52HUQ  Z3, Z8, Z10
+	VPMADD52LUQ  Z4, Z8, Z10
+	VPSRLQ       $0x0c, Z9, Z9
+	VPSLLQ       $0x28, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPSRLQ       $0x01, Z9, Z3
+	VMOVUPS      constants<>+192(SB), Z4
+	VPSUBQ       Z3, Z4, Z4
+	VPSRLQ       $0x34, Z4, Z3
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z4, Z7, Z6
+	VPMADD52LUQ  Z3, Z7, Z6
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z3, Z7, Z8
+	VPMADD52LUQ  Z4, Z5, Z6
+	VPMADD52HUQ  Z4, Z5, Z8
+	VPMADD52LUQ  Z3, Z5, Z8
+	VPSRLQ       $0x0c, Z6, Z6
+	VPSLLQ       $0x28, Z8, Z8
+	VPADDQ       Z8, Z6, Z6
+	VPADDQ       constants<>+4352(SB), Z6, Z3
+	VPSRLQ       $0x13, Z3, Z3
+	VPADDQ       constants<>+256(SB), Z4, Z4
+	VPSRLQ       $0x14, Z4, Z4
+	VMOVUPD      Z4, K1, Z3
+	VPMOVQ2M     Z2, K1
+	VPXORQ       Z2, Z2, Z2
+	VPSUBQ       Z3, Z2, K1, Z3
+	VBROADCASTSD minus+24(FP), Z2
+	VPXORQ       Z2, Z3, Z3
+	VPSUBQ       Z2, Z3, Z2
+	VMOVUPS      (CX)(BX*8), Z3
+	VPADDQ       Z3, Z2, Z2
+	VMOVUPS      Z2, (CX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one268
 
 tail270:
-	MOVQ        DX, SI
-	SUBQ        BX, SI
-	JZ          done271
-	MOVQ        $-1, DI
-	SHLXQ       SI, DI, DI
-	NOTQ        DI
-	KMOVW       DI, K1
-	VMOVUPD.Z   (AX)(BX*8), K1, Z3
-	VPABSQ      Z3, Z4
-	VPSRLQ      $0x34, Z4, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3072(SB), Z4, Z6
-	VPMADD52HUQ constants<>+3136(SB), Z4, Z7
-	VPMADD52HUQ constants<>+3200(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3136(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3200(SB), Z4, Z7
-	VPMADD52HUQ constants<>+3136(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3072(SB), Z5, Z6
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3200(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z7
-	VPSLLQ      $0x31, Z8, Z4
-	VPSRLQ      $0x34, Z6, Z5
-	VPADDQ      Z5, Z7, Z5
-	VPSRLQ      $0x03, Z5, Z5
-	VPADDQ      Z5, Z4, Z4
-	VPADDQ      constants<>+3264(SB), Z4, Z5
-	VPSRLQ      $0x3e, Z5, Z5
-	VPSLLQ      $0x3e, Z5, Z6
-	VPSUBQ      Z6, Z4, Z4
-	VPABSQ      Z4, Z6
-	VPSLLQ      $0x02, Z6, Z6
-	VPSRLQ      $0x34, Z6, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3328(SB), Z6, Z8
-	VPMADD52LUQ constants<>+3392(SB), Z6, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+3392(SB), Z6, Z9
-	VPMADD52LUQ constants<>+3328(SB), Z7, Z8
-	VPMADD52HUQ constants<>+3328(SB), Z7, Z9
-	VPMADD52LUQ constants<>+3392(SB), Z7, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x34, Z8, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z8, Z8, Z7
-	VPMADD52LUQ Z6, Z8, Z7
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z6, Z8, Z9
-	VPMADD52LUQ Z8, Z6, Z7
-	VPMADD52HUQ Z8, Z6, Z9
-	VPMADD52LUQ Z6, Z6, Z9
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
-	VPSLLQ      $0x02, Z7, Z7
-	VPSRLQ      $0x34, Z7, Z9
-	VPADDQ      Z0, Z5, Z0
-	VPTESTMQ    constants<>+64(SB), Z0, K2
-	VPSLLQ      $0x3e, Z0, Z5
-	VPXORQ      Z4, Z5, Z5
-	VPSLLQ      $0x3e, Z0, K2, Z5
-	VPANDQ      Z1, Z3, Z3
-	VPXORQ      Z3, Z5, Z5
-	VPXORQ      Z0, Z0, Z0
-	VMOVUPD     constants<>+3456(SB), K2, Z0
-	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+3520(SB), Z1
-	VMOVUPD     constants<>+3584(SB), K2, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z0, Z7, Z3
-	VPMADD52LUQ Z0, Z9, Z3
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSUBQ      Z3, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+3648(SB), Z1
-	VMOVUPD     constants<>+3712(SB), K2, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z0, Z7, Z3
-	VPMADD52LUQ Z0, Z9, Z3
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSUBQ      Z3, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+3776(SB), Z1
-	VMOVUPD     constants<>+3840(SB), K2, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z0, Z7, Z3
-	VPMADD52LUQ Z0, Z9, Z3
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSUBQ      Z3, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+3904(SB), Z1
-	VMOVUPD     constants<>+3968(SB), K2, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z0, Z7, Z3
-	VPMADD52LUQ Z0, Z9, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z0, Z9, Z4
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z4, Z4
-	VPADDQ      Z4, Z3, Z3
-	VPSUBQ      Z3, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+4032(SB), Z1
-	VMOVUPD     constants<>+4096(SB), K2, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z0, Z7, Z3
-	VPMADD52LUQ Z0, Z9, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z0, Z9, Z4
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z4, Z4
-	VPADDQ      Z4, Z3, Z3
-	VPSUBQ      Z3, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+4160(SB), Z1
-	VMOVUPD     constants<>+4224(SB), K2, Z1
-	VPSRLQ      $0x34, Z0, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z0, Z7, Z4
-	VPMADD52LUQ Z3, Z7, Z4
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z3, Z7, Z10
-	VPMADD52LUQ Z0, Z9, Z4
-	VPMADD52HUQ Z0, Z9, Z10
-	VPMADD52LUQ Z3, Z9, Z10
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z4, Z4
-	VPSUBQ      Z4, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+4288(SB), Z1
-	VMOVUPD     constants<>+192(SB), K2, Z1
-	VPSRLQ      $0x34, Z0, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z0, Z7, Z4
-	VPMADD52LUQ Z3, Z7, Z4
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z3, Z7, Z10
-	VPMADD52LUQ Z0, Z9, Z4
-	VPMADD52HUQ Z0, Z9, Z10
-	VPMADD52LUQ Z3, Z9, Z10
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z4, Z4
-	VPSUBQ      Z4, Z1, Z0
-	VPSRLQ      $0x34, Z0, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z0, Z7, Z3
-	VPMADD52LUQ Z1, Z7, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z1, Z7, Z4
-	VPMADD52LUQ Z0, Z9, Z3
-	VPMADD52HUQ Z0, Z9, Z4
-	VPMADD52LUQ Z1, Z9, Z4
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z4, Z4
-	VPADDQ      Z4, Z3, Z3
-	VPSRLQ      $0x01, Z3, Z0
-	VMOVUPS     constants<>+192(SB), Z1
-	VPSUBQ      Z0, Z1, Z1
-	VPSRLQ      $0x34, Z1, Z0
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z1, Z8, Z3
-	VPMADD52LUQ Z0, Z8, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z0, Z8, Z4
-	VPMADD52LUQ Z1, Z6, Z3
-	VPMADD52HUQ Z1, Z6, Z4
-	VPMADD52LUQ Z0, Z6, Z4
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z4, Z4
-	VPADDQ      Z4, Z3, Z3
-	VPADDQ      constants<>+4352(SB), Z3, Z0
-	VPSRLQ      $0x13, Z0, Z0
-	VPADDQ      constants<>+256(SB), Z1, Z1
-	VPSRLQ      $0x14, Z1, Z1
-	VMOVUPD     Z1, K2, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPMOVQ2M    Z5, K2
-	VPSUBQ      Z0, Z1, K2, Z0
-	VPXORQ      Z2, Z0, Z0
-	VPSUBQ      Z2, Z0, Z0
-	VMOVUPD.Z   (CX)(BX*8), K1, Z1
-	VPADDQ      Z1, Z0, Z0
-	VMOVUPD     Z0, K1, (CX)(BX*8)
+	MOVQ         DX, SI
+	SUBQ         BX, SI
+	JZ           done271
+	MOVQ         $-1, DI
+	SHLXQ        SI, DI, DI
+	NOTQ         DI
+	KMOVW        DI, K1
+	VMOVUPD.Z    (AX)(BX*8), K1, Z2
+	VPABSQ       Z2, Z3
+	VPSRLQ       $0x34, Z3, Z4
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  constants<>+3072(SB), Z3, Z5
+	VPMADD52HUQ  constants<>+3136(SB), Z3, Z6
+	VPMADD52HUQ  constants<>+3200(SB), Z3, Z7
+	VPMADD52LUQ  constants<>+3136(SB), Z3, Z5
+	VPMADD52LUQ  constants<>+3200(SB), Z3, Z6
+	VPMADD52HUQ  constants<>+3136(SB), Z4, Z7
+	VPMADD52LUQ  constants<>+3072(SB), Z4, Z5
+	VPMADD52HUQ  constants<>+3072(SB), Z4, Z6
+	VPMADD52LUQ  constants<>+3200(SB), Z4, Z7
+	VPMADD52LUQ  constants<>+3136(SB), Z4, Z6
+	VPSLLQ       $0x31, Z7, Z3
+	VPSRLQ       $0x34, Z5, Z4
+	VPADDQ       Z4, Z6, Z4
+	VPSRLQ       $0x03, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPADDQ       constants<>+3264(SB), Z3, Z4
+	VPSRLQ       $0x3e, Z4, Z4
+	VPSLLQ       $0x3e, Z4, Z5
+	VPSUBQ       Z5, Z3, Z3
+	VPABSQ       Z3, Z5
+	VPSLLQ       $0x02, Z5, Z5
+	VPSRLQ       $0x34, Z5, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  constants<>+3328(SB), Z5, Z7
+	VPMADD52LUQ  constants<>+3392(SB), Z5, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  constants<>+3392(SB), Z5, Z8
+	VPMADD52LUQ  constants<>+3328(SB), Z6, Z7
+	VPMADD52HUQ  constants<>+3328(SB), Z6, Z8
+	VPMADD52LUQ  constants<>+3392(SB), Z6, Z8
+	VPSRLQ       $0x0c, Z7, Z7
+	VPSLLQ       $0x28, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPSRLQ       $0x34, Z7, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z7, Z7, Z6
+	VPMADD52LUQ  Z5, Z7, Z6
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z5, Z7, Z8
+	VPMADD52LUQ  Z7, Z5, Z6
+	VPMADD52HUQ  Z7, Z5, Z8
+	VPMADD52LUQ  Z5, Z5, Z8
+	VPSRLQ       $0x0c, Z6, Z6
+	VPSLLQ       $0x28, Z8, Z8
+	VPADDQ       Z8, Z6, Z6
+	VPSLLQ       $0x02, Z6, Z6
+	VPSRLQ       $0x34, Z6, Z8
+	VPADDQ       Z0, Z4, Z0
+	VPTESTMQ     constants<>+64(SB), Z0, K2
+	VPSLLQ       $0x3e, Z0, Z0
+	VPXORQ       Z3, Z0, Z3
+	VMOVUPD      Z0, K2, Z3
+	VPANDQ       Z1, Z2, Z0
+	VPXORQ       Z0, Z3, Z0
+	VPXORQ       Z1, Z1, Z1
+	VMOVUPD      constants<>+3456(SB), K2, Z1
+	VPXORQ       Z2, Z2, Z2
+	VMOVUPS      constants<>+3520(SB), Z2
+	VMOVUPD      constants<>+3584(SB), K2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPMADD52HUQ  Z1, Z6, Z3
+	VPMADD52LUQ  Z1, Z8, Z3
+	VPSRLQ       $0x0c, Z3, Z3
+	VPSUBQ       Z3, Z2, Z1
+	VPXORQ       Z2, Z2, Z2
+	VMOVUPS      constants<>+3648(SB), Z2
+	VMOVUPD      constants<>+3712(SB), K2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPMADD52HUQ  Z1, Z6, Z3
+	VPMADD52LUQ  Z1, Z8, Z3
+	VPSRLQ       $0x0c, Z3, Z3
+	VPSUBQ       Z3, Z2, Z1
+	VPXORQ       Z2, Z2, Z2
+	VMOVUPS      constants<>+3776(SB), Z2
+	VMOVUPD      constants<>+3840(SB), K2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPMADD52HUQ  Z1, Z6, Z3
+	VPMADD52LUQ  Z1, Z8, Z3
+	VPSRLQ       $0x0c, Z3, Z3
+	VPSUBQ       Z3, Z2, Z1
+	VPXORQ       Z2, Z2, Z2
+	VMOVUPS      constants<>+3904(SB), Z2
+	VMOVUPD      constants<>+3968(SB), K2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPMADD52HUQ  Z1, Z6, Z3
+	VPMADD52LUQ  Z1, Z8, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMADD52HUQ  Z1, Z8, Z4
+	VPSRLQ       $0x0c, Z3, Z3
+	VPSLLQ       $0x28, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPSUBQ       Z3, Z2, Z1
+	VPXORQ       Z2, Z2, Z2
+	VMOVUPS      constants<>+4032(SB), Z2
+	VMOVUPD      constants<>+4096(SB), K2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPMADD52HUQ  Z1, Z6, Z3
+	VPMADD52LUQ  Z1, Z8, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMADD52HUQ  Z1, Z8, Z4
+	VPSRLQ       $0x0c, Z3, Z3
+	VPSLLQ       $0x28, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPSUBQ       Z3, Z2, Z1
+	VPXORQ       Z2, Z2, Z2
+	VMOVUPS      constants<>+4160(SB), Z2
+	VMOVUPD      constants<>+4224(SB), K2, Z2
+	VPSRLQ       $0x34, Z1, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMADD52HUQ  Z1, Z6, Z4
+	VPMADD52LUQ  Z3, Z6, Z4
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z3, Z6, Z9
+	VPMADD52LUQ  Z1, Z8, Z4
+	VPMADD52HUQ  Z1, Z8, Z9
+	VPMADD52LUQ  Z3, Z8, Z9
+	VPSRLQ       $0x0c, Z4, Z4
+	VPSLLQ       $0x28, Z9, Z9
+	VPADDQ       Z9, Z4, Z4
+	VPSUBQ       Z4, Z2, Z1
+	VPXORQ       Z2, Z2, Z2
+	VMOVUPS      constants<>+4288(SB), Z2
+	VMOVUPD      constants<>+192(SB), K2, Z2
+	VPSRLQ       $0x34, Z1, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMADD52HUQ  Z1, Z6, Z4
+	VPMADD52LUQ  Z3, Z6, Z4
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z3, Z6, Z9
+	VPMADD52LUQ  Z1, Z8, Z4
+	VPMADD52HUQ  Z1, Z8, Z9
+	VPMADD52LUQ  Z3, Z8, Z9
+	VPSRLQ       $0x0c, Z4, Z4
+	VPSLLQ       $0x28, Z9, Z9
+	VPADDQ       Z9, Z4, Z4
+	VPSUBQ       Z4, Z2, Z1
+	VPSRLQ       $0x34, Z1, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPMADD52HUQ  Z1, Z6, Z3
+	VPMADD52LUQ  Z2, Z6, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMADD52HUQ  Z2, Z6, Z4
+	VPMADD52LUQ  Z1, Z8, Z3
+	VPMADD52HUQ  Z1, Z8, Z4
+	VPMADD52LUQ  Z2, Z8, Z4
+	VPSRLQ       $0x0c, Z3, Z3
+	VPSLLQ       $0x28, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPSRLQ       $0x01, Z3, Z1
+	VMOVUPS      constants<>+192(SB), Z2
+	VPSUBQ       Z1, Z2, Z2
+	VPSRLQ       $0x34, Z2, Z1
+	VPXORQ       Z3, Z3, Z3
+	VPMADD52HUQ  Z2, Z7, Z3
+	VPMADD52LUQ  Z1, Z7, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMADD52HUQ  Z1, Z7, Z4
+	VPMADD52LUQ  Z2, Z5, Z3
+	VPMADD52HUQ  Z2, Z5, Z4
+	VPMADD52LUQ  Z1, Z5, Z4
+	VPSRLQ       $0x0c, Z3, Z3
+	VPSLLQ       $0x28, Z4, Z4
+	VPADDQ       Z4, Z3, Z3
+	VPADDQ       constants<>+4352(SB), Z3, Z1
+	VPSRLQ       $0x13, Z1, Z1
+	VPADDQ       constants<>+256(SB), Z2, Z2
+	VPSRLQ       $0x14, Z2, Z2
+	VMOVUPD      Z2, K2, Z1
+	VPMOVQ2M     Z0, K2
+	VPXORQ       Z0, Z0, Z0
+	VPSUBQ       Z1, Z0, K2, Z1
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z1, Z0
+	VMOVUPD.Z    (CX)(BX*8), K1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (CX)(BX*8)
 
 done271:
 	MOVQ DX, AX
@@ -14922,9 +14930,9 @@ done358:
 	VZEROUPPER
 	RET
 
-// func axpyCheckedAVX512<>(n int, alpha int64, x *int64, y *int64, minus int) float64
+// func axpyCheckedAVX512<>(n int, alpha int64, x *int64, y *int64, minus int) bool
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
-TEXT ·axpyCheckedAVX512<>(SB), NOSPLIT, $0-48
+TEXT ·axpyCheckedAVX512<>(SB), NOSPLIT, $0-41
 	MOVQ         n+0(FP), AX
 	MOVQ         minus+32(FP), CX
 	VPBROADCASTQ CX, Z0
@@ -15071,13 +15079,14 @@ done363:
 	VMAXPD        Z5, Z4, Z4
 	VPERMILPD     $0x01, X4, X5
 	VMAXPD        Z5, Z4, Z4
-	VMOVSD        X4, ret+40(FP)
+	VUCOMISD      constants<>+7808(SB), X4
+	SETCS         ret+40(FP)
 	VZEROUPPER
 	RET
 
-// func addProductsCheckedAVX512<>(n int, x *int64, y *int64, from *int64, z *int64, minus int) float64
+// func addProductsCheckedAVX512<>(n int, x *int64, y *int64, from *int64, z *int64, minus int) bool
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
-TEXT ·addProductsCheckedAVX512<>(SB), NOSPLIT, $0-56
+TEXT ·addProductsCheckedAVX512<>(SB), NOSPLIT, $0-49
 	MOVQ         n+0(FP), AX
 	MOVQ         minus+40(FP), CX
 	VPBROADCASTQ CX, Z0
@@ -15240,7 +15249,8 @@ done368:
 	VMAXPD        Z5, Z4, Z4
 	VPERMILPD     $0x01, X4, X5
 	VMAXPD        Z5, Z4, Z4
-	VMOVSD        X4, ret+48(FP)
+	VUCOMISD      constants<>+7808(SB), X4
+	SETCS         ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -15403,19 +15413,18 @@ TEXT ·magnitudesAVX512<>(SB), NOSPLIT, $0-24
 	MOVQ   n+0(FP), AX
 	MOVQ   x+8(FP), CX
 	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
 	JL     oneTest376
 
 many374:
-	VMOVUPS (CX)(DX*8), Z2
-	VPABSQ  Z2, Z2
-	VPORQ   Z2, Z0, Z0
+	VMOVUPS (CX)(DX*8), Z1
 	VMOVUPS 64(CX)(DX*8), Z2
+	VPABSQ  Z1, Z1
 	VPABSQ  Z2, Z2
-	VPORQ   Z2, Z1, Z1
+	VPORQ   Z1, Z0, Z0
+	VPORQ   Z2, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
 	JLE     many374
@@ -15426,9 +15435,9 @@ oneTest376:
 	JG   tail377
 
 one375:
-	VMOVUPS (CX)(DX*8), Z2
-	VPABSQ  Z2, Z2
-	VPORQ   Z2, Z0, Z0
+	VMOVUPS (CX)(DX*8), Z1
+	VPABSQ  Z1, Z1
+	VPORQ   Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
 	JLE     one375
@@ -15440,12 +15449,11 @@ tail377:
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
 	KMOVW     BX, K1
-	VMOVUPD.Z (CX)(DX*8), K1, Z2
-	VPABSQ    Z2, Z2
-	VPORQ     Z2, Z0, Z0
+	VMOVUPD.Z (CX)(DX*8), K1, Z1
+	VPABSQ    Z1, Z1
+	VPORQ     Z1, Z0, Z0
 
 done378:
-	VPORQ         Z1, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y3
 	VORPD         Z3, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X3
@@ -15597,7 +15605,7 @@ done383:
 	VPADDQ       Y2, Y5, Y5
 	VPSLLQ       $0x14, Y6, Y6
 	VPSUBQ       Y6, Y5, Y5
-	VPAND        constants<>+7808(SB), Y1, Y1
+	VPAND        constants<>+7872(SB), Y1, Y1
 	VPSLLQ       $0x20, Y1, Y1
 	VPADDQ       Y1, Y0, Y0
 	MOVQ         sum+24(FP), AX
@@ -15732,7 +15740,7 @@ done388:
 	VPADDQ       Y3, Y3, Y3
 	VPADDQ       Y1, Y0, Y0
 	VPADDQ       Y3, Y4, Y4
-	VPAND        constants<>+7872(SB), Y0, Y1
+	VPAND        constants<>+7936(SB), Y0, Y1
 	VPSLLQ       $0x20, Y1, Y1
 	VPADDQ       Y1, Y5, Y5
 	VPSRLQ       $0x14, Y0, Y0
@@ -15831,7 +15839,7 @@ loop395:
 	VPADDQ       Y4, Y7, Y7
 	VPSLLQ       $0x14, Y8, Y8
 	VPSUBQ       Y8, Y7, Y7
-	VPAND        constants<>+7808(SB), Y3, Y3
+	VPAND        constants<>+7872(SB), Y3, Y3
 	VPSLLQ       $0x20, Y3, Y3
 	VPADDQ       Y3, Y9, Y9
 	VPSRLQ       $0x2b, Y9, Y3
@@ -15911,7 +15919,7 @@ loop396:
 	VPADDQ       Y5, Y8, Y8
 	VPSLLQ       $0x14, Y9, Y9
 	VPSUBQ       Y9, Y8, Y8
-	VPAND        constants<>+7808(SB), Y4, Y4
+	VPAND        constants<>+7872(SB), Y4, Y4
 	VPSLLQ       $0x20, Y4, Y4
 	VPADDQ       Y4, Y0, Y0
 	VPSRLQ       $0x2b, Y0, Y4
@@ -16008,7 +16016,7 @@ loop403:
 	VPADDQ       Y4, Y7, Y7
 	VPSLLQ       $0x14, Y8, Y8
 	VPSUBQ       Y8, Y7, Y7
-	VPAND        constants<>+7808(SB), Y3, Y3
+	VPAND        constants<>+7872(SB), Y3, Y3
 	VPSLLQ       $0x20, Y3, Y3
 	VPADDQ       Y3, Y9, Y9
 	VPSRLQ       $0x2b, Y9, Y3
@@ -16088,7 +16096,7 @@ loop404:
 	VPADDQ       Y5, Y8, Y8
 	VPSLLQ       $0x14, Y9, Y9
 	VPSUBQ       Y9, Y8, Y8
-	VPAND        constants<>+7808(SB), Y4, Y4
+	VPAND        constants<>+7872(SB), Y4, Y4
 	VPSLLQ       $0x20, Y4, Y4
 	VPADDQ       Y4, Y0, Y0
 	VPSRLQ       $0x2b, Y0, Y4
@@ -16214,7 +16222,7 @@ done411:
 	VPADDQ       Y2, Y5, Y5
 	VPSLLQ       $0x14, Y6, Y6
 	VPSUBQ       Y6, Y5, Y5
-	VPAND        constants<>+7808(SB), Y1, Y1
+	VPAND        constants<>+7872(SB), Y1, Y1
 	VPSLLQ       $0x20, Y1, Y1
 	VPADDQ       Y1, Y7, Y7
 	VPSLLQ       $0x09, Y7, Y7
@@ -16349,7 +16357,7 @@ done418:
 	VPADDQ       Y2, Y5, Y5
 	VPSLLQ       $0x14, Y6, Y6
 	VPSUBQ       Y6, Y5, Y5
-	VPAND        constants<>+7808(SB), Y1, Y1
+	VPAND        constants<>+7872(SB), Y1, Y1
 	VPSLLQ       $0x20, Y1, Y1
 	VPADDQ       Y1, Y7, Y7
 	VPSLLQ       $0x09, Y7, Y7
@@ -16483,7 +16491,7 @@ done424:
 	VPADDQ       Y2, Y5, Y5
 	VPSLLQ       $0x14, Y6, Y6
 	VPSUBQ       Y6, Y5, Y5
-	VPAND        constants<>+7808(SB), Y1, Y1
+	VPAND        constants<>+7872(SB), Y1, Y1
 	VPSLLQ       $0x20, Y1, Y1
 	VPADDQ       Y1, Y7, Y7
 	VPSLLQ       $0x09, Y7, Y7
@@ -16613,7 +16621,7 @@ done430:
 	VPADDQ       Y2, Y5, Y5
 	VPSLLQ       $0x14, Y6, Y6
 	VPSUBQ       Y6, Y5, Y5
-	VPAND        constants<>+7808(SB), Y1, Y1
+	VPAND        constants<>+7872(SB), Y1, Y1
 	VPSLLQ       $0x20, Y1, Y1
 	VPADDQ       Y1, Y7, Y7
 	VPSLLQ       $0x09, Y7, Y7
@@ -16649,7 +16657,7 @@ TEXT ·axpyAVX2<>(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	VBROADCASTSD minus+32(FP), Y0
 	VXORPD       Y1, Y1, Y1
-	VMOVUPS      constants<>+7936(SB), Y2
+	VMOVUPS      constants<>+8000(SB), Y2
 	VMOVUPS      constants<>+2752(SB), Y3
 	MOVQ         x+16(FP), CX
 	MOVQ         y+24(FP), DX
@@ -16689,8 +16697,8 @@ many431:
 	VPXOR    Y7, Y8, Y8
 	VPSUBQ   Y7, Y8, Y8
 	VMOVUPS  (DX)(BX*8), Y0
-	VPADDQ   Y0, Y8, Y8
-	VMOVUPS  Y8, (DX)(BX*8)
+	VPADDQ   Y8, Y0, Y0
+	VMOVUPS  Y0, (DX)(BX*8)
 	VMOVUPS  32(CX)(BX*8), Y0
 	VPCMPGTQ Y0, Y1, Y7
 	VPXOR    Y7, Y0, Y0
@@ -16715,8 +16723,8 @@ many431:
 	VPXOR    Y7, Y8, Y8
 	VPSUBQ   Y7, Y8, Y8
 	VMOVUPS  32(DX)(BX*8), Y0
-	VPADDQ   Y0, Y8, Y8
-	VMOVUPS  Y8, 32(DX)(BX*8)
+	VPADDQ   Y8, Y0, Y0
+	VMOVUPS  Y0, 32(DX)(BX*8)
 	ADDQ     $0x08, BX
 	CMPQ     BX, SI
 	JLE      many431
@@ -16751,8 +16759,8 @@ one432:
 	VPXOR    Y7, Y8, Y8
 	VPSUBQ   Y7, Y8, Y8
 	VMOVUPS  (DX)(BX*8), Y0
-	VPADDQ   Y0, Y8, Y8
-	VMOVUPS  Y8, (DX)(BX*8)
+	VPADDQ   Y8, Y0, Y0
+	VMOVUPS  Y0, (DX)(BX*8)
 	ADDQ     $0x04, BX
 	CMPQ     BX, SI
 	JLE      one432
@@ -16788,8 +16796,8 @@ tail434:
 	VPXOR      Y1, Y8, Y8
 	VPSUBQ     Y1, Y8, Y8
 	VMASKMOVPD (DX)(BX*8), Y0, Y1
-	VPADDQ     Y1, Y8, Y8
-	VMASKMOVPD Y8, Y0, (DX)(BX*8)
+	VPADDQ     Y8, Y1, Y1
+	VMASKMOVPD Y1, Y0, (DX)(BX*8)
 
 done435:
 	VZEROUPPER
@@ -16841,7 +16849,7 @@ many436:
 	VPSLLQ       $0x34, Y14, Y10
 	VPBLENDD     $0x55, Y13, Y10, Y10
 	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
-	VPADDQ       constants<>+7936(SB), Y14, Y14
+	VPADDQ       constants<>+8000(SB), Y14, Y14
 	VPADDQ       Y10, Y14, Y14
 	VPSRLQ       $0x0b, Y14, Y14
 	VPSLLQ       $0x15, Y12, Y12
@@ -16865,7 +16873,7 @@ many436:
 	VPSLLQ       $0x34, Y14, Y10
 	VPBLENDD     $0x55, Y13, Y10, Y10
 	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
-	VPADDQ       constants<>+7936(SB), Y14, Y14
+	VPADDQ       constants<>+8000(SB), Y14, Y14
 	VPADDQ       Y10, Y14, Y14
 	VPSRLQ       $0x0b, Y14, Y14
 	VPSLLQ       $0x15, Y12, Y12
@@ -16889,7 +16897,7 @@ many436:
 	VPSLLQ       $0x34, Y14, Y10
 	VPBLENDD     $0x55, Y13, Y10, Y10
 	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
-	VPADDQ       constants<>+7936(SB), Y14, Y14
+	VPADDQ       constants<>+8000(SB), Y14, Y14
 	VPADDQ       Y10, Y14, Y14
 	VPSRLQ       $0x0b, Y14, Y14
 	VPSLLQ       $0x15, Y12, Y12
@@ -16913,7 +16921,7 @@ many436:
 	VPSLLQ       $0x34, Y14, Y10
 	VPBLENDD     $0x55, Y13, Y10, Y10
 	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
-	VPADDQ       constants<>+7936(SB), Y14, Y14
+	VPADDQ       constants<>+8000(SB), Y14, Y14
 	VPADDQ       Y10, Y14, Y14
 	VPSRLQ       $0x0b, Y14, Y14
 	VPSLLQ       $0x15, Y12, Y12
@@ -16937,7 +16945,7 @@ many436:
 	VPSLLQ       $0x34, Y14, Y10
 	VPBLENDD     $0x55, Y13, Y10, Y10
 	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
-	VPADDQ       constants<>+7936(SB), Y14, Y14
+	VPADDQ       constants<>+8000(SB), Y14, Y14
 	VPADDQ       Y10, Y14, Y14
 	VPSRLQ       $0x0b, Y14, Y14
 	VPSLLQ       $0x15, Y12, Y12
@@ -16961,7 +16969,7 @@ many436:
 	VPSLLQ       $0x34, Y14, Y10
 	VPBLENDD     $0x55, Y13, Y10, Y10
 	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
-	VPADDQ       constants<>+7936(SB), Y14, Y14
+	VPADDQ       constants<>+8000(SB), Y14, Y14
 	VPADDQ       Y10, Y14, Y14
 	VPSRLQ       $0x0b, Y14, Y14
 	VPSLLQ       $0x15, Y12, Y12
@@ -17015,7 +17023,7 @@ one437:
 	VPSLLQ       $0x34, Y12, Y8
 	VPBLENDD     $0x55, Y11, Y8, Y8
 	VPCMPEQQ     constants<>+2752(SB), Y8, Y8
-	VPADDQ       constants<>+7936(SB), Y12, Y12
+	VPADDQ       constants<>+8000(SB), Y12, Y12
 	VPADDQ       Y8, Y12, Y12
 	VPSRLQ       $0x0b, Y12, Y12
 	VPSLLQ       $0x15, Y10, Y10
@@ -17039,7 +17047,7 @@ one437:
 	VPSLLQ       $0x34, Y12, Y8
 	VPBLENDD     $0x55, Y11, Y8, Y8
 	VPCMPEQQ     constants<>+2752(SB), Y8, Y8
-	VPADDQ       constants<>+7936(SB), Y12, Y12
+	VPADDQ       constants<>+8000(SB), Y12, Y12
 	VPADDQ       Y8, Y12, Y12
 	VPSRLQ       $0x0b, Y12, Y12
 	VPSLLQ       $0x15, Y10, Y10
@@ -17063,7 +17071,7 @@ one437:
 	VPSLLQ       $0x34, Y12, Y8
 	VPBLENDD     $0x55, Y11, Y8, Y8
 	VPCMPEQQ     constants<>+2752(SB), Y8, Y8
-	VPADDQ       constants<>+7936(SB), Y12, Y12
+	VPADDQ       constants<>+8000(SB), Y12, Y12
 	VPADDQ       Y8, Y12, Y12
 	VPSRLQ       $0x0b, Y12, Y12
 	VPSLLQ       $0x15, Y10, Y10
@@ -17112,7 +17120,7 @@ tail439:
 	VPSLLQ       $0x34, Y13, Y9
 	VPBLENDD     $0x55, Y12, Y9, Y9
 	VPCMPEQQ     constants<>+2752(SB), Y9, Y9
-	VPADDQ       constants<>+7936(SB), Y13, Y13
+	VPADDQ       constants<>+8000(SB), Y13, Y13
 	VPADDQ       Y9, Y13, Y13
 	VPSRLQ       $0x0b, Y13, Y13
 	VPSLLQ       $0x15, Y11, Y11
@@ -17136,7 +17144,7 @@ tail439:
 	VPSLLQ       $0x34, Y3, Y4
 	VPBLENDD     $0x55, Y12, Y4, Y4
 	VPCMPEQQ     constants<>+2752(SB), Y4, Y4
-	VPADDQ       constants<>+7936(SB), Y3, Y3
+	VPADDQ       constants<>+8000(SB), Y3, Y3
 	VPADDQ       Y4, Y3, Y3
 	VPSRLQ       $0x0b, Y3, Y3
 	VPSLLQ       $0x15, Y11, Y11
@@ -17160,7 +17168,7 @@ tail439:
 	VPSLLQ       $0x34, Y1, Y2
 	VPBLENDD     $0x55, Y9, Y2, Y2
 	VPCMPEQQ     constants<>+2752(SB), Y2, Y2
-	VPADDQ       constants<>+7936(SB), Y1, Y1
+	VPADDQ       constants<>+8000(SB), Y1, Y1
 	VPADDQ       Y2, Y1, Y1
 	VPSRLQ       $0x0b, Y1, Y1
 	VPSLLQ       $0x15, Y4, Y4
@@ -17187,7 +17195,7 @@ TEXT ·addProductsAVX2<>(SB), NOSPLIT, $0-48
 	MOVQ         n+0(FP), AX
 	VBROADCASTSD minus+40(FP), Y0
 	VXORPD       Y1, Y1, Y1
-	VMOVUPS      constants<>+7936(SB), Y2
+	VMOVUPS      constants<>+8000(SB), Y2
 	VMOVUPS      constants<>+2752(SB), Y3
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -17229,8 +17237,8 @@ many441:
 	VPXOR    Y8, Y9, Y9
 	VPSUBQ   Y8, Y9, Y9
 	VMOVUPS  (BX)(DI*8), Y4
-	VPADDQ   Y4, Y9, Y9
-	VMOVUPS  Y9, (SI)(DI*8)
+	VPADDQ   Y9, Y4, Y4
+	VMOVUPS  Y4, (SI)(DI*8)
 	VMOVUPS  32(CX)(DI*8), Y4
 	VPCMPGTQ Y4, Y1, Y5
 	VPXOR    Y5, Y4, Y4
@@ -17261,8 +17269,8 @@ many441:
 	VPXOR    Y8, Y9, Y9
 	VPSUBQ   Y8, Y9, Y9
 	VMOVUPS  32(BX)(DI*8), Y4
-	VPADDQ   Y4, Y9, Y9
-	VMOVUPS  Y9, 32(SI)(DI*8)
+	VPADDQ   Y9, Y4, Y4
+	VMOVUPS  Y4, 32(SI)(DI*8)
 	ADDQ     $0x08, DI
 	CMPQ     DI, R8
 	JLE      many441
@@ -17303,8 +17311,8 @@ one442:
 	VPXOR    Y8, Y9, Y9
 	VPSUBQ   Y8, Y9, Y9
 	VMOVUPS  (BX)(DI*8), Y4
-	VPADDQ   Y4, Y9, Y9
-	VMOVUPS  Y9, (SI)(DI*8)
+	VPADDQ   Y9, Y4, Y4
+	VMOVUPS  Y4, (SI)(DI*8)
 	ADDQ     $0x04, DI
 	CMPQ     DI, R8
 	JLE      one442
@@ -17346,10 +17354,4971 @@ tail444:
 	VPXOR      Y1, Y8, Y8
 	VPSUBQ     Y1, Y8, Y8
 	VMASKMOVPD (BX)(DI*8), Y4, Y0
-	VPADDQ     Y0, Y8, Y8
-	VMASKMOVPD Y8, Y4, (SI)(DI*8)
+	VPADDQ     Y8, Y0, Y0
+	VMASKMOVPD Y0, Y4, (SI)(DI*8)
 
 done445:
+	VZEROUPPER
+	RET
+
+// func addQuotientsAVX2<>(n int, x *int64, y *int64, z *int64, minus int) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addQuotientsAVX2<>(SB), NOSPLIT, $0-48
+	MOVQ x+8(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ z+24(FP), DX
+	MOVQ n+0(FP), BX
+	XORQ SI, SI
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail449
+
+one447:
+	VMOVUPS      (AX)(SI*8), Y0
+	VMOVUPS      (CX)(SI*8), Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y0, Y2, Y2
+	VPXOR        Y2, Y0, Y3
+	VPSUBQ       Y2, Y3, Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y1, Y3, Y3
+	VPXOR        Y3, Y1, Y4
+	VPSUBQ       Y3, Y4, Y3
+	VMOVUPS      constants<>+1280(SB), Y4
+	VPSRLQ       $0x20, Y3, Y5
+	VPOR         constants<>+8064(SB), Y5, Y5
+	VSUBPD       constants<>+8128(SB), Y5, Y5
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y6
+	VADDPD       Y5, Y6, Y6
+	VDIVPD       Y6, Y4, Y4
+	VPSLLQ       $0x2b, Y2, Y5
+	VPSRLQ       $0x20, Y2, Y6
+	VPOR         constants<>+8064(SB), Y6, Y6
+	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y2
+	VADDPD       Y6, Y2, Y2
+	VMULPD       constants<>+1344(SB), Y2, Y2
+	VMULPD       Y4, Y2, Y2
+	VCMPPD       $0x15, constants<>+1408(SB), Y2, Y6
+	VPAND        constants<>+1472(SB), Y3, Y7
+	VXORPD       Y8, Y8, Y8
+	VPCMPEQQ     Y8, Y7, Y7
+	VPXOR        constants<>+1536(SB), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVUPS      constants<>+4736(SB), Y7
+	VFMADD213PD  constants<>+576(SB), Y2, Y7
+	VSUBPD       constants<>+576(SB), Y7, Y8
+	VFNMADD132PD constants<>+8192(SB), Y2, Y8
+	VADDPD       constants<>+576(SB), Y8, Y8
+	VPSLLQ       $0x20, Y7, Y7
+	VPSUBQ       constants<>+576(SB), Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPSRLQ       $0x20, Y3, Y2
+	VPMULUDQ     Y2, Y7, Y8
+	VPSRLQ       $0x20, Y7, Y2
+	VPMULUDQ     Y3, Y2, Y2
+	VPADDQ       Y2, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y3, Y7, Y2
+	VPADDQ       Y8, Y2, Y2
+	VPSUBQ       Y2, Y5, Y2
+	VPSRLQ       $0x20, Y2, Y5
+	VPXOR        constants<>+8256(SB), Y5, Y5
+	VSUBPD       constants<>+8320(SB), Y5, Y5
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y8
+	VADDPD       Y5, Y8, Y8
+	VMULPD       Y4, Y8, Y4
+	VADDPD       constants<>+576(SB), Y4, Y4
+	VPSUBQ       constants<>+576(SB), Y4, Y4
+	VPADDQ       Y4, Y7, Y5
+	VPSRLQ       $0x20, Y3, Y7
+	VPMULUDQ     Y7, Y4, Y8
+	VPSRLQ       $0x20, Y4, Y7
+	VPMULUDQ     Y3, Y7, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y3, Y4, Y7
+	VPADDQ       Y8, Y7, Y7
+	VPSUBQ       Y7, Y2, Y2
+	VPAND        constants<>+64(SB), Y5, Y4
+	VPADDQ       Y4, Y2, Y7
+	VPSUBQ       Y2, Y3, Y8
+	VPCMPGTQ     Y8, Y7, Y7
+	VPSUBQ       Y2, Y4, Y4
+	VPADDQ       Y2, Y3, Y2
+	VPCMPGTQ     Y2, Y4, Y2
+	VPAND        constants<>+64(SB), Y7, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+1536(SB), Y2, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPXOR        Y1, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y0
+	VPXOR        Y0, Y5, Y5
+	VPSUBQ       Y0, Y5, Y5
+	VPTEST       Y6, Y6
+	JZ           good451
+	MOVQ         SI, AX
+	JMP          stopped
+
+good451:
+	VBROADCASTSD minus+32(FP), Y0
+	VPXOR        Y0, Y5, Y1
+	VPSUBQ       Y0, Y1, Y0
+	VMOVUPS      (DX)(SI*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, (DX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one447
+
+tail449:
+	MOVQ         BX, DI
+	SUBQ         SI, DI
+	JZ           done450
+	LEAQ         ones<>+32(SB), R8
+	SHLQ         $0x03, DI
+	SUBQ         DI, R8
+	VMOVUPS      (R8), Y0
+	VMASKMOVPD   (AX)(SI*8), Y0, Y1
+	VMASKMOVPD   (CX)(SI*8), Y0, Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y1, Y3, Y3
+	VPXOR        Y3, Y1, Y4
+	VPSUBQ       Y3, Y4, Y3
+	VXORPD       Y4, Y4, Y4
+	VPCMPGTQ     Y2, Y4, Y4
+	VPXOR        Y4, Y2, Y5
+	VPSUBQ       Y4, Y5, Y4
+	VMOVUPS      constants<>+1280(SB), Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPOR         constants<>+8064(SB), Y6, Y6
+	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y4, Y7
+	VADDPD       Y6, Y7, Y7
+	VDIVPD       Y7, Y5, Y5
+	VPSLLQ       $0x2b, Y3, Y6
+	VPSRLQ       $0x20, Y3, Y7
+	VPOR         constants<>+8064(SB), Y7, Y7
+	VSUBPD       constants<>+8128(SB), Y7, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y3
+	VADDPD       Y7, Y3, Y3
+	VMULPD       constants<>+1344(SB), Y3, Y3
+	VMULPD       Y5, Y3, Y3
+	VCMPPD       $0x15, constants<>+1408(SB), Y3, Y7
+	VPAND        constants<>+1472(SB), Y4, Y8
+	VXORPD       Y9, Y9, Y9
+	VPCMPEQQ     Y9, Y8, Y8
+	VPXOR        constants<>+1536(SB), Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVUPS      constants<>+4736(SB), Y8
+	VFMADD213PD  constants<>+576(SB), Y3, Y8
+	VSUBPD       constants<>+576(SB), Y8, Y9
+	VFNMADD132PD constants<>+8192(SB), Y3, Y9
+	VADDPD       constants<>+576(SB), Y9, Y9
+	VPSLLQ       $0x20, Y8, Y8
+	VPSUBQ       constants<>+576(SB), Y9, Y9
+	VPADDQ       Y9, Y8, Y8
+	VPSRLQ       $0x20, Y4, Y3
+	VPMULUDQ     Y3, Y8, Y9
+	VPSRLQ       $0x20, Y8, Y3
+	VPMULUDQ     Y4, Y3, Y3
+	VPADDQ       Y3, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y4, Y8, Y3
+	VPADDQ       Y9, Y3, Y3
+	VPSUBQ       Y3, Y6, Y3
+	VPSRLQ       $0x20, Y3, Y6
+	VPXOR        constants<>+8256(SB), Y6, Y6
+	VSUBPD       constants<>+8320(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y9
+	VADDPD       Y6, Y9, Y9
+	VMULPD       Y5, Y9, Y5
+	VADDPD       constants<>+576(SB), Y5, Y5
+	VPSUBQ       constants<>+576(SB), Y5, Y5
+	VPADDQ       Y5, Y8, Y6
+	VPSRLQ       $0x20, Y4, Y8
+	VPMULUDQ     Y8, Y5, Y9
+	VPSRLQ       $0x20, Y5, Y8
+	VPMULUDQ     Y4, Y8, Y8
+	VPADDQ       Y8, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y4, Y5, Y8
+	VPADDQ       Y9, Y8, Y8
+	VPSUBQ       Y8, Y3, Y3
+	VPAND        constants<>+64(SB), Y6, Y5
+	VPADDQ       Y5, Y3, Y8
+	VPSUBQ       Y3, Y4, Y9
+	VPCMPGTQ     Y9, Y8, Y8
+	VPSUBQ       Y3, Y5, Y5
+	VPADDQ       Y3, Y4, Y3
+	VPCMPGTQ     Y3, Y5, Y3
+	VPAND        constants<>+64(SB), Y8, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPAND        constants<>+1536(SB), Y3, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPXOR        Y2, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y1
+	VPXOR        Y1, Y6, Y6
+	VPSUBQ       Y1, Y6, Y6
+	VPTEST       Y7, Y0
+	JZ           good452
+	MOVQ         SI, AX
+	JMP          stopped
+
+good452:
+	VBROADCASTSD minus+32(FP), Y1
+	VPXOR        Y1, Y6, Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMASKMOVPD   (DX)(SI*8), Y0, Y2
+	VPADDQ       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (DX)(SI*8)
+
+done450:
+	MOVQ BX, AX
+
+stopped:
+	MOVQ AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func addSqrtAVX2<>(n int, x *int64, y *int64, minus int) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addSqrtAVX2<>(SB), NOSPLIT, $0-40
+	MOVQ x+8(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ n+0(FP), DX
+	XORQ BX, BX
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail456
+
+one454:
+	VMOVUPS      (AX)(BX*8), Y0
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPSRLQ       $0x20, Y0, Y2
+	VPXOR        constants<>+8256(SB), Y2, Y2
+	VSUBPD       constants<>+8320(SB), Y2, Y2
+	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y3
+	VADDPD       Y2, Y3, Y3
+	VMULPD       constants<>+1344(SB), Y3, Y2
+	VSQRTPD      Y2, Y2
+	VMOVUPS      constants<>+4736(SB), Y3
+	VFMADD213PD  constants<>+576(SB), Y2, Y3
+	VSUBPD       constants<>+576(SB), Y3, Y4
+	VFNMADD132PD constants<>+8192(SB), Y2, Y4
+	VADDPD       constants<>+576(SB), Y4, Y4
+	VPSLLQ       $0x20, Y3, Y3
+	VPSUBQ       constants<>+576(SB), Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPSLLQ       $0x2b, Y0, Y0
+	VPSRLQ       $0x20, Y3, Y2
+	VPMULUDQ     Y2, Y3, Y4
+	VPSLLQ       $0x21, Y4, Y4
+	VPMULUDQ     Y3, Y3, Y2
+	VPADDQ       Y4, Y2, Y2
+	VPSUBQ       Y2, Y0, Y0
+	VXORPD       Y2, Y2, Y2
+	VPADDQ       Y3, Y0, Y4
+	VPCMPGTQ     Y3, Y0, Y0
+	VPAND        constants<>+64(SB), Y0, Y0
+	VPADDQ       Y0, Y3, Y3
+	VPCMPGTQ     Y2, Y4, Y0
+	VPXOR        constants<>+1536(SB), Y0, Y0
+	VPCMPGTQ     Y2, Y3, Y2
+	VPAND        Y2, Y0, Y0
+	VPAND        constants<>+1536(SB), Y0, Y0
+	VPADDQ       Y0, Y3, Y3
+	VPTEST       Y1, Y1
+	JZ           good458
+	MOVQ         BX, AX
+	JMP          stopped
+
+good458:
+	VBROADCASTSD minus+24(FP), Y0
+	VPXOR        Y0, Y3, Y1
+	VPSUBQ       Y0, Y1, Y0
+	VMOVUPS      (CX)(BX*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, (CX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one454
+
+tail456:
+	MOVQ         DX, SI
+	SUBQ         BX, SI
+	JZ           done457
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x03, SI
+	SUBQ         SI, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPD   (AX)(BX*8), Y0, Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPSRLQ       $0x20, Y1, Y3
+	VPXOR        constants<>+8256(SB), Y3, Y3
+	VSUBPD       constants<>+8320(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y4
+	VADDPD       Y3, Y4, Y4
+	VMULPD       constants<>+1344(SB), Y4, Y3
+	VSQRTPD      Y3, Y3
+	VMOVUPS      constants<>+4736(SB), Y4
+	VFMADD213PD  constants<>+576(SB), Y3, Y4
+	VSUBPD       constants<>+576(SB), Y4, Y5
+	VFNMADD132PD constants<>+8192(SB), Y3, Y5
+	VADDPD       constants<>+576(SB), Y5, Y5
+	VPSLLQ       $0x20, Y4, Y4
+	VPSUBQ       constants<>+576(SB), Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPSLLQ       $0x2b, Y1, Y1
+	VPSRLQ       $0x20, Y4, Y3
+	VPMULUDQ     Y3, Y4, Y5
+	VPSLLQ       $0x21, Y5, Y5
+	VPMULUDQ     Y4, Y4, Y3
+	VPADDQ       Y5, Y3, Y3
+	VPSUBQ       Y3, Y1, Y1
+	VXORPD       Y3, Y3, Y3
+	VPADDQ       Y4, Y1, Y5
+	VPCMPGTQ     Y4, Y1, Y1
+	VPAND        constants<>+64(SB), Y1, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPCMPGTQ     Y3, Y5, Y1
+	VPXOR        constants<>+1536(SB), Y1, Y1
+	VPCMPGTQ     Y3, Y4, Y3
+	VPAND        Y3, Y1, Y1
+	VPAND        constants<>+1536(SB), Y1, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPTEST       Y2, Y0
+	JZ           good459
+	MOVQ         BX, AX
+	JMP          stopped
+
+good459:
+	VBROADCASTSD minus+24(FP), Y1
+	VPXOR        Y1, Y4, Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMASKMOVPD   (CX)(BX*8), Y0, Y2
+	VPADDQ       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
+
+done457:
+	MOVQ DX, AX
+
+stopped:
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func addExpAVX2<>(n int, x *int64, y *int64, minus int, coarse *uint64, fine *uint64) int
+// Requires: AVX, AVX2
+TEXT ·addExpAVX2<>(SB), NOSPLIT, $0-56
+	MOVQ x+8(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ n+0(FP), DX
+	XORQ BX, BX
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail463
+
+one461:
+	VMOVUPS    (AX)(BX*8), Y0
+	VMOVUPS    constants<>+1600(SB), Y1
+	VPCMPGTQ   Y0, Y1, Y1
+	VPXOR      constants<>+1536(SB), Y1, Y1
+	VMOVUPS    constants<>+1664(SB), Y2
+	VPCMPGTQ   Y2, Y0, Y3
+	VBLENDVPD  Y3, Y0, Y2, Y2
+	VPADDQ     constants<>+1728(SB), Y2, Y0
+	VPSLLQ     $0x0e, Y0, Y0
+	VPSRLQ     $0x20, Y0, Y2
+	VPMULUDQ   constants<>+1792(SB), Y0, Y4
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   constants<>+1792(SB), Y2, Y3
+	VPADDQ     Y3, Y6, Y6
+	VPAND      constants<>+8448(SB), Y6, Y5
+	VPMULUDQ   constants<>+8384(SB), Y0, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPSRLQ     $0x20, Y6, Y3
+	VPSRLQ     $0x20, Y5, Y6
+	VPADDQ     Y6, Y3, Y3
+	VPMULUDQ   constants<>+8384(SB), Y2, Y6
+	VPADDQ     Y6, Y3, Y3
+	VPSLLQ     $0x20, Y5, Y5
+	VPBLENDD   $0xaa, Y5, Y4, Y4
+	VPSRLQ     $0x20, Y0, Y2
+	VPMULUDQ   constants<>+1920(SB), Y0, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   constants<>+1920(SB), Y2, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPAND      constants<>+8448(SB), Y6, Y7
+	VPMULUDQ   constants<>+8512(SB), Y0, Y5
+	VPADDQ     Y5, Y7, Y7
+	VPSRLQ     $0x20, Y6, Y5
+	VPSRLQ     $0x20, Y7, Y6
+	VPADDQ     Y6, Y5, Y5
+	VPMULUDQ   constants<>+8512(SB), Y2, Y6
+	VPADDQ     Y6, Y5, Y5
+	VPADDQ     Y5, Y4, Y2
+	VPXOR      constants<>+192(SB), Y2, Y5
+	VPXOR      constants<>+192(SB), Y4, Y4
+	VPCMPGTQ   Y5, Y4, Y4
+	VPSUBQ     Y4, Y3, Y3
+	VPADDQ     constants<>+2048(SB), Y3, Y3
+	VMOVUPS    constants<>+2112(SB), Y4
+	VPADDQ     Y2, Y4, Y2
+	VPXOR      constants<>+192(SB), Y2, Y5
+	VPXOR      constants<>+192(SB), Y4, Y4
+	VPCMPGTQ   Y5, Y4, Y4
+	VPSUBQ     Y4, Y3, Y3
+	VPADDQ     Y0, Y3, Y0
+	VPSRLQ     $0x39, Y0, Y3
+	VMOVUPS    constants<>+2176(SB), Y4
+	VPSUBQ     Y3, Y4, Y4
+	MOVQ       coarse+32(FP), DI
+	MOVQ       fine+40(FP), R8
+	VPSRLQ     $0x30, Y0, Y3
+	VPAND      constants<>+2240(SB), Y3, Y3
+	VPSRLQ     $0x29, Y0, Y5
+	VPAND      constants<>+2304(SB), Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VMOVUPS    constants<>+1536(SB), Y7
+	VPGATHERQQ Y7, (R8)(Y5*8), Y6
+	VPSLLQ     $0x17, Y0, Y0
+	VPSRLQ     $0x29, Y2, Y2
+	VPOR       Y2, Y0, Y0
+	VPSRLQ     $0x20, Y0, Y2
+	VPMULUDQ   constants<>+2368(SB), Y0, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   constants<>+2368(SB), Y2, Y5
+	VPADDQ     Y5, Y7, Y7
+	VPAND      constants<>+8448(SB), Y7, Y8
+	VPMULUDQ   constants<>+8576(SB), Y0, Y5
+	VPADDQ     Y5, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y5
+	VPSRLQ     $0x20, Y8, Y0
+	VPADDQ     Y0, Y5, Y5
+	VPMULUDQ   constants<>+8576(SB), Y2, Y0
+	VPADDQ     Y0, Y5, Y5
+	VPSRLQ     $0x0c, Y5, Y0
+	VPSLLQ     $0x0c, Y0, Y2
+	VPSRLQ     $0x20, Y2, Y7
+	VPSRLQ     $0x20, Y0, Y8
+	VPMULUDQ   Y0, Y2, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y0, Y7, Y9
+	VPADDQ     Y9, Y10, Y10
+	VPAND      constants<>+8448(SB), Y10, Y11
+	VPMULUDQ   Y8, Y2, Y9
+	VPADDQ     Y9, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y9
+	VPSRLQ     $0x20, Y11, Y2
+	VPADDQ     Y2, Y9, Y9
+	VPMULUDQ   Y8, Y7, Y2
+	VPADDQ     Y2, Y9, Y9
+	VPSLLQ     $0x0c, Y9, Y2
+	VPSRLQ     $0x20, Y2, Y7
+	VPSRLQ     $0x20, Y0, Y8
+	VPMULUDQ   Y0, Y2, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y0, Y7, Y0
+	VPADDQ     Y0, Y10, Y10
+	VPAND      constants<>+8448(SB), Y10, Y11
+	VPMULUDQ   Y8, Y2, Y0
+	VPADDQ     Y0, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y0
+	VPSRLQ     $0x20, Y11, Y2
+	VPADDQ     Y2, Y0, Y0
+	VPMULUDQ   Y8, Y7, Y2
+	VPADDQ     Y2, Y0, Y0
+	VPSRLQ     $0x14, Y0, Y0
+	VPMULUDQ   constants<>+2496(SB), Y0, Y0
+	VPSRLQ     $0x05, Y9, Y2
+	VPADDQ     Y2, Y5, Y2
+	VPSRLQ     $0x22, Y0, Y0
+	VPADDQ     Y0, Y2, Y0
+	VPSRLQ     $0x08, Y0, Y2
+	VPADDQ     Y2, Y6, Y2
+	VPSRLQ     $0x20, Y6, Y5
+	VPSRLQ     $0x20, Y0, Y7
+	VPMULUDQ   Y0, Y6, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y0, Y5, Y0
+	VPADDQ     Y0, Y8, Y8
+	VPAND      constants<>+8448(SB), Y8, Y9
+	VPMULUDQ   Y7, Y6, Y0
+	VPADDQ     Y0, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y0
+	VPSRLQ     $0x20, Y9, Y6
+	VPADDQ     Y6, Y0, Y0
+	VPMULUDQ   Y7, Y5, Y6
+	VPADDQ     Y6, Y0, Y0
+	VPSRLQ     $0x10, Y0, Y0
+	VPADDQ     Y0, Y2, Y0
+	VXORPD     Y2, Y2, Y2
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, (DI)(Y3*8), Y2
+	VPSRLQ     $0x20, Y2, Y5
+	VPSRLQ     $0x20, Y0, Y6
+	VPMULUDQ   Y0, Y2, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y0, Y5, Y0
+	VPADDQ     Y0, Y7, Y7
+	VPAND      constants<>+8448(SB), Y7, Y8
+	VPMULUDQ   Y6, Y2, Y0
+	VPADDQ     Y0, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y0
+	VPSRLQ     $0x20, Y8, Y7
+	VPADDQ     Y7, Y0, Y0
+	VPMULUDQ   Y6, Y5, Y7
+	VPADDQ     Y7, Y0, Y0
+	VPSRLQ     $0x08, Y0, Y5
+	VPADDQ     Y5, Y2, Y2
+	VXORPD     Y5, Y5, Y5
+	VMOVUPS    constants<>+1536(SB), Y6
+	VPGATHERQQ Y6, 8(DI)(Y3*8), Y5
+	VPSLLQ     $0x38, Y0, Y0
+	VPADDQ     Y0, Y5, Y0
+	VPXOR      constants<>+192(SB), Y0, Y0
+	VPXOR      constants<>+192(SB), Y5, Y3
+	VPCMPGTQ   Y0, Y3, Y0
+	VPSUBQ     Y0, Y2, Y2
+	VPSRLVQ    Y4, Y2, Y0
+	VPADDQ     constants<>+64(SB), Y0, Y0
+	VPSRLQ     $0x01, Y0, Y0
+	VPTEST     Y1, Y1
+	JZ         good465
+	MOVQ       BX, AX
+	JMP        stopped
+
+good465:
+	VBROADCASTSD minus+24(FP), Y1
+	VPXOR        Y1, Y0, Y0
+	VPSUBQ       Y1, Y0, Y0
+	VMOVUPS      (CX)(BX*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, (CX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one461
+
+tail463:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done464
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y0
+	VMASKMOVPD (AX)(BX*8), Y0, Y1
+	VMOVUPS    constants<>+1600(SB), Y2
+	VPCMPGTQ   Y1, Y2, Y2
+	VPXOR      constants<>+1536(SB), Y2, Y2
+	VMOVUPS    constants<>+1664(SB), Y3
+	VPCMPGTQ   Y3, Y1, Y4
+	VBLENDVPD  Y4, Y1, Y3, Y3
+	VPADDQ     constants<>+1728(SB), Y3, Y1
+	VPSLLQ     $0x0e, Y1, Y1
+	VPSRLQ     $0x20, Y1, Y3
+	VPMULUDQ   constants<>+1792(SB), Y1, Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   constants<>+1792(SB), Y3, Y4
+	VPADDQ     Y4, Y7, Y7
+	VPAND      constants<>+8448(SB), Y7, Y6
+	VPMULUDQ   constants<>+8384(SB), Y1, Y4
+	VPADDQ     Y4, Y6, Y6
+	VPSRLQ     $0x20, Y7, Y4
+	VPSRLQ     $0x20, Y6, Y7
+	VPADDQ     Y7, Y4, Y4
+	VPMULUDQ   constants<>+8384(SB), Y3, Y7
+	VPADDQ     Y7, Y4, Y4
+	VPSLLQ     $0x20, Y6, Y6
+	VPBLENDD   $0xaa, Y6, Y5, Y5
+	VPSRLQ     $0x20, Y1, Y3
+	VPMULUDQ   constants<>+1920(SB), Y1, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   constants<>+1920(SB), Y3, Y6
+	VPADDQ     Y6, Y7, Y7
+	VPAND      constants<>+8448(SB), Y7, Y8
+	VPMULUDQ   constants<>+8512(SB), Y1, Y6
+	VPADDQ     Y6, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y6
+	VPSRLQ     $0x20, Y8, Y7
+	VPADDQ     Y7, Y6, Y6
+	VPMULUDQ   constants<>+8512(SB), Y3, Y7
+	VPADDQ     Y7, Y6, Y6
+	VPADDQ     Y6, Y5, Y3
+	VPXOR      constants<>+192(SB), Y3, Y6
+	VPXOR      constants<>+192(SB), Y5, Y5
+	VPCMPGTQ   Y6, Y5, Y5
+	VPSUBQ     Y5, Y4, Y4
+	VPADDQ     constants<>+2048(SB), Y4, Y4
+	VMOVUPS    constants<>+2112(SB), Y5
+	VPADDQ     Y3, Y5, Y3
+	VPXOR      constants<>+192(SB), Y3, Y6
+	VPXOR      constants<>+192(SB), Y5, Y5
+	VPCMPGTQ   Y6, Y5, Y5
+	VPSUBQ     Y5, Y4, Y4
+	VPADDQ     Y1, Y4, Y1
+	VPSRLQ     $0x39, Y1, Y4
+	VMOVUPS    constants<>+2176(SB), Y5
+	VPSUBQ     Y4, Y5, Y5
+	MOVQ       coarse+32(FP), AX
+	MOVQ       fine+40(FP), SI
+	VPSRLQ     $0x30, Y1, Y4
+	VPAND      constants<>+2240(SB), Y4, Y4
+	VPSRLQ     $0x29, Y1, Y6
+	VPAND      constants<>+2304(SB), Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VMOVUPS    constants<>+1536(SB), Y8
+	VPGATHERQQ Y8, (SI)(Y6*8), Y7
+	VPSLLQ     $0x17, Y1, Y1
+	VPSRLQ     $0x29, Y3, Y3
+	VPOR       Y3, Y1, Y1
+	VPSRLQ     $0x20, Y1, Y3
+	VPMULUDQ   constants<>+2368(SB), Y1, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   constants<>+2368(SB), Y3, Y6
+	VPADDQ     Y6, Y8, Y8
+	VPAND      constants<>+8448(SB), Y8, Y9
+	VPMULUDQ   constants<>+8576(SB), Y1, Y6
+	VPADDQ     Y6, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y6
+	VPSRLQ     $0x20, Y9, Y1
+	VPADDQ     Y1, Y6, Y6
+	VPMULUDQ   constants<>+8576(SB), Y3, Y1
+	VPADDQ     Y1, Y6, Y6
+	VPSRLQ     $0x0c, Y6, Y1
+	VPSLLQ     $0x0c, Y1, Y3
+	VPSRLQ     $0x20, Y3, Y8
+	VPSRLQ     $0x20, Y1, Y9
+	VPMULUDQ   Y1, Y3, Y11
+	VPSRLQ     $0x20, Y11, Y11
+	VPMULUDQ   Y1, Y8, Y10
+	VPADDQ     Y10, Y11, Y11
+	VPAND      constants<>+8448(SB), Y11, Y12
+	VPMULUDQ   Y9, Y3, Y10
+	VPADDQ     Y10, Y12, Y12
+	VPSRLQ     $0x20, Y11, Y10
+	VPSRLQ     $0x20, Y12, Y3
+	VPADDQ     Y3, Y10, Y10
+	VPMULUDQ   Y9, Y8, Y3
+	VPADDQ     Y3, Y10, Y10
+	VPSLLQ     $0x0c, Y10, Y3
+	VPSRLQ     $0x20, Y3, Y8
+	VPSRLQ     $0x20, Y1, Y9
+	VPMULUDQ   Y1, Y3, Y11
+	VPSRLQ     $0x20, Y11, Y11
+	VPMULUDQ   Y1, Y8, Y1
+	VPADDQ     Y1, Y11, Y11
+	VPAND      constants<>+8448(SB), Y11, Y12
+	VPMULUDQ   Y9, Y3, Y1
+	VPADDQ     Y1, Y12, Y12
+	VPSRLQ     $0x20, Y11, Y1
+	VPSRLQ     $0x20, Y12, Y3
+	VPADDQ     Y3, Y1, Y1
+	VPMULUDQ   Y9, Y8, Y3
+	VPADDQ     Y3, Y1, Y1
+	VPSRLQ     $0x14, Y1, Y1
+	VPMULUDQ   constants<>+2496(SB), Y1, Y1
+	VPSRLQ     $0x05, Y10, Y3
+	VPADDQ     Y3, Y6, Y3
+	VPSRLQ     $0x22, Y1, Y1
+	VPADDQ     Y1, Y3, Y1
+	VPSRLQ     $0x08, Y1, Y3
+	VPADDQ     Y3, Y7, Y3
+	VPSRLQ     $0x20, Y7, Y6
+	VPSRLQ     $0x20, Y1, Y8
+	VPMULUDQ   Y1, Y7, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y1, Y6, Y1
+	VPADDQ     Y1, Y9, Y9
+	VPAND      constants<>+8448(SB), Y9, Y10
+	VPMULUDQ   Y8, Y7, Y1
+	VPADDQ     Y1, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y1
+	VPSRLQ     $0x20, Y10, Y7
+	VPADDQ     Y7, Y1, Y1
+	VPMULUDQ   Y8, Y6, Y7
+	VPADDQ     Y7, Y1, Y1
+	VPSRLQ     $0x10, Y1, Y1
+	VPADDQ     Y1, Y3, Y1
+	VXORPD     Y3, Y3, Y3
+	VMOVUPS    constants<>+1536(SB), Y6
+	VPGATHERQQ Y6, (AX)(Y4*8), Y3
+	VPSRLQ     $0x20, Y3, Y6
+	VPSRLQ     $0x20, Y1, Y7
+	VPMULUDQ   Y1, Y3, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y1, Y6, Y1
+	VPADDQ     Y1, Y8, Y8
+	VPAND      constants<>+8448(SB), Y8, Y9
+	VPMULUDQ   Y7, Y3, Y1
+	VPADDQ     Y1, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y1
+	VPSRLQ     $0x20, Y9, Y8
+	VPADDQ     Y8, Y1, Y1
+	VPMULUDQ   Y7, Y6, Y8
+	VPADDQ     Y8, Y1, Y1
+	VPSRLQ     $0x08, Y1, Y6
+	VPADDQ     Y6, Y3, Y3
+	VXORPD     Y6, Y6, Y6
+	VMOVUPS    constants<>+1536(SB), Y7
+	VPGATHERQQ Y7, 8(AX)(Y4*8), Y6
+	VPSLLQ     $0x38, Y1, Y1
+	VPADDQ     Y1, Y6, Y1
+	VPXOR      constants<>+192(SB), Y1, Y1
+	VPXOR      constants<>+192(SB), Y6, Y4
+	VPCMPGTQ   Y1, Y4, Y1
+	VPSUBQ     Y1, Y3, Y3
+	VPSRLVQ    Y5, Y3, Y1
+	VPADDQ     constants<>+64(SB), Y1, Y1
+	VPSRLQ     $0x01, Y1, Y1
+	VPTEST     Y2, Y0
+	JZ         good466
+	MOVQ       BX, AX
+	JMP        stopped
+
+good466:
+	VBROADCASTSD minus+24(FP), Y2
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y1, Y1
+	VMASKMOVPD   (CX)(BX*8), Y0, Y2
+	VPADDQ       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
+
+done464:
+	MOVQ DX, AX
+
+stopped:
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func addLogAVX2<>(n int, x *int64, y *int64, minus int, table *uint64) int
+// Requires: AVX, AVX2
+TEXT ·addLogAVX2<>(SB), NOSPLIT, $0-48
+	MOVQ x+8(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ n+0(FP), DX
+	XORQ BX, BX
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail470
+
+one468:
+	VMOVUPS    (AX)(BX*8), Y0
+	VXORPD     Y1, Y1, Y1
+	VPCMPGTQ   Y1, Y0, Y1
+	VPXOR      constants<>+1536(SB), Y1, Y1
+	VPSRLQ     $0x01, Y0, Y2
+	VPANDN     Y0, Y2, Y2
+	VPSRLQ     $0x20, Y2, Y3
+	VPOR       constants<>+8064(SB), Y3, Y3
+	VSUBPD     constants<>+8128(SB), Y3, Y3
+	VPBLENDD   $0xaa, constants<>+512(SB), Y2, Y2
+	VADDPD     Y3, Y2, Y2
+	VPSRLQ     $0x34, Y2, Y2
+	VMOVUPS    constants<>+8640(SB), Y3
+	VPSUBQ     Y2, Y3, Y3
+	VPSLLVQ    Y3, Y0, Y0
+	VMOVUPS    constants<>+2560(SB), Y2
+	VPSUBQ     Y3, Y2, Y2
+	MOVQ       table+32(FP), DI
+	VPSRLQ     $0x37, Y0, Y3
+	VPAND      constants<>+2304(SB), Y3, Y3
+	VPADDQ     Y3, Y3, Y4
+	VPADDQ     Y3, Y4, Y3
+	VXORPD     Y4, Y4, Y4
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, (DI)(Y3*8), Y4
+	VPSRLQ     $0x20, Y0, Y5
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   Y4, Y0, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   Y4, Y5, Y4
+	VPADDQ     Y4, Y8, Y8
+	VPAND      constants<>+8448(SB), Y8, Y9
+	VPMULUDQ   Y6, Y0, Y4
+	VPADDQ     Y4, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y4
+	VPSRLQ     $0x20, Y9, Y0
+	VPADDQ     Y0, Y4, Y4
+	VPMULUDQ   Y6, Y5, Y0
+	VPADDQ     Y0, Y4, Y4
+	VPSLLQ     $0x20, Y9, Y9
+	VPBLENDD   $0xaa, Y9, Y7, Y7
+	VPSLLQ     $0x0a, Y4, Y0
+	VPSRLQ     $0x36, Y7, Y4
+	VPOR       Y4, Y0, Y0
+	VPSRLQ     $0x20, Y0, Y4
+	VPMULUDQ   Y0, Y0, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y0, Y4, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPAND      constants<>+8448(SB), Y6, Y7
+	VPMULUDQ   Y4, Y0, Y5
+	VPADDQ     Y5, Y7, Y7
+	VPSRLQ     $0x20, Y6, Y5
+	VPSRLQ     $0x20, Y7, Y6
+	VPADDQ     Y6, Y5, Y5
+	VPMULUDQ   Y4, Y4, Y6
+	VPADDQ     Y6, Y5, Y5
+	VPSRLQ     $0x20, Y5, Y4
+	VPSRLQ     $0x08, Y0, Y6
+	VPSRLQ     $0x20, Y6, Y7
+	VPMULUDQ   constants<>+2624(SB), Y6, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   constants<>+2624(SB), Y7, Y8
+	VPADDQ     Y8, Y9, Y9
+	VPAND      constants<>+8448(SB), Y9, Y10
+	VPMULUDQ   constants<>+8704(SB), Y6, Y8
+	VPADDQ     Y8, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y8
+	VPSRLQ     $0x20, Y10, Y9
+	VPADDQ     Y9, Y8, Y8
+	VPMULUDQ   constants<>+8704(SB), Y7, Y9
+	VPADDQ     Y9, Y8, Y8
+	VPSRLQ     $0x02, Y8, Y8
+	VMOVUPS    constants<>+2752(SB), Y9
+	VPSUBQ     Y8, Y9, Y9
+	VPMULUDQ   constants<>+2816(SB), Y6, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   constants<>+2816(SB), Y7, Y8
+	VPADDQ     Y8, Y10, Y10
+	VPAND      constants<>+8448(SB), Y10, Y11
+	VPMULUDQ   constants<>+8768(SB), Y6, Y8
+	VPADDQ     Y8, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y8
+	VPSRLQ     $0x20, Y11, Y6
+	VPADDQ     Y6, Y8, Y8
+	VPMULUDQ   constants<>+8768(SB), Y7, Y6
+	VPADDQ     Y6, Y8, Y8
+	VPSRLQ     $0x01, Y8, Y6
+	VMOVUPS    constants<>+192(SB), Y7
+	VPSUBQ     Y6, Y7, Y7
+	VPSRLQ     $0x20, Y9, Y6
+	VPMULUDQ   Y9, Y5, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y9, Y4, Y9
+	VPADDQ     Y9, Y8, Y8
+	VPAND      constants<>+8448(SB), Y8, Y10
+	VPMULUDQ   Y6, Y5, Y9
+	VPADDQ     Y9, Y10, Y10
+	VPSRLQ     $0x20, Y8, Y9
+	VPSRLQ     $0x20, Y10, Y8
+	VPADDQ     Y8, Y9, Y9
+	VPMULUDQ   Y6, Y4, Y8
+	VPADDQ     Y8, Y9, Y9
+	VPSRLQ     $0x10, Y9, Y6
+	VPADDQ     Y6, Y7, Y6
+	VPSRLQ     $0x20, Y6, Y7
+	VPMULUDQ   Y6, Y5, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y6, Y4, Y6
+	VPADDQ     Y6, Y8, Y8
+	VPAND      constants<>+8448(SB), Y8, Y9
+	VPMULUDQ   Y7, Y5, Y6
+	VPADDQ     Y6, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y6
+	VPSRLQ     $0x20, Y9, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPMULUDQ   Y7, Y4, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPSRLQ     $0x08, Y6, Y4
+	VPSUBQ     Y4, Y0, Y0
+	VXORPD     Y4, Y4, Y4
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, 8(DI)(Y3*8), Y4
+	VPSRLQ     $0x08, Y0, Y0
+	VPADDQ     Y0, Y4, Y0
+	VPMULUDQ   constants<>+8832(SB), Y2, Y4
+	VPSRLQ     $0x20, Y2, Y3
+	VPMULUDQ   constants<>+2944(SB), Y3, Y3
+	VPADDQ     Y3, Y4, Y4
+	VPSLLQ     $0x20, Y4, Y4
+	VPMULUDQ   constants<>+2944(SB), Y2, Y3
+	VPADDQ     Y4, Y3, Y3
+	VPSRLQ     $0x07, Y0, Y0
+	VPADDQ     Y0, Y3, Y0
+	VPADDQ     constants<>+3008(SB), Y0, Y0
+	VPXOR      constants<>+192(SB), Y0, Y0
+	VPSRLQ     $0x0e, Y0, Y0
+	VPSUBQ     constants<>+5632(SB), Y0, Y0
+	VPTEST     Y1, Y1
+	JZ         good472
+	MOVQ       BX, AX
+	JMP        stopped
+
+good472:
+	VBROADCASTSD minus+24(FP), Y1
+	VPXOR        Y1, Y0, Y0
+	VPSUBQ       Y1, Y0, Y0
+	VMOVUPS      (CX)(BX*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, (CX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one468
+
+tail470:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done471
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y0
+	VMASKMOVPD (AX)(BX*8), Y0, Y1
+	VXORPD     Y2, Y2, Y2
+	VPCMPGTQ   Y2, Y1, Y2
+	VPXOR      constants<>+1536(SB), Y2, Y2
+	VPSRLQ     $0x01, Y1, Y3
+	VPANDN     Y1, Y3, Y3
+	VPSRLQ     $0x20, Y3, Y4
+	VPOR       constants<>+8064(SB), Y4, Y4
+	VSUBPD     constants<>+8128(SB), Y4, Y4
+	VPBLENDD   $0xaa, constants<>+512(SB), Y3, Y3
+	VADDPD     Y4, Y3, Y3
+	VPSRLQ     $0x34, Y3, Y3
+	VMOVUPS    constants<>+8640(SB), Y4
+	VPSUBQ     Y3, Y4, Y4
+	VPSLLVQ    Y4, Y1, Y1
+	VMOVUPS    constants<>+2560(SB), Y3
+	VPSUBQ     Y4, Y3, Y3
+	MOVQ       table+32(FP), AX
+	VPSRLQ     $0x37, Y1, Y4
+	VPAND      constants<>+2304(SB), Y4, Y4
+	VPADDQ     Y4, Y4, Y5
+	VPADDQ     Y4, Y5, Y4
+	VXORPD     Y5, Y5, Y5
+	VMOVUPS    constants<>+1536(SB), Y6
+	VPGATHERQQ Y6, (AX)(Y4*8), Y5
+	VPSRLQ     $0x20, Y1, Y6
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   Y5, Y1, Y8
+	VPSRLQ     $0x20, Y8, Y9
+	VPMULUDQ   Y5, Y6, Y5
+	VPADDQ     Y5, Y9, Y9
+	VPAND      constants<>+8448(SB), Y9, Y10
+	VPMULUDQ   Y7, Y1, Y5
+	VPADDQ     Y5, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y5
+	VPSRLQ     $0x20, Y10, Y1
+	VPADDQ     Y1, Y5, Y5
+	VPMULUDQ   Y7, Y6, Y1
+	VPADDQ     Y1, Y5, Y5
+	VPSLLQ     $0x20, Y10, Y10
+	VPBLENDD   $0xaa, Y10, Y8, Y8
+	VPSLLQ     $0x0a, Y5, Y1
+	VPSRLQ     $0x36, Y8, Y5
+	VPOR       Y5, Y1, Y1
+	VPSRLQ     $0x20, Y1, Y5
+	VPMULUDQ   Y1, Y1, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y1, Y5, Y6
+	VPADDQ     Y6, Y7, Y7
+	VPAND      constants<>+8448(SB), Y7, Y8
+	VPMULUDQ   Y5, Y1, Y6
+	VPADDQ     Y6, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y6
+	VPSRLQ     $0x20, Y8, Y7
+	VPADDQ     Y7, Y6, Y6
+	VPMULUDQ   Y5, Y5, Y7
+	VPADDQ     Y7, Y6, Y6
+	VPSRLQ     $0x20, Y6, Y5
+	VPSRLQ     $0x08, Y1, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   constants<>+2624(SB), Y7, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   constants<>+2624(SB), Y8, Y9
+	VPADDQ     Y9, Y10, Y10
+	VPAND      constants<>+8448(SB), Y10, Y11
+	VPMULUDQ   constants<>+8704(SB), Y7, Y9
+	VPADDQ     Y9, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y9
+	VPSRLQ     $0x20, Y11, Y10
+	VPADDQ     Y10, Y9, Y9
+	VPMULUDQ   constants<>+8704(SB), Y8, Y10
+	VPADDQ     Y10, Y9, Y9
+	VPSRLQ     $0x02, Y9, Y9
+	VMOVUPS    constants<>+2752(SB), Y10
+	VPSUBQ     Y9, Y10, Y10
+	VPMULUDQ   constants<>+2816(SB), Y7, Y11
+	VPSRLQ     $0x20, Y11, Y11
+	VPMULUDQ   constants<>+2816(SB), Y8, Y9
+	VPADDQ     Y9, Y11, Y11
+	VPAND      constants<>+8448(SB), Y11, Y12
+	VPMULUDQ   constants<>+8768(SB), Y7, Y9
+	VPADDQ     Y9, Y12, Y12
+	VPSRLQ     $0x20, Y11, Y9
+	VPSRLQ     $0x20, Y12, Y7
+	VPADDQ     Y7, Y9, Y9
+	VPMULUDQ   constants<>+8768(SB), Y8, Y7
+	VPADDQ     Y7, Y9, Y9
+	VPSRLQ     $0x01, Y9, Y7
+	VMOVUPS    constants<>+192(SB), Y8
+	VPSUBQ     Y7, Y8, Y8
+	VPSRLQ     $0x20, Y10, Y7
+	VPMULUDQ   Y10, Y6, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y10, Y5, Y10
+	VPADDQ     Y10, Y9, Y9
+	VPAND      constants<>+8448(SB), Y9, Y11
+	VPMULUDQ   Y7, Y6, Y10
+	VPADDQ     Y10, Y11, Y11
+	VPSRLQ     $0x20, Y9, Y10
+	VPSRLQ     $0x20, Y11, Y9
+	VPADDQ     Y9, Y10, Y10
+	VPMULUDQ   Y7, Y5, Y9
+	VPADDQ     Y9, Y10, Y10
+	VPSRLQ     $0x10, Y10, Y7
+	VPADDQ     Y7, Y8, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   Y7, Y6, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y7, Y5, Y7
+	VPADDQ     Y7, Y9, Y9
+	VPAND      constants<>+8448(SB), Y9, Y10
+	VPMULUDQ   Y8, Y6, Y7
+	VPADDQ     Y7, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y7
+	VPSRLQ     $0x20, Y10, Y6
+	VPADDQ     Y6, Y7, Y7
+	VPMULUDQ   Y8, Y5, Y6
+	VPADDQ     Y6, Y7, Y7
+	VPSRLQ     $0x08, Y7, Y5
+	VPSUBQ     Y5, Y1, Y1
+	VXORPD     Y5, Y5, Y5
+	VMOVUPS    constants<>+1536(SB), Y6
+	VPGATHERQQ Y6, 8(AX)(Y4*8), Y5
+	VPSRLQ     $0x08, Y1, Y1
+	VPADDQ     Y1, Y5, Y1
+	VPMULUDQ   constants<>+8832(SB), Y3, Y5
+	VPSRLQ     $0x20, Y3, Y4
+	VPMULUDQ   constants<>+2944(SB), Y4, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPSLLQ     $0x20, Y5, Y5
+	VPMULUDQ   constants<>+2944(SB), Y3, Y4
+	VPADDQ     Y5, Y4, Y4
+	VPSRLQ     $0x07, Y1, Y1
+	VPADDQ     Y1, Y4, Y1
+	VPADDQ     constants<>+3008(SB), Y1, Y1
+	VPXOR      constants<>+192(SB), Y1, Y1
+	VPSRLQ     $0x0e, Y1, Y1
+	VPSUBQ     constants<>+5632(SB), Y1, Y1
+	VPTEST     Y2, Y0
+	JZ         good473
+	MOVQ       BX, AX
+	JMP        stopped
+
+good473:
+	VBROADCASTSD minus+24(FP), Y2
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y1, Y1
+	VMASKMOVPD   (CX)(BX*8), Y0, Y2
+	VPADDQ       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
+
+done471:
+	MOVQ DX, AX
+
+stopped:
+	MOVQ AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func addTanAVX2<>(n int, x *int64, y *int64, minus int) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addTanAVX2<>(SB), NOSPLIT, $0-40
+	MOVQ x+8(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ n+0(FP), DX
+	XORQ BX, BX
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail477
+
+one475:
+	VMOVUPS      (AX)(BX*8), Y0
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPXOR        Y1, Y0, Y2
+	VPSUBQ       Y1, Y2, Y1
+	VPSRLQ       $0x20, Y1, Y2
+	VPMULUDQ     constants<>+8896(SB), Y1, Y4
+	VPSRLQ       $0x20, Y4, Y6
+	VPMULUDQ     constants<>+8896(SB), Y2, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPAND        constants<>+8448(SB), Y6, Y5
+	VPMULUDQ     constants<>+8960(SB), Y1, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPSRLQ       $0x20, Y6, Y3
+	VPSRLQ       $0x20, Y5, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPMULUDQ     constants<>+8960(SB), Y2, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPSLLQ       $0x20, Y5, Y5
+	VPBLENDD     $0xaa, Y5, Y4, Y4
+	VPSRLQ       $0x20, Y1, Y2
+	VPMULUDQ     constants<>+3072(SB), Y1, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     constants<>+3072(SB), Y2, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8448(SB), Y6, Y7
+	VPMULUDQ     constants<>+9024(SB), Y1, Y5
+	VPADDQ       Y5, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y7, Y1
+	VPADDQ       Y1, Y5, Y5
+	VPMULUDQ     constants<>+9024(SB), Y2, Y1
+	VPADDQ       Y1, Y5, Y5
+	VPADDQ       Y5, Y4, Y1
+	VPXOR        constants<>+192(SB), Y1, Y2
+	VPXOR        constants<>+192(SB), Y4, Y4
+	VPCMPGTQ     Y2, Y4, Y2
+	VPSUBQ       Y2, Y3, Y3
+	VPSLLQ       $0x15, Y3, Y2
+	VPSRLQ       $0x2b, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VPADDQ       constants<>+3264(SB), Y1, Y2
+	VPSRLQ       $0x3e, Y2, Y2
+	VPSLLQ       $0x3e, Y2, Y3
+	VPSUBQ       Y3, Y1, Y1
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y1, Y3, Y3
+	VPXOR        Y3, Y1, Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSLLQ       $0x02, Y3, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     constants<>+3328(SB), Y3, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     constants<>+3328(SB), Y4, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8448(SB), Y6, Y7
+	VPMULUDQ     constants<>+9088(SB), Y3, Y5
+	VPADDQ       Y5, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y7, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPMULUDQ     constants<>+9088(SB), Y4, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y3
+	VPMULUDQ     Y5, Y5, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPAND        constants<>+8448(SB), Y6, Y7
+	VPMULUDQ     Y3, Y5, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y4
+	VPSRLQ       $0x20, Y7, Y6
+	VPADDQ       Y6, Y4, Y4
+	VPMULUDQ     Y3, Y3, Y6
+	VPADDQ       Y6, Y4, Y4
+	VPSLLQ       $0x02, Y4, Y4
+	VPSRLQ       $0x20, Y4, Y6
+	VPXOR        Y1, Y0, Y0
+	VPSLLQ       $0x3f, Y2, Y1
+	VPXOR        Y1, Y0, Y0
+	VPSLLQ       $0x3f, Y2, Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y1
+	VXORPD       Y2, Y2, Y2
+	VMOVUPS      constants<>+3520(SB), Y7
+	VPMULUDQ     Y2, Y4, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y2, Y6, Y2
+	VPADDQ       Y2, Y8, Y8
+	VMOVUPS      Y8, Y2
+	VPSRLQ       $0x20, Y8, Y2
+	VPSUBQ       Y2, Y7, Y2
+	VMOVUPS      constants<>+3648(SB), Y7
+	VPMULUDQ     Y2, Y4, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y2, Y6, Y2
+	VPADDQ       Y2, Y8, Y8
+	VMOVUPS      Y8, Y2
+	VPSRLQ       $0x20, Y8, Y2
+	VPSUBQ       Y2, Y7, Y2
+	VMOVUPS      constants<>+3776(SB), Y7
+	VPSRLQ       $0x20, Y2, Y8
+	VPMULUDQ     Y2, Y4, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y2, Y6, Y2
+	VPADDQ       Y2, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     Y8, Y4, Y2
+	VPADDQ       Y2, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y2
+	VPSRLQ       $0x20, Y10, Y9
+	VPADDQ       Y9, Y2, Y2
+	VPMULUDQ     Y8, Y6, Y9
+	VPADDQ       Y9, Y2, Y2
+	VPSUBQ       Y2, Y7, Y2
+	VMOVUPS      constants<>+3904(SB), Y7
+	VPSRLQ       $0x20, Y2, Y8
+	VPMULUDQ     Y2, Y4, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y2, Y6, Y2
+	VPADDQ       Y2, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     Y8, Y4, Y2
+	VPADDQ       Y2, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y2
+	VPSRLQ       $0x20, Y10, Y9
+	VPADDQ       Y9, Y2, Y2
+	VPMULUDQ     Y8, Y6, Y9
+	VPADDQ       Y9, Y2, Y2
+	VPSUBQ       Y2, Y7, Y2
+	VMOVUPS      constants<>+4032(SB), Y7
+	VPSRLQ       $0x20, Y2, Y8
+	VPMULUDQ     Y2, Y4, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y2, Y6, Y2
+	VPADDQ       Y2, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     Y8, Y4, Y2
+	VPADDQ       Y2, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y2
+	VPSRLQ       $0x20, Y10, Y9
+	VPADDQ       Y9, Y2, Y2
+	VPMULUDQ     Y8, Y6, Y9
+	VPADDQ       Y9, Y2, Y2
+	VPSUBQ       Y2, Y7, Y2
+	VMOVUPS      constants<>+4160(SB), Y7
+	VPSRLQ       $0x20, Y2, Y8
+	VPMULUDQ     Y2, Y4, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y2, Y6, Y2
+	VPADDQ       Y2, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     Y8, Y4, Y2
+	VPADDQ       Y2, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y2
+	VPSRLQ       $0x20, Y10, Y9
+	VPADDQ       Y9, Y2, Y2
+	VPMULUDQ     Y8, Y6, Y9
+	VPADDQ       Y9, Y2, Y2
+	VPSUBQ       Y2, Y7, Y2
+	VMOVUPS      constants<>+4288(SB), Y7
+	VPSRLQ       $0x20, Y2, Y8
+	VPMULUDQ     Y2, Y4, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y2, Y6, Y2
+	VPADDQ       Y2, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     Y8, Y4, Y2
+	VPADDQ       Y2, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y2
+	VPSRLQ       $0x20, Y10, Y9
+	VPADDQ       Y9, Y2, Y2
+	VPMULUDQ     Y8, Y6, Y9
+	VPADDQ       Y9, Y2, Y2
+	VPSUBQ       Y2, Y7, Y2
+	VPSRLQ       $0x20, Y2, Y7
+	VPMULUDQ     Y2, Y4, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y2, Y6, Y2
+	VPADDQ       Y2, Y8, Y8
+	VPAND        constants<>+8448(SB), Y8, Y9
+	VPMULUDQ     Y7, Y4, Y2
+	VPADDQ       Y2, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y2
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y2, Y2
+	VPMULUDQ     Y7, Y6, Y8
+	VPADDQ       Y8, Y2, Y2
+	VPSRLQ       $0x01, Y2, Y2
+	VMOVUPS      constants<>+192(SB), Y7
+	VPSUBQ       Y2, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y2
+	VPMULUDQ     Y7, Y5, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y7, Y3, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPAND        constants<>+8448(SB), Y8, Y9
+	VPMULUDQ     Y2, Y5, Y7
+	VPADDQ       Y7, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y7
+	VPSRLQ       $0x20, Y9, Y5
+	VPADDQ       Y5, Y7, Y7
+	VPMULUDQ     Y2, Y3, Y5
+	VPADDQ       Y5, Y7, Y7
+	VPADDQ       constants<>+4352(SB), Y7, Y2
+	VPSRLQ       $0x13, Y2, Y2
+	VMOVUPS      constants<>+3456(SB), Y3
+	VMOVUPS      constants<>+3584(SB), Y5
+	VPMULUDQ     Y3, Y4, Y7
+	VPSRLQ       $0x20, Y7, Y7
+	VPMULUDQ     Y3, Y6, Y3
+	VPADDQ       Y3, Y7, Y7
+	VMOVUPS      Y7, Y3
+	VPSRLQ       $0x20, Y7, Y3
+	VPSUBQ       Y3, Y5, Y3
+	VMOVUPS      constants<>+3712(SB), Y5
+	VPMULUDQ     Y3, Y4, Y7
+	VPSRLQ       $0x20, Y7, Y7
+	VPMULUDQ     Y3, Y6, Y3
+	VPADDQ       Y3, Y7, Y7
+	VMOVUPS      Y7, Y3
+	VPSRLQ       $0x20, Y7, Y3
+	VPSUBQ       Y3, Y5, Y3
+	VMOVUPS      constants<>+3840(SB), Y5
+	VPSRLQ       $0x20, Y3, Y7
+	VPMULUDQ     Y3, Y4, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y3, Y6, Y3
+	VPADDQ       Y3, Y8, Y8
+	VPAND        constants<>+8448(SB), Y8, Y9
+	VPMULUDQ     Y7, Y4, Y3
+	VPADDQ       Y3, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y3
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPMULUDQ     Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPSUBQ       Y3, Y5, Y3
+	VMOVUPS      constants<>+3968(SB), Y5
+	VPSRLQ       $0x20, Y3, Y7
+	VPMULUDQ     Y3, Y4, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y3, Y6, Y3
+	VPADDQ       Y3, Y8, Y8
+	VPAND        constants<>+8448(SB), Y8, Y9
+	VPMULUDQ     Y7, Y4, Y3
+	VPADDQ       Y3, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y3
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPMULUDQ     Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPSUBQ       Y3, Y5, Y3
+	VMOVUPS      constants<>+4096(SB), Y5
+	VPSRLQ       $0x20, Y3, Y7
+	VPMULUDQ     Y3, Y4, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y3, Y6, Y3
+	VPADDQ       Y3, Y8, Y8
+	VPAND        constants<>+8448(SB), Y8, Y9
+	VPMULUDQ     Y7, Y4, Y3
+	VPADDQ       Y3, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y3
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPMULUDQ     Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPSUBQ       Y3, Y5, Y3
+	VMOVUPS      constants<>+4224(SB), Y5
+	VPSRLQ       $0x20, Y3, Y7
+	VPMULUDQ     Y3, Y4, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y3, Y6, Y3
+	VPADDQ       Y3, Y8, Y8
+	VPAND        constants<>+8448(SB), Y8, Y9
+	VPMULUDQ     Y7, Y4, Y3
+	VPADDQ       Y3, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y3
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPMULUDQ     Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPSUBQ       Y3, Y5, Y3
+	VMOVUPS      constants<>+192(SB), Y5
+	VPSRLQ       $0x20, Y3, Y7
+	VPMULUDQ     Y3, Y4, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y3, Y6, Y3
+	VPADDQ       Y3, Y8, Y8
+	VPAND        constants<>+8448(SB), Y8, Y9
+	VPMULUDQ     Y7, Y4, Y3
+	VPADDQ       Y3, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y3
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPMULUDQ     Y7, Y6, Y8
+	VPADDQ       Y8, Y3, Y3
+	VPSUBQ       Y3, Y5, Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPMULUDQ     Y3, Y4, Y7
+	VPSRLQ       $0x20, Y7, Y7
+	VPMULUDQ     Y3, Y6, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPAND        constants<>+8448(SB), Y7, Y8
+	VPMULUDQ     Y5, Y4, Y3
+	VPADDQ       Y3, Y8, Y8
+	VPSRLQ       $0x20, Y7, Y3
+	VPSRLQ       $0x20, Y8, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPMULUDQ     Y5, Y6, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y3
+	VMOVUPS      constants<>+192(SB), Y4
+	VPSUBQ       Y3, Y4, Y4
+	VPADDQ       constants<>+256(SB), Y4, Y3
+	VPSRLQ       $0x14, Y3, Y3
+	VMOVUPS      Y2, Y4
+	VBLENDVPD    Y1, Y3, Y4, Y4
+	VBLENDVPD    Y1, Y2, Y3, Y3
+	VMOVUPS      constants<>+1280(SB), Y1
+	VPSRLQ       $0x20, Y3, Y2
+	VPOR         constants<>+8064(SB), Y2, Y2
+	VSUBPD       constants<>+8128(SB), Y2, Y2
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y5
+	VADDPD       Y2, Y5, Y5
+	VDIVPD       Y5, Y1, Y1
+	VPSLLQ       $0x2b, Y4, Y2
+	VPSRLQ       $0x20, Y4, Y5
+	VPOR         constants<>+8064(SB), Y5, Y5
+	VSUBPD       constants<>+8128(SB), Y5, Y5
+	VPBLENDD     $0xaa, constants<>+512(SB), Y4, Y4
+	VADDPD       Y5, Y4, Y4
+	VMULPD       constants<>+1344(SB), Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VCMPPD       $0x15, constants<>+1408(SB), Y4, Y5
+	VPAND        constants<>+1472(SB), Y3, Y6
+	VXORPD       Y7, Y7, Y7
+	VPCMPEQQ     Y7, Y6, Y6
+	VPXOR        constants<>+1536(SB), Y6, Y6
+	VPOR         Y6, Y5, Y5
+	VMOVUPS      constants<>+4736(SB), Y6
+	VFMADD213PD  constants<>+576(SB), Y4, Y6
+	VSUBPD       constants<>+576(SB), Y6, Y7
+	VFNMADD132PD constants<>+8192(SB), Y4, Y7
+	VADDPD       constants<>+576(SB), Y7, Y7
+	VPSLLQ       $0x20, Y6, Y6
+	VPSUBQ       constants<>+576(SB), Y7, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y4, Y6, Y7
+	VPSRLQ       $0x20, Y6, Y4
+	VPMULUDQ     Y3, Y4, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     Y3, Y6, Y4
+	VPADDQ       Y7, Y4, Y4
+	VPSUBQ       Y4, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y4
+	VPXOR        constants<>+8256(SB), Y4, Y4
+	VSUBPD       constants<>+8320(SB), Y4, Y4
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y7
+	VADDPD       Y4, Y7, Y7
+	VMULPD       Y1, Y7, Y1
+	VADDPD       constants<>+576(SB), Y1, Y1
+	VPSUBQ       constants<>+576(SB), Y1, Y1
+	VPADDQ       Y1, Y6, Y4
+	VPSRLQ       $0x20, Y3, Y6
+	VPMULUDQ     Y6, Y1, Y7
+	VPSRLQ       $0x20, Y1, Y6
+	VPMULUDQ     Y3, Y6, Y6
+	VPADDQ       Y6, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     Y3, Y1, Y6
+	VPADDQ       Y7, Y6, Y6
+	VPSUBQ       Y6, Y2, Y1
+	VPAND        constants<>+64(SB), Y4, Y2
+	VPADDQ       Y2, Y1, Y6
+	VPSUBQ       Y1, Y3, Y7
+	VPCMPGTQ     Y7, Y6, Y6
+	VPSUBQ       Y1, Y2, Y2
+	VPADDQ       Y1, Y3, Y1
+	VPCMPGTQ     Y1, Y2, Y1
+	VPAND        constants<>+64(SB), Y6, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+1536(SB), Y1, Y1
+	VPADDQ       Y1, Y4, Y4
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y0
+	VPXOR        Y0, Y4, Y4
+	VPSUBQ       Y0, Y4, Y4
+	VPTEST       Y5, Y5
+	JZ           good479
+	MOVQ         BX, AX
+	JMP          stopped
+
+good479:
+	VBROADCASTSD minus+24(FP), Y0
+	VPXOR        Y0, Y4, Y1
+	VPSUBQ       Y0, Y1, Y0
+	VMOVUPS      (CX)(BX*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, (CX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one475
+
+tail477:
+	MOVQ         DX, SI
+	SUBQ         BX, SI
+	JZ           done478
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x03, SI
+	SUBQ         SI, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPD   (AX)(BX*8), Y0, Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPXOR        Y2, Y1, Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     constants<>+8896(SB), Y2, Y5
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     constants<>+8896(SB), Y3, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPAND        constants<>+8448(SB), Y7, Y6
+	VPMULUDQ     constants<>+8960(SB), Y2, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x20, Y7, Y4
+	VPSRLQ       $0x20, Y6, Y7
+	VPADDQ       Y7, Y4, Y4
+	VPMULUDQ     constants<>+8960(SB), Y3, Y7
+	VPADDQ       Y7, Y4, Y4
+	VPSLLQ       $0x20, Y6, Y6
+	VPBLENDD     $0xaa, Y6, Y5, Y5
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     constants<>+3072(SB), Y2, Y7
+	VPSRLQ       $0x20, Y7, Y7
+	VPMULUDQ     constants<>+3072(SB), Y3, Y6
+	VPADDQ       Y6, Y7, Y7
+	VPAND        constants<>+8448(SB), Y7, Y8
+	VPMULUDQ     constants<>+9024(SB), Y2, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPSRLQ       $0x20, Y7, Y6
+	VPSRLQ       $0x20, Y8, Y2
+	VPADDQ       Y2, Y6, Y6
+	VPMULUDQ     constants<>+9024(SB), Y3, Y2
+	VPADDQ       Y2, Y6, Y6
+	VPADDQ       Y6, Y5, Y2
+	VPXOR        constants<>+192(SB), Y2, Y3
+	VPXOR        constants<>+192(SB), Y5, Y5
+	VPCMPGTQ     Y3, Y5, Y3
+	VPSUBQ       Y3, Y4, Y4
+	VPSLLQ       $0x15, Y4, Y3
+	VPSRLQ       $0x2b, Y2, Y2
+	VPOR         Y2, Y3, Y2
+	VPADDQ       constants<>+3264(SB), Y2, Y3
+	VPSRLQ       $0x3e, Y3, Y3
+	VPSLLQ       $0x3e, Y3, Y4
+	VPSUBQ       Y4, Y2, Y2
+	VXORPD       Y4, Y4, Y4
+	VPCMPGTQ     Y2, Y4, Y4
+	VPXOR        Y4, Y2, Y5
+	VPSUBQ       Y4, Y5, Y4
+	VPSLLQ       $0x02, Y4, Y4
+	VPSRLQ       $0x20, Y4, Y5
+	VPMULUDQ     constants<>+3328(SB), Y4, Y7
+	VPSRLQ       $0x20, Y7, Y7
+	VPMULUDQ     constants<>+3328(SB), Y5, Y6
+	VPADDQ       Y6, Y7, Y7
+	VPAND        constants<>+8448(SB), Y7, Y8
+	VPMULUDQ     constants<>+9088(SB), Y4, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPSRLQ       $0x20, Y7, Y6
+	VPSRLQ       $0x20, Y8, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPMULUDQ     constants<>+9088(SB), Y5, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y4
+	VPMULUDQ     Y6, Y6, Y7
+	VPSRLQ       $0x20, Y7, Y7
+	VPMULUDQ     Y6, Y4, Y5
+	VPADDQ       Y5, Y7, Y7
+	VPAND        constants<>+8448(SB), Y7, Y8
+	VPMULUDQ     Y4, Y6, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSRLQ       $0x20, Y7, Y5
+	VPSRLQ       $0x20, Y8, Y7
+	VPADDQ       Y7, Y5, Y5
+	VPMULUDQ     Y4, Y4, Y7
+	VPADDQ       Y7, Y5, Y5
+	VPSLLQ       $0x02, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y7
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y3, Y2
+	VPXOR        Y2, Y1, Y1
+	VPSLLQ       $0x3f, Y3, Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y2, Y3, Y2
+	VXORPD       Y3, Y3, Y3
+	VMOVUPS      constants<>+3520(SB), Y8
+	VPMULUDQ     Y3, Y5, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y3, Y7, Y3
+	VPADDQ       Y3, Y9, Y9
+	VMOVUPS      Y9, Y3
+	VPSRLQ       $0x20, Y9, Y3
+	VPSUBQ       Y3, Y8, Y3
+	VMOVUPS      constants<>+3648(SB), Y8
+	VPMULUDQ     Y3, Y5, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y3, Y7, Y3
+	VPADDQ       Y3, Y9, Y9
+	VMOVUPS      Y9, Y3
+	VPSRLQ       $0x20, Y9, Y3
+	VPSUBQ       Y3, Y8, Y3
+	VMOVUPS      constants<>+3776(SB), Y8
+	VPSRLQ       $0x20, Y3, Y9
+	VPMULUDQ     Y3, Y5, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y3, Y7, Y3
+	VPADDQ       Y3, Y10, Y10
+	VPAND        constants<>+8448(SB), Y10, Y11
+	VPMULUDQ     Y9, Y5, Y3
+	VPADDQ       Y3, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y3
+	VPSRLQ       $0x20, Y11, Y10
+	VPADDQ       Y10, Y3, Y3
+	VPMULUDQ     Y9, Y7, Y10
+	VPADDQ       Y10, Y3, Y3
+	VPSUBQ       Y3, Y8, Y3
+	VMOVUPS      constants<>+3904(SB), Y8
+	VPSRLQ       $0x20, Y3, Y9
+	VPMULUDQ     Y3, Y5, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y3, Y7, Y3
+	VPADDQ       Y3, Y10, Y10
+	VPAND        constants<>+8448(SB), Y10, Y11
+	VPMULUDQ     Y9, Y5, Y3
+	VPADDQ       Y3, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y3
+	VPSRLQ       $0x20, Y11, Y10
+	VPADDQ       Y10, Y3, Y3
+	VPMULUDQ     Y9, Y7, Y10
+	VPADDQ       Y10, Y3, Y3
+	VPSUBQ       Y3, Y8, Y3
+	VMOVUPS      constants<>+4032(SB), Y8
+	VPSRLQ       $0x20, Y3, Y9
+	VPMULUDQ     Y3, Y5, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y3, Y7, Y3
+	VPADDQ       Y3, Y10, Y10
+	VPAND        constants<>+8448(SB), Y10, Y11
+	VPMULUDQ     Y9, Y5, Y3
+	VPADDQ       Y3, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y3
+	VPSRLQ       $0x20, Y11, Y10
+	VPADDQ       Y10, Y3, Y3
+	VPMULUDQ     Y9, Y7, Y10
+	VPADDQ       Y10, Y3, Y3
+	VPSUBQ       Y3, Y8, Y3
+	VMOVUPS      constants<>+4160(SB), Y8
+	VPSRLQ       $0x20, Y3, Y9
+	VPMULUDQ     Y3, Y5, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y3, Y7, Y3
+	VPADDQ       Y3, Y10, Y10
+	VPAND        constants<>+8448(SB), Y10, Y11
+	VPMULUDQ     Y9, Y5, Y3
+	VPADDQ       Y3, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y3
+	VPSRLQ       $0x20, Y11, Y10
+	VPADDQ       Y10, Y3, Y3
+	VPMULUDQ     Y9, Y7, Y10
+	VPADDQ       Y10, Y3, Y3
+	VPSUBQ       Y3, Y8, Y3
+	VMOVUPS      constants<>+4288(SB), Y8
+	VPSRLQ       $0x20, Y3, Y9
+	VPMULUDQ     Y3, Y5, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y3, Y7, Y3
+	VPADDQ       Y3, Y10, Y10
+	VPAND        constants<>+8448(SB), Y10, Y11
+	VPMULUDQ     Y9, Y5, Y3
+	VPADDQ       Y3, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y3
+	VPSRLQ       $0x20, Y11, Y10
+	VPADDQ       Y10, Y3, Y3
+	VPMULUDQ     Y9, Y7, Y10
+	VPADDQ       Y10, Y3, Y3
+	VPSUBQ       Y3, Y8, Y3
+	VPSRLQ       $0x20, Y3, Y8
+	VPMULUDQ     Y3, Y5, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y3, Y7, Y3
+	VPADDQ       Y3, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     Y8, Y5, Y3
+	VPADDQ       Y3, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y3
+	VPSRLQ       $0x20, Y10, Y9
+	VPADDQ       Y9, Y3, Y3
+	VPMULUDQ     Y8, Y7, Y9
+	VPADDQ       Y9, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y3
+	VMOVUPS      constants<>+192(SB), Y8
+	VPSUBQ       Y3, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y3
+	VPMULUDQ     Y8, Y6, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y8, Y4, Y8
+	VPADDQ       Y8, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     Y3, Y6, Y8
+	VPADDQ       Y8, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y8
+	VPSRLQ       $0x20, Y10, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPMULUDQ     Y3, Y4, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPADDQ       constants<>+4352(SB), Y8, Y3
+	VPSRLQ       $0x13, Y3, Y3
+	VMOVUPS      constants<>+3456(SB), Y4
+	VMOVUPS      constants<>+3584(SB), Y6
+	VPMULUDQ     Y4, Y5, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y7, Y4
+	VPADDQ       Y4, Y8, Y8
+	VMOVUPS      Y8, Y4
+	VPSRLQ       $0x20, Y8, Y4
+	VPSUBQ       Y4, Y6, Y4
+	VMOVUPS      constants<>+3712(SB), Y6
+	VPMULUDQ     Y4, Y5, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y7, Y4
+	VPADDQ       Y4, Y8, Y8
+	VMOVUPS      Y8, Y4
+	VPSRLQ       $0x20, Y8, Y4
+	VPSUBQ       Y4, Y6, Y4
+	VMOVUPS      constants<>+3840(SB), Y6
+	VPSRLQ       $0x20, Y4, Y8
+	VPMULUDQ     Y4, Y5, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y4, Y7, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     Y8, Y5, Y4
+	VPADDQ       Y4, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y4
+	VPSRLQ       $0x20, Y10, Y9
+	VPADDQ       Y9, Y4, Y4
+	VPMULUDQ     Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VPSUBQ       Y4, Y6, Y4
+	VMOVUPS      constants<>+3968(SB), Y6
+	VPSRLQ       $0x20, Y4, Y8
+	VPMULUDQ     Y4, Y5, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y4, Y7, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     Y8, Y5, Y4
+	VPADDQ       Y4, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y4
+	VPSRLQ       $0x20, Y10, Y9
+	VPADDQ       Y9, Y4, Y4
+	VPMULUDQ     Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VPSUBQ       Y4, Y6, Y4
+	VMOVUPS      constants<>+4096(SB), Y6
+	VPSRLQ       $0x20, Y4, Y8
+	VPMULUDQ     Y4, Y5, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y4, Y7, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     Y8, Y5, Y4
+	VPADDQ       Y4, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y4
+	VPSRLQ       $0x20, Y10, Y9
+	VPADDQ       Y9, Y4, Y4
+	VPMULUDQ     Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VPSUBQ       Y4, Y6, Y4
+	VMOVUPS      constants<>+4224(SB), Y6
+	VPSRLQ       $0x20, Y4, Y8
+	VPMULUDQ     Y4, Y5, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y4, Y7, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     Y8, Y5, Y4
+	VPADDQ       Y4, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y4
+	VPSRLQ       $0x20, Y10, Y9
+	VPADDQ       Y9, Y4, Y4
+	VPMULUDQ     Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VPSUBQ       Y4, Y6, Y4
+	VMOVUPS      constants<>+192(SB), Y6
+	VPSRLQ       $0x20, Y4, Y8
+	VPMULUDQ     Y4, Y5, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y4, Y7, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     Y8, Y5, Y4
+	VPADDQ       Y4, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y4
+	VPSRLQ       $0x20, Y10, Y9
+	VPADDQ       Y9, Y4, Y4
+	VPMULUDQ     Y8, Y7, Y9
+	VPADDQ       Y9, Y4, Y4
+	VPSUBQ       Y4, Y6, Y4
+	VPSRLQ       $0x20, Y4, Y6
+	VPMULUDQ     Y4, Y5, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y7, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+8448(SB), Y8, Y9
+	VPMULUDQ     Y6, Y5, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y4
+	VPSRLQ       $0x20, Y9, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPMULUDQ     Y6, Y7, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y4
+	VMOVUPS      constants<>+192(SB), Y5
+	VPSUBQ       Y4, Y5, Y5
+	VPADDQ       constants<>+256(SB), Y5, Y4
+	VPSRLQ       $0x14, Y4, Y4
+	VMOVUPS      Y3, Y5
+	VBLENDVPD    Y2, Y4, Y5, Y5
+	VBLENDVPD    Y2, Y3, Y4, Y4
+	VMOVUPS      constants<>+1280(SB), Y2
+	VPSRLQ       $0x20, Y4, Y3
+	VPOR         constants<>+8064(SB), Y3, Y3
+	VSUBPD       constants<>+8128(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y4, Y6
+	VADDPD       Y3, Y6, Y6
+	VDIVPD       Y6, Y2, Y2
+	VPSLLQ       $0x2b, Y5, Y3
+	VPSRLQ       $0x20, Y5, Y6
+	VPOR         constants<>+8064(SB), Y6, Y6
+	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       constants<>+1344(SB), Y5, Y5
+	VMULPD       Y2, Y5, Y5
+	VCMPPD       $0x15, constants<>+1408(SB), Y5, Y6
+	VPAND        constants<>+1472(SB), Y4, Y7
+	VXORPD       Y8, Y8, Y8
+	VPCMPEQQ     Y8, Y7, Y7
+	VPXOR        constants<>+1536(SB), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVUPS      constants<>+4736(SB), Y7
+	VFMADD213PD  constants<>+576(SB), Y5, Y7
+	VSUBPD       constants<>+576(SB), Y7, Y8
+	VFNMADD132PD constants<>+8192(SB), Y5, Y8
+	VADDPD       constants<>+576(SB), Y8, Y8
+	VPSLLQ       $0x20, Y7, Y7
+	VPSUBQ       constants<>+576(SB), Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPSRLQ       $0x20, Y4, Y5
+	VPMULUDQ     Y5, Y7, Y8
+	VPSRLQ       $0x20, Y7, Y5
+	VPMULUDQ     Y4, Y5, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y7, Y5
+	VPADDQ       Y8, Y5, Y5
+	VPSUBQ       Y5, Y3, Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPXOR        constants<>+8256(SB), Y5, Y5
+	VSUBPD       constants<>+8320(SB), Y5, Y5
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y8
+	VADDPD       Y5, Y8, Y8
+	VMULPD       Y2, Y8, Y2
+	VADDPD       constants<>+576(SB), Y2, Y2
+	VPSUBQ       constants<>+576(SB), Y2, Y2
+	VPADDQ       Y2, Y7, Y5
+	VPSRLQ       $0x20, Y4, Y7
+	VPMULUDQ     Y7, Y2, Y8
+	VPSRLQ       $0x20, Y2, Y7
+	VPMULUDQ     Y4, Y7, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y2, Y7
+	VPADDQ       Y8, Y7, Y7
+	VPSUBQ       Y7, Y3, Y2
+	VPAND        constants<>+64(SB), Y5, Y3
+	VPADDQ       Y3, Y2, Y7
+	VPSUBQ       Y2, Y4, Y8
+	VPCMPGTQ     Y8, Y7, Y7
+	VPSUBQ       Y2, Y3, Y3
+	VPADDQ       Y2, Y4, Y2
+	VPCMPGTQ     Y2, Y3, Y2
+	VPAND        constants<>+64(SB), Y7, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+1536(SB), Y2, Y2
+	VPADDQ       Y2, Y5, Y5
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y1
+	VPXOR        Y1, Y5, Y5
+	VPSUBQ       Y1, Y5, Y5
+	VPTEST       Y6, Y0
+	JZ           good480
+	MOVQ         BX, AX
+	JMP          stopped
+
+good480:
+	VBROADCASTSD minus+24(FP), Y1
+	VPXOR        Y1, Y5, Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMASKMOVPD   (CX)(BX*8), Y0, Y2
+	VPADDQ       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
+
+done478:
+	MOVQ DX, AX
+
+stopped:
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func addAtan2AVX2<>(n int, y *int64, x *int64, z *int64, minus int, table *uint64) int
+// Requires: AVX, AVX2
+TEXT ·addAtan2AVX2<>(SB), NOSPLIT, $0-56
+	MOVQ y+8(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ table+40(FP), DX
+	MOVQ z+24(FP), BX
+	MOVQ n+0(FP), SI
+	XORQ DI, DI
+	LEAQ -4(SI), R8
+	CMPQ DI, R8
+	JG   tail484
+
+one482:
+	VMOVUPS    (AX)(DI*8), Y0
+	VXORPD     Y1, Y1, Y1
+	VPCMPGTQ   Y0, Y1, Y1
+	VPXOR      Y1, Y0, Y0
+	VPSUBQ     Y1, Y0, Y0
+	VMOVUPS    (CX)(DI*8), Y1
+	VXORPD     Y2, Y2, Y2
+	VPCMPGTQ   Y1, Y2, Y2
+	VPXOR      Y2, Y1, Y1
+	VPSUBQ     Y2, Y1, Y1
+	VPXOR      constants<>+192(SB), Y0, Y2
+	VPXOR      constants<>+192(SB), Y1, Y3
+	VPCMPGTQ   Y3, Y2, Y2
+	VMOVUPS    Y0, Y3
+	VMOVUPS    Y1, Y4
+	VBLENDVPD  Y2, Y1, Y3, Y3
+	VBLENDVPD  Y2, Y0, Y4, Y4
+	VPSRLQ     $0x01, Y4, Y0
+	VPANDN     Y4, Y0, Y0
+	VPSRLQ     $0x20, Y0, Y1
+	VPOR       constants<>+8064(SB), Y1, Y1
+	VSUBPD     constants<>+8128(SB), Y1, Y1
+	VPBLENDD   $0xaa, constants<>+512(SB), Y0, Y0
+	VADDPD     Y1, Y0, Y0
+	VPSRLQ     $0x34, Y0, Y0
+	VMOVUPS    constants<>+8640(SB), Y1
+	VPSUBQ     Y0, Y1, Y1
+	VPSUBQ     constants<>+4416(SB), Y1, Y0
+	VMOVUPS    constants<>+4480(SB), Y1
+	VPSUBQ     Y0, Y1, Y1
+	VPSLLVQ    Y0, Y3, Y2
+	VPSRLVQ    Y1, Y3, Y3
+	VPOR       Y3, Y2, Y2
+	VPSLLVQ    Y0, Y4, Y0
+	VPSRLVQ    Y1, Y4, Y1
+	VPOR       Y1, Y0, Y0
+	VPSRLQ     $0x07, Y0, Y1
+	VPADDQ     Y1, Y2, Y1
+	VPSRLQ     $0x06, Y0, Y3
+	VPSRLQ     $0x20, Y3, Y4
+	VPOR       constants<>+8064(SB), Y4, Y4
+	VSUBPD     constants<>+8128(SB), Y4, Y4
+	VPBLENDD   $0xaa, constants<>+512(SB), Y3, Y5
+	VADDPD     Y4, Y5, Y5
+	VPSRLQ     $0x20, Y1, Y4
+	VPOR       constants<>+8064(SB), Y4, Y4
+	VSUBPD     constants<>+8128(SB), Y4, Y4
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y6
+	VADDPD     Y4, Y6, Y6
+	VMULPD     constants<>+4544(SB), Y6, Y4
+	VDIVPD     Y5, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VMAXPD     Y5, Y4, Y4
+	VROUNDPD   $0x03, Y4, Y4
+	VADDPD     constants<>+576(SB), Y4, Y4
+	VPSUBQ     constants<>+576(SB), Y4, Y4
+	VPSRLQ     $0x20, Y3, Y5
+	VPMULUDQ   Y5, Y4, Y6
+	VPSRLQ     $0x20, Y4, Y5
+	VPMULUDQ   Y3, Y5, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPSLLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y3, Y4, Y5
+	VPADDQ     Y6, Y5, Y5
+	VPSUBQ     Y5, Y1, Y1
+	VXORPD     Y3, Y3, Y3
+	VPCMPGTQ   Y1, Y3, Y1
+	VPAND      constants<>+1536(SB), Y1, Y1
+	VPADDQ     Y1, Y4, Y4
+	VXORPD     Y1, Y1, Y1
+	VMOVUPS    constants<>+1536(SB), Y3
+	VPGATHERQQ Y3, (DX)(Y4*8), Y1
+	VPSLLQ     $0x06, Y2, Y3
+	VPSRLQ     $0x20, Y0, Y5
+	VPMULUDQ   Y5, Y4, Y6
+	VPSRLQ     $0x20, Y4, Y5
+	VPMULUDQ   Y0, Y5, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPSLLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y0, Y4, Y5
+	VPADDQ     Y6, Y5, Y5
+	VPSUBQ     Y5, Y3, Y3
+	VPSLLQ     $0x06, Y0, Y0
+	VPSRLQ     $0x20, Y2, Y5
+	VPMULUDQ   Y5, Y4, Y6
+	VPSRLQ     $0x20, Y4, Y5
+	VPMULUDQ   Y2, Y5, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPSLLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y2, Y4, Y5
+	VPADDQ     Y6, Y5, Y5
+	VPADDQ     Y5, Y0, Y0
+	VMOVUPS    constants<>+4608(SB), Y2
+	VPXOR      constants<>+192(SB), Y0, Y4
+	VPXOR      constants<>+192(SB), Y2, Y2
+	VPCMPGTQ   Y4, Y2, Y2
+	VPXOR      constants<>+1536(SB), Y2, Y2
+	VXORPD     Y4, Y4, Y4
+	VPCMPGTQ   Y3, Y4, Y4
+	VPXOR      Y4, Y3, Y5
+	VPSUBQ     Y4, Y5, Y4
+	VMOVUPS    constants<>+4672(SB), Y5
+	VPSRLQ     $0x20, Y0, Y6
+	VPOR       constants<>+8064(SB), Y6, Y6
+	VSUBPD     constants<>+8128(SB), Y6, Y6
+	VPBLENDD   $0xaa, constants<>+512(SB), Y0, Y7
+	VADDPD     Y6, Y7, Y7
+	VMULPD     constants<>+4736(SB), Y7, Y6
+	VDIVPD     Y6, Y5, Y5
+	VPSRLQ     $0x20, Y4, Y6
+	VPOR       constants<>+8064(SB), Y6, Y6
+	VSUBPD     constants<>+8128(SB), Y6, Y6
+	VPBLENDD   $0xaa, constants<>+512(SB), Y4, Y7
+	VADDPD     Y6, Y7, Y7
+	VMULPD     Y5, Y7, Y6
+	VXORPD     Y7, Y7, Y7
+	VMAXPD     Y7, Y6, Y6
+	VROUNDPD   $0x03, Y6, Y6
+	VADDPD     constants<>+576(SB), Y6, Y6
+	VPSUBQ     constants<>+576(SB), Y6, Y6
+	VPSLLQ     $0x20, Y4, Y4
+	VPSRLQ     $0x20, Y0, Y7
+	VPMULUDQ   Y7, Y6, Y8
+	VPSRLQ     $0x20, Y6, Y7
+	VPMULUDQ   Y0, Y7, Y7
+	VPADDQ     Y7, Y8, Y8
+	VPSLLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y0, Y6, Y7
+	VPADDQ     Y8, Y7, Y7
+	VPSUBQ     Y7, Y4, Y4
+	VPSRLQ     $0x20, Y4, Y7
+	VPOR       constants<>+8064(SB), Y7, Y7
+	VSUBPD     constants<>+8128(SB), Y7, Y7
+	VPBLENDD   $0xaa, constants<>+512(SB), Y4, Y8
+	VADDPD     Y7, Y8, Y8
+	VMULPD     Y5, Y8, Y5
+	VXORPD     Y7, Y7, Y7
+	VMAXPD     Y7, Y5, Y5
+	VROUNDPD   $0x03, Y5, Y5
+	VADDPD     constants<>+576(SB), Y5, Y5
+	VPSUBQ     constants<>+576(SB), Y5, Y5
+	VPSLLQ     $0x20, Y4, Y4
+	VPSRLQ     $0x20, Y0, Y7
+	VPMULUDQ   Y7, Y5, Y8
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   Y0, Y7, Y7
+	VPADDQ     Y7, Y8, Y8
+	VPSLLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y0, Y5, Y7
+	VPADDQ     Y8, Y7, Y7
+	VPSUBQ     Y7, Y4, Y4
+	VPXOR      constants<>+192(SB), Y4, Y4
+	VPXOR      constants<>+192(SB), Y0, Y0
+	VPCMPGTQ   Y4, Y0, Y0
+	VPXOR      constants<>+1536(SB), Y0, Y0
+	VPAND      constants<>+64(SB), Y0, Y0
+	VPADDQ     Y0, Y5, Y5
+	VPSLLQ     $0x20, Y6, Y0
+	VPADDQ     Y5, Y0, Y0
+	VPSRLQ     $0x20, Y0, Y4
+	VPSRLQ     $0x20, Y0, Y5
+	VPMULUDQ   Y0, Y0, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y0, Y4, Y6
+	VPADDQ     Y6, Y7, Y7
+	VPAND      constants<>+8448(SB), Y7, Y8
+	VPMULUDQ   Y5, Y0, Y6
+	VPADDQ     Y6, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y6
+	VPSRLQ     $0x20, Y8, Y7
+	VPADDQ     Y7, Y6, Y6
+	VPMULUDQ   Y5, Y4, Y7
+	VPADDQ     Y7, Y6, Y6
+	VPSRLQ     $0x20, Y6, Y4
+	VPMULUDQ   constants<>+4800(SB), Y6, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   constants<>+4800(SB), Y4, Y5
+	VPADDQ     Y5, Y7, Y7
+	VPAND      constants<>+8448(SB), Y7, Y8
+	VPMULUDQ   constants<>+9152(SB), Y6, Y5
+	VPADDQ     Y5, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y5
+	VPSRLQ     $0x20, Y8, Y7
+	VPADDQ     Y7, Y5, Y5
+	VPMULUDQ   constants<>+9152(SB), Y4, Y7
+	VPADDQ     Y7, Y5, Y5
+	VMOVUPS    constants<>+4928(SB), Y7
+	VPSUBQ     Y5, Y7, Y7
+	VPSRLQ     $0x20, Y7, Y5
+	VPMULUDQ   Y7, Y6, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y7, Y4, Y7
+	VPADDQ     Y7, Y8, Y8
+	VPAND      constants<>+8448(SB), Y8, Y9
+	VPMULUDQ   Y5, Y6, Y7
+	VPADDQ     Y7, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y7
+	VPSRLQ     $0x20, Y9, Y8
+	VPADDQ     Y8, Y7, Y7
+	VPMULUDQ   Y5, Y4, Y8
+	VPADDQ     Y8, Y7, Y7
+	VMOVUPS    constants<>+4992(SB), Y5
+	VPSUBQ     Y7, Y5, Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   Y5, Y6, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y5, Y4, Y5
+	VPADDQ     Y5, Y8, Y8
+	VPAND      constants<>+8448(SB), Y8, Y9
+	VPMULUDQ   Y7, Y6, Y5
+	VPADDQ     Y5, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y5
+	VPSRLQ     $0x20, Y9, Y6
+	VPADDQ     Y6, Y5, Y5
+	VPMULUDQ   Y7, Y4, Y6
+	VPADDQ     Y6, Y5, Y5
+	VPSRLQ     $0x20, Y5, Y4
+	VPSRLQ     $0x20, Y0, Y6
+	VPMULUDQ   Y0, Y5, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y0, Y4, Y7
+	VPADDQ     Y7, Y8, Y8
+	VPAND      constants<>+8448(SB), Y8, Y9
+	VPMULUDQ   Y6, Y5, Y7
+	VPADDQ     Y7, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y7
+	VPSRLQ     $0x20, Y9, Y5
+	VPADDQ     Y5, Y7, Y7
+	VPMULUDQ   Y6, Y4, Y5
+	VPADDQ     Y5, Y7, Y7
+	VPSUBQ     Y7, Y0, Y0
+	VPSRLQ     $0x01, Y0, Y0
+	VXORPD     Y4, Y4, Y4
+	VPCMPGTQ   Y3, Y4, Y3
+	VPXOR      Y3, Y0, Y0
+	VPSUBQ     Y3, Y0, Y0
+	VPADDQ     Y0, Y1, Y0
+	VPSRLQ     $0x02, Y0, Y0
+	VMOVUPS    (AX)(DI*8), Y1
+	VMOVUPS    (CX)(DI*8), Y3
+	VXORPD     Y4, Y4, Y4
+	VPCMPGTQ   Y1, Y4, Y4
+	VPXOR      Y4, Y1, Y5
+	VPSUBQ     Y4, Y5, Y4
+	VXORPD     Y5, Y5, Y5
+	VPCMPGTQ   Y3, Y5, Y5
+	VPXOR      Y5, Y3, Y6
+	VPSUBQ     Y5, Y6, Y5
+	VPXOR      constants<>+192(SB), Y4, Y4
+	VPXOR      constants<>+192(SB), Y5, Y5
+	VPCMPGTQ   Y5, Y4, Y4
+	VMOVUPS    constants<>+5056(SB), Y5
+	VPSUBQ     Y0, Y5, Y5
+	VBLENDVPD  Y4, Y5, Y0, Y0
+	VXORPD     Y4, Y4, Y4
+	VPCMPGTQ   Y3, Y4, Y4
+	VMOVUPS    constants<>+5120(SB), Y5
+	VPSUBQ     Y0, Y5, Y5
+	VBLENDVPD  Y4, Y5, Y0, Y0
+	VPADDQ     constants<>+5184(SB), Y0, Y0
+	VPSRLQ     $0x12, Y0, Y0
+	VXORPD     Y4, Y4, Y4
+	VPCMPGTQ   Y1, Y4, Y4
+	VPXOR      Y4, Y0, Y0
+	VPSUBQ     Y4, Y0, Y0
+	VPOR       Y3, Y1, Y1
+	VPAND      constants<>+1536(SB), Y1, Y1
+	VXORPD     Y3, Y3, Y3
+	VPCMPEQQ   Y3, Y1, Y1
+	VPXOR      constants<>+1536(SB), Y1, Y1
+	VPAND      Y1, Y0, Y0
+	VPTEST     Y2, Y2
+	JZ         good486
+	MOVQ       DI, AX
+	JMP        stopped
+
+good486:
+	VBROADCASTSD minus+32(FP), Y1
+	VPXOR        Y1, Y0, Y0
+	VPSUBQ       Y1, Y0, Y0
+	VMOVUPS      (BX)(DI*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, (BX)(DI*8)
+	ADDQ         $0x04, DI
+	CMPQ         DI, R8
+	JLE          one482
+
+tail484:
+	MOVQ       SI, R8
+	SUBQ       DI, R8
+	JZ         done485
+	LEAQ       ones<>+32(SB), R9
+	SHLQ       $0x03, R8
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y0
+	VMASKMOVPD (AX)(DI*8), Y0, Y1
+	VXORPD     Y2, Y2, Y2
+	VPCMPGTQ   Y1, Y2, Y2
+	VPXOR      Y2, Y1, Y1
+	VPSUBQ     Y2, Y1, Y1
+	VMASKMOVPD (CX)(DI*8), Y0, Y2
+	VXORPD     Y3, Y3, Y3
+	VPCMPGTQ   Y2, Y3, Y3
+	VPXOR      Y3, Y2, Y2
+	VPSUBQ     Y3, Y2, Y2
+	VPXOR      constants<>+192(SB), Y1, Y3
+	VPXOR      constants<>+192(SB), Y2, Y4
+	VPCMPGTQ   Y4, Y3, Y3
+	VMOVUPS    Y1, Y4
+	VMOVUPS    Y2, Y5
+	VBLENDVPD  Y3, Y2, Y4, Y4
+	VBLENDVPD  Y3, Y1, Y5, Y5
+	VPSRLQ     $0x01, Y5, Y1
+	VPANDN     Y5, Y1, Y1
+	VPSRLQ     $0x20, Y1, Y2
+	VPOR       constants<>+8064(SB), Y2, Y2
+	VSUBPD     constants<>+8128(SB), Y2, Y2
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y1
+	VADDPD     Y2, Y1, Y1
+	VPSRLQ     $0x34, Y1, Y1
+	VMOVUPS    constants<>+8640(SB), Y2
+	VPSUBQ     Y1, Y2, Y2
+	VPSUBQ     constants<>+4416(SB), Y2, Y1
+	VMOVUPS    constants<>+4480(SB), Y2
+	VPSUBQ     Y1, Y2, Y2
+	VPSLLVQ    Y1, Y4, Y3
+	VPSRLVQ    Y2, Y4, Y4
+	VPOR       Y4, Y3, Y3
+	VPSLLVQ    Y1, Y5, Y1
+	VPSRLVQ    Y2, Y5, Y2
+	VPOR       Y2, Y1, Y1
+	VPSRLQ     $0x07, Y1, Y2
+	VPADDQ     Y2, Y3, Y2
+	VPSRLQ     $0x06, Y1, Y4
+	VPSRLQ     $0x20, Y4, Y5
+	VPOR       constants<>+8064(SB), Y5, Y5
+	VSUBPD     constants<>+8128(SB), Y5, Y5
+	VPBLENDD   $0xaa, constants<>+512(SB), Y4, Y6
+	VADDPD     Y5, Y6, Y6
+	VPSRLQ     $0x20, Y2, Y5
+	VPOR       constants<>+8064(SB), Y5, Y5
+	VSUBPD     constants<>+8128(SB), Y5, Y5
+	VPBLENDD   $0xaa, constants<>+512(SB), Y2, Y7
+	VADDPD     Y5, Y7, Y7
+	VMULPD     constants<>+4544(SB), Y7, Y5
+	VDIVPD     Y6, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VMAXPD     Y6, Y5, Y5
+	VROUNDPD   $0x03, Y5, Y5
+	VADDPD     constants<>+576(SB), Y5, Y5
+	VPSUBQ     constants<>+576(SB), Y5, Y5
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   Y6, Y5, Y7
+	VPSRLQ     $0x20, Y5, Y6
+	VPMULUDQ   Y4, Y6, Y6
+	VPADDQ     Y6, Y7, Y7
+	VPSLLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y4, Y5, Y6
+	VPADDQ     Y7, Y6, Y6
+	VPSUBQ     Y6, Y2, Y2
+	VXORPD     Y4, Y4, Y4
+	VPCMPGTQ   Y2, Y4, Y2
+	VPAND      constants<>+1536(SB), Y2, Y2
+	VPADDQ     Y2, Y5, Y5
+	VXORPD     Y2, Y2, Y2
+	VMOVUPS    constants<>+1536(SB), Y4
+	VPGATHERQQ Y4, (DX)(Y5*8), Y2
+	VPSLLQ     $0x06, Y3, Y4
+	VPSRLQ     $0x20, Y1, Y6
+	VPMULUDQ   Y6, Y5, Y7
+	VPSRLQ     $0x20, Y5, Y6
+	VPMULUDQ   Y1, Y6, Y6
+	VPADDQ     Y6, Y7, Y7
+	VPSLLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y1, Y5, Y6
+	VPADDQ     Y7, Y6, Y6
+	VPSUBQ     Y6, Y4, Y4
+	VPSLLQ     $0x06, Y1, Y1
+	VPSRLQ     $0x20, Y3, Y6
+	VPMULUDQ   Y6, Y5, Y7
+	VPSRLQ     $0x20, Y5, Y6
+	VPMULUDQ   Y3, Y6, Y6
+	VPADDQ     Y6, Y7, Y7
+	VPSLLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y3, Y5, Y6
+	VPADDQ     Y7, Y6, Y6
+	VPADDQ     Y6, Y1, Y1
+	VMOVUPS    constants<>+4608(SB), Y3
+	VPXOR      constants<>+192(SB), Y1, Y5
+	VPXOR      constants<>+192(SB), Y3, Y3
+	VPCMPGTQ   Y5, Y3, Y3
+	VPXOR      constants<>+1536(SB), Y3, Y3
+	VXORPD     Y5, Y5, Y5
+	VPCMPGTQ   Y4, Y5, Y5
+	VPXOR      Y5, Y4, Y6
+	VPSUBQ     Y5, Y6, Y5
+	VMOVUPS    constants<>+4672(SB), Y6
+	VPSRLQ     $0x20, Y1, Y7
+	VPOR       constants<>+8064(SB), Y7, Y7
+	VSUBPD     constants<>+8128(SB), Y7, Y7
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y8
+	VADDPD     Y7, Y8, Y8
+	VMULPD     constants<>+4736(SB), Y8, Y7
+	VDIVPD     Y7, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y7
+	VPOR       constants<>+8064(SB), Y7, Y7
+	VSUBPD     constants<>+8128(SB), Y7, Y7
+	VPBLENDD   $0xaa, constants<>+512(SB), Y5, Y8
+	VADDPD     Y7, Y8, Y8
+	VMULPD     Y6, Y8, Y7
+	VXORPD     Y8, Y8, Y8
+	VMAXPD     Y8, Y7, Y7
+	VROUNDPD   $0x03, Y7, Y7
+	VADDPD     constants<>+576(SB), Y7, Y7
+	VPSUBQ     constants<>+576(SB), Y7, Y7
+	VPSLLQ     $0x20, Y5, Y5
+	VPSRLQ     $0x20, Y1, Y8
+	VPMULUDQ   Y8, Y7, Y9
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   Y1, Y8, Y8
+	VPADDQ     Y8, Y9, Y9
+	VPSLLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y1, Y7, Y8
+	VPADDQ     Y9, Y8, Y8
+	VPSUBQ     Y8, Y5, Y5
+	VPSRLQ     $0x20, Y5, Y8
+	VPOR       constants<>+8064(SB), Y8, Y8
+	VSUBPD     constants<>+8128(SB), Y8, Y8
+	VPBLENDD   $0xaa, constants<>+512(SB), Y5, Y9
+	VADDPD     Y8, Y9, Y9
+	VMULPD     Y6, Y9, Y6
+	VXORPD     Y8, Y8, Y8
+	VMAXPD     Y8, Y6, Y6
+	VROUNDPD   $0x03, Y6, Y6
+	VADDPD     constants<>+576(SB), Y6, Y6
+	VPSUBQ     constants<>+576(SB), Y6, Y6
+	VPSLLQ     $0x20, Y5, Y5
+	VPSRLQ     $0x20, Y1, Y8
+	VPMULUDQ   Y8, Y6, Y9
+	VPSRLQ     $0x20, Y6, Y8
+	VPMULUDQ   Y1, Y8, Y8
+	VPADDQ     Y8, Y9, Y9
+	VPSLLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y1, Y6, Y8
+	VPADDQ     Y9, Y8, Y8
+	VPSUBQ     Y8, Y5, Y5
+	VPXOR      constants<>+192(SB), Y5, Y5
+	VPXOR      constants<>+192(SB), Y1, Y1
+	VPCMPGTQ   Y5, Y1, Y1
+	VPXOR      constants<>+1536(SB), Y1, Y1
+	VPAND      constants<>+64(SB), Y1, Y1
+	VPADDQ     Y1, Y6, Y6
+	VPSLLQ     $0x20, Y7, Y1
+	VPADDQ     Y6, Y1, Y1
+	VPSRLQ     $0x20, Y1, Y5
+	VPSRLQ     $0x20, Y1, Y6
+	VPMULUDQ   Y1, Y1, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y1, Y5, Y7
+	VPADDQ     Y7, Y8, Y8
+	VPAND      constants<>+8448(SB), Y8, Y9
+	VPMULUDQ   Y6, Y1, Y7
+	VPADDQ     Y7, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y7
+	VPSRLQ     $0x20, Y9, Y8
+	VPADDQ     Y8, Y7, Y7
+	VPMULUDQ   Y6, Y5, Y8
+	VPADDQ     Y8, Y7, Y7
+	VPSRLQ     $0x20, Y7, Y5
+	VPMULUDQ   constants<>+4800(SB), Y7, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   constants<>+4800(SB), Y5, Y6
+	VPADDQ     Y6, Y8, Y8
+	VPAND      constants<>+8448(SB), Y8, Y9
+	VPMULUDQ   constants<>+9152(SB), Y7, Y6
+	VPADDQ     Y6, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y6
+	VPSRLQ     $0x20, Y9, Y8
+	VPADDQ     Y8, Y6, Y6
+	VPMULUDQ   constants<>+9152(SB), Y5, Y8
+	VPADDQ     Y8, Y6, Y6
+	VMOVUPS    constants<>+4928(SB), Y8
+	VPSUBQ     Y6, Y8, Y8
+	VPSRLQ     $0x20, Y8, Y6
+	VPMULUDQ   Y8, Y7, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y8, Y5, Y8
+	VPADDQ     Y8, Y9, Y9
+	VPAND      constants<>+8448(SB), Y9, Y10
+	VPMULUDQ   Y6, Y7, Y8
+	VPADDQ     Y8, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y8
+	VPSRLQ     $0x20, Y10, Y9
+	VPADDQ     Y9, Y8, Y8
+	VPMULUDQ   Y6, Y5, Y9
+	VPADDQ     Y9, Y8, Y8
+	VMOVUPS    constants<>+4992(SB), Y6
+	VPSUBQ     Y8, Y6, Y6
+	VPSRLQ     $0x20, Y6, Y8
+	VPMULUDQ   Y6, Y7, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y6, Y5, Y6
+	VPADDQ     Y6, Y9, Y9
+	VPAND      constants<>+8448(SB), Y9, Y10
+	VPMULUDQ   Y8, Y7, Y6
+	VPADDQ     Y6, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y6
+	VPSRLQ     $0x20, Y10, Y7
+	VPADDQ     Y7, Y6, Y6
+	VPMULUDQ   Y8, Y5, Y7
+	VPADDQ     Y7, Y6, Y6
+	VPSRLQ     $0x20, Y6, Y5
+	VPSRLQ     $0x20, Y1, Y7
+	VPMULUDQ   Y1, Y6, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y1, Y5, Y8
+	VPADDQ     Y8, Y9, Y9
+	VPAND      constants<>+8448(SB), Y9, Y10
+	VPMULUDQ   Y7, Y6, Y8
+	VPADDQ     Y8, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y8
+	VPSRLQ     $0x20, Y10, Y6
+	VPADDQ     Y6, Y8, Y8
+	VPMULUDQ   Y7, Y5, Y6
+	VPADDQ     Y6, Y8, Y8
+	VPSUBQ     Y8, Y1, Y1
+	VPSRLQ     $0x01, Y1, Y1
+	VXORPD     Y5, Y5, Y5
+	VPCMPGTQ   Y4, Y5, Y4
+	VPXOR      Y4, Y1, Y1
+	VPSUBQ     Y4, Y1, Y1
+	VPADDQ     Y1, Y2, Y1
+	VPSRLQ     $0x02, Y1, Y1
+	VMASKMOVPD (AX)(DI*8), Y0, Y2
+	VMASKMOVPD (CX)(DI*8), Y0, Y4
+	VXORPD     Y5, Y5, Y5
+	VPCMPGTQ   Y2, Y5, Y5
+	VPXOR      Y5, Y2, Y6
+	VPSUBQ     Y5, Y6, Y5
+	VXORPD     Y6, Y6, Y6
+	VPCMPGTQ   Y4, Y6, Y6
+	VPXOR      Y6, Y4, Y7
+	VPSUBQ     Y6, Y7, Y6
+	VPXOR      constants<>+192(SB), Y5, Y5
+	VPXOR      constants<>+192(SB), Y6, Y6
+	VPCMPGTQ   Y6, Y5, Y5
+	VMOVUPS    constants<>+5056(SB), Y6
+	VPSUBQ     Y1, Y6, Y6
+	VBLENDVPD  Y5, Y6, Y1, Y1
+	VXORPD     Y5, Y5, Y5
+	VPCMPGTQ   Y4, Y5, Y5
+	VMOVUPS    constants<>+5120(SB), Y6
+	VPSUBQ     Y1, Y6, Y6
+	VBLENDVPD  Y5, Y6, Y1, Y1
+	VPADDQ     constants<>+5184(SB), Y1, Y1
+	VPSRLQ     $0x12, Y1, Y1
+	VXORPD     Y5, Y5, Y5
+	VPCMPGTQ   Y2, Y5, Y5
+	VPXOR      Y5, Y1, Y1
+	VPSUBQ     Y5, Y1, Y1
+	VPOR       Y4, Y2, Y2
+	VPAND      constants<>+1536(SB), Y2, Y2
+	VXORPD     Y4, Y4, Y4
+	VPCMPEQQ   Y4, Y2, Y2
+	VPXOR      constants<>+1536(SB), Y2, Y2
+	VPAND      Y2, Y1, Y1
+	VPTEST     Y3, Y0
+	JZ         good487
+	MOVQ       DI, AX
+	JMP        stopped
+
+good487:
+	VBROADCASTSD minus+32(FP), Y2
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y1, Y1
+	VMASKMOVPD   (BX)(DI*8), Y0, Y2
+	VPADDQ       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (BX)(DI*8)
+
+done485:
+	MOVQ SI, AX
+
+stopped:
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func addAtan2SlopesAVX2<>(n int, y *int64, x *int64, v *int64, gy *int64, gx *int64) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addAtan2SlopesAVX2<>(SB), NOSPLIT, $0-56
+	MOVQ y+8(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ v+24(FP), DX
+	MOVQ gy+32(FP), BX
+	MOVQ gx+40(FP), SI
+	MOVQ n+0(FP), DI
+	XORQ R8, R8
+	LEAQ -4(DI), R9
+	CMPQ R8, R9
+	JG   tail491
+
+one489:
+	VMOVUPS      (AX)(R8*8), Y0
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPSUBQ       Y1, Y0, Y0
+	VMOVUPS      (CX)(R8*8), Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y1, Y1
+	VPOR         Y1, Y0, Y2
+	VPAND        constants<>+5248(SB), Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPEQQ     Y3, Y2, Y2
+	VPXOR        constants<>+1536(SB), Y2, Y2
+	VPSRLQ       $0x20, Y1, Y3
+	VPOR         constants<>+8064(SB), Y3, Y3
+	VSUBPD       constants<>+8128(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y4
+	VADDPD       Y3, Y4, Y4
+	VPSRLQ       $0x20, Y0, Y3
+	VPOR         constants<>+8064(SB), Y3, Y3
+	VSUBPD       constants<>+8128(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y5
+	VADDPD       Y3, Y5, Y5
+	VMULPD       Y5, Y5, Y3
+	VFMADD231PD  Y4, Y4, Y3
+	VMOVUPS      Y3, Y3
+	VSQRTPD      Y3, Y3
+	VMOVUPS      constants<>+4736(SB), Y4
+	VFMADD213PD  constants<>+576(SB), Y3, Y4
+	VSUBPD       constants<>+576(SB), Y4, Y5
+	VFNMADD132PD constants<>+8192(SB), Y3, Y5
+	VADDPD       constants<>+576(SB), Y5, Y5
+	VPSLLQ       $0x20, Y4, Y4
+	VPSUBQ       constants<>+576(SB), Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPSRLQ       $0x20, Y0, Y3
+	VPMULUDQ     Y3, Y0, Y3
+	VPSLLQ       $0x21, Y3, Y3
+	VPMULUDQ     Y0, Y0, Y0
+	VPADDQ       Y3, Y0, Y0
+	VPSRLQ       $0x20, Y1, Y3
+	VPMULUDQ     Y3, Y1, Y3
+	VPSLLQ       $0x21, Y3, Y3
+	VPMULUDQ     Y1, Y1, Y1
+	VPADDQ       Y3, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x20, Y4, Y1
+	VPMULUDQ     Y1, Y4, Y3
+	VPSLLQ       $0x21, Y3, Y3
+	VPMULUDQ     Y4, Y4, Y1
+	VPADDQ       Y3, Y1, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPADDQ       Y4, Y4, Y1
+	VPSRLQ       $0x20, Y1, Y3
+	VPOR         constants<>+8064(SB), Y3, Y3
+	VSUBPD       constants<>+8128(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y5
+	VADDPD       Y3, Y5, Y5
+	VPSRLQ       $0x20, Y0, Y3
+	VPXOR        constants<>+8256(SB), Y3, Y3
+	VSUBPD       constants<>+8320(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y6
+	VADDPD       Y3, Y6, Y6
+	VMAXPD       constants<>+1280(SB), Y5, Y3
+	VDIVPD       Y3, Y6, Y3
+	VADDPD       constants<>+576(SB), Y3, Y3
+	VPSUBQ       constants<>+576(SB), Y3, Y3
+	VPADDQ       Y3, Y4, Y4
+	VPADDQ       Y3, Y1, Y1
+	VPSRLQ       $0x20, Y1, Y5
+	VPMULUDQ     Y5, Y3, Y6
+	VPSRLQ       $0x20, Y3, Y5
+	VPMULUDQ     Y1, Y5, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y1, Y3, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSUBQ       Y5, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	VPADDQ       Y4, Y0, Y3
+	VPCMPGTQ     Y4, Y0, Y0
+	VPAND        constants<>+64(SB), Y0, Y0
+	VPADDQ       Y0, Y4, Y4
+	VPCMPGTQ     Y1, Y3, Y0
+	VPXOR        constants<>+1536(SB), Y0, Y0
+	VPCMPGTQ     Y1, Y4, Y1
+	VPAND        Y1, Y0, Y0
+	VPAND        constants<>+1536(SB), Y0, Y0
+	VPADDQ       Y0, Y4, Y4
+	VMOVUPS      constants<>+1280(SB), Y0
+	VPSRLQ       $0x20, Y4, Y1
+	VPOR         constants<>+8064(SB), Y1, Y1
+	VSUBPD       constants<>+8128(SB), Y1, Y1
+	VPBLENDD     $0xaa, constants<>+512(SB), Y4, Y3
+	VADDPD       Y1, Y3, Y3
+	VDIVPD       Y3, Y0, Y0
+	VMOVUPS      (DX)(R8*8), Y1
+	VMOVUPS      (CX)(R8*8), Y3
+	VPXOR        Y3, Y1, Y5
+	VXORPD       Y6, Y6, Y6
+	VPCMPGTQ     Y1, Y6, Y6
+	VPXOR        Y6, Y1, Y1
+	VPSUBQ       Y6, Y1, Y1
+	VXORPD       Y6, Y6, Y6
+	VPCMPGTQ     Y3, Y6, Y6
+	VPXOR        Y6, Y3, Y3
+	VPSUBQ       Y6, Y3, Y3
+	VPSRLQ       $0x20, Y1, Y6
+	VPOR         constants<>+8064(SB), Y6, Y6
+	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y7
+	VADDPD       Y6, Y7, Y7
+	VPSRLQ       $0x20, Y3, Y6
+	VPOR         constants<>+8064(SB), Y6, Y6
+	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y8
+	VADDPD       Y6, Y8, Y8
+	VMULPD       Y8, Y7, Y7
+	VCMPPD       $0x15, constants<>+5312(SB), Y7, Y6
+	VPOR         Y6, Y2, Y2
+	VPSRLQ       $0x20, Y3, Y6
+	VPMULUDQ     Y6, Y1, Y8
+	VPSRLQ       $0x20, Y1, Y6
+	VPMULUDQ     Y3, Y6, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y3, Y1, Y6
+	VPADDQ       Y8, Y6, Y6
+	VMULPD       Y0, Y7, Y1
+	VCMPPD       $0x15, constants<>+1408(SB), Y1, Y3
+	VPAND        constants<>+1472(SB), Y4, Y7
+	VXORPD       Y8, Y8, Y8
+	VPCMPEQQ     Y8, Y7, Y7
+	VPXOR        constants<>+1536(SB), Y7, Y7
+	VPOR         Y7, Y3, Y3
+	VMOVUPS      constants<>+4736(SB), Y7
+	VFMADD213PD  constants<>+576(SB), Y1, Y7
+	VSUBPD       constants<>+576(SB), Y7, Y8
+	VFNMADD132PD constants<>+8192(SB), Y1, Y8
+	VADDPD       constants<>+576(SB), Y8, Y8
+	VPSLLQ       $0x20, Y7, Y7
+	VPSUBQ       constants<>+576(SB), Y8, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPSRLQ       $0x20, Y4, Y1
+	VPMULUDQ     Y1, Y7, Y8
+	VPSRLQ       $0x20, Y7, Y1
+	VPMULUDQ     Y4, Y1, Y1
+	VPADDQ       Y1, Y8, Y8
+	VPSLLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y7, Y1
+	VPADDQ       Y8, Y1, Y1
+	VPSUBQ       Y1, Y6, Y1
+	VPSRLQ       $0x20, Y1, Y6
+	VPXOR        constants<>+8256(SB), Y6, Y6
+	VSUBPD       constants<>+8320(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y8
+	VADDPD       Y6, Y8, Y8
+	VMULPD       Y0, Y8, Y6
+	VADDPD       constants<>+576(SB), Y6, Y6
+	VPSUBQ       constants<>+576(SB), Y6, Y6
+	VPADDQ       Y6, Y7, Y7
+	VPSRLQ       $0x20, Y4, Y8
+	VPMULUDQ     Y8, Y6, Y9
+	VPSRLQ       $0x20, Y6, Y8
+	VPMULUDQ     Y4, Y8, Y8
+	VPADDQ       Y8, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y4, Y6, Y8
+	VPADDQ       Y9, Y8, Y8
+	VPSUBQ       Y8, Y1, Y1
+	VPSUBQ       Y1, Y4, Y6
+	VPCMPGTQ     Y6, Y1, Y6
+	VPADDQ       Y1, Y1, Y1
+	VMOVUPS      constants<>+4480(SB), Y8
+	VPSUBQ       Y4, Y8, Y8
+	VPCMPGTQ     Y8, Y1, Y1
+	VPXOR        constants<>+1536(SB), Y1, Y1
+	VPAND        constants<>+64(SB), Y6, Y6
+	VPADDQ       Y6, Y7, Y7
+	VPAND        constants<>+1536(SB), Y1, Y1
+	VPADDQ       Y1, Y7, Y7
+	VPSLLQ       $0x2b, Y7, Y1
+	VPSRLQ       $0x20, Y7, Y6
+	VPOR         constants<>+8064(SB), Y6, Y6
+	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y7, Y7
+	VADDPD       Y6, Y7, Y7
+	VMULPD       constants<>+1344(SB), Y7, Y6
+	VMULPD       Y0, Y6, Y6
+	VCMPPD       $0x15, constants<>+1408(SB), Y6, Y7
+	VPAND        constants<>+1472(SB), Y4, Y8
+	VXORPD       Y9, Y9, Y9
+	VPCMPEQQ     Y9, Y8, Y8
+	VPXOR        constants<>+1536(SB), Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVUPS      constants<>+4736(SB), Y8
+	VFMADD213PD  constants<>+576(SB), Y6, Y8
+	VSUBPD       constants<>+576(SB), Y8, Y9
+	VFNMADD132PD constants<>+8192(SB), Y6, Y9
+	VADDPD       constants<>+576(SB), Y9, Y9
+	VPSLLQ       $0x20, Y8, Y8
+	VPSUBQ       constants<>+576(SB), Y9, Y9
+	VPADDQ       Y9, Y8, Y8
+	VPSRLQ       $0x20, Y4, Y6
+	VPMULUDQ     Y6, Y8, Y9
+	VPSRLQ       $0x20, Y8, Y6
+	VPMULUDQ     Y4, Y6, Y6
+	VPADDQ       Y6, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y4, Y8, Y6
+	VPADDQ       Y9, Y6, Y6
+	VPSUBQ       Y6, Y1, Y1
+	VPSRLQ       $0x20, Y1, Y6
+	VPXOR        constants<>+8256(SB), Y6, Y6
+	VSUBPD       constants<>+8320(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y9
+	VADDPD       Y6, Y9, Y9
+	VMULPD       Y0, Y9, Y6
+	VADDPD       constants<>+576(SB), Y6, Y6
+	VPSUBQ       constants<>+576(SB), Y6, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPSRLQ       $0x20, Y4, Y9
+	VPMULUDQ     Y9, Y6, Y10
+	VPSRLQ       $0x20, Y6, Y9
+	VPMULUDQ     Y4, Y9, Y9
+	VPADDQ       Y9, Y10, Y10
+	VPSLLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y4, Y6, Y9
+	VPADDQ       Y10, Y9, Y9
+	VPSUBQ       Y9, Y1, Y1
+	VPAND        constants<>+64(SB), Y8, Y6
+	VPADDQ       Y6, Y1, Y9
+	VPSUBQ       Y1, Y4, Y10
+	VPCMPGTQ     Y10, Y9, Y9
+	VPSUBQ       Y1, Y6, Y6
+	VPADDQ       Y1, Y4, Y1
+	VPCMPGTQ     Y1, Y6, Y1
+	VPAND        constants<>+64(SB), Y9, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPAND        constants<>+1536(SB), Y1, Y1
+	VPADDQ       Y1, Y8, Y8
+	VPOR         Y3, Y2, Y2
+	VPOR         Y7, Y2, Y2
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y5, Y1, Y1
+	VPXOR        Y1, Y8, Y8
+	VPSUBQ       Y1, Y8, Y8
+	VMOVUPS      (DX)(R8*8), Y1
+	VMOVUPS      (AX)(R8*8), Y3
+	VPXOR        Y3, Y1, Y5
+	VXORPD       Y6, Y6, Y6
+	VPCMPGTQ     Y1, Y6, Y6
+	VPXOR        Y6, Y1, Y1
+	VPSUBQ       Y6, Y1, Y1
+	VXORPD       Y6, Y6, Y6
+	VPCMPGTQ     Y3, Y6, Y6
+	VPXOR        Y6, Y3, Y3
+	VPSUBQ       Y6, Y3, Y3
+	VPSRLQ       $0x20, Y1, Y6
+	VPOR         constants<>+8064(SB), Y6, Y6
+	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y7
+	VADDPD       Y6, Y7, Y7
+	VPSRLQ       $0x20, Y3, Y6
+	VPOR         constants<>+8064(SB), Y6, Y6
+	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y9
+	VADDPD       Y6, Y9, Y9
+	VMULPD       Y9, Y7, Y7
+	VCMPPD       $0x15, constants<>+5312(SB), Y7, Y6
+	VPOR         Y6, Y2, Y2
+	VPSRLQ       $0x20, Y3, Y6
+	VPMULUDQ     Y6, Y1, Y9
+	VPSRLQ       $0x20, Y1, Y6
+	VPMULUDQ     Y3, Y6, Y6
+	VPADDQ       Y6, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y3, Y1, Y6
+	VPADDQ       Y9, Y6, Y6
+	VMULPD       Y0, Y7, Y1
+	VCMPPD       $0x15, constants<>+1408(SB), Y1, Y3
+	VPAND        constants<>+1472(SB), Y4, Y7
+	VXORPD       Y9, Y9, Y9
+	VPCMPEQQ     Y9, Y7, Y7
+	VPXOR        constants<>+1536(SB), Y7, Y7
+	VPOR         Y7, Y3, Y3
+	VMOVUPS      constants<>+4736(SB), Y7
+	VFMADD213PD  constants<>+576(SB), Y1, Y7
+	VSUBPD       constants<>+576(SB), Y7, Y9
+	VFNMADD132PD constants<>+8192(SB), Y1, Y9
+	VADDPD       constants<>+576(SB), Y9, Y9
+	VPSLLQ       $0x20, Y7, Y7
+	VPSUBQ       constants<>+576(SB), Y9, Y9
+	VPADDQ       Y9, Y7, Y7
+	VPSRLQ       $0x20, Y4, Y1
+	VPMULUDQ     Y1, Y7, Y9
+	VPSRLQ       $0x20, Y7, Y1
+	VPMULUDQ     Y4, Y1, Y1
+	VPADDQ       Y1, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y4, Y7, Y1
+	VPADDQ       Y9, Y1, Y1
+	VPSUBQ       Y1, Y6, Y1
+	VPSRLQ       $0x20, Y1, Y6
+	VPXOR        constants<>+8256(SB), Y6, Y6
+	VSUBPD       constants<>+8320(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y9
+	VADDPD       Y6, Y9, Y9
+	VMULPD       Y0, Y9, Y6
+	VADDPD       constants<>+576(SB), Y6, Y6
+	VPSUBQ       constants<>+576(SB), Y6, Y6
+	VPADDQ       Y6, Y7, Y7
+	VPSRLQ       $0x20, Y4, Y9
+	VPMULUDQ     Y9, Y6, Y10
+	VPSRLQ       $0x20, Y6, Y9
+	VPMULUDQ     Y4, Y9, Y9
+	VPADDQ       Y9, Y10, Y10
+	VPSLLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y4, Y6, Y9
+	VPADDQ       Y10, Y9, Y9
+	VPSUBQ       Y9, Y1, Y1
+	VPSUBQ       Y1, Y4, Y6
+	VPCMPGTQ     Y6, Y1, Y6
+	VPADDQ       Y1, Y1, Y1
+	VMOVUPS      constants<>+4480(SB), Y9
+	VPSUBQ       Y4, Y9, Y9
+	VPCMPGTQ     Y9, Y1, Y1
+	VPXOR        constants<>+1536(SB), Y1, Y1
+	VPAND        constants<>+64(SB), Y6, Y6
+	VPADDQ       Y6, Y7, Y7
+	VPAND        constants<>+1536(SB), Y1, Y1
+	VPADDQ       Y1, Y7, Y7
+	VPSLLQ       $0x2b, Y7, Y1
+	VPSRLQ       $0x20, Y7, Y6
+	VPOR         constants<>+8064(SB), Y6, Y6
+	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y7, Y7
+	VADDPD       Y6, Y7, Y7
+	VMULPD       constants<>+1344(SB), Y7, Y6
+	VMULPD       Y0, Y6, Y6
+	VCMPPD       $0x15, constants<>+1408(SB), Y6, Y7
+	VPAND        constants<>+1472(SB), Y4, Y9
+	VXORPD       Y10, Y10, Y10
+	VPCMPEQQ     Y10, Y9, Y9
+	VPXOR        constants<>+1536(SB), Y9, Y9
+	VPOR         Y9, Y7, Y7
+	VMOVUPS      constants<>+4736(SB), Y9
+	VFMADD213PD  constants<>+576(SB), Y6, Y9
+	VSUBPD       constants<>+576(SB), Y9, Y10
+	VFNMADD132PD constants<>+8192(SB), Y6, Y10
+	VADDPD       constants<>+576(SB), Y10, Y10
+	VPSLLQ       $0x20, Y9, Y9
+	VPSUBQ       constants<>+576(SB), Y10, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPSRLQ       $0x20, Y4, Y6
+	VPMULUDQ     Y6, Y9, Y10
+	VPSRLQ       $0x20, Y9, Y6
+	VPMULUDQ     Y4, Y6, Y6
+	VPADDQ       Y6, Y10, Y10
+	VPSLLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y4, Y9, Y6
+	VPADDQ       Y10, Y6, Y6
+	VPSUBQ       Y6, Y1, Y1
+	VPSRLQ       $0x20, Y1, Y6
+	VPXOR        constants<>+8256(SB), Y6, Y6
+	VSUBPD       constants<>+8320(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y10
+	VADDPD       Y6, Y10, Y10
+	VMULPD       Y0, Y10, Y0
+	VADDPD       constants<>+576(SB), Y0, Y0
+	VPSUBQ       constants<>+576(SB), Y0, Y0
+	VPADDQ       Y0, Y9, Y6
+	VPSRLQ       $0x20, Y4, Y9
+	VPMULUDQ     Y9, Y0, Y10
+	VPSRLQ       $0x20, Y0, Y9
+	VPMULUDQ     Y4, Y9, Y9
+	VPADDQ       Y9, Y10, Y10
+	VPSLLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y4, Y0, Y9
+	VPADDQ       Y10, Y9, Y9
+	VPSUBQ       Y9, Y1, Y0
+	VPAND        constants<>+64(SB), Y6, Y1
+	VPADDQ       Y1, Y0, Y9
+	VPSUBQ       Y0, Y4, Y10
+	VPCMPGTQ     Y10, Y9, Y9
+	VPSUBQ       Y0, Y1, Y1
+	VPADDQ       Y0, Y4, Y0
+	VPCMPGTQ     Y0, Y1, Y0
+	VPAND        constants<>+64(SB), Y9, Y1
+	VPADDQ       Y1, Y6, Y6
+	VPAND        constants<>+1536(SB), Y0, Y0
+	VPADDQ       Y0, Y6, Y6
+	VPOR         Y3, Y2, Y2
+	VPOR         Y7, Y2, Y2
+	VXORPD       Y0, Y0, Y0
+	VPCMPGTQ     Y5, Y0, Y0
+	VPXOR        Y0, Y6, Y6
+	VPSUBQ       Y0, Y6, Y6
+	VPTEST       Y2, Y2
+	JZ           good493
+	MOVQ         R8, AX
+	JMP          stopped
+
+good493:
+	VMOVUPS (BX)(R8*8), Y0
+	VPADDQ  Y0, Y8, Y8
+	VMOVUPS Y8, (BX)(R8*8)
+	VMOVUPS (SI)(R8*8), Y0
+	VPSUBQ  Y6, Y0, Y0
+	VMOVUPS Y0, (SI)(R8*8)
+	ADDQ    $0x04, R8
+	CMPQ    R8, R9
+	JLE     one489
+
+tail491:
+	MOVQ         DI, R9
+	SUBQ         R8, R9
+	JZ           done492
+	LEAQ         ones<>+32(SB), R10
+	SHLQ         $0x03, R9
+	SUBQ         R9, R10
+	VMOVUPS      (R10), Y0
+	VMASKMOVPD   (AX)(R8*8), Y0, Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y1, Y1
+	VMASKMOVPD   (CX)(R8*8), Y0, Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y2, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VPSUBQ       Y3, Y2, Y2
+	VPOR         Y2, Y1, Y3
+	VPAND        constants<>+5248(SB), Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VPCMPEQQ     Y4, Y3, Y3
+	VPXOR        constants<>+1536(SB), Y3, Y3
+	VPSRLQ       $0x20, Y2, Y4
+	VPOR         constants<>+8064(SB), Y4, Y4
+	VSUBPD       constants<>+8128(SB), Y4, Y4
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y5
+	VADDPD       Y4, Y5, Y5
+	VPSRLQ       $0x20, Y1, Y4
+	VPOR         constants<>+8064(SB), Y4, Y4
+	VSUBPD       constants<>+8128(SB), Y4, Y4
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y6
+	VADDPD       Y4, Y6, Y6
+	VMULPD       Y6, Y6, Y4
+	VFMADD231PD  Y5, Y5, Y4
+	VMOVUPS      Y4, Y4
+	VSQRTPD      Y4, Y4
+	VMOVUPS      constants<>+4736(SB), Y5
+	VFMADD213PD  constants<>+576(SB), Y4, Y5
+	VSUBPD       constants<>+576(SB), Y5, Y6
+	VFNMADD132PD constants<>+8192(SB), Y4, Y6
+	VADDPD       constants<>+576(SB), Y6, Y6
+	VPSLLQ       $0x20, Y5, Y5
+	VPSUBQ       constants<>+576(SB), Y6, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x20, Y1, Y4
+	VPMULUDQ     Y4, Y1, Y4
+	VPSLLQ       $0x21, Y4, Y4
+	VPMULUDQ     Y1, Y1, Y1
+	VPADDQ       Y4, Y1, Y1
+	VPSRLQ       $0x20, Y2, Y4
+	VPMULUDQ     Y4, Y2, Y4
+	VPSLLQ       $0x21, Y4, Y4
+	VPMULUDQ     Y2, Y2, Y2
+	VPADDQ       Y4, Y2, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPSRLQ       $0x20, Y5, Y2
+	VPMULUDQ     Y2, Y5, Y4
+	VPSLLQ       $0x21, Y4, Y4
+	VPMULUDQ     Y5, Y5, Y2
+	VPADDQ       Y4, Y2, Y2
+	VPSUBQ       Y2, Y1, Y1
+	VPADDQ       Y5, Y5, Y2
+	VPSRLQ       $0x20, Y2, Y4
+	VPOR         constants<>+8064(SB), Y4, Y4
+	VSUBPD       constants<>+8128(SB), Y4, Y4
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y6
+	VADDPD       Y4, Y6, Y6
+	VPSRLQ       $0x20, Y1, Y4
+	VPXOR        constants<>+8256(SB), Y4, Y4
+	VSUBPD       constants<>+8320(SB), Y4, Y4
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y7
+	VADDPD       Y4, Y7, Y7
+	VMAXPD       constants<>+1280(SB), Y6, Y4
+	VDIVPD       Y4, Y7, Y4
+	VADDPD       constants<>+576(SB), Y4, Y4
+	VPSUBQ       constants<>+576(SB), Y4, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPADDQ       Y4, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y6
+	VPMULUDQ     Y6, Y4, Y7
+	VPSRLQ       $0x20, Y4, Y6
+	VPMULUDQ     Y2, Y6, Y6
+	VPADDQ       Y6, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     Y2, Y4, Y6
+	VPADDQ       Y7, Y6, Y6
+	VPSUBQ       Y6, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VPADDQ       Y5, Y1, Y4
+	VPCMPGTQ     Y5, Y1, Y1
+	VPAND        constants<>+64(SB), Y1, Y1
+	VPADDQ       Y1, Y5, Y5
+	VPCMPGTQ     Y2, Y4, Y1
+	VPXOR        constants<>+1536(SB), Y1, Y1
+	VPCMPGTQ     Y2, Y5, Y2
+	VPAND        Y2, Y1, Y1
+	VPAND        constants<>+1536(SB), Y1, Y1
+	VPADDQ       Y1, Y5, Y5
+	VMOVUPS      constants<>+1280(SB), Y1
+	VPSRLQ       $0x20, Y5, Y2
+	VPOR         constants<>+8064(SB), Y2, Y2
+	VSUBPD       constants<>+8128(SB), Y2, Y2
+	VPBLENDD     $0xaa, constants<>+512(SB), Y5, Y4
+	VADDPD       Y2, Y4, Y4
+	VDIVPD       Y4, Y1, Y1
+	VMASKMOVPD   (DX)(R8*8), Y0, Y2
+	VMASKMOVPD   (CX)(R8*8), Y0, Y4
+	VPXOR        Y4, Y2, Y6
+	VXORPD       Y7, Y7, Y7
+	VPCMPGTQ     Y2, Y7, Y7
+	VPXOR        Y7, Y2, Y2
+	VPSUBQ       Y7, Y2, Y2
+	VXORPD       Y7, Y7, Y7
+	VPCMPGTQ     Y4, Y7, Y7
+	VPXOR        Y7, Y4, Y4
+	VPSUBQ       Y7, Y4, Y4
+	VPSRLQ       $0x20, Y2, Y7
+	VPOR         constants<>+8064(SB), Y7, Y7
+	VSUBPD       constants<>+8128(SB), Y7, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y8
+	VADDPD       Y7, Y8, Y8
+	VPSRLQ       $0x20, Y4, Y7
+	VPOR         constants<>+8064(SB), Y7, Y7
+	VSUBPD       constants<>+8128(SB), Y7, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y4, Y9
+	VADDPD       Y7, Y9, Y9
+	VMULPD       Y9, Y8, Y8
+	VCMPPD       $0x15, constants<>+5312(SB), Y8, Y7
+	VPOR         Y7, Y3, Y3
+	VPSRLQ       $0x20, Y4, Y7
+	VPMULUDQ     Y7, Y2, Y9
+	VPSRLQ       $0x20, Y2, Y7
+	VPMULUDQ     Y4, Y7, Y7
+	VPADDQ       Y7, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y4, Y2, Y7
+	VPADDQ       Y9, Y7, Y7
+	VMULPD       Y1, Y8, Y2
+	VCMPPD       $0x15, constants<>+1408(SB), Y2, Y4
+	VPAND        constants<>+1472(SB), Y5, Y8
+	VXORPD       Y9, Y9, Y9
+	VPCMPEQQ     Y9, Y8, Y8
+	VPXOR        constants<>+1536(SB), Y8, Y8
+	VPOR         Y8, Y4, Y4
+	VMOVUPS      constants<>+4736(SB), Y8
+	VFMADD213PD  constants<>+576(SB), Y2, Y8
+	VSUBPD       constants<>+576(SB), Y8, Y9
+	VFNMADD132PD constants<>+8192(SB), Y2, Y9
+	VADDPD       constants<>+576(SB), Y9, Y9
+	VPSLLQ       $0x20, Y8, Y8
+	VPSUBQ       constants<>+576(SB), Y9, Y9
+	VPADDQ       Y9, Y8, Y8
+	VPSRLQ       $0x20, Y5, Y2
+	VPMULUDQ     Y2, Y8, Y9
+	VPSRLQ       $0x20, Y8, Y2
+	VPMULUDQ     Y5, Y2, Y2
+	VPADDQ       Y2, Y9, Y9
+	VPSLLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y5, Y8, Y2
+	VPADDQ       Y9, Y2, Y2
+	VPSUBQ       Y2, Y7, Y2
+	VPSRLQ       $0x20, Y2, Y7
+	VPXOR        constants<>+8256(SB), Y7, Y7
+	VSUBPD       constants<>+8320(SB), Y7, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y9
+	VADDPD       Y7, Y9, Y9
+	VMULPD       Y1, Y9, Y7
+	VADDPD       constants<>+576(SB), Y7, Y7
+	VPSUBQ       constants<>+576(SB), Y7, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPSRLQ       $0x20, Y5, Y9
+	VPMULUDQ     Y9, Y7, Y10
+	VPSRLQ       $0x20, Y7, Y9
+	VPMULUDQ     Y5, Y9, Y9
+	VPADDQ       Y9, Y10, Y10
+	VPSLLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y5, Y7, Y9
+	VPADDQ       Y10, Y9, Y9
+	VPSUBQ       Y9, Y2, Y2
+	VPSUBQ       Y2, Y5, Y7
+	VPCMPGTQ     Y7, Y2, Y7
+	VPADDQ       Y2, Y2, Y2
+	VMOVUPS      constants<>+4480(SB), Y9
+	VPSUBQ       Y5, Y9, Y9
+	VPCMPGTQ     Y9, Y2, Y2
+	VPXOR        constants<>+1536(SB), Y2, Y2
+	VPAND        constants<>+64(SB), Y7, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPAND        constants<>+1536(SB), Y2, Y2
+	VPADDQ       Y2, Y8, Y8
+	VPSLLQ       $0x2b, Y8, Y2
+	VPSRLQ       $0x20, Y8, Y7
+	VPOR         constants<>+8064(SB), Y7, Y7
+	VSUBPD       constants<>+8128(SB), Y7, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y8, Y8
+	VADDPD       Y7, Y8, Y8
+	VMULPD       constants<>+1344(SB), Y8, Y7
+	VMULPD       Y1, Y7, Y7
+	VCMPPD       $0x15, constants<>+1408(SB), Y7, Y8
+	VPAND        constants<>+1472(SB), Y5, Y9
+	VXORPD       Y10, Y10, Y10
+	VPCMPEQQ     Y10, Y9, Y9
+	VPXOR        constants<>+1536(SB), Y9, Y9
+	VPOR         Y9, Y8, Y8
+	VMOVUPS      constants<>+4736(SB), Y9
+	VFMADD213PD  constants<>+576(SB), Y7, Y9
+	VSUBPD       constants<>+576(SB), Y9, Y10
+	VFNMADD132PD constants<>+8192(SB), Y7, Y10
+	VADDPD       constants<>+576(SB), Y10, Y10
+	VPSLLQ       $0x20, Y9, Y9
+	VPSUBQ       constants<>+576(SB), Y10, Y10
+	VPADDQ       Y10, Y9, Y9
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y7, Y9, Y10
+	VPSRLQ       $0x20, Y9, Y7
+	VPMULUDQ     Y5, Y7, Y7
+	VPADDQ       Y7, Y10, Y10
+	VPSLLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y5, Y9, Y7
+	VPADDQ       Y10, Y7, Y7
+	VPSUBQ       Y7, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y7
+	VPXOR        constants<>+8256(SB), Y7, Y7
+	VSUBPD       constants<>+8320(SB), Y7, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y10
+	VADDPD       Y7, Y10, Y10
+	VMULPD       Y1, Y10, Y7
+	VADDPD       constants<>+576(SB), Y7, Y7
+	VPSUBQ       constants<>+576(SB), Y7, Y7
+	VPADDQ       Y7, Y9, Y9
+	VPSRLQ       $0x20, Y5, Y10
+	VPMULUDQ     Y10, Y7, Y11
+	VPSRLQ       $0x20, Y7, Y10
+	VPMULUDQ     Y5, Y10, Y10
+	VPADDQ       Y10, Y11, Y11
+	VPSLLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y5, Y7, Y10
+	VPADDQ       Y11, Y10, Y10
+	VPSUBQ       Y10, Y2, Y2
+	VPAND        constants<>+64(SB), Y9, Y7
+	VPADDQ       Y7, Y2, Y10
+	VPSUBQ       Y2, Y5, Y11
+	VPCMPGTQ     Y11, Y10, Y10
+	VPSUBQ       Y2, Y7, Y7
+	VPADDQ       Y2, Y5, Y2
+	VPCMPGTQ     Y2, Y7, Y2
+	VPAND        constants<>+64(SB), Y10, Y7
+	VPADDQ       Y7, Y9, Y9
+	VPAND        constants<>+1536(SB), Y2, Y2
+	VPADDQ       Y2, Y9, Y9
+	VPOR         Y4, Y3, Y3
+	VPOR         Y8, Y3, Y3
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y6, Y2, Y2
+	VPXOR        Y2, Y9, Y9
+	VPSUBQ       Y2, Y9, Y9
+	VMASKMOVPD   (DX)(R8*8), Y0, Y2
+	VMASKMOVPD   (AX)(R8*8), Y0, Y4
+	VPXOR        Y4, Y2, Y6
+	VXORPD       Y7, Y7, Y7
+	VPCMPGTQ     Y2, Y7, Y7
+	VPXOR        Y7, Y2, Y2
+	VPSUBQ       Y7, Y2, Y2
+	VXORPD       Y7, Y7, Y7
+	VPCMPGTQ     Y4, Y7, Y7
+	VPXOR        Y7, Y4, Y4
+	VPSUBQ       Y7, Y4, Y4
+	VPSRLQ       $0x20, Y2, Y7
+	VPOR         constants<>+8064(SB), Y7, Y7
+	VSUBPD       constants<>+8128(SB), Y7, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y8
+	VADDPD       Y7, Y8, Y8
+	VPSRLQ       $0x20, Y4, Y7
+	VPOR         constants<>+8064(SB), Y7, Y7
+	VSUBPD       constants<>+8128(SB), Y7, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y4, Y10
+	VADDPD       Y7, Y10, Y10
+	VMULPD       Y10, Y8, Y8
+	VCMPPD       $0x15, constants<>+5312(SB), Y8, Y7
+	VPOR         Y7, Y3, Y3
+	VPSRLQ       $0x20, Y4, Y7
+	VPMULUDQ     Y7, Y2, Y10
+	VPSRLQ       $0x20, Y2, Y7
+	VPMULUDQ     Y4, Y7, Y7
+	VPADDQ       Y7, Y10, Y10
+	VPSLLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y4, Y2, Y7
+	VPADDQ       Y10, Y7, Y7
+	VMULPD       Y1, Y8, Y2
+	VCMPPD       $0x15, constants<>+1408(SB), Y2, Y4
+	VPAND        constants<>+1472(SB), Y5, Y8
+	VXORPD       Y10, Y10, Y10
+	VPCMPEQQ     Y10, Y8, Y8
+	VPXOR        constants<>+1536(SB), Y8, Y8
+	VPOR         Y8, Y4, Y4
+	VMOVUPS      constants<>+4736(SB), Y8
+	VFMADD213PD  constants<>+576(SB), Y2, Y8
+	VSUBPD       constants<>+576(SB), Y8, Y10
+	VFNMADD132PD constants<>+8192(SB), Y2, Y10
+	VADDPD       constants<>+576(SB), Y10, Y10
+	VPSLLQ       $0x20, Y8, Y8
+	VPSUBQ       constants<>+576(SB), Y10, Y10
+	VPADDQ       Y10, Y8, Y8
+	VPSRLQ       $0x20, Y5, Y2
+	VPMULUDQ     Y2, Y8, Y10
+	VPSRLQ       $0x20, Y8, Y2
+	VPMULUDQ     Y5, Y2, Y2
+	VPADDQ       Y2, Y10, Y10
+	VPSLLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y5, Y8, Y2
+	VPADDQ       Y10, Y2, Y2
+	VPSUBQ       Y2, Y7, Y2
+	VPSRLQ       $0x20, Y2, Y7
+	VPXOR        constants<>+8256(SB), Y7, Y7
+	VSUBPD       constants<>+8320(SB), Y7, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y10
+	VADDPD       Y7, Y10, Y10
+	VMULPD       Y1, Y10, Y7
+	VADDPD       constants<>+576(SB), Y7, Y7
+	VPSUBQ       constants<>+576(SB), Y7, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPSRLQ       $0x20, Y5, Y10
+	VPMULUDQ     Y10, Y7, Y11
+	VPSRLQ       $0x20, Y7, Y10
+	VPMULUDQ     Y5, Y10, Y10
+	VPADDQ       Y10, Y11, Y11
+	VPSLLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y5, Y7, Y10
+	VPADDQ       Y11, Y10, Y10
+	VPSUBQ       Y10, Y2, Y2
+	VPSUBQ       Y2, Y5, Y7
+	VPCMPGTQ     Y7, Y2, Y7
+	VPADDQ       Y2, Y2, Y2
+	VMOVUPS      constants<>+4480(SB), Y10
+	VPSUBQ       Y5, Y10, Y10
+	VPCMPGTQ     Y10, Y2, Y2
+	VPXOR        constants<>+1536(SB), Y2, Y2
+	VPAND        constants<>+64(SB), Y7, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPAND        constants<>+1536(SB), Y2, Y2
+	VPADDQ       Y2, Y8, Y8
+	VPSLLQ       $0x2b, Y8, Y2
+	VPSRLQ       $0x20, Y8, Y7
+	VPOR         constants<>+8064(SB), Y7, Y7
+	VSUBPD       constants<>+8128(SB), Y7, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y8, Y8
+	VADDPD       Y7, Y8, Y8
+	VMULPD       constants<>+1344(SB), Y8, Y7
+	VMULPD       Y1, Y7, Y7
+	VCMPPD       $0x15, constants<>+1408(SB), Y7, Y8
+	VPAND        constants<>+1472(SB), Y5, Y10
+	VXORPD       Y11, Y11, Y11
+	VPCMPEQQ     Y11, Y10, Y10
+	VPXOR        constants<>+1536(SB), Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VMOVUPS      constants<>+4736(SB), Y10
+	VFMADD213PD  constants<>+576(SB), Y7, Y10
+	VSUBPD       constants<>+576(SB), Y10, Y11
+	VFNMADD132PD constants<>+8192(SB), Y7, Y11
+	VADDPD       constants<>+576(SB), Y11, Y11
+	VPSLLQ       $0x20, Y10, Y10
+	VPSUBQ       constants<>+576(SB), Y11, Y11
+	VPADDQ       Y11, Y10, Y10
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y7, Y10, Y11
+	VPSRLQ       $0x20, Y10, Y7
+	VPMULUDQ     Y5, Y7, Y7
+	VPADDQ       Y7, Y11, Y11
+	VPSLLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y5, Y10, Y7
+	VPADDQ       Y11, Y7, Y7
+	VPSUBQ       Y7, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y7
+	VPXOR        constants<>+8256(SB), Y7, Y7
+	VSUBPD       constants<>+8320(SB), Y7, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y11
+	VADDPD       Y7, Y11, Y11
+	VMULPD       Y1, Y11, Y1
+	VADDPD       constants<>+576(SB), Y1, Y1
+	VPSUBQ       constants<>+576(SB), Y1, Y1
+	VPADDQ       Y1, Y10, Y7
+	VPSRLQ       $0x20, Y5, Y10
+	VPMULUDQ     Y10, Y1, Y11
+	VPSRLQ       $0x20, Y1, Y10
+	VPMULUDQ     Y5, Y10, Y10
+	VPADDQ       Y10, Y11, Y11
+	VPSLLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y5, Y1, Y10
+	VPADDQ       Y11, Y10, Y10
+	VPSUBQ       Y10, Y2, Y1
+	VPAND        constants<>+64(SB), Y7, Y2
+	VPADDQ       Y2, Y1, Y10
+	VPSUBQ       Y1, Y5, Y11
+	VPCMPGTQ     Y11, Y10, Y10
+	VPSUBQ       Y1, Y2, Y2
+	VPADDQ       Y1, Y5, Y1
+	VPCMPGTQ     Y1, Y2, Y1
+	VPAND        constants<>+64(SB), Y10, Y2
+	VPADDQ       Y2, Y7, Y7
+	VPAND        constants<>+1536(SB), Y1, Y1
+	VPADDQ       Y1, Y7, Y7
+	VPOR         Y4, Y3, Y3
+	VPOR         Y8, Y3, Y3
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y6, Y1, Y1
+	VPXOR        Y1, Y7, Y7
+	VPSUBQ       Y1, Y7, Y7
+	VPTEST       Y3, Y0
+	JZ           good494
+	MOVQ         R8, AX
+	JMP          stopped
+
+good494:
+	VMASKMOVPD (BX)(R8*8), Y0, Y1
+	VPADDQ     Y1, Y9, Y9
+	VMASKMOVPD Y9, Y0, (BX)(R8*8)
+	VMASKMOVPD (SI)(R8*8), Y0, Y1
+	VPSUBQ     Y7, Y1, Y1
+	VMASKMOVPD Y1, Y0, (SI)(R8*8)
+
+done492:
+	MOVQ DI, AX
+
+stopped:
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func addSignedAVX2<>(n int, x *int64, v *int64, y *int64, below int, minus int)
+// Requires: AVX, AVX2
+TEXT ·addSignedAVX2<>(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         v+16(FP), DX
+	MOVQ         y+24(FP), BX
+	VBROADCASTSD below+32(FP), Y0
+	VBROADCASTSD minus+40(FP), Y1
+	XORQ         SI, SI
+	LEAQ         -8(AX), DI
+	TESTQ        DI, DI
+	JL           oneTest497
+
+many495:
+	VMOVUPS  (CX)(SI*8), Y2
+	VMOVUPS  32(CX)(SI*8), Y3
+	VMOVUPS  (BX)(SI*8), Y4
+	VMOVUPS  32(BX)(SI*8), Y5
+	VMOVUPS  (DX)(SI*8), Y6
+	VMOVUPS  32(DX)(SI*8), Y7
+	VPXOR    Y1, Y6, Y6
+	VPXOR    Y1, Y7, Y7
+	VPSUBQ   Y1, Y6, Y6
+	VPSUBQ   Y1, Y7, Y7
+	VXORPD   Y8, Y8, Y8
+	VPCMPGTQ Y8, Y2, Y9
+	VPCMPGTQ Y8, Y3, Y8
+	VPAND    Y6, Y9, Y9
+	VPADDQ   Y9, Y4, Y4
+	VPAND    Y7, Y8, Y8
+	VPADDQ   Y8, Y5, Y5
+	VXORPD   Y8, Y8, Y8
+	VPCMPGTQ Y2, Y8, Y2
+	VXORPD   Y8, Y8, Y8
+	VPCMPGTQ Y3, Y8, Y3
+	VPAND    Y0, Y6, Y6
+	VPAND    Y0, Y7, Y7
+	VPAND    Y6, Y2, Y2
+	VPSUBQ   Y2, Y4, Y4
+	VPAND    Y7, Y3, Y2
+	VPSUBQ   Y2, Y5, Y5
+	VMOVUPS  Y4, (BX)(SI*8)
+	VMOVUPS  Y5, 32(BX)(SI*8)
+	ADDQ     $0x08, SI
+	CMPQ     SI, DI
+	JLE      many495
+
+oneTest497:
+	LEAQ -4(AX), DI
+	CMPQ SI, DI
+	JG   tail498
+
+one496:
+	VMOVUPS  (CX)(SI*8), Y2
+	VMOVUPS  (BX)(SI*8), Y3
+	VMOVUPS  (DX)(SI*8), Y4
+	VPXOR    Y1, Y4, Y4
+	VPSUBQ   Y1, Y4, Y4
+	VXORPD   Y5, Y5, Y5
+	VPCMPGTQ Y5, Y2, Y5
+	VPAND    Y4, Y5, Y5
+	VPADDQ   Y5, Y3, Y3
+	VXORPD   Y5, Y5, Y5
+	VPCMPGTQ Y2, Y5, Y2
+	VPAND    Y0, Y4, Y4
+	VPAND    Y4, Y2, Y2
+	VPSUBQ   Y2, Y3, Y3
+	VMOVUPS  Y3, (BX)(SI*8)
+	ADDQ     $0x04, SI
+	CMPQ     SI, DI
+	JLE      one496
+
+tail498:
+	SUBQ       SI, AX
+	JZ         done499
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x03, AX
+	SUBQ       AX, DI
+	VMOVUPS    (DI), Y2
+	VMASKMOVPD (CX)(SI*8), Y2, Y3
+	VMASKMOVPD (BX)(SI*8), Y2, Y4
+	VMASKMOVPD (DX)(SI*8), Y2, Y5
+	VPXOR      Y1, Y5, Y5
+	VPSUBQ     Y1, Y5, Y1
+	VXORPD     Y5, Y5, Y5
+	VPCMPGTQ   Y5, Y3, Y5
+	VPAND      Y1, Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VPCMPGTQ   Y3, Y5, Y3
+	VPAND      Y0, Y1, Y0
+	VPAND      Y0, Y3, Y0
+	VPSUBQ     Y0, Y4, Y4
+	VMASKMOVPD Y4, Y2, (BX)(SI*8)
+
+done499:
+	VZEROUPPER
+	RET
+
+// func toFloatsAVX2<>(n int, x *int64, y *float64)
+// Requires: AVX, AVX2
+TEXT ·toFloatsAVX2<>(SB), NOSPLIT, $0-24
+	MOVQ  n+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	XORQ  BX, BX
+	LEAQ  -8(AX), SI
+	TESTQ SI, SI
+	JL    oneTest502
+
+many500:
+	VMOVUPS  (CX)(BX*8), Y0
+	VMOVUPS  32(CX)(BX*8), Y1
+	VPSRLQ   $0x20, Y0, Y2
+	VPSRLQ   $0x20, Y1, Y3
+	VPXOR    constants<>+8256(SB), Y2, Y2
+	VPXOR    constants<>+8256(SB), Y3, Y3
+	VSUBPD   constants<>+8320(SB), Y2, Y2
+	VPBLENDD $0xaa, constants<>+512(SB), Y0, Y0
+	VADDPD   Y2, Y0, Y0
+	VSUBPD   constants<>+8320(SB), Y3, Y3
+	VPBLENDD $0xaa, constants<>+512(SB), Y1, Y1
+	VADDPD   Y3, Y1, Y1
+	VMULPD   constants<>+6528(SB), Y0, Y0
+	VMULPD   constants<>+6528(SB), Y1, Y1
+	VMOVUPS  Y0, (DX)(BX*8)
+	VMOVUPS  Y1, 32(DX)(BX*8)
+	ADDQ     $0x08, BX
+	CMPQ     BX, SI
+	JLE      many500
+
+oneTest502:
+	LEAQ -4(AX), SI
+	CMPQ BX, SI
+	JG   tail503
+
+one501:
+	VMOVUPS  (CX)(BX*8), Y0
+	VPSRLQ   $0x20, Y0, Y1
+	VPXOR    constants<>+8256(SB), Y1, Y1
+	VSUBPD   constants<>+8320(SB), Y1, Y1
+	VPBLENDD $0xaa, constants<>+512(SB), Y0, Y0
+	VADDPD   Y1, Y0, Y0
+	VMULPD   constants<>+6528(SB), Y0, Y0
+	VMOVUPS  Y0, (DX)(BX*8)
+	ADDQ     $0x04, BX
+	CMPQ     BX, SI
+	JLE      one501
+
+tail503:
+	SUBQ       BX, AX
+	JZ         done504
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x03, AX
+	SUBQ       AX, SI
+	VMOVUPS    (SI), Y0
+	VMASKMOVPD (CX)(BX*8), Y0, Y1
+	VPSRLQ     $0x20, Y1, Y2
+	VPXOR      constants<>+8256(SB), Y2, Y2
+	VSUBPD     constants<>+8320(SB), Y2, Y2
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y1
+	VADDPD     Y2, Y1, Y1
+	VMULPD     constants<>+6528(SB), Y1, Y1
+	VMASKMOVPD Y1, Y0, (DX)(BX*8)
+
+done504:
+	VZEROUPPER
+	RET
+
+// func addRoundedAVX2<>(n int, v *float64, y *int64, minus int) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addRoundedAVX2<>(SB), NOSPLIT, $0-40
+	MOVQ  v+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -8(DX), SI
+	TESTQ SI, SI
+	JL    oneTest507
+
+many505:
+	VMOVUPS      (AX)(BX*8), Y0
+	VMOVUPS      32(AX)(BX*8), Y1
+	VMULPD       constants<>+1344(SB), Y0, Y2
+	VMULPD       constants<>+1344(SB), Y1, Y3
+	VMOVUPS      constants<>+4736(SB), Y4
+	VFMADD213PD  constants<>+576(SB), Y2, Y4
+	VSUBPD       constants<>+576(SB), Y4, Y5
+	VFNMADD132PD constants<>+8192(SB), Y2, Y5
+	VADDPD       constants<>+576(SB), Y5, Y5
+	VPSLLQ       $0x20, Y4, Y4
+	VPSUBQ       constants<>+576(SB), Y5, Y5
+	VPADDQ       Y5, Y4, Y4
+	VMOVUPS      constants<>+4736(SB), Y2
+	VFMADD213PD  constants<>+576(SB), Y3, Y2
+	VSUBPD       constants<>+576(SB), Y2, Y5
+	VFNMADD132PD constants<>+8192(SB), Y3, Y5
+	VADDPD       constants<>+576(SB), Y5, Y5
+	VPSLLQ       $0x20, Y2, Y2
+	VPSUBQ       constants<>+576(SB), Y5, Y5
+	VPADDQ       Y5, Y2, Y2
+	VPAND        constants<>+6592(SB), Y0, Y0
+	VPAND        constants<>+6592(SB), Y1, Y1
+	VCMPPD       $0x15, constants<>+6656(SB), Y0, Y0
+	VCMPPD       $0x15, constants<>+6656(SB), Y1, Y1
+	VPOR         Y1, Y0, Y0
+	VPTEST       Y0, Y0
+	JZ           good510
+	MOVQ         BX, AX
+	JMP          stopped
+
+good510:
+	VBROADCASTSD minus+24(FP), Y0
+	VPXOR        Y0, Y4, Y1
+	VPXOR        Y0, Y2, Y2
+	VPSUBQ       Y0, Y1, Y1
+	VPSUBQ       Y0, Y2, Y0
+	VMOVUPS      (CX)(BX*8), Y2
+	VPADDQ       Y2, Y1, Y1
+	VMOVUPS      Y1, (CX)(BX*8)
+	VMOVUPS      32(CX)(BX*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, 32(CX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          many505
+
+oneTest507:
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail508
+
+one506:
+	VMOVUPS      (AX)(BX*8), Y0
+	VMULPD       constants<>+1344(SB), Y0, Y1
+	VMOVUPS      constants<>+4736(SB), Y2
+	VFMADD213PD  constants<>+576(SB), Y1, Y2
+	VSUBPD       constants<>+576(SB), Y2, Y3
+	VFNMADD132PD constants<>+8192(SB), Y1, Y3
+	VADDPD       constants<>+576(SB), Y3, Y3
+	VPSLLQ       $0x20, Y2, Y2
+	VPSUBQ       constants<>+576(SB), Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPAND        constants<>+6592(SB), Y0, Y0
+	VCMPPD       $0x15, constants<>+6656(SB), Y0, Y0
+	VPTEST       Y0, Y0
+	JZ           good511
+	MOVQ         BX, AX
+	JMP          stopped
+
+good511:
+	VBROADCASTSD minus+24(FP), Y0
+	VPXOR        Y0, Y2, Y1
+	VPSUBQ       Y0, Y1, Y0
+	VMOVUPS      (CX)(BX*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, (CX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one506
+
+tail508:
+	MOVQ         DX, SI
+	SUBQ         BX, SI
+	JZ           done509
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x03, SI
+	SUBQ         SI, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPD   (AX)(BX*8), Y0, Y1
+	VMULPD       constants<>+1344(SB), Y1, Y2
+	VMOVUPS      constants<>+4736(SB), Y3
+	VFMADD213PD  constants<>+576(SB), Y2, Y3
+	VSUBPD       constants<>+576(SB), Y3, Y4
+	VFNMADD132PD constants<>+8192(SB), Y2, Y4
+	VADDPD       constants<>+576(SB), Y4, Y4
+	VPSLLQ       $0x20, Y3, Y3
+	VPSUBQ       constants<>+576(SB), Y4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPAND        constants<>+6592(SB), Y1, Y1
+	VCMPPD       $0x15, constants<>+6656(SB), Y1, Y1
+	VPTEST       Y1, Y0
+	JZ           good512
+	MOVQ         BX, AX
+	JMP          stopped
+
+good512:
+	VBROADCASTSD minus+24(FP), Y1
+	VPXOR        Y1, Y3, Y2
+	VPSUBQ       Y1, Y2, Y1
+	VMASKMOVPD   (CX)(BX*8), Y0, Y2
+	VPADDQ       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
+
+done509:
+	MOVQ DX, AX
+
+stopped:
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func addSineAVX2<>(n int, x *int64, y *int64, minus int, quarter int) int
+// Requires: AVX, AVX2
+TEXT ·addSineAVX2<>(SB), NOSPLIT, $0-48
+	MOVQ         x+8(FP), AX
+	VBROADCASTSD quarter+32(FP), Y0
+	VPSUBQ       constants<>+64(SB), Y0, Y1
+	MOVQ         y+16(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail516
+
+one514:
+	VMOVUPS      (AX)(BX*8), Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y2, Y3, Y3
+	VPXOR        Y3, Y2, Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     constants<>+8896(SB), Y3, Y6
+	VPSRLQ       $0x20, Y6, Y8
+	VPMULUDQ     constants<>+8896(SB), Y4, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPAND        constants<>+8448(SB), Y8, Y7
+	VPMULUDQ     constants<>+8960(SB), Y3, Y5
+	VPADDQ       Y5, Y7, Y7
+	VPSRLQ       $0x20, Y8, Y5
+	VPSRLQ       $0x20, Y7, Y8
+	VPADDQ       Y8, Y5, Y5
+	VPMULUDQ     constants<>+8960(SB), Y4, Y8
+	VPADDQ       Y8, Y5, Y5
+	VPSLLQ       $0x20, Y7, Y7
+	VPBLENDD     $0xaa, Y7, Y6, Y6
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     constants<>+3072(SB), Y3, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     constants<>+3072(SB), Y4, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPAND        constants<>+8448(SB), Y8, Y9
+	VPMULUDQ     constants<>+9024(SB), Y3, Y7
+	VPADDQ       Y7, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y7
+	VPSRLQ       $0x20, Y9, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPMULUDQ     constants<>+9024(SB), Y4, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPADDQ       Y7, Y6, Y3
+	VPXOR        constants<>+192(SB), Y3, Y4
+	VPXOR        constants<>+192(SB), Y6, Y6
+	VPCMPGTQ     Y4, Y6, Y4
+	VPSUBQ       Y4, Y5, Y5
+	VPSLLQ       $0x15, Y5, Y4
+	VPSRLQ       $0x2b, Y3, Y3
+	VPOR         Y3, Y4, Y3
+	VPADDQ       constants<>+3264(SB), Y3, Y4
+	VPSRLQ       $0x3e, Y4, Y4
+	VPSLLQ       $0x3e, Y4, Y5
+	VPSUBQ       Y5, Y3, Y3
+	VXORPD       Y5, Y5, Y5
+	VPCMPGTQ     Y3, Y5, Y5
+	VPXOR        Y5, Y3, Y6
+	VPSUBQ       Y5, Y6, Y5
+	VPSLLQ       $0x02, Y5, Y5
+	VPSRLQ       $0x20, Y5, Y6
+	VPMULUDQ     constants<>+3328(SB), Y5, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     constants<>+3328(SB), Y6, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPAND        constants<>+8448(SB), Y8, Y9
+	VPMULUDQ     constants<>+9088(SB), Y5, Y7
+	VPADDQ       Y7, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y7
+	VPSRLQ       $0x20, Y9, Y5
+	VPADDQ       Y5, Y7, Y7
+	VPMULUDQ     constants<>+9088(SB), Y6, Y5
+	VPADDQ       Y5, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y5
+	VPMULUDQ     Y7, Y7, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y7, Y5, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPAND        constants<>+8448(SB), Y8, Y9
+	VPMULUDQ     Y5, Y7, Y6
+	VPADDQ       Y6, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y6
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y6, Y6
+	VPMULUDQ     Y5, Y5, Y8
+	VPADDQ       Y8, Y6, Y6
+	VPSLLQ       $0x02, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y8
+	VPADDQ       Y0, Y4, Y4
+	VPSLLQ       $0x3f, Y4, Y9
+	VXORPD       Y10, Y10, Y10
+	VPCMPGTQ     Y9, Y10, Y9
+	VPSLLQ       $0x3e, Y4, Y4
+	VPXOR        Y3, Y4, Y3
+	VBLENDVPD    Y9, Y4, Y3, Y3
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y3, Y2
+	VXORPD       Y3, Y3, Y3
+	VBLENDVPD    Y9, constants<>+3456(SB), Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+3520(SB), Y4
+	VBLENDVPD    Y9, constants<>+3584(SB), Y4, Y4
+	VPMULUDQ     Y3, Y6, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y3, Y8, Y3
+	VPADDQ       Y3, Y10, Y10
+	VMOVUPS      Y10, Y3
+	VPSRLQ       $0x20, Y10, Y3
+	VPSUBQ       Y3, Y4, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+3648(SB), Y4
+	VBLENDVPD    Y9, constants<>+3712(SB), Y4, Y4
+	VPMULUDQ     Y3, Y6, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y3, Y8, Y3
+	VPADDQ       Y3, Y10, Y10
+	VMOVUPS      Y10, Y3
+	VPSRLQ       $0x20, Y10, Y3
+	VPSUBQ       Y3, Y4, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+3776(SB), Y4
+	VBLENDVPD    Y9, constants<>+3840(SB), Y4, Y4
+	VPSRLQ       $0x20, Y3, Y10
+	VPMULUDQ     Y3, Y6, Y11
+	VPSRLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y3, Y8, Y3
+	VPADDQ       Y3, Y11, Y11
+	VPAND        constants<>+8448(SB), Y11, Y12
+	VPMULUDQ     Y10, Y6, Y3
+	VPADDQ       Y3, Y12, Y12
+	VPSRLQ       $0x20, Y11, Y3
+	VPSRLQ       $0x20, Y12, Y11
+	VPADDQ       Y11, Y3, Y3
+	VPMULUDQ     Y10, Y8, Y11
+	VPADDQ       Y11, Y3, Y3
+	VPSUBQ       Y3, Y4, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+3904(SB), Y4
+	VBLENDVPD    Y9, constants<>+3968(SB), Y4, Y4
+	VPSRLQ       $0x20, Y3, Y10
+	VPMULUDQ     Y3, Y6, Y11
+	VPSRLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y3, Y8, Y3
+	VPADDQ       Y3, Y11, Y11
+	VPAND        constants<>+8448(SB), Y11, Y12
+	VPMULUDQ     Y10, Y6, Y3
+	VPADDQ       Y3, Y12, Y12
+	VPSRLQ       $0x20, Y11, Y3
+	VPSRLQ       $0x20, Y12, Y11
+	VPADDQ       Y11, Y3, Y3
+	VPMULUDQ     Y10, Y8, Y11
+	VPADDQ       Y11, Y3, Y3
+	VPSUBQ       Y3, Y4, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+4032(SB), Y4
+	VBLENDVPD    Y9, constants<>+4096(SB), Y4, Y4
+	VPSRLQ       $0x20, Y3, Y10
+	VPMULUDQ     Y3, Y6, Y11
+	VPSRLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y3, Y8, Y3
+	VPADDQ       Y3, Y11, Y11
+	VPAND        constants<>+8448(SB), Y11, Y12
+	VPMULUDQ     Y10, Y6, Y3
+	VPADDQ       Y3, Y12, Y12
+	VPSRLQ       $0x20, Y11, Y3
+	VPSRLQ       $0x20, Y12, Y11
+	VPADDQ       Y11, Y3, Y3
+	VPMULUDQ     Y10, Y8, Y11
+	VPADDQ       Y11, Y3, Y3
+	VPSUBQ       Y3, Y4, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+4160(SB), Y4
+	VBLENDVPD    Y9, constants<>+4224(SB), Y4, Y4
+	VPSRLQ       $0x20, Y3, Y10
+	VPMULUDQ     Y3, Y6, Y11
+	VPSRLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y3, Y8, Y3
+	VPADDQ       Y3, Y11, Y11
+	VPAND        constants<>+8448(SB), Y11, Y12
+	VPMULUDQ     Y10, Y6, Y3
+	VPADDQ       Y3, Y12, Y12
+	VPSRLQ       $0x20, Y11, Y3
+	VPSRLQ       $0x20, Y12, Y11
+	VPADDQ       Y11, Y3, Y3
+	VPMULUDQ     Y10, Y8, Y11
+	VPADDQ       Y11, Y3, Y3
+	VPSUBQ       Y3, Y4, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+4288(SB), Y4
+	VBLENDVPD    Y9, constants<>+192(SB), Y4, Y4
+	VPSRLQ       $0x20, Y3, Y10
+	VPMULUDQ     Y3, Y6, Y11
+	VPSRLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y3, Y8, Y3
+	VPADDQ       Y3, Y11, Y11
+	VPAND        constants<>+8448(SB), Y11, Y12
+	VPMULUDQ     Y10, Y6, Y3
+	VPADDQ       Y3, Y12, Y12
+	VPSRLQ       $0x20, Y11, Y3
+	VPSRLQ       $0x20, Y12, Y11
+	VPADDQ       Y11, Y3, Y3
+	VPMULUDQ     Y10, Y8, Y11
+	VPADDQ       Y11, Y3, Y3
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y6, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y3, Y8, Y3
+	VPADDQ       Y3, Y10, Y10
+	VPAND        constants<>+8448(SB), Y10, Y11
+	VPMULUDQ     Y4, Y6, Y3
+	VPADDQ       Y3, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y3
+	VPSRLQ       $0x20, Y11, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPMULUDQ     Y4, Y8, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y3
+	VMOVUPS      constants<>+192(SB), Y4
+	VPSUBQ       Y3, Y4, Y4
+	VPSRLQ       $0x20, Y4, Y3
+	VPMULUDQ     Y4, Y7, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y5, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPAND        constants<>+8448(SB), Y8, Y10
+	VPMULUDQ     Y3, Y7, Y6
+	VPADDQ       Y6, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y6
+	VPSRLQ       $0x20, Y10, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPMULUDQ     Y3, Y5, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPADDQ       constants<>+4352(SB), Y6, Y3
+	VPSRLQ       $0x13, Y3, Y3
+	VPADDQ       constants<>+256(SB), Y4, Y4
+	VPSRLQ       $0x14, Y4, Y4
+	VBLENDVPD    Y9, Y4, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VPCMPGTQ     Y2, Y4, Y2
+	VPXOR        Y2, Y3, Y3
+	VPSUBQ       Y2, Y3, Y3
+	VBROADCASTSD minus+24(FP), Y2
+	VPXOR        Y2, Y3, Y3
+	VPSUBQ       Y2, Y3, Y2
+	VMOVUPS      (CX)(BX*8), Y3
+	VPADDQ       Y3, Y2, Y2
+	VMOVUPS      Y2, (CX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one514
+
+tail516:
+	MOVQ         DX, SI
+	SUBQ         BX, SI
+	JZ           done517
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x03, SI
+	SUBQ         SI, DI
+	VMOVUPS      (DI), Y2
+	VMASKMOVPD   (AX)(BX*8), Y2, Y3
+	VXORPD       Y4, Y4, Y4
+	VPCMPGTQ     Y3, Y4, Y4
+	VPXOR        Y4, Y3, Y5
+	VPSUBQ       Y4, Y5, Y4
+	VPSRLQ       $0x20, Y4, Y5
+	VPMULUDQ     constants<>+8896(SB), Y4, Y7
+	VPSRLQ       $0x20, Y7, Y9
+	VPMULUDQ     constants<>+8896(SB), Y5, Y6
+	VPADDQ       Y6, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y8
+	VPMULUDQ     constants<>+8960(SB), Y4, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPSRLQ       $0x20, Y9, Y6
+	VPSRLQ       $0x20, Y8, Y9
+	VPADDQ       Y9, Y6, Y6
+	VPMULUDQ     constants<>+8960(SB), Y5, Y9
+	VPADDQ       Y9, Y6, Y6
+	VPSLLQ       $0x20, Y8, Y8
+	VPBLENDD     $0xaa, Y8, Y7, Y7
+	VPSRLQ       $0x20, Y4, Y5
+	VPMULUDQ     constants<>+3072(SB), Y4, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     constants<>+3072(SB), Y5, Y8
+	VPADDQ       Y8, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     constants<>+9024(SB), Y4, Y8
+	VPADDQ       Y8, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y8
+	VPSRLQ       $0x20, Y10, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPMULUDQ     constants<>+9024(SB), Y5, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPADDQ       Y8, Y7, Y4
+	VPXOR        constants<>+192(SB), Y4, Y5
+	VPXOR        constants<>+192(SB), Y7, Y7
+	VPCMPGTQ     Y5, Y7, Y5
+	VPSUBQ       Y5, Y6, Y6
+	VPSLLQ       $0x15, Y6, Y5
+	VPSRLQ       $0x2b, Y4, Y4
+	VPOR         Y4, Y5, Y4
+	VPADDQ       constants<>+3264(SB), Y4, Y5
+	VPSRLQ       $0x3e, Y5, Y5
+	VPSLLQ       $0x3e, Y5, Y6
+	VPSUBQ       Y6, Y4, Y4
+	VXORPD       Y6, Y6, Y6
+	VPCMPGTQ     Y4, Y6, Y6
+	VPXOR        Y6, Y4, Y7
+	VPSUBQ       Y6, Y7, Y6
+	VPSLLQ       $0x02, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y7
+	VPMULUDQ     constants<>+3328(SB), Y6, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     constants<>+3328(SB), Y7, Y8
+	VPADDQ       Y8, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     constants<>+9088(SB), Y6, Y8
+	VPADDQ       Y8, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y8
+	VPSRLQ       $0x20, Y10, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPMULUDQ     constants<>+9088(SB), Y7, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPSRLQ       $0x20, Y8, Y6
+	VPMULUDQ     Y8, Y8, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     Y8, Y6, Y7
+	VPADDQ       Y7, Y9, Y9
+	VPAND        constants<>+8448(SB), Y9, Y10
+	VPMULUDQ     Y6, Y8, Y7
+	VPADDQ       Y7, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y7
+	VPSRLQ       $0x20, Y10, Y9
+	VPADDQ       Y9, Y7, Y7
+	VPMULUDQ     Y6, Y6, Y9
+	VPADDQ       Y9, Y7, Y7
+	VPSLLQ       $0x02, Y7, Y7
+	VPSRLQ       $0x20, Y7, Y9
+	VPADDQ       Y0, Y5, Y0
+	VPSLLQ       $0x3f, Y0, Y5
+	VXORPD       Y10, Y10, Y10
+	VPCMPGTQ     Y5, Y10, Y5
+	VPSLLQ       $0x3e, Y0, Y0
+	VPXOR        Y4, Y0, Y4
+	VBLENDVPD    Y5, Y0, Y4, Y4
+	VPAND        Y1, Y3, Y0
+	VPXOR        Y0, Y4, Y0
+	VXORPD       Y1, Y1, Y1
+	VBLENDVPD    Y5, constants<>+3456(SB), Y1, Y1
+	VXORPD       Y3, Y3, Y3
+	VMOVUPS      constants<>+3520(SB), Y3
+	VBLENDVPD    Y5, constants<>+3584(SB), Y3, Y3
+	VPMULUDQ     Y1, Y7, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y1, Y9, Y1
+	VPADDQ       Y1, Y4, Y4
+	VMOVUPS      Y4, Y1
+	VPSRLQ       $0x20, Y4, Y1
+	VPSUBQ       Y1, Y3, Y1
+	VXORPD       Y3, Y3, Y3
+	VMOVUPS      constants<>+3648(SB), Y3
+	VBLENDVPD    Y5, constants<>+3712(SB), Y3, Y3
+	VPMULUDQ     Y1, Y7, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y1, Y9, Y1
+	VPADDQ       Y1, Y4, Y4
+	VMOVUPS      Y4, Y1
+	VPSRLQ       $0x20, Y4, Y1
+	VPSUBQ       Y1, Y3, Y1
+	VXORPD       Y3, Y3, Y3
+	VMOVUPS      constants<>+3776(SB), Y3
+	VBLENDVPD    Y5, constants<>+3840(SB), Y3, Y3
+	VPSRLQ       $0x20, Y1, Y4
+	VPMULUDQ     Y1, Y7, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y1, Y9, Y1
+	VPADDQ       Y1, Y10, Y10
+	VPAND        constants<>+8448(SB), Y10, Y11
+	VPMULUDQ     Y4, Y7, Y1
+	VPADDQ       Y1, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y1
+	VPSRLQ       $0x20, Y11, Y10
+	VPADDQ       Y10, Y1, Y1
+	VPMULUDQ     Y4, Y9, Y10
+	VPADDQ       Y10, Y1, Y1
+	VPSUBQ       Y1, Y3, Y1
+	VXORPD       Y3, Y3, Y3
+	VMOVUPS      constants<>+3904(SB), Y3
+	VBLENDVPD    Y5, constants<>+3968(SB), Y3, Y3
+	VPSRLQ       $0x20, Y1, Y4
+	VPMULUDQ     Y1, Y7, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y1, Y9, Y1
+	VPADDQ       Y1, Y10, Y10
+	VPAND        constants<>+8448(SB), Y10, Y11
+	VPMULUDQ     Y4, Y7, Y1
+	VPADDQ       Y1, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y1
+	VPSRLQ       $0x20, Y11, Y10
+	VPADDQ       Y10, Y1, Y1
+	VPMULUDQ     Y4, Y9, Y10
+	VPADDQ       Y10, Y1, Y1
+	VPSUBQ       Y1, Y3, Y1
+	VXORPD       Y3, Y3, Y3
+	VMOVUPS      constants<>+4032(SB), Y3
+	VBLENDVPD    Y5, constants<>+4096(SB), Y3, Y3
+	VPSRLQ       $0x20, Y1, Y4
+	VPMULUDQ     Y1, Y7, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y1, Y9, Y1
+	VPADDQ       Y1, Y10, Y10
+	VPAND        constants<>+8448(SB), Y10, Y11
+	VPMULUDQ     Y4, Y7, Y1
+	VPADDQ       Y1, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y1
+	VPSRLQ       $0x20, Y11, Y10
+	VPADDQ       Y10, Y1, Y1
+	VPMULUDQ     Y4, Y9, Y10
+	VPADDQ       Y10, Y1, Y1
+	VPSUBQ       Y1, Y3, Y1
+	VXORPD       Y3, Y3, Y3
+	VMOVUPS      constants<>+4160(SB), Y3
+	VBLENDVPD    Y5, constants<>+4224(SB), Y3, Y3
+	VPSRLQ       $0x20, Y1, Y4
+	VPMULUDQ     Y1, Y7, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y1, Y9, Y1
+	VPADDQ       Y1, Y10, Y10
+	VPAND        constants<>+8448(SB), Y10, Y11
+	VPMULUDQ     Y4, Y7, Y1
+	VPADDQ       Y1, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y1
+	VPSRLQ       $0x20, Y11, Y10
+	VPADDQ       Y10, Y1, Y1
+	VPMULUDQ     Y4, Y9, Y10
+	VPADDQ       Y10, Y1, Y1
+	VPSUBQ       Y1, Y3, Y1
+	VXORPD       Y3, Y3, Y3
+	VMOVUPS      constants<>+4288(SB), Y3
+	VBLENDVPD    Y5, constants<>+192(SB), Y3, Y3
+	VPSRLQ       $0x20, Y1, Y4
+	VPMULUDQ     Y1, Y7, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y1, Y9, Y1
+	VPADDQ       Y1, Y10, Y10
+	VPAND        constants<>+8448(SB), Y10, Y11
+	VPMULUDQ     Y4, Y7, Y1
+	VPADDQ       Y1, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y1
+	VPSRLQ       $0x20, Y11, Y10
+	VPADDQ       Y10, Y1, Y1
+	VPMULUDQ     Y4, Y9, Y10
+	VPADDQ       Y10, Y1, Y1
+	VPSUBQ       Y1, Y3, Y1
+	VPSRLQ       $0x20, Y1, Y3
+	VPMULUDQ     Y1, Y7, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y1, Y9, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPAND        constants<>+8448(SB), Y4, Y10
+	VPMULUDQ     Y3, Y7, Y1
+	VPADDQ       Y1, Y10, Y10
+	VPSRLQ       $0x20, Y4, Y1
+	VPSRLQ       $0x20, Y10, Y4
+	VPADDQ       Y4, Y1, Y1
+	VPMULUDQ     Y3, Y9, Y4
+	VPADDQ       Y4, Y1, Y1
+	VPSRLQ       $0x01, Y1, Y1
+	VMOVUPS      constants<>+192(SB), Y3
+	VPSUBQ       Y1, Y3, Y3
+	VPSRLQ       $0x20, Y3, Y1
+	VPMULUDQ     Y3, Y8, Y7
+	VPSRLQ       $0x20, Y7, Y7
+	VPMULUDQ     Y3, Y6, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPAND        constants<>+8448(SB), Y7, Y9
+	VPMULUDQ     Y1, Y8, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y7, Y4
+	VPSRLQ       $0x20, Y9, Y7
+	VPADDQ       Y7, Y4, Y4
+	VPMULUDQ     Y1, Y6, Y7
+	VPADDQ       Y7, Y4, Y4
+	VPADDQ       constants<>+4352(SB), Y4, Y1
+	VPSRLQ       $0x13, Y1, Y1
+	VPADDQ       constants<>+256(SB), Y3, Y3
+	VPSRLQ       $0x14, Y3, Y3
+	VBLENDVPD    Y5, Y3, Y1, Y1
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y0, Y3, Y0
+	VPXOR        Y0, Y1, Y1
+	VPSUBQ       Y0, Y1, Y1
+	VBROADCASTSD minus+24(FP), Y0
+	VPXOR        Y0, Y1, Y1
+	VPSUBQ       Y0, Y1, Y0
+	VMASKMOVPD   (CX)(BX*8), Y2, Y1
+	VPADDQ       Y1, Y0, Y0
+	VMASKMOVPD   Y0, Y2, (CX)(BX*8)
+
+done517:
+	MOVQ DX, AX
+	MOVQ AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func axpyCheckedAVX2<>(n int, alpha int64, x *int64, y *int64, minus int) bool
+// Requires: AVX, AVX2
+TEXT ·axpyCheckedAVX2<>(SB), NOSPLIT, $0-41
+	MOVQ         n+0(FP), AX
+	VBROADCASTSD minus+32(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	VMOVUPS      constants<>+8000(SB), Y2
+	VMOVUPS      constants<>+2752(SB), Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	VBROADCASTSD alpha+8(FP), Y6
+	VPCMPGTQ     Y6, Y1, Y7
+	VPXOR        Y7, Y6, Y6
+	VPSUBQ       Y7, Y6, Y6
+	VPSRLQ       $0x20, Y6, Y8
+	VPXOR        Y0, Y7, Y7
+	XORQ         BX, BX
+	LEAQ         -8(AX), SI
+	TESTQ        SI, SI
+	JL           oneTest520
+
+many518:
+	VMOVUPS  (CX)(BX*8), Y0
+	VPCMPGTQ Y0, Y1, Y9
+	VPXOR    Y9, Y0, Y0
+	VPSUBQ   Y9, Y0, Y0
+	VPSRLQ   $0x20, Y0, Y10
+	VPMULUDQ Y0, Y6, Y11
+	VPMULUDQ Y10, Y6, Y12
+	VPMULUDQ Y10, Y8, Y10
+	VPMULUDQ Y0, Y8, Y0
+	VPADDQ   Y0, Y12, Y12
+	VPSRLQ   $0x20, Y11, Y0
+	VPADDQ   Y0, Y12, Y12
+	VPSLLQ   $0x34, Y12, Y0
+	VPBLENDD $0x55, Y11, Y0, Y0
+	VPCMPEQQ Y3, Y0, Y0
+	VPADDQ   Y2, Y12, Y12
+	VPADDQ   Y0, Y12, Y12
+	VPSRLQ   $0x0b, Y12, Y12
+	VPOR     Y10, Y5, Y5
+	VPSLLQ   $0x15, Y10, Y10
+	VPADDQ   Y12, Y10, Y10
+	VPXOR    Y7, Y9, Y9
+	VPXOR    Y9, Y10, Y10
+	VPSUBQ   Y9, Y10, Y10
+	VMOVUPS  (DX)(BX*8), Y0
+	VPADDQ   Y10, Y0, Y9
+	VMOVUPS  Y9, (DX)(BX*8)
+	VPXOR    Y9, Y10, Y10
+	VPXOR    Y9, Y0, Y0
+	VPAND    Y0, Y10, Y10
+	VPOR     Y10, Y4, Y4
+	VMOVUPS  32(CX)(BX*8), Y0
+	VPCMPGTQ Y0, Y1, Y9
+	VPXOR    Y9, Y0, Y0
+	VPSUBQ   Y9, Y0, Y0
+	VPSRLQ   $0x20, Y0, Y10
+	VPMULUDQ Y0, Y6, Y11
+	VPMULUDQ Y10, Y6, Y12
+	VPMULUDQ Y10, Y8, Y10
+	VPMULUDQ Y0, Y8, Y0
+	VPADDQ   Y0, Y12, Y12
+	VPSRLQ   $0x20, Y11, Y0
+	VPADDQ   Y0, Y12, Y12
+	VPSLLQ   $0x34, Y12, Y0
+	VPBLENDD $0x55, Y11, Y0, Y0
+	VPCMPEQQ Y3, Y0, Y0
+	VPADDQ   Y2, Y12, Y12
+	VPADDQ   Y0, Y12, Y12
+	VPSRLQ   $0x0b, Y12, Y12
+	VPOR     Y10, Y5, Y5
+	VPSLLQ   $0x15, Y10, Y10
+	VPADDQ   Y12, Y10, Y10
+	VPXOR    Y7, Y9, Y9
+	VPXOR    Y9, Y10, Y10
+	VPSUBQ   Y9, Y10, Y10
+	VMOVUPS  32(DX)(BX*8), Y0
+	VPADDQ   Y10, Y0, Y9
+	VMOVUPS  Y9, 32(DX)(BX*8)
+	VPXOR    Y9, Y10, Y10
+	VPXOR    Y9, Y0, Y0
+	VPAND    Y0, Y10, Y10
+	VPOR     Y10, Y4, Y4
+	ADDQ     $0x08, BX
+	CMPQ     BX, SI
+	JLE      many518
+
+oneTest520:
+	LEAQ -4(AX), SI
+	CMPQ BX, SI
+	JG   tail521
+
+one519:
+	VMOVUPS  (CX)(BX*8), Y0
+	VPCMPGTQ Y0, Y1, Y9
+	VPXOR    Y9, Y0, Y0
+	VPSUBQ   Y9, Y0, Y0
+	VPSRLQ   $0x20, Y0, Y10
+	VPMULUDQ Y0, Y6, Y11
+	VPMULUDQ Y10, Y6, Y12
+	VPMULUDQ Y10, Y8, Y10
+	VPMULUDQ Y0, Y8, Y0
+	VPADDQ   Y0, Y12, Y12
+	VPSRLQ   $0x20, Y11, Y0
+	VPADDQ   Y0, Y12, Y12
+	VPSLLQ   $0x34, Y12, Y0
+	VPBLENDD $0x55, Y11, Y0, Y0
+	VPCMPEQQ Y3, Y0, Y0
+	VPADDQ   Y2, Y12, Y12
+	VPADDQ   Y0, Y12, Y12
+	VPSRLQ   $0x0b, Y12, Y12
+	VPOR     Y10, Y5, Y5
+	VPSLLQ   $0x15, Y10, Y10
+	VPADDQ   Y12, Y10, Y10
+	VPXOR    Y7, Y9, Y9
+	VPXOR    Y9, Y10, Y10
+	VPSUBQ   Y9, Y10, Y10
+	VMOVUPS  (DX)(BX*8), Y0
+	VPADDQ   Y10, Y0, Y9
+	VMOVUPS  Y9, (DX)(BX*8)
+	VPXOR    Y9, Y10, Y10
+	VPXOR    Y9, Y0, Y0
+	VPAND    Y0, Y10, Y10
+	VPOR     Y10, Y4, Y4
+	ADDQ     $0x04, BX
+	CMPQ     BX, SI
+	JLE      one519
+
+tail521:
+	SUBQ       BX, AX
+	JZ         done522
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x03, AX
+	SUBQ       AX, SI
+	VMOVUPS    (SI), Y0
+	VMASKMOVPD (CX)(BX*8), Y0, Y9
+	VPCMPGTQ   Y9, Y1, Y1
+	VPXOR      Y1, Y9, Y9
+	VPSUBQ     Y1, Y9, Y9
+	VPSRLQ     $0x20, Y9, Y10
+	VPMULUDQ   Y9, Y6, Y11
+	VPMULUDQ   Y10, Y6, Y6
+	VPMULUDQ   Y10, Y8, Y10
+	VPMULUDQ   Y9, Y8, Y8
+	VPADDQ     Y8, Y6, Y6
+	VPSRLQ     $0x20, Y11, Y8
+	VPADDQ     Y8, Y6, Y6
+	VPSLLQ     $0x34, Y6, Y8
+	VPBLENDD   $0x55, Y11, Y8, Y8
+	VPCMPEQQ   Y3, Y8, Y8
+	VPADDQ     Y2, Y6, Y6
+	VPADDQ     Y8, Y6, Y6
+	VPSRLQ     $0x0b, Y6, Y6
+	VPOR       Y10, Y5, Y5
+	VPSLLQ     $0x15, Y10, Y10
+	VPADDQ     Y6, Y10, Y10
+	VPXOR      Y7, Y1, Y1
+	VPXOR      Y1, Y10, Y10
+	VPSUBQ     Y1, Y10, Y10
+	VMASKMOVPD (DX)(BX*8), Y0, Y1
+	VPADDQ     Y10, Y1, Y2
+	VMASKMOVPD Y2, Y0, (DX)(BX*8)
+	VPXOR      Y2, Y10, Y10
+	VPXOR      Y2, Y1, Y1
+	VPAND      Y1, Y10, Y10
+	VPOR       Y10, Y4, Y4
+
+done522:
+	VPSRLQ $0x3f, Y4, Y4
+	VPSRLQ $0x29, Y5, Y5
+	VPOR   Y5, Y4, Y4
+	VPTEST Y4, Y4
+	SETEQ  ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func addProductsCheckedAVX2<>(n int, x *int64, y *int64, from *int64, z *int64, minus int) bool
+// Requires: AVX, AVX2
+TEXT ·addProductsCheckedAVX2<>(SB), NOSPLIT, $0-49
+	MOVQ         n+0(FP), AX
+	VBROADCASTSD minus+40(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	VMOVUPS      constants<>+8000(SB), Y2
+	VMOVUPS      constants<>+2752(SB), Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         from+24(FP), BX
+	MOVQ         z+32(FP), SI
+	XORQ         DI, DI
+	LEAQ         -8(AX), R8
+	TESTQ        R8, R8
+	JL           oneTest525
+
+many523:
+	VMOVUPS  (CX)(DI*8), Y6
+	VPCMPGTQ Y6, Y1, Y7
+	VPXOR    Y7, Y6, Y6
+	VPSUBQ   Y7, Y6, Y6
+	VPSRLQ   $0x20, Y6, Y8
+	VPXOR    Y0, Y7, Y7
+	VMOVUPS  (DX)(DI*8), Y9
+	VPCMPGTQ Y9, Y1, Y10
+	VPXOR    Y10, Y9, Y9
+	VPSUBQ   Y10, Y9, Y9
+	VPSRLQ   $0x20, Y9, Y11
+	VPMULUDQ Y9, Y6, Y12
+	VPMULUDQ Y11, Y6, Y6
+	VPMULUDQ Y11, Y8, Y11
+	VPMULUDQ Y9, Y8, Y8
+	VPADDQ   Y8, Y6, Y6
+	VPSRLQ   $0x20, Y12, Y8
+	VPADDQ   Y8, Y6, Y6
+	VPSLLQ   $0x34, Y6, Y8
+	VPBLENDD $0x55, Y12, Y8, Y8
+	VPCMPEQQ Y3, Y8, Y8
+	VPADDQ   Y2, Y6, Y6
+	VPADDQ   Y8, Y6, Y6
+	VPSRLQ   $0x0b, Y6, Y6
+	VPOR     Y11, Y5, Y5
+	VPSLLQ   $0x15, Y11, Y11
+	VPADDQ   Y6, Y11, Y11
+	VPXOR    Y7, Y10, Y10
+	VPXOR    Y10, Y11, Y11
+	VPSUBQ   Y10, Y11, Y11
+	VMOVUPS  (BX)(DI*8), Y6
+	VPADDQ   Y11, Y6, Y7
+	VMOVUPS  Y7, (SI)(DI*8)
+	VPXOR    Y7, Y11, Y11
+	VPXOR    Y7, Y6, Y6
+	VPAND    Y6, Y11, Y11
+	VPOR     Y11, Y4, Y4
+	VMOVUPS  32(CX)(DI*8), Y6
+	VPCMPGTQ Y6, Y1, Y7
+	VPXOR    Y7, Y6, Y6
+	VPSUBQ   Y7, Y6, Y6
+	VPSRLQ   $0x20, Y6, Y8
+	VPXOR    Y0, Y7, Y7
+	VMOVUPS  32(DX)(DI*8), Y9
+	VPCMPGTQ Y9, Y1, Y10
+	VPXOR    Y10, Y9, Y9
+	VPSUBQ   Y10, Y9, Y9
+	VPSRLQ   $0x20, Y9, Y11
+	VPMULUDQ Y9, Y6, Y12
+	VPMULUDQ Y11, Y6, Y6
+	VPMULUDQ Y11, Y8, Y11
+	VPMULUDQ Y9, Y8, Y8
+	VPADDQ   Y8, Y6, Y6
+	VPSRLQ   $0x20, Y12, Y8
+	VPADDQ   Y8, Y6, Y6
+	VPSLLQ   $0x34, Y6, Y8
+	VPBLENDD $0x55, Y12, Y8, Y8
+	VPCMPEQQ Y3, Y8, Y8
+	VPADDQ   Y2, Y6, Y6
+	VPADDQ   Y8, Y6, Y6
+	VPSRLQ   $0x0b, Y6, Y6
+	VPOR     Y11, Y5, Y5
+	VPSLLQ   $0x15, Y11, Y11
+	VPADDQ   Y6, Y11, Y11
+	VPXOR    Y7, Y10, Y10
+	VPXOR    Y10, Y11, Y11
+	VPSUBQ   Y10, Y11, Y11
+	VMOVUPS  32(BX)(DI*8), Y6
+	VPADDQ   Y11, Y6, Y7
+	VMOVUPS  Y7, 32(SI)(DI*8)
+	VPXOR    Y7, Y11, Y11
+	VPXOR    Y7, Y6, Y6
+	VPAND    Y6, Y11, Y11
+	VPOR     Y11, Y4, Y4
+	ADDQ     $0x08, DI
+	CMPQ     DI, R8
+	JLE      many523
+
+oneTest525:
+	LEAQ -4(AX), R8
+	CMPQ DI, R8
+	JG   tail526
+
+one524:
+	VMOVUPS  (CX)(DI*8), Y6
+	VPCMPGTQ Y6, Y1, Y7
+	VPXOR    Y7, Y6, Y6
+	VPSUBQ   Y7, Y6, Y6
+	VPSRLQ   $0x20, Y6, Y8
+	VPXOR    Y0, Y7, Y7
+	VMOVUPS  (DX)(DI*8), Y9
+	VPCMPGTQ Y9, Y1, Y10
+	VPXOR    Y10, Y9, Y9
+	VPSUBQ   Y10, Y9, Y9
+	VPSRLQ   $0x20, Y9, Y11
+	VPMULUDQ Y9, Y6, Y12
+	VPMULUDQ Y11, Y6, Y6
+	VPMULUDQ Y11, Y8, Y11
+	VPMULUDQ Y9, Y8, Y8
+	VPADDQ   Y8, Y6, Y6
+	VPSRLQ   $0x20, Y12, Y8
+	VPADDQ   Y8, Y6, Y6
+	VPSLLQ   $0x34, Y6, Y8
+	VPBLENDD $0x55, Y12, Y8, Y8
+	VPCMPEQQ Y3, Y8, Y8
+	VPADDQ   Y2, Y6, Y6
+	VPADDQ   Y8, Y6, Y6
+	VPSRLQ   $0x0b, Y6, Y6
+	VPOR     Y11, Y5, Y5
+	VPSLLQ   $0x15, Y11, Y11
+	VPADDQ   Y6, Y11, Y11
+	VPXOR    Y7, Y10, Y10
+	VPXOR    Y10, Y11, Y11
+	VPSUBQ   Y10, Y11, Y11
+	VMOVUPS  (BX)(DI*8), Y6
+	VPADDQ   Y11, Y6, Y7
+	VMOVUPS  Y7, (SI)(DI*8)
+	VPXOR    Y7, Y11, Y11
+	VPXOR    Y7, Y6, Y6
+	VPAND    Y6, Y11, Y11
+	VPOR     Y11, Y4, Y4
+	ADDQ     $0x04, DI
+	CMPQ     DI, R8
+	JLE      one524
+
+tail526:
+	SUBQ       DI, AX
+	JZ         done527
+	LEAQ       ones<>+32(SB), R8
+	SHLQ       $0x03, AX
+	SUBQ       AX, R8
+	VMOVUPS    (R8), Y6
+	VMASKMOVPD (CX)(DI*8), Y6, Y7
+	VPCMPGTQ   Y7, Y1, Y8
+	VPXOR      Y8, Y7, Y7
+	VPSUBQ     Y8, Y7, Y7
+	VPSRLQ     $0x20, Y7, Y9
+	VPXOR      Y0, Y8, Y8
+	VMASKMOVPD (DX)(DI*8), Y6, Y0
+	VPCMPGTQ   Y0, Y1, Y1
+	VPXOR      Y1, Y0, Y0
+	VPSUBQ     Y1, Y0, Y0
+	VPSRLQ     $0x20, Y0, Y10
+	VPMULUDQ   Y0, Y7, Y11
+	VPMULUDQ   Y10, Y7, Y7
+	VPMULUDQ   Y10, Y9, Y10
+	VPMULUDQ   Y0, Y9, Y0
+	VPADDQ     Y0, Y7, Y7
+	VPSRLQ     $0x20, Y11, Y0
+	VPADDQ     Y0, Y7, Y7
+	VPSLLQ     $0x34, Y7, Y0
+	VPBLENDD   $0x55, Y11, Y0, Y0
+	VPCMPEQQ   Y3, Y0, Y0
+	VPADDQ     Y2, Y7, Y7
+	VPADDQ     Y0, Y7, Y7
+	VPSRLQ     $0x0b, Y7, Y7
+	VPOR       Y10, Y5, Y5
+	VPSLLQ     $0x15, Y10, Y10
+	VPADDQ     Y7, Y10, Y10
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y1, Y10, Y10
+	VPSUBQ     Y1, Y10, Y10
+	VMASKMOVPD (BX)(DI*8), Y6, Y0
+	VPADDQ     Y10, Y0, Y1
+	VMASKMOVPD Y1, Y6, (SI)(DI*8)
+	VPXOR      Y1, Y10, Y10
+	VPXOR      Y1, Y0, Y0
+	VPAND      Y0, Y10, Y10
+	VPOR       Y10, Y4, Y4
+
+done527:
+	VPSRLQ $0x3f, Y4, Y4
+	VPSRLQ $0x29, Y5, Y5
+	VPOR   Y5, Y4, Y4
+	VPTEST Y4, Y4
+	SETEQ  ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func dotCheckedAVX2<>(n int, x *int64, y *int64, sums *uint64)
+// Requires: AVX, AVX2
+TEXT ·dotCheckedAVX2<>(SB), NOSPLIT, $0-32
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	VMOVUPS constants<>+192(SB), Y0
+	VXORPD  Y1, Y1, Y1
+	VXORPD  Y2, Y2, Y2
+	VXORPD  Y3, Y3, Y3
+	VXORPD  Y4, Y4, Y4
+	VXORPD  Y5, Y5, Y5
+	VXORPD  Y6, Y6, Y6
+	VXORPD  Y7, Y7, Y7
+	VXORPD  Y8, Y8, Y8
+	XORQ    BX, BX
+	LEAQ    -8(AX), SI
+	TESTQ   SI, SI
+	JL      oneTest530
+
+many528:
+	VMOVUPS  (CX)(BX*8), Y9
+	VMOVUPS  (DX)(BX*8), Y10
+	VPXOR    Y0, Y9, Y9
+	VPXOR    Y0, Y10, Y10
+	VPADDQ   Y9, Y6, Y6
+	VPADDQ   Y10, Y6, Y6
+	VPSRLQ   $0x20, Y9, Y11
+	VPSRLQ   $0x20, Y10, Y12
+	VPMULUDQ Y10, Y9, Y13
+	VPADDQ   Y13, Y1, Y1
+	VPSRLQ   $0x20, Y13, Y13
+	VPADDQ   Y13, Y2, Y2
+	VPMULUDQ Y12, Y9, Y9
+	VPADDQ   Y9, Y3, Y3
+	VPSRLQ   $0x20, Y9, Y9
+	VPADDQ   Y9, Y4, Y4
+	VPMULUDQ Y10, Y11, Y9
+	VPADDQ   Y9, Y3, Y3
+	VPSRLQ   $0x20, Y9, Y9
+	VPADDQ   Y9, Y4, Y4
+	VPMULUDQ Y12, Y11, Y9
+	VPADDQ   Y9, Y5, Y5
+	VPSRLQ   $0x20, Y9, Y9
+	VPADDQ   Y9, Y7, Y7
+	VPADDQ   Y11, Y8, Y8
+	VPADDQ   Y12, Y8, Y8
+	VMOVUPS  32(CX)(BX*8), Y9
+	VMOVUPS  32(DX)(BX*8), Y10
+	VPXOR    Y0, Y9, Y9
+	VPXOR    Y0, Y10, Y10
+	VPADDQ   Y9, Y6, Y6
+	VPADDQ   Y10, Y6, Y6
+	VPSRLQ   $0x20, Y9, Y11
+	VPSRLQ   $0x20, Y10, Y12
+	VPMULUDQ Y10, Y9, Y13
+	VPADDQ   Y13, Y1, Y1
+	VPSRLQ   $0x20, Y13, Y13
+	VPADDQ   Y13, Y2, Y2
+	VPMULUDQ Y12, Y9, Y9
+	VPADDQ   Y9, Y3, Y3
+	VPSRLQ   $0x20, Y9, Y9
+	VPADDQ   Y9, Y4, Y4
+	VPMULUDQ Y10, Y11, Y9
+	VPADDQ   Y9, Y3, Y3
+	VPSRLQ   $0x20, Y9, Y9
+	VPADDQ   Y9, Y4, Y4
+	VPMULUDQ Y12, Y11, Y9
+	VPADDQ   Y9, Y5, Y5
+	VPSRLQ   $0x20, Y9, Y9
+	VPADDQ   Y9, Y7, Y7
+	VPADDQ   Y11, Y8, Y8
+	VPADDQ   Y12, Y8, Y8
+	ADDQ     $0x08, BX
+	CMPQ     BX, SI
+	JLE      many528
+
+oneTest530:
+	LEAQ -4(AX), SI
+	CMPQ BX, SI
+	JG   tail531
+
+one529:
+	VMOVUPS  (CX)(BX*8), Y9
+	VMOVUPS  (DX)(BX*8), Y10
+	VPXOR    Y0, Y9, Y9
+	VPXOR    Y0, Y10, Y10
+	VPADDQ   Y9, Y6, Y6
+	VPADDQ   Y10, Y6, Y6
+	VPSRLQ   $0x20, Y9, Y11
+	VPSRLQ   $0x20, Y10, Y12
+	VPMULUDQ Y10, Y9, Y13
+	VPADDQ   Y13, Y1, Y1
+	VPSRLQ   $0x20, Y13, Y13
+	VPADDQ   Y13, Y2, Y2
+	VPMULUDQ Y12, Y9, Y9
+	VPADDQ   Y9, Y3, Y3
+	VPSRLQ   $0x20, Y9, Y9
+	VPADDQ   Y9, Y4, Y4
+	VPMULUDQ Y10, Y11, Y9
+	VPADDQ   Y9, Y3, Y3
+	VPSRLQ   $0x20, Y9, Y9
+	VPADDQ   Y9, Y4, Y4
+	VPMULUDQ Y12, Y11, Y9
+	VPADDQ   Y9, Y5, Y5
+	VPSRLQ   $0x20, Y9, Y9
+	VPADDQ   Y9, Y7, Y7
+	VPADDQ   Y11, Y8, Y8
+	VPADDQ   Y12, Y8, Y8
+	ADDQ     $0x04, BX
+	CMPQ     BX, SI
+	JLE      one529
+
+tail531:
+	SUBQ       BX, AX
+	JZ         done532
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x03, AX
+	SUBQ       AX, SI
+	VMOVUPS    (SI), Y9
+	VMASKMOVPD (CX)(BX*8), Y9, Y10
+	VMASKMOVPD (DX)(BX*8), Y9, Y9
+	VPXOR      Y0, Y10, Y10
+	VPXOR      Y0, Y9, Y9
+	VPADDQ     Y10, Y6, Y6
+	VPADDQ     Y9, Y6, Y6
+	VPSRLQ     $0x20, Y10, Y0
+	VPSRLQ     $0x20, Y9, Y11
+	VPMULUDQ   Y9, Y10, Y12
+	VPADDQ     Y12, Y1, Y1
+	VPSRLQ     $0x20, Y12, Y12
+	VPADDQ     Y12, Y2, Y2
+	VPMULUDQ   Y11, Y10, Y10
+	VPADDQ     Y10, Y3, Y3
+	VPSRLQ     $0x20, Y10, Y10
+	VPADDQ     Y10, Y4, Y4
+	VPMULUDQ   Y9, Y0, Y9
+	VPADDQ     Y9, Y3, Y3
+	VPSRLQ     $0x20, Y9, Y9
+	VPADDQ     Y9, Y4, Y4
+	VPMULUDQ   Y11, Y0, Y9
+	VPADDQ     Y9, Y5, Y5
+	VPSRLQ     $0x20, Y9, Y9
+	VPADDQ     Y9, Y7, Y7
+	VPADDQ     Y0, Y8, Y8
+	VPADDQ     Y11, Y8, Y8
+
+done532:
+	VPSLLQ       $0x20, Y2, Y0
+	VPSUBQ       Y0, Y1, Y0
+	VPSLLQ       $0x20, Y4, Y1
+	VPSUBQ       Y1, Y3, Y1
+	VPSLLQ       $0x20, Y7, Y3
+	VPSUBQ       Y3, Y5, Y3
+	VPADDQ       Y2, Y1, Y1
+	VPADDQ       Y4, Y3, Y3
+	VPSLLQ       $0x20, Y8, Y2
+	VPSUBQ       Y2, Y6, Y2
+	MOVQ         sums+24(FP), AX
+	VEXTRACTF128 $0x01, Y0, X14
+	VPADDQ       Y14, Y0, Y0
+	VPERMILPD    $0x01, X0, X14
+	VPADDQ       Y14, Y0, Y0
+	VMOVQ        X0, (AX)
+	VEXTRACTF128 $0x01, Y1, X14
+	VPADDQ       Y14, Y1, Y1
+	VPERMILPD    $0x01, X1, X14
+	VPADDQ       Y14, Y1, Y1
+	VMOVQ        X1, 8(AX)
+	VEXTRACTF128 $0x01, Y3, X14
+	VPADDQ       Y14, Y3, Y3
+	VPERMILPD    $0x01, X3, X14
+	VPADDQ       Y14, Y3, Y3
+	VMOVQ        X3, 16(AX)
+	VEXTRACTF128 $0x01, Y7, X14
+	VPADDQ       Y14, Y7, Y7
+	VPERMILPD    $0x01, X7, X14
+	VPADDQ       Y14, Y7, Y7
+	VMOVQ        X7, 24(AX)
+	VEXTRACTF128 $0x01, Y2, X14
+	VPADDQ       Y14, Y2, Y2
+	VPERMILPD    $0x01, X2, X14
+	VPADDQ       Y14, Y2, Y2
+	VMOVQ        X2, 32(AX)
+	VEXTRACTF128 $0x01, Y8, X14
+	VPADDQ       Y14, Y8, Y8
+	VPERMILPD    $0x01, X8, X14
+	VPADDQ       Y14, Y8, Y8
+	VMOVQ        X8, 40(AX)
+	VZEROUPPER
+	RET
+
+// func squaresCheckedAVX2<>(n int, x *int64, sums *uint64)
+// Requires: AVX, AVX2
+TEXT ·squaresCheckedAVX2<>(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	XORQ   DX, DX
+	LEAQ   -8(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest535
+
+many533:
+	VMOVUPS  (CX)(DX*8), Y7
+	VPCMPGTQ Y7, Y5, Y8
+	VPXOR    Y8, Y7, Y7
+	VPSUBQ   Y8, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y8
+	VPMULUDQ Y7, Y7, Y10
+	VPADDQ   Y10, Y0, Y0
+	VPSRLQ   $0x20, Y10, Y10
+	VPADDQ   Y10, Y1, Y1
+	VPMULUDQ Y8, Y7, Y7
+	VPADDQ   Y7, Y2, Y2
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPMULUDQ Y8, Y8, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y6, Y6
+	VMOVUPS  32(CX)(DX*8), Y7
+	VPCMPGTQ Y7, Y5, Y8
+	VPXOR    Y8, Y7, Y7
+	VPSUBQ   Y8, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y8
+	VPMULUDQ Y7, Y7, Y10
+	VPADDQ   Y10, Y0, Y0
+	VPSRLQ   $0x20, Y10, Y10
+	VPADDQ   Y10, Y1, Y1
+	VPMULUDQ Y8, Y7, Y7
+	VPADDQ   Y7, Y2, Y2
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPMULUDQ Y8, Y8, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y6, Y6
+	ADDQ     $0x08, DX
+	CMPQ     DX, BX
+	JLE      many533
+
+oneTest535:
+	LEAQ -4(AX), BX
+	CMPQ DX, BX
+	JG   tail536
+
+one534:
+	VMOVUPS  (CX)(DX*8), Y7
+	VPCMPGTQ Y7, Y5, Y8
+	VPXOR    Y8, Y7, Y7
+	VPSUBQ   Y8, Y7, Y7
+	VPSRLQ   $0x20, Y7, Y8
+	VPMULUDQ Y7, Y7, Y10
+	VPADDQ   Y10, Y0, Y0
+	VPSRLQ   $0x20, Y10, Y10
+	VPADDQ   Y10, Y1, Y1
+	VPMULUDQ Y8, Y7, Y7
+	VPADDQ   Y7, Y2, Y2
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y3, Y3
+	VPMULUDQ Y8, Y8, Y7
+	VPADDQ   Y7, Y4, Y4
+	VPSRLQ   $0x20, Y7, Y7
+	VPADDQ   Y7, Y6, Y6
+	ADDQ     $0x04, DX
+	CMPQ     DX, BX
+	JLE      one534
+
+tail536:
+	SUBQ       DX, AX
+	JZ         done537
+	LEAQ       ones<>+32(SB), BX
+	SHLQ       $0x03, AX
+	SUBQ       AX, BX
+	VMOVUPS    (BX), Y7
+	VMASKMOVPD (CX)(DX*8), Y7, Y7
+	VPCMPGTQ   Y7, Y5, Y5
+	VPXOR      Y5, Y7, Y7
+	VPSUBQ     Y5, Y7, Y7
+	VPSRLQ     $0x20, Y7, Y5
+	VPMULUDQ   Y7, Y7, Y8
+	VPADDQ     Y8, Y0, Y0
+	VPSRLQ     $0x20, Y8, Y8
+	VPADDQ     Y8, Y1, Y1
+	VPMULUDQ   Y5, Y7, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPSRLQ     $0x20, Y7, Y7
+	VPADDQ     Y7, Y3, Y3
+	VPMULUDQ   Y5, Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPSRLQ     $0x20, Y5, Y5
+	VPADDQ     Y5, Y6, Y6
+
+done537:
+	VPADDQ       Y2, Y2, Y2
+	VPADDQ       Y3, Y3, Y3
+	VPSLLQ       $0x20, Y1, Y5
+	VPSUBQ       Y5, Y0, Y5
+	VPSLLQ       $0x20, Y3, Y0
+	VPSUBQ       Y0, Y2, Y0
+	VPSLLQ       $0x20, Y6, Y2
+	VPSUBQ       Y2, Y4, Y2
+	VPADDQ       Y1, Y0, Y0
+	VPADDQ       Y3, Y2, Y2
+	MOVQ         sums+16(FP), AX
+	VEXTRACTF128 $0x01, Y5, X9
+	VPADDQ       Y9, Y5, Y5
+	VPERMILPD    $0x01, X5, X9
+	VPADDQ       Y9, Y5, Y5
+	VMOVQ        X5, (AX)
+	VEXTRACTF128 $0x01, Y0, X9
+	VPADDQ       Y9, Y0, Y0
+	VPERMILPD    $0x01, X0, X9
+	VPADDQ       Y9, Y0, Y0
+	VMOVQ        X0, 8(AX)
+	VEXTRACTF128 $0x01, Y2, X9
+	VPADDQ       Y9, Y2, Y2
+	VPERMILPD    $0x01, X2, X9
+	VPADDQ       Y9, Y2, Y2
+	VMOVQ        X2, 16(AX)
+	VEXTRACTF128 $0x01, Y6, X9
+	VPADDQ       Y9, Y6, Y6
+	VPERMILPD    $0x01, X6, X9
+	VPADDQ       Y9, Y6, Y6
+	VMOVQ        X6, 24(AX)
+	VZEROUPPER
+	RET
+
+// func magnitudesAVX2<>(n int, x *int64) uint64
+// Requires: AVX, AVX2
+TEXT ·magnitudesAVX2<>(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	XORQ   DX, DX
+	LEAQ   -8(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest540
+
+many538:
+	VMOVUPS  (CX)(DX*8), Y1
+	VMOVUPS  32(CX)(DX*8), Y2
+	VXORPD   Y3, Y3, Y3
+	VPCMPGTQ Y1, Y3, Y3
+	VXORPD   Y4, Y4, Y4
+	VPCMPGTQ Y2, Y4, Y4
+	VPXOR    Y3, Y1, Y1
+	VPXOR    Y4, Y2, Y2
+	VPSUBQ   Y3, Y1, Y1
+	VPSUBQ   Y4, Y2, Y2
+	VPOR     Y1, Y0, Y0
+	VPOR     Y2, Y0, Y0
+	ADDQ     $0x08, DX
+	CMPQ     DX, BX
+	JLE      many538
+
+oneTest540:
+	LEAQ -4(AX), BX
+	CMPQ DX, BX
+	JG   tail541
+
+one539:
+	VMOVUPS  (CX)(DX*8), Y1
+	VXORPD   Y2, Y2, Y2
+	VPCMPGTQ Y1, Y2, Y2
+	VPXOR    Y2, Y1, Y1
+	VPSUBQ   Y2, Y1, Y1
+	VPOR     Y1, Y0, Y0
+	ADDQ     $0x04, DX
+	CMPQ     DX, BX
+	JLE      one539
+
+tail541:
+	SUBQ       DX, AX
+	JZ         done542
+	LEAQ       ones<>+32(SB), BX
+	SHLQ       $0x03, AX
+	SUBQ       AX, BX
+	VMOVUPS    (BX), Y1
+	VMASKMOVPD (CX)(DX*8), Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VPCMPGTQ   Y1, Y2, Y2
+	VPXOR      Y2, Y1, Y1
+	VPSUBQ     Y2, Y1, Y1
+	VPOR       Y1, Y0, Y0
+
+done542:
+	VEXTRACTF128 $0x01, Y0, X5
+	VORPD        Y5, Y0, Y0
+	VPERMILPD    $0x01, X0, X5
+	VORPD        Y5, Y0, Y0
+	VMOVSD       X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -17929,86 +22898,86 @@ DATA constants<>+4576(SB)/8, $0x3ff0000000000004
 DATA constants<>+4584(SB)/8, $0x3ff0000000000004
 DATA constants<>+4592(SB)/8, $0x3ff0000000000004
 DATA constants<>+4600(SB)/8, $0x3ff0000000000004
-DATA constants<>+4608(SB)/8, $0x3feffffffffffff8
-DATA constants<>+4616(SB)/8, $0x3feffffffffffff8
-DATA constants<>+4624(SB)/8, $0x3feffffffffffff8
-DATA constants<>+4632(SB)/8, $0x3feffffffffffff8
-DATA constants<>+4640(SB)/8, $0x3feffffffffffff8
-DATA constants<>+4648(SB)/8, $0x3feffffffffffff8
-DATA constants<>+4656(SB)/8, $0x3feffffffffffff8
-DATA constants<>+4664(SB)/8, $0x3feffffffffffff8
-DATA constants<>+4672(SB)/8, $0x3df0000000000000
-DATA constants<>+4680(SB)/8, $0x3df0000000000000
-DATA constants<>+4688(SB)/8, $0x3df0000000000000
-DATA constants<>+4696(SB)/8, $0x3df0000000000000
-DATA constants<>+4704(SB)/8, $0x3df0000000000000
-DATA constants<>+4712(SB)/8, $0x3df0000000000000
-DATA constants<>+4720(SB)/8, $0x3df0000000000000
-DATA constants<>+4728(SB)/8, $0x3df0000000000000
-DATA constants<>+4736(SB)/8, $0x2492492492492492
-DATA constants<>+4744(SB)/8, $0x2492492492492492
-DATA constants<>+4752(SB)/8, $0x2492492492492492
-DATA constants<>+4760(SB)/8, $0x2492492492492492
-DATA constants<>+4768(SB)/8, $0x2492492492492492
-DATA constants<>+4776(SB)/8, $0x2492492492492492
-DATA constants<>+4784(SB)/8, $0x2492492492492492
-DATA constants<>+4792(SB)/8, $0x2492492492492492
-DATA constants<>+4800(SB)/8, $0x0000000000000249
-DATA constants<>+4808(SB)/8, $0x0000000000000249
-DATA constants<>+4816(SB)/8, $0x0000000000000249
-DATA constants<>+4824(SB)/8, $0x0000000000000249
-DATA constants<>+4832(SB)/8, $0x0000000000000249
-DATA constants<>+4840(SB)/8, $0x0000000000000249
-DATA constants<>+4848(SB)/8, $0x0000000000000249
-DATA constants<>+4856(SB)/8, $0x0000000000000249
-DATA constants<>+4864(SB)/8, $0x3333333333333333
-DATA constants<>+4872(SB)/8, $0x3333333333333333
-DATA constants<>+4880(SB)/8, $0x3333333333333333
-DATA constants<>+4888(SB)/8, $0x3333333333333333
-DATA constants<>+4896(SB)/8, $0x3333333333333333
-DATA constants<>+4904(SB)/8, $0x3333333333333333
-DATA constants<>+4912(SB)/8, $0x3333333333333333
-DATA constants<>+4920(SB)/8, $0x3333333333333333
-DATA constants<>+4928(SB)/8, $0x5555555555555555
-DATA constants<>+4936(SB)/8, $0x5555555555555555
-DATA constants<>+4944(SB)/8, $0x5555555555555555
-DATA constants<>+4952(SB)/8, $0x5555555555555555
-DATA constants<>+4960(SB)/8, $0x5555555555555555
-DATA constants<>+4968(SB)/8, $0x5555555555555555
-DATA constants<>+4976(SB)/8, $0x5555555555555555
-DATA constants<>+4984(SB)/8, $0x5555555555555555
-DATA constants<>+4992(SB)/8, $0x3243f6a8885a308d
-DATA constants<>+5000(SB)/8, $0x3243f6a8885a308d
-DATA constants<>+5008(SB)/8, $0x3243f6a8885a308d
-DATA constants<>+5016(SB)/8, $0x3243f6a8885a308d
-DATA constants<>+5024(SB)/8, $0x3243f6a8885a308d
-DATA constants<>+5032(SB)/8, $0x3243f6a8885a308d
-DATA constants<>+5040(SB)/8, $0x3243f6a8885a308d
-DATA constants<>+5048(SB)/8, $0x3243f6a8885a308d
-DATA constants<>+5056(SB)/8, $0x6487ed5110b4611a
-DATA constants<>+5064(SB)/8, $0x6487ed5110b4611a
-DATA constants<>+5072(SB)/8, $0x6487ed5110b4611a
-DATA constants<>+5080(SB)/8, $0x6487ed5110b4611a
-DATA constants<>+5088(SB)/8, $0x6487ed5110b4611a
-DATA constants<>+5096(SB)/8, $0x6487ed5110b4611a
-DATA constants<>+5104(SB)/8, $0x6487ed5110b4611a
-DATA constants<>+5112(SB)/8, $0x6487ed5110b4611a
-DATA constants<>+5120(SB)/8, $0x0000000000020000
-DATA constants<>+5128(SB)/8, $0x0000000000020000
-DATA constants<>+5136(SB)/8, $0x0000000000020000
-DATA constants<>+5144(SB)/8, $0x0000000000020000
-DATA constants<>+5152(SB)/8, $0x0000000000020000
-DATA constants<>+5160(SB)/8, $0x0000000000020000
-DATA constants<>+5168(SB)/8, $0x0000000000020000
-DATA constants<>+5176(SB)/8, $0x0000000000020000
-DATA constants<>+5184(SB)/8, $0xffff800000000000
-DATA constants<>+5192(SB)/8, $0xffff800000000000
-DATA constants<>+5200(SB)/8, $0xffff800000000000
-DATA constants<>+5208(SB)/8, $0xffff800000000000
-DATA constants<>+5216(SB)/8, $0xffff800000000000
-DATA constants<>+5224(SB)/8, $0xffff800000000000
-DATA constants<>+5232(SB)/8, $0xffff800000000000
-DATA constants<>+5240(SB)/8, $0xffff800000000000
+DATA constants<>+4608(SB)/8, $0xffff800000000000
+DATA constants<>+4616(SB)/8, $0xffff800000000000
+DATA constants<>+4624(SB)/8, $0xffff800000000000
+DATA constants<>+4632(SB)/8, $0xffff800000000000
+DATA constants<>+4640(SB)/8, $0xffff800000000000
+DATA constants<>+4648(SB)/8, $0xffff800000000000
+DATA constants<>+4656(SB)/8, $0xffff800000000000
+DATA constants<>+4664(SB)/8, $0xffff800000000000
+DATA constants<>+4672(SB)/8, $0x3feffffffffffff8
+DATA constants<>+4680(SB)/8, $0x3feffffffffffff8
+DATA constants<>+4688(SB)/8, $0x3feffffffffffff8
+DATA constants<>+4696(SB)/8, $0x3feffffffffffff8
+DATA constants<>+4704(SB)/8, $0x3feffffffffffff8
+DATA constants<>+4712(SB)/8, $0x3feffffffffffff8
+DATA constants<>+4720(SB)/8, $0x3feffffffffffff8
+DATA constants<>+4728(SB)/8, $0x3feffffffffffff8
+DATA constants<>+4736(SB)/8, $0x3df0000000000000
+DATA constants<>+4744(SB)/8, $0x3df0000000000000
+DATA constants<>+4752(SB)/8, $0x3df0000000000000
+DATA constants<>+4760(SB)/8, $0x3df0000000000000
+DATA constants<>+4768(SB)/8, $0x3df0000000000000
+DATA constants<>+4776(SB)/8, $0x3df0000000000000
+DATA constants<>+4784(SB)/8, $0x3df0000000000000
+DATA constants<>+4792(SB)/8, $0x3df0000000000000
+DATA constants<>+4800(SB)/8, $0x2492492492492492
+DATA constants<>+4808(SB)/8, $0x2492492492492492
+DATA constants<>+4816(SB)/8, $0x2492492492492492
+DATA constants<>+4824(SB)/8, $0x2492492492492492
+DATA constants<>+4832(SB)/8, $0x2492492492492492
+DATA constants<>+4840(SB)/8, $0x2492492492492492
+DATA constants<>+4848(SB)/8, $0x2492492492492492
+DATA constants<>+4856(SB)/8, $0x2492492492492492
+DATA constants<>+4864(SB)/8, $0x0000000000000249
+DATA constants<>+4872(SB)/8, $0x0000000000000249
+DATA constants<>+4880(SB)/8, $0x0000000000000249
+DATA constants<>+4888(SB)/8, $0x0000000000000249
+DATA constants<>+4896(SB)/8, $0x0000000000000249
+DATA constants<>+4904(SB)/8, $0x0000000000000249
+DATA constants<>+4912(SB)/8, $0x0000000000000249
+DATA constants<>+4920(SB)/8, $0x0000000000000249
+DATA constants<>+4928(SB)/8, $0x3333333333333333
+DATA constants<>+4936(SB)/8, $0x3333333333333333
+DATA constants<>+4944(SB)/8, $0x3333333333333333
+DATA constants<>+4952(SB)/8, $0x3333333333333333
+DATA constants<>+4960(SB)/8, $0x3333333333333333
+DATA constants<>+4968(SB)/8, $0x3333333333333333
+DATA constants<>+4976(SB)/8, $0x3333333333333333
+DATA constants<>+4984(SB)/8, $0x3333333333333333
+DATA constants<>+4992(SB)/8, $0x5555555555555555
+DATA constants<>+5000(SB)/8, $0x5555555555555555
+DATA constants<>+5008(SB)/8, $0x5555555555555555
+DATA constants<>+5016(SB)/8, $0x5555555555555555
+DATA constants<>+5024(SB)/8, $0x5555555555555555
+DATA constants<>+5032(SB)/8, $0x5555555555555555
+DATA constants<>+5040(SB)/8, $0x5555555555555555
+DATA constants<>+5048(SB)/8, $0x5555555555555555
+DATA constants<>+5056(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+5064(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+5072(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+5080(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+5088(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+5096(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+5104(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+5112(SB)/8, $0x3243f6a8885a308d
+DATA constants<>+5120(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+5128(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+5136(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+5144(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+5152(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+5160(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+5168(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+5176(SB)/8, $0x6487ed5110b4611a
+DATA constants<>+5184(SB)/8, $0x0000000000020000
+DATA constants<>+5192(SB)/8, $0x0000000000020000
+DATA constants<>+5200(SB)/8, $0x0000000000020000
+DATA constants<>+5208(SB)/8, $0x0000000000020000
+DATA constants<>+5216(SB)/8, $0x0000000000020000
+DATA constants<>+5224(SB)/8, $0x0000000000020000
+DATA constants<>+5232(SB)/8, $0x0000000000020000
+DATA constants<>+5240(SB)/8, $0x0000000000020000
 DATA constants<>+5248(SB)/8, $0xff80000000000000
 DATA constants<>+5256(SB)/8, $0xff80000000000000
 DATA constants<>+5264(SB)/8, $0xff80000000000000
@@ -18329,31 +23298,183 @@ DATA constants<>+7776(SB)/8, $0x43f0000000000000
 DATA constants<>+7784(SB)/8, $0x43f0000000000000
 DATA constants<>+7792(SB)/8, $0x43f0000000000000
 DATA constants<>+7800(SB)/8, $0x43f0000000000000
-DATA constants<>+7808(SB)/8, $0x00000000000007ff
-DATA constants<>+7816(SB)/8, $0x00000000000007ff
-DATA constants<>+7824(SB)/8, $0x00000000000007ff
-DATA constants<>+7832(SB)/8, $0x00000000000007ff
-DATA constants<>+7840(SB)/8, $0x00000000000007ff
-DATA constants<>+7848(SB)/8, $0x00000000000007ff
-DATA constants<>+7856(SB)/8, $0x00000000000007ff
-DATA constants<>+7864(SB)/8, $0x00000000000007ff
-DATA constants<>+7872(SB)/8, $0x00000000000fffff
-DATA constants<>+7880(SB)/8, $0x00000000000fffff
-DATA constants<>+7888(SB)/8, $0x00000000000fffff
-DATA constants<>+7896(SB)/8, $0x00000000000fffff
-DATA constants<>+7904(SB)/8, $0x00000000000fffff
-DATA constants<>+7912(SB)/8, $0x00000000000fffff
-DATA constants<>+7920(SB)/8, $0x00000000000fffff
-DATA constants<>+7928(SB)/8, $0x00000000000fffff
-DATA constants<>+7936(SB)/8, $0x0000000000000400
-DATA constants<>+7944(SB)/8, $0x0000000000000400
-DATA constants<>+7952(SB)/8, $0x0000000000000400
-DATA constants<>+7960(SB)/8, $0x0000000000000400
-DATA constants<>+7968(SB)/8, $0x0000000000000400
-DATA constants<>+7976(SB)/8, $0x0000000000000400
-DATA constants<>+7984(SB)/8, $0x0000000000000400
-DATA constants<>+7992(SB)/8, $0x0000000000000400
-GLOBL constants<>(SB), RODATA|NOPTR, $8000
+DATA constants<>+7808(SB)/8, $0x43dfffffff000000
+DATA constants<>+7816(SB)/8, $0x43dfffffff000000
+DATA constants<>+7824(SB)/8, $0x43dfffffff000000
+DATA constants<>+7832(SB)/8, $0x43dfffffff000000
+DATA constants<>+7840(SB)/8, $0x43dfffffff000000
+DATA constants<>+7848(SB)/8, $0x43dfffffff000000
+DATA constants<>+7856(SB)/8, $0x43dfffffff000000
+DATA constants<>+7864(SB)/8, $0x43dfffffff000000
+DATA constants<>+7872(SB)/8, $0x00000000000007ff
+DATA constants<>+7880(SB)/8, $0x00000000000007ff
+DATA constants<>+7888(SB)/8, $0x00000000000007ff
+DATA constants<>+7896(SB)/8, $0x00000000000007ff
+DATA constants<>+7904(SB)/8, $0x00000000000007ff
+DATA constants<>+7912(SB)/8, $0x00000000000007ff
+DATA constants<>+7920(SB)/8, $0x00000000000007ff
+DATA constants<>+7928(SB)/8, $0x00000000000007ff
+DATA constants<>+7936(SB)/8, $0x00000000000fffff
+DATA constants<>+7944(SB)/8, $0x00000000000fffff
+DATA constants<>+7952(SB)/8, $0x00000000000fffff
+DATA constants<>+7960(SB)/8, $0x00000000000fffff
+DATA constants<>+7968(SB)/8, $0x00000000000fffff
+DATA constants<>+7976(SB)/8, $0x00000000000fffff
+DATA constants<>+7984(SB)/8, $0x00000000000fffff
+DATA constants<>+7992(SB)/8, $0x00000000000fffff
+DATA constants<>+8000(SB)/8, $0x0000000000000400
+DATA constants<>+8008(SB)/8, $0x0000000000000400
+DATA constants<>+8016(SB)/8, $0x0000000000000400
+DATA constants<>+8024(SB)/8, $0x0000000000000400
+DATA constants<>+8032(SB)/8, $0x0000000000000400
+DATA constants<>+8040(SB)/8, $0x0000000000000400
+DATA constants<>+8048(SB)/8, $0x0000000000000400
+DATA constants<>+8056(SB)/8, $0x0000000000000400
+DATA constants<>+8064(SB)/8, $0x4530000000000000
+DATA constants<>+8072(SB)/8, $0x4530000000000000
+DATA constants<>+8080(SB)/8, $0x4530000000000000
+DATA constants<>+8088(SB)/8, $0x4530000000000000
+DATA constants<>+8096(SB)/8, $0x4530000000000000
+DATA constants<>+8104(SB)/8, $0x4530000000000000
+DATA constants<>+8112(SB)/8, $0x4530000000000000
+DATA constants<>+8120(SB)/8, $0x4530000000000000
+DATA constants<>+8128(SB)/8, $0x4530000000100000
+DATA constants<>+8136(SB)/8, $0x4530000000100000
+DATA constants<>+8144(SB)/8, $0x4530000000100000
+DATA constants<>+8152(SB)/8, $0x4530000000100000
+DATA constants<>+8160(SB)/8, $0x4530000000100000
+DATA constants<>+8168(SB)/8, $0x4530000000100000
+DATA constants<>+8176(SB)/8, $0x4530000000100000
+DATA constants<>+8184(SB)/8, $0x4530000000100000
+DATA constants<>+8192(SB)/8, $0x41f0000000000000
+DATA constants<>+8200(SB)/8, $0x41f0000000000000
+DATA constants<>+8208(SB)/8, $0x41f0000000000000
+DATA constants<>+8216(SB)/8, $0x41f0000000000000
+DATA constants<>+8224(SB)/8, $0x41f0000000000000
+DATA constants<>+8232(SB)/8, $0x41f0000000000000
+DATA constants<>+8240(SB)/8, $0x41f0000000000000
+DATA constants<>+8248(SB)/8, $0x41f0000000000000
+DATA constants<>+8256(SB)/8, $0x4530000080000000
+DATA constants<>+8264(SB)/8, $0x4530000080000000
+DATA constants<>+8272(SB)/8, $0x4530000080000000
+DATA constants<>+8280(SB)/8, $0x4530000080000000
+DATA constants<>+8288(SB)/8, $0x4530000080000000
+DATA constants<>+8296(SB)/8, $0x4530000080000000
+DATA constants<>+8304(SB)/8, $0x4530000080000000
+DATA constants<>+8312(SB)/8, $0x4530000080000000
+DATA constants<>+8320(SB)/8, $0x4530000080100000
+DATA constants<>+8328(SB)/8, $0x4530000080100000
+DATA constants<>+8336(SB)/8, $0x4530000080100000
+DATA constants<>+8344(SB)/8, $0x4530000080100000
+DATA constants<>+8352(SB)/8, $0x4530000080100000
+DATA constants<>+8360(SB)/8, $0x4530000080100000
+DATA constants<>+8368(SB)/8, $0x4530000080100000
+DATA constants<>+8376(SB)/8, $0x4530000080100000
+DATA constants<>+8384(SB)/8, $0x0000000071547652
+DATA constants<>+8392(SB)/8, $0x0000000071547652
+DATA constants<>+8400(SB)/8, $0x0000000071547652
+DATA constants<>+8408(SB)/8, $0x0000000071547652
+DATA constants<>+8416(SB)/8, $0x0000000071547652
+DATA constants<>+8424(SB)/8, $0x0000000071547652
+DATA constants<>+8432(SB)/8, $0x0000000071547652
+DATA constants<>+8440(SB)/8, $0x0000000071547652
+DATA constants<>+8448(SB)/8, $0x00000000ffffffff
+DATA constants<>+8456(SB)/8, $0x00000000ffffffff
+DATA constants<>+8464(SB)/8, $0x00000000ffffffff
+DATA constants<>+8472(SB)/8, $0x00000000ffffffff
+DATA constants<>+8480(SB)/8, $0x00000000ffffffff
+DATA constants<>+8488(SB)/8, $0x00000000ffffffff
+DATA constants<>+8496(SB)/8, $0x00000000ffffffff
+DATA constants<>+8504(SB)/8, $0x00000000ffffffff
+DATA constants<>+8512(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8520(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8528(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8536(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8544(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8552(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8560(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8568(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8576(SB)/8, $0x00000000b17217f7
+DATA constants<>+8584(SB)/8, $0x00000000b17217f7
+DATA constants<>+8592(SB)/8, $0x00000000b17217f7
+DATA constants<>+8600(SB)/8, $0x00000000b17217f7
+DATA constants<>+8608(SB)/8, $0x00000000b17217f7
+DATA constants<>+8616(SB)/8, $0x00000000b17217f7
+DATA constants<>+8624(SB)/8, $0x00000000b17217f7
+DATA constants<>+8632(SB)/8, $0x00000000b17217f7
+DATA constants<>+8640(SB)/8, $0x000000000000043e
+DATA constants<>+8648(SB)/8, $0x000000000000043e
+DATA constants<>+8656(SB)/8, $0x000000000000043e
+DATA constants<>+8664(SB)/8, $0x000000000000043e
+DATA constants<>+8672(SB)/8, $0x000000000000043e
+DATA constants<>+8680(SB)/8, $0x000000000000043e
+DATA constants<>+8688(SB)/8, $0x000000000000043e
+DATA constants<>+8696(SB)/8, $0x000000000000043e
+DATA constants<>+8704(SB)/8, $0x00000000cccccccc
+DATA constants<>+8712(SB)/8, $0x00000000cccccccc
+DATA constants<>+8720(SB)/8, $0x00000000cccccccc
+DATA constants<>+8728(SB)/8, $0x00000000cccccccc
+DATA constants<>+8736(SB)/8, $0x00000000cccccccc
+DATA constants<>+8744(SB)/8, $0x00000000cccccccc
+DATA constants<>+8752(SB)/8, $0x00000000cccccccc
+DATA constants<>+8760(SB)/8, $0x00000000cccccccc
+DATA constants<>+8768(SB)/8, $0x00000000aaaaaaaa
+DATA constants<>+8776(SB)/8, $0x00000000aaaaaaaa
+DATA constants<>+8784(SB)/8, $0x00000000aaaaaaaa
+DATA constants<>+8792(SB)/8, $0x00000000aaaaaaaa
+DATA constants<>+8800(SB)/8, $0x00000000aaaaaaaa
+DATA constants<>+8808(SB)/8, $0x00000000aaaaaaaa
+DATA constants<>+8816(SB)/8, $0x00000000aaaaaaaa
+DATA constants<>+8824(SB)/8, $0x00000000aaaaaaaa
+DATA constants<>+8832(SB)/8, $0x000000000162e42f
+DATA constants<>+8840(SB)/8, $0x000000000162e42f
+DATA constants<>+8848(SB)/8, $0x000000000162e42f
+DATA constants<>+8856(SB)/8, $0x000000000162e42f
+DATA constants<>+8864(SB)/8, $0x000000000162e42f
+DATA constants<>+8872(SB)/8, $0x000000000162e42f
+DATA constants<>+8880(SB)/8, $0x000000000162e42f
+DATA constants<>+8888(SB)/8, $0x000000000162e42f
+DATA constants<>+8896(SB)/8, $0x28be60db9391054a
+DATA constants<>+8904(SB)/8, $0x28be60db9391054a
+DATA constants<>+8912(SB)/8, $0x28be60db9391054a
+DATA constants<>+8920(SB)/8, $0x28be60db9391054a
+DATA constants<>+8928(SB)/8, $0x28be60db9391054a
+DATA constants<>+8936(SB)/8, $0x28be60db9391054a
+DATA constants<>+8944(SB)/8, $0x28be60db9391054a
+DATA constants<>+8952(SB)/8, $0x28be60db9391054a
+DATA constants<>+8960(SB)/8, $0x0000000028be60db
+DATA constants<>+8968(SB)/8, $0x0000000028be60db
+DATA constants<>+8976(SB)/8, $0x0000000028be60db
+DATA constants<>+8984(SB)/8, $0x0000000028be60db
+DATA constants<>+8992(SB)/8, $0x0000000028be60db
+DATA constants<>+9000(SB)/8, $0x0000000028be60db
+DATA constants<>+9008(SB)/8, $0x0000000028be60db
+DATA constants<>+9016(SB)/8, $0x0000000028be60db
+DATA constants<>+9024(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9032(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9040(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9048(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9056(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9064(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9072(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9080(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9088(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9096(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9104(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9112(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9120(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9128(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9136(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9144(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9152(SB)/8, $0x0000000024924924
+DATA constants<>+9160(SB)/8, $0x0000000024924924
+DATA constants<>+9168(SB)/8, $0x0000000024924924
+DATA constants<>+9176(SB)/8, $0x0000000024924924
+DATA constants<>+9184(SB)/8, $0x0000000024924924
+DATA constants<>+9192(SB)/8, $0x0000000024924924
+DATA constants<>+9200(SB)/8, $0x0000000024924924
+DATA constants<>+9208(SB)/8, $0x0000000024924924
+GLOBL constants<>(SB), RODATA|NOPTR, $9216
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-80
@@ -18526,31 +23647,66 @@ avx2:
 
 // func addQuotients(n int, x *int64, y *int64, z *int64, minus int) int
 TEXT ·addQuotients(SB), NOSPLIT, $0-48
-	JMP ·addQuotientsAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addQuotientsAVX512<>(SB)
+
+avx2:
+	JMP ·addQuotientsAVX2<>(SB)
 
 // func addSqrt(n int, x *int64, y *int64, minus int) int
 TEXT ·addSqrt(SB), NOSPLIT, $0-40
-	JMP ·addSqrtAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSqrtAVX512<>(SB)
+
+avx2:
+	JMP ·addSqrtAVX2<>(SB)
 
 // func addExp(n int, x *int64, y *int64, minus int, coarse *uint64, fine *uint64) int
 TEXT ·addExp(SB), NOSPLIT, $0-56
-	JMP ·addExpAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addExpAVX512<>(SB)
+
+avx2:
+	JMP ·addExpAVX2<>(SB)
 
 // func addLog(n int, x *int64, y *int64, minus int, table *uint64) int
 TEXT ·addLog(SB), NOSPLIT, $0-48
-	JMP ·addLogAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addLogAVX512<>(SB)
+
+avx2:
+	JMP ·addLogAVX2<>(SB)
 
 // func addTan(n int, x *int64, y *int64, minus int) int
 TEXT ·addTan(SB), NOSPLIT, $0-40
-	JMP ·addTanAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addTanAVX512<>(SB)
+
+avx2:
+	JMP ·addTanAVX2<>(SB)
 
 // func addAtan2(n int, y *int64, x *int64, z *int64, minus int, table *uint64) int
 TEXT ·addAtan2(SB), NOSPLIT, $0-56
-	JMP ·addAtan2AVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addAtan2AVX512<>(SB)
+
+avx2:
+	JMP ·addAtan2AVX2<>(SB)
 
 // func addAtan2Slopes(n int, y *int64, x *int64, v *int64, gy *int64, gx *int64) int
 TEXT ·addAtan2Slopes(SB), NOSPLIT, $0-56
-	JMP ·addAtan2SlopesAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addAtan2SlopesAVX512<>(SB)
+
+avx2:
+	JMP ·addAtan2SlopesAVX2<>(SB)
 
 // func addPow(n int, x *int64, y *int64, z *int64, minus int, coarse *uint64, fine *uint64, logs *uint64) int
 TEXT ·addPow(SB), NOSPLIT, $0-72
@@ -18562,19 +23718,39 @@ TEXT ·powers(SB), NOSPLIT, $0-72
 
 // func addSigned(n int, x *int64, v *int64, y *int64, below int, minus int)
 TEXT ·addSigned(SB), NOSPLIT, $0-48
-	JMP ·addSignedAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSignedAVX512<>(SB)
+
+avx2:
+	JMP ·addSignedAVX2<>(SB)
 
 // func toFloats(n int, x *int64, y *float64)
 TEXT ·toFloats(SB), NOSPLIT, $0-24
-	JMP ·toFloatsAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·toFloatsAVX512<>(SB)
+
+avx2:
+	JMP ·toFloatsAVX2<>(SB)
 
 // func addRounded(n int, v *float64, y *int64, minus int) int
 TEXT ·addRounded(SB), NOSPLIT, $0-40
-	JMP ·addRoundedAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addRoundedAVX512<>(SB)
+
+avx2:
+	JMP ·addRoundedAVX2<>(SB)
 
 // func addSine(n int, x *int64, y *int64, minus int, quarter int) int
 TEXT ·addSine(SB), NOSPLIT, $0-48
-	JMP ·addSineAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSineAVX512<>(SB)
+
+avx2:
+	JMP ·addSineAVX2<>(SB)
 
 // func sums(n int, x *int64, y *int64, z *int64, minus int)
 TEXT ·sums(SB), NOSPLIT, $0-40
@@ -18624,18 +23800,42 @@ TEXT ·triDotsWide(SB), NOSPLIT, $0-88
 TEXT ·weighRows(SB), NOSPLIT, $0-56
 	JMP ·weighRowsAVX512<>(SB)
 
-// func axpyChecked(n int, alpha int64, x *int64, y *int64, minus int) float64
-TEXT ·axpyChecked(SB), NOSPLIT, $0-48
-	JMP ·axpyCheckedAVX512<>(SB)
+// func axpyChecked(n int, alpha int64, x *int64, y *int64, minus int) bool
+TEXT ·axpyChecked(SB), NOSPLIT, $0-41
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·axpyCheckedAVX512<>(SB)
 
-// func addProductsChecked(n int, x *int64, y *int64, from *int64, z *int64, minus int) float64
-TEXT ·addProductsChecked(SB), NOSPLIT, $0-56
-	JMP ·addProductsCheckedAVX512<>(SB)
+avx2:
+	JMP ·axpyCheckedAVX2<>(SB)
+
+// func addProductsChecked(n int, x *int64, y *int64, from *int64, z *int64, minus int) bool
+TEXT ·addProductsChecked(SB), NOSPLIT, $0-49
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addProductsCheckedAVX512<>(SB)
+
+avx2:
+	JMP ·addProductsCheckedAVX2<>(SB)
 
 // func dotChecked(n int, x *int64, y *int64, sums *uint64)
 TEXT ·dotChecked(SB), NOSPLIT, $0-32
-	JMP ·dotCheckedAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·dotCheckedAVX512<>(SB)
+
+avx2:
+	JMP ·dotCheckedAVX2<>(SB)
 
 // func magnitudes(n int, x *int64) uint64
 TEXT ·magnitudes(SB), NOSPLIT, $0-24
-	JMP ·magnitudesAVX512<>(SB)
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·magnitudesAVX512<>(SB)
+
+avx2:
+	JMP ·magnitudesAVX2<>(SB)
+
+// func squaresChecked(n int, x *int64, sums *uint64)
+TEXT ·squaresChecked(SB), NOSPLIT, $0-24
+	JMP ·squaresCheckedAVX2<>(SB)

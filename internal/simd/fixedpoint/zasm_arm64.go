@@ -252,22 +252,27 @@ func vectorWeighRows(n int, d int, w *int64, y *int64, ldy int, sums *int64) uin
 	panic("no assembly")
 }
 
-// vectorAxpyChecked does what axpy does. It returns the largest magnitude of the results in float64, which rounds each number and each result.
-func vectorAxpyChecked(n int, alpha int64, x *int64, y *int64, minus int) float64 {
+// vectorAxpyChecked does what axpy does. It returns whether all results are surely in range.
+func vectorAxpyChecked(n int, alpha int64, x *int64, y *int64, minus int) bool {
 	panic("no assembly")
 }
 
-// vectorAddProductsChecked does what addProducts does. It returns the largest magnitude of the results in float64, which rounds each number and each result.
-func vectorAddProductsChecked(n int, x *int64, y *int64, from *int64, z *int64, minus int) float64 {
+// vectorAddProductsChecked does what addProducts does. It returns whether all results are surely in range.
+func vectorAddProductsChecked(n int, x *int64, y *int64, from *int64, z *int64, minus int) bool {
 	panic("no assembly")
 }
 
-// vectorDotChecked sets sums to the sums of the products of limbs of x_i + 2⁶³ and y_i + 2⁶³, those of weight 1, 2⁵², 2⁴⁰ and 2⁹², and to Σ x_i + y_i and the sums of the high limbs. The last lanes count, where n is no multiple of 8. n is at most 2¹¹.
+// vectorDotChecked sets sums to the sums of the products of limbs of x_i + 2⁶³ and y_i + 2⁶³, those of weight 1, 2⁵², 2⁴⁰ and 2⁹², and to Σ x_i + y_i and the sums of the high limbs; with AVX2 to those of weight 1, 2³², 2⁶⁴ and 2⁹⁶, to the sum of all factors, and to that of their high halves. The last lanes count, where n is no multiple of 8, or of 4. n is at most 2¹¹.
 func vectorDotChecked(n int, x *int64, y *int64, sums *uint64) {
 	panic("no assembly")
 }
 
 // vectorMagnitudes returns the bits of all |x_i|.
 func vectorMagnitudes(n int, x *int64) uint64 {
+	panic("no assembly")
+}
+
+// vectorSquaresChecked sets sums to what Σ x_i² has of the weights 1, 2³², 2⁶⁴ and 2⁹⁶. n is at most 2¹⁴.
+func vectorSquaresChecked(n int, x *int64, sums *uint64) {
 	panic("no assembly")
 }

@@ -13,25 +13,25 @@ import (
 // Loops that tell whether a result may be out of range.
 
 func checked() {
-	only := func(name, sig, doc string, body func()) {
+	both := func(name, sig, doc string, body, words func()) {
 		Func(name, Variant{Tier: "AVX512"}, sig, doc, body)
+		onlyAVX2(name, sig, doc, words)
 	}
-	const returns = " It returns the largest magnitude of the results in float64, which rounds each number and each result."
-	only("axpyChecked", "func(n int, alpha int64, x, y *int64, minus int) float64", "does what axpy does."+returns, func() { products(true, true) })
-	only("addProductsChecked", "func(n int, x, y, from, z *int64, minus int) float64", "does what addProducts does."+returns, func() { products(false, true) })
-	only("dotChecked", "func(n int, x, y *int64, sums *uint64)",
-		"sets sums to the sums of the products of limbs of x_i + 2⁶³ and y_i + 2⁶³, those of weight 1, 2⁵², 2⁴⁰ and 2⁹², and to Σ x_i + y_i and the sums of the high limbs. The last lanes count, where n is no multiple of 8. n is at most 2¹¹.", dotChecked)
-	only("magnitudes", "func(n int, x *int64) uint64", "returns the bits of all |x_i|.", func() {
-		g := ifma
-		n, x, or := Arg("n"), Arg("x"), g.Zeros(2)
-		g.Loop(n, 2, func(l Step, u int) {
-			v := l.Load(x)
-			VPABSQ(v, v)
-			VPORQ(v, or[u], or[u])
+	const returns = " It returns whether all results are surely in range."
+	both("axpyChecked", "func(n int, alpha int64, x, y *int64, minus int) bool", "does what axpy does."+returns, func() { products(true, true) }, func() { wordProducts(true, true) })
+	both("addProductsChecked", "func(n int, x, y, from, z *int64, minus int) bool", "does what addProducts does."+returns, func() { products(false, true) }, func() { wordProducts(false, true) })
+	both("dotChecked", "func(n int, x, y *int64, sums *uint64)",
+		"sets sums to the sums of the products of limbs of x_i + 2⁶³ and y_i + 2⁶³, those of weight 1, 2⁵², 2⁴⁰ and 2⁹², and to Σ x_i + y_i and the sums of the high limbs; with AVX2 to those of weight 1, 2³², 2⁶⁴ and 2⁹⁶, to the sum of all factors, and to that of their high halves. The last lanes count, where n is no multiple of 8, or of 4. n is at most 2¹¹.", dotChecked, dotWordsChecked)
+	onlyAVX2("squaresChecked", "func(n int, x *int64, sums *uint64)", "sets sums to what Σ x_i² has of the weights 1, 2³², 2⁶⁴ and 2⁹⁶. n is at most 2¹⁴.", squareWordsChecked)
+	sameBody("magnitudes", "func(n int, x *int64) uint64", "returns the bits of all |x_i|.", func() {
+		n, x, bits := Arg("n"), Arg("x"), g.Zeros(1)[0]
+		g.Groups(n, 2, func(ls []Step) {
+			for _, v := range abs(loadAll(ls, x)) {
+				orTo(v, bits, bits)
+			}
 		}, nil)
-		VPORQ(or[1], or[0], or[0])
-		g.Reduce(or[0], func(b, a, dst Op) { VORPD(b, a, dst) })
-		VMOVSD(or[0].AsX(), Result())
+		g.Reduce(bits, func(b, a, dst Op) { VORPD(b, a, dst) })
+		VMOVSD(bits.AsX(), Result())
 	})
 }
 
@@ -70,9 +70,12 @@ func (e estimate) see(factor, y, z VecVirtual) {
 	VRANGEPD(Imm(largestMagnitude), sum, e.largest, e.largest)
 }
 
+// store stores whether the largest is below 2⁶³ by more than float64 rounds a + x·y of any three numbers, which is less
+// than 2³³ units.
 func (e estimate) store() {
 	ifma.Reduce(e.largest, func(b, a, dst Op) { VMAXPD(b, a, dst) })
-	VMOVSD(e.largest.AsX(), Result())
+	VUCOMISD(ifma.Const(1<<63-1<<34), e.largest.AsX())
+	SETCS(Result())
 }
 
 // dotChecked sums as dot does, and the high limbs too. No sum wraps but that of x + y.

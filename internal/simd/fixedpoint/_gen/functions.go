@@ -19,7 +19,7 @@ func functions() {
 	only := func(name, sig, doc string, body func()) {
 		Func(name, Variant{Tier: "AVX512"}, sig, doc, body)
 	}
-	only("addQuotients", "func(n int, x, y, z *int64, minus int) int", "computes z_i += x_i/y_i, or -= if minus is -1 and not 0."+stops, quotients)
+	sameBody("addQuotients", "func(n int, x, y, z *int64, minus int) int", "computes z_i += x_i/y_i, or -= if minus is -1 and not 0."+stops, quotients)
 	for _, f := range []struct {
 		name, equation string
 		tables         string
@@ -29,71 +29,57 @@ func functions() {
 		{"addSqrt", "√x_i", "", sqrt, 2}, {"addExp", "exp(x_i)", ", coarse, fine *uint64", exp, 2}, {"addLog", "log(x_i)", ", table *uint64", logarithm, 2},
 		{"addTan", "tan(x_i)", "", tangent, 2},
 	} {
-		only(f.name, "func(n int, x, y *int64, minus int"+f.tables+") int", "computes y_i += "+f.equation+", or -= if minus is -1 and not 0."+stops, func() {
+		sameBody(f.name, "func(n int, x, y *int64, minus int"+f.tables+") int", "computes y_i += "+f.equation+", or -= if minus is -1 and not 0."+stops, func() {
 			x := Arg("x")
-			addValues("y", f.unroll, func(ls []Step) (vectors, masks) { return f.value(loadAll(ls, x)) })
+			addValues("y", g.Unroll(f.unroll, 1, 1), func(ls []Step) (vectors, masks) { return f.value(loadAll(ls, x)) })
 		})
 	}
-	only("addAtan2", "func(n int, y, x, z *int64, minus int, table *uint64) int", "computes z_i += atan2(y_i, x_i), or -= if minus is -1 and not 0."+stops, atan2)
-	only("addAtan2Slopes", "func(n int, y, x, v, gy, gx *int64) int", "computes gy_i += x_i·v_i/h_i² and gx_i -= y_i·v_i/h_i², with h_i² = x_i² + y_i²."+stops, atan2Slopes)
+	sameBody("addAtan2", "func(n int, y, x, z *int64, minus int, table *uint64) int", "computes z_i += atan2(y_i, x_i), or -= if minus is -1 and not 0."+stops, atan2)
+	sameBody("addAtan2Slopes", "func(n int, y, x, v, gy, gx *int64) int", "computes gy_i += x_i·v_i/h_i² and gx_i -= y_i·v_i/h_i², with h_i² = x_i² + y_i²."+stops, atan2Slopes)
 	only("addPow", "func(n int, x, y, z *int64, minus int, coarse, fine, logs *uint64) int", "computes z_i += x_i to the power y_i, or -= if minus is -1 and not 0."+stops, pow)
 	only("powers", "func(n int, x, y, p, q *int64, coarse, fine, logs *uint64) int", "sets p_i and q_i to x_i to the powers y_i and y_i - 1."+stops, powers)
-	only("addSigned", "func(n int, x, v, y *int64, below, minus int)", "computes y_i += v_i where x_i > 0, and y_i -= v_i where x_i < 0 if below is -1 and not 0; or -= and += if minus is -1 and not 0.", signed)
-	only("toFloats", "func(n int, x *int64, y *float64)", "sets y_i to x_i rounded to nearest.", floats)
-	only("addRounded", "func(n int, v *float64, y *int64, minus int) int", "computes y_i += v_i rounded to nearest, or -= if minus is -1 and not 0."+stops, func() {
+	sameBody("addSigned", "func(n int, x, v, y *int64, below, minus int)", "computes y_i += v_i where x_i > 0, and y_i -= v_i where x_i < 0 if below is -1 and not 0; or -= and += if minus is -1 and not 0.", signed)
+	sameBody("toFloats", "func(n int, x *int64, y *float64)", "sets y_i to x_i rounded to nearest.", floats)
+	sameBody("addRounded", "func(n int, v *float64, y *int64, minus int) int", "computes y_i += v_i rounded to nearest, or -= if minus is -1 and not 0."+stops, func() {
 		v := Arg("v")
 		addValues("y", 2, func(ls []Step) (vectors, masks) { return rounded(loadAll(ls, v)) })
 	})
-	only("addSine", "func(n int, x, y *int64, minus, quarter int) int", "computes y_i += sin(x_i), or cos(x_i) if quarter is 1 and not 0, or -= if minus is -1 and not 0. It returns n.", func() {
+	sameBody("addSine", "func(n int, x, y *int64, minus, quarter int) int", "computes y_i += sin(x_i), or cos(x_i) if quarter is 1 and not 0, or -= if minus is -1 and not 0. It returns n.", func() {
 		x := Arg("x")
-		quarter, odd := g.Reg(), g.Reg()
-		VPBROADCASTQ(Arg("quarter"), quarter)
+		quarter, odd := g.BroadcastArg("quarter"), g.Reg()
 		VPSUBQ(Bits(1), quarter, odd) // all ones for the sine
-		addValues("y", 2, func(ls []Step) (vectors, masks) { return sine(loadAll(ls, x), quarter, odd), nil })
+		addValues("y", g.Unroll(2, 1, 1), func(ls []Step) (vectors, masks) { return sine(loadAll(ls, x), quarter, odd), nil })
 	})
 }
 
-var g = ifma
-
 // signed adds v where x is positive, and subtracts the words that are in both v and below where x is negative.
 func signed() {
-	n, x, v, y, below, minus, zero := Arg("n"), Arg("x"), Arg("v"), Arg("y"), g.Reg(), g.Reg(), g.Zeros(1)[0]
-	VPBROADCASTQ(Arg("minus"), minus)
-	VPBROADCASTQ(Arg("below"), below)
-	g.Loop(n, 2, func(l Step, _ int) {
-		a, b, sum, positive, negative := l.Load(x), l.Load(v), l.Load(y), K(), K()
-		VPCMPQ(Imm(greater), zero, a, positive)
-		VPMOVQ2M(a, negative)
-		VPXORQ(minus, b, b)
-		VPSUBQ(minus, b, b)
-		VPADDQ(b, sum, positive, sum)
-		VPANDQ(below, b, b)
-		VPSUBQ(b, sum, negative, sum)
-		l.Store(sum, y)
+	n, x, v, y, below, minus := Arg("n"), Arg("x"), Arg("v"), Arg("y"), g.BroadcastArg("below"), g.BroadcastArg("minus")
+	g.Groups(n, 2, func(ls []Step) {
+		a, sum := loadAll(ls, x), loadAll(ls, y)
+		b := sub(xor(loadAll(ls, v), minus), minus)
+		addMasked(compare(greater, a, g.Zeros(1)[0]), b, sum)
+		subMasked(negative(a), and(b, below), sum)
+		for i, l := range ls {
+			l.Store(sum[i], y)
+		}
 	}, nil)
 }
 
 // floats converts to nearest float64.
 func floats() {
 	n, x, y := Arg("n"), Arg("x"), Arg("y")
-	g.Loop(n, 2, func(l Step, _ int) {
-		v := l.Load(x)
-		VCVTQQ2PD(v, v)
-		VMULPD(g.Const(1.0/(1<<fraction)), v, v)
-		l.Store(v, y)
+	g.Groups(n, 2, func(ls []Step) {
+		v := times(signedToFloat(loadAll(ls, x)), 1.0/(1<<fraction))
+		for i, l := range ls {
+			l.Store(v[i], y)
+		}
 	}, nil)
 }
 
 // rounded is like fixed.FromFloat64. It does not handle NaN and numbers out of range.
 func rounded(v vectors) (vectors, masks) {
-	bad := make(masks, len(v))
-	return v.each(func(v, to VecVirtual, i int) {
-		bad[i] = K()
-		VPANDQ(Bits(1<<63-1), v, to)
-		VCMPPD(Imm(NLT), g.Const(1<<(63-fraction)), to, bad[i])
-		VMULPD(g.Const(1<<fraction), v, v)
-		VCVTPD2QQ(v, to)
-	}), bad
+	return toInteger(times(v, 1<<fraction)), notBelow(and(v, Bits(1<<63-1)), 1<<(63-fraction))
 }
 
 // untilBad runs a loop, some registers at a time, which stops before some are bad. body returns where, and
@@ -104,10 +90,19 @@ func untilBad(unroll int, body func(ls []Step) (bad masks, store func())) {
 		bad, store := body(ls)
 		if bad != nil {
 			bad[:1].or(bad[1:]...)
-			if ls[0].Mask != nil {
-				KANDB(ls[0].Mask.K, bad[0], bad[0])
+			mask := ls[0].Mask
+			if g.Wide {
+				if mask != nil {
+					KANDB(mask.K, bad[0], bad[0])
+				}
+				KTESTB(bad[0], bad[0])
+			} else {
+				if mask == nil {
+					VPTEST(bad[0], bad[0])
+				} else {
+					VPTEST(bad[0], mask.Y)
+				}
 			}
-			KTESTB(bad[0], bad[0])
 			good := Unique("good")
 			JZ(LabelRef(good))
 			MOVQ(ls[0].I, done)
@@ -123,232 +118,18 @@ func untilBad(unroll int, body func(ls []Step) (bad masks, store func())) {
 
 // addValues adds values to a vector.
 func addValues(to string, unroll int, values func(ls []Step) (v vectors, bad masks)) {
-	p, minus := Arg(to), g.Reg()
-	VPBROADCASTQ(Arg("minus"), minus)
+	p := Arg(to)
 	untilBad(unroll, func(ls []Step) (masks, func()) {
 		v, bad := values(ls)
 		return bad, func() {
+			minus := g.BroadcastArg("minus")
+			v := sub(xor(v, minus), minus)
 			for i, l := range ls {
-				VPXORQ(minus, v[i], v[i])
-				VPSUBQ(minus, v[i], v[i])
 				VPADDQ(l.Load(p), v[i], v[i])
 				l.Store(v[i], p)
 			}
 		}
 	})
-}
-
-// vectors are registers that go through the same steps side by side. A step waits for the one
-// before it, so the processor has more to do with two.
-type vectors []VecVirtual
-
-// masks are a mask for each of them.
-type masks []Register
-
-// or adds other masks to k[0].
-func (k masks) or(others ...Register) {
-	for _, other := range others {
-		KORB(other, k[0], k[0])
-	}
-}
-
-func loadAll(ls []Step, p Register) vectors {
-	x := make(vectors, len(ls))
-	for i, l := range ls {
-		x[i] = l.Load(p)
-	}
-	return x
-}
-
-// of returns what step i uses of x: vectors, or one operand for all.
-func of(x any, i int) Op {
-	if x, ok := x.(vectors); ok {
-		return x[i]
-	}
-	return x.(Op)
-}
-
-// Arithmetic of vectors. Results are new registers.
-
-func (x vectors) each(f func(x, to VecVirtual, i int)) vectors {
-	to := make(vectors, len(x))
-	for i := range x {
-		to[i] = g.Reg()
-		f(x[i], to[i], i)
-	}
-	return to
-}
-
-func shiftRight(x vectors, bits int) vectors {
-	return x.each(func(x, to VecVirtual, _ int) { VPSRLQ(Imm(uint64(bits)), x, to) })
-}
-
-func shiftLeft(x vectors, bits int) vectors {
-	return x.each(func(x, to VecVirtual, _ int) { VPSLLQ(Imm(uint64(bits)), x, to) })
-}
-
-func add(x vectors, y any) vectors {
-	return x.each(func(x, to VecVirtual, i int) { VPADDQ(of(y, i), x, to) })
-}
-
-// sub returns x - y.
-func sub(x vectors, y any) vectors {
-	return x.each(func(x, to VecVirtual, i int) { VPSUBQ(of(y, i), x, to) })
-}
-
-// subFrom returns c - x for a constant.
-func subFrom(c uint64, x vectors) vectors {
-	return x.each(func(x, to VecVirtual, _ int) {
-		g.Mov(Bits(c), to)
-		VPSUBQ(x, to, to)
-	})
-}
-
-func or(x, y vectors) vectors {
-	return x.each(func(x, to VecVirtual, i int) { VPORQ(y[i], x, to) })
-}
-
-func and(x vectors, y any) vectors {
-	return x.each(func(x, to VecVirtual, i int) { VPANDQ(of(y, i), x, to) })
-}
-
-func xor(x, y vectors) vectors {
-	return x.each(func(x, to VecVirtual, i int) { VPXORQ(y[i], x, to) })
-}
-
-// toFloat returns words without a sign as float64.
-func toFloat(x vectors) vectors {
-	return x.each(func(x, to VecVirtual, _ int) { VCVTUQQ2PD(x, to) })
-}
-
-// times returns products of float64.
-func times(x vectors, c float64) vectors {
-	return x.each(func(x, to VecVirtual, _ int) { VMULPD(g.Const(c), x, to) })
-}
-
-func abs(x vectors) vectors {
-	return x.each(func(x, to VecVirtual, _ int) { VPABSQ(x, to) })
-}
-
-// mulLow returns the low words of the products.
-func mulLow(x vectors, y any) vectors {
-	return x.each(func(x, to VecVirtual, i int) { VPMULLQ(of(y, i), x, to) })
-}
-
-// copies returns a register for each of x, with the operand y.
-func (x vectors) copies(y Op) vectors {
-	return x.each(func(_, to VecVirtual, _ int) { g.Mov(y, to) })
-}
-
-// zeros returns a register of zeros for each of x.
-func (x vectors) zeros() vectors { return g.Zeros(len(x)) }
-
-// A factor of mulHigh has its bits from 52 on. Short factors have none, and tiny ones no bits from
-// 40 on.
-type factor struct {
-	x    any // the other bits are its low 52
-	top  any // nil if 0
-	tiny bool
-}
-
-func wide(x vectors) factor { return factor{x: x, top: shiftRight(x, 52)} }
-
-// upTo returns x as a factor that is at most as large as the given number.
-func upTo(most uint64, x vectors) factor {
-	if most>>52 != 0 {
-		return wide(x)
-	}
-	return factor{x: x, tiny: most>>40 == 0}
-}
-
-func constant(x uint64) factor { return factor{x: Bits(x), top: Bits(x >> 52)} }
-
-// mulHigh returns the high words of the products. With x = x₁·2⁵² + x₀, the high word has nothing of
-// the lo of x₀·y₀. It is ⌊(hi of x₀·y₀ + los of x₁·y₀ and x₀·y₁)/2¹²⌋ + 2⁴⁰·(their his + x₁·y₁).
-func mulHigh(x, y factor) vectors {
-	x0 := x.x.(vectors)
-	low, high := x0.zeros(), vectors(nil)
-	for i := range x0 {
-		VPMADD52HUQ(of(y.x, i), x0[i], low[i])
-	}
-	cross := func(a vectors, b any) {
-		for i := range a {
-			VPMADD52LUQ(of(b, i), a[i], low[i])
-		}
-		if y.tiny {
-			return // x₁·y₀ is below 2⁵²
-		}
-		if high == nil {
-			high = x0.zeros()
-		}
-		for i := range a {
-			VPMADD52HUQ(of(b, i), a[i], high[i])
-		}
-	}
-	if y.top != nil {
-		cross(x0, y.top)
-	}
-	if x.top != nil {
-		cross(x.top.(vectors), y.x)
-	}
-	for i := range x0 {
-		if x.top != nil && y.top != nil {
-			VPMADD52LUQ(of(y.top, i), x.top.(vectors)[i], high[i])
-		}
-		VPSRLQ(Imm(12), low[i], low[i])
-		if high != nil {
-			VPSLLQ(Imm(40), high[i], high[i])
-			VPADDQ(high[i], low[i], low[i])
-		}
-	}
-	return low
-}
-
-// addCarry returns x + y, and adds 1 to high where it wraps.
-func addCarry(x, y, high vectors) vectors {
-	s := add(x, y)
-	for i := range s {
-		k := K()
-		VPCMPUQ(Imm(less), x[i], s[i], k)
-		VPSUBQ(Bits(1<<64-1), high[i], k, high[i])
-	}
-	return s
-}
-
-// Predicates of VPCMPQ and VPCMPUQ.
-const (
-	less         = 1
-	lessEqual    = 2
-	notEqual     = 4
-	greaterEqual = 5
-	greater      = 6
-)
-
-// compare returns where x compares to y, as numbers with a sign.
-func compare(predicate uint64, x vectors, y any) masks {
-	k := make(masks, len(x))
-	for i := range x {
-		k[i] = K()
-		VPCMPQ(Imm(predicate), of(y, i), x[i], k[i])
-	}
-	return k
-}
-
-// addWhere adds the constant y to x in the lanes of k.
-func addWhere(k masks, y uint64, x vectors) {
-	for i := range x {
-		VPADDQ(Bits(y), x[i], k[i], x[i])
-	}
-}
-
-// negateWhere negates x in the lanes where y is negative.
-func negateWhere(y, x vectors) {
-	zero := g.Zeros(1)[0]
-	for i := range x {
-		k := K()
-		VPMOVQ2M(y[i], k)
-		VPSUBQ(x[i], zero, k, x[i])
-	}
 }
 
 // quotients adds quotients n/d of magnitudes, with a sign.
@@ -385,22 +166,15 @@ const (
 // which is below 2¹³, leaves a remainder within d/2 and a little more. That one decides. It does not
 // handle larger q₀ and d, nor 0/0.
 func (v divisor) divide(low, n vectors, t ties) (vectors, masks) {
-	d, bad := v.d, make(masks, len(v.d))
-	q := n.each(func(n, q VecVirtual, i int) {
-		VMULPD(v.reciprocal[i], n, q)
-		tooLarge := K()
-		bad[i] = K()
-		VCMPPD(Imm(NLT), g.Const(0x1p62), q, bad[i]) // or d is 0
-		VPTESTMQ(Bits(3<<62), d[i], tooLarge)
-		KORB(tooLarge, bad[i], bad[i])
-		VCVTPD2QQ(q, q)
-	})
+	d := v.d
+	byReciprocal := func(n vectors) vectors {
+		return n.each(func(n, q VecVirtual, i int) { VMULPD(v.reciprocal[i], n, q) })
+	}
+	q := byReciprocal(n)
+	bad := notBelow(q, 0x1p62).orAll(has(d, 3<<62)) // or d is 0
+	q = toInteger(q)
 	r := sub(low, mulLow(q, d))
-	step := r.each(func(r, step VecVirtual, i int) {
-		VCVTQQ2PD(r, step)
-		VMULPD(v.reciprocal[i], step, step)
-		VCVTPD2QQ(step, step)
-	})
+	step := toShort(byReciprocal(signedToFloat(r)))
 	q, r = add(q, step), sub(r, mulLow(step, d))
 	// 2r + 1 > d is 2r >= d, where an odd q is rounded up.
 	var up, down masks
@@ -418,12 +192,7 @@ func (v divisor) divide(low, n vectors, t ties) (vectors, masks) {
 // sqrt is like fixed.Sqrt: the root s in float64 is within one of the result.
 func sqrt(x vectors) (vectors, masks) {
 	bad := compare(less, x, g.Zeros(1)[0])
-	s := x.each(func(x, s VecVirtual, _ int) {
-		VCVTQQ2PD(x, s)
-		VMULPD(g.Const(1<<fraction), s, s)
-		VSQRTPD(s, s)
-		VCVTPD2QQ(s, s)
-	})
+	s := toInteger(root(times(signedToFloat(x), 1<<fraction)))
 	nearestRoot(s, sub(shiftLeft(x, fraction), mulLow(s, s)))
 	return s, bad
 }
@@ -431,43 +200,34 @@ func sqrt(x vectors) (vectors, masks) {
 // nearestRoot is like that of package fixed for n = s² + r, where s is within one of the result.
 func nearestRoot(s, r vectors) {
 	zero, lowest := g.Zeros(1)[0], add(r, s)
-	for i := range s {
-		up, positive, down := K(), K(), K()
-		VPCMPQ(Imm(greater), s[i], r[i], up)
-		VPTESTMQ(s[i], s[i], positive)
-		VPCMPQ(Imm(lessEqual), zero, lowest[i], positive, down)
-		VPSUBQ(Bits(1<<64-1), s[i], up, s[i])
-		VPADDQ(Bits(1<<64-1), s[i], down, s[i])
-	}
+	addWhere(compare(greater, r, s), 1, s)
+	addWhere(compare(lessEqual, lowest, zero).and(compare(greater, s, zero)), 1<<64-1, s)
 }
+
+func root(x vectors) vectors { return x.each(func(x, to VecVirtual, _ int) { VSQRTPD(x, to) }) }
 
 // hypot returns what fixed.Hypot does for magnitudes, which it does not handle from 2⁵⁵ on. The root
 // s in float64 is within 13 of the result then, and r = x² + y² - s² below 2⁶², so that its low word is
 // all of it. A step of Newton's method leaves a root that is within one.
 func hypot(x, y vectors) (vectors, masks) {
-	bad := make(masks, len(x))
-	s := x.each(func(x, s VecVirtual, i int) {
-		bad[i] = K()
-		VPORQ(x, y[i], s)
-		VPTESTMQ(Bits(1<<64-1<<55), s, bad[i])
-		square := g.Reg()
-		VCVTQQ2PD(x, s)
-		VMULPD(s, s, s)
-		VCVTQQ2PD(y[i], square)
-		VFMADD231PD(square, square, s)
-		VSQRTPD(s, s)
-		VCVTPD2QQ(s, s)
+	bad := has(or(x, y), 1<<64-1<<55)
+	square := func(x vectors) vectors {
+		x = toFloat(x)
+		return x.each(func(x, to VecVirtual, _ int) { VMULPD(x, x, to) })
+	}
+	second := toFloat(y)
+	s := square(x).each(func(first, to VecVirtual, i int) {
+		VFMADD231PD(second[i], second[i], first)
+		g.Mov(first, to)
 	})
+	s = toInteger(root(s))
 	r := sub(add(mulLow(x, x), mulLow(y, y)), mulLow(s, s))
 	twice := add(s, s)
-	step := r.each(func(r, step VecVirtual, i int) {
-		d := g.Reg()
-		VCVTQQ2PD(r, step)
-		VCVTQQ2PD(twice[i], d)
-		VMAXPD(g.Const(1), d, d)
-		VDIVPD(d, step, step)
-		VCVTPD2QQ(step, step)
-	})
+	divisor := toFloat(twice)
+	step := toShort(signedToFloat(r).each(func(r, to VecVirtual, i int) {
+		VMAXPD(g.Const(1), divisor[i], to)
+		VDIVPD(to, r, to)
+	}))
 	s, r = add(s, step), sub(r, mulLow(step, add(twice, step)))
 	nearestRoot(s, r)
 	return s, bad
@@ -485,11 +245,9 @@ func atan2Slopes() {
 			v, u = abs(v), abs(u)
 			product := toFloat(v)
 			for i, u := range toFloat(u) {
-				tooLarge := K()
 				VMULPD(u, product[i], product[i])
-				VCMPPD(Imm(NLT), g.Const(0x1p112), product[i], tooLarge)
-				bad.or(tooLarge)
 			}
+			bad.or(notBelow(product, 0x1p112)...)
 			q, bad1 := by.divide(mulLow(v, u), product, tiesDown)
 			q, bad2 := by.divide(shiftLeft(q, fraction), times(toFloat(q), 1<<fraction), tiesToEven)
 			bad.or(slices.Concat(bad1, bad2)...)
@@ -514,75 +272,46 @@ func atan2Slopes() {
 func atan2() {
 	py, px := Arg("y"), Arg("x")
 	table := Arg("table")
-	addValues("z", 2, func(ls []Step) (vectors, masks) {
-		a, b := abs(loadAll(ls, py)), abs(loadAll(ls, px))
-		a, b = a.each(func(a, to VecVirtual, i int) { VPMINUQ(b[i], a, to) }), a.each(func(a, to VecVirtual, i int) { VPMAXUQ(b[i], a, to) })
+	addValues("z", g.Unroll(2, 1, 1), func(ls []Step) (vectors, masks) {
+		a, b := inOrder(abs(loadAll(ls, py)), abs(loadAll(ls, px)))
 		// One of both shifts is negative, which as a number without a sign shifts out all, or both are 0.
-		left := b.each(func(b, to VecVirtual, _ int) {
-			VPLZCNTQ(b, to)
-			VPSUBQ(Bits(7), to, to)
-		})
+		left := sub(leadingZeros(b), Bits(7))
 		right := subFrom(0, left)
 		scale := func(x vectors) vectors {
 			return x.each(func(x, to VecVirtual, i int) {
 				other := g.Reg()
 				VPSLLVQ(left[i], x, to)
 				VPSRLVQ(right[i], x, other)
-				VPORQ(other, to, to)
+				orTo(other, to, to)
 			})
 		}
 		a, b = scale(a), scale(b)
 		// i is ⌊p/q⌋ <= 64. The quotient in float64, times more than 1, is not below it, and at most 1 above.
 		p, q := add(a, shiftRight(b, 7)), shiftRight(b, 6)
-		i := times(toFloat(p), 1+0x1p-50).each(func(p, to VecVirtual, i int) {
-			VCVTUQQ2PD(q[i], to)
-			VDIVPD(to, p, to)
-			VCVTTPD2QQ(to, to)
-		})
+		divisor := toFloat(q)
+		i := truncated(times(toFloat(p), 1+0x1p-50).each(func(p, to VecVirtual, i int) { VDIVPD(divisor[i], p, to) }))
 		addWhere(compare(less, sub(p, mulLow(i, q)), g.Zeros(1)[0]), 1<<64-1, i)
 		angle := gather(table, i, 0)
 		n, d := sub(shiftLeft(a, 6), mulLow(i, b)), add(shiftLeft(b, 6), mulLow(i, a))
-		back := n
+		back, bad := n, compareUnsigned(greaterEqual, d, d.copies(Bits(1<<64-1<<47)))
 		t := fraction64(abs(n), d)
 
-		z := factor{x: mulHigh(wide(t), wide(t))} // below 2⁵¹
+		z := upTo(1<<51, mulHigh(wide(t), wide(t)))
 		const third, fifth, seventh = (1<<64 - 1) / 3, (1<<64 - 1) / 5, (1<<64 - 1) / 7
 		v := subFrom(third, mulHigh(z, wide(subFrom(fifth, mulHigh(z, constant(seventh))))))
-		t = sub(t, mulHigh(factor{x: mulHigh(z, wide(v))}, wide(t)))
+		t = sub(t, mulHigh(upTo(1<<51, mulHigh(z, wide(v))), wide(t)))
 
 		t = shiftRight(t, 1)
 		negateWhere(back, t)
 		angle = shiftRight(add(angle, t), 2)
 		// flip computes c - angle.
-		flip := func(c uint64, where func(i int) Register) {
-			for i := range angle {
-				from := g.CopyOf(Bits(c))
-				VPSUBQ(angle[i], from, where(i), angle[i])
-			}
-		}
+		flip := func(c uint64, where masks) { choose(where, subFrom(c, angle), angle) }
 		y, x := loadAll(ls, py), loadAll(ls, px)
-		flip(fixedtables.PiQ61/2, func(i int) Register {
-			k, a, b := K(), g.Reg(), g.Reg()
-			VPABSQ(y[i], a)
-			VPABSQ(x[i], b)
-			VPCMPUQ(Imm(greater), b, a, k)
-			return k
-		})
-		flip(fixedtables.PiQ61, func(i int) Register {
-			k := K()
-			VPMOVQ2M(x[i], k)
-			return k
-		})
+		flip(fixedtables.PiQ61/2, compareUnsigned(greater, abs(y), abs(x)))
+		flip(fixedtables.PiQ61, negative(x))
 		angle = shiftRight(add(angle, Bits(1<<(60-fraction))), 61-fraction)
 		negateWhere(y, angle)
-		origin, bad := or(y, x), make(masks, len(ls))
-		for i := range ls {
-			k := K()
-			VPTESTMQ(origin[i], origin[i], k)
-			VMOVUPD_Z(angle[i], k, angle[i])
-			bad[i] = K()
-			VPCMPUQ(Imm(greaterEqual), Bits(1<<64-1<<47), d[i], bad[i])
-		}
+		has(or(y, x), 1<<64-1).keep(angle) // the angle of the origin is 0
 		return angle, bad
 	})
 }
@@ -595,49 +324,50 @@ func fraction64(n, d vectors) vectors {
 	one := g.CopyOf(g.Const(1 - 0x1p-50))
 	reciprocal := times(toFloat(d), 0x1p-32).each(func(d, to VecVirtual, _ int) { VDIVPD(d, one, to) })
 	digit := func(n vectors) (q, rest vectors) {
-		q = toFloat(n).each(func(n, to VecVirtual, i int) {
-			VMULPD(reciprocal[i], n, to)
-			VCVTTPD2QQ(to, to)
-		})
+		q = truncated(toFloat(n).each(func(n, to VecVirtual, i int) { VMULPD(reciprocal[i], n, to) }))
 		return q, sub(shiftLeft(n, 32), mulLow(q, d))
 	}
 	high, rest := digit(n)
 	low, rest := digit(rest)
-	for i := range low {
-		k := K()
-		VPCMPUQ(Imm(greaterEqual), d[i], rest[i], k)
-		VPSUBQ(Bits(1<<64-1), low[i], k, low[i])
-	}
+	addWhere(compareUnsigned(greaterEqual, rest, d), 1, low)
 	return add(shiftLeft(high, 32), low)
 }
 
 // reduce returns the number of quarters of a turn that are nearest to |x|, in its low bits, the rest, in
 // units of 2⁻⁶⁴ turns, and the angle of its magnitude with its square, as fixed.SinCos has them.
 func reduce(x vectors) (q, rest vectors, angle, z factor) {
-	// turns are the bits from 64+fraction on of the product of |x| and c = 2¹²⁸/2π. With limbs of 52 bits, they
-	// begin at bit 3 of the words of weight 2¹⁰⁴.
+	turns := turnsOf(abs(x))
+	q = shiftRight(add(turns, Bits(1<<61)), 62)
+	rest = sub(turns, shiftLeft(q, 62))
+	angle = wide(mulHigh(wide(shiftLeft(abs(rest), 2)), constant(fixedtables.TauQ61)))
+	return q, rest, angle, wide(shiftLeft(mulHigh(angle, angle), 2))
+}
+
+// turnsOf returns the bits from 64+fraction on of the product of x and c = 2¹²⁸/2π.
+func turnsOf(x vectors) vectors {
 	c := fixedtables.InvTauQ128
+	if !g.Wide {
+		high, low := mulBoth(wide(x), constant(c[0]))
+		low = addCarry(low, mulHigh(wide(x), constant(c[1])), high)
+		return or(shiftLeft(high, 64-fraction), shiftRight(low, fraction))
+	}
+	// With limbs of 52 bits, they begin at bit 3 of the words of weight 2¹⁰⁴.
 	c0, c1, c2 := Bits(c[1]), Bits(c[1]>>52|c[0]<<12&(1<<52-1)), Bits(c[0]>>40)
-	x0 := abs(x)
-	x1 := shiftRight(x0, 52)
-	w1, w2, w3 := x0.zeros(), x0.zeros(), x0.zeros()
-	for i := range x0 {
-		VPMADD52HUQ(c0, x0[i], w1[i])
-		VPMADD52HUQ(c1, x0[i], w2[i])
-		VPMADD52HUQ(c2, x0[i], w3[i])
-		VPMADD52LUQ(c1, x0[i], w1[i])
-		VPMADD52LUQ(c2, x0[i], w2[i])
+	x1 := shiftRight(x, 52)
+	w1, w2, w3 := x.zeros(), x.zeros(), x.zeros()
+	for i, x0 := range x {
+		VPMADD52HUQ(c0, x0, w1[i])
+		VPMADD52HUQ(c1, x0, w2[i])
+		VPMADD52HUQ(c2, x0, w3[i])
+		VPMADD52LUQ(c1, x0, w1[i])
+		VPMADD52LUQ(c2, x0, w2[i])
 		VPMADD52HUQ(c1, x1[i], w3[i])
 		VPMADD52LUQ(c0, x1[i], w1[i])
 		VPMADD52HUQ(c0, x1[i], w2[i])
 		VPMADD52LUQ(c2, x1[i], w3[i])
 		VPMADD52LUQ(c1, x1[i], w2[i])
 	}
-	turns := add(shiftLeft(w3, 52-(64+fraction-104)), shiftRight(add(w2, shiftRight(w1, 52)), 64+fraction-104))
-	q = shiftRight(add(turns, Bits(1<<61)), 62)
-	rest = sub(turns, shiftLeft(q, 62))
-	angle = wide(mulHigh(wide(shiftLeft(abs(rest), 2)), constant(fixedtables.TauQ61)))
-	return q, rest, angle, wide(shiftLeft(mulHigh(angle, angle), 2))
+	return add(shiftLeft(w3, 52-(64+fraction-104)), shiftRight(add(w2, shiftRight(w1, 52)), 64+fraction-104))
 }
 
 // series returns 1 - z·(c_2 - z·(c_4 - ... z·c_16)), with 63 fraction bits. c_k is at most 1/k!.
@@ -663,39 +393,23 @@ func roundedCosine(v vectors) vectors {
 func sine(x vectors, quarter, odd VecVirtual) vectors {
 	q, rest, angle, z := reduce(x)
 	turn := add(q, quarter)
-	isCosine := make(masks, len(x))
-	for i := range x {
-		isCosine[i] = K()
-		VPTESTMQ(Bits(1), turn[i], isCosine[i])
-	}
+	isCosine := has(turn, 1)
 	// The sign is that of rest for sines, the half turn, which is bit 1, and that of x.
-	sign := x.each(func(x, to VecVirtual, i int) {
-		VPSLLQ(Imm(62), turn[i], to)
-		VPXORQ(rest[i], to, to)
-		VPSLLQ(Imm(62), turn[i], isCosine[i], to)
-		VPANDQ(odd, x, x)
-		VPXORQ(x, to, to)
-	})
-	// choose puts the constant c in the lanes of cosines.
-	choose := func(c uint64, to vectors) vectors {
-		for i := range to {
-			VMOVUPD(Bits(c), isCosine[i], to[i])
-		}
-		return to
-	}
+	half := shiftLeft(turn, 62)
+	sign := xor(half, rest)
+	choose(isCosine, half, sign)
+	sign = xor(sign, and(x, odd))
 	inverse := fixedtables.InvFactorial
 	v := series(z, func(k int) vectors {
 		c := x.zeros()
 		if k < 16 {
 			c = x.copies(Bits(inverse[k+1]))
 		}
-		return choose(inverse[k], c)
+		choose(isCosine, Bits(inverse[k]), c)
+		return c
 	})
 	s := roundedSine(angle, v)
-	v = roundedCosine(v)
-	for i := range s {
-		VMOVUPD(v[i], isCosine[i], s[i])
-	}
+	choose(isCosine, roundedCosine(v), s)
 	negateWhere(sign, s)
 	return s
 }
@@ -704,28 +418,41 @@ func sine(x vectors, quarter, odd VecVirtual) vectors {
 func tangent(x vectors) (vectors, masks) {
 	q, rest, angle, z := reduce(x)
 	// After an odd number of quarters, the tangent is -cos/sin of the rest.
-	sign, odd := xor(xor(x, rest), shiftLeft(q, 63)), make(masks, len(x))
-	for i := range odd {
-		odd[i] = K()
-		VPTESTMQ(Bits(1), q[i], odd[i])
-	}
-	// The series of sines and of cosines wait for themselves, and so go side by side.
-	both := series(factor{x: slices.Concat(z.x.(vectors), z.x.(vectors)), top: slices.Concat(z.top.(vectors), z.top.(vectors))}, func(k int) vectors {
-		c := x.zeros()
-		if k < 16 {
-			c = x.copies(Bits(fixedtables.InvFactorial[k+1]))
-		}
-		return slices.Concat(c, x.copies(Bits(fixedtables.InvFactorial[k])))
-	})
-	s, c := roundedSine(wide(angle.x.(vectors)), both[:len(x)]), roundedCosine(both[len(x):])
-	above := s.each(func(s, to VecVirtual, i int) {
-		g.Mov(s, to)
-		VMOVUPD(c[i], odd[i], to)
-		VMOVUPD(s, odd[i], c[i])
-	})
+	sign, odd := xor(xor(x, rest), shiftLeft(q, 63)), has(q, 1)
+	s, c := sineAndCosine(angle, z, len(x))
+	above := s.each(func(s, to VecVirtual, _ int) { g.Mov(s, to) })
+	choose(odd, c, above)
+	choose(odd, s, c)
 	t, bad := newDivisor(c).divide(shiftLeft(above, fraction), times(toFloat(above), 1<<fraction), tiesToEven)
 	negateWhere(sign, t)
 	return t, bad
+}
+
+// sineAndCosine returns the sines and cosines of n angles with their squares z.
+func sineAndCosine(angle, z factor, n int) (s, c vectors) {
+	at := func(of func(k int) uint64) func(k int) vectors {
+		return func(k int) vectors {
+			if of(k) == 0 {
+				return g.Zeros(n)
+			}
+			return make(vectors, n).copies(Bits(of(k)))
+		}
+	}
+	odd := at(func(k int) uint64 {
+		if k == 16 {
+			return 0
+		}
+		return fixedtables.InvFactorial[k+1]
+	})
+	even := at(func(k int) uint64 { return fixedtables.InvFactorial[k] })
+	if !g.Wide { // it has too few registers for both
+		s = roundedSine(angle, series(z, odd))
+		return s, roundedCosine(series(z, even))
+	}
+	// Both series wait for themselves, and so go side by side.
+	twice := func(x any) vectors { return slices.Concat(x.(vectors), x.(vectors)) }
+	both := series(factor{x: twice(z.x), top: twice(z.top)}, func(k int) vectors { return slices.Concat(odd(k), even(k)) })
+	return roundedSine(wide(angle.x.(vectors)), both[:n]), roundedCosine(both[n:])
 }
 
 // exp is like fixed.Exp. Below 2⁻⁴⁴ all bits are shifted out. It does not handle numbers above 13.8.
@@ -733,10 +460,23 @@ func exp(x vectors) (vectors, masks) {
 	const one = 1 << fraction
 	bad := compare(greaterEqual, x, Bits(138*one/10))
 	least := -31 * one
-	x = x.each(func(x, to VecVirtual, _ int) { VPMAXSQ(Bits(uint64(least)), x, to) })
-	u := shiftLeft(add(x, Bits(32*one)), 57-fraction)
-	// u < 2⁶³ is a multiple of 2¹², so its product with c₁·2⁵² + c₀ over 2⁶⁴ is that of u/2¹² over 2⁵².
-	short, c := shiftRight(u, 12), fixedtables.Log2eLess1Q128
+	u := shiftLeft(add(atLeast(uint64(least), x), Bits(32*one)), 57-fraction)
+	high, low := timesLog2e(u)
+	high = add(high, Bits(fixedtables.ExpOffsetQ121[0]))
+	low = addCarry(x.copies(Bits(fixedtables.ExpOffsetQ121[1])), low, high)
+	return exp2(add(high, u), low), bad
+}
+
+// timesLog2e returns u·(log2(e)-1), of which the last word is cut. u < 2⁶³ is a multiple of 2¹².
+func timesLog2e(u vectors) (high, low vectors) {
+	c := fixedtables.Log2eLess1Q128
+	if !g.Wide {
+		high, low := mulBoth(wide(u), constant(c[0]))
+		low = addCarry(low, mulHigh(wide(u), constant(c[1])), high)
+		return high, low
+	}
+	// The product with c₁·2⁵² + c₀ over 2⁶⁴ is that of u/2¹² over 2⁵².
+	short := shiftRight(u, 12)
 	times := func(c uint64) vectors {
 		low, high := u.zeros(), u.zeros()
 		for i := range short {
@@ -746,11 +486,9 @@ func exp(x vectors) (vectors, masks) {
 		}
 		return add(low, shiftLeft(high, 52))
 	}
-	high, low := times(c[0]), mulLow(u, Bits(c[0]))
+	high, low = times(c[0]), mulLow(u, c[0])
 	low = addCarry(low, times(c[1]), high)
-	high = add(high, Bits(fixedtables.ExpOffsetQ121[0]))
-	low = addCarry(x.copies(Bits(fixedtables.ExpOffsetQ121[1])), low, high)
-	return exp2(add(high, u), low), bad
+	return high, low
 }
 
 // exp2 is like that of package fixed for k + 64 and a fraction, together 128 bits with 121 of the
@@ -766,13 +504,8 @@ func exp2(high, low vectors) vectors {
 
 	z := mulHigh(wide(r), constant(fixedtables.Ln2Q64))
 	short := shiftRight(z, 12)
-	z2, z3 := z.zeros(), z.zeros()
-	for i := range short {
-		VPMADD52HUQ(short[i], short[i], z2[i])
-	}
-	for i := range short {
-		VPMADD52HUQ(short[i], z2[i], z3[i])
-	}
+	z2 := mulLimbs(short, short)
+	z3 := mulLimbs(z2, short)
 	// v/6 is v·0xaaaaaaab/2³⁴ for words of 32 bits.
 	z3 = shiftRight(z3, 20).each(func(z3, to VecVirtual, _ int) { VPMULUDQ(Bits(0xaaaaaaab), z3, to) })
 	p := add(add(z, shiftRight(z2, 5)), shiftRight(z3, 34))
@@ -783,6 +516,18 @@ func exp2(high, low vectors) vectors {
 	addCarry(gather(coarse, i, 8), shiftLeft(t, 56), m)
 	twice := m.each(func(m, to VecVirtual, i int) { VPSRLVQ(shift[i], m, to) })
 	return shiftRight(add(twice, Bits(1)), 1)
+}
+
+// mulLimbs is like hi52 of package fixed: it returns the high limbs of the products of limbs of 52 bits.
+func mulLimbs(x, y vectors) vectors {
+	if !g.Wide {
+		return mulHigh(wide(shiftLeft(x, 12)), wide(y))
+	}
+	h := x.zeros()
+	for i := range x {
+		VPMADD52HUQ(y[i], x[i], h[i])
+	}
+	return h
 }
 
 // limbs are like those of package fixed. The low 52 bits of lo count.
@@ -959,27 +704,18 @@ func powers() {
 	})
 }
 
-// gather returns the words of a table.
-func gather(table Register, index vectors, disp int) vectors {
-	r := index.zeros()
-	for i := range r {
-		all := compare(greaterEqual, r[i:i+1], r[i])[0]
-		VPGATHERQQ(Mem{Base: table, Index: index[i], Scale: 8, Disp: disp}, all, r[i])
-	}
-	return r
-}
-
 // logarithm is like fixed.Log. It does not handle numbers that are not positive.
 func logarithm(x vectors) (vectors, masks) {
 	bad := compare(lessEqual, x, g.Zeros(1)[0])
-	zeros := x.each(func(x, to VecVirtual, _ int) { VPLZCNTQ(x, to) })
+	zeros := leadingZeros(x)
 	m := x.each(func(x, to VecVirtual, i int) { VPSLLVQ(zeros[i], x, to) })
 	exponent := subFrom(63-fraction, zeros)
 	table := Arg("table")
 	i := and(shiftRight(m, 55), Bits(0xff))
 	i = add(add(i, i), i)
 	inverse := gather(table, i, 0)
-	u := or(shiftLeft(mulHigh(wide(m), wide(inverse)), 10), shiftRight(mulLow(m, inverse), 54))
+	high, low := mulBoth(wide(m), wide(inverse))
+	u := or(shiftLeft(high, 10), shiftRight(low, 54))
 	uf := wide(u)
 	w := wide(mulHigh(uf, uf))
 	shifted := wide(shiftRight(u, 8))
@@ -988,7 +724,7 @@ func logarithm(x vectors) (vectors, masks) {
 	p = add(subFrom(1<<63, shiftRight(mulHigh(shifted, constant(0xaaaaaaaaaaaaaaab)), 1)), shiftRight(mulHigh(w, wide(p)), 16))
 	u = sub(u, shiftRight(mulHigh(w, wide(p)), 8))
 	ln := add(gather(table, i, 8), shiftRight(u, 8))
-	v := add(mulLow(exponent, Bits(fixedtables.Ln2Q57)), shiftRight(ln, 7))
+	v := add(mulLow(exponent, uint64(fixedtables.Ln2Q57)), shiftRight(ln, 7))
 	v = add(v, Bits(1<<(56-fraction)))
-	return v.each(func(v, to VecVirtual, _ int) { VPSRAQ(Imm(57-fraction), v, to) }), bad
+	return shiftSigned(v, 57-fraction), bad
 }

@@ -36,7 +36,7 @@ func sumPowers() {
 		VPMOVQ2M(sign, minus)
 		KNOTB(minus, plus)
 		u, v := abs(vectors{x}), abs(vectors{a})
-		hi, lo := mulHigh(wide(u), wide(v)), mulLow(u, v[0])
+		hi, lo := mulBoth(wide(u), wide(v))
 		// To nearest, and to even: half a unit less one bit is added, and one more if the result is odd.
 		half := add(and(shiftRight(lo, fraction), Bits(1)), Bits(1<<(fraction-1)-1))
 		lo = addCarry(half, lo, hi)

@@ -16,7 +16,7 @@ func vectorLoops() {
 	}
 	byWords := func(name, sig, doc string, body, words func()) {
 		only(name, sig, doc, body)
-		emitWords = append(emitWords, func() { Func(name, Variant{Tier: "AVX2", X86: true}, sig, doc, words) })
+		onlyAVX2(name, sig, doc, words)
 	}
 	byWords("dot", "func(n int, x, y *int64, sum *uint64)", "sets sum to the low 43 bits, and some more, and the high words of Σ x_i·y_i. n is at most 2¹⁴.", dot, dotWords)
 	byWords("squares", "func(n int, x *int64, sums *uint64)", "sets sums to what Σ x_i² has of the weights 1, 2⁵² and 2¹⁰⁴, eight of each, or one with AVX2. n is at most 2¹⁴.", squares, squareWords)
@@ -35,7 +35,7 @@ func vectorLoops() {
 			"sets sums to those of a_i·u_i in segments, rounded. Segment s has ptr_(s+1) - ptr_s products, at most 2¹⁰, and follows on the one before it. There is at least one.",
 			func() { segmentDots(ifma, x, newPairSums()) }, func() { segmentDots(avx2, x, newWordSums()) })
 	}
-	byWords("axpy", "func(n int, alpha int64, x, y *int64, minus int)", "computes y_i += alpha·x_i, or -= if minus is -1 and not 0.", func() { products(true, false) }, func() { wordProducts(true) })
+	byWords("axpy", "func(n int, alpha int64, x, y *int64, minus int)", "computes y_i += alpha·x_i, or -= if minus is -1 and not 0.", func() { products(true, false) }, func() { wordProducts(true, false) })
 	byWords("shearRows", "func(n int, t, s int64, a, b *int64, back, before, after int)",
 		"computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 2⁵² units. Rows whose flag before or after is -1, else 0, are negated there.", shearRows, shearWords)
 	for _, back := range []bool{false, true} {
@@ -49,7 +49,7 @@ func vectorLoops() {
 	}
 	only("unshearCross", "func(n, steps int, table *uint64, x *int64, ldx int, gx *int64, ldg int)",
 		"does what unshearChain does for x and gx. Before each step it adds to the sums of the table what the products of the rows are: the first of x and the second of gx, and the second and the first.", unshearCross)
-	byWords("addProducts", "func(n int, x, y, from, z *int64, minus int)", "sets z_i to from_i + x_i·y_i, or to from_i - x_i·y_i if minus is -1 and not 0.", func() { products(false, false) }, func() { wordProducts(false) })
+	byWords("addProducts", "func(n int, x, y, from, z *int64, minus int)", "sets z_i to from_i + x_i·y_i, or to from_i - x_i·y_i if minus is -1 and not 0.", func() { products(false, false) }, func() { wordProducts(false, false) })
 }
 
 // dot sums products of limbs as tile does.

@@ -12,12 +12,31 @@ import (
 
 var avx2 = ISA{Size: 8}
 
+// sameBody emits a function for AVX-512, and for AVX2 from the same steps.
+func sameBody(name, sig, doc string, body func()) {
+	Func(name, Variant{Tier: "AVX512"}, sig, doc, body)
+	onlyAVX2(name, sig, doc, func() {
+		g = avx2
+		body()
+		g = ifma
+	})
+}
+
+// onlyAVX2 emits a function for AVX2.
+func onlyAVX2(name, sig, doc string, body func()) {
+	emitWords = append(emitWords, func() { Func(name, Variant{Tier: "AVX2", X86: true}, sig, doc, body) })
+}
+
 // emitWords emits these loops after all others.
 var emitWords []func()
 
 // A wordSum is a sum of products of x + 2⁶³ and y + 2⁶³ by their weights. Each lane of low and middle is mod 2⁶⁴, and so
-// is the sum of the high halves of what it got, in lowTop and middleTop. factors is the sum of the factors.
-type wordSum struct{ low, lowTop, middle, middleTop, high, factors, sign VecVirtual }
+// is the sum of the high halves of what it got, in lowTop and middleTop. factors is the sum of the factors. In exact sums
+// high and factors have such sums too.
+type wordSum struct {
+	low, lowTop, middle, middleTop, high, factors, sign VecVirtual
+	highTop, factorsTop                                 VecVirtual // or nil
+}
 
 // newWordSums is newApartSums for n = 1.
 func newWordSums() func(n int) productSums {
@@ -28,7 +47,7 @@ func newWordSums() func(n int) productSums {
 // newWordSum takes a register with 2⁶³.
 func newWordSum(sign VecVirtual) wordSum {
 	v := avx2.Zeros(6)
-	return wordSum{v[0], v[1], v[2], v[3], v[4], v[5], sign}
+	return wordSum{low: v[0], lowTop: v[1], middle: v[2], middleTop: v[3], high: v[4], factors: v[5], sign: sign}
 }
 
 // add adds the products of x and y[0], and destroys these.
@@ -42,7 +61,13 @@ func (t wordSum) add(x VecVirtual, y vectors) {
 	addHalves(times32(x0, y0), t.low, t.lowTop)
 	addHalves(times32(x0, y1), t.middle, t.middleTop)
 	addHalves(times32(x1, y0), t.middle, t.middleTop)
-	VPADDQ(times32(x1, y1), t.high, t.high)
+	if t.highTop == nil {
+		VPADDQ(times32(x1, y1), t.high, t.high)
+		return
+	}
+	addHalves(times32(x1, y1), t.high, t.highTop)
+	VPADDQ(x1, t.factorsTop, t.factorsTop)
+	VPADDQ(y1, t.factorsTop, t.factorsTop)
 }
 
 // words returns the low 43 bits, and some more, and the high words of the lanes.
@@ -118,18 +143,35 @@ func dotWords() {
 	storeTotals("sum", 8, lo, hi)
 }
 
-// squareWords sums products of |x|. Those of both halves count twice, which comes last.
+// dotWordsChecked is dotChecked.
+func dotWordsChecked() {
+	n, x, y, t, top := Arg("n"), Arg("x"), Arg("y"), newWordSum(avx2.CopyOf(Bits(1<<63))), avx2.Zeros(2)
+	t.highTop, t.factorsTop = top[0], top[1]
+	avx2.Loop(n, 2, func(l Step, _ int) { t.add(l.Load(x), vectors{l.Load(y)}) }, nil)
+	storeTotals("sums", 8, append(t.exact(), apart(t.factors, t.factorsTop), t.factorsTop)...)
+}
+
+// exact returns the sums of weight 1, 2³², 2⁶⁴ and 2⁹⁶. None of them wraps.
+func (t wordSum) exact() vectors {
+	low, middle, high := apart(t.low, t.lowTop), apart(t.middle, t.middleTop), apart(t.high, t.highTop)
+	VPADDQ(t.lowTop, middle, middle)
+	VPADDQ(t.middleTop, high, high)
+	return vectors{low, middle, high, t.highTop}
+}
+
+// squareWordsChecked is squares without the wrapping of the highest sum.
+func squareWordsChecked() {
+	t := squareSums(true)
+	for _, v := range []VecVirtual{t.middle, t.middleTop} {
+		VPADDQ(v, v, v)
+	}
+	storeTotals("sums", 8, t.exact()...)
+}
+
+// squareWords is squares.
 func squareWords() {
-	g := avx2
-	n, x, v, zero := Arg("n"), Arg("x"), g.Zeros(5), g.Zeros(1)[0]
-	t := wordSum{low: v[0], lowTop: v[1], middle: v[2], middleTop: v[3], high: v[4]}
-	g.Loop(n, 2, func(l Step, _ int) {
-		x := newMagnitude(l.Load(x), zero)
-		addHalves(times32(x.low, x.low), t.low, t.lowTop)
-		addHalves(times32(x.low, x.high), t.middle, t.middleTop)
-		VPADDQ(times32(x.high, x.high), t.high, t.high)
-	}, nil)
-	lo, middle, tmp := apart(t.low, t.lowTop), apart(t.middle, t.middleTop), g.Reg()
+	t := squareSums(false)
+	lo, middle, tmp := apart(t.low, t.lowTop), apart(t.middle, t.middleTop), avx2.Reg()
 	for _, v := range []VecVirtual{middle, t.middleTop} {
 		VPADDQ(v, v, v)
 	}
@@ -145,6 +187,27 @@ func squareWords() {
 	VPADDQ(tmp, middle, middle)
 	VPSRLQ(Imm(104-64), t.high, t.high)
 	storeTotals("sums", line, lo, middle, t.high)
+}
+
+// squareSums sums products of |x|, of which those of both halves count twice.
+func squareSums(exact bool) wordSum {
+	g := avx2
+	n, x, v, zero := Arg("n"), Arg("x"), g.Zeros(5), g.Zeros(1)[0]
+	t := wordSum{low: v[0], lowTop: v[1], middle: v[2], middleTop: v[3], high: v[4]}
+	if exact {
+		t.highTop = g.Zeros(1)[0]
+	}
+	g.Loop(n, 2, func(l Step, _ int) {
+		x := newMagnitude(l.Load(x), zero)
+		addHalves(times32(x.low, x.low), t.low, t.lowTop)
+		addHalves(times32(x.low, x.high), t.middle, t.middleTop)
+		if square := times32(x.high, x.high); exact {
+			addHalves(square, t.high, t.highTop)
+		} else {
+			VPADDQ(square, t.high, t.high)
+		}
+	}, nil)
+	return t
 }
 
 // storeTotals stores the sums of the lanes, some bytes apart.
@@ -168,11 +231,15 @@ func newMagnitude(x, zero VecVirtual) magnitude {
 	return magnitude{x, highHalf(x), sign}
 }
 
-// wordRounding has the constants of products that are rounded one by one.
-type wordRounding struct{ half, tie Op }
+// wordRounding has the constants of products that are rounded one by one. If there is a register for high, it gets all bits of
+// the products of the high halves.
+type wordRounding struct {
+	half, tie Op
+	high      VecVirtual
+}
 
 func newWordRounding() wordRounding {
-	return wordRounding{avx2.CopyOf(Bits(1 << (fraction - 32 - 1))), avx2.CopyOf(Bits(1 << 62))}
+	return wordRounding{half: avx2.CopyOf(Bits(1 << (fraction - 32 - 1))), tie: avx2.CopyOf(Bits(1 << 62))}
 }
 
 // product returns the product of two magnitudes.
@@ -187,15 +254,23 @@ func (r wordRounding) product(x, y magnitude) VecVirtual {
 	VPADDQ(r.half, middle, middle)
 	VPADDQ(tie, middle, middle)
 	VPSRLQ(Imm(fraction-32), middle, middle)
+	if r.high != nil {
+		VPOR(high, r.high, r.high)
+	}
 	VPSLLQ(Imm(64-fraction), high, high)
 	VPADDQ(middle, high, high)
 	return high
 }
 
-// wordProducts is products.
-func wordProducts(alpha bool) {
+// wordProducts is products. A product of magnitudes is in range if that of the high halves is below 2⁴¹, as it is then below
+// 2⁶² + 2⁵³. The sum with a number is in range if it has not another sign than both.
+func wordProducts(alpha, checked bool) {
 	g := avx2
 	n, minus, zero, r := Arg("n"), g.BroadcastArg("minus"), g.Zeros(1)[0], newWordRounding()
+	var wrapped VecVirtual // signs of sums that are out of range
+	if checked {
+		wrapped, r.high = g.Zeros(1)[0], g.Zeros(1)[0]
+	}
 	var x, y, from, z Register
 	var a magnitude
 	first := func(v VecVirtual) {
@@ -218,15 +293,29 @@ func wordProducts(alpha bool) {
 		VPXOR(a.sign, b.sign, b.sign)
 		VPXOR(b.sign, v, v)
 		VPSUBQ(b.sign, v, v)
-		VPADDQ(l.Load(from), v, v)
-		l.Store(v, z)
+		old, sum := l.Load(from), g.Reg()
+		VPADDQ(v, old, sum)
+		l.Store(sum, z)
+		if checked {
+			VPXOR(sum, v, v)
+			VPXOR(sum, old, old)
+			VPAND(old, v, v)
+			VPOR(v, wrapped, wrapped)
+		}
 	}, nil)
+	if checked {
+		VPSRLQ(Imm(63), wrapped, wrapped)
+		VPSRLQ(Imm(fraction-2), r.high, r.high)
+		VPOR(r.high, wrapped, wrapped)
+		VPTEST(wrapped, wrapped)
+		SETEQ(Result())
+	}
 }
 
 // shearWords is shearRows.
 func shearWords() {
 	g := avx2
-	n, pa, pb, zero, r := Arg("n"), Arg("a"), Arg("b"), g.Zeros(1)[0], wordRounding{Bits(1 << (fraction - 32 - 1)), Bits(1 << 62)}
+	n, pa, pb, zero, r := Arg("n"), Arg("a"), Arg("b"), g.Zeros(1)[0], wordRounding{half: Bits(1 << (fraction - 32 - 1)), tie: Bits(1 << 62)}
 	factor := func(name string) magnitude {
 		m := g.BroadcastArg(name)
 		return magnitude{low: m, high: highHalf(m)}
