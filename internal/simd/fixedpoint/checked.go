@@ -72,23 +72,23 @@ func SumFits(z fixed.Q43, sign int, x, y fixed.Q43) bool {
 	return ok
 }
 
-// Exact is a sum of products that does not wrap before 2⁶⁴ of them: an integer of 192 bits, the lowest word first.
-type Exact [3]uint64
+// Exact is a sum of products that does not wrap before 2⁶⁴ of them: an integer of 192 bits.
+type Exact struct{ lo, mid, hi uint64 }
 
 // add adds the integer of the words lo, mid and hi.
 func (s *Exact) add(lo, mid, hi uint64) {
 	var c uint64
-	s[0], c = bits.Add64(s[0], lo, 0)
-	s[1], c = bits.Add64(s[1], mid, c)
-	s[2], _ = bits.Add64(s[2], hi, c)
+	s.lo, c = bits.Add64(s.lo, lo, 0)
+	s.mid, c = bits.Add64(s.mid, mid, c)
+	s.hi, _ = bits.Add64(s.hi, hi, c)
 }
 
 // sub subtracts it.
 func (s *Exact) sub(lo, mid, hi uint64) {
 	var b uint64
-	s[0], b = bits.Sub64(s[0], lo, 0)
-	s[1], b = bits.Sub64(s[1], mid, b)
-	s[2], _ = bits.Sub64(s[2], hi, b)
+	s.lo, b = bits.Sub64(s.lo, lo, 0)
+	s.mid, b = bits.Sub64(s.mid, mid, b)
+	s.hi, _ = bits.Sub64(s.hi, hi, b)
 }
 
 // Add adds a number.
@@ -105,8 +105,8 @@ func (s *Exact) AddProduct(x, y fixed.Q43) {
 
 // round rounds s to a whole number of units, ties to even.
 func (s *Exact) round() {
-	s.add(s[0]>>fixed.FracBits&1+1<<(fixed.FracBits-1)-1, 0, 0)
-	s[0] &^= 1<<fixed.FracBits - 1
+	s.add(s.lo>>fixed.FracBits&1+1<<(fixed.FracBits-1)-1, 0, 0)
+	s.lo &^= 1<<fixed.FracBits - 1
 }
 
 // AddRounded adds x·y, rounded as AddTo rounds s.
@@ -114,7 +114,7 @@ func (s *Exact) AddRounded(x, y fixed.Q43) {
 	var p Exact
 	p.AddProduct(x, y)
 	p.round()
-	s.add(p[0], p[1], p[2])
+	s.add(p.lo, p.mid, p.hi)
 }
 
 // AddTo returns z + (s + b), or z - (s + b) if sign is negative, with s rounded to nearest, ties to even, before b is added.
@@ -125,10 +125,10 @@ func (s Exact) AddTo(z, b fixed.Q43, sign int) (sum fixed.Q43, ok bool) {
 	if sign < 0 {
 		t := s
 		s = Exact{}
-		s.sub(t[0], t[1], t[2])
+		s.sub(t.lo, t.mid, t.hi)
 	}
 	s.Add(z)
-	sum = fixed.Q43(s[0]>>fixed.FracBits | s[1]<<(64-fixed.FracBits))
+	sum = fixed.Q43(s.lo>>fixed.FracBits | s.mid<<(64-fixed.FracBits))
 	var all Exact
 	all.Add(sum)
 	return sum, all == s
@@ -137,9 +137,9 @@ func (s Exact) AddTo(z, b fixed.Q43, sign int) (sum fixed.Q43, ok bool) {
 // Root returns √s, rounded, and whether it is in range.
 func (s Exact) Root() (fixed.Q43, bool) {
 	var a fixed.Accumulator
-	a.AddWords(s[1], s[0])
+	a.AddWords(s.mid, s.lo)
 	r := a.Sqrt()
-	return r, s[2] == 0 && r >= 0
+	return r, s.hi == 0 && r >= 0
 }
 
 // ExactDot returns Σ x_i·y_i. It panics if the lengths differ.
@@ -158,36 +158,32 @@ func ExactDot(x, y []fixed.Q43) (s Exact) {
 		n := min(most, len(x)-i)
 		var t [8]uint64
 		vectorDotChecked(n, (*int64)(&x[i]), (*int64)(&y[i]), &t[0])
-		// With x' = x + 2⁶³, x·y = x'·y' - 2⁶³·(x' + y') + 2¹²⁶. The sum of x' + y' has the low word t[4], without the
-		// sums of the high limbs with AVX2.
-		weights, lanes := [...]uint{0, 52, 40, 92}, 8
-		factors, carry := t[4], t[5]<<12+t[6] // the low word, and the high one
+		// With x' = x + 2⁶³, x·y = x'·y' - 2⁶³·(x' + y') + 2¹²⁶. The sum of x' + y' is r + 2⁶⁴·c.
+		var r, c, count uint64
 		if tier == cpu.AVX2 {
-			weights, lanes = [...]uint{0, 32, 64, 96}, 4
-			var c uint64
-			factors, c = bits.Add64(t[4], t[5]<<32, 0)
-			carry = t[5]>>32 + c
-		} else {
-			r, c := bits.Add64(t[4]-carry<<40, carry<<40, 0)
-			factors, carry = r, carry>>24+c
+			r, c = bits.Add64(t[4], t[5]<<32, 0)
+			c += t[5] >> 32
+			count = uint64(n+3) &^ 3
+			s.addWords((*[4]uint64)(t[:]))
+		} else { // r < 2⁶⁴ and 2⁴⁰·high, of which all is t[4] mod 2⁶⁴
+			high := t[5]<<12 + t[6]
+			r, c = bits.Add64(t[4]-high<<40, high<<40, 0)
+			c += high >> 24
+			count = uint64(n+7) &^ 7
+			s.add(t[0], t[3]<<28, t[3]>>36)
+			s.add(t[1]<<52, t[1]>>12, 0)
+			s.add(t[2]<<40, t[2]>>24, 0)
 		}
-		for i, w := range weights {
-			s.addAt(t[i], w)
-		}
-		count := uint64((n + lanes - 1) &^ (lanes - 1))
 		s.add(0, count<<62, count>>2)
-		s.sub(factors<<63, factors>>1|carry<<63, carry>>1)
+		s.sub(r<<63, r>>1|c<<63, c>>1)
 	}
 	return s
 }
 
-// addAt adds v·2ʷ for w < 128.
-func (s *Exact) addAt(v uint64, w uint) {
-	if w < 64 {
-		s.add(v<<w, v>>(64-w), 0)
-	} else {
-		s.add(0, v<<(w-64), v>>(128-w))
-	}
+// addWords adds words that are 32 bits apart.
+func (s *Exact) addWords(t *[4]uint64) {
+	s.add(t[0], t[2], 0)
+	s.add(t[1]<<32, t[3]<<32|t[1]>>32, t[3]>>32)
 }
 
 // ExactSquares returns Σ x_i².
@@ -202,9 +198,7 @@ func ExactSquares(x []fixed.Q43) (s Exact) {
 		if tier == cpu.AVX2 {
 			var sums [4]uint64
 			vectorSquaresChecked(cpu.ChunkAt(i, len(x)), (*int64)(&x[i]), &sums[0])
-			for i, v := range sums {
-				s.addAt(v, uint(32*i))
-			}
+			s.addWords(&sums)
 			continue
 		}
 		var sums [3][8]uint64
