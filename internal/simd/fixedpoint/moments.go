@@ -12,8 +12,8 @@ import (
 // cannot be pre-empted for 0.4 ms then. The words of sums would do for 2¹¹.
 const mostOrder = 512
 
-// largeTriNorms is TriNorms by products of matrices.
-func largeTriNorms(d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, ldy int, minus fixed.Accumulator, half []fixed.Q43) fixed.Q43 {
+// productTriNorms is TriNorms by products of matrices.
+func productTriNorms(d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, ldy int, minus fixed.Accumulator, half []fixed.Q43) fixed.Q43 {
 	n, w := len(half), workspace.Get[triDifferences]()
 	w.x = workspace.Grow(w.x, d*n)
 	for j, m := range mu[:d] {
@@ -27,17 +27,19 @@ func largeTriNorms(d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, ldy int,
 		Gemm(rows, n, i+rows, 1, l[i*d:], d, 1, w.x, n, 1, y[i*ldy:], ldy)
 	}
 	workspace.Put(w)
-	var bits fixed.Q43
+	var bits uint64
+	for i := range d {
+		bits |= Largest(y[i*ldy:][:n])
+	}
 	for p := range half {
 		sum := minus
 		for i := range d {
 			v := y[i*ldy+p]
-			bits |= v.AbsSat()
 			sum.AddMul(v, v)
 		}
 		half[p] = halfOf(sum)
 	}
-	return bits
+	return magnitude(bits)
 }
 
 // triDifferences has C - mu·1ᵀ.
@@ -66,8 +68,8 @@ func TriNorms(narrow bool, d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, 
 	}
 	var minus fixed.Accumulator
 	minus.SubAcc(start)
-	if d > mostOrder && tier > cpu.Generic {
-		return largeTriNorms(d, l, c, ldc, mu, y, ldy, minus, half)
+	if d > mostOrder && tier > cpu.Generic || d > 0 && tier == cpu.AVX2 {
+		return productTriNorms(d, l, c, ldc, mu, y, ldy, minus, half)
 	}
 	if tier != cpu.AVX512 || d == 0 {
 		return genericTriNorms(d, l, c, ldc, mu, y, ldy, minus, half, scratch)
@@ -101,10 +103,13 @@ func WeighRows(w, y []fixed.Q43, ldy int, sums []fixed.Q43) fixed.Q43 {
 	if tier != cpu.AVX512 || n < vectorLeast || n > cpu.Chunk {
 		for i := range sums {
 			row := y[i*ldy:][:n]
-			for p, v := range w {
-				row[p] = v.Mul(row[p])
-				sums[i] += row[p]
-				bits |= row[p].AbsSat()
+			for p := 0; p < n; p += pieceSize {
+				part := row[p:min(p+pieceSize, n)]
+				AddProductsTo(1, w[p:][:len(part)], part, zeros[:len(part)], part)
+				for _, v := range part {
+					sums[i] += v
+				}
+				bits |= magnitude(Largest(part))
 			}
 		}
 		return bits
@@ -115,6 +120,8 @@ func WeighRows(w, y []fixed.Q43, ldy int, sums []fixed.Q43) fixed.Q43 {
 	}
 	return bits
 }
+
+var zeros [pieceSize]fixed.Q43
 
 // TriSums are sums of products of rows of two matrices: exact, but mod 2¹⁰⁷ units of 2⁻⁸⁶, which is all that Round
 // looks at. The sum of rows i and j <= i is hi·2⁴³ + lo. For each row, four sums lie side by side, for j a multiple of
@@ -184,7 +191,7 @@ func (s TriSums) TriDots(narrow bool, d, n int, z []fixed.Q43, ldz int, c []fixe
 				}
 				for i := j; i < d; i++ {
 					var a fixed.Accumulator
-					a.AddDot(z[i*ldz+p:][:part], differences)
+					AddDot(&a, z[i*ldz+p:][:part], differences)
 					s.add(i, j, a)
 				}
 			}

@@ -764,22 +764,22 @@ DATA constants<>+6048(SB)/8, $0x0005555555555555
 DATA constants<>+6056(SB)/8, $0x0005555555555555
 DATA constants<>+6064(SB)/8, $0x0005555555555555
 DATA constants<>+6072(SB)/8, $0x0005555555555555
-DATA constants<>+6080(SB)/8, $0x00071547652b82fe
-DATA constants<>+6088(SB)/8, $0x00071547652b82fe
-DATA constants<>+6096(SB)/8, $0x00071547652b82fe
-DATA constants<>+6104(SB)/8, $0x00071547652b82fe
-DATA constants<>+6112(SB)/8, $0x00071547652b82fe
-DATA constants<>+6120(SB)/8, $0x00071547652b82fe
-DATA constants<>+6128(SB)/8, $0x00071547652b82fe
-DATA constants<>+6136(SB)/8, $0x00071547652b82fe
-DATA constants<>+6144(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6152(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6160(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6168(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6176(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6184(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6192(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6200(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6080(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6088(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6096(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6104(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6112(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6120(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6128(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6136(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6144(SB)/8, $0x00071547652b82fe
+DATA constants<>+6152(SB)/8, $0x00071547652b82fe
+DATA constants<>+6160(SB)/8, $0x00071547652b82fe
+DATA constants<>+6168(SB)/8, $0x00071547652b82fe
+DATA constants<>+6176(SB)/8, $0x00071547652b82fe
+DATA constants<>+6184(SB)/8, $0x00071547652b82fe
+DATA constants<>+6192(SB)/8, $0x00071547652b82fe
+DATA constants<>+6200(SB)/8, $0x00071547652b82fe
 DATA constants<>+6208(SB)/8, $0xfffe000000000000
 DATA constants<>+6216(SB)/8, $0xfffe000000000000
 DATA constants<>+6224(SB)/8, $0xfffe000000000000
@@ -1156,7 +1156,31 @@ DATA constants<>+9184(SB)/8, $0x0000000024924924
 DATA constants<>+9192(SB)/8, $0x0000000024924924
 DATA constants<>+9200(SB)/8, $0x0000000024924924
 DATA constants<>+9208(SB)/8, $0x0000000024924924
-GLOBL constants<>(SB), RODATA|NOPTR, $9216
+DATA constants<>+9216(SB)/8, $0x0000000000000800
+DATA constants<>+9224(SB)/8, $0x0000000000000800
+DATA constants<>+9232(SB)/8, $0x0000000000000800
+DATA constants<>+9240(SB)/8, $0x0000000000000800
+DATA constants<>+9248(SB)/8, $0x0000000000000800
+DATA constants<>+9256(SB)/8, $0x0000000000000800
+DATA constants<>+9264(SB)/8, $0x0000000000000800
+DATA constants<>+9272(SB)/8, $0x0000000000000800
+DATA constants<>+9280(SB)/8, $0x000000000001777d
+DATA constants<>+9288(SB)/8, $0x000000000001777d
+DATA constants<>+9296(SB)/8, $0x000000000001777d
+DATA constants<>+9304(SB)/8, $0x000000000001777d
+DATA constants<>+9312(SB)/8, $0x000000000001777d
+DATA constants<>+9320(SB)/8, $0x000000000001777d
+DATA constants<>+9328(SB)/8, $0x000000000001777d
+DATA constants<>+9336(SB)/8, $0x000000000001777d
+DATA constants<>+9344(SB)/8, $0x0000000000071547
+DATA constants<>+9352(SB)/8, $0x0000000000071547
+DATA constants<>+9360(SB)/8, $0x0000000000071547
+DATA constants<>+9368(SB)/8, $0x0000000000071547
+DATA constants<>+9376(SB)/8, $0x0000000000071547
+DATA constants<>+9384(SB)/8, $0x0000000000071547
+DATA constants<>+9392(SB)/8, $0x0000000000071547
+DATA constants<>+9400(SB)/8, $0x0000000000071547
+GLOBL constants<>(SB), RODATA|NOPTR, $9408
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-80

@@ -41,6 +41,20 @@ func loadAll(ls []Step, p Register) vectors {
 	return x
 }
 
+// aside returns a function that returns x. With AVX2, which has few registers, x is in memory until then.
+func aside(x vectors) func() vectors {
+	if g.Wide {
+		return func() vectors { return x }
+	}
+	var at []Mem
+	for _, x := range x {
+		m := AllocLocal(g.Width())
+		g.Mov(x, m)
+		at = append(at, m)
+	}
+	return func() vectors { return x.each(func(_, to VecVirtual, i int) { g.Mov(at[i], to) }) }
+}
+
 // of returns what step i uses of x: vectors, or one operand for all.
 func of(x any, i int) Op {
 	switch x := x.(type) {
@@ -82,6 +96,9 @@ func shiftLeft(x vectors, bits int) vectors {
 func shiftSigned(x vectors, bits int) vectors {
 	if g.Wide {
 		return x.each(func(x, to VecVirtual, _ int) { VPSRAQ(Imm(uint64(bits)), x, to) })
+	}
+	if bits == 63 {
+		return vectorsOf(negative(x))
 	}
 	return sub(shiftRight(xor(x, Bits(1<<63)), bits), Bits(1<<63>>bits))
 }
@@ -475,9 +492,21 @@ func has(x vectors, ones uint64) masks {
 	case ones&(ones-1) == 0:
 		return negative(shiftLeft(x, bits.LeadingZeros64(ones)))
 	}
-	return and(x, Bits(ones)).eachMask(func(x VecVirtual, k Register, _ int) {
-		VPCMPEQQ(g.Zeros(1)[0], x, k)
+	k := isZero(and(x, Bits(ones)))
+	for _, k := range k {
 		VPXOR(Bits(1<<64-1), k, k)
+	}
+	return k
+}
+
+// isZero returns where x is 0.
+func isZero(x vectors) masks {
+	return x.eachMask(func(x VecVirtual, k Register, _ int) {
+		if g.Wide {
+			VPTESTNMQ(x, x, k)
+		} else {
+			VPCMPEQQ(g.Zeros(1)[0], x, k)
+		}
 	})
 }
 

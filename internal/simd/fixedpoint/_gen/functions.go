@@ -16,9 +16,6 @@ import (
 
 func functions() {
 	const stops = " It stops before a vector with a number that it does not handle, and returns how many numbers are done."
-	only := func(name, sig, doc string, body func()) {
-		Func(name, Variant{Tier: "AVX512"}, sig, doc, body)
-	}
 	sameBody("addQuotients", "func(n int, x, y, z *int64, minus int) int", "computes z_i += x_i/y_i, or -= if minus is -1 and not 0."+stops, quotients)
 	for _, f := range []struct {
 		name, equation string
@@ -36,8 +33,8 @@ func functions() {
 	}
 	sameBody("addAtan2", "func(n int, y, x, z *int64, minus int, table *uint64) int", "computes z_i += atan2(y_i, x_i), or -= if minus is -1 and not 0."+stops, atan2)
 	sameBody("addAtan2Slopes", "func(n int, y, x, v, gy, gx *int64) int", "computes gy_i += x_i·v_i/h_i² and gx_i -= y_i·v_i/h_i², with h_i² = x_i² + y_i²."+stops, atan2Slopes)
-	only("addPow", "func(n int, x, y, z *int64, minus int, coarse, fine, logs *uint64) int", "computes z_i += x_i to the power y_i, or -= if minus is -1 and not 0."+stops, pow)
-	only("powers", "func(n int, x, y, p, q *int64, coarse, fine, logs *uint64) int", "sets p_i and q_i to x_i to the powers y_i and y_i - 1."+stops, powers)
+	sameBody("addPow", "func(n int, x, y, z *int64, minus int, coarse, fine, logs *uint64) int", "computes z_i += x_i to the power y_i, or -= if minus is -1 and not 0."+stops, pow)
+	sameBody("powers", "func(n int, x, y, p, q *int64, coarse, fine, logs *uint64) int", "sets p_i and q_i to x_i to the powers y_i and y_i - 1."+stops, powers)
 	sameBody("addSigned", "func(n int, x, v, y *int64, below, minus int)", "computes y_i += v_i where x_i > 0, and y_i -= v_i where x_i < 0 if below is -1 and not 0; or -= and += if minus is -1 and not 0.", signed)
 	sameBody("toFloats", "func(n int, x *int64, y *float64)", "sets y_i to x_i rounded to nearest.", floats)
 	sameBody("addRounded", "func(n int, v *float64, y *int64, minus int) int", "computes y_i += v_i rounded to nearest, or -= if minus is -1 and not 0."+stops, func() {
@@ -518,15 +515,52 @@ func exp2(high, low vectors) vectors {
 	return shiftRight(add(twice, Bits(1)), 1)
 }
 
-// mulLimbs is like hi52 of package fixed: it returns the high limbs of the products of limbs of 52 bits.
+// addHigh and addLow add to sums what hi52 and lo52 of package fixed return: the limbs of products of limbs. y is vectors or a
+// constant. Of the factors, the low 52 bits count.
+func addHigh(sums, x vectors, y any) {
+	if g.Wide {
+		for i := range x {
+			VPMADD52HUQ(of(operand(y), i), x[i], sums[i])
+		}
+		return
+	}
+	var f factor
+	if v, ok := y.(vectors); ok {
+		f = wide(and(v, Bits(1<<52-1)))
+	} else {
+		f = constant(y.(uint64))
+	}
+	addTo(sums, mulHigh(wide(shiftLeft(x, 12)), f))
+}
+
+func addLow(sums, x vectors, y any) {
+	if g.Wide {
+		for i := range x {
+			VPMADD52LUQ(of(operand(y), i), x[i], sums[i])
+		}
+		return
+	}
+	addTo(sums, and(mulLow(x, y), Bits(1<<52-1)))
+}
+
+// operand returns constants in memory.
+func operand(y any) any {
+	if c, ok := y.(uint64); ok {
+		return Bits(c)
+	}
+	return y
+}
+
+func addTo(sums, x vectors) {
+	for i := range sums {
+		VPADDQ(x[i], sums[i], sums[i])
+	}
+}
+
+// mulLimbs returns the high limbs of products.
 func mulLimbs(x, y vectors) vectors {
-	if !g.Wide {
-		return mulHigh(wide(shiftLeft(x, 12)), wide(y))
-	}
 	h := x.zeros()
-	for i := range x {
-		VPMADD52HUQ(y[i], x[i], h[i])
-	}
+	addHigh(h, x, y)
 	return h
 }
 
@@ -544,14 +578,10 @@ func constantLimbs(c [2]uint64) (hi, lo uint64) {
 // times returns the limbs of x·(hi + lo), of which lo may have more bits than 52.
 func (x limbs) times(hi, lo any) limbs {
 	h, l := x.hi.zeros(), x.hi.zeros()
-	for i := range h {
-		VPMADD52HUQ(of(lo, i), x.hi[i], l[i])
-		VPMADD52HUQ(of(hi, i), x.hi[i], h[i])
-		VPMADD52HUQ(of(hi, i), x.lo[i], l[i])
-	}
-	for i := range h {
-		VPMADD52LUQ(of(hi, i), x.hi[i], l[i])
-	}
+	addHigh(l, x.hi, lo)
+	addHigh(h, x.hi, hi)
+	addHigh(l, x.lo, hi)
+	addLow(l, x.hi, hi)
 	return limbs{h, l}
 }
 
@@ -562,12 +592,14 @@ func (x limbs) plus(y limbs) limbs {
 
 // negatePair negates two words where sign is negative. Of the low one, the low 52 bits count for limbs.
 func negatePair(sign, high, low vectors) {
-	for i, s := range sign {
-		negative, zero := K(), K()
-		VPMOVQ2M(s, negative)
-		VPXORQ(Bits(1<<64-1), high[i], negative, high[i])
-		VPTESTNMQ(low[i], low[i], negative, zero)
-		VPSUBQ(Bits(1<<64-1), high[i], zero, high[i])
+	for i := range sign { // one by one, as there are few masks
+		k, high := negative(sign[i:i+1]), high[i:i+1]
+		if g.Wide {
+			VPXORQ(Bits(1<<64-1), high[0], k[0], high[0])
+		} else {
+			VPXOR(k[0], high[0], high[0])
+		}
+		addWhere(k.and(isZero(low[i:i+1])), 1, high)
 	}
 	negateWhere(sign, low)
 }
@@ -575,126 +607,92 @@ func negatePair(sign, high, low vectors) {
 // A log2 is a number with the sign of the word sign and the magnitude whole + f. Of whole and the
 // limbs, the low 52 bits count.
 type log2 struct {
-	sign, whole vectors
-	f           limbs
+	sign, whole func() vectors
+	hi, lo      func() vectors // of f
 }
 
 // newLog2 is like log2Parts of package fixed and the beginning of pow, for positive x.
 func newLog2(x vectors) log2 {
-	zeros := x.each(func(x, to VecVirtual, _ int) { VPLZCNTQ(x, to) })
+	zeros := leadingZeros(x)
 	m := x.each(func(x, to VecVirtual, i int) { VPSLLVQ(zeros[i], x, to) })
-	exponent := subFrom(63-fraction, zeros)
+	exponentAside := aside(subFrom(63-fraction, zeros))
 	table := Arg("logs")
 	i := and(shiftRight(m, 55), Bits(0xff))
 	i = add(add(i, i), i)
-	inverse := gather(table, i, 0)
-	high, low := mulHigh(wide(m), wide(inverse)), mulLow(m, inverse)
+	inverse, index := gather(table, i, 0), aside(i)
+	high, low := mulBoth(wide(m), wide(inverse))
 	u := limbs{and(shiftRight(high, 10), Bits(1<<52-1)), or(shiftLeft(high, 42), shiftRight(low, 22))}
 	p := limbs{hi: x.copies(Bits(fixedtables.Reciprocal[12][0] >> 12))}
 	for k := 11; k >= 7; k-- {
-		h := x.zeros()
-		for i := range h {
-			VPMADD52HUQ(p.hi[i], u.hi[i], h[i])
-		}
-		p.hi = subFrom(fixedtables.Reciprocal[k][0]>>12, h)
+		p.hi = subFrom(fixedtables.Reciprocal[k][0]>>12, mulLimbs(u.hi, p.hi))
 	}
 	p.lo = x.zeros()
 	for k := 6; k >= 1; k-- {
 		v := u.times(p.hi, p.lo)
 		hi, lo := constantLimbs(fixedtables.Reciprocal[k])
 		p.lo = subFrom(lo, v.lo)
-		p.hi = add(subFrom(hi, v.hi), p.lo.each(func(lo, to VecVirtual, _ int) { VPSRAQ(Imm(52), lo, to) }))
+		p.hi = add(subFrom(hi, v.hi), shiftSigned(p.lo, 52))
 	}
-	ln := limbsOf(gather(table, i, 8), gather(table, i, 16)).plus(u.times(p.hi, p.lo))
+	p = u.times(p.hi, p.lo)
+	i = index()
+	ln := limbsOf(gather(table, i, 8), gather(table, i, 16)).plus(p)
 	hi, lo := constantLimbs(fixedtables.Log2eLess1Q128)
-	f := ln.plus(ln.times(Bits(hi), Bits(lo)))
+	f := ln.plus(ln.times(hi, lo))
 
 	// The negative of e + f is -1-e + 1-f if f is not 0, and else -e.
-	whole := exponent.each(func(e, to VecVirtual, i int) {
-		negative, zero, both := K(), K(), g.Reg()
-		VPSRAQ(Imm(63), e, to)
-		VPXORQ(e, to, to)
-		VPMOVQ2M(e, negative)
-		VPORQ(f.hi[i], f.lo[i], both)
-		VPTESTNMQ(both, both, negative, zero)
-		VPSUBQ(Bits(1<<64-1), to, zero, to)
-	})
+	exponent := exponentAside()
+	whole := xor(exponent, shiftSigned(exponent, 63))
+	addWhere(isZero(or(f.hi, f.lo)).and(negative(exponent)), 1, whole)
 	negatePair(exponent, f.hi, f.lo)
-	return log2{exponent, whole, f}
+	return log2{aside(exponent), aside(whole), aside(f.hi), aside(f.lo)}
 }
 
 // power is like pow of package fixed. It does not handle powers out of range.
 func power(log log2, y vectors) (vectors, masks) {
-	n0 := abs(y)
-	n1 := shiftRight(n0, 52)
+	n, sign := abs(y), aside(y)
+	n0, n1 := aside(n), aside(shiftRight(n, 52))
 	rest, whole, over := y.zeros(), y.zeros(), y.zeros()
-	for i := range y {
-		VPMADD52HUQ(log.f.lo[i], n0[i], rest[i])
-		VPMADD52HUQ(log.f.hi[i], n0[i], whole[i])
-		VPMADD52HUQ(log.whole[i], n0[i], over[i])
-		VPMADD52LUQ(log.f.hi[i], n0[i], rest[i])
-		VPMADD52LUQ(log.whole[i], n0[i], whole[i])
-		VPMADD52LUQ(log.whole[i], n1[i], over[i])
-		VPMADD52LUQ(log.f.lo[i], n1[i], rest[i])
-		VPMADD52LUQ(log.f.hi[i], n1[i], whole[i])
-		VPMADD52HUQ(log.f.hi[i], n1[i], over[i])
-		VPMADD52HUQ(log.f.lo[i], n1[i], whole[i])
-	}
+	addHigh(rest, n0(), log.lo())
+	addHigh(whole, n0(), log.hi())
+	addHigh(over, n0(), log.whole())
+	addLow(rest, n0(), log.hi())
+	addLow(whole, n0(), log.whole())
+	addLow(over, n1(), log.whole())
+	addLow(rest, n1(), log.lo())
+	addLow(whole, n1(), log.hi())
+	addHigh(over, n1(), log.hi())
+	addHigh(whole, n1(), log.lo())
 	whole = add(whole, shiftRight(rest, 52))
 	rest = and(rest, Bits(1<<52-1))
-	for i := range y { // from 64 on, it is 64 less a little
-		large, larger := K(), K()
-		VPTESTMQ(Bits(1<<64-64<<fraction), whole[i], large)
-		VPTESTMQ(over[i], over[i], larger)
-		KORB(larger, large, large)
-		VMOVUPD(Bits(64<<fraction-1), large, whole[i])
-	}
+	choose(has(whole, 1<<64-64<<fraction).orAll(has(over, 1<<64-1)), Bits(64<<fraction-1), whole) // from 64 on, it is 64 less a little
 	high, low := or(shiftLeft(whole, 57-fraction), shiftRight(rest, 38)), shiftLeft(rest, 64-38)
-	negatePair(xor(y, log.sign), high, low)
+	negatePair(xor(sign(), log.sign()), high, low)
 	high = add(high, Bits(64<<57))
-	bad := make(masks, len(y))
-	for i := range bad {
-		bad[i] = K()
-		VPCMPUQ(Imm(greaterEqual), Bits((64+20)<<57), high[i], bad[i])
-	}
+	bad := compareUnsigned(greaterEqual, high, high.copies(Bits((64+20)<<57)))
 	v := exp2(high, low)
-	for i := range v {
-		tooLarge := K()
-		VPMOVQ2M(v[i], tooLarge)
-		KORB(tooLarge, bad[i], bad[i])
-	}
-	return v, bad
+	return v, bad.orAll(negative(v))
 }
 
 // pow is like fixed.Pow. It does not handle bases that are not positive.
 func pow() {
 	px, py := Arg("x"), Arg("y")
-	addValues("z", 2, func(ls []Step) (vectors, masks) {
-		x := loadAll(ls, px)
-		notPositive := compare(lessEqual, x, g.Zeros(1)[0])
-		v, bad := power(newLog2(x), loadAll(ls, py))
-		for i, k := range notPositive {
-			KORB(k, bad[i], bad[i])
-		}
-		return v, bad
+	addValues("z", g.Unroll(2, 1, 1), func(ls []Step) (vectors, masks) {
+		v, bad := power(newLog2(loadAll(ls, px)), loadAll(ls, py))
+		return v, bad.orAll(compare(lessEqual, loadAll(ls, px), g.Zeros(1)[0]))
 	})
 }
 
 // powers sets p to what pow adds, and q to the power that is 1 less, with the same logarithm.
 func powers() {
 	px, py, pp, pq := Arg("x"), Arg("y"), Arg("p"), Arg("q")
-	untilBad(2, func(ls []Step) (masks, func()) {
-		x := loadAll(ls, px)
-		bad := compare(lessEqual, x, g.Zeros(1)[0])
-		log := newLog2(x)
-		p, bad1 := power(log, loadAll(ls, py))
+	untilBad(g.Unroll(2, 1, 1), func(ls []Step) (masks, func()) {
+		log := newLog2(loadAll(ls, px))
+		p, bad := power(log, loadAll(ls, py))
+		bad.orAll(compare(lessEqual, loadAll(ls, px), g.Zeros(1)[0]))
 		const one = 1 << fraction
-		less1 := loadAll(ls, py).each(func(y, to VecVirtual, _ int) { // saturated
-			VPMAXSQ(Bits(1<<63+one), y, to)
-			VPSUBQ(Bits(one), to, to)
-		})
-		q, bad2 := power(log, less1)
-		bad[:1].or(slices.Concat(bad1, bad2)...)
+		less1 := sub(atLeast(1<<63+one, loadAll(ls, py)), Bits(one)) // saturated
+		q, tooLarge := power(log, less1)
+		bad.orAll(tooLarge)
 		return bad, func() {
 			for i, l := range ls {
 				l.Store(p[i], pp)
