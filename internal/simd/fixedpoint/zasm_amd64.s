@@ -5166,38 +5166,40 @@ TEXT ·addQuotientsAVX512<>(SB), NOSPLIT, $0-48
 	JG   tail182
 
 one180:
-	VMOVUPS    (AX)(SI*8), Z0
-	VMOVUPS    (CX)(SI*8), Z1
-	VPABSQ     Z0, Z2
-	VPABSQ     Z1, Z3
-	VMOVUPS    constants<>+1280(SB), Z4
-	VCVTUQQ2PD Z3, Z5
-	VDIVPD     Z5, Z4, Z4
-	VPSLLQ     $0x2b, Z2, Z5
+	VMOVUPS    (CX)(SI*8), Z0
+	VPABSQ     Z0, Z0
+	VMOVUPS    constants<>+1280(SB), Z1
+	VCVTUQQ2PD Z0, Z2
+	VDIVPD     Z2, Z1, Z1
+	VMOVUPS    (AX)(SI*8), Z2
+	VPABSQ     Z2, Z2
+	VPSLLQ     $0x2b, Z2, Z3
 	VCVTUQQ2PD Z2, Z2
 	VMULPD     constants<>+1344(SB), Z2, Z2
-	VMULPD     Z4, Z2, Z2
+	VMULPD     Z1, Z2, Z2
 	VCMPPD     $0x15, constants<>+1408(SB), Z2, K1
-	VPTESTMQ   constants<>+1472(SB), Z3, K2
+	VPTESTMQ   constants<>+1472(SB), Z0, K2
 	KORB       K2, K1, K1
 	VCVTPD2QQ  Z2, Z2
-	VPMULLQ    Z3, Z2, Z6
-	VPSUBQ     Z6, Z5, Z5
-	VCVTQQ2PD  Z5, Z6
-	VMULPD     Z4, Z6, Z4
-	VCVTPD2QQ  Z4, Z4
-	VPADDQ     Z4, Z2, Z2
-	VPMULLQ    Z3, Z4, Z4
-	VPSUBQ     Z4, Z5, Z4
-	VPANDQ     constants<>+64(SB), Z2, Z5
-	VPADDQ     Z5, Z4, Z6
-	VPSUBQ     Z4, Z3, Z7
-	VPCMPQ     $0x06, Z7, Z6, K2
-	VPSUBQ     Z4, Z5, Z5
-	VPADDQ     Z4, Z3, Z3
-	VPCMPQ     $0x06, Z3, Z5, K3
+	VPMULLQ    Z0, Z2, Z4
+	VPSUBQ     Z4, Z3, Z3
+	VCVTQQ2PD  Z3, Z4
+	VMULPD     Z1, Z4, Z1
+	VCVTPD2QQ  Z1, Z1
+	VPADDQ     Z1, Z2, Z2
+	VPMULLQ    Z0, Z1, Z1
+	VPSUBQ     Z1, Z3, Z1
+	VPANDQ     constants<>+64(SB), Z2, Z3
+	VPADDQ     Z3, Z1, Z4
+	VPSUBQ     Z1, Z0, Z5
+	VPCMPQ     $0x06, Z5, Z4, K2
+	VPSUBQ     Z1, Z3, Z3
+	VPADDQ     Z1, Z0, Z0
+	VPCMPQ     $0x06, Z0, Z3, K3
 	VPADDQ     constants<>+64(SB), Z2, K2, Z2
 	VPADDQ     constants<>+1536(SB), Z2, K3, Z2
+	VMOVUPS    (AX)(SI*8), Z0
+	VMOVUPS    (CX)(SI*8), Z1
 	VPXORQ     Z1, Z0, Z0
 	VPMOVQ2M   Z0, K2
 	VPXORQ     Z0, Z0, Z0
@@ -5226,38 +5228,40 @@ tail182:
 	SHLXQ      DI, R8, R8
 	NOTQ       R8
 	KMOVW      R8, K1
-	VMOVUPD.Z  (AX)(SI*8), K1, Z0
-	VMOVUPD.Z  (CX)(SI*8), K1, Z1
-	VPABSQ     Z0, Z2
-	VPABSQ     Z1, Z3
-	VMOVUPS    constants<>+1280(SB), Z4
-	VCVTUQQ2PD Z3, Z5
-	VDIVPD     Z5, Z4, Z4
-	VPSLLQ     $0x2b, Z2, Z5
+	VMOVUPD.Z  (CX)(SI*8), K1, Z0
+	VPABSQ     Z0, Z0
+	VMOVUPS    constants<>+1280(SB), Z1
+	VCVTUQQ2PD Z0, Z2
+	VDIVPD     Z2, Z1, Z1
+	VMOVUPD.Z  (AX)(SI*8), K1, Z2
+	VPABSQ     Z2, Z2
+	VPSLLQ     $0x2b, Z2, Z3
 	VCVTUQQ2PD Z2, Z2
 	VMULPD     constants<>+1344(SB), Z2, Z2
-	VMULPD     Z4, Z2, Z2
+	VMULPD     Z1, Z2, Z2
 	VCMPPD     $0x15, constants<>+1408(SB), Z2, K2
-	VPTESTMQ   constants<>+1472(SB), Z3, K3
+	VPTESTMQ   constants<>+1472(SB), Z0, K3
 	KORB       K3, K2, K2
 	VCVTPD2QQ  Z2, Z2
-	VPMULLQ    Z3, Z2, Z6
-	VPSUBQ     Z6, Z5, Z5
-	VCVTQQ2PD  Z5, Z6
-	VMULPD     Z4, Z6, Z4
-	VCVTPD2QQ  Z4, Z4
-	VPADDQ     Z4, Z2, Z2
-	VPMULLQ    Z3, Z4, Z4
-	VPSUBQ     Z4, Z5, Z4
-	VPANDQ     constants<>+64(SB), Z2, Z5
-	VPADDQ     Z5, Z4, Z6
-	VPSUBQ     Z4, Z3, Z7
-	VPCMPQ     $0x06, Z7, Z6, K3
-	VPSUBQ     Z4, Z5, Z5
-	VPADDQ     Z4, Z3, Z3
-	VPCMPQ     $0x06, Z3, Z5, K4
+	VPMULLQ    Z0, Z2, Z4
+	VPSUBQ     Z4, Z3, Z3
+	VCVTQQ2PD  Z3, Z4
+	VMULPD     Z1, Z4, Z1
+	VCVTPD2QQ  Z1, Z1
+	VPADDQ     Z1, Z2, Z2
+	VPMULLQ    Z0, Z1, Z1
+	VPSUBQ     Z1, Z3, Z1
+	VPANDQ     constants<>+64(SB), Z2, Z3
+	VPADDQ     Z3, Z1, Z4
+	VPSUBQ     Z1, Z0, Z5
+	VPCMPQ     $0x06, Z5, Z4, K3
+	VPSUBQ     Z1, Z3, Z3
+	VPADDQ     Z1, Z0, Z0
+	VPCMPQ     $0x06, Z0, Z3, K4
 	VPADDQ     constants<>+64(SB), Z2, K3, Z2
 	VPADDQ     constants<>+1536(SB), Z2, K4, Z2
+	VMOVUPD.Z  (AX)(SI*8), K1, Z0
+	VMOVUPD.Z  (CX)(SI*8), K1, Z1
 	VPXORQ     Z1, Z0, Z0
 	VPMOVQ2M   Z0, K3
 	VPXORQ     Z0, Z0, Z0
@@ -5298,9 +5302,6 @@ TEXT ·addSqrtAVX512<>(SB), NOSPLIT, $0-40
 many186:
 	VMOVUPS   (AX)(BX*8), Z0
 	VMOVUPS   64(AX)(BX*8), Z1
-	VPXORQ    Z2, Z2, Z2
-	VPCMPQ    $0x01, Z2, Z0, K1
-	VPCMPQ    $0x01, Z2, Z1, K2
 	VCVTQQ2PD Z0, Z2
 	VCVTQQ2PD Z1, Z3
 	VMULPD    constants<>+1344(SB), Z2, Z2
@@ -5318,18 +5319,22 @@ many186:
 	VPXORQ    Z4, Z4, Z4
 	VPADDQ    Z2, Z0, Z5
 	VPADDQ    Z3, Z1, Z6
-	VPCMPQ    $0x06, Z2, Z0, K3
-	VPCMPQ    $0x06, Z3, Z1, K4
-	VPADDQ    constants<>+64(SB), Z2, K3, Z2
-	VPADDQ    constants<>+64(SB), Z3, K4, Z3
-	VPCMPQ    $0x02, Z4, Z5, K3
-	VPCMPQ    $0x02, Z4, Z6, K4
-	VPCMPQ    $0x06, Z4, Z2, K5
-	VPCMPQ    $0x06, Z4, Z3, K6
-	KANDB     K5, K3, K3
-	KANDB     K6, K4, K4
-	VPADDQ    constants<>+1536(SB), Z2, K3, Z2
-	VPADDQ    constants<>+1536(SB), Z3, K4, Z3
+	VPCMPQ    $0x06, Z2, Z0, K1
+	VPCMPQ    $0x06, Z3, Z1, K2
+	VPADDQ    constants<>+64(SB), Z2, K1, Z2
+	VPADDQ    constants<>+64(SB), Z3, K2, Z3
+	VPCMPQ    $0x02, Z4, Z5, K1
+	VPCMPQ    $0x02, Z4, Z6, K2
+	VPCMPQ    $0x06, Z4, Z2, K3
+	VPCMPQ    $0x06, Z4, Z3, K4
+	KANDB     K3, K1, K1
+	KANDB     K4, K2, K2
+	VPADDQ    constants<>+1536(SB), Z2, K1, Z2
+	VPADDQ    constants<>+1536(SB), Z3, K2, Z3
+	VMOVUPS   (AX)(BX*8), Z0
+	VMOVUPS   64(AX)(BX*8), Z1
+	VPMOVQ2M  Z0, K1
+	VPMOVQ2M  Z1, K2
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
 	JZ        good191
@@ -5359,8 +5364,6 @@ oneTest188:
 
 one187:
 	VMOVUPS   (AX)(BX*8), Z0
-	VPXORQ    Z1, Z1, Z1
-	VPCMPQ    $0x01, Z1, Z0, K1
 	VCVTQQ2PD Z0, Z1
 	VMULPD    constants<>+1344(SB), Z1, Z1
 	VSQRTPD   Z1, Z1
@@ -5370,12 +5373,14 @@ one187:
 	VPSUBQ    Z2, Z0, Z0
 	VPXORQ    Z2, Z2, Z2
 	VPADDQ    Z1, Z0, Z3
-	VPCMPQ    $0x06, Z1, Z0, K2
-	VPADDQ    constants<>+64(SB), Z1, K2, Z1
-	VPCMPQ    $0x02, Z2, Z3, K2
-	VPCMPQ    $0x06, Z2, Z1, K3
-	KANDB     K3, K2, K2
-	VPADDQ    constants<>+1536(SB), Z1, K2, Z1
+	VPCMPQ    $0x06, Z1, Z0, K1
+	VPADDQ    constants<>+64(SB), Z1, K1, Z1
+	VPCMPQ    $0x02, Z2, Z3, K1
+	VPCMPQ    $0x06, Z2, Z1, K2
+	KANDB     K2, K1, K1
+	VPADDQ    constants<>+1536(SB), Z1, K1, Z1
+	VMOVUPS   (AX)(BX*8), Z0
+	VPMOVQ2M  Z0, K1
 	KTESTB    K1, K1
 	JZ        good192
 	MOVQ      BX, AX
@@ -5401,8 +5406,6 @@ tail189:
 	NOTQ      DI
 	KMOVW     DI, K1
 	VMOVUPD.Z (AX)(BX*8), K1, Z0
-	VPXORQ    Z1, Z1, Z1
-	VPCMPQ    $0x01, Z1, Z0, K2
 	VCVTQQ2PD Z0, Z1
 	VMULPD    constants<>+1344(SB), Z1, Z1
 	VSQRTPD   Z1, Z1
@@ -5412,12 +5415,14 @@ tail189:
 	VPSUBQ    Z2, Z0, Z0
 	VPXORQ    Z2, Z2, Z2
 	VPADDQ    Z1, Z0, Z3
-	VPCMPQ    $0x06, Z1, Z0, K3
-	VPADDQ    constants<>+64(SB), Z1, K3, Z1
-	VPCMPQ    $0x02, Z2, Z3, K3
-	VPCMPQ    $0x06, Z2, Z1, K4
-	KANDB     K4, K3, K3
-	VPADDQ    constants<>+1536(SB), Z1, K3, Z1
+	VPCMPQ    $0x06, Z1, Z0, K2
+	VPADDQ    constants<>+64(SB), Z1, K2, Z1
+	VPCMPQ    $0x02, Z2, Z3, K2
+	VPCMPQ    $0x06, Z2, Z1, K3
+	KANDB     K3, K2, K2
+	VPADDQ    constants<>+1536(SB), Z1, K2, Z1
+	VMOVUPD.Z (AX)(BX*8), K1, Z0
+	VPMOVQ2M  Z0, K2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
 	JZ        good193
@@ -5454,12 +5459,10 @@ TEXT ·addExpAVX512<>(SB), NOSPLIT, $0-56
 many194:
 	VMOVUPS     (AX)(BX*8), Z0
 	VMOVUPS     64(AX)(BX*8), Z1
-	VPCMPQ      $0x05, constants<>+1600(SB), Z0, K1
-	VPCMPQ      $0x05, constants<>+1600(SB), Z1, K2
-	VPMAXSQ     constants<>+1664(SB), Z0, Z0
-	VPMAXSQ     constants<>+1664(SB), Z1, Z1
-	VPADDQ      constants<>+1728(SB), Z0, Z0
-	VPADDQ      constants<>+1728(SB), Z1, Z1
+	VPMAXSQ     constants<>+1600(SB), Z0, Z0
+	VPMAXSQ     constants<>+1600(SB), Z1, Z1
+	VPADDQ      constants<>+1664(SB), Z0, Z0
+	VPADDQ      constants<>+1664(SB), Z1, Z1
 	VPSLLQ      $0x0e, Z0, Z0
 	VPSLLQ      $0x0e, Z1, Z1
 	VPSRLQ      $0x0c, Z0, Z2
@@ -5468,182 +5471,136 @@ many194:
 	VPXORQ      Z5, Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+1792(SB), Z2, Z4
-	VPMADD52LUQ constants<>+1856(SB), Z2, Z4
-	VPMADD52HUQ constants<>+1856(SB), Z2, Z6
-	VPMADD52HUQ constants<>+1792(SB), Z3, Z5
-	VPMADD52LUQ constants<>+1856(SB), Z3, Z5
-	VPMADD52HUQ constants<>+1856(SB), Z3, Z7
+	VPMADD52HUQ constants<>+1728(SB), Z2, Z4
+	VPMADD52LUQ constants<>+1792(SB), Z2, Z4
+	VPMADD52HUQ constants<>+1792(SB), Z2, Z6
+	VPMADD52HUQ constants<>+1728(SB), Z3, Z5
+	VPMADD52LUQ constants<>+1792(SB), Z3, Z5
+	VPMADD52HUQ constants<>+1792(SB), Z3, Z7
 	VPSLLQ      $0x34, Z6, Z6
 	VPSLLQ      $0x34, Z7, Z7
 	VPADDQ      Z6, Z4, Z4
 	VPADDQ      Z7, Z5, Z5
-	VPMULLQ     constants<>+1792(SB), Z0, Z6
-	VPMULLQ     constants<>+1792(SB), Z1, Z7
+	VPMULLQ     constants<>+1728(SB), Z0, Z6
+	VPMULLQ     constants<>+1728(SB), Z1, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ constants<>+1920(SB), Z2, Z8
-	VPMADD52LUQ constants<>+1984(SB), Z2, Z8
-	VPMADD52HUQ constants<>+1984(SB), Z2, Z10
-	VPMADD52HUQ constants<>+1920(SB), Z3, Z9
-	VPMADD52LUQ constants<>+1984(SB), Z3, Z9
-	VPMADD52HUQ constants<>+1984(SB), Z3, Z11
+	VPMADD52HUQ constants<>+1856(SB), Z2, Z8
+	VPMADD52LUQ constants<>+1920(SB), Z2, Z8
+	VPMADD52HUQ constants<>+1920(SB), Z2, Z10
+	VPMADD52HUQ constants<>+1856(SB), Z3, Z9
+	VPMADD52LUQ constants<>+1920(SB), Z3, Z9
+	VPMADD52HUQ constants<>+1920(SB), Z3, Z11
 	VPSLLQ      $0x34, Z10, Z2
 	VPSLLQ      $0x34, Z11, Z3
 	VPADDQ      Z2, Z8, Z2
 	VPADDQ      Z3, Z9, Z3
 	VPADDQ      Z2, Z6, Z2
 	VPADDQ      Z3, Z7, Z3
-	VPCMPUQ     $0x01, Z6, Z2, K3
-	VPSUBQ      constants<>+1536(SB), Z4, K3, Z4
-	VPCMPUQ     $0x01, Z7, Z3, K3
-	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
-	VPADDQ      constants<>+2048(SB), Z4, Z4
-	VPADDQ      constants<>+2048(SB), Z5, Z5
-	VMOVUPS     constants<>+2112(SB), Z6
-	VMOVUPS     constants<>+2112(SB), Z7
+	VPCMPUQ     $0x01, Z6, Z2, K1
+	VPSUBQ      constants<>+1536(SB), Z4, K1, Z4
+	VPCMPUQ     $0x01, Z7, Z3, K1
+	VPSUBQ      constants<>+1536(SB), Z5, K1, Z5
+	VPADDQ      constants<>+1984(SB), Z4, Z4
+	VPADDQ      constants<>+1984(SB), Z5, Z5
+	VMOVUPS     constants<>+2048(SB), Z6
+	VMOVUPS     constants<>+2048(SB), Z7
 	VPADDQ      Z2, Z6, Z2
 	VPADDQ      Z3, Z7, Z3
-	VPCMPUQ     $0x01, Z6, Z2, K3
-	VPSUBQ      constants<>+1536(SB), Z4, K3, Z4
-	VPCMPUQ     $0x01, Z7, Z3, K3
-	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
+	VPCMPUQ     $0x01, Z6, Z2, K1
+	VPSUBQ      constants<>+1536(SB), Z4, K1, Z4
+	VPCMPUQ     $0x01, Z7, Z3, K1
+	VPSUBQ      constants<>+1536(SB), Z5, K1, Z5
 	VPADDQ      Z0, Z4, Z0
 	VPADDQ      Z1, Z5, Z1
-	VPSRLQ      $0x39, Z0, Z4
-	VPSRLQ      $0x39, Z1, Z5
-	VMOVUPS     constants<>+2176(SB), Z6
-	VPSUBQ      Z4, Z6, Z6
-	VMOVUPS     constants<>+2176(SB), Z4
-	VPSUBQ      Z5, Z4, Z4
 	MOVQ        coarse+32(FP), DI
 	MOVQ        fine+40(FP), R8
-	VPSRLQ      $0x30, Z0, Z5
-	VPSRLQ      $0x30, Z1, Z7
-	VPANDQ      constants<>+2240(SB), Z5, Z5
-	VPANDQ      constants<>+2240(SB), Z7, Z7
-	VPSRLQ      $0x29, Z0, Z8
-	VPSRLQ      $0x29, Z1, Z9
-	VPANDQ      constants<>+2304(SB), Z8, Z8
-	VPANDQ      constants<>+2304(SB), Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPCMPQ      $0x05, Z10, Z10, K3
-	VPGATHERQQ  (R8)(Z8*8), K3, Z10
-	VPXORQ      Z8, Z8, Z8
-	VPCMPQ      $0x05, Z8, Z8, K3
-	VPGATHERQQ  (R8)(Z9*8), K3, Z8
-	VPSLLQ      $0x17, Z0, Z0
-	VPSLLQ      $0x17, Z1, Z1
+	VPSLLQ      $0x17, Z0, Z4
+	VPSLLQ      $0x17, Z1, Z5
 	VPSRLQ      $0x29, Z2, Z2
 	VPSRLQ      $0x29, Z3, Z3
-	VPORQ       Z2, Z0, Z0
-	VPORQ       Z3, Z1, Z1
-	VPSRLQ      $0x34, Z0, Z2
-	VPSRLQ      $0x34, Z1, Z3
+	VPORQ       Z2, Z4, Z2
+	VPORQ       Z3, Z5, Z3
+	VPSRLQ      $0x34, Z2, Z4
+	VPSRLQ      $0x34, Z3, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2112(SB), Z2, Z6
+	VPMADD52HUQ constants<>+2112(SB), Z3, Z7
+	VPMADD52LUQ constants<>+2176(SB), Z2, Z6
+	VPMADD52LUQ constants<>+2176(SB), Z3, Z7
+	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ constants<>+2368(SB), Z0, Z9
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z11
-	VPMADD52LUQ constants<>+2432(SB), Z0, Z9
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z11
+	VPMADD52HUQ constants<>+2176(SB), Z2, Z8
+	VPMADD52HUQ constants<>+2176(SB), Z3, Z9
+	VPMADD52LUQ constants<>+2112(SB), Z4, Z6
+	VPMADD52LUQ constants<>+2112(SB), Z5, Z7
+	VPMADD52HUQ constants<>+2112(SB), Z4, Z8
+	VPMADD52HUQ constants<>+2112(SB), Z5, Z9
+	VPMADD52LUQ constants<>+2176(SB), Z4, Z8
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z6, Z6
+	VPMADD52LUQ constants<>+2176(SB), Z5, Z9
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z7, Z7
+	VPSRLQ      $0x0c, Z6, Z2
+	VPSRLQ      $0x0c, Z7, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z2, Z2, Z4
+	VPMADD52HUQ Z3, Z3, Z5
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z2, Z4, Z8
+	VPMADD52HUQ Z3, Z5, Z9
+	VPSRLQ      $0x14, Z8, Z2
+	VPSRLQ      $0x14, Z9, Z3
+	VPMULUDQ    constants<>+2240(SB), Z2, Z2
+	VPMULUDQ    constants<>+2240(SB), Z3, Z3
+	VPSRLQ      $0x05, Z4, Z4
+	VPSRLQ      $0x05, Z5, Z5
+	VPADDQ      Z4, Z6, Z4
+	VPADDQ      Z5, Z7, Z5
+	VPSRLQ      $0x22, Z2, Z2
+	VPSRLQ      $0x22, Z3, Z3
+	VPADDQ      Z2, Z4, Z2
+	VPADDQ      Z3, Z5, Z3
+	VPSRLQ      $0x29, Z0, Z4
+	VPSRLQ      $0x29, Z1, Z5
+	VPANDQ      constants<>+2304(SB), Z4, Z4
+	VPANDQ      constants<>+2304(SB), Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K1
+	VPGATHERQQ  (R8)(Z4*8), K1, Z6
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K1
+	VPGATHERQQ  (R8)(Z5*8), K1, Z4
+	VPSRLQ      $0x08, Z2, Z5
+	VPSRLQ      $0x08, Z3, Z7
+	VPADDQ      Z5, Z6, Z5
+	VPADDQ      Z7, Z4, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPSRLQ      $0x34, Z4, Z9
+	VPSRLQ      $0x34, Z2, Z10
+	VPSRLQ      $0x34, Z3, Z11
 	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ constants<>+2432(SB), Z0, Z12
-	VPMADD52HUQ constants<>+2432(SB), Z1, Z13
-	VPMADD52LUQ constants<>+2368(SB), Z2, Z9
-	VPMADD52LUQ constants<>+2368(SB), Z3, Z11
-	VPMADD52HUQ constants<>+2368(SB), Z2, Z12
-	VPMADD52HUQ constants<>+2368(SB), Z3, Z13
-	VPMADD52LUQ constants<>+2432(SB), Z2, Z12
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z9, Z9
-	VPMADD52LUQ constants<>+2432(SB), Z3, Z13
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z11, Z11
-	VPSRLQ      $0x0c, Z9, Z0
-	VPSRLQ      $0x0c, Z11, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z0, Z0, Z2
-	VPMADD52HUQ Z1, Z1, Z3
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z0, Z2, Z12
-	VPMADD52HUQ Z1, Z3, Z13
-	VPSRLQ      $0x14, Z12, Z0
-	VPSRLQ      $0x14, Z13, Z1
-	VPMULUDQ    constants<>+2496(SB), Z0, Z0
-	VPMULUDQ    constants<>+2496(SB), Z1, Z1
-	VPSRLQ      $0x05, Z2, Z2
-	VPSRLQ      $0x05, Z3, Z3
-	VPADDQ      Z2, Z9, Z2
-	VPADDQ      Z3, Z11, Z3
-	VPSRLQ      $0x22, Z0, Z0
-	VPSRLQ      $0x22, Z1, Z1
-	VPADDQ      Z0, Z2, Z0
-	VPADDQ      Z1, Z3, Z1
-	VPSRLQ      $0x08, Z0, Z2
-	VPSRLQ      $0x08, Z1, Z3
-	VPADDQ      Z2, Z10, Z2
-	VPADDQ      Z3, Z8, Z3
-	VPSRLQ      $0x34, Z10, Z9
-	VPSRLQ      $0x34, Z8, Z11
-	VPSRLQ      $0x34, Z0, Z12
-	VPSRLQ      $0x34, Z1, Z13
+	VPMADD52HUQ Z2, Z6, Z12
+	VPMADD52HUQ Z3, Z4, Z13
+	VPMADD52LUQ Z10, Z6, Z12
+	VPMADD52LUQ Z11, Z4, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z0, Z10, Z14
-	VPMADD52HUQ Z1, Z8, Z15
-	VPMADD52LUQ Z12, Z10, Z14
-	VPMADD52LUQ Z13, Z8, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ Z12, Z10, Z16
-	VPMADD52HUQ Z13, Z8, Z17
-	VPMADD52LUQ Z0, Z9, Z14
-	VPMADD52LUQ Z1, Z11, Z15
-	VPMADD52HUQ Z0, Z9, Z16
-	VPMADD52HUQ Z1, Z11, Z17
-	VPMADD52LUQ Z12, Z9, Z16
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSLLQ      $0x28, Z16, Z16
-	VPADDQ      Z16, Z14, Z14
-	VPMADD52LUQ Z13, Z11, Z17
-	VPSRLQ      $0x0c, Z15, Z15
-	VPSLLQ      $0x28, Z17, Z17
-	VPADDQ      Z17, Z15, Z15
-	VPSRLQ      $0x10, Z14, Z0
-	VPSRLQ      $0x10, Z15, Z1
-	VPADDQ      Z0, Z2, Z0
-	VPADDQ      Z1, Z3, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x05, Z2, Z2, K3
-	VPGATHERQQ  (DI)(Z5*8), K3, Z2
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K3
-	VPGATHERQQ  (DI)(Z7*8), K3, Z3
-	VPSRLQ      $0x34, Z2, Z8
-	VPSRLQ      $0x34, Z3, Z9
-	VPSRLQ      $0x34, Z0, Z10
-	VPSRLQ      $0x34, Z1, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z0, Z2, Z12
-	VPMADD52HUQ Z1, Z3, Z13
-	VPMADD52LUQ Z10, Z2, Z12
-	VPMADD52LUQ Z11, Z3, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z10, Z2, Z14
-	VPMADD52HUQ Z11, Z3, Z15
-	VPMADD52LUQ Z0, Z8, Z12
-	VPMADD52LUQ Z1, Z9, Z13
-	VPMADD52HUQ Z0, Z8, Z14
-	VPMADD52HUQ Z1, Z9, Z15
+	VPMADD52HUQ Z10, Z6, Z14
+	VPMADD52HUQ Z11, Z4, Z15
+	VPMADD52LUQ Z2, Z8, Z12
+	VPMADD52LUQ Z3, Z9, Z13
+	VPMADD52HUQ Z2, Z8, Z14
+	VPMADD52HUQ Z3, Z9, Z15
 	VPMADD52LUQ Z10, Z8, Z14
 	VPSRLQ      $0x0c, Z12, Z12
 	VPSLLQ      $0x28, Z14, Z14
@@ -5652,30 +5609,80 @@ many194:
 	VPSRLQ      $0x0c, Z13, Z13
 	VPSLLQ      $0x28, Z15, Z15
 	VPADDQ      Z15, Z13, Z13
-	VPSRLQ      $0x08, Z12, Z0
-	VPSRLQ      $0x08, Z13, Z1
-	VPADDQ      Z0, Z2, Z0
-	VPADDQ      Z1, Z3, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x05, Z2, Z2, K3
-	VPGATHERQQ  8(DI)(Z5*8), K3, Z2
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K3
-	VPGATHERQQ  8(DI)(Z7*8), K3, Z3
+	VPSRLQ      $0x10, Z12, Z2
+	VPSRLQ      $0x10, Z13, Z3
+	VPADDQ      Z2, Z5, Z2
+	VPADDQ      Z3, Z7, Z3
+	VPSRLQ      $0x30, Z0, Z4
+	VPSRLQ      $0x30, Z1, Z5
+	VPANDQ      constants<>+2368(SB), Z4, Z4
+	VPANDQ      constants<>+2368(SB), Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K1
+	VPGATHERQQ  (DI)(Z4*8), K1, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPCMPQ      $0x05, Z7, Z7, K1
+	VPGATHERQQ  (DI)(Z5*8), K1, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPSRLQ      $0x34, Z7, Z9
+	VPSRLQ      $0x34, Z2, Z10
+	VPSRLQ      $0x34, Z3, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z2, Z6, Z12
+	VPMADD52HUQ Z3, Z7, Z13
+	VPMADD52LUQ Z10, Z6, Z12
+	VPMADD52LUQ Z11, Z7, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ Z10, Z6, Z14
+	VPMADD52HUQ Z11, Z7, Z15
+	VPMADD52LUQ Z2, Z8, Z12
+	VPMADD52LUQ Z3, Z9, Z13
+	VPMADD52HUQ Z2, Z8, Z14
+	VPMADD52HUQ Z3, Z9, Z15
+	VPMADD52LUQ Z10, Z8, Z14
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
+	VPMADD52LUQ Z11, Z9, Z15
+	VPSRLQ      $0x0c, Z13, Z13
+	VPSLLQ      $0x28, Z15, Z15
+	VPADDQ      Z15, Z13, Z13
+	VPSRLQ      $0x08, Z12, Z2
+	VPSRLQ      $0x08, Z13, Z3
+	VPADDQ      Z2, Z6, Z2
+	VPADDQ      Z3, Z7, Z3
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K1
+	VPGATHERQQ  8(DI)(Z4*8), K1, Z6
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K1
+	VPGATHERQQ  8(DI)(Z5*8), K1, Z4
 	VPSLLQ      $0x38, Z12, Z5
 	VPSLLQ      $0x38, Z13, Z7
-	VPADDQ      Z5, Z2, Z5
-	VPADDQ      Z7, Z3, Z7
-	VPCMPUQ     $0x01, Z2, Z5, K3
-	VPSUBQ      constants<>+1536(SB), Z0, K3, Z0
-	VPCMPUQ     $0x01, Z3, Z7, K3
-	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
-	VPSRLVQ     Z6, Z0, Z0
-	VPSRLVQ     Z4, Z1, Z1
-	VPADDQ      constants<>+64(SB), Z0, Z0
+	VPADDQ      Z5, Z6, Z5
+	VPADDQ      Z7, Z4, Z7
+	VPCMPUQ     $0x01, Z6, Z5, K1
+	VPSUBQ      constants<>+1536(SB), Z2, K1, Z2
+	VPCMPUQ     $0x01, Z4, Z7, K1
+	VPSUBQ      constants<>+1536(SB), Z3, K1, Z3
+	VPSRLQ      $0x39, Z0, Z0
+	VPSRLQ      $0x39, Z1, Z1
+	VMOVUPS     constants<>+2432(SB), Z4
+	VPSUBQ      Z0, Z4, Z4
+	VMOVUPS     constants<>+2432(SB), Z0
+	VPSUBQ      Z1, Z0, Z0
+	VPSRLVQ     Z4, Z2, Z1
+	VPSRLVQ     Z0, Z3, Z0
 	VPADDQ      constants<>+64(SB), Z1, Z1
-	VPSRLQ      $0x01, Z0, Z0
+	VPADDQ      constants<>+64(SB), Z0, Z0
 	VPSRLQ      $0x01, Z1, Z1
+	VPSRLQ      $0x01, Z0, Z0
+	VMOVUPS     (AX)(BX*8), Z2
+	VMOVUPS     64(AX)(BX*8), Z3
+	VPCMPQ      $0x05, constants<>+2496(SB), Z2, K1
+	VPCMPQ      $0x05, constants<>+2496(SB), Z3, K2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
 	JZ          good199
@@ -5684,16 +5691,16 @@ many194:
 
 good199:
 	VBROADCASTSD minus+24(FP), Z2
-	VPXORQ       Z2, Z0, Z0
 	VPXORQ       Z2, Z1, Z1
-	VPSUBQ       Z2, Z0, Z0
+	VPXORQ       Z2, Z0, Z0
 	VPSUBQ       Z2, Z1, Z1
+	VPSUBQ       Z2, Z0, Z0
 	VMOVUPS      (CX)(BX*8), Z2
-	VPADDQ       Z2, Z0, Z0
-	VMOVUPS      Z0, (CX)(BX*8)
-	VMOVUPS      64(CX)(BX*8), Z0
-	VPADDQ       Z0, Z1, Z1
-	VMOVUPS      Z1, 64(CX)(BX*8)
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (CX)(BX*8)
+	VMOVUPS      64(CX)(BX*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, 64(CX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
 	JLE          many194
@@ -5705,118 +5712,119 @@ oneTest196:
 
 one195:
 	VMOVUPS     (AX)(BX*8), Z0
-	VPCMPQ      $0x05, constants<>+1600(SB), Z0, K1
-	VPMAXSQ     constants<>+1664(SB), Z0, Z0
-	VPADDQ      constants<>+1728(SB), Z0, Z0
+	VPMAXSQ     constants<>+1600(SB), Z0, Z0
+	VPADDQ      constants<>+1664(SB), Z0, Z0
 	VPSLLQ      $0x0e, Z0, Z0
 	VPSRLQ      $0x0c, Z0, Z1
 	VPXORQ      Z2, Z2, Z2
 	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ constants<>+1792(SB), Z1, Z2
-	VPMADD52LUQ constants<>+1856(SB), Z1, Z2
-	VPMADD52HUQ constants<>+1856(SB), Z1, Z3
+	VPMADD52HUQ constants<>+1728(SB), Z1, Z2
+	VPMADD52LUQ constants<>+1792(SB), Z1, Z2
+	VPMADD52HUQ constants<>+1792(SB), Z1, Z3
 	VPSLLQ      $0x34, Z3, Z3
 	VPADDQ      Z3, Z2, Z2
-	VPMULLQ     constants<>+1792(SB), Z0, Z3
+	VPMULLQ     constants<>+1728(SB), Z0, Z3
 	VPXORQ      Z4, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+1920(SB), Z1, Z4
-	VPMADD52LUQ constants<>+1984(SB), Z1, Z4
-	VPMADD52HUQ constants<>+1984(SB), Z1, Z5
+	VPMADD52HUQ constants<>+1856(SB), Z1, Z4
+	VPMADD52LUQ constants<>+1920(SB), Z1, Z4
+	VPMADD52HUQ constants<>+1920(SB), Z1, Z5
 	VPSLLQ      $0x34, Z5, Z1
 	VPADDQ      Z1, Z4, Z1
 	VPADDQ      Z1, Z3, Z1
-	VPCMPUQ     $0x01, Z3, Z1, K2
-	VPSUBQ      constants<>+1536(SB), Z2, K2, Z2
-	VPADDQ      constants<>+2048(SB), Z2, Z2
-	VMOVUPS     constants<>+2112(SB), Z3
+	VPCMPUQ     $0x01, Z3, Z1, K1
+	VPSUBQ      constants<>+1536(SB), Z2, K1, Z2
+	VPADDQ      constants<>+1984(SB), Z2, Z2
+	VMOVUPS     constants<>+2048(SB), Z3
 	VPADDQ      Z1, Z3, Z1
-	VPCMPUQ     $0x01, Z3, Z1, K2
-	VPSUBQ      constants<>+1536(SB), Z2, K2, Z2
+	VPCMPUQ     $0x01, Z3, Z1, K1
+	VPSUBQ      constants<>+1536(SB), Z2, K1, Z2
 	VPADDQ      Z0, Z2, Z0
-	VPSRLQ      $0x39, Z0, Z2
-	VMOVUPS     constants<>+2176(SB), Z3
-	VPSUBQ      Z2, Z3, Z3
 	MOVQ        coarse+32(FP), DI
 	MOVQ        fine+40(FP), R8
-	VPSRLQ      $0x30, Z0, Z2
-	VPANDQ      constants<>+2240(SB), Z2, Z2
-	VPSRLQ      $0x29, Z0, Z4
-	VPANDQ      constants<>+2304(SB), Z4, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPCMPQ      $0x05, Z5, Z5, K2
-	VPGATHERQQ  (R8)(Z4*8), K2, Z5
-	VPSLLQ      $0x17, Z0, Z0
+	VPSLLQ      $0x17, Z0, Z2
 	VPSRLQ      $0x29, Z1, Z1
-	VPORQ       Z1, Z0, Z0
-	VPSRLQ      $0x34, Z0, Z1
+	VPORQ       Z1, Z2, Z1
+	VPSRLQ      $0x34, Z1, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+2112(SB), Z1, Z3
+	VPMADD52LUQ constants<>+2176(SB), Z1, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+2368(SB), Z0, Z4
-	VPMADD52LUQ constants<>+2432(SB), Z0, Z4
+	VPMADD52HUQ constants<>+2176(SB), Z1, Z4
+	VPMADD52LUQ constants<>+2112(SB), Z2, Z3
+	VPMADD52HUQ constants<>+2112(SB), Z2, Z4
+	VPMADD52LUQ constants<>+2176(SB), Z2, Z4
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z3, Z3
+	VPSRLQ      $0x0c, Z3, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPMADD52HUQ Z1, Z1, Z2
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z1, Z2, Z4
+	VPSRLQ      $0x14, Z4, Z1
+	VPMULUDQ    constants<>+2240(SB), Z1, Z1
+	VPSRLQ      $0x05, Z2, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x22, Z1, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x29, Z0, Z2
+	VPANDQ      constants<>+2304(SB), Z2, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K1
+	VPGATHERQQ  (R8)(Z2*8), K1, Z3
+	VPSRLQ      $0x08, Z1, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x34, Z3, Z4
+	VPSRLQ      $0x34, Z1, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+2432(SB), Z0, Z6
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z4
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z6
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z6
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z4, Z4
-	VPSRLQ      $0x0c, Z4, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPMADD52HUQ Z0, Z0, Z1
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z0, Z1, Z6
-	VPSRLQ      $0x14, Z6, Z0
-	VPMULUDQ    constants<>+2496(SB), Z0, Z0
-	VPSRLQ      $0x05, Z1, Z1
-	VPADDQ      Z1, Z4, Z1
-	VPSRLQ      $0x22, Z0, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPSRLQ      $0x08, Z0, Z1
-	VPADDQ      Z1, Z5, Z1
-	VPSRLQ      $0x34, Z5, Z4
-	VPSRLQ      $0x34, Z0, Z6
+	VPMADD52HUQ Z1, Z3, Z6
+	VPMADD52LUQ Z5, Z3, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z0, Z5, Z7
-	VPMADD52LUQ Z6, Z5, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z5, Z8
-	VPMADD52LUQ Z0, Z4, Z7
-	VPMADD52HUQ Z0, Z4, Z8
-	VPMADD52LUQ Z6, Z4, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x10, Z7, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K2
-	VPGATHERQQ  (DI)(Z2*8), K2, Z1
-	VPSRLQ      $0x34, Z1, Z4
-	VPSRLQ      $0x34, Z0, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z0, Z1, Z6
-	VPMADD52LUQ Z5, Z1, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z1, Z7
-	VPMADD52LUQ Z0, Z4, Z6
-	VPMADD52HUQ Z0, Z4, Z7
+	VPMADD52HUQ Z5, Z3, Z7
+	VPMADD52LUQ Z1, Z4, Z6
+	VPMADD52HUQ Z1, Z4, Z7
 	VPMADD52LUQ Z5, Z4, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
-	VPSRLQ      $0x08, Z6, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K2
-	VPGATHERQQ  8(DI)(Z2*8), K2, Z1
+	VPSRLQ      $0x10, Z6, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x30, Z0, Z2
+	VPANDQ      constants<>+2368(SB), Z2, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K1
+	VPGATHERQQ  (DI)(Z2*8), K1, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPSRLQ      $0x34, Z1, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z1, Z3, Z6
+	VPMADD52LUQ Z5, Z3, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z3, Z7
+	VPMADD52LUQ Z1, Z4, Z6
+	VPMADD52HUQ Z1, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSRLQ      $0x08, Z6, Z1
+	VPADDQ      Z1, Z3, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K1
+	VPGATHERQQ  8(DI)(Z2*8), K1, Z3
 	VPSLLQ      $0x38, Z6, Z2
-	VPADDQ      Z2, Z1, Z2
-	VPCMPUQ     $0x01, Z1, Z2, K2
-	VPSUBQ      constants<>+1536(SB), Z0, K2, Z0
-	VPSRLVQ     Z3, Z0, Z0
+	VPADDQ      Z2, Z3, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K1
+	VPSUBQ      constants<>+1536(SB), Z1, K1, Z1
+	VPSRLQ      $0x39, Z0, Z0
+	VMOVUPS     constants<>+2432(SB), Z2
+	VPSUBQ      Z0, Z2, Z2
+	VPSRLVQ     Z2, Z1, Z0
 	VPADDQ      constants<>+64(SB), Z0, Z0
 	VPSRLQ      $0x01, Z0, Z0
+	VMOVUPS     (AX)(BX*8), Z1
+	VPCMPQ      $0x05, constants<>+2496(SB), Z1, K1
 	KTESTB      K1, K1
 	JZ          good200
 	MOVQ        BX, AX
@@ -5842,118 +5850,119 @@ tail197:
 	NOTQ        DI
 	KMOVW       DI, K1
 	VMOVUPD.Z   (AX)(BX*8), K1, Z0
-	VPCMPQ      $0x05, constants<>+1600(SB), Z0, K2
-	VPMAXSQ     constants<>+1664(SB), Z0, Z0
-	VPADDQ      constants<>+1728(SB), Z0, Z0
+	VPMAXSQ     constants<>+1600(SB), Z0, Z0
+	VPADDQ      constants<>+1664(SB), Z0, Z0
 	VPSLLQ      $0x0e, Z0, Z0
 	VPSRLQ      $0x0c, Z0, Z1
 	VPXORQ      Z2, Z2, Z2
 	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ constants<>+1792(SB), Z1, Z2
-	VPMADD52LUQ constants<>+1856(SB), Z1, Z2
-	VPMADD52HUQ constants<>+1856(SB), Z1, Z3
+	VPMADD52HUQ constants<>+1728(SB), Z1, Z2
+	VPMADD52LUQ constants<>+1792(SB), Z1, Z2
+	VPMADD52HUQ constants<>+1792(SB), Z1, Z3
 	VPSLLQ      $0x34, Z3, Z3
 	VPADDQ      Z3, Z2, Z2
-	VPMULLQ     constants<>+1792(SB), Z0, Z3
+	VPMULLQ     constants<>+1728(SB), Z0, Z3
 	VPXORQ      Z4, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+1920(SB), Z1, Z4
-	VPMADD52LUQ constants<>+1984(SB), Z1, Z4
-	VPMADD52HUQ constants<>+1984(SB), Z1, Z5
+	VPMADD52HUQ constants<>+1856(SB), Z1, Z4
+	VPMADD52LUQ constants<>+1920(SB), Z1, Z4
+	VPMADD52HUQ constants<>+1920(SB), Z1, Z5
 	VPSLLQ      $0x34, Z5, Z1
 	VPADDQ      Z1, Z4, Z1
 	VPADDQ      Z1, Z3, Z1
-	VPCMPUQ     $0x01, Z3, Z1, K3
-	VPSUBQ      constants<>+1536(SB), Z2, K3, Z2
-	VPADDQ      constants<>+2048(SB), Z2, Z2
-	VMOVUPS     constants<>+2112(SB), Z3
+	VPCMPUQ     $0x01, Z3, Z1, K2
+	VPSUBQ      constants<>+1536(SB), Z2, K2, Z2
+	VPADDQ      constants<>+1984(SB), Z2, Z2
+	VMOVUPS     constants<>+2048(SB), Z3
 	VPADDQ      Z1, Z3, Z1
-	VPCMPUQ     $0x01, Z3, Z1, K3
-	VPSUBQ      constants<>+1536(SB), Z2, K3, Z2
+	VPCMPUQ     $0x01, Z3, Z1, K2
+	VPSUBQ      constants<>+1536(SB), Z2, K2, Z2
 	VPADDQ      Z0, Z2, Z0
-	VPSRLQ      $0x39, Z0, Z2
-	VMOVUPS     constants<>+2176(SB), Z3
-	VPSUBQ      Z2, Z3, Z3
-	MOVQ        coarse+32(FP), AX
-	MOVQ        fine+40(FP), SI
-	VPSRLQ      $0x30, Z0, Z2
-	VPANDQ      constants<>+2240(SB), Z2, Z2
-	VPSRLQ      $0x29, Z0, Z4
-	VPANDQ      constants<>+2304(SB), Z4, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPCMPQ      $0x05, Z5, Z5, K3
-	VPGATHERQQ  (SI)(Z4*8), K3, Z5
-	VPSLLQ      $0x17, Z0, Z0
+	MOVQ        coarse+32(FP), SI
+	MOVQ        fine+40(FP), DI
+	VPSLLQ      $0x17, Z0, Z2
 	VPSRLQ      $0x29, Z1, Z1
-	VPORQ       Z1, Z0, Z0
-	VPSRLQ      $0x34, Z0, Z1
+	VPORQ       Z1, Z2, Z1
+	VPSRLQ      $0x34, Z1, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+2112(SB), Z1, Z3
+	VPMADD52LUQ constants<>+2176(SB), Z1, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+2368(SB), Z0, Z4
-	VPMADD52LUQ constants<>+2432(SB), Z0, Z4
+	VPMADD52HUQ constants<>+2176(SB), Z1, Z4
+	VPMADD52LUQ constants<>+2112(SB), Z2, Z3
+	VPMADD52HUQ constants<>+2112(SB), Z2, Z4
+	VPMADD52LUQ constants<>+2176(SB), Z2, Z4
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z3, Z3
+	VPSRLQ      $0x0c, Z3, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPMADD52HUQ Z1, Z1, Z2
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z1, Z2, Z4
+	VPSRLQ      $0x14, Z4, Z1
+	VPMULUDQ    constants<>+2240(SB), Z1, Z1
+	VPSRLQ      $0x05, Z2, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x22, Z1, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x29, Z0, Z2
+	VPANDQ      constants<>+2304(SB), Z2, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K2
+	VPGATHERQQ  (DI)(Z2*8), K2, Z3
+	VPSRLQ      $0x08, Z1, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x34, Z3, Z4
+	VPSRLQ      $0x34, Z1, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+2432(SB), Z0, Z6
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z4
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z6
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z6
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z4, Z4
-	VPSRLQ      $0x0c, Z4, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPMADD52HUQ Z0, Z0, Z1
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z0, Z1, Z6
-	VPSRLQ      $0x14, Z6, Z0
-	VPMULUDQ    constants<>+2496(SB), Z0, Z0
-	VPSRLQ      $0x05, Z1, Z1
-	VPADDQ      Z1, Z4, Z1
-	VPSRLQ      $0x22, Z0, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPSRLQ      $0x08, Z0, Z1
-	VPADDQ      Z1, Z5, Z1
-	VPSRLQ      $0x34, Z5, Z4
-	VPSRLQ      $0x34, Z0, Z6
+	VPMADD52HUQ Z1, Z3, Z6
+	VPMADD52LUQ Z5, Z3, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z0, Z5, Z7
-	VPMADD52LUQ Z6, Z5, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z5, Z8
-	VPMADD52LUQ Z0, Z4, Z7
-	VPMADD52HUQ Z0, Z4, Z8
-	VPMADD52LUQ Z6, Z4, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x10, Z7, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K3
-	VPGATHERQQ  (AX)(Z2*8), K3, Z1
-	VPSRLQ      $0x34, Z1, Z4
-	VPSRLQ      $0x34, Z0, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z0, Z1, Z6
-	VPMADD52LUQ Z5, Z1, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z1, Z7
-	VPMADD52LUQ Z0, Z4, Z6
-	VPMADD52HUQ Z0, Z4, Z7
+	VPMADD52HUQ Z5, Z3, Z7
+	VPMADD52LUQ Z1, Z4, Z6
+	VPMADD52HUQ Z1, Z4, Z7
 	VPMADD52LUQ Z5, Z4, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
-	VPSRLQ      $0x08, Z6, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K3
-	VPGATHERQQ  8(AX)(Z2*8), K3, Z1
+	VPSRLQ      $0x10, Z6, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x30, Z0, Z2
+	VPANDQ      constants<>+2368(SB), Z2, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K2
+	VPGATHERQQ  (SI)(Z2*8), K2, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPSRLQ      $0x34, Z1, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z1, Z3, Z6
+	VPMADD52LUQ Z5, Z3, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z3, Z7
+	VPMADD52LUQ Z1, Z4, Z6
+	VPMADD52HUQ Z1, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSRLQ      $0x08, Z6, Z1
+	VPADDQ      Z1, Z3, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K2
+	VPGATHERQQ  8(SI)(Z2*8), K2, Z3
 	VPSLLQ      $0x38, Z6, Z2
-	VPADDQ      Z2, Z1, Z2
-	VPCMPUQ     $0x01, Z1, Z2, K3
-	VPSUBQ      constants<>+1536(SB), Z0, K3, Z0
-	VPSRLVQ     Z3, Z0, Z0
+	VPADDQ      Z2, Z3, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K2
+	VPSUBQ      constants<>+1536(SB), Z1, K2, Z1
+	VPSRLQ      $0x39, Z0, Z0
+	VMOVUPS     constants<>+2432(SB), Z2
+	VPSUBQ      Z0, Z2, Z2
+	VPSRLVQ     Z2, Z1, Z0
 	VPADDQ      constants<>+64(SB), Z0, Z0
 	VPSRLQ      $0x01, Z0, Z0
+	VMOVUPD.Z   (AX)(BX*8), K1, Z1
+	VPCMPQ      $0x05, constants<>+2496(SB), Z1, K2
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
 	JZ          good201
@@ -5990,9 +5999,6 @@ TEXT ·addLogAVX512<>(SB), NOSPLIT, $0-48
 many202:
 	VMOVUPS     (AX)(BX*8), Z0
 	VMOVUPS     64(AX)(BX*8), Z1
-	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x02, Z2, Z0, K1
-	VPCMPQ      $0x02, Z2, Z1, K2
 	VPLZCNTQ    Z0, Z2
 	VPLZCNTQ    Z1, Z3
 	VPSLLVQ     Z2, Z0, Z0
@@ -6011,11 +6017,11 @@ many202:
 	VPADDQ      Z3, Z6, Z3
 	VPADDQ      Z5, Z7, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K3
-	VPGATHERQQ  (DI)(Z3*8), K3, Z6
+	VPCMPQ      $0x05, Z6, Z6, K1
+	VPGATHERQQ  (DI)(Z3*8), K1, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPCMPQ      $0x05, Z7, Z7, K3
-	VPGATHERQQ  (DI)(Z5*8), K3, Z7
+	VPCMPQ      $0x05, Z7, Z7, K1
+	VPGATHERQQ  (DI)(Z5*8), K1, Z7
 	VPSRLQ      $0x34, Z0, Z8
 	VPSRLQ      $0x34, Z1, Z9
 	VPSRLQ      $0x34, Z6, Z10
@@ -6074,101 +6080,101 @@ many202:
 	VPSRLQ      $0x0c, Z9, Z9
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z9, Z9
-	VPSRLQ      $0x34, Z8, Z6
-	VPSRLQ      $0x34, Z9, Z7
-	VPSRLQ      $0x08, Z0, Z10
-	VPSRLQ      $0x08, Z1, Z11
-	VPSRLQ      $0x34, Z10, Z12
-	VPSRLQ      $0x34, Z11, Z13
+	VPSRLQ      $0x08, Z0, Z6
+	VPSRLQ      $0x08, Z1, Z7
+	VPSRLQ      $0x34, Z6, Z10
+	VPSRLQ      $0x34, Z7, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ constants<>+2624(SB), Z6, Z12
+	VPMADD52HUQ constants<>+2624(SB), Z7, Z13
+	VPMADD52LUQ constants<>+2688(SB), Z6, Z12
+	VPMADD52LUQ constants<>+2688(SB), Z7, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ constants<>+2688(SB), Z6, Z14
+	VPMADD52HUQ constants<>+2688(SB), Z7, Z15
+	VPMADD52LUQ constants<>+2624(SB), Z10, Z12
+	VPMADD52LUQ constants<>+2624(SB), Z11, Z13
 	VPMADD52HUQ constants<>+2624(SB), Z10, Z14
 	VPMADD52HUQ constants<>+2624(SB), Z11, Z15
 	VPMADD52LUQ constants<>+2688(SB), Z10, Z14
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
 	VPMADD52LUQ constants<>+2688(SB), Z11, Z15
+	VPSRLQ      $0x0c, Z13, Z13
+	VPSLLQ      $0x28, Z15, Z15
+	VPADDQ      Z15, Z13, Z13
+	VPSRLQ      $0x01, Z12, Z12
+	VPSRLQ      $0x01, Z13, Z13
+	VMOVUPS     constants<>+192(SB), Z14
+	VPSUBQ      Z12, Z14, Z14
+	VMOVUPS     constants<>+192(SB), Z12
+	VPSUBQ      Z13, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ constants<>+2752(SB), Z6, Z13
+	VPMADD52HUQ constants<>+2752(SB), Z7, Z15
+	VPMADD52LUQ constants<>+2816(SB), Z6, Z13
+	VPMADD52LUQ constants<>+2816(SB), Z7, Z15
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ constants<>+2688(SB), Z10, Z16
-	VPMADD52HUQ constants<>+2688(SB), Z11, Z17
-	VPMADD52LUQ constants<>+2624(SB), Z12, Z14
-	VPMADD52LUQ constants<>+2624(SB), Z13, Z15
-	VPMADD52HUQ constants<>+2624(SB), Z12, Z16
-	VPMADD52HUQ constants<>+2624(SB), Z13, Z17
-	VPMADD52LUQ constants<>+2688(SB), Z12, Z16
-	VPSRLQ      $0x0c, Z14, Z14
+	VPMADD52HUQ constants<>+2816(SB), Z6, Z16
+	VPMADD52HUQ constants<>+2816(SB), Z7, Z17
+	VPMADD52LUQ constants<>+2752(SB), Z10, Z13
+	VPMADD52LUQ constants<>+2752(SB), Z11, Z15
+	VPMADD52HUQ constants<>+2752(SB), Z10, Z16
+	VPMADD52HUQ constants<>+2752(SB), Z11, Z17
+	VPMADD52LUQ constants<>+2816(SB), Z10, Z16
+	VPSRLQ      $0x0c, Z13, Z13
 	VPSLLQ      $0x28, Z16, Z16
-	VPADDQ      Z16, Z14, Z14
-	VPMADD52LUQ constants<>+2688(SB), Z13, Z17
+	VPADDQ      Z16, Z13, Z13
+	VPMADD52LUQ constants<>+2816(SB), Z11, Z17
 	VPSRLQ      $0x0c, Z15, Z15
 	VPSLLQ      $0x28, Z17, Z17
 	VPADDQ      Z17, Z15, Z15
-	VPSRLQ      $0x02, Z14, Z14
-	VPSRLQ      $0x02, Z15, Z15
-	VMOVUPS     constants<>+2752(SB), Z16
-	VPSUBQ      Z14, Z16, Z16
-	VMOVUPS     constants<>+2752(SB), Z14
-	VPSUBQ      Z15, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
+	VPSRLQ      $0x02, Z13, Z6
+	VPSRLQ      $0x02, Z15, Z7
+	VMOVUPS     constants<>+2880(SB), Z10
+	VPSUBQ      Z6, Z10, Z10
+	VMOVUPS     constants<>+2880(SB), Z6
+	VPSUBQ      Z7, Z6, Z6
+	VPSRLQ      $0x34, Z8, Z7
+	VPSRLQ      $0x34, Z9, Z11
+	VPSRLQ      $0x34, Z10, Z13
+	VPSRLQ      $0x34, Z6, Z15
+	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ constants<>+2816(SB), Z10, Z15
-	VPMADD52HUQ constants<>+2816(SB), Z11, Z17
-	VPMADD52LUQ constants<>+2880(SB), Z10, Z15
-	VPMADD52LUQ constants<>+2880(SB), Z11, Z17
+	VPMADD52HUQ Z10, Z8, Z16
+	VPMADD52HUQ Z6, Z9, Z17
+	VPMADD52LUQ Z13, Z8, Z16
+	VPMADD52LUQ Z15, Z9, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
-	VPMADD52HUQ constants<>+2880(SB), Z10, Z18
-	VPMADD52HUQ constants<>+2880(SB), Z11, Z19
-	VPMADD52LUQ constants<>+2816(SB), Z12, Z15
-	VPMADD52LUQ constants<>+2816(SB), Z13, Z17
-	VPMADD52HUQ constants<>+2816(SB), Z12, Z18
-	VPMADD52HUQ constants<>+2816(SB), Z13, Z19
-	VPMADD52LUQ constants<>+2880(SB), Z12, Z18
-	VPSRLQ      $0x0c, Z15, Z15
+	VPMADD52HUQ Z13, Z8, Z18
+	VPMADD52HUQ Z15, Z9, Z19
+	VPMADD52LUQ Z10, Z7, Z16
+	VPMADD52LUQ Z6, Z11, Z17
+	VPMADD52HUQ Z10, Z7, Z18
+	VPMADD52HUQ Z6, Z11, Z19
+	VPMADD52LUQ Z13, Z7, Z18
+	VPSRLQ      $0x0c, Z16, Z16
 	VPSLLQ      $0x28, Z18, Z18
-	VPADDQ      Z18, Z15, Z15
-	VPMADD52LUQ constants<>+2880(SB), Z13, Z19
+	VPADDQ      Z18, Z16, Z16
+	VPMADD52LUQ Z15, Z11, Z19
 	VPSRLQ      $0x0c, Z17, Z17
 	VPSLLQ      $0x28, Z19, Z19
 	VPADDQ      Z19, Z17, Z17
-	VPSRLQ      $0x01, Z15, Z10
-	VPSRLQ      $0x01, Z17, Z11
-	VMOVUPS     constants<>+192(SB), Z12
-	VPSUBQ      Z10, Z12, Z12
-	VMOVUPS     constants<>+192(SB), Z10
-	VPSUBQ      Z11, Z10, Z10
-	VPSRLQ      $0x34, Z16, Z11
-	VPSRLQ      $0x34, Z14, Z13
-	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ Z16, Z8, Z15
-	VPMADD52HUQ Z14, Z9, Z17
-	VPMADD52LUQ Z11, Z8, Z15
-	VPMADD52LUQ Z13, Z9, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPMADD52HUQ Z11, Z8, Z18
-	VPMADD52HUQ Z13, Z9, Z19
-	VPMADD52LUQ Z16, Z6, Z15
-	VPMADD52LUQ Z14, Z7, Z17
-	VPMADD52HUQ Z16, Z6, Z18
-	VPMADD52HUQ Z14, Z7, Z19
-	VPMADD52LUQ Z11, Z6, Z18
-	VPSRLQ      $0x0c, Z15, Z15
-	VPSLLQ      $0x28, Z18, Z18
-	VPADDQ      Z18, Z15, Z15
-	VPMADD52LUQ Z13, Z7, Z19
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z17, Z17
-	VPSRLQ      $0x10, Z15, Z11
-	VPSRLQ      $0x10, Z17, Z13
-	VPADDQ      Z11, Z12, Z11
-	VPADDQ      Z13, Z10, Z10
-	VPSRLQ      $0x34, Z11, Z12
+	VPSRLQ      $0x10, Z16, Z6
+	VPSRLQ      $0x10, Z17, Z10
+	VPADDQ      Z14, Z6, Z6
+	VPADDQ      Z12, Z10, Z10
+	VPSRLQ      $0x34, Z6, Z12
 	VPSRLQ      $0x34, Z10, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z11, Z8, Z14
+	VPMADD52HUQ Z6, Z8, Z14
 	VPMADD52HUQ Z10, Z9, Z15
 	VPMADD52LUQ Z12, Z8, Z14
 	VPMADD52LUQ Z13, Z9, Z15
@@ -6176,31 +6182,31 @@ many202:
 	VPXORQ      Z17, Z17, Z17
 	VPMADD52HUQ Z12, Z8, Z16
 	VPMADD52HUQ Z13, Z9, Z17
-	VPMADD52LUQ Z11, Z6, Z14
-	VPMADD52LUQ Z10, Z7, Z15
-	VPMADD52HUQ Z11, Z6, Z16
-	VPMADD52HUQ Z10, Z7, Z17
-	VPMADD52LUQ Z12, Z6, Z16
+	VPMADD52LUQ Z6, Z7, Z14
+	VPMADD52LUQ Z10, Z11, Z15
+	VPMADD52HUQ Z6, Z7, Z16
+	VPMADD52HUQ Z10, Z11, Z17
+	VPMADD52LUQ Z12, Z7, Z16
 	VPSRLQ      $0x0c, Z14, Z14
 	VPSLLQ      $0x28, Z16, Z16
 	VPADDQ      Z16, Z14, Z14
-	VPMADD52LUQ Z13, Z7, Z17
+	VPMADD52LUQ Z13, Z11, Z17
 	VPSRLQ      $0x0c, Z15, Z15
 	VPSLLQ      $0x28, Z17, Z17
 	VPADDQ      Z17, Z15, Z15
 	VPSRLQ      $0x08, Z14, Z6
 	VPSRLQ      $0x08, Z15, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPCMPQ      $0x05, Z8, Z8, K1
+	VPGATHERQQ  8(DI)(Z3*8), K1, Z8
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K1
+	VPGATHERQQ  8(DI)(Z5*8), K1, Z3
 	VPSUBQ      Z6, Z0, Z0
 	VPSUBQ      Z7, Z1, Z1
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K3
-	VPGATHERQQ  8(DI)(Z3*8), K3, Z6
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K3
-	VPGATHERQQ  8(DI)(Z5*8), K3, Z3
 	VPSRLQ      $0x08, Z0, Z0
 	VPSRLQ      $0x08, Z1, Z1
-	VPADDQ      Z0, Z6, Z0
+	VPADDQ      Z0, Z8, Z0
 	VPADDQ      Z1, Z3, Z1
 	VPMULLQ     constants<>+2944(SB), Z4, Z3
 	VPMULLQ     constants<>+2944(SB), Z2, Z2
@@ -6208,10 +6214,15 @@ many202:
 	VPSRLQ      $0x07, Z1, Z1
 	VPADDQ      Z0, Z3, Z0
 	VPADDQ      Z1, Z2, Z1
-	VPADDQ      constants<>+3008(SB), Z0, Z0
-	VPADDQ      constants<>+3008(SB), Z1, Z1
+	VPADDQ      constants<>+3072(SB), Z0, Z0
+	VPADDQ      constants<>+3072(SB), Z1, Z1
 	VPSRAQ      $0x0e, Z0, Z0
 	VPSRAQ      $0x0e, Z1, Z1
+	VMOVUPS     (AX)(BX*8), Z2
+	VMOVUPS     64(AX)(BX*8), Z3
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x02, Z4, Z2, K1
+	VPCMPQ      $0x02, Z4, Z3, K2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
 	JZ          good207
@@ -6241,8 +6252,6 @@ oneTest204:
 
 one203:
 	VMOVUPS     (AX)(BX*8), Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x02, Z1, Z0, K1
 	VPLZCNTQ    Z0, Z1
 	VPSLLVQ     Z1, Z0, Z0
 	VMOVUPS     constants<>+2560(SB), Z2
@@ -6253,8 +6262,8 @@ one203:
 	VPADDQ      Z1, Z1, Z3
 	VPADDQ      Z1, Z3, Z1
 	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K2
-	VPGATHERQQ  (DI)(Z1*8), K2, Z3
+	VPCMPQ      $0x05, Z3, Z3, K1
+	VPGATHERQQ  (DI)(Z1*8), K1, Z3
 	VPSRLQ      $0x34, Z0, Z4
 	VPSRLQ      $0x34, Z3, Z5
 	VPXORQ      Z6, Z6, Z6
@@ -6284,51 +6293,51 @@ one203:
 	VPSRLQ      $0x0c, Z4, Z4
 	VPSLLQ      $0x28, Z5, Z5
 	VPADDQ      Z5, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z3
-	VPSRLQ      $0x08, Z0, Z5
-	VPSRLQ      $0x34, Z5, Z6
+	VPSRLQ      $0x08, Z0, Z3
+	VPSRLQ      $0x34, Z3, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+2624(SB), Z3, Z6
+	VPMADD52LUQ constants<>+2688(SB), Z3, Z6
 	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2688(SB), Z3, Z7
+	VPMADD52LUQ constants<>+2624(SB), Z5, Z6
 	VPMADD52HUQ constants<>+2624(SB), Z5, Z7
 	VPMADD52LUQ constants<>+2688(SB), Z5, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSRLQ      $0x01, Z6, Z6
+	VMOVUPS     constants<>+192(SB), Z7
+	VPSUBQ      Z6, Z7, Z7
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+2752(SB), Z3, Z6
+	VPMADD52LUQ constants<>+2816(SB), Z3, Z6
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2688(SB), Z5, Z8
-	VPMADD52LUQ constants<>+2624(SB), Z6, Z7
-	VPMADD52HUQ constants<>+2624(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2688(SB), Z6, Z8
-	VPSRLQ      $0x0c, Z7, Z7
+	VPMADD52HUQ constants<>+2816(SB), Z3, Z8
+	VPMADD52LUQ constants<>+2752(SB), Z5, Z6
+	VPMADD52HUQ constants<>+2752(SB), Z5, Z8
+	VPMADD52LUQ constants<>+2816(SB), Z5, Z8
+	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x02, Z7, Z7
-	VMOVUPS     constants<>+2752(SB), Z8
-	VPSUBQ      Z7, Z8, Z8
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2816(SB), Z5, Z7
-	VPMADD52LUQ constants<>+2880(SB), Z5, Z7
+	VPADDQ      Z8, Z6, Z6
+	VPSRLQ      $0x02, Z6, Z3
+	VMOVUPS     constants<>+2880(SB), Z5
+	VPSUBQ      Z3, Z5, Z5
+	VPSRLQ      $0x34, Z4, Z3
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z4, Z8
+	VPMADD52LUQ Z6, Z4, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+2880(SB), Z5, Z9
-	VPMADD52LUQ constants<>+2816(SB), Z6, Z7
-	VPMADD52HUQ constants<>+2816(SB), Z6, Z9
-	VPMADD52LUQ constants<>+2880(SB), Z6, Z9
-	VPSRLQ      $0x0c, Z7, Z7
+	VPMADD52HUQ Z6, Z4, Z9
+	VPMADD52LUQ Z5, Z3, Z8
+	VPMADD52HUQ Z5, Z3, Z9
+	VPMADD52LUQ Z6, Z3, Z9
+	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
-	VPSRLQ      $0x01, Z7, Z5
-	VMOVUPS     constants<>+192(SB), Z6
-	VPSUBQ      Z5, Z6, Z6
-	VPSRLQ      $0x34, Z8, Z5
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z8, Z4, Z7
-	VPMADD52LUQ Z5, Z4, Z7
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z5, Z4, Z9
-	VPMADD52LUQ Z8, Z3, Z7
-	VPMADD52HUQ Z8, Z3, Z9
-	VPMADD52LUQ Z5, Z3, Z9
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
-	VPSRLQ      $0x10, Z7, Z5
-	VPADDQ      Z5, Z6, Z5
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x10, Z8, Z5
+	VPADDQ      Z7, Z5, Z5
 	VPSRLQ      $0x34, Z5, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPMADD52HUQ Z5, Z4, Z7
@@ -6342,17 +6351,20 @@ one203:
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
 	VPSRLQ      $0x08, Z7, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K1
+	VPGATHERQQ  8(DI)(Z1*8), K1, Z4
 	VPSUBQ      Z3, Z0, Z0
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K2
-	VPGATHERQQ  8(DI)(Z1*8), K2, Z3
 	VPSRLQ      $0x08, Z0, Z0
-	VPADDQ      Z0, Z3, Z0
+	VPADDQ      Z0, Z4, Z0
 	VPMULLQ     constants<>+2944(SB), Z2, Z1
 	VPSRLQ      $0x07, Z0, Z0
 	VPADDQ      Z0, Z1, Z0
-	VPADDQ      constants<>+3008(SB), Z0, Z0
+	VPADDQ      constants<>+3072(SB), Z0, Z0
 	VPSRAQ      $0x0e, Z0, Z0
+	VMOVUPS     (AX)(BX*8), Z1
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x02, Z2, Z1, K1
 	KTESTB      K1, K1
 	JZ          good208
 	MOVQ        BX, AX
@@ -6378,20 +6390,18 @@ tail205:
 	NOTQ        DI
 	KMOVW       DI, K1
 	VMOVUPD.Z   (AX)(BX*8), K1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x02, Z1, Z0, K2
 	VPLZCNTQ    Z0, Z1
 	VPSLLVQ     Z1, Z0, Z0
 	VMOVUPS     constants<>+2560(SB), Z2
 	VPSUBQ      Z1, Z2, Z2
-	MOVQ        table+32(FP), AX
+	MOVQ        table+32(FP), SI
 	VPSRLQ      $0x37, Z0, Z1
 	VPANDQ      constants<>+2304(SB), Z1, Z1
 	VPADDQ      Z1, Z1, Z3
 	VPADDQ      Z1, Z3, Z1
 	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K3
-	VPGATHERQQ  (AX)(Z1*8), K3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K2
+	VPGATHERQQ  (SI)(Z1*8), K2, Z3
 	VPSRLQ      $0x34, Z0, Z4
 	VPSRLQ      $0x34, Z3, Z5
 	VPXORQ      Z6, Z6, Z6
@@ -6421,51 +6431,51 @@ tail205:
 	VPSRLQ      $0x0c, Z4, Z4
 	VPSLLQ      $0x28, Z5, Z5
 	VPADDQ      Z5, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z3
-	VPSRLQ      $0x08, Z0, Z5
-	VPSRLQ      $0x34, Z5, Z6
+	VPSRLQ      $0x08, Z0, Z3
+	VPSRLQ      $0x34, Z3, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+2624(SB), Z3, Z6
+	VPMADD52LUQ constants<>+2688(SB), Z3, Z6
 	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2688(SB), Z3, Z7
+	VPMADD52LUQ constants<>+2624(SB), Z5, Z6
 	VPMADD52HUQ constants<>+2624(SB), Z5, Z7
 	VPMADD52LUQ constants<>+2688(SB), Z5, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSRLQ      $0x01, Z6, Z6
+	VMOVUPS     constants<>+192(SB), Z7
+	VPSUBQ      Z6, Z7, Z7
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+2752(SB), Z3, Z6
+	VPMADD52LUQ constants<>+2816(SB), Z3, Z6
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2688(SB), Z5, Z8
-	VPMADD52LUQ constants<>+2624(SB), Z6, Z7
-	VPMADD52HUQ constants<>+2624(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2688(SB), Z6, Z8
-	VPSRLQ      $0x0c, Z7, Z7
+	VPMADD52HUQ constants<>+2816(SB), Z3, Z8
+	VPMADD52LUQ constants<>+2752(SB), Z5, Z6
+	VPMADD52HUQ constants<>+2752(SB), Z5, Z8
+	VPMADD52LUQ constants<>+2816(SB), Z5, Z8
+	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x02, Z7, Z7
-	VMOVUPS     constants<>+2752(SB), Z8
-	VPSUBQ      Z7, Z8, Z8
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2816(SB), Z5, Z7
-	VPMADD52LUQ constants<>+2880(SB), Z5, Z7
+	VPADDQ      Z8, Z6, Z6
+	VPSRLQ      $0x02, Z6, Z3
+	VMOVUPS     constants<>+2880(SB), Z5
+	VPSUBQ      Z3, Z5, Z5
+	VPSRLQ      $0x34, Z4, Z3
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z4, Z8
+	VPMADD52LUQ Z6, Z4, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+2880(SB), Z5, Z9
-	VPMADD52LUQ constants<>+2816(SB), Z6, Z7
-	VPMADD52HUQ constants<>+2816(SB), Z6, Z9
-	VPMADD52LUQ constants<>+2880(SB), Z6, Z9
-	VPSRLQ      $0x0c, Z7, Z7
+	VPMADD52HUQ Z6, Z4, Z9
+	VPMADD52LUQ Z5, Z3, Z8
+	VPMADD52HUQ Z5, Z3, Z9
+	VPMADD52LUQ Z6, Z3, Z9
+	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
-	VPSRLQ      $0x01, Z7, Z5
-	VMOVUPS     constants<>+192(SB), Z6
-	VPSUBQ      Z5, Z6, Z6
-	VPSRLQ      $0x34, Z8, Z5
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z8, Z4, Z7
-	VPMADD52LUQ Z5, Z4, Z7
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z5, Z4, Z9
-	VPMADD52LUQ Z8, Z3, Z7
-	VPMADD52HUQ Z8, Z3, Z9
-	VPMADD52LUQ Z5, Z3, Z9
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
-	VPSRLQ      $0x10, Z7, Z5
-	VPADDQ      Z5, Z6, Z5
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x10, Z8, Z5
+	VPADDQ      Z7, Z5, Z5
 	VPSRLQ      $0x34, Z5, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPMADD52HUQ Z5, Z4, Z7
@@ -6479,17 +6489,20 @@ tail205:
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
 	VPSRLQ      $0x08, Z7, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K2
+	VPGATHERQQ  8(SI)(Z1*8), K2, Z4
 	VPSUBQ      Z3, Z0, Z0
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K3
-	VPGATHERQQ  8(AX)(Z1*8), K3, Z3
 	VPSRLQ      $0x08, Z0, Z0
-	VPADDQ      Z0, Z3, Z0
+	VPADDQ      Z0, Z4, Z0
 	VPMULLQ     constants<>+2944(SB), Z2, Z1
 	VPSRLQ      $0x07, Z0, Z0
 	VPADDQ      Z0, Z1, Z0
-	VPADDQ      constants<>+3008(SB), Z0, Z0
+	VPADDQ      constants<>+3072(SB), Z0, Z0
 	VPSRAQ      $0x0e, Z0, Z0
+	VMOVUPD.Z   (AX)(BX*8), K1, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x02, Z2, Z1, K2
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
 	JZ          good209
@@ -6526,547 +6539,549 @@ TEXT ·addTanAVX512<>(SB), NOSPLIT, $0-40
 many210:
 	VMOVUPS     (AX)(BX*8), Z0
 	VMOVUPS     64(AX)(BX*8), Z1
-	VPABSQ      Z0, Z2
-	VPABSQ      Z1, Z3
-	VPSRLQ      $0x34, Z2, Z4
-	VPSRLQ      $0x34, Z3, Z5
+	VPABSQ      Z0, Z0
+	VPABSQ      Z1, Z1
+	VPSRLQ      $0x34, Z0, Z2
+	VPSRLQ      $0x34, Z1, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ constants<>+3072(SB), Z2, Z6
-	VPMADD52HUQ constants<>+3136(SB), Z2, Z8
-	VPMADD52HUQ constants<>+3200(SB), Z2, Z10
-	VPMADD52LUQ constants<>+3136(SB), Z2, Z6
-	VPMADD52LUQ constants<>+3200(SB), Z2, Z8
-	VPMADD52HUQ constants<>+3136(SB), Z4, Z10
-	VPMADD52LUQ constants<>+3072(SB), Z4, Z6
-	VPMADD52HUQ constants<>+3072(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3200(SB), Z4, Z10
-	VPMADD52LUQ constants<>+3136(SB), Z4, Z8
-	VPMADD52HUQ constants<>+3072(SB), Z3, Z7
-	VPMADD52HUQ constants<>+3136(SB), Z3, Z9
-	VPMADD52HUQ constants<>+3200(SB), Z3, Z11
-	VPMADD52LUQ constants<>+3136(SB), Z3, Z7
-	VPMADD52LUQ constants<>+3200(SB), Z3, Z9
-	VPMADD52HUQ constants<>+3136(SB), Z5, Z11
-	VPMADD52LUQ constants<>+3072(SB), Z5, Z7
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z9
-	VPMADD52LUQ constants<>+3200(SB), Z5, Z11
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z9
-	VPSLLQ      $0x31, Z10, Z2
-	VPSLLQ      $0x31, Z11, Z3
-	VPSRLQ      $0x34, Z6, Z4
-	VPSRLQ      $0x34, Z7, Z5
-	VPADDQ      Z4, Z8, Z4
-	VPADDQ      Z5, Z9, Z5
-	VPSRLQ      $0x03, Z4, Z4
-	VPSRLQ      $0x03, Z5, Z5
-	VPADDQ      Z4, Z2, Z2
-	VPADDQ      Z5, Z3, Z3
-	VPADDQ      constants<>+3264(SB), Z2, Z4
-	VPADDQ      constants<>+3264(SB), Z3, Z5
-	VPSRLQ      $0x3e, Z4, Z4
-	VPSRLQ      $0x3e, Z5, Z5
-	VPSLLQ      $0x3e, Z4, Z6
-	VPSLLQ      $0x3e, Z5, Z7
-	VPSUBQ      Z6, Z2, Z2
-	VPSUBQ      Z7, Z3, Z3
-	VPABSQ      Z2, Z6
-	VPABSQ      Z3, Z7
-	VPSLLQ      $0x02, Z6, Z6
-	VPSLLQ      $0x02, Z7, Z7
-	VPSRLQ      $0x34, Z6, Z8
-	VPSRLQ      $0x34, Z7, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ constants<>+3328(SB), Z6, Z10
-	VPMADD52HUQ constants<>+3328(SB), Z7, Z11
-	VPMADD52LUQ constants<>+3392(SB), Z6, Z10
-	VPMADD52LUQ constants<>+3392(SB), Z7, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ constants<>+3392(SB), Z6, Z12
-	VPMADD52HUQ constants<>+3392(SB), Z7, Z13
-	VPMADD52LUQ constants<>+3328(SB), Z8, Z10
-	VPMADD52LUQ constants<>+3328(SB), Z9, Z11
-	VPMADD52HUQ constants<>+3328(SB), Z8, Z12
-	VPMADD52HUQ constants<>+3328(SB), Z9, Z13
-	VPMADD52LUQ constants<>+3392(SB), Z8, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPMADD52LUQ constants<>+3392(SB), Z9, Z13
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z11, Z11
-	VPSRLQ      $0x34, Z10, Z6
-	VPSRLQ      $0x34, Z11, Z7
+	VPMADD52HUQ constants<>+3136(SB), Z0, Z4
+	VPMADD52HUQ constants<>+3200(SB), Z0, Z6
+	VPMADD52HUQ constants<>+3264(SB), Z0, Z8
+	VPMADD52LUQ constants<>+3200(SB), Z0, Z4
+	VPMADD52LUQ constants<>+3264(SB), Z0, Z6
+	VPMADD52HUQ constants<>+3200(SB), Z2, Z8
+	VPMADD52LUQ constants<>+3136(SB), Z2, Z4
+	VPMADD52HUQ constants<>+3136(SB), Z2, Z6
+	VPMADD52LUQ constants<>+3264(SB), Z2, Z8
+	VPMADD52LUQ constants<>+3200(SB), Z2, Z6
+	VPMADD52HUQ constants<>+3136(SB), Z1, Z5
+	VPMADD52HUQ constants<>+3200(SB), Z1, Z7
+	VPMADD52HUQ constants<>+3264(SB), Z1, Z9
+	VPMADD52LUQ constants<>+3200(SB), Z1, Z5
+	VPMADD52LUQ constants<>+3264(SB), Z1, Z7
+	VPMADD52HUQ constants<>+3200(SB), Z3, Z9
+	VPMADD52LUQ constants<>+3136(SB), Z3, Z5
+	VPMADD52HUQ constants<>+3136(SB), Z3, Z7
+	VPMADD52LUQ constants<>+3264(SB), Z3, Z9
+	VPMADD52LUQ constants<>+3200(SB), Z3, Z7
+	VPSLLQ      $0x31, Z8, Z0
+	VPSLLQ      $0x31, Z9, Z1
+	VPSRLQ      $0x34, Z4, Z2
+	VPSRLQ      $0x34, Z5, Z3
+	VPADDQ      Z2, Z6, Z2
+	VPADDQ      Z3, Z7, Z3
+	VPSRLQ      $0x03, Z2, Z2
+	VPSRLQ      $0x03, Z3, Z3
+	VPADDQ      Z2, Z0, Z0
+	VPADDQ      Z3, Z1, Z1
+	VPADDQ      constants<>+3328(SB), Z0, Z2
+	VPADDQ      constants<>+3328(SB), Z1, Z3
+	VPSRLQ      $0x3e, Z2, Z2
+	VPSRLQ      $0x3e, Z3, Z3
+	VPSLLQ      $0x3e, Z2, Z4
+	VPSLLQ      $0x3e, Z3, Z5
+	VPSUBQ      Z4, Z0, Z0
+	VPSUBQ      Z5, Z1, Z1
+	VPABSQ      Z0, Z4
+	VPABSQ      Z1, Z5
+	VPSLLQ      $0x02, Z4, Z4
+	VPSLLQ      $0x02, Z5, Z5
+	VPSRLQ      $0x34, Z4, Z6
+	VPSRLQ      $0x34, Z5, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z10, Z10, Z8
-	VPMADD52HUQ Z11, Z11, Z9
-	VPMADD52LUQ Z6, Z10, Z8
-	VPMADD52LUQ Z7, Z11, Z9
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z6, Z10, Z12
-	VPMADD52HUQ Z7, Z11, Z13
-	VPMADD52LUQ Z10, Z6, Z8
-	VPMADD52LUQ Z11, Z7, Z9
-	VPMADD52HUQ Z10, Z6, Z12
-	VPMADD52HUQ Z11, Z7, Z13
-	VPMADD52LUQ Z6, Z6, Z12
+	VPMADD52HUQ constants<>+3392(SB), Z4, Z8
+	VPMADD52HUQ constants<>+3392(SB), Z5, Z9
+	VPMADD52LUQ constants<>+3456(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3456(SB), Z5, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ constants<>+3456(SB), Z4, Z10
+	VPMADD52HUQ constants<>+3456(SB), Z5, Z11
+	VPMADD52LUQ constants<>+3392(SB), Z6, Z8
+	VPMADD52LUQ constants<>+3392(SB), Z7, Z9
+	VPMADD52HUQ constants<>+3392(SB), Z6, Z10
+	VPMADD52HUQ constants<>+3392(SB), Z7, Z11
+	VPMADD52LUQ constants<>+3456(SB), Z6, Z10
 	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z8, Z8
-	VPMADD52LUQ Z7, Z7, Z13
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VPMADD52LUQ constants<>+3456(SB), Z7, Z11
 	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z9, Z9
-	VPSLLQ      $0x02, Z8, Z6
-	VPSLLQ      $0x02, Z9, Z7
-	VPSRLQ      $0x34, Z6, Z8
-	VPSRLQ      $0x34, Z7, Z9
-	VPXORQ      Z2, Z0, Z0
-	VPXORQ      Z3, Z1, Z1
-	VPSLLQ      $0x3f, Z4, Z2
-	VPSLLQ      $0x3f, Z5, Z3
-	VPXORQ      Z2, Z0, Z0
-	VPXORQ      Z3, Z1, Z1
-	VPTESTMQ    constants<>+64(SB), Z4, K1
-	VPTESTMQ    constants<>+64(SB), Z5, K2
-	VPXORQ      Z2, Z2, Z2
-	VPXORQ      Z3, Z3, Z3
-	VMOVUPS     constants<>+3456(SB), Z4
-	VMOVUPS     constants<>+3456(SB), Z5
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPSRLQ      $0x34, Z8, Z4
+	VPSRLQ      $0x34, Z9, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z8, Z8, Z6
+	VPMADD52HUQ Z9, Z9, Z7
+	VPMADD52LUQ Z4, Z8, Z6
+	VPMADD52LUQ Z5, Z9, Z7
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z4, Z8, Z10
+	VPMADD52HUQ Z5, Z9, Z11
+	VPMADD52LUQ Z8, Z4, Z6
+	VPMADD52LUQ Z9, Z5, Z7
+	VPMADD52HUQ Z8, Z4, Z10
+	VPMADD52HUQ Z9, Z5, Z11
+	VPMADD52LUQ Z4, Z4, Z10
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z6, Z6
+	VPMADD52LUQ Z5, Z5, Z11
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z7, Z7
+	VPSLLQ      $0x02, Z6, Z4
+	VPSLLQ      $0x02, Z7, Z5
+	VPSRLQ      $0x34, Z4, Z6
+	VPSRLQ      $0x34, Z5, Z7
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
 	VMOVUPS     constants<>+3520(SB), Z12
 	VMOVUPS     constants<>+3520(SB), Z13
-	VMOVUPS     constants<>+3584(SB), Z14
-	VMOVUPS     constants<>+3584(SB), Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPMADD52HUQ Z2, Z6, Z16
-	VPMADD52HUQ Z3, Z7, Z17
-	VPMADD52HUQ Z4, Z6, Z18
-	VPMADD52HUQ Z5, Z7, Z19
-	VPMADD52LUQ Z2, Z8, Z16
-	VPMADD52LUQ Z3, Z9, Z17
-	VPMADD52LUQ Z4, Z8, Z18
-	VPMADD52LUQ Z5, Z9, Z19
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSRLQ      $0x0c, Z19, Z19
-	VPSUBQ      Z16, Z12, Z2
-	VPSUBQ      Z17, Z13, Z3
-	VPSUBQ      Z18, Z14, Z4
-	VPSUBQ      Z19, Z15, Z5
-	VMOVUPS     constants<>+3648(SB), Z12
-	VMOVUPS     constants<>+3648(SB), Z13
-	VMOVUPS     constants<>+3712(SB), Z14
-	VMOVUPS     constants<>+3712(SB), Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPMADD52HUQ Z2, Z6, Z16
-	VPMADD52HUQ Z3, Z7, Z17
-	VPMADD52HUQ Z4, Z6, Z18
-	VPMADD52HUQ Z5, Z7, Z19
-	VPMADD52LUQ Z2, Z8, Z16
-	VPMADD52LUQ Z3, Z9, Z17
-	VPMADD52LUQ Z4, Z8, Z18
-	VPMADD52LUQ Z5, Z9, Z19
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSRLQ      $0x0c, Z19, Z19
-	VPSUBQ      Z16, Z12, Z2
-	VPSUBQ      Z17, Z13, Z3
-	VPSUBQ      Z18, Z14, Z4
-	VPSUBQ      Z19, Z15, Z5
-	VMOVUPS     constants<>+3776(SB), Z12
-	VMOVUPS     constants<>+3776(SB), Z13
-	VMOVUPS     constants<>+3840(SB), Z14
-	VMOVUPS     constants<>+3840(SB), Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPMADD52HUQ Z2, Z6, Z16
-	VPMADD52HUQ Z3, Z7, Z17
-	VPMADD52HUQ Z4, Z6, Z18
-	VPMADD52HUQ Z5, Z7, Z19
-	VPMADD52LUQ Z2, Z8, Z16
-	VPMADD52LUQ Z3, Z9, Z17
-	VPMADD52LUQ Z4, Z8, Z18
-	VPMADD52LUQ Z5, Z9, Z19
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSRLQ      $0x0c, Z19, Z19
-	VPSUBQ      Z16, Z12, Z2
-	VPSUBQ      Z17, Z13, Z3
-	VPSUBQ      Z18, Z14, Z4
-	VPSUBQ      Z19, Z15, Z5
-	VMOVUPS     constants<>+3904(SB), Z12
-	VMOVUPS     constants<>+3904(SB), Z13
-	VMOVUPS     constants<>+3968(SB), Z14
-	VMOVUPS     constants<>+3968(SB), Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPMADD52HUQ Z2, Z6, Z16
-	VPMADD52HUQ Z3, Z7, Z17
-	VPMADD52HUQ Z4, Z6, Z18
-	VPMADD52HUQ Z5, Z7, Z19
-	VPMADD52LUQ Z2, Z8, Z16
-	VPMADD52LUQ Z3, Z9, Z17
-	VPMADD52LUQ Z4, Z8, Z18
-	VPMADD52LUQ Z5, Z9, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPXORQ      Z21, Z21, Z21
-	VPXORQ      Z22, Z22, Z22
-	VPXORQ      Z23, Z23, Z23
-	VPMADD52HUQ Z2, Z8, Z20
-	VPMADD52HUQ Z3, Z9, Z21
-	VPMADD52HUQ Z4, Z8, Z22
-	VPMADD52HUQ Z5, Z9, Z23
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z16, Z16
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSLLQ      $0x28, Z21, Z21
-	VPADDQ      Z21, Z17, Z17
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z22, Z22
-	VPADDQ      Z22, Z18, Z18
-	VPSRLQ      $0x0c, Z19, Z19
-	VPSLLQ      $0x28, Z23, Z23
-	VPADDQ      Z23, Z19, Z19
-	VPSUBQ      Z16, Z12, Z2
-	VPSUBQ      Z17, Z13, Z3
-	VPSUBQ      Z18, Z14, Z4
-	VPSUBQ      Z19, Z15, Z5
-	VMOVUPS     constants<>+4032(SB), Z12
-	VMOVUPS     constants<>+4032(SB), Z13
-	VMOVUPS     constants<>+4096(SB), Z14
-	VMOVUPS     constants<>+4096(SB), Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPMADD52HUQ Z2, Z6, Z16
-	VPMADD52HUQ Z3, Z7, Z17
-	VPMADD52HUQ Z4, Z6, Z18
-	VPMADD52HUQ Z5, Z7, Z19
-	VPMADD52LUQ Z2, Z8, Z16
-	VPMADD52LUQ Z3, Z9, Z17
-	VPMADD52LUQ Z4, Z8, Z18
-	VPMADD52LUQ Z5, Z9, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPXORQ      Z21, Z21, Z21
-	VPXORQ      Z22, Z22, Z22
-	VPXORQ      Z23, Z23, Z23
-	VPMADD52HUQ Z2, Z8, Z20
-	VPMADD52HUQ Z3, Z9, Z21
-	VPMADD52HUQ Z4, Z8, Z22
-	VPMADD52HUQ Z5, Z9, Z23
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z16, Z16
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSLLQ      $0x28, Z21, Z21
-	VPADDQ      Z21, Z17, Z17
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z22, Z22
-	VPADDQ      Z22, Z18, Z18
-	VPSRLQ      $0x0c, Z19, Z19
-	VPSLLQ      $0x28, Z23, Z23
-	VPADDQ      Z23, Z19, Z19
-	VPSUBQ      Z16, Z12, Z2
-	VPSUBQ      Z17, Z13, Z3
-	VPSUBQ      Z18, Z14, Z4
-	VPSUBQ      Z19, Z15, Z5
-	VMOVUPS     constants<>+4160(SB), Z12
-	VMOVUPS     constants<>+4160(SB), Z13
-	VMOVUPS     constants<>+4224(SB), Z14
-	VMOVUPS     constants<>+4224(SB), Z15
-	VPSRLQ      $0x34, Z2, Z16
-	VPSRLQ      $0x34, Z3, Z17
-	VPSRLQ      $0x34, Z4, Z18
-	VPSRLQ      $0x34, Z5, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPXORQ      Z21, Z21, Z21
-	VPXORQ      Z22, Z22, Z22
-	VPXORQ      Z23, Z23, Z23
-	VPMADD52HUQ Z2, Z6, Z20
-	VPMADD52HUQ Z3, Z7, Z21
-	VPMADD52HUQ Z4, Z6, Z22
-	VPMADD52HUQ Z5, Z7, Z23
-	VPMADD52LUQ Z16, Z6, Z20
-	VPMADD52LUQ Z17, Z7, Z21
-	VPMADD52LUQ Z18, Z6, Z22
-	VPMADD52LUQ Z19, Z7, Z23
-	VPXORQ      Z24, Z24, Z24
-	VPXORQ      Z25, Z25, Z25
-	VPXORQ      Z26, Z26, Z26
-	VPXORQ      Z27, Z27, Z27
-	VPMADD52HUQ Z16, Z6, Z24
-	VPMADD52HUQ Z17, Z7, Z25
-	VPMADD52HUQ Z18, Z6, Z26
-	VPMADD52HUQ Z19, Z7, Z27
-	VPMADD52LUQ Z2, Z8, Z20
-	VPMADD52LUQ Z3, Z9, Z21
-	VPMADD52LUQ Z4, Z8, Z22
-	VPMADD52LUQ Z5, Z9, Z23
-	VPMADD52HUQ Z2, Z8, Z24
-	VPMADD52HUQ Z3, Z9, Z25
-	VPMADD52HUQ Z4, Z8, Z26
-	VPMADD52HUQ Z5, Z9, Z27
-	VPMADD52LUQ Z16, Z8, Z24
-	VPSRLQ      $0x0c, Z20, Z20
-	VPSLLQ      $0x28, Z24, Z24
-	VPADDQ      Z24, Z20, Z20
-	VPMADD52LUQ Z17, Z9, Z25
-	VPSRLQ      $0x0c, Z21, Z21
-	VPSLLQ      $0x28, Z25, Z25
-	VPADDQ      Z25, Z21, Z21
-	VPMADD52LUQ Z18, Z8, Z26
-	VPSRLQ      $0x0c, Z22, Z22
-	VPSLLQ      $0x28, Z26, Z26
-	VPADDQ      Z26, Z22, Z22
-	VPMADD52LUQ Z19, Z9, Z27
-	VPSRLQ      $0x0c, Z23, Z23
-	VPSLLQ      $0x28, Z27, Z27
-	VPADDQ      Z27, Z23, Z23
-	VPSUBQ      Z20, Z12, Z2
-	VPSUBQ      Z21, Z13, Z3
-	VPSUBQ      Z22, Z14, Z4
-	VPSUBQ      Z23, Z15, Z5
-	VMOVUPS     constants<>+4288(SB), Z12
-	VMOVUPS     constants<>+4288(SB), Z13
-	VMOVUPS     constants<>+192(SB), Z14
-	VMOVUPS     constants<>+192(SB), Z15
-	VPSRLQ      $0x34, Z2, Z16
-	VPSRLQ      $0x34, Z3, Z17
-	VPSRLQ      $0x34, Z4, Z18
-	VPSRLQ      $0x34, Z5, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPXORQ      Z21, Z21, Z21
-	VPXORQ      Z22, Z22, Z22
-	VPXORQ      Z23, Z23, Z23
-	VPMADD52HUQ Z2, Z6, Z20
-	VPMADD52HUQ Z3, Z7, Z21
-	VPMADD52HUQ Z4, Z6, Z22
-	VPMADD52HUQ Z5, Z7, Z23
-	VPMADD52LUQ Z16, Z6, Z20
-	VPMADD52LUQ Z17, Z7, Z21
-	VPMADD52LUQ Z18, Z6, Z22
-	VPMADD52LUQ Z19, Z7, Z23
-	VPXORQ      Z24, Z24, Z24
-	VPXORQ      Z25, Z25, Z25
-	VPXORQ      Z26, Z26, Z26
-	VPXORQ      Z27, Z27, Z27
-	VPMADD52HUQ Z16, Z6, Z24
-	VPMADD52HUQ Z17, Z7, Z25
-	VPMADD52HUQ Z18, Z6, Z26
-	VPMADD52HUQ Z19, Z7, Z27
-	VPMADD52LUQ Z2, Z8, Z20
-	VPMADD52LUQ Z3, Z9, Z21
-	VPMADD52LUQ Z4, Z8, Z22
-	VPMADD52LUQ Z5, Z9, Z23
-	VPMADD52HUQ Z2, Z8, Z24
-	VPMADD52HUQ Z3, Z9, Z25
-	VPMADD52HUQ Z4, Z8, Z26
-	VPMADD52HUQ Z5, Z9, Z27
-	VPMADD52LUQ Z16, Z8, Z24
-	VPSRLQ      $0x0c, Z20, Z20
-	VPSLLQ      $0x28, Z24, Z24
-	VPADDQ      Z24, Z20, Z20
-	VPMADD52LUQ Z17, Z9, Z25
-	VPSRLQ      $0x0c, Z21, Z21
-	VPSLLQ      $0x28, Z25, Z25
-	VPADDQ      Z25, Z21, Z21
-	VPMADD52LUQ Z18, Z8, Z26
-	VPSRLQ      $0x0c, Z22, Z22
-	VPSLLQ      $0x28, Z26, Z26
-	VPADDQ      Z26, Z22, Z22
-	VPMADD52LUQ Z19, Z9, Z27
-	VPSRLQ      $0x0c, Z23, Z23
-	VPSLLQ      $0x28, Z27, Z27
-	VPADDQ      Z27, Z23, Z23
-	VPSUBQ      Z20, Z12, Z2
-	VPSUBQ      Z21, Z13, Z3
-	VPSUBQ      Z22, Z14, Z4
-	VPSUBQ      Z23, Z15, Z5
-	VPSRLQ      $0x34, Z2, Z12
-	VPSRLQ      $0x34, Z3, Z13
-	VPSRLQ      $0x34, Z4, Z14
-	VPSRLQ      $0x34, Z5, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPMADD52HUQ Z2, Z6, Z16
-	VPMADD52HUQ Z3, Z7, Z17
-	VPMADD52HUQ Z4, Z6, Z18
-	VPMADD52HUQ Z5, Z7, Z19
-	VPMADD52LUQ Z12, Z6, Z16
-	VPMADD52LUQ Z13, Z7, Z17
-	VPMADD52LUQ Z14, Z6, Z18
-	VPMADD52LUQ Z15, Z7, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPXORQ      Z21, Z21, Z21
-	VPXORQ      Z22, Z22, Z22
-	VPXORQ      Z23, Z23, Z23
-	VPMADD52HUQ Z12, Z6, Z20
-	VPMADD52HUQ Z13, Z7, Z21
-	VPMADD52HUQ Z14, Z6, Z22
-	VPMADD52HUQ Z15, Z7, Z23
-	VPMADD52LUQ Z2, Z8, Z16
-	VPMADD52LUQ Z3, Z9, Z17
-	VPMADD52LUQ Z4, Z8, Z18
-	VPMADD52LUQ Z5, Z9, Z19
-	VPMADD52HUQ Z2, Z8, Z20
-	VPMADD52HUQ Z3, Z9, Z21
-	VPMADD52HUQ Z4, Z8, Z22
-	VPMADD52HUQ Z5, Z9, Z23
-	VPMADD52LUQ Z12, Z8, Z20
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z16, Z16
-	VPMADD52LUQ Z13, Z9, Z21
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSLLQ      $0x28, Z21, Z21
-	VPADDQ      Z21, Z17, Z17
-	VPMADD52LUQ Z14, Z8, Z22
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z22, Z22
-	VPADDQ      Z22, Z18, Z18
-	VPMADD52LUQ Z15, Z9, Z23
-	VPSRLQ      $0x0c, Z19, Z19
-	VPSLLQ      $0x28, Z23, Z23
-	VPADDQ      Z23, Z19, Z19
-	VPSRLQ      $0x01, Z16, Z2
-	VPSRLQ      $0x01, Z17, Z3
-	VPSRLQ      $0x01, Z18, Z4
-	VPSRLQ      $0x01, Z19, Z5
-	VMOVUPS     constants<>+192(SB), Z6
-	VPSUBQ      Z2, Z6, Z6
-	VMOVUPS     constants<>+192(SB), Z2
-	VPSUBQ      Z3, Z2, Z2
-	VMOVUPS     constants<>+192(SB), Z3
-	VPSUBQ      Z4, Z3, Z3
-	VMOVUPS     constants<>+192(SB), Z4
-	VPSUBQ      Z5, Z4, Z4
-	VPSRLQ      $0x34, Z10, Z5
-	VPSRLQ      $0x34, Z11, Z7
-	VPSRLQ      $0x34, Z6, Z8
-	VPSRLQ      $0x34, Z2, Z9
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z6, Z10, Z12
-	VPMADD52HUQ Z2, Z11, Z13
-	VPMADD52LUQ Z8, Z10, Z12
-	VPMADD52LUQ Z9, Z11, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z8, Z10, Z14
-	VPMADD52HUQ Z9, Z11, Z15
-	VPMADD52LUQ Z6, Z5, Z12
-	VPMADD52LUQ Z2, Z7, Z13
-	VPMADD52HUQ Z6, Z5, Z14
-	VPMADD52HUQ Z2, Z7, Z15
-	VPMADD52LUQ Z8, Z5, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VPMADD52LUQ Z9, Z7, Z15
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z15, Z15
-	VPADDQ      Z15, Z13, Z13
-	VPADDQ      constants<>+4352(SB), Z12, Z2
-	VPADDQ      constants<>+4352(SB), Z13, Z5
-	VPSRLQ      $0x13, Z2, Z2
-	VPSRLQ      $0x13, Z5, Z5
-	VPADDQ      constants<>+256(SB), Z3, Z3
-	VPADDQ      constants<>+256(SB), Z4, Z4
-	VPSRLQ      $0x14, Z3, Z3
-	VPSRLQ      $0x14, Z4, Z4
-	VMOVUPS     Z2, Z6
-	VMOVUPS     Z5, Z7
-	VMOVUPD     Z3, K1, Z6
-	VMOVUPD     Z4, K2, Z7
-	VMOVUPD     Z2, K1, Z3
-	VMOVUPD     Z5, K2, Z4
-	VMOVUPS     constants<>+1280(SB), Z2
-	VCVTUQQ2PD  Z3, Z5
-	VCVTUQQ2PD  Z4, Z8
-	VDIVPD      Z5, Z2, Z5
-	VDIVPD      Z8, Z2, Z2
-	VPSLLQ      $0x2b, Z6, Z8
-	VPSLLQ      $0x2b, Z7, Z9
-	VCVTUQQ2PD  Z6, Z6
-	VCVTUQQ2PD  Z7, Z7
-	VMULPD      constants<>+1344(SB), Z6, Z6
-	VMULPD      constants<>+1344(SB), Z7, Z7
-	VMULPD      Z5, Z6, Z6
-	VMULPD      Z2, Z7, Z7
-	VCMPPD      $0x15, constants<>+1408(SB), Z6, K1
-	VCMPPD      $0x15, constants<>+1408(SB), Z7, K2
-	VPTESTMQ    constants<>+1472(SB), Z3, K3
-	VPTESTMQ    constants<>+1472(SB), Z4, K4
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ Z10, Z4, Z14
+	VPMADD52HUQ Z11, Z5, Z15
+	VPMADD52HUQ Z12, Z4, Z16
+	VPMADD52HUQ Z13, Z5, Z17
+	VPMADD52LUQ Z10, Z6, Z14
+	VPMADD52LUQ Z11, Z7, Z15
+	VPMADD52LUQ Z12, Z6, Z16
+	VPMADD52LUQ Z13, Z7, Z17
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSRLQ      $0x0c, Z17, Z17
+	VMOVUPS     constants<>+3584(SB), Z10
+	VMOVUPS     constants<>+3584(SB), Z11
+	VMOVUPS     constants<>+3648(SB), Z12
+	VMOVUPS     constants<>+3648(SB), Z13
+	VPSUBQ      Z14, Z10, Z10
+	VPSUBQ      Z15, Z11, Z11
+	VPSUBQ      Z16, Z12, Z12
+	VPSUBQ      Z17, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ Z10, Z4, Z14
+	VPMADD52HUQ Z11, Z5, Z15
+	VPMADD52HUQ Z12, Z4, Z16
+	VPMADD52HUQ Z13, Z5, Z17
+	VPMADD52LUQ Z10, Z6, Z14
+	VPMADD52LUQ Z11, Z7, Z15
+	VPMADD52LUQ Z12, Z6, Z16
+	VPMADD52LUQ Z13, Z7, Z17
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSRLQ      $0x0c, Z17, Z17
+	VMOVUPS     constants<>+3712(SB), Z10
+	VMOVUPS     constants<>+3712(SB), Z11
+	VMOVUPS     constants<>+3776(SB), Z12
+	VMOVUPS     constants<>+3776(SB), Z13
+	VPSUBQ      Z14, Z10, Z10
+	VPSUBQ      Z15, Z11, Z11
+	VPSUBQ      Z16, Z12, Z12
+	VPSUBQ      Z17, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ Z10, Z4, Z14
+	VPMADD52HUQ Z11, Z5, Z15
+	VPMADD52HUQ Z12, Z4, Z16
+	VPMADD52HUQ Z13, Z5, Z17
+	VPMADD52LUQ Z10, Z6, Z14
+	VPMADD52LUQ Z11, Z7, Z15
+	VPMADD52LUQ Z12, Z6, Z16
+	VPMADD52LUQ Z13, Z7, Z17
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSRLQ      $0x0c, Z17, Z17
+	VMOVUPS     constants<>+3840(SB), Z10
+	VMOVUPS     constants<>+3840(SB), Z11
+	VMOVUPS     constants<>+3904(SB), Z12
+	VMOVUPS     constants<>+3904(SB), Z13
+	VPSUBQ      Z14, Z10, Z10
+	VPSUBQ      Z15, Z11, Z11
+	VPSUBQ      Z16, Z12, Z12
+	VPSUBQ      Z17, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ Z10, Z4, Z14
+	VPMADD52HUQ Z11, Z5, Z15
+	VPMADD52HUQ Z12, Z4, Z16
+	VPMADD52HUQ Z13, Z5, Z17
+	VPMADD52LUQ Z10, Z6, Z14
+	VPMADD52LUQ Z11, Z7, Z15
+	VPMADD52LUQ Z12, Z6, Z16
+	VPMADD52LUQ Z13, Z7, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPXORQ      Z21, Z21, Z21
+	VPMADD52HUQ Z10, Z6, Z18
+	VPMADD52HUQ Z11, Z7, Z19
+	VPMADD52HUQ Z12, Z6, Z20
+	VPMADD52HUQ Z13, Z7, Z21
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z18, Z18
+	VPADDQ      Z18, Z14, Z14
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z15, Z15
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z16, Z16
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z21, Z21
+	VPADDQ      Z21, Z17, Z17
+	VMOVUPS     constants<>+3968(SB), Z10
+	VMOVUPS     constants<>+3968(SB), Z11
+	VMOVUPS     constants<>+4032(SB), Z12
+	VMOVUPS     constants<>+4032(SB), Z13
+	VPSUBQ      Z14, Z10, Z10
+	VPSUBQ      Z15, Z11, Z11
+	VPSUBQ      Z16, Z12, Z12
+	VPSUBQ      Z17, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ Z10, Z4, Z14
+	VPMADD52HUQ Z11, Z5, Z15
+	VPMADD52HUQ Z12, Z4, Z16
+	VPMADD52HUQ Z13, Z5, Z17
+	VPMADD52LUQ Z10, Z6, Z14
+	VPMADD52LUQ Z11, Z7, Z15
+	VPMADD52LUQ Z12, Z6, Z16
+	VPMADD52LUQ Z13, Z7, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPXORQ      Z21, Z21, Z21
+	VPMADD52HUQ Z10, Z6, Z18
+	VPMADD52HUQ Z11, Z7, Z19
+	VPMADD52HUQ Z12, Z6, Z20
+	VPMADD52HUQ Z13, Z7, Z21
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z18, Z18
+	VPADDQ      Z18, Z14, Z14
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z15, Z15
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z16, Z16
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z21, Z21
+	VPADDQ      Z21, Z17, Z17
+	VMOVUPS     constants<>+4096(SB), Z10
+	VMOVUPS     constants<>+4096(SB), Z11
+	VMOVUPS     constants<>+4160(SB), Z12
+	VMOVUPS     constants<>+4160(SB), Z13
+	VPSUBQ      Z14, Z10, Z10
+	VPSUBQ      Z15, Z11, Z11
+	VPSUBQ      Z16, Z12, Z12
+	VPSUBQ      Z17, Z13, Z13
+	VPSRLQ      $0x34, Z10, Z14
+	VPSRLQ      $0x34, Z11, Z15
+	VPSRLQ      $0x34, Z12, Z16
+	VPSRLQ      $0x34, Z13, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPXORQ      Z21, Z21, Z21
+	VPMADD52HUQ Z10, Z4, Z18
+	VPMADD52HUQ Z11, Z5, Z19
+	VPMADD52HUQ Z12, Z4, Z20
+	VPMADD52HUQ Z13, Z5, Z21
+	VPMADD52LUQ Z14, Z4, Z18
+	VPMADD52LUQ Z15, Z5, Z19
+	VPMADD52LUQ Z16, Z4, Z20
+	VPMADD52LUQ Z17, Z5, Z21
+	VPXORQ      Z22, Z22, Z22
+	VPXORQ      Z23, Z23, Z23
+	VPXORQ      Z24, Z24, Z24
+	VPXORQ      Z25, Z25, Z25
+	VPMADD52HUQ Z14, Z4, Z22
+	VPMADD52HUQ Z15, Z5, Z23
+	VPMADD52HUQ Z16, Z4, Z24
+	VPMADD52HUQ Z17, Z5, Z25
+	VPMADD52LUQ Z10, Z6, Z18
+	VPMADD52LUQ Z11, Z7, Z19
+	VPMADD52LUQ Z12, Z6, Z20
+	VPMADD52LUQ Z13, Z7, Z21
+	VPMADD52HUQ Z10, Z6, Z22
+	VPMADD52HUQ Z11, Z7, Z23
+	VPMADD52HUQ Z12, Z6, Z24
+	VPMADD52HUQ Z13, Z7, Z25
+	VPMADD52LUQ Z14, Z6, Z22
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z22, Z22
+	VPADDQ      Z22, Z18, Z18
+	VPMADD52LUQ Z15, Z7, Z23
+	VPSRLQ      $0x0c, Z19, Z19
+	VPSLLQ      $0x28, Z23, Z23
+	VPADDQ      Z23, Z19, Z19
+	VPMADD52LUQ Z16, Z6, Z24
+	VPSRLQ      $0x0c, Z20, Z20
+	VPSLLQ      $0x28, Z24, Z24
+	VPADDQ      Z24, Z20, Z20
+	VPMADD52LUQ Z17, Z7, Z25
+	VPSRLQ      $0x0c, Z21, Z21
+	VPSLLQ      $0x28, Z25, Z25
+	VPADDQ      Z25, Z21, Z21
+	VMOVUPS     constants<>+4224(SB), Z10
+	VMOVUPS     constants<>+4224(SB), Z11
+	VMOVUPS     constants<>+4288(SB), Z12
+	VMOVUPS     constants<>+4288(SB), Z13
+	VPSUBQ      Z18, Z10, Z10
+	VPSUBQ      Z19, Z11, Z11
+	VPSUBQ      Z20, Z12, Z12
+	VPSUBQ      Z21, Z13, Z13
+	VPSRLQ      $0x34, Z10, Z14
+	VPSRLQ      $0x34, Z11, Z15
+	VPSRLQ      $0x34, Z12, Z16
+	VPSRLQ      $0x34, Z13, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPXORQ      Z21, Z21, Z21
+	VPMADD52HUQ Z10, Z4, Z18
+	VPMADD52HUQ Z11, Z5, Z19
+	VPMADD52HUQ Z12, Z4, Z20
+	VPMADD52HUQ Z13, Z5, Z21
+	VPMADD52LUQ Z14, Z4, Z18
+	VPMADD52LUQ Z15, Z5, Z19
+	VPMADD52LUQ Z16, Z4, Z20
+	VPMADD52LUQ Z17, Z5, Z21
+	VPXORQ      Z22, Z22, Z22
+	VPXORQ      Z23, Z23, Z23
+	VPXORQ      Z24, Z24, Z24
+	VPXORQ      Z25, Z25, Z25
+	VPMADD52HUQ Z14, Z4, Z22
+	VPMADD52HUQ Z15, Z5, Z23
+	VPMADD52HUQ Z16, Z4, Z24
+	VPMADD52HUQ Z17, Z5, Z25
+	VPMADD52LUQ Z10, Z6, Z18
+	VPMADD52LUQ Z11, Z7, Z19
+	VPMADD52LUQ Z12, Z6, Z20
+	VPMADD52LUQ Z13, Z7, Z21
+	VPMADD52HUQ Z10, Z6, Z22
+	VPMADD52HUQ Z11, Z7, Z23
+	VPMADD52HUQ Z12, Z6, Z24
+	VPMADD52HUQ Z13, Z7, Z25
+	VPMADD52LUQ Z14, Z6, Z22
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z22, Z22
+	VPADDQ      Z22, Z18, Z18
+	VPMADD52LUQ Z15, Z7, Z23
+	VPSRLQ      $0x0c, Z19, Z19
+	VPSLLQ      $0x28, Z23, Z23
+	VPADDQ      Z23, Z19, Z19
+	VPMADD52LUQ Z16, Z6, Z24
+	VPSRLQ      $0x0c, Z20, Z20
+	VPSLLQ      $0x28, Z24, Z24
+	VPADDQ      Z24, Z20, Z20
+	VPMADD52LUQ Z17, Z7, Z25
+	VPSRLQ      $0x0c, Z21, Z21
+	VPSLLQ      $0x28, Z25, Z25
+	VPADDQ      Z25, Z21, Z21
+	VMOVUPS     constants<>+4352(SB), Z10
+	VMOVUPS     constants<>+4352(SB), Z11
+	VMOVUPS     constants<>+192(SB), Z12
+	VMOVUPS     constants<>+192(SB), Z13
+	VPSUBQ      Z18, Z10, Z10
+	VPSUBQ      Z19, Z11, Z11
+	VPSUBQ      Z20, Z12, Z12
+	VPSUBQ      Z21, Z13, Z13
+	VPSRLQ      $0x34, Z10, Z14
+	VPSRLQ      $0x34, Z11, Z15
+	VPSRLQ      $0x34, Z12, Z16
+	VPSRLQ      $0x34, Z13, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPXORQ      Z21, Z21, Z21
+	VPMADD52HUQ Z10, Z4, Z18
+	VPMADD52HUQ Z11, Z5, Z19
+	VPMADD52HUQ Z12, Z4, Z20
+	VPMADD52HUQ Z13, Z5, Z21
+	VPMADD52LUQ Z14, Z4, Z18
+	VPMADD52LUQ Z15, Z5, Z19
+	VPMADD52LUQ Z16, Z4, Z20
+	VPMADD52LUQ Z17, Z5, Z21
+	VPXORQ      Z22, Z22, Z22
+	VPXORQ      Z23, Z23, Z23
+	VPXORQ      Z24, Z24, Z24
+	VPXORQ      Z25, Z25, Z25
+	VPMADD52HUQ Z14, Z4, Z22
+	VPMADD52HUQ Z15, Z5, Z23
+	VPMADD52HUQ Z16, Z4, Z24
+	VPMADD52HUQ Z17, Z5, Z25
+	VPMADD52LUQ Z10, Z6, Z18
+	VPMADD52LUQ Z11, Z7, Z19
+	VPMADD52LUQ Z12, Z6, Z20
+	VPMADD52LUQ Z13, Z7, Z21
+	VPMADD52HUQ Z10, Z6, Z22
+	VPMADD52HUQ Z11, Z7, Z23
+	VPMADD52HUQ Z12, Z6, Z24
+	VPMADD52HUQ Z13, Z7, Z25
+	VPMADD52LUQ Z14, Z6, Z22
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z22, Z22
+	VPADDQ      Z22, Z18, Z18
+	VPMADD52LUQ Z15, Z7, Z23
+	VPSRLQ      $0x0c, Z19, Z19
+	VPSLLQ      $0x28, Z23, Z23
+	VPADDQ      Z23, Z19, Z19
+	VPMADD52LUQ Z16, Z6, Z24
+	VPSRLQ      $0x0c, Z20, Z20
+	VPSLLQ      $0x28, Z24, Z24
+	VPADDQ      Z24, Z20, Z20
+	VPMADD52LUQ Z17, Z7, Z25
+	VPSRLQ      $0x0c, Z21, Z21
+	VPSLLQ      $0x28, Z25, Z25
+	VPADDQ      Z25, Z21, Z21
+	VPSRLQ      $0x01, Z18, Z4
+	VPSRLQ      $0x01, Z19, Z5
+	VPSRLQ      $0x01, Z20, Z6
+	VPSRLQ      $0x01, Z21, Z7
+	VMOVUPS     constants<>+192(SB), Z10
+	VPSUBQ      Z4, Z10, Z10
+	VMOVUPS     constants<>+192(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VMOVUPS     constants<>+192(SB), Z5
+	VPSUBQ      Z6, Z5, Z5
+	VMOVUPS     constants<>+192(SB), Z6
+	VPSUBQ      Z7, Z6, Z6
+	VPSRLQ      $0x34, Z8, Z7
+	VPSRLQ      $0x34, Z9, Z11
+	VPSRLQ      $0x34, Z10, Z12
+	VPSRLQ      $0x34, Z4, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ Z10, Z8, Z14
+	VPMADD52HUQ Z4, Z9, Z15
+	VPMADD52LUQ Z12, Z8, Z14
+	VPMADD52LUQ Z13, Z9, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ Z12, Z8, Z16
+	VPMADD52HUQ Z13, Z9, Z17
+	VPMADD52LUQ Z10, Z7, Z14
+	VPMADD52LUQ Z4, Z11, Z15
+	VPMADD52HUQ Z10, Z7, Z16
+	VPMADD52HUQ Z4, Z11, Z17
+	VPMADD52LUQ Z12, Z7, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
+	VPMADD52LUQ Z13, Z11, Z17
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z17, Z17
+	VPADDQ      Z17, Z15, Z15
+	VPADDQ      constants<>+4416(SB), Z14, Z4
+	VPADDQ      constants<>+4416(SB), Z15, Z7
+	VPSRLQ      $0x13, Z4, Z4
+	VPSRLQ      $0x13, Z7, Z7
+	VPADDQ      constants<>+256(SB), Z5, Z5
+	VPADDQ      constants<>+256(SB), Z6, Z6
+	VPSRLQ      $0x14, Z5, Z5
+	VPSRLQ      $0x14, Z6, Z6
+	VPTESTMQ    constants<>+64(SB), Z2, K1
+	VPTESTMQ    constants<>+64(SB), Z3, K2
+	VMOVUPS     Z4, Z8
+	VMOVUPS     Z7, Z9
+	VMOVUPD     Z5, K1, Z8
+	VMOVUPD     Z6, K2, Z9
+	VMOVUPD     Z4, K1, Z5
+	VMOVUPD     Z7, K2, Z6
+	VMOVUPS     constants<>+1280(SB), Z4
+	VCVTUQQ2PD  Z5, Z7
+	VCVTUQQ2PD  Z6, Z10
+	VDIVPD      Z7, Z4, Z7
+	VDIVPD      Z10, Z4, Z4
+	VPSLLQ      $0x2b, Z8, Z10
+	VPSLLQ      $0x2b, Z9, Z11
+	VCVTUQQ2PD  Z8, Z8
+	VCVTUQQ2PD  Z9, Z9
+	VMULPD      constants<>+1344(SB), Z8, Z8
+	VMULPD      constants<>+1344(SB), Z9, Z9
+	VMULPD      Z7, Z8, Z8
+	VMULPD      Z4, Z9, Z9
+	VCMPPD      $0x15, constants<>+1408(SB), Z8, K1
+	VCMPPD      $0x15, constants<>+1408(SB), Z9, K2
+	VPTESTMQ    constants<>+1472(SB), Z5, K3
+	VPTESTMQ    constants<>+1472(SB), Z6, K4
 	KORB        K3, K1, K1
 	KORB        K4, K2, K2
-	VCVTPD2QQ   Z6, Z6
+	VCVTPD2QQ   Z8, Z8
+	VCVTPD2QQ   Z9, Z9
+	VPMULLQ     Z5, Z8, Z12
+	VPMULLQ     Z6, Z9, Z13
+	VPSUBQ      Z12, Z10, Z10
+	VPSUBQ      Z13, Z11, Z11
+	VCVTQQ2PD   Z10, Z12
+	VCVTQQ2PD   Z11, Z13
+	VMULPD      Z7, Z12, Z7
+	VMULPD      Z4, Z13, Z4
 	VCVTPD2QQ   Z7, Z7
-	VPMULLQ     Z3, Z6, Z10
-	VPMULLQ     Z4, Z7, Z11
-	VPSUBQ      Z10, Z8, Z8
-	VPSUBQ      Z11, Z9, Z9
-	VCVTQQ2PD   Z8, Z10
-	VCVTQQ2PD   Z9, Z11
-	VMULPD      Z5, Z10, Z5
-	VMULPD      Z2, Z11, Z2
-	VCVTPD2QQ   Z5, Z5
-	VCVTPD2QQ   Z2, Z2
-	VPADDQ      Z5, Z6, Z6
-	VPADDQ      Z2, Z7, Z7
-	VPMULLQ     Z3, Z5, Z5
-	VPMULLQ     Z4, Z2, Z2
-	VPSUBQ      Z5, Z8, Z5
-	VPSUBQ      Z2, Z9, Z2
-	VPANDQ      constants<>+64(SB), Z6, Z8
-	VPANDQ      constants<>+64(SB), Z7, Z9
-	VPADDQ      Z8, Z5, Z10
-	VPADDQ      Z9, Z2, Z11
-	VPSUBQ      Z5, Z3, Z12
-	VPSUBQ      Z2, Z4, Z13
-	VPCMPQ      $0x06, Z12, Z10, K3
-	VPCMPQ      $0x06, Z13, Z11, K4
-	VPSUBQ      Z5, Z8, Z8
-	VPSUBQ      Z2, Z9, Z9
-	VPADDQ      Z5, Z3, Z3
-	VPADDQ      Z2, Z4, Z2
-	VPCMPQ      $0x06, Z3, Z8, K5
-	VPCMPQ      $0x06, Z2, Z9, K6
-	VPADDQ      constants<>+64(SB), Z6, K3, Z6
-	VPADDQ      constants<>+64(SB), Z7, K4, Z7
-	VPADDQ      constants<>+1536(SB), Z6, K5, Z6
-	VPADDQ      constants<>+1536(SB), Z7, K6, Z7
+	VCVTPD2QQ   Z4, Z4
+	VPADDQ      Z7, Z8, Z8
+	VPADDQ      Z4, Z9, Z9
+	VPMULLQ     Z5, Z7, Z7
+	VPMULLQ     Z6, Z4, Z4
+	VPSUBQ      Z7, Z10, Z7
+	VPSUBQ      Z4, Z11, Z4
+	VPANDQ      constants<>+64(SB), Z8, Z10
+	VPANDQ      constants<>+64(SB), Z9, Z11
+	VPADDQ      Z10, Z7, Z12
+	VPADDQ      Z11, Z4, Z13
+	VPSUBQ      Z7, Z5, Z14
+	VPSUBQ      Z4, Z6, Z15
+	VPCMPQ      $0x06, Z14, Z12, K3
+	VPCMPQ      $0x06, Z15, Z13, K4
+	VPSUBQ      Z7, Z10, Z10
+	VPSUBQ      Z4, Z11, Z11
+	VPADDQ      Z7, Z5, Z5
+	VPADDQ      Z4, Z6, Z4
+	VPCMPQ      $0x06, Z5, Z10, K5
+	VPCMPQ      $0x06, Z4, Z11, K6
+	VPADDQ      constants<>+64(SB), Z8, K3, Z8
+	VPADDQ      constants<>+64(SB), Z9, K4, Z9
+	VPADDQ      constants<>+1536(SB), Z8, K5, Z8
+	VPADDQ      constants<>+1536(SB), Z9, K6, Z9
+	VMOVUPS     (AX)(BX*8), Z4
+	VMOVUPS     64(AX)(BX*8), Z5
+	VPXORQ      Z0, Z4, Z0
+	VPXORQ      Z1, Z5, Z1
+	VPSLLQ      $0x3f, Z2, Z2
+	VPSLLQ      $0x3f, Z3, Z3
+	VPXORQ      Z2, Z0, Z0
+	VPXORQ      Z3, Z1, Z1
 	VPMOVQ2M    Z0, K3
 	VPXORQ      Z0, Z0, Z0
-	VPSUBQ      Z6, Z0, K3, Z6
+	VPSUBQ      Z8, Z0, K3, Z8
 	VPMOVQ2M    Z1, K3
 	VPXORQ      Z0, Z0, Z0
-	VPSUBQ      Z7, Z0, K3, Z7
+	VPSUBQ      Z9, Z0, K3, Z9
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
 	JZ          good215
@@ -7075,8 +7090,8 @@ many210:
 
 good215:
 	VBROADCASTSD minus+24(FP), Z0
-	VPXORQ       Z0, Z6, Z1
-	VPXORQ       Z0, Z7, Z2
+	VPXORQ       Z0, Z8, Z1
+	VPXORQ       Z0, Z9, Z2
 	VPSUBQ       Z0, Z1, Z1
 	VPSUBQ       Z0, Z2, Z0
 	VMOVUPS      (CX)(BX*8), Z2
@@ -7096,277 +7111,278 @@ oneTest212:
 
 one211:
 	VMOVUPS     (AX)(BX*8), Z0
-	VPABSQ      Z0, Z1
-	VPSRLQ      $0x34, Z1, Z2
+	VPABSQ      Z0, Z0
+	VPSRLQ      $0x34, Z0, Z1
+	VPXORQ      Z2, Z2, Z2
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+3072(SB), Z1, Z3
-	VPMADD52HUQ constants<>+3136(SB), Z1, Z4
-	VPMADD52HUQ constants<>+3200(SB), Z1, Z5
-	VPMADD52LUQ constants<>+3136(SB), Z1, Z3
-	VPMADD52LUQ constants<>+3200(SB), Z1, Z4
-	VPMADD52HUQ constants<>+3136(SB), Z2, Z5
-	VPMADD52LUQ constants<>+3072(SB), Z2, Z3
-	VPMADD52HUQ constants<>+3072(SB), Z2, Z4
-	VPMADD52LUQ constants<>+3200(SB), Z2, Z5
-	VPMADD52LUQ constants<>+3136(SB), Z2, Z4
-	VPSLLQ      $0x31, Z5, Z1
-	VPSRLQ      $0x34, Z3, Z2
-	VPADDQ      Z2, Z4, Z2
-	VPSRLQ      $0x03, Z2, Z2
-	VPADDQ      Z2, Z1, Z1
-	VPADDQ      constants<>+3264(SB), Z1, Z2
-	VPSRLQ      $0x3e, Z2, Z2
-	VPSLLQ      $0x3e, Z2, Z3
-	VPSUBQ      Z3, Z1, Z1
-	VPABSQ      Z1, Z3
-	VPSLLQ      $0x02, Z3, Z3
-	VPSRLQ      $0x34, Z3, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+3328(SB), Z3, Z5
-	VPMADD52LUQ constants<>+3392(SB), Z3, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+3392(SB), Z3, Z6
-	VPMADD52LUQ constants<>+3328(SB), Z4, Z5
-	VPMADD52HUQ constants<>+3328(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3392(SB), Z4, Z6
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z5, Z5
-	VPSRLQ      $0x34, Z5, Z3
+	VPMADD52HUQ constants<>+3136(SB), Z0, Z2
+	VPMADD52HUQ constants<>+3200(SB), Z0, Z3
+	VPMADD52HUQ constants<>+3264(SB), Z0, Z4
+	VPMADD52LUQ constants<>+3200(SB), Z0, Z2
+	VPMADD52LUQ constants<>+3264(SB), Z0, Z3
+	VPMADD52HUQ constants<>+3200(SB), Z1, Z4
+	VPMADD52LUQ constants<>+3136(SB), Z1, Z2
+	VPMADD52HUQ constants<>+3136(SB), Z1, Z3
+	VPMADD52LUQ constants<>+3264(SB), Z1, Z4
+	VPMADD52LUQ constants<>+3200(SB), Z1, Z3
+	VPSLLQ      $0x31, Z4, Z0
+	VPSRLQ      $0x34, Z2, Z1
+	VPADDQ      Z1, Z3, Z1
+	VPSRLQ      $0x03, Z1, Z1
+	VPADDQ      Z1, Z0, Z0
+	VPADDQ      constants<>+3328(SB), Z0, Z1
+	VPSRLQ      $0x3e, Z1, Z1
+	VPSLLQ      $0x3e, Z1, Z2
+	VPSUBQ      Z2, Z0, Z0
+	VPABSQ      Z0, Z2
+	VPSLLQ      $0x02, Z2, Z2
+	VPSRLQ      $0x34, Z2, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z5, Z5, Z4
-	VPMADD52LUQ Z3, Z5, Z4
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z3, Z5, Z6
-	VPMADD52LUQ Z5, Z3, Z4
-	VPMADD52HUQ Z5, Z3, Z6
-	VPMADD52LUQ Z3, Z3, Z6
+	VPMADD52HUQ constants<>+3392(SB), Z2, Z4
+	VPMADD52LUQ constants<>+3456(SB), Z2, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ constants<>+3456(SB), Z2, Z5
+	VPMADD52LUQ constants<>+3392(SB), Z3, Z4
+	VPMADD52HUQ constants<>+3392(SB), Z3, Z5
+	VPMADD52LUQ constants<>+3456(SB), Z3, Z5
 	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z4, Z4
-	VPSLLQ      $0x02, Z4, Z3
-	VPSRLQ      $0x34, Z3, Z4
-	VPXORQ      Z1, Z0, Z0
-	VPSLLQ      $0x3f, Z2, Z1
-	VPXORQ      Z1, Z0, Z0
-	VPTESTMQ    constants<>+64(SB), Z2, K1
-	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+3456(SB), Z2
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ Z4, Z4, Z3
+	VPMADD52LUQ Z2, Z4, Z3
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z2, Z4, Z5
+	VPMADD52LUQ Z4, Z2, Z3
+	VPMADD52HUQ Z4, Z2, Z5
+	VPMADD52LUQ Z2, Z2, Z5
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z3, Z3
+	VPSLLQ      $0x02, Z3, Z2
+	VPSRLQ      $0x34, Z2, Z3
+	VPXORQ      Z5, Z5, Z5
 	VMOVUPS     constants<>+3520(SB), Z6
-	VMOVUPS     constants<>+3584(SB), Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z1, Z3, Z8
-	VPMADD52HUQ Z2, Z3, Z9
-	VPMADD52LUQ Z1, Z4, Z8
-	VPMADD52LUQ Z2, Z4, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSUBQ      Z8, Z6, Z1
-	VPSUBQ      Z9, Z7, Z2
-	VMOVUPS     constants<>+3648(SB), Z6
-	VMOVUPS     constants<>+3712(SB), Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z1, Z3, Z8
-	VPMADD52HUQ Z2, Z3, Z9
-	VPMADD52LUQ Z1, Z4, Z8
-	VPMADD52LUQ Z2, Z4, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSUBQ      Z8, Z6, Z1
-	VPSUBQ      Z9, Z7, Z2
-	VMOVUPS     constants<>+3776(SB), Z6
-	VMOVUPS     constants<>+3840(SB), Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z1, Z3, Z8
-	VPMADD52HUQ Z2, Z3, Z9
-	VPMADD52LUQ Z1, Z4, Z8
-	VPMADD52LUQ Z2, Z4, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSUBQ      Z8, Z6, Z1
-	VPSUBQ      Z9, Z7, Z2
-	VMOVUPS     constants<>+3904(SB), Z6
-	VMOVUPS     constants<>+3968(SB), Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z1, Z3, Z8
-	VPMADD52HUQ Z2, Z3, Z9
-	VPMADD52LUQ Z1, Z4, Z8
-	VPMADD52LUQ Z2, Z4, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z1, Z4, Z10
-	VPMADD52HUQ Z2, Z4, Z11
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSUBQ      Z8, Z6, Z1
-	VPSUBQ      Z9, Z7, Z2
-	VMOVUPS     constants<>+4032(SB), Z6
-	VMOVUPS     constants<>+4096(SB), Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z1, Z3, Z8
-	VPMADD52HUQ Z2, Z3, Z9
-	VPMADD52LUQ Z1, Z4, Z8
-	VPMADD52LUQ Z2, Z4, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z1, Z4, Z10
-	VPMADD52HUQ Z2, Z4, Z11
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSUBQ      Z8, Z6, Z1
-	VPSUBQ      Z9, Z7, Z2
-	VMOVUPS     constants<>+4160(SB), Z6
-	VMOVUPS     constants<>+4224(SB), Z7
-	VPSRLQ      $0x34, Z1, Z8
-	VPSRLQ      $0x34, Z2, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z1, Z3, Z10
-	VPMADD52HUQ Z2, Z3, Z11
-	VPMADD52LUQ Z8, Z3, Z10
-	VPMADD52LUQ Z9, Z3, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z8, Z3, Z12
-	VPMADD52HUQ Z9, Z3, Z13
-	VPMADD52LUQ Z1, Z4, Z10
-	VPMADD52LUQ Z2, Z4, Z11
-	VPMADD52HUQ Z1, Z4, Z12
-	VPMADD52HUQ Z2, Z4, Z13
-	VPMADD52LUQ Z8, Z4, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPMADD52LUQ Z9, Z4, Z13
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z11, Z11
-	VPSUBQ      Z10, Z6, Z1
-	VPSUBQ      Z11, Z7, Z2
-	VMOVUPS     constants<>+4288(SB), Z6
-	VMOVUPS     constants<>+192(SB), Z7
-	VPSRLQ      $0x34, Z1, Z8
-	VPSRLQ      $0x34, Z2, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z1, Z3, Z10
-	VPMADD52HUQ Z2, Z3, Z11
-	VPMADD52LUQ Z8, Z3, Z10
-	VPMADD52LUQ Z9, Z3, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z8, Z3, Z12
-	VPMADD52HUQ Z9, Z3, Z13
-	VPMADD52LUQ Z1, Z4, Z10
-	VPMADD52LUQ Z2, Z4, Z11
-	VPMADD52HUQ Z1, Z4, Z12
-	VPMADD52HUQ Z2, Z4, Z13
-	VPMADD52LUQ Z8, Z4, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPMADD52LUQ Z9, Z4, Z13
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z11, Z11
-	VPSUBQ      Z10, Z6, Z1
-	VPSUBQ      Z11, Z7, Z2
-	VPSRLQ      $0x34, Z1, Z6
-	VPSRLQ      $0x34, Z2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z1, Z3, Z8
-	VPMADD52HUQ Z2, Z3, Z9
-	VPMADD52LUQ Z6, Z3, Z8
-	VPMADD52LUQ Z7, Z3, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z6, Z3, Z10
-	VPMADD52HUQ Z7, Z3, Z11
-	VPMADD52LUQ Z1, Z4, Z8
-	VPMADD52LUQ Z2, Z4, Z9
-	VPMADD52HUQ Z1, Z4, Z10
-	VPMADD52HUQ Z2, Z4, Z11
-	VPMADD52LUQ Z6, Z4, Z10
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPMADD52LUQ Z7, Z4, Z11
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSRLQ      $0x01, Z8, Z1
-	VPSRLQ      $0x01, Z9, Z2
-	VMOVUPS     constants<>+192(SB), Z3
-	VPSUBQ      Z1, Z3, Z3
-	VMOVUPS     constants<>+192(SB), Z1
-	VPSUBQ      Z2, Z1, Z1
-	VPSRLQ      $0x34, Z5, Z2
-	VPSRLQ      $0x34, Z3, Z4
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z3, Z5, Z6
-	VPMADD52LUQ Z4, Z5, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z5, Z7
-	VPMADD52LUQ Z3, Z2, Z6
-	VPMADD52HUQ Z3, Z2, Z7
-	VPMADD52LUQ Z4, Z2, Z7
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z6, Z6
-	VPADDQ      constants<>+4352(SB), Z6, Z2
-	VPSRLQ      $0x13, Z2, Z2
-	VPADDQ      constants<>+256(SB), Z1, Z1
-	VPSRLQ      $0x14, Z1, Z1
-	VMOVUPS     Z2, Z3
-	VMOVUPD     Z1, K1, Z3
-	VMOVUPD     Z2, K1, Z1
-	VMOVUPS     constants<>+1280(SB), Z2
-	VCVTUQQ2PD  Z1, Z4
-	VDIVPD      Z4, Z2, Z2
-	VPSLLQ      $0x2b, Z3, Z4
-	VCVTUQQ2PD  Z3, Z3
-	VMULPD      constants<>+1344(SB), Z3, Z3
-	VMULPD      Z2, Z3, Z3
-	VCMPPD      $0x15, constants<>+1408(SB), Z3, K1
-	VPTESTMQ    constants<>+1472(SB), Z1, K2
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z2, Z7
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSRLQ      $0x0c, Z8, Z8
+	VMOVUPS     constants<>+3584(SB), Z5
+	VMOVUPS     constants<>+3648(SB), Z6
+	VPSUBQ      Z7, Z5, Z5
+	VPSUBQ      Z8, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z2, Z7
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSRLQ      $0x0c, Z8, Z8
+	VMOVUPS     constants<>+3712(SB), Z5
+	VMOVUPS     constants<>+3776(SB), Z6
+	VPSUBQ      Z7, Z5, Z5
+	VPSUBQ      Z8, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z2, Z7
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSRLQ      $0x0c, Z8, Z8
+	VMOVUPS     constants<>+3840(SB), Z5
+	VMOVUPS     constants<>+3904(SB), Z6
+	VPSUBQ      Z7, Z5, Z5
+	VPSUBQ      Z8, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z2, Z7
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z5, Z3, Z9
+	VPMADD52HUQ Z6, Z3, Z10
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z7, Z7
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VMOVUPS     constants<>+3968(SB), Z5
+	VMOVUPS     constants<>+4032(SB), Z6
+	VPSUBQ      Z7, Z5, Z5
+	VPSUBQ      Z8, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z2, Z7
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z5, Z3, Z9
+	VPMADD52HUQ Z6, Z3, Z10
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z7, Z7
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VMOVUPS     constants<>+4096(SB), Z5
+	VMOVUPS     constants<>+4160(SB), Z6
+	VPSUBQ      Z7, Z5, Z5
+	VPSUBQ      Z8, Z6, Z6
+	VPSRLQ      $0x34, Z5, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z5, Z2, Z9
+	VPMADD52HUQ Z6, Z2, Z10
+	VPMADD52LUQ Z7, Z2, Z9
+	VPMADD52LUQ Z8, Z2, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z7, Z2, Z11
+	VPMADD52HUQ Z8, Z2, Z12
+	VPMADD52LUQ Z5, Z3, Z9
+	VPMADD52LUQ Z6, Z3, Z10
+	VPMADD52HUQ Z5, Z3, Z11
+	VPMADD52HUQ Z6, Z3, Z12
+	VPMADD52LUQ Z7, Z3, Z11
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPMADD52LUQ Z8, Z3, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VMOVUPS     constants<>+4224(SB), Z5
+	VMOVUPS     constants<>+4288(SB), Z6
+	VPSUBQ      Z9, Z5, Z5
+	VPSUBQ      Z10, Z6, Z6
+	VPSRLQ      $0x34, Z5, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z5, Z2, Z9
+	VPMADD52HUQ Z6, Z2, Z10
+	VPMADD52LUQ Z7, Z2, Z9
+	VPMADD52LUQ Z8, Z2, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z7, Z2, Z11
+	VPMADD52HUQ Z8, Z2, Z12
+	VPMADD52LUQ Z5, Z3, Z9
+	VPMADD52LUQ Z6, Z3, Z10
+	VPMADD52HUQ Z5, Z3, Z11
+	VPMADD52HUQ Z6, Z3, Z12
+	VPMADD52LUQ Z7, Z3, Z11
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPMADD52LUQ Z8, Z3, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VMOVUPS     constants<>+4352(SB), Z5
+	VMOVUPS     constants<>+192(SB), Z6
+	VPSUBQ      Z9, Z5, Z5
+	VPSUBQ      Z10, Z6, Z6
+	VPSRLQ      $0x34, Z5, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z5, Z2, Z9
+	VPMADD52HUQ Z6, Z2, Z10
+	VPMADD52LUQ Z7, Z2, Z9
+	VPMADD52LUQ Z8, Z2, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z7, Z2, Z11
+	VPMADD52HUQ Z8, Z2, Z12
+	VPMADD52LUQ Z5, Z3, Z9
+	VPMADD52LUQ Z6, Z3, Z10
+	VPMADD52HUQ Z5, Z3, Z11
+	VPMADD52HUQ Z6, Z3, Z12
+	VPMADD52LUQ Z7, Z3, Z11
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPMADD52LUQ Z8, Z3, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPSRLQ      $0x01, Z9, Z2
+	VPSRLQ      $0x01, Z10, Z3
+	VMOVUPS     constants<>+192(SB), Z5
+	VPSUBQ      Z2, Z5, Z5
+	VMOVUPS     constants<>+192(SB), Z2
+	VPSUBQ      Z3, Z2, Z2
+	VPSRLQ      $0x34, Z4, Z3
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z4, Z7
+	VPMADD52LUQ Z6, Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z4, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z8
+	VPMADD52LUQ Z6, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPADDQ      constants<>+4416(SB), Z7, Z3
+	VPSRLQ      $0x13, Z3, Z3
+	VPADDQ      constants<>+256(SB), Z2, Z2
+	VPSRLQ      $0x14, Z2, Z2
+	VPTESTMQ    constants<>+64(SB), Z1, K1
+	VMOVUPS     Z3, Z4
+	VMOVUPD     Z2, K1, Z4
+	VMOVUPD     Z3, K1, Z2
+	VMOVUPS     constants<>+1280(SB), Z3
+	VCVTUQQ2PD  Z2, Z5
+	VDIVPD      Z5, Z3, Z3
+	VPSLLQ      $0x2b, Z4, Z5
+	VCVTUQQ2PD  Z4, Z4
+	VMULPD      constants<>+1344(SB), Z4, Z4
+	VMULPD      Z3, Z4, Z4
+	VCMPPD      $0x15, constants<>+1408(SB), Z4, K1
+	VPTESTMQ    constants<>+1472(SB), Z2, K2
 	KORB        K2, K1, K1
+	VCVTPD2QQ   Z4, Z4
+	VPMULLQ     Z2, Z4, Z6
+	VPSUBQ      Z6, Z5, Z5
+	VCVTQQ2PD   Z5, Z6
+	VMULPD      Z3, Z6, Z3
 	VCVTPD2QQ   Z3, Z3
-	VPMULLQ     Z1, Z3, Z5
-	VPSUBQ      Z5, Z4, Z4
-	VCVTQQ2PD   Z4, Z5
-	VMULPD      Z2, Z5, Z2
-	VCVTPD2QQ   Z2, Z2
-	VPADDQ      Z2, Z3, Z3
-	VPMULLQ     Z1, Z2, Z2
-	VPSUBQ      Z2, Z4, Z2
-	VPANDQ      constants<>+64(SB), Z3, Z4
-	VPADDQ      Z4, Z2, Z5
-	VPSUBQ      Z2, Z1, Z6
-	VPCMPQ      $0x06, Z6, Z5, K2
-	VPSUBQ      Z2, Z4, Z4
-	VPADDQ      Z2, Z1, Z1
-	VPCMPQ      $0x06, Z1, Z4, K3
-	VPADDQ      constants<>+64(SB), Z3, K2, Z3
-	VPADDQ      constants<>+1536(SB), Z3, K3, Z3
+	VPADDQ      Z3, Z4, Z4
+	VPMULLQ     Z2, Z3, Z3
+	VPSUBQ      Z3, Z5, Z3
+	VPANDQ      constants<>+64(SB), Z4, Z5
+	VPADDQ      Z5, Z3, Z6
+	VPSUBQ      Z3, Z2, Z7
+	VPCMPQ      $0x06, Z7, Z6, K2
+	VPSUBQ      Z3, Z5, Z5
+	VPADDQ      Z3, Z2, Z2
+	VPCMPQ      $0x06, Z2, Z5, K3
+	VPADDQ      constants<>+64(SB), Z4, K2, Z4
+	VPADDQ      constants<>+1536(SB), Z4, K3, Z4
+	VMOVUPS     (AX)(BX*8), Z2
+	VPXORQ      Z0, Z2, Z0
+	VPSLLQ      $0x3f, Z1, Z1
+	VPXORQ      Z1, Z0, Z0
 	VPMOVQ2M    Z0, K2
 	VPXORQ      Z0, Z0, Z0
-	VPSUBQ      Z3, Z0, K2, Z3
+	VPSUBQ      Z4, Z0, K2, Z4
 	KTESTB      K1, K1
 	JZ          good216
 	MOVQ        BX, AX
@@ -7374,7 +7390,7 @@ one211:
 
 good216:
 	VBROADCASTSD minus+24(FP), Z0
-	VPXORQ       Z0, Z3, Z1
+	VPXORQ       Z0, Z4, Z1
 	VPSUBQ       Z0, Z1, Z0
 	VMOVUPS      (CX)(BX*8), Z1
 	VPADDQ       Z1, Z0, Z0
@@ -7392,277 +7408,278 @@ tail213:
 	NOTQ        DI
 	KMOVW       DI, K1
 	VMOVUPD.Z   (AX)(BX*8), K1, Z0
-	VPABSQ      Z0, Z1
-	VPSRLQ      $0x34, Z1, Z2
+	VPABSQ      Z0, Z0
+	VPSRLQ      $0x34, Z0, Z1
+	VPXORQ      Z2, Z2, Z2
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+3072(SB), Z1, Z3
-	VPMADD52HUQ constants<>+3136(SB), Z1, Z4
-	VPMADD52HUQ constants<>+3200(SB), Z1, Z5
-	VPMADD52LUQ constants<>+3136(SB), Z1, Z3
-	VPMADD52LUQ constants<>+3200(SB), Z1, Z4
-	VPMADD52HUQ constants<>+3136(SB), Z2, Z5
-	VPMADD52LUQ constants<>+3072(SB), Z2, Z3
-	VPMADD52HUQ constants<>+3072(SB), Z2, Z4
-	VPMADD52LUQ constants<>+3200(SB), Z2, Z5
-	VPMADD52LUQ constants<>+3136(SB), Z2, Z4
-	VPSLLQ      $0x31, Z5, Z1
-	VPSRLQ      $0x34, Z3, Z2
-	VPADDQ      Z2, Z4, Z2
-	VPSRLQ      $0x03, Z2, Z2
-	VPADDQ      Z2, Z1, Z1
-	VPADDQ      constants<>+3264(SB), Z1, Z2
-	VPSRLQ      $0x3e, Z2, Z2
-	VPSLLQ      $0x3e, Z2, Z3
-	VPSUBQ      Z3, Z1, Z1
-	VPABSQ      Z1, Z3
-	VPSLLQ      $0x02, Z3, Z3
-	VPSRLQ      $0x34, Z3, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+3328(SB), Z3, Z5
-	VPMADD52LUQ constants<>+3392(SB), Z3, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+3392(SB), Z3, Z6
-	VPMADD52LUQ constants<>+3328(SB), Z4, Z5
-	VPMADD52HUQ constants<>+3328(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3392(SB), Z4, Z6
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z5, Z5
-	VPSRLQ      $0x34, Z5, Z3
+	VPMADD52HUQ constants<>+3136(SB), Z0, Z2
+	VPMADD52HUQ constants<>+3200(SB), Z0, Z3
+	VPMADD52HUQ constants<>+3264(SB), Z0, Z4
+	VPMADD52LUQ constants<>+3200(SB), Z0, Z2
+	VPMADD52LUQ constants<>+3264(SB), Z0, Z3
+	VPMADD52HUQ constants<>+3200(SB), Z1, Z4
+	VPMADD52LUQ constants<>+3136(SB), Z1, Z2
+	VPMADD52HUQ constants<>+3136(SB), Z1, Z3
+	VPMADD52LUQ constants<>+3264(SB), Z1, Z4
+	VPMADD52LUQ constants<>+3200(SB), Z1, Z3
+	VPSLLQ      $0x31, Z4, Z0
+	VPSRLQ      $0x34, Z2, Z1
+	VPADDQ      Z1, Z3, Z1
+	VPSRLQ      $0x03, Z1, Z1
+	VPADDQ      Z1, Z0, Z0
+	VPADDQ      constants<>+3328(SB), Z0, Z1
+	VPSRLQ      $0x3e, Z1, Z1
+	VPSLLQ      $0x3e, Z1, Z2
+	VPSUBQ      Z2, Z0, Z0
+	VPABSQ      Z0, Z2
+	VPSLLQ      $0x02, Z2, Z2
+	VPSRLQ      $0x34, Z2, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z5, Z5, Z4
-	VPMADD52LUQ Z3, Z5, Z4
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z3, Z5, Z6
-	VPMADD52LUQ Z5, Z3, Z4
-	VPMADD52HUQ Z5, Z3, Z6
-	VPMADD52LUQ Z3, Z3, Z6
+	VPMADD52HUQ constants<>+3392(SB), Z2, Z4
+	VPMADD52LUQ constants<>+3456(SB), Z2, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ constants<>+3456(SB), Z2, Z5
+	VPMADD52LUQ constants<>+3392(SB), Z3, Z4
+	VPMADD52HUQ constants<>+3392(SB), Z3, Z5
+	VPMADD52LUQ constants<>+3456(SB), Z3, Z5
 	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z4, Z4
-	VPSLLQ      $0x02, Z4, Z3
-	VPSRLQ      $0x34, Z3, Z4
-	VPXORQ      Z1, Z0, Z0
-	VPSLLQ      $0x3f, Z2, Z1
-	VPXORQ      Z1, Z0, Z0
-	VPTESTMQ    constants<>+64(SB), Z2, K2
-	VPXORQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+3456(SB), Z2
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ Z4, Z4, Z3
+	VPMADD52LUQ Z2, Z4, Z3
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z2, Z4, Z5
+	VPMADD52LUQ Z4, Z2, Z3
+	VPMADD52HUQ Z4, Z2, Z5
+	VPMADD52LUQ Z2, Z2, Z5
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z3, Z3
+	VPSLLQ      $0x02, Z3, Z2
+	VPSRLQ      $0x34, Z2, Z3
+	VPXORQ      Z5, Z5, Z5
 	VMOVUPS     constants<>+3520(SB), Z6
-	VMOVUPS     constants<>+3584(SB), Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z1, Z3, Z8
-	VPMADD52HUQ Z2, Z3, Z9
-	VPMADD52LUQ Z1, Z4, Z8
-	VPMADD52LUQ Z2, Z4, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSUBQ      Z8, Z6, Z1
-	VPSUBQ      Z9, Z7, Z2
-	VMOVUPS     constants<>+3648(SB), Z6
-	VMOVUPS     constants<>+3712(SB), Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z1, Z3, Z8
-	VPMADD52HUQ Z2, Z3, Z9
-	VPMADD52LUQ Z1, Z4, Z8
-	VPMADD52LUQ Z2, Z4, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSUBQ      Z8, Z6, Z1
-	VPSUBQ      Z9, Z7, Z2
-	VMOVUPS     constants<>+3776(SB), Z6
-	VMOVUPS     constants<>+3840(SB), Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z1, Z3, Z8
-	VPMADD52HUQ Z2, Z3, Z9
-	VPMADD52LUQ Z1, Z4, Z8
-	VPMADD52LUQ Z2, Z4, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSUBQ      Z8, Z6, Z1
-	VPSUBQ      Z9, Z7, Z2
-	VMOVUPS     constants<>+3904(SB), Z6
-	VMOVUPS     constants<>+3968(SB), Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z1, Z3, Z8
-	VPMADD52HUQ Z2, Z3, Z9
-	VPMADD52LUQ Z1, Z4, Z8
-	VPMADD52LUQ Z2, Z4, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z1, Z4, Z10
-	VPMADD52HUQ Z2, Z4, Z11
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSUBQ      Z8, Z6, Z1
-	VPSUBQ      Z9, Z7, Z2
-	VMOVUPS     constants<>+4032(SB), Z6
-	VMOVUPS     constants<>+4096(SB), Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z1, Z3, Z8
-	VPMADD52HUQ Z2, Z3, Z9
-	VPMADD52LUQ Z1, Z4, Z8
-	VPMADD52LUQ Z2, Z4, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z1, Z4, Z10
-	VPMADD52HUQ Z2, Z4, Z11
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSUBQ      Z8, Z6, Z1
-	VPSUBQ      Z9, Z7, Z2
-	VMOVUPS     constants<>+4160(SB), Z6
-	VMOVUPS     constants<>+4224(SB), Z7
-	VPSRLQ      $0x34, Z1, Z8
-	VPSRLQ      $0x34, Z2, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z1, Z3, Z10
-	VPMADD52HUQ Z2, Z3, Z11
-	VPMADD52LUQ Z8, Z3, Z10
-	VPMADD52LUQ Z9, Z3, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z8, Z3, Z12
-	VPMADD52HUQ Z9, Z3, Z13
-	VPMADD52LUQ Z1, Z4, Z10
-	VPMADD52LUQ Z2, Z4, Z11
-	VPMADD52HUQ Z1, Z4, Z12
-	VPMADD52HUQ Z2, Z4, Z13
-	VPMADD52LUQ Z8, Z4, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPMADD52LUQ Z9, Z4, Z13
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z11, Z11
-	VPSUBQ      Z10, Z6, Z1
-	VPSUBQ      Z11, Z7, Z2
-	VMOVUPS     constants<>+4288(SB), Z6
-	VMOVUPS     constants<>+192(SB), Z7
-	VPSRLQ      $0x34, Z1, Z8
-	VPSRLQ      $0x34, Z2, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z1, Z3, Z10
-	VPMADD52HUQ Z2, Z3, Z11
-	VPMADD52LUQ Z8, Z3, Z10
-	VPMADD52LUQ Z9, Z3, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z8, Z3, Z12
-	VPMADD52HUQ Z9, Z3, Z13
-	VPMADD52LUQ Z1, Z4, Z10
-	VPMADD52LUQ Z2, Z4, Z11
-	VPMADD52HUQ Z1, Z4, Z12
-	VPMADD52HUQ Z2, Z4, Z13
-	VPMADD52LUQ Z8, Z4, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPMADD52LUQ Z9, Z4, Z13
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z11, Z11
-	VPSUBQ      Z10, Z6, Z1
-	VPSUBQ      Z11, Z7, Z2
-	VPSRLQ      $0x34, Z1, Z6
-	VPSRLQ      $0x34, Z2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z1, Z3, Z8
-	VPMADD52HUQ Z2, Z3, Z9
-	VPMADD52LUQ Z6, Z3, Z8
-	VPMADD52LUQ Z7, Z3, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z6, Z3, Z10
-	VPMADD52HUQ Z7, Z3, Z11
-	VPMADD52LUQ Z1, Z4, Z8
-	VPMADD52LUQ Z2, Z4, Z9
-	VPMADD52HUQ Z1, Z4, Z10
-	VPMADD52HUQ Z2, Z4, Z11
-	VPMADD52LUQ Z6, Z4, Z10
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPMADD52LUQ Z7, Z4, Z11
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSRLQ      $0x01, Z8, Z1
-	VPSRLQ      $0x01, Z9, Z2
-	VMOVUPS     constants<>+192(SB), Z3
-	VPSUBQ      Z1, Z3, Z3
-	VMOVUPS     constants<>+192(SB), Z1
-	VPSUBQ      Z2, Z1, Z1
-	VPSRLQ      $0x34, Z5, Z2
-	VPSRLQ      $0x34, Z3, Z4
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z3, Z5, Z6
-	VPMADD52LUQ Z4, Z5, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z5, Z7
-	VPMADD52LUQ Z3, Z2, Z6
-	VPMADD52HUQ Z3, Z2, Z7
-	VPMADD52LUQ Z4, Z2, Z7
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z6, Z6
-	VPADDQ      constants<>+4352(SB), Z6, Z2
-	VPSRLQ      $0x13, Z2, Z2
-	VPADDQ      constants<>+256(SB), Z1, Z1
-	VPSRLQ      $0x14, Z1, Z1
-	VMOVUPS     Z2, Z3
-	VMOVUPD     Z1, K2, Z3
-	VMOVUPD     Z2, K2, Z1
-	VMOVUPS     constants<>+1280(SB), Z2
-	VCVTUQQ2PD  Z1, Z4
-	VDIVPD      Z4, Z2, Z2
-	VPSLLQ      $0x2b, Z3, Z4
-	VCVTUQQ2PD  Z3, Z3
-	VMULPD      constants<>+1344(SB), Z3, Z3
-	VMULPD      Z2, Z3, Z3
-	VCMPPD      $0x15, constants<>+1408(SB), Z3, K2
-	VPTESTMQ    constants<>+1472(SB), Z1, K3
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z2, Z7
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSRLQ      $0x0c, Z8, Z8
+	VMOVUPS     constants<>+3584(SB), Z5
+	VMOVUPS     constants<>+3648(SB), Z6
+	VPSUBQ      Z7, Z5, Z5
+	VPSUBQ      Z8, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z2, Z7
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSRLQ      $0x0c, Z8, Z8
+	VMOVUPS     constants<>+3712(SB), Z5
+	VMOVUPS     constants<>+3776(SB), Z6
+	VPSUBQ      Z7, Z5, Z5
+	VPSUBQ      Z8, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z2, Z7
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSRLQ      $0x0c, Z8, Z8
+	VMOVUPS     constants<>+3840(SB), Z5
+	VMOVUPS     constants<>+3904(SB), Z6
+	VPSUBQ      Z7, Z5, Z5
+	VPSUBQ      Z8, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z2, Z7
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z5, Z3, Z9
+	VPMADD52HUQ Z6, Z3, Z10
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z7, Z7
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VMOVUPS     constants<>+3968(SB), Z5
+	VMOVUPS     constants<>+4032(SB), Z6
+	VPSUBQ      Z7, Z5, Z5
+	VPSUBQ      Z8, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z2, Z7
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z5, Z3, Z9
+	VPMADD52HUQ Z6, Z3, Z10
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z7, Z7
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VMOVUPS     constants<>+4096(SB), Z5
+	VMOVUPS     constants<>+4160(SB), Z6
+	VPSUBQ      Z7, Z5, Z5
+	VPSUBQ      Z8, Z6, Z6
+	VPSRLQ      $0x34, Z5, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z5, Z2, Z9
+	VPMADD52HUQ Z6, Z2, Z10
+	VPMADD52LUQ Z7, Z2, Z9
+	VPMADD52LUQ Z8, Z2, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z7, Z2, Z11
+	VPMADD52HUQ Z8, Z2, Z12
+	VPMADD52LUQ Z5, Z3, Z9
+	VPMADD52LUQ Z6, Z3, Z10
+	VPMADD52HUQ Z5, Z3, Z11
+	VPMADD52HUQ Z6, Z3, Z12
+	VPMADD52LUQ Z7, Z3, Z11
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPMADD52LUQ Z8, Z3, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VMOVUPS     constants<>+4224(SB), Z5
+	VMOVUPS     constants<>+4288(SB), Z6
+	VPSUBQ      Z9, Z5, Z5
+	VPSUBQ      Z10, Z6, Z6
+	VPSRLQ      $0x34, Z5, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z5, Z2, Z9
+	VPMADD52HUQ Z6, Z2, Z10
+	VPMADD52LUQ Z7, Z2, Z9
+	VPMADD52LUQ Z8, Z2, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z7, Z2, Z11
+	VPMADD52HUQ Z8, Z2, Z12
+	VPMADD52LUQ Z5, Z3, Z9
+	VPMADD52LUQ Z6, Z3, Z10
+	VPMADD52HUQ Z5, Z3, Z11
+	VPMADD52HUQ Z6, Z3, Z12
+	VPMADD52LUQ Z7, Z3, Z11
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPMADD52LUQ Z8, Z3, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VMOVUPS     constants<>+4352(SB), Z5
+	VMOVUPS     constants<>+192(SB), Z6
+	VPSUBQ      Z9, Z5, Z5
+	VPSUBQ      Z10, Z6, Z6
+	VPSRLQ      $0x34, Z5, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z5, Z2, Z9
+	VPMADD52HUQ Z6, Z2, Z10
+	VPMADD52LUQ Z7, Z2, Z9
+	VPMADD52LUQ Z8, Z2, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z7, Z2, Z11
+	VPMADD52HUQ Z8, Z2, Z12
+	VPMADD52LUQ Z5, Z3, Z9
+	VPMADD52LUQ Z6, Z3, Z10
+	VPMADD52HUQ Z5, Z3, Z11
+	VPMADD52HUQ Z6, Z3, Z12
+	VPMADD52LUQ Z7, Z3, Z11
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPMADD52LUQ Z8, Z3, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPSRLQ      $0x01, Z9, Z2
+	VPSRLQ      $0x01, Z10, Z3
+	VMOVUPS     constants<>+192(SB), Z5
+	VPSUBQ      Z2, Z5, Z5
+	VMOVUPS     constants<>+192(SB), Z2
+	VPSUBQ      Z3, Z2, Z2
+	VPSRLQ      $0x34, Z4, Z3
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z4, Z7
+	VPMADD52LUQ Z6, Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z4, Z8
+	VPMADD52LUQ Z5, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z8
+	VPMADD52LUQ Z6, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPADDQ      constants<>+4416(SB), Z7, Z3
+	VPSRLQ      $0x13, Z3, Z3
+	VPADDQ      constants<>+256(SB), Z2, Z2
+	VPSRLQ      $0x14, Z2, Z2
+	VPTESTMQ    constants<>+64(SB), Z1, K2
+	VMOVUPS     Z3, Z4
+	VMOVUPD     Z2, K2, Z4
+	VMOVUPD     Z3, K2, Z2
+	VMOVUPS     constants<>+1280(SB), Z3
+	VCVTUQQ2PD  Z2, Z5
+	VDIVPD      Z5, Z3, Z3
+	VPSLLQ      $0x2b, Z4, Z5
+	VCVTUQQ2PD  Z4, Z4
+	VMULPD      constants<>+1344(SB), Z4, Z4
+	VMULPD      Z3, Z4, Z4
+	VCMPPD      $0x15, constants<>+1408(SB), Z4, K2
+	VPTESTMQ    constants<>+1472(SB), Z2, K3
 	KORB        K3, K2, K2
+	VCVTPD2QQ   Z4, Z4
+	VPMULLQ     Z2, Z4, Z6
+	VPSUBQ      Z6, Z5, Z5
+	VCVTQQ2PD   Z5, Z6
+	VMULPD      Z3, Z6, Z3
 	VCVTPD2QQ   Z3, Z3
-	VPMULLQ     Z1, Z3, Z5
-	VPSUBQ      Z5, Z4, Z4
-	VCVTQQ2PD   Z4, Z5
-	VMULPD      Z2, Z5, Z2
-	VCVTPD2QQ   Z2, Z2
-	VPADDQ      Z2, Z3, Z3
-	VPMULLQ     Z1, Z2, Z2
-	VPSUBQ      Z2, Z4, Z2
-	VPANDQ      constants<>+64(SB), Z3, Z4
-	VPADDQ      Z4, Z2, Z5
-	VPSUBQ      Z2, Z1, Z6
-	VPCMPQ      $0x06, Z6, Z5, K3
-	VPSUBQ      Z2, Z4, Z4
-	VPADDQ      Z2, Z1, Z1
-	VPCMPQ      $0x06, Z1, Z4, K4
-	VPADDQ      constants<>+64(SB), Z3, K3, Z3
-	VPADDQ      constants<>+1536(SB), Z3, K4, Z3
+	VPADDQ      Z3, Z4, Z4
+	VPMULLQ     Z2, Z3, Z3
+	VPSUBQ      Z3, Z5, Z3
+	VPANDQ      constants<>+64(SB), Z4, Z5
+	VPADDQ      Z5, Z3, Z6
+	VPSUBQ      Z3, Z2, Z7
+	VPCMPQ      $0x06, Z7, Z6, K3
+	VPSUBQ      Z3, Z5, Z5
+	VPADDQ      Z3, Z2, Z2
+	VPCMPQ      $0x06, Z2, Z5, K4
+	VPADDQ      constants<>+64(SB), Z4, K3, Z4
+	VPADDQ      constants<>+1536(SB), Z4, K4, Z4
+	VMOVUPD.Z   (AX)(BX*8), K1, Z2
+	VPXORQ      Z0, Z2, Z0
+	VPSLLQ      $0x3f, Z1, Z1
+	VPXORQ      Z1, Z0, Z0
 	VPMOVQ2M    Z0, K3
 	VPXORQ      Z0, Z0, Z0
-	VPSUBQ      Z3, Z0, K3, Z3
+	VPSUBQ      Z4, Z0, K3, Z4
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
 	JZ          good217
@@ -7671,7 +7688,7 @@ tail213:
 
 good217:
 	VBROADCASTSD minus+24(FP), Z0
-	VPXORQ       Z0, Z3, Z1
+	VPXORQ       Z0, Z4, Z1
 	VPSUBQ       Z0, Z1, Z0
 	VMOVUPD.Z    (CX)(BX*8), K1, Z1
 	VPADDQ       Z1, Z0, Z0
@@ -7713,11 +7730,11 @@ many218:
 	VPMAXUQ     Z3, Z1, Z1
 	VPLZCNTQ    Z0, Z2
 	VPLZCNTQ    Z1, Z3
-	VPSUBQ      constants<>+4416(SB), Z2, Z2
-	VPSUBQ      constants<>+4416(SB), Z3, Z3
-	VMOVUPS     constants<>+4480(SB), Z6
+	VPSUBQ      constants<>+4480(SB), Z2, Z2
+	VPSUBQ      constants<>+4480(SB), Z3, Z3
+	VMOVUPS     constants<>+4544(SB), Z6
 	VPSUBQ      Z2, Z6, Z6
-	VMOVUPS     constants<>+4480(SB), Z7
+	VMOVUPS     constants<>+4544(SB), Z7
 	VPSUBQ      Z3, Z7, Z7
 	VPSLLVQ     Z2, Z4, Z8
 	VPSRLVQ     Z6, Z4, Z4
@@ -7741,8 +7758,8 @@ many218:
 	VCVTUQQ2PD  Z6, Z9
 	VCVTUQQ2PD  Z1, Z10
 	VCVTUQQ2PD  Z3, Z11
-	VMULPD      constants<>+4544(SB), Z10, Z10
-	VMULPD      constants<>+4544(SB), Z11, Z11
+	VMULPD      constants<>+4608(SB), Z10, Z10
+	VMULPD      constants<>+4608(SB), Z11, Z11
 	VDIVPD      Z7, Z10, Z7
 	VDIVPD      Z9, Z11, Z9
 	VCVTTPD2QQ  Z7, Z7
@@ -7756,227 +7773,225 @@ many218:
 	VPCMPQ      $0x01, Z5, Z3, K2
 	VPADDQ      constants<>+1536(SB), Z7, K1, Z7
 	VPADDQ      constants<>+1536(SB), Z9, K2, Z9
+	VPSLLQ      $0x06, Z8, Z1
+	VPSLLQ      $0x06, Z4, Z3
+	VPMULLQ     Z2, Z7, Z5
+	VPMULLQ     Z0, Z9, Z6
+	VPSUBQ      Z5, Z1, Z1
+	VPSUBQ      Z6, Z3, Z3
+	VPSLLQ      $0x06, Z2, Z2
+	VPSLLQ      $0x06, Z0, Z0
+	VPMULLQ     Z8, Z7, Z5
+	VPMULLQ     Z4, Z9, Z4
+	VPADDQ      Z5, Z2, Z2
+	VPADDQ      Z4, Z0, Z0
+	VPABSQ      Z1, Z4
+	VPABSQ      Z3, Z5
+	VMOVUPS     constants<>+4672(SB), Z6
+	VCVTUQQ2PD  Z2, Z8
+	VCVTUQQ2PD  Z0, Z10
+	VMULPD      constants<>+4736(SB), Z8, Z8
+	VMULPD      constants<>+4736(SB), Z10, Z10
+	VDIVPD      Z8, Z6, Z8
+	VDIVPD      Z10, Z6, Z6
+	VCVTUQQ2PD  Z4, Z10
+	VCVTUQQ2PD  Z5, Z11
+	VMULPD      Z8, Z10, Z10
+	VMULPD      Z6, Z11, Z11
+	VCVTTPD2QQ  Z10, Z10
+	VCVTTPD2QQ  Z11, Z11
+	VPSLLQ      $0x20, Z4, Z4
+	VPSLLQ      $0x20, Z5, Z5
+	VPMULLQ     Z2, Z10, Z12
+	VPMULLQ     Z0, Z11, Z13
+	VPSUBQ      Z12, Z4, Z4
+	VPSUBQ      Z13, Z5, Z5
+	VCVTUQQ2PD  Z4, Z12
+	VCVTUQQ2PD  Z5, Z13
+	VMULPD      Z8, Z12, Z8
+	VMULPD      Z6, Z13, Z6
+	VCVTTPD2QQ  Z8, Z8
+	VCVTTPD2QQ  Z6, Z6
+	VPSLLQ      $0x20, Z4, Z4
+	VPSLLQ      $0x20, Z5, Z5
+	VPMULLQ     Z2, Z8, Z12
+	VPMULLQ     Z0, Z6, Z13
+	VPSUBQ      Z12, Z4, Z4
+	VPSUBQ      Z13, Z5, Z5
+	VPCMPUQ     $0x05, Z2, Z4, K1
+	VPCMPUQ     $0x05, Z0, Z5, K2
+	VPADDQ      constants<>+64(SB), Z8, K1, Z8
+	VPADDQ      constants<>+64(SB), Z6, K2, Z6
+	VPSLLQ      $0x20, Z10, Z4
+	VPSLLQ      $0x20, Z11, Z5
+	VPADDQ      Z8, Z4, Z4
+	VPADDQ      Z6, Z5, Z5
+	VPSRLQ      $0x34, Z4, Z6
+	VPSRLQ      $0x34, Z5, Z8
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z4, Z4, Z10
+	VPMADD52HUQ Z5, Z5, Z11
+	VPMADD52LUQ Z6, Z4, Z10
+	VPMADD52LUQ Z8, Z5, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z6, Z4, Z12
+	VPMADD52HUQ Z8, Z5, Z13
+	VPMADD52LUQ Z4, Z6, Z10
+	VPMADD52LUQ Z5, Z8, Z11
+	VPMADD52HUQ Z4, Z6, Z12
+	VPMADD52HUQ Z5, Z8, Z13
+	VPMADD52LUQ Z6, Z6, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPMADD52LUQ Z8, Z8, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+4800(SB), Z10, Z6
+	VPMADD52HUQ constants<>+4800(SB), Z11, Z8
+	VPMADD52LUQ constants<>+4864(SB), Z10, Z6
+	VPMADD52LUQ constants<>+4864(SB), Z11, Z8
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ constants<>+4864(SB), Z10, Z12
+	VPMADD52HUQ constants<>+4864(SB), Z11, Z13
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z6, Z6
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z8, Z8
+	VMOVUPS     constants<>+4928(SB), Z12
+	VPSUBQ      Z6, Z12, Z12
+	VMOVUPS     constants<>+4928(SB), Z6
+	VPSUBQ      Z8, Z6, Z6
+	VPSRLQ      $0x34, Z12, Z8
+	VPSRLQ      $0x34, Z6, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ Z12, Z10, Z14
+	VPMADD52HUQ Z6, Z11, Z15
+	VPMADD52LUQ Z8, Z10, Z14
+	VPMADD52LUQ Z13, Z11, Z15
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z8, Z10, Z6
+	VPMADD52HUQ Z13, Z11, Z12
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z14, Z14
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z15, Z15
+	VMOVUPS     constants<>+4992(SB), Z6
+	VPSUBQ      Z14, Z6, Z6
+	VMOVUPS     constants<>+4992(SB), Z8
+	VPSUBQ      Z15, Z8, Z8
+	VPSRLQ      $0x34, Z6, Z12
+	VPSRLQ      $0x34, Z8, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ Z6, Z10, Z14
+	VPMADD52HUQ Z8, Z11, Z15
+	VPMADD52LUQ Z12, Z10, Z14
+	VPMADD52LUQ Z13, Z11, Z15
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z12, Z10, Z6
+	VPMADD52HUQ Z13, Z11, Z8
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z14, Z14
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z15, Z15
+	VPSRLQ      $0x34, Z4, Z6
+	VPSRLQ      $0x34, Z5, Z8
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z4, Z14, Z10
+	VPMADD52HUQ Z5, Z15, Z11
+	VPMADD52LUQ Z6, Z14, Z10
+	VPMADD52LUQ Z8, Z15, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z6, Z14, Z12
+	VPMADD52HUQ Z8, Z15, Z13
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VPSUBQ      Z10, Z4, Z4
+	VPSUBQ      Z11, Z5, Z5
+	VPSRLQ      $0x01, Z4, Z4
+	VPSRLQ      $0x01, Z5, Z5
+	VPMOVQ2M    Z1, K1
+	VPXORQ      Z1, Z1, Z1
+	VPSUBQ      Z4, Z1, K1, Z4
+	VPMOVQ2M    Z3, K1
+	VPXORQ      Z1, Z1, Z1
+	VPSUBQ      Z5, Z1, K1, Z5
 	VPXORQ      Z1, Z1, Z1
 	VPCMPQ      $0x05, Z1, Z1, K1
 	VPGATHERQQ  (DX)(Z7*8), K1, Z1
 	VPXORQ      Z3, Z3, Z3
 	VPCMPQ      $0x05, Z3, Z3, K1
 	VPGATHERQQ  (DX)(Z9*8), K1, Z3
-	VPSLLQ      $0x06, Z8, Z5
-	VPSLLQ      $0x06, Z4, Z6
-	VPMULLQ     Z2, Z7, Z10
-	VPMULLQ     Z0, Z9, Z11
-	VPSUBQ      Z10, Z5, Z5
-	VPSUBQ      Z11, Z6, Z6
-	VPSLLQ      $0x06, Z2, Z2
-	VPSLLQ      $0x06, Z0, Z0
-	VPMULLQ     Z8, Z7, Z7
-	VPMULLQ     Z4, Z9, Z4
-	VPADDQ      Z7, Z2, Z2
-	VPADDQ      Z4, Z0, Z0
-	VMOVUPS     constants<>+4608(SB), Z4
-	VMOVUPS     constants<>+4608(SB), Z7
-	VPCMPUQ     $0x05, Z4, Z2, K1
-	VPCMPUQ     $0x05, Z7, Z0, K2
-	VPABSQ      Z5, Z4
-	VPABSQ      Z6, Z7
-	VMOVUPS     constants<>+4672(SB), Z8
-	VCVTUQQ2PD  Z2, Z9
-	VCVTUQQ2PD  Z0, Z10
-	VMULPD      constants<>+4736(SB), Z9, Z9
-	VMULPD      constants<>+4736(SB), Z10, Z10
-	VDIVPD      Z9, Z8, Z9
-	VDIVPD      Z10, Z8, Z8
-	VCVTUQQ2PD  Z4, Z10
-	VCVTUQQ2PD  Z7, Z11
-	VMULPD      Z9, Z10, Z10
-	VMULPD      Z8, Z11, Z11
-	VCVTTPD2QQ  Z10, Z10
-	VCVTTPD2QQ  Z11, Z11
-	VPSLLQ      $0x20, Z4, Z4
-	VPSLLQ      $0x20, Z7, Z7
-	VPMULLQ     Z2, Z10, Z12
-	VPMULLQ     Z0, Z11, Z13
-	VPSUBQ      Z12, Z4, Z4
-	VPSUBQ      Z13, Z7, Z7
-	VCVTUQQ2PD  Z4, Z12
-	VCVTUQQ2PD  Z7, Z13
-	VMULPD      Z9, Z12, Z9
-	VMULPD      Z8, Z13, Z8
-	VCVTTPD2QQ  Z9, Z9
-	VCVTTPD2QQ  Z8, Z8
-	VPSLLQ      $0x20, Z4, Z4
-	VPSLLQ      $0x20, Z7, Z7
-	VPMULLQ     Z2, Z9, Z12
-	VPMULLQ     Z0, Z8, Z13
-	VPSUBQ      Z12, Z4, Z4
-	VPSUBQ      Z13, Z7, Z7
-	VPCMPUQ     $0x05, Z2, Z4, K3
-	VPCMPUQ     $0x05, Z0, Z7, K4
-	VPADDQ      constants<>+64(SB), Z9, K3, Z9
-	VPADDQ      constants<>+64(SB), Z8, K4, Z8
-	VPSLLQ      $0x20, Z10, Z0
-	VPSLLQ      $0x20, Z11, Z2
-	VPADDQ      Z9, Z0, Z0
-	VPADDQ      Z8, Z2, Z2
-	VPSRLQ      $0x34, Z0, Z4
-	VPSRLQ      $0x34, Z2, Z7
-	VPSRLQ      $0x34, Z0, Z8
-	VPSRLQ      $0x34, Z2, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z0, Z0, Z10
-	VPMADD52HUQ Z2, Z2, Z11
-	VPMADD52LUQ Z8, Z0, Z10
-	VPMADD52LUQ Z9, Z2, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z8, Z0, Z12
-	VPMADD52HUQ Z9, Z2, Z13
-	VPMADD52LUQ Z0, Z4, Z10
-	VPMADD52LUQ Z2, Z7, Z11
-	VPMADD52HUQ Z0, Z4, Z12
-	VPMADD52HUQ Z2, Z7, Z13
-	VPMADD52LUQ Z8, Z4, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VPMADD52LUQ Z9, Z7, Z13
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z11, Z11
-	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+4800(SB), Z10, Z4
-	VPMADD52HUQ constants<>+4800(SB), Z11, Z7
-	VPMADD52LUQ constants<>+4864(SB), Z10, Z4
-	VPMADD52LUQ constants<>+4864(SB), Z11, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+4864(SB), Z10, Z8
-	VPMADD52HUQ constants<>+4864(SB), Z11, Z9
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z4, Z4
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
-	VMOVUPS     constants<>+4928(SB), Z8
-	VPSUBQ      Z4, Z8, Z8
-	VMOVUPS     constants<>+4928(SB), Z4
-	VPSUBQ      Z7, Z4, Z4
-	VPSRLQ      $0x34, Z8, Z7
-	VPSRLQ      $0x34, Z4, Z9
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z8, Z10, Z12
-	VPMADD52HUQ Z4, Z11, Z13
-	VPMADD52LUQ Z7, Z10, Z12
-	VPMADD52LUQ Z9, Z11, Z13
-	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z7, Z10, Z4
-	VPMADD52HUQ Z9, Z11, Z8
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z4, Z4
-	VPADDQ      Z4, Z12, Z12
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z13, Z13
-	VMOVUPS     constants<>+4992(SB), Z4
-	VPSUBQ      Z12, Z4, Z4
-	VMOVUPS     constants<>+4992(SB), Z7
-	VPSUBQ      Z13, Z7, Z7
-	VPSRLQ      $0x34, Z4, Z8
-	VPSRLQ      $0x34, Z7, Z9
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z4, Z10, Z12
-	VPMADD52HUQ Z7, Z11, Z13
-	VPMADD52LUQ Z8, Z10, Z12
-	VPMADD52LUQ Z9, Z11, Z13
-	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z8, Z10, Z4
-	VPMADD52HUQ Z9, Z11, Z7
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z4, Z4
-	VPADDQ      Z4, Z12, Z12
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z13, Z13
-	VPSRLQ      $0x34, Z0, Z4
-	VPSRLQ      $0x34, Z2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z0, Z12, Z8
-	VPMADD52HUQ Z2, Z13, Z9
-	VPMADD52LUQ Z4, Z12, Z8
-	VPMADD52LUQ Z7, Z13, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z4, Z12, Z10
-	VPMADD52HUQ Z7, Z13, Z11
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSUBQ      Z8, Z0, Z0
-	VPSUBQ      Z9, Z2, Z2
-	VPSRLQ      $0x01, Z0, Z0
-	VPSRLQ      $0x01, Z2, Z2
-	VPMOVQ2M    Z5, K3
-	VPXORQ      Z4, Z4, Z4
-	VPSUBQ      Z0, Z4, K3, Z0
-	VPMOVQ2M    Z6, K3
-	VPXORQ      Z4, Z4, Z4
-	VPSUBQ      Z2, Z4, K3, Z2
-	VPADDQ      Z0, Z1, Z0
-	VPADDQ      Z2, Z3, Z1
-	VPSRLQ      $0x02, Z0, Z0
+	VPADDQ      Z4, Z1, Z1
+	VPADDQ      Z5, Z3, Z3
 	VPSRLQ      $0x02, Z1, Z1
-	VMOVUPS     (AX)(DI*8), Z2
-	VMOVUPS     64(AX)(DI*8), Z3
-	VMOVUPS     (CX)(DI*8), Z4
-	VMOVUPS     64(CX)(DI*8), Z5
-	VPABSQ      Z2, Z6
-	VPABSQ      Z3, Z7
+	VPSRLQ      $0x02, Z3, Z3
+	VMOVUPS     (AX)(DI*8), Z4
+	VMOVUPS     64(AX)(DI*8), Z5
+	VMOVUPS     (CX)(DI*8), Z6
+	VMOVUPS     64(CX)(DI*8), Z7
 	VPABSQ      Z4, Z8
 	VPABSQ      Z5, Z9
-	VPCMPUQ     $0x06, Z8, Z6, K3
-	VPCMPUQ     $0x06, Z9, Z7, K4
-	VMOVUPS     constants<>+5056(SB), Z6
-	VPSUBQ      Z0, Z6, Z6
-	VMOVUPS     constants<>+5056(SB), Z7
-	VPSUBQ      Z1, Z7, Z7
-	VMOVUPD     Z6, K3, Z0
-	VMOVUPD     Z7, K4, Z1
-	VPMOVQ2M    Z4, K3
-	VPMOVQ2M    Z5, K4
-	VMOVUPS     constants<>+5120(SB), Z6
-	VPSUBQ      Z0, Z6, Z6
-	VMOVUPS     constants<>+5120(SB), Z7
-	VPSUBQ      Z1, Z7, Z7
-	VMOVUPD     Z6, K3, Z0
-	VMOVUPD     Z7, K4, Z1
-	VPADDQ      constants<>+5184(SB), Z0, Z0
+	VPABSQ      Z6, Z10
+	VPABSQ      Z7, Z11
+	VPCMPUQ     $0x06, Z10, Z8, K1
+	VPCMPUQ     $0x06, Z11, Z9, K2
+	VMOVUPS     constants<>+5056(SB), Z8
+	VPSUBQ      Z1, Z8, Z8
+	VMOVUPS     constants<>+5056(SB), Z9
+	VPSUBQ      Z3, Z9, Z9
+	VMOVUPD     Z8, K1, Z1
+	VMOVUPD     Z9, K2, Z3
+	VPMOVQ2M    Z6, K1
+	VPMOVQ2M    Z7, K2
+	VMOVUPS     constants<>+5120(SB), Z8
+	VPSUBQ      Z1, Z8, Z8
+	VMOVUPS     constants<>+5120(SB), Z9
+	VPSUBQ      Z3, Z9, Z9
+	VMOVUPD     Z8, K1, Z1
+	VMOVUPD     Z9, K2, Z3
 	VPADDQ      constants<>+5184(SB), Z1, Z1
-	VPSRLQ      $0x12, Z0, Z0
+	VPADDQ      constants<>+5184(SB), Z3, Z3
 	VPSRLQ      $0x12, Z1, Z1
-	VPMOVQ2M    Z2, K3
-	VPXORQ      Z6, Z6, Z6
-	VPSUBQ      Z0, Z6, K3, Z0
-	VPMOVQ2M    Z3, K3
-	VPXORQ      Z6, Z6, Z6
-	VPSUBQ      Z1, Z6, K3, Z1
-	VPORQ       Z4, Z2, Z2
-	VPORQ       Z5, Z3, Z3
-	VPTESTMQ    constants<>+1536(SB), Z2, K3
-	VPTESTMQ    constants<>+1536(SB), Z3, K4
-	VMOVUPD.Z   Z0, K3, Z0
-	VMOVUPD.Z   Z1, K4, Z1
+	VPSRLQ      $0x12, Z3, Z3
+	VPMOVQ2M    Z4, K1
+	VPXORQ      Z8, Z8, Z8
+	VPSUBQ      Z1, Z8, K1, Z1
+	VPMOVQ2M    Z5, K1
+	VPXORQ      Z8, Z8, Z8
+	VPSUBQ      Z3, Z8, K1, Z3
+	VPORQ       Z6, Z4, Z4
+	VPORQ       Z7, Z5, Z5
+	VPTESTMQ    constants<>+1536(SB), Z4, K1
+	VPTESTMQ    constants<>+1536(SB), Z5, K2
+	VMOVUPD.Z   Z1, K1, Z1
+	VMOVUPD.Z   Z3, K2, Z3
+	VMOVUPS     constants<>+5248(SB), Z4
+	VMOVUPS     constants<>+5248(SB), Z5
+	VPCMPUQ     $0x05, Z4, Z2, K1
+	VPCMPUQ     $0x05, Z5, Z0, K2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
 	JZ          good223
@@ -7984,17 +7999,17 @@ many218:
 	JMP         stopped
 
 good223:
-	VBROADCASTSD minus+32(FP), Z2
-	VPXORQ       Z2, Z0, Z0
-	VPXORQ       Z2, Z1, Z1
-	VPSUBQ       Z2, Z0, Z0
-	VPSUBQ       Z2, Z1, Z1
+	VBROADCASTSD minus+32(FP), Z0
+	VPXORQ       Z0, Z1, Z1
+	VPXORQ       Z0, Z3, Z2
+	VPSUBQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z2, Z0
 	VMOVUPS      (BX)(DI*8), Z2
-	VPADDQ       Z2, Z0, Z0
-	VMOVUPS      Z0, (BX)(DI*8)
-	VMOVUPS      64(BX)(DI*8), Z0
-	VPADDQ       Z0, Z1, Z1
-	VMOVUPS      Z1, 64(BX)(DI*8)
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (BX)(DI*8)
+	VMOVUPS      64(BX)(DI*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, 64(BX)(DI*8)
 	ADDQ         $0x10, DI
 	CMPQ         DI, R8
 	JLE          many218
@@ -8012,8 +8027,8 @@ one219:
 	VPMINUQ     Z1, Z0, Z2
 	VPMAXUQ     Z1, Z0, Z0
 	VPLZCNTQ    Z0, Z1
-	VPSUBQ      constants<>+4416(SB), Z1, Z1
-	VMOVUPS     constants<>+4480(SB), Z3
+	VPSUBQ      constants<>+4480(SB), Z1, Z1
+	VMOVUPS     constants<>+4544(SB), Z3
 	VPSUBQ      Z1, Z3, Z3
 	VPSLLVQ     Z1, Z2, Z4
 	VPSRLVQ     Z3, Z2, Z2
@@ -8026,7 +8041,7 @@ one219:
 	VPSRLQ      $0x06, Z1, Z2
 	VCVTUQQ2PD  Z2, Z3
 	VCVTUQQ2PD  Z0, Z5
-	VMULPD      constants<>+4544(SB), Z5, Z5
+	VMULPD      constants<>+4608(SB), Z5, Z5
 	VDIVPD      Z3, Z5, Z3
 	VCVTTPD2QQ  Z3, Z3
 	VPMULLQ     Z2, Z3, Z2
@@ -8034,117 +8049,116 @@ one219:
 	VPXORQ      Z2, Z2, Z2
 	VPCMPQ      $0x01, Z2, Z0, K1
 	VPADDQ      constants<>+1536(SB), Z3, K1, Z3
-	VPXORQ      Z0, Z0, Z0
-	VPCMPQ      $0x05, Z0, Z0, K1
-	VPGATHERQQ  (DX)(Z3*8), K1, Z0
-	VPSLLQ      $0x06, Z4, Z2
-	VPMULLQ     Z1, Z3, Z5
-	VPSUBQ      Z5, Z2, Z2
+	VPSLLQ      $0x06, Z4, Z0
+	VPMULLQ     Z1, Z3, Z2
+	VPSUBQ      Z2, Z0, Z0
 	VPSLLQ      $0x06, Z1, Z1
-	VPMULLQ     Z4, Z3, Z3
-	VPADDQ      Z3, Z1, Z1
-	VMOVUPS     constants<>+4608(SB), Z3
-	VPCMPUQ     $0x05, Z3, Z1, K1
-	VPABSQ      Z2, Z3
+	VPMULLQ     Z4, Z3, Z2
+	VPADDQ      Z2, Z1, Z1
+	VPABSQ      Z0, Z2
 	VMOVUPS     constants<>+4672(SB), Z4
 	VCVTUQQ2PD  Z1, Z5
 	VMULPD      constants<>+4736(SB), Z5, Z5
 	VDIVPD      Z5, Z4, Z4
-	VCVTUQQ2PD  Z3, Z5
+	VCVTUQQ2PD  Z2, Z5
 	VMULPD      Z4, Z5, Z5
 	VCVTTPD2QQ  Z5, Z5
-	VPSLLQ      $0x20, Z3, Z3
+	VPSLLQ      $0x20, Z2, Z2
 	VPMULLQ     Z1, Z5, Z6
-	VPSUBQ      Z6, Z3, Z3
-	VCVTUQQ2PD  Z3, Z6
+	VPSUBQ      Z6, Z2, Z2
+	VCVTUQQ2PD  Z2, Z6
 	VMULPD      Z4, Z6, Z4
 	VCVTTPD2QQ  Z4, Z4
-	VPSLLQ      $0x20, Z3, Z3
+	VPSLLQ      $0x20, Z2, Z2
 	VPMULLQ     Z1, Z4, Z6
-	VPSUBQ      Z6, Z3, Z3
-	VPCMPUQ     $0x05, Z1, Z3, K2
-	VPADDQ      constants<>+64(SB), Z4, K2, Z4
-	VPSLLQ      $0x20, Z5, Z1
-	VPADDQ      Z4, Z1, Z1
-	VPSRLQ      $0x34, Z1, Z3
-	VPSRLQ      $0x34, Z1, Z4
+	VPSUBQ      Z6, Z2, Z2
+	VPCMPUQ     $0x05, Z1, Z2, K1
+	VPADDQ      constants<>+64(SB), Z4, K1, Z4
+	VPSLLQ      $0x20, Z5, Z2
+	VPADDQ      Z4, Z2, Z2
+	VPSRLQ      $0x34, Z2, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z1, Z1, Z5
-	VPMADD52LUQ Z4, Z1, Z5
+	VPMADD52HUQ Z2, Z2, Z5
+	VPMADD52LUQ Z4, Z2, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z4, Z1, Z6
-	VPMADD52LUQ Z1, Z3, Z5
-	VPMADD52HUQ Z1, Z3, Z6
-	VPMADD52LUQ Z4, Z3, Z6
+	VPMADD52HUQ Z4, Z2, Z6
+	VPMADD52LUQ Z2, Z4, Z5
+	VPMADD52HUQ Z2, Z4, Z6
+	VPMADD52LUQ Z4, Z4, Z6
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z6, Z6
 	VPADDQ      Z6, Z5, Z5
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ constants<>+4800(SB), Z5, Z3
-	VPMADD52LUQ constants<>+4864(SB), Z5, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+4864(SB), Z5, Z4
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z4, Z4
-	VPADDQ      Z4, Z3, Z3
-	VMOVUPS     constants<>+4928(SB), Z4
-	VPSUBQ      Z3, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z3
+	VPMADD52HUQ constants<>+4800(SB), Z5, Z4
+	VPMADD52LUQ constants<>+4864(SB), Z5, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+4864(SB), Z5, Z6
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VMOVUPS     constants<>+4928(SB), Z6
+	VPSUBQ      Z4, Z6, Z6
+	VPSRLQ      $0x34, Z6, Z4
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z6, Z5, Z7
+	VPMADD52LUQ Z4, Z5, Z7
 	VPXORQ      Z6, Z6, Z6
 	VPMADD52HUQ Z4, Z5, Z6
-	VPMADD52LUQ Z3, Z5, Z6
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z7, Z7
+	VMOVUPS     constants<>+4992(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z4, Z5, Z7
+	VPMADD52LUQ Z6, Z5, Z7
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z3, Z5, Z4
-	VPSRLQ      $0x0c, Z6, Z6
+	VPMADD52HUQ Z6, Z5, Z4
+	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z4, Z4
-	VPADDQ      Z4, Z6, Z6
-	VMOVUPS     constants<>+4992(SB), Z3
-	VPSUBQ      Z6, Z3, Z3
-	VPSRLQ      $0x34, Z3, Z4
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z3, Z5, Z6
-	VPMADD52LUQ Z4, Z5, Z6
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z4, Z5, Z3
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z3, Z3
-	VPADDQ      Z3, Z6, Z6
-	VPSRLQ      $0x34, Z1, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z1, Z6, Z4
-	VPMADD52LUQ Z3, Z6, Z4
+	VPADDQ      Z4, Z7, Z7
+	VPSRLQ      $0x34, Z2, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z3, Z6, Z5
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z5, Z5
-	VPADDQ      Z5, Z4, Z4
-	VPSUBQ      Z4, Z1, Z1
-	VPSRLQ      $0x01, Z1, Z1
-	VPMOVQ2M    Z2, K2
-	VPXORQ      Z2, Z2, Z2
-	VPSUBQ      Z1, Z2, K2, Z1
-	VPADDQ      Z1, Z0, Z0
+	VPMADD52HUQ Z2, Z7, Z5
+	VPMADD52LUQ Z4, Z7, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z4, Z7, Z6
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPSUBQ      Z5, Z2, Z2
+	VPSRLQ      $0x01, Z2, Z2
+	VPMOVQ2M    Z0, K1
+	VPXORQ      Z0, Z0, Z0
+	VPSUBQ      Z2, Z0, K1, Z2
+	VPXORQ      Z0, Z0, Z0
+	VPCMPQ      $0x05, Z0, Z0, K1
+	VPGATHERQQ  (DX)(Z3*8), K1, Z0
+	VPADDQ      Z2, Z0, Z0
 	VPSRLQ      $0x02, Z0, Z0
-	VMOVUPS     (AX)(DI*8), Z1
-	VMOVUPS     (CX)(DI*8), Z2
-	VPABSQ      Z1, Z3
+	VMOVUPS     (AX)(DI*8), Z2
+	VMOVUPS     (CX)(DI*8), Z3
 	VPABSQ      Z2, Z4
-	VPCMPUQ     $0x06, Z4, Z3, K2
-	VMOVUPS     constants<>+5056(SB), Z3
-	VPSUBQ      Z0, Z3, Z3
-	VMOVUPD     Z3, K2, Z0
-	VPMOVQ2M    Z2, K2
-	VMOVUPS     constants<>+5120(SB), Z3
-	VPSUBQ      Z0, Z3, Z3
-	VMOVUPD     Z3, K2, Z0
+	VPABSQ      Z3, Z5
+	VPCMPUQ     $0x06, Z5, Z4, K1
+	VMOVUPS     constants<>+5056(SB), Z4
+	VPSUBQ      Z0, Z4, Z4
+	VMOVUPD     Z4, K1, Z0
+	VPMOVQ2M    Z3, K1
+	VMOVUPS     constants<>+5120(SB), Z4
+	VPSUBQ      Z0, Z4, Z4
+	VMOVUPD     Z4, K1, Z0
 	VPADDQ      constants<>+5184(SB), Z0, Z0
 	VPSRLQ      $0x12, Z0, Z0
-	VPMOVQ2M    Z1, K2
-	VPXORQ      Z3, Z3, Z3
-	VPSUBQ      Z0, Z3, K2, Z0
-	VPORQ       Z2, Z1, Z1
-	VPTESTMQ    constants<>+1536(SB), Z1, K2
-	VMOVUPD.Z   Z0, K2, Z0
+	VPMOVQ2M    Z2, K1
+	VPXORQ      Z4, Z4, Z4
+	VPSUBQ      Z0, Z4, K1, Z0
+	VPORQ       Z3, Z2, Z2
+	VPTESTMQ    constants<>+1536(SB), Z2, K1
+	VMOVUPD.Z   Z0, K1, Z0
+	VMOVUPS     constants<>+5248(SB), Z2
+	VPCMPUQ     $0x05, Z2, Z1, K1
 	KTESTB      K1, K1
 	JZ          good224
 	MOVQ        DI, AX
@@ -8176,8 +8190,8 @@ tail221:
 	VPMINUQ     Z1, Z0, Z2
 	VPMAXUQ     Z1, Z0, Z0
 	VPLZCNTQ    Z0, Z1
-	VPSUBQ      constants<>+4416(SB), Z1, Z1
-	VMOVUPS     constants<>+4480(SB), Z3
+	VPSUBQ      constants<>+4480(SB), Z1, Z1
+	VMOVUPS     constants<>+4544(SB), Z3
 	VPSUBQ      Z1, Z3, Z3
 	VPSLLVQ     Z1, Z2, Z4
 	VPSRLVQ     Z3, Z2, Z2
@@ -8190,7 +8204,7 @@ tail221:
 	VPSRLQ      $0x06, Z1, Z2
 	VCVTUQQ2PD  Z2, Z3
 	VCVTUQQ2PD  Z0, Z5
-	VMULPD      constants<>+4544(SB), Z5, Z5
+	VMULPD      constants<>+4608(SB), Z5, Z5
 	VDIVPD      Z3, Z5, Z3
 	VCVTTPD2QQ  Z3, Z3
 	VPMULLQ     Z2, Z3, Z2
@@ -8198,117 +8212,116 @@ tail221:
 	VPXORQ      Z2, Z2, Z2
 	VPCMPQ      $0x01, Z2, Z0, K2
 	VPADDQ      constants<>+1536(SB), Z3, K2, Z3
-	VPXORQ      Z0, Z0, Z0
-	VPCMPQ      $0x05, Z0, Z0, K2
-	VPGATHERQQ  (DX)(Z3*8), K2, Z0
-	VPSLLQ      $0x06, Z4, Z2
-	VPMULLQ     Z1, Z3, Z5
-	VPSUBQ      Z5, Z2, Z2
+	VPSLLQ      $0x06, Z4, Z0
+	VPMULLQ     Z1, Z3, Z2
+	VPSUBQ      Z2, Z0, Z0
 	VPSLLQ      $0x06, Z1, Z1
-	VPMULLQ     Z4, Z3, Z3
-	VPADDQ      Z3, Z1, Z1
-	VMOVUPS     constants<>+4608(SB), Z3
-	VPCMPUQ     $0x05, Z3, Z1, K2
-	VPABSQ      Z2, Z3
+	VPMULLQ     Z4, Z3, Z2
+	VPADDQ      Z2, Z1, Z1
+	VPABSQ      Z0, Z2
 	VMOVUPS     constants<>+4672(SB), Z4
 	VCVTUQQ2PD  Z1, Z5
 	VMULPD      constants<>+4736(SB), Z5, Z5
 	VDIVPD      Z5, Z4, Z4
-	VCVTUQQ2PD  Z3, Z5
+	VCVTUQQ2PD  Z2, Z5
 	VMULPD      Z4, Z5, Z5
 	VCVTTPD2QQ  Z5, Z5
-	VPSLLQ      $0x20, Z3, Z3
+	VPSLLQ      $0x20, Z2, Z2
 	VPMULLQ     Z1, Z5, Z6
-	VPSUBQ      Z6, Z3, Z3
-	VCVTUQQ2PD  Z3, Z6
+	VPSUBQ      Z6, Z2, Z2
+	VCVTUQQ2PD  Z2, Z6
 	VMULPD      Z4, Z6, Z4
 	VCVTTPD2QQ  Z4, Z4
-	VPSLLQ      $0x20, Z3, Z3
+	VPSLLQ      $0x20, Z2, Z2
 	VPMULLQ     Z1, Z4, Z6
-	VPSUBQ      Z6, Z3, Z3
-	VPCMPUQ     $0x05, Z1, Z3, K3
-	VPADDQ      constants<>+64(SB), Z4, K3, Z4
-	VPSLLQ      $0x20, Z5, Z1
-	VPADDQ      Z4, Z1, Z1
-	VPSRLQ      $0x34, Z1, Z3
-	VPSRLQ      $0x34, Z1, Z4
+	VPSUBQ      Z6, Z2, Z2
+	VPCMPUQ     $0x05, Z1, Z2, K2
+	VPADDQ      constants<>+64(SB), Z4, K2, Z4
+	VPSLLQ      $0x20, Z5, Z2
+	VPADDQ      Z4, Z2, Z2
+	VPSRLQ      $0x34, Z2, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z1, Z1, Z5
-	VPMADD52LUQ Z4, Z1, Z5
+	VPMADD52HUQ Z2, Z2, Z5
+	VPMADD52LUQ Z4, Z2, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z4, Z1, Z6
-	VPMADD52LUQ Z1, Z3, Z5
-	VPMADD52HUQ Z1, Z3, Z6
-	VPMADD52LUQ Z4, Z3, Z6
+	VPMADD52HUQ Z4, Z2, Z6
+	VPMADD52LUQ Z2, Z4, Z5
+	VPMADD52HUQ Z2, Z4, Z6
+	VPMADD52LUQ Z4, Z4, Z6
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z6, Z6
 	VPADDQ      Z6, Z5, Z5
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ constants<>+4800(SB), Z5, Z3
-	VPMADD52LUQ constants<>+4864(SB), Z5, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+4864(SB), Z5, Z4
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z4, Z4
-	VPADDQ      Z4, Z3, Z3
-	VMOVUPS     constants<>+4928(SB), Z4
-	VPSUBQ      Z3, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z3
+	VPMADD52HUQ constants<>+4800(SB), Z5, Z4
+	VPMADD52LUQ constants<>+4864(SB), Z5, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+4864(SB), Z5, Z6
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VMOVUPS     constants<>+4928(SB), Z6
+	VPSUBQ      Z4, Z6, Z6
+	VPSRLQ      $0x34, Z6, Z4
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z6, Z5, Z7
+	VPMADD52LUQ Z4, Z5, Z7
 	VPXORQ      Z6, Z6, Z6
 	VPMADD52HUQ Z4, Z5, Z6
-	VPMADD52LUQ Z3, Z5, Z6
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z7, Z7
+	VMOVUPS     constants<>+4992(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z4, Z5, Z7
+	VPMADD52LUQ Z6, Z5, Z7
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z3, Z5, Z4
-	VPSRLQ      $0x0c, Z6, Z6
+	VPMADD52HUQ Z6, Z5, Z4
+	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z4, Z4
-	VPADDQ      Z4, Z6, Z6
-	VMOVUPS     constants<>+4992(SB), Z3
-	VPSUBQ      Z6, Z3, Z3
-	VPSRLQ      $0x34, Z3, Z4
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z3, Z5, Z6
-	VPMADD52LUQ Z4, Z5, Z6
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z4, Z5, Z3
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z3, Z3
-	VPADDQ      Z3, Z6, Z6
-	VPSRLQ      $0x34, Z1, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z1, Z6, Z4
-	VPMADD52LUQ Z3, Z6, Z4
+	VPADDQ      Z4, Z7, Z7
+	VPSRLQ      $0x34, Z2, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z3, Z6, Z5
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z5, Z5
-	VPADDQ      Z5, Z4, Z4
-	VPSUBQ      Z4, Z1, Z1
-	VPSRLQ      $0x01, Z1, Z1
-	VPMOVQ2M    Z2, K3
-	VPXORQ      Z2, Z2, Z2
-	VPSUBQ      Z1, Z2, K3, Z1
-	VPADDQ      Z1, Z0, Z0
+	VPMADD52HUQ Z2, Z7, Z5
+	VPMADD52LUQ Z4, Z7, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z4, Z7, Z6
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPSUBQ      Z5, Z2, Z2
+	VPSRLQ      $0x01, Z2, Z2
+	VPMOVQ2M    Z0, K2
+	VPXORQ      Z0, Z0, Z0
+	VPSUBQ      Z2, Z0, K2, Z2
+	VPXORQ      Z0, Z0, Z0
+	VPCMPQ      $0x05, Z0, Z0, K2
+	VPGATHERQQ  (DX)(Z3*8), K2, Z0
+	VPADDQ      Z2, Z0, Z0
 	VPSRLQ      $0x02, Z0, Z0
-	VMOVUPD.Z   (AX)(DI*8), K1, Z1
-	VMOVUPD.Z   (CX)(DI*8), K1, Z2
-	VPABSQ      Z1, Z3
+	VMOVUPD.Z   (AX)(DI*8), K1, Z2
+	VMOVUPD.Z   (CX)(DI*8), K1, Z3
 	VPABSQ      Z2, Z4
-	VPCMPUQ     $0x06, Z4, Z3, K3
-	VMOVUPS     constants<>+5056(SB), Z3
-	VPSUBQ      Z0, Z3, Z3
-	VMOVUPD     Z3, K3, Z0
-	VPMOVQ2M    Z2, K3
-	VMOVUPS     constants<>+5120(SB), Z3
-	VPSUBQ      Z0, Z3, Z3
-	VMOVUPD     Z3, K3, Z0
+	VPABSQ      Z3, Z5
+	VPCMPUQ     $0x06, Z5, Z4, K2
+	VMOVUPS     constants<>+5056(SB), Z4
+	VPSUBQ      Z0, Z4, Z4
+	VMOVUPD     Z4, K2, Z0
+	VPMOVQ2M    Z3, K2
+	VMOVUPS     constants<>+5120(SB), Z4
+	VPSUBQ      Z0, Z4, Z4
+	VMOVUPD     Z4, K2, Z0
 	VPADDQ      constants<>+5184(SB), Z0, Z0
 	VPSRLQ      $0x12, Z0, Z0
-	VPMOVQ2M    Z1, K3
-	VPXORQ      Z3, Z3, Z3
-	VPSUBQ      Z0, Z3, K3, Z0
-	VPORQ       Z2, Z1, Z1
-	VPTESTMQ    constants<>+1536(SB), Z1, K3
-	VMOVUPD.Z   Z0, K3, Z0
+	VPMOVQ2M    Z2, K2
+	VPXORQ      Z4, Z4, Z4
+	VPSUBQ      Z0, Z4, K2, Z0
+	VPORQ       Z3, Z2, Z2
+	VPTESTMQ    constants<>+1536(SB), Z2, K2
+	VMOVUPD.Z   Z0, K2, Z0
+	VMOVUPS     constants<>+5248(SB), Z2
+	VPCMPUQ     $0x05, Z2, Z1, K2
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
 	JZ          good225
@@ -8351,7 +8364,7 @@ one227:
 	VMOVUPS     (CX)(R8*8), Z1
 	VPABSQ      Z1, Z1
 	VPORQ       Z1, Z0, Z2
-	VPTESTMQ    constants<>+5248(SB), Z2, K1
+	VPTESTMQ    constants<>+5312(SB), Z2, K1
 	VCVTUQQ2PD  Z1, Z2
 	VCVTUQQ2PD  Z0, Z3
 	VMULPD      Z3, Z3, Z3
@@ -8393,7 +8406,7 @@ one227:
 	VCVTUQQ2PD  Z1, Z5
 	VCVTUQQ2PD  Z3, Z6
 	VMULPD      Z6, Z5, Z5
-	VCMPPD      $0x15, constants<>+5312(SB), Z5, K2
+	VCMPPD      $0x15, constants<>+5376(SB), Z5, K2
 	KORB        K2, K1, K1
 	VPMULLQ     Z3, Z1, Z1
 	VMULPD      Z0, Z5, Z3
@@ -8412,7 +8425,7 @@ one227:
 	VPSUBQ      Z1, Z2, Z5
 	VPCMPQ      $0x06, Z5, Z1, K3
 	VPADDQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+4480(SB), Z5
+	VMOVUPS     constants<>+4544(SB), Z5
 	VPSUBQ      Z2, Z5, Z5
 	VPCMPQ      $0x02, Z5, Z1, K4
 	VPADDQ      constants<>+64(SB), Z3, K3, Z3
@@ -8455,7 +8468,7 @@ one227:
 	VCVTUQQ2PD  Z1, Z6
 	VCVTUQQ2PD  Z4, Z7
 	VMULPD      Z7, Z6, Z6
-	VCMPPD      $0x15, constants<>+5312(SB), Z6, K2
+	VCMPPD      $0x15, constants<>+5376(SB), Z6, K2
 	KORB        K2, K1, K1
 	VPMULLQ     Z4, Z1, Z1
 	VMULPD      Z0, Z6, Z4
@@ -8474,7 +8487,7 @@ one227:
 	VPSUBQ      Z1, Z2, Z6
 	VPCMPQ      $0x06, Z6, Z1, K3
 	VPADDQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+4480(SB), Z6
+	VMOVUPS     constants<>+4544(SB), Z6
 	VPSUBQ      Z2, Z6, Z6
 	VPCMPQ      $0x02, Z6, Z1, K4
 	VPADDQ      constants<>+64(SB), Z4, K3, Z4
@@ -8538,7 +8551,7 @@ tail229:
 	VMOVUPD.Z   (CX)(R8*8), K1, Z1
 	VPABSQ      Z1, Z1
 	VPORQ       Z1, Z0, Z2
-	VPTESTMQ    constants<>+5248(SB), Z2, K2
+	VPTESTMQ    constants<>+5312(SB), Z2, K2
 	VCVTUQQ2PD  Z1, Z2
 	VCVTUQQ2PD  Z0, Z3
 	VMULPD      Z3, Z3, Z3
@@ -8580,7 +8593,7 @@ tail229:
 	VCVTUQQ2PD  Z1, Z5
 	VCVTUQQ2PD  Z3, Z6
 	VMULPD      Z6, Z5, Z5
-	VCMPPD      $0x15, constants<>+5312(SB), Z5, K3
+	VCMPPD      $0x15, constants<>+5376(SB), Z5, K3
 	KORB        K3, K2, K2
 	VPMULLQ     Z3, Z1, Z1
 	VMULPD      Z0, Z5, Z3
@@ -8599,7 +8612,7 @@ tail229:
 	VPSUBQ      Z1, Z2, Z5
 	VPCMPQ      $0x06, Z5, Z1, K4
 	VPADDQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+4480(SB), Z5
+	VMOVUPS     constants<>+4544(SB), Z5
 	VPSUBQ      Z2, Z5, Z5
 	VPCMPQ      $0x02, Z5, Z1, K5
 	VPADDQ      constants<>+64(SB), Z3, K4, Z3
@@ -8642,7 +8655,7 @@ tail229:
 	VCVTUQQ2PD  Z1, Z6
 	VCVTUQQ2PD  Z4, Z7
 	VMULPD      Z7, Z6, Z6
-	VCMPPD      $0x15, constants<>+5312(SB), Z6, K3
+	VCMPPD      $0x15, constants<>+5376(SB), Z6, K3
 	KORB        K3, K2, K2
 	VPMULLQ     Z4, Z1, Z1
 	VMULPD      Z0, Z6, Z4
@@ -8661,7 +8674,7 @@ tail229:
 	VPSUBQ      Z1, Z2, Z6
 	VPCMPQ      $0x06, Z6, Z1, K4
 	VPADDQ      Z1, Z1, Z1
-	VMOVUPS     constants<>+4480(SB), Z6
+	VMOVUPS     constants<>+4544(SB), Z6
 	VPSUBQ      Z2, Z6, Z6
 	VPCMPQ      $0x02, Z6, Z1, K5
 	VPADDQ      constants<>+64(SB), Z4, K4, Z4
@@ -8794,16 +8807,8 @@ many233:
 	VPSRLQ      $0x16, Z1, Z1
 	VPORQ       Z0, Z8, Z0
 	VPORQ       Z1, Z9, Z1
-	VMOVUPS     constants<>+5376(SB), Z8
-	VMOVUPS     constants<>+5376(SB), Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z8, Z6, Z10
-	VPMADD52HUQ Z9, Z7, Z11
 	VMOVUPS     constants<>+5440(SB), Z8
-	VPSUBQ      Z10, Z8, Z8
 	VMOVUPS     constants<>+5440(SB), Z9
-	VPSUBQ      Z11, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPMADD52HUQ Z8, Z6, Z10
@@ -8838,6 +8843,14 @@ many233:
 	VPSUBQ      Z11, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z8, Z6, Z10
+	VPMADD52HUQ Z9, Z7, Z11
+	VMOVUPS     constants<>+5760(SB), Z8
+	VPSUBQ      Z10, Z8, Z8
+	VMOVUPS     constants<>+5760(SB), Z9
+	VPSUBQ      Z11, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
@@ -8850,33 +8863,9 @@ many233:
 	VPMADD52HUQ Z9, Z1, Z15
 	VPMADD52LUQ Z8, Z6, Z14
 	VPMADD52LUQ Z9, Z7, Z15
-	VMOVUPS     constants<>+5760(SB), Z8
+	VMOVUPS     constants<>+5824(SB), Z8
 	VPSUBQ      Z14, Z8, Z8
-	VMOVUPS     constants<>+5760(SB), Z9
-	VPSUBQ      Z15, Z9, Z9
-	VMOVUPS     constants<>+5824(SB), Z10
-	VPSUBQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+5824(SB), Z11
-	VPSUBQ      Z13, Z11, Z11
-	VPSRAQ      $0x34, Z8, Z12
-	VPSRAQ      $0x34, Z9, Z13
-	VPADDQ      Z12, Z10, Z10
-	VPADDQ      Z13, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z8, Z6, Z14
-	VPMADD52HUQ Z9, Z7, Z15
-	VPMADD52HUQ Z10, Z6, Z12
-	VPMADD52HUQ Z11, Z7, Z13
-	VPMADD52HUQ Z10, Z0, Z14
-	VPMADD52HUQ Z11, Z1, Z15
-	VPMADD52LUQ Z10, Z6, Z14
-	VPMADD52LUQ Z11, Z7, Z15
-	VMOVUPS     constants<>+5888(SB), Z8
-	VPSUBQ      Z14, Z8, Z8
-	VMOVUPS     constants<>+5888(SB), Z9
+	VMOVUPS     constants<>+5824(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
 	VMOVUPS     constants<>+5888(SB), Z10
 	VPSUBQ      Z12, Z10, Z10
@@ -8898,9 +8887,9 @@ many233:
 	VPMADD52HUQ Z11, Z1, Z15
 	VPMADD52LUQ Z10, Z6, Z14
 	VPMADD52LUQ Z11, Z7, Z15
-	VMOVUPS     constants<>+4480(SB), Z8
+	VMOVUPS     constants<>+5952(SB), Z8
 	VPSUBQ      Z14, Z8, Z8
-	VMOVUPS     constants<>+4480(SB), Z9
+	VMOVUPS     constants<>+5952(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
 	VMOVUPS     constants<>+5952(SB), Z10
 	VPSUBQ      Z12, Z10, Z10
@@ -8922,9 +8911,9 @@ many233:
 	VPMADD52HUQ Z11, Z1, Z15
 	VPMADD52LUQ Z10, Z6, Z14
 	VPMADD52LUQ Z11, Z7, Z15
-	VMOVUPS     constants<>+6016(SB), Z8
+	VMOVUPS     constants<>+4544(SB), Z8
 	VPSUBQ      Z14, Z8, Z8
-	VMOVUPS     constants<>+6016(SB), Z9
+	VMOVUPS     constants<>+4544(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
 	VMOVUPS     constants<>+6016(SB), Z10
 	VPSUBQ      Z12, Z10, Z10
@@ -8946,9 +8935,33 @@ many233:
 	VPMADD52HUQ Z11, Z1, Z15
 	VPMADD52LUQ Z10, Z6, Z14
 	VPMADD52LUQ Z11, Z7, Z15
-	VMOVUPS     constants<>+4480(SB), Z8
+	VMOVUPS     constants<>+6080(SB), Z8
 	VPSUBQ      Z14, Z8, Z8
-	VMOVUPS     constants<>+4480(SB), Z9
+	VMOVUPS     constants<>+6080(SB), Z9
+	VPSUBQ      Z15, Z9, Z9
+	VMOVUPS     constants<>+6080(SB), Z10
+	VPSUBQ      Z12, Z10, Z10
+	VMOVUPS     constants<>+6080(SB), Z11
+	VPSUBQ      Z13, Z11, Z11
+	VPSRAQ      $0x34, Z8, Z12
+	VPSRAQ      $0x34, Z9, Z13
+	VPADDQ      Z12, Z10, Z10
+	VPADDQ      Z13, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ Z8, Z6, Z14
+	VPMADD52HUQ Z9, Z7, Z15
+	VPMADD52HUQ Z10, Z6, Z12
+	VPMADD52HUQ Z11, Z7, Z13
+	VPMADD52HUQ Z10, Z0, Z14
+	VPMADD52HUQ Z11, Z1, Z15
+	VPMADD52LUQ Z10, Z6, Z14
+	VPMADD52LUQ Z11, Z7, Z15
+	VMOVUPS     constants<>+4544(SB), Z8
+	VPSUBQ      Z14, Z8, Z8
+	VMOVUPS     constants<>+4544(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
 	VMOVUPS     constants<>+448(SB), Z10
 	VPSUBQ      Z12, Z10, Z10
@@ -9030,14 +9043,14 @@ many233:
 	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+6080(SB), Z3, Z8
-	VPMADD52HUQ constants<>+6080(SB), Z5, Z9
-	VPMADD52HUQ constants<>+6144(SB), Z3, Z6
-	VPMADD52HUQ constants<>+6144(SB), Z5, Z7
-	VPMADD52HUQ constants<>+6144(SB), Z0, Z8
-	VPMADD52HUQ constants<>+6144(SB), Z1, Z9
-	VPMADD52LUQ constants<>+6144(SB), Z3, Z8
-	VPMADD52LUQ constants<>+6144(SB), Z5, Z9
+	VPMADD52HUQ constants<>+6144(SB), Z3, Z8
+	VPMADD52HUQ constants<>+6144(SB), Z5, Z9
+	VPMADD52HUQ constants<>+6208(SB), Z3, Z6
+	VPMADD52HUQ constants<>+6208(SB), Z5, Z7
+	VPMADD52HUQ constants<>+6208(SB), Z0, Z8
+	VPMADD52HUQ constants<>+6208(SB), Z1, Z9
+	VPMADD52LUQ constants<>+6208(SB), Z3, Z8
+	VPMADD52LUQ constants<>+6208(SB), Z5, Z9
 	VPADDQ      Z8, Z0, Z0
 	VPADDQ      Z9, Z1, Z1
 	VPADDQ      Z6, Z3, Z3
@@ -9116,14 +9129,14 @@ many233:
 	VPADDQ      Z1, Z17, Z1
 	VPANDQ      constants<>+640(SB), Z14, Z3
 	VPANDQ      constants<>+640(SB), Z15, Z5
-	VPTESTMQ    constants<>+6208(SB), Z0, K1
-	VPTESTMQ    constants<>+6208(SB), Z1, K2
+	VPTESTMQ    constants<>+6272(SB), Z0, K1
+	VPTESTMQ    constants<>+6272(SB), Z1, K2
 	VPTESTMQ    constants<>+1536(SB), Z18, K3
 	VPTESTMQ    constants<>+1536(SB), Z19, K4
 	KORB        K3, K1, K1
 	KORB        K4, K2, K2
-	VMOVUPD     constants<>+6272(SB), K1, Z0
-	VMOVUPD     constants<>+6272(SB), K2, Z1
+	VMOVUPD     constants<>+6336(SB), K1, Z0
+	VMOVUPD     constants<>+6336(SB), K2, Z1
 	VPSLLQ      $0x0e, Z0, Z0
 	VPSLLQ      $0x0e, Z1, Z1
 	VPSRLQ      $0x26, Z3, Z6
@@ -9152,142 +9165,96 @@ many233:
 	VPSUBQ      Z5, Z2, K1, Z5
 	VPADDQ      constants<>+192(SB), Z0, Z0
 	VPADDQ      constants<>+192(SB), Z1, Z1
-	VMOVUPS     constants<>+6336(SB), Z2
-	VMOVUPS     constants<>+6336(SB), Z4
+	VMOVUPS     constants<>+6400(SB), Z2
+	VMOVUPS     constants<>+6400(SB), Z4
 	VPCMPUQ     $0x05, Z2, Z0, K1
 	VPCMPUQ     $0x05, Z4, Z1, K2
-	VPSRLQ      $0x39, Z0, Z2
-	VPSRLQ      $0x39, Z1, Z4
-	VMOVUPS     constants<>+2176(SB), Z6
-	VPSUBQ      Z2, Z6, Z6
-	VMOVUPS     constants<>+2176(SB), Z2
-	VPSUBQ      Z4, Z2, Z2
 	MOVQ        coarse+40(FP), R8
 	MOVQ        fine+48(FP), R9
-	VPSRLQ      $0x30, Z0, Z4
-	VPSRLQ      $0x30, Z1, Z7
-	VPANDQ      constants<>+2240(SB), Z4, Z4
-	VPANDQ      constants<>+2240(SB), Z7, Z7
-	VPSRLQ      $0x29, Z0, Z8
-	VPSRLQ      $0x29, Z1, Z9
-	VPANDQ      constants<>+2304(SB), Z8, Z8
-	VPANDQ      constants<>+2304(SB), Z9, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPCMPQ      $0x05, Z10, Z10, K3
-	VPGATHERQQ  (R9)(Z8*8), K3, Z10
-	VPXORQ      Z8, Z8, Z8
-	VPCMPQ      $0x05, Z8, Z8, K3
-	VPGATHERQQ  (R9)(Z9*8), K3, Z8
-	VPSLLQ      $0x17, Z0, Z0
-	VPSLLQ      $0x17, Z1, Z1
+	VPSLLQ      $0x17, Z0, Z2
+	VPSLLQ      $0x17, Z1, Z4
 	VPSRLQ      $0x29, Z3, Z3
 	VPSRLQ      $0x29, Z5, Z5
-	VPORQ       Z3, Z0, Z0
-	VPORQ       Z5, Z1, Z1
-	VPSRLQ      $0x34, Z0, Z3
-	VPSRLQ      $0x34, Z1, Z5
+	VPORQ       Z3, Z2, Z2
+	VPORQ       Z5, Z4, Z3
+	VPSRLQ      $0x34, Z2, Z4
+	VPSRLQ      $0x34, Z3, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2112(SB), Z2, Z6
+	VPMADD52HUQ constants<>+2112(SB), Z3, Z7
+	VPMADD52LUQ constants<>+2176(SB), Z2, Z6
+	VPMADD52LUQ constants<>+2176(SB), Z3, Z7
+	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ constants<>+2368(SB), Z0, Z9
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z11
-	VPMADD52LUQ constants<>+2432(SB), Z0, Z9
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ constants<>+2432(SB), Z0, Z12
-	VPMADD52HUQ constants<>+2432(SB), Z1, Z13
-	VPMADD52LUQ constants<>+2368(SB), Z3, Z9
-	VPMADD52LUQ constants<>+2368(SB), Z5, Z11
-	VPMADD52HUQ constants<>+2368(SB), Z3, Z12
-	VPMADD52HUQ constants<>+2368(SB), Z5, Z13
-	VPMADD52LUQ constants<>+2432(SB), Z3, Z12
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z9, Z9
-	VPMADD52LUQ constants<>+2432(SB), Z5, Z13
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z11, Z11
-	VPSRLQ      $0x0c, Z9, Z0
-	VPSRLQ      $0x0c, Z11, Z1
-	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+2176(SB), Z2, Z8
+	VPMADD52HUQ constants<>+2176(SB), Z3, Z9
+	VPMADD52LUQ constants<>+2112(SB), Z4, Z6
+	VPMADD52LUQ constants<>+2112(SB), Z5, Z7
+	VPMADD52HUQ constants<>+2112(SB), Z4, Z8
+	VPMADD52HUQ constants<>+2112(SB), Z5, Z9
+	VPMADD52LUQ constants<>+2176(SB), Z4, Z8
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z6, Z6
+	VPMADD52LUQ constants<>+2176(SB), Z5, Z9
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z7, Z7
+	VPSRLQ      $0x0c, Z6, Z2
+	VPSRLQ      $0x0c, Z7, Z3
+	VPXORQ      Z4, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z0, Z0, Z3
-	VPMADD52HUQ Z1, Z1, Z5
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z0, Z3, Z12
-	VPMADD52HUQ Z1, Z5, Z13
-	VPSRLQ      $0x14, Z12, Z0
-	VPSRLQ      $0x14, Z13, Z1
-	VPMULUDQ    constants<>+2496(SB), Z0, Z0
-	VPMULUDQ    constants<>+2496(SB), Z1, Z1
-	VPSRLQ      $0x05, Z3, Z3
+	VPMADD52HUQ Z2, Z2, Z4
+	VPMADD52HUQ Z3, Z3, Z5
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z2, Z4, Z8
+	VPMADD52HUQ Z3, Z5, Z9
+	VPSRLQ      $0x14, Z8, Z2
+	VPSRLQ      $0x14, Z9, Z3
+	VPMULUDQ    constants<>+2240(SB), Z2, Z2
+	VPMULUDQ    constants<>+2240(SB), Z3, Z3
+	VPSRLQ      $0x05, Z4, Z4
 	VPSRLQ      $0x05, Z5, Z5
-	VPADDQ      Z3, Z9, Z3
-	VPADDQ      Z5, Z11, Z5
-	VPSRLQ      $0x22, Z0, Z0
-	VPSRLQ      $0x22, Z1, Z1
-	VPADDQ      Z0, Z3, Z0
-	VPADDQ      Z1, Z5, Z1
-	VPSRLQ      $0x08, Z0, Z3
-	VPSRLQ      $0x08, Z1, Z5
-	VPADDQ      Z3, Z10, Z3
-	VPADDQ      Z5, Z8, Z5
-	VPSRLQ      $0x34, Z10, Z9
-	VPSRLQ      $0x34, Z8, Z11
-	VPSRLQ      $0x34, Z0, Z12
-	VPSRLQ      $0x34, Z1, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z0, Z10, Z14
-	VPMADD52HUQ Z1, Z8, Z15
-	VPMADD52LUQ Z12, Z10, Z14
-	VPMADD52LUQ Z13, Z8, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ Z12, Z10, Z16
-	VPMADD52HUQ Z13, Z8, Z17
-	VPMADD52LUQ Z0, Z9, Z14
-	VPMADD52LUQ Z1, Z11, Z15
-	VPMADD52HUQ Z0, Z9, Z16
-	VPMADD52HUQ Z1, Z11, Z17
-	VPMADD52LUQ Z12, Z9, Z16
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSLLQ      $0x28, Z16, Z16
-	VPADDQ      Z16, Z14, Z14
-	VPMADD52LUQ Z13, Z11, Z17
-	VPSRLQ      $0x0c, Z15, Z15
-	VPSLLQ      $0x28, Z17, Z17
-	VPADDQ      Z17, Z15, Z15
-	VPSRLQ      $0x10, Z14, Z0
-	VPSRLQ      $0x10, Z15, Z1
-	VPADDQ      Z0, Z3, Z0
-	VPADDQ      Z1, Z5, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K3
-	VPGATHERQQ  (R8)(Z4*8), K3, Z3
-	VPXORQ      Z5, Z5, Z5
-	VPCMPQ      $0x05, Z5, Z5, K3
-	VPGATHERQQ  (R8)(Z7*8), K3, Z5
-	VPSRLQ      $0x34, Z3, Z8
-	VPSRLQ      $0x34, Z5, Z9
-	VPSRLQ      $0x34, Z0, Z10
-	VPSRLQ      $0x34, Z1, Z11
+	VPADDQ      Z4, Z6, Z4
+	VPADDQ      Z5, Z7, Z5
+	VPSRLQ      $0x22, Z2, Z2
+	VPSRLQ      $0x22, Z3, Z3
+	VPADDQ      Z2, Z4, Z2
+	VPADDQ      Z3, Z5, Z3
+	VPSRLQ      $0x29, Z0, Z4
+	VPSRLQ      $0x29, Z1, Z5
+	VPANDQ      constants<>+2304(SB), Z4, Z4
+	VPANDQ      constants<>+2304(SB), Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K3
+	VPGATHERQQ  (R9)(Z4*8), K3, Z6
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K3
+	VPGATHERQQ  (R9)(Z5*8), K3, Z4
+	VPSRLQ      $0x08, Z2, Z5
+	VPSRLQ      $0x08, Z3, Z7
+	VPADDQ      Z5, Z6, Z5
+	VPADDQ      Z7, Z4, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPSRLQ      $0x34, Z4, Z9
+	VPSRLQ      $0x34, Z2, Z10
+	VPSRLQ      $0x34, Z3, Z11
 	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z0, Z3, Z12
-	VPMADD52HUQ Z1, Z5, Z13
-	VPMADD52LUQ Z10, Z3, Z12
-	VPMADD52LUQ Z11, Z5, Z13
+	VPMADD52HUQ Z2, Z6, Z12
+	VPMADD52HUQ Z3, Z4, Z13
+	VPMADD52LUQ Z10, Z6, Z12
+	VPMADD52LUQ Z11, Z4, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z10, Z3, Z14
-	VPMADD52HUQ Z11, Z5, Z15
-	VPMADD52LUQ Z0, Z8, Z12
-	VPMADD52LUQ Z1, Z9, Z13
-	VPMADD52HUQ Z0, Z8, Z14
-	VPMADD52HUQ Z1, Z9, Z15
+	VPMADD52HUQ Z10, Z6, Z14
+	VPMADD52HUQ Z11, Z4, Z15
+	VPMADD52LUQ Z2, Z8, Z12
+	VPMADD52LUQ Z3, Z9, Z13
+	VPMADD52HUQ Z2, Z8, Z14
+	VPMADD52HUQ Z3, Z9, Z15
 	VPMADD52LUQ Z10, Z8, Z14
 	VPSRLQ      $0x0c, Z12, Z12
 	VPSLLQ      $0x28, Z14, Z14
@@ -9296,32 +9263,78 @@ many233:
 	VPSRLQ      $0x0c, Z13, Z13
 	VPSLLQ      $0x28, Z15, Z15
 	VPADDQ      Z15, Z13, Z13
-	VPSRLQ      $0x08, Z12, Z0
-	VPSRLQ      $0x08, Z13, Z1
-	VPADDQ      Z0, Z3, Z0
-	VPADDQ      Z1, Z5, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K3
-	VPGATHERQQ  8(R8)(Z4*8), K3, Z3
+	VPSRLQ      $0x10, Z12, Z2
+	VPSRLQ      $0x10, Z13, Z3
+	VPADDQ      Z2, Z5, Z2
+	VPADDQ      Z3, Z7, Z3
+	VPSRLQ      $0x30, Z0, Z4
+	VPSRLQ      $0x30, Z1, Z5
+	VPANDQ      constants<>+2368(SB), Z4, Z4
+	VPANDQ      constants<>+2368(SB), Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K3
+	VPGATHERQQ  (R8)(Z4*8), K3, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPCMPQ      $0x05, Z7, Z7, K3
+	VPGATHERQQ  (R8)(Z5*8), K3, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPSRLQ      $0x34, Z7, Z9
+	VPSRLQ      $0x34, Z2, Z10
+	VPSRLQ      $0x34, Z3, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z2, Z6, Z12
+	VPMADD52HUQ Z3, Z7, Z13
+	VPMADD52LUQ Z10, Z6, Z12
+	VPMADD52LUQ Z11, Z7, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ Z10, Z6, Z14
+	VPMADD52HUQ Z11, Z7, Z15
+	VPMADD52LUQ Z2, Z8, Z12
+	VPMADD52LUQ Z3, Z9, Z13
+	VPMADD52HUQ Z2, Z8, Z14
+	VPMADD52HUQ Z3, Z9, Z15
+	VPMADD52LUQ Z10, Z8, Z14
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
+	VPMADD52LUQ Z11, Z9, Z15
+	VPSRLQ      $0x0c, Z13, Z13
+	VPSLLQ      $0x28, Z15, Z15
+	VPADDQ      Z15, Z13, Z13
+	VPSRLQ      $0x08, Z12, Z2
+	VPSRLQ      $0x08, Z13, Z3
+	VPADDQ      Z2, Z6, Z2
+	VPADDQ      Z3, Z7, Z3
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K3
+	VPGATHERQQ  8(R8)(Z4*8), K3, Z6
 	VPXORQ      Z4, Z4, Z4
 	VPCMPQ      $0x05, Z4, Z4, K3
-	VPGATHERQQ  8(R8)(Z7*8), K3, Z4
+	VPGATHERQQ  8(R8)(Z5*8), K3, Z4
 	VPSLLQ      $0x38, Z12, Z5
 	VPSLLQ      $0x38, Z13, Z7
-	VPADDQ      Z5, Z3, Z5
+	VPADDQ      Z5, Z6, Z5
 	VPADDQ      Z7, Z4, Z7
-	VPCMPUQ     $0x01, Z3, Z5, K3
-	VPSUBQ      constants<>+1536(SB), Z0, K3, Z0
+	VPCMPUQ     $0x01, Z6, Z5, K3
+	VPSUBQ      constants<>+1536(SB), Z2, K3, Z2
 	VPCMPUQ     $0x01, Z4, Z7, K3
-	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
-	VPSRLVQ     Z6, Z0, Z0
-	VPSRLVQ     Z2, Z1, Z1
-	VPADDQ      constants<>+64(SB), Z0, Z0
+	VPSUBQ      constants<>+1536(SB), Z3, K3, Z3
+	VPSRLQ      $0x39, Z0, Z0
+	VPSRLQ      $0x39, Z1, Z1
+	VMOVUPS     constants<>+2432(SB), Z4
+	VPSUBQ      Z0, Z4, Z4
+	VMOVUPS     constants<>+2432(SB), Z0
+	VPSUBQ      Z1, Z0, Z0
+	VPSRLVQ     Z4, Z2, Z1
+	VPSRLVQ     Z0, Z3, Z0
 	VPADDQ      constants<>+64(SB), Z1, Z1
-	VPSRLQ      $0x01, Z0, Z0
+	VPADDQ      constants<>+64(SB), Z0, Z0
 	VPSRLQ      $0x01, Z1, Z1
-	VPMOVQ2M    Z0, K3
-	VPMOVQ2M    Z1, K4
+	VPSRLQ      $0x01, Z0, Z0
+	VPMOVQ2M    Z1, K3
+	VPMOVQ2M    Z0, K4
 	KORB        K3, K1, K1
 	KORB        K4, K2, K2
 	VMOVUPS     (AX)(SI*8), Z2
@@ -9339,16 +9352,16 @@ many233:
 
 good238:
 	VBROADCASTSD minus+32(FP), Z2
-	VPXORQ       Z2, Z0, Z0
 	VPXORQ       Z2, Z1, Z1
-	VPSUBQ       Z2, Z0, Z0
+	VPXORQ       Z2, Z0, Z0
 	VPSUBQ       Z2, Z1, Z1
+	VPSUBQ       Z2, Z0, Z0
 	VMOVUPS      (DX)(SI*8), Z2
-	VPADDQ       Z2, Z0, Z0
-	VMOVUPS      Z0, (DX)(SI*8)
-	VMOVUPS      64(DX)(SI*8), Z0
-	VPADDQ       Z0, Z1, Z1
-	VMOVUPS      Z1, 64(DX)(SI*8)
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (DX)(SI*8)
+	VMOVUPS      64(DX)(SI*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, 64(DX)(SI*8)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
 	JLE          many233
@@ -9391,11 +9404,7 @@ one234:
 	VPSLLQ      $0x2a, Z6, Z4
 	VPSRLQ      $0x16, Z0, Z0
 	VPORQ       Z0, Z4, Z0
-	VMOVUPS     constants<>+5376(SB), Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z4, Z3, Z5
 	VMOVUPS     constants<>+5440(SB), Z4
-	VPSUBQ      Z5, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPMADD52HUQ Z4, Z3, Z5
 	VMOVUPS     constants<>+5504(SB), Z4
@@ -9413,25 +9422,17 @@ one234:
 	VMOVUPS     constants<>+5696(SB), Z4
 	VPSUBQ      Z5, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5760(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPMADD52HUQ Z5, Z3, Z7
 	VPMADD52HUQ Z4, Z3, Z6
 	VPMADD52HUQ Z4, Z0, Z7
 	VPMADD52LUQ Z4, Z3, Z7
-	VMOVUPS     constants<>+5760(SB), Z4
-	VPSUBQ      Z7, Z4, Z4
-	VMOVUPS     constants<>+5824(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPSRAQ      $0x34, Z4, Z6
-	VPADDQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z3, Z7
-	VPMADD52HUQ Z5, Z3, Z6
-	VPMADD52HUQ Z5, Z0, Z7
-	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+5888(SB), Z4
+	VMOVUPS     constants<>+5824(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+5888(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -9443,7 +9444,7 @@ one234:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+4480(SB), Z4
+	VMOVUPS     constants<>+5952(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+5952(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -9455,7 +9456,7 @@ one234:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+6016(SB), Z4
+	VMOVUPS     constants<>+4544(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+6016(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -9467,7 +9468,19 @@ one234:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+4480(SB), Z4
+	VMOVUPS     constants<>+6080(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
+	VMOVUPS     constants<>+6080(SB), Z5
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+4544(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+448(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -9509,10 +9522,10 @@ one234:
 	VPANDQ      constants<>+640(SB), Z0, Z0
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+6080(SB), Z1, Z4
-	VPMADD52HUQ constants<>+6144(SB), Z1, Z3
-	VPMADD52HUQ constants<>+6144(SB), Z0, Z4
-	VPMADD52LUQ constants<>+6144(SB), Z1, Z4
+	VPMADD52HUQ constants<>+6144(SB), Z1, Z4
+	VPMADD52HUQ constants<>+6208(SB), Z1, Z3
+	VPMADD52HUQ constants<>+6208(SB), Z0, Z4
+	VPMADD52LUQ constants<>+6208(SB), Z1, Z4
 	VPADDQ      Z4, Z0, Z0
 	VPADDQ      Z3, Z1, Z1
 	VPSRLQ      $0x34, Z0, Z3
@@ -9552,10 +9565,10 @@ one234:
 	VPSRLQ      $0x34, Z7, Z0
 	VPADDQ      Z0, Z8, Z0
 	VPANDQ      constants<>+640(SB), Z7, Z1
-	VPTESTMQ    constants<>+6208(SB), Z0, K1
+	VPTESTMQ    constants<>+6272(SB), Z0, K1
 	VPTESTMQ    constants<>+1536(SB), Z9, K2
 	KORB        K2, K1, K1
-	VMOVUPD     constants<>+6272(SB), K1, Z0
+	VMOVUPD     constants<>+6336(SB), K1, Z0
 	VPSLLQ      $0x0e, Z0, Z0
 	VPSRLQ      $0x26, Z1, Z3
 	VPORQ       Z3, Z0, Z0
@@ -9570,89 +9583,89 @@ one234:
 	VPXORQ      Z2, Z2, Z2
 	VPSUBQ      Z1, Z2, K1, Z1
 	VPADDQ      constants<>+192(SB), Z0, Z0
-	VMOVUPS     constants<>+6336(SB), Z2
+	VMOVUPS     constants<>+6400(SB), Z2
 	VPCMPUQ     $0x05, Z2, Z0, K1
-	VPSRLQ      $0x39, Z0, Z2
-	VMOVUPS     constants<>+2176(SB), Z3
-	VPSUBQ      Z2, Z3, Z3
 	MOVQ        coarse+40(FP), R8
 	MOVQ        fine+48(FP), R9
-	VPSRLQ      $0x30, Z0, Z2
-	VPANDQ      constants<>+2240(SB), Z2, Z2
-	VPSRLQ      $0x29, Z0, Z4
-	VPANDQ      constants<>+2304(SB), Z4, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPCMPQ      $0x05, Z5, Z5, K2
-	VPGATHERQQ  (R9)(Z4*8), K2, Z5
-	VPSLLQ      $0x17, Z0, Z0
+	VPSLLQ      $0x17, Z0, Z2
 	VPSRLQ      $0x29, Z1, Z1
-	VPORQ       Z1, Z0, Z0
-	VPSRLQ      $0x34, Z0, Z1
+	VPORQ       Z1, Z2, Z1
+	VPSRLQ      $0x34, Z1, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+2112(SB), Z1, Z3
+	VPMADD52LUQ constants<>+2176(SB), Z1, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+2368(SB), Z0, Z4
-	VPMADD52LUQ constants<>+2432(SB), Z0, Z4
+	VPMADD52HUQ constants<>+2176(SB), Z1, Z4
+	VPMADD52LUQ constants<>+2112(SB), Z2, Z3
+	VPMADD52HUQ constants<>+2112(SB), Z2, Z4
+	VPMADD52LUQ constants<>+2176(SB), Z2, Z4
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z3, Z3
+	VPSRLQ      $0x0c, Z3, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPMADD52HUQ Z1, Z1, Z2
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z1, Z2, Z4
+	VPSRLQ      $0x14, Z4, Z1
+	VPMULUDQ    constants<>+2240(SB), Z1, Z1
+	VPSRLQ      $0x05, Z2, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x22, Z1, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x29, Z0, Z2
+	VPANDQ      constants<>+2304(SB), Z2, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K2
+	VPGATHERQQ  (R9)(Z2*8), K2, Z3
+	VPSRLQ      $0x08, Z1, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x34, Z3, Z4
+	VPSRLQ      $0x34, Z1, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+2432(SB), Z0, Z6
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z4
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z6
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z6
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z4, Z4
-	VPSRLQ      $0x0c, Z4, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPMADD52HUQ Z0, Z0, Z1
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z0, Z1, Z6
-	VPSRLQ      $0x14, Z6, Z0
-	VPMULUDQ    constants<>+2496(SB), Z0, Z0
-	VPSRLQ      $0x05, Z1, Z1
-	VPADDQ      Z1, Z4, Z1
-	VPSRLQ      $0x22, Z0, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPSRLQ      $0x08, Z0, Z1
-	VPADDQ      Z1, Z5, Z1
-	VPSRLQ      $0x34, Z5, Z4
-	VPSRLQ      $0x34, Z0, Z6
+	VPMADD52HUQ Z1, Z3, Z6
+	VPMADD52LUQ Z5, Z3, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z0, Z5, Z7
-	VPMADD52LUQ Z6, Z5, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z5, Z8
-	VPMADD52LUQ Z0, Z4, Z7
-	VPMADD52HUQ Z0, Z4, Z8
-	VPMADD52LUQ Z6, Z4, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x10, Z7, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K2
-	VPGATHERQQ  (R8)(Z2*8), K2, Z1
-	VPSRLQ      $0x34, Z1, Z4
-	VPSRLQ      $0x34, Z0, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z0, Z1, Z6
-	VPMADD52LUQ Z5, Z1, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z1, Z7
-	VPMADD52LUQ Z0, Z4, Z6
-	VPMADD52HUQ Z0, Z4, Z7
+	VPMADD52HUQ Z5, Z3, Z7
+	VPMADD52LUQ Z1, Z4, Z6
+	VPMADD52HUQ Z1, Z4, Z7
 	VPMADD52LUQ Z5, Z4, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
-	VPSRLQ      $0x08, Z6, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K2
-	VPGATHERQQ  8(R8)(Z2*8), K2, Z1
+	VPSRLQ      $0x10, Z6, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x30, Z0, Z2
+	VPANDQ      constants<>+2368(SB), Z2, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K2
+	VPGATHERQQ  (R8)(Z2*8), K2, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPSRLQ      $0x34, Z1, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z1, Z3, Z6
+	VPMADD52LUQ Z5, Z3, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z3, Z7
+	VPMADD52LUQ Z1, Z4, Z6
+	VPMADD52HUQ Z1, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSRLQ      $0x08, Z6, Z1
+	VPADDQ      Z1, Z3, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K2
+	VPGATHERQQ  8(R8)(Z2*8), K2, Z3
 	VPSLLQ      $0x38, Z6, Z2
-	VPADDQ      Z2, Z1, Z2
-	VPCMPUQ     $0x01, Z1, Z2, K2
-	VPSUBQ      constants<>+1536(SB), Z0, K2, Z0
-	VPSRLVQ     Z3, Z0, Z0
+	VPADDQ      Z2, Z3, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K2
+	VPSUBQ      constants<>+1536(SB), Z1, K2, Z1
+	VPSRLQ      $0x39, Z0, Z0
+	VMOVUPS     constants<>+2432(SB), Z2
+	VPSUBQ      Z0, Z2, Z2
+	VPSRLVQ     Z2, Z1, Z0
 	VPADDQ      constants<>+64(SB), Z0, Z0
 	VPSRLQ      $0x01, Z0, Z0
 	VPMOVQ2M    Z0, K2
@@ -9717,11 +9730,7 @@ tail236:
 	VPSLLQ      $0x2a, Z6, Z4
 	VPSRLQ      $0x16, Z0, Z0
 	VPORQ       Z0, Z4, Z0
-	VMOVUPS     constants<>+5376(SB), Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z4, Z3, Z5
 	VMOVUPS     constants<>+5440(SB), Z4
-	VPSUBQ      Z5, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPMADD52HUQ Z4, Z3, Z5
 	VMOVUPS     constants<>+5504(SB), Z4
@@ -9739,25 +9748,17 @@ tail236:
 	VMOVUPS     constants<>+5696(SB), Z4
 	VPSUBQ      Z5, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5760(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPMADD52HUQ Z5, Z3, Z7
 	VPMADD52HUQ Z4, Z3, Z6
 	VPMADD52HUQ Z4, Z0, Z7
 	VPMADD52LUQ Z4, Z3, Z7
-	VMOVUPS     constants<>+5760(SB), Z4
-	VPSUBQ      Z7, Z4, Z4
-	VMOVUPS     constants<>+5824(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPSRAQ      $0x34, Z4, Z6
-	VPADDQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z3, Z7
-	VPMADD52HUQ Z5, Z3, Z6
-	VPMADD52HUQ Z5, Z0, Z7
-	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+5888(SB), Z4
+	VMOVUPS     constants<>+5824(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+5888(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -9769,7 +9770,7 @@ tail236:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+4480(SB), Z4
+	VMOVUPS     constants<>+5952(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+5952(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -9781,7 +9782,7 @@ tail236:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+6016(SB), Z4
+	VMOVUPS     constants<>+4544(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+6016(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -9793,7 +9794,19 @@ tail236:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+4480(SB), Z4
+	VMOVUPS     constants<>+6080(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
+	VMOVUPS     constants<>+6080(SB), Z5
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+4544(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+448(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -9835,10 +9848,10 @@ tail236:
 	VPANDQ      constants<>+640(SB), Z0, Z0
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+6080(SB), Z1, Z4
-	VPMADD52HUQ constants<>+6144(SB), Z1, Z3
-	VPMADD52HUQ constants<>+6144(SB), Z0, Z4
-	VPMADD52LUQ constants<>+6144(SB), Z1, Z4
+	VPMADD52HUQ constants<>+6144(SB), Z1, Z4
+	VPMADD52HUQ constants<>+6208(SB), Z1, Z3
+	VPMADD52HUQ constants<>+6208(SB), Z0, Z4
+	VPMADD52LUQ constants<>+6208(SB), Z1, Z4
 	VPADDQ      Z4, Z0, Z0
 	VPADDQ      Z3, Z1, Z1
 	VPSRLQ      $0x34, Z0, Z3
@@ -9878,10 +9891,10 @@ tail236:
 	VPSRLQ      $0x34, Z7, Z0
 	VPADDQ      Z0, Z8, Z0
 	VPANDQ      constants<>+640(SB), Z7, Z1
-	VPTESTMQ    constants<>+6208(SB), Z0, K2
+	VPTESTMQ    constants<>+6272(SB), Z0, K2
 	VPTESTMQ    constants<>+1536(SB), Z9, K3
 	KORB        K3, K2, K2
-	VMOVUPD     constants<>+6272(SB), K2, Z0
+	VMOVUPD     constants<>+6336(SB), K2, Z0
 	VPSLLQ      $0x0e, Z0, Z0
 	VPSRLQ      $0x26, Z1, Z3
 	VPORQ       Z3, Z0, Z0
@@ -9896,89 +9909,89 @@ tail236:
 	VPXORQ      Z2, Z2, Z2
 	VPSUBQ      Z1, Z2, K2, Z1
 	VPADDQ      constants<>+192(SB), Z0, Z0
-	VMOVUPS     constants<>+6336(SB), Z2
+	VMOVUPS     constants<>+6400(SB), Z2
 	VPCMPUQ     $0x05, Z2, Z0, K2
-	VPSRLQ      $0x39, Z0, Z2
-	VMOVUPS     constants<>+2176(SB), Z3
-	VPSUBQ      Z2, Z3, Z3
 	MOVQ        coarse+40(FP), CX
 	MOVQ        fine+48(FP), DI
-	VPSRLQ      $0x30, Z0, Z2
-	VPANDQ      constants<>+2240(SB), Z2, Z2
-	VPSRLQ      $0x29, Z0, Z4
-	VPANDQ      constants<>+2304(SB), Z4, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPCMPQ      $0x05, Z5, Z5, K3
-	VPGATHERQQ  (DI)(Z4*8), K3, Z5
-	VPSLLQ      $0x17, Z0, Z0
+	VPSLLQ      $0x17, Z0, Z2
 	VPSRLQ      $0x29, Z1, Z1
-	VPORQ       Z1, Z0, Z0
-	VPSRLQ      $0x34, Z0, Z1
+	VPORQ       Z1, Z2, Z1
+	VPSRLQ      $0x34, Z1, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+2112(SB), Z1, Z3
+	VPMADD52LUQ constants<>+2176(SB), Z1, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+2368(SB), Z0, Z4
-	VPMADD52LUQ constants<>+2432(SB), Z0, Z4
+	VPMADD52HUQ constants<>+2176(SB), Z1, Z4
+	VPMADD52LUQ constants<>+2112(SB), Z2, Z3
+	VPMADD52HUQ constants<>+2112(SB), Z2, Z4
+	VPMADD52LUQ constants<>+2176(SB), Z2, Z4
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z3, Z3
+	VPSRLQ      $0x0c, Z3, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPMADD52HUQ Z1, Z1, Z2
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z1, Z2, Z4
+	VPSRLQ      $0x14, Z4, Z1
+	VPMULUDQ    constants<>+2240(SB), Z1, Z1
+	VPSRLQ      $0x05, Z2, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x22, Z1, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x29, Z0, Z2
+	VPANDQ      constants<>+2304(SB), Z2, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  (DI)(Z2*8), K3, Z3
+	VPSRLQ      $0x08, Z1, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x34, Z3, Z4
+	VPSRLQ      $0x34, Z1, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+2432(SB), Z0, Z6
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z4
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z6
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z6
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z4, Z4
-	VPSRLQ      $0x0c, Z4, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPMADD52HUQ Z0, Z0, Z1
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z0, Z1, Z6
-	VPSRLQ      $0x14, Z6, Z0
-	VPMULUDQ    constants<>+2496(SB), Z0, Z0
-	VPSRLQ      $0x05, Z1, Z1
-	VPADDQ      Z1, Z4, Z1
-	VPSRLQ      $0x22, Z0, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPSRLQ      $0x08, Z0, Z1
-	VPADDQ      Z1, Z5, Z1
-	VPSRLQ      $0x34, Z5, Z4
-	VPSRLQ      $0x34, Z0, Z6
+	VPMADD52HUQ Z1, Z3, Z6
+	VPMADD52LUQ Z5, Z3, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z0, Z5, Z7
-	VPMADD52LUQ Z6, Z5, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z5, Z8
-	VPMADD52LUQ Z0, Z4, Z7
-	VPMADD52HUQ Z0, Z4, Z8
-	VPMADD52LUQ Z6, Z4, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x10, Z7, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K3
-	VPGATHERQQ  (CX)(Z2*8), K3, Z1
-	VPSRLQ      $0x34, Z1, Z4
-	VPSRLQ      $0x34, Z0, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z0, Z1, Z6
-	VPMADD52LUQ Z5, Z1, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z1, Z7
-	VPMADD52LUQ Z0, Z4, Z6
-	VPMADD52HUQ Z0, Z4, Z7
+	VPMADD52HUQ Z5, Z3, Z7
+	VPMADD52LUQ Z1, Z4, Z6
+	VPMADD52HUQ Z1, Z4, Z7
 	VPMADD52LUQ Z5, Z4, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
-	VPSRLQ      $0x08, Z6, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K3
-	VPGATHERQQ  8(CX)(Z2*8), K3, Z1
+	VPSRLQ      $0x10, Z6, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x30, Z0, Z2
+	VPANDQ      constants<>+2368(SB), Z2, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  (CX)(Z2*8), K3, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPSRLQ      $0x34, Z1, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z1, Z3, Z6
+	VPMADD52LUQ Z5, Z3, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z5, Z3, Z7
+	VPMADD52LUQ Z1, Z4, Z6
+	VPMADD52HUQ Z1, Z4, Z7
+	VPMADD52LUQ Z5, Z4, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSRLQ      $0x08, Z6, Z1
+	VPADDQ      Z1, Z3, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  8(CX)(Z2*8), K3, Z3
 	VPSLLQ      $0x38, Z6, Z2
-	VPADDQ      Z2, Z1, Z2
-	VPCMPUQ     $0x01, Z1, Z2, K3
-	VPSUBQ      constants<>+1536(SB), Z0, K3, Z0
-	VPSRLVQ     Z3, Z0, Z0
+	VPADDQ      Z2, Z3, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K3
+	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
+	VPSRLQ      $0x39, Z0, Z0
+	VMOVUPS     constants<>+2432(SB), Z2
+	VPSUBQ      Z0, Z2, Z2
+	VPSRLVQ     Z2, Z1, Z0
 	VPADDQ      constants<>+64(SB), Z0, Z0
 	VPSRLQ      $0x01, Z0, Z0
 	VPMOVQ2M    Z0, K3
@@ -10086,16 +10099,8 @@ many241:
 	VPSRLQ      $0x16, Z1, Z1
 	VPORQ       Z0, Z8, Z0
 	VPORQ       Z1, Z9, Z1
-	VMOVUPS     constants<>+5376(SB), Z8
-	VMOVUPS     constants<>+5376(SB), Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z8, Z6, Z10
-	VPMADD52HUQ Z9, Z7, Z11
 	VMOVUPS     constants<>+5440(SB), Z8
-	VPSUBQ      Z10, Z8, Z8
 	VMOVUPS     constants<>+5440(SB), Z9
-	VPSUBQ      Z11, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPMADD52HUQ Z8, Z6, Z10
@@ -10130,6 +10135,14 @@ many241:
 	VPSUBQ      Z11, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z8, Z6, Z10
+	VPMADD52HUQ Z9, Z7, Z11
+	VMOVUPS     constants<>+5760(SB), Z8
+	VPSUBQ      Z10, Z8, Z8
+	VMOVUPS     constants<>+5760(SB), Z9
+	VPSUBQ      Z11, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
@@ -10142,33 +10155,9 @@ many241:
 	VPMADD52HUQ Z9, Z1, Z15
 	VPMADD52LUQ Z8, Z6, Z14
 	VPMADD52LUQ Z9, Z7, Z15
-	VMOVUPS     constants<>+5760(SB), Z8
+	VMOVUPS     constants<>+5824(SB), Z8
 	VPSUBQ      Z14, Z8, Z8
-	VMOVUPS     constants<>+5760(SB), Z9
-	VPSUBQ      Z15, Z9, Z9
-	VMOVUPS     constants<>+5824(SB), Z10
-	VPSUBQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+5824(SB), Z11
-	VPSUBQ      Z13, Z11, Z11
-	VPSRAQ      $0x34, Z8, Z12
-	VPSRAQ      $0x34, Z9, Z13
-	VPADDQ      Z12, Z10, Z10
-	VPADDQ      Z13, Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z8, Z6, Z14
-	VPMADD52HUQ Z9, Z7, Z15
-	VPMADD52HUQ Z10, Z6, Z12
-	VPMADD52HUQ Z11, Z7, Z13
-	VPMADD52HUQ Z10, Z0, Z14
-	VPMADD52HUQ Z11, Z1, Z15
-	VPMADD52LUQ Z10, Z6, Z14
-	VPMADD52LUQ Z11, Z7, Z15
-	VMOVUPS     constants<>+5888(SB), Z8
-	VPSUBQ      Z14, Z8, Z8
-	VMOVUPS     constants<>+5888(SB), Z9
+	VMOVUPS     constants<>+5824(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
 	VMOVUPS     constants<>+5888(SB), Z10
 	VPSUBQ      Z12, Z10, Z10
@@ -10190,9 +10179,9 @@ many241:
 	VPMADD52HUQ Z11, Z1, Z15
 	VPMADD52LUQ Z10, Z6, Z14
 	VPMADD52LUQ Z11, Z7, Z15
-	VMOVUPS     constants<>+4480(SB), Z8
+	VMOVUPS     constants<>+5952(SB), Z8
 	VPSUBQ      Z14, Z8, Z8
-	VMOVUPS     constants<>+4480(SB), Z9
+	VMOVUPS     constants<>+5952(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
 	VMOVUPS     constants<>+5952(SB), Z10
 	VPSUBQ      Z12, Z10, Z10
@@ -10214,9 +10203,9 @@ many241:
 	VPMADD52HUQ Z11, Z1, Z15
 	VPMADD52LUQ Z10, Z6, Z14
 	VPMADD52LUQ Z11, Z7, Z15
-	VMOVUPS     constants<>+6016(SB), Z8
+	VMOVUPS     constants<>+4544(SB), Z8
 	VPSUBQ      Z14, Z8, Z8
-	VMOVUPS     constants<>+6016(SB), Z9
+	VMOVUPS     constants<>+4544(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
 	VMOVUPS     constants<>+6016(SB), Z10
 	VPSUBQ      Z12, Z10, Z10
@@ -10238,9 +10227,33 @@ many241:
 	VPMADD52HUQ Z11, Z1, Z15
 	VPMADD52LUQ Z10, Z6, Z14
 	VPMADD52LUQ Z11, Z7, Z15
-	VMOVUPS     constants<>+4480(SB), Z8
+	VMOVUPS     constants<>+6080(SB), Z8
 	VPSUBQ      Z14, Z8, Z8
-	VMOVUPS     constants<>+4480(SB), Z9
+	VMOVUPS     constants<>+6080(SB), Z9
+	VPSUBQ      Z15, Z9, Z9
+	VMOVUPS     constants<>+6080(SB), Z10
+	VPSUBQ      Z12, Z10, Z10
+	VMOVUPS     constants<>+6080(SB), Z11
+	VPSUBQ      Z13, Z11, Z11
+	VPSRAQ      $0x34, Z8, Z12
+	VPSRAQ      $0x34, Z9, Z13
+	VPADDQ      Z12, Z10, Z10
+	VPADDQ      Z13, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ Z8, Z6, Z14
+	VPMADD52HUQ Z9, Z7, Z15
+	VPMADD52HUQ Z10, Z6, Z12
+	VPMADD52HUQ Z11, Z7, Z13
+	VPMADD52HUQ Z10, Z0, Z14
+	VPMADD52HUQ Z11, Z1, Z15
+	VPMADD52LUQ Z10, Z6, Z14
+	VPMADD52LUQ Z11, Z7, Z15
+	VMOVUPS     constants<>+4544(SB), Z8
+	VPSUBQ      Z14, Z8, Z8
+	VMOVUPS     constants<>+4544(SB), Z9
 	VPSUBQ      Z15, Z9, Z9
 	VMOVUPS     constants<>+448(SB), Z10
 	VPSUBQ      Z12, Z10, Z10
@@ -10322,14 +10335,14 @@ many241:
 	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+6080(SB), Z3, Z8
-	VPMADD52HUQ constants<>+6080(SB), Z5, Z9
-	VPMADD52HUQ constants<>+6144(SB), Z3, Z6
-	VPMADD52HUQ constants<>+6144(SB), Z5, Z7
-	VPMADD52HUQ constants<>+6144(SB), Z0, Z8
-	VPMADD52HUQ constants<>+6144(SB), Z1, Z9
-	VPMADD52LUQ constants<>+6144(SB), Z3, Z8
-	VPMADD52LUQ constants<>+6144(SB), Z5, Z9
+	VPMADD52HUQ constants<>+6144(SB), Z3, Z8
+	VPMADD52HUQ constants<>+6144(SB), Z5, Z9
+	VPMADD52HUQ constants<>+6208(SB), Z3, Z6
+	VPMADD52HUQ constants<>+6208(SB), Z5, Z7
+	VPMADD52HUQ constants<>+6208(SB), Z0, Z8
+	VPMADD52HUQ constants<>+6208(SB), Z1, Z9
+	VPMADD52LUQ constants<>+6208(SB), Z3, Z8
+	VPMADD52LUQ constants<>+6208(SB), Z5, Z9
 	VPADDQ      Z8, Z0, Z0
 	VPADDQ      Z9, Z1, Z1
 	VPADDQ      Z6, Z3, Z3
@@ -10408,14 +10421,14 @@ many241:
 	VPADDQ      Z11, Z17, Z11
 	VPANDQ      constants<>+640(SB), Z14, Z12
 	VPANDQ      constants<>+640(SB), Z15, Z13
-	VPTESTMQ    constants<>+6208(SB), Z10, K1
-	VPTESTMQ    constants<>+6208(SB), Z11, K2
+	VPTESTMQ    constants<>+6272(SB), Z10, K1
+	VPTESTMQ    constants<>+6272(SB), Z11, K2
 	VPTESTMQ    constants<>+1536(SB), Z18, K3
 	VPTESTMQ    constants<>+1536(SB), Z19, K4
 	KORB        K3, K1, K1
 	KORB        K4, K2, K2
-	VMOVUPD     constants<>+6272(SB), K1, Z10
-	VMOVUPD     constants<>+6272(SB), K2, Z11
+	VMOVUPD     constants<>+6336(SB), K1, Z10
+	VMOVUPD     constants<>+6336(SB), K2, Z11
 	VPSLLQ      $0x0e, Z10, Z10
 	VPSLLQ      $0x0e, Z11, Z11
 	VPSRLQ      $0x26, Z12, Z14
@@ -10444,142 +10457,96 @@ many241:
 	VPSUBQ      Z13, Z8, K1, Z13
 	VPADDQ      constants<>+192(SB), Z10, Z8
 	VPADDQ      constants<>+192(SB), Z11, Z9
-	VMOVUPS     constants<>+6336(SB), Z10
-	VMOVUPS     constants<>+6336(SB), Z11
+	VMOVUPS     constants<>+6400(SB), Z10
+	VMOVUPS     constants<>+6400(SB), Z11
 	VPCMPUQ     $0x05, Z10, Z8, K1
 	VPCMPUQ     $0x05, Z11, Z9, K2
-	VPSRLQ      $0x39, Z8, Z10
-	VPSRLQ      $0x39, Z9, Z11
-	VMOVUPS     constants<>+2176(SB), Z14
-	VPSUBQ      Z10, Z14, Z14
-	VMOVUPS     constants<>+2176(SB), Z10
-	VPSUBQ      Z11, Z10, Z10
 	MOVQ        coarse+40(FP), R9
 	MOVQ        fine+48(FP), R10
-	VPSRLQ      $0x30, Z8, Z11
-	VPSRLQ      $0x30, Z9, Z15
-	VPANDQ      constants<>+2240(SB), Z11, Z11
-	VPANDQ      constants<>+2240(SB), Z15, Z15
-	VPSRLQ      $0x29, Z8, Z16
-	VPSRLQ      $0x29, Z9, Z17
-	VPANDQ      constants<>+2304(SB), Z16, Z16
-	VPANDQ      constants<>+2304(SB), Z17, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPCMPQ      $0x05, Z18, Z18, K3
-	VPGATHERQQ  (R10)(Z16*8), K3, Z18
-	VPXORQ      Z16, Z16, Z16
-	VPCMPQ      $0x05, Z16, Z16, K3
-	VPGATHERQQ  (R10)(Z17*8), K3, Z16
-	VPSLLQ      $0x17, Z8, Z8
-	VPSLLQ      $0x17, Z9, Z9
+	VPSLLQ      $0x17, Z8, Z10
+	VPSLLQ      $0x17, Z9, Z11
 	VPSRLQ      $0x29, Z12, Z12
 	VPSRLQ      $0x29, Z13, Z13
-	VPORQ       Z12, Z8, Z8
-	VPORQ       Z13, Z9, Z9
-	VPSRLQ      $0x34, Z8, Z12
-	VPSRLQ      $0x34, Z9, Z13
+	VPORQ       Z12, Z10, Z10
+	VPORQ       Z13, Z11, Z11
+	VPSRLQ      $0x34, Z10, Z12
+	VPSRLQ      $0x34, Z11, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ constants<>+2112(SB), Z10, Z14
+	VPMADD52HUQ constants<>+2112(SB), Z11, Z15
+	VPMADD52LUQ constants<>+2176(SB), Z10, Z14
+	VPMADD52LUQ constants<>+2176(SB), Z11, Z15
+	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z19, Z19, Z19
-	VPMADD52HUQ constants<>+2368(SB), Z8, Z17
-	VPMADD52HUQ constants<>+2368(SB), Z9, Z19
-	VPMADD52LUQ constants<>+2432(SB), Z8, Z17
-	VPMADD52LUQ constants<>+2432(SB), Z9, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPXORQ      Z21, Z21, Z21
-	VPMADD52HUQ constants<>+2432(SB), Z8, Z20
-	VPMADD52HUQ constants<>+2432(SB), Z9, Z21
-	VPMADD52LUQ constants<>+2368(SB), Z12, Z17
-	VPMADD52LUQ constants<>+2368(SB), Z13, Z19
-	VPMADD52HUQ constants<>+2368(SB), Z12, Z20
-	VPMADD52HUQ constants<>+2368(SB), Z13, Z21
-	VPMADD52LUQ constants<>+2432(SB), Z12, Z20
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z17, Z17
-	VPMADD52LUQ constants<>+2432(SB), Z13, Z21
-	VPSRLQ      $0x0c, Z19, Z19
-	VPSLLQ      $0x28, Z21, Z21
-	VPADDQ      Z21, Z19, Z19
-	VPSRLQ      $0x0c, Z17, Z8
-	VPSRLQ      $0x0c, Z19, Z9
+	VPMADD52HUQ constants<>+2176(SB), Z10, Z16
+	VPMADD52HUQ constants<>+2176(SB), Z11, Z17
+	VPMADD52LUQ constants<>+2112(SB), Z12, Z14
+	VPMADD52LUQ constants<>+2112(SB), Z13, Z15
+	VPMADD52HUQ constants<>+2112(SB), Z12, Z16
+	VPMADD52HUQ constants<>+2112(SB), Z13, Z17
+	VPMADD52LUQ constants<>+2176(SB), Z12, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
+	VPMADD52LUQ constants<>+2176(SB), Z13, Z17
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z17, Z17
+	VPADDQ      Z17, Z15, Z15
+	VPSRLQ      $0x0c, Z14, Z10
+	VPSRLQ      $0x0c, Z15, Z11
 	VPXORQ      Z12, Z12, Z12
 	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z8, Z8, Z12
-	VPMADD52HUQ Z9, Z9, Z13
-	VPXORQ      Z20, Z20, Z20
-	VPXORQ      Z21, Z21, Z21
-	VPMADD52HUQ Z8, Z12, Z20
-	VPMADD52HUQ Z9, Z13, Z21
-	VPSRLQ      $0x14, Z20, Z8
-	VPSRLQ      $0x14, Z21, Z9
-	VPMULUDQ    constants<>+2496(SB), Z8, Z8
-	VPMULUDQ    constants<>+2496(SB), Z9, Z9
+	VPMADD52HUQ Z10, Z10, Z12
+	VPMADD52HUQ Z11, Z11, Z13
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ Z10, Z12, Z16
+	VPMADD52HUQ Z11, Z13, Z17
+	VPSRLQ      $0x14, Z16, Z10
+	VPSRLQ      $0x14, Z17, Z11
+	VPMULUDQ    constants<>+2240(SB), Z10, Z10
+	VPMULUDQ    constants<>+2240(SB), Z11, Z11
 	VPSRLQ      $0x05, Z12, Z12
 	VPSRLQ      $0x05, Z13, Z13
-	VPADDQ      Z12, Z17, Z12
-	VPADDQ      Z13, Z19, Z13
-	VPSRLQ      $0x22, Z8, Z8
-	VPSRLQ      $0x22, Z9, Z9
-	VPADDQ      Z8, Z12, Z8
-	VPADDQ      Z9, Z13, Z9
-	VPSRLQ      $0x08, Z8, Z12
-	VPSRLQ      $0x08, Z9, Z13
-	VPADDQ      Z12, Z18, Z12
-	VPADDQ      Z13, Z16, Z13
-	VPSRLQ      $0x34, Z18, Z17
-	VPSRLQ      $0x34, Z16, Z19
-	VPSRLQ      $0x34, Z8, Z20
-	VPSRLQ      $0x34, Z9, Z21
-	VPXORQ      Z22, Z22, Z22
-	VPXORQ      Z23, Z23, Z23
-	VPMADD52HUQ Z8, Z18, Z22
-	VPMADD52HUQ Z9, Z16, Z23
-	VPMADD52LUQ Z20, Z18, Z22
-	VPMADD52LUQ Z21, Z16, Z23
-	VPXORQ      Z24, Z24, Z24
-	VPXORQ      Z25, Z25, Z25
-	VPMADD52HUQ Z20, Z18, Z24
-	VPMADD52HUQ Z21, Z16, Z25
-	VPMADD52LUQ Z8, Z17, Z22
-	VPMADD52LUQ Z9, Z19, Z23
-	VPMADD52HUQ Z8, Z17, Z24
-	VPMADD52HUQ Z9, Z19, Z25
-	VPMADD52LUQ Z20, Z17, Z24
-	VPSRLQ      $0x0c, Z22, Z22
-	VPSLLQ      $0x28, Z24, Z24
-	VPADDQ      Z24, Z22, Z22
-	VPMADD52LUQ Z21, Z19, Z25
-	VPSRLQ      $0x0c, Z23, Z23
-	VPSLLQ      $0x28, Z25, Z25
-	VPADDQ      Z25, Z23, Z23
-	VPSRLQ      $0x10, Z22, Z8
-	VPSRLQ      $0x10, Z23, Z9
-	VPADDQ      Z8, Z12, Z8
-	VPADDQ      Z9, Z13, Z9
+	VPADDQ      Z12, Z14, Z12
+	VPADDQ      Z13, Z15, Z13
+	VPSRLQ      $0x22, Z10, Z10
+	VPSRLQ      $0x22, Z11, Z11
+	VPADDQ      Z10, Z12, Z10
+	VPADDQ      Z11, Z13, Z11
+	VPSRLQ      $0x29, Z8, Z12
+	VPSRLQ      $0x29, Z9, Z13
+	VPANDQ      constants<>+2304(SB), Z12, Z12
+	VPANDQ      constants<>+2304(SB), Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPCMPQ      $0x05, Z14, Z14, K3
+	VPGATHERQQ  (R10)(Z12*8), K3, Z14
 	VPXORQ      Z12, Z12, Z12
 	VPCMPQ      $0x05, Z12, Z12, K3
-	VPGATHERQQ  (R9)(Z11*8), K3, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPCMPQ      $0x05, Z13, Z13, K3
-	VPGATHERQQ  (R9)(Z15*8), K3, Z13
-	VPSRLQ      $0x34, Z12, Z16
-	VPSRLQ      $0x34, Z13, Z17
-	VPSRLQ      $0x34, Z8, Z18
-	VPSRLQ      $0x34, Z9, Z19
+	VPGATHERQQ  (R10)(Z13*8), K3, Z12
+	VPSRLQ      $0x08, Z10, Z13
+	VPSRLQ      $0x08, Z11, Z15
+	VPADDQ      Z13, Z14, Z13
+	VPADDQ      Z15, Z12, Z15
+	VPSRLQ      $0x34, Z14, Z16
+	VPSRLQ      $0x34, Z12, Z17
+	VPSRLQ      $0x34, Z10, Z18
+	VPSRLQ      $0x34, Z11, Z19
 	VPXORQ      Z20, Z20, Z20
 	VPXORQ      Z21, Z21, Z21
-	VPMADD52HUQ Z8, Z12, Z20
-	VPMADD52HUQ Z9, Z13, Z21
-	VPMADD52LUQ Z18, Z12, Z20
-	VPMADD52LUQ Z19, Z13, Z21
+	VPMADD52HUQ Z10, Z14, Z20
+	VPMADD52HUQ Z11, Z12, Z21
+	VPMADD52LUQ Z18, Z14, Z20
+	VPMADD52LUQ Z19, Z12, Z21
 	VPXORQ      Z22, Z22, Z22
 	VPXORQ      Z23, Z23, Z23
-	VPMADD52HUQ Z18, Z12, Z22
-	VPMADD52HUQ Z19, Z13, Z23
-	VPMADD52LUQ Z8, Z16, Z20
-	VPMADD52LUQ Z9, Z17, Z21
-	VPMADD52HUQ Z8, Z16, Z22
-	VPMADD52HUQ Z9, Z17, Z23
+	VPMADD52HUQ Z18, Z14, Z22
+	VPMADD52HUQ Z19, Z12, Z23
+	VPMADD52LUQ Z10, Z16, Z20
+	VPMADD52LUQ Z11, Z17, Z21
+	VPMADD52HUQ Z10, Z16, Z22
+	VPMADD52HUQ Z11, Z17, Z23
 	VPMADD52LUQ Z18, Z16, Z22
 	VPSRLQ      $0x0c, Z20, Z20
 	VPSLLQ      $0x28, Z22, Z22
@@ -10588,32 +10555,78 @@ many241:
 	VPSRLQ      $0x0c, Z21, Z21
 	VPSLLQ      $0x28, Z23, Z23
 	VPADDQ      Z23, Z21, Z21
-	VPSRLQ      $0x08, Z20, Z8
-	VPSRLQ      $0x08, Z21, Z9
-	VPADDQ      Z8, Z12, Z8
-	VPADDQ      Z9, Z13, Z9
+	VPSRLQ      $0x10, Z20, Z10
+	VPSRLQ      $0x10, Z21, Z11
+	VPADDQ      Z10, Z13, Z10
+	VPADDQ      Z11, Z15, Z11
+	VPSRLQ      $0x30, Z8, Z12
+	VPSRLQ      $0x30, Z9, Z13
+	VPANDQ      constants<>+2368(SB), Z12, Z12
+	VPANDQ      constants<>+2368(SB), Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPCMPQ      $0x05, Z14, Z14, K3
+	VPGATHERQQ  (R9)(Z12*8), K3, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPCMPQ      $0x05, Z15, Z15, K3
+	VPGATHERQQ  (R9)(Z13*8), K3, Z15
+	VPSRLQ      $0x34, Z14, Z16
+	VPSRLQ      $0x34, Z15, Z17
+	VPSRLQ      $0x34, Z10, Z18
+	VPSRLQ      $0x34, Z11, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPXORQ      Z21, Z21, Z21
+	VPMADD52HUQ Z10, Z14, Z20
+	VPMADD52HUQ Z11, Z15, Z21
+	VPMADD52LUQ Z18, Z14, Z20
+	VPMADD52LUQ Z19, Z15, Z21
+	VPXORQ      Z22, Z22, Z22
+	VPXORQ      Z23, Z23, Z23
+	VPMADD52HUQ Z18, Z14, Z22
+	VPMADD52HUQ Z19, Z15, Z23
+	VPMADD52LUQ Z10, Z16, Z20
+	VPMADD52LUQ Z11, Z17, Z21
+	VPMADD52HUQ Z10, Z16, Z22
+	VPMADD52HUQ Z11, Z17, Z23
+	VPMADD52LUQ Z18, Z16, Z22
+	VPSRLQ      $0x0c, Z20, Z20
+	VPSLLQ      $0x28, Z22, Z22
+	VPADDQ      Z22, Z20, Z20
+	VPMADD52LUQ Z19, Z17, Z23
+	VPSRLQ      $0x0c, Z21, Z21
+	VPSLLQ      $0x28, Z23, Z23
+	VPADDQ      Z23, Z21, Z21
+	VPSRLQ      $0x08, Z20, Z10
+	VPSRLQ      $0x08, Z21, Z11
+	VPADDQ      Z10, Z14, Z10
+	VPADDQ      Z11, Z15, Z11
+	VPXORQ      Z14, Z14, Z14
+	VPCMPQ      $0x05, Z14, Z14, K3
+	VPGATHERQQ  8(R9)(Z12*8), K3, Z14
 	VPXORQ      Z12, Z12, Z12
 	VPCMPQ      $0x05, Z12, Z12, K3
-	VPGATHERQQ  8(R9)(Z11*8), K3, Z12
-	VPXORQ      Z11, Z11, Z11
-	VPCMPQ      $0x05, Z11, Z11, K3
-	VPGATHERQQ  8(R9)(Z15*8), K3, Z11
+	VPGATHERQQ  8(R9)(Z13*8), K3, Z12
 	VPSLLQ      $0x38, Z20, Z13
 	VPSLLQ      $0x38, Z21, Z15
-	VPADDQ      Z13, Z12, Z13
-	VPADDQ      Z15, Z11, Z15
-	VPCMPUQ     $0x01, Z12, Z13, K3
-	VPSUBQ      constants<>+1536(SB), Z8, K3, Z8
-	VPCMPUQ     $0x01, Z11, Z15, K3
-	VPSUBQ      constants<>+1536(SB), Z9, K3, Z9
-	VPSRLVQ     Z14, Z8, Z8
-	VPSRLVQ     Z10, Z9, Z9
-	VPADDQ      constants<>+64(SB), Z8, Z8
+	VPADDQ      Z13, Z14, Z13
+	VPADDQ      Z15, Z12, Z15
+	VPCMPUQ     $0x01, Z14, Z13, K3
+	VPSUBQ      constants<>+1536(SB), Z10, K3, Z10
+	VPCMPUQ     $0x01, Z12, Z15, K3
+	VPSUBQ      constants<>+1536(SB), Z11, K3, Z11
+	VPSRLQ      $0x39, Z8, Z8
+	VPSRLQ      $0x39, Z9, Z9
+	VMOVUPS     constants<>+2432(SB), Z12
+	VPSUBQ      Z8, Z12, Z12
+	VMOVUPS     constants<>+2432(SB), Z8
+	VPSUBQ      Z9, Z8, Z8
+	VPSRLVQ     Z12, Z10, Z9
+	VPSRLVQ     Z8, Z11, Z8
 	VPADDQ      constants<>+64(SB), Z9, Z9
-	VPSRLQ      $0x01, Z8, Z8
+	VPADDQ      constants<>+64(SB), Z8, Z8
 	VPSRLQ      $0x01, Z9, Z9
-	VPMOVQ2M    Z8, K3
-	VPMOVQ2M    Z9, K4
+	VPSRLQ      $0x01, Z8, Z8
+	VPMOVQ2M    Z9, K3
+	VPMOVQ2M    Z8, K4
 	KORB        K3, K1, K1
 	KORB        K4, K2, K2
 	VMOVUPS     (AX)(DI*8), Z10
@@ -10625,10 +10638,10 @@ many241:
 	KORB        K4, K2, K2
 	VMOVUPS     (CX)(DI*8), Z10
 	VMOVUPS     64(CX)(DI*8), Z11
-	VPMAXSQ     constants<>+6400(SB), Z10, Z10
-	VPMAXSQ     constants<>+6400(SB), Z11, Z11
-	VPSUBQ      constants<>+6464(SB), Z10, Z10
-	VPSUBQ      constants<>+6464(SB), Z11, Z11
+	VPMAXSQ     constants<>+6464(SB), Z10, Z10
+	VPMAXSQ     constants<>+6464(SB), Z11, Z11
+	VPSUBQ      constants<>+6528(SB), Z10, Z10
+	VPSUBQ      constants<>+6528(SB), Z11, Z11
 	VPABSQ      Z10, Z12
 	VPABSQ      Z11, Z13
 	VPSRLQ      $0x34, Z12, Z14
@@ -10665,14 +10678,14 @@ many241:
 	VPADDQ      Z1, Z19, Z1
 	VPANDQ      constants<>+640(SB), Z16, Z3
 	VPANDQ      constants<>+640(SB), Z17, Z5
-	VPTESTMQ    constants<>+6208(SB), Z0, K3
-	VPTESTMQ    constants<>+6208(SB), Z1, K4
+	VPTESTMQ    constants<>+6272(SB), Z0, K3
+	VPTESTMQ    constants<>+6272(SB), Z1, K4
 	VPTESTMQ    constants<>+1536(SB), Z20, K5
 	VPTESTMQ    constants<>+1536(SB), Z21, K6
 	KORB        K5, K3, K3
 	KORB        K6, K4, K4
-	VMOVUPD     constants<>+6272(SB), K3, Z0
-	VMOVUPD     constants<>+6272(SB), K4, Z1
+	VMOVUPD     constants<>+6336(SB), K3, Z0
+	VMOVUPD     constants<>+6336(SB), K4, Z1
 	VPSLLQ      $0x0e, Z0, Z0
 	VPSLLQ      $0x0e, Z1, Z1
 	VPSRLQ      $0x26, Z3, Z6
@@ -10701,142 +10714,96 @@ many241:
 	VPSUBQ      Z5, Z2, K3, Z5
 	VPADDQ      constants<>+192(SB), Z0, Z0
 	VPADDQ      constants<>+192(SB), Z1, Z1
-	VMOVUPS     constants<>+6336(SB), Z2
-	VMOVUPS     constants<>+6336(SB), Z4
+	VMOVUPS     constants<>+6400(SB), Z2
+	VMOVUPS     constants<>+6400(SB), Z4
 	VPCMPUQ     $0x05, Z2, Z0, K3
 	VPCMPUQ     $0x05, Z4, Z1, K4
-	VPSRLQ      $0x39, Z0, Z2
-	VPSRLQ      $0x39, Z1, Z4
-	VMOVUPS     constants<>+2176(SB), Z6
-	VPSUBQ      Z2, Z6, Z6
-	VMOVUPS     constants<>+2176(SB), Z2
-	VPSUBQ      Z4, Z2, Z2
 	MOVQ        coarse+40(FP), R9
 	MOVQ        fine+48(FP), R10
-	VPSRLQ      $0x30, Z0, Z4
-	VPSRLQ      $0x30, Z1, Z7
-	VPANDQ      constants<>+2240(SB), Z4, Z4
-	VPANDQ      constants<>+2240(SB), Z7, Z7
-	VPSRLQ      $0x29, Z0, Z10
-	VPSRLQ      $0x29, Z1, Z11
-	VPANDQ      constants<>+2304(SB), Z10, Z10
-	VPANDQ      constants<>+2304(SB), Z11, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPCMPQ      $0x05, Z12, Z12, K5
-	VPGATHERQQ  (R10)(Z10*8), K5, Z12
-	VPXORQ      Z10, Z10, Z10
-	VPCMPQ      $0x05, Z10, Z10, K5
-	VPGATHERQQ  (R10)(Z11*8), K5, Z10
-	VPSLLQ      $0x17, Z0, Z0
-	VPSLLQ      $0x17, Z1, Z1
+	VPSLLQ      $0x17, Z0, Z2
+	VPSLLQ      $0x17, Z1, Z4
 	VPSRLQ      $0x29, Z3, Z3
 	VPSRLQ      $0x29, Z5, Z5
-	VPORQ       Z3, Z0, Z0
-	VPORQ       Z5, Z1, Z1
-	VPSRLQ      $0x34, Z0, Z3
-	VPSRLQ      $0x34, Z1, Z5
+	VPORQ       Z3, Z2, Z2
+	VPORQ       Z5, Z4, Z3
+	VPSRLQ      $0x34, Z2, Z4
+	VPSRLQ      $0x34, Z3, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2112(SB), Z2, Z6
+	VPMADD52HUQ constants<>+2112(SB), Z3, Z7
+	VPMADD52LUQ constants<>+2176(SB), Z2, Z6
+	VPMADD52LUQ constants<>+2176(SB), Z3, Z7
+	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ constants<>+2368(SB), Z0, Z11
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z13
-	VPMADD52LUQ constants<>+2432(SB), Z0, Z11
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ constants<>+2432(SB), Z0, Z14
-	VPMADD52HUQ constants<>+2432(SB), Z1, Z15
-	VPMADD52LUQ constants<>+2368(SB), Z3, Z11
-	VPMADD52LUQ constants<>+2368(SB), Z5, Z13
-	VPMADD52HUQ constants<>+2368(SB), Z3, Z14
-	VPMADD52HUQ constants<>+2368(SB), Z5, Z15
-	VPMADD52LUQ constants<>+2432(SB), Z3, Z14
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z11, Z11
-	VPMADD52LUQ constants<>+2432(SB), Z5, Z15
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z15, Z15
-	VPADDQ      Z15, Z13, Z13
-	VPSRLQ      $0x0c, Z11, Z0
-	VPSRLQ      $0x0c, Z13, Z1
-	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+2176(SB), Z2, Z10
+	VPMADD52HUQ constants<>+2176(SB), Z3, Z11
+	VPMADD52LUQ constants<>+2112(SB), Z4, Z6
+	VPMADD52LUQ constants<>+2112(SB), Z5, Z7
+	VPMADD52HUQ constants<>+2112(SB), Z4, Z10
+	VPMADD52HUQ constants<>+2112(SB), Z5, Z11
+	VPMADD52LUQ constants<>+2176(SB), Z4, Z10
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z6, Z6
+	VPMADD52LUQ constants<>+2176(SB), Z5, Z11
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z7, Z7
+	VPSRLQ      $0x0c, Z6, Z2
+	VPSRLQ      $0x0c, Z7, Z3
+	VPXORQ      Z4, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z0, Z0, Z3
-	VPMADD52HUQ Z1, Z1, Z5
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z0, Z3, Z14
-	VPMADD52HUQ Z1, Z5, Z15
-	VPSRLQ      $0x14, Z14, Z0
-	VPSRLQ      $0x14, Z15, Z1
-	VPMULUDQ    constants<>+2496(SB), Z0, Z0
-	VPMULUDQ    constants<>+2496(SB), Z1, Z1
-	VPSRLQ      $0x05, Z3, Z3
+	VPMADD52HUQ Z2, Z2, Z4
+	VPMADD52HUQ Z3, Z3, Z5
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z2, Z4, Z10
+	VPMADD52HUQ Z3, Z5, Z11
+	VPSRLQ      $0x14, Z10, Z2
+	VPSRLQ      $0x14, Z11, Z3
+	VPMULUDQ    constants<>+2240(SB), Z2, Z2
+	VPMULUDQ    constants<>+2240(SB), Z3, Z3
+	VPSRLQ      $0x05, Z4, Z4
 	VPSRLQ      $0x05, Z5, Z5
-	VPADDQ      Z3, Z11, Z3
-	VPADDQ      Z5, Z13, Z5
-	VPSRLQ      $0x22, Z0, Z0
-	VPSRLQ      $0x22, Z1, Z1
-	VPADDQ      Z0, Z3, Z0
-	VPADDQ      Z1, Z5, Z1
-	VPSRLQ      $0x08, Z0, Z3
-	VPSRLQ      $0x08, Z1, Z5
-	VPADDQ      Z3, Z12, Z3
-	VPADDQ      Z5, Z10, Z5
-	VPSRLQ      $0x34, Z12, Z11
-	VPSRLQ      $0x34, Z10, Z13
-	VPSRLQ      $0x34, Z0, Z14
-	VPSRLQ      $0x34, Z1, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ Z0, Z12, Z16
-	VPMADD52HUQ Z1, Z10, Z17
-	VPMADD52LUQ Z14, Z12, Z16
-	VPMADD52LUQ Z15, Z10, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPMADD52HUQ Z14, Z12, Z18
-	VPMADD52HUQ Z15, Z10, Z19
-	VPMADD52LUQ Z0, Z11, Z16
-	VPMADD52LUQ Z1, Z13, Z17
-	VPMADD52HUQ Z0, Z11, Z18
-	VPMADD52HUQ Z1, Z13, Z19
-	VPMADD52LUQ Z14, Z11, Z18
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z18, Z18
-	VPADDQ      Z18, Z16, Z16
-	VPMADD52LUQ Z15, Z13, Z19
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z17, Z17
-	VPSRLQ      $0x10, Z16, Z0
-	VPSRLQ      $0x10, Z17, Z1
-	VPADDQ      Z0, Z3, Z0
-	VPADDQ      Z1, Z5, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K5
-	VPGATHERQQ  (R9)(Z4*8), K5, Z3
-	VPXORQ      Z5, Z5, Z5
-	VPCMPQ      $0x05, Z5, Z5, K5
-	VPGATHERQQ  (R9)(Z7*8), K5, Z5
-	VPSRLQ      $0x34, Z3, Z10
-	VPSRLQ      $0x34, Z5, Z11
-	VPSRLQ      $0x34, Z0, Z12
-	VPSRLQ      $0x34, Z1, Z13
+	VPADDQ      Z4, Z6, Z4
+	VPADDQ      Z5, Z7, Z5
+	VPSRLQ      $0x22, Z2, Z2
+	VPSRLQ      $0x22, Z3, Z3
+	VPADDQ      Z2, Z4, Z2
+	VPADDQ      Z3, Z5, Z3
+	VPSRLQ      $0x29, Z0, Z4
+	VPSRLQ      $0x29, Z1, Z5
+	VPANDQ      constants<>+2304(SB), Z4, Z4
+	VPANDQ      constants<>+2304(SB), Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K5
+	VPGATHERQQ  (R10)(Z4*8), K5, Z6
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K5
+	VPGATHERQQ  (R10)(Z5*8), K5, Z4
+	VPSRLQ      $0x08, Z2, Z5
+	VPSRLQ      $0x08, Z3, Z7
+	VPADDQ      Z5, Z6, Z5
+	VPADDQ      Z7, Z4, Z7
+	VPSRLQ      $0x34, Z6, Z10
+	VPSRLQ      $0x34, Z4, Z11
+	VPSRLQ      $0x34, Z2, Z12
+	VPSRLQ      $0x34, Z3, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z0, Z3, Z14
-	VPMADD52HUQ Z1, Z5, Z15
-	VPMADD52LUQ Z12, Z3, Z14
-	VPMADD52LUQ Z13, Z5, Z15
+	VPMADD52HUQ Z2, Z6, Z14
+	VPMADD52HUQ Z3, Z4, Z15
+	VPMADD52LUQ Z12, Z6, Z14
+	VPMADD52LUQ Z13, Z4, Z15
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ Z12, Z3, Z16
-	VPMADD52HUQ Z13, Z5, Z17
-	VPMADD52LUQ Z0, Z10, Z14
-	VPMADD52LUQ Z1, Z11, Z15
-	VPMADD52HUQ Z0, Z10, Z16
-	VPMADD52HUQ Z1, Z11, Z17
+	VPMADD52HUQ Z12, Z6, Z16
+	VPMADD52HUQ Z13, Z4, Z17
+	VPMADD52LUQ Z2, Z10, Z14
+	VPMADD52LUQ Z3, Z11, Z15
+	VPMADD52HUQ Z2, Z10, Z16
+	VPMADD52HUQ Z3, Z11, Z17
 	VPMADD52LUQ Z12, Z10, Z16
 	VPSRLQ      $0x0c, Z14, Z14
 	VPSLLQ      $0x28, Z16, Z16
@@ -10845,32 +10812,78 @@ many241:
 	VPSRLQ      $0x0c, Z15, Z15
 	VPSLLQ      $0x28, Z17, Z17
 	VPADDQ      Z17, Z15, Z15
-	VPSRLQ      $0x08, Z14, Z0
-	VPSRLQ      $0x08, Z15, Z1
-	VPADDQ      Z0, Z3, Z0
-	VPADDQ      Z1, Z5, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K5
-	VPGATHERQQ  8(R9)(Z4*8), K5, Z3
+	VPSRLQ      $0x10, Z14, Z2
+	VPSRLQ      $0x10, Z15, Z3
+	VPADDQ      Z2, Z5, Z2
+	VPADDQ      Z3, Z7, Z3
+	VPSRLQ      $0x30, Z0, Z4
+	VPSRLQ      $0x30, Z1, Z5
+	VPANDQ      constants<>+2368(SB), Z4, Z4
+	VPANDQ      constants<>+2368(SB), Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K5
+	VPGATHERQQ  (R9)(Z4*8), K5, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPCMPQ      $0x05, Z7, Z7, K5
+	VPGATHERQQ  (R9)(Z5*8), K5, Z7
+	VPSRLQ      $0x34, Z6, Z10
+	VPSRLQ      $0x34, Z7, Z11
+	VPSRLQ      $0x34, Z2, Z12
+	VPSRLQ      $0x34, Z3, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ Z2, Z6, Z14
+	VPMADD52HUQ Z3, Z7, Z15
+	VPMADD52LUQ Z12, Z6, Z14
+	VPMADD52LUQ Z13, Z7, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ Z12, Z6, Z16
+	VPMADD52HUQ Z13, Z7, Z17
+	VPMADD52LUQ Z2, Z10, Z14
+	VPMADD52LUQ Z3, Z11, Z15
+	VPMADD52HUQ Z2, Z10, Z16
+	VPMADD52HUQ Z3, Z11, Z17
+	VPMADD52LUQ Z12, Z10, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
+	VPMADD52LUQ Z13, Z11, Z17
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z17, Z17
+	VPADDQ      Z17, Z15, Z15
+	VPSRLQ      $0x08, Z14, Z2
+	VPSRLQ      $0x08, Z15, Z3
+	VPADDQ      Z2, Z6, Z2
+	VPADDQ      Z3, Z7, Z3
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K5
+	VPGATHERQQ  8(R9)(Z4*8), K5, Z6
 	VPXORQ      Z4, Z4, Z4
 	VPCMPQ      $0x05, Z4, Z4, K5
-	VPGATHERQQ  8(R9)(Z7*8), K5, Z4
+	VPGATHERQQ  8(R9)(Z5*8), K5, Z4
 	VPSLLQ      $0x38, Z14, Z5
 	VPSLLQ      $0x38, Z15, Z7
-	VPADDQ      Z5, Z3, Z5
+	VPADDQ      Z5, Z6, Z5
 	VPADDQ      Z7, Z4, Z7
-	VPCMPUQ     $0x01, Z3, Z5, K5
-	VPSUBQ      constants<>+1536(SB), Z0, K5, Z0
+	VPCMPUQ     $0x01, Z6, Z5, K5
+	VPSUBQ      constants<>+1536(SB), Z2, K5, Z2
 	VPCMPUQ     $0x01, Z4, Z7, K5
-	VPSUBQ      constants<>+1536(SB), Z1, K5, Z1
-	VPSRLVQ     Z6, Z0, Z0
-	VPSRLVQ     Z2, Z1, Z1
-	VPADDQ      constants<>+64(SB), Z0, Z0
+	VPSUBQ      constants<>+1536(SB), Z3, K5, Z3
+	VPSRLQ      $0x39, Z0, Z0
+	VPSRLQ      $0x39, Z1, Z1
+	VMOVUPS     constants<>+2432(SB), Z4
+	VPSUBQ      Z0, Z4, Z4
+	VMOVUPS     constants<>+2432(SB), Z0
+	VPSUBQ      Z1, Z0, Z0
+	VPSRLVQ     Z4, Z2, Z1
+	VPSRLVQ     Z0, Z3, Z0
 	VPADDQ      constants<>+64(SB), Z1, Z1
-	VPSRLQ      $0x01, Z0, Z0
+	VPADDQ      constants<>+64(SB), Z0, Z0
 	VPSRLQ      $0x01, Z1, Z1
-	VPMOVQ2M    Z0, K5
-	VPMOVQ2M    Z1, K6
+	VPSRLQ      $0x01, Z0, Z0
+	VPMOVQ2M    Z1, K5
+	VPMOVQ2M    Z0, K6
 	KORB        K5, K3, K3
 	KORB        K6, K4, K4
 	KORB        K3, K1, K1
@@ -10882,10 +10895,10 @@ many241:
 	JMP         stopped
 
 good246:
-	VMOVUPS Z8, (DX)(DI*8)
-	VMOVUPS Z0, (BX)(DI*8)
-	VMOVUPS Z9, 64(DX)(DI*8)
-	VMOVUPS Z1, 64(BX)(DI*8)
+	VMOVUPS Z9, (DX)(DI*8)
+	VMOVUPS Z1, (BX)(DI*8)
+	VMOVUPS Z8, 64(DX)(DI*8)
+	VMOVUPS Z0, 64(BX)(DI*8)
 	ADDQ    $0x10, DI
 	CMPQ    DI, R8
 	JLE     many241
@@ -10928,11 +10941,7 @@ one242:
 	VPSLLQ      $0x2a, Z6, Z4
 	VPSRLQ      $0x16, Z0, Z0
 	VPORQ       Z0, Z4, Z0
-	VMOVUPS     constants<>+5376(SB), Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z4, Z3, Z5
 	VMOVUPS     constants<>+5440(SB), Z4
-	VPSUBQ      Z5, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPMADD52HUQ Z4, Z3, Z5
 	VMOVUPS     constants<>+5504(SB), Z4
@@ -10950,25 +10959,17 @@ one242:
 	VMOVUPS     constants<>+5696(SB), Z4
 	VPSUBQ      Z5, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5760(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPMADD52HUQ Z5, Z3, Z7
 	VPMADD52HUQ Z4, Z3, Z6
 	VPMADD52HUQ Z4, Z0, Z7
 	VPMADD52LUQ Z4, Z3, Z7
-	VMOVUPS     constants<>+5760(SB), Z4
-	VPSUBQ      Z7, Z4, Z4
-	VMOVUPS     constants<>+5824(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPSRAQ      $0x34, Z4, Z6
-	VPADDQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z3, Z7
-	VPMADD52HUQ Z5, Z3, Z6
-	VPMADD52HUQ Z5, Z0, Z7
-	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+5888(SB), Z4
+	VMOVUPS     constants<>+5824(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+5888(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -10980,7 +10981,7 @@ one242:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+4480(SB), Z4
+	VMOVUPS     constants<>+5952(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+5952(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -10992,7 +10993,7 @@ one242:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+6016(SB), Z4
+	VMOVUPS     constants<>+4544(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+6016(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -11004,7 +11005,19 @@ one242:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+4480(SB), Z4
+	VMOVUPS     constants<>+6080(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
+	VMOVUPS     constants<>+6080(SB), Z5
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+4544(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+448(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -11046,10 +11059,10 @@ one242:
 	VPANDQ      constants<>+640(SB), Z0, Z0
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+6080(SB), Z1, Z4
-	VPMADD52HUQ constants<>+6144(SB), Z1, Z3
-	VPMADD52HUQ constants<>+6144(SB), Z0, Z4
-	VPMADD52LUQ constants<>+6144(SB), Z1, Z4
+	VPMADD52HUQ constants<>+6144(SB), Z1, Z4
+	VPMADD52HUQ constants<>+6208(SB), Z1, Z3
+	VPMADD52HUQ constants<>+6208(SB), Z0, Z4
+	VPMADD52LUQ constants<>+6208(SB), Z1, Z4
 	VPADDQ      Z4, Z0, Z0
 	VPADDQ      Z3, Z1, Z1
 	VPSRLQ      $0x34, Z0, Z3
@@ -11089,10 +11102,10 @@ one242:
 	VPSRLQ      $0x34, Z7, Z5
 	VPADDQ      Z5, Z8, Z5
 	VPANDQ      constants<>+640(SB), Z7, Z6
-	VPTESTMQ    constants<>+6208(SB), Z5, K1
+	VPTESTMQ    constants<>+6272(SB), Z5, K1
 	VPTESTMQ    constants<>+1536(SB), Z9, K2
 	KORB        K2, K1, K1
-	VMOVUPD     constants<>+6272(SB), K1, Z5
+	VMOVUPD     constants<>+6336(SB), K1, Z5
 	VPSLLQ      $0x0e, Z5, Z5
 	VPSRLQ      $0x26, Z6, Z7
 	VPORQ       Z7, Z5, Z5
@@ -11107,89 +11120,89 @@ one242:
 	VPXORQ      Z4, Z4, Z4
 	VPSUBQ      Z6, Z4, K1, Z6
 	VPADDQ      constants<>+192(SB), Z5, Z4
-	VMOVUPS     constants<>+6336(SB), Z5
+	VMOVUPS     constants<>+6400(SB), Z5
 	VPCMPUQ     $0x05, Z5, Z4, K1
-	VPSRLQ      $0x39, Z4, Z5
-	VMOVUPS     constants<>+2176(SB), Z7
-	VPSUBQ      Z5, Z7, Z7
 	MOVQ        coarse+40(FP), R9
 	MOVQ        fine+48(FP), R10
-	VPSRLQ      $0x30, Z4, Z5
-	VPANDQ      constants<>+2240(SB), Z5, Z5
-	VPSRLQ      $0x29, Z4, Z8
-	VPANDQ      constants<>+2304(SB), Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPCMPQ      $0x05, Z9, Z9, K2
-	VPGATHERQQ  (R10)(Z8*8), K2, Z9
-	VPSLLQ      $0x17, Z4, Z4
+	VPSLLQ      $0x17, Z4, Z5
 	VPSRLQ      $0x29, Z6, Z6
-	VPORQ       Z6, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z6
+	VPORQ       Z6, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2112(SB), Z5, Z7
+	VPMADD52LUQ constants<>+2176(SB), Z5, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2368(SB), Z4, Z8
-	VPMADD52LUQ constants<>+2432(SB), Z4, Z8
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2432(SB), Z4, Z10
-	VPMADD52LUQ constants<>+2368(SB), Z6, Z8
-	VPMADD52HUQ constants<>+2368(SB), Z6, Z10
-	VPMADD52LUQ constants<>+2432(SB), Z6, Z10
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPSRLQ      $0x0c, Z8, Z4
+	VPMADD52HUQ constants<>+2176(SB), Z5, Z8
+	VPMADD52LUQ constants<>+2112(SB), Z6, Z7
+	VPMADD52HUQ constants<>+2112(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2176(SB), Z6, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x0c, Z7, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z4, Z4, Z6
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z4, Z6, Z10
-	VPSRLQ      $0x14, Z10, Z4
-	VPMULUDQ    constants<>+2496(SB), Z4, Z4
+	VPMADD52HUQ Z5, Z5, Z6
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z6, Z8
+	VPSRLQ      $0x14, Z8, Z5
+	VPMULUDQ    constants<>+2240(SB), Z5, Z5
 	VPSRLQ      $0x05, Z6, Z6
-	VPADDQ      Z6, Z8, Z6
-	VPSRLQ      $0x22, Z4, Z4
-	VPADDQ      Z4, Z6, Z4
-	VPSRLQ      $0x08, Z4, Z6
-	VPADDQ      Z6, Z9, Z6
-	VPSRLQ      $0x34, Z9, Z8
-	VPSRLQ      $0x34, Z4, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z4, Z9, Z11
-	VPMADD52LUQ Z10, Z9, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z10, Z9, Z12
-	VPMADD52LUQ Z4, Z8, Z11
-	VPMADD52HUQ Z4, Z8, Z12
-	VPMADD52LUQ Z10, Z8, Z12
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z11, Z11
-	VPSRLQ      $0x10, Z11, Z4
-	VPADDQ      Z4, Z6, Z4
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K2
-	VPGATHERQQ  (R9)(Z5*8), K2, Z6
-	VPSRLQ      $0x34, Z6, Z8
-	VPSRLQ      $0x34, Z4, Z9
+	VPADDQ      Z6, Z7, Z6
+	VPSRLQ      $0x22, Z5, Z5
+	VPADDQ      Z5, Z6, Z5
+	VPSRLQ      $0x29, Z4, Z6
+	VPANDQ      constants<>+2304(SB), Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPCMPQ      $0x05, Z7, Z7, K2
+	VPGATHERQQ  (R10)(Z6*8), K2, Z7
+	VPSRLQ      $0x08, Z5, Z6
+	VPADDQ      Z6, Z7, Z6
+	VPSRLQ      $0x34, Z7, Z8
+	VPSRLQ      $0x34, Z5, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z4, Z6, Z10
-	VPMADD52LUQ Z9, Z6, Z10
+	VPMADD52HUQ Z5, Z7, Z10
+	VPMADD52LUQ Z9, Z7, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z9, Z6, Z11
-	VPMADD52LUQ Z4, Z8, Z10
-	VPMADD52HUQ Z4, Z8, Z11
+	VPMADD52HUQ Z9, Z7, Z11
+	VPMADD52LUQ Z5, Z8, Z10
+	VPMADD52HUQ Z5, Z8, Z11
 	VPMADD52LUQ Z9, Z8, Z11
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z10, Z10
-	VPSRLQ      $0x08, Z10, Z4
-	VPADDQ      Z4, Z6, Z4
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K2
-	VPGATHERQQ  8(R9)(Z5*8), K2, Z6
-	VPSLLQ      $0x38, Z10, Z5
+	VPSRLQ      $0x10, Z10, Z5
 	VPADDQ      Z5, Z6, Z5
-	VPCMPUQ     $0x01, Z6, Z5, K2
-	VPSUBQ      constants<>+1536(SB), Z4, K2, Z4
-	VPSRLVQ     Z7, Z4, Z4
+	VPSRLQ      $0x30, Z4, Z6
+	VPANDQ      constants<>+2368(SB), Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPCMPQ      $0x05, Z7, Z7, K2
+	VPGATHERQQ  (R9)(Z6*8), K2, Z7
+	VPSRLQ      $0x34, Z7, Z8
+	VPSRLQ      $0x34, Z5, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z5, Z7, Z10
+	VPMADD52LUQ Z9, Z7, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z9, Z7, Z11
+	VPMADD52LUQ Z5, Z8, Z10
+	VPMADD52HUQ Z5, Z8, Z11
+	VPMADD52LUQ Z9, Z8, Z11
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z10, Z10
+	VPSRLQ      $0x08, Z10, Z5
+	VPADDQ      Z5, Z7, Z5
+	VPXORQ      Z7, Z7, Z7
+	VPCMPQ      $0x05, Z7, Z7, K2
+	VPGATHERQQ  8(R9)(Z6*8), K2, Z7
+	VPSLLQ      $0x38, Z10, Z6
+	VPADDQ      Z6, Z7, Z6
+	VPCMPUQ     $0x01, Z7, Z6, K2
+	VPSUBQ      constants<>+1536(SB), Z5, K2, Z5
+	VPSRLQ      $0x39, Z4, Z4
+	VMOVUPS     constants<>+2432(SB), Z6
+	VPSUBQ      Z4, Z6, Z6
+	VPSRLVQ     Z6, Z5, Z4
 	VPADDQ      constants<>+64(SB), Z4, Z4
 	VPSRLQ      $0x01, Z4, Z4
 	VPMOVQ2M    Z4, K2
@@ -11199,8 +11212,8 @@ one242:
 	VPCMPQ      $0x02, Z6, Z5, K2
 	KORB        K2, K1, K1
 	VMOVUPS     (CX)(DI*8), Z5
-	VPMAXSQ     constants<>+6400(SB), Z5, Z5
-	VPSUBQ      constants<>+6464(SB), Z5, Z5
+	VPMAXSQ     constants<>+6464(SB), Z5, Z5
+	VPSUBQ      constants<>+6528(SB), Z5, Z5
 	VPABSQ      Z5, Z6
 	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
@@ -11219,10 +11232,10 @@ one242:
 	VPSRLQ      $0x34, Z8, Z0
 	VPADDQ      Z0, Z9, Z0
 	VPANDQ      constants<>+640(SB), Z8, Z1
-	VPTESTMQ    constants<>+6208(SB), Z0, K2
+	VPTESTMQ    constants<>+6272(SB), Z0, K2
 	VPTESTMQ    constants<>+1536(SB), Z10, K3
 	KORB        K3, K2, K2
-	VMOVUPD     constants<>+6272(SB), K2, Z0
+	VMOVUPD     constants<>+6336(SB), K2, Z0
 	VPSLLQ      $0x0e, Z0, Z0
 	VPSRLQ      $0x26, Z1, Z3
 	VPORQ       Z3, Z0, Z0
@@ -11237,89 +11250,89 @@ one242:
 	VPXORQ      Z2, Z2, Z2
 	VPSUBQ      Z1, Z2, K2, Z1
 	VPADDQ      constants<>+192(SB), Z0, Z0
-	VMOVUPS     constants<>+6336(SB), Z2
+	VMOVUPS     constants<>+6400(SB), Z2
 	VPCMPUQ     $0x05, Z2, Z0, K2
-	VPSRLQ      $0x39, Z0, Z2
-	VMOVUPS     constants<>+2176(SB), Z3
-	VPSUBQ      Z2, Z3, Z3
 	MOVQ        coarse+40(FP), R9
 	MOVQ        fine+48(FP), R10
-	VPSRLQ      $0x30, Z0, Z2
-	VPANDQ      constants<>+2240(SB), Z2, Z2
-	VPSRLQ      $0x29, Z0, Z5
-	VPANDQ      constants<>+2304(SB), Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K3
-	VPGATHERQQ  (R10)(Z5*8), K3, Z6
-	VPSLLQ      $0x17, Z0, Z0
+	VPSLLQ      $0x17, Z0, Z2
 	VPSRLQ      $0x29, Z1, Z1
-	VPORQ       Z1, Z0, Z0
-	VPSRLQ      $0x34, Z0, Z1
+	VPORQ       Z1, Z2, Z1
+	VPSRLQ      $0x34, Z1, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+2112(SB), Z1, Z3
+	VPMADD52LUQ constants<>+2176(SB), Z1, Z3
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2368(SB), Z0, Z5
-	VPMADD52LUQ constants<>+2432(SB), Z0, Z5
+	VPMADD52HUQ constants<>+2176(SB), Z1, Z5
+	VPMADD52LUQ constants<>+2112(SB), Z2, Z3
+	VPMADD52HUQ constants<>+2112(SB), Z2, Z5
+	VPMADD52LUQ constants<>+2176(SB), Z2, Z5
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z3, Z3
+	VPSRLQ      $0x0c, Z3, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPMADD52HUQ Z1, Z1, Z2
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z1, Z2, Z5
+	VPSRLQ      $0x14, Z5, Z1
+	VPMULUDQ    constants<>+2240(SB), Z1, Z1
+	VPSRLQ      $0x05, Z2, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x22, Z1, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x29, Z0, Z2
+	VPANDQ      constants<>+2304(SB), Z2, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  (R10)(Z2*8), K3, Z3
+	VPSRLQ      $0x08, Z1, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x34, Z3, Z5
+	VPSRLQ      $0x34, Z1, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2432(SB), Z0, Z7
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z5
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z7
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z5, Z5
-	VPSRLQ      $0x0c, Z5, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPMADD52HUQ Z0, Z0, Z1
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z0, Z1, Z7
-	VPSRLQ      $0x14, Z7, Z0
-	VPMULUDQ    constants<>+2496(SB), Z0, Z0
-	VPSRLQ      $0x05, Z1, Z1
-	VPADDQ      Z1, Z5, Z1
-	VPSRLQ      $0x22, Z0, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPSRLQ      $0x08, Z0, Z1
-	VPADDQ      Z1, Z6, Z1
-	VPSRLQ      $0x34, Z6, Z5
-	VPSRLQ      $0x34, Z0, Z7
+	VPMADD52HUQ Z1, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z0, Z6, Z8
-	VPMADD52LUQ Z7, Z6, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z7, Z6, Z9
-	VPMADD52LUQ Z0, Z5, Z8
-	VPMADD52HUQ Z0, Z5, Z9
-	VPMADD52LUQ Z7, Z5, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x10, Z8, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K3
-	VPGATHERQQ  (R9)(Z2*8), K3, Z1
-	VPSRLQ      $0x34, Z1, Z5
-	VPSRLQ      $0x34, Z0, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z0, Z1, Z7
-	VPMADD52LUQ Z6, Z1, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z0, Z5, Z7
-	VPMADD52HUQ Z0, Z5, Z8
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52LUQ Z1, Z5, Z7
+	VPMADD52HUQ Z1, Z5, Z8
 	VPMADD52LUQ Z6, Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x08, Z7, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K3
-	VPGATHERQQ  8(R9)(Z2*8), K3, Z1
+	VPSRLQ      $0x10, Z7, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x30, Z0, Z2
+	VPANDQ      constants<>+2368(SB), Z2, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  (R9)(Z2*8), K3, Z3
+	VPSRLQ      $0x34, Z3, Z5
+	VPSRLQ      $0x34, Z1, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z1, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52LUQ Z1, Z5, Z7
+	VPMADD52HUQ Z1, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x08, Z7, Z1
+	VPADDQ      Z1, Z3, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  8(R9)(Z2*8), K3, Z3
 	VPSLLQ      $0x38, Z7, Z2
-	VPADDQ      Z2, Z1, Z2
-	VPCMPUQ     $0x01, Z1, Z2, K3
-	VPSUBQ      constants<>+1536(SB), Z0, K3, Z0
-	VPSRLVQ     Z3, Z0, Z0
+	VPADDQ      Z2, Z3, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K3
+	VPSUBQ      constants<>+1536(SB), Z1, K3, Z1
+	VPSRLQ      $0x39, Z0, Z0
+	VMOVUPS     constants<>+2432(SB), Z2
+	VPSUBQ      Z0, Z2, Z2
+	VPSRLVQ     Z2, Z1, Z0
 	VPADDQ      constants<>+64(SB), Z0, Z0
 	VPSRLQ      $0x01, Z0, Z0
 	VPMOVQ2M    Z0, K3
@@ -11377,11 +11390,7 @@ tail244:
 	VPSLLQ      $0x2a, Z6, Z4
 	VPSRLQ      $0x16, Z0, Z0
 	VPORQ       Z0, Z4, Z0
-	VMOVUPS     constants<>+5376(SB), Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z4, Z3, Z5
 	VMOVUPS     constants<>+5440(SB), Z4
-	VPSUBQ      Z5, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPMADD52HUQ Z4, Z3, Z5
 	VMOVUPS     constants<>+5504(SB), Z4
@@ -11399,25 +11408,17 @@ tail244:
 	VMOVUPS     constants<>+5696(SB), Z4
 	VPSUBQ      Z5, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z4, Z3, Z5
+	VMOVUPS     constants<>+5760(SB), Z4
+	VPSUBQ      Z5, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPMADD52HUQ Z5, Z3, Z7
 	VPMADD52HUQ Z4, Z3, Z6
 	VPMADD52HUQ Z4, Z0, Z7
 	VPMADD52LUQ Z4, Z3, Z7
-	VMOVUPS     constants<>+5760(SB), Z4
-	VPSUBQ      Z7, Z4, Z4
-	VMOVUPS     constants<>+5824(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
-	VPSRAQ      $0x34, Z4, Z6
-	VPADDQ      Z6, Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z4, Z3, Z7
-	VPMADD52HUQ Z5, Z3, Z6
-	VPMADD52HUQ Z5, Z0, Z7
-	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+5888(SB), Z4
+	VMOVUPS     constants<>+5824(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+5888(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -11429,7 +11430,7 @@ tail244:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+4480(SB), Z4
+	VMOVUPS     constants<>+5952(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+5952(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -11441,7 +11442,7 @@ tail244:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+6016(SB), Z4
+	VMOVUPS     constants<>+4544(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+6016(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -11453,7 +11454,19 @@ tail244:
 	VPMADD52HUQ Z5, Z3, Z6
 	VPMADD52HUQ Z5, Z0, Z7
 	VPMADD52LUQ Z5, Z3, Z7
-	VMOVUPS     constants<>+4480(SB), Z4
+	VMOVUPS     constants<>+6080(SB), Z4
+	VPSUBQ      Z7, Z4, Z4
+	VMOVUPS     constants<>+6080(SB), Z5
+	VPSUBQ      Z6, Z5, Z5
+	VPSRAQ      $0x34, Z4, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z4, Z3, Z7
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52HUQ Z5, Z0, Z7
+	VPMADD52LUQ Z5, Z3, Z7
+	VMOVUPS     constants<>+4544(SB), Z4
 	VPSUBQ      Z7, Z4, Z4
 	VMOVUPS     constants<>+448(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
@@ -11495,10 +11508,10 @@ tail244:
 	VPANDQ      constants<>+640(SB), Z0, Z0
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+6080(SB), Z1, Z4
-	VPMADD52HUQ constants<>+6144(SB), Z1, Z3
-	VPMADD52HUQ constants<>+6144(SB), Z0, Z4
-	VPMADD52LUQ constants<>+6144(SB), Z1, Z4
+	VPMADD52HUQ constants<>+6144(SB), Z1, Z4
+	VPMADD52HUQ constants<>+6208(SB), Z1, Z3
+	VPMADD52HUQ constants<>+6208(SB), Z0, Z4
+	VPMADD52LUQ constants<>+6208(SB), Z1, Z4
 	VPADDQ      Z4, Z0, Z0
 	VPADDQ      Z3, Z1, Z1
 	VPSRLQ      $0x34, Z0, Z3
@@ -11538,10 +11551,10 @@ tail244:
 	VPSRLQ      $0x34, Z7, Z5
 	VPADDQ      Z5, Z8, Z5
 	VPANDQ      constants<>+640(SB), Z7, Z6
-	VPTESTMQ    constants<>+6208(SB), Z5, K2
+	VPTESTMQ    constants<>+6272(SB), Z5, K2
 	VPTESTMQ    constants<>+1536(SB), Z9, K3
 	KORB        K3, K2, K2
-	VMOVUPD     constants<>+6272(SB), K2, Z5
+	VMOVUPD     constants<>+6336(SB), K2, Z5
 	VPSLLQ      $0x0e, Z5, Z5
 	VPSRLQ      $0x26, Z6, Z7
 	VPORQ       Z7, Z5, Z5
@@ -11556,89 +11569,89 @@ tail244:
 	VPXORQ      Z4, Z4, Z4
 	VPSUBQ      Z6, Z4, K2, Z6
 	VPADDQ      constants<>+192(SB), Z5, Z4
-	VMOVUPS     constants<>+6336(SB), Z5
+	VMOVUPS     constants<>+6400(SB), Z5
 	VPCMPUQ     $0x05, Z5, Z4, K2
-	VPSRLQ      $0x39, Z4, Z5
-	VMOVUPS     constants<>+2176(SB), Z7
-	VPSUBQ      Z5, Z7, Z7
 	MOVQ        coarse+40(FP), R8
 	MOVQ        fine+48(FP), R9
-	VPSRLQ      $0x30, Z4, Z5
-	VPANDQ      constants<>+2240(SB), Z5, Z5
-	VPSRLQ      $0x29, Z4, Z8
-	VPANDQ      constants<>+2304(SB), Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPCMPQ      $0x05, Z9, Z9, K3
-	VPGATHERQQ  (R9)(Z8*8), K3, Z9
-	VPSLLQ      $0x17, Z4, Z4
+	VPSLLQ      $0x17, Z4, Z5
 	VPSRLQ      $0x29, Z6, Z6
-	VPORQ       Z6, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z6
+	VPORQ       Z6, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2112(SB), Z5, Z7
+	VPMADD52LUQ constants<>+2176(SB), Z5, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2368(SB), Z4, Z8
-	VPMADD52LUQ constants<>+2432(SB), Z4, Z8
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2432(SB), Z4, Z10
-	VPMADD52LUQ constants<>+2368(SB), Z6, Z8
-	VPMADD52HUQ constants<>+2368(SB), Z6, Z10
-	VPMADD52LUQ constants<>+2432(SB), Z6, Z10
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPSRLQ      $0x0c, Z8, Z4
+	VPMADD52HUQ constants<>+2176(SB), Z5, Z8
+	VPMADD52LUQ constants<>+2112(SB), Z6, Z7
+	VPMADD52HUQ constants<>+2112(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2176(SB), Z6, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x0c, Z7, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z4, Z4, Z6
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z4, Z6, Z10
-	VPSRLQ      $0x14, Z10, Z4
-	VPMULUDQ    constants<>+2496(SB), Z4, Z4
+	VPMADD52HUQ Z5, Z5, Z6
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z5, Z6, Z8
+	VPSRLQ      $0x14, Z8, Z5
+	VPMULUDQ    constants<>+2240(SB), Z5, Z5
 	VPSRLQ      $0x05, Z6, Z6
-	VPADDQ      Z6, Z8, Z6
-	VPSRLQ      $0x22, Z4, Z4
-	VPADDQ      Z4, Z6, Z4
-	VPSRLQ      $0x08, Z4, Z6
-	VPADDQ      Z6, Z9, Z6
-	VPSRLQ      $0x34, Z9, Z8
-	VPSRLQ      $0x34, Z4, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z4, Z9, Z11
-	VPMADD52LUQ Z10, Z9, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z10, Z9, Z12
-	VPMADD52LUQ Z4, Z8, Z11
-	VPMADD52HUQ Z4, Z8, Z12
-	VPMADD52LUQ Z10, Z8, Z12
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z11, Z11
-	VPSRLQ      $0x10, Z11, Z4
-	VPADDQ      Z4, Z6, Z4
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K3
-	VPGATHERQQ  (R8)(Z5*8), K3, Z6
-	VPSRLQ      $0x34, Z6, Z8
-	VPSRLQ      $0x34, Z4, Z9
+	VPADDQ      Z6, Z7, Z6
+	VPSRLQ      $0x22, Z5, Z5
+	VPADDQ      Z5, Z6, Z5
+	VPSRLQ      $0x29, Z4, Z6
+	VPANDQ      constants<>+2304(SB), Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPCMPQ      $0x05, Z7, Z7, K3
+	VPGATHERQQ  (R9)(Z6*8), K3, Z7
+	VPSRLQ      $0x08, Z5, Z6
+	VPADDQ      Z6, Z7, Z6
+	VPSRLQ      $0x34, Z7, Z8
+	VPSRLQ      $0x34, Z5, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z4, Z6, Z10
-	VPMADD52LUQ Z9, Z6, Z10
+	VPMADD52HUQ Z5, Z7, Z10
+	VPMADD52LUQ Z9, Z7, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z9, Z6, Z11
-	VPMADD52LUQ Z4, Z8, Z10
-	VPMADD52HUQ Z4, Z8, Z11
+	VPMADD52HUQ Z9, Z7, Z11
+	VPMADD52LUQ Z5, Z8, Z10
+	VPMADD52HUQ Z5, Z8, Z11
 	VPMADD52LUQ Z9, Z8, Z11
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z10, Z10
-	VPSRLQ      $0x08, Z10, Z4
-	VPADDQ      Z4, Z6, Z4
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K3
-	VPGATHERQQ  8(R8)(Z5*8), K3, Z6
-	VPSLLQ      $0x38, Z10, Z5
+	VPSRLQ      $0x10, Z10, Z5
 	VPADDQ      Z5, Z6, Z5
-	VPCMPUQ     $0x01, Z6, Z5, K3
-	VPSUBQ      constants<>+1536(SB), Z4, K3, Z4
-	VPSRLVQ     Z7, Z4, Z4
+	VPSRLQ      $0x30, Z4, Z6
+	VPANDQ      constants<>+2368(SB), Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPCMPQ      $0x05, Z7, Z7, K3
+	VPGATHERQQ  (R8)(Z6*8), K3, Z7
+	VPSRLQ      $0x34, Z7, Z8
+	VPSRLQ      $0x34, Z5, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z5, Z7, Z10
+	VPMADD52LUQ Z9, Z7, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z9, Z7, Z11
+	VPMADD52LUQ Z5, Z8, Z10
+	VPMADD52HUQ Z5, Z8, Z11
+	VPMADD52LUQ Z9, Z8, Z11
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z10, Z10
+	VPSRLQ      $0x08, Z10, Z5
+	VPADDQ      Z5, Z7, Z5
+	VPXORQ      Z7, Z7, Z7
+	VPCMPQ      $0x05, Z7, Z7, K3
+	VPGATHERQQ  8(R8)(Z6*8), K3, Z7
+	VPSLLQ      $0x38, Z10, Z6
+	VPADDQ      Z6, Z7, Z6
+	VPCMPUQ     $0x01, Z7, Z6, K3
+	VPSUBQ      constants<>+1536(SB), Z5, K3, Z5
+	VPSRLQ      $0x39, Z4, Z4
+	VMOVUPS     constants<>+2432(SB), Z6
+	VPSUBQ      Z4, Z6, Z6
+	VPSRLVQ     Z6, Z5, Z4
 	VPADDQ      constants<>+64(SB), Z4, Z4
 	VPSRLQ      $0x01, Z4, Z4
 	VPMOVQ2M    Z4, K3
@@ -11648,8 +11661,8 @@ tail244:
 	VPCMPQ      $0x02, Z6, Z5, K3
 	KORB        K3, K2, K2
 	VMOVUPD.Z   (CX)(DI*8), K1, Z5
-	VPMAXSQ     constants<>+6400(SB), Z5, Z5
-	VPSUBQ      constants<>+6464(SB), Z5, Z5
+	VPMAXSQ     constants<>+6464(SB), Z5, Z5
+	VPSUBQ      constants<>+6528(SB), Z5, Z5
 	VPABSQ      Z5, Z6
 	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
@@ -11668,10 +11681,10 @@ tail244:
 	VPSRLQ      $0x34, Z8, Z0
 	VPADDQ      Z0, Z9, Z0
 	VPANDQ      constants<>+640(SB), Z8, Z1
-	VPTESTMQ    constants<>+6208(SB), Z0, K3
+	VPTESTMQ    constants<>+6272(SB), Z0, K3
 	VPTESTMQ    constants<>+1536(SB), Z10, K4
 	KORB        K4, K3, K3
-	VMOVUPD     constants<>+6272(SB), K3, Z0
+	VMOVUPD     constants<>+6336(SB), K3, Z0
 	VPSLLQ      $0x0e, Z0, Z0
 	VPSRLQ      $0x26, Z1, Z3
 	VPORQ       Z3, Z0, Z0
@@ -11686,89 +11699,89 @@ tail244:
 	VPXORQ      Z2, Z2, Z2
 	VPSUBQ      Z1, Z2, K3, Z1
 	VPADDQ      constants<>+192(SB), Z0, Z0
-	VMOVUPS     constants<>+6336(SB), Z2
+	VMOVUPS     constants<>+6400(SB), Z2
 	VPCMPUQ     $0x05, Z2, Z0, K3
-	VPSRLQ      $0x39, Z0, Z2
-	VMOVUPS     constants<>+2176(SB), Z3
-	VPSUBQ      Z2, Z3, Z3
 	MOVQ        coarse+40(FP), AX
 	MOVQ        fine+48(FP), CX
-	VPSRLQ      $0x30, Z0, Z2
-	VPANDQ      constants<>+2240(SB), Z2, Z2
-	VPSRLQ      $0x29, Z0, Z5
-	VPANDQ      constants<>+2304(SB), Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K4
-	VPGATHERQQ  (CX)(Z5*8), K4, Z6
-	VPSLLQ      $0x17, Z0, Z0
+	VPSLLQ      $0x17, Z0, Z2
 	VPSRLQ      $0x29, Z1, Z1
-	VPORQ       Z1, Z0, Z0
-	VPSRLQ      $0x34, Z0, Z1
+	VPORQ       Z1, Z2, Z1
+	VPSRLQ      $0x34, Z1, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+2112(SB), Z1, Z3
+	VPMADD52LUQ constants<>+2176(SB), Z1, Z3
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2368(SB), Z0, Z5
-	VPMADD52LUQ constants<>+2432(SB), Z0, Z5
+	VPMADD52HUQ constants<>+2176(SB), Z1, Z5
+	VPMADD52LUQ constants<>+2112(SB), Z2, Z3
+	VPMADD52HUQ constants<>+2112(SB), Z2, Z5
+	VPMADD52LUQ constants<>+2176(SB), Z2, Z5
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z3, Z3
+	VPSRLQ      $0x0c, Z3, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPMADD52HUQ Z1, Z1, Z2
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z1, Z2, Z5
+	VPSRLQ      $0x14, Z5, Z1
+	VPMULUDQ    constants<>+2240(SB), Z1, Z1
+	VPSRLQ      $0x05, Z2, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x22, Z1, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x29, Z0, Z2
+	VPANDQ      constants<>+2304(SB), Z2, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K4
+	VPGATHERQQ  (CX)(Z2*8), K4, Z3
+	VPSRLQ      $0x08, Z1, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x34, Z3, Z5
+	VPSRLQ      $0x34, Z1, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2432(SB), Z0, Z7
-	VPMADD52LUQ constants<>+2368(SB), Z1, Z5
-	VPMADD52HUQ constants<>+2368(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2432(SB), Z1, Z7
-	VPSRLQ      $0x0c, Z5, Z5
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z5, Z5
-	VPSRLQ      $0x0c, Z5, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPMADD52HUQ Z0, Z0, Z1
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z0, Z1, Z7
-	VPSRLQ      $0x14, Z7, Z0
-	VPMULUDQ    constants<>+2496(SB), Z0, Z0
-	VPSRLQ      $0x05, Z1, Z1
-	VPADDQ      Z1, Z5, Z1
-	VPSRLQ      $0x22, Z0, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPSRLQ      $0x08, Z0, Z1
-	VPADDQ      Z1, Z6, Z1
-	VPSRLQ      $0x34, Z6, Z5
-	VPSRLQ      $0x34, Z0, Z7
+	VPMADD52HUQ Z1, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z0, Z6, Z8
-	VPMADD52LUQ Z7, Z6, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z7, Z6, Z9
-	VPMADD52LUQ Z0, Z5, Z8
-	VPMADD52HUQ Z0, Z5, Z9
-	VPMADD52LUQ Z7, Z5, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x10, Z8, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K4
-	VPGATHERQQ  (AX)(Z2*8), K4, Z1
-	VPSRLQ      $0x34, Z1, Z5
-	VPSRLQ      $0x34, Z0, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z0, Z1, Z7
-	VPMADD52LUQ Z6, Z1, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z0, Z5, Z7
-	VPMADD52HUQ Z0, Z5, Z8
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52LUQ Z1, Z5, Z7
+	VPMADD52HUQ Z1, Z5, Z8
 	VPMADD52LUQ Z6, Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x08, Z7, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPXORQ      Z1, Z1, Z1
-	VPCMPQ      $0x05, Z1, Z1, K4
-	VPGATHERQQ  8(AX)(Z2*8), K4, Z1
+	VPSRLQ      $0x10, Z7, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x30, Z0, Z2
+	VPANDQ      constants<>+2368(SB), Z2, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K4
+	VPGATHERQQ  (AX)(Z2*8), K4, Z3
+	VPSRLQ      $0x34, Z3, Z5
+	VPSRLQ      $0x34, Z1, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z1, Z3, Z7
+	VPMADD52LUQ Z6, Z3, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52LUQ Z1, Z5, Z7
+	VPMADD52HUQ Z1, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x08, Z7, Z1
+	VPADDQ      Z1, Z3, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x05, Z3, Z3, K4
+	VPGATHERQQ  8(AX)(Z2*8), K4, Z3
 	VPSLLQ      $0x38, Z7, Z2
-	VPADDQ      Z2, Z1, Z2
-	VPCMPUQ     $0x01, Z1, Z2, K4
-	VPSUBQ      constants<>+1536(SB), Z0, K4, Z0
-	VPSRLVQ     Z3, Z0, Z0
+	VPADDQ      Z2, Z3, Z2
+	VPCMPUQ     $0x01, Z3, Z2, K4
+	VPSUBQ      constants<>+1536(SB), Z1, K4, Z1
+	VPSRLQ      $0x39, Z0, Z0
+	VMOVUPS     constants<>+2432(SB), Z2
+	VPSUBQ      Z0, Z2, Z2
+	VPSRLVQ     Z2, Z1, Z0
 	VPADDQ      constants<>+64(SB), Z0, Z0
 	VPSRLQ      $0x01, Z0, Z0
 	VPMOVQ2M    Z0, K4
@@ -11896,8 +11909,8 @@ many254:
 	VMOVUPS   64(CX)(BX*8), Z1
 	VCVTQQ2PD Z0, Z0
 	VCVTQQ2PD Z1, Z1
-	VMULPD    constants<>+6528(SB), Z0, Z0
-	VMULPD    constants<>+6528(SB), Z1, Z1
+	VMULPD    constants<>+6592(SB), Z0, Z0
+	VMULPD    constants<>+6592(SB), Z1, Z1
 	VMOVUPS   Z0, (DX)(BX*8)
 	VMOVUPS   Z1, 64(DX)(BX*8)
 	ADDQ      $0x10, BX
@@ -11912,7 +11925,7 @@ oneTest256:
 one255:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTQQ2PD Z0, Z0
-	VMULPD    constants<>+6528(SB), Z0, Z0
+	VMULPD    constants<>+6592(SB), Z0, Z0
 	VMOVUPS   Z0, (DX)(BX*8)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
@@ -11927,7 +11940,7 @@ tail257:
 	KMOVW     SI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
 	VCVTQQ2PD Z0, Z0
-	VMULPD    constants<>+6528(SB), Z0, Z0
+	VMULPD    constants<>+6592(SB), Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(BX*8)
 
 done258:
@@ -11952,10 +11965,10 @@ many259:
 	VMULPD    constants<>+1344(SB), Z1, Z3
 	VCVTPD2QQ Z2, Z2
 	VCVTPD2QQ Z3, Z3
-	VPANDQ    constants<>+6592(SB), Z0, Z0
-	VPANDQ    constants<>+6592(SB), Z1, Z1
-	VCMPPD    $0x15, constants<>+6656(SB), Z0, K1
-	VCMPPD    $0x15, constants<>+6656(SB), Z1, K2
+	VPANDQ    constants<>+6656(SB), Z0, Z0
+	VPANDQ    constants<>+6656(SB), Z1, Z1
+	VCMPPD    $0x15, constants<>+6720(SB), Z0, K1
+	VCMPPD    $0x15, constants<>+6720(SB), Z1, K2
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
 	JZ        good264
@@ -11987,8 +12000,8 @@ one260:
 	VMOVUPS   (AX)(BX*8), Z0
 	VMULPD    constants<>+1344(SB), Z0, Z1
 	VCVTPD2QQ Z1, Z1
-	VPANDQ    constants<>+6592(SB), Z0, Z0
-	VCMPPD    $0x15, constants<>+6656(SB), Z0, K1
+	VPANDQ    constants<>+6656(SB), Z0, Z0
+	VCMPPD    $0x15, constants<>+6720(SB), Z0, K1
 	KTESTB    K1, K1
 	JZ        good265
 	MOVQ      BX, AX
@@ -12016,8 +12029,8 @@ tail262:
 	VMOVUPD.Z (AX)(BX*8), K1, Z0
 	VMULPD    constants<>+1344(SB), Z0, Z1
 	VCVTPD2QQ Z1, Z1
-	VPANDQ    constants<>+6592(SB), Z0, Z0
-	VCMPPD    $0x15, constants<>+6656(SB), Z0, K2
+	VPANDQ    constants<>+6656(SB), Z0, Z0
+	VCMPPD    $0x15, constants<>+6720(SB), Z0, K2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
 	JZ        good266
@@ -12043,357 +12056,348 @@ stopped:
 // func addSineAVX512<>(n int, x *int64, y *int64, minus int, quarter int) int
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
 TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
-	MOVQ         x+8(FP), AX
-	VBROADCASTSD quarter+32(FP), Z0
-	VPSUBQ       constants<>+64(SB), Z0, Z1
-	MOVQ         y+16(FP), CX
-	MOVQ         n+0(FP), DX
-	XORQ         BX, BX
-	LEAQ         -16(DX), SI
-	TESTQ        SI, SI
-	JL           oneTest269
+	MOVQ  x+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -16(DX), SI
+	TESTQ SI, SI
+	JL    oneTest269
 
 many267:
-	VMOVUPS      (AX)(BX*8), Z2
-	VMOVUPS      64(AX)(BX*8), Z3
-	VPABSQ       Z2, Z4
-	VPABSQ       Z3, Z5
+	VMOVUPS      (AX)(BX*8), Z0
+	VMOVUPS      64(AX)(BX*8), Z1
+	VPABSQ       Z0, Z0
+	VPABSQ       Z1, Z1
+	VPSRLQ       $0x34, Z0, Z2
+	VPSRLQ       $0x34, Z1, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  constants<>+3136(SB), Z0, Z4
+	VPMADD52HUQ  constants<>+3200(SB), Z0, Z6
+	VPMADD52HUQ  constants<>+3264(SB), Z0, Z8
+	VPMADD52LUQ  constants<>+3200(SB), Z0, Z4
+	VPMADD52LUQ  constants<>+3264(SB), Z0, Z6
+	VPMADD52HUQ  constants<>+3200(SB), Z2, Z8
+	VPMADD52LUQ  constants<>+3136(SB), Z2, Z4
+	VPMADD52HUQ  constants<>+3136(SB), Z2, Z6
+	VPMADD52LUQ  constants<>+3264(SB), Z2, Z8
+	VPMADD52LUQ  constants<>+3200(SB), Z2, Z6
+	VPMADD52HUQ  constants<>+3136(SB), Z1, Z5
+	VPMADD52HUQ  constants<>+3200(SB), Z1, Z7
+	VPMADD52HUQ  constants<>+3264(SB), Z1, Z9
+	VPMADD52LUQ  constants<>+3200(SB), Z1, Z5
+	VPMADD52LUQ  constants<>+3264(SB), Z1, Z7
+	VPMADD52HUQ  constants<>+3200(SB), Z3, Z9
+	VPMADD52LUQ  constants<>+3136(SB), Z3, Z5
+	VPMADD52HUQ  constants<>+3136(SB), Z3, Z7
+	VPMADD52LUQ  constants<>+3264(SB), Z3, Z9
+	VPMADD52LUQ  constants<>+3200(SB), Z3, Z7
+	VPSLLQ       $0x31, Z8, Z0
+	VPSLLQ       $0x31, Z9, Z1
+	VPSRLQ       $0x34, Z4, Z2
+	VPSRLQ       $0x34, Z5, Z3
+	VPADDQ       Z2, Z6, Z2
+	VPADDQ       Z3, Z7, Z3
+	VPSRLQ       $0x03, Z2, Z2
+	VPSRLQ       $0x03, Z3, Z3
+	VPADDQ       Z2, Z0, Z0
+	VPADDQ       Z3, Z1, Z1
+	VPADDQ       constants<>+3328(SB), Z0, Z2
+	VPADDQ       constants<>+3328(SB), Z1, Z3
+	VPSRLQ       $0x3e, Z2, Z2
+	VPSRLQ       $0x3e, Z3, Z3
+	VPSLLQ       $0x3e, Z2, Z4
+	VPSLLQ       $0x3e, Z3, Z5
+	VPSUBQ       Z4, Z0, Z0
+	VPSUBQ       Z5, Z1, Z1
+	VPABSQ       Z0, Z4
+	VPABSQ       Z1, Z5
+	VPSLLQ       $0x02, Z4, Z4
+	VPSLLQ       $0x02, Z5, Z5
 	VPSRLQ       $0x34, Z4, Z6
 	VPSRLQ       $0x34, Z5, Z7
 	VPXORQ       Z8, Z8, Z8
 	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  constants<>+3392(SB), Z4, Z8
+	VPMADD52HUQ  constants<>+3392(SB), Z5, Z9
+	VPMADD52LUQ  constants<>+3456(SB), Z4, Z8
+	VPMADD52LUQ  constants<>+3456(SB), Z5, Z9
 	VPXORQ       Z10, Z10, Z10
 	VPXORQ       Z11, Z11, Z11
+	VPMADD52HUQ  constants<>+3456(SB), Z4, Z10
+	VPMADD52HUQ  constants<>+3456(SB), Z5, Z11
+	VPMADD52LUQ  constants<>+3392(SB), Z6, Z8
+	VPMADD52LUQ  constants<>+3392(SB), Z7, Z9
+	VPMADD52HUQ  constants<>+3392(SB), Z6, Z10
+	VPMADD52HUQ  constants<>+3392(SB), Z7, Z11
+	VPMADD52LUQ  constants<>+3456(SB), Z6, Z10
+	VPSRLQ       $0x0c, Z8, Z8
+	VPSLLQ       $0x28, Z10, Z10
+	VPADDQ       Z10, Z8, Z8
+	VPMADD52LUQ  constants<>+3456(SB), Z7, Z11
+	VPSRLQ       $0x0c, Z9, Z9
+	VPSLLQ       $0x28, Z11, Z11
+	VPADDQ       Z11, Z9, Z9
+	VPSRLQ       $0x34, Z8, Z4
+	VPSRLQ       $0x34, Z9, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z8, Z8, Z6
+	VPMADD52HUQ  Z9, Z9, Z7
+	VPMADD52LUQ  Z4, Z8, Z6
+	VPMADD52LUQ  Z5, Z9, Z7
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	VPMADD52HUQ  Z4, Z8, Z10
+	VPMADD52HUQ  Z5, Z9, Z11
+	VPMADD52LUQ  Z8, Z4, Z6
+	VPMADD52LUQ  Z9, Z5, Z7
+	VPMADD52HUQ  Z8, Z4, Z10
+	VPMADD52HUQ  Z9, Z5, Z11
+	VPMADD52LUQ  Z4, Z4, Z10
+	VPSRLQ       $0x0c, Z6, Z6
+	VPSLLQ       $0x28, Z10, Z10
+	VPADDQ       Z10, Z6, Z6
+	VPMADD52LUQ  Z5, Z5, Z11
+	VPSRLQ       $0x0c, Z7, Z7
+	VPSLLQ       $0x28, Z11, Z11
+	VPADDQ       Z11, Z7, Z7
+	VPSLLQ       $0x02, Z6, Z4
+	VPSLLQ       $0x02, Z7, Z5
+	VPSRLQ       $0x34, Z4, Z6
+	VPSRLQ       $0x34, Z5, Z7
+	VBROADCASTSD quarter+32(FP), Z10
+	VPADDQ       Z10, Z2, Z11
+	VPADDQ       Z10, Z3, Z10
+	VPTESTMQ     constants<>+64(SB), Z11, K1
+	VPTESTMQ     constants<>+64(SB), Z10, K2
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	VMOVUPD      constants<>+3520(SB), K1, Z10
+	VMOVUPD      constants<>+3520(SB), K2, Z11
 	VPXORQ       Z12, Z12, Z12
 	VPXORQ       Z13, Z13, Z13
-	VPMADD52HUQ  constants<>+3072(SB), Z4, Z8
-	VPMADD52HUQ  constants<>+3136(SB), Z4, Z10
-	VPMADD52HUQ  constants<>+3200(SB), Z4, Z12
-	VPMADD52LUQ  constants<>+3136(SB), Z4, Z8
-	VPMADD52LUQ  constants<>+3200(SB), Z4, Z10
-	VPMADD52HUQ  constants<>+3136(SB), Z6, Z12
-	VPMADD52LUQ  constants<>+3072(SB), Z6, Z8
-	VPMADD52HUQ  constants<>+3072(SB), Z6, Z10
-	VPMADD52LUQ  constants<>+3200(SB), Z6, Z12
-	VPMADD52LUQ  constants<>+3136(SB), Z6, Z10
-	VPMADD52HUQ  constants<>+3072(SB), Z5, Z9
-	VPMADD52HUQ  constants<>+3136(SB), Z5, Z11
-	VPMADD52HUQ  constants<>+3200(SB), Z5, Z13
-	VPMADD52LUQ  constants<>+3136(SB), Z5, Z9
-	VPMADD52LUQ  constants<>+3200(SB), Z5, Z11
-	VPMADD52HUQ  constants<>+3136(SB), Z7, Z13
-	VPMADD52LUQ  constants<>+3072(SB), Z7, Z9
-	VPMADD52HUQ  constants<>+3072(SB), Z7, Z11
-	VPMADD52LUQ  constants<>+3200(SB), Z7, Z13
-	VPMADD52LUQ  constants<>+3136(SB), Z7, Z11
-	VPSLLQ       $0x31, Z12, Z4
-	VPSLLQ       $0x31, Z13, Z5
-	VPSRLQ       $0x34, Z8, Z6
-	VPSRLQ       $0x34, Z9, Z7
-	VPADDQ       Z6, Z10, Z6
-	VPADDQ       Z7, Z11, Z7
-	VPSRLQ       $0x03, Z6, Z6
-	VPSRLQ       $0x03, Z7, Z7
-	VPADDQ       Z6, Z4, Z4
-	VPADDQ       Z7, Z5, Z5
-	VPADDQ       constants<>+3264(SB), Z4, Z6
-	VPADDQ       constants<>+3264(SB), Z5, Z7
-	VPSRLQ       $0x3e, Z6, Z6
-	VPSRLQ       $0x3e, Z7, Z7
-	VPSLLQ       $0x3e, Z6, Z8
-	VPSLLQ       $0x3e, Z7, Z9
-	VPSUBQ       Z8, Z4, Z4
-	VPSUBQ       Z9, Z5, Z5
-	VPABSQ       Z4, Z8
-	VPABSQ       Z5, Z9
-	VPSLLQ       $0x02, Z8, Z8
-	VPSLLQ       $0x02, Z9, Z9
-	VPSRLQ       $0x34, Z8, Z10
-	VPSRLQ       $0x34, Z9, Z11
+	VPMADD52HUQ  Z10, Z4, Z12
+	VPMADD52HUQ  Z11, Z5, Z13
+	VPMADD52LUQ  Z10, Z6, Z12
+	VPMADD52LUQ  Z11, Z7, Z13
+	VPSRLQ       $0x0c, Z12, Z12
+	VPSRLQ       $0x0c, Z13, Z13
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z10, Z10, Z10
+	VMOVUPS      constants<>+3584(SB), Z10
+	VMOVUPS      constants<>+3584(SB), Z11
+	VMOVUPD      constants<>+3648(SB), K1, Z10
+	VMOVUPD      constants<>+3648(SB), K2, Z11
+	VPSUBQ       Z12, Z10, Z10
+	VPSUBQ       Z13, Z11, Z11
 	VPXORQ       Z12, Z12, Z12
 	VPXORQ       Z13, Z13, Z13
-	VPMADD52HUQ  constants<>+3328(SB), Z8, Z12
-	VPMADD52HUQ  constants<>+3328(SB), Z9, Z13
-	VPMADD52LUQ  constants<>+3392(SB), Z8, Z12
-	VPMADD52LUQ  constants<>+3392(SB), Z9, Z13
+	VPMADD52HUQ  Z10, Z4, Z12
+	VPMADD52HUQ  Z11, Z5, Z13
+	VPMADD52LUQ  Z10, Z6, Z12
+	VPMADD52LUQ  Z11, Z7, Z13
+	VPSRLQ       $0x0c, Z12, Z12
+	VPSRLQ       $0x0c, Z13, Z13
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z10, Z10, Z10
+	VMOVUPS      constants<>+3712(SB), Z10
+	VMOVUPS      constants<>+3712(SB), Z11
+	VMOVUPD      constants<>+3776(SB), K1, Z10
+	VMOVUPD      constants<>+3776(SB), K2, Z11
+	VPSUBQ       Z12, Z10, Z10
+	VPSUBQ       Z13, Z11, Z11
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPMADD52HUQ  Z10, Z4, Z12
+	VPMADD52HUQ  Z11, Z5, Z13
+	VPMADD52LUQ  Z10, Z6, Z12
+	VPMADD52LUQ  Z11, Z7, Z13
+	VPSRLQ       $0x0c, Z12, Z12
+	VPSRLQ       $0x0c, Z13, Z13
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z10, Z10, Z10
+	VMOVUPS      constants<>+3840(SB), Z10
+	VMOVUPS      constants<>+3840(SB), Z11
+	VMOVUPD      constants<>+3904(SB), K1, Z10
+	VMOVUPD      constants<>+3904(SB), K2, Z11
+	VPSUBQ       Z12, Z10, Z10
+	VPSUBQ       Z13, Z11, Z11
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPMADD52HUQ  Z10, Z4, Z12
+	VPMADD52HUQ  Z11, Z5, Z13
+	VPMADD52LUQ  Z10, Z6, Z12
+	VPMADD52LUQ  Z11, Z7, Z13
 	VPXORQ       Z14, Z14, Z14
 	VPXORQ       Z15, Z15, Z15
-	VPMADD52HUQ  constants<>+3392(SB), Z8, Z14
-	VPMADD52HUQ  constants<>+3392(SB), Z9, Z15
-	VPMADD52LUQ  constants<>+3328(SB), Z10, Z12
-	VPMADD52LUQ  constants<>+3328(SB), Z11, Z13
-	VPMADD52HUQ  constants<>+3328(SB), Z10, Z14
-	VPMADD52HUQ  constants<>+3328(SB), Z11, Z15
-	VPMADD52LUQ  constants<>+3392(SB), Z10, Z14
+	VPMADD52HUQ  Z10, Z6, Z14
+	VPMADD52HUQ  Z11, Z7, Z15
 	VPSRLQ       $0x0c, Z12, Z12
 	VPSLLQ       $0x28, Z14, Z14
 	VPADDQ       Z14, Z12, Z12
-	VPMADD52LUQ  constants<>+3392(SB), Z11, Z15
 	VPSRLQ       $0x0c, Z13, Z13
 	VPSLLQ       $0x28, Z15, Z15
 	VPADDQ       Z15, Z13, Z13
-	VPSRLQ       $0x34, Z12, Z8
-	VPSRLQ       $0x34, Z13, Z9
 	VPXORQ       Z10, Z10, Z10
-	VPXORQ       Z11, Z11, Z11
-	VPMADD52HUQ  Z12, Z12, Z10
-	VPMADD52HUQ  Z13, Z13, Z11
-	VPMADD52LUQ  Z8, Z12, Z10
-	VPMADD52LUQ  Z9, Z13, Z11
+	VPXORQ       Z10, Z10, Z10
+	VMOVUPS      constants<>+3968(SB), Z10
+	VMOVUPS      constants<>+3968(SB), Z11
+	VMOVUPD      constants<>+4032(SB), K1, Z10
+	VMOVUPD      constants<>+4032(SB), K2, Z11
+	VPSUBQ       Z12, Z10, Z10
+	VPSUBQ       Z13, Z11, Z11
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPMADD52HUQ  Z10, Z4, Z12
+	VPMADD52HUQ  Z11, Z5, Z13
+	VPMADD52LUQ  Z10, Z6, Z12
+	VPMADD52LUQ  Z11, Z7, Z13
 	VPXORQ       Z14, Z14, Z14
 	VPXORQ       Z15, Z15, Z15
-	VPMADD52HUQ  Z8, Z12, Z14
-	VPMADD52HUQ  Z9, Z13, Z15
-	VPMADD52LUQ  Z12, Z8, Z10
-	VPMADD52LUQ  Z13, Z9, Z11
-	VPMADD52HUQ  Z12, Z8, Z14
-	VPMADD52HUQ  Z13, Z9, Z15
-	VPMADD52LUQ  Z8, Z8, Z14
-	VPSRLQ       $0x0c, Z10, Z10
+	VPMADD52HUQ  Z10, Z6, Z14
+	VPMADD52HUQ  Z11, Z7, Z15
+	VPSRLQ       $0x0c, Z12, Z12
 	VPSLLQ       $0x28, Z14, Z14
-	VPADDQ       Z14, Z10, Z10
-	VPMADD52LUQ  Z9, Z9, Z15
-	VPSRLQ       $0x0c, Z11, Z11
+	VPADDQ       Z14, Z12, Z12
+	VPSRLQ       $0x0c, Z13, Z13
 	VPSLLQ       $0x28, Z15, Z15
-	VPADDQ       Z15, Z11, Z11
-	VPSLLQ       $0x02, Z10, Z10
-	VPSLLQ       $0x02, Z11, Z11
-	VPSRLQ       $0x34, Z10, Z14
-	VPSRLQ       $0x34, Z11, Z15
-	VPADDQ       Z0, Z6, Z6
-	VPADDQ       Z0, Z7, Z7
-	VPTESTMQ     constants<>+64(SB), Z6, K1
-	VPTESTMQ     constants<>+64(SB), Z7, K2
-	VPSLLQ       $0x3e, Z6, Z6
-	VPSLLQ       $0x3e, Z7, Z7
-	VPXORQ       Z4, Z6, Z4
-	VPXORQ       Z5, Z7, Z5
-	VMOVUPD      Z6, K1, Z4
-	VMOVUPD      Z7, K2, Z5
-	VPANDQ       Z1, Z2, Z2
-	VPANDQ       Z1, Z3, Z3
-	VPXORQ       Z2, Z4, Z2
-	VPXORQ       Z3, Z5, Z3
-	VPXORQ       Z4, Z4, Z4
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPD      constants<>+3456(SB), K1, Z4
-	VMOVUPD      constants<>+3456(SB), K2, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPXORQ       Z6, Z6, Z6
-	VMOVUPS      constants<>+3520(SB), Z6
-	VMOVUPS      constants<>+3520(SB), Z7
-	VMOVUPD      constants<>+3584(SB), K1, Z6
-	VMOVUPD      constants<>+3584(SB), K2, Z7
+	VPADDQ       Z15, Z13, Z13
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z10, Z10, Z10
+	VMOVUPS      constants<>+4096(SB), Z10
+	VMOVUPS      constants<>+4096(SB), Z11
+	VMOVUPD      constants<>+4160(SB), K1, Z10
+	VMOVUPD      constants<>+4160(SB), K2, Z11
+	VPSUBQ       Z12, Z10, Z10
+	VPSUBQ       Z13, Z11, Z11
+	VPSRLQ       $0x34, Z10, Z12
+	VPSRLQ       $0x34, Z11, Z13
+	VPXORQ       Z14, Z14, Z14
+	VPXORQ       Z15, Z15, Z15
+	VPMADD52HUQ  Z10, Z4, Z14
+	VPMADD52HUQ  Z11, Z5, Z15
+	VPMADD52LUQ  Z12, Z4, Z14
+	VPMADD52LUQ  Z13, Z5, Z15
 	VPXORQ       Z16, Z16, Z16
 	VPXORQ       Z17, Z17, Z17
-	VPMADD52HUQ  Z4, Z10, Z16
-	VPMADD52HUQ  Z5, Z11, Z17
-	VPMADD52LUQ  Z4, Z14, Z16
-	VPMADD52LUQ  Z5, Z15, Z17
-	VPSRLQ       $0x0c, Z16, Z16
-	VPSRLQ       $0x0c, Z17, Z17
-	VPSUBQ       Z16, Z6, Z4
-	VPSUBQ       Z17, Z7, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPXORQ       Z6, Z6, Z6
-	VMOVUPS      constants<>+3648(SB), Z6
-	VMOVUPS      constants<>+3648(SB), Z7
-	VMOVUPD      constants<>+3712(SB), K1, Z6
-	VMOVUPD      constants<>+3712(SB), K2, Z7
+	VPMADD52HUQ  Z12, Z4, Z16
+	VPMADD52HUQ  Z13, Z5, Z17
+	VPMADD52LUQ  Z10, Z6, Z14
+	VPMADD52LUQ  Z11, Z7, Z15
+	VPMADD52HUQ  Z10, Z6, Z16
+	VPMADD52HUQ  Z11, Z7, Z17
+	VPMADD52LUQ  Z12, Z6, Z16
+	VPSRLQ       $0x0c, Z14, Z14
+	VPSLLQ       $0x28, Z16, Z16
+	VPADDQ       Z16, Z14, Z14
+	VPMADD52LUQ  Z13, Z7, Z17
+	VPSRLQ       $0x0c, Z15, Z15
+	VPSLLQ       $0x28, Z17, Z17
+	VPADDQ       Z17, Z15, Z15
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z10, Z10, Z10
+	VMOVUPS      constants<>+4224(SB), Z10
+	VMOVUPS      constants<>+4224(SB), Z11
+	VMOVUPD      constants<>+4288(SB), K1, Z10
+	VMOVUPD      constants<>+4288(SB), K2, Z11
+	VPSUBQ       Z14, Z10, Z10
+	VPSUBQ       Z15, Z11, Z11
+	VPSRLQ       $0x34, Z10, Z12
+	VPSRLQ       $0x34, Z11, Z13
+	VPXORQ       Z14, Z14, Z14
+	VPXORQ       Z15, Z15, Z15
+	VPMADD52HUQ  Z10, Z4, Z14
+	VPMADD52HUQ  Z11, Z5, Z15
+	VPMADD52LUQ  Z12, Z4, Z14
+	VPMADD52LUQ  Z13, Z5, Z15
 	VPXORQ       Z16, Z16, Z16
 	VPXORQ       Z17, Z17, Z17
-	VPMADD52HUQ  Z4, Z10, Z16
-	VPMADD52HUQ  Z5, Z11, Z17
-	VPMADD52LUQ  Z4, Z14, Z16
-	VPMADD52LUQ  Z5, Z15, Z17
-	VPSRLQ       $0x0c, Z16, Z16
-	VPSRLQ       $0x0c, Z17, Z17
-	VPSUBQ       Z16, Z6, Z4
-	VPSUBQ       Z17, Z7, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPXORQ       Z6, Z6, Z6
-	VMOVUPS      constants<>+3776(SB), Z6
-	VMOVUPS      constants<>+3776(SB), Z7
-	VMOVUPD      constants<>+3840(SB), K1, Z6
-	VMOVUPD      constants<>+3840(SB), K2, Z7
+	VPMADD52HUQ  Z12, Z4, Z16
+	VPMADD52HUQ  Z13, Z5, Z17
+	VPMADD52LUQ  Z10, Z6, Z14
+	VPMADD52LUQ  Z11, Z7, Z15
+	VPMADD52HUQ  Z10, Z6, Z16
+	VPMADD52HUQ  Z11, Z7, Z17
+	VPMADD52LUQ  Z12, Z6, Z16
+	VPSRLQ       $0x0c, Z14, Z14
+	VPSLLQ       $0x28, Z16, Z16
+	VPADDQ       Z16, Z14, Z14
+	VPMADD52LUQ  Z13, Z7, Z17
+	VPSRLQ       $0x0c, Z15, Z15
+	VPSLLQ       $0x28, Z17, Z17
+	VPADDQ       Z17, Z15, Z15
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z10, Z10, Z10
+	VMOVUPS      constants<>+4352(SB), Z10
+	VMOVUPS      constants<>+4352(SB), Z11
+	VMOVUPD      constants<>+192(SB), K1, Z10
+	VMOVUPD      constants<>+192(SB), K2, Z11
+	VPSUBQ       Z14, Z10, Z10
+	VPSUBQ       Z15, Z11, Z11
+	VPSRLQ       $0x34, Z10, Z12
+	VPSRLQ       $0x34, Z11, Z13
+	VPXORQ       Z14, Z14, Z14
+	VPXORQ       Z15, Z15, Z15
+	VPMADD52HUQ  Z10, Z4, Z14
+	VPMADD52HUQ  Z11, Z5, Z15
+	VPMADD52LUQ  Z12, Z4, Z14
+	VPMADD52LUQ  Z13, Z5, Z15
 	VPXORQ       Z16, Z16, Z16
 	VPXORQ       Z17, Z17, Z17
-	VPMADD52HUQ  Z4, Z10, Z16
-	VPMADD52HUQ  Z5, Z11, Z17
-	VPMADD52LUQ  Z4, Z14, Z16
-	VPMADD52LUQ  Z5, Z15, Z17
-	VPSRLQ       $0x0c, Z16, Z16
-	VPSRLQ       $0x0c, Z17, Z17
-	VPSUBQ       Z16, Z6, Z4
-	VPSUBQ       Z17, Z7, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPXORQ       Z6, Z6, Z6
-	VMOVUPS      constants<>+3904(SB), Z6
-	VMOVUPS      constants<>+3904(SB), Z7
-	VMOVUPD      constants<>+3968(SB), K1, Z6
-	VMOVUPD      constants<>+3968(SB), K2, Z7
-	VPXORQ       Z16, Z16, Z16
-	VPXORQ       Z17, Z17, Z17
-	VPMADD52HUQ  Z4, Z10, Z16
-	VPMADD52HUQ  Z5, Z11, Z17
-	VPMADD52LUQ  Z4, Z14, Z16
-	VPMADD52LUQ  Z5, Z15, Z17
-	VPXORQ       Z18, Z18, Z18
-	VPXORQ       Z19, Z19, Z19
-	VPMADD52HUQ  Z4, Z14, Z18
-	VPMADD52HUQ  Z5, Z15, Z19
-	VPSRLQ       $0x0c, Z16, Z16
-	VPSLLQ       $0x28, Z18, Z18
-	VPADDQ       Z18, Z16, Z16
-	VPSRLQ       $0x0c, Z17, Z17
-	VPSLLQ       $0x28, Z19, Z19
-	VPADDQ       Z19, Z17, Z17
-	VPSUBQ       Z16, Z6, Z4
-	VPSUBQ       Z17, Z7, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPXORQ       Z6, Z6, Z6
-	VMOVUPS      constants<>+4032(SB), Z6
-	VMOVUPS      constants<>+4032(SB), Z7
-	VMOVUPD      constants<>+4096(SB), K1, Z6
-	VMOVUPD      constants<>+4096(SB), K2, Z7
-	VPXORQ       Z16, Z16, Z16
-	VPXORQ       Z17, Z17, Z17
-	VPMADD52HUQ  Z4, Z10, Z16
-	VPMADD52HUQ  Z5, Z11, Z17
-	VPMADD52LUQ  Z4, Z14, Z16
-	VPMADD52LUQ  Z5, Z15, Z17
-	VPXORQ       Z18, Z18, Z18
-	VPXORQ       Z19, Z19, Z19
-	VPMADD52HUQ  Z4, Z14, Z18
-	VPMADD52HUQ  Z5, Z15, Z19
-	VPSRLQ       $0x0c, Z16, Z16
-	VPSLLQ       $0x28, Z18, Z18
-	VPADDQ       Z18, Z16, Z16
-	VPSRLQ       $0x0c, Z17, Z17
-	VPSLLQ       $0x28, Z19, Z19
-	VPADDQ       Z19, Z17, Z17
-	VPSUBQ       Z16, Z6, Z4
-	VPSUBQ       Z17, Z7, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPXORQ       Z6, Z6, Z6
-	VMOVUPS      constants<>+4160(SB), Z6
-	VMOVUPS      constants<>+4160(SB), Z7
-	VMOVUPD      constants<>+4224(SB), K1, Z6
-	VMOVUPD      constants<>+4224(SB), K2, Z7
-	VPSRLQ       $0x34, Z4, Z16
-	VPSRLQ       $0x34, Z5, Z17
-	VPXORQ       Z18, Z18, Z18
-	VPXORQ       Z19, Z19, Z19
-	VPMADD52HUQ  Z4, Z10, Z18
-	VPMADD52HUQ  Z5, Z11, Z19
-	VPMADD52LUQ  Z16, Z10, Z18
-	VPMADD52LUQ  Z17, Z11, Z19
-	VPXORQ       Z20, Z20, Z20
-	VPXORQ       Z21, Z21, Z21
-	VPMADD52HUQ  Z16, Z10, Z20
-	VPMADD52HUQ  Z17, Z11, Z21
-	VPMADD52LUQ  Z4, Z14, Z18
-	VPMADD52LUQ  Z5, Z15, Z19
-	VPMADD52HUQ  Z4, Z14, Z20
-	VPMADD52HUQ  Z5, Z15, Z21
-	VPMADD52LUQ  Z16, Z14, Z20
-	VPSRLQ       $0x0c, Z18, Z18
-	VPSLLQ       $0x28, Z20, Z20
-	VPADDQ       Z20, Z18, Z18
-	VPMADD52LUQ  Z17, Z15, Z21
-	VPSRLQ       $0x0c, Z19, Z19
-	VPSLLQ       $0x28, Z21, Z21
-	VPADDQ       Z21, Z19, Z19
-	VPSUBQ       Z18, Z6, Z4
-	VPSUBQ       Z19, Z7, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPXORQ       Z6, Z6, Z6
-	VMOVUPS      constants<>+4288(SB), Z6
-	VMOVUPS      constants<>+4288(SB), Z7
-	VMOVUPD      constants<>+192(SB), K1, Z6
-	VMOVUPD      constants<>+192(SB), K2, Z7
-	VPSRLQ       $0x34, Z4, Z16
-	VPSRLQ       $0x34, Z5, Z17
-	VPXORQ       Z18, Z18, Z18
-	VPXORQ       Z19, Z19, Z19
-	VPMADD52HUQ  Z4, Z10, Z18
-	VPMADD52HUQ  Z5, Z11, Z19
-	VPMADD52LUQ  Z16, Z10, Z18
-	VPMADD52LUQ  Z17, Z11, Z19
-	VPXORQ       Z20, Z20, Z20
-	VPXORQ       Z21, Z21, Z21
-	VPMADD52HUQ  Z16, Z10, Z20
-	VPMADD52HUQ  Z17, Z11, Z21
-	VPMADD52LUQ  Z4, Z14, Z18
-	VPMADD52LUQ  Z5, Z15, Z19
-	VPMADD52HUQ  Z4, Z14, Z20
-	VPMADD52HUQ  Z5, Z15, Z21
-	VPMADD52LUQ  Z16, Z14, Z20
-	VPSRLQ       $0x0c, Z18, Z18
-	VPSLLQ       $0x28, Z20, Z20
-	VPADDQ       Z20, Z18, Z18
-	VPMADD52LUQ  Z17, Z15, Z21
-	VPSRLQ       $0x0c, Z19, Z19
-	VPSLLQ       $0x28, Z21, Z21
-	VPADDQ       Z21, Z19, Z19
-	VPSUBQ       Z18, Z6, Z4
-	VPSUBQ       Z19, Z7, Z5
-	VPSRLQ       $0x34, Z4, Z6
-	VPSRLQ       $0x34, Z5, Z7
-	VPXORQ       Z16, Z16, Z16
-	VPXORQ       Z17, Z17, Z17
-	VPMADD52HUQ  Z4, Z10, Z16
-	VPMADD52HUQ  Z5, Z11, Z17
-	VPMADD52LUQ  Z6, Z10, Z16
-	VPMADD52LUQ  Z7, Z11, Z17
-	VPXORQ       Z18, Z18, Z18
-	VPXORQ       Z19, Z19, Z19
-	VPMADD52HUQ  Z6, Z10, Z18
-	VPMADD52HUQ  Z7, Z11, Z19
-	VPMADD52LUQ  Z4, Z14, Z16
-	VPMADD52LUQ  Z5, Z15, Z17
-	VPMADD52HUQ  Z4, Z14, Z18
-	VPMADD52HUQ  Z5, Z15, Z19
-	VPMADD52LUQ  Z6, Z14, Z18
-	VPSRLQ       $0x0c, Z16, Z16
-	VPSLLQ       $0x28, Z18, Z18
-	VPADDQ       Z18, Z16, Z16
-	VPMADD52LUQ  Z7, Z15, Z19
-	VPSRLQ       $0x0c, Z17, Z17
-	VPSLLQ       $0x28, Z19, Z19
-	VPADDQ       Z19, Z17, Z17
-	VPSRLQ       $0x01, Z16, Z4
-	VPSRLQ       $0x01, Z17, Z5
+	VPMADD52HUQ  Z12, Z4, Z16
+	VPMADD52HUQ  Z13, Z5, Z17
+	VPMADD52LUQ  Z10, Z6, Z14
+	VPMADD52LUQ  Z11, Z7, Z15
+	VPMADD52HUQ  Z10, Z6, Z16
+	VPMADD52HUQ  Z11, Z7, Z17
+	VPMADD52LUQ  Z12, Z6, Z16
+	VPSRLQ       $0x0c, Z14, Z14
+	VPSLLQ       $0x28, Z16, Z16
+	VPADDQ       Z16, Z14, Z14
+	VPMADD52LUQ  Z13, Z7, Z17
+	VPSRLQ       $0x0c, Z15, Z15
+	VPSLLQ       $0x28, Z17, Z17
+	VPADDQ       Z17, Z15, Z15
+	VPSRLQ       $0x01, Z14, Z4
+	VPSRLQ       $0x01, Z15, Z5
 	VMOVUPS      constants<>+192(SB), Z6
 	VPSUBQ       Z4, Z6, Z6
 	VMOVUPS      constants<>+192(SB), Z4
 	VPSUBQ       Z5, Z4, Z4
-	VPSRLQ       $0x34, Z6, Z5
-	VPSRLQ       $0x34, Z4, Z7
-	VPXORQ       Z10, Z10, Z10
-	VPXORQ       Z11, Z11, Z11
-	VPMADD52HUQ  Z6, Z12, Z10
-	VPMADD52HUQ  Z4, Z13, Z11
-	VPMADD52LUQ  Z5, Z12, Z10
-	VPMADD52LUQ  Z7, Z13, Z11
+	VPSRLQ       $0x34, Z8, Z5
+	VPSRLQ       $0x34, Z9, Z7
+	VPSRLQ       $0x34, Z6, Z10
+	VPSRLQ       $0x34, Z4, Z11
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPMADD52HUQ  Z6, Z8, Z12
+	VPMADD52HUQ  Z4, Z9, Z13
+	VPMADD52LUQ  Z10, Z8, Z12
+	VPMADD52LUQ  Z11, Z9, Z13
 	VPXORQ       Z14, Z14, Z14
 	VPXORQ       Z15, Z15, Z15
-	VPMADD52HUQ  Z5, Z12, Z14
-	VPMADD52HUQ  Z7, Z13, Z15
-	VPMADD52LUQ  Z6, Z8, Z10
-	VPMADD52LUQ  Z4, Z9, Z11
-	VPMADD52HUQ  Z6, Z8, Z14
-	VPMADD52HUQ  Z4, Z9, Z15
-	VPMADD52LUQ  Z5, Z8, Z14
-	VPSRLQ       $0x0c, Z10, Z10
+	VPMADD52HUQ  Z10, Z8, Z14
+	VPMADD52HUQ  Z11, Z9, Z15
+	VPMADD52LUQ  Z6, Z5, Z12
+	VPMADD52LUQ  Z4, Z7, Z13
+	VPMADD52HUQ  Z6, Z5, Z14
+	VPMADD52HUQ  Z4, Z7, Z15
+	VPMADD52LUQ  Z10, Z5, Z14
+	VPSRLQ       $0x0c, Z12, Z12
 	VPSLLQ       $0x28, Z14, Z14
-	VPADDQ       Z14, Z10, Z10
-	VPMADD52LUQ  Z7, Z9, Z15
-	VPSRLQ       $0x0c, Z11, Z11
+	VPADDQ       Z14, Z12, Z12
+	VPMADD52LUQ  Z11, Z7, Z15
+	VPSRLQ       $0x0c, Z13, Z13
 	VPSLLQ       $0x28, Z15, Z15
-	VPADDQ       Z15, Z11, Z11
-	VPADDQ       constants<>+4352(SB), Z10, Z5
-	VPADDQ       constants<>+4352(SB), Z11, Z7
+	VPADDQ       Z15, Z13, Z13
+	VPADDQ       constants<>+4416(SB), Z12, Z5
+	VPADDQ       constants<>+4416(SB), Z13, Z7
 	VPSRLQ       $0x13, Z5, Z5
 	VPSRLQ       $0x13, Z7, Z7
 	VPADDQ       constants<>+256(SB), Z6, Z6
@@ -12402,23 +12406,40 @@ many267:
 	VPSRLQ       $0x14, Z4, Z4
 	VMOVUPD      Z6, K1, Z5
 	VMOVUPD      Z4, K2, Z7
-	VPMOVQ2M     Z2, K1
-	VPXORQ       Z2, Z2, Z2
-	VPSUBQ       Z5, Z2, K1, Z5
-	VPMOVQ2M     Z3, K1
-	VPXORQ       Z2, Z2, Z2
-	VPSUBQ       Z7, Z2, K1, Z7
-	VBROADCASTSD minus+24(FP), Z2
-	VPXORQ       Z2, Z5, Z3
-	VPXORQ       Z2, Z7, Z4
-	VPSUBQ       Z2, Z3, Z3
-	VPSUBQ       Z2, Z4, Z2
-	VMOVUPS      (CX)(BX*8), Z4
+	VBROADCASTSD quarter+32(FP), Z4
+	VPADDQ       Z4, Z2, Z2
 	VPADDQ       Z4, Z3, Z3
-	VMOVUPS      Z3, (CX)(BX*8)
-	VMOVUPS      64(CX)(BX*8), Z3
-	VPADDQ       Z3, Z2, Z2
-	VMOVUPS      Z2, 64(CX)(BX*8)
+	VPSLLQ       $0x3e, Z2, Z2
+	VPSLLQ       $0x3e, Z3, Z3
+	VPXORQ       Z0, Z2, Z0
+	VPXORQ       Z1, Z3, Z1
+	VBROADCASTSD quarter+32(FP), Z4
+	VMOVUPD      Z2, K1, Z0
+	VMOVUPD      Z3, K2, Z1
+	VPSUBQ       constants<>+64(SB), Z4, Z4
+	VMOVUPS      (AX)(BX*8), Z2
+	VMOVUPS      64(AX)(BX*8), Z3
+	VPANDQ       Z4, Z2, Z2
+	VPANDQ       Z4, Z3, Z3
+	VPXORQ       Z2, Z0, Z0
+	VPXORQ       Z3, Z1, Z1
+	VPMOVQ2M     Z0, K1
+	VPXORQ       Z0, Z0, Z0
+	VPSUBQ       Z5, Z0, K1, Z5
+	VPMOVQ2M     Z1, K1
+	VPXORQ       Z0, Z0, Z0
+	VPSUBQ       Z7, Z0, K1, Z7
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z5, Z1
+	VPXORQ       Z0, Z7, Z2
+	VPSUBQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z2, Z0
+	VMOVUPS      (CX)(BX*8), Z2
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (CX)(BX*8)
+	VMOVUPS      64(CX)(BX*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, 64(CX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
 	JLE          many267
@@ -12429,189 +12450,196 @@ oneTest269:
 	JG   tail270
 
 one268:
-	VMOVUPS      (AX)(BX*8), Z2
-	VPABSQ       Z2, Z3
-	VPSRLQ       $0x34, Z3, Z4
+	VMOVUPS      (AX)(BX*8), Z0
+	VPABSQ       Z0, Z0
+	VPSRLQ       $0x34, Z0, Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMADD52HUQ  constants<>+3136(SB), Z0, Z2
+	VPMADD52HUQ  constants<>+3200(SB), Z0, Z3
+	VPMADD52HUQ  constants<>+3264(SB), Z0, Z4
+	VPMADD52LUQ  constants<>+3200(SB), Z0, Z2
+	VPMADD52LUQ  constants<>+3264(SB), Z0, Z3
+	VPMADD52HUQ  constants<>+3200(SB), Z1, Z4
+	VPMADD52LUQ  constants<>+3136(SB), Z1, Z2
+	VPMADD52HUQ  constants<>+3136(SB), Z1, Z3
+	VPMADD52LUQ  constants<>+3264(SB), Z1, Z4
+	VPMADD52LUQ  constants<>+3200(SB), Z1, Z3
+	VPSLLQ       $0x31, Z4, Z0
+	VPSRLQ       $0x34, Z2, Z1
+	VPADDQ       Z1, Z3, Z1
+	VPSRLQ       $0x03, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       constants<>+3328(SB), Z0, Z1
+	VPSRLQ       $0x3e, Z1, Z1
+	VPSLLQ       $0x3e, Z1, Z2
+	VPSUBQ       Z2, Z0, Z0
+	VPABSQ       Z0, Z2
+	VPSLLQ       $0x02, Z2, Z2
+	VPSRLQ       $0x34, Z2, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMADD52HUQ  constants<>+3392(SB), Z2, Z4
+	VPMADD52LUQ  constants<>+3456(SB), Z2, Z4
 	VPXORQ       Z5, Z5, Z5
+	VPMADD52HUQ  constants<>+3456(SB), Z2, Z5
+	VPMADD52LUQ  constants<>+3392(SB), Z3, Z4
+	VPMADD52HUQ  constants<>+3392(SB), Z3, Z5
+	VPMADD52LUQ  constants<>+3456(SB), Z3, Z5
+	VPSRLQ       $0x0c, Z4, Z4
+	VPSLLQ       $0x28, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPSRLQ       $0x34, Z4, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPMADD52HUQ  Z4, Z4, Z3
+	VPMADD52LUQ  Z2, Z4, Z3
+	VPXORQ       Z5, Z5, Z5
+	VPMADD52HUQ  Z2, Z4, Z5
+	VPMADD52LUQ  Z4, Z2, Z3
+	VPMADD52HUQ  Z4, Z2, Z5
+	VPMADD52LUQ  Z2, Z2, Z5
+	VPSRLQ       $0x0c, Z3, Z3
+	VPSLLQ       $0x28, Z5, Z5
+	VPADDQ       Z5, Z3, Z3
+	VPSLLQ       $0x02, Z3, Z2
+	VPSRLQ       $0x34, Z2, Z3
+	VBROADCASTSD quarter+32(FP), Z5
+	VPADDQ       Z5, Z1, Z5
+	VPTESTMQ     constants<>+64(SB), Z5, K1
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPD      constants<>+3520(SB), K1, Z5
 	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z5, Z2, Z6
+	VPMADD52LUQ  Z5, Z3, Z6
+	VPSRLQ       $0x0c, Z6, Z6
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+3584(SB), Z5
+	VMOVUPD      constants<>+3648(SB), K1, Z5
+	VPSUBQ       Z6, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z5, Z2, Z6
+	VPMADD52LUQ  Z5, Z3, Z6
+	VPSRLQ       $0x0c, Z6, Z6
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+3712(SB), Z5
+	VMOVUPD      constants<>+3776(SB), K1, Z5
+	VPSUBQ       Z6, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z5, Z2, Z6
+	VPMADD52LUQ  Z5, Z3, Z6
+	VPSRLQ       $0x0c, Z6, Z6
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+3840(SB), Z5
+	VMOVUPD      constants<>+3904(SB), K1, Z5
+	VPSUBQ       Z6, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z5, Z2, Z6
+	VPMADD52LUQ  Z5, Z3, Z6
 	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  constants<>+3072(SB), Z3, Z5
-	VPMADD52HUQ  constants<>+3136(SB), Z3, Z6
-	VPMADD52HUQ  constants<>+3200(SB), Z3, Z7
-	VPMADD52LUQ  constants<>+3136(SB), Z3, Z5
-	VPMADD52LUQ  constants<>+3200(SB), Z3, Z6
-	VPMADD52HUQ  constants<>+3136(SB), Z4, Z7
-	VPMADD52LUQ  constants<>+3072(SB), Z4, Z5
-	VPMADD52HUQ  constants<>+3072(SB), Z4, Z6
-	VPMADD52LUQ  constants<>+3200(SB), Z4, Z7
-	VPMADD52LUQ  constants<>+3136(SB), Z4, Z6
-	VPSLLQ       $0x31, Z7, Z3
-	VPSRLQ       $0x34, Z5, Z4
-	VPADDQ       Z4, Z6, Z4
-	VPSRLQ       $0x03, Z4, Z4
-	VPADDQ       Z4, Z3, Z3
-	VPADDQ       constants<>+3264(SB), Z3, Z4
-	VPSRLQ       $0x3e, Z4, Z4
-	VPSLLQ       $0x3e, Z4, Z5
-	VPSUBQ       Z5, Z3, Z3
-	VPABSQ       Z3, Z5
-	VPSLLQ       $0x02, Z5, Z5
+	VPMADD52HUQ  Z5, Z3, Z7
+	VPSRLQ       $0x0c, Z6, Z6
+	VPSLLQ       $0x28, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+3968(SB), Z5
+	VMOVUPD      constants<>+4032(SB), K1, Z5
+	VPSUBQ       Z6, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z5, Z2, Z6
+	VPMADD52LUQ  Z5, Z3, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z5, Z3, Z7
+	VPSRLQ       $0x0c, Z6, Z6
+	VPSLLQ       $0x28, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+4096(SB), Z5
+	VMOVUPD      constants<>+4160(SB), K1, Z5
+	VPSUBQ       Z6, Z5, Z5
 	VPSRLQ       $0x34, Z5, Z6
 	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  constants<>+3328(SB), Z5, Z7
-	VPMADD52LUQ  constants<>+3392(SB), Z5, Z7
+	VPMADD52HUQ  Z5, Z2, Z7
+	VPMADD52LUQ  Z6, Z2, Z7
 	VPXORQ       Z8, Z8, Z8
-	VPMADD52HUQ  constants<>+3392(SB), Z5, Z8
-	VPMADD52LUQ  constants<>+3328(SB), Z6, Z7
-	VPMADD52HUQ  constants<>+3328(SB), Z6, Z8
-	VPMADD52LUQ  constants<>+3392(SB), Z6, Z8
+	VPMADD52HUQ  Z6, Z2, Z8
+	VPMADD52LUQ  Z5, Z3, Z7
+	VPMADD52HUQ  Z5, Z3, Z8
+	VPMADD52LUQ  Z6, Z3, Z8
 	VPSRLQ       $0x0c, Z7, Z7
 	VPSLLQ       $0x28, Z8, Z8
 	VPADDQ       Z8, Z7, Z7
-	VPSRLQ       $0x34, Z7, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z7, Z7, Z6
-	VPMADD52LUQ  Z5, Z7, Z6
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+4224(SB), Z5
+	VMOVUPD      constants<>+4288(SB), K1, Z5
+	VPSUBQ       Z7, Z5, Z5
+	VPSRLQ       $0x34, Z5, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z5, Z2, Z7
+	VPMADD52LUQ  Z6, Z2, Z7
 	VPXORQ       Z8, Z8, Z8
-	VPMADD52HUQ  Z5, Z7, Z8
-	VPMADD52LUQ  Z7, Z5, Z6
-	VPMADD52HUQ  Z7, Z5, Z8
-	VPMADD52LUQ  Z5, Z5, Z8
-	VPSRLQ       $0x0c, Z6, Z6
+	VPMADD52HUQ  Z6, Z2, Z8
+	VPMADD52LUQ  Z5, Z3, Z7
+	VPMADD52HUQ  Z5, Z3, Z8
+	VPMADD52LUQ  Z6, Z3, Z8
+	VPSRLQ       $0x0c, Z7, Z7
 	VPSLLQ       $0x28, Z8, Z8
-	VPADDQ       Z8, Z6, Z6
-	VPSLLQ       $0x02, Z6, Z6
-	VPSRLQ       $0x34, Z6, Z8
-	VPADDQ       Z0, Z4, Z4
-	VPTESTMQ     constants<>+64(SB), Z4, K1
-	VPSLLQ       $0x3e, Z4, Z4
-	VPXORQ       Z3, Z4, Z3
-	VMOVUPD      Z4, K1, Z3
-	VPANDQ       Z1, Z2, Z2
-	VPXORQ       Z2, Z3, Z2
-	VPXORQ       Z3, Z3, Z3
-	VMOVUPD      constants<>+3456(SB), K1, Z3
-	VPXORQ       Z4, Z4, Z4
-	VMOVUPS      constants<>+3520(SB), Z4
-	VMOVUPD      constants<>+3584(SB), K1, Z4
-	VPXORQ       Z9, Z9, Z9
-	VPMADD52HUQ  Z3, Z6, Z9
-	VPMADD52LUQ  Z3, Z8, Z9
-	VPSRLQ       $0x0c, Z9, Z9
-	VPSUBQ       Z9, Z4, Z3
-	VPXORQ       Z4, Z4, Z4
-	VMOVUPS      constants<>+3648(SB), Z4
-	VMOVUPD      constants<>+3712(SB), K1, Z4
-	VPXORQ       Z9, Z9, Z9
-	VPMADD52HUQ  Z3, Z6, Z9
-	VPMADD52LUQ  Z3, Z8, Z9
-	VPSRLQ       $0x0c, Z9, Z9
-	VPSUBQ       Z9, Z4, Z3
-	VPXORQ       Z4, Z4, Z4
-	VMOVUPS      constants<>+3776(SB), Z4
-	VMOVUPD      constants<>+3840(SB), K1, Z4
-	VPXORQ       Z9, Z9, Z9
-	VPMADD52HUQ  Z3, Z6, Z9
-	VPMADD52LUQ  Z3, Z8, Z9
-	VPSRLQ       $0x0c, Z9, Z9
-	VPSUBQ       Z9, Z4, Z3
-	VPXORQ       Z4, Z4, Z4
-	VMOVUPS      constants<>+3904(SB), Z4
-	VMOVUPD      constants<>+3968(SB), K1, Z4
-	VPXORQ       Z9, Z9, Z9
-	VPMADD52HUQ  Z3, Z6, Z9
-	VPMADD52LUQ  Z3, Z8, Z9
-	VPXORQ       Z10, Z10, Z10
-	VPMADD52HUQ  Z3, Z8, Z10
-	VPSRLQ       $0x0c, Z9, Z9
-	VPSLLQ       $0x28, Z10, Z10
-	VPADDQ       Z10, Z9, Z9
-	VPSUBQ       Z9, Z4, Z3
-	VPXORQ       Z4, Z4, Z4
-	VMOVUPS      constants<>+4032(SB), Z4
-	VMOVUPD      constants<>+4096(SB), K1, Z4
-	VPXORQ       Z9, Z9, Z9
-	VPMADD52HUQ  Z3, Z6, Z9
-	VPMADD52LUQ  Z3, Z8, Z9
-	VPXORQ       Z10, Z10, Z10
-	VPMADD52HUQ  Z3, Z8, Z10
-	VPSRLQ       $0x0c, Z9, Z9
-	VPSLLQ       $0x28, Z10, Z10
-	VPADDQ       Z10, Z9, Z9
-	VPSUBQ       Z9, Z4, Z3
-	VPXORQ       Z4, Z4, Z4
-	VMOVUPS      constants<>+4160(SB), Z4
-	VMOVUPD      constants<>+4224(SB), K1, Z4
-	VPSRLQ       $0x34, Z3, Z9
-	VPXORQ       Z10, Z10, Z10
-	VPMADD52HUQ  Z3, Z6, Z10
-	VPMADD52LUQ  Z9, Z6, Z10
-	VPXORQ       Z11, Z11, Z11
-	VPMADD52HUQ  Z9, Z6, Z11
-	VPMADD52LUQ  Z3, Z8, Z10
-	VPMADD52HUQ  Z3, Z8, Z11
-	VPMADD52LUQ  Z9, Z8, Z11
-	VPSRLQ       $0x0c, Z10, Z10
-	VPSLLQ       $0x28, Z11, Z11
-	VPADDQ       Z11, Z10, Z10
-	VPSUBQ       Z10, Z4, Z3
-	VPXORQ       Z4, Z4, Z4
-	VMOVUPS      constants<>+4288(SB), Z4
-	VMOVUPD      constants<>+192(SB), K1, Z4
-	VPSRLQ       $0x34, Z3, Z9
-	VPXORQ       Z10, Z10, Z10
-	VPMADD52HUQ  Z3, Z6, Z10
-	VPMADD52LUQ  Z9, Z6, Z10
-	VPXORQ       Z11, Z11, Z11
-	VPMADD52HUQ  Z9, Z6, Z11
-	VPMADD52LUQ  Z3, Z8, Z10
-	VPMADD52HUQ  Z3, Z8, Z11
-	VPMADD52LUQ  Z9, Z8, Z11
-	VPSRLQ       $0x0c, Z10, Z10
-	VPSLLQ       $0x28, Z11, Z11
-	VPADDQ       Z11, Z10, Z10
-	VPSUBQ       Z10, Z4, Z3
-	VPSRLQ       $0x34, Z3, Z4
-	VPXORQ       Z9, Z9, Z9
-	VPMADD52HUQ  Z3, Z6, Z9
-	VPMADD52LUQ  Z4, Z6, Z9
-	VPXORQ       Z10, Z10, Z10
-	VPMADD52HUQ  Z4, Z6, Z10
-	VPMADD52LUQ  Z3, Z8, Z9
-	VPMADD52HUQ  Z3, Z8, Z10
-	VPMADD52LUQ  Z4, Z8, Z10
-	VPSRLQ       $0x0c, Z9, Z9
-	VPSLLQ       $0x28, Z10, Z10
-	VPADDQ       Z10, Z9, Z9
-	VPSRLQ       $0x01, Z9, Z3
-	VMOVUPS      constants<>+192(SB), Z4
-	VPSUBQ       Z3, Z4, Z4
-	VPSRLQ       $0x34, Z4, Z3
-	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z4, Z7, Z6
-	VPMADD52LUQ  Z3, Z7, Z6
+	VPADDQ       Z8, Z7, Z7
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+4352(SB), Z5
+	VMOVUPD      constants<>+192(SB), K1, Z5
+	VPSUBQ       Z7, Z5, Z5
+	VPSRLQ       $0x34, Z5, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z5, Z2, Z7
+	VPMADD52LUQ  Z6, Z2, Z7
 	VPXORQ       Z8, Z8, Z8
-	VPMADD52HUQ  Z3, Z7, Z8
-	VPMADD52LUQ  Z4, Z5, Z6
-	VPMADD52HUQ  Z4, Z5, Z8
-	VPMADD52LUQ  Z3, Z5, Z8
-	VPSRLQ       $0x0c, Z6, Z6
+	VPMADD52HUQ  Z6, Z2, Z8
+	VPMADD52LUQ  Z5, Z3, Z7
+	VPMADD52HUQ  Z5, Z3, Z8
+	VPMADD52LUQ  Z6, Z3, Z8
+	VPSRLQ       $0x0c, Z7, Z7
 	VPSLLQ       $0x28, Z8, Z8
-	VPADDQ       Z8, Z6, Z6
-	VPADDQ       constants<>+4352(SB), Z6, Z3
-	VPSRLQ       $0x13, Z3, Z3
-	VPADDQ       constants<>+256(SB), Z4, Z4
-	VPSRLQ       $0x14, Z4, Z4
-	VMOVUPD      Z4, K1, Z3
-	VPMOVQ2M     Z2, K1
-	VPXORQ       Z2, Z2, Z2
-	VPSUBQ       Z3, Z2, K1, Z3
-	VBROADCASTSD minus+24(FP), Z2
-	VPXORQ       Z2, Z3, Z3
-	VPSUBQ       Z2, Z3, Z2
-	VMOVUPS      (CX)(BX*8), Z3
-	VPADDQ       Z3, Z2, Z2
-	VMOVUPS      Z2, (CX)(BX*8)
+	VPADDQ       Z8, Z7, Z7
+	VPSRLQ       $0x01, Z7, Z2
+	VMOVUPS      constants<>+192(SB), Z3
+	VPSUBQ       Z2, Z3, Z3
+	VPSRLQ       $0x34, Z4, Z2
+	VPSRLQ       $0x34, Z3, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z3, Z4, Z6
+	VPMADD52LUQ  Z5, Z4, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z5, Z4, Z7
+	VPMADD52LUQ  Z3, Z2, Z6
+	VPMADD52HUQ  Z3, Z2, Z7
+	VPMADD52LUQ  Z5, Z2, Z7
+	VPSRLQ       $0x0c, Z6, Z6
+	VPSLLQ       $0x28, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       constants<>+4416(SB), Z6, Z2
+	VPSRLQ       $0x13, Z2, Z2
+	VPADDQ       constants<>+256(SB), Z3, Z3
+	VPSRLQ       $0x14, Z3, Z3
+	VMOVUPD      Z3, K1, Z2
+	VBROADCASTSD quarter+32(FP), Z3
+	VPADDQ       Z3, Z1, Z1
+	VPSLLQ       $0x3e, Z1, Z1
+	VPXORQ       Z0, Z1, Z0
+	VBROADCASTSD quarter+32(FP), Z3
+	VMOVUPD      Z1, K1, Z0
+	VPSUBQ       constants<>+64(SB), Z3, Z3
+	VMOVUPS      (AX)(BX*8), Z1
+	VPANDQ       Z3, Z1, Z1
+	VPXORQ       Z1, Z0, Z0
+	VPMOVQ2M     Z0, K1
+	VPXORQ       Z0, Z0, Z0
+	VPSUBQ       Z2, Z0, K1, Z2
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z2, Z1
+	VPSUBQ       Z0, Z1, Z0
+	VMOVUPS      (CX)(BX*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, (CX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
 	JLE          one268
@@ -12624,185 +12652,192 @@ tail270:
 	SHLXQ        SI, DI, DI
 	NOTQ         DI
 	KMOVW        DI, K1
-	VMOVUPD.Z    (AX)(BX*8), K1, Z2
-	VPABSQ       Z2, Z3
-	VPSRLQ       $0x34, Z3, Z4
+	VMOVUPD.Z    (AX)(BX*8), K1, Z0
+	VPABSQ       Z0, Z0
+	VPSRLQ       $0x34, Z0, Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMADD52HUQ  constants<>+3136(SB), Z0, Z2
+	VPMADD52HUQ  constants<>+3200(SB), Z0, Z3
+	VPMADD52HUQ  constants<>+3264(SB), Z0, Z4
+	VPMADD52LUQ  constants<>+3200(SB), Z0, Z2
+	VPMADD52LUQ  constants<>+3264(SB), Z0, Z3
+	VPMADD52HUQ  constants<>+3200(SB), Z1, Z4
+	VPMADD52LUQ  constants<>+3136(SB), Z1, Z2
+	VPMADD52HUQ  constants<>+3136(SB), Z1, Z3
+	VPMADD52LUQ  constants<>+3264(SB), Z1, Z4
+	VPMADD52LUQ  constants<>+3200(SB), Z1, Z3
+	VPSLLQ       $0x31, Z4, Z0
+	VPSRLQ       $0x34, Z2, Z1
+	VPADDQ       Z1, Z3, Z1
+	VPSRLQ       $0x03, Z1, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPADDQ       constants<>+3328(SB), Z0, Z1
+	VPSRLQ       $0x3e, Z1, Z1
+	VPSLLQ       $0x3e, Z1, Z2
+	VPSUBQ       Z2, Z0, Z0
+	VPABSQ       Z0, Z2
+	VPSLLQ       $0x02, Z2, Z2
+	VPSRLQ       $0x34, Z2, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMADD52HUQ  constants<>+3392(SB), Z2, Z4
+	VPMADD52LUQ  constants<>+3456(SB), Z2, Z4
 	VPXORQ       Z5, Z5, Z5
+	VPMADD52HUQ  constants<>+3456(SB), Z2, Z5
+	VPMADD52LUQ  constants<>+3392(SB), Z3, Z4
+	VPMADD52HUQ  constants<>+3392(SB), Z3, Z5
+	VPMADD52LUQ  constants<>+3456(SB), Z3, Z5
+	VPSRLQ       $0x0c, Z4, Z4
+	VPSLLQ       $0x28, Z5, Z5
+	VPADDQ       Z5, Z4, Z4
+	VPSRLQ       $0x34, Z4, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPMADD52HUQ  Z4, Z4, Z3
+	VPMADD52LUQ  Z2, Z4, Z3
+	VPXORQ       Z5, Z5, Z5
+	VPMADD52HUQ  Z2, Z4, Z5
+	VPMADD52LUQ  Z4, Z2, Z3
+	VPMADD52HUQ  Z4, Z2, Z5
+	VPMADD52LUQ  Z2, Z2, Z5
+	VPSRLQ       $0x0c, Z3, Z3
+	VPSLLQ       $0x28, Z5, Z5
+	VPADDQ       Z5, Z3, Z3
+	VPSLLQ       $0x02, Z3, Z2
+	VPSRLQ       $0x34, Z2, Z3
+	VBROADCASTSD quarter+32(FP), Z5
+	VPADDQ       Z5, Z1, Z5
+	VPTESTMQ     constants<>+64(SB), Z5, K2
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPD      constants<>+3520(SB), K2, Z5
 	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z5, Z2, Z6
+	VPMADD52LUQ  Z5, Z3, Z6
+	VPSRLQ       $0x0c, Z6, Z6
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+3584(SB), Z5
+	VMOVUPD      constants<>+3648(SB), K2, Z5
+	VPSUBQ       Z6, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z5, Z2, Z6
+	VPMADD52LUQ  Z5, Z3, Z6
+	VPSRLQ       $0x0c, Z6, Z6
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+3712(SB), Z5
+	VMOVUPD      constants<>+3776(SB), K2, Z5
+	VPSUBQ       Z6, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z5, Z2, Z6
+	VPMADD52LUQ  Z5, Z3, Z6
+	VPSRLQ       $0x0c, Z6, Z6
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+3840(SB), Z5
+	VMOVUPD      constants<>+3904(SB), K2, Z5
+	VPSUBQ       Z6, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z5, Z2, Z6
+	VPMADD52LUQ  Z5, Z3, Z6
 	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  constants<>+3072(SB), Z3, Z5
-	VPMADD52HUQ  constants<>+3136(SB), Z3, Z6
-	VPMADD52HUQ  constants<>+3200(SB), Z3, Z7
-	VPMADD52LUQ  constants<>+3136(SB), Z3, Z5
-	VPMADD52LUQ  constants<>+3200(SB), Z3, Z6
-	VPMADD52HUQ  constants<>+3136(SB), Z4, Z7
-	VPMADD52LUQ  constants<>+3072(SB), Z4, Z5
-	VPMADD52HUQ  constants<>+3072(SB), Z4, Z6
-	VPMADD52LUQ  constants<>+3200(SB), Z4, Z7
-	VPMADD52LUQ  constants<>+3136(SB), Z4, Z6
-	VPSLLQ       $0x31, Z7, Z3
-	VPSRLQ       $0x34, Z5, Z4
-	VPADDQ       Z4, Z6, Z4
-	VPSRLQ       $0x03, Z4, Z4
-	VPADDQ       Z4, Z3, Z3
-	VPADDQ       constants<>+3264(SB), Z3, Z4
-	VPSRLQ       $0x3e, Z4, Z4
-	VPSLLQ       $0x3e, Z4, Z5
-	VPSUBQ       Z5, Z3, Z3
-	VPABSQ       Z3, Z5
-	VPSLLQ       $0x02, Z5, Z5
+	VPMADD52HUQ  Z5, Z3, Z7
+	VPSRLQ       $0x0c, Z6, Z6
+	VPSLLQ       $0x28, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+3968(SB), Z5
+	VMOVUPD      constants<>+4032(SB), K2, Z5
+	VPSUBQ       Z6, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z5, Z2, Z6
+	VPMADD52LUQ  Z5, Z3, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z5, Z3, Z7
+	VPSRLQ       $0x0c, Z6, Z6
+	VPSLLQ       $0x28, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+4096(SB), Z5
+	VMOVUPD      constants<>+4160(SB), K2, Z5
+	VPSUBQ       Z6, Z5, Z5
 	VPSRLQ       $0x34, Z5, Z6
 	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  constants<>+3328(SB), Z5, Z7
-	VPMADD52LUQ  constants<>+3392(SB), Z5, Z7
+	VPMADD52HUQ  Z5, Z2, Z7
+	VPMADD52LUQ  Z6, Z2, Z7
 	VPXORQ       Z8, Z8, Z8
-	VPMADD52HUQ  constants<>+3392(SB), Z5, Z8
-	VPMADD52LUQ  constants<>+3328(SB), Z6, Z7
-	VPMADD52HUQ  constants<>+3328(SB), Z6, Z8
-	VPMADD52LUQ  constants<>+3392(SB), Z6, Z8
+	VPMADD52HUQ  Z6, Z2, Z8
+	VPMADD52LUQ  Z5, Z3, Z7
+	VPMADD52HUQ  Z5, Z3, Z8
+	VPMADD52LUQ  Z6, Z3, Z8
 	VPSRLQ       $0x0c, Z7, Z7
 	VPSLLQ       $0x28, Z8, Z8
 	VPADDQ       Z8, Z7, Z7
-	VPSRLQ       $0x34, Z7, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z7, Z7, Z6
-	VPMADD52LUQ  Z5, Z7, Z6
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+4224(SB), Z5
+	VMOVUPD      constants<>+4288(SB), K2, Z5
+	VPSUBQ       Z7, Z5, Z5
+	VPSRLQ       $0x34, Z5, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z5, Z2, Z7
+	VPMADD52LUQ  Z6, Z2, Z7
 	VPXORQ       Z8, Z8, Z8
-	VPMADD52HUQ  Z5, Z7, Z8
-	VPMADD52LUQ  Z7, Z5, Z6
-	VPMADD52HUQ  Z7, Z5, Z8
-	VPMADD52LUQ  Z5, Z5, Z8
-	VPSRLQ       $0x0c, Z6, Z6
+	VPMADD52HUQ  Z6, Z2, Z8
+	VPMADD52LUQ  Z5, Z3, Z7
+	VPMADD52HUQ  Z5, Z3, Z8
+	VPMADD52LUQ  Z6, Z3, Z8
+	VPSRLQ       $0x0c, Z7, Z7
 	VPSLLQ       $0x28, Z8, Z8
-	VPADDQ       Z8, Z6, Z6
-	VPSLLQ       $0x02, Z6, Z6
-	VPSRLQ       $0x34, Z6, Z8
-	VPADDQ       Z0, Z4, Z0
-	VPTESTMQ     constants<>+64(SB), Z0, K2
-	VPSLLQ       $0x3e, Z0, Z0
-	VPXORQ       Z3, Z0, Z3
-	VMOVUPD      Z0, K2, Z3
-	VPANDQ       Z1, Z2, Z0
-	VPXORQ       Z0, Z3, Z0
-	VPXORQ       Z1, Z1, Z1
-	VMOVUPD      constants<>+3456(SB), K2, Z1
-	VPXORQ       Z2, Z2, Z2
-	VMOVUPS      constants<>+3520(SB), Z2
-	VMOVUPD      constants<>+3584(SB), K2, Z2
-	VPXORQ       Z3, Z3, Z3
-	VPMADD52HUQ  Z1, Z6, Z3
-	VPMADD52LUQ  Z1, Z8, Z3
-	VPSRLQ       $0x0c, Z3, Z3
-	VPSUBQ       Z3, Z2, Z1
-	VPXORQ       Z2, Z2, Z2
-	VMOVUPS      constants<>+3648(SB), Z2
-	VMOVUPD      constants<>+3712(SB), K2, Z2
-	VPXORQ       Z3, Z3, Z3
-	VPMADD52HUQ  Z1, Z6, Z3
-	VPMADD52LUQ  Z1, Z8, Z3
-	VPSRLQ       $0x0c, Z3, Z3
-	VPSUBQ       Z3, Z2, Z1
-	VPXORQ       Z2, Z2, Z2
-	VMOVUPS      constants<>+3776(SB), Z2
-	VMOVUPD      constants<>+3840(SB), K2, Z2
-	VPXORQ       Z3, Z3, Z3
-	VPMADD52HUQ  Z1, Z6, Z3
-	VPMADD52LUQ  Z1, Z8, Z3
-	VPSRLQ       $0x0c, Z3, Z3
-	VPSUBQ       Z3, Z2, Z1
-	VPXORQ       Z2, Z2, Z2
-	VMOVUPS      constants<>+3904(SB), Z2
-	VMOVUPD      constants<>+3968(SB), K2, Z2
-	VPXORQ       Z3, Z3, Z3
-	VPMADD52HUQ  Z1, Z6, Z3
-	VPMADD52LUQ  Z1, Z8, Z3
-	VPXORQ       Z4, Z4, Z4
-	VPMADD52HUQ  Z1, Z8, Z4
-	VPSRLQ       $0x0c, Z3, Z3
-	VPSLLQ       $0x28, Z4, Z4
-	VPADDQ       Z4, Z3, Z3
-	VPSUBQ       Z3, Z2, Z1
-	VPXORQ       Z2, Z2, Z2
-	VMOVUPS      constants<>+4032(SB), Z2
-	VMOVUPD      constants<>+4096(SB), K2, Z2
-	VPXORQ       Z3, Z3, Z3
-	VPMADD52HUQ  Z1, Z6, Z3
-	VPMADD52LUQ  Z1, Z8, Z3
-	VPXORQ       Z4, Z4, Z4
-	VPMADD52HUQ  Z1, Z8, Z4
-	VPSRLQ       $0x0c, Z3, Z3
-	VPSLLQ       $0x28, Z4, Z4
-	VPADDQ       Z4, Z3, Z3
-	VPSUBQ       Z3, Z2, Z1
-	VPXORQ       Z2, Z2, Z2
-	VMOVUPS      constants<>+4160(SB), Z2
-	VMOVUPD      constants<>+4224(SB), K2, Z2
-	VPSRLQ       $0x34, Z1, Z3
-	VPXORQ       Z4, Z4, Z4
-	VPMADD52HUQ  Z1, Z6, Z4
-	VPMADD52LUQ  Z3, Z6, Z4
-	VPXORQ       Z9, Z9, Z9
-	VPMADD52HUQ  Z3, Z6, Z9
-	VPMADD52LUQ  Z1, Z8, Z4
-	VPMADD52HUQ  Z1, Z8, Z9
-	VPMADD52LUQ  Z3, Z8, Z9
-	VPSRLQ       $0x0c, Z4, Z4
-	VPSLLQ       $0x28, Z9, Z9
-	VPADDQ       Z9, Z4, Z4
-	VPSUBQ       Z4, Z2, Z1
-	VPXORQ       Z2, Z2, Z2
-	VMOVUPS      constants<>+4288(SB), Z2
-	VMOVUPD      constants<>+192(SB), K2, Z2
-	VPSRLQ       $0x34, Z1, Z3
-	VPXORQ       Z4, Z4, Z4
-	VPMADD52HUQ  Z1, Z6, Z4
-	VPMADD52LUQ  Z3, Z6, Z4
-	VPXORQ       Z9, Z9, Z9
-	VPMADD52HUQ  Z3, Z6, Z9
-	VPMADD52LUQ  Z1, Z8, Z4
-	VPMADD52HUQ  Z1, Z8, Z9
-	VPMADD52LUQ  Z3, Z8, Z9
-	VPSRLQ       $0x0c, Z4, Z4
-	VPSLLQ       $0x28, Z9, Z9
-	VPADDQ       Z9, Z4, Z4
-	VPSUBQ       Z4, Z2, Z1
-	VPSRLQ       $0x34, Z1, Z2
-	VPXORQ       Z3, Z3, Z3
-	VPMADD52HUQ  Z1, Z6, Z3
-	VPMADD52LUQ  Z2, Z6, Z3
-	VPXORQ       Z4, Z4, Z4
-	VPMADD52HUQ  Z2, Z6, Z4
-	VPMADD52LUQ  Z1, Z8, Z3
-	VPMADD52HUQ  Z1, Z8, Z4
-	VPMADD52LUQ  Z2, Z8, Z4
-	VPSRLQ       $0x0c, Z3, Z3
-	VPSLLQ       $0x28, Z4, Z4
-	VPADDQ       Z4, Z3, Z3
-	VPSRLQ       $0x01, Z3, Z1
-	VMOVUPS      constants<>+192(SB), Z2
-	VPSUBQ       Z1, Z2, Z2
-	VPSRLQ       $0x34, Z2, Z1
-	VPXORQ       Z3, Z3, Z3
-	VPMADD52HUQ  Z2, Z7, Z3
-	VPMADD52LUQ  Z1, Z7, Z3
-	VPXORQ       Z4, Z4, Z4
-	VPMADD52HUQ  Z1, Z7, Z4
-	VPMADD52LUQ  Z2, Z5, Z3
-	VPMADD52HUQ  Z2, Z5, Z4
-	VPMADD52LUQ  Z1, Z5, Z4
-	VPSRLQ       $0x0c, Z3, Z3
-	VPSLLQ       $0x28, Z4, Z4
-	VPADDQ       Z4, Z3, Z3
-	VPADDQ       constants<>+4352(SB), Z3, Z1
-	VPSRLQ       $0x13, Z1, Z1
-	VPADDQ       constants<>+256(SB), Z2, Z2
-	VPSRLQ       $0x14, Z2, Z2
-	VMOVUPD      Z2, K2, Z1
+	VPADDQ       Z8, Z7, Z7
+	VPXORQ       Z5, Z5, Z5
+	VMOVUPS      constants<>+4352(SB), Z5
+	VMOVUPD      constants<>+192(SB), K2, Z5
+	VPSUBQ       Z7, Z5, Z5
+	VPSRLQ       $0x34, Z5, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z5, Z2, Z7
+	VPMADD52LUQ  Z6, Z2, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z6, Z2, Z8
+	VPMADD52LUQ  Z5, Z3, Z7
+	VPMADD52HUQ  Z5, Z3, Z8
+	VPMADD52LUQ  Z6, Z3, Z8
+	VPSRLQ       $0x0c, Z7, Z7
+	VPSLLQ       $0x28, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPSRLQ       $0x01, Z7, Z2
+	VMOVUPS      constants<>+192(SB), Z3
+	VPSUBQ       Z2, Z3, Z3
+	VPSRLQ       $0x34, Z4, Z2
+	VPSRLQ       $0x34, Z3, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z3, Z4, Z6
+	VPMADD52LUQ  Z5, Z4, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z5, Z4, Z7
+	VPMADD52LUQ  Z3, Z2, Z6
+	VPMADD52HUQ  Z3, Z2, Z7
+	VPMADD52LUQ  Z5, Z2, Z7
+	VPSRLQ       $0x0c, Z6, Z6
+	VPSLLQ       $0x28, Z7, Z7
+	VPADDQ       Z7, Z6, Z6
+	VPADDQ       constants<>+4416(SB), Z6, Z2
+	VPSRLQ       $0x13, Z2, Z2
+	VPADDQ       constants<>+256(SB), Z3, Z3
+	VPSRLQ       $0x14, Z3, Z3
+	VMOVUPD      Z3, K2, Z2
+	VBROADCASTSD quarter+32(FP), Z3
+	VPADDQ       Z3, Z1, Z1
+	VPSLLQ       $0x3e, Z1, Z1
+	VPXORQ       Z0, Z1, Z0
+	VBROADCASTSD quarter+32(FP), Z3
+	VMOVUPD      Z1, K2, Z0
+	VPSUBQ       constants<>+64(SB), Z3, Z3
+	VMOVUPD.Z    (AX)(BX*8), K1, Z1
+	VPANDQ       Z3, Z1, Z1
+	VPXORQ       Z1, Z0, Z0
 	VPMOVQ2M     Z0, K2
 	VPXORQ       Z0, Z0, Z0
-	VPSUBQ       Z1, Z0, K2, Z1
+	VPSUBQ       Z2, Z0, K2, Z2
 	VBROADCASTSD minus+24(FP), Z0
-	VPXORQ       Z0, Z1, Z1
+	VPXORQ       Z0, Z2, Z1
 	VPSUBQ       Z0, Z1, Z0
 	VMOVUPD.Z    (CX)(BX*8), K1, Z1
 	VPADDQ       Z1, Z0, Z0
@@ -12903,10 +12938,10 @@ TEXT ·splitAVX512<>(SB), NOSPLIT, $0-32
 loop277:
 	VMOVUPS  (BX)(SI*2), Z0
 	VMOVUPS  64(BX)(SI*2), Z1
-	VMOVUPS  constants<>+6720(SB), Z2
+	VMOVUPS  constants<>+6784(SB), Z2
 	VPERMI2Q Z1, Z0, Z2
 	VMOVUPS  Z2, (AX)(SI*1)
-	VMOVUPS  constants<>+6784(SB), Z2
+	VMOVUPS  constants<>+6848(SB), Z2
 	VPERMI2Q Z1, Z0, Z2
 	VMOVUPS  Z2, (CX)(SI*1)
 	ADDQ     $0x40, SI
@@ -12930,13 +12965,13 @@ TEXT ·addPairsAVX512<>(SB), NOSPLIT, $0-40
 loop278:
 	VMOVUPS  (AX)(SI*1), Z1
 	VMOVUPS  (CX)(SI*1), Z2
-	VMOVUPS  constants<>+6848(SB), Z3
+	VMOVUPS  constants<>+6912(SB), Z3
 	VPERMI2Q Z2, Z1, Z3
 	VPXORQ   Z0, Z3, Z3
 	VPSUBQ   Z0, Z3, Z3
 	VPADDQ   (BX)(SI*2), Z3, Z3
 	VMOVUPS  Z3, (BX)(SI*2)
-	VMOVUPS  constants<>+6912(SB), Z3
+	VMOVUPS  constants<>+6976(SB), Z3
 	VPERMI2Q Z2, Z1, Z3
 	VPXORQ   Z0, Z3, Z3
 	VPSUBQ   Z0, Z3, Z3
@@ -13202,27 +13237,27 @@ TEXT ·sumExpAVX512<>(SB), NOSPLIT, $0-40
 	VPBROADCASTQ BX, Z0
 	VMOVUPS      (DX), Z1
 	VMOVUPS      64(DX), Z2
-	VMOVUPS      constants<>+6720(SB), Z3
+	VMOVUPS      constants<>+6784(SB), Z3
 	VPERMI2Q     Z2, Z1, Z3
-	VMOVUPS      constants<>+6784(SB), Z4
+	VMOVUPS      constants<>+6848(SB), Z4
 	VPERMI2Q     Z2, Z1, Z4
 	VMOVUPS      128(DX), Z1
 	VMOVUPS      192(DX), Z2
-	VMOVUPS      constants<>+6720(SB), Z5
+	VMOVUPS      constants<>+6784(SB), Z5
 	VPERMI2Q     Z2, Z1, Z5
-	VMOVUPS      constants<>+6784(SB), Z6
+	VMOVUPS      constants<>+6848(SB), Z6
 	VPERMI2Q     Z2, Z1, Z6
 	VMOVUPS      256(DX), Z1
 	VMOVUPS      320(DX), Z2
-	VMOVUPS      constants<>+6720(SB), Z7
+	VMOVUPS      constants<>+6784(SB), Z7
 	VPERMI2Q     Z2, Z1, Z7
-	VMOVUPS      constants<>+6784(SB), Z8
+	VMOVUPS      constants<>+6848(SB), Z8
 	VPERMI2Q     Z2, Z1, Z8
 	VMOVUPS      384(DX), Z1
 	VMOVUPS      448(DX), Z2
-	VMOVUPS      constants<>+6720(SB), Z9
+	VMOVUPS      constants<>+6784(SB), Z9
 	VPERMI2Q     Z2, Z1, Z9
-	VMOVUPS      constants<>+6784(SB), Z10
+	VMOVUPS      constants<>+6848(SB), Z10
 	VPERMI2Q     Z2, Z1, Z10
 	VPXORQ       Z1, Z1, Z1
 	VPXORQ       Z2, Z2, Z2
@@ -13234,29 +13269,29 @@ TEXT ·sumExpAVX512<>(SB), NOSPLIT, $0-40
 one295:
 	VMOVUPS     (CX)(DX*8), Z11
 	VPSUBQ      Z11, Z0, Z12
-	VPCMPUQ     $0x02, constants<>+6976(SB), Z12, K1
+	VPCMPUQ     $0x02, constants<>+7040(SB), Z12, K1
 	VPCMPQ      $0x04, constants<>+192(SB), Z11, K1, K1
 	VCVTUQQ2PD  Z12, Z11
-	VMULPD      constants<>+7040(SB), Z11, Z11
-	VMULPD      constants<>+7104(SB), Z11, Z12
+	VMULPD      constants<>+7104(SB), Z11, Z11
+	VMULPD      constants<>+7168(SB), Z11, Z12
 	VADDPD      constants<>+576(SB), Z12, Z12
 	VSUBPD      constants<>+576(SB), Z12, Z13
-	VMULPD      constants<>+7168(SB), Z13, Z14
+	VMULPD      constants<>+7232(SB), Z13, Z14
 	VSUBPD      Z14, Z11, Z11
-	VMULPD      constants<>+7232(SB), Z13, Z13
+	VMULPD      constants<>+7296(SB), Z13, Z13
 	VSUBPD      Z13, Z11, Z11
 	VMULPD      Z11, Z11, Z13
-	VMULPD      constants<>+7296(SB), Z11, Z14
-	VADDPD      constants<>+7360(SB), Z14, Z14
-	VMULPD      constants<>+7424(SB), Z11, Z15
-	VADDPD      constants<>+7488(SB), Z15, Z15
-	VMULPD      constants<>+7552(SB), Z13, Z16
+	VMULPD      constants<>+7360(SB), Z11, Z14
+	VADDPD      constants<>+7424(SB), Z14, Z14
+	VMULPD      constants<>+7488(SB), Z11, Z15
+	VADDPD      constants<>+7552(SB), Z15, Z15
+	VMULPD      constants<>+7616(SB), Z13, Z16
 	VADDPD      Z16, Z15, Z15
 	VMULPD      Z15, Z13, Z15
 	VADDPD      Z15, Z14, Z14
 	VMULPD      Z14, Z13, Z13
 	VADDPD      Z13, Z11, Z11
-	VPTESTMQ    constants<>+7616(SB), Z12, K2
+	VPTESTMQ    constants<>+7680(SB), Z12, K2
 	VMOVUPS     Z12, Z13
 	VMOVUPS     Z12, Z14
 	VPERMI2PD   Z5, Z3, Z13
@@ -13273,11 +13308,11 @@ one295:
 	VPSRLQ      $0x05, Z12, Z12
 	VPSLLQ      $0x34, Z12, Z12
 	VPADDQ      Z12, Z11, Z11
-	VMULPD      constants<>+7680(SB), Z11, Z11
+	VMULPD      constants<>+7744(SB), Z11, Z11
 	VCVTTPD2QQ  Z11, Z12
 	VCVTQQ2PD   Z12, Z13
 	VSUBPD      Z13, Z11, Z11
-	VMULPD      constants<>+7744(SB), Z11, Z11
+	VMULPD      constants<>+7808(SB), Z11, Z11
 	VCVTTPD2UQQ Z11, Z11
 	VPADDQ      Z12, Z2, K1, Z2
 	VPADDQ      Z11, Z1, K1, Z1
@@ -13296,30 +13331,30 @@ tail297:
 	KMOVW       BX, K1
 	VMOVUPD.Z   (CX)(DX*8), K1, Z11
 	VPSUBQ      Z11, Z0, Z0
-	VPCMPUQ     $0x02, constants<>+6976(SB), Z0, K2
+	VPCMPUQ     $0x02, constants<>+7040(SB), Z0, K2
 	VPCMPQ      $0x04, constants<>+192(SB), Z11, K2, K2
 	KANDB       K1, K2, K2
 	VCVTUQQ2PD  Z0, Z0
-	VMULPD      constants<>+7040(SB), Z0, Z0
-	VMULPD      constants<>+7104(SB), Z0, Z11
+	VMULPD      constants<>+7104(SB), Z0, Z0
+	VMULPD      constants<>+7168(SB), Z0, Z11
 	VADDPD      constants<>+576(SB), Z11, Z11
 	VSUBPD      constants<>+576(SB), Z11, Z12
-	VMULPD      constants<>+7168(SB), Z12, Z13
+	VMULPD      constants<>+7232(SB), Z12, Z13
 	VSUBPD      Z13, Z0, Z0
-	VMULPD      constants<>+7232(SB), Z12, Z12
+	VMULPD      constants<>+7296(SB), Z12, Z12
 	VSUBPD      Z12, Z0, Z0
 	VMULPD      Z0, Z0, Z12
-	VMULPD      constants<>+7296(SB), Z0, Z13
-	VADDPD      constants<>+7360(SB), Z13, Z13
-	VMULPD      constants<>+7424(SB), Z0, Z14
-	VADDPD      constants<>+7488(SB), Z14, Z14
-	VMULPD      constants<>+7552(SB), Z12, Z15
+	VMULPD      constants<>+7360(SB), Z0, Z13
+	VADDPD      constants<>+7424(SB), Z13, Z13
+	VMULPD      constants<>+7488(SB), Z0, Z14
+	VADDPD      constants<>+7552(SB), Z14, Z14
+	VMULPD      constants<>+7616(SB), Z12, Z15
 	VADDPD      Z15, Z14, Z14
 	VMULPD      Z14, Z12, Z14
 	VADDPD      Z14, Z13, Z13
 	VMULPD      Z13, Z12, Z12
 	VADDPD      Z12, Z0, Z0
-	VPTESTMQ    constants<>+7616(SB), Z11, K1
+	VPTESTMQ    constants<>+7680(SB), Z11, K1
 	VMOVUPS     Z11, Z12
 	VMOVUPS     Z11, Z13
 	VPERMI2PD   Z5, Z3, Z12
@@ -13336,11 +13371,11 @@ tail297:
 	VPSRLQ      $0x05, Z11, Z11
 	VPSLLQ      $0x34, Z11, Z11
 	VPADDQ      Z11, Z0, Z0
-	VMULPD      constants<>+7680(SB), Z0, Z0
+	VMULPD      constants<>+7744(SB), Z0, Z0
 	VCVTTPD2QQ  Z0, Z3
 	VCVTQQ2PD   Z3, Z4
 	VSUBPD      Z4, Z0, Z0
-	VMULPD      constants<>+7744(SB), Z0, Z0
+	VMULPD      constants<>+7808(SB), Z0, Z0
 	VCVTTPD2UQQ Z0, Z0
 	VPADDQ      Z3, Z2, K2, Z2
 	VPADDQ      Z0, Z1, K2, Z1
@@ -14993,7 +15028,7 @@ TEXT ·axpyCheckedAVX512<>(SB), NOSPLIT, $0-41
 	VPMOVQ2M     Z0, K2
 	KNOTB        K2, K1
 	VPSLLQ       $0x3f, Z0, Z0
-	VXORPD       constants<>+6528(SB), Z0, Z0
+	VXORPD       constants<>+6592(SB), Z0, Z0
 	MOVQ         alpha+8(FP), BX
 	VPBROADCASTQ BX, Z6
 	VPSLLQ       $0x09, Z6, Z7
@@ -15127,7 +15162,7 @@ done363:
 	VMAXPD        Z5, Z4, Z4
 	VPERMILPD     $0x01, X4, X5
 	VMAXPD        Z5, Z4, Z4
-	VUCOMISD      constants<>+7808(SB), X4
+	VUCOMISD      constants<>+7872(SB), X4
 	SETCS         ret+40(FP)
 	VZEROUPPER
 	RET
@@ -15149,7 +15184,7 @@ TEXT ·addProductsCheckedAVX512<>(SB), NOSPLIT, $0-49
 	VPMOVQ2M     Z0, K2
 	KNOTB        K2, K1
 	VPSLLQ       $0x3f, Z0, Z0
-	VXORPD       constants<>+6528(SB), Z0, Z0
+	VXORPD       constants<>+6592(SB), Z0, Z0
 	XORQ         DI, DI
 	LEAQ         -16(AX), R8
 	TESTQ        R8, R8
@@ -15297,7 +15332,7 @@ done368:
 	VMAXPD        Z5, Z4, Z4
 	VPERMILPD     $0x01, X4, X5
 	VMAXPD        Z5, Z4, Z4
-	VUCOMISD      constants<>+7808(SB), X4
+	VUCOMISD      constants<>+7872(SB), X4
 	SETCS         ret+48(FP)
 	VZEROUPPER
 	RET
@@ -15653,7 +15688,7 @@ done383:
 	VPADDQ       Y2, Y5, Y5
 	VPSLLQ       $0x14, Y6, Y6
 	VPSUBQ       Y6, Y5, Y5
-	VPAND        constants<>+7872(SB), Y1, Y1
+	VPAND        constants<>+7936(SB), Y1, Y1
 	VPSLLQ       $0x20, Y1, Y1
 	VPADDQ       Y1, Y0, Y0
 	MOVQ         sum+24(FP), AX
@@ -15788,7 +15823,7 @@ done388:
 	VPADDQ       Y3, Y3, Y3
 	VPADDQ       Y1, Y0, Y0
 	VPADDQ       Y3, Y4, Y4
-	VPAND        constants<>+7936(SB), Y0, Y1
+	VPAND        constants<>+8000(SB), Y0, Y1
 	VPSLLQ       $0x20, Y1, Y1
 	VPADDQ       Y1, Y5, Y5
 	VPSRLQ       $0x14, Y0, Y0
@@ -15887,7 +15922,7 @@ loop395:
 	VPADDQ       Y4, Y7, Y7
 	VPSLLQ       $0x14, Y8, Y8
 	VPSUBQ       Y8, Y7, Y7
-	VPAND        constants<>+7872(SB), Y3, Y3
+	VPAND        constants<>+7936(SB), Y3, Y3
 	VPSLLQ       $0x20, Y3, Y3
 	VPADDQ       Y3, Y9, Y9
 	VPSRLQ       $0x2b, Y9, Y3
@@ -15967,7 +16002,7 @@ loop396:
 	VPADDQ       Y5, Y8, Y8
 	VPSLLQ       $0x14, Y9, Y9
 	VPSUBQ       Y9, Y8, Y8
-	VPAND        constants<>+7872(SB), Y4, Y4
+	VPAND        constants<>+7936(SB), Y4, Y4
 	VPSLLQ       $0x20, Y4, Y4
 	VPADDQ       Y4, Y0, Y0
 	VPSRLQ       $0x2b, Y0, Y4
@@ -16064,7 +16099,7 @@ loop403:
 	VPADDQ       Y4, Y7, Y7
 	VPSLLQ       $0x14, Y8, Y8
 	VPSUBQ       Y8, Y7, Y7
-	VPAND        constants<>+7872(SB), Y3, Y3
+	VPAND        constants<>+7936(SB), Y3, Y3
 	VPSLLQ       $0x20, Y3, Y3
 	VPADDQ       Y3, Y9, Y9
 	VPSRLQ       $0x2b, Y9, Y3
@@ -16144,7 +16179,7 @@ loop404:
 	VPADDQ       Y5, Y8, Y8
 	VPSLLQ       $0x14, Y9, Y9
 	VPSUBQ       Y9, Y8, Y8
-	VPAND        constants<>+7872(SB), Y4, Y4
+	VPAND        constants<>+7936(SB), Y4, Y4
 	VPSLLQ       $0x20, Y4, Y4
 	VPADDQ       Y4, Y0, Y0
 	VPSRLQ       $0x2b, Y0, Y4
@@ -16270,7 +16305,7 @@ done411:
 	VPADDQ       Y2, Y5, Y5
 	VPSLLQ       $0x14, Y6, Y6
 	VPSUBQ       Y6, Y5, Y5
-	VPAND        constants<>+7872(SB), Y1, Y1
+	VPAND        constants<>+7936(SB), Y1, Y1
 	VPSLLQ       $0x20, Y1, Y1
 	VPADDQ       Y1, Y7, Y7
 	VPSLLQ       $0x09, Y7, Y7
@@ -16405,7 +16440,7 @@ done418:
 	VPADDQ       Y2, Y5, Y5
 	VPSLLQ       $0x14, Y6, Y6
 	VPSUBQ       Y6, Y5, Y5
-	VPAND        constants<>+7872(SB), Y1, Y1
+	VPAND        constants<>+7936(SB), Y1, Y1
 	VPSLLQ       $0x20, Y1, Y1
 	VPADDQ       Y1, Y7, Y7
 	VPSLLQ       $0x09, Y7, Y7
@@ -16539,7 +16574,7 @@ done424:
 	VPADDQ       Y2, Y5, Y5
 	VPSLLQ       $0x14, Y6, Y6
 	VPSUBQ       Y6, Y5, Y5
-	VPAND        constants<>+7872(SB), Y1, Y1
+	VPAND        constants<>+7936(SB), Y1, Y1
 	VPSLLQ       $0x20, Y1, Y1
 	VPADDQ       Y1, Y7, Y7
 	VPSLLQ       $0x09, Y7, Y7
@@ -16669,7 +16704,7 @@ done430:
 	VPADDQ       Y2, Y5, Y5
 	VPSLLQ       $0x14, Y6, Y6
 	VPSUBQ       Y6, Y5, Y5
-	VPAND        constants<>+7872(SB), Y1, Y1
+	VPAND        constants<>+7936(SB), Y1, Y1
 	VPSLLQ       $0x20, Y1, Y1
 	VPADDQ       Y1, Y7, Y7
 	VPSLLQ       $0x09, Y7, Y7
@@ -16705,8 +16740,8 @@ TEXT ·axpyAVX2<>(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	VBROADCASTSD minus+32(FP), Y0
 	VXORPD       Y1, Y1, Y1
-	VMOVUPS      constants<>+8000(SB), Y2
-	VMOVUPS      constants<>+2752(SB), Y3
+	VMOVUPS      constants<>+8064(SB), Y2
+	VMOVUPS      constants<>+2880(SB), Y3
 	MOVQ         x+16(FP), CX
 	MOVQ         y+24(FP), DX
 	VBROADCASTSD alpha+8(FP), Y4
@@ -16896,8 +16931,8 @@ many436:
 	VPADDQ       Y10, Y14, Y14
 	VPSLLQ       $0x34, Y14, Y10
 	VPBLENDD     $0x55, Y13, Y10, Y10
-	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
-	VPADDQ       constants<>+8000(SB), Y14, Y14
+	VPCMPEQQ     constants<>+2880(SB), Y10, Y10
+	VPADDQ       constants<>+8064(SB), Y14, Y14
 	VPADDQ       Y10, Y14, Y14
 	VPSRLQ       $0x0b, Y14, Y14
 	VPSLLQ       $0x15, Y12, Y12
@@ -16920,8 +16955,8 @@ many436:
 	VPADDQ       Y10, Y14, Y14
 	VPSLLQ       $0x34, Y14, Y10
 	VPBLENDD     $0x55, Y13, Y10, Y10
-	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
-	VPADDQ       constants<>+8000(SB), Y14, Y14
+	VPCMPEQQ     constants<>+2880(SB), Y10, Y10
+	VPADDQ       constants<>+8064(SB), Y14, Y14
 	VPADDQ       Y10, Y14, Y14
 	VPSRLQ       $0x0b, Y14, Y14
 	VPSLLQ       $0x15, Y12, Y12
@@ -16944,8 +16979,8 @@ many436:
 	VPADDQ       Y10, Y14, Y14
 	VPSLLQ       $0x34, Y14, Y10
 	VPBLENDD     $0x55, Y13, Y10, Y10
-	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
-	VPADDQ       constants<>+8000(SB), Y14, Y14
+	VPCMPEQQ     constants<>+2880(SB), Y10, Y10
+	VPADDQ       constants<>+8064(SB), Y14, Y14
 	VPADDQ       Y10, Y14, Y14
 	VPSRLQ       $0x0b, Y14, Y14
 	VPSLLQ       $0x15, Y12, Y12
@@ -16968,8 +17003,8 @@ many436:
 	VPADDQ       Y10, Y14, Y14
 	VPSLLQ       $0x34, Y14, Y10
 	VPBLENDD     $0x55, Y13, Y10, Y10
-	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
-	VPADDQ       constants<>+8000(SB), Y14, Y14
+	VPCMPEQQ     constants<>+2880(SB), Y10, Y10
+	VPADDQ       constants<>+8064(SB), Y14, Y14
 	VPADDQ       Y10, Y14, Y14
 	VPSRLQ       $0x0b, Y14, Y14
 	VPSLLQ       $0x15, Y12, Y12
@@ -16992,8 +17027,8 @@ many436:
 	VPADDQ       Y10, Y14, Y14
 	VPSLLQ       $0x34, Y14, Y10
 	VPBLENDD     $0x55, Y13, Y10, Y10
-	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
-	VPADDQ       constants<>+8000(SB), Y14, Y14
+	VPCMPEQQ     constants<>+2880(SB), Y10, Y10
+	VPADDQ       constants<>+8064(SB), Y14, Y14
 	VPADDQ       Y10, Y14, Y14
 	VPSRLQ       $0x0b, Y14, Y14
 	VPSLLQ       $0x15, Y12, Y12
@@ -17016,8 +17051,8 @@ many436:
 	VPADDQ       Y10, Y14, Y14
 	VPSLLQ       $0x34, Y14, Y10
 	VPBLENDD     $0x55, Y13, Y10, Y10
-	VPCMPEQQ     constants<>+2752(SB), Y10, Y10
-	VPADDQ       constants<>+8000(SB), Y14, Y14
+	VPCMPEQQ     constants<>+2880(SB), Y10, Y10
+	VPADDQ       constants<>+8064(SB), Y14, Y14
 	VPADDQ       Y10, Y14, Y14
 	VPSRLQ       $0x0b, Y14, Y14
 	VPSLLQ       $0x15, Y12, Y12
@@ -17070,8 +17105,8 @@ one437:
 	VPADDQ       Y8, Y12, Y12
 	VPSLLQ       $0x34, Y12, Y8
 	VPBLENDD     $0x55, Y11, Y8, Y8
-	VPCMPEQQ     constants<>+2752(SB), Y8, Y8
-	VPADDQ       constants<>+8000(SB), Y12, Y12
+	VPCMPEQQ     constants<>+2880(SB), Y8, Y8
+	VPADDQ       constants<>+8064(SB), Y12, Y12
 	VPADDQ       Y8, Y12, Y12
 	VPSRLQ       $0x0b, Y12, Y12
 	VPSLLQ       $0x15, Y10, Y10
@@ -17094,8 +17129,8 @@ one437:
 	VPADDQ       Y8, Y12, Y12
 	VPSLLQ       $0x34, Y12, Y8
 	VPBLENDD     $0x55, Y11, Y8, Y8
-	VPCMPEQQ     constants<>+2752(SB), Y8, Y8
-	VPADDQ       constants<>+8000(SB), Y12, Y12
+	VPCMPEQQ     constants<>+2880(SB), Y8, Y8
+	VPADDQ       constants<>+8064(SB), Y12, Y12
 	VPADDQ       Y8, Y12, Y12
 	VPSRLQ       $0x0b, Y12, Y12
 	VPSLLQ       $0x15, Y10, Y10
@@ -17118,8 +17153,8 @@ one437:
 	VPADDQ       Y8, Y12, Y12
 	VPSLLQ       $0x34, Y12, Y8
 	VPBLENDD     $0x55, Y11, Y8, Y8
-	VPCMPEQQ     constants<>+2752(SB), Y8, Y8
-	VPADDQ       constants<>+8000(SB), Y12, Y12
+	VPCMPEQQ     constants<>+2880(SB), Y8, Y8
+	VPADDQ       constants<>+8064(SB), Y12, Y12
 	VPADDQ       Y8, Y12, Y12
 	VPSRLQ       $0x0b, Y12, Y12
 	VPSLLQ       $0x15, Y10, Y10
@@ -17167,8 +17202,8 @@ tail439:
 	VPADDQ       Y9, Y13, Y13
 	VPSLLQ       $0x34, Y13, Y9
 	VPBLENDD     $0x55, Y12, Y9, Y9
-	VPCMPEQQ     constants<>+2752(SB), Y9, Y9
-	VPADDQ       constants<>+8000(SB), Y13, Y13
+	VPCMPEQQ     constants<>+2880(SB), Y9, Y9
+	VPADDQ       constants<>+8064(SB), Y13, Y13
 	VPADDQ       Y9, Y13, Y13
 	VPSRLQ       $0x0b, Y13, Y13
 	VPSLLQ       $0x15, Y11, Y11
@@ -17191,8 +17226,8 @@ tail439:
 	VPADDQ       Y4, Y3, Y3
 	VPSLLQ       $0x34, Y3, Y4
 	VPBLENDD     $0x55, Y12, Y4, Y4
-	VPCMPEQQ     constants<>+2752(SB), Y4, Y4
-	VPADDQ       constants<>+8000(SB), Y3, Y3
+	VPCMPEQQ     constants<>+2880(SB), Y4, Y4
+	VPADDQ       constants<>+8064(SB), Y3, Y3
 	VPADDQ       Y4, Y3, Y3
 	VPSRLQ       $0x0b, Y3, Y3
 	VPSLLQ       $0x15, Y11, Y11
@@ -17215,8 +17250,8 @@ tail439:
 	VPADDQ       Y2, Y1, Y1
 	VPSLLQ       $0x34, Y1, Y2
 	VPBLENDD     $0x55, Y9, Y2, Y2
-	VPCMPEQQ     constants<>+2752(SB), Y2, Y2
-	VPADDQ       constants<>+8000(SB), Y1, Y1
+	VPCMPEQQ     constants<>+2880(SB), Y2, Y2
+	VPADDQ       constants<>+8064(SB), Y1, Y1
 	VPADDQ       Y2, Y1, Y1
 	VPSRLQ       $0x0b, Y1, Y1
 	VPSLLQ       $0x15, Y4, Y4
@@ -17243,8 +17278,8 @@ TEXT ·addProductsAVX2<>(SB), NOSPLIT, $0-48
 	MOVQ         n+0(FP), AX
 	VBROADCASTSD minus+40(FP), Y0
 	VXORPD       Y1, Y1, Y1
-	VMOVUPS      constants<>+8000(SB), Y2
-	VMOVUPS      constants<>+2752(SB), Y3
+	VMOVUPS      constants<>+8064(SB), Y2
+	VMOVUPS      constants<>+2880(SB), Y3
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	MOVQ         from+24(FP), BX
@@ -17412,106 +17447,303 @@ done445:
 // func addQuotientsAVX2<>(n int, x *int64, y *int64, z *int64, minus int) int
 // Requires: AVX, AVX2, FMA3
 TEXT ·addQuotientsAVX2<>(SB), NOSPLIT, $0-48
-	MOVQ x+8(FP), AX
-	MOVQ y+16(FP), CX
-	MOVQ z+24(FP), DX
-	MOVQ n+0(FP), BX
-	XORQ SI, SI
-	LEAQ -4(BX), DI
-	CMPQ SI, DI
-	JG   tail449
+	MOVQ  x+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  z+24(FP), DX
+	MOVQ  n+0(FP), BX
+	XORQ  SI, SI
+	LEAQ  -8(BX), DI
+	TESTQ DI, DI
+	JL    oneTest448
 
-one447:
-	VMOVUPS      (AX)(SI*8), Y0
-	VMOVUPS      (CX)(SI*8), Y1
+many446:
+	VMOVUPS      (CX)(SI*8), Y0
+	VMOVUPS      32(CX)(SI*8), Y1
 	VXORPD       Y2, Y2, Y2
 	VPCMPGTQ     Y0, Y2, Y2
-	VPXOR        Y2, Y0, Y3
-	VPSUBQ       Y2, Y3, Y2
 	VXORPD       Y3, Y3, Y3
 	VPCMPGTQ     Y1, Y3, Y3
-	VPXOR        Y3, Y1, Y4
-	VPSUBQ       Y3, Y4, Y3
-	VMOVUPS      constants<>+1280(SB), Y4
-	VPSRLQ       $0x20, Y3, Y5
-	VPOR         constants<>+8064(SB), Y5, Y5
-	VSUBPD       constants<>+8128(SB), Y5, Y5
-	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y6
-	VADDPD       Y5, Y6, Y6
-	VDIVPD       Y6, Y4, Y4
-	VPSLLQ       $0x2b, Y2, Y5
-	VPSRLQ       $0x20, Y2, Y6
-	VPOR         constants<>+8064(SB), Y6, Y6
-	VSUBPD       constants<>+8128(SB), Y6, Y6
-	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y2
-	VADDPD       Y6, Y2, Y2
-	VMULPD       constants<>+1344(SB), Y2, Y2
-	VMULPD       Y4, Y2, Y2
-	VCMPPD       $0x15, constants<>+1408(SB), Y2, Y6
-	VPAND        constants<>+1472(SB), Y3, Y7
-	VXORPD       Y8, Y8, Y8
-	VPCMPEQQ     Y8, Y7, Y7
-	VPXOR        constants<>+1536(SB), Y7, Y7
-	VPOR         Y7, Y6, Y6
-	VMOVUPS      constants<>+4736(SB), Y7
-	VFMADD213PD  constants<>+576(SB), Y2, Y7
-	VSUBPD       constants<>+576(SB), Y7, Y8
-	VFNMADD132PD constants<>+8192(SB), Y2, Y8
-	VADDPD       constants<>+576(SB), Y8, Y8
-	VPSLLQ       $0x20, Y7, Y7
-	VPSUBQ       constants<>+576(SB), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPSRLQ       $0x20, Y3, Y2
-	VPMULUDQ     Y2, Y7, Y8
-	VPSRLQ       $0x20, Y7, Y2
-	VPMULUDQ     Y3, Y2, Y2
-	VPADDQ       Y2, Y8, Y8
-	VPSLLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y3, Y7, Y2
-	VPADDQ       Y8, Y2, Y2
-	VPSUBQ       Y2, Y5, Y2
-	VPSRLQ       $0x20, Y2, Y5
-	VPXOR        constants<>+8256(SB), Y5, Y5
-	VSUBPD       constants<>+8320(SB), Y5, Y5
-	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y8
-	VADDPD       Y5, Y8, Y8
-	VMULPD       Y4, Y8, Y4
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y3, Y1, Y1
+	VPSUBQ       Y2, Y0, Y0
+	VPSUBQ       Y3, Y1, Y1
+	VMOVUPS      constants<>+1280(SB), Y2
+	VPSRLQ       $0x20, Y0, Y3
+	VPSRLQ       $0x20, Y1, Y4
+	VPOR         constants<>+8128(SB), Y3, Y3
+	VPOR         constants<>+8128(SB), Y4, Y4
+	VSUBPD       constants<>+8192(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y5
+	VADDPD       Y3, Y5, Y5
+	VSUBPD       constants<>+8192(SB), Y4, Y4
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y3
+	VADDPD       Y4, Y3, Y3
+	VDIVPD       Y5, Y2, Y4
+	VDIVPD       Y3, Y2, Y2
+	VMOVUPS      (AX)(SI*8), Y3
+	VMOVUPS      32(AX)(SI*8), Y5
+	VXORPD       Y6, Y6, Y6
+	VPCMPGTQ     Y3, Y6, Y6
+	VXORPD       Y7, Y7, Y7
+	VPCMPGTQ     Y5, Y7, Y7
+	VPXOR        Y6, Y3, Y3
+	VPXOR        Y7, Y5, Y5
+	VPSUBQ       Y6, Y3, Y3
+	VPSUBQ       Y7, Y5, Y5
+	VPSLLQ       $0x2b, Y3, Y6
+	VPSLLQ       $0x2b, Y5, Y7
+	VPSRLQ       $0x20, Y3, Y8
+	VPSRLQ       $0x20, Y5, Y9
+	VPOR         constants<>+8128(SB), Y8, Y8
+	VPOR         constants<>+8128(SB), Y9, Y9
+	VSUBPD       constants<>+8192(SB), Y8, Y8
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y3
+	VADDPD       Y8, Y3, Y3
+	VSUBPD       constants<>+8192(SB), Y9, Y9
+	VPBLENDD     $0xaa, constants<>+512(SB), Y5, Y5
+	VADDPD       Y9, Y5, Y5
+	VMULPD       constants<>+1344(SB), Y3, Y3
+	VMULPD       constants<>+1344(SB), Y5, Y5
+	VMULPD       Y4, Y3, Y3
+	VMULPD       Y2, Y5, Y5
+	VCMPPD       $0x15, constants<>+1408(SB), Y3, Y8
+	VCMPPD       $0x15, constants<>+1408(SB), Y5, Y9
+	VPAND        constants<>+1472(SB), Y0, Y10
+	VPAND        constants<>+1472(SB), Y1, Y11
+	VXORPD       Y12, Y12, Y12
+	VPCMPEQQ     Y12, Y10, Y10
+	VXORPD       Y12, Y12, Y12
+	VPCMPEQQ     Y12, Y11, Y11
+	VPXOR        constants<>+1536(SB), Y10, Y10
+	VPXOR        constants<>+1536(SB), Y11, Y11
+	VPOR         Y10, Y8, Y8
+	VPOR         Y11, Y9, Y9
+	VMOVUPS      constants<>+4736(SB), Y10
+	VFMADD213PD  constants<>+576(SB), Y3, Y10
+	VSUBPD       constants<>+576(SB), Y10, Y11
+	VFNMADD132PD constants<>+8256(SB), Y3, Y11
+	VADDPD       constants<>+576(SB), Y11, Y11
+	VPSLLQ       $0x20, Y10, Y10
+	VPSUBQ       constants<>+576(SB), Y11, Y11
+	VPADDQ       Y11, Y10, Y10
+	VMOVUPS      constants<>+4736(SB), Y3
+	VFMADD213PD  constants<>+576(SB), Y5, Y3
+	VSUBPD       constants<>+576(SB), Y3, Y11
+	VFNMADD132PD constants<>+8256(SB), Y5, Y11
+	VADDPD       constants<>+576(SB), Y11, Y11
+	VPSLLQ       $0x20, Y3, Y3
+	VPSUBQ       constants<>+576(SB), Y11, Y11
+	VPADDQ       Y11, Y3, Y3
+	VPSRLQ       $0x20, Y0, Y11
+	VPMULUDQ     Y11, Y10, Y11
+	VPSRLQ       $0x20, Y10, Y5
+	VPMULUDQ     Y0, Y5, Y5
+	VPADDQ       Y5, Y11, Y11
+	VPSLLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y0, Y10, Y5
+	VPADDQ       Y11, Y5, Y5
+	VPSRLQ       $0x20, Y1, Y12
+	VPMULUDQ     Y12, Y3, Y12
+	VPSRLQ       $0x20, Y3, Y11
+	VPMULUDQ     Y1, Y11, Y11
+	VPADDQ       Y11, Y12, Y12
+	VPSLLQ       $0x20, Y12, Y12
+	VPMULUDQ     Y1, Y3, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       Y5, Y6, Y5
+	VPSUBQ       Y11, Y7, Y6
+	VPSRLQ       $0x20, Y5, Y7
+	VPSRLQ       $0x20, Y6, Y11
+	VPXOR        constants<>+8320(SB), Y7, Y7
+	VPXOR        constants<>+8320(SB), Y11, Y11
+	VSUBPD       constants<>+8384(SB), Y7, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y5, Y12
+	VADDPD       Y7, Y12, Y12
+	VSUBPD       constants<>+8384(SB), Y11, Y11
+	VPBLENDD     $0xaa, constants<>+512(SB), Y6, Y7
+	VADDPD       Y11, Y7, Y7
+	VMULPD       Y4, Y12, Y4
+	VMULPD       Y2, Y7, Y2
 	VADDPD       constants<>+576(SB), Y4, Y4
 	VPSUBQ       constants<>+576(SB), Y4, Y4
-	VPADDQ       Y4, Y7, Y5
-	VPSRLQ       $0x20, Y3, Y7
-	VPMULUDQ     Y7, Y4, Y8
-	VPSRLQ       $0x20, Y4, Y7
-	VPMULUDQ     Y3, Y7, Y7
-	VPADDQ       Y7, Y8, Y8
-	VPSLLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y3, Y4, Y7
-	VPADDQ       Y8, Y7, Y7
-	VPSUBQ       Y7, Y2, Y2
-	VPAND        constants<>+64(SB), Y5, Y4
-	VPADDQ       Y4, Y2, Y7
-	VPSUBQ       Y2, Y3, Y8
-	VPCMPGTQ     Y8, Y7, Y7
-	VPSUBQ       Y2, Y4, Y4
-	VPADDQ       Y2, Y3, Y2
-	VPCMPGTQ     Y2, Y4, Y2
-	VPAND        constants<>+64(SB), Y7, Y3
-	VPADDQ       Y3, Y5, Y5
-	VPAND        constants<>+1536(SB), Y2, Y2
-	VPADDQ       Y2, Y5, Y5
-	VPXOR        Y1, Y0, Y0
-	VXORPD       Y1, Y1, Y1
-	VPCMPGTQ     Y0, Y1, Y0
-	VPXOR        Y0, Y5, Y5
-	VPSUBQ       Y0, Y5, Y5
-	VPTEST       Y6, Y6
+	VADDPD       constants<>+576(SB), Y2, Y2
+	VPSUBQ       constants<>+576(SB), Y2, Y2
+	VPADDQ       Y4, Y10, Y7
+	VPADDQ       Y2, Y3, Y3
+	VPSRLQ       $0x20, Y0, Y11
+	VPMULUDQ     Y11, Y4, Y11
+	VPSRLQ       $0x20, Y4, Y10
+	VPMULUDQ     Y0, Y10, Y10
+	VPADDQ       Y10, Y11, Y11
+	VPSLLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y0, Y4, Y10
+	VPADDQ       Y11, Y10, Y10
+	VPSRLQ       $0x20, Y1, Y11
+	VPMULUDQ     Y11, Y2, Y11
+	VPSRLQ       $0x20, Y2, Y4
+	VPMULUDQ     Y1, Y4, Y4
+	VPADDQ       Y4, Y11, Y11
+	VPSLLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y1, Y2, Y4
+	VPADDQ       Y11, Y4, Y4
+	VPSUBQ       Y10, Y5, Y2
+	VPSUBQ       Y4, Y6, Y4
+	VPAND        constants<>+64(SB), Y7, Y5
+	VPAND        constants<>+64(SB), Y3, Y6
+	VPADDQ       Y5, Y2, Y10
+	VPADDQ       Y6, Y4, Y11
+	VPSUBQ       Y2, Y0, Y12
+	VPSUBQ       Y4, Y1, Y13
+	VPCMPGTQ     Y12, Y10, Y10
+	VPCMPGTQ     Y13, Y11, Y11
+	VPSUBQ       Y2, Y5, Y5
+	VPSUBQ       Y4, Y6, Y6
+	VPADDQ       Y2, Y0, Y0
+	VPADDQ       Y4, Y1, Y1
+	VPCMPGTQ     Y0, Y5, Y0
+	VPCMPGTQ     Y1, Y6, Y1
+	VPAND        constants<>+64(SB), Y10, Y2
+	VPADDQ       Y2, Y7, Y7
+	VPAND        constants<>+64(SB), Y11, Y2
+	VPADDQ       Y2, Y3, Y3
+	VPAND        constants<>+1536(SB), Y0, Y0
+	VPADDQ       Y0, Y7, Y7
+	VPAND        constants<>+1536(SB), Y1, Y0
+	VPADDQ       Y0, Y3, Y3
+	VMOVUPS      (AX)(SI*8), Y0
+	VMOVUPS      32(AX)(SI*8), Y1
+	VMOVUPS      (CX)(SI*8), Y2
+	VMOVUPS      32(CX)(SI*8), Y4
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y4, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y0, Y2, Y0
+	VPXOR        Y0, Y7, Y7
+	VPSUBQ       Y0, Y7, Y7
+	VXORPD       Y0, Y0, Y0
+	VPCMPGTQ     Y1, Y0, Y0
+	VPXOR        Y0, Y3, Y3
+	VPSUBQ       Y0, Y3, Y3
+	VPOR         Y9, Y8, Y8
+	VPTEST       Y8, Y8
 	JZ           good451
 	MOVQ         SI, AX
 	JMP          stopped
 
 good451:
 	VBROADCASTSD minus+32(FP), Y0
-	VPXOR        Y0, Y5, Y1
+	VPXOR        Y0, Y7, Y1
+	VPXOR        Y0, Y3, Y2
+	VPSUBQ       Y0, Y1, Y1
+	VPSUBQ       Y0, Y2, Y0
+	VMOVUPS      (DX)(SI*8), Y2
+	VPADDQ       Y2, Y1, Y1
+	VMOVUPS      Y1, (DX)(SI*8)
+	VMOVUPS      32(DX)(SI*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, 32(DX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          many446
+
+oneTest448:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail449
+
+one447:
+	VMOVUPS      (CX)(SI*8), Y0
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPSUBQ       Y1, Y0, Y0
+	VMOVUPS      constants<>+1280(SB), Y1
+	VPSRLQ       $0x20, Y0, Y2
+	VPOR         constants<>+8128(SB), Y2, Y2
+	VSUBPD       constants<>+8192(SB), Y2, Y2
+	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y3
+	VADDPD       Y2, Y3, Y3
+	VDIVPD       Y3, Y1, Y1
+	VMOVUPS      (AX)(SI*8), Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y2, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VPSUBQ       Y3, Y2, Y2
+	VPSLLQ       $0x2b, Y2, Y3
+	VPSRLQ       $0x20, Y2, Y4
+	VPOR         constants<>+8128(SB), Y4, Y4
+	VSUBPD       constants<>+8192(SB), Y4, Y4
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y2
+	VADDPD       Y4, Y2, Y2
+	VMULPD       constants<>+1344(SB), Y2, Y2
+	VMULPD       Y1, Y2, Y2
+	VCMPPD       $0x15, constants<>+1408(SB), Y2, Y4
+	VPAND        constants<>+1472(SB), Y0, Y5
+	VXORPD       Y6, Y6, Y6
+	VPCMPEQQ     Y6, Y5, Y5
+	VPXOR        constants<>+1536(SB), Y5, Y5
+	VPOR         Y5, Y4, Y4
+	VMOVUPS      constants<>+4736(SB), Y5
+	VFMADD213PD  constants<>+576(SB), Y2, Y5
+	VSUBPD       constants<>+576(SB), Y5, Y6
+	VFNMADD132PD constants<>+8256(SB), Y2, Y6
+	VADDPD       constants<>+576(SB), Y6, Y6
+	VPSLLQ       $0x20, Y5, Y5
+	VPSUBQ       constants<>+576(SB), Y6, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x20, Y0, Y6
+	VPMULUDQ     Y6, Y5, Y6
+	VPSRLQ       $0x20, Y5, Y2
+	VPMULUDQ     Y0, Y2, Y2
+	VPADDQ       Y2, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y0, Y5, Y2
+	VPADDQ       Y6, Y2, Y2
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPXOR        constants<>+8320(SB), Y3, Y3
+	VSUBPD       constants<>+8384(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y6
+	VADDPD       Y3, Y6, Y6
+	VMULPD       Y1, Y6, Y1
+	VADDPD       constants<>+576(SB), Y1, Y1
+	VPSUBQ       constants<>+576(SB), Y1, Y1
+	VPADDQ       Y1, Y5, Y3
+	VPSRLQ       $0x20, Y0, Y6
+	VPMULUDQ     Y6, Y1, Y6
+	VPSRLQ       $0x20, Y1, Y5
+	VPMULUDQ     Y0, Y5, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y0, Y1, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSUBQ       Y5, Y2, Y1
+	VPAND        constants<>+64(SB), Y3, Y2
+	VPADDQ       Y2, Y1, Y5
+	VPSUBQ       Y1, Y0, Y6
+	VPCMPGTQ     Y6, Y5, Y5
+	VPSUBQ       Y1, Y2, Y2
+	VPADDQ       Y1, Y0, Y0
+	VPCMPGTQ     Y0, Y2, Y0
+	VPAND        constants<>+64(SB), Y5, Y1
+	VPADDQ       Y1, Y3, Y3
+	VPAND        constants<>+1536(SB), Y0, Y0
+	VPADDQ       Y0, Y3, Y3
+	VMOVUPS      (AX)(SI*8), Y0
+	VMOVUPS      (CX)(SI*8), Y1
+	VPXOR        Y1, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y0
+	VPXOR        Y0, Y3, Y3
+	VPSUBQ       Y0, Y3, Y3
+	VPTEST       Y4, Y4
+	JZ           good452
+	MOVQ         SI, AX
+	JMP          stopped
+
+good452:
+	VBROADCASTSD minus+32(FP), Y0
+	VPXOR        Y0, Y3, Y1
 	VPSUBQ       Y0, Y1, Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VPADDQ       Y1, Y0, Y0
@@ -17528,96 +17760,98 @@ tail449:
 	SHLQ         $0x03, DI
 	SUBQ         DI, R8
 	VMOVUPS      (R8), Y0
+	VMASKMOVPD   (CX)(SI*8), Y0, Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y1, Y1
+	VMOVUPS      constants<>+1280(SB), Y2
+	VPSRLQ       $0x20, Y1, Y3
+	VPOR         constants<>+8128(SB), Y3, Y3
+	VSUBPD       constants<>+8192(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y4
+	VADDPD       Y3, Y4, Y4
+	VDIVPD       Y4, Y2, Y2
+	VMASKMOVPD   (AX)(SI*8), Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VPCMPGTQ     Y3, Y4, Y4
+	VPXOR        Y4, Y3, Y3
+	VPSUBQ       Y4, Y3, Y3
+	VPSLLQ       $0x2b, Y3, Y4
+	VPSRLQ       $0x20, Y3, Y5
+	VPOR         constants<>+8128(SB), Y5, Y5
+	VSUBPD       constants<>+8192(SB), Y5, Y5
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y3
+	VADDPD       Y5, Y3, Y3
+	VMULPD       constants<>+1344(SB), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VCMPPD       $0x15, constants<>+1408(SB), Y3, Y5
+	VPAND        constants<>+1472(SB), Y1, Y6
+	VXORPD       Y7, Y7, Y7
+	VPCMPEQQ     Y7, Y6, Y6
+	VPXOR        constants<>+1536(SB), Y6, Y6
+	VPOR         Y6, Y5, Y5
+	VMOVUPS      constants<>+4736(SB), Y6
+	VFMADD213PD  constants<>+576(SB), Y3, Y6
+	VSUBPD       constants<>+576(SB), Y6, Y7
+	VFNMADD132PD constants<>+8256(SB), Y3, Y7
+	VADDPD       constants<>+576(SB), Y7, Y7
+	VPSLLQ       $0x20, Y6, Y6
+	VPSUBQ       constants<>+576(SB), Y7, Y7
+	VPADDQ       Y7, Y6, Y6
+	VPSRLQ       $0x20, Y1, Y7
+	VPMULUDQ     Y7, Y6, Y7
+	VPSRLQ       $0x20, Y6, Y3
+	VPMULUDQ     Y1, Y3, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     Y1, Y6, Y3
+	VPADDQ       Y7, Y3, Y3
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPXOR        constants<>+8320(SB), Y4, Y4
+	VSUBPD       constants<>+8384(SB), Y4, Y4
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y7
+	VADDPD       Y4, Y7, Y7
+	VMULPD       Y2, Y7, Y2
+	VADDPD       constants<>+576(SB), Y2, Y2
+	VPSUBQ       constants<>+576(SB), Y2, Y2
+	VPADDQ       Y2, Y6, Y4
+	VPSRLQ       $0x20, Y1, Y7
+	VPMULUDQ     Y7, Y2, Y7
+	VPSRLQ       $0x20, Y2, Y6
+	VPMULUDQ     Y1, Y6, Y6
+	VPADDQ       Y6, Y7, Y7
+	VPSLLQ       $0x20, Y7, Y7
+	VPMULUDQ     Y1, Y2, Y6
+	VPADDQ       Y7, Y6, Y6
+	VPSUBQ       Y6, Y3, Y2
+	VPAND        constants<>+64(SB), Y4, Y3
+	VPADDQ       Y3, Y2, Y6
+	VPSUBQ       Y2, Y1, Y7
+	VPCMPGTQ     Y7, Y6, Y6
+	VPSUBQ       Y2, Y3, Y3
+	VPADDQ       Y2, Y1, Y1
+	VPCMPGTQ     Y1, Y3, Y1
+	VPAND        constants<>+64(SB), Y6, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+1536(SB), Y1, Y1
+	VPADDQ       Y1, Y4, Y4
 	VMASKMOVPD   (AX)(SI*8), Y0, Y1
 	VMASKMOVPD   (CX)(SI*8), Y0, Y2
-	VXORPD       Y3, Y3, Y3
-	VPCMPGTQ     Y1, Y3, Y3
-	VPXOR        Y3, Y1, Y4
-	VPSUBQ       Y3, Y4, Y3
-	VXORPD       Y4, Y4, Y4
-	VPCMPGTQ     Y2, Y4, Y4
-	VPXOR        Y4, Y2, Y5
-	VPSUBQ       Y4, Y5, Y4
-	VMOVUPS      constants<>+1280(SB), Y5
-	VPSRLQ       $0x20, Y4, Y6
-	VPOR         constants<>+8064(SB), Y6, Y6
-	VSUBPD       constants<>+8128(SB), Y6, Y6
-	VPBLENDD     $0xaa, constants<>+512(SB), Y4, Y7
-	VADDPD       Y6, Y7, Y7
-	VDIVPD       Y7, Y5, Y5
-	VPSLLQ       $0x2b, Y3, Y6
-	VPSRLQ       $0x20, Y3, Y7
-	VPOR         constants<>+8064(SB), Y7, Y7
-	VSUBPD       constants<>+8128(SB), Y7, Y7
-	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y3
-	VADDPD       Y7, Y3, Y3
-	VMULPD       constants<>+1344(SB), Y3, Y3
-	VMULPD       Y5, Y3, Y3
-	VCMPPD       $0x15, constants<>+1408(SB), Y3, Y7
-	VPAND        constants<>+1472(SB), Y4, Y8
-	VXORPD       Y9, Y9, Y9
-	VPCMPEQQ     Y9, Y8, Y8
-	VPXOR        constants<>+1536(SB), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVUPS      constants<>+4736(SB), Y8
-	VFMADD213PD  constants<>+576(SB), Y3, Y8
-	VSUBPD       constants<>+576(SB), Y8, Y9
-	VFNMADD132PD constants<>+8192(SB), Y3, Y9
-	VADDPD       constants<>+576(SB), Y9, Y9
-	VPSLLQ       $0x20, Y8, Y8
-	VPSUBQ       constants<>+576(SB), Y9, Y9
-	VPADDQ       Y9, Y8, Y8
-	VPSRLQ       $0x20, Y4, Y3
-	VPMULUDQ     Y3, Y8, Y9
-	VPSRLQ       $0x20, Y8, Y3
-	VPMULUDQ     Y4, Y3, Y3
-	VPADDQ       Y3, Y9, Y9
-	VPSLLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y4, Y8, Y3
-	VPADDQ       Y9, Y3, Y3
-	VPSUBQ       Y3, Y6, Y3
-	VPSRLQ       $0x20, Y3, Y6
-	VPXOR        constants<>+8256(SB), Y6, Y6
-	VSUBPD       constants<>+8320(SB), Y6, Y6
-	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y9
-	VADDPD       Y6, Y9, Y9
-	VMULPD       Y5, Y9, Y5
-	VADDPD       constants<>+576(SB), Y5, Y5
-	VPSUBQ       constants<>+576(SB), Y5, Y5
-	VPADDQ       Y5, Y8, Y6
-	VPSRLQ       $0x20, Y4, Y8
-	VPMULUDQ     Y8, Y5, Y9
-	VPSRLQ       $0x20, Y5, Y8
-	VPMULUDQ     Y4, Y8, Y8
-	VPADDQ       Y8, Y9, Y9
-	VPSLLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y4, Y5, Y8
-	VPADDQ       Y9, Y8, Y8
-	VPSUBQ       Y8, Y3, Y3
-	VPAND        constants<>+64(SB), Y6, Y5
-	VPADDQ       Y5, Y3, Y8
-	VPSUBQ       Y3, Y4, Y9
-	VPCMPGTQ     Y9, Y8, Y8
-	VPSUBQ       Y3, Y5, Y5
-	VPADDQ       Y3, Y4, Y3
-	VPCMPGTQ     Y3, Y5, Y3
-	VPAND        constants<>+64(SB), Y8, Y4
-	VPADDQ       Y4, Y6, Y6
-	VPAND        constants<>+1536(SB), Y3, Y3
-	VPADDQ       Y3, Y6, Y6
 	VPXOR        Y2, Y1, Y1
 	VXORPD       Y2, Y2, Y2
 	VPCMPGTQ     Y1, Y2, Y1
-	VPXOR        Y1, Y6, Y6
-	VPSUBQ       Y1, Y6, Y6
-	VPTEST       Y7, Y0
-	JZ           good452
+	VPXOR        Y1, Y4, Y4
+	VPSUBQ       Y1, Y4, Y4
+	VPTEST       Y5, Y0
+	JZ           good453
 	MOVQ         SI, AX
 	JMP          stopped
 
-good452:
+good453:
 	VBROADCASTSD minus+32(FP), Y1
-	VPXOR        Y1, Y6, Y2
+	VPXOR        Y1, Y4, Y2
 	VPSUBQ       Y1, Y2, Y1
 	VMASKMOVPD   (DX)(SI*8), Y0, Y2
 	VPADDQ       Y2, Y1, Y1
@@ -17634,125 +17868,228 @@ stopped:
 // func addSqrtAVX2<>(n int, x *int64, y *int64, minus int) int
 // Requires: AVX, AVX2, FMA3
 TEXT ·addSqrtAVX2<>(SB), NOSPLIT, $0-40
-	MOVQ x+8(FP), AX
-	MOVQ y+16(FP), CX
-	MOVQ n+0(FP), DX
-	XORQ BX, BX
-	LEAQ -4(DX), SI
-	CMPQ BX, SI
-	JG   tail456
+	MOVQ  x+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -8(DX), SI
+	TESTQ SI, SI
+	JL    oneTest456
 
-one454:
+many454:
 	VMOVUPS      (AX)(BX*8), Y0
-	VXORPD       Y1, Y1, Y1
-	VPCMPGTQ     Y0, Y1, Y1
+	VMOVUPS      32(AX)(BX*8), Y1
 	VPSRLQ       $0x20, Y0, Y2
-	VPXOR        constants<>+8256(SB), Y2, Y2
-	VSUBPD       constants<>+8320(SB), Y2, Y2
-	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y3
-	VADDPD       Y2, Y3, Y3
-	VMULPD       constants<>+1344(SB), Y3, Y2
+	VPSRLQ       $0x20, Y1, Y3
+	VPXOR        constants<>+8320(SB), Y2, Y2
+	VPXOR        constants<>+8320(SB), Y3, Y3
+	VSUBPD       constants<>+8384(SB), Y2, Y2
+	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y4
+	VADDPD       Y2, Y4, Y4
+	VSUBPD       constants<>+8384(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y2
+	VADDPD       Y3, Y2, Y2
+	VMULPD       constants<>+1344(SB), Y4, Y3
+	VMULPD       constants<>+1344(SB), Y2, Y2
+	VSQRTPD      Y3, Y3
 	VSQRTPD      Y2, Y2
+	VMOVUPS      constants<>+4736(SB), Y4
+	VFMADD213PD  constants<>+576(SB), Y3, Y4
+	VSUBPD       constants<>+576(SB), Y4, Y5
+	VFNMADD132PD constants<>+8256(SB), Y3, Y5
+	VADDPD       constants<>+576(SB), Y5, Y5
+	VPSLLQ       $0x20, Y4, Y4
+	VPSUBQ       constants<>+576(SB), Y5, Y5
+	VPADDQ       Y5, Y4, Y4
 	VMOVUPS      constants<>+4736(SB), Y3
 	VFMADD213PD  constants<>+576(SB), Y2, Y3
-	VSUBPD       constants<>+576(SB), Y3, Y4
-	VFNMADD132PD constants<>+8192(SB), Y2, Y4
-	VADDPD       constants<>+576(SB), Y4, Y4
+	VSUBPD       constants<>+576(SB), Y3, Y5
+	VFNMADD132PD constants<>+8256(SB), Y2, Y5
+	VADDPD       constants<>+576(SB), Y5, Y5
 	VPSLLQ       $0x20, Y3, Y3
-	VPSUBQ       constants<>+576(SB), Y4, Y4
-	VPADDQ       Y4, Y3, Y3
+	VPSUBQ       constants<>+576(SB), Y5, Y5
+	VPADDQ       Y5, Y3, Y3
 	VPSLLQ       $0x2b, Y0, Y0
-	VPSRLQ       $0x20, Y3, Y2
-	VPMULUDQ     Y2, Y3, Y4
-	VPSLLQ       $0x21, Y4, Y4
-	VPMULUDQ     Y3, Y3, Y2
-	VPADDQ       Y4, Y2, Y2
+	VPSLLQ       $0x2b, Y1, Y1
+	VPSRLQ       $0x20, Y4, Y5
+	VPMULUDQ     Y5, Y4, Y5
+	VPSLLQ       $0x21, Y5, Y5
+	VPMULUDQ     Y4, Y4, Y2
+	VPADDQ       Y5, Y2, Y2
+	VPSRLQ       $0x20, Y3, Y6
+	VPMULUDQ     Y6, Y3, Y6
+	VPSLLQ       $0x21, Y6, Y6
+	VPMULUDQ     Y3, Y3, Y5
+	VPADDQ       Y6, Y5, Y5
 	VPSUBQ       Y2, Y0, Y0
+	VPSUBQ       Y5, Y1, Y1
 	VXORPD       Y2, Y2, Y2
-	VPADDQ       Y3, Y0, Y4
-	VPCMPGTQ     Y3, Y0, Y0
+	VPADDQ       Y4, Y0, Y5
+	VPADDQ       Y3, Y1, Y6
+	VPCMPGTQ     Y4, Y0, Y0
+	VPCMPGTQ     Y3, Y1, Y1
 	VPAND        constants<>+64(SB), Y0, Y0
+	VPADDQ       Y0, Y4, Y4
+	VPAND        constants<>+64(SB), Y1, Y0
 	VPADDQ       Y0, Y3, Y3
-	VPCMPGTQ     Y2, Y4, Y0
+	VPCMPGTQ     Y2, Y5, Y0
 	VPXOR        constants<>+1536(SB), Y0, Y0
+	VPCMPGTQ     Y2, Y6, Y1
+	VPXOR        constants<>+1536(SB), Y1, Y1
+	VPCMPGTQ     Y2, Y4, Y5
 	VPCMPGTQ     Y2, Y3, Y2
-	VPAND        Y2, Y0, Y0
+	VPAND        Y5, Y0, Y0
+	VPAND        Y2, Y1, Y1
 	VPAND        constants<>+1536(SB), Y0, Y0
+	VPADDQ       Y0, Y4, Y4
+	VPAND        constants<>+1536(SB), Y1, Y0
 	VPADDQ       Y0, Y3, Y3
-	VPTEST       Y1, Y1
-	JZ           good458
+	VMOVUPS      (AX)(BX*8), Y0
+	VMOVUPS      32(AX)(BX*8), Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y0, Y2, Y0
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VPTEST       Y0, Y0
+	JZ           good459
 	MOVQ         BX, AX
 	JMP          stopped
 
-good458:
+good459:
 	VBROADCASTSD minus+24(FP), Y0
-	VPXOR        Y0, Y3, Y1
+	VPXOR        Y0, Y4, Y1
+	VPXOR        Y0, Y3, Y2
+	VPSUBQ       Y0, Y1, Y1
+	VPSUBQ       Y0, Y2, Y0
+	VMOVUPS      (CX)(BX*8), Y2
+	VPADDQ       Y2, Y1, Y1
+	VMOVUPS      Y1, (CX)(BX*8)
+	VMOVUPS      32(CX)(BX*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, 32(CX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          many454
+
+oneTest456:
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail457
+
+one455:
+	VMOVUPS      (AX)(BX*8), Y0
+	VPSRLQ       $0x20, Y0, Y1
+	VPXOR        constants<>+8320(SB), Y1, Y1
+	VSUBPD       constants<>+8384(SB), Y1, Y1
+	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y2
+	VADDPD       Y1, Y2, Y2
+	VMULPD       constants<>+1344(SB), Y2, Y1
+	VSQRTPD      Y1, Y1
+	VMOVUPS      constants<>+4736(SB), Y2
+	VFMADD213PD  constants<>+576(SB), Y1, Y2
+	VSUBPD       constants<>+576(SB), Y2, Y3
+	VFNMADD132PD constants<>+8256(SB), Y1, Y3
+	VADDPD       constants<>+576(SB), Y3, Y3
+	VPSLLQ       $0x20, Y2, Y2
+	VPSUBQ       constants<>+576(SB), Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPSLLQ       $0x2b, Y0, Y0
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y3, Y2, Y3
+	VPSLLQ       $0x21, Y3, Y3
+	VPMULUDQ     Y2, Y2, Y1
+	VPADDQ       Y3, Y1, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	VPADDQ       Y2, Y0, Y3
+	VPCMPGTQ     Y2, Y0, Y0
+	VPAND        constants<>+64(SB), Y0, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPCMPGTQ     Y1, Y3, Y0
+	VPXOR        constants<>+1536(SB), Y0, Y0
+	VPCMPGTQ     Y1, Y2, Y1
+	VPAND        Y1, Y0, Y0
+	VPAND        constants<>+1536(SB), Y0, Y0
+	VPADDQ       Y0, Y2, Y2
+	VMOVUPS      (AX)(BX*8), Y0
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y0
+	VPTEST       Y0, Y0
+	JZ           good460
+	MOVQ         BX, AX
+	JMP          stopped
+
+good460:
+	VBROADCASTSD minus+24(FP), Y0
+	VPXOR        Y0, Y2, Y1
 	VPSUBQ       Y0, Y1, Y0
 	VMOVUPS      (CX)(BX*8), Y1
 	VPADDQ       Y1, Y0, Y0
 	VMOVUPS      Y0, (CX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one454
+	JLE          one455
 
-tail456:
+tail457:
 	MOVQ         DX, SI
 	SUBQ         BX, SI
-	JZ           done457
+	JZ           done458
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, SI
 	SUBQ         SI, DI
 	VMOVUPS      (DI), Y0
 	VMASKMOVPD   (AX)(BX*8), Y0, Y1
-	VXORPD       Y2, Y2, Y2
-	VPCMPGTQ     Y1, Y2, Y2
-	VPSRLQ       $0x20, Y1, Y3
-	VPXOR        constants<>+8256(SB), Y3, Y3
-	VSUBPD       constants<>+8320(SB), Y3, Y3
-	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y4
-	VADDPD       Y3, Y4, Y4
-	VMULPD       constants<>+1344(SB), Y4, Y3
-	VSQRTPD      Y3, Y3
-	VMOVUPS      constants<>+4736(SB), Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
-	VSUBPD       constants<>+576(SB), Y4, Y5
-	VFNMADD132PD constants<>+8192(SB), Y3, Y5
-	VADDPD       constants<>+576(SB), Y5, Y5
-	VPSLLQ       $0x20, Y4, Y4
-	VPSUBQ       constants<>+576(SB), Y5, Y5
-	VPADDQ       Y5, Y4, Y4
+	VPSRLQ       $0x20, Y1, Y2
+	VPXOR        constants<>+8320(SB), Y2, Y2
+	VSUBPD       constants<>+8384(SB), Y2, Y2
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y3
+	VADDPD       Y2, Y3, Y3
+	VMULPD       constants<>+1344(SB), Y3, Y2
+	VSQRTPD      Y2, Y2
+	VMOVUPS      constants<>+4736(SB), Y3
+	VFMADD213PD  constants<>+576(SB), Y2, Y3
+	VSUBPD       constants<>+576(SB), Y3, Y4
+	VFNMADD132PD constants<>+8256(SB), Y2, Y4
+	VADDPD       constants<>+576(SB), Y4, Y4
+	VPSLLQ       $0x20, Y3, Y3
+	VPSUBQ       constants<>+576(SB), Y4, Y4
+	VPADDQ       Y4, Y3, Y3
 	VPSLLQ       $0x2b, Y1, Y1
-	VPSRLQ       $0x20, Y4, Y3
-	VPMULUDQ     Y3, Y4, Y5
-	VPSLLQ       $0x21, Y5, Y5
-	VPMULUDQ     Y4, Y4, Y3
-	VPADDQ       Y5, Y3, Y3
-	VPSUBQ       Y3, Y1, Y1
-	VXORPD       Y3, Y3, Y3
-	VPADDQ       Y4, Y1, Y5
-	VPCMPGTQ     Y4, Y1, Y1
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y4, Y3, Y4
+	VPSLLQ       $0x21, Y4, Y4
+	VPMULUDQ     Y3, Y3, Y2
+	VPADDQ       Y4, Y2, Y2
+	VPSUBQ       Y2, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VPADDQ       Y3, Y1, Y4
+	VPCMPGTQ     Y3, Y1, Y1
 	VPAND        constants<>+64(SB), Y1, Y1
-	VPADDQ       Y1, Y4, Y4
-	VPCMPGTQ     Y3, Y5, Y1
+	VPADDQ       Y1, Y3, Y3
+	VPCMPGTQ     Y2, Y4, Y1
 	VPXOR        constants<>+1536(SB), Y1, Y1
-	VPCMPGTQ     Y3, Y4, Y3
-	VPAND        Y3, Y1, Y1
+	VPCMPGTQ     Y2, Y3, Y2
+	VPAND        Y2, Y1, Y1
 	VPAND        constants<>+1536(SB), Y1, Y1
-	VPADDQ       Y1, Y4, Y4
-	VPTEST       Y2, Y0
-	JZ           good459
+	VPADDQ       Y1, Y3, Y3
+	VMASKMOVPD   (AX)(BX*8), Y0, Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y1
+	VPTEST       Y1, Y0
+	JZ           good461
 	MOVQ         BX, AX
 	JMP          stopped
 
-good459:
+good461:
 	VBROADCASTSD minus+24(FP), Y1
-	VPXOR        Y1, Y4, Y2
+	VPXOR        Y1, Y3, Y2
 	VPSUBQ       Y1, Y2, Y1
 	VMASKMOVPD   (CX)(BX*8), Y0, Y2
 	VPADDQ       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
 
-done457:
+done458:
 	MOVQ DX, AX
 
 stopped:
@@ -17762,192 +18099,570 @@ stopped:
 
 // func addExpAVX2<>(n int, x *int64, y *int64, minus int, coarse *uint64, fine *uint64) int
 // Requires: AVX, AVX2
-TEXT ·addExpAVX2<>(SB), NOSPLIT, $0-56
-	MOVQ x+8(FP), AX
-	MOVQ y+16(FP), CX
-	MOVQ n+0(FP), DX
-	XORQ BX, BX
-	LEAQ -4(DX), SI
-	CMPQ BX, SI
-	JG   tail463
+TEXT ·addExpAVX2<>(SB), NOSPLIT, $64-56
+	MOVQ  x+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -8(DX), SI
+	TESTQ SI, SI
+	JL    oneTest464
 
-one461:
+many462:
 	VMOVUPS    (AX)(BX*8), Y0
-	VMOVUPS    constants<>+1600(SB), Y1
-	VPCMPGTQ   Y0, Y1, Y1
-	VPXOR      constants<>+1536(SB), Y1, Y1
-	VMOVUPS    constants<>+1664(SB), Y2
-	VPCMPGTQ   Y2, Y0, Y3
-	VBLENDVPD  Y3, Y0, Y2, Y2
-	VPADDQ     constants<>+1728(SB), Y2, Y0
+	VMOVUPS    32(AX)(BX*8), Y1
+	VMOVUPS    constants<>+1600(SB), Y2
+	VMOVUPS    constants<>+1600(SB), Y3
+	VPCMPGTQ   Y2, Y0, Y4
+	VPCMPGTQ   Y3, Y1, Y5
+	VBLENDVPD  Y4, Y0, Y2, Y2
+	VBLENDVPD  Y5, Y1, Y3, Y3
+	VPADDQ     constants<>+1664(SB), Y2, Y0
+	VPADDQ     constants<>+1664(SB), Y3, Y1
 	VPSLLQ     $0x0e, Y0, Y0
+	VPSLLQ     $0x0e, Y1, Y1
 	VPSRLQ     $0x20, Y0, Y2
-	VPMULUDQ   constants<>+1792(SB), Y0, Y4
-	VPSRLQ     $0x20, Y4, Y6
-	VPMULUDQ   constants<>+1792(SB), Y2, Y3
-	VPADDQ     Y3, Y6, Y6
-	VPAND      constants<>+8448(SB), Y6, Y5
-	VPMULUDQ   constants<>+8384(SB), Y0, Y3
-	VPADDQ     Y3, Y5, Y5
-	VPSRLQ     $0x20, Y6, Y3
-	VPSRLQ     $0x20, Y5, Y6
-	VPADDQ     Y6, Y3, Y3
-	VPMULUDQ   constants<>+8384(SB), Y2, Y6
-	VPADDQ     Y6, Y3, Y3
-	VPSLLQ     $0x20, Y5, Y5
-	VPBLENDD   $0xaa, Y5, Y4, Y4
-	VPSRLQ     $0x20, Y0, Y2
-	VPMULUDQ   constants<>+1920(SB), Y0, Y6
-	VPSRLQ     $0x20, Y6, Y6
-	VPMULUDQ   constants<>+1920(SB), Y2, Y5
-	VPADDQ     Y5, Y6, Y6
-	VPAND      constants<>+8448(SB), Y6, Y7
-	VPMULUDQ   constants<>+8512(SB), Y0, Y5
-	VPADDQ     Y5, Y7, Y7
-	VPSRLQ     $0x20, Y6, Y5
-	VPSRLQ     $0x20, Y7, Y6
-	VPADDQ     Y6, Y5, Y5
-	VPMULUDQ   constants<>+8512(SB), Y2, Y6
-	VPADDQ     Y6, Y5, Y5
-	VPADDQ     Y5, Y4, Y2
+	VPSRLQ     $0x20, Y1, Y3
+	VPMULUDQ   constants<>+1728(SB), Y0, Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   constants<>+1728(SB), Y2, Y4
+	VPADDQ     Y4, Y7, Y7
+	VPAND      constants<>+8512(SB), Y7, Y6
+	VPMULUDQ   constants<>+8448(SB), Y0, Y4
+	VPADDQ     Y4, Y6, Y6
+	VPSRLQ     $0x20, Y7, Y4
+	VPSRLQ     $0x20, Y6, Y7
+	VPADDQ     Y7, Y4, Y4
+	VPMULUDQ   constants<>+8448(SB), Y2, Y7
+	VPADDQ     Y7, Y4, Y4
+	VPSLLQ     $0x20, Y6, Y6
+	VPBLENDD   $0xaa, Y6, Y5, Y5
+	VPMULUDQ   constants<>+1728(SB), Y1, Y7
+	VPSRLQ     $0x20, Y7, Y9
+	VPMULUDQ   constants<>+1728(SB), Y3, Y6
+	VPADDQ     Y6, Y9, Y9
+	VPAND      constants<>+8512(SB), Y9, Y8
+	VPMULUDQ   constants<>+8448(SB), Y1, Y6
+	VPADDQ     Y6, Y8, Y8
+	VPSRLQ     $0x20, Y9, Y6
+	VPSRLQ     $0x20, Y8, Y9
+	VPADDQ     Y9, Y6, Y6
+	VPMULUDQ   constants<>+8448(SB), Y3, Y9
+	VPADDQ     Y9, Y6, Y6
+	VPSLLQ     $0x20, Y8, Y8
+	VPBLENDD   $0xaa, Y8, Y7, Y7
+	VPMULUDQ   constants<>+1856(SB), Y0, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   constants<>+1856(SB), Y2, Y8
+	VPADDQ     Y8, Y9, Y9
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   constants<>+8576(SB), Y0, Y8
+	VPADDQ     Y8, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y8
+	VPSRLQ     $0x20, Y10, Y9
+	VPADDQ     Y9, Y8, Y8
+	VPMULUDQ   constants<>+8576(SB), Y2, Y9
+	VPADDQ     Y9, Y8, Y8
+	VPMULUDQ   constants<>+1856(SB), Y1, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   constants<>+1856(SB), Y3, Y2
+	VPADDQ     Y2, Y9, Y9
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   constants<>+8576(SB), Y1, Y2
+	VPADDQ     Y2, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y2
+	VPSRLQ     $0x20, Y10, Y9
+	VPADDQ     Y9, Y2, Y2
+	VPMULUDQ   constants<>+8576(SB), Y3, Y9
+	VPADDQ     Y9, Y2, Y2
+	VPADDQ     Y8, Y5, Y3
+	VPADDQ     Y2, Y7, Y2
+	VPXOR      constants<>+192(SB), Y3, Y8
+	VPXOR      constants<>+192(SB), Y5, Y5
+	VPCMPGTQ   Y8, Y5, Y5
+	VPSUBQ     Y5, Y4, Y4
 	VPXOR      constants<>+192(SB), Y2, Y5
-	VPXOR      constants<>+192(SB), Y4, Y4
-	VPCMPGTQ   Y5, Y4, Y4
-	VPSUBQ     Y4, Y3, Y3
-	VPADDQ     constants<>+2048(SB), Y3, Y3
-	VMOVUPS    constants<>+2112(SB), Y4
-	VPADDQ     Y2, Y4, Y2
-	VPXOR      constants<>+192(SB), Y2, Y5
-	VPXOR      constants<>+192(SB), Y4, Y4
-	VPCMPGTQ   Y5, Y4, Y4
-	VPSUBQ     Y4, Y3, Y3
-	VPADDQ     Y0, Y3, Y0
-	VPSRLQ     $0x39, Y0, Y3
-	VMOVUPS    constants<>+2176(SB), Y4
-	VPSUBQ     Y3, Y4, Y4
+	VPXOR      constants<>+192(SB), Y7, Y7
+	VPCMPGTQ   Y5, Y7, Y5
+	VPSUBQ     Y5, Y6, Y6
+	VPADDQ     constants<>+1984(SB), Y4, Y4
+	VPADDQ     constants<>+1984(SB), Y6, Y5
+	VMOVUPS    constants<>+2048(SB), Y6
+	VMOVUPS    constants<>+2048(SB), Y7
+	VPADDQ     Y3, Y6, Y3
+	VPADDQ     Y2, Y7, Y2
+	VPXOR      constants<>+192(SB), Y3, Y8
+	VPXOR      constants<>+192(SB), Y6, Y6
+	VPCMPGTQ   Y8, Y6, Y6
+	VPSUBQ     Y6, Y4, Y4
+	VPXOR      constants<>+192(SB), Y2, Y6
+	VPXOR      constants<>+192(SB), Y7, Y7
+	VPCMPGTQ   Y6, Y7, Y6
+	VPSUBQ     Y6, Y5, Y5
+	VPADDQ     Y0, Y4, Y0
+	VPADDQ     Y1, Y5, Y1
 	MOVQ       coarse+32(FP), DI
 	MOVQ       fine+40(FP), R8
-	VPSRLQ     $0x30, Y0, Y3
-	VPAND      constants<>+2240(SB), Y3, Y3
-	VPSRLQ     $0x29, Y0, Y5
-	VPAND      constants<>+2304(SB), Y5, Y5
-	VXORPD     Y6, Y6, Y6
-	VMOVUPS    constants<>+1536(SB), Y7
-	VPGATHERQQ Y7, (R8)(Y5*8), Y6
+	VMOVUPS    Y0, (SP)
+	VMOVUPS    Y1, 32(SP)
 	VPSLLQ     $0x17, Y0, Y0
+	VPSLLQ     $0x17, Y1, Y1
+	VPSRLQ     $0x29, Y3, Y3
 	VPSRLQ     $0x29, Y2, Y2
-	VPOR       Y2, Y0, Y0
+	VPOR       Y3, Y0, Y0
+	VPOR       Y2, Y1, Y1
 	VPSRLQ     $0x20, Y0, Y2
-	VPMULUDQ   constants<>+2368(SB), Y0, Y7
-	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   constants<>+2368(SB), Y2, Y5
-	VPADDQ     Y5, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   constants<>+8576(SB), Y0, Y5
-	VPADDQ     Y5, Y8, Y8
-	VPSRLQ     $0x20, Y7, Y5
-	VPSRLQ     $0x20, Y8, Y0
+	VPSRLQ     $0x20, Y1, Y3
+	VPMULUDQ   constants<>+2112(SB), Y0, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   constants<>+2112(SB), Y2, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   constants<>+8640(SB), Y0, Y4
+	VPADDQ     Y4, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y4
+	VPSRLQ     $0x20, Y6, Y0
+	VPADDQ     Y0, Y4, Y4
+	VPMULUDQ   constants<>+8640(SB), Y2, Y0
+	VPADDQ     Y0, Y4, Y4
+	VPMULUDQ   constants<>+2112(SB), Y1, Y2
+	VPSRLQ     $0x20, Y2, Y2
+	VPMULUDQ   constants<>+2112(SB), Y3, Y0
+	VPADDQ     Y0, Y2, Y2
+	VPAND      constants<>+8512(SB), Y2, Y5
+	VPMULUDQ   constants<>+8640(SB), Y1, Y0
 	VPADDQ     Y0, Y5, Y5
-	VPMULUDQ   constants<>+8576(SB), Y2, Y0
-	VPADDQ     Y0, Y5, Y5
-	VPSRLQ     $0x0c, Y5, Y0
-	VXORPD     Y2, Y2, Y2
-	VPAND      constants<>+640(SB), Y0, Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPSLLQ     $0x0c, Y0, Y9
-	VPSRLQ     $0x20, Y9, Y10
-	VPMULUDQ   Y7, Y9, Y11
-	VPSRLQ     $0x20, Y11, Y11
-	VPMULUDQ   Y7, Y10, Y7
-	VPADDQ     Y7, Y11, Y11
-	VPAND      constants<>+8448(SB), Y11, Y12
-	VPMULUDQ   Y8, Y9, Y7
-	VPADDQ     Y7, Y12, Y12
-	VPSRLQ     $0x20, Y11, Y7
-	VPSRLQ     $0x20, Y12, Y9
-	VPADDQ     Y9, Y7, Y7
-	VPMULUDQ   Y8, Y10, Y9
-	VPADDQ     Y9, Y7, Y7
-	VPADDQ     Y7, Y2, Y2
-	VXORPD     Y7, Y7, Y7
-	VPAND      constants<>+640(SB), Y0, Y0
-	VPSRLQ     $0x20, Y0, Y8
-	VPSLLQ     $0x0c, Y2, Y9
-	VPSRLQ     $0x20, Y9, Y10
-	VPMULUDQ   Y0, Y9, Y11
-	VPSRLQ     $0x20, Y11, Y11
-	VPMULUDQ   Y0, Y10, Y0
-	VPADDQ     Y0, Y11, Y11
-	VPAND      constants<>+8448(SB), Y11, Y12
-	VPMULUDQ   Y8, Y9, Y0
-	VPADDQ     Y0, Y12, Y12
-	VPSRLQ     $0x20, Y11, Y0
-	VPSRLQ     $0x20, Y12, Y9
-	VPADDQ     Y9, Y0, Y0
-	VPMULUDQ   Y8, Y10, Y9
-	VPADDQ     Y9, Y0, Y0
-	VPADDQ     Y0, Y7, Y7
-	VPSRLQ     $0x14, Y7, Y0
-	VPMULUDQ   constants<>+2496(SB), Y0, Y0
-	VPSRLQ     $0x05, Y2, Y2
-	VPADDQ     Y2, Y5, Y2
-	VPSRLQ     $0x22, Y0, Y0
-	VPADDQ     Y0, Y2, Y0
-	VPSRLQ     $0x08, Y0, Y2
-	VPADDQ     Y2, Y6, Y2
-	VPSRLQ     $0x20, Y6, Y5
-	VPSRLQ     $0x20, Y0, Y7
-	VPMULUDQ   Y0, Y6, Y8
+	VPSRLQ     $0x20, Y2, Y0
+	VPSRLQ     $0x20, Y5, Y1
+	VPADDQ     Y1, Y0, Y0
+	VPMULUDQ   constants<>+8640(SB), Y3, Y1
+	VPADDQ     Y1, Y0, Y0
+	VPSRLQ     $0x0c, Y4, Y1
+	VPSRLQ     $0x0c, Y0, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y5, Y5, Y5
+	VPAND      constants<>+640(SB), Y1, Y6
+	VPAND      constants<>+640(SB), Y2, Y7
+	VPSRLQ     $0x20, Y6, Y8
+	VPSRLQ     $0x20, Y7, Y9
+	VPSLLQ     $0x0c, Y1, Y10
+	VPSLLQ     $0x0c, Y2, Y11
+	VPSRLQ     $0x20, Y10, Y12
+	VPSRLQ     $0x20, Y11, Y13
+	VPMULUDQ   Y6, Y10, Y14
+	VPSRLQ     $0x20, Y14, Y14
+	VPMULUDQ   Y6, Y12, Y6
+	VPADDQ     Y6, Y14, Y14
+	VPAND      constants<>+8512(SB), Y14, Y15
+	VPMULUDQ   Y8, Y10, Y6
+	VPADDQ     Y6, Y15, Y15
+	VPSRLQ     $0x20, Y14, Y6
+	VPSRLQ     $0x20, Y15, Y10
+	VPADDQ     Y10, Y6, Y6
+	VPMULUDQ   Y8, Y12, Y10
+	VPADDQ     Y10, Y6, Y6
+	VPMULUDQ   Y7, Y11, Y8
 	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y0, Y5, Y0
-	VPADDQ     Y0, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y7, Y6, Y0
-	VPADDQ     Y0, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y0
-	VPSRLQ     $0x20, Y9, Y6
-	VPADDQ     Y6, Y0, Y0
-	VPMULUDQ   Y7, Y5, Y6
-	VPADDQ     Y6, Y0, Y0
-	VPSRLQ     $0x10, Y0, Y0
-	VPADDQ     Y0, Y2, Y0
+	VPMULUDQ   Y7, Y13, Y7
+	VPADDQ     Y7, Y8, Y8
+	VPAND      constants<>+8512(SB), Y8, Y10
+	VPMULUDQ   Y9, Y11, Y7
+	VPADDQ     Y7, Y10, Y10
+	VPSRLQ     $0x20, Y8, Y7
+	VPSRLQ     $0x20, Y10, Y8
+	VPADDQ     Y8, Y7, Y7
+	VPMULUDQ   Y9, Y13, Y8
+	VPADDQ     Y8, Y7, Y7
+	VPADDQ     Y6, Y3, Y3
+	VPADDQ     Y7, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VPAND      constants<>+640(SB), Y1, Y1
+	VPAND      constants<>+640(SB), Y2, Y2
+	VPSRLQ     $0x20, Y1, Y8
+	VPSRLQ     $0x20, Y2, Y9
+	VPSLLQ     $0x0c, Y3, Y10
+	VPSLLQ     $0x0c, Y5, Y11
+	VPSRLQ     $0x20, Y10, Y12
+	VPSRLQ     $0x20, Y11, Y13
+	VPMULUDQ   Y1, Y10, Y14
+	VPSRLQ     $0x20, Y14, Y14
+	VPMULUDQ   Y1, Y12, Y1
+	VPADDQ     Y1, Y14, Y14
+	VPAND      constants<>+8512(SB), Y14, Y15
+	VPMULUDQ   Y8, Y10, Y1
+	VPADDQ     Y1, Y15, Y15
+	VPSRLQ     $0x20, Y14, Y1
+	VPSRLQ     $0x20, Y15, Y10
+	VPADDQ     Y10, Y1, Y1
+	VPMULUDQ   Y8, Y12, Y10
+	VPADDQ     Y10, Y1, Y1
+	VPMULUDQ   Y2, Y11, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y2, Y13, Y2
+	VPADDQ     Y2, Y8, Y8
+	VPAND      constants<>+8512(SB), Y8, Y10
+	VPMULUDQ   Y9, Y11, Y2
+	VPADDQ     Y2, Y10, Y10
+	VPSRLQ     $0x20, Y8, Y2
+	VPSRLQ     $0x20, Y10, Y8
+	VPADDQ     Y8, Y2, Y2
+	VPMULUDQ   Y9, Y13, Y8
+	VPADDQ     Y8, Y2, Y2
+	VPADDQ     Y1, Y6, Y6
+	VPADDQ     Y2, Y7, Y7
+	VPSRLQ     $0x14, Y6, Y1
+	VPSRLQ     $0x14, Y7, Y2
+	VPMULUDQ   constants<>+2240(SB), Y1, Y1
+	VPMULUDQ   constants<>+2240(SB), Y2, Y2
+	VPSRLQ     $0x05, Y3, Y3
+	VPSRLQ     $0x05, Y5, Y5
+	VPADDQ     Y3, Y4, Y3
+	VPADDQ     Y5, Y0, Y0
+	VPSRLQ     $0x22, Y1, Y1
+	VPSRLQ     $0x22, Y2, Y2
+	VPADDQ     Y1, Y3, Y1
+	VPADDQ     Y2, Y0, Y0
+	VMOVUPS    (SP), Y2
+	VMOVUPS    32(SP), Y3
+	VPSRLQ     $0x29, Y2, Y2
+	VPSRLQ     $0x29, Y3, Y3
+	VPAND      constants<>+2304(SB), Y2, Y2
+	VPAND      constants<>+2304(SB), Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, (R8)(Y2*8), Y4
 	VXORPD     Y2, Y2, Y2
 	VMOVUPS    constants<>+1536(SB), Y5
-	VPGATHERQQ Y5, (DI)(Y3*8), Y2
-	VPSRLQ     $0x20, Y2, Y5
-	VPSRLQ     $0x20, Y0, Y6
-	VPMULUDQ   Y0, Y2, Y7
-	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   Y0, Y5, Y0
-	VPADDQ     Y0, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   Y6, Y2, Y0
-	VPADDQ     Y0, Y8, Y8
-	VPSRLQ     $0x20, Y7, Y0
-	VPSRLQ     $0x20, Y8, Y7
-	VPADDQ     Y7, Y0, Y0
-	VPMULUDQ   Y6, Y5, Y7
-	VPADDQ     Y7, Y0, Y0
+	VPGATHERQQ Y5, (R8)(Y3*8), Y2
+	VPSRLQ     $0x08, Y1, Y3
 	VPSRLQ     $0x08, Y0, Y5
-	VPADDQ     Y5, Y2, Y2
+	VPADDQ     Y3, Y4, Y3
+	VPADDQ     Y5, Y2, Y5
+	VPSRLQ     $0x20, Y4, Y6
+	VPSRLQ     $0x20, Y2, Y7
+	VPSRLQ     $0x20, Y1, Y8
+	VPSRLQ     $0x20, Y0, Y9
+	VPMULUDQ   Y1, Y4, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y1, Y6, Y1
+	VPADDQ     Y1, Y10, Y10
+	VPAND      constants<>+8512(SB), Y10, Y11
+	VPMULUDQ   Y8, Y4, Y1
+	VPADDQ     Y1, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y1
+	VPSRLQ     $0x20, Y11, Y4
+	VPADDQ     Y4, Y1, Y1
+	VPMULUDQ   Y8, Y6, Y4
+	VPADDQ     Y4, Y1, Y1
+	VPMULUDQ   Y0, Y2, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPMULUDQ   Y0, Y7, Y0
+	VPADDQ     Y0, Y4, Y4
+	VPAND      constants<>+8512(SB), Y4, Y6
+	VPMULUDQ   Y9, Y2, Y0
+	VPADDQ     Y0, Y6, Y6
+	VPSRLQ     $0x20, Y4, Y0
+	VPSRLQ     $0x20, Y6, Y2
+	VPADDQ     Y2, Y0, Y0
+	VPMULUDQ   Y9, Y7, Y2
+	VPADDQ     Y2, Y0, Y0
+	VPSRLQ     $0x10, Y1, Y1
+	VPSRLQ     $0x10, Y0, Y0
+	VPADDQ     Y1, Y3, Y1
+	VPADDQ     Y0, Y5, Y0
+	VMOVUPS    (SP), Y2
+	VMOVUPS    32(SP), Y3
+	VPSRLQ     $0x30, Y2, Y2
+	VPSRLQ     $0x30, Y3, Y3
+	VPAND      constants<>+2368(SB), Y2, Y2
+	VPAND      constants<>+2368(SB), Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, (DI)(Y2*8), Y4
 	VXORPD     Y5, Y5, Y5
 	VMOVUPS    constants<>+1536(SB), Y6
-	VPGATHERQQ Y6, 8(DI)(Y3*8), Y5
+	VPGATHERQQ Y6, (DI)(Y3*8), Y5
+	VPSRLQ     $0x20, Y4, Y6
+	VPSRLQ     $0x20, Y5, Y7
+	VPSRLQ     $0x20, Y1, Y8
+	VPSRLQ     $0x20, Y0, Y9
+	VPMULUDQ   Y1, Y4, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y1, Y6, Y1
+	VPADDQ     Y1, Y10, Y10
+	VPAND      constants<>+8512(SB), Y10, Y11
+	VPMULUDQ   Y8, Y4, Y1
+	VPADDQ     Y1, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y1
+	VPSRLQ     $0x20, Y11, Y10
+	VPADDQ     Y10, Y1, Y1
+	VPMULUDQ   Y8, Y6, Y10
+	VPADDQ     Y10, Y1, Y1
+	VPMULUDQ   Y0, Y5, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y0, Y7, Y0
+	VPADDQ     Y0, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y8
+	VPMULUDQ   Y9, Y5, Y0
+	VPADDQ     Y0, Y8, Y8
+	VPSRLQ     $0x20, Y6, Y0
+	VPSRLQ     $0x20, Y8, Y6
+	VPADDQ     Y6, Y0, Y0
+	VPMULUDQ   Y9, Y7, Y6
+	VPADDQ     Y6, Y0, Y0
+	VPSRLQ     $0x08, Y1, Y6
+	VPSRLQ     $0x08, Y0, Y7
+	VPADDQ     Y6, Y4, Y4
+	VPADDQ     Y7, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VMOVUPS    constants<>+1536(SB), Y7
+	VPGATHERQQ Y7, 8(DI)(Y2*8), Y6
+	VXORPD     Y2, Y2, Y2
+	VMOVUPS    constants<>+1536(SB), Y7
+	VPGATHERQQ Y7, 8(DI)(Y3*8), Y2
+	VPSLLQ     $0x38, Y1, Y1
 	VPSLLQ     $0x38, Y0, Y0
-	VPADDQ     Y0, Y5, Y0
+	VPADDQ     Y1, Y6, Y1
+	VPADDQ     Y0, Y2, Y0
+	VPXOR      constants<>+192(SB), Y1, Y1
+	VPXOR      constants<>+192(SB), Y6, Y3
+	VPCMPGTQ   Y1, Y3, Y1
+	VPSUBQ     Y1, Y4, Y4
 	VPXOR      constants<>+192(SB), Y0, Y0
-	VPXOR      constants<>+192(SB), Y5, Y3
-	VPCMPGTQ   Y0, Y3, Y0
+	VPXOR      constants<>+192(SB), Y2, Y1
+	VPCMPGTQ   Y0, Y1, Y0
+	VPSUBQ     Y0, Y5, Y5
+	VMOVUPS    (SP), Y0
+	VMOVUPS    32(SP), Y1
+	VPSRLQ     $0x39, Y0, Y0
+	VPSRLQ     $0x39, Y1, Y1
+	VMOVUPS    constants<>+2432(SB), Y2
 	VPSUBQ     Y0, Y2, Y2
-	VPSRLVQ    Y4, Y2, Y0
+	VMOVUPS    constants<>+2432(SB), Y0
+	VPSUBQ     Y1, Y0, Y0
+	VPSRLVQ    Y2, Y4, Y1
+	VPSRLVQ    Y0, Y5, Y0
+	VPADDQ     constants<>+64(SB), Y1, Y1
 	VPADDQ     constants<>+64(SB), Y0, Y0
+	VPSRLQ     $0x01, Y1, Y1
 	VPSRLQ     $0x01, Y0, Y0
-	VPTEST     Y1, Y1
-	JZ         good465
+	VMOVUPS    (AX)(BX*8), Y2
+	VMOVUPS    32(AX)(BX*8), Y3
+	VMOVUPS    constants<>+2496(SB), Y4
+	VPCMPGTQ   Y2, Y4, Y2
+	VPXOR      constants<>+1536(SB), Y2, Y2
+	VMOVUPS    constants<>+2496(SB), Y4
+	VPCMPGTQ   Y3, Y4, Y3
+	VPXOR      constants<>+1536(SB), Y3, Y3
+	VPOR       Y3, Y2, Y2
+	VPTEST     Y2, Y2
+	JZ         good467
 	MOVQ       BX, AX
 	JMP        stopped
 
-good465:
+good467:
+	VBROADCASTSD minus+24(FP), Y2
+	VPXOR        Y2, Y1, Y1
+	VPXOR        Y2, Y0, Y0
+	VPSUBQ       Y2, Y1, Y1
+	VPSUBQ       Y2, Y0, Y0
+	VMOVUPS      (CX)(BX*8), Y2
+	VPADDQ       Y2, Y1, Y1
+	VMOVUPS      Y1, (CX)(BX*8)
+	VMOVUPS      32(CX)(BX*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, 32(CX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          many462
+
+oneTest464:
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail465
+
+one463:
+	VMOVUPS    (AX)(BX*8), Y0
+	VMOVUPS    constants<>+1600(SB), Y1
+	VPCMPGTQ   Y1, Y0, Y2
+	VBLENDVPD  Y2, Y0, Y1, Y1
+	VPADDQ     constants<>+1664(SB), Y1, Y0
+	VPSLLQ     $0x0e, Y0, Y0
+	VPSRLQ     $0x20, Y0, Y1
+	VPMULUDQ   constants<>+1728(SB), Y0, Y3
+	VPSRLQ     $0x20, Y3, Y5
+	VPMULUDQ   constants<>+1728(SB), Y1, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y4
+	VPMULUDQ   constants<>+8448(SB), Y0, Y2
+	VPADDQ     Y2, Y4, Y4
+	VPSRLQ     $0x20, Y5, Y2
+	VPSRLQ     $0x20, Y4, Y5
+	VPADDQ     Y5, Y2, Y2
+	VPMULUDQ   constants<>+8448(SB), Y1, Y5
+	VPADDQ     Y5, Y2, Y2
+	VPSLLQ     $0x20, Y4, Y4
+	VPBLENDD   $0xaa, Y4, Y3, Y3
+	VPMULUDQ   constants<>+1856(SB), Y0, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   constants<>+1856(SB), Y1, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   constants<>+8576(SB), Y0, Y4
+	VPADDQ     Y4, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y4
+	VPSRLQ     $0x20, Y6, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPMULUDQ   constants<>+8576(SB), Y1, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPADDQ     Y4, Y3, Y1
+	VPXOR      constants<>+192(SB), Y1, Y4
+	VPXOR      constants<>+192(SB), Y3, Y3
+	VPCMPGTQ   Y4, Y3, Y3
+	VPSUBQ     Y3, Y2, Y2
+	VPADDQ     constants<>+1984(SB), Y2, Y2
+	VMOVUPS    constants<>+2048(SB), Y3
+	VPADDQ     Y1, Y3, Y1
+	VPXOR      constants<>+192(SB), Y1, Y4
+	VPXOR      constants<>+192(SB), Y3, Y3
+	VPCMPGTQ   Y4, Y3, Y3
+	VPSUBQ     Y3, Y2, Y2
+	VPADDQ     Y0, Y2, Y0
+	MOVQ       coarse+32(FP), DI
+	MOVQ       fine+40(FP), R8
+	VMOVUPS    Y0, (SP)
+	VPSLLQ     $0x17, Y0, Y0
+	VPSRLQ     $0x29, Y1, Y1
+	VPOR       Y1, Y0, Y0
+	VPSRLQ     $0x20, Y0, Y1
+	VPMULUDQ   constants<>+2112(SB), Y0, Y3
+	VPSRLQ     $0x20, Y3, Y3
+	VPMULUDQ   constants<>+2112(SB), Y1, Y2
+	VPADDQ     Y2, Y3, Y3
+	VPAND      constants<>+8512(SB), Y3, Y4
+	VPMULUDQ   constants<>+8640(SB), Y0, Y2
+	VPADDQ     Y2, Y4, Y4
+	VPSRLQ     $0x20, Y3, Y2
+	VPSRLQ     $0x20, Y4, Y0
+	VPADDQ     Y0, Y2, Y2
+	VPMULUDQ   constants<>+8640(SB), Y1, Y0
+	VPADDQ     Y0, Y2, Y2
+	VPSRLQ     $0x0c, Y2, Y0
+	VXORPD     Y1, Y1, Y1
+	VPAND      constants<>+640(SB), Y0, Y3
+	VPSRLQ     $0x20, Y3, Y4
+	VPSLLQ     $0x0c, Y0, Y5
+	VPSRLQ     $0x20, Y5, Y6
+	VPMULUDQ   Y3, Y5, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y3, Y6, Y3
+	VPADDQ     Y3, Y7, Y7
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   Y4, Y5, Y3
+	VPADDQ     Y3, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y3
+	VPSRLQ     $0x20, Y8, Y5
+	VPADDQ     Y5, Y3, Y3
+	VPMULUDQ   Y4, Y6, Y5
+	VPADDQ     Y5, Y3, Y3
+	VPADDQ     Y3, Y1, Y1
+	VXORPD     Y3, Y3, Y3
+	VPAND      constants<>+640(SB), Y0, Y0
+	VPSRLQ     $0x20, Y0, Y4
+	VPSLLQ     $0x0c, Y1, Y5
+	VPSRLQ     $0x20, Y5, Y6
+	VPMULUDQ   Y0, Y5, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y0, Y6, Y0
+	VPADDQ     Y0, Y7, Y7
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   Y4, Y5, Y0
+	VPADDQ     Y0, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y0
+	VPSRLQ     $0x20, Y8, Y5
+	VPADDQ     Y5, Y0, Y0
+	VPMULUDQ   Y4, Y6, Y5
+	VPADDQ     Y5, Y0, Y0
+	VPADDQ     Y0, Y3, Y3
+	VPSRLQ     $0x14, Y3, Y0
+	VPMULUDQ   constants<>+2240(SB), Y0, Y0
+	VPSRLQ     $0x05, Y1, Y1
+	VPADDQ     Y1, Y2, Y1
+	VPSRLQ     $0x22, Y0, Y0
+	VPADDQ     Y0, Y1, Y0
+	VMOVUPS    (SP), Y1
+	VPSRLQ     $0x29, Y1, Y1
+	VPAND      constants<>+2304(SB), Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VMOVUPS    constants<>+1536(SB), Y3
+	VPGATHERQQ Y3, (R8)(Y1*8), Y2
+	VPSRLQ     $0x08, Y0, Y1
+	VPADDQ     Y1, Y2, Y1
+	VPSRLQ     $0x20, Y2, Y3
+	VPSRLQ     $0x20, Y0, Y4
+	VPMULUDQ   Y0, Y2, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y0, Y3, Y0
+	VPADDQ     Y0, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   Y4, Y2, Y0
+	VPADDQ     Y0, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y0
+	VPSRLQ     $0x20, Y6, Y2
+	VPADDQ     Y2, Y0, Y0
+	VPMULUDQ   Y4, Y3, Y2
+	VPADDQ     Y2, Y0, Y0
+	VPSRLQ     $0x10, Y0, Y0
+	VPADDQ     Y0, Y1, Y0
+	VMOVUPS    (SP), Y1
+	VPSRLQ     $0x30, Y1, Y1
+	VPAND      constants<>+2368(SB), Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VMOVUPS    constants<>+1536(SB), Y3
+	VPGATHERQQ Y3, (DI)(Y1*8), Y2
+	VPSRLQ     $0x20, Y2, Y3
+	VPSRLQ     $0x20, Y0, Y4
+	VPMULUDQ   Y0, Y2, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y0, Y3, Y0
+	VPADDQ     Y0, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   Y4, Y2, Y0
+	VPADDQ     Y0, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y0
+	VPSRLQ     $0x20, Y6, Y5
+	VPADDQ     Y5, Y0, Y0
+	VPMULUDQ   Y4, Y3, Y5
+	VPADDQ     Y5, Y0, Y0
+	VPSRLQ     $0x08, Y0, Y3
+	VPADDQ     Y3, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VMOVUPS    constants<>+1536(SB), Y4
+	VPGATHERQQ Y4, 8(DI)(Y1*8), Y3
+	VPSLLQ     $0x38, Y0, Y0
+	VPADDQ     Y0, Y3, Y0
+	VPXOR      constants<>+192(SB), Y0, Y0
+	VPXOR      constants<>+192(SB), Y3, Y1
+	VPCMPGTQ   Y0, Y1, Y0
+	VPSUBQ     Y0, Y2, Y2
+	VMOVUPS    (SP), Y0
+	VPSRLQ     $0x39, Y0, Y0
+	VMOVUPS    constants<>+2432(SB), Y1
+	VPSUBQ     Y0, Y1, Y1
+	VPSRLVQ    Y1, Y2, Y0
+	VPADDQ     constants<>+64(SB), Y0, Y0
+	VPSRLQ     $0x01, Y0, Y0
+	VMOVUPS    (AX)(BX*8), Y1
+	VMOVUPS    constants<>+2496(SB), Y2
+	VPCMPGTQ   Y1, Y2, Y1
+	VPXOR      constants<>+1536(SB), Y1, Y1
+	VPTEST     Y1, Y1
+	JZ         good468
+	MOVQ       BX, AX
+	JMP        stopped
+
+good468:
 	VBROADCASTSD minus+24(FP), Y1
 	VPXOR        Y1, Y0, Y0
 	VPSUBQ       Y1, Y0, Y0
@@ -17956,192 +18671,196 @@ good465:
 	VMOVUPS      Y0, (CX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one461
+	JLE          one463
 
-tail463:
+tail465:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done464
+	JZ         done466
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
 	VMOVUPS    (DI), Y0
 	VMASKMOVPD (AX)(BX*8), Y0, Y1
 	VMOVUPS    constants<>+1600(SB), Y2
-	VPCMPGTQ   Y1, Y2, Y2
-	VPXOR      constants<>+1536(SB), Y2, Y2
-	VMOVUPS    constants<>+1664(SB), Y3
-	VPCMPGTQ   Y3, Y1, Y4
-	VBLENDVPD  Y4, Y1, Y3, Y3
-	VPADDQ     constants<>+1728(SB), Y3, Y1
+	VPCMPGTQ   Y2, Y1, Y3
+	VBLENDVPD  Y3, Y1, Y2, Y2
+	VPADDQ     constants<>+1664(SB), Y2, Y1
 	VPSLLQ     $0x0e, Y1, Y1
-	VPSRLQ     $0x20, Y1, Y3
-	VPMULUDQ   constants<>+1792(SB), Y1, Y5
-	VPSRLQ     $0x20, Y5, Y7
-	VPMULUDQ   constants<>+1792(SB), Y3, Y4
-	VPADDQ     Y4, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y6
-	VPMULUDQ   constants<>+8384(SB), Y1, Y4
-	VPADDQ     Y4, Y6, Y6
-	VPSRLQ     $0x20, Y7, Y4
-	VPSRLQ     $0x20, Y6, Y7
-	VPADDQ     Y7, Y4, Y4
-	VPMULUDQ   constants<>+8384(SB), Y3, Y7
-	VPADDQ     Y7, Y4, Y4
-	VPSLLQ     $0x20, Y6, Y6
-	VPBLENDD   $0xaa, Y6, Y5, Y5
-	VPSRLQ     $0x20, Y1, Y3
-	VPMULUDQ   constants<>+1920(SB), Y1, Y7
-	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   constants<>+1920(SB), Y3, Y6
-	VPADDQ     Y6, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   constants<>+8512(SB), Y1, Y6
-	VPADDQ     Y6, Y8, Y8
+	VPSRLQ     $0x20, Y1, Y2
+	VPMULUDQ   constants<>+1728(SB), Y1, Y4
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   constants<>+1728(SB), Y2, Y3
+	VPADDQ     Y3, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y5
+	VPMULUDQ   constants<>+8448(SB), Y1, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPSRLQ     $0x20, Y6, Y3
+	VPSRLQ     $0x20, Y5, Y6
+	VPADDQ     Y6, Y3, Y3
+	VPMULUDQ   constants<>+8448(SB), Y2, Y6
+	VPADDQ     Y6, Y3, Y3
+	VPSLLQ     $0x20, Y5, Y5
+	VPBLENDD   $0xaa, Y5, Y4, Y4
+	VPMULUDQ   constants<>+1856(SB), Y1, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   constants<>+1856(SB), Y2, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y7
+	VPMULUDQ   constants<>+8576(SB), Y1, Y5
+	VPADDQ     Y5, Y7, Y7
+	VPSRLQ     $0x20, Y6, Y5
 	VPSRLQ     $0x20, Y7, Y6
-	VPSRLQ     $0x20, Y8, Y7
-	VPADDQ     Y7, Y6, Y6
-	VPMULUDQ   constants<>+8512(SB), Y3, Y7
-	VPADDQ     Y7, Y6, Y6
-	VPADDQ     Y6, Y5, Y3
-	VPXOR      constants<>+192(SB), Y3, Y6
-	VPXOR      constants<>+192(SB), Y5, Y5
-	VPCMPGTQ   Y6, Y5, Y5
-	VPSUBQ     Y5, Y4, Y4
-	VPADDQ     constants<>+2048(SB), Y4, Y4
-	VMOVUPS    constants<>+2112(SB), Y5
-	VPADDQ     Y3, Y5, Y3
-	VPXOR      constants<>+192(SB), Y3, Y6
-	VPXOR      constants<>+192(SB), Y5, Y5
-	VPCMPGTQ   Y6, Y5, Y5
-	VPSUBQ     Y5, Y4, Y4
-	VPADDQ     Y1, Y4, Y1
-	VPSRLQ     $0x39, Y1, Y4
-	VMOVUPS    constants<>+2176(SB), Y5
-	VPSUBQ     Y4, Y5, Y5
-	MOVQ       coarse+32(FP), AX
-	MOVQ       fine+40(FP), SI
-	VPSRLQ     $0x30, Y1, Y4
-	VPAND      constants<>+2240(SB), Y4, Y4
-	VPSRLQ     $0x29, Y1, Y6
-	VPAND      constants<>+2304(SB), Y6, Y6
-	VXORPD     Y7, Y7, Y7
-	VMOVUPS    constants<>+1536(SB), Y8
-	VPGATHERQQ Y8, (SI)(Y6*8), Y7
+	VPADDQ     Y6, Y5, Y5
+	VPMULUDQ   constants<>+8576(SB), Y2, Y6
+	VPADDQ     Y6, Y5, Y5
+	VPADDQ     Y5, Y4, Y2
+	VPXOR      constants<>+192(SB), Y2, Y5
+	VPXOR      constants<>+192(SB), Y4, Y4
+	VPCMPGTQ   Y5, Y4, Y4
+	VPSUBQ     Y4, Y3, Y3
+	VPADDQ     constants<>+1984(SB), Y3, Y3
+	VMOVUPS    constants<>+2048(SB), Y4
+	VPADDQ     Y2, Y4, Y2
+	VPXOR      constants<>+192(SB), Y2, Y5
+	VPXOR      constants<>+192(SB), Y4, Y4
+	VPCMPGTQ   Y5, Y4, Y4
+	VPSUBQ     Y4, Y3, Y3
+	VPADDQ     Y1, Y3, Y1
+	MOVQ       coarse+32(FP), SI
+	MOVQ       fine+40(FP), DI
+	VMOVUPS    Y1, (SP)
 	VPSLLQ     $0x17, Y1, Y1
-	VPSRLQ     $0x29, Y3, Y3
-	VPOR       Y3, Y1, Y1
-	VPSRLQ     $0x20, Y1, Y3
-	VPMULUDQ   constants<>+2368(SB), Y1, Y8
+	VPSRLQ     $0x29, Y2, Y2
+	VPOR       Y2, Y1, Y1
+	VPSRLQ     $0x20, Y1, Y2
+	VPMULUDQ   constants<>+2112(SB), Y1, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPMULUDQ   constants<>+2112(SB), Y2, Y3
+	VPADDQ     Y3, Y4, Y4
+	VPAND      constants<>+8512(SB), Y4, Y5
+	VPMULUDQ   constants<>+8640(SB), Y1, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPSRLQ     $0x20, Y4, Y3
+	VPSRLQ     $0x20, Y5, Y1
+	VPADDQ     Y1, Y3, Y3
+	VPMULUDQ   constants<>+8640(SB), Y2, Y1
+	VPADDQ     Y1, Y3, Y3
+	VPSRLQ     $0x0c, Y3, Y1
+	VXORPD     Y2, Y2, Y2
+	VPAND      constants<>+640(SB), Y1, Y4
+	VPSRLQ     $0x20, Y4, Y5
+	VPSLLQ     $0x0c, Y1, Y6
+	VPSRLQ     $0x20, Y6, Y7
+	VPMULUDQ   Y4, Y6, Y8
 	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   constants<>+2368(SB), Y3, Y6
-	VPADDQ     Y6, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   constants<>+8576(SB), Y1, Y6
-	VPADDQ     Y6, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y6
-	VPSRLQ     $0x20, Y9, Y1
-	VPADDQ     Y1, Y6, Y6
-	VPMULUDQ   constants<>+8576(SB), Y3, Y1
-	VPADDQ     Y1, Y6, Y6
-	VPSRLQ     $0x0c, Y6, Y1
-	VXORPD     Y3, Y3, Y3
-	VPAND      constants<>+640(SB), Y1, Y8
-	VPSRLQ     $0x20, Y8, Y9
-	VPSLLQ     $0x0c, Y1, Y10
-	VPSRLQ     $0x20, Y10, Y11
-	VPMULUDQ   Y8, Y10, Y12
-	VPSRLQ     $0x20, Y12, Y12
-	VPMULUDQ   Y8, Y11, Y8
-	VPADDQ     Y8, Y12, Y12
-	VPAND      constants<>+8448(SB), Y12, Y13
-	VPMULUDQ   Y9, Y10, Y8
-	VPADDQ     Y8, Y13, Y13
-	VPSRLQ     $0x20, Y12, Y8
-	VPSRLQ     $0x20, Y13, Y10
-	VPADDQ     Y10, Y8, Y8
-	VPMULUDQ   Y9, Y11, Y10
-	VPADDQ     Y10, Y8, Y8
-	VPADDQ     Y8, Y3, Y3
-	VXORPD     Y8, Y8, Y8
+	VPMULUDQ   Y4, Y7, Y4
+	VPADDQ     Y4, Y8, Y8
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y5, Y6, Y4
+	VPADDQ     Y4, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y4
+	VPSRLQ     $0x20, Y9, Y6
+	VPADDQ     Y6, Y4, Y4
+	VPMULUDQ   Y5, Y7, Y6
+	VPADDQ     Y6, Y4, Y4
+	VPADDQ     Y4, Y2, Y2
+	VXORPD     Y4, Y4, Y4
 	VPAND      constants<>+640(SB), Y1, Y1
-	VPSRLQ     $0x20, Y1, Y9
-	VPSLLQ     $0x0c, Y3, Y10
-	VPSRLQ     $0x20, Y10, Y11
-	VPMULUDQ   Y1, Y10, Y12
-	VPSRLQ     $0x20, Y12, Y12
-	VPMULUDQ   Y1, Y11, Y1
-	VPADDQ     Y1, Y12, Y12
-	VPAND      constants<>+8448(SB), Y12, Y13
-	VPMULUDQ   Y9, Y10, Y1
-	VPADDQ     Y1, Y13, Y13
-	VPSRLQ     $0x20, Y12, Y1
-	VPSRLQ     $0x20, Y13, Y10
-	VPADDQ     Y10, Y1, Y1
-	VPMULUDQ   Y9, Y11, Y10
-	VPADDQ     Y10, Y1, Y1
-	VPADDQ     Y1, Y8, Y8
-	VPSRLQ     $0x14, Y8, Y1
-	VPMULUDQ   constants<>+2496(SB), Y1, Y1
-	VPSRLQ     $0x05, Y3, Y3
-	VPADDQ     Y3, Y6, Y3
-	VPSRLQ     $0x22, Y1, Y1
-	VPADDQ     Y1, Y3, Y1
-	VPSRLQ     $0x08, Y1, Y3
-	VPADDQ     Y3, Y7, Y3
-	VPSRLQ     $0x20, Y7, Y6
-	VPSRLQ     $0x20, Y1, Y8
-	VPMULUDQ   Y1, Y7, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y1, Y6, Y1
-	VPADDQ     Y1, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y8, Y7, Y1
-	VPADDQ     Y1, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y1
-	VPSRLQ     $0x20, Y10, Y7
-	VPADDQ     Y7, Y1, Y1
-	VPMULUDQ   Y8, Y6, Y7
-	VPADDQ     Y7, Y1, Y1
-	VPSRLQ     $0x10, Y1, Y1
-	VPADDQ     Y1, Y3, Y1
-	VXORPD     Y3, Y3, Y3
-	VMOVUPS    constants<>+1536(SB), Y6
-	VPGATHERQQ Y6, (AX)(Y4*8), Y3
-	VPSRLQ     $0x20, Y3, Y6
-	VPSRLQ     $0x20, Y1, Y7
-	VPMULUDQ   Y1, Y3, Y8
+	VPSRLQ     $0x20, Y1, Y5
+	VPSLLQ     $0x0c, Y2, Y6
+	VPSRLQ     $0x20, Y6, Y7
+	VPMULUDQ   Y1, Y6, Y8
 	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y1, Y6, Y1
+	VPMULUDQ   Y1, Y7, Y1
 	VPADDQ     Y1, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y7, Y3, Y1
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y5, Y6, Y1
 	VPADDQ     Y1, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y1
-	VPSRLQ     $0x20, Y9, Y8
-	VPADDQ     Y8, Y1, Y1
-	VPMULUDQ   Y7, Y6, Y8
-	VPADDQ     Y8, Y1, Y1
-	VPSRLQ     $0x08, Y1, Y6
-	VPADDQ     Y6, Y3, Y3
-	VXORPD     Y6, Y6, Y6
-	VMOVUPS    constants<>+1536(SB), Y7
-	VPGATHERQQ Y7, 8(AX)(Y4*8), Y6
+	VPSRLQ     $0x20, Y9, Y6
+	VPADDQ     Y6, Y1, Y1
+	VPMULUDQ   Y5, Y7, Y6
+	VPADDQ     Y6, Y1, Y1
+	VPADDQ     Y1, Y4, Y4
+	VPSRLQ     $0x14, Y4, Y1
+	VPMULUDQ   constants<>+2240(SB), Y1, Y1
+	VPSRLQ     $0x05, Y2, Y2
+	VPADDQ     Y2, Y3, Y2
+	VPSRLQ     $0x22, Y1, Y1
+	VPADDQ     Y1, Y2, Y1
+	VMOVUPS    (SP), Y2
+	VPSRLQ     $0x29, Y2, Y2
+	VPAND      constants<>+2304(SB), Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VMOVUPS    constants<>+1536(SB), Y4
+	VPGATHERQQ Y4, (DI)(Y2*8), Y3
+	VPSRLQ     $0x08, Y1, Y2
+	VPADDQ     Y2, Y3, Y2
+	VPSRLQ     $0x20, Y3, Y4
+	VPSRLQ     $0x20, Y1, Y5
+	VPMULUDQ   Y1, Y3, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y1, Y4, Y1
+	VPADDQ     Y1, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y7
+	VPMULUDQ   Y5, Y3, Y1
+	VPADDQ     Y1, Y7, Y7
+	VPSRLQ     $0x20, Y6, Y1
+	VPSRLQ     $0x20, Y7, Y3
+	VPADDQ     Y3, Y1, Y1
+	VPMULUDQ   Y5, Y4, Y3
+	VPADDQ     Y3, Y1, Y1
+	VPSRLQ     $0x10, Y1, Y1
+	VPADDQ     Y1, Y2, Y1
+	VMOVUPS    (SP), Y2
+	VPSRLQ     $0x30, Y2, Y2
+	VPAND      constants<>+2368(SB), Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VMOVUPS    constants<>+1536(SB), Y4
+	VPGATHERQQ Y4, (SI)(Y2*8), Y3
+	VPSRLQ     $0x20, Y3, Y4
+	VPSRLQ     $0x20, Y1, Y5
+	VPMULUDQ   Y1, Y3, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y1, Y4, Y1
+	VPADDQ     Y1, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y7
+	VPMULUDQ   Y5, Y3, Y1
+	VPADDQ     Y1, Y7, Y7
+	VPSRLQ     $0x20, Y6, Y1
+	VPSRLQ     $0x20, Y7, Y6
+	VPADDQ     Y6, Y1, Y1
+	VPMULUDQ   Y5, Y4, Y6
+	VPADDQ     Y6, Y1, Y1
+	VPSRLQ     $0x08, Y1, Y4
+	VPADDQ     Y4, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, 8(SI)(Y2*8), Y4
 	VPSLLQ     $0x38, Y1, Y1
-	VPADDQ     Y1, Y6, Y1
+	VPADDQ     Y1, Y4, Y1
 	VPXOR      constants<>+192(SB), Y1, Y1
-	VPXOR      constants<>+192(SB), Y6, Y4
-	VPCMPGTQ   Y1, Y4, Y1
+	VPXOR      constants<>+192(SB), Y4, Y2
+	VPCMPGTQ   Y1, Y2, Y1
 	VPSUBQ     Y1, Y3, Y3
-	VPSRLVQ    Y5, Y3, Y1
+	VMOVUPS    (SP), Y1
+	VPSRLQ     $0x39, Y1, Y1
+	VMOVUPS    constants<>+2432(SB), Y2
+	VPSUBQ     Y1, Y2, Y2
+	VPSRLVQ    Y2, Y3, Y1
 	VPADDQ     constants<>+64(SB), Y1, Y1
 	VPSRLQ     $0x01, Y1, Y1
+	VMASKMOVPD (AX)(BX*8), Y0, Y2
+	VMOVUPS    constants<>+2496(SB), Y3
+	VPCMPGTQ   Y2, Y3, Y2
+	VPXOR      constants<>+1536(SB), Y2, Y2
 	VPTEST     Y2, Y0
-	JZ         good466
+	JZ         good469
 	MOVQ       BX, AX
 	JMP        stopped
 
-good466:
+good469:
 	VBROADCASTSD minus+24(FP), Y2
 	VPXOR        Y2, Y1, Y1
 	VPSUBQ       Y2, Y1, Y1
@@ -18149,7 +18868,7 @@ good466:
 	VPADDQ       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
 
-done464:
+done466:
 	MOVQ DX, AX
 
 stopped:
@@ -18159,160 +18878,495 @@ stopped:
 
 // func addLogAVX2<>(n int, x *int64, y *int64, minus int, table *uint64) int
 // Requires: AVX, AVX2
-TEXT ·addLogAVX2<>(SB), NOSPLIT, $0-48
-	MOVQ x+8(FP), AX
-	MOVQ y+16(FP), CX
-	MOVQ n+0(FP), DX
-	XORQ BX, BX
-	LEAQ -4(DX), SI
-	CMPQ BX, SI
-	JG   tail470
+TEXT ·addLogAVX2<>(SB), NOSPLIT, $320-48
+	MOVQ  x+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -8(DX), SI
+	TESTQ SI, SI
+	JL    oneTest472
 
-one468:
+many470:
 	VMOVUPS    (AX)(BX*8), Y0
-	VXORPD     Y1, Y1, Y1
-	VPCMPGTQ   Y1, Y0, Y1
-	VPXOR      constants<>+1536(SB), Y1, Y1
+	VMOVUPS    32(AX)(BX*8), Y1
 	VPSRLQ     $0x01, Y0, Y2
 	VPANDN     Y0, Y2, Y2
-	VPSRLQ     $0x20, Y2, Y3
-	VPOR       constants<>+8064(SB), Y3, Y3
-	VSUBPD     constants<>+8128(SB), Y3, Y3
+	VPSRLQ     $0x01, Y1, Y3
+	VPANDN     Y1, Y3, Y3
+	VPSRLQ     $0x20, Y2, Y4
+	VPSRLQ     $0x20, Y3, Y5
+	VPOR       constants<>+8128(SB), Y4, Y4
+	VPOR       constants<>+8128(SB), Y5, Y5
+	VSUBPD     constants<>+8192(SB), Y4, Y4
 	VPBLENDD   $0xaa, constants<>+512(SB), Y2, Y2
-	VADDPD     Y3, Y2, Y2
+	VADDPD     Y4, Y2, Y2
+	VSUBPD     constants<>+8192(SB), Y5, Y5
+	VPBLENDD   $0xaa, constants<>+512(SB), Y3, Y3
+	VADDPD     Y5, Y3, Y3
 	VPSRLQ     $0x34, Y2, Y2
-	VMOVUPS    constants<>+8640(SB), Y3
-	VPSUBQ     Y2, Y3, Y3
-	VPSLLVQ    Y3, Y0, Y0
-	VMOVUPS    constants<>+2560(SB), Y2
+	VPSRLQ     $0x34, Y3, Y3
+	VMOVUPS    constants<>+8704(SB), Y4
+	VPSUBQ     Y2, Y4, Y4
+	VMOVUPS    constants<>+8704(SB), Y2
 	VPSUBQ     Y3, Y2, Y2
+	VPSLLVQ    Y4, Y0, Y0
+	VPSLLVQ    Y2, Y1, Y1
+	VMOVUPS    constants<>+2560(SB), Y3
+	VPSUBQ     Y4, Y3, Y3
+	VMOVUPS    constants<>+2560(SB), Y4
+	VPSUBQ     Y2, Y4, Y4
+	VMOVUPS    Y3, (SP)
+	VMOVUPS    Y4, 32(SP)
 	MOVQ       table+32(FP), DI
-	VPSRLQ     $0x37, Y0, Y3
+	VPSRLQ     $0x37, Y0, Y2
+	VPSRLQ     $0x37, Y1, Y3
+	VPAND      constants<>+2304(SB), Y2, Y2
 	VPAND      constants<>+2304(SB), Y3, Y3
-	VPADDQ     Y3, Y3, Y4
-	VPADDQ     Y3, Y4, Y3
+	VPADDQ     Y2, Y2, Y4
+	VPADDQ     Y3, Y3, Y5
+	VPADDQ     Y2, Y4, Y2
+	VPADDQ     Y3, Y5, Y3
+	VMOVUPS    Y2, 64(SP)
+	VMOVUPS    Y3, 96(SP)
 	VXORPD     Y4, Y4, Y4
 	VMOVUPS    constants<>+1536(SB), Y5
-	VPGATHERQQ Y5, (DI)(Y3*8), Y4
-	VPSRLQ     $0x20, Y0, Y5
+	VPGATHERQQ Y5, (DI)(Y2*8), Y4
+	VXORPD     Y2, Y2, Y2
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, (DI)(Y3*8), Y2
+	VPSRLQ     $0x20, Y0, Y3
+	VPSRLQ     $0x20, Y1, Y5
 	VPSRLQ     $0x20, Y4, Y6
-	VPMULUDQ   Y4, Y0, Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y4, Y5, Y4
-	VPADDQ     Y4, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y6, Y0, Y4
+	VPSRLQ     $0x20, Y2, Y7
+	VPMULUDQ   Y4, Y0, Y8
+	VPSRLQ     $0x20, Y8, Y9
+	VPMULUDQ   Y4, Y3, Y4
 	VPADDQ     Y4, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y4
-	VPSRLQ     $0x20, Y9, Y0
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   Y6, Y0, Y4
+	VPADDQ     Y4, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y4
+	VPSRLQ     $0x20, Y10, Y0
 	VPADDQ     Y0, Y4, Y4
-	VPMULUDQ   Y6, Y5, Y0
+	VPMULUDQ   Y6, Y3, Y0
 	VPADDQ     Y0, Y4, Y4
-	VPSLLQ     $0x20, Y9, Y9
-	VPBLENDD   $0xaa, Y9, Y7, Y7
-	VPSLLQ     $0x0a, Y4, Y0
-	VPSRLQ     $0x36, Y7, Y4
-	VPOR       Y4, Y0, Y0
-	VPSRLQ     $0x20, Y0, Y4
-	VPMULUDQ   Y0, Y0, Y6
+	VPSLLQ     $0x20, Y10, Y10
+	VPBLENDD   $0xaa, Y10, Y8, Y8
+	VPMULUDQ   Y2, Y1, Y0
+	VPSRLQ     $0x20, Y0, Y3
+	VPMULUDQ   Y2, Y5, Y2
+	VPADDQ     Y2, Y3, Y3
+	VPAND      constants<>+8512(SB), Y3, Y6
+	VPMULUDQ   Y7, Y1, Y2
+	VPADDQ     Y2, Y6, Y6
+	VPSRLQ     $0x20, Y3, Y2
+	VPSRLQ     $0x20, Y6, Y1
+	VPADDQ     Y1, Y2, Y2
+	VPMULUDQ   Y7, Y5, Y1
+	VPADDQ     Y1, Y2, Y2
+	VPSLLQ     $0x20, Y6, Y6
+	VPBLENDD   $0xaa, Y6, Y0, Y0
+	VPSLLQ     $0x0a, Y4, Y1
+	VPSLLQ     $0x0a, Y2, Y2
+	VPSRLQ     $0x36, Y8, Y3
+	VPSRLQ     $0x36, Y0, Y0
+	VPOR       Y3, Y1, Y1
+	VPOR       Y0, Y2, Y0
+	VPSRLQ     $0x20, Y1, Y2
+	VPSRLQ     $0x20, Y0, Y3
+	VMOVUPS    Y1, 128(SP)
+	VMOVUPS    Y0, 160(SP)
+	VPMULUDQ   Y1, Y1, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y1, Y2, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   Y2, Y1, Y4
+	VPADDQ     Y4, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y4
+	VPSRLQ     $0x20, Y6, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPMULUDQ   Y2, Y2, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPMULUDQ   Y0, Y0, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y0, Y3, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   Y3, Y0, Y2
+	VPADDQ     Y2, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y2
+	VPSRLQ     $0x20, Y6, Y5
+	VPADDQ     Y5, Y2, Y2
+	VPMULUDQ   Y3, Y3, Y5
+	VPADDQ     Y5, Y2, Y2
+	VMOVUPS    Y4, 192(SP)
+	VMOVUPS    Y2, 224(SP)
+	VPSRLQ     $0x08, Y1, Y1
+	VPSRLQ     $0x08, Y0, Y0
+	VPSRLQ     $0x20, Y1, Y2
+	VPSRLQ     $0x20, Y0, Y3
+	VPMULUDQ   constants<>+2624(SB), Y1, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   constants<>+2624(SB), Y2, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   constants<>+8768(SB), Y1, Y4
+	VPADDQ     Y4, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y4
+	VPSRLQ     $0x20, Y6, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPMULUDQ   constants<>+8768(SB), Y2, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPMULUDQ   constants<>+2624(SB), Y0, Y6
 	VPSRLQ     $0x20, Y6, Y6
-	VPMULUDQ   Y0, Y4, Y5
+	VPMULUDQ   constants<>+2624(SB), Y3, Y5
 	VPADDQ     Y5, Y6, Y6
-	VPAND      constants<>+8448(SB), Y6, Y7
-	VPMULUDQ   Y4, Y0, Y5
+	VPAND      constants<>+8512(SB), Y6, Y7
+	VPMULUDQ   constants<>+8768(SB), Y0, Y5
 	VPADDQ     Y5, Y7, Y7
 	VPSRLQ     $0x20, Y6, Y5
 	VPSRLQ     $0x20, Y7, Y6
 	VPADDQ     Y6, Y5, Y5
-	VPMULUDQ   Y4, Y4, Y6
+	VPMULUDQ   constants<>+8768(SB), Y3, Y6
 	VPADDQ     Y6, Y5, Y5
+	VPSRLQ     $0x01, Y4, Y4
+	VPSRLQ     $0x01, Y5, Y5
+	VMOVUPS    constants<>+192(SB), Y6
+	VPSUBQ     Y4, Y6, Y6
+	VMOVUPS    constants<>+192(SB), Y4
+	VPSUBQ     Y5, Y4, Y4
+	VMOVUPS    Y6, 256(SP)
+	VMOVUPS    Y4, 288(SP)
+	VPMULUDQ   constants<>+2752(SB), Y1, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   constants<>+2752(SB), Y2, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   constants<>+8832(SB), Y1, Y4
+	VPADDQ     Y4, Y6, Y6
 	VPSRLQ     $0x20, Y5, Y4
-	VPSRLQ     $0x08, Y0, Y6
-	VPSRLQ     $0x20, Y6, Y7
-	VPMULUDQ   constants<>+2624(SB), Y6, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   constants<>+2624(SB), Y7, Y8
-	VPADDQ     Y8, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   constants<>+8704(SB), Y6, Y8
-	VPADDQ     Y8, Y10, Y10
+	VPSRLQ     $0x20, Y6, Y1
+	VPADDQ     Y1, Y4, Y4
+	VPMULUDQ   constants<>+8832(SB), Y2, Y1
+	VPADDQ     Y1, Y4, Y4
+	VPMULUDQ   constants<>+2752(SB), Y0, Y2
+	VPSRLQ     $0x20, Y2, Y2
+	VPMULUDQ   constants<>+2752(SB), Y3, Y1
+	VPADDQ     Y1, Y2, Y2
+	VPAND      constants<>+8512(SB), Y2, Y5
+	VPMULUDQ   constants<>+8832(SB), Y0, Y1
+	VPADDQ     Y1, Y5, Y5
+	VPSRLQ     $0x20, Y2, Y1
+	VPSRLQ     $0x20, Y5, Y0
+	VPADDQ     Y0, Y1, Y1
+	VPMULUDQ   constants<>+8832(SB), Y3, Y0
+	VPADDQ     Y0, Y1, Y1
+	VPSRLQ     $0x02, Y4, Y0
+	VPSRLQ     $0x02, Y1, Y1
+	VMOVUPS    constants<>+2880(SB), Y2
+	VPSUBQ     Y0, Y2, Y2
+	VMOVUPS    constants<>+2880(SB), Y0
+	VPSUBQ     Y1, Y0, Y0
+	VMOVUPS    192(SP), Y1
+	VMOVUPS    224(SP), Y3
+	VPSRLQ     $0x20, Y1, Y4
+	VPSRLQ     $0x20, Y3, Y5
+	VPSRLQ     $0x20, Y2, Y6
+	VPSRLQ     $0x20, Y0, Y7
+	VPMULUDQ   Y2, Y1, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y2, Y4, Y2
+	VPADDQ     Y2, Y8, Y8
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y6, Y1, Y2
+	VPADDQ     Y2, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y2
 	VPSRLQ     $0x20, Y9, Y8
-	VPSRLQ     $0x20, Y10, Y9
-	VPADDQ     Y9, Y8, Y8
-	VPMULUDQ   constants<>+8704(SB), Y7, Y9
-	VPADDQ     Y9, Y8, Y8
-	VPSRLQ     $0x02, Y8, Y8
-	VMOVUPS    constants<>+2752(SB), Y9
-	VPSUBQ     Y8, Y9, Y9
-	VPMULUDQ   constants<>+2816(SB), Y6, Y10
-	VPSRLQ     $0x20, Y10, Y10
-	VPMULUDQ   constants<>+2816(SB), Y7, Y8
-	VPADDQ     Y8, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
-	VPMULUDQ   constants<>+8768(SB), Y6, Y8
-	VPADDQ     Y8, Y11, Y11
-	VPSRLQ     $0x20, Y10, Y8
-	VPSRLQ     $0x20, Y11, Y6
-	VPADDQ     Y6, Y8, Y8
-	VPMULUDQ   constants<>+8768(SB), Y7, Y6
-	VPADDQ     Y6, Y8, Y8
-	VPSRLQ     $0x01, Y8, Y6
-	VMOVUPS    constants<>+192(SB), Y7
-	VPSUBQ     Y6, Y7, Y7
-	VPSRLQ     $0x20, Y9, Y6
-	VPMULUDQ   Y9, Y5, Y8
-	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y9, Y4, Y9
-	VPADDQ     Y9, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y10
-	VPMULUDQ   Y6, Y5, Y9
-	VPADDQ     Y9, Y10, Y10
-	VPSRLQ     $0x20, Y8, Y9
-	VPSRLQ     $0x20, Y10, Y8
-	VPADDQ     Y8, Y9, Y9
+	VPADDQ     Y8, Y2, Y2
 	VPMULUDQ   Y6, Y4, Y8
-	VPADDQ     Y8, Y9, Y9
-	VPSRLQ     $0x10, Y9, Y6
-	VPADDQ     Y6, Y7, Y6
-	VPSRLQ     $0x20, Y6, Y7
-	VPMULUDQ   Y6, Y5, Y8
-	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y6, Y4, Y6
-	VPADDQ     Y6, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y7, Y5, Y6
-	VPADDQ     Y6, Y9, Y9
+	VPADDQ     Y8, Y2, Y2
+	VPMULUDQ   Y0, Y3, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y0, Y5, Y0
+	VPADDQ     Y0, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y8
+	VPMULUDQ   Y7, Y3, Y0
+	VPADDQ     Y0, Y8, Y8
+	VPSRLQ     $0x20, Y6, Y0
 	VPSRLQ     $0x20, Y8, Y6
-	VPSRLQ     $0x20, Y9, Y5
-	VPADDQ     Y5, Y6, Y6
-	VPMULUDQ   Y7, Y4, Y5
-	VPADDQ     Y5, Y6, Y6
-	VPSRLQ     $0x08, Y6, Y4
-	VPSUBQ     Y4, Y0, Y0
+	VPADDQ     Y6, Y0, Y0
+	VPMULUDQ   Y7, Y5, Y6
+	VPADDQ     Y6, Y0, Y0
+	VPSRLQ     $0x10, Y2, Y2
+	VPSRLQ     $0x10, Y0, Y0
+	VMOVUPS    256(SP), Y6
+	VMOVUPS    288(SP), Y7
+	VPADDQ     Y6, Y2, Y2
+	VPADDQ     Y7, Y0, Y0
+	VPSRLQ     $0x20, Y2, Y6
+	VPSRLQ     $0x20, Y0, Y7
+	VPMULUDQ   Y2, Y1, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y2, Y4, Y2
+	VPADDQ     Y2, Y8, Y8
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y6, Y1, Y2
+	VPADDQ     Y2, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y2
+	VPSRLQ     $0x20, Y9, Y1
+	VPADDQ     Y1, Y2, Y2
+	VPMULUDQ   Y6, Y4, Y1
+	VPADDQ     Y1, Y2, Y2
+	VPMULUDQ   Y0, Y3, Y1
+	VPSRLQ     $0x20, Y1, Y1
+	VPMULUDQ   Y0, Y5, Y0
+	VPADDQ     Y0, Y1, Y1
+	VPAND      constants<>+8512(SB), Y1, Y4
+	VPMULUDQ   Y7, Y3, Y0
+	VPADDQ     Y0, Y4, Y4
+	VPSRLQ     $0x20, Y1, Y0
+	VPSRLQ     $0x20, Y4, Y1
+	VPADDQ     Y1, Y0, Y0
+	VPMULUDQ   Y7, Y5, Y1
+	VPADDQ     Y1, Y0, Y0
+	VPSRLQ     $0x08, Y2, Y1
+	VPSRLQ     $0x08, Y0, Y0
+	VMOVUPS    64(SP), Y2
+	VMOVUPS    96(SP), Y3
 	VXORPD     Y4, Y4, Y4
 	VMOVUPS    constants<>+1536(SB), Y5
-	VPGATHERQQ Y5, 8(DI)(Y3*8), Y4
+	VPGATHERQQ Y5, 8(DI)(Y2*8), Y4
+	VXORPD     Y2, Y2, Y2
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, 8(DI)(Y3*8), Y2
+	VMOVUPS    128(SP), Y3
+	VMOVUPS    160(SP), Y5
+	VPSUBQ     Y1, Y3, Y1
+	VPSUBQ     Y0, Y5, Y0
+	VPSRLQ     $0x08, Y1, Y1
 	VPSRLQ     $0x08, Y0, Y0
-	VPADDQ     Y0, Y4, Y0
-	VPMULUDQ   constants<>+8832(SB), Y2, Y4
-	VPSRLQ     $0x20, Y2, Y3
-	VPMULUDQ   constants<>+2944(SB), Y3, Y3
-	VPADDQ     Y3, Y4, Y4
-	VPSLLQ     $0x20, Y4, Y4
-	VPMULUDQ   constants<>+2944(SB), Y2, Y3
-	VPADDQ     Y4, Y3, Y3
+	VPADDQ     Y1, Y4, Y1
+	VPADDQ     Y0, Y2, Y0
+	VMOVUPS    (SP), Y2
+	VMOVUPS    32(SP), Y3
+	VPMULUDQ   constants<>+8896(SB), Y2, Y5
+	VPSRLQ     $0x20, Y2, Y4
+	VPMULUDQ   constants<>+2944(SB), Y4, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPSLLQ     $0x20, Y5, Y5
+	VPMULUDQ   constants<>+2944(SB), Y2, Y4
+	VPADDQ     Y5, Y4, Y4
+	VPMULUDQ   constants<>+8896(SB), Y3, Y5
+	VPSRLQ     $0x20, Y3, Y2
+	VPMULUDQ   constants<>+2944(SB), Y2, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPSLLQ     $0x20, Y5, Y5
+	VPMULUDQ   constants<>+2944(SB), Y3, Y2
+	VPADDQ     Y5, Y2, Y2
+	VPSRLQ     $0x07, Y1, Y1
 	VPSRLQ     $0x07, Y0, Y0
-	VPADDQ     Y0, Y3, Y0
-	VPADDQ     constants<>+3008(SB), Y0, Y0
+	VPADDQ     Y1, Y4, Y1
+	VPADDQ     Y0, Y2, Y0
+	VPADDQ     constants<>+3072(SB), Y1, Y1
+	VPADDQ     constants<>+3072(SB), Y0, Y0
+	VPXOR      constants<>+192(SB), Y1, Y1
 	VPXOR      constants<>+192(SB), Y0, Y0
+	VPSRLQ     $0x0e, Y1, Y1
 	VPSRLQ     $0x0e, Y0, Y0
-	VPSUBQ     constants<>+5632(SB), Y0, Y0
-	VPTEST     Y1, Y1
-	JZ         good472
+	VPSUBQ     constants<>+5696(SB), Y1, Y1
+	VPSUBQ     constants<>+5696(SB), Y0, Y0
+	VMOVUPS    (AX)(BX*8), Y2
+	VMOVUPS    32(AX)(BX*8), Y3
+	VXORPD     Y4, Y4, Y4
+	VPCMPGTQ   Y4, Y2, Y2
+	VPXOR      constants<>+1536(SB), Y2, Y2
+	VPCMPGTQ   Y4, Y3, Y3
+	VPXOR      constants<>+1536(SB), Y3, Y3
+	VPOR       Y3, Y2, Y2
+	VPTEST     Y2, Y2
+	JZ         good475
 	MOVQ       BX, AX
 	JMP        stopped
 
-good472:
+good475:
+	VBROADCASTSD minus+24(FP), Y2
+	VPXOR        Y2, Y1, Y1
+	VPXOR        Y2, Y0, Y0
+	VPSUBQ       Y2, Y1, Y1
+	VPSUBQ       Y2, Y0, Y0
+	VMOVUPS      (CX)(BX*8), Y2
+	VPADDQ       Y2, Y1, Y1
+	VMOVUPS      Y1, (CX)(BX*8)
+	VMOVUPS      32(CX)(BX*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, 32(CX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          many470
+
+oneTest472:
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail473
+
+one471:
+	VMOVUPS    (AX)(BX*8), Y0
+	VPSRLQ     $0x01, Y0, Y1
+	VPANDN     Y0, Y1, Y1
+	VPSRLQ     $0x20, Y1, Y2
+	VPOR       constants<>+8128(SB), Y2, Y2
+	VSUBPD     constants<>+8192(SB), Y2, Y2
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y1
+	VADDPD     Y2, Y1, Y1
+	VPSRLQ     $0x34, Y1, Y1
+	VMOVUPS    constants<>+8704(SB), Y2
+	VPSUBQ     Y1, Y2, Y2
+	VPSLLVQ    Y2, Y0, Y0
+	VMOVUPS    constants<>+2560(SB), Y1
+	VPSUBQ     Y2, Y1, Y1
+	VMOVUPS    Y1, (SP)
+	MOVQ       table+32(FP), DI
+	VPSRLQ     $0x37, Y0, Y1
+	VPAND      constants<>+2304(SB), Y1, Y1
+	VPADDQ     Y1, Y1, Y2
+	VPADDQ     Y1, Y2, Y1
+	VMOVUPS    Y1, 32(SP)
+	VXORPD     Y2, Y2, Y2
+	VMOVUPS    constants<>+1536(SB), Y3
+	VPGATHERQQ Y3, (DI)(Y1*8), Y2
+	VPSRLQ     $0x20, Y0, Y1
+	VPSRLQ     $0x20, Y2, Y3
+	VPMULUDQ   Y2, Y0, Y4
+	VPSRLQ     $0x20, Y4, Y5
+	VPMULUDQ   Y2, Y1, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   Y3, Y0, Y2
+	VPADDQ     Y2, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y2
+	VPSRLQ     $0x20, Y6, Y0
+	VPADDQ     Y0, Y2, Y2
+	VPMULUDQ   Y3, Y1, Y0
+	VPADDQ     Y0, Y2, Y2
+	VPSLLQ     $0x20, Y6, Y6
+	VPBLENDD   $0xaa, Y6, Y4, Y4
+	VPSLLQ     $0x0a, Y2, Y0
+	VPSRLQ     $0x36, Y4, Y1
+	VPOR       Y1, Y0, Y0
+	VPSRLQ     $0x20, Y0, Y1
+	VMOVUPS    Y0, 64(SP)
+	VPMULUDQ   Y0, Y0, Y3
+	VPSRLQ     $0x20, Y3, Y3
+	VPMULUDQ   Y0, Y1, Y2
+	VPADDQ     Y2, Y3, Y3
+	VPAND      constants<>+8512(SB), Y3, Y4
+	VPMULUDQ   Y1, Y0, Y2
+	VPADDQ     Y2, Y4, Y4
+	VPSRLQ     $0x20, Y3, Y2
+	VPSRLQ     $0x20, Y4, Y3
+	VPADDQ     Y3, Y2, Y2
+	VPMULUDQ   Y1, Y1, Y3
+	VPADDQ     Y3, Y2, Y2
+	VMOVUPS    Y2, 96(SP)
+	VPSRLQ     $0x08, Y0, Y0
+	VPSRLQ     $0x20, Y0, Y1
+	VPMULUDQ   constants<>+2624(SB), Y0, Y3
+	VPSRLQ     $0x20, Y3, Y3
+	VPMULUDQ   constants<>+2624(SB), Y1, Y2
+	VPADDQ     Y2, Y3, Y3
+	VPAND      constants<>+8512(SB), Y3, Y4
+	VPMULUDQ   constants<>+8768(SB), Y0, Y2
+	VPADDQ     Y2, Y4, Y4
+	VPSRLQ     $0x20, Y3, Y2
+	VPSRLQ     $0x20, Y4, Y3
+	VPADDQ     Y3, Y2, Y2
+	VPMULUDQ   constants<>+8768(SB), Y1, Y3
+	VPADDQ     Y3, Y2, Y2
+	VPSRLQ     $0x01, Y2, Y2
+	VMOVUPS    constants<>+192(SB), Y3
+	VPSUBQ     Y2, Y3, Y3
+	VMOVUPS    Y3, 128(SP)
+	VPMULUDQ   constants<>+2752(SB), Y0, Y3
+	VPSRLQ     $0x20, Y3, Y3
+	VPMULUDQ   constants<>+2752(SB), Y1, Y2
+	VPADDQ     Y2, Y3, Y3
+	VPAND      constants<>+8512(SB), Y3, Y4
+	VPMULUDQ   constants<>+8832(SB), Y0, Y2
+	VPADDQ     Y2, Y4, Y4
+	VPSRLQ     $0x20, Y3, Y2
+	VPSRLQ     $0x20, Y4, Y0
+	VPADDQ     Y0, Y2, Y2
+	VPMULUDQ   constants<>+8832(SB), Y1, Y0
+	VPADDQ     Y0, Y2, Y2
+	VPSRLQ     $0x02, Y2, Y0
+	VMOVUPS    constants<>+2880(SB), Y1
+	VPSUBQ     Y0, Y1, Y1
+	VMOVUPS    96(SP), Y0
+	VPSRLQ     $0x20, Y0, Y2
+	VPSRLQ     $0x20, Y1, Y3
+	VPMULUDQ   Y1, Y0, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPMULUDQ   Y1, Y2, Y1
+	VPADDQ     Y1, Y4, Y4
+	VPAND      constants<>+8512(SB), Y4, Y5
+	VPMULUDQ   Y3, Y0, Y1
+	VPADDQ     Y1, Y5, Y5
+	VPSRLQ     $0x20, Y4, Y1
+	VPSRLQ     $0x20, Y5, Y4
+	VPADDQ     Y4, Y1, Y1
+	VPMULUDQ   Y3, Y2, Y4
+	VPADDQ     Y4, Y1, Y1
+	VPSRLQ     $0x10, Y1, Y1
+	VMOVUPS    128(SP), Y3
+	VPADDQ     Y3, Y1, Y1
+	VPSRLQ     $0x20, Y1, Y3
+	VPMULUDQ   Y1, Y0, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPMULUDQ   Y1, Y2, Y1
+	VPADDQ     Y1, Y4, Y4
+	VPAND      constants<>+8512(SB), Y4, Y5
+	VPMULUDQ   Y3, Y0, Y1
+	VPADDQ     Y1, Y5, Y5
+	VPSRLQ     $0x20, Y4, Y1
+	VPSRLQ     $0x20, Y5, Y0
+	VPADDQ     Y0, Y1, Y1
+	VPMULUDQ   Y3, Y2, Y0
+	VPADDQ     Y0, Y1, Y1
+	VPSRLQ     $0x08, Y1, Y0
+	VMOVUPS    32(SP), Y1
+	VXORPD     Y2, Y2, Y2
+	VMOVUPS    constants<>+1536(SB), Y3
+	VPGATHERQQ Y3, 8(DI)(Y1*8), Y2
+	VMOVUPS    64(SP), Y1
+	VPSUBQ     Y0, Y1, Y0
+	VPSRLQ     $0x08, Y0, Y0
+	VPADDQ     Y0, Y2, Y0
+	VMOVUPS    (SP), Y1
+	VPMULUDQ   constants<>+8896(SB), Y1, Y3
+	VPSRLQ     $0x20, Y1, Y2
+	VPMULUDQ   constants<>+2944(SB), Y2, Y2
+	VPADDQ     Y2, Y3, Y3
+	VPSLLQ     $0x20, Y3, Y3
+	VPMULUDQ   constants<>+2944(SB), Y1, Y2
+	VPADDQ     Y3, Y2, Y2
+	VPSRLQ     $0x07, Y0, Y0
+	VPADDQ     Y0, Y2, Y0
+	VPADDQ     constants<>+3072(SB), Y0, Y0
+	VPXOR      constants<>+192(SB), Y0, Y0
+	VPSRLQ     $0x0e, Y0, Y0
+	VPSUBQ     constants<>+5696(SB), Y0, Y0
+	VMOVUPS    (AX)(BX*8), Y1
+	VXORPD     Y2, Y2, Y2
+	VPCMPGTQ   Y2, Y1, Y1
+	VPXOR      constants<>+1536(SB), Y1, Y1
+	VPTEST     Y1, Y1
+	JZ         good476
+	MOVQ       BX, AX
+	JMP        stopped
+
+good476:
 	VBROADCASTSD minus+24(FP), Y1
 	VPXOR        Y1, Y0, Y0
 	VPSUBQ       Y1, Y0, Y0
@@ -18321,160 +19375,171 @@ good472:
 	VMOVUPS      Y0, (CX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one468
+	JLE          one471
 
-tail470:
+tail473:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done471
+	JZ         done474
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
 	VMOVUPS    (DI), Y0
 	VMASKMOVPD (AX)(BX*8), Y0, Y1
-	VXORPD     Y2, Y2, Y2
-	VPCMPGTQ   Y2, Y1, Y2
-	VPXOR      constants<>+1536(SB), Y2, Y2
-	VPSRLQ     $0x01, Y1, Y3
-	VPANDN     Y1, Y3, Y3
+	VPSRLQ     $0x01, Y1, Y2
+	VPANDN     Y1, Y2, Y2
+	VPSRLQ     $0x20, Y2, Y3
+	VPOR       constants<>+8128(SB), Y3, Y3
+	VSUBPD     constants<>+8192(SB), Y3, Y3
+	VPBLENDD   $0xaa, constants<>+512(SB), Y2, Y2
+	VADDPD     Y3, Y2, Y2
+	VPSRLQ     $0x34, Y2, Y2
+	VMOVUPS    constants<>+8704(SB), Y3
+	VPSUBQ     Y2, Y3, Y3
+	VPSLLVQ    Y3, Y1, Y1
+	VMOVUPS    constants<>+2560(SB), Y2
+	VPSUBQ     Y3, Y2, Y2
+	VMOVUPS    Y2, (SP)
+	MOVQ       table+32(FP), SI
+	VPSRLQ     $0x37, Y1, Y2
+	VPAND      constants<>+2304(SB), Y2, Y2
+	VPADDQ     Y2, Y2, Y3
+	VPADDQ     Y2, Y3, Y2
+	VMOVUPS    Y2, 32(SP)
+	VXORPD     Y3, Y3, Y3
+	VMOVUPS    constants<>+1536(SB), Y4
+	VPGATHERQQ Y4, (SI)(Y2*8), Y3
+	VPSRLQ     $0x20, Y1, Y2
 	VPSRLQ     $0x20, Y3, Y4
-	VPOR       constants<>+8064(SB), Y4, Y4
-	VSUBPD     constants<>+8128(SB), Y4, Y4
-	VPBLENDD   $0xaa, constants<>+512(SB), Y3, Y3
-	VADDPD     Y4, Y3, Y3
-	VPSRLQ     $0x34, Y3, Y3
-	VMOVUPS    constants<>+8640(SB), Y4
-	VPSUBQ     Y3, Y4, Y4
-	VPSLLVQ    Y4, Y1, Y1
-	VMOVUPS    constants<>+2560(SB), Y3
-	VPSUBQ     Y4, Y3, Y3
-	MOVQ       table+32(FP), AX
-	VPSRLQ     $0x37, Y1, Y4
-	VPAND      constants<>+2304(SB), Y4, Y4
-	VPADDQ     Y4, Y4, Y5
-	VPADDQ     Y4, Y5, Y4
-	VXORPD     Y5, Y5, Y5
-	VMOVUPS    constants<>+1536(SB), Y6
-	VPGATHERQQ Y6, (AX)(Y4*8), Y5
-	VPSRLQ     $0x20, Y1, Y6
-	VPSRLQ     $0x20, Y5, Y7
-	VPMULUDQ   Y5, Y1, Y8
-	VPSRLQ     $0x20, Y8, Y9
-	VPMULUDQ   Y5, Y6, Y5
-	VPADDQ     Y5, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y7, Y1, Y5
-	VPADDQ     Y5, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y5
-	VPSRLQ     $0x20, Y10, Y1
-	VPADDQ     Y1, Y5, Y5
-	VPMULUDQ   Y7, Y6, Y1
-	VPADDQ     Y1, Y5, Y5
-	VPSLLQ     $0x20, Y10, Y10
-	VPBLENDD   $0xaa, Y10, Y8, Y8
-	VPSLLQ     $0x0a, Y5, Y1
-	VPSRLQ     $0x36, Y8, Y5
-	VPOR       Y5, Y1, Y1
-	VPSRLQ     $0x20, Y1, Y5
-	VPMULUDQ   Y1, Y1, Y7
-	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   Y1, Y5, Y6
-	VPADDQ     Y6, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   Y5, Y1, Y6
-	VPADDQ     Y6, Y8, Y8
-	VPSRLQ     $0x20, Y7, Y6
-	VPSRLQ     $0x20, Y8, Y7
-	VPADDQ     Y7, Y6, Y6
-	VPMULUDQ   Y5, Y5, Y7
-	VPADDQ     Y7, Y6, Y6
-	VPSRLQ     $0x20, Y6, Y5
-	VPSRLQ     $0x08, Y1, Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   constants<>+2624(SB), Y7, Y10
-	VPSRLQ     $0x20, Y10, Y10
-	VPMULUDQ   constants<>+2624(SB), Y8, Y9
-	VPADDQ     Y9, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
-	VPMULUDQ   constants<>+8704(SB), Y7, Y9
-	VPADDQ     Y9, Y11, Y11
-	VPSRLQ     $0x20, Y10, Y9
-	VPSRLQ     $0x20, Y11, Y10
-	VPADDQ     Y10, Y9, Y9
-	VPMULUDQ   constants<>+8704(SB), Y8, Y10
-	VPADDQ     Y10, Y9, Y9
-	VPSRLQ     $0x02, Y9, Y9
-	VMOVUPS    constants<>+2752(SB), Y10
-	VPSUBQ     Y9, Y10, Y10
-	VPMULUDQ   constants<>+2816(SB), Y7, Y11
-	VPSRLQ     $0x20, Y11, Y11
-	VPMULUDQ   constants<>+2816(SB), Y8, Y9
-	VPADDQ     Y9, Y11, Y11
-	VPAND      constants<>+8448(SB), Y11, Y12
-	VPMULUDQ   constants<>+8768(SB), Y7, Y9
-	VPADDQ     Y9, Y12, Y12
-	VPSRLQ     $0x20, Y11, Y9
-	VPSRLQ     $0x20, Y12, Y7
-	VPADDQ     Y7, Y9, Y9
-	VPMULUDQ   constants<>+8768(SB), Y8, Y7
-	VPADDQ     Y7, Y9, Y9
-	VPSRLQ     $0x01, Y9, Y7
-	VMOVUPS    constants<>+192(SB), Y8
-	VPSUBQ     Y7, Y8, Y8
-	VPSRLQ     $0x20, Y10, Y7
-	VPMULUDQ   Y10, Y6, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y10, Y5, Y10
-	VPADDQ     Y10, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y11
-	VPMULUDQ   Y7, Y6, Y10
-	VPADDQ     Y10, Y11, Y11
-	VPSRLQ     $0x20, Y9, Y10
-	VPSRLQ     $0x20, Y11, Y9
-	VPADDQ     Y9, Y10, Y10
-	VPMULUDQ   Y7, Y5, Y9
-	VPADDQ     Y9, Y10, Y10
-	VPSRLQ     $0x10, Y10, Y7
-	VPADDQ     Y7, Y8, Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y7, Y6, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y7, Y5, Y7
-	VPADDQ     Y7, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y8, Y6, Y7
-	VPADDQ     Y7, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y7
-	VPSRLQ     $0x20, Y10, Y6
-	VPADDQ     Y6, Y7, Y7
-	VPMULUDQ   Y8, Y5, Y6
-	VPADDQ     Y6, Y7, Y7
-	VPSRLQ     $0x08, Y7, Y5
-	VPSUBQ     Y5, Y1, Y1
-	VXORPD     Y5, Y5, Y5
-	VMOVUPS    constants<>+1536(SB), Y6
-	VPGATHERQQ Y6, 8(AX)(Y4*8), Y5
+	VPMULUDQ   Y3, Y1, Y5
+	VPSRLQ     $0x20, Y5, Y6
+	VPMULUDQ   Y3, Y2, Y3
+	VPADDQ     Y3, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y7
+	VPMULUDQ   Y4, Y1, Y3
+	VPADDQ     Y3, Y7, Y7
+	VPSRLQ     $0x20, Y6, Y3
+	VPSRLQ     $0x20, Y7, Y1
+	VPADDQ     Y1, Y3, Y3
+	VPMULUDQ   Y4, Y2, Y1
+	VPADDQ     Y1, Y3, Y3
+	VPSLLQ     $0x20, Y7, Y7
+	VPBLENDD   $0xaa, Y7, Y5, Y5
+	VPSLLQ     $0x0a, Y3, Y1
+	VPSRLQ     $0x36, Y5, Y2
+	VPOR       Y2, Y1, Y1
+	VPSRLQ     $0x20, Y1, Y2
+	VMOVUPS    Y1, 64(SP)
+	VPMULUDQ   Y1, Y1, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPMULUDQ   Y1, Y2, Y3
+	VPADDQ     Y3, Y4, Y4
+	VPAND      constants<>+8512(SB), Y4, Y5
+	VPMULUDQ   Y2, Y1, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPSRLQ     $0x20, Y4, Y3
+	VPSRLQ     $0x20, Y5, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPMULUDQ   Y2, Y2, Y4
+	VPADDQ     Y4, Y3, Y3
+	VMOVUPS    Y3, 96(SP)
 	VPSRLQ     $0x08, Y1, Y1
-	VPADDQ     Y1, Y5, Y1
-	VPMULUDQ   constants<>+8832(SB), Y3, Y5
-	VPSRLQ     $0x20, Y3, Y4
-	VPMULUDQ   constants<>+2944(SB), Y4, Y4
-	VPADDQ     Y4, Y5, Y5
-	VPSLLQ     $0x20, Y5, Y5
-	VPMULUDQ   constants<>+2944(SB), Y3, Y4
-	VPADDQ     Y5, Y4, Y4
+	VPSRLQ     $0x20, Y1, Y2
+	VPMULUDQ   constants<>+2624(SB), Y1, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPMULUDQ   constants<>+2624(SB), Y2, Y3
+	VPADDQ     Y3, Y4, Y4
+	VPAND      constants<>+8512(SB), Y4, Y5
+	VPMULUDQ   constants<>+8768(SB), Y1, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPSRLQ     $0x20, Y4, Y3
+	VPSRLQ     $0x20, Y5, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPMULUDQ   constants<>+8768(SB), Y2, Y4
+	VPADDQ     Y4, Y3, Y3
+	VPSRLQ     $0x01, Y3, Y3
+	VMOVUPS    constants<>+192(SB), Y4
+	VPSUBQ     Y3, Y4, Y4
+	VMOVUPS    Y4, 128(SP)
+	VPMULUDQ   constants<>+2752(SB), Y1, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPMULUDQ   constants<>+2752(SB), Y2, Y3
+	VPADDQ     Y3, Y4, Y4
+	VPAND      constants<>+8512(SB), Y4, Y5
+	VPMULUDQ   constants<>+8832(SB), Y1, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPSRLQ     $0x20, Y4, Y3
+	VPSRLQ     $0x20, Y5, Y1
+	VPADDQ     Y1, Y3, Y3
+	VPMULUDQ   constants<>+8832(SB), Y2, Y1
+	VPADDQ     Y1, Y3, Y3
+	VPSRLQ     $0x02, Y3, Y1
+	VMOVUPS    constants<>+2880(SB), Y2
+	VPSUBQ     Y1, Y2, Y2
+	VMOVUPS    96(SP), Y1
+	VPSRLQ     $0x20, Y1, Y3
+	VPSRLQ     $0x20, Y2, Y4
+	VPMULUDQ   Y2, Y1, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y2, Y3, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   Y4, Y1, Y2
+	VPADDQ     Y2, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y2
+	VPSRLQ     $0x20, Y6, Y5
+	VPADDQ     Y5, Y2, Y2
+	VPMULUDQ   Y4, Y3, Y5
+	VPADDQ     Y5, Y2, Y2
+	VPSRLQ     $0x10, Y2, Y2
+	VMOVUPS    128(SP), Y4
+	VPADDQ     Y4, Y2, Y2
+	VPSRLQ     $0x20, Y2, Y4
+	VPMULUDQ   Y2, Y1, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y2, Y3, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   Y4, Y1, Y2
+	VPADDQ     Y2, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y2
+	VPSRLQ     $0x20, Y6, Y1
+	VPADDQ     Y1, Y2, Y2
+	VPMULUDQ   Y4, Y3, Y1
+	VPADDQ     Y1, Y2, Y2
+	VPSRLQ     $0x08, Y2, Y1
+	VMOVUPS    32(SP), Y2
+	VXORPD     Y3, Y3, Y3
+	VMOVUPS    constants<>+1536(SB), Y4
+	VPGATHERQQ Y4, 8(SI)(Y2*8), Y3
+	VMOVUPS    64(SP), Y2
+	VPSUBQ     Y1, Y2, Y1
+	VPSRLQ     $0x08, Y1, Y1
+	VPADDQ     Y1, Y3, Y1
+	VMOVUPS    (SP), Y2
+	VPMULUDQ   constants<>+8896(SB), Y2, Y4
+	VPSRLQ     $0x20, Y2, Y3
+	VPMULUDQ   constants<>+2944(SB), Y3, Y3
+	VPADDQ     Y3, Y4, Y4
+	VPSLLQ     $0x20, Y4, Y4
+	VPMULUDQ   constants<>+2944(SB), Y2, Y3
+	VPADDQ     Y4, Y3, Y3
 	VPSRLQ     $0x07, Y1, Y1
-	VPADDQ     Y1, Y4, Y1
-	VPADDQ     constants<>+3008(SB), Y1, Y1
+	VPADDQ     Y1, Y3, Y1
+	VPADDQ     constants<>+3072(SB), Y1, Y1
 	VPXOR      constants<>+192(SB), Y1, Y1
 	VPSRLQ     $0x0e, Y1, Y1
-	VPSUBQ     constants<>+5632(SB), Y1, Y1
+	VPSUBQ     constants<>+5696(SB), Y1, Y1
+	VMASKMOVPD (AX)(BX*8), Y0, Y2
+	VXORPD     Y3, Y3, Y3
+	VPCMPGTQ   Y3, Y2, Y2
+	VPXOR      constants<>+1536(SB), Y2, Y2
 	VPTEST     Y2, Y0
-	JZ         good473
+	JZ         good477
 	MOVQ       BX, AX
 	JMP        stopped
 
-good473:
+good477:
 	VBROADCASTSD minus+24(FP), Y2
 	VPXOR        Y2, Y1, Y1
 	VPSUBQ       Y2, Y1, Y1
@@ -18482,7 +19547,7 @@ good473:
 	VPADDQ       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
 
-done471:
+done474:
 	MOVQ DX, AX
 
 stopped:
@@ -18492,48 +19557,1301 @@ stopped:
 
 // func addTanAVX2<>(n int, x *int64, y *int64, minus int) int
 // Requires: AVX, AVX2, FMA3
-TEXT ·addTanAVX2<>(SB), NOSPLIT, $0-40
-	MOVQ x+8(FP), AX
-	MOVQ y+16(FP), CX
-	MOVQ n+0(FP), DX
-	XORQ BX, BX
+TEXT ·addTanAVX2<>(SB), NOSPLIT, $256-40
+	MOVQ  x+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -8(DX), SI
+	TESTQ SI, SI
+	JL    oneTest480
+
+many478:
+	VMOVUPS      (AX)(BX*8), Y0
+	VMOVUPS      32(AX)(BX*8), Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y0, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y1, Y3, Y3
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y3, Y1, Y1
+	VPSUBQ       Y2, Y0, Y0
+	VPSUBQ       Y3, Y1, Y1
+	VPSRLQ       $0x20, Y0, Y2
+	VPSRLQ       $0x20, Y1, Y3
+	VPMULUDQ     constants<>+8960(SB), Y0, Y5
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     constants<>+8960(SB), Y2, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPAND        constants<>+8512(SB), Y7, Y6
+	VPMULUDQ     constants<>+9024(SB), Y0, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x20, Y7, Y4
+	VPSRLQ       $0x20, Y6, Y7
+	VPADDQ       Y7, Y4, Y4
+	VPMULUDQ     constants<>+9024(SB), Y2, Y7
+	VPADDQ       Y7, Y4, Y4
+	VPSLLQ       $0x20, Y6, Y6
+	VPBLENDD     $0xaa, Y6, Y5, Y5
+	VPMULUDQ     constants<>+8960(SB), Y1, Y7
+	VPSRLQ       $0x20, Y7, Y9
+	VPMULUDQ     constants<>+8960(SB), Y3, Y6
+	VPADDQ       Y6, Y9, Y9
+	VPAND        constants<>+8512(SB), Y9, Y8
+	VPMULUDQ     constants<>+9024(SB), Y1, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPSRLQ       $0x20, Y9, Y6
+	VPSRLQ       $0x20, Y8, Y9
+	VPADDQ       Y9, Y6, Y6
+	VPMULUDQ     constants<>+9024(SB), Y3, Y9
+	VPADDQ       Y9, Y6, Y6
+	VPSLLQ       $0x20, Y8, Y8
+	VPBLENDD     $0xaa, Y8, Y7, Y7
+	VPMULUDQ     constants<>+3136(SB), Y0, Y9
+	VPSRLQ       $0x20, Y9, Y9
+	VPMULUDQ     constants<>+3136(SB), Y2, Y8
+	VPADDQ       Y8, Y9, Y9
+	VPAND        constants<>+8512(SB), Y9, Y10
+	VPMULUDQ     constants<>+9088(SB), Y0, Y8
+	VPADDQ       Y8, Y10, Y10
+	VPSRLQ       $0x20, Y9, Y8
+	VPSRLQ       $0x20, Y10, Y0
+	VPADDQ       Y0, Y8, Y8
+	VPMULUDQ     constants<>+9088(SB), Y2, Y0
+	VPADDQ       Y0, Y8, Y8
+	VPMULUDQ     constants<>+3136(SB), Y1, Y2
+	VPSRLQ       $0x20, Y2, Y2
+	VPMULUDQ     constants<>+3136(SB), Y3, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPAND        constants<>+8512(SB), Y2, Y9
+	VPMULUDQ     constants<>+9088(SB), Y1, Y0
+	VPADDQ       Y0, Y9, Y9
+	VPSRLQ       $0x20, Y2, Y0
+	VPSRLQ       $0x20, Y9, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPMULUDQ     constants<>+9088(SB), Y3, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPADDQ       Y8, Y5, Y1
+	VPADDQ       Y0, Y7, Y0
+	VPXOR        constants<>+192(SB), Y1, Y2
+	VPXOR        constants<>+192(SB), Y5, Y3
+	VPCMPGTQ     Y2, Y3, Y2
+	VPSUBQ       Y2, Y4, Y4
+	VPXOR        constants<>+192(SB), Y0, Y2
+	VPXOR        constants<>+192(SB), Y7, Y3
+	VPCMPGTQ     Y2, Y3, Y2
+	VPSUBQ       Y2, Y6, Y6
+	VPSLLQ       $0x15, Y4, Y2
+	VPSLLQ       $0x15, Y6, Y3
+	VPSRLQ       $0x2b, Y1, Y1
+	VPSRLQ       $0x2b, Y0, Y0
+	VPOR         Y1, Y2, Y1
+	VPOR         Y0, Y3, Y0
+	VPADDQ       constants<>+3328(SB), Y1, Y2
+	VPADDQ       constants<>+3328(SB), Y0, Y3
+	VPSRLQ       $0x3e, Y2, Y2
+	VPSRLQ       $0x3e, Y3, Y3
+	VPSLLQ       $0x3e, Y2, Y4
+	VPSLLQ       $0x3e, Y3, Y5
+	VPSUBQ       Y4, Y1, Y1
+	VPSUBQ       Y5, Y0, Y0
+	VMOVUPS      Y2, (SP)
+	VMOVUPS      Y3, 32(SP)
+	VMOVUPS      Y1, 64(SP)
+	VMOVUPS      Y0, 96(SP)
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y0, Y3, Y3
+	VPXOR        Y2, Y1, Y1
+	VPXOR        Y3, Y0, Y0
+	VPSUBQ       Y2, Y1, Y1
+	VPSUBQ       Y3, Y0, Y0
+	VPSLLQ       $0x02, Y1, Y1
+	VPSLLQ       $0x02, Y0, Y0
+	VPSRLQ       $0x20, Y1, Y2
+	VPSRLQ       $0x20, Y0, Y3
+	VPMULUDQ     constants<>+3392(SB), Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     constants<>+3392(SB), Y2, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     constants<>+9152(SB), Y1, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y4
+	VPSRLQ       $0x20, Y6, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPMULUDQ     constants<>+9152(SB), Y2, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPMULUDQ     constants<>+3392(SB), Y0, Y2
+	VPSRLQ       $0x20, Y2, Y2
+	VPMULUDQ     constants<>+3392(SB), Y3, Y1
+	VPADDQ       Y1, Y2, Y2
+	VPAND        constants<>+8512(SB), Y2, Y5
+	VPMULUDQ     constants<>+9152(SB), Y0, Y1
+	VPADDQ       Y1, Y5, Y5
+	VPSRLQ       $0x20, Y2, Y1
+	VPSRLQ       $0x20, Y5, Y0
+	VPADDQ       Y0, Y1, Y1
+	VPMULUDQ     constants<>+9152(SB), Y3, Y0
+	VPADDQ       Y0, Y1, Y1
+	VPSRLQ       $0x20, Y4, Y0
+	VPSRLQ       $0x20, Y1, Y2
+	VMOVUPS      Y4, 128(SP)
+	VMOVUPS      Y1, 160(SP)
+	VPMULUDQ     Y4, Y4, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y4, Y0, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y0, Y4, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPMULUDQ     Y0, Y0, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPMULUDQ     Y1, Y1, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y1, Y2, Y0
+	VPADDQ       Y0, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y2, Y1, Y0
+	VPADDQ       Y0, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y0
+	VPSRLQ       $0x20, Y5, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPMULUDQ     Y2, Y2, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSLLQ       $0x02, Y3, Y1
+	VPSLLQ       $0x02, Y0, Y0
+	VPSRLQ       $0x20, Y1, Y2
+	VPSRLQ       $0x20, Y0, Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VPMULUDQ     Y4, Y1, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y6, Y6
+	VMOVUPS      Y6, Y4
+	VPSRLQ       $0x20, Y6, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VMOVUPS      Y6, Y5
+	VPSRLQ       $0x20, Y6, Y5
+	VMOVUPS      constants<>+3584(SB), Y6
+	VMOVUPS      constants<>+3584(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPMULUDQ     Y4, Y1, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y6, Y6
+	VMOVUPS      Y6, Y4
+	VPSRLQ       $0x20, Y6, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VMOVUPS      Y6, Y5
+	VPSRLQ       $0x20, Y6, Y5
+	VMOVUPS      constants<>+3712(SB), Y6
+	VMOVUPS      constants<>+3712(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y4, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y9
+	VPMULUDQ     Y6, Y1, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y4
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y6, Y2, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y8
+	VPMULUDQ     Y7, Y0, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y8, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPMULUDQ     Y7, Y3, Y6
+	VPADDQ       Y6, Y5, Y5
+	VMOVUPS      constants<>+3840(SB), Y6
+	VMOVUPS      constants<>+3840(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y4, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y9
+	VPMULUDQ     Y6, Y1, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y4
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y6, Y2, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y8
+	VPMULUDQ     Y7, Y0, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y8, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPMULUDQ     Y7, Y3, Y6
+	VPADDQ       Y6, Y5, Y5
+	VMOVUPS      constants<>+3968(SB), Y6
+	VMOVUPS      constants<>+3968(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y4, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y9
+	VPMULUDQ     Y6, Y1, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y4
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y6, Y2, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y8
+	VPMULUDQ     Y7, Y0, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y8, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPMULUDQ     Y7, Y3, Y6
+	VPADDQ       Y6, Y5, Y5
+	VMOVUPS      constants<>+4096(SB), Y6
+	VMOVUPS      constants<>+4096(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y4, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y9
+	VPMULUDQ     Y6, Y1, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y4
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y6, Y2, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y8
+	VPMULUDQ     Y7, Y0, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y8, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPMULUDQ     Y7, Y3, Y6
+	VPADDQ       Y6, Y5, Y5
+	VMOVUPS      constants<>+4224(SB), Y6
+	VMOVUPS      constants<>+4224(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y4, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y9
+	VPMULUDQ     Y6, Y1, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y4
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y6, Y2, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y8
+	VPMULUDQ     Y7, Y0, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y8, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPMULUDQ     Y7, Y3, Y6
+	VPADDQ       Y6, Y5, Y5
+	VMOVUPS      constants<>+4352(SB), Y6
+	VMOVUPS      constants<>+4352(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y4, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y9
+	VPMULUDQ     Y6, Y1, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y4
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y6, Y2, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y8
+	VPMULUDQ     Y7, Y0, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y8, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPMULUDQ     Y7, Y3, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x01, Y4, Y4
+	VPSRLQ       $0x01, Y5, Y5
+	VMOVUPS      constants<>+192(SB), Y6
+	VPSUBQ       Y4, Y6, Y6
+	VMOVUPS      constants<>+192(SB), Y4
+	VPSUBQ       Y5, Y4, Y4
+	VMOVUPS      128(SP), Y5
+	VMOVUPS      160(SP), Y7
+	VPSRLQ       $0x20, Y5, Y8
+	VPSRLQ       $0x20, Y7, Y9
+	VPSRLQ       $0x20, Y6, Y10
+	VPSRLQ       $0x20, Y4, Y11
+	VPMULUDQ     Y6, Y5, Y12
+	VPSRLQ       $0x20, Y12, Y12
+	VPMULUDQ     Y6, Y8, Y6
+	VPADDQ       Y6, Y12, Y12
+	VPAND        constants<>+8512(SB), Y12, Y13
+	VPMULUDQ     Y10, Y5, Y6
+	VPADDQ       Y6, Y13, Y13
+	VPSRLQ       $0x20, Y12, Y6
+	VPSRLQ       $0x20, Y13, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPMULUDQ     Y10, Y8, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPMULUDQ     Y4, Y7, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y4, Y9, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y8
+	VPMULUDQ     Y11, Y7, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPSRLQ       $0x20, Y5, Y4
+	VPSRLQ       $0x20, Y8, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPMULUDQ     Y11, Y9, Y5
+	VPADDQ       Y5, Y4, Y4
+	VPADDQ       constants<>+4416(SB), Y6, Y5
+	VPADDQ       constants<>+4416(SB), Y4, Y4
+	VPSRLQ       $0x13, Y5, Y5
+	VPSRLQ       $0x13, Y4, Y4
+	VMOVUPS      Y5, 192(SP)
+	VMOVUPS      Y4, 224(SP)
+	VMOVUPS      constants<>+3520(SB), Y4
+	VMOVUPS      constants<>+3520(SB), Y5
+	VPMULUDQ     Y4, Y1, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y6, Y6
+	VMOVUPS      Y6, Y4
+	VPSRLQ       $0x20, Y6, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VMOVUPS      Y6, Y5
+	VPSRLQ       $0x20, Y6, Y5
+	VMOVUPS      constants<>+3648(SB), Y6
+	VMOVUPS      constants<>+3648(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPMULUDQ     Y4, Y1, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y6, Y6
+	VMOVUPS      Y6, Y4
+	VPSRLQ       $0x20, Y6, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VMOVUPS      Y6, Y5
+	VPSRLQ       $0x20, Y6, Y5
+	VMOVUPS      constants<>+3776(SB), Y6
+	VMOVUPS      constants<>+3776(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y4, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y9
+	VPMULUDQ     Y6, Y1, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y4
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y6, Y2, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y8
+	VPMULUDQ     Y7, Y0, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y8, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPMULUDQ     Y7, Y3, Y6
+	VPADDQ       Y6, Y5, Y5
+	VMOVUPS      constants<>+3904(SB), Y6
+	VMOVUPS      constants<>+3904(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y4, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y9
+	VPMULUDQ     Y6, Y1, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y4
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y6, Y2, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y8
+	VPMULUDQ     Y7, Y0, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y8, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPMULUDQ     Y7, Y3, Y6
+	VPADDQ       Y6, Y5, Y5
+	VMOVUPS      constants<>+4032(SB), Y6
+	VMOVUPS      constants<>+4032(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y4, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y9
+	VPMULUDQ     Y6, Y1, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y4
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y6, Y2, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y8
+	VPMULUDQ     Y7, Y0, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y8, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPMULUDQ     Y7, Y3, Y6
+	VPADDQ       Y6, Y5, Y5
+	VMOVUPS      constants<>+4160(SB), Y6
+	VMOVUPS      constants<>+4160(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y4, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y9
+	VPMULUDQ     Y6, Y1, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y4
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y6, Y2, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y8
+	VPMULUDQ     Y7, Y0, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y8, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPMULUDQ     Y7, Y3, Y6
+	VPADDQ       Y6, Y5, Y5
+	VMOVUPS      constants<>+4288(SB), Y6
+	VMOVUPS      constants<>+4288(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y4, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y9
+	VPMULUDQ     Y6, Y1, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y4
+	VPSRLQ       $0x20, Y9, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y6, Y2, Y8
+	VPADDQ       Y8, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y8
+	VPMULUDQ     Y7, Y0, Y5
+	VPADDQ       Y5, Y8, Y8
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y8, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPMULUDQ     Y7, Y3, Y6
+	VPADDQ       Y6, Y5, Y5
+	VMOVUPS      constants<>+192(SB), Y6
+	VMOVUPS      constants<>+192(SB), Y7
+	VPSUBQ       Y4, Y6, Y4
+	VPSUBQ       Y5, Y7, Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     Y4, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y9
+	VPMULUDQ     Y6, Y1, Y4
+	VPADDQ       Y4, Y9, Y9
+	VPSRLQ       $0x20, Y8, Y4
+	VPSRLQ       $0x20, Y9, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPMULUDQ     Y6, Y2, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y1
+	VPSRLQ       $0x20, Y1, Y1
+	VPMULUDQ     Y5, Y3, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        constants<>+8512(SB), Y1, Y5
+	VPMULUDQ     Y7, Y0, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y1, Y2
+	VPSRLQ       $0x20, Y5, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPMULUDQ     Y7, Y3, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPSRLQ       $0x01, Y4, Y0
+	VPSRLQ       $0x01, Y2, Y1
+	VMOVUPS      constants<>+192(SB), Y2
+	VPSUBQ       Y0, Y2, Y2
+	VMOVUPS      constants<>+192(SB), Y0
+	VPSUBQ       Y1, Y0, Y0
+	VPADDQ       constants<>+256(SB), Y2, Y1
+	VPADDQ       constants<>+256(SB), Y0, Y0
+	VPSRLQ       $0x14, Y1, Y1
+	VPSRLQ       $0x14, Y0, Y0
+	VMOVUPS      192(SP), Y2
+	VMOVUPS      224(SP), Y3
+	VMOVUPS      (SP), Y4
+	VMOVUPS      32(SP), Y5
+	VPSLLQ       $0x3f, Y4, Y4
+	VPSLLQ       $0x3f, Y5, Y5
+	VXORPD       Y6, Y6, Y6
+	VPCMPGTQ     Y4, Y6, Y4
+	VXORPD       Y6, Y6, Y6
+	VPCMPGTQ     Y5, Y6, Y5
+	VMOVUPS      Y2, Y6
+	VMOVUPS      Y3, Y7
+	VBLENDVPD    Y4, Y1, Y6, Y6
+	VBLENDVPD    Y5, Y0, Y7, Y7
+	VBLENDVPD    Y4, Y2, Y1, Y1
+	VBLENDVPD    Y5, Y3, Y0, Y0
+	VMOVUPS      constants<>+1280(SB), Y2
+	VPSRLQ       $0x20, Y1, Y3
+	VPSRLQ       $0x20, Y0, Y4
+	VPOR         constants<>+8128(SB), Y3, Y3
+	VPOR         constants<>+8128(SB), Y4, Y4
+	VSUBPD       constants<>+8192(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y5
+	VADDPD       Y3, Y5, Y5
+	VSUBPD       constants<>+8192(SB), Y4, Y4
+	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y3
+	VADDPD       Y4, Y3, Y3
+	VDIVPD       Y5, Y2, Y4
+	VDIVPD       Y3, Y2, Y2
+	VPSLLQ       $0x2b, Y6, Y3
+	VPSLLQ       $0x2b, Y7, Y5
+	VPSRLQ       $0x20, Y6, Y8
+	VPSRLQ       $0x20, Y7, Y9
+	VPOR         constants<>+8128(SB), Y8, Y8
+	VPOR         constants<>+8128(SB), Y9, Y9
+	VSUBPD       constants<>+8192(SB), Y8, Y8
+	VPBLENDD     $0xaa, constants<>+512(SB), Y6, Y6
+	VADDPD       Y8, Y6, Y6
+	VSUBPD       constants<>+8192(SB), Y9, Y9
+	VPBLENDD     $0xaa, constants<>+512(SB), Y7, Y7
+	VADDPD       Y9, Y7, Y7
+	VMULPD       constants<>+1344(SB), Y6, Y6
+	VMULPD       constants<>+1344(SB), Y7, Y7
+	VMULPD       Y4, Y6, Y6
+	VMULPD       Y2, Y7, Y7
+	VCMPPD       $0x15, constants<>+1408(SB), Y6, Y8
+	VCMPPD       $0x15, constants<>+1408(SB), Y7, Y9
+	VPAND        constants<>+1472(SB), Y1, Y10
+	VPAND        constants<>+1472(SB), Y0, Y11
+	VXORPD       Y12, Y12, Y12
+	VPCMPEQQ     Y12, Y10, Y10
+	VXORPD       Y12, Y12, Y12
+	VPCMPEQQ     Y12, Y11, Y11
+	VPXOR        constants<>+1536(SB), Y10, Y10
+	VPXOR        constants<>+1536(SB), Y11, Y11
+	VPOR         Y10, Y8, Y8
+	VPOR         Y11, Y9, Y9
+	VMOVUPS      constants<>+4736(SB), Y10
+	VFMADD213PD  constants<>+576(SB), Y6, Y10
+	VSUBPD       constants<>+576(SB), Y10, Y11
+	VFNMADD132PD constants<>+8256(SB), Y6, Y11
+	VADDPD       constants<>+576(SB), Y11, Y11
+	VPSLLQ       $0x20, Y10, Y10
+	VPSUBQ       constants<>+576(SB), Y11, Y11
+	VPADDQ       Y11, Y10, Y10
+	VMOVUPS      constants<>+4736(SB), Y6
+	VFMADD213PD  constants<>+576(SB), Y7, Y6
+	VSUBPD       constants<>+576(SB), Y6, Y11
+	VFNMADD132PD constants<>+8256(SB), Y7, Y11
+	VADDPD       constants<>+576(SB), Y11, Y11
+	VPSLLQ       $0x20, Y6, Y6
+	VPSUBQ       constants<>+576(SB), Y11, Y11
+	VPADDQ       Y11, Y6, Y6
+	VPSRLQ       $0x20, Y1, Y11
+	VPMULUDQ     Y11, Y10, Y11
+	VPSRLQ       $0x20, Y10, Y7
+	VPMULUDQ     Y1, Y7, Y7
+	VPADDQ       Y7, Y11, Y11
+	VPSLLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y1, Y10, Y7
+	VPADDQ       Y11, Y7, Y7
+	VPSRLQ       $0x20, Y0, Y12
+	VPMULUDQ     Y12, Y6, Y12
+	VPSRLQ       $0x20, Y6, Y11
+	VPMULUDQ     Y0, Y11, Y11
+	VPADDQ       Y11, Y12, Y12
+	VPSLLQ       $0x20, Y12, Y12
+	VPMULUDQ     Y0, Y6, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPSUBQ       Y7, Y3, Y3
+	VPSUBQ       Y11, Y5, Y5
+	VPSRLQ       $0x20, Y3, Y7
+	VPSRLQ       $0x20, Y5, Y11
+	VPXOR        constants<>+8320(SB), Y7, Y7
+	VPXOR        constants<>+8320(SB), Y11, Y11
+	VSUBPD       constants<>+8384(SB), Y7, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y12
+	VADDPD       Y7, Y12, Y12
+	VSUBPD       constants<>+8384(SB), Y11, Y11
+	VPBLENDD     $0xaa, constants<>+512(SB), Y5, Y7
+	VADDPD       Y11, Y7, Y7
+	VMULPD       Y4, Y12, Y4
+	VMULPD       Y2, Y7, Y2
+	VADDPD       constants<>+576(SB), Y4, Y4
+	VPSUBQ       constants<>+576(SB), Y4, Y4
+	VADDPD       constants<>+576(SB), Y2, Y2
+	VPSUBQ       constants<>+576(SB), Y2, Y2
+	VPADDQ       Y4, Y10, Y7
+	VPADDQ       Y2, Y6, Y6
+	VPSRLQ       $0x20, Y1, Y11
+	VPMULUDQ     Y11, Y4, Y11
+	VPSRLQ       $0x20, Y4, Y10
+	VPMULUDQ     Y1, Y10, Y10
+	VPADDQ       Y10, Y11, Y11
+	VPSLLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y1, Y4, Y10
+	VPADDQ       Y11, Y10, Y10
+	VPSRLQ       $0x20, Y0, Y11
+	VPMULUDQ     Y11, Y2, Y11
+	VPSRLQ       $0x20, Y2, Y4
+	VPMULUDQ     Y0, Y4, Y4
+	VPADDQ       Y4, Y11, Y11
+	VPSLLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y0, Y2, Y4
+	VPADDQ       Y11, Y4, Y4
+	VPSUBQ       Y10, Y3, Y2
+	VPSUBQ       Y4, Y5, Y3
+	VPAND        constants<>+64(SB), Y7, Y4
+	VPAND        constants<>+64(SB), Y6, Y5
+	VPADDQ       Y4, Y2, Y10
+	VPADDQ       Y5, Y3, Y11
+	VPSUBQ       Y2, Y1, Y12
+	VPSUBQ       Y3, Y0, Y13
+	VPCMPGTQ     Y12, Y10, Y10
+	VPCMPGTQ     Y13, Y11, Y11
+	VPSUBQ       Y2, Y4, Y4
+	VPSUBQ       Y3, Y5, Y5
+	VPADDQ       Y2, Y1, Y1
+	VPADDQ       Y3, Y0, Y0
+	VPCMPGTQ     Y1, Y4, Y1
+	VPCMPGTQ     Y0, Y5, Y0
+	VPAND        constants<>+64(SB), Y10, Y2
+	VPADDQ       Y2, Y7, Y7
+	VPAND        constants<>+64(SB), Y11, Y2
+	VPADDQ       Y2, Y6, Y6
+	VPAND        constants<>+1536(SB), Y1, Y1
+	VPADDQ       Y1, Y7, Y7
+	VPAND        constants<>+1536(SB), Y0, Y0
+	VPADDQ       Y0, Y6, Y6
+	VMOVUPS      (AX)(BX*8), Y0
+	VMOVUPS      32(AX)(BX*8), Y1
+	VMOVUPS      64(SP), Y2
+	VMOVUPS      96(SP), Y3
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y3, Y1, Y1
+	VMOVUPS      (SP), Y2
+	VMOVUPS      32(SP), Y3
+	VPSLLQ       $0x3f, Y2, Y2
+	VPSLLQ       $0x3f, Y3, Y3
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y3, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y0, Y2, Y0
+	VPXOR        Y0, Y7, Y7
+	VPSUBQ       Y0, Y7, Y7
+	VXORPD       Y0, Y0, Y0
+	VPCMPGTQ     Y1, Y0, Y0
+	VPXOR        Y0, Y6, Y6
+	VPSUBQ       Y0, Y6, Y6
+	VPOR         Y9, Y8, Y8
+	VPTEST       Y8, Y8
+	JZ           good483
+	MOVQ         BX, AX
+	JMP          stopped
+
+good483:
+	VBROADCASTSD minus+24(FP), Y0
+	VPXOR        Y0, Y7, Y1
+	VPXOR        Y0, Y6, Y2
+	VPSUBQ       Y0, Y1, Y1
+	VPSUBQ       Y0, Y2, Y0
+	VMOVUPS      (CX)(BX*8), Y2
+	VPADDQ       Y2, Y1, Y1
+	VMOVUPS      Y1, (CX)(BX*8)
+	VMOVUPS      32(CX)(BX*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, 32(CX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          many478
+
+oneTest480:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail477
+	JG   tail481
 
-one475:
+one479:
 	VMOVUPS      (AX)(BX*8), Y0
 	VXORPD       Y1, Y1, Y1
 	VPCMPGTQ     Y0, Y1, Y1
-	VPXOR        Y1, Y0, Y2
-	VPSUBQ       Y1, Y2, Y1
-	VPSRLQ       $0x20, Y1, Y2
-	VPMULUDQ     constants<>+8896(SB), Y1, Y4
-	VPSRLQ       $0x20, Y4, Y6
-	VPMULUDQ     constants<>+8896(SB), Y2, Y3
+	VPXOR        Y1, Y0, Y0
+	VPSUBQ       Y1, Y0, Y0
+	VPSRLQ       $0x20, Y0, Y1
+	VPMULUDQ     constants<>+8960(SB), Y0, Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPMULUDQ     constants<>+8960(SB), Y1, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y4
+	VPMULUDQ     constants<>+9024(SB), Y0, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPSRLQ       $0x20, Y5, Y2
+	VPSRLQ       $0x20, Y4, Y5
+	VPADDQ       Y5, Y2, Y2
+	VPMULUDQ     constants<>+9024(SB), Y1, Y5
+	VPADDQ       Y5, Y2, Y2
+	VPSLLQ       $0x20, Y4, Y4
+	VPBLENDD     $0xaa, Y4, Y3, Y3
+	VPMULUDQ     constants<>+3136(SB), Y0, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     constants<>+3136(SB), Y1, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     constants<>+9088(SB), Y0, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y4
+	VPSRLQ       $0x20, Y6, Y0
+	VPADDQ       Y0, Y4, Y4
+	VPMULUDQ     constants<>+9088(SB), Y1, Y0
+	VPADDQ       Y0, Y4, Y4
+	VPADDQ       Y4, Y3, Y0
+	VPXOR        constants<>+192(SB), Y0, Y1
+	VPXOR        constants<>+192(SB), Y3, Y3
+	VPCMPGTQ     Y1, Y3, Y1
+	VPSUBQ       Y1, Y2, Y2
+	VPSLLQ       $0x15, Y2, Y1
+	VPSRLQ       $0x2b, Y0, Y0
+	VPOR         Y0, Y1, Y0
+	VPADDQ       constants<>+3328(SB), Y0, Y1
+	VPSRLQ       $0x3e, Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y2
+	VPSUBQ       Y2, Y0, Y0
+	VMOVUPS      Y1, (SP)
+	VMOVUPS      Y0, 32(SP)
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPSUBQ       Y1, Y0, Y0
+	VPSLLQ       $0x02, Y0, Y0
+	VPSRLQ       $0x20, Y0, Y1
+	VPMULUDQ     constants<>+3392(SB), Y0, Y3
+	VPSRLQ       $0x20, Y3, Y3
+	VPMULUDQ     constants<>+3392(SB), Y1, Y2
+	VPADDQ       Y2, Y3, Y3
+	VPAND        constants<>+8512(SB), Y3, Y4
+	VPMULUDQ     constants<>+9152(SB), Y0, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPSRLQ       $0x20, Y3, Y2
+	VPSRLQ       $0x20, Y4, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPMULUDQ     constants<>+9152(SB), Y1, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y0
+	VMOVUPS      Y2, 64(SP)
+	VPMULUDQ     Y2, Y2, Y3
+	VPSRLQ       $0x20, Y3, Y3
+	VPMULUDQ     Y2, Y0, Y1
+	VPADDQ       Y1, Y3, Y3
+	VPAND        constants<>+8512(SB), Y3, Y4
+	VPMULUDQ     Y0, Y2, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPSRLQ       $0x20, Y3, Y1
+	VPSRLQ       $0x20, Y4, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPMULUDQ     Y0, Y0, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPSLLQ       $0x02, Y1, Y0
+	VPSRLQ       $0x20, Y0, Y1
+	VXORPD       Y2, Y2, Y2
+	VPMULUDQ     Y2, Y0, Y3
+	VPSRLQ       $0x20, Y3, Y3
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y3, Y3
+	VMOVUPS      Y3, Y2
+	VPSRLQ       $0x20, Y3, Y2
+	VMOVUPS      constants<>+3584(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPMULUDQ     Y2, Y0, Y3
+	VPSRLQ       $0x20, Y3, Y3
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y3, Y3
+	VMOVUPS      Y3, Y2
+	VPSRLQ       $0x20, Y3, Y2
+	VMOVUPS      constants<>+3712(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y2, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y3, Y0, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
+	VPSRLQ       $0x20, Y5, Y4
+	VPADDQ       Y4, Y2, Y2
+	VPMULUDQ     Y3, Y1, Y4
+	VPADDQ       Y4, Y2, Y2
+	VMOVUPS      constants<>+3840(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y2, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y3, Y0, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
+	VPSRLQ       $0x20, Y5, Y4
+	VPADDQ       Y4, Y2, Y2
+	VPMULUDQ     Y3, Y1, Y4
+	VPADDQ       Y4, Y2, Y2
+	VMOVUPS      constants<>+3968(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y2, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y3, Y0, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
+	VPSRLQ       $0x20, Y5, Y4
+	VPADDQ       Y4, Y2, Y2
+	VPMULUDQ     Y3, Y1, Y4
+	VPADDQ       Y4, Y2, Y2
+	VMOVUPS      constants<>+4096(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y2, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y3, Y0, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
+	VPSRLQ       $0x20, Y5, Y4
+	VPADDQ       Y4, Y2, Y2
+	VPMULUDQ     Y3, Y1, Y4
+	VPADDQ       Y4, Y2, Y2
+	VMOVUPS      constants<>+4224(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y2, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y3, Y0, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
+	VPSRLQ       $0x20, Y5, Y4
+	VPADDQ       Y4, Y2, Y2
+	VPMULUDQ     Y3, Y1, Y4
+	VPADDQ       Y4, Y2, Y2
+	VMOVUPS      constants<>+4352(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y2, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y3, Y0, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
+	VPSRLQ       $0x20, Y5, Y4
+	VPADDQ       Y4, Y2, Y2
+	VPMULUDQ     Y3, Y1, Y4
+	VPADDQ       Y4, Y2, Y2
+	VPSRLQ       $0x01, Y2, Y2
+	VMOVUPS      constants<>+192(SB), Y3
+	VPSUBQ       Y2, Y3, Y3
+	VMOVUPS      64(SP), Y2
+	VPSRLQ       $0x20, Y2, Y4
+	VPSRLQ       $0x20, Y3, Y5
+	VPMULUDQ     Y3, Y2, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y3, Y4, Y3
 	VPADDQ       Y3, Y6, Y6
-	VPAND        constants<>+8448(SB), Y6, Y5
-	VPMULUDQ     constants<>+8960(SB), Y1, Y3
+	VPAND        constants<>+8512(SB), Y6, Y7
+	VPMULUDQ     Y5, Y2, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y3
+	VPSRLQ       $0x20, Y7, Y2
+	VPADDQ       Y2, Y3, Y3
+	VPMULUDQ     Y5, Y4, Y2
+	VPADDQ       Y2, Y3, Y3
+	VPADDQ       constants<>+4416(SB), Y3, Y2
+	VPSRLQ       $0x13, Y2, Y2
+	VMOVUPS      Y2, 96(SP)
+	VMOVUPS      constants<>+3520(SB), Y2
+	VPMULUDQ     Y2, Y0, Y3
+	VPSRLQ       $0x20, Y3, Y3
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y3, Y3
+	VMOVUPS      Y3, Y2
+	VPSRLQ       $0x20, Y3, Y2
+	VMOVUPS      constants<>+3648(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPMULUDQ     Y2, Y0, Y3
+	VPSRLQ       $0x20, Y3, Y3
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y3, Y3
+	VMOVUPS      Y3, Y2
+	VPSRLQ       $0x20, Y3, Y2
+	VMOVUPS      constants<>+3776(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y2, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y3, Y0, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
+	VPSRLQ       $0x20, Y5, Y4
+	VPADDQ       Y4, Y2, Y2
+	VPMULUDQ     Y3, Y1, Y4
+	VPADDQ       Y4, Y2, Y2
+	VMOVUPS      constants<>+3904(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y2, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y3, Y0, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
+	VPSRLQ       $0x20, Y5, Y4
+	VPADDQ       Y4, Y2, Y2
+	VPMULUDQ     Y3, Y1, Y4
+	VPADDQ       Y4, Y2, Y2
+	VMOVUPS      constants<>+4032(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y2, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y3, Y0, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
+	VPSRLQ       $0x20, Y5, Y4
+	VPADDQ       Y4, Y2, Y2
+	VPMULUDQ     Y3, Y1, Y4
+	VPADDQ       Y4, Y2, Y2
+	VMOVUPS      constants<>+4160(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y2, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y3, Y0, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
+	VPSRLQ       $0x20, Y5, Y4
+	VPADDQ       Y4, Y2, Y2
+	VPMULUDQ     Y3, Y1, Y4
+	VPADDQ       Y4, Y2, Y2
+	VMOVUPS      constants<>+4288(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y2, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y3, Y0, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
+	VPSRLQ       $0x20, Y5, Y4
+	VPADDQ       Y4, Y2, Y2
+	VPMULUDQ     Y3, Y1, Y4
+	VPADDQ       Y4, Y2, Y2
+	VMOVUPS      constants<>+192(SB), Y3
+	VPSUBQ       Y2, Y3, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y2, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y3, Y0, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
+	VPSRLQ       $0x20, Y5, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPMULUDQ     Y3, Y1, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPSRLQ       $0x01, Y2, Y0
+	VMOVUPS      constants<>+192(SB), Y1
+	VPSUBQ       Y0, Y1, Y1
+	VPADDQ       constants<>+256(SB), Y1, Y0
+	VPSRLQ       $0x14, Y0, Y0
+	VMOVUPS      96(SP), Y1
+	VMOVUPS      (SP), Y2
+	VPSLLQ       $0x3f, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y2, Y3, Y2
+	VMOVUPS      Y1, Y3
+	VBLENDVPD    Y2, Y0, Y3, Y3
+	VBLENDVPD    Y2, Y1, Y0, Y0
+	VMOVUPS      constants<>+1280(SB), Y1
+	VPSRLQ       $0x20, Y0, Y2
+	VPOR         constants<>+8128(SB), Y2, Y2
+	VSUBPD       constants<>+8192(SB), Y2, Y2
+	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y4
+	VADDPD       Y2, Y4, Y4
+	VDIVPD       Y4, Y1, Y1
+	VPSLLQ       $0x2b, Y3, Y2
+	VPSRLQ       $0x20, Y3, Y4
+	VPOR         constants<>+8128(SB), Y4, Y4
+	VSUBPD       constants<>+8192(SB), Y4, Y4
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y3
+	VADDPD       Y4, Y3, Y3
+	VMULPD       constants<>+1344(SB), Y3, Y3
+	VMULPD       Y1, Y3, Y3
+	VCMPPD       $0x15, constants<>+1408(SB), Y3, Y4
+	VPAND        constants<>+1472(SB), Y0, Y5
+	VXORPD       Y6, Y6, Y6
+	VPCMPEQQ     Y6, Y5, Y5
+	VPXOR        constants<>+1536(SB), Y5, Y5
+	VPOR         Y5, Y4, Y4
+	VMOVUPS      constants<>+4736(SB), Y5
+	VFMADD213PD  constants<>+576(SB), Y3, Y5
+	VSUBPD       constants<>+576(SB), Y5, Y6
+	VFNMADD132PD constants<>+8256(SB), Y3, Y6
+	VADDPD       constants<>+576(SB), Y6, Y6
+	VPSLLQ       $0x20, Y5, Y5
+	VPSUBQ       constants<>+576(SB), Y6, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPSRLQ       $0x20, Y0, Y6
+	VPMULUDQ     Y6, Y5, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPMULUDQ     Y0, Y3, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y0, Y5, Y3
+	VPADDQ       Y6, Y3, Y3
+	VPSUBQ       Y3, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y3
+	VPXOR        constants<>+8320(SB), Y3, Y3
+	VSUBPD       constants<>+8384(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y6
+	VADDPD       Y3, Y6, Y6
+	VMULPD       Y1, Y6, Y1
+	VADDPD       constants<>+576(SB), Y1, Y1
+	VPSUBQ       constants<>+576(SB), Y1, Y1
+	VPADDQ       Y1, Y5, Y3
+	VPSRLQ       $0x20, Y0, Y6
+	VPMULUDQ     Y6, Y1, Y6
+	VPSRLQ       $0x20, Y1, Y5
+	VPMULUDQ     Y0, Y5, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPSLLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y0, Y1, Y5
+	VPADDQ       Y6, Y5, Y5
+	VPSUBQ       Y5, Y2, Y1
+	VPAND        constants<>+64(SB), Y3, Y2
+	VPADDQ       Y2, Y1, Y5
+	VPSUBQ       Y1, Y0, Y6
+	VPCMPGTQ     Y6, Y5, Y5
+	VPSUBQ       Y1, Y2, Y2
+	VPADDQ       Y1, Y0, Y0
+	VPCMPGTQ     Y0, Y2, Y0
+	VPAND        constants<>+64(SB), Y5, Y1
+	VPADDQ       Y1, Y3, Y3
+	VPAND        constants<>+1536(SB), Y0, Y0
+	VPADDQ       Y0, Y3, Y3
+	VMOVUPS      (AX)(BX*8), Y0
+	VMOVUPS      32(SP), Y1
+	VPXOR        Y1, Y0, Y0
+	VMOVUPS      (SP), Y1
+	VPSLLQ       $0x3f, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y0
+	VPXOR        Y0, Y3, Y3
+	VPSUBQ       Y0, Y3, Y3
+	VPTEST       Y4, Y4
+	JZ           good484
+	MOVQ         BX, AX
+	JMP          stopped
+
+good484:
+	VBROADCASTSD minus+24(FP), Y0
+	VPXOR        Y0, Y3, Y1
+	VPSUBQ       Y0, Y1, Y0
+	VMOVUPS      (CX)(BX*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, (CX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one479
+
+tail481:
+	MOVQ         DX, SI
+	SUBQ         BX, SI
+	JZ           done482
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x03, SI
+	SUBQ         SI, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPD   (AX)(BX*8), Y0, Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y1, Y1
+	VPSRLQ       $0x20, Y1, Y2
+	VPMULUDQ     constants<>+8960(SB), Y1, Y4
+	VPSRLQ       $0x20, Y4, Y6
+	VPMULUDQ     constants<>+8960(SB), Y2, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y5
+	VPMULUDQ     constants<>+9024(SB), Y1, Y3
 	VPADDQ       Y3, Y5, Y5
 	VPSRLQ       $0x20, Y6, Y3
 	VPSRLQ       $0x20, Y5, Y6
 	VPADDQ       Y6, Y3, Y3
-	VPMULUDQ     constants<>+8960(SB), Y2, Y6
+	VPMULUDQ     constants<>+9024(SB), Y2, Y6
 	VPADDQ       Y6, Y3, Y3
 	VPSLLQ       $0x20, Y5, Y5
 	VPBLENDD     $0xaa, Y5, Y4, Y4
-	VPSRLQ       $0x20, Y1, Y2
-	VPMULUDQ     constants<>+3072(SB), Y1, Y6
+	VPMULUDQ     constants<>+3136(SB), Y1, Y6
 	VPSRLQ       $0x20, Y6, Y6
-	VPMULUDQ     constants<>+3072(SB), Y2, Y5
+	VPMULUDQ     constants<>+3136(SB), Y2, Y5
 	VPADDQ       Y5, Y6, Y6
-	VPAND        constants<>+8448(SB), Y6, Y7
-	VPMULUDQ     constants<>+9024(SB), Y1, Y5
+	VPAND        constants<>+8512(SB), Y6, Y7
+	VPMULUDQ     constants<>+9088(SB), Y1, Y5
 	VPADDQ       Y5, Y7, Y7
 	VPSRLQ       $0x20, Y6, Y5
 	VPSRLQ       $0x20, Y7, Y1
 	VPADDQ       Y1, Y5, Y5
-	VPMULUDQ     constants<>+9024(SB), Y2, Y1
+	VPMULUDQ     constants<>+9088(SB), Y2, Y1
 	VPADDQ       Y1, Y5, Y5
 	VPADDQ       Y5, Y4, Y1
 	VPXOR        constants<>+192(SB), Y1, Y2
@@ -18543,302 +20861,307 @@ one475:
 	VPSLLQ       $0x15, Y3, Y2
 	VPSRLQ       $0x2b, Y1, Y1
 	VPOR         Y1, Y2, Y1
-	VPADDQ       constants<>+3264(SB), Y1, Y2
+	VPADDQ       constants<>+3328(SB), Y1, Y2
 	VPSRLQ       $0x3e, Y2, Y2
 	VPSLLQ       $0x3e, Y2, Y3
 	VPSUBQ       Y3, Y1, Y1
-	VXORPD       Y3, Y3, Y3
-	VPCMPGTQ     Y1, Y3, Y3
-	VPXOR        Y3, Y1, Y4
-	VPSUBQ       Y3, Y4, Y3
-	VPSLLQ       $0x02, Y3, Y3
-	VPSRLQ       $0x20, Y3, Y4
-	VPMULUDQ     constants<>+3328(SB), Y3, Y6
-	VPSRLQ       $0x20, Y6, Y6
-	VPMULUDQ     constants<>+3328(SB), Y4, Y5
-	VPADDQ       Y5, Y6, Y6
-	VPAND        constants<>+8448(SB), Y6, Y7
-	VPMULUDQ     constants<>+9088(SB), Y3, Y5
-	VPADDQ       Y5, Y7, Y7
-	VPSRLQ       $0x20, Y6, Y5
-	VPSRLQ       $0x20, Y7, Y3
+	VMOVUPS      Y2, (SP)
+	VMOVUPS      Y1, 32(SP)
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y1, Y1
+	VPSLLQ       $0x02, Y1, Y1
+	VPSRLQ       $0x20, Y1, Y2
+	VPMULUDQ     constants<>+3392(SB), Y1, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     constants<>+3392(SB), Y2, Y3
+	VPADDQ       Y3, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     constants<>+9152(SB), Y1, Y3
 	VPADDQ       Y3, Y5, Y5
-	VPMULUDQ     constants<>+9088(SB), Y4, Y3
-	VPADDQ       Y3, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y3
+	VPSRLQ       $0x20, Y5, Y1
+	VPADDQ       Y1, Y3, Y3
+	VPMULUDQ     constants<>+9152(SB), Y2, Y1
+	VPADDQ       Y1, Y3, Y3
+	VPSRLQ       $0x20, Y3, Y1
+	VMOVUPS      Y3, 64(SP)
+	VPMULUDQ     Y3, Y3, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y3, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y1, Y3, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
 	VPSRLQ       $0x20, Y5, Y3
-	VPMULUDQ     Y5, Y5, Y6
-	VPSRLQ       $0x20, Y6, Y6
-	VPMULUDQ     Y5, Y3, Y4
-	VPADDQ       Y4, Y6, Y6
-	VPAND        constants<>+8448(SB), Y6, Y7
-	VPMULUDQ     Y3, Y5, Y4
-	VPADDQ       Y4, Y7, Y7
-	VPSRLQ       $0x20, Y6, Y4
-	VPSRLQ       $0x20, Y7, Y6
-	VPADDQ       Y6, Y4, Y4
-	VPMULUDQ     Y3, Y3, Y6
-	VPADDQ       Y6, Y4, Y4
-	VPSLLQ       $0x02, Y4, Y4
-	VPSRLQ       $0x20, Y4, Y6
-	VPXOR        Y1, Y0, Y0
-	VPSLLQ       $0x3f, Y2, Y1
-	VPXOR        Y1, Y0, Y0
-	VPSLLQ       $0x3f, Y2, Y1
-	VXORPD       Y2, Y2, Y2
-	VPCMPGTQ     Y1, Y2, Y1
-	VXORPD       Y2, Y2, Y2
-	VMOVUPS      constants<>+3520(SB), Y7
-	VPMULUDQ     Y2, Y4, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y2, Y6, Y2
-	VPADDQ       Y2, Y8, Y8
-	VMOVUPS      Y8, Y2
-	VPSRLQ       $0x20, Y8, Y2
-	VPSUBQ       Y2, Y7, Y2
-	VMOVUPS      constants<>+3648(SB), Y7
-	VPMULUDQ     Y2, Y4, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y2, Y6, Y2
-	VPADDQ       Y2, Y8, Y8
-	VMOVUPS      Y8, Y2
-	VPSRLQ       $0x20, Y8, Y2
-	VPSUBQ       Y2, Y7, Y2
-	VMOVUPS      constants<>+3776(SB), Y7
-	VPSRLQ       $0x20, Y2, Y8
-	VPMULUDQ     Y2, Y4, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y2, Y6, Y2
-	VPADDQ       Y2, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     Y8, Y4, Y2
-	VPADDQ       Y2, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y2
-	VPSRLQ       $0x20, Y10, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULUDQ     Y8, Y6, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPSUBQ       Y2, Y7, Y2
-	VMOVUPS      constants<>+3904(SB), Y7
-	VPSRLQ       $0x20, Y2, Y8
-	VPMULUDQ     Y2, Y4, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y2, Y6, Y2
-	VPADDQ       Y2, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     Y8, Y4, Y2
-	VPADDQ       Y2, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y2
-	VPSRLQ       $0x20, Y10, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULUDQ     Y8, Y6, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPSUBQ       Y2, Y7, Y2
-	VMOVUPS      constants<>+4032(SB), Y7
-	VPSRLQ       $0x20, Y2, Y8
-	VPMULUDQ     Y2, Y4, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y2, Y6, Y2
-	VPADDQ       Y2, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     Y8, Y4, Y2
-	VPADDQ       Y2, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y2
-	VPSRLQ       $0x20, Y10, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULUDQ     Y8, Y6, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPSUBQ       Y2, Y7, Y2
-	VMOVUPS      constants<>+4160(SB), Y7
-	VPSRLQ       $0x20, Y2, Y8
-	VPMULUDQ     Y2, Y4, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y2, Y6, Y2
-	VPADDQ       Y2, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     Y8, Y4, Y2
-	VPADDQ       Y2, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y2
-	VPSRLQ       $0x20, Y10, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULUDQ     Y8, Y6, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPSUBQ       Y2, Y7, Y2
-	VMOVUPS      constants<>+4288(SB), Y7
-	VPSRLQ       $0x20, Y2, Y8
-	VPMULUDQ     Y2, Y4, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y2, Y6, Y2
-	VPADDQ       Y2, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     Y8, Y4, Y2
-	VPADDQ       Y2, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y2
-	VPSRLQ       $0x20, Y10, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPMULUDQ     Y8, Y6, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPSUBQ       Y2, Y7, Y2
-	VPSRLQ       $0x20, Y2, Y7
-	VPMULUDQ     Y2, Y4, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y2, Y6, Y2
-	VPADDQ       Y2, Y8, Y8
-	VPAND        constants<>+8448(SB), Y8, Y9
-	VPMULUDQ     Y7, Y4, Y2
-	VPADDQ       Y2, Y9, Y9
-	VPSRLQ       $0x20, Y8, Y2
-	VPSRLQ       $0x20, Y9, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPMULUDQ     Y7, Y6, Y8
-	VPADDQ       Y8, Y2, Y2
-	VPSRLQ       $0x01, Y2, Y2
-	VMOVUPS      constants<>+192(SB), Y7
-	VPSUBQ       Y2, Y7, Y7
-	VPSRLQ       $0x20, Y7, Y2
-	VPMULUDQ     Y7, Y5, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y7, Y3, Y7
-	VPADDQ       Y7, Y8, Y8
-	VPAND        constants<>+8448(SB), Y8, Y9
-	VPMULUDQ     Y2, Y5, Y7
-	VPADDQ       Y7, Y9, Y9
-	VPSRLQ       $0x20, Y8, Y7
-	VPSRLQ       $0x20, Y9, Y5
-	VPADDQ       Y5, Y7, Y7
-	VPMULUDQ     Y2, Y3, Y5
-	VPADDQ       Y5, Y7, Y7
-	VPADDQ       constants<>+4352(SB), Y7, Y2
-	VPSRLQ       $0x13, Y2, Y2
-	VMOVUPS      constants<>+3456(SB), Y3
-	VMOVUPS      constants<>+3584(SB), Y5
-	VPMULUDQ     Y3, Y4, Y7
-	VPSRLQ       $0x20, Y7, Y7
-	VPMULUDQ     Y3, Y6, Y3
-	VPADDQ       Y3, Y7, Y7
-	VMOVUPS      Y7, Y3
-	VPSRLQ       $0x20, Y7, Y3
-	VPSUBQ       Y3, Y5, Y3
-	VMOVUPS      constants<>+3712(SB), Y5
-	VPMULUDQ     Y3, Y4, Y7
-	VPSRLQ       $0x20, Y7, Y7
-	VPMULUDQ     Y3, Y6, Y3
-	VPADDQ       Y3, Y7, Y7
-	VMOVUPS      Y7, Y3
-	VPSRLQ       $0x20, Y7, Y3
-	VPSUBQ       Y3, Y5, Y3
-	VMOVUPS      constants<>+3840(SB), Y5
-	VPSRLQ       $0x20, Y3, Y7
-	VPMULUDQ     Y3, Y4, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y3, Y6, Y3
-	VPADDQ       Y3, Y8, Y8
-	VPAND        constants<>+8448(SB), Y8, Y9
-	VPMULUDQ     Y7, Y4, Y3
-	VPADDQ       Y3, Y9, Y9
-	VPSRLQ       $0x20, Y8, Y3
-	VPSRLQ       $0x20, Y9, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULUDQ     Y7, Y6, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPSUBQ       Y3, Y5, Y3
-	VMOVUPS      constants<>+3968(SB), Y5
-	VPSRLQ       $0x20, Y3, Y7
-	VPMULUDQ     Y3, Y4, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y3, Y6, Y3
-	VPADDQ       Y3, Y8, Y8
-	VPAND        constants<>+8448(SB), Y8, Y9
-	VPMULUDQ     Y7, Y4, Y3
-	VPADDQ       Y3, Y9, Y9
-	VPSRLQ       $0x20, Y8, Y3
-	VPSRLQ       $0x20, Y9, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULUDQ     Y7, Y6, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPSUBQ       Y3, Y5, Y3
-	VMOVUPS      constants<>+4096(SB), Y5
-	VPSRLQ       $0x20, Y3, Y7
-	VPMULUDQ     Y3, Y4, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y3, Y6, Y3
-	VPADDQ       Y3, Y8, Y8
-	VPAND        constants<>+8448(SB), Y8, Y9
-	VPMULUDQ     Y7, Y4, Y3
-	VPADDQ       Y3, Y9, Y9
-	VPSRLQ       $0x20, Y8, Y3
-	VPSRLQ       $0x20, Y9, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULUDQ     Y7, Y6, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPSUBQ       Y3, Y5, Y3
-	VMOVUPS      constants<>+4224(SB), Y5
-	VPSRLQ       $0x20, Y3, Y7
-	VPMULUDQ     Y3, Y4, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y3, Y6, Y3
-	VPADDQ       Y3, Y8, Y8
-	VPAND        constants<>+8448(SB), Y8, Y9
-	VPMULUDQ     Y7, Y4, Y3
-	VPADDQ       Y3, Y9, Y9
-	VPSRLQ       $0x20, Y8, Y3
-	VPSRLQ       $0x20, Y9, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULUDQ     Y7, Y6, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPSUBQ       Y3, Y5, Y3
-	VMOVUPS      constants<>+192(SB), Y5
-	VPSRLQ       $0x20, Y3, Y7
-	VPMULUDQ     Y3, Y4, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y3, Y6, Y3
-	VPADDQ       Y3, Y8, Y8
-	VPAND        constants<>+8448(SB), Y8, Y9
-	VPMULUDQ     Y7, Y4, Y3
-	VPADDQ       Y3, Y9, Y9
-	VPSRLQ       $0x20, Y8, Y3
-	VPSRLQ       $0x20, Y9, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPMULUDQ     Y7, Y6, Y8
-	VPADDQ       Y8, Y3, Y3
-	VPSUBQ       Y3, Y5, Y3
-	VPSRLQ       $0x20, Y3, Y5
-	VPMULUDQ     Y3, Y4, Y7
-	VPSRLQ       $0x20, Y7, Y7
-	VPMULUDQ     Y3, Y6, Y3
-	VPADDQ       Y3, Y7, Y7
-	VPAND        constants<>+8448(SB), Y7, Y8
-	VPMULUDQ     Y5, Y4, Y3
-	VPADDQ       Y3, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y3
-	VPSRLQ       $0x20, Y8, Y4
-	VPADDQ       Y4, Y3, Y3
-	VPMULUDQ     Y5, Y6, Y4
-	VPADDQ       Y4, Y3, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPMULUDQ     Y1, Y1, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPSLLQ       $0x02, Y2, Y1
+	VPSRLQ       $0x20, Y1, Y2
+	VXORPD       Y3, Y3, Y3
+	VPMULUDQ     Y3, Y1, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y4, Y4
+	VMOVUPS      Y4, Y3
+	VPSRLQ       $0x20, Y4, Y3
+	VMOVUPS      constants<>+3584(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPMULUDQ     Y3, Y1, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y4, Y4
+	VMOVUPS      Y4, Y3
+	VPSRLQ       $0x20, Y4, Y3
+	VMOVUPS      constants<>+3712(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y1, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y2, Y5
+	VPADDQ       Y5, Y3, Y3
+	VMOVUPS      constants<>+3840(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y1, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y2, Y5
+	VPADDQ       Y5, Y3, Y3
+	VMOVUPS      constants<>+3968(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y1, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y2, Y5
+	VPADDQ       Y5, Y3, Y3
+	VMOVUPS      constants<>+4096(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y1, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y2, Y5
+	VPADDQ       Y5, Y3, Y3
+	VMOVUPS      constants<>+4224(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y1, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y2, Y5
+	VPADDQ       Y5, Y3, Y3
+	VMOVUPS      constants<>+4352(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y1, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y2, Y5
+	VPADDQ       Y5, Y3, Y3
 	VPSRLQ       $0x01, Y3, Y3
 	VMOVUPS      constants<>+192(SB), Y4
 	VPSUBQ       Y3, Y4, Y4
-	VPADDQ       constants<>+256(SB), Y4, Y3
-	VPSRLQ       $0x14, Y3, Y3
+	VMOVUPS      64(SP), Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPSRLQ       $0x20, Y4, Y6
+	VPMULUDQ     Y4, Y3, Y7
+	VPSRLQ       $0x20, Y7, Y7
+	VPMULUDQ     Y4, Y5, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPAND        constants<>+8512(SB), Y7, Y8
+	VPMULUDQ     Y6, Y3, Y4
+	VPADDQ       Y4, Y8, Y8
+	VPSRLQ       $0x20, Y7, Y4
+	VPSRLQ       $0x20, Y8, Y3
+	VPADDQ       Y3, Y4, Y4
+	VPMULUDQ     Y6, Y5, Y3
+	VPADDQ       Y3, Y4, Y4
+	VPADDQ       constants<>+4416(SB), Y4, Y3
+	VPSRLQ       $0x13, Y3, Y3
+	VMOVUPS      Y3, 96(SP)
+	VMOVUPS      constants<>+3520(SB), Y3
+	VPMULUDQ     Y3, Y1, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y4, Y4
+	VMOVUPS      Y4, Y3
+	VPSRLQ       $0x20, Y4, Y3
+	VMOVUPS      constants<>+3648(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPMULUDQ     Y3, Y1, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y4, Y4
+	VMOVUPS      Y4, Y3
+	VPSRLQ       $0x20, Y4, Y3
+	VMOVUPS      constants<>+3776(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y1, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y2, Y5
+	VPADDQ       Y5, Y3, Y3
+	VMOVUPS      constants<>+3904(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y1, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y2, Y5
+	VPADDQ       Y5, Y3, Y3
+	VMOVUPS      constants<>+4032(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y1, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y2, Y5
+	VPADDQ       Y5, Y3, Y3
+	VMOVUPS      constants<>+4160(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y1, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y2, Y5
+	VPADDQ       Y5, Y3, Y3
+	VMOVUPS      constants<>+4288(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y1, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y2, Y5
+	VPADDQ       Y5, Y3, Y3
+	VMOVUPS      constants<>+192(SB), Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y1, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y1
+	VPADDQ       Y1, Y3, Y3
+	VPMULUDQ     Y4, Y2, Y1
+	VPADDQ       Y1, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y1
+	VMOVUPS      constants<>+192(SB), Y2
+	VPSUBQ       Y1, Y2, Y2
+	VPADDQ       constants<>+256(SB), Y2, Y1
+	VPSRLQ       $0x14, Y1, Y1
+	VMOVUPS      96(SP), Y2
+	VMOVUPS      (SP), Y3
+	VPSLLQ       $0x3f, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VPCMPGTQ     Y3, Y4, Y3
 	VMOVUPS      Y2, Y4
-	VBLENDVPD    Y1, Y3, Y4, Y4
-	VBLENDVPD    Y1, Y2, Y3, Y3
-	VMOVUPS      constants<>+1280(SB), Y1
-	VPSRLQ       $0x20, Y3, Y2
-	VPOR         constants<>+8064(SB), Y2, Y2
-	VSUBPD       constants<>+8128(SB), Y2, Y2
-	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y5
-	VADDPD       Y2, Y5, Y5
-	VDIVPD       Y5, Y1, Y1
-	VPSLLQ       $0x2b, Y4, Y2
+	VBLENDVPD    Y3, Y1, Y4, Y4
+	VBLENDVPD    Y3, Y2, Y1, Y1
+	VMOVUPS      constants<>+1280(SB), Y2
+	VPSRLQ       $0x20, Y1, Y3
+	VPOR         constants<>+8128(SB), Y3, Y3
+	VSUBPD       constants<>+8192(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y5
+	VADDPD       Y3, Y5, Y5
+	VDIVPD       Y5, Y2, Y2
+	VPSLLQ       $0x2b, Y4, Y3
 	VPSRLQ       $0x20, Y4, Y5
-	VPOR         constants<>+8064(SB), Y5, Y5
-	VSUBPD       constants<>+8128(SB), Y5, Y5
+	VPOR         constants<>+8128(SB), Y5, Y5
+	VSUBPD       constants<>+8192(SB), Y5, Y5
 	VPBLENDD     $0xaa, constants<>+512(SB), Y4, Y4
 	VADDPD       Y5, Y4, Y4
 	VMULPD       constants<>+1344(SB), Y4, Y4
-	VMULPD       Y1, Y4, Y4
+	VMULPD       Y2, Y4, Y4
 	VCMPPD       $0x15, constants<>+1408(SB), Y4, Y5
-	VPAND        constants<>+1472(SB), Y3, Y6
+	VPAND        constants<>+1472(SB), Y1, Y6
 	VXORPD       Y7, Y7, Y7
 	VPCMPEQQ     Y7, Y6, Y6
 	VPXOR        constants<>+1536(SB), Y6, Y6
@@ -18846,482 +21169,73 @@ one475:
 	VMOVUPS      constants<>+4736(SB), Y6
 	VFMADD213PD  constants<>+576(SB), Y4, Y6
 	VSUBPD       constants<>+576(SB), Y6, Y7
-	VFNMADD132PD constants<>+8192(SB), Y4, Y7
+	VFNMADD132PD constants<>+8256(SB), Y4, Y7
 	VADDPD       constants<>+576(SB), Y7, Y7
 	VPSLLQ       $0x20, Y6, Y6
 	VPSUBQ       constants<>+576(SB), Y7, Y7
 	VPADDQ       Y7, Y6, Y6
-	VPSRLQ       $0x20, Y3, Y4
-	VPMULUDQ     Y4, Y6, Y7
+	VPSRLQ       $0x20, Y1, Y7
+	VPMULUDQ     Y7, Y6, Y7
 	VPSRLQ       $0x20, Y6, Y4
-	VPMULUDQ     Y3, Y4, Y4
+	VPMULUDQ     Y1, Y4, Y4
 	VPADDQ       Y4, Y7, Y7
 	VPSLLQ       $0x20, Y7, Y7
-	VPMULUDQ     Y3, Y6, Y4
+	VPMULUDQ     Y1, Y6, Y4
 	VPADDQ       Y7, Y4, Y4
-	VPSUBQ       Y4, Y2, Y2
-	VPSRLQ       $0x20, Y2, Y4
-	VPXOR        constants<>+8256(SB), Y4, Y4
-	VSUBPD       constants<>+8320(SB), Y4, Y4
-	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y7
+	VPSUBQ       Y4, Y3, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPXOR        constants<>+8320(SB), Y4, Y4
+	VSUBPD       constants<>+8384(SB), Y4, Y4
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y7
 	VADDPD       Y4, Y7, Y7
-	VMULPD       Y1, Y7, Y1
-	VADDPD       constants<>+576(SB), Y1, Y1
-	VPSUBQ       constants<>+576(SB), Y1, Y1
-	VPADDQ       Y1, Y6, Y4
-	VPSRLQ       $0x20, Y3, Y6
-	VPMULUDQ     Y6, Y1, Y7
-	VPSRLQ       $0x20, Y1, Y6
-	VPMULUDQ     Y3, Y6, Y6
+	VMULPD       Y2, Y7, Y2
+	VADDPD       constants<>+576(SB), Y2, Y2
+	VPSUBQ       constants<>+576(SB), Y2, Y2
+	VPADDQ       Y2, Y6, Y4
+	VPSRLQ       $0x20, Y1, Y7
+	VPMULUDQ     Y7, Y2, Y7
+	VPSRLQ       $0x20, Y2, Y6
+	VPMULUDQ     Y1, Y6, Y6
 	VPADDQ       Y6, Y7, Y7
 	VPSLLQ       $0x20, Y7, Y7
-	VPMULUDQ     Y3, Y1, Y6
+	VPMULUDQ     Y1, Y2, Y6
 	VPADDQ       Y7, Y6, Y6
-	VPSUBQ       Y6, Y2, Y1
-	VPAND        constants<>+64(SB), Y4, Y2
-	VPADDQ       Y2, Y1, Y6
-	VPSUBQ       Y1, Y3, Y7
+	VPSUBQ       Y6, Y3, Y2
+	VPAND        constants<>+64(SB), Y4, Y3
+	VPADDQ       Y3, Y2, Y6
+	VPSUBQ       Y2, Y1, Y7
 	VPCMPGTQ     Y7, Y6, Y6
-	VPSUBQ       Y1, Y2, Y2
-	VPADDQ       Y1, Y3, Y1
-	VPCMPGTQ     Y1, Y2, Y1
+	VPSUBQ       Y2, Y3, Y3
+	VPADDQ       Y2, Y1, Y1
+	VPCMPGTQ     Y1, Y3, Y1
 	VPAND        constants<>+64(SB), Y6, Y2
 	VPADDQ       Y2, Y4, Y4
 	VPAND        constants<>+1536(SB), Y1, Y1
 	VPADDQ       Y1, Y4, Y4
-	VXORPD       Y1, Y1, Y1
-	VPCMPGTQ     Y0, Y1, Y0
-	VPXOR        Y0, Y4, Y4
-	VPSUBQ       Y0, Y4, Y4
-	VPTEST       Y5, Y5
-	JZ           good479
-	MOVQ         BX, AX
-	JMP          stopped
-
-good479:
-	VBROADCASTSD minus+24(FP), Y0
-	VPXOR        Y0, Y4, Y1
-	VPSUBQ       Y0, Y1, Y0
-	VMOVUPS      (CX)(BX*8), Y1
-	VPADDQ       Y1, Y0, Y0
-	VMOVUPS      Y0, (CX)(BX*8)
-	ADDQ         $0x04, BX
-	CMPQ         BX, SI
-	JLE          one475
-
-tail477:
-	MOVQ         DX, SI
-	SUBQ         BX, SI
-	JZ           done478
-	LEAQ         ones<>+32(SB), DI
-	SHLQ         $0x03, SI
-	SUBQ         SI, DI
-	VMOVUPS      (DI), Y0
 	VMASKMOVPD   (AX)(BX*8), Y0, Y1
-	VXORPD       Y2, Y2, Y2
-	VPCMPGTQ     Y1, Y2, Y2
-	VPXOR        Y2, Y1, Y3
-	VPSUBQ       Y2, Y3, Y2
-	VPSRLQ       $0x20, Y2, Y3
-	VPMULUDQ     constants<>+8896(SB), Y2, Y5
-	VPSRLQ       $0x20, Y5, Y7
-	VPMULUDQ     constants<>+8896(SB), Y3, Y4
-	VPADDQ       Y4, Y7, Y7
-	VPAND        constants<>+8448(SB), Y7, Y6
-	VPMULUDQ     constants<>+8960(SB), Y2, Y4
-	VPADDQ       Y4, Y6, Y6
-	VPSRLQ       $0x20, Y7, Y4
-	VPSRLQ       $0x20, Y6, Y7
-	VPADDQ       Y7, Y4, Y4
-	VPMULUDQ     constants<>+8960(SB), Y3, Y7
-	VPADDQ       Y7, Y4, Y4
-	VPSLLQ       $0x20, Y6, Y6
-	VPBLENDD     $0xaa, Y6, Y5, Y5
-	VPSRLQ       $0x20, Y2, Y3
-	VPMULUDQ     constants<>+3072(SB), Y2, Y7
-	VPSRLQ       $0x20, Y7, Y7
-	VPMULUDQ     constants<>+3072(SB), Y3, Y6
-	VPADDQ       Y6, Y7, Y7
-	VPAND        constants<>+8448(SB), Y7, Y8
-	VPMULUDQ     constants<>+9024(SB), Y2, Y6
-	VPADDQ       Y6, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y6
-	VPSRLQ       $0x20, Y8, Y2
-	VPADDQ       Y2, Y6, Y6
-	VPMULUDQ     constants<>+9024(SB), Y3, Y2
-	VPADDQ       Y2, Y6, Y6
-	VPADDQ       Y6, Y5, Y2
-	VPXOR        constants<>+192(SB), Y2, Y3
-	VPXOR        constants<>+192(SB), Y5, Y5
-	VPCMPGTQ     Y3, Y5, Y3
-	VPSUBQ       Y3, Y4, Y4
-	VPSLLQ       $0x15, Y4, Y3
-	VPSRLQ       $0x2b, Y2, Y2
-	VPOR         Y2, Y3, Y2
-	VPADDQ       constants<>+3264(SB), Y2, Y3
-	VPSRLQ       $0x3e, Y3, Y3
-	VPSLLQ       $0x3e, Y3, Y4
-	VPSUBQ       Y4, Y2, Y2
-	VXORPD       Y4, Y4, Y4
-	VPCMPGTQ     Y2, Y4, Y4
-	VPXOR        Y4, Y2, Y5
-	VPSUBQ       Y4, Y5, Y4
-	VPSLLQ       $0x02, Y4, Y4
-	VPSRLQ       $0x20, Y4, Y5
-	VPMULUDQ     constants<>+3328(SB), Y4, Y7
-	VPSRLQ       $0x20, Y7, Y7
-	VPMULUDQ     constants<>+3328(SB), Y5, Y6
-	VPADDQ       Y6, Y7, Y7
-	VPAND        constants<>+8448(SB), Y7, Y8
-	VPMULUDQ     constants<>+9088(SB), Y4, Y6
-	VPADDQ       Y6, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y6
-	VPSRLQ       $0x20, Y8, Y4
-	VPADDQ       Y4, Y6, Y6
-	VPMULUDQ     constants<>+9088(SB), Y5, Y4
-	VPADDQ       Y4, Y6, Y6
-	VPSRLQ       $0x20, Y6, Y4
-	VPMULUDQ     Y6, Y6, Y7
-	VPSRLQ       $0x20, Y7, Y7
-	VPMULUDQ     Y6, Y4, Y5
-	VPADDQ       Y5, Y7, Y7
-	VPAND        constants<>+8448(SB), Y7, Y8
-	VPMULUDQ     Y4, Y6, Y5
-	VPADDQ       Y5, Y8, Y8
-	VPSRLQ       $0x20, Y7, Y5
-	VPSRLQ       $0x20, Y8, Y7
-	VPADDQ       Y7, Y5, Y5
-	VPMULUDQ     Y4, Y4, Y7
-	VPADDQ       Y7, Y5, Y5
-	VPSLLQ       $0x02, Y5, Y5
-	VPSRLQ       $0x20, Y5, Y7
+	VMOVUPS      32(SP), Y2
 	VPXOR        Y2, Y1, Y1
-	VPSLLQ       $0x3f, Y3, Y2
+	VMOVUPS      (SP), Y2
+	VPSLLQ       $0x3f, Y2, Y2
 	VPXOR        Y2, Y1, Y1
-	VPSLLQ       $0x3f, Y3, Y2
-	VXORPD       Y3, Y3, Y3
-	VPCMPGTQ     Y2, Y3, Y2
-	VXORPD       Y3, Y3, Y3
-	VMOVUPS      constants<>+3520(SB), Y8
-	VPMULUDQ     Y3, Y5, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y3, Y7, Y3
-	VPADDQ       Y3, Y9, Y9
-	VMOVUPS      Y9, Y3
-	VPSRLQ       $0x20, Y9, Y3
-	VPSUBQ       Y3, Y8, Y3
-	VMOVUPS      constants<>+3648(SB), Y8
-	VPMULUDQ     Y3, Y5, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y3, Y7, Y3
-	VPADDQ       Y3, Y9, Y9
-	VMOVUPS      Y9, Y3
-	VPSRLQ       $0x20, Y9, Y3
-	VPSUBQ       Y3, Y8, Y3
-	VMOVUPS      constants<>+3776(SB), Y8
-	VPSRLQ       $0x20, Y3, Y9
-	VPMULUDQ     Y3, Y5, Y10
-	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y3, Y7, Y3
-	VPADDQ       Y3, Y10, Y10
-	VPAND        constants<>+8448(SB), Y10, Y11
-	VPMULUDQ     Y9, Y5, Y3
-	VPADDQ       Y3, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y3
-	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULUDQ     Y9, Y7, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPSUBQ       Y3, Y8, Y3
-	VMOVUPS      constants<>+3904(SB), Y8
-	VPSRLQ       $0x20, Y3, Y9
-	VPMULUDQ     Y3, Y5, Y10
-	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y3, Y7, Y3
-	VPADDQ       Y3, Y10, Y10
-	VPAND        constants<>+8448(SB), Y10, Y11
-	VPMULUDQ     Y9, Y5, Y3
-	VPADDQ       Y3, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y3
-	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULUDQ     Y9, Y7, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPSUBQ       Y3, Y8, Y3
-	VMOVUPS      constants<>+4032(SB), Y8
-	VPSRLQ       $0x20, Y3, Y9
-	VPMULUDQ     Y3, Y5, Y10
-	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y3, Y7, Y3
-	VPADDQ       Y3, Y10, Y10
-	VPAND        constants<>+8448(SB), Y10, Y11
-	VPMULUDQ     Y9, Y5, Y3
-	VPADDQ       Y3, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y3
-	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULUDQ     Y9, Y7, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPSUBQ       Y3, Y8, Y3
-	VMOVUPS      constants<>+4160(SB), Y8
-	VPSRLQ       $0x20, Y3, Y9
-	VPMULUDQ     Y3, Y5, Y10
-	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y3, Y7, Y3
-	VPADDQ       Y3, Y10, Y10
-	VPAND        constants<>+8448(SB), Y10, Y11
-	VPMULUDQ     Y9, Y5, Y3
-	VPADDQ       Y3, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y3
-	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULUDQ     Y9, Y7, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPSUBQ       Y3, Y8, Y3
-	VMOVUPS      constants<>+4288(SB), Y8
-	VPSRLQ       $0x20, Y3, Y9
-	VPMULUDQ     Y3, Y5, Y10
-	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y3, Y7, Y3
-	VPADDQ       Y3, Y10, Y10
-	VPAND        constants<>+8448(SB), Y10, Y11
-	VPMULUDQ     Y9, Y5, Y3
-	VPADDQ       Y3, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y3
-	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMULUDQ     Y9, Y7, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPSUBQ       Y3, Y8, Y3
-	VPSRLQ       $0x20, Y3, Y8
-	VPMULUDQ     Y3, Y5, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y3, Y7, Y3
-	VPADDQ       Y3, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     Y8, Y5, Y3
-	VPADDQ       Y3, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y3
-	VPSRLQ       $0x20, Y10, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPMULUDQ     Y8, Y7, Y9
-	VPADDQ       Y9, Y3, Y3
-	VPSRLQ       $0x01, Y3, Y3
-	VMOVUPS      constants<>+192(SB), Y8
-	VPSUBQ       Y3, Y8, Y8
-	VPSRLQ       $0x20, Y8, Y3
-	VPMULUDQ     Y8, Y6, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y8, Y4, Y8
-	VPADDQ       Y8, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     Y3, Y6, Y8
-	VPADDQ       Y8, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y8
-	VPSRLQ       $0x20, Y10, Y6
-	VPADDQ       Y6, Y8, Y8
-	VPMULUDQ     Y3, Y4, Y6
-	VPADDQ       Y6, Y8, Y8
-	VPADDQ       constants<>+4352(SB), Y8, Y3
-	VPSRLQ       $0x13, Y3, Y3
-	VMOVUPS      constants<>+3456(SB), Y4
-	VMOVUPS      constants<>+3584(SB), Y6
-	VPMULUDQ     Y4, Y5, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y4, Y7, Y4
-	VPADDQ       Y4, Y8, Y8
-	VMOVUPS      Y8, Y4
-	VPSRLQ       $0x20, Y8, Y4
-	VPSUBQ       Y4, Y6, Y4
-	VMOVUPS      constants<>+3712(SB), Y6
-	VPMULUDQ     Y4, Y5, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y4, Y7, Y4
-	VPADDQ       Y4, Y8, Y8
-	VMOVUPS      Y8, Y4
-	VPSRLQ       $0x20, Y8, Y4
-	VPSUBQ       Y4, Y6, Y4
-	VMOVUPS      constants<>+3840(SB), Y6
-	VPSRLQ       $0x20, Y4, Y8
-	VPMULUDQ     Y4, Y5, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y4, Y7, Y4
-	VPADDQ       Y4, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     Y8, Y5, Y4
-	VPADDQ       Y4, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y4
-	VPSRLQ       $0x20, Y10, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULUDQ     Y8, Y7, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPSUBQ       Y4, Y6, Y4
-	VMOVUPS      constants<>+3968(SB), Y6
-	VPSRLQ       $0x20, Y4, Y8
-	VPMULUDQ     Y4, Y5, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y4, Y7, Y4
-	VPADDQ       Y4, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     Y8, Y5, Y4
-	VPADDQ       Y4, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y4
-	VPSRLQ       $0x20, Y10, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULUDQ     Y8, Y7, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPSUBQ       Y4, Y6, Y4
-	VMOVUPS      constants<>+4096(SB), Y6
-	VPSRLQ       $0x20, Y4, Y8
-	VPMULUDQ     Y4, Y5, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y4, Y7, Y4
-	VPADDQ       Y4, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     Y8, Y5, Y4
-	VPADDQ       Y4, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y4
-	VPSRLQ       $0x20, Y10, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULUDQ     Y8, Y7, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPSUBQ       Y4, Y6, Y4
-	VMOVUPS      constants<>+4224(SB), Y6
-	VPSRLQ       $0x20, Y4, Y8
-	VPMULUDQ     Y4, Y5, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y4, Y7, Y4
-	VPADDQ       Y4, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     Y8, Y5, Y4
-	VPADDQ       Y4, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y4
-	VPSRLQ       $0x20, Y10, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULUDQ     Y8, Y7, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPSUBQ       Y4, Y6, Y4
-	VMOVUPS      constants<>+192(SB), Y6
-	VPSRLQ       $0x20, Y4, Y8
-	VPMULUDQ     Y4, Y5, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y4, Y7, Y4
-	VPADDQ       Y4, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     Y8, Y5, Y4
-	VPADDQ       Y4, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y4
-	VPSRLQ       $0x20, Y10, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPMULUDQ     Y8, Y7, Y9
-	VPADDQ       Y9, Y4, Y4
-	VPSUBQ       Y4, Y6, Y4
-	VPSRLQ       $0x20, Y4, Y6
-	VPMULUDQ     Y4, Y5, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y4, Y7, Y4
-	VPADDQ       Y4, Y8, Y8
-	VPAND        constants<>+8448(SB), Y8, Y9
-	VPMULUDQ     Y6, Y5, Y4
-	VPADDQ       Y4, Y9, Y9
-	VPSRLQ       $0x20, Y8, Y4
-	VPSRLQ       $0x20, Y9, Y5
-	VPADDQ       Y5, Y4, Y4
-	VPMULUDQ     Y6, Y7, Y5
-	VPADDQ       Y5, Y4, Y4
-	VPSRLQ       $0x01, Y4, Y4
-	VMOVUPS      constants<>+192(SB), Y5
-	VPSUBQ       Y4, Y5, Y5
-	VPADDQ       constants<>+256(SB), Y5, Y4
-	VPSRLQ       $0x14, Y4, Y4
-	VMOVUPS      Y3, Y5
-	VBLENDVPD    Y2, Y4, Y5, Y5
-	VBLENDVPD    Y2, Y3, Y4, Y4
-	VMOVUPS      constants<>+1280(SB), Y2
-	VPSRLQ       $0x20, Y4, Y3
-	VPOR         constants<>+8064(SB), Y3, Y3
-	VSUBPD       constants<>+8128(SB), Y3, Y3
-	VPBLENDD     $0xaa, constants<>+512(SB), Y4, Y6
-	VADDPD       Y3, Y6, Y6
-	VDIVPD       Y6, Y2, Y2
-	VPSLLQ       $0x2b, Y5, Y3
-	VPSRLQ       $0x20, Y5, Y6
-	VPOR         constants<>+8064(SB), Y6, Y6
-	VSUBPD       constants<>+8128(SB), Y6, Y6
-	VPBLENDD     $0xaa, constants<>+512(SB), Y5, Y5
-	VADDPD       Y6, Y5, Y5
-	VMULPD       constants<>+1344(SB), Y5, Y5
-	VMULPD       Y2, Y5, Y5
-	VCMPPD       $0x15, constants<>+1408(SB), Y5, Y6
-	VPAND        constants<>+1472(SB), Y4, Y7
-	VXORPD       Y8, Y8, Y8
-	VPCMPEQQ     Y8, Y7, Y7
-	VPXOR        constants<>+1536(SB), Y7, Y7
-	VPOR         Y7, Y6, Y6
-	VMOVUPS      constants<>+4736(SB), Y7
-	VFMADD213PD  constants<>+576(SB), Y5, Y7
-	VSUBPD       constants<>+576(SB), Y7, Y8
-	VFNMADD132PD constants<>+8192(SB), Y5, Y8
-	VADDPD       constants<>+576(SB), Y8, Y8
-	VPSLLQ       $0x20, Y7, Y7
-	VPSUBQ       constants<>+576(SB), Y8, Y8
-	VPADDQ       Y8, Y7, Y7
-	VPSRLQ       $0x20, Y4, Y5
-	VPMULUDQ     Y5, Y7, Y8
-	VPSRLQ       $0x20, Y7, Y5
-	VPMULUDQ     Y4, Y5, Y5
-	VPADDQ       Y5, Y8, Y8
-	VPSLLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y4, Y7, Y5
-	VPADDQ       Y8, Y5, Y5
-	VPSUBQ       Y5, Y3, Y3
-	VPSRLQ       $0x20, Y3, Y5
-	VPXOR        constants<>+8256(SB), Y5, Y5
-	VSUBPD       constants<>+8320(SB), Y5, Y5
-	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y8
-	VADDPD       Y5, Y8, Y8
-	VMULPD       Y2, Y8, Y2
-	VADDPD       constants<>+576(SB), Y2, Y2
-	VPSUBQ       constants<>+576(SB), Y2, Y2
-	VPADDQ       Y2, Y7, Y5
-	VPSRLQ       $0x20, Y4, Y7
-	VPMULUDQ     Y7, Y2, Y8
-	VPSRLQ       $0x20, Y2, Y7
-	VPMULUDQ     Y4, Y7, Y7
-	VPADDQ       Y7, Y8, Y8
-	VPSLLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y4, Y2, Y7
-	VPADDQ       Y8, Y7, Y7
-	VPSUBQ       Y7, Y3, Y2
-	VPAND        constants<>+64(SB), Y5, Y3
-	VPADDQ       Y3, Y2, Y7
-	VPSUBQ       Y2, Y4, Y8
-	VPCMPGTQ     Y8, Y7, Y7
-	VPSUBQ       Y2, Y3, Y3
-	VPADDQ       Y2, Y4, Y2
-	VPCMPGTQ     Y2, Y3, Y2
-	VPAND        constants<>+64(SB), Y7, Y3
-	VPADDQ       Y3, Y5, Y5
-	VPAND        constants<>+1536(SB), Y2, Y2
-	VPADDQ       Y2, Y5, Y5
 	VXORPD       Y2, Y2, Y2
 	VPCMPGTQ     Y1, Y2, Y1
-	VPXOR        Y1, Y5, Y5
-	VPSUBQ       Y1, Y5, Y5
-	VPTEST       Y6, Y0
-	JZ           good480
+	VPXOR        Y1, Y4, Y4
+	VPSUBQ       Y1, Y4, Y4
+	VPTEST       Y5, Y0
+	JZ           good485
 	MOVQ         BX, AX
 	JMP          stopped
 
-good480:
+good485:
 	VBROADCASTSD minus+24(FP), Y1
-	VPXOR        Y1, Y5, Y2
+	VPXOR        Y1, Y4, Y2
 	VPSUBQ       Y1, Y2, Y1
 	VMASKMOVPD   (CX)(BX*8), Y0, Y2
 	VPADDQ       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
 
-done478:
+done482:
 	MOVQ DX, AX
 
 stopped:
@@ -19331,18 +21245,616 @@ stopped:
 
 // func addAtan2AVX2<>(n int, y *int64, x *int64, z *int64, minus int, table *uint64) int
 // Requires: AVX, AVX2
-TEXT ·addAtan2AVX2<>(SB), NOSPLIT, $0-56
-	MOVQ y+8(FP), AX
-	MOVQ x+16(FP), CX
-	MOVQ table+40(FP), DX
-	MOVQ z+24(FP), BX
-	MOVQ n+0(FP), SI
-	XORQ DI, DI
+TEXT ·addAtan2AVX2<>(SB), NOSPLIT, $384-56
+	MOVQ  y+8(FP), AX
+	MOVQ  x+16(FP), CX
+	MOVQ  table+40(FP), DX
+	MOVQ  z+24(FP), BX
+	MOVQ  n+0(FP), SI
+	XORQ  DI, DI
+	LEAQ  -8(SI), R8
+	TESTQ R8, R8
+	JL    oneTest488
+
+many486:
+	VMOVUPS    (AX)(DI*8), Y0
+	VMOVUPS    32(AX)(DI*8), Y1
+	VXORPD     Y2, Y2, Y2
+	VPCMPGTQ   Y0, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VPCMPGTQ   Y1, Y3, Y3
+	VPXOR      Y2, Y0, Y0
+	VPXOR      Y3, Y1, Y1
+	VPSUBQ     Y2, Y0, Y0
+	VPSUBQ     Y3, Y1, Y1
+	VMOVUPS    (CX)(DI*8), Y2
+	VMOVUPS    32(CX)(DI*8), Y3
+	VXORPD     Y4, Y4, Y4
+	VPCMPGTQ   Y2, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VPCMPGTQ   Y3, Y5, Y5
+	VPXOR      Y4, Y2, Y2
+	VPXOR      Y5, Y3, Y3
+	VPSUBQ     Y4, Y2, Y2
+	VPSUBQ     Y5, Y3, Y3
+	VPXOR      constants<>+192(SB), Y0, Y4
+	VPXOR      constants<>+192(SB), Y1, Y5
+	VPXOR      constants<>+192(SB), Y2, Y6
+	VPXOR      constants<>+192(SB), Y3, Y7
+	VPCMPGTQ   Y6, Y4, Y4
+	VPCMPGTQ   Y7, Y5, Y5
+	VMOVUPS    Y0, Y6
+	VMOVUPS    Y1, Y7
+	VMOVUPS    Y2, Y8
+	VMOVUPS    Y3, Y9
+	VBLENDVPD  Y4, Y2, Y6, Y6
+	VBLENDVPD  Y5, Y3, Y7, Y7
+	VBLENDVPD  Y4, Y0, Y8, Y8
+	VBLENDVPD  Y5, Y1, Y9, Y9
+	VPSRLQ     $0x01, Y8, Y0
+	VPANDN     Y8, Y0, Y0
+	VPSRLQ     $0x01, Y9, Y1
+	VPANDN     Y9, Y1, Y1
+	VPSRLQ     $0x20, Y0, Y2
+	VPSRLQ     $0x20, Y1, Y3
+	VPOR       constants<>+8128(SB), Y2, Y2
+	VPOR       constants<>+8128(SB), Y3, Y3
+	VSUBPD     constants<>+8192(SB), Y2, Y2
+	VPBLENDD   $0xaa, constants<>+512(SB), Y0, Y0
+	VADDPD     Y2, Y0, Y0
+	VSUBPD     constants<>+8192(SB), Y3, Y3
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y1
+	VADDPD     Y3, Y1, Y1
+	VPSRLQ     $0x34, Y0, Y0
+	VPSRLQ     $0x34, Y1, Y1
+	VMOVUPS    constants<>+8704(SB), Y2
+	VPSUBQ     Y0, Y2, Y2
+	VMOVUPS    constants<>+8704(SB), Y0
+	VPSUBQ     Y1, Y0, Y0
+	VPSUBQ     constants<>+4480(SB), Y2, Y1
+	VPSUBQ     constants<>+4480(SB), Y0, Y0
+	VMOVUPS    constants<>+4544(SB), Y2
+	VPSUBQ     Y1, Y2, Y2
+	VMOVUPS    constants<>+4544(SB), Y3
+	VPSUBQ     Y0, Y3, Y3
+	VPSLLVQ    Y1, Y6, Y4
+	VPSRLVQ    Y2, Y6, Y5
+	VPOR       Y5, Y4, Y4
+	VPSLLVQ    Y0, Y7, Y5
+	VPSRLVQ    Y3, Y7, Y6
+	VPOR       Y6, Y5, Y5
+	VPSLLVQ    Y1, Y8, Y1
+	VPSRLVQ    Y2, Y8, Y2
+	VPOR       Y2, Y1, Y1
+	VPSLLVQ    Y0, Y9, Y0
+	VPSRLVQ    Y3, Y9, Y2
+	VPOR       Y2, Y0, Y0
+	VMOVUPS    Y4, (SP)
+	VMOVUPS    Y5, 32(SP)
+	VMOVUPS    Y1, 64(SP)
+	VMOVUPS    Y0, 96(SP)
+	VPSRLQ     $0x07, Y1, Y2
+	VPSRLQ     $0x07, Y0, Y3
+	VPADDQ     Y2, Y4, Y2
+	VPADDQ     Y3, Y5, Y3
+	VPSRLQ     $0x06, Y1, Y1
+	VPSRLQ     $0x06, Y0, Y0
+	VPSRLQ     $0x20, Y1, Y4
+	VPSRLQ     $0x20, Y0, Y5
+	VPOR       constants<>+8128(SB), Y4, Y4
+	VPOR       constants<>+8128(SB), Y5, Y5
+	VSUBPD     constants<>+8192(SB), Y4, Y4
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y6
+	VADDPD     Y4, Y6, Y6
+	VSUBPD     constants<>+8192(SB), Y5, Y5
+	VPBLENDD   $0xaa, constants<>+512(SB), Y0, Y4
+	VADDPD     Y5, Y4, Y4
+	VPSRLQ     $0x20, Y2, Y5
+	VPSRLQ     $0x20, Y3, Y7
+	VPOR       constants<>+8128(SB), Y5, Y5
+	VPOR       constants<>+8128(SB), Y7, Y7
+	VSUBPD     constants<>+8192(SB), Y5, Y5
+	VPBLENDD   $0xaa, constants<>+512(SB), Y2, Y8
+	VADDPD     Y5, Y8, Y8
+	VSUBPD     constants<>+8192(SB), Y7, Y7
+	VPBLENDD   $0xaa, constants<>+512(SB), Y3, Y5
+	VADDPD     Y7, Y5, Y5
+	VMULPD     constants<>+4608(SB), Y8, Y7
+	VMULPD     constants<>+4608(SB), Y5, Y5
+	VDIVPD     Y6, Y7, Y6
+	VDIVPD     Y4, Y5, Y4
+	VXORPD     Y5, Y5, Y5
+	VMAXPD     Y5, Y6, Y5
+	VROUNDPD   $0x03, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VMAXPD     Y6, Y4, Y4
+	VROUNDPD   $0x03, Y4, Y4
+	VADDPD     constants<>+576(SB), Y5, Y5
+	VPSUBQ     constants<>+576(SB), Y5, Y5
+	VADDPD     constants<>+576(SB), Y4, Y4
+	VPSUBQ     constants<>+576(SB), Y4, Y4
+	VPSRLQ     $0x20, Y1, Y7
+	VPMULUDQ   Y7, Y5, Y7
+	VPSRLQ     $0x20, Y5, Y6
+	VPMULUDQ   Y1, Y6, Y6
+	VPADDQ     Y6, Y7, Y7
+	VPSLLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y1, Y5, Y6
+	VPADDQ     Y7, Y6, Y6
+	VPSRLQ     $0x20, Y0, Y7
+	VPMULUDQ   Y7, Y4, Y7
+	VPSRLQ     $0x20, Y4, Y1
+	VPMULUDQ   Y0, Y1, Y1
+	VPADDQ     Y1, Y7, Y7
+	VPSLLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y0, Y4, Y1
+	VPADDQ     Y7, Y1, Y1
+	VPSUBQ     Y6, Y2, Y0
+	VPSUBQ     Y1, Y3, Y1
+	VXORPD     Y2, Y2, Y2
+	VPCMPGTQ   Y0, Y2, Y0
+	VPCMPGTQ   Y1, Y2, Y1
+	VPAND      constants<>+1536(SB), Y0, Y0
+	VPADDQ     Y0, Y5, Y5
+	VPAND      constants<>+1536(SB), Y1, Y0
+	VPADDQ     Y0, Y4, Y4
+	VMOVUPS    Y5, 128(SP)
+	VMOVUPS    Y4, 160(SP)
+	VMOVUPS    (SP), Y0
+	VMOVUPS    32(SP), Y1
+	VPSLLQ     $0x06, Y0, Y0
+	VPSLLQ     $0x06, Y1, Y1
+	VMOVUPS    64(SP), Y2
+	VMOVUPS    96(SP), Y3
+	VPSRLQ     $0x20, Y2, Y7
+	VPMULUDQ   Y7, Y5, Y7
+	VPSRLQ     $0x20, Y5, Y6
+	VPMULUDQ   Y2, Y6, Y6
+	VPADDQ     Y6, Y7, Y7
+	VPSLLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y2, Y5, Y6
+	VPADDQ     Y7, Y6, Y6
+	VPSRLQ     $0x20, Y3, Y5
+	VPMULUDQ   Y5, Y4, Y5
+	VPSRLQ     $0x20, Y4, Y2
+	VPMULUDQ   Y3, Y2, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPSLLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y3, Y4, Y2
+	VPADDQ     Y5, Y2, Y2
+	VPSUBQ     Y6, Y0, Y0
+	VPSUBQ     Y2, Y1, Y1
+	VMOVUPS    Y0, 192(SP)
+	VMOVUPS    Y1, 224(SP)
+	VMOVUPS    64(SP), Y2
+	VMOVUPS    96(SP), Y3
+	VPSLLQ     $0x06, Y2, Y2
+	VPSLLQ     $0x06, Y3, Y3
+	VMOVUPS    128(SP), Y4
+	VMOVUPS    160(SP), Y5
+	VMOVUPS    (SP), Y6
+	VMOVUPS    32(SP), Y7
+	VPSRLQ     $0x20, Y6, Y9
+	VPMULUDQ   Y9, Y4, Y9
+	VPSRLQ     $0x20, Y4, Y8
+	VPMULUDQ   Y6, Y8, Y8
+	VPADDQ     Y8, Y9, Y9
+	VPSLLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y6, Y4, Y8
+	VPADDQ     Y9, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y6
+	VPMULUDQ   Y6, Y5, Y6
+	VPSRLQ     $0x20, Y5, Y4
+	VPMULUDQ   Y7, Y4, Y4
+	VPADDQ     Y4, Y6, Y6
+	VPSLLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y7, Y5, Y4
+	VPADDQ     Y6, Y4, Y4
+	VPADDQ     Y8, Y2, Y2
+	VPADDQ     Y4, Y3, Y3
+	VMOVUPS    Y2, 256(SP)
+	VMOVUPS    Y3, 288(SP)
+	VXORPD     Y4, Y4, Y4
+	VPCMPGTQ   Y0, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VPCMPGTQ   Y1, Y5, Y5
+	VPXOR      Y4, Y0, Y0
+	VPXOR      Y5, Y1, Y1
+	VPSUBQ     Y4, Y0, Y0
+	VPSUBQ     Y5, Y1, Y1
+	VMOVUPS    constants<>+4672(SB), Y4
+	VPSRLQ     $0x20, Y2, Y5
+	VPSRLQ     $0x20, Y3, Y6
+	VPOR       constants<>+8128(SB), Y5, Y5
+	VPOR       constants<>+8128(SB), Y6, Y6
+	VSUBPD     constants<>+8192(SB), Y5, Y5
+	VPBLENDD   $0xaa, constants<>+512(SB), Y2, Y7
+	VADDPD     Y5, Y7, Y7
+	VSUBPD     constants<>+8192(SB), Y6, Y6
+	VPBLENDD   $0xaa, constants<>+512(SB), Y3, Y5
+	VADDPD     Y6, Y5, Y5
+	VMULPD     constants<>+4736(SB), Y7, Y6
+	VMULPD     constants<>+4736(SB), Y5, Y5
+	VDIVPD     Y6, Y4, Y6
+	VDIVPD     Y5, Y4, Y4
+	VPSRLQ     $0x20, Y0, Y5
+	VPSRLQ     $0x20, Y1, Y7
+	VPOR       constants<>+8128(SB), Y5, Y5
+	VPOR       constants<>+8128(SB), Y7, Y7
+	VSUBPD     constants<>+8192(SB), Y5, Y5
+	VPBLENDD   $0xaa, constants<>+512(SB), Y0, Y8
+	VADDPD     Y5, Y8, Y8
+	VSUBPD     constants<>+8192(SB), Y7, Y7
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y5
+	VADDPD     Y7, Y5, Y5
+	VMULPD     Y6, Y8, Y7
+	VMULPD     Y4, Y5, Y5
+	VXORPD     Y8, Y8, Y8
+	VMAXPD     Y8, Y7, Y7
+	VROUNDPD   $0x03, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VMAXPD     Y8, Y5, Y5
+	VROUNDPD   $0x03, Y5, Y5
+	VADDPD     constants<>+576(SB), Y7, Y7
+	VPSUBQ     constants<>+576(SB), Y7, Y7
+	VADDPD     constants<>+576(SB), Y5, Y5
+	VPSUBQ     constants<>+576(SB), Y5, Y5
+	VPSLLQ     $0x20, Y0, Y0
+	VPSLLQ     $0x20, Y1, Y1
+	VPSRLQ     $0x20, Y2, Y9
+	VPMULUDQ   Y9, Y7, Y9
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   Y2, Y8, Y8
+	VPADDQ     Y8, Y9, Y9
+	VPSLLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y2, Y7, Y8
+	VPADDQ     Y9, Y8, Y8
+	VPSRLQ     $0x20, Y3, Y10
+	VPMULUDQ   Y10, Y5, Y10
+	VPSRLQ     $0x20, Y5, Y9
+	VPMULUDQ   Y3, Y9, Y9
+	VPADDQ     Y9, Y10, Y10
+	VPSLLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y3, Y5, Y9
+	VPADDQ     Y10, Y9, Y9
+	VPSUBQ     Y8, Y0, Y0
+	VPSUBQ     Y9, Y1, Y1
+	VPSRLQ     $0x20, Y0, Y8
+	VPSRLQ     $0x20, Y1, Y9
+	VPOR       constants<>+8128(SB), Y8, Y8
+	VPOR       constants<>+8128(SB), Y9, Y9
+	VSUBPD     constants<>+8192(SB), Y8, Y8
+	VPBLENDD   $0xaa, constants<>+512(SB), Y0, Y10
+	VADDPD     Y8, Y10, Y10
+	VSUBPD     constants<>+8192(SB), Y9, Y9
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y8
+	VADDPD     Y9, Y8, Y8
+	VMULPD     Y6, Y10, Y6
+	VMULPD     Y4, Y8, Y4
+	VXORPD     Y8, Y8, Y8
+	VMAXPD     Y8, Y6, Y6
+	VROUNDPD   $0x03, Y6, Y6
+	VXORPD     Y8, Y8, Y8
+	VMAXPD     Y8, Y4, Y4
+	VROUNDPD   $0x03, Y4, Y4
+	VADDPD     constants<>+576(SB), Y6, Y6
+	VPSUBQ     constants<>+576(SB), Y6, Y6
+	VADDPD     constants<>+576(SB), Y4, Y4
+	VPSUBQ     constants<>+576(SB), Y4, Y4
+	VPSLLQ     $0x20, Y0, Y0
+	VPSLLQ     $0x20, Y1, Y1
+	VPSRLQ     $0x20, Y2, Y9
+	VPMULUDQ   Y9, Y6, Y9
+	VPSRLQ     $0x20, Y6, Y8
+	VPMULUDQ   Y2, Y8, Y8
+	VPADDQ     Y8, Y9, Y9
+	VPSLLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y2, Y6, Y8
+	VPADDQ     Y9, Y8, Y8
+	VPSRLQ     $0x20, Y3, Y10
+	VPMULUDQ   Y10, Y4, Y10
+	VPSRLQ     $0x20, Y4, Y9
+	VPMULUDQ   Y3, Y9, Y9
+	VPADDQ     Y9, Y10, Y10
+	VPSLLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y3, Y4, Y9
+	VPADDQ     Y10, Y9, Y9
+	VPSUBQ     Y8, Y0, Y0
+	VPSUBQ     Y9, Y1, Y1
+	VPXOR      constants<>+192(SB), Y0, Y0
+	VPXOR      constants<>+192(SB), Y1, Y1
+	VPXOR      constants<>+192(SB), Y2, Y2
+	VPXOR      constants<>+192(SB), Y3, Y3
+	VPCMPGTQ   Y0, Y2, Y0
+	VPXOR      constants<>+1536(SB), Y0, Y0
+	VPCMPGTQ   Y1, Y3, Y1
+	VPXOR      constants<>+1536(SB), Y1, Y1
+	VPAND      constants<>+64(SB), Y0, Y0
+	VPADDQ     Y0, Y6, Y6
+	VPAND      constants<>+64(SB), Y1, Y0
+	VPADDQ     Y0, Y4, Y4
+	VPSLLQ     $0x20, Y7, Y0
+	VPSLLQ     $0x20, Y5, Y1
+	VPADDQ     Y6, Y0, Y0
+	VPADDQ     Y4, Y1, Y1
+	VMOVUPS    Y0, 320(SP)
+	VMOVUPS    Y1, 352(SP)
+	VPSRLQ     $0x20, Y0, Y2
+	VPSRLQ     $0x20, Y1, Y3
+	VPMULUDQ   Y0, Y0, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y0, Y2, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   Y2, Y0, Y4
+	VPADDQ     Y4, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y4
+	VPSRLQ     $0x20, Y6, Y0
+	VPADDQ     Y0, Y4, Y4
+	VPMULUDQ   Y2, Y2, Y0
+	VPADDQ     Y0, Y4, Y4
+	VPMULUDQ   Y1, Y1, Y2
+	VPSRLQ     $0x20, Y2, Y2
+	VPMULUDQ   Y1, Y3, Y0
+	VPADDQ     Y0, Y2, Y2
+	VPAND      constants<>+8512(SB), Y2, Y5
+	VPMULUDQ   Y3, Y1, Y0
+	VPADDQ     Y0, Y5, Y5
+	VPSRLQ     $0x20, Y2, Y0
+	VPSRLQ     $0x20, Y5, Y1
+	VPADDQ     Y1, Y0, Y0
+	VPMULUDQ   Y3, Y3, Y1
+	VPADDQ     Y1, Y0, Y0
+	VPSRLQ     $0x20, Y4, Y1
+	VPSRLQ     $0x20, Y0, Y2
+	VPMULUDQ   constants<>+4800(SB), Y4, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   constants<>+4800(SB), Y1, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   constants<>+9216(SB), Y4, Y3
+	VPADDQ     Y3, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y3
+	VPSRLQ     $0x20, Y6, Y5
+	VPADDQ     Y5, Y3, Y3
+	VPMULUDQ   constants<>+9216(SB), Y1, Y5
+	VPADDQ     Y5, Y3, Y3
+	VPMULUDQ   constants<>+4800(SB), Y0, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   constants<>+4800(SB), Y2, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y7
+	VPMULUDQ   constants<>+9216(SB), Y0, Y5
+	VPADDQ     Y5, Y7, Y7
+	VPSRLQ     $0x20, Y6, Y5
+	VPSRLQ     $0x20, Y7, Y6
+	VPADDQ     Y6, Y5, Y5
+	VPMULUDQ   constants<>+9216(SB), Y2, Y6
+	VPADDQ     Y6, Y5, Y5
+	VMOVUPS    constants<>+4928(SB), Y6
+	VPSUBQ     Y3, Y6, Y6
+	VMOVUPS    constants<>+4928(SB), Y3
+	VPSUBQ     Y5, Y3, Y3
+	VPSRLQ     $0x20, Y6, Y5
+	VPSRLQ     $0x20, Y3, Y7
+	VPMULUDQ   Y6, Y4, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y6, Y1, Y6
+	VPADDQ     Y6, Y8, Y8
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y5, Y4, Y6
+	VPADDQ     Y6, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y6
+	VPSRLQ     $0x20, Y9, Y8
+	VPADDQ     Y8, Y6, Y6
+	VPMULUDQ   Y5, Y1, Y8
+	VPADDQ     Y8, Y6, Y6
+	VPMULUDQ   Y3, Y0, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y3, Y2, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y8
+	VPMULUDQ   Y7, Y0, Y3
+	VPADDQ     Y3, Y8, Y8
+	VPSRLQ     $0x20, Y5, Y3
+	VPSRLQ     $0x20, Y8, Y5
+	VPADDQ     Y5, Y3, Y3
+	VPMULUDQ   Y7, Y2, Y5
+	VPADDQ     Y5, Y3, Y3
+	VMOVUPS    constants<>+4992(SB), Y5
+	VPSUBQ     Y6, Y5, Y5
+	VMOVUPS    constants<>+4992(SB), Y6
+	VPSUBQ     Y3, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y3
+	VPSRLQ     $0x20, Y6, Y7
+	VPMULUDQ   Y5, Y4, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y5, Y1, Y5
+	VPADDQ     Y5, Y8, Y8
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y3, Y4, Y5
+	VPADDQ     Y5, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y5
+	VPSRLQ     $0x20, Y9, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPMULUDQ   Y3, Y1, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPMULUDQ   Y6, Y0, Y1
+	VPSRLQ     $0x20, Y1, Y1
+	VPMULUDQ   Y6, Y2, Y3
+	VPADDQ     Y3, Y1, Y1
+	VPAND      constants<>+8512(SB), Y1, Y4
+	VPMULUDQ   Y7, Y0, Y3
+	VPADDQ     Y3, Y4, Y4
+	VPSRLQ     $0x20, Y1, Y3
+	VPSRLQ     $0x20, Y4, Y0
+	VPADDQ     Y0, Y3, Y3
+	VPMULUDQ   Y7, Y2, Y0
+	VPADDQ     Y0, Y3, Y3
+	VMOVUPS    320(SP), Y0
+	VMOVUPS    352(SP), Y1
+	VPSRLQ     $0x20, Y5, Y2
+	VPSRLQ     $0x20, Y3, Y4
+	VMOVUPS    320(SP), Y6
+	VMOVUPS    352(SP), Y7
+	VPSRLQ     $0x20, Y6, Y8
+	VPSRLQ     $0x20, Y7, Y9
+	VPMULUDQ   Y6, Y5, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y6, Y2, Y6
+	VPADDQ     Y6, Y10, Y10
+	VPAND      constants<>+8512(SB), Y10, Y11
+	VPMULUDQ   Y8, Y5, Y6
+	VPADDQ     Y6, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y6
+	VPSRLQ     $0x20, Y11, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPMULUDQ   Y8, Y2, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPMULUDQ   Y7, Y3, Y2
+	VPSRLQ     $0x20, Y2, Y2
+	VPMULUDQ   Y7, Y4, Y5
+	VPADDQ     Y5, Y2, Y2
+	VPAND      constants<>+8512(SB), Y2, Y7
+	VPMULUDQ   Y9, Y3, Y5
+	VPADDQ     Y5, Y7, Y7
+	VPSRLQ     $0x20, Y2, Y5
+	VPSRLQ     $0x20, Y7, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPMULUDQ   Y9, Y4, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPSUBQ     Y6, Y0, Y0
+	VPSUBQ     Y5, Y1, Y1
+	VPSRLQ     $0x01, Y0, Y0
+	VPSRLQ     $0x01, Y1, Y1
+	VMOVUPS    192(SP), Y2
+	VMOVUPS    224(SP), Y3
+	VXORPD     Y4, Y4, Y4
+	VPCMPGTQ   Y2, Y4, Y2
+	VPXOR      Y2, Y0, Y0
+	VPSUBQ     Y2, Y0, Y0
+	VXORPD     Y2, Y2, Y2
+	VPCMPGTQ   Y3, Y2, Y2
+	VPXOR      Y2, Y1, Y1
+	VPSUBQ     Y2, Y1, Y1
+	VMOVUPS    128(SP), Y2
+	VMOVUPS    160(SP), Y3
+	VXORPD     Y4, Y4, Y4
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, (DX)(Y2*8), Y4
+	VXORPD     Y2, Y2, Y2
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, (DX)(Y3*8), Y2
+	VPADDQ     Y0, Y4, Y0
+	VPADDQ     Y1, Y2, Y1
+	VPSRLQ     $0x02, Y0, Y0
+	VPSRLQ     $0x02, Y1, Y1
+	VMOVUPS    (AX)(DI*8), Y2
+	VMOVUPS    32(AX)(DI*8), Y3
+	VMOVUPS    (CX)(DI*8), Y4
+	VMOVUPS    32(CX)(DI*8), Y5
+	VXORPD     Y6, Y6, Y6
+	VPCMPGTQ   Y2, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VPCMPGTQ   Y3, Y7, Y7
+	VPXOR      Y6, Y2, Y8
+	VPXOR      Y7, Y3, Y9
+	VPSUBQ     Y6, Y8, Y6
+	VPSUBQ     Y7, Y9, Y7
+	VXORPD     Y8, Y8, Y8
+	VPCMPGTQ   Y4, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	VPCMPGTQ   Y5, Y9, Y9
+	VPXOR      Y8, Y4, Y10
+	VPXOR      Y9, Y5, Y11
+	VPSUBQ     Y8, Y10, Y8
+	VPSUBQ     Y9, Y11, Y9
+	VPXOR      constants<>+192(SB), Y6, Y6
+	VPXOR      constants<>+192(SB), Y7, Y7
+	VPXOR      constants<>+192(SB), Y8, Y8
+	VPXOR      constants<>+192(SB), Y9, Y9
+	VPCMPGTQ   Y8, Y6, Y6
+	VPCMPGTQ   Y9, Y7, Y7
+	VMOVUPS    constants<>+5056(SB), Y8
+	VPSUBQ     Y0, Y8, Y8
+	VMOVUPS    constants<>+5056(SB), Y9
+	VPSUBQ     Y1, Y9, Y9
+	VBLENDVPD  Y6, Y8, Y0, Y0
+	VBLENDVPD  Y7, Y9, Y1, Y1
+	VXORPD     Y6, Y6, Y6
+	VPCMPGTQ   Y4, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VPCMPGTQ   Y5, Y7, Y7
+	VMOVUPS    constants<>+5120(SB), Y8
+	VPSUBQ     Y0, Y8, Y8
+	VMOVUPS    constants<>+5120(SB), Y9
+	VPSUBQ     Y1, Y9, Y9
+	VBLENDVPD  Y6, Y8, Y0, Y0
+	VBLENDVPD  Y7, Y9, Y1, Y1
+	VPADDQ     constants<>+5184(SB), Y0, Y0
+	VPADDQ     constants<>+5184(SB), Y1, Y1
+	VPSRLQ     $0x12, Y0, Y0
+	VPSRLQ     $0x12, Y1, Y1
+	VXORPD     Y6, Y6, Y6
+	VPCMPGTQ   Y2, Y6, Y6
+	VPXOR      Y6, Y0, Y0
+	VPSUBQ     Y6, Y0, Y0
+	VXORPD     Y6, Y6, Y6
+	VPCMPGTQ   Y3, Y6, Y6
+	VPXOR      Y6, Y1, Y1
+	VPSUBQ     Y6, Y1, Y1
+	VPOR       Y4, Y2, Y2
+	VPOR       Y5, Y3, Y3
+	VPAND      constants<>+1536(SB), Y2, Y2
+	VPAND      constants<>+1536(SB), Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VPCMPEQQ   Y4, Y2, Y2
+	VXORPD     Y4, Y4, Y4
+	VPCMPEQQ   Y4, Y3, Y3
+	VPXOR      constants<>+1536(SB), Y2, Y2
+	VPXOR      constants<>+1536(SB), Y3, Y3
+	VPAND      Y2, Y0, Y0
+	VPAND      Y3, Y1, Y1
+	VMOVUPS    256(SP), Y2
+	VMOVUPS    288(SP), Y3
+	VMOVUPS    constants<>+5248(SB), Y4
+	VMOVUPS    constants<>+5248(SB), Y5
+	VPXOR      constants<>+192(SB), Y2, Y2
+	VPXOR      constants<>+192(SB), Y3, Y3
+	VPXOR      constants<>+192(SB), Y4, Y4
+	VPXOR      constants<>+192(SB), Y5, Y5
+	VPCMPGTQ   Y2, Y4, Y2
+	VPXOR      constants<>+1536(SB), Y2, Y2
+	VPCMPGTQ   Y3, Y5, Y3
+	VPXOR      constants<>+1536(SB), Y3, Y3
+	VPOR       Y3, Y2, Y2
+	VPTEST     Y2, Y2
+	JZ         good491
+	MOVQ       DI, AX
+	JMP        stopped
+
+good491:
+	VBROADCASTSD minus+32(FP), Y2
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y0, Y0
+	VPSUBQ       Y2, Y1, Y1
+	VMOVUPS      (BX)(DI*8), Y2
+	VPADDQ       Y2, Y0, Y0
+	VMOVUPS      Y0, (BX)(DI*8)
+	VMOVUPS      32(BX)(DI*8), Y0
+	VPADDQ       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(BX)(DI*8)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          many486
+
+oneTest488:
 	LEAQ -4(SI), R8
 	CMPQ DI, R8
-	JG   tail484
+	JG   tail489
 
-one482:
+one487:
 	VMOVUPS    (AX)(DI*8), Y0
 	VXORPD     Y1, Y1, Y1
 	VPCMPGTQ   Y0, Y1, Y1
@@ -19363,15 +21875,15 @@ one482:
 	VPSRLQ     $0x01, Y4, Y0
 	VPANDN     Y4, Y0, Y0
 	VPSRLQ     $0x20, Y0, Y1
-	VPOR       constants<>+8064(SB), Y1, Y1
-	VSUBPD     constants<>+8128(SB), Y1, Y1
+	VPOR       constants<>+8128(SB), Y1, Y1
+	VSUBPD     constants<>+8192(SB), Y1, Y1
 	VPBLENDD   $0xaa, constants<>+512(SB), Y0, Y0
 	VADDPD     Y1, Y0, Y0
 	VPSRLQ     $0x34, Y0, Y0
-	VMOVUPS    constants<>+8640(SB), Y1
+	VMOVUPS    constants<>+8704(SB), Y1
 	VPSUBQ     Y0, Y1, Y1
-	VPSUBQ     constants<>+4416(SB), Y1, Y0
-	VMOVUPS    constants<>+4480(SB), Y1
+	VPSUBQ     constants<>+4480(SB), Y1, Y0
+	VMOVUPS    constants<>+4544(SB), Y1
 	VPSUBQ     Y0, Y1, Y1
 	VPSLLVQ    Y0, Y3, Y2
 	VPSRLVQ    Y1, Y3, Y3
@@ -19379,247 +21891,262 @@ one482:
 	VPSLLVQ    Y0, Y4, Y0
 	VPSRLVQ    Y1, Y4, Y1
 	VPOR       Y1, Y0, Y0
+	VMOVUPS    Y2, (SP)
+	VMOVUPS    Y0, 32(SP)
 	VPSRLQ     $0x07, Y0, Y1
 	VPADDQ     Y1, Y2, Y1
-	VPSRLQ     $0x06, Y0, Y3
-	VPSRLQ     $0x20, Y3, Y4
-	VPOR       constants<>+8064(SB), Y4, Y4
-	VSUBPD     constants<>+8128(SB), Y4, Y4
-	VPBLENDD   $0xaa, constants<>+512(SB), Y3, Y5
-	VADDPD     Y4, Y5, Y5
-	VPSRLQ     $0x20, Y1, Y4
-	VPOR       constants<>+8064(SB), Y4, Y4
-	VSUBPD     constants<>+8128(SB), Y4, Y4
-	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y6
-	VADDPD     Y4, Y6, Y6
-	VMULPD     constants<>+4544(SB), Y6, Y4
-	VDIVPD     Y5, Y4, Y4
-	VXORPD     Y5, Y5, Y5
-	VMAXPD     Y5, Y4, Y4
-	VROUNDPD   $0x03, Y4, Y4
-	VADDPD     constants<>+576(SB), Y4, Y4
-	VPSUBQ     constants<>+576(SB), Y4, Y4
-	VPSRLQ     $0x20, Y3, Y5
-	VPMULUDQ   Y5, Y4, Y6
-	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   Y3, Y5, Y5
-	VPADDQ     Y5, Y6, Y6
-	VPSLLQ     $0x20, Y6, Y6
-	VPMULUDQ   Y3, Y4, Y5
-	VPADDQ     Y6, Y5, Y5
-	VPSUBQ     Y5, Y1, Y1
+	VPSRLQ     $0x06, Y0, Y0
+	VPSRLQ     $0x20, Y0, Y2
+	VPOR       constants<>+8128(SB), Y2, Y2
+	VSUBPD     constants<>+8192(SB), Y2, Y2
+	VPBLENDD   $0xaa, constants<>+512(SB), Y0, Y3
+	VADDPD     Y2, Y3, Y3
+	VPSRLQ     $0x20, Y1, Y2
+	VPOR       constants<>+8128(SB), Y2, Y2
+	VSUBPD     constants<>+8192(SB), Y2, Y2
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y4
+	VADDPD     Y2, Y4, Y4
+	VMULPD     constants<>+4608(SB), Y4, Y2
+	VDIVPD     Y3, Y2, Y2
 	VXORPD     Y3, Y3, Y3
-	VPCMPGTQ   Y1, Y3, Y1
-	VPAND      constants<>+1536(SB), Y1, Y1
-	VPADDQ     Y1, Y4, Y4
+	VMAXPD     Y3, Y2, Y2
+	VROUNDPD   $0x03, Y2, Y2
+	VADDPD     constants<>+576(SB), Y2, Y2
+	VPSUBQ     constants<>+576(SB), Y2, Y2
+	VPSRLQ     $0x20, Y0, Y4
+	VPMULUDQ   Y4, Y2, Y4
+	VPSRLQ     $0x20, Y2, Y3
+	VPMULUDQ   Y0, Y3, Y3
+	VPADDQ     Y3, Y4, Y4
+	VPSLLQ     $0x20, Y4, Y4
+	VPMULUDQ   Y0, Y2, Y3
+	VPADDQ     Y4, Y3, Y3
+	VPSUBQ     Y3, Y1, Y0
 	VXORPD     Y1, Y1, Y1
-	VMOVUPS    constants<>+1536(SB), Y3
-	VPGATHERQQ Y3, (DX)(Y4*8), Y1
-	VPSLLQ     $0x06, Y2, Y3
-	VPSRLQ     $0x20, Y0, Y5
-	VPMULUDQ   Y5, Y4, Y6
-	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   Y0, Y5, Y5
-	VPADDQ     Y5, Y6, Y6
-	VPSLLQ     $0x20, Y6, Y6
-	VPMULUDQ   Y0, Y4, Y5
-	VPADDQ     Y6, Y5, Y5
-	VPSUBQ     Y5, Y3, Y3
+	VPCMPGTQ   Y0, Y1, Y0
+	VPAND      constants<>+1536(SB), Y0, Y0
+	VPADDQ     Y0, Y2, Y2
+	VMOVUPS    Y2, 64(SP)
+	VMOVUPS    (SP), Y0
 	VPSLLQ     $0x06, Y0, Y0
-	VPSRLQ     $0x20, Y2, Y5
-	VPMULUDQ   Y5, Y4, Y6
-	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   Y2, Y5, Y5
-	VPADDQ     Y5, Y6, Y6
-	VPSLLQ     $0x20, Y6, Y6
-	VPMULUDQ   Y2, Y4, Y5
-	VPADDQ     Y6, Y5, Y5
-	VPADDQ     Y5, Y0, Y0
-	VMOVUPS    constants<>+4608(SB), Y2
-	VPXOR      constants<>+192(SB), Y0, Y4
-	VPXOR      constants<>+192(SB), Y2, Y2
-	VPCMPGTQ   Y4, Y2, Y2
-	VPXOR      constants<>+1536(SB), Y2, Y2
+	VMOVUPS    32(SP), Y1
+	VPSRLQ     $0x20, Y1, Y4
+	VPMULUDQ   Y4, Y2, Y4
+	VPSRLQ     $0x20, Y2, Y3
+	VPMULUDQ   Y1, Y3, Y3
+	VPADDQ     Y3, Y4, Y4
+	VPSLLQ     $0x20, Y4, Y4
+	VPMULUDQ   Y1, Y2, Y3
+	VPADDQ     Y4, Y3, Y3
+	VPSUBQ     Y3, Y0, Y0
+	VMOVUPS    Y0, 96(SP)
+	VMOVUPS    32(SP), Y1
+	VPSLLQ     $0x06, Y1, Y1
+	VMOVUPS    64(SP), Y2
+	VMOVUPS    (SP), Y3
+	VPSRLQ     $0x20, Y3, Y5
+	VPMULUDQ   Y5, Y2, Y5
+	VPSRLQ     $0x20, Y2, Y4
+	VPMULUDQ   Y3, Y4, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPSLLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y3, Y2, Y4
+	VPADDQ     Y5, Y4, Y4
+	VPADDQ     Y4, Y1, Y1
+	VMOVUPS    Y1, 128(SP)
+	VXORPD     Y2, Y2, Y2
+	VPCMPGTQ   Y0, Y2, Y2
+	VPXOR      Y2, Y0, Y0
+	VPSUBQ     Y2, Y0, Y0
+	VMOVUPS    constants<>+4672(SB), Y2
+	VPSRLQ     $0x20, Y1, Y3
+	VPOR       constants<>+8128(SB), Y3, Y3
+	VSUBPD     constants<>+8192(SB), Y3, Y3
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y4
+	VADDPD     Y3, Y4, Y4
+	VMULPD     constants<>+4736(SB), Y4, Y3
+	VDIVPD     Y3, Y2, Y2
+	VPSRLQ     $0x20, Y0, Y3
+	VPOR       constants<>+8128(SB), Y3, Y3
+	VSUBPD     constants<>+8192(SB), Y3, Y3
+	VPBLENDD   $0xaa, constants<>+512(SB), Y0, Y4
+	VADDPD     Y3, Y4, Y4
+	VMULPD     Y2, Y4, Y3
 	VXORPD     Y4, Y4, Y4
-	VPCMPGTQ   Y3, Y4, Y4
-	VPXOR      Y4, Y3, Y5
-	VPSUBQ     Y4, Y5, Y4
-	VMOVUPS    constants<>+4672(SB), Y5
-	VPSRLQ     $0x20, Y0, Y6
-	VPOR       constants<>+8064(SB), Y6, Y6
-	VSUBPD     constants<>+8128(SB), Y6, Y6
-	VPBLENDD   $0xaa, constants<>+512(SB), Y0, Y7
-	VADDPD     Y6, Y7, Y7
-	VMULPD     constants<>+4736(SB), Y7, Y6
-	VDIVPD     Y6, Y5, Y5
-	VPSRLQ     $0x20, Y4, Y6
-	VPOR       constants<>+8064(SB), Y6, Y6
-	VSUBPD     constants<>+8128(SB), Y6, Y6
-	VPBLENDD   $0xaa, constants<>+512(SB), Y4, Y7
-	VADDPD     Y6, Y7, Y7
-	VMULPD     Y5, Y7, Y6
-	VXORPD     Y7, Y7, Y7
-	VMAXPD     Y7, Y6, Y6
-	VROUNDPD   $0x03, Y6, Y6
-	VADDPD     constants<>+576(SB), Y6, Y6
-	VPSUBQ     constants<>+576(SB), Y6, Y6
-	VPSLLQ     $0x20, Y4, Y4
-	VPSRLQ     $0x20, Y0, Y7
-	VPMULUDQ   Y7, Y6, Y8
-	VPSRLQ     $0x20, Y6, Y7
-	VPMULUDQ   Y0, Y7, Y7
-	VPADDQ     Y7, Y8, Y8
-	VPSLLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y0, Y6, Y7
-	VPADDQ     Y8, Y7, Y7
-	VPSUBQ     Y7, Y4, Y4
-	VPSRLQ     $0x20, Y4, Y7
-	VPOR       constants<>+8064(SB), Y7, Y7
-	VSUBPD     constants<>+8128(SB), Y7, Y7
-	VPBLENDD   $0xaa, constants<>+512(SB), Y4, Y8
-	VADDPD     Y7, Y8, Y8
-	VMULPD     Y5, Y8, Y5
-	VXORPD     Y7, Y7, Y7
-	VMAXPD     Y7, Y5, Y5
-	VROUNDPD   $0x03, Y5, Y5
-	VADDPD     constants<>+576(SB), Y5, Y5
-	VPSUBQ     constants<>+576(SB), Y5, Y5
-	VPSLLQ     $0x20, Y4, Y4
-	VPSRLQ     $0x20, Y0, Y7
-	VPMULUDQ   Y7, Y5, Y8
-	VPSRLQ     $0x20, Y5, Y7
-	VPMULUDQ   Y0, Y7, Y7
-	VPADDQ     Y7, Y8, Y8
-	VPSLLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y0, Y5, Y7
-	VPADDQ     Y8, Y7, Y7
-	VPSUBQ     Y7, Y4, Y4
-	VPXOR      constants<>+192(SB), Y4, Y4
+	VMAXPD     Y4, Y3, Y3
+	VROUNDPD   $0x03, Y3, Y3
+	VADDPD     constants<>+576(SB), Y3, Y3
+	VPSUBQ     constants<>+576(SB), Y3, Y3
+	VPSLLQ     $0x20, Y0, Y0
+	VPSRLQ     $0x20, Y1, Y5
+	VPMULUDQ   Y5, Y3, Y5
+	VPSRLQ     $0x20, Y3, Y4
+	VPMULUDQ   Y1, Y4, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPSLLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y1, Y3, Y4
+	VPADDQ     Y5, Y4, Y4
+	VPSUBQ     Y4, Y0, Y0
+	VPSRLQ     $0x20, Y0, Y4
+	VPOR       constants<>+8128(SB), Y4, Y4
+	VSUBPD     constants<>+8192(SB), Y4, Y4
+	VPBLENDD   $0xaa, constants<>+512(SB), Y0, Y5
+	VADDPD     Y4, Y5, Y5
+	VMULPD     Y2, Y5, Y2
+	VXORPD     Y4, Y4, Y4
+	VMAXPD     Y4, Y2, Y2
+	VROUNDPD   $0x03, Y2, Y2
+	VADDPD     constants<>+576(SB), Y2, Y2
+	VPSUBQ     constants<>+576(SB), Y2, Y2
+	VPSLLQ     $0x20, Y0, Y0
+	VPSRLQ     $0x20, Y1, Y5
+	VPMULUDQ   Y5, Y2, Y5
+	VPSRLQ     $0x20, Y2, Y4
+	VPMULUDQ   Y1, Y4, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPSLLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y1, Y2, Y4
+	VPADDQ     Y5, Y4, Y4
+	VPSUBQ     Y4, Y0, Y0
 	VPXOR      constants<>+192(SB), Y0, Y0
-	VPCMPGTQ   Y4, Y0, Y0
+	VPXOR      constants<>+192(SB), Y1, Y1
+	VPCMPGTQ   Y0, Y1, Y0
 	VPXOR      constants<>+1536(SB), Y0, Y0
 	VPAND      constants<>+64(SB), Y0, Y0
-	VPADDQ     Y0, Y5, Y5
-	VPSLLQ     $0x20, Y6, Y0
-	VPADDQ     Y5, Y0, Y0
-	VPSRLQ     $0x20, Y0, Y4
-	VPSRLQ     $0x20, Y0, Y5
-	VPMULUDQ   Y0, Y0, Y7
-	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   Y0, Y4, Y6
-	VPADDQ     Y6, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   Y5, Y0, Y6
-	VPADDQ     Y6, Y8, Y8
-	VPSRLQ     $0x20, Y7, Y6
-	VPSRLQ     $0x20, Y8, Y7
-	VPADDQ     Y7, Y6, Y6
-	VPMULUDQ   Y5, Y4, Y7
-	VPADDQ     Y7, Y6, Y6
-	VPSRLQ     $0x20, Y6, Y4
-	VPMULUDQ   constants<>+4800(SB), Y6, Y7
-	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   constants<>+4800(SB), Y4, Y5
-	VPADDQ     Y5, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   constants<>+9152(SB), Y6, Y5
-	VPADDQ     Y5, Y8, Y8
-	VPSRLQ     $0x20, Y7, Y5
-	VPSRLQ     $0x20, Y8, Y7
-	VPADDQ     Y7, Y5, Y5
-	VPMULUDQ   constants<>+9152(SB), Y4, Y7
-	VPADDQ     Y7, Y5, Y5
-	VMOVUPS    constants<>+4928(SB), Y7
-	VPSUBQ     Y5, Y7, Y7
-	VPSRLQ     $0x20, Y7, Y5
-	VPMULUDQ   Y7, Y6, Y8
-	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y7, Y4, Y7
-	VPADDQ     Y7, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y5, Y6, Y7
-	VPADDQ     Y7, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y7
-	VPSRLQ     $0x20, Y9, Y8
-	VPADDQ     Y8, Y7, Y7
-	VPMULUDQ   Y5, Y4, Y8
-	VPADDQ     Y8, Y7, Y7
-	VMOVUPS    constants<>+4992(SB), Y5
-	VPSUBQ     Y7, Y5, Y5
-	VPSRLQ     $0x20, Y5, Y7
-	VPMULUDQ   Y5, Y6, Y8
-	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y5, Y4, Y5
-	VPADDQ     Y5, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y7, Y6, Y5
-	VPADDQ     Y5, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y5
-	VPSRLQ     $0x20, Y9, Y6
-	VPADDQ     Y6, Y5, Y5
-	VPMULUDQ   Y7, Y4, Y6
-	VPADDQ     Y6, Y5, Y5
+	VPADDQ     Y0, Y2, Y2
+	VPSLLQ     $0x20, Y3, Y0
+	VPADDQ     Y2, Y0, Y0
+	VMOVUPS    Y0, 160(SP)
+	VPSRLQ     $0x20, Y0, Y1
+	VPMULUDQ   Y0, Y0, Y3
+	VPSRLQ     $0x20, Y3, Y3
+	VPMULUDQ   Y0, Y1, Y2
+	VPADDQ     Y2, Y3, Y3
+	VPAND      constants<>+8512(SB), Y3, Y4
+	VPMULUDQ   Y1, Y0, Y2
+	VPADDQ     Y2, Y4, Y4
+	VPSRLQ     $0x20, Y3, Y2
+	VPSRLQ     $0x20, Y4, Y0
+	VPADDQ     Y0, Y2, Y2
+	VPMULUDQ   Y1, Y1, Y0
+	VPADDQ     Y0, Y2, Y2
+	VPSRLQ     $0x20, Y2, Y0
+	VPMULUDQ   constants<>+4800(SB), Y2, Y3
+	VPSRLQ     $0x20, Y3, Y3
+	VPMULUDQ   constants<>+4800(SB), Y0, Y1
+	VPADDQ     Y1, Y3, Y3
+	VPAND      constants<>+8512(SB), Y3, Y4
+	VPMULUDQ   constants<>+9216(SB), Y2, Y1
+	VPADDQ     Y1, Y4, Y4
+	VPSRLQ     $0x20, Y3, Y1
+	VPSRLQ     $0x20, Y4, Y3
+	VPADDQ     Y3, Y1, Y1
+	VPMULUDQ   constants<>+9216(SB), Y0, Y3
+	VPADDQ     Y3, Y1, Y1
+	VMOVUPS    constants<>+4928(SB), Y3
+	VPSUBQ     Y1, Y3, Y3
+	VPSRLQ     $0x20, Y3, Y1
+	VPMULUDQ   Y3, Y2, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPMULUDQ   Y3, Y0, Y3
+	VPADDQ     Y3, Y4, Y4
+	VPAND      constants<>+8512(SB), Y4, Y5
+	VPMULUDQ   Y1, Y2, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPSRLQ     $0x20, Y4, Y3
 	VPSRLQ     $0x20, Y5, Y4
-	VPSRLQ     $0x20, Y0, Y6
-	VPMULUDQ   Y0, Y5, Y8
-	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y0, Y4, Y7
-	VPADDQ     Y7, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y6, Y5, Y7
-	VPADDQ     Y7, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y7
-	VPSRLQ     $0x20, Y9, Y5
-	VPADDQ     Y5, Y7, Y7
-	VPMULUDQ   Y6, Y4, Y5
-	VPADDQ     Y5, Y7, Y7
-	VPSUBQ     Y7, Y0, Y0
-	VPSRLQ     $0x01, Y0, Y0
-	VXORPD     Y4, Y4, Y4
-	VPCMPGTQ   Y3, Y4, Y3
-	VPXOR      Y3, Y0, Y0
+	VPADDQ     Y4, Y3, Y3
+	VPMULUDQ   Y1, Y0, Y4
+	VPADDQ     Y4, Y3, Y3
+	VMOVUPS    constants<>+4992(SB), Y1
+	VPSUBQ     Y3, Y1, Y1
+	VPSRLQ     $0x20, Y1, Y3
+	VPMULUDQ   Y1, Y2, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPMULUDQ   Y1, Y0, Y1
+	VPADDQ     Y1, Y4, Y4
+	VPAND      constants<>+8512(SB), Y4, Y5
+	VPMULUDQ   Y3, Y2, Y1
+	VPADDQ     Y1, Y5, Y5
+	VPSRLQ     $0x20, Y4, Y1
+	VPSRLQ     $0x20, Y5, Y2
+	VPADDQ     Y2, Y1, Y1
+	VPMULUDQ   Y3, Y0, Y2
+	VPADDQ     Y2, Y1, Y1
+	VMOVUPS    160(SP), Y0
+	VPSRLQ     $0x20, Y1, Y2
+	VMOVUPS    160(SP), Y3
+	VPSRLQ     $0x20, Y3, Y4
+	VPMULUDQ   Y3, Y1, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y3, Y2, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   Y4, Y1, Y3
+	VPADDQ     Y3, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y3
+	VPSRLQ     $0x20, Y6, Y1
+	VPADDQ     Y1, Y3, Y3
+	VPMULUDQ   Y4, Y2, Y1
+	VPADDQ     Y1, Y3, Y3
 	VPSUBQ     Y3, Y0, Y0
-	VPADDQ     Y0, Y1, Y0
+	VPSRLQ     $0x01, Y0, Y0
+	VMOVUPS    96(SP), Y1
+	VXORPD     Y2, Y2, Y2
+	VPCMPGTQ   Y1, Y2, Y1
+	VPXOR      Y1, Y0, Y0
+	VPSUBQ     Y1, Y0, Y0
+	VMOVUPS    64(SP), Y1
+	VXORPD     Y2, Y2, Y2
+	VMOVUPS    constants<>+1536(SB), Y3
+	VPGATHERQQ Y3, (DX)(Y1*8), Y2
+	VPADDQ     Y0, Y2, Y0
 	VPSRLQ     $0x02, Y0, Y0
 	VMOVUPS    (AX)(DI*8), Y1
-	VMOVUPS    (CX)(DI*8), Y3
+	VMOVUPS    (CX)(DI*8), Y2
+	VXORPD     Y3, Y3, Y3
+	VPCMPGTQ   Y1, Y3, Y3
+	VPXOR      Y3, Y1, Y4
+	VPSUBQ     Y3, Y4, Y3
 	VXORPD     Y4, Y4, Y4
-	VPCMPGTQ   Y1, Y4, Y4
-	VPXOR      Y4, Y1, Y5
+	VPCMPGTQ   Y2, Y4, Y4
+	VPXOR      Y4, Y2, Y5
 	VPSUBQ     Y4, Y5, Y4
-	VXORPD     Y5, Y5, Y5
-	VPCMPGTQ   Y3, Y5, Y5
-	VPXOR      Y5, Y3, Y6
-	VPSUBQ     Y5, Y6, Y5
+	VPXOR      constants<>+192(SB), Y3, Y3
 	VPXOR      constants<>+192(SB), Y4, Y4
-	VPXOR      constants<>+192(SB), Y5, Y5
-	VPCMPGTQ   Y5, Y4, Y4
-	VMOVUPS    constants<>+5056(SB), Y5
-	VPSUBQ     Y0, Y5, Y5
-	VBLENDVPD  Y4, Y5, Y0, Y0
-	VXORPD     Y4, Y4, Y4
-	VPCMPGTQ   Y3, Y4, Y4
-	VMOVUPS    constants<>+5120(SB), Y5
-	VPSUBQ     Y0, Y5, Y5
-	VBLENDVPD  Y4, Y5, Y0, Y0
+	VPCMPGTQ   Y4, Y3, Y3
+	VMOVUPS    constants<>+5056(SB), Y4
+	VPSUBQ     Y0, Y4, Y4
+	VBLENDVPD  Y3, Y4, Y0, Y0
+	VXORPD     Y3, Y3, Y3
+	VPCMPGTQ   Y2, Y3, Y3
+	VMOVUPS    constants<>+5120(SB), Y4
+	VPSUBQ     Y0, Y4, Y4
+	VBLENDVPD  Y3, Y4, Y0, Y0
 	VPADDQ     constants<>+5184(SB), Y0, Y0
 	VPSRLQ     $0x12, Y0, Y0
-	VXORPD     Y4, Y4, Y4
-	VPCMPGTQ   Y1, Y4, Y4
-	VPXOR      Y4, Y0, Y0
-	VPSUBQ     Y4, Y0, Y0
-	VPOR       Y3, Y1, Y1
-	VPAND      constants<>+1536(SB), Y1, Y1
 	VXORPD     Y3, Y3, Y3
-	VPCMPEQQ   Y3, Y1, Y1
+	VPCMPGTQ   Y1, Y3, Y3
+	VPXOR      Y3, Y0, Y0
+	VPSUBQ     Y3, Y0, Y0
+	VPOR       Y2, Y1, Y1
+	VPAND      constants<>+1536(SB), Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VPCMPEQQ   Y2, Y1, Y1
 	VPXOR      constants<>+1536(SB), Y1, Y1
 	VPAND      Y1, Y0, Y0
-	VPTEST     Y2, Y2
-	JZ         good486
+	VMOVUPS    128(SP), Y1
+	VMOVUPS    constants<>+5248(SB), Y2
+	VPXOR      constants<>+192(SB), Y1, Y1
+	VPXOR      constants<>+192(SB), Y2, Y2
+	VPCMPGTQ   Y1, Y2, Y1
+	VPXOR      constants<>+1536(SB), Y1, Y1
+	VPTEST     Y1, Y1
+	JZ         good492
 	MOVQ       DI, AX
 	JMP        stopped
 
-good486:
+good492:
 	VBROADCASTSD minus+32(FP), Y1
 	VPXOR        Y1, Y0, Y0
 	VPSUBQ       Y1, Y0, Y0
@@ -19628,12 +22155,12 @@ good486:
 	VMOVUPS      Y0, (BX)(DI*8)
 	ADDQ         $0x04, DI
 	CMPQ         DI, R8
-	JLE          one482
+	JLE          one487
 
-tail484:
+tail489:
 	MOVQ       SI, R8
 	SUBQ       DI, R8
-	JZ         done485
+	JZ         done490
 	LEAQ       ones<>+32(SB), R9
 	SHLQ       $0x03, R8
 	SUBQ       R8, R9
@@ -19658,15 +22185,15 @@ tail484:
 	VPSRLQ     $0x01, Y5, Y1
 	VPANDN     Y5, Y1, Y1
 	VPSRLQ     $0x20, Y1, Y2
-	VPOR       constants<>+8064(SB), Y2, Y2
-	VSUBPD     constants<>+8128(SB), Y2, Y2
+	VPOR       constants<>+8128(SB), Y2, Y2
+	VSUBPD     constants<>+8192(SB), Y2, Y2
 	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y1
 	VADDPD     Y2, Y1, Y1
 	VPSRLQ     $0x34, Y1, Y1
-	VMOVUPS    constants<>+8640(SB), Y2
+	VMOVUPS    constants<>+8704(SB), Y2
 	VPSUBQ     Y1, Y2, Y2
-	VPSUBQ     constants<>+4416(SB), Y2, Y1
-	VMOVUPS    constants<>+4480(SB), Y2
+	VPSUBQ     constants<>+4480(SB), Y2, Y1
+	VMOVUPS    constants<>+4544(SB), Y2
 	VPSUBQ     Y1, Y2, Y2
 	VPSLLVQ    Y1, Y4, Y3
 	VPSRLVQ    Y2, Y4, Y4
@@ -19674,247 +22201,262 @@ tail484:
 	VPSLLVQ    Y1, Y5, Y1
 	VPSRLVQ    Y2, Y5, Y2
 	VPOR       Y2, Y1, Y1
+	VMOVUPS    Y3, (SP)
+	VMOVUPS    Y1, 32(SP)
 	VPSRLQ     $0x07, Y1, Y2
 	VPADDQ     Y2, Y3, Y2
-	VPSRLQ     $0x06, Y1, Y4
-	VPSRLQ     $0x20, Y4, Y5
-	VPOR       constants<>+8064(SB), Y5, Y5
-	VSUBPD     constants<>+8128(SB), Y5, Y5
-	VPBLENDD   $0xaa, constants<>+512(SB), Y4, Y6
-	VADDPD     Y5, Y6, Y6
-	VPSRLQ     $0x20, Y2, Y5
-	VPOR       constants<>+8064(SB), Y5, Y5
-	VSUBPD     constants<>+8128(SB), Y5, Y5
-	VPBLENDD   $0xaa, constants<>+512(SB), Y2, Y7
-	VADDPD     Y5, Y7, Y7
-	VMULPD     constants<>+4544(SB), Y7, Y5
-	VDIVPD     Y6, Y5, Y5
-	VXORPD     Y6, Y6, Y6
-	VMAXPD     Y6, Y5, Y5
-	VROUNDPD   $0x03, Y5, Y5
-	VADDPD     constants<>+576(SB), Y5, Y5
-	VPSUBQ     constants<>+576(SB), Y5, Y5
-	VPSRLQ     $0x20, Y4, Y6
-	VPMULUDQ   Y6, Y5, Y7
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y4, Y6, Y6
-	VPADDQ     Y6, Y7, Y7
-	VPSLLQ     $0x20, Y7, Y7
-	VPMULUDQ   Y4, Y5, Y6
-	VPADDQ     Y7, Y6, Y6
-	VPSUBQ     Y6, Y2, Y2
+	VPSRLQ     $0x06, Y1, Y1
+	VPSRLQ     $0x20, Y1, Y3
+	VPOR       constants<>+8128(SB), Y3, Y3
+	VSUBPD     constants<>+8192(SB), Y3, Y3
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y4
+	VADDPD     Y3, Y4, Y4
+	VPSRLQ     $0x20, Y2, Y3
+	VPOR       constants<>+8128(SB), Y3, Y3
+	VSUBPD     constants<>+8192(SB), Y3, Y3
+	VPBLENDD   $0xaa, constants<>+512(SB), Y2, Y5
+	VADDPD     Y3, Y5, Y5
+	VMULPD     constants<>+4608(SB), Y5, Y3
+	VDIVPD     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
-	VPCMPGTQ   Y2, Y4, Y2
-	VPAND      constants<>+1536(SB), Y2, Y2
-	VPADDQ     Y2, Y5, Y5
+	VMAXPD     Y4, Y3, Y3
+	VROUNDPD   $0x03, Y3, Y3
+	VADDPD     constants<>+576(SB), Y3, Y3
+	VPSUBQ     constants<>+576(SB), Y3, Y3
+	VPSRLQ     $0x20, Y1, Y5
+	VPMULUDQ   Y5, Y3, Y5
+	VPSRLQ     $0x20, Y3, Y4
+	VPMULUDQ   Y1, Y4, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPSLLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y1, Y3, Y4
+	VPADDQ     Y5, Y4, Y4
+	VPSUBQ     Y4, Y2, Y1
 	VXORPD     Y2, Y2, Y2
-	VMOVUPS    constants<>+1536(SB), Y4
-	VPGATHERQQ Y4, (DX)(Y5*8), Y2
-	VPSLLQ     $0x06, Y3, Y4
-	VPSRLQ     $0x20, Y1, Y6
-	VPMULUDQ   Y6, Y5, Y7
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y1, Y6, Y6
-	VPADDQ     Y6, Y7, Y7
-	VPSLLQ     $0x20, Y7, Y7
-	VPMULUDQ   Y1, Y5, Y6
-	VPADDQ     Y7, Y6, Y6
-	VPSUBQ     Y6, Y4, Y4
+	VPCMPGTQ   Y1, Y2, Y1
+	VPAND      constants<>+1536(SB), Y1, Y1
+	VPADDQ     Y1, Y3, Y3
+	VMOVUPS    Y3, 64(SP)
+	VMOVUPS    (SP), Y1
 	VPSLLQ     $0x06, Y1, Y1
-	VPSRLQ     $0x20, Y3, Y6
-	VPMULUDQ   Y6, Y5, Y7
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y3, Y6, Y6
-	VPADDQ     Y6, Y7, Y7
-	VPSLLQ     $0x20, Y7, Y7
-	VPMULUDQ   Y3, Y5, Y6
-	VPADDQ     Y7, Y6, Y6
-	VPADDQ     Y6, Y1, Y1
-	VMOVUPS    constants<>+4608(SB), Y3
-	VPXOR      constants<>+192(SB), Y1, Y5
-	VPXOR      constants<>+192(SB), Y3, Y3
-	VPCMPGTQ   Y5, Y3, Y3
-	VPXOR      constants<>+1536(SB), Y3, Y3
+	VMOVUPS    32(SP), Y2
+	VPSRLQ     $0x20, Y2, Y5
+	VPMULUDQ   Y5, Y3, Y5
+	VPSRLQ     $0x20, Y3, Y4
+	VPMULUDQ   Y2, Y4, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPSLLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y2, Y3, Y4
+	VPADDQ     Y5, Y4, Y4
+	VPSUBQ     Y4, Y1, Y1
+	VMOVUPS    Y1, 96(SP)
+	VMOVUPS    32(SP), Y2
+	VPSLLQ     $0x06, Y2, Y2
+	VMOVUPS    64(SP), Y3
+	VMOVUPS    (SP), Y4
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   Y6, Y3, Y6
+	VPSRLQ     $0x20, Y3, Y5
+	VPMULUDQ   Y4, Y5, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPSLLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y4, Y3, Y5
+	VPADDQ     Y6, Y5, Y5
+	VPADDQ     Y5, Y2, Y2
+	VMOVUPS    Y2, 128(SP)
+	VXORPD     Y3, Y3, Y3
+	VPCMPGTQ   Y1, Y3, Y3
+	VPXOR      Y3, Y1, Y1
+	VPSUBQ     Y3, Y1, Y1
+	VMOVUPS    constants<>+4672(SB), Y3
+	VPSRLQ     $0x20, Y2, Y4
+	VPOR       constants<>+8128(SB), Y4, Y4
+	VSUBPD     constants<>+8192(SB), Y4, Y4
+	VPBLENDD   $0xaa, constants<>+512(SB), Y2, Y5
+	VADDPD     Y4, Y5, Y5
+	VMULPD     constants<>+4736(SB), Y5, Y4
+	VDIVPD     Y4, Y3, Y3
+	VPSRLQ     $0x20, Y1, Y4
+	VPOR       constants<>+8128(SB), Y4, Y4
+	VSUBPD     constants<>+8192(SB), Y4, Y4
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y5
+	VADDPD     Y4, Y5, Y5
+	VMULPD     Y3, Y5, Y4
 	VXORPD     Y5, Y5, Y5
-	VPCMPGTQ   Y4, Y5, Y5
-	VPXOR      Y5, Y4, Y6
-	VPSUBQ     Y5, Y6, Y5
-	VMOVUPS    constants<>+4672(SB), Y6
-	VPSRLQ     $0x20, Y1, Y7
-	VPOR       constants<>+8064(SB), Y7, Y7
-	VSUBPD     constants<>+8128(SB), Y7, Y7
-	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y8
-	VADDPD     Y7, Y8, Y8
-	VMULPD     constants<>+4736(SB), Y8, Y7
-	VDIVPD     Y7, Y6, Y6
-	VPSRLQ     $0x20, Y5, Y7
-	VPOR       constants<>+8064(SB), Y7, Y7
-	VSUBPD     constants<>+8128(SB), Y7, Y7
-	VPBLENDD   $0xaa, constants<>+512(SB), Y5, Y8
-	VADDPD     Y7, Y8, Y8
-	VMULPD     Y6, Y8, Y7
-	VXORPD     Y8, Y8, Y8
-	VMAXPD     Y8, Y7, Y7
-	VROUNDPD   $0x03, Y7, Y7
-	VADDPD     constants<>+576(SB), Y7, Y7
-	VPSUBQ     constants<>+576(SB), Y7, Y7
-	VPSLLQ     $0x20, Y5, Y5
-	VPSRLQ     $0x20, Y1, Y8
-	VPMULUDQ   Y8, Y7, Y9
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y1, Y8, Y8
-	VPADDQ     Y8, Y9, Y9
-	VPSLLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y1, Y7, Y8
-	VPADDQ     Y9, Y8, Y8
-	VPSUBQ     Y8, Y5, Y5
-	VPSRLQ     $0x20, Y5, Y8
-	VPOR       constants<>+8064(SB), Y8, Y8
-	VSUBPD     constants<>+8128(SB), Y8, Y8
-	VPBLENDD   $0xaa, constants<>+512(SB), Y5, Y9
-	VADDPD     Y8, Y9, Y9
-	VMULPD     Y6, Y9, Y6
-	VXORPD     Y8, Y8, Y8
-	VMAXPD     Y8, Y6, Y6
-	VROUNDPD   $0x03, Y6, Y6
-	VADDPD     constants<>+576(SB), Y6, Y6
-	VPSUBQ     constants<>+576(SB), Y6, Y6
-	VPSLLQ     $0x20, Y5, Y5
-	VPSRLQ     $0x20, Y1, Y8
-	VPMULUDQ   Y8, Y6, Y9
-	VPSRLQ     $0x20, Y6, Y8
-	VPMULUDQ   Y1, Y8, Y8
-	VPADDQ     Y8, Y9, Y9
-	VPSLLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y1, Y6, Y8
-	VPADDQ     Y9, Y8, Y8
-	VPSUBQ     Y8, Y5, Y5
-	VPXOR      constants<>+192(SB), Y5, Y5
+	VMAXPD     Y5, Y4, Y4
+	VROUNDPD   $0x03, Y4, Y4
+	VADDPD     constants<>+576(SB), Y4, Y4
+	VPSUBQ     constants<>+576(SB), Y4, Y4
+	VPSLLQ     $0x20, Y1, Y1
+	VPSRLQ     $0x20, Y2, Y6
+	VPMULUDQ   Y6, Y4, Y6
+	VPSRLQ     $0x20, Y4, Y5
+	VPMULUDQ   Y2, Y5, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPSLLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y2, Y4, Y5
+	VPADDQ     Y6, Y5, Y5
+	VPSUBQ     Y5, Y1, Y1
+	VPSRLQ     $0x20, Y1, Y5
+	VPOR       constants<>+8128(SB), Y5, Y5
+	VSUBPD     constants<>+8192(SB), Y5, Y5
+	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y6
+	VADDPD     Y5, Y6, Y6
+	VMULPD     Y3, Y6, Y3
+	VXORPD     Y5, Y5, Y5
+	VMAXPD     Y5, Y3, Y3
+	VROUNDPD   $0x03, Y3, Y3
+	VADDPD     constants<>+576(SB), Y3, Y3
+	VPSUBQ     constants<>+576(SB), Y3, Y3
+	VPSLLQ     $0x20, Y1, Y1
+	VPSRLQ     $0x20, Y2, Y6
+	VPMULUDQ   Y6, Y3, Y6
+	VPSRLQ     $0x20, Y3, Y5
+	VPMULUDQ   Y2, Y5, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPSLLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y2, Y3, Y5
+	VPADDQ     Y6, Y5, Y5
+	VPSUBQ     Y5, Y1, Y1
 	VPXOR      constants<>+192(SB), Y1, Y1
-	VPCMPGTQ   Y5, Y1, Y1
+	VPXOR      constants<>+192(SB), Y2, Y2
+	VPCMPGTQ   Y1, Y2, Y1
 	VPXOR      constants<>+1536(SB), Y1, Y1
 	VPAND      constants<>+64(SB), Y1, Y1
-	VPADDQ     Y1, Y6, Y6
-	VPSLLQ     $0x20, Y7, Y1
-	VPADDQ     Y6, Y1, Y1
-	VPSRLQ     $0x20, Y1, Y5
-	VPSRLQ     $0x20, Y1, Y6
-	VPMULUDQ   Y1, Y1, Y8
-	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y1, Y5, Y7
-	VPADDQ     Y7, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y6, Y1, Y7
-	VPADDQ     Y7, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y7
-	VPSRLQ     $0x20, Y9, Y8
-	VPADDQ     Y8, Y7, Y7
-	VPMULUDQ   Y6, Y5, Y8
-	VPADDQ     Y8, Y7, Y7
-	VPSRLQ     $0x20, Y7, Y5
-	VPMULUDQ   constants<>+4800(SB), Y7, Y8
-	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   constants<>+4800(SB), Y5, Y6
-	VPADDQ     Y6, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   constants<>+9152(SB), Y7, Y6
-	VPADDQ     Y6, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y6
-	VPSRLQ     $0x20, Y9, Y8
-	VPADDQ     Y8, Y6, Y6
-	VPMULUDQ   constants<>+9152(SB), Y5, Y8
-	VPADDQ     Y8, Y6, Y6
-	VMOVUPS    constants<>+4928(SB), Y8
-	VPSUBQ     Y6, Y8, Y8
-	VPSRLQ     $0x20, Y8, Y6
-	VPMULUDQ   Y8, Y7, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y8, Y5, Y8
-	VPADDQ     Y8, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y6, Y7, Y8
-	VPADDQ     Y8, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y8
-	VPSRLQ     $0x20, Y10, Y9
-	VPADDQ     Y9, Y8, Y8
-	VPMULUDQ   Y6, Y5, Y9
-	VPADDQ     Y9, Y8, Y8
-	VMOVUPS    constants<>+4992(SB), Y6
-	VPSUBQ     Y8, Y6, Y6
-	VPSRLQ     $0x20, Y6, Y8
-	VPMULUDQ   Y6, Y7, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y6, Y5, Y6
-	VPADDQ     Y6, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y8, Y7, Y6
-	VPADDQ     Y6, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y6
-	VPSRLQ     $0x20, Y10, Y7
-	VPADDQ     Y7, Y6, Y6
-	VPMULUDQ   Y8, Y5, Y7
-	VPADDQ     Y7, Y6, Y6
+	VPADDQ     Y1, Y3, Y3
+	VPSLLQ     $0x20, Y4, Y1
+	VPADDQ     Y3, Y1, Y1
+	VMOVUPS    Y1, 160(SP)
+	VPSRLQ     $0x20, Y1, Y2
+	VPMULUDQ   Y1, Y1, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPMULUDQ   Y1, Y2, Y3
+	VPADDQ     Y3, Y4, Y4
+	VPAND      constants<>+8512(SB), Y4, Y5
+	VPMULUDQ   Y2, Y1, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPSRLQ     $0x20, Y4, Y3
+	VPSRLQ     $0x20, Y5, Y1
+	VPADDQ     Y1, Y3, Y3
+	VPMULUDQ   Y2, Y2, Y1
+	VPADDQ     Y1, Y3, Y3
+	VPSRLQ     $0x20, Y3, Y1
+	VPMULUDQ   constants<>+4800(SB), Y3, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPMULUDQ   constants<>+4800(SB), Y1, Y2
+	VPADDQ     Y2, Y4, Y4
+	VPAND      constants<>+8512(SB), Y4, Y5
+	VPMULUDQ   constants<>+9216(SB), Y3, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPSRLQ     $0x20, Y4, Y2
+	VPSRLQ     $0x20, Y5, Y4
+	VPADDQ     Y4, Y2, Y2
+	VPMULUDQ   constants<>+9216(SB), Y1, Y4
+	VPADDQ     Y4, Y2, Y2
+	VMOVUPS    constants<>+4928(SB), Y4
+	VPSUBQ     Y2, Y4, Y4
+	VPSRLQ     $0x20, Y4, Y2
+	VPMULUDQ   Y4, Y3, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y4, Y1, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   Y2, Y3, Y4
+	VPADDQ     Y4, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y4
 	VPSRLQ     $0x20, Y6, Y5
-	VPSRLQ     $0x20, Y1, Y7
-	VPMULUDQ   Y1, Y6, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y1, Y5, Y8
-	VPADDQ     Y8, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y7, Y6, Y8
-	VPADDQ     Y8, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y8
-	VPSRLQ     $0x20, Y10, Y6
-	VPADDQ     Y6, Y8, Y8
-	VPMULUDQ   Y7, Y5, Y6
-	VPADDQ     Y6, Y8, Y8
-	VPSUBQ     Y8, Y1, Y1
-	VPSRLQ     $0x01, Y1, Y1
-	VXORPD     Y5, Y5, Y5
-	VPCMPGTQ   Y4, Y5, Y4
-	VPXOR      Y4, Y1, Y1
+	VPADDQ     Y5, Y4, Y4
+	VPMULUDQ   Y2, Y1, Y5
+	VPADDQ     Y5, Y4, Y4
+	VMOVUPS    constants<>+4992(SB), Y2
+	VPSUBQ     Y4, Y2, Y2
+	VPSRLQ     $0x20, Y2, Y4
+	VPMULUDQ   Y2, Y3, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y2, Y1, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   Y4, Y3, Y2
+	VPADDQ     Y2, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y2
+	VPSRLQ     $0x20, Y6, Y3
+	VPADDQ     Y3, Y2, Y2
+	VPMULUDQ   Y4, Y1, Y3
+	VPADDQ     Y3, Y2, Y2
+	VMOVUPS    160(SP), Y1
+	VPSRLQ     $0x20, Y2, Y3
+	VMOVUPS    160(SP), Y4
+	VPSRLQ     $0x20, Y4, Y5
+	VPMULUDQ   Y4, Y2, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y4, Y3, Y4
+	VPADDQ     Y4, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y7
+	VPMULUDQ   Y5, Y2, Y4
+	VPADDQ     Y4, Y7, Y7
+	VPSRLQ     $0x20, Y6, Y4
+	VPSRLQ     $0x20, Y7, Y2
+	VPADDQ     Y2, Y4, Y4
+	VPMULUDQ   Y5, Y3, Y2
+	VPADDQ     Y2, Y4, Y4
 	VPSUBQ     Y4, Y1, Y1
-	VPADDQ     Y1, Y2, Y1
+	VPSRLQ     $0x01, Y1, Y1
+	VMOVUPS    96(SP), Y2
+	VXORPD     Y3, Y3, Y3
+	VPCMPGTQ   Y2, Y3, Y2
+	VPXOR      Y2, Y1, Y1
+	VPSUBQ     Y2, Y1, Y1
+	VMOVUPS    64(SP), Y2
+	VXORPD     Y3, Y3, Y3
+	VMOVUPS    constants<>+1536(SB), Y4
+	VPGATHERQQ Y4, (DX)(Y2*8), Y3
+	VPADDQ     Y1, Y3, Y1
 	VPSRLQ     $0x02, Y1, Y1
 	VMASKMOVPD (AX)(DI*8), Y0, Y2
-	VMASKMOVPD (CX)(DI*8), Y0, Y4
+	VMASKMOVPD (CX)(DI*8), Y0, Y3
+	VXORPD     Y4, Y4, Y4
+	VPCMPGTQ   Y2, Y4, Y4
+	VPXOR      Y4, Y2, Y5
+	VPSUBQ     Y4, Y5, Y4
 	VXORPD     Y5, Y5, Y5
-	VPCMPGTQ   Y2, Y5, Y5
-	VPXOR      Y5, Y2, Y6
+	VPCMPGTQ   Y3, Y5, Y5
+	VPXOR      Y5, Y3, Y6
 	VPSUBQ     Y5, Y6, Y5
-	VXORPD     Y6, Y6, Y6
-	VPCMPGTQ   Y4, Y6, Y6
-	VPXOR      Y6, Y4, Y7
-	VPSUBQ     Y6, Y7, Y6
+	VPXOR      constants<>+192(SB), Y4, Y4
 	VPXOR      constants<>+192(SB), Y5, Y5
-	VPXOR      constants<>+192(SB), Y6, Y6
-	VPCMPGTQ   Y6, Y5, Y5
-	VMOVUPS    constants<>+5056(SB), Y6
-	VPSUBQ     Y1, Y6, Y6
-	VBLENDVPD  Y5, Y6, Y1, Y1
-	VXORPD     Y5, Y5, Y5
-	VPCMPGTQ   Y4, Y5, Y5
-	VMOVUPS    constants<>+5120(SB), Y6
-	VPSUBQ     Y1, Y6, Y6
-	VBLENDVPD  Y5, Y6, Y1, Y1
+	VPCMPGTQ   Y5, Y4, Y4
+	VMOVUPS    constants<>+5056(SB), Y5
+	VPSUBQ     Y1, Y5, Y5
+	VBLENDVPD  Y4, Y5, Y1, Y1
+	VXORPD     Y4, Y4, Y4
+	VPCMPGTQ   Y3, Y4, Y4
+	VMOVUPS    constants<>+5120(SB), Y5
+	VPSUBQ     Y1, Y5, Y5
+	VBLENDVPD  Y4, Y5, Y1, Y1
 	VPADDQ     constants<>+5184(SB), Y1, Y1
 	VPSRLQ     $0x12, Y1, Y1
-	VXORPD     Y5, Y5, Y5
-	VPCMPGTQ   Y2, Y5, Y5
-	VPXOR      Y5, Y1, Y1
-	VPSUBQ     Y5, Y1, Y1
-	VPOR       Y4, Y2, Y2
-	VPAND      constants<>+1536(SB), Y2, Y2
 	VXORPD     Y4, Y4, Y4
-	VPCMPEQQ   Y4, Y2, Y2
+	VPCMPGTQ   Y2, Y4, Y4
+	VPXOR      Y4, Y1, Y1
+	VPSUBQ     Y4, Y1, Y1
+	VPOR       Y3, Y2, Y2
+	VPAND      constants<>+1536(SB), Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VPCMPEQQ   Y3, Y2, Y2
 	VPXOR      constants<>+1536(SB), Y2, Y2
 	VPAND      Y2, Y1, Y1
-	VPTEST     Y3, Y0
-	JZ         good487
+	VMOVUPS    128(SP), Y2
+	VMOVUPS    constants<>+5248(SB), Y3
+	VPXOR      constants<>+192(SB), Y2, Y2
+	VPXOR      constants<>+192(SB), Y3, Y3
+	VPCMPGTQ   Y2, Y3, Y2
+	VPXOR      constants<>+1536(SB), Y2, Y2
+	VPTEST     Y2, Y0
+	JZ         good493
 	MOVQ       DI, AX
 	JMP        stopped
 
-good487:
+good493:
 	VBROADCASTSD minus+32(FP), Y2
 	VPXOR        Y2, Y1, Y1
 	VPSUBQ       Y2, Y1, Y1
@@ -19922,7 +22464,7 @@ good487:
 	VPADDQ       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (BX)(DI*8)
 
-done485:
+done490:
 	MOVQ SI, AX
 
 stopped:
@@ -19942,9 +22484,9 @@ TEXT ·addAtan2SlopesAVX2<>(SB), NOSPLIT, $0-56
 	XORQ R8, R8
 	LEAQ -4(DI), R9
 	CMPQ R8, R9
-	JG   tail491
+	JG   tail497
 
-one489:
+one495:
 	VMOVUPS      (AX)(R8*8), Y0
 	VXORPD       Y1, Y1, Y1
 	VPCMPGTQ     Y0, Y1, Y1
@@ -19956,18 +22498,18 @@ one489:
 	VPXOR        Y2, Y1, Y1
 	VPSUBQ       Y2, Y1, Y1
 	VPOR         Y1, Y0, Y2
-	VPAND        constants<>+5248(SB), Y2, Y2
+	VPAND        constants<>+5312(SB), Y2, Y2
 	VXORPD       Y3, Y3, Y3
 	VPCMPEQQ     Y3, Y2, Y2
 	VPXOR        constants<>+1536(SB), Y2, Y2
 	VPSRLQ       $0x20, Y1, Y3
-	VPOR         constants<>+8064(SB), Y3, Y3
-	VSUBPD       constants<>+8128(SB), Y3, Y3
+	VPOR         constants<>+8128(SB), Y3, Y3
+	VSUBPD       constants<>+8192(SB), Y3, Y3
 	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y4
 	VADDPD       Y3, Y4, Y4
 	VPSRLQ       $0x20, Y0, Y3
-	VPOR         constants<>+8064(SB), Y3, Y3
-	VSUBPD       constants<>+8128(SB), Y3, Y3
+	VPOR         constants<>+8128(SB), Y3, Y3
+	VSUBPD       constants<>+8192(SB), Y3, Y3
 	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y5
 	VADDPD       Y3, Y5, Y5
 	VMULPD       Y5, Y5, Y3
@@ -19977,7 +22519,7 @@ one489:
 	VMOVUPS      constants<>+4736(SB), Y4
 	VFMADD213PD  constants<>+576(SB), Y3, Y4
 	VSUBPD       constants<>+576(SB), Y4, Y5
-	VFNMADD132PD constants<>+8192(SB), Y3, Y5
+	VFNMADD132PD constants<>+8256(SB), Y3, Y5
 	VADDPD       constants<>+576(SB), Y5, Y5
 	VPSLLQ       $0x20, Y4, Y4
 	VPSUBQ       constants<>+576(SB), Y5, Y5
@@ -19993,21 +22535,21 @@ one489:
 	VPMULUDQ     Y1, Y1, Y1
 	VPADDQ       Y3, Y1, Y1
 	VPADDQ       Y1, Y0, Y0
-	VPSRLQ       $0x20, Y4, Y1
-	VPMULUDQ     Y1, Y4, Y3
+	VPSRLQ       $0x20, Y4, Y3
+	VPMULUDQ     Y3, Y4, Y3
 	VPSLLQ       $0x21, Y3, Y3
 	VPMULUDQ     Y4, Y4, Y1
 	VPADDQ       Y3, Y1, Y1
 	VPSUBQ       Y1, Y0, Y0
 	VPADDQ       Y4, Y4, Y1
 	VPSRLQ       $0x20, Y1, Y3
-	VPOR         constants<>+8064(SB), Y3, Y3
-	VSUBPD       constants<>+8128(SB), Y3, Y3
+	VPOR         constants<>+8128(SB), Y3, Y3
+	VSUBPD       constants<>+8192(SB), Y3, Y3
 	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y5
 	VADDPD       Y3, Y5, Y5
 	VPSRLQ       $0x20, Y0, Y3
-	VPXOR        constants<>+8256(SB), Y3, Y3
-	VSUBPD       constants<>+8320(SB), Y3, Y3
+	VPXOR        constants<>+8320(SB), Y3, Y3
+	VSUBPD       constants<>+8384(SB), Y3, Y3
 	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y6
 	VADDPD       Y3, Y6, Y6
 	VMAXPD       constants<>+1280(SB), Y5, Y3
@@ -20016,8 +22558,8 @@ one489:
 	VPSUBQ       constants<>+576(SB), Y3, Y3
 	VPADDQ       Y3, Y4, Y4
 	VPADDQ       Y3, Y1, Y1
-	VPSRLQ       $0x20, Y1, Y5
-	VPMULUDQ     Y5, Y3, Y6
+	VPSRLQ       $0x20, Y1, Y6
+	VPMULUDQ     Y6, Y3, Y6
 	VPSRLQ       $0x20, Y3, Y5
 	VPMULUDQ     Y1, Y5, Y5
 	VPADDQ       Y5, Y6, Y6
@@ -20038,8 +22580,8 @@ one489:
 	VPADDQ       Y0, Y4, Y4
 	VMOVUPS      constants<>+1280(SB), Y0
 	VPSRLQ       $0x20, Y4, Y1
-	VPOR         constants<>+8064(SB), Y1, Y1
-	VSUBPD       constants<>+8128(SB), Y1, Y1
+	VPOR         constants<>+8128(SB), Y1, Y1
+	VSUBPD       constants<>+8192(SB), Y1, Y1
 	VPBLENDD     $0xaa, constants<>+512(SB), Y4, Y3
 	VADDPD       Y1, Y3, Y3
 	VDIVPD       Y3, Y0, Y0
@@ -20055,20 +22597,20 @@ one489:
 	VPXOR        Y6, Y3, Y3
 	VPSUBQ       Y6, Y3, Y3
 	VPSRLQ       $0x20, Y1, Y6
-	VPOR         constants<>+8064(SB), Y6, Y6
-	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPOR         constants<>+8128(SB), Y6, Y6
+	VSUBPD       constants<>+8192(SB), Y6, Y6
 	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y7
 	VADDPD       Y6, Y7, Y7
 	VPSRLQ       $0x20, Y3, Y6
-	VPOR         constants<>+8064(SB), Y6, Y6
-	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPOR         constants<>+8128(SB), Y6, Y6
+	VSUBPD       constants<>+8192(SB), Y6, Y6
 	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y8
 	VADDPD       Y6, Y8, Y8
 	VMULPD       Y8, Y7, Y7
-	VCMPPD       $0x15, constants<>+5312(SB), Y7, Y6
+	VCMPPD       $0x15, constants<>+5376(SB), Y7, Y6
 	VPOR         Y6, Y2, Y2
-	VPSRLQ       $0x20, Y3, Y6
-	VPMULUDQ     Y6, Y1, Y8
+	VPSRLQ       $0x20, Y3, Y8
+	VPMULUDQ     Y8, Y1, Y8
 	VPSRLQ       $0x20, Y1, Y6
 	VPMULUDQ     Y3, Y6, Y6
 	VPADDQ       Y6, Y8, Y8
@@ -20085,13 +22627,13 @@ one489:
 	VMOVUPS      constants<>+4736(SB), Y7
 	VFMADD213PD  constants<>+576(SB), Y1, Y7
 	VSUBPD       constants<>+576(SB), Y7, Y8
-	VFNMADD132PD constants<>+8192(SB), Y1, Y8
+	VFNMADD132PD constants<>+8256(SB), Y1, Y8
 	VADDPD       constants<>+576(SB), Y8, Y8
 	VPSLLQ       $0x20, Y7, Y7
 	VPSUBQ       constants<>+576(SB), Y8, Y8
 	VPADDQ       Y8, Y7, Y7
-	VPSRLQ       $0x20, Y4, Y1
-	VPMULUDQ     Y1, Y7, Y8
+	VPSRLQ       $0x20, Y4, Y8
+	VPMULUDQ     Y8, Y7, Y8
 	VPSRLQ       $0x20, Y7, Y1
 	VPMULUDQ     Y4, Y1, Y1
 	VPADDQ       Y1, Y8, Y8
@@ -20100,16 +22642,16 @@ one489:
 	VPADDQ       Y8, Y1, Y1
 	VPSUBQ       Y1, Y6, Y1
 	VPSRLQ       $0x20, Y1, Y6
-	VPXOR        constants<>+8256(SB), Y6, Y6
-	VSUBPD       constants<>+8320(SB), Y6, Y6
+	VPXOR        constants<>+8320(SB), Y6, Y6
+	VSUBPD       constants<>+8384(SB), Y6, Y6
 	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y8
 	VADDPD       Y6, Y8, Y8
 	VMULPD       Y0, Y8, Y6
 	VADDPD       constants<>+576(SB), Y6, Y6
 	VPSUBQ       constants<>+576(SB), Y6, Y6
 	VPADDQ       Y6, Y7, Y7
-	VPSRLQ       $0x20, Y4, Y8
-	VPMULUDQ     Y8, Y6, Y9
+	VPSRLQ       $0x20, Y4, Y9
+	VPMULUDQ     Y9, Y6, Y9
 	VPSRLQ       $0x20, Y6, Y8
 	VPMULUDQ     Y4, Y8, Y8
 	VPADDQ       Y8, Y9, Y9
@@ -20120,7 +22662,7 @@ one489:
 	VPSUBQ       Y1, Y4, Y6
 	VPCMPGTQ     Y6, Y1, Y6
 	VPADDQ       Y1, Y1, Y1
-	VMOVUPS      constants<>+4480(SB), Y8
+	VMOVUPS      constants<>+4544(SB), Y8
 	VPSUBQ       Y4, Y8, Y8
 	VPCMPGTQ     Y8, Y1, Y1
 	VPXOR        constants<>+1536(SB), Y1, Y1
@@ -20130,8 +22672,8 @@ one489:
 	VPADDQ       Y1, Y7, Y7
 	VPSLLQ       $0x2b, Y7, Y1
 	VPSRLQ       $0x20, Y7, Y6
-	VPOR         constants<>+8064(SB), Y6, Y6
-	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPOR         constants<>+8128(SB), Y6, Y6
+	VSUBPD       constants<>+8192(SB), Y6, Y6
 	VPBLENDD     $0xaa, constants<>+512(SB), Y7, Y7
 	VADDPD       Y6, Y7, Y7
 	VMULPD       constants<>+1344(SB), Y7, Y6
@@ -20145,13 +22687,13 @@ one489:
 	VMOVUPS      constants<>+4736(SB), Y8
 	VFMADD213PD  constants<>+576(SB), Y6, Y8
 	VSUBPD       constants<>+576(SB), Y8, Y9
-	VFNMADD132PD constants<>+8192(SB), Y6, Y9
+	VFNMADD132PD constants<>+8256(SB), Y6, Y9
 	VADDPD       constants<>+576(SB), Y9, Y9
 	VPSLLQ       $0x20, Y8, Y8
 	VPSUBQ       constants<>+576(SB), Y9, Y9
 	VPADDQ       Y9, Y8, Y8
-	VPSRLQ       $0x20, Y4, Y6
-	VPMULUDQ     Y6, Y8, Y9
+	VPSRLQ       $0x20, Y4, Y9
+	VPMULUDQ     Y9, Y8, Y9
 	VPSRLQ       $0x20, Y8, Y6
 	VPMULUDQ     Y4, Y6, Y6
 	VPADDQ       Y6, Y9, Y9
@@ -20160,16 +22702,16 @@ one489:
 	VPADDQ       Y9, Y6, Y6
 	VPSUBQ       Y6, Y1, Y1
 	VPSRLQ       $0x20, Y1, Y6
-	VPXOR        constants<>+8256(SB), Y6, Y6
-	VSUBPD       constants<>+8320(SB), Y6, Y6
+	VPXOR        constants<>+8320(SB), Y6, Y6
+	VSUBPD       constants<>+8384(SB), Y6, Y6
 	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y9
 	VADDPD       Y6, Y9, Y9
 	VMULPD       Y0, Y9, Y6
 	VADDPD       constants<>+576(SB), Y6, Y6
 	VPSUBQ       constants<>+576(SB), Y6, Y6
 	VPADDQ       Y6, Y8, Y8
-	VPSRLQ       $0x20, Y4, Y9
-	VPMULUDQ     Y9, Y6, Y10
+	VPSRLQ       $0x20, Y4, Y10
+	VPMULUDQ     Y10, Y6, Y10
 	VPSRLQ       $0x20, Y6, Y9
 	VPMULUDQ     Y4, Y9, Y9
 	VPADDQ       Y9, Y10, Y10
@@ -20206,20 +22748,20 @@ one489:
 	VPXOR        Y6, Y3, Y3
 	VPSUBQ       Y6, Y3, Y3
 	VPSRLQ       $0x20, Y1, Y6
-	VPOR         constants<>+8064(SB), Y6, Y6
-	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPOR         constants<>+8128(SB), Y6, Y6
+	VSUBPD       constants<>+8192(SB), Y6, Y6
 	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y7
 	VADDPD       Y6, Y7, Y7
 	VPSRLQ       $0x20, Y3, Y6
-	VPOR         constants<>+8064(SB), Y6, Y6
-	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPOR         constants<>+8128(SB), Y6, Y6
+	VSUBPD       constants<>+8192(SB), Y6, Y6
 	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y9
 	VADDPD       Y6, Y9, Y9
 	VMULPD       Y9, Y7, Y7
-	VCMPPD       $0x15, constants<>+5312(SB), Y7, Y6
+	VCMPPD       $0x15, constants<>+5376(SB), Y7, Y6
 	VPOR         Y6, Y2, Y2
-	VPSRLQ       $0x20, Y3, Y6
-	VPMULUDQ     Y6, Y1, Y9
+	VPSRLQ       $0x20, Y3, Y9
+	VPMULUDQ     Y9, Y1, Y9
 	VPSRLQ       $0x20, Y1, Y6
 	VPMULUDQ     Y3, Y6, Y6
 	VPADDQ       Y6, Y9, Y9
@@ -20236,13 +22778,13 @@ one489:
 	VMOVUPS      constants<>+4736(SB), Y7
 	VFMADD213PD  constants<>+576(SB), Y1, Y7
 	VSUBPD       constants<>+576(SB), Y7, Y9
-	VFNMADD132PD constants<>+8192(SB), Y1, Y9
+	VFNMADD132PD constants<>+8256(SB), Y1, Y9
 	VADDPD       constants<>+576(SB), Y9, Y9
 	VPSLLQ       $0x20, Y7, Y7
 	VPSUBQ       constants<>+576(SB), Y9, Y9
 	VPADDQ       Y9, Y7, Y7
-	VPSRLQ       $0x20, Y4, Y1
-	VPMULUDQ     Y1, Y7, Y9
+	VPSRLQ       $0x20, Y4, Y9
+	VPMULUDQ     Y9, Y7, Y9
 	VPSRLQ       $0x20, Y7, Y1
 	VPMULUDQ     Y4, Y1, Y1
 	VPADDQ       Y1, Y9, Y9
@@ -20251,16 +22793,16 @@ one489:
 	VPADDQ       Y9, Y1, Y1
 	VPSUBQ       Y1, Y6, Y1
 	VPSRLQ       $0x20, Y1, Y6
-	VPXOR        constants<>+8256(SB), Y6, Y6
-	VSUBPD       constants<>+8320(SB), Y6, Y6
+	VPXOR        constants<>+8320(SB), Y6, Y6
+	VSUBPD       constants<>+8384(SB), Y6, Y6
 	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y9
 	VADDPD       Y6, Y9, Y9
 	VMULPD       Y0, Y9, Y6
 	VADDPD       constants<>+576(SB), Y6, Y6
 	VPSUBQ       constants<>+576(SB), Y6, Y6
 	VPADDQ       Y6, Y7, Y7
-	VPSRLQ       $0x20, Y4, Y9
-	VPMULUDQ     Y9, Y6, Y10
+	VPSRLQ       $0x20, Y4, Y10
+	VPMULUDQ     Y10, Y6, Y10
 	VPSRLQ       $0x20, Y6, Y9
 	VPMULUDQ     Y4, Y9, Y9
 	VPADDQ       Y9, Y10, Y10
@@ -20271,7 +22813,7 @@ one489:
 	VPSUBQ       Y1, Y4, Y6
 	VPCMPGTQ     Y6, Y1, Y6
 	VPADDQ       Y1, Y1, Y1
-	VMOVUPS      constants<>+4480(SB), Y9
+	VMOVUPS      constants<>+4544(SB), Y9
 	VPSUBQ       Y4, Y9, Y9
 	VPCMPGTQ     Y9, Y1, Y1
 	VPXOR        constants<>+1536(SB), Y1, Y1
@@ -20281,8 +22823,8 @@ one489:
 	VPADDQ       Y1, Y7, Y7
 	VPSLLQ       $0x2b, Y7, Y1
 	VPSRLQ       $0x20, Y7, Y6
-	VPOR         constants<>+8064(SB), Y6, Y6
-	VSUBPD       constants<>+8128(SB), Y6, Y6
+	VPOR         constants<>+8128(SB), Y6, Y6
+	VSUBPD       constants<>+8192(SB), Y6, Y6
 	VPBLENDD     $0xaa, constants<>+512(SB), Y7, Y7
 	VADDPD       Y6, Y7, Y7
 	VMULPD       constants<>+1344(SB), Y7, Y6
@@ -20296,13 +22838,13 @@ one489:
 	VMOVUPS      constants<>+4736(SB), Y9
 	VFMADD213PD  constants<>+576(SB), Y6, Y9
 	VSUBPD       constants<>+576(SB), Y9, Y10
-	VFNMADD132PD constants<>+8192(SB), Y6, Y10
+	VFNMADD132PD constants<>+8256(SB), Y6, Y10
 	VADDPD       constants<>+576(SB), Y10, Y10
 	VPSLLQ       $0x20, Y9, Y9
 	VPSUBQ       constants<>+576(SB), Y10, Y10
 	VPADDQ       Y10, Y9, Y9
-	VPSRLQ       $0x20, Y4, Y6
-	VPMULUDQ     Y6, Y9, Y10
+	VPSRLQ       $0x20, Y4, Y10
+	VPMULUDQ     Y10, Y9, Y10
 	VPSRLQ       $0x20, Y9, Y6
 	VPMULUDQ     Y4, Y6, Y6
 	VPADDQ       Y6, Y10, Y10
@@ -20311,16 +22853,16 @@ one489:
 	VPADDQ       Y10, Y6, Y6
 	VPSUBQ       Y6, Y1, Y1
 	VPSRLQ       $0x20, Y1, Y6
-	VPXOR        constants<>+8256(SB), Y6, Y6
-	VSUBPD       constants<>+8320(SB), Y6, Y6
+	VPXOR        constants<>+8320(SB), Y6, Y6
+	VSUBPD       constants<>+8384(SB), Y6, Y6
 	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y10
 	VADDPD       Y6, Y10, Y10
 	VMULPD       Y0, Y10, Y0
 	VADDPD       constants<>+576(SB), Y0, Y0
 	VPSUBQ       constants<>+576(SB), Y0, Y0
 	VPADDQ       Y0, Y9, Y6
-	VPSRLQ       $0x20, Y4, Y9
-	VPMULUDQ     Y9, Y0, Y10
+	VPSRLQ       $0x20, Y4, Y10
+	VPMULUDQ     Y10, Y0, Y10
 	VPSRLQ       $0x20, Y0, Y9
 	VPMULUDQ     Y4, Y9, Y9
 	VPADDQ       Y9, Y10, Y10
@@ -20346,11 +22888,11 @@ one489:
 	VPXOR        Y0, Y6, Y6
 	VPSUBQ       Y0, Y6, Y6
 	VPTEST       Y2, Y2
-	JZ           good493
+	JZ           good499
 	MOVQ         R8, AX
 	JMP          stopped
 
-good493:
+good499:
 	VMOVUPS (BX)(R8*8), Y0
 	VPADDQ  Y0, Y8, Y8
 	VMOVUPS Y8, (BX)(R8*8)
@@ -20359,12 +22901,12 @@ good493:
 	VMOVUPS Y0, (SI)(R8*8)
 	ADDQ    $0x04, R8
 	CMPQ    R8, R9
-	JLE     one489
+	JLE     one495
 
-tail491:
+tail497:
 	MOVQ         DI, R9
 	SUBQ         R8, R9
-	JZ           done492
+	JZ           done498
 	LEAQ         ones<>+32(SB), R10
 	SHLQ         $0x03, R9
 	SUBQ         R9, R10
@@ -20380,18 +22922,18 @@ tail491:
 	VPXOR        Y3, Y2, Y2
 	VPSUBQ       Y3, Y2, Y2
 	VPOR         Y2, Y1, Y3
-	VPAND        constants<>+5248(SB), Y3, Y3
+	VPAND        constants<>+5312(SB), Y3, Y3
 	VXORPD       Y4, Y4, Y4
 	VPCMPEQQ     Y4, Y3, Y3
 	VPXOR        constants<>+1536(SB), Y3, Y3
 	VPSRLQ       $0x20, Y2, Y4
-	VPOR         constants<>+8064(SB), Y4, Y4
-	VSUBPD       constants<>+8128(SB), Y4, Y4
+	VPOR         constants<>+8128(SB), Y4, Y4
+	VSUBPD       constants<>+8192(SB), Y4, Y4
 	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y5
 	VADDPD       Y4, Y5, Y5
 	VPSRLQ       $0x20, Y1, Y4
-	VPOR         constants<>+8064(SB), Y4, Y4
-	VSUBPD       constants<>+8128(SB), Y4, Y4
+	VPOR         constants<>+8128(SB), Y4, Y4
+	VSUBPD       constants<>+8192(SB), Y4, Y4
 	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y6
 	VADDPD       Y4, Y6, Y6
 	VMULPD       Y6, Y6, Y4
@@ -20401,7 +22943,7 @@ tail491:
 	VMOVUPS      constants<>+4736(SB), Y5
 	VFMADD213PD  constants<>+576(SB), Y4, Y5
 	VSUBPD       constants<>+576(SB), Y5, Y6
-	VFNMADD132PD constants<>+8192(SB), Y4, Y6
+	VFNMADD132PD constants<>+8256(SB), Y4, Y6
 	VADDPD       constants<>+576(SB), Y6, Y6
 	VPSLLQ       $0x20, Y5, Y5
 	VPSUBQ       constants<>+576(SB), Y6, Y6
@@ -20417,21 +22959,21 @@ tail491:
 	VPMULUDQ     Y2, Y2, Y2
 	VPADDQ       Y4, Y2, Y2
 	VPADDQ       Y2, Y1, Y1
-	VPSRLQ       $0x20, Y5, Y2
-	VPMULUDQ     Y2, Y5, Y4
+	VPSRLQ       $0x20, Y5, Y4
+	VPMULUDQ     Y4, Y5, Y4
 	VPSLLQ       $0x21, Y4, Y4
 	VPMULUDQ     Y5, Y5, Y2
 	VPADDQ       Y4, Y2, Y2
 	VPSUBQ       Y2, Y1, Y1
 	VPADDQ       Y5, Y5, Y2
 	VPSRLQ       $0x20, Y2, Y4
-	VPOR         constants<>+8064(SB), Y4, Y4
-	VSUBPD       constants<>+8128(SB), Y4, Y4
+	VPOR         constants<>+8128(SB), Y4, Y4
+	VSUBPD       constants<>+8192(SB), Y4, Y4
 	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y6
 	VADDPD       Y4, Y6, Y6
 	VPSRLQ       $0x20, Y1, Y4
-	VPXOR        constants<>+8256(SB), Y4, Y4
-	VSUBPD       constants<>+8320(SB), Y4, Y4
+	VPXOR        constants<>+8320(SB), Y4, Y4
+	VSUBPD       constants<>+8384(SB), Y4, Y4
 	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y7
 	VADDPD       Y4, Y7, Y7
 	VMAXPD       constants<>+1280(SB), Y6, Y4
@@ -20440,8 +22982,8 @@ tail491:
 	VPSUBQ       constants<>+576(SB), Y4, Y4
 	VPADDQ       Y4, Y5, Y5
 	VPADDQ       Y4, Y2, Y2
-	VPSRLQ       $0x20, Y2, Y6
-	VPMULUDQ     Y6, Y4, Y7
+	VPSRLQ       $0x20, Y2, Y7
+	VPMULUDQ     Y7, Y4, Y7
 	VPSRLQ       $0x20, Y4, Y6
 	VPMULUDQ     Y2, Y6, Y6
 	VPADDQ       Y6, Y7, Y7
@@ -20462,8 +23004,8 @@ tail491:
 	VPADDQ       Y1, Y5, Y5
 	VMOVUPS      constants<>+1280(SB), Y1
 	VPSRLQ       $0x20, Y5, Y2
-	VPOR         constants<>+8064(SB), Y2, Y2
-	VSUBPD       constants<>+8128(SB), Y2, Y2
+	VPOR         constants<>+8128(SB), Y2, Y2
+	VSUBPD       constants<>+8192(SB), Y2, Y2
 	VPBLENDD     $0xaa, constants<>+512(SB), Y5, Y4
 	VADDPD       Y2, Y4, Y4
 	VDIVPD       Y4, Y1, Y1
@@ -20479,20 +23021,20 @@ tail491:
 	VPXOR        Y7, Y4, Y4
 	VPSUBQ       Y7, Y4, Y4
 	VPSRLQ       $0x20, Y2, Y7
-	VPOR         constants<>+8064(SB), Y7, Y7
-	VSUBPD       constants<>+8128(SB), Y7, Y7
+	VPOR         constants<>+8128(SB), Y7, Y7
+	VSUBPD       constants<>+8192(SB), Y7, Y7
 	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y8
 	VADDPD       Y7, Y8, Y8
 	VPSRLQ       $0x20, Y4, Y7
-	VPOR         constants<>+8064(SB), Y7, Y7
-	VSUBPD       constants<>+8128(SB), Y7, Y7
+	VPOR         constants<>+8128(SB), Y7, Y7
+	VSUBPD       constants<>+8192(SB), Y7, Y7
 	VPBLENDD     $0xaa, constants<>+512(SB), Y4, Y9
 	VADDPD       Y7, Y9, Y9
 	VMULPD       Y9, Y8, Y8
-	VCMPPD       $0x15, constants<>+5312(SB), Y8, Y7
+	VCMPPD       $0x15, constants<>+5376(SB), Y8, Y7
 	VPOR         Y7, Y3, Y3
-	VPSRLQ       $0x20, Y4, Y7
-	VPMULUDQ     Y7, Y2, Y9
+	VPSRLQ       $0x20, Y4, Y9
+	VPMULUDQ     Y9, Y2, Y9
 	VPSRLQ       $0x20, Y2, Y7
 	VPMULUDQ     Y4, Y7, Y7
 	VPADDQ       Y7, Y9, Y9
@@ -20509,13 +23051,13 @@ tail491:
 	VMOVUPS      constants<>+4736(SB), Y8
 	VFMADD213PD  constants<>+576(SB), Y2, Y8
 	VSUBPD       constants<>+576(SB), Y8, Y9
-	VFNMADD132PD constants<>+8192(SB), Y2, Y9
+	VFNMADD132PD constants<>+8256(SB), Y2, Y9
 	VADDPD       constants<>+576(SB), Y9, Y9
 	VPSLLQ       $0x20, Y8, Y8
 	VPSUBQ       constants<>+576(SB), Y9, Y9
 	VPADDQ       Y9, Y8, Y8
-	VPSRLQ       $0x20, Y5, Y2
-	VPMULUDQ     Y2, Y8, Y9
+	VPSRLQ       $0x20, Y5, Y9
+	VPMULUDQ     Y9, Y8, Y9
 	VPSRLQ       $0x20, Y8, Y2
 	VPMULUDQ     Y5, Y2, Y2
 	VPADDQ       Y2, Y9, Y9
@@ -20524,16 +23066,16 @@ tail491:
 	VPADDQ       Y9, Y2, Y2
 	VPSUBQ       Y2, Y7, Y2
 	VPSRLQ       $0x20, Y2, Y7
-	VPXOR        constants<>+8256(SB), Y7, Y7
-	VSUBPD       constants<>+8320(SB), Y7, Y7
+	VPXOR        constants<>+8320(SB), Y7, Y7
+	VSUBPD       constants<>+8384(SB), Y7, Y7
 	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y9
 	VADDPD       Y7, Y9, Y9
 	VMULPD       Y1, Y9, Y7
 	VADDPD       constants<>+576(SB), Y7, Y7
 	VPSUBQ       constants<>+576(SB), Y7, Y7
 	VPADDQ       Y7, Y8, Y8
-	VPSRLQ       $0x20, Y5, Y9
-	VPMULUDQ     Y9, Y7, Y10
+	VPSRLQ       $0x20, Y5, Y10
+	VPMULUDQ     Y10, Y7, Y10
 	VPSRLQ       $0x20, Y7, Y9
 	VPMULUDQ     Y5, Y9, Y9
 	VPADDQ       Y9, Y10, Y10
@@ -20544,7 +23086,7 @@ tail491:
 	VPSUBQ       Y2, Y5, Y7
 	VPCMPGTQ     Y7, Y2, Y7
 	VPADDQ       Y2, Y2, Y2
-	VMOVUPS      constants<>+4480(SB), Y9
+	VMOVUPS      constants<>+4544(SB), Y9
 	VPSUBQ       Y5, Y9, Y9
 	VPCMPGTQ     Y9, Y2, Y2
 	VPXOR        constants<>+1536(SB), Y2, Y2
@@ -20554,8 +23096,8 @@ tail491:
 	VPADDQ       Y2, Y8, Y8
 	VPSLLQ       $0x2b, Y8, Y2
 	VPSRLQ       $0x20, Y8, Y7
-	VPOR         constants<>+8064(SB), Y7, Y7
-	VSUBPD       constants<>+8128(SB), Y7, Y7
+	VPOR         constants<>+8128(SB), Y7, Y7
+	VSUBPD       constants<>+8192(SB), Y7, Y7
 	VPBLENDD     $0xaa, constants<>+512(SB), Y8, Y8
 	VADDPD       Y7, Y8, Y8
 	VMULPD       constants<>+1344(SB), Y8, Y7
@@ -20569,13 +23111,13 @@ tail491:
 	VMOVUPS      constants<>+4736(SB), Y9
 	VFMADD213PD  constants<>+576(SB), Y7, Y9
 	VSUBPD       constants<>+576(SB), Y9, Y10
-	VFNMADD132PD constants<>+8192(SB), Y7, Y10
+	VFNMADD132PD constants<>+8256(SB), Y7, Y10
 	VADDPD       constants<>+576(SB), Y10, Y10
 	VPSLLQ       $0x20, Y9, Y9
 	VPSUBQ       constants<>+576(SB), Y10, Y10
 	VPADDQ       Y10, Y9, Y9
-	VPSRLQ       $0x20, Y5, Y7
-	VPMULUDQ     Y7, Y9, Y10
+	VPSRLQ       $0x20, Y5, Y10
+	VPMULUDQ     Y10, Y9, Y10
 	VPSRLQ       $0x20, Y9, Y7
 	VPMULUDQ     Y5, Y7, Y7
 	VPADDQ       Y7, Y10, Y10
@@ -20584,16 +23126,16 @@ tail491:
 	VPADDQ       Y10, Y7, Y7
 	VPSUBQ       Y7, Y2, Y2
 	VPSRLQ       $0x20, Y2, Y7
-	VPXOR        constants<>+8256(SB), Y7, Y7
-	VSUBPD       constants<>+8320(SB), Y7, Y7
+	VPXOR        constants<>+8320(SB), Y7, Y7
+	VSUBPD       constants<>+8384(SB), Y7, Y7
 	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y10
 	VADDPD       Y7, Y10, Y10
 	VMULPD       Y1, Y10, Y7
 	VADDPD       constants<>+576(SB), Y7, Y7
 	VPSUBQ       constants<>+576(SB), Y7, Y7
 	VPADDQ       Y7, Y9, Y9
-	VPSRLQ       $0x20, Y5, Y10
-	VPMULUDQ     Y10, Y7, Y11
+	VPSRLQ       $0x20, Y5, Y11
+	VPMULUDQ     Y11, Y7, Y11
 	VPSRLQ       $0x20, Y7, Y10
 	VPMULUDQ     Y5, Y10, Y10
 	VPADDQ       Y10, Y11, Y11
@@ -20630,20 +23172,20 @@ tail491:
 	VPXOR        Y7, Y4, Y4
 	VPSUBQ       Y7, Y4, Y4
 	VPSRLQ       $0x20, Y2, Y7
-	VPOR         constants<>+8064(SB), Y7, Y7
-	VSUBPD       constants<>+8128(SB), Y7, Y7
+	VPOR         constants<>+8128(SB), Y7, Y7
+	VSUBPD       constants<>+8192(SB), Y7, Y7
 	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y8
 	VADDPD       Y7, Y8, Y8
 	VPSRLQ       $0x20, Y4, Y7
-	VPOR         constants<>+8064(SB), Y7, Y7
-	VSUBPD       constants<>+8128(SB), Y7, Y7
+	VPOR         constants<>+8128(SB), Y7, Y7
+	VSUBPD       constants<>+8192(SB), Y7, Y7
 	VPBLENDD     $0xaa, constants<>+512(SB), Y4, Y10
 	VADDPD       Y7, Y10, Y10
 	VMULPD       Y10, Y8, Y8
-	VCMPPD       $0x15, constants<>+5312(SB), Y8, Y7
+	VCMPPD       $0x15, constants<>+5376(SB), Y8, Y7
 	VPOR         Y7, Y3, Y3
-	VPSRLQ       $0x20, Y4, Y7
-	VPMULUDQ     Y7, Y2, Y10
+	VPSRLQ       $0x20, Y4, Y10
+	VPMULUDQ     Y10, Y2, Y10
 	VPSRLQ       $0x20, Y2, Y7
 	VPMULUDQ     Y4, Y7, Y7
 	VPADDQ       Y7, Y10, Y10
@@ -20660,13 +23202,13 @@ tail491:
 	VMOVUPS      constants<>+4736(SB), Y8
 	VFMADD213PD  constants<>+576(SB), Y2, Y8
 	VSUBPD       constants<>+576(SB), Y8, Y10
-	VFNMADD132PD constants<>+8192(SB), Y2, Y10
+	VFNMADD132PD constants<>+8256(SB), Y2, Y10
 	VADDPD       constants<>+576(SB), Y10, Y10
 	VPSLLQ       $0x20, Y8, Y8
 	VPSUBQ       constants<>+576(SB), Y10, Y10
 	VPADDQ       Y10, Y8, Y8
-	VPSRLQ       $0x20, Y5, Y2
-	VPMULUDQ     Y2, Y8, Y10
+	VPSRLQ       $0x20, Y5, Y10
+	VPMULUDQ     Y10, Y8, Y10
 	VPSRLQ       $0x20, Y8, Y2
 	VPMULUDQ     Y5, Y2, Y2
 	VPADDQ       Y2, Y10, Y10
@@ -20675,16 +23217,16 @@ tail491:
 	VPADDQ       Y10, Y2, Y2
 	VPSUBQ       Y2, Y7, Y2
 	VPSRLQ       $0x20, Y2, Y7
-	VPXOR        constants<>+8256(SB), Y7, Y7
-	VSUBPD       constants<>+8320(SB), Y7, Y7
+	VPXOR        constants<>+8320(SB), Y7, Y7
+	VSUBPD       constants<>+8384(SB), Y7, Y7
 	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y10
 	VADDPD       Y7, Y10, Y10
 	VMULPD       Y1, Y10, Y7
 	VADDPD       constants<>+576(SB), Y7, Y7
 	VPSUBQ       constants<>+576(SB), Y7, Y7
 	VPADDQ       Y7, Y8, Y8
-	VPSRLQ       $0x20, Y5, Y10
-	VPMULUDQ     Y10, Y7, Y11
+	VPSRLQ       $0x20, Y5, Y11
+	VPMULUDQ     Y11, Y7, Y11
 	VPSRLQ       $0x20, Y7, Y10
 	VPMULUDQ     Y5, Y10, Y10
 	VPADDQ       Y10, Y11, Y11
@@ -20695,7 +23237,7 @@ tail491:
 	VPSUBQ       Y2, Y5, Y7
 	VPCMPGTQ     Y7, Y2, Y7
 	VPADDQ       Y2, Y2, Y2
-	VMOVUPS      constants<>+4480(SB), Y10
+	VMOVUPS      constants<>+4544(SB), Y10
 	VPSUBQ       Y5, Y10, Y10
 	VPCMPGTQ     Y10, Y2, Y2
 	VPXOR        constants<>+1536(SB), Y2, Y2
@@ -20705,8 +23247,8 @@ tail491:
 	VPADDQ       Y2, Y8, Y8
 	VPSLLQ       $0x2b, Y8, Y2
 	VPSRLQ       $0x20, Y8, Y7
-	VPOR         constants<>+8064(SB), Y7, Y7
-	VSUBPD       constants<>+8128(SB), Y7, Y7
+	VPOR         constants<>+8128(SB), Y7, Y7
+	VSUBPD       constants<>+8192(SB), Y7, Y7
 	VPBLENDD     $0xaa, constants<>+512(SB), Y8, Y8
 	VADDPD       Y7, Y8, Y8
 	VMULPD       constants<>+1344(SB), Y8, Y7
@@ -20720,13 +23262,13 @@ tail491:
 	VMOVUPS      constants<>+4736(SB), Y10
 	VFMADD213PD  constants<>+576(SB), Y7, Y10
 	VSUBPD       constants<>+576(SB), Y10, Y11
-	VFNMADD132PD constants<>+8192(SB), Y7, Y11
+	VFNMADD132PD constants<>+8256(SB), Y7, Y11
 	VADDPD       constants<>+576(SB), Y11, Y11
 	VPSLLQ       $0x20, Y10, Y10
 	VPSUBQ       constants<>+576(SB), Y11, Y11
 	VPADDQ       Y11, Y10, Y10
-	VPSRLQ       $0x20, Y5, Y7
-	VPMULUDQ     Y7, Y10, Y11
+	VPSRLQ       $0x20, Y5, Y11
+	VPMULUDQ     Y11, Y10, Y11
 	VPSRLQ       $0x20, Y10, Y7
 	VPMULUDQ     Y5, Y7, Y7
 	VPADDQ       Y7, Y11, Y11
@@ -20735,16 +23277,16 @@ tail491:
 	VPADDQ       Y11, Y7, Y7
 	VPSUBQ       Y7, Y2, Y2
 	VPSRLQ       $0x20, Y2, Y7
-	VPXOR        constants<>+8256(SB), Y7, Y7
-	VSUBPD       constants<>+8320(SB), Y7, Y7
+	VPXOR        constants<>+8320(SB), Y7, Y7
+	VSUBPD       constants<>+8384(SB), Y7, Y7
 	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y11
 	VADDPD       Y7, Y11, Y11
 	VMULPD       Y1, Y11, Y1
 	VADDPD       constants<>+576(SB), Y1, Y1
 	VPSUBQ       constants<>+576(SB), Y1, Y1
 	VPADDQ       Y1, Y10, Y7
-	VPSRLQ       $0x20, Y5, Y10
-	VPMULUDQ     Y10, Y1, Y11
+	VPSRLQ       $0x20, Y5, Y11
+	VPMULUDQ     Y11, Y1, Y11
 	VPSRLQ       $0x20, Y1, Y10
 	VPMULUDQ     Y5, Y10, Y10
 	VPADDQ       Y10, Y11, Y11
@@ -20770,11 +23312,11 @@ tail491:
 	VPXOR        Y1, Y7, Y7
 	VPSUBQ       Y1, Y7, Y7
 	VPTEST       Y3, Y0
-	JZ           good494
+	JZ           good500
 	MOVQ         R8, AX
 	JMP          stopped
 
-good494:
+good500:
 	VMASKMOVPD (BX)(R8*8), Y0, Y1
 	VPADDQ     Y1, Y9, Y9
 	VMASKMOVPD Y9, Y0, (BX)(R8*8)
@@ -20782,7 +23324,7 @@ good494:
 	VPSUBQ     Y7, Y1, Y1
 	VMASKMOVPD Y1, Y0, (SI)(R8*8)
 
-done492:
+done498:
 	MOVQ DI, AX
 
 stopped:
@@ -20792,7 +23334,7 @@ stopped:
 
 // func addPowAVX2<>(n int, x *int64, y *int64, z *int64, minus int, coarse *uint64, fine *uint64, logs *uint64) int
 // Requires: AVX, AVX2
-TEXT ·addPowAVX2<>(SB), NOSPLIT, $576-72
+TEXT ·addPowAVX2<>(SB), NOSPLIT, $320-72
 	MOVQ x+8(FP), AX
 	MOVQ y+16(FP), CX
 	MOVQ z+24(FP), DX
@@ -20800,19 +23342,19 @@ TEXT ·addPowAVX2<>(SB), NOSPLIT, $576-72
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail498
+	JG   tail504
 
-one496:
+one502:
 	VMOVUPS    (AX)(SI*8), Y0
 	VPSRLQ     $0x01, Y0, Y1
 	VPANDN     Y0, Y1, Y1
 	VPSRLQ     $0x20, Y1, Y2
-	VPOR       constants<>+8064(SB), Y2, Y2
-	VSUBPD     constants<>+8128(SB), Y2, Y2
+	VPOR       constants<>+8128(SB), Y2, Y2
+	VSUBPD     constants<>+8192(SB), Y2, Y2
 	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y1
 	VADDPD     Y2, Y1, Y1
 	VPSRLQ     $0x34, Y1, Y1
-	VMOVUPS    constants<>+8640(SB), Y2
+	VMOVUPS    constants<>+8704(SB), Y2
 	VPSUBQ     Y1, Y2, Y2
 	VPSLLVQ    Y2, Y0, Y0
 	VMOVUPS    constants<>+2560(SB), Y1
@@ -20833,7 +23375,7 @@ one496:
 	VPSRLQ     $0x20, Y4, Y5
 	VPMULUDQ   Y2, Y1, Y2
 	VPADDQ     Y2, Y5, Y5
-	VPAND      constants<>+8448(SB), Y5, Y6
+	VPAND      constants<>+8512(SB), Y5, Y6
 	VPMULUDQ   Y3, Y0, Y2
 	VPADDQ     Y2, Y6, Y6
 	VPSRLQ     $0x20, Y5, Y2
@@ -20848,27 +23390,7 @@ one496:
 	VPSLLQ     $0x2a, Y2, Y1
 	VPSRLQ     $0x16, Y4, Y2
 	VPOR       Y2, Y1, Y1
-	VMOVUPS    constants<>+5376(SB), Y2
-	VXORPD     Y3, Y3, Y3
-	VPAND      constants<>+640(SB), Y2, Y2
-	VPSRLQ     $0x20, Y2, Y4
-	VPSLLQ     $0x0c, Y0, Y5
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y2, Y5, Y7
-	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   Y2, Y6, Y2
-	VPADDQ     Y2, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   Y4, Y5, Y2
-	VPADDQ     Y2, Y8, Y8
-	VPSRLQ     $0x20, Y7, Y2
-	VPSRLQ     $0x20, Y8, Y5
-	VPADDQ     Y5, Y2, Y2
-	VPMULUDQ   Y4, Y6, Y5
-	VPADDQ     Y5, Y2, Y2
-	VPADDQ     Y2, Y3, Y3
 	VMOVUPS    constants<>+5440(SB), Y2
-	VPSUBQ     Y3, Y2, Y2
 	VXORPD     Y3, Y3, Y3
 	VPAND      constants<>+640(SB), Y2, Y2
 	VPSRLQ     $0x20, Y2, Y4
@@ -20878,7 +23400,7 @@ one496:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y2, Y6, Y2
 	VPADDQ     Y2, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y4, Y5, Y2
 	VPADDQ     Y2, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y2
@@ -20898,7 +23420,7 @@ one496:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y2, Y6, Y2
 	VPADDQ     Y2, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y4, Y5, Y2
 	VPADDQ     Y2, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y2
@@ -20918,7 +23440,7 @@ one496:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y2, Y6, Y2
 	VPADDQ     Y2, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y4, Y5, Y2
 	VPADDQ     Y2, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y2
@@ -20938,7 +23460,7 @@ one496:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y2, Y6, Y2
 	VPADDQ     Y2, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y4, Y5, Y2
 	VPADDQ     Y2, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y2
@@ -20948,6 +23470,26 @@ one496:
 	VPADDQ     Y5, Y2, Y2
 	VPADDQ     Y2, Y3, Y3
 	VMOVUPS    constants<>+5696(SB), Y2
+	VPSUBQ     Y3, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VPAND      constants<>+640(SB), Y2, Y2
+	VPSRLQ     $0x20, Y2, Y4
+	VPSLLQ     $0x0c, Y0, Y5
+	VPSRLQ     $0x20, Y5, Y6
+	VPMULUDQ   Y2, Y5, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y2, Y6, Y2
+	VPADDQ     Y2, Y7, Y7
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   Y4, Y5, Y2
+	VPADDQ     Y2, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y2
+	VPSRLQ     $0x20, Y8, Y5
+	VPADDQ     Y5, Y2, Y2
+	VPMULUDQ   Y4, Y6, Y5
+	VPADDQ     Y5, Y2, Y2
+	VPADDQ     Y2, Y3, Y3
+	VMOVUPS    constants<>+5760(SB), Y2
 	VPSUBQ     Y3, Y2, Y2
 	VXORPD     Y3, Y3, Y3
 	VXORPD     Y4, Y4, Y4
@@ -20960,7 +23502,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y3, Y8, Y3
 	VPADDQ     Y3, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y3
 	VPADDQ     Y3, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y3
@@ -20977,7 +23519,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y3, Y8, Y3
 	VPADDQ     Y3, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y3
 	VPADDQ     Y3, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y3
@@ -20994,7 +23536,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y3, Y8, Y3
 	VPADDQ     Y3, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y3
 	VPADDQ     Y3, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y3
@@ -21003,8 +23545,8 @@ one496:
 	VPMULUDQ   Y6, Y8, Y7
 	VPADDQ     Y7, Y3, Y3
 	VPADDQ     Y3, Y5, Y5
-	VPSRLQ     $0x20, Y2, Y3
-	VPMULUDQ   Y3, Y0, Y6
+	VPSRLQ     $0x20, Y2, Y6
+	VPMULUDQ   Y6, Y0, Y6
 	VPSRLQ     $0x20, Y0, Y3
 	VPMULUDQ   Y2, Y3, Y3
 	VPADDQ     Y3, Y6, Y6
@@ -21013,84 +23555,13 @@ one496:
 	VPADDQ     Y6, Y3, Y3
 	VPAND      constants<>+640(SB), Y3, Y2
 	VPADDQ     Y2, Y5, Y5
-	VMOVUPS    constants<>+5760(SB), Y2
-	VPSUBQ     Y5, Y2, Y2
-	VMOVUPS    constants<>+5824(SB), Y3
-	VPSUBQ     Y4, Y3, Y3
-	VPXOR      constants<>+192(SB), Y2, Y4
-	VPSRLQ     $0x34, Y4, Y4
-	VPSUBQ     constants<>+9216(SB), Y4, Y4
-	VPADDQ     Y4, Y3, Y3
-	VXORPD     Y4, Y4, Y4
-	VXORPD     Y5, Y5, Y5
-	VPAND      constants<>+640(SB), Y2, Y2
-	VPSRLQ     $0x20, Y2, Y6
-	VPSLLQ     $0x0c, Y0, Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y2, Y7, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y2, Y8, Y2
-	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y6, Y7, Y2
-	VPADDQ     Y2, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y2
-	VPSRLQ     $0x20, Y10, Y7
-	VPADDQ     Y7, Y2, Y2
-	VPMULUDQ   Y6, Y8, Y7
-	VPADDQ     Y7, Y2, Y2
-	VPADDQ     Y2, Y5, Y5
-	VPAND      constants<>+640(SB), Y3, Y2
-	VPSRLQ     $0x20, Y2, Y6
-	VPSLLQ     $0x0c, Y0, Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y2, Y7, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y2, Y8, Y2
-	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y6, Y7, Y2
-	VPADDQ     Y2, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y2
-	VPSRLQ     $0x20, Y10, Y7
-	VPADDQ     Y7, Y2, Y2
-	VPMULUDQ   Y6, Y8, Y7
-	VPADDQ     Y7, Y2, Y2
-	VPADDQ     Y2, Y4, Y4
-	VPAND      constants<>+640(SB), Y3, Y2
-	VPSRLQ     $0x20, Y2, Y6
-	VPSLLQ     $0x0c, Y1, Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y2, Y7, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y2, Y8, Y2
-	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y6, Y7, Y2
-	VPADDQ     Y2, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y2
-	VPSRLQ     $0x20, Y10, Y7
-	VPADDQ     Y7, Y2, Y2
-	VPMULUDQ   Y6, Y8, Y7
-	VPADDQ     Y7, Y2, Y2
-	VPADDQ     Y2, Y5, Y5
-	VPSRLQ     $0x20, Y3, Y2
-	VPMULUDQ   Y2, Y0, Y6
-	VPSRLQ     $0x20, Y0, Y2
-	VPMULUDQ   Y3, Y2, Y2
-	VPADDQ     Y2, Y6, Y6
-	VPSLLQ     $0x20, Y6, Y6
-	VPMULUDQ   Y3, Y0, Y2
-	VPADDQ     Y6, Y2, Y2
-	VPAND      constants<>+640(SB), Y2, Y2
-	VPADDQ     Y2, Y5, Y5
-	VMOVUPS    constants<>+5888(SB), Y2
+	VMOVUPS    constants<>+5824(SB), Y2
 	VPSUBQ     Y5, Y2, Y2
 	VMOVUPS    constants<>+5888(SB), Y3
 	VPSUBQ     Y4, Y3, Y3
 	VPXOR      constants<>+192(SB), Y2, Y4
 	VPSRLQ     $0x34, Y4, Y4
-	VPSUBQ     constants<>+9216(SB), Y4, Y4
+	VPSUBQ     constants<>+9280(SB), Y4, Y4
 	VPADDQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
@@ -21102,7 +23573,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21119,7 +23590,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21136,7 +23607,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21145,8 +23616,8 @@ one496:
 	VPMULUDQ   Y6, Y8, Y7
 	VPADDQ     Y7, Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VPSRLQ     $0x20, Y3, Y2
-	VPMULUDQ   Y2, Y0, Y6
+	VPSRLQ     $0x20, Y3, Y6
+	VPMULUDQ   Y6, Y0, Y6
 	VPSRLQ     $0x20, Y0, Y2
 	VPMULUDQ   Y3, Y2, Y2
 	VPADDQ     Y2, Y6, Y6
@@ -21155,13 +23626,13 @@ one496:
 	VPADDQ     Y6, Y2, Y2
 	VPAND      constants<>+640(SB), Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VMOVUPS    constants<>+4480(SB), Y2
+	VMOVUPS    constants<>+5952(SB), Y2
 	VPSUBQ     Y5, Y2, Y2
 	VMOVUPS    constants<>+5952(SB), Y3
 	VPSUBQ     Y4, Y3, Y3
 	VPXOR      constants<>+192(SB), Y2, Y4
 	VPSRLQ     $0x34, Y4, Y4
-	VPSUBQ     constants<>+9216(SB), Y4, Y4
+	VPSUBQ     constants<>+9280(SB), Y4, Y4
 	VPADDQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
@@ -21173,7 +23644,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21190,7 +23661,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21207,7 +23678,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21216,8 +23687,8 @@ one496:
 	VPMULUDQ   Y6, Y8, Y7
 	VPADDQ     Y7, Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VPSRLQ     $0x20, Y3, Y2
-	VPMULUDQ   Y2, Y0, Y6
+	VPSRLQ     $0x20, Y3, Y6
+	VPMULUDQ   Y6, Y0, Y6
 	VPSRLQ     $0x20, Y0, Y2
 	VPMULUDQ   Y3, Y2, Y2
 	VPADDQ     Y2, Y6, Y6
@@ -21226,13 +23697,13 @@ one496:
 	VPADDQ     Y6, Y2, Y2
 	VPAND      constants<>+640(SB), Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VMOVUPS    constants<>+6016(SB), Y2
+	VMOVUPS    constants<>+4544(SB), Y2
 	VPSUBQ     Y5, Y2, Y2
 	VMOVUPS    constants<>+6016(SB), Y3
 	VPSUBQ     Y4, Y3, Y3
 	VPXOR      constants<>+192(SB), Y2, Y4
 	VPSRLQ     $0x34, Y4, Y4
-	VPSUBQ     constants<>+9216(SB), Y4, Y4
+	VPSUBQ     constants<>+9280(SB), Y4, Y4
 	VPADDQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
@@ -21244,7 +23715,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21261,7 +23732,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21278,7 +23749,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21287,8 +23758,8 @@ one496:
 	VPMULUDQ   Y6, Y8, Y7
 	VPADDQ     Y7, Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VPSRLQ     $0x20, Y3, Y2
-	VPMULUDQ   Y2, Y0, Y6
+	VPSRLQ     $0x20, Y3, Y6
+	VPMULUDQ   Y6, Y0, Y6
 	VPSRLQ     $0x20, Y0, Y2
 	VPMULUDQ   Y3, Y2, Y2
 	VPADDQ     Y2, Y6, Y6
@@ -21297,13 +23768,13 @@ one496:
 	VPADDQ     Y6, Y2, Y2
 	VPAND      constants<>+640(SB), Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VMOVUPS    constants<>+4480(SB), Y2
+	VMOVUPS    constants<>+6080(SB), Y2
 	VPSUBQ     Y5, Y2, Y2
-	VMOVUPS    constants<>+448(SB), Y3
+	VMOVUPS    constants<>+6080(SB), Y3
 	VPSUBQ     Y4, Y3, Y3
 	VPXOR      constants<>+192(SB), Y2, Y4
 	VPSRLQ     $0x34, Y4, Y4
-	VPSUBQ     constants<>+9216(SB), Y4, Y4
+	VPSUBQ     constants<>+9280(SB), Y4, Y4
 	VPADDQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
@@ -21315,7 +23786,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21332,7 +23803,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21349,7 +23820,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21358,8 +23829,79 @@ one496:
 	VPMULUDQ   Y6, Y8, Y7
 	VPADDQ     Y7, Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VPSRLQ     $0x20, Y3, Y2
-	VPMULUDQ   Y2, Y0, Y6
+	VPSRLQ     $0x20, Y3, Y6
+	VPMULUDQ   Y6, Y0, Y6
+	VPSRLQ     $0x20, Y0, Y2
+	VPMULUDQ   Y3, Y2, Y2
+	VPADDQ     Y2, Y6, Y6
+	VPSLLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y3, Y0, Y2
+	VPADDQ     Y6, Y2, Y2
+	VPAND      constants<>+640(SB), Y2, Y2
+	VPADDQ     Y2, Y5, Y5
+	VMOVUPS    constants<>+4544(SB), Y2
+	VPSUBQ     Y5, Y2, Y2
+	VMOVUPS    constants<>+448(SB), Y3
+	VPSUBQ     Y4, Y3, Y3
+	VPXOR      constants<>+192(SB), Y2, Y4
+	VPSRLQ     $0x34, Y4, Y4
+	VPSUBQ     constants<>+9280(SB), Y4, Y4
+	VPADDQ     Y4, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VPAND      constants<>+640(SB), Y2, Y2
+	VPSRLQ     $0x20, Y2, Y6
+	VPSLLQ     $0x0c, Y0, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   Y2, Y7, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y2, Y8, Y2
+	VPADDQ     Y2, Y9, Y9
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   Y6, Y7, Y2
+	VPADDQ     Y2, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y2
+	VPSRLQ     $0x20, Y10, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPMULUDQ   Y6, Y8, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPAND      constants<>+640(SB), Y3, Y2
+	VPSRLQ     $0x20, Y2, Y6
+	VPSLLQ     $0x0c, Y0, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   Y2, Y7, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y2, Y8, Y2
+	VPADDQ     Y2, Y9, Y9
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   Y6, Y7, Y2
+	VPADDQ     Y2, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y2
+	VPSRLQ     $0x20, Y10, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPMULUDQ   Y6, Y8, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPADDQ     Y2, Y4, Y4
+	VPAND      constants<>+640(SB), Y3, Y2
+	VPSRLQ     $0x20, Y2, Y6
+	VPSLLQ     $0x0c, Y1, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   Y2, Y7, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y2, Y8, Y2
+	VPADDQ     Y2, Y9, Y9
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   Y6, Y7, Y2
+	VPADDQ     Y2, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y2
+	VPSRLQ     $0x20, Y10, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPMULUDQ   Y6, Y8, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPSRLQ     $0x20, Y3, Y6
+	VPMULUDQ   Y6, Y0, Y6
 	VPSRLQ     $0x20, Y0, Y2
 	VPMULUDQ   Y3, Y2, Y2
 	VPADDQ     Y2, Y6, Y6
@@ -21374,7 +23916,7 @@ one496:
 	VPSUBQ     Y4, Y3, Y3
 	VPXOR      constants<>+192(SB), Y2, Y4
 	VPSRLQ     $0x34, Y4, Y4
-	VPSUBQ     constants<>+9216(SB), Y4, Y4
+	VPSUBQ     constants<>+9280(SB), Y4, Y4
 	VPADDQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
@@ -21386,7 +23928,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21403,7 +23945,7 @@ one496:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -21420,7 +23962,7 @@ one496:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y2, Y7, Y2
 	VPADDQ     Y2, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y6, Y1, Y2
 	VPADDQ     Y2, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y2
@@ -21429,8 +23971,8 @@ one496:
 	VPMULUDQ   Y6, Y7, Y1
 	VPADDQ     Y1, Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VPSRLQ     $0x20, Y3, Y1
-	VPMULUDQ   Y1, Y0, Y2
+	VPSRLQ     $0x20, Y3, Y2
+	VPMULUDQ   Y2, Y0, Y2
 	VPSRLQ     $0x20, Y0, Y1
 	VPMULUDQ   Y3, Y1, Y1
 	VPADDQ     Y1, Y2, Y2
@@ -21460,55 +24002,55 @@ one496:
 	VXORPD     Y3, Y3, Y3
 	VPSLLQ     $0x0c, Y0, Y4
 	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   constants<>+6080(SB), Y4, Y7
+	VPMULUDQ   constants<>+6144(SB), Y4, Y7
 	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   constants<>+6080(SB), Y5, Y6
+	VPMULUDQ   constants<>+6144(SB), Y5, Y6
 	VPADDQ     Y6, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   constants<>+9280(SB), Y4, Y6
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   constants<>+9344(SB), Y4, Y6
 	VPADDQ     Y6, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y6
 	VPSRLQ     $0x20, Y8, Y4
 	VPADDQ     Y4, Y6, Y6
-	VPMULUDQ   constants<>+9280(SB), Y5, Y4
+	VPMULUDQ   constants<>+9344(SB), Y5, Y4
 	VPADDQ     Y4, Y6, Y6
 	VPADDQ     Y6, Y3, Y3
 	VPSLLQ     $0x0c, Y0, Y4
 	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   constants<>+6144(SB), Y4, Y7
+	VPMULUDQ   constants<>+6208(SB), Y4, Y7
 	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   constants<>+6144(SB), Y5, Y6
+	VPMULUDQ   constants<>+6208(SB), Y5, Y6
 	VPADDQ     Y6, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   constants<>+9344(SB), Y4, Y6
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   constants<>+9408(SB), Y4, Y6
 	VPADDQ     Y6, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y6
 	VPSRLQ     $0x20, Y8, Y4
 	VPADDQ     Y4, Y6, Y6
-	VPMULUDQ   constants<>+9344(SB), Y5, Y4
+	VPMULUDQ   constants<>+9408(SB), Y5, Y4
 	VPADDQ     Y4, Y6, Y6
 	VPADDQ     Y6, Y2, Y2
 	VPSLLQ     $0x0c, Y1, Y4
 	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   constants<>+6144(SB), Y4, Y7
+	VPMULUDQ   constants<>+6208(SB), Y4, Y7
 	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   constants<>+6144(SB), Y5, Y6
+	VPMULUDQ   constants<>+6208(SB), Y5, Y6
 	VPADDQ     Y6, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   constants<>+9344(SB), Y4, Y6
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   constants<>+9408(SB), Y4, Y6
 	VPADDQ     Y6, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y6
 	VPSRLQ     $0x20, Y8, Y4
 	VPADDQ     Y4, Y6, Y6
-	VPMULUDQ   constants<>+9344(SB), Y5, Y4
+	VPMULUDQ   constants<>+9408(SB), Y5, Y4
 	VPADDQ     Y4, Y6, Y6
 	VPADDQ     Y6, Y3, Y3
-	VPMULUDQ   constants<>+9344(SB), Y0, Y5
+	VPMULUDQ   constants<>+9408(SB), Y0, Y5
 	VPSRLQ     $0x20, Y0, Y4
-	VPMULUDQ   constants<>+6144(SB), Y4, Y4
+	VPMULUDQ   constants<>+6208(SB), Y4, Y4
 	VPADDQ     Y4, Y5, Y5
 	VPSLLQ     $0x20, Y5, Y5
-	VPMULUDQ   constants<>+6144(SB), Y0, Y4
+	VPMULUDQ   constants<>+6208(SB), Y0, Y4
 	VPADDQ     Y5, Y4, Y4
 	VPAND      constants<>+640(SB), Y4, Y4
 	VPADDQ     Y4, Y3, Y3
@@ -21567,7 +24109,7 @@ one496:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y4, Y6, Y4
 	VPADDQ     Y4, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y5, Y3, Y4
 	VPADDQ     Y4, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y4
@@ -21586,7 +24128,7 @@ one496:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y4, Y6, Y4
 	VPADDQ     Y4, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y5, Y3, Y4
 	VPADDQ     Y4, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y4
@@ -21605,7 +24147,7 @@ one496:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y4, Y6, Y4
 	VPADDQ     Y4, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y5, Y3, Y4
 	VPADDQ     Y4, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y4
@@ -21616,8 +24158,8 @@ one496:
 	VPADDQ     Y4, Y2, Y2
 	VMOVUPS    224(SP), Y3
 	VMOVUPS    128(SP), Y4
-	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   Y5, Y3, Y6
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   Y6, Y3, Y6
 	VPSRLQ     $0x20, Y3, Y5
 	VPMULUDQ   Y4, Y5, Y5
 	VPADDQ     Y5, Y6, Y6
@@ -21628,8 +24170,8 @@ one496:
 	VPADDQ     Y3, Y0, Y0
 	VMOVUPS    224(SP), Y3
 	VMOVUPS    96(SP), Y4
-	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   Y5, Y3, Y6
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   Y6, Y3, Y6
 	VPSRLQ     $0x20, Y3, Y5
 	VPMULUDQ   Y4, Y5, Y5
 	VPADDQ     Y5, Y6, Y6
@@ -21640,8 +24182,8 @@ one496:
 	VPADDQ     Y3, Y1, Y1
 	VMOVUPS    256(SP), Y3
 	VMOVUPS    96(SP), Y4
-	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   Y5, Y3, Y6
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   Y6, Y3, Y6
 	VPSRLQ     $0x20, Y3, Y5
 	VPMULUDQ   Y4, Y5, Y5
 	VPADDQ     Y5, Y6, Y6
@@ -21652,8 +24194,8 @@ one496:
 	VPADDQ     Y3, Y2, Y2
 	VMOVUPS    256(SP), Y3
 	VMOVUPS    160(SP), Y4
-	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   Y5, Y3, Y6
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   Y6, Y3, Y6
 	VPSRLQ     $0x20, Y3, Y5
 	VPMULUDQ   Y4, Y5, Y5
 	VPADDQ     Y5, Y6, Y6
@@ -21664,8 +24206,8 @@ one496:
 	VPADDQ     Y3, Y0, Y0
 	VMOVUPS    256(SP), Y3
 	VMOVUPS    128(SP), Y4
-	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   Y5, Y3, Y6
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   Y6, Y3, Y6
 	VPSRLQ     $0x20, Y3, Y5
 	VPMULUDQ   Y4, Y5, Y5
 	VPADDQ     Y5, Y6, Y6
@@ -21684,7 +24226,7 @@ one496:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y4, Y6, Y4
 	VPADDQ     Y4, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y5, Y3, Y4
 	VPADDQ     Y4, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y4
@@ -21703,7 +24245,7 @@ one496:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y4, Y6, Y4
 	VPADDQ     Y4, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y5, Y3, Y4
 	VPADDQ     Y4, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y4
@@ -21715,7 +24257,7 @@ one496:
 	VPSRLQ     $0x34, Y0, Y3
 	VPADDQ     Y3, Y1, Y1
 	VPAND      constants<>+640(SB), Y0, Y0
-	VPAND      constants<>+6208(SB), Y1, Y3
+	VPAND      constants<>+6272(SB), Y1, Y3
 	VXORPD     Y4, Y4, Y4
 	VPCMPEQQ   Y4, Y3, Y3
 	VPXOR      constants<>+1536(SB), Y3, Y3
@@ -21724,7 +24266,7 @@ one496:
 	VPCMPEQQ   Y4, Y2, Y2
 	VPXOR      constants<>+1536(SB), Y2, Y2
 	VPOR       Y2, Y3, Y3
-	VBLENDVPD  Y3, constants<>+6272(SB), Y1, Y1
+	VBLENDVPD  Y3, constants<>+6336(SB), Y1, Y1
 	VPSLLQ     $0x0e, Y1, Y1
 	VPSRLQ     $0x26, Y0, Y2
 	VPOR       Y2, Y1, Y1
@@ -21745,129 +24287,133 @@ one496:
 	VPXOR      Y2, Y0, Y0
 	VPSUBQ     Y2, Y0, Y0
 	VPADDQ     constants<>+192(SB), Y1, Y1
-	VMOVUPS    constants<>+6336(SB), Y2
+	VMOVUPS    constants<>+6400(SB), Y2
 	VPXOR      constants<>+192(SB), Y1, Y3
 	VPXOR      constants<>+192(SB), Y2, Y2
 	VPCMPGTQ   Y3, Y2, Y2
 	VPXOR      constants<>+1536(SB), Y2, Y2
-	VPSRLQ     $0x39, Y1, Y3
-	VMOVUPS    constants<>+2176(SB), Y4
-	VPSUBQ     Y3, Y4, Y4
 	MOVQ       coarse+40(FP), R8
 	MOVQ       fine+48(FP), R9
-	VPSRLQ     $0x30, Y1, Y3
-	VPAND      constants<>+2240(SB), Y3, Y3
-	VPSRLQ     $0x29, Y1, Y5
-	VPAND      constants<>+2304(SB), Y5, Y5
-	VXORPD     Y6, Y6, Y6
-	VMOVUPS    constants<>+1536(SB), Y7
-	VPGATHERQQ Y7, (R9)(Y5*8), Y6
+	VMOVUPS    Y1, 288(SP)
 	VPSLLQ     $0x17, Y1, Y1
 	VPSRLQ     $0x29, Y0, Y0
 	VPOR       Y0, Y1, Y0
 	VPSRLQ     $0x20, Y0, Y1
-	VPMULUDQ   constants<>+2368(SB), Y0, Y7
-	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   constants<>+2368(SB), Y1, Y5
-	VPADDQ     Y5, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   constants<>+8576(SB), Y0, Y5
-	VPADDQ     Y5, Y8, Y8
-	VPSRLQ     $0x20, Y7, Y5
-	VPSRLQ     $0x20, Y8, Y0
-	VPADDQ     Y0, Y5, Y5
-	VPMULUDQ   constants<>+8576(SB), Y1, Y0
-	VPADDQ     Y0, Y5, Y5
-	VPSRLQ     $0x0c, Y5, Y0
+	VPMULUDQ   constants<>+2112(SB), Y0, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPMULUDQ   constants<>+2112(SB), Y1, Y3
+	VPADDQ     Y3, Y4, Y4
+	VPAND      constants<>+8512(SB), Y4, Y5
+	VPMULUDQ   constants<>+8640(SB), Y0, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPSRLQ     $0x20, Y4, Y3
+	VPSRLQ     $0x20, Y5, Y0
+	VPADDQ     Y0, Y3, Y3
+	VPMULUDQ   constants<>+8640(SB), Y1, Y0
+	VPADDQ     Y0, Y3, Y3
+	VPSRLQ     $0x0c, Y3, Y0
 	VXORPD     Y1, Y1, Y1
-	VPAND      constants<>+640(SB), Y0, Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPSLLQ     $0x0c, Y0, Y9
-	VPSRLQ     $0x20, Y9, Y10
-	VPMULUDQ   Y7, Y9, Y11
-	VPSRLQ     $0x20, Y11, Y11
-	VPMULUDQ   Y7, Y10, Y7
-	VPADDQ     Y7, Y11, Y11
-	VPAND      constants<>+8448(SB), Y11, Y12
-	VPMULUDQ   Y8, Y9, Y7
-	VPADDQ     Y7, Y12, Y12
-	VPSRLQ     $0x20, Y11, Y7
-	VPSRLQ     $0x20, Y12, Y9
-	VPADDQ     Y9, Y7, Y7
-	VPMULUDQ   Y8, Y10, Y9
-	VPADDQ     Y9, Y7, Y7
-	VPADDQ     Y7, Y1, Y1
-	VXORPD     Y7, Y7, Y7
+	VPAND      constants<>+640(SB), Y0, Y4
+	VPSRLQ     $0x20, Y4, Y5
+	VPSLLQ     $0x0c, Y0, Y6
+	VPSRLQ     $0x20, Y6, Y7
+	VPMULUDQ   Y4, Y6, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y4, Y7, Y4
+	VPADDQ     Y4, Y8, Y8
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y5, Y6, Y4
+	VPADDQ     Y4, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y4
+	VPSRLQ     $0x20, Y9, Y6
+	VPADDQ     Y6, Y4, Y4
+	VPMULUDQ   Y5, Y7, Y6
+	VPADDQ     Y6, Y4, Y4
+	VPADDQ     Y4, Y1, Y1
+	VXORPD     Y4, Y4, Y4
 	VPAND      constants<>+640(SB), Y0, Y0
-	VPSRLQ     $0x20, Y0, Y8
-	VPSLLQ     $0x0c, Y1, Y9
-	VPSRLQ     $0x20, Y9, Y10
-	VPMULUDQ   Y0, Y9, Y11
-	VPSRLQ     $0x20, Y11, Y11
-	VPMULUDQ   Y0, Y10, Y0
-	VPADDQ     Y0, Y11, Y11
-	VPAND      constants<>+8448(SB), Y11, Y12
-	VPMULUDQ   Y8, Y9, Y0
-	VPADDQ     Y0, Y12, Y12
-	VPSRLQ     $0x20, Y11, Y0
-	VPSRLQ     $0x20, Y12, Y9
-	VPADDQ     Y9, Y0, Y0
-	VPMULUDQ   Y8, Y10, Y9
-	VPADDQ     Y9, Y0, Y0
-	VPADDQ     Y0, Y7, Y7
-	VPSRLQ     $0x14, Y7, Y0
-	VPMULUDQ   constants<>+2496(SB), Y0, Y0
-	VPSRLQ     $0x05, Y1, Y1
-	VPADDQ     Y1, Y5, Y1
-	VPSRLQ     $0x22, Y0, Y0
-	VPADDQ     Y0, Y1, Y0
-	VPSRLQ     $0x08, Y0, Y1
-	VPADDQ     Y1, Y6, Y1
-	VPSRLQ     $0x20, Y6, Y5
-	VPSRLQ     $0x20, Y0, Y7
+	VPSRLQ     $0x20, Y0, Y5
+	VPSLLQ     $0x0c, Y1, Y6
+	VPSRLQ     $0x20, Y6, Y7
 	VPMULUDQ   Y0, Y6, Y8
 	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y0, Y5, Y0
+	VPMULUDQ   Y0, Y7, Y0
 	VPADDQ     Y0, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y7, Y6, Y0
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y5, Y6, Y0
 	VPADDQ     Y0, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y0
 	VPSRLQ     $0x20, Y9, Y6
 	VPADDQ     Y6, Y0, Y0
-	VPMULUDQ   Y7, Y5, Y6
+	VPMULUDQ   Y5, Y7, Y6
 	VPADDQ     Y6, Y0, Y0
+	VPADDQ     Y0, Y4, Y4
+	VPSRLQ     $0x14, Y4, Y0
+	VPMULUDQ   constants<>+2240(SB), Y0, Y0
+	VPSRLQ     $0x05, Y1, Y1
+	VPADDQ     Y1, Y3, Y1
+	VPSRLQ     $0x22, Y0, Y0
+	VPADDQ     Y0, Y1, Y0
+	VMOVUPS    288(SP), Y1
+	VPSRLQ     $0x29, Y1, Y1
+	VPAND      constants<>+2304(SB), Y1, Y1
+	VXORPD     Y3, Y3, Y3
+	VMOVUPS    constants<>+1536(SB), Y4
+	VPGATHERQQ Y4, (R9)(Y1*8), Y3
+	VPSRLQ     $0x08, Y0, Y1
+	VPADDQ     Y1, Y3, Y1
+	VPSRLQ     $0x20, Y3, Y4
+	VPSRLQ     $0x20, Y0, Y5
+	VPMULUDQ   Y0, Y3, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y0, Y4, Y0
+	VPADDQ     Y0, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y7
+	VPMULUDQ   Y5, Y3, Y0
+	VPADDQ     Y0, Y7, Y7
+	VPSRLQ     $0x20, Y6, Y0
+	VPSRLQ     $0x20, Y7, Y3
+	VPADDQ     Y3, Y0, Y0
+	VPMULUDQ   Y5, Y4, Y3
+	VPADDQ     Y3, Y0, Y0
 	VPSRLQ     $0x10, Y0, Y0
 	VPADDQ     Y0, Y1, Y0
-	VXORPD     Y1, Y1, Y1
-	VMOVUPS    constants<>+1536(SB), Y5
-	VPGATHERQQ Y5, (R8)(Y3*8), Y1
-	VPSRLQ     $0x20, Y1, Y5
-	VPSRLQ     $0x20, Y0, Y6
-	VPMULUDQ   Y0, Y1, Y7
-	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   Y0, Y5, Y0
+	VMOVUPS    288(SP), Y1
+	VPSRLQ     $0x30, Y1, Y1
+	VPAND      constants<>+2368(SB), Y1, Y1
+	VXORPD     Y3, Y3, Y3
+	VMOVUPS    constants<>+1536(SB), Y4
+	VPGATHERQQ Y4, (R8)(Y1*8), Y3
+	VPSRLQ     $0x20, Y3, Y4
+	VPSRLQ     $0x20, Y0, Y5
+	VPMULUDQ   Y0, Y3, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y0, Y4, Y0
+	VPADDQ     Y0, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y7
+	VPMULUDQ   Y5, Y3, Y0
 	VPADDQ     Y0, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   Y6, Y1, Y0
-	VPADDQ     Y0, Y8, Y8
-	VPSRLQ     $0x20, Y7, Y0
-	VPSRLQ     $0x20, Y8, Y7
-	VPADDQ     Y7, Y0, Y0
-	VPMULUDQ   Y6, Y5, Y7
-	VPADDQ     Y7, Y0, Y0
-	VPSRLQ     $0x08, Y0, Y5
-	VPADDQ     Y5, Y1, Y1
-	VXORPD     Y5, Y5, Y5
-	VMOVUPS    constants<>+1536(SB), Y6
-	VPGATHERQQ Y6, 8(R8)(Y3*8), Y5
+	VPSRLQ     $0x20, Y6, Y0
+	VPSRLQ     $0x20, Y7, Y6
+	VPADDQ     Y6, Y0, Y0
+	VPMULUDQ   Y5, Y4, Y6
+	VPADDQ     Y6, Y0, Y0
+	VPSRLQ     $0x08, Y0, Y4
+	VPADDQ     Y4, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, 8(R8)(Y1*8), Y4
 	VPSLLQ     $0x38, Y0, Y0
-	VPADDQ     Y0, Y5, Y0
+	VPADDQ     Y0, Y4, Y0
 	VPXOR      constants<>+192(SB), Y0, Y0
-	VPXOR      constants<>+192(SB), Y5, Y3
-	VPCMPGTQ   Y0, Y3, Y0
+	VPXOR      constants<>+192(SB), Y4, Y1
+	VPCMPGTQ   Y0, Y1, Y0
+	VPSUBQ     Y0, Y3, Y3
+	VMOVUPS    288(SP), Y0
+	VPSRLQ     $0x39, Y0, Y0
+	VMOVUPS    constants<>+2432(SB), Y1
 	VPSUBQ     Y0, Y1, Y1
-	VPSRLVQ    Y4, Y1, Y0
+	VPSRLVQ    Y1, Y3, Y0
 	VPADDQ     constants<>+64(SB), Y0, Y0
 	VPSRLQ     $0x01, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -21879,11 +24425,11 @@ one496:
 	VPXOR      constants<>+1536(SB), Y1, Y1
 	VPOR       Y1, Y2, Y2
 	VPTEST     Y2, Y2
-	JZ         good500
+	JZ         good506
 	MOVQ       SI, AX
 	JMP        stopped
 
-good500:
+good506:
 	VBROADCASTSD minus+32(FP), Y1
 	VPXOR        Y1, Y0, Y0
 	VPSUBQ       Y1, Y0, Y0
@@ -21892,12 +24438,12 @@ good500:
 	VMOVUPS      Y0, (DX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one496
+	JLE          one502
 
-tail498:
+tail504:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done499
+	JZ         done505
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -21906,17 +24452,17 @@ tail498:
 	VPSRLQ     $0x01, Y1, Y2
 	VPANDN     Y1, Y2, Y2
 	VPSRLQ     $0x20, Y2, Y3
-	VPOR       constants<>+8064(SB), Y3, Y3
-	VSUBPD     constants<>+8128(SB), Y3, Y3
+	VPOR       constants<>+8128(SB), Y3, Y3
+	VSUBPD     constants<>+8192(SB), Y3, Y3
 	VPBLENDD   $0xaa, constants<>+512(SB), Y2, Y2
 	VADDPD     Y3, Y2, Y2
 	VPSRLQ     $0x34, Y2, Y2
-	VMOVUPS    constants<>+8640(SB), Y3
+	VMOVUPS    constants<>+8704(SB), Y3
 	VPSUBQ     Y2, Y3, Y3
 	VPSLLVQ    Y3, Y1, Y1
 	VMOVUPS    constants<>+2560(SB), Y2
 	VPSUBQ     Y3, Y2, Y2
-	VMOVUPS    Y2, 288(SP)
+	VMOVUPS    Y2, (SP)
 	MOVQ       logs+56(FP), DI
 	VPSRLQ     $0x37, Y1, Y2
 	VPAND      constants<>+2304(SB), Y2, Y2
@@ -21925,14 +24471,14 @@ tail498:
 	VXORPD     Y3, Y3, Y3
 	VMOVUPS    constants<>+1536(SB), Y4
 	VPGATHERQQ Y4, (DI)(Y2*8), Y3
-	VMOVUPS    Y2, 320(SP)
+	VMOVUPS    Y2, 32(SP)
 	VPSRLQ     $0x20, Y1, Y2
 	VPSRLQ     $0x20, Y3, Y4
 	VPMULUDQ   Y3, Y1, Y5
 	VPSRLQ     $0x20, Y5, Y6
 	VPMULUDQ   Y3, Y2, Y3
 	VPADDQ     Y3, Y6, Y6
-	VPAND      constants<>+8448(SB), Y6, Y7
+	VPAND      constants<>+8512(SB), Y6, Y7
 	VPMULUDQ   Y4, Y1, Y3
 	VPADDQ     Y3, Y7, Y7
 	VPSRLQ     $0x20, Y6, Y3
@@ -21947,27 +24493,7 @@ tail498:
 	VPSLLQ     $0x2a, Y3, Y2
 	VPSRLQ     $0x16, Y5, Y3
 	VPOR       Y3, Y2, Y2
-	VMOVUPS    constants<>+5376(SB), Y3
-	VXORPD     Y4, Y4, Y4
-	VPAND      constants<>+640(SB), Y3, Y3
-	VPSRLQ     $0x20, Y3, Y5
-	VPSLLQ     $0x0c, Y1, Y6
-	VPSRLQ     $0x20, Y6, Y7
-	VPMULUDQ   Y3, Y6, Y8
-	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y3, Y7, Y3
-	VPADDQ     Y3, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y5, Y6, Y3
-	VPADDQ     Y3, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y3
-	VPSRLQ     $0x20, Y9, Y6
-	VPADDQ     Y6, Y3, Y3
-	VPMULUDQ   Y5, Y7, Y6
-	VPADDQ     Y6, Y3, Y3
-	VPADDQ     Y3, Y4, Y4
 	VMOVUPS    constants<>+5440(SB), Y3
-	VPSUBQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VPAND      constants<>+640(SB), Y3, Y3
 	VPSRLQ     $0x20, Y3, Y5
@@ -21977,7 +24503,7 @@ tail498:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y3, Y7, Y3
 	VPADDQ     Y3, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y5, Y6, Y3
 	VPADDQ     Y3, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y3
@@ -21997,7 +24523,7 @@ tail498:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y3, Y7, Y3
 	VPADDQ     Y3, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y5, Y6, Y3
 	VPADDQ     Y3, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y3
@@ -22017,7 +24543,7 @@ tail498:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y3, Y7, Y3
 	VPADDQ     Y3, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y5, Y6, Y3
 	VPADDQ     Y3, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y3
@@ -22037,7 +24563,7 @@ tail498:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y3, Y7, Y3
 	VPADDQ     Y3, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y5, Y6, Y3
 	VPADDQ     Y3, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y3
@@ -22047,6 +24573,26 @@ tail498:
 	VPADDQ     Y6, Y3, Y3
 	VPADDQ     Y3, Y4, Y4
 	VMOVUPS    constants<>+5696(SB), Y3
+	VPSUBQ     Y4, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VPAND      constants<>+640(SB), Y3, Y3
+	VPSRLQ     $0x20, Y3, Y5
+	VPSLLQ     $0x0c, Y1, Y6
+	VPSRLQ     $0x20, Y6, Y7
+	VPMULUDQ   Y3, Y6, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y3, Y7, Y3
+	VPADDQ     Y3, Y8, Y8
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y5, Y6, Y3
+	VPADDQ     Y3, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y3
+	VPSRLQ     $0x20, Y9, Y6
+	VPADDQ     Y6, Y3, Y3
+	VPMULUDQ   Y5, Y7, Y6
+	VPADDQ     Y6, Y3, Y3
+	VPADDQ     Y3, Y4, Y4
+	VMOVUPS    constants<>+5760(SB), Y3
 	VPSUBQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
@@ -22059,7 +24605,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y4, Y9, Y4
 	VPADDQ     Y4, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y4
 	VPADDQ     Y4, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y4
@@ -22076,7 +24622,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y4, Y9, Y4
 	VPADDQ     Y4, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y4
 	VPADDQ     Y4, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y4
@@ -22093,7 +24639,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y4, Y9, Y4
 	VPADDQ     Y4, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y4
 	VPADDQ     Y4, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y4
@@ -22102,8 +24648,8 @@ tail498:
 	VPMULUDQ   Y7, Y9, Y8
 	VPADDQ     Y8, Y4, Y4
 	VPADDQ     Y4, Y6, Y6
-	VPSRLQ     $0x20, Y3, Y4
-	VPMULUDQ   Y4, Y1, Y7
+	VPSRLQ     $0x20, Y3, Y7
+	VPMULUDQ   Y7, Y1, Y7
 	VPSRLQ     $0x20, Y1, Y4
 	VPMULUDQ   Y3, Y4, Y4
 	VPADDQ     Y4, Y7, Y7
@@ -22112,84 +24658,13 @@ tail498:
 	VPADDQ     Y7, Y4, Y4
 	VPAND      constants<>+640(SB), Y4, Y3
 	VPADDQ     Y3, Y6, Y6
-	VMOVUPS    constants<>+5760(SB), Y3
-	VPSUBQ     Y6, Y3, Y3
-	VMOVUPS    constants<>+5824(SB), Y4
-	VPSUBQ     Y5, Y4, Y4
-	VPXOR      constants<>+192(SB), Y3, Y5
-	VPSRLQ     $0x34, Y5, Y5
-	VPSUBQ     constants<>+9216(SB), Y5, Y5
-	VPADDQ     Y5, Y4, Y4
-	VXORPD     Y5, Y5, Y5
-	VXORPD     Y6, Y6, Y6
-	VPAND      constants<>+640(SB), Y3, Y3
-	VPSRLQ     $0x20, Y3, Y7
-	VPSLLQ     $0x0c, Y1, Y8
-	VPSRLQ     $0x20, Y8, Y9
-	VPMULUDQ   Y3, Y8, Y10
-	VPSRLQ     $0x20, Y10, Y10
-	VPMULUDQ   Y3, Y9, Y3
-	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
-	VPMULUDQ   Y7, Y8, Y3
-	VPADDQ     Y3, Y11, Y11
-	VPSRLQ     $0x20, Y10, Y3
-	VPSRLQ     $0x20, Y11, Y8
-	VPADDQ     Y8, Y3, Y3
-	VPMULUDQ   Y7, Y9, Y8
-	VPADDQ     Y8, Y3, Y3
-	VPADDQ     Y3, Y6, Y6
-	VPAND      constants<>+640(SB), Y4, Y3
-	VPSRLQ     $0x20, Y3, Y7
-	VPSLLQ     $0x0c, Y1, Y8
-	VPSRLQ     $0x20, Y8, Y9
-	VPMULUDQ   Y3, Y8, Y10
-	VPSRLQ     $0x20, Y10, Y10
-	VPMULUDQ   Y3, Y9, Y3
-	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
-	VPMULUDQ   Y7, Y8, Y3
-	VPADDQ     Y3, Y11, Y11
-	VPSRLQ     $0x20, Y10, Y3
-	VPSRLQ     $0x20, Y11, Y8
-	VPADDQ     Y8, Y3, Y3
-	VPMULUDQ   Y7, Y9, Y8
-	VPADDQ     Y8, Y3, Y3
-	VPADDQ     Y3, Y5, Y5
-	VPAND      constants<>+640(SB), Y4, Y3
-	VPSRLQ     $0x20, Y3, Y7
-	VPSLLQ     $0x0c, Y2, Y8
-	VPSRLQ     $0x20, Y8, Y9
-	VPMULUDQ   Y3, Y8, Y10
-	VPSRLQ     $0x20, Y10, Y10
-	VPMULUDQ   Y3, Y9, Y3
-	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
-	VPMULUDQ   Y7, Y8, Y3
-	VPADDQ     Y3, Y11, Y11
-	VPSRLQ     $0x20, Y10, Y3
-	VPSRLQ     $0x20, Y11, Y8
-	VPADDQ     Y8, Y3, Y3
-	VPMULUDQ   Y7, Y9, Y8
-	VPADDQ     Y8, Y3, Y3
-	VPADDQ     Y3, Y6, Y6
-	VPSRLQ     $0x20, Y4, Y3
-	VPMULUDQ   Y3, Y1, Y7
-	VPSRLQ     $0x20, Y1, Y3
-	VPMULUDQ   Y4, Y3, Y3
-	VPADDQ     Y3, Y7, Y7
-	VPSLLQ     $0x20, Y7, Y7
-	VPMULUDQ   Y4, Y1, Y3
-	VPADDQ     Y7, Y3, Y3
-	VPAND      constants<>+640(SB), Y3, Y3
-	VPADDQ     Y3, Y6, Y6
-	VMOVUPS    constants<>+5888(SB), Y3
+	VMOVUPS    constants<>+5824(SB), Y3
 	VPSUBQ     Y6, Y3, Y3
 	VMOVUPS    constants<>+5888(SB), Y4
 	VPSUBQ     Y5, Y4, Y4
 	VPXOR      constants<>+192(SB), Y3, Y5
 	VPSRLQ     $0x34, Y5, Y5
-	VPSUBQ     constants<>+9216(SB), Y5, Y5
+	VPSUBQ     constants<>+9280(SB), Y5, Y5
 	VPADDQ     Y5, Y4, Y4
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
@@ -22201,7 +24676,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22218,7 +24693,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22235,7 +24710,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22244,8 +24719,8 @@ tail498:
 	VPMULUDQ   Y7, Y9, Y8
 	VPADDQ     Y8, Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VPSRLQ     $0x20, Y4, Y3
-	VPMULUDQ   Y3, Y1, Y7
+	VPSRLQ     $0x20, Y4, Y7
+	VPMULUDQ   Y7, Y1, Y7
 	VPSRLQ     $0x20, Y1, Y3
 	VPMULUDQ   Y4, Y3, Y3
 	VPADDQ     Y3, Y7, Y7
@@ -22254,13 +24729,13 @@ tail498:
 	VPADDQ     Y7, Y3, Y3
 	VPAND      constants<>+640(SB), Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VMOVUPS    constants<>+4480(SB), Y3
+	VMOVUPS    constants<>+5952(SB), Y3
 	VPSUBQ     Y6, Y3, Y3
 	VMOVUPS    constants<>+5952(SB), Y4
 	VPSUBQ     Y5, Y4, Y4
 	VPXOR      constants<>+192(SB), Y3, Y5
 	VPSRLQ     $0x34, Y5, Y5
-	VPSUBQ     constants<>+9216(SB), Y5, Y5
+	VPSUBQ     constants<>+9280(SB), Y5, Y5
 	VPADDQ     Y5, Y4, Y4
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
@@ -22272,7 +24747,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22289,7 +24764,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22306,7 +24781,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22315,8 +24790,8 @@ tail498:
 	VPMULUDQ   Y7, Y9, Y8
 	VPADDQ     Y8, Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VPSRLQ     $0x20, Y4, Y3
-	VPMULUDQ   Y3, Y1, Y7
+	VPSRLQ     $0x20, Y4, Y7
+	VPMULUDQ   Y7, Y1, Y7
 	VPSRLQ     $0x20, Y1, Y3
 	VPMULUDQ   Y4, Y3, Y3
 	VPADDQ     Y3, Y7, Y7
@@ -22325,13 +24800,13 @@ tail498:
 	VPADDQ     Y7, Y3, Y3
 	VPAND      constants<>+640(SB), Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VMOVUPS    constants<>+6016(SB), Y3
+	VMOVUPS    constants<>+4544(SB), Y3
 	VPSUBQ     Y6, Y3, Y3
 	VMOVUPS    constants<>+6016(SB), Y4
 	VPSUBQ     Y5, Y4, Y4
 	VPXOR      constants<>+192(SB), Y3, Y5
 	VPSRLQ     $0x34, Y5, Y5
-	VPSUBQ     constants<>+9216(SB), Y5, Y5
+	VPSUBQ     constants<>+9280(SB), Y5, Y5
 	VPADDQ     Y5, Y4, Y4
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
@@ -22343,7 +24818,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22360,7 +24835,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22377,7 +24852,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22386,8 +24861,8 @@ tail498:
 	VPMULUDQ   Y7, Y9, Y8
 	VPADDQ     Y8, Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VPSRLQ     $0x20, Y4, Y3
-	VPMULUDQ   Y3, Y1, Y7
+	VPSRLQ     $0x20, Y4, Y7
+	VPMULUDQ   Y7, Y1, Y7
 	VPSRLQ     $0x20, Y1, Y3
 	VPMULUDQ   Y4, Y3, Y3
 	VPADDQ     Y3, Y7, Y7
@@ -22396,13 +24871,13 @@ tail498:
 	VPADDQ     Y7, Y3, Y3
 	VPAND      constants<>+640(SB), Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VMOVUPS    constants<>+4480(SB), Y3
+	VMOVUPS    constants<>+6080(SB), Y3
 	VPSUBQ     Y6, Y3, Y3
-	VMOVUPS    constants<>+448(SB), Y4
+	VMOVUPS    constants<>+6080(SB), Y4
 	VPSUBQ     Y5, Y4, Y4
 	VPXOR      constants<>+192(SB), Y3, Y5
 	VPSRLQ     $0x34, Y5, Y5
-	VPSUBQ     constants<>+9216(SB), Y5, Y5
+	VPSUBQ     constants<>+9280(SB), Y5, Y5
 	VPADDQ     Y5, Y4, Y4
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
@@ -22414,7 +24889,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22431,7 +24906,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22448,7 +24923,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22457,8 +24932,79 @@ tail498:
 	VPMULUDQ   Y7, Y9, Y8
 	VPADDQ     Y8, Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VPSRLQ     $0x20, Y4, Y3
-	VPMULUDQ   Y3, Y1, Y7
+	VPSRLQ     $0x20, Y4, Y7
+	VPMULUDQ   Y7, Y1, Y7
+	VPSRLQ     $0x20, Y1, Y3
+	VPMULUDQ   Y4, Y3, Y3
+	VPADDQ     Y3, Y7, Y7
+	VPSLLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y4, Y1, Y3
+	VPADDQ     Y7, Y3, Y3
+	VPAND      constants<>+640(SB), Y3, Y3
+	VPADDQ     Y3, Y6, Y6
+	VMOVUPS    constants<>+4544(SB), Y3
+	VPSUBQ     Y6, Y3, Y3
+	VMOVUPS    constants<>+448(SB), Y4
+	VPSUBQ     Y5, Y4, Y4
+	VPXOR      constants<>+192(SB), Y3, Y5
+	VPSRLQ     $0x34, Y5, Y5
+	VPSUBQ     constants<>+9280(SB), Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VPAND      constants<>+640(SB), Y3, Y3
+	VPSRLQ     $0x20, Y3, Y7
+	VPSLLQ     $0x0c, Y1, Y8
+	VPSRLQ     $0x20, Y8, Y9
+	VPMULUDQ   Y3, Y8, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y3, Y9, Y3
+	VPADDQ     Y3, Y10, Y10
+	VPAND      constants<>+8512(SB), Y10, Y11
+	VPMULUDQ   Y7, Y8, Y3
+	VPADDQ     Y3, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y3
+	VPSRLQ     $0x20, Y11, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPMULUDQ   Y7, Y9, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPADDQ     Y3, Y6, Y6
+	VPAND      constants<>+640(SB), Y4, Y3
+	VPSRLQ     $0x20, Y3, Y7
+	VPSLLQ     $0x0c, Y1, Y8
+	VPSRLQ     $0x20, Y8, Y9
+	VPMULUDQ   Y3, Y8, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y3, Y9, Y3
+	VPADDQ     Y3, Y10, Y10
+	VPAND      constants<>+8512(SB), Y10, Y11
+	VPMULUDQ   Y7, Y8, Y3
+	VPADDQ     Y3, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y3
+	VPSRLQ     $0x20, Y11, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPMULUDQ   Y7, Y9, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPAND      constants<>+640(SB), Y4, Y3
+	VPSRLQ     $0x20, Y3, Y7
+	VPSLLQ     $0x0c, Y2, Y8
+	VPSRLQ     $0x20, Y8, Y9
+	VPMULUDQ   Y3, Y8, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y3, Y9, Y3
+	VPADDQ     Y3, Y10, Y10
+	VPAND      constants<>+8512(SB), Y10, Y11
+	VPMULUDQ   Y7, Y8, Y3
+	VPADDQ     Y3, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y3
+	VPSRLQ     $0x20, Y11, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPMULUDQ   Y7, Y9, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPADDQ     Y3, Y6, Y6
+	VPSRLQ     $0x20, Y4, Y7
+	VPMULUDQ   Y7, Y1, Y7
 	VPSRLQ     $0x20, Y1, Y3
 	VPMULUDQ   Y4, Y3, Y3
 	VPADDQ     Y3, Y7, Y7
@@ -22473,7 +25019,7 @@ tail498:
 	VPSUBQ     Y5, Y4, Y4
 	VPXOR      constants<>+192(SB), Y3, Y5
 	VPSRLQ     $0x34, Y5, Y5
-	VPSUBQ     constants<>+9216(SB), Y5, Y5
+	VPSUBQ     constants<>+9280(SB), Y5, Y5
 	VPADDQ     Y5, Y4, Y4
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
@@ -22485,7 +25031,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22502,7 +25048,7 @@ tail498:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -22519,7 +25065,7 @@ tail498:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y3, Y8, Y3
 	VPADDQ     Y3, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y7, Y2, Y3
 	VPADDQ     Y3, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y3
@@ -22528,8 +25074,8 @@ tail498:
 	VPMULUDQ   Y7, Y8, Y2
 	VPADDQ     Y2, Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VPSRLQ     $0x20, Y4, Y2
-	VPMULUDQ   Y2, Y1, Y3
+	VPSRLQ     $0x20, Y4, Y3
+	VPMULUDQ   Y3, Y1, Y3
 	VPSRLQ     $0x20, Y1, Y2
 	VPMULUDQ   Y4, Y2, Y2
 	VPADDQ     Y2, Y3, Y3
@@ -22538,7 +25084,7 @@ tail498:
 	VPADDQ     Y3, Y2, Y2
 	VPAND      constants<>+640(SB), Y2, Y1
 	VPADDQ     Y1, Y6, Y6
-	VMOVUPS    320(SP), Y1
+	VMOVUPS    32(SP), Y1
 	VXORPD     Y2, Y2, Y2
 	VMOVUPS    constants<>+1536(SB), Y3
 	VPGATHERQQ Y3, 8(DI)(Y1*8), Y2
@@ -22559,55 +25105,55 @@ tail498:
 	VXORPD     Y4, Y4, Y4
 	VPSLLQ     $0x0c, Y1, Y5
 	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   constants<>+6080(SB), Y5, Y8
+	VPMULUDQ   constants<>+6144(SB), Y5, Y8
 	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   constants<>+6080(SB), Y6, Y7
+	VPMULUDQ   constants<>+6144(SB), Y6, Y7
 	VPADDQ     Y7, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   constants<>+9280(SB), Y5, Y7
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   constants<>+9344(SB), Y5, Y7
 	VPADDQ     Y7, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y7
 	VPSRLQ     $0x20, Y9, Y5
 	VPADDQ     Y5, Y7, Y7
-	VPMULUDQ   constants<>+9280(SB), Y6, Y5
+	VPMULUDQ   constants<>+9344(SB), Y6, Y5
 	VPADDQ     Y5, Y7, Y7
 	VPADDQ     Y7, Y4, Y4
 	VPSLLQ     $0x0c, Y1, Y5
 	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   constants<>+6144(SB), Y5, Y8
+	VPMULUDQ   constants<>+6208(SB), Y5, Y8
 	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   constants<>+6144(SB), Y6, Y7
+	VPMULUDQ   constants<>+6208(SB), Y6, Y7
 	VPADDQ     Y7, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   constants<>+9344(SB), Y5, Y7
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   constants<>+9408(SB), Y5, Y7
 	VPADDQ     Y7, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y7
 	VPSRLQ     $0x20, Y9, Y5
 	VPADDQ     Y5, Y7, Y7
-	VPMULUDQ   constants<>+9344(SB), Y6, Y5
+	VPMULUDQ   constants<>+9408(SB), Y6, Y5
 	VPADDQ     Y5, Y7, Y7
 	VPADDQ     Y7, Y3, Y3
 	VPSLLQ     $0x0c, Y2, Y5
 	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   constants<>+6144(SB), Y5, Y8
+	VPMULUDQ   constants<>+6208(SB), Y5, Y8
 	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   constants<>+6144(SB), Y6, Y7
+	VPMULUDQ   constants<>+6208(SB), Y6, Y7
 	VPADDQ     Y7, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   constants<>+9344(SB), Y5, Y7
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   constants<>+9408(SB), Y5, Y7
 	VPADDQ     Y7, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y7
 	VPSRLQ     $0x20, Y9, Y5
 	VPADDQ     Y5, Y7, Y7
-	VPMULUDQ   constants<>+9344(SB), Y6, Y5
+	VPMULUDQ   constants<>+9408(SB), Y6, Y5
 	VPADDQ     Y5, Y7, Y7
 	VPADDQ     Y7, Y4, Y4
-	VPMULUDQ   constants<>+9344(SB), Y1, Y6
+	VPMULUDQ   constants<>+9408(SB), Y1, Y6
 	VPSRLQ     $0x20, Y1, Y5
-	VPMULUDQ   constants<>+6144(SB), Y5, Y5
+	VPMULUDQ   constants<>+6208(SB), Y5, Y5
 	VPADDQ     Y5, Y6, Y6
 	VPSLLQ     $0x20, Y6, Y6
-	VPMULUDQ   constants<>+6144(SB), Y1, Y5
+	VPMULUDQ   constants<>+6208(SB), Y1, Y5
 	VPADDQ     Y6, Y5, Y5
 	VPAND      constants<>+640(SB), Y5, Y5
 	VPADDQ     Y5, Y4, Y4
@@ -22616,7 +25162,7 @@ tail498:
 	VPSRLQ     $0x34, Y2, Y3
 	VPADDQ     Y3, Y1, Y1
 	VPAND      constants<>+640(SB), Y2, Y2
-	VMOVUPS    288(SP), Y3
+	VMOVUPS    (SP), Y3
 	VXORPD     Y4, Y4, Y4
 	VPCMPGTQ   Y3, Y4, Y4
 	VPXOR      Y4, Y3, Y4
@@ -22640,24 +25186,24 @@ tail498:
 	VPCMPGTQ   Y3, Y5, Y5
 	VPXOR      Y5, Y2, Y2
 	VPSUBQ     Y5, Y2, Y2
-	VMOVUPS    Y3, 352(SP)
-	VMOVUPS    Y4, 384(SP)
-	VMOVUPS    Y1, 416(SP)
-	VMOVUPS    Y2, 448(SP)
+	VMOVUPS    Y3, 64(SP)
+	VMOVUPS    Y4, 96(SP)
+	VMOVUPS    Y1, 128(SP)
+	VMOVUPS    Y2, 160(SP)
 	VMASKMOVPD (CX)(SI*8), Y0, Y1
 	VXORPD     Y2, Y2, Y2
 	VPCMPGTQ   Y1, Y2, Y2
 	VPXOR      Y2, Y1, Y3
 	VPSUBQ     Y2, Y3, Y2
-	VMOVUPS    Y1, 480(SP)
-	VMOVUPS    Y2, 512(SP)
+	VMOVUPS    Y1, 192(SP)
+	VMOVUPS    Y2, 224(SP)
 	VPSRLQ     $0x34, Y2, Y1
-	VMOVUPS    Y1, 544(SP)
+	VMOVUPS    Y1, 256(SP)
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
-	VMOVUPS    512(SP), Y4
-	VMOVUPS    448(SP), Y5
+	VMOVUPS    224(SP), Y4
+	VMOVUPS    160(SP), Y5
 	VPAND      constants<>+640(SB), Y5, Y5
 	VPSRLQ     $0x20, Y5, Y6
 	VPSLLQ     $0x0c, Y4, Y4
@@ -22666,7 +25212,7 @@ tail498:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y5, Y7, Y5
 	VPADDQ     Y5, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y6, Y4, Y5
 	VPADDQ     Y5, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y5
@@ -22675,8 +25221,8 @@ tail498:
 	VPMULUDQ   Y6, Y7, Y4
 	VPADDQ     Y4, Y5, Y5
 	VPADDQ     Y5, Y1, Y1
-	VMOVUPS    512(SP), Y4
-	VMOVUPS    416(SP), Y5
+	VMOVUPS    224(SP), Y4
+	VMOVUPS    128(SP), Y5
 	VPAND      constants<>+640(SB), Y5, Y5
 	VPSRLQ     $0x20, Y5, Y6
 	VPSLLQ     $0x0c, Y4, Y4
@@ -22685,7 +25231,7 @@ tail498:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y5, Y7, Y5
 	VPADDQ     Y5, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y6, Y4, Y5
 	VPADDQ     Y5, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y5
@@ -22694,8 +25240,8 @@ tail498:
 	VPMULUDQ   Y6, Y7, Y4
 	VPADDQ     Y4, Y5, Y5
 	VPADDQ     Y5, Y2, Y2
-	VMOVUPS    512(SP), Y4
-	VMOVUPS    384(SP), Y5
+	VMOVUPS    224(SP), Y4
+	VMOVUPS    96(SP), Y5
 	VPAND      constants<>+640(SB), Y5, Y5
 	VPSRLQ     $0x20, Y5, Y6
 	VPSLLQ     $0x0c, Y4, Y4
@@ -22704,7 +25250,7 @@ tail498:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y5, Y7, Y5
 	VPADDQ     Y5, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y6, Y4, Y5
 	VPADDQ     Y5, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y5
@@ -22713,10 +25259,10 @@ tail498:
 	VPMULUDQ   Y6, Y7, Y4
 	VPADDQ     Y4, Y5, Y5
 	VPADDQ     Y5, Y3, Y3
-	VMOVUPS    512(SP), Y4
-	VMOVUPS    416(SP), Y5
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y6, Y4, Y7
+	VMOVUPS    224(SP), Y4
+	VMOVUPS    128(SP), Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   Y7, Y4, Y7
 	VPSRLQ     $0x20, Y4, Y6
 	VPMULUDQ   Y5, Y6, Y6
 	VPADDQ     Y6, Y7, Y7
@@ -22725,10 +25271,10 @@ tail498:
 	VPADDQ     Y7, Y6, Y6
 	VPAND      constants<>+640(SB), Y6, Y4
 	VPADDQ     Y4, Y1, Y1
-	VMOVUPS    512(SP), Y4
-	VMOVUPS    384(SP), Y5
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y6, Y4, Y7
+	VMOVUPS    224(SP), Y4
+	VMOVUPS    96(SP), Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   Y7, Y4, Y7
 	VPSRLQ     $0x20, Y4, Y6
 	VPMULUDQ   Y5, Y6, Y6
 	VPADDQ     Y6, Y7, Y7
@@ -22737,10 +25283,10 @@ tail498:
 	VPADDQ     Y7, Y6, Y6
 	VPAND      constants<>+640(SB), Y6, Y4
 	VPADDQ     Y4, Y2, Y2
-	VMOVUPS    544(SP), Y4
-	VMOVUPS    384(SP), Y5
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y6, Y4, Y7
+	VMOVUPS    256(SP), Y4
+	VMOVUPS    96(SP), Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   Y7, Y4, Y7
 	VPSRLQ     $0x20, Y4, Y6
 	VPMULUDQ   Y5, Y6, Y6
 	VPADDQ     Y6, Y7, Y7
@@ -22749,10 +25295,10 @@ tail498:
 	VPADDQ     Y7, Y6, Y6
 	VPAND      constants<>+640(SB), Y6, Y4
 	VPADDQ     Y4, Y3, Y3
-	VMOVUPS    544(SP), Y4
-	VMOVUPS    448(SP), Y5
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y6, Y4, Y7
+	VMOVUPS    256(SP), Y4
+	VMOVUPS    160(SP), Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   Y7, Y4, Y7
 	VPSRLQ     $0x20, Y4, Y6
 	VPMULUDQ   Y5, Y6, Y6
 	VPADDQ     Y6, Y7, Y7
@@ -22761,10 +25307,10 @@ tail498:
 	VPADDQ     Y7, Y6, Y6
 	VPAND      constants<>+640(SB), Y6, Y4
 	VPADDQ     Y4, Y1, Y1
-	VMOVUPS    544(SP), Y4
-	VMOVUPS    416(SP), Y5
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y6, Y4, Y7
+	VMOVUPS    256(SP), Y4
+	VMOVUPS    128(SP), Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   Y7, Y4, Y7
 	VPSRLQ     $0x20, Y4, Y6
 	VPMULUDQ   Y5, Y6, Y6
 	VPADDQ     Y6, Y7, Y7
@@ -22773,8 +25319,8 @@ tail498:
 	VPADDQ     Y7, Y6, Y6
 	VPAND      constants<>+640(SB), Y6, Y4
 	VPADDQ     Y4, Y2, Y2
-	VMOVUPS    544(SP), Y4
-	VMOVUPS    416(SP), Y5
+	VMOVUPS    256(SP), Y4
+	VMOVUPS    128(SP), Y5
 	VPAND      constants<>+640(SB), Y5, Y5
 	VPSRLQ     $0x20, Y5, Y6
 	VPSLLQ     $0x0c, Y4, Y4
@@ -22783,7 +25329,7 @@ tail498:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y5, Y7, Y5
 	VPADDQ     Y5, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y6, Y4, Y5
 	VPADDQ     Y5, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y5
@@ -22792,8 +25338,8 @@ tail498:
 	VPMULUDQ   Y6, Y7, Y4
 	VPADDQ     Y4, Y5, Y5
 	VPADDQ     Y5, Y3, Y3
-	VMOVUPS    544(SP), Y4
-	VMOVUPS    448(SP), Y5
+	VMOVUPS    256(SP), Y4
+	VMOVUPS    160(SP), Y5
 	VPAND      constants<>+640(SB), Y5, Y5
 	VPSRLQ     $0x20, Y5, Y6
 	VPSLLQ     $0x0c, Y4, Y4
@@ -22802,7 +25348,7 @@ tail498:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y5, Y7, Y5
 	VPADDQ     Y5, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y6, Y4, Y5
 	VPADDQ     Y5, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y5
@@ -22814,7 +25360,7 @@ tail498:
 	VPSRLQ     $0x34, Y1, Y4
 	VPADDQ     Y4, Y2, Y2
 	VPAND      constants<>+640(SB), Y1, Y1
-	VPAND      constants<>+6208(SB), Y2, Y4
+	VPAND      constants<>+6272(SB), Y2, Y4
 	VXORPD     Y5, Y5, Y5
 	VPCMPEQQ   Y5, Y4, Y4
 	VPXOR      constants<>+1536(SB), Y4, Y4
@@ -22823,13 +25369,13 @@ tail498:
 	VPCMPEQQ   Y5, Y3, Y3
 	VPXOR      constants<>+1536(SB), Y3, Y3
 	VPOR       Y3, Y4, Y4
-	VBLENDVPD  Y4, constants<>+6272(SB), Y2, Y2
+	VBLENDVPD  Y4, constants<>+6336(SB), Y2, Y2
 	VPSLLQ     $0x0e, Y2, Y2
 	VPSRLQ     $0x26, Y1, Y3
 	VPOR       Y3, Y2, Y2
 	VPSLLQ     $0x1a, Y1, Y1
-	VMOVUPS    480(SP), Y3
-	VMOVUPS    352(SP), Y4
+	VMOVUPS    192(SP), Y3
+	VMOVUPS    64(SP), Y4
 	VPXOR      Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VPCMPGTQ   Y3, Y4, Y4
@@ -22844,129 +25390,133 @@ tail498:
 	VPXOR      Y3, Y1, Y1
 	VPSUBQ     Y3, Y1, Y1
 	VPADDQ     constants<>+192(SB), Y2, Y2
-	VMOVUPS    constants<>+6336(SB), Y3
+	VMOVUPS    constants<>+6400(SB), Y3
 	VPXOR      constants<>+192(SB), Y2, Y4
 	VPXOR      constants<>+192(SB), Y3, Y3
 	VPCMPGTQ   Y4, Y3, Y3
 	VPXOR      constants<>+1536(SB), Y3, Y3
-	VPSRLQ     $0x39, Y2, Y4
-	VMOVUPS    constants<>+2176(SB), Y5
-	VPSUBQ     Y4, Y5, Y5
 	MOVQ       coarse+40(FP), CX
 	MOVQ       fine+48(FP), DI
-	VPSRLQ     $0x30, Y2, Y4
-	VPAND      constants<>+2240(SB), Y4, Y4
-	VPSRLQ     $0x29, Y2, Y6
-	VPAND      constants<>+2304(SB), Y6, Y6
-	VXORPD     Y7, Y7, Y7
-	VMOVUPS    constants<>+1536(SB), Y8
-	VPGATHERQQ Y8, (DI)(Y6*8), Y7
+	VMOVUPS    Y2, 288(SP)
 	VPSLLQ     $0x17, Y2, Y2
 	VPSRLQ     $0x29, Y1, Y1
 	VPOR       Y1, Y2, Y1
 	VPSRLQ     $0x20, Y1, Y2
-	VPMULUDQ   constants<>+2368(SB), Y1, Y8
-	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   constants<>+2368(SB), Y2, Y6
-	VPADDQ     Y6, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   constants<>+8576(SB), Y1, Y6
-	VPADDQ     Y6, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y6
-	VPSRLQ     $0x20, Y9, Y1
-	VPADDQ     Y1, Y6, Y6
-	VPMULUDQ   constants<>+8576(SB), Y2, Y1
-	VPADDQ     Y1, Y6, Y6
-	VPSRLQ     $0x0c, Y6, Y1
+	VPMULUDQ   constants<>+2112(SB), Y1, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   constants<>+2112(SB), Y2, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   constants<>+8640(SB), Y1, Y4
+	VPADDQ     Y4, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y4
+	VPSRLQ     $0x20, Y6, Y1
+	VPADDQ     Y1, Y4, Y4
+	VPMULUDQ   constants<>+8640(SB), Y2, Y1
+	VPADDQ     Y1, Y4, Y4
+	VPSRLQ     $0x0c, Y4, Y1
 	VXORPD     Y2, Y2, Y2
-	VPAND      constants<>+640(SB), Y1, Y8
-	VPSRLQ     $0x20, Y8, Y9
-	VPSLLQ     $0x0c, Y1, Y10
-	VPSRLQ     $0x20, Y10, Y11
-	VPMULUDQ   Y8, Y10, Y12
-	VPSRLQ     $0x20, Y12, Y12
-	VPMULUDQ   Y8, Y11, Y8
-	VPADDQ     Y8, Y12, Y12
-	VPAND      constants<>+8448(SB), Y12, Y13
-	VPMULUDQ   Y9, Y10, Y8
-	VPADDQ     Y8, Y13, Y13
-	VPSRLQ     $0x20, Y12, Y8
-	VPSRLQ     $0x20, Y13, Y10
-	VPADDQ     Y10, Y8, Y8
-	VPMULUDQ   Y9, Y11, Y10
-	VPADDQ     Y10, Y8, Y8
-	VPADDQ     Y8, Y2, Y2
-	VXORPD     Y8, Y8, Y8
+	VPAND      constants<>+640(SB), Y1, Y5
+	VPSRLQ     $0x20, Y5, Y6
+	VPSLLQ     $0x0c, Y1, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   Y5, Y7, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y5, Y8, Y5
+	VPADDQ     Y5, Y9, Y9
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   Y6, Y7, Y5
+	VPADDQ     Y5, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y5
+	VPSRLQ     $0x20, Y10, Y7
+	VPADDQ     Y7, Y5, Y5
+	VPMULUDQ   Y6, Y8, Y7
+	VPADDQ     Y7, Y5, Y5
+	VPADDQ     Y5, Y2, Y2
+	VXORPD     Y5, Y5, Y5
 	VPAND      constants<>+640(SB), Y1, Y1
-	VPSRLQ     $0x20, Y1, Y9
-	VPSLLQ     $0x0c, Y2, Y10
-	VPSRLQ     $0x20, Y10, Y11
-	VPMULUDQ   Y1, Y10, Y12
-	VPSRLQ     $0x20, Y12, Y12
-	VPMULUDQ   Y1, Y11, Y1
-	VPADDQ     Y1, Y12, Y12
-	VPAND      constants<>+8448(SB), Y12, Y13
-	VPMULUDQ   Y9, Y10, Y1
-	VPADDQ     Y1, Y13, Y13
-	VPSRLQ     $0x20, Y12, Y1
-	VPSRLQ     $0x20, Y13, Y10
-	VPADDQ     Y10, Y1, Y1
-	VPMULUDQ   Y9, Y11, Y10
-	VPADDQ     Y10, Y1, Y1
-	VPADDQ     Y1, Y8, Y8
-	VPSRLQ     $0x14, Y8, Y1
-	VPMULUDQ   constants<>+2496(SB), Y1, Y1
-	VPSRLQ     $0x05, Y2, Y2
-	VPADDQ     Y2, Y6, Y2
-	VPSRLQ     $0x22, Y1, Y1
-	VPADDQ     Y1, Y2, Y1
-	VPSRLQ     $0x08, Y1, Y2
-	VPADDQ     Y2, Y7, Y2
-	VPSRLQ     $0x20, Y7, Y6
-	VPSRLQ     $0x20, Y1, Y8
+	VPSRLQ     $0x20, Y1, Y6
+	VPSLLQ     $0x0c, Y2, Y7
+	VPSRLQ     $0x20, Y7, Y8
 	VPMULUDQ   Y1, Y7, Y9
 	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y1, Y6, Y1
+	VPMULUDQ   Y1, Y8, Y1
 	VPADDQ     Y1, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y8, Y7, Y1
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   Y6, Y7, Y1
 	VPADDQ     Y1, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y1
 	VPSRLQ     $0x20, Y10, Y7
 	VPADDQ     Y7, Y1, Y1
-	VPMULUDQ   Y8, Y6, Y7
+	VPMULUDQ   Y6, Y8, Y7
 	VPADDQ     Y7, Y1, Y1
+	VPADDQ     Y1, Y5, Y5
+	VPSRLQ     $0x14, Y5, Y1
+	VPMULUDQ   constants<>+2240(SB), Y1, Y1
+	VPSRLQ     $0x05, Y2, Y2
+	VPADDQ     Y2, Y4, Y2
+	VPSRLQ     $0x22, Y1, Y1
+	VPADDQ     Y1, Y2, Y1
+	VMOVUPS    288(SP), Y2
+	VPSRLQ     $0x29, Y2, Y2
+	VPAND      constants<>+2304(SB), Y2, Y2
+	VXORPD     Y4, Y4, Y4
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, (DI)(Y2*8), Y4
+	VPSRLQ     $0x08, Y1, Y2
+	VPADDQ     Y2, Y4, Y2
+	VPSRLQ     $0x20, Y4, Y5
+	VPSRLQ     $0x20, Y1, Y6
+	VPMULUDQ   Y1, Y4, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y1, Y5, Y1
+	VPADDQ     Y1, Y7, Y7
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   Y6, Y4, Y1
+	VPADDQ     Y1, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y1
+	VPSRLQ     $0x20, Y8, Y4
+	VPADDQ     Y4, Y1, Y1
+	VPMULUDQ   Y6, Y5, Y4
+	VPADDQ     Y4, Y1, Y1
 	VPSRLQ     $0x10, Y1, Y1
 	VPADDQ     Y1, Y2, Y1
-	VXORPD     Y2, Y2, Y2
-	VMOVUPS    constants<>+1536(SB), Y6
-	VPGATHERQQ Y6, (CX)(Y4*8), Y2
-	VPSRLQ     $0x20, Y2, Y6
-	VPSRLQ     $0x20, Y1, Y7
-	VPMULUDQ   Y1, Y2, Y8
-	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y1, Y6, Y1
+	VMOVUPS    288(SP), Y2
+	VPSRLQ     $0x30, Y2, Y2
+	VPAND      constants<>+2368(SB), Y2, Y2
+	VXORPD     Y4, Y4, Y4
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, (CX)(Y2*8), Y4
+	VPSRLQ     $0x20, Y4, Y5
+	VPSRLQ     $0x20, Y1, Y6
+	VPMULUDQ   Y1, Y4, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y1, Y5, Y1
+	VPADDQ     Y1, Y7, Y7
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   Y6, Y4, Y1
 	VPADDQ     Y1, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y7, Y2, Y1
-	VPADDQ     Y1, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y1
-	VPSRLQ     $0x20, Y9, Y8
-	VPADDQ     Y8, Y1, Y1
-	VPMULUDQ   Y7, Y6, Y8
-	VPADDQ     Y8, Y1, Y1
-	VPSRLQ     $0x08, Y1, Y6
-	VPADDQ     Y6, Y2, Y2
-	VXORPD     Y6, Y6, Y6
-	VMOVUPS    constants<>+1536(SB), Y7
-	VPGATHERQQ Y7, 8(CX)(Y4*8), Y6
+	VPSRLQ     $0x20, Y7, Y1
+	VPSRLQ     $0x20, Y8, Y7
+	VPADDQ     Y7, Y1, Y1
+	VPMULUDQ   Y6, Y5, Y7
+	VPADDQ     Y7, Y1, Y1
+	VPSRLQ     $0x08, Y1, Y5
+	VPADDQ     Y5, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VMOVUPS    constants<>+1536(SB), Y6
+	VPGATHERQQ Y6, 8(CX)(Y2*8), Y5
 	VPSLLQ     $0x38, Y1, Y1
-	VPADDQ     Y1, Y6, Y1
+	VPADDQ     Y1, Y5, Y1
 	VPXOR      constants<>+192(SB), Y1, Y1
-	VPXOR      constants<>+192(SB), Y6, Y4
-	VPCMPGTQ   Y1, Y4, Y1
+	VPXOR      constants<>+192(SB), Y5, Y2
+	VPCMPGTQ   Y1, Y2, Y1
+	VPSUBQ     Y1, Y4, Y4
+	VMOVUPS    288(SP), Y1
+	VPSRLQ     $0x39, Y1, Y1
+	VMOVUPS    constants<>+2432(SB), Y2
 	VPSUBQ     Y1, Y2, Y2
-	VPSRLVQ    Y5, Y2, Y1
+	VPSRLVQ    Y2, Y4, Y1
 	VPADDQ     constants<>+64(SB), Y1, Y1
 	VPSRLQ     $0x01, Y1, Y1
 	VXORPD     Y2, Y2, Y2
@@ -22978,11 +25528,11 @@ tail498:
 	VPXOR      constants<>+1536(SB), Y2, Y2
 	VPOR       Y2, Y3, Y3
 	VPTEST     Y3, Y0
-	JZ         good501
+	JZ         good507
 	MOVQ       SI, AX
 	JMP        stopped
 
-good501:
+good507:
 	VBROADCASTSD minus+32(FP), Y2
 	VPXOR        Y2, Y1, Y1
 	VPSUBQ       Y2, Y1, Y1
@@ -22990,7 +25540,7 @@ good501:
 	VPADDQ       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (DX)(SI*8)
 
-done499:
+done505:
 	MOVQ BX, AX
 
 stopped:
@@ -23000,7 +25550,7 @@ stopped:
 
 // func powersAVX2<>(n int, x *int64, y *int64, p *int64, q *int64, coarse *uint64, fine *uint64, logs *uint64) int
 // Requires: AVX, AVX2
-TEXT ·powersAVX2<>(SB), NOSPLIT, $768-72
+TEXT ·powersAVX2<>(SB), NOSPLIT, $448-72
 	MOVQ x+8(FP), AX
 	MOVQ y+16(FP), CX
 	MOVQ p+24(FP), DX
@@ -23009,19 +25559,19 @@ TEXT ·powersAVX2<>(SB), NOSPLIT, $768-72
 	XORQ DI, DI
 	LEAQ -4(SI), R8
 	CMPQ DI, R8
-	JG   tail505
+	JG   tail511
 
-one503:
+one509:
 	VMOVUPS    (AX)(DI*8), Y0
 	VPSRLQ     $0x01, Y0, Y1
 	VPANDN     Y0, Y1, Y1
 	VPSRLQ     $0x20, Y1, Y2
-	VPOR       constants<>+8064(SB), Y2, Y2
-	VSUBPD     constants<>+8128(SB), Y2, Y2
+	VPOR       constants<>+8128(SB), Y2, Y2
+	VSUBPD     constants<>+8192(SB), Y2, Y2
 	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y1
 	VADDPD     Y2, Y1, Y1
 	VPSRLQ     $0x34, Y1, Y1
-	VMOVUPS    constants<>+8640(SB), Y2
+	VMOVUPS    constants<>+8704(SB), Y2
 	VPSUBQ     Y1, Y2, Y2
 	VPSLLVQ    Y2, Y0, Y0
 	VMOVUPS    constants<>+2560(SB), Y1
@@ -23042,7 +25592,7 @@ one503:
 	VPSRLQ     $0x20, Y4, Y5
 	VPMULUDQ   Y2, Y1, Y2
 	VPADDQ     Y2, Y5, Y5
-	VPAND      constants<>+8448(SB), Y5, Y6
+	VPAND      constants<>+8512(SB), Y5, Y6
 	VPMULUDQ   Y3, Y0, Y2
 	VPADDQ     Y2, Y6, Y6
 	VPSRLQ     $0x20, Y5, Y2
@@ -23057,27 +25607,7 @@ one503:
 	VPSLLQ     $0x2a, Y2, Y1
 	VPSRLQ     $0x16, Y4, Y2
 	VPOR       Y2, Y1, Y1
-	VMOVUPS    constants<>+5376(SB), Y2
-	VXORPD     Y3, Y3, Y3
-	VPAND      constants<>+640(SB), Y2, Y2
-	VPSRLQ     $0x20, Y2, Y4
-	VPSLLQ     $0x0c, Y0, Y5
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y2, Y5, Y7
-	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   Y2, Y6, Y2
-	VPADDQ     Y2, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   Y4, Y5, Y2
-	VPADDQ     Y2, Y8, Y8
-	VPSRLQ     $0x20, Y7, Y2
-	VPSRLQ     $0x20, Y8, Y5
-	VPADDQ     Y5, Y2, Y2
-	VPMULUDQ   Y4, Y6, Y5
-	VPADDQ     Y5, Y2, Y2
-	VPADDQ     Y2, Y3, Y3
 	VMOVUPS    constants<>+5440(SB), Y2
-	VPSUBQ     Y3, Y2, Y2
 	VXORPD     Y3, Y3, Y3
 	VPAND      constants<>+640(SB), Y2, Y2
 	VPSRLQ     $0x20, Y2, Y4
@@ -23087,7 +25617,7 @@ one503:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y2, Y6, Y2
 	VPADDQ     Y2, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y4, Y5, Y2
 	VPADDQ     Y2, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y2
@@ -23107,7 +25637,7 @@ one503:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y2, Y6, Y2
 	VPADDQ     Y2, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y4, Y5, Y2
 	VPADDQ     Y2, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y2
@@ -23127,7 +25657,7 @@ one503:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y2, Y6, Y2
 	VPADDQ     Y2, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y4, Y5, Y2
 	VPADDQ     Y2, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y2
@@ -23147,7 +25677,7 @@ one503:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y2, Y6, Y2
 	VPADDQ     Y2, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y4, Y5, Y2
 	VPADDQ     Y2, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y2
@@ -23157,6 +25687,26 @@ one503:
 	VPADDQ     Y5, Y2, Y2
 	VPADDQ     Y2, Y3, Y3
 	VMOVUPS    constants<>+5696(SB), Y2
+	VPSUBQ     Y3, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VPAND      constants<>+640(SB), Y2, Y2
+	VPSRLQ     $0x20, Y2, Y4
+	VPSLLQ     $0x0c, Y0, Y5
+	VPSRLQ     $0x20, Y5, Y6
+	VPMULUDQ   Y2, Y5, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y2, Y6, Y2
+	VPADDQ     Y2, Y7, Y7
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   Y4, Y5, Y2
+	VPADDQ     Y2, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y2
+	VPSRLQ     $0x20, Y8, Y5
+	VPADDQ     Y5, Y2, Y2
+	VPMULUDQ   Y4, Y6, Y5
+	VPADDQ     Y5, Y2, Y2
+	VPADDQ     Y2, Y3, Y3
+	VMOVUPS    constants<>+5760(SB), Y2
 	VPSUBQ     Y3, Y2, Y2
 	VXORPD     Y3, Y3, Y3
 	VXORPD     Y4, Y4, Y4
@@ -23169,7 +25719,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y3, Y8, Y3
 	VPADDQ     Y3, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y3
 	VPADDQ     Y3, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y3
@@ -23186,7 +25736,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y3, Y8, Y3
 	VPADDQ     Y3, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y3
 	VPADDQ     Y3, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y3
@@ -23203,7 +25753,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y3, Y8, Y3
 	VPADDQ     Y3, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y3
 	VPADDQ     Y3, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y3
@@ -23212,8 +25762,8 @@ one503:
 	VPMULUDQ   Y6, Y8, Y7
 	VPADDQ     Y7, Y3, Y3
 	VPADDQ     Y3, Y5, Y5
-	VPSRLQ     $0x20, Y2, Y3
-	VPMULUDQ   Y3, Y0, Y6
+	VPSRLQ     $0x20, Y2, Y6
+	VPMULUDQ   Y6, Y0, Y6
 	VPSRLQ     $0x20, Y0, Y3
 	VPMULUDQ   Y2, Y3, Y3
 	VPADDQ     Y3, Y6, Y6
@@ -23222,84 +25772,13 @@ one503:
 	VPADDQ     Y6, Y3, Y3
 	VPAND      constants<>+640(SB), Y3, Y2
 	VPADDQ     Y2, Y5, Y5
-	VMOVUPS    constants<>+5760(SB), Y2
-	VPSUBQ     Y5, Y2, Y2
-	VMOVUPS    constants<>+5824(SB), Y3
-	VPSUBQ     Y4, Y3, Y3
-	VPXOR      constants<>+192(SB), Y2, Y4
-	VPSRLQ     $0x34, Y4, Y4
-	VPSUBQ     constants<>+9216(SB), Y4, Y4
-	VPADDQ     Y4, Y3, Y3
-	VXORPD     Y4, Y4, Y4
-	VXORPD     Y5, Y5, Y5
-	VPAND      constants<>+640(SB), Y2, Y2
-	VPSRLQ     $0x20, Y2, Y6
-	VPSLLQ     $0x0c, Y0, Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y2, Y7, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y2, Y8, Y2
-	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y6, Y7, Y2
-	VPADDQ     Y2, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y2
-	VPSRLQ     $0x20, Y10, Y7
-	VPADDQ     Y7, Y2, Y2
-	VPMULUDQ   Y6, Y8, Y7
-	VPADDQ     Y7, Y2, Y2
-	VPADDQ     Y2, Y5, Y5
-	VPAND      constants<>+640(SB), Y3, Y2
-	VPSRLQ     $0x20, Y2, Y6
-	VPSLLQ     $0x0c, Y0, Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y2, Y7, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y2, Y8, Y2
-	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y6, Y7, Y2
-	VPADDQ     Y2, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y2
-	VPSRLQ     $0x20, Y10, Y7
-	VPADDQ     Y7, Y2, Y2
-	VPMULUDQ   Y6, Y8, Y7
-	VPADDQ     Y7, Y2, Y2
-	VPADDQ     Y2, Y4, Y4
-	VPAND      constants<>+640(SB), Y3, Y2
-	VPSRLQ     $0x20, Y2, Y6
-	VPSLLQ     $0x0c, Y1, Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y2, Y7, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y2, Y8, Y2
-	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y6, Y7, Y2
-	VPADDQ     Y2, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y2
-	VPSRLQ     $0x20, Y10, Y7
-	VPADDQ     Y7, Y2, Y2
-	VPMULUDQ   Y6, Y8, Y7
-	VPADDQ     Y7, Y2, Y2
-	VPADDQ     Y2, Y5, Y5
-	VPSRLQ     $0x20, Y3, Y2
-	VPMULUDQ   Y2, Y0, Y6
-	VPSRLQ     $0x20, Y0, Y2
-	VPMULUDQ   Y3, Y2, Y2
-	VPADDQ     Y2, Y6, Y6
-	VPSLLQ     $0x20, Y6, Y6
-	VPMULUDQ   Y3, Y0, Y2
-	VPADDQ     Y6, Y2, Y2
-	VPAND      constants<>+640(SB), Y2, Y2
-	VPADDQ     Y2, Y5, Y5
-	VMOVUPS    constants<>+5888(SB), Y2
+	VMOVUPS    constants<>+5824(SB), Y2
 	VPSUBQ     Y5, Y2, Y2
 	VMOVUPS    constants<>+5888(SB), Y3
 	VPSUBQ     Y4, Y3, Y3
 	VPXOR      constants<>+192(SB), Y2, Y4
 	VPSRLQ     $0x34, Y4, Y4
-	VPSUBQ     constants<>+9216(SB), Y4, Y4
+	VPSUBQ     constants<>+9280(SB), Y4, Y4
 	VPADDQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
@@ -23311,7 +25790,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23328,7 +25807,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23345,7 +25824,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23354,8 +25833,8 @@ one503:
 	VPMULUDQ   Y6, Y8, Y7
 	VPADDQ     Y7, Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VPSRLQ     $0x20, Y3, Y2
-	VPMULUDQ   Y2, Y0, Y6
+	VPSRLQ     $0x20, Y3, Y6
+	VPMULUDQ   Y6, Y0, Y6
 	VPSRLQ     $0x20, Y0, Y2
 	VPMULUDQ   Y3, Y2, Y2
 	VPADDQ     Y2, Y6, Y6
@@ -23364,13 +25843,13 @@ one503:
 	VPADDQ     Y6, Y2, Y2
 	VPAND      constants<>+640(SB), Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VMOVUPS    constants<>+4480(SB), Y2
+	VMOVUPS    constants<>+5952(SB), Y2
 	VPSUBQ     Y5, Y2, Y2
 	VMOVUPS    constants<>+5952(SB), Y3
 	VPSUBQ     Y4, Y3, Y3
 	VPXOR      constants<>+192(SB), Y2, Y4
 	VPSRLQ     $0x34, Y4, Y4
-	VPSUBQ     constants<>+9216(SB), Y4, Y4
+	VPSUBQ     constants<>+9280(SB), Y4, Y4
 	VPADDQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
@@ -23382,7 +25861,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23399,7 +25878,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23416,7 +25895,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23425,8 +25904,8 @@ one503:
 	VPMULUDQ   Y6, Y8, Y7
 	VPADDQ     Y7, Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VPSRLQ     $0x20, Y3, Y2
-	VPMULUDQ   Y2, Y0, Y6
+	VPSRLQ     $0x20, Y3, Y6
+	VPMULUDQ   Y6, Y0, Y6
 	VPSRLQ     $0x20, Y0, Y2
 	VPMULUDQ   Y3, Y2, Y2
 	VPADDQ     Y2, Y6, Y6
@@ -23435,13 +25914,13 @@ one503:
 	VPADDQ     Y6, Y2, Y2
 	VPAND      constants<>+640(SB), Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VMOVUPS    constants<>+6016(SB), Y2
+	VMOVUPS    constants<>+4544(SB), Y2
 	VPSUBQ     Y5, Y2, Y2
 	VMOVUPS    constants<>+6016(SB), Y3
 	VPSUBQ     Y4, Y3, Y3
 	VPXOR      constants<>+192(SB), Y2, Y4
 	VPSRLQ     $0x34, Y4, Y4
-	VPSUBQ     constants<>+9216(SB), Y4, Y4
+	VPSUBQ     constants<>+9280(SB), Y4, Y4
 	VPADDQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
@@ -23453,7 +25932,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23470,7 +25949,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23487,7 +25966,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23496,8 +25975,8 @@ one503:
 	VPMULUDQ   Y6, Y8, Y7
 	VPADDQ     Y7, Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VPSRLQ     $0x20, Y3, Y2
-	VPMULUDQ   Y2, Y0, Y6
+	VPSRLQ     $0x20, Y3, Y6
+	VPMULUDQ   Y6, Y0, Y6
 	VPSRLQ     $0x20, Y0, Y2
 	VPMULUDQ   Y3, Y2, Y2
 	VPADDQ     Y2, Y6, Y6
@@ -23506,13 +25985,13 @@ one503:
 	VPADDQ     Y6, Y2, Y2
 	VPAND      constants<>+640(SB), Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VMOVUPS    constants<>+4480(SB), Y2
+	VMOVUPS    constants<>+6080(SB), Y2
 	VPSUBQ     Y5, Y2, Y2
-	VMOVUPS    constants<>+448(SB), Y3
+	VMOVUPS    constants<>+6080(SB), Y3
 	VPSUBQ     Y4, Y3, Y3
 	VPXOR      constants<>+192(SB), Y2, Y4
 	VPSRLQ     $0x34, Y4, Y4
-	VPSUBQ     constants<>+9216(SB), Y4, Y4
+	VPSUBQ     constants<>+9280(SB), Y4, Y4
 	VPADDQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
@@ -23524,7 +26003,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23541,7 +26020,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23558,7 +26037,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23567,8 +26046,79 @@ one503:
 	VPMULUDQ   Y6, Y8, Y7
 	VPADDQ     Y7, Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VPSRLQ     $0x20, Y3, Y2
-	VPMULUDQ   Y2, Y0, Y6
+	VPSRLQ     $0x20, Y3, Y6
+	VPMULUDQ   Y6, Y0, Y6
+	VPSRLQ     $0x20, Y0, Y2
+	VPMULUDQ   Y3, Y2, Y2
+	VPADDQ     Y2, Y6, Y6
+	VPSLLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y3, Y0, Y2
+	VPADDQ     Y6, Y2, Y2
+	VPAND      constants<>+640(SB), Y2, Y2
+	VPADDQ     Y2, Y5, Y5
+	VMOVUPS    constants<>+4544(SB), Y2
+	VPSUBQ     Y5, Y2, Y2
+	VMOVUPS    constants<>+448(SB), Y3
+	VPSUBQ     Y4, Y3, Y3
+	VPXOR      constants<>+192(SB), Y2, Y4
+	VPSRLQ     $0x34, Y4, Y4
+	VPSUBQ     constants<>+9280(SB), Y4, Y4
+	VPADDQ     Y4, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VPAND      constants<>+640(SB), Y2, Y2
+	VPSRLQ     $0x20, Y2, Y6
+	VPSLLQ     $0x0c, Y0, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   Y2, Y7, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y2, Y8, Y2
+	VPADDQ     Y2, Y9, Y9
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   Y6, Y7, Y2
+	VPADDQ     Y2, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y2
+	VPSRLQ     $0x20, Y10, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPMULUDQ   Y6, Y8, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPAND      constants<>+640(SB), Y3, Y2
+	VPSRLQ     $0x20, Y2, Y6
+	VPSLLQ     $0x0c, Y0, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   Y2, Y7, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y2, Y8, Y2
+	VPADDQ     Y2, Y9, Y9
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   Y6, Y7, Y2
+	VPADDQ     Y2, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y2
+	VPSRLQ     $0x20, Y10, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPMULUDQ   Y6, Y8, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPADDQ     Y2, Y4, Y4
+	VPAND      constants<>+640(SB), Y3, Y2
+	VPSRLQ     $0x20, Y2, Y6
+	VPSLLQ     $0x0c, Y1, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   Y2, Y7, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y2, Y8, Y2
+	VPADDQ     Y2, Y9, Y9
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   Y6, Y7, Y2
+	VPADDQ     Y2, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y2
+	VPSRLQ     $0x20, Y10, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPMULUDQ   Y6, Y8, Y7
+	VPADDQ     Y7, Y2, Y2
+	VPADDQ     Y2, Y5, Y5
+	VPSRLQ     $0x20, Y3, Y6
+	VPMULUDQ   Y6, Y0, Y6
 	VPSRLQ     $0x20, Y0, Y2
 	VPMULUDQ   Y3, Y2, Y2
 	VPADDQ     Y2, Y6, Y6
@@ -23583,7 +26133,7 @@ one503:
 	VPSUBQ     Y4, Y3, Y3
 	VPXOR      constants<>+192(SB), Y2, Y4
 	VPSRLQ     $0x34, Y4, Y4
-	VPSUBQ     constants<>+9216(SB), Y4, Y4
+	VPSUBQ     constants<>+9280(SB), Y4, Y4
 	VPADDQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
@@ -23595,7 +26145,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23612,7 +26162,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y2, Y8, Y2
 	VPADDQ     Y2, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y6, Y7, Y2
 	VPADDQ     Y2, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y2
@@ -23629,7 +26179,7 @@ one503:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y2, Y7, Y2
 	VPADDQ     Y2, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y6, Y1, Y2
 	VPADDQ     Y2, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y2
@@ -23638,8 +26188,8 @@ one503:
 	VPMULUDQ   Y6, Y7, Y1
 	VPADDQ     Y1, Y2, Y2
 	VPADDQ     Y2, Y5, Y5
-	VPSRLQ     $0x20, Y3, Y1
-	VPMULUDQ   Y1, Y0, Y2
+	VPSRLQ     $0x20, Y3, Y2
+	VPMULUDQ   Y2, Y0, Y2
 	VPSRLQ     $0x20, Y0, Y1
 	VPMULUDQ   Y3, Y1, Y1
 	VPADDQ     Y1, Y2, Y2
@@ -23669,55 +26219,55 @@ one503:
 	VXORPD     Y3, Y3, Y3
 	VPSLLQ     $0x0c, Y0, Y4
 	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   constants<>+6080(SB), Y4, Y7
+	VPMULUDQ   constants<>+6144(SB), Y4, Y7
 	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   constants<>+6080(SB), Y5, Y6
+	VPMULUDQ   constants<>+6144(SB), Y5, Y6
 	VPADDQ     Y6, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   constants<>+9280(SB), Y4, Y6
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   constants<>+9344(SB), Y4, Y6
 	VPADDQ     Y6, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y6
 	VPSRLQ     $0x20, Y8, Y4
 	VPADDQ     Y4, Y6, Y6
-	VPMULUDQ   constants<>+9280(SB), Y5, Y4
+	VPMULUDQ   constants<>+9344(SB), Y5, Y4
 	VPADDQ     Y4, Y6, Y6
 	VPADDQ     Y6, Y3, Y3
 	VPSLLQ     $0x0c, Y0, Y4
 	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   constants<>+6144(SB), Y4, Y7
+	VPMULUDQ   constants<>+6208(SB), Y4, Y7
 	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   constants<>+6144(SB), Y5, Y6
+	VPMULUDQ   constants<>+6208(SB), Y5, Y6
 	VPADDQ     Y6, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   constants<>+9344(SB), Y4, Y6
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   constants<>+9408(SB), Y4, Y6
 	VPADDQ     Y6, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y6
 	VPSRLQ     $0x20, Y8, Y4
 	VPADDQ     Y4, Y6, Y6
-	VPMULUDQ   constants<>+9344(SB), Y5, Y4
+	VPMULUDQ   constants<>+9408(SB), Y5, Y4
 	VPADDQ     Y4, Y6, Y6
 	VPADDQ     Y6, Y2, Y2
 	VPSLLQ     $0x0c, Y1, Y4
 	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   constants<>+6144(SB), Y4, Y7
+	VPMULUDQ   constants<>+6208(SB), Y4, Y7
 	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   constants<>+6144(SB), Y5, Y6
+	VPMULUDQ   constants<>+6208(SB), Y5, Y6
 	VPADDQ     Y6, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   constants<>+9344(SB), Y4, Y6
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   constants<>+9408(SB), Y4, Y6
 	VPADDQ     Y6, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y6
 	VPSRLQ     $0x20, Y8, Y4
 	VPADDQ     Y4, Y6, Y6
-	VPMULUDQ   constants<>+9344(SB), Y5, Y4
+	VPMULUDQ   constants<>+9408(SB), Y5, Y4
 	VPADDQ     Y4, Y6, Y6
 	VPADDQ     Y6, Y3, Y3
-	VPMULUDQ   constants<>+9344(SB), Y0, Y5
+	VPMULUDQ   constants<>+9408(SB), Y0, Y5
 	VPSRLQ     $0x20, Y0, Y4
-	VPMULUDQ   constants<>+6144(SB), Y4, Y4
+	VPMULUDQ   constants<>+6208(SB), Y4, Y4
 	VPADDQ     Y4, Y5, Y5
 	VPSLLQ     $0x20, Y5, Y5
-	VPMULUDQ   constants<>+6144(SB), Y0, Y4
+	VPMULUDQ   constants<>+6208(SB), Y0, Y4
 	VPADDQ     Y5, Y4, Y4
 	VPAND      constants<>+640(SB), Y4, Y4
 	VPADDQ     Y4, Y3, Y3
@@ -23776,7 +26326,7 @@ one503:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y4, Y6, Y4
 	VPADDQ     Y4, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y5, Y3, Y4
 	VPADDQ     Y4, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y4
@@ -23795,7 +26345,7 @@ one503:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y4, Y6, Y4
 	VPADDQ     Y4, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y5, Y3, Y4
 	VPADDQ     Y4, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y4
@@ -23814,7 +26364,7 @@ one503:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y4, Y6, Y4
 	VPADDQ     Y4, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y5, Y3, Y4
 	VPADDQ     Y4, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y4
@@ -23825,8 +26375,8 @@ one503:
 	VPADDQ     Y4, Y2, Y2
 	VMOVUPS    224(SP), Y3
 	VMOVUPS    128(SP), Y4
-	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   Y5, Y3, Y6
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   Y6, Y3, Y6
 	VPSRLQ     $0x20, Y3, Y5
 	VPMULUDQ   Y4, Y5, Y5
 	VPADDQ     Y5, Y6, Y6
@@ -23837,8 +26387,8 @@ one503:
 	VPADDQ     Y3, Y0, Y0
 	VMOVUPS    224(SP), Y3
 	VMOVUPS    96(SP), Y4
-	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   Y5, Y3, Y6
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   Y6, Y3, Y6
 	VPSRLQ     $0x20, Y3, Y5
 	VPMULUDQ   Y4, Y5, Y5
 	VPADDQ     Y5, Y6, Y6
@@ -23849,8 +26399,8 @@ one503:
 	VPADDQ     Y3, Y1, Y1
 	VMOVUPS    256(SP), Y3
 	VMOVUPS    96(SP), Y4
-	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   Y5, Y3, Y6
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   Y6, Y3, Y6
 	VPSRLQ     $0x20, Y3, Y5
 	VPMULUDQ   Y4, Y5, Y5
 	VPADDQ     Y5, Y6, Y6
@@ -23861,8 +26411,8 @@ one503:
 	VPADDQ     Y3, Y2, Y2
 	VMOVUPS    256(SP), Y3
 	VMOVUPS    160(SP), Y4
-	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   Y5, Y3, Y6
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   Y6, Y3, Y6
 	VPSRLQ     $0x20, Y3, Y5
 	VPMULUDQ   Y4, Y5, Y5
 	VPADDQ     Y5, Y6, Y6
@@ -23873,8 +26423,8 @@ one503:
 	VPADDQ     Y3, Y0, Y0
 	VMOVUPS    256(SP), Y3
 	VMOVUPS    128(SP), Y4
-	VPSRLQ     $0x20, Y4, Y5
-	VPMULUDQ   Y5, Y3, Y6
+	VPSRLQ     $0x20, Y4, Y6
+	VPMULUDQ   Y6, Y3, Y6
 	VPSRLQ     $0x20, Y3, Y5
 	VPMULUDQ   Y4, Y5, Y5
 	VPADDQ     Y5, Y6, Y6
@@ -23893,7 +26443,7 @@ one503:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y4, Y6, Y4
 	VPADDQ     Y4, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y5, Y3, Y4
 	VPADDQ     Y4, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y4
@@ -23912,7 +26462,7 @@ one503:
 	VPSRLQ     $0x20, Y7, Y7
 	VPMULUDQ   Y4, Y6, Y4
 	VPADDQ     Y4, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
+	VPAND      constants<>+8512(SB), Y7, Y8
 	VPMULUDQ   Y5, Y3, Y4
 	VPADDQ     Y4, Y8, Y8
 	VPSRLQ     $0x20, Y7, Y4
@@ -23924,7 +26474,7 @@ one503:
 	VPSRLQ     $0x34, Y0, Y3
 	VPADDQ     Y3, Y1, Y1
 	VPAND      constants<>+640(SB), Y0, Y0
-	VPAND      constants<>+6208(SB), Y1, Y3
+	VPAND      constants<>+6272(SB), Y1, Y3
 	VXORPD     Y4, Y4, Y4
 	VPCMPEQQ   Y4, Y3, Y3
 	VPXOR      constants<>+1536(SB), Y3, Y3
@@ -23933,7 +26483,7 @@ one503:
 	VPCMPEQQ   Y4, Y2, Y2
 	VPXOR      constants<>+1536(SB), Y2, Y2
 	VPOR       Y2, Y3, Y3
-	VBLENDVPD  Y3, constants<>+6272(SB), Y1, Y1
+	VBLENDVPD  Y3, constants<>+6336(SB), Y1, Y1
 	VPSLLQ     $0x0e, Y1, Y1
 	VPSRLQ     $0x26, Y0, Y2
 	VPOR       Y2, Y1, Y1
@@ -23954,129 +26504,133 @@ one503:
 	VPXOR      Y2, Y0, Y0
 	VPSUBQ     Y2, Y0, Y0
 	VPADDQ     constants<>+192(SB), Y1, Y1
-	VMOVUPS    constants<>+6336(SB), Y2
+	VMOVUPS    constants<>+6400(SB), Y2
 	VPXOR      constants<>+192(SB), Y1, Y3
 	VPXOR      constants<>+192(SB), Y2, Y2
 	VPCMPGTQ   Y3, Y2, Y2
 	VPXOR      constants<>+1536(SB), Y2, Y2
-	VPSRLQ     $0x39, Y1, Y3
-	VMOVUPS    constants<>+2176(SB), Y4
-	VPSUBQ     Y3, Y4, Y4
 	MOVQ       coarse+40(FP), R9
 	MOVQ       fine+48(FP), R10
-	VPSRLQ     $0x30, Y1, Y3
-	VPAND      constants<>+2240(SB), Y3, Y3
-	VPSRLQ     $0x29, Y1, Y5
-	VPAND      constants<>+2304(SB), Y5, Y5
-	VXORPD     Y6, Y6, Y6
-	VMOVUPS    constants<>+1536(SB), Y7
-	VPGATHERQQ Y7, (R10)(Y5*8), Y6
+	VMOVUPS    Y1, 288(SP)
 	VPSLLQ     $0x17, Y1, Y1
 	VPSRLQ     $0x29, Y0, Y0
 	VPOR       Y0, Y1, Y0
 	VPSRLQ     $0x20, Y0, Y1
-	VPMULUDQ   constants<>+2368(SB), Y0, Y7
-	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   constants<>+2368(SB), Y1, Y5
-	VPADDQ     Y5, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   constants<>+8576(SB), Y0, Y5
-	VPADDQ     Y5, Y8, Y8
-	VPSRLQ     $0x20, Y7, Y5
-	VPSRLQ     $0x20, Y8, Y0
-	VPADDQ     Y0, Y5, Y5
-	VPMULUDQ   constants<>+8576(SB), Y1, Y0
-	VPADDQ     Y0, Y5, Y5
-	VPSRLQ     $0x0c, Y5, Y0
+	VPMULUDQ   constants<>+2112(SB), Y0, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPMULUDQ   constants<>+2112(SB), Y1, Y3
+	VPADDQ     Y3, Y4, Y4
+	VPAND      constants<>+8512(SB), Y4, Y5
+	VPMULUDQ   constants<>+8640(SB), Y0, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPSRLQ     $0x20, Y4, Y3
+	VPSRLQ     $0x20, Y5, Y0
+	VPADDQ     Y0, Y3, Y3
+	VPMULUDQ   constants<>+8640(SB), Y1, Y0
+	VPADDQ     Y0, Y3, Y3
+	VPSRLQ     $0x0c, Y3, Y0
 	VXORPD     Y1, Y1, Y1
-	VPAND      constants<>+640(SB), Y0, Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPSLLQ     $0x0c, Y0, Y9
-	VPSRLQ     $0x20, Y9, Y10
-	VPMULUDQ   Y7, Y9, Y11
-	VPSRLQ     $0x20, Y11, Y11
-	VPMULUDQ   Y7, Y10, Y7
-	VPADDQ     Y7, Y11, Y11
-	VPAND      constants<>+8448(SB), Y11, Y12
-	VPMULUDQ   Y8, Y9, Y7
-	VPADDQ     Y7, Y12, Y12
-	VPSRLQ     $0x20, Y11, Y7
-	VPSRLQ     $0x20, Y12, Y9
-	VPADDQ     Y9, Y7, Y7
-	VPMULUDQ   Y8, Y10, Y9
-	VPADDQ     Y9, Y7, Y7
-	VPADDQ     Y7, Y1, Y1
-	VXORPD     Y7, Y7, Y7
+	VPAND      constants<>+640(SB), Y0, Y4
+	VPSRLQ     $0x20, Y4, Y5
+	VPSLLQ     $0x0c, Y0, Y6
+	VPSRLQ     $0x20, Y6, Y7
+	VPMULUDQ   Y4, Y6, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y4, Y7, Y4
+	VPADDQ     Y4, Y8, Y8
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y5, Y6, Y4
+	VPADDQ     Y4, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y4
+	VPSRLQ     $0x20, Y9, Y6
+	VPADDQ     Y6, Y4, Y4
+	VPMULUDQ   Y5, Y7, Y6
+	VPADDQ     Y6, Y4, Y4
+	VPADDQ     Y4, Y1, Y1
+	VXORPD     Y4, Y4, Y4
 	VPAND      constants<>+640(SB), Y0, Y0
-	VPSRLQ     $0x20, Y0, Y8
-	VPSLLQ     $0x0c, Y1, Y9
-	VPSRLQ     $0x20, Y9, Y10
-	VPMULUDQ   Y0, Y9, Y11
-	VPSRLQ     $0x20, Y11, Y11
-	VPMULUDQ   Y0, Y10, Y0
-	VPADDQ     Y0, Y11, Y11
-	VPAND      constants<>+8448(SB), Y11, Y12
-	VPMULUDQ   Y8, Y9, Y0
-	VPADDQ     Y0, Y12, Y12
-	VPSRLQ     $0x20, Y11, Y0
-	VPSRLQ     $0x20, Y12, Y9
-	VPADDQ     Y9, Y0, Y0
-	VPMULUDQ   Y8, Y10, Y9
-	VPADDQ     Y9, Y0, Y0
-	VPADDQ     Y0, Y7, Y7
-	VPSRLQ     $0x14, Y7, Y0
-	VPMULUDQ   constants<>+2496(SB), Y0, Y0
-	VPSRLQ     $0x05, Y1, Y1
-	VPADDQ     Y1, Y5, Y1
-	VPSRLQ     $0x22, Y0, Y0
-	VPADDQ     Y0, Y1, Y0
-	VPSRLQ     $0x08, Y0, Y1
-	VPADDQ     Y1, Y6, Y1
-	VPSRLQ     $0x20, Y6, Y5
-	VPSRLQ     $0x20, Y0, Y7
+	VPSRLQ     $0x20, Y0, Y5
+	VPSLLQ     $0x0c, Y1, Y6
+	VPSRLQ     $0x20, Y6, Y7
 	VPMULUDQ   Y0, Y6, Y8
 	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y0, Y5, Y0
+	VPMULUDQ   Y0, Y7, Y0
 	VPADDQ     Y0, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y7, Y6, Y0
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y5, Y6, Y0
 	VPADDQ     Y0, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y0
 	VPSRLQ     $0x20, Y9, Y6
 	VPADDQ     Y6, Y0, Y0
-	VPMULUDQ   Y7, Y5, Y6
+	VPMULUDQ   Y5, Y7, Y6
 	VPADDQ     Y6, Y0, Y0
+	VPADDQ     Y0, Y4, Y4
+	VPSRLQ     $0x14, Y4, Y0
+	VPMULUDQ   constants<>+2240(SB), Y0, Y0
+	VPSRLQ     $0x05, Y1, Y1
+	VPADDQ     Y1, Y3, Y1
+	VPSRLQ     $0x22, Y0, Y0
+	VPADDQ     Y0, Y1, Y0
+	VMOVUPS    288(SP), Y1
+	VPSRLQ     $0x29, Y1, Y1
+	VPAND      constants<>+2304(SB), Y1, Y1
+	VXORPD     Y3, Y3, Y3
+	VMOVUPS    constants<>+1536(SB), Y4
+	VPGATHERQQ Y4, (R10)(Y1*8), Y3
+	VPSRLQ     $0x08, Y0, Y1
+	VPADDQ     Y1, Y3, Y1
+	VPSRLQ     $0x20, Y3, Y4
+	VPSRLQ     $0x20, Y0, Y5
+	VPMULUDQ   Y0, Y3, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y0, Y4, Y0
+	VPADDQ     Y0, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y7
+	VPMULUDQ   Y5, Y3, Y0
+	VPADDQ     Y0, Y7, Y7
+	VPSRLQ     $0x20, Y6, Y0
+	VPSRLQ     $0x20, Y7, Y3
+	VPADDQ     Y3, Y0, Y0
+	VPMULUDQ   Y5, Y4, Y3
+	VPADDQ     Y3, Y0, Y0
 	VPSRLQ     $0x10, Y0, Y0
 	VPADDQ     Y0, Y1, Y0
-	VXORPD     Y1, Y1, Y1
-	VMOVUPS    constants<>+1536(SB), Y5
-	VPGATHERQQ Y5, (R9)(Y3*8), Y1
-	VPSRLQ     $0x20, Y1, Y5
-	VPSRLQ     $0x20, Y0, Y6
-	VPMULUDQ   Y0, Y1, Y7
-	VPSRLQ     $0x20, Y7, Y7
-	VPMULUDQ   Y0, Y5, Y0
+	VMOVUPS    288(SP), Y1
+	VPSRLQ     $0x30, Y1, Y1
+	VPAND      constants<>+2368(SB), Y1, Y1
+	VXORPD     Y3, Y3, Y3
+	VMOVUPS    constants<>+1536(SB), Y4
+	VPGATHERQQ Y4, (R9)(Y1*8), Y3
+	VPSRLQ     $0x20, Y3, Y4
+	VPSRLQ     $0x20, Y0, Y5
+	VPMULUDQ   Y0, Y3, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   Y0, Y4, Y0
+	VPADDQ     Y0, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y7
+	VPMULUDQ   Y5, Y3, Y0
 	VPADDQ     Y0, Y7, Y7
-	VPAND      constants<>+8448(SB), Y7, Y8
-	VPMULUDQ   Y6, Y1, Y0
-	VPADDQ     Y0, Y8, Y8
-	VPSRLQ     $0x20, Y7, Y0
-	VPSRLQ     $0x20, Y8, Y7
-	VPADDQ     Y7, Y0, Y0
-	VPMULUDQ   Y6, Y5, Y7
-	VPADDQ     Y7, Y0, Y0
-	VPSRLQ     $0x08, Y0, Y5
-	VPADDQ     Y5, Y1, Y1
-	VXORPD     Y5, Y5, Y5
-	VMOVUPS    constants<>+1536(SB), Y6
-	VPGATHERQQ Y6, 8(R9)(Y3*8), Y5
+	VPSRLQ     $0x20, Y6, Y0
+	VPSRLQ     $0x20, Y7, Y6
+	VPADDQ     Y6, Y0, Y0
+	VPMULUDQ   Y5, Y4, Y6
+	VPADDQ     Y6, Y0, Y0
+	VPSRLQ     $0x08, Y0, Y4
+	VPADDQ     Y4, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, 8(R9)(Y1*8), Y4
 	VPSLLQ     $0x38, Y0, Y0
-	VPADDQ     Y0, Y5, Y0
+	VPADDQ     Y0, Y4, Y0
 	VPXOR      constants<>+192(SB), Y0, Y0
-	VPXOR      constants<>+192(SB), Y5, Y3
-	VPCMPGTQ   Y0, Y3, Y0
+	VPXOR      constants<>+192(SB), Y4, Y1
+	VPCMPGTQ   Y0, Y1, Y0
+	VPSUBQ     Y0, Y3, Y3
+	VMOVUPS    288(SP), Y0
+	VPSRLQ     $0x39, Y0, Y0
+	VMOVUPS    constants<>+2432(SB), Y1
 	VPSUBQ     Y0, Y1, Y1
-	VPSRLVQ    Y4, Y1, Y0
+	VPSRLVQ    Y1, Y3, Y0
 	VPADDQ     constants<>+64(SB), Y0, Y0
 	VPSRLQ     $0x01, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -24088,22 +26642,22 @@ one503:
 	VPXOR      constants<>+1536(SB), Y1, Y1
 	VPOR       Y1, Y2, Y2
 	VMOVUPS    (CX)(DI*8), Y1
-	VMOVUPS    constants<>+6400(SB), Y3
+	VMOVUPS    constants<>+6464(SB), Y3
 	VPCMPGTQ   Y3, Y1, Y4
 	VBLENDVPD  Y4, Y1, Y3, Y3
-	VPSUBQ     constants<>+6464(SB), Y3, Y1
+	VPSUBQ     constants<>+6528(SB), Y3, Y1
 	VXORPD     Y3, Y3, Y3
 	VPCMPGTQ   Y1, Y3, Y3
 	VPXOR      Y3, Y1, Y4
 	VPSUBQ     Y3, Y4, Y3
-	VMOVUPS    Y1, 288(SP)
-	VMOVUPS    Y3, 320(SP)
+	VMOVUPS    Y1, 320(SP)
+	VMOVUPS    Y3, 352(SP)
 	VPSRLQ     $0x34, Y3, Y1
-	VMOVUPS    Y1, 352(SP)
+	VMOVUPS    Y1, 384(SP)
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y3, Y3, Y3
 	VXORPD     Y4, Y4, Y4
-	VMOVUPS    320(SP), Y5
+	VMOVUPS    352(SP), Y5
 	VMOVUPS    160(SP), Y6
 	VPAND      constants<>+640(SB), Y6, Y6
 	VPSRLQ     $0x20, Y6, Y7
@@ -24113,7 +26667,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y6, Y8, Y6
 	VPADDQ     Y6, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y7, Y5, Y6
 	VPADDQ     Y6, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y6
@@ -24122,7 +26676,7 @@ one503:
 	VPMULUDQ   Y7, Y8, Y5
 	VPADDQ     Y5, Y6, Y6
 	VPADDQ     Y6, Y1, Y1
-	VMOVUPS    320(SP), Y5
+	VMOVUPS    352(SP), Y5
 	VMOVUPS    128(SP), Y6
 	VPAND      constants<>+640(SB), Y6, Y6
 	VPSRLQ     $0x20, Y6, Y7
@@ -24132,7 +26686,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y6, Y8, Y6
 	VPADDQ     Y6, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y7, Y5, Y6
 	VPADDQ     Y6, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y6
@@ -24141,7 +26695,7 @@ one503:
 	VPMULUDQ   Y7, Y8, Y5
 	VPADDQ     Y5, Y6, Y6
 	VPADDQ     Y6, Y3, Y3
-	VMOVUPS    320(SP), Y5
+	VMOVUPS    352(SP), Y5
 	VMOVUPS    96(SP), Y6
 	VPAND      constants<>+640(SB), Y6, Y6
 	VPSRLQ     $0x20, Y6, Y7
@@ -24151,7 +26705,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y6, Y8, Y6
 	VPADDQ     Y6, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y7, Y5, Y6
 	VPADDQ     Y6, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y6
@@ -24160,10 +26714,10 @@ one503:
 	VPMULUDQ   Y7, Y8, Y5
 	VPADDQ     Y5, Y6, Y6
 	VPADDQ     Y6, Y4, Y4
-	VMOVUPS    320(SP), Y5
+	VMOVUPS    352(SP), Y5
 	VMOVUPS    128(SP), Y6
-	VPSRLQ     $0x20, Y6, Y7
-	VPMULUDQ   Y7, Y5, Y8
+	VPSRLQ     $0x20, Y6, Y8
+	VPMULUDQ   Y8, Y5, Y8
 	VPSRLQ     $0x20, Y5, Y7
 	VPMULUDQ   Y6, Y7, Y7
 	VPADDQ     Y7, Y8, Y8
@@ -24172,10 +26726,10 @@ one503:
 	VPADDQ     Y8, Y7, Y7
 	VPAND      constants<>+640(SB), Y7, Y5
 	VPADDQ     Y5, Y1, Y1
-	VMOVUPS    320(SP), Y5
+	VMOVUPS    352(SP), Y5
 	VMOVUPS    96(SP), Y6
-	VPSRLQ     $0x20, Y6, Y7
-	VPMULUDQ   Y7, Y5, Y8
+	VPSRLQ     $0x20, Y6, Y8
+	VPMULUDQ   Y8, Y5, Y8
 	VPSRLQ     $0x20, Y5, Y7
 	VPMULUDQ   Y6, Y7, Y7
 	VPADDQ     Y7, Y8, Y8
@@ -24184,10 +26738,10 @@ one503:
 	VPADDQ     Y8, Y7, Y7
 	VPAND      constants<>+640(SB), Y7, Y5
 	VPADDQ     Y5, Y3, Y3
-	VMOVUPS    352(SP), Y5
+	VMOVUPS    384(SP), Y5
 	VMOVUPS    96(SP), Y6
-	VPSRLQ     $0x20, Y6, Y7
-	VPMULUDQ   Y7, Y5, Y8
+	VPSRLQ     $0x20, Y6, Y8
+	VPMULUDQ   Y8, Y5, Y8
 	VPSRLQ     $0x20, Y5, Y7
 	VPMULUDQ   Y6, Y7, Y7
 	VPADDQ     Y7, Y8, Y8
@@ -24196,10 +26750,10 @@ one503:
 	VPADDQ     Y8, Y7, Y7
 	VPAND      constants<>+640(SB), Y7, Y5
 	VPADDQ     Y5, Y4, Y4
-	VMOVUPS    352(SP), Y5
+	VMOVUPS    384(SP), Y5
 	VMOVUPS    160(SP), Y6
-	VPSRLQ     $0x20, Y6, Y7
-	VPMULUDQ   Y7, Y5, Y8
+	VPSRLQ     $0x20, Y6, Y8
+	VPMULUDQ   Y8, Y5, Y8
 	VPSRLQ     $0x20, Y5, Y7
 	VPMULUDQ   Y6, Y7, Y7
 	VPADDQ     Y7, Y8, Y8
@@ -24208,10 +26762,10 @@ one503:
 	VPADDQ     Y8, Y7, Y7
 	VPAND      constants<>+640(SB), Y7, Y5
 	VPADDQ     Y5, Y1, Y1
-	VMOVUPS    352(SP), Y5
+	VMOVUPS    384(SP), Y5
 	VMOVUPS    128(SP), Y6
-	VPSRLQ     $0x20, Y6, Y7
-	VPMULUDQ   Y7, Y5, Y8
+	VPSRLQ     $0x20, Y6, Y8
+	VPMULUDQ   Y8, Y5, Y8
 	VPSRLQ     $0x20, Y5, Y7
 	VPMULUDQ   Y6, Y7, Y7
 	VPADDQ     Y7, Y8, Y8
@@ -24220,7 +26774,7 @@ one503:
 	VPADDQ     Y8, Y7, Y7
 	VPAND      constants<>+640(SB), Y7, Y5
 	VPADDQ     Y5, Y3, Y3
-	VMOVUPS    352(SP), Y5
+	VMOVUPS    384(SP), Y5
 	VMOVUPS    128(SP), Y6
 	VPAND      constants<>+640(SB), Y6, Y6
 	VPSRLQ     $0x20, Y6, Y7
@@ -24230,7 +26784,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y6, Y8, Y6
 	VPADDQ     Y6, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y7, Y5, Y6
 	VPADDQ     Y6, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y6
@@ -24239,7 +26793,7 @@ one503:
 	VPMULUDQ   Y7, Y8, Y5
 	VPADDQ     Y5, Y6, Y6
 	VPADDQ     Y6, Y4, Y4
-	VMOVUPS    352(SP), Y5
+	VMOVUPS    384(SP), Y5
 	VMOVUPS    160(SP), Y6
 	VPAND      constants<>+640(SB), Y6, Y6
 	VPSRLQ     $0x20, Y6, Y7
@@ -24249,7 +26803,7 @@ one503:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y6, Y8, Y6
 	VPADDQ     Y6, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y7, Y5, Y6
 	VPADDQ     Y6, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y6
@@ -24261,7 +26815,7 @@ one503:
 	VPSRLQ     $0x34, Y1, Y5
 	VPADDQ     Y5, Y3, Y3
 	VPAND      constants<>+640(SB), Y1, Y1
-	VPAND      constants<>+6208(SB), Y3, Y5
+	VPAND      constants<>+6272(SB), Y3, Y5
 	VXORPD     Y6, Y6, Y6
 	VPCMPEQQ   Y6, Y5, Y5
 	VPXOR      constants<>+1536(SB), Y5, Y5
@@ -24270,12 +26824,12 @@ one503:
 	VPCMPEQQ   Y6, Y4, Y4
 	VPXOR      constants<>+1536(SB), Y4, Y4
 	VPOR       Y4, Y5, Y5
-	VBLENDVPD  Y5, constants<>+6272(SB), Y3, Y3
+	VBLENDVPD  Y5, constants<>+6336(SB), Y3, Y3
 	VPSLLQ     $0x0e, Y3, Y3
 	VPSRLQ     $0x26, Y1, Y4
 	VPOR       Y4, Y3, Y3
 	VPSLLQ     $0x1a, Y1, Y1
-	VMOVUPS    288(SP), Y4
+	VMOVUPS    320(SP), Y4
 	VMOVUPS    64(SP), Y5
 	VPXOR      Y5, Y4, Y4
 	VXORPD     Y5, Y5, Y5
@@ -24291,129 +26845,133 @@ one503:
 	VPXOR      Y4, Y1, Y1
 	VPSUBQ     Y4, Y1, Y1
 	VPADDQ     constants<>+192(SB), Y3, Y3
-	VMOVUPS    constants<>+6336(SB), Y4
+	VMOVUPS    constants<>+6400(SB), Y4
 	VPXOR      constants<>+192(SB), Y3, Y5
 	VPXOR      constants<>+192(SB), Y4, Y4
 	VPCMPGTQ   Y5, Y4, Y4
 	VPXOR      constants<>+1536(SB), Y4, Y4
-	VPSRLQ     $0x39, Y3, Y5
-	VMOVUPS    constants<>+2176(SB), Y6
-	VPSUBQ     Y5, Y6, Y6
 	MOVQ       coarse+40(FP), R9
 	MOVQ       fine+48(FP), R10
-	VPSRLQ     $0x30, Y3, Y5
-	VPAND      constants<>+2240(SB), Y5, Y5
-	VPSRLQ     $0x29, Y3, Y7
-	VPAND      constants<>+2304(SB), Y7, Y7
-	VXORPD     Y8, Y8, Y8
-	VMOVUPS    constants<>+1536(SB), Y9
-	VPGATHERQQ Y9, (R10)(Y7*8), Y8
+	VMOVUPS    Y3, 416(SP)
 	VPSLLQ     $0x17, Y3, Y3
 	VPSRLQ     $0x29, Y1, Y1
 	VPOR       Y1, Y3, Y1
 	VPSRLQ     $0x20, Y1, Y3
-	VPMULUDQ   constants<>+2368(SB), Y1, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   constants<>+2368(SB), Y3, Y7
-	VPADDQ     Y7, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   constants<>+8576(SB), Y1, Y7
-	VPADDQ     Y7, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y7
-	VPSRLQ     $0x20, Y10, Y1
-	VPADDQ     Y1, Y7, Y7
-	VPMULUDQ   constants<>+8576(SB), Y3, Y1
-	VPADDQ     Y1, Y7, Y7
-	VPSRLQ     $0x0c, Y7, Y1
+	VPMULUDQ   constants<>+2112(SB), Y1, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPMULUDQ   constants<>+2112(SB), Y3, Y5
+	VPADDQ     Y5, Y6, Y6
+	VPAND      constants<>+8512(SB), Y6, Y7
+	VPMULUDQ   constants<>+8640(SB), Y1, Y5
+	VPADDQ     Y5, Y7, Y7
+	VPSRLQ     $0x20, Y6, Y5
+	VPSRLQ     $0x20, Y7, Y1
+	VPADDQ     Y1, Y5, Y5
+	VPMULUDQ   constants<>+8640(SB), Y3, Y1
+	VPADDQ     Y1, Y5, Y5
+	VPSRLQ     $0x0c, Y5, Y1
 	VXORPD     Y3, Y3, Y3
-	VPAND      constants<>+640(SB), Y1, Y9
-	VPSRLQ     $0x20, Y9, Y10
-	VPSLLQ     $0x0c, Y1, Y11
-	VPSRLQ     $0x20, Y11, Y12
-	VPMULUDQ   Y9, Y11, Y13
-	VPSRLQ     $0x20, Y13, Y13
-	VPMULUDQ   Y9, Y12, Y9
-	VPADDQ     Y9, Y13, Y13
-	VPAND      constants<>+8448(SB), Y13, Y14
-	VPMULUDQ   Y10, Y11, Y9
-	VPADDQ     Y9, Y14, Y14
-	VPSRLQ     $0x20, Y13, Y9
-	VPSRLQ     $0x20, Y14, Y11
-	VPADDQ     Y11, Y9, Y9
-	VPMULUDQ   Y10, Y12, Y11
-	VPADDQ     Y11, Y9, Y9
-	VPADDQ     Y9, Y3, Y3
-	VXORPD     Y9, Y9, Y9
+	VPAND      constants<>+640(SB), Y1, Y6
+	VPSRLQ     $0x20, Y6, Y7
+	VPSLLQ     $0x0c, Y1, Y8
+	VPSRLQ     $0x20, Y8, Y9
+	VPMULUDQ   Y6, Y8, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y6, Y9, Y6
+	VPADDQ     Y6, Y10, Y10
+	VPAND      constants<>+8512(SB), Y10, Y11
+	VPMULUDQ   Y7, Y8, Y6
+	VPADDQ     Y6, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y6
+	VPSRLQ     $0x20, Y11, Y8
+	VPADDQ     Y8, Y6, Y6
+	VPMULUDQ   Y7, Y9, Y8
+	VPADDQ     Y8, Y6, Y6
+	VPADDQ     Y6, Y3, Y3
+	VXORPD     Y6, Y6, Y6
 	VPAND      constants<>+640(SB), Y1, Y1
-	VPSRLQ     $0x20, Y1, Y10
-	VPSLLQ     $0x0c, Y3, Y11
-	VPSRLQ     $0x20, Y11, Y12
-	VPMULUDQ   Y1, Y11, Y13
-	VPSRLQ     $0x20, Y13, Y13
-	VPMULUDQ   Y1, Y12, Y1
-	VPADDQ     Y1, Y13, Y13
-	VPAND      constants<>+8448(SB), Y13, Y14
-	VPMULUDQ   Y10, Y11, Y1
-	VPADDQ     Y1, Y14, Y14
-	VPSRLQ     $0x20, Y13, Y1
-	VPSRLQ     $0x20, Y14, Y11
-	VPADDQ     Y11, Y1, Y1
-	VPMULUDQ   Y10, Y12, Y11
-	VPADDQ     Y11, Y1, Y1
-	VPADDQ     Y1, Y9, Y9
-	VPSRLQ     $0x14, Y9, Y1
-	VPMULUDQ   constants<>+2496(SB), Y1, Y1
-	VPSRLQ     $0x05, Y3, Y3
-	VPADDQ     Y3, Y7, Y3
-	VPSRLQ     $0x22, Y1, Y1
-	VPADDQ     Y1, Y3, Y1
-	VPSRLQ     $0x08, Y1, Y3
-	VPADDQ     Y3, Y8, Y3
-	VPSRLQ     $0x20, Y8, Y7
-	VPSRLQ     $0x20, Y1, Y9
+	VPSRLQ     $0x20, Y1, Y7
+	VPSLLQ     $0x0c, Y3, Y8
+	VPSRLQ     $0x20, Y8, Y9
 	VPMULUDQ   Y1, Y8, Y10
 	VPSRLQ     $0x20, Y10, Y10
-	VPMULUDQ   Y1, Y7, Y1
+	VPMULUDQ   Y1, Y9, Y1
 	VPADDQ     Y1, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
-	VPMULUDQ   Y9, Y8, Y1
+	VPAND      constants<>+8512(SB), Y10, Y11
+	VPMULUDQ   Y7, Y8, Y1
 	VPADDQ     Y1, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y1
 	VPSRLQ     $0x20, Y11, Y8
 	VPADDQ     Y8, Y1, Y1
-	VPMULUDQ   Y9, Y7, Y8
+	VPMULUDQ   Y7, Y9, Y8
 	VPADDQ     Y8, Y1, Y1
+	VPADDQ     Y1, Y6, Y6
+	VPSRLQ     $0x14, Y6, Y1
+	VPMULUDQ   constants<>+2240(SB), Y1, Y1
+	VPSRLQ     $0x05, Y3, Y3
+	VPADDQ     Y3, Y5, Y3
+	VPSRLQ     $0x22, Y1, Y1
+	VPADDQ     Y1, Y3, Y1
+	VMOVUPS    416(SP), Y3
+	VPSRLQ     $0x29, Y3, Y3
+	VPAND      constants<>+2304(SB), Y3, Y3
+	VXORPD     Y5, Y5, Y5
+	VMOVUPS    constants<>+1536(SB), Y6
+	VPGATHERQQ Y6, (R10)(Y3*8), Y5
+	VPSRLQ     $0x08, Y1, Y3
+	VPADDQ     Y3, Y5, Y3
+	VPSRLQ     $0x20, Y5, Y6
+	VPSRLQ     $0x20, Y1, Y7
+	VPMULUDQ   Y1, Y5, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y1, Y6, Y1
+	VPADDQ     Y1, Y8, Y8
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y7, Y5, Y1
+	VPADDQ     Y1, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y1
+	VPSRLQ     $0x20, Y9, Y5
+	VPADDQ     Y5, Y1, Y1
+	VPMULUDQ   Y7, Y6, Y5
+	VPADDQ     Y5, Y1, Y1
 	VPSRLQ     $0x10, Y1, Y1
 	VPADDQ     Y1, Y3, Y1
-	VXORPD     Y3, Y3, Y3
-	VMOVUPS    constants<>+1536(SB), Y7
-	VPGATHERQQ Y7, (R9)(Y5*8), Y3
-	VPSRLQ     $0x20, Y3, Y7
-	VPSRLQ     $0x20, Y1, Y8
-	VPMULUDQ   Y1, Y3, Y9
-	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y1, Y7, Y1
+	VMOVUPS    416(SP), Y3
+	VPSRLQ     $0x30, Y3, Y3
+	VPAND      constants<>+2368(SB), Y3, Y3
+	VXORPD     Y5, Y5, Y5
+	VMOVUPS    constants<>+1536(SB), Y6
+	VPGATHERQQ Y6, (R9)(Y3*8), Y5
+	VPSRLQ     $0x20, Y5, Y6
+	VPSRLQ     $0x20, Y1, Y7
+	VPMULUDQ   Y1, Y5, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y1, Y6, Y1
+	VPADDQ     Y1, Y8, Y8
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y7, Y5, Y1
 	VPADDQ     Y1, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y8, Y3, Y1
-	VPADDQ     Y1, Y10, Y10
-	VPSRLQ     $0x20, Y9, Y1
-	VPSRLQ     $0x20, Y10, Y9
-	VPADDQ     Y9, Y1, Y1
-	VPMULUDQ   Y8, Y7, Y9
-	VPADDQ     Y9, Y1, Y1
-	VPSRLQ     $0x08, Y1, Y7
-	VPADDQ     Y7, Y3, Y3
-	VXORPD     Y7, Y7, Y7
-	VMOVUPS    constants<>+1536(SB), Y8
-	VPGATHERQQ Y8, 8(R9)(Y5*8), Y7
+	VPSRLQ     $0x20, Y8, Y1
+	VPSRLQ     $0x20, Y9, Y8
+	VPADDQ     Y8, Y1, Y1
+	VPMULUDQ   Y7, Y6, Y8
+	VPADDQ     Y8, Y1, Y1
+	VPSRLQ     $0x08, Y1, Y6
+	VPADDQ     Y6, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VMOVUPS    constants<>+1536(SB), Y7
+	VPGATHERQQ Y7, 8(R9)(Y3*8), Y6
 	VPSLLQ     $0x38, Y1, Y1
-	VPADDQ     Y1, Y7, Y1
+	VPADDQ     Y1, Y6, Y1
 	VPXOR      constants<>+192(SB), Y1, Y1
-	VPXOR      constants<>+192(SB), Y7, Y5
-	VPCMPGTQ   Y1, Y5, Y1
+	VPXOR      constants<>+192(SB), Y6, Y3
+	VPCMPGTQ   Y1, Y3, Y1
+	VPSUBQ     Y1, Y5, Y5
+	VMOVUPS    416(SP), Y1
+	VPSRLQ     $0x39, Y1, Y1
+	VMOVUPS    constants<>+2432(SB), Y3
 	VPSUBQ     Y1, Y3, Y3
-	VPSRLVQ    Y6, Y3, Y1
+	VPSRLVQ    Y3, Y5, Y1
 	VPADDQ     constants<>+64(SB), Y1, Y1
 	VPSRLQ     $0x01, Y1, Y1
 	VXORPD     Y3, Y3, Y3
@@ -24421,21 +26979,21 @@ one503:
 	VPOR       Y3, Y4, Y4
 	VPOR       Y4, Y2, Y2
 	VPTEST     Y2, Y2
-	JZ         good507
+	JZ         good513
 	MOVQ       DI, AX
 	JMP        stopped
 
-good507:
+good513:
 	VMOVUPS Y0, (DX)(DI*8)
 	VMOVUPS Y1, (BX)(DI*8)
 	ADDQ    $0x04, DI
 	CMPQ    DI, R8
-	JLE     one503
+	JLE     one509
 
-tail505:
+tail511:
 	MOVQ       SI, R8
 	SUBQ       DI, R8
-	JZ         done506
+	JZ         done512
 	LEAQ       ones<>+32(SB), R9
 	SHLQ       $0x03, R8
 	SUBQ       R8, R9
@@ -24444,17 +27002,17 @@ tail505:
 	VPSRLQ     $0x01, Y1, Y2
 	VPANDN     Y1, Y2, Y2
 	VPSRLQ     $0x20, Y2, Y3
-	VPOR       constants<>+8064(SB), Y3, Y3
-	VSUBPD     constants<>+8128(SB), Y3, Y3
+	VPOR       constants<>+8128(SB), Y3, Y3
+	VSUBPD     constants<>+8192(SB), Y3, Y3
 	VPBLENDD   $0xaa, constants<>+512(SB), Y2, Y2
 	VADDPD     Y3, Y2, Y2
 	VPSRLQ     $0x34, Y2, Y2
-	VMOVUPS    constants<>+8640(SB), Y3
+	VMOVUPS    constants<>+8704(SB), Y3
 	VPSUBQ     Y2, Y3, Y3
 	VPSLLVQ    Y3, Y1, Y1
 	VMOVUPS    constants<>+2560(SB), Y2
 	VPSUBQ     Y3, Y2, Y2
-	VMOVUPS    Y2, 384(SP)
+	VMOVUPS    Y2, (SP)
 	MOVQ       logs+56(FP), R8
 	VPSRLQ     $0x37, Y1, Y2
 	VPAND      constants<>+2304(SB), Y2, Y2
@@ -24463,14 +27021,14 @@ tail505:
 	VXORPD     Y3, Y3, Y3
 	VMOVUPS    constants<>+1536(SB), Y4
 	VPGATHERQQ Y4, (R8)(Y2*8), Y3
-	VMOVUPS    Y2, 416(SP)
+	VMOVUPS    Y2, 32(SP)
 	VPSRLQ     $0x20, Y1, Y2
 	VPSRLQ     $0x20, Y3, Y4
 	VPMULUDQ   Y3, Y1, Y5
 	VPSRLQ     $0x20, Y5, Y6
 	VPMULUDQ   Y3, Y2, Y3
 	VPADDQ     Y3, Y6, Y6
-	VPAND      constants<>+8448(SB), Y6, Y7
+	VPAND      constants<>+8512(SB), Y6, Y7
 	VPMULUDQ   Y4, Y1, Y3
 	VPADDQ     Y3, Y7, Y7
 	VPSRLQ     $0x20, Y6, Y3
@@ -24485,27 +27043,7 @@ tail505:
 	VPSLLQ     $0x2a, Y3, Y2
 	VPSRLQ     $0x16, Y5, Y3
 	VPOR       Y3, Y2, Y2
-	VMOVUPS    constants<>+5376(SB), Y3
-	VXORPD     Y4, Y4, Y4
-	VPAND      constants<>+640(SB), Y3, Y3
-	VPSRLQ     $0x20, Y3, Y5
-	VPSLLQ     $0x0c, Y1, Y6
-	VPSRLQ     $0x20, Y6, Y7
-	VPMULUDQ   Y3, Y6, Y8
-	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y3, Y7, Y3
-	VPADDQ     Y3, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y5, Y6, Y3
-	VPADDQ     Y3, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y3
-	VPSRLQ     $0x20, Y9, Y6
-	VPADDQ     Y6, Y3, Y3
-	VPMULUDQ   Y5, Y7, Y6
-	VPADDQ     Y6, Y3, Y3
-	VPADDQ     Y3, Y4, Y4
 	VMOVUPS    constants<>+5440(SB), Y3
-	VPSUBQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VPAND      constants<>+640(SB), Y3, Y3
 	VPSRLQ     $0x20, Y3, Y5
@@ -24515,7 +27053,7 @@ tail505:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y3, Y7, Y3
 	VPADDQ     Y3, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y5, Y6, Y3
 	VPADDQ     Y3, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y3
@@ -24535,7 +27073,7 @@ tail505:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y3, Y7, Y3
 	VPADDQ     Y3, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y5, Y6, Y3
 	VPADDQ     Y3, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y3
@@ -24555,7 +27093,7 @@ tail505:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y3, Y7, Y3
 	VPADDQ     Y3, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y5, Y6, Y3
 	VPADDQ     Y3, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y3
@@ -24575,7 +27113,7 @@ tail505:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y3, Y7, Y3
 	VPADDQ     Y3, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y5, Y6, Y3
 	VPADDQ     Y3, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y3
@@ -24585,6 +27123,26 @@ tail505:
 	VPADDQ     Y6, Y3, Y3
 	VPADDQ     Y3, Y4, Y4
 	VMOVUPS    constants<>+5696(SB), Y3
+	VPSUBQ     Y4, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VPAND      constants<>+640(SB), Y3, Y3
+	VPSRLQ     $0x20, Y3, Y5
+	VPSLLQ     $0x0c, Y1, Y6
+	VPSRLQ     $0x20, Y6, Y7
+	VPMULUDQ   Y3, Y6, Y8
+	VPSRLQ     $0x20, Y8, Y8
+	VPMULUDQ   Y3, Y7, Y3
+	VPADDQ     Y3, Y8, Y8
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   Y5, Y6, Y3
+	VPADDQ     Y3, Y9, Y9
+	VPSRLQ     $0x20, Y8, Y3
+	VPSRLQ     $0x20, Y9, Y6
+	VPADDQ     Y6, Y3, Y3
+	VPMULUDQ   Y5, Y7, Y6
+	VPADDQ     Y6, Y3, Y3
+	VPADDQ     Y3, Y4, Y4
+	VMOVUPS    constants<>+5760(SB), Y3
 	VPSUBQ     Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
@@ -24597,7 +27155,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y4, Y9, Y4
 	VPADDQ     Y4, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y4
 	VPADDQ     Y4, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y4
@@ -24614,7 +27172,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y4, Y9, Y4
 	VPADDQ     Y4, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y4
 	VPADDQ     Y4, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y4
@@ -24631,7 +27189,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y4, Y9, Y4
 	VPADDQ     Y4, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y4
 	VPADDQ     Y4, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y4
@@ -24640,8 +27198,8 @@ tail505:
 	VPMULUDQ   Y7, Y9, Y8
 	VPADDQ     Y8, Y4, Y4
 	VPADDQ     Y4, Y6, Y6
-	VPSRLQ     $0x20, Y3, Y4
-	VPMULUDQ   Y4, Y1, Y7
+	VPSRLQ     $0x20, Y3, Y7
+	VPMULUDQ   Y7, Y1, Y7
 	VPSRLQ     $0x20, Y1, Y4
 	VPMULUDQ   Y3, Y4, Y4
 	VPADDQ     Y4, Y7, Y7
@@ -24650,84 +27208,13 @@ tail505:
 	VPADDQ     Y7, Y4, Y4
 	VPAND      constants<>+640(SB), Y4, Y3
 	VPADDQ     Y3, Y6, Y6
-	VMOVUPS    constants<>+5760(SB), Y3
-	VPSUBQ     Y6, Y3, Y3
-	VMOVUPS    constants<>+5824(SB), Y4
-	VPSUBQ     Y5, Y4, Y4
-	VPXOR      constants<>+192(SB), Y3, Y5
-	VPSRLQ     $0x34, Y5, Y5
-	VPSUBQ     constants<>+9216(SB), Y5, Y5
-	VPADDQ     Y5, Y4, Y4
-	VXORPD     Y5, Y5, Y5
-	VXORPD     Y6, Y6, Y6
-	VPAND      constants<>+640(SB), Y3, Y3
-	VPSRLQ     $0x20, Y3, Y7
-	VPSLLQ     $0x0c, Y1, Y8
-	VPSRLQ     $0x20, Y8, Y9
-	VPMULUDQ   Y3, Y8, Y10
-	VPSRLQ     $0x20, Y10, Y10
-	VPMULUDQ   Y3, Y9, Y3
-	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
-	VPMULUDQ   Y7, Y8, Y3
-	VPADDQ     Y3, Y11, Y11
-	VPSRLQ     $0x20, Y10, Y3
-	VPSRLQ     $0x20, Y11, Y8
-	VPADDQ     Y8, Y3, Y3
-	VPMULUDQ   Y7, Y9, Y8
-	VPADDQ     Y8, Y3, Y3
-	VPADDQ     Y3, Y6, Y6
-	VPAND      constants<>+640(SB), Y4, Y3
-	VPSRLQ     $0x20, Y3, Y7
-	VPSLLQ     $0x0c, Y1, Y8
-	VPSRLQ     $0x20, Y8, Y9
-	VPMULUDQ   Y3, Y8, Y10
-	VPSRLQ     $0x20, Y10, Y10
-	VPMULUDQ   Y3, Y9, Y3
-	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
-	VPMULUDQ   Y7, Y8, Y3
-	VPADDQ     Y3, Y11, Y11
-	VPSRLQ     $0x20, Y10, Y3
-	VPSRLQ     $0x20, Y11, Y8
-	VPADDQ     Y8, Y3, Y3
-	VPMULUDQ   Y7, Y9, Y8
-	VPADDQ     Y8, Y3, Y3
-	VPADDQ     Y3, Y5, Y5
-	VPAND      constants<>+640(SB), Y4, Y3
-	VPSRLQ     $0x20, Y3, Y7
-	VPSLLQ     $0x0c, Y2, Y8
-	VPSRLQ     $0x20, Y8, Y9
-	VPMULUDQ   Y3, Y8, Y10
-	VPSRLQ     $0x20, Y10, Y10
-	VPMULUDQ   Y3, Y9, Y3
-	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
-	VPMULUDQ   Y7, Y8, Y3
-	VPADDQ     Y3, Y11, Y11
-	VPSRLQ     $0x20, Y10, Y3
-	VPSRLQ     $0x20, Y11, Y8
-	VPADDQ     Y8, Y3, Y3
-	VPMULUDQ   Y7, Y9, Y8
-	VPADDQ     Y8, Y3, Y3
-	VPADDQ     Y3, Y6, Y6
-	VPSRLQ     $0x20, Y4, Y3
-	VPMULUDQ   Y3, Y1, Y7
-	VPSRLQ     $0x20, Y1, Y3
-	VPMULUDQ   Y4, Y3, Y3
-	VPADDQ     Y3, Y7, Y7
-	VPSLLQ     $0x20, Y7, Y7
-	VPMULUDQ   Y4, Y1, Y3
-	VPADDQ     Y7, Y3, Y3
-	VPAND      constants<>+640(SB), Y3, Y3
-	VPADDQ     Y3, Y6, Y6
-	VMOVUPS    constants<>+5888(SB), Y3
+	VMOVUPS    constants<>+5824(SB), Y3
 	VPSUBQ     Y6, Y3, Y3
 	VMOVUPS    constants<>+5888(SB), Y4
 	VPSUBQ     Y5, Y4, Y4
 	VPXOR      constants<>+192(SB), Y3, Y5
 	VPSRLQ     $0x34, Y5, Y5
-	VPSUBQ     constants<>+9216(SB), Y5, Y5
+	VPSUBQ     constants<>+9280(SB), Y5, Y5
 	VPADDQ     Y5, Y4, Y4
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
@@ -24739,7 +27226,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -24756,7 +27243,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -24773,7 +27260,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -24782,8 +27269,8 @@ tail505:
 	VPMULUDQ   Y7, Y9, Y8
 	VPADDQ     Y8, Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VPSRLQ     $0x20, Y4, Y3
-	VPMULUDQ   Y3, Y1, Y7
+	VPSRLQ     $0x20, Y4, Y7
+	VPMULUDQ   Y7, Y1, Y7
 	VPSRLQ     $0x20, Y1, Y3
 	VPMULUDQ   Y4, Y3, Y3
 	VPADDQ     Y3, Y7, Y7
@@ -24792,13 +27279,13 @@ tail505:
 	VPADDQ     Y7, Y3, Y3
 	VPAND      constants<>+640(SB), Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VMOVUPS    constants<>+4480(SB), Y3
+	VMOVUPS    constants<>+5952(SB), Y3
 	VPSUBQ     Y6, Y3, Y3
 	VMOVUPS    constants<>+5952(SB), Y4
 	VPSUBQ     Y5, Y4, Y4
 	VPXOR      constants<>+192(SB), Y3, Y5
 	VPSRLQ     $0x34, Y5, Y5
-	VPSUBQ     constants<>+9216(SB), Y5, Y5
+	VPSUBQ     constants<>+9280(SB), Y5, Y5
 	VPADDQ     Y5, Y4, Y4
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
@@ -24810,7 +27297,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -24827,7 +27314,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -24844,7 +27331,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -24853,8 +27340,8 @@ tail505:
 	VPMULUDQ   Y7, Y9, Y8
 	VPADDQ     Y8, Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VPSRLQ     $0x20, Y4, Y3
-	VPMULUDQ   Y3, Y1, Y7
+	VPSRLQ     $0x20, Y4, Y7
+	VPMULUDQ   Y7, Y1, Y7
 	VPSRLQ     $0x20, Y1, Y3
 	VPMULUDQ   Y4, Y3, Y3
 	VPADDQ     Y3, Y7, Y7
@@ -24863,13 +27350,13 @@ tail505:
 	VPADDQ     Y7, Y3, Y3
 	VPAND      constants<>+640(SB), Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VMOVUPS    constants<>+6016(SB), Y3
+	VMOVUPS    constants<>+4544(SB), Y3
 	VPSUBQ     Y6, Y3, Y3
 	VMOVUPS    constants<>+6016(SB), Y4
 	VPSUBQ     Y5, Y4, Y4
 	VPXOR      constants<>+192(SB), Y3, Y5
 	VPSRLQ     $0x34, Y5, Y5
-	VPSUBQ     constants<>+9216(SB), Y5, Y5
+	VPSUBQ     constants<>+9280(SB), Y5, Y5
 	VPADDQ     Y5, Y4, Y4
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
@@ -24881,7 +27368,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -24898,7 +27385,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -24915,7 +27402,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -24924,8 +27411,8 @@ tail505:
 	VPMULUDQ   Y7, Y9, Y8
 	VPADDQ     Y8, Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VPSRLQ     $0x20, Y4, Y3
-	VPMULUDQ   Y3, Y1, Y7
+	VPSRLQ     $0x20, Y4, Y7
+	VPMULUDQ   Y7, Y1, Y7
 	VPSRLQ     $0x20, Y1, Y3
 	VPMULUDQ   Y4, Y3, Y3
 	VPADDQ     Y3, Y7, Y7
@@ -24934,13 +27421,13 @@ tail505:
 	VPADDQ     Y7, Y3, Y3
 	VPAND      constants<>+640(SB), Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VMOVUPS    constants<>+4480(SB), Y3
+	VMOVUPS    constants<>+6080(SB), Y3
 	VPSUBQ     Y6, Y3, Y3
-	VMOVUPS    constants<>+448(SB), Y4
+	VMOVUPS    constants<>+6080(SB), Y4
 	VPSUBQ     Y5, Y4, Y4
 	VPXOR      constants<>+192(SB), Y3, Y5
 	VPSRLQ     $0x34, Y5, Y5
-	VPSUBQ     constants<>+9216(SB), Y5, Y5
+	VPSUBQ     constants<>+9280(SB), Y5, Y5
 	VPADDQ     Y5, Y4, Y4
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
@@ -24952,7 +27439,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -24969,7 +27456,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -24986,7 +27473,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -24995,8 +27482,79 @@ tail505:
 	VPMULUDQ   Y7, Y9, Y8
 	VPADDQ     Y8, Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VPSRLQ     $0x20, Y4, Y3
-	VPMULUDQ   Y3, Y1, Y7
+	VPSRLQ     $0x20, Y4, Y7
+	VPMULUDQ   Y7, Y1, Y7
+	VPSRLQ     $0x20, Y1, Y3
+	VPMULUDQ   Y4, Y3, Y3
+	VPADDQ     Y3, Y7, Y7
+	VPSLLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y4, Y1, Y3
+	VPADDQ     Y7, Y3, Y3
+	VPAND      constants<>+640(SB), Y3, Y3
+	VPADDQ     Y3, Y6, Y6
+	VMOVUPS    constants<>+4544(SB), Y3
+	VPSUBQ     Y6, Y3, Y3
+	VMOVUPS    constants<>+448(SB), Y4
+	VPSUBQ     Y5, Y4, Y4
+	VPXOR      constants<>+192(SB), Y3, Y5
+	VPSRLQ     $0x34, Y5, Y5
+	VPSUBQ     constants<>+9280(SB), Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VPAND      constants<>+640(SB), Y3, Y3
+	VPSRLQ     $0x20, Y3, Y7
+	VPSLLQ     $0x0c, Y1, Y8
+	VPSRLQ     $0x20, Y8, Y9
+	VPMULUDQ   Y3, Y8, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y3, Y9, Y3
+	VPADDQ     Y3, Y10, Y10
+	VPAND      constants<>+8512(SB), Y10, Y11
+	VPMULUDQ   Y7, Y8, Y3
+	VPADDQ     Y3, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y3
+	VPSRLQ     $0x20, Y11, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPMULUDQ   Y7, Y9, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPADDQ     Y3, Y6, Y6
+	VPAND      constants<>+640(SB), Y4, Y3
+	VPSRLQ     $0x20, Y3, Y7
+	VPSLLQ     $0x0c, Y1, Y8
+	VPSRLQ     $0x20, Y8, Y9
+	VPMULUDQ   Y3, Y8, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y3, Y9, Y3
+	VPADDQ     Y3, Y10, Y10
+	VPAND      constants<>+8512(SB), Y10, Y11
+	VPMULUDQ   Y7, Y8, Y3
+	VPADDQ     Y3, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y3
+	VPSRLQ     $0x20, Y11, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPMULUDQ   Y7, Y9, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPADDQ     Y3, Y5, Y5
+	VPAND      constants<>+640(SB), Y4, Y3
+	VPSRLQ     $0x20, Y3, Y7
+	VPSLLQ     $0x0c, Y2, Y8
+	VPSRLQ     $0x20, Y8, Y9
+	VPMULUDQ   Y3, Y8, Y10
+	VPSRLQ     $0x20, Y10, Y10
+	VPMULUDQ   Y3, Y9, Y3
+	VPADDQ     Y3, Y10, Y10
+	VPAND      constants<>+8512(SB), Y10, Y11
+	VPMULUDQ   Y7, Y8, Y3
+	VPADDQ     Y3, Y11, Y11
+	VPSRLQ     $0x20, Y10, Y3
+	VPSRLQ     $0x20, Y11, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPMULUDQ   Y7, Y9, Y8
+	VPADDQ     Y8, Y3, Y3
+	VPADDQ     Y3, Y6, Y6
+	VPSRLQ     $0x20, Y4, Y7
+	VPMULUDQ   Y7, Y1, Y7
 	VPSRLQ     $0x20, Y1, Y3
 	VPMULUDQ   Y4, Y3, Y3
 	VPADDQ     Y3, Y7, Y7
@@ -25011,7 +27569,7 @@ tail505:
 	VPSUBQ     Y5, Y4, Y4
 	VPXOR      constants<>+192(SB), Y3, Y5
 	VPSRLQ     $0x34, Y5, Y5
-	VPSUBQ     constants<>+9216(SB), Y5, Y5
+	VPSUBQ     constants<>+9280(SB), Y5, Y5
 	VPADDQ     Y5, Y4, Y4
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
@@ -25023,7 +27581,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -25040,7 +27598,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y3, Y9, Y3
 	VPADDQ     Y3, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y7, Y8, Y3
 	VPADDQ     Y3, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y3
@@ -25057,7 +27615,7 @@ tail505:
 	VPSRLQ     $0x20, Y9, Y9
 	VPMULUDQ   Y3, Y8, Y3
 	VPADDQ     Y3, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
+	VPAND      constants<>+8512(SB), Y9, Y10
 	VPMULUDQ   Y7, Y2, Y3
 	VPADDQ     Y3, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y3
@@ -25066,8 +27624,8 @@ tail505:
 	VPMULUDQ   Y7, Y8, Y2
 	VPADDQ     Y2, Y3, Y3
 	VPADDQ     Y3, Y6, Y6
-	VPSRLQ     $0x20, Y4, Y2
-	VPMULUDQ   Y2, Y1, Y3
+	VPSRLQ     $0x20, Y4, Y3
+	VPMULUDQ   Y3, Y1, Y3
 	VPSRLQ     $0x20, Y1, Y2
 	VPMULUDQ   Y4, Y2, Y2
 	VPADDQ     Y2, Y3, Y3
@@ -25076,7 +27634,7 @@ tail505:
 	VPADDQ     Y3, Y2, Y2
 	VPAND      constants<>+640(SB), Y2, Y1
 	VPADDQ     Y1, Y6, Y6
-	VMOVUPS    416(SP), Y1
+	VMOVUPS    32(SP), Y1
 	VXORPD     Y2, Y2, Y2
 	VMOVUPS    constants<>+1536(SB), Y3
 	VPGATHERQQ Y3, 8(R8)(Y1*8), Y2
@@ -25097,55 +27655,55 @@ tail505:
 	VXORPD     Y4, Y4, Y4
 	VPSLLQ     $0x0c, Y1, Y5
 	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   constants<>+6080(SB), Y5, Y8
+	VPMULUDQ   constants<>+6144(SB), Y5, Y8
 	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   constants<>+6080(SB), Y6, Y7
+	VPMULUDQ   constants<>+6144(SB), Y6, Y7
 	VPADDQ     Y7, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   constants<>+9280(SB), Y5, Y7
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   constants<>+9344(SB), Y5, Y7
 	VPADDQ     Y7, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y7
 	VPSRLQ     $0x20, Y9, Y5
 	VPADDQ     Y5, Y7, Y7
-	VPMULUDQ   constants<>+9280(SB), Y6, Y5
+	VPMULUDQ   constants<>+9344(SB), Y6, Y5
 	VPADDQ     Y5, Y7, Y7
 	VPADDQ     Y7, Y4, Y4
 	VPSLLQ     $0x0c, Y1, Y5
 	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   constants<>+6144(SB), Y5, Y8
+	VPMULUDQ   constants<>+6208(SB), Y5, Y8
 	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   constants<>+6144(SB), Y6, Y7
+	VPMULUDQ   constants<>+6208(SB), Y6, Y7
 	VPADDQ     Y7, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   constants<>+9344(SB), Y5, Y7
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   constants<>+9408(SB), Y5, Y7
 	VPADDQ     Y7, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y7
 	VPSRLQ     $0x20, Y9, Y5
 	VPADDQ     Y5, Y7, Y7
-	VPMULUDQ   constants<>+9344(SB), Y6, Y5
+	VPMULUDQ   constants<>+9408(SB), Y6, Y5
 	VPADDQ     Y5, Y7, Y7
 	VPADDQ     Y7, Y3, Y3
 	VPSLLQ     $0x0c, Y2, Y5
 	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   constants<>+6144(SB), Y5, Y8
+	VPMULUDQ   constants<>+6208(SB), Y5, Y8
 	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   constants<>+6144(SB), Y6, Y7
+	VPMULUDQ   constants<>+6208(SB), Y6, Y7
 	VPADDQ     Y7, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   constants<>+9344(SB), Y5, Y7
+	VPAND      constants<>+8512(SB), Y8, Y9
+	VPMULUDQ   constants<>+9408(SB), Y5, Y7
 	VPADDQ     Y7, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y7
 	VPSRLQ     $0x20, Y9, Y5
 	VPADDQ     Y5, Y7, Y7
-	VPMULUDQ   constants<>+9344(SB), Y6, Y5
+	VPMULUDQ   constants<>+9408(SB), Y6, Y5
 	VPADDQ     Y5, Y7, Y7
 	VPADDQ     Y7, Y4, Y4
-	VPMULUDQ   constants<>+9344(SB), Y1, Y6
+	VPMULUDQ   constants<>+9408(SB), Y1, Y6
 	VPSRLQ     $0x20, Y1, Y5
-	VPMULUDQ   constants<>+6144(SB), Y5, Y5
+	VPMULUDQ   constants<>+6208(SB), Y5, Y5
 	VPADDQ     Y5, Y6, Y6
 	VPSLLQ     $0x20, Y6, Y6
-	VPMULUDQ   constants<>+6144(SB), Y1, Y5
+	VPMULUDQ   constants<>+6208(SB), Y1, Y5
 	VPADDQ     Y6, Y5, Y5
 	VPAND      constants<>+640(SB), Y5, Y5
 	VPADDQ     Y5, Y4, Y4
@@ -25154,7 +27712,7 @@ tail505:
 	VPSRLQ     $0x34, Y2, Y3
 	VPADDQ     Y3, Y1, Y1
 	VPAND      constants<>+640(SB), Y2, Y2
-	VMOVUPS    384(SP), Y3
+	VMOVUPS    (SP), Y3
 	VXORPD     Y4, Y4, Y4
 	VPCMPGTQ   Y3, Y4, Y4
 	VPXOR      Y4, Y3, Y4
@@ -25178,24 +27736,24 @@ tail505:
 	VPCMPGTQ   Y3, Y5, Y5
 	VPXOR      Y5, Y2, Y2
 	VPSUBQ     Y5, Y2, Y2
-	VMOVUPS    Y3, 448(SP)
-	VMOVUPS    Y4, 480(SP)
-	VMOVUPS    Y1, 512(SP)
-	VMOVUPS    Y2, 544(SP)
+	VMOVUPS    Y3, 64(SP)
+	VMOVUPS    Y4, 96(SP)
+	VMOVUPS    Y1, 128(SP)
+	VMOVUPS    Y2, 160(SP)
 	VMASKMOVPD (CX)(DI*8), Y0, Y1
 	VXORPD     Y2, Y2, Y2
 	VPCMPGTQ   Y1, Y2, Y2
 	VPXOR      Y2, Y1, Y3
 	VPSUBQ     Y2, Y3, Y2
-	VMOVUPS    Y1, 576(SP)
-	VMOVUPS    Y2, 608(SP)
+	VMOVUPS    Y1, 192(SP)
+	VMOVUPS    Y2, 224(SP)
 	VPSRLQ     $0x34, Y2, Y1
-	VMOVUPS    Y1, 640(SP)
+	VMOVUPS    Y1, 256(SP)
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
-	VMOVUPS    608(SP), Y4
-	VMOVUPS    544(SP), Y5
+	VMOVUPS    224(SP), Y4
+	VMOVUPS    160(SP), Y5
 	VPAND      constants<>+640(SB), Y5, Y5
 	VPSRLQ     $0x20, Y5, Y6
 	VPSLLQ     $0x0c, Y4, Y4
@@ -25204,7 +27762,7 @@ tail505:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y5, Y7, Y5
 	VPADDQ     Y5, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y6, Y4, Y5
 	VPADDQ     Y5, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y5
@@ -25213,8 +27771,8 @@ tail505:
 	VPMULUDQ   Y6, Y7, Y4
 	VPADDQ     Y4, Y5, Y5
 	VPADDQ     Y5, Y1, Y1
-	VMOVUPS    608(SP), Y4
-	VMOVUPS    512(SP), Y5
+	VMOVUPS    224(SP), Y4
+	VMOVUPS    128(SP), Y5
 	VPAND      constants<>+640(SB), Y5, Y5
 	VPSRLQ     $0x20, Y5, Y6
 	VPSLLQ     $0x0c, Y4, Y4
@@ -25223,7 +27781,7 @@ tail505:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y5, Y7, Y5
 	VPADDQ     Y5, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y6, Y4, Y5
 	VPADDQ     Y5, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y5
@@ -25232,8 +27790,8 @@ tail505:
 	VPMULUDQ   Y6, Y7, Y4
 	VPADDQ     Y4, Y5, Y5
 	VPADDQ     Y5, Y2, Y2
-	VMOVUPS    608(SP), Y4
-	VMOVUPS    480(SP), Y5
+	VMOVUPS    224(SP), Y4
+	VMOVUPS    96(SP), Y5
 	VPAND      constants<>+640(SB), Y5, Y5
 	VPSRLQ     $0x20, Y5, Y6
 	VPSLLQ     $0x0c, Y4, Y4
@@ -25242,7 +27800,7 @@ tail505:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y5, Y7, Y5
 	VPADDQ     Y5, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y6, Y4, Y5
 	VPADDQ     Y5, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y5
@@ -25251,10 +27809,10 @@ tail505:
 	VPMULUDQ   Y6, Y7, Y4
 	VPADDQ     Y4, Y5, Y5
 	VPADDQ     Y5, Y3, Y3
-	VMOVUPS    608(SP), Y4
-	VMOVUPS    512(SP), Y5
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y6, Y4, Y7
+	VMOVUPS    224(SP), Y4
+	VMOVUPS    128(SP), Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   Y7, Y4, Y7
 	VPSRLQ     $0x20, Y4, Y6
 	VPMULUDQ   Y5, Y6, Y6
 	VPADDQ     Y6, Y7, Y7
@@ -25263,10 +27821,10 @@ tail505:
 	VPADDQ     Y7, Y6, Y6
 	VPAND      constants<>+640(SB), Y6, Y4
 	VPADDQ     Y4, Y1, Y1
-	VMOVUPS    608(SP), Y4
-	VMOVUPS    480(SP), Y5
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y6, Y4, Y7
+	VMOVUPS    224(SP), Y4
+	VMOVUPS    96(SP), Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   Y7, Y4, Y7
 	VPSRLQ     $0x20, Y4, Y6
 	VPMULUDQ   Y5, Y6, Y6
 	VPADDQ     Y6, Y7, Y7
@@ -25275,10 +27833,10 @@ tail505:
 	VPADDQ     Y7, Y6, Y6
 	VPAND      constants<>+640(SB), Y6, Y4
 	VPADDQ     Y4, Y2, Y2
-	VMOVUPS    640(SP), Y4
-	VMOVUPS    480(SP), Y5
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y6, Y4, Y7
+	VMOVUPS    256(SP), Y4
+	VMOVUPS    96(SP), Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   Y7, Y4, Y7
 	VPSRLQ     $0x20, Y4, Y6
 	VPMULUDQ   Y5, Y6, Y6
 	VPADDQ     Y6, Y7, Y7
@@ -25287,10 +27845,10 @@ tail505:
 	VPADDQ     Y7, Y6, Y6
 	VPAND      constants<>+640(SB), Y6, Y4
 	VPADDQ     Y4, Y3, Y3
-	VMOVUPS    640(SP), Y4
-	VMOVUPS    544(SP), Y5
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y6, Y4, Y7
+	VMOVUPS    256(SP), Y4
+	VMOVUPS    160(SP), Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   Y7, Y4, Y7
 	VPSRLQ     $0x20, Y4, Y6
 	VPMULUDQ   Y5, Y6, Y6
 	VPADDQ     Y6, Y7, Y7
@@ -25299,10 +27857,10 @@ tail505:
 	VPADDQ     Y7, Y6, Y6
 	VPAND      constants<>+640(SB), Y6, Y4
 	VPADDQ     Y4, Y1, Y1
-	VMOVUPS    640(SP), Y4
-	VMOVUPS    512(SP), Y5
-	VPSRLQ     $0x20, Y5, Y6
-	VPMULUDQ   Y6, Y4, Y7
+	VMOVUPS    256(SP), Y4
+	VMOVUPS    128(SP), Y5
+	VPSRLQ     $0x20, Y5, Y7
+	VPMULUDQ   Y7, Y4, Y7
 	VPSRLQ     $0x20, Y4, Y6
 	VPMULUDQ   Y5, Y6, Y6
 	VPADDQ     Y6, Y7, Y7
@@ -25311,8 +27869,8 @@ tail505:
 	VPADDQ     Y7, Y6, Y6
 	VPAND      constants<>+640(SB), Y6, Y4
 	VPADDQ     Y4, Y2, Y2
-	VMOVUPS    640(SP), Y4
-	VMOVUPS    512(SP), Y5
+	VMOVUPS    256(SP), Y4
+	VMOVUPS    128(SP), Y5
 	VPAND      constants<>+640(SB), Y5, Y5
 	VPSRLQ     $0x20, Y5, Y6
 	VPSLLQ     $0x0c, Y4, Y4
@@ -25321,7 +27879,7 @@ tail505:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y5, Y7, Y5
 	VPADDQ     Y5, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y6, Y4, Y5
 	VPADDQ     Y5, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y5
@@ -25330,8 +27888,8 @@ tail505:
 	VPMULUDQ   Y6, Y7, Y4
 	VPADDQ     Y4, Y5, Y5
 	VPADDQ     Y5, Y3, Y3
-	VMOVUPS    640(SP), Y4
-	VMOVUPS    544(SP), Y5
+	VMOVUPS    256(SP), Y4
+	VMOVUPS    160(SP), Y5
 	VPAND      constants<>+640(SB), Y5, Y5
 	VPSRLQ     $0x20, Y5, Y6
 	VPSLLQ     $0x0c, Y4, Y4
@@ -25340,7 +27898,7 @@ tail505:
 	VPSRLQ     $0x20, Y8, Y8
 	VPMULUDQ   Y5, Y7, Y5
 	VPADDQ     Y5, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
+	VPAND      constants<>+8512(SB), Y8, Y9
 	VPMULUDQ   Y6, Y4, Y5
 	VPADDQ     Y5, Y9, Y9
 	VPSRLQ     $0x20, Y8, Y5
@@ -25352,7 +27910,7 @@ tail505:
 	VPSRLQ     $0x34, Y1, Y4
 	VPADDQ     Y4, Y2, Y2
 	VPAND      constants<>+640(SB), Y1, Y1
-	VPAND      constants<>+6208(SB), Y2, Y4
+	VPAND      constants<>+6272(SB), Y2, Y4
 	VXORPD     Y5, Y5, Y5
 	VPCMPEQQ   Y5, Y4, Y4
 	VPXOR      constants<>+1536(SB), Y4, Y4
@@ -25361,13 +27919,13 @@ tail505:
 	VPCMPEQQ   Y5, Y3, Y3
 	VPXOR      constants<>+1536(SB), Y3, Y3
 	VPOR       Y3, Y4, Y4
-	VBLENDVPD  Y4, constants<>+6272(SB), Y2, Y2
+	VBLENDVPD  Y4, constants<>+6336(SB), Y2, Y2
 	VPSLLQ     $0x0e, Y2, Y2
 	VPSRLQ     $0x26, Y1, Y3
 	VPOR       Y3, Y2, Y2
 	VPSLLQ     $0x1a, Y1, Y1
-	VMOVUPS    576(SP), Y3
-	VMOVUPS    448(SP), Y4
+	VMOVUPS    192(SP), Y3
+	VMOVUPS    64(SP), Y4
 	VPXOR      Y4, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	VPCMPGTQ   Y3, Y4, Y4
@@ -25382,129 +27940,133 @@ tail505:
 	VPXOR      Y3, Y1, Y1
 	VPSUBQ     Y3, Y1, Y1
 	VPADDQ     constants<>+192(SB), Y2, Y2
-	VMOVUPS    constants<>+6336(SB), Y3
+	VMOVUPS    constants<>+6400(SB), Y3
 	VPXOR      constants<>+192(SB), Y2, Y4
 	VPXOR      constants<>+192(SB), Y3, Y3
 	VPCMPGTQ   Y4, Y3, Y3
 	VPXOR      constants<>+1536(SB), Y3, Y3
-	VPSRLQ     $0x39, Y2, Y4
-	VMOVUPS    constants<>+2176(SB), Y5
-	VPSUBQ     Y4, Y5, Y5
 	MOVQ       coarse+40(FP), R8
 	MOVQ       fine+48(FP), R9
-	VPSRLQ     $0x30, Y2, Y4
-	VPAND      constants<>+2240(SB), Y4, Y4
-	VPSRLQ     $0x29, Y2, Y6
-	VPAND      constants<>+2304(SB), Y6, Y6
-	VXORPD     Y7, Y7, Y7
-	VMOVUPS    constants<>+1536(SB), Y8
-	VPGATHERQQ Y8, (R9)(Y6*8), Y7
+	VMOVUPS    Y2, 288(SP)
 	VPSLLQ     $0x17, Y2, Y2
 	VPSRLQ     $0x29, Y1, Y1
 	VPOR       Y1, Y2, Y1
 	VPSRLQ     $0x20, Y1, Y2
-	VPMULUDQ   constants<>+2368(SB), Y1, Y8
-	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   constants<>+2368(SB), Y2, Y6
-	VPADDQ     Y6, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   constants<>+8576(SB), Y1, Y6
-	VPADDQ     Y6, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y6
-	VPSRLQ     $0x20, Y9, Y1
-	VPADDQ     Y1, Y6, Y6
-	VPMULUDQ   constants<>+8576(SB), Y2, Y1
-	VPADDQ     Y1, Y6, Y6
-	VPSRLQ     $0x0c, Y6, Y1
+	VPMULUDQ   constants<>+2112(SB), Y1, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   constants<>+2112(SB), Y2, Y4
+	VPADDQ     Y4, Y5, Y5
+	VPAND      constants<>+8512(SB), Y5, Y6
+	VPMULUDQ   constants<>+8640(SB), Y1, Y4
+	VPADDQ     Y4, Y6, Y6
+	VPSRLQ     $0x20, Y5, Y4
+	VPSRLQ     $0x20, Y6, Y1
+	VPADDQ     Y1, Y4, Y4
+	VPMULUDQ   constants<>+8640(SB), Y2, Y1
+	VPADDQ     Y1, Y4, Y4
+	VPSRLQ     $0x0c, Y4, Y1
 	VXORPD     Y2, Y2, Y2
-	VPAND      constants<>+640(SB), Y1, Y8
-	VPSRLQ     $0x20, Y8, Y9
-	VPSLLQ     $0x0c, Y1, Y10
-	VPSRLQ     $0x20, Y10, Y11
-	VPMULUDQ   Y8, Y10, Y12
-	VPSRLQ     $0x20, Y12, Y12
-	VPMULUDQ   Y8, Y11, Y8
-	VPADDQ     Y8, Y12, Y12
-	VPAND      constants<>+8448(SB), Y12, Y13
-	VPMULUDQ   Y9, Y10, Y8
-	VPADDQ     Y8, Y13, Y13
-	VPSRLQ     $0x20, Y12, Y8
-	VPSRLQ     $0x20, Y13, Y10
-	VPADDQ     Y10, Y8, Y8
-	VPMULUDQ   Y9, Y11, Y10
-	VPADDQ     Y10, Y8, Y8
-	VPADDQ     Y8, Y2, Y2
-	VXORPD     Y8, Y8, Y8
+	VPAND      constants<>+640(SB), Y1, Y5
+	VPSRLQ     $0x20, Y5, Y6
+	VPSLLQ     $0x0c, Y1, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPMULUDQ   Y5, Y7, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y5, Y8, Y5
+	VPADDQ     Y5, Y9, Y9
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   Y6, Y7, Y5
+	VPADDQ     Y5, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y5
+	VPSRLQ     $0x20, Y10, Y7
+	VPADDQ     Y7, Y5, Y5
+	VPMULUDQ   Y6, Y8, Y7
+	VPADDQ     Y7, Y5, Y5
+	VPADDQ     Y5, Y2, Y2
+	VXORPD     Y5, Y5, Y5
 	VPAND      constants<>+640(SB), Y1, Y1
-	VPSRLQ     $0x20, Y1, Y9
-	VPSLLQ     $0x0c, Y2, Y10
-	VPSRLQ     $0x20, Y10, Y11
-	VPMULUDQ   Y1, Y10, Y12
-	VPSRLQ     $0x20, Y12, Y12
-	VPMULUDQ   Y1, Y11, Y1
-	VPADDQ     Y1, Y12, Y12
-	VPAND      constants<>+8448(SB), Y12, Y13
-	VPMULUDQ   Y9, Y10, Y1
-	VPADDQ     Y1, Y13, Y13
-	VPSRLQ     $0x20, Y12, Y1
-	VPSRLQ     $0x20, Y13, Y10
-	VPADDQ     Y10, Y1, Y1
-	VPMULUDQ   Y9, Y11, Y10
-	VPADDQ     Y10, Y1, Y1
-	VPADDQ     Y1, Y8, Y8
-	VPSRLQ     $0x14, Y8, Y1
-	VPMULUDQ   constants<>+2496(SB), Y1, Y1
-	VPSRLQ     $0x05, Y2, Y2
-	VPADDQ     Y2, Y6, Y2
-	VPSRLQ     $0x22, Y1, Y1
-	VPADDQ     Y1, Y2, Y1
-	VPSRLQ     $0x08, Y1, Y2
-	VPADDQ     Y2, Y7, Y2
-	VPSRLQ     $0x20, Y7, Y6
-	VPSRLQ     $0x20, Y1, Y8
+	VPSRLQ     $0x20, Y1, Y6
+	VPSLLQ     $0x0c, Y2, Y7
+	VPSRLQ     $0x20, Y7, Y8
 	VPMULUDQ   Y1, Y7, Y9
 	VPSRLQ     $0x20, Y9, Y9
-	VPMULUDQ   Y1, Y6, Y1
+	VPMULUDQ   Y1, Y8, Y1
 	VPADDQ     Y1, Y9, Y9
-	VPAND      constants<>+8448(SB), Y9, Y10
-	VPMULUDQ   Y8, Y7, Y1
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   Y6, Y7, Y1
 	VPADDQ     Y1, Y10, Y10
 	VPSRLQ     $0x20, Y9, Y1
 	VPSRLQ     $0x20, Y10, Y7
 	VPADDQ     Y7, Y1, Y1
-	VPMULUDQ   Y8, Y6, Y7
+	VPMULUDQ   Y6, Y8, Y7
 	VPADDQ     Y7, Y1, Y1
+	VPADDQ     Y1, Y5, Y5
+	VPSRLQ     $0x14, Y5, Y1
+	VPMULUDQ   constants<>+2240(SB), Y1, Y1
+	VPSRLQ     $0x05, Y2, Y2
+	VPADDQ     Y2, Y4, Y2
+	VPSRLQ     $0x22, Y1, Y1
+	VPADDQ     Y1, Y2, Y1
+	VMOVUPS    288(SP), Y2
+	VPSRLQ     $0x29, Y2, Y2
+	VPAND      constants<>+2304(SB), Y2, Y2
+	VXORPD     Y4, Y4, Y4
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, (R9)(Y2*8), Y4
+	VPSRLQ     $0x08, Y1, Y2
+	VPADDQ     Y2, Y4, Y2
+	VPSRLQ     $0x20, Y4, Y5
+	VPSRLQ     $0x20, Y1, Y6
+	VPMULUDQ   Y1, Y4, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y1, Y5, Y1
+	VPADDQ     Y1, Y7, Y7
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   Y6, Y4, Y1
+	VPADDQ     Y1, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y1
+	VPSRLQ     $0x20, Y8, Y4
+	VPADDQ     Y4, Y1, Y1
+	VPMULUDQ   Y6, Y5, Y4
+	VPADDQ     Y4, Y1, Y1
 	VPSRLQ     $0x10, Y1, Y1
 	VPADDQ     Y1, Y2, Y1
-	VXORPD     Y2, Y2, Y2
-	VMOVUPS    constants<>+1536(SB), Y6
-	VPGATHERQQ Y6, (R8)(Y4*8), Y2
-	VPSRLQ     $0x20, Y2, Y6
-	VPSRLQ     $0x20, Y1, Y7
-	VPMULUDQ   Y1, Y2, Y8
-	VPSRLQ     $0x20, Y8, Y8
-	VPMULUDQ   Y1, Y6, Y1
+	VMOVUPS    288(SP), Y2
+	VPSRLQ     $0x30, Y2, Y2
+	VPAND      constants<>+2368(SB), Y2, Y2
+	VXORPD     Y4, Y4, Y4
+	VMOVUPS    constants<>+1536(SB), Y5
+	VPGATHERQQ Y5, (R8)(Y2*8), Y4
+	VPSRLQ     $0x20, Y4, Y5
+	VPSRLQ     $0x20, Y1, Y6
+	VPMULUDQ   Y1, Y4, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y1, Y5, Y1
+	VPADDQ     Y1, Y7, Y7
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   Y6, Y4, Y1
 	VPADDQ     Y1, Y8, Y8
-	VPAND      constants<>+8448(SB), Y8, Y9
-	VPMULUDQ   Y7, Y2, Y1
-	VPADDQ     Y1, Y9, Y9
-	VPSRLQ     $0x20, Y8, Y1
-	VPSRLQ     $0x20, Y9, Y8
-	VPADDQ     Y8, Y1, Y1
-	VPMULUDQ   Y7, Y6, Y8
-	VPADDQ     Y8, Y1, Y1
-	VPSRLQ     $0x08, Y1, Y6
-	VPADDQ     Y6, Y2, Y2
-	VXORPD     Y6, Y6, Y6
-	VMOVUPS    constants<>+1536(SB), Y7
-	VPGATHERQQ Y7, 8(R8)(Y4*8), Y6
+	VPSRLQ     $0x20, Y7, Y1
+	VPSRLQ     $0x20, Y8, Y7
+	VPADDQ     Y7, Y1, Y1
+	VPMULUDQ   Y6, Y5, Y7
+	VPADDQ     Y7, Y1, Y1
+	VPSRLQ     $0x08, Y1, Y5
+	VPADDQ     Y5, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VMOVUPS    constants<>+1536(SB), Y6
+	VPGATHERQQ Y6, 8(R8)(Y2*8), Y5
 	VPSLLQ     $0x38, Y1, Y1
-	VPADDQ     Y1, Y6, Y1
+	VPADDQ     Y1, Y5, Y1
 	VPXOR      constants<>+192(SB), Y1, Y1
-	VPXOR      constants<>+192(SB), Y6, Y4
-	VPCMPGTQ   Y1, Y4, Y1
+	VPXOR      constants<>+192(SB), Y5, Y2
+	VPCMPGTQ   Y1, Y2, Y1
+	VPSUBQ     Y1, Y4, Y4
+	VMOVUPS    288(SP), Y1
+	VPSRLQ     $0x39, Y1, Y1
+	VMOVUPS    constants<>+2432(SB), Y2
 	VPSUBQ     Y1, Y2, Y2
-	VPSRLVQ    Y5, Y2, Y1
+	VPSRLVQ    Y2, Y4, Y1
 	VPADDQ     constants<>+64(SB), Y1, Y1
 	VPSRLQ     $0x01, Y1, Y1
 	VXORPD     Y2, Y2, Y2
@@ -25516,23 +28078,23 @@ tail505:
 	VPXOR      constants<>+1536(SB), Y2, Y2
 	VPOR       Y2, Y3, Y3
 	VMASKMOVPD (CX)(DI*8), Y0, Y2
-	VMOVUPS    constants<>+6400(SB), Y4
+	VMOVUPS    constants<>+6464(SB), Y4
 	VPCMPGTQ   Y4, Y2, Y5
 	VBLENDVPD  Y5, Y2, Y4, Y4
-	VPSUBQ     constants<>+6464(SB), Y4, Y2
+	VPSUBQ     constants<>+6528(SB), Y4, Y2
 	VXORPD     Y4, Y4, Y4
 	VPCMPGTQ   Y2, Y4, Y4
 	VPXOR      Y4, Y2, Y5
 	VPSUBQ     Y4, Y5, Y4
-	VMOVUPS    Y2, 672(SP)
-	VMOVUPS    Y4, 704(SP)
+	VMOVUPS    Y2, 320(SP)
+	VMOVUPS    Y4, 352(SP)
 	VPSRLQ     $0x34, Y4, Y2
-	VMOVUPS    Y2, 736(SP)
+	VMOVUPS    Y2, 384(SP)
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
-	VMOVUPS    704(SP), Y6
-	VMOVUPS    544(SP), Y7
+	VMOVUPS    352(SP), Y6
+	VMOVUPS    160(SP), Y7
 	VPAND      constants<>+640(SB), Y7, Y7
 	VPSRLQ     $0x20, Y7, Y8
 	VPSLLQ     $0x0c, Y6, Y6
@@ -25541,7 +28103,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y7, Y9, Y7
 	VPADDQ     Y7, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y8, Y6, Y7
 	VPADDQ     Y7, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y7
@@ -25550,8 +28112,8 @@ tail505:
 	VPMULUDQ   Y8, Y9, Y6
 	VPADDQ     Y6, Y7, Y7
 	VPADDQ     Y7, Y2, Y2
-	VMOVUPS    704(SP), Y6
-	VMOVUPS    512(SP), Y7
+	VMOVUPS    352(SP), Y6
+	VMOVUPS    128(SP), Y7
 	VPAND      constants<>+640(SB), Y7, Y7
 	VPSRLQ     $0x20, Y7, Y8
 	VPSLLQ     $0x0c, Y6, Y6
@@ -25560,7 +28122,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y7, Y9, Y7
 	VPADDQ     Y7, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y8, Y6, Y7
 	VPADDQ     Y7, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y7
@@ -25569,8 +28131,8 @@ tail505:
 	VPMULUDQ   Y8, Y9, Y6
 	VPADDQ     Y6, Y7, Y7
 	VPADDQ     Y7, Y4, Y4
-	VMOVUPS    704(SP), Y6
-	VMOVUPS    480(SP), Y7
+	VMOVUPS    352(SP), Y6
+	VMOVUPS    96(SP), Y7
 	VPAND      constants<>+640(SB), Y7, Y7
 	VPSRLQ     $0x20, Y7, Y8
 	VPSLLQ     $0x0c, Y6, Y6
@@ -25579,7 +28141,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y7, Y9, Y7
 	VPADDQ     Y7, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y8, Y6, Y7
 	VPADDQ     Y7, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y7
@@ -25588,10 +28150,10 @@ tail505:
 	VPMULUDQ   Y8, Y9, Y6
 	VPADDQ     Y6, Y7, Y7
 	VPADDQ     Y7, Y5, Y5
-	VMOVUPS    704(SP), Y6
-	VMOVUPS    512(SP), Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y8, Y6, Y9
+	VMOVUPS    352(SP), Y6
+	VMOVUPS    128(SP), Y7
+	VPSRLQ     $0x20, Y7, Y9
+	VPMULUDQ   Y9, Y6, Y9
 	VPSRLQ     $0x20, Y6, Y8
 	VPMULUDQ   Y7, Y8, Y8
 	VPADDQ     Y8, Y9, Y9
@@ -25600,10 +28162,10 @@ tail505:
 	VPADDQ     Y9, Y8, Y8
 	VPAND      constants<>+640(SB), Y8, Y6
 	VPADDQ     Y6, Y2, Y2
-	VMOVUPS    704(SP), Y6
-	VMOVUPS    480(SP), Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y8, Y6, Y9
+	VMOVUPS    352(SP), Y6
+	VMOVUPS    96(SP), Y7
+	VPSRLQ     $0x20, Y7, Y9
+	VPMULUDQ   Y9, Y6, Y9
 	VPSRLQ     $0x20, Y6, Y8
 	VPMULUDQ   Y7, Y8, Y8
 	VPADDQ     Y8, Y9, Y9
@@ -25612,10 +28174,10 @@ tail505:
 	VPADDQ     Y9, Y8, Y8
 	VPAND      constants<>+640(SB), Y8, Y6
 	VPADDQ     Y6, Y4, Y4
-	VMOVUPS    736(SP), Y6
-	VMOVUPS    480(SP), Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y8, Y6, Y9
+	VMOVUPS    384(SP), Y6
+	VMOVUPS    96(SP), Y7
+	VPSRLQ     $0x20, Y7, Y9
+	VPMULUDQ   Y9, Y6, Y9
 	VPSRLQ     $0x20, Y6, Y8
 	VPMULUDQ   Y7, Y8, Y8
 	VPADDQ     Y8, Y9, Y9
@@ -25624,10 +28186,10 @@ tail505:
 	VPADDQ     Y9, Y8, Y8
 	VPAND      constants<>+640(SB), Y8, Y6
 	VPADDQ     Y6, Y5, Y5
-	VMOVUPS    736(SP), Y6
-	VMOVUPS    544(SP), Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y8, Y6, Y9
+	VMOVUPS    384(SP), Y6
+	VMOVUPS    160(SP), Y7
+	VPSRLQ     $0x20, Y7, Y9
+	VPMULUDQ   Y9, Y6, Y9
 	VPSRLQ     $0x20, Y6, Y8
 	VPMULUDQ   Y7, Y8, Y8
 	VPADDQ     Y8, Y9, Y9
@@ -25636,10 +28198,10 @@ tail505:
 	VPADDQ     Y9, Y8, Y8
 	VPAND      constants<>+640(SB), Y8, Y6
 	VPADDQ     Y6, Y2, Y2
-	VMOVUPS    736(SP), Y6
-	VMOVUPS    512(SP), Y7
-	VPSRLQ     $0x20, Y7, Y8
-	VPMULUDQ   Y8, Y6, Y9
+	VMOVUPS    384(SP), Y6
+	VMOVUPS    128(SP), Y7
+	VPSRLQ     $0x20, Y7, Y9
+	VPMULUDQ   Y9, Y6, Y9
 	VPSRLQ     $0x20, Y6, Y8
 	VPMULUDQ   Y7, Y8, Y8
 	VPADDQ     Y8, Y9, Y9
@@ -25648,8 +28210,8 @@ tail505:
 	VPADDQ     Y9, Y8, Y8
 	VPAND      constants<>+640(SB), Y8, Y6
 	VPADDQ     Y6, Y4, Y4
-	VMOVUPS    736(SP), Y6
-	VMOVUPS    512(SP), Y7
+	VMOVUPS    384(SP), Y6
+	VMOVUPS    128(SP), Y7
 	VPAND      constants<>+640(SB), Y7, Y7
 	VPSRLQ     $0x20, Y7, Y8
 	VPSLLQ     $0x0c, Y6, Y6
@@ -25658,7 +28220,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y7, Y9, Y7
 	VPADDQ     Y7, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y8, Y6, Y7
 	VPADDQ     Y7, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y7
@@ -25667,8 +28229,8 @@ tail505:
 	VPMULUDQ   Y8, Y9, Y6
 	VPADDQ     Y6, Y7, Y7
 	VPADDQ     Y7, Y5, Y5
-	VMOVUPS    736(SP), Y6
-	VMOVUPS    544(SP), Y7
+	VMOVUPS    384(SP), Y6
+	VMOVUPS    160(SP), Y7
 	VPAND      constants<>+640(SB), Y7, Y7
 	VPSRLQ     $0x20, Y7, Y8
 	VPSLLQ     $0x0c, Y6, Y6
@@ -25677,7 +28239,7 @@ tail505:
 	VPSRLQ     $0x20, Y10, Y10
 	VPMULUDQ   Y7, Y9, Y7
 	VPADDQ     Y7, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
+	VPAND      constants<>+8512(SB), Y10, Y11
 	VPMULUDQ   Y8, Y6, Y7
 	VPADDQ     Y7, Y11, Y11
 	VPSRLQ     $0x20, Y10, Y7
@@ -25689,7 +28251,7 @@ tail505:
 	VPSRLQ     $0x34, Y2, Y6
 	VPADDQ     Y6, Y4, Y4
 	VPAND      constants<>+640(SB), Y2, Y2
-	VPAND      constants<>+6208(SB), Y4, Y6
+	VPAND      constants<>+6272(SB), Y4, Y6
 	VXORPD     Y7, Y7, Y7
 	VPCMPEQQ   Y7, Y6, Y6
 	VPXOR      constants<>+1536(SB), Y6, Y6
@@ -25698,13 +28260,13 @@ tail505:
 	VPCMPEQQ   Y7, Y5, Y5
 	VPXOR      constants<>+1536(SB), Y5, Y5
 	VPOR       Y5, Y6, Y6
-	VBLENDVPD  Y6, constants<>+6272(SB), Y4, Y4
+	VBLENDVPD  Y6, constants<>+6336(SB), Y4, Y4
 	VPSLLQ     $0x0e, Y4, Y4
 	VPSRLQ     $0x26, Y2, Y5
 	VPOR       Y5, Y4, Y4
 	VPSLLQ     $0x1a, Y2, Y2
-	VMOVUPS    672(SP), Y5
-	VMOVUPS    448(SP), Y6
+	VMOVUPS    320(SP), Y5
+	VMOVUPS    64(SP), Y6
 	VPXOR      Y6, Y5, Y5
 	VXORPD     Y6, Y6, Y6
 	VPCMPGTQ   Y5, Y6, Y6
@@ -25719,129 +28281,133 @@ tail505:
 	VPXOR      Y5, Y2, Y2
 	VPSUBQ     Y5, Y2, Y2
 	VPADDQ     constants<>+192(SB), Y4, Y4
-	VMOVUPS    constants<>+6336(SB), Y5
+	VMOVUPS    constants<>+6400(SB), Y5
 	VPXOR      constants<>+192(SB), Y4, Y6
 	VPXOR      constants<>+192(SB), Y5, Y5
 	VPCMPGTQ   Y6, Y5, Y5
 	VPXOR      constants<>+1536(SB), Y5, Y5
-	VPSRLQ     $0x39, Y4, Y6
-	VMOVUPS    constants<>+2176(SB), Y7
-	VPSUBQ     Y6, Y7, Y7
 	MOVQ       coarse+40(FP), AX
 	MOVQ       fine+48(FP), CX
-	VPSRLQ     $0x30, Y4, Y6
-	VPAND      constants<>+2240(SB), Y6, Y6
-	VPSRLQ     $0x29, Y4, Y8
-	VPAND      constants<>+2304(SB), Y8, Y8
-	VXORPD     Y9, Y9, Y9
-	VMOVUPS    constants<>+1536(SB), Y10
-	VPGATHERQQ Y10, (CX)(Y8*8), Y9
+	VMOVUPS    Y4, 416(SP)
 	VPSLLQ     $0x17, Y4, Y4
 	VPSRLQ     $0x29, Y2, Y2
 	VPOR       Y2, Y4, Y2
 	VPSRLQ     $0x20, Y2, Y4
-	VPMULUDQ   constants<>+2368(SB), Y2, Y10
-	VPSRLQ     $0x20, Y10, Y10
-	VPMULUDQ   constants<>+2368(SB), Y4, Y8
-	VPADDQ     Y8, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
-	VPMULUDQ   constants<>+8576(SB), Y2, Y8
-	VPADDQ     Y8, Y11, Y11
-	VPSRLQ     $0x20, Y10, Y8
-	VPSRLQ     $0x20, Y11, Y2
-	VPADDQ     Y2, Y8, Y8
-	VPMULUDQ   constants<>+8576(SB), Y4, Y2
-	VPADDQ     Y2, Y8, Y8
-	VPSRLQ     $0x0c, Y8, Y2
+	VPMULUDQ   constants<>+2112(SB), Y2, Y7
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   constants<>+2112(SB), Y4, Y6
+	VPADDQ     Y6, Y7, Y7
+	VPAND      constants<>+8512(SB), Y7, Y8
+	VPMULUDQ   constants<>+8640(SB), Y2, Y6
+	VPADDQ     Y6, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y6
+	VPSRLQ     $0x20, Y8, Y2
+	VPADDQ     Y2, Y6, Y6
+	VPMULUDQ   constants<>+8640(SB), Y4, Y2
+	VPADDQ     Y2, Y6, Y6
+	VPSRLQ     $0x0c, Y6, Y2
 	VXORPD     Y4, Y4, Y4
-	VPAND      constants<>+640(SB), Y2, Y10
-	VPSRLQ     $0x20, Y10, Y11
-	VPSLLQ     $0x0c, Y2, Y12
-	VPSRLQ     $0x20, Y12, Y13
-	VPMULUDQ   Y10, Y12, Y14
-	VPSRLQ     $0x20, Y14, Y14
-	VPMULUDQ   Y10, Y13, Y10
-	VPADDQ     Y10, Y14, Y14
-	VPAND      constants<>+8448(SB), Y14, Y15
-	VPMULUDQ   Y11, Y12, Y10
-	VPADDQ     Y10, Y15, Y15
-	VPSRLQ     $0x20, Y14, Y10
-	VPSRLQ     $0x20, Y15, Y12
-	VPADDQ     Y12, Y10, Y10
-	VPMULUDQ   Y11, Y13, Y12
-	VPADDQ     Y12, Y10, Y10
-	VPADDQ     Y10, Y4, Y4
-	VXORPD     Y10, Y10, Y10
+	VPAND      constants<>+640(SB), Y2, Y7
+	VPSRLQ     $0x20, Y7, Y8
+	VPSLLQ     $0x0c, Y2, Y9
+	VPSRLQ     $0x20, Y9, Y10
+	VPMULUDQ   Y7, Y9, Y11
+	VPSRLQ     $0x20, Y11, Y11
+	VPMULUDQ   Y7, Y10, Y7
+	VPADDQ     Y7, Y11, Y11
+	VPAND      constants<>+8512(SB), Y11, Y12
+	VPMULUDQ   Y8, Y9, Y7
+	VPADDQ     Y7, Y12, Y12
+	VPSRLQ     $0x20, Y11, Y7
+	VPSRLQ     $0x20, Y12, Y9
+	VPADDQ     Y9, Y7, Y7
+	VPMULUDQ   Y8, Y10, Y9
+	VPADDQ     Y9, Y7, Y7
+	VPADDQ     Y7, Y4, Y4
+	VXORPD     Y7, Y7, Y7
 	VPAND      constants<>+640(SB), Y2, Y2
-	VPSRLQ     $0x20, Y2, Y11
-	VPSLLQ     $0x0c, Y4, Y12
-	VPSRLQ     $0x20, Y12, Y13
-	VPMULUDQ   Y2, Y12, Y14
-	VPSRLQ     $0x20, Y14, Y14
-	VPMULUDQ   Y2, Y13, Y2
-	VPADDQ     Y2, Y14, Y14
-	VPAND      constants<>+8448(SB), Y14, Y15
-	VPMULUDQ   Y11, Y12, Y2
-	VPADDQ     Y2, Y15, Y15
-	VPSRLQ     $0x20, Y14, Y2
-	VPSRLQ     $0x20, Y15, Y12
-	VPADDQ     Y12, Y2, Y2
-	VPMULUDQ   Y11, Y13, Y12
-	VPADDQ     Y12, Y2, Y2
-	VPADDQ     Y2, Y10, Y10
-	VPSRLQ     $0x14, Y10, Y2
-	VPMULUDQ   constants<>+2496(SB), Y2, Y2
-	VPSRLQ     $0x05, Y4, Y4
-	VPADDQ     Y4, Y8, Y4
-	VPSRLQ     $0x22, Y2, Y2
-	VPADDQ     Y2, Y4, Y2
-	VPSRLQ     $0x08, Y2, Y4
-	VPADDQ     Y4, Y9, Y4
-	VPSRLQ     $0x20, Y9, Y8
-	VPSRLQ     $0x20, Y2, Y10
+	VPSRLQ     $0x20, Y2, Y8
+	VPSLLQ     $0x0c, Y4, Y9
+	VPSRLQ     $0x20, Y9, Y10
 	VPMULUDQ   Y2, Y9, Y11
 	VPSRLQ     $0x20, Y11, Y11
-	VPMULUDQ   Y2, Y8, Y2
+	VPMULUDQ   Y2, Y10, Y2
 	VPADDQ     Y2, Y11, Y11
-	VPAND      constants<>+8448(SB), Y11, Y12
-	VPMULUDQ   Y10, Y9, Y2
+	VPAND      constants<>+8512(SB), Y11, Y12
+	VPMULUDQ   Y8, Y9, Y2
 	VPADDQ     Y2, Y12, Y12
 	VPSRLQ     $0x20, Y11, Y2
 	VPSRLQ     $0x20, Y12, Y9
 	VPADDQ     Y9, Y2, Y2
-	VPMULUDQ   Y10, Y8, Y9
+	VPMULUDQ   Y8, Y10, Y9
 	VPADDQ     Y9, Y2, Y2
+	VPADDQ     Y2, Y7, Y7
+	VPSRLQ     $0x14, Y7, Y2
+	VPMULUDQ   constants<>+2240(SB), Y2, Y2
+	VPSRLQ     $0x05, Y4, Y4
+	VPADDQ     Y4, Y6, Y4
+	VPSRLQ     $0x22, Y2, Y2
+	VPADDQ     Y2, Y4, Y2
+	VMOVUPS    416(SP), Y4
+	VPSRLQ     $0x29, Y4, Y4
+	VPAND      constants<>+2304(SB), Y4, Y4
+	VXORPD     Y6, Y6, Y6
+	VMOVUPS    constants<>+1536(SB), Y7
+	VPGATHERQQ Y7, (CX)(Y4*8), Y6
+	VPSRLQ     $0x08, Y2, Y4
+	VPADDQ     Y4, Y6, Y4
+	VPSRLQ     $0x20, Y6, Y7
+	VPSRLQ     $0x20, Y2, Y8
+	VPMULUDQ   Y2, Y6, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y2, Y7, Y2
+	VPADDQ     Y2, Y9, Y9
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   Y8, Y6, Y2
+	VPADDQ     Y2, Y10, Y10
+	VPSRLQ     $0x20, Y9, Y2
+	VPSRLQ     $0x20, Y10, Y6
+	VPADDQ     Y6, Y2, Y2
+	VPMULUDQ   Y8, Y7, Y6
+	VPADDQ     Y6, Y2, Y2
 	VPSRLQ     $0x10, Y2, Y2
 	VPADDQ     Y2, Y4, Y2
-	VXORPD     Y4, Y4, Y4
-	VMOVUPS    constants<>+1536(SB), Y8
-	VPGATHERQQ Y8, (AX)(Y6*8), Y4
-	VPSRLQ     $0x20, Y4, Y8
-	VPSRLQ     $0x20, Y2, Y9
-	VPMULUDQ   Y2, Y4, Y10
-	VPSRLQ     $0x20, Y10, Y10
-	VPMULUDQ   Y2, Y8, Y2
+	VMOVUPS    416(SP), Y4
+	VPSRLQ     $0x30, Y4, Y4
+	VPAND      constants<>+2368(SB), Y4, Y4
+	VXORPD     Y6, Y6, Y6
+	VMOVUPS    constants<>+1536(SB), Y7
+	VPGATHERQQ Y7, (AX)(Y4*8), Y6
+	VPSRLQ     $0x20, Y6, Y7
+	VPSRLQ     $0x20, Y2, Y8
+	VPMULUDQ   Y2, Y6, Y9
+	VPSRLQ     $0x20, Y9, Y9
+	VPMULUDQ   Y2, Y7, Y2
+	VPADDQ     Y2, Y9, Y9
+	VPAND      constants<>+8512(SB), Y9, Y10
+	VPMULUDQ   Y8, Y6, Y2
 	VPADDQ     Y2, Y10, Y10
-	VPAND      constants<>+8448(SB), Y10, Y11
-	VPMULUDQ   Y9, Y4, Y2
-	VPADDQ     Y2, Y11, Y11
-	VPSRLQ     $0x20, Y10, Y2
-	VPSRLQ     $0x20, Y11, Y10
-	VPADDQ     Y10, Y2, Y2
-	VPMULUDQ   Y9, Y8, Y10
-	VPADDQ     Y10, Y2, Y2
-	VPSRLQ     $0x08, Y2, Y8
-	VPADDQ     Y8, Y4, Y4
-	VXORPD     Y8, Y8, Y8
-	VMOVUPS    constants<>+1536(SB), Y9
-	VPGATHERQQ Y9, 8(AX)(Y6*8), Y8
+	VPSRLQ     $0x20, Y9, Y2
+	VPSRLQ     $0x20, Y10, Y9
+	VPADDQ     Y9, Y2, Y2
+	VPMULUDQ   Y8, Y7, Y9
+	VPADDQ     Y9, Y2, Y2
+	VPSRLQ     $0x08, Y2, Y7
+	VPADDQ     Y7, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VMOVUPS    constants<>+1536(SB), Y8
+	VPGATHERQQ Y8, 8(AX)(Y4*8), Y7
 	VPSLLQ     $0x38, Y2, Y2
-	VPADDQ     Y2, Y8, Y2
+	VPADDQ     Y2, Y7, Y2
 	VPXOR      constants<>+192(SB), Y2, Y2
-	VPXOR      constants<>+192(SB), Y8, Y6
-	VPCMPGTQ   Y2, Y6, Y2
+	VPXOR      constants<>+192(SB), Y7, Y4
+	VPCMPGTQ   Y2, Y4, Y2
+	VPSUBQ     Y2, Y6, Y6
+	VMOVUPS    416(SP), Y2
+	VPSRLQ     $0x39, Y2, Y2
+	VMOVUPS    constants<>+2432(SB), Y4
 	VPSUBQ     Y2, Y4, Y4
-	VPSRLVQ    Y7, Y4, Y2
+	VPSRLVQ    Y4, Y6, Y2
 	VPADDQ     constants<>+64(SB), Y2, Y2
 	VPSRLQ     $0x01, Y2, Y2
 	VXORPD     Y4, Y4, Y4
@@ -25849,15 +28415,15 @@ tail505:
 	VPOR       Y4, Y5, Y5
 	VPOR       Y5, Y3, Y3
 	VPTEST     Y3, Y0
-	JZ         good508
+	JZ         good514
 	MOVQ       DI, AX
 	JMP        stopped
 
-good508:
+good514:
 	VMASKMOVPD Y1, Y0, (DX)(DI*8)
 	VMASKMOVPD Y2, Y0, (BX)(DI*8)
 
-done506:
+done512:
 	MOVQ SI, AX
 
 stopped:
@@ -25877,9 +28443,9 @@ TEXT ·addSignedAVX2<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest511
+	JL           oneTest517
 
-many509:
+many515:
 	VMOVUPS  (CX)(SI*8), Y2
 	VMOVUPS  32(CX)(SI*8), Y3
 	VMOVUPS  (BX)(SI*8), Y4
@@ -25911,14 +28477,14 @@ many509:
 	VMOVUPS  Y5, 32(BX)(SI*8)
 	ADDQ     $0x08, SI
 	CMPQ     SI, DI
-	JLE      many509
+	JLE      many515
 
-oneTest511:
+oneTest517:
 	LEAQ -4(AX), DI
 	CMPQ SI, DI
-	JG   tail512
+	JG   tail518
 
-one510:
+one516:
 	VMOVUPS  (CX)(SI*8), Y2
 	VMOVUPS  (BX)(SI*8), Y3
 	VMOVUPS  (DX)(SI*8), Y4
@@ -25936,11 +28502,11 @@ one510:
 	VMOVUPS  Y3, (BX)(SI*8)
 	ADDQ     $0x04, SI
 	CMPQ     SI, DI
-	JLE      one510
+	JLE      one516
 
-tail512:
+tail518:
 	SUBQ       SI, AX
-	JZ         done513
+	JZ         done519
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, AX
 	SUBQ       AX, DI
@@ -25961,7 +28527,7 @@ tail512:
 	VPSUBQ     Y0, Y4, Y4
 	VMASKMOVPD Y4, Y2, (BX)(SI*8)
 
-done513:
+done519:
 	VZEROUPPER
 	RET
 
@@ -25974,64 +28540,64 @@ TEXT ·toFloatsAVX2<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -8(AX), SI
 	TESTQ SI, SI
-	JL    oneTest516
+	JL    oneTest522
 
-many514:
+many520:
 	VMOVUPS  (CX)(BX*8), Y0
 	VMOVUPS  32(CX)(BX*8), Y1
 	VPSRLQ   $0x20, Y0, Y2
 	VPSRLQ   $0x20, Y1, Y3
-	VPXOR    constants<>+8256(SB), Y2, Y2
-	VPXOR    constants<>+8256(SB), Y3, Y3
-	VSUBPD   constants<>+8320(SB), Y2, Y2
+	VPXOR    constants<>+8320(SB), Y2, Y2
+	VPXOR    constants<>+8320(SB), Y3, Y3
+	VSUBPD   constants<>+8384(SB), Y2, Y2
 	VPBLENDD $0xaa, constants<>+512(SB), Y0, Y0
 	VADDPD   Y2, Y0, Y0
-	VSUBPD   constants<>+8320(SB), Y3, Y3
+	VSUBPD   constants<>+8384(SB), Y3, Y3
 	VPBLENDD $0xaa, constants<>+512(SB), Y1, Y1
 	VADDPD   Y3, Y1, Y1
-	VMULPD   constants<>+6528(SB), Y0, Y0
-	VMULPD   constants<>+6528(SB), Y1, Y1
+	VMULPD   constants<>+6592(SB), Y0, Y0
+	VMULPD   constants<>+6592(SB), Y1, Y1
 	VMOVUPS  Y0, (DX)(BX*8)
 	VMOVUPS  Y1, 32(DX)(BX*8)
 	ADDQ     $0x08, BX
 	CMPQ     BX, SI
-	JLE      many514
+	JLE      many520
 
-oneTest516:
+oneTest522:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail517
+	JG   tail523
 
-one515:
+one521:
 	VMOVUPS  (CX)(BX*8), Y0
 	VPSRLQ   $0x20, Y0, Y1
-	VPXOR    constants<>+8256(SB), Y1, Y1
-	VSUBPD   constants<>+8320(SB), Y1, Y1
+	VPXOR    constants<>+8320(SB), Y1, Y1
+	VSUBPD   constants<>+8384(SB), Y1, Y1
 	VPBLENDD $0xaa, constants<>+512(SB), Y0, Y0
 	VADDPD   Y1, Y0, Y0
-	VMULPD   constants<>+6528(SB), Y0, Y0
+	VMULPD   constants<>+6592(SB), Y0, Y0
 	VMOVUPS  Y0, (DX)(BX*8)
 	ADDQ     $0x04, BX
 	CMPQ     BX, SI
-	JLE      one515
+	JLE      one521
 
-tail517:
+tail523:
 	SUBQ       BX, AX
-	JZ         done518
+	JZ         done524
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, AX
 	SUBQ       AX, SI
 	VMOVUPS    (SI), Y0
 	VMASKMOVPD (CX)(BX*8), Y0, Y1
 	VPSRLQ     $0x20, Y1, Y2
-	VPXOR      constants<>+8256(SB), Y2, Y2
-	VSUBPD     constants<>+8320(SB), Y2, Y2
+	VPXOR      constants<>+8320(SB), Y2, Y2
+	VSUBPD     constants<>+8384(SB), Y2, Y2
 	VPBLENDD   $0xaa, constants<>+512(SB), Y1, Y1
 	VADDPD     Y2, Y1, Y1
-	VMULPD     constants<>+6528(SB), Y1, Y1
+	VMULPD     constants<>+6592(SB), Y1, Y1
 	VMASKMOVPD Y1, Y0, (DX)(BX*8)
 
-done518:
+done524:
 	VZEROUPPER
 	RET
 
@@ -26044,9 +28610,9 @@ TEXT ·addRoundedAVX2<>(SB), NOSPLIT, $0-40
 	XORQ  BX, BX
 	LEAQ  -8(DX), SI
 	TESTQ SI, SI
-	JL    oneTest521
+	JL    oneTest527
 
-many519:
+many525:
 	VMOVUPS      (AX)(BX*8), Y0
 	VMOVUPS      32(AX)(BX*8), Y1
 	VMULPD       constants<>+1344(SB), Y0, Y2
@@ -26054,7 +28620,7 @@ many519:
 	VMOVUPS      constants<>+4736(SB), Y4
 	VFMADD213PD  constants<>+576(SB), Y2, Y4
 	VSUBPD       constants<>+576(SB), Y4, Y5
-	VFNMADD132PD constants<>+8192(SB), Y2, Y5
+	VFNMADD132PD constants<>+8256(SB), Y2, Y5
 	VADDPD       constants<>+576(SB), Y5, Y5
 	VPSLLQ       $0x20, Y4, Y4
 	VPSUBQ       constants<>+576(SB), Y5, Y5
@@ -26062,22 +28628,22 @@ many519:
 	VMOVUPS      constants<>+4736(SB), Y2
 	VFMADD213PD  constants<>+576(SB), Y3, Y2
 	VSUBPD       constants<>+576(SB), Y2, Y5
-	VFNMADD132PD constants<>+8192(SB), Y3, Y5
+	VFNMADD132PD constants<>+8256(SB), Y3, Y5
 	VADDPD       constants<>+576(SB), Y5, Y5
 	VPSLLQ       $0x20, Y2, Y2
 	VPSUBQ       constants<>+576(SB), Y5, Y5
 	VPADDQ       Y5, Y2, Y2
-	VPAND        constants<>+6592(SB), Y0, Y0
-	VPAND        constants<>+6592(SB), Y1, Y1
-	VCMPPD       $0x15, constants<>+6656(SB), Y0, Y0
-	VCMPPD       $0x15, constants<>+6656(SB), Y1, Y1
+	VPAND        constants<>+6656(SB), Y0, Y0
+	VPAND        constants<>+6656(SB), Y1, Y1
+	VCMPPD       $0x15, constants<>+6720(SB), Y0, Y0
+	VCMPPD       $0x15, constants<>+6720(SB), Y1, Y1
 	VPOR         Y1, Y0, Y0
 	VPTEST       Y0, Y0
-	JZ           good524
+	JZ           good530
 	MOVQ         BX, AX
 	JMP          stopped
 
-good524:
+good530:
 	VBROADCASTSD minus+24(FP), Y0
 	VPXOR        Y0, Y4, Y1
 	VPXOR        Y0, Y2, Y2
@@ -26091,32 +28657,32 @@ good524:
 	VMOVUPS      Y0, 32(CX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many519
+	JLE          many525
 
-oneTest521:
+oneTest527:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail522
+	JG   tail528
 
-one520:
+one526:
 	VMOVUPS      (AX)(BX*8), Y0
 	VMULPD       constants<>+1344(SB), Y0, Y1
 	VMOVUPS      constants<>+4736(SB), Y2
 	VFMADD213PD  constants<>+576(SB), Y1, Y2
 	VSUBPD       constants<>+576(SB), Y2, Y3
-	VFNMADD132PD constants<>+8192(SB), Y1, Y3
+	VFNMADD132PD constants<>+8256(SB), Y1, Y3
 	VADDPD       constants<>+576(SB), Y3, Y3
 	VPSLLQ       $0x20, Y2, Y2
 	VPSUBQ       constants<>+576(SB), Y3, Y3
 	VPADDQ       Y3, Y2, Y2
-	VPAND        constants<>+6592(SB), Y0, Y0
-	VCMPPD       $0x15, constants<>+6656(SB), Y0, Y0
+	VPAND        constants<>+6656(SB), Y0, Y0
+	VCMPPD       $0x15, constants<>+6720(SB), Y0, Y0
 	VPTEST       Y0, Y0
-	JZ           good525
+	JZ           good531
 	MOVQ         BX, AX
 	JMP          stopped
 
-good525:
+good531:
 	VBROADCASTSD minus+24(FP), Y0
 	VPXOR        Y0, Y2, Y1
 	VPSUBQ       Y0, Y1, Y0
@@ -26125,12 +28691,12 @@ good525:
 	VMOVUPS      Y0, (CX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one520
+	JLE          one526
 
-tail522:
+tail528:
 	MOVQ         DX, SI
 	SUBQ         BX, SI
-	JZ           done523
+	JZ           done529
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, SI
 	SUBQ         SI, DI
@@ -26140,19 +28706,19 @@ tail522:
 	VMOVUPS      constants<>+4736(SB), Y3
 	VFMADD213PD  constants<>+576(SB), Y2, Y3
 	VSUBPD       constants<>+576(SB), Y3, Y4
-	VFNMADD132PD constants<>+8192(SB), Y2, Y4
+	VFNMADD132PD constants<>+8256(SB), Y2, Y4
 	VADDPD       constants<>+576(SB), Y4, Y4
 	VPSLLQ       $0x20, Y3, Y3
 	VPSUBQ       constants<>+576(SB), Y4, Y4
 	VPADDQ       Y4, Y3, Y3
-	VPAND        constants<>+6592(SB), Y1, Y1
-	VCMPPD       $0x15, constants<>+6656(SB), Y1, Y1
+	VPAND        constants<>+6656(SB), Y1, Y1
+	VCMPPD       $0x15, constants<>+6720(SB), Y1, Y1
 	VPTEST       Y1, Y0
-	JZ           good526
+	JZ           good532
 	MOVQ         BX, AX
 	JMP          stopped
 
-good526:
+good532:
 	VBROADCASTSD minus+24(FP), Y1
 	VPXOR        Y1, Y3, Y2
 	VPSUBQ       Y1, Y2, Y1
@@ -26160,7 +28726,7 @@ good526:
 	VPADDQ       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
 
-done523:
+done529:
 	MOVQ DX, AX
 
 stopped:
@@ -26170,508 +28736,1039 @@ stopped:
 
 // func addSineAVX2<>(n int, x *int64, y *int64, minus int, quarter int) int
 // Requires: AVX, AVX2
-TEXT ·addSineAVX2<>(SB), NOSPLIT, $0-48
-	MOVQ         x+8(FP), AX
-	VBROADCASTSD quarter+32(FP), Y0
-	VPSUBQ       constants<>+64(SB), Y0, Y1
-	MOVQ         y+16(FP), CX
-	MOVQ         n+0(FP), DX
-	XORQ         BX, BX
-	LEAQ         -4(DX), SI
-	CMPQ         BX, SI
-	JG           tail530
+TEXT ·addSineAVX2<>(SB), NOSPLIT, $192-48
+	MOVQ  x+8(FP), AX
+	MOVQ  y+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -8(DX), SI
+	TESTQ SI, SI
+	JL    oneTest535
 
-one528:
-	VMOVUPS      (AX)(BX*8), Y2
+many533:
+	VMOVUPS      (AX)(BX*8), Y0
+	VMOVUPS      32(AX)(BX*8), Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y0, Y2, Y2
 	VXORPD       Y3, Y3, Y3
-	VPCMPGTQ     Y2, Y3, Y3
-	VPXOR        Y3, Y2, Y4
-	VPSUBQ       Y3, Y4, Y3
-	VPSRLQ       $0x20, Y3, Y4
-	VPMULUDQ     constants<>+8896(SB), Y3, Y6
-	VPSRLQ       $0x20, Y6, Y8
-	VPMULUDQ     constants<>+8896(SB), Y4, Y5
-	VPADDQ       Y5, Y8, Y8
-	VPAND        constants<>+8448(SB), Y8, Y7
-	VPMULUDQ     constants<>+8960(SB), Y3, Y5
-	VPADDQ       Y5, Y7, Y7
-	VPSRLQ       $0x20, Y8, Y5
-	VPSRLQ       $0x20, Y7, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPMULUDQ     constants<>+8960(SB), Y4, Y8
-	VPADDQ       Y8, Y5, Y5
-	VPSLLQ       $0x20, Y7, Y7
-	VPBLENDD     $0xaa, Y7, Y6, Y6
-	VPSRLQ       $0x20, Y3, Y4
-	VPMULUDQ     constants<>+3072(SB), Y3, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     constants<>+3072(SB), Y4, Y7
-	VPADDQ       Y7, Y8, Y8
-	VPAND        constants<>+8448(SB), Y8, Y9
-	VPMULUDQ     constants<>+9024(SB), Y3, Y7
-	VPADDQ       Y7, Y9, Y9
-	VPSRLQ       $0x20, Y8, Y7
-	VPSRLQ       $0x20, Y9, Y3
-	VPADDQ       Y3, Y7, Y7
-	VPMULUDQ     constants<>+9024(SB), Y4, Y3
-	VPADDQ       Y3, Y7, Y7
-	VPADDQ       Y7, Y6, Y3
-	VPXOR        constants<>+192(SB), Y3, Y4
-	VPXOR        constants<>+192(SB), Y6, Y6
-	VPCMPGTQ     Y4, Y6, Y4
-	VPSUBQ       Y4, Y5, Y5
-	VPSLLQ       $0x15, Y5, Y4
-	VPSRLQ       $0x2b, Y3, Y3
-	VPOR         Y3, Y4, Y3
-	VPADDQ       constants<>+3264(SB), Y3, Y4
-	VPSRLQ       $0x3e, Y4, Y4
-	VPSLLQ       $0x3e, Y4, Y5
-	VPSUBQ       Y5, Y3, Y3
-	VXORPD       Y5, Y5, Y5
-	VPCMPGTQ     Y3, Y5, Y5
-	VPXOR        Y5, Y3, Y6
-	VPSUBQ       Y5, Y6, Y5
-	VPSLLQ       $0x02, Y5, Y5
-	VPSRLQ       $0x20, Y5, Y6
-	VPMULUDQ     constants<>+3328(SB), Y5, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     constants<>+3328(SB), Y6, Y7
-	VPADDQ       Y7, Y8, Y8
-	VPAND        constants<>+8448(SB), Y8, Y9
-	VPMULUDQ     constants<>+9088(SB), Y5, Y7
-	VPADDQ       Y7, Y9, Y9
-	VPSRLQ       $0x20, Y8, Y7
-	VPSRLQ       $0x20, Y9, Y5
-	VPADDQ       Y5, Y7, Y7
-	VPMULUDQ     constants<>+9088(SB), Y6, Y5
-	VPADDQ       Y5, Y7, Y7
-	VPSRLQ       $0x20, Y7, Y5
-	VPMULUDQ     Y7, Y7, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y7, Y5, Y6
-	VPADDQ       Y6, Y8, Y8
-	VPAND        constants<>+8448(SB), Y8, Y9
-	VPMULUDQ     Y5, Y7, Y6
-	VPADDQ       Y6, Y9, Y9
-	VPSRLQ       $0x20, Y8, Y6
-	VPSRLQ       $0x20, Y9, Y8
-	VPADDQ       Y8, Y6, Y6
-	VPMULUDQ     Y5, Y5, Y8
-	VPADDQ       Y8, Y6, Y6
-	VPSLLQ       $0x02, Y6, Y6
-	VPSRLQ       $0x20, Y6, Y8
-	VPADDQ       Y0, Y4, Y4
-	VPSLLQ       $0x3f, Y4, Y9
-	VXORPD       Y10, Y10, Y10
-	VPCMPGTQ     Y9, Y10, Y9
-	VPSLLQ       $0x3e, Y4, Y4
-	VPXOR        Y3, Y4, Y3
-	VBLENDVPD    Y9, Y4, Y3, Y3
-	VPAND        Y1, Y2, Y2
-	VPXOR        Y2, Y3, Y2
-	VXORPD       Y3, Y3, Y3
-	VBLENDVPD    Y9, constants<>+3456(SB), Y3, Y3
-	VXORPD       Y4, Y4, Y4
-	VMOVUPS      constants<>+3520(SB), Y4
-	VBLENDVPD    Y9, constants<>+3584(SB), Y4, Y4
-	VPMULUDQ     Y3, Y6, Y10
-	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y3, Y8, Y3
-	VPADDQ       Y3, Y10, Y10
-	VMOVUPS      Y10, Y3
-	VPSRLQ       $0x20, Y10, Y3
-	VPSUBQ       Y3, Y4, Y3
-	VXORPD       Y4, Y4, Y4
-	VMOVUPS      constants<>+3648(SB), Y4
-	VBLENDVPD    Y9, constants<>+3712(SB), Y4, Y4
-	VPMULUDQ     Y3, Y6, Y10
-	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y3, Y8, Y3
-	VPADDQ       Y3, Y10, Y10
-	VMOVUPS      Y10, Y3
-	VPSRLQ       $0x20, Y10, Y3
-	VPSUBQ       Y3, Y4, Y3
-	VXORPD       Y4, Y4, Y4
-	VMOVUPS      constants<>+3776(SB), Y4
-	VBLENDVPD    Y9, constants<>+3840(SB), Y4, Y4
-	VPSRLQ       $0x20, Y3, Y10
-	VPMULUDQ     Y3, Y6, Y11
-	VPSRLQ       $0x20, Y11, Y11
-	VPMULUDQ     Y3, Y8, Y3
-	VPADDQ       Y3, Y11, Y11
-	VPAND        constants<>+8448(SB), Y11, Y12
-	VPMULUDQ     Y10, Y6, Y3
-	VPADDQ       Y3, Y12, Y12
-	VPSRLQ       $0x20, Y11, Y3
-	VPSRLQ       $0x20, Y12, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULUDQ     Y10, Y8, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPSUBQ       Y3, Y4, Y3
-	VXORPD       Y4, Y4, Y4
-	VMOVUPS      constants<>+3904(SB), Y4
-	VBLENDVPD    Y9, constants<>+3968(SB), Y4, Y4
-	VPSRLQ       $0x20, Y3, Y10
-	VPMULUDQ     Y3, Y6, Y11
-	VPSRLQ       $0x20, Y11, Y11
-	VPMULUDQ     Y3, Y8, Y3
-	VPADDQ       Y3, Y11, Y11
-	VPAND        constants<>+8448(SB), Y11, Y12
-	VPMULUDQ     Y10, Y6, Y3
-	VPADDQ       Y3, Y12, Y12
-	VPSRLQ       $0x20, Y11, Y3
-	VPSRLQ       $0x20, Y12, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULUDQ     Y10, Y8, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPSUBQ       Y3, Y4, Y3
-	VXORPD       Y4, Y4, Y4
-	VMOVUPS      constants<>+4032(SB), Y4
-	VBLENDVPD    Y9, constants<>+4096(SB), Y4, Y4
-	VPSRLQ       $0x20, Y3, Y10
-	VPMULUDQ     Y3, Y6, Y11
-	VPSRLQ       $0x20, Y11, Y11
-	VPMULUDQ     Y3, Y8, Y3
-	VPADDQ       Y3, Y11, Y11
-	VPAND        constants<>+8448(SB), Y11, Y12
-	VPMULUDQ     Y10, Y6, Y3
-	VPADDQ       Y3, Y12, Y12
-	VPSRLQ       $0x20, Y11, Y3
-	VPSRLQ       $0x20, Y12, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULUDQ     Y10, Y8, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPSUBQ       Y3, Y4, Y3
-	VXORPD       Y4, Y4, Y4
-	VMOVUPS      constants<>+4160(SB), Y4
-	VBLENDVPD    Y9, constants<>+4224(SB), Y4, Y4
-	VPSRLQ       $0x20, Y3, Y10
-	VPMULUDQ     Y3, Y6, Y11
-	VPSRLQ       $0x20, Y11, Y11
-	VPMULUDQ     Y3, Y8, Y3
-	VPADDQ       Y3, Y11, Y11
-	VPAND        constants<>+8448(SB), Y11, Y12
-	VPMULUDQ     Y10, Y6, Y3
-	VPADDQ       Y3, Y12, Y12
-	VPSRLQ       $0x20, Y11, Y3
-	VPSRLQ       $0x20, Y12, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULUDQ     Y10, Y8, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPSUBQ       Y3, Y4, Y3
-	VXORPD       Y4, Y4, Y4
-	VMOVUPS      constants<>+4288(SB), Y4
-	VBLENDVPD    Y9, constants<>+192(SB), Y4, Y4
-	VPSRLQ       $0x20, Y3, Y10
-	VPMULUDQ     Y3, Y6, Y11
-	VPSRLQ       $0x20, Y11, Y11
-	VPMULUDQ     Y3, Y8, Y3
-	VPADDQ       Y3, Y11, Y11
-	VPAND        constants<>+8448(SB), Y11, Y12
-	VPMULUDQ     Y10, Y6, Y3
-	VPADDQ       Y3, Y12, Y12
-	VPSRLQ       $0x20, Y11, Y3
-	VPSRLQ       $0x20, Y12, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPMULUDQ     Y10, Y8, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPSUBQ       Y3, Y4, Y3
-	VPSRLQ       $0x20, Y3, Y4
-	VPMULUDQ     Y3, Y6, Y10
-	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y3, Y8, Y3
-	VPADDQ       Y3, Y10, Y10
-	VPAND        constants<>+8448(SB), Y10, Y11
-	VPMULUDQ     Y4, Y6, Y3
-	VPADDQ       Y3, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y3
-	VPSRLQ       $0x20, Y11, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPMULUDQ     Y4, Y8, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPSRLQ       $0x01, Y3, Y3
-	VMOVUPS      constants<>+192(SB), Y4
-	VPSUBQ       Y3, Y4, Y4
-	VPSRLQ       $0x20, Y4, Y3
-	VPMULUDQ     Y4, Y7, Y8
-	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y4, Y5, Y6
-	VPADDQ       Y6, Y8, Y8
-	VPAND        constants<>+8448(SB), Y8, Y10
-	VPMULUDQ     Y3, Y7, Y6
-	VPADDQ       Y6, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y6
-	VPSRLQ       $0x20, Y10, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPMULUDQ     Y3, Y5, Y7
-	VPADDQ       Y7, Y6, Y6
-	VPADDQ       constants<>+4352(SB), Y6, Y3
-	VPSRLQ       $0x13, Y3, Y3
-	VPADDQ       constants<>+256(SB), Y4, Y4
-	VPSRLQ       $0x14, Y4, Y4
-	VBLENDVPD    Y9, Y4, Y3, Y3
-	VXORPD       Y4, Y4, Y4
-	VPCMPGTQ     Y2, Y4, Y2
-	VPXOR        Y2, Y3, Y3
-	VPSUBQ       Y2, Y3, Y3
-	VBROADCASTSD minus+24(FP), Y2
-	VPXOR        Y2, Y3, Y3
-	VPSUBQ       Y2, Y3, Y2
-	VMOVUPS      (CX)(BX*8), Y3
-	VPADDQ       Y3, Y2, Y2
-	VMOVUPS      Y2, (CX)(BX*8)
-	ADDQ         $0x04, BX
-	CMPQ         BX, SI
-	JLE          one528
-
-tail530:
-	MOVQ         DX, SI
-	SUBQ         BX, SI
-	JZ           done531
-	LEAQ         ones<>+32(SB), DI
-	SHLQ         $0x03, SI
-	SUBQ         SI, DI
-	VMOVUPS      (DI), Y2
-	VMASKMOVPD   (AX)(BX*8), Y2, Y3
-	VXORPD       Y4, Y4, Y4
-	VPCMPGTQ     Y3, Y4, Y4
-	VPXOR        Y4, Y3, Y5
-	VPSUBQ       Y4, Y5, Y4
-	VPSRLQ       $0x20, Y4, Y5
-	VPMULUDQ     constants<>+8896(SB), Y4, Y7
+	VPCMPGTQ     Y1, Y3, Y3
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y3, Y1, Y1
+	VPSUBQ       Y2, Y0, Y0
+	VPSUBQ       Y3, Y1, Y1
+	VPSRLQ       $0x20, Y0, Y2
+	VPSRLQ       $0x20, Y1, Y3
+	VPMULUDQ     constants<>+8960(SB), Y0, Y5
+	VPSRLQ       $0x20, Y5, Y7
+	VPMULUDQ     constants<>+8960(SB), Y2, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPAND        constants<>+8512(SB), Y7, Y6
+	VPMULUDQ     constants<>+9024(SB), Y0, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x20, Y7, Y4
+	VPSRLQ       $0x20, Y6, Y7
+	VPADDQ       Y7, Y4, Y4
+	VPMULUDQ     constants<>+9024(SB), Y2, Y7
+	VPADDQ       Y7, Y4, Y4
+	VPSLLQ       $0x20, Y6, Y6
+	VPBLENDD     $0xaa, Y6, Y5, Y5
+	VPMULUDQ     constants<>+8960(SB), Y1, Y7
 	VPSRLQ       $0x20, Y7, Y9
-	VPMULUDQ     constants<>+8896(SB), Y5, Y6
+	VPMULUDQ     constants<>+8960(SB), Y3, Y6
 	VPADDQ       Y6, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y8
-	VPMULUDQ     constants<>+8960(SB), Y4, Y6
+	VPAND        constants<>+8512(SB), Y9, Y8
+	VPMULUDQ     constants<>+9024(SB), Y1, Y6
 	VPADDQ       Y6, Y8, Y8
 	VPSRLQ       $0x20, Y9, Y6
 	VPSRLQ       $0x20, Y8, Y9
 	VPADDQ       Y9, Y6, Y6
-	VPMULUDQ     constants<>+8960(SB), Y5, Y9
+	VPMULUDQ     constants<>+9024(SB), Y3, Y9
 	VPADDQ       Y9, Y6, Y6
 	VPSLLQ       $0x20, Y8, Y8
 	VPBLENDD     $0xaa, Y8, Y7, Y7
-	VPSRLQ       $0x20, Y4, Y5
-	VPMULUDQ     constants<>+3072(SB), Y4, Y9
+	VPMULUDQ     constants<>+3136(SB), Y0, Y9
 	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     constants<>+3072(SB), Y5, Y8
+	VPMULUDQ     constants<>+3136(SB), Y2, Y8
 	VPADDQ       Y8, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     constants<>+9024(SB), Y4, Y8
+	VPAND        constants<>+8512(SB), Y9, Y10
+	VPMULUDQ     constants<>+9088(SB), Y0, Y8
 	VPADDQ       Y8, Y10, Y10
 	VPSRLQ       $0x20, Y9, Y8
-	VPSRLQ       $0x20, Y10, Y4
-	VPADDQ       Y4, Y8, Y8
-	VPMULUDQ     constants<>+9024(SB), Y5, Y4
-	VPADDQ       Y4, Y8, Y8
-	VPADDQ       Y8, Y7, Y4
-	VPXOR        constants<>+192(SB), Y4, Y5
-	VPXOR        constants<>+192(SB), Y7, Y7
-	VPCMPGTQ     Y5, Y7, Y5
-	VPSUBQ       Y5, Y6, Y6
-	VPSLLQ       $0x15, Y6, Y5
-	VPSRLQ       $0x2b, Y4, Y4
-	VPOR         Y4, Y5, Y4
-	VPADDQ       constants<>+3264(SB), Y4, Y5
-	VPSRLQ       $0x3e, Y5, Y5
-	VPSLLQ       $0x3e, Y5, Y6
-	VPSUBQ       Y6, Y4, Y4
+	VPSRLQ       $0x20, Y10, Y0
+	VPADDQ       Y0, Y8, Y8
+	VPMULUDQ     constants<>+9088(SB), Y2, Y0
+	VPADDQ       Y0, Y8, Y8
+	VPMULUDQ     constants<>+3136(SB), Y1, Y2
+	VPSRLQ       $0x20, Y2, Y2
+	VPMULUDQ     constants<>+3136(SB), Y3, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPAND        constants<>+8512(SB), Y2, Y9
+	VPMULUDQ     constants<>+9088(SB), Y1, Y0
+	VPADDQ       Y0, Y9, Y9
+	VPSRLQ       $0x20, Y2, Y0
+	VPSRLQ       $0x20, Y9, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPMULUDQ     constants<>+9088(SB), Y3, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPADDQ       Y8, Y5, Y1
+	VPADDQ       Y0, Y7, Y0
+	VPXOR        constants<>+192(SB), Y1, Y2
+	VPXOR        constants<>+192(SB), Y5, Y3
+	VPCMPGTQ     Y2, Y3, Y2
+	VPSUBQ       Y2, Y4, Y4
+	VPXOR        constants<>+192(SB), Y0, Y2
+	VPXOR        constants<>+192(SB), Y7, Y3
+	VPCMPGTQ     Y2, Y3, Y2
+	VPSUBQ       Y2, Y6, Y6
+	VPSLLQ       $0x15, Y4, Y2
+	VPSLLQ       $0x15, Y6, Y3
+	VPSRLQ       $0x2b, Y1, Y1
+	VPSRLQ       $0x2b, Y0, Y0
+	VPOR         Y1, Y2, Y1
+	VPOR         Y0, Y3, Y0
+	VPADDQ       constants<>+3328(SB), Y1, Y2
+	VPADDQ       constants<>+3328(SB), Y0, Y3
+	VPSRLQ       $0x3e, Y2, Y2
+	VPSRLQ       $0x3e, Y3, Y3
+	VPSLLQ       $0x3e, Y2, Y4
+	VPSLLQ       $0x3e, Y3, Y5
+	VPSUBQ       Y4, Y1, Y1
+	VPSUBQ       Y5, Y0, Y0
+	VMOVUPS      Y2, (SP)
+	VMOVUPS      Y3, 32(SP)
+	VMOVUPS      Y1, 64(SP)
+	VMOVUPS      Y0, 96(SP)
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y0, Y3, Y3
+	VPXOR        Y2, Y1, Y1
+	VPXOR        Y3, Y0, Y0
+	VPSUBQ       Y2, Y1, Y1
+	VPSUBQ       Y3, Y0, Y0
+	VPSLLQ       $0x02, Y1, Y1
+	VPSLLQ       $0x02, Y0, Y0
+	VPSRLQ       $0x20, Y1, Y2
+	VPSRLQ       $0x20, Y0, Y3
+	VPMULUDQ     constants<>+3392(SB), Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     constants<>+3392(SB), Y2, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     constants<>+9152(SB), Y1, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y4
+	VPSRLQ       $0x20, Y6, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPMULUDQ     constants<>+9152(SB), Y2, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPMULUDQ     constants<>+3392(SB), Y0, Y2
+	VPSRLQ       $0x20, Y2, Y2
+	VPMULUDQ     constants<>+3392(SB), Y3, Y1
+	VPADDQ       Y1, Y2, Y2
+	VPAND        constants<>+8512(SB), Y2, Y5
+	VPMULUDQ     constants<>+9152(SB), Y0, Y1
+	VPADDQ       Y1, Y5, Y5
+	VPSRLQ       $0x20, Y2, Y1
+	VPSRLQ       $0x20, Y5, Y0
+	VPADDQ       Y0, Y1, Y1
+	VPMULUDQ     constants<>+9152(SB), Y3, Y0
+	VPADDQ       Y0, Y1, Y1
+	VPSRLQ       $0x20, Y4, Y0
+	VPSRLQ       $0x20, Y1, Y2
+	VMOVUPS      Y4, 128(SP)
+	VMOVUPS      Y1, 160(SP)
+	VPMULUDQ     Y4, Y4, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y4, Y0, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y0, Y4, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPMULUDQ     Y0, Y0, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPMULUDQ     Y1, Y1, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y1, Y2, Y0
+	VPADDQ       Y0, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y2, Y1, Y0
+	VPADDQ       Y0, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y0
+	VPSRLQ       $0x20, Y5, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPMULUDQ     Y2, Y2, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSLLQ       $0x02, Y3, Y1
+	VPSLLQ       $0x02, Y0, Y0
+	VPSRLQ       $0x20, Y1, Y2
+	VPSRLQ       $0x20, Y0, Y3
+	VMOVUPS      (SP), Y4
+	VMOVUPS      32(SP), Y5
+	VBROADCASTSD quarter+32(FP), Y6
+	VPADDQ       Y6, Y4, Y4
+	VPADDQ       Y6, Y5, Y5
+	VPSLLQ       $0x3f, Y4, Y4
+	VPSLLQ       $0x3f, Y5, Y5
 	VXORPD       Y6, Y6, Y6
-	VPCMPGTQ     Y4, Y6, Y6
-	VPXOR        Y6, Y4, Y7
-	VPSUBQ       Y6, Y7, Y6
-	VPSLLQ       $0x02, Y6, Y6
-	VPSRLQ       $0x20, Y6, Y7
-	VPMULUDQ     constants<>+3328(SB), Y6, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     constants<>+3328(SB), Y7, Y8
-	VPADDQ       Y8, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     constants<>+9088(SB), Y6, Y8
-	VPADDQ       Y8, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y8
-	VPSRLQ       $0x20, Y10, Y6
+	VPCMPGTQ     Y4, Y6, Y4
+	VXORPD       Y6, Y6, Y6
+	VPCMPGTQ     Y5, Y6, Y5
+	VXORPD       Y6, Y6, Y6
+	VXORPD       Y7, Y7, Y7
+	VBLENDVPD    Y4, constants<>+3520(SB), Y6, Y6
+	VBLENDVPD    Y5, constants<>+3520(SB), Y7, Y7
+	VPMULUDQ     Y6, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y6, Y2, Y6
 	VPADDQ       Y6, Y8, Y8
-	VPMULUDQ     constants<>+9088(SB), Y7, Y6
-	VPADDQ       Y6, Y8, Y8
+	VMOVUPS      Y8, Y6
 	VPSRLQ       $0x20, Y8, Y6
-	VPMULUDQ     Y8, Y8, Y9
-	VPSRLQ       $0x20, Y9, Y9
-	VPMULUDQ     Y8, Y6, Y7
-	VPADDQ       Y7, Y9, Y9
-	VPAND        constants<>+8448(SB), Y9, Y10
-	VPMULUDQ     Y6, Y8, Y7
-	VPADDQ       Y7, Y10, Y10
-	VPSRLQ       $0x20, Y9, Y7
-	VPSRLQ       $0x20, Y10, Y9
-	VPADDQ       Y9, Y7, Y7
-	VPMULUDQ     Y6, Y6, Y9
-	VPADDQ       Y9, Y7, Y7
-	VPSLLQ       $0x02, Y7, Y7
+	VPMULUDQ     Y7, Y0, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y7, Y3, Y7
+	VPADDQ       Y7, Y8, Y8
+	VMOVUPS      Y8, Y7
+	VPSRLQ       $0x20, Y8, Y7
+	VXORPD       Y8, Y8, Y8
+	VXORPD       Y8, Y8, Y8
+	VMOVUPS      constants<>+3584(SB), Y8
+	VMOVUPS      constants<>+3584(SB), Y9
+	VBLENDVPD    Y4, constants<>+3648(SB), Y8, Y8
+	VBLENDVPD    Y5, constants<>+3648(SB), Y9, Y9
+	VPSUBQ       Y6, Y8, Y6
+	VPSUBQ       Y7, Y9, Y7
+	VPMULUDQ     Y6, Y1, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y6, Y2, Y6
+	VPADDQ       Y6, Y8, Y8
+	VMOVUPS      Y8, Y6
+	VPSRLQ       $0x20, Y8, Y6
+	VPMULUDQ     Y7, Y0, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y7, Y3, Y7
+	VPADDQ       Y7, Y8, Y8
+	VMOVUPS      Y8, Y7
+	VPSRLQ       $0x20, Y8, Y7
+	VXORPD       Y8, Y8, Y8
+	VXORPD       Y8, Y8, Y8
+	VMOVUPS      constants<>+3712(SB), Y8
+	VMOVUPS      constants<>+3712(SB), Y9
+	VBLENDVPD    Y4, constants<>+3776(SB), Y8, Y8
+	VBLENDVPD    Y5, constants<>+3776(SB), Y9, Y9
+	VPSUBQ       Y6, Y8, Y6
+	VPSUBQ       Y7, Y9, Y7
+	VPSRLQ       $0x20, Y6, Y8
 	VPSRLQ       $0x20, Y7, Y9
-	VPADDQ       Y0, Y5, Y0
-	VPSLLQ       $0x3f, Y0, Y5
-	VXORPD       Y10, Y10, Y10
-	VPCMPGTQ     Y5, Y10, Y5
-	VPSLLQ       $0x3e, Y0, Y0
-	VPXOR        Y4, Y0, Y4
-	VBLENDVPD    Y5, Y0, Y4, Y4
-	VPAND        Y1, Y3, Y0
-	VPXOR        Y0, Y4, Y0
-	VXORPD       Y1, Y1, Y1
-	VBLENDVPD    Y5, constants<>+3456(SB), Y1, Y1
-	VXORPD       Y3, Y3, Y3
-	VMOVUPS      constants<>+3520(SB), Y3
-	VBLENDVPD    Y5, constants<>+3584(SB), Y3, Y3
-	VPMULUDQ     Y1, Y7, Y4
-	VPSRLQ       $0x20, Y4, Y4
-	VPMULUDQ     Y1, Y9, Y1
-	VPADDQ       Y1, Y4, Y4
-	VMOVUPS      Y4, Y1
-	VPSRLQ       $0x20, Y4, Y1
-	VPSUBQ       Y1, Y3, Y1
-	VXORPD       Y3, Y3, Y3
-	VMOVUPS      constants<>+3648(SB), Y3
-	VBLENDVPD    Y5, constants<>+3712(SB), Y3, Y3
-	VPMULUDQ     Y1, Y7, Y4
-	VPSRLQ       $0x20, Y4, Y4
-	VPMULUDQ     Y1, Y9, Y1
-	VPADDQ       Y1, Y4, Y4
-	VMOVUPS      Y4, Y1
-	VPSRLQ       $0x20, Y4, Y1
-	VPSUBQ       Y1, Y3, Y1
-	VXORPD       Y3, Y3, Y3
-	VMOVUPS      constants<>+3776(SB), Y3
-	VBLENDVPD    Y5, constants<>+3840(SB), Y3, Y3
-	VPSRLQ       $0x20, Y1, Y4
-	VPMULUDQ     Y1, Y7, Y10
+	VPMULUDQ     Y6, Y1, Y10
 	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y1, Y9, Y1
-	VPADDQ       Y1, Y10, Y10
-	VPAND        constants<>+8448(SB), Y10, Y11
-	VPMULUDQ     Y4, Y7, Y1
-	VPADDQ       Y1, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y1
+	VPMULUDQ     Y6, Y2, Y6
+	VPADDQ       Y6, Y10, Y10
+	VPAND        constants<>+8512(SB), Y10, Y11
+	VPMULUDQ     Y8, Y1, Y6
+	VPADDQ       Y6, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y6
 	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPMULUDQ     Y4, Y9, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPSUBQ       Y1, Y3, Y1
-	VXORPD       Y3, Y3, Y3
-	VMOVUPS      constants<>+3904(SB), Y3
-	VBLENDVPD    Y5, constants<>+3968(SB), Y3, Y3
-	VPSRLQ       $0x20, Y1, Y4
-	VPMULUDQ     Y1, Y7, Y10
+	VPADDQ       Y10, Y6, Y6
+	VPMULUDQ     Y8, Y2, Y10
+	VPADDQ       Y10, Y6, Y6
+	VPMULUDQ     Y7, Y0, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y7, Y3, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y10
+	VPMULUDQ     Y9, Y0, Y7
+	VPADDQ       Y7, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y7
+	VPSRLQ       $0x20, Y10, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPMULUDQ     Y9, Y3, Y8
+	VPADDQ       Y8, Y7, Y7
+	VXORPD       Y8, Y8, Y8
+	VXORPD       Y8, Y8, Y8
+	VMOVUPS      constants<>+3840(SB), Y8
+	VMOVUPS      constants<>+3840(SB), Y9
+	VBLENDVPD    Y4, constants<>+3904(SB), Y8, Y8
+	VBLENDVPD    Y5, constants<>+3904(SB), Y9, Y9
+	VPSUBQ       Y6, Y8, Y6
+	VPSUBQ       Y7, Y9, Y7
+	VPSRLQ       $0x20, Y6, Y8
+	VPSRLQ       $0x20, Y7, Y9
+	VPMULUDQ     Y6, Y1, Y10
 	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y1, Y9, Y1
-	VPADDQ       Y1, Y10, Y10
-	VPAND        constants<>+8448(SB), Y10, Y11
-	VPMULUDQ     Y4, Y7, Y1
-	VPADDQ       Y1, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y1
+	VPMULUDQ     Y6, Y2, Y6
+	VPADDQ       Y6, Y10, Y10
+	VPAND        constants<>+8512(SB), Y10, Y11
+	VPMULUDQ     Y8, Y1, Y6
+	VPADDQ       Y6, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y6
 	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPMULUDQ     Y4, Y9, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPSUBQ       Y1, Y3, Y1
-	VXORPD       Y3, Y3, Y3
-	VMOVUPS      constants<>+4032(SB), Y3
-	VBLENDVPD    Y5, constants<>+4096(SB), Y3, Y3
-	VPSRLQ       $0x20, Y1, Y4
-	VPMULUDQ     Y1, Y7, Y10
+	VPADDQ       Y10, Y6, Y6
+	VPMULUDQ     Y8, Y2, Y10
+	VPADDQ       Y10, Y6, Y6
+	VPMULUDQ     Y7, Y0, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y7, Y3, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y10
+	VPMULUDQ     Y9, Y0, Y7
+	VPADDQ       Y7, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y7
+	VPSRLQ       $0x20, Y10, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPMULUDQ     Y9, Y3, Y8
+	VPADDQ       Y8, Y7, Y7
+	VXORPD       Y8, Y8, Y8
+	VXORPD       Y8, Y8, Y8
+	VMOVUPS      constants<>+3968(SB), Y8
+	VMOVUPS      constants<>+3968(SB), Y9
+	VBLENDVPD    Y4, constants<>+4032(SB), Y8, Y8
+	VBLENDVPD    Y5, constants<>+4032(SB), Y9, Y9
+	VPSUBQ       Y6, Y8, Y6
+	VPSUBQ       Y7, Y9, Y7
+	VPSRLQ       $0x20, Y6, Y8
+	VPSRLQ       $0x20, Y7, Y9
+	VPMULUDQ     Y6, Y1, Y10
 	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y1, Y9, Y1
-	VPADDQ       Y1, Y10, Y10
-	VPAND        constants<>+8448(SB), Y10, Y11
-	VPMULUDQ     Y4, Y7, Y1
-	VPADDQ       Y1, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y1
+	VPMULUDQ     Y6, Y2, Y6
+	VPADDQ       Y6, Y10, Y10
+	VPAND        constants<>+8512(SB), Y10, Y11
+	VPMULUDQ     Y8, Y1, Y6
+	VPADDQ       Y6, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y6
 	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPMULUDQ     Y4, Y9, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPSUBQ       Y1, Y3, Y1
-	VXORPD       Y3, Y3, Y3
-	VMOVUPS      constants<>+4160(SB), Y3
-	VBLENDVPD    Y5, constants<>+4224(SB), Y3, Y3
-	VPSRLQ       $0x20, Y1, Y4
-	VPMULUDQ     Y1, Y7, Y10
+	VPADDQ       Y10, Y6, Y6
+	VPMULUDQ     Y8, Y2, Y10
+	VPADDQ       Y10, Y6, Y6
+	VPMULUDQ     Y7, Y0, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y7, Y3, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y10
+	VPMULUDQ     Y9, Y0, Y7
+	VPADDQ       Y7, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y7
+	VPSRLQ       $0x20, Y10, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPMULUDQ     Y9, Y3, Y8
+	VPADDQ       Y8, Y7, Y7
+	VXORPD       Y8, Y8, Y8
+	VXORPD       Y8, Y8, Y8
+	VMOVUPS      constants<>+4096(SB), Y8
+	VMOVUPS      constants<>+4096(SB), Y9
+	VBLENDVPD    Y4, constants<>+4160(SB), Y8, Y8
+	VBLENDVPD    Y5, constants<>+4160(SB), Y9, Y9
+	VPSUBQ       Y6, Y8, Y6
+	VPSUBQ       Y7, Y9, Y7
+	VPSRLQ       $0x20, Y6, Y8
+	VPSRLQ       $0x20, Y7, Y9
+	VPMULUDQ     Y6, Y1, Y10
 	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y1, Y9, Y1
-	VPADDQ       Y1, Y10, Y10
-	VPAND        constants<>+8448(SB), Y10, Y11
-	VPMULUDQ     Y4, Y7, Y1
-	VPADDQ       Y1, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y1
+	VPMULUDQ     Y6, Y2, Y6
+	VPADDQ       Y6, Y10, Y10
+	VPAND        constants<>+8512(SB), Y10, Y11
+	VPMULUDQ     Y8, Y1, Y6
+	VPADDQ       Y6, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y6
 	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPMULUDQ     Y4, Y9, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPSUBQ       Y1, Y3, Y1
-	VXORPD       Y3, Y3, Y3
-	VMOVUPS      constants<>+4288(SB), Y3
-	VBLENDVPD    Y5, constants<>+192(SB), Y3, Y3
-	VPSRLQ       $0x20, Y1, Y4
-	VPMULUDQ     Y1, Y7, Y10
+	VPADDQ       Y10, Y6, Y6
+	VPMULUDQ     Y8, Y2, Y10
+	VPADDQ       Y10, Y6, Y6
+	VPMULUDQ     Y7, Y0, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y7, Y3, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y10
+	VPMULUDQ     Y9, Y0, Y7
+	VPADDQ       Y7, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y7
+	VPSRLQ       $0x20, Y10, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPMULUDQ     Y9, Y3, Y8
+	VPADDQ       Y8, Y7, Y7
+	VXORPD       Y8, Y8, Y8
+	VXORPD       Y8, Y8, Y8
+	VMOVUPS      constants<>+4224(SB), Y8
+	VMOVUPS      constants<>+4224(SB), Y9
+	VBLENDVPD    Y4, constants<>+4288(SB), Y8, Y8
+	VBLENDVPD    Y5, constants<>+4288(SB), Y9, Y9
+	VPSUBQ       Y6, Y8, Y6
+	VPSUBQ       Y7, Y9, Y7
+	VPSRLQ       $0x20, Y6, Y8
+	VPSRLQ       $0x20, Y7, Y9
+	VPMULUDQ     Y6, Y1, Y10
 	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y1, Y9, Y1
-	VPADDQ       Y1, Y10, Y10
-	VPAND        constants<>+8448(SB), Y10, Y11
-	VPMULUDQ     Y4, Y7, Y1
-	VPADDQ       Y1, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y1
+	VPMULUDQ     Y6, Y2, Y6
+	VPADDQ       Y6, Y10, Y10
+	VPAND        constants<>+8512(SB), Y10, Y11
+	VPMULUDQ     Y8, Y1, Y6
+	VPADDQ       Y6, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y6
 	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPMULUDQ     Y4, Y9, Y10
-	VPADDQ       Y10, Y1, Y1
-	VPSUBQ       Y1, Y3, Y1
-	VPSRLQ       $0x20, Y1, Y3
-	VPMULUDQ     Y1, Y7, Y4
-	VPSRLQ       $0x20, Y4, Y4
-	VPMULUDQ     Y1, Y9, Y1
-	VPADDQ       Y1, Y4, Y4
-	VPAND        constants<>+8448(SB), Y4, Y10
-	VPMULUDQ     Y3, Y7, Y1
+	VPADDQ       Y10, Y6, Y6
+	VPMULUDQ     Y8, Y2, Y10
+	VPADDQ       Y10, Y6, Y6
+	VPMULUDQ     Y7, Y0, Y8
+	VPSRLQ       $0x20, Y8, Y8
+	VPMULUDQ     Y7, Y3, Y7
+	VPADDQ       Y7, Y8, Y8
+	VPAND        constants<>+8512(SB), Y8, Y10
+	VPMULUDQ     Y9, Y0, Y7
+	VPADDQ       Y7, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y7
+	VPSRLQ       $0x20, Y10, Y8
+	VPADDQ       Y8, Y7, Y7
+	VPMULUDQ     Y9, Y3, Y8
+	VPADDQ       Y8, Y7, Y7
+	VXORPD       Y8, Y8, Y8
+	VXORPD       Y8, Y8, Y8
+	VMOVUPS      constants<>+4352(SB), Y8
+	VMOVUPS      constants<>+4352(SB), Y9
+	VBLENDVPD    Y4, constants<>+192(SB), Y8, Y8
+	VBLENDVPD    Y5, constants<>+192(SB), Y9, Y9
+	VPSUBQ       Y6, Y8, Y6
+	VPSUBQ       Y7, Y9, Y7
+	VPSRLQ       $0x20, Y6, Y8
+	VPSRLQ       $0x20, Y7, Y9
+	VPMULUDQ     Y6, Y1, Y10
+	VPSRLQ       $0x20, Y10, Y10
+	VPMULUDQ     Y6, Y2, Y6
+	VPADDQ       Y6, Y10, Y10
+	VPAND        constants<>+8512(SB), Y10, Y11
+	VPMULUDQ     Y8, Y1, Y6
+	VPADDQ       Y6, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y6
+	VPSRLQ       $0x20, Y11, Y1
+	VPADDQ       Y1, Y6, Y6
+	VPMULUDQ     Y8, Y2, Y1
+	VPADDQ       Y1, Y6, Y6
+	VPMULUDQ     Y7, Y0, Y1
+	VPSRLQ       $0x20, Y1, Y1
+	VPMULUDQ     Y7, Y3, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPAND        constants<>+8512(SB), Y1, Y7
+	VPMULUDQ     Y9, Y0, Y2
+	VPADDQ       Y2, Y7, Y7
+	VPSRLQ       $0x20, Y1, Y2
+	VPSRLQ       $0x20, Y7, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPMULUDQ     Y9, Y3, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPSRLQ       $0x01, Y6, Y0
+	VPSRLQ       $0x01, Y2, Y1
+	VMOVUPS      constants<>+192(SB), Y2
+	VPSUBQ       Y0, Y2, Y2
+	VMOVUPS      constants<>+192(SB), Y0
+	VPSUBQ       Y1, Y0, Y0
+	VMOVUPS      128(SP), Y1
+	VMOVUPS      160(SP), Y3
+	VPSRLQ       $0x20, Y1, Y6
+	VPSRLQ       $0x20, Y3, Y7
+	VPSRLQ       $0x20, Y2, Y8
+	VPSRLQ       $0x20, Y0, Y9
+	VPMULUDQ     Y2, Y1, Y11
+	VPSRLQ       $0x20, Y11, Y11
+	VPMULUDQ     Y2, Y6, Y10
+	VPADDQ       Y10, Y11, Y11
+	VPAND        constants<>+8512(SB), Y11, Y12
+	VPMULUDQ     Y8, Y1, Y10
+	VPADDQ       Y10, Y12, Y12
+	VPSRLQ       $0x20, Y11, Y10
+	VPSRLQ       $0x20, Y12, Y1
 	VPADDQ       Y1, Y10, Y10
-	VPSRLQ       $0x20, Y4, Y1
-	VPSRLQ       $0x20, Y10, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPMULUDQ     Y3, Y9, Y4
-	VPADDQ       Y4, Y1, Y1
-	VPSRLQ       $0x01, Y1, Y1
-	VMOVUPS      constants<>+192(SB), Y3
-	VPSUBQ       Y1, Y3, Y3
-	VPSRLQ       $0x20, Y3, Y1
-	VPMULUDQ     Y3, Y8, Y7
-	VPSRLQ       $0x20, Y7, Y7
-	VPMULUDQ     Y3, Y6, Y4
-	VPADDQ       Y4, Y7, Y7
-	VPAND        constants<>+8448(SB), Y7, Y9
-	VPMULUDQ     Y1, Y8, Y4
-	VPADDQ       Y4, Y9, Y9
-	VPSRLQ       $0x20, Y7, Y4
-	VPSRLQ       $0x20, Y9, Y7
-	VPADDQ       Y7, Y4, Y4
-	VPMULUDQ     Y1, Y6, Y7
-	VPADDQ       Y7, Y4, Y4
-	VPADDQ       constants<>+4352(SB), Y4, Y1
+	VPMULUDQ     Y8, Y6, Y1
+	VPADDQ       Y1, Y10, Y10
+	VPMULUDQ     Y0, Y3, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y0, Y7, Y1
+	VPADDQ       Y1, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y8
+	VPMULUDQ     Y9, Y3, Y1
+	VPADDQ       Y1, Y8, Y8
+	VPSRLQ       $0x20, Y6, Y1
+	VPSRLQ       $0x20, Y8, Y3
+	VPADDQ       Y3, Y1, Y1
+	VPMULUDQ     Y9, Y7, Y3
+	VPADDQ       Y3, Y1, Y1
+	VPADDQ       constants<>+4416(SB), Y10, Y3
+	VPADDQ       constants<>+4416(SB), Y1, Y1
+	VPSRLQ       $0x13, Y3, Y3
 	VPSRLQ       $0x13, Y1, Y1
-	VPADDQ       constants<>+256(SB), Y3, Y3
-	VPSRLQ       $0x14, Y3, Y3
-	VBLENDVPD    Y5, Y3, Y1, Y1
-	VXORPD       Y3, Y3, Y3
-	VPCMPGTQ     Y0, Y3, Y0
+	VPADDQ       constants<>+256(SB), Y2, Y2
+	VPADDQ       constants<>+256(SB), Y0, Y0
+	VPSRLQ       $0x14, Y2, Y2
+	VPSRLQ       $0x14, Y0, Y0
+	VBLENDVPD    Y4, Y2, Y3, Y3
+	VBLENDVPD    Y5, Y0, Y1, Y1
+	VMOVUPS      (SP), Y0
+	VMOVUPS      32(SP), Y2
+	VBROADCASTSD quarter+32(FP), Y6
+	VPADDQ       Y6, Y0, Y0
+	VPADDQ       Y6, Y2, Y2
+	VPSLLQ       $0x3e, Y0, Y0
+	VPSLLQ       $0x3e, Y2, Y2
+	VMOVUPS      64(SP), Y6
+	VMOVUPS      96(SP), Y7
+	VPXOR        Y6, Y0, Y6
+	VPXOR        Y7, Y2, Y7
+	VBROADCASTSD quarter+32(FP), Y8
+	VBLENDVPD    Y4, Y0, Y6, Y6
+	VBLENDVPD    Y5, Y2, Y7, Y7
+	VPSUBQ       constants<>+64(SB), Y8, Y8
+	VMOVUPS      (AX)(BX*8), Y0
+	VMOVUPS      32(AX)(BX*8), Y2
+	VPAND        Y8, Y0, Y0
+	VPAND        Y8, Y2, Y2
+	VPXOR        Y0, Y6, Y0
+	VPXOR        Y2, Y7, Y2
+	VXORPD       Y4, Y4, Y4
+	VPCMPGTQ     Y0, Y4, Y0
+	VPXOR        Y0, Y3, Y3
+	VPSUBQ       Y0, Y3, Y3
+	VXORPD       Y0, Y0, Y0
+	VPCMPGTQ     Y2, Y0, Y0
 	VPXOR        Y0, Y1, Y1
 	VPSUBQ       Y0, Y1, Y1
 	VBROADCASTSD minus+24(FP), Y0
+	VPXOR        Y0, Y3, Y2
 	VPXOR        Y0, Y1, Y1
+	VPSUBQ       Y0, Y2, Y2
 	VPSUBQ       Y0, Y1, Y0
-	VMASKMOVPD   (CX)(BX*8), Y2, Y1
+	VMOVUPS      (CX)(BX*8), Y1
+	VPADDQ       Y1, Y2, Y2
+	VMOVUPS      Y2, (CX)(BX*8)
+	VMOVUPS      32(CX)(BX*8), Y1
 	VPADDQ       Y1, Y0, Y0
-	VMASKMOVPD   Y0, Y2, (CX)(BX*8)
+	VMOVUPS      Y0, 32(CX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          many533
 
-done531:
+oneTest535:
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail536
+
+one534:
+	VMOVUPS      (AX)(BX*8), Y0
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPSUBQ       Y1, Y0, Y0
+	VPSRLQ       $0x20, Y0, Y1
+	VPMULUDQ     constants<>+8960(SB), Y0, Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPMULUDQ     constants<>+8960(SB), Y1, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y4
+	VPMULUDQ     constants<>+9024(SB), Y0, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPSRLQ       $0x20, Y5, Y2
+	VPSRLQ       $0x20, Y4, Y5
+	VPADDQ       Y5, Y2, Y2
+	VPMULUDQ     constants<>+9024(SB), Y1, Y5
+	VPADDQ       Y5, Y2, Y2
+	VPSLLQ       $0x20, Y4, Y4
+	VPBLENDD     $0xaa, Y4, Y3, Y3
+	VPMULUDQ     constants<>+3136(SB), Y0, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     constants<>+3136(SB), Y1, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     constants<>+9088(SB), Y0, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y4
+	VPSRLQ       $0x20, Y6, Y0
+	VPADDQ       Y0, Y4, Y4
+	VPMULUDQ     constants<>+9088(SB), Y1, Y0
+	VPADDQ       Y0, Y4, Y4
+	VPADDQ       Y4, Y3, Y0
+	VPXOR        constants<>+192(SB), Y0, Y1
+	VPXOR        constants<>+192(SB), Y3, Y3
+	VPCMPGTQ     Y1, Y3, Y1
+	VPSUBQ       Y1, Y2, Y2
+	VPSLLQ       $0x15, Y2, Y1
+	VPSRLQ       $0x2b, Y0, Y0
+	VPOR         Y0, Y1, Y0
+	VPADDQ       constants<>+3328(SB), Y0, Y1
+	VPSRLQ       $0x3e, Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y2
+	VPSUBQ       Y2, Y0, Y0
+	VMOVUPS      Y1, (SP)
+	VMOVUPS      Y0, 32(SP)
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y0, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPSUBQ       Y1, Y0, Y0
+	VPSLLQ       $0x02, Y0, Y0
+	VPSRLQ       $0x20, Y0, Y1
+	VPMULUDQ     constants<>+3392(SB), Y0, Y3
+	VPSRLQ       $0x20, Y3, Y3
+	VPMULUDQ     constants<>+3392(SB), Y1, Y2
+	VPADDQ       Y2, Y3, Y3
+	VPAND        constants<>+8512(SB), Y3, Y4
+	VPMULUDQ     constants<>+9152(SB), Y0, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPSRLQ       $0x20, Y3, Y2
+	VPSRLQ       $0x20, Y4, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPMULUDQ     constants<>+9152(SB), Y1, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y0
+	VMOVUPS      Y2, 64(SP)
+	VPMULUDQ     Y2, Y2, Y3
+	VPSRLQ       $0x20, Y3, Y3
+	VPMULUDQ     Y2, Y0, Y1
+	VPADDQ       Y1, Y3, Y3
+	VPAND        constants<>+8512(SB), Y3, Y4
+	VPMULUDQ     Y0, Y2, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPSRLQ       $0x20, Y3, Y1
+	VPSRLQ       $0x20, Y4, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPMULUDQ     Y0, Y0, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPSLLQ       $0x02, Y1, Y0
+	VPSRLQ       $0x20, Y0, Y1
+	VMOVUPS      (SP), Y2
+	VBROADCASTSD quarter+32(FP), Y3
+	VPADDQ       Y3, Y2, Y2
+	VPSLLQ       $0x3f, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y2, Y3, Y2
+	VXORPD       Y3, Y3, Y3
+	VBLENDVPD    Y2, constants<>+3520(SB), Y3, Y3
+	VPMULUDQ     Y3, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y3, Y1, Y3
+	VPADDQ       Y3, Y4, Y4
+	VMOVUPS      Y4, Y3
+	VPSRLQ       $0x20, Y4, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+3584(SB), Y4
+	VBLENDVPD    Y2, constants<>+3648(SB), Y4, Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPMULUDQ     Y3, Y0, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y3, Y1, Y3
+	VPADDQ       Y3, Y4, Y4
+	VMOVUPS      Y4, Y3
+	VPSRLQ       $0x20, Y4, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+3712(SB), Y4
+	VBLENDVPD    Y2, constants<>+3776(SB), Y4, Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y0, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y1, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y0, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y1, Y5
+	VPADDQ       Y5, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+3840(SB), Y4
+	VBLENDVPD    Y2, constants<>+3904(SB), Y4, Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y0, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y1, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y0, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y1, Y5
+	VPADDQ       Y5, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+3968(SB), Y4
+	VBLENDVPD    Y2, constants<>+4032(SB), Y4, Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y0, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y1, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y0, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y1, Y5
+	VPADDQ       Y5, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+4096(SB), Y4
+	VBLENDVPD    Y2, constants<>+4160(SB), Y4, Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y0, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y1, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y0, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y1, Y5
+	VPADDQ       Y5, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+4224(SB), Y4
+	VBLENDVPD    Y2, constants<>+4288(SB), Y4, Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y0, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y1, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y0, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPMULUDQ     Y4, Y1, Y5
+	VPADDQ       Y5, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VMOVUPS      constants<>+4352(SB), Y4
+	VBLENDVPD    Y2, constants<>+192(SB), Y4, Y4
+	VPSUBQ       Y3, Y4, Y3
+	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y3, Y0, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y3, Y1, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPAND        constants<>+8512(SB), Y5, Y6
+	VPMULUDQ     Y4, Y0, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y3
+	VPSRLQ       $0x20, Y6, Y0
+	VPADDQ       Y0, Y3, Y3
+	VPMULUDQ     Y4, Y1, Y0
+	VPADDQ       Y0, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y0
+	VMOVUPS      constants<>+192(SB), Y1
+	VPSUBQ       Y0, Y1, Y1
+	VMOVUPS      64(SP), Y0
+	VPSRLQ       $0x20, Y0, Y3
+	VPSRLQ       $0x20, Y1, Y4
+	VPMULUDQ     Y1, Y0, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y1, Y3, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y7
+	VPMULUDQ     Y4, Y0, Y5
+	VPADDQ       Y5, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y7, Y0
+	VPADDQ       Y0, Y5, Y5
+	VPMULUDQ     Y4, Y3, Y0
+	VPADDQ       Y0, Y5, Y5
+	VPADDQ       constants<>+4416(SB), Y5, Y0
+	VPSRLQ       $0x13, Y0, Y0
+	VPADDQ       constants<>+256(SB), Y1, Y1
+	VPSRLQ       $0x14, Y1, Y1
+	VBLENDVPD    Y2, Y1, Y0, Y0
+	VMOVUPS      (SP), Y1
+	VBROADCASTSD quarter+32(FP), Y3
+	VPADDQ       Y3, Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VMOVUPS      32(SP), Y3
+	VPXOR        Y3, Y1, Y3
+	VBROADCASTSD quarter+32(FP), Y4
+	VBLENDVPD    Y2, Y1, Y3, Y3
+	VPSUBQ       constants<>+64(SB), Y4, Y4
+	VMOVUPS      (AX)(BX*8), Y1
+	VPAND        Y4, Y1, Y1
+	VPXOR        Y1, Y3, Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y1
+	VPXOR        Y1, Y0, Y0
+	VPSUBQ       Y1, Y0, Y0
+	VBROADCASTSD minus+24(FP), Y1
+	VPXOR        Y1, Y0, Y0
+	VPSUBQ       Y1, Y0, Y0
+	VMOVUPS      (CX)(BX*8), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      Y0, (CX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one534
+
+tail536:
+	MOVQ         DX, SI
+	SUBQ         BX, SI
+	JZ           done537
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x03, SI
+	SUBQ         SI, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPD   (AX)(BX*8), Y0, Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y1, Y1
+	VPSRLQ       $0x20, Y1, Y2
+	VPMULUDQ     constants<>+8960(SB), Y1, Y4
+	VPSRLQ       $0x20, Y4, Y6
+	VPMULUDQ     constants<>+8960(SB), Y2, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y5
+	VPMULUDQ     constants<>+9024(SB), Y1, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPSRLQ       $0x20, Y6, Y3
+	VPSRLQ       $0x20, Y5, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPMULUDQ     constants<>+9024(SB), Y2, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPSLLQ       $0x20, Y5, Y5
+	VPBLENDD     $0xaa, Y5, Y4, Y4
+	VPMULUDQ     constants<>+3136(SB), Y1, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     constants<>+3136(SB), Y2, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y7
+	VPMULUDQ     constants<>+9088(SB), Y1, Y5
+	VPADDQ       Y5, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y5
+	VPSRLQ       $0x20, Y7, Y1
+	VPADDQ       Y1, Y5, Y5
+	VPMULUDQ     constants<>+9088(SB), Y2, Y1
+	VPADDQ       Y1, Y5, Y5
+	VPADDQ       Y5, Y4, Y1
+	VPXOR        constants<>+192(SB), Y1, Y2
+	VPXOR        constants<>+192(SB), Y4, Y4
+	VPCMPGTQ     Y2, Y4, Y2
+	VPSUBQ       Y2, Y3, Y3
+	VPSLLQ       $0x15, Y3, Y2
+	VPSRLQ       $0x2b, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VPADDQ       constants<>+3328(SB), Y1, Y2
+	VPSRLQ       $0x3e, Y2, Y2
+	VPSLLQ       $0x3e, Y2, Y3
+	VPSUBQ       Y3, Y1, Y1
+	VMOVUPS      Y2, (SP)
+	VMOVUPS      Y1, 32(SP)
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y1, Y1
+	VPSLLQ       $0x02, Y1, Y1
+	VPSRLQ       $0x20, Y1, Y2
+	VPMULUDQ     constants<>+3392(SB), Y1, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     constants<>+3392(SB), Y2, Y3
+	VPADDQ       Y3, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     constants<>+9152(SB), Y1, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y3
+	VPSRLQ       $0x20, Y5, Y1
+	VPADDQ       Y1, Y3, Y3
+	VPMULUDQ     constants<>+9152(SB), Y2, Y1
+	VPADDQ       Y1, Y3, Y3
+	VPSRLQ       $0x20, Y3, Y1
+	VMOVUPS      Y3, 64(SP)
+	VPMULUDQ     Y3, Y3, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y3, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y5
+	VPMULUDQ     Y1, Y3, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x20, Y4, Y2
+	VPSRLQ       $0x20, Y5, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPMULUDQ     Y1, Y1, Y3
+	VPADDQ       Y3, Y2, Y2
+	VPSLLQ       $0x02, Y2, Y1
+	VPSRLQ       $0x20, Y1, Y2
+	VMOVUPS      (SP), Y3
+	VBROADCASTSD quarter+32(FP), Y4
+	VPADDQ       Y4, Y3, Y3
+	VPSLLQ       $0x3f, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VPCMPGTQ     Y3, Y4, Y3
+	VXORPD       Y4, Y4, Y4
+	VBLENDVPD    Y3, constants<>+3520(SB), Y4, Y4
+	VPMULUDQ     Y4, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y5, Y5
+	VMOVUPS      Y5, Y4
+	VPSRLQ       $0x20, Y5, Y4
+	VXORPD       Y5, Y5, Y5
+	VMOVUPS      constants<>+3584(SB), Y5
+	VBLENDVPD    Y3, constants<>+3648(SB), Y5, Y5
+	VPSUBQ       Y4, Y5, Y4
+	VPMULUDQ     Y4, Y1, Y5
+	VPSRLQ       $0x20, Y5, Y5
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y5, Y5
+	VMOVUPS      Y5, Y4
+	VPSRLQ       $0x20, Y5, Y4
+	VXORPD       Y5, Y5, Y5
+	VMOVUPS      constants<>+3712(SB), Y5
+	VBLENDVPD    Y3, constants<>+3776(SB), Y5, Y5
+	VPSUBQ       Y4, Y5, Y4
+	VPSRLQ       $0x20, Y4, Y5
+	VPMULUDQ     Y4, Y1, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y7
+	VPMULUDQ     Y5, Y1, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y4
+	VPSRLQ       $0x20, Y7, Y6
+	VPADDQ       Y6, Y4, Y4
+	VPMULUDQ     Y5, Y2, Y6
+	VPADDQ       Y6, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VMOVUPS      constants<>+3840(SB), Y5
+	VBLENDVPD    Y3, constants<>+3904(SB), Y5, Y5
+	VPSUBQ       Y4, Y5, Y4
+	VPSRLQ       $0x20, Y4, Y5
+	VPMULUDQ     Y4, Y1, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y7
+	VPMULUDQ     Y5, Y1, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y4
+	VPSRLQ       $0x20, Y7, Y6
+	VPADDQ       Y6, Y4, Y4
+	VPMULUDQ     Y5, Y2, Y6
+	VPADDQ       Y6, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VMOVUPS      constants<>+3968(SB), Y5
+	VBLENDVPD    Y3, constants<>+4032(SB), Y5, Y5
+	VPSUBQ       Y4, Y5, Y4
+	VPSRLQ       $0x20, Y4, Y5
+	VPMULUDQ     Y4, Y1, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y7
+	VPMULUDQ     Y5, Y1, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y4
+	VPSRLQ       $0x20, Y7, Y6
+	VPADDQ       Y6, Y4, Y4
+	VPMULUDQ     Y5, Y2, Y6
+	VPADDQ       Y6, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VMOVUPS      constants<>+4096(SB), Y5
+	VBLENDVPD    Y3, constants<>+4160(SB), Y5, Y5
+	VPSUBQ       Y4, Y5, Y4
+	VPSRLQ       $0x20, Y4, Y5
+	VPMULUDQ     Y4, Y1, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y7
+	VPMULUDQ     Y5, Y1, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y4
+	VPSRLQ       $0x20, Y7, Y6
+	VPADDQ       Y6, Y4, Y4
+	VPMULUDQ     Y5, Y2, Y6
+	VPADDQ       Y6, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VMOVUPS      constants<>+4224(SB), Y5
+	VBLENDVPD    Y3, constants<>+4288(SB), Y5, Y5
+	VPSUBQ       Y4, Y5, Y4
+	VPSRLQ       $0x20, Y4, Y5
+	VPMULUDQ     Y4, Y1, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y7
+	VPMULUDQ     Y5, Y1, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y4
+	VPSRLQ       $0x20, Y7, Y6
+	VPADDQ       Y6, Y4, Y4
+	VPMULUDQ     Y5, Y2, Y6
+	VPADDQ       Y6, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VMOVUPS      constants<>+4352(SB), Y5
+	VBLENDVPD    Y3, constants<>+192(SB), Y5, Y5
+	VPSUBQ       Y4, Y5, Y4
+	VPSRLQ       $0x20, Y4, Y5
+	VPMULUDQ     Y4, Y1, Y6
+	VPSRLQ       $0x20, Y6, Y6
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPAND        constants<>+8512(SB), Y6, Y7
+	VPMULUDQ     Y5, Y1, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y4
+	VPSRLQ       $0x20, Y7, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPMULUDQ     Y5, Y2, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y1
+	VMOVUPS      constants<>+192(SB), Y2
+	VPSUBQ       Y1, Y2, Y2
+	VMOVUPS      64(SP), Y1
+	VPSRLQ       $0x20, Y1, Y4
+	VPSRLQ       $0x20, Y2, Y5
+	VPMULUDQ     Y2, Y1, Y7
+	VPSRLQ       $0x20, Y7, Y7
+	VPMULUDQ     Y2, Y4, Y6
+	VPADDQ       Y6, Y7, Y7
+	VPAND        constants<>+8512(SB), Y7, Y8
+	VPMULUDQ     Y5, Y1, Y6
+	VPADDQ       Y6, Y8, Y8
+	VPSRLQ       $0x20, Y7, Y6
+	VPSRLQ       $0x20, Y8, Y1
+	VPADDQ       Y1, Y6, Y6
+	VPMULUDQ     Y5, Y4, Y1
+	VPADDQ       Y1, Y6, Y6
+	VPADDQ       constants<>+4416(SB), Y6, Y1
+	VPSRLQ       $0x13, Y1, Y1
+	VPADDQ       constants<>+256(SB), Y2, Y2
+	VPSRLQ       $0x14, Y2, Y2
+	VBLENDVPD    Y3, Y2, Y1, Y1
+	VMOVUPS      (SP), Y2
+	VBROADCASTSD quarter+32(FP), Y4
+	VPADDQ       Y4, Y2, Y2
+	VPSLLQ       $0x3e, Y2, Y2
+	VMOVUPS      32(SP), Y4
+	VPXOR        Y4, Y2, Y4
+	VBROADCASTSD quarter+32(FP), Y5
+	VBLENDVPD    Y3, Y2, Y4, Y4
+	VPSUBQ       constants<>+64(SB), Y5, Y5
+	VMASKMOVPD   (AX)(BX*8), Y0, Y2
+	VPAND        Y5, Y2, Y2
+	VPXOR        Y2, Y4, Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y2, Y3, Y2
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y1, Y1
+	VBROADCASTSD minus+24(FP), Y2
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y1, Y1
+	VMASKMOVPD   (CX)(BX*8), Y0, Y2
+	VPADDQ       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (CX)(BX*8)
+
+done537:
 	MOVQ DX, AX
 	MOVQ AX, ret+40(FP)
 	VZEROUPPER
@@ -26683,8 +29780,8 @@ TEXT ·axpyCheckedAVX2<>(SB), NOSPLIT, $0-41
 	MOVQ         n+0(FP), AX
 	VBROADCASTSD minus+32(FP), Y0
 	VXORPD       Y1, Y1, Y1
-	VMOVUPS      constants<>+8000(SB), Y2
-	VMOVUPS      constants<>+2752(SB), Y3
+	VMOVUPS      constants<>+8064(SB), Y2
+	VMOVUPS      constants<>+2880(SB), Y3
 	VXORPD       Y4, Y4, Y4
 	VXORPD       Y5, Y5, Y5
 	MOVQ         x+16(FP), CX
@@ -26698,9 +29795,9 @@ TEXT ·axpyCheckedAVX2<>(SB), NOSPLIT, $0-41
 	XORQ         BX, BX
 	LEAQ         -8(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest534
+	JL           oneTest540
 
-many532:
+many538:
 	VMOVUPS  (CX)(BX*8), Y0
 	VPCMPGTQ Y0, Y1, Y9
 	VPXOR    Y9, Y0, Y0
@@ -26765,14 +29862,14 @@ many532:
 	VPOR     Y10, Y4, Y4
 	ADDQ     $0x08, BX
 	CMPQ     BX, SI
-	JLE      many532
+	JLE      many538
 
-oneTest534:
+oneTest540:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail535
+	JG   tail541
 
-one533:
+one539:
 	VMOVUPS  (CX)(BX*8), Y0
 	VPCMPGTQ Y0, Y1, Y9
 	VPXOR    Y9, Y0, Y0
@@ -26806,11 +29903,11 @@ one533:
 	VPOR     Y10, Y4, Y4
 	ADDQ     $0x04, BX
 	CMPQ     BX, SI
-	JLE      one533
+	JLE      one539
 
-tail535:
+tail541:
 	SUBQ       BX, AX
-	JZ         done536
+	JZ         done542
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, AX
 	SUBQ       AX, SI
@@ -26847,7 +29944,7 @@ tail535:
 	VPAND      Y1, Y10, Y10
 	VPOR       Y10, Y4, Y4
 
-done536:
+done542:
 	VPSRLQ $0x3f, Y4, Y4
 	VPSRLQ $0x29, Y5, Y5
 	VPOR   Y5, Y4, Y4
@@ -26862,8 +29959,8 @@ TEXT ·addProductsCheckedAVX2<>(SB), NOSPLIT, $0-49
 	MOVQ         n+0(FP), AX
 	VBROADCASTSD minus+40(FP), Y0
 	VXORPD       Y1, Y1, Y1
-	VMOVUPS      constants<>+8000(SB), Y2
-	VMOVUPS      constants<>+2752(SB), Y3
+	VMOVUPS      constants<>+8064(SB), Y2
+	VMOVUPS      constants<>+2880(SB), Y3
 	VXORPD       Y4, Y4, Y4
 	VXORPD       Y5, Y5, Y5
 	MOVQ         x+8(FP), CX
@@ -26873,9 +29970,9 @@ TEXT ·addProductsCheckedAVX2<>(SB), NOSPLIT, $0-49
 	XORQ         DI, DI
 	LEAQ         -8(AX), R8
 	TESTQ        R8, R8
-	JL           oneTest539
+	JL           oneTest545
 
-many537:
+many543:
 	VMOVUPS  (CX)(DI*8), Y6
 	VPCMPGTQ Y6, Y1, Y7
 	VPXOR    Y7, Y6, Y6
@@ -26952,14 +30049,14 @@ many537:
 	VPOR     Y11, Y4, Y4
 	ADDQ     $0x08, DI
 	CMPQ     DI, R8
-	JLE      many537
+	JLE      many543
 
-oneTest539:
+oneTest545:
 	LEAQ -4(AX), R8
 	CMPQ DI, R8
-	JG   tail540
+	JG   tail546
 
-one538:
+one544:
 	VMOVUPS  (CX)(DI*8), Y6
 	VPCMPGTQ Y6, Y1, Y7
 	VPXOR    Y7, Y6, Y6
@@ -26999,11 +30096,11 @@ one538:
 	VPOR     Y11, Y4, Y4
 	ADDQ     $0x04, DI
 	CMPQ     DI, R8
-	JLE      one538
+	JLE      one544
 
-tail540:
+tail546:
 	SUBQ       DI, AX
-	JZ         done541
+	JZ         done547
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, AX
 	SUBQ       AX, R8
@@ -27046,7 +30143,7 @@ tail540:
 	VPAND      Y0, Y10, Y10
 	VPOR       Y10, Y4, Y4
 
-done541:
+done547:
 	VPSRLQ $0x3f, Y4, Y4
 	VPSRLQ $0x29, Y5, Y5
 	VPOR   Y5, Y4, Y4
@@ -27073,9 +30170,9 @@ TEXT ·dotCheckedAVX2<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -8(AX), SI
 	TESTQ   SI, SI
-	JL      oneTest544
+	JL      oneTest550
 
-many542:
+many548:
 	VMOVUPS  (CX)(BX*8), Y9
 	VMOVUPS  (DX)(BX*8), Y10
 	VPXOR    Y0, Y9, Y9
@@ -27130,14 +30227,14 @@ many542:
 	VPADDQ   Y12, Y8, Y8
 	ADDQ     $0x08, BX
 	CMPQ     BX, SI
-	JLE      many542
+	JLE      many548
 
-oneTest544:
+oneTest550:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail545
+	JG   tail551
 
-one543:
+one549:
 	VMOVUPS  (CX)(BX*8), Y9
 	VMOVUPS  (DX)(BX*8), Y10
 	VPXOR    Y0, Y9, Y9
@@ -27166,11 +30263,11 @@ one543:
 	VPADDQ   Y12, Y8, Y8
 	ADDQ     $0x04, BX
 	CMPQ     BX, SI
-	JLE      one543
+	JLE      one549
 
-tail545:
+tail551:
 	SUBQ       BX, AX
-	JZ         done546
+	JZ         done552
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, AX
 	SUBQ       AX, SI
@@ -27202,7 +30299,7 @@ tail545:
 	VPADDQ     Y0, Y8, Y8
 	VPADDQ     Y11, Y8, Y8
 
-done546:
+done552:
 	VPSLLQ       $0x20, Y2, Y0
 	VPSUBQ       Y0, Y1, Y0
 	VPSLLQ       $0x20, Y4, Y1
@@ -27262,9 +30359,9 @@ TEXT ·squaresCheckedAVX2<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -8(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest549
+	JL     oneTest555
 
-many547:
+many553:
 	VMOVUPS  (CX)(DX*8), Y7
 	VPCMPGTQ Y7, Y5, Y8
 	VPXOR    Y8, Y7, Y7
@@ -27301,14 +30398,14 @@ many547:
 	VPADDQ   Y7, Y6, Y6
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      many547
+	JLE      many553
 
-oneTest549:
+oneTest555:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail550
+	JG   tail556
 
-one548:
+one554:
 	VMOVUPS  (CX)(DX*8), Y7
 	VPCMPGTQ Y7, Y5, Y8
 	VPXOR    Y8, Y7, Y7
@@ -27328,11 +30425,11 @@ one548:
 	VPADDQ   Y7, Y6, Y6
 	ADDQ     $0x04, DX
 	CMPQ     DX, BX
-	JLE      one548
+	JLE      one554
 
-tail550:
+tail556:
 	SUBQ       DX, AX
-	JZ         done551
+	JZ         done557
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -27355,7 +30452,7 @@ tail550:
 	VPSRLQ     $0x20, Y5, Y5
 	VPADDQ     Y5, Y6, Y6
 
-done551:
+done557:
 	VPADDQ       Y2, Y2, Y2
 	VPADDQ       Y3, Y3, Y3
 	VPSLLQ       $0x20, Y1, Y5
@@ -27399,9 +30496,9 @@ TEXT ·magnitudesAVX2<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -8(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest554
+	JL     oneTest560
 
-many552:
+many558:
 	VMOVUPS  (CX)(DX*8), Y1
 	VMOVUPS  32(CX)(DX*8), Y2
 	VXORPD   Y3, Y3, Y3
@@ -27416,14 +30513,14 @@ many552:
 	VPOR     Y2, Y0, Y0
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      many552
+	JLE      many558
 
-oneTest554:
+oneTest560:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail555
+	JG   tail561
 
-one553:
+one559:
 	VMOVUPS  (CX)(DX*8), Y1
 	VXORPD   Y2, Y2, Y2
 	VPCMPGTQ Y1, Y2, Y2
@@ -27432,11 +30529,11 @@ one553:
 	VPOR     Y1, Y0, Y0
 	ADDQ     $0x04, DX
 	CMPQ     DX, BX
-	JLE      one553
+	JLE      one559
 
-tail555:
+tail561:
 	SUBQ       DX, AX
-	JZ         done556
+	JZ         done562
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -27448,7 +30545,7 @@ tail555:
 	VPSUBQ     Y2, Y1, Y1
 	VPOR       Y1, Y0, Y0
 
-done556:
+done562:
 	VEXTRACTF128 $0x01, Y0, X5
 	VORPD        Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -27657,94 +30754,94 @@ DATA constants<>+1568(SB)/8, $0xffffffffffffffff
 DATA constants<>+1576(SB)/8, $0xffffffffffffffff
 DATA constants<>+1584(SB)/8, $0xffffffffffffffff
 DATA constants<>+1592(SB)/8, $0xffffffffffffffff
-DATA constants<>+1600(SB)/8, $0x00006e6666666666
-DATA constants<>+1608(SB)/8, $0x00006e6666666666
-DATA constants<>+1616(SB)/8, $0x00006e6666666666
-DATA constants<>+1624(SB)/8, $0x00006e6666666666
-DATA constants<>+1632(SB)/8, $0x00006e6666666666
-DATA constants<>+1640(SB)/8, $0x00006e6666666666
-DATA constants<>+1648(SB)/8, $0x00006e6666666666
-DATA constants<>+1656(SB)/8, $0x00006e6666666666
-DATA constants<>+1664(SB)/8, $0xffff080000000000
-DATA constants<>+1672(SB)/8, $0xffff080000000000
-DATA constants<>+1680(SB)/8, $0xffff080000000000
-DATA constants<>+1688(SB)/8, $0xffff080000000000
-DATA constants<>+1696(SB)/8, $0xffff080000000000
-DATA constants<>+1704(SB)/8, $0xffff080000000000
-DATA constants<>+1712(SB)/8, $0xffff080000000000
-DATA constants<>+1720(SB)/8, $0xffff080000000000
-DATA constants<>+1728(SB)/8, $0x0001000000000000
-DATA constants<>+1736(SB)/8, $0x0001000000000000
-DATA constants<>+1744(SB)/8, $0x0001000000000000
-DATA constants<>+1752(SB)/8, $0x0001000000000000
-DATA constants<>+1760(SB)/8, $0x0001000000000000
-DATA constants<>+1768(SB)/8, $0x0001000000000000
-DATA constants<>+1776(SB)/8, $0x0001000000000000
-DATA constants<>+1784(SB)/8, $0x0001000000000000
-DATA constants<>+1792(SB)/8, $0x71547652b82fe177
-DATA constants<>+1800(SB)/8, $0x71547652b82fe177
-DATA constants<>+1808(SB)/8, $0x71547652b82fe177
-DATA constants<>+1816(SB)/8, $0x71547652b82fe177
-DATA constants<>+1824(SB)/8, $0x71547652b82fe177
-DATA constants<>+1832(SB)/8, $0x71547652b82fe177
-DATA constants<>+1840(SB)/8, $0x71547652b82fe177
-DATA constants<>+1848(SB)/8, $0x71547652b82fe177
-DATA constants<>+1856(SB)/8, $0x0000000000000715
-DATA constants<>+1864(SB)/8, $0x0000000000000715
-DATA constants<>+1872(SB)/8, $0x0000000000000715
-DATA constants<>+1880(SB)/8, $0x0000000000000715
-DATA constants<>+1888(SB)/8, $0x0000000000000715
-DATA constants<>+1896(SB)/8, $0x0000000000000715
-DATA constants<>+1904(SB)/8, $0x0000000000000715
-DATA constants<>+1912(SB)/8, $0x0000000000000715
-DATA constants<>+1920(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1928(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1936(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1944(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1952(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1960(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1968(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1976(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1984(SB)/8, $0x00000000000007d0
-DATA constants<>+1992(SB)/8, $0x00000000000007d0
-DATA constants<>+2000(SB)/8, $0x00000000000007d0
-DATA constants<>+2008(SB)/8, $0x00000000000007d0
-DATA constants<>+2016(SB)/8, $0x00000000000007d0
-DATA constants<>+2024(SB)/8, $0x00000000000007d0
-DATA constants<>+2032(SB)/8, $0x00000000000007d0
-DATA constants<>+2040(SB)/8, $0x00000000000007d0
-DATA constants<>+2048(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2056(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2064(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2072(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2080(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2088(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2096(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2104(SB)/8, $0x23aae26b51f407a2
-DATA constants<>+2112(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2120(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2128(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2136(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2144(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2152(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2160(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2168(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2176(SB)/8, $0x0000000000000053
-DATA constants<>+2184(SB)/8, $0x0000000000000053
-DATA constants<>+2192(SB)/8, $0x0000000000000053
-DATA constants<>+2200(SB)/8, $0x0000000000000053
-DATA constants<>+2208(SB)/8, $0x0000000000000053
-DATA constants<>+2216(SB)/8, $0x0000000000000053
-DATA constants<>+2224(SB)/8, $0x0000000000000053
-DATA constants<>+2232(SB)/8, $0x0000000000000053
-DATA constants<>+2240(SB)/8, $0x00000000000001fe
-DATA constants<>+2248(SB)/8, $0x00000000000001fe
-DATA constants<>+2256(SB)/8, $0x00000000000001fe
-DATA constants<>+2264(SB)/8, $0x00000000000001fe
-DATA constants<>+2272(SB)/8, $0x00000000000001fe
-DATA constants<>+2280(SB)/8, $0x00000000000001fe
-DATA constants<>+2288(SB)/8, $0x00000000000001fe
-DATA constants<>+2296(SB)/8, $0x00000000000001fe
+DATA constants<>+1600(SB)/8, $0xffff080000000000
+DATA constants<>+1608(SB)/8, $0xffff080000000000
+DATA constants<>+1616(SB)/8, $0xffff080000000000
+DATA constants<>+1624(SB)/8, $0xffff080000000000
+DATA constants<>+1632(SB)/8, $0xffff080000000000
+DATA constants<>+1640(SB)/8, $0xffff080000000000
+DATA constants<>+1648(SB)/8, $0xffff080000000000
+DATA constants<>+1656(SB)/8, $0xffff080000000000
+DATA constants<>+1664(SB)/8, $0x0001000000000000
+DATA constants<>+1672(SB)/8, $0x0001000000000000
+DATA constants<>+1680(SB)/8, $0x0001000000000000
+DATA constants<>+1688(SB)/8, $0x0001000000000000
+DATA constants<>+1696(SB)/8, $0x0001000000000000
+DATA constants<>+1704(SB)/8, $0x0001000000000000
+DATA constants<>+1712(SB)/8, $0x0001000000000000
+DATA constants<>+1720(SB)/8, $0x0001000000000000
+DATA constants<>+1728(SB)/8, $0x71547652b82fe177
+DATA constants<>+1736(SB)/8, $0x71547652b82fe177
+DATA constants<>+1744(SB)/8, $0x71547652b82fe177
+DATA constants<>+1752(SB)/8, $0x71547652b82fe177
+DATA constants<>+1760(SB)/8, $0x71547652b82fe177
+DATA constants<>+1768(SB)/8, $0x71547652b82fe177
+DATA constants<>+1776(SB)/8, $0x71547652b82fe177
+DATA constants<>+1784(SB)/8, $0x71547652b82fe177
+DATA constants<>+1792(SB)/8, $0x0000000000000715
+DATA constants<>+1800(SB)/8, $0x0000000000000715
+DATA constants<>+1808(SB)/8, $0x0000000000000715
+DATA constants<>+1816(SB)/8, $0x0000000000000715
+DATA constants<>+1824(SB)/8, $0x0000000000000715
+DATA constants<>+1832(SB)/8, $0x0000000000000715
+DATA constants<>+1840(SB)/8, $0x0000000000000715
+DATA constants<>+1848(SB)/8, $0x0000000000000715
+DATA constants<>+1856(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1864(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1872(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1880(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1888(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1896(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1904(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1912(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1920(SB)/8, $0x00000000000007d0
+DATA constants<>+1928(SB)/8, $0x00000000000007d0
+DATA constants<>+1936(SB)/8, $0x00000000000007d0
+DATA constants<>+1944(SB)/8, $0x00000000000007d0
+DATA constants<>+1952(SB)/8, $0x00000000000007d0
+DATA constants<>+1960(SB)/8, $0x00000000000007d0
+DATA constants<>+1968(SB)/8, $0x00000000000007d0
+DATA constants<>+1976(SB)/8, $0x00000000000007d0
+DATA constants<>+1984(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+1992(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2000(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2008(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2016(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2024(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2032(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2040(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2048(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2056(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2064(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2072(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2080(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2088(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2096(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2104(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2112(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2120(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2128(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2136(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2144(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2152(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2160(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2168(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2176(SB)/8, $0x0000000000000b17
+DATA constants<>+2184(SB)/8, $0x0000000000000b17
+DATA constants<>+2192(SB)/8, $0x0000000000000b17
+DATA constants<>+2200(SB)/8, $0x0000000000000b17
+DATA constants<>+2208(SB)/8, $0x0000000000000b17
+DATA constants<>+2216(SB)/8, $0x0000000000000b17
+DATA constants<>+2224(SB)/8, $0x0000000000000b17
+DATA constants<>+2232(SB)/8, $0x0000000000000b17
+DATA constants<>+2240(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2248(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2256(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2264(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2272(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2280(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2288(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2296(SB)/8, $0x00000000aaaaaaab
 DATA constants<>+2304(SB)/8, $0x00000000000000ff
 DATA constants<>+2312(SB)/8, $0x00000000000000ff
 DATA constants<>+2320(SB)/8, $0x00000000000000ff
@@ -27753,30 +30850,30 @@ DATA constants<>+2336(SB)/8, $0x00000000000000ff
 DATA constants<>+2344(SB)/8, $0x00000000000000ff
 DATA constants<>+2352(SB)/8, $0x00000000000000ff
 DATA constants<>+2360(SB)/8, $0x00000000000000ff
-DATA constants<>+2368(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2376(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2384(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2392(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2400(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2408(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2416(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2424(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2432(SB)/8, $0x0000000000000b17
-DATA constants<>+2440(SB)/8, $0x0000000000000b17
-DATA constants<>+2448(SB)/8, $0x0000000000000b17
-DATA constants<>+2456(SB)/8, $0x0000000000000b17
-DATA constants<>+2464(SB)/8, $0x0000000000000b17
-DATA constants<>+2472(SB)/8, $0x0000000000000b17
-DATA constants<>+2480(SB)/8, $0x0000000000000b17
-DATA constants<>+2488(SB)/8, $0x0000000000000b17
-DATA constants<>+2496(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2504(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2512(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2520(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2528(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2536(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2544(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2552(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2368(SB)/8, $0x00000000000001fe
+DATA constants<>+2376(SB)/8, $0x00000000000001fe
+DATA constants<>+2384(SB)/8, $0x00000000000001fe
+DATA constants<>+2392(SB)/8, $0x00000000000001fe
+DATA constants<>+2400(SB)/8, $0x00000000000001fe
+DATA constants<>+2408(SB)/8, $0x00000000000001fe
+DATA constants<>+2416(SB)/8, $0x00000000000001fe
+DATA constants<>+2424(SB)/8, $0x00000000000001fe
+DATA constants<>+2432(SB)/8, $0x0000000000000053
+DATA constants<>+2440(SB)/8, $0x0000000000000053
+DATA constants<>+2448(SB)/8, $0x0000000000000053
+DATA constants<>+2456(SB)/8, $0x0000000000000053
+DATA constants<>+2464(SB)/8, $0x0000000000000053
+DATA constants<>+2472(SB)/8, $0x0000000000000053
+DATA constants<>+2480(SB)/8, $0x0000000000000053
+DATA constants<>+2488(SB)/8, $0x0000000000000053
+DATA constants<>+2496(SB)/8, $0x00006e6666666666
+DATA constants<>+2504(SB)/8, $0x00006e6666666666
+DATA constants<>+2512(SB)/8, $0x00006e6666666666
+DATA constants<>+2520(SB)/8, $0x00006e6666666666
+DATA constants<>+2528(SB)/8, $0x00006e6666666666
+DATA constants<>+2536(SB)/8, $0x00006e6666666666
+DATA constants<>+2544(SB)/8, $0x00006e6666666666
+DATA constants<>+2552(SB)/8, $0x00006e6666666666
 DATA constants<>+2560(SB)/8, $0x0000000000000014
 DATA constants<>+2568(SB)/8, $0x0000000000000014
 DATA constants<>+2576(SB)/8, $0x0000000000000014
@@ -27785,46 +30882,46 @@ DATA constants<>+2592(SB)/8, $0x0000000000000014
 DATA constants<>+2600(SB)/8, $0x0000000000000014
 DATA constants<>+2608(SB)/8, $0x0000000000000014
 DATA constants<>+2616(SB)/8, $0x0000000000000014
-DATA constants<>+2624(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2632(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2640(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2648(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2656(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2664(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2672(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2680(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2688(SB)/8, $0x0000000000000ccc
-DATA constants<>+2696(SB)/8, $0x0000000000000ccc
-DATA constants<>+2704(SB)/8, $0x0000000000000ccc
-DATA constants<>+2712(SB)/8, $0x0000000000000ccc
-DATA constants<>+2720(SB)/8, $0x0000000000000ccc
-DATA constants<>+2728(SB)/8, $0x0000000000000ccc
-DATA constants<>+2736(SB)/8, $0x0000000000000ccc
-DATA constants<>+2744(SB)/8, $0x0000000000000ccc
-DATA constants<>+2752(SB)/8, $0x4000000000000000
-DATA constants<>+2760(SB)/8, $0x4000000000000000
-DATA constants<>+2768(SB)/8, $0x4000000000000000
-DATA constants<>+2776(SB)/8, $0x4000000000000000
-DATA constants<>+2784(SB)/8, $0x4000000000000000
-DATA constants<>+2792(SB)/8, $0x4000000000000000
-DATA constants<>+2800(SB)/8, $0x4000000000000000
-DATA constants<>+2808(SB)/8, $0x4000000000000000
-DATA constants<>+2816(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2824(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2832(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2840(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2848(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2856(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2864(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2872(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2880(SB)/8, $0x0000000000000aaa
-DATA constants<>+2888(SB)/8, $0x0000000000000aaa
-DATA constants<>+2896(SB)/8, $0x0000000000000aaa
-DATA constants<>+2904(SB)/8, $0x0000000000000aaa
-DATA constants<>+2912(SB)/8, $0x0000000000000aaa
-DATA constants<>+2920(SB)/8, $0x0000000000000aaa
-DATA constants<>+2928(SB)/8, $0x0000000000000aaa
-DATA constants<>+2936(SB)/8, $0x0000000000000aaa
+DATA constants<>+2624(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2632(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2640(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2648(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2656(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2664(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2672(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2680(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2688(SB)/8, $0x0000000000000aaa
+DATA constants<>+2696(SB)/8, $0x0000000000000aaa
+DATA constants<>+2704(SB)/8, $0x0000000000000aaa
+DATA constants<>+2712(SB)/8, $0x0000000000000aaa
+DATA constants<>+2720(SB)/8, $0x0000000000000aaa
+DATA constants<>+2728(SB)/8, $0x0000000000000aaa
+DATA constants<>+2736(SB)/8, $0x0000000000000aaa
+DATA constants<>+2744(SB)/8, $0x0000000000000aaa
+DATA constants<>+2752(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2760(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2768(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2776(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2784(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2792(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2800(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2808(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2816(SB)/8, $0x0000000000000ccc
+DATA constants<>+2824(SB)/8, $0x0000000000000ccc
+DATA constants<>+2832(SB)/8, $0x0000000000000ccc
+DATA constants<>+2840(SB)/8, $0x0000000000000ccc
+DATA constants<>+2848(SB)/8, $0x0000000000000ccc
+DATA constants<>+2856(SB)/8, $0x0000000000000ccc
+DATA constants<>+2864(SB)/8, $0x0000000000000ccc
+DATA constants<>+2872(SB)/8, $0x0000000000000ccc
+DATA constants<>+2880(SB)/8, $0x4000000000000000
+DATA constants<>+2888(SB)/8, $0x4000000000000000
+DATA constants<>+2896(SB)/8, $0x4000000000000000
+DATA constants<>+2904(SB)/8, $0x4000000000000000
+DATA constants<>+2912(SB)/8, $0x4000000000000000
+DATA constants<>+2920(SB)/8, $0x4000000000000000
+DATA constants<>+2928(SB)/8, $0x4000000000000000
+DATA constants<>+2936(SB)/8, $0x4000000000000000
 DATA constants<>+2944(SB)/8, $0x0162e42fefa39ef3
 DATA constants<>+2952(SB)/8, $0x0162e42fefa39ef3
 DATA constants<>+2960(SB)/8, $0x0162e42fefa39ef3
@@ -27833,214 +30930,214 @@ DATA constants<>+2976(SB)/8, $0x0162e42fefa39ef3
 DATA constants<>+2984(SB)/8, $0x0162e42fefa39ef3
 DATA constants<>+2992(SB)/8, $0x0162e42fefa39ef3
 DATA constants<>+3000(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+3008(SB)/8, $0x0000000000002000
-DATA constants<>+3016(SB)/8, $0x0000000000002000
-DATA constants<>+3024(SB)/8, $0x0000000000002000
-DATA constants<>+3032(SB)/8, $0x0000000000002000
-DATA constants<>+3040(SB)/8, $0x0000000000002000
-DATA constants<>+3048(SB)/8, $0x0000000000002000
-DATA constants<>+3056(SB)/8, $0x0000000000002000
-DATA constants<>+3064(SB)/8, $0x0000000000002000
-DATA constants<>+3072(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3080(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3088(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3096(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3104(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3112(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3120(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3128(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3136(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3144(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3152(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3160(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3168(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3176(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3184(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3192(SB)/8, $0x000db9391054a7f0
-DATA constants<>+3200(SB)/8, $0x000000000028be60
-DATA constants<>+3208(SB)/8, $0x000000000028be60
-DATA constants<>+3216(SB)/8, $0x000000000028be60
-DATA constants<>+3224(SB)/8, $0x000000000028be60
-DATA constants<>+3232(SB)/8, $0x000000000028be60
-DATA constants<>+3240(SB)/8, $0x000000000028be60
-DATA constants<>+3248(SB)/8, $0x000000000028be60
-DATA constants<>+3256(SB)/8, $0x000000000028be60
-DATA constants<>+3264(SB)/8, $0x2000000000000000
-DATA constants<>+3272(SB)/8, $0x2000000000000000
-DATA constants<>+3280(SB)/8, $0x2000000000000000
-DATA constants<>+3288(SB)/8, $0x2000000000000000
-DATA constants<>+3296(SB)/8, $0x2000000000000000
-DATA constants<>+3304(SB)/8, $0x2000000000000000
-DATA constants<>+3312(SB)/8, $0x2000000000000000
-DATA constants<>+3320(SB)/8, $0x2000000000000000
-DATA constants<>+3328(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3336(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3344(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3352(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3360(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3368(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3376(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3384(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3392(SB)/8, $0x0000000000000c90
-DATA constants<>+3400(SB)/8, $0x0000000000000c90
-DATA constants<>+3408(SB)/8, $0x0000000000000c90
-DATA constants<>+3416(SB)/8, $0x0000000000000c90
-DATA constants<>+3424(SB)/8, $0x0000000000000c90
-DATA constants<>+3432(SB)/8, $0x0000000000000c90
-DATA constants<>+3440(SB)/8, $0x0000000000000c90
-DATA constants<>+3448(SB)/8, $0x0000000000000c90
-DATA constants<>+3456(SB)/8, $0x00000000000d73fa
-DATA constants<>+3464(SB)/8, $0x00000000000d73fa
-DATA constants<>+3472(SB)/8, $0x00000000000d73fa
-DATA constants<>+3480(SB)/8, $0x00000000000d73fa
-DATA constants<>+3488(SB)/8, $0x00000000000d73fa
-DATA constants<>+3496(SB)/8, $0x00000000000d73fa
-DATA constants<>+3504(SB)/8, $0x00000000000d73fa
-DATA constants<>+3512(SB)/8, $0x00000000000d73fa
-DATA constants<>+3520(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3528(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3536(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3544(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3552(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3560(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3568(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3576(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3584(SB)/8, $0x000000000c9cba54
-DATA constants<>+3592(SB)/8, $0x000000000c9cba54
-DATA constants<>+3600(SB)/8, $0x000000000c9cba54
-DATA constants<>+3608(SB)/8, $0x000000000c9cba54
-DATA constants<>+3616(SB)/8, $0x000000000c9cba54
-DATA constants<>+3624(SB)/8, $0x000000000c9cba54
-DATA constants<>+3632(SB)/8, $0x000000000c9cba54
-DATA constants<>+3640(SB)/8, $0x000000000c9cba54
-DATA constants<>+3648(SB)/8, $0x00000000b092309d
-DATA constants<>+3656(SB)/8, $0x00000000b092309d
-DATA constants<>+3664(SB)/8, $0x00000000b092309d
-DATA constants<>+3672(SB)/8, $0x00000000b092309d
-DATA constants<>+3680(SB)/8, $0x00000000b092309d
-DATA constants<>+3688(SB)/8, $0x00000000b092309d
-DATA constants<>+3696(SB)/8, $0x00000000b092309d
-DATA constants<>+3704(SB)/8, $0x00000000b092309d
-DATA constants<>+3712(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3720(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3728(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3736(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3744(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3752(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3760(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3768(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3776(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3784(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3792(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3800(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3808(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3816(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3824(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3832(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3840(SB)/8, $0x0000049f93edde28
-DATA constants<>+3848(SB)/8, $0x0000049f93edde28
-DATA constants<>+3856(SB)/8, $0x0000049f93edde28
-DATA constants<>+3864(SB)/8, $0x0000049f93edde28
-DATA constants<>+3872(SB)/8, $0x0000049f93edde28
-DATA constants<>+3880(SB)/8, $0x0000049f93edde28
-DATA constants<>+3888(SB)/8, $0x0000049f93edde28
-DATA constants<>+3896(SB)/8, $0x0000049f93edde28
-DATA constants<>+3904(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3912(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3920(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3928(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3936(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3944(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3952(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3960(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3968(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3976(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3984(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3992(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4000(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4008(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4016(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4024(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4032(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4040(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4048(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4056(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4064(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4072(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4080(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4088(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4096(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4104(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4112(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4120(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4128(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4136(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4144(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4152(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4160(SB)/8, $0x0222222222222222
-DATA constants<>+4168(SB)/8, $0x0222222222222222
-DATA constants<>+4176(SB)/8, $0x0222222222222222
-DATA constants<>+4184(SB)/8, $0x0222222222222222
-DATA constants<>+4192(SB)/8, $0x0222222222222222
-DATA constants<>+4200(SB)/8, $0x0222222222222222
-DATA constants<>+4208(SB)/8, $0x0222222222222222
-DATA constants<>+4216(SB)/8, $0x0222222222222222
-DATA constants<>+4224(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4232(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4240(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4248(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4256(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4264(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4272(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4280(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4288(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4296(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4304(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4312(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4320(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4328(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4336(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4344(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4352(SB)/8, $0x0000000000040000
-DATA constants<>+4360(SB)/8, $0x0000000000040000
-DATA constants<>+4368(SB)/8, $0x0000000000040000
-DATA constants<>+4376(SB)/8, $0x0000000000040000
-DATA constants<>+4384(SB)/8, $0x0000000000040000
-DATA constants<>+4392(SB)/8, $0x0000000000040000
-DATA constants<>+4400(SB)/8, $0x0000000000040000
-DATA constants<>+4408(SB)/8, $0x0000000000040000
-DATA constants<>+4416(SB)/8, $0x0000000000000007
-DATA constants<>+4424(SB)/8, $0x0000000000000007
-DATA constants<>+4432(SB)/8, $0x0000000000000007
-DATA constants<>+4440(SB)/8, $0x0000000000000007
-DATA constants<>+4448(SB)/8, $0x0000000000000007
-DATA constants<>+4456(SB)/8, $0x0000000000000007
-DATA constants<>+4464(SB)/8, $0x0000000000000007
-DATA constants<>+4472(SB)/8, $0x0000000000000007
-DATA constants<>+4480(SB)/8, $0x0000000000000000
-DATA constants<>+4488(SB)/8, $0x0000000000000000
-DATA constants<>+4496(SB)/8, $0x0000000000000000
-DATA constants<>+4504(SB)/8, $0x0000000000000000
-DATA constants<>+4512(SB)/8, $0x0000000000000000
-DATA constants<>+4520(SB)/8, $0x0000000000000000
-DATA constants<>+4528(SB)/8, $0x0000000000000000
-DATA constants<>+4536(SB)/8, $0x0000000000000000
-DATA constants<>+4544(SB)/8, $0x3ff0000000000004
-DATA constants<>+4552(SB)/8, $0x3ff0000000000004
-DATA constants<>+4560(SB)/8, $0x3ff0000000000004
-DATA constants<>+4568(SB)/8, $0x3ff0000000000004
-DATA constants<>+4576(SB)/8, $0x3ff0000000000004
-DATA constants<>+4584(SB)/8, $0x3ff0000000000004
-DATA constants<>+4592(SB)/8, $0x3ff0000000000004
-DATA constants<>+4600(SB)/8, $0x3ff0000000000004
-DATA constants<>+4608(SB)/8, $0xffff800000000000
-DATA constants<>+4616(SB)/8, $0xffff800000000000
-DATA constants<>+4624(SB)/8, $0xffff800000000000
-DATA constants<>+4632(SB)/8, $0xffff800000000000
-DATA constants<>+4640(SB)/8, $0xffff800000000000
-DATA constants<>+4648(SB)/8, $0xffff800000000000
-DATA constants<>+4656(SB)/8, $0xffff800000000000
-DATA constants<>+4664(SB)/8, $0xffff800000000000
+DATA constants<>+3008(SB)/8, $0x0000000000000016
+DATA constants<>+3016(SB)/8, $0x0000000000000016
+DATA constants<>+3024(SB)/8, $0x0000000000000016
+DATA constants<>+3032(SB)/8, $0x0000000000000016
+DATA constants<>+3040(SB)/8, $0x0000000000000016
+DATA constants<>+3048(SB)/8, $0x0000000000000016
+DATA constants<>+3056(SB)/8, $0x0000000000000016
+DATA constants<>+3064(SB)/8, $0x0000000000000016
+DATA constants<>+3072(SB)/8, $0x0000000000002000
+DATA constants<>+3080(SB)/8, $0x0000000000002000
+DATA constants<>+3088(SB)/8, $0x0000000000002000
+DATA constants<>+3096(SB)/8, $0x0000000000002000
+DATA constants<>+3104(SB)/8, $0x0000000000002000
+DATA constants<>+3112(SB)/8, $0x0000000000002000
+DATA constants<>+3120(SB)/8, $0x0000000000002000
+DATA constants<>+3128(SB)/8, $0x0000000000002000
+DATA constants<>+3136(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3144(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3152(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3160(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3168(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3176(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3184(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3192(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3200(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3208(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3216(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3224(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3232(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3240(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3248(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3256(SB)/8, $0x000db9391054a7f0
+DATA constants<>+3264(SB)/8, $0x000000000028be60
+DATA constants<>+3272(SB)/8, $0x000000000028be60
+DATA constants<>+3280(SB)/8, $0x000000000028be60
+DATA constants<>+3288(SB)/8, $0x000000000028be60
+DATA constants<>+3296(SB)/8, $0x000000000028be60
+DATA constants<>+3304(SB)/8, $0x000000000028be60
+DATA constants<>+3312(SB)/8, $0x000000000028be60
+DATA constants<>+3320(SB)/8, $0x000000000028be60
+DATA constants<>+3328(SB)/8, $0x2000000000000000
+DATA constants<>+3336(SB)/8, $0x2000000000000000
+DATA constants<>+3344(SB)/8, $0x2000000000000000
+DATA constants<>+3352(SB)/8, $0x2000000000000000
+DATA constants<>+3360(SB)/8, $0x2000000000000000
+DATA constants<>+3368(SB)/8, $0x2000000000000000
+DATA constants<>+3376(SB)/8, $0x2000000000000000
+DATA constants<>+3384(SB)/8, $0x2000000000000000
+DATA constants<>+3392(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3400(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3408(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3416(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3424(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3432(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3440(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3448(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3456(SB)/8, $0x0000000000000c90
+DATA constants<>+3464(SB)/8, $0x0000000000000c90
+DATA constants<>+3472(SB)/8, $0x0000000000000c90
+DATA constants<>+3480(SB)/8, $0x0000000000000c90
+DATA constants<>+3488(SB)/8, $0x0000000000000c90
+DATA constants<>+3496(SB)/8, $0x0000000000000c90
+DATA constants<>+3504(SB)/8, $0x0000000000000c90
+DATA constants<>+3512(SB)/8, $0x0000000000000c90
+DATA constants<>+3520(SB)/8, $0x00000000000d73fa
+DATA constants<>+3528(SB)/8, $0x00000000000d73fa
+DATA constants<>+3536(SB)/8, $0x00000000000d73fa
+DATA constants<>+3544(SB)/8, $0x00000000000d73fa
+DATA constants<>+3552(SB)/8, $0x00000000000d73fa
+DATA constants<>+3560(SB)/8, $0x00000000000d73fa
+DATA constants<>+3568(SB)/8, $0x00000000000d73fa
+DATA constants<>+3576(SB)/8, $0x00000000000d73fa
+DATA constants<>+3584(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3592(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3600(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3608(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3616(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3624(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3632(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3640(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3648(SB)/8, $0x000000000c9cba54
+DATA constants<>+3656(SB)/8, $0x000000000c9cba54
+DATA constants<>+3664(SB)/8, $0x000000000c9cba54
+DATA constants<>+3672(SB)/8, $0x000000000c9cba54
+DATA constants<>+3680(SB)/8, $0x000000000c9cba54
+DATA constants<>+3688(SB)/8, $0x000000000c9cba54
+DATA constants<>+3696(SB)/8, $0x000000000c9cba54
+DATA constants<>+3704(SB)/8, $0x000000000c9cba54
+DATA constants<>+3712(SB)/8, $0x00000000b092309d
+DATA constants<>+3720(SB)/8, $0x00000000b092309d
+DATA constants<>+3728(SB)/8, $0x00000000b092309d
+DATA constants<>+3736(SB)/8, $0x00000000b092309d
+DATA constants<>+3744(SB)/8, $0x00000000b092309d
+DATA constants<>+3752(SB)/8, $0x00000000b092309d
+DATA constants<>+3760(SB)/8, $0x00000000b092309d
+DATA constants<>+3768(SB)/8, $0x00000000b092309d
+DATA constants<>+3776(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3784(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3792(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3800(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3808(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3816(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3824(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3832(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3840(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3848(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3856(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3864(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3872(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3880(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3888(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3896(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3904(SB)/8, $0x0000049f93edde28
+DATA constants<>+3912(SB)/8, $0x0000049f93edde28
+DATA constants<>+3920(SB)/8, $0x0000049f93edde28
+DATA constants<>+3928(SB)/8, $0x0000049f93edde28
+DATA constants<>+3936(SB)/8, $0x0000049f93edde28
+DATA constants<>+3944(SB)/8, $0x0000049f93edde28
+DATA constants<>+3952(SB)/8, $0x0000049f93edde28
+DATA constants<>+3960(SB)/8, $0x0000049f93edde28
+DATA constants<>+3968(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3976(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3984(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3992(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+4000(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+4008(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+4016(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+4024(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+4032(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4040(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4048(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4056(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4064(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4072(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4080(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4088(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4096(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4104(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4112(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4120(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4128(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4136(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4144(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4152(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4160(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4168(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4176(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4184(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4192(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4200(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4208(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4216(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4224(SB)/8, $0x0222222222222222
+DATA constants<>+4232(SB)/8, $0x0222222222222222
+DATA constants<>+4240(SB)/8, $0x0222222222222222
+DATA constants<>+4248(SB)/8, $0x0222222222222222
+DATA constants<>+4256(SB)/8, $0x0222222222222222
+DATA constants<>+4264(SB)/8, $0x0222222222222222
+DATA constants<>+4272(SB)/8, $0x0222222222222222
+DATA constants<>+4280(SB)/8, $0x0222222222222222
+DATA constants<>+4288(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4296(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4304(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4312(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4320(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4328(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4336(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4344(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4352(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4360(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4368(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4376(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4384(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4392(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4400(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4408(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4416(SB)/8, $0x0000000000040000
+DATA constants<>+4424(SB)/8, $0x0000000000040000
+DATA constants<>+4432(SB)/8, $0x0000000000040000
+DATA constants<>+4440(SB)/8, $0x0000000000040000
+DATA constants<>+4448(SB)/8, $0x0000000000040000
+DATA constants<>+4456(SB)/8, $0x0000000000040000
+DATA constants<>+4464(SB)/8, $0x0000000000040000
+DATA constants<>+4472(SB)/8, $0x0000000000040000
+DATA constants<>+4480(SB)/8, $0x0000000000000007
+DATA constants<>+4488(SB)/8, $0x0000000000000007
+DATA constants<>+4496(SB)/8, $0x0000000000000007
+DATA constants<>+4504(SB)/8, $0x0000000000000007
+DATA constants<>+4512(SB)/8, $0x0000000000000007
+DATA constants<>+4520(SB)/8, $0x0000000000000007
+DATA constants<>+4528(SB)/8, $0x0000000000000007
+DATA constants<>+4536(SB)/8, $0x0000000000000007
+DATA constants<>+4544(SB)/8, $0x0000000000000000
+DATA constants<>+4552(SB)/8, $0x0000000000000000
+DATA constants<>+4560(SB)/8, $0x0000000000000000
+DATA constants<>+4568(SB)/8, $0x0000000000000000
+DATA constants<>+4576(SB)/8, $0x0000000000000000
+DATA constants<>+4584(SB)/8, $0x0000000000000000
+DATA constants<>+4592(SB)/8, $0x0000000000000000
+DATA constants<>+4600(SB)/8, $0x0000000000000000
+DATA constants<>+4608(SB)/8, $0x3ff0000000000004
+DATA constants<>+4616(SB)/8, $0x3ff0000000000004
+DATA constants<>+4624(SB)/8, $0x3ff0000000000004
+DATA constants<>+4632(SB)/8, $0x3ff0000000000004
+DATA constants<>+4640(SB)/8, $0x3ff0000000000004
+DATA constants<>+4648(SB)/8, $0x3ff0000000000004
+DATA constants<>+4656(SB)/8, $0x3ff0000000000004
+DATA constants<>+4664(SB)/8, $0x3ff0000000000004
 DATA constants<>+4672(SB)/8, $0x3feffffffffffff8
 DATA constants<>+4680(SB)/8, $0x3feffffffffffff8
 DATA constants<>+4688(SB)/8, $0x3feffffffffffff8
@@ -28113,446 +31210,446 @@ DATA constants<>+5216(SB)/8, $0x0000000000020000
 DATA constants<>+5224(SB)/8, $0x0000000000020000
 DATA constants<>+5232(SB)/8, $0x0000000000020000
 DATA constants<>+5240(SB)/8, $0x0000000000020000
-DATA constants<>+5248(SB)/8, $0xff80000000000000
-DATA constants<>+5256(SB)/8, $0xff80000000000000
-DATA constants<>+5264(SB)/8, $0xff80000000000000
-DATA constants<>+5272(SB)/8, $0xff80000000000000
-DATA constants<>+5280(SB)/8, $0xff80000000000000
-DATA constants<>+5288(SB)/8, $0xff80000000000000
-DATA constants<>+5296(SB)/8, $0xff80000000000000
-DATA constants<>+5304(SB)/8, $0xff80000000000000
-DATA constants<>+5312(SB)/8, $0x46f0000000000000
-DATA constants<>+5320(SB)/8, $0x46f0000000000000
-DATA constants<>+5328(SB)/8, $0x46f0000000000000
-DATA constants<>+5336(SB)/8, $0x46f0000000000000
-DATA constants<>+5344(SB)/8, $0x46f0000000000000
-DATA constants<>+5352(SB)/8, $0x46f0000000000000
-DATA constants<>+5360(SB)/8, $0x46f0000000000000
-DATA constants<>+5368(SB)/8, $0x46f0000000000000
-DATA constants<>+5376(SB)/8, $0x0001555555555555
-DATA constants<>+5384(SB)/8, $0x0001555555555555
-DATA constants<>+5392(SB)/8, $0x0001555555555555
-DATA constants<>+5400(SB)/8, $0x0001555555555555
-DATA constants<>+5408(SB)/8, $0x0001555555555555
-DATA constants<>+5416(SB)/8, $0x0001555555555555
-DATA constants<>+5424(SB)/8, $0x0001555555555555
-DATA constants<>+5432(SB)/8, $0x0001555555555555
-DATA constants<>+5440(SB)/8, $0x0001745d1745d174
-DATA constants<>+5448(SB)/8, $0x0001745d1745d174
-DATA constants<>+5456(SB)/8, $0x0001745d1745d174
-DATA constants<>+5464(SB)/8, $0x0001745d1745d174
-DATA constants<>+5472(SB)/8, $0x0001745d1745d174
-DATA constants<>+5480(SB)/8, $0x0001745d1745d174
-DATA constants<>+5488(SB)/8, $0x0001745d1745d174
-DATA constants<>+5496(SB)/8, $0x0001745d1745d174
-DATA constants<>+5504(SB)/8, $0x0001999999999999
-DATA constants<>+5512(SB)/8, $0x0001999999999999
-DATA constants<>+5520(SB)/8, $0x0001999999999999
-DATA constants<>+5528(SB)/8, $0x0001999999999999
-DATA constants<>+5536(SB)/8, $0x0001999999999999
-DATA constants<>+5544(SB)/8, $0x0001999999999999
-DATA constants<>+5552(SB)/8, $0x0001999999999999
-DATA constants<>+5560(SB)/8, $0x0001999999999999
-DATA constants<>+5568(SB)/8, $0x0001c71c71c71c71
-DATA constants<>+5576(SB)/8, $0x0001c71c71c71c71
-DATA constants<>+5584(SB)/8, $0x0001c71c71c71c71
-DATA constants<>+5592(SB)/8, $0x0001c71c71c71c71
-DATA constants<>+5600(SB)/8, $0x0001c71c71c71c71
-DATA constants<>+5608(SB)/8, $0x0001c71c71c71c71
-DATA constants<>+5616(SB)/8, $0x0001c71c71c71c71
-DATA constants<>+5624(SB)/8, $0x0001c71c71c71c71
-DATA constants<>+5632(SB)/8, $0x0002000000000000
-DATA constants<>+5640(SB)/8, $0x0002000000000000
-DATA constants<>+5648(SB)/8, $0x0002000000000000
-DATA constants<>+5656(SB)/8, $0x0002000000000000
-DATA constants<>+5664(SB)/8, $0x0002000000000000
-DATA constants<>+5672(SB)/8, $0x0002000000000000
-DATA constants<>+5680(SB)/8, $0x0002000000000000
-DATA constants<>+5688(SB)/8, $0x0002000000000000
-DATA constants<>+5696(SB)/8, $0x0002492492492492
-DATA constants<>+5704(SB)/8, $0x0002492492492492
-DATA constants<>+5712(SB)/8, $0x0002492492492492
-DATA constants<>+5720(SB)/8, $0x0002492492492492
-DATA constants<>+5728(SB)/8, $0x0002492492492492
-DATA constants<>+5736(SB)/8, $0x0002492492492492
-DATA constants<>+5744(SB)/8, $0x0002492492492492
-DATA constants<>+5752(SB)/8, $0x0002492492492492
-DATA constants<>+5760(SB)/8, $0x000aaaaaaaaaaaaa
-DATA constants<>+5768(SB)/8, $0x000aaaaaaaaaaaaa
-DATA constants<>+5776(SB)/8, $0x000aaaaaaaaaaaaa
-DATA constants<>+5784(SB)/8, $0x000aaaaaaaaaaaaa
-DATA constants<>+5792(SB)/8, $0x000aaaaaaaaaaaaa
-DATA constants<>+5800(SB)/8, $0x000aaaaaaaaaaaaa
-DATA constants<>+5808(SB)/8, $0x000aaaaaaaaaaaaa
-DATA constants<>+5816(SB)/8, $0x000aaaaaaaaaaaaa
-DATA constants<>+5824(SB)/8, $0x0002aaaaaaaaaaaa
-DATA constants<>+5832(SB)/8, $0x0002aaaaaaaaaaaa
-DATA constants<>+5840(SB)/8, $0x0002aaaaaaaaaaaa
-DATA constants<>+5848(SB)/8, $0x0002aaaaaaaaaaaa
-DATA constants<>+5856(SB)/8, $0x0002aaaaaaaaaaaa
-DATA constants<>+5864(SB)/8, $0x0002aaaaaaaaaaaa
-DATA constants<>+5872(SB)/8, $0x0002aaaaaaaaaaaa
-DATA constants<>+5880(SB)/8, $0x0002aaaaaaaaaaaa
-DATA constants<>+5888(SB)/8, $0x0003333333333333
-DATA constants<>+5896(SB)/8, $0x0003333333333333
-DATA constants<>+5904(SB)/8, $0x0003333333333333
-DATA constants<>+5912(SB)/8, $0x0003333333333333
-DATA constants<>+5920(SB)/8, $0x0003333333333333
-DATA constants<>+5928(SB)/8, $0x0003333333333333
-DATA constants<>+5936(SB)/8, $0x0003333333333333
-DATA constants<>+5944(SB)/8, $0x0003333333333333
-DATA constants<>+5952(SB)/8, $0x0004000000000000
-DATA constants<>+5960(SB)/8, $0x0004000000000000
-DATA constants<>+5968(SB)/8, $0x0004000000000000
-DATA constants<>+5976(SB)/8, $0x0004000000000000
-DATA constants<>+5984(SB)/8, $0x0004000000000000
-DATA constants<>+5992(SB)/8, $0x0004000000000000
-DATA constants<>+6000(SB)/8, $0x0004000000000000
-DATA constants<>+6008(SB)/8, $0x0004000000000000
-DATA constants<>+6016(SB)/8, $0x0005555555555555
-DATA constants<>+6024(SB)/8, $0x0005555555555555
-DATA constants<>+6032(SB)/8, $0x0005555555555555
-DATA constants<>+6040(SB)/8, $0x0005555555555555
-DATA constants<>+6048(SB)/8, $0x0005555555555555
-DATA constants<>+6056(SB)/8, $0x0005555555555555
-DATA constants<>+6064(SB)/8, $0x0005555555555555
-DATA constants<>+6072(SB)/8, $0x0005555555555555
-DATA constants<>+6080(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6088(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6096(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6104(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6112(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6120(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6128(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6136(SB)/8, $0x0001777d0ffda0d2
-DATA constants<>+6144(SB)/8, $0x00071547652b82fe
-DATA constants<>+6152(SB)/8, $0x00071547652b82fe
-DATA constants<>+6160(SB)/8, $0x00071547652b82fe
-DATA constants<>+6168(SB)/8, $0x00071547652b82fe
-DATA constants<>+6176(SB)/8, $0x00071547652b82fe
-DATA constants<>+6184(SB)/8, $0x00071547652b82fe
-DATA constants<>+6192(SB)/8, $0x00071547652b82fe
-DATA constants<>+6200(SB)/8, $0x00071547652b82fe
-DATA constants<>+6208(SB)/8, $0xfffe000000000000
-DATA constants<>+6216(SB)/8, $0xfffe000000000000
-DATA constants<>+6224(SB)/8, $0xfffe000000000000
-DATA constants<>+6232(SB)/8, $0xfffe000000000000
-DATA constants<>+6240(SB)/8, $0xfffe000000000000
-DATA constants<>+6248(SB)/8, $0xfffe000000000000
-DATA constants<>+6256(SB)/8, $0xfffe000000000000
-DATA constants<>+6264(SB)/8, $0xfffe000000000000
-DATA constants<>+6272(SB)/8, $0x0001ffffffffffff
-DATA constants<>+6280(SB)/8, $0x0001ffffffffffff
-DATA constants<>+6288(SB)/8, $0x0001ffffffffffff
-DATA constants<>+6296(SB)/8, $0x0001ffffffffffff
-DATA constants<>+6304(SB)/8, $0x0001ffffffffffff
-DATA constants<>+6312(SB)/8, $0x0001ffffffffffff
-DATA constants<>+6320(SB)/8, $0x0001ffffffffffff
-DATA constants<>+6328(SB)/8, $0x0001ffffffffffff
-DATA constants<>+6336(SB)/8, $0xa800000000000000
-DATA constants<>+6344(SB)/8, $0xa800000000000000
-DATA constants<>+6352(SB)/8, $0xa800000000000000
-DATA constants<>+6360(SB)/8, $0xa800000000000000
-DATA constants<>+6368(SB)/8, $0xa800000000000000
-DATA constants<>+6376(SB)/8, $0xa800000000000000
-DATA constants<>+6384(SB)/8, $0xa800000000000000
-DATA constants<>+6392(SB)/8, $0xa800000000000000
-DATA constants<>+6400(SB)/8, $0x8000080000000000
-DATA constants<>+6408(SB)/8, $0x8000080000000000
-DATA constants<>+6416(SB)/8, $0x8000080000000000
-DATA constants<>+6424(SB)/8, $0x8000080000000000
-DATA constants<>+6432(SB)/8, $0x8000080000000000
-DATA constants<>+6440(SB)/8, $0x8000080000000000
-DATA constants<>+6448(SB)/8, $0x8000080000000000
-DATA constants<>+6456(SB)/8, $0x8000080000000000
-DATA constants<>+6464(SB)/8, $0x0000080000000000
-DATA constants<>+6472(SB)/8, $0x0000080000000000
-DATA constants<>+6480(SB)/8, $0x0000080000000000
-DATA constants<>+6488(SB)/8, $0x0000080000000000
-DATA constants<>+6496(SB)/8, $0x0000080000000000
-DATA constants<>+6504(SB)/8, $0x0000080000000000
-DATA constants<>+6512(SB)/8, $0x0000080000000000
-DATA constants<>+6520(SB)/8, $0x0000080000000000
-DATA constants<>+6528(SB)/8, $0x3d40000000000000
-DATA constants<>+6536(SB)/8, $0x3d40000000000000
-DATA constants<>+6544(SB)/8, $0x3d40000000000000
-DATA constants<>+6552(SB)/8, $0x3d40000000000000
-DATA constants<>+6560(SB)/8, $0x3d40000000000000
-DATA constants<>+6568(SB)/8, $0x3d40000000000000
-DATA constants<>+6576(SB)/8, $0x3d40000000000000
-DATA constants<>+6584(SB)/8, $0x3d40000000000000
-DATA constants<>+6592(SB)/8, $0x7fffffffffffffff
-DATA constants<>+6600(SB)/8, $0x7fffffffffffffff
-DATA constants<>+6608(SB)/8, $0x7fffffffffffffff
-DATA constants<>+6616(SB)/8, $0x7fffffffffffffff
-DATA constants<>+6624(SB)/8, $0x7fffffffffffffff
-DATA constants<>+6632(SB)/8, $0x7fffffffffffffff
-DATA constants<>+6640(SB)/8, $0x7fffffffffffffff
-DATA constants<>+6648(SB)/8, $0x7fffffffffffffff
-DATA constants<>+6656(SB)/8, $0x4130000000000000
-DATA constants<>+6664(SB)/8, $0x4130000000000000
-DATA constants<>+6672(SB)/8, $0x4130000000000000
-DATA constants<>+6680(SB)/8, $0x4130000000000000
-DATA constants<>+6688(SB)/8, $0x4130000000000000
-DATA constants<>+6696(SB)/8, $0x4130000000000000
-DATA constants<>+6704(SB)/8, $0x4130000000000000
-DATA constants<>+6712(SB)/8, $0x4130000000000000
-DATA constants<>+6720(SB)/8, $0x0000000000000000
-DATA constants<>+6728(SB)/8, $0x0000000000000002
-DATA constants<>+6736(SB)/8, $0x0000000000000004
-DATA constants<>+6744(SB)/8, $0x0000000000000006
-DATA constants<>+6752(SB)/8, $0x0000000000000008
-DATA constants<>+6760(SB)/8, $0x000000000000000a
-DATA constants<>+6768(SB)/8, $0x000000000000000c
-DATA constants<>+6776(SB)/8, $0x000000000000000e
-DATA constants<>+6784(SB)/8, $0x0000000000000001
-DATA constants<>+6792(SB)/8, $0x0000000000000003
-DATA constants<>+6800(SB)/8, $0x0000000000000005
-DATA constants<>+6808(SB)/8, $0x0000000000000007
-DATA constants<>+6816(SB)/8, $0x0000000000000009
-DATA constants<>+6824(SB)/8, $0x000000000000000b
-DATA constants<>+6832(SB)/8, $0x000000000000000d
-DATA constants<>+6840(SB)/8, $0x000000000000000f
-DATA constants<>+6848(SB)/8, $0x0000000000000000
-DATA constants<>+6856(SB)/8, $0x0000000000000008
-DATA constants<>+6864(SB)/8, $0x0000000000000001
-DATA constants<>+6872(SB)/8, $0x0000000000000009
-DATA constants<>+6880(SB)/8, $0x0000000000000002
-DATA constants<>+6888(SB)/8, $0x000000000000000a
-DATA constants<>+6896(SB)/8, $0x0000000000000003
-DATA constants<>+6904(SB)/8, $0x000000000000000b
-DATA constants<>+6912(SB)/8, $0x0000000000000004
-DATA constants<>+6920(SB)/8, $0x000000000000000c
-DATA constants<>+6928(SB)/8, $0x0000000000000005
-DATA constants<>+6936(SB)/8, $0x000000000000000d
-DATA constants<>+6944(SB)/8, $0x0000000000000006
-DATA constants<>+6952(SB)/8, $0x000000000000000e
-DATA constants<>+6960(SB)/8, $0x0000000000000007
-DATA constants<>+6968(SB)/8, $0x000000000000000f
-DATA constants<>+6976(SB)/8, $0x0001f80000000000
-DATA constants<>+6984(SB)/8, $0x0001f80000000000
-DATA constants<>+6992(SB)/8, $0x0001f80000000000
-DATA constants<>+7000(SB)/8, $0x0001f80000000000
-DATA constants<>+7008(SB)/8, $0x0001f80000000000
-DATA constants<>+7016(SB)/8, $0x0001f80000000000
-DATA constants<>+7024(SB)/8, $0x0001f80000000000
-DATA constants<>+7032(SB)/8, $0x0001f80000000000
-DATA constants<>+7040(SB)/8, $0xbd40000000000000
-DATA constants<>+7048(SB)/8, $0xbd40000000000000
-DATA constants<>+7056(SB)/8, $0xbd40000000000000
-DATA constants<>+7064(SB)/8, $0xbd40000000000000
-DATA constants<>+7072(SB)/8, $0xbd40000000000000
-DATA constants<>+7080(SB)/8, $0xbd40000000000000
-DATA constants<>+7088(SB)/8, $0xbd40000000000000
-DATA constants<>+7096(SB)/8, $0xbd40000000000000
-DATA constants<>+7104(SB)/8, $0x40471547652b82fe
-DATA constants<>+7112(SB)/8, $0x40471547652b82fe
-DATA constants<>+7120(SB)/8, $0x40471547652b82fe
-DATA constants<>+7128(SB)/8, $0x40471547652b82fe
-DATA constants<>+7136(SB)/8, $0x40471547652b82fe
-DATA constants<>+7144(SB)/8, $0x40471547652b82fe
-DATA constants<>+7152(SB)/8, $0x40471547652b82fe
-DATA constants<>+7160(SB)/8, $0x40471547652b82fe
-DATA constants<>+7168(SB)/8, $0x3f962e42fefa0000
-DATA constants<>+7176(SB)/8, $0x3f962e42fefa0000
-DATA constants<>+7184(SB)/8, $0x3f962e42fefa0000
-DATA constants<>+7192(SB)/8, $0x3f962e42fefa0000
-DATA constants<>+7200(SB)/8, $0x3f962e42fefa0000
-DATA constants<>+7208(SB)/8, $0x3f962e42fefa0000
-DATA constants<>+7216(SB)/8, $0x3f962e42fefa0000
-DATA constants<>+7224(SB)/8, $0x3f962e42fefa0000
-DATA constants<>+7232(SB)/8, $0x3d2cf79abc9e3b3a
-DATA constants<>+7240(SB)/8, $0x3d2cf79abc9e3b3a
-DATA constants<>+7248(SB)/8, $0x3d2cf79abc9e3b3a
-DATA constants<>+7256(SB)/8, $0x3d2cf79abc9e3b3a
-DATA constants<>+7264(SB)/8, $0x3d2cf79abc9e3b3a
-DATA constants<>+7272(SB)/8, $0x3d2cf79abc9e3b3a
-DATA constants<>+7280(SB)/8, $0x3d2cf79abc9e3b3a
-DATA constants<>+7288(SB)/8, $0x3d2cf79abc9e3b3a
-DATA constants<>+7296(SB)/8, $0x3fc5555555555555
-DATA constants<>+7304(SB)/8, $0x3fc5555555555555
-DATA constants<>+7312(SB)/8, $0x3fc5555555555555
-DATA constants<>+7320(SB)/8, $0x3fc5555555555555
-DATA constants<>+7328(SB)/8, $0x3fc5555555555555
-DATA constants<>+7336(SB)/8, $0x3fc5555555555555
-DATA constants<>+7344(SB)/8, $0x3fc5555555555555
-DATA constants<>+7352(SB)/8, $0x3fc5555555555555
-DATA constants<>+7360(SB)/8, $0x3fe0000000000000
-DATA constants<>+7368(SB)/8, $0x3fe0000000000000
-DATA constants<>+7376(SB)/8, $0x3fe0000000000000
-DATA constants<>+7384(SB)/8, $0x3fe0000000000000
-DATA constants<>+7392(SB)/8, $0x3fe0000000000000
-DATA constants<>+7400(SB)/8, $0x3fe0000000000000
-DATA constants<>+7408(SB)/8, $0x3fe0000000000000
-DATA constants<>+7416(SB)/8, $0x3fe0000000000000
-DATA constants<>+7424(SB)/8, $0x3f81111111111111
-DATA constants<>+7432(SB)/8, $0x3f81111111111111
-DATA constants<>+7440(SB)/8, $0x3f81111111111111
-DATA constants<>+7448(SB)/8, $0x3f81111111111111
-DATA constants<>+7456(SB)/8, $0x3f81111111111111
-DATA constants<>+7464(SB)/8, $0x3f81111111111111
-DATA constants<>+7472(SB)/8, $0x3f81111111111111
-DATA constants<>+7480(SB)/8, $0x3f81111111111111
-DATA constants<>+7488(SB)/8, $0x3fa5555555555555
-DATA constants<>+7496(SB)/8, $0x3fa5555555555555
-DATA constants<>+7504(SB)/8, $0x3fa5555555555555
-DATA constants<>+7512(SB)/8, $0x3fa5555555555555
-DATA constants<>+7520(SB)/8, $0x3fa5555555555555
-DATA constants<>+7528(SB)/8, $0x3fa5555555555555
-DATA constants<>+7536(SB)/8, $0x3fa5555555555555
-DATA constants<>+7544(SB)/8, $0x3fa5555555555555
-DATA constants<>+7552(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+7560(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+7568(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+7576(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+7584(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+7592(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+7600(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+7608(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+7616(SB)/8, $0x0000000000000010
-DATA constants<>+7624(SB)/8, $0x0000000000000010
-DATA constants<>+7632(SB)/8, $0x0000000000000010
-DATA constants<>+7640(SB)/8, $0x0000000000000010
-DATA constants<>+7648(SB)/8, $0x0000000000000010
-DATA constants<>+7656(SB)/8, $0x0000000000000010
-DATA constants<>+7664(SB)/8, $0x0000000000000010
-DATA constants<>+7672(SB)/8, $0x0000000000000010
-DATA constants<>+7680(SB)/8, $0x4190000000000000
-DATA constants<>+7688(SB)/8, $0x4190000000000000
-DATA constants<>+7696(SB)/8, $0x4190000000000000
-DATA constants<>+7704(SB)/8, $0x4190000000000000
-DATA constants<>+7712(SB)/8, $0x4190000000000000
-DATA constants<>+7720(SB)/8, $0x4190000000000000
-DATA constants<>+7728(SB)/8, $0x4190000000000000
-DATA constants<>+7736(SB)/8, $0x4190000000000000
-DATA constants<>+7744(SB)/8, $0x43f0000000000000
-DATA constants<>+7752(SB)/8, $0x43f0000000000000
-DATA constants<>+7760(SB)/8, $0x43f0000000000000
-DATA constants<>+7768(SB)/8, $0x43f0000000000000
-DATA constants<>+7776(SB)/8, $0x43f0000000000000
-DATA constants<>+7784(SB)/8, $0x43f0000000000000
-DATA constants<>+7792(SB)/8, $0x43f0000000000000
-DATA constants<>+7800(SB)/8, $0x43f0000000000000
-DATA constants<>+7808(SB)/8, $0x43dfffffff000000
-DATA constants<>+7816(SB)/8, $0x43dfffffff000000
-DATA constants<>+7824(SB)/8, $0x43dfffffff000000
-DATA constants<>+7832(SB)/8, $0x43dfffffff000000
-DATA constants<>+7840(SB)/8, $0x43dfffffff000000
-DATA constants<>+7848(SB)/8, $0x43dfffffff000000
-DATA constants<>+7856(SB)/8, $0x43dfffffff000000
-DATA constants<>+7864(SB)/8, $0x43dfffffff000000
-DATA constants<>+7872(SB)/8, $0x00000000000007ff
-DATA constants<>+7880(SB)/8, $0x00000000000007ff
-DATA constants<>+7888(SB)/8, $0x00000000000007ff
-DATA constants<>+7896(SB)/8, $0x00000000000007ff
-DATA constants<>+7904(SB)/8, $0x00000000000007ff
-DATA constants<>+7912(SB)/8, $0x00000000000007ff
-DATA constants<>+7920(SB)/8, $0x00000000000007ff
-DATA constants<>+7928(SB)/8, $0x00000000000007ff
-DATA constants<>+7936(SB)/8, $0x00000000000fffff
-DATA constants<>+7944(SB)/8, $0x00000000000fffff
-DATA constants<>+7952(SB)/8, $0x00000000000fffff
-DATA constants<>+7960(SB)/8, $0x00000000000fffff
-DATA constants<>+7968(SB)/8, $0x00000000000fffff
-DATA constants<>+7976(SB)/8, $0x00000000000fffff
-DATA constants<>+7984(SB)/8, $0x00000000000fffff
-DATA constants<>+7992(SB)/8, $0x00000000000fffff
-DATA constants<>+8000(SB)/8, $0x0000000000000400
-DATA constants<>+8008(SB)/8, $0x0000000000000400
-DATA constants<>+8016(SB)/8, $0x0000000000000400
-DATA constants<>+8024(SB)/8, $0x0000000000000400
-DATA constants<>+8032(SB)/8, $0x0000000000000400
-DATA constants<>+8040(SB)/8, $0x0000000000000400
-DATA constants<>+8048(SB)/8, $0x0000000000000400
-DATA constants<>+8056(SB)/8, $0x0000000000000400
-DATA constants<>+8064(SB)/8, $0x4530000000000000
-DATA constants<>+8072(SB)/8, $0x4530000000000000
-DATA constants<>+8080(SB)/8, $0x4530000000000000
-DATA constants<>+8088(SB)/8, $0x4530000000000000
-DATA constants<>+8096(SB)/8, $0x4530000000000000
-DATA constants<>+8104(SB)/8, $0x4530000000000000
-DATA constants<>+8112(SB)/8, $0x4530000000000000
-DATA constants<>+8120(SB)/8, $0x4530000000000000
-DATA constants<>+8128(SB)/8, $0x4530000000100000
-DATA constants<>+8136(SB)/8, $0x4530000000100000
-DATA constants<>+8144(SB)/8, $0x4530000000100000
-DATA constants<>+8152(SB)/8, $0x4530000000100000
-DATA constants<>+8160(SB)/8, $0x4530000000100000
-DATA constants<>+8168(SB)/8, $0x4530000000100000
-DATA constants<>+8176(SB)/8, $0x4530000000100000
-DATA constants<>+8184(SB)/8, $0x4530000000100000
-DATA constants<>+8192(SB)/8, $0x41f0000000000000
-DATA constants<>+8200(SB)/8, $0x41f0000000000000
-DATA constants<>+8208(SB)/8, $0x41f0000000000000
-DATA constants<>+8216(SB)/8, $0x41f0000000000000
-DATA constants<>+8224(SB)/8, $0x41f0000000000000
-DATA constants<>+8232(SB)/8, $0x41f0000000000000
-DATA constants<>+8240(SB)/8, $0x41f0000000000000
-DATA constants<>+8248(SB)/8, $0x41f0000000000000
-DATA constants<>+8256(SB)/8, $0x4530000080000000
-DATA constants<>+8264(SB)/8, $0x4530000080000000
-DATA constants<>+8272(SB)/8, $0x4530000080000000
-DATA constants<>+8280(SB)/8, $0x4530000080000000
-DATA constants<>+8288(SB)/8, $0x4530000080000000
-DATA constants<>+8296(SB)/8, $0x4530000080000000
-DATA constants<>+8304(SB)/8, $0x4530000080000000
-DATA constants<>+8312(SB)/8, $0x4530000080000000
-DATA constants<>+8320(SB)/8, $0x4530000080100000
-DATA constants<>+8328(SB)/8, $0x4530000080100000
-DATA constants<>+8336(SB)/8, $0x4530000080100000
-DATA constants<>+8344(SB)/8, $0x4530000080100000
-DATA constants<>+8352(SB)/8, $0x4530000080100000
-DATA constants<>+8360(SB)/8, $0x4530000080100000
-DATA constants<>+8368(SB)/8, $0x4530000080100000
-DATA constants<>+8376(SB)/8, $0x4530000080100000
-DATA constants<>+8384(SB)/8, $0x0000000071547652
-DATA constants<>+8392(SB)/8, $0x0000000071547652
-DATA constants<>+8400(SB)/8, $0x0000000071547652
-DATA constants<>+8408(SB)/8, $0x0000000071547652
-DATA constants<>+8416(SB)/8, $0x0000000071547652
-DATA constants<>+8424(SB)/8, $0x0000000071547652
-DATA constants<>+8432(SB)/8, $0x0000000071547652
-DATA constants<>+8440(SB)/8, $0x0000000071547652
-DATA constants<>+8448(SB)/8, $0x00000000ffffffff
-DATA constants<>+8456(SB)/8, $0x00000000ffffffff
-DATA constants<>+8464(SB)/8, $0x00000000ffffffff
-DATA constants<>+8472(SB)/8, $0x00000000ffffffff
-DATA constants<>+8480(SB)/8, $0x00000000ffffffff
-DATA constants<>+8488(SB)/8, $0x00000000ffffffff
-DATA constants<>+8496(SB)/8, $0x00000000ffffffff
-DATA constants<>+8504(SB)/8, $0x00000000ffffffff
-DATA constants<>+8512(SB)/8, $0x000000007d0ffda0
-DATA constants<>+8520(SB)/8, $0x000000007d0ffda0
-DATA constants<>+8528(SB)/8, $0x000000007d0ffda0
-DATA constants<>+8536(SB)/8, $0x000000007d0ffda0
-DATA constants<>+8544(SB)/8, $0x000000007d0ffda0
-DATA constants<>+8552(SB)/8, $0x000000007d0ffda0
-DATA constants<>+8560(SB)/8, $0x000000007d0ffda0
-DATA constants<>+8568(SB)/8, $0x000000007d0ffda0
-DATA constants<>+8576(SB)/8, $0x00000000b17217f7
-DATA constants<>+8584(SB)/8, $0x00000000b17217f7
-DATA constants<>+8592(SB)/8, $0x00000000b17217f7
-DATA constants<>+8600(SB)/8, $0x00000000b17217f7
-DATA constants<>+8608(SB)/8, $0x00000000b17217f7
-DATA constants<>+8616(SB)/8, $0x00000000b17217f7
-DATA constants<>+8624(SB)/8, $0x00000000b17217f7
-DATA constants<>+8632(SB)/8, $0x00000000b17217f7
-DATA constants<>+8640(SB)/8, $0x000000000000043e
-DATA constants<>+8648(SB)/8, $0x000000000000043e
-DATA constants<>+8656(SB)/8, $0x000000000000043e
-DATA constants<>+8664(SB)/8, $0x000000000000043e
-DATA constants<>+8672(SB)/8, $0x000000000000043e
-DATA constants<>+8680(SB)/8, $0x000000000000043e
-DATA constants<>+8688(SB)/8, $0x000000000000043e
-DATA constants<>+8696(SB)/8, $0x000000000000043e
-DATA constants<>+8704(SB)/8, $0x00000000cccccccc
-DATA constants<>+8712(SB)/8, $0x00000000cccccccc
-DATA constants<>+8720(SB)/8, $0x00000000cccccccc
-DATA constants<>+8728(SB)/8, $0x00000000cccccccc
-DATA constants<>+8736(SB)/8, $0x00000000cccccccc
-DATA constants<>+8744(SB)/8, $0x00000000cccccccc
-DATA constants<>+8752(SB)/8, $0x00000000cccccccc
-DATA constants<>+8760(SB)/8, $0x00000000cccccccc
+DATA constants<>+5248(SB)/8, $0xffff800000000000
+DATA constants<>+5256(SB)/8, $0xffff800000000000
+DATA constants<>+5264(SB)/8, $0xffff800000000000
+DATA constants<>+5272(SB)/8, $0xffff800000000000
+DATA constants<>+5280(SB)/8, $0xffff800000000000
+DATA constants<>+5288(SB)/8, $0xffff800000000000
+DATA constants<>+5296(SB)/8, $0xffff800000000000
+DATA constants<>+5304(SB)/8, $0xffff800000000000
+DATA constants<>+5312(SB)/8, $0xff80000000000000
+DATA constants<>+5320(SB)/8, $0xff80000000000000
+DATA constants<>+5328(SB)/8, $0xff80000000000000
+DATA constants<>+5336(SB)/8, $0xff80000000000000
+DATA constants<>+5344(SB)/8, $0xff80000000000000
+DATA constants<>+5352(SB)/8, $0xff80000000000000
+DATA constants<>+5360(SB)/8, $0xff80000000000000
+DATA constants<>+5368(SB)/8, $0xff80000000000000
+DATA constants<>+5376(SB)/8, $0x46f0000000000000
+DATA constants<>+5384(SB)/8, $0x46f0000000000000
+DATA constants<>+5392(SB)/8, $0x46f0000000000000
+DATA constants<>+5400(SB)/8, $0x46f0000000000000
+DATA constants<>+5408(SB)/8, $0x46f0000000000000
+DATA constants<>+5416(SB)/8, $0x46f0000000000000
+DATA constants<>+5424(SB)/8, $0x46f0000000000000
+DATA constants<>+5432(SB)/8, $0x46f0000000000000
+DATA constants<>+5440(SB)/8, $0x0001555555555555
+DATA constants<>+5448(SB)/8, $0x0001555555555555
+DATA constants<>+5456(SB)/8, $0x0001555555555555
+DATA constants<>+5464(SB)/8, $0x0001555555555555
+DATA constants<>+5472(SB)/8, $0x0001555555555555
+DATA constants<>+5480(SB)/8, $0x0001555555555555
+DATA constants<>+5488(SB)/8, $0x0001555555555555
+DATA constants<>+5496(SB)/8, $0x0001555555555555
+DATA constants<>+5504(SB)/8, $0x0001745d1745d174
+DATA constants<>+5512(SB)/8, $0x0001745d1745d174
+DATA constants<>+5520(SB)/8, $0x0001745d1745d174
+DATA constants<>+5528(SB)/8, $0x0001745d1745d174
+DATA constants<>+5536(SB)/8, $0x0001745d1745d174
+DATA constants<>+5544(SB)/8, $0x0001745d1745d174
+DATA constants<>+5552(SB)/8, $0x0001745d1745d174
+DATA constants<>+5560(SB)/8, $0x0001745d1745d174
+DATA constants<>+5568(SB)/8, $0x0001999999999999
+DATA constants<>+5576(SB)/8, $0x0001999999999999
+DATA constants<>+5584(SB)/8, $0x0001999999999999
+DATA constants<>+5592(SB)/8, $0x0001999999999999
+DATA constants<>+5600(SB)/8, $0x0001999999999999
+DATA constants<>+5608(SB)/8, $0x0001999999999999
+DATA constants<>+5616(SB)/8, $0x0001999999999999
+DATA constants<>+5624(SB)/8, $0x0001999999999999
+DATA constants<>+5632(SB)/8, $0x0001c71c71c71c71
+DATA constants<>+5640(SB)/8, $0x0001c71c71c71c71
+DATA constants<>+5648(SB)/8, $0x0001c71c71c71c71
+DATA constants<>+5656(SB)/8, $0x0001c71c71c71c71
+DATA constants<>+5664(SB)/8, $0x0001c71c71c71c71
+DATA constants<>+5672(SB)/8, $0x0001c71c71c71c71
+DATA constants<>+5680(SB)/8, $0x0001c71c71c71c71
+DATA constants<>+5688(SB)/8, $0x0001c71c71c71c71
+DATA constants<>+5696(SB)/8, $0x0002000000000000
+DATA constants<>+5704(SB)/8, $0x0002000000000000
+DATA constants<>+5712(SB)/8, $0x0002000000000000
+DATA constants<>+5720(SB)/8, $0x0002000000000000
+DATA constants<>+5728(SB)/8, $0x0002000000000000
+DATA constants<>+5736(SB)/8, $0x0002000000000000
+DATA constants<>+5744(SB)/8, $0x0002000000000000
+DATA constants<>+5752(SB)/8, $0x0002000000000000
+DATA constants<>+5760(SB)/8, $0x0002492492492492
+DATA constants<>+5768(SB)/8, $0x0002492492492492
+DATA constants<>+5776(SB)/8, $0x0002492492492492
+DATA constants<>+5784(SB)/8, $0x0002492492492492
+DATA constants<>+5792(SB)/8, $0x0002492492492492
+DATA constants<>+5800(SB)/8, $0x0002492492492492
+DATA constants<>+5808(SB)/8, $0x0002492492492492
+DATA constants<>+5816(SB)/8, $0x0002492492492492
+DATA constants<>+5824(SB)/8, $0x000aaaaaaaaaaaaa
+DATA constants<>+5832(SB)/8, $0x000aaaaaaaaaaaaa
+DATA constants<>+5840(SB)/8, $0x000aaaaaaaaaaaaa
+DATA constants<>+5848(SB)/8, $0x000aaaaaaaaaaaaa
+DATA constants<>+5856(SB)/8, $0x000aaaaaaaaaaaaa
+DATA constants<>+5864(SB)/8, $0x000aaaaaaaaaaaaa
+DATA constants<>+5872(SB)/8, $0x000aaaaaaaaaaaaa
+DATA constants<>+5880(SB)/8, $0x000aaaaaaaaaaaaa
+DATA constants<>+5888(SB)/8, $0x0002aaaaaaaaaaaa
+DATA constants<>+5896(SB)/8, $0x0002aaaaaaaaaaaa
+DATA constants<>+5904(SB)/8, $0x0002aaaaaaaaaaaa
+DATA constants<>+5912(SB)/8, $0x0002aaaaaaaaaaaa
+DATA constants<>+5920(SB)/8, $0x0002aaaaaaaaaaaa
+DATA constants<>+5928(SB)/8, $0x0002aaaaaaaaaaaa
+DATA constants<>+5936(SB)/8, $0x0002aaaaaaaaaaaa
+DATA constants<>+5944(SB)/8, $0x0002aaaaaaaaaaaa
+DATA constants<>+5952(SB)/8, $0x0003333333333333
+DATA constants<>+5960(SB)/8, $0x0003333333333333
+DATA constants<>+5968(SB)/8, $0x0003333333333333
+DATA constants<>+5976(SB)/8, $0x0003333333333333
+DATA constants<>+5984(SB)/8, $0x0003333333333333
+DATA constants<>+5992(SB)/8, $0x0003333333333333
+DATA constants<>+6000(SB)/8, $0x0003333333333333
+DATA constants<>+6008(SB)/8, $0x0003333333333333
+DATA constants<>+6016(SB)/8, $0x0004000000000000
+DATA constants<>+6024(SB)/8, $0x0004000000000000
+DATA constants<>+6032(SB)/8, $0x0004000000000000
+DATA constants<>+6040(SB)/8, $0x0004000000000000
+DATA constants<>+6048(SB)/8, $0x0004000000000000
+DATA constants<>+6056(SB)/8, $0x0004000000000000
+DATA constants<>+6064(SB)/8, $0x0004000000000000
+DATA constants<>+6072(SB)/8, $0x0004000000000000
+DATA constants<>+6080(SB)/8, $0x0005555555555555
+DATA constants<>+6088(SB)/8, $0x0005555555555555
+DATA constants<>+6096(SB)/8, $0x0005555555555555
+DATA constants<>+6104(SB)/8, $0x0005555555555555
+DATA constants<>+6112(SB)/8, $0x0005555555555555
+DATA constants<>+6120(SB)/8, $0x0005555555555555
+DATA constants<>+6128(SB)/8, $0x0005555555555555
+DATA constants<>+6136(SB)/8, $0x0005555555555555
+DATA constants<>+6144(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6152(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6160(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6168(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6176(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6184(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6192(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6200(SB)/8, $0x0001777d0ffda0d2
+DATA constants<>+6208(SB)/8, $0x00071547652b82fe
+DATA constants<>+6216(SB)/8, $0x00071547652b82fe
+DATA constants<>+6224(SB)/8, $0x00071547652b82fe
+DATA constants<>+6232(SB)/8, $0x00071547652b82fe
+DATA constants<>+6240(SB)/8, $0x00071547652b82fe
+DATA constants<>+6248(SB)/8, $0x00071547652b82fe
+DATA constants<>+6256(SB)/8, $0x00071547652b82fe
+DATA constants<>+6264(SB)/8, $0x00071547652b82fe
+DATA constants<>+6272(SB)/8, $0xfffe000000000000
+DATA constants<>+6280(SB)/8, $0xfffe000000000000
+DATA constants<>+6288(SB)/8, $0xfffe000000000000
+DATA constants<>+6296(SB)/8, $0xfffe000000000000
+DATA constants<>+6304(SB)/8, $0xfffe000000000000
+DATA constants<>+6312(SB)/8, $0xfffe000000000000
+DATA constants<>+6320(SB)/8, $0xfffe000000000000
+DATA constants<>+6328(SB)/8, $0xfffe000000000000
+DATA constants<>+6336(SB)/8, $0x0001ffffffffffff
+DATA constants<>+6344(SB)/8, $0x0001ffffffffffff
+DATA constants<>+6352(SB)/8, $0x0001ffffffffffff
+DATA constants<>+6360(SB)/8, $0x0001ffffffffffff
+DATA constants<>+6368(SB)/8, $0x0001ffffffffffff
+DATA constants<>+6376(SB)/8, $0x0001ffffffffffff
+DATA constants<>+6384(SB)/8, $0x0001ffffffffffff
+DATA constants<>+6392(SB)/8, $0x0001ffffffffffff
+DATA constants<>+6400(SB)/8, $0xa800000000000000
+DATA constants<>+6408(SB)/8, $0xa800000000000000
+DATA constants<>+6416(SB)/8, $0xa800000000000000
+DATA constants<>+6424(SB)/8, $0xa800000000000000
+DATA constants<>+6432(SB)/8, $0xa800000000000000
+DATA constants<>+6440(SB)/8, $0xa800000000000000
+DATA constants<>+6448(SB)/8, $0xa800000000000000
+DATA constants<>+6456(SB)/8, $0xa800000000000000
+DATA constants<>+6464(SB)/8, $0x8000080000000000
+DATA constants<>+6472(SB)/8, $0x8000080000000000
+DATA constants<>+6480(SB)/8, $0x8000080000000000
+DATA constants<>+6488(SB)/8, $0x8000080000000000
+DATA constants<>+6496(SB)/8, $0x8000080000000000
+DATA constants<>+6504(SB)/8, $0x8000080000000000
+DATA constants<>+6512(SB)/8, $0x8000080000000000
+DATA constants<>+6520(SB)/8, $0x8000080000000000
+DATA constants<>+6528(SB)/8, $0x0000080000000000
+DATA constants<>+6536(SB)/8, $0x0000080000000000
+DATA constants<>+6544(SB)/8, $0x0000080000000000
+DATA constants<>+6552(SB)/8, $0x0000080000000000
+DATA constants<>+6560(SB)/8, $0x0000080000000000
+DATA constants<>+6568(SB)/8, $0x0000080000000000
+DATA constants<>+6576(SB)/8, $0x0000080000000000
+DATA constants<>+6584(SB)/8, $0x0000080000000000
+DATA constants<>+6592(SB)/8, $0x3d40000000000000
+DATA constants<>+6600(SB)/8, $0x3d40000000000000
+DATA constants<>+6608(SB)/8, $0x3d40000000000000
+DATA constants<>+6616(SB)/8, $0x3d40000000000000
+DATA constants<>+6624(SB)/8, $0x3d40000000000000
+DATA constants<>+6632(SB)/8, $0x3d40000000000000
+DATA constants<>+6640(SB)/8, $0x3d40000000000000
+DATA constants<>+6648(SB)/8, $0x3d40000000000000
+DATA constants<>+6656(SB)/8, $0x7fffffffffffffff
+DATA constants<>+6664(SB)/8, $0x7fffffffffffffff
+DATA constants<>+6672(SB)/8, $0x7fffffffffffffff
+DATA constants<>+6680(SB)/8, $0x7fffffffffffffff
+DATA constants<>+6688(SB)/8, $0x7fffffffffffffff
+DATA constants<>+6696(SB)/8, $0x7fffffffffffffff
+DATA constants<>+6704(SB)/8, $0x7fffffffffffffff
+DATA constants<>+6712(SB)/8, $0x7fffffffffffffff
+DATA constants<>+6720(SB)/8, $0x4130000000000000
+DATA constants<>+6728(SB)/8, $0x4130000000000000
+DATA constants<>+6736(SB)/8, $0x4130000000000000
+DATA constants<>+6744(SB)/8, $0x4130000000000000
+DATA constants<>+6752(SB)/8, $0x4130000000000000
+DATA constants<>+6760(SB)/8, $0x4130000000000000
+DATA constants<>+6768(SB)/8, $0x4130000000000000
+DATA constants<>+6776(SB)/8, $0x4130000000000000
+DATA constants<>+6784(SB)/8, $0x0000000000000000
+DATA constants<>+6792(SB)/8, $0x0000000000000002
+DATA constants<>+6800(SB)/8, $0x0000000000000004
+DATA constants<>+6808(SB)/8, $0x0000000000000006
+DATA constants<>+6816(SB)/8, $0x0000000000000008
+DATA constants<>+6824(SB)/8, $0x000000000000000a
+DATA constants<>+6832(SB)/8, $0x000000000000000c
+DATA constants<>+6840(SB)/8, $0x000000000000000e
+DATA constants<>+6848(SB)/8, $0x0000000000000001
+DATA constants<>+6856(SB)/8, $0x0000000000000003
+DATA constants<>+6864(SB)/8, $0x0000000000000005
+DATA constants<>+6872(SB)/8, $0x0000000000000007
+DATA constants<>+6880(SB)/8, $0x0000000000000009
+DATA constants<>+6888(SB)/8, $0x000000000000000b
+DATA constants<>+6896(SB)/8, $0x000000000000000d
+DATA constants<>+6904(SB)/8, $0x000000000000000f
+DATA constants<>+6912(SB)/8, $0x0000000000000000
+DATA constants<>+6920(SB)/8, $0x0000000000000008
+DATA constants<>+6928(SB)/8, $0x0000000000000001
+DATA constants<>+6936(SB)/8, $0x0000000000000009
+DATA constants<>+6944(SB)/8, $0x0000000000000002
+DATA constants<>+6952(SB)/8, $0x000000000000000a
+DATA constants<>+6960(SB)/8, $0x0000000000000003
+DATA constants<>+6968(SB)/8, $0x000000000000000b
+DATA constants<>+6976(SB)/8, $0x0000000000000004
+DATA constants<>+6984(SB)/8, $0x000000000000000c
+DATA constants<>+6992(SB)/8, $0x0000000000000005
+DATA constants<>+7000(SB)/8, $0x000000000000000d
+DATA constants<>+7008(SB)/8, $0x0000000000000006
+DATA constants<>+7016(SB)/8, $0x000000000000000e
+DATA constants<>+7024(SB)/8, $0x0000000000000007
+DATA constants<>+7032(SB)/8, $0x000000000000000f
+DATA constants<>+7040(SB)/8, $0x0001f80000000000
+DATA constants<>+7048(SB)/8, $0x0001f80000000000
+DATA constants<>+7056(SB)/8, $0x0001f80000000000
+DATA constants<>+7064(SB)/8, $0x0001f80000000000
+DATA constants<>+7072(SB)/8, $0x0001f80000000000
+DATA constants<>+7080(SB)/8, $0x0001f80000000000
+DATA constants<>+7088(SB)/8, $0x0001f80000000000
+DATA constants<>+7096(SB)/8, $0x0001f80000000000
+DATA constants<>+7104(SB)/8, $0xbd40000000000000
+DATA constants<>+7112(SB)/8, $0xbd40000000000000
+DATA constants<>+7120(SB)/8, $0xbd40000000000000
+DATA constants<>+7128(SB)/8, $0xbd40000000000000
+DATA constants<>+7136(SB)/8, $0xbd40000000000000
+DATA constants<>+7144(SB)/8, $0xbd40000000000000
+DATA constants<>+7152(SB)/8, $0xbd40000000000000
+DATA constants<>+7160(SB)/8, $0xbd40000000000000
+DATA constants<>+7168(SB)/8, $0x40471547652b82fe
+DATA constants<>+7176(SB)/8, $0x40471547652b82fe
+DATA constants<>+7184(SB)/8, $0x40471547652b82fe
+DATA constants<>+7192(SB)/8, $0x40471547652b82fe
+DATA constants<>+7200(SB)/8, $0x40471547652b82fe
+DATA constants<>+7208(SB)/8, $0x40471547652b82fe
+DATA constants<>+7216(SB)/8, $0x40471547652b82fe
+DATA constants<>+7224(SB)/8, $0x40471547652b82fe
+DATA constants<>+7232(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7240(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7248(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7256(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7264(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7272(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7280(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7288(SB)/8, $0x3f962e42fefa0000
+DATA constants<>+7296(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7304(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7312(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7320(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7328(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7336(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7344(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7352(SB)/8, $0x3d2cf79abc9e3b3a
+DATA constants<>+7360(SB)/8, $0x3fc5555555555555
+DATA constants<>+7368(SB)/8, $0x3fc5555555555555
+DATA constants<>+7376(SB)/8, $0x3fc5555555555555
+DATA constants<>+7384(SB)/8, $0x3fc5555555555555
+DATA constants<>+7392(SB)/8, $0x3fc5555555555555
+DATA constants<>+7400(SB)/8, $0x3fc5555555555555
+DATA constants<>+7408(SB)/8, $0x3fc5555555555555
+DATA constants<>+7416(SB)/8, $0x3fc5555555555555
+DATA constants<>+7424(SB)/8, $0x3fe0000000000000
+DATA constants<>+7432(SB)/8, $0x3fe0000000000000
+DATA constants<>+7440(SB)/8, $0x3fe0000000000000
+DATA constants<>+7448(SB)/8, $0x3fe0000000000000
+DATA constants<>+7456(SB)/8, $0x3fe0000000000000
+DATA constants<>+7464(SB)/8, $0x3fe0000000000000
+DATA constants<>+7472(SB)/8, $0x3fe0000000000000
+DATA constants<>+7480(SB)/8, $0x3fe0000000000000
+DATA constants<>+7488(SB)/8, $0x3f81111111111111
+DATA constants<>+7496(SB)/8, $0x3f81111111111111
+DATA constants<>+7504(SB)/8, $0x3f81111111111111
+DATA constants<>+7512(SB)/8, $0x3f81111111111111
+DATA constants<>+7520(SB)/8, $0x3f81111111111111
+DATA constants<>+7528(SB)/8, $0x3f81111111111111
+DATA constants<>+7536(SB)/8, $0x3f81111111111111
+DATA constants<>+7544(SB)/8, $0x3f81111111111111
+DATA constants<>+7552(SB)/8, $0x3fa5555555555555
+DATA constants<>+7560(SB)/8, $0x3fa5555555555555
+DATA constants<>+7568(SB)/8, $0x3fa5555555555555
+DATA constants<>+7576(SB)/8, $0x3fa5555555555555
+DATA constants<>+7584(SB)/8, $0x3fa5555555555555
+DATA constants<>+7592(SB)/8, $0x3fa5555555555555
+DATA constants<>+7600(SB)/8, $0x3fa5555555555555
+DATA constants<>+7608(SB)/8, $0x3fa5555555555555
+DATA constants<>+7616(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7624(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7632(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7640(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7648(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7656(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7664(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7672(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+7680(SB)/8, $0x0000000000000010
+DATA constants<>+7688(SB)/8, $0x0000000000000010
+DATA constants<>+7696(SB)/8, $0x0000000000000010
+DATA constants<>+7704(SB)/8, $0x0000000000000010
+DATA constants<>+7712(SB)/8, $0x0000000000000010
+DATA constants<>+7720(SB)/8, $0x0000000000000010
+DATA constants<>+7728(SB)/8, $0x0000000000000010
+DATA constants<>+7736(SB)/8, $0x0000000000000010
+DATA constants<>+7744(SB)/8, $0x4190000000000000
+DATA constants<>+7752(SB)/8, $0x4190000000000000
+DATA constants<>+7760(SB)/8, $0x4190000000000000
+DATA constants<>+7768(SB)/8, $0x4190000000000000
+DATA constants<>+7776(SB)/8, $0x4190000000000000
+DATA constants<>+7784(SB)/8, $0x4190000000000000
+DATA constants<>+7792(SB)/8, $0x4190000000000000
+DATA constants<>+7800(SB)/8, $0x4190000000000000
+DATA constants<>+7808(SB)/8, $0x43f0000000000000
+DATA constants<>+7816(SB)/8, $0x43f0000000000000
+DATA constants<>+7824(SB)/8, $0x43f0000000000000
+DATA constants<>+7832(SB)/8, $0x43f0000000000000
+DATA constants<>+7840(SB)/8, $0x43f0000000000000
+DATA constants<>+7848(SB)/8, $0x43f0000000000000
+DATA constants<>+7856(SB)/8, $0x43f0000000000000
+DATA constants<>+7864(SB)/8, $0x43f0000000000000
+DATA constants<>+7872(SB)/8, $0x43dfffffff000000
+DATA constants<>+7880(SB)/8, $0x43dfffffff000000
+DATA constants<>+7888(SB)/8, $0x43dfffffff000000
+DATA constants<>+7896(SB)/8, $0x43dfffffff000000
+DATA constants<>+7904(SB)/8, $0x43dfffffff000000
+DATA constants<>+7912(SB)/8, $0x43dfffffff000000
+DATA constants<>+7920(SB)/8, $0x43dfffffff000000
+DATA constants<>+7928(SB)/8, $0x43dfffffff000000
+DATA constants<>+7936(SB)/8, $0x00000000000007ff
+DATA constants<>+7944(SB)/8, $0x00000000000007ff
+DATA constants<>+7952(SB)/8, $0x00000000000007ff
+DATA constants<>+7960(SB)/8, $0x00000000000007ff
+DATA constants<>+7968(SB)/8, $0x00000000000007ff
+DATA constants<>+7976(SB)/8, $0x00000000000007ff
+DATA constants<>+7984(SB)/8, $0x00000000000007ff
+DATA constants<>+7992(SB)/8, $0x00000000000007ff
+DATA constants<>+8000(SB)/8, $0x00000000000fffff
+DATA constants<>+8008(SB)/8, $0x00000000000fffff
+DATA constants<>+8016(SB)/8, $0x00000000000fffff
+DATA constants<>+8024(SB)/8, $0x00000000000fffff
+DATA constants<>+8032(SB)/8, $0x00000000000fffff
+DATA constants<>+8040(SB)/8, $0x00000000000fffff
+DATA constants<>+8048(SB)/8, $0x00000000000fffff
+DATA constants<>+8056(SB)/8, $0x00000000000fffff
+DATA constants<>+8064(SB)/8, $0x0000000000000400
+DATA constants<>+8072(SB)/8, $0x0000000000000400
+DATA constants<>+8080(SB)/8, $0x0000000000000400
+DATA constants<>+8088(SB)/8, $0x0000000000000400
+DATA constants<>+8096(SB)/8, $0x0000000000000400
+DATA constants<>+8104(SB)/8, $0x0000000000000400
+DATA constants<>+8112(SB)/8, $0x0000000000000400
+DATA constants<>+8120(SB)/8, $0x0000000000000400
+DATA constants<>+8128(SB)/8, $0x4530000000000000
+DATA constants<>+8136(SB)/8, $0x4530000000000000
+DATA constants<>+8144(SB)/8, $0x4530000000000000
+DATA constants<>+8152(SB)/8, $0x4530000000000000
+DATA constants<>+8160(SB)/8, $0x4530000000000000
+DATA constants<>+8168(SB)/8, $0x4530000000000000
+DATA constants<>+8176(SB)/8, $0x4530000000000000
+DATA constants<>+8184(SB)/8, $0x4530000000000000
+DATA constants<>+8192(SB)/8, $0x4530000000100000
+DATA constants<>+8200(SB)/8, $0x4530000000100000
+DATA constants<>+8208(SB)/8, $0x4530000000100000
+DATA constants<>+8216(SB)/8, $0x4530000000100000
+DATA constants<>+8224(SB)/8, $0x4530000000100000
+DATA constants<>+8232(SB)/8, $0x4530000000100000
+DATA constants<>+8240(SB)/8, $0x4530000000100000
+DATA constants<>+8248(SB)/8, $0x4530000000100000
+DATA constants<>+8256(SB)/8, $0x41f0000000000000
+DATA constants<>+8264(SB)/8, $0x41f0000000000000
+DATA constants<>+8272(SB)/8, $0x41f0000000000000
+DATA constants<>+8280(SB)/8, $0x41f0000000000000
+DATA constants<>+8288(SB)/8, $0x41f0000000000000
+DATA constants<>+8296(SB)/8, $0x41f0000000000000
+DATA constants<>+8304(SB)/8, $0x41f0000000000000
+DATA constants<>+8312(SB)/8, $0x41f0000000000000
+DATA constants<>+8320(SB)/8, $0x4530000080000000
+DATA constants<>+8328(SB)/8, $0x4530000080000000
+DATA constants<>+8336(SB)/8, $0x4530000080000000
+DATA constants<>+8344(SB)/8, $0x4530000080000000
+DATA constants<>+8352(SB)/8, $0x4530000080000000
+DATA constants<>+8360(SB)/8, $0x4530000080000000
+DATA constants<>+8368(SB)/8, $0x4530000080000000
+DATA constants<>+8376(SB)/8, $0x4530000080000000
+DATA constants<>+8384(SB)/8, $0x4530000080100000
+DATA constants<>+8392(SB)/8, $0x4530000080100000
+DATA constants<>+8400(SB)/8, $0x4530000080100000
+DATA constants<>+8408(SB)/8, $0x4530000080100000
+DATA constants<>+8416(SB)/8, $0x4530000080100000
+DATA constants<>+8424(SB)/8, $0x4530000080100000
+DATA constants<>+8432(SB)/8, $0x4530000080100000
+DATA constants<>+8440(SB)/8, $0x4530000080100000
+DATA constants<>+8448(SB)/8, $0x0000000071547652
+DATA constants<>+8456(SB)/8, $0x0000000071547652
+DATA constants<>+8464(SB)/8, $0x0000000071547652
+DATA constants<>+8472(SB)/8, $0x0000000071547652
+DATA constants<>+8480(SB)/8, $0x0000000071547652
+DATA constants<>+8488(SB)/8, $0x0000000071547652
+DATA constants<>+8496(SB)/8, $0x0000000071547652
+DATA constants<>+8504(SB)/8, $0x0000000071547652
+DATA constants<>+8512(SB)/8, $0x00000000ffffffff
+DATA constants<>+8520(SB)/8, $0x00000000ffffffff
+DATA constants<>+8528(SB)/8, $0x00000000ffffffff
+DATA constants<>+8536(SB)/8, $0x00000000ffffffff
+DATA constants<>+8544(SB)/8, $0x00000000ffffffff
+DATA constants<>+8552(SB)/8, $0x00000000ffffffff
+DATA constants<>+8560(SB)/8, $0x00000000ffffffff
+DATA constants<>+8568(SB)/8, $0x00000000ffffffff
+DATA constants<>+8576(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8584(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8592(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8600(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8608(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8616(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8624(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8632(SB)/8, $0x000000007d0ffda0
+DATA constants<>+8640(SB)/8, $0x00000000b17217f7
+DATA constants<>+8648(SB)/8, $0x00000000b17217f7
+DATA constants<>+8656(SB)/8, $0x00000000b17217f7
+DATA constants<>+8664(SB)/8, $0x00000000b17217f7
+DATA constants<>+8672(SB)/8, $0x00000000b17217f7
+DATA constants<>+8680(SB)/8, $0x00000000b17217f7
+DATA constants<>+8688(SB)/8, $0x00000000b17217f7
+DATA constants<>+8696(SB)/8, $0x00000000b17217f7
+DATA constants<>+8704(SB)/8, $0x000000000000043e
+DATA constants<>+8712(SB)/8, $0x000000000000043e
+DATA constants<>+8720(SB)/8, $0x000000000000043e
+DATA constants<>+8728(SB)/8, $0x000000000000043e
+DATA constants<>+8736(SB)/8, $0x000000000000043e
+DATA constants<>+8744(SB)/8, $0x000000000000043e
+DATA constants<>+8752(SB)/8, $0x000000000000043e
+DATA constants<>+8760(SB)/8, $0x000000000000043e
 DATA constants<>+8768(SB)/8, $0x00000000aaaaaaaa
 DATA constants<>+8776(SB)/8, $0x00000000aaaaaaaa
 DATA constants<>+8784(SB)/8, $0x00000000aaaaaaaa
@@ -28561,79 +31658,87 @@ DATA constants<>+8800(SB)/8, $0x00000000aaaaaaaa
 DATA constants<>+8808(SB)/8, $0x00000000aaaaaaaa
 DATA constants<>+8816(SB)/8, $0x00000000aaaaaaaa
 DATA constants<>+8824(SB)/8, $0x00000000aaaaaaaa
-DATA constants<>+8832(SB)/8, $0x000000000162e42f
-DATA constants<>+8840(SB)/8, $0x000000000162e42f
-DATA constants<>+8848(SB)/8, $0x000000000162e42f
-DATA constants<>+8856(SB)/8, $0x000000000162e42f
-DATA constants<>+8864(SB)/8, $0x000000000162e42f
-DATA constants<>+8872(SB)/8, $0x000000000162e42f
-DATA constants<>+8880(SB)/8, $0x000000000162e42f
-DATA constants<>+8888(SB)/8, $0x000000000162e42f
-DATA constants<>+8896(SB)/8, $0x28be60db9391054a
-DATA constants<>+8904(SB)/8, $0x28be60db9391054a
-DATA constants<>+8912(SB)/8, $0x28be60db9391054a
-DATA constants<>+8920(SB)/8, $0x28be60db9391054a
-DATA constants<>+8928(SB)/8, $0x28be60db9391054a
-DATA constants<>+8936(SB)/8, $0x28be60db9391054a
-DATA constants<>+8944(SB)/8, $0x28be60db9391054a
-DATA constants<>+8952(SB)/8, $0x28be60db9391054a
-DATA constants<>+8960(SB)/8, $0x0000000028be60db
-DATA constants<>+8968(SB)/8, $0x0000000028be60db
-DATA constants<>+8976(SB)/8, $0x0000000028be60db
-DATA constants<>+8984(SB)/8, $0x0000000028be60db
-DATA constants<>+8992(SB)/8, $0x0000000028be60db
-DATA constants<>+9000(SB)/8, $0x0000000028be60db
-DATA constants<>+9008(SB)/8, $0x0000000028be60db
-DATA constants<>+9016(SB)/8, $0x0000000028be60db
-DATA constants<>+9024(SB)/8, $0x000000007f09d5f4
-DATA constants<>+9032(SB)/8, $0x000000007f09d5f4
-DATA constants<>+9040(SB)/8, $0x000000007f09d5f4
-DATA constants<>+9048(SB)/8, $0x000000007f09d5f4
-DATA constants<>+9056(SB)/8, $0x000000007f09d5f4
-DATA constants<>+9064(SB)/8, $0x000000007f09d5f4
-DATA constants<>+9072(SB)/8, $0x000000007f09d5f4
-DATA constants<>+9080(SB)/8, $0x000000007f09d5f4
-DATA constants<>+9088(SB)/8, $0x00000000c90fdaa2
-DATA constants<>+9096(SB)/8, $0x00000000c90fdaa2
-DATA constants<>+9104(SB)/8, $0x00000000c90fdaa2
-DATA constants<>+9112(SB)/8, $0x00000000c90fdaa2
-DATA constants<>+9120(SB)/8, $0x00000000c90fdaa2
-DATA constants<>+9128(SB)/8, $0x00000000c90fdaa2
-DATA constants<>+9136(SB)/8, $0x00000000c90fdaa2
-DATA constants<>+9144(SB)/8, $0x00000000c90fdaa2
-DATA constants<>+9152(SB)/8, $0x0000000024924924
-DATA constants<>+9160(SB)/8, $0x0000000024924924
-DATA constants<>+9168(SB)/8, $0x0000000024924924
-DATA constants<>+9176(SB)/8, $0x0000000024924924
-DATA constants<>+9184(SB)/8, $0x0000000024924924
-DATA constants<>+9192(SB)/8, $0x0000000024924924
-DATA constants<>+9200(SB)/8, $0x0000000024924924
-DATA constants<>+9208(SB)/8, $0x0000000024924924
-DATA constants<>+9216(SB)/8, $0x0000000000000800
-DATA constants<>+9224(SB)/8, $0x0000000000000800
-DATA constants<>+9232(SB)/8, $0x0000000000000800
-DATA constants<>+9240(SB)/8, $0x0000000000000800
-DATA constants<>+9248(SB)/8, $0x0000000000000800
-DATA constants<>+9256(SB)/8, $0x0000000000000800
-DATA constants<>+9264(SB)/8, $0x0000000000000800
-DATA constants<>+9272(SB)/8, $0x0000000000000800
-DATA constants<>+9280(SB)/8, $0x000000000001777d
-DATA constants<>+9288(SB)/8, $0x000000000001777d
-DATA constants<>+9296(SB)/8, $0x000000000001777d
-DATA constants<>+9304(SB)/8, $0x000000000001777d
-DATA constants<>+9312(SB)/8, $0x000000000001777d
-DATA constants<>+9320(SB)/8, $0x000000000001777d
-DATA constants<>+9328(SB)/8, $0x000000000001777d
-DATA constants<>+9336(SB)/8, $0x000000000001777d
-DATA constants<>+9344(SB)/8, $0x0000000000071547
-DATA constants<>+9352(SB)/8, $0x0000000000071547
-DATA constants<>+9360(SB)/8, $0x0000000000071547
-DATA constants<>+9368(SB)/8, $0x0000000000071547
-DATA constants<>+9376(SB)/8, $0x0000000000071547
-DATA constants<>+9384(SB)/8, $0x0000000000071547
-DATA constants<>+9392(SB)/8, $0x0000000000071547
-DATA constants<>+9400(SB)/8, $0x0000000000071547
-GLOBL constants<>(SB), RODATA|NOPTR, $9408
+DATA constants<>+8832(SB)/8, $0x00000000cccccccc
+DATA constants<>+8840(SB)/8, $0x00000000cccccccc
+DATA constants<>+8848(SB)/8, $0x00000000cccccccc
+DATA constants<>+8856(SB)/8, $0x00000000cccccccc
+DATA constants<>+8864(SB)/8, $0x00000000cccccccc
+DATA constants<>+8872(SB)/8, $0x00000000cccccccc
+DATA constants<>+8880(SB)/8, $0x00000000cccccccc
+DATA constants<>+8888(SB)/8, $0x00000000cccccccc
+DATA constants<>+8896(SB)/8, $0x000000000162e42f
+DATA constants<>+8904(SB)/8, $0x000000000162e42f
+DATA constants<>+8912(SB)/8, $0x000000000162e42f
+DATA constants<>+8920(SB)/8, $0x000000000162e42f
+DATA constants<>+8928(SB)/8, $0x000000000162e42f
+DATA constants<>+8936(SB)/8, $0x000000000162e42f
+DATA constants<>+8944(SB)/8, $0x000000000162e42f
+DATA constants<>+8952(SB)/8, $0x000000000162e42f
+DATA constants<>+8960(SB)/8, $0x28be60db9391054a
+DATA constants<>+8968(SB)/8, $0x28be60db9391054a
+DATA constants<>+8976(SB)/8, $0x28be60db9391054a
+DATA constants<>+8984(SB)/8, $0x28be60db9391054a
+DATA constants<>+8992(SB)/8, $0x28be60db9391054a
+DATA constants<>+9000(SB)/8, $0x28be60db9391054a
+DATA constants<>+9008(SB)/8, $0x28be60db9391054a
+DATA constants<>+9016(SB)/8, $0x28be60db9391054a
+DATA constants<>+9024(SB)/8, $0x0000000028be60db
+DATA constants<>+9032(SB)/8, $0x0000000028be60db
+DATA constants<>+9040(SB)/8, $0x0000000028be60db
+DATA constants<>+9048(SB)/8, $0x0000000028be60db
+DATA constants<>+9056(SB)/8, $0x0000000028be60db
+DATA constants<>+9064(SB)/8, $0x0000000028be60db
+DATA constants<>+9072(SB)/8, $0x0000000028be60db
+DATA constants<>+9080(SB)/8, $0x0000000028be60db
+DATA constants<>+9088(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9096(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9104(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9112(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9120(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9128(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9136(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9144(SB)/8, $0x000000007f09d5f4
+DATA constants<>+9152(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9160(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9168(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9176(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9184(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9192(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9200(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9208(SB)/8, $0x00000000c90fdaa2
+DATA constants<>+9216(SB)/8, $0x0000000024924924
+DATA constants<>+9224(SB)/8, $0x0000000024924924
+DATA constants<>+9232(SB)/8, $0x0000000024924924
+DATA constants<>+9240(SB)/8, $0x0000000024924924
+DATA constants<>+9248(SB)/8, $0x0000000024924924
+DATA constants<>+9256(SB)/8, $0x0000000024924924
+DATA constants<>+9264(SB)/8, $0x0000000024924924
+DATA constants<>+9272(SB)/8, $0x0000000024924924
+DATA constants<>+9280(SB)/8, $0x0000000000000800
+DATA constants<>+9288(SB)/8, $0x0000000000000800
+DATA constants<>+9296(SB)/8, $0x0000000000000800
+DATA constants<>+9304(SB)/8, $0x0000000000000800
+DATA constants<>+9312(SB)/8, $0x0000000000000800
+DATA constants<>+9320(SB)/8, $0x0000000000000800
+DATA constants<>+9328(SB)/8, $0x0000000000000800
+DATA constants<>+9336(SB)/8, $0x0000000000000800
+DATA constants<>+9344(SB)/8, $0x000000000001777d
+DATA constants<>+9352(SB)/8, $0x000000000001777d
+DATA constants<>+9360(SB)/8, $0x000000000001777d
+DATA constants<>+9368(SB)/8, $0x000000000001777d
+DATA constants<>+9376(SB)/8, $0x000000000001777d
+DATA constants<>+9384(SB)/8, $0x000000000001777d
+DATA constants<>+9392(SB)/8, $0x000000000001777d
+DATA constants<>+9400(SB)/8, $0x000000000001777d
+DATA constants<>+9408(SB)/8, $0x0000000000071547
+DATA constants<>+9416(SB)/8, $0x0000000000071547
+DATA constants<>+9424(SB)/8, $0x0000000000071547
+DATA constants<>+9432(SB)/8, $0x0000000000071547
+DATA constants<>+9440(SB)/8, $0x0000000000071547
+DATA constants<>+9448(SB)/8, $0x0000000000071547
+DATA constants<>+9456(SB)/8, $0x0000000000071547
+DATA constants<>+9464(SB)/8, $0x0000000000071547
+GLOBL constants<>(SB), RODATA|NOPTR, $9472
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int, bad *uint64)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-80

@@ -41,6 +41,12 @@ func loadAll(ls []Step, p Register) vectors {
 	return x
 }
 
+// kept are places on the stack, of which the first are taken in this turn of a loop.
+var (
+	kept  []Mem
+	taken int
+)
+
 // aside returns a function that returns x. With AVX2, which has few registers, x is in memory until then.
 func aside(x vectors) func() vectors {
 	if g.Wide {
@@ -48,9 +54,12 @@ func aside(x vectors) func() vectors {
 	}
 	var at []Mem
 	for _, x := range x {
-		m := AllocLocal(g.Width())
-		g.Mov(x, m)
-		at = append(at, m)
+		if taken == len(kept) {
+			kept = append(kept, AllocLocal(g.Width()))
+		}
+		g.Mov(x, kept[taken])
+		at = append(at, kept[taken])
+		taken++
 	}
 	return func() vectors { return x.each(func(_, to VecVirtual, i int) { g.Mov(at[i], to) }) }
 }
@@ -385,14 +394,9 @@ func mulWords(x, y factor, both bool) (high, low vectors) {
 func mulLow(x vectors, y any) vectors {
 	v, isVector := y.(vectors)
 	var f factor
-	switch {
-	case g.Wide && isVector:
+	if isVector {
 		f.x = v
-	case g.Wide:
-		f.x = Bits(y.(uint64))
-	case isVector:
-		f = wide(v)
-	default:
+	} else {
 		f = constant(y.(uint64))
 	}
 	if g.Wide {
@@ -401,7 +405,12 @@ func mulLow(x vectors, y any) vectors {
 	square := isVector && &v[0] == &x[0]
 	return x.each(func(x, to VecVirtual, i int) {
 		cross := g.Reg()
-		VPMULUDQ(of(f.top, i), x, cross)
+		if isVector {
+			VPSRLQ(Imm(32), v[i], cross)
+			VPMULUDQ(cross, x, cross)
+		} else {
+			VPMULUDQ(of(f.top, i), x, cross)
+		}
 		if square {
 			VPSLLQ(Imm(33), cross, cross)
 		} else {

@@ -20,15 +20,14 @@ func functions() {
 	for _, f := range []struct {
 		name, equation string
 		tables         string
-		value          func(x vectors) (y vectors, bad masks)
-		unroll         int
+		value          func(x func() vectors) (y vectors, bad masks) // x loads
 	}{
-		{"addSqrt", "√x_i", "", sqrt, 2}, {"addExp", "exp(x_i)", ", coarse, fine *uint64", exp, 2}, {"addLog", "log(x_i)", ", table *uint64", logarithm, 2},
-		{"addTan", "tan(x_i)", "", tangent, 2},
+		{"addSqrt", "√x_i", "", sqrt}, {"addExp", "exp(x_i)", ", coarse, fine *uint64", exp}, {"addLog", "log(x_i)", ", table *uint64", logarithm},
+		{"addTan", "tan(x_i)", "", tangent},
 	} {
 		sameBody(f.name, "func(n int, x, y *int64, minus int"+f.tables+") int", "computes y_i += "+f.equation+", or -= if minus is -1 and not 0."+stops, func() {
 			x := Arg("x")
-			addValues("y", g.Unroll(f.unroll, 1, 1), func(ls []Step) (vectors, masks) { return f.value(loadAll(ls, x)) })
+			addValues("y", 2, func(ls []Step) (vectors, masks) { return f.value(func() vectors { return loadAll(ls, x) }) })
 		})
 	}
 	sameBody("addAtan2", "func(n int, y, x, z *int64, minus int, table *uint64) int", "computes z_i += atan2(y_i, x_i), or -= if minus is -1 and not 0."+stops, atan2)
@@ -43,9 +42,7 @@ func functions() {
 	})
 	sameBody("addSine", "func(n int, x, y *int64, minus, quarter int) int", "computes y_i += sin(x_i), or cos(x_i) if quarter is 1 and not 0, or -= if minus is -1 and not 0. It returns n.", func() {
 		x := Arg("x")
-		quarter, odd := g.BroadcastArg("quarter"), g.Reg()
-		VPSUBQ(Bits(1), quarter, odd) // all ones for the sine
-		addValues("y", g.Unroll(2, 1, 1), func(ls []Step) (vectors, masks) { return sine(loadAll(ls, x), quarter, odd), nil })
+		addValues("y", 2, func(ls []Step) (vectors, masks) { return sine(func() vectors { return loadAll(ls, x) }), nil })
 	})
 }
 
@@ -84,6 +81,7 @@ func rounded(v vectors) (vectors, masks) {
 func untilBad(unroll int, body func(ls []Step) (bad masks, store func())) {
 	n, done := Arg("n"), GP64()
 	g.Groups(n, unroll, func(ls []Step) {
+		taken = 0
 		bad, store := body(ls)
 		if bad != nil {
 			bad[:1].or(bad[1:]...)
@@ -132,11 +130,10 @@ func addValues(to string, unroll int, values func(ls []Step) (v vectors, bad mas
 // quotients adds quotients n/d of magnitudes, with a sign.
 func quotients() {
 	px, py := Arg("x"), Arg("y")
-	addValues("z", 1, func(ls []Step) (vectors, masks) {
-		x, y := loadAll(ls, px), loadAll(ls, py)
-		n, divisor := abs(x), newDivisor(abs(y))
+	addValues("z", g.Unroll(1, 2, 2), func(ls []Step) (vectors, masks) {
+		divisor, n := newDivisor(abs(loadAll(ls, py))), abs(loadAll(ls, px))
 		q, bad := divisor.divide(shiftLeft(n, fraction), times(toFloat(n), 1<<fraction), tiesToEven)
-		negateWhere(xor(x, y), q)
+		negateWhere(xor(loadAll(ls, px), loadAll(ls, py)), q)
 		return q, bad
 	})
 }
@@ -187,11 +184,11 @@ func (v divisor) divide(low, n vectors, t ties) (vectors, masks) {
 }
 
 // sqrt is like fixed.Sqrt: the root s in float64 is within one of the result.
-func sqrt(x vectors) (vectors, masks) {
-	bad := compare(less, x, g.Zeros(1)[0])
+func sqrt(load func() vectors) (vectors, masks) {
+	x := load()
 	s := toInteger(root(times(signedToFloat(x), 1<<fraction)))
 	nearestRoot(s, sub(shiftLeft(x, fraction), mulLow(s, s)))
-	return s, bad
+	return s, negative(load())
 }
 
 // nearestRoot is like that of package fixed for n = s² + r, where s is within one of the result.
@@ -269,7 +266,7 @@ func atan2Slopes() {
 func atan2() {
 	py, px := Arg("y"), Arg("x")
 	table := Arg("table")
-	addValues("z", g.Unroll(2, 1, 1), func(ls []Step) (vectors, masks) {
+	addValues("z", 2, func(ls []Step) (vectors, masks) {
 		a, b := inOrder(abs(loadAll(ls, py)), abs(loadAll(ls, px)))
 		// One of both shifts is negative, which as a number without a sign shifts out all, or both are 0.
 		left := sub(leadingZeros(b), Bits(7))
@@ -283,24 +280,29 @@ func atan2() {
 			})
 		}
 		a, b = scale(a), scale(b)
+		least, most := aside(a), aside(b)
 		// i is ⌊p/q⌋ <= 64. The quotient in float64, times more than 1, is not below it, and at most 1 above.
 		p, q := add(a, shiftRight(b, 7)), shiftRight(b, 6)
 		divisor := toFloat(q)
 		i := truncated(times(toFloat(p), 1+0x1p-50).each(func(p, to VecVirtual, i int) { VDIVPD(divisor[i], p, to) }))
 		addWhere(compare(less, sub(p, mulLow(i, q)), g.Zeros(1)[0]), 1<<64-1, i)
-		angle := gather(table, i, 0)
-		n, d := sub(shiftLeft(a, 6), mulLow(i, b)), add(shiftLeft(b, 6), mulLow(i, a))
-		back, bad := n, compareUnsigned(greaterEqual, d, d.copies(Bits(1<<64-1<<47)))
+		index := aside(i)
+		n := sub(shiftLeft(least(), 6), mulLow(i, most()))
+		back := aside(n)
+		d := add(shiftLeft(most(), 6), mulLow(index(), least()))
+		divisors := aside(d)
 		t := fraction64(abs(n), d)
 
-		z := upTo(1<<51, mulHigh(wide(t), wide(t)))
+		whole, f := aside(t), wide(t)
+		z := upTo(1<<51, mulHigh(f, f))
 		const third, fifth, seventh = (1<<64 - 1) / 3, (1<<64 - 1) / 5, (1<<64 - 1) / 7
 		v := subFrom(third, mulHigh(z, wide(subFrom(fifth, mulHigh(z, constant(seventh))))))
-		t = sub(t, mulHigh(upTo(1<<51, mulHigh(z, wide(v))), wide(t)))
+		v = mulHigh(z, wide(v))
+		t = sub(whole(), mulHigh(upTo(1<<51, v), wide(whole())))
 
 		t = shiftRight(t, 1)
-		negateWhere(back, t)
-		angle = shiftRight(add(angle, t), 2)
+		negateWhere(back(), t)
+		angle := shiftRight(add(gather(table, index(), 0), t), 2)
 		// flip computes c - angle.
 		flip := func(c uint64, where masks) { choose(where, subFrom(c, angle), angle) }
 		y, x := loadAll(ls, py), loadAll(ls, px)
@@ -309,7 +311,8 @@ func atan2() {
 		angle = shiftRight(add(angle, Bits(1<<(60-fraction))), 61-fraction)
 		negateWhere(y, angle)
 		has(or(y, x), 1<<64-1).keep(angle) // the angle of the origin is 0
-		return angle, bad
+		d = divisors()
+		return angle, compareUnsigned(greaterEqual, d, d.copies(Bits(1<<64-1<<47)))
 	})
 }
 
@@ -332,20 +335,23 @@ func fraction64(n, d vectors) vectors {
 
 // reduce returns the number of quarters of a turn that are nearest to |x|, in its low bits, the rest, in
 // units of 2⁻⁶⁴ turns, and the angle of its magnitude with its square, as fixed.SinCos has them.
-func reduce(x vectors) (q, rest vectors, angle, z factor) {
+func reduce(x vectors) (q, rest, angle func() vectors, z factor) {
 	turns := turnsOf(abs(x))
-	q = shiftRight(add(turns, Bits(1<<61)), 62)
-	rest = sub(turns, shiftLeft(q, 62))
-	angle = wide(mulHigh(wide(shiftLeft(abs(rest), 2)), constant(fixedtables.TauQ61)))
-	return q, rest, angle, wide(shiftLeft(mulHigh(angle, angle), 2))
+	quarters := shiftRight(add(turns, Bits(1<<61)), 62)
+	remainder := sub(turns, shiftLeft(quarters, 62))
+	q, rest = aside(quarters), aside(remainder)
+	theta := wide(mulHigh(wide(shiftLeft(abs(remainder), 2)), constant(fixedtables.TauQ61)))
+	angle = aside(theta.x.(vectors))
+	return q, rest, angle, wide(shiftLeft(mulHigh(theta, theta), 2))
 }
 
 // turnsOf returns the bits from 64+fraction on of the product of x and c = 2¹²⁸/2π.
 func turnsOf(x vectors) vectors {
 	c := fixedtables.InvTauQ128
 	if !g.Wide {
-		high, low := mulBoth(wide(x), constant(c[0]))
-		low = addCarry(low, mulHigh(wide(x), constant(c[1])), high)
+		x := wide(x)
+		high, low := mulBoth(x, constant(c[0]))
+		low = addCarry(low, mulHigh(x, constant(c[1])), high)
 		return or(shiftLeft(high, 64-fraction), shiftRight(low, fraction))
 	}
 	// With limbs of 52 bits, they begin at bit 3 of the words of weight 2¹⁰⁴.
@@ -371,7 +377,8 @@ func turnsOf(x vectors) vectors {
 func series(z factor, c func(k int) vectors) vectors {
 	v := c(16)
 	for k := 14; k >= 2; k -= 2 {
-		v = sub(c(k), mulHigh(z, upTo(fixedtables.InvFactorial[k+2], v)))
+		v = mulHigh(z, upTo(fixedtables.InvFactorial[k+2], v))
+		v = sub(c(k), v)
 	}
 	return subFrom(1<<63, shiftRight(mulHigh(z, wide(v)), 1))
 }
@@ -386,47 +393,47 @@ func roundedCosine(v vectors) vectors {
 }
 
 // sine is like fixed.SinCos. The cosine is the sine of a quarter more, but for the sign of x.
-// odd is all ones for the sine, and 0 for the cosine.
-func sine(x vectors, quarter, odd VecVirtual) vectors {
-	q, rest, angle, z := reduce(x)
-	turn := add(q, quarter)
-	isCosine := has(turn, 1)
-	// The sign is that of rest for sines, the half turn, which is bit 1, and that of x.
-	half := shiftLeft(turn, 62)
-	sign := xor(half, rest)
-	choose(isCosine, half, sign)
-	sign = xor(sign, and(x, odd))
+func sine(load func() vectors) vectors {
+	q, rest, angle, z := reduce(load())
+	turn := func() vectors { return add(q(), g.BroadcastArg("quarter")) } // a quarter is 1 for the cosine, else 0
+	isCosine := has(turn(), 1)
 	inverse := fixedtables.InvFactorial
 	v := series(z, func(k int) vectors {
-		c := x.zeros()
+		c := vectors(g.Zeros(len(isCosine)))
 		if k < 16 {
-			c = x.copies(Bits(inverse[k+1]))
+			c = c.copies(Bits(inverse[k+1]))
 		}
 		choose(isCosine, Bits(inverse[k]), c)
 		return c
 	})
-	s := roundedSine(angle, v)
+	s := roundedSine(wide(angle()), v)
 	choose(isCosine, roundedCosine(v), s)
-	negateWhere(sign, s)
+	// The sign is that of rest for sines, the half turn, which is bit 1, and that of x for the sine.
+	half := shiftLeft(turn(), 62)
+	sign, odd := xor(half, rest()), g.BroadcastArg("quarter")
+	choose(isCosine, half, sign)
+	VPSUBQ(Bits(1), odd, odd)
+	negateWhere(xor(sign, and(load(), odd)), s)
 	return s
 }
 
 // tangent returns the quotient of what fixed.SinCos returns.
-func tangent(x vectors) (vectors, masks) {
-	q, rest, angle, z := reduce(x)
+func tangent(load func() vectors) (vectors, masks) {
+	q, rest, angle, z := reduce(load())
+	s, c := sineAndCosine(angle, z)
 	// After an odd number of quarters, the tangent is -cos/sin of the rest.
-	sign, odd := xor(xor(x, rest), shiftLeft(q, 63)), has(q, 1)
-	s, c := sineAndCosine(angle, z, len(x))
+	odd := has(q(), 1)
 	above := s.each(func(s, to VecVirtual, _ int) { g.Mov(s, to) })
 	choose(odd, c, above)
 	choose(odd, s, c)
 	t, bad := newDivisor(c).divide(shiftLeft(above, fraction), times(toFloat(above), 1<<fraction), tiesToEven)
-	negateWhere(sign, t)
+	negateWhere(xor(xor(load(), rest()), shiftLeft(q(), 63)), t)
 	return t, bad
 }
 
-// sineAndCosine returns the sines and cosines of n angles with their squares z.
-func sineAndCosine(angle, z factor, n int) (s, c vectors) {
+// sineAndCosine returns the sines and cosines of angles with their squares z.
+func sineAndCosine(angle func() vectors, z factor) (s, c vectors) {
+	n := len(z.x.(vectors))
 	at := func(of func(k int) uint64) func(k int) vectors {
 		return func(k int) vectors {
 			if of(k) == 0 {
@@ -443,33 +450,36 @@ func sineAndCosine(angle, z factor, n int) (s, c vectors) {
 	})
 	even := at(func(k int) uint64 { return fixedtables.InvFactorial[k] })
 	if !g.Wide { // it has too few registers for both
-		s = roundedSine(angle, series(z, odd))
-		return s, roundedCosine(series(z, even))
+		v := series(z, odd)
+		sines := aside(roundedSine(wide(angle()), v))
+		c = roundedCosine(series(z, even))
+		return sines(), c
 	}
 	// Both series wait for themselves, and so go side by side.
 	twice := func(x any) vectors { return slices.Concat(x.(vectors), x.(vectors)) }
 	both := series(factor{x: twice(z.x), top: twice(z.top)}, func(k int) vectors { return slices.Concat(odd(k), even(k)) })
-	return roundedSine(wide(angle.x.(vectors)), both[:n]), roundedCosine(both[n:])
+	return roundedSine(wide(angle()), both[:n]), roundedCosine(both[n:])
 }
 
 // exp is like fixed.Exp. Below 2⁻⁴⁴ all bits are shifted out. It does not handle numbers above 13.8.
-func exp(x vectors) (vectors, masks) {
+func exp(load func() vectors) (vectors, masks) {
 	const one = 1 << fraction
-	bad := compare(greaterEqual, x, Bits(138*one/10))
 	least := -31 * one
-	u := shiftLeft(add(atLeast(uint64(least), x), Bits(32*one)), 57-fraction)
+	u := shiftLeft(add(atLeast(uint64(least), load()), Bits(32*one)), 57-fraction)
 	high, low := timesLog2e(u)
 	high = add(high, Bits(fixedtables.ExpOffsetQ121[0]))
-	low = addCarry(x.copies(Bits(fixedtables.ExpOffsetQ121[1])), low, high)
-	return exp2(add(high, u), low), bad
+	low = addCarry(u.copies(Bits(fixedtables.ExpOffsetQ121[1])), low, high)
+	v := exp2(add(high, u), low)
+	return v, compare(greaterEqual, load(), Bits(138*one/10))
 }
 
 // timesLog2e returns u·(log2(e)-1), of which the last word is cut. u < 2⁶³ is a multiple of 2¹².
 func timesLog2e(u vectors) (high, low vectors) {
 	c := fixedtables.Log2eLess1Q128
 	if !g.Wide {
-		high, low := mulBoth(wide(u), constant(c[0]))
-		low = addCarry(low, mulHigh(wide(u), constant(c[1])), high)
+		u := wide(u)
+		high, low := mulBoth(u, constant(c[0]))
+		low = addCarry(low, mulHigh(u, constant(c[1])), high)
 		return high, low
 	}
 	// The product with c₁·2⁵² + c₀ over 2⁶⁴ is that of u/2¹² over 2⁵².
@@ -491,12 +501,8 @@ func timesLog2e(u vectors) (high, low vectors) {
 // exp2 is like that of package fixed for k + 64 and a fraction, together 128 bits with 121 of the
 // fraction. Where k is 20 or more, the result is 0.
 func exp2(high, low vectors) vectors {
-	shift := subFrom(19+64, shiftRight(high, 57)) // 19 - k
-
 	// The 121 bits of the fraction are i, the index for b, and r.
-	coarse, fine := Arg("coarse"), Arg("fine")
-	i := and(shiftRight(high, 57-8-1), Bits(2*0xff)) // twice, for rows of two words
-	b := gather(fine, and(shiftRight(high, 57-16), Bits(0xff)), 0)
+	coarse, fine, top := Arg("coarse"), Arg("fine"), aside(high)
 	r := or(shiftLeft(high, 23), shiftRight(low, 64-23))
 
 	z := mulHigh(wide(r), constant(fixedtables.Ln2Q64))
@@ -506,11 +512,14 @@ func exp2(high, low vectors) vectors {
 	// v/6 is v·0xaaaaaaab/2³⁴ for words of 32 bits.
 	z3 = shiftRight(z3, 20).each(func(z3, to VecVirtual, _ int) { VPMULUDQ(Bits(0xaaaaaaab), z3, to) })
 	p := add(add(z, shiftRight(z2, 5)), shiftRight(z3, 34))
+	b := gather(fine, and(shiftRight(top(), 57-16), Bits(0xff)), 0)
 	s := add(add(b, shiftRight(p, 8)), shiftRight(mulHigh(wide(b), wide(p)), 16))
+	i := and(shiftRight(top(), 57-8-1), Bits(2*0xff)) // twice, for rows of two words
 	a := gather(coarse, i, 0)
 	t := mulHigh(wide(a), wide(s))
 	m := add(a, shiftRight(t, 8))
 	addCarry(gather(coarse, i, 8), shiftLeft(t, 56), m)
+	shift := subFrom(19+64, shiftRight(top(), 57)) // 19 - k
 	twice := m.each(func(m, to VecVirtual, i int) { VPSRLVQ(shift[i], m, to) })
 	return shiftRight(add(twice, Bits(1)), 1)
 }
@@ -703,26 +712,29 @@ func powers() {
 }
 
 // logarithm is like fixed.Log. It does not handle numbers that are not positive.
-func logarithm(x vectors) (vectors, masks) {
-	bad := compare(lessEqual, x, g.Zeros(1)[0])
+func logarithm(load func() vectors) (vectors, masks) {
+	x := load()
 	zeros := leadingZeros(x)
 	m := x.each(func(x, to VecVirtual, i int) { VPSLLVQ(zeros[i], x, to) })
-	exponent := subFrom(63-fraction, zeros)
+	exponent := aside(subFrom(63-fraction, zeros))
 	table := Arg("table")
 	i := and(shiftRight(m, 55), Bits(0xff))
 	i = add(add(i, i), i)
+	index := aside(i)
 	inverse := gather(table, i, 0)
 	high, low := mulBoth(wide(m), wide(inverse))
 	u := or(shiftLeft(high, 10), shiftRight(low, 54))
-	uf := wide(u)
-	w := wide(mulHigh(uf, uf))
+	uf, whole := wide(u), aside(u)
+	squares := aside(mulHigh(uf, uf))
 	shifted := wide(shiftRight(u, 8))
 	// v/5 and v/3 are the high words of these products over 4 and 2.
+	third := aside(subFrom(1<<63, shiftRight(mulHigh(shifted, constant(0xaaaaaaaaaaaaaaab)), 1)))
 	p := subFrom(1<<62, shiftRight(mulHigh(shifted, constant(0xcccccccccccccccd)), 2))
-	p = add(subFrom(1<<63, shiftRight(mulHigh(shifted, constant(0xaaaaaaaaaaaaaaab)), 1)), shiftRight(mulHigh(w, wide(p)), 16))
-	u = sub(u, shiftRight(mulHigh(w, wide(p)), 8))
-	ln := add(gather(table, i, 8), shiftRight(u, 8))
-	v := add(mulLow(exponent, uint64(fixedtables.Ln2Q57)), shiftRight(ln, 7))
+	w := wide(squares())
+	p = shiftRight(mulHigh(w, wide(p)), 16)
+	p = shiftRight(mulHigh(w, wide(add(p, third()))), 8)
+	ln := add(gather(table, index(), 8), shiftRight(sub(whole(), p), 8))
+	v := add(mulLow(exponent(), uint64(fixedtables.Ln2Q57)), shiftRight(ln, 7))
 	v = add(v, Bits(1<<(56-fraction)))
-	return shiftSigned(v, 57-fraction), bad
+	return shiftSigned(v, 57-fraction), compare(lessEqual, load(), g.Zeros(1)[0])
 }

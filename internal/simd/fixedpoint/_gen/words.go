@@ -16,7 +16,7 @@ var avx2 = ISA{Size: 8}
 func sameBody(name, sig, doc string, body func()) {
 	Func(name, Variant{Tier: "AVX512"}, sig, doc, body)
 	onlyAVX2(name, sig, doc, func() {
-		g = avx2
+		g, kept = avx2, nil
 		body()
 		g = ifma
 	})
