@@ -5166,40 +5166,38 @@ TEXT ·addQuotientsAVX512<>(SB), NOSPLIT, $0-48
 	JG   tail182
 
 one180:
-	VMOVUPS    (CX)(SI*8), Z0
-	VPABSQ     Z0, Z0
-	VMOVUPS    constants<>+1280(SB), Z1
-	VCVTUQQ2PD Z0, Z2
-	VDIVPD     Z2, Z1, Z1
-	VMOVUPS    (AX)(SI*8), Z2
-	VPABSQ     Z2, Z2
-	VPSLLQ     $0x2b, Z2, Z3
-	VCVTUQQ2PD Z2, Z2
-	VMULPD     constants<>+1344(SB), Z2, Z2
-	VMULPD     Z1, Z2, Z2
-	VCMPPD     $0x15, constants<>+1408(SB), Z2, K1
-	VPTESTMQ   constants<>+1472(SB), Z0, K2
-	KORB       K2, K1, K1
-	VCVTPD2QQ  Z2, Z2
-	VPMULLQ    Z0, Z2, Z4
-	VPSUBQ     Z4, Z3, Z3
-	VCVTQQ2PD  Z3, Z4
-	VMULPD     Z1, Z4, Z1
-	VCVTPD2QQ  Z1, Z1
-	VPADDQ     Z1, Z2, Z2
-	VPMULLQ    Z0, Z1, Z1
-	VPSUBQ     Z1, Z3, Z1
-	VPANDQ     constants<>+64(SB), Z2, Z3
-	VPADDQ     Z3, Z1, Z4
-	VPSUBQ     Z1, Z0, Z5
-	VPCMPQ     $0x06, Z5, Z4, K2
-	VPSUBQ     Z1, Z3, Z3
-	VPADDQ     Z1, Z0, Z0
-	VPCMPQ     $0x06, Z0, Z3, K3
-	VPADDQ     constants<>+64(SB), Z2, K2, Z2
-	VPADDQ     constants<>+1536(SB), Z2, K3, Z2
 	VMOVUPS    (AX)(SI*8), Z0
 	VMOVUPS    (CX)(SI*8), Z1
+	VPABSQ     Z0, Z2
+	VPABSQ     Z1, Z3
+	VMOVUPS    constants<>+1280(SB), Z4
+	VCVTUQQ2PD Z3, Z5
+	VDIVPD     Z5, Z4, Z4
+	VPSLLQ     $0x2b, Z2, Z5
+	VCVTUQQ2PD Z2, Z2
+	VMULPD     constants<>+1344(SB), Z2, Z2
+	VMULPD     Z4, Z2, Z2
+	VCMPPD     $0x15, constants<>+1408(SB), Z2, K1
+	VPTESTMQ   constants<>+1472(SB), Z3, K2
+	KORB       K2, K1, K1
+	VCVTPD2QQ  Z2, Z2
+	VPMULLQ    Z3, Z2, Z6
+	VPSUBQ     Z6, Z5, Z5
+	VCVTQQ2PD  Z5, Z6
+	VMULPD     Z4, Z6, Z4
+	VCVTPD2QQ  Z4, Z4
+	VPADDQ     Z4, Z2, Z2
+	VPMULLQ    Z3, Z4, Z4
+	VPSUBQ     Z4, Z5, Z4
+	VPANDQ     constants<>+64(SB), Z2, Z5
+	VPADDQ     Z5, Z4, Z6
+	VPSUBQ     Z4, Z3, Z7
+	VPCMPQ     $0x06, Z7, Z6, K2
+	VPSUBQ     Z4, Z5, Z5
+	VPADDQ     Z4, Z3, Z3
+	VPCMPQ     $0x06, Z3, Z5, K3
+	VPADDQ     constants<>+64(SB), Z2, K2, Z2
+	VPADDQ     constants<>+1536(SB), Z2, K3, Z2
 	VPXORQ     Z1, Z0, Z0
 	VPMOVQ2M   Z0, K2
 	VPXORQ     Z0, Z0, Z0
@@ -5228,40 +5226,38 @@ tail182:
 	SHLXQ      DI, R8, R8
 	NOTQ       R8
 	KMOVW      R8, K1
-	VMOVUPD.Z  (CX)(SI*8), K1, Z0
-	VPABSQ     Z0, Z0
-	VMOVUPS    constants<>+1280(SB), Z1
-	VCVTUQQ2PD Z0, Z2
-	VDIVPD     Z2, Z1, Z1
-	VMOVUPD.Z  (AX)(SI*8), K1, Z2
-	VPABSQ     Z2, Z2
-	VPSLLQ     $0x2b, Z2, Z3
-	VCVTUQQ2PD Z2, Z2
-	VMULPD     constants<>+1344(SB), Z2, Z2
-	VMULPD     Z1, Z2, Z2
-	VCMPPD     $0x15, constants<>+1408(SB), Z2, K2
-	VPTESTMQ   constants<>+1472(SB), Z0, K3
-	KORB       K3, K2, K2
-	VCVTPD2QQ  Z2, Z2
-	VPMULLQ    Z0, Z2, Z4
-	VPSUBQ     Z4, Z3, Z3
-	VCVTQQ2PD  Z3, Z4
-	VMULPD     Z1, Z4, Z1
-	VCVTPD2QQ  Z1, Z1
-	VPADDQ     Z1, Z2, Z2
-	VPMULLQ    Z0, Z1, Z1
-	VPSUBQ     Z1, Z3, Z1
-	VPANDQ     constants<>+64(SB), Z2, Z3
-	VPADDQ     Z3, Z1, Z4
-	VPSUBQ     Z1, Z0, Z5
-	VPCMPQ     $0x06, Z5, Z4, K3
-	VPSUBQ     Z1, Z3, Z3
-	VPADDQ     Z1, Z0, Z0
-	VPCMPQ     $0x06, Z0, Z3, K4
-	VPADDQ     constants<>+64(SB), Z2, K3, Z2
-	VPADDQ     constants<>+1536(SB), Z2, K4, Z2
 	VMOVUPD.Z  (AX)(SI*8), K1, Z0
 	VMOVUPD.Z  (CX)(SI*8), K1, Z1
+	VPABSQ     Z0, Z2
+	VPABSQ     Z1, Z3
+	VMOVUPS    constants<>+1280(SB), Z4
+	VCVTUQQ2PD Z3, Z5
+	VDIVPD     Z5, Z4, Z4
+	VPSLLQ     $0x2b, Z2, Z5
+	VCVTUQQ2PD Z2, Z2
+	VMULPD     constants<>+1344(SB), Z2, Z2
+	VMULPD     Z4, Z2, Z2
+	VCMPPD     $0x15, constants<>+1408(SB), Z2, K2
+	VPTESTMQ   constants<>+1472(SB), Z3, K3
+	KORB       K3, K2, K2
+	VCVTPD2QQ  Z2, Z2
+	VPMULLQ    Z3, Z2, Z6
+	VPSUBQ     Z6, Z5, Z5
+	VCVTQQ2PD  Z5, Z6
+	VMULPD     Z4, Z6, Z4
+	VCVTPD2QQ  Z4, Z4
+	VPADDQ     Z4, Z2, Z2
+	VPMULLQ    Z3, Z4, Z4
+	VPSUBQ     Z4, Z5, Z4
+	VPANDQ     constants<>+64(SB), Z2, Z5
+	VPADDQ     Z5, Z4, Z6
+	VPSUBQ     Z4, Z3, Z7
+	VPCMPQ     $0x06, Z7, Z6, K3
+	VPSUBQ     Z4, Z5, Z5
+	VPADDQ     Z4, Z3, Z3
+	VPCMPQ     $0x06, Z3, Z5, K4
+	VPADDQ     constants<>+64(SB), Z2, K3, Z2
+	VPADDQ     constants<>+1536(SB), Z2, K4, Z2
 	VPXORQ     Z1, Z0, Z0
 	VPMOVQ2M   Z0, K3
 	VPXORQ     Z0, Z0, Z0
@@ -5310,29 +5306,27 @@ many186:
 	VSQRTPD   Z3, Z3
 	VCVTPD2QQ Z2, Z2
 	VCVTPD2QQ Z3, Z3
-	VPSLLQ    $0x2b, Z0, Z0
-	VPSLLQ    $0x2b, Z1, Z1
-	VPMULLQ   Z2, Z2, Z4
-	VPMULLQ   Z3, Z3, Z5
-	VPSUBQ    Z4, Z0, Z0
-	VPSUBQ    Z5, Z1, Z1
-	VPXORQ    Z4, Z4, Z4
-	VPADDQ    Z2, Z0, Z5
-	VPADDQ    Z3, Z1, Z6
-	VPCMPQ    $0x06, Z2, Z0, K1
-	VPCMPQ    $0x06, Z3, Z1, K2
+	VPSLLQ    $0x2b, Z0, Z4
+	VPSLLQ    $0x2b, Z1, Z5
+	VPMULLQ   Z2, Z2, Z6
+	VPMULLQ   Z3, Z3, Z7
+	VPSUBQ    Z6, Z4, Z4
+	VPSUBQ    Z7, Z5, Z5
+	VPXORQ    Z6, Z6, Z6
+	VPADDQ    Z2, Z4, Z7
+	VPADDQ    Z3, Z5, Z8
+	VPCMPQ    $0x06, Z2, Z4, K1
+	VPCMPQ    $0x06, Z3, Z5, K2
 	VPADDQ    constants<>+64(SB), Z2, K1, Z2
 	VPADDQ    constants<>+64(SB), Z3, K2, Z3
-	VPCMPQ    $0x02, Z4, Z5, K1
-	VPCMPQ    $0x02, Z4, Z6, K2
-	VPCMPQ    $0x06, Z4, Z2, K3
-	VPCMPQ    $0x06, Z4, Z3, K4
+	VPCMPQ    $0x02, Z6, Z7, K1
+	VPCMPQ    $0x02, Z6, Z8, K2
+	VPCMPQ    $0x06, Z6, Z2, K3
+	VPCMPQ    $0x06, Z6, Z3, K4
 	KANDB     K3, K1, K1
 	KANDB     K4, K2, K2
 	VPADDQ    constants<>+1536(SB), Z2, K1, Z2
 	VPADDQ    constants<>+1536(SB), Z3, K2, Z3
-	VMOVUPS   (AX)(BX*8), Z0
-	VMOVUPS   64(AX)(BX*8), Z1
 	VPMOVQ2M  Z0, K1
 	VPMOVQ2M  Z1, K2
 	KORB      K2, K1, K1
@@ -5368,18 +5362,17 @@ one187:
 	VMULPD    constants<>+1344(SB), Z1, Z1
 	VSQRTPD   Z1, Z1
 	VCVTPD2QQ Z1, Z1
-	VPSLLQ    $0x2b, Z0, Z0
-	VPMULLQ   Z1, Z1, Z2
-	VPSUBQ    Z2, Z0, Z0
-	VPXORQ    Z2, Z2, Z2
-	VPADDQ    Z1, Z0, Z3
-	VPCMPQ    $0x06, Z1, Z0, K1
+	VPSLLQ    $0x2b, Z0, Z2
+	VPMULLQ   Z1, Z1, Z3
+	VPSUBQ    Z3, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	VPADDQ    Z1, Z2, Z4
+	VPCMPQ    $0x06, Z1, Z2, K1
 	VPADDQ    constants<>+64(SB), Z1, K1, Z1
-	VPCMPQ    $0x02, Z2, Z3, K1
-	VPCMPQ    $0x06, Z2, Z1, K2
+	VPCMPQ    $0x02, Z3, Z4, K1
+	VPCMPQ    $0x06, Z3, Z1, K2
 	KANDB     K2, K1, K1
 	VPADDQ    constants<>+1536(SB), Z1, K1, Z1
-	VMOVUPS   (AX)(BX*8), Z0
 	VPMOVQ2M  Z0, K1
 	KTESTB    K1, K1
 	JZ        good192
@@ -5410,18 +5403,17 @@ tail189:
 	VMULPD    constants<>+1344(SB), Z1, Z1
 	VSQRTPD   Z1, Z1
 	VCVTPD2QQ Z1, Z1
-	VPSLLQ    $0x2b, Z0, Z0
-	VPMULLQ   Z1, Z1, Z2
-	VPSUBQ    Z2, Z0, Z0
-	VPXORQ    Z2, Z2, Z2
-	VPADDQ    Z1, Z0, Z3
-	VPCMPQ    $0x06, Z1, Z0, K2
+	VPSLLQ    $0x2b, Z0, Z2
+	VPMULLQ   Z1, Z1, Z3
+	VPSUBQ    Z3, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	VPADDQ    Z1, Z2, Z4
+	VPCMPQ    $0x06, Z1, Z2, K2
 	VPADDQ    constants<>+64(SB), Z1, K2, Z1
-	VPCMPQ    $0x02, Z2, Z3, K2
-	VPCMPQ    $0x06, Z2, Z1, K3
+	VPCMPQ    $0x02, Z3, Z4, K2
+	VPCMPQ    $0x06, Z3, Z1, K3
 	KANDB     K3, K2, K2
 	VPADDQ    constants<>+1536(SB), Z1, K2, Z1
-	VMOVUPD.Z (AX)(BX*8), K1, Z0
 	VPMOVQ2M  Z0, K2
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
@@ -5459,230 +5451,228 @@ TEXT ·addExpAVX512<>(SB), NOSPLIT, $0-56
 many194:
 	VMOVUPS     (AX)(BX*8), Z0
 	VMOVUPS     64(AX)(BX*8), Z1
-	VPMAXSQ     constants<>+1600(SB), Z0, Z0
-	VPMAXSQ     constants<>+1600(SB), Z1, Z1
-	VPADDQ      constants<>+1664(SB), Z0, Z0
-	VPADDQ      constants<>+1664(SB), Z1, Z1
-	VPSLLQ      $0x0e, Z0, Z0
-	VPSLLQ      $0x0e, Z1, Z1
-	VPSRLQ      $0x0c, Z0, Z2
-	VPSRLQ      $0x0c, Z1, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z5, Z5, Z5
+	VPMAXSQ     constants<>+1600(SB), Z0, Z2
+	VPMAXSQ     constants<>+1600(SB), Z1, Z3
+	VPADDQ      constants<>+1664(SB), Z2, Z2
+	VPADDQ      constants<>+1664(SB), Z3, Z3
+	VPSLLQ      $0x0e, Z2, Z2
+	VPSLLQ      $0x0e, Z3, Z3
+	VPSRLQ      $0x0c, Z2, Z4
+	VPSRLQ      $0x0c, Z3, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+1728(SB), Z2, Z4
-	VPMADD52LUQ constants<>+1792(SB), Z2, Z4
-	VPMADD52HUQ constants<>+1792(SB), Z2, Z6
-	VPMADD52HUQ constants<>+1728(SB), Z3, Z5
-	VPMADD52LUQ constants<>+1792(SB), Z3, Z5
-	VPMADD52HUQ constants<>+1792(SB), Z3, Z7
-	VPSLLQ      $0x34, Z6, Z6
-	VPSLLQ      $0x34, Z7, Z7
-	VPADDQ      Z6, Z4, Z4
-	VPADDQ      Z7, Z5, Z5
-	VPMULLQ     constants<>+1728(SB), Z0, Z6
-	VPMULLQ     constants<>+1728(SB), Z1, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ constants<>+1728(SB), Z4, Z6
+	VPMADD52LUQ constants<>+1792(SB), Z4, Z6
+	VPMADD52HUQ constants<>+1792(SB), Z4, Z8
+	VPMADD52HUQ constants<>+1728(SB), Z5, Z7
+	VPMADD52LUQ constants<>+1792(SB), Z5, Z7
+	VPMADD52HUQ constants<>+1792(SB), Z5, Z9
+	VPSLLQ      $0x34, Z8, Z8
+	VPSLLQ      $0x34, Z9, Z9
+	VPADDQ      Z8, Z6, Z6
+	VPADDQ      Z9, Z7, Z7
+	VPMULLQ     constants<>+1728(SB), Z2, Z8
+	VPMULLQ     constants<>+1728(SB), Z3, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ constants<>+1856(SB), Z2, Z8
-	VPMADD52LUQ constants<>+1920(SB), Z2, Z8
-	VPMADD52HUQ constants<>+1920(SB), Z2, Z10
-	VPMADD52HUQ constants<>+1856(SB), Z3, Z9
-	VPMADD52LUQ constants<>+1920(SB), Z3, Z9
-	VPMADD52HUQ constants<>+1920(SB), Z3, Z11
-	VPSLLQ      $0x34, Z10, Z2
-	VPSLLQ      $0x34, Z11, Z3
-	VPADDQ      Z2, Z8, Z2
-	VPADDQ      Z3, Z9, Z3
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ constants<>+1856(SB), Z4, Z10
+	VPMADD52LUQ constants<>+1920(SB), Z4, Z10
+	VPMADD52HUQ constants<>+1920(SB), Z4, Z12
+	VPMADD52HUQ constants<>+1856(SB), Z5, Z11
+	VPMADD52LUQ constants<>+1920(SB), Z5, Z11
+	VPMADD52HUQ constants<>+1920(SB), Z5, Z13
+	VPSLLQ      $0x34, Z12, Z4
+	VPSLLQ      $0x34, Z13, Z5
+	VPADDQ      Z4, Z10, Z4
+	VPADDQ      Z5, Z11, Z5
+	VPADDQ      Z4, Z8, Z4
+	VPADDQ      Z5, Z9, Z5
+	VPCMPUQ     $0x01, Z8, Z4, K1
+	VPSUBQ      constants<>+1536(SB), Z6, K1, Z6
+	VPCMPUQ     $0x01, Z9, Z5, K1
+	VPSUBQ      constants<>+1536(SB), Z7, K1, Z7
+	VPADDQ      constants<>+1984(SB), Z6, Z6
+	VPADDQ      constants<>+1984(SB), Z7, Z7
+	VMOVUPS     constants<>+2048(SB), Z8
+	VMOVUPS     constants<>+2048(SB), Z9
+	VPADDQ      Z4, Z8, Z4
+	VPADDQ      Z5, Z9, Z5
+	VPCMPUQ     $0x01, Z8, Z4, K1
+	VPSUBQ      constants<>+1536(SB), Z6, K1, Z6
+	VPCMPUQ     $0x01, Z9, Z5, K1
+	VPSUBQ      constants<>+1536(SB), Z7, K1, Z7
 	VPADDQ      Z2, Z6, Z2
 	VPADDQ      Z3, Z7, Z3
-	VPCMPUQ     $0x01, Z6, Z2, K1
-	VPSUBQ      constants<>+1536(SB), Z4, K1, Z4
-	VPCMPUQ     $0x01, Z7, Z3, K1
-	VPSUBQ      constants<>+1536(SB), Z5, K1, Z5
-	VPADDQ      constants<>+1984(SB), Z4, Z4
-	VPADDQ      constants<>+1984(SB), Z5, Z5
-	VMOVUPS     constants<>+2048(SB), Z6
-	VMOVUPS     constants<>+2048(SB), Z7
-	VPADDQ      Z2, Z6, Z2
-	VPADDQ      Z3, Z7, Z3
-	VPCMPUQ     $0x01, Z6, Z2, K1
-	VPSUBQ      constants<>+1536(SB), Z4, K1, Z4
-	VPCMPUQ     $0x01, Z7, Z3, K1
-	VPSUBQ      constants<>+1536(SB), Z5, K1, Z5
-	VPADDQ      Z0, Z4, Z0
-	VPADDQ      Z1, Z5, Z1
 	MOVQ        coarse+32(FP), DI
 	MOVQ        fine+40(FP), R8
-	VPSLLQ      $0x17, Z0, Z4
-	VPSLLQ      $0x17, Z1, Z5
-	VPSRLQ      $0x29, Z2, Z2
-	VPSRLQ      $0x29, Z3, Z3
-	VPORQ       Z2, Z4, Z2
-	VPORQ       Z3, Z5, Z3
-	VPSRLQ      $0x34, Z2, Z4
-	VPSRLQ      $0x34, Z3, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2112(SB), Z2, Z6
-	VPMADD52HUQ constants<>+2112(SB), Z3, Z7
-	VPMADD52LUQ constants<>+2176(SB), Z2, Z6
-	VPMADD52LUQ constants<>+2176(SB), Z3, Z7
+	VPSLLQ      $0x17, Z2, Z6
+	VPSLLQ      $0x17, Z3, Z7
+	VPSRLQ      $0x29, Z4, Z4
+	VPSRLQ      $0x29, Z5, Z5
+	VPORQ       Z4, Z6, Z4
+	VPORQ       Z5, Z7, Z5
+	VPSRLQ      $0x34, Z4, Z6
+	VPSRLQ      $0x34, Z5, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+2176(SB), Z2, Z8
-	VPMADD52HUQ constants<>+2176(SB), Z3, Z9
-	VPMADD52LUQ constants<>+2112(SB), Z4, Z6
-	VPMADD52LUQ constants<>+2112(SB), Z5, Z7
 	VPMADD52HUQ constants<>+2112(SB), Z4, Z8
 	VPMADD52HUQ constants<>+2112(SB), Z5, Z9
 	VPMADD52LUQ constants<>+2176(SB), Z4, Z8
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z6, Z6
 	VPMADD52LUQ constants<>+2176(SB), Z5, Z9
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
-	VPSRLQ      $0x0c, Z6, Z2
-	VPSRLQ      $0x0c, Z7, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z2, Z2, Z4
-	VPMADD52HUQ Z3, Z3, Z5
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z2, Z4, Z8
-	VPMADD52HUQ Z3, Z5, Z9
-	VPSRLQ      $0x14, Z8, Z2
-	VPSRLQ      $0x14, Z9, Z3
-	VPMULUDQ    constants<>+2240(SB), Z2, Z2
-	VPMULUDQ    constants<>+2240(SB), Z3, Z3
-	VPSRLQ      $0x05, Z4, Z4
-	VPSRLQ      $0x05, Z5, Z5
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ constants<>+2176(SB), Z4, Z10
+	VPMADD52HUQ constants<>+2176(SB), Z5, Z11
+	VPMADD52LUQ constants<>+2112(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2112(SB), Z7, Z9
+	VPMADD52HUQ constants<>+2112(SB), Z6, Z10
+	VPMADD52HUQ constants<>+2112(SB), Z7, Z11
+	VPMADD52LUQ constants<>+2176(SB), Z6, Z10
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VPMADD52LUQ constants<>+2176(SB), Z7, Z11
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPSRLQ      $0x0c, Z8, Z4
+	VPSRLQ      $0x0c, Z9, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z4, Z4, Z6
+	VPMADD52HUQ Z5, Z5, Z7
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z4, Z6, Z10
+	VPMADD52HUQ Z5, Z7, Z11
+	VPSRLQ      $0x14, Z10, Z4
+	VPSRLQ      $0x14, Z11, Z5
+	VPMULUDQ    constants<>+2240(SB), Z4, Z4
+	VPMULUDQ    constants<>+2240(SB), Z5, Z5
+	VPSRLQ      $0x05, Z6, Z6
+	VPSRLQ      $0x05, Z7, Z7
+	VPADDQ      Z6, Z8, Z6
+	VPADDQ      Z7, Z9, Z7
+	VPSRLQ      $0x22, Z4, Z4
+	VPSRLQ      $0x22, Z5, Z5
 	VPADDQ      Z4, Z6, Z4
 	VPADDQ      Z5, Z7, Z5
-	VPSRLQ      $0x22, Z2, Z2
-	VPSRLQ      $0x22, Z3, Z3
-	VPADDQ      Z2, Z4, Z2
-	VPADDQ      Z3, Z5, Z3
-	VPSRLQ      $0x29, Z0, Z4
-	VPSRLQ      $0x29, Z1, Z5
-	VPANDQ      constants<>+2304(SB), Z4, Z4
-	VPANDQ      constants<>+2304(SB), Z5, Z5
+	VPSRLQ      $0x29, Z2, Z6
+	VPSRLQ      $0x29, Z3, Z7
+	VPANDQ      constants<>+2304(SB), Z6, Z6
+	VPANDQ      constants<>+2304(SB), Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPCMPQ      $0x05, Z8, Z8, K1
+	VPGATHERQQ  (R8)(Z6*8), K1, Z8
 	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x05, Z6, Z6, K1
-	VPGATHERQQ  (R8)(Z4*8), K1, Z6
-	VPXORQ      Z4, Z4, Z4
-	VPCMPQ      $0x05, Z4, Z4, K1
-	VPGATHERQQ  (R8)(Z5*8), K1, Z4
-	VPSRLQ      $0x08, Z2, Z5
-	VPSRLQ      $0x08, Z3, Z7
-	VPADDQ      Z5, Z6, Z5
-	VPADDQ      Z7, Z4, Z7
-	VPSRLQ      $0x34, Z6, Z8
-	VPSRLQ      $0x34, Z4, Z9
-	VPSRLQ      $0x34, Z2, Z10
-	VPSRLQ      $0x34, Z3, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z2, Z6, Z12
-	VPMADD52HUQ Z3, Z4, Z13
-	VPMADD52LUQ Z10, Z6, Z12
-	VPMADD52LUQ Z11, Z4, Z13
+	VPGATHERQQ  (R8)(Z7*8), K1, Z6
+	VPSRLQ      $0x08, Z4, Z7
+	VPSRLQ      $0x08, Z5, Z9
+	VPADDQ      Z7, Z8, Z7
+	VPADDQ      Z9, Z6, Z9
+	VPSRLQ      $0x34, Z8, Z10
+	VPSRLQ      $0x34, Z6, Z11
+	VPSRLQ      $0x34, Z4, Z12
+	VPSRLQ      $0x34, Z5, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z10, Z6, Z14
-	VPMADD52HUQ Z11, Z4, Z15
-	VPMADD52LUQ Z2, Z8, Z12
-	VPMADD52LUQ Z3, Z9, Z13
-	VPMADD52HUQ Z2, Z8, Z14
-	VPMADD52HUQ Z3, Z9, Z15
-	VPMADD52LUQ Z10, Z8, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VPMADD52LUQ Z11, Z9, Z15
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z15, Z15
-	VPADDQ      Z15, Z13, Z13
-	VPSRLQ      $0x10, Z12, Z2
-	VPSRLQ      $0x10, Z13, Z3
-	VPADDQ      Z2, Z5, Z2
-	VPADDQ      Z3, Z7, Z3
-	VPSRLQ      $0x30, Z0, Z4
-	VPSRLQ      $0x30, Z1, Z5
-	VPANDQ      constants<>+2368(SB), Z4, Z4
-	VPANDQ      constants<>+2368(SB), Z5, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K1
-	VPGATHERQQ  (DI)(Z4*8), K1, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPCMPQ      $0x05, Z7, Z7, K1
-	VPGATHERQQ  (DI)(Z5*8), K1, Z7
-	VPSRLQ      $0x34, Z6, Z8
-	VPSRLQ      $0x34, Z7, Z9
-	VPSRLQ      $0x34, Z2, Z10
-	VPSRLQ      $0x34, Z3, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z2, Z6, Z12
-	VPMADD52HUQ Z3, Z7, Z13
-	VPMADD52LUQ Z10, Z6, Z12
-	VPMADD52LUQ Z11, Z7, Z13
+	VPMADD52HUQ Z4, Z8, Z14
+	VPMADD52HUQ Z5, Z6, Z15
+	VPMADD52LUQ Z12, Z8, Z14
+	VPMADD52LUQ Z13, Z6, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ Z12, Z8, Z16
+	VPMADD52HUQ Z13, Z6, Z17
+	VPMADD52LUQ Z4, Z10, Z14
+	VPMADD52LUQ Z5, Z11, Z15
+	VPMADD52HUQ Z4, Z10, Z16
+	VPMADD52HUQ Z5, Z11, Z17
+	VPMADD52LUQ Z12, Z10, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
+	VPMADD52LUQ Z13, Z11, Z17
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z17, Z17
+	VPADDQ      Z17, Z15, Z15
+	VPSRLQ      $0x10, Z14, Z4
+	VPSRLQ      $0x10, Z15, Z5
+	VPADDQ      Z4, Z7, Z4
+	VPADDQ      Z5, Z9, Z5
+	VPSRLQ      $0x30, Z2, Z6
+	VPSRLQ      $0x30, Z3, Z7
+	VPANDQ      constants<>+2368(SB), Z6, Z6
+	VPANDQ      constants<>+2368(SB), Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPCMPQ      $0x05, Z8, Z8, K1
+	VPGATHERQQ  (DI)(Z6*8), K1, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPCMPQ      $0x05, Z9, Z9, K1
+	VPGATHERQQ  (DI)(Z7*8), K1, Z9
+	VPSRLQ      $0x34, Z8, Z10
+	VPSRLQ      $0x34, Z9, Z11
+	VPSRLQ      $0x34, Z4, Z12
+	VPSRLQ      $0x34, Z5, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z10, Z6, Z14
-	VPMADD52HUQ Z11, Z7, Z15
-	VPMADD52LUQ Z2, Z8, Z12
-	VPMADD52LUQ Z3, Z9, Z13
-	VPMADD52HUQ Z2, Z8, Z14
-	VPMADD52HUQ Z3, Z9, Z15
-	VPMADD52LUQ Z10, Z8, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VPMADD52LUQ Z11, Z9, Z15
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z15, Z15
-	VPADDQ      Z15, Z13, Z13
-	VPSRLQ      $0x08, Z12, Z2
-	VPSRLQ      $0x08, Z13, Z3
-	VPADDQ      Z2, Z6, Z2
-	VPADDQ      Z3, Z7, Z3
+	VPMADD52HUQ Z4, Z8, Z14
+	VPMADD52HUQ Z5, Z9, Z15
+	VPMADD52LUQ Z12, Z8, Z14
+	VPMADD52LUQ Z13, Z9, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ Z12, Z8, Z16
+	VPMADD52HUQ Z13, Z9, Z17
+	VPMADD52LUQ Z4, Z10, Z14
+	VPMADD52LUQ Z5, Z11, Z15
+	VPMADD52HUQ Z4, Z10, Z16
+	VPMADD52HUQ Z5, Z11, Z17
+	VPMADD52LUQ Z12, Z10, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
+	VPMADD52LUQ Z13, Z11, Z17
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z17, Z17
+	VPADDQ      Z17, Z15, Z15
+	VPSRLQ      $0x08, Z14, Z4
+	VPSRLQ      $0x08, Z15, Z5
+	VPADDQ      Z4, Z8, Z4
+	VPADDQ      Z5, Z9, Z5
+	VPXORQ      Z8, Z8, Z8
+	VPCMPQ      $0x05, Z8, Z8, K1
+	VPGATHERQQ  8(DI)(Z6*8), K1, Z8
 	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x05, Z6, Z6, K1
-	VPGATHERQQ  8(DI)(Z4*8), K1, Z6
-	VPXORQ      Z4, Z4, Z4
-	VPCMPQ      $0x05, Z4, Z4, K1
-	VPGATHERQQ  8(DI)(Z5*8), K1, Z4
-	VPSLLQ      $0x38, Z12, Z5
-	VPSLLQ      $0x38, Z13, Z7
-	VPADDQ      Z5, Z6, Z5
-	VPADDQ      Z7, Z4, Z7
-	VPCMPUQ     $0x01, Z6, Z5, K1
-	VPSUBQ      constants<>+1536(SB), Z2, K1, Z2
-	VPCMPUQ     $0x01, Z4, Z7, K1
-	VPSUBQ      constants<>+1536(SB), Z3, K1, Z3
-	VPSRLQ      $0x39, Z0, Z0
-	VPSRLQ      $0x39, Z1, Z1
-	VMOVUPS     constants<>+2432(SB), Z4
-	VPSUBQ      Z0, Z4, Z4
-	VMOVUPS     constants<>+2432(SB), Z0
-	VPSUBQ      Z1, Z0, Z0
-	VPSRLVQ     Z4, Z2, Z1
-	VPSRLVQ     Z0, Z3, Z0
-	VPADDQ      constants<>+64(SB), Z1, Z1
-	VPADDQ      constants<>+64(SB), Z0, Z0
-	VPSRLQ      $0x01, Z1, Z1
-	VPSRLQ      $0x01, Z0, Z0
-	VMOVUPS     (AX)(BX*8), Z2
-	VMOVUPS     64(AX)(BX*8), Z3
-	VPCMPQ      $0x05, constants<>+2496(SB), Z2, K1
-	VPCMPQ      $0x05, constants<>+2496(SB), Z3, K2
+	VPGATHERQQ  8(DI)(Z7*8), K1, Z6
+	VPSLLQ      $0x38, Z14, Z7
+	VPSLLQ      $0x38, Z15, Z9
+	VPADDQ      Z7, Z8, Z7
+	VPADDQ      Z9, Z6, Z9
+	VPCMPUQ     $0x01, Z8, Z7, K1
+	VPSUBQ      constants<>+1536(SB), Z4, K1, Z4
+	VPCMPUQ     $0x01, Z6, Z9, K1
+	VPSUBQ      constants<>+1536(SB), Z5, K1, Z5
+	VPSRLQ      $0x39, Z2, Z2
+	VPSRLQ      $0x39, Z3, Z3
+	VMOVUPS     constants<>+2432(SB), Z6
+	VPSUBQ      Z2, Z6, Z6
+	VMOVUPS     constants<>+2432(SB), Z2
+	VPSUBQ      Z3, Z2, Z2
+	VPSRLVQ     Z6, Z4, Z3
+	VPSRLVQ     Z2, Z5, Z2
+	VPADDQ      constants<>+64(SB), Z3, Z3
+	VPADDQ      constants<>+64(SB), Z2, Z2
+	VPSRLQ      $0x01, Z3, Z3
+	VPSRLQ      $0x01, Z2, Z2
+	VPCMPQ      $0x05, constants<>+2496(SB), Z0, K1
+	VPCMPQ      $0x05, constants<>+2496(SB), Z1, K2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
 	JZ          good199
@@ -5690,11 +5680,11 @@ many194:
 	JMP         stopped
 
 good199:
-	VBROADCASTSD minus+24(FP), Z2
-	VPXORQ       Z2, Z1, Z1
-	VPXORQ       Z2, Z0, Z0
-	VPSUBQ       Z2, Z1, Z1
-	VPSUBQ       Z2, Z0, Z0
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z3, Z1
+	VPXORQ       Z0, Z2, Z2
+	VPSUBQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z2, Z0
 	VMOVUPS      (CX)(BX*8), Z2
 	VPADDQ       Z2, Z1, Z1
 	VMOVUPS      Z1, (CX)(BX*8)
@@ -5712,128 +5702,127 @@ oneTest196:
 
 one195:
 	VMOVUPS     (AX)(BX*8), Z0
-	VPMAXSQ     constants<>+1600(SB), Z0, Z0
-	VPADDQ      constants<>+1664(SB), Z0, Z0
-	VPSLLQ      $0x0e, Z0, Z0
-	VPSRLQ      $0x0c, Z0, Z1
-	VPXORQ      Z2, Z2, Z2
+	VPMAXSQ     constants<>+1600(SB), Z0, Z1
+	VPADDQ      constants<>+1664(SB), Z1, Z1
+	VPSLLQ      $0x0e, Z1, Z1
+	VPSRLQ      $0x0c, Z1, Z2
 	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ constants<>+1728(SB), Z1, Z2
-	VPMADD52LUQ constants<>+1792(SB), Z1, Z2
-	VPMADD52HUQ constants<>+1792(SB), Z1, Z3
-	VPSLLQ      $0x34, Z3, Z3
-	VPADDQ      Z3, Z2, Z2
-	VPMULLQ     constants<>+1728(SB), Z0, Z3
 	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ constants<>+1728(SB), Z2, Z3
+	VPMADD52LUQ constants<>+1792(SB), Z2, Z3
+	VPMADD52HUQ constants<>+1792(SB), Z2, Z4
+	VPSLLQ      $0x34, Z4, Z4
+	VPADDQ      Z4, Z3, Z3
+	VPMULLQ     constants<>+1728(SB), Z1, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+1856(SB), Z1, Z4
-	VPMADD52LUQ constants<>+1920(SB), Z1, Z4
-	VPMADD52HUQ constants<>+1920(SB), Z1, Z5
-	VPSLLQ      $0x34, Z5, Z1
-	VPADDQ      Z1, Z4, Z1
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+1856(SB), Z2, Z5
+	VPMADD52LUQ constants<>+1920(SB), Z2, Z5
+	VPMADD52HUQ constants<>+1920(SB), Z2, Z6
+	VPSLLQ      $0x34, Z6, Z2
+	VPADDQ      Z2, Z5, Z2
+	VPADDQ      Z2, Z4, Z2
+	VPCMPUQ     $0x01, Z4, Z2, K1
+	VPSUBQ      constants<>+1536(SB), Z3, K1, Z3
+	VPADDQ      constants<>+1984(SB), Z3, Z3
+	VMOVUPS     constants<>+2048(SB), Z4
+	VPADDQ      Z2, Z4, Z2
+	VPCMPUQ     $0x01, Z4, Z2, K1
+	VPSUBQ      constants<>+1536(SB), Z3, K1, Z3
 	VPADDQ      Z1, Z3, Z1
-	VPCMPUQ     $0x01, Z3, Z1, K1
-	VPSUBQ      constants<>+1536(SB), Z2, K1, Z2
-	VPADDQ      constants<>+1984(SB), Z2, Z2
-	VMOVUPS     constants<>+2048(SB), Z3
-	VPADDQ      Z1, Z3, Z1
-	VPCMPUQ     $0x01, Z3, Z1, K1
-	VPSUBQ      constants<>+1536(SB), Z2, K1, Z2
-	VPADDQ      Z0, Z2, Z0
 	MOVQ        coarse+32(FP), DI
 	MOVQ        fine+40(FP), R8
-	VPSLLQ      $0x17, Z0, Z2
-	VPSRLQ      $0x29, Z1, Z1
-	VPORQ       Z1, Z2, Z1
-	VPSRLQ      $0x34, Z1, Z2
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ constants<>+2112(SB), Z1, Z3
-	VPMADD52LUQ constants<>+2176(SB), Z1, Z3
+	VPSLLQ      $0x17, Z1, Z3
+	VPSRLQ      $0x29, Z2, Z2
+	VPORQ       Z2, Z3, Z2
+	VPSRLQ      $0x34, Z2, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+2176(SB), Z1, Z4
-	VPMADD52LUQ constants<>+2112(SB), Z2, Z3
 	VPMADD52HUQ constants<>+2112(SB), Z2, Z4
 	VPMADD52LUQ constants<>+2176(SB), Z2, Z4
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z4, Z4
-	VPADDQ      Z4, Z3, Z3
-	VPSRLQ      $0x0c, Z3, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPMADD52HUQ Z1, Z1, Z2
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ constants<>+2176(SB), Z2, Z5
+	VPMADD52LUQ constants<>+2112(SB), Z3, Z4
+	VPMADD52HUQ constants<>+2112(SB), Z3, Z5
+	VPMADD52LUQ constants<>+2176(SB), Z3, Z5
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z4, Z4
+	VPSRLQ      $0x0c, Z4, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ Z2, Z2, Z3
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z2, Z3, Z5
+	VPSRLQ      $0x14, Z5, Z2
+	VPMULUDQ    constants<>+2240(SB), Z2, Z2
+	VPSRLQ      $0x05, Z3, Z3
+	VPADDQ      Z3, Z4, Z3
+	VPSRLQ      $0x22, Z2, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x29, Z1, Z3
+	VPANDQ      constants<>+2304(SB), Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z1, Z2, Z4
-	VPSRLQ      $0x14, Z4, Z1
-	VPMULUDQ    constants<>+2240(SB), Z1, Z1
-	VPSRLQ      $0x05, Z2, Z2
-	VPADDQ      Z2, Z3, Z2
-	VPSRLQ      $0x22, Z1, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPSRLQ      $0x29, Z0, Z2
-	VPANDQ      constants<>+2304(SB), Z2, Z2
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K1
-	VPGATHERQQ  (R8)(Z2*8), K1, Z3
-	VPSRLQ      $0x08, Z1, Z2
-	VPADDQ      Z2, Z3, Z2
-	VPSRLQ      $0x34, Z3, Z4
-	VPSRLQ      $0x34, Z1, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z1, Z3, Z6
-	VPMADD52LUQ Z5, Z3, Z6
+	VPCMPQ      $0x05, Z4, Z4, K1
+	VPGATHERQQ  (R8)(Z3*8), K1, Z4
+	VPSRLQ      $0x08, Z2, Z3
+	VPADDQ      Z3, Z4, Z3
+	VPSRLQ      $0x34, Z4, Z5
+	VPSRLQ      $0x34, Z2, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z3, Z7
-	VPMADD52LUQ Z1, Z4, Z6
-	VPMADD52HUQ Z1, Z4, Z7
-	VPMADD52LUQ Z5, Z4, Z7
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z6, Z6
-	VPSRLQ      $0x10, Z6, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPSRLQ      $0x30, Z0, Z2
-	VPANDQ      constants<>+2368(SB), Z2, Z2
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K1
-	VPGATHERQQ  (DI)(Z2*8), K1, Z3
-	VPSRLQ      $0x34, Z3, Z4
-	VPSRLQ      $0x34, Z1, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z1, Z3, Z6
-	VPMADD52LUQ Z5, Z3, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z3, Z7
-	VPMADD52LUQ Z1, Z4, Z6
-	VPMADD52HUQ Z1, Z4, Z7
-	VPMADD52LUQ Z5, Z4, Z7
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z6, Z6
-	VPSRLQ      $0x08, Z6, Z1
-	VPADDQ      Z1, Z3, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K1
-	VPGATHERQQ  8(DI)(Z2*8), K1, Z3
-	VPSLLQ      $0x38, Z6, Z2
+	VPMADD52HUQ Z2, Z4, Z7
+	VPMADD52LUQ Z6, Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z4, Z8
+	VPMADD52LUQ Z2, Z5, Z7
+	VPMADD52HUQ Z2, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x10, Z7, Z2
 	VPADDQ      Z2, Z3, Z2
-	VPCMPUQ     $0x01, Z3, Z2, K1
-	VPSUBQ      constants<>+1536(SB), Z1, K1, Z1
-	VPSRLQ      $0x39, Z0, Z0
-	VMOVUPS     constants<>+2432(SB), Z2
-	VPSUBQ      Z0, Z2, Z2
-	VPSRLVQ     Z2, Z1, Z0
-	VPADDQ      constants<>+64(SB), Z0, Z0
-	VPSRLQ      $0x01, Z0, Z0
-	VMOVUPS     (AX)(BX*8), Z1
-	VPCMPQ      $0x05, constants<>+2496(SB), Z1, K1
+	VPSRLQ      $0x30, Z1, Z3
+	VPANDQ      constants<>+2368(SB), Z3, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K1
+	VPGATHERQQ  (DI)(Z3*8), K1, Z4
+	VPSRLQ      $0x34, Z4, Z5
+	VPSRLQ      $0x34, Z2, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z2, Z4, Z7
+	VPMADD52LUQ Z6, Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z4, Z8
+	VPMADD52LUQ Z2, Z5, Z7
+	VPMADD52HUQ Z2, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x08, Z7, Z2
+	VPADDQ      Z2, Z4, Z2
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K1
+	VPGATHERQQ  8(DI)(Z3*8), K1, Z4
+	VPSLLQ      $0x38, Z7, Z3
+	VPADDQ      Z3, Z4, Z3
+	VPCMPUQ     $0x01, Z4, Z3, K1
+	VPSUBQ      constants<>+1536(SB), Z2, K1, Z2
+	VPSRLQ      $0x39, Z1, Z1
+	VMOVUPS     constants<>+2432(SB), Z3
+	VPSUBQ      Z1, Z3, Z3
+	VPSRLVQ     Z3, Z2, Z1
+	VPADDQ      constants<>+64(SB), Z1, Z1
+	VPSRLQ      $0x01, Z1, Z1
+	VPCMPQ      $0x05, constants<>+2496(SB), Z0, K1
 	KTESTB      K1, K1
 	JZ          good200
 	MOVQ        BX, AX
 	JMP         stopped
 
 good200:
-	VBROADCASTSD minus+24(FP), Z1
-	VPXORQ       Z1, Z0, Z0
-	VPSUBQ       Z1, Z0, Z0
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z1, Z0
 	VMOVUPS      (CX)(BX*8), Z1
 	VPADDQ       Z1, Z0, Z0
 	VMOVUPS      Z0, (CX)(BX*8)
@@ -5850,119 +5839,118 @@ tail197:
 	NOTQ        DI
 	KMOVW       DI, K1
 	VMOVUPD.Z   (AX)(BX*8), K1, Z0
-	VPMAXSQ     constants<>+1600(SB), Z0, Z0
-	VPADDQ      constants<>+1664(SB), Z0, Z0
-	VPSLLQ      $0x0e, Z0, Z0
-	VPSRLQ      $0x0c, Z0, Z1
-	VPXORQ      Z2, Z2, Z2
+	VPMAXSQ     constants<>+1600(SB), Z0, Z1
+	VPADDQ      constants<>+1664(SB), Z1, Z1
+	VPSLLQ      $0x0e, Z1, Z1
+	VPSRLQ      $0x0c, Z1, Z2
 	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ constants<>+1728(SB), Z1, Z2
-	VPMADD52LUQ constants<>+1792(SB), Z1, Z2
-	VPMADD52HUQ constants<>+1792(SB), Z1, Z3
-	VPSLLQ      $0x34, Z3, Z3
-	VPADDQ      Z3, Z2, Z2
-	VPMULLQ     constants<>+1728(SB), Z0, Z3
 	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ constants<>+1728(SB), Z2, Z3
+	VPMADD52LUQ constants<>+1792(SB), Z2, Z3
+	VPMADD52HUQ constants<>+1792(SB), Z2, Z4
+	VPSLLQ      $0x34, Z4, Z4
+	VPADDQ      Z4, Z3, Z3
+	VPMULLQ     constants<>+1728(SB), Z1, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+1856(SB), Z1, Z4
-	VPMADD52LUQ constants<>+1920(SB), Z1, Z4
-	VPMADD52HUQ constants<>+1920(SB), Z1, Z5
-	VPSLLQ      $0x34, Z5, Z1
-	VPADDQ      Z1, Z4, Z1
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+1856(SB), Z2, Z5
+	VPMADD52LUQ constants<>+1920(SB), Z2, Z5
+	VPMADD52HUQ constants<>+1920(SB), Z2, Z6
+	VPSLLQ      $0x34, Z6, Z2
+	VPADDQ      Z2, Z5, Z2
+	VPADDQ      Z2, Z4, Z2
+	VPCMPUQ     $0x01, Z4, Z2, K2
+	VPSUBQ      constants<>+1536(SB), Z3, K2, Z3
+	VPADDQ      constants<>+1984(SB), Z3, Z3
+	VMOVUPS     constants<>+2048(SB), Z4
+	VPADDQ      Z2, Z4, Z2
+	VPCMPUQ     $0x01, Z4, Z2, K2
+	VPSUBQ      constants<>+1536(SB), Z3, K2, Z3
 	VPADDQ      Z1, Z3, Z1
-	VPCMPUQ     $0x01, Z3, Z1, K2
-	VPSUBQ      constants<>+1536(SB), Z2, K2, Z2
-	VPADDQ      constants<>+1984(SB), Z2, Z2
-	VMOVUPS     constants<>+2048(SB), Z3
-	VPADDQ      Z1, Z3, Z1
-	VPCMPUQ     $0x01, Z3, Z1, K2
-	VPSUBQ      constants<>+1536(SB), Z2, K2, Z2
-	VPADDQ      Z0, Z2, Z0
-	MOVQ        coarse+32(FP), SI
-	MOVQ        fine+40(FP), DI
-	VPSLLQ      $0x17, Z0, Z2
-	VPSRLQ      $0x29, Z1, Z1
-	VPORQ       Z1, Z2, Z1
-	VPSRLQ      $0x34, Z1, Z2
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ constants<>+2112(SB), Z1, Z3
-	VPMADD52LUQ constants<>+2176(SB), Z1, Z3
+	MOVQ        coarse+32(FP), AX
+	MOVQ        fine+40(FP), SI
+	VPSLLQ      $0x17, Z1, Z3
+	VPSRLQ      $0x29, Z2, Z2
+	VPORQ       Z2, Z3, Z2
+	VPSRLQ      $0x34, Z2, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+2176(SB), Z1, Z4
-	VPMADD52LUQ constants<>+2112(SB), Z2, Z3
 	VPMADD52HUQ constants<>+2112(SB), Z2, Z4
 	VPMADD52LUQ constants<>+2176(SB), Z2, Z4
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z4, Z4
-	VPADDQ      Z4, Z3, Z3
-	VPSRLQ      $0x0c, Z3, Z1
-	VPXORQ      Z2, Z2, Z2
-	VPMADD52HUQ Z1, Z1, Z2
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ constants<>+2176(SB), Z2, Z5
+	VPMADD52LUQ constants<>+2112(SB), Z3, Z4
+	VPMADD52HUQ constants<>+2112(SB), Z3, Z5
+	VPMADD52LUQ constants<>+2176(SB), Z3, Z5
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z4, Z4
+	VPSRLQ      $0x0c, Z4, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ Z2, Z2, Z3
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z2, Z3, Z5
+	VPSRLQ      $0x14, Z5, Z2
+	VPMULUDQ    constants<>+2240(SB), Z2, Z2
+	VPSRLQ      $0x05, Z3, Z3
+	VPADDQ      Z3, Z4, Z3
+	VPSRLQ      $0x22, Z2, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x29, Z1, Z3
+	VPANDQ      constants<>+2304(SB), Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z1, Z2, Z4
-	VPSRLQ      $0x14, Z4, Z1
-	VPMULUDQ    constants<>+2240(SB), Z1, Z1
-	VPSRLQ      $0x05, Z2, Z2
-	VPADDQ      Z2, Z3, Z2
-	VPSRLQ      $0x22, Z1, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPSRLQ      $0x29, Z0, Z2
-	VPANDQ      constants<>+2304(SB), Z2, Z2
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K2
-	VPGATHERQQ  (DI)(Z2*8), K2, Z3
-	VPSRLQ      $0x08, Z1, Z2
-	VPADDQ      Z2, Z3, Z2
-	VPSRLQ      $0x34, Z3, Z4
-	VPSRLQ      $0x34, Z1, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z1, Z3, Z6
-	VPMADD52LUQ Z5, Z3, Z6
+	VPCMPQ      $0x05, Z4, Z4, K2
+	VPGATHERQQ  (SI)(Z3*8), K2, Z4
+	VPSRLQ      $0x08, Z2, Z3
+	VPADDQ      Z3, Z4, Z3
+	VPSRLQ      $0x34, Z4, Z5
+	VPSRLQ      $0x34, Z2, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z3, Z7
-	VPMADD52LUQ Z1, Z4, Z6
-	VPMADD52HUQ Z1, Z4, Z7
-	VPMADD52LUQ Z5, Z4, Z7
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z6, Z6
-	VPSRLQ      $0x10, Z6, Z1
-	VPADDQ      Z1, Z2, Z1
-	VPSRLQ      $0x30, Z0, Z2
-	VPANDQ      constants<>+2368(SB), Z2, Z2
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K2
-	VPGATHERQQ  (SI)(Z2*8), K2, Z3
-	VPSRLQ      $0x34, Z3, Z4
-	VPSRLQ      $0x34, Z1, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z1, Z3, Z6
-	VPMADD52LUQ Z5, Z3, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z3, Z7
-	VPMADD52LUQ Z1, Z4, Z6
-	VPMADD52HUQ Z1, Z4, Z7
-	VPMADD52LUQ Z5, Z4, Z7
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z6, Z6
-	VPSRLQ      $0x08, Z6, Z1
-	VPADDQ      Z1, Z3, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K2
-	VPGATHERQQ  8(SI)(Z2*8), K2, Z3
-	VPSLLQ      $0x38, Z6, Z2
+	VPMADD52HUQ Z2, Z4, Z7
+	VPMADD52LUQ Z6, Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z4, Z8
+	VPMADD52LUQ Z2, Z5, Z7
+	VPMADD52HUQ Z2, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x10, Z7, Z2
 	VPADDQ      Z2, Z3, Z2
-	VPCMPUQ     $0x01, Z3, Z2, K2
-	VPSUBQ      constants<>+1536(SB), Z1, K2, Z1
-	VPSRLQ      $0x39, Z0, Z0
-	VMOVUPS     constants<>+2432(SB), Z2
-	VPSUBQ      Z0, Z2, Z2
-	VPSRLVQ     Z2, Z1, Z0
-	VPADDQ      constants<>+64(SB), Z0, Z0
-	VPSRLQ      $0x01, Z0, Z0
-	VMOVUPD.Z   (AX)(BX*8), K1, Z1
-	VPCMPQ      $0x05, constants<>+2496(SB), Z1, K2
+	VPSRLQ      $0x30, Z1, Z3
+	VPANDQ      constants<>+2368(SB), Z3, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K2
+	VPGATHERQQ  (AX)(Z3*8), K2, Z4
+	VPSRLQ      $0x34, Z4, Z5
+	VPSRLQ      $0x34, Z2, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z2, Z4, Z7
+	VPMADD52LUQ Z6, Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z4, Z8
+	VPMADD52LUQ Z2, Z5, Z7
+	VPMADD52HUQ Z2, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x08, Z7, Z2
+	VPADDQ      Z2, Z4, Z2
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K2
+	VPGATHERQQ  8(AX)(Z3*8), K2, Z4
+	VPSLLQ      $0x38, Z7, Z3
+	VPADDQ      Z3, Z4, Z3
+	VPCMPUQ     $0x01, Z4, Z3, K2
+	VPSUBQ      constants<>+1536(SB), Z2, K2, Z2
+	VPSRLQ      $0x39, Z1, Z1
+	VMOVUPS     constants<>+2432(SB), Z3
+	VPSUBQ      Z1, Z3, Z3
+	VPSRLVQ     Z3, Z2, Z1
+	VPADDQ      constants<>+64(SB), Z1, Z1
+	VPSRLQ      $0x01, Z1, Z1
+	VPCMPQ      $0x05, constants<>+2496(SB), Z0, K2
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
 	JZ          good201
@@ -5970,9 +5958,9 @@ tail197:
 	JMP         stopped
 
 good201:
-	VBROADCASTSD minus+24(FP), Z1
-	VPXORQ       Z1, Z0, Z0
-	VPSUBQ       Z1, Z0, Z0
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z1, Z0
 	VMOVUPD.Z    (CX)(BX*8), K1, Z1
 	VPADDQ       Z1, Z0, Z0
 	VMOVUPD      Z0, K1, (CX)(BX*8)
@@ -6001,192 +5989,46 @@ many202:
 	VMOVUPS     64(AX)(BX*8), Z1
 	VPLZCNTQ    Z0, Z2
 	VPLZCNTQ    Z1, Z3
-	VPSLLVQ     Z2, Z0, Z0
-	VPSLLVQ     Z3, Z1, Z1
-	VMOVUPS     constants<>+2560(SB), Z4
-	VPSUBQ      Z2, Z4, Z4
+	VPSLLVQ     Z2, Z0, Z4
+	VPSLLVQ     Z3, Z1, Z5
+	VMOVUPS     constants<>+2560(SB), Z6
+	VPSUBQ      Z2, Z6, Z6
 	VMOVUPS     constants<>+2560(SB), Z2
 	VPSUBQ      Z3, Z2, Z2
 	MOVQ        table+32(FP), DI
-	VPSRLQ      $0x37, Z0, Z3
-	VPSRLQ      $0x37, Z1, Z5
+	VPSRLQ      $0x37, Z4, Z3
+	VPSRLQ      $0x37, Z5, Z7
 	VPANDQ      constants<>+2304(SB), Z3, Z3
-	VPANDQ      constants<>+2304(SB), Z5, Z5
-	VPADDQ      Z3, Z3, Z6
-	VPADDQ      Z5, Z5, Z7
-	VPADDQ      Z3, Z6, Z3
-	VPADDQ      Z5, Z7, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPCMPQ      $0x05, Z6, Z6, K1
-	VPGATHERQQ  (DI)(Z3*8), K1, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPCMPQ      $0x05, Z7, Z7, K1
-	VPGATHERQQ  (DI)(Z5*8), K1, Z7
-	VPSRLQ      $0x34, Z0, Z8
-	VPSRLQ      $0x34, Z1, Z9
-	VPSRLQ      $0x34, Z6, Z10
-	VPSRLQ      $0x34, Z7, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z6, Z0, Z12
-	VPMADD52HUQ Z7, Z1, Z13
-	VPMADD52LUQ Z10, Z0, Z12
-	VPMADD52LUQ Z11, Z1, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z10, Z0, Z14
-	VPMADD52HUQ Z11, Z1, Z15
-	VPMADD52LUQ Z6, Z8, Z12
-	VPMADD52LUQ Z7, Z9, Z13
-	VPMADD52HUQ Z6, Z8, Z14
-	VPMADD52HUQ Z7, Z9, Z15
-	VPMADD52LUQ Z10, Z8, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VPMADD52LUQ Z11, Z9, Z15
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z15, Z15
-	VPADDQ      Z15, Z13, Z13
-	VPMULLQ     Z6, Z0, Z0
-	VPMULLQ     Z7, Z1, Z1
-	VPSLLQ      $0x0a, Z12, Z6
-	VPSLLQ      $0x0a, Z13, Z7
-	VPSRLQ      $0x36, Z0, Z0
-	VPSRLQ      $0x36, Z1, Z1
-	VPORQ       Z0, Z6, Z0
-	VPORQ       Z1, Z7, Z1
-	VPSRLQ      $0x34, Z0, Z6
-	VPSRLQ      $0x34, Z1, Z7
+	VPANDQ      constants<>+2304(SB), Z7, Z7
+	VPADDQ      Z3, Z3, Z8
+	VPADDQ      Z7, Z7, Z9
+	VPADDQ      Z3, Z8, Z3
+	VPADDQ      Z7, Z9, Z7
 	VPXORQ      Z8, Z8, Z8
+	VPCMPQ      $0x05, Z8, Z8, K1
+	VPGATHERQQ  (DI)(Z3*8), K1, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z0, Z0, Z8
-	VPMADD52HUQ Z1, Z1, Z9
-	VPMADD52LUQ Z6, Z0, Z8
-	VPMADD52LUQ Z7, Z1, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z6, Z0, Z10
-	VPMADD52HUQ Z7, Z1, Z11
-	VPMADD52LUQ Z0, Z6, Z8
-	VPMADD52LUQ Z1, Z7, Z9
-	VPMADD52HUQ Z0, Z6, Z10
-	VPMADD52HUQ Z1, Z7, Z11
-	VPMADD52LUQ Z6, Z6, Z10
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPMADD52LUQ Z7, Z7, Z11
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSRLQ      $0x08, Z0, Z6
-	VPSRLQ      $0x08, Z1, Z7
-	VPSRLQ      $0x34, Z6, Z10
-	VPSRLQ      $0x34, Z7, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ constants<>+2624(SB), Z6, Z12
-	VPMADD52HUQ constants<>+2624(SB), Z7, Z13
-	VPMADD52LUQ constants<>+2688(SB), Z6, Z12
-	VPMADD52LUQ constants<>+2688(SB), Z7, Z13
+	VPCMPQ      $0x05, Z9, Z9, K1
+	VPGATHERQQ  (DI)(Z7*8), K1, Z9
+	VPSRLQ      $0x34, Z4, Z10
+	VPSRLQ      $0x34, Z5, Z11
+	VPSRLQ      $0x34, Z8, Z12
+	VPSRLQ      $0x34, Z9, Z13
 	VPXORQ      Z14, Z14, Z14
 	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ constants<>+2688(SB), Z6, Z14
-	VPMADD52HUQ constants<>+2688(SB), Z7, Z15
-	VPMADD52LUQ constants<>+2624(SB), Z10, Z12
-	VPMADD52LUQ constants<>+2624(SB), Z11, Z13
-	VPMADD52HUQ constants<>+2624(SB), Z10, Z14
-	VPMADD52HUQ constants<>+2624(SB), Z11, Z15
-	VPMADD52LUQ constants<>+2688(SB), Z10, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VPMADD52LUQ constants<>+2688(SB), Z11, Z15
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z15, Z15
-	VPADDQ      Z15, Z13, Z13
-	VPSRLQ      $0x01, Z12, Z12
-	VPSRLQ      $0x01, Z13, Z13
-	VMOVUPS     constants<>+192(SB), Z14
-	VPSUBQ      Z12, Z14, Z14
-	VMOVUPS     constants<>+192(SB), Z12
-	VPSUBQ      Z13, Z12, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ constants<>+2752(SB), Z6, Z13
-	VPMADD52HUQ constants<>+2752(SB), Z7, Z15
-	VPMADD52LUQ constants<>+2816(SB), Z6, Z13
-	VPMADD52LUQ constants<>+2816(SB), Z7, Z15
+	VPMADD52HUQ Z8, Z4, Z14
+	VPMADD52HUQ Z9, Z5, Z15
+	VPMADD52LUQ Z12, Z4, Z14
+	VPMADD52LUQ Z13, Z5, Z15
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ constants<>+2816(SB), Z6, Z16
-	VPMADD52HUQ constants<>+2816(SB), Z7, Z17
-	VPMADD52LUQ constants<>+2752(SB), Z10, Z13
-	VPMADD52LUQ constants<>+2752(SB), Z11, Z15
-	VPMADD52HUQ constants<>+2752(SB), Z10, Z16
-	VPMADD52HUQ constants<>+2752(SB), Z11, Z17
-	VPMADD52LUQ constants<>+2816(SB), Z10, Z16
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z16, Z16
-	VPADDQ      Z16, Z13, Z13
-	VPMADD52LUQ constants<>+2816(SB), Z11, Z17
-	VPSRLQ      $0x0c, Z15, Z15
-	VPSLLQ      $0x28, Z17, Z17
-	VPADDQ      Z17, Z15, Z15
-	VPSRLQ      $0x02, Z13, Z6
-	VPSRLQ      $0x02, Z15, Z7
-	VMOVUPS     constants<>+2880(SB), Z10
-	VPSUBQ      Z6, Z10, Z10
-	VMOVUPS     constants<>+2880(SB), Z6
-	VPSUBQ      Z7, Z6, Z6
-	VPSRLQ      $0x34, Z8, Z7
-	VPSRLQ      $0x34, Z9, Z11
-	VPSRLQ      $0x34, Z10, Z13
-	VPSRLQ      $0x34, Z6, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ Z10, Z8, Z16
-	VPMADD52HUQ Z6, Z9, Z17
-	VPMADD52LUQ Z13, Z8, Z16
-	VPMADD52LUQ Z15, Z9, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPMADD52HUQ Z13, Z8, Z18
-	VPMADD52HUQ Z15, Z9, Z19
-	VPMADD52LUQ Z10, Z7, Z16
-	VPMADD52LUQ Z6, Z11, Z17
-	VPMADD52HUQ Z10, Z7, Z18
-	VPMADD52HUQ Z6, Z11, Z19
-	VPMADD52LUQ Z13, Z7, Z18
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSLLQ      $0x28, Z18, Z18
-	VPADDQ      Z18, Z16, Z16
-	VPMADD52LUQ Z15, Z11, Z19
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z17, Z17
-	VPSRLQ      $0x10, Z16, Z6
-	VPSRLQ      $0x10, Z17, Z10
-	VPADDQ      Z14, Z6, Z6
-	VPADDQ      Z12, Z10, Z10
-	VPSRLQ      $0x34, Z6, Z12
-	VPSRLQ      $0x34, Z10, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z6, Z8, Z14
-	VPMADD52HUQ Z10, Z9, Z15
-	VPMADD52LUQ Z12, Z8, Z14
-	VPMADD52LUQ Z13, Z9, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ Z12, Z8, Z16
-	VPMADD52HUQ Z13, Z9, Z17
-	VPMADD52LUQ Z6, Z7, Z14
-	VPMADD52LUQ Z10, Z11, Z15
-	VPMADD52HUQ Z6, Z7, Z16
-	VPMADD52HUQ Z10, Z11, Z17
-	VPMADD52LUQ Z12, Z7, Z16
+	VPMADD52HUQ Z12, Z4, Z16
+	VPMADD52HUQ Z13, Z5, Z17
+	VPMADD52LUQ Z8, Z10, Z14
+	VPMADD52LUQ Z9, Z11, Z15
+	VPMADD52HUQ Z8, Z10, Z16
+	VPMADD52HUQ Z9, Z11, Z17
+	VPMADD52LUQ Z12, Z10, Z16
 	VPSRLQ      $0x0c, Z14, Z14
 	VPSLLQ      $0x28, Z16, Z16
 	VPADDQ      Z16, Z14, Z14
@@ -6194,35 +6036,179 @@ many202:
 	VPSRLQ      $0x0c, Z15, Z15
 	VPSLLQ      $0x28, Z17, Z17
 	VPADDQ      Z17, Z15, Z15
-	VPSRLQ      $0x08, Z14, Z6
-	VPSRLQ      $0x08, Z15, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPCMPQ      $0x05, Z8, Z8, K1
-	VPGATHERQQ  8(DI)(Z3*8), K1, Z8
+	VPMULLQ     Z8, Z4, Z4
+	VPMULLQ     Z9, Z5, Z5
+	VPSLLQ      $0x0a, Z14, Z8
+	VPSLLQ      $0x0a, Z15, Z9
+	VPSRLQ      $0x36, Z4, Z4
+	VPSRLQ      $0x36, Z5, Z5
+	VPORQ       Z4, Z8, Z4
+	VPORQ       Z5, Z9, Z5
+	VPSRLQ      $0x34, Z4, Z8
+	VPSRLQ      $0x34, Z5, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z4, Z4, Z10
+	VPMADD52HUQ Z5, Z5, Z11
+	VPMADD52LUQ Z8, Z4, Z10
+	VPMADD52LUQ Z9, Z5, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z8, Z4, Z12
+	VPMADD52HUQ Z9, Z5, Z13
+	VPMADD52LUQ Z4, Z8, Z10
+	VPMADD52LUQ Z5, Z9, Z11
+	VPMADD52HUQ Z4, Z8, Z12
+	VPMADD52HUQ Z5, Z9, Z13
+	VPMADD52LUQ Z8, Z8, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPMADD52LUQ Z9, Z9, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VPSRLQ      $0x08, Z4, Z8
+	VPSRLQ      $0x08, Z5, Z9
+	VPSRLQ      $0x34, Z8, Z12
+	VPSRLQ      $0x34, Z9, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPMADD52HUQ constants<>+2624(SB), Z8, Z14
+	VPMADD52HUQ constants<>+2624(SB), Z9, Z15
+	VPMADD52LUQ constants<>+2688(SB), Z8, Z14
+	VPMADD52LUQ constants<>+2688(SB), Z9, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ constants<>+2688(SB), Z8, Z16
+	VPMADD52HUQ constants<>+2688(SB), Z9, Z17
+	VPMADD52LUQ constants<>+2624(SB), Z12, Z14
+	VPMADD52LUQ constants<>+2624(SB), Z13, Z15
+	VPMADD52HUQ constants<>+2624(SB), Z12, Z16
+	VPMADD52HUQ constants<>+2624(SB), Z13, Z17
+	VPMADD52LUQ constants<>+2688(SB), Z12, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
+	VPMADD52LUQ constants<>+2688(SB), Z13, Z17
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z17, Z17
+	VPADDQ      Z17, Z15, Z15
+	VPSRLQ      $0x01, Z14, Z14
+	VPSRLQ      $0x01, Z15, Z15
+	VMOVUPS     constants<>+192(SB), Z16
+	VPSUBQ      Z14, Z16, Z16
+	VMOVUPS     constants<>+192(SB), Z14
+	VPSUBQ      Z15, Z14, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ constants<>+2752(SB), Z8, Z15
+	VPMADD52HUQ constants<>+2752(SB), Z9, Z17
+	VPMADD52LUQ constants<>+2816(SB), Z8, Z15
+	VPMADD52LUQ constants<>+2816(SB), Z9, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPMADD52HUQ constants<>+2816(SB), Z8, Z18
+	VPMADD52HUQ constants<>+2816(SB), Z9, Z19
+	VPMADD52LUQ constants<>+2752(SB), Z12, Z15
+	VPMADD52LUQ constants<>+2752(SB), Z13, Z17
+	VPMADD52HUQ constants<>+2752(SB), Z12, Z18
+	VPMADD52HUQ constants<>+2752(SB), Z13, Z19
+	VPMADD52LUQ constants<>+2816(SB), Z12, Z18
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z18, Z18
+	VPADDQ      Z18, Z15, Z15
+	VPMADD52LUQ constants<>+2816(SB), Z13, Z19
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z17, Z17
+	VPSRLQ      $0x02, Z15, Z8
+	VPSRLQ      $0x02, Z17, Z9
+	VMOVUPS     constants<>+2880(SB), Z12
+	VPSUBQ      Z8, Z12, Z12
+	VMOVUPS     constants<>+2880(SB), Z8
+	VPSUBQ      Z9, Z8, Z8
+	VPSRLQ      $0x34, Z10, Z9
+	VPSRLQ      $0x34, Z11, Z13
+	VPSRLQ      $0x34, Z12, Z15
+	VPSRLQ      $0x34, Z8, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPMADD52HUQ Z12, Z10, Z18
+	VPMADD52HUQ Z8, Z11, Z19
+	VPMADD52LUQ Z15, Z10, Z18
+	VPMADD52LUQ Z17, Z11, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPXORQ      Z21, Z21, Z21
+	VPMADD52HUQ Z15, Z10, Z20
+	VPMADD52HUQ Z17, Z11, Z21
+	VPMADD52LUQ Z12, Z9, Z18
+	VPMADD52LUQ Z8, Z13, Z19
+	VPMADD52HUQ Z12, Z9, Z20
+	VPMADD52HUQ Z8, Z13, Z21
+	VPMADD52LUQ Z15, Z9, Z20
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z18, Z18
+	VPMADD52LUQ Z17, Z13, Z21
+	VPSRLQ      $0x0c, Z19, Z19
+	VPSLLQ      $0x28, Z21, Z21
+	VPADDQ      Z21, Z19, Z19
+	VPSRLQ      $0x10, Z18, Z8
+	VPSRLQ      $0x10, Z19, Z12
+	VPADDQ      Z16, Z8, Z8
+	VPADDQ      Z14, Z12, Z12
+	VPSRLQ      $0x34, Z8, Z14
+	VPSRLQ      $0x34, Z12, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPMADD52HUQ Z8, Z10, Z16
+	VPMADD52HUQ Z12, Z11, Z17
+	VPMADD52LUQ Z14, Z10, Z16
+	VPMADD52LUQ Z15, Z11, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPMADD52HUQ Z14, Z10, Z18
+	VPMADD52HUQ Z15, Z11, Z19
+	VPMADD52LUQ Z8, Z9, Z16
+	VPMADD52LUQ Z12, Z13, Z17
+	VPMADD52HUQ Z8, Z9, Z18
+	VPMADD52HUQ Z12, Z13, Z19
+	VPMADD52LUQ Z14, Z9, Z18
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z18, Z18
+	VPADDQ      Z18, Z16, Z16
+	VPMADD52LUQ Z15, Z13, Z19
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z17, Z17
+	VPSRLQ      $0x08, Z16, Z8
+	VPSRLQ      $0x08, Z17, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPCMPQ      $0x05, Z10, Z10, K1
+	VPGATHERQQ  8(DI)(Z3*8), K1, Z10
 	VPXORQ      Z3, Z3, Z3
 	VPCMPQ      $0x05, Z3, Z3, K1
-	VPGATHERQQ  8(DI)(Z5*8), K1, Z3
-	VPSUBQ      Z6, Z0, Z0
-	VPSUBQ      Z7, Z1, Z1
-	VPSRLQ      $0x08, Z0, Z0
-	VPSRLQ      $0x08, Z1, Z1
-	VPADDQ      Z0, Z8, Z0
-	VPADDQ      Z1, Z3, Z1
-	VPMULLQ     constants<>+2944(SB), Z4, Z3
+	VPGATHERQQ  8(DI)(Z7*8), K1, Z3
+	VPSUBQ      Z8, Z4, Z4
+	VPSUBQ      Z9, Z5, Z5
+	VPSRLQ      $0x08, Z4, Z4
+	VPSRLQ      $0x08, Z5, Z5
+	VPADDQ      Z4, Z10, Z4
+	VPADDQ      Z5, Z3, Z3
+	VPMULLQ     constants<>+2944(SB), Z6, Z5
 	VPMULLQ     constants<>+2944(SB), Z2, Z2
-	VPSRLQ      $0x07, Z0, Z0
-	VPSRLQ      $0x07, Z1, Z1
-	VPADDQ      Z0, Z3, Z0
-	VPADDQ      Z1, Z2, Z1
-	VPADDQ      constants<>+3072(SB), Z0, Z0
-	VPADDQ      constants<>+3072(SB), Z1, Z1
-	VPSRAQ      $0x0e, Z0, Z0
-	VPSRAQ      $0x0e, Z1, Z1
-	VMOVUPS     (AX)(BX*8), Z2
-	VMOVUPS     64(AX)(BX*8), Z3
+	VPSRLQ      $0x07, Z4, Z4
+	VPSRLQ      $0x07, Z3, Z3
+	VPADDQ      Z4, Z5, Z4
+	VPADDQ      Z3, Z2, Z2
+	VPADDQ      constants<>+3072(SB), Z4, Z3
+	VPADDQ      constants<>+3072(SB), Z2, Z2
+	VPSRAQ      $0x0e, Z3, Z3
+	VPSRAQ      $0x0e, Z2, Z2
 	VPXORQ      Z4, Z4, Z4
-	VPCMPQ      $0x02, Z4, Z2, K1
-	VPCMPQ      $0x02, Z4, Z3, K2
+	VPCMPQ      $0x02, Z4, Z0, K1
+	VPCMPQ      $0x02, Z4, Z1, K2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
 	JZ          good207
@@ -6230,17 +6216,17 @@ many202:
 	JMP         stopped
 
 good207:
-	VBROADCASTSD minus+24(FP), Z2
-	VPXORQ       Z2, Z0, Z0
-	VPXORQ       Z2, Z1, Z1
-	VPSUBQ       Z2, Z0, Z0
-	VPSUBQ       Z2, Z1, Z1
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z3, Z1
+	VPXORQ       Z0, Z2, Z2
+	VPSUBQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z2, Z0
 	VMOVUPS      (CX)(BX*8), Z2
-	VPADDQ       Z2, Z0, Z0
-	VMOVUPS      Z0, (CX)(BX*8)
-	VMOVUPS      64(CX)(BX*8), Z0
-	VPADDQ       Z0, Z1, Z1
-	VMOVUPS      Z1, 64(CX)(BX*8)
+	VPADDQ       Z2, Z1, Z1
+	VMOVUPS      Z1, (CX)(BX*8)
+	VMOVUPS      64(CX)(BX*8), Z1
+	VPADDQ       Z1, Z0, Z0
+	VMOVUPS      Z0, 64(CX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
 	JLE          many202
@@ -6253,127 +6239,126 @@ oneTest204:
 one203:
 	VMOVUPS     (AX)(BX*8), Z0
 	VPLZCNTQ    Z0, Z1
-	VPSLLVQ     Z1, Z0, Z0
-	VMOVUPS     constants<>+2560(SB), Z2
-	VPSUBQ      Z1, Z2, Z2
+	VPSLLVQ     Z1, Z0, Z2
+	VMOVUPS     constants<>+2560(SB), Z3
+	VPSUBQ      Z1, Z3, Z3
 	MOVQ        table+32(FP), DI
-	VPSRLQ      $0x37, Z0, Z1
+	VPSRLQ      $0x37, Z2, Z1
 	VPANDQ      constants<>+2304(SB), Z1, Z1
-	VPADDQ      Z1, Z1, Z3
-	VPADDQ      Z1, Z3, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K1
-	VPGATHERQQ  (DI)(Z1*8), K1, Z3
-	VPSRLQ      $0x34, Z0, Z4
-	VPSRLQ      $0x34, Z3, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z3, Z0, Z6
-	VPMADD52LUQ Z5, Z0, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z0, Z7
-	VPMADD52LUQ Z3, Z4, Z6
-	VPMADD52HUQ Z3, Z4, Z7
-	VPMADD52LUQ Z5, Z4, Z7
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z6, Z6
-	VPMULLQ     Z3, Z0, Z0
-	VPSLLQ      $0x0a, Z6, Z3
-	VPSRLQ      $0x36, Z0, Z0
-	VPORQ       Z0, Z3, Z0
-	VPSRLQ      $0x34, Z0, Z3
+	VPADDQ      Z1, Z1, Z4
+	VPADDQ      Z1, Z4, Z1
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z0, Z0, Z4
-	VPMADD52LUQ Z3, Z0, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z3, Z0, Z5
-	VPMADD52LUQ Z0, Z3, Z4
-	VPMADD52HUQ Z0, Z3, Z5
-	VPMADD52LUQ Z3, Z3, Z5
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z5, Z5
-	VPADDQ      Z5, Z4, Z4
-	VPSRLQ      $0x08, Z0, Z3
-	VPSRLQ      $0x34, Z3, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+2624(SB), Z3, Z6
-	VPMADD52LUQ constants<>+2688(SB), Z3, Z6
+	VPCMPQ      $0x05, Z4, Z4, K1
+	VPGATHERQQ  (DI)(Z1*8), K1, Z4
+	VPSRLQ      $0x34, Z2, Z5
+	VPSRLQ      $0x34, Z4, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2688(SB), Z3, Z7
-	VPMADD52LUQ constants<>+2624(SB), Z5, Z6
-	VPMADD52HUQ constants<>+2624(SB), Z5, Z7
-	VPMADD52LUQ constants<>+2688(SB), Z5, Z7
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z6, Z6
-	VPSRLQ      $0x01, Z6, Z6
-	VMOVUPS     constants<>+192(SB), Z7
-	VPSUBQ      Z6, Z7, Z7
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+2752(SB), Z3, Z6
-	VPMADD52LUQ constants<>+2816(SB), Z3, Z6
+	VPMADD52HUQ Z4, Z2, Z7
+	VPMADD52LUQ Z6, Z2, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2816(SB), Z3, Z8
-	VPMADD52LUQ constants<>+2752(SB), Z5, Z6
-	VPMADD52HUQ constants<>+2752(SB), Z5, Z8
-	VPMADD52LUQ constants<>+2816(SB), Z5, Z8
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z6, Z6
-	VPSRLQ      $0x02, Z6, Z3
-	VMOVUPS     constants<>+2880(SB), Z5
-	VPSUBQ      Z3, Z5, Z5
-	VPSRLQ      $0x34, Z4, Z3
-	VPSRLQ      $0x34, Z5, Z6
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z4, Z8
-	VPMADD52LUQ Z6, Z4, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z6, Z4, Z9
-	VPMADD52LUQ Z5, Z3, Z8
-	VPMADD52HUQ Z5, Z3, Z9
-	VPMADD52LUQ Z6, Z3, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x10, Z8, Z5
-	VPADDQ      Z7, Z5, Z5
-	VPSRLQ      $0x34, Z5, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z4, Z7
-	VPMADD52LUQ Z6, Z4, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z4, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52HUQ Z5, Z3, Z8
-	VPMADD52LUQ Z6, Z3, Z8
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z4, Z5, Z7
+	VPMADD52HUQ Z4, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x08, Z7, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPCMPQ      $0x05, Z4, Z4, K1
-	VPGATHERQQ  8(DI)(Z1*8), K1, Z4
-	VPSUBQ      Z3, Z0, Z0
-	VPSRLQ      $0x08, Z0, Z0
-	VPADDQ      Z0, Z4, Z0
-	VPMULLQ     constants<>+2944(SB), Z2, Z1
-	VPSRLQ      $0x07, Z0, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPADDQ      constants<>+3072(SB), Z0, Z0
-	VPSRAQ      $0x0e, Z0, Z0
-	VMOVUPS     (AX)(BX*8), Z1
+	VPMULLQ     Z4, Z2, Z2
+	VPSLLQ      $0x0a, Z7, Z4
+	VPSRLQ      $0x36, Z2, Z2
+	VPORQ       Z2, Z4, Z2
+	VPSRLQ      $0x34, Z2, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z2, Z2, Z5
+	VPMADD52LUQ Z4, Z2, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z4, Z2, Z6
+	VPMADD52LUQ Z2, Z4, Z5
+	VPMADD52HUQ Z2, Z4, Z6
+	VPMADD52LUQ Z4, Z4, Z6
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPSRLQ      $0x08, Z2, Z4
+	VPSRLQ      $0x34, Z4, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2624(SB), Z4, Z7
+	VPMADD52LUQ constants<>+2688(SB), Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+2688(SB), Z4, Z8
+	VPMADD52LUQ constants<>+2624(SB), Z6, Z7
+	VPMADD52HUQ constants<>+2624(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2688(SB), Z6, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x01, Z7, Z7
+	VMOVUPS     constants<>+192(SB), Z8
+	VPSUBQ      Z7, Z8, Z8
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2752(SB), Z4, Z7
+	VPMADD52LUQ constants<>+2816(SB), Z4, Z7
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ constants<>+2816(SB), Z4, Z9
+	VPMADD52LUQ constants<>+2752(SB), Z6, Z7
+	VPMADD52HUQ constants<>+2752(SB), Z6, Z9
+	VPMADD52LUQ constants<>+2816(SB), Z6, Z9
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z7, Z7
+	VPSRLQ      $0x02, Z7, Z4
+	VMOVUPS     constants<>+2880(SB), Z6
+	VPSUBQ      Z4, Z6, Z6
+	VPSRLQ      $0x34, Z5, Z4
+	VPSRLQ      $0x34, Z6, Z7
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z5, Z9
+	VPMADD52LUQ Z7, Z5, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z7, Z5, Z10
+	VPMADD52LUQ Z6, Z4, Z9
+	VPMADD52HUQ Z6, Z4, Z10
+	VPMADD52LUQ Z7, Z4, Z10
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VPSRLQ      $0x10, Z9, Z6
+	VPADDQ      Z8, Z6, Z6
+	VPSRLQ      $0x34, Z6, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z5, Z8
+	VPMADD52LUQ Z7, Z5, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z7, Z5, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52HUQ Z6, Z4, Z9
+	VPMADD52LUQ Z7, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x08, Z8, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPCMPQ      $0x05, Z5, Z5, K1
+	VPGATHERQQ  8(DI)(Z1*8), K1, Z5
+	VPSUBQ      Z4, Z2, Z1
+	VPSRLQ      $0x08, Z1, Z1
+	VPADDQ      Z1, Z5, Z1
+	VPMULLQ     constants<>+2944(SB), Z3, Z2
+	VPSRLQ      $0x07, Z1, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPADDQ      constants<>+3072(SB), Z1, Z1
+	VPSRAQ      $0x0e, Z1, Z1
 	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x02, Z2, Z1, K1
+	VPCMPQ      $0x02, Z2, Z0, K1
 	KTESTB      K1, K1
 	JZ          good208
 	MOVQ        BX, AX
 	JMP         stopped
 
 good208:
-	VBROADCASTSD minus+24(FP), Z1
-	VPXORQ       Z1, Z0, Z0
-	VPSUBQ       Z1, Z0, Z0
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z1, Z0
 	VMOVUPS      (CX)(BX*8), Z1
 	VPADDQ       Z1, Z0, Z0
 	VMOVUPS      Z0, (CX)(BX*8)
@@ -6391,118 +6376,117 @@ tail205:
 	KMOVW       DI, K1
 	VMOVUPD.Z   (AX)(BX*8), K1, Z0
 	VPLZCNTQ    Z0, Z1
-	VPSLLVQ     Z1, Z0, Z0
-	VMOVUPS     constants<>+2560(SB), Z2
-	VPSUBQ      Z1, Z2, Z2
-	MOVQ        table+32(FP), SI
-	VPSRLQ      $0x37, Z0, Z1
+	VPSLLVQ     Z1, Z0, Z2
+	VMOVUPS     constants<>+2560(SB), Z3
+	VPSUBQ      Z1, Z3, Z3
+	MOVQ        table+32(FP), AX
+	VPSRLQ      $0x37, Z2, Z1
 	VPANDQ      constants<>+2304(SB), Z1, Z1
-	VPADDQ      Z1, Z1, Z3
-	VPADDQ      Z1, Z3, Z1
-	VPXORQ      Z3, Z3, Z3
-	VPCMPQ      $0x05, Z3, Z3, K2
-	VPGATHERQQ  (SI)(Z1*8), K2, Z3
-	VPSRLQ      $0x34, Z0, Z4
-	VPSRLQ      $0x34, Z3, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ Z3, Z0, Z6
-	VPMADD52LUQ Z5, Z0, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z0, Z7
-	VPMADD52LUQ Z3, Z4, Z6
-	VPMADD52HUQ Z3, Z4, Z7
-	VPMADD52LUQ Z5, Z4, Z7
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z6, Z6
-	VPMULLQ     Z3, Z0, Z0
-	VPSLLQ      $0x0a, Z6, Z3
-	VPSRLQ      $0x36, Z0, Z0
-	VPORQ       Z0, Z3, Z0
-	VPSRLQ      $0x34, Z0, Z3
+	VPADDQ      Z1, Z1, Z4
+	VPADDQ      Z1, Z4, Z1
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z0, Z0, Z4
-	VPMADD52LUQ Z3, Z0, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z3, Z0, Z5
-	VPMADD52LUQ Z0, Z3, Z4
-	VPMADD52HUQ Z0, Z3, Z5
-	VPMADD52LUQ Z3, Z3, Z5
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z5, Z5
-	VPADDQ      Z5, Z4, Z4
-	VPSRLQ      $0x08, Z0, Z3
-	VPSRLQ      $0x34, Z3, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+2624(SB), Z3, Z6
-	VPMADD52LUQ constants<>+2688(SB), Z3, Z6
+	VPCMPQ      $0x05, Z4, Z4, K2
+	VPGATHERQQ  (AX)(Z1*8), K2, Z4
+	VPSRLQ      $0x34, Z2, Z5
+	VPSRLQ      $0x34, Z4, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2688(SB), Z3, Z7
-	VPMADD52LUQ constants<>+2624(SB), Z5, Z6
-	VPMADD52HUQ constants<>+2624(SB), Z5, Z7
-	VPMADD52LUQ constants<>+2688(SB), Z5, Z7
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z7, Z7
-	VPADDQ      Z7, Z6, Z6
-	VPSRLQ      $0x01, Z6, Z6
-	VMOVUPS     constants<>+192(SB), Z7
-	VPSUBQ      Z6, Z7, Z7
-	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+2752(SB), Z3, Z6
-	VPMADD52LUQ constants<>+2816(SB), Z3, Z6
+	VPMADD52HUQ Z4, Z2, Z7
+	VPMADD52LUQ Z6, Z2, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2816(SB), Z3, Z8
-	VPMADD52LUQ constants<>+2752(SB), Z5, Z6
-	VPMADD52HUQ constants<>+2752(SB), Z5, Z8
-	VPMADD52LUQ constants<>+2816(SB), Z5, Z8
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z6, Z6
-	VPSRLQ      $0x02, Z6, Z3
-	VMOVUPS     constants<>+2880(SB), Z5
-	VPSUBQ      Z3, Z5, Z5
-	VPSRLQ      $0x34, Z4, Z3
-	VPSRLQ      $0x34, Z5, Z6
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z4, Z8
-	VPMADD52LUQ Z6, Z4, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z6, Z4, Z9
-	VPMADD52LUQ Z5, Z3, Z8
-	VPMADD52HUQ Z5, Z3, Z9
-	VPMADD52LUQ Z6, Z3, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x10, Z8, Z5
-	VPADDQ      Z7, Z5, Z5
-	VPSRLQ      $0x34, Z5, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z4, Z7
-	VPMADD52LUQ Z6, Z4, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z4, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52HUQ Z5, Z3, Z8
-	VPMADD52LUQ Z6, Z3, Z8
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z4, Z5, Z7
+	VPMADD52HUQ Z4, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x08, Z7, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPCMPQ      $0x05, Z4, Z4, K2
-	VPGATHERQQ  8(SI)(Z1*8), K2, Z4
-	VPSUBQ      Z3, Z0, Z0
-	VPSRLQ      $0x08, Z0, Z0
-	VPADDQ      Z0, Z4, Z0
-	VPMULLQ     constants<>+2944(SB), Z2, Z1
-	VPSRLQ      $0x07, Z0, Z0
-	VPADDQ      Z0, Z1, Z0
-	VPADDQ      constants<>+3072(SB), Z0, Z0
-	VPSRAQ      $0x0e, Z0, Z0
-	VMOVUPD.Z   (AX)(BX*8), K1, Z1
+	VPMULLQ     Z4, Z2, Z2
+	VPSLLQ      $0x0a, Z7, Z4
+	VPSRLQ      $0x36, Z2, Z2
+	VPORQ       Z2, Z4, Z2
+	VPSRLQ      $0x34, Z2, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z2, Z2, Z5
+	VPMADD52LUQ Z4, Z2, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z4, Z2, Z6
+	VPMADD52LUQ Z2, Z4, Z5
+	VPMADD52HUQ Z2, Z4, Z6
+	VPMADD52LUQ Z4, Z4, Z6
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPSRLQ      $0x08, Z2, Z4
+	VPSRLQ      $0x34, Z4, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2624(SB), Z4, Z7
+	VPMADD52LUQ constants<>+2688(SB), Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+2688(SB), Z4, Z8
+	VPMADD52LUQ constants<>+2624(SB), Z6, Z7
+	VPMADD52HUQ constants<>+2624(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2688(SB), Z6, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x01, Z7, Z7
+	VMOVUPS     constants<>+192(SB), Z8
+	VPSUBQ      Z7, Z8, Z8
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2752(SB), Z4, Z7
+	VPMADD52LUQ constants<>+2816(SB), Z4, Z7
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ constants<>+2816(SB), Z4, Z9
+	VPMADD52LUQ constants<>+2752(SB), Z6, Z7
+	VPMADD52HUQ constants<>+2752(SB), Z6, Z9
+	VPMADD52LUQ constants<>+2816(SB), Z6, Z9
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z7, Z7
+	VPSRLQ      $0x02, Z7, Z4
+	VMOVUPS     constants<>+2880(SB), Z6
+	VPSUBQ      Z4, Z6, Z6
+	VPSRLQ      $0x34, Z5, Z4
+	VPSRLQ      $0x34, Z6, Z7
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z5, Z9
+	VPMADD52LUQ Z7, Z5, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z7, Z5, Z10
+	VPMADD52LUQ Z6, Z4, Z9
+	VPMADD52HUQ Z6, Z4, Z10
+	VPMADD52LUQ Z7, Z4, Z10
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VPSRLQ      $0x10, Z9, Z6
+	VPADDQ      Z8, Z6, Z6
+	VPSRLQ      $0x34, Z6, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z5, Z8
+	VPMADD52LUQ Z7, Z5, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z7, Z5, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52HUQ Z6, Z4, Z9
+	VPMADD52LUQ Z7, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x08, Z8, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPCMPQ      $0x05, Z5, Z5, K2
+	VPGATHERQQ  8(AX)(Z1*8), K2, Z5
+	VPSUBQ      Z4, Z2, Z1
+	VPSRLQ      $0x08, Z1, Z1
+	VPADDQ      Z1, Z5, Z1
+	VPMULLQ     constants<>+2944(SB), Z3, Z2
+	VPSRLQ      $0x07, Z1, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPADDQ      constants<>+3072(SB), Z1, Z1
+	VPSRAQ      $0x0e, Z1, Z1
 	VPXORQ      Z2, Z2, Z2
-	VPCMPQ      $0x02, Z2, Z1, K2
+	VPCMPQ      $0x02, Z2, Z0, K2
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
 	JZ          good209
@@ -6510,9 +6494,9 @@ tail205:
 	JMP         stopped
 
 good209:
-	VBROADCASTSD minus+24(FP), Z1
-	VPXORQ       Z1, Z0, Z0
-	VPSUBQ       Z1, Z0, Z0
+	VBROADCASTSD minus+24(FP), Z0
+	VPXORQ       Z0, Z1, Z1
+	VPSUBQ       Z0, Z1, Z0
 	VMOVUPD.Z    (CX)(BX*8), K1, Z1
 	VPADDQ       Z1, Z0, Z0
 	VMOVUPD      Z0, K1, (CX)(BX*8)
@@ -6539,549 +6523,547 @@ TEXT ·addTanAVX512<>(SB), NOSPLIT, $0-40
 many210:
 	VMOVUPS     (AX)(BX*8), Z0
 	VMOVUPS     64(AX)(BX*8), Z1
-	VPABSQ      Z0, Z0
-	VPABSQ      Z1, Z1
-	VPSRLQ      $0x34, Z0, Z2
-	VPSRLQ      $0x34, Z1, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPXORQ      Z5, Z5, Z5
+	VPABSQ      Z0, Z2
+	VPABSQ      Z1, Z3
+	VPSRLQ      $0x34, Z2, Z4
+	VPSRLQ      $0x34, Z3, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+3136(SB), Z0, Z4
-	VPMADD52HUQ constants<>+3200(SB), Z0, Z6
-	VPMADD52HUQ constants<>+3264(SB), Z0, Z8
-	VPMADD52LUQ constants<>+3200(SB), Z0, Z4
-	VPMADD52LUQ constants<>+3264(SB), Z0, Z6
-	VPMADD52HUQ constants<>+3200(SB), Z2, Z8
-	VPMADD52LUQ constants<>+3136(SB), Z2, Z4
-	VPMADD52HUQ constants<>+3136(SB), Z2, Z6
-	VPMADD52LUQ constants<>+3264(SB), Z2, Z8
-	VPMADD52LUQ constants<>+3200(SB), Z2, Z6
-	VPMADD52HUQ constants<>+3136(SB), Z1, Z5
-	VPMADD52HUQ constants<>+3200(SB), Z1, Z7
-	VPMADD52HUQ constants<>+3264(SB), Z1, Z9
-	VPMADD52LUQ constants<>+3200(SB), Z1, Z5
-	VPMADD52LUQ constants<>+3264(SB), Z1, Z7
-	VPMADD52HUQ constants<>+3200(SB), Z3, Z9
-	VPMADD52LUQ constants<>+3136(SB), Z3, Z5
-	VPMADD52HUQ constants<>+3136(SB), Z3, Z7
-	VPMADD52LUQ constants<>+3264(SB), Z3, Z9
-	VPMADD52LUQ constants<>+3200(SB), Z3, Z7
-	VPSLLQ      $0x31, Z8, Z0
-	VPSLLQ      $0x31, Z9, Z1
-	VPSRLQ      $0x34, Z4, Z2
-	VPSRLQ      $0x34, Z5, Z3
-	VPADDQ      Z2, Z6, Z2
-	VPADDQ      Z3, Z7, Z3
-	VPSRLQ      $0x03, Z2, Z2
-	VPSRLQ      $0x03, Z3, Z3
-	VPADDQ      Z2, Z0, Z0
-	VPADDQ      Z3, Z1, Z1
-	VPADDQ      constants<>+3328(SB), Z0, Z2
-	VPADDQ      constants<>+3328(SB), Z1, Z3
-	VPSRLQ      $0x3e, Z2, Z2
-	VPSRLQ      $0x3e, Z3, Z3
-	VPSLLQ      $0x3e, Z2, Z4
-	VPSLLQ      $0x3e, Z3, Z5
-	VPSUBQ      Z4, Z0, Z0
-	VPSUBQ      Z5, Z1, Z1
-	VPABSQ      Z0, Z4
-	VPABSQ      Z1, Z5
-	VPSLLQ      $0x02, Z4, Z4
-	VPSLLQ      $0x02, Z5, Z5
-	VPSRLQ      $0x34, Z4, Z6
-	VPSRLQ      $0x34, Z5, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+3392(SB), Z4, Z8
-	VPMADD52HUQ constants<>+3392(SB), Z5, Z9
-	VPMADD52LUQ constants<>+3456(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3456(SB), Z5, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ constants<>+3456(SB), Z4, Z10
-	VPMADD52HUQ constants<>+3456(SB), Z5, Z11
-	VPMADD52LUQ constants<>+3392(SB), Z6, Z8
-	VPMADD52LUQ constants<>+3392(SB), Z7, Z9
+	VPMADD52HUQ constants<>+3136(SB), Z2, Z6
+	VPMADD52HUQ constants<>+3200(SB), Z2, Z8
+	VPMADD52HUQ constants<>+3264(SB), Z2, Z10
+	VPMADD52LUQ constants<>+3200(SB), Z2, Z6
+	VPMADD52LUQ constants<>+3264(SB), Z2, Z8
+	VPMADD52HUQ constants<>+3200(SB), Z4, Z10
+	VPMADD52LUQ constants<>+3136(SB), Z4, Z6
+	VPMADD52HUQ constants<>+3136(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3264(SB), Z4, Z10
+	VPMADD52LUQ constants<>+3200(SB), Z4, Z8
+	VPMADD52HUQ constants<>+3136(SB), Z3, Z7
+	VPMADD52HUQ constants<>+3200(SB), Z3, Z9
+	VPMADD52HUQ constants<>+3264(SB), Z3, Z11
+	VPMADD52LUQ constants<>+3200(SB), Z3, Z7
+	VPMADD52LUQ constants<>+3264(SB), Z3, Z9
+	VPMADD52HUQ constants<>+3200(SB), Z5, Z11
+	VPMADD52LUQ constants<>+3136(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3136(SB), Z5, Z9
+	VPMADD52LUQ constants<>+3264(SB), Z5, Z11
+	VPMADD52LUQ constants<>+3200(SB), Z5, Z9
+	VPSLLQ      $0x31, Z10, Z2
+	VPSLLQ      $0x31, Z11, Z3
+	VPSRLQ      $0x34, Z6, Z4
+	VPSRLQ      $0x34, Z7, Z5
+	VPADDQ      Z4, Z8, Z4
+	VPADDQ      Z5, Z9, Z5
+	VPSRLQ      $0x03, Z4, Z4
+	VPSRLQ      $0x03, Z5, Z5
+	VPADDQ      Z4, Z2, Z2
+	VPADDQ      Z5, Z3, Z3
+	VPADDQ      constants<>+3328(SB), Z2, Z4
+	VPADDQ      constants<>+3328(SB), Z3, Z5
+	VPSRLQ      $0x3e, Z4, Z4
+	VPSRLQ      $0x3e, Z5, Z5
+	VPSLLQ      $0x3e, Z4, Z6
+	VPSLLQ      $0x3e, Z5, Z7
+	VPSUBQ      Z6, Z2, Z2
+	VPSUBQ      Z7, Z3, Z3
+	VPABSQ      Z2, Z6
+	VPABSQ      Z3, Z7
+	VPSLLQ      $0x02, Z6, Z6
+	VPSLLQ      $0x02, Z7, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPSRLQ      $0x34, Z7, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
 	VPMADD52HUQ constants<>+3392(SB), Z6, Z10
 	VPMADD52HUQ constants<>+3392(SB), Z7, Z11
 	VPMADD52LUQ constants<>+3456(SB), Z6, Z10
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
 	VPMADD52LUQ constants<>+3456(SB), Z7, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ constants<>+3456(SB), Z6, Z12
+	VPMADD52HUQ constants<>+3456(SB), Z7, Z13
+	VPMADD52LUQ constants<>+3392(SB), Z8, Z10
+	VPMADD52LUQ constants<>+3392(SB), Z9, Z11
+	VPMADD52HUQ constants<>+3392(SB), Z8, Z12
+	VPMADD52HUQ constants<>+3392(SB), Z9, Z13
+	VPMADD52LUQ constants<>+3456(SB), Z8, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPMADD52LUQ constants<>+3456(SB), Z9, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VPSRLQ      $0x34, Z10, Z6
+	VPSRLQ      $0x34, Z11, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z10, Z10, Z8
+	VPMADD52HUQ Z11, Z11, Z9
+	VPMADD52LUQ Z6, Z10, Z8
+	VPMADD52LUQ Z7, Z11, Z9
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z6, Z10, Z12
+	VPMADD52HUQ Z7, Z11, Z13
+	VPMADD52LUQ Z10, Z6, Z8
+	VPMADD52LUQ Z11, Z7, Z9
+	VPMADD52HUQ Z10, Z6, Z12
+	VPMADD52HUQ Z11, Z7, Z13
+	VPMADD52LUQ Z6, Z6, Z12
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z8, Z8
+	VPMADD52LUQ Z7, Z7, Z13
 	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPSRLQ      $0x34, Z8, Z4
-	VPSRLQ      $0x34, Z9, Z5
-	VPXORQ      Z6, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z8, Z8, Z6
-	VPMADD52HUQ Z9, Z9, Z7
-	VPMADD52LUQ Z4, Z8, Z6
-	VPMADD52LUQ Z5, Z9, Z7
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z4, Z8, Z10
-	VPMADD52HUQ Z5, Z9, Z11
-	VPMADD52LUQ Z8, Z4, Z6
-	VPMADD52LUQ Z9, Z5, Z7
-	VPMADD52HUQ Z8, Z4, Z10
-	VPMADD52HUQ Z9, Z5, Z11
-	VPMADD52LUQ Z4, Z4, Z10
-	VPSRLQ      $0x0c, Z6, Z6
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z6, Z6
-	VPMADD52LUQ Z5, Z5, Z11
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z7, Z7
-	VPSLLQ      $0x02, Z6, Z4
-	VPSLLQ      $0x02, Z7, Z5
-	VPSRLQ      $0x34, Z4, Z6
-	VPSRLQ      $0x34, Z5, Z7
-	VPXORQ      Z10, Z10, Z10
-	VPXORQ      Z11, Z11, Z11
-	VMOVUPS     constants<>+3520(SB), Z12
-	VMOVUPS     constants<>+3520(SB), Z13
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z9, Z9
+	VPSLLQ      $0x02, Z8, Z6
+	VPSLLQ      $0x02, Z9, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPSRLQ      $0x34, Z7, Z9
+	VPXORQ      Z12, Z12, Z12
+	VPXORQ      Z13, Z13, Z13
+	VMOVUPS     constants<>+3520(SB), Z14
+	VMOVUPS     constants<>+3520(SB), Z15
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ Z10, Z4, Z14
-	VPMADD52HUQ Z11, Z5, Z15
-	VPMADD52HUQ Z12, Z4, Z16
-	VPMADD52HUQ Z13, Z5, Z17
-	VPMADD52LUQ Z10, Z6, Z14
-	VPMADD52LUQ Z11, Z7, Z15
-	VPMADD52LUQ Z12, Z6, Z16
-	VPMADD52LUQ Z13, Z7, Z17
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSRLQ      $0x0c, Z15, Z15
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSRLQ      $0x0c, Z17, Z17
-	VMOVUPS     constants<>+3584(SB), Z10
-	VMOVUPS     constants<>+3584(SB), Z11
-	VMOVUPS     constants<>+3648(SB), Z12
-	VMOVUPS     constants<>+3648(SB), Z13
-	VPSUBQ      Z14, Z10, Z10
-	VPSUBQ      Z15, Z11, Z11
-	VPSUBQ      Z16, Z12, Z12
-	VPSUBQ      Z17, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ Z10, Z4, Z14
-	VPMADD52HUQ Z11, Z5, Z15
-	VPMADD52HUQ Z12, Z4, Z16
-	VPMADD52HUQ Z13, Z5, Z17
-	VPMADD52LUQ Z10, Z6, Z14
-	VPMADD52LUQ Z11, Z7, Z15
-	VPMADD52LUQ Z12, Z6, Z16
-	VPMADD52LUQ Z13, Z7, Z17
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSRLQ      $0x0c, Z15, Z15
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSRLQ      $0x0c, Z17, Z17
-	VMOVUPS     constants<>+3712(SB), Z10
-	VMOVUPS     constants<>+3712(SB), Z11
-	VMOVUPS     constants<>+3776(SB), Z12
-	VMOVUPS     constants<>+3776(SB), Z13
-	VPSUBQ      Z14, Z10, Z10
-	VPSUBQ      Z15, Z11, Z11
-	VPSUBQ      Z16, Z12, Z12
-	VPSUBQ      Z17, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ Z10, Z4, Z14
-	VPMADD52HUQ Z11, Z5, Z15
-	VPMADD52HUQ Z12, Z4, Z16
-	VPMADD52HUQ Z13, Z5, Z17
-	VPMADD52LUQ Z10, Z6, Z14
-	VPMADD52LUQ Z11, Z7, Z15
-	VPMADD52LUQ Z12, Z6, Z16
-	VPMADD52LUQ Z13, Z7, Z17
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSRLQ      $0x0c, Z15, Z15
-	VPSRLQ      $0x0c, Z16, Z16
-	VPSRLQ      $0x0c, Z17, Z17
-	VMOVUPS     constants<>+3840(SB), Z10
-	VMOVUPS     constants<>+3840(SB), Z11
-	VMOVUPS     constants<>+3904(SB), Z12
-	VMOVUPS     constants<>+3904(SB), Z13
-	VPSUBQ      Z14, Z10, Z10
-	VPSUBQ      Z15, Z11, Z11
-	VPSUBQ      Z16, Z12, Z12
-	VPSUBQ      Z17, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPXORQ      Z16, Z16, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ Z10, Z4, Z14
-	VPMADD52HUQ Z11, Z5, Z15
-	VPMADD52HUQ Z12, Z4, Z16
-	VPMADD52HUQ Z13, Z5, Z17
-	VPMADD52LUQ Z10, Z6, Z14
-	VPMADD52LUQ Z11, Z7, Z15
-	VPMADD52LUQ Z12, Z6, Z16
-	VPMADD52LUQ Z13, Z7, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
+	VPMADD52HUQ Z12, Z6, Z16
+	VPMADD52HUQ Z13, Z7, Z17
+	VPMADD52HUQ Z14, Z6, Z18
+	VPMADD52HUQ Z15, Z7, Z19
+	VPMADD52LUQ Z12, Z8, Z16
+	VPMADD52LUQ Z13, Z9, Z17
+	VPMADD52LUQ Z14, Z8, Z18
+	VPMADD52LUQ Z15, Z9, Z19
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSRLQ      $0x0c, Z19, Z19
+	VMOVUPS     constants<>+3584(SB), Z12
+	VMOVUPS     constants<>+3584(SB), Z13
+	VMOVUPS     constants<>+3648(SB), Z14
+	VMOVUPS     constants<>+3648(SB), Z15
+	VPSUBQ      Z16, Z12, Z12
+	VPSUBQ      Z17, Z13, Z13
+	VPSUBQ      Z18, Z14, Z14
+	VPSUBQ      Z19, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPMADD52HUQ Z12, Z6, Z16
+	VPMADD52HUQ Z13, Z7, Z17
+	VPMADD52HUQ Z14, Z6, Z18
+	VPMADD52HUQ Z15, Z7, Z19
+	VPMADD52LUQ Z12, Z8, Z16
+	VPMADD52LUQ Z13, Z9, Z17
+	VPMADD52LUQ Z14, Z8, Z18
+	VPMADD52LUQ Z15, Z9, Z19
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSRLQ      $0x0c, Z19, Z19
+	VMOVUPS     constants<>+3712(SB), Z12
+	VMOVUPS     constants<>+3712(SB), Z13
+	VMOVUPS     constants<>+3776(SB), Z14
+	VMOVUPS     constants<>+3776(SB), Z15
+	VPSUBQ      Z16, Z12, Z12
+	VPSUBQ      Z17, Z13, Z13
+	VPSUBQ      Z18, Z14, Z14
+	VPSUBQ      Z19, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPMADD52HUQ Z12, Z6, Z16
+	VPMADD52HUQ Z13, Z7, Z17
+	VPMADD52HUQ Z14, Z6, Z18
+	VPMADD52HUQ Z15, Z7, Z19
+	VPMADD52LUQ Z12, Z8, Z16
+	VPMADD52LUQ Z13, Z9, Z17
+	VPMADD52LUQ Z14, Z8, Z18
+	VPMADD52LUQ Z15, Z9, Z19
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSRLQ      $0x0c, Z19, Z19
+	VMOVUPS     constants<>+3840(SB), Z12
+	VMOVUPS     constants<>+3840(SB), Z13
+	VMOVUPS     constants<>+3904(SB), Z14
+	VMOVUPS     constants<>+3904(SB), Z15
+	VPSUBQ      Z16, Z12, Z12
+	VPSUBQ      Z17, Z13, Z13
+	VPSUBQ      Z18, Z14, Z14
+	VPSUBQ      Z19, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPMADD52HUQ Z12, Z6, Z16
+	VPMADD52HUQ Z13, Z7, Z17
+	VPMADD52HUQ Z14, Z6, Z18
+	VPMADD52HUQ Z15, Z7, Z19
+	VPMADD52LUQ Z12, Z8, Z16
+	VPMADD52LUQ Z13, Z9, Z17
+	VPMADD52LUQ Z14, Z8, Z18
+	VPMADD52LUQ Z15, Z9, Z19
 	VPXORQ      Z20, Z20, Z20
 	VPXORQ      Z21, Z21, Z21
-	VPMADD52HUQ Z10, Z6, Z18
-	VPMADD52HUQ Z11, Z7, Z19
-	VPMADD52HUQ Z12, Z6, Z20
-	VPMADD52HUQ Z13, Z7, Z21
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSLLQ      $0x28, Z18, Z18
-	VPADDQ      Z18, Z14, Z14
-	VPSRLQ      $0x0c, Z15, Z15
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z15, Z15
+	VPXORQ      Z22, Z22, Z22
+	VPXORQ      Z23, Z23, Z23
+	VPMADD52HUQ Z12, Z8, Z20
+	VPMADD52HUQ Z13, Z9, Z21
+	VPMADD52HUQ Z14, Z8, Z22
+	VPMADD52HUQ Z15, Z9, Z23
 	VPSRLQ      $0x0c, Z16, Z16
 	VPSLLQ      $0x28, Z20, Z20
 	VPADDQ      Z20, Z16, Z16
 	VPSRLQ      $0x0c, Z17, Z17
 	VPSLLQ      $0x28, Z21, Z21
 	VPADDQ      Z21, Z17, Z17
-	VMOVUPS     constants<>+3968(SB), Z10
-	VMOVUPS     constants<>+3968(SB), Z11
-	VMOVUPS     constants<>+4032(SB), Z12
-	VMOVUPS     constants<>+4032(SB), Z13
-	VPSUBQ      Z14, Z10, Z10
-	VPSUBQ      Z15, Z11, Z11
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z22, Z22
+	VPADDQ      Z22, Z18, Z18
+	VPSRLQ      $0x0c, Z19, Z19
+	VPSLLQ      $0x28, Z23, Z23
+	VPADDQ      Z23, Z19, Z19
+	VMOVUPS     constants<>+3968(SB), Z12
+	VMOVUPS     constants<>+3968(SB), Z13
+	VMOVUPS     constants<>+4032(SB), Z14
+	VMOVUPS     constants<>+4032(SB), Z15
 	VPSUBQ      Z16, Z12, Z12
 	VPSUBQ      Z17, Z13, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
+	VPSUBQ      Z18, Z14, Z14
+	VPSUBQ      Z19, Z15, Z15
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ Z10, Z4, Z14
-	VPMADD52HUQ Z11, Z5, Z15
-	VPMADD52HUQ Z12, Z4, Z16
-	VPMADD52HUQ Z13, Z5, Z17
-	VPMADD52LUQ Z10, Z6, Z14
-	VPMADD52LUQ Z11, Z7, Z15
-	VPMADD52LUQ Z12, Z6, Z16
-	VPMADD52LUQ Z13, Z7, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPXORQ      Z19, Z19, Z19
+	VPMADD52HUQ Z12, Z6, Z16
+	VPMADD52HUQ Z13, Z7, Z17
+	VPMADD52HUQ Z14, Z6, Z18
+	VPMADD52HUQ Z15, Z7, Z19
+	VPMADD52LUQ Z12, Z8, Z16
+	VPMADD52LUQ Z13, Z9, Z17
+	VPMADD52LUQ Z14, Z8, Z18
+	VPMADD52LUQ Z15, Z9, Z19
 	VPXORQ      Z20, Z20, Z20
 	VPXORQ      Z21, Z21, Z21
-	VPMADD52HUQ Z10, Z6, Z18
-	VPMADD52HUQ Z11, Z7, Z19
-	VPMADD52HUQ Z12, Z6, Z20
-	VPMADD52HUQ Z13, Z7, Z21
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSLLQ      $0x28, Z18, Z18
-	VPADDQ      Z18, Z14, Z14
-	VPSRLQ      $0x0c, Z15, Z15
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z15, Z15
+	VPXORQ      Z22, Z22, Z22
+	VPXORQ      Z23, Z23, Z23
+	VPMADD52HUQ Z12, Z8, Z20
+	VPMADD52HUQ Z13, Z9, Z21
+	VPMADD52HUQ Z14, Z8, Z22
+	VPMADD52HUQ Z15, Z9, Z23
 	VPSRLQ      $0x0c, Z16, Z16
 	VPSLLQ      $0x28, Z20, Z20
 	VPADDQ      Z20, Z16, Z16
 	VPSRLQ      $0x0c, Z17, Z17
 	VPSLLQ      $0x28, Z21, Z21
 	VPADDQ      Z21, Z17, Z17
-	VMOVUPS     constants<>+4096(SB), Z10
-	VMOVUPS     constants<>+4096(SB), Z11
-	VMOVUPS     constants<>+4160(SB), Z12
-	VMOVUPS     constants<>+4160(SB), Z13
-	VPSUBQ      Z14, Z10, Z10
-	VPSUBQ      Z15, Z11, Z11
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z22, Z22
+	VPADDQ      Z22, Z18, Z18
+	VPSRLQ      $0x0c, Z19, Z19
+	VPSLLQ      $0x28, Z23, Z23
+	VPADDQ      Z23, Z19, Z19
+	VMOVUPS     constants<>+4096(SB), Z12
+	VMOVUPS     constants<>+4096(SB), Z13
+	VMOVUPS     constants<>+4160(SB), Z14
+	VMOVUPS     constants<>+4160(SB), Z15
 	VPSUBQ      Z16, Z12, Z12
 	VPSUBQ      Z17, Z13, Z13
-	VPSRLQ      $0x34, Z10, Z14
-	VPSRLQ      $0x34, Z11, Z15
+	VPSUBQ      Z18, Z14, Z14
+	VPSUBQ      Z19, Z15, Z15
 	VPSRLQ      $0x34, Z12, Z16
 	VPSRLQ      $0x34, Z13, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
+	VPSRLQ      $0x34, Z14, Z18
+	VPSRLQ      $0x34, Z15, Z19
 	VPXORQ      Z20, Z20, Z20
 	VPXORQ      Z21, Z21, Z21
-	VPMADD52HUQ Z10, Z4, Z18
-	VPMADD52HUQ Z11, Z5, Z19
-	VPMADD52HUQ Z12, Z4, Z20
-	VPMADD52HUQ Z13, Z5, Z21
-	VPMADD52LUQ Z14, Z4, Z18
-	VPMADD52LUQ Z15, Z5, Z19
-	VPMADD52LUQ Z16, Z4, Z20
-	VPMADD52LUQ Z17, Z5, Z21
 	VPXORQ      Z22, Z22, Z22
 	VPXORQ      Z23, Z23, Z23
+	VPMADD52HUQ Z12, Z6, Z20
+	VPMADD52HUQ Z13, Z7, Z21
+	VPMADD52HUQ Z14, Z6, Z22
+	VPMADD52HUQ Z15, Z7, Z23
+	VPMADD52LUQ Z16, Z6, Z20
+	VPMADD52LUQ Z17, Z7, Z21
+	VPMADD52LUQ Z18, Z6, Z22
+	VPMADD52LUQ Z19, Z7, Z23
 	VPXORQ      Z24, Z24, Z24
 	VPXORQ      Z25, Z25, Z25
-	VPMADD52HUQ Z14, Z4, Z22
-	VPMADD52HUQ Z15, Z5, Z23
-	VPMADD52HUQ Z16, Z4, Z24
-	VPMADD52HUQ Z17, Z5, Z25
-	VPMADD52LUQ Z10, Z6, Z18
-	VPMADD52LUQ Z11, Z7, Z19
-	VPMADD52LUQ Z12, Z6, Z20
-	VPMADD52LUQ Z13, Z7, Z21
-	VPMADD52HUQ Z10, Z6, Z22
-	VPMADD52HUQ Z11, Z7, Z23
-	VPMADD52HUQ Z12, Z6, Z24
-	VPMADD52HUQ Z13, Z7, Z25
-	VPMADD52LUQ Z14, Z6, Z22
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z22, Z22
-	VPADDQ      Z22, Z18, Z18
-	VPMADD52LUQ Z15, Z7, Z23
-	VPSRLQ      $0x0c, Z19, Z19
-	VPSLLQ      $0x28, Z23, Z23
-	VPADDQ      Z23, Z19, Z19
-	VPMADD52LUQ Z16, Z6, Z24
+	VPXORQ      Z26, Z26, Z26
+	VPXORQ      Z27, Z27, Z27
+	VPMADD52HUQ Z16, Z6, Z24
+	VPMADD52HUQ Z17, Z7, Z25
+	VPMADD52HUQ Z18, Z6, Z26
+	VPMADD52HUQ Z19, Z7, Z27
+	VPMADD52LUQ Z12, Z8, Z20
+	VPMADD52LUQ Z13, Z9, Z21
+	VPMADD52LUQ Z14, Z8, Z22
+	VPMADD52LUQ Z15, Z9, Z23
+	VPMADD52HUQ Z12, Z8, Z24
+	VPMADD52HUQ Z13, Z9, Z25
+	VPMADD52HUQ Z14, Z8, Z26
+	VPMADD52HUQ Z15, Z9, Z27
+	VPMADD52LUQ Z16, Z8, Z24
 	VPSRLQ      $0x0c, Z20, Z20
 	VPSLLQ      $0x28, Z24, Z24
 	VPADDQ      Z24, Z20, Z20
-	VPMADD52LUQ Z17, Z7, Z25
+	VPMADD52LUQ Z17, Z9, Z25
 	VPSRLQ      $0x0c, Z21, Z21
 	VPSLLQ      $0x28, Z25, Z25
 	VPADDQ      Z25, Z21, Z21
-	VMOVUPS     constants<>+4224(SB), Z10
-	VMOVUPS     constants<>+4224(SB), Z11
-	VMOVUPS     constants<>+4288(SB), Z12
-	VMOVUPS     constants<>+4288(SB), Z13
-	VPSUBQ      Z18, Z10, Z10
-	VPSUBQ      Z19, Z11, Z11
+	VPMADD52LUQ Z18, Z8, Z26
+	VPSRLQ      $0x0c, Z22, Z22
+	VPSLLQ      $0x28, Z26, Z26
+	VPADDQ      Z26, Z22, Z22
+	VPMADD52LUQ Z19, Z9, Z27
+	VPSRLQ      $0x0c, Z23, Z23
+	VPSLLQ      $0x28, Z27, Z27
+	VPADDQ      Z27, Z23, Z23
+	VMOVUPS     constants<>+4224(SB), Z12
+	VMOVUPS     constants<>+4224(SB), Z13
+	VMOVUPS     constants<>+4288(SB), Z14
+	VMOVUPS     constants<>+4288(SB), Z15
 	VPSUBQ      Z20, Z12, Z12
 	VPSUBQ      Z21, Z13, Z13
-	VPSRLQ      $0x34, Z10, Z14
-	VPSRLQ      $0x34, Z11, Z15
+	VPSUBQ      Z22, Z14, Z14
+	VPSUBQ      Z23, Z15, Z15
 	VPSRLQ      $0x34, Z12, Z16
 	VPSRLQ      $0x34, Z13, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
+	VPSRLQ      $0x34, Z14, Z18
+	VPSRLQ      $0x34, Z15, Z19
 	VPXORQ      Z20, Z20, Z20
 	VPXORQ      Z21, Z21, Z21
-	VPMADD52HUQ Z10, Z4, Z18
-	VPMADD52HUQ Z11, Z5, Z19
-	VPMADD52HUQ Z12, Z4, Z20
-	VPMADD52HUQ Z13, Z5, Z21
-	VPMADD52LUQ Z14, Z4, Z18
-	VPMADD52LUQ Z15, Z5, Z19
-	VPMADD52LUQ Z16, Z4, Z20
-	VPMADD52LUQ Z17, Z5, Z21
 	VPXORQ      Z22, Z22, Z22
 	VPXORQ      Z23, Z23, Z23
+	VPMADD52HUQ Z12, Z6, Z20
+	VPMADD52HUQ Z13, Z7, Z21
+	VPMADD52HUQ Z14, Z6, Z22
+	VPMADD52HUQ Z15, Z7, Z23
+	VPMADD52LUQ Z16, Z6, Z20
+	VPMADD52LUQ Z17, Z7, Z21
+	VPMADD52LUQ Z18, Z6, Z22
+	VPMADD52LUQ Z19, Z7, Z23
 	VPXORQ      Z24, Z24, Z24
 	VPXORQ      Z25, Z25, Z25
-	VPMADD52HUQ Z14, Z4, Z22
-	VPMADD52HUQ Z15, Z5, Z23
-	VPMADD52HUQ Z16, Z4, Z24
-	VPMADD52HUQ Z17, Z5, Z25
-	VPMADD52LUQ Z10, Z6, Z18
-	VPMADD52LUQ Z11, Z7, Z19
-	VPMADD52LUQ Z12, Z6, Z20
-	VPMADD52LUQ Z13, Z7, Z21
-	VPMADD52HUQ Z10, Z6, Z22
-	VPMADD52HUQ Z11, Z7, Z23
-	VPMADD52HUQ Z12, Z6, Z24
-	VPMADD52HUQ Z13, Z7, Z25
-	VPMADD52LUQ Z14, Z6, Z22
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z22, Z22
-	VPADDQ      Z22, Z18, Z18
-	VPMADD52LUQ Z15, Z7, Z23
-	VPSRLQ      $0x0c, Z19, Z19
-	VPSLLQ      $0x28, Z23, Z23
-	VPADDQ      Z23, Z19, Z19
-	VPMADD52LUQ Z16, Z6, Z24
+	VPXORQ      Z26, Z26, Z26
+	VPXORQ      Z27, Z27, Z27
+	VPMADD52HUQ Z16, Z6, Z24
+	VPMADD52HUQ Z17, Z7, Z25
+	VPMADD52HUQ Z18, Z6, Z26
+	VPMADD52HUQ Z19, Z7, Z27
+	VPMADD52LUQ Z12, Z8, Z20
+	VPMADD52LUQ Z13, Z9, Z21
+	VPMADD52LUQ Z14, Z8, Z22
+	VPMADD52LUQ Z15, Z9, Z23
+	VPMADD52HUQ Z12, Z8, Z24
+	VPMADD52HUQ Z13, Z9, Z25
+	VPMADD52HUQ Z14, Z8, Z26
+	VPMADD52HUQ Z15, Z9, Z27
+	VPMADD52LUQ Z16, Z8, Z24
 	VPSRLQ      $0x0c, Z20, Z20
 	VPSLLQ      $0x28, Z24, Z24
 	VPADDQ      Z24, Z20, Z20
-	VPMADD52LUQ Z17, Z7, Z25
+	VPMADD52LUQ Z17, Z9, Z25
 	VPSRLQ      $0x0c, Z21, Z21
 	VPSLLQ      $0x28, Z25, Z25
 	VPADDQ      Z25, Z21, Z21
-	VMOVUPS     constants<>+4352(SB), Z10
-	VMOVUPS     constants<>+4352(SB), Z11
-	VMOVUPS     constants<>+192(SB), Z12
-	VMOVUPS     constants<>+192(SB), Z13
-	VPSUBQ      Z18, Z10, Z10
-	VPSUBQ      Z19, Z11, Z11
+	VPMADD52LUQ Z18, Z8, Z26
+	VPSRLQ      $0x0c, Z22, Z22
+	VPSLLQ      $0x28, Z26, Z26
+	VPADDQ      Z26, Z22, Z22
+	VPMADD52LUQ Z19, Z9, Z27
+	VPSRLQ      $0x0c, Z23, Z23
+	VPSLLQ      $0x28, Z27, Z27
+	VPADDQ      Z27, Z23, Z23
+	VMOVUPS     constants<>+4352(SB), Z12
+	VMOVUPS     constants<>+4352(SB), Z13
+	VMOVUPS     constants<>+192(SB), Z14
+	VMOVUPS     constants<>+192(SB), Z15
 	VPSUBQ      Z20, Z12, Z12
 	VPSUBQ      Z21, Z13, Z13
-	VPSRLQ      $0x34, Z10, Z14
-	VPSRLQ      $0x34, Z11, Z15
+	VPSUBQ      Z22, Z14, Z14
+	VPSUBQ      Z23, Z15, Z15
 	VPSRLQ      $0x34, Z12, Z16
 	VPSRLQ      $0x34, Z13, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPXORQ      Z19, Z19, Z19
+	VPSRLQ      $0x34, Z14, Z18
+	VPSRLQ      $0x34, Z15, Z19
 	VPXORQ      Z20, Z20, Z20
 	VPXORQ      Z21, Z21, Z21
-	VPMADD52HUQ Z10, Z4, Z18
-	VPMADD52HUQ Z11, Z5, Z19
-	VPMADD52HUQ Z12, Z4, Z20
-	VPMADD52HUQ Z13, Z5, Z21
-	VPMADD52LUQ Z14, Z4, Z18
-	VPMADD52LUQ Z15, Z5, Z19
-	VPMADD52LUQ Z16, Z4, Z20
-	VPMADD52LUQ Z17, Z5, Z21
 	VPXORQ      Z22, Z22, Z22
 	VPXORQ      Z23, Z23, Z23
+	VPMADD52HUQ Z12, Z6, Z20
+	VPMADD52HUQ Z13, Z7, Z21
+	VPMADD52HUQ Z14, Z6, Z22
+	VPMADD52HUQ Z15, Z7, Z23
+	VPMADD52LUQ Z16, Z6, Z20
+	VPMADD52LUQ Z17, Z7, Z21
+	VPMADD52LUQ Z18, Z6, Z22
+	VPMADD52LUQ Z19, Z7, Z23
 	VPXORQ      Z24, Z24, Z24
 	VPXORQ      Z25, Z25, Z25
-	VPMADD52HUQ Z14, Z4, Z22
-	VPMADD52HUQ Z15, Z5, Z23
-	VPMADD52HUQ Z16, Z4, Z24
-	VPMADD52HUQ Z17, Z5, Z25
-	VPMADD52LUQ Z10, Z6, Z18
-	VPMADD52LUQ Z11, Z7, Z19
-	VPMADD52LUQ Z12, Z6, Z20
-	VPMADD52LUQ Z13, Z7, Z21
-	VPMADD52HUQ Z10, Z6, Z22
-	VPMADD52HUQ Z11, Z7, Z23
-	VPMADD52HUQ Z12, Z6, Z24
-	VPMADD52HUQ Z13, Z7, Z25
-	VPMADD52LUQ Z14, Z6, Z22
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z22, Z22
-	VPADDQ      Z22, Z18, Z18
-	VPMADD52LUQ Z15, Z7, Z23
-	VPSRLQ      $0x0c, Z19, Z19
-	VPSLLQ      $0x28, Z23, Z23
-	VPADDQ      Z23, Z19, Z19
-	VPMADD52LUQ Z16, Z6, Z24
+	VPXORQ      Z26, Z26, Z26
+	VPXORQ      Z27, Z27, Z27
+	VPMADD52HUQ Z16, Z6, Z24
+	VPMADD52HUQ Z17, Z7, Z25
+	VPMADD52HUQ Z18, Z6, Z26
+	VPMADD52HUQ Z19, Z7, Z27
+	VPMADD52LUQ Z12, Z8, Z20
+	VPMADD52LUQ Z13, Z9, Z21
+	VPMADD52LUQ Z14, Z8, Z22
+	VPMADD52LUQ Z15, Z9, Z23
+	VPMADD52HUQ Z12, Z8, Z24
+	VPMADD52HUQ Z13, Z9, Z25
+	VPMADD52HUQ Z14, Z8, Z26
+	VPMADD52HUQ Z15, Z9, Z27
+	VPMADD52LUQ Z16, Z8, Z24
 	VPSRLQ      $0x0c, Z20, Z20
 	VPSLLQ      $0x28, Z24, Z24
 	VPADDQ      Z24, Z20, Z20
-	VPMADD52LUQ Z17, Z7, Z25
+	VPMADD52LUQ Z17, Z9, Z25
 	VPSRLQ      $0x0c, Z21, Z21
 	VPSLLQ      $0x28, Z25, Z25
 	VPADDQ      Z25, Z21, Z21
-	VPSRLQ      $0x01, Z18, Z4
-	VPSRLQ      $0x01, Z19, Z5
+	VPMADD52LUQ Z18, Z8, Z26
+	VPSRLQ      $0x0c, Z22, Z22
+	VPSLLQ      $0x28, Z26, Z26
+	VPADDQ      Z26, Z22, Z22
+	VPMADD52LUQ Z19, Z9, Z27
+	VPSRLQ      $0x0c, Z23, Z23
+	VPSLLQ      $0x28, Z27, Z27
+	VPADDQ      Z27, Z23, Z23
 	VPSRLQ      $0x01, Z20, Z6
 	VPSRLQ      $0x01, Z21, Z7
-	VMOVUPS     constants<>+192(SB), Z10
-	VPSUBQ      Z4, Z10, Z10
-	VMOVUPS     constants<>+192(SB), Z4
-	VPSUBQ      Z5, Z4, Z4
-	VMOVUPS     constants<>+192(SB), Z5
-	VPSUBQ      Z6, Z5, Z5
+	VPSRLQ      $0x01, Z22, Z8
+	VPSRLQ      $0x01, Z23, Z9
+	VMOVUPS     constants<>+192(SB), Z12
+	VPSUBQ      Z6, Z12, Z12
 	VMOVUPS     constants<>+192(SB), Z6
 	VPSUBQ      Z7, Z6, Z6
-	VPSRLQ      $0x34, Z8, Z7
-	VPSRLQ      $0x34, Z9, Z11
-	VPSRLQ      $0x34, Z10, Z12
-	VPSRLQ      $0x34, Z4, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPXORQ      Z15, Z15, Z15
-	VPMADD52HUQ Z10, Z8, Z14
-	VPMADD52HUQ Z4, Z9, Z15
-	VPMADD52LUQ Z12, Z8, Z14
-	VPMADD52LUQ Z13, Z9, Z15
+	VMOVUPS     constants<>+192(SB), Z7
+	VPSUBQ      Z8, Z7, Z7
+	VMOVUPS     constants<>+192(SB), Z8
+	VPSUBQ      Z9, Z8, Z8
+	VPSRLQ      $0x34, Z10, Z9
+	VPSRLQ      $0x34, Z11, Z13
+	VPSRLQ      $0x34, Z12, Z14
+	VPSRLQ      $0x34, Z6, Z15
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z17, Z17, Z17
-	VPMADD52HUQ Z12, Z8, Z16
-	VPMADD52HUQ Z13, Z9, Z17
-	VPMADD52LUQ Z10, Z7, Z14
-	VPMADD52LUQ Z4, Z11, Z15
-	VPMADD52HUQ Z10, Z7, Z16
-	VPMADD52HUQ Z4, Z11, Z17
-	VPMADD52LUQ Z12, Z7, Z16
-	VPSRLQ      $0x0c, Z14, Z14
-	VPSLLQ      $0x28, Z16, Z16
-	VPADDQ      Z16, Z14, Z14
-	VPMADD52LUQ Z13, Z11, Z17
-	VPSRLQ      $0x0c, Z15, Z15
-	VPSLLQ      $0x28, Z17, Z17
-	VPADDQ      Z17, Z15, Z15
-	VPADDQ      constants<>+4416(SB), Z14, Z4
-	VPADDQ      constants<>+4416(SB), Z15, Z7
-	VPSRLQ      $0x13, Z4, Z4
-	VPSRLQ      $0x13, Z7, Z7
-	VPADDQ      constants<>+256(SB), Z5, Z5
-	VPADDQ      constants<>+256(SB), Z6, Z6
-	VPSRLQ      $0x14, Z5, Z5
-	VPSRLQ      $0x14, Z6, Z6
-	VPTESTMQ    constants<>+64(SB), Z2, K1
-	VPTESTMQ    constants<>+64(SB), Z3, K2
-	VMOVUPS     Z4, Z8
-	VMOVUPS     Z7, Z9
-	VMOVUPD     Z5, K1, Z8
-	VMOVUPD     Z6, K2, Z9
-	VMOVUPD     Z4, K1, Z5
-	VMOVUPD     Z7, K2, Z6
-	VMOVUPS     constants<>+1280(SB), Z4
-	VCVTUQQ2PD  Z5, Z7
-	VCVTUQQ2PD  Z6, Z10
-	VDIVPD      Z7, Z4, Z7
-	VDIVPD      Z10, Z4, Z4
-	VPSLLQ      $0x2b, Z8, Z10
-	VPSLLQ      $0x2b, Z9, Z11
-	VCVTUQQ2PD  Z8, Z8
-	VCVTUQQ2PD  Z9, Z9
-	VMULPD      constants<>+1344(SB), Z8, Z8
-	VMULPD      constants<>+1344(SB), Z9, Z9
-	VMULPD      Z7, Z8, Z8
-	VMULPD      Z4, Z9, Z9
-	VCMPPD      $0x15, constants<>+1408(SB), Z8, K1
-	VCMPPD      $0x15, constants<>+1408(SB), Z9, K2
-	VPTESTMQ    constants<>+1472(SB), Z5, K3
-	VPTESTMQ    constants<>+1472(SB), Z6, K4
+	VPMADD52HUQ Z12, Z10, Z16
+	VPMADD52HUQ Z6, Z11, Z17
+	VPMADD52LUQ Z14, Z10, Z16
+	VPMADD52LUQ Z15, Z11, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPMADD52HUQ Z14, Z10, Z18
+	VPMADD52HUQ Z15, Z11, Z19
+	VPMADD52LUQ Z12, Z9, Z16
+	VPMADD52LUQ Z6, Z13, Z17
+	VPMADD52HUQ Z12, Z9, Z18
+	VPMADD52HUQ Z6, Z13, Z19
+	VPMADD52LUQ Z14, Z9, Z18
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z18, Z18
+	VPADDQ      Z18, Z16, Z16
+	VPMADD52LUQ Z15, Z13, Z19
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z17, Z17
+	VPADDQ      constants<>+4416(SB), Z16, Z6
+	VPADDQ      constants<>+4416(SB), Z17, Z9
+	VPSRLQ      $0x13, Z6, Z6
+	VPSRLQ      $0x13, Z9, Z9
+	VPADDQ      constants<>+256(SB), Z7, Z7
+	VPADDQ      constants<>+256(SB), Z8, Z8
+	VPSRLQ      $0x14, Z7, Z7
+	VPSRLQ      $0x14, Z8, Z8
+	VPTESTMQ    constants<>+64(SB), Z4, K1
+	VPTESTMQ    constants<>+64(SB), Z5, K2
+	VMOVUPS     Z6, Z10
+	VMOVUPS     Z9, Z11
+	VMOVUPD     Z7, K1, Z10
+	VMOVUPD     Z8, K2, Z11
+	VMOVUPD     Z6, K1, Z7
+	VMOVUPD     Z9, K2, Z8
+	VMOVUPS     constants<>+1280(SB), Z6
+	VCVTUQQ2PD  Z7, Z9
+	VCVTUQQ2PD  Z8, Z12
+	VDIVPD      Z9, Z6, Z9
+	VDIVPD      Z12, Z6, Z6
+	VPSLLQ      $0x2b, Z10, Z12
+	VPSLLQ      $0x2b, Z11, Z13
+	VCVTUQQ2PD  Z10, Z10
+	VCVTUQQ2PD  Z11, Z11
+	VMULPD      constants<>+1344(SB), Z10, Z10
+	VMULPD      constants<>+1344(SB), Z11, Z11
+	VMULPD      Z9, Z10, Z10
+	VMULPD      Z6, Z11, Z11
+	VCMPPD      $0x15, constants<>+1408(SB), Z10, K1
+	VCMPPD      $0x15, constants<>+1408(SB), Z11, K2
+	VPTESTMQ    constants<>+1472(SB), Z7, K3
+	VPTESTMQ    constants<>+1472(SB), Z8, K4
 	KORB        K3, K1, K1
 	KORB        K4, K2, K2
-	VCVTPD2QQ   Z8, Z8
+	VCVTPD2QQ   Z10, Z10
+	VCVTPD2QQ   Z11, Z11
+	VPMULLQ     Z7, Z10, Z14
+	VPMULLQ     Z8, Z11, Z15
+	VPSUBQ      Z14, Z12, Z12
+	VPSUBQ      Z15, Z13, Z13
+	VCVTQQ2PD   Z12, Z14
+	VCVTQQ2PD   Z13, Z15
+	VMULPD      Z9, Z14, Z9
+	VMULPD      Z6, Z15, Z6
 	VCVTPD2QQ   Z9, Z9
-	VPMULLQ     Z5, Z8, Z12
-	VPMULLQ     Z6, Z9, Z13
-	VPSUBQ      Z12, Z10, Z10
-	VPSUBQ      Z13, Z11, Z11
-	VCVTQQ2PD   Z10, Z12
-	VCVTQQ2PD   Z11, Z13
-	VMULPD      Z7, Z12, Z7
-	VMULPD      Z4, Z13, Z4
-	VCVTPD2QQ   Z7, Z7
-	VCVTPD2QQ   Z4, Z4
-	VPADDQ      Z7, Z8, Z8
-	VPADDQ      Z4, Z9, Z9
-	VPMULLQ     Z5, Z7, Z7
-	VPMULLQ     Z6, Z4, Z4
-	VPSUBQ      Z7, Z10, Z7
-	VPSUBQ      Z4, Z11, Z4
-	VPANDQ      constants<>+64(SB), Z8, Z10
-	VPANDQ      constants<>+64(SB), Z9, Z11
-	VPADDQ      Z10, Z7, Z12
-	VPADDQ      Z11, Z4, Z13
-	VPSUBQ      Z7, Z5, Z14
-	VPSUBQ      Z4, Z6, Z15
-	VPCMPQ      $0x06, Z14, Z12, K3
-	VPCMPQ      $0x06, Z15, Z13, K4
-	VPSUBQ      Z7, Z10, Z10
-	VPSUBQ      Z4, Z11, Z11
-	VPADDQ      Z7, Z5, Z5
-	VPADDQ      Z4, Z6, Z4
-	VPCMPQ      $0x06, Z5, Z10, K5
-	VPCMPQ      $0x06, Z4, Z11, K6
-	VPADDQ      constants<>+64(SB), Z8, K3, Z8
-	VPADDQ      constants<>+64(SB), Z9, K4, Z9
-	VPADDQ      constants<>+1536(SB), Z8, K5, Z8
-	VPADDQ      constants<>+1536(SB), Z9, K6, Z9
-	VMOVUPS     (AX)(BX*8), Z4
-	VMOVUPS     64(AX)(BX*8), Z5
-	VPXORQ      Z0, Z4, Z0
-	VPXORQ      Z1, Z5, Z1
-	VPSLLQ      $0x3f, Z2, Z2
-	VPSLLQ      $0x3f, Z3, Z3
+	VCVTPD2QQ   Z6, Z6
+	VPADDQ      Z9, Z10, Z10
+	VPADDQ      Z6, Z11, Z11
+	VPMULLQ     Z7, Z9, Z9
+	VPMULLQ     Z8, Z6, Z6
+	VPSUBQ      Z9, Z12, Z9
+	VPSUBQ      Z6, Z13, Z6
+	VPANDQ      constants<>+64(SB), Z10, Z12
+	VPANDQ      constants<>+64(SB), Z11, Z13
+	VPADDQ      Z12, Z9, Z14
+	VPADDQ      Z13, Z6, Z15
+	VPSUBQ      Z9, Z7, Z16
+	VPSUBQ      Z6, Z8, Z17
+	VPCMPQ      $0x06, Z16, Z14, K3
+	VPCMPQ      $0x06, Z17, Z15, K4
+	VPSUBQ      Z9, Z12, Z12
+	VPSUBQ      Z6, Z13, Z13
+	VPADDQ      Z9, Z7, Z7
+	VPADDQ      Z6, Z8, Z6
+	VPCMPQ      $0x06, Z7, Z12, K5
+	VPCMPQ      $0x06, Z6, Z13, K6
+	VPADDQ      constants<>+64(SB), Z10, K3, Z10
+	VPADDQ      constants<>+64(SB), Z11, K4, Z11
+	VPADDQ      constants<>+1536(SB), Z10, K5, Z10
+	VPADDQ      constants<>+1536(SB), Z11, K6, Z11
+	VPXORQ      Z2, Z0, Z0
+	VPXORQ      Z3, Z1, Z1
+	VPSLLQ      $0x3f, Z4, Z2
+	VPSLLQ      $0x3f, Z5, Z3
 	VPXORQ      Z2, Z0, Z0
 	VPXORQ      Z3, Z1, Z1
 	VPMOVQ2M    Z0, K3
 	VPXORQ      Z0, Z0, Z0
-	VPSUBQ      Z8, Z0, K3, Z8
+	VPSUBQ      Z10, Z0, K3, Z10
 	VPMOVQ2M    Z1, K3
 	VPXORQ      Z0, Z0, Z0
-	VPSUBQ      Z9, Z0, K3, Z9
+	VPSUBQ      Z11, Z0, K3, Z11
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
 	JZ          good215
@@ -7090,8 +7072,8 @@ many210:
 
 good215:
 	VBROADCASTSD minus+24(FP), Z0
-	VPXORQ       Z0, Z8, Z1
-	VPXORQ       Z0, Z9, Z2
+	VPXORQ       Z0, Z10, Z1
+	VPXORQ       Z0, Z11, Z2
 	VPSUBQ       Z0, Z1, Z1
 	VPSUBQ       Z0, Z2, Z0
 	VMOVUPS      (CX)(BX*8), Z2
@@ -7111,278 +7093,277 @@ oneTest212:
 
 one211:
 	VMOVUPS     (AX)(BX*8), Z0
-	VPABSQ      Z0, Z0
-	VPSRLQ      $0x34, Z0, Z1
-	VPXORQ      Z2, Z2, Z2
+	VPABSQ      Z0, Z1
+	VPSRLQ      $0x34, Z1, Z2
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+3136(SB), Z0, Z2
-	VPMADD52HUQ constants<>+3200(SB), Z0, Z3
-	VPMADD52HUQ constants<>+3264(SB), Z0, Z4
-	VPMADD52LUQ constants<>+3200(SB), Z0, Z2
-	VPMADD52LUQ constants<>+3264(SB), Z0, Z3
-	VPMADD52HUQ constants<>+3200(SB), Z1, Z4
-	VPMADD52LUQ constants<>+3136(SB), Z1, Z2
-	VPMADD52HUQ constants<>+3136(SB), Z1, Z3
-	VPMADD52LUQ constants<>+3264(SB), Z1, Z4
-	VPMADD52LUQ constants<>+3200(SB), Z1, Z3
-	VPSLLQ      $0x31, Z4, Z0
-	VPSRLQ      $0x34, Z2, Z1
-	VPADDQ      Z1, Z3, Z1
-	VPSRLQ      $0x03, Z1, Z1
-	VPADDQ      Z1, Z0, Z0
-	VPADDQ      constants<>+3328(SB), Z0, Z1
-	VPSRLQ      $0x3e, Z1, Z1
-	VPSLLQ      $0x3e, Z1, Z2
-	VPSUBQ      Z2, Z0, Z0
-	VPABSQ      Z0, Z2
-	VPSLLQ      $0x02, Z2, Z2
-	VPSRLQ      $0x34, Z2, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+3392(SB), Z2, Z4
-	VPMADD52LUQ constants<>+3456(SB), Z2, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+3456(SB), Z2, Z5
-	VPMADD52LUQ constants<>+3392(SB), Z3, Z4
+	VPMADD52HUQ constants<>+3136(SB), Z1, Z3
+	VPMADD52HUQ constants<>+3200(SB), Z1, Z4
+	VPMADD52HUQ constants<>+3264(SB), Z1, Z5
+	VPMADD52LUQ constants<>+3200(SB), Z1, Z3
+	VPMADD52LUQ constants<>+3264(SB), Z1, Z4
+	VPMADD52HUQ constants<>+3200(SB), Z2, Z5
+	VPMADD52LUQ constants<>+3136(SB), Z2, Z3
+	VPMADD52HUQ constants<>+3136(SB), Z2, Z4
+	VPMADD52LUQ constants<>+3264(SB), Z2, Z5
+	VPMADD52LUQ constants<>+3200(SB), Z2, Z4
+	VPSLLQ      $0x31, Z5, Z1
+	VPSRLQ      $0x34, Z3, Z2
+	VPADDQ      Z2, Z4, Z2
+	VPSRLQ      $0x03, Z2, Z2
+	VPADDQ      Z2, Z1, Z1
+	VPADDQ      constants<>+3328(SB), Z1, Z2
+	VPSRLQ      $0x3e, Z2, Z2
+	VPSLLQ      $0x3e, Z2, Z3
+	VPSUBQ      Z3, Z1, Z1
+	VPABSQ      Z1, Z3
+	VPSLLQ      $0x02, Z3, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPXORQ      Z5, Z5, Z5
 	VPMADD52HUQ constants<>+3392(SB), Z3, Z5
 	VPMADD52LUQ constants<>+3456(SB), Z3, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+3456(SB), Z3, Z6
+	VPMADD52LUQ constants<>+3392(SB), Z4, Z5
+	VPMADD52HUQ constants<>+3392(SB), Z4, Z6
+	VPMADD52LUQ constants<>+3456(SB), Z4, Z6
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z5, Z5, Z4
+	VPMADD52LUQ Z3, Z5, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z3, Z5, Z6
+	VPMADD52LUQ Z5, Z3, Z4
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52LUQ Z3, Z3, Z6
 	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z5, Z5
-	VPADDQ      Z5, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z2
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z4, Z4, Z3
-	VPMADD52LUQ Z2, Z4, Z3
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z2, Z4, Z5
-	VPMADD52LUQ Z4, Z2, Z3
-	VPMADD52HUQ Z4, Z2, Z5
-	VPMADD52LUQ Z2, Z2, Z5
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z5, Z5
-	VPADDQ      Z5, Z3, Z3
-	VPSLLQ      $0x02, Z3, Z2
-	VPSRLQ      $0x34, Z2, Z3
-	VPXORQ      Z5, Z5, Z5
-	VMOVUPS     constants<>+3520(SB), Z6
-	VPXORQ      Z7, Z7, Z7
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VPSLLQ      $0x02, Z4, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPXORQ      Z6, Z6, Z6
+	VMOVUPS     constants<>+3520(SB), Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z2, Z7
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52LUQ Z6, Z3, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSRLQ      $0x0c, Z8, Z8
-	VMOVUPS     constants<>+3584(SB), Z5
-	VMOVUPS     constants<>+3648(SB), Z6
-	VPSUBQ      Z7, Z5, Z5
-	VPSUBQ      Z8, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z2, Z7
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52LUQ Z6, Z3, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSRLQ      $0x0c, Z8, Z8
-	VMOVUPS     constants<>+3712(SB), Z5
-	VMOVUPS     constants<>+3776(SB), Z6
-	VPSUBQ      Z7, Z5, Z5
-	VPSUBQ      Z8, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z2, Z7
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52LUQ Z6, Z3, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSRLQ      $0x0c, Z8, Z8
-	VMOVUPS     constants<>+3840(SB), Z5
-	VMOVUPS     constants<>+3904(SB), Z6
-	VPSUBQ      Z7, Z5, Z5
-	VPSUBQ      Z8, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z2, Z7
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52LUQ Z6, Z3, Z8
 	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52HUQ Z7, Z3, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52LUQ Z7, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VMOVUPS     constants<>+3584(SB), Z6
+	VMOVUPS     constants<>+3648(SB), Z7
+	VPSUBQ      Z8, Z6, Z6
+	VPSUBQ      Z9, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52HUQ Z7, Z3, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52LUQ Z7, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VMOVUPS     constants<>+3712(SB), Z6
+	VMOVUPS     constants<>+3776(SB), Z7
+	VPSUBQ      Z8, Z6, Z6
+	VPSUBQ      Z9, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52HUQ Z7, Z3, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52LUQ Z7, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VMOVUPS     constants<>+3840(SB), Z6
+	VMOVUPS     constants<>+3904(SB), Z7
+	VPSUBQ      Z8, Z6, Z6
+	VPSUBQ      Z9, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52HUQ Z7, Z3, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52LUQ Z7, Z4, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z5, Z3, Z9
-	VPMADD52HUQ Z6, Z3, Z10
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z6, Z4, Z10
+	VPMADD52HUQ Z7, Z4, Z11
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
 	VPADDQ      Z10, Z8, Z8
-	VMOVUPS     constants<>+3968(SB), Z5
-	VMOVUPS     constants<>+4032(SB), Z6
-	VPSUBQ      Z7, Z5, Z5
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VMOVUPS     constants<>+3968(SB), Z6
+	VMOVUPS     constants<>+4032(SB), Z7
 	VPSUBQ      Z8, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
+	VPSUBQ      Z9, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z2, Z7
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52LUQ Z6, Z3, Z8
 	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52HUQ Z7, Z3, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52LUQ Z7, Z4, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z5, Z3, Z9
-	VPMADD52HUQ Z6, Z3, Z10
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z6, Z4, Z10
+	VPMADD52HUQ Z7, Z4, Z11
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
 	VPADDQ      Z10, Z8, Z8
-	VMOVUPS     constants<>+4096(SB), Z5
-	VMOVUPS     constants<>+4160(SB), Z6
-	VPSUBQ      Z7, Z5, Z5
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VMOVUPS     constants<>+4096(SB), Z6
+	VMOVUPS     constants<>+4160(SB), Z7
 	VPSUBQ      Z8, Z6, Z6
-	VPSRLQ      $0x34, Z5, Z7
+	VPSUBQ      Z9, Z7, Z7
 	VPSRLQ      $0x34, Z6, Z8
-	VPXORQ      Z9, Z9, Z9
+	VPSRLQ      $0x34, Z7, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z5, Z2, Z9
-	VPMADD52HUQ Z6, Z2, Z10
-	VPMADD52LUQ Z7, Z2, Z9
-	VPMADD52LUQ Z8, Z2, Z10
 	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z6, Z3, Z10
+	VPMADD52HUQ Z7, Z3, Z11
+	VPMADD52LUQ Z8, Z3, Z10
+	VPMADD52LUQ Z9, Z3, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z7, Z2, Z11
-	VPMADD52HUQ Z8, Z2, Z12
-	VPMADD52LUQ Z5, Z3, Z9
-	VPMADD52LUQ Z6, Z3, Z10
-	VPMADD52HUQ Z5, Z3, Z11
-	VPMADD52HUQ Z6, Z3, Z12
-	VPMADD52LUQ Z7, Z3, Z11
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPMADD52LUQ Z8, Z3, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z8, Z3, Z12
+	VPMADD52HUQ Z9, Z3, Z13
+	VPMADD52LUQ Z6, Z4, Z10
+	VPMADD52LUQ Z7, Z4, Z11
+	VPMADD52HUQ Z6, Z4, Z12
+	VPMADD52HUQ Z7, Z4, Z13
+	VPMADD52LUQ Z8, Z4, Z12
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+4224(SB), Z5
-	VMOVUPS     constants<>+4288(SB), Z6
-	VPSUBQ      Z9, Z5, Z5
+	VPMADD52LUQ Z9, Z4, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VMOVUPS     constants<>+4224(SB), Z6
+	VMOVUPS     constants<>+4288(SB), Z7
 	VPSUBQ      Z10, Z6, Z6
-	VPSRLQ      $0x34, Z5, Z7
+	VPSUBQ      Z11, Z7, Z7
 	VPSRLQ      $0x34, Z6, Z8
-	VPXORQ      Z9, Z9, Z9
+	VPSRLQ      $0x34, Z7, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z5, Z2, Z9
-	VPMADD52HUQ Z6, Z2, Z10
-	VPMADD52LUQ Z7, Z2, Z9
-	VPMADD52LUQ Z8, Z2, Z10
 	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z6, Z3, Z10
+	VPMADD52HUQ Z7, Z3, Z11
+	VPMADD52LUQ Z8, Z3, Z10
+	VPMADD52LUQ Z9, Z3, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z7, Z2, Z11
-	VPMADD52HUQ Z8, Z2, Z12
-	VPMADD52LUQ Z5, Z3, Z9
-	VPMADD52LUQ Z6, Z3, Z10
-	VPMADD52HUQ Z5, Z3, Z11
-	VPMADD52HUQ Z6, Z3, Z12
-	VPMADD52LUQ Z7, Z3, Z11
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPMADD52LUQ Z8, Z3, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z8, Z3, Z12
+	VPMADD52HUQ Z9, Z3, Z13
+	VPMADD52LUQ Z6, Z4, Z10
+	VPMADD52LUQ Z7, Z4, Z11
+	VPMADD52HUQ Z6, Z4, Z12
+	VPMADD52HUQ Z7, Z4, Z13
+	VPMADD52LUQ Z8, Z4, Z12
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+4352(SB), Z5
-	VMOVUPS     constants<>+192(SB), Z6
-	VPSUBQ      Z9, Z5, Z5
+	VPMADD52LUQ Z9, Z4, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VMOVUPS     constants<>+4352(SB), Z6
+	VMOVUPS     constants<>+192(SB), Z7
 	VPSUBQ      Z10, Z6, Z6
-	VPSRLQ      $0x34, Z5, Z7
+	VPSUBQ      Z11, Z7, Z7
 	VPSRLQ      $0x34, Z6, Z8
-	VPXORQ      Z9, Z9, Z9
+	VPSRLQ      $0x34, Z7, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z5, Z2, Z9
-	VPMADD52HUQ Z6, Z2, Z10
-	VPMADD52LUQ Z7, Z2, Z9
-	VPMADD52LUQ Z8, Z2, Z10
 	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z6, Z3, Z10
+	VPMADD52HUQ Z7, Z3, Z11
+	VPMADD52LUQ Z8, Z3, Z10
+	VPMADD52LUQ Z9, Z3, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z7, Z2, Z11
-	VPMADD52HUQ Z8, Z2, Z12
-	VPMADD52LUQ Z5, Z3, Z9
-	VPMADD52LUQ Z6, Z3, Z10
-	VPMADD52HUQ Z5, Z3, Z11
-	VPMADD52HUQ Z6, Z3, Z12
-	VPMADD52LUQ Z7, Z3, Z11
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPMADD52LUQ Z8, Z3, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z8, Z3, Z12
+	VPMADD52HUQ Z9, Z3, Z13
+	VPMADD52LUQ Z6, Z4, Z10
+	VPMADD52LUQ Z7, Z4, Z11
+	VPMADD52HUQ Z6, Z4, Z12
+	VPMADD52HUQ Z7, Z4, Z13
+	VPMADD52LUQ Z8, Z4, Z12
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z10, Z10
-	VPSRLQ      $0x01, Z9, Z2
+	VPMADD52LUQ Z9, Z4, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
 	VPSRLQ      $0x01, Z10, Z3
-	VMOVUPS     constants<>+192(SB), Z5
-	VPSUBQ      Z2, Z5, Z5
-	VMOVUPS     constants<>+192(SB), Z2
-	VPSUBQ      Z3, Z2, Z2
-	VPSRLQ      $0x34, Z4, Z3
-	VPSRLQ      $0x34, Z5, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z4, Z7
-	VPMADD52LUQ Z6, Z4, Z7
+	VPSRLQ      $0x01, Z11, Z4
+	VMOVUPS     constants<>+192(SB), Z6
+	VPSUBQ      Z3, Z6, Z6
+	VMOVUPS     constants<>+192(SB), Z3
+	VPSUBQ      Z4, Z3, Z3
+	VPSRLQ      $0x34, Z5, Z4
+	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z4, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52HUQ Z5, Z3, Z8
-	VPMADD52LUQ Z6, Z3, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
-	VPADDQ      constants<>+4416(SB), Z7, Z3
-	VPSRLQ      $0x13, Z3, Z3
-	VPADDQ      constants<>+256(SB), Z2, Z2
-	VPSRLQ      $0x14, Z2, Z2
-	VPTESTMQ    constants<>+64(SB), Z1, K1
-	VMOVUPS     Z3, Z4
-	VMOVUPD     Z2, K1, Z4
-	VMOVUPD     Z3, K1, Z2
-	VMOVUPS     constants<>+1280(SB), Z3
-	VCVTUQQ2PD  Z2, Z5
-	VDIVPD      Z5, Z3, Z3
-	VPSLLQ      $0x2b, Z4, Z5
-	VCVTUQQ2PD  Z4, Z4
-	VMULPD      constants<>+1344(SB), Z4, Z4
-	VMULPD      Z3, Z4, Z4
-	VCMPPD      $0x15, constants<>+1408(SB), Z4, K1
-	VPTESTMQ    constants<>+1472(SB), Z2, K2
+	VPMADD52HUQ Z6, Z5, Z8
+	VPMADD52LUQ Z7, Z5, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z7, Z5, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52HUQ Z6, Z4, Z9
+	VPMADD52LUQ Z7, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPADDQ      constants<>+4416(SB), Z8, Z4
+	VPSRLQ      $0x13, Z4, Z4
+	VPADDQ      constants<>+256(SB), Z3, Z3
+	VPSRLQ      $0x14, Z3, Z3
+	VPTESTMQ    constants<>+64(SB), Z2, K1
+	VMOVUPS     Z4, Z5
+	VMOVUPD     Z3, K1, Z5
+	VMOVUPD     Z4, K1, Z3
+	VMOVUPS     constants<>+1280(SB), Z4
+	VCVTUQQ2PD  Z3, Z6
+	VDIVPD      Z6, Z4, Z4
+	VPSLLQ      $0x2b, Z5, Z6
+	VCVTUQQ2PD  Z5, Z5
+	VMULPD      constants<>+1344(SB), Z5, Z5
+	VMULPD      Z4, Z5, Z5
+	VCMPPD      $0x15, constants<>+1408(SB), Z5, K1
+	VPTESTMQ    constants<>+1472(SB), Z3, K2
 	KORB        K2, K1, K1
+	VCVTPD2QQ   Z5, Z5
+	VPMULLQ     Z3, Z5, Z7
+	VPSUBQ      Z7, Z6, Z6
+	VCVTQQ2PD   Z6, Z7
+	VMULPD      Z4, Z7, Z4
 	VCVTPD2QQ   Z4, Z4
-	VPMULLQ     Z2, Z4, Z6
-	VPSUBQ      Z6, Z5, Z5
-	VCVTQQ2PD   Z5, Z6
-	VMULPD      Z3, Z6, Z3
-	VCVTPD2QQ   Z3, Z3
-	VPADDQ      Z3, Z4, Z4
-	VPMULLQ     Z2, Z3, Z3
-	VPSUBQ      Z3, Z5, Z3
-	VPANDQ      constants<>+64(SB), Z4, Z5
-	VPADDQ      Z5, Z3, Z6
-	VPSUBQ      Z3, Z2, Z7
-	VPCMPQ      $0x06, Z7, Z6, K2
-	VPSUBQ      Z3, Z5, Z5
-	VPADDQ      Z3, Z2, Z2
-	VPCMPQ      $0x06, Z2, Z5, K3
-	VPADDQ      constants<>+64(SB), Z4, K2, Z4
-	VPADDQ      constants<>+1536(SB), Z4, K3, Z4
-	VMOVUPS     (AX)(BX*8), Z2
-	VPXORQ      Z0, Z2, Z0
-	VPSLLQ      $0x3f, Z1, Z1
+	VPADDQ      Z4, Z5, Z5
+	VPMULLQ     Z3, Z4, Z4
+	VPSUBQ      Z4, Z6, Z4
+	VPANDQ      constants<>+64(SB), Z5, Z6
+	VPADDQ      Z6, Z4, Z7
+	VPSUBQ      Z4, Z3, Z8
+	VPCMPQ      $0x06, Z8, Z7, K2
+	VPSUBQ      Z4, Z6, Z6
+	VPADDQ      Z4, Z3, Z3
+	VPCMPQ      $0x06, Z3, Z6, K3
+	VPADDQ      constants<>+64(SB), Z5, K2, Z5
+	VPADDQ      constants<>+1536(SB), Z5, K3, Z5
+	VPXORQ      Z1, Z0, Z0
+	VPSLLQ      $0x3f, Z2, Z1
 	VPXORQ      Z1, Z0, Z0
 	VPMOVQ2M    Z0, K2
 	VPXORQ      Z0, Z0, Z0
-	VPSUBQ      Z4, Z0, K2, Z4
+	VPSUBQ      Z5, Z0, K2, Z5
 	KTESTB      K1, K1
 	JZ          good216
 	MOVQ        BX, AX
@@ -7390,7 +7371,7 @@ one211:
 
 good216:
 	VBROADCASTSD minus+24(FP), Z0
-	VPXORQ       Z0, Z4, Z1
+	VPXORQ       Z0, Z5, Z1
 	VPSUBQ       Z0, Z1, Z0
 	VMOVUPS      (CX)(BX*8), Z1
 	VPADDQ       Z1, Z0, Z0
@@ -7408,278 +7389,277 @@ tail213:
 	NOTQ        DI
 	KMOVW       DI, K1
 	VMOVUPD.Z   (AX)(BX*8), K1, Z0
-	VPABSQ      Z0, Z0
-	VPSRLQ      $0x34, Z0, Z1
-	VPXORQ      Z2, Z2, Z2
+	VPABSQ      Z0, Z1
+	VPSRLQ      $0x34, Z1, Z2
 	VPXORQ      Z3, Z3, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+3136(SB), Z0, Z2
-	VPMADD52HUQ constants<>+3200(SB), Z0, Z3
-	VPMADD52HUQ constants<>+3264(SB), Z0, Z4
-	VPMADD52LUQ constants<>+3200(SB), Z0, Z2
-	VPMADD52LUQ constants<>+3264(SB), Z0, Z3
-	VPMADD52HUQ constants<>+3200(SB), Z1, Z4
-	VPMADD52LUQ constants<>+3136(SB), Z1, Z2
-	VPMADD52HUQ constants<>+3136(SB), Z1, Z3
-	VPMADD52LUQ constants<>+3264(SB), Z1, Z4
-	VPMADD52LUQ constants<>+3200(SB), Z1, Z3
-	VPSLLQ      $0x31, Z4, Z0
-	VPSRLQ      $0x34, Z2, Z1
-	VPADDQ      Z1, Z3, Z1
-	VPSRLQ      $0x03, Z1, Z1
-	VPADDQ      Z1, Z0, Z0
-	VPADDQ      constants<>+3328(SB), Z0, Z1
-	VPSRLQ      $0x3e, Z1, Z1
-	VPSLLQ      $0x3e, Z1, Z2
-	VPSUBQ      Z2, Z0, Z0
-	VPABSQ      Z0, Z2
-	VPSLLQ      $0x02, Z2, Z2
-	VPSRLQ      $0x34, Z2, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+3392(SB), Z2, Z4
-	VPMADD52LUQ constants<>+3456(SB), Z2, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+3456(SB), Z2, Z5
-	VPMADD52LUQ constants<>+3392(SB), Z3, Z4
+	VPMADD52HUQ constants<>+3136(SB), Z1, Z3
+	VPMADD52HUQ constants<>+3200(SB), Z1, Z4
+	VPMADD52HUQ constants<>+3264(SB), Z1, Z5
+	VPMADD52LUQ constants<>+3200(SB), Z1, Z3
+	VPMADD52LUQ constants<>+3264(SB), Z1, Z4
+	VPMADD52HUQ constants<>+3200(SB), Z2, Z5
+	VPMADD52LUQ constants<>+3136(SB), Z2, Z3
+	VPMADD52HUQ constants<>+3136(SB), Z2, Z4
+	VPMADD52LUQ constants<>+3264(SB), Z2, Z5
+	VPMADD52LUQ constants<>+3200(SB), Z2, Z4
+	VPSLLQ      $0x31, Z5, Z1
+	VPSRLQ      $0x34, Z3, Z2
+	VPADDQ      Z2, Z4, Z2
+	VPSRLQ      $0x03, Z2, Z2
+	VPADDQ      Z2, Z1, Z1
+	VPADDQ      constants<>+3328(SB), Z1, Z2
+	VPSRLQ      $0x3e, Z2, Z2
+	VPSLLQ      $0x3e, Z2, Z3
+	VPSUBQ      Z3, Z1, Z1
+	VPABSQ      Z1, Z3
+	VPSLLQ      $0x02, Z3, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPXORQ      Z5, Z5, Z5
 	VPMADD52HUQ constants<>+3392(SB), Z3, Z5
 	VPMADD52LUQ constants<>+3456(SB), Z3, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+3456(SB), Z3, Z6
+	VPMADD52LUQ constants<>+3392(SB), Z4, Z5
+	VPMADD52HUQ constants<>+3392(SB), Z4, Z6
+	VPMADD52LUQ constants<>+3456(SB), Z4, Z6
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z5, Z5, Z4
+	VPMADD52LUQ Z3, Z5, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z3, Z5, Z6
+	VPMADD52LUQ Z5, Z3, Z4
+	VPMADD52HUQ Z5, Z3, Z6
+	VPMADD52LUQ Z3, Z3, Z6
 	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z5, Z5
-	VPADDQ      Z5, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z2
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z4, Z4, Z3
-	VPMADD52LUQ Z2, Z4, Z3
-	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ Z2, Z4, Z5
-	VPMADD52LUQ Z4, Z2, Z3
-	VPMADD52HUQ Z4, Z2, Z5
-	VPMADD52LUQ Z2, Z2, Z5
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z5, Z5
-	VPADDQ      Z5, Z3, Z3
-	VPSLLQ      $0x02, Z3, Z2
-	VPSRLQ      $0x34, Z2, Z3
-	VPXORQ      Z5, Z5, Z5
-	VMOVUPS     constants<>+3520(SB), Z6
-	VPXORQ      Z7, Z7, Z7
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VPSLLQ      $0x02, Z4, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPXORQ      Z6, Z6, Z6
+	VMOVUPS     constants<>+3520(SB), Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z2, Z7
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52LUQ Z6, Z3, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSRLQ      $0x0c, Z8, Z8
-	VMOVUPS     constants<>+3584(SB), Z5
-	VMOVUPS     constants<>+3648(SB), Z6
-	VPSUBQ      Z7, Z5, Z5
-	VPSUBQ      Z8, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z2, Z7
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52LUQ Z6, Z3, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSRLQ      $0x0c, Z8, Z8
-	VMOVUPS     constants<>+3712(SB), Z5
-	VMOVUPS     constants<>+3776(SB), Z6
-	VPSUBQ      Z7, Z5, Z5
-	VPSUBQ      Z8, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z2, Z7
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52LUQ Z6, Z3, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSRLQ      $0x0c, Z8, Z8
-	VMOVUPS     constants<>+3840(SB), Z5
-	VMOVUPS     constants<>+3904(SB), Z6
-	VPSUBQ      Z7, Z5, Z5
-	VPSUBQ      Z8, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z2, Z7
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52LUQ Z6, Z3, Z8
 	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52HUQ Z7, Z3, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52LUQ Z7, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VMOVUPS     constants<>+3584(SB), Z6
+	VMOVUPS     constants<>+3648(SB), Z7
+	VPSUBQ      Z8, Z6, Z6
+	VPSUBQ      Z9, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52HUQ Z7, Z3, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52LUQ Z7, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VMOVUPS     constants<>+3712(SB), Z6
+	VMOVUPS     constants<>+3776(SB), Z7
+	VPSUBQ      Z8, Z6, Z6
+	VPSUBQ      Z9, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52HUQ Z7, Z3, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52LUQ Z7, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSRLQ      $0x0c, Z9, Z9
+	VMOVUPS     constants<>+3840(SB), Z6
+	VMOVUPS     constants<>+3904(SB), Z7
+	VPSUBQ      Z8, Z6, Z6
+	VPSUBQ      Z9, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52HUQ Z7, Z3, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52LUQ Z7, Z4, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z5, Z3, Z9
-	VPMADD52HUQ Z6, Z3, Z10
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z6, Z4, Z10
+	VPMADD52HUQ Z7, Z4, Z11
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
 	VPADDQ      Z10, Z8, Z8
-	VMOVUPS     constants<>+3968(SB), Z5
-	VMOVUPS     constants<>+4032(SB), Z6
-	VPSUBQ      Z7, Z5, Z5
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VMOVUPS     constants<>+3968(SB), Z6
+	VMOVUPS     constants<>+4032(SB), Z7
 	VPSUBQ      Z8, Z6, Z6
-	VPXORQ      Z7, Z7, Z7
+	VPSUBQ      Z9, Z7, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z5, Z2, Z7
-	VPMADD52HUQ Z6, Z2, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52LUQ Z6, Z3, Z8
 	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z3, Z8
+	VPMADD52HUQ Z7, Z3, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52LUQ Z7, Z4, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z5, Z3, Z9
-	VPMADD52HUQ Z6, Z3, Z10
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z6, Z4, Z10
+	VPMADD52HUQ Z7, Z4, Z11
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
 	VPADDQ      Z10, Z8, Z8
-	VMOVUPS     constants<>+4096(SB), Z5
-	VMOVUPS     constants<>+4160(SB), Z6
-	VPSUBQ      Z7, Z5, Z5
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VMOVUPS     constants<>+4096(SB), Z6
+	VMOVUPS     constants<>+4160(SB), Z7
 	VPSUBQ      Z8, Z6, Z6
-	VPSRLQ      $0x34, Z5, Z7
+	VPSUBQ      Z9, Z7, Z7
 	VPSRLQ      $0x34, Z6, Z8
-	VPXORQ      Z9, Z9, Z9
+	VPSRLQ      $0x34, Z7, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z5, Z2, Z9
-	VPMADD52HUQ Z6, Z2, Z10
-	VPMADD52LUQ Z7, Z2, Z9
-	VPMADD52LUQ Z8, Z2, Z10
 	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z6, Z3, Z10
+	VPMADD52HUQ Z7, Z3, Z11
+	VPMADD52LUQ Z8, Z3, Z10
+	VPMADD52LUQ Z9, Z3, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z7, Z2, Z11
-	VPMADD52HUQ Z8, Z2, Z12
-	VPMADD52LUQ Z5, Z3, Z9
-	VPMADD52LUQ Z6, Z3, Z10
-	VPMADD52HUQ Z5, Z3, Z11
-	VPMADD52HUQ Z6, Z3, Z12
-	VPMADD52LUQ Z7, Z3, Z11
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPMADD52LUQ Z8, Z3, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z8, Z3, Z12
+	VPMADD52HUQ Z9, Z3, Z13
+	VPMADD52LUQ Z6, Z4, Z10
+	VPMADD52LUQ Z7, Z4, Z11
+	VPMADD52HUQ Z6, Z4, Z12
+	VPMADD52HUQ Z7, Z4, Z13
+	VPMADD52LUQ Z8, Z4, Z12
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+4224(SB), Z5
-	VMOVUPS     constants<>+4288(SB), Z6
-	VPSUBQ      Z9, Z5, Z5
+	VPMADD52LUQ Z9, Z4, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VMOVUPS     constants<>+4224(SB), Z6
+	VMOVUPS     constants<>+4288(SB), Z7
 	VPSUBQ      Z10, Z6, Z6
-	VPSRLQ      $0x34, Z5, Z7
+	VPSUBQ      Z11, Z7, Z7
 	VPSRLQ      $0x34, Z6, Z8
-	VPXORQ      Z9, Z9, Z9
+	VPSRLQ      $0x34, Z7, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z5, Z2, Z9
-	VPMADD52HUQ Z6, Z2, Z10
-	VPMADD52LUQ Z7, Z2, Z9
-	VPMADD52LUQ Z8, Z2, Z10
 	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z6, Z3, Z10
+	VPMADD52HUQ Z7, Z3, Z11
+	VPMADD52LUQ Z8, Z3, Z10
+	VPMADD52LUQ Z9, Z3, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z7, Z2, Z11
-	VPMADD52HUQ Z8, Z2, Z12
-	VPMADD52LUQ Z5, Z3, Z9
-	VPMADD52LUQ Z6, Z3, Z10
-	VPMADD52HUQ Z5, Z3, Z11
-	VPMADD52HUQ Z6, Z3, Z12
-	VPMADD52LUQ Z7, Z3, Z11
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPMADD52LUQ Z8, Z3, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z8, Z3, Z12
+	VPMADD52HUQ Z9, Z3, Z13
+	VPMADD52LUQ Z6, Z4, Z10
+	VPMADD52LUQ Z7, Z4, Z11
+	VPMADD52HUQ Z6, Z4, Z12
+	VPMADD52HUQ Z7, Z4, Z13
+	VPMADD52LUQ Z8, Z4, Z12
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+4352(SB), Z5
-	VMOVUPS     constants<>+192(SB), Z6
-	VPSUBQ      Z9, Z5, Z5
+	VPMADD52LUQ Z9, Z4, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VMOVUPS     constants<>+4352(SB), Z6
+	VMOVUPS     constants<>+192(SB), Z7
 	VPSUBQ      Z10, Z6, Z6
-	VPSRLQ      $0x34, Z5, Z7
+	VPSUBQ      Z11, Z7, Z7
 	VPSRLQ      $0x34, Z6, Z8
-	VPXORQ      Z9, Z9, Z9
+	VPSRLQ      $0x34, Z7, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z5, Z2, Z9
-	VPMADD52HUQ Z6, Z2, Z10
-	VPMADD52LUQ Z7, Z2, Z9
-	VPMADD52LUQ Z8, Z2, Z10
 	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z6, Z3, Z10
+	VPMADD52HUQ Z7, Z3, Z11
+	VPMADD52LUQ Z8, Z3, Z10
+	VPMADD52LUQ Z9, Z3, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z7, Z2, Z11
-	VPMADD52HUQ Z8, Z2, Z12
-	VPMADD52LUQ Z5, Z3, Z9
-	VPMADD52LUQ Z6, Z3, Z10
-	VPMADD52HUQ Z5, Z3, Z11
-	VPMADD52HUQ Z6, Z3, Z12
-	VPMADD52LUQ Z7, Z3, Z11
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z9, Z9
-	VPMADD52LUQ Z8, Z3, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z8, Z3, Z12
+	VPMADD52HUQ Z9, Z3, Z13
+	VPMADD52LUQ Z6, Z4, Z10
+	VPMADD52LUQ Z7, Z4, Z11
+	VPMADD52HUQ Z6, Z4, Z12
+	VPMADD52HUQ Z7, Z4, Z13
+	VPMADD52LUQ Z8, Z4, Z12
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z10, Z10
-	VPSRLQ      $0x01, Z9, Z2
+	VPMADD52LUQ Z9, Z4, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
 	VPSRLQ      $0x01, Z10, Z3
-	VMOVUPS     constants<>+192(SB), Z5
-	VPSUBQ      Z2, Z5, Z5
-	VMOVUPS     constants<>+192(SB), Z2
-	VPSUBQ      Z3, Z2, Z2
-	VPSRLQ      $0x34, Z4, Z3
-	VPSRLQ      $0x34, Z5, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z5, Z4, Z7
-	VPMADD52LUQ Z6, Z4, Z7
+	VPSRLQ      $0x01, Z11, Z4
+	VMOVUPS     constants<>+192(SB), Z6
+	VPSUBQ      Z3, Z6, Z6
+	VMOVUPS     constants<>+192(SB), Z3
+	VPSUBQ      Z4, Z3, Z3
+	VPSRLQ      $0x34, Z5, Z4
+	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z4, Z8
-	VPMADD52LUQ Z5, Z3, Z7
-	VPMADD52HUQ Z5, Z3, Z8
-	VPMADD52LUQ Z6, Z3, Z8
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z7, Z7
-	VPADDQ      constants<>+4416(SB), Z7, Z3
-	VPSRLQ      $0x13, Z3, Z3
-	VPADDQ      constants<>+256(SB), Z2, Z2
-	VPSRLQ      $0x14, Z2, Z2
-	VPTESTMQ    constants<>+64(SB), Z1, K2
-	VMOVUPS     Z3, Z4
-	VMOVUPD     Z2, K2, Z4
-	VMOVUPD     Z3, K2, Z2
-	VMOVUPS     constants<>+1280(SB), Z3
-	VCVTUQQ2PD  Z2, Z5
-	VDIVPD      Z5, Z3, Z3
-	VPSLLQ      $0x2b, Z4, Z5
-	VCVTUQQ2PD  Z4, Z4
-	VMULPD      constants<>+1344(SB), Z4, Z4
-	VMULPD      Z3, Z4, Z4
-	VCMPPD      $0x15, constants<>+1408(SB), Z4, K2
-	VPTESTMQ    constants<>+1472(SB), Z2, K3
+	VPMADD52HUQ Z6, Z5, Z8
+	VPMADD52LUQ Z7, Z5, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z7, Z5, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52HUQ Z6, Z4, Z9
+	VPMADD52LUQ Z7, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPADDQ      constants<>+4416(SB), Z8, Z4
+	VPSRLQ      $0x13, Z4, Z4
+	VPADDQ      constants<>+256(SB), Z3, Z3
+	VPSRLQ      $0x14, Z3, Z3
+	VPTESTMQ    constants<>+64(SB), Z2, K2
+	VMOVUPS     Z4, Z5
+	VMOVUPD     Z3, K2, Z5
+	VMOVUPD     Z4, K2, Z3
+	VMOVUPS     constants<>+1280(SB), Z4
+	VCVTUQQ2PD  Z3, Z6
+	VDIVPD      Z6, Z4, Z4
+	VPSLLQ      $0x2b, Z5, Z6
+	VCVTUQQ2PD  Z5, Z5
+	VMULPD      constants<>+1344(SB), Z5, Z5
+	VMULPD      Z4, Z5, Z5
+	VCMPPD      $0x15, constants<>+1408(SB), Z5, K2
+	VPTESTMQ    constants<>+1472(SB), Z3, K3
 	KORB        K3, K2, K2
+	VCVTPD2QQ   Z5, Z5
+	VPMULLQ     Z3, Z5, Z7
+	VPSUBQ      Z7, Z6, Z6
+	VCVTQQ2PD   Z6, Z7
+	VMULPD      Z4, Z7, Z4
 	VCVTPD2QQ   Z4, Z4
-	VPMULLQ     Z2, Z4, Z6
-	VPSUBQ      Z6, Z5, Z5
-	VCVTQQ2PD   Z5, Z6
-	VMULPD      Z3, Z6, Z3
-	VCVTPD2QQ   Z3, Z3
-	VPADDQ      Z3, Z4, Z4
-	VPMULLQ     Z2, Z3, Z3
-	VPSUBQ      Z3, Z5, Z3
-	VPANDQ      constants<>+64(SB), Z4, Z5
-	VPADDQ      Z5, Z3, Z6
-	VPSUBQ      Z3, Z2, Z7
-	VPCMPQ      $0x06, Z7, Z6, K3
-	VPSUBQ      Z3, Z5, Z5
-	VPADDQ      Z3, Z2, Z2
-	VPCMPQ      $0x06, Z2, Z5, K4
-	VPADDQ      constants<>+64(SB), Z4, K3, Z4
-	VPADDQ      constants<>+1536(SB), Z4, K4, Z4
-	VMOVUPD.Z   (AX)(BX*8), K1, Z2
-	VPXORQ      Z0, Z2, Z0
-	VPSLLQ      $0x3f, Z1, Z1
+	VPADDQ      Z4, Z5, Z5
+	VPMULLQ     Z3, Z4, Z4
+	VPSUBQ      Z4, Z6, Z4
+	VPANDQ      constants<>+64(SB), Z5, Z6
+	VPADDQ      Z6, Z4, Z7
+	VPSUBQ      Z4, Z3, Z8
+	VPCMPQ      $0x06, Z8, Z7, K3
+	VPSUBQ      Z4, Z6, Z6
+	VPADDQ      Z4, Z3, Z3
+	VPCMPQ      $0x06, Z3, Z6, K4
+	VPADDQ      constants<>+64(SB), Z5, K3, Z5
+	VPADDQ      constants<>+1536(SB), Z5, K4, Z5
+	VPXORQ      Z1, Z0, Z0
+	VPSLLQ      $0x3f, Z2, Z1
 	VPXORQ      Z1, Z0, Z0
 	VPMOVQ2M    Z0, K3
 	VPXORQ      Z0, Z0, Z0
-	VPSUBQ      Z4, Z0, K3, Z4
+	VPSUBQ      Z5, Z0, K3, Z5
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
 	JZ          good217
@@ -7688,7 +7668,7 @@ tail213:
 
 good217:
 	VBROADCASTSD minus+24(FP), Z0
-	VPXORQ       Z0, Z4, Z1
+	VPXORQ       Z0, Z5, Z1
 	VPSUBQ       Z0, Z1, Z0
 	VMOVUPD.Z    (CX)(BX*8), K1, Z1
 	VPADDQ       Z1, Z0, Z0
@@ -12067,371 +12047,366 @@ TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
 many267:
 	VMOVUPS      (AX)(BX*8), Z0
 	VMOVUPS      64(AX)(BX*8), Z1
-	VPABSQ       Z0, Z0
-	VPABSQ       Z1, Z1
-	VPSRLQ       $0x34, Z0, Z2
-	VPSRLQ       $0x34, Z1, Z3
-	VPXORQ       Z4, Z4, Z4
-	VPXORQ       Z5, Z5, Z5
+	VPABSQ       Z0, Z2
+	VPABSQ       Z1, Z3
+	VPSRLQ       $0x34, Z2, Z4
+	VPSRLQ       $0x34, Z3, Z5
 	VPXORQ       Z6, Z6, Z6
 	VPXORQ       Z7, Z7, Z7
 	VPXORQ       Z8, Z8, Z8
 	VPXORQ       Z9, Z9, Z9
-	VPMADD52HUQ  constants<>+3136(SB), Z0, Z4
-	VPMADD52HUQ  constants<>+3200(SB), Z0, Z6
-	VPMADD52HUQ  constants<>+3264(SB), Z0, Z8
-	VPMADD52LUQ  constants<>+3200(SB), Z0, Z4
-	VPMADD52LUQ  constants<>+3264(SB), Z0, Z6
-	VPMADD52HUQ  constants<>+3200(SB), Z2, Z8
-	VPMADD52LUQ  constants<>+3136(SB), Z2, Z4
-	VPMADD52HUQ  constants<>+3136(SB), Z2, Z6
-	VPMADD52LUQ  constants<>+3264(SB), Z2, Z8
-	VPMADD52LUQ  constants<>+3200(SB), Z2, Z6
-	VPMADD52HUQ  constants<>+3136(SB), Z1, Z5
-	VPMADD52HUQ  constants<>+3200(SB), Z1, Z7
-	VPMADD52HUQ  constants<>+3264(SB), Z1, Z9
-	VPMADD52LUQ  constants<>+3200(SB), Z1, Z5
-	VPMADD52LUQ  constants<>+3264(SB), Z1, Z7
-	VPMADD52HUQ  constants<>+3200(SB), Z3, Z9
-	VPMADD52LUQ  constants<>+3136(SB), Z3, Z5
-	VPMADD52HUQ  constants<>+3136(SB), Z3, Z7
-	VPMADD52LUQ  constants<>+3264(SB), Z3, Z9
-	VPMADD52LUQ  constants<>+3200(SB), Z3, Z7
-	VPSLLQ       $0x31, Z8, Z0
-	VPSLLQ       $0x31, Z9, Z1
-	VPSRLQ       $0x34, Z4, Z2
-	VPSRLQ       $0x34, Z5, Z3
-	VPADDQ       Z2, Z6, Z2
-	VPADDQ       Z3, Z7, Z3
-	VPSRLQ       $0x03, Z2, Z2
-	VPSRLQ       $0x03, Z3, Z3
-	VPADDQ       Z2, Z0, Z0
-	VPADDQ       Z3, Z1, Z1
-	VPADDQ       constants<>+3328(SB), Z0, Z2
-	VPADDQ       constants<>+3328(SB), Z1, Z3
-	VPSRLQ       $0x3e, Z2, Z2
-	VPSRLQ       $0x3e, Z3, Z3
-	VPSLLQ       $0x3e, Z2, Z4
-	VPSLLQ       $0x3e, Z3, Z5
-	VPSUBQ       Z4, Z0, Z0
-	VPSUBQ       Z5, Z1, Z1
-	VPABSQ       Z0, Z4
-	VPABSQ       Z1, Z5
-	VPSLLQ       $0x02, Z4, Z4
-	VPSLLQ       $0x02, Z5, Z5
-	VPSRLQ       $0x34, Z4, Z6
-	VPSRLQ       $0x34, Z5, Z7
-	VPXORQ       Z8, Z8, Z8
-	VPXORQ       Z9, Z9, Z9
-	VPMADD52HUQ  constants<>+3392(SB), Z4, Z8
-	VPMADD52HUQ  constants<>+3392(SB), Z5, Z9
-	VPMADD52LUQ  constants<>+3456(SB), Z4, Z8
-	VPMADD52LUQ  constants<>+3456(SB), Z5, Z9
 	VPXORQ       Z10, Z10, Z10
 	VPXORQ       Z11, Z11, Z11
-	VPMADD52HUQ  constants<>+3456(SB), Z4, Z10
-	VPMADD52HUQ  constants<>+3456(SB), Z5, Z11
-	VPMADD52LUQ  constants<>+3392(SB), Z6, Z8
-	VPMADD52LUQ  constants<>+3392(SB), Z7, Z9
+	VPMADD52HUQ  constants<>+3136(SB), Z2, Z6
+	VPMADD52HUQ  constants<>+3200(SB), Z2, Z8
+	VPMADD52HUQ  constants<>+3264(SB), Z2, Z10
+	VPMADD52LUQ  constants<>+3200(SB), Z2, Z6
+	VPMADD52LUQ  constants<>+3264(SB), Z2, Z8
+	VPMADD52HUQ  constants<>+3200(SB), Z4, Z10
+	VPMADD52LUQ  constants<>+3136(SB), Z4, Z6
+	VPMADD52HUQ  constants<>+3136(SB), Z4, Z8
+	VPMADD52LUQ  constants<>+3264(SB), Z4, Z10
+	VPMADD52LUQ  constants<>+3200(SB), Z4, Z8
+	VPMADD52HUQ  constants<>+3136(SB), Z3, Z7
+	VPMADD52HUQ  constants<>+3200(SB), Z3, Z9
+	VPMADD52HUQ  constants<>+3264(SB), Z3, Z11
+	VPMADD52LUQ  constants<>+3200(SB), Z3, Z7
+	VPMADD52LUQ  constants<>+3264(SB), Z3, Z9
+	VPMADD52HUQ  constants<>+3200(SB), Z5, Z11
+	VPMADD52LUQ  constants<>+3136(SB), Z5, Z7
+	VPMADD52HUQ  constants<>+3136(SB), Z5, Z9
+	VPMADD52LUQ  constants<>+3264(SB), Z5, Z11
+	VPMADD52LUQ  constants<>+3200(SB), Z5, Z9
+	VPSLLQ       $0x31, Z10, Z2
+	VPSLLQ       $0x31, Z11, Z3
+	VPSRLQ       $0x34, Z6, Z4
+	VPSRLQ       $0x34, Z7, Z5
+	VPADDQ       Z4, Z8, Z4
+	VPADDQ       Z5, Z9, Z5
+	VPSRLQ       $0x03, Z4, Z4
+	VPSRLQ       $0x03, Z5, Z5
+	VPADDQ       Z4, Z2, Z2
+	VPADDQ       Z5, Z3, Z3
+	VPADDQ       constants<>+3328(SB), Z2, Z4
+	VPADDQ       constants<>+3328(SB), Z3, Z5
+	VPSRLQ       $0x3e, Z4, Z4
+	VPSRLQ       $0x3e, Z5, Z5
+	VPSLLQ       $0x3e, Z4, Z6
+	VPSLLQ       $0x3e, Z5, Z7
+	VPSUBQ       Z6, Z2, Z2
+	VPSUBQ       Z7, Z3, Z3
+	VPABSQ       Z2, Z6
+	VPABSQ       Z3, Z7
+	VPSLLQ       $0x02, Z6, Z6
+	VPSLLQ       $0x02, Z7, Z7
+	VPSRLQ       $0x34, Z6, Z8
+	VPSRLQ       $0x34, Z7, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
 	VPMADD52HUQ  constants<>+3392(SB), Z6, Z10
 	VPMADD52HUQ  constants<>+3392(SB), Z7, Z11
 	VPMADD52LUQ  constants<>+3456(SB), Z6, Z10
-	VPSRLQ       $0x0c, Z8, Z8
-	VPSLLQ       $0x28, Z10, Z10
-	VPADDQ       Z10, Z8, Z8
 	VPMADD52LUQ  constants<>+3456(SB), Z7, Z11
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPMADD52HUQ  constants<>+3456(SB), Z6, Z12
+	VPMADD52HUQ  constants<>+3456(SB), Z7, Z13
+	VPMADD52LUQ  constants<>+3392(SB), Z8, Z10
+	VPMADD52LUQ  constants<>+3392(SB), Z9, Z11
+	VPMADD52HUQ  constants<>+3392(SB), Z8, Z12
+	VPMADD52HUQ  constants<>+3392(SB), Z9, Z13
+	VPMADD52LUQ  constants<>+3456(SB), Z8, Z12
+	VPSRLQ       $0x0c, Z10, Z10
+	VPSLLQ       $0x28, Z12, Z12
+	VPADDQ       Z12, Z10, Z10
+	VPMADD52LUQ  constants<>+3456(SB), Z9, Z13
+	VPSRLQ       $0x0c, Z11, Z11
+	VPSLLQ       $0x28, Z13, Z13
+	VPADDQ       Z13, Z11, Z11
+	VPSRLQ       $0x34, Z10, Z6
+	VPSRLQ       $0x34, Z11, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z10, Z10, Z8
+	VPMADD52HUQ  Z11, Z11, Z9
+	VPMADD52LUQ  Z6, Z10, Z8
+	VPMADD52LUQ  Z7, Z11, Z9
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPMADD52HUQ  Z6, Z10, Z12
+	VPMADD52HUQ  Z7, Z11, Z13
+	VPMADD52LUQ  Z10, Z6, Z8
+	VPMADD52LUQ  Z11, Z7, Z9
+	VPMADD52HUQ  Z10, Z6, Z12
+	VPMADD52HUQ  Z11, Z7, Z13
+	VPMADD52LUQ  Z6, Z6, Z12
+	VPSRLQ       $0x0c, Z8, Z8
+	VPSLLQ       $0x28, Z12, Z12
+	VPADDQ       Z12, Z8, Z8
+	VPMADD52LUQ  Z7, Z7, Z13
 	VPSRLQ       $0x0c, Z9, Z9
-	VPSLLQ       $0x28, Z11, Z11
-	VPADDQ       Z11, Z9, Z9
-	VPSRLQ       $0x34, Z8, Z4
-	VPSRLQ       $0x34, Z9, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  Z8, Z8, Z6
-	VPMADD52HUQ  Z9, Z9, Z7
-	VPMADD52LUQ  Z4, Z8, Z6
-	VPMADD52LUQ  Z5, Z9, Z7
-	VPXORQ       Z10, Z10, Z10
-	VPXORQ       Z11, Z11, Z11
-	VPMADD52HUQ  Z4, Z8, Z10
-	VPMADD52HUQ  Z5, Z9, Z11
-	VPMADD52LUQ  Z8, Z4, Z6
-	VPMADD52LUQ  Z9, Z5, Z7
-	VPMADD52HUQ  Z8, Z4, Z10
-	VPMADD52HUQ  Z9, Z5, Z11
-	VPMADD52LUQ  Z4, Z4, Z10
-	VPSRLQ       $0x0c, Z6, Z6
-	VPSLLQ       $0x28, Z10, Z10
-	VPADDQ       Z10, Z6, Z6
-	VPMADD52LUQ  Z5, Z5, Z11
-	VPSRLQ       $0x0c, Z7, Z7
-	VPSLLQ       $0x28, Z11, Z11
-	VPADDQ       Z11, Z7, Z7
-	VPSLLQ       $0x02, Z6, Z4
-	VPSLLQ       $0x02, Z7, Z5
-	VPSRLQ       $0x34, Z4, Z6
-	VPSRLQ       $0x34, Z5, Z7
-	VBROADCASTSD quarter+32(FP), Z10
-	VPADDQ       Z10, Z2, Z11
-	VPADDQ       Z10, Z3, Z10
-	VPTESTMQ     constants<>+64(SB), Z11, K1
-	VPTESTMQ     constants<>+64(SB), Z10, K2
-	VPXORQ       Z10, Z10, Z10
-	VPXORQ       Z11, Z11, Z11
-	VMOVUPD      constants<>+3520(SB), K1, Z10
-	VMOVUPD      constants<>+3520(SB), K2, Z11
+	VPSLLQ       $0x28, Z13, Z13
+	VPADDQ       Z13, Z9, Z9
+	VPSLLQ       $0x02, Z8, Z6
+	VPSLLQ       $0x02, Z9, Z7
+	VPSRLQ       $0x34, Z6, Z8
+	VPSRLQ       $0x34, Z7, Z9
+	VBROADCASTSD quarter+32(FP), Z12
+	VPADDQ       Z12, Z4, Z4
+	VPADDQ       Z12, Z5, Z5
+	VPTESTMQ     constants<>+64(SB), Z4, K1
+	VPTESTMQ     constants<>+64(SB), Z5, K2
 	VPXORQ       Z12, Z12, Z12
 	VPXORQ       Z13, Z13, Z13
-	VPMADD52HUQ  Z10, Z4, Z12
-	VPMADD52HUQ  Z11, Z5, Z13
-	VPMADD52LUQ  Z10, Z6, Z12
-	VPMADD52LUQ  Z11, Z7, Z13
-	VPSRLQ       $0x0c, Z12, Z12
-	VPSRLQ       $0x0c, Z13, Z13
-	VPXORQ       Z10, Z10, Z10
-	VPXORQ       Z10, Z10, Z10
-	VMOVUPS      constants<>+3584(SB), Z10
-	VMOVUPS      constants<>+3584(SB), Z11
-	VMOVUPD      constants<>+3648(SB), K1, Z10
-	VMOVUPD      constants<>+3648(SB), K2, Z11
-	VPSUBQ       Z12, Z10, Z10
-	VPSUBQ       Z13, Z11, Z11
-	VPXORQ       Z12, Z12, Z12
-	VPXORQ       Z13, Z13, Z13
-	VPMADD52HUQ  Z10, Z4, Z12
-	VPMADD52HUQ  Z11, Z5, Z13
-	VPMADD52LUQ  Z10, Z6, Z12
-	VPMADD52LUQ  Z11, Z7, Z13
-	VPSRLQ       $0x0c, Z12, Z12
-	VPSRLQ       $0x0c, Z13, Z13
-	VPXORQ       Z10, Z10, Z10
-	VPXORQ       Z10, Z10, Z10
-	VMOVUPS      constants<>+3712(SB), Z10
-	VMOVUPS      constants<>+3712(SB), Z11
-	VMOVUPD      constants<>+3776(SB), K1, Z10
-	VMOVUPD      constants<>+3776(SB), K2, Z11
-	VPSUBQ       Z12, Z10, Z10
-	VPSUBQ       Z13, Z11, Z11
-	VPXORQ       Z12, Z12, Z12
-	VPXORQ       Z13, Z13, Z13
-	VPMADD52HUQ  Z10, Z4, Z12
-	VPMADD52HUQ  Z11, Z5, Z13
-	VPMADD52LUQ  Z10, Z6, Z12
-	VPMADD52LUQ  Z11, Z7, Z13
-	VPSRLQ       $0x0c, Z12, Z12
-	VPSRLQ       $0x0c, Z13, Z13
-	VPXORQ       Z10, Z10, Z10
-	VPXORQ       Z10, Z10, Z10
-	VMOVUPS      constants<>+3840(SB), Z10
-	VMOVUPS      constants<>+3840(SB), Z11
-	VMOVUPD      constants<>+3904(SB), K1, Z10
-	VMOVUPD      constants<>+3904(SB), K2, Z11
-	VPSUBQ       Z12, Z10, Z10
-	VPSUBQ       Z13, Z11, Z11
-	VPXORQ       Z12, Z12, Z12
-	VPXORQ       Z13, Z13, Z13
-	VPMADD52HUQ  Z10, Z4, Z12
-	VPMADD52HUQ  Z11, Z5, Z13
-	VPMADD52LUQ  Z10, Z6, Z12
-	VPMADD52LUQ  Z11, Z7, Z13
+	VMOVUPD      constants<>+3520(SB), K1, Z12
+	VMOVUPD      constants<>+3520(SB), K2, Z13
 	VPXORQ       Z14, Z14, Z14
 	VPXORQ       Z15, Z15, Z15
-	VPMADD52HUQ  Z10, Z6, Z14
-	VPMADD52HUQ  Z11, Z7, Z15
-	VPSRLQ       $0x0c, Z12, Z12
-	VPSLLQ       $0x28, Z14, Z14
-	VPADDQ       Z14, Z12, Z12
-	VPSRLQ       $0x0c, Z13, Z13
-	VPSLLQ       $0x28, Z15, Z15
-	VPADDQ       Z15, Z13, Z13
-	VPXORQ       Z10, Z10, Z10
-	VPXORQ       Z10, Z10, Z10
-	VMOVUPS      constants<>+3968(SB), Z10
-	VMOVUPS      constants<>+3968(SB), Z11
-	VMOVUPD      constants<>+4032(SB), K1, Z10
-	VMOVUPD      constants<>+4032(SB), K2, Z11
-	VPSUBQ       Z12, Z10, Z10
-	VPSUBQ       Z13, Z11, Z11
+	VPMADD52HUQ  Z12, Z6, Z14
+	VPMADD52HUQ  Z13, Z7, Z15
+	VPMADD52LUQ  Z12, Z8, Z14
+	VPMADD52LUQ  Z13, Z9, Z15
+	VPSRLQ       $0x0c, Z14, Z14
+	VPSRLQ       $0x0c, Z15, Z15
 	VPXORQ       Z12, Z12, Z12
-	VPXORQ       Z13, Z13, Z13
-	VPMADD52HUQ  Z10, Z4, Z12
-	VPMADD52HUQ  Z11, Z5, Z13
-	VPMADD52LUQ  Z10, Z6, Z12
-	VPMADD52LUQ  Z11, Z7, Z13
+	VPXORQ       Z12, Z12, Z12
+	VMOVUPS      constants<>+3584(SB), Z12
+	VMOVUPS      constants<>+3584(SB), Z13
+	VMOVUPD      constants<>+3648(SB), K1, Z12
+	VMOVUPD      constants<>+3648(SB), K2, Z13
+	VPSUBQ       Z14, Z12, Z12
+	VPSUBQ       Z15, Z13, Z13
 	VPXORQ       Z14, Z14, Z14
 	VPXORQ       Z15, Z15, Z15
-	VPMADD52HUQ  Z10, Z6, Z14
-	VPMADD52HUQ  Z11, Z7, Z15
-	VPSRLQ       $0x0c, Z12, Z12
-	VPSLLQ       $0x28, Z14, Z14
-	VPADDQ       Z14, Z12, Z12
-	VPSRLQ       $0x0c, Z13, Z13
-	VPSLLQ       $0x28, Z15, Z15
-	VPADDQ       Z15, Z13, Z13
-	VPXORQ       Z10, Z10, Z10
-	VPXORQ       Z10, Z10, Z10
-	VMOVUPS      constants<>+4096(SB), Z10
-	VMOVUPS      constants<>+4096(SB), Z11
-	VMOVUPD      constants<>+4160(SB), K1, Z10
-	VMOVUPD      constants<>+4160(SB), K2, Z11
-	VPSUBQ       Z12, Z10, Z10
-	VPSUBQ       Z13, Z11, Z11
-	VPSRLQ       $0x34, Z10, Z12
-	VPSRLQ       $0x34, Z11, Z13
+	VPMADD52HUQ  Z12, Z6, Z14
+	VPMADD52HUQ  Z13, Z7, Z15
+	VPMADD52LUQ  Z12, Z8, Z14
+	VPMADD52LUQ  Z13, Z9, Z15
+	VPSRLQ       $0x0c, Z14, Z14
+	VPSRLQ       $0x0c, Z15, Z15
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z12, Z12, Z12
+	VMOVUPS      constants<>+3712(SB), Z12
+	VMOVUPS      constants<>+3712(SB), Z13
+	VMOVUPD      constants<>+3776(SB), K1, Z12
+	VMOVUPD      constants<>+3776(SB), K2, Z13
+	VPSUBQ       Z14, Z12, Z12
+	VPSUBQ       Z15, Z13, Z13
 	VPXORQ       Z14, Z14, Z14
 	VPXORQ       Z15, Z15, Z15
-	VPMADD52HUQ  Z10, Z4, Z14
-	VPMADD52HUQ  Z11, Z5, Z15
-	VPMADD52LUQ  Z12, Z4, Z14
-	VPMADD52LUQ  Z13, Z5, Z15
+	VPMADD52HUQ  Z12, Z6, Z14
+	VPMADD52HUQ  Z13, Z7, Z15
+	VPMADD52LUQ  Z12, Z8, Z14
+	VPMADD52LUQ  Z13, Z9, Z15
+	VPSRLQ       $0x0c, Z14, Z14
+	VPSRLQ       $0x0c, Z15, Z15
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z12, Z12, Z12
+	VMOVUPS      constants<>+3840(SB), Z12
+	VMOVUPS      constants<>+3840(SB), Z13
+	VMOVUPD      constants<>+3904(SB), K1, Z12
+	VMOVUPD      constants<>+3904(SB), K2, Z13
+	VPSUBQ       Z14, Z12, Z12
+	VPSUBQ       Z15, Z13, Z13
+	VPXORQ       Z14, Z14, Z14
+	VPXORQ       Z15, Z15, Z15
+	VPMADD52HUQ  Z12, Z6, Z14
+	VPMADD52HUQ  Z13, Z7, Z15
+	VPMADD52LUQ  Z12, Z8, Z14
+	VPMADD52LUQ  Z13, Z9, Z15
 	VPXORQ       Z16, Z16, Z16
 	VPXORQ       Z17, Z17, Z17
-	VPMADD52HUQ  Z12, Z4, Z16
-	VPMADD52HUQ  Z13, Z5, Z17
-	VPMADD52LUQ  Z10, Z6, Z14
-	VPMADD52LUQ  Z11, Z7, Z15
-	VPMADD52HUQ  Z10, Z6, Z16
-	VPMADD52HUQ  Z11, Z7, Z17
-	VPMADD52LUQ  Z12, Z6, Z16
+	VPMADD52HUQ  Z12, Z8, Z16
+	VPMADD52HUQ  Z13, Z9, Z17
 	VPSRLQ       $0x0c, Z14, Z14
 	VPSLLQ       $0x28, Z16, Z16
 	VPADDQ       Z16, Z14, Z14
-	VPMADD52LUQ  Z13, Z7, Z17
 	VPSRLQ       $0x0c, Z15, Z15
 	VPSLLQ       $0x28, Z17, Z17
 	VPADDQ       Z17, Z15, Z15
-	VPXORQ       Z10, Z10, Z10
-	VPXORQ       Z10, Z10, Z10
-	VMOVUPS      constants<>+4224(SB), Z10
-	VMOVUPS      constants<>+4224(SB), Z11
-	VMOVUPD      constants<>+4288(SB), K1, Z10
-	VMOVUPD      constants<>+4288(SB), K2, Z11
-	VPSUBQ       Z14, Z10, Z10
-	VPSUBQ       Z15, Z11, Z11
-	VPSRLQ       $0x34, Z10, Z12
-	VPSRLQ       $0x34, Z11, Z13
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z12, Z12, Z12
+	VMOVUPS      constants<>+3968(SB), Z12
+	VMOVUPS      constants<>+3968(SB), Z13
+	VMOVUPD      constants<>+4032(SB), K1, Z12
+	VMOVUPD      constants<>+4032(SB), K2, Z13
+	VPSUBQ       Z14, Z12, Z12
+	VPSUBQ       Z15, Z13, Z13
 	VPXORQ       Z14, Z14, Z14
 	VPXORQ       Z15, Z15, Z15
-	VPMADD52HUQ  Z10, Z4, Z14
-	VPMADD52HUQ  Z11, Z5, Z15
-	VPMADD52LUQ  Z12, Z4, Z14
-	VPMADD52LUQ  Z13, Z5, Z15
+	VPMADD52HUQ  Z12, Z6, Z14
+	VPMADD52HUQ  Z13, Z7, Z15
+	VPMADD52LUQ  Z12, Z8, Z14
+	VPMADD52LUQ  Z13, Z9, Z15
 	VPXORQ       Z16, Z16, Z16
 	VPXORQ       Z17, Z17, Z17
-	VPMADD52HUQ  Z12, Z4, Z16
-	VPMADD52HUQ  Z13, Z5, Z17
-	VPMADD52LUQ  Z10, Z6, Z14
-	VPMADD52LUQ  Z11, Z7, Z15
-	VPMADD52HUQ  Z10, Z6, Z16
-	VPMADD52HUQ  Z11, Z7, Z17
-	VPMADD52LUQ  Z12, Z6, Z16
+	VPMADD52HUQ  Z12, Z8, Z16
+	VPMADD52HUQ  Z13, Z9, Z17
 	VPSRLQ       $0x0c, Z14, Z14
 	VPSLLQ       $0x28, Z16, Z16
 	VPADDQ       Z16, Z14, Z14
-	VPMADD52LUQ  Z13, Z7, Z17
 	VPSRLQ       $0x0c, Z15, Z15
 	VPSLLQ       $0x28, Z17, Z17
 	VPADDQ       Z17, Z15, Z15
-	VPXORQ       Z10, Z10, Z10
-	VPXORQ       Z10, Z10, Z10
-	VMOVUPS      constants<>+4352(SB), Z10
-	VMOVUPS      constants<>+4352(SB), Z11
-	VMOVUPD      constants<>+192(SB), K1, Z10
-	VMOVUPD      constants<>+192(SB), K2, Z11
-	VPSUBQ       Z14, Z10, Z10
-	VPSUBQ       Z15, Z11, Z11
-	VPSRLQ       $0x34, Z10, Z12
-	VPSRLQ       $0x34, Z11, Z13
-	VPXORQ       Z14, Z14, Z14
-	VPXORQ       Z15, Z15, Z15
-	VPMADD52HUQ  Z10, Z4, Z14
-	VPMADD52HUQ  Z11, Z5, Z15
-	VPMADD52LUQ  Z12, Z4, Z14
-	VPMADD52LUQ  Z13, Z5, Z15
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z12, Z12, Z12
+	VMOVUPS      constants<>+4096(SB), Z12
+	VMOVUPS      constants<>+4096(SB), Z13
+	VMOVUPD      constants<>+4160(SB), K1, Z12
+	VMOVUPD      constants<>+4160(SB), K2, Z13
+	VPSUBQ       Z14, Z12, Z12
+	VPSUBQ       Z15, Z13, Z13
+	VPSRLQ       $0x34, Z12, Z14
+	VPSRLQ       $0x34, Z13, Z15
 	VPXORQ       Z16, Z16, Z16
 	VPXORQ       Z17, Z17, Z17
-	VPMADD52HUQ  Z12, Z4, Z16
-	VPMADD52HUQ  Z13, Z5, Z17
-	VPMADD52LUQ  Z10, Z6, Z14
-	VPMADD52LUQ  Z11, Z7, Z15
-	VPMADD52HUQ  Z10, Z6, Z16
-	VPMADD52HUQ  Z11, Z7, Z17
-	VPMADD52LUQ  Z12, Z6, Z16
-	VPSRLQ       $0x0c, Z14, Z14
-	VPSLLQ       $0x28, Z16, Z16
-	VPADDQ       Z16, Z14, Z14
-	VPMADD52LUQ  Z13, Z7, Z17
-	VPSRLQ       $0x0c, Z15, Z15
-	VPSLLQ       $0x28, Z17, Z17
-	VPADDQ       Z17, Z15, Z15
-	VPSRLQ       $0x01, Z14, Z4
-	VPSRLQ       $0x01, Z15, Z5
+	VPMADD52HUQ  Z12, Z6, Z16
+	VPMADD52HUQ  Z13, Z7, Z17
+	VPMADD52LUQ  Z14, Z6, Z16
+	VPMADD52LUQ  Z15, Z7, Z17
+	VPXORQ       Z18, Z18, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPMADD52HUQ  Z14, Z6, Z18
+	VPMADD52HUQ  Z15, Z7, Z19
+	VPMADD52LUQ  Z12, Z8, Z16
+	VPMADD52LUQ  Z13, Z9, Z17
+	VPMADD52HUQ  Z12, Z8, Z18
+	VPMADD52HUQ  Z13, Z9, Z19
+	VPMADD52LUQ  Z14, Z8, Z18
+	VPSRLQ       $0x0c, Z16, Z16
+	VPSLLQ       $0x28, Z18, Z18
+	VPADDQ       Z18, Z16, Z16
+	VPMADD52LUQ  Z15, Z9, Z19
+	VPSRLQ       $0x0c, Z17, Z17
+	VPSLLQ       $0x28, Z19, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z12, Z12, Z12
+	VMOVUPS      constants<>+4224(SB), Z12
+	VMOVUPS      constants<>+4224(SB), Z13
+	VMOVUPD      constants<>+4288(SB), K1, Z12
+	VMOVUPD      constants<>+4288(SB), K2, Z13
+	VPSUBQ       Z16, Z12, Z12
+	VPSUBQ       Z17, Z13, Z13
+	VPSRLQ       $0x34, Z12, Z14
+	VPSRLQ       $0x34, Z13, Z15
+	VPXORQ       Z16, Z16, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPMADD52HUQ  Z12, Z6, Z16
+	VPMADD52HUQ  Z13, Z7, Z17
+	VPMADD52LUQ  Z14, Z6, Z16
+	VPMADD52LUQ  Z15, Z7, Z17
+	VPXORQ       Z18, Z18, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPMADD52HUQ  Z14, Z6, Z18
+	VPMADD52HUQ  Z15, Z7, Z19
+	VPMADD52LUQ  Z12, Z8, Z16
+	VPMADD52LUQ  Z13, Z9, Z17
+	VPMADD52HUQ  Z12, Z8, Z18
+	VPMADD52HUQ  Z13, Z9, Z19
+	VPMADD52LUQ  Z14, Z8, Z18
+	VPSRLQ       $0x0c, Z16, Z16
+	VPSLLQ       $0x28, Z18, Z18
+	VPADDQ       Z18, Z16, Z16
+	VPMADD52LUQ  Z15, Z9, Z19
+	VPSRLQ       $0x0c, Z17, Z17
+	VPSLLQ       $0x28, Z19, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z12, Z12, Z12
+	VMOVUPS      constants<>+4352(SB), Z12
+	VMOVUPS      constants<>+4352(SB), Z13
+	VMOVUPD      constants<>+192(SB), K1, Z12
+	VMOVUPD      constants<>+192(SB), K2, Z13
+	VPSUBQ       Z16, Z12, Z12
+	VPSUBQ       Z17, Z13, Z13
+	VPSRLQ       $0x34, Z12, Z14
+	VPSRLQ       $0x34, Z13, Z15
+	VPXORQ       Z16, Z16, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPMADD52HUQ  Z12, Z6, Z16
+	VPMADD52HUQ  Z13, Z7, Z17
+	VPMADD52LUQ  Z14, Z6, Z16
+	VPMADD52LUQ  Z15, Z7, Z17
+	VPXORQ       Z18, Z18, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPMADD52HUQ  Z14, Z6, Z18
+	VPMADD52HUQ  Z15, Z7, Z19
+	VPMADD52LUQ  Z12, Z8, Z16
+	VPMADD52LUQ  Z13, Z9, Z17
+	VPMADD52HUQ  Z12, Z8, Z18
+	VPMADD52HUQ  Z13, Z9, Z19
+	VPMADD52LUQ  Z14, Z8, Z18
+	VPSRLQ       $0x0c, Z16, Z16
+	VPSLLQ       $0x28, Z18, Z18
+	VPADDQ       Z18, Z16, Z16
+	VPMADD52LUQ  Z15, Z9, Z19
+	VPSRLQ       $0x0c, Z17, Z17
+	VPSLLQ       $0x28, Z19, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x01, Z16, Z6
+	VPSRLQ       $0x01, Z17, Z7
+	VMOVUPS      constants<>+192(SB), Z8
+	VPSUBQ       Z6, Z8, Z8
 	VMOVUPS      constants<>+192(SB), Z6
-	VPSUBQ       Z4, Z6, Z6
-	VMOVUPS      constants<>+192(SB), Z4
-	VPSUBQ       Z5, Z4, Z4
-	VPSRLQ       $0x34, Z8, Z5
-	VPSRLQ       $0x34, Z9, Z7
-	VPSRLQ       $0x34, Z6, Z10
-	VPSRLQ       $0x34, Z4, Z11
-	VPXORQ       Z12, Z12, Z12
-	VPXORQ       Z13, Z13, Z13
-	VPMADD52HUQ  Z6, Z8, Z12
-	VPMADD52HUQ  Z4, Z9, Z13
-	VPMADD52LUQ  Z10, Z8, Z12
-	VPMADD52LUQ  Z11, Z9, Z13
+	VPSUBQ       Z7, Z6, Z6
+	VPSRLQ       $0x34, Z10, Z7
+	VPSRLQ       $0x34, Z11, Z9
+	VPSRLQ       $0x34, Z8, Z12
+	VPSRLQ       $0x34, Z6, Z13
 	VPXORQ       Z14, Z14, Z14
 	VPXORQ       Z15, Z15, Z15
-	VPMADD52HUQ  Z10, Z8, Z14
-	VPMADD52HUQ  Z11, Z9, Z15
-	VPMADD52LUQ  Z6, Z5, Z12
-	VPMADD52LUQ  Z4, Z7, Z13
-	VPMADD52HUQ  Z6, Z5, Z14
-	VPMADD52HUQ  Z4, Z7, Z15
-	VPMADD52LUQ  Z10, Z5, Z14
-	VPSRLQ       $0x0c, Z12, Z12
-	VPSLLQ       $0x28, Z14, Z14
-	VPADDQ       Z14, Z12, Z12
-	VPMADD52LUQ  Z11, Z7, Z15
-	VPSRLQ       $0x0c, Z13, Z13
-	VPSLLQ       $0x28, Z15, Z15
-	VPADDQ       Z15, Z13, Z13
-	VPADDQ       constants<>+4416(SB), Z12, Z5
-	VPADDQ       constants<>+4416(SB), Z13, Z7
-	VPSRLQ       $0x13, Z5, Z5
+	VPMADD52HUQ  Z8, Z10, Z14
+	VPMADD52HUQ  Z6, Z11, Z15
+	VPMADD52LUQ  Z12, Z10, Z14
+	VPMADD52LUQ  Z13, Z11, Z15
+	VPXORQ       Z16, Z16, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPMADD52HUQ  Z12, Z10, Z16
+	VPMADD52HUQ  Z13, Z11, Z17
+	VPMADD52LUQ  Z8, Z7, Z14
+	VPMADD52LUQ  Z6, Z9, Z15
+	VPMADD52HUQ  Z8, Z7, Z16
+	VPMADD52HUQ  Z6, Z9, Z17
+	VPMADD52LUQ  Z12, Z7, Z16
+	VPSRLQ       $0x0c, Z14, Z14
+	VPSLLQ       $0x28, Z16, Z16
+	VPADDQ       Z16, Z14, Z14
+	VPMADD52LUQ  Z13, Z9, Z17
+	VPSRLQ       $0x0c, Z15, Z15
+	VPSLLQ       $0x28, Z17, Z17
+	VPADDQ       Z17, Z15, Z15
+	VPADDQ       constants<>+4416(SB), Z14, Z7
+	VPADDQ       constants<>+4416(SB), Z15, Z9
 	VPSRLQ       $0x13, Z7, Z7
+	VPSRLQ       $0x13, Z9, Z9
+	VPADDQ       constants<>+256(SB), Z8, Z8
 	VPADDQ       constants<>+256(SB), Z6, Z6
-	VPADDQ       constants<>+256(SB), Z4, Z4
+	VPSRLQ       $0x14, Z8, Z8
 	VPSRLQ       $0x14, Z6, Z6
-	VPSRLQ       $0x14, Z4, Z4
-	VMOVUPD      Z6, K1, Z5
-	VMOVUPD      Z4, K2, Z7
-	VBROADCASTSD quarter+32(FP), Z4
-	VPADDQ       Z4, Z2, Z2
-	VPADDQ       Z4, Z3, Z3
-	VPSLLQ       $0x3e, Z2, Z2
-	VPSLLQ       $0x3e, Z3, Z3
+	VMOVUPD      Z8, K1, Z7
+	VMOVUPD      Z6, K2, Z9
+	VPSLLQ       $0x3e, Z4, Z4
+	VPSLLQ       $0x3e, Z5, Z5
+	VPXORQ       Z2, Z4, Z2
+	VPXORQ       Z3, Z5, Z3
+	VBROADCASTSD quarter+32(FP), Z6
+	VMOVUPD      Z4, K1, Z2
+	VMOVUPD      Z5, K2, Z3
+	VPSUBQ       constants<>+64(SB), Z6, Z6
+	VPANDQ       Z6, Z0, Z0
+	VPANDQ       Z6, Z1, Z1
 	VPXORQ       Z0, Z2, Z0
 	VPXORQ       Z1, Z3, Z1
-	VBROADCASTSD quarter+32(FP), Z4
-	VMOVUPD      Z2, K1, Z0
-	VMOVUPD      Z3, K2, Z1
-	VPSUBQ       constants<>+64(SB), Z4, Z4
-	VMOVUPS      (AX)(BX*8), Z2
-	VMOVUPS      64(AX)(BX*8), Z3
-	VPANDQ       Z4, Z2, Z2
-	VPANDQ       Z4, Z3, Z3
-	VPXORQ       Z2, Z0, Z0
-	VPXORQ       Z3, Z1, Z1
 	VPMOVQ2M     Z0, K1
 	VPXORQ       Z0, Z0, Z0
-	VPSUBQ       Z5, Z0, K1, Z5
+	VPSUBQ       Z7, Z0, K1, Z7
 	VPMOVQ2M     Z1, K1
 	VPXORQ       Z0, Z0, Z0
-	VPSUBQ       Z7, Z0, K1, Z7
+	VPSUBQ       Z9, Z0, K1, Z9
 	VBROADCASTSD minus+24(FP), Z0
-	VPXORQ       Z0, Z5, Z1
-	VPXORQ       Z0, Z7, Z2
+	VPXORQ       Z0, Z7, Z1
+	VPXORQ       Z0, Z9, Z2
 	VPSUBQ       Z0, Z1, Z1
 	VPSUBQ       Z0, Z2, Z0
 	VMOVUPS      (CX)(BX*8), Z2
@@ -12451,191 +12426,188 @@ oneTest269:
 
 one268:
 	VMOVUPS      (AX)(BX*8), Z0
-	VPABSQ       Z0, Z0
-	VPSRLQ       $0x34, Z0, Z1
-	VPXORQ       Z2, Z2, Z2
+	VPABSQ       Z0, Z1
+	VPSRLQ       $0x34, Z1, Z2
 	VPXORQ       Z3, Z3, Z3
 	VPXORQ       Z4, Z4, Z4
-	VPMADD52HUQ  constants<>+3136(SB), Z0, Z2
-	VPMADD52HUQ  constants<>+3200(SB), Z0, Z3
-	VPMADD52HUQ  constants<>+3264(SB), Z0, Z4
-	VPMADD52LUQ  constants<>+3200(SB), Z0, Z2
-	VPMADD52LUQ  constants<>+3264(SB), Z0, Z3
-	VPMADD52HUQ  constants<>+3200(SB), Z1, Z4
-	VPMADD52LUQ  constants<>+3136(SB), Z1, Z2
-	VPMADD52HUQ  constants<>+3136(SB), Z1, Z3
-	VPMADD52LUQ  constants<>+3264(SB), Z1, Z4
-	VPMADD52LUQ  constants<>+3200(SB), Z1, Z3
-	VPSLLQ       $0x31, Z4, Z0
-	VPSRLQ       $0x34, Z2, Z1
-	VPADDQ       Z1, Z3, Z1
-	VPSRLQ       $0x03, Z1, Z1
-	VPADDQ       Z1, Z0, Z0
-	VPADDQ       constants<>+3328(SB), Z0, Z1
-	VPSRLQ       $0x3e, Z1, Z1
-	VPSLLQ       $0x3e, Z1, Z2
-	VPSUBQ       Z2, Z0, Z0
-	VPABSQ       Z0, Z2
-	VPSLLQ       $0x02, Z2, Z2
-	VPSRLQ       $0x34, Z2, Z3
-	VPXORQ       Z4, Z4, Z4
-	VPMADD52HUQ  constants<>+3392(SB), Z2, Z4
-	VPMADD52LUQ  constants<>+3456(SB), Z2, Z4
 	VPXORQ       Z5, Z5, Z5
-	VPMADD52HUQ  constants<>+3456(SB), Z2, Z5
-	VPMADD52LUQ  constants<>+3392(SB), Z3, Z4
+	VPMADD52HUQ  constants<>+3136(SB), Z1, Z3
+	VPMADD52HUQ  constants<>+3200(SB), Z1, Z4
+	VPMADD52HUQ  constants<>+3264(SB), Z1, Z5
+	VPMADD52LUQ  constants<>+3200(SB), Z1, Z3
+	VPMADD52LUQ  constants<>+3264(SB), Z1, Z4
+	VPMADD52HUQ  constants<>+3200(SB), Z2, Z5
+	VPMADD52LUQ  constants<>+3136(SB), Z2, Z3
+	VPMADD52HUQ  constants<>+3136(SB), Z2, Z4
+	VPMADD52LUQ  constants<>+3264(SB), Z2, Z5
+	VPMADD52LUQ  constants<>+3200(SB), Z2, Z4
+	VPSLLQ       $0x31, Z5, Z1
+	VPSRLQ       $0x34, Z3, Z2
+	VPADDQ       Z2, Z4, Z2
+	VPSRLQ       $0x03, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPADDQ       constants<>+3328(SB), Z1, Z2
+	VPSRLQ       $0x3e, Z2, Z2
+	VPSLLQ       $0x3e, Z2, Z3
+	VPSUBQ       Z3, Z1, Z1
+	VPABSQ       Z1, Z3
+	VPSLLQ       $0x02, Z3, Z3
+	VPSRLQ       $0x34, Z3, Z4
+	VPXORQ       Z5, Z5, Z5
 	VPMADD52HUQ  constants<>+3392(SB), Z3, Z5
 	VPMADD52LUQ  constants<>+3456(SB), Z3, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  constants<>+3456(SB), Z3, Z6
+	VPMADD52LUQ  constants<>+3392(SB), Z4, Z5
+	VPMADD52HUQ  constants<>+3392(SB), Z4, Z6
+	VPMADD52LUQ  constants<>+3456(SB), Z4, Z6
+	VPSRLQ       $0x0c, Z5, Z5
+	VPSLLQ       $0x28, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPSRLQ       $0x34, Z5, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMADD52HUQ  Z5, Z5, Z4
+	VPMADD52LUQ  Z3, Z5, Z4
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z3, Z5, Z6
+	VPMADD52LUQ  Z5, Z3, Z4
+	VPMADD52HUQ  Z5, Z3, Z6
+	VPMADD52LUQ  Z3, Z3, Z6
 	VPSRLQ       $0x0c, Z4, Z4
-	VPSLLQ       $0x28, Z5, Z5
-	VPADDQ       Z5, Z4, Z4
-	VPSRLQ       $0x34, Z4, Z2
-	VPXORQ       Z3, Z3, Z3
-	VPMADD52HUQ  Z4, Z4, Z3
-	VPMADD52LUQ  Z2, Z4, Z3
-	VPXORQ       Z5, Z5, Z5
-	VPMADD52HUQ  Z2, Z4, Z5
-	VPMADD52LUQ  Z4, Z2, Z3
-	VPMADD52HUQ  Z4, Z2, Z5
-	VPMADD52LUQ  Z2, Z2, Z5
-	VPSRLQ       $0x0c, Z3, Z3
-	VPSLLQ       $0x28, Z5, Z5
-	VPADDQ       Z5, Z3, Z3
-	VPSLLQ       $0x02, Z3, Z2
-	VPSRLQ       $0x34, Z2, Z3
-	VBROADCASTSD quarter+32(FP), Z5
-	VPADDQ       Z5, Z1, Z5
-	VPTESTMQ     constants<>+64(SB), Z5, K1
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPD      constants<>+3520(SB), K1, Z5
+	VPSLLQ       $0x28, Z6, Z6
+	VPADDQ       Z6, Z4, Z4
+	VPSLLQ       $0x02, Z4, Z3
+	VPSRLQ       $0x34, Z3, Z4
+	VBROADCASTSD quarter+32(FP), Z6
+	VPADDQ       Z6, Z2, Z2
+	VPTESTMQ     constants<>+64(SB), Z2, K1
 	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z5, Z2, Z6
-	VPMADD52LUQ  Z5, Z3, Z6
-	VPSRLQ       $0x0c, Z6, Z6
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+3584(SB), Z5
-	VMOVUPD      constants<>+3648(SB), K1, Z5
-	VPSUBQ       Z6, Z5, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z5, Z2, Z6
-	VPMADD52LUQ  Z5, Z3, Z6
-	VPSRLQ       $0x0c, Z6, Z6
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+3712(SB), Z5
-	VMOVUPD      constants<>+3776(SB), K1, Z5
-	VPSUBQ       Z6, Z5, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z5, Z2, Z6
-	VPMADD52LUQ  Z5, Z3, Z6
-	VPSRLQ       $0x0c, Z6, Z6
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+3840(SB), Z5
-	VMOVUPD      constants<>+3904(SB), K1, Z5
-	VPSUBQ       Z6, Z5, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z5, Z2, Z6
-	VPMADD52LUQ  Z5, Z3, Z6
+	VMOVUPD      constants<>+3520(SB), K1, Z6
 	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  Z5, Z3, Z7
-	VPSRLQ       $0x0c, Z6, Z6
-	VPSLLQ       $0x28, Z7, Z7
-	VPADDQ       Z7, Z6, Z6
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+3968(SB), Z5
-	VMOVUPD      constants<>+4032(SB), K1, Z5
-	VPSUBQ       Z6, Z5, Z5
+	VPMADD52HUQ  Z6, Z3, Z7
+	VPMADD52LUQ  Z6, Z4, Z7
+	VPSRLQ       $0x0c, Z7, Z7
 	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z5, Z2, Z6
-	VPMADD52LUQ  Z5, Z3, Z6
+	VMOVUPS      constants<>+3584(SB), Z6
+	VMOVUPD      constants<>+3648(SB), K1, Z6
+	VPSUBQ       Z7, Z6, Z6
 	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  Z5, Z3, Z7
-	VPSRLQ       $0x0c, Z6, Z6
-	VPSLLQ       $0x28, Z7, Z7
-	VPADDQ       Z7, Z6, Z6
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+4096(SB), Z5
-	VMOVUPD      constants<>+4160(SB), K1, Z5
-	VPSUBQ       Z6, Z5, Z5
-	VPSRLQ       $0x34, Z5, Z6
+	VPMADD52HUQ  Z6, Z3, Z7
+	VPMADD52LUQ  Z6, Z4, Z7
+	VPSRLQ       $0x0c, Z7, Z7
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+3712(SB), Z6
+	VMOVUPD      constants<>+3776(SB), K1, Z6
+	VPSUBQ       Z7, Z6, Z6
 	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  Z5, Z2, Z7
-	VPMADD52LUQ  Z6, Z2, Z7
+	VPMADD52HUQ  Z6, Z3, Z7
+	VPMADD52LUQ  Z6, Z4, Z7
+	VPSRLQ       $0x0c, Z7, Z7
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+3840(SB), Z6
+	VMOVUPD      constants<>+3904(SB), K1, Z6
+	VPSUBQ       Z7, Z6, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z6, Z3, Z7
+	VPMADD52LUQ  Z6, Z4, Z7
 	VPXORQ       Z8, Z8, Z8
-	VPMADD52HUQ  Z6, Z2, Z8
-	VPMADD52LUQ  Z5, Z3, Z7
-	VPMADD52HUQ  Z5, Z3, Z8
+	VPMADD52HUQ  Z6, Z4, Z8
+	VPSRLQ       $0x0c, Z7, Z7
+	VPSLLQ       $0x28, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+3968(SB), Z6
+	VMOVUPD      constants<>+4032(SB), K1, Z6
+	VPSUBQ       Z7, Z6, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z6, Z3, Z7
+	VPMADD52LUQ  Z6, Z4, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z6, Z4, Z8
+	VPSRLQ       $0x0c, Z7, Z7
+	VPSLLQ       $0x28, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+4096(SB), Z6
+	VMOVUPD      constants<>+4160(SB), K1, Z6
+	VPSUBQ       Z7, Z6, Z6
+	VPSRLQ       $0x34, Z6, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z6, Z3, Z8
+	VPMADD52LUQ  Z7, Z3, Z8
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z7, Z3, Z9
+	VPMADD52LUQ  Z6, Z4, Z8
+	VPMADD52HUQ  Z6, Z4, Z9
+	VPMADD52LUQ  Z7, Z4, Z9
+	VPSRLQ       $0x0c, Z8, Z8
+	VPSLLQ       $0x28, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+4224(SB), Z6
+	VMOVUPD      constants<>+4288(SB), K1, Z6
+	VPSUBQ       Z8, Z6, Z6
+	VPSRLQ       $0x34, Z6, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z6, Z3, Z8
+	VPMADD52LUQ  Z7, Z3, Z8
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z7, Z3, Z9
+	VPMADD52LUQ  Z6, Z4, Z8
+	VPMADD52HUQ  Z6, Z4, Z9
+	VPMADD52LUQ  Z7, Z4, Z9
+	VPSRLQ       $0x0c, Z8, Z8
+	VPSLLQ       $0x28, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+4352(SB), Z6
+	VMOVUPD      constants<>+192(SB), K1, Z6
+	VPSUBQ       Z8, Z6, Z6
+	VPSRLQ       $0x34, Z6, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z6, Z3, Z8
+	VPMADD52LUQ  Z7, Z3, Z8
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z7, Z3, Z9
+	VPMADD52LUQ  Z6, Z4, Z8
+	VPMADD52HUQ  Z6, Z4, Z9
+	VPMADD52LUQ  Z7, Z4, Z9
+	VPSRLQ       $0x0c, Z8, Z8
+	VPSLLQ       $0x28, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPSRLQ       $0x01, Z8, Z3
+	VMOVUPS      constants<>+192(SB), Z4
+	VPSUBQ       Z3, Z4, Z4
+	VPSRLQ       $0x34, Z5, Z3
+	VPSRLQ       $0x34, Z4, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z4, Z5, Z7
+	VPMADD52LUQ  Z6, Z5, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z6, Z5, Z8
+	VPMADD52LUQ  Z4, Z3, Z7
+	VPMADD52HUQ  Z4, Z3, Z8
 	VPMADD52LUQ  Z6, Z3, Z8
 	VPSRLQ       $0x0c, Z7, Z7
 	VPSLLQ       $0x28, Z8, Z8
 	VPADDQ       Z8, Z7, Z7
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+4224(SB), Z5
-	VMOVUPD      constants<>+4288(SB), K1, Z5
-	VPSUBQ       Z7, Z5, Z5
-	VPSRLQ       $0x34, Z5, Z6
-	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  Z5, Z2, Z7
-	VPMADD52LUQ  Z6, Z2, Z7
-	VPXORQ       Z8, Z8, Z8
-	VPMADD52HUQ  Z6, Z2, Z8
-	VPMADD52LUQ  Z5, Z3, Z7
-	VPMADD52HUQ  Z5, Z3, Z8
-	VPMADD52LUQ  Z6, Z3, Z8
-	VPSRLQ       $0x0c, Z7, Z7
-	VPSLLQ       $0x28, Z8, Z8
-	VPADDQ       Z8, Z7, Z7
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+4352(SB), Z5
-	VMOVUPD      constants<>+192(SB), K1, Z5
-	VPSUBQ       Z7, Z5, Z5
-	VPSRLQ       $0x34, Z5, Z6
-	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  Z5, Z2, Z7
-	VPMADD52LUQ  Z6, Z2, Z7
-	VPXORQ       Z8, Z8, Z8
-	VPMADD52HUQ  Z6, Z2, Z8
-	VPMADD52LUQ  Z5, Z3, Z7
-	VPMADD52HUQ  Z5, Z3, Z8
-	VPMADD52LUQ  Z6, Z3, Z8
-	VPSRLQ       $0x0c, Z7, Z7
-	VPSLLQ       $0x28, Z8, Z8
-	VPADDQ       Z8, Z7, Z7
-	VPSRLQ       $0x01, Z7, Z2
-	VMOVUPS      constants<>+192(SB), Z3
-	VPSUBQ       Z2, Z3, Z3
-	VPSRLQ       $0x34, Z4, Z2
-	VPSRLQ       $0x34, Z3, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z3, Z4, Z6
-	VPMADD52LUQ  Z5, Z4, Z6
-	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  Z5, Z4, Z7
-	VPMADD52LUQ  Z3, Z2, Z6
-	VPMADD52HUQ  Z3, Z2, Z7
-	VPMADD52LUQ  Z5, Z2, Z7
-	VPSRLQ       $0x0c, Z6, Z6
-	VPSLLQ       $0x28, Z7, Z7
-	VPADDQ       Z7, Z6, Z6
-	VPADDQ       constants<>+4416(SB), Z6, Z2
-	VPSRLQ       $0x13, Z2, Z2
-	VPADDQ       constants<>+256(SB), Z3, Z3
-	VPSRLQ       $0x14, Z3, Z3
-	VMOVUPD      Z3, K1, Z2
-	VBROADCASTSD quarter+32(FP), Z3
-	VPADDQ       Z3, Z1, Z1
-	VPSLLQ       $0x3e, Z1, Z1
+	VPADDQ       constants<>+4416(SB), Z7, Z3
+	VPSRLQ       $0x13, Z3, Z3
+	VPADDQ       constants<>+256(SB), Z4, Z4
+	VPSRLQ       $0x14, Z4, Z4
+	VMOVUPD      Z4, K1, Z3
+	VPSLLQ       $0x3e, Z2, Z2
+	VPXORQ       Z1, Z2, Z1
+	VBROADCASTSD quarter+32(FP), Z4
+	VMOVUPD      Z2, K1, Z1
+	VPSUBQ       constants<>+64(SB), Z4, Z4
+	VPANDQ       Z4, Z0, Z0
 	VPXORQ       Z0, Z1, Z0
-	VBROADCASTSD quarter+32(FP), Z3
-	VMOVUPD      Z1, K1, Z0
-	VPSUBQ       constants<>+64(SB), Z3, Z3
-	VMOVUPS      (AX)(BX*8), Z1
-	VPANDQ       Z3, Z1, Z1
-	VPXORQ       Z1, Z0, Z0
 	VPMOVQ2M     Z0, K1
 	VPXORQ       Z0, Z0, Z0
-	VPSUBQ       Z2, Z0, K1, Z2
+	VPSUBQ       Z3, Z0, K1, Z3
 	VBROADCASTSD minus+24(FP), Z0
-	VPXORQ       Z0, Z2, Z1
+	VPXORQ       Z0, Z3, Z1
 	VPSUBQ       Z0, Z1, Z0
 	VMOVUPS      (CX)(BX*8), Z1
 	VPADDQ       Z1, Z0, Z0
@@ -12653,191 +12625,188 @@ tail270:
 	NOTQ         DI
 	KMOVW        DI, K1
 	VMOVUPD.Z    (AX)(BX*8), K1, Z0
-	VPABSQ       Z0, Z0
-	VPSRLQ       $0x34, Z0, Z1
-	VPXORQ       Z2, Z2, Z2
+	VPABSQ       Z0, Z1
+	VPSRLQ       $0x34, Z1, Z2
 	VPXORQ       Z3, Z3, Z3
 	VPXORQ       Z4, Z4, Z4
-	VPMADD52HUQ  constants<>+3136(SB), Z0, Z2
-	VPMADD52HUQ  constants<>+3200(SB), Z0, Z3
-	VPMADD52HUQ  constants<>+3264(SB), Z0, Z4
-	VPMADD52LUQ  constants<>+3200(SB), Z0, Z2
-	VPMADD52LUQ  constants<>+3264(SB), Z0, Z3
-	VPMADD52HUQ  constants<>+3200(SB), Z1, Z4
-	VPMADD52LUQ  constants<>+3136(SB), Z1, Z2
-	VPMADD52HUQ  constants<>+3136(SB), Z1, Z3
-	VPMADD52LUQ  constants<>+3264(SB), Z1, Z4
-	VPMADD52LUQ  constants<>+3200(SB), Z1, Z3
-	VPSLLQ       $0x31, Z4, Z0
-	VPSRLQ       $0x34, Z2, Z1
-	VPADDQ       Z1, Z3, Z1
-	VPSRLQ       $0x03, Z1, Z1
-	VPADDQ       Z1, Z0, Z0
-	VPADDQ       constants<>+3328(SB), Z0, Z1
-	VPSRLQ       $0x3e, Z1, Z1
-	VPSLLQ       $0x3e, Z1, Z2
-	VPSUBQ       Z2, Z0, Z0
-	VPABSQ       Z0, Z2
-	VPSLLQ       $0x02, Z2, Z2
-	VPSRLQ       $0x34, Z2, Z3
-	VPXORQ       Z4, Z4, Z4
-	VPMADD52HUQ  constants<>+3392(SB), Z2, Z4
-	VPMADD52LUQ  constants<>+3456(SB), Z2, Z4
 	VPXORQ       Z5, Z5, Z5
-	VPMADD52HUQ  constants<>+3456(SB), Z2, Z5
-	VPMADD52LUQ  constants<>+3392(SB), Z3, Z4
+	VPMADD52HUQ  constants<>+3136(SB), Z1, Z3
+	VPMADD52HUQ  constants<>+3200(SB), Z1, Z4
+	VPMADD52HUQ  constants<>+3264(SB), Z1, Z5
+	VPMADD52LUQ  constants<>+3200(SB), Z1, Z3
+	VPMADD52LUQ  constants<>+3264(SB), Z1, Z4
+	VPMADD52HUQ  constants<>+3200(SB), Z2, Z5
+	VPMADD52LUQ  constants<>+3136(SB), Z2, Z3
+	VPMADD52HUQ  constants<>+3136(SB), Z2, Z4
+	VPMADD52LUQ  constants<>+3264(SB), Z2, Z5
+	VPMADD52LUQ  constants<>+3200(SB), Z2, Z4
+	VPSLLQ       $0x31, Z5, Z1
+	VPSRLQ       $0x34, Z3, Z2
+	VPADDQ       Z2, Z4, Z2
+	VPSRLQ       $0x03, Z2, Z2
+	VPADDQ       Z2, Z1, Z1
+	VPADDQ       constants<>+3328(SB), Z1, Z2
+	VPSRLQ       $0x3e, Z2, Z2
+	VPSLLQ       $0x3e, Z2, Z3
+	VPSUBQ       Z3, Z1, Z1
+	VPABSQ       Z1, Z3
+	VPSLLQ       $0x02, Z3, Z3
+	VPSRLQ       $0x34, Z3, Z4
+	VPXORQ       Z5, Z5, Z5
 	VPMADD52HUQ  constants<>+3392(SB), Z3, Z5
 	VPMADD52LUQ  constants<>+3456(SB), Z3, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  constants<>+3456(SB), Z3, Z6
+	VPMADD52LUQ  constants<>+3392(SB), Z4, Z5
+	VPMADD52HUQ  constants<>+3392(SB), Z4, Z6
+	VPMADD52LUQ  constants<>+3456(SB), Z4, Z6
+	VPSRLQ       $0x0c, Z5, Z5
+	VPSLLQ       $0x28, Z6, Z6
+	VPADDQ       Z6, Z5, Z5
+	VPSRLQ       $0x34, Z5, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPMADD52HUQ  Z5, Z5, Z4
+	VPMADD52LUQ  Z3, Z5, Z4
+	VPXORQ       Z6, Z6, Z6
+	VPMADD52HUQ  Z3, Z5, Z6
+	VPMADD52LUQ  Z5, Z3, Z4
+	VPMADD52HUQ  Z5, Z3, Z6
+	VPMADD52LUQ  Z3, Z3, Z6
 	VPSRLQ       $0x0c, Z4, Z4
-	VPSLLQ       $0x28, Z5, Z5
-	VPADDQ       Z5, Z4, Z4
-	VPSRLQ       $0x34, Z4, Z2
-	VPXORQ       Z3, Z3, Z3
-	VPMADD52HUQ  Z4, Z4, Z3
-	VPMADD52LUQ  Z2, Z4, Z3
-	VPXORQ       Z5, Z5, Z5
-	VPMADD52HUQ  Z2, Z4, Z5
-	VPMADD52LUQ  Z4, Z2, Z3
-	VPMADD52HUQ  Z4, Z2, Z5
-	VPMADD52LUQ  Z2, Z2, Z5
-	VPSRLQ       $0x0c, Z3, Z3
-	VPSLLQ       $0x28, Z5, Z5
-	VPADDQ       Z5, Z3, Z3
-	VPSLLQ       $0x02, Z3, Z2
-	VPSRLQ       $0x34, Z2, Z3
-	VBROADCASTSD quarter+32(FP), Z5
-	VPADDQ       Z5, Z1, Z5
-	VPTESTMQ     constants<>+64(SB), Z5, K2
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPD      constants<>+3520(SB), K2, Z5
+	VPSLLQ       $0x28, Z6, Z6
+	VPADDQ       Z6, Z4, Z4
+	VPSLLQ       $0x02, Z4, Z3
+	VPSRLQ       $0x34, Z3, Z4
+	VBROADCASTSD quarter+32(FP), Z6
+	VPADDQ       Z6, Z2, Z2
+	VPTESTMQ     constants<>+64(SB), Z2, K2
 	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z5, Z2, Z6
-	VPMADD52LUQ  Z5, Z3, Z6
-	VPSRLQ       $0x0c, Z6, Z6
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+3584(SB), Z5
-	VMOVUPD      constants<>+3648(SB), K2, Z5
-	VPSUBQ       Z6, Z5, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z5, Z2, Z6
-	VPMADD52LUQ  Z5, Z3, Z6
-	VPSRLQ       $0x0c, Z6, Z6
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+3712(SB), Z5
-	VMOVUPD      constants<>+3776(SB), K2, Z5
-	VPSUBQ       Z6, Z5, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z5, Z2, Z6
-	VPMADD52LUQ  Z5, Z3, Z6
-	VPSRLQ       $0x0c, Z6, Z6
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+3840(SB), Z5
-	VMOVUPD      constants<>+3904(SB), K2, Z5
-	VPSUBQ       Z6, Z5, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z5, Z2, Z6
-	VPMADD52LUQ  Z5, Z3, Z6
+	VMOVUPD      constants<>+3520(SB), K2, Z6
 	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  Z5, Z3, Z7
-	VPSRLQ       $0x0c, Z6, Z6
-	VPSLLQ       $0x28, Z7, Z7
-	VPADDQ       Z7, Z6, Z6
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+3968(SB), Z5
-	VMOVUPD      constants<>+4032(SB), K2, Z5
-	VPSUBQ       Z6, Z5, Z5
+	VPMADD52HUQ  Z6, Z3, Z7
+	VPMADD52LUQ  Z6, Z4, Z7
+	VPSRLQ       $0x0c, Z7, Z7
 	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z5, Z2, Z6
-	VPMADD52LUQ  Z5, Z3, Z6
+	VMOVUPS      constants<>+3584(SB), Z6
+	VMOVUPD      constants<>+3648(SB), K2, Z6
+	VPSUBQ       Z7, Z6, Z6
 	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  Z5, Z3, Z7
-	VPSRLQ       $0x0c, Z6, Z6
-	VPSLLQ       $0x28, Z7, Z7
-	VPADDQ       Z7, Z6, Z6
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+4096(SB), Z5
-	VMOVUPD      constants<>+4160(SB), K2, Z5
-	VPSUBQ       Z6, Z5, Z5
-	VPSRLQ       $0x34, Z5, Z6
+	VPMADD52HUQ  Z6, Z3, Z7
+	VPMADD52LUQ  Z6, Z4, Z7
+	VPSRLQ       $0x0c, Z7, Z7
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+3712(SB), Z6
+	VMOVUPD      constants<>+3776(SB), K2, Z6
+	VPSUBQ       Z7, Z6, Z6
 	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  Z5, Z2, Z7
-	VPMADD52LUQ  Z6, Z2, Z7
+	VPMADD52HUQ  Z6, Z3, Z7
+	VPMADD52LUQ  Z6, Z4, Z7
+	VPSRLQ       $0x0c, Z7, Z7
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+3840(SB), Z6
+	VMOVUPD      constants<>+3904(SB), K2, Z6
+	VPSUBQ       Z7, Z6, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z6, Z3, Z7
+	VPMADD52LUQ  Z6, Z4, Z7
 	VPXORQ       Z8, Z8, Z8
-	VPMADD52HUQ  Z6, Z2, Z8
-	VPMADD52LUQ  Z5, Z3, Z7
-	VPMADD52HUQ  Z5, Z3, Z8
+	VPMADD52HUQ  Z6, Z4, Z8
+	VPSRLQ       $0x0c, Z7, Z7
+	VPSLLQ       $0x28, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+3968(SB), Z6
+	VMOVUPD      constants<>+4032(SB), K2, Z6
+	VPSUBQ       Z7, Z6, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z6, Z3, Z7
+	VPMADD52LUQ  Z6, Z4, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z6, Z4, Z8
+	VPSRLQ       $0x0c, Z7, Z7
+	VPSLLQ       $0x28, Z8, Z8
+	VPADDQ       Z8, Z7, Z7
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+4096(SB), Z6
+	VMOVUPD      constants<>+4160(SB), K2, Z6
+	VPSUBQ       Z7, Z6, Z6
+	VPSRLQ       $0x34, Z6, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z6, Z3, Z8
+	VPMADD52LUQ  Z7, Z3, Z8
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z7, Z3, Z9
+	VPMADD52LUQ  Z6, Z4, Z8
+	VPMADD52HUQ  Z6, Z4, Z9
+	VPMADD52LUQ  Z7, Z4, Z9
+	VPSRLQ       $0x0c, Z8, Z8
+	VPSLLQ       $0x28, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+4224(SB), Z6
+	VMOVUPD      constants<>+4288(SB), K2, Z6
+	VPSUBQ       Z8, Z6, Z6
+	VPSRLQ       $0x34, Z6, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z6, Z3, Z8
+	VPMADD52LUQ  Z7, Z3, Z8
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z7, Z3, Z9
+	VPMADD52LUQ  Z6, Z4, Z8
+	VPMADD52HUQ  Z6, Z4, Z9
+	VPMADD52LUQ  Z7, Z4, Z9
+	VPSRLQ       $0x0c, Z8, Z8
+	VPSLLQ       $0x28, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPXORQ       Z6, Z6, Z6
+	VMOVUPS      constants<>+4352(SB), Z6
+	VMOVUPD      constants<>+192(SB), K2, Z6
+	VPSUBQ       Z8, Z6, Z6
+	VPSRLQ       $0x34, Z6, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z6, Z3, Z8
+	VPMADD52LUQ  Z7, Z3, Z8
+	VPXORQ       Z9, Z9, Z9
+	VPMADD52HUQ  Z7, Z3, Z9
+	VPMADD52LUQ  Z6, Z4, Z8
+	VPMADD52HUQ  Z6, Z4, Z9
+	VPMADD52LUQ  Z7, Z4, Z9
+	VPSRLQ       $0x0c, Z8, Z8
+	VPSLLQ       $0x28, Z9, Z9
+	VPADDQ       Z9, Z8, Z8
+	VPSRLQ       $0x01, Z8, Z3
+	VMOVUPS      constants<>+192(SB), Z4
+	VPSUBQ       Z3, Z4, Z4
+	VPSRLQ       $0x34, Z5, Z3
+	VPSRLQ       $0x34, Z4, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPMADD52HUQ  Z4, Z5, Z7
+	VPMADD52LUQ  Z6, Z5, Z7
+	VPXORQ       Z8, Z8, Z8
+	VPMADD52HUQ  Z6, Z5, Z8
+	VPMADD52LUQ  Z4, Z3, Z7
+	VPMADD52HUQ  Z4, Z3, Z8
 	VPMADD52LUQ  Z6, Z3, Z8
 	VPSRLQ       $0x0c, Z7, Z7
 	VPSLLQ       $0x28, Z8, Z8
 	VPADDQ       Z8, Z7, Z7
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+4224(SB), Z5
-	VMOVUPD      constants<>+4288(SB), K2, Z5
-	VPSUBQ       Z7, Z5, Z5
-	VPSRLQ       $0x34, Z5, Z6
-	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  Z5, Z2, Z7
-	VPMADD52LUQ  Z6, Z2, Z7
-	VPXORQ       Z8, Z8, Z8
-	VPMADD52HUQ  Z6, Z2, Z8
-	VPMADD52LUQ  Z5, Z3, Z7
-	VPMADD52HUQ  Z5, Z3, Z8
-	VPMADD52LUQ  Z6, Z3, Z8
-	VPSRLQ       $0x0c, Z7, Z7
-	VPSLLQ       $0x28, Z8, Z8
-	VPADDQ       Z8, Z7, Z7
-	VPXORQ       Z5, Z5, Z5
-	VMOVUPS      constants<>+4352(SB), Z5
-	VMOVUPD      constants<>+192(SB), K2, Z5
-	VPSUBQ       Z7, Z5, Z5
-	VPSRLQ       $0x34, Z5, Z6
-	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  Z5, Z2, Z7
-	VPMADD52LUQ  Z6, Z2, Z7
-	VPXORQ       Z8, Z8, Z8
-	VPMADD52HUQ  Z6, Z2, Z8
-	VPMADD52LUQ  Z5, Z3, Z7
-	VPMADD52HUQ  Z5, Z3, Z8
-	VPMADD52LUQ  Z6, Z3, Z8
-	VPSRLQ       $0x0c, Z7, Z7
-	VPSLLQ       $0x28, Z8, Z8
-	VPADDQ       Z8, Z7, Z7
-	VPSRLQ       $0x01, Z7, Z2
-	VMOVUPS      constants<>+192(SB), Z3
-	VPSUBQ       Z2, Z3, Z3
-	VPSRLQ       $0x34, Z4, Z2
-	VPSRLQ       $0x34, Z3, Z5
-	VPXORQ       Z6, Z6, Z6
-	VPMADD52HUQ  Z3, Z4, Z6
-	VPMADD52LUQ  Z5, Z4, Z6
-	VPXORQ       Z7, Z7, Z7
-	VPMADD52HUQ  Z5, Z4, Z7
-	VPMADD52LUQ  Z3, Z2, Z6
-	VPMADD52HUQ  Z3, Z2, Z7
-	VPMADD52LUQ  Z5, Z2, Z7
-	VPSRLQ       $0x0c, Z6, Z6
-	VPSLLQ       $0x28, Z7, Z7
-	VPADDQ       Z7, Z6, Z6
-	VPADDQ       constants<>+4416(SB), Z6, Z2
-	VPSRLQ       $0x13, Z2, Z2
-	VPADDQ       constants<>+256(SB), Z3, Z3
-	VPSRLQ       $0x14, Z3, Z3
-	VMOVUPD      Z3, K2, Z2
-	VBROADCASTSD quarter+32(FP), Z3
-	VPADDQ       Z3, Z1, Z1
-	VPSLLQ       $0x3e, Z1, Z1
+	VPADDQ       constants<>+4416(SB), Z7, Z3
+	VPSRLQ       $0x13, Z3, Z3
+	VPADDQ       constants<>+256(SB), Z4, Z4
+	VPSRLQ       $0x14, Z4, Z4
+	VMOVUPD      Z4, K2, Z3
+	VPSLLQ       $0x3e, Z2, Z2
+	VPXORQ       Z1, Z2, Z1
+	VBROADCASTSD quarter+32(FP), Z4
+	VMOVUPD      Z2, K2, Z1
+	VPSUBQ       constants<>+64(SB), Z4, Z4
+	VPANDQ       Z4, Z0, Z0
 	VPXORQ       Z0, Z1, Z0
-	VBROADCASTSD quarter+32(FP), Z3
-	VMOVUPD      Z1, K2, Z0
-	VPSUBQ       constants<>+64(SB), Z3, Z3
-	VMOVUPD.Z    (AX)(BX*8), K1, Z1
-	VPANDQ       Z3, Z1, Z1
-	VPXORQ       Z1, Z0, Z0
 	VPMOVQ2M     Z0, K2
 	VPXORQ       Z0, Z0, Z0
-	VPSUBQ       Z2, Z0, K2, Z2
+	VPSUBQ       Z3, Z0, K2, Z3
 	VBROADCASTSD minus+24(FP), Z0
-	VPXORQ       Z0, Z2, Z1
+	VPXORQ       Z0, Z3, Z1
 	VPSUBQ       Z0, Z1, Z0
 	VMOVUPD.Z    (CX)(BX*8), K1, Z1
 	VPADDQ       Z1, Z0, Z0
@@ -17457,8 +17426,8 @@ TEXT ·addQuotientsAVX2<>(SB), NOSPLIT, $0-48
 	JL    oneTest448
 
 many446:
-	VMOVUPS      (CX)(SI*8), Y0
-	VMOVUPS      32(CX)(SI*8), Y1
+	VMOVUPS      (AX)(SI*8), Y0
+	VMOVUPS      32(AX)(SI*8), Y1
 	VXORPD       Y2, Y2, Y2
 	VPCMPGTQ     Y0, Y2, Y2
 	VXORPD       Y3, Y3, Y3
@@ -17467,49 +17436,49 @@ many446:
 	VPXOR        Y3, Y1, Y1
 	VPSUBQ       Y2, Y0, Y0
 	VPSUBQ       Y3, Y1, Y1
-	VMOVUPS      constants<>+1280(SB), Y2
-	VPSRLQ       $0x20, Y0, Y3
-	VPSRLQ       $0x20, Y1, Y4
-	VPOR         constants<>+8128(SB), Y3, Y3
-	VPOR         constants<>+8128(SB), Y4, Y4
-	VSUBPD       constants<>+8192(SB), Y3, Y3
-	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y5
-	VADDPD       Y3, Y5, Y5
-	VSUBPD       constants<>+8192(SB), Y4, Y4
-	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y3
-	VADDPD       Y4, Y3, Y3
-	VDIVPD       Y5, Y2, Y4
-	VDIVPD       Y3, Y2, Y2
-	VMOVUPS      (AX)(SI*8), Y3
-	VMOVUPS      32(AX)(SI*8), Y5
-	VXORPD       Y6, Y6, Y6
-	VPCMPGTQ     Y3, Y6, Y6
-	VXORPD       Y7, Y7, Y7
-	VPCMPGTQ     Y5, Y7, Y7
-	VPXOR        Y6, Y3, Y3
-	VPXOR        Y7, Y5, Y5
-	VPSUBQ       Y6, Y3, Y3
-	VPSUBQ       Y7, Y5, Y5
-	VPSLLQ       $0x2b, Y3, Y6
-	VPSLLQ       $0x2b, Y5, Y7
-	VPSRLQ       $0x20, Y3, Y8
-	VPSRLQ       $0x20, Y5, Y9
+	VMOVUPS      (CX)(SI*8), Y2
+	VMOVUPS      32(CX)(SI*8), Y3
+	VXORPD       Y4, Y4, Y4
+	VPCMPGTQ     Y2, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VPCMPGTQ     Y3, Y5, Y5
+	VPXOR        Y4, Y2, Y2
+	VPXOR        Y5, Y3, Y3
+	VPSUBQ       Y4, Y2, Y2
+	VPSUBQ       Y5, Y3, Y3
+	VMOVUPS      constants<>+1280(SB), Y4
+	VPSRLQ       $0x20, Y2, Y5
+	VPSRLQ       $0x20, Y3, Y6
+	VPOR         constants<>+8128(SB), Y5, Y5
+	VPOR         constants<>+8128(SB), Y6, Y6
+	VSUBPD       constants<>+8192(SB), Y5, Y5
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y7
+	VADDPD       Y5, Y7, Y7
+	VSUBPD       constants<>+8192(SB), Y6, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y5
+	VADDPD       Y6, Y5, Y5
+	VDIVPD       Y7, Y4, Y6
+	VDIVPD       Y5, Y4, Y4
+	VPSLLQ       $0x2b, Y0, Y5
+	VPSLLQ       $0x2b, Y1, Y7
+	VPSRLQ       $0x20, Y0, Y8
+	VPSRLQ       $0x20, Y1, Y9
 	VPOR         constants<>+8128(SB), Y8, Y8
 	VPOR         constants<>+8128(SB), Y9, Y9
 	VSUBPD       constants<>+8192(SB), Y8, Y8
-	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y3
-	VADDPD       Y8, Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y0
+	VADDPD       Y8, Y0, Y0
 	VSUBPD       constants<>+8192(SB), Y9, Y9
-	VPBLENDD     $0xaa, constants<>+512(SB), Y5, Y5
-	VADDPD       Y9, Y5, Y5
-	VMULPD       constants<>+1344(SB), Y3, Y3
-	VMULPD       constants<>+1344(SB), Y5, Y5
-	VMULPD       Y4, Y3, Y3
-	VMULPD       Y2, Y5, Y5
-	VCMPPD       $0x15, constants<>+1408(SB), Y3, Y8
-	VCMPPD       $0x15, constants<>+1408(SB), Y5, Y9
-	VPAND        constants<>+1472(SB), Y0, Y10
-	VPAND        constants<>+1472(SB), Y1, Y11
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y1
+	VADDPD       Y9, Y1, Y1
+	VMULPD       constants<>+1344(SB), Y0, Y0
+	VMULPD       constants<>+1344(SB), Y1, Y1
+	VMULPD       Y6, Y0, Y0
+	VMULPD       Y4, Y1, Y1
+	VCMPPD       $0x15, constants<>+1408(SB), Y0, Y8
+	VCMPPD       $0x15, constants<>+1408(SB), Y1, Y9
+	VPAND        constants<>+1472(SB), Y2, Y10
+	VPAND        constants<>+1472(SB), Y3, Y11
 	VXORPD       Y12, Y12, Y12
 	VPCMPEQQ     Y12, Y10, Y10
 	VXORPD       Y12, Y12, Y12
@@ -17519,111 +17488,111 @@ many446:
 	VPOR         Y10, Y8, Y8
 	VPOR         Y11, Y9, Y9
 	VMOVUPS      constants<>+4736(SB), Y10
-	VFMADD213PD  constants<>+576(SB), Y3, Y10
+	VFMADD213PD  constants<>+576(SB), Y0, Y10
 	VSUBPD       constants<>+576(SB), Y10, Y11
-	VFNMADD132PD constants<>+8256(SB), Y3, Y11
+	VFNMADD132PD constants<>+8256(SB), Y0, Y11
 	VADDPD       constants<>+576(SB), Y11, Y11
 	VPSLLQ       $0x20, Y10, Y10
 	VPSUBQ       constants<>+576(SB), Y11, Y11
 	VPADDQ       Y11, Y10, Y10
-	VMOVUPS      constants<>+4736(SB), Y3
-	VFMADD213PD  constants<>+576(SB), Y5, Y3
-	VSUBPD       constants<>+576(SB), Y3, Y11
-	VFNMADD132PD constants<>+8256(SB), Y5, Y11
+	VMOVUPS      constants<>+4736(SB), Y0
+	VFMADD213PD  constants<>+576(SB), Y1, Y0
+	VSUBPD       constants<>+576(SB), Y0, Y11
+	VFNMADD132PD constants<>+8256(SB), Y1, Y11
 	VADDPD       constants<>+576(SB), Y11, Y11
-	VPSLLQ       $0x20, Y3, Y3
+	VPSLLQ       $0x20, Y0, Y0
 	VPSUBQ       constants<>+576(SB), Y11, Y11
-	VPADDQ       Y11, Y3, Y3
-	VPSRLQ       $0x20, Y0, Y11
+	VPADDQ       Y11, Y0, Y0
+	VPSRLQ       $0x20, Y2, Y11
 	VPMULUDQ     Y11, Y10, Y11
-	VPSRLQ       $0x20, Y10, Y5
-	VPMULUDQ     Y0, Y5, Y5
-	VPADDQ       Y5, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y1
+	VPMULUDQ     Y2, Y1, Y1
+	VPADDQ       Y1, Y11, Y11
 	VPSLLQ       $0x20, Y11, Y11
-	VPMULUDQ     Y0, Y10, Y5
-	VPADDQ       Y11, Y5, Y5
-	VPSRLQ       $0x20, Y1, Y12
-	VPMULUDQ     Y12, Y3, Y12
-	VPSRLQ       $0x20, Y3, Y11
-	VPMULUDQ     Y1, Y11, Y11
+	VPMULUDQ     Y2, Y10, Y1
+	VPADDQ       Y11, Y1, Y1
+	VPSRLQ       $0x20, Y3, Y12
+	VPMULUDQ     Y12, Y0, Y12
+	VPSRLQ       $0x20, Y0, Y11
+	VPMULUDQ     Y3, Y11, Y11
 	VPADDQ       Y11, Y12, Y12
 	VPSLLQ       $0x20, Y12, Y12
-	VPMULUDQ     Y1, Y3, Y11
+	VPMULUDQ     Y3, Y0, Y11
 	VPADDQ       Y12, Y11, Y11
-	VPSUBQ       Y5, Y6, Y5
-	VPSUBQ       Y11, Y7, Y6
-	VPSRLQ       $0x20, Y5, Y7
-	VPSRLQ       $0x20, Y6, Y11
+	VPSUBQ       Y1, Y5, Y1
+	VPSUBQ       Y11, Y7, Y5
+	VPSRLQ       $0x20, Y1, Y7
+	VPSRLQ       $0x20, Y5, Y11
 	VPXOR        constants<>+8320(SB), Y7, Y7
 	VPXOR        constants<>+8320(SB), Y11, Y11
 	VSUBPD       constants<>+8384(SB), Y7, Y7
-	VPBLENDD     $0xaa, constants<>+512(SB), Y5, Y12
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y12
 	VADDPD       Y7, Y12, Y12
 	VSUBPD       constants<>+8384(SB), Y11, Y11
-	VPBLENDD     $0xaa, constants<>+512(SB), Y6, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y5, Y7
 	VADDPD       Y11, Y7, Y7
-	VMULPD       Y4, Y12, Y4
-	VMULPD       Y2, Y7, Y2
+	VMULPD       Y6, Y12, Y6
+	VMULPD       Y4, Y7, Y4
+	VADDPD       constants<>+576(SB), Y6, Y6
+	VPSUBQ       constants<>+576(SB), Y6, Y6
 	VADDPD       constants<>+576(SB), Y4, Y4
 	VPSUBQ       constants<>+576(SB), Y4, Y4
-	VADDPD       constants<>+576(SB), Y2, Y2
-	VPSUBQ       constants<>+576(SB), Y2, Y2
-	VPADDQ       Y4, Y10, Y7
-	VPADDQ       Y2, Y3, Y3
-	VPSRLQ       $0x20, Y0, Y11
-	VPMULUDQ     Y11, Y4, Y11
-	VPSRLQ       $0x20, Y4, Y10
-	VPMULUDQ     Y0, Y10, Y10
+	VPADDQ       Y6, Y10, Y7
+	VPADDQ       Y4, Y0, Y0
+	VPSRLQ       $0x20, Y2, Y11
+	VPMULUDQ     Y11, Y6, Y11
+	VPSRLQ       $0x20, Y6, Y10
+	VPMULUDQ     Y2, Y10, Y10
 	VPADDQ       Y10, Y11, Y11
 	VPSLLQ       $0x20, Y11, Y11
-	VPMULUDQ     Y0, Y4, Y10
+	VPMULUDQ     Y2, Y6, Y10
 	VPADDQ       Y11, Y10, Y10
-	VPSRLQ       $0x20, Y1, Y11
-	VPMULUDQ     Y11, Y2, Y11
-	VPSRLQ       $0x20, Y2, Y4
-	VPMULUDQ     Y1, Y4, Y4
-	VPADDQ       Y4, Y11, Y11
+	VPSRLQ       $0x20, Y3, Y11
+	VPMULUDQ     Y11, Y4, Y11
+	VPSRLQ       $0x20, Y4, Y6
+	VPMULUDQ     Y3, Y6, Y6
+	VPADDQ       Y6, Y11, Y11
 	VPSLLQ       $0x20, Y11, Y11
-	VPMULUDQ     Y1, Y2, Y4
-	VPADDQ       Y11, Y4, Y4
-	VPSUBQ       Y10, Y5, Y2
-	VPSUBQ       Y4, Y6, Y4
+	VPMULUDQ     Y3, Y4, Y6
+	VPADDQ       Y11, Y6, Y6
+	VPSUBQ       Y10, Y1, Y1
+	VPSUBQ       Y6, Y5, Y4
 	VPAND        constants<>+64(SB), Y7, Y5
-	VPAND        constants<>+64(SB), Y3, Y6
-	VPADDQ       Y5, Y2, Y10
+	VPAND        constants<>+64(SB), Y0, Y6
+	VPADDQ       Y5, Y1, Y10
 	VPADDQ       Y6, Y4, Y11
-	VPSUBQ       Y2, Y0, Y12
-	VPSUBQ       Y4, Y1, Y13
+	VPSUBQ       Y1, Y2, Y12
+	VPSUBQ       Y4, Y3, Y13
 	VPCMPGTQ     Y12, Y10, Y10
 	VPCMPGTQ     Y13, Y11, Y11
-	VPSUBQ       Y2, Y5, Y5
+	VPSUBQ       Y1, Y5, Y5
 	VPSUBQ       Y4, Y6, Y6
-	VPADDQ       Y2, Y0, Y0
-	VPADDQ       Y4, Y1, Y1
-	VPCMPGTQ     Y0, Y5, Y0
-	VPCMPGTQ     Y1, Y6, Y1
-	VPAND        constants<>+64(SB), Y10, Y2
-	VPADDQ       Y2, Y7, Y7
-	VPAND        constants<>+64(SB), Y11, Y2
-	VPADDQ       Y2, Y3, Y3
-	VPAND        constants<>+1536(SB), Y0, Y0
-	VPADDQ       Y0, Y7, Y7
-	VPAND        constants<>+1536(SB), Y1, Y0
-	VPADDQ       Y0, Y3, Y3
-	VMOVUPS      (AX)(SI*8), Y0
-	VMOVUPS      32(AX)(SI*8), Y1
-	VMOVUPS      (CX)(SI*8), Y2
+	VPADDQ       Y1, Y2, Y1
+	VPADDQ       Y4, Y3, Y2
+	VPCMPGTQ     Y1, Y5, Y1
+	VPCMPGTQ     Y2, Y6, Y2
+	VPAND        constants<>+64(SB), Y10, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPAND        constants<>+64(SB), Y11, Y3
+	VPADDQ       Y3, Y0, Y0
+	VPAND        constants<>+1536(SB), Y1, Y1
+	VPADDQ       Y1, Y7, Y7
+	VPAND        constants<>+1536(SB), Y2, Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVUPS      (AX)(SI*8), Y1
+	VMOVUPS      32(AX)(SI*8), Y2
+	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      32(CX)(SI*8), Y4
-	VPXOR        Y2, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VXORPD       Y2, Y2, Y2
-	VPCMPGTQ     Y0, Y2, Y0
-	VPXOR        Y0, Y7, Y7
-	VPSUBQ       Y0, Y7, Y7
-	VXORPD       Y0, Y0, Y0
-	VPCMPGTQ     Y1, Y0, Y0
-	VPXOR        Y0, Y3, Y3
-	VPSUBQ       Y0, Y3, Y3
+	VPXOR        Y3, Y1, Y1
+	VPXOR        Y4, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y1, Y3, Y1
+	VPXOR        Y1, Y7, Y7
+	VPSUBQ       Y1, Y7, Y7
+	VXORPD       Y1, Y1, Y1
+	VPCMPGTQ     Y2, Y1, Y1
+	VPXOR        Y1, Y0, Y0
+	VPSUBQ       Y1, Y0, Y0
 	VPOR         Y9, Y8, Y8
 	VPTEST       Y8, Y8
 	JZ           good451
@@ -17631,14 +17600,14 @@ many446:
 	JMP          stopped
 
 good451:
-	VBROADCASTSD minus+32(FP), Y0
-	VPXOR        Y0, Y7, Y1
-	VPXOR        Y0, Y3, Y2
-	VPSUBQ       Y0, Y1, Y1
-	VPSUBQ       Y0, Y2, Y0
-	VMOVUPS      (DX)(SI*8), Y2
-	VPADDQ       Y2, Y1, Y1
-	VMOVUPS      Y1, (DX)(SI*8)
+	VBROADCASTSD minus+32(FP), Y1
+	VPXOR        Y1, Y7, Y2
+	VPXOR        Y1, Y0, Y0
+	VPSUBQ       Y1, Y2, Y2
+	VPSUBQ       Y1, Y0, Y0
+	VMOVUPS      (DX)(SI*8), Y1
+	VPADDQ       Y1, Y2, Y2
+	VMOVUPS      Y2, (DX)(SI*8)
 	VMOVUPS      32(DX)(SI*8), Y1
 	VPADDQ       Y1, Y0, Y0
 	VMOVUPS      Y0, 32(DX)(SI*8)
@@ -17652,78 +17621,78 @@ oneTest448:
 	JG   tail449
 
 one447:
-	VMOVUPS      (CX)(SI*8), Y0
+	VMOVUPS      (AX)(SI*8), Y0
 	VXORPD       Y1, Y1, Y1
 	VPCMPGTQ     Y0, Y1, Y1
 	VPXOR        Y1, Y0, Y0
 	VPSUBQ       Y1, Y0, Y0
-	VMOVUPS      constants<>+1280(SB), Y1
-	VPSRLQ       $0x20, Y0, Y2
-	VPOR         constants<>+8128(SB), Y2, Y2
-	VSUBPD       constants<>+8192(SB), Y2, Y2
-	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y3
-	VADDPD       Y2, Y3, Y3
-	VDIVPD       Y3, Y1, Y1
-	VMOVUPS      (AX)(SI*8), Y2
-	VXORPD       Y3, Y3, Y3
-	VPCMPGTQ     Y2, Y3, Y3
-	VPXOR        Y3, Y2, Y2
-	VPSUBQ       Y3, Y2, Y2
-	VPSLLQ       $0x2b, Y2, Y3
-	VPSRLQ       $0x20, Y2, Y4
+	VMOVUPS      (CX)(SI*8), Y1
+	VXORPD       Y2, Y2, Y2
+	VPCMPGTQ     Y1, Y2, Y2
+	VPXOR        Y2, Y1, Y1
+	VPSUBQ       Y2, Y1, Y1
+	VMOVUPS      constants<>+1280(SB), Y2
+	VPSRLQ       $0x20, Y1, Y3
+	VPOR         constants<>+8128(SB), Y3, Y3
+	VSUBPD       constants<>+8192(SB), Y3, Y3
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y4
+	VADDPD       Y3, Y4, Y4
+	VDIVPD       Y4, Y2, Y2
+	VPSLLQ       $0x2b, Y0, Y3
+	VPSRLQ       $0x20, Y0, Y4
 	VPOR         constants<>+8128(SB), Y4, Y4
 	VSUBPD       constants<>+8192(SB), Y4, Y4
-	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y2
-	VADDPD       Y4, Y2, Y2
-	VMULPD       constants<>+1344(SB), Y2, Y2
-	VMULPD       Y1, Y2, Y2
-	VCMPPD       $0x15, constants<>+1408(SB), Y2, Y4
-	VPAND        constants<>+1472(SB), Y0, Y5
+	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y0
+	VADDPD       Y4, Y0, Y0
+	VMULPD       constants<>+1344(SB), Y0, Y0
+	VMULPD       Y2, Y0, Y0
+	VCMPPD       $0x15, constants<>+1408(SB), Y0, Y4
+	VPAND        constants<>+1472(SB), Y1, Y5
 	VXORPD       Y6, Y6, Y6
 	VPCMPEQQ     Y6, Y5, Y5
 	VPXOR        constants<>+1536(SB), Y5, Y5
 	VPOR         Y5, Y4, Y4
 	VMOVUPS      constants<>+4736(SB), Y5
-	VFMADD213PD  constants<>+576(SB), Y2, Y5
+	VFMADD213PD  constants<>+576(SB), Y0, Y5
 	VSUBPD       constants<>+576(SB), Y5, Y6
-	VFNMADD132PD constants<>+8256(SB), Y2, Y6
+	VFNMADD132PD constants<>+8256(SB), Y0, Y6
 	VADDPD       constants<>+576(SB), Y6, Y6
 	VPSLLQ       $0x20, Y5, Y5
 	VPSUBQ       constants<>+576(SB), Y6, Y6
 	VPADDQ       Y6, Y5, Y5
-	VPSRLQ       $0x20, Y0, Y6
+	VPSRLQ       $0x20, Y1, Y6
 	VPMULUDQ     Y6, Y5, Y6
-	VPSRLQ       $0x20, Y5, Y2
-	VPMULUDQ     Y0, Y2, Y2
-	VPADDQ       Y2, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y0
+	VPMULUDQ     Y1, Y0, Y0
+	VPADDQ       Y0, Y6, Y6
 	VPSLLQ       $0x20, Y6, Y6
-	VPMULUDQ     Y0, Y5, Y2
-	VPADDQ       Y6, Y2, Y2
-	VPSUBQ       Y2, Y3, Y2
-	VPSRLQ       $0x20, Y2, Y3
+	VPMULUDQ     Y1, Y5, Y0
+	VPADDQ       Y6, Y0, Y0
+	VPSUBQ       Y0, Y3, Y0
+	VPSRLQ       $0x20, Y0, Y3
 	VPXOR        constants<>+8320(SB), Y3, Y3
 	VSUBPD       constants<>+8384(SB), Y3, Y3
-	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y0, Y6
 	VADDPD       Y3, Y6, Y6
-	VMULPD       Y1, Y6, Y1
-	VADDPD       constants<>+576(SB), Y1, Y1
-	VPSUBQ       constants<>+576(SB), Y1, Y1
-	VPADDQ       Y1, Y5, Y3
-	VPSRLQ       $0x20, Y0, Y6
-	VPMULUDQ     Y6, Y1, Y6
-	VPSRLQ       $0x20, Y1, Y5
-	VPMULUDQ     Y0, Y5, Y5
+	VMULPD       Y2, Y6, Y2
+	VADDPD       constants<>+576(SB), Y2, Y2
+	VPSUBQ       constants<>+576(SB), Y2, Y2
+	VPADDQ       Y2, Y5, Y3
+	VPSRLQ       $0x20, Y1, Y6
+	VPMULUDQ     Y6, Y2, Y6
+	VPSRLQ       $0x20, Y2, Y5
+	VPMULUDQ     Y1, Y5, Y5
 	VPADDQ       Y5, Y6, Y6
 	VPSLLQ       $0x20, Y6, Y6
-	VPMULUDQ     Y0, Y1, Y5
+	VPMULUDQ     Y1, Y2, Y5
 	VPADDQ       Y6, Y5, Y5
-	VPSUBQ       Y5, Y2, Y1
+	VPSUBQ       Y5, Y0, Y0
 	VPAND        constants<>+64(SB), Y3, Y2
-	VPADDQ       Y2, Y1, Y5
-	VPSUBQ       Y1, Y0, Y6
+	VPADDQ       Y2, Y0, Y5
+	VPSUBQ       Y0, Y1, Y6
 	VPCMPGTQ     Y6, Y5, Y5
-	VPSUBQ       Y1, Y2, Y2
-	VPADDQ       Y1, Y0, Y0
+	VPSUBQ       Y0, Y2, Y2
+	VPADDQ       Y0, Y1, Y0
 	VPCMPGTQ     Y0, Y2, Y0
 	VPAND        constants<>+64(SB), Y5, Y1
 	VPADDQ       Y1, Y3, Y3
@@ -17760,78 +17729,78 @@ tail449:
 	SHLQ         $0x03, DI
 	SUBQ         DI, R8
 	VMOVUPS      (R8), Y0
-	VMASKMOVPD   (CX)(SI*8), Y0, Y1
+	VMASKMOVPD   (AX)(SI*8), Y0, Y1
 	VXORPD       Y2, Y2, Y2
 	VPCMPGTQ     Y1, Y2, Y2
 	VPXOR        Y2, Y1, Y1
 	VPSUBQ       Y2, Y1, Y1
-	VMOVUPS      constants<>+1280(SB), Y2
-	VPSRLQ       $0x20, Y1, Y3
-	VPOR         constants<>+8128(SB), Y3, Y3
-	VSUBPD       constants<>+8192(SB), Y3, Y3
-	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y4
-	VADDPD       Y3, Y4, Y4
-	VDIVPD       Y4, Y2, Y2
-	VMASKMOVPD   (AX)(SI*8), Y0, Y3
-	VXORPD       Y4, Y4, Y4
-	VPCMPGTQ     Y3, Y4, Y4
-	VPXOR        Y4, Y3, Y3
-	VPSUBQ       Y4, Y3, Y3
-	VPSLLQ       $0x2b, Y3, Y4
-	VPSRLQ       $0x20, Y3, Y5
+	VMASKMOVPD   (CX)(SI*8), Y0, Y2
+	VXORPD       Y3, Y3, Y3
+	VPCMPGTQ     Y2, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VPSUBQ       Y3, Y2, Y2
+	VMOVUPS      constants<>+1280(SB), Y3
+	VPSRLQ       $0x20, Y2, Y4
+	VPOR         constants<>+8128(SB), Y4, Y4
+	VSUBPD       constants<>+8192(SB), Y4, Y4
+	VPBLENDD     $0xaa, constants<>+512(SB), Y2, Y5
+	VADDPD       Y4, Y5, Y5
+	VDIVPD       Y5, Y3, Y3
+	VPSLLQ       $0x2b, Y1, Y4
+	VPSRLQ       $0x20, Y1, Y5
 	VPOR         constants<>+8128(SB), Y5, Y5
 	VSUBPD       constants<>+8192(SB), Y5, Y5
-	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y3
-	VADDPD       Y5, Y3, Y3
-	VMULPD       constants<>+1344(SB), Y3, Y3
-	VMULPD       Y2, Y3, Y3
-	VCMPPD       $0x15, constants<>+1408(SB), Y3, Y5
-	VPAND        constants<>+1472(SB), Y1, Y6
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y1
+	VADDPD       Y5, Y1, Y1
+	VMULPD       constants<>+1344(SB), Y1, Y1
+	VMULPD       Y3, Y1, Y1
+	VCMPPD       $0x15, constants<>+1408(SB), Y1, Y5
+	VPAND        constants<>+1472(SB), Y2, Y6
 	VXORPD       Y7, Y7, Y7
 	VPCMPEQQ     Y7, Y6, Y6
 	VPXOR        constants<>+1536(SB), Y6, Y6
 	VPOR         Y6, Y5, Y5
 	VMOVUPS      constants<>+4736(SB), Y6
-	VFMADD213PD  constants<>+576(SB), Y3, Y6
+	VFMADD213PD  constants<>+576(SB), Y1, Y6
 	VSUBPD       constants<>+576(SB), Y6, Y7
-	VFNMADD132PD constants<>+8256(SB), Y3, Y7
+	VFNMADD132PD constants<>+8256(SB), Y1, Y7
 	VADDPD       constants<>+576(SB), Y7, Y7
 	VPSLLQ       $0x20, Y6, Y6
 	VPSUBQ       constants<>+576(SB), Y7, Y7
 	VPADDQ       Y7, Y6, Y6
-	VPSRLQ       $0x20, Y1, Y7
+	VPSRLQ       $0x20, Y2, Y7
 	VPMULUDQ     Y7, Y6, Y7
-	VPSRLQ       $0x20, Y6, Y3
-	VPMULUDQ     Y1, Y3, Y3
-	VPADDQ       Y3, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y1
+	VPMULUDQ     Y2, Y1, Y1
+	VPADDQ       Y1, Y7, Y7
 	VPSLLQ       $0x20, Y7, Y7
-	VPMULUDQ     Y1, Y6, Y3
-	VPADDQ       Y7, Y3, Y3
-	VPSUBQ       Y3, Y4, Y3
-	VPSRLQ       $0x20, Y3, Y4
+	VPMULUDQ     Y2, Y6, Y1
+	VPADDQ       Y7, Y1, Y1
+	VPSUBQ       Y1, Y4, Y1
+	VPSRLQ       $0x20, Y1, Y4
 	VPXOR        constants<>+8320(SB), Y4, Y4
 	VSUBPD       constants<>+8384(SB), Y4, Y4
-	VPBLENDD     $0xaa, constants<>+512(SB), Y3, Y7
+	VPBLENDD     $0xaa, constants<>+512(SB), Y1, Y7
 	VADDPD       Y4, Y7, Y7
-	VMULPD       Y2, Y7, Y2
-	VADDPD       constants<>+576(SB), Y2, Y2
-	VPSUBQ       constants<>+576(SB), Y2, Y2
-	VPADDQ       Y2, Y6, Y4
-	VPSRLQ       $0x20, Y1, Y7
-	VPMULUDQ     Y7, Y2, Y7
-	VPSRLQ       $0x20, Y2, Y6
-	VPMULUDQ     Y1, Y6, Y6
+	VMULPD       Y3, Y7, Y3
+	VADDPD       constants<>+576(SB), Y3, Y3
+	VPSUBQ       constants<>+576(SB), Y3, Y3
+	VPADDQ       Y3, Y6, Y4
+	VPSRLQ       $0x20, Y2, Y7
+	VPMULUDQ     Y7, Y3, Y7
+	VPSRLQ       $0x20, Y3, Y6
+	VPMULUDQ     Y2, Y6, Y6
 	VPADDQ       Y6, Y7, Y7
 	VPSLLQ       $0x20, Y7, Y7
-	VPMULUDQ     Y1, Y2, Y6
+	VPMULUDQ     Y2, Y3, Y6
 	VPADDQ       Y7, Y6, Y6
-	VPSUBQ       Y6, Y3, Y2
+	VPSUBQ       Y6, Y1, Y1
 	VPAND        constants<>+64(SB), Y4, Y3
-	VPADDQ       Y3, Y2, Y6
-	VPSUBQ       Y2, Y1, Y7
+	VPADDQ       Y3, Y1, Y6
+	VPSUBQ       Y1, Y2, Y7
 	VPCMPGTQ     Y7, Y6, Y6
-	VPSUBQ       Y2, Y3, Y3
-	VPADDQ       Y2, Y1, Y1
+	VPSUBQ       Y1, Y3, Y3
+	VPADDQ       Y1, Y2, Y1
 	VPCMPGTQ     Y1, Y3, Y1
 	VPAND        constants<>+64(SB), Y6, Y2
 	VPADDQ       Y2, Y4, Y4
@@ -28736,7 +28705,7 @@ stopped:
 
 // func addSineAVX2<>(n int, x *int64, y *int64, minus int, quarter int) int
 // Requires: AVX, AVX2
-TEXT ·addSineAVX2<>(SB), NOSPLIT, $192-48
+TEXT ·addSineAVX2<>(SB), NOSPLIT, $256-48
 	MOVQ  x+8(FP), AX
 	MOVQ  y+16(FP), CX
 	MOVQ  n+0(FP), DX
@@ -28906,258 +28875,260 @@ many533:
 	VPSLLQ       $0x02, Y0, Y0
 	VPSRLQ       $0x20, Y1, Y2
 	VPSRLQ       $0x20, Y0, Y3
-	VMOVUPS      (SP), Y4
-	VMOVUPS      32(SP), Y5
-	VBROADCASTSD quarter+32(FP), Y6
-	VPADDQ       Y6, Y4, Y4
-	VPADDQ       Y6, Y5, Y5
-	VPSLLQ       $0x3f, Y4, Y4
-	VPSLLQ       $0x3f, Y5, Y5
-	VXORPD       Y6, Y6, Y6
-	VPCMPGTQ     Y4, Y6, Y4
-	VXORPD       Y6, Y6, Y6
-	VPCMPGTQ     Y5, Y6, Y5
-	VXORPD       Y6, Y6, Y6
-	VXORPD       Y7, Y7, Y7
-	VBLENDVPD    Y4, constants<>+3520(SB), Y6, Y6
-	VBLENDVPD    Y5, constants<>+3520(SB), Y7, Y7
-	VPMULUDQ     Y6, Y1, Y8
+	VBROADCASTSD quarter+32(FP), Y4
+	VMOVUPS      (SP), Y5
+	VMOVUPS      32(SP), Y6
+	VPADDQ       Y4, Y5, Y5
+	VPADDQ       Y4, Y6, Y4
+	VPSLLQ       $0x3f, Y5, Y6
+	VPSLLQ       $0x3f, Y4, Y7
+	VXORPD       Y8, Y8, Y8
+	VPCMPGTQ     Y6, Y8, Y6
+	VXORPD       Y8, Y8, Y8
+	VPCMPGTQ     Y7, Y8, Y7
+	VMOVUPS      Y5, 192(SP)
+	VMOVUPS      Y4, 224(SP)
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VBLENDVPD    Y6, constants<>+3520(SB), Y4, Y4
+	VBLENDVPD    Y7, constants<>+3520(SB), Y5, Y5
+	VPMULUDQ     Y4, Y1, Y8
 	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y6, Y2, Y6
-	VPADDQ       Y6, Y8, Y8
-	VMOVUPS      Y8, Y6
-	VPSRLQ       $0x20, Y8, Y6
-	VPMULUDQ     Y7, Y0, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VMOVUPS      Y8, Y4
+	VPSRLQ       $0x20, Y8, Y4
+	VPMULUDQ     Y5, Y0, Y8
 	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y7, Y3, Y7
-	VPADDQ       Y7, Y8, Y8
-	VMOVUPS      Y8, Y7
-	VPSRLQ       $0x20, Y8, Y7
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y8, Y8
+	VMOVUPS      Y8, Y5
+	VPSRLQ       $0x20, Y8, Y5
 	VXORPD       Y8, Y8, Y8
 	VXORPD       Y8, Y8, Y8
 	VMOVUPS      constants<>+3584(SB), Y8
 	VMOVUPS      constants<>+3584(SB), Y9
-	VBLENDVPD    Y4, constants<>+3648(SB), Y8, Y8
-	VBLENDVPD    Y5, constants<>+3648(SB), Y9, Y9
-	VPSUBQ       Y6, Y8, Y6
-	VPSUBQ       Y7, Y9, Y7
-	VPMULUDQ     Y6, Y1, Y8
+	VBLENDVPD    Y6, constants<>+3648(SB), Y8, Y8
+	VBLENDVPD    Y7, constants<>+3648(SB), Y9, Y9
+	VPSUBQ       Y4, Y8, Y4
+	VPSUBQ       Y5, Y9, Y5
+	VPMULUDQ     Y4, Y1, Y8
 	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y6, Y2, Y6
-	VPADDQ       Y6, Y8, Y8
-	VMOVUPS      Y8, Y6
-	VPSRLQ       $0x20, Y8, Y6
-	VPMULUDQ     Y7, Y0, Y8
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y8, Y8
+	VMOVUPS      Y8, Y4
+	VPSRLQ       $0x20, Y8, Y4
+	VPMULUDQ     Y5, Y0, Y8
 	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y7, Y3, Y7
-	VPADDQ       Y7, Y8, Y8
-	VMOVUPS      Y8, Y7
-	VPSRLQ       $0x20, Y8, Y7
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y8, Y8
+	VMOVUPS      Y8, Y5
+	VPSRLQ       $0x20, Y8, Y5
 	VXORPD       Y8, Y8, Y8
 	VXORPD       Y8, Y8, Y8
 	VMOVUPS      constants<>+3712(SB), Y8
 	VMOVUPS      constants<>+3712(SB), Y9
-	VBLENDVPD    Y4, constants<>+3776(SB), Y8, Y8
-	VBLENDVPD    Y5, constants<>+3776(SB), Y9, Y9
-	VPSUBQ       Y6, Y8, Y6
-	VPSUBQ       Y7, Y9, Y7
-	VPSRLQ       $0x20, Y6, Y8
-	VPSRLQ       $0x20, Y7, Y9
-	VPMULUDQ     Y6, Y1, Y10
+	VBLENDVPD    Y6, constants<>+3776(SB), Y8, Y8
+	VBLENDVPD    Y7, constants<>+3776(SB), Y9, Y9
+	VPSUBQ       Y4, Y8, Y4
+	VPSUBQ       Y5, Y9, Y5
+	VPSRLQ       $0x20, Y4, Y8
+	VPSRLQ       $0x20, Y5, Y9
+	VPMULUDQ     Y4, Y1, Y10
 	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y6, Y2, Y6
-	VPADDQ       Y6, Y10, Y10
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y10, Y10
 	VPAND        constants<>+8512(SB), Y10, Y11
-	VPMULUDQ     Y8, Y1, Y6
-	VPADDQ       Y6, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y6
+	VPMULUDQ     Y8, Y1, Y4
+	VPADDQ       Y4, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y4
 	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y6, Y6
+	VPADDQ       Y10, Y4, Y4
 	VPMULUDQ     Y8, Y2, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULUDQ     Y7, Y0, Y8
+	VPADDQ       Y10, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y8
 	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y7, Y3, Y7
-	VPADDQ       Y7, Y8, Y8
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y8, Y8
 	VPAND        constants<>+8512(SB), Y8, Y10
-	VPMULUDQ     Y9, Y0, Y7
-	VPADDQ       Y7, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y7
+	VPMULUDQ     Y9, Y0, Y5
+	VPADDQ       Y5, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y5
 	VPSRLQ       $0x20, Y10, Y8
-	VPADDQ       Y8, Y7, Y7
+	VPADDQ       Y8, Y5, Y5
 	VPMULUDQ     Y9, Y3, Y8
-	VPADDQ       Y8, Y7, Y7
+	VPADDQ       Y8, Y5, Y5
 	VXORPD       Y8, Y8, Y8
 	VXORPD       Y8, Y8, Y8
 	VMOVUPS      constants<>+3840(SB), Y8
 	VMOVUPS      constants<>+3840(SB), Y9
-	VBLENDVPD    Y4, constants<>+3904(SB), Y8, Y8
-	VBLENDVPD    Y5, constants<>+3904(SB), Y9, Y9
-	VPSUBQ       Y6, Y8, Y6
-	VPSUBQ       Y7, Y9, Y7
-	VPSRLQ       $0x20, Y6, Y8
-	VPSRLQ       $0x20, Y7, Y9
-	VPMULUDQ     Y6, Y1, Y10
+	VBLENDVPD    Y6, constants<>+3904(SB), Y8, Y8
+	VBLENDVPD    Y7, constants<>+3904(SB), Y9, Y9
+	VPSUBQ       Y4, Y8, Y4
+	VPSUBQ       Y5, Y9, Y5
+	VPSRLQ       $0x20, Y4, Y8
+	VPSRLQ       $0x20, Y5, Y9
+	VPMULUDQ     Y4, Y1, Y10
 	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y6, Y2, Y6
-	VPADDQ       Y6, Y10, Y10
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y10, Y10
 	VPAND        constants<>+8512(SB), Y10, Y11
-	VPMULUDQ     Y8, Y1, Y6
-	VPADDQ       Y6, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y6
+	VPMULUDQ     Y8, Y1, Y4
+	VPADDQ       Y4, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y4
 	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y6, Y6
+	VPADDQ       Y10, Y4, Y4
 	VPMULUDQ     Y8, Y2, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULUDQ     Y7, Y0, Y8
+	VPADDQ       Y10, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y8
 	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y7, Y3, Y7
-	VPADDQ       Y7, Y8, Y8
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y8, Y8
 	VPAND        constants<>+8512(SB), Y8, Y10
-	VPMULUDQ     Y9, Y0, Y7
-	VPADDQ       Y7, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y7
+	VPMULUDQ     Y9, Y0, Y5
+	VPADDQ       Y5, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y5
 	VPSRLQ       $0x20, Y10, Y8
-	VPADDQ       Y8, Y7, Y7
+	VPADDQ       Y8, Y5, Y5
 	VPMULUDQ     Y9, Y3, Y8
-	VPADDQ       Y8, Y7, Y7
+	VPADDQ       Y8, Y5, Y5
 	VXORPD       Y8, Y8, Y8
 	VXORPD       Y8, Y8, Y8
 	VMOVUPS      constants<>+3968(SB), Y8
 	VMOVUPS      constants<>+3968(SB), Y9
-	VBLENDVPD    Y4, constants<>+4032(SB), Y8, Y8
-	VBLENDVPD    Y5, constants<>+4032(SB), Y9, Y9
-	VPSUBQ       Y6, Y8, Y6
-	VPSUBQ       Y7, Y9, Y7
-	VPSRLQ       $0x20, Y6, Y8
-	VPSRLQ       $0x20, Y7, Y9
-	VPMULUDQ     Y6, Y1, Y10
+	VBLENDVPD    Y6, constants<>+4032(SB), Y8, Y8
+	VBLENDVPD    Y7, constants<>+4032(SB), Y9, Y9
+	VPSUBQ       Y4, Y8, Y4
+	VPSUBQ       Y5, Y9, Y5
+	VPSRLQ       $0x20, Y4, Y8
+	VPSRLQ       $0x20, Y5, Y9
+	VPMULUDQ     Y4, Y1, Y10
 	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y6, Y2, Y6
-	VPADDQ       Y6, Y10, Y10
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y10, Y10
 	VPAND        constants<>+8512(SB), Y10, Y11
-	VPMULUDQ     Y8, Y1, Y6
-	VPADDQ       Y6, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y6
+	VPMULUDQ     Y8, Y1, Y4
+	VPADDQ       Y4, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y4
 	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y6, Y6
+	VPADDQ       Y10, Y4, Y4
 	VPMULUDQ     Y8, Y2, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULUDQ     Y7, Y0, Y8
+	VPADDQ       Y10, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y8
 	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y7, Y3, Y7
-	VPADDQ       Y7, Y8, Y8
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y8, Y8
 	VPAND        constants<>+8512(SB), Y8, Y10
-	VPMULUDQ     Y9, Y0, Y7
-	VPADDQ       Y7, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y7
+	VPMULUDQ     Y9, Y0, Y5
+	VPADDQ       Y5, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y5
 	VPSRLQ       $0x20, Y10, Y8
-	VPADDQ       Y8, Y7, Y7
+	VPADDQ       Y8, Y5, Y5
 	VPMULUDQ     Y9, Y3, Y8
-	VPADDQ       Y8, Y7, Y7
+	VPADDQ       Y8, Y5, Y5
 	VXORPD       Y8, Y8, Y8
 	VXORPD       Y8, Y8, Y8
 	VMOVUPS      constants<>+4096(SB), Y8
 	VMOVUPS      constants<>+4096(SB), Y9
-	VBLENDVPD    Y4, constants<>+4160(SB), Y8, Y8
-	VBLENDVPD    Y5, constants<>+4160(SB), Y9, Y9
-	VPSUBQ       Y6, Y8, Y6
-	VPSUBQ       Y7, Y9, Y7
-	VPSRLQ       $0x20, Y6, Y8
-	VPSRLQ       $0x20, Y7, Y9
-	VPMULUDQ     Y6, Y1, Y10
+	VBLENDVPD    Y6, constants<>+4160(SB), Y8, Y8
+	VBLENDVPD    Y7, constants<>+4160(SB), Y9, Y9
+	VPSUBQ       Y4, Y8, Y4
+	VPSUBQ       Y5, Y9, Y5
+	VPSRLQ       $0x20, Y4, Y8
+	VPSRLQ       $0x20, Y5, Y9
+	VPMULUDQ     Y4, Y1, Y10
 	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y6, Y2, Y6
-	VPADDQ       Y6, Y10, Y10
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y10, Y10
 	VPAND        constants<>+8512(SB), Y10, Y11
-	VPMULUDQ     Y8, Y1, Y6
-	VPADDQ       Y6, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y6
+	VPMULUDQ     Y8, Y1, Y4
+	VPADDQ       Y4, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y4
 	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y6, Y6
+	VPADDQ       Y10, Y4, Y4
 	VPMULUDQ     Y8, Y2, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULUDQ     Y7, Y0, Y8
+	VPADDQ       Y10, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y8
 	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y7, Y3, Y7
-	VPADDQ       Y7, Y8, Y8
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y8, Y8
 	VPAND        constants<>+8512(SB), Y8, Y10
-	VPMULUDQ     Y9, Y0, Y7
-	VPADDQ       Y7, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y7
+	VPMULUDQ     Y9, Y0, Y5
+	VPADDQ       Y5, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y5
 	VPSRLQ       $0x20, Y10, Y8
-	VPADDQ       Y8, Y7, Y7
+	VPADDQ       Y8, Y5, Y5
 	VPMULUDQ     Y9, Y3, Y8
-	VPADDQ       Y8, Y7, Y7
+	VPADDQ       Y8, Y5, Y5
 	VXORPD       Y8, Y8, Y8
 	VXORPD       Y8, Y8, Y8
 	VMOVUPS      constants<>+4224(SB), Y8
 	VMOVUPS      constants<>+4224(SB), Y9
-	VBLENDVPD    Y4, constants<>+4288(SB), Y8, Y8
-	VBLENDVPD    Y5, constants<>+4288(SB), Y9, Y9
-	VPSUBQ       Y6, Y8, Y6
-	VPSUBQ       Y7, Y9, Y7
-	VPSRLQ       $0x20, Y6, Y8
-	VPSRLQ       $0x20, Y7, Y9
-	VPMULUDQ     Y6, Y1, Y10
+	VBLENDVPD    Y6, constants<>+4288(SB), Y8, Y8
+	VBLENDVPD    Y7, constants<>+4288(SB), Y9, Y9
+	VPSUBQ       Y4, Y8, Y4
+	VPSUBQ       Y5, Y9, Y5
+	VPSRLQ       $0x20, Y4, Y8
+	VPSRLQ       $0x20, Y5, Y9
+	VPMULUDQ     Y4, Y1, Y10
 	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y6, Y2, Y6
-	VPADDQ       Y6, Y10, Y10
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y10, Y10
 	VPAND        constants<>+8512(SB), Y10, Y11
-	VPMULUDQ     Y8, Y1, Y6
-	VPADDQ       Y6, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y6
+	VPMULUDQ     Y8, Y1, Y4
+	VPADDQ       Y4, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y4
 	VPSRLQ       $0x20, Y11, Y10
-	VPADDQ       Y10, Y6, Y6
+	VPADDQ       Y10, Y4, Y4
 	VPMULUDQ     Y8, Y2, Y10
-	VPADDQ       Y10, Y6, Y6
-	VPMULUDQ     Y7, Y0, Y8
+	VPADDQ       Y10, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y8
 	VPSRLQ       $0x20, Y8, Y8
-	VPMULUDQ     Y7, Y3, Y7
-	VPADDQ       Y7, Y8, Y8
+	VPMULUDQ     Y5, Y3, Y5
+	VPADDQ       Y5, Y8, Y8
 	VPAND        constants<>+8512(SB), Y8, Y10
-	VPMULUDQ     Y9, Y0, Y7
-	VPADDQ       Y7, Y10, Y10
-	VPSRLQ       $0x20, Y8, Y7
+	VPMULUDQ     Y9, Y0, Y5
+	VPADDQ       Y5, Y10, Y10
+	VPSRLQ       $0x20, Y8, Y5
 	VPSRLQ       $0x20, Y10, Y8
-	VPADDQ       Y8, Y7, Y7
+	VPADDQ       Y8, Y5, Y5
 	VPMULUDQ     Y9, Y3, Y8
-	VPADDQ       Y8, Y7, Y7
+	VPADDQ       Y8, Y5, Y5
 	VXORPD       Y8, Y8, Y8
 	VXORPD       Y8, Y8, Y8
 	VMOVUPS      constants<>+4352(SB), Y8
 	VMOVUPS      constants<>+4352(SB), Y9
-	VBLENDVPD    Y4, constants<>+192(SB), Y8, Y8
-	VBLENDVPD    Y5, constants<>+192(SB), Y9, Y9
-	VPSUBQ       Y6, Y8, Y6
-	VPSUBQ       Y7, Y9, Y7
-	VPSRLQ       $0x20, Y6, Y8
-	VPSRLQ       $0x20, Y7, Y9
-	VPMULUDQ     Y6, Y1, Y10
+	VBLENDVPD    Y6, constants<>+192(SB), Y8, Y8
+	VBLENDVPD    Y7, constants<>+192(SB), Y9, Y9
+	VPSUBQ       Y4, Y8, Y4
+	VPSUBQ       Y5, Y9, Y5
+	VPSRLQ       $0x20, Y4, Y8
+	VPSRLQ       $0x20, Y5, Y9
+	VPMULUDQ     Y4, Y1, Y10
 	VPSRLQ       $0x20, Y10, Y10
-	VPMULUDQ     Y6, Y2, Y6
-	VPADDQ       Y6, Y10, Y10
+	VPMULUDQ     Y4, Y2, Y4
+	VPADDQ       Y4, Y10, Y10
 	VPAND        constants<>+8512(SB), Y10, Y11
-	VPMULUDQ     Y8, Y1, Y6
-	VPADDQ       Y6, Y11, Y11
-	VPSRLQ       $0x20, Y10, Y6
+	VPMULUDQ     Y8, Y1, Y4
+	VPADDQ       Y4, Y11, Y11
+	VPSRLQ       $0x20, Y10, Y4
 	VPSRLQ       $0x20, Y11, Y1
-	VPADDQ       Y1, Y6, Y6
+	VPADDQ       Y1, Y4, Y4
 	VPMULUDQ     Y8, Y2, Y1
-	VPADDQ       Y1, Y6, Y6
-	VPMULUDQ     Y7, Y0, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPMULUDQ     Y5, Y0, Y1
 	VPSRLQ       $0x20, Y1, Y1
-	VPMULUDQ     Y7, Y3, Y2
+	VPMULUDQ     Y5, Y3, Y2
 	VPADDQ       Y2, Y1, Y1
-	VPAND        constants<>+8512(SB), Y1, Y7
+	VPAND        constants<>+8512(SB), Y1, Y5
 	VPMULUDQ     Y9, Y0, Y2
-	VPADDQ       Y2, Y7, Y7
+	VPADDQ       Y2, Y5, Y5
 	VPSRLQ       $0x20, Y1, Y2
-	VPSRLQ       $0x20, Y7, Y0
+	VPSRLQ       $0x20, Y5, Y0
 	VPADDQ       Y0, Y2, Y2
 	VPMULUDQ     Y9, Y3, Y0
 	VPADDQ       Y0, Y2, Y2
-	VPSRLQ       $0x01, Y6, Y0
+	VPSRLQ       $0x01, Y4, Y0
 	VPSRLQ       $0x01, Y2, Y1
 	VMOVUPS      constants<>+192(SB), Y2
 	VPSUBQ       Y0, Y2, Y2
@@ -29165,13 +29136,13 @@ many533:
 	VPSUBQ       Y1, Y0, Y0
 	VMOVUPS      128(SP), Y1
 	VMOVUPS      160(SP), Y3
-	VPSRLQ       $0x20, Y1, Y6
-	VPSRLQ       $0x20, Y3, Y7
+	VPSRLQ       $0x20, Y1, Y4
+	VPSRLQ       $0x20, Y3, Y5
 	VPSRLQ       $0x20, Y2, Y8
 	VPSRLQ       $0x20, Y0, Y9
 	VPMULUDQ     Y2, Y1, Y11
 	VPSRLQ       $0x20, Y11, Y11
-	VPMULUDQ     Y2, Y6, Y10
+	VPMULUDQ     Y2, Y4, Y10
 	VPADDQ       Y10, Y11, Y11
 	VPAND        constants<>+8512(SB), Y11, Y12
 	VPMULUDQ     Y8, Y1, Y10
@@ -29179,19 +29150,19 @@ many533:
 	VPSRLQ       $0x20, Y11, Y10
 	VPSRLQ       $0x20, Y12, Y1
 	VPADDQ       Y1, Y10, Y10
-	VPMULUDQ     Y8, Y6, Y1
+	VPMULUDQ     Y8, Y4, Y1
 	VPADDQ       Y1, Y10, Y10
-	VPMULUDQ     Y0, Y3, Y6
-	VPSRLQ       $0x20, Y6, Y6
-	VPMULUDQ     Y0, Y7, Y1
-	VPADDQ       Y1, Y6, Y6
-	VPAND        constants<>+8512(SB), Y6, Y8
+	VPMULUDQ     Y0, Y3, Y4
+	VPSRLQ       $0x20, Y4, Y4
+	VPMULUDQ     Y0, Y5, Y1
+	VPADDQ       Y1, Y4, Y4
+	VPAND        constants<>+8512(SB), Y4, Y8
 	VPMULUDQ     Y9, Y3, Y1
 	VPADDQ       Y1, Y8, Y8
-	VPSRLQ       $0x20, Y6, Y1
+	VPSRLQ       $0x20, Y4, Y1
 	VPSRLQ       $0x20, Y8, Y3
 	VPADDQ       Y3, Y1, Y1
-	VPMULUDQ     Y9, Y7, Y3
+	VPMULUDQ     Y9, Y5, Y3
 	VPADDQ       Y3, Y1, Y1
 	VPADDQ       constants<>+4416(SB), Y10, Y3
 	VPADDQ       constants<>+4416(SB), Y1, Y1
@@ -29201,29 +29172,26 @@ many533:
 	VPADDQ       constants<>+256(SB), Y0, Y0
 	VPSRLQ       $0x14, Y2, Y2
 	VPSRLQ       $0x14, Y0, Y0
-	VBLENDVPD    Y4, Y2, Y3, Y3
-	VBLENDVPD    Y5, Y0, Y1, Y1
-	VMOVUPS      (SP), Y0
-	VMOVUPS      32(SP), Y2
-	VBROADCASTSD quarter+32(FP), Y6
-	VPADDQ       Y6, Y0, Y0
-	VPADDQ       Y6, Y2, Y2
+	VBLENDVPD    Y6, Y2, Y3, Y3
+	VBLENDVPD    Y7, Y0, Y1, Y1
+	VMOVUPS      192(SP), Y0
+	VMOVUPS      224(SP), Y2
 	VPSLLQ       $0x3e, Y0, Y0
 	VPSLLQ       $0x3e, Y2, Y2
-	VMOVUPS      64(SP), Y6
-	VMOVUPS      96(SP), Y7
-	VPXOR        Y6, Y0, Y6
-	VPXOR        Y7, Y2, Y7
+	VMOVUPS      64(SP), Y4
+	VMOVUPS      96(SP), Y5
+	VPXOR        Y4, Y0, Y4
+	VPXOR        Y5, Y2, Y5
 	VBROADCASTSD quarter+32(FP), Y8
-	VBLENDVPD    Y4, Y0, Y6, Y6
-	VBLENDVPD    Y5, Y2, Y7, Y7
+	VBLENDVPD    Y6, Y0, Y4, Y4
+	VBLENDVPD    Y7, Y2, Y5, Y5
 	VPSUBQ       constants<>+64(SB), Y8, Y8
 	VMOVUPS      (AX)(BX*8), Y0
 	VMOVUPS      32(AX)(BX*8), Y2
 	VPAND        Y8, Y0, Y0
 	VPAND        Y8, Y2, Y2
-	VPXOR        Y0, Y6, Y0
-	VPXOR        Y2, Y7, Y2
+	VPXOR        Y0, Y4, Y0
+	VPXOR        Y2, Y5, Y2
 	VXORPD       Y4, Y4, Y4
 	VPCMPGTQ     Y0, Y4, Y0
 	VPXOR        Y0, Y3, Y3
@@ -29333,141 +29301,142 @@ one534:
 	VPADDQ       Y2, Y1, Y1
 	VPSLLQ       $0x02, Y1, Y0
 	VPSRLQ       $0x20, Y0, Y1
-	VMOVUPS      (SP), Y2
-	VBROADCASTSD quarter+32(FP), Y3
-	VPADDQ       Y3, Y2, Y2
-	VPSLLQ       $0x3f, Y2, Y2
-	VXORPD       Y3, Y3, Y3
-	VPCMPGTQ     Y2, Y3, Y2
-	VXORPD       Y3, Y3, Y3
-	VBLENDVPD    Y2, constants<>+3520(SB), Y3, Y3
-	VPMULUDQ     Y3, Y0, Y4
+	VBROADCASTSD quarter+32(FP), Y2
+	VMOVUPS      (SP), Y3
+	VPADDQ       Y2, Y3, Y2
+	VPSLLQ       $0x3f, Y2, Y3
+	VXORPD       Y4, Y4, Y4
+	VPCMPGTQ     Y3, Y4, Y3
+	VMOVUPS      Y2, 96(SP)
+	VXORPD       Y2, Y2, Y2
+	VBLENDVPD    Y3, constants<>+3520(SB), Y2, Y2
+	VPMULUDQ     Y2, Y0, Y4
 	VPSRLQ       $0x20, Y4, Y4
-	VPMULUDQ     Y3, Y1, Y3
-	VPADDQ       Y3, Y4, Y4
-	VMOVUPS      Y4, Y3
-	VPSRLQ       $0x20, Y4, Y3
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VMOVUPS      Y4, Y2
+	VPSRLQ       $0x20, Y4, Y2
 	VXORPD       Y4, Y4, Y4
 	VMOVUPS      constants<>+3584(SB), Y4
-	VBLENDVPD    Y2, constants<>+3648(SB), Y4, Y4
-	VPSUBQ       Y3, Y4, Y3
-	VPMULUDQ     Y3, Y0, Y4
+	VBLENDVPD    Y3, constants<>+3648(SB), Y4, Y4
+	VPSUBQ       Y2, Y4, Y2
+	VPMULUDQ     Y2, Y0, Y4
 	VPSRLQ       $0x20, Y4, Y4
-	VPMULUDQ     Y3, Y1, Y3
-	VPADDQ       Y3, Y4, Y4
-	VMOVUPS      Y4, Y3
-	VPSRLQ       $0x20, Y4, Y3
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y4, Y4
+	VMOVUPS      Y4, Y2
+	VPSRLQ       $0x20, Y4, Y2
 	VXORPD       Y4, Y4, Y4
 	VMOVUPS      constants<>+3712(SB), Y4
-	VBLENDVPD    Y2, constants<>+3776(SB), Y4, Y4
-	VPSUBQ       Y3, Y4, Y3
-	VPSRLQ       $0x20, Y3, Y4
-	VPMULUDQ     Y3, Y0, Y5
+	VBLENDVPD    Y3, constants<>+3776(SB), Y4, Y4
+	VPSUBQ       Y2, Y4, Y2
+	VPSRLQ       $0x20, Y2, Y4
+	VPMULUDQ     Y2, Y0, Y5
 	VPSRLQ       $0x20, Y5, Y5
-	VPMULUDQ     Y3, Y1, Y3
-	VPADDQ       Y3, Y5, Y5
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y5, Y5
 	VPAND        constants<>+8512(SB), Y5, Y6
-	VPMULUDQ     Y4, Y0, Y3
-	VPADDQ       Y3, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y3
+	VPMULUDQ     Y4, Y0, Y2
+	VPADDQ       Y2, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y2
 	VPSRLQ       $0x20, Y6, Y5
-	VPADDQ       Y5, Y3, Y3
+	VPADDQ       Y5, Y2, Y2
 	VPMULUDQ     Y4, Y1, Y5
-	VPADDQ       Y5, Y3, Y3
+	VPADDQ       Y5, Y2, Y2
 	VXORPD       Y4, Y4, Y4
 	VMOVUPS      constants<>+3840(SB), Y4
-	VBLENDVPD    Y2, constants<>+3904(SB), Y4, Y4
-	VPSUBQ       Y3, Y4, Y3
-	VPSRLQ       $0x20, Y3, Y4
-	VPMULUDQ     Y3, Y0, Y5
+	VBLENDVPD    Y3, constants<>+3904(SB), Y4, Y4
+	VPSUBQ       Y2, Y4, Y2
+	VPSRLQ       $0x20, Y2, Y4
+	VPMULUDQ     Y2, Y0, Y5
 	VPSRLQ       $0x20, Y5, Y5
-	VPMULUDQ     Y3, Y1, Y3
-	VPADDQ       Y3, Y5, Y5
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y5, Y5
 	VPAND        constants<>+8512(SB), Y5, Y6
-	VPMULUDQ     Y4, Y0, Y3
-	VPADDQ       Y3, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y3
+	VPMULUDQ     Y4, Y0, Y2
+	VPADDQ       Y2, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y2
 	VPSRLQ       $0x20, Y6, Y5
-	VPADDQ       Y5, Y3, Y3
+	VPADDQ       Y5, Y2, Y2
 	VPMULUDQ     Y4, Y1, Y5
-	VPADDQ       Y5, Y3, Y3
+	VPADDQ       Y5, Y2, Y2
 	VXORPD       Y4, Y4, Y4
 	VMOVUPS      constants<>+3968(SB), Y4
-	VBLENDVPD    Y2, constants<>+4032(SB), Y4, Y4
-	VPSUBQ       Y3, Y4, Y3
-	VPSRLQ       $0x20, Y3, Y4
-	VPMULUDQ     Y3, Y0, Y5
+	VBLENDVPD    Y3, constants<>+4032(SB), Y4, Y4
+	VPSUBQ       Y2, Y4, Y2
+	VPSRLQ       $0x20, Y2, Y4
+	VPMULUDQ     Y2, Y0, Y5
 	VPSRLQ       $0x20, Y5, Y5
-	VPMULUDQ     Y3, Y1, Y3
-	VPADDQ       Y3, Y5, Y5
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y5, Y5
 	VPAND        constants<>+8512(SB), Y5, Y6
-	VPMULUDQ     Y4, Y0, Y3
-	VPADDQ       Y3, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y3
+	VPMULUDQ     Y4, Y0, Y2
+	VPADDQ       Y2, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y2
 	VPSRLQ       $0x20, Y6, Y5
-	VPADDQ       Y5, Y3, Y3
+	VPADDQ       Y5, Y2, Y2
 	VPMULUDQ     Y4, Y1, Y5
-	VPADDQ       Y5, Y3, Y3
+	VPADDQ       Y5, Y2, Y2
 	VXORPD       Y4, Y4, Y4
 	VMOVUPS      constants<>+4096(SB), Y4
-	VBLENDVPD    Y2, constants<>+4160(SB), Y4, Y4
-	VPSUBQ       Y3, Y4, Y3
-	VPSRLQ       $0x20, Y3, Y4
-	VPMULUDQ     Y3, Y0, Y5
+	VBLENDVPD    Y3, constants<>+4160(SB), Y4, Y4
+	VPSUBQ       Y2, Y4, Y2
+	VPSRLQ       $0x20, Y2, Y4
+	VPMULUDQ     Y2, Y0, Y5
 	VPSRLQ       $0x20, Y5, Y5
-	VPMULUDQ     Y3, Y1, Y3
-	VPADDQ       Y3, Y5, Y5
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y5, Y5
 	VPAND        constants<>+8512(SB), Y5, Y6
-	VPMULUDQ     Y4, Y0, Y3
-	VPADDQ       Y3, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y3
+	VPMULUDQ     Y4, Y0, Y2
+	VPADDQ       Y2, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y2
 	VPSRLQ       $0x20, Y6, Y5
-	VPADDQ       Y5, Y3, Y3
+	VPADDQ       Y5, Y2, Y2
 	VPMULUDQ     Y4, Y1, Y5
-	VPADDQ       Y5, Y3, Y3
+	VPADDQ       Y5, Y2, Y2
 	VXORPD       Y4, Y4, Y4
 	VMOVUPS      constants<>+4224(SB), Y4
-	VBLENDVPD    Y2, constants<>+4288(SB), Y4, Y4
-	VPSUBQ       Y3, Y4, Y3
-	VPSRLQ       $0x20, Y3, Y4
-	VPMULUDQ     Y3, Y0, Y5
+	VBLENDVPD    Y3, constants<>+4288(SB), Y4, Y4
+	VPSUBQ       Y2, Y4, Y2
+	VPSRLQ       $0x20, Y2, Y4
+	VPMULUDQ     Y2, Y0, Y5
 	VPSRLQ       $0x20, Y5, Y5
-	VPMULUDQ     Y3, Y1, Y3
-	VPADDQ       Y3, Y5, Y5
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y5, Y5
 	VPAND        constants<>+8512(SB), Y5, Y6
-	VPMULUDQ     Y4, Y0, Y3
-	VPADDQ       Y3, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y3
+	VPMULUDQ     Y4, Y0, Y2
+	VPADDQ       Y2, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y2
 	VPSRLQ       $0x20, Y6, Y5
-	VPADDQ       Y5, Y3, Y3
+	VPADDQ       Y5, Y2, Y2
 	VPMULUDQ     Y4, Y1, Y5
-	VPADDQ       Y5, Y3, Y3
+	VPADDQ       Y5, Y2, Y2
 	VXORPD       Y4, Y4, Y4
 	VMOVUPS      constants<>+4352(SB), Y4
-	VBLENDVPD    Y2, constants<>+192(SB), Y4, Y4
-	VPSUBQ       Y3, Y4, Y3
-	VPSRLQ       $0x20, Y3, Y4
-	VPMULUDQ     Y3, Y0, Y5
+	VBLENDVPD    Y3, constants<>+192(SB), Y4, Y4
+	VPSUBQ       Y2, Y4, Y2
+	VPSRLQ       $0x20, Y2, Y4
+	VPMULUDQ     Y2, Y0, Y5
 	VPSRLQ       $0x20, Y5, Y5
-	VPMULUDQ     Y3, Y1, Y3
-	VPADDQ       Y3, Y5, Y5
+	VPMULUDQ     Y2, Y1, Y2
+	VPADDQ       Y2, Y5, Y5
 	VPAND        constants<>+8512(SB), Y5, Y6
-	VPMULUDQ     Y4, Y0, Y3
-	VPADDQ       Y3, Y6, Y6
-	VPSRLQ       $0x20, Y5, Y3
+	VPMULUDQ     Y4, Y0, Y2
+	VPADDQ       Y2, Y6, Y6
+	VPSRLQ       $0x20, Y5, Y2
 	VPSRLQ       $0x20, Y6, Y0
-	VPADDQ       Y0, Y3, Y3
+	VPADDQ       Y0, Y2, Y2
 	VPMULUDQ     Y4, Y1, Y0
-	VPADDQ       Y0, Y3, Y3
-	VPSRLQ       $0x01, Y3, Y0
+	VPADDQ       Y0, Y2, Y2
+	VPSRLQ       $0x01, Y2, Y0
 	VMOVUPS      constants<>+192(SB), Y1
 	VPSUBQ       Y0, Y1, Y1
 	VMOVUPS      64(SP), Y0
-	VPSRLQ       $0x20, Y0, Y3
+	VPSRLQ       $0x20, Y0, Y2
 	VPSRLQ       $0x20, Y1, Y4
 	VPMULUDQ     Y1, Y0, Y6
 	VPSRLQ       $0x20, Y6, Y6
-	VPMULUDQ     Y1, Y3, Y5
+	VPMULUDQ     Y1, Y2, Y5
 	VPADDQ       Y5, Y6, Y6
 	VPAND        constants<>+8512(SB), Y6, Y7
 	VPMULUDQ     Y4, Y0, Y5
@@ -29475,25 +29444,23 @@ one534:
 	VPSRLQ       $0x20, Y6, Y5
 	VPSRLQ       $0x20, Y7, Y0
 	VPADDQ       Y0, Y5, Y5
-	VPMULUDQ     Y4, Y3, Y0
+	VPMULUDQ     Y4, Y2, Y0
 	VPADDQ       Y0, Y5, Y5
 	VPADDQ       constants<>+4416(SB), Y5, Y0
 	VPSRLQ       $0x13, Y0, Y0
 	VPADDQ       constants<>+256(SB), Y1, Y1
 	VPSRLQ       $0x14, Y1, Y1
-	VBLENDVPD    Y2, Y1, Y0, Y0
-	VMOVUPS      (SP), Y1
-	VBROADCASTSD quarter+32(FP), Y3
-	VPADDQ       Y3, Y1, Y1
+	VBLENDVPD    Y3, Y1, Y0, Y0
+	VMOVUPS      96(SP), Y1
 	VPSLLQ       $0x3e, Y1, Y1
-	VMOVUPS      32(SP), Y3
-	VPXOR        Y3, Y1, Y3
+	VMOVUPS      32(SP), Y2
+	VPXOR        Y2, Y1, Y2
 	VBROADCASTSD quarter+32(FP), Y4
-	VBLENDVPD    Y2, Y1, Y3, Y3
+	VBLENDVPD    Y3, Y1, Y2, Y2
 	VPSUBQ       constants<>+64(SB), Y4, Y4
 	VMOVUPS      (AX)(BX*8), Y1
 	VPAND        Y4, Y1, Y1
-	VPXOR        Y1, Y3, Y1
+	VPXOR        Y1, Y2, Y1
 	VXORPD       Y2, Y2, Y2
 	VPCMPGTQ     Y1, Y2, Y1
 	VPXOR        Y1, Y0, Y0
@@ -29596,141 +29563,142 @@ tail536:
 	VPADDQ       Y3, Y2, Y2
 	VPSLLQ       $0x02, Y2, Y1
 	VPSRLQ       $0x20, Y1, Y2
-	VMOVUPS      (SP), Y3
-	VBROADCASTSD quarter+32(FP), Y4
-	VPADDQ       Y4, Y3, Y3
-	VPSLLQ       $0x3f, Y3, Y3
-	VXORPD       Y4, Y4, Y4
-	VPCMPGTQ     Y3, Y4, Y3
-	VXORPD       Y4, Y4, Y4
-	VBLENDVPD    Y3, constants<>+3520(SB), Y4, Y4
-	VPMULUDQ     Y4, Y1, Y5
+	VBROADCASTSD quarter+32(FP), Y3
+	VMOVUPS      (SP), Y4
+	VPADDQ       Y3, Y4, Y3
+	VPSLLQ       $0x3f, Y3, Y4
+	VXORPD       Y5, Y5, Y5
+	VPCMPGTQ     Y4, Y5, Y4
+	VMOVUPS      Y3, 96(SP)
+	VXORPD       Y3, Y3, Y3
+	VBLENDVPD    Y4, constants<>+3520(SB), Y3, Y3
+	VPMULUDQ     Y3, Y1, Y5
 	VPSRLQ       $0x20, Y5, Y5
-	VPMULUDQ     Y4, Y2, Y4
-	VPADDQ       Y4, Y5, Y5
-	VMOVUPS      Y5, Y4
-	VPSRLQ       $0x20, Y5, Y4
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VMOVUPS      Y5, Y3
+	VPSRLQ       $0x20, Y5, Y3
 	VXORPD       Y5, Y5, Y5
 	VMOVUPS      constants<>+3584(SB), Y5
-	VBLENDVPD    Y3, constants<>+3648(SB), Y5, Y5
-	VPSUBQ       Y4, Y5, Y4
-	VPMULUDQ     Y4, Y1, Y5
+	VBLENDVPD    Y4, constants<>+3648(SB), Y5, Y5
+	VPSUBQ       Y3, Y5, Y3
+	VPMULUDQ     Y3, Y1, Y5
 	VPSRLQ       $0x20, Y5, Y5
-	VPMULUDQ     Y4, Y2, Y4
-	VPADDQ       Y4, Y5, Y5
-	VMOVUPS      Y5, Y4
-	VPSRLQ       $0x20, Y5, Y4
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y5, Y5
+	VMOVUPS      Y5, Y3
+	VPSRLQ       $0x20, Y5, Y3
 	VXORPD       Y5, Y5, Y5
 	VMOVUPS      constants<>+3712(SB), Y5
-	VBLENDVPD    Y3, constants<>+3776(SB), Y5, Y5
-	VPSUBQ       Y4, Y5, Y4
-	VPSRLQ       $0x20, Y4, Y5
-	VPMULUDQ     Y4, Y1, Y6
+	VBLENDVPD    Y4, constants<>+3776(SB), Y5, Y5
+	VPSUBQ       Y3, Y5, Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPMULUDQ     Y3, Y1, Y6
 	VPSRLQ       $0x20, Y6, Y6
-	VPMULUDQ     Y4, Y2, Y4
-	VPADDQ       Y4, Y6, Y6
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y6, Y6
 	VPAND        constants<>+8512(SB), Y6, Y7
-	VPMULUDQ     Y5, Y1, Y4
-	VPADDQ       Y4, Y7, Y7
-	VPSRLQ       $0x20, Y6, Y4
+	VPMULUDQ     Y5, Y1, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y3
 	VPSRLQ       $0x20, Y7, Y6
-	VPADDQ       Y6, Y4, Y4
+	VPADDQ       Y6, Y3, Y3
 	VPMULUDQ     Y5, Y2, Y6
-	VPADDQ       Y6, Y4, Y4
+	VPADDQ       Y6, Y3, Y3
 	VXORPD       Y5, Y5, Y5
 	VMOVUPS      constants<>+3840(SB), Y5
-	VBLENDVPD    Y3, constants<>+3904(SB), Y5, Y5
-	VPSUBQ       Y4, Y5, Y4
-	VPSRLQ       $0x20, Y4, Y5
-	VPMULUDQ     Y4, Y1, Y6
+	VBLENDVPD    Y4, constants<>+3904(SB), Y5, Y5
+	VPSUBQ       Y3, Y5, Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPMULUDQ     Y3, Y1, Y6
 	VPSRLQ       $0x20, Y6, Y6
-	VPMULUDQ     Y4, Y2, Y4
-	VPADDQ       Y4, Y6, Y6
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y6, Y6
 	VPAND        constants<>+8512(SB), Y6, Y7
-	VPMULUDQ     Y5, Y1, Y4
-	VPADDQ       Y4, Y7, Y7
-	VPSRLQ       $0x20, Y6, Y4
+	VPMULUDQ     Y5, Y1, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y3
 	VPSRLQ       $0x20, Y7, Y6
-	VPADDQ       Y6, Y4, Y4
+	VPADDQ       Y6, Y3, Y3
 	VPMULUDQ     Y5, Y2, Y6
-	VPADDQ       Y6, Y4, Y4
+	VPADDQ       Y6, Y3, Y3
 	VXORPD       Y5, Y5, Y5
 	VMOVUPS      constants<>+3968(SB), Y5
-	VBLENDVPD    Y3, constants<>+4032(SB), Y5, Y5
-	VPSUBQ       Y4, Y5, Y4
-	VPSRLQ       $0x20, Y4, Y5
-	VPMULUDQ     Y4, Y1, Y6
+	VBLENDVPD    Y4, constants<>+4032(SB), Y5, Y5
+	VPSUBQ       Y3, Y5, Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPMULUDQ     Y3, Y1, Y6
 	VPSRLQ       $0x20, Y6, Y6
-	VPMULUDQ     Y4, Y2, Y4
-	VPADDQ       Y4, Y6, Y6
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y6, Y6
 	VPAND        constants<>+8512(SB), Y6, Y7
-	VPMULUDQ     Y5, Y1, Y4
-	VPADDQ       Y4, Y7, Y7
-	VPSRLQ       $0x20, Y6, Y4
+	VPMULUDQ     Y5, Y1, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y3
 	VPSRLQ       $0x20, Y7, Y6
-	VPADDQ       Y6, Y4, Y4
+	VPADDQ       Y6, Y3, Y3
 	VPMULUDQ     Y5, Y2, Y6
-	VPADDQ       Y6, Y4, Y4
+	VPADDQ       Y6, Y3, Y3
 	VXORPD       Y5, Y5, Y5
 	VMOVUPS      constants<>+4096(SB), Y5
-	VBLENDVPD    Y3, constants<>+4160(SB), Y5, Y5
-	VPSUBQ       Y4, Y5, Y4
-	VPSRLQ       $0x20, Y4, Y5
-	VPMULUDQ     Y4, Y1, Y6
+	VBLENDVPD    Y4, constants<>+4160(SB), Y5, Y5
+	VPSUBQ       Y3, Y5, Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPMULUDQ     Y3, Y1, Y6
 	VPSRLQ       $0x20, Y6, Y6
-	VPMULUDQ     Y4, Y2, Y4
-	VPADDQ       Y4, Y6, Y6
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y6, Y6
 	VPAND        constants<>+8512(SB), Y6, Y7
-	VPMULUDQ     Y5, Y1, Y4
-	VPADDQ       Y4, Y7, Y7
-	VPSRLQ       $0x20, Y6, Y4
+	VPMULUDQ     Y5, Y1, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y3
 	VPSRLQ       $0x20, Y7, Y6
-	VPADDQ       Y6, Y4, Y4
+	VPADDQ       Y6, Y3, Y3
 	VPMULUDQ     Y5, Y2, Y6
-	VPADDQ       Y6, Y4, Y4
+	VPADDQ       Y6, Y3, Y3
 	VXORPD       Y5, Y5, Y5
 	VMOVUPS      constants<>+4224(SB), Y5
-	VBLENDVPD    Y3, constants<>+4288(SB), Y5, Y5
-	VPSUBQ       Y4, Y5, Y4
-	VPSRLQ       $0x20, Y4, Y5
-	VPMULUDQ     Y4, Y1, Y6
+	VBLENDVPD    Y4, constants<>+4288(SB), Y5, Y5
+	VPSUBQ       Y3, Y5, Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPMULUDQ     Y3, Y1, Y6
 	VPSRLQ       $0x20, Y6, Y6
-	VPMULUDQ     Y4, Y2, Y4
-	VPADDQ       Y4, Y6, Y6
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y6, Y6
 	VPAND        constants<>+8512(SB), Y6, Y7
-	VPMULUDQ     Y5, Y1, Y4
-	VPADDQ       Y4, Y7, Y7
-	VPSRLQ       $0x20, Y6, Y4
+	VPMULUDQ     Y5, Y1, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y3
 	VPSRLQ       $0x20, Y7, Y6
-	VPADDQ       Y6, Y4, Y4
+	VPADDQ       Y6, Y3, Y3
 	VPMULUDQ     Y5, Y2, Y6
-	VPADDQ       Y6, Y4, Y4
+	VPADDQ       Y6, Y3, Y3
 	VXORPD       Y5, Y5, Y5
 	VMOVUPS      constants<>+4352(SB), Y5
-	VBLENDVPD    Y3, constants<>+192(SB), Y5, Y5
-	VPSUBQ       Y4, Y5, Y4
-	VPSRLQ       $0x20, Y4, Y5
-	VPMULUDQ     Y4, Y1, Y6
+	VBLENDVPD    Y4, constants<>+192(SB), Y5, Y5
+	VPSUBQ       Y3, Y5, Y3
+	VPSRLQ       $0x20, Y3, Y5
+	VPMULUDQ     Y3, Y1, Y6
 	VPSRLQ       $0x20, Y6, Y6
-	VPMULUDQ     Y4, Y2, Y4
-	VPADDQ       Y4, Y6, Y6
+	VPMULUDQ     Y3, Y2, Y3
+	VPADDQ       Y3, Y6, Y6
 	VPAND        constants<>+8512(SB), Y6, Y7
-	VPMULUDQ     Y5, Y1, Y4
-	VPADDQ       Y4, Y7, Y7
-	VPSRLQ       $0x20, Y6, Y4
+	VPMULUDQ     Y5, Y1, Y3
+	VPADDQ       Y3, Y7, Y7
+	VPSRLQ       $0x20, Y6, Y3
 	VPSRLQ       $0x20, Y7, Y1
-	VPADDQ       Y1, Y4, Y4
+	VPADDQ       Y1, Y3, Y3
 	VPMULUDQ     Y5, Y2, Y1
-	VPADDQ       Y1, Y4, Y4
-	VPSRLQ       $0x01, Y4, Y1
+	VPADDQ       Y1, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y1
 	VMOVUPS      constants<>+192(SB), Y2
 	VPSUBQ       Y1, Y2, Y2
 	VMOVUPS      64(SP), Y1
-	VPSRLQ       $0x20, Y1, Y4
+	VPSRLQ       $0x20, Y1, Y3
 	VPSRLQ       $0x20, Y2, Y5
 	VPMULUDQ     Y2, Y1, Y7
 	VPSRLQ       $0x20, Y7, Y7
-	VPMULUDQ     Y2, Y4, Y6
+	VPMULUDQ     Y2, Y3, Y6
 	VPADDQ       Y6, Y7, Y7
 	VPAND        constants<>+8512(SB), Y7, Y8
 	VPMULUDQ     Y5, Y1, Y6
@@ -29738,25 +29706,23 @@ tail536:
 	VPSRLQ       $0x20, Y7, Y6
 	VPSRLQ       $0x20, Y8, Y1
 	VPADDQ       Y1, Y6, Y6
-	VPMULUDQ     Y5, Y4, Y1
+	VPMULUDQ     Y5, Y3, Y1
 	VPADDQ       Y1, Y6, Y6
 	VPADDQ       constants<>+4416(SB), Y6, Y1
 	VPSRLQ       $0x13, Y1, Y1
 	VPADDQ       constants<>+256(SB), Y2, Y2
 	VPSRLQ       $0x14, Y2, Y2
-	VBLENDVPD    Y3, Y2, Y1, Y1
-	VMOVUPS      (SP), Y2
-	VBROADCASTSD quarter+32(FP), Y4
-	VPADDQ       Y4, Y2, Y2
+	VBLENDVPD    Y4, Y2, Y1, Y1
+	VMOVUPS      96(SP), Y2
 	VPSLLQ       $0x3e, Y2, Y2
-	VMOVUPS      32(SP), Y4
-	VPXOR        Y4, Y2, Y4
+	VMOVUPS      32(SP), Y3
+	VPXOR        Y3, Y2, Y3
 	VBROADCASTSD quarter+32(FP), Y5
-	VBLENDVPD    Y3, Y2, Y4, Y4
+	VBLENDVPD    Y4, Y2, Y3, Y3
 	VPSUBQ       constants<>+64(SB), Y5, Y5
 	VMASKMOVPD   (AX)(BX*8), Y0, Y2
 	VPAND        Y5, Y2, Y2
-	VPXOR        Y2, Y4, Y2
+	VPXOR        Y2, Y3, Y2
 	VXORPD       Y3, Y3, Y3
 	VPCMPGTQ     Y2, Y3, Y2
 	VPXOR        Y2, Y1, Y1

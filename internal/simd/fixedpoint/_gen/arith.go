@@ -41,6 +41,15 @@ func loadAll(ls []Step, p Register) vectors {
 	return x
 }
 
+// loader returns a function that returns the elements at p. With AVX2 each call loads them.
+func loader(ls []Step, p Register) func() vectors {
+	if g.Wide {
+		x := loadAll(ls, p)
+		return func() vectors { return x }
+	}
+	return func() vectors { return loadAll(ls, p) }
+}
+
 // kept are places on the stack, of which the first are taken in this turn of a loop.
 var (
 	kept  []Mem

@@ -27,7 +27,7 @@ func functions() {
 	} {
 		sameBody(f.name, "func(n int, x, y *int64, minus int"+f.tables+") int", "computes y_i += "+f.equation+", or -= if minus is -1 and not 0."+stops, func() {
 			x := Arg("x")
-			addValues("y", 2, func(ls []Step) (vectors, masks) { return f.value(func() vectors { return loadAll(ls, x) }) })
+			addValues("y", 2, func(ls []Step) (vectors, masks) { return f.value(loader(ls, x)) })
 		})
 	}
 	sameBody("addAtan2", "func(n int, y, x, z *int64, minus int, table *uint64) int", "computes z_i += atan2(y_i, x_i), or -= if minus is -1 and not 0."+stops, atan2)
@@ -42,7 +42,7 @@ func functions() {
 	})
 	sameBody("addSine", "func(n int, x, y *int64, minus, quarter int) int", "computes y_i += sin(x_i), or cos(x_i) if quarter is 1 and not 0, or -= if minus is -1 and not 0. It returns n.", func() {
 		x := Arg("x")
-		addValues("y", 2, func(ls []Step) (vectors, masks) { return sine(func() vectors { return loadAll(ls, x) }), nil })
+		addValues("y", 2, func(ls []Step) (vectors, masks) { return sine(loader(ls, x)), nil })
 	})
 }
 
@@ -131,9 +131,10 @@ func addValues(to string, unroll int, values func(ls []Step) (v vectors, bad mas
 func quotients() {
 	px, py := Arg("x"), Arg("y")
 	addValues("z", g.Unroll(1, 2, 2), func(ls []Step) (vectors, masks) {
-		divisor, n := newDivisor(abs(loadAll(ls, py))), abs(loadAll(ls, px))
+		x, y := loader(ls, px), loader(ls, py)
+		n, divisor := abs(x()), newDivisor(abs(y()))
 		q, bad := divisor.divide(shiftLeft(n, fraction), times(toFloat(n), 1<<fraction), tiesToEven)
-		negateWhere(xor(loadAll(ls, px), loadAll(ls, py)), q)
+		negateWhere(xor(x(), y()), q)
 		return q, bad
 	})
 }
@@ -395,8 +396,9 @@ func roundedCosine(v vectors) vectors {
 // sine is like fixed.SinCos. The cosine is the sine of a quarter more, but for the sign of x.
 func sine(load func() vectors) vectors {
 	q, rest, angle, z := reduce(load())
-	turn := func() vectors { return add(q(), g.BroadcastArg("quarter")) } // a quarter is 1 for the cosine, else 0
-	isCosine := has(turn(), 1)
+	quarter := g.BroadcastArg("quarter") // 1 for the cosine, else 0
+	turns := add(q(), quarter)
+	isCosine, turn := has(turns, 1), aside(turns)
 	inverse := fixedtables.InvFactorial
 	v := series(z, func(k int) vectors {
 		c := vectors(g.Zeros(len(isCosine)))
