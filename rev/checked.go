@@ -23,9 +23,10 @@ type Checker[K any] interface {
 // nothing and returns an [*OverflowError]. Otherwise it leaves the bits of Forward. Sums on the way may be out of range.
 // Over other numbers it is Forward. It does not compile for a kernel that is no Checker.
 //
-// With AVX-512, loops look for overflows as they compute. If a result of Axpy or MulElem is within 2⁻⁹ of an end of the
-// range, up to 2¹⁴ elements around it are looked at one by one. Without AVX-512, all elements are. An overflow costs a pass
-// back, and some more time to find the element. Vectors with gaps are copied.
+// With AVX-512 and AVX2, loops look for overflows as they compute. If a result of Axpy or MulElem is within 2⁻⁹ of an end of
+// the range, or with AVX2 a product is beyond ±2¹⁹, up to 2¹⁴ elements around it are looked at one by one. Without vector code
+// all elements are, but for products of matrices. An overflow costs a pass back, and some more time to find the element, which
+// products of matrices compute element by element. Vectors with gaps are copied.
 func ForwardChecked[K Checker[K]](k K) error {
 	ForwardPass(&k)
 	return k.RunChecked(false)

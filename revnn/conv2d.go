@@ -116,7 +116,8 @@ func (k *Conv2D[T]) convolve(p rev.Pass[Conv2D[T]], with convolution[T], run fun
 	workspace.Put(w)
 }
 
-// RunChecked implements rev.Checker. It finds elements of Y. Workers share the values.
+// RunChecked implements rev.Checker. It finds elements of Y. Workers share the values. After an overflow it computes the
+// products up to six times.
 func (k Conv2D[T]) RunChecked(back bool) error {
 	p := rev.Pass[Conv2D[T]]{Back: back}
 	rows, cols, groups := convAxes[Conv2D[T]](&k, "X")

@@ -8,6 +8,7 @@ import (
 	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/simd/fixedpoint"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -144,11 +145,14 @@ func (k Mul[T, I]) RunChecked(back bool) error {
 func isSmall[I Index](k *Mul[fixed.Q43, I]) bool {
 	terms := 0 // of a sum
 	if k.Trans {
-		counts := make([]int, k.A.Cols)
+		w := workspace.Get[columnCounts]()
+		w.n = workspace.Grow(w.n, k.A.Cols)
+		clear(w.n)
 		for _, j := range k.A.Ind {
-			counts[j]++
-			terms = max(terms, counts[j])
+			w.n[j]++
+			terms = max(terms, w.n[j])
 		}
+		workspace.Put(w)
 	} else {
 		for i := range k.A.Rows {
 			terms = max(terms, int(k.A.Ptr[i+1]-k.A.Ptr[i]))
@@ -162,6 +166,8 @@ func isSmall[I Index](k *Mul[fixed.Q43, I]) bool {
 	first := k.Trans && k.C.Cols == 1
 	return sum+largest(k.C) < 1<<62 && (!first || float64(alpha*b) < 1<<62)
 }
+
+type columnCounts struct{ n []int }
 
 // largest is fixedpoint.Largest of a matrix.
 func largest(m rev.General[fixed.Q43]) float64 {

@@ -93,7 +93,8 @@
 //	low = Σ x₀·y₀,   middle = Σ x₀·y₁ + x₁·y₀,   high = Σ x₁·y₁
 //
 // mod 2⁶⁴. The high halves of the terms are summed a second time. 2³² times that sum, subtracted from low or middle,
-// leaves the sum of the low halves, which does not wrap. Hence no term needs a mask.
+// leaves the sum of the low halves, which does not wrap. Hence no term needs a mask. Checked sums do so with high and with the
+// sum of the factors too, and are exact.
 //
 // A product that is rounded by itself is that of magnitudes, which gets its sign at the end: ties to even are alike on
 // both sides of 0. With m = x₀·y₁ + x₁·y₀ + ⌊x₀·y₀/2³²⌋ and l = x₀·y₀ mod 2³², its value is
@@ -103,4 +104,7 @@
 // In a tie m mod 2¹¹ is 2¹⁰ and l is 0, and e rounds it down if the bit above, of the value, is even. The sum does not
 // wrap: if x₁ and y₁ are below 2³¹, then m <= 2·(2³²-1)·(2³¹-1) + 2³²-1 < 2⁶⁴ - 2³². If x₁ is 2³¹, then x₀ is 0
 // and m = 2³¹·y₀.
+//
+// Functions and quotients take the steps of AVX-512 and of package fixed, with whole products of words instead of limbs of 52
+// bits. Conversions to and from float64 are sums with numbers that have the right last bit.
 package fixedpoint
