@@ -68,7 +68,7 @@ func TriNorms(narrow bool, d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, 
 	}
 	var minus fixed.Accumulator
 	minus.SubAcc(start)
-	if d > mostOrder && tier > cpu.Generic || d > 0 && tier == cpu.AVX2 {
+	if d > mostOrder && tier > cpu.Generic || d > 0 && tier == cpu.AVX2 && hasProducts() {
 		return productTriNorms(d, l, c, ldc, mu, y, ldy, minus, half)
 	}
 	if tier != cpu.AVX512 || d == 0 {
