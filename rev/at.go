@@ -23,27 +23,20 @@ func At[S any, K Kernel[K]](bind func(s *S) K) Step[S] {
 // what selects its operands.
 func AtIndex[S any, K Kernel[K]](bind func(s, v *S) K) Step[S] {
 	l := layoutFor[K]()
-	return Step[S]{&kernelNode[S]{l, func(p pass[S], output unsafe.Pointer) error {
-		k, q := bind(p.s, p.s), Pass[K]{Back: p.back, Adjoint: p.g != nil, Tangent: p.t != nil}
+	return Step[S]{&kernelNode{l, func(p pass, output unsafe.Pointer) error {
+		s := (*S)(p.s)
+		k, q := bind(s, s), Pass[K]{Back: p.back, Adjoint: p.g != nil, Tangent: p.t != nil}
 		c := call{layout: l, k: noescape(&k)}
 		if q.Adjoint {
-			q.G, c.g = bind(p.s, p.g), noescape(&q.G)
+			q.G, c.g = bind(s, (*S)(p.g)), noescape(&q.G)
 		}
 		if q.Tangent {
-			q.T, c.t = bind(p.s, p.t), noescape(&q.T)
+			q.T, c.t = bind(s, (*S)(p.t)), noescape(&q.T)
 		}
 		if p.gt != nil {
-			q.GT, c.gt = bind(p.s, p.gt), noescape(&q.GT)
+			q.GT, c.gt = bind(s, (*S)(p.gt)), noescape(&q.GT)
 		}
-		if err := c.check(p.own, p.missing); err != nil {
-			return err
-		}
-		if output != nil {
-			if !c.writesOnly(output) {
-				return errOthers
-			}
-			q.Back = false
-		} else if err := c.begin(q.Adjoint, q.Back); err != nil {
+		if err := c.start(p, output, &q.Back); err != nil {
 			return err
 		}
 		err := k.Run(q)
@@ -54,21 +47,21 @@ func AtIndex[S any, K Kernel[K]](bind func(s, v *S) K) Step[S] {
 
 // A kernelNode is the step of a kernel. Only the function that makes a pass is compiled for
 // each kernel.
-type kernelNode[S any] struct {
+type kernelNode struct {
 	layout *layout
 	// make makes a pass. If output is not nil, it makes the pass for value and gradient in
 	// place of the adjoint, or returns errOthers if the kernel writes more than the number at
 	// output.
-	make func(p pass[S], output unsafe.Pointer) error
+	make func(p pass, output unsafe.Pointer) error
 }
 
 var errOthers = errors.New("rev: the kernel writes other operands too")
 
-func (n *kernelNode[S]) run(p pass[S]) error { return n.within(p, n.make(p, nil)) }
+func (n *kernelNode) run(p pass) error { return n.within(p, n.make(p, nil)) }
 
 // gradient makes the kernel's pass for value and gradient in place of the adjoint p. If the
 // kernel writes more than the number at output, gradient does nothing and returns false.
-func (n *kernelNode[S]) gradient(p pass[S], output unsafe.Pointer) (bool, error) {
+func (n *kernelNode) gradient(p pass, output unsafe.Pointer) (bool, error) {
 	err := n.make(p, output)
 	if err == errOthers { //nolint:errorlint // from this package, never wrapped
 		return false, nil
@@ -77,7 +70,7 @@ func (n *kernelNode[S]) gradient(p pass[S], output unsafe.Pointer) (bool, error)
 }
 
 // within returns err with the path of the step.
-func (n *kernelNode[S]) within(p pass[S], err error) error {
+func (n *kernelNode) within(p pass, err error) error {
 	if err == nil {
 		return nil // without the cost of the name
 	}
@@ -87,13 +80,29 @@ func (n *kernelNode[S]) within(p pass[S], err error) error {
 	return within(n.name(), err)
 }
 
-func (n *kernelNode[S]) name() string { return "At(" + n.layout.kernel.String() + ")" }
+func (n *kernelNode) name() string { return "At(" + n.layout.kernel.String() + ")" }
 
 // A call is a pass of a kernel, of any type. The pointers to derivatives may be nil.
 type call struct {
 	layout      *layout
 	k, g, t, gt unsafe.Pointer
 	turned      bool // begin has changed the signs of cotangents
+}
+
+// start checks the operands and prepares the pass of the kernel in p, which runs back if back is set.
+// output is as for make.
+func (c *call) start(p pass, output unsafe.Pointer, back *bool) error {
+	if err := c.check(p.own, p.missing); err != nil {
+		return err
+	}
+	if output == nil {
+		return c.begin(p.g != nil, *back)
+	}
+	*back = false
+	if !c.writesOnly(output) {
+		return errOthers
+	}
+	return nil
 }
 
 // check checks the operands, and that no derivative is lost.

@@ -69,11 +69,11 @@ type bennett[S, X any] struct {
 	k int
 }
 
-func (b *bennett[S, X]) run(p pass[S]) error {
+func (b *bennett[S, X]) run(p pass) error {
 	if p.g != nil && !p.back {
 		return &Unsupported{"Bennett", p.String()}
 	}
-	n, err := b.count(p.s, "Bennett")
+	n, err := b.count((*S)(p.s), "Bennett")
 	if err != nil {
 		return err
 	}
@@ -91,18 +91,18 @@ func (b *bennett[S, X]) run(p pass[S]) error {
 // inverse, except for the sign of the copy. Cotangents are needed only where states are
 // removed. Where states are made, their cotangents are zero, because nothing has used
 // the states yet.
-func (b *bennett[S, X]) part(r *chainRun[S, X], p pass[S], i, n int, x, y chainLink[X]) error {
+func (b *bennett[S, X]) part(r *chainRun[S, X], p pass, i, n int, x, y chainLink[X]) error {
 	if n == 1 {
 		return r.step(p, i, x, y)
 	}
 	m := min(b.k, n)
 	ahead, remove := p.forwardOnly(), p
 	if p.g == nil {
-		remove = pass[S]{back: true, s: p.s}
+		remove = pass{back: true, s: p.s}
 	}
 	at := len(r.ends) // r.ends[at:] are the states at the ends of the parts so far
 	r.ends = append(r.ends, x)
-	run := func(j int, q pass[S], y chainLink[X]) error {
+	run := func(j int, q pass, y chainLink[X]) error {
 		begin := partEnd(j-1, m, n)
 		return b.part(r, q, i+begin, partEnd(j, m, n)-begin, r.ends[at+j], y)
 	}

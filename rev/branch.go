@@ -1,6 +1,9 @@
 package rev
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // If returns the step that runs then if pre holds, and els otherwise. els may be the
 // zero Step. The derivative is that of the branch taken.
@@ -13,15 +16,15 @@ import "fmt"
 // time-reversible language, 1982, and T. Yokoyama and R. Glück, A reversible
 // programming language and its invertible self-interpreter, 2007.
 func If[S any](pre, post func(s *S) bool, then, els Step[S]) Step[S] {
-	return Step[S]{&branch[S]{pre, post, then, els}}
+	return Step[S]{&branch{onState(pre), onState(post), then.node, els.node}}
 }
 
-type branch[S any] struct {
-	pre, post func(s *S) bool
-	then, els Step[S]
+type branch struct {
+	pre, post func(s unsafe.Pointer) bool
+	then, els node
 }
 
-func (b *branch[S]) run(p pass[S]) error {
+func (b *branch) run(p pass) error {
 	before, after, condition := b.pre, b.post, "postcondition"
 	if p.back {
 		before, after, condition = b.post, b.pre, "precondition"
@@ -31,12 +34,12 @@ func (b *branch[S]) run(p pass[S]) error {
 	if !taken {
 		body, name = b.els, "If.else"
 	}
-	if err := body.pass(p); err != nil {
+	if err := p.over(body); err != nil {
 		return within(name, err)
 	}
 	if got := after(p.s); got != taken {
 		err := &Violation{name, fmt.Sprintf("the %s must be %v", condition, taken), got}
-		return notRestored(err, undo(p, 1, func(int) Step[S] { return body }))
+		return notRestored(err, undo(p, 1, func(int) node { return body }))
 	}
 	return nil
 }
@@ -46,17 +49,17 @@ func (b *branch[S]) run(p pass[S]) error {
 // after each run. Otherwise the step returns a Violation. The conditions must not
 // change the state. See [If] for the source.
 func While[S any](cond, post func(s *S) bool, body Step[S]) Step[S] {
-	return Step[S]{&whileNode[S]{cond, post, body}}
+	return Step[S]{&whileNode{onState(cond), onState(post), body.node}}
 }
 
-type whileNode[S any] struct {
-	cond, post func(s *S) bool
-	body       Step[S]
+type whileNode struct {
+	cond, post func(s unsafe.Pointer) bool
+	body       node
 }
 
 // run relies on the symmetry of the loop: backward, post is the condition and cond
 // the postcondition.
-func (w *whileNode[S]) run(p pass[S]) error {
+func (w *whileNode) run(p pass) error {
 	again, did, condition := w.cond, w.post, "postcondition"
 	if p.back {
 		again, did, condition = w.post, w.cond, "condition"
@@ -65,7 +68,7 @@ func (w *whileNode[S]) run(p pass[S]) error {
 		return &Violation{"While", fmt.Sprintf("the %s must be false at the end where the loop starts", condition), true}
 	}
 	for n := 0; again(p.s); n++ {
-		if err := w.body.pass(p); err != nil {
+		if err := p.over(w.body); err != nil {
 			return notRestored(within("While", err), undo(p, n, w.step))
 		}
 		if !did(p.s) {
@@ -76,4 +79,4 @@ func (w *whileNode[S]) run(p pass[S]) error {
 	return nil
 }
 
-func (w *whileNode[S]) step(int) Step[S] { return w.body }
+func (w *whileNode) step(int) node { return w.body }

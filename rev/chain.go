@@ -166,7 +166,7 @@ func spans(list []numberSpan, v reflect.Value) []numberSpan {
 // A chainRun is a pass over a chain.
 type chainRun[S, X any] struct {
 	*Chain[S, X]
-	p     pass[S]
+	p     pass
 	first chainLink[X] // x_0 and its derivatives, those of the caller
 	last  chainLink[X] // y
 	index int          // what the place of the index holds
@@ -180,11 +180,11 @@ type chainRun[S, X any] struct {
 type chainLink[X any] struct{ state, cotangent *chainState[X] }
 
 // begin starts a pass.
-func (c *Chain[S, X]) begin(p pass[S]) *chainRun[S, X] {
+func (c *Chain[S, X]) begin(p pass) *chainRun[S, X] {
 	r := &chainRun[S, X]{Chain: c, p: p}
 	r.first, r.last = r.held(c.X), r.held(c.Y)
 	if c.Index != nil {
-		r.index = *c.Index(p.s)
+		r.index = *c.Index((*S)(p.s))
 	}
 	return r
 }
@@ -211,7 +211,7 @@ func (r *chainRun[S, X]) end() {
 	r.put(r.X, r.first)
 	r.put(r.Y, r.last)
 	if r.Index != nil {
-		*r.Index(r.p.s) = r.index
+		*r.Index((*S)(r.p.s)) = r.index
 	}
 }
 
@@ -228,23 +228,23 @@ func (r *chainRun[S, X]) get(place func(s *S) *X, l chainLink[X]) {
 
 // each calls f with each state of the pass and the part of l that belongs there.
 func (r *chainRun[S, X]) each(l chainLink[X], f func(s *S, x *X)) {
-	f(r.p.s, &l.state.v)
+	f((*S)(r.p.s), &l.state.v)
 	if r.p.t != nil {
-		f(r.p.t, &l.state.d)
+		f((*S)(r.p.t), &l.state.d)
 	}
 	if l.cotangent != nil && r.p.g != nil {
-		f(r.p.g, &l.cotangent.v)
+		f((*S)(r.p.g), &l.cotangent.v)
 	}
 	if l.cotangent != nil && r.p.gt != nil {
-		f(r.p.gt, &l.cotangent.d)
+		f((*S)(r.p.gt), &l.cotangent.d)
 	}
 }
 
 // step makes the pass q of the step from x_i, which is x.
-func (r *chainRun[S, X]) step(q pass[S], i int, x, y chainLink[X]) error {
+func (r *chainRun[S, X]) step(q pass, i int, x, y chainLink[X]) error {
 	r.set(i, x)
 	r.put(r.Y, y)
-	err := r.Step.pass(q)
+	err := q.over(r.Step.node)
 	r.get(r.X, x)
 	r.get(r.Y, y)
 	r.wrote = r.wrote || err == nil && y.state == r.last.state
@@ -255,7 +255,7 @@ func (r *chainRun[S, X]) step(q pass[S], i int, x, y chainLink[X]) error {
 func (r *chainRun[S, X]) set(i int, x chainLink[X]) {
 	r.put(r.X, x)
 	if r.Index != nil {
-		*r.Index(r.p.s) = i
+		*r.Index((*S)(r.p.s)) = i
 	}
 }
 
@@ -301,7 +301,7 @@ func (c *chainPool[X]) drop(s *chainState[X]) {
 }
 
 // forwardOnly returns the forward pass without cotangents.
-func (p pass[S]) forwardOnly() pass[S] {
+func (p pass) forwardOnly() pass {
 	p.back, p.g, p.gt = false, nil, nil
 	if p.t == nil {
 		p.missing = nil
@@ -311,7 +311,7 @@ func (p pass[S]) forwardOnly() pass[S] {
 
 // walk makes the pass p, which has no cotangents, from x_0 to y. It drops each state
 // once it has the next one.
-func (r *chainRun[S, X]) walk(p pass[S], last func(i int, x *chainState[X]) bool) error {
+func (r *chainRun[S, X]) walk(p pass, last func(i int, x *chainState[X]) bool) error {
 	ahead := p.forwardOnly()
 	x := r.first.state
 	for i := 0; ; i++ {
@@ -330,7 +330,7 @@ func (r *chainRun[S, X]) walk(p pass[S], last func(i int, x *chainState[X]) bool
 }
 
 // advance returns x_{i+m}, where x is x_i and m is at least 1.
-func (r *chainRun[S, X]) advance(ahead pass[S], i, m int, x *chainState[X]) (*chainState[X], error) {
+func (r *chainRun[S, X]) advance(ahead pass, i, m int, x *chainState[X]) (*chainState[X], error) {
 	from := x
 	for end := i + m; i < end; i++ {
 		next := r.take()

@@ -1,5 +1,7 @@
 package rev
 
+import "unsafe"
+
 // Checkpoint returns the step that does what step does, and keeps copies of operands in
 // the state. Forward copies them before step runs. After step has run back, the copies
 // replace the restored operands. Over floats, the errors of the inverse therefore do not grow
@@ -12,7 +14,7 @@ package rev
 // Adjoint. If there is no copy, or one of another length, a pass back returns a
 // Violation. Uncall(Checkpoint(...)) is therefore of no use by itself.
 func Checkpoint[S any, T Real](step Step[S], saved func(s *S) *Snapshots[T], of ...func(s *S) []T) Step[S] {
-	return Step[S]{&checkpoint[S, T]{step, saved, of}}
+	return Step[S]{&checkpoint[T]{step.node, onState(saved), allOnState(of)}}
 }
 
 // Snapshots hold the copies of [Checkpoint]. The zero value is empty.
@@ -40,16 +42,16 @@ func (s *Snapshots[T]) pop(x []T) {
 	s.kept = s.kept[:n]
 }
 
-type checkpoint[S any, T Real] struct {
-	step  Step[S]
-	saved func(s *S) *Snapshots[T]
-	of    []func(s *S) []T
+type checkpoint[T Real] struct {
+	step  node
+	saved func(s unsafe.Pointer) *Snapshots[T]
+	of    []func(s unsafe.Pointer) []T
 }
 
-func (c *checkpoint[S, T]) name() string { return "Checkpoint" }
+func (c *checkpoint[T]) name() string { return "Checkpoint" }
 
-func (c *checkpoint[S, T]) run(p pass[S]) error {
-	states := [...]*S{p.s, p.t}
+func (c *checkpoint[T]) run(p pass) error {
+	states := [...]unsafe.Pointer{p.s, p.t}
 	if p.back {
 		for _, s := range states {
 			if err := c.check(s); err != nil {
@@ -61,7 +63,7 @@ func (c *checkpoint[S, T]) run(p pass[S]) error {
 			c.save(s)
 		}
 	}
-	err := c.step.pass(p)
+	err := p.over(c.step)
 	if p.back == (err == nil) { // the state is where the copies were made
 		for _, s := range states {
 			c.restore(s)
@@ -71,7 +73,7 @@ func (c *checkpoint[S, T]) run(p pass[S]) error {
 }
 
 // check returns a Violation unless the last copies fit the operands.
-func (c *checkpoint[S, T]) check(s *S) error {
+func (c *checkpoint[T]) check(s unsafe.Pointer) error {
 	if s == nil {
 		return nil
 	}
@@ -85,7 +87,7 @@ func (c *checkpoint[S, T]) check(s *S) error {
 	return nil
 }
 
-func (c *checkpoint[S, T]) save(s *S) {
+func (c *checkpoint[T]) save(s unsafe.Pointer) {
 	if s == nil {
 		return
 	}
@@ -94,7 +96,7 @@ func (c *checkpoint[S, T]) save(s *S) {
 	}
 }
 
-func (c *checkpoint[S, T]) restore(s *S) {
+func (c *checkpoint[T]) restore(s unsafe.Pointer) {
 	if s == nil {
 		return
 	}

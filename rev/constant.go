@@ -24,8 +24,7 @@ type constant struct {
 
 var constantsByType bytype.Map[constants]
 
-func constantsOf[S any]() *constants {
-	t := reflect.TypeFor[S]()
+func constantsOf(t reflect.Type) *constants {
 	if c := constantsByType.Load(t); c != nil {
 		return c
 	}

@@ -2,6 +2,7 @@ package rev
 
 import (
 	"fmt"
+	"reflect"
 	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
@@ -20,21 +21,21 @@ import (
 // If the last step of p is a kernel that writes only the output, one pass of that
 // kernel computes both the value and the gradient.
 func ValueGradient[S any, T Real](p Step[S], output func(s *S) *T, s, g *S) (T, error) {
-	q, err := pass[S]{back: true, s: s, g: g}.begin()
-	if err != nil {
+	q := pass{back: true, s: unsafe.Pointer(s), g: unsafe.Pointer(g)}
+	if err := q.begin(reflect.TypeFor[S]()); err != nil {
 		return 0, err
 	}
 	*output(g) += fixed.Of[T](1)
-	value, err := valueGradient(p, output, q)
+	value, err := valueGradient(p.node, onState(output), q)
 	return value, q.end(err)
 }
 
 // valueGradient runs p ahead, and then makes the pass q of its adjoint.
-func valueGradient[S any, T Real](p Step[S], output func(s *S) *T, q pass[S]) (T, error) {
-	ahead, back := pass[S]{s: q.s}, pass[S]{back: true, s: q.s}
+func valueGradient[T Real](p node, output func(s unsafe.Pointer) *T, q pass) (T, error) {
+	ahead, back := pass{s: q.s}, pass{back: true, s: q.s}
 	out := output(q.s)
-	switch n := p.node.(type) {
-	case seq[S]:
+	switch n := p.(type) {
+	case seq:
 		last := len(n) - 1
 		if last < 0 {
 			break
@@ -53,7 +54,7 @@ func valueGradient[S any, T Real](p Step[S], output func(s *S) *T, q pass[S]) (T
 			err = notRestored(err, head.run(back))
 		}
 		return value, err
-	case *kernelNode[S]:
+	case *kernelNode:
 		before := *out
 		if ok, err := n.gradient(q, unsafe.Pointer(out)); ok || err != nil {
 			value := *out
@@ -61,13 +62,13 @@ func valueGradient[S any, T Real](p Step[S], output func(s *S) *T, q pass[S]) (T
 			return value, err
 		}
 	}
-	if err := p.pass(ahead); err != nil {
+	if err := ahead.over(p); err != nil {
 		return 0, err
 	}
 	value := *out
-	err := p.pass(q)
+	err := q.over(p)
 	if err != nil {
-		err = notRestored(err, p.pass(back))
+		err = notRestored(err, back.over(p))
 	}
 	return value, err
 }

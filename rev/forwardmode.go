@@ -35,10 +35,10 @@ type forwardMode[S any, T Real] struct {
 
 func (f *forwardMode[S, T]) name() string { return "ForwardMode" }
 
-func (f *forwardMode[S, T]) run(p pass[S]) error {
+func (f *forwardMode[S, T]) run(p pass) error {
 	switch {
 	case p.g == nil:
-		return within("ForwardMode", f.step.pass(p))
+		return within("ForwardMode", p.over(f.step.node))
 	case p.t != nil:
 		return &Unsupported{"ForwardMode", p.String()}
 	}
@@ -50,7 +50,7 @@ func (f *forwardMode[S, T]) run(p pass[S]) error {
 	ahead := p.back // whether the state is that after the step
 	cotangents := make([][]T, len(f.inputs))
 	for i, of := range f.inputs {
-		own, split := ownOf(p.own, of(p.g))
+		own, split := ownOf(p.own, of((*S)(p.g)))
 		if split {
 			return within("ForwardMode", errSplit)
 		}
@@ -60,13 +60,13 @@ func (f *forwardMode[S, T]) run(p pass[S]) error {
 		if to == ahead {
 			return nil
 		}
-		err := f.step.pass(pass[S]{back: !to, s: p.s})
+		err := pass{back: !to, s: p.s}.over(f.step.node)
 		if err == nil {
 			ahead = to
 		}
 		return err
 	}
-	t := ZeroLike(p.s)
+	t := ZeroLike((*S)(p.s))
 	sums, err := f.products(p, t, &ahead, move)
 	if err == nil {
 		err = move(!p.back)
@@ -83,14 +83,14 @@ func (f *forwardMode[S, T]) run(p pass[S]) error {
 				x[j] -= sums[j]
 			}
 		}
-		sums = sums[len(of(p.s)):]
+		sums = sums[len(of((*S)(p.s))):]
 	}
 	return nil
 }
 
 // checkMissing returns an error if a gradient would lack a part that a later step has lost.
 // It describes the inputs and outputs as the operands of a kernel.
-func (f *forwardMode[S, T]) checkMissing(p pass[S]) error {
+func (f *forwardMode[S, T]) checkMissing(p pass) error {
 	l := &layout{kernel: reflect.TypeFor[forwardMode[S, T]]()}
 	var k, g [][]T
 	add := func(role Role, name string, list []func(s *S) []T) {
@@ -99,7 +99,7 @@ func (f *forwardMode[S, T]) checkMissing(p pass[S]) error {
 			l.fields = append(l.fields, field{at, at, unsafe.Sizeof(T(0)), Operand{
 				Name: fmt.Sprintf("%s[%d]", name, i), Role: role, Kind: Slice, Elem: reflect.TypeFor[T](),
 			}})
-			k, g = append(k, of(p.s)), append(g, of(p.g))
+			k, g = append(k, of((*S)(p.s))), append(g, of((*S)(p.g)))
 		}
 	}
 	add(In, "inputs", f.inputs)
@@ -111,18 +111,18 @@ var errSplit = errors.New("only some elements of an input are shared by the bran
 
 // products returns ⟨ȳ, ẏ⟩ for a tangent of 1 of each input. The tangents begin at the
 // state before the step.
-func (f *forwardMode[S, T]) products(p pass[S], t *S, ahead *bool, move func(to bool) error) (sums []T, err error) {
+func (f *forwardMode[S, T]) products(p pass, t *S, ahead *bool, move func(to bool) error) (sums []T, err error) {
 	for _, of := range f.inputs {
-		for i := range of(p.s) {
+		for i := range of((*S)(p.s)) {
 			if err := move(false); err != nil {
 				return nil, err
 			}
 			of(t)[i] = fixed.Of[T](1)
-			if err := f.step.pass(pass[S]{s: p.s, t: t}); err != nil {
+			if err := (pass{s: p.s, t: unsafe.Pointer(t)}).over(f.step.node); err != nil {
 				return nil, err
 			}
 			*ahead = true
-			sums = append(sums, f.dot(p.g, t))
+			sums = append(sums, f.dot((*S)(p.g), t))
 			of(t)[i] = 0
 			for _, y := range f.outputs {
 				clear(y(t))

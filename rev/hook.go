@@ -1,5 +1,7 @@
 package rev
 
+import "unsafe"
+
 // Hook returns the step that calls f in Adjoint, and does nothing else. f gets the
 // state s and the cotangents g at that point of the program. It may look at both, for a
 // log, and may change g. It must not change s.
@@ -7,13 +9,14 @@ package rev
 // AdjointTangent returns an error that wraps [ErrUnsupported], because it would need
 // the derivative of f. So does the inverse of an adjoint. f must not use operands that
 // [ParallelShared] shares.
-func Hook[S any](f func(s, g *S)) Step[S] { return Step[S]{hook[S](f)} }
+func Hook[S any](f func(s, g *S)) Step[S] { return Step[S]{*(*hook)(unsafe.Pointer(&f))} }
 
-type hook[S any] func(s, g *S)
+// A hook is a function of the addresses of two states: see onState.
+type hook func(s, g unsafe.Pointer)
 
-func (f hook[S]) name() string { return "Hook" }
+func (f hook) name() string { return "Hook" }
 
-func (f hook[S]) run(p pass[S]) error {
+func (f hook) run(p pass) error {
 	switch {
 	case p.g == nil:
 		return nil

@@ -110,10 +110,10 @@ func (m *Tableau) check(name string) {
 // the leapfrog method: it begins with the error of m. Where λ < 1 it dies out if a·h < 1-λ. For stiff
 // equations the pair is of no use: take [Treeverse] over steps of your own.
 //
-// Over floating point Inverse multiplies rounding by about e^(a·t), as the way back over such an equation
-// does, and by up to λ⁻ⁿ. So choose λ as close to 1 as a·h allows. The way back ends at z = 0 but for rounding.
+// Over floating point Inverse multiplies rounding by about e^(a·t), as the inverse over such an equation
+// does, and by up to λ⁻ⁿ. So choose λ as close to 1 as a·h allows. Inverse ends at z = 0 but for rounding.
 // If z then is more than 2⁻²⁶ of its largest number (2⁻¹² for float32), the step returns a Violation: the
-// way back was another one, and the gradient would be wrong. [Checkpoint] over X and Z within shorter
+// states were others, and the gradient would be wrong. [Checkpoint] over X and Z within shorter
 // spans helps. If z is less, it is set to zero.
 //
 // In fixed point h·A_ij and h·B_i are rounded to 2⁻⁴³, which many short steps add up.
@@ -218,7 +218,7 @@ func newIntegrator[S, X any](name string, ode ODE[S, X], m Tableau, t0, t1 float
 
 func (v *integrator[S, X]) name() string { return v.label }
 
-func (v *integrator[S, X]) run(p pass[S]) error {
+func (v *integrator[S, X]) run(p pass) error {
 	r := &odeRun[S, X]{integrator: v, p: p}
 	chain := &Chain[S, X]{Step: v.RHS, X: v.X, Y: v.DX}
 	r.chainRun = chain.begin(p)
@@ -239,7 +239,7 @@ func (v *integrator[S, X]) run(p pass[S]) error {
 		if p.back == (err == nil) {
 			t = v.t0
 		}
-		v.SetTime(p.s, t)
+		v.SetTime((*S)(p.s), t)
 	}
 	return err
 }
@@ -248,7 +248,7 @@ func (v *integrator[S, X]) run(p pass[S]) error {
 type odeRun[S, X any] struct {
 	*integrator[S, X]
 	*chainRun[S, X]
-	p      pass[S]
+	p      pass
 	x, z   chainLink[X]
 	absent []absentDerivative[X]
 
@@ -390,7 +390,7 @@ func (r *odeRun[S, X]) undo(err error, k int, at func(k int) (t, h float64)) err
 
 // adaptive makes the pass with sizes that follow from errors, or that were kept.
 func (r *odeRun[S, X]) adaptive() error {
-	kept := &r.sizes(r.p.s).kept
+	kept := &r.sizes((*S)(r.p.s)).kept
 	last := len(*kept) - 1
 	switch {
 	case r.p.g != nil && !r.p.back:
@@ -547,7 +547,7 @@ func (r *odeRun[S, X]) firstSize() (float64, error) {
 //	z += x,  x̄ += z̄ back
 //
 // A pass back returns a Violation if it leaves more than rounding in z.
-func (r *odeRun[S, X]) join(p pass[S]) error {
+func (r *odeRun[S, X]) join(p pass) error {
 	if r.Continue {
 		return nil
 	}
@@ -556,7 +556,7 @@ func (r *odeRun[S, X]) join(p pass[S]) error {
 	if p.back && !r.z.state.isRemoved(largest) {
 		left := r.z.state.largest()
 		r.z.state.add(1, 1, r.x.state)
-		return &Violation{r.label, "the companion must be zero before, but the way back left in it", left}
+		return &Violation{r.label, "the companion must be zero before, but the inverse left in it", left}
 	}
 	if p.back {
 		for _, m := range r.z.state.memV { // of rounding; the tangent of z may have been another than zero
@@ -570,7 +570,7 @@ func (r *odeRun[S, X]) join(p pass[S]) error {
 }
 
 // sign returns -1 if p runs back, and 1 otherwise.
-func (p pass[S]) sign() int {
+func (p pass) sign() int {
 	if p.back {
 		return -1
 	}
@@ -581,8 +581,8 @@ func (p pass[S]) sign() int {
 //
 //	x <- λ·x + (1-λ)·z + Ψ_h(t, z)
 //	z <- z - Ψ₋ₕ(t+h, x)
-func (r *odeRun[S, X]) both(p pass[S], t, h float64) error {
-	first := func(p pass[S]) error {
+func (r *odeRun[S, X]) both(p pass, t, h float64) error {
+	first := func(p pass) error {
 		if !p.back {
 			r.mix(p)
 		}
@@ -597,7 +597,7 @@ func (r *odeRun[S, X]) both(p pass[S], t, h float64) error {
 		}
 		return nil
 	}
-	second := func(p pass[S]) error { return r.increment(p, -1, r.z, r.x, t+h, -h) }
+	second := func(p pass) error { return r.increment(p, -1, r.z, r.x, t+h, -h) }
 	if p.back {
 		first, second = second, first
 	}
@@ -614,7 +614,7 @@ func (r *odeRun[S, X]) both(p pass[S], t, h float64) error {
 //
 //	back     x <- (x - (1-λ)·z)/λ,  z̄ += (1-λ)·x̄,  x̄ <- λ·x̄
 //	forward  z̄ -= (1-λ)·x̄/λ,  x̄ <- x̄/λ
-func (r *odeRun[S, X]) mix(p pass[S]) {
+func (r *odeRun[S, X]) mix(p pass) {
 	l := r.Coupling
 	if l == 1 {
 		return
@@ -645,7 +645,7 @@ func (r *odeRun[S, X]) mix(p pass[S]) {
 //	ū_i = J(t + C_i·h, u_i)ᵀ·k̄_i,  from̄ += ū_i
 //
 // On an error only cotangents may have changed.
-func (r *odeRun[S, X]) increment(p pass[S], sign int, to, from chainLink[X], t, h float64) error {
+func (r *odeRun[S, X]) increment(p pass, sign int, to, from chainLink[X], t, h float64) error {
 	if !r.ready {
 		if err := r.stages(p.forwardOnly(), from.state, t, h, r.used); err != nil {
 			return err
@@ -682,7 +682,7 @@ func (r *odeRun[S, X]) increment(p pass[S], sign int, to, from chainLink[X], t, 
 }
 
 // stages computes the first n of k_i, and with tangents theirs.
-func (r *odeRun[S, X]) stages(ahead pass[S], from *chainState[X], t, h float64, n int) error {
+func (r *odeRun[S, X]) stages(ahead pass, from *chainState[X], t, h float64, n int) error {
 	for i, k := range r.k[:n] {
 		k.clear()
 		r.argument(from, i, h)
@@ -705,7 +705,7 @@ func (r *odeRun[S, X]) argument(from *chainState[X], i int, h float64) {
 
 func (r *odeRun[S, X]) setTime(t float64) {
 	if r.SetTime != nil {
-		r.SetTime(r.p.s, t)
+		r.SetTime((*S)(r.p.s), t)
 	}
 }
 

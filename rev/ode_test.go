@@ -418,7 +418,7 @@ func TestIntegrateFails(t *testing.T) {
 	}
 }
 
-// TestIntegrateNotRestored fails where the way back multiplies rounding by too much, and says so.
+// TestIntegrateNotRestored fails where the inverse multiplies rounding by too much, and says so.
 func TestIntegrateNotRestored(t *testing.T) {
 	s := newRiccati[float64](1)
 	left := 8*95 + 1 // in step 95
@@ -429,7 +429,7 @@ func TestIntegrateNotRestored(t *testing.T) {
 	}
 	var v *rev.Violation
 	if slices.Max(s.Z) == 0 && slices.Min(s.Z) == 0 {
-		t.Fatal("the way back led to the beginning")
+		t.Fatal("the inverse led to the beginning")
 	}
 	if !errors.As(err, &v) {
 		t.Errorf("z is %v, but the error is %v", s.Z, err)

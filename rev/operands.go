@@ -65,7 +65,10 @@ type Operand struct {
 // fields. It panics if a tag is none of those that [Kernel] lists, or if the type of
 // a tagged field cannot hold an operand.
 func Operands[K any]() []Operand {
-	l := layoutFor[K]()
+	return layoutFor[K]().operands()
+}
+
+func (l *layout) operands() []Operand {
 	ops := make([]Operand, len(l.fields))
 	for i, f := range l.fields {
 		ops[i] = f.Operand

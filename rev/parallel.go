@@ -30,43 +30,47 @@ func Parallel[S any](branches ...Step[S]) Step[S] {
 // If branches share an operand that shared does not return, there is a data race. The
 // same holds if a step that is not made by this package uses a shared operand.
 func ParallelShared[S any, T Real](shared []func(s *S) []T, branches ...Step[S]) Step[S] {
-	f := &fork[S, T]{shared: shared, branches: append([]Step[S](nil), branches...)}
-	f.runs.New = func() any {
-		return &forkRun[S, T]{fork: f, errs: make([]error, len(branches)), own: make([]ownCotangents[T], len(branches))}
-	}
-	return Step[S]{f}
+	return Step[S]{newFork(allOnState(shared), nodesOf(branches))}
 }
 
-type fork[S any, T Real] struct {
-	branches []Step[S]
-	shared   []func(s *S) []T
-	runs     sync.Pool // of *forkRun[S, T]
+func newFork[T Real](shared []func(s unsafe.Pointer) []T, branches []node) *fork[T] {
+	f := &fork[T]{shared: shared, branches: branches}
+	f.runs.New = func() any {
+		return &forkRun[T]{fork: f, errs: make([]error, len(branches)), own: make([]ownCotangents[T], len(branches))}
+	}
+	return f
+}
+
+type fork[T Real] struct {
+	branches []node
+	shared   []func(s unsafe.Pointer) []T
+	runs     sync.Pool // of *forkRun[T]
 }
 
 // A forkRun is one run of a fork, a parallel.Task.
-type forkRun[S any, T Real] struct {
-	*fork[S, T]
-	pass pass[S]
+type forkRun[T Real] struct {
+	*fork[T]
+	pass pass
 	errs []error
 	own  []ownCotangents[T]
 }
 
-func (f *fork[S, T]) run(p pass[S]) error {
+func (f *fork[T]) run(p pass) error {
 	if p.g != nil && len(f.shared) == 0 {
 		for b, branch := range f.branches {
-			if err := branch.pass(p); err != nil {
+			if err := p.over(branch); err != nil {
 				err = within(fmt.Sprintf("Parallel[%d]", b), err)
-				return notRestored(err, undo(p, b, func(b int) Step[S] { return f.branches[b] }))
+				return notRestored(err, undo(p, b, func(b int) node { return f.branches[b] }))
 			}
 		}
 		return nil
 	}
-	r := f.runs.Get().(*forkRun[S, T])
+	r := f.runs.Get().(*forkRun[T])
 	r.pass = p
 	parallel.Run(parallel.Workers(0), len(f.branches), r)
 	err := r.join()
 	clear(r.errs)
-	r.pass = pass[S]{}
+	r.pass = pass{}
 	for b := range r.own {
 		r.own[b].forget()
 	}
@@ -75,7 +79,7 @@ func (f *fork[S, T]) run(p pass[S]) error {
 }
 
 // Block runs branch b.
-func (r *forkRun[S, T]) Block(_, b int) {
+func (r *forkRun[T]) Block(_, b int) {
 	p := r.pass
 	if p.g != nil {
 		own := &r.own[b]
@@ -89,12 +93,12 @@ func (r *forkRun[S, T]) Block(_, b int) {
 		own.substitute()
 		p.own = &own.substitution
 	}
-	r.errs[b] = r.branches[b].pass(p)
+	r.errs[b] = p.over(r.branches[b])
 }
 
 // join adds up the cotangents of the branches. If branches have failed, it runs the
 // others back instead, and returns the error of the first that failed.
-func (r *forkRun[S, T]) join() error {
+func (r *forkRun[T]) join() error {
 	for b, err := range r.errs {
 		if err != nil {
 			return r.undo(within(fmt.Sprintf("Parallel[%d]", b), err))
@@ -109,7 +113,7 @@ func (r *forkRun[S, T]) join() error {
 }
 
 // undo runs back the branches that have not failed.
-func (r *forkRun[S, T]) undo(err error) error {
+func (r *forkRun[T]) undo(err error) error {
 	for b := range r.branches {
 		if r.errs[b] != nil {
 			continue
@@ -118,7 +122,7 @@ func (r *forkRun[S, T]) undo(err error) error {
 		if p.g != nil {
 			p.own = &r.own[b].substitution
 		}
-		err = notRestored(err, undo(p, 1, func(int) Step[S] { return r.branches[b] }))
+		err = notRestored(err, undo(p, 1, func(int) node { return r.branches[b] }))
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package rev
 import (
 	"fmt"
 	"math"
+	"unsafe"
 )
 
 // Routine returns the step compute, copy, uncompute. compute stores intermediate
@@ -21,24 +22,24 @@ import (
 // their cotangents and tangents to zero before and after. The state of cotangents
 // still needs storage for them.
 func Routine[S any, T Real](compute, copy Step[S], ancillas ...func(s *S) []T) Step[S] {
-	return Step[S]{&routine[S, T]{[3]Step[S]{compute, copy, Uncall(compute)}, ancillas}}
+	return Step[S]{&routine[T]{[3]node{compute.node, copy.node, Uncall(compute).node}, allOnState(ancillas)}}
 }
 
-type routine[S any, T Real] struct {
-	steps    [3]Step[S]
-	ancillas []func(s *S) []T
+type routine[T Real] struct {
+	steps    [3]node
+	ancillas []func(s unsafe.Pointer) []T
 }
 
 var routineNames = [3]string{"Routine.compute", "Routine.copy", "Routine.uncompute"}
 
-func (r *routine[S, T]) run(p pass[S]) error {
+func (r *routine[T]) run(p pass) error {
 	if i, v := r.largest(p.s, 0); i >= 0 {
 		return &Violation{"Routine", fmt.Sprintf("element %d of the ancillas must be zero before", i), v}
 	}
 	r.clearDerivatives(p)
 	var tol T
 	for k := range r.steps {
-		if err := r.steps[p.place(k, len(r.steps))].pass(p); err != nil {
+		if err := p.over(r.steps[p.place(k, len(r.steps))]); err != nil {
 			return r.undo(p, k, within(routineNames[p.place(k, len(r.steps))], err))
 		}
 		if k == 0 {
@@ -55,8 +56,8 @@ func (r *routine[S, T]) run(p pass[S]) error {
 	return nil
 }
 
-func (r *routine[S, T]) undo(p pass[S], n int, err error) error {
-	err = notRestored(err, undo(p, n, func(k int) Step[S] { return r.steps[p.place(k, len(r.steps))] }))
+func (r *routine[T]) undo(p pass, n int, err error) error {
+	err = notRestored(err, undo(p, n, func(k int) node { return r.steps[p.place(k, len(r.steps))] }))
 	r.clear(p.s) // they were zero, and are zero again up to rounding
 	r.clearDerivatives(p)
 	return err
@@ -66,7 +67,7 @@ func (r *routine[S, T]) undo(p pass[S], n int, err error) error {
 // largest by absolute value. It considers only elements that exceed tol by absolute
 // value. If an element is NaN, largest returns that one. If there is none, it returns
 // -1 and 0.
-func (r *routine[S, T]) largest(s *S, tol T) (index int, value T) {
+func (r *routine[T]) largest(s unsafe.Pointer, tol T) (index int, value T) {
 	index = -1
 	i := 0
 	for _, a := range r.ancillas {
@@ -83,14 +84,14 @@ func (r *routine[S, T]) largest(s *S, tol T) (index int, value T) {
 	return index, value
 }
 
-func (r *routine[S, T]) clear(s *S) {
+func (r *routine[T]) clear(s unsafe.Pointer) {
 	for _, a := range r.ancillas {
 		clear(a(s))
 	}
 }
 
-func (r *routine[S, T]) clearDerivatives(p pass[S]) {
-	for _, d := range [...]*S{p.g, p.t, p.gt} {
+func (r *routine[T]) clearDerivatives(p pass) {
+	for _, d := range [...]unsafe.Pointer{p.g, p.t, p.gt} {
 		if d != nil {
 			r.clear(d)
 		}

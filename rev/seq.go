@@ -1,31 +1,34 @@
 package rev
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // Seq returns the step that runs the steps one after the other.
 func Seq[S any](steps ...Step[S]) Step[S] {
-	return Step[S]{seq[S](append([]Step[S](nil), steps...))}
+	return Step[S]{seq(nodesOf(steps))}
 }
 
-type seq[S any] []Step[S]
+type seq []node
 
-func (q seq[S]) run(p pass[S]) error {
+func (q seq) run(p pass) error {
 	for k := range q {
 		i := p.place(k, len(q))
-		if err := q[i].pass(p); err != nil {
+		if err := p.over(q[i]); err != nil {
 			err = within(fmt.Sprintf("Seq[%d]", i), err)
-			return notRestored(err, undo(p, k, func(k int) Step[S] { return q[p.place(k, len(q))] }))
+			return notRestored(err, undo(p, k, func(k int) node { return q[p.place(k, len(q))] }))
 		}
 	}
 	return nil
 }
 
-func (q seq[S]) name() string { return "Seq" }
+func (q seq) name() string { return "Seq" }
 
 // Repeat returns the step that runs body count(s) times. count must return the same
 // number before and after. Otherwise the step returns a Violation.
 func Repeat[S any](count func(s *S) int, body Step[S]) Step[S] {
-	return Step[S]{&loop[S]{name: "Repeat", count: count, body: body}}
+	return Step[S]{&loop{name: "Repeat", count: onState(count), body: body.node}}
 }
 
 // For returns the step that runs body with *index(s) = 0, 1, ..., count(s)-1.
@@ -36,17 +39,17 @@ func Repeat[S any](count func(s *S) int, body Step[S]) Step[S] {
 // The body must not change the index, and count must return the same number before
 // and after. Otherwise the step returns a Violation.
 func For[S any](count func(s *S) int, index func(s *S) *int, body Step[S]) Step[S] {
-	return Step[S]{&loop[S]{name: "For", count: count, index: index, body: body}}
+	return Step[S]{&loop{name: "For", count: onState(count), index: onState(index), body: body.node}}
 }
 
-type loop[S any] struct {
+type loop struct {
 	name  string
-	count func(s *S) int
-	index func(s *S) *int // nil in Repeat
-	body  Step[S]
+	count func(s unsafe.Pointer) int
+	index func(s unsafe.Pointer) *int // nil in Repeat
+	body  node
 }
 
-func (l *loop[S]) run(p pass[S]) error {
+func (l *loop) run(p pass) error {
 	n := l.count(p.s)
 	if n < 0 {
 		return &Violation{l.name, "the count must not be negative", n}
@@ -69,26 +72,26 @@ func (l *loop[S]) run(p pass[S]) error {
 }
 
 // iteration makes the k-th run of n of a pass, in the order of the pass.
-func (l *loop[S]) iteration(p pass[S], n, k int) error {
+func (l *loop) iteration(p pass, n, k int) error {
 	if l.index == nil {
-		return within(l.name, l.body.pass(p))
+		return within(l.name, p.over(l.body))
 	}
 	k = p.place(k, n)
 	at := l.index(p.s)
 	*at = k
-	if err := l.body.pass(p); err != nil {
+	if err := p.over(l.body); err != nil {
 		return within(fmt.Sprintf("%s[%d]", l.name, k), err)
 	}
 	if *at != k {
 		err := &Violation{l.name, fmt.Sprintf("the index must be %d after the body", k), *at}
-		return notRestored(err, undo(p, 1, func(int) Step[S] { return l.body }))
+		return notRestored(err, undo(p, 1, func(int) node { return l.body }))
 	}
 	return nil
 }
 
 // undo runs back the first k of n iterations of a pass.
-func (l *loop[S]) undo(p pass[S], n, k int) error {
-	return undo(p, k, func(k int) Step[S] {
+func (l *loop) undo(p pass, n, k int) error {
+	return undo(p, k, func(k int) node {
 		if l.index != nil {
 			*l.index(p.s) = p.place(k, n)
 		}

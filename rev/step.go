@@ -3,6 +3,7 @@ package rev
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"unsafe"
 )
 
@@ -25,52 +26,59 @@ import (
 // A gradient that would be wrong is an error too. If one step writes an operand and a
 // later one reads it, g must have a cotangent for it. If a field of the state is
 // tagged rev:"const", its tangent must be zero.
-type Step[S any] struct{ node node[S] }
+type Step[S any] struct{ node node }
 
 // Forward runs the step.
-func (p Step[S]) Forward(s *S) error { return p.run(pass[S]{s: s}) }
+func (p Step[S]) Forward(s *S) error { return p.run(pass{s: unsafe.Pointer(s)}) }
 
 // Inverse is the inverse of Forward.
-func (p Step[S]) Inverse(s *S) error { return p.run(pass[S]{back: true, s: s}) }
+func (p Step[S]) Inverse(s *S) error { return p.run(pass{back: true, s: unsafe.Pointer(s)}) }
 
 // Adjoint runs Inverse, and turns the cotangents g of the state after the step into
 // those of the state before it.
-func (p Step[S]) Adjoint(s, g *S) error { return p.run(pass[S]{back: true, s: s, g: g}) }
+func (p Step[S]) Adjoint(s, g *S) error {
+	return p.run(pass{back: true, s: unsafe.Pointer(s), g: unsafe.Pointer(g)})
+}
 
 // Tangent runs Forward and carries the tangents t along.
-func (p Step[S]) Tangent(s, t *S) error { return p.run(pass[S]{s: s, t: t}) }
+func (p Step[S]) Tangent(s, t *S) error {
+	return p.run(pass{s: unsafe.Pointer(s), t: unsafe.Pointer(t)})
+}
 
 // AdjointTangent runs the inverse of Tangent, and turns the cotangents g and their
 // tangents gt into those of the state before the step.
 func (p Step[S]) AdjointTangent(s, g, t, gt *S) error {
-	return p.run(pass[S]{back: true, s: s, g: g, t: t, gt: gt})
+	return p.run(pass{
+		back: true, s: unsafe.Pointer(s), g: unsafe.Pointer(g), t: unsafe.Pointer(t), gt: unsafe.Pointer(gt),
+	})
 }
 
 // run runs a pass over the whole of a program.
-func (p Step[S]) run(q pass[S]) error {
-	q, err := q.begin()
-	if err != nil {
+func (p Step[S]) run(q pass) error { return runWhole(p.node, q, reflect.TypeFor[S]()) }
+
+func runWhole(n node, p pass, state reflect.Type) error {
+	if err := p.begin(state); err != nil {
 		return err
 	}
-	return q.end(p.pass(q))
+	return p.end(p.over(n))
 }
 
-// begin returns the pass p over the whole of a program.
-func (p pass[S]) begin() (pass[S], error) {
+// begin begins the pass over the whole of a program, on states of the given type.
+func (p *pass) begin(state reflect.Type) error {
 	if p.t != nil {
-		if err := constantsOf[S]().check(unsafe.Pointer(p.t)); err != nil {
-			return p, err
+		if err := constantsOf(state).check(p.t); err != nil {
+			return err
 		}
 	}
 	if p.g != nil || p.t != nil {
 		p.missing = missings.Get().(*lostDerivatives)
 	}
-	return p, nil
+	return nil
 }
 
 // end ends a pass that begin began. It panics if err is an OperandError, which is a
 // bug of the caller, and returns err otherwise.
-func (p pass[S]) end(err error) error {
+func (p *pass) end(err error) error {
 	if p.missing != nil {
 		p.missing.release()
 	}
@@ -87,26 +95,29 @@ func panicIfWrong(err error) {
 	}
 }
 
-// pass runs a pass over p as a part of a program.
-func (p Step[S]) pass(q pass[S]) error {
-	if p.node == nil {
+// over makes the pass over a node as a part of a program. n may be nil.
+func (p pass) over(n node) error {
+	if n == nil {
 		return nil
 	}
-	return p.node.run(q)
+	return n.run(p)
 }
 
 // A pass is one run over a program. It runs back if back is set. The cotangents g, the
 // tangents t and the tangents of cotangents gt run along if they are not nil. A pass
 // forward with cotangents is the inverse of an adjoint.
-type pass[S any] struct {
+//
+// A pass and most nodes do not depend on the type of the state, so that they are compiled only
+// once, and not for each program.
+type pass struct {
 	back        bool
-	s, g, t, gt *S
+	s, g, t, gt unsafe.Pointer   // to states
 	own         *substitution    // the memory that stands for shared cotangents, see ParallelShared
 	missing     *lostDerivatives // the derivatives that have been lost so far
 }
 
 // place returns the place of the k-th of n steps of the pass in the program.
-func (p pass[S]) place(k, n int) int {
+func (p pass) place(k, n int) int {
 	if p.back {
 		return n - 1 - k
 	}
@@ -114,17 +125,17 @@ func (p pass[S]) place(k, n int) int {
 }
 
 // inverse returns the inverse of p.
-func (p pass[S]) inverse() pass[S] {
+func (p pass) inverse() pass {
 	p.back = !p.back
 	p.missing = nil
 	return p
 }
 
 // primal returns p without derivatives.
-func (p pass[S]) primal() pass[S] { return pass[S]{back: p.back, s: p.s} }
+func (p pass) primal() pass { return pass{back: p.back, s: p.s} }
 
 // String returns the name of the method that makes the pass.
-func (p pass[S]) String() string {
+func (p pass) String() string {
 	var name string
 	switch {
 	case p.g != nil && p.t != nil:
@@ -146,21 +157,21 @@ func (p pass[S]) String() string {
 
 // A node is a step written once for all passes. On an error it leaves the state as it
 // found it (see Step).
-type node[S any] interface {
-	run(p pass[S]) error
+type node interface {
+	run(p pass) error
 }
 
 // undo runs back the first n steps of a pass, after the next one has failed. It
 // reports why the state could not be restored. If a kernel has no inverse for the
 // cotangents or tangents, undo restores only s.
-func undo[S any](p pass[S], n int, step func(k int) Step[S]) error {
+func undo(p pass, n int, step func(k int) node) error {
 	var lost *Unsupported
 	p = p.inverse()
 	for k := n - 1; k >= 0; k-- {
-		err := step(k).pass(p)
+		err := p.over(step(k))
 		if lost == nil && errors.As(err, &lost) {
 			p = p.primal()
-			err = step(k).pass(p)
+			err = p.over(step(k))
 		}
 		if err != nil {
 			return err
@@ -183,10 +194,12 @@ func notRestored(err, reason error) error {
 
 // Parts returns the steps of a Seq in their order, and nil for any other step.
 func (p Step[S]) Parts() []Step[S] {
-	if q, ok := p.node.(seq[S]); ok {
-		return append([]Step[S](nil), q...)
+	q, _ := p.node.(seq)
+	var parts []Step[S]
+	for _, n := range q {
+		parts = append(parts, Step[S]{n})
 	}
-	return nil
+	return parts
 }
 
 // String returns the name of the step, such as "At(revlinalg.Dot[float64])".
@@ -195,4 +208,27 @@ func (p Step[S]) String() string {
 		return n.name()
 	}
 	return "Step"
+}
+
+// nodesOf returns the nodes of steps.
+func nodesOf[S any](steps []Step[S]) []node {
+	nodes := make([]node, len(steps))
+	for i, s := range steps {
+		nodes[i] = s.node
+	}
+	return nodes
+}
+
+// onState returns f, for the address of a state of any type. Both functions take a pointer in the
+// same place.
+func onState[S, R any](f func(s *S) R) func(s unsafe.Pointer) R {
+	return *(*func(s unsafe.Pointer) R)(unsafe.Pointer(&f))
+}
+
+func allOnState[S, R any](list []func(s *S) R) []func(s unsafe.Pointer) R {
+	all := make([]func(s unsafe.Pointer) R, len(list))
+	for i, f := range list {
+		all[i] = onState(f)
+	}
+	return all
 }

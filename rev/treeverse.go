@@ -85,14 +85,14 @@ type treeverse[S, X any] struct {
 	limit Limit
 }
 
-func (v *treeverse[S, X]) run(p pass[S]) error {
+func (v *treeverse[S, X]) run(p pass) error {
 	if p.g != nil && !p.back {
 		return &Unsupported{"Treeverse", p.String()}
 	}
 	n := 0
 	if v.Count != nil {
 		var err error
-		if n, err = v.count(p.s, "Treeverse"); err != nil {
+		if n, err = v.count((*S)(p.s), "Treeverse"); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (v *treeverse[S, X]) run(p pass[S]) error {
 			return i == n-1
 		}
 		r.set(i, chainLink[X]{state: x})
-		return v.Last(p.s)
+		return v.Last((*S)(p.s))
 	}
 	var err error
 	if p.g == nil {
@@ -121,7 +121,7 @@ func (v *treeverse[S, X]) run(p pass[S]) error {
 // A treeAdjoint is the adjoint of a chain.
 type treeAdjoint[S, X any] struct {
 	*chainRun[S, X]
-	ahead pass[S]
+	ahead pass
 	n     int
 	bar   *chainState[X] // the cotangent of the state after the next step back
 }

@@ -6,17 +6,17 @@ package rev
 // If step has a kernel in place whose Adjoint or Tangent has no inverse, the same
 // method of the result returns an error that wraps an *[Unsupported].
 func Uncall[S any](step Step[S]) Step[S] {
-	if u, ok := step.node.(*uncallNode[S]); ok {
-		return u.step
+	if u, ok := step.node.(*uncallNode); ok {
+		return Step[S]{u.step}
 	}
-	return Step[S]{&uncallNode[S]{step}}
+	return Step[S]{&uncallNode{step.node}}
 }
 
-type uncallNode[S any] struct{ step Step[S] }
+type uncallNode struct{ step node }
 
-func (u *uncallNode[S]) run(p pass[S]) error {
+func (u *uncallNode) run(p pass) error {
 	p.back = !p.back
-	return within("Uncall", u.step.pass(p))
+	return within("Uncall", p.over(u.step))
 }
 
 // Call returns the step that runs *step, as it is when the program runs. A step can
@@ -27,9 +27,9 @@ func (u *uncallNode[S]) run(p pass[S]) error {
 //
 // Recursion uses the ordinary stack.
 func Call[S any](step *Step[S]) Step[S] {
-	return Step[S]{&callNode[S]{step}}
+	return Step[S]{&callNode{&step.node}}
 }
 
-type callNode[S any] struct{ step *Step[S] }
+type callNode struct{ step *node }
 
-func (c *callNode[S]) run(p pass[S]) error { return c.step.pass(p) }
+func (c *callNode) run(p pass) error { return p.over(*c.step) }

@@ -22,21 +22,28 @@ func ZeroLike[S any](s *S) *S { return new(Zeros[S]).Like(s) }
 
 // Zeros makes states as [ZeroLike] does, but uses the memory again if it can. The zero
 // value is ready to use.
-type Zeros[S any] struct {
+type Zeros[S any] struct{ zeros zeros }
+
+// zeros is what Zeros does for states of any type.
+type zeros struct {
 	found  []zeroBlock // the blocks of the last state, before they were joined
 	joined []zeroBlock
 	z      zeroer
-	state  *S
+	state  unsafe.Pointer
 }
 
 // Like returns what ZeroLike(s) returns. If the slices and pointers in s lead to the same
 // memory as in the last call, it clears the state that it returned then, returns it again,
 // and allocates nothing. (States with interfaces or maps always allocate.)
 func (m *Zeros[S]) Like(s *S) *S {
+	return (*S)(m.zeros.like(unsafe.Pointer(s), reflect.TypeFor[S]()))
+}
+
+func (m *zeros) like(s unsafe.Pointer, state reflect.Type) unsafe.Pointer {
 	clear(m.z.seen)
 	m.z.blocks = m.z.blocks[:0]
 	clear(m.z.maps)
-	m.z.add(unsafe.Pointer(s), 1, reflect.TypeFor[S]())
+	m.z.add(s, 1, state)
 	if len(m.z.maps) > 0 { // which come in another order each time
 		slices.SortFunc(m.z.blocks, zeroBlock.compare)
 	}
@@ -46,7 +53,7 @@ func (m *Zeros[S]) Like(s *S) *S {
 	} else {
 		m.found, m.state = slices.Clone(m.z.blocks), nil // no state if allocate panics
 		m.z.allocate()
-		m.state = (*S)(m.z.at(unsafe.Pointer(s)))
+		m.state = m.z.at(s)
 	}
 	m.z.fillAll()
 	m.z.blocks, m.joined = m.joined, m.z.blocks
