@@ -3,6 +3,7 @@ package rev
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"unsafe"
 
 	"revnum/fixed"
@@ -151,18 +152,29 @@ func AdjointTangent[K Kernel[K]](k, g, t, gt K) error {
 // optimiser needs both of its objective y. For a kernel in place, Gradient makes three
 // passes, and leaves the operands as Forward does and g as Adjoint does.
 func Gradient[K Kernel[K]](k, g K) error {
-	p := AdjointPass(&k, &g)
-	if l := layoutFor[K](); !l.inPlace {
-		p.Back = false
+	mustCheck(&k, &g, nil, nil)
+	return GradientOf(reflect.TypeFor[K](), func(adjoint, back bool) error {
+		p := Pass[K]{Back: back, Adjoint: adjoint}
+		if adjoint {
+			p.G = g
+		}
 		return k.Run(p)
+	})
+}
+
+// GradientOf is [Gradient] for a kernel whose type is known only when the program runs, and whose
+// operands have been checked. run makes a pass, with or without cotangents.
+func GradientOf(kernel reflect.Type, run func(adjoint, back bool) error) error {
+	if !layoutOf(kernel).inPlace {
+		return run(true, false)
 	}
-	if err := k.Run(Pass[K]{}); err != nil {
+	if err := run(false, false); err != nil {
 		return err
 	}
-	if err := k.Run(p); err != nil {
-		return notRestored(err, k.Run(Pass[K]{Back: true}))
+	if err := run(true, true); err != nil {
+		return notRestored(err, run(false, true))
 	}
-	return k.Run(Pass[K]{})
+	return run(false, false)
 }
 
 // Undo makes the pass that undoes the pass p of k, as [Uncall] does. p is from
@@ -262,3 +274,7 @@ func AdjointTangentPass[K any](k, g, t, gt *K) Pass[K] {
 // Check checks the operands of k and its derivatives as [ForwardPass] and its kin do. Derivatives
 // that do not run along are nil. Use it where the pass is chosen when the program runs.
 func Check[K any](k, g, t, gt *K) { mustCheck(k, g, t, gt) }
+
+// CheckOf is [Check] for a kernel whose type is known only when the program runs. The others point to
+// values of this type.
+func CheckOf(kernel reflect.Type, k, g, t, gt unsafe.Pointer) { mustCheckOf(kernel, k, g, t, gt) }

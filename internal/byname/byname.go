@@ -24,147 +24,129 @@ const (
 // cotangents: four values of the kernel's type. Use it if you know the type only when
 // the program runs.
 //
-// Of a Frame, only the function do is compiled for each type of kernel. A kernel whose type has
-// numbers of another type is another type, so there are hundreds.
+// Little of it is compiled for each type of kernel. A kernel whose type has numbers of another
+// type is another type, so there are hundreds.
 type Frame struct {
-	parts [NumParts]unsafe.Pointer
-	pass  *rev.Pass[struct{}] // of which only the fields before G may be used
+	kernel reflect.Type
+	parts  [NumParts]unsafe.Pointer
+	pass   *rev.Pass[struct{}] // of which only the fields before G may be used
 
-	hasMethods bool // of sure or fallible
+	values        reflect.Value // all of what follows
+	derivatives   [NumParts]reflect.Value
+	without, kept reflect.Value // where gradient and RunEach keep values for a while
 
-	do func(action) error
+	run    func() error // makes the pass that was checked
+	method func() error // makes the pass by a method of the kernel, nil if it has none
 
-	// For many problems, of which runMany takes those from from to to-1. each is nil for most kernels.
+	// For many problems, of which many takes those from from to to-1. each is nil for most kernels.
 	each        each
+	many        func() error
 	args        [3]any // of its RunEach
 	from, to, n int
 	move        func(by int)
 	at          *int
 }
 
-// An action is what a frame does that depends on the type of its kernel.
-type action int
-
-const (
-	operands action = iota // check the operands
-	check                  // check the operands for a pass, and forget derivatives that it does not take
-	run                    // make the pass that was checked
-	gradient               // check and make the pass for value and gradient
-	method                 // make the pass by a method of the kernel
-	keep                   // copy the kernel and the pass
-	runMany                // make the pass for many kernels
-	clear                  // set all parts to zero
-)
-
 // What a frame for kernels K holds.
 type values[K any] struct {
-	k, kept     K
-	p, keptPass rev.Pass[K]
+	K K
+	P rev.Pass[K]
 }
 
-// Kernels have one of two sets of methods: those that have errors, and others.
-type (
-	sure[K any] interface {
+// NewFrame returns a frame for kernels K, which has no RunEach. Its Call is Run.
+func NewFrame[K rev.Kernel[K]]() *Frame {
+	v := new(values[K])
+	return newFrame(v, func() error { return v.K.Run(v.P) })
+}
+
+// NewCaller returns a frame for kernels K, with a Call that is faster than Run, and with RunEach.
+func NewCaller[K rev.Kernel[K]]() *Frame {
+	v := new(values[K])
+	k, p := &v.K, &v.P
+	f := newFrame(v, func() error { return (*k).Run(*p) })
+	// Kernels have one of two sets of methods: those that have errors, and others. (Types with names would
+	// have methods that are compiled for each kernel.)
+	always, _ := any(k).(interface {
 		Forward()
 		Inverse()
 		Adjoint(g K)
 		Tangent(t K)
-	}
-	fallible[K any] interface {
+	})
+	mostly, _ := any(k).(interface {
 		Forward() error
 		Inverse() error
 		Adjoint(g K) error
 		Tangent(t K) error
-	}
-)
-
-// NewFrame returns a frame for kernels K.
-func NewFrame[K rev.Kernel[K]]() *Frame {
-	v := new(values[K])
-	k, p := &v.k, &v.p
-	f := newFrame(unsafe.Pointer(k), unsafe.Pointer(&p.G), unsafe.Pointer(&p.T), unsafe.Pointer(&p.GT), unsafe.Pointer(p), k)
-	if f.each != nil {
-		f.args = [...]any{p, &v.kept, &v.keptPass}
-	}
-	always, _ := any(k).(sure[K])
-	mostly, _ := any(k).(fallible[K])
-	f.hasMethods = always != nil || mostly != nil
-	f.do = func(a action) error {
-		switch a {
-		case operands:
-			rev.Check(k, nil, nil, nil)
-		case check:
-			var none K
-			g, t, gt := &p.G, &p.T, &p.GT
-			if !p.Adjoint {
-				p.G, g = none, nil
-			}
-			if !p.Tangent {
-				p.T, t = none, nil
-			}
-			if g == nil || t == nil {
-				p.GT, gt = none, nil
-			}
-			rev.Check(k, g, t, gt)
-		case run:
-			return (*k).Run(*p)
-		case gradient:
-			return rev.Gradient(*k, p.G)
-		case method:
+	})
+	switch {
+	case always != nil:
+		f.method = func() error {
 			switch {
-			case p.Adjoint && always != nil:
+			case p.Adjoint:
 				always.Adjoint(p.G)
+			case p.Tangent:
+				always.Tangent(p.T)
+			case p.Back:
+				always.Inverse()
+			default:
+				always.Forward()
+			}
+			return nil
+		}
+	case mostly != nil:
+		f.method = func() error {
+			switch {
 			case p.Adjoint:
 				return mostly.Adjoint(p.G)
-			case p.Tangent && always != nil:
-				always.Tangent(p.T)
 			case p.Tangent:
 				return mostly.Tangent(p.T)
-			case p.Back && always != nil:
-				always.Inverse()
 			case p.Back:
 				return mostly.Inverse()
-			case always != nil:
-				always.Forward()
-			default:
-				return mostly.Forward()
 			}
-		case keep:
-			v.kept, v.keptPass = *k, *p
-		case runMany:
-			q, n, move, at := *p, f.n, f.move, f.at
-			for i := f.from; i < f.to; i++ {
-				if q.Adjoint {
-					q.G = p.G
-				}
-				if q.Tangent {
-					q.T = p.T
-				}
-				if q.Adjoint && q.Tangent {
-					q.GT = p.GT
-				}
-				kernel := *k
-				// What move writes is read after the pass: a processor waits for a copy of what was just written.
-				if i+1 < n {
-					move(1)
-				}
-				*at = i
-				if err := kernel.Run(q); err != nil {
-					return err
-				}
+			return mostly.Forward()
+		}
+	}
+	f.many = func() error {
+		q, n, move, at := *p, f.n, f.move, f.at
+		for i := f.from; i < f.to; i++ {
+			if q.Adjoint {
+				q.G = p.G
 			}
-		case clear:
-			*v = values[K]{}
+			if q.Tangent {
+				q.T = p.T
+			}
+			if q.Adjoint && q.Tangent {
+				q.GT = p.GT
+			}
+			kernel := *k
+			// What move writes is read after the pass: a processor waits for a copy of what was just written.
+			if i+1 < n {
+				move(1)
+			}
+			*at = i
+			if err := kernel.Run(q); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
 	return f
 }
 
-// newFrame is not compiled for each kernel.
-func newFrame(k, g, t, gt, p unsafe.Pointer, kernel any) *Frame {
-	f := &Frame{parts: [...]unsafe.Pointer{k, g, t, gt}, pass: (*rev.Pass[struct{}])(p)}
-	f.each, _ = kernel.(each)
+// newFrame returns a frame that holds v, which points to values of a kernel. It is not compiled for
+// each kernel.
+func newFrame(v any, run func() error) *Frame {
+	f := &Frame{values: reflect.ValueOf(v).Elem(), run: run}
+	k, p := f.values.Field(0), f.values.Field(1)
+	f.derivatives = [NumParts]reflect.Value{k, p.FieldByName("G"), p.FieldByName("T"), p.FieldByName("GT")}
+	f.kernel, f.pass = k.Type(), (*rev.Pass[struct{}])(p.Addr().UnsafePointer())
+	for part, v := range f.derivatives {
+		f.parts[part] = v.Addr().UnsafePointer()
+	}
+	if f.each, _ = k.Addr().Interface().(each); f.each != nil {
+		f.kept = reflect.New(f.values.Type()).Elem()
+		f.args = [...]any{p.Addr().Interface(), f.kept.Field(0).Addr().Interface(), f.kept.Field(1).Addr().Interface()}
+	}
 	return f
 }
 
@@ -172,10 +154,10 @@ func newFrame(k, g, t, gt, p unsafe.Pointer, kernel any) *Frame {
 func (f *Frame) At(p Part) unsafe.Pointer { return f.parts[p] }
 
 // Clear sets all four values to zero.
-func (f *Frame) Clear() { _ = f.do(clear) }
+func (f *Frame) Clear() { f.values.SetZero() }
 
 // Check checks the operands, and sets the dimensions of absent outputs.
-func (f *Frame) Check() { _ = f.do(operands) }
+func (f *Frame) Check() { rev.CheckOf(f.kernel, f.parts[Primal], nil, nil, nil) }
 
 // check checks the operands for a pass with the given name. It reports whether there is one. It
 // knows no Gradient, which may be several passes.
@@ -183,8 +165,21 @@ func (f *Frame) check(pass string) bool {
 	if !f.set(pass) {
 		return false
 	}
-	_ = f.do(check)
+	f.checkDerivatives()
 	return true
+}
+
+// checkDerivatives checks the operands for the pass, and forgets derivatives that it does not take.
+func (f *Frame) checkDerivatives() {
+	takes := [NumParts]bool{true, f.pass.Adjoint, f.pass.Tangent, f.pass.Adjoint && f.pass.Tangent}
+	parts := f.parts
+	for part, takes := range takes {
+		if !takes {
+			f.derivatives[part].SetZero()
+			parts[part] = nil
+		}
+	}
+	rev.CheckOf(f.kernel, parts[Primal], parts[Cotangent], parts[Tangent], parts[CotangentTangent])
 }
 
 // set sets the pass to the one with the given name, as check does.
@@ -210,10 +205,10 @@ func (f *Frame) set(pass string) bool {
 // Call makes a pass as Run does, by the method of the kernel if it has one. The checks of methods are shorter. Absent
 // outputs get no dimensions.
 func (f *Frame) Call(pass string) error {
-	if !f.hasMethods || pass == "AdjointTangent" || !f.set(pass) {
+	if f.method == nil || pass == "AdjointTangent" || !f.set(pass) {
 		return f.Run(pass)
 	}
-	return f.do(method)
+	return f.method()
 }
 
 // Run makes the pass of package rev that has the given name, such as "Adjoint", and panics as it
@@ -221,12 +216,30 @@ func (f *Frame) Call(pass string) error {
 // be forgotten. Run returns rev.ErrUnsupported if there is no such pass.
 func (f *Frame) Run(pass string) error {
 	if pass == "Gradient" {
-		return f.do(gradient)
+		f.check("Adjoint")
+		return rev.GradientOf(f.kernel, f.passOfGradient)
 	}
 	if !f.check(pass) {
 		return rev.ErrUnsupported
 	}
-	return f.do(run)
+	return f.run()
+}
+
+// passOfGradient makes a pass with or without cotangents.
+func (f *Frame) passOfGradient(adjoint, back bool) error {
+	f.pass.Adjoint, f.pass.Back = adjoint, back
+	if adjoint {
+		return f.run()
+	}
+	if !f.without.IsValid() {
+		f.without = reflect.New(f.kernel).Elem()
+	}
+	g := f.derivatives[Cotangent]
+	f.without.Set(g)
+	g.SetZero()
+	err := f.run()
+	g.Set(f.without)
+	return err
 }
 
 // An each is a kernel that makes passes over many small problems in less time than calls of Run do, and to the
@@ -257,7 +270,7 @@ func (f *Frame) RunEach(pass string, n int, move func(by int), at *int) error {
 	i := 0
 	for idle := 0; f.each != nil && n-i > 1 && idle < 2; { // it does not ask in vain again and again
 		move(1)
-		_ = f.do(keep)
+		f.kept.Set(f.values)
 		move(-1)
 		done := f.each.RunEach(f.args[0], f.args[1], f.args[2], n-i)
 		if i += done; i == n {
@@ -268,13 +281,13 @@ func (f *Frame) RunEach(pass string, n int, move func(by int), at *int) error {
 			move(done)
 		}
 		f.from, f.to = i, i+1
-		if err := f.do(runMany); err != nil {
+		if err := f.many(); err != nil {
 			return err
 		}
 		i++
 	}
 	f.from, f.to = i, n
-	return f.do(runMany)
+	return f.many()
 }
 
 // RunOn makes a pass as Run does, of a kernel and its derivatives that k, g, t and gt point to. Those

@@ -133,32 +133,22 @@ func (s *suite) probe() error {
 // PassesOf returns the passes of kernels K.
 func PassesOf[K rev.Kernel[K]]() *Passes {
 	step := rev.At(func(s *state) K { return *s.kernel.(*K) })
-	p := passesOf(reflect.TypeFor[K](), rev.Operands[K](), byname.NewFrame[K](), step)
-	if _, ok := any(*new(K)).(rev.Checker[K]); ok {
-		run := p.Run
-		p.Run = func(pass string, k, g, t, gt any) error {
-			switch pass { // as the functions of package rev with these names
-			case forwardChecked:
-				rev.ForwardPass(k.(*K))
-				return any(*k.(*K)).(rev.Checker[K]).RunChecked(false)
-			case inverseChecked:
-				rev.InversePass(k.(*K))
-				return any(*k.(*K)).(rev.Checker[K]).RunChecked(true)
-			}
-			return run(pass, k, g, t, gt)
-		}
-	}
-	return p
+	return passesOf(reflect.TypeFor[K](), rev.Operands[K](), byname.NewFrame[K](), step)
 }
 
 // passesOf is not compiled for each kernel.
 func passesOf(kernel reflect.Type, ops []rev.Operand, f *byname.Frame, step rev.Step[state]) *Passes {
 	inverseOf := inversesOf(step)
 	return &Passes{Kernel: kernel, Operands: ops, Run: func(pass string, k, g, t, gt any) error {
-		if slices.Contains(checked, pass) {
-			return rev.ErrUnsupported
-		}
-		if strings.HasPrefix(pass, inverse) && pass != inverse {
+		switch {
+		case slices.Contains(checked, pass): // as the functions of package rev with these names
+			c, ok := k.(interface{ RunChecked(back bool) error }) // of a rev.Checker
+			if !ok {
+				return rev.ErrUnsupported
+			}
+			rev.CheckOf(kernel, reflect.ValueOf(k).UnsafePointer(), nil, nil, nil)
+			return c.RunChecked(pass == inverseChecked)
+		case strings.HasPrefix(pass, inverse) && pass != inverse:
 			return inverseOf(pass, k, g, t, gt)
 		}
 		return f.RunOn(pass, k, g, t, gt)

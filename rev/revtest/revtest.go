@@ -184,7 +184,7 @@ const (
 // Spec.New must cause no error.
 func Kernel[K rev.Kernel[K]](t *testing.T, spec Spec[K]) {
 	t.Helper()
-	newSuite(spec).run(t)
+	newSuite(&spec).run(t)
 }
 
 // KernelOf is like Kernel, for a kernel whose type is not known where it is tested. The
@@ -209,27 +209,28 @@ type suite struct {
 	after    func(time.Duration) <-chan time.Time // is time.After, except in a test
 }
 
-func newSuite[K rev.Kernel[K]](spec Spec[K]) *suite {
+func newSuite[K rev.Kernel[K]](spec *Spec[K]) *suite {
 	p := PassesOf[K]()
 	tested.Store(nameOf(p.Kernel), p)
 	return prepare(erase(spec), p)
 }
 
 // erase returns spec for kernels that are given by pointers.
-func erase[K any](spec Spec[K]) Spec[any] {
-	pointers := func(problem func(rnd *rand.Rand, size int) K) func(rnd *rand.Rand, size int) any {
-		if problem == nil {
-			return nil
-		}
-		return func(rnd *rand.Rand, size int) any {
-			k := problem(rnd, size)
-			return &k
-		}
-	}
-	// The two types differ only in these functions.
-	erased := *(*Spec[any])(unsafe.Pointer(&spec))
+func erase[K any](spec *Spec[K]) Spec[any] {
+	// The two types differ only in the functions.
+	erased := *(*Spec[any])(unsafe.Pointer(spec))
 	erased.New, erased.Failing = pointers(spec.New), pointers(spec.Failing)
 	return erased
+}
+
+func pointers[K any](problem func(rnd *rand.Rand, size int) K) func(rnd *rand.Rand, size int) any {
+	if problem == nil {
+		return nil
+	}
+	return func(rnd *rand.Rand, size int) any {
+		k := problem(rnd, size)
+		return &k
+	}
 }
 
 func prepare(spec Spec[any], p *Passes) *suite {

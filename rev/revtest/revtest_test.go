@@ -727,7 +727,7 @@ func TestWithoutNew(t *testing.T) {
 			t.Errorf("%v: panic %v, want %q", test.kernel, err, test.want)
 		}
 	}
-	s := newSuite(Spec[shear[float64]]{})
+	s := suiteOf(Spec[shear[float64]]{})
 	k := s.New(rand.New(rand.NewPCG(1, 2)), 4).(*shear[float64])
 	if k.X.N != 4 || k.Y.N != 4 || k.Theta == nil || k.X.Data[3] == 0 {
 		t.Errorf("drew %+v", k)
@@ -736,7 +736,7 @@ func TestWithoutNew(t *testing.T) {
 
 // untyped returns the suite of a kernel that is given by its passes.
 func untyped(bug string) *suite {
-	return prepare(erase(gatherSpec[float64](bug)), PassesOf[gather[float64]]())
+	return prepare(erased(gatherSpec[float64](bug)), PassesOf[gather[float64]]())
 }
 
 func TestKernelOf(t *testing.T) {
@@ -749,7 +749,7 @@ func TestKernelOf(t *testing.T) {
 			}
 			return all(pass, k, g, t, gt)
 		}
-		KernelOf(t, *p, erase(liftSpec("")))
+		KernelOf(t, *p, erased(liftSpec("")))
 	}
 	for _, b := range []broken{
 		{DotProduct, "adjoint", nil, "the cotangent of X by Adjoint is wrong"},
@@ -764,7 +764,7 @@ func TestKernelOf(t *testing.T) {
 
 // TestErase fails where erase, or this test, leaves out a field of Spec.
 func TestErase(t *testing.T) {
-	got := reflect.ValueOf(erase(Spec[lift]{
+	got := reflect.ValueOf(erased(Spec[lift]{
 		New: liftSpec("").New, Failing: liftSpec("").New, Sizes: []int{1}, Large: 1,
 		RoundTrip: 1, Exact: true, Adjoint: 1, Difference: 1, Step: 1,
 		Magnitudes: [2]float64{1, 2}, Float64: PassesOf[lift](), Rounding: 1,
@@ -801,32 +801,32 @@ func brokenGather(p Property, bug string) error {
 		k.late = late
 		return k
 	}
-	s := newSuite(spec)
+	s := suiteOf(spec)
 	s.after = func(time.Duration) <-chan time.Time { return late }
 	return only(s, p)
 }
 
-func brokenShear(p Property, bug string) error { return only(newSuite(shearSpec[float64](bug)), p) }
+func brokenShear(p Property, bug string) error { return only(suiteOf(shearSpec[float64](bug)), p) }
 
-func brokenAdd(p Property, bug string) error { return only(newSuite(addSpec[fixed.Q43](bug)), p) }
+func brokenAdd(p Property, bug string) error { return only(suiteOf(addSpec[fixed.Q43](bug)), p) }
 
 func brokenShift(p Property, bug string) error {
 	spec := shiftSpec[fixed.Q43](bug)
 	if bug == "not compared" {
 		spec.Float64 = nil
 	}
-	return only(newSuite(spec), p)
+	return only(suiteOf(spec), p)
 }
 
-func brokenLift(p Property, bug string) error { return only(newSuite(liftSpec(bug)), p) }
+func brokenLift(p Property, bug string) error { return only(suiteOf(liftSpec(bug)), p) }
 
 func brokenReciprocal(p Property, bug string) error {
-	return only(newSuite(reciprocalSpec(bug)), p)
+	return only(suiteOf(reciprocalSpec(bug)), p)
 }
 
-func brokenCrossed(p Property, bug string) error { return only(newSuite(crossedSpec(bug)), p) }
+func brokenCrossed(p Property, bug string) error { return only(suiteOf(crossedSpec(bug)), p) }
 
-func brokenUntagged(p Property, bug string) error { return only(newSuite(untaggedSpec(bug)), p) }
+func brokenUntagged(p Property, bug string) error { return only(suiteOf(untaggedSpec(bug)), p) }
 
 var brokenKernels = []broken{
 	{RoundTrip, "inverse", brokenGather, "Sum is"},
@@ -903,7 +903,7 @@ func TestBrokenKernels(t *testing.T) {
 			}
 		})
 	}
-	for _, p := range newSuite(gatherSpec[float64]("")).properties() {
+	for _, p := range suiteOf(gatherSpec[float64]("")).properties() {
 		if !covered[p.name] {
 			t.Errorf("no broken kernel for %s", p.name)
 		}
@@ -923,3 +923,7 @@ func TestEraseLayout(t *testing.T) {
 		}
 	}
 }
+
+func suiteOf[K rev.Kernel[K]](spec Spec[K]) *suite { return newSuite(&spec) }
+
+func erased[K any](spec Spec[K]) Spec[any] { return erase(&spec) }

@@ -60,7 +60,7 @@ func adjust[K any](f func(k *K)) option {
 // instanceOf returns the instance of the type of k. Its problems have the fields of k that are no
 // operands.
 func instanceOf[K rev.Kernel[K]](k K, options ...option) Instance {
-	return instance(k, rev.Operands[K](), byname.NewFrame[K], options)
+	return instance(k, rev.Operands[K](), byname.NewCaller[K], options)
 }
 
 // instance is not compiled for each kernel.
