@@ -2,18 +2,17 @@ package revmath
 
 import (
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revlinalg"
@@ -22,57 +21,14 @@ import (
 //go:embed testdata/values.json
 var valuesJSON []byte
 
-// values returns the cases of a function in values.json, as numbers.
-func values(t *testing.T, name string) (cases [][]float64) {
-	t.Helper()
-	var all map[string][][]string
-	if err := json.Unmarshal(valuesJSON, &all); err != nil {
-		t.Fatal(err)
-	}
-	for _, texts := range all[name] {
-		var c []float64
-		for _, s := range texts {
-			v, err := strconv.ParseFloat(s, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c = append(c, v)
-		}
-		cases = append(cases, c)
-	}
-	if len(cases) == 0 {
-		t.Fatalf("no values of %s", name)
-	}
-	return cases
-}
-
-func vec[T rev.Real](rnd *rand.Rand, n int, lo, hi float64) rev.Vector[T] {
-	x := make([]T, n)
-	for i := range x {
-		x[i] = fixed.Of[T](lo + (hi-lo)*rnd.Float64())
-	}
-	return rev.ViewSlice(x)
-}
-
-func one[T rev.Real](v float64) rev.Vector[T] { return rev.ViewSlice([]T{fixed.Of[T](v)}) }
-
-func value[T rev.Real](v rev.Vector[T]) float64 { return fixed.Float(v.Data[0]) }
-
-func near(t *testing.T, what string, got, want, tol float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= tol) {
-		t.Errorf("%s = %v, want %v, within %.3g (off by %.3g)", what, got, want, tol, math.Abs(got-want))
-	}
-}
-
 func boxMullerSpec[T rev.Real]() revtest.Spec[BoxMuller[T]] {
 	return revtest.Spec[BoxMuller[T]]{
 		New: func(rnd *rand.Rand, n int) BoxMuller[T] {
-			return BoxMuller[T]{Z1: vec[T](rnd, n, -1, 1), Z2: vec[T](rnd, n, -1, 1), U1: vec[T](rnd, n, 0.3, 0.7), U2: vec[T](rnd, n, 0, 1)}
+			return BoxMuller[T]{Z1: kerneltest.Uniform[T](rnd, n, -1, 1), Z2: kerneltest.Uniform[T](rnd, n, -1, 1), U1: kerneltest.Uniform[T](rnd, n, 0.3, 0.7), U2: kerneltest.Uniform[T](rnd, n, 0, 1)}
 		},
 		Failing: func(rnd *rand.Rand, n int) BoxMuller[T] {
 			n = max(n, 1)
-			return BoxMuller[T]{Z1: vec[T](rnd, n, -1, 1), Z2: vec[T](rnd, n, -1, 1), U1: vec[T](rnd, n, 2, 3), U2: vec[T](rnd, n, 0, 1)}
+			return BoxMuller[T]{Z1: kerneltest.Uniform[T](rnd, n, -1, 1), Z2: kerneltest.Uniform[T](rnd, n, -1, 1), U1: kerneltest.Uniform[T](rnd, n, 2, 3), U2: kerneltest.Uniform[T](rnd, n, 0, 1)}
 		},
 	}
 }
@@ -80,7 +36,7 @@ func boxMullerSpec[T rev.Real]() revtest.Spec[BoxMuller[T]] {
 func inverseSpec[T rev.Real]() revtest.Spec[BoxMullerInverse[T]] {
 	return revtest.Spec[BoxMullerInverse[T]]{
 		New: func(rnd *rand.Rand, n int) BoxMullerInverse[T] {
-			return BoxMullerInverse[T]{U1: vec[T](rnd, n, -1, 1), U2: vec[T](rnd, n, -1, 1), Z1: vec[T](rnd, n, -1, 1), Z2: vec[T](rnd, n, 0.5, 1)}
+			return BoxMullerInverse[T]{U1: kerneltest.Uniform[T](rnd, n, -1, 1), U2: kerneltest.Uniform[T](rnd, n, -1, 1), Z1: kerneltest.Uniform[T](rnd, n, -1, 1), Z2: kerneltest.Uniform[T](rnd, n, 0.5, 1)}
 		},
 	}
 }
@@ -88,11 +44,11 @@ func inverseSpec[T rev.Real]() revtest.Spec[BoxMullerInverse[T]] {
 func bessel[T rev.Real](nu, lo, hi float64) revtest.Spec[Bessel[T]] {
 	return revtest.Spec[Bessel[T]]{
 		New: func(rnd *rand.Rand, n int) Bessel[T] {
-			return Bessel[T]{Y: vec[T](rnd, n, -1, 1), X: vec[T](rnd, n, lo, hi), Nu: nu}
+			return Bessel[T]{Y: kerneltest.Uniform[T](rnd, n, -1, 1), X: kerneltest.Uniform[T](rnd, n, lo, hi), Nu: nu}
 		},
 		Failing: func(rnd *rand.Rand, n int) Bessel[T] {
 			n = max(n, 1)
-			return Bessel[T]{Y: vec[T](rnd, n, -1, 1), X: vec[T](rnd, n, -2, -1), Nu: math.Floor(nu) + 0.5}
+			return Bessel[T]{Y: kerneltest.Uniform[T](rnd, n, -1, 1), X: kerneltest.Uniform[T](rnd, n, -2, -1), Nu: math.Floor(nu) + 0.5}
 		},
 	}
 }
@@ -124,34 +80,34 @@ func derivatives[T rev.Real](t *testing.T, nu float64, x T) [3]float64 {
 	if err := k.Tangent(d); err != nil {
 		t.Fatal(err)
 	}
-	f, slope := value(k.Y), value(d.Y)
+	f, slope := kerneltest.Number(k.Y), kerneltest.Number(d.Y)
 	alone := at(0, x)
 	if err := alone.Forward(); err != nil {
 		t.Fatal(err)
 	}
-	if y := value(alone.Y); y != f && !math.IsNaN(f) {
+	if y := kerneltest.Number(alone.Y); y != f && !math.IsNaN(f) {
 		t.Errorf("J_%v(%v) is %v without derivatives, %v with them", nu, x, y, f)
 	}
 	if err := k.AdjointTangent(g, d, gt); err != nil {
 		t.Fatal(err)
 	}
-	if value(g.X) != slope && !math.IsNaN(slope) {
-		t.Errorf("J_%v′(%v): tangent %v, gradient %v", nu, x, slope, value(g.X))
+	if kerneltest.Number(g.X) != slope && !math.IsNaN(slope) {
+		t.Errorf("J_%v′(%v): tangent %v, gradient %v", nu, x, slope, kerneltest.Number(g.X))
 	}
-	return [3]float64{f, value(g.X), value(gt.X)}
+	return [3]float64{f, kerneltest.Number(g.X), kerneltest.Number(gt.X)}
 }
 
 // The kernel over float64 and fixed point has the values of mpmath, from the smallest to large
 // arguments and orders.
 func TestBesselValues(t *testing.T) {
 	worst := 0.0
-	for _, c := range values(t, "bessel") {
+	for _, c := range kerneltest.Values(t, valuesJSON, "bessel") {
 		nu, x := c[0], c[1]
 		name := fmt.Sprintf("J_%v(%v)", nu, x)
 		got := derivatives(t, nu, x)
 		for i, want := range c[2:] {
 			tol := 0x1p-48 * max(1, math.Abs(want))
-			near(t, fmt.Sprintf("derivative %d of %s", i, name), got[i], want, tol)
+			kerneltest.Within(t, fmt.Sprintf("derivative %d of %s", i, name), got[i], want, tol)
 			worst = max(worst, math.Abs(got[i]-want)/tol)
 		}
 		if n := int(nu); float64(n) == nu {
@@ -163,7 +119,7 @@ func TestBesselValues(t *testing.T) {
 		if x := fixed.Of[fixed.Q43](x); x.Float64() == c[1] {
 			for i, v := range derivatives(t, nu, x) {
 				if want := c[2+i]; math.Abs(want) < 1e6 {
-					near(t, fmt.Sprintf("derivative %d of %s in fixed point", i, name), v, want, 0x1p-43+0x1p-48*math.Abs(want))
+					kerneltest.Within(t, fmt.Sprintf("derivative %d of %s in fixed point", i, name), v, want, 0x1p-43+0x1p-48*math.Abs(want))
 				}
 			}
 		}
@@ -182,16 +138,16 @@ func TestBesselMath(t *testing.T) {
 			n %= 2
 		}
 		got := derivatives(t, float64(n), x)
-		near(t, fmt.Sprintf("J_%d(%v)", n, x), got[0], math.Jn(n, x), 0x1p-48)
+		kerneltest.Within(t, fmt.Sprintf("J_%d(%v)", n, x), got[0], math.Jn(n, x), 0x1p-48)
 		if next := math.Jn(n+1, x); n < 2 {
-			near(t, fmt.Sprintf("J_%d′(%v)", n, x), got[1], float64(n)/x*math.Jn(n, x)-next, 0x1p-48)
-			near(t, fmt.Sprintf("J_%d″(%v)", n, x), got[2], next/x-math.Jn(n, x), 0x1p-48)
+			kerneltest.Within(t, fmt.Sprintf("J_%d′(%v)", n, x), got[1], float64(n)/x*math.Jn(n, x)-next, 0x1p-48)
+			kerneltest.Within(t, fmt.Sprintf("J_%d″(%v)", n, x), got[2], next/x-math.Jn(n, x), 0x1p-48)
 		}
 		sin, cos := math.Sincos(x)
 		half := math.Sqrt(2 / (math.Pi * x))
-		near(t, fmt.Sprintf("J_½(%v)", x), derivatives(t, 0.5, x)[0], half*sin, 0x1p-48)
+		kerneltest.Within(t, fmt.Sprintf("J_½(%v)", x), derivatives(t, 0.5, x)[0], half*sin, 0x1p-48)
 		if x > 0.1 {
-			near(t, fmt.Sprintf("J_1½(%v)", x), derivatives(t, 1.5, x)[0], half*(sin/x-cos), 0x1p-45)
+			kerneltest.Within(t, fmt.Sprintf("J_1½(%v)", x), derivatives(t, 1.5, x)[0], half*(sin/x-cos), 0x1p-45)
 		}
 	}
 }
@@ -236,30 +192,30 @@ func TestBesselEnds(t *testing.T) {
 
 func TestBesselOrder(t *testing.T) {
 	for _, nu := range []float64{-1, -0.5, 1001, math.NaN(), math.Inf(1)} {
-		k := Bessel[float64]{Y: one[float64](3), X: one[float64](1), Nu: nu}
+		k := Bessel[float64]{Y: kerneltest.One[float64](3), X: kerneltest.One[float64](1), Nu: nu}
 		var domain *rev.DomainError
 		if err := k.Forward(); !errors.As(err, &domain) {
 			t.Errorf("order %v: %v", nu, err)
 		}
-		if value(k.Y) != 3 {
-			t.Errorf("order %v: Y is %v", nu, value(k.Y))
+		if kerneltest.Number(k.Y) != 3 {
+			t.Errorf("order %v: Y is %v", nu, kerneltest.Number(k.Y))
 		}
 	}
-	k := Bessel[float64]{Y: one[float64](0), X: one[float64](0), Nu: 0.5}
-	if err := k.Forward(); err != nil || value(k.Y) != 0 {
-		t.Errorf("J_½(0) = %v, %v", value(k.Y), err)
+	k := Bessel[float64]{Y: kerneltest.One[float64](0), X: kerneltest.One[float64](0), Nu: 0.5}
+	if err := k.Forward(); err != nil || kerneltest.Number(k.Y) != 0 {
+		t.Errorf("J_½(0) = %v, %v", kerneltest.Number(k.Y), err)
 	}
 }
 
 func TestComplexLog(t *testing.T) {
-	for _, c := range values(t, "complexlog") {
+	for _, c := range kerneltest.Values(t, valuesJSON, "complexlog") {
 		y := []complex128{0}
 		k := revlinalg.Log[complex128]{Y: rev.ViewSlice(y), X: rev.ViewSlice([]complex128{complex(c[0], c[1])})}
 		if err := k.Forward(); err != nil {
 			t.Fatal(err)
 		}
-		near(t, "the real part", real(y[0]), c[2], 2*0x1p-52*(1+math.Abs(c[2])))
-		near(t, "the argument", imag(y[0]), c[3], 2*0x1p-52*(1+math.Abs(c[3])))
+		kerneltest.Within(t, "the real part", real(y[0]), c[2], 2*0x1p-52*(1+math.Abs(c[2])))
+		kerneltest.Within(t, "the argument", imag(y[0]), c[3], 2*0x1p-52*(1+math.Abs(c[3])))
 	}
 }
 
@@ -274,7 +230,7 @@ func TestBoxMullerInPlace(t *testing.T) {
 	)
 	const n = 2000
 	rnd := rand.New(rand.NewPCG(1, 2))
-	s := &state{vec[q](rnd, n, 0.001, 1), vec[q](rnd, n, 0, 1), vec[q](rnd, n, 0, 0), vec[q](rnd, n, 0, 0)}
+	s := &state{kerneltest.Uniform[q](rnd, n, 0.001, 1), kerneltest.Uniform[q](rnd, n, 0, 1), kerneltest.Uniform[q](rnd, n, 0, 0), kerneltest.Uniform[q](rnd, n, 0, 0)}
 	u1, u2 := append([]q(nil), s.U1.Data...), append([]q(nil), s.U2.Data...)
 	if err := prog.Forward(s); err != nil {
 		t.Fatal(err)
@@ -285,9 +241,9 @@ func TestBoxMullerInPlace(t *testing.T) {
 		square += z.Float64() * z.Float64() / n
 		rest = max(rest, math.Abs(s.U1.Data[i].Float64()), math.Abs(s.U2.Data[i].Float64()))
 	}
-	near(t, "the mean of z", mean, 0, 0.1)
-	near(t, "the mean square of z", square, 1, 0.15)
-	near(t, "what is left of u", rest, 0, 1e-11)
+	kerneltest.Within(t, "the mean of z", mean, 0, 0.1)
+	kerneltest.Within(t, "the mean square of z", square, 1, 0.15)
+	kerneltest.Within(t, "what is left of u", rest, 0, 1e-11)
 	if err := prog.Inverse(s); err != nil {
 		t.Fatal(err)
 	}
@@ -320,16 +276,16 @@ func TestDomain(t *testing.T) {
 			t.Errorf("%v, want %s%v at element %d", c.err, name, c.args, c.index)
 		}
 	}
-	b := one[float64](0)
-	if err := (BoxMuller[float64]{Z1: b, Z2: one[float64](0), U1: one[float64](math.NaN()), U2: one[float64](0)}).Forward(); err != nil || !math.IsNaN(value(b)) {
-		t.Errorf("Box-Muller of NaN: %v, %v", value(b), err)
+	b := kerneltest.One[float64](0)
+	if err := (BoxMuller[float64]{Z1: b, Z2: kerneltest.One[float64](0), U1: kerneltest.One[float64](math.NaN()), U2: kerneltest.One[float64](0)}).Forward(); err != nil || !math.IsNaN(kerneltest.Number(b)) {
+		t.Errorf("Box-Muller of NaN: %v, %v", kerneltest.Number(b), err)
 	}
 }
 
 func TestBoxMullerOfSubnormalNumbers(t *testing.T) {
-	z, u := one[float64](0), one[float64](0x1p-1070)
-	if err := (BoxMuller[float64]{Z1: z, Z2: one[float64](0), U1: u, U2: one[float64](0)}).Forward(); err != nil {
+	z, u := kerneltest.One[float64](0), kerneltest.One[float64](0x1p-1070)
+	if err := (BoxMuller[float64]{Z1: z, Z2: kerneltest.One[float64](0), U1: u, U2: kerneltest.One[float64](0)}).Forward(); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "z", value(z), math.Sqrt(2*1070*math.Ln2), 1e-13)
+	kerneltest.Within(t, "z", kerneltest.Number(z), math.Sqrt(2*1070*math.Ln2), 1e-13)
 }
