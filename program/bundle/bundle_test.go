@@ -1,4 +1,4 @@
-package bundle
+package bundle_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/recorder"
 
 	"revnum/internal/long"
+	"revnum/program/bundle"
 	"revnum/program/figure"
 	"revnum/revmodels/ba"
 )
@@ -32,13 +33,13 @@ func ring(t *testing.T) (start, truth *ba.Problem) {
 
 func TestErrors(t *testing.T) {
 	start, truth := ring(t)
-	if e := ErrorsOf(truth); len(e) != 1500 || !(e.Quantile(1) <= 1e-9) {
+	if e := bundle.ErrorsOf(truth); len(e) != 1500 || !(e.Quantile(1) <= 1e-9) {
 		t.Errorf("the truth is %v pixels off", e)
 	}
 	// The features have noise of 0.5 pixels in each of two coordinates, and it remains.
 	noisy := truth.Clone()
 	noisy.Features = start.Features
-	e := ErrorsOf(noisy)
+	e := bundle.ErrorsOf(noisy)
 	if want := 0.5 * math.Sqrt2; !(math.Abs(e.RMS()-want) <= 0.05*want) {
 		t.Errorf("rms %v, want about %v", e.RMS(), want)
 	}
@@ -46,7 +47,7 @@ func TestErrors(t *testing.T) {
 	if want := 0.5 * math.Sqrt(2*math.Ln2); !slices.IsSorted(e) || !(math.Abs(e.Quantile(0.5)-want) <= 0.1*want) {
 		t.Errorf("median %v, want about %v", e.Quantile(0.5), want)
 	}
-	if e := ErrorsOf(new(ba.Problem)); e.RMS() != 0 || e.Quantile(0.5) != 0 {
+	if e := bundle.ErrorsOf(new(ba.Problem)); e.RMS() != 0 || e.Quantile(0.5) != 0 {
 		t.Errorf("no observations have errors of %v", e)
 	}
 }
@@ -54,7 +55,7 @@ func TestErrors(t *testing.T) {
 // TestAxes rotates a ring and checks that the ring's axis points up.
 func TestAxes(t *testing.T) {
 	_, truth := ring(t)
-	axes := axesOf(truth)
+	axes := bundle.AxesOf(truth)
 	if !(axes[2][2] > 0.999) {
 		t.Errorf("up is %v, want about the third axis", axes[2])
 	}
@@ -64,37 +65,37 @@ func TestAxes(t *testing.T) {
 			if i == j {
 				want = 1
 			}
-			if !(math.Abs(dot(axes[i], axes[j])-want) <= 1e-12) {
+			if !(math.Abs(bundle.Dot(axes[i], axes[j])-want) <= 1e-12) {
 				t.Errorf("axes %d and %d: %v, %v", i, j, axes[i], axes[j])
 			}
 		}
 	}
-	if c := cross(axes[0], axes[1]); !(dot(c, axes[2]) > 0.999) {
+	if c := bundle.Cross(axes[0], axes[1]); !(bundle.Dot(c, axes[2]) > 0.999) {
 		t.Errorf("axes %v are left-handed", axes)
 	}
 	// Points in a straight line lie along the first axis.
 	row := &ba.Problem{Points: []float64{0, 0, 0, 1, 2, 0, 2, 4, 0, 3, 6, 0, 4, 8, 0}}
-	if a := axesOf(row)[0]; !(math.Abs(a[0]+2*a[1]) >= math.Sqrt(5)-1e-12) {
+	if a := bundle.AxesOf(row)[0]; !(math.Abs(a[0]+2*a[1]) >= math.Sqrt(5)-1e-12) {
 		t.Errorf("the first axis of a row along (1, 2, 0) is %v", a)
 	}
 }
 
 func TestSample(t *testing.T) {
-	for _, n := range []int{0, 1, 500, maxPoints, maxPoints + 1, 8 * maxPoints, 1000*maxPoints + 7} {
+	for _, n := range []int{0, 1, 500, bundle.MaxPoints, bundle.MaxPoints + 1, 8 * bundle.MaxPoints, 1000*bundle.MaxPoints + 7} {
 		var modulo [8]int
 		count, last := 0, -1
-		for i := range sample(n) {
+		for i := range bundle.Sample(n) {
 			if i <= last || i >= n {
 				t.Fatalf("index %d of %d after %d", i, n, last)
 			}
 			count, last = count+1, i
 			modulo[i%8]++
 		}
-		if count > maxPoints || count < min(n, maxPoints/2) {
+		if count > bundle.MaxPoints || count < min(n, bundle.MaxPoints/2) {
 			t.Errorf("%d of %d points", count, n)
 		}
 		for r, m := range modulo {
-			if n >= maxPoints && !(math.Abs(float64(m-count/8)) <= 0.05*float64(count/8)) {
+			if n >= bundle.MaxPoints && !(math.Abs(float64(m-count/8)) <= 0.05*float64(count/8)) {
 				t.Errorf("%d of %d points are %d modulo 8, want %d", m, n, r, count/8)
 			}
 		}
@@ -109,7 +110,7 @@ func TestFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	run := Run{Name: "ring", Before: start, After: after, Report: report}
+	run := bundle.Run{Name: "ring", Before: start, After: after, Report: report}
 	if err := run.SaveFigures(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -139,13 +140,13 @@ func TestFigures(t *testing.T) {
 // TestScale checks the bar of a view that is ten units wide.
 func TestScale(t *testing.T) {
 	for v, want := range map[float64]float64{1: 1, 1.9: 1, 2: 2, 4.99: 2, 5: 5, 9.9: 5, 0.03: 0.02, 7e6: 5e6} {
-		if got := roundBelow(v); !(math.Abs(got-want) <= 1e-12*want) {
+		if got := bundle.RoundBelow(v); !(math.Abs(got-want) <= 1e-12*want) {
 			t.Errorf("roundBelow(%v) = %v, want %v", v, got, want)
 		}
 	}
 	var r recorder.Canvas
 	size := vg.Point{X: 4 * vg.Centimeter, Y: 3 * vg.Centimeter}
-	drawScale(draw.NewCanvas(&r, size.X, size.Y), figure.Bare("").X.Tick.Label, float64(size.X)/10)
+	bundle.DrawScale(draw.NewCanvas(&r, size.X, size.Y), figure.Bare("").X.Tick.Label, float64(size.X)/10)
 	var words []string
 	for _, a := range r.Actions {
 		if w, ok := a.(*recorder.FillString); ok {
@@ -203,13 +204,13 @@ func TestFiguresOfLittle(t *testing.T) {
 				continue
 			}
 			report := &ba.Report{Iterations: iterations, Initial: iterations[0].Cost, Final: iterations[0].Cost, Duration: time.Second}
-			run := Run{Name: name, Before: p, After: p, Report: report}
+			run := bundle.Run{Name: name, Before: p, After: p, Report: report}
 			if err := run.SaveFigures(t.TempDir()); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}
-	run := Run{Before: truth, After: truth, Report: &ba.Report{Iterations: []ba.Iteration{{}}}}
+	run := bundle.Run{Before: truth, After: truth, Report: &ba.Report{Iterations: []ba.Iteration{{}}}}
 	if err := run.SaveFigures(filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("no error from a folder that is not there")
 	}

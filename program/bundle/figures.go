@@ -191,7 +191,7 @@ func (w within) Ticks(low, high float64) []plot.Tick {
 // in a figure of the given width, and the heights of its rows.
 func (r *Run) views(width vg.Length) (rows [][]*plot.Plot, heights []vg.Length) {
 	const title = 1.6 * vg.Centimeter
-	axes := axesOf(r.After)
+	axes := AxesOf(r.After)
 	// All views show the same region. Nearly everything lies in it after the solution.
 	bounds := boundsOf(r.After, &axes)
 	breadth := bounds[0][1] - bounds[0][0]

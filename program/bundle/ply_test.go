@@ -1,4 +1,4 @@
-package bundle
+package bundle_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"revnum/program/bundle"
 	"revnum/revmodels/ba"
 )
 
@@ -22,7 +23,7 @@ func TestPLY(t *testing.T) {
 		Features: []float64{0, 0, 12.5, -3, 99, 51, 80, 33.75, -120, 7},
 	}
 	var b bytes.Buffer
-	if err := WritePLY(&b, p); err != nil {
+	if err := bundle.WritePLY(&b, p); err != nil {
 		t.Fatal(err)
 	}
 	header, body, _ := strings.Cut(b.String(), "end_header\n")
@@ -57,10 +58,10 @@ func TestPLY(t *testing.T) {
 	}
 
 	p.Features[0] = math.Inf(1)
-	if err := WritePLY(&b, p); err == nil {
+	if err := bundle.WritePLY(&b, p); err == nil {
 		t.Error("no error from a problem with an infinite feature")
 	}
-	if err := WritePLY(&b, new(ba.Problem)); err != nil {
+	if err := bundle.WritePLY(&b, new(ba.Problem)); err != nil {
 		t.Error(err)
 	}
 }

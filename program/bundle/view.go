@@ -16,14 +16,14 @@ import (
 	"revnum/revmodels/ba"
 )
 
-// maxPoints is the largest number of points in a view. More would be one blot.
-const maxPoints = 20000
+// MaxPoints is the largest number of points in a view. More would be one blot.
+const MaxPoints = 20000
 
-// sample returns at most maxPoints indices below n, one of each few consecutive ones.
+// Sample returns at most maxPoints indices below n, one of each few consecutive ones.
 // Which one varies by the golden ratio: if points are in the order of cameras, equal
 // steps could miss some cameras.
-func sample(n int) iter.Seq[int] {
-	step := (n + maxPoints - 1) / maxPoints
+func Sample(n int) iter.Seq[int] {
+	step := (n + MaxPoints - 1) / MaxPoints
 	return func(yield func(int) bool) {
 		for k := 0; k*step < n; k++ {
 			_, part := math.Modf(float64(k) / math.Phi)
@@ -49,7 +49,7 @@ func (v *view) Plot(c draw.Canvas, p *plot.Plot) {
 	at := func(x [3]float64) vg.Point {
 		var xy [2]vg.Length
 		for k, b := range v.bounds {
-			xy[k] = vg.Length(scale * (dot(v.axes[k], x) - (b[0]+b[1])/2))
+			xy[k] = vg.Length(scale * (Dot(v.axes[k], x) - (b[0]+b[1])/2))
 		}
 		return vg.Point{X: c.Center().X + xy[0], Y: c.Center().Y + xy[1]}
 	}
@@ -59,7 +59,7 @@ func (v *view) Plot(c draw.Canvas, p *plot.Plot) {
 	if n < 2000 {
 		dots.Radius = vg.Points(1.1)
 	}
-	for i := range sample(n) {
+	for i := range Sample(n) {
 		if p := at([3]float64(v.problem.Points[3*i:])); c.Contains(p) {
 			c.DrawGlyph(dots, p)
 		}
@@ -85,15 +85,15 @@ func (v *view) Plot(c draw.Canvas, p *plot.Plot) {
 			c.StrokeLines(edge, c.ClipLinesXY([]vg.Point{apex, corner[j], corner[(j+1)%4]})...)
 		}
 	}
-	drawScale(c, p.X.Tick.Label, scale)
+	DrawScale(c, p.X.Tick.Label, scale)
 	frame := []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}, c.Min}
 	c.StrokeLines(draw.LineStyle{Color: color.Gray{150}, Width: vg.Points(0.6)}, frame)
 }
 
-// drawScale draws a scale bar at the lower left. Its length is round, in units of the
+// DrawScale draws a scale bar at the lower left. Its length is round, in units of the
 // problem, and about a fifth of the picture.
-func drawScale(c draw.Canvas, style draw.TextStyle, pixels float64) {
-	length := roundBelow(float64(c.Size().X) / 4 / pixels)
+func DrawScale(c draw.Canvas, style draw.TextStyle, pixels float64) {
+	length := RoundBelow(float64(c.Size().X) / 4 / pixels)
 	label := strconv.FormatFloat(length, 'g', -1, 64)
 	const space, serif = 6, 3
 	left := vg.Point{X: c.Min.X + space, Y: c.Min.Y + space}
@@ -110,9 +110,9 @@ func drawScale(c draw.Canvas, style draw.TextStyle, pixels float64) {
 	c.FillText(style, vg.Point{X: right.X + space, Y: right.Y}, label)
 }
 
-// roundBelow returns the largest number that is 1, 2 or 5 times a power of ten and at
+// RoundBelow returns the largest number that is 1, 2 or 5 times a power of ten and at
 // most v. v must be positive.
-func roundBelow(v float64) float64 {
+func RoundBelow(v float64) float64 {
 	power := math.Pow10(int(math.Floor(math.Log10(v))))
 	for _, digit := range []float64{5, 2} {
 		if digit*power <= v {
@@ -122,20 +122,20 @@ func roundBelow(v float64) float64 {
 	return power
 }
 
-func dot(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
+func Dot(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
 
-func cross(a, b [3]float64) [3]float64 {
+func Cross(a, b [3]float64) [3]float64 {
 	return [3]float64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
-// axesOf returns three axes for views of p. The third points up. Of the directions
+// AxesOf returns three axes for views of p. The third points up. Of the directions
 // across it, the first is the one along which the points and cameras are spread most.
 //
 // People hold cameras level, and point them ahead rather than up or down. The third
 // axis is therefore the direction most nearly orthogonal to the cameras' axes to the
 // right and, where those leave a choice, to their directions of view. It is the
 // eigenvector of the least eigenvalue of the weighted sum of the squares of both.
-func axesOf(p *ba.Problem) [3][3]float64 {
+func AxesOf(p *ba.Problem) [3][3]float64 {
 	var sum [9]float64
 	var up [3]float64
 	for i := range p.NumCameras() {
@@ -156,12 +156,12 @@ func axesOf(p *ba.Problem) [3][3]float64 {
 			axes[2][k], axes[0][k] = vectors.At(k, 0), vectors.At(k, 1)
 		}
 	}
-	if dot(up, axes[2]) < 0 {
+	if Dot(up, axes[2]) < 0 {
 		for k := range up {
 			axes[2][k] = -axes[2][k]
 		}
 	}
-	axes[1] = cross(axes[2], axes[0])
+	axes[1] = Cross(axes[2], axes[0])
 
 	// Rotate the first two until the second moment between them vanishes.
 	var moments [3]float64
@@ -191,12 +191,12 @@ func axesOf(p *ba.Problem) [3][3]float64 {
 // places returns where points of p, not too many, are along an axis, and where
 // the cameras are.
 func places(p *ba.Problem, axis [3]float64) (at [2][]float64) {
-	for i := range sample(p.NumPoints()) {
-		at[0] = append(at[0], dot(axis, [3]float64(p.Points[3*i:])))
+	for i := range Sample(p.NumPoints()) {
+		at[0] = append(at[0], Dot(axis, [3]float64(p.Points[3*i:])))
 	}
 	for i := range p.NumCameras() {
 		centre, _ := p.Pose(i)
-		at[1] = append(at[1], dot(axis, centre))
+		at[1] = append(at[1], Dot(axis, centre))
 	}
 	return at
 }

@@ -20,12 +20,12 @@ func progress(w io.Writer) func(ba.Iteration) {
 	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	return func(it ba.Iteration) { fmt.Fprint(w, progressLine(it)) }
+	return func(it ba.Iteration) { fmt.Fprint(w, ProgressLine(it)) }
 }
 
-// progressLine returns the line of an iteration. For the start, the names of the
+// ProgressLine returns the line of an iteration. For the start, the names of the
 // columns precede it.
-func progressLine(it ba.Iteration) string {
+func ProgressLine(it ba.Iteration) string {
 	const row = "%9s %14s %11s %11s %11s %7s %7s %9s\n"
 	line := fmt.Sprintf(row, strconv.Itoa(it.Number), fmt.Sprintf("%.8g", it.Cost), fmt.Sprintf("%.3g", it.Gradient),
 		fmt.Sprintf("%.3g", it.Step), fmt.Sprintf("%.3g", it.Radius), fmt.Sprintf("%.3f", it.Gain), strconv.Itoa(it.Linear),

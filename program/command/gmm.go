@@ -135,7 +135,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string, open Open) (err error) {
 		if _, n := t.X.Dims(); n == 1 && !cmd.Flags().Changed("cols") {
 			names = "0" // the only column
 		}
-		if cols, err = columns(t, names); err != nil {
+		if cols, err = Columns(t, names); err != nil {
 			return fmt.Errorf("%s: --cols: %w", path, err)
 		}
 	}
@@ -227,8 +227,8 @@ func checkFitMemory(name string, t *dataset.Table, k int) error {
 	return memory.Check(floats, fmt.Sprintf("%s: covariances of %d components in %d dimensions", name, k, d))
 }
 
-// columns finds the one or two columns that list names.
-func columns(t *dataset.Table, list string) ([]int, error) {
+// Columns finds the one or two columns that list names.
+func Columns(t *dataset.Table, list string) ([]int, error) {
 	_, n := t.X.Dims()
 	one := func(s string) (int, error) {
 		s = strings.TrimSpace(s)

@@ -1,4 +1,4 @@
-package command
+package command_test
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"revnum/program/command"
 	"revnum/program/dataset"
 )
 
@@ -19,7 +20,7 @@ func TestColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for s, want := range map[string][]int{"0,1": {0, 1}, "c, a": {2, 0}, "1b,2": {1, 2}, "c": {2}} {
-		if got, err := columns(table, s); err != nil || !slices.Equal(got, want) {
+		if got, err := command.Columns(table, s); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %v, %v, want %v", s, got, err, want)
 		}
 	}

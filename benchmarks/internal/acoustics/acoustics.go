@@ -102,8 +102,8 @@ func least(budget time.Duration, f func() float64) float64 {
 	return best
 }
 
-// field returns a grid of silence but for a source in the middle.
-func field[T rev.Real](size, steps, width, workers int) wave.Steps[T] {
+// Field returns a grid of silence but for a source in the middle.
+func Field[T rev.Real](size, steps, width, workers int) wave.Steps[T] {
 	k := wave.Steps[T]{
 		U: rev.NewGeneral[T](size, size, nil), Prev: rev.NewGeneral[T](size, size, nil), M: rev.NewGeneral[T](size, size, nil),
 		Source: rev.NewGeneral[T](steps, 1, nil), SourceAt: []int{size/2*size + size/2},
@@ -120,7 +120,7 @@ func field[T rev.Real](size, steps, width, workers int) wave.Steps[T] {
 
 func measure[T rev.Real](r *Report, width, workers int, budget time.Duration) error {
 	const steps = 12 // few enough to go back over floats
-	k := field[T](r.Size, steps, width, workers)
+	k := Field[T](r.Size, steps, width, workers)
 	g := wave.Steps[T]{U: rev.NewGeneral[T](r.Size, r.Size, nil), Prev: rev.NewGeneral[T](r.Size, r.Size, nil), M: rev.NewGeneral[T](r.Size, r.Size, nil)}
 	row := Row{Numbers: fmt.Sprintf("%T", T(0)), Width: width, Bytes: 4 * r.Size * r.Size * int(unsafe.Sizeof(T(0)))}
 	var failed error
@@ -153,18 +153,18 @@ func measure[T rev.Real](r *Report, width, workers int, budget time.Duration) er
 	return failed
 }
 
-// A trial is the program of the gradient: a source, absorbing edges, receivers in a row,
+// A Trial is the program of the gradient: a source, absorbing edges, receivers in a row,
 // and the sum of squares of what they record.
-type trial struct {
+type Trial struct {
 	wave.Steps[fixed.Q43]
 	Misfit fixed.Q43
-	part   int // steps in a part of a run
+	Part   int // steps in a part of a run
 }
 
-// run makes a pass of the waves, forward or with the cotangents g back, in parts of a few
+// Run makes a pass of the waves, forward or with the cotangents g back, in parts of a few
 // steps. It calls report before each, and stops if the context has.
-func (s *trial) run(ctx context.Context, g *trial, report func(doing string)) error {
-	parts := (s.N + s.part - 1) / s.part
+func (s *Trial) Run(ctx context.Context, g *Trial, report func(doing string)) error {
+	parts := (s.N + s.Part - 1) / s.Part
 	rows := func(m rev.General[fixed.Q43], from, to int) rev.General[fixed.Q43] {
 		if m.Data == nil {
 			return m
@@ -172,7 +172,7 @@ func (s *trial) run(ctx context.Context, g *trial, report func(doing string)) er
 		return rev.General[fixed.Q43]{Rows: to - from, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride : to*m.Stride]}
 	}
 	part := func(k wave.Steps[fixed.Q43], i int) wave.Steps[fixed.Q43] {
-		from, to := i*s.part, min((i+1)*s.part, s.N)
+		from, to := i*s.Part, min((i+1)*s.Part, s.N)
 		k.N, k.Source, k.Trace = to-from, rows(k.Source, from, to), rows(k.Trace, from, to)
 		return k
 	}
@@ -182,11 +182,11 @@ func (s *trial) run(ctx context.Context, g *trial, report func(doing string)) er
 		}
 		var err error
 		if g == nil {
-			report(fmt.Sprintf("gradient, step %d of %d ahead", i*s.part, s.N))
+			report(fmt.Sprintf("gradient, step %d of %d ahead", i*s.Part, s.N))
 			err = part(s.Steps, i).Forward()
 		} else {
 			i := parts - 1 - i
-			report(fmt.Sprintf("gradient, step %d of %d back", min((i+1)*s.part, s.N), s.N))
+			report(fmt.Sprintf("gradient, step %d of %d back", min((i+1)*s.Part, s.N), s.N))
 			err = part(s.Steps, i).Adjoint(part(g.Steps, i))
 		}
 		if err != nil {
@@ -201,23 +201,23 @@ func (s *trial) run(ctx context.Context, g *trial, report func(doing string)) er
 const partCells = 1 << 25
 
 func (r *Report) gradient(ctx context.Context, workers int, report func(doing string)) error {
-	s := &trial{Steps: field[fixed.Q43](r.Size, r.Steps, min(30, r.Size/4), workers)}
-	s.part = max(1, partCells/(r.Size*r.Size))
+	s := &Trial{Steps: Field[fixed.Q43](r.Size, r.Steps, min(30, r.Size/4), workers)}
+	s.Part = max(1, partCells/(r.Size*r.Size))
 	for col := r.Size / 4; col < r.Size*3/4; col += max(1, r.Size/20) {
 		s.ReceiverAt = append(s.ReceiverAt, r.Size/4*r.Size+col)
 	}
 	s.Trace = rev.NewGeneral[fixed.Q43](r.Steps, len(s.ReceiverAt), nil)
 	r.Recording = 8 * len(s.Trace.Data)
 	at := s.SourceAt[0]
-	misfit := rev.At(func(s *trial) revlinalg.SumSquares[fixed.Q43] {
+	misfit := rev.At(func(s *Trial) revlinalg.SumSquares[fixed.Q43] {
 		return revlinalg.SumSquares[fixed.Q43]{Out: &s.Misfit, X: rev.ViewSlice(s.Trace.Data)}
 	})
-	g := new(trial)
+	g := new(Trial)
 	g.U, g.Prev = rev.NewGeneral[fixed.Q43](r.Size, r.Size, nil), rev.NewGeneral[fixed.Q43](r.Size, r.Size, nil)
 	g.M, g.Trace = rev.NewGeneral[fixed.Q43](r.Size, r.Size, nil), rev.NewGeneral[fixed.Q43](r.Steps, len(s.ReceiverAt), nil)
 	g.Misfit = fixed.One
 	start := time.Now()
-	if err := s.run(ctx, nil, report); err != nil {
+	if err := s.Run(ctx, nil, report); err != nil {
 		return err
 	}
 	r.Absorbed = s.Absorbed.Bits() / 8
@@ -227,7 +227,7 @@ func (r *Report) gradient(ctx context.Context, workers int, report func(doing st
 	if err := misfit.Adjoint(s, g); err != nil {
 		return err
 	}
-	if err := s.run(ctx, g, report); err != nil {
+	if err := s.Run(ctx, g, report); err != nil {
 		return err
 	}
 	r.Gradient = time.Since(start).Seconds()

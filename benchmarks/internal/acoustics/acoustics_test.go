@@ -1,4 +1,4 @@
-package acoustics
+package acoustics_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"revnum/benchmarks/internal/acoustics"
 	"revnum/fixed"
 	"revnum/internal/long"
 	"revnum/rev"
@@ -28,7 +29,7 @@ func TestMeasureStops(t *testing.T) {
 		stage := c.stage
 		ctx, cancel := context.WithCancel(t.Context())
 		stopped := false
-		_, err := Measure(ctx, c.size, c.steps, 5, 1, time.Millisecond, func(doing string) {
+		_, err := acoustics.Measure(ctx, c.size, c.steps, 5, 1, time.Millisecond, func(doing string) {
 			if stopped && doing != stage && !strings.HasPrefix(doing, "steps") {
 				t.Errorf("%s after %s", doing, stage)
 			}
@@ -47,18 +48,18 @@ func TestMeasureStops(t *testing.T) {
 // A pass in parts has the bits of a pass in one.
 func TestParts(t *testing.T) {
 	const size, steps = 40, 1000
-	problem := func() (s, g *trial) {
-		s = &trial{Steps: field[fixed.Q43](size, steps, 10, 1), part: 300}
+	problem := func() (s, g *acoustics.Trial) {
+		s = &acoustics.Trial{Steps: acoustics.Field[fixed.Q43](size, steps, 10, 1), Part: 300}
 		s.ReceiverAt = []int{410, 777}
 		s.Trace = rev.NewGeneral[fixed.Q43](steps, 2, nil)
-		g = &trial{Steps: *rev.ZeroLike(&s.Steps)}
+		g = &acoustics.Trial{Steps: *rev.ZeroLike(&s.Steps)}
 		for i := range g.Trace.Data {
 			g.Trace.Data[i] = fixed.FromFloat64(float64(i%7) / 100)
 		}
 		return s, g
 	}
 	s, g := problem()
-	if err := errors.Join(s.run(t.Context(), nil, func(string) {}), s.run(t.Context(), g, func(string) {})); err != nil {
+	if err := errors.Join(s.Run(t.Context(), nil, func(string) {}), s.Run(t.Context(), g, func(string) {})); err != nil {
 		t.Fatal(err)
 	}
 	whole, gw := problem()

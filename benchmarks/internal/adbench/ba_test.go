@@ -1,10 +1,11 @@
-package adbench
+package adbench_test
 
 import (
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"revnum/benchmarks/internal/adbench"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,13 +77,13 @@ func TestBA(t *testing.T) {
 
 func runBA(t *testing.T, path, tool string) {
 	t.Helper()
-	for _, module := range Modules {
+	for _, module := range adbench.Modules {
 		out := t.TempDir() + "/"
-		if err := (Run{Test: "BA", Module: module, Input: path, OutPrefix: out}).Do(io.Discard); err != nil {
+		if err := (adbench.Run{Test: "BA", Module: module, Input: path, OutPrefix: out}).Do(io.Discard); err != nil {
 			t.Fatal(err)
 		}
-		compareBA(t, module, out+basename(path), strings.TrimSuffix(path, ".txt"), tool)
-		if x := readNumbers(t, out+basename(path)+"_times_"+module+".txt"); len(x) != 2 {
+		compareBA(t, module, out+adbench.Basename(path), strings.TrimSuffix(path, ".txt"), tool)
+		if x := readNumbers(t, out+adbench.Basename(path)+"_times_"+module+".txt"); len(x) != 2 {
 			t.Errorf("times are %v", x)
 		}
 	}

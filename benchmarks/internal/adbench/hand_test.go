@@ -1,4 +1,4 @@
-package adbench
+package adbench_test
 
 import (
 	"io"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"revnum/benchmarks/internal/adbench"
 	"revnum/benchmarks/internal/problem"
 	"revnum/revmodels/hand"
 )
@@ -42,8 +43,8 @@ func TestRunHand(t *testing.T) {
 		for i := range p.Theta {
 			difference(-1, cols-hand.Params+i, &p.Theta[i])
 		}
-		for _, module := range Modules {
-			r := Run{Test: test, Module: module, Input: in, OutPrefix: dir + "/"}
+		for _, module := range adbench.Modules {
+			r := adbench.Run{Test: test, Module: module, Input: in, OutPrefix: dir + "/"}
 			if err := r.Do(io.Discard); err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +81,7 @@ func TestHandAgainstADBench(t *testing.T) {
 			t.Skip("ADBench's data is not here")
 		}
 		out := t.TempDir() + "/"
-		r := Run{Test: test, Module: "Revnum", Input: filepath.Join(data, name+".txt"), OutPrefix: out}
+		r := adbench.Run{Test: test, Module: "Revnum", Input: filepath.Join(data, name+".txt"), OutPrefix: out}
 		if err := r.Do(io.Discard); err != nil {
 			t.Fatal(err)
 		}

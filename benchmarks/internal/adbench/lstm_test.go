@@ -1,4 +1,4 @@
-package adbench
+package adbench_test
 
 import (
 	"io"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"revnum/benchmarks/internal/adbench"
 	"revnum/benchmarks/internal/problem"
 )
 
@@ -27,8 +28,8 @@ func TestRunLSTM(t *testing.T) {
 			grad = append(grad, (8*(at(h)-at(-h))-(at(2*h)-at(-2*h)))/(12*h))
 		}
 	}
-	for _, module := range Modules {
-		r := Run{Test: "LSTM", Module: module, Input: in, OutPrefix: dir + "/"}
+	for _, module := range adbench.Modules {
+		r := adbench.Run{Test: "LSTM", Module: module, Input: in, OutPrefix: dir + "/"}
 		if err := r.Do(io.Discard); err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +45,7 @@ func TestLSTMAgainstADBench(t *testing.T) {
 		t.Skip("ADBench's data is not here")
 	}
 	out := t.TempDir() + "/"
-	r := Run{Test: "LSTM", Module: "Revnum", Input: filepath.Join(data, name+".txt"), OutPrefix: out}
+	r := adbench.Run{Test: "LSTM", Module: "Revnum", Input: filepath.Join(data, name+".txt"), OutPrefix: out}
 	if err := r.Do(io.Discard); err != nil {
 		t.Fatal(err)
 	}

@@ -17,9 +17,9 @@ import (
 func writeErrors[T rev.Float](w io.Writer, o *problem.BAObjective[T]) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	fmt.Fprintln(b, "Reprojection error:")
-	err := writeNumbers(b, o.Kernel.R.Data)
+	err := WriteNumbers(b, o.Kernel.R.Data)
 	fmt.Fprintln(b, "Zach weight error:")
-	return errors.Join(err, writeNumbers(b, o.Kernel.Z.Data), b.Flush())
+	return errors.Join(err, WriteNumbers(b, o.Kernel.Z.Data), b.Flush())
 }
 
 // writeSparse writes a Jacobian in the form of ADBench's runners: the numbers of
@@ -64,8 +64,8 @@ func writeDense[T rev.Float](w io.Writer, a rev.General[T]) error {
 	return b.Flush()
 }
 
-// writeNumbers writes one number per line.
-func writeNumbers[T rev.Float](w io.Writer, x []T) error {
+// WriteNumbers writes one number per line.
+func WriteNumbers[T rev.Float](w io.Writer, x []T) error {
 	var line []byte
 	for _, v := range x {
 		line = append(appendNumber(line[:0], float64(v)), '\n')

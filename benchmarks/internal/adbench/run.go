@@ -146,7 +146,7 @@ func (r Run) checkTest() error {
 // the file in which they expect it: .../Revnum.dll for C++ and .NET, .../RevnumGMM.py
 // for Python, .../RevnumGMM.jl for Julia, and likewise for BA.
 func (r Run) module() (string, error) {
-	name := basename(r.Module)
+	name := Basename(r.Module)
 	if ext := r.Module[strings.LastIndexByte(r.Module, '.')+1:]; ext == "py" || ext == "jl" {
 		for _, test := range Tests {
 			name = strings.TrimSuffix(name, test)
@@ -158,9 +158,9 @@ func (r Run) module() (string, error) {
 	return name, nil
 }
 
-// basename returns the name of the file without its folders and its last extension.
+// Basename returns the name of the file without its folders and its last extension.
 // Both slashes separate folders, as in ADBench.
-func basename(path string) string {
+func Basename(path string) string {
 	name := path[strings.LastIndexAny(path, `/\`)+1:]
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
 		name = name[:dot]
@@ -180,12 +180,12 @@ func measureGradient[T rev.Float](r Run, module string, o scalar[T], gradient []
 	if err != nil {
 		return err
 	}
-	err = r.write(module, timeF, timeJ, func(w io.Writer) error { return writeNumbers(w, []T{value}) },
-		func(w io.Writer) error { return writeNumbers(w, gradient) })
+	err = r.write(module, timeF, timeJ, func(w io.Writer) error { return WriteNumbers(w, []T{value}) },
+		func(w io.Writer) error { return WriteNumbers(w, gradient) })
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(log, "%s: objective %.17e in %.3g s, gradient in %.3g s\n%s", basename(r.Input), float64(value), timeF, timeJ, all)
+	fmt.Fprintf(log, "%s: objective %.17e in %.3g s, gradient in %.3g s\n%s", Basename(r.Input), float64(value), timeF, timeJ, all)
 	return nil
 }
 
@@ -204,7 +204,7 @@ func measureBA[T rev.Float](r Run, module string, o *problem.BAObjective[T], log
 		return err
 	}
 	fmt.Fprintf(log, "%s: errors in %.3g s, their Jacobian in %.3g s, its values alone in %.3g s\n%s",
-		basename(r.Input), timeF, timeJ, values.Seconds(), all)
+		Basename(r.Input), timeF, timeJ, values.Seconds(), all)
 	return nil
 }
 
@@ -213,34 +213,34 @@ func measureHand[T rev.Float](r Run, module string, o *problem.HandObjective[T],
 	if err != nil {
 		return err
 	}
-	err = r.write(module, timeF, timeJ, func(w io.Writer) error { return writeNumbers(w, o.Kernel.R.Data) },
+	err = r.write(module, timeF, timeJ, func(w io.Writer) error { return WriteNumbers(w, o.Kernel.R.Data) },
 		func(w io.Writer) error { return writeDense(w, o.Jacobian) })
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(log, "%s: residuals in %.3g s, their Jacobian in %.3g s\n%s", basename(r.Input), timeF, timeJ, all)
+	fmt.Fprintf(log, "%s: residuals in %.3g s, their Jacobian in %.3g s\n%s", Basename(r.Input), timeF, timeJ, all)
 	return nil
 }
 
 // times measures the objective f and its derivatives j. all says how long the first calls took,
 // and all of them in the mean.
 func (r Run) times(f, j func()) (timeF, timeJ float64, all string, err error) {
-	tf, err := shortestTime(r.MinTime, r.RunsF, r.TimeLimit, f)
+	tf, err := ShortestTime(r.MinTime, r.RunsF, r.TimeLimit, f)
 	if err != nil {
 		return 0, 0, "", fmt.Errorf("objective: %w", err)
 	}
-	tj, err := shortestTime(r.MinTime, r.RunsJ, r.TimeLimit, j)
+	tj, err := ShortestTime(r.MinTime, r.RunsJ, r.TimeLimit, j)
 	if err != nil {
 		return 0, 0, "", fmt.Errorf("derivatives: %w", err)
 	}
-	all = fmt.Sprintf("first calls in %.3g s and %.3g s, the mean of all in %.3g s and %.3g s\n", tf.first, tj.first, tf.mean, tj.mean)
-	return tf.least, tj.least, all, nil
+	all = fmt.Sprintf("first calls in %.3g s and %.3g s, the mean of all in %.3g s and %.3g s\n", tf.First, tj.First, tf.Mean, tj.Mean)
+	return tf.Least, tj.Least, all, nil
 }
 
 // write writes the three files. The times are last: for ADBench's script, that file
 // means that the test has finished.
 func (r Run) write(module string, timeF, timeJ float64, f, j func(w io.Writer) error) error {
-	prefix := r.OutPrefix + basename(r.Input)
+	prefix := r.OutPrefix + Basename(r.Input)
 	times := func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%.6e\n%.6e\n", timeF, timeJ)
 		return err
@@ -257,12 +257,12 @@ func (r Run) write(module string, timeF, timeJ float64, f, j func(w io.Writer) e
 }
 
 // A measurement has seconds of a call.
-type measurement struct{ least, first, mean float64 }
+type measurement struct{ Least, First, Mean float64 }
 
-// shortestTime measures calls of f in ADBench's way. The number of calls is doubled from 1 until a
+// ShortestTime measures calls of f in ADBench's way. The number of calls is doubled from 1 until a
 // batch of that many takes longer than minTime. More batches of that size follow, until there are
 // runs of them or the time limit is reached. The shortest of these batches counts.
-func shortestTime(minTime float64, runs int, limit float64, f func()) (m measurement, err error) {
+func ShortestTime(minTime float64, runs int, limit float64, f func()) (m measurement, err error) {
 	const maxRepeats = 1 << 30
 	sum, calls := 0.0, 0
 	zero := time.Now() // time.Since reads one clock, time.Now two
@@ -277,7 +277,7 @@ func shortestTime(minTime float64, runs int, limit float64, f func()) (m measure
 	}
 	repeats := 1
 	seconds := batch(repeats)
-	m.first = seconds
+	m.First = seconds
 	for seconds <= minTime {
 		if repeats == maxRepeats {
 			return m, errors.New("a billion calls did not take MIN_TIME")
@@ -291,6 +291,6 @@ func shortestTime(minTime float64, runs int, limit float64, f func()) (m measure
 		best = min(best, seconds)
 		total += seconds
 	}
-	m.least, m.mean = best/float64(repeats), sum/float64(calls)
+	m.Least, m.Mean = best/float64(repeats), sum/float64(calls)
 	return m, nil
 }

@@ -1,4 +1,4 @@
-package adbench
+package adbench_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"revnum/benchmarks/internal/adbench"
 	"revnum/benchmarks/internal/problem"
 )
 
@@ -169,9 +170,9 @@ func TestRunAgainstReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, grad := reference(g)
-	for _, module := range Modules {
+	for _, module := range adbench.Modules {
 		out := filepath.Join(t.TempDir(), "out_")
-		r := Run{Test: "gmm", Module: module, Input: in, OutPrefix: out, RunsF: 2, RunsJ: 2, TimeLimit: 1}
+		r := adbench.Run{Test: "gmm", Module: module, Input: in, OutPrefix: out, RunsF: 2, RunsJ: 2, TimeLimit: 1}
 		if err := r.Do(io.Discard); err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +195,7 @@ func TestRunReplicated(t *testing.T) {
 	if err := os.WriteFile(in, b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	r := Run{Test: "GMM", Module: "Revnum", Input: in, OutPrefix: dir + "/", Replicate: true}
+	r := adbench.Run{Test: "GMM", Module: "Revnum", Input: in, OutPrefix: dir + "/", Replicate: true}
 	if err := r.Do(io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func TestRunAgainstADBench(t *testing.T) {
 		grad := readNumbers(t, filepath.Join(data, name+"_J_Manual.txt"))
 		for _, module := range []string{"Revnum", "RevnumMT"} {
 			out := t.TempDir() + "/"
-			r := Run{Test: "GMM", Module: module, Input: filepath.Join(data, name+".txt"), OutPrefix: out}
+			r := adbench.Run{Test: "GMM", Module: module, Input: filepath.Join(data, name+".txt"), OutPrefix: out}
 			if err := r.Do(io.Discard); err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +238,7 @@ func TestRunFiles(t *testing.T) {
 			}
 			return r
 		}, module))
-		r := Run{Test: "GMM", Module: module, Input: in, OutPrefix: out + "-"}
+		r := adbench.Run{Test: "GMM", Module: module, Input: in, OutPrefix: out + "-"}
 		if err := r.Do(io.Discard); err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +258,7 @@ func TestRunFiles(t *testing.T) {
 func TestWriteNumbers(t *testing.T) {
 	var b strings.Builder
 	x := []float64{8.07380408004975791, -1e-300, 0, math.Inf(1), math.Inf(-1), math.NaN()}
-	if err := writeNumbers(&b, x); err != nil {
+	if err := adbench.WriteNumbers(&b, x); err != nil {
 		t.Fatal(err)
 	}
 	want := "8.07380408004975791e+00\n-1.00000000000000003e-300\n0.00000000000000000e+00\ninf\n-inf\nnan\n"
@@ -270,7 +271,7 @@ func TestBasename(t *testing.T) {
 	for path, want := range map[string]string{
 		"a.txt": "a", "/x.y/a": "a", `\x\a.b.txt`: "a.b", "": "", "gmm_d2_K5.txt": "gmm_d2_K5",
 	} {
-		if got := basename(path); got != want {
+		if got := adbench.Basename(path); got != want {
 			t.Errorf("basename(%q) = %q, want %q", path, got, want)
 		}
 	}
@@ -278,8 +279,8 @@ func TestBasename(t *testing.T) {
 
 func TestParseRun(t *testing.T) {
 	args := strings.Fields
-	got, err := ParseRun(args("GMM Revnum in.txt out/ 0.5 10 20 180 -rep"))
-	want := Run{"GMM", "Revnum", "in.txt", "out/", 0.5, 10, 20, 180, true}
+	got, err := adbench.ParseRun(args("GMM Revnum in.txt out/ 0.5 10 20 180 -rep"))
+	want := adbench.Run{"GMM", "Revnum", "in.txt", "out/", 0.5, 10, 20, 180, true}
 	if err != nil || got != want {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
@@ -295,7 +296,7 @@ func TestParseRun(t *testing.T) {
 		"GMM Revnum in out 1 1 -10 1":          `NRUNS_J: expected a number of runs, found "-10"`,
 		"GMM Revnum in out 1 1 10 -1":          `TIME_LIMIT: expected a number of seconds, found "-1"`,
 	} {
-		if _, err := ParseRun(args(in)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := adbench.ParseRun(args(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", in, err, want)
 		}
 	}
@@ -303,23 +304,23 @@ func TestParseRun(t *testing.T) {
 
 func TestRunErrors(t *testing.T) {
 	dir := t.TempDir()
-	ok := Run{Test: "GMM", Module: "Revnum", Input: filepath.Join("testdata", "gmm_d3_K4.txt"), OutPrefix: dir + "/"}
+	ok := adbench.Run{Test: "GMM", Module: "Revnum", Input: filepath.Join("testdata", "gmm_d3_K4.txt"), OutPrefix: dir + "/"}
 	bad := filepath.Join(dir, "bad.txt")
 	if err := os.WriteFile(bad, []byte("2 2\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		name string
-		edit func(r *Run)
+		edit func(r *adbench.Run)
 		want string
 		is   error
 	}{
-		{name: "unknown test", edit: func(r *Run) { r.Test = "XYZ" }, want: `unknown test "XYZ"; there are GMM`},
-		{name: "unknown module", edit: func(r *Run) { r.Module = "lib/Manual.dll" }, want: `unknown module "lib/Manual.dll"; there are Revnum, RevnumMT, Revnum32`},
-		{name: "no input", edit: func(r *Run) { r.Input = "missing.txt" }, want: "missing.txt", is: fs.ErrNotExist},
-		{name: "bad input", edit: func(r *Run) { r.Input = bad }, want: bad + ":2: expected the number of points"},
-		{name: "no output folder", edit: func(r *Run) { r.OutPrefix = dir + "/no/such/" }, want: "no/such", is: fs.ErrNotExist},
-		{name: "a file for a folder", edit: func(r *Run) { r.OutPrefix = bad + "/" }, want: "bad.txt"},
+		{name: "unknown test", edit: func(r *adbench.Run) { r.Test = "XYZ" }, want: `unknown test "XYZ"; there are GMM`},
+		{name: "unknown module", edit: func(r *adbench.Run) { r.Module = "lib/Manual.dll" }, want: `unknown module "lib/Manual.dll"; there are Revnum, RevnumMT, Revnum32`},
+		{name: "no input", edit: func(r *adbench.Run) { r.Input = "missing.txt" }, want: "missing.txt", is: fs.ErrNotExist},
+		{name: "bad input", edit: func(r *adbench.Run) { r.Input = bad }, want: bad + ":2: expected the number of points"},
+		{name: "no output folder", edit: func(r *adbench.Run) { r.OutPrefix = dir + "/no/such/" }, want: "no/such", is: fs.ErrNotExist},
+		{name: "a file for a folder", edit: func(r *adbench.Run) { r.OutPrefix = bad + "/" }, want: "bad.txt"},
 	} {
 		r := ok
 		c.edit(&r)
@@ -352,13 +353,13 @@ func TestShortestTime(t *testing.T) {
 		{"doubling, then runs", 0.005, 3, 100, []int{1 + 2, 3 + 2*2, 7 + 2*4, 15 + 2*8}},
 	} {
 		calls, total := 0, 0.0
-		got, err := shortestTime(c.minTime, c.runs, c.limit, func() {
+		got, err := adbench.ShortestTime(c.minTime, c.runs, c.limit, func() {
 			calls++
 			start := time.Now()
 			time.Sleep(time.Millisecond)
 			total += time.Since(start).Seconds()
 		})
-		if err != nil || !slices.Contains(c.calls, calls) || got.least < 1e-3 || got.first < 1e-3 || got.mean*float64(calls) < total {
+		if err != nil || !slices.Contains(c.calls, calls) || got.Least < 1e-3 || got.First < 1e-3 || got.Mean*float64(calls) < total {
 			t.Errorf("%s: %+v by %d calls, %v, want at least 1 ms by one of %v calls", c.name, got, calls, err, c.calls)
 		}
 	}

@@ -2,6 +2,7 @@ package numbers
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -42,8 +43,19 @@ type contest struct {
 // Bars measures all comparisons, each for about the given time. It passes each to done
 // when it is finished.
 func Bars(d time.Duration, done func(Bar)) {
-	for _, c := range contests() {
-		done(c.measure(d))
+	for _, measure := range All() {
+		done(measure(d))
+	}
+}
+
+// All returns for each comparison a function that measures it, for about the given time, by its name.
+func All() iter.Seq2[string, func(d time.Duration) Bar] {
+	return func(yield func(string, func(d time.Duration) Bar) bool) {
+		for _, c := range contests() {
+			if !yield(c.name+" beside "+c.against, c.measure) {
+				return
+			}
+		}
 	}
 }
 

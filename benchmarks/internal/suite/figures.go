@@ -124,13 +124,13 @@ func ratiosFigure(all []series) (*plot.Plot, error) {
 	}
 	figure.WholeDecades(&p.X)
 	p.Y.Scale = plot.LogScale{}
-	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = ratioTicks(min(p.Y.Min, 1), max(p.Y.Max, 4))
+	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = RatioTicks(min(p.Y.Min, 1), max(p.Y.Max, 4))
 	return p, nil
 }
 
-// ratioTicks returns ticks at round numbers from the last that is at most low to
+// RatioTicks returns ticks at round numbers from the last that is at most low to
 // the first that is at least high, and ends of an axis that shows them all.
-func ratioTicks(low, high float64) (ticks plot.ConstantTicks, from, to float64) {
+func RatioTicks(low, high float64) (ticks plot.ConstantTicks, from, to float64) {
 	for e := math.Floor(math.Log10(low)); ; e++ {
 		for _, digit := range []float64{1, 1.5, 2, 3, 4, 5, 7} {
 			v := digit * math.Pow(10, e)

@@ -37,12 +37,12 @@ func gmmProblem[T rev.Float](n, d, k int, workers []int) *Problem {
 	_, single := any(T(0)).(float32)
 	p := &Problem{
 		Family: "gmm", Sizes: fmt.Sprintf("n=%d d=%d k=%d", n, d, k),
-		Series: "gmm, n = " + short(n),
+		Series: "gmm, n = " + Short(n),
 		Params: k * (1 + d + d*(d+1)/2), FlopsF: flops, FlopsJ: 2 * flops,
 		Single: single, Workers: workers,
 	}
 	if single {
-		p.Family, p.Series = "gmm float32", "gmm float32, n = "+short(n)
+		p.Family, p.Series = "gmm float32", "gmm float32, n = "+Short(n)
 	}
 	p.New = func() (*Instance, error) {
 		data, err := problem.GenerateGMM(d, k, n, 1, false)
@@ -86,7 +86,7 @@ func gmmProblem[T rev.Float](n, d, k int, workers []int) *Problem {
 // checkGMM compares the gradient with central differences.
 func checkGMM(data *problem.GMM, gradient []float64) float64 {
 	o := problem.NewGMMObjective[float64](data, gmm.GradBench, 0)
-	return centralDifferences(o.Value, [][]float64{data.Params}, [][]float64{gradient}, directions(data.N))
+	return CentralDifferences(o.Value, [][]float64{data.Params}, [][]float64{gradient}, directions(data.N))
 }
 
 // relativeError returns ‖a-b‖/‖b‖.

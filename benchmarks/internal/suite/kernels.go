@@ -60,7 +60,7 @@ func lseProblem(n int, workers []int) *Problem {
 // the sign of n points from -1 to 1.
 func llsqProblem(n, m int, workers []int) *Problem {
 	p := &Problem{
-		Family: "llsq", Sizes: fmt.Sprintf("n=%d m=%d", n, m), Series: "llsq, n = " + short(n),
+		Family: "llsq", Sizes: fmt.Sprintf("n=%d m=%d", n, m), Series: "llsq, n = " + Short(n),
 		Params: m, FlopsF: 2 * float64(n) * float64(m), FlopsJ: 4 * float64(n) * float64(m), Workers: workers,
 	}
 	p.New = func() (*Instance, error) {
@@ -147,7 +147,7 @@ func affineProblem(n int) *Problem {
 					forward()
 					return vec.Sum(y)
 				}
-				return centralDifferences(value, [][]float64{params}, [][]float64{gradient}, directions(len(params)))
+				return CentralDifferences(value, [][]float64{params}, [][]float64{gradient}, directions(len(params)))
 			},
 			RoundTrip: func() float64 {
 				copy(y, ones)
@@ -188,7 +188,7 @@ func scalar[K rev.Kernel[K]](k *K, g K, out *float64, x, gradient []float64, wor
 		},
 		Result: func() []float64 { return append(widen(gradient), *out) },
 		Derivative: func() float64 {
-			return centralDifferences(value, [][]float64{x}, [][]float64{gradient}, directions(len(x)))
+			return CentralDifferences(value, [][]float64{x}, [][]float64{gradient}, directions(len(x)))
 		},
 		RoundTrip: func() float64 {
 			const start = 1. / 3 // a sum with it is rounded

@@ -39,7 +39,7 @@ type Result struct {
 	Against     string  `json:"against"`       // what F was compared with
 	AgainstTime float64 `json:"against_ratio"` // its time, in times of F
 
-	single bool // float32
+	Single bool // float32
 }
 
 // Error is a relative error, NaN where there is none.
@@ -64,7 +64,7 @@ func (r *Report) Compare() {
 	for i := range r.Results {
 		x := &r.Results[i]
 		peak := r.Machine.FMA64
-		if x.single {
+		if x.Single {
 			peak = r.Machine.FMA32
 		}
 		peak *= float64(min(x.Workers, r.Machine.Cores))
@@ -79,7 +79,7 @@ func (r *Report) Check() error {
 	var failed []error
 	for _, x := range r.Results {
 		gradient, roundTrip := Error(1e-5), Error(1e-10)
-		if x.single {
+		if x.Single {
 			gradient, roundTrip = 1e-3, 1e-4
 		}
 		name := fmt.Sprintf("%s %s, %d workers", x.Family, x.Sizes, x.Workers)
@@ -119,9 +119,9 @@ func Measure(p *Problem, d time.Duration, row func(Result)) error {
 		if in.SetWorkers != nil {
 			in.SetWorkers(w)
 		}
-		r := Result{Family: p.Family, Sizes: p.Sizes, Workers: w, Series: p.Series, Params: p.Params, single: p.Single,
+		r := Result{Family: p.Family, Sizes: p.Sizes, Workers: w, Series: p.Series, Params: p.Params, Single: p.Single,
 			Deriv: Error(math.NaN()), Trip: Error(math.NaN())}
-		r.Extra = extraMemory(in)
+		r.Extra = ExtraMemory(in)
 		r.F = Shortest(d, in.F)
 		if in.J != nil {
 			r.J = Shortest(d, in.J)
@@ -146,7 +146,7 @@ func Measure(p *Problem, d time.Duration, row func(Result)) error {
 			}
 			one = r
 		} else {
-			same := sameBits(in.Result(), bits)
+			same := SameBits(in.Result(), bits)
 			r.SameBits = &same
 			r.Deriv, r.Trip = one.Deriv, one.Trip
 			r.Speedup = one.F / r.F
@@ -159,10 +159,10 @@ func Measure(p *Problem, d time.Duration, row func(Result)) error {
 	return nil
 }
 
-// extraMemory returns the bytes that the first calls of F and J take. No garbage is
+// ExtraMemory returns the bytes that the first calls of F and J take. No garbage is
 // collected meanwhile, so the result is an upper bound of the memory that they hold at
 // any time. Two collections before the calls empty the pools of earlier problems.
-func extraMemory(in *Instance) int64 {
+func ExtraMemory(in *Instance) int64 {
 	runtime.GC()
 	runtime.GC()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -200,7 +200,7 @@ func Shortest(d time.Duration, f func()) float64 {
 	return best.Seconds() / float64(repeats)
 }
 
-func sameBits(a, b []float64) bool {
+func SameBits(a, b []float64) bool {
 	if len(a) != len(b) {
 		return false
 	}

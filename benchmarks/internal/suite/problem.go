@@ -56,14 +56,14 @@ func directions(n int) int {
 	return 2
 }
 
-// centralDifferences compares the gradient g of a function with central
+// CentralDifferences compares the gradient g of a function with central
 // differences of fourth order along random directions, and returns the largest
 // error relative to max(1, |a|+|b|) of the two. It restores x. The parameters
 // and the gradient may be in several parts.
 //
 // Each quotient is computed with a long step, which has more truncation error, and with
 // a short one, which has more rounding error. The better of the two counts.
-func centralDifferences(value func() float64, x, g [][]float64, count int) float64 {
+func CentralDifferences(value func() float64, x, g [][]float64, count int) float64 {
 	rnd := rand.New(rand.NewPCG(17, 0))
 	start, v := make([][]float64, len(x)), make([][]float64, len(x))
 	for i, part := range x {

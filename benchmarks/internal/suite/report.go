@@ -33,7 +33,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	for _, x := range r.Results {
 		cells := []string{
 			x.Family, x.Sizes, strconv.Itoa(x.Workers), Seconds(x.F), "-", "-",
-			"-", "-", "-", "-", bytes(x.Extra), relative(x.Deriv), relative(x.Trip), x.notes(),
+			"-", "-", "-", "-", Bytes(x.Extra), relative(x.Deriv), relative(x.Trip), x.notes(),
 		}
 		if x.J > 0 {
 			cells[4], cells[5] = Seconds(x.J), fmt.Sprintf("%.2f", x.Ratio)
@@ -113,8 +113,8 @@ func Seconds(s float64) string {
 	return fmt.Sprintf("%.3g s", s)
 }
 
-// short returns n with a unit where it is round.
-func short(n int) string {
+// Short returns n with a unit where it is round.
+func Short(n int) string {
 	switch {
 	case n >= 1e6 && n%1e5 == 0:
 		return fmt.Sprintf("%gM", float64(n)/1e6)
@@ -124,8 +124,8 @@ func short(n int) string {
 	return strconv.Itoa(n)
 }
 
-// bytes returns n with a unit.
-func bytes(n int64) string {
+// Bytes returns n with a unit.
+func Bytes(n int64) string {
 	switch {
 	case n < 10<<10:
 		return fmt.Sprintf("%d B", n)

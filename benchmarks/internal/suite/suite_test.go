@@ -1,4 +1,4 @@
-package suite
+package suite_test
 
 import (
 	"math"
@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"revnum/benchmarks/internal/machine"
+	"revnum/benchmarks/internal/suite"
 	"revnum/internal/jsonfile"
 )
 
 var testMachine = machine.Machine{Cores: 4, FMA64: 1e9, FMA32: 2e9, Reading: 1e9, Triad: 1e9}
 
 // cubes is f(x) = Σ c·x³ with the derivative factor·c·x².
-func cubes(factor float64) *Problem {
+func cubes(factor float64) *suite.Problem {
 	x, g := []float64{1, -2, 0.5}, make([]float64, 3)
 	value := func() (s float64) {
 		for _, v := range x {
@@ -23,7 +24,7 @@ func cubes(factor float64) *Problem {
 	}
 	var f float64
 	workers := 1
-	in := &Instance{
+	in := &suite.Instance{
 		F: func() { f = value() },
 		J: func() {
 			f = value()
@@ -35,26 +36,26 @@ func cubes(factor float64) *Problem {
 		// Two workers give the same, three do not.
 		Result: func() []float64 { return []float64{f + float64(workers/3)} },
 		Derivative: func() float64 {
-			return centralDifferences(value, [][]float64{x[:1], x[1:]}, [][]float64{g[:1], g[1:]}, 3)
+			return suite.CentralDifferences(value, [][]float64{x[:1], x[1:]}, [][]float64{g[:1], g[1:]}, 3)
 		},
 		RoundTrip: func() float64 { return 0 },
 	}
-	return &Problem{
+	return &suite.Problem{
 		Family: "cubes", Sizes: "n=3", Series: "cubes", Params: 3, FlopsF: 9, FlopsJ: 15, BytesF: 24, Workers: []int{1, 2, 3},
-		New: func() (*Instance, error) { return in, nil },
+		New: func() (*suite.Instance, error) { return in, nil },
 	}
 }
 
-func measure(t *testing.T, p *Problem) []Result {
+func measure(t *testing.T, p *suite.Problem) []suite.Result {
 	t.Helper()
-	var rows []Result
-	if err := Measure(p, time.Millisecond, func(r Result) { rows = append(rows, r) }); err != nil {
+	var rows []suite.Result
+	if err := suite.Measure(p, time.Millisecond, func(r suite.Result) { rows = append(rows, r) }); err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != Rows([]*Problem{p}) {
-		t.Fatalf("%d rows, want %d", len(rows), Rows([]*Problem{p}))
+	if len(rows) != suite.Rows([]*suite.Problem{p}) {
+		t.Fatalf("%d rows, want %d", len(rows), suite.Rows([]*suite.Problem{p}))
 	}
-	report := Report{Machine: testMachine, Results: rows}
+	report := suite.Report{Machine: testMachine, Results: rows}
 	report.Compare()
 	return report.Results
 }
@@ -94,24 +95,24 @@ func TestWrongGradient(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	ok := Result{Family: "f", Sizes: "n=1", Workers: 2, F: 1, J: 1, Deriv: 1e-9, Trip: 0, SameBits: new(bool)}
+	ok := suite.Result{Family: "f", Sizes: "n=1", Workers: 2, F: 1, J: 1, Deriv: 1e-9, Trip: 0, SameBits: new(bool)}
 	*ok.SameBits = true
 	for name, c := range map[string]struct {
-		edit func(r *Result)
+		edit func(r *suite.Result)
 		want string
 	}{
-		"good":         {func(*Result) {}, ""},
-		"no gradient":  {func(r *Result) { r.J, r.Deriv, r.Trip = 0, Error(math.NaN()), Error(math.NaN()) }, ""},
-		"gradient":     {func(r *Result) { r.Deriv = 1e-4 }, "f n=1, 2 workers: gradient error 1.0e-04"},
-		"NaN gradient": {func(r *Result) { r.Deriv = Error(math.NaN()) }, "gradient error NaN"},
-		"float32":      {func(r *Result) { r.Deriv, r.single = 1e-4, true }, ""},
-		"round trip":   {func(r *Result) { r.Trip = 1e-3 }, "round-trip error 1.0e-03"},
-		"lost output":  {func(r *Result) { r.Trip = Error(math.NaN()) }, "round-trip error NaN"},
-		"bits":         {func(r *Result) { r.SameBits = new(bool) }, "not the bits of one worker"},
+		"good":         {func(*suite.Result) {}, ""},
+		"no gradient":  {func(r *suite.Result) { r.J, r.Deriv, r.Trip = 0, suite.Error(math.NaN()), suite.Error(math.NaN()) }, ""},
+		"gradient":     {func(r *suite.Result) { r.Deriv = 1e-4 }, "f n=1, 2 workers: gradient error 1.0e-04"},
+		"NaN gradient": {func(r *suite.Result) { r.Deriv = suite.Error(math.NaN()) }, "gradient error NaN"},
+		"float32":      {func(r *suite.Result) { r.Deriv, r.Single = 1e-4, true }, ""},
+		"round trip":   {func(r *suite.Result) { r.Trip = 1e-3 }, "round-trip error 1.0e-03"},
+		"lost output":  {func(r *suite.Result) { r.Trip = suite.Error(math.NaN()) }, "round-trip error NaN"},
+		"bits":         {func(r *suite.Result) { r.SameBits = new(bool) }, "not the bits of one worker"},
 	} {
 		r := ok
 		c.edit(&r)
-		report := Report{Results: []Result{ok, r}}
+		report := suite.Report{Results: []suite.Result{ok, r}}
 		err := report.Check()
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
@@ -122,16 +123,16 @@ func TestCheck(t *testing.T) {
 func TestCentralDifferencesRestore(t *testing.T) {
 	x := []float64{1, 1. / 3, 1e-8}
 	want := append([]float64(nil), x...)
-	centralDifferences(func() float64 { return x[0] * x[1] * x[2] }, [][]float64{x}, [][]float64{{0, 0, 0}}, 2)
-	if !sameBits(x, want) {
+	suite.CentralDifferences(func() float64 { return x[0] * x[1] * x[2] }, [][]float64{x}, [][]float64{{0, 0, 0}}, 2)
+	if !suite.SameBits(x, want) {
 		t.Errorf("x is %v after the check, want %v", x, want)
 	}
 }
 
 func TestExtraMemory(t *testing.T) {
 	var sink []byte
-	in := &Instance{F: func() { sink = make([]byte, 1<<20) }, J: func() { sink = make([]byte, 1<<21) }}
-	if got := extraMemory(in); got < 3<<20 || got > 3<<20+1<<16 {
+	in := &suite.Instance{F: func() { sink = make([]byte, 1<<20) }, J: func() { sink = make([]byte, 1<<21) }}
+	if got := suite.ExtraMemory(in); got < 3<<20 || got > 3<<20+1<<16 {
 		t.Errorf("%d bytes, want %d", got, 3<<20)
 	}
 	_ = sink
@@ -139,7 +140,7 @@ func TestExtraMemory(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	rows := measure(t, cubes(3))
-	r := Report{Machine: testMachine, Results: append(rows, Result{Family: "exp", Sizes: "n=1000", Workers: 1, F: 1e-6, Deriv: Error(math.NaN()), Trip: Error(math.NaN()), Against: "math.Exp", AgainstTime: 6.5})}
+	r := suite.Report{Machine: testMachine, Results: append(rows, suite.Result{Family: "exp", Sizes: "n=1000", Workers: 1, F: 1e-6, Deriv: suite.Error(math.NaN()), Trip: suite.Error(math.NaN()), Against: "math.Exp", AgainstTime: 6.5})}
 	var b strings.Builder
 	if err := r.WriteTable(&b); err != nil {
 		t.Fatal(err)
@@ -166,7 +167,7 @@ func TestLoaded(t *testing.T) {
 		m := testMachine
 		m.Moved, m.Lost = c.moved, c.lost
 		var b strings.Builder
-		if err := WriteMachine(&b, m); err != nil {
+		if err := suite.WriteMachine(&b, m); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.String(); !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, "warning") {
@@ -181,7 +182,7 @@ func TestRatioTicks(t *testing.T) {
 		low, high   float64
 		first, last string
 	}{{1, 4, "1", "4"}, {0.9, 5.2, "0.7", "7"}, {0.03, 6, "0.03", "7"}, {1, 7.5, "1", "10"}, {1, 101, "1", "150"}} {
-		ticks, from, to := ratioTicks(c.low, c.high)
+		ticks, from, to := suite.RatioTicks(c.low, c.high)
 		if first, last := ticks[0].Label, ticks[len(ticks)-1].Label; first != c.first || last != c.last {
 			t.Errorf("from %v to %v: ticks from %s to %s, want %s to %s", c.low, c.high, first, last, c.first, c.last)
 		}
@@ -193,17 +194,17 @@ func TestRatioTicks(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	for s, want := range map[float64]string{640e-9: "640 ns", 21.9e-6: "21.9 µs", 0.00487: "4.87 ms", 1.07: "1.07 s"} {
-		if got := Seconds(s); got != want {
+		if got := suite.Seconds(s); got != want {
 			t.Errorf("Seconds(%v) = %q, want %q", s, got, want)
 		}
 	}
 	for n, want := range map[int64]string{0: "0 B", 500: "500 B", 20 << 10: "20 KiB", 39 << 20: "39 MiB"} {
-		if got := bytes(n); got != want {
+		if got := suite.Bytes(n); got != want {
 			t.Errorf("bytes(%v) = %q, want %q", n, got, want)
 		}
 	}
 	for n, want := range map[int]string{3: "3", 1000: "1000", 10000: "10k", 2500000: "2.5M", 16392: "16392"} {
-		if got := short(n); got != want {
+		if got := suite.Short(n); got != want {
 			t.Errorf("short(%v) = %q, want %q", n, got, want)
 		}
 	}
@@ -212,7 +213,7 @@ func TestUnits(t *testing.T) {
 // TestProblems draws every problem of the default suite that is small, and
 // checks its gradient and its round trip.
 func TestProblems(t *testing.T) {
-	for _, p := range Problems() {
+	for _, p := range suite.Problems() {
 		if p.FlopsF > 1e8 || p.Params > 1e6 || p.FlopsF > 1e7 && testing.Short() {
 			continue
 		}

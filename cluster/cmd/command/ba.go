@@ -44,7 +44,7 @@ its share of the points. An interrupt ends the search; the best solution so far 
 				opts.Loss = ba.Huber(huber)
 			}
 			fmt.Fprintf(stdout, "%d cameras, %d points, %d observations, ranks: %d\n", problem.NumCameras(), problem.NumPoints(), problem.NumObservations(), p.r.Size())
-			fit := []fact{
+			fit := []Fact{
 				{"version", version()}, {"model", "ba"}, {"problem", fmt.Sprintf("%016x", cluster.HashBA(problem))}, {"block", fmt.Sprint(block)}, {"huber", fmt.Sprint(huber)},
 				{"forcing", fmt.Sprint(opts.Forcing)}, {"cost-tolerance", fmt.Sprint(opts.CostTolerance)}, {"fix-intrinsics", fmt.Sprint(opts.FixedIntrinsics)},
 			}

@@ -35,12 +35,12 @@ func (f *checkpointFlags) output() shared.Output {
 
 // A checkpoint is the state S of a fit, with what the fit depends on.
 type checkpoint[S any] struct {
-	Fit   []fact `json:"fit"`
+	Fit   []Fact `json:"fit"`
 	State S      `json:"state"`
 }
 
-// A fact is something that a fit depends on: what it is, and its value.
-type fact [2]string
+// A Fact is something that a fit depends on: what it is, and its value.
+type Fact [2]string
 
 // version returns the version of the program: that of its module, which go build takes from
 // git.
@@ -52,8 +52,8 @@ func version() string {
 	return info.Main.Version
 }
 
-// difference describes the first fact that differs. It returns an empty text if none does.
-func difference(want, found []fact) string {
+// Difference describes the first fact that differs. It returns an empty text if none does.
+func Difference(want, found []Fact) string {
 	for i := range max(len(want), len(found)) {
 		switch {
 		case i >= len(found):
@@ -69,7 +69,7 @@ func difference(want, found []fact) string {
 
 // readCheckpoint returns the state in the file, on all ranks. It returns nil if there
 // is no file, and an error if the state is of another fit.
-func readCheckpoint[S any](r cluster.Reducer, f *checkpointFlags, fit []fact) (*S, error) {
+func readCheckpoint[S any](r cluster.Reducer, f *checkpointFlags, fit []Fact) (*S, error) {
 	if f.path == "" {
 		return nil, nil
 	}
@@ -90,7 +90,7 @@ func readCheckpoint[S any](r cluster.Reducer, f *checkpointFlags, fit []fact) (*
 	if err := jsonfile.Unmarshal(text, &c); err != nil {
 		return nil, fmt.Errorf("%s: expected a checkpoint: %w", f.path, err)
 	}
-	if d := difference(fit, c.Fit); d != "" {
+	if d := Difference(fit, c.Fit); d != "" {
 		return nil, fmt.Errorf("%s: a checkpoint of another fit: %s", f.path, d)
 	}
 	return &c.State, nil
@@ -98,7 +98,7 @@ func readCheckpoint[S any](r cluster.Reducer, f *checkpointFlags, fit []fact) (*
 
 // writeCheckpoint returns a function that writes every f.every-th state. If writing
 // fails, the old file stays.
-func writeCheckpoint[S any](f *checkpointFlags, fit []fact) func(iteration int, state S) error {
+func writeCheckpoint[S any](f *checkpointFlags, fit []Fact) func(iteration int, state S) error {
 	return func(iteration int, state S) error {
 		if f.path == "" || iteration%f.every != 0 {
 			return nil

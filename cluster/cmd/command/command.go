@@ -39,7 +39,7 @@ type program struct {
 // It is an error if ranks differ in their arguments, and if a launcher such as mpirun started
 // several processes and r has one rank.
 func Main(r cluster.Reducer, formats shard.Formats, args []string) int {
-	if err := checkLaunch(r.Size(), os.Getenv); err != nil {
+	if err := CheckLaunch(r.Size(), os.Getenv); err != nil {
 		fmt.Fprintf(os.Stderr, "revcluster: %v\n", err)
 		return 1
 	}
@@ -60,11 +60,11 @@ func Main(r cluster.Reducer, formats shard.Formats, args []string) int {
 			os.Exit(130)
 		}
 	}()
-	return run(ctx, r, formats, args, os.Stdout, os.Stderr)
+	return Run(ctx, r, formats, args, os.Stdout, os.Stderr)
 }
 
-// run is Main with the surroundings as parameters.
-func run(ctx context.Context, r cluster.Reducer, formats shard.Formats, args []string, stdout, stderr io.Writer) (status int) {
+// Run is Main with the surroundings as parameters.
+func Run(ctx context.Context, r cluster.Reducer, formats shard.Formats, args []string, stdout, stderr io.Writer) (status int) {
 	defer shared.Recover("revcluster", stderr, func() {
 		status = 1
 		if world, ok := r.(interface{ Abort(status int) }); ok {
@@ -143,11 +143,11 @@ func (f *shardFlags) open(p *program) (*cluster.Points, error) {
 }
 
 // facts returns what a fit depends on: the points and their blocks.
-func (f *shardFlags) facts(points *cluster.Points) []fact {
+func (f *shardFlags) facts(points *cluster.Points) []Fact {
 	shards := points.Shards()
-	facts := []fact{{"block", fmt.Sprint(f.block)}, {"number of shards", fmt.Sprint(len(shards))}}
+	facts := []Fact{{"block", fmt.Sprint(f.block)}, {"number of shards", fmt.Sprint(len(shards))}}
 	for i, s := range shards {
-		facts = append(facts, fact{fmt.Sprintf("shard %d", i+1), s})
+		facts = append(facts, Fact{fmt.Sprintf("shard %d", i+1), s})
 	}
 	return facts
 }

@@ -1,4 +1,4 @@
-package command
+package command_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"revnum/cluster"
+	"revnum/cluster/cmd/command"
 	"revnum/program/dataset"
 	"revnum/revmodels/ba"
 	"revnum/revmodels/gmm"
@@ -27,7 +28,7 @@ func onRanks(ctx context.Context, ranks int, args ...string) (status int, stdout
 	var mu sync.Mutex
 	_ = cluster.Run(ranks, func(r cluster.Reducer) error {
 		var o, e bytes.Buffer
-		s := run(ctx, r, dataset.Shards(), args, &o, &e)
+		s := command.Run(ctx, r, dataset.Shards(), args, &o, &e)
 		mu.Lock()
 		defer mu.Unlock()
 		status = max(status, s)
@@ -142,18 +143,18 @@ func TestOtherPoints(t *testing.T) {
 
 // TestDifference compares lists of facts.
 func TestDifference(t *testing.T) {
-	facts := []fact{{"model", "gmm"}, {"seed", "1"}}
+	facts := []command.Fact{{"model", "gmm"}, {"seed", "1"}}
 	for _, c := range []struct {
-		found []fact
+		found []command.Fact
 		want  string
 	}{
 		{facts, ""},
-		{[]fact{{"model", "gmm"}, {"seed", "2"}}, "seed: expected 1, found 2"},
+		{[]command.Fact{{"model", "gmm"}, {"seed", "2"}}, "seed: expected 1, found 2"},
 		{facts[:1], "seed: expected 1, found nothing"},
-		{append(facts[:2:2], fact{"shard 1", "a"}), "found shard 1: a, expected nothing of the kind"},
-		{[]fact{{"kind", "full"}, {"seed", "1"}}, "found kind: full, expected nothing of the kind"},
+		{append(facts[:2:2], command.Fact{"shard 1", "a"}), "found shard 1: a, expected nothing of the kind"},
+		{[]command.Fact{{"kind", "full"}, {"seed", "1"}}, "found kind: full, expected nothing of the kind"},
 	} {
-		if got := difference(facts, c.found); got != c.want {
+		if got := command.Difference(facts, c.found); got != c.want {
 			t.Errorf("%v: %q, want %q", c.found, got, c.want)
 		}
 	}
@@ -283,7 +284,7 @@ func (broken) Sum([]int64) error { panic("ouch") }
 
 func TestBug(t *testing.T) {
 	var out, errs bytes.Buffer
-	status := run(t.Context(), broken{cluster.Alone()}, dataset.Shards(), []string{"gmm", "fit", "--shards", "missing"}, &out, &errs)
+	status := command.Run(t.Context(), broken{cluster.Alone()}, dataset.Shards(), []string{"gmm", "fit", "--shards", "missing"}, &out, &errs)
 	if want := "revcluster: this is a bug in revnum: ouch (REVNUM_TRACE=1 shows where)\n"; status != 1 || errs.String() != want {
 		t.Errorf("status %d, %q, want %q", status, errs.String(), want)
 	}

@@ -70,7 +70,7 @@ func (f *gmmFlags) run(p *program, cmd *cobra.Command) error {
 	if err := p.checkMemory("components", f.k, 1+float64(d)+float64(d)*float64(d), fmt.Sprintf("components in %d dimensions", d)); err != nil {
 		return err
 	}
-	fit := append([]fact{
+	fit := append([]Fact{
 		{"version", version()}, {"model", "gmm"}, {"components", fmt.Sprint(f.k)}, {"covariance", fmt.Sprint(f.opts.Covariance)},
 		{"reg-covar", fmt.Sprint(f.opts.RegCovar)}, {"starts", fmt.Sprint(f.opts.Starts)}, {"seed", fmt.Sprint(f.seed)},
 	}, f.facts(points)...)

@@ -68,7 +68,7 @@ func (f *kmeansFlags) run(p *program, cmd *cobra.Command) error {
 	if err := p.checkMemory("clusters", f.k, 1+float64(d), fmt.Sprintf("clusters in %d dimensions", d)); err != nil {
 		return err
 	}
-	fit := append([]fact{{"version", version()}, {"model", "kmeans"}, {"clusters", fmt.Sprint(f.k)}, {"seed", fmt.Sprint(f.opts.Seed)}}, f.facts(points)...)
+	fit := append([]Fact{{"version", version()}, {"model", "kmeans"}, {"clusters", fmt.Sprint(f.k)}, {"seed", fmt.Sprint(f.opts.Seed)}}, f.facts(points)...)
 	state, err := readCheckpoint[kmeansState](p.r, &f.checkpointFlags, fit)
 	if err != nil {
 		return err

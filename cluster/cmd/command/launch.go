@@ -8,13 +8,13 @@ import (
 	"revnum/cluster"
 )
 
-// checkLaunch returns an error if this process is its only rank and was started as one of
+// CheckLaunch returns an error if this process is its only rank and was started as one of
 // several. Each of them would fit alone and write the same files.
 //
 // The launcher's own variable decides. Slurm's is that of a step, which srun sets:
 // SLURM_NTASKS is also set in the script of sbatch, which runs once. mpirun starts its helpers
 // by srun, so its variables come first.
-func checkLaunch(size int, getenv func(name string) string) error {
+func CheckLaunch(size int, getenv func(name string) string) error {
 	if size > 1 {
 		return nil
 	}
@@ -39,9 +39,9 @@ func checkLaunch(size int, getenv func(name string) string) error {
 // checkSame returns an error on all ranks unless all have the same arguments and the same
 // version of the program. The ranks would otherwise wait for different messages.
 func checkSame(r cluster.Reducer, args []string) error {
-	mine := []fact{{"version", version()}}
+	mine := []Fact{{"version", version()}}
 	for i, a := range args {
-		mine = append(mine, fact{fmt.Sprintf("argument %d", i+1), strconv.Quote(a)})
+		mine = append(mine, Fact{fmt.Sprintf("argument %d", i+1), strconv.Quote(a)})
 	}
 	text, err := json.Marshal(mine)
 	if err != nil {
@@ -50,9 +50,9 @@ func checkSame(r cluster.Reducer, args []string) error {
 	if text, err = cluster.Share(r, text); err != nil {
 		return err
 	}
-	var first []fact
+	var first []Fact
 	if err = json.Unmarshal(text, &first); err == nil {
-		if d := difference(first, mine); d != "" {
+		if d := Difference(first, mine); d != "" {
 			err = fmt.Errorf("expected the arguments and the version of rank 0: %s", d)
 		}
 	}

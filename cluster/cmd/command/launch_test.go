@@ -1,4 +1,4 @@
-package command
+package command_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"revnum/cluster"
+	"revnum/cluster/cmd/command"
 	"revnum/program/dataset"
 )
 
@@ -28,7 +29,7 @@ func TestLaunch(t *testing.T) {
 		{1, map[string]string{"PMIX_RANK": "0"}, ""},
 		{1, map[string]string{"PMIX_RANK": "3"}, "one of several processes (PMIX_RANK=3)"},
 	} {
-		err := checkLaunch(c.size, func(name string) string { return c.env[name] })
+		err := command.CheckLaunch(c.size, func(name string) string { return c.env[name] })
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "go build -C cluster/mpi")) {
 			t.Errorf("size %d, %v: %v, want %q", c.size, c.env, err, c.want)
 		}
@@ -54,7 +55,7 @@ func TestSame(t *testing.T) {
 				mine = c.other
 			}
 			var out, stderr bytes.Buffer
-			if status := run(t.Context(), r, dataset.Shards(), mine, &out, &stderr); status != 1 {
+			if status := command.Run(t.Context(), r, dataset.Shards(), mine, &out, &stderr); status != 1 {
 				return errors.New("not status 1")
 			}
 			if r.Rank() == 0 {
