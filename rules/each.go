@@ -250,7 +250,7 @@ func (a *Args) zero(lo, hi int) {
 			if size == 0 || lo == hi {
 				continue
 			}
-			if b.Move == size { // the problems are one behind the other
+			if b.Move == size { // one problem comes after the other
 				clear(unsafe.Slice((*byte)(unsafe.Add(b.Data, lo*b.Move)), (hi-lo)*size))
 				continue
 			}

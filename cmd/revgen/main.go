@@ -3,7 +3,7 @@
 //	//revgen:gradient p
 //
 // it writes fGradient(grad, p, ...), which returns what f returns and stores its gradient by
-// the parameter p in grad. With the word hessian behind p it also writes fHessVec and fHessian.
+// the parameter p in grad. With the word hessian after p it also writes fHessVec and fHessian.
 // For a function f(dst, x, ...) with the comment
 //
 //	//revgen:jacobian x

@@ -61,10 +61,10 @@ func (m *Many[T]) At(i int) rev.General[T] {
 // Data returns the elements of matrix i. To copy all of a matrix takes longer than a short kernel.
 func (m *Many[T]) Data(i int) []T { return m.data[i*m.by:][:len(m.first.Data)] }
 
-// From returns the elements of matrix i and of all after it, each By behind the one before.
+// From returns the elements of matrix i and of all after it, each By elements after the one before.
 func (m *Many[T]) From(i int) []T { return m.data[i*m.by:] }
 
-// By is how many elements a matrix is behind the one before it.
+// By is how many elements a matrix comes after the one before it.
 func (m *Many[T]) By() int { return m.by }
 
 // rows returns the matrix whose first row starts with x, and the second with y.

@@ -288,7 +288,7 @@ func graph(turn []string, cpu, out string) (nodes []node) {
 
 // turns returns the cycles of a turn on p. A width of 0 stands for any, and so does a window of 0.
 func (p processor) turns(nodes []node) float64 {
-	starts := make([]int, len(nodes)) // of this turn, and behind the node of the one before
+	starts := make([]int, len(nodes)) // of this turn, and after the node of the one before
 	var entered, left []int           // of each place
 	busy := map[[2]int]bool{}         // by unit and cycle
 	last := 0

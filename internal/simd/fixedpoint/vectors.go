@@ -91,7 +91,7 @@ type Index interface{ int | int32 }
 // rows u_q of a matrix. The sum is exact and rounded once, and its product with alpha once more.
 // Row u_q begins at u[ind_q·ldu]. sums is scratch as long as out. It panics if a slice is too short.
 func AddRowSums[I Index](sign int, alpha fixed.Q43, a []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43, sums []fixed.Accumulator) {
-	u = slices.Clip(u) // an index reaches no memory behind it
+	u = slices.Clip(u) // an index reaches no memory after it
 	switch {
 	case !hasRowSums(len(a), len(out)):
 		genericAddRowSums(sign, alpha, a, ind, u, ldu, out, sums[:len(out)])

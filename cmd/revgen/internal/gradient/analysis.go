@@ -11,7 +11,7 @@ import (
 type key struct {
 	same   *key // the key of the memory that it is found to share, or nil
 	depth  int  // the number of loops that its variable is declared in
-	behind bool // a slice is a part of another one, and begins behind its first element
+	behind bool // a slice is a part of another one, and begins after its first element
 	varied bool // it may depend on what the gradient is by
 	useful bool // what is returned may depend on it
 }
@@ -214,7 +214,7 @@ func (a *analysis) shareCotangents() {
 	}
 }
 
-// parts returns the variables that may be parts of other slices, with more memory behind them.
+// parts returns the variables that may be parts of other slices, with more memory after them.
 func parts(list []stmt) map[*variable]bool {
 	out := map[*variable]bool{}
 	for n := -1; n < len(out); {

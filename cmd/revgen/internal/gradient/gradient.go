@@ -448,7 +448,7 @@ func (f *function) free(name string) {
 	}
 }
 
-// write writes a function with the parameters behind other ones. Its tapes and its memory come
+// write writes a function with the parameters after other ones. Its tapes and its memory come
 // first.
 func (f *function) write(name string, args []string, params []*variable, returns bool, body func(w *writer)) {
 	f.free(name)
@@ -510,7 +510,7 @@ func (w *writer) sameLengths(name string, x *variable, others ...*variable) {
 	w.line("if %s {\npanic(%q)\n}", strings.Join(conds, " || "), text)
 }
 
-// beside returns parameters with v behind p.
+// beside returns parameters with v after p.
 func beside(params []*variable, p, v *variable) (out []*variable) {
 	i := slices.Index(params, p)
 	return slices.Insert(slices.Clone(params), i+1, v)

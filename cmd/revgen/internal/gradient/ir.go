@@ -181,7 +181,7 @@ type (
 		pos   int
 		loops []*loopInfo
 	}
-	// A locals statement brings back the locals of a block at its end, or on the way back at
+	// A locals statement brings back the locals of a block at its end, or in the backward sweep at
 	// its beginning, or where the change at a place has been taken back.
 	locals struct {
 		block *block

@@ -23,7 +23,7 @@ type reverser struct {
 	block   *block // nil outside of loops
 	into    *[]stmt
 	hoist   []*variable        // locals of the function that are declared at its beginning
-	parts   map[*variable]bool // that may have more memory behind them
+	parts   map[*variable]bool // that may have more memory after them
 	nest    int                // the number of branches, outside of loops, around a statement
 	bars    []*variable        // cotangents of locals outside of loops
 	pairs   []*pairOf
@@ -383,7 +383,7 @@ func (r *reverser) adjointOf(s *assignment, barOf expr) {
 	r.adjoint(s.r, g, nil)
 }
 
-// named gives a value a name on the way back.
+// named gives a value a name in the backward sweep.
 func (r *reverser) named(name string, e expr) expr {
 	if atom(e) {
 		return e
