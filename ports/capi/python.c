@@ -67,6 +67,8 @@ enum { slot_call = 50, slot_methods = 64, default_flags = 1 << 18, takes_tuple =
 	F(int, PyArg_ParseTuple, (object *, const char *, ...)) \
 	F(object *, PyObject_CallFunctionObjArgs, (object *, ...)) \
 	F(object *, PyObject_GetAttr, (object *, object *)) \
+	F(int, PyObject_SetAttr, (object *, object *, object *)) \
+	F(object *, PyTuple_GetSlice, (object *, intptr_t, intptr_t)) \
 	F(object *, PyUnicode_InternFromString, (const char *)) \
 	F(long, PyLong_AsLong, (object *)) \
 	F(object *, PySequence_Tuple, (object *)) \
@@ -367,7 +369,7 @@ enum { on_cpu = 1, dl_complex = 5, max_buffers = 64 };
 
 /* What rev_python_torch was given, by its place there. */
 static struct {
-	object *none, *yes;                 /* None and True */
+	object *none, *yes, *no;            /* None, True, and (False,) */
 	object *tensor, *parameter;         /* types */
 	object *is_negative, *is_conjugate; /* of a tensor */
 	object *transforms, *modes;         /* whether there are transforms of torch.func, and how many modes of dispatch */
@@ -378,7 +380,7 @@ static struct {
 	object *apply;                      /* makes a value with a gradient, of what is kept with a plan and tensors */
 } pt;
 enum { torch_objects = sizeof pt / sizeof(object *) };
-static object *level, *requires_grad; /* names */
+static object *level, *requires_grad, *backward_name, *forward_name, *materialize_name, *needs_name, *plans_name, *save_name, *saved_name; /* names */
 static exchange dl;
 
 /* Steps of rev_run on tensors. */
@@ -386,6 +388,8 @@ typedef struct {
 	object *steps;   /* bytes */
 	object *results; /* a tensor without gaps like the result, or the arguments of torch.empty_strided, positional ones and keywords, or None for no result */
 	int tensors, large;
+	int inputs;        /* of a gradient: the tensors before the cotangents */
+	layout layouts[]; /* of the tensors under autograd */
 } plan;
 
 static void free_plan(object *capsule) {
@@ -395,18 +399,28 @@ static void free_plan(object *capsule) {
 	free(p);
 }
 
-/* _plan(steps, tensors, results, large) returns a capsule. */
+/* _plan(steps, tensors, results, large, inputs, layouts) returns a capsule. Layouts are those of the
+ * tensors under autograd, or there are none: each is the code of its type, the bits of an element, the axes, and two lengths and strides. */
 static object *new_plan(object *self, object *args) {
 	(void)self;
-	plan p, *kept;
-	if (!py.PyArg_ParseTuple(args, "OiOi", &p.steps, &p.tensors, &p.results, &p.large)) return NULL;
-	intptr_t results = py.PyTuple_Size(p.results);
-	if (results < 0 || py.PyBytes_Size(p.steps) < 0) return NULL;
-	if (p.tensors < 0 || p.tensors + results > max_buffers) {
+	enum { words = 7 };
+	plan p = {0}, *kept;
+	object *packed;
+	if (!py.PyArg_ParseTuple(args, "OiOiiO", &p.steps, &p.tensors, &p.results, &p.large, &p.inputs, &packed)) return NULL;
+	intptr_t results = py.PyTuple_Size(p.results), n = py.PyBytes_Size(packed) / (intptr_t)(words * sizeof(int64_t));
+	if (results < 0 || py.PyBytes_Size(p.steps) < 0 || py.PyBytes_Size(packed) < 0) return NULL;
+	if (p.tensors < 0 || p.tensors + results > max_buffers || (n > 0 && n != p.tensors) || p.inputs < 0 || p.inputs > p.tensors) {
 		return py.PyObject_CallFunction(raise_status, "iy", (int)REV_ARGUMENT, "revnum: a plan has too many tensors");
 	}
-	if ((kept = malloc(sizeof *kept)) == NULL) return py.PyErr_NoMemory();
-	*kept = p;
+	if ((kept = calloc(1, sizeof *kept + (size_t)n * sizeof *kept->layouts)) == NULL) return py.PyErr_NoMemory();
+	memcpy(kept, &p, sizeof p);
+	const int64_t *from = (const int64_t *)py.PyBytes_AsString(packed);
+	for (int i = 0; i < n; i++, from += words) {
+		kept->layouts[i] = (layout){
+			.code = (uint8_t)from[0], .bits = (uint8_t)from[1], .axes = (int)from[2],
+			.shape = {from[3], from[4]}, .strides = {from[5], from[6]},
+		};
+	}
 	object *capsule = py.PyCapsule_New(kept, plan_name, free_plan);
 	if (capsule == NULL) {
 		free(kept);
@@ -554,20 +568,31 @@ static int tensors_fit(const kept *k, object *args, void **data) {
 
 enum need { plain, gradient, python, failed };
 
-/* What there is about the tensors but their numbers. */
-static enum need need(const kept *k, object *args) {
+/* What there is about the arguments but their numbers. PyTorch lets other threads run while it is asked. */
+static enum need need(object *args) {
 	int moving = 0;
-	for (int i = 0; i < k->inputs; i++) {
+	for (intptr_t i = 0, n = py.PyTuple_Size(args); i < n; i++) {
 		object *a = py.PyTuple_GetItem(args, i);
-		int other = holds(pt.is_negative, a);
-		if (other == 0 && k->layouts[i].code == dl_complex) other = holds(pt.is_conjugate, a);
-		object *grad = other == 0 ? py.PyObject_GetAttr(a, requires_grad) : NULL;
-		if (grad == NULL) return other > 0 ? python : failed;
+		if (a->type != pt.tensor && a->type != pt.parameter) return python;
+		int negative = holds(pt.is_negative, a);
+		object *grad = negative == 0 ? py.PyObject_GetAttr(a, requires_grad) : NULL;
+		if (grad == NULL) return negative > 0 ? python : failed;
 		moving |= grad == pt.yes;
 		py.Py_DecRef(grad);
 	}
 	int gradients = moving ? holds(pt.gradients, NULL) : 0;
 	return gradients < 0 ? failed : gradients ? gradient : plain;
+}
+
+/* Whether a tensor of a kept call is a conjugate, or has changed meanwhile; or -1 with an exception. */
+static int conjugate(const kept *k, object *args, void **data) {
+	int yes = 0, asked = 0;
+	for (int i = 0; i < k->inputs && yes == 0; i++) {
+		if (k->layouts[i].code != dl_complex) continue;
+		yes = holds(pt.is_conjugate, py.PyTuple_GetItem(args, i));
+		asked = 1;
+	}
+	return yes == 0 && asked ? tensors_fit(k, args, data) <= 0 : yes;
 }
 
 /* The value with a gradient, a tuple. */
@@ -596,45 +621,193 @@ static char *gather(const layout *l, const char *from) {
 	return copy;
 }
 
+/* Copies without gaps. */
+typedef struct {
+	object *made[max_buffers];
+	char *copies[max_buffers];
+	int n;
+} copies;
+
+static void drop_copies(copies *c) {
+	for (int i = 0; i < c->n; i++) {
+		py.Py_DecRef(c->made[i]);
+		free(c->copies[i]);
+	}
+}
+
+/* Makes a copy of a tensor of layout l, and sets its address. It returns whether that went well. */
+static int copy(copies *c, const layout *l, int large, object *a, void **data) {
+	object **made = &c->made[c->n];
+	char **gathered = &c->copies[c->n++];
+	*made = NULL;
+	*gathered = NULL;
+	if (!large) return (*data = *gathered = gather(l, *data)) != NULL;
+	*made = py.PyObject_CallFunctionObjArgs(pt.contiguous, a, NULL);
+	return *made != NULL && see(*made, data) == 0;
+}
+
 /* The value without a gradient, a tuple. data are the addresses of the tensors. */
 static object *value(const kept *k, object *args, void **data) {
-	object *made[max_operands] = {NULL}, *out = NULL;
-	char *copies[max_operands] = {NULL};
-	for (int i = 0; i < k->inputs; i++) {
-		if (!k->layouts[i].copied) continue;
-		if (k->large) {
-			made[i] = py.PyObject_CallFunctionObjArgs(pt.contiguous, py.PyTuple_GetItem(args, i), NULL);
-			if (made[i] == NULL || see(made[i], &data[i]) != 0) goto end;
-		} else if ((data[i] = copies[i] = gather(&k->layouts[i], data[i])) == NULL) {
-			goto end;
-		}
+	copies c = {.n = 0};
+	int good = 1;
+	for (int i = 0; i < k->inputs && good; i++) {
+		if (k->layouts[i].copied) good = copy(&c, &k->layouts[i], k->large, py.PyTuple_GetItem(args, i), &data[i]);
 	}
-	out = run_plan(k->plan, data);
-end:
-	for (int i = 0; i < k->inputs; i++) {
-		py.Py_DecRef(made[i]);
-		free(copies[i]);
-	}
+	object *out = good ? run_plan(k->plan, data) : NULL;
+	drop_copies(&c);
 	return out;
 }
 
 static object *call_on_tensors(object *function, object *args, object *keywords) {
 	int others = calls_of(function) == NULL ? 1 : watched();
-	if (others != 0) return others < 0 ? NULL : slow(function, args, keywords);
+	enum need what = others < 0 ? failed : others ? python : need(args);
+	if (what == failed) return NULL;
 	void *data[max_buffers];
-	kept *k = find(function, args, keywords, data, tensors_fit);
+	kept *k = what == python ? NULL : find(function, args, keywords, data, tensors_fit);
 	if (k == NULL) return slow(function, args, keywords);
-	k->users++; /* PyTorch lets other threads run while it is asked. They may forget what is kept, and change tensors */
-	enum need what = need(k, args);
-	if ((what == plain || what == gradient) && tensors_fit(k, args, data) <= 0) what = python;
-	object *out = what == plain ? value(k, args, data) : what == gradient ? apply(k, args) : NULL;
+	k->users++; /* others may forget what is kept while PyTorch lets them run */
+	others = conjugate(k, args, data);
+	object *out = others != 0 ? NULL : what == plain ? value(k, args, data) : apply(k, args);
 	drop(k);
-	if (what == python) return slow(function, args, keywords);
+	if (others > 0) return slow(function, args, keywords);
 	if (out == NULL || py.PyTuple_Size(out) != 1) return out;
 	object *only = py.PyTuple_GetItem(out, 0);
 	py.Py_IncRef(only);
 	py.Py_DecRef(out);
 	return only;
+}
+
+/* Whether a is a tensor that is no conjugate or negative, or -1 with an exception. */
+static int is_plain(const layout *l, object *a) {
+	if (a->type != pt.tensor && a->type != pt.parameter) return 0;
+	int other = holds(pt.is_negative, a);
+	if (other == 0 && l->code == dl_complex) other = holds(pt.is_conjugate, a);
+	return other < 0 ? -1 : !other;
+}
+
+/* Sets the address of a tensor of layout l, or of a copy of one with other strides, which is 1. It returns 0 for
+ * another tensor, and -1 with an exception. */
+static int place(copies *c, const layout *l, int large, object *a, void **data) {
+	tensor t;
+	if (dl.view(a, &t) != 0) { /* it has no memory of its own */
+		py.PyErr_Clear();
+		return 0;
+	}
+	if (t.device != on_cpu || t.code != l->code || t.bits != l->bits || t.lanes != 1 || t.axes != l->axes) return 0;
+	layout found = *l;
+	int64_t size = 1;
+	int same = 1, dense = 1; /* whether t has the strides of l, and l no gaps */
+	for (int d = l->axes - 1; d >= 0; d--) {
+		if (t.shape[d] != l->shape[d]) return 0;
+		found.strides[d] = t.strides[d];
+		same &= t.shape[d] < 2 || t.strides[d] == l->strides[d];
+		dense &= t.shape[d] < 2 || l->strides[d] == size;
+		size *= t.shape[d];
+	}
+	if (t.data == NULL && size > 0) return 0;
+	*data = (char *)t.data + t.offset;
+	if (same) return 1;
+	return !dense ? 0 : copy(c, &found, large, a, data) ? 1 : -1;
+}
+
+/* Whether object.name(*arguments) went well. */
+static int told(object *of, object *name, object *arguments) {
+	object *method = py.PyObject_GetAttr(of, name), *result = method == NULL ? NULL : py.PyObject_Call(method, arguments, NULL);
+	py.Py_DecRef(method);
+	py.Py_DecRef(result);
+	return result != NULL;
+}
+
+/* _forward(ctx, plans, *tensors): what autograd calls for a value with a gradient. */
+static object *forward(object *self, object *args) {
+	object *ctx = py.PyTuple_GetItem(args, 0), *plans = py.PyTuple_GetItem(args, 1), *out = NULL;
+	if (plans == NULL) return NULL;
+	object *capsule = py.PyObject_GetAttr(plans, forward_name), *tensors = py.PyTuple_GetSlice(args, 2, py.PyTuple_Size(args));
+	int good = capsule == NULL || tensors == NULL ? -1 : capsule != pt.none;
+	copies c = {.n = 0};
+	if (good > 0) {
+		const plan *p = py.PyCapsule_GetPointer(capsule, plan_name);
+		void *data[max_buffers];
+		good = py.PyTuple_Size(tensors) == p->tensors && !*closed;
+		for (int i = 0; i < p->tensors && good > 0; i++) good = place(&c, &p->layouts[i], p->large, py.PyTuple_GetItem(tensors, i), &data[i]);
+		if (good > 0 && py.PyObject_SetAttr(ctx, plans_name, plans) == 0 && told(ctx, save_name, tensors) && told(ctx, materialize_name, pt.no)) out = run_plan(capsule, data);
+	}
+	if (good == 0) out = slow(self, args, NULL);
+	drop_copies(&c);
+	py.Py_DecRef(tensors);
+	py.Py_DecRef(capsule);
+	return out;
+}
+
+/* self.slow(ctx, saved, *cotangents), where saved may be NULL for None. args are the others. */
+static object *slow_gradients(object *self, object *args, object *saved) {
+	intptr_t n = py.PyTuple_Size(args);
+	object *all = py.PyTuple_New(n + 1);
+	if (all == NULL) return NULL;
+	for (intptr_t i = 0; i <= n; i++) {
+		object *a = i != 1 ? py.PyTuple_GetItem(args, i - (i > 1)) : saved != NULL ? saved : pt.none;
+		py.Py_IncRef(a);
+		py.PyTuple_SetItem(all, i, a);
+	}
+	object *out = slow(self, all, NULL);
+	py.Py_DecRef(all);
+	return out;
+}
+
+/* The gradients by a plan for tensors and cotangents, or NULL; then *other says whether Python must make them. args
+ * are the context of autograd and the cotangents, and *saved becomes the tensors that it has saved. These may be
+ * asked for only once. */
+static object *planned_gradients(object *capsule, object *args, object **saved, int *other) {
+	const plan *p = py.PyCapsule_GetPointer(capsule, plan_name);
+	intptr_t cotangents = py.PyTuple_Size(args) - 1;
+	void *data[max_buffers];
+	copies c = {.n = 0};
+	object *out = NULL;
+	int good = cotangents <= p->tensors - p->inputs;
+	for (intptr_t i = 0; i < cotangents && good > 0; i++) good = is_plain(&p->layouts[p->inputs + i], py.PyTuple_GetItem(args, 1 + i));
+	if (good > 0) good = (*saved = py.PyObject_GetAttr(py.PyTuple_GetItem(args, 0), saved_name)) == NULL ? -1 : py.PyTuple_Size(*saved) + cotangents == p->tensors;
+	for (int pass = 0; pass < 2; pass++) { /* questions first: others may run then */
+		for (int i = 0; i < p->tensors && good > 0; i++) {
+			int is_cotangent = i >= p->inputs && i < p->inputs + cotangents;
+			object *a = is_cotangent ? py.PyTuple_GetItem(args, 1 + i - p->inputs) : py.PyTuple_GetItem(*saved, i < p->inputs ? i : i - cotangents);
+			if (pass == 1) {
+				good = place(&c, &p->layouts[i], p->large, a, &data[i]);
+			} else if (!is_cotangent) {
+				good = is_plain(&p->layouts[i], a);
+			}
+		}
+	}
+	if (good > 0) out = run_plan(capsule, data);
+	drop_copies(&c);
+	*other = good == 0;
+	return out;
+}
+
+/* _gradients(ctx, *cotangents): what autograd calls for the gradients of a value. */
+static object *gradients(object *self, object *args) {
+	object *ctx = py.PyTuple_GetItem(args, 0), *saved = NULL, *out = NULL;
+	if (ctx == NULL) return NULL;
+	int other = *closed ? 1 : watched();
+	if (other == 0) other = holds(pt.gradients, NULL); /* for a second derivative */
+	if (other < 0) return NULL;
+	if (other == 0) {
+		object *plans = py.PyObject_GetAttr(ctx, plans_name), *needs = plans == NULL ? NULL : py.PyObject_GetAttr(ctx, needs_name);
+		object *known = needs == NULL ? NULL : py.PyObject_GetAttr(plans, backward_name);
+		object *capsule = known == NULL ? NULL : py.PyDict_GetItem(known, needs);
+		py.Py_IncRef(capsule);
+		if (capsule != NULL) {
+			out = planned_gradients(capsule, args, &saved, &other);
+		} else {
+			other = known != NULL;
+		}
+		py.Py_DecRef(capsule);
+		py.Py_DecRef(known);
+		py.Py_DecRef(needs);
+		py.Py_DecRef(plans);
+	}
+	if (other) out = slow_gradients(self, args, saved);
+	py.Py_DecRef(saved);
+	return out;
 }
 
 /* _keep(tensors, copied, plan, gradients) keeps a plan for tensors like these, whether each is copied, and what pt.apply
@@ -689,7 +862,8 @@ static object *keep_plan(object *function, object *args) {
 void *rev_python_torch(const void *dlpack, void *objects, void *base) {
 	static method methods[] = {
 		{"_keep", keep_plan, takes_tuple, "Keeps a plan."}, {"_plan", new_plan, takes_tuple, "Makes a plan of steps."},
-		{"_run", run_method, takes_tuple, "Makes the steps of a plan."}, {NULL, NULL, 0, NULL},
+		{"_run", run_method, takes_tuple, "Makes the steps of a plan."},
+		{"_forward", forward, takes_tuple, "Makes a value."}, {"_gradients", gradients, takes_tuple, "Makes gradients."}, {NULL, NULL, 0, NULL},
 	};
 	static const slot slots[] = {{slot_call, (void *)call_on_tensors}, {slot_methods, methods}, {0, NULL}};
 	static type_spec spec = {"revnum.TensorFunction", 0, 0, default_flags, slots};
@@ -699,7 +873,12 @@ void *rev_python_torch(const void *dlpack, void *objects, void *base) {
 	for (int i = 0; i < torch_objects; i++) {
 		if ((to[i] = py.PyTuple_GetItem(objects, i)) == NULL) return NULL;
 	}
-	level = py.PyUnicode_InternFromString("_current_level");
-	requires_grad = py.PyUnicode_InternFromString("requires_grad");
-	return level == NULL || requires_grad == NULL ? NULL : subclass(&spec, base);
+	static const struct {
+		object **to;
+		const char *name;
+	} names[] = {{&level, "_current_level"}, {&requires_grad, "requires_grad"}, {&plans_name, "plans"}, {&backward_name, "backward"}, {&forward_name, "forward"}, {&materialize_name, "set_materialize_grads"}, {&save_name, "save_for_backward"}, {&needs_name, "needs_input_grad"}, {&saved_name, "saved_tensors"}};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if ((*names[i].to = py.PyUnicode_InternFromString(names[i].name)) == NULL) return NULL;
+	}
+	return subclass(&spec, base);
 }

@@ -481,10 +481,51 @@ def test_mode_with_subclasses():
     torch.testing.assert_close(rt.revlinalg.Exp(a), torch.ones(11, dtype=torch.float64))
 
 
-def test_cotangent_without_memory():
-    a = torch.zeros(3, dtype=torch.float64, requires_grad=True)
-    with pytest.raises(revnum.ArgumentError, match="no address"):
-        torch.autograd.grad(rt.revlinalg.Exp(a), a, torch._efficientzerotensor(3, dtype=torch.float64))
+def cotangents(y):
+    """Cotangents of y in all layouts."""
+    wide = torch.randn([2 * n for n in y.shape], dtype=y.dtype)[(slice(None, None, 2),) * y.dim()]
+    return [torch.randn_like(y), torch.ones((), dtype=y.dtype).expand(y.shape), wide, torch._neg_view(torch.randn_like(y)), torch._efficientzerotensor(y.shape, dtype=y.dtype), *([torch.randn_like(y.mT).mT] if y.dim() == 2 else [])]
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_kept_gradients(dtype):
+    """Gradients by the library are those of PyTorch, for short and long tensors and cotangents of all layouts."""
+    L = rt.revlinalg
+    for n in (0, 5, 2000):
+        a, m = torch.randn(3, n, dtype=dtype), torch.randn(n, 3, dtype=dtype)
+        for ours, theirs, args in [(L.Exp, torch.exp, [m[:, 0]]), (L.Dot, torch.dot, [a[0], m[:, 1]]), (L.MatMul, torch.matmul, [a, m]), (L.MatMul, torch.matmul, [m.T, a.T])]:
+            for _ in range(3):
+                p, q = ([v.detach().requires_grad_() for v in args] for _ in "pq")
+                y, z = ours(*p), theirs(*q)
+                for ct in cotangents(y):
+                    got, want = (torch.autograd.grad(v, of, ct, retain_graph=True) for v, of in ((y, p), (z, q)))
+                    torch.testing.assert_close(got, want)
+                torch.testing.assert_close(torch.autograd.grad(y, p[-1], ct), torch.autograd.grad(z, q[-1], ct))
+    z, w = (torch.randn(4, dtype=torch.complex128, requires_grad=True) for _ in "zw")
+    for of in ((z, w), (z.conj(), w), (z, w.conj())) * 2:
+        for ct in (torch.tensor(1 + 2j, dtype=z.dtype), torch.tensor(1 + 2j, dtype=z.dtype).conj()):
+            torch.testing.assert_close(torch.autograd.grad(L.Dot(*of), (z, w), ct), torch.autograd.grad(torch.vdot(*of), (z, w), ct))
+
+
+def test_hooks_of_saved_tensors():
+    """A tensor that comes back in another layout, as that of a negative, or as another tensor."""
+    wide, saved = torch.randn(16, dtype=torch.float64), torch.autograd.graph.saved_tensors_hooks
+    for v in (wide[::2], wide[:8]):
+        a = v.detach().requires_grad_()
+        for back in (None, torch.clone, lambda t: t.clone().contiguous(), lambda t: t.repeat_interleave(3)[::3], lambda t: torch._neg_view((-t).contiguous())) * 2:
+            with saved(torch.detach, back) if back else torch.autograd.graph.save_on_cpu():
+                y = rt.revlinalg.Exp(a)
+            torch.testing.assert_close(torch.autograd.grad(y.sum(), a)[0], torch.exp(v))
+        for back in (lambda t: t.float(), lambda t: t[:3], lambda t: t.to("meta")):
+            with saved(torch.detach, back):
+                y = rt.revlinalg.Exp(a)
+            with pytest.raises(revnum.ArgumentError):
+                torch.autograd.grad(y.sum(), a)
+        calls = []
+        with saved(torch.detach, lambda t: calls.append(1) or t):
+            y = rt.revlinalg.Exp(a)
+        torch.autograd.grad(y, a, torch._efficientzerotensor(8, dtype=y.dtype))
+        assert calls == [1]  # as torch.utils.checkpoint wants it
 
 
 def test_closed_library_with_plans():

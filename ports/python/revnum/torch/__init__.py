@@ -58,6 +58,7 @@ class CSR(NamedTuple):
 
 _NUMPY = {torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float32), torch.complex128: np.dtype(np.complex128), torch.int64: np.dtype(np.int64)}
 _TORCH = {n: t for t, n in _NUMPY.items()}
+_DLPACK = {torch.float64: (2, 64), torch.float32: (2, 32), torch.complex128: (5, 128), torch.int64: (0, 64)}  # the code of a type, and its bits
 _library_ = _library.library
 _CPU = torch.device("cpu")  # a text takes longer
 _is_compiling, _is_dynamo = torch.compiler.is_compiling, torch.compiler.is_dynamo_compiling
@@ -92,15 +93,23 @@ class _Plan:
         self.steps = _steps.written(write, spec, arguments, results)
         self.at, self.words, self.n = self.steps.ctypes.data, self.steps.size, len(tensors) + sum(r is not None for r in results)
         self.pack = struct.Struct(f"={self.n}q").pack
-        self.known, self.call = None, self._call
+        self.known, self.forward, self.backward, self.call = None, None, None, self._call
         if (calls := _quick()) and len(tensors) + len(self.made) <= 64:
             short = not spec.params and sum(math.prod(a.shape) for a in tensors) + sum(math.prod(r[0]) for r in results if r) <= 1024
             made = tuple([r and (r[:2], {"dtype": r[2], "device": _CPU}) for r in self.made])
             if short:  # the library makes tensors like these
                 with torch._C.DisableTorchFunction():  # a mode may make subclasses
                     made = tuple([how and torch.empty_strided(*how[0], **how[1]) for how in made])
-            self.known = calls._plan(self.steps.tobytes(), len(tensors), made, not short)
+            steps = self.steps.tobytes()
+            self.known = calls._plan(steps, len(tensors), made, not short, 0, b"")
             self.call = functools.partial(calls._run, self.known)
+            if all(a.dim() <= 2 for a in tensors):  # under autograd
+                layouts = b"".join(map(_packed, tensors))
+                if write is _steps.value:
+                    self.forward = calls._plan(steps, len(tensors), made, not short, 0, layouts)
+                elif write is _steps.vjp:  # no gradients for the plans and the constants
+                    results = (None, *made, *[None] * (len(tensors) - spec.n - len(spec.outputs)))
+                    self.backward = calls._plan(steps, len(tensors), results, not short, spec.n, layouts)
 
     def _call(self, tensors):
         out = [r and torch.empty_strided(r[0], r[1], dtype=r[2], device=_CPU) for r in self.made]
@@ -108,6 +117,12 @@ class _Plan:
         if status:
             _library_.fail(status)
         return out
+
+
+def _packed(a):
+    """The layout of a tensor for the library."""
+    pad = (0,) * (2 - a.dim())
+    return struct.pack("=7q", *_DLPACK[a.dtype], a.dim(), *a.shape, *pad, *a.stride(), *pad)
 
 
 class _Calls:
@@ -122,9 +137,14 @@ def _quick():
     api = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
     if not rn.uses_c or api is None:
         return None
-    objects = (None, True, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, torch._C._is_tracing, super(torch.autograd.Function, _Value).apply)
+    objects = (None, True, (False,), torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, torch._C._is_tracing, super(torch.autograd.Function, _Value).apply)
     made = _library_.python_torch_type(_Calls, api, objects)
-    return made and made()
+    if made is None:
+        return None
+    forward, back = made(), made()
+    forward.slow, back.slow = _Value.forward, _Value.gradients
+    _Value.forward, _Value.backward = staticmethod(forward._forward), staticmethod(back._gradients)
+    return made()
 
 
 def _strides(shape):
@@ -148,6 +168,8 @@ def _readable(rule, name, a, batched):
 
 
 def _dense(a):
+    if a._is_zerotensor():  # which has no memory
+        return torch.zeros(a.shape, dtype=a.dtype)
     return a.detach().resolve_conj().resolve_neg().contiguous()
 
 
@@ -518,7 +540,12 @@ class _Value(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *ct):
-        plans, tensors = ctx.plans, ctx.saved_tensors
+        return _Value.gradients(ctx, None, *ct)
+
+    @staticmethod
+    def gradients(ctx, tensors, *ct):
+        """backward, where the library may have asked for the saved tensors."""
+        plans, tensors = ctx.plans, ctx.saved_tensors if tensors is None else tensors
         n = plans.n
         for a in ct:
             if a is None:  # "None in ct" would compare it with tensors, which takes 30 µs
@@ -546,6 +573,7 @@ class _Plans:
         self.layouts = tuple((tuple(a.shape), a.stride(), a.dtype) for a in read)
         # The library makes copies without gaps, but not of conjugates and negatives.
         self.plan = None if any(a.is_conj() or a.is_neg() for a in tensors) else _plan(_steps.value, self.spec, self.layouts, None)
+        self.forward, self.backward = self.plan and self.plan.forward, {}  # the library's, for the gradients by which are needed
 
     def value(self, tensors):
         if self.plan:
@@ -556,15 +584,20 @@ class _Plans:
         """The tensors, or copies, as the plans take them."""
         return [a.contiguous() if copied else a for a, copied in zip(tensors, self.copied)] if True in self.copied else tensors
 
+    def _planned(self, read):
+        """Whether the plans are for these tensors. Hooks of saved tensors may return others."""
+        return not any(a.is_conj() or a.is_neg() or not a.is_cpu for a in read) and tuple([(tuple(a.shape), a.stride(), a.dtype) for a in read]) == self.layouts
+
     def gradients(self, tensors, ct, needs):
         """The gradients of the inputs that need one, where needs has a flag before theirs."""
-        if self.plan:
-            tensors = self._read(tensors)
-            ct = [_dense(a) if a.is_conj() or a.is_neg() else a if a.is_contiguous() else a.contiguous() for a in ct]  # that of a sum has strides of 0
+        if self.plan and self._planned(read := self._read(tensors)):
+            tensors, ct = read, [_dense(a) for a in ct]
             plan = self.vjp.get(needs)
             if plan is None:
                 layouts = self.layouts[: self.n] + tuple((shape, _strides(shape), dtype) for shape, dtype in self.shapes) + self.layouts[self.n :]
                 plan = self.vjp[needs] = _plan(_steps.vjp, self.spec, layouts, needs[1 : 1 + self.n])
+                if plan.backward:
+                    self.backward[needs] = plan.backward
             return plan.call([*tensors[: self.n], *ct, *tensors[self.n :]])
         return _run(_steps.vjp, self.spec, tensors[: self.n], ct, tensors[self.n :], tuple(needs[1 : 1 + self.n]))
 
