@@ -54,6 +54,7 @@ enum { slot_call = 50, slot_methods = 64, default_flags = 1 << 18, takes_tuple =
 	F(object *, PyTuple_GetItem, (object *, intptr_t)) \
 	F(object *, PyTuple_New, (intptr_t)) \
 	F(int, PyTuple_SetItem, (object *, intptr_t, object *)) \
+	F(object *, PyList_GetItem, (object *, intptr_t)) \
 	F(intptr_t, PyDict_Size, (object *)) \
 	F(object *, PyDict_GetItem, (object *, object *)) \
 	F(intptr_t, PyBytes_Size, (object *)) \
@@ -373,6 +374,7 @@ static struct {
 	object *tensor, *parameter;         /* types */
 	object *is_negative, *is_conjugate; /* of a tensor */
 	object *transforms, *modes;         /* whether there are transforms of torch.func, and how many modes of dispatch */
+	object *early;                      /* the list of two modes that trace what precedes dispatch */
 	object *forward;                    /* the names of the module with the level of forward-mode derivatives */
 	object *gradients;                  /* whether there are gradients */
 	object *create, *contiguous;        /* torch.empty_strided and torch.Tensor.contiguous */
@@ -543,6 +545,7 @@ static int watched(void) {
 	object *modes = py.PyObject_CallFunctionObjArgs(pt.modes, NULL), *at = py.PyDict_GetItem(pt.forward, level);
 	if (modes == NULL) return -1;
 	yes = at == NULL || py.PyLong_AsLong(modes) != 0 || py.PyLong_AsLong(at) >= 0;
+	yes |= py.PyList_GetItem(pt.early, 0) != pt.none || py.PyList_GetItem(pt.early, 1) != pt.none;
 	py.Py_DecRef(modes);
 	return yes;
 }

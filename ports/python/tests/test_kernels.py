@@ -17,10 +17,10 @@ RULES = [r for r in revnum.rules.values() if r.type in ("float64", "complex128")
 
 @pytest.fixture(scope="session")
 def vectors(tmp_path_factory):
-    if not shutil.which("go"):
-        pytest.skip("there is no Go")
     if os.environ.get("REVNUM_VECTORS"):  # which were written before
         return pathlib.Path(os.environ["REVNUM_VECTORS"])
+    if not shutil.which("go"):
+        pytest.skip("there is no Go")
     folder = tmp_path_factory.mktemp("vectors")
     subprocess.run(["go", "run", "./benchmarks", "rules", "export", str(folder), "--rows", "2", "--cols", "3", "--format", "npz"], cwd=ROOT, check=True)
     return folder
@@ -99,6 +99,36 @@ def test_torch(rule, vectors):
 
 def same(got, want):
     close(got, [np.asarray(a) for a in want])
+
+
+LONG = pytest.mark.skipif(not os.environ.get("REVNUM_LONG"), reason="takes minutes: set REVNUM_LONG")
+
+
+@LONG
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
+def test_gradcheck(rule, vectors):
+    """PyTorch's own checks by differences: gradients, forward mode, both in batches, and second derivatives."""
+    torch = pytest.importorskip("torch")
+    import revnum.torch as rt
+
+    f = Case(rule, vectors, rt, torch.from_numpy)
+    x = [a.clone().requires_grad_() for a in f.x]
+    assert torch.autograd.gradcheck(f, x, check_forward_ad=True, check_batched_grad=True, check_batched_forward_grad=True)
+    if SECOND(rule):
+        assert torch.autograd.gradgradcheck(f, x, check_fwd_over_rev=True, check_batched_grad=True)
+
+
+@LONG
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
+def test_check_grads(rule, vectors):
+    """JAX's."""
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    import revnum.jax as rj
+    from jax.test_util import check_grads
+
+    f = Case(rule, vectors, rj, jax.numpy.asarray)
+    check_grads(f, tuple(f.x), order=2 if SECOND(rule) else 1, modes=("fwd", "rev"), atol=1e-5, rtol=1e-5, eps=1e-5)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)

@@ -21,7 +21,7 @@ def test_stubs(tmp_path):
     kernels = {r.kernel for r in revnum.rules.values()}
     assert {f"{package}.{kernel}" for package, names in classes.items() for kernel in names} == kernels
     for module in ("numpy.py", "torch/__init__.py", "jax.py"):
-        text = (HERE / "revnum" / module).read_text()
+        text = (pathlib.Path(revnum.__file__).parent / module).read_text()
         typed = {a.target.id for n in ast.parse(text).body if isinstance(n, ast.If) for a in n.body if isinstance(a, ast.AnnAssign)}
         assert typed == set(classes), module
 

@@ -466,6 +466,30 @@ def test_trace():
         rt.revlinalg.Exp(a)
 
 
+@pytest.mark.parametrize("options", [{}, {"pre_dispatch": True}, {"tracing_mode": "fake"}, {"tracing_mode": "symbolic"}], ids=str)
+def test_make_fx(options):
+    """A traced function has the operators, and no result of them."""
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    f, a, b = rt.revlinalg.Exp, x(4).detach(), x(4).detach()
+
+    def gradient(v):
+        v = v.detach().requires_grad_()
+        return torch.autograd.grad(f(v).sum(), v)[0]
+
+    for _ in range(2):  # before calls are kept, and after
+        for g in (lambda v: f(v) + 1, gradient, F.grad(lambda v: f(v).sum())):
+            torch.testing.assert_close(make_fx(g, **options)(a)(b), g(b))
+        for g in (F.vmap(lambda v: f(v[None])), F.vmap(F.grad(lambda v: f(v[None]).sum()))):
+            try:
+                got = make_fx(g, **options)(a)(b)
+            except (RuntimeError, ValueError):  # PyTorch has no vmap before dispatch, and the operators none of a symbolic length
+                assert "pre_dispatch" in options or "symbolic" in options.values()
+            else:
+                torch.testing.assert_close(got, g(b))
+        gradient(a), gradient(a), f(a), f(a)
+
+
 def test_mode_with_subclasses():
     class Other(torch.Tensor):
         pass

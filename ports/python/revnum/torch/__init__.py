@@ -63,6 +63,7 @@ _library_ = _library.library
 _CPU = torch.device("cpu")  # a text takes longer
 _is_compiling, _is_dynamo = torch.compiler.is_compiling, torch.compiler.is_dynamo_compiling
 _functorch = torch._C._functorch
+_early = getattr(getattr(torch._ops, "_mode_stack_state_for_pre_dispatch", None), "_ModeStackStateForPreDispatch__infra_modes", None)  # of make_fx(pre_dispatch=True)
 _is_batched, _Transform = _functorch.is_legacy_batchedtensor, _functorch.TransformType
 
 
@@ -135,9 +136,9 @@ class _Calls:
 def _quick():
     """An instance of the subclass of _Calls that the library makes, or None."""
     api = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
-    if not rn.uses_c or api is None:
+    if not rn.uses_c or api is None or _early is None:
         return None
-    objects = (None, True, (False,), torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, torch._C._is_tracing, super(torch.autograd.Function, _Value).apply)
+    objects = (None, True, (False,), torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, _early, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, torch._C._is_tracing, super(torch.autograd.Function, _Value).apply)
     made = _library_.python_torch_type(_Calls, api, objects)
     if made is None:
         return None
@@ -604,7 +605,7 @@ class _Plans:
 
 def _recorded():
     """Whether a mode or torch.jit.trace looks at operations."""
-    return torch._C._len_torch_dispatch_stack() or torch._C._is_tracing()
+    return torch._C._len_torch_dispatch_stack() or torch._C._is_tracing() or torch._ops._len_torch_dispatch_stack_pre_dispatch()
 
 
 def _plain(tensors):
@@ -789,6 +790,7 @@ def _key(tensors, kwargs):
     """What a plan of a call depends on, or None if not all are tensors with strides."""
     try:
         key = [(a.is_conj(), a.is_neg(), a.dtype, a.shape, a.stride(), type(a), a.is_cpu) for a in tensors]
+        hash(tuple(key))  # which symbols for lengths have not
     except (AttributeError, RuntimeError, TypeError):
         return None
     if kwargs:
@@ -815,7 +817,7 @@ def _call_problems(kept, kernel, args, kwargs):
     size = next((a.shape[d] for a, d in zip(parts, dims) if d is not None), 0)  # if there is one, the outermost transform is a vmap
     graph = torch.is_grad_enabled() and True in [a.requires_grad for a in parts] or forward_ad._current_level >= 0
     key = _key(parts, kwargs)
-    if size == 0 or graph or key is None or torch._C._len_torch_dispatch_stack() or _batched(parts):
+    if size == 0 or graph or key is None or _recorded() or _batched(parts):
         return call(kernel, *args, **kwargs)
     key = (*key, *dims)
     problems, order = kept.get(key, (None, None))
@@ -922,7 +924,7 @@ class _ProblemsValue(torch.autograd.function._SingleLevelFunction):
         parts, dims = _peeled((*tensors, *ct))
         layer = _functorch.peek_interpreter_stack() if torch._C._are_functorch_transforms_active() else None
         same = layer is not None and layer.level() == 2 and layer.key() == _Transform.Grad and dims[: len(tensors)] == problems.dims and _plain_parts(parts)
-        if not same or torch._C._len_torch_dispatch_stack() or _batched(parts) or forward_ad._current_level >= 0:
+        if not same or _recorded() or _batched(parts) or forward_ad._current_level >= 0:
             (g,) = _value_backward(problems.spec, list(tensors[:n]), list(tensors[n:]), list(ct))
         else:
             given = iter(_single_level(_ProblemsGradient, problems, needs, parts, dims, *tensors, *ct))
