@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* The version of this header. A library of another one must not be called. */
-#define REV_ABI_VERSION 6
+#define REV_ABI_VERSION 7
 
 /* The room for the message of a call, with the zero at its end. */
 #define REV_MESSAGE_SIZE 1024
