@@ -55,7 +55,7 @@ bycolumns(a::AbstractVector) = a
 bycolumns(a::AbstractMatrix) = collect(transpose(a))
 
 function pass(kernel, which, arrays, args)
-    @ccall(library.rev_abi_version()::Int32) == 6 || error("revnum: the library has another version of the interface")
+    @ccall(library.rev_abi_version()::Int32) == 7 || error("revnum: the library has another version of the interface")
     GC.@preserve arrays begin
         id = @ccall library.rev_kernel(kernel::Cstring)::Int32
         status = @ccall library.rev_call(id::Int32, which::Int32, args::Ptr{Arg}, length(args)::Int64)::Int32
