@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"revnum/rev"
@@ -26,11 +27,13 @@ import (
 //	ġS = Ṗ∘(R - D) + P∘(Ṙ - Ḋ),  ġQ += α·(ġS·K + S̄·K̇),  ġK += α·(ġSᵀ·Q + S̄ᵀ·Q̇),
 //	ġV += Ṗᵀ·Ȳ + Pᵀ·ġY.
 //
-// Y over float64 with heads of up to 64 columns is one launch on cards of compute capability 8.0 and later. It goes over the
-// keys of 128 queries once, on tensor cores, with a bound of the scores so far, and keeps no scores in memory. Σ_j |V_jl| over
-// the keys must be in range.
+// Over float64 with heads of up to 64 columns, cards of compute capability 8.0 and later keep no scores in memory, but for the
+// second order. Y, and Y with Ẏ, are a launch that goes over the keys of some queries once, on tensor cores, with a bound of the
+// scores so far. Gradients take three more: for each query 1/Σ exp and D_i = Σ_l Ȳ_il·O_il, where O = P·V; the gradients, for
+// which P and R are computed again; and sums of Q̄, of which there are 128 in scratch memory for all heads and sequences together.
+// Σ_j |V_jl| over the keys must be in range.
 //
-// Else, and for derivatives, a pass takes blocks of queries, all heads of a sequence at once, and computes P of a block and all keys again.
+// Else a pass takes blocks of queries, all heads of a sequence at once, and computes P of a block and all keys again.
 // Scratch memory has a matrix of a block, another for tangents, another with cotangents, and another for the second
 // order: of 64 queries, or more if a matrix then has at most a million numbers. The products are those of MatMul.
 // Over float32 they are rounded to float32, and what is between them is computed in float64.
@@ -100,47 +103,139 @@ func (a *attention[T]) run(k Attention[T], p *rev.Pass[Attention[T]], sequences 
 	if a.scale == 0 {
 		a.scale = 1 / math.Sqrt(float64(max(1, k.Q.Cols/a.heads)))
 	}
-	queries, keys := k.Q.Rows/sequences, k.K.Rows/sequences
-	each := min(queries, max(attentionBlocks.queries, attentionBlocks.numbers/(a.heads*keys)))
-	n := a.heads * each * keys
 	tangent := p.T.Q.Data != nil || p.T.K.Data != nil || p.T.V.Data != nil
 	back := p.G.Y.Data != nil || p.GT.Y.Data != nil
-	attend := a.attendKernel(&k)
-	blocks := attend == "" || tangent || back
-	uses := [4]bool{blocks, tangent, back, back && (tangent || p.GT.Y.Data != nil)} // of the matrices that block takes
-	matrices := 0
-	for _, used := range uses {
-		if used {
-			matrices++
-		}
-	}
-	var all Memory[T]
-	if blocks {
-		if all = memoryAt[T](a.room(1, matrices*n*int(unsafe.Sizeof(*new(T)))), matrices*n); all == nil {
-			return
-		}
-	}
-	if attend != "" {
-		a.launch(attend, grid{[3]int{across(queries, attendQueries) * a.heads * sequences, 1, 1}, [3]int{maxThreads, 1, 1}}, append(rowParams(k.Y, k.Q, k.K, k.V),
-			uint64(queries), uint64(keys), uint64(k.Q.Cols/a.heads), uint64(k.V.Cols/a.heads), uint64(a.heads), rawBits(a.scale), uint64(a.sign), bit(a.causal))...)
-		k.Y = General[T]{}
-	}
-	if !blocks {
+	second := back && (tangent || p.GT.Y.Data != nil)
+	uses := [4]bool{true, tangent, back, second} // of the matrices that block takes
+	if !a.onTensorCores(&k) {
+		a.inBlocks(&k, p, sequences, a.scores(&k, sequences, uses))
 		return
 	}
+	var scores attentionScores[T]
+	if second { // all memory before anything is written
+		scores = a.scores(&k, sequences, uses)
+	}
+	s := a.shares(&k, &p.G, sequences)
+	if a.err != nil {
+		return
+	}
+	sizes := []uint64{uint64(k.Q.Rows / sequences), uint64(k.K.Rows / sequences), uint64(k.Q.Cols / a.heads), uint64(k.V.Cols / a.heads), uint64(a.heads), rawBits(a.scale)}
+	signs := append(slices.Clip(sizes), uint64(a.sign), bit(a.causal))
+	blocks := func(queries int) int { return across(k.Q.Rows/sequences, queries) * a.heads * sequences }
+	if t := &p.T; tangent && t.Y.Data != nil {
+		a.launchTensor("attendTangent", blocks(attendPairQueries), rowParams(k.Y, k.Q, k.K, k.V, t.Y, t.Q, t.K, t.V), signs)
+		k.Y = General[T]{}
+	}
+	if k.Y.Data != nil || p.G.Y.Data != nil {
+		a.launchTensor("attend", blocks(attendQueries), rowParams(k.Y, k.Q, k.K, k.V), signs, rowParams(p.G.Y), []uint64{uint64(s.numbers.address())})
+	}
+	if g := p.G; g.Y.Data != nil {
+		if s.each > 0 {
+			g.Q.Data, g.Q.Stride = s.data, g.Q.Cols
+			zero(a.pass, s.data)
+		}
+		a.launchTensor("attendBack", a.heads*sequences*s.count, rowParams(k.Q, k.K, k.V, g.Y, g.Q, g.K, g.V), []uint64{uint64(s.numbers.address())},
+			sizes, []uint64{bit(a.causal), uint64(s.count), uint64(s.each)})
+		if gq := p.G.Q; s.each > 0 {
+			a.launch(typed[T]("addPartialProducts"), vectorGrid(s.each), uint64(gq.Data.address()), uint64(gq.Stride), 1, uint64(gq.Rows), uint64(gq.Cols), uint64(s.data.address()), uint64(s.count), 1)
+		}
+	}
+	if second {
+		rest := *p
+		k.Y, rest.T.Y, rest.G = General[T]{}, General[T]{}, Attention[T]{Y: p.G.Y}
+		a.inBlocks(&k, &rest, sequences, scores)
+	}
+}
+
+// The sizes of the kernels on tensor cores.
+const (
+	attendColumns     = 64  // of a head, at most
+	attendQueries     = 128 // of a block of attend
+	attendPairQueries = 64  // of a block of attendTangent
+	attendKeys        = 64  // of a tile of attendBack
+	attendNumbers     = 3   // of a query of a head, from attend for attendBack
+)
+
+// attendBlocks is how many blocks of attendBack keep a card busy.
+var attendBlocks = 128
+
+// onTensorCores reports whether there are kernels for all heads without scores in memory.
+func (a *attention[T]) onTensorCores(k *Attention[T]) bool {
+	_, double := any(*new(T)).(float64)
+	return double && a.dev != nil && a.dev.Properties().Capability >= 80 && k.Q.Cols > 0 && max(k.Q.Cols, k.V.Cols) <= attendColumns*a.heads
+}
+
+// launchTensor launches such a kernel.
+func (a *attention[T]) launchTensor(kernel string, blocks int, params ...[]uint64) {
+	if a.dev.Properties().Capability >= 90 {
+		kernel += "Hopper"
+	}
+	a.launch(typed[T](kernel), grid{[3]int{blocks, 1, 1}, [3]int{maxThreads, 1, 1}}, slices.Concat(params...)...)
+}
+
+// attentionShares are scratch memory of attendBack: its numbers of queries, and a Q̄ for each of count shares of the keys, with
+// each so many numbers. If there are enough heads, a head has one share, which adds to Q̄ itself.
+type attentionShares[T rev.Float] struct {
+	numbers, data Memory[T]
+	count, each   int
+}
+
+func (a *attention[T]) shares(k, g *Attention[T], sequences int) (s attentionShares[T]) {
+	if g.Y.Data == nil {
+		return s
+	}
+	s.count = min(across(k.K.Rows/sequences, attendKeys), max(1, attendBlocks/(a.heads*sequences)))
+	if g.Q.Data != nil && s.count > 1 {
+		s.each = k.Q.Rows * k.Q.Cols
+	}
+	n := attendNumbers * k.Q.Rows * a.heads
+	if all := memoryAt[T](a.room(2, (n+s.count*s.each)*int(unsafe.Sizeof(*new(T)))), n+s.count*s.each); all != nil {
+		s.numbers, s.data = all[:n], all[n:]
+	}
+	return s
+}
+
+// attentionScores are scratch memory for scores of a number of queries. A matrix of them has size numbers, for all heads.
+type attentionScores[T rev.Float] struct {
+	uses    [4]bool
+	queries int
+	size    int
+	data    Memory[T]
+}
+
+func (a *attention[T]) scores(k *Attention[T], sequences int, uses [4]bool) attentionScores[T] {
+	queries, keys := k.Q.Rows/sequences, k.K.Rows/sequences
+	s := attentionScores[T]{uses: uses, queries: min(queries, max(attentionBlocks.queries, attentionBlocks.numbers/(a.heads*keys)))}
+	s.size = a.heads * s.queries * keys
+	all := 0
+	for _, used := range uses {
+		if used {
+			all += s.size
+		}
+	}
+	s.data = memoryAt[T](a.room(1, all*int(unsafe.Sizeof(*new(T)))), all)
+	return s
+}
+
+// inBlocks makes a pass for one block of queries after the other.
+func (a *attention[T]) inBlocks(of *Attention[T], p *rev.Pass[Attention[T]], sequences int, s attentionScores[T]) {
+	if s.data == nil {
+		return
+	}
+	queries, keys := of.Q.Rows/sequences, of.K.Rows/sequences
 	for sequence := range sequences {
-		k, g, t, gt := a.side(&k, sequence, sequences), a.side(&p.G, sequence, sequences), a.side(&p.T, sequence, sequences), a.side(&p.GT, sequence, sequences)
-		for lo := 0; lo < queries; lo += each {
-			rows, seen := min(each, queries-lo), keys
+		k, g, t, gt := a.side(of, sequence, sequences), a.side(&p.G, sequence, sequences), a.side(&p.T, sequence, sequences), a.side(&p.GT, sequence, sequences)
+		for lo := 0; lo < queries; lo += s.queries {
+			rows, seen := min(s.queries, queries-lo), keys
 			if a.causal {
 				seen = min(keys, lo+rows)
 			}
 			var scores [4]stack[T]
 			at := 0
 			for i := range scores {
-				if uses[i] {
-					scores[i] = stack[T]{strided[T]{rows, seen, all[at : at+a.heads*rows*seen], seen, 1}, rows * seen}
-					at += n
+				if s.uses[i] {
+					scores[i] = stack[T]{strided[T]{rows, seen, s.data[at : at+a.heads*rows*seen], seen, 1}, rows * seen}
+					at += s.size
 				}
 			}
 			part := func(s attentionSide[T]) attentionSide[T] {
@@ -149,26 +244,6 @@ func (a *attention[T]) run(k Attention[T], p *rev.Pass[Attention[T]], sequences 
 			a.block(lo, p.Adjoint, scores, part(k), part(g), part(t), part(gt))
 		}
 	}
-}
-
-// The sizes of kernel attend.
-const (
-	attendQueries = 128 // of a block
-	attendColumns = 64  // of a head, at most
-)
-
-// attendKernel returns the kernel that computes Y without scores in memory, or nothing.
-func (a *attention[T]) attendKernel(k *Attention[T]) string {
-	if _, ok := any(*new(T)).(float64); !ok || a.dev == nil || k.Y.Data == nil || k.Q.Cols == 0 || max(k.Q.Cols, k.V.Cols) > attendColumns*a.heads {
-		return ""
-	}
-	switch capability := a.dev.Properties().Capability; {
-	case capability >= 90:
-		return "attendHopperF64"
-	case capability >= 80:
-		return "attendF64"
-	}
-	return ""
 }
 
 // rowsOf returns rows i to j-1 of matrices, which may be nil.

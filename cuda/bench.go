@@ -328,7 +328,7 @@ func moved(k any) (in, out, index float64) {
 			if v.Type() == reflect.TypeFor[Memory[int32]]() {
 				to = &index
 			}
-			*to += float64(v.Len()) * float64(v.Type().Elem().Size())
+			*to += float64(v.Len() * int(v.Type().Elem().Size()))
 		case reflect.Pointer:
 			if v.IsNil() {
 				return
@@ -688,7 +688,7 @@ func benchSnavely[T rev.Real](b *bench) {
 	j := benchMatrix[T](b, 2*n, 12)
 	k := Snavely[T]{Cameras: s.cameras, Points: s.points, Features: s.features, Camera: s.camera, Point: s.point}
 	in, _, index := moved(k)
-	b.measure("Snavely Jacobian", s.sizes, in+index+24*sizeOf[T]()*float64(n), copying, func() error { return k.Jacobian(j) })
+	b.measure("Snavely Jacobian", s.sizes, in+index+float64(24*sizeOf[T]()*float64(n)), copying, func() error { return k.Jacobian(j) })
 	k.R = benchVector[T](b, 2*n)
 	moves(b, "Snavely", s.sizes, k, Snavely[T]{R: benchVector[T](b, 2*n), Cameras: g.cameras, Points: g.points, Features: g.features})
 }
@@ -700,7 +700,7 @@ func benchWeighted[T rev.Real](b *bench) {
 	j, dz := benchMatrix[T](b, 2*n, 15), benchVector[T](b, n)
 	k := Weighted[T]{Cameras: s.cameras, Points: s.points, Weights: benchVector[T](b, n), Features: s.features, Camera: s.camera, Point: s.point}
 	in, _, index := moved(k)
-	b.measure("Weighted Jacobian", s.sizes, in+index+31*sizeOf[T]()*float64(n), copying, func() error { return k.Jacobian(j, dz) })
+	b.measure("Weighted Jacobian", s.sizes, in+index+float64(31*sizeOf[T]()*float64(n)), copying, func() error { return k.Jacobian(j, dz) })
 	k.R, k.Z = benchVector[T](b, 2*n), benchVector[T](b, n)
 	moves(b, "Weighted", s.sizes, k, Weighted[T]{R: benchVector[T](b, 2*n), Z: benchVector[T](b, n), Cameras: g.cameras, Points: g.points, Weights: benchVector[T](b, n), Features: g.features})
 }
@@ -770,9 +770,9 @@ func (b *bench) adjustment() {
 		a.reduced, b.err = a.newReduced()
 	}
 	sizes := map[string]int{"observations": n, "cameras": cameras, "points": points}
-	N, C, P := float64(n), float64(cameras), float64(points)
-	b.measure("BundlePoints normal equations", sizes, 8*(26*N+97*C+9*P)+4*(N+C+P), copying, func() error { return a.run(a.normalEquations) })
-	b.measure("BundlePoints product", sizes, 8*(24*N+18*C+6*P)+4*(3*N+C+P), copying, func() error { return a.run(a.product) })
+	all := n + cameras + points
+	b.measure("BundlePoints normal equations", sizes, float64(8*(26*n+97*cameras+9*points)+4*all), copying, func() error { return a.run(a.normalEquations) })
+	b.measure("BundlePoints product", sizes, float64(8*(24*n+18*cameras+6*points)+4*(2*n+all)), copying, func() error { return a.run(a.product) })
 	b.measure("BundlePoints reduced system", map[string]int{"blocks": len(a.reduced.camera), "pairs": len(a.reduced.pairs) / 2},
 		434*float64(len(a.reduced.pairs)/2), multiply, func() error { return a.run(a.reduce) })
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"unsafe"
 
+	"revnum/internal/logs"
 	"revnum/rev"
 	"revnum/revmodels/gmm"
 )
@@ -470,5 +471,5 @@ func priorConstant(p gmm.Prior, dim int) float64 {
 		lg, _ := math.Lgamma((nu - float64(j)) / 2)
 		logGamma += lg
 	}
-	return float64(nu*d*(math.Log(p.Gamma)-math.Ln2/2)) - logGamma
+	return float64(nu*d*(logs.Log(p.Gamma)-math.Ln2/2)) - logGamma
 }

@@ -191,7 +191,7 @@ func (p *MixturePoints) unpack(logWeights, factors []float64, d int) (q, bias []
 		default:
 			copy(own, factors[c*d*d:])
 		}
-		bias[c] = v - float64(d)/2*math.Log(2*math.Pi)
+		bias[c] = v - float64(float64(d)/2*math.Log(2*math.Pi))
 		for j := range d {
 			bias[c] += logs.Log(own[j*d+j])
 		}

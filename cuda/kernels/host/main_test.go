@@ -128,6 +128,18 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestAlarmed tells a program that its alarm ends from one that fails.
+func TestAlarmed(t *testing.T) {
+	if err := exec.Command("sh", "-c", "kill -ALRM $$").Run(); !alarmed(fmt.Errorf("sum: %w", err)) {
+		t.Error(err)
+	}
+	for _, err := range []error{exec.Command("sh", "-c", "exit 1").Run(), exec.Command("sh", "-c", "kill -ABRT $$").Run(), nil} {
+		if alarmed(err) {
+			t.Error(err)
+		}
+	}
+}
+
 // TestMutate has a compiler that copies, and tests that compare with the source. It changes one or the other such
 // that no answer would be true.
 func TestMutate(t *testing.T) {
@@ -137,8 +149,10 @@ func TestMutate(t *testing.T) {
 	)
 	defer func() { suites = suites[1:] }()
 	suites = slices.Insert(suites, 0, struct{ file, tests string }{"sum", "Sum"})
+	const slow = "cmp -s $REVNUM_PTX/sum.ptx kernels/sum.cu || { printf 'panic: test timed out after 10m0s\n\trunning tests:\n\t\tTestSum (0.00s)\n'; exit 2; }\n"
 	for name, c := range map[string]struct{ file, compiler, tests, want string }{
 		"right":          {"sum", compiler, tests, ""},
+		"slow":           {"sum", compiler, slow, ""},
 		"no compiler":    {"sum", "[ $1 = tables ]\n", tests, "does not compile"},
 		"no tests":       {"sum", compiler, "", "no such file"},
 		"none of a name": {"sum", compiler, "echo 'testing: warning: no tests to run'\n", "has no tests Sum"},
@@ -161,7 +175,8 @@ func TestMutate(t *testing.T) {
 			}
 			var found strings.Builder
 			err = mutate(1, regexp.MustCompile(""), "no launches", test, &found)
-			if c.want == "" && (err != nil || !strings.HasSuffix(found.String(), ",TestSum\n")) {
+			by := map[string]string{tests: "TestSum", slow: timeout}[c.tests]
+			if c.want == "" && (err != nil || !strings.HasSuffix(found.String(), ","+by+"\n")) {
 				t.Errorf("found %q: %v", &found, err)
 			}
 			if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || found.Len() > 0) {

@@ -1,0 +1,3 @@
+// Gradients of Attention on the tensor cores of cards of compute capability 9.0 and later.
+#define HOPPER
+#include "attendback_sm80.cu"
