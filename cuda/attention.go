@@ -132,7 +132,9 @@ func (a *attention[T]) run(k Attention[T], p *rev.Pass[Attention[T]], sequences 
 	if g := p.G; g.Y.Data != nil {
 		if s.each > 0 {
 			g.Q.Data, g.Q.Stride = s.data, g.Q.Cols
-			zero(a.pass, s.data)
+			if a.causal { // a tile of keys is not seen by all queries
+				zero(a.pass, s.data)
+			}
 		}
 		a.launchTensor("attendBack", a.heads*sequences*s.count, rowParams(k.Q, k.K, k.V, g.Y, g.Q, g.K, g.V), []uint64{uint64(s.numbers.address())},
 			sizes, []uint64{bit(a.causal), uint64(s.count), uint64(s.each)})

@@ -12,7 +12,7 @@ struct Gradients {
 	const double *rows;      // of kernel attend
 	i64 n, m, c, e, heads;   // queries and keys of a sequence, and columns of Q and V of a head
 	double scale;
-	i64 causal, shares, apart; // a share of the keys of a head has a Q̄ of its own, so far after the one before
+	i64 causal, shares, apart; // a share of the keys of a head has a Q̄ of its own if that is not 0, so far after the one before
 };
 
 // With P = softmax(scale·Q·Kᵀ), R = Ȳ·Vᵀ and S̄ = scale·P∘(R - D),
@@ -43,6 +43,7 @@ INLINE void gradients(Gradients f) {
 		int there = eighth * warp + i < f.c ? clamp(end - key, keys) - 2 * j : 0; // keys of which the lane has a column
 		const double *column = f.k.data + (key + 2 * j) * f.k.down + eighth * warp + i;
 		i64 query = f.causal ? key : 0;
+		bool sets = f.apart > 0 && !f.causal && key == share * keys; // the first tile of a Q̄ of its own, which is zero before if not all queries see the tile
 		Copy ofQ(f.q.at(query, 0), f.c), ofG(f.gy.at(query, 0), f.e);
 		auto load = [&](int stage, i64 query) __attribute__((always_inline)) {
 			i64 left = f.n - query;
@@ -74,13 +75,13 @@ INLINE void gradients(Gradients f) {
 			};
 			if (!last) {
 				each([&](double &x, const double *row, bool seen, double &shared) __attribute__((always_inline)) {
-					shared = x = seen ? exp(f.scale * x - row[0]) * row[1] : 0;
+					shared = x = seen ? exp(fma(f.scale, x, -row[0])) * row[1] : 0;
 				});
 			}
 			barrier(); // P is there
 			if (last) {
 				each([&](double &x, const double *row, bool, double &shared) __attribute__((always_inline)) {
-					shared = x = f.scale * (shared * (x - row[2]));
+					shared = x = fma(f.scale, x, -row[2]) * shared;
 				});
 			}
 			if (sums.data) {
@@ -108,7 +109,10 @@ INLINE void gradients(Gradients f) {
 #pragma unroll
 				for (int l = 0; l < 2; l++) {
 					int t = eighth * warp + 2 * j + l;
-					if (row < f.n && t < f.c) f.gq.data[row * f.gq.down + t] += d[h][l];
+					if (row >= f.n || t >= f.c) continue;
+					double &to = f.gq.data[row * f.gq.down + t];
+					if (sets) to = d[h][l];
+					else to += d[h][l];
 				}
 			}
 		}
