@@ -29,9 +29,9 @@ import (
 //
 // Over float64 with heads of up to 64 columns, cards of compute capability 8.0 and later keep no scores in memory, but for the
 // second order. Y, and Y with Ẏ, are a launch that goes over the keys of some queries once, on tensor cores, with a bound of the
-// scores so far. Gradients take three more: for each query 1/Σ exp and D_i = Σ_l Ȳ_il·O_il, where O = P·V; the gradients, for
-// which P and R are computed again; and sums of Q̄, of which there are 128 in scratch memory for all heads and sequences together.
-// Σ_j |V_jl| over the keys must be in range.
+// scores so far. Gradients take three: the first also has 1/Σ exp and D_i = Σ_l Ȳ_il·O_il of each query, where O = P·V; the second
+// computes P and R again for some keys and all queries; the third adds up Q̄, if the heads of all sequences are fewer than 65. There are
+// up to 128 of Q̄ for a head in scratch memory then, as its keys are shared by so many blocks. Σ_j |V_jl| over the keys must be in range.
 //
 // Else a pass takes blocks of queries, all heads of a sequence at once, and computes P of a block and all keys again.
 // Scratch memory has a matrix of a block, another for tangents, another with cotangents, and another for the second

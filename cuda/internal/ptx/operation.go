@@ -390,7 +390,7 @@ func threeOperands(name, typ string, size int) func(a, b, c uint64) uint64 {
 // rounded to odd there, so that rounding it again to float32 is as good as rounding the
 // exact sum (Boldo and Melquiond, 2008).
 func fma32(a, b, c float32) float32 {
-	p := float64(a) * float64(b)
+	p := float64(float64(a) * float64(b))
 	s := p + float64(c)
 	if math.IsInf(s, 0) || math.IsNaN(s) {
 		return float32(s)
