@@ -117,7 +117,7 @@ INLINE void gradients(Gradients f) {
 			}
 		}
 		waitGroups<0>();
-		barrier(); // the last tile was used
+		barrier(); // which nothing needs, but without it registers are spilled
 		if (!sums.data) continue;
 #pragma unroll
 		for (int h = 0; h < 2; h++) {
