@@ -86,8 +86,11 @@ func (l *lowerer) plain(e ast.Expr) expr {
 			return l.extreme(e)
 		}
 		if l.isBuiltin(e.Fun, "make") {
-			t := l.typeOf(e)
-			return &call{"make", "", []expr{l.temporary("n", l.expr(e.Args[1]))}, t}
+			c := &call{fn: "make", typ: l.typeOf(e)}
+			for _, n := range e.Args[1:] {
+				c.args = append(c.args, l.temporary("n", l.expr(n)))
+			}
+			return c
 		}
 		if x := l.fresh(e); x != nil {
 			return x
@@ -731,6 +734,11 @@ func (l *lowerer) builtin(name string, c *ast.CallExpr) expr {
 		x := l.expr(c.Args[0])
 		if u, ok := x.(*unary); ok && u.op == token.AND {
 			x = u.x
+		}
+		if v := root(x); name == "cap" && v != nil && !v.param {
+			if _, isSlice := x.typeOf().Underlying().(*types.Slice); isSlice {
+				return &call{"cap", "", []expr{x}, integer}
+			}
 		}
 		return length(x)
 	case "min", "max":

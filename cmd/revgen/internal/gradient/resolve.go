@@ -105,6 +105,9 @@ func (r *reverser) replaced(p *pairOf, x read, loops int) bool {
 // covers reports whether the loop of a pair sets all elements of the slice that is alone in its memory.
 func (r *reverser) covers(w *pairOf) bool {
 	v, loop, n := r.fresh(w.x), w.block.of, w.block.of.hi
+	if v != nil && len(r.defs[v].r.(*call).args) > 1 { // there are elements beyond its length
+		return false
+	}
 	if loop.step == -1 {
 		n = plus(loop.lo, 1)
 	}

@@ -602,7 +602,7 @@ type loopWriter struct {
 	lo, hi  expr
 	out     []stmt
 	guarded bool // what the calls are of may not exist if there is no iteration
-	stores  bool // values of the function: a quotient is no product with a rounded inverse
+	stores  bool // values of the function: a quotient is no product with a rounded inverse, and factors keep their order
 }
 
 func (w *loopWriter) put(s stmt) { w.out = append(w.out, s) }
@@ -667,17 +667,17 @@ func (w *loopWriter) terms(e, coef expr) []term {
 			}
 			return append(first, second...)
 		case token.MUL:
-			scale := func(c expr) expr {
-				if coef == nil {
-					return c
+			for k, c := range []expr{e.x, e.y} {
+				if mentionsIn(c, w.i) {
+					continue
 				}
-				return times(coef, c)
-			}
-			switch {
-			case !mentionsIn(e.x, w.i):
-				return w.terms(e.y, scale(e.x))
-			case !mentionsIn(e.y, w.i):
-				return w.terms(e.x, scale(e.y))
+				if coef != nil {
+					if w.stores && !isPower(coef) && !isPower(c) {
+						return nil
+					}
+					c = times(coef, c)
+				}
+				return w.terms([]expr{e.y, e.x}[k], c)
 			}
 			x, y := w.terms(e.x, nil), w.terms(e.y, nil)
 			if len(x) != 1 || len(y) != 1 || x[0].y != nil || y[0].y != nil {
@@ -687,10 +687,10 @@ func (w *loopWriter) terms(e, coef expr) []term {
 			for _, t := range []term{x[0], y[0]} {
 				switch {
 				case t.coef == nil:
-				case c == nil:
-					c = t.coef
+				case w.stores && !isPower(t.coef):
+					return nil
 				default:
-					c = times(c, t.coef)
+					c = times(one(c), t.coef)
 				}
 			}
 			return []term{{c, x[0].x, y[0].x}}
@@ -742,6 +742,20 @@ func (w *loopWriter) divides(y *literal, constant bool) bool {
 		most = 500
 	}
 	return ok && v > 0 && max(n, -n) <= most && (!w.stores || f == 0.5)
+}
+
+// isPower reports whether a coefficient is a power of two or its negative. Products with it are exact.
+func isPower(coef expr) bool {
+	if u, ok := coef.(*unary); ok && u.op == token.SUB {
+		coef = u.x
+	}
+	l, ok := coef.(*literal)
+	if !ok {
+		return false
+	}
+	v, ok := number64(number(strings.TrimPrefix(l.text, "-")))
+	f, _ := math.Frexp(v)
+	return ok && f == 0.5
 }
 
 func negated(coef expr) expr {

@@ -653,9 +653,12 @@ func (w *writer) expr(e expr, above int) string {
 			if s := e.typ.Underlying().(*types.Slice); isFloat(s.Elem()) && types.Identical(s.Elem(), float) {
 				w.imports.add(numPath)
 				w.tapes["scratch"] = ""
+				if len(args) > 1 { // and the length
+					return "scratch.Make(" + args[1] + ")[:" + args[0] + "]"
+				}
 				return "scratch.Make(" + args[0] + ")"
 			}
-			return "make(" + w.typ(e.typ) + ", " + args[0] + ")"
+			return "make(" + w.typ(e.typ) + ", " + strings.Join(args, ", ") + ")"
 		}
 		fn := e.fn
 		switch hidden := w.pkg != nil && w.pkg.Scope().Lookup(fn) != nil; {

@@ -703,6 +703,60 @@ func third(x []float64, d int) float64 {
 	return s * s
 }
 
+// roomy makes slices with more room than elements.
+//
+//revgen:gradient x hessian
+func roomy(x []float64, d int) float64 {
+	y, z := make([]float64, d, 2*d), make([]float64, 0, d+1)
+	s := 0.0
+	for k := range 2 {
+		y = y[:d]
+		for i := range y {
+			y[i] = x[i] * x[i+k]
+		}
+		y = y[:cap(y)]
+		for i := range d {
+			s += y[d+i] * x[i]
+			y[d+i] = y[i] * x[i] * x[k]
+		}
+		for i, v := range y {
+			s += float64(i%3) * v * v
+		}
+	}
+	for i := range d {
+		z = z[:len(z)+1]
+		z[i] = y[i] * x[i]
+	}
+	z, w := z[:cap(z)], make([]float64, 0, d)
+	z[d] = x[d]
+	for _, v := range z {
+		w = append(w, v*v)
+	}
+	z = w
+	for _, v := range z {
+		s += math.Sin(v)
+	}
+	return s
+}
+
+// factors stores products of several factors, of which it returns some.
+//
+//revgen:gradient x
+func factors(x []float64, d int) float64 {
+	a, b := x[50], x[51]
+	y, z := make([]float64, d), make([]float64, d)
+	for i := range y {
+		y[i] = a * (b * x[i])
+	}
+	for i := range z {
+		z[i] = -(a * x[i]) * b
+	}
+	if x[52] < 0.5 {
+		return y[d/2]
+	}
+	return z[d/2]
+}
+
 // tiny multiplies before it divides.
 //
 //revgen:gradient x
@@ -750,6 +804,7 @@ func TestPasses(t *testing.T) {
 			{"skipped", skipped, skippedGradient, skippedHessVec}, {"late", late, lateGradient, lateHessVec},
 			{"partsOfParts", partsOfParts, partsOfPartsGradient, partsOfPartsHessVec}, {"central", central, centralGradient, centralHessVec},
 			{"half", half, halfGradient, nil}, {"third", third, thirdGradient, nil},
+			{"roomy", roomy, roomyGradient, roomyHessVec},
 		} {
 			name := fmt.Sprint(c.name, " ", d)
 			g := func(g, x []float64) float64 { return c.g(g, x, d) }
@@ -829,6 +884,13 @@ func TestPasses(t *testing.T) {
 	zero[51] = 2
 	if value, want := seventhGradient(g, zero, 40), seventh(zero, 40); value != want || g[51] != 40*49 {
 		t.Error("the floors of quotients lead to", value, "and", g[51], "want", want)
+	}
+	for i := range 40 {
+		y := append([]float64(nil), x...)
+		y[20], y[51], y[52] = math.Sqrt(float64(i+2)), math.Sqrt(float64(i+3)), float64(i%2)
+		if value, want := factorsGradient(g, y, 40), factors(y, 40); value != want {
+			t.Error("products of three factors are", value, "want", want)
+		}
 	}
 	zero[0] = 1e200
 	for i := range 40 {
