@@ -114,6 +114,17 @@ func ExpSum(y, x []float64, shift float64) float64 {
 // SumExp returns Σ exp(x_i - shift).
 func SumExp(x []float64, shift float64) float64 { return vec.SumExp(x, shift) }
 
+// Max returns the largest of top and the elements of x, as the built-in max does.
+func Max(x []float64, top float64) float64 {
+	if len(x) >= few {
+		return max(top, vec.Max(x))
+	}
+	for _, v := range x {
+		top = max(top, v)
+	}
+	return top
+}
+
 // IndexMax returns the index of the first of the largest elements of x, or of a NaN if there is one. It
 // returns -1 if they are not larger than top.
 func IndexMax(x []float64, top float64) int {

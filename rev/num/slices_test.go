@@ -107,6 +107,24 @@ func panics(f func()) (yes bool) {
 	return false
 }
 
+func TestMax(t *testing.T) {
+	for n := range 40 {
+		for top, other := range map[float64]float64{math.Inf(-1): 0.3, 0.2: math.Inf(1), math.NaN(): 0.1, 0.7: math.NaN()} {
+			x, want := make([]float64, n), top
+			for i := range x {
+				x[i] = math.Sin(float64(i))
+				if i == 3*n/4 {
+					x[i] = other
+				}
+				want = max(want, x[i])
+			}
+			if got := num.Max(x, top); got != want && (got == got || want == want) {
+				t.Errorf("Max of %d numbers and %v is %v, want %v", n, top, got, want)
+			}
+		}
+	}
+}
+
 func TestIndexMax(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {

@@ -55,7 +55,7 @@ func generatedDouble(input json.RawMessage, _ int) (evaluation, error) {
 
 func generatedLSE(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseLSE(input, workers)
-	return toNumber(func() { *k.Out = generated.LogSumExp(k.X.Data) }, k.Out), err
+	return toNumber(func() { *k.Out = generated.LogSumExpValue(k.X.Data) }, k.Out), err
 }
 
 func generatedLSEGradient(input json.RawMessage, workers int) (evaluation, error) {
@@ -146,7 +146,7 @@ func generatedGMM(input json.RawMessage, _ int) (evaluation, error) {
 	}
 	m, points, value := newMixture(p, p.Params), rev.NewGeneral(p.N, p.D, p.X), 0.0
 	x := rows(points)
-	return toNumber(func() { value = generated.GMM(m.alpha, m.mu, m.q, m.l, x, p.M, p.Gamma) }, &value), nil
+	return toNumber(func() { value = generated.GMMValue(m.alpha, m.mu, m.q, m.l, x, p.M, p.Gamma) }, &value), nil
 }
 
 func generatedGMMJacobian(input json.RawMessage, _ int) (evaluation, error) {

@@ -7,7 +7,7 @@ import "math"
 // with the diagonal exp(q_k), and the columns below it in l_k. The prior of a precision is Wishart's
 // distribution with the scale 1/γ² and d+m+1 degrees of freedom.
 //
-//revgen:gradient alpha mu q l
+//revgen:gradient alpha mu q l value
 func GMM(alpha []float64, mu, q, l, points [][]float64, m int, gamma float64) float64 {
 	components, d := len(alpha), len(mu[0])
 	diagonal, logDet := make([]float64, components*d), make([]float64, components)

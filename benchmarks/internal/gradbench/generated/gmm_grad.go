@@ -8,6 +8,88 @@ import (
 	"revnum/rev/num"
 )
 
+// GMMValue returns what GMM returns.
+func GMMValue(alpha []float64, mu [][]float64, q [][]float64, l [][]float64, points [][]float64, m int, gamma float64) float64 {
+	scratch := num.NewScratch[float64]()
+	defer scratch.Free()
+	old := len(alpha)
+	old1 := len(mu[0])
+	components := old
+	d := old1
+	n := components * d
+	diagonal := scratch.Make(n)
+	logDet := scratch.Make(components)
+	old2 := float64(d + m + 1)
+	old3 := float64(d)
+	log := math.Log(gamma)
+	log1 := math.Log(math.Pi)
+	norm := old2*old3/2*math.Ln2 - old2*old3*log + old3*(old3-1)/4*log1
+	for j := range d {
+		x := (old2 - float64(j)) / 2
+		lgamma := num.Lgamma(x)
+		norm += lgamma
+	}
+	prior := -float64(components) * norm
+	for k := range q {
+		logs := q[k]
+		square := 0.0
+		sum := 0.0
+		for i := range logs {
+			v := logs[i]
+			e := math.Exp(v)
+			diagonal[k*d+i] = e
+			square += e * e
+			sum += v
+		}
+		x1 := l[k]
+		square += num.Inner(x1, x1)
+		logDet[k] = sum
+		prior += float64(m)*sum - gamma*gamma/2*square
+	}
+	log3 := math.Log(2 * math.Pi)
+	most := math.Inf(-1)
+	most = num.Max(alpha, most)
+	sum1 := 0.0
+	sum1 += num.SumExp(alpha, most)
+	log4 := math.Log(sum1)
+	LogSumExp1 := most + log4
+	likelihood := -float64(len(points)) * (float64(d)/2*log3 + LogSumExp1)
+	for i4 := range points {
+		mark := scratch.Mark()
+		x3 := points[i4]
+		centered := scratch.Make(d)
+		y := scratch.Make(d)
+		exponents := scratch.Make(components)
+		for k1 := range mu {
+			mean := mu[k1]
+			num.AxpyTo(centered, -1, mean[:len(x3):len(mean)], x3)
+			x4 := diagonal[k1*d : k1*d+d]
+			num.Mul(y, x4, centered)
+			at := 0
+			for j1 := range centered {
+				v6 := centered[j1]
+				rest := y[j1+1:]
+				below := l[k1][at:][:len(rest)]
+				num.Axpy(rest, v6, below[:len(rest):len(below)])
+				at += len(rest)
+			}
+			square1 := 0.0
+			square1 += num.Inner(y, y)
+			exponents[k1] = alpha[k1] + logDet[k1] - square1/2
+		}
+		most1 := math.Inf(-1)
+		most1 = num.Max(exponents, most1)
+		sum2 := 0.0
+		sum2 += num.SumExp(exponents, most1)
+		log5 := math.Log(sum2)
+		LogSumExp2 := most1 + log5
+		likelihood += LogSumExp2
+		scratch.Release(mark)
+	}
+	result := likelihood + prior
+	return result
+}
+
 // GMMGradient returns GMM, and stores its gradient by alpha, mu, q, l.
 // On tapes it saves e for each k and i, exp for each i3, centered[i5] for each k1 and i5,
 // y[i6] for each k1 and i6, at for each k1, exp1 for each i10.

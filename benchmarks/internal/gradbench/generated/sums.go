@@ -9,7 +9,7 @@ func Square(x float64) float64 { return x * x }
 
 // LogSumExp is the logarithm of the sum of the exponentials of x.
 //
-//revgen:gradient x
+//revgen:gradient x value
 func LogSumExp(x []float64) float64 {
 	most := math.Inf(-1)
 	for _, v := range x {

@@ -17,6 +17,17 @@ func SquareGradient(grad *float64, x float64) float64 {
 	return result
 }
 
+// LogSumExpValue returns what LogSumExp returns.
+func LogSumExpValue(x []float64) float64 {
+	most := math.Inf(-1)
+	most = num.Max(x, most)
+	sum := 0.0
+	sum += num.SumExp(x, most)
+	log := math.Log(sum)
+	result := most + log
+	return result
+}
+
 // LogSumExpGradient returns LogSumExp, and stores its gradient by x.
 // On tapes it saves exp for each i1.
 func LogSumExpGradient(grad []float64, x []float64) float64 {

@@ -599,6 +599,9 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 	if g, ok := obj.(*types.Func); ok {
 		obj = g.Origin()
 	}
+	if d := l.Written[obj]; d != nil && d.end == "Value" {
+		obj = l.Info.Defs[d.decl.Name]
+	}
 	if values, ok := l.gonum(c, obj); ok {
 		return values
 	}

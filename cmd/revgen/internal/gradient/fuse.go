@@ -50,20 +50,8 @@ type fuser struct {
 // fused returns both sweeps with such loops. If calls is set, those that become calls of package num stay
 // as they are.
 func (l *lowerer) fused(forward, back []stmt, calls bool) (first, second []stmt) {
-	u := &fuser{l, &analysis{keys: map[path]*key{}, kept: map[*slot]*key{}}, map[*loopInfo]bool{}, back, map[stmt]accesses{}}
-	each(slices.Concat(forward, back), func(s stmt) {
-		if s, ok := s.(*push); ok { // is memory of an iteration if what is saved is
-			u.kept[s.slot] = &key{depth: math.MaxInt}
-		}
-		expressions(s, func(e expr) {
-			visit(e, func(e expr) { // what a call of a function reaches has keys
-				if isPlace(e) {
-					u.key(e)
-				}
-			})
-		})
-	})
-	u.share(slices.Concat(forward, back), nil)
+	u := l.fuser(slices.Concat(forward, back))
+	u.back = back
 	if !calls {
 		return u.lists(forward, back, len(l.loops))
 	}
@@ -82,6 +70,25 @@ func (l *lowerer) fused(forward, back []stmt, calls bool) (first, second []stmt)
 		}
 	})
 	return u.lists(forward, back, len(l.loops))
+}
+
+// fuser returns what knows the accesses of statements.
+func (l *lowerer) fuser(list []stmt) *fuser {
+	u := &fuser{l, &analysis{keys: map[path]*key{}, kept: map[*slot]*key{}}, map[*loopInfo]bool{}, nil, map[stmt]accesses{}}
+	each(list, func(s stmt) {
+		if s, ok := s.(*push); ok { // is memory of an iteration if what is saved is
+			u.kept[s.slot] = &key{depth: math.MaxInt}
+		}
+		expressions(s, func(e expr) {
+			visit(e, func(e expr) { // what a call of a function reaches has keys
+				if isPlace(e) {
+					u.key(e)
+				}
+			})
+		})
+	})
+	u.share(list, nil)
+	return u
 }
 
 // lists does so with the loops of two lists that are in so many loops.

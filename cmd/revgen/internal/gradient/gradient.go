@@ -65,7 +65,7 @@ func Asks(file *ast.File) bool {
 }
 
 // Endings are the ends of the names of written functions.
-var Endings = []string{"Gradient", "HessVec", "Hessian", "JVP", "JVP4", "VJP", "Jacobian", "SparseJacobian"}
+var Endings = []string{"Gradient", "HessVec", "Hessian", "JVP", "JVP4", "VJP", "Jacobian", "SparseJacobian", "Value"}
 
 // File returns what is written for the functions of a file that ask for gradients, and nil if
 // none does.
@@ -369,8 +369,14 @@ func (f *function) gradientOf(by []*variable) (r *reverser, forward, back []stmt
 
 // gradient writes the gradient by parameters, and with the word hessian the second derivatives.
 func (f *function) gradient(words []string) {
-	names, hessian := withoutWord(words, "hessian")
+	names, hessian := withoutWord(f.decl, words, "hessian")
+	names, value := withoutWord(f.decl, names, "value")
 	by := f.by(Directive, names)
+	if value {
+		before := maps.Clone(f.names)
+		f.itself(f.decl.Name.Name + "Value")
+		f.names = before
+	}
 	r, forward, back := f.gradientOf(by)
 	forward, values := f.values(forward, func(v *variable) bool {
 		return slices.ContainsFunc(back, func(s stmt) bool { return setsInside(s, v) })
@@ -425,10 +431,12 @@ func (f *function) values(forward []stmt, changes func(v *variable) bool) (list 
 	return forward, values
 }
 
-// withoutWord returns words without one, and whether it was there.
-func withoutWord(words []string, word string) ([]string, bool) {
+// withoutWord returns the words of a directive without one, and whether it was there. The name of a parameter is
+// no such word.
+func withoutWord(f *ast.FuncDecl, words []string, word string) ([]string, bool) {
 	i := slices.Index(words, word)
-	if i < 0 {
+	named := func(p *ast.Field) bool { return slices.ContainsFunc(p.Names, func(id *ast.Ident) bool { return id.Name == word }) }
+	if i < 0 || slices.ContainsFunc(f.Type.Params.List, named) || f.Recv != nil && slices.ContainsFunc(f.Recv.List, named) {
 		return words, false
 	}
 	return slices.Delete(slices.Clone(words), i, i+1), true
@@ -646,8 +654,8 @@ func (f *function) measured(list []stmt, y, like *variable) []stmt {
 // the Jacobian. With the word jvp it writes the product on the right alone, with the word sparse the Jacobian
 // by rows too.
 func (f *function) jacobian(words []string) {
-	words, only := withoutWord(words, "jvp")
-	words, sparse := withoutWord(words, "sparse")
+	words, only := withoutWord(f.decl, words, "jvp")
+	words, sparse := withoutWord(f.decl, words, "sparse")
 	if only && sparse {
 		f.refuse(f.decl, "jvp asks for a product alone, and sparse for the Jacobian: leave out one of them")
 	}

@@ -41,10 +41,12 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 		if directive == JacobianDirective {
 			word = "jvp"
 		}
-		by, named := withoutWord(words, word)
+		by, named := withoutWord(f, words, word)
+		other := "value"
 		if directive == JacobianDirective {
-			by, _ = withoutWord(by, "sparse")
+			other = "sparse"
 		}
+		by, value := withoutWord(f, by, other)
 		hessian := named && directive == Directive
 		refused := len(by) == 0 || len(by) > 1 && (hessian || directive == JacobianDirective)
 		var recv string
@@ -98,6 +100,9 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 			return
 		}
 		declare("Gradient", append(grads, params...), strings.Join(results, ", "))
+		if value && directive == Directive {
+			declare("Value", params, strings.Join(results, ", "))
+		}
 		if hessian {
 			declare("HessVec", directed, "")
 		}

@@ -397,22 +397,34 @@ func (w *loopWriter) paired(list []stmt) []stmt {
 //		}                                    m = x[at]
 //		m = max(m, x[i])             }
 //	}
+//
+// If nobody wants to know where it is, that is m = num.Max(x, m).
 func (w *loopWriter) maximum(s *ranged) []stmt {
-	if len(s.body) != 2 || s.step != 1 || !isLit(w.lo, "0") || !isLen(w.hi) {
+	n := len(s.body)
+	if n == 0 || n > 2 || s.step != 1 || !isLit(w.lo, "0") || !isLen(w.hi) {
 		return nil
 	}
-	b, isBranch := s.body[0].(*branch)
-	set, isSet := s.body[1].(*assignment)
-	if !isBranch || !isSet || len(b.then) != 1 || len(b.els) > 0 || set.op != token.ASSIGN || !isReference(set.l) {
+	set, isSet := s.body[n-1].(*assignment)
+	if !isSet || set.op != token.ASSIGN || !isReference(set.l) {
 		return nil
 	}
-	note, isNote := b.then[0].(*assignment)
 	c, isCall := set.r.(*call)
-	if !isNote || !isReference(note.l) || !isReference(note.r) || root(note.r) != s.v || !isCall || c.fn != "max" || !same(c.args[0], set.l) {
+	if !isCall || c.fn != "max" || !same(c.args[0], set.l) {
 		return nil
 	}
 	x, ok := w.row(c.args[1])
-	if !ok || !same(w.hi.(*call).args[0], x.x) || !sameText(x.i, ref(s.v)) || !sameText(b.cond, inverted(&binary{token.GEQ, set.l, x, boolean})) {
+	if !ok || !same(w.hi.(*call).args[0], x.x) || !sameText(x.i, ref(s.v)) {
+		return nil
+	}
+	if n == 1 {
+		return []stmt{&assignment{l: set.l, op: token.ASSIGN, r: &call{"num.Max", numPath, []expr{x.x, set.l}, float}}}
+	}
+	b, isBranch := s.body[0].(*branch)
+	if !isBranch || len(b.then) != 1 || len(b.els) > 0 || !sameText(b.cond, inverted(&binary{token.GEQ, set.l, x, boolean})) {
+		return nil
+	}
+	note, isNote := b.then[0].(*assignment)
+	if !isNote || !isReference(note.l) || !isReference(note.r) || root(note.r) != s.v {
 		return nil
 	}
 	return []stmt{

@@ -864,8 +864,10 @@ func TestAll(t *testing.T) {
 			if largest > 1e6 {
 				bound = 1e-12 * largest
 			}
-			if !(math.Abs(got-want) <= bound) && !math.IsInf(largest, 0) {
-				failed("value", got, want)
+			for _, got := range []float64{got, c.value(append([]float64(nil), x...), n)} {
+				if !(math.Abs(got-want) <= bound) && !math.IsInf(largest, 0) {
+					failed("value", got, want)
+				}
 			}
 			if largest > 1e6 { // what overflows has no derivative, even if the result is finite
 				continue
@@ -999,24 +1001,24 @@ func TestRandomGradients(t *testing.T) {
 		}
 		second := s.once(2)          // it has second derivatives
 		third := second && s.once(3) // and derivatives of written ones
-		s.line("//revgen:gradient x%s\nfunc f%d(x []float64, n int) (result float64) {\na, b, y := x[0], x[1]*x[2], x[4:]\n_ = y", map[bool]string{true: " hessian"}[second], k)
+		s.line("//revgen:gradient x%s value\nfunc f%d(x []float64, n int) (result float64) {\na, b, y := x[0], x[1]*x[2], x[4:]\n_ = y", map[bool]string{true: " hessian"}[second], k)
 		s.function(4+s.rnd.IntN(5), s.pick("return %s", "result += %s\nreturn"))
 		s.line("result = %s\nreturn\n}\n", s.result)
 		if !second {
-			fmt.Fprintf(&table, "{name: \"f%[1]d\", f: f%[1]d, g: f%[1]dGradient},\n", k)
+			fmt.Fprintf(&table, "{name: \"f%[1]d\", f: f%[1]d, value: f%[1]dValue, g: f%[1]dGradient},\n", k)
 			continue
 		}
 		s.line("//revgen:jacobian x jvp\nfunc j%d(dst, x []float64, n int) { dst[0] = f%d(x, n) }\n", k, k)
 		text := s.out.String()[from:]
 		if !third || strings.Contains(strings.ReplaceAll(text, "append([]", ""), "append(") || strings.Contains(text, "func r") || strings.Contains(text, "power(") {
-			fmt.Fprintf(&table, "{\"f%[1]d\", f%[1]d, f%[1]dGradient, f%[1]dHessVec, j%[1]dJVP, nil, nil},\n", k)
+			fmt.Fprintf(&table, "{\"f%[1]d\", f%[1]d, f%[1]dValue, f%[1]dGradient, f%[1]dHessVec, j%[1]dJVP, nil, nil},\n", k)
 			continue
 		}
 		s.line("//revgen:gradient x\nfunc n%[1]d(x, u []float64, n int) float64 {\ng := make([]float64, len(x))\ns := f%[1]dGradient(g, x, n)\nreturn s + dot(g, u)\n}\n", k)
 		s.line("//revgen:gradient x\nfunc t%[1]d(x, u, w []float64, n int) float64 {\ng := make([]float64, len(x))\nf%[1]dHessVec(g, x, u, n)\nreturn dot(g, w)\n}\n", k)
-		fmt.Fprintf(&table, "{\"f%[1]d\", f%[1]d, f%[1]dGradient, f%[1]dHessVec, j%[1]dJVP, n%[1]dGradient, t%[1]dGradient},\n", k)
+		fmt.Fprintf(&table, "{\"f%[1]d\", f%[1]d, f%[1]dValue, f%[1]dGradient, f%[1]dHessVec, j%[1]dJVP, n%[1]dGradient, t%[1]dGradient},\n", k)
 	}
-	test := fuzzTest + "\nvar all = []struct {\nname string\nf func(x []float64, n int) float64\ng func(g, x []float64, n int) float64\nh, j func(dst, x, v []float64, n int)\nn func(g, x, u []float64, n int) float64\nt func(g, x, u, w []float64, n int) float64\n}{\n" + table.String() + "}\n"
+	test := fuzzTest + "\nvar all = []struct {\nname string\nf, value func(x []float64, n int) float64\ng func(g, x []float64, n int) float64\nh, j func(dst, x, v []float64, n int)\nn func(g, x, u []float64, n int) float64\nt func(g, x, u, w []float64, n int) float64\n}{\n" + table.String() + "}\n"
 	text := testWritten(t, s.out.String(), test)
 	t.Logf("%d bytes are written for %d", len(text), s.out.Len())
 	if len(text) > 40*s.out.Len() {

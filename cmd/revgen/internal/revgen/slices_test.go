@@ -15,7 +15,7 @@ import "math"
 
 // parts cuts x into parts that become shorter, from the beginning, and adds multiples of what is before to them.
 //
-//revgen:gradient x
+//revgen:gradient x value
 func parts(x []float64, d int) float64 {
 	sum := 0.0
 	y := make([]float64, d)
@@ -41,7 +41,7 @@ func parts(x []float64, d int) float64 {
 
 // once has integers that change by what changes.
 //
-//revgen:gradient x
+//revgen:gradient x value
 func once(x []float64, n int) float64 {
 	s, at, step := x[0], 0, 1
 	for i := n; i > 0; i -= 2 {
@@ -58,7 +58,7 @@ func once(x []float64, n int) float64 {
 
 // some replaces a part of y, or all, and reads what is left of the iteration before.
 //
-//revgen:gradient x
+//revgen:gradient x value
 func some(x []float64, d, how int) float64 {
 	sum := 0.0
 	y, other := make([]float64, d), make([]float64, d)
@@ -99,7 +99,7 @@ func some(x []float64, d, how int) float64 {
 
 // lacking replaces all elements of y but the last one.
 //
-//revgen:gradient x
+//revgen:gradient x value
 func lacking(x []float64, d int) float64 {
 	y, sum := make([]float64, d), 0.0
 	for k := range 3 {
@@ -118,7 +118,7 @@ func lacking(x []float64, d int) float64 {
 
 // perhaps adds to y, which it has replaced, or to another slice.
 //
-//revgen:gradient x
+//revgen:gradient x value
 func perhaps(x []float64, d int) float64 {
 	y, other, sum := make([]float64, d), make([]float64, d), 0.0
 	z := y
@@ -141,7 +141,7 @@ func perhaps(x []float64, d int) float64 {
 
 // tails replaces all of a part of y that begins later, and leaves the first element.
 //
-//revgen:gradient x
+//revgen:gradient x value
 func tails(x []float64, d int) float64 {
 	y, sum := make([]float64, d), 0.0
 	for k := range 3 {
@@ -161,7 +161,7 @@ func tails(x []float64, d int) float64 {
 
 // twice has each kind of product in loops of all directions.
 //
-//revgen:gradient x
+//revgen:gradient x value
 func twice(x []float64, d int) float64 {
 	y, z, w := make([]float64, d), make([]float64, d), make([]float64, d)
 	for i := range y {
@@ -203,7 +203,7 @@ func twice(x []float64, d int) float64 {
 
 // same has slices that are one.
 //
-//revgen:gradient x
+//revgen:gradient x value
 func same(x []float64, d int) float64 {
 	y := make([]float64, d)
 	copy(y, x)
@@ -236,7 +236,7 @@ func same(x []float64, d int) float64 {
 
 // scaled adds multiples to a vector, whose adjoint is one call.
 //
-//revgen:gradient x
+//revgen:gradient x value
 func scaled(x []float64, d int) float64 {
 	y := make([]float64, d)
 	for j := range 3 {
@@ -249,6 +249,40 @@ func scaled(x []float64, d int) float64 {
 		sum += y[i] * y[i]
 	}
 	return sum
+}
+
+// shares has slices and largest elements of each iteration.
+//
+//revgen:gradient value
+func shares(value []float64, d int) float64 {
+	return excess(value, d)
+}
+
+//revgen:gradient x value
+func excess(x []float64, d int) float64 {
+	sum := 0.0
+	for k := range 3 {
+		e := make([]float64, d)
+		for i := range e {
+			e[i] = x[i] * x[k]
+		}
+		top, t := -1.0, 0.0
+		for _, v := range e {
+			top = max(top, v)
+		}
+		for _, v := range e {
+			t += math.Exp(v - top)
+		}
+		if d > 0 {
+			sum += top + math.Log(t)
+		}
+	}
+	return sum
+}
+
+//revgen:gradient x value
+func again(x []float64, d int) float64 {
+	return math.Sin(excessValue(x, d)) * x[3]
 }
 `, `package written
 
@@ -272,16 +306,20 @@ func TestPasses(t *testing.T) {
 	for _, d := range []int{0, 1, 2, 3, 7, 16, 23, 40} {
 		for _, c := range []struct {
 			name string
-			f    func(x []float64, d int) float64
+			f, v func(x []float64, d int) float64
 			g    func(g, x []float64, d int) float64
 		}{
-			{"parts", parts, partsGradient}, {"once", once, onceGradient}, {"tails", tails, tailsGradient}, {"twice", twice, twiceGradient},
-			{"same", same, sameGradient}, {"lacking", lacking, lackingGradient}, {"perhaps", perhaps, perhapsGradient}, {"scaled", scaled, scaledGradient},
+			{"parts", parts, partsValue, partsGradient}, {"once", once, onceValue, onceGradient}, {"tails", tails, tailsValue, tailsGradient}, {"twice", twice, twiceValue, twiceGradient},
+			{"same", same, sameValue, sameGradient}, {"lacking", lacking, lackingValue, lackingGradient}, {"perhaps", perhaps, perhapsValue, perhapsGradient}, {"scaled", scaled, scaledValue, scaledGradient},
+			{"shares", shares, shares, sharesGradient}, {"excess", excess, excessValue, excessGradient}, {"again", again, againValue, againGradient},
 		} {
 			if c.name == "parts" && d > 16 {
 				continue
 			}
 			all = append(all, function{fmt.Sprint(c.name, " ", d), func(x []float64) float64 { return c.f(x, d) }, func(g, x []float64) float64 { return c.g(g, x, d) }})
+			if value, want := c.v(x, d), c.f(x, d); !(math.Abs(value-want) <= 1e-13*math.Abs(want)) {
+				t.Errorf("%s %d: the value is %v, want %v", c.name, d, value, want)
+			}
 		}
 		for how := range 5 {
 			all = append(all, function{
@@ -295,10 +333,13 @@ func TestPasses(t *testing.T) {
 	}
 }
 `+compareGradients)
-	for _, call := range []string{"num.Mul(", "num.AddMul(", "num.AxpyTo(", "num.AxpyInner(", "at -= "} {
+	for _, call := range []string{"num.Mul(", "num.AddMul(", "num.AxpyTo(", "num.AxpyInner(", "at -= ", "top = num.Max(e, top)", "t += num.SumExp(e, top)"} {
 		if !strings.Contains(text, call) {
 			t.Errorf("no %s is written", call)
 		}
+	}
+	if _, body, _ := strings.Cut(text, "func excessValue"); !strings.Contains(body[:strings.Index(body, "\n}\n")], "scratch.Release(mark)") {
+		t.Errorf("the slices of an iteration are not released:\n%s", body)
 	}
 	_, body, _ := strings.Cut(text, "func partsGradient")
 	if body, _, _ = strings.Cut(body, "\n}\n"); strings.Contains(body, "kept") && strings.Contains(body, "copy(rest, ") || strings.Contains(body, "float64sTape") {
