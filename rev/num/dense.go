@@ -52,6 +52,14 @@ func TriangularOf(t *mat.TriDense) Matrix {
 	return whole(t)
 }
 
+// DiagonalOf returns a copy of d with zeros outside its diagonal, or a matrix of no elements if d is nil.
+func DiagonalOf(d *mat.DiagDense) Matrix {
+	if d == nil {
+		return Matrix{}
+	}
+	return whole(d)
+}
+
 // FactorOf returns the lower triangular factor of c, or a matrix of no elements if c is nil or has
 // none.
 func FactorOf(c *mat.Cholesky) Matrix {

@@ -384,10 +384,7 @@ func (l *lowerer) packageVariable(at ast.Node, obj *types.Var) expr {
 		} else if own[name] != "" && !isNumber(obj.Type().String()) {
 			name = "(" + name + ")" // name.x is of a package that is written
 		}
-		v = &variable{name: name, typ: l.substituted(obj.Type()), param: true}
-		if isGonum(obj.Type()) {
-			v.typ = obj.Type()
-		}
+		v = &variable{name: name, typ: apart(l.instance(obj.Type())), param: true}
 		l.global[obj] = v
 	}
 	if isGonum(v.typ) {
@@ -1076,13 +1073,13 @@ func (l *lowerer) parameter(id *ast.Ident, t types.Type, arg expr, keeps bool) e
 	if isRaw(t) && (isMatrix(e.typeOf()) || isVector(e.typeOf())) {
 		t = e.typeOf()
 	}
-	if p, ok := t.Underlying().(*types.Pointer); ok && types.Identical(p.Elem().Underlying(), e.typeOf().Underlying()) {
+	if p, ok := t.Underlying().(*types.Pointer); ok && sameMemory(p.Elem(), e.typeOf()) {
 		e = &unary{token.AND, e} // the receiver of a method with a pointer
 	}
 	if isPointer(t) {
 		return l.pinned(id, e)
 	}
-	if p, ok := e.typeOf().Underlying().(*types.Pointer); ok && !types.Identical(t.Underlying(), p) {
+	if p, ok := e.typeOf().Underlying().(*types.Pointer); ok && !sameMemory(t, p) {
 		e = pointee(e) // the receiver of a method without a pointer
 	}
 	if keeps && (atom(e) || isAggregate(t) && isPlace(e)) {

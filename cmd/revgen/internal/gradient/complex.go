@@ -79,6 +79,11 @@ func structField(e expr, f *types.Var) expr {
 	if _, ok := e.(*complexPair); ok || isComplex(e.typeOf()) {
 		return component(e, f.Name(), map[string]string{"Re": "real", "Im": "imag"}[f.Name()])
 	}
+	for own := range e.typeOf().Underlying().(*types.Struct).Fields() {
+		if own.Name() == f.Name() { // a matrix of a parameter has another type there
+			return &field{e, f.Name(), own.Type()}
+		}
+	}
 	return &field{e, f.Name(), f.Type()}
 }
 

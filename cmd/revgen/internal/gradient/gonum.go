@@ -79,10 +79,32 @@ func memoryType(t types.Type) types.Type {
 	switch gonumType(t) {
 	case "VecDense", "Vector":
 		return types.NewSlice(float)
-	case "Dense", "Matrix", "SymDense", "Symmetric", "TriDense", "Triangular", "Cholesky":
+	case "Dense", "Matrix", "SymDense", "Symmetric", "TriDense", "Triangular", "DiagDense", "Diagonal", "Cholesky":
 		return matrixType
 	}
 	return t
+}
+
+// deepMemory does the same with the parts of slices, arrays, pointers and structs, for locals. What comes from a
+// parameter keeps the type that it has there.
+func deepMemory(t types.Type) types.Type {
+	if m := memoryType(t); m != t || !hasGonum(t) || containsItself(t) {
+		return m
+	}
+	if s, ok := t.Underlying().(*types.Struct); ok {
+		return remade(s, deepMemory)
+	}
+	return remade(types.Unalias(t), deepMemory)
+}
+
+// hasGonum reports whether a value of type t reaches a vector or a matrix of gonum.
+func hasGonum(t types.Type) bool {
+	return anyPart(t, nil, func(t types.Type, _ bool) bool { return isGonum(t) })
+}
+
+// sameMemory reports whether types are the same but for how vectors and matrices are kept.
+func sameMemory(x, y types.Type) bool {
+	return types.Identical(deepMemory(x).Underlying(), deepMemory(y).Underlying())
 }
 
 // isRaw reports whether t is what RawVector or RawMatrix returns, which within a function is memory too.
@@ -176,6 +198,8 @@ func viewed(e expr) expr {
 		return &view{"num.SymmetricOf", e, nil, matrixType}
 	case "TriDense":
 		return &view{"num.TriangularOf", e, nil, matrixType}
+	case "DiagDense":
+		return &view{"num.DiagonalOf", e, nil, matrixType}
 	case "Cholesky":
 		return &view{"num.FactorOf", e, nil, matrixType}
 	}
@@ -355,7 +379,7 @@ func (l *lowerer) sharedArgument(id *ast.Ident, obj types.Object, arg ast.Expr, 
 // sized refuses what has no size.
 func (l *lowerer) sized(at ast.Node, x expr) expr {
 	if u, ok := x.(*unsized); ok {
-		makes := map[string]string{"VecDense": "n, nil", "Dense": "r, c, nil", "SymDense": "n, nil", "TriDense": "n, kind, nil"}[u.of]
+		makes := map[string]string{"VecDense": "n, nil", "Dense": "r, c, nil", "SymDense": "n, nil", "TriDense": "n, kind, nil", "DiagDense": "n, nil"}[u.of]
 		if makes == "" {
 			l.refuse(at, "this has no factor here: declare it in the loop that Factorize is called in, and call that before a branch")
 		}
@@ -432,7 +456,7 @@ func (l *lowerer) fresh(c *ast.CallExpr) expr {
 		}
 		x := l.header("x", l.expr(c.Args[2]))
 		return &view{"num.Shaped", x, []expr{rows, cols}, matrixType}
-	case "NewSymDense", "NewTriDense":
+	case "NewSymDense", "NewTriDense", "NewDiagDense":
 		return l.newHalf(c, obj.Name())
 	}
 	return nil
@@ -585,7 +609,7 @@ func (l *lowerer) matCall(c *ast.CallExpr, f *types.Func) []expr {
 	case "DenseCopyOf", "VecDenseCopyOf":
 		return []expr{l.copyOf(c, c.Args[0])}
 	}
-	l.refuse(c, "%s is not differentiated: Det, Dot, Inner, LogDet, Sum, Norm, Trace, Row, Col, NewDense, NewSymDense, NewTriDense, NewVecDense, DenseCopyOf and VecDenseCopyOf are", types.ExprString(c.Fun))
+	l.refuse(c, "%s is not differentiated: Det, Dot, Inner, LogDet, Sum, Norm, Trace, Row, Col, NewDense, NewDiagDense, NewSymDense, NewTriDense, NewVecDense, DenseCopyOf and VecDenseCopyOf are", types.ExprString(c.Fun))
 	return nil
 }
 
@@ -954,7 +978,7 @@ func changesMemory(obj types.Object) bool {
 	case floatsPath:
 		return !slices.Contains([]string{"Dot", "Sum", "Prod", "Max", "Min", "MaxIdx", "MinIdx", "LogSumExp", "Norm", "Distance"}, obj.Name())
 	case matPath:
-		return !slices.Contains([]string{"At", "AtVec", "Len", "Dims", "T", "TVec", "RawRowView", "RowView", "RawMatrix", "RawVector", "Slice", "Dot", "Sum", "Norm", "Trace", "Inner", "Max", "Min", "NewDense", "NewVecDense", "NewSymDense", "NewTriDense", "SymmetricDim", "TTri", "LogDet", "Det"}, obj.Name())
+		return !slices.Contains([]string{"At", "AtVec", "Len", "Dims", "T", "TVec", "RawRowView", "RowView", "RawMatrix", "RawVector", "Slice", "Dot", "Sum", "Norm", "Trace", "Inner", "Max", "Min", "NewDense", "NewVecDense", "NewSymDense", "NewTriDense", "NewDiagDense", "SymmetricDim", "TTri", "LogDet", "Det"}, obj.Name())
 	}
 	return obj.Name() == "Forward" // of a kernel
 }

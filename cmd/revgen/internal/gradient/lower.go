@@ -64,6 +64,7 @@ type lowerer struct {
 	foreign  []foreignCall
 	fixed    []*assignment // vectors and matrices in fields of parameters
 	overlaps []*overlap
+	frozen   []frozen
 	*recursions
 	unsizes []*unsized // that have got sizes in the present list of statements
 }
@@ -132,7 +133,7 @@ func (l *lowerer) nested(f func()) []stmt {
 
 // define declares a variable with the value e, or the zero value if e is nil.
 func (l *lowerer) define(name string, t types.Type, e expr) *variable {
-	if e != nil && isHeader(t) && hasComplex(e.typeOf()) { // of a parameter
+	if e != nil && (isHeader(t) && hasComplex(e.typeOf()) || hasGonum(e.typeOf()) && !isGonum(e.typeOf())) { // of a parameter
 		t = e.typeOf()
 	}
 	v := l.variable(name, t)
@@ -175,8 +176,11 @@ func (l *lowerer) assign(to, e expr) {
 			return
 		}
 	}
-	if isGonum(to.typeOf()) && !isGonum(e.typeOf()) {
-		panic(Refusal{Msg: "a vector or a matrix in a struct or a slice of the function's own is not differentiated: give it a name of its own"})
+	if !isGonum(to.typeOf()) {
+		e = viewed(e)
+	}
+	if t := e.typeOf(); hasGonum(to.typeOf()) != hasGonum(t) && (isHeader(to.typeOf()) || isHeader(t)) && !isLit(e, "nil") {
+		panic(Refusal{Msg: "vectors and matrices of a parameter and of the function's own come to one place of a struct or a slice: copy those of the parameter"})
 	}
 	if isRaw(to.typeOf()) && (isMatrix(e.typeOf()) || isVector(e.typeOf())) {
 		panic(Refusal{Msg: "what RawMatrix or RawVector returns is not kept in a variable that changes: write raw := m.RawMatrix()"})
@@ -214,7 +218,7 @@ func (l *lowerer) typeOf(e ast.Expr) types.Type {
 }
 
 // substituted returns the type of a variable of type t in what is written.
-func (l *lowerer) substituted(t types.Type) types.Type { return apart(memoryType(l.instance(t))) }
+func (l *lowerer) substituted(t types.Type) types.Type { return apart(deepMemory(l.instance(t))) }
 
 // instance replaces the type parameters of functions that are inlined.
 func (l *lowerer) instance(t types.Type) types.Type {
@@ -1020,6 +1024,9 @@ type overlap struct {
 func (l *lowerer) separate() {
 	a := &analysis{keys: map[path]*key{}}
 	a.share(l.out, nil)
+	for _, f := range l.frozen {
+		f.check(l, a)
+	}
 	for _, o := range l.overlaps {
 		if a.key(o.to) == a.key(o.from) {
 			o.keep()

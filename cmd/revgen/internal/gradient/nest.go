@@ -214,12 +214,12 @@ func (l *lowerer) derivative(c *ast.CallExpr, d *Written) (values []expr) {
 		args = args[min(len(args), max(0, 1-len(field.Names))):] // one without a name
 	}
 
-	outer, fixed, overlaps, exits := l.out, l.fixed, l.overlaps, len(l.exits)
-	l.out, l.fixed, l.overlaps = nil, nil, nil
+	outer, fixed, overlaps, frozen, exits := l.out, l.fixed, l.overlaps, l.frozen, len(l.exits)
+	l.out, l.fixed, l.overlaps, l.frozen = nil, nil, nil, nil
 	l.inlining[d.decl] = true
 	f.lower()
 	delete(l.inlining, d.decl)
-	l.exits, l.fixed, l.overlaps = l.exits[:exits], fixed, overlaps
+	l.exits, l.fixed, l.overlaps, l.frozen = l.exits[:exits], fixed, overlaps, frozen
 
 	// What others see is memory of parameters for as long as the inner sweeps are written.
 	var outside []*variable

@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// Within a function a *mat.SymDense and a *mat.TriDense are whole matrices, and a *mat.Cholesky is its
+// Within a function a *mat.SymDense, a *mat.TriDense and a *mat.DiagDense are whole matrices, and a *mat.Cholesky is its
 // lower factor. gonum stores half of a symmetric matrix. What a function makes has both halves, and
 // SetSym sets both: a derivative by an element and its mirror image is then the sum of two. What a
 // function is given is copied, and has neither derivatives nor changes.
 
 // copies are the functions of num that copy what a function is given.
-var copies = []string{"num.SymmetricOf", "num.TriangularOf", "num.FactorOf"}
+var copies = []string{"num.DiagonalOf", "num.SymmetricOf", "num.TriangularOf", "num.FactorOf"}
 
 // isHalf reports whether t is such a type, or a pointer to one.
 func isHalf(t types.Type) bool {
-	return slices.Contains([]string{"SymDense", "TriDense", "Cholesky"}, gonumType(t))
+	return slices.Contains([]string{"SymDense", "TriDense", "DiagDense", "Cholesky"}, gonumType(t))
 }
 
 // isCopy reports whether e is in the memory of such a copy.
@@ -48,6 +48,10 @@ func (l *lowerer) half(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 		if name == "SetSym" {
 			l.assign(entry(m, j, i), x)
 		}
+		return []expr{}
+	case "SetDiag":
+		m, i := l.receiver(at, nil), l.temporary("i", l.expr(c.Args[0]))
+		l.assign(entry(m, i, i), l.converted(l.expr(c.Args[1]), float))
 		return []expr{}
 	case "AddSym":
 		x, y := l.plainMatrix(c, c.Args[0]), l.plainMatrix(c, c.Args[1])
@@ -85,7 +89,7 @@ func (l *lowerer) half(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 		l.use(c, l.model("DenseZero"), l.receiver(at, nil))
 		return []expr{}
 	}
-	l.refuse(c, "%s is not differentiated: AddSym, At, CopySym, Dims, IsEmpty, Norm, ScaleSym, ScaleTri, SetSym, SetTri, SymmetricDim, SymOuterK, SymRankK, SymRankOne, T, Trace, TTri and Zero are", types.ExprString(c.Fun))
+	l.refuse(c, "%s is not differentiated: AddSym, At, CopySym, Dims, IsEmpty, Norm, ScaleSym, ScaleTri, SetDiag, SetSym, SetTri, SymmetricDim, SymOuterK, SymRankK, SymRankOne, T, Trace, TTri and Zero are", types.ExprString(c.Fun))
 	return nil
 }
 
@@ -163,19 +167,74 @@ func (l *lowerer) cholesky(c *ast.CallExpr, f *types.Func, at ast.Expr) []expr {
 	return nil
 }
 
-// newHalf reads NewSymDense and NewTriDense.
+// newHalf reads NewSymDense, NewTriDense and NewDiagDense. What they are given is copied.
 func (l *lowerer) newHalf(c *ast.CallExpr, name string) expr {
 	n, data := l.temporary("n", l.expr(c.Args[0])), c.Args[len(c.Args)-1]
 	if l.isNil(data) {
 		return makeMatrix(n, n)
 	}
-	if _, ok := ast.Unparen(data).(*ast.CompositeLit); !ok || name != "NewSymDense" {
-		l.refuse(data, "write nil, and set the elements by SetSym or SetTri: memory that is shared with half a matrix is not differentiated")
+	if name == "NewTriDense" {
+		l.refuse(data, "write nil, and set the elements by SetTri: memory that is shared with half a matrix is not differentiated")
 	}
-	from := &view{"num.Shaped", l.header("x", l.expr(data)), []expr{n, n}, matrixType}
-	to := ref(l.define("s", matrixType, makeMatrix(n, n)))
-	l.use(c, l.model("SymMirror"), to, from)
-	return to
+	x := l.header("x", l.expr(data))
+	to := l.define("s", matrixType, makeMatrix(n, n))
+	list := l.nested(func() {
+		if name == "NewDiagDense" {
+			l.use(c, l.model("DiagSet"), ref(to), x)
+		} else {
+			l.use(c, l.model("SymMirror"), ref(to), &view{"num.Shaped", x, []expr{n, n}, matrixType})
+		}
+	})
+	l.out = append(l.out, list...)
+	if _, ok := ast.Unparen(data).(*ast.CompositeLit); !ok {
+		to.copied = true
+		l.frozen = append(l.frozen, frozen{x, list[len(list)-1], data})
+	}
+	return ref(to)
+}
+
+// A frozen slice is one that was copied where gonum shares it: it may not change after the statement that did.
+type frozen struct {
+	x    expr
+	copy stmt
+	at   ast.Expr
+}
+
+// check refuses statements that change the slice.
+func (f frozen) check(l *lowerer, a *analysis) {
+	k := a.key(f.x)
+	changes := func(list []stmt) {
+		each(list, func(s stmt) {
+			sets(s, func(e expr, _ bool) {
+				if !isReference(e) && a.key(e) == k {
+					l.refuse(f.at, "%s changes later, and gonum's matrix with it: give the matrix a copy", types.ExprString(f.at))
+				}
+			})
+		})
+	}
+	var after func(list []stmt, info *loopInfo) bool // those after the copy, and all of a loop in which that comes again
+	after = func(list []stmt, info *loopInfo) bool {
+		for i, s := range list {
+			found := s == f.copy
+			switch s := s.(type) {
+			case *branch:
+				found = found || after(s.then, nil) || after(s.els, nil)
+			case *ranged:
+				found = found || after(s.body, s.info)
+			case *while:
+				found = found || after(s.body, s.info)
+			}
+			if found {
+				if info != nil && !slices.Contains(root(f.x).scope, info) {
+					i = -1
+				}
+				changes(list[i+1:])
+				return true
+			}
+		}
+		return false
+	}
+	after(l.out, nil)
 }
 
 // grown reads *dst = *(dst.GrowSym(n).(*mat.SymDense)) of an empty dst, which package stat has.

@@ -497,6 +497,14 @@ func DenseUnit(dst num.Matrix) {
 	}
 }
 
+// DiagSet stores x on the diagonal of dst, which is zero.
+func DiagSet(dst num.Matrix, x []float64) {
+	num.SameLengths(num.Row(dst, 0), x)
+	for i, v := range x {
+		num.Row(dst, i)[i] = v
+	}
+}
+
 // SymMirror stores the upper triangle of a, and its mirror image.
 func SymMirror(dst, a num.Matrix) {
 	for i := range dst.Rows {
