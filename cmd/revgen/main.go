@@ -5,6 +5,7 @@
 // it writes fGradient(grad, p, ...), which returns what f returns and stores its gradient by
 // the parameter p in grad. With the word hessian after p it also writes fHessVec and
 // fHessian, and with the word value fValue, which returns what f returns by the vector code of the gradient.
+// The word both asks for fGradientHessVec, which does what fGradient and fHessVec do.
 // For a function f(dst, x, ...) with the comment
 //
 //	//revgen:jacobian x
@@ -96,7 +97,7 @@ const usage = `Usage:
 
 Without folders it takes the current one. What is written for a function is in its comment:
 
-  //revgen:gradient p [value] [hessian]
+  //revgen:gradient p [value] [both] [hessian]
   //revgen:jacobian x [jvp|sparse]
   //revgen:kernel Name[T rev.Real]
 `

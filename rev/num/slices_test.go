@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"testing"
 
 	"revnum/rev/num"
@@ -120,6 +121,31 @@ func TestMax(t *testing.T) {
 			}
 			if got := num.Max(x, top); got != want && (got == got || want == want) {
 				t.Errorf("Max of %d numbers and %v is %v, want %v", n, top, got, want)
+			}
+		}
+	}
+}
+
+func TestOrder(t *testing.T) {
+	for n := range 60 {
+		x := make([]int, n)
+		for i := range x {
+			x[i] = i * 7 % 13
+		}
+		for name, c := range map[string]struct {
+			order func(n int, before func(i, j int) bool) []int
+			sort  func(x any, less func(i, j int) bool)
+		}{"Order": {num.Order, sort.Slice}, "StableOrder": {num.StableOrder, sort.SliceStable}} {
+			type pair struct{ v, at int }
+			var want []pair
+			for i, v := range x {
+				want = append(want, pair{v, i})
+			}
+			c.sort(want, func(i, j int) bool { return want[i].v < want[j].v })
+			for i, at := range c.order(n, func(i, j int) bool { return x[i] < x[j] }) {
+				if at != want[i].at {
+					t.Fatalf("%s of %d elements has %d at %d, want %d", name, n, at, i, want[i].at)
+				}
 			}
 		}
 	}

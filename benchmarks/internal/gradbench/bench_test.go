@@ -83,6 +83,14 @@ func BenchmarkEvals(b *testing.B) {
 			run(&Revgen, "kmeans", fmt.Sprintf("revgen,k=%d,n=1000,d=16", k), f, map[string]any{"points": rows(1000, 16), "centroids": rows(k, 16)})
 		}
 	}
+	for _, tool := range []*Tool{&Revnum, &Revgen} {
+		for _, f := range []string{"primal", "gradient"} {
+			run(tool, "lse", tool.Name+",n=10000", f, map[string]any{"x": uniform(10_000)})
+		}
+		for _, f := range []string{"cost", "dir"} {
+			run(tool, "kmeans", tool.Name+",k=50,n=1000,d=10", f, map[string]any{"points": rows(1000, 10), "centroids": rows(50, 10)})
+		}
+	}
 	for _, f := range []string{"primal", "gradient"} {
 		run(&Revgen, "lse", "revgen,n=2500", f, map[string]any{"x": uniform(2500)})
 		run(&Revgen, "llsq", "revgen,n=16,m=128", f, map[string]any{"x": uniform(128), "n": 16})

@@ -103,8 +103,7 @@ func generatedDirection(input json.RawMessage, workers int) (evaluation, error) 
 		ones[i] = 1
 	}
 	return toRows(func() {
-		generated.CostGradient(dir.Data, at, points)
-		generated.CostHessVec(diagonal, at, ones, points)
+		generated.CostGradientHessVec(dir.Data, diagonal, at, ones, points)
 		for i, d := range diagonal {
 			if d != 0 {
 				dir.Data[i] /= d

@@ -49,7 +49,7 @@ func LeastSquares(x []float64, n int) float64 {
 // Cost is the sum of the squared distances from points to the nearest of the centroids, which have d
 // numbers each.
 //
-//revgen:gradient centroids hessian
+//revgen:gradient centroids both
 func Cost(centroids []float64, points [][]float64) float64 {
 	sum := 0.0
 	for _, p := range points {

@@ -5,7 +5,6 @@ package generated
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
 	"revnum/rev/num"
 )
 
@@ -147,15 +146,15 @@ func CostGradient(grad []float64, centroids []float64, points [][]float64) float
 	return result
 }
 
-// CostHessVec stores the product of the Hessian of Cost by centroids with v1 in dst.
-func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]float64) {
-	scratch := num.NewScratch[float64]()
-	defer scratch.Free()
-	if len(dst) != len(centroids) || len(v1) != len(centroids) {
-		panic("CostHessVec: dst, v1 and centroids have different lengths")
+// CostGradientHessVec returns Cost, and stores its gradient by centroids in grad, and the product
+// of its Hessian with v1 in dst.
+func CostGradientHessVec(grad []float64, dst []float64, centroids []float64, v1 []float64, points [][]float64) float64 {
+	if len(grad) != len(centroids) || len(dst) != len(centroids) || len(v1) != len(centroids) {
+		panic("CostGradientHessVec: grad, dst, v1 and centroids have different lengths")
 	}
+	clear(grad)
 	clear(dst)
-	grad := scratch.Make(len(centroids))
+	sum := 0.0
 	for i := range points {
 		p := points[i]
 		best := math.Inf(1)
@@ -174,6 +173,7 @@ func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]fl
 			}
 			best = min(best, d)
 		}
+		sum += best
 		if bestAt >= 0 {
 			centroid := centroids[bestAt*len(p):][:len(p)]
 			centroidDot := v1[bestAt*len(p):][:len(p)]
@@ -190,23 +190,6 @@ func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]fl
 			}
 		}
 	}
-}
-
-// CostHessian stores the Hessian of Cost by centroids in dst.
-func CostHessian(dst *mat.SymDense, centroids []float64, points [][]float64) {
-	if dst.IsEmpty() && len(centroids) > 0 {
-		dst.ReuseAsSym(len(centroids))
-	}
-	if dst.SymmetricDim() != len(centroids) {
-		panic(mat.ErrShape)
-	}
-	v1, column := make([]float64, len(centroids)), make([]float64, len(centroids))
-	for j := range v1 {
-		v1[j] = 1
-		CostHessVec(column, centroids, v1, points)
-		v1[j] = 0
-		for i2 := range j + 1 {
-			dst.SetSym(i2, j, column[i2])
-		}
-	}
+	result := sum
+	return result
 }

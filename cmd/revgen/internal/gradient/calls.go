@@ -602,6 +602,10 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 	if values, ok := l.gonum(c, obj); ok {
 		return values
 	}
+	if sorts(obj) {
+		l.sort(c, obj)
+		return []expr{}
+	}
 	if obj != nil && obj.Pkg() != nil && obj.Pkg().Path() == "slices" && obj.Name() == "Clone" {
 		return []expr{l.clone(c.Args[0])}
 	}
@@ -651,8 +655,14 @@ func (l *lowerer) isPlain(c *ast.CallExpr) bool {
 	return !slices.ContainsFunc(c.Args, func(e ast.Expr) bool {
 		t := l.typeOf(e)
 		_, function := t.Underlying().(*types.Signature)
-		return function || hasHeaders(t) && hasFloats(t)
+		return function || hasHeaders(t) && hasFloats(t) && !formats(f, t)
 	})
+}
+
+// formats reports whether a function only writes what a slice of numbers has.
+func formats(f *types.Func, t types.Type) bool {
+	s, ok := t.Underlying().(*types.Slice)
+	return ok && f.Pkg().Path() == "fmt" && isPlain(s.Elem())
 }
 
 // several reads functions of math with one result or two.
@@ -836,7 +846,7 @@ func (l *lowerer) verbatim(e ast.Expr) expr {
 	out := &call{l.imports.name(f.Pkg().Path(), f.Pkg().Name()) + "." + f.Name(), f.Pkg().Path(), nil, l.typeOf(c)}
 	for _, a := range c.Args {
 		x := l.verbatim(a)
-		if isHeader(x.typeOf()) && hasFloats(x.typeOf()) || c.Ellipsis.IsValid() {
+		if isHeader(x.typeOf()) && hasFloats(x.typeOf()) && !formats(f, x.typeOf()) || c.Ellipsis.IsValid() {
 			l.refuse(a, "%s is not differentiated: its body is not in this package", types.ExprString(c.Fun))
 		}
 		out.args = append(out.args, x)

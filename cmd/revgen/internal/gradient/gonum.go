@@ -980,7 +980,7 @@ func changesMemory(obj types.Object) bool {
 	case matPath:
 		return !slices.Contains([]string{"At", "AtVec", "Len", "Dims", "T", "TVec", "RawRowView", "RowView", "RawMatrix", "RawVector", "Slice", "Dot", "Sum", "Norm", "Trace", "Inner", "Max", "Min", "NewDense", "NewVecDense", "NewSymDense", "NewTriDense", "NewDiagDense", "SymmetricDim", "TTri", "LogDet", "Det"}, obj.Name())
 	}
-	return obj.Name() == "Forward" // of a kernel
+	return obj.Name() == "Forward" || sorts(obj) // of a kernel
 }
 
 // product writes the sweeps of C = A·B. Its adjoint is Ā += C̄·Bᵀ, B̄ += Aᵀ·C̄, C̄ = 0.

@@ -6,6 +6,8 @@
 //	foreign.go          functions of other packages
 //	gonum.go, models/   calls of gonum
 //	solve.go            systems, inverses and determinants
+//	sort.go             slices that are sorted
+//	value.go            the function itself
 //	short.go            short slices to locals
 //	common.go           values that come twice
 //	analysis.go         which memory is shared, changes, and depends on the variables
@@ -65,7 +67,7 @@ func Asks(file *ast.File) bool {
 }
 
 // Endings are the ends of the names of written functions.
-var Endings = []string{"Gradient", "HessVec", "Hessian", "JVP", "JVP4", "VJP", "Jacobian", "SparseJacobian", "Value"}
+var Endings = []string{"Gradient", "HessVec", "Hessian", "JVP", "JVP4", "VJP", "Jacobian", "SparseJacobian", "Value", "GradientHessVec"}
 
 // File returns what is written for the functions of a file that ask for gradients, and nil if
 // none does.
@@ -371,6 +373,7 @@ func (f *function) gradientOf(by []*variable) (r *reverser, forward, back []stmt
 func (f *function) gradient(words []string) {
 	names, hessian := withoutWord(f.decl, words, "hessian")
 	names, value := withoutWord(f.decl, names, "value")
+	names, both := withoutWord(f.decl, names, "both")
 	by := f.by(Directive, names)
 	if value {
 		before := maps.Clone(f.names)
@@ -383,6 +386,7 @@ func (f *function) gradient(words []string) {
 	})
 	forward, back = tidied(forward, append(back, &returned{values}), 0)
 	second, secondBack := forward, back[:len(back)-1]
+	values = back[len(back)-1].(*returned).values
 	forward, back = f.fused(forward, back, true)
 	forward, back = f.accumulated(factored(merged(sunk(forward, false))), factored(merged(sunk(back, true))))
 	kept := f.kept(slices.Concat(forward, back))
@@ -413,6 +417,9 @@ func (f *function) gradient(words []string) {
 		}
 		w.program(f.paired(slices.Concat(forward, back)))
 	})
+	if both {
+		f.hessVec(r, by, second, secondBack, values)
+	}
 	if hessian {
 		f.hessian(r, by, second, secondBack)
 	}
@@ -435,7 +442,9 @@ func (f *function) values(forward []stmt, changes func(v *variable) bool) (list 
 // no such word.
 func withoutWord(f *ast.FuncDecl, words []string, word string) ([]string, bool) {
 	i := slices.Index(words, word)
-	named := func(p *ast.Field) bool { return slices.ContainsFunc(p.Names, func(id *ast.Ident) bool { return id.Name == word }) }
+	named := func(p *ast.Field) bool {
+		return slices.ContainsFunc(p.Names, func(id *ast.Ident) bool { return id.Name == word })
+	}
 	if i < 0 || slices.ContainsFunc(f.Type.Params.List, named) || f.Recv != nil && slices.ContainsFunc(f.Recv.List, named) {
 		return words, false
 	}
@@ -538,27 +547,50 @@ func (f *function) arguments(name string, params []*variable) (call, args string
 	return name, strings.Join(names, ", ")
 }
 
-// hessian writes the product of the Hessian with a vector, and the Hessian.
-func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
+// hessVec writes the product of the Hessian with a vector, or with the values of the function also that and the
+// gradient.
+func (f *function) hessVec(r *reverser, by []*variable, forward, back []stmt, values []expr) (name string, dst, dir *variable, params []*variable) {
 	p := by[0]
 	if !isVector(p.typ) || p.outer != nil || len(by) > 1 {
 		f.refuse(f.decl, "a Hessian is by one parameter of type []float64")
 	}
 	f.unchanged(p, "Hessian")
-	dst, dir := f.vectorOf("dst"), f.vectorOf("v")
-	forward, back = f.hessVec(r, p, dst, dir, forward, back)
+	dst, dir = f.vectorOf("dst"), f.vectorOf("v")
+	name = f.decl.Name.Name + "HessVec"
+	stored := []*variable{dst}
+	if values != nil {
+		name, stored = f.decl.Name.Name+"GradientHessVec", []*variable{p.bar, dst}
+		f.line("// %s returns %s, and stores its gradient by %s in %s, and the product", name, f.decl.Name.Name, p.name, p.bar.name)
+		f.line("// of its Hessian with %s in %s.", dir.name, dst.name)
+	} else {
+		f.line("// %s stores the product of the Hessian of %s by %s with %s in %s.", name, f.decl.Name.Name, p.name, dir.name, dst.name)
+	}
+	forward, back = f.along(r, p, dst, dir, forward, back, values == nil)
+	if values != nil {
+		back = append(back, &returned{values})
+	}
 	forward, back = tidied(forward, back, 0)
 	forward, back = f.fused(forward, back, false)
 	forward, back = f.common(f.accumulated(forward, back))
-	name := f.decl.Name.Name + "HessVec"
-	params := beside(f.params, p, dir)
-	f.line("// %s stores the product of the Hessian of %s by %s with %s in %s.", name, f.decl.Name.Name, p.name, dir.name, dst.name)
-	f.write(name, []string{dst.name + " []float64"}, params, false, func(w *writer) {
-		w.sameLengths(name, p, dst, dir)
-		w.line("clear(%s)", dst.name)
+	params = beside(f.params, p, dir)
+	var args []string
+	for _, v := range stored {
+		args = append(args, v.name+" []float64")
+	}
+	f.write(name, args, params, values != nil, func(w *writer) {
+		w.sameLengths(name, p, append(slices.Clone(stored), dir)...)
+		for _, v := range stored {
+			w.line("clear(%s)", v.name)
+		}
 		w.program(f.paired(slices.Concat(forward, back)))
 	})
+	return name, dst, dir, params
+}
 
+// hessian writes the product of the Hessian with a vector, and the Hessian.
+func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
+	p := by[0]
+	name, dst, dir, params := f.hessVec(r, by, forward, back, nil)
 	f.lowerer.imports.add(matPath)
 	whole := f.decl.Name.Name + "Hessian"
 	call, args := f.arguments(name, params)
@@ -578,12 +610,15 @@ func (f *function) vectorOf(name string) *variable {
 	return &variable{name: f.unique(name), typ: types.NewSlice(float), param: true}
 }
 
-// hessVec returns the tangent, along dir, of both sweeps of a gradient by p. That of the gradient is
-// dst, and the gradient itself is not wanted.
-func (f *function) hessVec(r *reverser, p, dst, dir *variable, forward, back []stmt) (first, second []stmt) {
+// along returns the tangent, along dir, of both sweeps of a gradient by p. That of the gradient is
+// dst, and the gradient itself is not wanted if alone is set.
+func (f *function) along(r *reverser, p, dst, dir *variable, forward, back []stmt, alone bool) (first, second []stmt) {
 	dots := map[*variable]*variable{p: dir, p.bar: dst}
-	p.bar.param, p.bar.sink = false, true
-	head := []stmt{f.made(p.bar, p)}
+	var head []stmt
+	if alone {
+		p.bar.param, p.bar.sink = false, true
+		head = append(head, f.made(p.bar, p))
+	}
 	for _, v := range r.shadows {
 		dots[v] = f.vectorOf(v.name + "Dot")
 		head = append(head, f.made(dots[v], v))

@@ -415,6 +415,8 @@ func children(e expr) []expr {
 		return e.args
 	case *invocation:
 		return e.args
+	case *comparison:
+		return []expr{e.before}
 	case *view:
 		return append([]expr{e.x}, e.args...)
 	case *part:
@@ -469,6 +471,14 @@ func rewritten(e expr, f func(expr) expr) expr {
 		c := *x
 		c.args = all(x.args)
 		e = &c
+	case *comparison:
+		c := &comparison{x.i, x.j, rewritten(x.before, f)}
+		for _, v := range []**variable{&c.i, &c.j} { // they may get other names
+			if r, ok := f(ref(*v)).(*reference); ok {
+				*v = r.v
+			}
+		}
+		return c
 	case *part:
 		e = &part{rewritten(x.x, f), rewritten(x.lo, f), rewritten(x.hi, f), x.bounded}
 	case *view:

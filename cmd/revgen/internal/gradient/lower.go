@@ -516,7 +516,7 @@ func describe(n ast.Node) string {
 	case *ast.TypeSwitchStmt, *ast.TypeAssertExpr:
 		return "a value of an interface"
 	case *ast.FuncLit:
-		return "a function in a variable that changes"
+		return "a function in a variable that changes (call the functions in if and else, or write one literal with if)"
 	case *ast.MapType:
 		return "a map"
 	}

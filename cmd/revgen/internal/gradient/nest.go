@@ -47,6 +47,9 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 			other = "sparse"
 		}
 		by, value := withoutWord(f, by, other)
+		if directive == Directive {
+			by, _ = withoutWord(f, by, "both")
+		}
 		hessian := named && directive == Directive
 		refused := len(by) == 0 || len(by) > 1 && (hessian || directive == JacobianDirective)
 		var recv string
@@ -259,7 +262,7 @@ func (l *lowerer) derivative(c *ast.CallExpr, d *Written) (values []expr) {
 	case "HessVec":
 		r, first, second := f.gradientOf(by)
 		first, second = tidied(first, append(second, &returned{}), len(l.loops))
-		forward, back = f.hessVec(r, by[0], dst, direction, first, second[:len(second)-1])
+		forward, back = f.along(r, by[0], dst, direction, first, second[:len(second)-1], true)
 	case "JVP":
 		forward = f.jvp(by[0], y, dst, direction)
 	case "VJP":

@@ -601,6 +601,8 @@ func (w *writer) expr(e expr, above int) string {
 			return "(" + s + ")"
 		}
 		return s
+	case *comparison:
+		return fmt.Sprintf("func(%s, %s int) bool { return %s }", e.i.name, e.j.name, w.expr(e.before, 0))
 	case *part:
 		s := w.expr(e.x, 7) + "["
 		if e.lo != nil {

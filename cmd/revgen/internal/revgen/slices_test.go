@@ -746,7 +746,7 @@ func third(x []float64, d int) float64 {
 
 // roomy makes slices with more room than elements.
 //
-//revgen:gradient x hessian
+//revgen:gradient x hessian both
 func roomy(x []float64, d int) float64 {
 	y, z := make([]float64, d, 2*d), make([]float64, 0, d+1)
 	s := 0.0
@@ -868,6 +868,15 @@ func TestPasses(t *testing.T) {
 			}
 			for _, d := range dst {
 				largest = max(largest, math.Abs(d))
+			}
+			if c.name == "roomy" {
+				grad, wantGrad, product := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
+				value, want := roomyGradientHessVec(grad, product, x, v, d), g(wantGrad, x)
+				for i := range x {
+					if !(math.Abs(value-want) <= 1e-13*math.Abs(want) && math.Abs(grad[i]-wantGrad[i])+math.Abs(product[i]-dst[i]) <= 1e-12*(1+largest)) {
+						t.Fatalf("%s: both together are %v, %v and %v", name, value, grad, product)
+					}
+				}
 			}
 			for i, d := range dst {
 				if !(math.Abs(d-want[i]) <= 1e-6*largest+1e-11) {

@@ -1,0 +1,119 @@
+package gradient
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+)
+
+// A slice that is sorted gets its elements in an order, which is a slice of indices and has no derivatives:
+//
+//	order := num.Order(len(x), func(i, j int) bool { return x[i] < x[j] })
+//	old := x, copied
+//	x[k] = old[order[k]] for all k
+
+// A comparison is a function that says whether element i comes before element j.
+type comparison struct {
+	i, j   *variable
+	before expr
+}
+
+func (*comparison) typeOf() types.Type { return types.NewSignatureType(nil, nil, nil, nil, nil, false) }
+
+// sorts reports whether a function sorts a slice.
+func sorts(obj types.Object) bool {
+	if obj == nil || obj.Pkg() == nil {
+		return false
+	}
+	var names []string
+	switch obj.Pkg().Path() {
+	case "sort":
+		names = []string{"Float64s", "Ints", "Slice", "SliceStable"}
+	case "slices":
+		names = []string{"Sort", "SortFunc", "SortStableFunc"}
+	}
+	return slices.Contains(names, obj.Name())
+}
+
+// sort reads a call that sorts a slice.
+func (l *lowerer) sort(c *ast.CallExpr, obj types.Object) {
+	x := l.header("x", l.expr(c.Args[0]))
+	t := x.typeOf()
+	f := &comparison{l.variable("i", integer), l.variable("j", integer), nil}
+	of := func(i *variable) expr { return viewed(&element{x, ref(i), elemOf(t)}) }
+	before := l.nested(func() {
+		switch {
+		case len(c.Args) == 1:
+			f.before = &binary{token.LSS, of(f.i), of(f.j), boolean}
+		case obj.Pkg().Path() == "sort":
+			f.before = l.compared(c.Args[1], ref(f.i), ref(f.j))
+		default:
+			f.before = l.compared(c.Args[1], of(f.i), of(f.j))
+		}
+	})
+	if len(before) > 0 {
+		l.refuse(c.Args[1], "an order is an expression of elements and operators here: compute the numbers that it compares before")
+	}
+	name := "num.Order"
+	if obj.Name() == "SliceStable" || obj.Name() == "SortStableFunc" {
+		name = "num.StableOrder"
+	}
+	ints := types.NewSlice(integer)
+	order := ref(l.define("order", ints, &call{name, numPath, []expr{length(x), f}, ints}))
+	old := ref(l.define("old", t, &call{"make", "", []expr{length(x)}, t}))
+	l.over(length(x), func(i expr) { l.assign(&element{old, i, elemOf(t)}, &element{x, i, elemOf(t)}) })
+	l.over(length(x), func(i expr) {
+		l.assign(&element{x, i, elemOf(t)}, &element{old, &element{order, i, integer}, elemOf(t)})
+	})
+}
+
+// compared reads a function literal of two parameters that returns one expression, or one in each of some branches.
+// Of one that returns an integer it says whether that is negative.
+func (l *lowerer) compared(e ast.Expr, x, y expr) (before expr) {
+	lit, ok := ast.Unparen(e).(*ast.FuncLit)
+	if !ok {
+		l.refuse(e, "write the order as a function literal here")
+	}
+	k := 0
+	for _, p := range lit.Type.Params.List {
+		for _, id := range p.Names {
+			l.bound[l.Info.Defs[id]] = []expr{x, y}[k]
+			k++
+		}
+	}
+	for n, s := range slices.Backward(lit.Body.List) {
+		last := n == len(lit.Body.List)-1
+		var cond expr
+		if b, ok := s.(*ast.IfStmt); ok && !last && b.Init == nil && b.Else == nil && len(b.Body.List) == 1 {
+			cond, s = l.condition(b.Cond), b.Body.List[0]
+		}
+		r, ok := s.(*ast.ReturnStmt)
+		if !ok || len(r.Results) != 1 || last != (cond == nil) {
+			l.refuse(s, "an order ends with return, and may have if with return before it")
+		}
+		value := l.precedes(r.Results[0])
+		if cond != nil {
+			value = &binary{token.LOR, &binary{token.LAND, cond, value, boolean}, &binary{token.LAND, &unary{token.NOT, cond}, before, boolean}, boolean}
+		}
+		before = value
+	}
+	return before
+}
+
+// precedes reads what an order returns.
+func (l *lowerer) precedes(e ast.Expr) expr {
+	if isBoolean(l.typeOf(e)) {
+		return l.condition(e)
+	}
+	if c, ok := ast.Unparen(e).(*ast.CallExpr); ok {
+		if f, ok := l.callee(c).(*types.Func); ok && f.Origin().FullName() == "cmp.Compare" && !isFloat(l.typeOf(c.Args[0])) {
+			return &binary{token.LSS, l.expr(c.Args[0]), l.expr(c.Args[1]), boolean}
+		} else if ok && f.Origin().FullName() == "cmp.Compare" { // NaN comes first
+			x, y := l.expr(c.Args[0]), l.expr(c.Args[1])
+			nan := func(e expr, op token.Token) expr { return &binary{op, e, e, boolean} }
+			return &binary{token.LOR, &binary{token.LSS, x, y, boolean}, &binary{token.LAND, nan(x, token.NEQ), nan(y, token.EQL), boolean}, boolean}
+		}
+	}
+	return &binary{token.LSS, l.expr(e), integerLit(0), boolean}
+}
