@@ -1,46 +1,79 @@
 #!/bin/sh
 # Builds this folder as src/go of a project of CMake, and calls the runner with the arguments of
-# ADBench's run-all.ps1. Usage: steps.sh [DATA], with the folder data of ADBench. Without it, the
+# ADBench's run-all.ps1. Usage: steps.sh [CLONE]. With a clone of ADBench, its C++ runner and its module
+# Manual are built and called too, Jacobians are compared with those of Manual, and its
+# plot_graphs.py draws the times. PYTHON is a Python with matplotlib and plotly. Without a clone, the
 # problems are those of the tests, which are of GMM and BA alone.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 revnum=$(git -C "$here" rev-parse --show-toplevel)
+clone=${1:+$(cd "$1" && pwd)}
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root/src"
 cp -r "$here" "$root/src/go"
+# ADBench's own CMakeLists.txt sets the same names, after it has loaded a package manager.
 cat >"$root/CMakeLists.txt" <<'END'
 cmake_minimum_required (VERSION 3.12)
 project ("ADBench" NONE)
+set(CMAKE_EXECUTABLE_SUFFIX .exe)
+set(CMAKE_SHARED_MODULE_PREFIX "")
+set(CMAKE_SHARED_MODULE_SUFFIX .dll)
+set(CMAKE_CXX_STANDARD 14)
 add_subdirectory ("src/go")
 END
-cmake -S "$root" -B "$root/build" -DREVNUM="$revnum" >"$root/log" || { cat "$root/log"; exit 1; }
-cmake --build "$root/build" >"$root/log" || { cat "$root/log"; exit 1; }
-runner=$root/build/src/go/runner/GoRunner.exe
+if [ -n "$clone" ]; then
+	cp -r "$clone/src/cpp" "$root/src"
+	cp -r "$clone/ADBench" "$root"
+	printf 'add_subdirectory ("src/cpp/%s")\n' runner modules/manual >>"$root/CMakeLists.txt"
+fi
 
-# run OBJECTIVE FOLDER/ NAME calls the runner, and looks for its files.
-run() {
-	task=${1%%-*}
-	[ "$1" != Hand-complicated ] || task=Hand-Complicated
-	for module in Revnum RevnumMT; do
-		out=$root/tmp/$1/$module/
-		mkdir -p "$out"
-		"$runner" adbench "$task" "$module" "$2$3.txt" "$out" 0.01 2 2 1 >"$root/log" || { cat "$root/log"; exit 1; }
-		for part in times F J; do
-			[ -s "$out$3_${part}_$module.txt" ] || { echo "$1: no file $3_${part}_$module.txt"; exit 1; }
-		done
-	done
-	echo "$1: ok"
+# quiet COMMAND... prints what the command says only if it fails.
+quiet() { "$@" >"$root/log" 2>&1 || { cat "$root/log"; exit 1; }; }
+quiet cmake -S "$root" -B "$root/build" -DREVNUM="$revnum" -DCMAKE_BUILD_TYPE=Release
+quiet cmake --build "$root/build"
+
+runner() {
+	case $2 in
+	Manual) quiet "$root/build/src/cpp/runner/CppRunner.exe" "$1" "$root/build/src/cpp/modules/manual/Manual.dll" "$3" "$4" 0.01 2 2 1 ;;
+	*) quiet "$root/build/src/go/runner/GoRunner.exe" adbench "$1" "$2" "$3" "$4" 0.01 2 2 1 ;;
+	esac
 }
 
-if [ $# -gt 0 ]; then
-	run GMM "$1/gmm/1k/" gmm_d2_K5
-	run BA "$1/ba/" ba1_n49_m7776_p31843
-	run Hand-simple "$1/hand/simple_small/" hand1_t26_c100
-	run Hand-complicated "$1/hand/complicated_small/" hand1_t26_c100
-	run LSTM "$1/lstm/" lstm_l2_c1024
-else
-	data=$revnum/benchmarks/internal/adbench/testdata/
-	run GMM "$data" gmm_d3_K4
-	run BA "$data" ba_n2_m3_p7
+# run TASK FOLDER PLACE NAME calls the runners, and looks at their files.
+run() {
+	for module in ${clone:+Manual} Revnum RevnumMT; do
+		out=$root/tmp/Release/$3/$module
+		mkdir -p "$out"
+		runner "$1" $module "$2/$4.txt" "$out/"
+		for part in times F J; do
+			[ -s "$out/$4_${part}_$module.txt" ] || { echo "$1: no file $4_${part}_$module.txt"; exit 1; }
+		done
+		tr -s ' \t' '\n\n' <"$out/$4_J_$module.txt" >"$root/$module"
+		[ -z "$clone" ] || same "$root/Manual" "$root/$module" || { echo "$1: $module differs from Manual"; exit 1; }
+	done
+	echo "$3 $4: ok"
+}
+
+# same compares two files of numbers as ADBench does.
+same() {
+	paste "$1" "$2" | awk '
+		function abs(x) { return x < 0 ? -x : x }
+		NF > 0 { all++; size = abs($1) + abs($2); good += NF == 2 && abs($1 - $2) <= 1e-8 * (size > 1 ? size : 1) }
+		END { exit good < 1 || good < all }'
+}
+
+if [ -z "$clone" ]; then
+	data=$revnum/benchmarks/internal/adbench/testdata
+	run GMM "$data" gmm gmm_d3_K4
+	run BA "$data" ba ba_n2_m3_p7
+	exit
 fi
+for size in d2_K5 d10_K25 d64_K10; do
+	run GMM "$clone/data/gmm/1k" gmm/1k gmm_$size
+done
+run BA "$clone/data/ba" ba ba1_n49_m7776_p31843
+run Hand "$clone/data/hand/simple_small" hand/simple_small hand1_t26_c100
+run Hand-Complicated "$clone/data/hand/complicated_small" hand/complicated_small hand1_t26_c100
+run LSTM "$clone/data/lstm" lstm lstm_l2_c1024
+"${PYTHON:-python3}" "$root/ADBench/plot_graphs.py" --save 2>"$root/log" | grep 'Plotted [1-9]' || { cat "$root/log"; exit 1; }
