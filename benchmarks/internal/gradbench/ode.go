@@ -32,6 +32,7 @@ const least = 0x1p-1022
 // A chain is the state of the system. Each slice has band.Pad extra elements on both sides.
 type chain struct {
 	steps      int
+	h          float64 // the length of a step
 	x, xBar    []float64
 	c          band.C
 	y, la      [2][]float64 // a step reads one and writes the other; the result is in y[0]
@@ -40,16 +41,14 @@ type chain struct {
 
 func (k *chain) last() int { return len(k.x) - band.Pad - 1 }
 
-func (k *chain) step() float64 { return 2 / float64(k.steps) }
-
-// forward takes all steps from time 0.
+// forward takes all steps from time 0. The result ends at k.end; what lies after it is left as it is.
 func (k *chain) forward() {
 	for _, y := range k.y {
-		band.Zero(y[:k.end])
+		clear(y[:k.end+band.Pad])
 		y[band.Pad-1] = 1
 	}
 	end := k.last() + 1
-	k.c.Set(k.x, k.step(), band.Pad, min(band.Pad+4*k.steps, end))
+	k.c.Set(k.x, k.h, band.Pad, min(band.Pad+4*k.steps, end))
 	k.end = band.Pad
 	y, next := k.y[k.steps%2], k.y[1-k.steps%2]
 	for range k.steps {
@@ -67,19 +66,19 @@ func (k *chain) forward() {
 // gradient stores in xBar the gradient of the last element of y.
 func (k *chain) gradient() {
 	k.forward()
-	band.Zero(k.xBar)
-	last, h := k.last(), k.step()
+	clear(k.xBar)
+	last := k.last()
 	la, next := k.la[0], k.la[1]
-	band.Zero(la[k.begin:])
-	band.Zero(next[k.begin:])
+	clear(la[k.begin:])
+	clear(next[k.begin:])
 	la[last], k.begin = 1, last
 	meet := last-4*k.steps < band.Pad
-	k.c.Set(k.x, h, max(last-4*k.steps, band.Pad), last+1)
+	k.c.Set(k.x, k.h, max(last-4*k.steps, band.Pad), last+1)
 	for range k.steps {
 		if meet {
 			k.c.Solve(k.y[0], band.Pad, k.end)
 			if from, to := max(k.begin-3, band.Pad), min(k.end+3, last)+1; from < to {
-				k.c.Outer(k.xBar, k.y[0], la, h, from, to)
+				k.c.Outer(k.xBar, k.y[0], la, k.h, from, to)
 			}
 		}
 		from := max(k.begin-4, band.Pad)
@@ -100,8 +99,8 @@ func odePrimal(input json.RawMessage, _ int) (evaluation, error) {
 		return evaluation{}, err
 	}
 	call := func() {
-		band.Zero(k.y[0]) // a caller may have written to the answer
 		k.forward()
+		clear(k.y[0][k.end:]) // a caller may have written to the answer
 	}
 	return toNumbers(call, k.inner(k.y[0])), nil
 }
@@ -138,7 +137,7 @@ func parseODE(input json.RawMessage) (*chain, error) {
 		return nil, fmt.Errorf("s: expected 1 to %d steps, found %d", most, *in.S)
 	}
 	n := len(in.X) + 2*band.Pad
-	k := &chain{steps: int(*in.S), begin: n}
+	k := &chain{steps: int(*in.S), h: 2 / float64(*in.S), begin: n}
 	for _, v := range []*[]float64{&k.x, &k.xBar, &k.y[0], &k.y[1], &k.la[0], &k.la[1], &k.c[0], &k.c[1], &k.c[2], &k.c[3]} {
 		*v = make([]float64, n)
 	}

@@ -27,18 +27,6 @@ const (
 // vectors returns the elements of a call of assembly, where so many are left.
 func vectors(left int) int { return min(chunk, (left+round-1)/round*round) }
 
-// Zero makes x zero, as clear does: its stores are wider.
-func Zero(x []float64) {
-	const few = 256
-	if tier == cpu.Generic || len(x) < few {
-		clear(x)
-		return
-	}
-	for i := 0; i < len(x); i += chunk {
-		vectorZero(&x[i], min(chunk, len(x)-i))
-	}
-}
-
 // C are the diagonals c¹ to c⁴. Elements without k predecessors have c^k = 0.
 type C [4][]float64
 

@@ -122,8 +122,6 @@ func TestBand(t *testing.T) {
 				d.c.Solve(y, Pad, d.to)
 				near(t, "Solve", y, d.y)
 			}
-			Zero(y)
-			near(t, "Zero", y, make([]float64, len(y)))
 		}
 	})
 }

@@ -4,104 +4,6 @@
 
 #include "textflag.h"
 
-// func zeroAVX512F64<>(x *float64, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·zeroAVX512F64<>(SB), NOSPLIT, $0-16
-	MOVQ   x+0(FP), AX
-	VPXORQ Z0, Z0, Z0
-	MOVQ   n+8(FP), CX
-	XORQ   DX, DX
-	LEAQ   -32(CX), BX
-	TESTQ  BX, BX
-	JL     oneTest3
-
-many1:
-	VMOVUPS Z0, (AX)(DX*8)
-	VMOVUPS Z0, 64(AX)(DX*8)
-	VMOVUPS Z0, 128(AX)(DX*8)
-	VMOVUPS Z0, 192(AX)(DX*8)
-	ADDQ    $0x20, DX
-	CMPQ    DX, BX
-	JLE     many1
-
-oneTest3:
-	LEAQ -8(CX), BX
-	CMPQ DX, BX
-	JG   tail4
-
-one2:
-	VMOVUPS Z0, (AX)(DX*8)
-	ADDQ    $0x08, DX
-	CMPQ    DX, BX
-	JLE     one2
-
-tail4:
-	SUBQ    DX, CX
-	JZ      done5
-	MOVQ    $-1, BX
-	SHLXQ   CX, BX, BX
-	NOTQ    BX
-	KMOVW   BX, K1
-	VMOVUPD Z0, K1, (AX)(DX*8)
-
-done5:
-	VZEROUPPER
-	RET
-
-// func zeroAVX2F64<>(x *float64, n int)
-// Requires: AVX
-TEXT ·zeroAVX2F64<>(SB), NOSPLIT, $0-16
-	MOVQ   x+0(FP), AX
-	VXORPD Y0, Y0, Y0
-	MOVQ   n+8(FP), CX
-	XORQ   DX, DX
-	LEAQ   -16(CX), BX
-	TESTQ  BX, BX
-	JL     oneTest8
-
-many6:
-	VMOVUPS Y0, (AX)(DX*8)
-	VMOVUPS Y0, 32(AX)(DX*8)
-	VMOVUPS Y0, 64(AX)(DX*8)
-	VMOVUPS Y0, 96(AX)(DX*8)
-	ADDQ    $0x10, DX
-	CMPQ    DX, BX
-	JLE     many6
-
-oneTest8:
-	LEAQ -4(CX), BX
-	CMPQ DX, BX
-	JG   tail9
-
-one7:
-	VMOVUPS Y0, (AX)(DX*8)
-	ADDQ    $0x04, DX
-	CMPQ    DX, BX
-	JLE     one7
-
-tail9:
-	SUBQ       DX, CX
-	JZ         done10
-	LEAQ       ones<>+32(SB), BX
-	SHLQ       $0x03, CX
-	SUBQ       CX, BX
-	VMOVUPS    (BX), Y1
-	VMASKMOVPD Y0, Y1, (AX)(DX*8)
-
-done10:
-	VZEROUPPER
-	RET
-
-DATA ones<>+0(SB)/8, $0xffffffffffffffff
-DATA ones<>+8(SB)/8, $0xffffffffffffffff
-DATA ones<>+16(SB)/8, $0xffffffffffffffff
-DATA ones<>+24(SB)/8, $0xffffffffffffffff
-DATA ones<>+32(SB)/8, $0x0000000000000000
-DATA ones<>+40(SB)/8, $0x0000000000000000
-DATA ones<>+48(SB)/8, $0x0000000000000000
-DATA ones<>+56(SB)/8, $0x0000000000000000
-GLOBL ones<>(SB), RODATA|NOPTR, $64
-
 // func setAVX512F64<>(c1 *float64, c2 *float64, c3 *float64, c4 *float64, x *float64, h float64, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·setAVX512F64<>(SB), NOSPLIT, $0-56
@@ -115,9 +17,9 @@ TEXT ·setAVX512F64<>(SB), NOSPLIT, $0-56
 	XORQ         R8, R8
 	LEAQ         -8(DI), R9
 	CMPQ         R8, R9
-	JG           tail14
+	JG           tail4
 
-one12:
+one2:
 	VMOVUPS (SI)(R8*8), Z1
 	VMULPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(R8*8)
@@ -138,11 +40,11 @@ one12:
 	VMOVUPS Z2, (BX)(R8*8)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     one12
+	JLE     one2
 
-tail14:
+tail4:
 	SUBQ      R8, DI
-	JZ        done15
+	JZ        done5
 	MOVQ      $-1, R9
 	SHLXQ     DI, R9, R9
 	NOTQ      R9
@@ -166,7 +68,7 @@ tail14:
 	VMULPD    Z1, Z2, Z2
 	VMOVUPD   Z2, K1, (BX)(R8*8)
 
-done15:
+done5:
 	VZEROUPPER
 	RET
 
@@ -183,9 +85,9 @@ TEXT ·setAVX2F64<>(SB), NOSPLIT, $0-56
 	XORQ         R8, R8
 	LEAQ         -4(DI), R9
 	CMPQ         R8, R9
-	JG           tail19
+	JG           tail9
 
-one17:
+one7:
 	VMOVUPS (SI)(R8*8), Y1
 	VMULPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(R8*8)
@@ -206,11 +108,11 @@ one17:
 	VMOVUPS Y2, (BX)(R8*8)
 	ADDQ    $0x04, R8
 	CMPQ    R8, R9
-	JLE     one17
+	JLE     one7
 
-tail19:
+tail9:
 	SUBQ       R8, DI
-	JZ         done20
+	JZ         done10
 	LEAQ       ones<>+32(SB), R9
 	SHLQ       $0x03, DI
 	SUBQ       DI, R9
@@ -234,9 +136,19 @@ tail19:
 	VMULPD     Y2, Y3, Y3
 	VMASKMOVPD Y3, Y1, (BX)(R8*8)
 
-done20:
+done10:
 	VZEROUPPER
 	RET
+
+DATA ones<>+0(SB)/8, $0xffffffffffffffff
+DATA ones<>+8(SB)/8, $0xffffffffffffffff
+DATA ones<>+16(SB)/8, $0xffffffffffffffff
+DATA ones<>+24(SB)/8, $0xffffffffffffffff
+DATA ones<>+32(SB)/8, $0x0000000000000000
+DATA ones<>+40(SB)/8, $0x0000000000000000
+DATA ones<>+48(SB)/8, $0x0000000000000000
+DATA ones<>+56(SB)/8, $0x0000000000000000
+GLOBL ones<>(SB), RODATA|NOPTR, $64
 
 // func mulAVX512F64<>(dst *float64, y *float64, c1 *float64, c2 *float64, c3 *float64, c4 *float64, n int)
 // Requires: AVX, AVX512F, BMI2
@@ -251,9 +163,9 @@ TEXT ·mulAVX512F64<>(SB), NOSPLIT, $0-56
 	XORQ  R9, R9
 	LEAQ  -16(R8), R10
 	TESTQ R10, R10
-	JL    oneTest23
+	JL    oneTest13
 
-many21:
+many11:
 	VMOVUPS     (CX)(R9*8), Z0
 	VMOVUPS     (DX)(R9*8), Z1
 	VMOVUPS     -8(CX)(R9*8), Z2
@@ -284,14 +196,14 @@ many21:
 	VMOVUPS     Z0, 64(AX)(R9*8)
 	ADDQ        $0x10, R9
 	CMPQ        R9, R10
-	JLE         many21
+	JLE         many11
 
-oneTest23:
+oneTest13:
 	LEAQ -8(R8), R10
 	CMPQ R9, R10
-	JG   tail24
+	JG   tail14
 
-one22:
+one12:
 	VMOVUPS     (CX)(R9*8), Z0
 	VMOVUPS     (DX)(R9*8), Z1
 	VMOVUPS     -8(CX)(R9*8), Z2
@@ -308,11 +220,11 @@ one22:
 	VMOVUPS     Z0, (AX)(R9*8)
 	ADDQ        $0x08, R9
 	CMPQ        R9, R10
-	JLE         one22
+	JLE         one12
 
-tail24:
+tail14:
 	SUBQ        R9, R8
-	JZ          done25
+	JZ          done15
 	MOVQ        $-1, R10
 	SHLXQ       R8, R10, R10
 	NOTQ        R10
@@ -332,7 +244,7 @@ tail24:
 	VFMADD231PD Z1, Z2, Z0
 	VMOVUPD     Z0, K1, (AX)(R9*8)
 
-done25:
+done15:
 	VZEROUPPER
 	RET
 
@@ -349,9 +261,9 @@ TEXT ·mulAVX2F64<>(SB), NOSPLIT, $0-56
 	XORQ  R9, R9
 	LEAQ  -8(R8), R10
 	TESTQ R10, R10
-	JL    oneTest28
+	JL    oneTest18
 
-many26:
+many16:
 	VMOVUPS     (CX)(R9*8), Y0
 	VMOVUPS     (DX)(R9*8), Y1
 	VMOVUPS     -8(CX)(R9*8), Y2
@@ -382,14 +294,14 @@ many26:
 	VMOVUPS     Y0, 32(AX)(R9*8)
 	ADDQ        $0x08, R9
 	CMPQ        R9, R10
-	JLE         many26
+	JLE         many16
 
-oneTest28:
+oneTest18:
 	LEAQ -4(R8), R10
 	CMPQ R9, R10
-	JG   tail29
+	JG   tail19
 
-one27:
+one17:
 	VMOVUPS     (CX)(R9*8), Y0
 	VMOVUPS     (DX)(R9*8), Y1
 	VMOVUPS     -8(CX)(R9*8), Y2
@@ -406,11 +318,11 @@ one27:
 	VMOVUPS     Y0, (AX)(R9*8)
 	ADDQ        $0x04, R9
 	CMPQ        R9, R10
-	JLE         one27
+	JLE         one17
 
-tail29:
+tail19:
 	SUBQ        R9, R8
-	JZ          done30
+	JZ          done20
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x03, R8
 	SUBQ        R8, R10
@@ -430,7 +342,7 @@ tail29:
 	VFMADD231PD Y2, Y3, Y1
 	VMASKMOVPD  Y1, Y0, (AX)(R9*8)
 
-done30:
+done20:
 	VZEROUPPER
 	RET
 
@@ -447,9 +359,9 @@ TEXT ·mulTransAVX512F64<>(SB), NOSPLIT, $0-56
 	XORQ  R9, R9
 	LEAQ  -16(R8), R10
 	TESTQ R10, R10
-	JL    oneTest33
+	JL    oneTest23
 
-many31:
+many21:
 	VMOVUPS     (CX)(R9*8), Z0
 	VMOVUPS     (DX)(R9*8), Z1
 	VMOVUPS     8(CX)(R9*8), Z2
@@ -480,14 +392,14 @@ many31:
 	VMOVUPS     Z0, 64(AX)(R9*8)
 	ADDQ        $0x10, R9
 	CMPQ        R9, R10
-	JLE         many31
+	JLE         many21
 
-oneTest33:
+oneTest23:
 	LEAQ -8(R8), R10
 	CMPQ R9, R10
-	JG   tail34
+	JG   tail24
 
-one32:
+one22:
 	VMOVUPS     (CX)(R9*8), Z0
 	VMOVUPS     (DX)(R9*8), Z1
 	VMOVUPS     8(CX)(R9*8), Z2
@@ -504,11 +416,11 @@ one32:
 	VMOVUPS     Z0, (AX)(R9*8)
 	ADDQ        $0x08, R9
 	CMPQ        R9, R10
-	JLE         one32
+	JLE         one22
 
-tail34:
+tail24:
 	SUBQ        R9, R8
-	JZ          done35
+	JZ          done25
 	MOVQ        $-1, R10
 	SHLXQ       R8, R10, R10
 	NOTQ        R10
@@ -528,7 +440,7 @@ tail34:
 	VFMADD231PD Z1, Z2, Z0
 	VMOVUPD     Z0, K1, (AX)(R9*8)
 
-done35:
+done25:
 	VZEROUPPER
 	RET
 
@@ -545,9 +457,9 @@ TEXT ·mulTransAVX2F64<>(SB), NOSPLIT, $0-56
 	XORQ  R9, R9
 	LEAQ  -8(R8), R10
 	TESTQ R10, R10
-	JL    oneTest38
+	JL    oneTest28
 
-many36:
+many26:
 	VMOVUPS     (CX)(R9*8), Y0
 	VMOVUPS     (DX)(R9*8), Y1
 	VMOVUPS     8(CX)(R9*8), Y2
@@ -578,14 +490,14 @@ many36:
 	VMOVUPS     Y0, 32(AX)(R9*8)
 	ADDQ        $0x08, R9
 	CMPQ        R9, R10
-	JLE         many36
+	JLE         many26
 
-oneTest38:
+oneTest28:
 	LEAQ -4(R8), R10
 	CMPQ R9, R10
-	JG   tail39
+	JG   tail29
 
-one37:
+one27:
 	VMOVUPS     (CX)(R9*8), Y0
 	VMOVUPS     (DX)(R9*8), Y1
 	VMOVUPS     8(CX)(R9*8), Y2
@@ -602,11 +514,11 @@ one37:
 	VMOVUPS     Y0, (AX)(R9*8)
 	ADDQ        $0x04, R9
 	CMPQ        R9, R10
-	JLE         one37
+	JLE         one27
 
-tail39:
+tail29:
 	SUBQ        R9, R8
-	JZ          done40
+	JZ          done30
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x03, R8
 	SUBQ        R8, R10
@@ -626,7 +538,7 @@ tail39:
 	VFMADD231PD Y2, Y3, Y1
 	VMASKMOVPD  Y1, Y0, (AX)(R9*8)
 
-done40:
+done30:
 	VZEROUPPER
 	RET
 
@@ -644,9 +556,9 @@ TEXT ·outerAVX512F64<>(SB), NOSPLIT, $0-64
 	XORQ         R9, R9
 	LEAQ         -8(R8), R10
 	CMPQ         R9, R10
-	JG           tail44
+	JG           tail34
 
-one42:
+one32:
 	VMOVUPS     -8(CX)(R9*8), Z1
 	VMOVUPS     (DX)(R9*8), Z2
 	VMOVUPS     -16(CX)(R9*8), Z3
@@ -691,11 +603,11 @@ one42:
 	VMOVUPS     Z1, (AX)(R9*8)
 	ADDQ        $0x08, R9
 	CMPQ        R9, R10
-	JLE         one42
+	JLE         one32
 
-tail44:
+tail34:
 	SUBQ        R9, R8
-	JZ          done45
+	JZ          done35
 	MOVQ        $-1, R10
 	SHLXQ       R8, R10, R10
 	NOTQ        R10
@@ -743,7 +655,7 @@ tail44:
 	VFMADD231PD Z0, Z9, Z1
 	VMOVUPD     Z1, K1, (AX)(R9*8)
 
-done45:
+done35:
 	VZEROUPPER
 	RET
 
@@ -761,9 +673,9 @@ TEXT ·outerAVX2F64<>(SB), NOSPLIT, $0-64
 	XORQ         R9, R9
 	LEAQ         -4(R8), R10
 	CMPQ         R9, R10
-	JG           tail49
+	JG           tail39
 
-one47:
+one37:
 	VMOVUPS     -8(CX)(R9*8), Y1
 	VMOVUPS     (DX)(R9*8), Y2
 	VMOVUPS     -16(CX)(R9*8), Y3
@@ -808,11 +720,11 @@ one47:
 	VMOVUPS     Y1, (AX)(R9*8)
 	ADDQ        $0x04, R9
 	CMPQ        R9, R10
-	JLE         one47
+	JLE         one37
 
-tail49:
+tail39:
 	SUBQ        R9, R8
-	JZ          done50
+	JZ          done40
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x03, R8
 	SUBQ        R8, R10
@@ -860,7 +772,7 @@ tail49:
 	VFMADD231PD Y0, Y10, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(R9*8)
 
-done50:
+done40:
 	VZEROUPPER
 	RET
 
@@ -913,15 +825,6 @@ DATA constants<>+360(SB)/8, $0x3fb5555555555555
 DATA constants<>+368(SB)/8, $0x3fb5555555555555
 DATA constants<>+376(SB)/8, $0x3fb5555555555555
 GLOBL constants<>(SB), RODATA|NOPTR, $384
-
-// func zeroF64(x *float64, n int)
-TEXT ·zeroF64(SB), NOSPLIT, $0-16
-	CMPQ ·tier(SB), $2
-	JNE  avx2
-	JMP  ·zeroAVX512F64<>(SB)
-
-avx2:
-	JMP ·zeroAVX2F64<>(SB)
 
 // func setF64(c1 *float64, c2 *float64, c3 *float64, c4 *float64, x *float64, h float64, n int)
 TEXT ·setF64(SB), NOSPLIT, $0-56

@@ -7,14 +7,6 @@ package band
 import "unsafe"
 import "revnum/internal/simd/cpu"
 
-// vectorZero is Zero for n elements.
-func vectorZero[T cpu.Float](x *T, n int) {
-	zeroF64((*float64)(unsafe.Pointer(x)), n)
-}
-
-//go:noescape
-func zeroF64(x *float64, n int)
-
 // vectorSet is Set for n elements.
 func vectorSet[T cpu.Float](c1 *T, c2 *T, c3 *T, c4 *T, x *T, h T, n int) {
 	setF64((*float64)(unsafe.Pointer(c1)), (*float64)(unsafe.Pointer(c2)), (*float64)(unsafe.Pointer(c3)), (*float64)(unsafe.Pointer(c4)), (*float64)(unsafe.Pointer(x)), float64(h), n)

@@ -64,70 +64,6 @@ DATA constants<>+368(SB)/8, $0x3fb5555555555555
 DATA constants<>+376(SB)/8, $0x3fb5555555555555
 GLOBL constants<>(SB), RODATA|NOPTR, $384
 
-// func zeroF64(x *float64, n int)
-TEXT ·zeroF64(SB), NOSPLIT, $0-16
-	MOVD $ones<>(SB), R5
-	MOVD x+0(FP), R4
-	WORD $0x6f00e402 // MOVI V2.2D, 0
-	MOVD n+8(FP), R0
-	MOVD $0, R3
-	ADD $-16, R0, R2
-	TST R2, R2
-	BLT oneTest8
-
-many6:
-	ADD R3<<3, R4, R1
-	FSTPQ (F2, F2), (R1)
-	FSTPQ (F2, F2), 32(R1)
-	FSTPQ (F2, F2), 64(R1)
-	FSTPQ (F2, F2), 96(R1)
-	ADD $16, R3, R3
-	CMP R2, R3
-	BLE many6
-
-oneTest8:
-	ADD $-4, R0, R2
-	CMP R2, R3
-	BGT tail9
-
-one7:
-	ADD R3<<3, R4, R1
-	FSTPQ (F2, F2), (R1)
-	ADD $4, R3, R3
-	CMP R2, R3
-	BLE one7
-
-tail9:
-	SUBS R3, R0, R0
-	BEQ done10
-	ADD $32, R5, R1
-	LSL $3, R0, R0
-	SUB R0, R1, R0
-	FLDPQ (R0), (F0, F1)
-	ADD R3<<3, R4, R1
-	WORD $0x4e183c20 // UMOV R0, V1.D[1]
-	CBZ R0, someLanes1
-	FMOVQ F2, (R1)
-	FMOVQ F2, 16(R1)
-	JMP doneLanes2
-
-someLanes1:
-	WORD $0x4e083c00 // UMOV R0, V0.D[0]
-	CBZ R0, doneLanes2
-	FMOVD F2, (R1)
-	WORD $0x4e183c00 // UMOV R0, V0.D[1]
-	CBZ R0, doneLanes2
-	WORD $0x4e180440 // DUP V0.2D, V2.D[1]
-	FMOVD F0, 8(R1)
-	WORD $0x4e083c20 // UMOV R0, V1.D[0]
-	CBZ R0, doneLanes2
-	FMOVD F2, 16(R1)
-
-doneLanes2:
-
-done10:
-	RET
-
 // func setF64(c1 *float64, c2 *float64, c3 *float64, c4 *float64, x *float64, h float64, n int)
 TEXT ·setF64(SB), NOSPLIT, $0-56
 	MOVD $constants<>(SB), R5
@@ -143,9 +79,9 @@ TEXT ·setF64(SB), NOSPLIT, $0-56
 	MOVD $0, R3
 	ADD $-4, R0, R8
 	CMP R8, R3
-	BGT tail19
+	BGT tail9
 
-one17:
+one7:
 	ADD R3<<3, R9, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e67dc24 // FMUL V4.2D, V1.2D, V7.2D
@@ -184,11 +120,11 @@ one17:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R8, R3
-	BLE one17
+	BLE one7
 
-tail19:
+tail9:
 	SUBS R3, R0, R0
-	BEQ done20
+	BEQ done10
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -382,7 +318,7 @@ someLanes15:
 
 doneLanes16:
 
-done20:
+done10:
 	RET
 
 // func mulF64(dst *float64, y *float64, c1 *float64, c2 *float64, c3 *float64, c4 *float64, n int)
@@ -398,9 +334,9 @@ TEXT ·mulF64(SB), NOSPLIT, $0-56
 	MOVD $0, R3
 	ADD $-8, R0, R13
 	TST R13, R13
-	BLT oneTest28
+	BLT oneTest18
 
-many26:
+many16:
 	ADD R3<<3, R14, R12
 	FLDPQ (R12), (F1, F0)
 	ADD R3<<3, R9, R11
@@ -445,14 +381,14 @@ many26:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R13, R3
-	BLE many26
+	BLE many16
 
-oneTest28:
+oneTest18:
 	ADD $-4, R0, R8
 	CMP R8, R3
-	BGT tail29
+	BGT tail19
 
-one27:
+one17:
 	ADD R3<<3, R14, R2
 	FLDPQ (R2), (F1, F0)
 	ADD R3<<3, R9, R1
@@ -479,11 +415,11 @@ one27:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R8, R3
-	BLE one27
+	BLE one17
 
-tail29:
+tail19:
 	SUBS R3, R0, R0
-	BEQ done30
+	BEQ done20
 	ADD $32, R15, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -711,7 +647,7 @@ someLanes19:
 
 doneLanes20:
 
-done30:
+done20:
 	RET
 
 // func mulTransF64(dst *float64, y *float64, c1 *float64, c2 *float64, c3 *float64, c4 *float64, n int)
@@ -727,9 +663,9 @@ TEXT ·mulTransF64(SB), NOSPLIT, $0-56
 	MOVD $0, R3
 	ADD $-8, R0, R13
 	TST R13, R13
-	BLT oneTest38
+	BLT oneTest28
 
-many36:
+many26:
 	ADD R3<<3, R14, R12
 	FLDPQ (R12), (F1, F0)
 	ADD R3<<3, R9, R11
@@ -774,14 +710,14 @@ many36:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R13, R3
-	BLE many36
+	BLE many26
 
-oneTest38:
+oneTest28:
 	ADD $-4, R0, R8
 	CMP R8, R3
-	BGT tail39
+	BGT tail29
 
-one37:
+one27:
 	ADD R3<<3, R14, R2
 	FLDPQ (R2), (F1, F0)
 	ADD R3<<3, R9, R1
@@ -808,11 +744,11 @@ one37:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R8, R3
-	BLE one37
+	BLE one27
 
-tail39:
+tail29:
 	SUBS R3, R0, R0
-	BEQ done40
+	BEQ done30
 	ADD $32, R15, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -1040,7 +976,7 @@ someLanes19:
 
 doneLanes20:
 
-done40:
+done30:
 	RET
 
 // func outerF64(x *float64, y *float64, la *float64, c1 *float64, c2 *float64, c3 *float64, h float64, n int)
@@ -1059,9 +995,9 @@ TEXT ·outerF64(SB), NOSPLIT, $0-64
 	MOVD $0, R2
 	ADD $-4, R0, R10
 	CMP R10, R2
-	BGT tail49
+	BGT tail39
 
-one47:
+one37:
 	ADD R2<<3, R12, R6
 	FLDPQ -8(R6), (F12, F11)
 	ADD R2<<3, R11, R5
@@ -1148,11 +1084,11 @@ one47:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R10, R2
-	BLE one47
+	BLE one37
 
-tail49:
+tail39:
 	SUBS R2, R0, R0
-	BEQ done50
+	BEQ done40
 	ADD $32, R13, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -1560,5 +1496,5 @@ someLanes31:
 
 doneLanes32:
 
-done50:
+done40:
 	RET

@@ -6,11 +6,6 @@ package band
 
 import "revnum/internal/simd/cpu"
 
-// vectorZero is Zero for n elements.
-func vectorZero[T cpu.Float](x *T, n int) {
-	panic("no assembly")
-}
-
 // vectorSet is Set for n elements.
 func vectorSet[T cpu.Float](c1 *T, c2 *T, c3 *T, c4 *T, x *T, h T, n int) {
 	panic("no assembly")

@@ -9,10 +9,6 @@ import (
 
 func main() {
 	Files(func() {
-		Float64("zero", "func(x *T, n int)", "is Zero for n elements.", func(g ISA) {
-			x, zero := Arg("x"), g.Zeros(1)[0]
-			g.Loop(Arg("n"), 4, func(l Step, _ int) { l.Store(zero, x) }, nil)
-		})
 		Float64("set", "func(c1, c2, c3, c4, x *T, h T, n int)", "is Set for n elements.", set)
 		const sig = "func(dst, y, c1, c2, c3, c4 *T, n int)"
 		Float64("mul", sig, "is Mul for n elements.", func(g ISA) { mul(g, -1) })
