@@ -116,7 +116,11 @@ func (c *Checkout) Build(ctx context.Context) error {
 	} {
 		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 		cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, c.environment(os.TempDir()), wait
-		if out, err := cmd.CombinedOutput(); err != nil {
+		out, err := cmd.CombinedOutput()
+		if len(out) == 0 && err != nil {
+			return fmt.Errorf("%s: %w", strings.Join(args, " "), err)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, reason(string(out)))
 		}
 	}

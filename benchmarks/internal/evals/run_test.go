@@ -127,6 +127,10 @@ func TestBuildFails(t *testing.T) {
 	if err := c.Build(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "fatal error: json.hpp: No such file") {
 		t.Errorf("%v, want the reason", err)
 	}
+	t.Setenv("PATH", t.TempDir())
+	if err := c.Build(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "executable file not found in $PATH") {
+		t.Errorf("%v, want that cargo is not found", err)
+	}
 }
 
 // TestEnvironment wants no variable that slows a peer down.

@@ -81,7 +81,7 @@ func Start(ctx context.Context, python string, threads int) (*Session, error) {
 	}
 	s.out = bufio.NewScanner(out)
 	if err := s.process.Start(); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(folder))
+		return nil, errors.Join(fmt.Errorf("the Python of the peers: %w", err), os.RemoveAll(folder))
 	}
 	return s, nil
 }
