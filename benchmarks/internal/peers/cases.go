@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"revnum/rev"
@@ -100,7 +101,11 @@ func square(r *rules.Rule, n int) *Case {
 	return c
 }
 
-// args returns the operands, and cotangents of all that have one.
+// sizes are bytes of an element.
+var sizes = map[rules.Type]int{rules.Float32: 4, rules.Float64: 8, rules.Complex128: 16}
+
+// args returns the operands, and cotangents of all that have one. Large ones lie in the pages that the arrays
+// of the peers have.
 func (c *Case) args() rules.Args {
 	a := c.draw(rand.New(rand.NewPCG(1, 1)))
 	a.Cotangents = c.draw(rand.New(rand.NewPCG(1, 2))).Operands
@@ -108,6 +113,11 @@ func (c *Case) args() rules.Args {
 		g := &a.Cotangents[i]
 		if g.Ptr, g.Ind = a.Operands[i].Ptr, a.Operands[i].Ind; o.Role == "index" {
 			*g = rules.Buffer{}
+		}
+	}
+	for _, b := range slices.Concat(a.Operands, a.Cotangents) {
+		if size := sizes[b.Type]; size > 0 {
+			useHugePages(b, size)
 		}
 	}
 	return a
