@@ -38224,143 +38224,129 @@ TEXT ·addGELUAVX512F32<>(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
-	VMOVUPS      constants<>+64(SB), Z1
+	VMOVUPS      constants<>+3520(SB), Z1
 	VMOVUPS      constants<>+2368(SB), Z2
-	VMOVUPS      constants<>+3520(SB), Z3
-	VMOVUPS      constants<>+17216(SB), Z4
-	VMOVUPS      constants<>+17152(SB), Z5
-	VMOVUPS      constants<>+3264(SB), Z6
-	VMOVUPS      constants<>+6272(SB), Z7
-	VMOVUPS      constants<>+2432(SB), Z8
-	VMOVUPS      constants<>+2496(SB), Z9
-	VMOVUPS      constants<>+2560(SB), Z10
+	VMOVUPS      constants<>+17152(SB), Z3
+	VMOVUPS      constants<>+3264(SB), Z4
+	VMOVUPS      constants<>+17216(SB), Z5
+	VMOVUPS      constants<>+17280(SB), Z6
+	VMOVUPS      constants<>+17344(SB), Z7
+	VMOVUPS      constants<>+17408(SB), Z8
+	VMOVUPS      constants<>+17472(SB), Z9
+	VMOVUPS      constants<>+17536(SB), Z10
+	VMOVUPS      constants<>+6272(SB), Z11
+	VMOVUPS      constants<>+2752(SB), Z12
+	VMOVUPS      constants<>+2816(SB), Z13
+	VMOVUPS      constants<>+17600(SB), Z14
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
 	JL           oneTest1914
 
 many1912:
-	VMOVUPS          (CX)(BX*4), Z11
-	VMOVUPS          64(CX)(BX*4), Z12
-	VANDPS           Z6, Z11, Z13
-	VANDPS           Z6, Z12, Z14
-	VMINPS           Z13, Z5, Z13
-	VMINPS           Z14, Z5, Z14
-	VMULPS           Z13, Z13, Z15
-	VMULPS           Z14, Z14, Z16
-	VMOVUPS          Z15, Z17
-	VFMSUB231PS      Z13, Z13, Z17
-	VMOVUPS          Z16, Z18
-	VFMSUB231PS      Z14, Z14, Z18
-	VMULPS           Z1, Z17, Z17
-	VMULPS           Z1, Z18, Z18
-	VMULPS           Z7, Z15, Z19
-	VMULPS           Z7, Z16, Z20
-	VMOVUPS          Z8, Z21
-	VFMADD213PS      Z2, Z19, Z21
-	VMOVUPS          Z8, Z22
-	VFMADD213PS      Z2, Z20, Z22
-	VSUBPS           Z2, Z21, Z23
-	VSUBPS           Z2, Z22, Z24
-	VFNMADD231PS     Z9, Z23, Z19
-	VFNMADD231PS     Z9, Z24, Z20
-	VFNMADD231PS     Z10, Z23, Z19
-	VFNMADD231PS     Z10, Z24, Z20
-	VSUBPS           Z17, Z19, Z17
-	VSUBPS           Z18, Z20, Z18
-	VRANGEPS         $0x02, Z1, Z17, Z17
-	VRANGEPS         $0x02, Z1, Z18, Z18
-	VBROADCASTSS     constants<>+2624(SB), Z19
-	VFMADD213PS.BCST constants<>+2688(SB), Z17, Z19
-	VBROADCASTSS     constants<>+2624(SB), Z20
-	VFMADD213PS.BCST constants<>+2688(SB), Z18, Z20
-	VFMADD213PS      Z1, Z17, Z19
-	VFMADD213PS      Z1, Z18, Z20
-	VMULPS           Z17, Z17, Z25
-	VMULPS           Z18, Z18, Z26
-	VPERMPS          constants<>+2752(SB), Z21, Z27
-	VPERMPS          constants<>+2752(SB), Z22, Z28
-	VADDPS           Z27, Z17, Z17
-	VADDPS           Z28, Z18, Z18
-	VFMADD231PS      Z25, Z19, Z17
-	VFMADD231PS      Z26, Z20, Z18
-	VPERMPS          constants<>+2816(SB), Z21, Z19
-	VPERMPS          constants<>+2816(SB), Z22, Z20
-	VMOVUPS          Z19, Z21
-	VFMADD231PS      Z17, Z19, Z21
-	VMOVUPS          Z20, Z17
-	VFMADD231PS      Z18, Z20, Z17
-	VSCALEFPS        Z23, Z21, Z18
-	VSCALEFPS        Z24, Z17, Z17
-	VADDPS           Z4, Z13, Z19
-	VADDPS           Z4, Z14, Z20
-	VDIVPS           Z19, Z3, Z19
-	VDIVPS           Z20, Z3, Z20
-	VSUBPS           Z4, Z13, Z21
-	VSUBPS           Z4, Z14, Z22
-	VMULPS           Z19, Z21, Z21
-	VMULPS           Z20, Z22, Z22
-	VBROADCASTSS     constants<>+17280(SB), Z23
-	VFMADD213PS.BCST constants<>+17344(SB), Z21, Z23
-	VBROADCASTSS     constants<>+17280(SB), Z24
-	VFMADD213PS.BCST constants<>+17344(SB), Z22, Z24
-	VFMADD213PS.BCST constants<>+17408(SB), Z21, Z23
-	VFMADD213PS.BCST constants<>+17408(SB), Z22, Z24
-	VFMADD213PS.BCST constants<>+17472(SB), Z21, Z23
-	VFMADD213PS.BCST constants<>+17472(SB), Z22, Z24
-	VFMADD213PS.BCST constants<>+17536(SB), Z21, Z23
-	VFMADD213PS.BCST constants<>+17536(SB), Z22, Z24
-	VFMADD213PS.BCST constants<>+17600(SB), Z21, Z23
-	VFMADD213PS.BCST constants<>+17600(SB), Z22, Z24
-	VFMADD213PS.BCST constants<>+17664(SB), Z21, Z23
-	VFMADD213PS.BCST constants<>+17664(SB), Z22, Z24
-	VFMADD213PS.BCST constants<>+17728(SB), Z21, Z23
-	VFMADD213PS.BCST constants<>+17728(SB), Z22, Z24
-	VFMADD213PS.BCST constants<>+17792(SB), Z21, Z23
-	VFMADD213PS.BCST constants<>+17792(SB), Z22, Z24
-	VMULPS           Z19, Z23, Z19
-	VMULPS           Z20, Z24, Z20
-	VMULPS           Z18, Z19, Z18
-	VMULPS           Z17, Z20, Z17
-	VBROADCASTSS     constants<>+17856(SB), Z19
-	VFMADD213PS.BCST constants<>+17920(SB), Z15, Z19
-	VBROADCASTSS     constants<>+17856(SB), Z20
-	VFMADD213PS.BCST constants<>+17920(SB), Z16, Z20
-	VFMADD213PS.BCST constants<>+17984(SB), Z15, Z19
-	VFMADD213PS.BCST constants<>+17984(SB), Z16, Z20
-	VFMADD213PS.BCST constants<>+18048(SB), Z15, Z19
-	VFMADD213PS.BCST constants<>+18048(SB), Z16, Z20
-	VFMADD213PS.BCST constants<>+18112(SB), Z15, Z19
-	VFMADD213PS.BCST constants<>+18112(SB), Z16, Z20
-	VFMADD213PS      Z1, Z11, Z19
-	VFMADD213PS      Z1, Z12, Z20
-	VBROADCASTSS     constants<>+18176(SB), Z15
-	VCMPPS           $0x11, Z15, Z13, K1
-	VBROADCASTSS     constants<>+18176(SB), Z13
-	VCMPPS           $0x11, Z13, Z14, K2
-	VSUBPS           Z18, Z3, Z13
-	VSUBPS           Z17, Z3, Z14
-	VPMOVD2M         Z11, K3
-	VPMOVD2M         Z12, K4
-	VMOVUPS          Z18, K3, Z13
-	VMOVUPS          Z17, K4, Z14
-	VMOVUPS          Z19, K1, Z13
-	VMOVUPS          Z20, K2, Z14
-	VBROADCASTSS     constants<>+18240(SB), Z15
-	VMAXPS           Z11, Z15, Z11
-	VBROADCASTSS     constants<>+18240(SB), Z15
-	VMAXPS           Z12, Z15, Z12
-	VMULPS           Z13, Z11, Z11
-	VMULPS           Z14, Z12, Z12
-	VMOVUPS          (AX)(BX*4), Z13
-	VFMADD231PS      Z11, Z0, Z13
-	VMOVUPS          Z13, (AX)(BX*4)
-	VMOVUPS          64(AX)(BX*4), Z11
-	VFMADD231PS      Z12, Z0, Z11
-	VMOVUPS          Z11, 64(AX)(BX*4)
-	ADDQ             $0x20, BX
-	CMPQ             BX, SI
-	JLE              many1912
+	VMOVUPS      (CX)(BX*4), Z15
+	VMOVUPS      64(CX)(BX*4), Z16
+	VANDPS       Z4, Z15, Z17
+	VANDPS       Z4, Z16, Z18
+	VMINPS       Z17, Z3, Z17
+	VMINPS       Z18, Z3, Z18
+	VMULPS       Z5, Z17, Z19
+	VMULPS       Z5, Z18, Z20
+	VFMADD213PS  Z2, Z17, Z19
+	VFMADD213PS  Z2, Z18, Z20
+	VSUBPS       Z2, Z19, Z21
+	VSUBPS       Z2, Z20, Z22
+	VMULPS       Z6, Z21, Z23
+	VMULPS       Z6, Z22, Z24
+	VFMADD231PS  Z17, Z17, Z23
+	VFMADD231PS  Z18, Z18, Z24
+	VFMADD231PS  Z7, Z21, Z23
+	VFMADD231PS  Z7, Z22, Z24
+	VMOVUPS      Z8, Z25
+	VFMADD213PS  Z9, Z23, Z25
+	VMOVUPS      Z8, Z26
+	VFMADD213PS  Z9, Z24, Z26
+	VFMADD213PS  Z10, Z23, Z25
+	VFMADD213PS  Z10, Z24, Z26
+	VFMADD213PS  Z11, Z23, Z25
+	VFMADD213PS  Z11, Z24, Z26
+	VPERMPS      Z12, Z19, Z27
+	VPERMPS      Z12, Z20, Z28
+	VFMADD231PS  Z23, Z25, Z27
+	VFMADD231PS  Z24, Z26, Z28
+	VPERMPS      Z13, Z19, Z19
+	VPERMPS      Z13, Z20, Z20
+	VMOVUPS      Z19, Z23
+	VFMADD231PS  Z27, Z19, Z23
+	VMOVUPS      Z20, Z19
+	VFMADD231PS  Z28, Z20, Z19
+	VSCALEFPS    Z21, Z23, Z20
+	VSCALEFPS    Z22, Z19, Z19
+	VADDPS       Z14, Z17, Z21
+	VADDPS       Z14, Z18, Z22
+	VPSRLD       $0x15, Z21, Z21
+	VPSRLD       $0x15, Z22, Z22
+	VPERMPS      constants<>+17664(SB), Z21, Z23
+	VPERMPS      constants<>+17664(SB), Z22, Z24
+	VSUBPS       Z23, Z17, Z23
+	VSUBPS       Z24, Z18, Z24
+	VPERMPS      constants<>+17728(SB), Z21, Z25
+	VPERMPS      constants<>+17728(SB), Z22, Z26
+	VPERMPS      constants<>+17792(SB), Z21, Z27
+	VPERMPS      constants<>+17792(SB), Z22, Z28
+	VFMADD231PS  Z23, Z25, Z27
+	VFMADD231PS  Z24, Z26, Z28
+	VPERMPS      constants<>+17856(SB), Z21, Z25
+	VPERMPS      constants<>+17856(SB), Z22, Z26
+	VFMADD231PS  Z23, Z27, Z25
+	VFMADD231PS  Z24, Z28, Z26
+	VPERMPS      constants<>+17920(SB), Z21, Z27
+	VPERMPS      constants<>+17920(SB), Z22, Z28
+	VFMADD231PS  Z23, Z25, Z27
+	VFMADD231PS  Z24, Z26, Z28
+	VPERMPS      constants<>+17984(SB), Z21, Z25
+	VPERMPS      constants<>+17984(SB), Z22, Z26
+	VFMADD231PS  Z23, Z27, Z25
+	VFMADD231PS  Z24, Z28, Z26
+	VPERMPS      constants<>+18048(SB), Z21, Z27
+	VPERMPS      constants<>+18048(SB), Z22, Z28
+	VFMADD231PS  Z23, Z25, Z27
+	VFMADD231PS  Z24, Z26, Z28
+	VPERMPS      constants<>+18112(SB), Z21, Z25
+	VPERMPS      constants<>+18112(SB), Z22, Z26
+	VFMADD231PS  Z23, Z27, Z25
+	VFMADD231PS  Z24, Z28, Z26
+	VPERMPS      constants<>+18176(SB), Z21, Z21
+	VPERMPS      constants<>+18176(SB), Z22, Z22
+	VFMADD231PS  Z23, Z25, Z21
+	VFMADD231PS  Z24, Z26, Z22
+	VCMPPS       $0x11, Z1, Z17, K1
+	VCMPPS       $0x11, Z1, Z18, K2
+	VMOVUPS      Z1, K1, Z20
+	VMOVUPS      Z1, K2, Z19
+	VMULPS       Z20, Z21, Z17
+	VMULPS       Z19, Z22, Z18
+	VSUBPS       Z17, Z1, Z19
+	VSUBPS       Z18, Z1, Z20
+	VPMOVD2M     Z15, K1
+	VPMOVD2M     Z16, K2
+	VMOVUPS      Z17, K1, Z19
+	VMOVUPS      Z18, K2, Z20
+	VBROADCASTSS constants<>+18240(SB), Z17
+	VMAXPS       Z15, Z17, Z15
+	VBROADCASTSS constants<>+18240(SB), Z17
+	VMAXPS       Z16, Z17, Z16
+	VMULPS       Z19, Z15, Z15
+	VMULPS       Z20, Z16, Z16
+	VMOVUPS      (AX)(BX*4), Z17
+	VFMADD231PS  Z15, Z0, Z17
+	VMOVUPS      Z17, (AX)(BX*4)
+	VMOVUPS      64(AX)(BX*4), Z15
+	VFMADD231PS  Z16, Z0, Z15
+	VMOVUPS      Z15, 64(AX)(BX*4)
+	ADDQ         $0x20, BX
+	CMPQ         BX, SI
+	JLE          many1912
 
 oneTest1914:
 	LEAQ -16(DX), SI
@@ -38368,135 +38354,117 @@ oneTest1914:
 	JG   tail1915
 
 one1913:
-	VMOVUPS          (CX)(BX*4), Z11
-	VANDPS           Z6, Z11, Z12
-	VMINPS           Z12, Z5, Z12
-	VMULPS           Z12, Z12, Z13
-	VMOVUPS          Z13, Z14
-	VFMSUB231PS      Z12, Z12, Z14
-	VMULPS           Z1, Z14, Z14
-	VMULPS           Z7, Z13, Z15
-	VMOVUPS          Z8, Z16
-	VFMADD213PS      Z2, Z15, Z16
-	VSUBPS           Z2, Z16, Z17
-	VFNMADD231PS     Z9, Z17, Z15
-	VFNMADD231PS     Z10, Z17, Z15
-	VSUBPS           Z14, Z15, Z14
-	VRANGEPS         $0x02, Z1, Z14, Z14
-	VBROADCASTSS     constants<>+2624(SB), Z15
-	VFMADD213PS.BCST constants<>+2688(SB), Z14, Z15
-	VFMADD213PS      Z1, Z14, Z15
-	VMULPS           Z14, Z14, Z18
-	VPERMPS          constants<>+2752(SB), Z16, Z19
-	VADDPS           Z19, Z14, Z14
-	VFMADD231PS      Z18, Z15, Z14
-	VPERMPS          constants<>+2816(SB), Z16, Z15
-	VMOVUPS          Z15, Z16
-	VFMADD231PS      Z14, Z15, Z16
-	VSCALEFPS        Z17, Z16, Z14
-	VADDPS           Z4, Z12, Z15
-	VDIVPS           Z15, Z3, Z15
-	VSUBPS           Z4, Z12, Z16
-	VMULPS           Z15, Z16, Z16
-	VBROADCASTSS     constants<>+17280(SB), Z17
-	VFMADD213PS.BCST constants<>+17344(SB), Z16, Z17
-	VFMADD213PS.BCST constants<>+17408(SB), Z16, Z17
-	VFMADD213PS.BCST constants<>+17472(SB), Z16, Z17
-	VFMADD213PS.BCST constants<>+17536(SB), Z16, Z17
-	VFMADD213PS.BCST constants<>+17600(SB), Z16, Z17
-	VFMADD213PS.BCST constants<>+17664(SB), Z16, Z17
-	VFMADD213PS.BCST constants<>+17728(SB), Z16, Z17
-	VFMADD213PS.BCST constants<>+17792(SB), Z16, Z17
-	VMULPS           Z15, Z17, Z15
-	VMULPS           Z14, Z15, Z14
-	VBROADCASTSS     constants<>+17856(SB), Z15
-	VFMADD213PS.BCST constants<>+17920(SB), Z13, Z15
-	VFMADD213PS.BCST constants<>+17984(SB), Z13, Z15
-	VFMADD213PS.BCST constants<>+18048(SB), Z13, Z15
-	VFMADD213PS.BCST constants<>+18112(SB), Z13, Z15
-	VFMADD213PS      Z1, Z11, Z15
-	VBROADCASTSS     constants<>+18176(SB), Z13
-	VCMPPS           $0x11, Z13, Z12, K1
-	VSUBPS           Z14, Z3, Z12
-	VPMOVD2M         Z11, K2
-	VMOVUPS          Z14, K2, Z12
-	VMOVUPS          Z15, K1, Z12
-	VBROADCASTSS     constants<>+18240(SB), Z13
-	VMAXPS           Z11, Z13, Z11
-	VMULPS           Z12, Z11, Z11
-	VMOVUPS          (AX)(BX*4), Z12
-	VFMADD231PS      Z11, Z0, Z12
-	VMOVUPS          Z12, (AX)(BX*4)
-	ADDQ             $0x10, BX
-	CMPQ             BX, SI
-	JLE              one1913
+	VMOVUPS      (CX)(BX*4), Z15
+	VANDPS       Z4, Z15, Z16
+	VMINPS       Z16, Z3, Z16
+	VMULPS       Z5, Z16, Z17
+	VFMADD213PS  Z2, Z16, Z17
+	VSUBPS       Z2, Z17, Z18
+	VMULPS       Z6, Z18, Z19
+	VFMADD231PS  Z16, Z16, Z19
+	VFMADD231PS  Z7, Z18, Z19
+	VMOVUPS      Z8, Z20
+	VFMADD213PS  Z9, Z19, Z20
+	VFMADD213PS  Z10, Z19, Z20
+	VFMADD213PS  Z11, Z19, Z20
+	VPERMPS      Z12, Z17, Z21
+	VFMADD231PS  Z19, Z20, Z21
+	VPERMPS      Z13, Z17, Z17
+	VMOVUPS      Z17, Z19
+	VFMADD231PS  Z21, Z17, Z19
+	VSCALEFPS    Z18, Z19, Z17
+	VADDPS       Z14, Z16, Z18
+	VPSRLD       $0x15, Z18, Z18
+	VPERMPS      constants<>+17664(SB), Z18, Z19
+	VSUBPS       Z19, Z16, Z19
+	VPERMPS      constants<>+17728(SB), Z18, Z20
+	VPERMPS      constants<>+17792(SB), Z18, Z21
+	VFMADD231PS  Z19, Z20, Z21
+	VPERMPS      constants<>+17856(SB), Z18, Z20
+	VFMADD231PS  Z19, Z21, Z20
+	VPERMPS      constants<>+17920(SB), Z18, Z21
+	VFMADD231PS  Z19, Z20, Z21
+	VPERMPS      constants<>+17984(SB), Z18, Z20
+	VFMADD231PS  Z19, Z21, Z20
+	VPERMPS      constants<>+18048(SB), Z18, Z21
+	VFMADD231PS  Z19, Z20, Z21
+	VPERMPS      constants<>+18112(SB), Z18, Z20
+	VFMADD231PS  Z19, Z21, Z20
+	VPERMPS      constants<>+18176(SB), Z18, Z18
+	VFMADD231PS  Z19, Z20, Z18
+	VCMPPS       $0x11, Z1, Z16, K1
+	VMOVUPS      Z1, K1, Z17
+	VMULPS       Z17, Z18, Z16
+	VSUBPS       Z16, Z1, Z17
+	VPMOVD2M     Z15, K1
+	VMOVUPS      Z16, K1, Z17
+	VBROADCASTSS constants<>+18240(SB), Z16
+	VMAXPS       Z15, Z16, Z15
+	VMULPS       Z17, Z15, Z15
+	VMOVUPS      (AX)(BX*4), Z16
+	VFMADD231PS  Z15, Z0, Z16
+	VMOVUPS      Z16, (AX)(BX*4)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          one1913
 
 tail1915:
-	SUBQ             BX, DX
-	JZ               done1916
-	MOVQ             $-1, SI
-	SHLXQ            DX, SI, SI
-	NOTQ             SI
-	KMOVW            SI, K1
-	VMOVUPS.Z        (CX)(BX*4), K1, Z11
-	VANDPS           Z6, Z11, Z6
-	VMINPS           Z6, Z5, Z5
-	VMULPS           Z5, Z5, Z6
-	VMOVUPS          Z6, Z12
-	VFMSUB231PS      Z5, Z5, Z12
-	VMULPS           Z1, Z12, Z12
-	VMULPS           Z7, Z6, Z7
-	VMOVUPS          Z8, Z8
-	VFMADD213PS      Z2, Z7, Z8
-	VSUBPS           Z2, Z8, Z2
-	VFNMADD231PS     Z9, Z2, Z7
-	VFNMADD231PS     Z10, Z2, Z7
-	VSUBPS           Z12, Z7, Z7
-	VRANGEPS         $0x02, Z1, Z7, Z7
-	VBROADCASTSS     constants<>+2624(SB), Z9
-	VFMADD213PS.BCST constants<>+2688(SB), Z7, Z9
-	VFMADD213PS      Z1, Z7, Z9
-	VMULPS           Z7, Z7, Z10
-	VPERMPS          constants<>+2752(SB), Z8, Z12
-	VADDPS           Z12, Z7, Z7
-	VFMADD231PS      Z10, Z9, Z7
-	VPERMPS          constants<>+2816(SB), Z8, Z8
-	VMOVUPS          Z8, Z9
-	VFMADD231PS      Z7, Z8, Z9
-	VSCALEFPS        Z2, Z9, Z2
-	VADDPS           Z4, Z5, Z7
-	VDIVPS           Z7, Z3, Z7
-	VSUBPS           Z4, Z5, Z4
-	VMULPS           Z7, Z4, Z4
-	VBROADCASTSS     constants<>+17280(SB), Z8
-	VFMADD213PS.BCST constants<>+17344(SB), Z4, Z8
-	VFMADD213PS.BCST constants<>+17408(SB), Z4, Z8
-	VFMADD213PS.BCST constants<>+17472(SB), Z4, Z8
-	VFMADD213PS.BCST constants<>+17536(SB), Z4, Z8
-	VFMADD213PS.BCST constants<>+17600(SB), Z4, Z8
-	VFMADD213PS.BCST constants<>+17664(SB), Z4, Z8
-	VFMADD213PS.BCST constants<>+17728(SB), Z4, Z8
-	VFMADD213PS.BCST constants<>+17792(SB), Z4, Z8
-	VMULPS           Z7, Z8, Z4
-	VMULPS           Z2, Z4, Z2
-	VBROADCASTSS     constants<>+17856(SB), Z4
-	VFMADD213PS.BCST constants<>+17920(SB), Z6, Z4
-	VFMADD213PS.BCST constants<>+17984(SB), Z6, Z4
-	VFMADD213PS.BCST constants<>+18048(SB), Z6, Z4
-	VFMADD213PS.BCST constants<>+18112(SB), Z6, Z4
-	VFMADD213PS      Z1, Z11, Z4
-	VBROADCASTSS     constants<>+18176(SB), Z1
-	VCMPPS           $0x11, Z1, Z5, K2
-	VSUBPS           Z2, Z3, Z1
-	VPMOVD2M         Z11, K3
-	VMOVUPS          Z2, K3, Z1
-	VMOVUPS          Z4, K2, Z1
-	VBROADCASTSS     constants<>+18240(SB), Z2
-	VMAXPS           Z11, Z2, Z2
-	VMULPS           Z1, Z2, Z1
-	VMOVUPS.Z        (AX)(BX*4), K1, Z2
-	VFMADD231PS      Z1, Z0, Z2
-	VMOVUPS          Z2, K1, (AX)(BX*4)
+	SUBQ         BX, DX
+	JZ           done1916
+	MOVQ         $-1, SI
+	SHLXQ        DX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (CX)(BX*4), K1, Z15
+	VANDPS       Z4, Z15, Z4
+	VMINPS       Z4, Z3, Z3
+	VMULPS       Z5, Z3, Z4
+	VFMADD213PS  Z2, Z3, Z4
+	VSUBPS       Z2, Z4, Z2
+	VMULPS       Z6, Z2, Z5
+	VFMADD231PS  Z3, Z3, Z5
+	VFMADD231PS  Z7, Z2, Z5
+	VMOVUPS      Z8, Z6
+	VFMADD213PS  Z9, Z5, Z6
+	VFMADD213PS  Z10, Z5, Z6
+	VFMADD213PS  Z11, Z5, Z6
+	VPERMPS      Z12, Z4, Z7
+	VFMADD231PS  Z5, Z6, Z7
+	VPERMPS      Z13, Z4, Z4
+	VMOVUPS      Z4, Z5
+	VFMADD231PS  Z7, Z4, Z5
+	VSCALEFPS    Z2, Z5, Z2
+	VADDPS       Z14, Z3, Z4
+	VPSRLD       $0x15, Z4, Z4
+	VPERMPS      constants<>+17664(SB), Z4, Z5
+	VSUBPS       Z5, Z3, Z5
+	VPERMPS      constants<>+17728(SB), Z4, Z6
+	VPERMPS      constants<>+17792(SB), Z4, Z7
+	VFMADD231PS  Z5, Z6, Z7
+	VPERMPS      constants<>+17856(SB), Z4, Z6
+	VFMADD231PS  Z5, Z7, Z6
+	VPERMPS      constants<>+17920(SB), Z4, Z7
+	VFMADD231PS  Z5, Z6, Z7
+	VPERMPS      constants<>+17984(SB), Z4, Z6
+	VFMADD231PS  Z5, Z7, Z6
+	VPERMPS      constants<>+18048(SB), Z4, Z7
+	VFMADD231PS  Z5, Z6, Z7
+	VPERMPS      constants<>+18112(SB), Z4, Z6
+	VFMADD231PS  Z5, Z7, Z6
+	VPERMPS      constants<>+18176(SB), Z4, Z4
+	VFMADD231PS  Z5, Z6, Z4
+	VCMPPS       $0x11, Z1, Z3, K2
+	VMOVUPS      Z1, K2, Z2
+	VMULPS       Z2, Z4, Z2
+	VSUBPS       Z2, Z1, Z1
+	VPMOVD2M     Z15, K2
+	VMOVUPS      Z2, K2, Z1
+	VBROADCASTSS constants<>+18240(SB), Z2
+	VMAXPS       Z15, Z2, Z2
+	VMULPS       Z1, Z2, Z1
+	VMOVUPS.Z    (AX)(BX*4), K1, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VMOVUPS      Z2, K1, (AX)(BX*4)
 
 done1916:
 	VZEROUPPER
@@ -38509,81 +38477,73 @@ TEXT ·addGELUAVX2F32<>(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
-	VMOVUPS      constants<>+64(SB), Y1
+	VMOVUPS      constants<>+3520(SB), Y1
 	VMOVUPS      constants<>+2368(SB), Y2
-	VMOVUPS      constants<>+3520(SB), Y3
-	VMOVUPS      constants<>+17216(SB), Y4
+	VMOVUPS      constants<>+17152(SB), Y3
+	VMOVUPS      constants<>+3264(SB), Y4
+	VMOVUPS      constants<>+17216(SB), Y5
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
 	JG           tail1921
 
 one1919:
-	VMOVUPS      (CX)(BX*4), Y5
-	VANDPS       constants<>+3264(SB), Y5, Y6
-	VBROADCASTSS constants<>+17152(SB), Y7
-	VMINPS       Y6, Y7, Y6
-	VMULPS       Y6, Y6, Y7
-	VMOVUPS      Y7, Y8
-	VFMSUB231PS  Y6, Y6, Y8
-	VMULPS       Y1, Y8, Y8
-	VMULPS       constants<>+6272(SB), Y7, Y9
-	VBROADCASTSS constants<>+2432(SB), Y10
-	VFMADD213PS  Y2, Y9, Y10
-	VSUBPS       Y2, Y10, Y11
-	VFNMADD231PS constants<>+2496(SB), Y11, Y9
-	VFNMADD231PS constants<>+2560(SB), Y11, Y9
-	VSUBPS       Y8, Y9, Y8
-	VBROADCASTSS constants<>+2624(SB), Y9
-	VFMADD213PS  constants<>+2688(SB), Y8, Y9
-	VFMADD213PS  Y1, Y8, Y9
-	VMULPS       Y8, Y8, Y11
-	VPERMD       constants<>+2752(SB), Y10, Y12
-	VADDPS       Y12, Y8, Y8
-	VFMADD231PS  Y11, Y9, Y8
-	VPSRLD       $0x03, Y10, Y9
-	VPSRLD       $0x01, Y9, Y11
-	VPSLLD       $0x17, Y11, Y12
-	VPSUBD       Y11, Y9, Y9
+	VMOVUPS      (CX)(BX*4), Y6
+	VANDPS       Y4, Y6, Y7
+	VMINPS       Y7, Y3, Y7
+	VMULPS       Y5, Y7, Y8
+	VFMADD213PS  Y2, Y7, Y8
+	VSUBPS       Y2, Y8, Y9
+	VMULPS       constants<>+17280(SB), Y9, Y10
+	VFMADD231PS  Y7, Y7, Y10
+	VFMADD231PS  constants<>+17344(SB), Y9, Y10
+	VBROADCASTSS constants<>+17408(SB), Y9
+	VFMADD213PS  constants<>+17472(SB), Y10, Y9
+	VFMADD213PS  constants<>+17536(SB), Y10, Y9
+	VFMADD213PS  constants<>+6272(SB), Y10, Y9
+	VPERMD       constants<>+2752(SB), Y8, Y11
+	VFMADD231PS  Y10, Y9, Y11
+	VPSRLD       $0x03, Y8, Y9
+	VPSRLD       $0x01, Y9, Y10
+	VPSLLD       $0x17, Y10, Y12
+	VPSUBD       Y10, Y9, Y9
 	VPSLLD       $0x17, Y9, Y9
-	VPERMD       constants<>+3136(SB), Y10, Y10
-	VPADDD       Y12, Y10, Y10
-	VMOVUPS      Y10, Y11
-	VFMADD231PS  Y8, Y10, Y11
-	VMULPS       Y9, Y11, Y8
-	VADDPS       Y4, Y6, Y9
-	VDIVPS       Y9, Y3, Y9
-	VSUBPS       Y4, Y6, Y10
-	VMULPS       Y9, Y10, Y10
-	VBROADCASTSS constants<>+17280(SB), Y11
-	VFMADD213PS  constants<>+17344(SB), Y10, Y11
-	VFMADD213PS  constants<>+17408(SB), Y10, Y11
-	VFMADD213PS  constants<>+17472(SB), Y10, Y11
-	VFMADD213PS  constants<>+17536(SB), Y10, Y11
-	VFMADD213PS  constants<>+17600(SB), Y10, Y11
-	VFMADD213PS  constants<>+17664(SB), Y10, Y11
-	VFMADD213PS  constants<>+17728(SB), Y10, Y11
-	VFMADD213PS  constants<>+17792(SB), Y10, Y11
-	VMULPS       Y9, Y11, Y9
-	VMULPS       Y8, Y9, Y8
-	VBROADCASTSS constants<>+17856(SB), Y9
-	VFMADD213PS  constants<>+17920(SB), Y7, Y9
-	VFMADD213PS  constants<>+17984(SB), Y7, Y9
-	VFMADD213PS  constants<>+18048(SB), Y7, Y9
-	VFMADD213PS  constants<>+18112(SB), Y7, Y9
-	VFMADD213PS  Y1, Y5, Y9
-	VBROADCASTSS constants<>+18176(SB), Y7
-	VCMPPS       $0x11, Y7, Y6, Y6
-	VSUBPS       Y8, Y3, Y7
-	VMOVUPS      Y5, Y10
-	VBLENDVPS    Y10, Y8, Y7, Y7
-	VBLENDVPS    Y6, Y9, Y7, Y6
-	VBROADCASTSS constants<>+18240(SB), Y7
-	VMAXPS       Y5, Y7, Y5
-	VMULPS       Y6, Y5, Y5
-	VMOVUPS      (AX)(BX*4), Y6
-	VFMADD231PS  Y5, Y0, Y6
-	VMOVUPS      Y6, (AX)(BX*4)
+	VPERMD       constants<>+3136(SB), Y8, Y8
+	VPADDD       Y12, Y8, Y8
+	VMOVUPS      Y8, Y10
+	VFMADD231PS  Y11, Y8, Y10
+	VMULPS       Y9, Y10, Y8
+	VADDPS       constants<>+17600(SB), Y7, Y9
+	VPSRLD       $0x15, Y9, Y9
+	VPERMD       constants<>+17664(SB), Y9, Y10
+	VSUBPS       Y10, Y7, Y10
+	VPERMD       constants<>+17728(SB), Y9, Y11
+	VPERMD       constants<>+17792(SB), Y9, Y12
+	VFMADD231PS  Y10, Y11, Y12
+	VPERMD       constants<>+17856(SB), Y9, Y11
+	VFMADD231PS  Y10, Y12, Y11
+	VPERMD       constants<>+17920(SB), Y9, Y12
+	VFMADD231PS  Y10, Y11, Y12
+	VPERMD       constants<>+17984(SB), Y9, Y11
+	VFMADD231PS  Y10, Y12, Y11
+	VPERMD       constants<>+18048(SB), Y9, Y12
+	VFMADD231PS  Y10, Y11, Y12
+	VPERMD       constants<>+18112(SB), Y9, Y11
+	VFMADD231PS  Y10, Y12, Y11
+	VPERMD       constants<>+18176(SB), Y9, Y9
+	VFMADD231PS  Y10, Y11, Y9
+	VCMPPS       $0x11, Y1, Y7, Y7
+	VBLENDVPS    Y7, Y1, Y8, Y7
+	VMULPS       Y7, Y9, Y7
+	VSUBPS       Y7, Y1, Y8
+	VMOVUPS      Y6, Y9
+	VBLENDVPS    Y9, Y7, Y8, Y7
+	VBROADCASTSS constants<>+18240(SB), Y8
+	VMAXPS       Y6, Y8, Y6
+	VMULPS       Y7, Y6, Y6
+	VMOVUPS      (AX)(BX*4), Y7
+	VFMADD231PS  Y6, Y0, Y7
+	VMOVUPS      Y7, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
 	JLE          one1919
@@ -38594,72 +38554,63 @@ tail1921:
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
-	VMOVUPS      (SI), Y5
-	VMASKMOVPS   (CX)(BX*4), Y5, Y6
-	VANDPS       constants<>+3264(SB), Y6, Y7
-	VBROADCASTSS constants<>+17152(SB), Y8
-	VMINPS       Y7, Y8, Y7
-	VMULPS       Y7, Y7, Y8
-	VMOVUPS      Y8, Y9
-	VFMSUB231PS  Y7, Y7, Y9
-	VMULPS       Y1, Y9, Y9
-	VMULPS       constants<>+6272(SB), Y8, Y10
-	VBROADCASTSS constants<>+2432(SB), Y11
-	VFMADD213PS  Y2, Y10, Y11
-	VSUBPS       Y2, Y11, Y2
-	VFNMADD231PS constants<>+2496(SB), Y2, Y10
-	VFNMADD231PS constants<>+2560(SB), Y2, Y10
-	VSUBPS       Y9, Y10, Y2
-	VBROADCASTSS constants<>+2624(SB), Y9
-	VFMADD213PS  constants<>+2688(SB), Y2, Y9
-	VFMADD213PS  Y1, Y2, Y9
-	VMULPS       Y2, Y2, Y10
-	VPERMD       constants<>+2752(SB), Y11, Y12
-	VADDPS       Y12, Y2, Y2
-	VFMADD231PS  Y10, Y9, Y2
-	VPSRLD       $0x03, Y11, Y9
-	VPSRLD       $0x01, Y9, Y10
-	VPSLLD       $0x17, Y10, Y12
-	VPSUBD       Y10, Y9, Y9
-	VPSLLD       $0x17, Y9, Y9
-	VPERMD       constants<>+3136(SB), Y11, Y10
-	VPADDD       Y12, Y10, Y10
-	VMOVUPS      Y10, Y11
-	VFMADD231PS  Y2, Y10, Y11
-	VMULPS       Y9, Y11, Y2
-	VADDPS       Y4, Y7, Y9
-	VDIVPS       Y9, Y3, Y9
-	VSUBPS       Y4, Y7, Y4
-	VMULPS       Y9, Y4, Y4
-	VBROADCASTSS constants<>+17280(SB), Y10
-	VFMADD213PS  constants<>+17344(SB), Y4, Y10
-	VFMADD213PS  constants<>+17408(SB), Y4, Y10
-	VFMADD213PS  constants<>+17472(SB), Y4, Y10
-	VFMADD213PS  constants<>+17536(SB), Y4, Y10
-	VFMADD213PS  constants<>+17600(SB), Y4, Y10
-	VFMADD213PS  constants<>+17664(SB), Y4, Y10
-	VFMADD213PS  constants<>+17728(SB), Y4, Y10
-	VFMADD213PS  constants<>+17792(SB), Y4, Y10
-	VMULPS       Y9, Y10, Y4
+	VMOVUPS      (SI), Y6
+	VMASKMOVPS   (CX)(BX*4), Y6, Y7
+	VANDPS       Y4, Y7, Y4
+	VMINPS       Y4, Y3, Y3
+	VMULPS       Y5, Y3, Y4
+	VFMADD213PS  Y2, Y3, Y4
+	VSUBPS       Y2, Y4, Y2
+	VMULPS       constants<>+17280(SB), Y2, Y5
+	VFMADD231PS  Y3, Y3, Y5
+	VFMADD231PS  constants<>+17344(SB), Y2, Y5
+	VBROADCASTSS constants<>+17408(SB), Y2
+	VFMADD213PS  constants<>+17472(SB), Y5, Y2
+	VFMADD213PS  constants<>+17536(SB), Y5, Y2
+	VFMADD213PS  constants<>+6272(SB), Y5, Y2
+	VPERMD       constants<>+2752(SB), Y4, Y8
+	VFMADD231PS  Y5, Y2, Y8
+	VPSRLD       $0x03, Y4, Y2
+	VPSRLD       $0x01, Y2, Y5
+	VPSLLD       $0x17, Y5, Y9
+	VPSUBD       Y5, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VPERMD       constants<>+3136(SB), Y4, Y4
+	VPADDD       Y9, Y4, Y4
+	VMOVUPS      Y4, Y5
+	VFMADD231PS  Y8, Y4, Y5
+	VMULPS       Y2, Y5, Y2
+	VADDPS       constants<>+17600(SB), Y3, Y4
+	VPSRLD       $0x15, Y4, Y4
+	VPERMD       constants<>+17664(SB), Y4, Y5
+	VSUBPS       Y5, Y3, Y5
+	VPERMD       constants<>+17728(SB), Y4, Y8
+	VPERMD       constants<>+17792(SB), Y4, Y9
+	VFMADD231PS  Y5, Y8, Y9
+	VPERMD       constants<>+17856(SB), Y4, Y8
+	VFMADD231PS  Y5, Y9, Y8
+	VPERMD       constants<>+17920(SB), Y4, Y9
+	VFMADD231PS  Y5, Y8, Y9
+	VPERMD       constants<>+17984(SB), Y4, Y8
+	VFMADD231PS  Y5, Y9, Y8
+	VPERMD       constants<>+18048(SB), Y4, Y9
+	VFMADD231PS  Y5, Y8, Y9
+	VPERMD       constants<>+18112(SB), Y4, Y8
+	VFMADD231PS  Y5, Y9, Y8
+	VPERMD       constants<>+18176(SB), Y4, Y4
+	VFMADD231PS  Y5, Y8, Y4
+	VCMPPS       $0x11, Y1, Y3, Y3
+	VBLENDVPS    Y3, Y1, Y2, Y2
 	VMULPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+17856(SB), Y4
-	VFMADD213PS  constants<>+17920(SB), Y8, Y4
-	VFMADD213PS  constants<>+17984(SB), Y8, Y4
-	VFMADD213PS  constants<>+18048(SB), Y8, Y4
-	VFMADD213PS  constants<>+18112(SB), Y8, Y4
-	VFMADD213PS  Y1, Y6, Y4
-	VBROADCASTSS constants<>+18176(SB), Y1
-	VCMPPS       $0x11, Y1, Y7, Y1
-	VSUBPS       Y2, Y3, Y3
-	VMOVUPS      Y6, Y7
-	VBLENDVPS    Y7, Y2, Y3, Y2
-	VBLENDVPS    Y1, Y4, Y2, Y1
+	VSUBPS       Y2, Y1, Y1
+	VMOVUPS      Y7, Y3
+	VBLENDVPS    Y3, Y2, Y1, Y1
 	VBROADCASTSS constants<>+18240(SB), Y2
-	VMAXPS       Y6, Y2, Y2
+	VMAXPS       Y7, Y2, Y2
 	VMULPS       Y1, Y2, Y1
-	VMASKMOVPS   (AX)(BX*4), Y5, Y2
+	VMASKMOVPS   (AX)(BX*4), Y6, Y2
 	VFMADD231PS  Y1, Y0, Y2
-	VMASKMOVPS   Y2, Y5, (AX)(BX*4)
+	VMASKMOVPS   Y2, Y6, (AX)(BX*4)
 
 done1922:
 	VZEROUPPER
@@ -59779,148 +59730,136 @@ TEXT ·gELUAVX512F32<>(SB), NOSPLIT, $0-32
 	MOVQ    d+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+64(SB), Z0
+	VMOVUPS constants<>+3520(SB), Z0
 	VMOVUPS constants<>+17152(SB), Z1
 	VMOVUPS constants<>+2368(SB), Z2
-	VMOVUPS constants<>+3520(SB), Z3
-	VMOVUPS constants<>+17216(SB), Z4
-	VMOVUPS constants<>+18112(SB), Z5
-	VMOVUPS constants<>+18240(SB), Z6
-	VMOVUPS constants<>+3264(SB), Z7
-	VMOVUPS constants<>+6272(SB), Z8
-	VMOVUPS constants<>+2432(SB), Z9
-	VMOVUPS constants<>+2496(SB), Z10
+	VMOVUPS constants<>+18240(SB), Z3
+	VMOVUPS constants<>+3264(SB), Z4
+	VMOVUPS constants<>+17216(SB), Z5
+	VMOVUPS constants<>+17280(SB), Z6
+	VMOVUPS constants<>+17344(SB), Z7
+	VMOVUPS constants<>+17408(SB), Z8
+	VMOVUPS constants<>+17472(SB), Z9
+	VMOVUPS constants<>+17536(SB), Z10
+	VMOVUPS constants<>+6272(SB), Z11
+	VMOVUPS constants<>+2752(SB), Z12
+	VMOVUPS constants<>+2816(SB), Z13
+	VMOVUPS constants<>+17600(SB), Z14
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
 	JL      oneTest2468
 
 many2466:
-	VMOVUPS           (DX)(SI*4), Z11
-	VMOVUPS           64(DX)(SI*4), Z12
-	VANDPS            Z7, Z11, Z13
-	VANDPS            Z7, Z12, Z14
-	VMINPS            Z13, Z1, Z13
-	VMINPS            Z14, Z1, Z14
-	VMULPS            Z13, Z13, Z15
-	VMULPS            Z14, Z14, Z16
-	VMOVUPS           Z15, Z17
-	VFMSUB231PS       Z13, Z13, Z17
-	VMOVUPS           Z16, Z18
-	VFMSUB231PS       Z14, Z14, Z18
-	VMULPS            Z0, Z17, Z17
-	VMULPS            Z0, Z18, Z18
-	VMULPS            Z8, Z15, Z19
-	VMULPS            Z8, Z16, Z20
-	VMOVUPS           Z9, Z21
-	VFMADD213PS       Z2, Z19, Z21
-	VMOVUPS           Z9, Z22
-	VFMADD213PS       Z2, Z20, Z22
-	VSUBPS            Z2, Z21, Z23
-	VSUBPS            Z2, Z22, Z24
-	VFNMADD231PS      Z10, Z23, Z19
-	VFNMADD231PS      Z10, Z24, Z20
-	VFNMADD231PS.BCST constants<>+2560(SB), Z23, Z19
-	VFNMADD231PS.BCST constants<>+2560(SB), Z24, Z20
-	VSUBPS            Z17, Z19, Z17
-	VSUBPS            Z18, Z20, Z18
-	VRANGEPS          $0x02, Z0, Z17, Z17
-	VRANGEPS          $0x02, Z0, Z18, Z18
-	VBROADCASTSS      constants<>+2624(SB), Z19
-	VFMADD213PS.BCST  constants<>+2688(SB), Z17, Z19
-	VBROADCASTSS      constants<>+2624(SB), Z20
-	VFMADD213PS.BCST  constants<>+2688(SB), Z18, Z20
-	VFMADD213PS       Z0, Z17, Z19
-	VFMADD213PS       Z0, Z18, Z20
-	VMULPS            Z17, Z17, Z25
-	VMULPS            Z18, Z18, Z26
-	VPERMPS           constants<>+2752(SB), Z21, Z27
-	VPERMPS           constants<>+2752(SB), Z22, Z28
-	VADDPS            Z27, Z17, Z17
-	VADDPS            Z28, Z18, Z18
-	VFMADD231PS       Z25, Z19, Z17
-	VFMADD231PS       Z26, Z20, Z18
-	VPERMPS           constants<>+2816(SB), Z21, Z19
-	VPERMPS           constants<>+2816(SB), Z22, Z20
-	VMOVUPS           Z19, Z21
-	VFMADD231PS       Z17, Z19, Z21
-	VMOVUPS           Z20, Z17
-	VFMADD231PS       Z18, Z20, Z17
-	VSCALEFPS         Z23, Z21, Z18
-	VSCALEFPS         Z24, Z17, Z17
-	VADDPS            Z4, Z13, Z19
-	VADDPS            Z4, Z14, Z20
-	VDIVPS            Z19, Z3, Z19
-	VDIVPS            Z20, Z3, Z20
-	VSUBPS            Z4, Z13, Z21
-	VSUBPS            Z4, Z14, Z22
-	VMULPS            Z19, Z21, Z21
-	VMULPS            Z20, Z22, Z22
-	VBROADCASTSS      constants<>+17280(SB), Z23
-	VFMADD213PS.BCST  constants<>+17344(SB), Z21, Z23
-	VBROADCASTSS      constants<>+17280(SB), Z24
-	VFMADD213PS.BCST  constants<>+17344(SB), Z22, Z24
-	VFMADD213PS.BCST  constants<>+17408(SB), Z21, Z23
-	VFMADD213PS.BCST  constants<>+17408(SB), Z22, Z24
-	VFMADD213PS.BCST  constants<>+17472(SB), Z21, Z23
-	VFMADD213PS.BCST  constants<>+17472(SB), Z22, Z24
-	VFMADD213PS.BCST  constants<>+17536(SB), Z21, Z23
-	VFMADD213PS.BCST  constants<>+17536(SB), Z22, Z24
-	VFMADD213PS.BCST  constants<>+17600(SB), Z21, Z23
-	VFMADD213PS.BCST  constants<>+17600(SB), Z22, Z24
-	VFMADD213PS.BCST  constants<>+17664(SB), Z21, Z23
-	VFMADD213PS.BCST  constants<>+17664(SB), Z22, Z24
-	VFMADD213PS.BCST  constants<>+17728(SB), Z21, Z23
-	VFMADD213PS.BCST  constants<>+17728(SB), Z22, Z24
-	VFMADD213PS.BCST  constants<>+17792(SB), Z21, Z23
-	VFMADD213PS.BCST  constants<>+17792(SB), Z22, Z24
-	VMULPS            Z19, Z23, Z19
-	VMULPS            Z20, Z24, Z20
-	VMULPS            Z18, Z19, Z19
-	VMULPS            Z17, Z20, Z20
-	VBROADCASTSS      constants<>+17856(SB), Z21
-	VFMADD213PS.BCST  constants<>+17920(SB), Z15, Z21
-	VBROADCASTSS      constants<>+17856(SB), Z22
-	VFMADD213PS.BCST  constants<>+17920(SB), Z16, Z22
-	VFMADD213PS.BCST  constants<>+17984(SB), Z15, Z21
-	VFMADD213PS.BCST  constants<>+17984(SB), Z16, Z22
-	VFMADD213PS.BCST  constants<>+18048(SB), Z15, Z21
-	VFMADD213PS.BCST  constants<>+18048(SB), Z16, Z22
-	VFMADD213PS       Z5, Z15, Z21
-	VFMADD213PS       Z5, Z16, Z22
-	VFMADD213PS       Z0, Z11, Z21
-	VFMADD213PS       Z0, Z12, Z22
-	VBROADCASTSS      constants<>+18176(SB), Z15
-	VCMPPS            $0x11, Z15, Z13, K1
-	VBROADCASTSS      constants<>+18176(SB), Z13
-	VCMPPS            $0x11, Z13, Z14, K2
-	VSUBPS            Z19, Z3, Z13
-	VSUBPS            Z20, Z3, Z14
-	VPMOVD2M          Z11, K3
-	VPMOVD2M          Z12, K4
-	VMOVUPS           Z19, K3, Z13
-	VMOVUPS           Z20, K4, Z14
-	VMOVUPS           Z21, K1, Z13
-	VMOVUPS           Z22, K2, Z14
-	VMULPS            Z5, Z18, Z15
-	VMULPS            Z5, Z17, Z16
-	VMAXPS            Z11, Z6, Z17
-	VMAXPS            Z12, Z6, Z18
-	VMULPS            Z13, Z17, Z17
-	VMULPS            Z14, Z18, Z18
-	VMAXPS            Z11, Z6, Z11
-	VMAXPS            Z12, Z6, Z12
-	VMINPS            Z11, Z1, Z11
-	VMINPS            Z12, Z1, Z12
-	VFMADD231PS       Z11, Z15, Z13
-	VFMADD231PS       Z12, Z16, Z14
-	VMOVUPS           Z17, (AX)(SI*4)
-	VMOVUPS           Z18, 64(AX)(SI*4)
-	VMOVUPS           Z13, (CX)(SI*4)
-	VMOVUPS           Z14, 64(CX)(SI*4)
-	ADDQ              $0x20, SI
-	CMPQ              SI, DI
-	JLE               many2466
+	VMOVUPS     (DX)(SI*4), Z15
+	VMOVUPS     64(DX)(SI*4), Z16
+	VANDPS      Z4, Z15, Z17
+	VANDPS      Z4, Z16, Z18
+	VMINPS      Z17, Z1, Z17
+	VMINPS      Z18, Z1, Z18
+	VMULPS      Z5, Z17, Z19
+	VMULPS      Z5, Z18, Z20
+	VFMADD213PS Z2, Z17, Z19
+	VFMADD213PS Z2, Z18, Z20
+	VSUBPS      Z2, Z19, Z21
+	VSUBPS      Z2, Z20, Z22
+	VMULPS      Z6, Z21, Z23
+	VMULPS      Z6, Z22, Z24
+	VFMADD231PS Z17, Z17, Z23
+	VFMADD231PS Z18, Z18, Z24
+	VFMADD231PS Z7, Z21, Z23
+	VFMADD231PS Z7, Z22, Z24
+	VMOVUPS     Z8, Z25
+	VFMADD213PS Z9, Z23, Z25
+	VMOVUPS     Z8, Z26
+	VFMADD213PS Z9, Z24, Z26
+	VFMADD213PS Z10, Z23, Z25
+	VFMADD213PS Z10, Z24, Z26
+	VFMADD213PS Z11, Z23, Z25
+	VFMADD213PS Z11, Z24, Z26
+	VPERMPS     Z12, Z19, Z27
+	VPERMPS     Z12, Z20, Z28
+	VFMADD231PS Z23, Z25, Z27
+	VFMADD231PS Z24, Z26, Z28
+	VPERMPS     Z13, Z19, Z19
+	VPERMPS     Z13, Z20, Z20
+	VMOVUPS     Z19, Z23
+	VFMADD231PS Z27, Z19, Z23
+	VMOVUPS     Z20, Z19
+	VFMADD231PS Z28, Z20, Z19
+	VSCALEFPS   Z21, Z23, Z20
+	VSCALEFPS   Z22, Z19, Z19
+	VADDPS      Z14, Z17, Z21
+	VADDPS      Z14, Z18, Z22
+	VPSRLD      $0x15, Z21, Z21
+	VPSRLD      $0x15, Z22, Z22
+	VPERMPS     constants<>+17664(SB), Z21, Z23
+	VPERMPS     constants<>+17664(SB), Z22, Z24
+	VSUBPS      Z23, Z17, Z23
+	VSUBPS      Z24, Z18, Z24
+	VPERMPS     constants<>+17728(SB), Z21, Z25
+	VPERMPS     constants<>+17728(SB), Z22, Z26
+	VPERMPS     constants<>+17792(SB), Z21, Z27
+	VPERMPS     constants<>+17792(SB), Z22, Z28
+	VFMADD231PS Z23, Z25, Z27
+	VFMADD231PS Z24, Z26, Z28
+	VPERMPS     constants<>+17856(SB), Z21, Z25
+	VPERMPS     constants<>+17856(SB), Z22, Z26
+	VFMADD231PS Z23, Z27, Z25
+	VFMADD231PS Z24, Z28, Z26
+	VPERMPS     constants<>+17920(SB), Z21, Z27
+	VPERMPS     constants<>+17920(SB), Z22, Z28
+	VFMADD231PS Z23, Z25, Z27
+	VFMADD231PS Z24, Z26, Z28
+	VPERMPS     constants<>+17984(SB), Z21, Z25
+	VPERMPS     constants<>+17984(SB), Z22, Z26
+	VFMADD231PS Z23, Z27, Z25
+	VFMADD231PS Z24, Z28, Z26
+	VPERMPS     constants<>+18048(SB), Z21, Z27
+	VPERMPS     constants<>+18048(SB), Z22, Z28
+	VFMADD231PS Z23, Z25, Z27
+	VFMADD231PS Z24, Z26, Z28
+	VPERMPS     constants<>+18112(SB), Z21, Z25
+	VPERMPS     constants<>+18112(SB), Z22, Z26
+	VFMADD231PS Z23, Z27, Z25
+	VFMADD231PS Z24, Z28, Z26
+	VPERMPS     constants<>+18176(SB), Z21, Z21
+	VPERMPS     constants<>+18176(SB), Z22, Z22
+	VFMADD231PS Z23, Z25, Z21
+	VFMADD231PS Z24, Z26, Z22
+	VCMPPS      $0x11, Z0, Z17, K1
+	VCMPPS      $0x11, Z0, Z18, K2
+	VMOVUPS     Z20, Z17
+	VMOVUPS     Z0, K1, Z17
+	VMOVUPS     Z19, Z18
+	VMOVUPS     Z0, K2, Z18
+	VMULPS      Z17, Z21, Z17
+	VMULPS      Z18, Z22, Z18
+	VSUBPS      Z17, Z0, Z21
+	VSUBPS      Z18, Z0, Z22
+	VPMOVD2M    Z15, K1
+	VPMOVD2M    Z16, K2
+	VMOVUPS     Z17, K1, Z21
+	VMOVUPS     Z18, K2, Z22
+	VMULPS.BCST constants<>+24256(SB), Z20, Z17
+	VMULPS.BCST constants<>+24256(SB), Z19, Z18
+	VMAXPS      Z15, Z3, Z19
+	VMAXPS      Z16, Z3, Z20
+	VMULPS      Z21, Z19, Z19
+	VMULPS      Z22, Z20, Z20
+	VMAXPS      Z15, Z3, Z15
+	VMAXPS      Z16, Z3, Z16
+	VMINPS      Z15, Z1, Z15
+	VMINPS      Z16, Z1, Z16
+	VFMADD231PS Z15, Z17, Z21
+	VFMADD231PS Z16, Z18, Z22
+	VMOVUPS     Z19, (AX)(SI*4)
+	VMOVUPS     Z20, 64(AX)(SI*4)
+	VMOVUPS     Z21, (CX)(SI*4)
+	VMOVUPS     Z22, 64(CX)(SI*4)
+	ADDQ        $0x20, SI
+	CMPQ        SI, DI
+	JLE         many2466
 
 oneTest2468:
 	LEAQ -16(BX), DI
@@ -59928,139 +59867,123 @@ oneTest2468:
 	JG   tail2469
 
 one2467:
-	VMOVUPS           (DX)(SI*4), Z11
-	VANDPS            Z7, Z11, Z12
-	VMINPS            Z12, Z1, Z12
-	VMULPS            Z12, Z12, Z13
-	VMOVUPS           Z13, Z14
-	VFMSUB231PS       Z12, Z12, Z14
-	VMULPS            Z0, Z14, Z14
-	VMULPS            Z8, Z13, Z15
-	VMOVUPS           Z9, Z16
-	VFMADD213PS       Z2, Z15, Z16
-	VSUBPS            Z2, Z16, Z17
-	VFNMADD231PS      Z10, Z17, Z15
-	VFNMADD231PS.BCST constants<>+2560(SB), Z17, Z15
-	VSUBPS            Z14, Z15, Z14
-	VRANGEPS          $0x02, Z0, Z14, Z14
-	VBROADCASTSS      constants<>+2624(SB), Z15
-	VFMADD213PS.BCST  constants<>+2688(SB), Z14, Z15
-	VFMADD213PS       Z0, Z14, Z15
-	VMULPS            Z14, Z14, Z18
-	VPERMPS           constants<>+2752(SB), Z16, Z19
-	VADDPS            Z19, Z14, Z14
-	VFMADD231PS       Z18, Z15, Z14
-	VPERMPS           constants<>+2816(SB), Z16, Z15
-	VMOVUPS           Z15, Z16
-	VFMADD231PS       Z14, Z15, Z16
-	VSCALEFPS         Z17, Z16, Z14
-	VADDPS            Z4, Z12, Z15
-	VDIVPS            Z15, Z3, Z15
-	VSUBPS            Z4, Z12, Z16
-	VMULPS            Z15, Z16, Z16
-	VBROADCASTSS      constants<>+17280(SB), Z17
-	VFMADD213PS.BCST  constants<>+17344(SB), Z16, Z17
-	VFMADD213PS.BCST  constants<>+17408(SB), Z16, Z17
-	VFMADD213PS.BCST  constants<>+17472(SB), Z16, Z17
-	VFMADD213PS.BCST  constants<>+17536(SB), Z16, Z17
-	VFMADD213PS.BCST  constants<>+17600(SB), Z16, Z17
-	VFMADD213PS.BCST  constants<>+17664(SB), Z16, Z17
-	VFMADD213PS.BCST  constants<>+17728(SB), Z16, Z17
-	VFMADD213PS.BCST  constants<>+17792(SB), Z16, Z17
-	VMULPS            Z15, Z17, Z15
-	VMULPS            Z14, Z15, Z15
-	VBROADCASTSS      constants<>+17856(SB), Z16
-	VFMADD213PS.BCST  constants<>+17920(SB), Z13, Z16
-	VFMADD213PS.BCST  constants<>+17984(SB), Z13, Z16
-	VFMADD213PS.BCST  constants<>+18048(SB), Z13, Z16
-	VFMADD213PS       Z5, Z13, Z16
-	VFMADD213PS       Z0, Z11, Z16
-	VBROADCASTSS      constants<>+18176(SB), Z13
-	VCMPPS            $0x11, Z13, Z12, K1
-	VSUBPS            Z15, Z3, Z12
-	VPMOVD2M          Z11, K2
-	VMOVUPS           Z15, K2, Z12
-	VMOVUPS           Z16, K1, Z12
-	VMULPS            Z5, Z14, Z13
-	VMAXPS            Z11, Z6, Z14
-	VMULPS            Z12, Z14, Z14
-	VMAXPS            Z11, Z6, Z11
-	VMINPS            Z11, Z1, Z11
-	VFMADD231PS       Z11, Z13, Z12
-	VMOVUPS           Z14, (AX)(SI*4)
-	VMOVUPS           Z12, (CX)(SI*4)
-	ADDQ              $0x10, SI
-	CMPQ              SI, DI
-	JLE               one2467
+	VMOVUPS     (DX)(SI*4), Z15
+	VANDPS      Z4, Z15, Z16
+	VMINPS      Z16, Z1, Z16
+	VMULPS      Z5, Z16, Z17
+	VFMADD213PS Z2, Z16, Z17
+	VSUBPS      Z2, Z17, Z18
+	VMULPS      Z6, Z18, Z19
+	VFMADD231PS Z16, Z16, Z19
+	VFMADD231PS Z7, Z18, Z19
+	VMOVUPS     Z8, Z20
+	VFMADD213PS Z9, Z19, Z20
+	VFMADD213PS Z10, Z19, Z20
+	VFMADD213PS Z11, Z19, Z20
+	VPERMPS     Z12, Z17, Z21
+	VFMADD231PS Z19, Z20, Z21
+	VPERMPS     Z13, Z17, Z17
+	VMOVUPS     Z17, Z19
+	VFMADD231PS Z21, Z17, Z19
+	VSCALEFPS   Z18, Z19, Z17
+	VADDPS      Z14, Z16, Z18
+	VPSRLD      $0x15, Z18, Z18
+	VPERMPS     constants<>+17664(SB), Z18, Z19
+	VSUBPS      Z19, Z16, Z19
+	VPERMPS     constants<>+17728(SB), Z18, Z20
+	VPERMPS     constants<>+17792(SB), Z18, Z21
+	VFMADD231PS Z19, Z20, Z21
+	VPERMPS     constants<>+17856(SB), Z18, Z20
+	VFMADD231PS Z19, Z21, Z20
+	VPERMPS     constants<>+17920(SB), Z18, Z21
+	VFMADD231PS Z19, Z20, Z21
+	VPERMPS     constants<>+17984(SB), Z18, Z20
+	VFMADD231PS Z19, Z21, Z20
+	VPERMPS     constants<>+18048(SB), Z18, Z21
+	VFMADD231PS Z19, Z20, Z21
+	VPERMPS     constants<>+18112(SB), Z18, Z20
+	VFMADD231PS Z19, Z21, Z20
+	VPERMPS     constants<>+18176(SB), Z18, Z18
+	VFMADD231PS Z19, Z20, Z18
+	VCMPPS      $0x11, Z0, Z16, K1
+	VMOVUPS     Z17, Z16
+	VMOVUPS     Z0, K1, Z16
+	VMULPS      Z16, Z18, Z16
+	VSUBPS      Z16, Z0, Z18
+	VPMOVD2M    Z15, K1
+	VMOVUPS     Z16, K1, Z18
+	VMULPS.BCST constants<>+24256(SB), Z17, Z16
+	VMAXPS      Z15, Z3, Z17
+	VMULPS      Z18, Z17, Z17
+	VMAXPS      Z15, Z3, Z15
+	VMINPS      Z15, Z1, Z15
+	VFMADD231PS Z15, Z16, Z18
+	VMOVUPS     Z17, (AX)(SI*4)
+	VMOVUPS     Z18, (CX)(SI*4)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         one2467
 
 tail2469:
-	SUBQ              SI, BX
-	JZ                done2470
-	MOVQ              $-1, DI
-	SHLXQ             BX, DI, DI
-	NOTQ              DI
-	KMOVW             DI, K1
-	VMOVUPS.Z         (DX)(SI*4), K1, Z11
-	VANDPS            Z7, Z11, Z7
-	VMINPS            Z7, Z1, Z7
-	VMULPS            Z7, Z7, Z12
-	VMOVUPS           Z12, Z13
-	VFMSUB231PS       Z7, Z7, Z13
-	VMULPS            Z0, Z13, Z13
-	VMULPS            Z8, Z12, Z8
-	VMOVUPS           Z9, Z9
-	VFMADD213PS       Z2, Z8, Z9
-	VSUBPS            Z2, Z9, Z2
-	VFNMADD231PS      Z10, Z2, Z8
-	VFNMADD231PS.BCST constants<>+2560(SB), Z2, Z8
-	VSUBPS            Z13, Z8, Z8
-	VRANGEPS          $0x02, Z0, Z8, Z8
-	VBROADCASTSS      constants<>+2624(SB), Z10
-	VFMADD213PS.BCST  constants<>+2688(SB), Z8, Z10
-	VFMADD213PS       Z0, Z8, Z10
-	VMULPS            Z8, Z8, Z13
-	VPERMPS           constants<>+2752(SB), Z9, Z14
-	VADDPS            Z14, Z8, Z8
-	VFMADD231PS       Z13, Z10, Z8
-	VPERMPS           constants<>+2816(SB), Z9, Z9
-	VMOVUPS           Z9, Z10
-	VFMADD231PS       Z8, Z9, Z10
-	VSCALEFPS         Z2, Z10, Z2
-	VADDPS            Z4, Z7, Z8
-	VDIVPS            Z8, Z3, Z8
-	VSUBPS            Z4, Z7, Z4
-	VMULPS            Z8, Z4, Z4
-	VBROADCASTSS      constants<>+17280(SB), Z9
-	VFMADD213PS.BCST  constants<>+17344(SB), Z4, Z9
-	VFMADD213PS.BCST  constants<>+17408(SB), Z4, Z9
-	VFMADD213PS.BCST  constants<>+17472(SB), Z4, Z9
-	VFMADD213PS.BCST  constants<>+17536(SB), Z4, Z9
-	VFMADD213PS.BCST  constants<>+17600(SB), Z4, Z9
-	VFMADD213PS.BCST  constants<>+17664(SB), Z4, Z9
-	VFMADD213PS.BCST  constants<>+17728(SB), Z4, Z9
-	VFMADD213PS.BCST  constants<>+17792(SB), Z4, Z9
-	VMULPS            Z8, Z9, Z4
-	VMULPS            Z2, Z4, Z4
-	VBROADCASTSS      constants<>+17856(SB), Z8
-	VFMADD213PS.BCST  constants<>+17920(SB), Z12, Z8
-	VFMADD213PS.BCST  constants<>+17984(SB), Z12, Z8
-	VFMADD213PS.BCST  constants<>+18048(SB), Z12, Z8
-	VFMADD213PS       Z5, Z12, Z8
-	VFMADD213PS       Z0, Z11, Z8
-	VBROADCASTSS      constants<>+18176(SB), Z0
-	VCMPPS            $0x11, Z0, Z7, K2
-	VSUBPS            Z4, Z3, Z0
-	VPMOVD2M          Z11, K3
-	VMOVUPS           Z4, K3, Z0
-	VMOVUPS           Z8, K2, Z0
-	VMULPS            Z5, Z2, Z2
-	VMAXPS            Z11, Z6, Z3
-	VMULPS            Z0, Z3, Z3
-	VMAXPS            Z11, Z6, Z4
-	VMINPS            Z4, Z1, Z1
-	VFMADD231PS       Z1, Z2, Z0
-	VMOVUPS           Z3, K1, (AX)(SI*4)
-	VMOVUPS           Z0, K1, (CX)(SI*4)
+	SUBQ        SI, BX
+	JZ          done2470
+	MOVQ        $-1, DI
+	SHLXQ       BX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPS.Z   (DX)(SI*4), K1, Z15
+	VANDPS      Z4, Z15, Z4
+	VMINPS      Z4, Z1, Z4
+	VMULPS      Z5, Z4, Z5
+	VFMADD213PS Z2, Z4, Z5
+	VSUBPS      Z2, Z5, Z2
+	VMULPS      Z6, Z2, Z6
+	VFMADD231PS Z4, Z4, Z6
+	VFMADD231PS Z7, Z2, Z6
+	VMOVUPS     Z8, Z7
+	VFMADD213PS Z9, Z6, Z7
+	VFMADD213PS Z10, Z6, Z7
+	VFMADD213PS Z11, Z6, Z7
+	VPERMPS     Z12, Z5, Z8
+	VFMADD231PS Z6, Z7, Z8
+	VPERMPS     Z13, Z5, Z5
+	VMOVUPS     Z5, Z6
+	VFMADD231PS Z8, Z5, Z6
+	VSCALEFPS   Z2, Z6, Z2
+	VADDPS      Z14, Z4, Z5
+	VPSRLD      $0x15, Z5, Z5
+	VPERMPS     constants<>+17664(SB), Z5, Z6
+	VSUBPS      Z6, Z4, Z6
+	VPERMPS     constants<>+17728(SB), Z5, Z7
+	VPERMPS     constants<>+17792(SB), Z5, Z8
+	VFMADD231PS Z6, Z7, Z8
+	VPERMPS     constants<>+17856(SB), Z5, Z7
+	VFMADD231PS Z6, Z8, Z7
+	VPERMPS     constants<>+17920(SB), Z5, Z8
+	VFMADD231PS Z6, Z7, Z8
+	VPERMPS     constants<>+17984(SB), Z5, Z7
+	VFMADD231PS Z6, Z8, Z7
+	VPERMPS     constants<>+18048(SB), Z5, Z8
+	VFMADD231PS Z6, Z7, Z8
+	VPERMPS     constants<>+18112(SB), Z5, Z7
+	VFMADD231PS Z6, Z8, Z7
+	VPERMPS     constants<>+18176(SB), Z5, Z5
+	VFMADD231PS Z6, Z7, Z5
+	VCMPPS      $0x11, Z0, Z4, K2
+	VMOVUPS     Z2, Z4
+	VMOVUPS     Z0, K2, Z4
+	VMULPS      Z4, Z5, Z4
+	VSUBPS      Z4, Z0, Z0
+	VPMOVD2M    Z15, K2
+	VMOVUPS     Z4, K2, Z0
+	VMULPS.BCST constants<>+24256(SB), Z2, Z2
+	VMAXPS      Z15, Z3, Z4
+	VMULPS      Z0, Z4, Z4
+	VMAXPS      Z15, Z3, Z3
+	VMINPS      Z3, Z1, Z1
+	VFMADD231PS Z1, Z2, Z0
+	VMOVUPS     Z4, K1, (AX)(SI*4)
+	VMOVUPS     Z0, K1, (CX)(SI*4)
 
 done2470:
 	VZEROUPPER
@@ -60073,85 +59996,76 @@ TEXT ·gELUAVX2F32<>(SB), NOSPLIT, $0-32
 	MOVQ    d+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+64(SB), Y0
+	VMOVUPS constants<>+3520(SB), Y0
 	VMOVUPS constants<>+17152(SB), Y1
 	VMOVUPS constants<>+2368(SB), Y2
-	VMOVUPS constants<>+3520(SB), Y3
-	VMOVUPS constants<>+17216(SB), Y4
+	VMOVUPS constants<>+18240(SB), Y3
+	VMOVUPS constants<>+3264(SB), Y4
+	VMOVUPS constants<>+17216(SB), Y5
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
 	JG      tail2475
 
 one2473:
-	VMOVUPS      (DX)(SI*4), Y5
-	VANDPS       constants<>+3264(SB), Y5, Y6
-	VMINPS       Y6, Y1, Y6
-	VMULPS       Y6, Y6, Y7
-	VMOVUPS      Y7, Y8
-	VFMSUB231PS  Y6, Y6, Y8
-	VMULPS       Y0, Y8, Y8
-	VMULPS       constants<>+6272(SB), Y7, Y9
-	VBROADCASTSS constants<>+2432(SB), Y10
-	VFMADD213PS  Y2, Y9, Y10
-	VSUBPS       Y2, Y10, Y11
-	VFNMADD231PS constants<>+2496(SB), Y11, Y9
-	VFNMADD231PS constants<>+2560(SB), Y11, Y9
-	VSUBPS       Y8, Y9, Y8
-	VBROADCASTSS constants<>+2624(SB), Y9
-	VFMADD213PS  constants<>+2688(SB), Y8, Y9
-	VFMADD213PS  Y0, Y8, Y9
-	VMULPS       Y8, Y8, Y11
-	VPERMD       constants<>+2752(SB), Y10, Y12
-	VADDPS       Y12, Y8, Y8
-	VFMADD231PS  Y11, Y9, Y8
-	VPSRLD       $0x03, Y10, Y9
-	VPSRLD       $0x01, Y9, Y11
-	VPSLLD       $0x17, Y11, Y12
-	VPSUBD       Y11, Y9, Y9
+	VMOVUPS      (DX)(SI*4), Y6
+	VANDPS       Y4, Y6, Y7
+	VMINPS       Y7, Y1, Y7
+	VMULPS       Y5, Y7, Y8
+	VFMADD213PS  Y2, Y7, Y8
+	VSUBPS       Y2, Y8, Y9
+	VMULPS       constants<>+17280(SB), Y9, Y10
+	VFMADD231PS  Y7, Y7, Y10
+	VFMADD231PS  constants<>+17344(SB), Y9, Y10
+	VBROADCASTSS constants<>+17408(SB), Y9
+	VFMADD213PS  constants<>+17472(SB), Y10, Y9
+	VFMADD213PS  constants<>+17536(SB), Y10, Y9
+	VFMADD213PS  constants<>+6272(SB), Y10, Y9
+	VPERMD       constants<>+2752(SB), Y8, Y11
+	VFMADD231PS  Y10, Y9, Y11
+	VPSRLD       $0x03, Y8, Y9
+	VPSRLD       $0x01, Y9, Y10
+	VPSLLD       $0x17, Y10, Y12
+	VPSUBD       Y10, Y9, Y9
 	VPSLLD       $0x17, Y9, Y9
-	VPERMD       constants<>+3136(SB), Y10, Y10
-	VPADDD       Y12, Y10, Y10
-	VMOVUPS      Y10, Y11
-	VFMADD231PS  Y8, Y10, Y11
-	VMULPS       Y9, Y11, Y8
-	VADDPS       Y4, Y6, Y9
-	VDIVPS       Y9, Y3, Y9
-	VSUBPS       Y4, Y6, Y10
-	VMULPS       Y9, Y10, Y10
-	VBROADCASTSS constants<>+17280(SB), Y11
-	VFMADD213PS  constants<>+17344(SB), Y10, Y11
-	VFMADD213PS  constants<>+17408(SB), Y10, Y11
-	VFMADD213PS  constants<>+17472(SB), Y10, Y11
-	VFMADD213PS  constants<>+17536(SB), Y10, Y11
-	VFMADD213PS  constants<>+17600(SB), Y10, Y11
-	VFMADD213PS  constants<>+17664(SB), Y10, Y11
-	VFMADD213PS  constants<>+17728(SB), Y10, Y11
-	VFMADD213PS  constants<>+17792(SB), Y10, Y11
-	VMULPS       Y9, Y11, Y9
-	VMULPS       Y8, Y9, Y9
-	VBROADCASTSS constants<>+17856(SB), Y10
-	VFMADD213PS  constants<>+17920(SB), Y7, Y10
-	VFMADD213PS  constants<>+17984(SB), Y7, Y10
-	VFMADD213PS  constants<>+18048(SB), Y7, Y10
-	VFMADD213PS  constants<>+18112(SB), Y7, Y10
-	VFMADD213PS  Y0, Y5, Y10
-	VBROADCASTSS constants<>+18176(SB), Y7
-	VCMPPS       $0x11, Y7, Y6, Y6
-	VSUBPS       Y9, Y3, Y7
-	VMOVUPS      Y5, Y11
-	VBLENDVPS    Y11, Y9, Y7, Y7
-	VBLENDVPS    Y6, Y10, Y7, Y6
-	VMULPS       constants<>+18112(SB), Y8, Y7
-	VBROADCASTSS constants<>+18240(SB), Y8
-	VMAXPS       Y5, Y8, Y8
-	VMULPS       Y6, Y8, Y8
-	VBROADCASTSS constants<>+18240(SB), Y9
-	VMAXPS       Y5, Y9, Y5
-	VMINPS       Y5, Y1, Y5
-	VFMADD231PS  Y5, Y7, Y6
-	VMOVUPS      Y8, (AX)(SI*4)
-	VMOVUPS      Y6, (CX)(SI*4)
+	VPERMD       constants<>+3136(SB), Y8, Y8
+	VPADDD       Y12, Y8, Y8
+	VMOVUPS      Y8, Y10
+	VFMADD231PS  Y11, Y8, Y10
+	VMULPS       Y9, Y10, Y8
+	VADDPS       constants<>+17600(SB), Y7, Y9
+	VPSRLD       $0x15, Y9, Y9
+	VPERMD       constants<>+17664(SB), Y9, Y10
+	VSUBPS       Y10, Y7, Y10
+	VPERMD       constants<>+17728(SB), Y9, Y11
+	VPERMD       constants<>+17792(SB), Y9, Y12
+	VFMADD231PS  Y10, Y11, Y12
+	VPERMD       constants<>+17856(SB), Y9, Y11
+	VFMADD231PS  Y10, Y12, Y11
+	VPERMD       constants<>+17920(SB), Y9, Y12
+	VFMADD231PS  Y10, Y11, Y12
+	VPERMD       constants<>+17984(SB), Y9, Y11
+	VFMADD231PS  Y10, Y12, Y11
+	VPERMD       constants<>+18048(SB), Y9, Y12
+	VFMADD231PS  Y10, Y11, Y12
+	VPERMD       constants<>+18112(SB), Y9, Y11
+	VFMADD231PS  Y10, Y12, Y11
+	VPERMD       constants<>+18176(SB), Y9, Y9
+	VFMADD231PS  Y10, Y11, Y9
+	VCMPPS       $0x11, Y0, Y7, Y7
+	VBLENDVPS    Y7, Y0, Y8, Y7
+	VMULPS       Y7, Y9, Y7
+	VSUBPS       Y7, Y0, Y9
+	VMOVUPS      Y6, Y10
+	VBLENDVPS    Y10, Y7, Y9, Y7
+	VMULPS       constants<>+24256(SB), Y8, Y8
+	VMAXPS       Y6, Y3, Y9
+	VMULPS       Y7, Y9, Y9
+	VMAXPS       Y6, Y3, Y6
+	VMINPS       Y6, Y1, Y6
+	VFMADD231PS  Y6, Y8, Y7
+	VMOVUPS      Y9, (AX)(SI*4)
+	VMOVUPS      Y7, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
 	JLE          one2473
@@ -60162,75 +60076,65 @@ tail2475:
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
-	VMOVUPS      (DI), Y5
-	VMASKMOVPS   (DX)(SI*4), Y5, Y6
-	VANDPS       constants<>+3264(SB), Y6, Y7
-	VMINPS       Y7, Y1, Y7
-	VMULPS       Y7, Y7, Y8
-	VMOVUPS      Y8, Y9
-	VFMSUB231PS  Y7, Y7, Y9
-	VMULPS       Y0, Y9, Y9
-	VMULPS       constants<>+6272(SB), Y8, Y10
-	VBROADCASTSS constants<>+2432(SB), Y11
-	VFMADD213PS  Y2, Y10, Y11
-	VSUBPS       Y2, Y11, Y2
-	VFNMADD231PS constants<>+2496(SB), Y2, Y10
-	VFNMADD231PS constants<>+2560(SB), Y2, Y10
-	VSUBPS       Y9, Y10, Y2
-	VBROADCASTSS constants<>+2624(SB), Y9
-	VFMADD213PS  constants<>+2688(SB), Y2, Y9
-	VFMADD213PS  Y0, Y2, Y9
-	VMULPS       Y2, Y2, Y10
-	VPERMD       constants<>+2752(SB), Y11, Y12
-	VADDPS       Y12, Y2, Y2
-	VFMADD231PS  Y10, Y9, Y2
-	VPSRLD       $0x03, Y11, Y9
-	VPSRLD       $0x01, Y9, Y10
-	VPSLLD       $0x17, Y10, Y12
-	VPSUBD       Y10, Y9, Y9
-	VPSLLD       $0x17, Y9, Y9
-	VPERMD       constants<>+3136(SB), Y11, Y10
-	VPADDD       Y12, Y10, Y10
-	VMOVUPS      Y10, Y11
-	VFMADD231PS  Y2, Y10, Y11
-	VMULPS       Y9, Y11, Y2
-	VADDPS       Y4, Y7, Y9
-	VDIVPS       Y9, Y3, Y9
-	VSUBPS       Y4, Y7, Y4
-	VMULPS       Y9, Y4, Y4
-	VBROADCASTSS constants<>+17280(SB), Y10
-	VFMADD213PS  constants<>+17344(SB), Y4, Y10
-	VFMADD213PS  constants<>+17408(SB), Y4, Y10
-	VFMADD213PS  constants<>+17472(SB), Y4, Y10
-	VFMADD213PS  constants<>+17536(SB), Y4, Y10
-	VFMADD213PS  constants<>+17600(SB), Y4, Y10
-	VFMADD213PS  constants<>+17664(SB), Y4, Y10
-	VFMADD213PS  constants<>+17728(SB), Y4, Y10
-	VFMADD213PS  constants<>+17792(SB), Y4, Y10
-	VMULPS       Y9, Y10, Y4
-	VMULPS       Y2, Y4, Y4
-	VBROADCASTSS constants<>+17856(SB), Y9
-	VFMADD213PS  constants<>+17920(SB), Y8, Y9
-	VFMADD213PS  constants<>+17984(SB), Y8, Y9
-	VFMADD213PS  constants<>+18048(SB), Y8, Y9
-	VFMADD213PS  constants<>+18112(SB), Y8, Y9
-	VFMADD213PS  Y0, Y6, Y9
-	VBROADCASTSS constants<>+18176(SB), Y0
-	VCMPPS       $0x11, Y0, Y7, Y0
-	VSUBPS       Y4, Y3, Y3
-	VMOVUPS      Y6, Y7
-	VBLENDVPS    Y7, Y4, Y3, Y3
-	VBLENDVPS    Y0, Y9, Y3, Y0
-	VMULPS       constants<>+18112(SB), Y2, Y2
-	VBROADCASTSS constants<>+18240(SB), Y3
-	VMAXPS       Y6, Y3, Y3
-	VMULPS       Y0, Y3, Y3
-	VBROADCASTSS constants<>+18240(SB), Y4
-	VMAXPS       Y6, Y4, Y4
-	VMINPS       Y4, Y1, Y1
+	VMOVUPS      (DI), Y6
+	VMASKMOVPS   (DX)(SI*4), Y6, Y7
+	VANDPS       Y4, Y7, Y4
+	VMINPS       Y4, Y1, Y4
+	VMULPS       Y5, Y4, Y5
+	VFMADD213PS  Y2, Y4, Y5
+	VSUBPS       Y2, Y5, Y2
+	VMULPS       constants<>+17280(SB), Y2, Y8
+	VFMADD231PS  Y4, Y4, Y8
+	VFMADD231PS  constants<>+17344(SB), Y2, Y8
+	VBROADCASTSS constants<>+17408(SB), Y2
+	VFMADD213PS  constants<>+17472(SB), Y8, Y2
+	VFMADD213PS  constants<>+17536(SB), Y8, Y2
+	VFMADD213PS  constants<>+6272(SB), Y8, Y2
+	VPERMD       constants<>+2752(SB), Y5, Y9
+	VFMADD231PS  Y8, Y2, Y9
+	VPSRLD       $0x03, Y5, Y2
+	VPSRLD       $0x01, Y2, Y8
+	VPSLLD       $0x17, Y8, Y10
+	VPSUBD       Y8, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VPERMD       constants<>+3136(SB), Y5, Y5
+	VPADDD       Y10, Y5, Y5
+	VMOVUPS      Y5, Y8
+	VFMADD231PS  Y9, Y5, Y8
+	VMULPS       Y2, Y8, Y2
+	VADDPS       constants<>+17600(SB), Y4, Y5
+	VPSRLD       $0x15, Y5, Y5
+	VPERMD       constants<>+17664(SB), Y5, Y8
+	VSUBPS       Y8, Y4, Y8
+	VPERMD       constants<>+17728(SB), Y5, Y9
+	VPERMD       constants<>+17792(SB), Y5, Y10
+	VFMADD231PS  Y8, Y9, Y10
+	VPERMD       constants<>+17856(SB), Y5, Y9
+	VFMADD231PS  Y8, Y10, Y9
+	VPERMD       constants<>+17920(SB), Y5, Y10
+	VFMADD231PS  Y8, Y9, Y10
+	VPERMD       constants<>+17984(SB), Y5, Y9
+	VFMADD231PS  Y8, Y10, Y9
+	VPERMD       constants<>+18048(SB), Y5, Y10
+	VFMADD231PS  Y8, Y9, Y10
+	VPERMD       constants<>+18112(SB), Y5, Y9
+	VFMADD231PS  Y8, Y10, Y9
+	VPERMD       constants<>+18176(SB), Y5, Y5
+	VFMADD231PS  Y8, Y9, Y5
+	VCMPPS       $0x11, Y0, Y4, Y4
+	VBLENDVPS    Y4, Y0, Y2, Y4
+	VMULPS       Y4, Y5, Y4
+	VSUBPS       Y4, Y0, Y0
+	VMOVUPS      Y7, Y5
+	VBLENDVPS    Y5, Y4, Y0, Y0
+	VMULPS       constants<>+24256(SB), Y2, Y2
+	VMAXPS       Y7, Y3, Y4
+	VMULPS       Y0, Y4, Y4
+	VMAXPS       Y7, Y3, Y3
+	VMINPS       Y3, Y1, Y1
 	VFMADD231PS  Y1, Y2, Y0
-	VMASKMOVPS   Y3, Y5, (AX)(SI*4)
-	VMASKMOVPS   Y0, Y5, (CX)(SI*4)
+	VMASKMOVPS   Y4, Y6, (AX)(SI*4)
+	VMASKMOVPS   Y0, Y6, (CX)(SI*4)
 
 done2476:
 	VZEROUPPER
@@ -60806,7 +60710,7 @@ TEXT ·siLUAVX512F32<>(SB), NOSPLIT, $0-32
 	VMOVUPS constants<>+2688(SB), Z9
 	VMOVUPS constants<>+2752(SB), Z10
 	VMOVUPS constants<>+2816(SB), Z11
-	VMOVUPS constants<>+24256(SB), Z12
+	VMOVUPS constants<>+24320(SB), Z12
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
@@ -61083,9 +60987,9 @@ many2506:
 	VMAXPS       Y1, Y9, Y1
 	VBROADCASTSS constants<>+18432(SB), Y9
 	VMAXPS       Y2, Y9, Y2
-	VBROADCASTSS constants<>+24256(SB), Y9
+	VBROADCASTSS constants<>+24320(SB), Y9
 	VMINPS       Y1, Y9, Y1
-	VBROADCASTSS constants<>+24256(SB), Y9
+	VBROADCASTSS constants<>+24320(SB), Y9
 	VMINPS       Y2, Y9, Y2
 	VFMADD231PS  Y1, Y3, Y5
 	VFMADD231PS  Y2, Y4, Y6
@@ -61144,7 +61048,7 @@ one2507:
 	VMULPS       Y3, Y4, Y4
 	VBROADCASTSS constants<>+18432(SB), Y5
 	VMAXPS       Y1, Y5, Y1
-	VBROADCASTSS constants<>+24256(SB), Y5
+	VBROADCASTSS constants<>+24320(SB), Y5
 	VMINPS       Y1, Y5, Y1
 	VFMADD231PS  Y1, Y2, Y3
 	VMOVUPS      Y4, (AX)(SI*4)
@@ -61201,7 +61105,7 @@ tail2509:
 	VMULPS       Y3, Y4, Y4
 	VBROADCASTSS constants<>+18432(SB), Y5
 	VMAXPS       Y2, Y5, Y2
-	VBROADCASTSS constants<>+24256(SB), Y5
+	VBROADCASTSS constants<>+24320(SB), Y5
 	VMINPS       Y2, Y5, Y2
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y4, Y1, (AX)(SI*4)
@@ -64471,262 +64375,262 @@ DATA constants<>+17200(SB)/4, $0x41680000
 DATA constants<>+17204(SB)/4, $0x41680000
 DATA constants<>+17208(SB)/4, $0x41680000
 DATA constants<>+17212(SB)/4, $0x41680000
-DATA constants<>+17216(SB)/4, $0x40600000
-DATA constants<>+17220(SB)/4, $0x40600000
-DATA constants<>+17224(SB)/4, $0x40600000
-DATA constants<>+17228(SB)/4, $0x40600000
-DATA constants<>+17232(SB)/4, $0x40600000
-DATA constants<>+17236(SB)/4, $0x40600000
-DATA constants<>+17240(SB)/4, $0x40600000
-DATA constants<>+17244(SB)/4, $0x40600000
-DATA constants<>+17248(SB)/4, $0x40600000
-DATA constants<>+17252(SB)/4, $0x40600000
-DATA constants<>+17256(SB)/4, $0x40600000
-DATA constants<>+17260(SB)/4, $0x40600000
-DATA constants<>+17264(SB)/4, $0x40600000
-DATA constants<>+17268(SB)/4, $0x40600000
-DATA constants<>+17272(SB)/4, $0x40600000
-DATA constants<>+17276(SB)/4, $0x40600000
-DATA constants<>+17280(SB)/4, $0x39c9a0f6
-DATA constants<>+17284(SB)/4, $0x39c9a0f6
-DATA constants<>+17288(SB)/4, $0x39c9a0f6
-DATA constants<>+17292(SB)/4, $0x39c9a0f6
-DATA constants<>+17296(SB)/4, $0x39c9a0f6
-DATA constants<>+17300(SB)/4, $0x39c9a0f6
-DATA constants<>+17304(SB)/4, $0x39c9a0f6
-DATA constants<>+17308(SB)/4, $0x39c9a0f6
-DATA constants<>+17312(SB)/4, $0x39c9a0f6
-DATA constants<>+17316(SB)/4, $0x39c9a0f6
-DATA constants<>+17320(SB)/4, $0x39c9a0f6
-DATA constants<>+17324(SB)/4, $0x39c9a0f6
-DATA constants<>+17328(SB)/4, $0x39c9a0f6
-DATA constants<>+17332(SB)/4, $0x39c9a0f6
-DATA constants<>+17336(SB)/4, $0x39c9a0f6
-DATA constants<>+17340(SB)/4, $0x39c9a0f6
-DATA constants<>+17344(SB)/4, $0xb9cd295a
-DATA constants<>+17348(SB)/4, $0xb9cd295a
-DATA constants<>+17352(SB)/4, $0xb9cd295a
-DATA constants<>+17356(SB)/4, $0xb9cd295a
-DATA constants<>+17360(SB)/4, $0xb9cd295a
-DATA constants<>+17364(SB)/4, $0xb9cd295a
-DATA constants<>+17368(SB)/4, $0xb9cd295a
-DATA constants<>+17372(SB)/4, $0xb9cd295a
-DATA constants<>+17376(SB)/4, $0xb9cd295a
-DATA constants<>+17380(SB)/4, $0xb9cd295a
-DATA constants<>+17384(SB)/4, $0xb9cd295a
-DATA constants<>+17388(SB)/4, $0xb9cd295a
-DATA constants<>+17392(SB)/4, $0xb9cd295a
-DATA constants<>+17396(SB)/4, $0xb9cd295a
-DATA constants<>+17400(SB)/4, $0xb9cd295a
-DATA constants<>+17404(SB)/4, $0xb9cd295a
-DATA constants<>+17408(SB)/4, $0xbb4e31ee
-DATA constants<>+17412(SB)/4, $0xbb4e31ee
-DATA constants<>+17416(SB)/4, $0xbb4e31ee
-DATA constants<>+17420(SB)/4, $0xbb4e31ee
-DATA constants<>+17424(SB)/4, $0xbb4e31ee
-DATA constants<>+17428(SB)/4, $0xbb4e31ee
-DATA constants<>+17432(SB)/4, $0xbb4e31ee
-DATA constants<>+17436(SB)/4, $0xbb4e31ee
-DATA constants<>+17440(SB)/4, $0xbb4e31ee
-DATA constants<>+17444(SB)/4, $0xbb4e31ee
-DATA constants<>+17448(SB)/4, $0xbb4e31ee
-DATA constants<>+17452(SB)/4, $0xbb4e31ee
-DATA constants<>+17456(SB)/4, $0xbb4e31ee
-DATA constants<>+17460(SB)/4, $0xbb4e31ee
-DATA constants<>+17464(SB)/4, $0xbb4e31ee
-DATA constants<>+17468(SB)/4, $0xbb4e31ee
-DATA constants<>+17472(SB)/4, $0x3bd3acc9
-DATA constants<>+17476(SB)/4, $0x3bd3acc9
-DATA constants<>+17480(SB)/4, $0x3bd3acc9
-DATA constants<>+17484(SB)/4, $0x3bd3acc9
-DATA constants<>+17488(SB)/4, $0x3bd3acc9
-DATA constants<>+17492(SB)/4, $0x3bd3acc9
-DATA constants<>+17496(SB)/4, $0x3bd3acc9
-DATA constants<>+17500(SB)/4, $0x3bd3acc9
-DATA constants<>+17504(SB)/4, $0x3bd3acc9
-DATA constants<>+17508(SB)/4, $0x3bd3acc9
-DATA constants<>+17512(SB)/4, $0x3bd3acc9
-DATA constants<>+17516(SB)/4, $0x3bd3acc9
-DATA constants<>+17520(SB)/4, $0x3bd3acc9
-DATA constants<>+17524(SB)/4, $0x3bd3acc9
-DATA constants<>+17528(SB)/4, $0x3bd3acc9
-DATA constants<>+17532(SB)/4, $0x3bd3acc9
-DATA constants<>+17536(SB)/4, $0x3c8e889f
-DATA constants<>+17540(SB)/4, $0x3c8e889f
-DATA constants<>+17544(SB)/4, $0x3c8e889f
-DATA constants<>+17548(SB)/4, $0x3c8e889f
-DATA constants<>+17552(SB)/4, $0x3c8e889f
-DATA constants<>+17556(SB)/4, $0x3c8e889f
-DATA constants<>+17560(SB)/4, $0x3c8e889f
-DATA constants<>+17564(SB)/4, $0x3c8e889f
-DATA constants<>+17568(SB)/4, $0x3c8e889f
-DATA constants<>+17572(SB)/4, $0x3c8e889f
-DATA constants<>+17576(SB)/4, $0x3c8e889f
-DATA constants<>+17580(SB)/4, $0x3c8e889f
-DATA constants<>+17584(SB)/4, $0x3c8e889f
-DATA constants<>+17588(SB)/4, $0x3c8e889f
-DATA constants<>+17592(SB)/4, $0x3c8e889f
-DATA constants<>+17596(SB)/4, $0x3c8e889f
-DATA constants<>+17600(SB)/4, $0xbdedab0f
-DATA constants<>+17604(SB)/4, $0xbdedab0f
-DATA constants<>+17608(SB)/4, $0xbdedab0f
-DATA constants<>+17612(SB)/4, $0xbdedab0f
-DATA constants<>+17616(SB)/4, $0xbdedab0f
-DATA constants<>+17620(SB)/4, $0xbdedab0f
-DATA constants<>+17624(SB)/4, $0xbdedab0f
-DATA constants<>+17628(SB)/4, $0xbdedab0f
-DATA constants<>+17632(SB)/4, $0xbdedab0f
-DATA constants<>+17636(SB)/4, $0xbdedab0f
-DATA constants<>+17640(SB)/4, $0xbdedab0f
-DATA constants<>+17644(SB)/4, $0xbdedab0f
-DATA constants<>+17648(SB)/4, $0xbdedab0f
-DATA constants<>+17652(SB)/4, $0xbdedab0f
-DATA constants<>+17656(SB)/4, $0xbdedab0f
-DATA constants<>+17660(SB)/4, $0xbdedab0f
-DATA constants<>+17664(SB)/4, $0x3ea17f7a
-DATA constants<>+17668(SB)/4, $0x3ea17f7a
-DATA constants<>+17672(SB)/4, $0x3ea17f7a
-DATA constants<>+17676(SB)/4, $0x3ea17f7a
-DATA constants<>+17680(SB)/4, $0x3ea17f7a
-DATA constants<>+17684(SB)/4, $0x3ea17f7a
-DATA constants<>+17688(SB)/4, $0x3ea17f7a
-DATA constants<>+17692(SB)/4, $0x3ea17f7a
-DATA constants<>+17696(SB)/4, $0x3ea17f7a
-DATA constants<>+17700(SB)/4, $0x3ea17f7a
-DATA constants<>+17704(SB)/4, $0x3ea17f7a
-DATA constants<>+17708(SB)/4, $0x3ea17f7a
-DATA constants<>+17712(SB)/4, $0x3ea17f7a
-DATA constants<>+17716(SB)/4, $0x3ea17f7a
-DATA constants<>+17720(SB)/4, $0x3ea17f7a
-DATA constants<>+17724(SB)/4, $0x3ea17f7a
-DATA constants<>+17728(SB)/4, $0xbf10c8aa
-DATA constants<>+17732(SB)/4, $0xbf10c8aa
-DATA constants<>+17736(SB)/4, $0xbf10c8aa
-DATA constants<>+17740(SB)/4, $0xbf10c8aa
-DATA constants<>+17744(SB)/4, $0xbf10c8aa
-DATA constants<>+17748(SB)/4, $0xbf10c8aa
-DATA constants<>+17752(SB)/4, $0xbf10c8aa
-DATA constants<>+17756(SB)/4, $0xbf10c8aa
-DATA constants<>+17760(SB)/4, $0xbf10c8aa
-DATA constants<>+17764(SB)/4, $0xbf10c8aa
-DATA constants<>+17768(SB)/4, $0xbf10c8aa
-DATA constants<>+17772(SB)/4, $0xbf10c8aa
-DATA constants<>+17776(SB)/4, $0xbf10c8aa
-DATA constants<>+17780(SB)/4, $0xbf10c8aa
-DATA constants<>+17784(SB)/4, $0xbf10c8aa
-DATA constants<>+17788(SB)/4, $0xbf10c8aa
-DATA constants<>+17792(SB)/4, $0x3f3e920d
-DATA constants<>+17796(SB)/4, $0x3f3e920d
-DATA constants<>+17800(SB)/4, $0x3f3e920d
-DATA constants<>+17804(SB)/4, $0x3f3e920d
-DATA constants<>+17808(SB)/4, $0x3f3e920d
-DATA constants<>+17812(SB)/4, $0x3f3e920d
-DATA constants<>+17816(SB)/4, $0x3f3e920d
-DATA constants<>+17820(SB)/4, $0x3f3e920d
-DATA constants<>+17824(SB)/4, $0x3f3e920d
-DATA constants<>+17828(SB)/4, $0x3f3e920d
-DATA constants<>+17832(SB)/4, $0x3f3e920d
-DATA constants<>+17836(SB)/4, $0x3f3e920d
-DATA constants<>+17840(SB)/4, $0x3f3e920d
-DATA constants<>+17844(SB)/4, $0x3f3e920d
-DATA constants<>+17848(SB)/4, $0x3f3e920d
-DATA constants<>+17852(SB)/4, $0x3f3e920d
-DATA constants<>+17856(SB)/4, $0x38e5dc70
-DATA constants<>+17860(SB)/4, $0x38e5dc70
-DATA constants<>+17864(SB)/4, $0x38e5dc70
-DATA constants<>+17868(SB)/4, $0x38e5dc70
-DATA constants<>+17872(SB)/4, $0x38e5dc70
-DATA constants<>+17876(SB)/4, $0x38e5dc70
-DATA constants<>+17880(SB)/4, $0x38e5dc70
-DATA constants<>+17884(SB)/4, $0x38e5dc70
-DATA constants<>+17888(SB)/4, $0x38e5dc70
-DATA constants<>+17892(SB)/4, $0x38e5dc70
-DATA constants<>+17896(SB)/4, $0x38e5dc70
-DATA constants<>+17900(SB)/4, $0x38e5dc70
-DATA constants<>+17904(SB)/4, $0x38e5dc70
-DATA constants<>+17908(SB)/4, $0x38e5dc70
-DATA constants<>+17912(SB)/4, $0x38e5dc70
-DATA constants<>+17916(SB)/4, $0x38e5dc70
-DATA constants<>+17920(SB)/4, $0xba9bc906
-DATA constants<>+17924(SB)/4, $0xba9bc906
-DATA constants<>+17928(SB)/4, $0xba9bc906
-DATA constants<>+17932(SB)/4, $0xba9bc906
-DATA constants<>+17936(SB)/4, $0xba9bc906
-DATA constants<>+17940(SB)/4, $0xba9bc906
-DATA constants<>+17944(SB)/4, $0xba9bc906
-DATA constants<>+17948(SB)/4, $0xba9bc906
-DATA constants<>+17952(SB)/4, $0xba9bc906
-DATA constants<>+17956(SB)/4, $0xba9bc906
-DATA constants<>+17960(SB)/4, $0xba9bc906
-DATA constants<>+17964(SB)/4, $0xba9bc906
-DATA constants<>+17968(SB)/4, $0xba9bc906
-DATA constants<>+17972(SB)/4, $0xba9bc906
-DATA constants<>+17976(SB)/4, $0xba9bc906
-DATA constants<>+17980(SB)/4, $0xba9bc906
-DATA constants<>+17984(SB)/4, $0x3c236e0f
-DATA constants<>+17988(SB)/4, $0x3c236e0f
-DATA constants<>+17992(SB)/4, $0x3c236e0f
-DATA constants<>+17996(SB)/4, $0x3c236e0f
-DATA constants<>+18000(SB)/4, $0x3c236e0f
-DATA constants<>+18004(SB)/4, $0x3c236e0f
-DATA constants<>+18008(SB)/4, $0x3c236e0f
-DATA constants<>+18012(SB)/4, $0x3c236e0f
-DATA constants<>+18016(SB)/4, $0x3c236e0f
-DATA constants<>+18020(SB)/4, $0x3c236e0f
-DATA constants<>+18024(SB)/4, $0x3c236e0f
-DATA constants<>+18028(SB)/4, $0x3c236e0f
-DATA constants<>+18032(SB)/4, $0x3c236e0f
-DATA constants<>+18036(SB)/4, $0x3c236e0f
-DATA constants<>+18040(SB)/4, $0x3c236e0f
-DATA constants<>+18044(SB)/4, $0x3c236e0f
-DATA constants<>+18048(SB)/4, $0xbd882c3f
-DATA constants<>+18052(SB)/4, $0xbd882c3f
-DATA constants<>+18056(SB)/4, $0xbd882c3f
-DATA constants<>+18060(SB)/4, $0xbd882c3f
-DATA constants<>+18064(SB)/4, $0xbd882c3f
-DATA constants<>+18068(SB)/4, $0xbd882c3f
-DATA constants<>+18072(SB)/4, $0xbd882c3f
-DATA constants<>+18076(SB)/4, $0xbd882c3f
-DATA constants<>+18080(SB)/4, $0xbd882c3f
-DATA constants<>+18084(SB)/4, $0xbd882c3f
-DATA constants<>+18088(SB)/4, $0xbd882c3f
-DATA constants<>+18092(SB)/4, $0xbd882c3f
-DATA constants<>+18096(SB)/4, $0xbd882c3f
-DATA constants<>+18100(SB)/4, $0xbd882c3f
-DATA constants<>+18104(SB)/4, $0xbd882c3f
-DATA constants<>+18108(SB)/4, $0xbd882c3f
-DATA constants<>+18112(SB)/4, $0x3ecc422a
-DATA constants<>+18116(SB)/4, $0x3ecc422a
-DATA constants<>+18120(SB)/4, $0x3ecc422a
-DATA constants<>+18124(SB)/4, $0x3ecc422a
-DATA constants<>+18128(SB)/4, $0x3ecc422a
-DATA constants<>+18132(SB)/4, $0x3ecc422a
-DATA constants<>+18136(SB)/4, $0x3ecc422a
-DATA constants<>+18140(SB)/4, $0x3ecc422a
-DATA constants<>+18144(SB)/4, $0x3ecc422a
-DATA constants<>+18148(SB)/4, $0x3ecc422a
-DATA constants<>+18152(SB)/4, $0x3ecc422a
-DATA constants<>+18156(SB)/4, $0x3ecc422a
-DATA constants<>+18160(SB)/4, $0x3ecc422a
-DATA constants<>+18164(SB)/4, $0x3ecc422a
-DATA constants<>+18168(SB)/4, $0x3ecc422a
-DATA constants<>+18172(SB)/4, $0x3ecc422a
-DATA constants<>+18176(SB)/4, $0x3f333333
-DATA constants<>+18180(SB)/4, $0x3f333333
-DATA constants<>+18184(SB)/4, $0x3f333333
-DATA constants<>+18188(SB)/4, $0x3f333333
-DATA constants<>+18192(SB)/4, $0x3f333333
-DATA constants<>+18196(SB)/4, $0x3f333333
-DATA constants<>+18200(SB)/4, $0x3f333333
-DATA constants<>+18204(SB)/4, $0x3f333333
-DATA constants<>+18208(SB)/4, $0x3f333333
-DATA constants<>+18212(SB)/4, $0x3f333333
-DATA constants<>+18216(SB)/4, $0x3f333333
-DATA constants<>+18220(SB)/4, $0x3f333333
-DATA constants<>+18224(SB)/4, $0x3f333333
-DATA constants<>+18228(SB)/4, $0x3f333333
-DATA constants<>+18232(SB)/4, $0x3f333333
-DATA constants<>+18236(SB)/4, $0x3f333333
+DATA constants<>+17216(SB)/4, $0xbf38aa3b
+DATA constants<>+17220(SB)/4, $0xbf38aa3b
+DATA constants<>+17224(SB)/4, $0xbf38aa3b
+DATA constants<>+17228(SB)/4, $0xbf38aa3b
+DATA constants<>+17232(SB)/4, $0xbf38aa3b
+DATA constants<>+17236(SB)/4, $0xbf38aa3b
+DATA constants<>+17240(SB)/4, $0xbf38aa3b
+DATA constants<>+17244(SB)/4, $0xbf38aa3b
+DATA constants<>+17248(SB)/4, $0xbf38aa3b
+DATA constants<>+17252(SB)/4, $0xbf38aa3b
+DATA constants<>+17256(SB)/4, $0xbf38aa3b
+DATA constants<>+17260(SB)/4, $0xbf38aa3b
+DATA constants<>+17264(SB)/4, $0xbf38aa3b
+DATA constants<>+17268(SB)/4, $0xbf38aa3b
+DATA constants<>+17272(SB)/4, $0xbf38aa3b
+DATA constants<>+17276(SB)/4, $0xbf38aa3b
+DATA constants<>+17280(SB)/4, $0x3fb17000
+DATA constants<>+17284(SB)/4, $0x3fb17000
+DATA constants<>+17288(SB)/4, $0x3fb17000
+DATA constants<>+17292(SB)/4, $0x3fb17000
+DATA constants<>+17296(SB)/4, $0x3fb17000
+DATA constants<>+17300(SB)/4, $0x3fb17000
+DATA constants<>+17304(SB)/4, $0x3fb17000
+DATA constants<>+17308(SB)/4, $0x3fb17000
+DATA constants<>+17312(SB)/4, $0x3fb17000
+DATA constants<>+17316(SB)/4, $0x3fb17000
+DATA constants<>+17320(SB)/4, $0x3fb17000
+DATA constants<>+17324(SB)/4, $0x3fb17000
+DATA constants<>+17328(SB)/4, $0x3fb17000
+DATA constants<>+17332(SB)/4, $0x3fb17000
+DATA constants<>+17336(SB)/4, $0x3fb17000
+DATA constants<>+17340(SB)/4, $0x3fb17000
+DATA constants<>+17344(SB)/4, $0x3885fdf4
+DATA constants<>+17348(SB)/4, $0x3885fdf4
+DATA constants<>+17352(SB)/4, $0x3885fdf4
+DATA constants<>+17356(SB)/4, $0x3885fdf4
+DATA constants<>+17360(SB)/4, $0x3885fdf4
+DATA constants<>+17364(SB)/4, $0x3885fdf4
+DATA constants<>+17368(SB)/4, $0x3885fdf4
+DATA constants<>+17372(SB)/4, $0x3885fdf4
+DATA constants<>+17376(SB)/4, $0x3885fdf4
+DATA constants<>+17380(SB)/4, $0x3885fdf4
+DATA constants<>+17384(SB)/4, $0x3885fdf4
+DATA constants<>+17388(SB)/4, $0x3885fdf4
+DATA constants<>+17392(SB)/4, $0x3885fdf4
+DATA constants<>+17396(SB)/4, $0x3885fdf4
+DATA constants<>+17400(SB)/4, $0x3885fdf4
+DATA constants<>+17404(SB)/4, $0x3885fdf4
+DATA constants<>+17408(SB)/4, $0x3b2aad06
+DATA constants<>+17412(SB)/4, $0x3b2aad06
+DATA constants<>+17416(SB)/4, $0x3b2aad06
+DATA constants<>+17420(SB)/4, $0x3b2aad06
+DATA constants<>+17424(SB)/4, $0x3b2aad06
+DATA constants<>+17428(SB)/4, $0x3b2aad06
+DATA constants<>+17432(SB)/4, $0x3b2aad06
+DATA constants<>+17436(SB)/4, $0x3b2aad06
+DATA constants<>+17440(SB)/4, $0x3b2aad06
+DATA constants<>+17444(SB)/4, $0x3b2aad06
+DATA constants<>+17448(SB)/4, $0x3b2aad06
+DATA constants<>+17452(SB)/4, $0x3b2aad06
+DATA constants<>+17456(SB)/4, $0x3b2aad06
+DATA constants<>+17460(SB)/4, $0x3b2aad06
+DATA constants<>+17464(SB)/4, $0x3b2aad06
+DATA constants<>+17468(SB)/4, $0x3b2aad06
+DATA constants<>+17472(SB)/4, $0xbcaaae3f
+DATA constants<>+17476(SB)/4, $0xbcaaae3f
+DATA constants<>+17480(SB)/4, $0xbcaaae3f
+DATA constants<>+17484(SB)/4, $0xbcaaae3f
+DATA constants<>+17488(SB)/4, $0xbcaaae3f
+DATA constants<>+17492(SB)/4, $0xbcaaae3f
+DATA constants<>+17496(SB)/4, $0xbcaaae3f
+DATA constants<>+17500(SB)/4, $0xbcaaae3f
+DATA constants<>+17504(SB)/4, $0xbcaaae3f
+DATA constants<>+17508(SB)/4, $0xbcaaae3f
+DATA constants<>+17512(SB)/4, $0xbcaaae3f
+DATA constants<>+17516(SB)/4, $0xbcaaae3f
+DATA constants<>+17520(SB)/4, $0xbcaaae3f
+DATA constants<>+17524(SB)/4, $0xbcaaae3f
+DATA constants<>+17528(SB)/4, $0xbcaaae3f
+DATA constants<>+17532(SB)/4, $0xbcaaae3f
+DATA constants<>+17536(SB)/4, $0x3e000000
+DATA constants<>+17540(SB)/4, $0x3e000000
+DATA constants<>+17544(SB)/4, $0x3e000000
+DATA constants<>+17548(SB)/4, $0x3e000000
+DATA constants<>+17552(SB)/4, $0x3e000000
+DATA constants<>+17556(SB)/4, $0x3e000000
+DATA constants<>+17560(SB)/4, $0x3e000000
+DATA constants<>+17564(SB)/4, $0x3e000000
+DATA constants<>+17568(SB)/4, $0x3e000000
+DATA constants<>+17572(SB)/4, $0x3e000000
+DATA constants<>+17576(SB)/4, $0x3e000000
+DATA constants<>+17580(SB)/4, $0x3e000000
+DATA constants<>+17584(SB)/4, $0x3e000000
+DATA constants<>+17588(SB)/4, $0x3e000000
+DATA constants<>+17592(SB)/4, $0x3e000000
+DATA constants<>+17596(SB)/4, $0x3e000000
+DATA constants<>+17600(SB)/4, $0x40a00000
+DATA constants<>+17604(SB)/4, $0x40a00000
+DATA constants<>+17608(SB)/4, $0x40a00000
+DATA constants<>+17612(SB)/4, $0x40a00000
+DATA constants<>+17616(SB)/4, $0x40a00000
+DATA constants<>+17620(SB)/4, $0x40a00000
+DATA constants<>+17624(SB)/4, $0x40a00000
+DATA constants<>+17628(SB)/4, $0x40a00000
+DATA constants<>+17632(SB)/4, $0x40a00000
+DATA constants<>+17636(SB)/4, $0x40a00000
+DATA constants<>+17640(SB)/4, $0x40a00000
+DATA constants<>+17644(SB)/4, $0x40a00000
+DATA constants<>+17648(SB)/4, $0x40a00000
+DATA constants<>+17652(SB)/4, $0x40a00000
+DATA constants<>+17656(SB)/4, $0x40a00000
+DATA constants<>+17660(SB)/4, $0x40a00000
+DATA constants<>+17664(SB)/4, $0x4080005d
+DATA constants<>+17668(SB)/4, $0x40c00062
+DATA constants<>+17672(SB)/4, $0x41000089
+DATA constants<>+17676(SB)/4, $0x41200046
+DATA constants<>+17680(SB)/4, $0x415000e6
+DATA constants<>+17684(SB)/4, $0x3f000070
+DATA constants<>+17688(SB)/4, $0x3fc00008
+DATA constants<>+17692(SB)/4, $0x402000b5
+DATA constants<>+17696(SB)/4, $0x4080005d
+DATA constants<>+17700(SB)/4, $0x40c00062
+DATA constants<>+17704(SB)/4, $0x41000089
+DATA constants<>+17708(SB)/4, $0x41200046
+DATA constants<>+17712(SB)/4, $0x415000e6
+DATA constants<>+17716(SB)/4, $0x3f000070
+DATA constants<>+17720(SB)/4, $0x3fc00008
+DATA constants<>+17724(SB)/4, $0x402000b5
+DATA constants<>+17728(SB)/4, $0xb5b9066d
+DATA constants<>+17732(SB)/4, $0xb3e70513
+DATA constants<>+17736(SB)/4, $0xb2830c51
+DATA constants<>+17740(SB)/4, $0xb14540c2
+DATA constants<>+17744(SB)/4, $0xafe2767e
+DATA constants<>+17748(SB)/4, $0x398c91e3
+DATA constants<>+17752(SB)/4, $0xb8dbe43f
+DATA constants<>+17756(SB)/4, $0xb7761734
+DATA constants<>+17760(SB)/4, $0xb5b9066d
+DATA constants<>+17764(SB)/4, $0xb3e70513
+DATA constants<>+17768(SB)/4, $0xb2830c51
+DATA constants<>+17772(SB)/4, $0xb14540c2
+DATA constants<>+17776(SB)/4, $0xafe2767e
+DATA constants<>+17780(SB)/4, $0x398c91e3
+DATA constants<>+17784(SB)/4, $0xb8dbe43f
+DATA constants<>+17788(SB)/4, $0xb7761734
+DATA constants<>+17792(SB)/4, $0x36fdcd5b
+DATA constants<>+17796(SB)/4, $0x35502707
+DATA constants<>+17800(SB)/4, $0x340d34f2
+DATA constants<>+17804(SB)/4, $0x3306491d
+DATA constants<>+17808(SB)/4, $0x31c224fa
+DATA constants<>+17812(SB)/4, $0x3b3ecb5f
+DATA constants<>+17816(SB)/4, $0x39c81e30
+DATA constants<>+17820(SB)/4, $0x3885e83f
+DATA constants<>+17824(SB)/4, $0x36fdcd5b
+DATA constants<>+17828(SB)/4, $0x35502707
+DATA constants<>+17832(SB)/4, $0x340d34f2
+DATA constants<>+17836(SB)/4, $0x3306491d
+DATA constants<>+17840(SB)/4, $0x31c224fa
+DATA constants<>+17844(SB)/4, $0x3b3ecb5f
+DATA constants<>+17848(SB)/4, $0x39c81e30
+DATA constants<>+17852(SB)/4, $0x3885e83f
+DATA constants<>+17856(SB)/4, $0xb81d5150
+DATA constants<>+17860(SB)/4, $0xb6af5f5a
+DATA constants<>+17864(SB)/4, $0xb597c326
+DATA constants<>+17868(SB)/4, $0xb4b01516
+DATA constants<>+17872(SB)/4, $0xb39d8a28
+DATA constants<>+17876(SB)/4, $0xbb9572bd
+DATA constants<>+17880(SB)/4, $0xbaa5ee25
+DATA constants<>+17884(SB)/4, $0xb986fafe
+DATA constants<>+17888(SB)/4, $0xb81d5150
+DATA constants<>+17892(SB)/4, $0xb6af5f5a
+DATA constants<>+17896(SB)/4, $0xb597c326
+DATA constants<>+17900(SB)/4, $0xb4b01516
+DATA constants<>+17904(SB)/4, $0xb39d8a28
+DATA constants<>+17908(SB)/4, $0xbb9572bd
+DATA constants<>+17912(SB)/4, $0xbaa5ee25
+DATA constants<>+17916(SB)/4, $0xb986fafe
+DATA constants<>+17920(SB)/4, $0x3949d379
+DATA constants<>+17924(SB)/4, $0x3816449c
+DATA constants<>+17928(SB)/4, $0x3724ddaa
+DATA constants<>+17932(SB)/4, $0x36687076
+DATA constants<>+17936(SB)/4, $0x35844fa2
+DATA constants<>+17940(SB)/4, $0xbca50dbc
+DATA constants<>+17944(SB)/4, $0x3b869fd0
+DATA constants<>+17948(SB)/4, $0x3a85584b
+DATA constants<>+17952(SB)/4, $0x3949d379
+DATA constants<>+17956(SB)/4, $0x3816449c
+DATA constants<>+17960(SB)/4, $0x3724ddaa
+DATA constants<>+17964(SB)/4, $0x36687076
+DATA constants<>+17968(SB)/4, $0x35844fa2
+DATA constants<>+17972(SB)/4, $0xbca50dbc
+DATA constants<>+17976(SB)/4, $0x3b869fd0
+DATA constants<>+17980(SB)/4, $0x3a85584b
+DATA constants<>+17984(SB)/4, $0xba7b5015
+DATA constants<>+17988(SB)/4, $0xb97ce402
+DATA constants<>+17992(SB)/4, $0xb8b0c22b
+DATA constants<>+17996(SB)/4, $0xb81829ad
+DATA constants<>+18000(SB)/4, $0xb75d4499
+DATA constants<>+18004(SB)/4, $0x3d343e78
+DATA constants<>+18008(SB)/4, $0xbc4cc02a
+DATA constants<>+18012(SB)/4, $0xbb7b1083
+DATA constants<>+18016(SB)/4, $0xba7b5015
+DATA constants<>+18020(SB)/4, $0xb97ce402
+DATA constants<>+18024(SB)/4, $0xb8b0c22b
+DATA constants<>+18028(SB)/4, $0xb81829ad
+DATA constants<>+18032(SB)/4, $0xb75d4499
+DATA constants<>+18036(SB)/4, $0x3d343e78
+DATA constants<>+18040(SB)/4, $0xbc4cc02a
+DATA constants<>+18044(SB)/4, $0xbb7b1083
+DATA constants<>+18048(SB)/4, $0x3b96ec4e
+DATA constants<>+18052(SB)/4, $0x3ad07661
+DATA constants<>+18056(SB)/4, $0x3a3b10b5
+DATA constants<>+18060(SB)/4, $0x39c57827
+DATA constants<>+18064(SB)/4, $0x3937ebdf
+DATA constants<>+18068(SB)/4, $0x3db441e8
+DATA constants<>+18072(SB)/4, $0x3d102029
+DATA constants<>+18076(SB)/4, $0x3c5f9ac2
+DATA constants<>+18080(SB)/4, $0x3b96ec4e
+DATA constants<>+18084(SB)/4, $0x3ad07661
+DATA constants<>+18088(SB)/4, $0x3a3b10b5
+DATA constants<>+18092(SB)/4, $0x39c57827
+DATA constants<>+18096(SB)/4, $0x3937ebdf
+DATA constants<>+18100(SB)/4, $0x3db441e8
+DATA constants<>+18104(SB)/4, $0x3d102029
+DATA constants<>+18108(SB)/4, $0x3c5f9ac2
+DATA constants<>+18112(SB)/4, $0xbcae7be3
+DATA constants<>+18116(SB)/4, $0xbc2833c2
+DATA constants<>+18120(SB)/4, $0xbbc35a91
+DATA constants<>+18124(SB)/4, $0xbb7df890
+DATA constants<>+18128(SB)/4, $0xbb18080a
+DATA constants<>+18132(SB)/4, $0xbeb441be
+DATA constants<>+18136(SB)/4, $0xbdb8e01d
+DATA constants<>+18140(SB)/4, $0xbd3ad476
+DATA constants<>+18144(SB)/4, $0xbcae7be3
+DATA constants<>+18148(SB)/4, $0xbc2833c2
+DATA constants<>+18152(SB)/4, $0xbbc35a91
+DATA constants<>+18156(SB)/4, $0xbb7df890
+DATA constants<>+18160(SB)/4, $0xbb18080a
+DATA constants<>+18164(SB)/4, $0xbeb441be
+DATA constants<>+18168(SB)/4, $0xbdb8e01d
+DATA constants<>+18172(SB)/4, $0xbd3ad476
+DATA constants<>+18176(SB)/4, $0x3dc159df
+DATA constants<>+18180(SB)/4, $0x3d84aac4
+DATA constants<>+18184(SB)/4, $0x3d4933e8
+DATA constants<>+18188(SB)/4, $0x3d21d180
+DATA constants<>+18192(SB)/4, $0x3cf9edd0
+DATA constants<>+18196(SB)/4, $0x3e9df853
+DATA constants<>+18200(SB)/4, $0x3e52b825
+DATA constants<>+18204(SB)/4, $0x3e10b8a5
+DATA constants<>+18208(SB)/4, $0x3dc159df
+DATA constants<>+18212(SB)/4, $0x3d84aac4
+DATA constants<>+18216(SB)/4, $0x3d4933e8
+DATA constants<>+18220(SB)/4, $0x3d21d180
+DATA constants<>+18224(SB)/4, $0x3cf9edd0
+DATA constants<>+18228(SB)/4, $0x3e9df853
+DATA constants<>+18232(SB)/4, $0x3e52b825
+DATA constants<>+18236(SB)/4, $0x3e10b8a5
 DATA constants<>+18240(SB)/4, $0xc1680000
 DATA constants<>+18244(SB)/4, $0xc1680000
 DATA constants<>+18248(SB)/4, $0xc1680000
@@ -65791,23 +65695,39 @@ DATA constants<>+24240(SB)/4, $0x40000000
 DATA constants<>+24244(SB)/4, $0x40000000
 DATA constants<>+24248(SB)/4, $0x40000000
 DATA constants<>+24252(SB)/4, $0x40000000
-DATA constants<>+24256(SB)/4, $0x44480000
-DATA constants<>+24260(SB)/4, $0x44480000
-DATA constants<>+24264(SB)/4, $0x44480000
-DATA constants<>+24268(SB)/4, $0x44480000
-DATA constants<>+24272(SB)/4, $0x44480000
-DATA constants<>+24276(SB)/4, $0x44480000
-DATA constants<>+24280(SB)/4, $0x44480000
-DATA constants<>+24284(SB)/4, $0x44480000
-DATA constants<>+24288(SB)/4, $0x44480000
-DATA constants<>+24292(SB)/4, $0x44480000
-DATA constants<>+24296(SB)/4, $0x44480000
-DATA constants<>+24300(SB)/4, $0x44480000
-DATA constants<>+24304(SB)/4, $0x44480000
-DATA constants<>+24308(SB)/4, $0x44480000
-DATA constants<>+24312(SB)/4, $0x44480000
-DATA constants<>+24316(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $24320
+DATA constants<>+24256(SB)/4, $0x3ecc422a
+DATA constants<>+24260(SB)/4, $0x3ecc422a
+DATA constants<>+24264(SB)/4, $0x3ecc422a
+DATA constants<>+24268(SB)/4, $0x3ecc422a
+DATA constants<>+24272(SB)/4, $0x3ecc422a
+DATA constants<>+24276(SB)/4, $0x3ecc422a
+DATA constants<>+24280(SB)/4, $0x3ecc422a
+DATA constants<>+24284(SB)/4, $0x3ecc422a
+DATA constants<>+24288(SB)/4, $0x3ecc422a
+DATA constants<>+24292(SB)/4, $0x3ecc422a
+DATA constants<>+24296(SB)/4, $0x3ecc422a
+DATA constants<>+24300(SB)/4, $0x3ecc422a
+DATA constants<>+24304(SB)/4, $0x3ecc422a
+DATA constants<>+24308(SB)/4, $0x3ecc422a
+DATA constants<>+24312(SB)/4, $0x3ecc422a
+DATA constants<>+24316(SB)/4, $0x3ecc422a
+DATA constants<>+24320(SB)/4, $0x44480000
+DATA constants<>+24324(SB)/4, $0x44480000
+DATA constants<>+24328(SB)/4, $0x44480000
+DATA constants<>+24332(SB)/4, $0x44480000
+DATA constants<>+24336(SB)/4, $0x44480000
+DATA constants<>+24340(SB)/4, $0x44480000
+DATA constants<>+24344(SB)/4, $0x44480000
+DATA constants<>+24348(SB)/4, $0x44480000
+DATA constants<>+24352(SB)/4, $0x44480000
+DATA constants<>+24356(SB)/4, $0x44480000
+DATA constants<>+24360(SB)/4, $0x44480000
+DATA constants<>+24364(SB)/4, $0x44480000
+DATA constants<>+24368(SB)/4, $0x44480000
+DATA constants<>+24372(SB)/4, $0x44480000
+DATA constants<>+24376(SB)/4, $0x44480000
+DATA constants<>+24380(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $24384
 
 // func axpyToF64(dst *float64, alpha float64, x *float64, y *float64, n int)
 TEXT ·axpyToF64(SB), NOSPLIT, $0-40

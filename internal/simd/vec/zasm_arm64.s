@@ -2904,262 +2904,262 @@ DATA constants<>+17200(SB)/4, $0x41680000
 DATA constants<>+17204(SB)/4, $0x41680000
 DATA constants<>+17208(SB)/4, $0x41680000
 DATA constants<>+17212(SB)/4, $0x41680000
-DATA constants<>+17216(SB)/4, $0x40600000
-DATA constants<>+17220(SB)/4, $0x40600000
-DATA constants<>+17224(SB)/4, $0x40600000
-DATA constants<>+17228(SB)/4, $0x40600000
-DATA constants<>+17232(SB)/4, $0x40600000
-DATA constants<>+17236(SB)/4, $0x40600000
-DATA constants<>+17240(SB)/4, $0x40600000
-DATA constants<>+17244(SB)/4, $0x40600000
-DATA constants<>+17248(SB)/4, $0x40600000
-DATA constants<>+17252(SB)/4, $0x40600000
-DATA constants<>+17256(SB)/4, $0x40600000
-DATA constants<>+17260(SB)/4, $0x40600000
-DATA constants<>+17264(SB)/4, $0x40600000
-DATA constants<>+17268(SB)/4, $0x40600000
-DATA constants<>+17272(SB)/4, $0x40600000
-DATA constants<>+17276(SB)/4, $0x40600000
-DATA constants<>+17280(SB)/4, $0x39c9a0f6
-DATA constants<>+17284(SB)/4, $0x39c9a0f6
-DATA constants<>+17288(SB)/4, $0x39c9a0f6
-DATA constants<>+17292(SB)/4, $0x39c9a0f6
-DATA constants<>+17296(SB)/4, $0x39c9a0f6
-DATA constants<>+17300(SB)/4, $0x39c9a0f6
-DATA constants<>+17304(SB)/4, $0x39c9a0f6
-DATA constants<>+17308(SB)/4, $0x39c9a0f6
-DATA constants<>+17312(SB)/4, $0x39c9a0f6
-DATA constants<>+17316(SB)/4, $0x39c9a0f6
-DATA constants<>+17320(SB)/4, $0x39c9a0f6
-DATA constants<>+17324(SB)/4, $0x39c9a0f6
-DATA constants<>+17328(SB)/4, $0x39c9a0f6
-DATA constants<>+17332(SB)/4, $0x39c9a0f6
-DATA constants<>+17336(SB)/4, $0x39c9a0f6
-DATA constants<>+17340(SB)/4, $0x39c9a0f6
-DATA constants<>+17344(SB)/4, $0xb9cd295a
-DATA constants<>+17348(SB)/4, $0xb9cd295a
-DATA constants<>+17352(SB)/4, $0xb9cd295a
-DATA constants<>+17356(SB)/4, $0xb9cd295a
-DATA constants<>+17360(SB)/4, $0xb9cd295a
-DATA constants<>+17364(SB)/4, $0xb9cd295a
-DATA constants<>+17368(SB)/4, $0xb9cd295a
-DATA constants<>+17372(SB)/4, $0xb9cd295a
-DATA constants<>+17376(SB)/4, $0xb9cd295a
-DATA constants<>+17380(SB)/4, $0xb9cd295a
-DATA constants<>+17384(SB)/4, $0xb9cd295a
-DATA constants<>+17388(SB)/4, $0xb9cd295a
-DATA constants<>+17392(SB)/4, $0xb9cd295a
-DATA constants<>+17396(SB)/4, $0xb9cd295a
-DATA constants<>+17400(SB)/4, $0xb9cd295a
-DATA constants<>+17404(SB)/4, $0xb9cd295a
-DATA constants<>+17408(SB)/4, $0xbb4e31ee
-DATA constants<>+17412(SB)/4, $0xbb4e31ee
-DATA constants<>+17416(SB)/4, $0xbb4e31ee
-DATA constants<>+17420(SB)/4, $0xbb4e31ee
-DATA constants<>+17424(SB)/4, $0xbb4e31ee
-DATA constants<>+17428(SB)/4, $0xbb4e31ee
-DATA constants<>+17432(SB)/4, $0xbb4e31ee
-DATA constants<>+17436(SB)/4, $0xbb4e31ee
-DATA constants<>+17440(SB)/4, $0xbb4e31ee
-DATA constants<>+17444(SB)/4, $0xbb4e31ee
-DATA constants<>+17448(SB)/4, $0xbb4e31ee
-DATA constants<>+17452(SB)/4, $0xbb4e31ee
-DATA constants<>+17456(SB)/4, $0xbb4e31ee
-DATA constants<>+17460(SB)/4, $0xbb4e31ee
-DATA constants<>+17464(SB)/4, $0xbb4e31ee
-DATA constants<>+17468(SB)/4, $0xbb4e31ee
-DATA constants<>+17472(SB)/4, $0x3bd3acc9
-DATA constants<>+17476(SB)/4, $0x3bd3acc9
-DATA constants<>+17480(SB)/4, $0x3bd3acc9
-DATA constants<>+17484(SB)/4, $0x3bd3acc9
-DATA constants<>+17488(SB)/4, $0x3bd3acc9
-DATA constants<>+17492(SB)/4, $0x3bd3acc9
-DATA constants<>+17496(SB)/4, $0x3bd3acc9
-DATA constants<>+17500(SB)/4, $0x3bd3acc9
-DATA constants<>+17504(SB)/4, $0x3bd3acc9
-DATA constants<>+17508(SB)/4, $0x3bd3acc9
-DATA constants<>+17512(SB)/4, $0x3bd3acc9
-DATA constants<>+17516(SB)/4, $0x3bd3acc9
-DATA constants<>+17520(SB)/4, $0x3bd3acc9
-DATA constants<>+17524(SB)/4, $0x3bd3acc9
-DATA constants<>+17528(SB)/4, $0x3bd3acc9
-DATA constants<>+17532(SB)/4, $0x3bd3acc9
-DATA constants<>+17536(SB)/4, $0x3c8e889f
-DATA constants<>+17540(SB)/4, $0x3c8e889f
-DATA constants<>+17544(SB)/4, $0x3c8e889f
-DATA constants<>+17548(SB)/4, $0x3c8e889f
-DATA constants<>+17552(SB)/4, $0x3c8e889f
-DATA constants<>+17556(SB)/4, $0x3c8e889f
-DATA constants<>+17560(SB)/4, $0x3c8e889f
-DATA constants<>+17564(SB)/4, $0x3c8e889f
-DATA constants<>+17568(SB)/4, $0x3c8e889f
-DATA constants<>+17572(SB)/4, $0x3c8e889f
-DATA constants<>+17576(SB)/4, $0x3c8e889f
-DATA constants<>+17580(SB)/4, $0x3c8e889f
-DATA constants<>+17584(SB)/4, $0x3c8e889f
-DATA constants<>+17588(SB)/4, $0x3c8e889f
-DATA constants<>+17592(SB)/4, $0x3c8e889f
-DATA constants<>+17596(SB)/4, $0x3c8e889f
-DATA constants<>+17600(SB)/4, $0xbdedab0f
-DATA constants<>+17604(SB)/4, $0xbdedab0f
-DATA constants<>+17608(SB)/4, $0xbdedab0f
-DATA constants<>+17612(SB)/4, $0xbdedab0f
-DATA constants<>+17616(SB)/4, $0xbdedab0f
-DATA constants<>+17620(SB)/4, $0xbdedab0f
-DATA constants<>+17624(SB)/4, $0xbdedab0f
-DATA constants<>+17628(SB)/4, $0xbdedab0f
-DATA constants<>+17632(SB)/4, $0xbdedab0f
-DATA constants<>+17636(SB)/4, $0xbdedab0f
-DATA constants<>+17640(SB)/4, $0xbdedab0f
-DATA constants<>+17644(SB)/4, $0xbdedab0f
-DATA constants<>+17648(SB)/4, $0xbdedab0f
-DATA constants<>+17652(SB)/4, $0xbdedab0f
-DATA constants<>+17656(SB)/4, $0xbdedab0f
-DATA constants<>+17660(SB)/4, $0xbdedab0f
-DATA constants<>+17664(SB)/4, $0x3ea17f7a
-DATA constants<>+17668(SB)/4, $0x3ea17f7a
-DATA constants<>+17672(SB)/4, $0x3ea17f7a
-DATA constants<>+17676(SB)/4, $0x3ea17f7a
-DATA constants<>+17680(SB)/4, $0x3ea17f7a
-DATA constants<>+17684(SB)/4, $0x3ea17f7a
-DATA constants<>+17688(SB)/4, $0x3ea17f7a
-DATA constants<>+17692(SB)/4, $0x3ea17f7a
-DATA constants<>+17696(SB)/4, $0x3ea17f7a
-DATA constants<>+17700(SB)/4, $0x3ea17f7a
-DATA constants<>+17704(SB)/4, $0x3ea17f7a
-DATA constants<>+17708(SB)/4, $0x3ea17f7a
-DATA constants<>+17712(SB)/4, $0x3ea17f7a
-DATA constants<>+17716(SB)/4, $0x3ea17f7a
-DATA constants<>+17720(SB)/4, $0x3ea17f7a
-DATA constants<>+17724(SB)/4, $0x3ea17f7a
-DATA constants<>+17728(SB)/4, $0xbf10c8aa
-DATA constants<>+17732(SB)/4, $0xbf10c8aa
-DATA constants<>+17736(SB)/4, $0xbf10c8aa
-DATA constants<>+17740(SB)/4, $0xbf10c8aa
-DATA constants<>+17744(SB)/4, $0xbf10c8aa
-DATA constants<>+17748(SB)/4, $0xbf10c8aa
-DATA constants<>+17752(SB)/4, $0xbf10c8aa
-DATA constants<>+17756(SB)/4, $0xbf10c8aa
-DATA constants<>+17760(SB)/4, $0xbf10c8aa
-DATA constants<>+17764(SB)/4, $0xbf10c8aa
-DATA constants<>+17768(SB)/4, $0xbf10c8aa
-DATA constants<>+17772(SB)/4, $0xbf10c8aa
-DATA constants<>+17776(SB)/4, $0xbf10c8aa
-DATA constants<>+17780(SB)/4, $0xbf10c8aa
-DATA constants<>+17784(SB)/4, $0xbf10c8aa
-DATA constants<>+17788(SB)/4, $0xbf10c8aa
-DATA constants<>+17792(SB)/4, $0x3f3e920d
-DATA constants<>+17796(SB)/4, $0x3f3e920d
-DATA constants<>+17800(SB)/4, $0x3f3e920d
-DATA constants<>+17804(SB)/4, $0x3f3e920d
-DATA constants<>+17808(SB)/4, $0x3f3e920d
-DATA constants<>+17812(SB)/4, $0x3f3e920d
-DATA constants<>+17816(SB)/4, $0x3f3e920d
-DATA constants<>+17820(SB)/4, $0x3f3e920d
-DATA constants<>+17824(SB)/4, $0x3f3e920d
-DATA constants<>+17828(SB)/4, $0x3f3e920d
-DATA constants<>+17832(SB)/4, $0x3f3e920d
-DATA constants<>+17836(SB)/4, $0x3f3e920d
-DATA constants<>+17840(SB)/4, $0x3f3e920d
-DATA constants<>+17844(SB)/4, $0x3f3e920d
-DATA constants<>+17848(SB)/4, $0x3f3e920d
-DATA constants<>+17852(SB)/4, $0x3f3e920d
-DATA constants<>+17856(SB)/4, $0x38e5dc70
-DATA constants<>+17860(SB)/4, $0x38e5dc70
-DATA constants<>+17864(SB)/4, $0x38e5dc70
-DATA constants<>+17868(SB)/4, $0x38e5dc70
-DATA constants<>+17872(SB)/4, $0x38e5dc70
-DATA constants<>+17876(SB)/4, $0x38e5dc70
-DATA constants<>+17880(SB)/4, $0x38e5dc70
-DATA constants<>+17884(SB)/4, $0x38e5dc70
-DATA constants<>+17888(SB)/4, $0x38e5dc70
-DATA constants<>+17892(SB)/4, $0x38e5dc70
-DATA constants<>+17896(SB)/4, $0x38e5dc70
-DATA constants<>+17900(SB)/4, $0x38e5dc70
-DATA constants<>+17904(SB)/4, $0x38e5dc70
-DATA constants<>+17908(SB)/4, $0x38e5dc70
-DATA constants<>+17912(SB)/4, $0x38e5dc70
-DATA constants<>+17916(SB)/4, $0x38e5dc70
-DATA constants<>+17920(SB)/4, $0xba9bc906
-DATA constants<>+17924(SB)/4, $0xba9bc906
-DATA constants<>+17928(SB)/4, $0xba9bc906
-DATA constants<>+17932(SB)/4, $0xba9bc906
-DATA constants<>+17936(SB)/4, $0xba9bc906
-DATA constants<>+17940(SB)/4, $0xba9bc906
-DATA constants<>+17944(SB)/4, $0xba9bc906
-DATA constants<>+17948(SB)/4, $0xba9bc906
-DATA constants<>+17952(SB)/4, $0xba9bc906
-DATA constants<>+17956(SB)/4, $0xba9bc906
-DATA constants<>+17960(SB)/4, $0xba9bc906
-DATA constants<>+17964(SB)/4, $0xba9bc906
-DATA constants<>+17968(SB)/4, $0xba9bc906
-DATA constants<>+17972(SB)/4, $0xba9bc906
-DATA constants<>+17976(SB)/4, $0xba9bc906
-DATA constants<>+17980(SB)/4, $0xba9bc906
-DATA constants<>+17984(SB)/4, $0x3c236e0f
-DATA constants<>+17988(SB)/4, $0x3c236e0f
-DATA constants<>+17992(SB)/4, $0x3c236e0f
-DATA constants<>+17996(SB)/4, $0x3c236e0f
-DATA constants<>+18000(SB)/4, $0x3c236e0f
-DATA constants<>+18004(SB)/4, $0x3c236e0f
-DATA constants<>+18008(SB)/4, $0x3c236e0f
-DATA constants<>+18012(SB)/4, $0x3c236e0f
-DATA constants<>+18016(SB)/4, $0x3c236e0f
-DATA constants<>+18020(SB)/4, $0x3c236e0f
-DATA constants<>+18024(SB)/4, $0x3c236e0f
-DATA constants<>+18028(SB)/4, $0x3c236e0f
-DATA constants<>+18032(SB)/4, $0x3c236e0f
-DATA constants<>+18036(SB)/4, $0x3c236e0f
-DATA constants<>+18040(SB)/4, $0x3c236e0f
-DATA constants<>+18044(SB)/4, $0x3c236e0f
-DATA constants<>+18048(SB)/4, $0xbd882c3f
-DATA constants<>+18052(SB)/4, $0xbd882c3f
-DATA constants<>+18056(SB)/4, $0xbd882c3f
-DATA constants<>+18060(SB)/4, $0xbd882c3f
-DATA constants<>+18064(SB)/4, $0xbd882c3f
-DATA constants<>+18068(SB)/4, $0xbd882c3f
-DATA constants<>+18072(SB)/4, $0xbd882c3f
-DATA constants<>+18076(SB)/4, $0xbd882c3f
-DATA constants<>+18080(SB)/4, $0xbd882c3f
-DATA constants<>+18084(SB)/4, $0xbd882c3f
-DATA constants<>+18088(SB)/4, $0xbd882c3f
-DATA constants<>+18092(SB)/4, $0xbd882c3f
-DATA constants<>+18096(SB)/4, $0xbd882c3f
-DATA constants<>+18100(SB)/4, $0xbd882c3f
-DATA constants<>+18104(SB)/4, $0xbd882c3f
-DATA constants<>+18108(SB)/4, $0xbd882c3f
-DATA constants<>+18112(SB)/4, $0x3ecc422a
-DATA constants<>+18116(SB)/4, $0x3ecc422a
-DATA constants<>+18120(SB)/4, $0x3ecc422a
-DATA constants<>+18124(SB)/4, $0x3ecc422a
-DATA constants<>+18128(SB)/4, $0x3ecc422a
-DATA constants<>+18132(SB)/4, $0x3ecc422a
-DATA constants<>+18136(SB)/4, $0x3ecc422a
-DATA constants<>+18140(SB)/4, $0x3ecc422a
-DATA constants<>+18144(SB)/4, $0x3ecc422a
-DATA constants<>+18148(SB)/4, $0x3ecc422a
-DATA constants<>+18152(SB)/4, $0x3ecc422a
-DATA constants<>+18156(SB)/4, $0x3ecc422a
-DATA constants<>+18160(SB)/4, $0x3ecc422a
-DATA constants<>+18164(SB)/4, $0x3ecc422a
-DATA constants<>+18168(SB)/4, $0x3ecc422a
-DATA constants<>+18172(SB)/4, $0x3ecc422a
-DATA constants<>+18176(SB)/4, $0x3f333333
-DATA constants<>+18180(SB)/4, $0x3f333333
-DATA constants<>+18184(SB)/4, $0x3f333333
-DATA constants<>+18188(SB)/4, $0x3f333333
-DATA constants<>+18192(SB)/4, $0x3f333333
-DATA constants<>+18196(SB)/4, $0x3f333333
-DATA constants<>+18200(SB)/4, $0x3f333333
-DATA constants<>+18204(SB)/4, $0x3f333333
-DATA constants<>+18208(SB)/4, $0x3f333333
-DATA constants<>+18212(SB)/4, $0x3f333333
-DATA constants<>+18216(SB)/4, $0x3f333333
-DATA constants<>+18220(SB)/4, $0x3f333333
-DATA constants<>+18224(SB)/4, $0x3f333333
-DATA constants<>+18228(SB)/4, $0x3f333333
-DATA constants<>+18232(SB)/4, $0x3f333333
-DATA constants<>+18236(SB)/4, $0x3f333333
+DATA constants<>+17216(SB)/4, $0xbf38aa3b
+DATA constants<>+17220(SB)/4, $0xbf38aa3b
+DATA constants<>+17224(SB)/4, $0xbf38aa3b
+DATA constants<>+17228(SB)/4, $0xbf38aa3b
+DATA constants<>+17232(SB)/4, $0xbf38aa3b
+DATA constants<>+17236(SB)/4, $0xbf38aa3b
+DATA constants<>+17240(SB)/4, $0xbf38aa3b
+DATA constants<>+17244(SB)/4, $0xbf38aa3b
+DATA constants<>+17248(SB)/4, $0xbf38aa3b
+DATA constants<>+17252(SB)/4, $0xbf38aa3b
+DATA constants<>+17256(SB)/4, $0xbf38aa3b
+DATA constants<>+17260(SB)/4, $0xbf38aa3b
+DATA constants<>+17264(SB)/4, $0xbf38aa3b
+DATA constants<>+17268(SB)/4, $0xbf38aa3b
+DATA constants<>+17272(SB)/4, $0xbf38aa3b
+DATA constants<>+17276(SB)/4, $0xbf38aa3b
+DATA constants<>+17280(SB)/4, $0x3fb17000
+DATA constants<>+17284(SB)/4, $0x3fb17000
+DATA constants<>+17288(SB)/4, $0x3fb17000
+DATA constants<>+17292(SB)/4, $0x3fb17000
+DATA constants<>+17296(SB)/4, $0x3fb17000
+DATA constants<>+17300(SB)/4, $0x3fb17000
+DATA constants<>+17304(SB)/4, $0x3fb17000
+DATA constants<>+17308(SB)/4, $0x3fb17000
+DATA constants<>+17312(SB)/4, $0x3fb17000
+DATA constants<>+17316(SB)/4, $0x3fb17000
+DATA constants<>+17320(SB)/4, $0x3fb17000
+DATA constants<>+17324(SB)/4, $0x3fb17000
+DATA constants<>+17328(SB)/4, $0x3fb17000
+DATA constants<>+17332(SB)/4, $0x3fb17000
+DATA constants<>+17336(SB)/4, $0x3fb17000
+DATA constants<>+17340(SB)/4, $0x3fb17000
+DATA constants<>+17344(SB)/4, $0x3885fdf4
+DATA constants<>+17348(SB)/4, $0x3885fdf4
+DATA constants<>+17352(SB)/4, $0x3885fdf4
+DATA constants<>+17356(SB)/4, $0x3885fdf4
+DATA constants<>+17360(SB)/4, $0x3885fdf4
+DATA constants<>+17364(SB)/4, $0x3885fdf4
+DATA constants<>+17368(SB)/4, $0x3885fdf4
+DATA constants<>+17372(SB)/4, $0x3885fdf4
+DATA constants<>+17376(SB)/4, $0x3885fdf4
+DATA constants<>+17380(SB)/4, $0x3885fdf4
+DATA constants<>+17384(SB)/4, $0x3885fdf4
+DATA constants<>+17388(SB)/4, $0x3885fdf4
+DATA constants<>+17392(SB)/4, $0x3885fdf4
+DATA constants<>+17396(SB)/4, $0x3885fdf4
+DATA constants<>+17400(SB)/4, $0x3885fdf4
+DATA constants<>+17404(SB)/4, $0x3885fdf4
+DATA constants<>+17408(SB)/4, $0x3b2aad06
+DATA constants<>+17412(SB)/4, $0x3b2aad06
+DATA constants<>+17416(SB)/4, $0x3b2aad06
+DATA constants<>+17420(SB)/4, $0x3b2aad06
+DATA constants<>+17424(SB)/4, $0x3b2aad06
+DATA constants<>+17428(SB)/4, $0x3b2aad06
+DATA constants<>+17432(SB)/4, $0x3b2aad06
+DATA constants<>+17436(SB)/4, $0x3b2aad06
+DATA constants<>+17440(SB)/4, $0x3b2aad06
+DATA constants<>+17444(SB)/4, $0x3b2aad06
+DATA constants<>+17448(SB)/4, $0x3b2aad06
+DATA constants<>+17452(SB)/4, $0x3b2aad06
+DATA constants<>+17456(SB)/4, $0x3b2aad06
+DATA constants<>+17460(SB)/4, $0x3b2aad06
+DATA constants<>+17464(SB)/4, $0x3b2aad06
+DATA constants<>+17468(SB)/4, $0x3b2aad06
+DATA constants<>+17472(SB)/4, $0xbcaaae3f
+DATA constants<>+17476(SB)/4, $0xbcaaae3f
+DATA constants<>+17480(SB)/4, $0xbcaaae3f
+DATA constants<>+17484(SB)/4, $0xbcaaae3f
+DATA constants<>+17488(SB)/4, $0xbcaaae3f
+DATA constants<>+17492(SB)/4, $0xbcaaae3f
+DATA constants<>+17496(SB)/4, $0xbcaaae3f
+DATA constants<>+17500(SB)/4, $0xbcaaae3f
+DATA constants<>+17504(SB)/4, $0xbcaaae3f
+DATA constants<>+17508(SB)/4, $0xbcaaae3f
+DATA constants<>+17512(SB)/4, $0xbcaaae3f
+DATA constants<>+17516(SB)/4, $0xbcaaae3f
+DATA constants<>+17520(SB)/4, $0xbcaaae3f
+DATA constants<>+17524(SB)/4, $0xbcaaae3f
+DATA constants<>+17528(SB)/4, $0xbcaaae3f
+DATA constants<>+17532(SB)/4, $0xbcaaae3f
+DATA constants<>+17536(SB)/4, $0x3e000000
+DATA constants<>+17540(SB)/4, $0x3e000000
+DATA constants<>+17544(SB)/4, $0x3e000000
+DATA constants<>+17548(SB)/4, $0x3e000000
+DATA constants<>+17552(SB)/4, $0x3e000000
+DATA constants<>+17556(SB)/4, $0x3e000000
+DATA constants<>+17560(SB)/4, $0x3e000000
+DATA constants<>+17564(SB)/4, $0x3e000000
+DATA constants<>+17568(SB)/4, $0x3e000000
+DATA constants<>+17572(SB)/4, $0x3e000000
+DATA constants<>+17576(SB)/4, $0x3e000000
+DATA constants<>+17580(SB)/4, $0x3e000000
+DATA constants<>+17584(SB)/4, $0x3e000000
+DATA constants<>+17588(SB)/4, $0x3e000000
+DATA constants<>+17592(SB)/4, $0x3e000000
+DATA constants<>+17596(SB)/4, $0x3e000000
+DATA constants<>+17600(SB)/4, $0x40a00000
+DATA constants<>+17604(SB)/4, $0x40a00000
+DATA constants<>+17608(SB)/4, $0x40a00000
+DATA constants<>+17612(SB)/4, $0x40a00000
+DATA constants<>+17616(SB)/4, $0x40a00000
+DATA constants<>+17620(SB)/4, $0x40a00000
+DATA constants<>+17624(SB)/4, $0x40a00000
+DATA constants<>+17628(SB)/4, $0x40a00000
+DATA constants<>+17632(SB)/4, $0x40a00000
+DATA constants<>+17636(SB)/4, $0x40a00000
+DATA constants<>+17640(SB)/4, $0x40a00000
+DATA constants<>+17644(SB)/4, $0x40a00000
+DATA constants<>+17648(SB)/4, $0x40a00000
+DATA constants<>+17652(SB)/4, $0x40a00000
+DATA constants<>+17656(SB)/4, $0x40a00000
+DATA constants<>+17660(SB)/4, $0x40a00000
+DATA constants<>+17664(SB)/4, $0x4080005d
+DATA constants<>+17668(SB)/4, $0x40c00062
+DATA constants<>+17672(SB)/4, $0x41000089
+DATA constants<>+17676(SB)/4, $0x41200046
+DATA constants<>+17680(SB)/4, $0x415000e6
+DATA constants<>+17684(SB)/4, $0x3f000070
+DATA constants<>+17688(SB)/4, $0x3fc00008
+DATA constants<>+17692(SB)/4, $0x402000b5
+DATA constants<>+17696(SB)/4, $0x4080005d
+DATA constants<>+17700(SB)/4, $0x40c00062
+DATA constants<>+17704(SB)/4, $0x41000089
+DATA constants<>+17708(SB)/4, $0x41200046
+DATA constants<>+17712(SB)/4, $0x415000e6
+DATA constants<>+17716(SB)/4, $0x3f000070
+DATA constants<>+17720(SB)/4, $0x3fc00008
+DATA constants<>+17724(SB)/4, $0x402000b5
+DATA constants<>+17728(SB)/4, $0xb5b9066d
+DATA constants<>+17732(SB)/4, $0xb3e70513
+DATA constants<>+17736(SB)/4, $0xb2830c51
+DATA constants<>+17740(SB)/4, $0xb14540c2
+DATA constants<>+17744(SB)/4, $0xafe2767e
+DATA constants<>+17748(SB)/4, $0x398c91e3
+DATA constants<>+17752(SB)/4, $0xb8dbe43f
+DATA constants<>+17756(SB)/4, $0xb7761734
+DATA constants<>+17760(SB)/4, $0xb5b9066d
+DATA constants<>+17764(SB)/4, $0xb3e70513
+DATA constants<>+17768(SB)/4, $0xb2830c51
+DATA constants<>+17772(SB)/4, $0xb14540c2
+DATA constants<>+17776(SB)/4, $0xafe2767e
+DATA constants<>+17780(SB)/4, $0x398c91e3
+DATA constants<>+17784(SB)/4, $0xb8dbe43f
+DATA constants<>+17788(SB)/4, $0xb7761734
+DATA constants<>+17792(SB)/4, $0x36fdcd5b
+DATA constants<>+17796(SB)/4, $0x35502707
+DATA constants<>+17800(SB)/4, $0x340d34f2
+DATA constants<>+17804(SB)/4, $0x3306491d
+DATA constants<>+17808(SB)/4, $0x31c224fa
+DATA constants<>+17812(SB)/4, $0x3b3ecb5f
+DATA constants<>+17816(SB)/4, $0x39c81e30
+DATA constants<>+17820(SB)/4, $0x3885e83f
+DATA constants<>+17824(SB)/4, $0x36fdcd5b
+DATA constants<>+17828(SB)/4, $0x35502707
+DATA constants<>+17832(SB)/4, $0x340d34f2
+DATA constants<>+17836(SB)/4, $0x3306491d
+DATA constants<>+17840(SB)/4, $0x31c224fa
+DATA constants<>+17844(SB)/4, $0x3b3ecb5f
+DATA constants<>+17848(SB)/4, $0x39c81e30
+DATA constants<>+17852(SB)/4, $0x3885e83f
+DATA constants<>+17856(SB)/4, $0xb81d5150
+DATA constants<>+17860(SB)/4, $0xb6af5f5a
+DATA constants<>+17864(SB)/4, $0xb597c326
+DATA constants<>+17868(SB)/4, $0xb4b01516
+DATA constants<>+17872(SB)/4, $0xb39d8a28
+DATA constants<>+17876(SB)/4, $0xbb9572bd
+DATA constants<>+17880(SB)/4, $0xbaa5ee25
+DATA constants<>+17884(SB)/4, $0xb986fafe
+DATA constants<>+17888(SB)/4, $0xb81d5150
+DATA constants<>+17892(SB)/4, $0xb6af5f5a
+DATA constants<>+17896(SB)/4, $0xb597c326
+DATA constants<>+17900(SB)/4, $0xb4b01516
+DATA constants<>+17904(SB)/4, $0xb39d8a28
+DATA constants<>+17908(SB)/4, $0xbb9572bd
+DATA constants<>+17912(SB)/4, $0xbaa5ee25
+DATA constants<>+17916(SB)/4, $0xb986fafe
+DATA constants<>+17920(SB)/4, $0x3949d379
+DATA constants<>+17924(SB)/4, $0x3816449c
+DATA constants<>+17928(SB)/4, $0x3724ddaa
+DATA constants<>+17932(SB)/4, $0x36687076
+DATA constants<>+17936(SB)/4, $0x35844fa2
+DATA constants<>+17940(SB)/4, $0xbca50dbc
+DATA constants<>+17944(SB)/4, $0x3b869fd0
+DATA constants<>+17948(SB)/4, $0x3a85584b
+DATA constants<>+17952(SB)/4, $0x3949d379
+DATA constants<>+17956(SB)/4, $0x3816449c
+DATA constants<>+17960(SB)/4, $0x3724ddaa
+DATA constants<>+17964(SB)/4, $0x36687076
+DATA constants<>+17968(SB)/4, $0x35844fa2
+DATA constants<>+17972(SB)/4, $0xbca50dbc
+DATA constants<>+17976(SB)/4, $0x3b869fd0
+DATA constants<>+17980(SB)/4, $0x3a85584b
+DATA constants<>+17984(SB)/4, $0xba7b5015
+DATA constants<>+17988(SB)/4, $0xb97ce402
+DATA constants<>+17992(SB)/4, $0xb8b0c22b
+DATA constants<>+17996(SB)/4, $0xb81829ad
+DATA constants<>+18000(SB)/4, $0xb75d4499
+DATA constants<>+18004(SB)/4, $0x3d343e78
+DATA constants<>+18008(SB)/4, $0xbc4cc02a
+DATA constants<>+18012(SB)/4, $0xbb7b1083
+DATA constants<>+18016(SB)/4, $0xba7b5015
+DATA constants<>+18020(SB)/4, $0xb97ce402
+DATA constants<>+18024(SB)/4, $0xb8b0c22b
+DATA constants<>+18028(SB)/4, $0xb81829ad
+DATA constants<>+18032(SB)/4, $0xb75d4499
+DATA constants<>+18036(SB)/4, $0x3d343e78
+DATA constants<>+18040(SB)/4, $0xbc4cc02a
+DATA constants<>+18044(SB)/4, $0xbb7b1083
+DATA constants<>+18048(SB)/4, $0x3b96ec4e
+DATA constants<>+18052(SB)/4, $0x3ad07661
+DATA constants<>+18056(SB)/4, $0x3a3b10b5
+DATA constants<>+18060(SB)/4, $0x39c57827
+DATA constants<>+18064(SB)/4, $0x3937ebdf
+DATA constants<>+18068(SB)/4, $0x3db441e8
+DATA constants<>+18072(SB)/4, $0x3d102029
+DATA constants<>+18076(SB)/4, $0x3c5f9ac2
+DATA constants<>+18080(SB)/4, $0x3b96ec4e
+DATA constants<>+18084(SB)/4, $0x3ad07661
+DATA constants<>+18088(SB)/4, $0x3a3b10b5
+DATA constants<>+18092(SB)/4, $0x39c57827
+DATA constants<>+18096(SB)/4, $0x3937ebdf
+DATA constants<>+18100(SB)/4, $0x3db441e8
+DATA constants<>+18104(SB)/4, $0x3d102029
+DATA constants<>+18108(SB)/4, $0x3c5f9ac2
+DATA constants<>+18112(SB)/4, $0xbcae7be3
+DATA constants<>+18116(SB)/4, $0xbc2833c2
+DATA constants<>+18120(SB)/4, $0xbbc35a91
+DATA constants<>+18124(SB)/4, $0xbb7df890
+DATA constants<>+18128(SB)/4, $0xbb18080a
+DATA constants<>+18132(SB)/4, $0xbeb441be
+DATA constants<>+18136(SB)/4, $0xbdb8e01d
+DATA constants<>+18140(SB)/4, $0xbd3ad476
+DATA constants<>+18144(SB)/4, $0xbcae7be3
+DATA constants<>+18148(SB)/4, $0xbc2833c2
+DATA constants<>+18152(SB)/4, $0xbbc35a91
+DATA constants<>+18156(SB)/4, $0xbb7df890
+DATA constants<>+18160(SB)/4, $0xbb18080a
+DATA constants<>+18164(SB)/4, $0xbeb441be
+DATA constants<>+18168(SB)/4, $0xbdb8e01d
+DATA constants<>+18172(SB)/4, $0xbd3ad476
+DATA constants<>+18176(SB)/4, $0x3dc159df
+DATA constants<>+18180(SB)/4, $0x3d84aac4
+DATA constants<>+18184(SB)/4, $0x3d4933e8
+DATA constants<>+18188(SB)/4, $0x3d21d180
+DATA constants<>+18192(SB)/4, $0x3cf9edd0
+DATA constants<>+18196(SB)/4, $0x3e9df853
+DATA constants<>+18200(SB)/4, $0x3e52b825
+DATA constants<>+18204(SB)/4, $0x3e10b8a5
+DATA constants<>+18208(SB)/4, $0x3dc159df
+DATA constants<>+18212(SB)/4, $0x3d84aac4
+DATA constants<>+18216(SB)/4, $0x3d4933e8
+DATA constants<>+18220(SB)/4, $0x3d21d180
+DATA constants<>+18224(SB)/4, $0x3cf9edd0
+DATA constants<>+18228(SB)/4, $0x3e9df853
+DATA constants<>+18232(SB)/4, $0x3e52b825
+DATA constants<>+18236(SB)/4, $0x3e10b8a5
 DATA constants<>+18240(SB)/4, $0xc1680000
 DATA constants<>+18244(SB)/4, $0xc1680000
 DATA constants<>+18248(SB)/4, $0xc1680000
@@ -4224,23 +4224,39 @@ DATA constants<>+24240(SB)/4, $0x40000000
 DATA constants<>+24244(SB)/4, $0x40000000
 DATA constants<>+24248(SB)/4, $0x40000000
 DATA constants<>+24252(SB)/4, $0x40000000
-DATA constants<>+24256(SB)/4, $0x44480000
-DATA constants<>+24260(SB)/4, $0x44480000
-DATA constants<>+24264(SB)/4, $0x44480000
-DATA constants<>+24268(SB)/4, $0x44480000
-DATA constants<>+24272(SB)/4, $0x44480000
-DATA constants<>+24276(SB)/4, $0x44480000
-DATA constants<>+24280(SB)/4, $0x44480000
-DATA constants<>+24284(SB)/4, $0x44480000
-DATA constants<>+24288(SB)/4, $0x44480000
-DATA constants<>+24292(SB)/4, $0x44480000
-DATA constants<>+24296(SB)/4, $0x44480000
-DATA constants<>+24300(SB)/4, $0x44480000
-DATA constants<>+24304(SB)/4, $0x44480000
-DATA constants<>+24308(SB)/4, $0x44480000
-DATA constants<>+24312(SB)/4, $0x44480000
-DATA constants<>+24316(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $24320
+DATA constants<>+24256(SB)/4, $0x3ecc422a
+DATA constants<>+24260(SB)/4, $0x3ecc422a
+DATA constants<>+24264(SB)/4, $0x3ecc422a
+DATA constants<>+24268(SB)/4, $0x3ecc422a
+DATA constants<>+24272(SB)/4, $0x3ecc422a
+DATA constants<>+24276(SB)/4, $0x3ecc422a
+DATA constants<>+24280(SB)/4, $0x3ecc422a
+DATA constants<>+24284(SB)/4, $0x3ecc422a
+DATA constants<>+24288(SB)/4, $0x3ecc422a
+DATA constants<>+24292(SB)/4, $0x3ecc422a
+DATA constants<>+24296(SB)/4, $0x3ecc422a
+DATA constants<>+24300(SB)/4, $0x3ecc422a
+DATA constants<>+24304(SB)/4, $0x3ecc422a
+DATA constants<>+24308(SB)/4, $0x3ecc422a
+DATA constants<>+24312(SB)/4, $0x3ecc422a
+DATA constants<>+24316(SB)/4, $0x3ecc422a
+DATA constants<>+24320(SB)/4, $0x44480000
+DATA constants<>+24324(SB)/4, $0x44480000
+DATA constants<>+24328(SB)/4, $0x44480000
+DATA constants<>+24332(SB)/4, $0x44480000
+DATA constants<>+24336(SB)/4, $0x44480000
+DATA constants<>+24340(SB)/4, $0x44480000
+DATA constants<>+24344(SB)/4, $0x44480000
+DATA constants<>+24348(SB)/4, $0x44480000
+DATA constants<>+24352(SB)/4, $0x44480000
+DATA constants<>+24356(SB)/4, $0x44480000
+DATA constants<>+24360(SB)/4, $0x44480000
+DATA constants<>+24364(SB)/4, $0x44480000
+DATA constants<>+24368(SB)/4, $0x44480000
+DATA constants<>+24372(SB)/4, $0x44480000
+DATA constants<>+24376(SB)/4, $0x44480000
+DATA constants<>+24380(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $24384
 DATA neon<>+0(SB)/8, $0x0000000700000007
 DATA neon<>+8(SB)/8, $0x0000000700000007
 DATA neon<>+16(SB)/8, $0x0404040404040404
@@ -56519,15 +56535,15 @@ done1904:
 	RET
 
 // func addGELUF32(dst *float32, sign float32, x *float32, n int)
-TEXT ·addGELUF32(SB), NOSPLIT, $272-32
+TEXT ·addGELUF32(SB), NOSPLIT, $112-32
 	MOVD $constants<>(SB), R7
 	MOVD $neon<>(SB), R0
-	FMOVQ 0(R0), F26
-	FMOVQ 16(R0), F25
-	FMOVQ 32(R0), F24
+	FMOVQ 0(R0), F11
+	FMOVQ 16(R0), F10
+	FMOVQ 32(R0), F9
 	MOVD $ones<>(SB), R6
 	FMOVS sign+8(FP), F0
-	WORD $0x4e040417 // DUP V23.4S, V0.S[0]
+	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
 	MOVD dst+0(FP), R5
 	MOVD x+16(FP), R4
 	MOVD n+24(FP), R0
@@ -56538,388 +56554,339 @@ TEXT ·addGELUF32(SB), NOSPLIT, $272-32
 
 many1918:
 	ADD R3<<2, R4, R1
-	FLDPQ (R1), (F8, F7)
+	FLDPQ (R1), (F15, F12)
 	FMOVQ 3264(R7), F0
-	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
-	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	WORD $0x4e201de2 // AND V2.16B, V15.16B, V0.16B
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea2f416 // FMIN V22.4S, V0.4S, V2.4S
-	WORD $0x4ea1f415 // FMIN V21.4S, V0.4S, V1.4S
-	WORD $0x6e36ded2 // FMUL V18.4S, V22.4S, V22.4S
-	WORD $0x6e35deb1 // FMUL V17.4S, V21.4S, V21.4S
-	WORD $0x6ea0fa42 // FNEG V2.4S, V18.4S
-	WORD $0x4e36cec2 // FMLA V2.4S, V22.4S, V22.4S
-	WORD $0x6ea0fa21 // FNEG V1.4S, V17.4S
-	WORD $0x4e35cea1 // FMLA V1.4S, V21.4S, V21.4S
-	FMOVQ 64(R7), F0
-	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
-	WORD $0x6e20dc2b // FMUL V11.4S, V1.4S, V0.4S
-	FMOVQ 6272(R7), F0
-	WORD $0x6e20de4a // FMUL V10.4S, V18.4S, V0.4S
-	FLDPQ 32(R1), (F6, F5)
+	WORD $0x4ea2f411 // FMIN V17.4S, V0.4S, V2.4S
+	WORD $0x4ea1f410 // FMIN V16.4S, V0.4S, V1.4S
+	FMOVQ 17216(R7), F0
+	WORD $0x6e20de21 // FMUL V1.4S, V17.4S, V0.4S
+	WORD $0x6e20de00 // FMUL V0.4S, V16.4S, V0.4S
+	FMOVQ 2368(R7), F26
+	WORD $0x4e21ce3a // FMLA V26.4S, V17.4S, V1.4S
+	FMOVQ 2368(R7), F25
+	WORD $0x4e20ce19 // FMLA V25.4S, V16.4S, V0.4S
+	FMOVQ 2368(R7), F0
+	WORD $0x4ea0d742 // FSUB V2.4S, V26.4S, V0.4S
+	WORD $0x4ea0d721 // FSUB V1.4S, V25.4S, V0.4S
+	FMOVQ 17280(R7), F0
+	WORD $0x6e20dc56 // FMUL V22.4S, V2.4S, V0.4S
+	WORD $0x6e20dc35 // FMUL V21.4S, V1.4S, V0.4S
+	WORD $0x4e31ce36 // FMLA V22.4S, V17.4S, V17.4S
+	WORD $0x4e30ce15 // FMLA V21.4S, V16.4S, V16.4S
+	FMOVQ 17344(R7), F0
+	WORD $0x4e20cc56 // FMLA V22.4S, V2.4S, V0.4S
+	WORD $0x4e20cc35 // FMLA V21.4S, V1.4S, V0.4S
+	FLDPQ 32(R1), (F7, F6)
 	FMOVQ 3264(R7), F0
-	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
-	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea2f414 // FMIN V20.4S, V0.4S, V2.4S
-	WORD $0x4ea1f413 // FMIN V19.4S, V0.4S, V1.4S
-	WORD $0x6e34de90 // FMUL V16.4S, V20.4S, V20.4S
-	WORD $0x6e33de6f // FMUL V15.4S, V19.4S, V19.4S
-	WORD $0x6ea0fa00 // FNEG V0.4S, V16.4S
-	WORD $0x4e34ce80 // FMLA V0.4S, V20.4S, V20.4S
-	WORD $0x6ea0f9e2 // FNEG V2.4S, V15.4S
-	WORD $0x4e33ce62 // FMLA V2.4S, V19.4S, V19.4S
-	FMOVQ 64(R7), F1
-	WORD $0x6e21dc00 // FMUL V0.4S, V0.4S, V1.4S
-	FMOVQ F0, 144(RSP)
-	WORD $0x6e21dc40 // FMUL V0.4S, V2.4S, V1.4S
-	FMOVQ F0, 160(RSP)
-	FMOVQ 6272(R7), F0
-	WORD $0x6e20de1c // FMUL V28.4S, V16.4S, V0.4S
+	WORD $0x4ea2f40e // FMIN V14.4S, V0.4S, V2.4S
+	WORD $0x4ea1f40d // FMIN V13.4S, V0.4S, V1.4S
+	FMOVQ 17216(R7), F0
+	WORD $0x6e20ddc1 // FMUL V1.4S, V14.4S, V0.4S
+	WORD $0x6e20dda0 // FMUL V0.4S, V13.4S, V0.4S
+	FMOVQ 2368(R7), F24
+	WORD $0x4e21cdd8 // FMLA V24.4S, V14.4S, V1.4S
+	FMOVQ 2368(R7), F23
+	WORD $0x4e20cdb7 // FMLA V23.4S, V13.4S, V0.4S
+	FMOVQ 2368(R7), F0
+	WORD $0x4ea0d702 // FSUB V2.4S, V24.4S, V0.4S
+	WORD $0x4ea0d6e1 // FSUB V1.4S, V23.4S, V0.4S
+	FMOVQ 17280(R7), F0
+	WORD $0x6e20dc54 // FMUL V20.4S, V2.4S, V0.4S
+	WORD $0x6e20dc33 // FMUL V19.4S, V1.4S, V0.4S
+	WORD $0x4e2ecdd4 // FMLA V20.4S, V14.4S, V14.4S
+	WORD $0x4e2dcdb3 // FMLA V19.4S, V13.4S, V13.4S
+	FMOVQ 17344(R7), F0
+	WORD $0x4e20cc54 // FMLA V20.4S, V2.4S, V0.4S
+	WORD $0x4e20cc33 // FMLA V19.4S, V1.4S, V0.4S
 	ADD R3<<2, R5, R1
-	FLDPQ (R1), (F4, F3)
-	FLDPQ 32(R1), (F2, F1)
+	FLDPQ (R1), (F5, F4)
+	FLDPQ 32(R1), (F3, F2)
 	ADD $16, R3, R3
 	CMP R2, R3
-	WORD $0x6e20de29 // FMUL V9.4S, V17.4S, V0.4S
-	FMOVQ 2368(R7), F27
-	FMOVQ 2432(R7), F0
-	WORD $0x4e20cd5b // FMLA V27.4S, V10.4S, V0.4S
-	FMOVQ 2368(R7), F14
-	WORD $0x4e20cd2e // FMLA V14.4S, V9.4S, V0.4S
-	FMOVQ 2368(R7), F0
-	WORD $0x4ea0d77d // FSUB V29.4S, V27.4S, V0.4S
-	WORD $0x4ea0d5cd // FSUB V13.4S, V14.4S, V0.4S
-	FMOVQ 2496(R7), F0
-	WORD $0x4ea0cfaa // FMLS V10.4S, V29.4S, V0.4S
-	WORD $0x4ea0cda9 // FMLS V9.4S, V13.4S, V0.4S
-	FMOVQ 2560(R7), F0
-	WORD $0x4ea0cfaa // FMLS V10.4S, V29.4S, V0.4S
-	WORD $0x4ea0cda9 // FMLS V9.4S, V13.4S, V0.4S
-	WORD $0x4eacd54d // FSUB V13.4S, V10.4S, V12.4S
-	WORD $0x4eabd52c // FSUB V12.4S, V9.4S, V11.4S
-	FMOVQ 2688(R7), F10
-	FMOVQ 2624(R7), F0
-	WORD $0x4e20cdaa // FMLA V10.4S, V13.4S, V0.4S
-	FMOVQ 2688(R7), F9
-	WORD $0x4e20cd89 // FMLA V9.4S, V12.4S, V0.4S
-	FMOVQ 64(R7), F11
-	WORD $0x4e2acdab // FMLA V11.4S, V13.4S, V10.4S
-	FMOVQ 64(R7), F10
-	WORD $0x4e29cd8a // FMLA V10.4S, V12.4S, V9.4S
-	WORD $0x6e2ddda9 // FMUL V9.4S, V13.4S, V13.4S
-	WORD $0x6e2cdd80 // FMUL V0.4S, V12.4S, V12.4S
-	FMOVQ F0, 48(RSP)
-	WORD $0x4e3a1f60 // AND V0.16B, V27.16B, V26.16B
-	WORD $0x4eb99c00 // MUL V0.4S, V0.4S, V25.4S
-	WORD $0x4eb88400 // ADD V0.4S, V0.4S, V24.4S
-	FMOVQ F0, 256(RSP)
-	WORD $0x4e3a1dc0 // AND V0.16B, V14.16B, V26.16B
-	WORD $0x4eb99c00 // MUL V0.4S, V0.4S, V25.4S
-	WORD $0x4eb88400 // ADD V0.4S, V0.4S, V24.4S
-	FMOVQ F0, 240(RSP)
-	FLDPQ 2752(R7), (F30, F31)
-	FMOVQ 256(RSP), F0
-	WORD $0x4e0023dd // TBL V29.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 2752(R7), (F30, F31)
-	FMOVQ 240(RSP), F0
-	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
-	WORD $0x4e3dd5ad // FADD V13.4S, V13.4S, V29.4S
-	WORD $0x4e20d580 // FADD V0.4S, V12.4S, V0.4S
-	WORD $0x4e29cd6d // FMLA V13.4S, V11.4S, V9.4S
-	FMOVQ F13, 192(RSP)
-	WORD $0x4ea01c0b // MOV V11.16B, V0.16B
-	FMOVQ 48(RSP), F0
-	WORD $0x4e20cd4b // FMLA V11.4S, V10.4S, V0.4S
-	WORD $0x6f3d076a // USHR V10.4S, V27.4S, 3
-	WORD $0x6f3d05c9 // USHR V9.4S, V14.4S, 3
-	FMOVQ 6272(R7), F0
-	WORD $0x6e20ddee // FMUL V14.4S, V15.4S, V0.4S
-	FMOVQ 2368(R7), F29
-	FMOVQ 2432(R7), F0
-	WORD $0x4e20cf9d // FMLA V29.4S, V28.4S, V0.4S
-	FMOVQ 2368(R7), F27
-	WORD $0x4e20cddb // FMLA V27.4S, V14.4S, V0.4S
-	FMOVQ 2368(R7), F0
-	WORD $0x4ea0d7ad // FSUB V13.4S, V29.4S, V0.4S
-	WORD $0x4ea0d76c // FSUB V12.4S, V27.4S, V0.4S
-	FMOVQ 2496(R7), F0
-	WORD $0x4ea0cdbc // FMLS V28.4S, V13.4S, V0.4S
-	WORD $0x4ea0cd8e // FMLS V14.4S, V12.4S, V0.4S
-	FMOVQ 2560(R7), F0
-	WORD $0x4ea0cdbc // FMLS V28.4S, V13.4S, V0.4S
-	WORD $0x4eae1dcd // MOV V13.16B, V14.16B
-	WORD $0x4ea0cd8d // FMLS V13.4S, V12.4S, V0.4S
-	FMOVQ 144(RSP), F0
-	WORD $0x4ea0d79c // FSUB V28.4S, V28.4S, V0.4S
-	FMOVQ 160(RSP), F0
-	WORD $0x4ea0d5ad // FSUB V13.4S, V13.4S, V0.4S
-	FMOVQ 2688(R7), F14
-	FMOVQ 2624(R7), F12
-	WORD $0x4e2ccf8e // FMLA V14.4S, V28.4S, V12.4S
-	FMOVQ 2688(R7), F0
-	WORD $0x4e2ccda0 // FMLA V0.4S, V13.4S, V12.4S
-	FMOVQ 64(R7), F12
-	WORD $0x4e2ecf8c // FMLA V12.4S, V28.4S, V14.4S
-	FMOVQ 64(R7), F14
-	WORD $0x4e20cdae // FMLA V14.4S, V13.4S, V0.4S
-	WORD $0x6e3cdf80 // FMUL V0.4S, V28.4S, V28.4S
-	FMOVQ F0, 112(RSP)
-	WORD $0x6e2ddda0 // FMUL V0.4S, V13.4S, V13.4S
-	FMOVQ F0, 128(RSP)
-	WORD $0x4e3a1fa0 // AND V0.16B, V29.16B, V26.16B
-	WORD $0x4eb99c00 // MUL V0.4S, V0.4S, V25.4S
-	WORD $0x4eb88400 // ADD V0.4S, V0.4S, V24.4S
-	FMOVQ F0, 224(RSP)
-	WORD $0x4e3a1f60 // AND V0.16B, V27.16B, V26.16B
-	WORD $0x4eb99c00 // MUL V0.4S, V0.4S, V25.4S
-	WORD $0x4eb88400 // ADD V0.4S, V0.4S, V24.4S
-	FMOVQ F0, 208(RSP)
-	FLDPQ 2752(R7), (F30, F31)
-	FMOVQ 224(RSP), F0
-	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
-	FMOVQ F0, 32(RSP)
-	FLDPQ 2752(R7), (F30, F31)
-	FMOVQ 208(RSP), F0
-	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
-	FMOVQ F0, 64(RSP)
-	FMOVQ 32(RSP), F0
-	WORD $0x4e20d780 // FADD V0.4S, V28.4S, V0.4S
-	FMOVQ 64(RSP), F28
-	WORD $0x4e3cd5bc // FADD V28.4S, V13.4S, V28.4S
-	WORD $0x4ea01c0d // MOV V13.16B, V0.16B
-	FMOVQ 112(RSP), F0
-	WORD $0x4e20cd8d // FMLA V13.4S, V12.4S, V0.4S
-	WORD $0x4ebc1f8c // MOV V12.16B, V28.16B
-	FMOVQ 128(RSP), F0
-	WORD $0x4e20cdcc // FMLA V12.4S, V14.4S, V0.4S
-	WORD $0x6f3d07ae // USHR V14.4S, V29.4S, 3
-	WORD $0x6f3d077b // USHR V27.4S, V27.4S, 3
-	WORD $0x6f3f055d // USHR V29.4S, V10.4S, 1
-	WORD $0x6f3f053c // USHR V28.4S, V9.4S, 1
-	WORD $0x4f3757a0 // SHL V0.4S, V29.4S, 23
+	FMOVQ 17472(R7), F27
+	FMOVQ 17408(R7), F0
+	WORD $0x4e20cedb // FMLA V27.4S, V22.4S, V0.4S
+	FMOVQ 17472(R7), F18
+	WORD $0x4e20ceb2 // FMLA V18.4S, V21.4S, V0.4S
+	FMOVQ 17536(R7), F1
+	WORD $0x4e3bcec1 // FMLA V1.4S, V22.4S, V27.4S
+	FMOVQ 17536(R7), F0
+	WORD $0x4e32cea0 // FMLA V0.4S, V21.4S, V18.4S
+	FMOVQ 6272(R7), F18
+	WORD $0x4e21ced2 // FMLA V18.4S, V22.4S, V1.4S
+	FMOVQ 6272(R7), F1
+	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
+	WORD $0x4e2b1f40 // AND V0.16B, V26.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98400 // ADD V0.4S, V0.4S, V9.4S
 	FMOVQ F0, 96(RSP)
-	WORD $0x4f375780 // SHL V0.4S, V28.4S, 23
+	WORD $0x4e2b1f20 // AND V0.16B, V25.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98400 // ADD V0.4S, V0.4S, V9.4S
 	FMOVQ F0, 80(RSP)
-	WORD $0x6ebd854a // SUB V10.4S, V10.4S, V29.4S
-	WORD $0x6ebc8520 // SUB V0.4S, V9.4S, V28.4S
-	WORD $0x4f37554a // SHL V10.4S, V10.4S, 23
-	WORD $0x4f375409 // SHL V9.4S, V0.4S, 23
-	FLDPQ 3136(R7), (F30, F31)
-	FMOVQ 256(RSP), F0
-	WORD $0x4e0023dc // TBL V28.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 3136(R7), (F30, F31)
-	FMOVQ 240(RSP), F0
-	WORD $0x4e0023dd // TBL V29.16B, {V30.16B, V31.16B}, V0.16B
+	FLDPQ 2752(R7), (F30, F31)
 	FMOVQ 96(RSP), F0
-	WORD $0x4ea0879c // ADD V28.4S, V28.4S, V0.4S
+	WORD $0x4e0023db // TBL V27.16B, {V30.16B, V31.16B}, V0.16B
+	FLDPQ 2752(R7), (F30, F31)
 	FMOVQ 80(RSP), F0
-	WORD $0x4ea087bd // ADD V29.4S, V29.4S, V0.4S
-	FMOVQ 192(RSP), F0
-	WORD $0x4e20cf9c // FMLA V28.4S, V28.4S, V0.4S
-	WORD $0x4e2bcfbd // FMLA V29.4S, V29.4S, V11.4S
-	WORD $0x6e2adf8a // FMUL V10.4S, V28.4S, V10.4S
-	WORD $0x6e29dfa9 // FMUL V9.4S, V29.4S, V9.4S
-	WORD $0x6f3f05dd // USHR V29.4S, V14.4S, 1
-	WORD $0x6f3f077c // USHR V28.4S, V27.4S, 1
-	WORD $0x4f3757a0 // SHL V0.4S, V29.4S, 23
-	FMOVQ F0, 16(RSP)
-	WORD $0x4f37578b // SHL V11.4S, V28.4S, 23
-	WORD $0x6ebd85ce // SUB V14.4S, V14.4S, V29.4S
-	WORD $0x6ebc8760 // SUB V0.4S, V27.4S, V28.4S
-	WORD $0x4f3755db // SHL V27.4S, V14.4S, 23
-	WORD $0x4f37540e // SHL V14.4S, V0.4S, 23
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e36ce5b // FMLA V27.4S, V18.4S, V22.4S
+	WORD $0x4ea01c16 // MOV V22.16B, V0.16B
+	WORD $0x4e35cc36 // FMLA V22.4S, V1.4S, V21.4S
+	WORD $0x6f3d075a // USHR V26.4S, V26.4S, 3
+	WORD $0x6f3d073c // USHR V28.4S, V25.4S, 3
+	FMOVQ 17472(R7), F21
+	FMOVQ 17408(R7), F0
+	WORD $0x4e20ce95 // FMLA V21.4S, V20.4S, V0.4S
+	FMOVQ 17472(R7), F18
+	WORD $0x4e20ce72 // FMLA V18.4S, V19.4S, V0.4S
+	FMOVQ 17536(R7), F1
+	WORD $0x4e35ce81 // FMLA V1.4S, V20.4S, V21.4S
+	FMOVQ 17536(R7), F0
+	WORD $0x4e32ce60 // FMLA V0.4S, V19.4S, V18.4S
+	FMOVQ 6272(R7), F18
+	WORD $0x4e21ce92 // FMLA V18.4S, V20.4S, V1.4S
+	FMOVQ 6272(R7), F29
+	WORD $0x4e20ce7d // FMLA V29.4S, V19.4S, V0.4S
+	WORD $0x4e2b1f00 // AND V0.16B, V24.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98419 // ADD V25.4S, V0.4S, V9.4S
+	WORD $0x4e2b1ee0 // AND V0.16B, V23.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98401 // ADD V1.4S, V0.4S, V9.4S
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e1923d5 // TBL V21.16B, {V30.16B, V31.16B}, V25.16B
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e0123c0 // TBL V0.16B, {V30.16B, V31.16B}, V1.16B
+	WORD $0x4e34ce55 // FMLA V21.4S, V18.4S, V20.4S
+	WORD $0x4ea01c12 // MOV V18.16B, V0.16B
+	WORD $0x4e33cfb2 // FMLA V18.4S, V29.4S, V19.4S
+	WORD $0x6f3d0713 // USHR V19.4S, V24.4S, 3
+	WORD $0x6f3d06f4 // USHR V20.4S, V23.4S, 3
+	WORD $0x6f3f075d // USHR V29.4S, V26.4S, 1
+	WORD $0x6f3f0780 // USHR V0.4S, V28.4S, 1
+	WORD $0x4f3757b8 // SHL V24.4S, V29.4S, 23
+	WORD $0x4f375417 // SHL V23.4S, V0.4S, 23
+	WORD $0x6ebd875a // SUB V26.4S, V26.4S, V29.4S
+	WORD $0x6ea08780 // SUB V0.4S, V28.4S, V0.4S
+	WORD $0x4f37575c // SHL V28.4S, V26.4S, 23
+	WORD $0x4f37541a // SHL V26.4S, V0.4S, 23
 	FLDPQ 3136(R7), (F30, F31)
-	FMOVQ 224(RSP), F0
-	WORD $0x4e0023dc // TBL V28.16B, {V30.16B, V31.16B}, V0.16B
-	FLDPQ 3136(R7), (F30, F31)
-	FMOVQ 208(RSP), F0
+	FMOVQ 96(RSP), F0
 	WORD $0x4e0023dd // TBL V29.16B, {V30.16B, V31.16B}, V0.16B
+	FLDPQ 3136(R7), (F30, F31)
+	FMOVQ 80(RSP), F0
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4eb887b8 // ADD V24.4S, V29.4S, V24.4S
+	WORD $0x4eb78417 // ADD V23.4S, V0.4S, V23.4S
+	WORD $0x4e3bcf18 // FMLA V24.4S, V24.4S, V27.4S
+	WORD $0x4e36cef7 // FMLA V23.4S, V23.4S, V22.4S
+	WORD $0x6e3cdf00 // FMUL V0.4S, V24.4S, V28.4S
+	FMOVQ F0, 64(RSP)
+	WORD $0x6e3adee0 // FMUL V0.4S, V23.4S, V26.4S
+	FMOVQ F0, 48(RSP)
+	WORD $0x6f3f0678 // USHR V24.4S, V19.4S, 1
+	WORD $0x6f3f0680 // USHR V0.4S, V20.4S, 1
+	WORD $0x4f375717 // SHL V23.4S, V24.4S, 23
+	WORD $0x4f375416 // SHL V22.4S, V0.4S, 23
+	WORD $0x6eb88673 // SUB V19.4S, V19.4S, V24.4S
+	WORD $0x6ea08680 // SUB V0.4S, V20.4S, V0.4S
+	WORD $0x4f375674 // SHL V20.4S, V19.4S, 23
+	WORD $0x4f375413 // SHL V19.4S, V0.4S, 23
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e1923c0 // TBL V0.16B, {V30.16B, V31.16B}, V25.16B
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e0123c1 // TBL V1.16B, {V30.16B, V31.16B}, V1.16B
+	WORD $0x4eb78400 // ADD V0.4S, V0.4S, V23.4S
+	WORD $0x4eb68421 // ADD V1.4S, V1.4S, V22.4S
+	WORD $0x4e35cc00 // FMLA V0.4S, V0.4S, V21.4S
+	WORD $0x4e32cc21 // FMLA V1.4S, V1.4S, V18.4S
+	WORD $0x6e34dc00 // FMUL V0.4S, V0.4S, V20.4S
+	FMOVQ F0, 32(RSP)
+	WORD $0x6e33dc20 // FMUL V0.4S, V1.4S, V19.4S
+	FMOVQ F0, 16(RSP)
+	FMOVQ 17600(R7), F0
+	WORD $0x4e20d632 // FADD V18.4S, V17.4S, V0.4S
+	WORD $0x4e20d601 // FADD V1.4S, V16.4S, V0.4S
+	WORD $0x6f2b0640 // USHR V0.4S, V18.4S, 21
+	WORD $0x6f2b0421 // USHR V1.4S, V1.4S, 21
+	WORD $0x4e2b1c00 // AND V0.16B, V0.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98419 // ADD V25.4S, V0.4S, V9.4S
+	WORD $0x4e2b1c20 // AND V0.16B, V1.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98418 // ADD V24.4S, V0.4S, V9.4S
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e1923c1 // TBL V1.16B, {V30.16B, V31.16B}, V25.16B
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4ea1d63b // FSUB V27.4S, V17.4S, V1.4S
+	WORD $0x4ea0d61a // FSUB V26.4S, V16.4S, V0.4S
+	FMOVQ 17600(R7), F0
+	WORD $0x4e20d5d2 // FADD V18.4S, V14.4S, V0.4S
+	WORD $0x4e20d5a1 // FADD V1.4S, V13.4S, V0.4S
+	WORD $0x6f2b0640 // USHR V0.4S, V18.4S, 21
+	WORD $0x6f2b0421 // USHR V1.4S, V1.4S, 21
+	WORD $0x4e2b1c00 // AND V0.16B, V0.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98417 // ADD V23.4S, V0.4S, V9.4S
+	WORD $0x4e2b1c20 // AND V0.16B, V1.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98416 // ADD V22.4S, V0.4S, V9.4S
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e1723c1 // TBL V1.16B, {V30.16B, V31.16B}, V23.16B
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
+	WORD $0x4ea1d5d5 // FSUB V21.4S, V14.4S, V1.4S
+	WORD $0x4ea0d5b4 // FSUB V20.4S, V13.4S, V0.4S
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e1923c1 // TBL V1.16B, {V30.16B, V31.16B}, V25.16B
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e1923d3 // TBL V19.16B, {V30.16B, V31.16B}, V25.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e1823d2 // TBL V18.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e3bcc33 // FMLA V19.4S, V1.4S, V27.4S
+	WORD $0x4e3acc12 // FMLA V18.4S, V0.4S, V26.4S
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e1923c1 // TBL V1.16B, {V30.16B, V31.16B}, V25.16B
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e3bce61 // FMLA V1.4S, V19.4S, V27.4S
+	WORD $0x4e3ace40 // FMLA V0.4S, V18.4S, V26.4S
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e1923d3 // TBL V19.16B, {V30.16B, V31.16B}, V25.16B
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e1823d2 // TBL V18.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e3bcc33 // FMLA V19.4S, V1.4S, V27.4S
+	WORD $0x4e3acc12 // FMLA V18.4S, V0.4S, V26.4S
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e1923c1 // TBL V1.16B, {V30.16B, V31.16B}, V25.16B
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e3bce61 // FMLA V1.4S, V19.4S, V27.4S
+	WORD $0x4e3ace40 // FMLA V0.4S, V18.4S, V26.4S
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e1923dd // TBL V29.16B, {V30.16B, V31.16B}, V25.16B
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e1823dc // TBL V28.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e3bcc3d // FMLA V29.4S, V1.4S, V27.4S
+	WORD $0x4e3acc1c // FMLA V28.4S, V0.4S, V26.4S
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e1723d3 // TBL V19.16B, {V30.16B, V31.16B}, V23.16B
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e1723d2 // TBL V18.16B, {V30.16B, V31.16B}, V23.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e1623c1 // TBL V1.16B, {V30.16B, V31.16B}, V22.16B
+	WORD $0x4e35ce72 // FMLA V18.4S, V19.4S, V21.4S
+	WORD $0x4e34cc01 // FMLA V1.4S, V0.4S, V20.4S
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e1723d3 // TBL V19.16B, {V30.16B, V31.16B}, V23.16B
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
+	WORD $0x4e35ce53 // FMLA V19.4S, V18.4S, V21.4S
+	WORD $0x4ea01c12 // MOV V18.16B, V0.16B
+	WORD $0x4e34cc32 // FMLA V18.4S, V1.4S, V20.4S
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e1723c1 // TBL V1.16B, {V30.16B, V31.16B}, V23.16B
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
+	WORD $0x4e35ce61 // FMLA V1.4S, V19.4S, V21.4S
+	WORD $0x4ea01c13 // MOV V19.16B, V0.16B
+	WORD $0x4e34ce53 // FMLA V19.4S, V18.4S, V20.4S
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e1723d2 // TBL V18.16B, {V30.16B, V31.16B}, V23.16B
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
+	WORD $0x4e35cc32 // FMLA V18.4S, V1.4S, V21.4S
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e34ce61 // FMLA V1.4S, V19.4S, V20.4S
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e1723d3 // TBL V19.16B, {V30.16B, V31.16B}, V23.16B
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
+	WORD $0x4e35ce53 // FMLA V19.4S, V18.4S, V21.4S
+	WORD $0x4ea01c12 // MOV V18.16B, V0.16B
+	WORD $0x4e34cc32 // FMLA V18.4S, V1.4S, V20.4S
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e1923c1 // TBL V1.16B, {V30.16B, V31.16B}, V25.16B
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e3bcfa1 // FMLA V1.4S, V29.4S, V27.4S
+	WORD $0x4e3acf80 // FMLA V0.4S, V28.4S, V26.4S
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e1923d9 // TBL V25.16B, {V30.16B, V31.16B}, V25.16B
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e1823d8 // TBL V24.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e3bcc39 // FMLA V25.4S, V1.4S, V27.4S
+	WORD $0x4e3acc18 // FMLA V24.4S, V0.4S, V26.4S
+	FMOVQ 3520(R7), F1
+	WORD $0x6eb1e431 // FCMGT V17.4S, V1.4S, V17.4S
+	WORD $0x6eb0e430 // FCMGT V16.4S, V1.4S, V16.4S
+	FMOVQ 64(RSP), F0
+	WORD $0x6e601c31 // BSL V17.16B, V1.16B, V0.16B
+	FMOVQ 48(RSP), F0
+	WORD $0x6e601c30 // BSL V16.16B, V1.16B, V0.16B
+	WORD $0x6e31df39 // FMUL V25.4S, V25.4S, V17.4S
+	WORD $0x6e30df18 // FMUL V24.4S, V24.4S, V16.4S
+	WORD $0x4eb9d430 // FSUB V16.4S, V1.4S, V25.4S
+	WORD $0x4eb8d420 // FSUB V0.4S, V1.4S, V24.4S
+	WORD $0x4ea0a9f1 // CMLT V17.4S, V15.4S, 0
+	WORD $0x6e701f31 // BSL V17.16B, V25.16B, V16.16B
+	WORD $0x4ea0a990 // CMLT V16.4S, V12.4S, 0
+	WORD $0x6e601f10 // BSL V16.16B, V24.16B, V0.16B
+	FMOVQ 18240(R7), F0
+	WORD $0x4e2ff40f // FMAX V15.4S, V0.4S, V15.4S
+	WORD $0x4e2cf401 // FMAX V1.4S, V0.4S, V12.4S
+	WORD $0x6e31dde0 // FMUL V0.4S, V15.4S, V17.4S
+	WORD $0x4e20cd05 // FMLA V5.4S, V8.4S, V0.4S
+	WORD $0x6e30dc20 // FMUL V0.4S, V1.4S, V16.4S
+	WORD $0x4e20cd04 // FMLA V4.4S, V8.4S, V0.4S
+	FSTPQ (F5, F4), (R1)
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e1723c1 // TBL V1.16B, {V30.16B, V31.16B}, V23.16B
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
+	WORD $0x4e35ce61 // FMLA V1.4S, V19.4S, V21.4S
+	WORD $0x4e34ce40 // FMLA V0.4S, V18.4S, V20.4S
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e1723cf // TBL V15.16B, {V30.16B, V31.16B}, V23.16B
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e1623cc // TBL V12.16B, {V30.16B, V31.16B}, V22.16B
+	WORD $0x4e35cc2f // FMLA V15.4S, V1.4S, V21.4S
+	WORD $0x4e34cc0c // FMLA V12.4S, V0.4S, V20.4S
+	FMOVQ 3520(R7), F1
+	WORD $0x6eaee425 // FCMGT V5.4S, V1.4S, V14.4S
+	WORD $0x6eade424 // FCMGT V4.4S, V1.4S, V13.4S
+	FMOVQ 32(RSP), F0
+	WORD $0x6e601c25 // BSL V5.16B, V1.16B, V0.16B
 	FMOVQ 16(RSP), F0
-	WORD $0x4ea08780 // ADD V0.4S, V28.4S, V0.4S
-	WORD $0x4eab87ab // ADD V11.4S, V29.4S, V11.4S
-	WORD $0x4e2dcc00 // FMLA V0.4S, V0.4S, V13.4S
-	WORD $0x4e2ccd6b // FMLA V11.4S, V11.4S, V12.4S
-	WORD $0x6e3bdc00 // FMUL V0.4S, V0.4S, V27.4S
-	FMOVQ F0, 176(RSP)
-	WORD $0x6e2edd6d // FMUL V13.4S, V11.4S, V14.4S
-	FMOVQ 17216(R7), F11
-	WORD $0x4e2bd6ce // FADD V14.4S, V22.4S, V11.4S
-	WORD $0x4e2bd6ac // FADD V12.4S, V21.4S, V11.4S
-	FMOVQ 3520(R7), F0
-	WORD $0x6e2efc1b // FDIV V27.4S, V0.4S, V14.4S
-	WORD $0x6e2cfc0e // FDIV V14.4S, V0.4S, V12.4S
-	WORD $0x4eabd6cc // FSUB V12.4S, V22.4S, V11.4S
-	WORD $0x4eabd6a0 // FSUB V0.4S, V21.4S, V11.4S
-	WORD $0x6e3bdd9d // FMUL V29.4S, V12.4S, V27.4S
-	WORD $0x6e2edc1c // FMUL V28.4S, V0.4S, V14.4S
-	FMOVQ 17344(R7), F12
-	FMOVQ 17280(R7), F0
-	WORD $0x4e20cfac // FMLA V12.4S, V29.4S, V0.4S
-	FMOVQ 17344(R7), F11
-	WORD $0x4e20cf8b // FMLA V11.4S, V28.4S, V0.4S
-	FMOVQ 17408(R7), F0
-	WORD $0x4e2ccfa0 // FMLA V0.4S, V29.4S, V12.4S
-	FMOVQ 17408(R7), F12
-	WORD $0x4e2bcf8c // FMLA V12.4S, V28.4S, V11.4S
-	FMOVQ 17472(R7), F11
-	WORD $0x4e20cfab // FMLA V11.4S, V29.4S, V0.4S
-	FMOVQ 17472(R7), F0
-	WORD $0x4e2ccf80 // FMLA V0.4S, V28.4S, V12.4S
-	FMOVQ 17536(R7), F12
-	WORD $0x4e2bcfac // FMLA V12.4S, V29.4S, V11.4S
-	FMOVQ 17536(R7), F11
-	WORD $0x4e20cf8b // FMLA V11.4S, V28.4S, V0.4S
-	FMOVQ 17600(R7), F0
-	WORD $0x4e2ccfa0 // FMLA V0.4S, V29.4S, V12.4S
-	FMOVQ 17600(R7), F12
-	WORD $0x4e2bcf8c // FMLA V12.4S, V28.4S, V11.4S
-	FMOVQ 17664(R7), F11
-	WORD $0x4e20cfab // FMLA V11.4S, V29.4S, V0.4S
-	FMOVQ 17664(R7), F0
-	WORD $0x4e2ccf80 // FMLA V0.4S, V28.4S, V12.4S
-	FMOVQ 17728(R7), F12
-	WORD $0x4e2bcfac // FMLA V12.4S, V29.4S, V11.4S
-	FMOVQ 17728(R7), F11
-	WORD $0x4e20cf8b // FMLA V11.4S, V28.4S, V0.4S
-	FMOVQ 17792(R7), F0
-	WORD $0x4e2ccfa0 // FMLA V0.4S, V29.4S, V12.4S
-	FMOVQ 17792(R7), F12
-	WORD $0x4e2bcf8c // FMLA V12.4S, V28.4S, V11.4S
-	WORD $0x6e3bdc0b // FMUL V11.4S, V0.4S, V27.4S
-	WORD $0x6e2edd80 // FMUL V0.4S, V12.4S, V14.4S
-	WORD $0x6e2add6b // FMUL V11.4S, V11.4S, V10.4S
-	WORD $0x6e29dc0c // FMUL V12.4S, V0.4S, V9.4S
-	FMOVQ 17216(R7), F9
-	WORD $0x4e29d68e // FADD V14.4S, V20.4S, V9.4S
-	WORD $0x4e29d66a // FADD V10.4S, V19.4S, V9.4S
-	FMOVQ 3520(R7), F0
-	WORD $0x6e2efc1b // FDIV V27.4S, V0.4S, V14.4S
-	WORD $0x6e2afc0e // FDIV V14.4S, V0.4S, V10.4S
-	WORD $0x4ea9d68a // FSUB V10.4S, V20.4S, V9.4S
-	WORD $0x4ea9d660 // FSUB V0.4S, V19.4S, V9.4S
-	WORD $0x6e3bdd5d // FMUL V29.4S, V10.4S, V27.4S
-	WORD $0x6e2edc1c // FMUL V28.4S, V0.4S, V14.4S
-	FMOVQ 17344(R7), F10
-	FMOVQ 17280(R7), F0
-	WORD $0x4e20cfaa // FMLA V10.4S, V29.4S, V0.4S
-	FMOVQ 17344(R7), F9
-	WORD $0x4e20cf89 // FMLA V9.4S, V28.4S, V0.4S
-	FMOVQ 17408(R7), F0
-	WORD $0x4e2acfa0 // FMLA V0.4S, V29.4S, V10.4S
-	FMOVQ 17408(R7), F10
-	WORD $0x4e29cf8a // FMLA V10.4S, V28.4S, V9.4S
-	FMOVQ 17472(R7), F9
-	WORD $0x4e20cfa9 // FMLA V9.4S, V29.4S, V0.4S
-	FMOVQ 17472(R7), F0
-	WORD $0x4e2acf80 // FMLA V0.4S, V28.4S, V10.4S
-	FMOVQ 17536(R7), F10
-	WORD $0x4e29cfaa // FMLA V10.4S, V29.4S, V9.4S
-	FMOVQ 17536(R7), F9
-	WORD $0x4e20cf89 // FMLA V9.4S, V28.4S, V0.4S
-	FMOVQ 17600(R7), F0
-	WORD $0x4e2acfa0 // FMLA V0.4S, V29.4S, V10.4S
-	FMOVQ 17600(R7), F10
-	WORD $0x4e29cf8a // FMLA V10.4S, V28.4S, V9.4S
-	FMOVQ 17664(R7), F9
-	WORD $0x4e20cfa9 // FMLA V9.4S, V29.4S, V0.4S
-	FMOVQ 17664(R7), F0
-	WORD $0x4e2acf80 // FMLA V0.4S, V28.4S, V10.4S
-	FMOVQ 17728(R7), F10
-	WORD $0x4e29cfaa // FMLA V10.4S, V29.4S, V9.4S
-	FMOVQ 17728(R7), F9
-	WORD $0x4e20cf89 // FMLA V9.4S, V28.4S, V0.4S
-	FMOVQ 17792(R7), F0
-	WORD $0x4e2acfa0 // FMLA V0.4S, V29.4S, V10.4S
-	FMOVQ 17792(R7), F29
-	WORD $0x4e29cf9d // FMLA V29.4S, V28.4S, V9.4S
-	WORD $0x6e3bdc0a // FMUL V10.4S, V0.4S, V27.4S
-	WORD $0x6e2edfa9 // FMUL V9.4S, V29.4S, V14.4S
-	FMOVQ 176(RSP), F0
-	WORD $0x6e20dd4a // FMUL V10.4S, V10.4S, V0.4S
-	WORD $0x6e2ddd29 // FMUL V9.4S, V9.4S, V13.4S
-	FMOVQ 17920(R7), F13
-	FMOVQ 17856(R7), F0
-	WORD $0x4e20ce4d // FMLA V13.4S, V18.4S, V0.4S
-	FMOVQ 17920(R7), F27
-	WORD $0x4e20ce3b // FMLA V27.4S, V17.4S, V0.4S
-	FMOVQ 17984(R7), F14
-	WORD $0x4e2dce4e // FMLA V14.4S, V18.4S, V13.4S
-	FMOVQ 17984(R7), F13
-	WORD $0x4e3bce2d // FMLA V13.4S, V17.4S, V27.4S
-	FMOVQ 18048(R7), F0
-	WORD $0x4e2ece40 // FMLA V0.4S, V18.4S, V14.4S
-	FMOVQ 18048(R7), F14
-	WORD $0x4e2dce2e // FMLA V14.4S, V17.4S, V13.4S
-	FMOVQ 18112(R7), F13
-	WORD $0x4e20ce4d // FMLA V13.4S, V18.4S, V0.4S
-	FMOVQ 18112(R7), F0
-	WORD $0x4e2ece20 // FMLA V0.4S, V17.4S, V14.4S
-	FMOVQ 64(R7), F27
-	WORD $0x4e2dcd1b // FMLA V27.4S, V8.4S, V13.4S
-	FMOVQ 64(R7), F18
-	WORD $0x4e20ccf2 // FMLA V18.4S, V7.4S, V0.4S
-	FMOVQ 18176(R7), F0
-	WORD $0x6eb6e40e // FCMGT V14.4S, V0.4S, V22.4S
-	WORD $0x6eb5e40d // FCMGT V13.4S, V0.4S, V21.4S
-	FMOVQ 3520(R7), F0
-	WORD $0x4eabd416 // FSUB V22.4S, V0.4S, V11.4S
-	WORD $0x4eacd415 // FSUB V21.4S, V0.4S, V12.4S
-	WORD $0x4ea0a911 // CMLT V17.4S, V8.4S, 0
-	WORD $0x6e761d71 // BSL V17.16B, V11.16B, V22.16B
-	WORD $0x4ea0a8e0 // CMLT V0.4S, V7.4S, 0
-	WORD $0x6e751d80 // BSL V0.16B, V12.16B, V21.16B
-	WORD $0x6e711f6e // BSL V14.16B, V27.16B, V17.16B
-	WORD $0x6e601e4d // BSL V13.16B, V18.16B, V0.16B
+	WORD $0x6e601c24 // BSL V4.16B, V1.16B, V0.16B
+	WORD $0x6e25dde5 // FMUL V5.4S, V15.4S, V5.4S
+	WORD $0x6e24dd8d // FMUL V13.4S, V12.4S, V4.4S
+	WORD $0x4ea5d424 // FSUB V4.4S, V1.4S, V5.4S
+	WORD $0x4eadd420 // FSUB V0.4S, V1.4S, V13.4S
+	WORD $0x4ea0a8ec // CMLT V12.4S, V7.4S, 0
+	WORD $0x6e641cac // BSL V12.16B, V5.16B, V4.16B
+	WORD $0x4ea0a8c5 // CMLT V5.4S, V6.4S, 0
+	WORD $0x6e601da5 // BSL V5.16B, V13.16B, V0.16B
 	FMOVQ 18240(R7), F0
-	WORD $0x4e28f408 // FMAX V8.4S, V0.4S, V8.4S
-	WORD $0x4e27f407 // FMAX V7.4S, V0.4S, V7.4S
-	WORD $0x6e2edd00 // FMUL V0.4S, V8.4S, V14.4S
-	WORD $0x4e20cee4 // FMLA V4.4S, V23.4S, V0.4S
-	WORD $0x6e2ddce0 // FMUL V0.4S, V7.4S, V13.4S
-	WORD $0x4e20cee3 // FMLA V3.4S, V23.4S, V0.4S
-	FSTPQ (F4, F3), (R1)
-	FMOVQ 17920(R7), F3
-	FMOVQ 17856(R7), F0
-	WORD $0x4e20ce03 // FMLA V3.4S, V16.4S, V0.4S
-	FMOVQ 17920(R7), F7
-	WORD $0x4e20cde7 // FMLA V7.4S, V15.4S, V0.4S
-	FMOVQ 17984(R7), F4
-	WORD $0x4e23ce04 // FMLA V4.4S, V16.4S, V3.4S
-	FMOVQ 17984(R7), F3
-	WORD $0x4e27cde3 // FMLA V3.4S, V15.4S, V7.4S
-	FMOVQ 18048(R7), F0
-	WORD $0x4e24ce00 // FMLA V0.4S, V16.4S, V4.4S
-	FMOVQ 18048(R7), F4
-	WORD $0x4e23cde4 // FMLA V4.4S, V15.4S, V3.4S
-	FMOVQ 18112(R7), F3
-	WORD $0x4e20ce03 // FMLA V3.4S, V16.4S, V0.4S
-	FMOVQ 18112(R7), F0
-	WORD $0x4e24cde0 // FMLA V0.4S, V15.4S, V4.4S
-	FMOVQ 64(R7), F13
-	WORD $0x4e23cccd // FMLA V13.4S, V6.4S, V3.4S
-	FMOVQ 64(R7), F12
-	WORD $0x4e20ccac // FMLA V12.4S, V5.4S, V0.4S
-	FMOVQ 18176(R7), F0
-	WORD $0x6eb4e408 // FCMGT V8.4S, V0.4S, V20.4S
-	WORD $0x6eb3e407 // FCMGT V7.4S, V0.4S, V19.4S
-	FMOVQ 3520(R7), F0
-	WORD $0x4eaad40b // FSUB V11.4S, V0.4S, V10.4S
-	WORD $0x4ea9d404 // FSUB V4.4S, V0.4S, V9.4S
-	WORD $0x4ea0a8c3 // CMLT V3.4S, V6.4S, 0
-	WORD $0x6e6b1d43 // BSL V3.16B, V10.16B, V11.16B
-	WORD $0x4ea0a8a0 // CMLT V0.4S, V5.4S, 0
-	WORD $0x6e641d20 // BSL V0.16B, V9.16B, V4.16B
-	WORD $0x6e631da8 // BSL V8.16B, V13.16B, V3.16B
-	WORD $0x6e601d87 // BSL V7.16B, V12.16B, V0.16B
-	FMOVQ 18240(R7), F0
-	WORD $0x4e26f404 // FMAX V4.4S, V0.4S, V6.4S
-	WORD $0x4e25f403 // FMAX V3.4S, V0.4S, V5.4S
-	WORD $0x6e28dc80 // FMUL V0.4S, V4.4S, V8.4S
-	WORD $0x4e20cee2 // FMLA V2.4S, V23.4S, V0.4S
-	WORD $0x6e27dc60 // FMUL V0.4S, V3.4S, V7.4S
-	WORD $0x4e20cee1 // FMLA V1.4S, V23.4S, V0.4S
-	FSTPQ (F2, F1), 32(R1)
+	WORD $0x4e27f404 // FMAX V4.4S, V0.4S, V7.4S
+	WORD $0x4e26f401 // FMAX V1.4S, V0.4S, V6.4S
+	WORD $0x6e2cdc80 // FMUL V0.4S, V4.4S, V12.4S
+	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
+	WORD $0x6e25dc20 // FMUL V0.4S, V1.4S, V5.4S
+	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
+	FSTPQ (F3, F2), 32(R1)
 	BLE many1918
 
 oneTest1920:
@@ -56929,180 +56896,164 @@ oneTest1920:
 
 one1919:
 	ADD R3<<2, R4, R1
-	FLDPQ (R1), (F5, F4)
+	FLDPQ (R1), (F1, F4)
 	FMOVQ 3264(R7), F0
-	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c23 // AND V3.16B, V1.16B, V0.16B
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea2f403 // FMIN V3.4S, V0.4S, V2.4S
-	WORD $0x4ea1f406 // FMIN V6.4S, V0.4S, V1.4S
-	WORD $0x6e23dc68 // FMUL V8.4S, V3.4S, V3.4S
-	WORD $0x6e26dcc7 // FMUL V7.4S, V6.4S, V6.4S
-	WORD $0x6ea0f902 // FNEG V2.4S, V8.4S
-	WORD $0x4e23cc62 // FMLA V2.4S, V3.4S, V3.4S
-	WORD $0x6ea0f8e1 // FNEG V1.4S, V7.4S
-	WORD $0x4e26ccc1 // FMLA V1.4S, V6.4S, V6.4S
-	FMOVQ 64(R7), F0
-	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
-	WORD $0x6e20dc2b // FMUL V11.4S, V1.4S, V0.4S
-	FMOVQ 6272(R7), F0
-	WORD $0x6e20dd01 // FMUL V1.4S, V8.4S, V0.4S
-	WORD $0x6e20dce0 // FMUL V0.4S, V7.4S, V0.4S
-	FMOVQ 2432(R7), F9
-	FMOVQ 2432(R7), F2
-	FMOVQ 2368(R7), F17
-	WORD $0x4e29cc31 // FMLA V17.4S, V1.4S, V9.4S
-	FMOVQ 2368(R7), F16
-	WORD $0x4e22cc10 // FMLA V16.4S, V0.4S, V2.4S
-	FMOVQ 2368(R7), F2
-	WORD $0x4ea2d62a // FSUB V10.4S, V17.4S, V2.4S
-	WORD $0x4ea2d609 // FSUB V9.4S, V16.4S, V2.4S
-	FMOVQ 2496(R7), F2
-	WORD $0x4ea2cd41 // FMLS V1.4S, V10.4S, V2.4S
-	WORD $0x4ea2cd20 // FMLS V0.4S, V9.4S, V2.4S
-	FMOVQ 2560(R7), F2
-	WORD $0x4ea2cd41 // FMLS V1.4S, V10.4S, V2.4S
-	WORD $0x4ea2cd20 // FMLS V0.4S, V9.4S, V2.4S
-	WORD $0x4eacd42d // FSUB V13.4S, V1.4S, V12.4S
-	WORD $0x4eabd40c // FSUB V12.4S, V0.4S, V11.4S
-	FMOVQ 2624(R7), F0
-	FMOVQ 2624(R7), F2
-	FMOVQ 2688(R7), F1
-	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 2688(R7), F0
-	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 64(R7), F11
-	WORD $0x4e21cdab // FMLA V11.4S, V13.4S, V1.4S
-	FMOVQ 64(R7), F10
-	WORD $0x4e20cd8a // FMLA V10.4S, V12.4S, V0.4S
-	WORD $0x6e2ddda9 // FMUL V9.4S, V13.4S, V13.4S
-	WORD $0x6e2cdd82 // FMUL V2.4S, V12.4S, V12.4S
-	WORD $0x4e3a1e20 // AND V0.16B, V17.16B, V26.16B
-	WORD $0x4eb99c00 // MUL V0.4S, V0.4S, V25.4S
-	WORD $0x4eb8840f // ADD V15.4S, V0.4S, V24.4S
-	WORD $0x4e3a1e00 // AND V0.16B, V16.16B, V26.16B
-	WORD $0x4eb99c00 // MUL V0.4S, V0.4S, V25.4S
-	WORD $0x4eb8840e // ADD V14.4S, V0.4S, V24.4S
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e0f23c1 // TBL V1.16B, {V30.16B, V31.16B}, V15.16B
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e0e23c0 // TBL V0.16B, {V30.16B, V31.16B}, V14.16B
-	WORD $0x4e21d5ad // FADD V13.4S, V13.4S, V1.4S
-	WORD $0x4e20d58c // FADD V12.4S, V12.4S, V0.4S
-	WORD $0x4e29cd6d // FMLA V13.4S, V11.4S, V9.4S
-	WORD $0x4e22cd4c // FMLA V12.4S, V10.4S, V2.4S
-	WORD $0x6f3d0629 // USHR V9.4S, V17.4S, 3
-	WORD $0x6f3d0602 // USHR V2.4S, V16.4S, 3
-	WORD $0x6f3f0521 // USHR V1.4S, V9.4S, 1
-	WORD $0x6f3f0440 // USHR V0.4S, V2.4S, 1
-	WORD $0x4f37542b // SHL V11.4S, V1.4S, 23
-	WORD $0x4f37540a // SHL V10.4S, V0.4S, 23
-	WORD $0x6ea18521 // SUB V1.4S, V9.4S, V1.4S
-	WORD $0x6ea08440 // SUB V0.4S, V2.4S, V0.4S
-	WORD $0x4f375429 // SHL V9.4S, V1.4S, 23
-	WORD $0x4f375402 // SHL V2.4S, V0.4S, 23
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e0f23c1 // TBL V1.16B, {V30.16B, V31.16B}, V15.16B
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e0e23c0 // TBL V0.16B, {V30.16B, V31.16B}, V14.16B
-	WORD $0x4eab8421 // ADD V1.4S, V1.4S, V11.4S
-	WORD $0x4eaa8400 // ADD V0.4S, V0.4S, V10.4S
-	WORD $0x4e2dcc21 // FMLA V1.4S, V1.4S, V13.4S
-	WORD $0x4e2ccc00 // FMLA V0.4S, V0.4S, V12.4S
-	WORD $0x6e29dc2a // FMUL V10.4S, V1.4S, V9.4S
-	WORD $0x6e22dc0b // FMUL V11.4S, V0.4S, V2.4S
+	WORD $0x4ea3f410 // FMIN V16.4S, V0.4S, V3.4S
+	WORD $0x4ea2f40f // FMIN V15.4S, V0.4S, V2.4S
 	FMOVQ 17216(R7), F0
-	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
-	WORD $0x4e20d4c1 // FADD V1.4S, V6.4S, V0.4S
-	FMOVQ 3520(R7), F0
-	WORD $0x6e22fc0d // FDIV V13.4S, V0.4S, V2.4S
-	WORD $0x6e21fc0c // FDIV V12.4S, V0.4S, V1.4S
-	FMOVQ 17216(R7), F0
-	WORD $0x4ea0d461 // FSUB V1.4S, V3.4S, V0.4S
-	WORD $0x4ea0d4c0 // FSUB V0.4S, V6.4S, V0.4S
-	WORD $0x6e2ddc2e // FMUL V14.4S, V1.4S, V13.4S
-	WORD $0x6e2cdc09 // FMUL V9.4S, V0.4S, V12.4S
-	FMOVQ 17280(R7), F2
-	FMOVQ 17280(R7), F1
+	WORD $0x6e20de02 // FMUL V2.4S, V16.4S, V0.4S
+	WORD $0x6e20dde0 // FMUL V0.4S, V15.4S, V0.4S
+	FMOVQ 2368(R7), F18
+	WORD $0x4e22ce12 // FMLA V18.4S, V16.4S, V2.4S
+	FMOVQ 2368(R7), F7
+	WORD $0x4e20cde7 // FMLA V7.4S, V15.4S, V0.4S
+	FMOVQ 2368(R7), F0
+	WORD $0x4ea0d643 // FSUB V3.4S, V18.4S, V0.4S
+	WORD $0x4ea0d4e2 // FSUB V2.4S, V7.4S, V0.4S
+	FMOVQ 17280(R7), F0
+	WORD $0x6e20dc66 // FMUL V6.4S, V3.4S, V0.4S
+	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
+	WORD $0x4e30ce06 // FMLA V6.4S, V16.4S, V16.4S
+	WORD $0x4e2fcde5 // FMLA V5.4S, V15.4S, V15.4S
 	FMOVQ 17344(R7), F0
-	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 17344(R7), F2
-	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 17408(R7), F1
-	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 17408(R7), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 17472(R7), F2
-	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
-	FMOVQ 17472(R7), F1
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 17536(R7), F0
-	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
+	WORD $0x4e20cc66 // FMLA V6.4S, V3.4S, V0.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	FMOVQ 17408(R7), F3
+	FMOVQ 17408(R7), F2
+	FMOVQ 17472(R7), F0
+	WORD $0x4e23ccc0 // FMLA V0.4S, V6.4S, V3.4S
+	FMOVQ 17472(R7), F3
+	WORD $0x4e22cca3 // FMLA V3.4S, V5.4S, V2.4S
 	FMOVQ 17536(R7), F2
-	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 17600(R7), F1
-	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 17600(R7), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 17664(R7), F2
-	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
-	FMOVQ 17664(R7), F1
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 17728(R7), F0
-	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 17728(R7), F2
-	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 17792(R7), F1
-	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 17792(R7), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	WORD $0x6e2ddc21 // FMUL V1.4S, V1.4S, V13.4S
-	WORD $0x6e2cdc00 // FMUL V0.4S, V0.4S, V12.4S
-	WORD $0x6e2adc2a // FMUL V10.4S, V1.4S, V10.4S
-	WORD $0x6e2bdc09 // FMUL V9.4S, V0.4S, V11.4S
-	FMOVQ 17856(R7), F0
-	FMOVQ 17856(R7), F2
-	FMOVQ 17920(R7), F1
-	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 17920(R7), F0
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 17984(R7), F2
-	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 17984(R7), F1
-	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 18048(R7), F0
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 18048(R7), F2
-	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 18112(R7), F1
-	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 18112(R7), F0
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 64(R7), F8
-	WORD $0x4e21cca8 // FMLA V8.4S, V5.4S, V1.4S
-	FMOVQ 64(R7), F7
-	WORD $0x4e20cc87 // FMLA V7.4S, V4.4S, V0.4S
-	FMOVQ 18176(R7), F0
-	WORD $0x6ea3e403 // FCMGT V3.4S, V0.4S, V3.4S
-	WORD $0x6ea6e402 // FCMGT V2.4S, V0.4S, V6.4S
-	FMOVQ 3520(R7), F1
-	WORD $0x4eaad420 // FSUB V0.4S, V1.4S, V10.4S
-	WORD $0x4ea9d426 // FSUB V6.4S, V1.4S, V9.4S
-	WORD $0x4ea0a8a1 // CMLT V1.4S, V5.4S, 0
-	WORD $0x6e601d41 // BSL V1.16B, V10.16B, V0.16B
-	WORD $0x4ea0a880 // CMLT V0.4S, V4.4S, 0
-	WORD $0x6e661d20 // BSL V0.16B, V9.16B, V6.16B
-	WORD $0x6e611d03 // BSL V3.16B, V8.16B, V1.16B
-	WORD $0x6e601ce2 // BSL V2.16B, V7.16B, V0.16B
+	WORD $0x4e20ccc2 // FMLA V2.4S, V6.4S, V0.4S
+	FMOVQ 17536(R7), F0
+	WORD $0x4e23cca0 // FMLA V0.4S, V5.4S, V3.4S
+	FMOVQ 6272(R7), F3
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	FMOVQ 6272(R7), F2
+	WORD $0x4e20cca2 // FMLA V2.4S, V5.4S, V0.4S
+	WORD $0x4e2b1e40 // AND V0.16B, V18.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98411 // ADD V17.4S, V0.4S, V9.4S
+	WORD $0x4e2b1ce0 // AND V0.16B, V7.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea9840e // ADD V14.4S, V0.4S, V9.4S
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e1123cd // TBL V13.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e0e23cc // TBL V12.16B, {V30.16B, V31.16B}, V14.16B
+	WORD $0x4e26cc6d // FMLA V13.4S, V3.4S, V6.4S
+	WORD $0x4e25cc4c // FMLA V12.4S, V2.4S, V5.4S
+	WORD $0x6f3d0645 // USHR V5.4S, V18.4S, 3
+	WORD $0x6f3d04e3 // USHR V3.4S, V7.4S, 3
+	WORD $0x6f3f04a2 // USHR V2.4S, V5.4S, 1
+	WORD $0x6f3f0460 // USHR V0.4S, V3.4S, 1
+	WORD $0x4f375447 // SHL V7.4S, V2.4S, 23
+	WORD $0x4f375406 // SHL V6.4S, V0.4S, 23
+	WORD $0x6ea284a2 // SUB V2.4S, V5.4S, V2.4S
+	WORD $0x6ea08460 // SUB V0.4S, V3.4S, V0.4S
+	WORD $0x4f375445 // SHL V5.4S, V2.4S, 23
+	WORD $0x4f375403 // SHL V3.4S, V0.4S, 23
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e1123c2 // TBL V2.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e0e23c0 // TBL V0.16B, {V30.16B, V31.16B}, V14.16B
+	WORD $0x4ea78442 // ADD V2.4S, V2.4S, V7.4S
+	WORD $0x4ea68400 // ADD V0.4S, V0.4S, V6.4S
+	WORD $0x4e2dcc42 // FMLA V2.4S, V2.4S, V13.4S
+	WORD $0x4e2ccc00 // FMLA V0.4S, V0.4S, V12.4S
+	WORD $0x6e25dc4e // FMUL V14.4S, V2.4S, V5.4S
+	WORD $0x6e23dc0d // FMUL V13.4S, V0.4S, V3.4S
+	FMOVQ 17600(R7), F2
+	WORD $0x4e22d600 // FADD V0.4S, V16.4S, V2.4S
+	WORD $0x4e22d5e2 // FADD V2.4S, V15.4S, V2.4S
+	WORD $0x6f2b0400 // USHR V0.4S, V0.4S, 21
+	WORD $0x6f2b0442 // USHR V2.4S, V2.4S, 21
+	WORD $0x4e2b1c00 // AND V0.16B, V0.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98406 // ADD V6.4S, V0.4S, V9.4S
+	WORD $0x4e2b1c40 // AND V0.16B, V2.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98411 // ADD V17.4S, V0.4S, V9.4S
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e1123c0 // TBL V0.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4ea2d60c // FSUB V12.4S, V16.4S, V2.4S
+	WORD $0x4ea0d5e7 // FSUB V7.4S, V15.4S, V0.4S
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e1123c0 // TBL V0.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e0623c5 // TBL V5.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e1123c3 // TBL V3.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e2ccc45 // FMLA V5.4S, V2.4S, V12.4S
+	WORD $0x4e27cc03 // FMLA V3.4S, V0.4S, V7.4S
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e1123c0 // TBL V0.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e2ccca2 // FMLA V2.4S, V5.4S, V12.4S
+	WORD $0x4e27cc60 // FMLA V0.4S, V3.4S, V7.4S
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e0623c5 // TBL V5.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e1123c3 // TBL V3.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e2ccc45 // FMLA V5.4S, V2.4S, V12.4S
+	WORD $0x4e27cc03 // FMLA V3.4S, V0.4S, V7.4S
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e1123c0 // TBL V0.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e2ccca2 // FMLA V2.4S, V5.4S, V12.4S
+	WORD $0x4e27cc60 // FMLA V0.4S, V3.4S, V7.4S
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e0623c5 // TBL V5.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e1123c3 // TBL V3.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e2ccc45 // FMLA V5.4S, V2.4S, V12.4S
+	WORD $0x4e27cc03 // FMLA V3.4S, V0.4S, V7.4S
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e1123c0 // TBL V0.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e2ccca2 // FMLA V2.4S, V5.4S, V12.4S
+	WORD $0x4e27cc60 // FMLA V0.4S, V3.4S, V7.4S
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e0623c6 // TBL V6.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e1123c5 // TBL V5.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e2ccc46 // FMLA V6.4S, V2.4S, V12.4S
+	WORD $0x4e27cc05 // FMLA V5.4S, V0.4S, V7.4S
+	FMOVQ 3520(R7), F0
+	WORD $0x6eb0e402 // FCMGT V2.4S, V0.4S, V16.4S
+	WORD $0x6eafe400 // FCMGT V0.4S, V0.4S, V15.4S
+	FMOVQ 3520(R7), F3
+	WORD $0x6e6e1c62 // BSL V2.16B, V3.16B, V14.16B
+	WORD $0x6e6d1c60 // BSL V0.16B, V3.16B, V13.16B
+	WORD $0x6e22dcc6 // FMUL V6.4S, V6.4S, V2.4S
+	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
+	FMOVQ 3520(R7), F0
+	WORD $0x4ea6d402 // FSUB V2.4S, V0.4S, V6.4S
+	WORD $0x4ea5d400 // FSUB V0.4S, V0.4S, V5.4S
+	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
+	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
+	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
+	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
 	FMOVQ 18240(R7), F0
-	WORD $0x4e25f401 // FMAX V1.4S, V0.4S, V5.4S
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e23dc23 // FMUL V3.4S, V1.4S, V3.4S
 	WORD $0x6e22dc02 // FMUL V2.4S, V0.4S, V2.4S
 	ADD R3<<2, R5, R1
 	FLDPQ (R1), (F1, F0)
-	WORD $0x4e23cee1 // FMLA V1.4S, V23.4S, V3.4S
-	WORD $0x4e22cee0 // FMLA V0.4S, V23.4S, V2.4S
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
@@ -57114,32 +57065,32 @@ tail1921:
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
-	FLDPQ (R0), (F8, F7)
-	WORD $0x6f00e405 // MOVI V5.2D, 0
+	FLDPQ (R0), (F12, F7)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R3<<2, R4, R1
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes1
-	FMOVQ (R1), F5
+	FMOVQ (R1), F1
 	FMOVQ 16(R1), F4
 	JMP doneLanes2
 
 someLanes1:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043d80 // UMOV R0, V12.S[0]
 	CBZW R0, doneLanes2
-	FMOVS (R1), F5
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	FMOVS (R1), F1
+	WORD $0x0e0c3d80 // UMOV R0, V12.S[1]
 	CBZW R0, doneLanes2
 	FMOVS 4(R1), F0
-	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143d80 // UMOV R0, V12.S[2]
 	CBZW R0, doneLanes2
 	FMOVS 8(R1), F0
-	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+	WORD $0x0e1c3d80 // UMOV R0, V12.S[3]
 	CBZW R0, doneLanes2
 	FMOVS 12(R1), F0
-	WORD $0x6e1c0405 // MOV V5.S[3], V0.S[0]
+	WORD $0x6e1c0401 // MOV V1.S[3], V0.S[0]
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes2
 	FMOVS 16(R1), F4
@@ -57154,171 +57105,155 @@ someLanes1:
 
 doneLanes2:
 	FMOVQ 3264(R7), F0
-	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c23 // AND V3.16B, V1.16B, V0.16B
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea2f403 // FMIN V3.4S, V0.4S, V2.4S
-	WORD $0x4ea1f406 // FMIN V6.4S, V0.4S, V1.4S
-	WORD $0x6e23dc6a // FMUL V10.4S, V3.4S, V3.4S
-	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
-	WORD $0x6ea0f942 // FNEG V2.4S, V10.4S
-	WORD $0x4e23cc62 // FMLA V2.4S, V3.4S, V3.4S
-	WORD $0x6ea0f921 // FNEG V1.4S, V9.4S
-	WORD $0x4e26ccc1 // FMLA V1.4S, V6.4S, V6.4S
-	FMOVQ 64(R7), F0
-	WORD $0x6e20dc4e // FMUL V14.4S, V2.4S, V0.4S
-	WORD $0x6e20dc2d // FMUL V13.4S, V1.4S, V0.4S
-	FMOVQ 6272(R7), F0
-	WORD $0x6e20dd41 // FMUL V1.4S, V10.4S, V0.4S
-	WORD $0x6e20dd20 // FMUL V0.4S, V9.4S, V0.4S
-	FMOVQ 2432(R7), F11
-	FMOVQ 2432(R7), F2
-	FMOVQ 2368(R7), F19
-	WORD $0x4e2bcc33 // FMLA V19.4S, V1.4S, V11.4S
-	FMOVQ 2368(R7), F18
-	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
-	FMOVQ 2368(R7), F2
-	WORD $0x4ea2d66c // FSUB V12.4S, V19.4S, V2.4S
-	WORD $0x4ea2d64b // FSUB V11.4S, V18.4S, V2.4S
-	FMOVQ 2496(R7), F2
-	WORD $0x4ea2cd81 // FMLS V1.4S, V12.4S, V2.4S
-	WORD $0x4ea2cd60 // FMLS V0.4S, V11.4S, V2.4S
-	FMOVQ 2560(R7), F2
-	WORD $0x4ea2cd81 // FMLS V1.4S, V12.4S, V2.4S
-	WORD $0x4ea2cd60 // FMLS V0.4S, V11.4S, V2.4S
-	WORD $0x4eaed42f // FSUB V15.4S, V1.4S, V14.4S
-	WORD $0x4eadd40e // FSUB V14.4S, V0.4S, V13.4S
-	FMOVQ 2624(R7), F0
-	FMOVQ 2624(R7), F2
-	FMOVQ 2688(R7), F1
-	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 2688(R7), F0
-	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 64(R7), F13
-	WORD $0x4e21cded // FMLA V13.4S, V15.4S, V1.4S
-	FMOVQ 64(R7), F12
-	WORD $0x4e20cdcc // FMLA V12.4S, V14.4S, V0.4S
-	WORD $0x6e2fddeb // FMUL V11.4S, V15.4S, V15.4S
-	WORD $0x6e2eddc2 // FMUL V2.4S, V14.4S, V14.4S
-	WORD $0x4e3a1e60 // AND V0.16B, V19.16B, V26.16B
-	WORD $0x4eb99c00 // MUL V0.4S, V0.4S, V25.4S
-	WORD $0x4eb88411 // ADD V17.4S, V0.4S, V24.4S
-	WORD $0x4e3a1e40 // AND V0.16B, V18.16B, V26.16B
-	WORD $0x4eb99c00 // MUL V0.4S, V0.4S, V25.4S
-	WORD $0x4eb88410 // ADD V16.4S, V0.4S, V24.4S
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1123c1 // TBL V1.16B, {V30.16B, V31.16B}, V17.16B
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1023c0 // TBL V0.16B, {V30.16B, V31.16B}, V16.16B
-	WORD $0x4e21d5ef // FADD V15.4S, V15.4S, V1.4S
-	WORD $0x4e20d5ce // FADD V14.4S, V14.4S, V0.4S
-	WORD $0x4e2bcdaf // FMLA V15.4S, V13.4S, V11.4S
-	WORD $0x4e22cd8e // FMLA V14.4S, V12.4S, V2.4S
-	WORD $0x6f3d066b // USHR V11.4S, V19.4S, 3
-	WORD $0x6f3d0642 // USHR V2.4S, V18.4S, 3
-	WORD $0x6f3f0561 // USHR V1.4S, V11.4S, 1
-	WORD $0x6f3f0440 // USHR V0.4S, V2.4S, 1
-	WORD $0x4f37542d // SHL V13.4S, V1.4S, 23
-	WORD $0x4f37540c // SHL V12.4S, V0.4S, 23
-	WORD $0x6ea18561 // SUB V1.4S, V11.4S, V1.4S
-	WORD $0x6ea08440 // SUB V0.4S, V2.4S, V0.4S
-	WORD $0x4f37542b // SHL V11.4S, V1.4S, 23
-	WORD $0x4f375402 // SHL V2.4S, V0.4S, 23
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e1123c1 // TBL V1.16B, {V30.16B, V31.16B}, V17.16B
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e1023c0 // TBL V0.16B, {V30.16B, V31.16B}, V16.16B
-	WORD $0x4ead8421 // ADD V1.4S, V1.4S, V13.4S
-	WORD $0x4eac8400 // ADD V0.4S, V0.4S, V12.4S
-	WORD $0x4e2fcc21 // FMLA V1.4S, V1.4S, V15.4S
-	WORD $0x4e2ecc00 // FMLA V0.4S, V0.4S, V14.4S
-	WORD $0x6e2bdc2c // FMUL V12.4S, V1.4S, V11.4S
-	WORD $0x6e22dc0d // FMUL V13.4S, V0.4S, V2.4S
+	WORD $0x4ea3f410 // FMIN V16.4S, V0.4S, V3.4S
+	WORD $0x4ea2f40f // FMIN V15.4S, V0.4S, V2.4S
 	FMOVQ 17216(R7), F0
-	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
-	WORD $0x4e20d4c1 // FADD V1.4S, V6.4S, V0.4S
-	FMOVQ 3520(R7), F0
-	WORD $0x6e22fc0f // FDIV V15.4S, V0.4S, V2.4S
-	WORD $0x6e21fc0e // FDIV V14.4S, V0.4S, V1.4S
-	FMOVQ 17216(R7), F0
-	WORD $0x4ea0d461 // FSUB V1.4S, V3.4S, V0.4S
-	WORD $0x4ea0d4c0 // FSUB V0.4S, V6.4S, V0.4S
-	WORD $0x6e2fdc30 // FMUL V16.4S, V1.4S, V15.4S
-	WORD $0x6e2edc0b // FMUL V11.4S, V0.4S, V14.4S
-	FMOVQ 17280(R7), F2
-	FMOVQ 17280(R7), F1
+	WORD $0x6e20de02 // FMUL V2.4S, V16.4S, V0.4S
+	WORD $0x6e20dde0 // FMUL V0.4S, V15.4S, V0.4S
+	FMOVQ 2368(R7), F20
+	WORD $0x4e22ce14 // FMLA V20.4S, V16.4S, V2.4S
+	FMOVQ 2368(R7), F13
+	WORD $0x4e20cded // FMLA V13.4S, V15.4S, V0.4S
+	FMOVQ 2368(R7), F0
+	WORD $0x4ea0d683 // FSUB V3.4S, V20.4S, V0.4S
+	WORD $0x4ea0d5a2 // FSUB V2.4S, V13.4S, V0.4S
+	FMOVQ 17280(R7), F0
+	WORD $0x6e20dc66 // FMUL V6.4S, V3.4S, V0.4S
+	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
+	WORD $0x4e30ce06 // FMLA V6.4S, V16.4S, V16.4S
+	WORD $0x4e2fcde5 // FMLA V5.4S, V15.4S, V15.4S
 	FMOVQ 17344(R7), F0
-	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 17344(R7), F2
-	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
-	FMOVQ 17408(R7), F1
-	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 17408(R7), F0
-	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
-	FMOVQ 17472(R7), F2
-	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 17472(R7), F1
-	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
-	FMOVQ 17536(R7), F0
-	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
+	WORD $0x4e20cc66 // FMLA V6.4S, V3.4S, V0.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	FMOVQ 17408(R7), F3
+	FMOVQ 17408(R7), F2
+	FMOVQ 17472(R7), F0
+	WORD $0x4e23ccc0 // FMLA V0.4S, V6.4S, V3.4S
+	FMOVQ 17472(R7), F3
+	WORD $0x4e22cca3 // FMLA V3.4S, V5.4S, V2.4S
 	FMOVQ 17536(R7), F2
-	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
-	FMOVQ 17600(R7), F1
-	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 17600(R7), F0
-	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
-	FMOVQ 17664(R7), F2
-	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 17664(R7), F1
-	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
-	FMOVQ 17728(R7), F0
-	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 17728(R7), F2
-	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
-	FMOVQ 17792(R7), F1
-	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 17792(R7), F0
-	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
-	WORD $0x6e2fdc21 // FMUL V1.4S, V1.4S, V15.4S
-	WORD $0x6e2edc00 // FMUL V0.4S, V0.4S, V14.4S
-	WORD $0x6e2cdc2c // FMUL V12.4S, V1.4S, V12.4S
-	WORD $0x6e2ddc0b // FMUL V11.4S, V0.4S, V13.4S
-	FMOVQ 17856(R7), F0
-	FMOVQ 17856(R7), F2
-	FMOVQ 17920(R7), F1
-	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 17920(R7), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 17984(R7), F2
-	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 17984(R7), F1
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 18048(R7), F0
-	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 18048(R7), F2
-	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 18112(R7), F1
-	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 18112(R7), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 64(R7), F10
-	WORD $0x4e21ccaa // FMLA V10.4S, V5.4S, V1.4S
-	FMOVQ 64(R7), F9
-	WORD $0x4e20cc89 // FMLA V9.4S, V4.4S, V0.4S
-	FMOVQ 18176(R7), F0
-	WORD $0x6ea3e403 // FCMGT V3.4S, V0.4S, V3.4S
-	WORD $0x6ea6e402 // FCMGT V2.4S, V0.4S, V6.4S
-	FMOVQ 3520(R7), F1
-	WORD $0x4eacd420 // FSUB V0.4S, V1.4S, V12.4S
-	WORD $0x4eabd426 // FSUB V6.4S, V1.4S, V11.4S
-	WORD $0x4ea0a8a1 // CMLT V1.4S, V5.4S, 0
-	WORD $0x6e601d81 // BSL V1.16B, V12.16B, V0.16B
-	WORD $0x4ea0a880 // CMLT V0.4S, V4.4S, 0
-	WORD $0x6e661d60 // BSL V0.16B, V11.16B, V6.16B
-	WORD $0x6e611d43 // BSL V3.16B, V10.16B, V1.16B
-	WORD $0x6e601d22 // BSL V2.16B, V9.16B, V0.16B
+	WORD $0x4e20ccc2 // FMLA V2.4S, V6.4S, V0.4S
+	FMOVQ 17536(R7), F0
+	WORD $0x4e23cca0 // FMLA V0.4S, V5.4S, V3.4S
+	FMOVQ 6272(R7), F3
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	FMOVQ 6272(R7), F2
+	WORD $0x4e20cca2 // FMLA V2.4S, V5.4S, V0.4S
+	WORD $0x4e2b1e80 // AND V0.16B, V20.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98413 // ADD V19.4S, V0.4S, V9.4S
+	WORD $0x4e2b1da0 // AND V0.16B, V13.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98412 // ADD V18.4S, V0.4S, V9.4S
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e1323d1 // TBL V17.16B, {V30.16B, V31.16B}, V19.16B
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e1223ce // TBL V14.16B, {V30.16B, V31.16B}, V18.16B
+	WORD $0x4e26cc71 // FMLA V17.4S, V3.4S, V6.4S
+	WORD $0x4e25cc4e // FMLA V14.4S, V2.4S, V5.4S
+	WORD $0x6f3d0685 // USHR V5.4S, V20.4S, 3
+	WORD $0x6f3d05a3 // USHR V3.4S, V13.4S, 3
+	WORD $0x6f3f04a2 // USHR V2.4S, V5.4S, 1
+	WORD $0x6f3f0460 // USHR V0.4S, V3.4S, 1
+	WORD $0x4f37544d // SHL V13.4S, V2.4S, 23
+	WORD $0x4f375406 // SHL V6.4S, V0.4S, 23
+	WORD $0x6ea284a2 // SUB V2.4S, V5.4S, V2.4S
+	WORD $0x6ea08460 // SUB V0.4S, V3.4S, V0.4S
+	WORD $0x4f375445 // SHL V5.4S, V2.4S, 23
+	WORD $0x4f375403 // SHL V3.4S, V0.4S, 23
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e1323c2 // TBL V2.16B, {V30.16B, V31.16B}, V19.16B
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e1223c0 // TBL V0.16B, {V30.16B, V31.16B}, V18.16B
+	WORD $0x4ead8442 // ADD V2.4S, V2.4S, V13.4S
+	WORD $0x4ea68400 // ADD V0.4S, V0.4S, V6.4S
+	WORD $0x4e31cc42 // FMLA V2.4S, V2.4S, V17.4S
+	WORD $0x4e2ecc00 // FMLA V0.4S, V0.4S, V14.4S
+	WORD $0x6e25dc4e // FMUL V14.4S, V2.4S, V5.4S
+	WORD $0x6e23dc0d // FMUL V13.4S, V0.4S, V3.4S
+	FMOVQ 17600(R7), F2
+	WORD $0x4e22d600 // FADD V0.4S, V16.4S, V2.4S
+	WORD $0x4e22d5e2 // FADD V2.4S, V15.4S, V2.4S
+	WORD $0x6f2b0400 // USHR V0.4S, V0.4S, 21
+	WORD $0x6f2b0442 // USHR V2.4S, V2.4S, 21
+	WORD $0x4e2b1c00 // AND V0.16B, V0.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea98406 // ADD V6.4S, V0.4S, V9.4S
+	WORD $0x4e2b1c40 // AND V0.16B, V2.16B, V11.16B
+	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
+	WORD $0x4ea9840b // ADD V11.4S, V0.4S, V9.4S
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e0b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V11.16B
+	WORD $0x4ea2d60a // FSUB V10.4S, V16.4S, V2.4S
+	WORD $0x4ea0d5e9 // FSUB V9.4S, V15.4S, V0.4S
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e0b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V11.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e0623c5 // TBL V5.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e0b23c3 // TBL V3.16B, {V30.16B, V31.16B}, V11.16B
+	WORD $0x4e2acc45 // FMLA V5.4S, V2.4S, V10.4S
+	WORD $0x4e29cc03 // FMLA V3.4S, V0.4S, V9.4S
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e0b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V11.16B
+	WORD $0x4e2acca2 // FMLA V2.4S, V5.4S, V10.4S
+	WORD $0x4e29cc60 // FMLA V0.4S, V3.4S, V9.4S
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e0623c5 // TBL V5.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e0b23c3 // TBL V3.16B, {V30.16B, V31.16B}, V11.16B
+	WORD $0x4e2acc45 // FMLA V5.4S, V2.4S, V10.4S
+	WORD $0x4e29cc03 // FMLA V3.4S, V0.4S, V9.4S
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e0b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V11.16B
+	WORD $0x4e2acca2 // FMLA V2.4S, V5.4S, V10.4S
+	WORD $0x4e29cc60 // FMLA V0.4S, V3.4S, V9.4S
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e0623c5 // TBL V5.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e0b23c3 // TBL V3.16B, {V30.16B, V31.16B}, V11.16B
+	WORD $0x4e2acc45 // FMLA V5.4S, V2.4S, V10.4S
+	WORD $0x4e29cc03 // FMLA V3.4S, V0.4S, V9.4S
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e0b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V11.16B
+	WORD $0x4e2acca2 // FMLA V2.4S, V5.4S, V10.4S
+	WORD $0x4e29cc60 // FMLA V0.4S, V3.4S, V9.4S
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e0623c6 // TBL V6.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e0b23c5 // TBL V5.16B, {V30.16B, V31.16B}, V11.16B
+	WORD $0x4e2acc46 // FMLA V6.4S, V2.4S, V10.4S
+	WORD $0x4e29cc05 // FMLA V5.4S, V0.4S, V9.4S
+	FMOVQ 3520(R7), F0
+	WORD $0x6eb0e402 // FCMGT V2.4S, V0.4S, V16.4S
+	WORD $0x6eafe400 // FCMGT V0.4S, V0.4S, V15.4S
+	FMOVQ 3520(R7), F3
+	WORD $0x6e6e1c62 // BSL V2.16B, V3.16B, V14.16B
+	WORD $0x6e6d1c60 // BSL V0.16B, V3.16B, V13.16B
+	WORD $0x6e22dcc6 // FMUL V6.4S, V6.4S, V2.4S
+	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
+	FMOVQ 3520(R7), F0
+	WORD $0x4ea6d402 // FSUB V2.4S, V0.4S, V6.4S
+	WORD $0x4ea5d400 // FSUB V0.4S, V0.4S, V5.4S
+	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
+	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
+	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
+	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
 	FMOVQ 18240(R7), F0
-	WORD $0x4e25f401 // FMAX V1.4S, V0.4S, V5.4S
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e23dc24 // FMUL V4.4S, V1.4S, V3.4S
 	WORD $0x6e22dc03 // FMUL V3.4S, V0.4S, V2.4S
@@ -57332,18 +57267,18 @@ doneLanes2:
 	JMP doneLanes4
 
 someLanes3:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043d80 // UMOV R0, V12.S[0]
 	CBZW R0, doneLanes4
 	FMOVS (R1), F2
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	WORD $0x0e0c3d80 // UMOV R0, V12.S[1]
 	CBZW R0, doneLanes4
 	FMOVS 4(R1), F0
 	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	WORD $0x0e143d80 // UMOV R0, V12.S[2]
 	CBZW R0, doneLanes4
 	FMOVS 8(R1), F0
 	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	WORD $0x0e1c3d80 // UMOV R0, V12.S[3]
 	CBZW R0, doneLanes4
 	FMOVS 12(R1), F0
 	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
@@ -57360,8 +57295,8 @@ someLanes3:
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 
 doneLanes4:
-	WORD $0x4e24cee2 // FMLA V2.4S, V23.4S, V4.4S
-	WORD $0x4e23cee1 // FMLA V1.4S, V23.4S, V3.4S
+	WORD $0x4e24cd02 // FMLA V2.4S, V8.4S, V4.4S
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes5
 	FMOVQ F2, (R1)
@@ -57369,18 +57304,18 @@ doneLanes4:
 	JMP doneLanes6
 
 someLanes5:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043d80 // UMOV R0, V12.S[0]
 	CBZW R0, doneLanes6
 	FMOVS F2, (R1)
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	WORD $0x0e0c3d80 // UMOV R0, V12.S[1]
 	CBZW R0, doneLanes6
 	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
 	FMOVS F0, 4(R1)
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	WORD $0x0e143d80 // UMOV R0, V12.S[2]
 	CBZW R0, doneLanes6
 	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
 	FMOVS F0, 8(R1)
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	WORD $0x0e1c3d80 // UMOV R0, V12.S[3]
 	CBZW R0, doneLanes6
 	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
 	FMOVS F0, 12(R1)
@@ -89692,12 +89627,12 @@ done2458:
 	RET
 
 // func gELUF32(y *float32, d *float32, x *float32, n int)
-TEXT ·gELUF32(SB), NOSPLIT, $96-32
+TEXT ·gELUF32(SB), NOSPLIT, $0-32
 	MOVD $constants<>(SB), R7
 	MOVD $neon<>(SB), R0
-	FMOVQ 0(R0), F21
-	FMOVQ 16(R0), F20
-	FMOVQ 32(R0), F19
+	FMOVQ 0(R0), F3
+	FMOVQ 16(R0), F2
+	FMOVQ 32(R0), F1
 	MOVD $ones<>(SB), R9
 	MOVD y+0(FP), R6
 	MOVD d+8(FP), R3
@@ -89710,379 +89645,340 @@ TEXT ·gELUF32(SB), NOSPLIT, $96-32
 
 many2472:
 	ADD R2<<2, R8, R1
-	FLDPQ (R1), (F5, F4)
+	FLDPQ (R1), (F10, F5)
 	FMOVQ 3264(R7), F0
-	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201d44 // AND V4.16B, V10.16B, V0.16B
+	WORD $0x4e201ca6 // AND V6.16B, V5.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea2f416 // FMIN V22.4S, V0.4S, V2.4S
-	WORD $0x4ea1f412 // FMIN V18.4S, V0.4S, V1.4S
-	WORD $0x6e36decf // FMUL V15.4S, V22.4S, V22.4S
-	WORD $0x6e32de4e // FMUL V14.4S, V18.4S, V18.4S
-	WORD $0x6ea0f9e2 // FNEG V2.4S, V15.4S
-	WORD $0x4e36cec2 // FMLA V2.4S, V22.4S, V22.4S
-	WORD $0x6ea0f9c1 // FNEG V1.4S, V14.4S
-	WORD $0x4e32ce41 // FMLA V1.4S, V18.4S, V18.4S
-	FMOVQ 64(R7), F0
-	WORD $0x6e20dc48 // FMUL V8.4S, V2.4S, V0.4S
-	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
-	FLDPQ 32(R1), (F3, F2)
+	WORD $0x4ea4f404 // FMIN V4.4S, V0.4S, V4.4S
+	WORD $0x4ea6f406 // FMIN V6.4S, V0.4S, V6.4S
+	FMOVQ 17216(R7), F0
+	WORD $0x6e20dc87 // FMUL V7.4S, V4.4S, V0.4S
+	WORD $0x6e20dcc0 // FMUL V0.4S, V6.4S, V0.4S
+	FMOVQ 2368(R7), F11
+	WORD $0x4e27cc8b // FMLA V11.4S, V4.4S, V7.4S
+	FMOVQ 2368(R7), F7
+	WORD $0x4e20ccc7 // FMLA V7.4S, V6.4S, V0.4S
+	FMOVQ 2368(R7), F0
+	WORD $0x4ea0d569 // FSUB V9.4S, V11.4S, V0.4S
+	WORD $0x4ea0d4e8 // FSUB V8.4S, V7.4S, V0.4S
+	FMOVQ 17280(R7), F0
+	WORD $0x6e20dd33 // FMUL V19.4S, V9.4S, V0.4S
+	WORD $0x6e20dd11 // FMUL V17.4S, V8.4S, V0.4S
+	WORD $0x4e24cc93 // FMLA V19.4S, V4.4S, V4.4S
+	WORD $0x4e26ccd1 // FMLA V17.4S, V6.4S, V6.4S
+	FMOVQ 17344(R7), F0
+	WORD $0x4e20cd33 // FMLA V19.4S, V9.4S, V0.4S
+	WORD $0x4e20cd11 // FMLA V17.4S, V8.4S, V0.4S
+	FLDPQ 32(R1), (F9, F8)
 	FMOVQ 3264(R7), F0
-	WORD $0x4e201c67 // AND V7.16B, V3.16B, V0.16B
-	WORD $0x4e201c46 // AND V6.16B, V2.16B, V0.16B
+	WORD $0x4e201d2c // AND V12.16B, V9.16B, V0.16B
+	WORD $0x4e201d0d // AND V13.16B, V8.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea7f411 // FMIN V17.4S, V0.4S, V7.4S
-	WORD $0x4ea6f410 // FMIN V16.4S, V0.4S, V6.4S
-	WORD $0x6e31de2d // FMUL V13.4S, V17.4S, V17.4S
-	WORD $0x6e30de0c // FMUL V12.4S, V16.4S, V16.4S
-	WORD $0x6ea0f9a7 // FNEG V7.4S, V13.4S
-	WORD $0x4e31ce27 // FMLA V7.4S, V17.4S, V17.4S
-	WORD $0x6ea0f986 // FNEG V6.4S, V12.4S
-	WORD $0x4e30ce06 // FMLA V6.4S, V16.4S, V16.4S
-	FMOVQ 64(R7), F0
-	WORD $0x6e20dce7 // FMUL V7.4S, V7.4S, V0.4S
-	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
+	WORD $0x4eacf40c // FMIN V12.4S, V0.4S, V12.4S
+	WORD $0x4eadf40d // FMIN V13.4S, V0.4S, V13.4S
+	FMOVQ 17216(R7), F0
+	WORD $0x6e20dd8e // FMUL V14.4S, V12.4S, V0.4S
+	WORD $0x6e20dda0 // FMUL V0.4S, V13.4S, V0.4S
+	FMOVQ 2368(R7), F15
+	WORD $0x4e2ecd8f // FMLA V15.4S, V12.4S, V14.4S
+	FMOVQ 2368(R7), F14
+	WORD $0x4e20cdae // FMLA V14.4S, V13.4S, V0.4S
+	FMOVQ 2368(R7), F0
+	WORD $0x4ea0d5f5 // FSUB V21.4S, V15.4S, V0.4S
+	WORD $0x4ea0d5d4 // FSUB V20.4S, V14.4S, V0.4S
+	FMOVQ 17280(R7), F0
+	WORD $0x6e20deb2 // FMUL V18.4S, V21.4S, V0.4S
+	WORD $0x6e20de90 // FMUL V16.4S, V20.4S, V0.4S
+	WORD $0x4e2ccd92 // FMLA V18.4S, V12.4S, V12.4S
+	WORD $0x4e2dcdb0 // FMLA V16.4S, V13.4S, V13.4S
+	FMOVQ 17344(R7), F0
+	WORD $0x4e20ceb2 // FMLA V18.4S, V21.4S, V0.4S
+	WORD $0x4e20ce90 // FMLA V16.4S, V20.4S, V0.4S
 	ADD R2<<2, R6, R4
 	ADD R2<<2, R3, R1
 	ADD $16, R2, R2
 	CMP R5, R2
-	FMOVQ 6272(R7), F0
-	WORD $0x6e20ddeb // FMUL V11.4S, V15.4S, V0.4S
-	WORD $0x6e20ddca // FMUL V10.4S, V14.4S, V0.4S
-	FMOVQ 2368(R7), F27
-	FMOVQ 2432(R7), F0
-	WORD $0x4e20cd7b // FMLA V27.4S, V11.4S, V0.4S
-	FMOVQ 2368(R7), F9
-	WORD $0x4e20cd49 // FMLA V9.4S, V10.4S, V0.4S
-	FMOVQ 2368(R7), F0
-	WORD $0x4ea0d778 // FSUB V24.4S, V27.4S, V0.4S
-	WORD $0x4ea0d537 // FSUB V23.4S, V9.4S, V0.4S
-	FMOVQ 2496(R7), F0
-	WORD $0x4ea0cf0b // FMLS V11.4S, V24.4S, V0.4S
-	WORD $0x4ea0ceea // FMLS V10.4S, V23.4S, V0.4S
-	FMOVQ 2560(R7), F0
-	WORD $0x4ea0cf0b // FMLS V11.4S, V24.4S, V0.4S
-	WORD $0x4ea0ceea // FMLS V10.4S, V23.4S, V0.4S
-	WORD $0x4ea8d57c // FSUB V28.4S, V11.4S, V8.4S
-	WORD $0x4ea1d541 // FSUB V1.4S, V10.4S, V1.4S
-	FMOVQ 6272(R7), F0
-	WORD $0x6e20ddaa // FMUL V10.4S, V13.4S, V0.4S
-	WORD $0x6e20dd88 // FMUL V8.4S, V12.4S, V0.4S
-	FMOVQ 2368(R7), F25
-	FMOVQ 2432(R7), F0
-	WORD $0x4e20cd59 // FMLA V25.4S, V10.4S, V0.4S
-	FMOVQ 2368(R7), F24
-	WORD $0x4e20cd18 // FMLA V24.4S, V8.4S, V0.4S
-	FMOVQ 2368(R7), F0
-	WORD $0x4ea0d737 // FSUB V23.4S, V25.4S, V0.4S
-	WORD $0x4ea0d70b // FSUB V11.4S, V24.4S, V0.4S
-	FMOVQ 2496(R7), F0
-	WORD $0x4ea0ceea // FMLS V10.4S, V23.4S, V0.4S
-	WORD $0x4ea0cd68 // FMLS V8.4S, V11.4S, V0.4S
-	FMOVQ 2560(R7), F0
-	WORD $0x4ea0ceea // FMLS V10.4S, V23.4S, V0.4S
-	WORD $0x4ea0cd68 // FMLS V8.4S, V11.4S, V0.4S
-	WORD $0x4ea7d55a // FSUB V26.4S, V10.4S, V7.4S
-	WORD $0x4ea6d517 // FSUB V23.4S, V8.4S, V6.4S
-	FMOVQ 2688(R7), F8
-	FMOVQ 2624(R7), F0
-	WORD $0x4e20cf88 // FMLA V8.4S, V28.4S, V0.4S
-	FMOVQ 2688(R7), F6
-	WORD $0x4e20cc26 // FMLA V6.4S, V1.4S, V0.4S
-	FMOVQ 64(R7), F7
-	WORD $0x4e28cf87 // FMLA V7.4S, V28.4S, V8.4S
-	FMOVQ 64(R7), F8
-	WORD $0x4e26cc28 // FMLA V8.4S, V1.4S, V6.4S
-	WORD $0x6e3cdf80 // FMUL V0.4S, V28.4S, V28.4S
-	FMOVQ F0, 48(RSP)
-	WORD $0x6e21dc26 // FMUL V6.4S, V1.4S, V1.4S
-	WORD $0x4e351f60 // AND V0.16B, V27.16B, V21.16B
-	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
-	WORD $0x4eb3840b // ADD V11.4S, V0.4S, V19.4S
-	WORD $0x4e351d20 // AND V0.16B, V9.16B, V21.16B
-	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
-	WORD $0x4eb3840a // ADD V10.4S, V0.4S, V19.4S
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e0b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V11.16B
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e0a23dd // TBL V29.16B, {V30.16B, V31.16B}, V10.16B
-	WORD $0x4e20d780 // FADD V0.4S, V28.4S, V0.4S
-	WORD $0x4e3dd43c // FADD V28.4S, V1.4S, V29.4S
-	FMOVQ 48(RSP), F1
-	WORD $0x4e21cce0 // FMLA V0.4S, V7.4S, V1.4S
-	FMOVQ F0, 64(RSP)
-	WORD $0x4ebc1f87 // MOV V7.16B, V28.16B
-	WORD $0x4e26cd07 // FMLA V7.4S, V8.4S, V6.4S
-	WORD $0x6f3d0766 // USHR V6.4S, V27.4S, 3
-	WORD $0x6f3d0521 // USHR V1.4S, V9.4S, 3
-	FMOVQ 2688(R7), F9
-	FMOVQ 2624(R7), F0
-	WORD $0x4e20cf49 // FMLA V9.4S, V26.4S, V0.4S
-	FMOVQ 2688(R7), F8
-	WORD $0x4e20cee8 // FMLA V8.4S, V23.4S, V0.4S
-	FMOVQ 64(R7), F28
-	WORD $0x4e29cf5c // FMLA V28.4S, V26.4S, V9.4S
-	FMOVQ 64(R7), F27
-	WORD $0x4e28cefb // FMLA V27.4S, V23.4S, V8.4S
-	WORD $0x6e3adf40 // FMUL V0.4S, V26.4S, V26.4S
-	FMOVQ F0, 32(RSP)
-	WORD $0x6e37dee0 // FMUL V0.4S, V23.4S, V23.4S
-	FMOVQ F0, 16(RSP)
-	WORD $0x4e351f20 // AND V0.16B, V25.16B, V21.16B
-	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
-	WORD $0x4eb38409 // ADD V9.4S, V0.4S, V19.4S
-	WORD $0x4e351f00 // AND V0.16B, V24.16B, V21.16B
-	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
-	WORD $0x4eb38408 // ADD V8.4S, V0.4S, V19.4S
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e0923c0 // TBL V0.16B, {V30.16B, V31.16B}, V9.16B
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e0823dd // TBL V29.16B, {V30.16B, V31.16B}, V8.16B
-	WORD $0x4e20d740 // FADD V0.4S, V26.4S, V0.4S
-	WORD $0x4e3dd6fa // FADD V26.4S, V23.4S, V29.4S
-	WORD $0x4ea01c17 // MOV V23.16B, V0.16B
-	FMOVQ 32(RSP), F0
-	WORD $0x4e20cf97 // FMLA V23.4S, V28.4S, V0.4S
-	FMOVQ 16(RSP), F0
-	WORD $0x4e20cf7a // FMLA V26.4S, V27.4S, V0.4S
-	WORD $0x6f3d0739 // USHR V25.4S, V25.4S, 3
-	WORD $0x6f3d0718 // USHR V24.4S, V24.4S, 3
-	WORD $0x6f3f04dc // USHR V28.4S, V6.4S, 1
-	WORD $0x6f3f043b // USHR V27.4S, V1.4S, 1
-	WORD $0x4f37579d // SHL V29.4S, V28.4S, 23
-	WORD $0x4f375760 // SHL V0.4S, V27.4S, 23
-	WORD $0x6ebc84c6 // SUB V6.4S, V6.4S, V28.4S
-	WORD $0x6ebb8421 // SUB V1.4S, V1.4S, V27.4S
-	WORD $0x4f3754dc // SHL V28.4S, V6.4S, 23
-	WORD $0x4f37543b // SHL V27.4S, V1.4S, 23
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e0b23c6 // TBL V6.16B, {V30.16B, V31.16B}, V11.16B
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e0a23c1 // TBL V1.16B, {V30.16B, V31.16B}, V10.16B
-	WORD $0x4ebd84c6 // ADD V6.4S, V6.4S, V29.4S
-	WORD $0x4ea08421 // ADD V1.4S, V1.4S, V0.4S
-	FMOVQ 64(RSP), F0
-	WORD $0x4e20ccc6 // FMLA V6.4S, V6.4S, V0.4S
-	WORD $0x4e27cc21 // FMLA V1.4S, V1.4S, V7.4S
-	WORD $0x6e3cdcc0 // FMUL V0.4S, V6.4S, V28.4S
-	FMOVQ F0, 80(RSP)
-	WORD $0x6e3bdc2a // FMUL V10.4S, V1.4S, V27.4S
-	WORD $0x6f3f0721 // USHR V1.4S, V25.4S, 1
-	WORD $0x6f3f0700 // USHR V0.4S, V24.4S, 1
-	WORD $0x4f37543b // SHL V27.4S, V1.4S, 23
-	WORD $0x4f37540b // SHL V11.4S, V0.4S, 23
-	WORD $0x6ea18721 // SUB V1.4S, V25.4S, V1.4S
-	WORD $0x6ea08700 // SUB V0.4S, V24.4S, V0.4S
-	WORD $0x4f375427 // SHL V7.4S, V1.4S, 23
-	WORD $0x4f375406 // SHL V6.4S, V0.4S, 23
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e0923c1 // TBL V1.16B, {V30.16B, V31.16B}, V9.16B
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e0823c0 // TBL V0.16B, {V30.16B, V31.16B}, V8.16B
-	WORD $0x4ebb8421 // ADD V1.4S, V1.4S, V27.4S
-	WORD $0x4eab8400 // ADD V0.4S, V0.4S, V11.4S
-	WORD $0x4e37cc21 // FMLA V1.4S, V1.4S, V23.4S
-	WORD $0x4e3acc00 // FMLA V0.4S, V0.4S, V26.4S
-	WORD $0x6e27dc29 // FMUL V9.4S, V1.4S, V7.4S
-	WORD $0x6e26dc08 // FMUL V8.4S, V0.4S, V6.4S
-	FMOVQ 17216(R7), F1
-	WORD $0x4e21d6c7 // FADD V7.4S, V22.4S, V1.4S
-	WORD $0x4e21d646 // FADD V6.4S, V18.4S, V1.4S
-	FMOVQ 3520(R7), F0
-	WORD $0x6e27fc1a // FDIV V26.4S, V0.4S, V7.4S
-	WORD $0x6e26fc19 // FDIV V25.4S, V0.4S, V6.4S
-	WORD $0x4ea1d6c6 // FSUB V6.4S, V22.4S, V1.4S
-	WORD $0x4ea1d640 // FSUB V0.4S, V18.4S, V1.4S
-	WORD $0x6e3adcc7 // FMUL V7.4S, V6.4S, V26.4S
-	WORD $0x6e39dc18 // FMUL V24.4S, V0.4S, V25.4S
-	FMOVQ 17344(R7), F1
-	FMOVQ 17280(R7), F0
-	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 17344(R7), F6
-	WORD $0x4e20cf06 // FMLA V6.4S, V24.4S, V0.4S
+	FMOVQ 17472(R7), F22
 	FMOVQ 17408(R7), F0
-	WORD $0x4e21cce0 // FMLA V0.4S, V7.4S, V1.4S
-	FMOVQ 17408(R7), F1
-	WORD $0x4e26cf01 // FMLA V1.4S, V24.4S, V6.4S
-	FMOVQ 17472(R7), F6
-	WORD $0x4e20cce6 // FMLA V6.4S, V7.4S, V0.4S
-	FMOVQ 17472(R7), F0
-	WORD $0x4e21cf00 // FMLA V0.4S, V24.4S, V1.4S
-	FMOVQ 17536(R7), F1
-	WORD $0x4e26cce1 // FMLA V1.4S, V7.4S, V6.4S
-	FMOVQ 17536(R7), F6
-	WORD $0x4e20cf06 // FMLA V6.4S, V24.4S, V0.4S
+	WORD $0x4e20ce76 // FMLA V22.4S, V19.4S, V0.4S
+	FMOVQ 17472(R7), F21
+	WORD $0x4e20ce35 // FMLA V21.4S, V17.4S, V0.4S
+	FMOVQ 17536(R7), F20
+	WORD $0x4e36ce74 // FMLA V20.4S, V19.4S, V22.4S
+	FMOVQ 17536(R7), F0
+	WORD $0x4e35ce20 // FMLA V0.4S, V17.4S, V21.4S
+	FMOVQ 6272(R7), F22
+	WORD $0x4e34ce76 // FMLA V22.4S, V19.4S, V20.4S
+	FMOVQ 6272(R7), F21
+	WORD $0x4e20ce35 // FMLA V21.4S, V17.4S, V0.4S
+	WORD $0x4e231d60 // AND V0.16B, V11.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea18418 // ADD V24.4S, V0.4S, V1.4S
+	WORD $0x4e231ce0 // AND V0.16B, V7.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea18414 // ADD V20.4S, V0.4S, V1.4S
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e1823d7 // TBL V23.16B, {V30.16B, V31.16B}, V24.16B
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e1423c0 // TBL V0.16B, {V30.16B, V31.16B}, V20.16B
+	WORD $0x4e33ced7 // FMLA V23.4S, V22.4S, V19.4S
+	WORD $0x4ea01c16 // MOV V22.16B, V0.16B
+	WORD $0x4e31ceb6 // FMLA V22.4S, V21.4S, V17.4S
+	WORD $0x6f3d0575 // USHR V21.4S, V11.4S, 3
+	WORD $0x6f3d04f1 // USHR V17.4S, V7.4S, 3
+	WORD $0x6f3f06a7 // USHR V7.4S, V21.4S, 1
+	WORD $0x6f3f0620 // USHR V0.4S, V17.4S, 1
+	WORD $0x4f3754eb // SHL V11.4S, V7.4S, 23
+	WORD $0x4f375413 // SHL V19.4S, V0.4S, 23
+	WORD $0x6ea786a7 // SUB V7.4S, V21.4S, V7.4S
+	WORD $0x6ea08620 // SUB V0.4S, V17.4S, V0.4S
+	WORD $0x4f3754f5 // SHL V21.4S, V7.4S, 23
+	WORD $0x4f375411 // SHL V17.4S, V0.4S, 23
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e1823c7 // TBL V7.16B, {V30.16B, V31.16B}, V24.16B
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e1423c0 // TBL V0.16B, {V30.16B, V31.16B}, V20.16B
+	WORD $0x4eab84eb // ADD V11.4S, V7.4S, V11.4S
+	WORD $0x4eb38407 // ADD V7.4S, V0.4S, V19.4S
+	FMOVQ 17472(R7), F24
+	FMOVQ 17408(R7), F0
+	WORD $0x4e20ce58 // FMLA V24.4S, V18.4S, V0.4S
+	FMOVQ 17472(R7), F19
+	WORD $0x4e20ce13 // FMLA V19.4S, V16.4S, V0.4S
+	FMOVQ 17536(R7), F20
+	WORD $0x4e38ce54 // FMLA V20.4S, V18.4S, V24.4S
+	FMOVQ 17536(R7), F0
+	WORD $0x4e33ce00 // FMLA V0.4S, V16.4S, V19.4S
+	FMOVQ 6272(R7), F19
+	WORD $0x4e34ce53 // FMLA V19.4S, V18.4S, V20.4S
+	FMOVQ 6272(R7), F24
+	WORD $0x4e20ce18 // FMLA V24.4S, V16.4S, V0.4S
+	WORD $0x4e231de0 // AND V0.16B, V15.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea1841a // ADD V26.4S, V0.4S, V1.4S
+	WORD $0x4e231dc0 // AND V0.16B, V14.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea18419 // ADD V25.4S, V0.4S, V1.4S
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e1a23d4 // TBL V20.16B, {V30.16B, V31.16B}, V26.16B
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e1923c0 // TBL V0.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e32ce74 // FMLA V20.4S, V19.4S, V18.4S
+	WORD $0x4ea01c13 // MOV V19.16B, V0.16B
+	WORD $0x4e30cf13 // FMLA V19.4S, V24.4S, V16.4S
+	WORD $0x6f3d05f2 // USHR V18.4S, V15.4S, 3
+	WORD $0x6f3d05d0 // USHR V16.4S, V14.4S, 3
+	WORD $0x6f3f064e // USHR V14.4S, V18.4S, 1
+	WORD $0x6f3f0600 // USHR V0.4S, V16.4S, 1
+	WORD $0x4f3755cf // SHL V15.4S, V14.4S, 23
+	WORD $0x4f375418 // SHL V24.4S, V0.4S, 23
+	WORD $0x6eae864e // SUB V14.4S, V18.4S, V14.4S
+	WORD $0x6ea08600 // SUB V0.4S, V16.4S, V0.4S
+	WORD $0x4f3755d0 // SHL V16.4S, V14.4S, 23
+	WORD $0x4f375412 // SHL V18.4S, V0.4S, 23
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e1a23ce // TBL V14.16B, {V30.16B, V31.16B}, V26.16B
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e1923c0 // TBL V0.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4eaf85cf // ADD V15.4S, V14.4S, V15.4S
+	WORD $0x4eb8840e // ADD V14.4S, V0.4S, V24.4S
+	WORD $0x4e37cd6b // FMLA V11.4S, V11.4S, V23.4S
+	WORD $0x4e36cce7 // FMLA V7.4S, V7.4S, V22.4S
+	WORD $0x4ea71ce0 // MOV V0.16B, V7.16B
+	WORD $0x6e35dd76 // FMUL V22.4S, V11.4S, V21.4S
+	WORD $0x6e31dc17 // FMUL V23.4S, V0.4S, V17.4S
 	FMOVQ 17600(R7), F0
-	WORD $0x4e21cce0 // FMLA V0.4S, V7.4S, V1.4S
-	FMOVQ 17600(R7), F1
-	WORD $0x4e26cf01 // FMLA V1.4S, V24.4S, V6.4S
-	FMOVQ 17664(R7), F6
-	WORD $0x4e20cce6 // FMLA V6.4S, V7.4S, V0.4S
-	FMOVQ 17664(R7), F0
-	WORD $0x4e21cf00 // FMLA V0.4S, V24.4S, V1.4S
-	FMOVQ 17728(R7), F1
-	WORD $0x4e26cce1 // FMLA V1.4S, V7.4S, V6.4S
-	FMOVQ 17728(R7), F11
-	WORD $0x4e20cf0b // FMLA V11.4S, V24.4S, V0.4S
-	FMOVQ 17792(R7), F0
-	WORD $0x4e21cce0 // FMLA V0.4S, V7.4S, V1.4S
-	FMOVQ 17216(R7), F6
-	WORD $0x4e26d637 // FADD V23.4S, V17.4S, V6.4S
-	WORD $0x4e26d607 // FADD V7.4S, V16.4S, V6.4S
-	FMOVQ 3520(R7), F1
-	WORD $0x6e37fc3d // FDIV V29.4S, V1.4S, V23.4S
-	WORD $0x6e27fc3c // FDIV V28.4S, V1.4S, V7.4S
-	WORD $0x4ea6d627 // FSUB V7.4S, V17.4S, V6.4S
-	WORD $0x4ea6d601 // FSUB V1.4S, V16.4S, V6.4S
-	WORD $0x6e3ddcf7 // FMUL V23.4S, V7.4S, V29.4S
-	WORD $0x6e3cdc3b // FMUL V27.4S, V1.4S, V28.4S
-	FMOVQ 17344(R7), F1
-	FMOVQ 17280(R7), F6
-	WORD $0x4e26cee1 // FMLA V1.4S, V23.4S, V6.4S
-	FMOVQ 17344(R7), F7
-	WORD $0x4e26cf67 // FMLA V7.4S, V27.4S, V6.4S
-	FMOVQ 17408(R7), F6
-	WORD $0x4e21cee6 // FMLA V6.4S, V23.4S, V1.4S
-	FMOVQ 17408(R7), F1
-	WORD $0x4e27cf61 // FMLA V1.4S, V27.4S, V7.4S
-	FMOVQ 17472(R7), F7
-	WORD $0x4e26cee7 // FMLA V7.4S, V23.4S, V6.4S
-	FMOVQ 17472(R7), F6
-	WORD $0x4e21cf66 // FMLA V6.4S, V27.4S, V1.4S
-	FMOVQ 17536(R7), F1
-	WORD $0x4e27cee1 // FMLA V1.4S, V23.4S, V7.4S
-	FMOVQ 17536(R7), F7
-	WORD $0x4e26cf67 // FMLA V7.4S, V27.4S, V6.4S
-	FMOVQ 17600(R7), F6
-	WORD $0x4e21cee6 // FMLA V6.4S, V23.4S, V1.4S
-	FMOVQ 17600(R7), F1
-	WORD $0x4e27cf61 // FMLA V1.4S, V27.4S, V7.4S
-	FMOVQ 17664(R7), F7
-	WORD $0x4e26cee7 // FMLA V7.4S, V23.4S, V6.4S
-	FMOVQ 17664(R7), F6
-	WORD $0x4e21cf66 // FMLA V6.4S, V27.4S, V1.4S
-	FMOVQ 17728(R7), F1
-	WORD $0x4e27cee1 // FMLA V1.4S, V23.4S, V7.4S
-	FMOVQ 17728(R7), F7
-	WORD $0x4e26cf67 // FMLA V7.4S, V27.4S, V6.4S
-	FMOVQ 17792(R7), F6
-	WORD $0x4e21cee6 // FMLA V6.4S, V23.4S, V1.4S
-	FMOVQ 17792(R7), F1
-	WORD $0x4e2bcf01 // FMLA V1.4S, V24.4S, V11.4S
-	WORD $0x6e3adc0b // FMUL V11.4S, V0.4S, V26.4S
-	WORD $0x6e39dc21 // FMUL V1.4S, V1.4S, V25.4S
-	FMOVQ 80(RSP), F0
-	WORD $0x6e20dd78 // FMUL V24.4S, V11.4S, V0.4S
-	WORD $0x6e2adc37 // FMUL V23.4S, V1.4S, V10.4S
-	FMOVQ 17920(R7), F1
-	FMOVQ 17856(R7), F0
-	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 17920(R7), F25
-	WORD $0x4e20cdd9 // FMLA V25.4S, V14.4S, V0.4S
-	FMOVQ 17984(R7), F11
-	WORD $0x4e21cdeb // FMLA V11.4S, V15.4S, V1.4S
-	FMOVQ 17984(R7), F1
-	WORD $0x4e39cdc1 // FMLA V1.4S, V14.4S, V25.4S
-	FMOVQ 18048(R7), F0
-	WORD $0x4e2bcde0 // FMLA V0.4S, V15.4S, V11.4S
-	FMOVQ 18048(R7), F11
-	WORD $0x4e21cdcb // FMLA V11.4S, V14.4S, V1.4S
-	FMOVQ 18112(R7), F1
-	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 18112(R7), F0
-	WORD $0x4e2bcdc0 // FMLA V0.4S, V14.4S, V11.4S
-	FMOVQ 64(R7), F26
-	WORD $0x4e21ccba // FMLA V26.4S, V5.4S, V1.4S
-	FMOVQ 64(R7), F25
-	WORD $0x4e20cc99 // FMLA V25.4S, V4.4S, V0.4S
-	FMOVQ 18176(R7), F0
-	WORD $0x6eb6e40b // FCMGT V11.4S, V0.4S, V22.4S
-	WORD $0x6eb2e401 // FCMGT V1.4S, V0.4S, V18.4S
-	FMOVQ 17792(R7), F0
-	WORD $0x4e27cf60 // FMLA V0.4S, V27.4S, V7.4S
-	WORD $0x6e3ddcc6 // FMUL V6.4S, V6.4S, V29.4S
-	WORD $0x6e3cdc00 // FMUL V0.4S, V0.4S, V28.4S
-	WORD $0x6e29dccf // FMUL V15.4S, V6.4S, V9.4S
-	WORD $0x6e28dc0e // FMUL V14.4S, V0.4S, V8.4S
-	FMOVQ 17920(R7), F6
-	FMOVQ 17856(R7), F0
-	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
-	FMOVQ 17920(R7), F18
-	WORD $0x4e20cd92 // FMLA V18.4S, V12.4S, V0.4S
-	FMOVQ 17984(R7), F7
-	WORD $0x4e26cda7 // FMLA V7.4S, V13.4S, V6.4S
-	FMOVQ 17984(R7), F6
-	WORD $0x4e32cd86 // FMLA V6.4S, V12.4S, V18.4S
-	FMOVQ 18048(R7), F0
-	WORD $0x4e27cda0 // FMLA V0.4S, V13.4S, V7.4S
-	FMOVQ 18048(R7), F7
-	WORD $0x4e26cd87 // FMLA V7.4S, V12.4S, V6.4S
-	FMOVQ 18112(R7), F6
-	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
-	FMOVQ 18112(R7), F0
-	WORD $0x4e27cd80 // FMLA V0.4S, V12.4S, V7.4S
-	FMOVQ 64(R7), F13
-	WORD $0x4e26cc6d // FMLA V13.4S, V3.4S, V6.4S
-	FMOVQ 64(R7), F12
-	WORD $0x4e20cc4c // FMLA V12.4S, V2.4S, V0.4S
-	FMOVQ 18176(R7), F0
-	WORD $0x6eb1e407 // FCMGT V7.4S, V0.4S, V17.4S
-	WORD $0x6eb0e406 // FCMGT V6.4S, V0.4S, V16.4S
+	WORD $0x4e20d48b // FADD V11.4S, V4.4S, V0.4S
+	WORD $0x4e20d4c7 // FADD V7.4S, V6.4S, V0.4S
+	WORD $0x6f2b0560 // USHR V0.4S, V11.4S, 21
+	WORD $0x6f2b04e7 // USHR V7.4S, V7.4S, 21
+	WORD $0x4e231c00 // AND V0.16B, V0.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea18411 // ADD V17.4S, V0.4S, V1.4S
+	WORD $0x4e231ce0 // AND V0.16B, V7.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea1841b // ADD V27.4S, V0.4S, V1.4S
+	WORD $0x4e34cdef // FMLA V15.4S, V15.4S, V20.4S
+	WORD $0x4e33cdce // FMLA V14.4S, V14.4S, V19.4S
+	WORD $0x6e30ddf0 // FMUL V16.4S, V15.4S, V16.4S
+	WORD $0x6e32ddcf // FMUL V15.4S, V14.4S, V18.4S
+	FMOVQ 17600(R7), F0
+	WORD $0x4e20d58b // FADD V11.4S, V12.4S, V0.4S
+	WORD $0x4e20d5a7 // FADD V7.4S, V13.4S, V0.4S
+	WORD $0x6f2b0560 // USHR V0.4S, V11.4S, 21
+	WORD $0x6f2b04e7 // USHR V7.4S, V7.4S, 21
+	WORD $0x4e231c00 // AND V0.16B, V0.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea1841c // ADD V28.4S, V0.4S, V1.4S
+	WORD $0x4e231ce0 // AND V0.16B, V7.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea18414 // ADD V20.4S, V0.4S, V1.4S
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e1123c7 // TBL V7.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e1b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V27.16B
+	WORD $0x4ea7d49a // FSUB V26.4S, V4.4S, V7.4S
+	WORD $0x4ea0d4d9 // FSUB V25.4S, V6.4S, V0.4S
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e1123c7 // TBL V7.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e1b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V27.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e1123ce // TBL V14.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e1b23cb // TBL V11.16B, {V30.16B, V31.16B}, V27.16B
+	WORD $0x4e3accee // FMLA V14.4S, V7.4S, V26.4S
+	WORD $0x4e39cc0b // FMLA V11.4S, V0.4S, V25.4S
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e1123c7 // TBL V7.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e1b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V27.16B
+	WORD $0x4e3acdc7 // FMLA V7.4S, V14.4S, V26.4S
+	WORD $0x4e39cd60 // FMLA V0.4S, V11.4S, V25.4S
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e1123ce // TBL V14.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e1b23cb // TBL V11.16B, {V30.16B, V31.16B}, V27.16B
+	WORD $0x4e3accee // FMLA V14.4S, V7.4S, V26.4S
+	WORD $0x4e39cc0b // FMLA V11.4S, V0.4S, V25.4S
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e1123c7 // TBL V7.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e1b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V27.16B
+	WORD $0x4e3acdc7 // FMLA V7.4S, V14.4S, V26.4S
+	WORD $0x4e39cd60 // FMLA V0.4S, V11.4S, V25.4S
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e1123ce // TBL V14.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e1b23cb // TBL V11.16B, {V30.16B, V31.16B}, V27.16B
+	WORD $0x4e3accee // FMLA V14.4S, V7.4S, V26.4S
+	WORD $0x4e39cc0b // FMLA V11.4S, V0.4S, V25.4S
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e1123c7 // TBL V7.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e1b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V27.16B
+	WORD $0x4e3acdc7 // FMLA V7.4S, V14.4S, V26.4S
+	WORD $0x4e39cd60 // FMLA V0.4S, V11.4S, V25.4S
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e1123d8 // TBL V24.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e1c23ce // TBL V14.16B, {V30.16B, V31.16B}, V28.16B
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e1423cb // TBL V11.16B, {V30.16B, V31.16B}, V20.16B
+	WORD $0x4eaed593 // FSUB V19.4S, V12.4S, V14.4S
+	WORD $0x4eabd5b2 // FSUB V18.4S, V13.4S, V11.4S
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e1c23d1 // TBL V17.16B, {V30.16B, V31.16B}, V28.16B
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e1423cb // TBL V11.16B, {V30.16B, V31.16B}, V20.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e1c23d5 // TBL V21.16B, {V30.16B, V31.16B}, V28.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e1423ce // TBL V14.16B, {V30.16B, V31.16B}, V20.16B
+	WORD $0x4e33ce35 // FMLA V21.4S, V17.4S, V19.4S
+	WORD $0x4e32cd6e // FMLA V14.4S, V11.4S, V18.4S
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e1c23d1 // TBL V17.16B, {V30.16B, V31.16B}, V28.16B
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e1423cb // TBL V11.16B, {V30.16B, V31.16B}, V20.16B
+	WORD $0x4e33ceb1 // FMLA V17.4S, V21.4S, V19.4S
+	WORD $0x4e32cdcb // FMLA V11.4S, V14.4S, V18.4S
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e1c23d5 // TBL V21.16B, {V30.16B, V31.16B}, V28.16B
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e1423ce // TBL V14.16B, {V30.16B, V31.16B}, V20.16B
+	WORD $0x4e33ce35 // FMLA V21.4S, V17.4S, V19.4S
+	WORD $0x4e32cd6e // FMLA V14.4S, V11.4S, V18.4S
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e1c23d1 // TBL V17.16B, {V30.16B, V31.16B}, V28.16B
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e1423cb // TBL V11.16B, {V30.16B, V31.16B}, V20.16B
+	WORD $0x4e33ceb1 // FMLA V17.4S, V21.4S, V19.4S
+	WORD $0x4e32cdcb // FMLA V11.4S, V14.4S, V18.4S
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e1c23ce // TBL V14.16B, {V30.16B, V31.16B}, V28.16B
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e1423d5 // TBL V21.16B, {V30.16B, V31.16B}, V20.16B
+	WORD $0x4e33ce2e // FMLA V14.4S, V17.4S, V19.4S
+	WORD $0x4e32cd75 // FMLA V21.4S, V11.4S, V18.4S
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e1c23d1 // TBL V17.16B, {V30.16B, V31.16B}, V28.16B
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e1423cb // TBL V11.16B, {V30.16B, V31.16B}, V20.16B
+	WORD $0x4e33cdd1 // FMLA V17.4S, V14.4S, V19.4S
+	WORD $0x4eab1d6e // MOV V14.16B, V11.16B
+	WORD $0x4e32ceae // FMLA V14.4S, V21.4S, V18.4S
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e1c23cb // TBL V11.16B, {V30.16B, V31.16B}, V28.16B
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e1b23d5 // TBL V21.16B, {V30.16B, V31.16B}, V27.16B
+	WORD $0x4e3accf8 // FMLA V24.4S, V7.4S, V26.4S
+	WORD $0x4e39cc15 // FMLA V21.4S, V0.4S, V25.4S
 	FMOVQ 3520(R7), F0
-	WORD $0x4eb8d412 // FSUB V18.4S, V0.4S, V24.4S
-	WORD $0x4eb7d410 // FSUB V16.4S, V0.4S, V23.4S
-	WORD $0x4ea0a8b1 // CMLT V17.4S, V5.4S, 0
-	WORD $0x6e721f11 // BSL V17.16B, V24.16B, V18.16B
-	WORD $0x4ea0a880 // CMLT V0.4S, V4.4S, 0
-	WORD $0x6e701ee0 // BSL V0.16B, V23.16B, V16.16B
-	WORD $0x4eab1d70 // MOV V16.16B, V11.16B
-	WORD $0x6e711f50 // BSL V16.16B, V26.16B, V17.16B
-	WORD $0x4ea11c2b // MOV V11.16B, V1.16B
-	WORD $0x6e601f2b // BSL V11.16B, V25.16B, V0.16B
-	FMOVQ 18112(R7), F1
-	FMOVQ 80(RSP), F0
-	WORD $0x6e21dc11 // FMUL V17.4S, V0.4S, V1.4S
-	WORD $0x6e21dd52 // FMUL V18.4S, V10.4S, V1.4S
+	WORD $0x6ea4e407 // FCMGT V7.4S, V0.4S, V4.4S
+	WORD $0x6ea6e404 // FCMGT V4.4S, V0.4S, V6.4S
+	WORD $0x6e761c07 // BSL V7.16B, V0.16B, V22.16B
+	WORD $0x6e771c04 // BSL V4.16B, V0.16B, V23.16B
+	WORD $0x6e27df06 // FMUL V6.4S, V24.4S, V7.4S
+	WORD $0x6e24deb5 // FMUL V21.4S, V21.4S, V4.4S
+	WORD $0x4ea6d404 // FSUB V4.4S, V0.4S, V6.4S
+	WORD $0x4eb5d400 // FSUB V0.4S, V0.4S, V21.4S
+	WORD $0x4ea0a947 // CMLT V7.4S, V10.4S, 0
+	WORD $0x6e641cc7 // BSL V7.16B, V6.16B, V4.16B
+	WORD $0x4ea0a8a6 // CMLT V6.4S, V5.4S, 0
+	WORD $0x6e601ea6 // BSL V6.16B, V21.16B, V0.16B
+	FMOVQ 24256(R7), F0
+	WORD $0x6e20ded6 // FMUL V22.4S, V22.4S, V0.4S
+	WORD $0x6e20def7 // FMUL V23.4S, V23.4S, V0.4S
 	FMOVQ 18240(R7), F0
-	WORD $0x4e25f40a // FMAX V10.4S, V0.4S, V5.4S
-	WORD $0x4e24f401 // FMAX V1.4S, V0.4S, V4.4S
-	WORD $0x6e30dd4a // FMUL V10.4S, V10.4S, V16.4S
-	WORD $0x6e2bdc21 // FMUL V1.4S, V1.4S, V11.4S
-	FSTPQ (F10, F1), (R4)
-	WORD $0x4e25f401 // FMAX V1.4S, V0.4S, V5.4S
-	WORD $0x4e24f404 // FMAX V4.4S, V0.4S, V4.4S
+	WORD $0x4e2af415 // FMAX V21.4S, V0.4S, V10.4S
+	WORD $0x4e25f404 // FMAX V4.4S, V0.4S, V5.4S
+	WORD $0x6e27deb5 // FMUL V21.4S, V21.4S, V7.4S
+	WORD $0x6e26dc84 // FMUL V4.4S, V4.4S, V6.4S
+	FSTPQ (F21, F4), (R4)
+	WORD $0x4e2af404 // FMAX V4.4S, V0.4S, V10.4S
+	WORD $0x4e25f405 // FMAX V5.4S, V0.4S, V5.4S
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
-	WORD $0x4e21ce30 // FMLA V16.4S, V17.4S, V1.4S
-	WORD $0x4e20ce4b // FMLA V11.4S, V18.4S, V0.4S
+	WORD $0x4ea4f404 // FMIN V4.4S, V0.4S, V4.4S
+	WORD $0x4ea5f400 // FMIN V0.4S, V0.4S, V5.4S
+	WORD $0x4e24cec7 // FMLA V7.4S, V22.4S, V4.4S
+	WORD $0x4e20cee6 // FMLA V6.4S, V23.4S, V0.4S
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e1423ca // TBL V10.16B, {V30.16B, V31.16B}, V20.16B
+	WORD $0x4e33ce2b // FMLA V11.4S, V17.4S, V19.4S
+	WORD $0x4e32cdca // FMLA V10.4S, V14.4S, V18.4S
 	FMOVQ 3520(R7), F0
-	WORD $0x4eafd405 // FSUB V5.4S, V0.4S, V15.4S
-	WORD $0x4eaed404 // FSUB V4.4S, V0.4S, V14.4S
-	WORD $0x4ea0a861 // CMLT V1.4S, V3.4S, 0
-	WORD $0x6e651de1 // BSL V1.16B, V15.16B, V5.16B
-	WORD $0x4ea0a840 // CMLT V0.4S, V2.4S, 0
-	WORD $0x6e641dc0 // BSL V0.16B, V14.16B, V4.16B
-	WORD $0x6e611da7 // BSL V7.16B, V13.16B, V1.16B
-	WORD $0x6e601d86 // BSL V6.16B, V12.16B, V0.16B
-	FMOVQ 18112(R7), F0
-	WORD $0x6e20dd29 // FMUL V9.4S, V9.4S, V0.4S
-	WORD $0x6e20dd05 // FMUL V5.4S, V8.4S, V0.4S
+	WORD $0x6eace405 // FCMGT V5.4S, V0.4S, V12.4S
+	WORD $0x6eade404 // FCMGT V4.4S, V0.4S, V13.4S
+	WORD $0x6e701c05 // BSL V5.16B, V0.16B, V16.16B
+	WORD $0x6e6f1c04 // BSL V4.16B, V0.16B, V15.16B
+	WORD $0x6e25dd6b // FMUL V11.4S, V11.4S, V5.4S
+	WORD $0x6e24dd4a // FMUL V10.4S, V10.4S, V4.4S
+	WORD $0x4eabd404 // FSUB V4.4S, V0.4S, V11.4S
+	WORD $0x4eaad400 // FSUB V0.4S, V0.4S, V10.4S
+	WORD $0x4ea0a925 // CMLT V5.4S, V9.4S, 0
+	WORD $0x6e641d65 // BSL V5.16B, V11.16B, V4.16B
+	WORD $0x4ea0a904 // CMLT V4.4S, V8.4S, 0
+	WORD $0x6e601d44 // BSL V4.16B, V10.16B, V0.16B
+	FMOVQ 24256(R7), F0
+	WORD $0x6e20de0d // FMUL V13.4S, V16.4S, V0.4S
+	WORD $0x6e20ddec // FMUL V12.4S, V15.4S, V0.4S
 	FMOVQ 18240(R7), F0
-	WORD $0x4e23f404 // FMAX V4.4S, V0.4S, V3.4S
-	WORD $0x4e22f401 // FMAX V1.4S, V0.4S, V2.4S
-	WORD $0x6e27dc84 // FMUL V4.4S, V4.4S, V7.4S
-	WORD $0x6e26dc21 // FMUL V1.4S, V1.4S, V6.4S
-	FSTPQ (F4, F1), 32(R4)
-	FSTPQ (F16, F11), (R1)
-	WORD $0x4e23f401 // FMAX V1.4S, V0.4S, V3.4S
-	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
+	WORD $0x4e29f40b // FMAX V11.4S, V0.4S, V9.4S
+	WORD $0x4e28f40a // FMAX V10.4S, V0.4S, V8.4S
+	WORD $0x6e25dd6b // FMUL V11.4S, V11.4S, V5.4S
+	WORD $0x6e24dd4a // FMUL V10.4S, V10.4S, V4.4S
+	FSTPQ (F11, F10), 32(R4)
+	FSTPQ (F7, F6), (R1)
+	WORD $0x4e29f406 // FMAX V6.4S, V0.4S, V9.4S
+	WORD $0x4e28f407 // FMAX V7.4S, V0.4S, V8.4S
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	WORD $0x4ea2f400 // FMIN V0.4S, V0.4S, V2.4S
-	WORD $0x4e21cd27 // FMLA V7.4S, V9.4S, V1.4S
-	WORD $0x4e20cca6 // FMLA V6.4S, V5.4S, V0.4S
-	FSTPQ (F7, F6), 32(R1)
+	WORD $0x4ea6f406 // FMIN V6.4S, V0.4S, V6.4S
+	WORD $0x4ea7f400 // FMIN V0.4S, V0.4S, V7.4S
+	WORD $0x4e26cda5 // FMLA V5.4S, V13.4S, V6.4S
+	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
+	FSTPQ (F5, F4), 32(R1)
 	BLE many2472
 
 oneTest2474:
@@ -90092,191 +89988,175 @@ oneTest2474:
 
 one2473:
 	ADD R2<<2, R8, R1
-	FLDPQ (R1), (F9, F4)
+	FLDPQ (R1), (F12, F7)
 	FMOVQ 3264(R7), F0
-	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201d85 // AND V5.16B, V12.16B, V0.16B
+	WORD $0x4e201ce4 // AND V4.16B, V7.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea2f405 // FMIN V5.4S, V0.4S, V2.4S
-	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
-	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
-	WORD $0x6e23dc66 // FMUL V6.4S, V3.4S, V3.4S
-	WORD $0x6ea0f8e2 // FNEG V2.4S, V7.4S
-	WORD $0x4e25cca2 // FMLA V2.4S, V5.4S, V5.4S
-	WORD $0x6ea0f8c1 // FNEG V1.4S, V6.4S
-	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
-	FMOVQ 64(R7), F0
-	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
-	WORD $0x6e20dc2b // FMUL V11.4S, V1.4S, V0.4S
-	FMOVQ 6272(R7), F0
-	WORD $0x6e20dce1 // FMUL V1.4S, V7.4S, V0.4S
-	WORD $0x6e20dcc0 // FMUL V0.4S, V6.4S, V0.4S
-	FMOVQ 2432(R7), F8
-	FMOVQ 2432(R7), F2
+	WORD $0x4ea5f40f // FMIN V15.4S, V0.4S, V5.4S
+	WORD $0x4ea4f40e // FMIN V14.4S, V0.4S, V4.4S
+	FMOVQ 17216(R7), F0
+	WORD $0x6e20dde4 // FMUL V4.4S, V15.4S, V0.4S
+	WORD $0x6e20ddc0 // FMUL V0.4S, V14.4S, V0.4S
 	FMOVQ 2368(R7), F17
-	WORD $0x4e28cc31 // FMLA V17.4S, V1.4S, V8.4S
-	FMOVQ 2368(R7), F16
-	WORD $0x4e22cc10 // FMLA V16.4S, V0.4S, V2.4S
-	FMOVQ 2368(R7), F2
-	WORD $0x4ea2d62a // FSUB V10.4S, V17.4S, V2.4S
-	WORD $0x4ea2d608 // FSUB V8.4S, V16.4S, V2.4S
-	FMOVQ 2496(R7), F2
-	WORD $0x4ea2cd41 // FMLS V1.4S, V10.4S, V2.4S
-	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
-	FMOVQ 2560(R7), F2
-	WORD $0x4ea2cd41 // FMLS V1.4S, V10.4S, V2.4S
-	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
-	WORD $0x4eacd42d // FSUB V13.4S, V1.4S, V12.4S
-	WORD $0x4eabd40c // FSUB V12.4S, V0.4S, V11.4S
-	FMOVQ 2624(R7), F0
-	FMOVQ 2624(R7), F2
-	FMOVQ 2688(R7), F1
-	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 2688(R7), F0
-	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 64(R7), F11
-	WORD $0x4e21cdab // FMLA V11.4S, V13.4S, V1.4S
-	FMOVQ 64(R7), F10
-	WORD $0x4e20cd8a // FMLA V10.4S, V12.4S, V0.4S
-	WORD $0x6e2ddda8 // FMUL V8.4S, V13.4S, V13.4S
-	WORD $0x6e2cdd82 // FMUL V2.4S, V12.4S, V12.4S
-	WORD $0x4e351e20 // AND V0.16B, V17.16B, V21.16B
-	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
-	WORD $0x4eb3840f // ADD V15.4S, V0.4S, V19.4S
-	WORD $0x4e351e00 // AND V0.16B, V16.16B, V21.16B
-	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
-	WORD $0x4eb3840e // ADD V14.4S, V0.4S, V19.4S
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e0f23c1 // TBL V1.16B, {V30.16B, V31.16B}, V15.16B
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e0e23c0 // TBL V0.16B, {V30.16B, V31.16B}, V14.16B
-	WORD $0x4e21d5ad // FADD V13.4S, V13.4S, V1.4S
-	WORD $0x4e20d58c // FADD V12.4S, V12.4S, V0.4S
-	WORD $0x4e28cd6d // FMLA V13.4S, V11.4S, V8.4S
-	WORD $0x4e22cd4c // FMLA V12.4S, V10.4S, V2.4S
-	WORD $0x6f3d0628 // USHR V8.4S, V17.4S, 3
-	WORD $0x6f3d0602 // USHR V2.4S, V16.4S, 3
-	WORD $0x6f3f0501 // USHR V1.4S, V8.4S, 1
-	WORD $0x6f3f0440 // USHR V0.4S, V2.4S, 1
-	WORD $0x4f37542b // SHL V11.4S, V1.4S, 23
-	WORD $0x4f37540a // SHL V10.4S, V0.4S, 23
-	WORD $0x6ea18501 // SUB V1.4S, V8.4S, V1.4S
-	WORD $0x6ea08440 // SUB V0.4S, V2.4S, V0.4S
-	WORD $0x4f375428 // SHL V8.4S, V1.4S, 23
-	WORD $0x4f375402 // SHL V2.4S, V0.4S, 23
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e0f23c1 // TBL V1.16B, {V30.16B, V31.16B}, V15.16B
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e0e23c0 // TBL V0.16B, {V30.16B, V31.16B}, V14.16B
-	WORD $0x4eab8421 // ADD V1.4S, V1.4S, V11.4S
-	WORD $0x4eaa8400 // ADD V0.4S, V0.4S, V10.4S
-	WORD $0x4e2dcc21 // FMLA V1.4S, V1.4S, V13.4S
-	WORD $0x4e2ccc00 // FMLA V0.4S, V0.4S, V12.4S
-	WORD $0x6e28dc2c // FMUL V12.4S, V1.4S, V8.4S
-	WORD $0x6e22dc0b // FMUL V11.4S, V0.4S, V2.4S
-	FMOVQ 17216(R7), F0
-	WORD $0x4e20d4a2 // FADD V2.4S, V5.4S, V0.4S
-	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
-	FMOVQ 3520(R7), F0
-	WORD $0x6e22fc0d // FDIV V13.4S, V0.4S, V2.4S
-	WORD $0x6e21fc0a // FDIV V10.4S, V0.4S, V1.4S
-	FMOVQ 17216(R7), F0
-	WORD $0x4ea0d4a1 // FSUB V1.4S, V5.4S, V0.4S
-	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
-	WORD $0x6e2ddc2e // FMUL V14.4S, V1.4S, V13.4S
-	WORD $0x6e2adc08 // FMUL V8.4S, V0.4S, V10.4S
-	FMOVQ 17280(R7), F2
-	FMOVQ 17280(R7), F1
+	WORD $0x4e24cdf1 // FMLA V17.4S, V15.4S, V4.4S
+	FMOVQ 2368(R7), F9
+	WORD $0x4e20cdc9 // FMLA V9.4S, V14.4S, V0.4S
+	FMOVQ 2368(R7), F0
+	WORD $0x4ea0d625 // FSUB V5.4S, V17.4S, V0.4S
+	WORD $0x4ea0d524 // FSUB V4.4S, V9.4S, V0.4S
+	FMOVQ 17280(R7), F0
+	WORD $0x6e20dca8 // FMUL V8.4S, V5.4S, V0.4S
+	WORD $0x6e20dc86 // FMUL V6.4S, V4.4S, V0.4S
+	WORD $0x4e2fcde8 // FMLA V8.4S, V15.4S, V15.4S
+	WORD $0x4e2ecdc6 // FMLA V6.4S, V14.4S, V14.4S
 	FMOVQ 17344(R7), F0
-	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 17344(R7), F2
-	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 17408(R7), F1
-	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 17408(R7), F0
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 17472(R7), F2
-	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
-	FMOVQ 17472(R7), F1
-	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 17536(R7), F0
-	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 17536(R7), F2
-	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 17600(R7), F1
-	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 17600(R7), F0
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 17664(R7), F2
-	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
-	FMOVQ 17664(R7), F1
-	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 17728(R7), F0
-	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 17728(R7), F2
-	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 17792(R7), F1
-	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 17792(R7), F0
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	WORD $0x6e2ddc21 // FMUL V1.4S, V1.4S, V13.4S
-	WORD $0x6e2adc00 // FMUL V0.4S, V0.4S, V10.4S
-	WORD $0x6e2cdc2a // FMUL V10.4S, V1.4S, V12.4S
-	WORD $0x6e2bdc08 // FMUL V8.4S, V0.4S, V11.4S
-	FMOVQ 17856(R7), F0
-	FMOVQ 17856(R7), F2
-	FMOVQ 17920(R7), F1
-	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 17920(R7), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 17984(R7), F2
-	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 17984(R7), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 18048(R7), F0
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 18048(R7), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 18112(R7), F1
-	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 18112(R7), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 64(R7), F7
-	WORD $0x4e21cd27 // FMLA V7.4S, V9.4S, V1.4S
-	FMOVQ 64(R7), F6
+	WORD $0x4e20cca8 // FMLA V8.4S, V5.4S, V0.4S
 	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
-	FMOVQ 18176(R7), F0
-	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
-	WORD $0x6ea3e400 // FCMGT V0.4S, V0.4S, V3.4S
-	FMOVQ 3520(R7), F3
-	WORD $0x4eaad462 // FSUB V2.4S, V3.4S, V10.4S
-	WORD $0x4ea8d465 // FSUB V5.4S, V3.4S, V8.4S
-	WORD $0x4ea0a923 // CMLT V3.4S, V9.4S, 0
-	WORD $0x6e621d43 // BSL V3.16B, V10.16B, V2.16B
-	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
-	WORD $0x6e651d02 // BSL V2.16B, V8.16B, V5.16B
-	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
-	WORD $0x6e621cc0 // BSL V0.16B, V6.16B, V2.16B
-	FMOVQ 18112(R7), F2
-	WORD $0x6e22dd88 // FMUL V8.4S, V12.4S, V2.4S
-	WORD $0x6e22dd67 // FMUL V7.4S, V11.4S, V2.4S
-	FMOVQ 18240(R7), F2
-	WORD $0x4e29f443 // FMAX V3.4S, V2.4S, V9.4S
-	WORD $0x4e24f442 // FMAX V2.4S, V2.4S, V4.4S
-	WORD $0x6e21dc66 // FMUL V6.4S, V3.4S, V1.4S
-	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
-	FMOVQ 18240(R7), F2
-	WORD $0x4e29f443 // FMAX V3.4S, V2.4S, V9.4S
-	WORD $0x4e24f444 // FMAX V4.4S, V2.4S, V4.4S
-	FMOVQ 17152(R7), F2
-	WORD $0x4ea3f443 // FMIN V3.4S, V2.4S, V3.4S
-	WORD $0x4ea4f442 // FMIN V2.4S, V2.4S, V4.4S
-	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 17408(R7), F5
+	FMOVQ 17408(R7), F4
+	FMOVQ 17472(R7), F0
+	WORD $0x4e25cd00 // FMLA V0.4S, V8.4S, V5.4S
+	FMOVQ 17472(R7), F5
+	WORD $0x4e24ccc5 // FMLA V5.4S, V6.4S, V4.4S
+	FMOVQ 17536(R7), F4
+	WORD $0x4e20cd04 // FMLA V4.4S, V8.4S, V0.4S
+	FMOVQ 17536(R7), F0
+	WORD $0x4e25ccc0 // FMLA V0.4S, V6.4S, V5.4S
+	FMOVQ 6272(R7), F5
+	WORD $0x4e24cd05 // FMLA V5.4S, V8.4S, V4.4S
+	FMOVQ 6272(R7), F4
+	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
+	WORD $0x4e231e20 // AND V0.16B, V17.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea18410 // ADD V16.4S, V0.4S, V1.4S
+	WORD $0x4e231d20 // AND V0.16B, V9.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea1840d // ADD V13.4S, V0.4S, V1.4S
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e1023cb // TBL V11.16B, {V30.16B, V31.16B}, V16.16B
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e0d23ca // TBL V10.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e28ccab // FMLA V11.4S, V5.4S, V8.4S
+	WORD $0x4e26cc8a // FMLA V10.4S, V4.4S, V6.4S
+	WORD $0x6f3d0626 // USHR V6.4S, V17.4S, 3
+	WORD $0x6f3d0525 // USHR V5.4S, V9.4S, 3
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x6f3f04a0 // USHR V0.4S, V5.4S, 1
+	WORD $0x4f375489 // SHL V9.4S, V4.4S, 23
+	WORD $0x4f375408 // SHL V8.4S, V0.4S, 23
+	WORD $0x6ea484c4 // SUB V4.4S, V6.4S, V4.4S
+	WORD $0x6ea084a0 // SUB V0.4S, V5.4S, V0.4S
+	WORD $0x4f375486 // SHL V6.4S, V4.4S, 23
+	WORD $0x4f375405 // SHL V5.4S, V0.4S, 23
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e1023c4 // TBL V4.16B, {V30.16B, V31.16B}, V16.16B
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e0d23c0 // TBL V0.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4ea98484 // ADD V4.4S, V4.4S, V9.4S
+	WORD $0x4ea88400 // ADD V0.4S, V0.4S, V8.4S
+	WORD $0x4e2bcc84 // FMLA V4.4S, V4.4S, V11.4S
+	WORD $0x4e2acc00 // FMLA V0.4S, V0.4S, V10.4S
+	WORD $0x6e26dc8a // FMUL V10.4S, V4.4S, V6.4S
+	WORD $0x6e25dc09 // FMUL V9.4S, V0.4S, V5.4S
+	FMOVQ 17600(R7), F4
+	WORD $0x4e24d5e0 // FADD V0.4S, V15.4S, V4.4S
+	WORD $0x4e24d5c4 // FADD V4.4S, V14.4S, V4.4S
+	WORD $0x6f2b0400 // USHR V0.4S, V0.4S, 21
+	WORD $0x6f2b0484 // USHR V4.4S, V4.4S, 21
+	WORD $0x4e231c00 // AND V0.16B, V0.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea18408 // ADD V8.4S, V0.4S, V1.4S
+	WORD $0x4e231c80 // AND V0.16B, V4.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea18410 // ADD V16.4S, V0.4S, V1.4S
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e0823c4 // TBL V4.16B, {V30.16B, V31.16B}, V8.16B
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e1023c0 // TBL V0.16B, {V30.16B, V31.16B}, V16.16B
+	WORD $0x4ea4d5ed // FSUB V13.4S, V15.4S, V4.4S
+	WORD $0x4ea0d5cb // FSUB V11.4S, V14.4S, V0.4S
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e0823c4 // TBL V4.16B, {V30.16B, V31.16B}, V8.16B
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e1023c0 // TBL V0.16B, {V30.16B, V31.16B}, V16.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e0823c6 // TBL V6.16B, {V30.16B, V31.16B}, V8.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e1023c5 // TBL V5.16B, {V30.16B, V31.16B}, V16.16B
+	WORD $0x4e2dcc86 // FMLA V6.4S, V4.4S, V13.4S
+	WORD $0x4e2bcc05 // FMLA V5.4S, V0.4S, V11.4S
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e0823c4 // TBL V4.16B, {V30.16B, V31.16B}, V8.16B
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e1023c0 // TBL V0.16B, {V30.16B, V31.16B}, V16.16B
+	WORD $0x4e2dccc4 // FMLA V4.4S, V6.4S, V13.4S
+	WORD $0x4e2bcca0 // FMLA V0.4S, V5.4S, V11.4S
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e0823c6 // TBL V6.16B, {V30.16B, V31.16B}, V8.16B
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e1023c5 // TBL V5.16B, {V30.16B, V31.16B}, V16.16B
+	WORD $0x4e2dcc86 // FMLA V6.4S, V4.4S, V13.4S
+	WORD $0x4e2bcc05 // FMLA V5.4S, V0.4S, V11.4S
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e0823c4 // TBL V4.16B, {V30.16B, V31.16B}, V8.16B
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e1023c0 // TBL V0.16B, {V30.16B, V31.16B}, V16.16B
+	WORD $0x4e2dccc4 // FMLA V4.4S, V6.4S, V13.4S
+	WORD $0x4e2bcca0 // FMLA V0.4S, V5.4S, V11.4S
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e0823c6 // TBL V6.16B, {V30.16B, V31.16B}, V8.16B
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e1023c5 // TBL V5.16B, {V30.16B, V31.16B}, V16.16B
+	WORD $0x4e2dcc86 // FMLA V6.4S, V4.4S, V13.4S
+	WORD $0x4e2bcc05 // FMLA V5.4S, V0.4S, V11.4S
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e0823c4 // TBL V4.16B, {V30.16B, V31.16B}, V8.16B
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e1023c0 // TBL V0.16B, {V30.16B, V31.16B}, V16.16B
+	WORD $0x4e2dccc4 // FMLA V4.4S, V6.4S, V13.4S
+	WORD $0x4e2bcca0 // FMLA V0.4S, V5.4S, V11.4S
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e0823c8 // TBL V8.16B, {V30.16B, V31.16B}, V8.16B
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e1023c6 // TBL V6.16B, {V30.16B, V31.16B}, V16.16B
+	WORD $0x4e2dcc88 // FMLA V8.4S, V4.4S, V13.4S
+	WORD $0x4e2bcc06 // FMLA V6.4S, V0.4S, V11.4S
+	FMOVQ 3520(R7), F0
+	WORD $0x6eafe404 // FCMGT V4.4S, V0.4S, V15.4S
+	WORD $0x6eaee400 // FCMGT V0.4S, V0.4S, V14.4S
+	FMOVQ 3520(R7), F5
+	WORD $0x6e6a1ca4 // BSL V4.16B, V5.16B, V10.16B
+	WORD $0x6e691ca0 // BSL V0.16B, V5.16B, V9.16B
+	WORD $0x6e24dd08 // FMUL V8.4S, V8.4S, V4.4S
+	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
+	FMOVQ 3520(R7), F4
+	WORD $0x4ea8d480 // FSUB V0.4S, V4.4S, V8.4S
+	WORD $0x4ea6d485 // FSUB V5.4S, V4.4S, V6.4S
+	WORD $0x4ea0a984 // CMLT V4.4S, V12.4S, 0
+	WORD $0x6e601d04 // BSL V4.16B, V8.16B, V0.16B
+	WORD $0x4ea0a8e0 // CMLT V0.4S, V7.4S, 0
+	WORD $0x6e651cc0 // BSL V0.16B, V6.16B, V5.16B
+	FMOVQ 24256(R7), F5
+	WORD $0x6e25dd4b // FMUL V11.4S, V10.4S, V5.4S
+	WORD $0x6e25dd2a // FMUL V10.4S, V9.4S, V5.4S
+	FMOVQ 18240(R7), F5
+	WORD $0x4e2cf4a6 // FMAX V6.4S, V5.4S, V12.4S
+	WORD $0x4e27f4a5 // FMAX V5.4S, V5.4S, V7.4S
+	WORD $0x6e24dcc9 // FMUL V9.4S, V6.4S, V4.4S
+	WORD $0x6e20dca8 // FMUL V8.4S, V5.4S, V0.4S
+	FMOVQ 18240(R7), F5
+	WORD $0x4e2cf4a6 // FMAX V6.4S, V5.4S, V12.4S
+	WORD $0x4e27f4a7 // FMAX V7.4S, V5.4S, V7.4S
+	FMOVQ 17152(R7), F5
+	WORD $0x4ea6f4a6 // FMIN V6.4S, V5.4S, V6.4S
+	WORD $0x4ea7f4a5 // FMIN V5.4S, V5.4S, V7.4S
+	WORD $0x4e26cd64 // FMLA V4.4S, V11.4S, V6.4S
+	WORD $0x4e25cd40 // FMLA V0.4S, V10.4S, V5.4S
 	ADD R2<<2, R6, R1
-	FSTPQ (F6, F5), (R1)
+	FSTPQ (F9, F8), (R1)
 	ADD R2<<2, R3, R1
-	FSTPQ (F1, F0), (R1)
+	FSTPQ (F4, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
 	BLE one2473
@@ -90287,219 +90167,203 @@ tail2475:
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
-	FLDPQ (R0), (F10, F9)
-	WORD $0x6f00e40b // MOVI V11.2D, 0
+	FLDPQ (R0), (F11, F10)
+	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R2<<2, R8, R1
-	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
 	CBZW R0, someLanes1
-	FMOVQ (R1), F11
+	FMOVQ (R1), F9
 	FMOVQ 16(R1), F4
 	JMP doneLanes2
 
 someLanes1:
-	WORD $0x0e043d40 // UMOV R0, V10.S[0]
+	WORD $0x0e043d60 // UMOV R0, V11.S[0]
 	CBZW R0, doneLanes2
-	FMOVS (R1), F11
-	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
+	FMOVS (R1), F9
+	WORD $0x0e0c3d60 // UMOV R0, V11.S[1]
 	CBZW R0, doneLanes2
 	FMOVS 4(R1), F0
-	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
-	WORD $0x0e143d40 // UMOV R0, V10.S[2]
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143d60 // UMOV R0, V11.S[2]
 	CBZW R0, doneLanes2
 	FMOVS 8(R1), F0
-	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
-	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+	WORD $0x0e1c3d60 // UMOV R0, V11.S[3]
 	CBZW R0, doneLanes2
 	FMOVS 12(R1), F0
-	WORD $0x6e1c040b // MOV V11.S[3], V0.S[0]
-	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
 	CBZW R0, doneLanes2
 	FMOVS 16(R1), F4
-	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
 	CBZW R0, doneLanes2
 	FMOVS 20(R1), F0
 	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
-	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
 	CBZW R0, doneLanes2
 	FMOVS 24(R1), F0
 	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
 
 doneLanes2:
 	FMOVQ 3264(R7), F0
-	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201d26 // AND V6.16B, V9.16B, V0.16B
+	WORD $0x4e201c85 // AND V5.16B, V4.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea2f405 // FMIN V5.4S, V0.4S, V2.4S
-	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
-	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
-	WORD $0x6e23dc66 // FMUL V6.4S, V3.4S, V3.4S
-	WORD $0x6ea0f8e2 // FNEG V2.4S, V7.4S
-	WORD $0x4e25cca2 // FMLA V2.4S, V5.4S, V5.4S
-	WORD $0x6ea0f8c1 // FNEG V1.4S, V6.4S
-	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
-	FMOVQ 64(R7), F0
-	WORD $0x6e20dc4e // FMUL V14.4S, V2.4S, V0.4S
-	WORD $0x6e20dc2d // FMUL V13.4S, V1.4S, V0.4S
-	FMOVQ 6272(R7), F0
-	WORD $0x6e20dce1 // FMUL V1.4S, V7.4S, V0.4S
-	WORD $0x6e20dcc0 // FMUL V0.4S, V6.4S, V0.4S
-	FMOVQ 2432(R7), F8
-	FMOVQ 2432(R7), F2
-	FMOVQ 2368(R7), F22
-	WORD $0x4e28cc36 // FMLA V22.4S, V1.4S, V8.4S
-	FMOVQ 2368(R7), F18
-	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
-	FMOVQ 2368(R7), F2
-	WORD $0x4ea2d6cc // FSUB V12.4S, V22.4S, V2.4S
-	WORD $0x4ea2d648 // FSUB V8.4S, V18.4S, V2.4S
-	FMOVQ 2496(R7), F2
-	WORD $0x4ea2cd81 // FMLS V1.4S, V12.4S, V2.4S
-	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
-	FMOVQ 2560(R7), F2
-	WORD $0x4ea2cd81 // FMLS V1.4S, V12.4S, V2.4S
-	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
-	WORD $0x4eaed42f // FSUB V15.4S, V1.4S, V14.4S
-	WORD $0x4eadd40e // FSUB V14.4S, V0.4S, V13.4S
-	FMOVQ 2624(R7), F0
-	FMOVQ 2624(R7), F2
-	FMOVQ 2688(R7), F1
-	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 2688(R7), F0
-	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 64(R7), F13
-	WORD $0x4e21cded // FMLA V13.4S, V15.4S, V1.4S
-	FMOVQ 64(R7), F12
-	WORD $0x4e20cdcc // FMLA V12.4S, V14.4S, V0.4S
-	WORD $0x6e2fdde8 // FMUL V8.4S, V15.4S, V15.4S
-	WORD $0x6e2eddc2 // FMUL V2.4S, V14.4S, V14.4S
-	WORD $0x4e351ec0 // AND V0.16B, V22.16B, V21.16B
-	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
-	WORD $0x4eb38411 // ADD V17.4S, V0.4S, V19.4S
-	WORD $0x4e351e40 // AND V0.16B, V18.16B, V21.16B
-	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
-	WORD $0x4eb38410 // ADD V16.4S, V0.4S, V19.4S
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1123c1 // TBL V1.16B, {V30.16B, V31.16B}, V17.16B
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1023c0 // TBL V0.16B, {V30.16B, V31.16B}, V16.16B
-	WORD $0x4e21d5ef // FADD V15.4S, V15.4S, V1.4S
-	WORD $0x4e20d5ce // FADD V14.4S, V14.4S, V0.4S
-	WORD $0x4e28cdaf // FMLA V15.4S, V13.4S, V8.4S
-	WORD $0x4e22cd8e // FMLA V14.4S, V12.4S, V2.4S
-	WORD $0x6f3d06c8 // USHR V8.4S, V22.4S, 3
-	WORD $0x6f3d0642 // USHR V2.4S, V18.4S, 3
-	WORD $0x6f3f0501 // USHR V1.4S, V8.4S, 1
-	WORD $0x6f3f0440 // USHR V0.4S, V2.4S, 1
-	WORD $0x4f37542d // SHL V13.4S, V1.4S, 23
-	WORD $0x4f37540c // SHL V12.4S, V0.4S, 23
-	WORD $0x6ea18501 // SUB V1.4S, V8.4S, V1.4S
-	WORD $0x6ea08440 // SUB V0.4S, V2.4S, V0.4S
-	WORD $0x4f375428 // SHL V8.4S, V1.4S, 23
-	WORD $0x4f375402 // SHL V2.4S, V0.4S, 23
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e1123c1 // TBL V1.16B, {V30.16B, V31.16B}, V17.16B
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e1023c0 // TBL V0.16B, {V30.16B, V31.16B}, V16.16B
-	WORD $0x4ead8421 // ADD V1.4S, V1.4S, V13.4S
-	WORD $0x4eac8400 // ADD V0.4S, V0.4S, V12.4S
-	WORD $0x4e2fcc21 // FMLA V1.4S, V1.4S, V15.4S
-	WORD $0x4e2ecc00 // FMLA V0.4S, V0.4S, V14.4S
-	WORD $0x6e28dc2e // FMUL V14.4S, V1.4S, V8.4S
-	WORD $0x6e22dc0d // FMUL V13.4S, V0.4S, V2.4S
+	WORD $0x4ea6f40e // FMIN V14.4S, V0.4S, V6.4S
+	WORD $0x4ea5f40d // FMIN V13.4S, V0.4S, V5.4S
 	FMOVQ 17216(R7), F0
-	WORD $0x4e20d4a2 // FADD V2.4S, V5.4S, V0.4S
-	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
-	FMOVQ 3520(R7), F0
-	WORD $0x6e22fc0f // FDIV V15.4S, V0.4S, V2.4S
-	WORD $0x6e21fc0c // FDIV V12.4S, V0.4S, V1.4S
-	FMOVQ 17216(R7), F0
-	WORD $0x4ea0d4a1 // FSUB V1.4S, V5.4S, V0.4S
-	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
-	WORD $0x6e2fdc30 // FMUL V16.4S, V1.4S, V15.4S
-	WORD $0x6e2cdc08 // FMUL V8.4S, V0.4S, V12.4S
-	FMOVQ 17280(R7), F2
-	FMOVQ 17280(R7), F1
+	WORD $0x6e20ddc5 // FMUL V5.4S, V14.4S, V0.4S
+	WORD $0x6e20dda0 // FMUL V0.4S, V13.4S, V0.4S
+	FMOVQ 2368(R7), F19
+	WORD $0x4e25cdd3 // FMLA V19.4S, V14.4S, V5.4S
+	FMOVQ 2368(R7), F12
+	WORD $0x4e20cdac // FMLA V12.4S, V13.4S, V0.4S
+	FMOVQ 2368(R7), F0
+	WORD $0x4ea0d666 // FSUB V6.4S, V19.4S, V0.4S
+	WORD $0x4ea0d585 // FSUB V5.4S, V12.4S, V0.4S
+	FMOVQ 17280(R7), F0
+	WORD $0x6e20dcc8 // FMUL V8.4S, V6.4S, V0.4S
+	WORD $0x6e20dca7 // FMUL V7.4S, V5.4S, V0.4S
+	WORD $0x4e2ecdc8 // FMLA V8.4S, V14.4S, V14.4S
+	WORD $0x4e2dcda7 // FMLA V7.4S, V13.4S, V13.4S
 	FMOVQ 17344(R7), F0
-	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 17344(R7), F2
-	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 17408(R7), F1
-	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 17408(R7), F0
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 17472(R7), F2
-	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 17472(R7), F1
-	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	WORD $0x4e20ccc8 // FMLA V8.4S, V6.4S, V0.4S
+	WORD $0x4e20cca7 // FMLA V7.4S, V5.4S, V0.4S
+	FMOVQ 17408(R7), F6
+	FMOVQ 17408(R7), F5
+	FMOVQ 17472(R7), F0
+	WORD $0x4e26cd00 // FMLA V0.4S, V8.4S, V6.4S
+	FMOVQ 17472(R7), F6
+	WORD $0x4e25cce6 // FMLA V6.4S, V7.4S, V5.4S
+	FMOVQ 17536(R7), F5
+	WORD $0x4e20cd05 // FMLA V5.4S, V8.4S, V0.4S
 	FMOVQ 17536(R7), F0
-	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 17536(R7), F2
-	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 17600(R7), F1
-	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 17600(R7), F0
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 17664(R7), F2
-	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 17664(R7), F1
-	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 17728(R7), F0
-	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 17728(R7), F2
-	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 17792(R7), F1
-	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 17792(R7), F0
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	WORD $0x6e2fdc21 // FMUL V1.4S, V1.4S, V15.4S
-	WORD $0x6e2cdc00 // FMUL V0.4S, V0.4S, V12.4S
-	WORD $0x6e2edc2c // FMUL V12.4S, V1.4S, V14.4S
-	WORD $0x6e2ddc08 // FMUL V8.4S, V0.4S, V13.4S
-	FMOVQ 17856(R7), F0
-	FMOVQ 17856(R7), F2
-	FMOVQ 17920(R7), F1
-	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 17920(R7), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 17984(R7), F2
-	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 17984(R7), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 18048(R7), F0
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 18048(R7), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 18112(R7), F1
-	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 18112(R7), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 64(R7), F7
-	WORD $0x4e21cd67 // FMLA V7.4S, V11.4S, V1.4S
-	FMOVQ 64(R7), F6
-	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
-	FMOVQ 18176(R7), F0
-	WORD $0x6ea5e402 // FCMGT V2.4S, V0.4S, V5.4S
-	WORD $0x6ea3e401 // FCMGT V1.4S, V0.4S, V3.4S
-	FMOVQ 3520(R7), F3
-	WORD $0x4eacd460 // FSUB V0.4S, V3.4S, V12.4S
-	WORD $0x4ea8d465 // FSUB V5.4S, V3.4S, V8.4S
-	WORD $0x4ea0a963 // CMLT V3.4S, V11.4S, 0
-	WORD $0x6e601d83 // BSL V3.16B, V12.16B, V0.16B
-	WORD $0x4ea0a880 // CMLT V0.4S, V4.4S, 0
-	WORD $0x6e651d00 // BSL V0.16B, V8.16B, V5.16B
-	WORD $0x6e631ce2 // BSL V2.16B, V7.16B, V3.16B
-	WORD $0x6e601cc1 // BSL V1.16B, V6.16B, V0.16B
-	FMOVQ 18112(R7), F0
-	WORD $0x6e20ddc8 // FMUL V8.4S, V14.4S, V0.4S
-	WORD $0x6e20dda7 // FMUL V7.4S, V13.4S, V0.4S
+	WORD $0x4e26cce0 // FMLA V0.4S, V7.4S, V6.4S
+	FMOVQ 6272(R7), F6
+	WORD $0x4e25cd06 // FMLA V6.4S, V8.4S, V5.4S
+	FMOVQ 6272(R7), F5
+	WORD $0x4e20cce5 // FMLA V5.4S, V7.4S, V0.4S
+	WORD $0x4e231e60 // AND V0.16B, V19.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea18412 // ADD V18.4S, V0.4S, V1.4S
+	WORD $0x4e231d80 // AND V0.16B, V12.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea18411 // ADD V17.4S, V0.4S, V1.4S
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e1223d0 // TBL V16.16B, {V30.16B, V31.16B}, V18.16B
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e1123cf // TBL V15.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e28ccd0 // FMLA V16.4S, V6.4S, V8.4S
+	WORD $0x4e27ccaf // FMLA V15.4S, V5.4S, V7.4S
+	WORD $0x6f3d0667 // USHR V7.4S, V19.4S, 3
+	WORD $0x6f3d0586 // USHR V6.4S, V12.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c0 // USHR V0.4S, V6.4S, 1
+	WORD $0x4f3754ac // SHL V12.4S, V5.4S, 23
+	WORD $0x4f375408 // SHL V8.4S, V0.4S, 23
+	WORD $0x6ea584e5 // SUB V5.4S, V7.4S, V5.4S
+	WORD $0x6ea084c0 // SUB V0.4S, V6.4S, V0.4S
+	WORD $0x4f3754a7 // SHL V7.4S, V5.4S, 23
+	WORD $0x4f375406 // SHL V6.4S, V0.4S, 23
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e1223c5 // TBL V5.16B, {V30.16B, V31.16B}, V18.16B
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e1123c0 // TBL V0.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4eac84a5 // ADD V5.4S, V5.4S, V12.4S
+	WORD $0x4ea88400 // ADD V0.4S, V0.4S, V8.4S
+	WORD $0x4e30cca5 // FMLA V5.4S, V5.4S, V16.4S
+	WORD $0x4e2fcc00 // FMLA V0.4S, V0.4S, V15.4S
+	WORD $0x6e27dca7 // FMUL V7.4S, V5.4S, V7.4S
+	WORD $0x6e26dc06 // FMUL V6.4S, V0.4S, V6.4S
+	FMOVQ 17600(R7), F5
+	WORD $0x4e25d5c0 // FADD V0.4S, V14.4S, V5.4S
+	WORD $0x4e25d5a5 // FADD V5.4S, V13.4S, V5.4S
+	WORD $0x6f2b0400 // USHR V0.4S, V0.4S, 21
+	WORD $0x6f2b04a8 // USHR V8.4S, V5.4S, 21
+	WORD $0x4e231c00 // AND V0.16B, V0.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea18405 // ADD V5.4S, V0.4S, V1.4S
+	WORD $0x4e231d00 // AND V0.16B, V8.16B, V3.16B
+	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
+	WORD $0x4ea1840f // ADD V15.4S, V0.4S, V1.4S
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e0f23c0 // TBL V0.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4ea1d5cc // FSUB V12.4S, V14.4S, V1.4S
+	WORD $0x4ea0d5a8 // FSUB V8.4S, V13.4S, V0.4S
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e0f23c0 // TBL V0.16B, {V30.16B, V31.16B}, V15.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e0523c3 // TBL V3.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e0f23c2 // TBL V2.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ccc23 // FMLA V3.4S, V1.4S, V12.4S
+	WORD $0x4e28cc02 // FMLA V2.4S, V0.4S, V8.4S
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e0f23c0 // TBL V0.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ccc61 // FMLA V1.4S, V3.4S, V12.4S
+	WORD $0x4e28cc40 // FMLA V0.4S, V2.4S, V8.4S
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e0523c3 // TBL V3.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e0f23c2 // TBL V2.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ccc23 // FMLA V3.4S, V1.4S, V12.4S
+	WORD $0x4e28cc02 // FMLA V2.4S, V0.4S, V8.4S
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e0f23c0 // TBL V0.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ccc61 // FMLA V1.4S, V3.4S, V12.4S
+	WORD $0x4e28cc40 // FMLA V0.4S, V2.4S, V8.4S
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e0523c3 // TBL V3.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e0f23c2 // TBL V2.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ccc23 // FMLA V3.4S, V1.4S, V12.4S
+	WORD $0x4e28cc02 // FMLA V2.4S, V0.4S, V8.4S
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e0f23c0 // TBL V0.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ccc61 // FMLA V1.4S, V3.4S, V12.4S
+	WORD $0x4e28cc40 // FMLA V0.4S, V2.4S, V8.4S
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e0523c5 // TBL V5.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e0f23c3 // TBL V3.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ccc25 // FMLA V5.4S, V1.4S, V12.4S
+	WORD $0x4e28cc03 // FMLA V3.4S, V0.4S, V8.4S
+	FMOVQ 3520(R7), F0
+	WORD $0x6eaee401 // FCMGT V1.4S, V0.4S, V14.4S
+	WORD $0x6eade400 // FCMGT V0.4S, V0.4S, V13.4S
+	FMOVQ 3520(R7), F2
+	WORD $0x6e671c41 // BSL V1.16B, V2.16B, V7.16B
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
+	WORD $0x6e21dca5 // FMUL V5.4S, V5.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	FMOVQ 3520(R7), F0
+	WORD $0x4ea5d401 // FSUB V1.4S, V0.4S, V5.4S
+	WORD $0x4ea3d400 // FSUB V0.4S, V0.4S, V3.4S
+	WORD $0x4ea0a922 // CMLT V2.4S, V9.4S, 0
+	WORD $0x6e611ca2 // BSL V2.16B, V5.16B, V1.16B
+	WORD $0x4ea0a881 // CMLT V1.4S, V4.4S, 0
+	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
+	FMOVQ 24256(R7), F0
+	WORD $0x6e20dce8 // FMUL V8.4S, V7.4S, V0.4S
+	WORD $0x6e20dcc7 // FMUL V7.4S, V6.4S, V0.4S
 	FMOVQ 18240(R7), F0
-	WORD $0x4e2bf403 // FMAX V3.4S, V0.4S, V11.4S
+	WORD $0x4e29f403 // FMAX V3.4S, V0.4S, V9.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
 	FMOVQ 18240(R7), F0
-	WORD $0x4e2bf403 // FMAX V3.4S, V0.4S, V11.4S
+	WORD $0x4e29f403 // FMAX V3.4S, V0.4S, V9.4S
 	WORD $0x4e24f404 // FMAX V4.4S, V0.4S, V4.4S
 	FMOVQ 17152(R7), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
@@ -90507,72 +90371,72 @@ doneLanes2:
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
 	ADD R2<<2, R6, R1
-	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
 	CBZW R0, someLanes3
 	FMOVQ F6, (R1)
 	FMOVQ F5, 16(R1)
 	JMP doneLanes4
 
 someLanes3:
-	WORD $0x0e043d40 // UMOV R0, V10.S[0]
+	WORD $0x0e043d60 // UMOV R0, V11.S[0]
 	CBZW R0, doneLanes4
 	FMOVS F6, (R1)
-	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
+	WORD $0x0e0c3d60 // UMOV R0, V11.S[1]
 	CBZW R0, doneLanes4
 	WORD $0x4e0c04c0 // DUP V0.4S, V6.S[1]
 	FMOVS F0, 4(R1)
-	WORD $0x0e143d40 // UMOV R0, V10.S[2]
+	WORD $0x0e143d60 // UMOV R0, V11.S[2]
 	CBZW R0, doneLanes4
 	WORD $0x4e1404c0 // DUP V0.4S, V6.S[2]
 	FMOVS F0, 8(R1)
-	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
+	WORD $0x0e1c3d60 // UMOV R0, V11.S[3]
 	CBZW R0, doneLanes4
 	WORD $0x4e1c04c0 // DUP V0.4S, V6.S[3]
 	FMOVS F0, 12(R1)
-	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
 	CBZW R0, doneLanes4
 	FMOVS F5, 16(R1)
-	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
 	CBZW R0, doneLanes4
 	WORD $0x4e0c04a0 // DUP V0.4S, V5.S[1]
 	FMOVS F0, 20(R1)
-	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
 	CBZW R0, doneLanes4
 	WORD $0x4e1404a0 // DUP V0.4S, V5.S[2]
 	FMOVS F0, 24(R1)
 
 doneLanes4:
 	ADD R2<<2, R3, R1
-	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
 	CBZW R0, someLanes5
 	FMOVQ F2, (R1)
 	FMOVQ F1, 16(R1)
 	JMP doneLanes6
 
 someLanes5:
-	WORD $0x0e043d40 // UMOV R0, V10.S[0]
+	WORD $0x0e043d60 // UMOV R0, V11.S[0]
 	CBZW R0, doneLanes6
 	FMOVS F2, (R1)
-	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
+	WORD $0x0e0c3d60 // UMOV R0, V11.S[1]
 	CBZW R0, doneLanes6
 	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
 	FMOVS F0, 4(R1)
-	WORD $0x0e143d40 // UMOV R0, V10.S[2]
+	WORD $0x0e143d60 // UMOV R0, V11.S[2]
 	CBZW R0, doneLanes6
 	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
 	FMOVS F0, 8(R1)
-	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
+	WORD $0x0e1c3d60 // UMOV R0, V11.S[3]
 	CBZW R0, doneLanes6
 	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
 	FMOVS F0, 12(R1)
-	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
 	CBZW R0, doneLanes6
 	FMOVS F1, 16(R1)
-	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
 	CBZW R0, doneLanes6
 	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
 	FMOVS F0, 20(R1)
-	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
 	CBZW R0, doneLanes6
 	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
 	FMOVS F0, 24(R1)
@@ -91537,7 +91401,7 @@ many2506:
 	FSTPQ (F5, F4), (R4)
 	WORD $0x4e29f404 // FMAX V4.4S, V0.4S, V9.4S
 	WORD $0x4e28f405 // FMAX V5.4S, V0.4S, V8.4S
-	FMOVQ 24256(R7), F0
+	FMOVQ 24320(R7), F0
 	WORD $0x4ea4f404 // FMIN V4.4S, V0.4S, V4.4S
 	WORD $0x4ea5f400 // FMIN V0.4S, V0.4S, V5.4S
 	WORD $0x4e24cda7 // FMLA V7.4S, V13.4S, V4.4S
@@ -91573,7 +91437,7 @@ many2506:
 	FSTPQ (F7, F6), (R1)
 	WORD $0x4e2bf406 // FMAX V6.4S, V0.4S, V11.4S
 	WORD $0x4e2af407 // FMAX V7.4S, V0.4S, V10.4S
-	FMOVQ 24256(R7), F0
+	FMOVQ 24320(R7), F0
 	WORD $0x4ea6f406 // FMIN V6.4S, V0.4S, V6.4S
 	WORD $0x4ea7f400 // FMIN V0.4S, V0.4S, V7.4S
 	WORD $0x4e26cda5 // FMLA V5.4S, V13.4S, V6.4S
@@ -91687,7 +91551,7 @@ one2507:
 	FMOVQ 18432(R7), F5
 	WORD $0x4e2cf4a6 // FMAX V6.4S, V5.4S, V12.4S
 	WORD $0x4e27f4a7 // FMAX V7.4S, V5.4S, V7.4S
-	FMOVQ 24256(R7), F5
+	FMOVQ 24320(R7), F5
 	WORD $0x4ea6f4a6 // FMIN V6.4S, V5.4S, V6.4S
 	WORD $0x4ea7f4a5 // FMIN V5.4S, V5.4S, V7.4S
 	WORD $0x4e26cd64 // FMLA V4.4S, V11.4S, V6.4S
@@ -91843,7 +91707,7 @@ doneLanes2:
 	FMOVQ 18432(R7), F0
 	WORD $0x4e29f403 // FMAX V3.4S, V0.4S, V9.4S
 	WORD $0x4e24f404 // FMAX V4.4S, V0.4S, V4.4S
-	FMOVQ 24256(R7), F0
+	FMOVQ 24320(R7), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S

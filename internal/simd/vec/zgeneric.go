@@ -932,171 +932,138 @@ func genericAddGELU[T cpu.Float](dst []T, sign T, x []T) {
 func gELU32(x float32) (float32, float32) {
 	v3 := math.Float32bits(x) & 0x7fffffff
 	v4 := minOf(float32(14.5), math.Float32frombits(v3))
-	v5 := float32(v4 * v4)
-	p6, z6 := float64(float64(v4)*float64(v4)), float64(-v5)
-	s6 := p6 + z6
-	if halfway(s6) {
-		s6 = toOdd(s6, p6, z6)
+	v7 := float32(v4 * float32(-0.7213475108146667))
+	p8, z8 := float64(float64(v7)*float64(v4)), float64(float32(1.573118e+06))
+	s8 := p8 + z8
+	if halfway(s8) {
+		s8 = toOdd(s8, p8, z8)
 	}
-	v6 := float32(s6)
-	v8 := float32(v6 * float32(0.5))
-	v10 := float32(v5 * float32(-0.5))
-	p13, z13 := float64(float64(v10)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
-	s13 := p13 + z13
-	if halfway(s13) {
-		s13 = toOdd(s13, p13, z13)
+	v8 := float32(s8)
+	v9 := v8 - float32(1.573118e+06)
+	v11 := float32(v9 * float32(1.38623046875))
+	p12, z12 := float64(float64(v4)*float64(v4)), float64(v11)
+	s12 := p12 + z12
+	if halfway(s12) {
+		s12 = toOdd(s12, p12, z12)
 	}
-	v13 := float32(s13)
-	v14 := v13 - float32(1.573118e+06)
-	p16, z16 := float64(float64(-v14)*float64(float32(0.6931471824645996))), float64(v10)
-	s16 := p16 + z16
-	if halfway(s16) {
-		s16 = toOdd(s16, p16, z16)
+	v12 := float32(s12)
+	p14, z14 := float64(float64(v9)*float64(float32(6.389236659742892e-05))), float64(v12)
+	s14 := p14 + z14
+	if halfway(s14) {
+		s14 = toOdd(s14, p14, z14)
 	}
-	v16 := float32(s16)
-	p18, z18 := float64(float64(-v14)*float64(float32(-1.9046542121259336e-09))), float64(v16)
-	s18 := p18 + z18
-	if halfway(s18) {
-		s18 = toOdd(s18, p18, z18)
+	v14 := float32(s14)
+	p17, z17 := float64(float64(float32(0.0026043071411550045))*float64(v14)), float64(float32(-0.020835040137171745))
+	s17 := p17 + z17
+	if halfway(s17) {
+		s17 = toOdd(s17, p17, z17)
 	}
-	v18 := float32(s18)
-	v19 := v18 - v8
-	p22, z22 := float64(float64(float32(0.04166891425848007))*float64(v19)), float64(float32(0.16668032109737396))
-	s22 := p22 + z22
-	if halfway(s22) {
-		s22 = toOdd(s22, p22, z22)
+	v17 := float32(s17)
+	p19, z19 := float64(float64(v17)*float64(v14)), float64(float32(0.125))
+	s19 := p19 + z19
+	if halfway(s19) {
+		s19 = toOdd(s19, p19, z19)
 	}
-	v22 := float32(s22)
-	p24, z24 := float64(float64(v22)*float64(v19)), float64(float32(0.5))
-	s24 := p24 + z24
-	if halfway(s24) {
-		s24 = toOdd(s24, p24, z24)
+	v19 := float32(s19)
+	p21, z21 := float64(float64(v19)*float64(v14)), float64(float32(-0.5))
+	s21 := p21 + z21
+	if halfway(s21) {
+		s21 = toOdd(s21, p21, z21)
 	}
-	v24 := float32(s24)
-	v25 := float32(v19 * v19)
-	v26 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v13)&7]
-	v27 := v19 + math.Float32frombits(v26)
-	p28, z28 := float64(float64(v24)*float64(v25)), float64(v27)
-	s28 := p28 + z28
-	if halfway(s28) {
-		s28 = toOdd(s28, p28, z28)
+	v21 := float32(s21)
+	v22 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v8)&7]
+	p23, z23 := float64(float64(v21)*float64(v14)), float64(math.Float32frombits(v22))
+	s23 := p23 + z23
+	if halfway(s23) {
+		s23 = toOdd(s23, p23, z23)
 	}
-	v28 := float32(s28)
-	v30 := math.Float32bits(v13) >> 3
-	v31 := v30 >> 1
-	v32 := v31 << 23
-	v33 := v30 - v31
-	v34 := v33 << 23
-	v35 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v13)&7]
-	v36 := v35 + v32
-	p37, z37 := float64(float64(math.Float32frombits(v36))*float64(v28)), float64(math.Float32frombits(v36))
-	s37 := p37 + z37
-	if halfway(s37) {
-		s37 = toOdd(s37, p37, z37)
+	v23 := float32(s23)
+	v25 := math.Float32bits(v8) >> 3
+	v26 := v25 >> 1
+	v27 := v26 << 23
+	v28 := v25 - v26
+	v29 := v28 << 23
+	v30 := [8]uint32{0x0, 0xb95c2, 0x1837f0, 0x25fed7, 0x3504f3, 0x45672a, 0x5744fd, 0x6ac0c7}[math.Float32bits(v8)&7]
+	v31 := v30 + v27
+	p32, z32 := float64(float64(math.Float32frombits(v31))*float64(v23)), float64(math.Float32frombits(v31))
+	s32 := p32 + z32
+	if halfway(s32) {
+		s32 = toOdd(s32, p32, z32)
 	}
-	v37 := float32(s37)
-	v38 := float32(v37 * math.Float32frombits(v34))
-	v41 := v4 + float32(3.5)
-	v42 := float32(1) / v41
-	v44 := v4 - float32(3.5)
-	v45 := float32(v44 * v42)
-	p48, z48 := float64(float64(float32(0.00038457632763311267))*float64(v45)), float64(float32(-0.0003913145628757775))
-	s48 := p48 + z48
-	if halfway(s48) {
-		s48 = toOdd(s48, p48, z48)
+	v32 := float32(s32)
+	v33 := float32(v32 * math.Float32frombits(v29))
+	v35 := v4 + float32(5)
+	v36 := math.Float32bits(v35) >> 21
+	v37 := [8]uint32{0x4080005d, 0x40c00062, 0x41000089, 0x41200046, 0x415000e6, 0x3f000070, 0x3fc00008, 0x402000b5}[v36&7]
+	v38 := v4 - math.Float32frombits(v37)
+	v39 := [8]uint32{0xb5b9066d, 0xb3e70513, 0xb2830c51, 0xb14540c2, 0xafe2767e, 0x398c91e3, 0xb8dbe43f, 0xb7761734}[v36&7]
+	v40 := [8]uint32{0x36fdcd5b, 0x35502707, 0x340d34f2, 0x3306491d, 0x31c224fa, 0x3b3ecb5f, 0x39c81e30, 0x3885e83f}[v36&7]
+	p41, z41 := float64(float64(math.Float32frombits(v39))*float64(v38)), float64(math.Float32frombits(v40))
+	s41 := p41 + z41
+	if halfway(s41) {
+		s41 = toOdd(s41, p41, z41)
 	}
-	v48 := float32(s48)
-	p50, z50 := float64(float64(v48)*float64(v45)), float64(float32(-0.0031462865881621838))
-	s50 := p50 + z50
-	if halfway(s50) {
-		s50 = toOdd(s50, p50, z50)
+	v41 := float32(s41)
+	v42 := [8]uint32{0xb81d5150, 0xb6af5f5a, 0xb597c326, 0xb4b01516, 0xb39d8a28, 0xbb9572bd, 0xbaa5ee25, 0xb986fafe}[v36&7]
+	p43, z43 := float64(float64(v41)*float64(v38)), float64(math.Float32frombits(v42))
+	s43 := p43 + z43
+	if halfway(s43) {
+		s43 = toOdd(s43, p43, z43)
 	}
-	v50 := float32(s50)
-	p52, z52 := float64(float64(v50)*float64(v45)), float64(float32(0.006459806580096483))
-	s52 := p52 + z52
-	if halfway(s52) {
-		s52 = toOdd(s52, p52, z52)
+	v43 := float32(s43)
+	v44 := [8]uint32{0x3949d379, 0x3816449c, 0x3724ddaa, 0x36687076, 0x35844fa2, 0xbca50dbc, 0x3b869fd0, 0x3a85584b}[v36&7]
+	p45, z45 := float64(float64(v43)*float64(v38)), float64(math.Float32frombits(v44))
+	s45 := p45 + z45
+	if halfway(s45) {
+		s45 = toOdd(s45, p45, z45)
 	}
-	v52 := float32(s52)
-	p54, z54 := float64(float64(v52)*float64(v45)), float64(float32(0.017399130389094353))
-	s54 := p54 + z54
-	if halfway(s54) {
-		s54 = toOdd(s54, p54, z54)
+	v45 := float32(s45)
+	v46 := [8]uint32{0xba7b5015, 0xb97ce402, 0xb8b0c22b, 0xb81829ad, 0xb75d4499, 0x3d343e78, 0xbc4cc02a, 0xbb7b1083}[v36&7]
+	p47, z47 := float64(float64(v45)*float64(v38)), float64(math.Float32frombits(v46))
+	s47 := p47 + z47
+	if halfway(s47) {
+		s47 = toOdd(s47, p47, z47)
 	}
-	v54 := float32(s54)
-	p56, z56 := float64(float64(v54)*float64(v45)), float64(float32(-0.11604892462491989))
-	s56 := p56 + z56
-	if halfway(s56) {
-		s56 = toOdd(s56, p56, z56)
+	v47 := float32(s47)
+	v48 := [8]uint32{0x3b96ec4e, 0x3ad07661, 0x3a3b10b5, 0x39c57827, 0x3937ebdf, 0x3db441e8, 0x3d102029, 0x3c5f9ac2}[v36&7]
+	p49, z49 := float64(float64(v47)*float64(v38)), float64(math.Float32frombits(v48))
+	s49 := p49 + z49
+	if halfway(s49) {
+		s49 = toOdd(s49, p49, z49)
 	}
-	v56 := float32(s56)
-	p58, z58 := float64(float64(v56)*float64(v45)), float64(float32(0.31542569398880005))
-	s58 := p58 + z58
-	if halfway(s58) {
-		s58 = toOdd(s58, p58, z58)
+	v49 := float32(s49)
+	v50 := [8]uint32{0xbcae7be3, 0xbc2833c2, 0xbbc35a91, 0xbb7df890, 0xbb18080a, 0xbeb441be, 0xbdb8e01d, 0xbd3ad476}[v36&7]
+	p51, z51 := float64(float64(v49)*float64(v38)), float64(math.Float32frombits(v50))
+	s51 := p51 + z51
+	if halfway(s51) {
+		s51 = toOdd(s51, p51, z51)
 	}
-	v58 := float32(s58)
-	p60, z60 := float64(float64(v58)*float64(v45)), float64(float32(-0.5655618906021118))
-	s60 := p60 + z60
-	if halfway(s60) {
-		s60 = toOdd(s60, p60, z60)
+	v51 := float32(s51)
+	v52 := [8]uint32{0x3dc159df, 0x3d84aac4, 0x3d4933e8, 0x3d21d180, 0x3cf9edd0, 0x3e9df853, 0x3e52b825, 0x3e10b8a5}[v36&7]
+	p53, z53 := float64(float64(v51)*float64(v38)), float64(math.Float32frombits(v52))
+	s53 := p53 + z53
+	if halfway(s53) {
+		s53 = toOdd(s53, p53, z53)
 	}
-	v60 := float32(s60)
-	p62, z62 := float64(float64(v60)*float64(v45)), float64(float32(0.7444160580635071))
-	s62 := p62 + z62
-	if halfway(s62) {
-		s62 = toOdd(s62, p62, z62)
+	v53 := float32(s53)
+	v55 := v4 < float32(1)
+	v57 := choose(v55, float32(1), v33)
+	v58 := float32(v53 * v57)
+	v60 := float32(1) - v58
+	v61 := math.Float32bits(x)>>31 != 0
+	v62 := choose(v61, v58, v60)
+	v64 := float32(v33 * float32(0.3989422917366028))
+	v66 := maxOf(float32(-14.5), x)
+	v67 := float32(v66 * v62)
+	v70 := maxOf(float32(-14.5), x)
+	v71 := minOf(float32(14.5), v70)
+	p72, z72 := float64(float64(v64)*float64(v71)), float64(v62)
+	s72 := p72 + z72
+	if halfway(s72) {
+		s72 = toOdd(s72, p72, z72)
 	}
-	v62 := float32(s62)
-	v63 := float32(v62 * v42)
-	v64 := float32(v63 * v38)
-	p67, z67 := float64(float64(float32(0.00010960630606859922))*float64(v5)), float64(float32(-0.0011885471176356077))
-	s67 := p67 + z67
-	if halfway(s67) {
-		s67 = toOdd(s67, p67, z67)
-	}
-	v67 := float32(s67)
-	p69, z69 := float64(float64(v67)*float64(v5)), float64(float32(0.009974970482289791))
-	s69 := p69 + z69
-	if halfway(s69) {
-		s69 = toOdd(s69, p69, z69)
-	}
-	v69 := float32(s69)
-	p71, z71 := float64(float64(v69)*float64(v5)), float64(float32(-0.06649064272642136))
-	s71 := p71 + z71
-	if halfway(s71) {
-		s71 = toOdd(s71, p71, z71)
-	}
-	v71 := float32(s71)
-	p73, z73 := float64(float64(v71)*float64(v5)), float64(float32(0.3989422917366028))
-	s73 := p73 + z73
-	if halfway(s73) {
-		s73 = toOdd(s73, p73, z73)
-	}
-	v73 := float32(s73)
-	p75, z75 := float64(float64(x)*float64(v73)), float64(float32(0.5))
-	s75 := p75 + z75
-	if halfway(s75) {
-		s75 = toOdd(s75, p75, z75)
-	}
-	v75 := float32(s75)
-	v77 := v4 < float32(0.699999988079071)
-	v79 := float32(1) - v64
-	v80 := math.Float32bits(x)>>31 != 0
-	v81 := choose(v80, v64, v79)
-	v82 := choose(v77, v75, v81)
-	v84 := float32(v38 * float32(0.3989422917366028))
-	v86 := maxOf(float32(-14.5), x)
-	v87 := float32(v86 * v82)
-	v90 := maxOf(float32(-14.5), x)
-	v91 := minOf(float32(14.5), v90)
-	p92, z92 := float64(float64(v84)*float64(v91)), float64(v82)
-	s92 := p92 + z92
-	if halfway(s92) {
-		s92 = toOdd(s92, p92, z92)
-	}
-	v92 := float32(s92)
-	return v87, v92
+	v72 := float32(s72)
+	return v67, v72
 }
 
 func genericSiLU[T cpu.Float](y, d, x []T) {

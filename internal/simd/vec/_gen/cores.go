@@ -353,22 +353,36 @@ func (p *core) softplus(x val) (y, d val) {
 	return p.add(log, p.max(x, p.num(0))), p.bySign(x, small, large)
 }
 
-// gELU takes exp(-u²/2) from u² = h + 2·low. Near 0, where Φ(-u) by Mills' ratio would lose digits,
-// Φ(x) is 1/2 + x·Normal32(x²).
+// gELU takes exp(-u²/2) as 2ⁿ·exp(-r/2), where the products in r = u² + n·2·ln2 are exact but for a small one. The
+// polynomial is one of eight.
 func (p *core) gELU(x val) (y, d val) {
 	const (
-		bound = 14.5 // from which Φ(-u) is 0
-		near  = 0.7
+		bound = 14.5       // from which Φ(-u) is 0
+		ln2   = 0x1.62ep-1 // 13 bits of log 2
 	)
-	u := p.min(p.num(bound), p.abs(x))
-	h := p.mul(u, u)
-	low := p.mul(p.fms(u, u, h), p.num(0.5))
-	e := p.exponent(p.mul(h, p.num(-0.5)), low).value()
-	r := p.div(p.num(1), p.add(u, p.num(coef.MillsCenter)))
-	t := p.mul(p.sub(u, p.num(coef.MillsCenter)), r)
-	tail := p.mul(p.mul(p.poly(coef.Mills32[:], t), r), e)
-	centre := p.fma(x, p.poly(coef.Normal32[:], h), p.num(0.5))
-	cdf := p.blend(p.cmp(LT, u, p.num(near)), centre, p.bySign(x, tail, p.sub(p.num(1), tail)))
+	u, magic := p.min(p.num(bound), p.abs(x)), p.num(0x1.8p20+2*127) // as that of exponent
+	t := p.fma(p.mul(u, p.num(-0.5*coef.Log2e)), u, magic)
+	n := p.sub(t, magic)
+	r := p.fma(u, u, p.mul(n, p.num(2*ln2)))
+	r = p.fma(n, p.num(2*(coef.Ln2-ln2)), r)
+	c := &coef.Exp32
+	q := p.fma(p.poly([]float64{-0.5, c[0] / 4, c[1] / -8, c[2] / 16}, r), r, p.look(coef.Eighths32Lo[:], t))
+	e := exponent{p: p, hi: p.look(coef.Eighths32[:], t), q: q, n: n, t: t}.value()
+	part := p.shr(p.add(u, p.num(5)), 21)
+	look := func(a [8]float64) val {
+		var rows []uint64
+		for _, x := range a {
+			rows = append(rows, uint64(math.Float32bits(float32(x))))
+		}
+		return p.look(rows, part)
+	}
+	from, last := p.sub(u, look(coef.NormalAt32)), len(coef.Normal32)-1
+	tail := look(coef.Normal32[last])
+	for i := last - 1; i >= 0; i-- {
+		tail = p.fma(tail, from, look(coef.Normal32[i]))
+	}
+	tail = p.mul(tail, p.blend(p.cmp(LT, u, p.num(1)), p.num(1), e))
+	cdf := p.bySign(x, tail, p.sub(p.num(1), tail))
 	return p.product(x, cdf, bound, p.mul(e, p.num(coef.InvSqrt2Pi)))
 }
 
