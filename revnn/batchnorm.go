@@ -38,7 +38,8 @@ import (
 // the sum of squares must be below 2⁴¹, and their mean below 2²⁰. The roundings of it and of ρ give U a
 // relative error of about 2⁻⁴³·(ρ² + 1/ρ). ε is rounded to the number type, and counts as 2⁻³⁸ if it is
 // less in fixed point, or as the smallest normal number in floating point. Inverse restores Y as Axpy
-// does. Workers share the channels. A worker copies a channel, or some small ones, of each operand.
+// does. Workers share the channels. A worker copies a channel, or some small ones, of each operand, but takes the values
+// of 128 channels or more of one element row by row.
 //
 // All passes panic with an error that wraps mat.ErrShape if Channels does not divide the number of columns.
 //

@@ -18,10 +18,14 @@ import (
 	"revnum/rev/revtest"
 )
 
-// Planes of 5 elements are transposed, and those of 33 have a gain at a time.
+// Planes of 5 elements are transposed, those of 33 have a gain at a time, and those of one element, which are many, are
+// taken by rows.
 func batchNormSpec[T rev.Real](plane int) revtest.Spec[BatchNorm[T]] {
 	return revtest.Spec[BatchNorm[T]]{New: func(rnd *rand.Rand, n int) BatchNorm[T] {
 		c := 1 + n%5
+		if plane == 1 {
+			c += normColumns + 2*normNarrow
+		}
 		k := BatchNorm[T]{
 			Y: kerneltest.Matrix[T](rnd, n, c*plane), X: kerneltest.Matrix[T](rnd, n, c*plane),
 			Mean: kerneltest.Vector[T](rnd, c), Variance: kerneltest.Vector[T](rnd, c),
@@ -40,6 +44,7 @@ func batchNormSpec[T rev.Real](plane int) revtest.Spec[BatchNorm[T]] {
 func TestBatchNorm(t *testing.T) {
 	kerneltest.Kernels(t, batchNormSpec[float32](33), batchNormSpec[float64](33), batchNormSpec[fixed.Q43](33))
 	kerneltest.Kernels(t, batchNormSpec[float32](5), batchNormSpec[float64](5), batchNormSpec[fixed.Q43](5))
+	kerneltest.Kernels(t, batchNormSpec[float32](1), batchNormSpec[float64](1), batchNormSpec[fixed.Q43](1))
 }
 
 func groupNormSpec[T rev.Real](plane int) revtest.Spec[GroupNorm[T]] {

@@ -76,6 +76,7 @@ type normPass[T rev.Real] struct {
 	each       int           // elements of a gain that follow each other: gains·each is size
 	spread     int           // copies of each gain, so that planes of few elements count as channels
 	tile       int           // sets of a batch that are copied at a time
+	byRows     bool          // statistics of a batch are those of columns, from whole rows
 	rows       int           // sets of a block
 	perChannel [4][]T        // γ, β, γ̇ and β̇ without gaps
 	copies     [4][]T        // of them
@@ -91,6 +92,8 @@ type normRoom[T rev.Real] struct {
 	tiles           [8][]T // copies of a batch: x, y, and their derivatives
 	turned          []T
 	mean, variance  T
+	columns         [5][]T // of a block: means, variances, γ·ρ, a part of a sum and a row
+	totals          []float64
 }
 
 const (
@@ -100,6 +103,13 @@ const (
 	normPlane  = 64   // a plane of fewer elements counts as so many channels
 	normTile   = 16   // planes of fewer elements are transposed, so many elements of a row at a time
 	normPart   = 1024 // elements that are summed at a time
+
+	// From normColumns columns on, those of a batch are taken by rows: normWide at a time, or normNarrow of them if
+	// the rows are so many that workers should have some of the columns each.
+	normColumns = 128
+	normWide    = 256
+	normNarrow  = 64
+	normMany    = 512
 
 	normGradient = 1 << 30
 )
@@ -136,6 +146,13 @@ func runNorm[T rev.Real](shape normShape, epsilon float64, sign, workers int, k,
 	sets := n * c / w.size
 	w.rows = max((sets+normBlocks-1)/normBlocks, 1+normBlock/w.size)
 	w.rows = (w.rows + w.tile - 1) / w.tile * w.tile
+	w.byRows = w.batch && w.plane == 1 && w.channels >= normColumns && !number.IsFixed[T]()
+	if w.byRows {
+		w.rows = normWide
+		if n > normMany {
+			w.rows = normNarrow
+		}
+	}
 	blocks := (sets + w.rows - 1) / w.rows
 	workers = min(parallel.Workers(workers), blocks)
 	for i, v := range [...]rev.Vector[T]{k.gain, k.bias, t.gain, t.bias} {
@@ -180,6 +197,15 @@ func runNorm[T rev.Real](shape normShape, epsilon float64, sign, workers int, k,
 
 // growRoom makes room for what the pass needs.
 func (w *normPass[T]) growRoom(r *normRoom[T]) {
+	if w.byRows {
+		for i := range r.columns {
+			r.columns[i] = workspace.Grow(r.columns[i], w.rows)
+		}
+		r.totals = workspace.Grow(r.totals, w.rows)
+		if !w.slopes {
+			return
+		}
+	}
 	r.u = workspace.Grow(r.u, w.size)
 	if w.slopes {
 		for _, v := range [...]*[]T{&r.dh, &r.du, &r.h, &r.p} {
@@ -255,6 +281,13 @@ func (w *normPass[T]) Block(worker, block int) {
 		return
 	}
 	lo, hi := block*w.rows, min((block+1)*w.rows, w.k.x.Rows*w.k.x.Cols/w.size)
+	if w.byRows {
+		w.columns(&r, lo, hi-lo)
+		if !w.slopes {
+			return
+		}
+		m[1] = rev.General[T]{} // has its values
+	}
 	for first := lo; first < hi; first += w.tile {
 		end := min(first+w.tile, hi)
 		if w.batch {
@@ -279,10 +312,75 @@ func (w *normPass[T]) Block(worker, block int) {
 			for i := range sums {
 				sum[i] = part(sums[i], at, w.gains)
 			}
+			if w.byRows {
+				r.mean, r.variance = r.columns[0][k-lo], r.columns[1][k-lo]
+			}
 			w.set(&r, at, sum, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7])
 		}
 		if w.batch {
 			w.scatter(&r, m, first, end)
+		}
+	}
+}
+
+// columns finds the means and variances of n columns from lo on, by rows, and adds what depends on them alone to the
+// outputs.
+func (w *normPass[T]) columns(r *normRoom[T], lo, n int) {
+	if unsafe.Sizeof(w.one) == 4 {
+		columnsOf(number.As[*normPass[float32]](w), number.As[*normRoom[float32]](r), lo, n)
+	} else {
+		columnsOf(number.As[*normPass[float64]](w), number.As[*normRoom[float64]](r), lo, n)
+	}
+}
+
+func columnsOf[T rev.Float](w *normPass[T], r *normRoom[T], lo, n int) {
+	mean, variance, scale, sums, d := r.columns[0][:n], r.columns[1][:n], r.columns[2][:n], r.columns[3][:n], r.columns[4][:n]
+	rows := func(m rev.General[T], i int) []T { return m.Data[i*m.Stride+lo:][:n] }
+	means := func(to []T, add func(first, end int)) {
+		total := r.totals[:n]
+		clear(total)
+		for first := 0; first < w.k.x.Rows; first += normPart {
+			clear(sums)
+			add(first, min(first+normPart, w.k.x.Rows))
+			for j, s := range sums {
+				total[j] += float64(s)
+			}
+		}
+		for j, s := range total {
+			to[j] = T(s) / T(w.k.x.Rows)
+		}
+	}
+	means(mean, func(first, end int) {
+		dense.AddRows(end-first, n, 1, w.k.x.Data[first*w.k.x.Stride+lo:], w.k.x.Stride, sums, 0)
+	})
+	means(variance, func(first, end int) {
+		for i := first; i < end; i++ {
+			vec.AxpyTo(d, -1, mean, rows(w.k.x, i))
+			vec.AddProduct(sums, 1, d, d)
+		}
+	})
+	for j := range n {
+		w.addMoments(lo+j, mean[j], variance[j])
+	}
+	if w.k.y.Data == nil {
+		return
+	}
+	for j, v := range variance {
+		scale[j] = w.unit * T(1/math.Sqrt(float64(v+w.epsilon)))
+	}
+	if gain := w.perChannel[0]; gain != nil {
+		vec.MulTo(scale, scale, gain[lo:lo+n])
+	}
+	bias := w.perChannel[1]
+	if bias != nil {
+		bias = bias[lo : lo+n]
+	}
+	for i := range w.k.x.Rows {
+		vec.AxpyTo(d, -1, mean, rows(w.k.x, i))
+		if bias == nil {
+			vec.AddProduct(rows(w.k.y, i), 1, d, scale)
+		} else {
+			vec.AddAffineProduct(rows(w.k.y, i), 1, d, scale, w.unit, bias)
 		}
 	}
 }
@@ -401,10 +499,14 @@ func (w *normPass[T]) normalise(r *normRoom[T], x, y []T) (rho T, center []T) {
 
 func normaliseFloats[T rev.Float](w *normPass[T], r *normRoom[T], x, y []T) (rho T, center []T) {
 	center = x
-	if w.centered {
+	switch {
+	case w.byRows: // which the room has the statistics of
+		center = r.u
+		vec.CenterSquares(center, x, r.mean)
+	case w.centered:
 		center = r.u
 		r.mean, r.variance = centreOf(center, x)
-	} else {
+	default:
 		r.variance = meanSquare(x)
 	}
 	rho = T(1 / math.Sqrt(float64(r.variance+w.epsilon)))
@@ -586,19 +688,28 @@ func gradientFloats[T rev.Float](w *normPass[T], r *normRoom[T], rho T, center, 
 	}
 }
 
-// addStatistics adds the mean and the variance of a channel to the outputs, and their derivatives.
-func (w *normPass[T]) addStatistics(r *normRoom[T], at int, center, tx, gx, gtx []T) {
-	add := func(to rev.Vector[T], v T) {
-		if to.Data != nil {
-			to.Data[at*to.Inc] += number.Signed(w.sign, v)
-		}
+// addMoments adds the mean and the variance of a channel to the outputs.
+func (w *normPass[T]) addMoments(at int, mean, variance T) {
+	w.add(w.k.mean, at, mean)
+	w.add(w.k.variance, at, variance)
+}
+
+// add adds v to an element with the sign of the pass.
+func (w *normPass[T]) add(to rev.Vector[T], at int, v T) {
+	if to.Data != nil {
+		to.Data[at*to.Inc] += number.Signed(w.sign, v)
 	}
-	add(w.k.mean, r.mean)
-	add(w.k.variance, r.variance)
+}
+
+// addStatistics adds the mean and the variance of a channel to the outputs, unless columns did, and their derivatives.
+func (w *normPass[T]) addStatistics(r *normRoom[T], at int, center, tx, gx, gtx []T) {
+	if !w.byRows {
+		w.addMoments(at, r.mean, r.variance)
+	}
 	share := func(of rev.Vector[T], times int) T { return number.Over(T(times)*of.Data[at*of.Inc], len(center)) }
 	if tx != nil && (w.t.mean.Data != nil || w.t.variance.Data != nil || w.g.variance.Data != nil) {
-		add(w.t.mean, w.subtractMean(r.du, tx))
-		add(w.t.variance, 2*meanOf(center, tx))
+		w.add(w.t.mean, at, w.subtractMean(r.du, tx))
+		w.add(w.t.variance, at, 2*meanOf(center, tx))
 		if w.g.variance.Data != nil {
 			axpyOf(gtx, share(w.g.variance, 2), r.du)
 		}
