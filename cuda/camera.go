@@ -179,11 +179,11 @@ func (j *jacobian[T]) check(o *observations[T]) {
 	if o.weighted {
 		columns++
 		if j.dz.N != n || n > 0 && (j.dz.Inc < 1 || len(j.dz.Data) < (n-1)*j.dz.Inc+1) {
-			panic(mat.ErrShape)
+			panic(rev.ShapeError[Vector[T]]("dz", "has length %d, want %d, and memory for it", j.dz.N, n))
 		}
 	}
 	if j.j.Rows != 2*n || j.j.Cols != columns || n > 0 && (j.j.Stride < columns || len(j.j.Data) < (2*n-1)*j.j.Stride+columns) {
-		panic(mat.ErrShape)
+		panic(rev.ShapeError[General[T]]("j", "is %d×%d, want %d×%d, and memory for it", j.j.Rows, j.j.Cols, 2*n, columns))
 	}
 }
 

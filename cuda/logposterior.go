@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"unsafe"
@@ -458,7 +460,7 @@ func (m *mixture[T]) constant() float64 {
 // checkPrior panics if a prior is not one.
 func checkPrior(p gmm.Prior) {
 	if p.M < 0 || !(p.Gamma >= 0) || math.IsInf(p.Gamma, 1) {
-		panic("cuda: the prior has a negative M, or a γ that is negative or not finite")
+		panic(&rev.OperandError{Kernel: "gmm.Prior", Operand: "M or Gamma", Reason: fmt.Sprintf("is wrong: they are %v and %v, want finite numbers of at least 0", p.M, p.Gamma), Err: errors.ErrUnsupported})
 	}
 }
 

@@ -273,7 +273,7 @@ func (d *Device) isPinned(b []byte) bool {
 // move makes a copy of n elements with the device of m, which is held meanwhile.
 func (m Memory[T]) move(n int, copies func(d *Device) error) error {
 	if n != len(m) {
-		panic("cuda: the lengths of the memory differ")
+		panic(rev.ShapeError[Memory[T]]("the memory", "has %d elements, want %d", len(m), n))
 	}
 	if len(m) == 0 {
 		return nil
@@ -326,7 +326,7 @@ func (m Memory[T]) bytes() int { return len(m) * int(unsafe.Sizeof(*new(T))) }
 // Free them when you are done.
 func Alloc[T any](d *Device, n int) (Memory[T], error) {
 	if n < 0 {
-		panic(mat.ErrNegativeDimension)
+		panic(rev.Misuse[Memory[T]](mat.ErrNegativeDimension, "n", "is %d", n))
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -396,7 +396,7 @@ func AllocVector[T any](d *Device, n int) (Vector[T], error) {
 // Slice returns elements i to j-1 of x, in the same memory. It panics if x does not have them.
 func (x Vector[T]) Slice(i, j int) Vector[T] {
 	if i < 0 || j < i || j > x.N {
-		panic(mat.ErrIndexOutOfRange)
+		panic(rev.Misuse[Vector[T]](mat.ErrIndexOutOfRange, "i or j", "is out of range: %d and %d of %d elements", i, j, x.N))
 	}
 	return Vector[T]{N: j - i, Data: span(x.Data, i*x.Inc, (j-i-1)*x.Inc+1), Inc: x.Inc}
 }
@@ -426,7 +426,7 @@ func NewGeneral[T any](d *Device, a rev.General[T]) (General[T], error) {
 // AllocGeneral returns a matrix of r×c zeros without gaps, as Alloc does.
 func AllocGeneral[T any](d *Device, r, c int) (General[T], error) {
 	if r < 0 || c < 0 {
-		panic(mat.ErrNegativeDimension)
+		panic(rev.Misuse[General[T]](mat.ErrNegativeDimension, "r or c", "is negative: they are %d and %d", r, c))
 	}
 	m, err := Alloc[T](d, r*c)
 	return General[T]{Rows: r, Cols: c, Data: m, Stride: max(c, 1)}, err
@@ -436,10 +436,10 @@ func AllocGeneral[T any](d *Device, r, c int) (General[T], error) {
 // have them.
 func (a General[T]) Slice(i, k, j, l int) General[T] {
 	if i < 0 || k < i || k > a.Rows {
-		panic(mat.ErrRowAccess)
+		panic(rev.Misuse[General[T]](mat.ErrRowAccess, "i or k", "is out of range: %d and %d of %d rows", i, k, a.Rows))
 	}
 	if j < 0 || l < j || l > a.Cols {
-		panic(mat.ErrColAccess)
+		panic(rev.Misuse[General[T]](mat.ErrColAccess, "j or l", "is out of range: %d and %d of %d columns", j, l, a.Cols))
 	}
 	s := General[T]{Rows: k - i, Cols: l - j, Data: a.Data[:0], Stride: a.Stride}
 	if s.Rows > 0 && s.Cols > 0 {

@@ -3,8 +3,6 @@ package cuda
 import (
 	"cmp"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/logs"
 	"revnum/optim"
 	"revnum/rev"
@@ -36,7 +34,7 @@ type Adam struct {
 
 // Step changes x, given the gradient at x, in stream s, or in the first stream if s is nil, and
 // returns before. The first step allocates. All steps must be on vectors of the same length; Step
-// panics with mat.ErrShape if they are not.
+// panics with a *rev.OperandError if they are not.
 func (m *SGD) Step(s *Stream, x, grad Vector[float64]) error {
 	if err := m.begin(x, grad, &m.velocity); err != nil {
 		return err
@@ -70,7 +68,7 @@ type steps struct{ step int }
 // begin checks the operands of a step. Before the first step it allocates what the method remembers.
 func (c *steps) begin(x, grad Vector[float64], state ...*Memory[float64]) error {
 	if x.N != grad.N || *state[0] != nil && x.N != len(*state[0]) {
-		panic(mat.ErrShape)
+		panic(rev.ShapeError[Vector[float64]]("x", "has length %d for a gradient of %d, want one length in all steps", x.N, grad.N))
 	}
 	d := deviceOf(x.Data.address())
 	if d == nil {

@@ -42,13 +42,13 @@ type QR[T rev.Float] struct {
 }
 
 // Run implements rev.Kernel. It returns the errors of the device or a *rev.SingularError. It panics
-// with mat.ErrShape if the rows of A are not those of Count matrices, or if these have more columns
+// with a *rev.OperandError if the rows of A are not those of Count matrices, or if these have more columns
 // than rows.
 func (k QR[T]) Run(p rev.Pass[QR[T]]) error {
 	count := max(k.Count, 1)
 	m, n := k.A.Rows/count, k.A.Cols
 	if k.A.Rows%count != 0 || m < n {
-		panic(mat.ErrShape)
+		panic(rev.ShapeError[QR[T]]("A", "is %d×%d, want %d matrices with at least as many rows as columns", k.A.Rows, n, count))
 	}
 	if n == 0 {
 		return nil

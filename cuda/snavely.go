@@ -43,7 +43,7 @@ func (k Snavely[T]) Run(p rev.Pass[Snavely[T]]) error {
 }
 
 // Jacobian computes R += π(c, X) - x, if R is not nil, and stores the Jacobian in j, as
-// ba.Snavely does. It panics with mat.ErrShape if j is not 2p×12.
+// ba.Snavely does. It panics with a *rev.OperandError if j is not 2p×12.
 func (k Snavely[T]) Jacobian(j General[T]) error {
 	p := rev.ForwardPass(&k)
 	o, at := k.observations(), jacobian[T]{j: j}

@@ -47,7 +47,7 @@ func (k Weighted[T]) Run(p rev.Pass[Weighted[T]]) error {
 }
 
 // Jacobian computes R += w·(π(c, X) - x) and Z += 1 - w², if these are not nil, and stores
-// the Jacobian in j and dz, as ba.Weighted does. It panics with mat.ErrShape if j is not
+// the Jacobian in j and dz, as ba.Weighted does. It panics with a *rev.OperandError if j is not
 // 2p×15, or if dz has not p elements.
 func (k Weighted[T]) Jacobian(j General[T], dz Vector[T]) error {
 	p := rev.ForwardPass(&k)

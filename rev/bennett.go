@@ -25,10 +25,10 @@ import "fmt"
 // SIAM J. Comput. 18 (1989).
 func Bennett[S, X any](c Chain[S, X], k int) Step[S] {
 	if k < 2 {
-		panic("rev: Bennett: k must be at least 2")
+		panic(wrongArgument("Bennett", "k", "is %d, want at least 2", k))
 	}
 	if c.Count == nil {
-		panic("rev: Bennett: the chain has no Count")
+		panic(wrongArgument("Bennett", "Count of c", "is nil"))
 	}
 	return Step[S]{&bennett[S, X]{c, k}}
 }
@@ -37,8 +37,11 @@ func Bennett[S, X any](c Chain[S, X], k int) Step[S] {
 // many states it holds at most, including the first and the last. It panics if k is
 // less than 2 or n less than 1.
 func BennettCost(n, k int) (steps, states int) {
-	if k < 2 || n < 1 {
-		panic("rev: BennettCost: k must be at least 2 and n at least 1")
+	if k < 2 {
+		panic(wrongArgument("BennettCost", "k", "is %d, want at least 2", k))
+	}
+	if n < 1 {
+		panic(wrongArgument("BennettCost", "n", "is %d, want at least 1", n))
 	}
 	if n == 1 {
 		return 1, 2

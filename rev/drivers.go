@@ -97,18 +97,18 @@ func HessianVector[S any, T Real](p Step[S], output func(s *S) *T, s, g, t, h *S
 //
 // Hessian calls HessianVector once for each of the n inputs, with states that
 // ZeroLike makes. If dst is empty, it becomes a matrix of order n. Otherwise Hessian
-// panics with mat.ErrShape if the order of dst is not n. On an error s is as it was,
+// panics with an [OperandError] if the order of dst is not n. On an error s is as it was,
 // and dst must not be used.
 func Hessian[S any, T Float](dst *mat.SymDense, p Step[S], output func(s *S) *T, inputs func(s *S) []T, s *S) (T, error) {
 	n := len(inputs(s))
 	if dst.IsEmpty() {
 		if n == 0 {
-			panic(mat.ErrZeroLength)
+			panic(&OperandError{Kernel: "rev.Hessian", Operand: "inputs", Reason: "have no numbers", Err: mat.ErrZeroLength})
 		}
 		dst.ReuseAsSym(n)
 	}
-	if dst.SymmetricDim() != n {
-		panic(mat.ErrShape)
+	if order := dst.SymmetricDim(); order != n {
+		panic(&OperandError{Kernel: "rev.Hessian", Operand: "dst", Reason: fmt.Sprintf("has order %d, want %d", order, n), Err: mat.ErrShape})
 	}
 	var value T
 	for j := range n {

@@ -18,10 +18,10 @@ var ErrOverlap = errors.New("rev: operands overlap")
 // panic with an *OperandError.
 type OperandError struct {
 	Step    string // path of the step in a program, if there is one
-	Kernel  string // type of the kernel
-	Operand string // name of the field, with the prefix "g.", "t." or "gt." in a kernel of derivatives
+	Kernel  string // type of the kernel, or name of the function
+	Operand string // name of the parameter or field, with the prefix "g.", "t." or "gt." in a kernel of derivatives
 	Reason  string // what is wrong
-	Err     error  // an error of gonum, such as mat.ErrShape, or ErrOverlap
+	Err     error  // an error of gonum, such as mat.ErrShape, or ErrOverlap or errors.ErrUnsupported
 }
 
 func (e *OperandError) Error() string {
@@ -47,6 +47,12 @@ func ShapeError[K any](operand, format string, args ...any) *OperandError {
 // that is out of range.
 func Misuse[K any](err error, operand, format string, args ...any) *OperandError {
 	return &OperandError{Kernel: reflect.TypeFor[K]().String(), Operand: operand, Reason: fmt.Sprintf(format, args...), Err: err}
+}
+
+// wrongArgument returns the error with which a function of this package panics if an argument, or a
+// part of one, is wrong in a way that gonum has no error for.
+func wrongArgument(function, argument, format string, args ...any) *OperandError {
+	return &OperandError{Kernel: "rev." + function, Operand: argument, Reason: fmt.Sprintf(format, args...), Err: errors.ErrUnsupported}
 }
 
 // Violation is the error of a program that is not reversible on its state: a

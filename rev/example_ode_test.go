@@ -38,7 +38,7 @@ func (k hunt) Run(p rev.Pass[hunt]) error {
 type forest struct{ x, dx, z, theta []float64 }
 
 // Hares and lynxes over ten years, and what the parameters do to the number of lynxes at the end. The gradient
-// takes the memory of a few states, however many steps there are: they are taken back.
+// takes the memory of a few states, however many steps there are: it runs their inverses.
 func ExampleIntegrate() {
 	years := rev.Integrate(rev.ODE[forest, []float64]{
 		RHS: rev.At(func(s *forest) hunt { return hunt{DX: s.dx, X: s.x, Theta: s.theta} }),

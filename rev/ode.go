@@ -86,7 +86,7 @@ func (m *Tableau) check(name string) {
 		ok = ok && len(row) <= i
 	}
 	if !ok {
-		panic("rev: " + name + ": the tableau must have rows of A and elements of C for each element of B, and row i at most i elements")
+		panic(wrongArgument(name, "m", "has %d rows of A and %d elements of C for %d of B, want as many, and row i of A at most i elements", len(m.A), len(m.C), len(m.B)))
 	}
 }
 
@@ -132,7 +132,7 @@ func Integrate[S, X any](ode ODE[S, X], m Tableau, t0, t1 float64, n int) Step[S
 	const name = "Integrate"
 	m.check(name)
 	if n < 1 {
-		panic("rev: Integrate: the number of steps must be positive")
+		panic(wrongArgument(name, "n", "is %d, want at least 1 step", n))
 	}
 	return Step[S]{newIntegrator(name, ode, m, t0, t1, n)}
 }
@@ -163,12 +163,12 @@ func IntegrateWithin[S, X any](ode ODE[S, X], m Tableau, t0, t1, abs, rel float6
 	m.check(name)
 	switch {
 	case len(m.Error) != len(m.B) || m.Order < 1:
-		panic("rev: IntegrateWithin: the tableau has no estimate of the error")
+		panic(wrongArgument(name, "m", "has no estimate of the error"))
 	case !(abs >= 0 && rel >= 0 && abs+rel > 0 && abs+rel < math.Inf(1)):
-		panic("rev: IntegrateWithin: abs and rel must not be negative, and one must be positive")
+		panic(wrongArgument(name, "abs or rel", "is wrong: they are %v and %v, want finite numbers that are not negative, and one positive", abs, rel))
 	}
 	if sizes == nil {
-		panic("rev: IntegrateWithin: there is no place for the sizes")
+		panic(wrongArgument(name, "sizes", "is nil"))
 	}
 	v := newIntegrator(name, ode, m, t0, t1, 0)
 	v.abs, v.rel, v.sizes = abs, rel, sizes
@@ -201,13 +201,13 @@ type integrator[S, X any] struct {
 
 func newIntegrator[S, X any](name string, ode ODE[S, X], m Tableau, t0, t1 float64, n int) *integrator[S, X] {
 	if math.IsNaN(t0-t1) || math.IsInf(t0-t1, 0) {
-		panic("rev: " + name + ": the times must be finite")
+		panic(wrongArgument(name, "t0 or t1", "is not finite: the times are %v and %v", t0, t1))
 	}
 	if ode.Coupling == 0 {
 		ode.Coupling = 1
 	}
 	if !(ode.Coupling > 0 && ode.Coupling <= 1) {
-		panic("rev: " + name + ": the coupling must be in (0, 1]")
+		panic(wrongArgument(name, "Coupling of ode", "is %v, want a number in (0, 1]", ode.Coupling))
 	}
 	v := &integrator[S, X]{ODE: ode, Tableau: m, label: name, t0: t0, t1: t1, n: n, used: len(m.B)}
 	for v.used > 1 && m.B[v.used-1] == 0 {
@@ -358,7 +358,7 @@ func (r *odeRun[S, X]) all() error {
 }
 
 // steps makes n steps of the pass, where at returns the time and size of the k-th, and after them the end of a
-// pass back. On an error it takes them back.
+// pass back. On an error it runs their inverses.
 func (r *odeRun[S, X]) steps(n int, at func(k int) (t, h float64)) error {
 	for k := range n {
 		t, h := at(k)

@@ -158,12 +158,12 @@ func newAffine(r, c int) affine {
 	}
 }
 
-// checkPanic reports unless f panics with want: nil for no panic, otherwise a
-// value equal to want or an error that wraps it.
+// checkPanic reports unless f panics with want: nil for no panic, otherwise an OperandError that
+// wraps it.
 func checkPanic(t *testing.T, name string, want error, f func()) {
 	t.Helper()
 	got := panicOf(f)
-	err, ok := got.(error)
+	err, ok := got.(*rev.OperandError)
 	if want == nil && got != nil || want != nil && (!ok || !errors.Is(err, want)) {
 		t.Errorf("%s: panic %v, want %v", name, got, want)
 	}

@@ -43,11 +43,11 @@ type Limit struct {
 func Treeverse[S, X any](c Chain[S, X], limit Limit) Step[S] {
 	switch {
 	case limit.Snapshots < 0 || limit.Sweeps < 0 || (limit.Snapshots > 0) == (limit.Sweeps > 0):
-		panic("rev: Treeverse: the limit must be a positive number of snapshots, or of sweeps")
+		panic(wrongArgument("Treeverse", "limit", "is %+v, want a positive number of snapshots, or of sweeps", limit))
 	case (c.Count != nil) == (c.Last != nil):
-		panic("rev: Treeverse: the chain must have Count or Last, and not both")
+		panic(wrongArgument("Treeverse", "c", "must have Count or Last, and not both"))
 	case c.Last != nil && limit.Snapshots == 0:
-		panic("rev: Treeverse: a chain with Last needs a number of snapshots")
+		panic(wrongArgument("Treeverse", "limit", "has no number of snapshots, which a chain with Last needs"))
 	}
 	return Step[S]{&treeverse[S, X]{c, limit}}
 }
@@ -61,7 +61,7 @@ func Treeverse[S, X any](c Chain[S, X], limit Limit) Step[S] {
 // TreeverseCost panics if n or snapshots is less than 1.
 func TreeverseCost(n, snapshots int) (runs, states int) {
 	if n < 1 || snapshots < 1 {
-		panic("rev: TreeverseCost: n and snapshots must be at least 1")
+		panic(wrongArgument("TreeverseCost", "n or snapshots", "is %d, want at least 1", min(n, snapshots)))
 	}
 	r := revolve.Sweeps(n, snapshots)
 	runs = r*n - revolve.Binomial(snapshots+r, r-1)

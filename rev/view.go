@@ -87,8 +87,8 @@ func ViewSym(m *mat.SymDense) General[float64] {
 }
 
 // ViewTri returns a view of m. It shares the storage of m. If m is nil, the operand is
-// absent. If m is empty, kind says which triangle it gets; otherwise ViewTri panics with
-// mat.ErrTriangle if m is of the other kind.
+// absent. If m is empty, kind says which triangle it gets; otherwise ViewTri panics with an
+// [OperandError] that is mat.ErrTriangle if m is of the other kind.
 func ViewTri(m *mat.TriDense, kind mat.TriKind) General[float64] {
 	switch {
 	case m == nil:
@@ -97,25 +97,25 @@ func ViewTri(m *mat.TriDense, kind mat.TriKind) General[float64] {
 		return General[float64]{Data: emptyView[float64](m, kind), Stride: emptyStride}
 	}
 	if _, is := m.Triangle(); is != kind {
-		panic(mat.ErrTriangle)
+		panic(Misuse[mat.TriDense](mat.ErrTriangle, "m", "has the other triangle"))
 	}
 	r := m.RawTriangular()
 	return General[float64]{Rows: r.N, Cols: r.N, Data: r.Data, Stride: r.Stride}
 }
 
 // NewGeneral returns an r×c view of data, stored by rows without gaps. If data is nil,
-// the view is of newly allocated zeros. Otherwise NewGeneral panics with mat.ErrShape
-// if the length of data is not r·c.
+// the view is of newly allocated zeros. Otherwise NewGeneral panics with an [OperandError]
+// that is mat.ErrShape if the length of data is not r·c.
 func NewGeneral[T any](r, c int, data []T) General[T] {
 	if r < 0 || c < 0 {
-		panic(mat.ErrNegativeDimension)
+		panic(Misuse[General[T]](mat.ErrNegativeDimension, "r or c", "is negative: they are %d and %d", r, c))
 	}
 	if data == nil {
 		data = make([]T, r*c)
 	}
 	// r*c may have wrapped around.
 	if len(data) != r*c || c != 0 && len(data)/c != r {
-		panic(mat.ErrShape)
+		panic(ShapeError[General[T]]("data", "has %d elements, want %d rows of %d", len(data), r, c))
 	}
 	return General[T]{Rows: r, Cols: c, Data: data, Stride: max(c, 1)}
 }

@@ -496,7 +496,7 @@ func testInstructions[T rev.Real](t *testing.T, tol float64) {
 					t.Fatal(err)
 				}
 				near("what Inverse leaves", z, 0)
-				near("derivative taken back", -dz, in.jacobian(args)[j])
+				near("derivative that the inverse removes", -dz, in.jacobian(args)[j])
 				for i := range n {
 					near(fmt.Sprintf("derivative %d", i), gx[i], in.jacobian(args)[i])
 					near(fmt.Sprintf("derivative %d, %d", i, j), dgx[i], in.hessian(args)[i][j])

@@ -153,7 +153,7 @@ func TestGivensQRZeros(t *testing.T) {
 
 // Squares of elements neither overflow nor underflow.
 // Below a negative element the angle of a pair (a, 0) is π. Its zero comes back, so that the pair (0, 0)
-// below it has no derivative on the way back either.
+// below it has no derivative in Adjoint either.
 func TestGivensQRHalfTurns(t *testing.T) {
 	t.Run("float64", testGivensQRHalfTurns[float64])
 	t.Run("float32", testGivensQRHalfTurns[float32])

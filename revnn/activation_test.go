@@ -162,7 +162,7 @@ func testActivationTable[T rev.Real](t *testing.T, relative, absolute float64) {
 		}
 		near("the value", y, c.y)
 		near("the derivative", d1, c.d1)
-		near("the tangent taken back", -tangent, c.d1)
+		near("the tangent that the inverse removes", -tangent, c.d1)
 		// It is a difference of terms that are no larger than the derivative.
 		if g := fixed.Float(d2); !(math.Abs(g-c.d2) <= 4*(relative*(math.Abs(c.d1)+math.Abs(c.d2))+absolute)) {
 			t.Errorf("%s(%v): the second derivative is %v, want %v", c.kernel, c.x, g, c.d2)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 
+	"gonum.org/v1/gonum/mat"
+
 	"revnum/fixed"
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/fixedpoint"
@@ -147,10 +149,10 @@ func prodFixed(x []Fixed) Fixed {
 }
 
 // ProdPow returns Π x_i^p_i. Each power is rounded as Pow rounds it. Their product is exact, and wraps as Mul
-// does. ProdPow panics if the lengths differ, or if an x_i is zero and p_i negative.
+// does. ProdPow panics with mat.ErrShape if the lengths differ. It also panics if an x_i is zero and p_i negative.
 func ProdPow(x []Fixed, p []fixed.Q43) Fixed {
 	if len(x) != len(p) {
-		panic("ulog: slices of different lengths")
+		panic(mat.ErrShape)
 	}
 	hi, lo, zero := fixedpoint.ExactSumPowers(p, FixedLogs(x))
 	if !zero {

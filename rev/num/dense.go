@@ -9,7 +9,9 @@ import (
 	"revnum/rev"
 )
 
-// What gradients of functions over gonum's matrices use.
+// What gradients of functions over gonum's matrices use. What stands for a call of gonum in such a
+// function panics with gonum's value, as the function does. A wrong argument of the gradient alone
+// is a [rev.OperandError].
 
 // A Matrix is the memory of a *mat.Dense.
 type Matrix = rev.General[float64]
@@ -30,9 +32,16 @@ func VectorOf(v *mat.VecDense) []float64 {
 	}
 	raw := v.RawVector()
 	if raw.Inc != 1 && raw.N > 1 {
-		panic("num: a vector has gaps between its elements: copy it to one of its own")
+		panic(gaps[mat.VecDense]("a vector", "elements: copy it to one of its own"))
 	}
 	return raw.Data[:raw.N:raw.N]
+}
+
+// gaps is not a part of its callers, so that the compiler can inline them.
+//
+//go:noinline
+func gaps[M any](operand, between string) error {
+	return rev.ShapeError[M](operand, "has gaps between its %s", between)
 }
 
 // SymmetricOf returns a copy of s with both its triangles, or a matrix of no elements if s is nil.
@@ -81,7 +90,7 @@ func whole(m mat.Matrix) Matrix {
 // MatrixData returns the elements of m row by row. It panics if there are gaps between its rows.
 func MatrixData(m Matrix) []float64 {
 	if m.Stride != m.Cols && m.Rows > 1 {
-		panic("num: a matrix has gaps between its rows: use RawRowView")
+		panic(gaps[mat.Dense]("a matrix", "rows: use RawRowView"))
 	}
 	return m.Data[:m.Rows*m.Cols]
 }
@@ -115,7 +124,7 @@ func GradientMatrix(grad *mat.Dense, m Matrix) Matrix {
 		grad.ReuseAs(m.Rows, m.Cols)
 	}
 	if r, c := grad.Dims(); r != m.Rows || c != m.Cols {
-		panic(mat.ErrShape)
+		panic(rev.ShapeError[mat.Dense]("a gradient", "is %d×%d, want %d×%d", r, c, m.Rows, m.Cols))
 	}
 	grad.Zero()
 	return MatrixOf(grad)
@@ -128,7 +137,7 @@ func GradientVector(grad *mat.VecDense, x []float64) []float64 {
 		grad.ReuseAsVec(len(x))
 	}
 	if grad.Len() != len(x) {
-		panic(mat.ErrShape)
+		panic(rev.ShapeError[mat.VecDense]("a gradient", "has length %d, want %d", grad.Len(), len(x)))
 	}
 	grad.Zero()
 	return VectorOf(grad)

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
 )
 
 // A Pattern says which columns of an m×n Jacobian its rows may have. A program notes that: what it reads
@@ -140,7 +142,7 @@ func (p *Pattern) gather() {
 		return
 	}
 	if len(p.notes) > math.MaxInt32 {
-		panic("num: a pattern has too many notes: 2³¹ or more")
+		panic(rev.ShapeError[Pattern]("a sparse Jacobian", "has %d reads of variables, want fewer than 2³¹", len(p.notes)))
 	}
 	number, n := make([]int32, len(p.same)), int32(1)
 	for g := int32(1); int(g) < len(p.same); g++ {
@@ -277,7 +279,7 @@ func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, 
 		n += int(p.from[g+1]-p.from[g]) + shared
 	}
 	if n > math.MaxInt32 {
-		panic("num: a sparse Jacobian has 2³¹ elements or more")
+		panic(rev.ShapeError[Pattern]("a sparse Jacobian", "has %d elements, want fewer than 2³¹", n))
 	}
 	ptr = append(ptr, int32(n))
 	ind = slices.Grow(ind[:0], n)

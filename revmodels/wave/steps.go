@@ -167,7 +167,7 @@ func allStable[T rev.Real](row []T, most T) bool {
 }
 
 // retrace is rev.Retrace with zeros for the tangents of U and Prev. Absorbed holds the bits that
-// their damping lost before, which p takes back. Here it loses the same bits to other memory.
+// their damping lost before, which p restores. Here it loses the same bits to other memory.
 func (k Steps[T]) retrace(p rev.Pass[Steps[T]]) error {
 	w := workspace.Get[zeroTangents[T]]()
 	size := k.U.Rows * k.U.Cols

@@ -266,9 +266,9 @@ func (s *sharer) lookUp(key string) *shared {
 	return nil
 }
 
-// value returns e by the names of values that are there. What is dear and comes again gets a name.
+// value returns e by the names of values that are there. What is costly and comes again gets a name.
 func (s *sharer) value(e expr) expr {
-	if e == nil || !dear(e) {
+	if e == nil || !isCostly(e) {
 		return s.parts(e)
 	}
 	key, pure := s.key(e)
@@ -320,8 +320,8 @@ func (s *sharer) parts(e expr) expr {
 	return s.named(e)
 }
 
-// dear reports whether e itself is worth a name.
-func dear(e expr) bool {
+// isCostly reports whether computing e itself takes so long that it is worth a name.
+func isCostly(e expr) bool {
 	switch e := e.(type) {
 	case *binary:
 		return e.op == token.QUO && isFloat(e.typ) && !isConstant(e)

@@ -182,7 +182,7 @@ type (
 		loops []*loopInfo
 	}
 	// A locals statement brings back the locals of a block at its end, or in the backward sweep at
-	// its beginning, or where the change at a place has been taken back.
+	// its beginning, or after the inverse of the change at a place.
 	locals struct {
 		block *block
 		back  bool
@@ -211,7 +211,7 @@ type block struct {
 }
 
 // A plan says how a local comes back: by its definition, or from a tape if that is nil. at is 0, or the
-// place of the change that is taken back before.
+// place of the change whose inverse runs before.
 type plan struct {
 	v    *variable
 	expr expr

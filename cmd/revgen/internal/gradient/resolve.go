@@ -38,7 +38,7 @@ func (r *reverser) resolve(back []stmt) {
 
 // plan decides how the locals of a block that the backward sweep mentions come back, and reports whether
 // that is news. A local is computed again at the beginning, or where the statement that changes what it
-// comes from has been taken back, if nothing reads it before.
+// comes from has been inverted, if nothing reads it before.
 func (r *reverser) plan(b *block, reads []read, mentioned map[*variable]bool) (changed bool) {
 	var plans []*plan
 	for _, v := range b.vars {
@@ -270,7 +270,7 @@ func (r *reverser) readings(back []stmt) (reads []read, mentioned map[*variable]
 			case *restore:
 				if s.pair.kept && s.inverse != nil && s.inverse.op != token.ASSIGN {
 					at := pos
-					pos++ // before the change is taken back
+					pos++ // before the inverse of the change
 					expression(s.inverse.r)
 					pos = at
 				}
@@ -708,18 +708,18 @@ func setting(s stmt) map[*variable]bool {
 // scope ends. after reports whether what follows the list mentions a variable.
 func settled(list []stmt, after func(v *variable) bool) (out []stmt) {
 	used := map[*variable]bool{} // by what comes later
-	later := func(v *variable) bool { return used[v] || after(v) }
+	usedLater := func(v *variable) bool { return used[v] || after(v) }
 	for _, s := range slices.Backward(list) {
 		switch x := s.(type) {
 		case *assignment:
-			if ref, ok := x.l.(*reference); ok && !x.define && x.op == token.ASSIGN && ref.v.of != nil && isFloat(ref.v.typ) && !ref.v.param && !later(ref.v) {
+			if ref, ok := x.l.(*reference); ok && !x.define && x.op == token.ASSIGN && ref.v.of != nil && isFloat(ref.v.typ) && !ref.v.param && !usedLater(ref.v) {
 				continue
 			}
 		case *branch:
-			s = &branch{x.cond, settled(x.then, later), settled(x.els, later)}
+			s = &branch{x.cond, settled(x.then, usedLater), settled(x.els, usedLater)}
 		case *ranged:
 			b := *x
-			b.body = settled(x.body, func(v *variable) bool { return later(v) || !definedIn(x.body, v) })
+			b.body = settled(x.body, func(v *variable) bool { return usedLater(v) || !definedIn(x.body, v) })
 			s = &b
 		}
 		reading([]stmt{s}, used)

@@ -14,7 +14,7 @@ import (
 // The backward sweep takes the statements in the opposite order. Where it reads a value that a
 // later statement has overwritten, that statement saves the value on a tape first. The locals
 // of a loop's body are computed again from what is there at the end of the body, or saved if
-// they are dear or what they were computed from has changed.
+// they are costly or what they were computed from has changed.
 type reverser struct {
 	*lowerer
 	*analysis

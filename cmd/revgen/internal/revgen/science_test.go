@@ -334,7 +334,7 @@ func TestText(t *testing.T) {
 		{jacobian + "for range 2 { for i := range x { dst[i] = x[i]*x[i] } } }", []string{"valuesBar[i1] = 0"}, []string{"values["}},
 		{jacobian + "for i := range x { dst[i] = x[i]*x[i] }\ndst[0] = x[1] }", []string{"valuesBar[0] = 0"}, []string{"values["}},
 		{jacobian + "dst[0] = x[0]*x[1]\ndst[1] = dst[0]*x[1] }", []string{"values[0]"}, nil},
-		{ // the way back reads what the branch has computed
+		{ // the backward sweep reads what the branch has computed
 			gradient + "a := x[0]\nif n > 0 { v := x[1]*x[0]; s, c := math.Sincos(v); a = s*a/(2+c) }\nreturn a }",
 			[]string{"= math.Sincos(v)"}, []string{"math.Sin(", "math.Cos(", ":= math.Sincos"},
 		},

@@ -161,7 +161,7 @@ func weighRows() {
 	Times(rows, func() {
 		w, sum := Arg("w"), g.Zeros(1)[0]
 		g.Loop(n, 2, func(l Step, _ int) {
-			z := r.product(newLeft(l.Load(w)), l.Load(y))
+			z := r.product(newLeftFactor(l.Load(w)), l.Load(y))
 			l.Store(z, y)
 			VPADDQ(z, sum, sum)
 			VPABSQ(z, z)

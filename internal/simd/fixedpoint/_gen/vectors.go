@@ -153,7 +153,7 @@ func newPairSums() func(n int) productSums {
 }
 
 func (s apartSums) add(a VecVirtual, u vectors) {
-	f := newLeft(a)
+	f := newLeftFactor(a)
 	for v, u := range u {
 		s.addApart(s.hi[v], s.far[v], s.rest[v], f, u)
 	}
@@ -225,12 +225,12 @@ func newRounding() rounding {
 	return rounding{g.CopyOf(Bits(1<<51 - 1)), g.CopyOf(Bits(1)), g.CopyOf(Bits(1<<fraction - 1))}
 }
 
-// A left is the first factor of products.
-type left struct{ a, low, high VecVirtual }
+// A leftFactor is the first factor of products.
+type leftFactor struct{ a, low, high VecVirtual }
 
-func newLeft(a VecVirtual) left {
+func newLeftFactor(a VecVirtual) leftFactor {
 	g := ifma
-	f := left{a, g.Reg(), g.Reg()}
+	f := leftFactor{a, g.Reg(), g.Reg()}
 	VPSLLQ(Imm(52-fraction), a, f.low)
 	VPSRAQ(Imm(fraction), a, f.high)
 	return f
@@ -238,10 +238,10 @@ func newLeft(a VecVirtual) left {
 
 // addTo adds the product with b, which it destroys, to the words hi and rest: without the carry from rest, which
 // has 2⁹·L.
-func (r rounding) addTo(hi, rest VecVirtual, f left, b VecVirtual) { r.addApart(hi, hi, rest, f, b) }
+func (r rounding) addTo(hi, rest VecVirtual, f leftFactor, b VecVirtual) { r.addApart(hi, hi, rest, f, b) }
 
 // addApart is addTo with a sum far of what goes to hi in whole words.
-func (r rounding) addApart(hi, far, rest VecVirtual, f left, b VecVirtual) {
+func (r rounding) addApart(hi, far, rest VecVirtual, f leftFactor, b VecVirtual) {
 	g := ifma
 	high, low := g.Reg(), g.Reg()
 	VPSRAQ(Imm(fraction), b, high)
@@ -274,7 +274,7 @@ func (r rounding) round(hi, rest VecVirtual) {
 }
 
 // product returns the product with b, which it destroys.
-func (r rounding) product(f left, b VecVirtual) VecVirtual {
+func (r rounding) product(f leftFactor, b VecVirtual) VecVirtual {
 	hi, rest := ifma.Zeros(1)[0], ifma.CopyOf(r.half)
 	r.addTo(hi, rest, f, b)
 	r.round(hi, rest)
@@ -371,14 +371,14 @@ func products(alpha, checked bool) {
 		x, y, from, z = Arg("x"), Arg("y"), Arg("from"), Arg("z")
 	}
 	r := newRounding()
-	var f left
+	var f leftFactor
 	var e estimate
 	var factor VecVirtual
 	if checked {
 		e = newEstimate(minus)
 	}
 	first := func(a VecVirtual) {
-		f = newLeft(a)
+		f = newLeftFactor(a)
 		if checked {
 			factor = e.factor(a)
 		}
@@ -545,7 +545,7 @@ func unshearCross() {
 				hi, lo := g.Zeros(1)[0], g.Zeros(1)[0]
 				for u := range ls {
 					b := g.CopyOf(f[1][u])
-					rounding{low: low}.addTo(hi, lo, newLeft(f[0][u]), b)
+					rounding{low: low}.addTo(hi, lo, newLeftFactor(f[0][u]), b)
 				}
 				for j, v := range []VecVirtual{lo, hi} {
 					sum := GP64()

@@ -136,14 +136,14 @@ type observation[T cpu.Float] struct {
 	w               T
 }
 
-// left returns the first row of K.
-func (m CameraModel) left() int {
+// leftRow returns the first row of K.
+func (m CameraModel) leftRow() int {
 	residuals, _ := m.CameraRows()
 	return residuals
 }
 
 func (o *observation[T]) differentiate(v *Views[T], m CameraModel, i int) {
-	p, square, left := o.p, o.square, m.left()
+	p, square, left := o.p, o.square, m.leftRow()
 	g := o.f
 	if m == Weighted {
 		g *= o.w
@@ -188,7 +188,7 @@ func (o *observation[T]) differentiate(v *Views[T], m CameraModel, i int) {
 // adjoint goes backward through the projection. It starts with the cotangents g of the
 // residuals, and computes the cotangents of p, of y, and of the operands of y.
 func (o *observation[T]) adjoint(v *Views[T], m CameraModel, i int, g [2]T) {
-	p, left, row := o.p, m.left(), v[JacobianRow:][:m.Columns()]
+	p, left, row := o.p, m.leftRow(), v[JacobianRow:][:m.Columns()]
 	if m == Weighted {
 		row[14][i] = T(o.e[0]*g[0]) + T(o.e[1]*g[1])
 		g[0], g[1] = g[0]*o.w, g[1]*o.w
@@ -196,7 +196,7 @@ func (o *observation[T]) adjoint(v *Views[T], m CameraModel, i int, g [2]T) {
 	}
 	along := T(p[0]*g[0]) + T(p[1]*g[1])
 	far := o.square * along
-	lens := m.left() - 5
+	lens := m.leftRow() - 5
 	row[6][i] = o.radial * along
 	row[lens][i] = far * o.f
 	row[lens+1][i] = T(o.square*far) * o.f
@@ -223,8 +223,8 @@ func (o *observation[T]) adjoint(v *Views[T], m CameraModel, i int, g [2]T) {
 
 // tangent returns the tangents of the residuals.
 func (o *observation[T]) tangent(v *Views[T], m CameraModel, i int) (d [2]T) {
-	p, left, row := o.p, m.left(), v[JacobianRow:][:m.Columns()]
-	lens, point := m.left()-5, m.Columns()-3
+	p, left, row := o.p, m.leftRow(), v[JacobianRow:][:m.Columns()]
+	lens, point := m.leftRow()-5, m.Columns()-3
 	if m == Weighted {
 		point--
 	}

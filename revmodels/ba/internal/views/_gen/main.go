@@ -225,8 +225,8 @@ func (v *projector) turn(k int) Op {
 	return v.at(k)
 }
 
-// left returns element k of K, by rows.
-func (v *projector) left(k int) Op { return v.at(v.lens() + 5 + k) }
+// leftElement returns element k of K, by rows.
+func (v *projector) leftElement(k int) Op { return v.at(v.lens() + 5 + k) }
 
 // lens returns the column of k1.
 func (v *projector) lens() int {
@@ -419,7 +419,7 @@ func (v *projector) differentiate() {
 func (v *projector) storeBack(c int, d [3]Op) {
 	turned := v.crossProduct(v.t, d)
 	for k := range 3 {
-		v.store(v.sum([3]Op{v.left(k), v.left(3 + k), v.left(6 + k)}, turned), v.column(c, k))
+		v.store(v.sum([3]Op{v.leftElement(k), v.leftElement(3 + k), v.leftElement(6 + k)}, turned), v.column(c, k))
 	}
 	for k := range 3 {
 		point := v.sum([3]Op{v.turn(k), v.turn(3 + k), v.turn(6 + k)}, d)
@@ -472,7 +472,7 @@ func (v *projector) tangent() (d [2]VecVirtual) {
 	in := func(k int) Op { return v.at(v.column(0, k)) }
 	var omega, x, y [3]Op
 	for k := range omega {
-		v.store(v.sum([3]Op{v.left(3 * k), v.left(3*k + 1), v.left(3*k + 2)}, [3]Op{v.load(in(0)), v.load(in(1)), v.load(in(2))}), spare+5+k)
+		v.store(v.sum([3]Op{v.leftElement(3 * k), v.leftElement(3*k + 1), v.leftElement(3*k + 2)}, [3]Op{v.load(in(0)), v.load(in(1)), v.load(in(2))}), spare+5+k)
 		omega[k] = v.at(spare + 5 + k)
 	}
 	for k := range x {

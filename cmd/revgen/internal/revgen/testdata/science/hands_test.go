@@ -3,7 +3,7 @@ package science
 import "math"
 
 // Adjoints as one writes them by hand: each returns the value, and stores the gradient. They do in
-// one loop what can be done in one, and keep what is dear.
+// one loop what can be done in one, and keep what is costly.
 
 func kalmanByHand(grad, theta, y []float64) float64 {
 	type state struct{ s, v, k, p float64 }
