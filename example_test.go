@@ -265,7 +265,7 @@ func TestDocuments(t *testing.T) {
 	}
 	for document, sources := range map[string][]string{
 		"README.md":       {"example_test.go", "cmd/revgen/internal/revgen/examples/points.go", "cmd/revgen/internal/revgen/examples/points_test.go"},
-		"CONTRIBUTING.md": {"rev/revtest/example_logistic_test.go", "rev/revtest/squares_test.go", "cmd/revgen/internal/revgen/examples/norm2.go"},
+		"CONTRIBUTING.md": {"rev/revtest/example_logistic_test.go", "rev/revtest/squares_test.go", "cmd/revgen/internal/revgen/examples/norm2.go", "cmd/revgen/internal/revgen/examples/norm2_test.go"},
 	} {
 		shown, err := os.ReadFile(document)
 		if err != nil {

@@ -181,7 +181,7 @@ func TestAxpy(t *testing.T) {
 func TestAffine(t *testing.T) {
 	all(t, affineSpec[float64](), affineSpec[float32](), affineSpec[fixed.Q43]())
 }
-func TestNorm2(t *testing.T) {
+func TestNorm2Types(t *testing.T) {
 	all(t, norm2Spec[float64](), norm2Spec[float32](), norm2Spec[fixed.Q43]())
 }
 func TestRotate(t *testing.T) {

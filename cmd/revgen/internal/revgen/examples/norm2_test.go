@@ -2,11 +2,27 @@ package examples
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
+	"revnum/rev/revtest"
 )
+
+// CONTRIBUTING.md shows this test.
+func TestNorm2(t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[Norm2[float64]]{
+		New: func(rnd *rand.Rand, n int) Norm2[float64] {
+			x := make([]float64, n)
+			for i := range x {
+				x[i] = 0.5 + rnd.Float64()
+			}
+			return Norm2[float64]{Out: new(float64), X: rev.ViewSlice(x)}
+		},
+	})
+}
 
 // A kernel, and its gradient.
 func ExampleNewNorm2() {
