@@ -238,7 +238,9 @@ func newLeftFactor(a VecVirtual) leftFactor {
 
 // addTo adds the product with b, which it destroys, to the words hi and rest: without the carry from rest, which
 // has 2⁹·L.
-func (r rounding) addTo(hi, rest VecVirtual, f leftFactor, b VecVirtual) { r.addApart(hi, hi, rest, f, b) }
+func (r rounding) addTo(hi, rest VecVirtual, f leftFactor, b VecVirtual) {
+	r.addApart(hi, hi, rest, f, b)
+}
 
 // addApart is addTo with a sum far of what goes to hi in whole words.
 func (r rounding) addApart(hi, far, rest VecVirtual, f leftFactor, b VecVirtual) {
