@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -133,6 +135,46 @@ func problems() []problem {
 	return p
 }
 
+// coarseProblems have panels whose scores over float32 leave few points undecided, many, or all.
+func coarseProblems() (p []problem) {
+	scaled := func(scale float64) func(rnd *rand.Rand) float64 {
+		return func(rnd *rand.Rand) float64 { return scale * rnd.NormFloat64() }
+	}
+	for name, number := range map[string]func(rnd *rand.Rand) float64{
+		"1e200": scaled(1e200), "1e30": scaled(1e30), "1e19": scaled(1e19), "1e18": scaled(1e18),
+		"1e-18": scaled(1e-18), "1e-21": scaled(1e-21), "1e-23": scaled(1e-23), "1e-30": scaled(1e-30), "1e-308": scaled(1e-308),
+		"equal":  func(*rand.Rand) float64 { return 0.1 },
+		"offset": func(rnd *rand.Rand) float64 { return 1e12 + rnd.NormFloat64() },
+		"near ties": func(rnd *rand.Rand) float64 { // by 2⁻²⁰ and a little of it
+			return float64(rnd.IntN(3)) * (1 + 0x1p-20*float64(rnd.IntN(3)) + 0x1p-45*rnd.NormFloat64())
+		},
+		"few ties": func(rnd *rand.Rand) float64 {
+			if rnd.IntN(2) == 0 {
+				return float64(rnd.IntN(5))
+			}
+			return 4 * rnd.Float64()
+		},
+		"rare extremes": func(rnd *rand.Rand) float64 {
+			if rnd.IntN(200) == 0 {
+				return rnd.NormFloat64() * math.Pow(10, 80*rnd.Float64()-40)
+			}
+			return rnd.NormFloat64()
+		},
+		"rare Inf": func(rnd *rand.Rand) float64 { return 1 / float64(rnd.IntN(400)) },
+		"rare NaN": func(rnd *rand.Rand) float64 {
+			if rnd.IntN(400) == 0 {
+				return math.NaN()
+			}
+			return rnd.NormFloat64()
+		},
+	} {
+		for _, d := range []int{1, 2, 5} {
+			p = append(p, problem{fmt.Sprintf("%s D=%d", name, d), 700, 60, d, number})
+		}
+	}
+	return p
+}
+
 func TestCostReference(t *testing.T) {
 	t.Run("float64", testReference[float64])
 	t.Run("float32", testReference[float32])
@@ -140,7 +182,7 @@ func TestCostReference(t *testing.T) {
 
 func testReference[T rev.Float](t *testing.T) {
 	same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
-	for _, p := range problems() {
+	for _, p := range append(problems(), coarseProblems()...) {
 		rnd := rand.New(rand.NewPCG(1, 3))
 		c, x := rev.NewGeneral[T](p.comps, p.d, nil), rev.NewGeneral[T](p.n, p.d, nil)
 		for _, m := range []rev.General[T]{c, x} {
@@ -206,6 +248,110 @@ func testReference[T rev.Float](t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCostExtremes has extremes in points alone, equal points and equal centroids.
+func TestCostExtremes(t *testing.T) {
+	const n, comps, d = 700, 60, 3
+	for _, v := range []float64{0, 1e200, 1e30, 1e19, 1e-21, 1e-30, 0.1, math.Inf(1), math.NaN()} {
+		for _, which := range []string{"one coordinate", "equal points", "equal centroids", "points", "centroids"} {
+			rnd := rand.New(rand.NewPCG(1, 6))
+			c, x := normals[float64](rnd, comps, d), normals[float64](rnd, n, d)
+			fill := func(m rev.General[float64], every int) {
+				for i := 0; i < len(m.Data); i += every {
+					m.Data[i] = v
+				}
+			}
+			switch which {
+			case "one coordinate":
+				fill(x, 50)
+			case "equal points":
+				fill(x, 1)
+			case "equal centroids":
+				fill(c, 1)
+			case "points":
+				for i := range x.Data {
+					x.Data[i] *= v
+				}
+			case "centroids":
+				for i := range c.Data {
+					c.Data[i] *= v
+				}
+			}
+			want, labels, _, _ := reference(c, x)
+			k := Cost[float64]{Out: new(float64), Centroids: c, X: x}
+			k.Forward()
+			if math.Float64bits(*k.Out) != math.Float64bits(want) && !(math.IsNaN(*k.Out) && math.IsNaN(want)) {
+				t.Errorf("%v, %s: cost %v, want %v", v, which, *k.Out, want)
+			}
+			got, dists := make([]int, n), make([]float64, n)
+			k.Nearest(got, dists)
+			if !slices.Equal(got, labels) {
+				t.Errorf("%v, %s: other labels", v, which)
+			}
+		}
+	}
+}
+
+// TestCoarseMargin compares differences of two scores over float32 with exact ones of the
+// distances.
+func TestCoarseMargin(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 7))
+	half := func(x, c []float64) *big.Float { // ½‖x - c‖²
+		sum := new(big.Float).SetPrec(2000)
+		for j, v := range x {
+			r := new(big.Float).SetPrec(2000).SetFloat64(v)
+			r.Sub(r, big.NewFloat(c[j]))
+			sum.Add(sum, r.Mul(r, r))
+		}
+		return sum.Quo(sum, big.NewFloat(2))
+	}
+	var worst, decided float64
+	for _, scale := range []float64{1, 1e6, 1e15, 1e18, 1e19, 1e30, 1e-6, 1e-15, 1e-18, 1e-20, 1e-21, 1e-22, 1e-23, 1e-24, 1e-30} {
+		for _, d := range []int{1, 2, 8, 16, 100} {
+			for try := range 12 {
+				const n = 48
+				offset := scale * 1e3 * float64(try%3)
+				x, c := normals[float64](rnd, n, d), normals[float64](rnd, 2, d)
+				for _, m := range []rev.General[float64]{x, c} {
+					for i, v := range m.Data {
+						if try%4 == 3 { // all rounded by half a unit, the same way
+							v = 1 + 0x1p-24
+						}
+						m.Data[i] = offset + scale*v
+					}
+				}
+				if try%4 == 3 {
+					c.Row(1)[0] = offset
+				}
+				s := sweep[float64]{k: Cost[float64]{Centroids: c, X: x}, n: n, d: d, comps: 2}
+				s.scores.shift = slices.Repeat([]float64{offset}, d)
+				s.scores.set(c)
+				s.coarse.round(s.scores.scored, 2, d)
+				p := panelScratch[float64]{points: make([]float64, d*stride), rounded: make([]float32, d*stride)}
+				labels := make([]int32, n)
+				decided += float64(n - s.scoreCoarse(&p, 0, labels))
+				for i := range n {
+					m := s.coarse.margin(p.roundNorms[i])
+					if math.IsNaN(m) {
+						continue
+					}
+					best := int(p.coarseLeast.label[i])
+					want := half(x.Row(i), c.Row(1-best))
+					want.Sub(want, half(x.Row(i), c.Row(best)))
+					got := new(big.Float).SetPrec(2000).SetFloat64(float64(p.coarseLeast.second[i]) - float64(p.coarseLeast.best[i]))
+					diff, _ := want.Sub(want, got).Float64()
+					if worst = max(worst, math.Abs(diff)/m); !(math.Abs(diff) <= m) {
+						t.Fatalf("scale %v, offset %v, D=%d: the difference is off by %v, more than %v", scale, offset, d, diff, m)
+					}
+				}
+			}
+		}
+	}
+	if worst < 1./64 || decided == 0 {
+		t.Errorf("at most %v of the margin is needed, and %v points are decided", worst, decided)
+	}
+	t.Logf("at most %v of the margin is needed", worst)
 }
 
 // TestCostOverflow has a far centroid of which the score overflows float32 on

@@ -32,8 +32,20 @@ import (
 //	m_i = (2D+8)·(ε·R² + η),  ε = 2u,  R² <= 2·(‖x'_i‖² + max_k ‖c'_k‖²),
 //
 // the least score therefore belongs to the nearest centroid. If R² is near the overflow
-// threshold or NaN, m_i is NaN, and the distances decide. If a distance overflows or a
-// number is NaN, the distances are compared one by one.
+// threshold or NaN, m_i is NaN, and the distances decide. So they do if D·ε > ⅛, as the errors
+// above leave out terms of the order of (D·u)², or if labels are not exact over T. If a
+// distance overflows or a number is NaN, the distances are compared one by one.
+//
+// Points over float64 may have scores over float32: x' and c' are computed over float64 and
+// then rounded. That changes x' by u·‖x'‖ in all, with u of float32, and by η/2 in each
+// coordinate that underflows; c' alike. So the first line becomes
+//
+//	½‖x' - c'‖² for ½‖x - c‖²         (u + 2⁻⁵³)·R² + R·√D·η
+//
+// Here R·√D·η is at most u·R² if R is at least √D·η/u = √D·2⁻¹²⁵, and else at most
+// D·2⁻¹²⁵·η. The lines of the table and this u·R² are (1½D+3½)·u·R², so the sum above and
+// m_i hold. Numbers whose squares overflow float32 make R² infinite. Where squares underflow,
+// η decides.
 type scores[T rev.Float] struct {
 	shift  []T     // what is subtracted from points and centroids
 	scored []T     // K×D: c'
@@ -70,10 +82,16 @@ func (s *scores[T]) load(dst, norms, x []T, stridex int) {
 	n, d := len(norms), len(s.shift)
 	dense.Transpose(dst, stride, x, stridex, n, d)
 	vec.SubColumn(n, dst, stride, dst, stride, s.shift)
+	squares(norms, dst, d)
+}
+
+// squares stores ‖x'‖² of some points in norms. x holds x' by coordinate.
+func squares[T rev.Float](norms, x []T, d int) {
+	n := len(norms)
 	var squares [panel]T
 	clear(norms)
 	for j := range d {
-		row := dst[j*stride:][:n]
+		row := x[j*stride:][:n]
 		vec.MulTo(squares[:n], row, row)
 		vec.AddTo(norms, norms, squares[:n])
 	}
@@ -90,6 +108,16 @@ func (s *scores[T]) leastScores(t *twoLeast[T], x []T, n int) (best, second, lab
 	return best, second, label
 }
 
+// round sets s to scores without a shift of k centroids whose c' over float64 are c.
+func (s *scores[T]) round(c []float64, k, d int) {
+	s.shift = workspace.Zeros(s.shift, d)
+	s.scored = workspace.Grow(s.scored, k*d)
+	for i, v := range c[:k*d] {
+		s.scored[i] = T(v)
+	}
+	s.set(rev.NewGeneral(k, d, s.scored))
+}
+
 // margin returns m_i for a point with ‖x'‖² = norm.
 func (s *scores[T]) margin(norm T) float64 {
 	// 2⁻⁵², the smallest positive and the largest number, or those of float32.
@@ -99,7 +127,7 @@ func (s *scores[T]) margin(norm T) float64 {
 	}
 	d := float64(len(s.shift))
 	square := 2 * (1 + float64(d*eps)) * (float64(norm) + s.most) // the norms are rounded
-	if !(square < huge/16) {
+	if !(square < huge/16) || d*eps > 1./8 || float64(len(s.halves))*eps > 2 {
 		return math.NaN()
 	}
 	return (2*d + 8) * (float64(eps*square) + eta)
@@ -118,6 +146,32 @@ func distance[T rev.Float](x, c []T) float64 {
 		s += float64(r * r)
 	}
 	return s
+}
+
+// distances stores distance of each point, a row of x, from the centroid of its label. It
+// takes four points together, as each addition waits for the one before.
+func distances[T rev.Float](dists []float64, x []T, ldx int, centroids rev.General[T], labels []int32) {
+	d := centroids.Cols
+	i := 0
+	for ; i+4 <= len(labels); i += 4 {
+		k := (*[4]int32)(labels[i:])
+		x0, x1, x2, x3 := x[i*ldx:][:d], x[(i+1)*ldx:][:d], x[(i+2)*ldx:][:d], x[(i+3)*ldx:][:d]
+		c0, c1 := centroids.Row(int(k[0]))[:d], centroids.Row(int(k[1]))[:d]
+		c2, c3 := centroids.Row(int(k[2]))[:d], centroids.Row(int(k[3]))[:d]
+		var s0, s1, s2, s3 float64
+		for j := range d {
+			r0, r1 := float64(x0[j])-float64(c0[j]), float64(x1[j])-float64(c1[j])
+			r2, r3 := float64(x2[j])-float64(c2[j]), float64(x3[j])-float64(c3[j])
+			s0 += float64(r0 * r0)
+			s1 += float64(r1 * r1)
+			s2 += float64(r2 * r2)
+			s3 += float64(r3 * r3)
+		}
+		*(*[4]float64)(dists[i:]) = [4]float64{s0, s1, s2, s3}
+	}
+	for ; i < len(labels); i++ {
+		dists[i] = distance(x[i*ldx:][:d], centroids.Row(int(labels[i])))
+	}
 }
 
 // nearestOf compares the distances of x one by one and returns the nearest centroid. A

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"revnum/internal/parallel"
+	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/dense"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -16,7 +17,8 @@ import (
 //
 // If there are few centroids, their distances are compared. The operations and their order
 // are those of a plain loop. If there are many, scores are compared, which take a third of
-// the operations.
+// the operations. Over float64, scores over float32 come first, as twice as many points fit a
+// vector. If these leave more than an eighth of a panel undecided, scores over float64 follow.
 type sweep[T rev.Float] struct {
 	k, g, t, gt     Cost[T]
 	weight, dweight T    // 2·F̄ and 2·ġF
@@ -26,7 +28,9 @@ type sweep[T rev.Float] struct {
 	centers     []float64 // K×D: the centroids
 	nan         bool      // whether one of them has a NaN
 
-	scores scores[T] // shifted by the mean of the centroids
+	scores scores[T]       // shifted by the mean of the centroids
+	coarse scores[float32] // the same over float32, if T is float64
+	rounds bool            // whether there are coarse scores
 
 	first       int                    // the first point of the batch
 	labels      [batch]int32           // k(i) of the points of the batch
@@ -50,6 +54,10 @@ const (
 	// Up to few centroids, scores are not used. The pass needs the distance to the nearest
 	// centroid anyway, and computing it costs as much as the scores of some centroids.
 	few = 32
+
+	// After a panel whose coarse scores leave too much undecided, so many panels have none. Data
+	// that needs scores over float64 throughout then costs little more than without coarse ones.
+	fine = 63
 )
 
 // panelScratch is the scratch memory of a worker for a panel.
@@ -61,6 +69,12 @@ type panelScratch[T rev.Float] struct {
 	norms    [panel]T // ‖x'‖²
 	least    twoLeast[T]
 	which    [panel]uint8 // points whose scores do not decide
+
+	// Over float64, coarse scores and their operands.
+	rounded     []float32
+	roundNorms  [panel]float32
+	coarseLeast twoLeast[float32]
+	fine        int // panels to come without coarse scores
 }
 
 // The parallel tasks of a sweep.
@@ -142,7 +156,7 @@ func sum(v []float64) float64 {
 
 // prepare copies the centroids, shifts them, and makes room for workers.
 func (s *sweep[T]) prepare(workers int) {
-	s.columns = s.d
+	s.columns, s.rounds = s.d, cpu.Is64[T]() && s.n >= panel
 	if workers > 1 {
 		s.columns = 8 // a cache line
 	}
@@ -152,7 +166,10 @@ func (s *sweep[T]) prepare(workers int) {
 	for _, p := range s.scratch[:workers] {
 		p.points = workspace.Grow(p.points, s.d*stride)
 		if s.comps > few {
-			p.centered = workspace.Grow(p.centered, s.d*stride)
+			p.centered, p.fine = workspace.Grow(p.centered, s.d*stride), 0
+			if s.rounds {
+				p.rounded = workspace.Grow(p.rounded, s.d*stride)
+			}
 		}
 	}
 	s.centers, s.nan = workspace.Grow(s.centers, s.comps*s.d), false
@@ -174,6 +191,9 @@ func (s *sweep[T]) prepare(workers int) {
 		}
 	}
 	s.scores.set(s.k.Centroids)
+	if c, ok := any(s.scores.scored).([]float64); ok && s.rounds {
+		s.coarse.round(c, s.comps, s.d)
+	}
 }
 
 // Block implements parallel.Task. It processes panel b of the batch.
@@ -234,18 +254,21 @@ func (s *sweep[T]) compare(p *panelScratch[T], n int) {
 // score finds the nearest centroids of the points from point first on.
 func (s *sweep[T]) score(p *panelScratch[T], first int, labels []int32, dists []float64) {
 	n, x := len(labels), &s.k.X
-	norms := p.norms[:n]
-	s.scores.load(p.centered, norms, x.Data[first*x.Stride:], x.Stride)
-	best, second, label := s.scores.leastScores(&p.least, p.centered, n)
-	unclear := 0
-	for i := range n {
-		if m := s.scores.margin(norms[i]); !(float64(second[i])-float64(best[i]) > m) {
-			p.which[unclear] = uint8(i)
-			unclear++
-			continue
+	norms, unclear := p.norms[:n], n
+	if s.rounds {
+		if p.fine--; p.fine < 0 {
+			if unclear = s.scoreCoarse(p, first, labels); 8*unclear > n {
+				p.fine = fine
+			}
 		}
-		labels[i] = int32(label[i])
-		dists[i] = distance(x.Row(first+i), s.k.Centroids.Row(int(label[i])))
+	}
+	if 8*unclear > n {
+		s.scores.load(p.centered, norms, x.Data[first*x.Stride:], x.Stride)
+		best, second, label := s.scores.leastScores(&p.least, p.centered, n)
+		unclear = decide(&s.scores, norms, best, second, label, labels, &p.which)
+	}
+	if unclear < n {
+		distances(dists, x.Data[first*x.Stride:], x.Stride, s.k.Centroids, labels)
 	}
 	if unclear == 0 {
 		return
@@ -261,6 +284,30 @@ func (s *sweep[T]) score(p *panelScratch[T], first int, labels []int32, dists []
 			labels[i], dists[i] = nearestOf(x.Row(first+int(i)), s.k.Centroids)
 		}
 	}
+}
+
+// scoreCoarse is decide for the coarse scores of the points from point first on.
+func (s *sweep[T]) scoreCoarse(p *panelScratch[T], first int, labels []int32) (unclear int) {
+	n, norms := len(labels), p.roundNorms[:len(labels)]
+	s.load(p.points, first, n)
+	for j, v := range s.scores.shift {
+		nearest.SubRound(p.rounded[j*stride:][:padded(n)], p.points[j*stride:], float64(v))
+	}
+	squares(norms, p.rounded, s.d)
+	best, second, label := s.coarse.leastScores(&p.coarseLeast, p.rounded, n)
+	return decide(&s.coarse, norms, best, second, label, labels, &p.which)
+}
+
+// decide stores the labels of the least scores of some points, or 0 where these do not decide. It
+// lists those in which and returns their number.
+func decide[T rev.Float](s *scores[T], norms, best, second, label []T, labels []int32, which *[panel]uint8) (unclear int) {
+	for i, norm := range norms {
+		if labels[i] = int32(label[i]); !(float64(second[i])-float64(best[i]) > s.margin(norm)) {
+			labels[i], which[unclear] = 0, uint8(i)
+			unclear++
+		}
+	}
+	return unclear
 }
 
 // point adds to the gradients of point i, whose nearest centroid is c. It returns r·ṙ.

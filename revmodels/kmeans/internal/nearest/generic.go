@@ -74,3 +74,9 @@ func genericDistances(dists, c []float64, ld int, label []int32, x []float64, ld
 		dists[i] = sum
 	}
 }
+
+func genericSubRound(dst []float32, x []float64, c float64) {
+	for i, v := range x[:len(dst)] {
+		dst[i] = float32(v - c)
+	}
+}

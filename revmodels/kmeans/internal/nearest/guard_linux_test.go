@@ -14,6 +14,11 @@ func TestGuardPages(t *testing.T) {
 		for i := range pages {
 			pages[i] = simdtest.Guarded[float64](t)
 		}
+		rounded := simdtest.Guarded[float32](t)
+		for n := 0; n <= 5*Width; n += Width {
+			SubRound(rounded[:n:n], pages[0][:n:n], 1)
+			SubRound(rounded[len(rounded)-n:], pages[0][len(pages[0])-n:], 1)
+		}
 		for _, atEnd := range []bool{false, true} {
 			part := func(page, n int) []float64 {
 				if p := pages[page]; atEnd {

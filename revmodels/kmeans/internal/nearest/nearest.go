@@ -161,6 +161,24 @@ func Distances(dists, c []float64, ld int, label []int32, x []float64, ldx, d in
 	}
 }
 
+// SubRound computes dst[i] = x[i] - c, rounded to float64 and then to float32. The length of
+// dst must be a multiple of Width.
+func SubRound(dst []float32, x []float64, c float64) {
+	n := len(dst)
+	switch {
+	case n%Width != 0:
+		panic(badWidth)
+	case len(x) < n:
+		panic(shortX)
+	case tier == cpu.Generic:
+		genericSubRound(dst, x, c)
+		return
+	}
+	for i, most := 0, most/64; i < n; i += most {
+		vectorSubRound(&dst[i], &x[i], min(most, n-i), c)
+	}
+}
+
 func checkRows(rows, ld int, label []int32, x, ldx, d int) {
 	if ldx < 0 || x < (len(label)-1)*ldx+d {
 		panic(shortX)

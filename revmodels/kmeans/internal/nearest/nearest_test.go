@@ -101,6 +101,25 @@ func testOne(t *testing.T) {
 	}
 }
 
+// SubRound rounds as Go does, also where float32 overflows and underflows.
+func TestSubRound(t *testing.T) {
+	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
+		x := simdtest.Normal[float64](128, 1)
+		copy(x, []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e39, 0x1.ffffffp127, 0x1.fffffefp127, 1e-45, 1e-300, -1e-40, 0x1p-150, 0x1.8p-149, 1 + 0x1p-24, 1 + 0x3p-24})
+		for _, c := range []float64{0, 0.1, -1e6} {
+			for n := 0; n <= len(x); n += Width {
+				got := make([]float32, n)
+				SubRound(got, x, c)
+				for i, v := range got {
+					if want := float32(x[i] - c); !simdtest.Same(v, want) {
+						t.Fatalf("n = %d: %v - %v gives %v, want %v", n, x[i], c, v, want)
+					}
+				}
+			}
+		}
+	})
+}
+
 // AddRows gives the bits of a plain loop. Distances agrees with it up to rounding.
 func TestRows(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {

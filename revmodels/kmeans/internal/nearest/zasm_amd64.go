@@ -45,3 +45,11 @@ func vectorDistances(dists *float64, c *float64, ld int, label *int32, x *float6
 
 //go:noescape
 func distancesF64(dists *float64, c *float64, ld int, label *int32, x *float64, ldx int, n int, d int)
+
+// vectorSubRound is SubRound for n numbers.
+func vectorSubRound(dst *float32, x *float64, n int, c float64) {
+	subRoundF64(dst, x, n, c)
+}
+
+//go:noescape
+func subRoundF64(dst *float32, x *float64, n int, c float64)

@@ -3377,6 +3377,46 @@ DATA ones<>+48(SB)/8, $0x0000000000000000
 DATA ones<>+56(SB)/8, $0x0000000000000000
 GLOBL ones<>(SB), RODATA|NOPTR, $64
 
+// func subRoundAVX512F64<>(dst *float32, x *float64, n int, c float64)
+// Requires: AVX, AVX512F
+TEXT ·subRoundAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD c+24(FP), Z0
+
+next:
+	VMOVUPS   (CX), Z1
+	VSUBPD    Z0, Z1, Z1
+	VCVTPD2PS Z1, Y1
+	VMOVUPS   Y1, (AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x20, AX
+	SUBQ      $0x08, DX
+	JNZ       next
+	VZEROUPPER
+	RET
+
+// func subRoundAVX2F64<>(dst *float32, x *float64, n int, c float64)
+// Requires: AVX
+TEXT ·subRoundAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD c+24(FP), Y0
+
+next:
+	VMOVUPS    (CX), Y1
+	VSUBPD     Y0, Y1, Y1
+	VCVTPD2PSY Y1, X1
+	VMOVUPS    X1, (AX)
+	ADDQ       $0x20, CX
+	ADDQ       $0x10, AX
+	SUBQ       $0x04, DX
+	JNZ        next
+	VZEROUPPER
+	RET
+
 DATA constants<>+0(SB)/8, $0x3ff0000000000000
 DATA constants<>+8(SB)/8, $0x3ff0000000000000
 DATA constants<>+16(SB)/8, $0x3ff0000000000000
@@ -3447,3 +3487,12 @@ TEXT ·distancesF64(SB), NOSPLIT, $0-64
 
 avx2:
 	JMP ·distancesAVX2F64<>(SB)
+
+// func subRoundF64(dst *float32, x *float64, n int, c float64)
+TEXT ·subRoundF64(SB), NOSPLIT, $0-32
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·subRoundAVX512F64<>(SB)
+
+avx2:
+	JMP ·subRoundAVX2F64<>(SB)

@@ -3385,3 +3385,24 @@ doneLanes4:
 	SUBS $1, R6, R6
 	BNE loop52
 	RET
+
+// func subRoundF64(dst *float32, x *float64, n int, c float64)
+TEXT ·subRoundF64(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R2
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R0
+	FMOVD c+24(FP), F0
+	WORD $0x4e080402 // DUP V2.2D, V0.D[0]
+
+next:
+	FLDPQ (R1), (F0, F1)
+	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
+	WORD $0x4ee2d421 // FSUB V1.2D, V1.2D, V2.2D
+	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
+	WORD $0x4e616820 // FCVTN2 V0.4S, V1.2D
+	FMOVQ F0, (R2)
+	ADD $32, R1, R1
+	ADD $16, R2, R2
+	SUBS $4, R0, R0
+	BNE next
+	RET

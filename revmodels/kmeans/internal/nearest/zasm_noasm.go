@@ -25,3 +25,8 @@ func vectorAddRows(sums *float64, base *float64, ld int, label *int32, x *float6
 func vectorDistances(dists *float64, c *float64, ld int, label *int32, x *float64, ldx int, n int, d int) {
 	panic("no assembly")
 }
+
+// vectorSubRound is SubRound for n numbers.
+func vectorSubRound(dst *float32, x *float64, n int, c float64) {
+	panic("no assembly")
+}

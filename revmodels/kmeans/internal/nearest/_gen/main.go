@@ -20,6 +20,7 @@ func main() {
 		Float64("one", "func(best, label, points *float64, ld, n int, c *float64, k, d int, first float64)", "is One for n points and k centres.", func(g ISA) { search{ISA: g}.emit() })
 		Float64("addRows", "func(sums, base *float64, ld int, label *int32, x *float64, ldx, n, d int, w *float64, step int)", "is AddRows for n points, with a weight every step elements.", addRows)
 		Float64("distances", "func(dists, c *float64, ld int, label *int32, x *float64, ldx, n, d int)", "is Distances for n points.", distances)
+		Float64("subRound", "func(dst *float32, x *float64, n int, c float64)", "is SubRound for n numbers.", subRound)
 	})
 }
 
@@ -254,4 +255,20 @@ func distances(g ISA) {
 		ADDQ(Imm(8), dists)
 		ADDQ(Imm(4), label)
 	})
+}
+
+// subRound stores x - c over float32.
+func subRound(g ISA) {
+	dst, x, n, c := Arg("dst"), Arg("x"), Arg("n"), g.BroadcastArg("c")
+	narrow := g
+	narrow.Narrow = true
+	Label("next")
+	v := g.Reg()
+	g.Mov(Mem{Base: x}, v)
+	g.Sub(c, v, v)
+	narrow.Store(v, Mem{Base: dst}, nil)
+	ADDQ(Imm(uint64(8*g.Lanes())), x)
+	ADDQ(Imm(uint64(4*g.Lanes())), dst)
+	SUBQ(Imm(uint64(g.Lanes())), n)
+	JNZ(LabelRef("next"))
 }
