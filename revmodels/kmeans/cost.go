@@ -42,7 +42,7 @@ import (
 // machine and vector tier. If there are points, a NaN in a centroid or a point makes F
 // NaN.
 //
-// Beyond the operands, a method needs memory of the order of K·D numbers, and 300·D for
+// Beyond the operands, a method needs memory of the order of K·D numbers, and 350·D for
 // each worker, whatever N is. It takes about 2·N·K·D flops, or 3·N·K·D with few
 // centroids.
 type Cost[T rev.Float] struct {
