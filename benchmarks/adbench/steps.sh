@@ -5,14 +5,15 @@
 # plot_graphs.py draws the times. PYTHON is a Python with matplotlib and plotly. Without a clone, the
 # problems are those of the tests, which are of GMM and BA alone.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 revnum=$(git -C "$here" rev-parse --show-toplevel)
-clone=${1:+$(cd "$1" && pwd)}
+clone=${1:+$(CDPATH='' cd -- "$1" && pwd)}
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
+trap 'exit 1' HUP INT TERM # dash runs no trap of EXIT on these
 mkdir -p "$root/src"
 cp -r "$here" "$root/src/go"
-# ADBench's own CMakeLists.txt sets the same names, after it has loaded a package manager.
+# The four settings are repeated from ADBench's own CMakeLists.txt, which loads a package manager first.
 cat >"$root/CMakeLists.txt" <<'END'
 cmake_minimum_required (VERSION 3.12)
 project ("ADBench" NONE)
@@ -50,17 +51,9 @@ run() {
 			[ -s "$out/$4_${part}_$module.txt" ] || { echo "$1: no file $4_${part}_$module.txt"; exit 1; }
 		done
 		tr -s ' \t' '\n\n' <"$out/$4_J_$module.txt" >"$root/$module"
-		[ -z "$clone" ] || same "$root/Manual" "$root/$module" || { echo "$1: $module differs from Manual"; exit 1; }
+		[ -z "$clone" ] || sh "$here/same.sh" "$root/Manual" "$root/$module" || { echo "$1: $module differs from Manual"; exit 1; }
 	done
 	echo "$3 $4: ok"
-}
-
-# same compares two files of numbers as ADBench does.
-same() {
-	paste "$1" "$2" | awk '
-		function abs(x) { return x < 0 ? -x : x }
-		NF > 0 { all++; size = abs($1) + abs($2); good += NF == 2 && abs($1 - $2) <= 1e-8 * (size > 1 ? size : 1) }
-		END { exit good < 1 || good < all }'
 }
 
 if [ -z "$clone" ]; then
@@ -76,4 +69,5 @@ run BA "$clone/data/ba" ba ba1_n49_m7776_p31843
 run Hand "$clone/data/hand/simple_small" hand/simple_small hand1_t26_c100
 run Hand-Complicated "$clone/data/hand/complicated_small" hand/complicated_small hand1_t26_c100
 run LSTM "$clone/data/lstm" lstm lstm_l2_c1024
-"${PYTHON:-python3}" "$root/ADBench/plot_graphs.py" --save 2>"$root/log" | grep 'Plotted [1-9]' || { cat "$root/log"; exit 1; }
+quiet "${PYTHON:-python3}" "$root/ADBench/plot_graphs.py" --save
+grep 'Plotted [1-9]' "$root/log" || { cat "$root/log"; exit 1; }

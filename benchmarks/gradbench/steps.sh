@@ -5,11 +5,12 @@
 # GradBench, its evals with other numbers judge the tool's answers (varied.py says what it needs).
 # Usage: steps.sh revnum|revgen
 set -eu
-tool=$(cd "$(dirname "$0")/${1:?usage: steps.sh revnum|revgen}" && pwd)
+tool=$(CDPATH='' cd -- "$(dirname -- "$0")/${1:?usage: steps.sh revnum|revgen}" && pwd)
 REVNUM=file://$(git -C "$tool" rev-parse --show-toplevel)
 export REVNUM
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
+trap 'exit 1' HUP INT TERM # dash runs no trap of EXIT on these
 cd "$root"
 entry=
 label=
