@@ -41,7 +41,8 @@ type chain struct {
 
 func (k *chain) last() int { return len(k.x) - band.Pad - 1 }
 
-// forward takes all steps from time 0. The result ends at k.end; what lies after it is left as it is.
+// forward takes all steps from time 0. The result ends at k.end. Whole vectors go up to Pad elements further,
+// and leave zeros there, or NaN if a diagonal overflowed. The next call clears these and no others.
 func (k *chain) forward() {
 	for _, y := range k.y {
 		clear(y[:k.end+band.Pad])

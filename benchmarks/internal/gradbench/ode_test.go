@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -66,6 +67,36 @@ func TestODE(t *testing.T) {
 		for i, v := range ask("gradient") {
 			if want := last / x[i]; !(math.Abs(v-want) <= 1e-12*(1+math.Abs(want))) || n > 4*steps && v != 0 {
 				t.Errorf("n=%d s=%d: derivative %d is %v, want %v", n, steps, i, v, want)
+			}
+		}
+	}
+}
+
+// TestODEAgain calls functions twice, and writes to the answer between the calls. Both must give the same.
+func TestODEAgain(t *testing.T) {
+	for _, v := range []float64{1.5, 1e-200, 1e200} { // y_1 is 0 with 1e-200; the diagonals overflow with 1e200
+		for _, n := range []int{1, 9, 30, 100} {
+			for steps := range 4 {
+				in, _ := json.Marshal(map[string]any{"x": slices.Repeat([]float64{v}, n), "s": steps + 1})
+				for name, f := range Revnum.modules["ode"] {
+					e, err := f(in, 1)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var answers [2]string
+					for i := range answers {
+						e.call()
+						out, _ := e.output() // the error says that it is not finite
+						y := out.(numbers)
+						answers[i] = fmt.Sprint(y)
+						for j := range y {
+							y[j] = 7
+						}
+					}
+					if answers[0] != answers[1] {
+						t.Errorf("%s of %d times %v in %d steps: %s, and then %s", name, n, v, steps+1, answers[0], answers[1])
+					}
+				}
 			}
 		}
 	}
