@@ -23,7 +23,7 @@ func At[S any, K Kernel[K]](bind func(s *S) K) Step[S] {
 // what selects its operands.
 func AtIndex[S any, K Kernel[K]](bind func(s, v *S) K) Step[S] {
 	l := layoutFor[K]()
-	return Step[S]{&kernelNode{l, func(p pass, output unsafe.Pointer) error {
+	return Step[S]{node: &kernelNode{l, func(p pass, output unsafe.Pointer) error {
 		s := (*S)(p.s)
 		k, q := bind(s, s), Pass[K]{Back: p.back, Adjoint: p.g != nil, Tangent: p.t != nil}
 		c := call{layout: l, k: noescape(&k)}

@@ -30,7 +30,7 @@ func Bennett[S, X any](c Chain[S, X], k int) Step[S] {
 	if c.Count == nil {
 		panic(wrongArgument("Bennett", "Count of c", "is nil"))
 	}
-	return Step[S]{&bennett[S, X]{c, k}}
+	return Step[S]{node: &bennett[S, X]{c, k}}
 }
 
 // BennettCost returns how often Bennett runs the step of a chain of n steps, and how

@@ -16,7 +16,7 @@ import (
 // time-reversible language, 1982, and T. Yokoyama and R. Glück, A reversible
 // programming language and its invertible self-interpreter, 2007.
 func If[S any](pre, post func(s *S) bool, then, els Step[S]) Step[S] {
-	return Step[S]{&branch{onState(pre), onState(post), then.node, els.node}}
+	return Step[S]{node: &branch{onState(pre), onState(post), then.node, els.node}}
 }
 
 type branch struct {
@@ -49,7 +49,7 @@ func (b *branch) run(p pass) error {
 // after each run. Otherwise the step returns a Violation. The conditions must not
 // change the state. See [If] for the source.
 func While[S any](cond, post func(s *S) bool, body Step[S]) Step[S] {
-	return Step[S]{&whileNode{onState(cond), onState(post), body.node}}
+	return Step[S]{node: &whileNode{onState(cond), onState(post), body.node}}
 }
 
 type whileNode struct {

@@ -14,7 +14,7 @@ import "unsafe"
 // Adjoint. If there is no copy, or one of another length, a pass back returns a
 // Violation. Uncall(Checkpoint(...)) is therefore of no use by itself.
 func Checkpoint[S any, T Real](step Step[S], saved func(s *S) *Snapshots[T], of ...func(s *S) []T) Step[S] {
-	return Step[S]{&checkpoint[T]{step.node, onState(saved), allOnState(of)}}
+	return Step[S]{node: &checkpoint[T]{step.node, onState(saved), allOnState(of)}}
 }
 
 // Snapshots hold the copies of [Checkpoint]. The zero value is empty.

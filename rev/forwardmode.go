@@ -25,7 +25,7 @@ import (
 // an output or an input has no cotangent. Adjoint allocates a state of tangents.
 // AdjointTangent returns an error that wraps [ErrUnsupported].
 func ForwardMode[S any, T Real](step Step[S], inputs, outputs []func(s *S) []T) Step[S] {
-	return Step[S]{&forwardMode[S, T]{step: step, inputs: inputs, outputs: outputs}}
+	return Step[S]{node: &forwardMode[S, T]{step: step, inputs: inputs, outputs: outputs}}
 }
 
 type forwardMode[S any, T Real] struct {

@@ -9,7 +9,7 @@ import "unsafe"
 // AdjointTangent returns an error that wraps [ErrUnsupported], because it would need
 // the derivative of f. So does the inverse of an adjoint. f must not use operands that
 // [ParallelShared] shares.
-func Hook[S any](f func(s, g *S)) Step[S] { return Step[S]{*(*hook)(unsafe.Pointer(&f))} }
+func Hook[S any](f func(s, g *S)) Step[S] { return Step[S]{node: *(*hook)(unsafe.Pointer(&f))} }
 
 // A hook is a function of the addresses of two states: see onState.
 type hook func(s, g unsafe.Pointer)

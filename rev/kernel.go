@@ -162,8 +162,9 @@ func Gradient[K Kernel[K]](k, g K) error {
 	})
 }
 
-// GradientOf is [Gradient] for a kernel whose type is known only when the program runs, and whose
-// operands have been checked. run makes a pass, with or without cotangents.
+// GradientOf is [Gradient] for a kernel type that is known only when the program runs. It is for packages that
+// make passes by their names, as rev/revtest does; otherwise call Gradient. Check the operands before, with [CheckOf].
+// run makes a pass over the same kernel, with its cotangents if adjoint is set and without them if not.
 func GradientOf(kernel reflect.Type, run func(adjoint, back bool) error) error {
 	if !layoutOf(kernel).inPlace {
 		return run(true, false)
@@ -275,6 +276,7 @@ func AdjointTangentPass[K any](k, g, t, gt *K) Pass[K] {
 // that do not run along are nil. Use it where the pass is chosen when the program runs.
 func Check[K any](k, g, t, gt *K) { mustCheck(k, g, t, gt) }
 
-// CheckOf is [Check] for a kernel whose type is known only when the program runs. The others point to
-// values of this type.
+// CheckOf is [Check] for a kernel type that is known only when the program runs. It is for packages that make
+// passes by their names, as rev/revtest does; otherwise call Check. k points to a value of this type; g, t and gt
+// do too, or are nil. Nothing checks that.
 func CheckOf(kernel reflect.Type, k, g, t, gt unsafe.Pointer) { mustCheckOf(kernel, k, g, t, gt) }

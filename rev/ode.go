@@ -110,10 +110,10 @@ func (m *Tableau) check(name string) {
 // the leapfrog method: it begins with the error of m. Where λ < 1 it dies out if a·h < 1-λ. For stiff
 // equations the pair is of no use: take [Treeverse] over steps of your own.
 //
-// Over floating point Inverse multiplies rounding by about e^(a·t), as the inverse over such an equation
-// does, and by up to λ⁻ⁿ. So choose λ as close to 1 as a·h allows. Inverse ends at z = 0 but for rounding.
+// Over floating point Inverse multiplies rounding by about e^(a·t), as solving such an equation
+// backward does, and by up to λ⁻ⁿ. So choose λ as close to 1 as a·h allows. Inverse ends at z = 0 but for rounding.
 // If z then is more than 2⁻²⁶ of its largest number (2⁻¹² for float32), the step returns a Violation: the
-// states were others, and the gradient would be wrong. [Checkpoint] over X and Z within shorter
+// states were not those of Forward, and the gradient would be wrong. [Checkpoint] over X and Z within shorter
 // spans helps. If z is less, it is set to zero.
 //
 // In fixed point h·A_ij and h·B_i are rounded to 2⁻⁴³, which many short steps add up.
@@ -134,7 +134,7 @@ func Integrate[S, X any](ode ODE[S, X], m Tableau, t0, t1 float64, n int) Step[S
 	if n < 1 {
 		panic(wrongArgument(name, "n", "is %d, want at least 1 step", n))
 	}
-	return Step[S]{newIntegrator(name, ode, m, t0, t1, n)}
+	return Step[S]{node: newIntegrator(name, ode, m, t0, t1, n)}
 }
 
 // IntegrateWithin is like [Integrate], with steps whose sizes follow from the error that the tableau
@@ -172,7 +172,7 @@ func IntegrateWithin[S, X any](ode ODE[S, X], m Tableau, t0, t1, abs, rel float6
 	}
 	v := newIntegrator(name, ode, m, t0, t1, 0)
 	v.abs, v.rel, v.sizes = abs, rel, sizes
-	return Step[S]{v}
+	return Step[S]{node: v}
 }
 
 // StepSizes are the sizes that [IntegrateWithin] has chosen. The zero value is empty.
@@ -556,7 +556,7 @@ func (r *odeRun[S, X]) join(p pass) error {
 	if p.back && !r.z.state.isRemoved(largest) {
 		left := r.z.state.largest()
 		r.z.state.add(1, 1, r.x.state)
-		return &Violation{r.label, "the companion must be zero before, but the inverse left in it", left}
+		return &Violation{r.label, "the companion must be zero before, but Inverse left", left}
 	}
 	if p.back {
 		for _, m := range r.z.state.memV { // of rounding; the tangent of z may have been another than zero

@@ -68,6 +68,7 @@ func Operands[K any]() []Operand {
 	return layoutFor[K]().operands()
 }
 
+// operands returns the operands in the order of the fields.
 func (l *layout) operands() []Operand {
 	ops := make([]Operand, len(l.fields))
 	for i, f := range l.fields {

@@ -30,7 +30,7 @@ func Parallel[S any](branches ...Step[S]) Step[S] {
 // If branches share an operand that shared does not return, there is a data race. The
 // same holds if a step that is not made by this package uses a shared operand.
 func ParallelShared[S any, T Real](shared []func(s *S) []T, branches ...Step[S]) Step[S] {
-	return Step[S]{newFork(allOnState(shared), nodesOf(branches))}
+	return Step[S]{node: newFork(allOnState(shared), nodesOf(branches))}
 }
 
 func newFork[T Real](shared []func(s unsafe.Pointer) []T, branches []node) *fork[T] {

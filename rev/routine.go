@@ -22,7 +22,7 @@ import (
 // their cotangents and tangents to zero before and after. The state of cotangents
 // still needs storage for them.
 func Routine[S any, T Real](compute, copy Step[S], ancillas ...func(s *S) []T) Step[S] {
-	return Step[S]{&routine[T]{[3]node{compute.node, copy.node, Uncall(compute).node}, allOnState(ancillas)}}
+	return Step[S]{node: &routine[T]{[3]node{compute.node, copy.node, Uncall(compute).node}, allOnState(ancillas)}}
 }
 
 type routine[T Real] struct {

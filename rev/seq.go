@@ -7,7 +7,7 @@ import (
 
 // Seq returns the step that runs the steps one after the other.
 func Seq[S any](steps ...Step[S]) Step[S] {
-	return Step[S]{seq(nodesOf(steps))}
+	return Step[S]{node: seq(nodesOf(steps))}
 }
 
 type seq []node
@@ -28,7 +28,7 @@ func (q seq) name() string { return "Seq" }
 // Repeat returns the step that runs body count(s) times. count must return the same
 // number before and after. Otherwise the step returns a Violation.
 func Repeat[S any](count func(s *S) int, body Step[S]) Step[S] {
-	return Step[S]{&loop{name: "Repeat", count: onState(count), body: body.node}}
+	return Step[S]{node: &loop{name: "Repeat", count: onState(count), body: body.node}}
 }
 
 // For returns the step that runs body with *index(s) = 0, 1, ..., count(s)-1.
@@ -39,7 +39,7 @@ func Repeat[S any](count func(s *S) int, body Step[S]) Step[S] {
 // The body must not change the index, and count must return the same number before
 // and after. Otherwise the step returns a Violation.
 func For[S any](count func(s *S) int, index func(s *S) *int, body Step[S]) Step[S] {
-	return Step[S]{&loop{name: "For", count: onState(count), index: onState(index), body: body.node}}
+	return Step[S]{node: &loop{name: "For", count: onState(count), index: onState(index), body: body.node}}
 }
 
 type loop struct {

@@ -26,7 +26,10 @@ import (
 // A gradient that would be wrong is an error too. If one step writes an operand and a
 // later one reads it, g must have a cotangent for it. If a field of the state is
 // tagged rev:"const", its tangent must be zero.
-type Step[S any] struct{ node node }
+type Step[S any] struct {
+	_    [0]*S // no conversion to steps of other states
+	node node
+}
 
 // Forward runs the step.
 func (p Step[S]) Forward(s *S) error { return p.run(pass{s: unsafe.Pointer(s)}) }
@@ -197,7 +200,7 @@ func (p Step[S]) Parts() []Step[S] {
 	q, _ := p.node.(seq)
 	var parts []Step[S]
 	for _, n := range q {
-		parts = append(parts, Step[S]{n})
+		parts = append(parts, Step[S]{node: n})
 	}
 	return parts
 }

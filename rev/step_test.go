@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -489,4 +490,18 @@ func undone[K rev.Kernel[K]](t *testing.T, k, g, d, gd K, numbers func() any) {
 			t.Errorf("%T: %v: %v, want %v", k, err, numbers(), before)
 		}
 	}
+}
+
+// Steps run on their own states only: Go converts between the types of a type parameter that no field has.
+func TestNoConversion(t *testing.T) {
+	type other struct{ n [9]int }
+	for _, pair := range [][2]reflect.Type{
+		{reflect.TypeFor[rev.Step[state]](), reflect.TypeFor[rev.Step[other]]()},
+		{reflect.TypeFor[rev.Zeros[state]](), reflect.TypeFor[rev.Zeros[other]]()},
+	} {
+		if pair[0].ConvertibleTo(pair[1]) {
+			t.Errorf("%v converts to %v", pair[0], pair[1])
+		}
+	}
+	var _ map[rev.Step[state]]bool // keys can be compared
 }

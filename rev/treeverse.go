@@ -49,7 +49,7 @@ func Treeverse[S, X any](c Chain[S, X], limit Limit) Step[S] {
 	case c.Last != nil && limit.Snapshots == 0:
 		panic(wrongArgument("Treeverse", "limit", "has no number of snapshots, which a chain with Last needs"))
 	}
-	return Step[S]{&treeverse[S, X]{c, limit}}
+	return Step[S]{node: &treeverse[S, X]{c, limit}}
 }
 
 // TreeverseCost returns how often the adjoint of a chain of n steps runs the step

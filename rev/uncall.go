@@ -7,9 +7,9 @@ package rev
 // method of the result returns an error that wraps an *[Unsupported].
 func Uncall[S any](step Step[S]) Step[S] {
 	if u, ok := step.node.(*uncallNode); ok {
-		return Step[S]{u.step}
+		return Step[S]{node: u.step}
 	}
-	return Step[S]{&uncallNode{step.node}}
+	return Step[S]{node: &uncallNode{step.node}}
 }
 
 type uncallNode struct{ step node }
@@ -27,7 +27,7 @@ func (u *uncallNode) run(p pass) error {
 //
 // Recursion uses the ordinary stack.
 func Call[S any](step *Step[S]) Step[S] {
-	return Step[S]{&callNode{&step.node}}
+	return Step[S]{node: &callNode{&step.node}}
 }
 
 type callNode struct{ step *node }

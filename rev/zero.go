@@ -22,7 +22,10 @@ func ZeroLike[S any](s *S) *S { return new(Zeros[S]).Like(s) }
 
 // Zeros makes states as [ZeroLike] does, but uses the memory again if it can. The zero
 // value is ready to use.
-type Zeros[S any] struct{ zeros zeros }
+type Zeros[S any] struct {
+	_     [0]*S // no conversion to those of other states
+	zeros zeros
+}
 
 // zeros is what Zeros does for states of any type.
 type zeros struct {

@@ -151,7 +151,6 @@ func TestGivensQRZeros(t *testing.T) {
 	}
 }
 
-// Squares of elements neither overflow nor underflow.
 // Below a negative element the angle of a pair (a, 0) is π. Its zero comes back, so that the pair (0, 0)
 // below it has no derivative in Adjoint either.
 func TestGivensQRHalfTurns(t *testing.T) {
@@ -206,6 +205,7 @@ func testGivensQRHalfTurns[T rev.Float](t *testing.T) {
 	}
 }
 
+// Squares of elements neither overflow nor underflow.
 func TestGivensQRScale(t *testing.T) {
 	for _, scale := range []float64{1e300, 1e-300, 5e-324} {
 		k := GivensQR[float64]{A: rev.NewGeneral(2, 1, []float64{3 * scale, 4 * scale})}

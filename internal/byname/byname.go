@@ -38,10 +38,11 @@ type Frame struct {
 	run    func() error // makes the pass that was checked
 	method func() error // makes the pass by a method of the kernel, nil if it has none
 
-	// For many problems, of which many takes those from from to to-1. each is nil for most kernels.
+	// RunEach makes a pass over n problems. many makes it over those in [from, to), one by one. Most kernels have
+	// no each.
 	each        each
 	many        func() error
-	args        [3]any // of its RunEach
+	args        [3]any // of each.RunEach
 	from, to, n int
 	move        func(by int)
 	at          *int
@@ -106,6 +107,7 @@ func NewCaller[K rev.Kernel[K]]() *Frame {
 			return mostly.Forward()
 		}
 	}
+	f.setEach()
 	f.many = func() error {
 		q, n, move, at := *p, f.n, f.move, f.at
 		for i := f.from; i < f.to; i++ {
@@ -143,11 +145,16 @@ func newFrame(v any, run func() error) *Frame {
 	for part, v := range f.derivatives {
 		f.parts[part] = v.Addr().UnsafePointer()
 	}
+	return f
+}
+
+// setEach sets what RunEach needs of a kernel that has its own.
+func (f *Frame) setEach() {
+	k, p := f.values.Field(0), f.values.Field(1)
 	if f.each, _ = k.Addr().Interface().(each); f.each != nil {
 		f.kept = reflect.New(f.values.Type()).Elem()
 		f.args = [...]any{p.Addr().Interface(), f.kept.Field(0).Addr().Interface(), f.kept.Field(1).Addr().Interface()}
 	}
-	return f
 }
 
 // At returns the address of the kernel, or of the value that holds derivatives.
@@ -237,9 +244,11 @@ func (f *Frame) passOfGradient(adjoint, back bool) error {
 	g := f.derivatives[Cotangent]
 	f.without.Set(g)
 	g.SetZero()
-	err := f.run()
-	g.Set(f.without)
-	return err
+	defer func() { // also if the pass panics
+		g.Set(f.without)
+		f.without.SetZero() // so that a frame in a pool keeps no memory of a caller
+	}()
+	return f.run()
 }
 
 // An each is a kernel that makes passes over many small problems in less time than calls of Run do, and to the
@@ -257,6 +266,9 @@ type each interface {
 // those of a later problem, or back. RunEach returns the first error, and sets at to the number of
 // the kernel that it runs. It has no Gradient of kernels in place, which is many passes.
 func (f *Frame) RunEach(pass string, n int, move func(by int), at *int) error {
+	if f.many == nil {
+		panic("byname: RunEach of a frame that is not from NewCaller")
+	}
 	value := pass == "Gradient"
 	if value {
 		pass = "Adjoint"
@@ -266,7 +278,12 @@ func (f *Frame) RunEach(pass string, n int, move func(by int), at *int) error {
 	}
 	f.pass.Back = f.pass.Back && !value
 	f.n, f.move, f.at = n, move, at
-	defer func() { f.move, f.at = nil, nil }()
+	defer func() {
+		f.move, f.at = nil, nil
+		if f.each != nil {
+			f.kept.SetZero() // as without
+		}
+	}()
 	i := 0
 	for idle := 0; f.each != nil && n-i > 1 && idle < 2; { // it does not ask in vain again and again
 		move(1)
@@ -291,12 +308,11 @@ func (f *Frame) RunEach(pass string, n int, move func(by int), at *int) error {
 }
 
 // RunOn makes a pass as Run does, of a kernel and its derivatives that k, g, t and gt point to. Those
-// that the pass does not take may be nil.
+// that the pass does not take may be nil. RunOn panics if one is of another type.
 func (f *Frame) RunOn(pass string, k, g, t, gt any) error {
 	for part, v := range [NumParts]any{k, g, t, gt} {
 		if v != nil {
-			from := reflect.ValueOf(v).Elem()
-			reflect.NewAt(from.Type(), f.parts[part]).Elem().Set(from)
+			f.derivatives[part].Set(reflect.ValueOf(v).Elem())
 		}
 	}
 	return f.Run(pass)

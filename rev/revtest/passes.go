@@ -146,7 +146,11 @@ func passesOf(kernel reflect.Type, ops []rev.Operand, f *byname.Frame, step rev.
 			if !ok {
 				return rev.ErrUnsupported
 			}
-			rev.CheckOf(kernel, reflect.ValueOf(k).UnsafePointer(), nil, nil, nil)
+			at := reflect.ValueOf(k)
+			if at.Type() != reflect.PointerTo(kernel) {
+				panic(fmt.Sprintf("revtest: passes of %v over a %v", kernel, at.Type()))
+			}
+			rev.CheckOf(kernel, at.UnsafePointer(), nil, nil, nil)
 			return c.RunChecked(pass == inverseChecked)
 		case strings.HasPrefix(pass, inverse) && pass != inverse:
 			return inverseOf(pass, k, g, t, gt)

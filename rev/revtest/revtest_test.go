@@ -762,6 +762,21 @@ func TestKernelOf(t *testing.T) {
 	}
 }
 
+// Passes do not take another type for the kernel's.
+func TestOtherKernel(t *testing.T) {
+	p, k := PassesOf[shift[fixed.Q43]](), shift[float64]{}
+	for _, pass := range append([]string{forward}, checked...) {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s of another kernel: no panic", pass)
+				}
+			}()
+			_ = p.Run(pass, &k, nil, nil, nil)
+		}()
+	}
+}
+
 // TestErase fails where erase, or this test, leaves out a field of Spec.
 func TestErase(t *testing.T) {
 	got := reflect.ValueOf(erased(Spec[lift]{
