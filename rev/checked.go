@@ -23,9 +23,9 @@ type Checker[K any] interface {
 // nothing and returns an [*OverflowError]. Otherwise it leaves the bits of Forward. Sums on the way may be out of range.
 // Over other numbers it is Forward. It does not compile for a kernel that is no Checker.
 //
-// With AVX-512 and AVX2, loops look for overflows as they compute. If a result of Axpy or MulElem is within 2⁻⁹ of an end of
-// the range, or with AVX2 a product is beyond ±2¹⁹, up to 2¹⁴ elements around it are looked at one by one. Without vector code
-// all elements are, but for products of matrices. An overflow costs a pass back, and some more time to find the element, which
+// With AVX-512 and AVX2, loops look for overflows as they compute. With AVX-512, if a result of Axpy or MulElem is within 2⁻⁹
+// of an end of the range, and with AVX2, if a product is beyond ±2¹⁹, up to 2¹⁴ elements around it are looked at one by one.
+// Without vector code all elements are, but for products of matrices. An overflow costs a pass back, and some more time to find the element, which
 // products of matrices compute element by element. Vectors with gaps are copied.
 func ForwardChecked[K Checker[K]](k K) error {
 	ForwardPass(&k)

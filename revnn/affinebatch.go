@@ -48,7 +48,7 @@ func (k AffineBatch[T]) Run(p rev.Pass[AffineBatch[T]]) error {
 }
 
 // RunChecked implements rev.Checker. It finds elements of Y. Workers share the product. After an overflow it computes the
-// product up to six times, twice of them element by element: first without the bias, and then with it.
+// product up to six times, two of them element by element: first without the bias, and then with it.
 func (k AffineBatch[T]) RunChecked(back bool) error {
 	p := rev.Pass[AffineBatch[T]]{Back: back}
 	if !number.IsFixed[T]() || k.Y.Data == nil || k.Y.Cols == 0 {

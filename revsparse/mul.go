@@ -146,8 +146,7 @@ func isSmall[I Index](k *Mul[fixed.Q43, I]) bool {
 	terms := 0 // of a sum
 	if k.Trans {
 		w := workspace.Get[columnCounts]()
-		w.n = workspace.Grow(w.n, k.A.Cols)
-		clear(w.n)
+		w.n = workspace.Zeros(w.n, k.A.Cols)
 		for _, j := range k.A.Ind {
 			w.n[j]++
 			terms = max(terms, w.n[j])

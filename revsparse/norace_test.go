@@ -7,6 +7,9 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"testing"
+
+	"revnum/fixed"
+	"revnum/rev"
 )
 
 // The race detector has sync.Pool drop objects at random, hence no allocation
@@ -21,6 +24,22 @@ func TestMulWindowsAllocations(t *testing.T) {
 	g.A = a.With(nil)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools
 	if n := testing.AllocsPerRun(20, func() { k.Adjoint(g) }); n > 0 {
+		t.Errorf("%v allocations in a call", n)
+	}
+}
+
+// RunChecked counts the terms of columns in memory that it keeps.
+func TestMulCheckedAllocations(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 5))
+	a := perRow(rnd, 300, 9, 9)
+	k := Mul[fixed.Q43, int32]{C: matrixOf[fixed.Q43](rnd, 300, 3), B: matrixOf[fixed.Q43](rnd, 300, 3), Trans: true, Workers: 1}
+	k.A = CSR[fixed.Q43, int32]{Rows: a.Rows, Cols: a.Cols, Ptr: a.Ptr, Ind: a.Ind, Data: numbers[fixed.Q43](rnd, a.NNZ())}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	if n := testing.AllocsPerRun(20, func() {
+		if err := rev.ForwardChecked(k); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 0 {
 		t.Errorf("%v allocations in a call", n)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"revnum/benchmarks/internal/numbers/byhand"
@@ -178,6 +179,7 @@ func contests() []contest {
 	}
 
 	all = append(all, besideFloat64(rnd)...)
+	all = append(all, longContests()...)
 	all = append(all, logContests(rnd)...)
 	all = append(all, checkedContests(rnd)...)
 
@@ -351,6 +353,37 @@ func besideFloat64(rnd *rand.Rand) (all []contest) {
 		}
 	}
 	return all
+}
+
+// longContests compares vectors that lie in no cache with vectors over float64, which have as many bytes. The vectors
+// are made by the first run.
+func longContests() []contest {
+	floatDot, floatAxpy := longPasses[float64]()
+	dot, axpy := longPasses[fixed.Q43]()
+	return []contest{
+		{"Dot over Q43, n=2²⁴", "float64", 1.3, 1, 1, dot, floatDot},
+		{"Axpy over Q43, n=2²⁴", "float64", 1.3, 1, 1, axpy, floatAxpy},
+	}
+}
+
+// longPasses returns Dot and Axpy of 2²⁴ elements, without overflow.
+func longPasses[T rev.Real]() (dot, axpy func()) {
+	var out T
+	alpha := fixed.Of[T](0x1p-10)
+	operands := sync.OnceValues(func() (x, y rev.Vector[T]) {
+		x, y = rev.ViewSlice(make([]T, 1<<24)), rev.ViewSlice(make([]T, 1<<24))
+		for i := range x.Data {
+			x.Data[i], y.Data[i] = fixed.Of[T](float64(i%1000)*1e-6), fixed.Of[T](float64(i%999)*1e-6)
+		}
+		return x, y
+	})
+	return func() {
+			x, y := operands()
+			revlinalg.Dot[T]{Out: &out, X: x, Y: y}.Forward()
+		}, func() {
+			x, y := operands()
+			revlinalg.Axpy[T]{Alpha: &alpha, X: x, Y: y}.Forward()
+		}
 }
 
 func fixedOf(x []float64) []fixed.Q43 {

@@ -19,7 +19,7 @@ func Lanes[T Float](tier Tier) int {
 }
 
 // Chunk is the largest number of elements for one call of assembly, which cannot be
-// pre-empted. The slowest loop, sines over Q43, takes some 80 µs for that many elements.
+// pre-empted. Few loops take 80 µs for that many elements. Functions over Q43 would take longer, so their calls are shorter.
 const Chunk = 1 << 14
 
 // ChunkAt returns how many of n elements belong to the call that begins at element

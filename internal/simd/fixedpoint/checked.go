@@ -14,6 +14,7 @@ import (
 // are computed again one by one, in 128 bits or more. All tiers therefore find the same element.
 
 // AxpyChecked is Axpy. If a result is out of range, it changes nothing and returns the first of these elements, else -1.
+// y shares no memory with x.
 func AxpyChecked(sign int, alpha fixed.Q43, x, y []fixed.Q43) (overflow int) {
 	if len(x) != len(y) {
 		panic(badLength)
@@ -24,7 +25,7 @@ func AxpyChecked(sign int, alpha fixed.Q43, x, y []fixed.Q43) (overflow int) {
 }
 
 // AddProductsChecked is AddProducts. If a result is out of range, it changes nothing and returns the first of these
-// elements, else -1.
+// elements, else -1. z shares no memory with x and y.
 func AddProductsChecked(sign int, x, y, z []fixed.Q43) (overflow int) {
 	if len(x) != len(z) || len(y) != len(z) {
 		panic(badLength)

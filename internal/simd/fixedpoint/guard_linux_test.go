@@ -1,6 +1,7 @@
 package fixedpoint
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"unsafe"
@@ -25,6 +26,8 @@ func TestGuardPages(t *testing.T) {
 				ExactDot(x, y)
 				AxpyChecked(1, fixed.One/3, x, y)
 				AddProductsChecked(-1, x, y, z)
+				ExactSquares(x)
+				Largest(x)
 				AddProductsTo(-1, x, y, simdtest.End(pages[3], n, last), z)
 				SegmentDots([]int{0, n / 2, n}, x, y, make([]fixed.Q43, 2))
 				ExactSum(x)
@@ -84,6 +87,61 @@ func TestGuardPages(t *testing.T) {
 						Gemm(m, n, k, -1, a, 1, m, b, 1, k, c, n)
 						gemmChecked(m, n, k, 1, a, k, 1, b, 1, k, c, n)
 					}
+				}
+			}
+		}
+	})
+}
+
+// TestGuardPagesOfFunctions checks the same of functions of single elements, of which vectors of some go to plain Go, and
+// of loops over numbers of all magnitudes.
+func TestGuardPagesOfFunctions(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		rnd := rand.New(rand.NewPCG(1, 1))
+		var pages [6][]fixed.Q43
+		for i := range pages {
+			pages[i] = simdtest.Guarded[fixed.Q43](t)
+		}
+		floats := simdtest.Guarded[float64](t)
+		for _, last := range []bool{false, true} {
+			for n := range 71 {
+				// draw returns odd numbers, from 0 up to 2^bits units.
+				draw := func(page, bits int) []fixed.Q43 {
+					x := simdtest.End(pages[page], n, last)
+					for i := range x {
+						x[i] = fixed.Q43(rnd.Uint64()>>(64-bits) | 1)
+					}
+					return x
+				}
+				f := simdtest.End(floats, n, last)
+				for _, sign := range []int{-1, 1} {
+					x, y, z, u, v, w := draw(0, 44), draw(1, 64), draw(2, 64), draw(3, 64), draw(4, 64), draw(5, 64)
+					for _, f := range functions {
+						f.f.Add(sign, x, y)
+						f.f.AddProducts(sign, x, y, z)
+					}
+					AddSigned(sign, sign > 0, y, x, z)
+					Floats(f, x)
+					AddRounded(sign, f, y)
+					AddReciprocals(sign, draw(0, 45), z)
+					AddQuotients(sign, y, x, z)
+					AddQuotientsTwice(sign, y, x, z)
+					AddAtan2(sign, y, x, z)
+					AddAtan2Slopes(draw(0, 45), draw(1, 45), draw(2, 45), u, v)
+					x, y = draw(0, 44), draw(1, 43)
+					for i := range x {
+						x[i] |= fixed.One >> 3 // no power with an exponent up to 1 is out of range, nor is its slope
+					}
+					AddPow(sign, x, y, z)
+					AddPowSlopes(sign, x, y, z, u, v, w)
+
+					x, y, z = draw(0, 64), draw(1, 64), draw(2, 64)
+					AxpyChecked(sign, fixed.One, x, y)
+					AddProductsChecked(sign, x, y, z)
+					ExactDot(x, y)
+					ExactSquares(x)
+					Largest(x)
+					WeighRows(x, y, n, z[:min(n, 1)])
 				}
 			}
 		}

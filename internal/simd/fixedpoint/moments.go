@@ -17,10 +17,10 @@ func productTriNorms(d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, ldy in
 	n, w := len(half), workspace.Get[triDifferences]()
 	w.x = workspace.Grow(w.x, d*n)
 	for j, m := range mu[:d] {
-		clear(y[j*ldy:][:n])
 		for p, v := range c[j*ldc:][:n] {
 			w.x[j*n+p] = v - m
 		}
+		clear(y[j*ldy:][:n])
 	}
 	for i := 0; i < d; i += gemmRows {
 		rows := min(gemmRows, d-i)

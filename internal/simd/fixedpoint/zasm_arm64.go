@@ -262,7 +262,7 @@ func vectorAddProductsChecked(n int, x *int64, y *int64, from *int64, z *int64, 
 	panic("no assembly")
 }
 
-// vectorDotChecked sets sums to the sums of the products of limbs of x_i + 2⁶³ and y_i + 2⁶³, those of weight 1, 2⁵², 2⁴⁰ and 2⁹², and to Σ x_i + y_i and the sums of the high limbs; with AVX2 to those of weight 1, 2³², 2⁶⁴ and 2⁹⁶, to the sum of all factors, and to that of their high halves. The last lanes count, where n is no multiple of 8, or of 4. n is at most 2¹¹.
+// vectorDotChecked sets sums to the sums of the products of limbs of x_i + 2⁶³ and y_i + 2⁶³, those of weight 1, 2⁵², 2⁴⁰ and 2⁹², and to Σ x_i + y_i and the sums of the high limbs; with AVX2 to those of weight 1, 2³², 2⁶⁴ and 2⁹⁶, and to the sums of the low and of the high halves of the factors. The last lanes count, where n is no multiple of 8, or of 4. n is at most 2¹¹.
 func vectorDotChecked(n int, x *int64, y *int64, sums *uint64) {
 	panic("no assembly")
 }

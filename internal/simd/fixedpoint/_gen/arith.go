@@ -464,13 +464,16 @@ func compare(predicate uint64, x vectors, y any) masks {
 			VPCMPQ(Imm(predicate), y, x, k)
 			return
 		}
-		if predicate == greater || predicate == lessEqual {
+		switch predicate {
+		case greater, lessEqual:
 			VPCMPGTQ(y, x, k)
-		} else {
+		case less, greaterEqual:
 			if _, ok := y.(Mem); ok {
 				y = g.CopyOf(y)
 			}
 			VPCMPGTQ(x, y, k)
+		default:
+			panic(predicate)
 		}
 		if predicate == lessEqual || predicate == greaterEqual {
 			VPXOR(Bits(1<<64-1), k, k)

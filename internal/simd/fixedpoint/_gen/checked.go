@@ -21,7 +21,7 @@ func checked() {
 	both("axpyChecked", "func(n int, alpha int64, x, y *int64, minus int) bool", "does what axpy does."+returns, func() { products(true, true) }, func() { wordProducts(true, true) })
 	both("addProductsChecked", "func(n int, x, y, from, z *int64, minus int) bool", "does what addProducts does."+returns, func() { products(false, true) }, func() { wordProducts(false, true) })
 	both("dotChecked", "func(n int, x, y *int64, sums *uint64)",
-		"sets sums to the sums of the products of limbs of x_i + 2⁶³ and y_i + 2⁶³, those of weight 1, 2⁵², 2⁴⁰ and 2⁹², and to Σ x_i + y_i and the sums of the high limbs; with AVX2 to those of weight 1, 2³², 2⁶⁴ and 2⁹⁶, to the sum of all factors, and to that of their high halves. The last lanes count, where n is no multiple of 8, or of 4. n is at most 2¹¹.", dotChecked, dotWordsChecked)
+		"sets sums to the sums of the products of limbs of x_i + 2⁶³ and y_i + 2⁶³, those of weight 1, 2⁵², 2⁴⁰ and 2⁹², and to Σ x_i + y_i and the sums of the high limbs; with AVX2 to those of weight 1, 2³², 2⁶⁴ and 2⁹⁶, and to the sums of the low and of the high halves of the factors. The last lanes count, where n is no multiple of 8, or of 4. n is at most 2¹¹.", dotChecked, dotWordsChecked)
 	onlyAVX2("squaresChecked", "func(n int, x *int64, sums *uint64)", "sets sums to what Σ x_i² has of the weights 1, 2³², 2⁶⁴ and 2⁹⁶. n is at most 2¹⁴.", squareWordsChecked)
 	sameBody("magnitudes", "func(n int, x *int64) uint64", "returns the bits of all |x_i|.", func() {
 		n, x, bits := Arg("n"), Arg("x"), g.Zeros(1)[0]
