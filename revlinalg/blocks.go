@@ -213,10 +213,11 @@ func (s strided[T]) sub(i, j, r, c int) strided[T] {
 	return strided[T]{r, c, s.data[i*s.rs+j*s.cs:], s.rs, s.cs}
 }
 
-// divideRow computes x /= d. It multiplies by 1/d unless that overflows.
+// divideRow computes x /= d. It multiplies by 1/d unless that is near the ends of the range: it may overflow, or
+// be subnormal, which is less precise, and 0 to a thread that flushes such numbers.
 func divideRow[T rev.Float](x []T, d T) {
-	if r := 1 / d; isFinite(float64(r)) {
-		vec.ScaleTo(x, r, x)
+	if isModerate(d) {
+		vec.ScaleTo(x, 1/d, x)
 		return
 	}
 	for i := range x {

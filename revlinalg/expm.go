@@ -152,7 +152,9 @@ func (w *expmWork) exp() {
 	if norm := w.norm(); norm > 0.5 && norm <= math.MaxFloat64 {
 		_, squarings = math.Frexp(norm)
 		squarings++
-		vec.ScaleTo(x, math.Ldexp(1, -squarings), x)
+		half := squarings / 2 // a whole step's power of two may be subnormal, which a caller's thread may take for 0
+		vec.ScaleTo(x, math.Ldexp(1, -half), x)
+		vec.ScaleTo(x, math.Ldexp(1, half-squarings), x)
 	}
 	w.mul(a2, x, x)
 	w.mul(a3, a2, x)

@@ -104,6 +104,12 @@ func TestExpmBound(t *testing.T) {
 	if !mat.EqualApprox(y, mat.NewDense(2, 2, []float64{1, 1e9, 0, 1}), 1e-15) {
 		t.Errorf("the exponential of a nilpotent matrix is %v", mat.Formatted(y))
 	}
+	// The power of two that such a matrix is scaled by is subnormal.
+	y.Zero()
+	NewExpm(y, mat.NewDense(2, 2, []float64{0, 0x1.4p1022, 0, -0x1p1022})).Forward()
+	if !mat.EqualApprox(y, mat.NewDense(2, 2, []float64{1, 1.25, 0, 0}), 1e-10) {
+		t.Errorf("the exponential of a large matrix is %v", mat.Formatted(y))
+	}
 }
 
 // One element that is not finite makes all results so, and so do elements whose sum overflows.

@@ -292,7 +292,7 @@ func (k *norm[T]) fixedValue() T {
 }
 
 // scaledValue is value in floating point if the squares or their sum may be out of
-// range. It scales by a power of two that brings the largest element into [1/2, 1).
+// range. It scales by a power of two that brings the largest element near 1.
 func (k *norm[T]) scaledValue() T {
 	top := 0.0
 	for i := range k.x.Rows {
@@ -305,7 +305,7 @@ func (k *norm[T]) scaledValue() T {
 		return T(top)
 	}
 	_, e := math.Frexp(top)
-	e = max(e, -1000) // so that the scale is finite
+	e = scaleExponent(e)
 	scale, sum := math.Ldexp(1, -e), 0.0
 	for i := range k.x.Rows {
 		x := k.row(i)
@@ -316,3 +316,7 @@ func (k *norm[T]) scaledValue() T {
 	}
 	return T(math.Ldexp(math.Sqrt(sum), e))
 }
+
+// scaleExponent returns the exponent next to e whose power of two and its inverse are finite and far from
+// subnormal, which XLA's threads, as other callers' may, take for 0.
+func scaleExponent(e int) int { return min(max(e, -1000), 1000) }

@@ -26,7 +26,7 @@ func (m *cgSubproblem) step(ctx context.Context, s []float64, radius float64, p 
 	// The squares of a large gradient overflow, so the model is divided by a power of 2, near ‖g‖.
 	norm := floats.Norm(r.Gradient, 2)
 	_, e := math.Frexp(norm)
-	scale := math.Ldexp(1, max(e, -1000))
+	scale := math.Ldexp(1, min(max(e, -1000), 1000))
 	floats.ScaleTo(m.r, 1/scale, r.Gradient)
 	floats.ScaleTo(m.d, -1, m.r)
 	rr := floats.Dot(m.r, m.r)

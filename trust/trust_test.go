@@ -340,6 +340,12 @@ func TestUnbounded(t *testing.T) {
 	if _, err := newConjugate(2).step(t.Context(), s, radius, bent, at); err != nil || !(math.Abs(floats.Norm(s, 2)-radius) <= 1e-12*radius) {
 		t.Errorf("step %v, %v, want one of length %v", s, err, radius)
 	}
+	// The power of two above the gradient overflows.
+	steep := Problem{HessVec: func(dst, _, v []float64) { dst[0], dst[1] = v[0], v[1] }}
+	at.Gradient[0], radius = -0x1p1023, 1
+	if _, err := newConjugate(2).step(t.Context(), s, radius, steep, at); err != nil || !(math.Abs(s[0]-1) <= 1e-12) {
+		t.Errorf("step %v, %v, want one of length 1", s, err)
+	}
 }
 
 // TestFarStart starts where steps of the first radius are below the rounding of X, as with times in
