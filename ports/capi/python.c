@@ -374,7 +374,7 @@ static struct {
 	object *tensor, *parameter;         /* types */
 	object *is_negative, *is_conjugate; /* of a tensor */
 	object *transforms, *modes;         /* whether there are transforms of torch.func, and how many modes of dispatch */
-	object *early;                      /* the list of two modes that trace what precedes dispatch */
+	object *early, *early_names;        /* the list of two modes that trace what precedes dispatch, and what names a third */
 	object *forward;                    /* the names of the module with the level of forward-mode derivatives */
 	object *gradients;                  /* whether there are gradients */
 	object *create, *contiguous;        /* torch.empty_strided and torch.Tensor.contiguous */
@@ -382,16 +382,18 @@ static struct {
 	object *apply;                      /* makes a value with a gradient, of what is kept with a plan and tensors */
 } pt;
 enum { torch_objects = sizeof pt / sizeof(object *) };
-static object *level, *requires_grad, *backward_name, *forward_name, *materialize_name, *needs_name, *plans_name, *save_name, *saved_name; /* names */
+/* Names. */
+static object *level, *schema_mode, *requires_grad, *plans_name, *forward_name, *backward_name;
+static object *materialize_name, *needs_name, *save_name, *saved_name;
 static exchange dl;
 
 /* Steps of rev_run on tensors. */
 typedef struct {
-	object *steps;   /* bytes */
-	object *results; /* a tensor without gaps like the result, or the arguments of torch.empty_strided, positional ones and keywords, or None for no result */
+	object *steps;     /* bytes */
+	object *results;   /* of each: a tensor like it without gaps, the arguments of torch.empty_strided, or None for no result */
 	int tensors, large;
 	int inputs;        /* of a gradient: the tensors before the cotangents */
-	layout layouts[]; /* of the tensors under autograd */
+	layout layouts[];  /* of the tensors under autograd */
 } plan;
 
 static void free_plan(object *capsule) {
@@ -546,6 +548,7 @@ static int watched(void) {
 	if (modes == NULL) return -1;
 	yes = at == NULL || py.PyLong_AsLong(modes) != 0 || py.PyLong_AsLong(at) >= 0;
 	yes |= py.PyList_GetItem(pt.early, 0) != pt.none || py.PyList_GetItem(pt.early, 1) != pt.none;
+	yes |= py.PyDict_GetItem(pt.early_names, schema_mode) != pt.none;
 	py.Py_DecRef(modes);
 	return yes;
 }
@@ -820,7 +823,9 @@ static object *keep_plan(object *function, object *args) {
 	if (!py.PyArg_ParseTuple(args, "OOOO", &tensors, &copied, &own, &gradients)) return NULL;
 	intptr_t n = py.PyTuple_Size(tensors);
 	if (n < 0 || py.PyTuple_Size(copied) < 0) return NULL;
-	if (py.PyTuple_Size(copied) != n) return py.PyObject_CallFunction(raise_status, "iy", (int)REV_ARGUMENT, "revnum: a plan is for other tensors");
+	if (py.PyTuple_Size(copied) != n) {
+		return py.PyObject_CallFunction(raise_status, "iy", (int)REV_ARGUMENT, "revnum: a plan is for other tensors");
+	}
 	if ((capsule = capsule_of(function)) == NULL || n > max_operands) return capsule;
 	kept *k = calloc(1, sizeof *k);
 	if (k == NULL) {
@@ -879,7 +884,12 @@ void *rev_python_torch(const void *dlpack, void *objects, void *base) {
 	static const struct {
 		object **to;
 		const char *name;
-	} names[] = {{&level, "_current_level"}, {&requires_grad, "requires_grad"}, {&plans_name, "plans"}, {&backward_name, "backward"}, {&forward_name, "forward"}, {&materialize_name, "set_materialize_grads"}, {&save_name, "save_for_backward"}, {&needs_name, "needs_input_grad"}, {&saved_name, "saved_tensors"}};
+	} names[] = {
+		{&level, "_current_level"}, {&schema_mode, "_schema_check_mode"}, {&requires_grad, "requires_grad"},
+		{&plans_name, "plans"}, {&forward_name, "forward"}, {&backward_name, "backward"},
+		{&materialize_name, "set_materialize_grads"}, {&needs_name, "needs_input_grad"},
+		{&save_name, "save_for_backward"}, {&saved_name, "saved_tensors"},
+	};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		if ((*names[i].to = py.PyUnicode_InternFromString(names[i].name)) == NULL) return NULL;
 	}

@@ -32,7 +32,12 @@ cameras, landmarks = np.tile([0.0, 0, 0, 0, 0, -5, 500, 0, 0], (2, 1)), np.rando
 features, camera, point = np.zeros((8, 2)), np.repeat([0, 1], 4), np.tile(range(4), 2)
 """
 # Its names mean other things from these lines on.
-MEANWHILE = {"import torch,": "a, b = given()", "z, logdet": "points = torch.as_tensor(np.array(points), dtype=torch.float32)", "residuals,": "points, clusters = landmarks, points.numpy()", "GaussianMixture(3)": "points = clusters"}
+MEANWHILE = {
+    "import torch,": "a, b = given()",
+    "z, logdet": "points = torch.as_tensor(np.array(points), dtype=torch.float32)",
+    "residuals,": "points, clusters = landmarks, points.numpy()",
+    "GaussianMixture(3)": "points = clusters",
+}
 
 
 def example():

@@ -324,9 +324,24 @@ def _dots(pairs):
     return sum(jnp.sum(a * b, -1) for a, b in pairs)
 
 
+@jax.custom_jvp
+def _unit(x, y):
+    """x/y, where y is the norm of x, or 0 where y is 0, as the subgradient of the kernel. XLA multiplies by 1/y, and
+    takes it for 0 if it is subnormal."""
+    scale = jnp.where(y > 1, 0.25, 1).astype(y.dtype)
+    some = (y != 0)[..., None]
+    return jnp.where(some, x * scale[..., None] / jnp.where(some, (y * scale)[..., None], 1), 0)
+
+
+@_unit.defjvp
+def _unit_rule(primals, tangents):  # without 1/y², which is out of range before 1/y is
+    (_, y), (dx, dy) = primals, tangents
+    u = _unit(*primals)
+    return u, _unit(dx - u * dy[..., None], y)
+
+
 def _norm_tangent(y, x, t):
-    some = (y != 0)[..., None]  # at 0 the kernel has the subgradient 0
-    return _dots([(jnp.where(some, x["X"] / jnp.where(some, y[..., None], 1), 0), t["X"])])
+    return _dots([(_unit(x["X"], y), t["X"])])
 
 
 def _softmax_tangent(y, x, t):

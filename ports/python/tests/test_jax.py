@@ -1,3 +1,4 @@
+import functools
 import pathlib
 import shutil
 import subprocess
@@ -360,6 +361,34 @@ def test_tangents_of_values():
     assert not jax.grad(rj.revlinalg.Norm2)(zero).any() and not jax.hessian(rj.revlinalg.Norm2)(zero).any()
     z = v + 1j * b[0]  # a Dot of complex numbers conjugates
     np.testing.assert_allclose(jax.jvp(rj.revlinalg.Dot, (z, z), (z, 1j * z))[1], jnp.vdot(z, z) * (1 + 1j), rtol=1e-12)
+
+
+def test_ends_of_the_range():
+    """XLA's threads flush subnormal numbers to zero, also in the library, and divide by a number that vectors share as a
+    product with its inverse."""
+    unit = np.array([0.6, 0.8])
+    turn = np.eye(2) - np.outer(unit, unit)
+    L = rj.revlinalg
+    for dtype, scales, rtol in ((np.float64, (1e-300, 1e-160, 1.0, 1e160, 4.6e307, 1e308, 1.7e308), 1e-14), (np.float32, (1e-36, 1e-20, 1.0, 1e20, 1e38, 3e38), 1e-5)):
+        for scale in scales:
+            v = jnp.asarray(unit * scale, dtype)
+            a = jnp.asarray(v / np.sqrt(3), dtype)
+            for way in (lambda f: f, jax.jit):
+                close = functools.partial(np.testing.assert_allclose, rtol=rtol, atol=rtol)
+                close(np.float64(way(L.Norm2)(v)) / scale, 1)
+                close(np.float64(way(L.Frobenius)(jnp.stack([a, a, a]))) / scale, 1)
+                close(way(jax.grad(L.Norm2))(v), unit)
+                close(way(lambda v: jax.jvp(L.Norm2, (v,), (jnp.asarray([1, 2], dtype),))[1])(v), 2.2)
+                close(way(jax.vmap(jax.grad(L.Norm2)))(jnp.stack([v, 0 * v])), [unit, [0, 0]])
+                if 1e-20 <= scale <= 1e20 or dtype is np.float64 and 1e-160 <= scale <= 1e160:
+                    close(np.float64(way(jax.hessian(L.Norm2))(v)) * scale, turn)
+    top = 1.7e308
+    np.testing.assert_array_equal(jax.jit(L.Norm2)(jnp.array([top])), top)
+    np.testing.assert_array_equal(jax.jit(L.ComplexNorm2)(jnp.array([1j * top])), top)
+    np.testing.assert_array_equal(jax.jit(L.Expm)(jnp.array([[-top]])), [[0]])
+    np.testing.assert_array_equal(jax.jit(L.Expm)(jnp.array([[0, top], [0, 0]])), [[1, top], [0, 1]])
+    np.testing.assert_allclose(jax.jit(L.Solve)(jnp.diag(jnp.array([top, top])) + jnp.diag(jnp.array([top / 2]), -1), jnp.array([[top], [top]])), [[1], [0.5]], rtol=1e-14)
+    check_grads(L.Norm2, [jnp.array([1.0, 2, 3])], order=2)
 
 
 def test_unitary_steps():

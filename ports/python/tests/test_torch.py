@@ -1,3 +1,4 @@
+import contextlib
 import copy
 import gc
 import os
@@ -511,6 +512,21 @@ def cotangents(y):
     return [torch.randn_like(y), torch.ones((), dtype=y.dtype).expand(y.shape), wide, torch._neg_view(torch.randn_like(y)), torch._efficientzerotensor(y.shape, dtype=y.dtype), *([torch.randn_like(y.mT).mT] if y.dim() == 2 else [])]
 
 
+@contextlib.contextmanager
+def gradients_by_python():
+    """A list that gets an element for each gradient of a value that Python makes, or None if it makes all."""
+    back = rt._quick() and rt._Value.backward.__self__
+    calls = [] if back else None
+    if back:
+        slow = back.slow
+        back.slow = lambda *args: calls.append(1) or slow(*args)
+    try:
+        yield calls
+    finally:
+        if back:
+            back.slow = slow
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_kept_gradients(dtype):
     """Gradients by the library are those of PyTorch, for short and long tensors and cotangents of all layouts."""
@@ -518,12 +534,14 @@ def test_kept_gradients(dtype):
     for n in (0, 5, 2000):
         a, m = torch.randn(3, n, dtype=dtype), torch.randn(n, 3, dtype=dtype)
         for ours, theirs, args in [(L.Exp, torch.exp, [m[:, 0]]), (L.Dot, torch.dot, [a[0], m[:, 1]]), (L.MatMul, torch.matmul, [a, m]), (L.MatMul, torch.matmul, [m.T, a.T])]:
-            for _ in range(3):
+            for turn in range(3):
                 p, q = ([v.detach().requires_grad_() for v in args] for _ in "pq")
                 y, z = ours(*p), theirs(*q)
                 for ct in cotangents(y):
-                    got, want = (torch.autograd.grad(v, of, ct, retain_graph=True) for v, of in ((y, p), (z, q)))
+                    with gradients_by_python() as calls:
+                        got, want = (torch.autograd.grad(v, of, ct, retain_graph=True) for v, of in ((y, p), (z, q)))
                     torch.testing.assert_close(got, want)
+                    assert turn == 0 or calls is None or calls == [1] * (ct.is_neg() or ct._is_zerotensor())
                 torch.testing.assert_close(torch.autograd.grad(y, p[-1], ct), torch.autograd.grad(z, q[-1], ct))
     z, w = (torch.randn(4, dtype=torch.complex128, requires_grad=True) for _ in "zw")
     for of in ((z, w), (z.conj(), w), (z, w.conj())) * 2:
@@ -536,10 +554,14 @@ def test_hooks_of_saved_tensors():
     wide, saved = torch.randn(16, dtype=torch.float64), torch.autograd.graph.saved_tensors_hooks
     for v in (wide[::2], wide[:8]):
         a = v.detach().requires_grad_()
-        for back in (None, torch.clone, lambda t: t.clone().contiguous(), lambda t: t.repeat_interleave(3)[::3], lambda t: torch._neg_view((-t).contiguous())) * 2:
+        negative = lambda t: torch._neg_view((-t).contiguous())
+        for turn, back in enumerate((None, torch.clone, lambda t: t.clone().contiguous(), lambda t: t.repeat_interleave(3)[::3], negative) * 2):
             with saved(torch.detach, back) if back else torch.autograd.graph.save_on_cpu():
                 y = rt.revlinalg.Exp(a)
-            torch.testing.assert_close(torch.autograd.grad(y.sum(), a)[0], torch.exp(v))
+            with gradients_by_python() as calls:
+                torch.testing.assert_close(torch.autograd.grad(y.sum(), a)[0], torch.exp(v))
+            if turn > 0 and calls is not None and v.is_contiguous():  # the library fills no gaps
+                assert calls == [1] * (back is negative)
         for back in (lambda t: t.float(), lambda t: t[:3], lambda t: t.to("meta")):
             with saved(torch.detach, back):
                 y = rt.revlinalg.Exp(a)
@@ -550,6 +572,60 @@ def test_hooks_of_saved_tensors():
             y = rt.revlinalg.Exp(a)
         torch.autograd.grad(y, a, torch._efficientzerotensor(8, dtype=y.dtype))
         assert calls == [1]  # as torch.utils.checkpoint wants it
+
+
+def test_saved_tensors_that_are_gone():
+    """PyTorch refuses gradients by tensors that have changed, or that it has freed, whoever makes the gradients."""
+    a = torch.randn(8, dtype=torch.float64, requires_grad=True)
+    for turn in range(3):
+        y = rt.revlinalg.Exp(a)
+        with gradients_by_python() as calls:
+            torch.autograd.grad(y.sum(), a)
+        assert calls is None or turn == 0 or not calls
+        with pytest.raises(RuntimeError, match="second time"):
+            torch.autograd.grad(y, a, torch.ones_like(a))
+        y = rt.revlinalg.Exp(a)
+        with torch.no_grad():
+            a.add_(1)
+        with pytest.raises(RuntimeError, match="inplace"):
+            torch.autograd.grad(y.sum(), a)
+
+
+def test_tensors_without_memory():
+    zero, a = (torch._efficientzerotensor(shape, dtype=torch.float64) for shape in ((8,), (3, 8)))
+    one = torch.ones(8, dtype=torch.float64)
+    for _ in range(3):  # before calls are kept, and after
+        for v in (one, zero):
+            b = torch.randn(8, dtype=torch.float64, requires_grad=True)
+            torch.testing.assert_close(rt.revlinalg.Exp(v), torch.exp(v.clone() + 0))
+            torch.testing.assert_close(torch.autograd.grad(rt.revlinalg.Dot(b, v), b)[0], v + 0)
+        torch.testing.assert_close(torch.func.vmap(rt.revlinalg.Exp)(a), torch.ones(3, 8, dtype=torch.float64))
+        torch.testing.assert_close(rt.revlinalg.MatMul(a, one[:, None]), torch.zeros(3, 1, dtype=torch.float64))
+
+
+@pytest.mark.skipif(not rt._quick(), reason="Python makes all calls")
+def test_modes_before_dispatch(monkeypatch):
+    """The library asks Python where a mode looks at operations before dispatch."""
+    a = torch.randn(8, dtype=torch.float64, requires_grad=True)
+    for _ in range(3):
+        y = rt.revlinalg.Exp(a).sum()
+    state = torch._ops._mode_stack_state_for_pre_dispatch
+    with monkeypatch.context() as m, gradients_by_python() as calls:
+        torch.autograd.grad(y, a, retain_graph=True)
+        torch.autograd.grad(y, a, retain_graph=True)
+        before = len(calls)
+        assert before <= 1 and not rt._recorded()
+        m.setattr(state, "_schema_check_mode", object())
+        assert rt._recorded()
+        torch.autograd.grad(y, a)
+        assert len(calls) == before + 1
+
+
+@pytest.mark.skipif(not rt._quick(), reason="Python makes all calls")
+def test_two_threads_ask_first():
+    """Calls go to Python, not to one another, also where two threads have set them up."""
+    rt._quick.__wrapped__()
+    assert rt._Value.forward.__self__.slow is rt._Value.value and rt._Value.backward.__self__.slow is rt._Value.gradients
 
 
 def test_closed_library_with_plans():

@@ -63,7 +63,10 @@ _library_ = _library.library
 _CPU = torch.device("cpu")  # a text takes longer
 _is_compiling, _is_dynamo = torch.compiler.is_compiling, torch.compiler.is_dynamo_compiling
 _functorch = torch._C._functorch
-_early = getattr(getattr(torch._ops, "_mode_stack_state_for_pre_dispatch", None), "_ModeStackStateForPreDispatch__infra_modes", None)  # of make_fx(pre_dispatch=True)
+_early = getattr(getattr(torch._ops, "_mode_stack_state_for_pre_dispatch", None), "__dict__", {})  # the modes of make_fx(pre_dispatch=True)
+_early_modes = getattr(torch._ops, "_len_torch_dispatch_stack_pre_dispatch", int)  # how many there are
+_INFRA, _SCHEMA = "_ModeStackStateForPreDispatch__infra_modes", "_schema_check_mode"  # a list of two, and a third
+_MOST = 64  # tensors of a plan of the library
 _is_batched, _Transform = _functorch.is_legacy_batchedtensor, _functorch.TransformType
 
 
@@ -95,7 +98,7 @@ class _Plan:
         self.at, self.words, self.n = self.steps.ctypes.data, self.steps.size, len(tensors) + sum(r is not None for r in results)
         self.pack = struct.Struct(f"={self.n}q").pack
         self.known, self.forward, self.backward, self.call = None, None, None, self._call
-        if (calls := _quick()) and len(tensors) + len(self.made) <= 64:
+        if (calls := _quick()) and len(tensors) + len(self.made) <= _MOST:
             short = not spec.params and sum(math.prod(a.shape) for a in tensors) + sum(math.prod(r[0]) for r in results if r) <= 1024
             made = tuple([r and (r[:2], {"dtype": r[2], "device": _CPU}) for r in self.made])
             if short:  # the library makes tensors like these
@@ -110,7 +113,8 @@ class _Plan:
                     self.forward = calls._plan(steps, len(tensors), made, not short, 0, layouts)
                 elif write is _steps.vjp:  # no gradients for the plans and the constants
                     results = (None, *made, *[None] * (len(tensors) - spec.n - len(spec.outputs)))
-                    self.backward = calls._plan(steps, len(tensors), results, not short, spec.n, layouts)
+                    if len(tensors) + len(results) <= _MOST:
+                        self.backward = calls._plan(steps, len(tensors), results, not short, spec.n, layouts)
 
     def _call(self, tensors):
         out = [r and torch.empty_strided(r[0], r[1], dtype=r[2], device=_CPU) for r in self.made]
@@ -136,14 +140,14 @@ class _Calls:
 def _quick():
     """An instance of the subclass of _Calls that the library makes, or None."""
     api = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
-    if not rn.uses_c or api is None or _early is None:
+    if not rn.uses_c or api is None or len(_early.get(_INFRA, ())) != 2 or _SCHEMA not in _early:
         return None
-    objects = (None, True, (False,), torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, _early, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, torch._C._is_tracing, super(torch.autograd.Function, _Value).apply)
+    objects = (None, True, (False,), torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, _early[_INFRA], _early, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, torch._C._is_tracing, super(torch.autograd.Function, _Value).apply)
     made = _library_.python_torch_type(_Calls, api, objects)
     if made is None:
         return None
     forward, back = made(), made()
-    forward.slow, back.slow = _Value.forward, _Value.gradients
+    forward.slow, back.slow = _Value.value, _Value.gradients  # which another thread does not replace
     _Value.forward, _Value.backward = staticmethod(forward._forward), staticmethod(back._gradients)
     return made()
 
@@ -158,6 +162,8 @@ def _strides(shape):
 
 def _readable(rule, name, a, batched):
     """a, or a copy in a layout that kernels take."""
+    if a._is_zerotensor():
+        return _dense(a)
     a = a.detach().resolve_conj().resolve_neg()
     o = next(o for o in rule.operands if o.name == name)
     stride, shape = a.stride(), a.shape
@@ -533,11 +539,13 @@ class _Value(torch.autograd.Function):
     kernel of a short vector. What it computes is what the operators compute."""
 
     @staticmethod
-    def forward(ctx, plans, *tensors):
+    def value(ctx, plans, *tensors):
         ctx.plans = plans
         ctx.save_for_backward(*tensors)
         ctx.set_materialize_grads(False)
         return tuple(plans.value(tensors))
+
+    forward = value  # or the library's, by _quick, as backward
 
     @staticmethod
     def backward(ctx, *ct):
@@ -572,8 +580,8 @@ class _Plans:
         read = [_readable(rule, name, a, self.spec.batch >= 0) for name, a in zip(self.spec.inputs, tensors)] + [_dense(a) for a in tensors[self.n :]]
         self.copied = tuple([a.data_ptr() != b.data_ptr() or a.stride() != b.stride() for a, b in zip(read, tensors)])
         self.layouts = tuple((tuple(a.shape), a.stride(), a.dtype) for a in read)
-        # The library makes copies without gaps, but not of conjugates and negatives.
-        self.plan = None if any(a.is_conj() or a.is_neg() for a in tensors) else _plan(_steps.value, self.spec, self.layouts, None)
+        # The library makes copies without gaps, but not of conjugates, negatives and tensors without memory.
+        self.plan = None if any(a.is_conj() or a.is_neg() or a._is_zerotensor() for a in tensors) else _plan(_steps.value, self.spec, self.layouts, None)
         self.forward, self.backward = self.plan and self.plan.forward, {}  # the library's, for the gradients by which are needed
 
     def value(self, tensors):
@@ -605,7 +613,7 @@ class _Plans:
 
 def _recorded():
     """Whether a mode or torch.jit.trace looks at operations."""
-    return torch._C._len_torch_dispatch_stack() or torch._C._is_tracing() or torch._ops._len_torch_dispatch_stack_pre_dispatch()
+    return torch._C._len_torch_dispatch_stack() or torch._C._is_tracing() or _early_modes()
 
 
 def _plain(tensors):
@@ -789,7 +797,7 @@ def _function(kernel):
 def _key(tensors, kwargs):
     """What a plan of a call depends on, or None if not all are tensors with strides."""
     try:
-        key = [(a.is_conj(), a.is_neg(), a.dtype, a.shape, a.stride(), type(a), a.is_cpu) for a in tensors]
+        key = [(a.is_conj(), a.is_neg(), a._is_zerotensor(), a.dtype, a.shape, a.stride(), type(a), a.is_cpu) for a in tensors]
         hash(tuple(key))  # which symbols for lengths have not
     except (AttributeError, RuntimeError, TypeError):
         return None
