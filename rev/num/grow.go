@@ -1,22 +1,26 @@
 package num
 
-// Grow appends n zeros to slices of one length: a slice, its cotangents and its tangents. If one
-// of them has no room, all get new memory, so that they share it with the same other slices.
+// More returns x with n more elements: where there is room those that its memory has, and otherwise
+// zeros in new memory, whose capacity is that of Go's append.
+func More[E any](x []E, n int) []E {
+	if m := len(x) + n; m <= cap(x) {
+		return x[:m]
+	}
+	return append(x, make([]E, n)...)
+}
+
+// Grow is More for slices of one length: a slice, its cotangents and its tangents. If one of them has
+// no room, all get new memory, so that they share it with the same other slices.
 func Grow[E any](n int, xs ...*[]E) {
 	room := true
 	for _, x := range xs {
 		room = room && len(*x)+n <= cap(*x)
 	}
 	for _, x := range xs {
-		old := len(*x)
-		if room {
-			*x = (*x)[:old+n]
-			clear((*x)[old:])
-			continue
+		if !room && n > 0 && len(*x)+n <= cap(*x) {
+			*x = (*x)[:len(*x):len(*x)]
 		}
-		y := make([]E, old+n, 2*(old+n)+2)
-		copy(y, *x)
-		*x = y
+		*x = More(*x, n)
 	}
 }
 

@@ -31,6 +31,26 @@ func TestGrow(t *testing.T) {
 	Grow[float64](1)
 }
 
+// Where there is room the memory keeps what it has.
+func TestMore(t *testing.T) {
+	memory := []float64{1, 2, 3, 4}
+	x, bar := memory[:2], make([]float64, 2, 4)
+	if y := More(x, 2); &y[0] != &memory[0] || !slices.Equal(y, []float64{1, 2, 3, 4}) {
+		t.Error(y)
+	}
+	Grow(1, &x, &bar)
+	if !slices.Equal(x, []float64{1, 2, 3}) {
+		t.Error(x)
+	}
+	for n := range 20 {
+		x := make([]float64, n)
+		y := More(x, 3)
+		if want := append(x, make([]float64, 3)...); cap(y) != cap(want) || !slices.Equal(y, want) {
+			t.Errorf("3 more than %d have capacity %d, want %d", n, cap(y), cap(want))
+		}
+	}
+}
+
 func TestFold(t *testing.T) {
 	old := []float64{1, 2}
 	if got := Fold(old, []float64{10, 20, 30}); &got[0] != &old[0] || !slices.Equal(got, []float64{11, 22}) {

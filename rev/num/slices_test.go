@@ -119,6 +119,21 @@ func TestMax(t *testing.T) {
 				}
 				want = max(want, x[i])
 			}
+			if n > 1 {
+				z := make([]float64, n)
+				for i := range z {
+					z[i] = math.Copysign(0, float64(i-n/2)) // both zeros
+				}
+				if got := num.Max(z, math.Copysign(0, -1)); math.Signbit(got) {
+					t.Errorf("Max of %d zeros of both signs is -0", n)
+				}
+				if got := num.Max(z[:n/2], math.Copysign(0, -1)); !math.Signbit(got) {
+					t.Errorf("Max of %d zeros that are -0 is +0", n/2)
+				}
+				if got := num.Max(z[:n/2], 0); math.Signbit(got) {
+					t.Errorf("Max of 0 and %d zeros that are -0 is -0", n/2)
+				}
+			}
 			if got := num.Max(x, top); got != want && (got == got || want == want) {
 				t.Errorf("Max of %d numbers and %v is %v, want %v", n, top, got, want)
 			}

@@ -172,6 +172,7 @@ func (l *lowerer) expr(e ast.Expr) expr {
 		if l.holds(e.X, e.Y) || l.holds(e.Y, e.X) {
 			return lit(strconv.FormatBool(e.Op == token.NEQ), boolean)
 		}
+		l.notNil(e)
 		x, y := l.operands(e)
 		if isComplex(l.Info.TypeOf(e.X)) || isComplex(l.Info.TypeOf(e.Y)) {
 			return l.complexOperation(e, e.Op, x, y)
@@ -266,6 +267,15 @@ func (l *lowerer) holds(x, y ast.Expr) bool {
 	}
 	e := l.bound[l.Info.Uses[id]]
 	return !isLit(e, "nil") && e.typeOf() != nil && !types.IsInterface(e.typeOf())
+}
+
+// notNil refuses to compare a vector or a matrix with nil.
+func (l *lowerer) notNil(e *ast.BinaryExpr) {
+	for _, p := range [][2]ast.Expr{{e.X, e.Y}, {e.Y, e.X}} {
+		if isGonum(l.Info.TypeOf(p[0])) && l.Info.Types[p[1]].IsNil() {
+			l.refuse(e, "whether %s is nil is not known here: use a bool or a number that says so", types.ExprString(p[0]))
+		}
+	}
 }
 
 func (l *lowerer) operation(op token.Token, x, y expr, t types.Type) expr {
@@ -476,7 +486,7 @@ func (l *lowerer) composite(e *ast.CompositeLit) expr {
 					}
 				}
 			}
-			l.assign(&field{v, f.Name(), f.Type()}, l.converted(l.expr(x), f.Type()))
+			l.assign(&field{v, f.Name(), f.Type()}, l.converted(l.sized(x, l.expr(x)), f.Type()))
 		}
 		return v
 	case *types.Array, *types.Slice:
@@ -495,10 +505,10 @@ func (l *lowerer) composite(e *ast.CompositeLit) expr {
 			v = l.valued("a", &call{"make", "", []expr{integerLit(slices.Max(append(at, -1)) + 1)}, t})
 		}
 		for i, x := range values {
-			if c, ok := x.(*ast.CompositeLit); ok && c.Type == nil {
+			if c, ok := x.(*ast.CompositeLit); ok && c.Type == nil && !(l.Info.TypeOf(c) != nil && isGonum(l.Info.TypeOf(c))) {
 				l.Info.Types[c] = types.TypeAndValue{Type: elem}
 			}
-			l.assign(&element{v, integerLit(at[i]), elem}, l.converted(l.expr(x), elem))
+			l.assign(&element{v, integerLit(at[i]), elem}, l.converted(l.sized(x, l.expr(x)), elem))
 		}
 		return v
 	}
@@ -634,9 +644,9 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 			return []expr{ref(l.define(nameOf(e), e.typeOf(), e))} // it may give another value next time
 		}
 	}
-	for end, cure := range map[string]string{"Hessian": "HessVec", "Jacobian": "JVP or VJP"} {
+	for end, cure := range map[string]string{"Hessian": "HessVec for its columns or rows", "Jacobian": "JVP or VJP for its columns or rows"} {
 		if obj == nil && strings.HasSuffix(types.ExprString(c.Fun), end) {
-			l.refuse(c, "%s is not differentiated: call %s for its columns or rows", types.ExprString(c.Fun), cure)
+			l.refuse(c, "%s is not differentiated: call %s", types.ExprString(c.Fun), cure)
 		}
 	}
 	if f, ok := obj.(*types.Func); ok && l.isUnknown(f) {
@@ -745,8 +755,9 @@ func (l *lowerer) builtin(name string, c *ast.CallExpr) expr {
 		if u, ok := x.(*unary); ok && u.op == token.AND {
 			x = u.x
 		}
-		if v := root(x); name == "cap" && v != nil && !v.param {
+		if name == "cap" && root(x) != nil {
 			if _, isSlice := x.typeOf().Underlying().(*types.Slice); isSlice {
+				l.caps = append(l.caps, capacity{x, c})
 				return &call{"cap", "", []expr{x}, integer}
 			}
 		}

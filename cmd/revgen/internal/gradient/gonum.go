@@ -399,11 +399,15 @@ func (l *lowerer) receiver(at ast.Expr, makes expr) expr {
 		l.unsizes = append(l.unsizes, u)
 		return ref(u.v)
 	}
-	if v := root(x); slices.ContainsFunc(l.globals(), func(g *variable) bool { return g == v }) {
+	v := root(x)
+	if slices.ContainsFunc(l.globals(), func(g *variable) bool { return g == v }) {
 		l.refuse(at, "%s is a variable of the package, and may not change here: make it a parameter", v.name)
 	}
+	if t := l.Info.TypeOf(at); makes != nil && v != nil && !v.param && !isReference(x) && isGonum(t) && !isPointer(t) {
+		l.sized(at, l.unsized(t)) // it is empty, unless it was made: then a pointer to it is as good
+	}
 	if isCopy(x) {
-		l.refuse(at, "%s may not change here: make it a variable of the function's own", types.ExprString(at))
+		l.refuseCopy(at, x)
 	}
 	return l.header("x", x)
 }
@@ -673,7 +677,7 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 		return []expr{l.isEmpty(at)}
 	}
 	if isCopy(l.named(at)) {
-		l.refuse(at, "%s may not change here: make it a variable of the function's own", types.ExprString(at))
+		l.refuseCopy(at, l.named(at))
 	}
 	if isHalf(f.Signature().Recv().Type()) {
 		return l.half(c, f, at)

@@ -552,6 +552,9 @@ func (f *function) arguments(name string, params []*variable) (call, args string
 func (f *function) hessVec(r *reverser, by []*variable, forward, back []stmt, values []expr) (name string, dst, dir *variable, params []*variable) {
 	p := by[0]
 	if !isVector(p.typ) || p.outer != nil || len(by) > 1 {
+		if values != nil {
+			f.refuse(f.decl, "both gradient and product with the Hessian are by one parameter of type []float64: leave out the word both")
+		}
 		f.refuse(f.decl, "a Hessian is by one parameter of type []float64")
 	}
 	f.unchanged(p, "Hessian")

@@ -127,10 +127,13 @@ type (
 	}
 	// A swap exchanges two slices.
 	swap struct{ x, y expr }
-	// A growth appends n zeros to each of some slices: to one, its cotangents and its tangents.
+	// A growth appends n elements to each of some slices: to one, its cotangents and its tangents. They are
+	// zero, or with keep, where there is room, what the memory has: an assignment to them follows, which may
+	// save that, as another name may have the memory.
 	growth struct {
-		xs []expr
-		n  expr
+		xs   []expr
+		n    expr
+		keep bool
 	}
 	// A fold brings back the slice of cotangents from before a growth, and adds to it what is in
 	// the present one, if that lies elsewhere.
@@ -504,7 +507,7 @@ func rewrittenList(list []stmt, f func(expr) expr, loop func(*loopInfo) *loopInf
 		case *swap:
 			s = &swap{of(x.x), of(x.y)}
 		case *growth:
-			g := &growth{n: of(x.n)}
+			g := &growth{n: of(x.n), keep: x.keep}
 			for _, e := range x.xs {
 				g.xs = append(g.xs, of(e))
 			}

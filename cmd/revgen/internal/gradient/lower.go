@@ -65,6 +65,7 @@ type lowerer struct {
 	fixed    []*assignment // vectors and matrices in fields of parameters
 	overlaps []*overlap
 	frozen   []frozen
+	caps     []capacity
 	*recursions
 	unsizes []*unsized // that have got sizes in the present list of statements
 }
@@ -706,7 +707,7 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 		if s.Tok == token.ASSIGN {
 			if e := l.expr(s.Rhs[0]); !isBlank(to) {
 				p := l.place(to)
-				l.assign(p, l.converted(e, p.typeOf()))
+				l.assign(p, l.converted(l.sized(s.Rhs[0], e), p.typeOf()))
 			}
 			return
 		}
@@ -877,16 +878,22 @@ func (l *lowerer) appended(to, e ast.Expr) bool {
 	if c.Ellipsis.IsValid() {
 		from := ref(l.define("more", x.typeOf(), l.expr(c.Args[1]))) // x may be it
 		at := ref(l.define("end", integer, length(x)))
-		l.emit(&growth{[]expr{x}, length(from)})
+		l.emit(&growth{[]expr{x}, length(from), false})
 		l.over(length(from), func(i expr) {
 			l.assign(&element{x, &binary{token.ADD, at, i, integer}, elem}, &element{from, i, elem})
 		})
 		return true
 	}
+	var values []expr
 	for _, a := range c.Args[1:] {
-		v := l.temporary("v", l.converted(l.expr(a), elem))
-		l.emit(&growth{[]expr{x}, integerLit(1)})
-		l.assign(&element{x, &binary{token.SUB, length(x), integerLit(1), integer}, elem}, v)
+		values = append(values, l.temporary("v", l.converted(l.sized(a, l.expr(a)), elem)))
+	}
+	if len(values) == 0 {
+		return true
+	}
+	l.emit(&growth{[]expr{x}, integerLit(len(values)), false}) // at once: Go's new capacity depends on the number
+	for k, v := range values {
+		l.assign(&element{x, &binary{token.SUB, length(x), integerLit(len(values) - k), integer}, elem}, v)
 	}
 	return true
 }
@@ -1020,12 +1027,29 @@ type overlap struct {
 	keep     func()
 }
 
+// A capacity is that of a slice, which no append may change: what new memory has room for is not Go's promise.
+type capacity struct {
+	x  expr
+	at *ast.CallExpr
+}
+
+func (c capacity) check(l *lowerer, a *analysis) {
+	each(l.out, func(s stmt) {
+		if g, ok := s.(*growth); ok && a.key(g.xs[0]) == a.key(c.x) {
+			l.refuse(c.at, "append changes the capacity of %s in a way that Go leaves open: compute the number, or use len", types.ExprString(c.at.Args[0]))
+		}
+	})
+}
+
 // separate completes the copies between slices that may share memory.
 func (l *lowerer) separate() {
 	a := &analysis{keys: map[path]*key{}}
 	a.share(l.out, nil)
 	for _, f := range l.frozen {
 		f.check(l, a)
+	}
+	for _, c := range l.caps {
+		c.check(l, a)
 	}
 	for _, o := range l.overlaps {
 		if a.key(o.to) == a.key(o.from) {

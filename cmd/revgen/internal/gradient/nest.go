@@ -47,11 +47,12 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 			other = "sparse"
 		}
 		by, value := withoutWord(f, by, other)
+		both := false
 		if directive == Directive {
-			by, _ = withoutWord(f, by, "both")
+			by, both = withoutWord(f, by, "both")
 		}
 		hessian := named && directive == Directive
-		refused := len(by) == 0 || len(by) > 1 && (hessian || directive == JacobianDirective)
+		refused := len(by) == 0 || len(by) > 1 && (hessian || both || directive == JacobianDirective)
 		var recv string
 		var params, directed, results []string // directed has directions beside the parameters
 		grads := make([]string, len(by))
@@ -59,7 +60,7 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 		note := func(v *types.Var) {
 			k := slices.Index(by, v.Name())
 			if k >= 0 {
-				refused = refused || !hasFloats(v.Type()) || containsItself(v.Type()) || !isVector(v.Type()) && (hessian || directive == JacobianDirective)
+				refused = refused || !hasFloats(v.Type()) || containsItself(v.Type()) || !isVector(v.Type()) && (hessian || both || directive == JacobianDirective)
 			}
 			if k >= 0 && isHeader(v.Type()) {
 				grads[k] = w.typ(v.Type())
@@ -108,6 +109,9 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 		}
 		if hessian {
 			declare("HessVec", directed, "")
+		}
+		if both {
+			declare("GradientHessVec", append([]string{"[]float64"}, directed...), strings.Join(results, ", "))
 		}
 	})
 	text := "package " + files[0].Name.Name + "\n" + w.imports.declarations(func(string) bool { return true })
@@ -166,6 +170,9 @@ func (l *lowerer) derivative(c *ast.CallExpr, d *Written) (values []expr) {
 	if d.refused {
 		l.refuse(c, "%s is not differentiated: the directive of %s is refused", types.ExprString(c.Fun), d.decl.Name.Name)
 	}
+	if d.end == "GradientHessVec" {
+		l.refuse(c, "%s is not differentiated: call Gradient and HessVec", types.ExprString(c.Fun))
+	}
 	if l.inlining[d.decl] {
 		l.refuse(c, "%s calls itself, which is not differentiated", types.ExprString(c.Fun))
 	}
@@ -217,12 +224,12 @@ func (l *lowerer) derivative(c *ast.CallExpr, d *Written) (values []expr) {
 		args = args[min(len(args), max(0, 1-len(field.Names))):] // one without a name
 	}
 
-	outer, fixed, overlaps, frozen, exits := l.out, l.fixed, l.overlaps, l.frozen, len(l.exits)
-	l.out, l.fixed, l.overlaps, l.frozen = nil, nil, nil, nil
+	outer, fixed, overlaps, frozen, caps, exits := l.out, l.fixed, l.overlaps, l.frozen, l.caps, len(l.exits)
+	l.out, l.fixed, l.overlaps, l.frozen, l.caps = nil, nil, nil, nil, nil
 	l.inlining[d.decl] = true
 	f.lower()
 	delete(l.inlining, d.decl)
-	l.exits, l.fixed, l.overlaps, l.frozen = l.exits[:exits], fixed, overlaps, frozen
+	l.exits, l.fixed, l.overlaps, l.frozen, l.caps = l.exits[:exits], fixed, overlaps, frozen, caps
 
 	// What others see is memory of parameters for as long as the inner sweeps are written.
 	var outside []*variable

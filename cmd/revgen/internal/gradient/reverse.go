@@ -135,7 +135,7 @@ func (r *reverser) statement(s stmt) (forward, back []stmt) {
 	return []stmt{s}, nil
 }
 
-// growth appends zeros. Afterwards the slice may lie elsewhere, with its cotangents.
+// growth appends elements. Afterwards the slice may lie elsewhere, with its cotangents.
 func (r *reverser) growth(s *growth) (forward, back []stmt) {
 	x := s.xs[0]
 	note := func(e expr) {
@@ -152,7 +152,7 @@ func (r *reverser) growth(s *growth) (forward, back []stmt) {
 	if v, ok := x.(*reference); ok && r.alone(v.v) {
 		return r.shrinking(v, s.n, p)
 	}
-	g := &growth{[]expr{x}, s.n}
+	g := &growth{[]expr{x}, s.n, true}
 	forward = []stmt{&save{x: x, pair: p}}
 	back = r.group(func() { r.put(&restore{x: x, pair: p}) })
 	if bar := r.bar(x); bar != nil {
@@ -170,14 +170,14 @@ func (r *reverser) growth(s *growth) (forward, back []stmt) {
 func (r *reverser) shrinking(x *reference, more expr, p *pair) (forward, back []stmt) {
 	n := ref(&variable{name: r.unique("n"), typ: integer, scope: slices.Clone(r.inside)})
 	shorter := func(e expr) *assignment { return &assignment{l: e, op: token.ASSIGN, r: &part{x: e, hi: n}} }
-	forward = []stmt{&growth{[]expr{x}, more}}
+	forward = []stmt{&growth{[]expr{x}, more, false}}
 	back = r.group(func() {
 		r.put(&assignment{l: n, op: token.ASSIGN, r: &binary{token.SUB, length(x), more, integer}, define: true})
 		r.put(&restore{x: x, pair: p, inverse: shorter(x)})
 		if bar := r.bar(x); bar != nil {
 			r.record(bar, r.pos)
 			r.sets[root(bar)]++
-			forward = append(forward, &growth{[]expr{bar}, more})
+			forward = append(forward, &growth{[]expr{bar}, more, false})
 			r.put(shorter(bar))
 		}
 	})

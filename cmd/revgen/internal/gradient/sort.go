@@ -45,9 +45,10 @@ func (l *lowerer) sort(c *ast.CallExpr, obj types.Object) {
 	before := l.nested(func() {
 		switch {
 		case len(c.Args) == 1:
-			f.before = &binary{token.LSS, of(f.i), of(f.j), boolean}
+			f.before = less(of(f.i), of(f.j))
 		case obj.Pkg().Path() == "sort":
 			f.before = l.compared(c.Args[1], ref(f.i), ref(f.j))
+			l.moves(c, f)
 		default:
 			f.before = l.compared(c.Args[1], of(f.i), of(f.j))
 		}
@@ -107,13 +108,54 @@ func (l *lowerer) precedes(e ast.Expr) expr {
 		return l.condition(e)
 	}
 	if c, ok := ast.Unparen(e).(*ast.CallExpr); ok {
-		if f, ok := l.callee(c).(*types.Func); ok && f.Origin().FullName() == "cmp.Compare" && !isFloat(l.typeOf(c.Args[0])) {
-			return &binary{token.LSS, l.expr(c.Args[0]), l.expr(c.Args[1]), boolean}
-		} else if ok && f.Origin().FullName() == "cmp.Compare" { // NaN comes first
-			x, y := l.expr(c.Args[0]), l.expr(c.Args[1])
-			nan := func(e expr, op token.Token) expr { return &binary{op, e, e, boolean} }
-			return &binary{token.LOR, &binary{token.LSS, x, y, boolean}, &binary{token.LAND, nan(x, token.NEQ), nan(y, token.EQL), boolean}, boolean}
+		if f, ok := l.callee(c).(*types.Func); ok && f.Origin().FullName() == "cmp.Compare" {
+			return less(l.expr(c.Args[0]), l.expr(c.Args[1]))
 		}
 	}
 	return &binary{token.LSS, l.expr(e), integerLit(0), boolean}
+}
+
+// less returns whether x comes before y, as cmp.Less does: NaN comes first.
+func less(x, y expr) expr {
+	before := &binary{token.LSS, x, y, boolean}
+	if !isFloat(x.typeOf()) {
+		return before
+	}
+	nan := func(e expr, op token.Token) expr { return &binary{op, e, e, boolean} }
+	return &binary{token.LOR, before, &binary{token.LAND, nan(x, token.NEQ), nan(y, token.EQL), boolean}, boolean}
+}
+
+// moves refuses an order of positions that reads more of the slice, or of other things by these positions, than the
+// two elements: sort.Slice moves them while it compares, and the order here is found before they move.
+func (l *lowerer) moves(c *ast.CallExpr, f *comparison) {
+	start := func(e expr) expr { // the slice that e is the first elements of
+		for p, ok := e.(*part); ok && p.lo == nil; p, ok = e.(*part) {
+			e = p.x
+		}
+		return e
+	}
+	x := start(l.expr(c.Args[0]))
+	position := func(e expr) bool { return isVariable(e, f.i) || isVariable(e, f.j) }
+	plain := true
+	var look func(e expr)
+	look = func(e expr) {
+		at, ok := e.(*element)
+		switch {
+		case ok && position(at.i) && same(start(at.x), x):
+			return
+		case position(e), isPlace(e) && same(e, x):
+			plain = false
+			return
+		}
+		for _, e := range children(e) {
+			if e != nil {
+				look(e)
+			}
+		}
+	}
+	look(f.before)
+	if !plain {
+		s := types.ExprString(c.Args[0])
+		l.refuse(c.Args[1], "this order reads more than the elements of %s at its two positions, which sort.Slice moves: use the positions only as in %s[i]", s, s)
+	}
 }

@@ -29,6 +29,15 @@ func isCopy(e expr) bool {
 	return v != nil && (v.copied || v.outer != nil && isHalf(v.outer.typ))
 }
 
+// refuseCopy refuses to change such a copy.
+func (l *lowerer) refuseCopy(at ast.Expr, x expr) {
+	name := types.ExprString(at)
+	if slices.ContainsFunc(l.frozen, func(f frozen) bool { return isVariable(x, f.to) }) {
+		l.refuse(at, "%s may not change here, as gonum changes the slice that it was made of too: make it with nil, and set its elements", name)
+	}
+	l.refuse(at, "%s may not change here: make it a variable of the function's own", name)
+}
+
 // notCholesky refuses to read a factorisation as the matrix that it is of.
 func (l *lowerer) notCholesky(e ast.Expr) {
 	if gonumType(l.Info.TypeOf(e)) == "Cholesky" {
@@ -188,7 +197,7 @@ func (l *lowerer) newHalf(c *ast.CallExpr, name string) expr {
 	l.out = append(l.out, list...)
 	if _, ok := ast.Unparen(data).(*ast.CompositeLit); !ok {
 		to.copied = true
-		l.frozen = append(l.frozen, frozen{x, list[len(list)-1], data})
+		l.frozen = append(l.frozen, frozen{x, list[len(list)-1], data, to})
 	}
 	return ref(to)
 }
@@ -198,6 +207,7 @@ type frozen struct {
 	x    expr
 	copy stmt
 	at   ast.Expr
+	to   *variable // the copy
 }
 
 // check refuses statements that change the slice.
@@ -225,7 +235,7 @@ func (f frozen) check(l *lowerer, a *analysis) {
 				found = found || after(s.body, s.info)
 			}
 			if found {
-				if info != nil && !slices.Contains(root(f.x).scope, info) {
+				if info != nil && !madeIn(l.out, root(f.x), info, nil) {
 					i = -1
 				}
 				changes(list[i+1:])
@@ -235,6 +245,38 @@ func (f frozen) check(l *lowerer, a *analysis) {
 		return false
 	}
 	after(l.out, nil)
+}
+
+// madeIn reports whether the memory of a slice is made in a loop, each time anew.
+func madeIn(list []stmt, v *variable, info *loopInfo, seen []*variable) bool {
+	if v == nil || slices.Contains(seen, v) || !slices.Contains(v.scope, info) {
+		return false
+	}
+	yes := true
+	each(list, func(s stmt) {
+		switch s := s.(type) {
+		case *assignment:
+			if !isVariable(s.l, v) {
+				return
+			}
+			of := s.r
+			for p, ok := of.(*part); ok; p, ok = of.(*part) {
+				of = p.x
+			}
+			switch of := of.(type) {
+			case nil:
+			case *call:
+				yes = yes && of.fn == "make"
+			case *reference:
+				yes = yes && madeIn(list, of.v, info, append(seen, v))
+			default:
+				yes = yes && isLit(of, "nil")
+			}
+		case *swap:
+			yes = yes && !isVariable(s.x, v) && !isVariable(s.y, v)
+		}
+	})
+	return yes
 }
 
 // grown reads *dst = *(dst.GrowSym(n).(*mat.SymDense)) of an empty dst, which package stat has.

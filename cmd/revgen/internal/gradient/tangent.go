@@ -165,7 +165,7 @@ func (t *tangenter) statement(s stmt) {
 				xs = append(xs, d)
 			}
 		}
-		t.put(&growth{xs, s.n})
+		t.put(&growth{xs, s.n, s.keep})
 	case *fold:
 		if d := t.dot(s.x); d != nil {
 			t.put(&fold{d, t.slot(s.slot)})

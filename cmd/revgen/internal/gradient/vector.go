@@ -756,7 +756,7 @@ func (w *loopWriter) divides(y *literal, constant bool) bool {
 	return ok && v > 0 && max(n, -n) <= most && (!w.stores || f == 0.5)
 }
 
-// isPower reports whether a coefficient is a power of two or its negative. Products with it are exact.
+// isPower reports whether a coefficient is a power of two or its negative. Products with it are exact, where they do not become too large or too small for a float64.
 func isPower(coef expr) bool {
 	if u, ok := coef.(*unary); ok && u.op == token.SUB {
 		coef = u.x

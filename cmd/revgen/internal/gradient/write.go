@@ -144,6 +144,12 @@ func (w *writer) stmt(s stmt) {
 		x, y := w.expr(s.x, 0), w.expr(s.y, 0)
 		w.line("%s, %s = %s, %s", x, y, y, x)
 	case *growth:
+		if len(s.xs) == 1 && s.keep {
+			x := w.expr(s.xs[0], 0)
+			w.imports.add(numPath)
+			w.line("%s = num.More(%s, %s)", x, x, w.expr(s.n, 0))
+			return
+		}
 		if len(s.xs) == 1 {
 			x, elem := w.expr(s.xs[0], 0), elemOf(s.xs[0].typeOf())
 			zero := w.typ(elem) + "{}"
@@ -163,6 +169,12 @@ func (w *writer) stmt(s stmt) {
 		}
 		w.imports.add(numPath)
 		w.line("num.Grow(%s, %s)", w.expr(s.n, 0), strings.Join(xs, ", "))
+		if !s.keep {
+			for _, x := range s.xs {
+				x := w.expr(x, 7)
+				w.line("clear(%s[len(%s)-%s:])", x, x, w.expr(s.n, 6))
+			}
+		}
 	case *fold:
 		x := w.expr(s.x, 0)
 		if elem := elemOf(s.x.typeOf()); isAggregate(elem) {

@@ -70,6 +70,9 @@ func power(x float64, n int) float64 { if n == 0 { return 1 }; return x*power(x,
 //revgen:gradient x
 func grow(x []float64) float64 { var y []float64; for _, v := range x { y = append(y, v*v) }; return y[0]*y[1] }
 
+//revgen:gradient x both
+func both(x []float64) float64 { return x[0]*x[0] }
+
 //revgen:jacobian x
 func store(w, dst, x []float64) { (dst)[0] = w[0] * x[0] } // parentheses hide that dst is set
 
@@ -157,6 +160,21 @@ var package1 = mat.NewDense(1, 1, nil)
 		{gradient + "(x *mat.Dense, l []*mat.Dense) float64 { y := []*mat.Dense{x}; l = y; return l[0].At(0, 0) }", "p.go:6:1: vectors and matrices of a parameter and of the function's own come to one place of a struct or a slice: copy those of the parameter"},
 		{gradient + "(x float64, d []float64) float64 { s := mat.NewSymDense(1, d); d[0] = x; return s.At(0, 0) }", "p.go:6:66: d changes later, and gonum's matrix with it: give the matrix a copy"},
 		{gradient + "(x float64, d []float64) (s float64) { for range 2 { d[0] = x; s += mat.Trace(mat.NewDiagDense(1, d)) }; return }", "d changes later, and gonum's matrix with it: give the matrix a copy"},
+		{gradient + "(x, d []float64) float64 { var ms [4]*mat.SymDense; for k := range 4 { d[0] = x[k]; z := d[:1]; ms[k] = mat.NewSymDense(1, z) }; return ms[0].At(0, 0) }", "z changes later, and gonum's matrix with it: give the matrix a copy"},
+		{gradient + "(x []float64) float64 { y := make([]float64, 2); var m *mat.DiagDense; for k := range 2 { y[0] = x[k]; e := y; m = mat.NewDiagDense(1, e[:1]) }; return mat.Trace(m) }", "e[:1] changes later, and gonum's matrix with it: give the matrix a copy"},
+		{gradient + "(x []float64) float64 { y := make([]float64, 1); m := mat.NewDiagDense(1, y); m.SetDiag(0, x[0]); return mat.Trace(m) }", "m may not change here, as gonum changes the slice that it was made of too: make it with nil, and set its elements"},
+		{gradient + "(x, z []float64) float64 { sort.Slice(x, func(i, j int) bool { return z[i] < z[j] }); return x[0] }", "this order reads more than the elements of x at its two positions, which sort.Slice moves: use the positions only as in x[i]"},
+		{gradient + "(x []float64) float64 { sort.Slice(x, func(i, j int) bool { return i > j }); return x[0] }", "this order reads more than the elements of x at its two positions"},
+		{gradient + "(x []float64) float64 { sort.Slice(x[1:], func(i, j int) bool { return x[i] < x[j] }); return x[0] }", "this order reads more than the elements of x[1:] at its two positions"},
+		{gradient + "(x []float64) float64 { sort.Slice(x, func(i, j int) bool { return x[i]*x[0] < x[j]*x[0] }); return x[0] }", "this order reads more than the elements of x at its two positions"},
+		{gradient + "(x []float64) float64 { y := make([]float64, 3); y = append(y, x[0]); z := y; return float64(cap(z))*x[0] }", "append changes the capacity of z in a way that Go leaves open: compute the number, or use len"},
+		{gradient + "(x *mat.Dense) float64 { var s struct{ m mat.Dense }; s.m.Mul(x, x); return mat.Sum(&s.m) }", "this has no size here: make it by mat.NewDense(r, c, nil)"},
+		{gradient + "(x *mat.Dense) float64 { ms := make([]mat.Dense, 2); ms[1].Scale(2, x); return mat.Sum(&ms[1]) }", "this has no size here: make it by mat.NewDense(r, c, nil)"},
+		{gradient + "(x *mat.Dense) float64 { s := struct{ m *mat.Dense }{new(mat.Dense)}; s.m.Mul(x, x); return mat.Sum(s.m) }", "this has no size here: make it by mat.NewDense(r, c, nil)"},
+		{gradient + "(x *mat.Dense) float64 { s := []*mat.Dense{{}}; s[0].Mul(x, x); return mat.Sum(s[0]) }", "this has no size here: make it by mat.NewDense(r, c, nil)"},
+		{gradient + "(x *mat.Dense) float64 { var s struct{ m *mat.Dense }; if s.m == nil { s.m = x }; return mat.Sum(s.m) }", "whether s.m is nil is not known here: use a bool or a number that says so"},
+		{gradient + "(x []float64) float64 { y := make([]float64, 1); v := bothGradientHessVec(y, y, x, x); return v*y[0] }", "bothGradientHessVec is not differentiated: call Gradient and HessVec"},
+		{"//revgen:gradient x z both\nfunc f(x, z []float64) float64 { return x[0]*z[0] }", "p.go:6:1: both gradient and product with the Hessian are by one parameter of type []float64: leave out the word both"},
 		{gradient + "(x float64, i int) float64 { fs := []func(float64) float64{math.Sin}; return fs[i](x) }", "which function this is is not known: range over them"},
 		{gradient + "(x float64) float64 { fs := []func(float64) float64{math.Sin}; return fs[1](x) }", "there is no such function"},
 		{gradient + "(x float64) float64 { fs := []func(float64) float64{math.Sin}; fs[0] = func(x float64) float64 { return x }; return x }", "p.go:6:78: a function in a variable that changes (call"},

@@ -773,8 +773,7 @@ func roomy(x []float64, d int) float64 {
 	for _, v := range z {
 		w = append(w, v*v)
 	}
-	z = w
-	for _, v := range z {
+	for _, v := range w {
 		s += math.Sin(v)
 	}
 	return s

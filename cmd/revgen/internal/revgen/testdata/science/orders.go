@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Slices that are sorted.
@@ -81,6 +83,83 @@ func orderedPoints(x []float64) float64 {
 	})
 	for i, p := range ps {
 		s += math.Sin(p.v) * p.t * float64(i*i)
+	}
+	return s
+}
+
+// sharedRoom appends where another name reads what the memory had before.
+//
+//revgen:gradient x hessian value
+func sharedRoom(x []float64) float64 {
+	y := make([]float64, 0, 4)
+	full := y[:4]
+	s := 0.0
+	for i := range full {
+		full[i] = x[i] * x[i+1]
+	}
+	for i := range full {
+		s += full[i] * full[i]
+		y = append(y, x[i]*x[i+3])
+	}
+	z := full[:1]
+	s += z[0] * y[3] * x[0]
+	var w []float64
+	for i := range 7 {
+		w = append(w, x[i], x[i]*x[0])
+	}
+	v := w
+	w = append(w, x[0], x[1], x[2])
+	w[0] = x[1] * x[1] // Go has made new memory
+	return s + v[0]*x[3] + w[0]*float64(cap(x[1:4])-cap(x[2:]))
+}
+
+// freshDiagonals makes matrices of slices that each iteration makes.
+//
+//revgen:gradient x value
+func freshDiagonals(x []float64) float64 {
+	var ds [3]*mat.DiagDense
+	for k := range ds {
+		y := make([]float64, 2)
+		y[0], y[1] = x[k], x[k+1]*x[k]
+		z := y[:]
+		ds[k] = mat.NewDiagDense(1, z[:1])
+	}
+	s := 0.0
+	for k := range ds {
+		s += ds[k].At(0, 0) * x[4] * float64(k+1)
+	}
+	return s
+}
+
+// notNumbers sorts, by Go's order, numbers of which some are NaN: these come first.
+//
+//revgen:gradient x value
+func notNumbers(x []float64) float64 {
+	y, z := append([]float64(nil), x...), append([]float64(nil), x...)
+	y[2], z[3] = math.NaN(), math.NaN()
+	sort.Float64s(y)
+	slices.Sort(z)
+	s := 0.0
+	for i := 1; i < len(x); i++ {
+		s += y[i] * y[i] * float64(i) * z[i]
+	}
+	return s
+}
+
+// stableTies sorts many elements with ties.
+//
+//revgen:gradient x value
+func stableTies(x []float64) float64 {
+	ps, qs := make([]orderedPoint, 50), make([]orderedPoint, 50)
+	for i := range ps {
+		ps[i] = orderedPoint{x[i%7], x[i%5] * float64(i), i * 7 % 3}
+		qs[i] = ps[i]
+	}
+	sort.SliceStable(ps[:50], func(i, j int) bool { return ps[i].k < ps[j].k })
+	slices.SortStableFunc(qs, func(a, b orderedPoint) int { return cmp.Compare(a.k, b.k) })
+	s := 0.0
+	for i := range ps {
+		s += ps[i].v*ps[i].t*float64(i*i) + qs[i].v*float64(i)
 	}
 	return s
 }

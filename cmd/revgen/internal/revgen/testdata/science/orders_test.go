@@ -11,6 +11,10 @@ func TestOrders(t *testing.T) {
 	x := []float64{0.5, -0.2, 0.9, 1.3, 0.1, -0.7, 0.33}
 	ownCheck(t, "sortedWeights", x, func(x []float64) float64 { v, _ := sortedWeights(x); return v }, func(g, x []float64) float64 { v, _ := sortedWeightsGradient(g, x); return v }, func(x []float64) float64 { v, _ := sortedWeightsValue(x); return v })
 	ownCheck(t, "orderedPoints", x, orderedPoints, orderedPointsGradient, orderedPointsValue)
+	ownCheck(t, "sharedRoom", x, sharedRoom, sharedRoomGradient, sharedRoomValue)
+	ownCheck(t, "freshDiagonals", x, freshDiagonals, freshDiagonalsGradient, freshDiagonalsValue)
+	ownCheck(t, "notNumbers", x, notNumbers, notNumbersGradient, notNumbersValue)
+	ownCheck(t, "stableTies", x, stableTies, stableTiesGradient, stableTiesValue)
 	v, dst := []float64{1, 2, -1, 0.5, 0.3, 1, 0}, make([]float64, 7)
 	sortedWeightsHessVec(dst, x, v)
 	const h = 1e-5
