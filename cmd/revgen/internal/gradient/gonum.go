@@ -407,7 +407,7 @@ func (l *lowerer) receiver(at ast.Expr, makes expr) expr {
 		l.sized(at, l.unsized(t)) // it is empty, unless it was made: then a pointer to it is as good
 	}
 	if isCopy(x) {
-		l.refuseCopy(at, x)
+		l.refuse(at, "%s may not change here: make it a variable of the function's own", types.ExprString(at))
 	}
 	return l.header("x", x)
 }
@@ -677,7 +677,7 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 		return []expr{l.isEmpty(at)}
 	}
 	if isCopy(l.named(at)) {
-		l.refuseCopy(at, l.named(at))
+		l.refuse(at, "%s may not change here: make it a variable of the function's own", types.ExprString(at))
 	}
 	if isHalf(f.Signature().Recv().Type()) {
 		return l.half(c, f, at)

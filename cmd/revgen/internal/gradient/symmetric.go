@@ -29,15 +29,6 @@ func isCopy(e expr) bool {
 	return v != nil && (v.copied || v.outer != nil && isHalf(v.outer.typ))
 }
 
-// refuseCopy refuses to change such a copy.
-func (l *lowerer) refuseCopy(at ast.Expr, x expr) {
-	name := types.ExprString(at)
-	if slices.ContainsFunc(l.frozen, func(f frozen) bool { return isVariable(x, f.to) }) {
-		l.refuse(at, "%s may not change here, as gonum changes the slice that it was made of too: make it with nil, and set its elements", name)
-	}
-	l.refuse(at, "%s may not change here: make it a variable of the function's own", name)
-}
-
 // notCholesky refuses to read a factorisation as the matrix that it is of.
 func (l *lowerer) notCholesky(e ast.Expr) {
 	if gonumType(l.Info.TypeOf(e)) == "Cholesky" {
@@ -197,7 +188,7 @@ func (l *lowerer) newHalf(c *ast.CallExpr, name string) expr {
 	l.out = append(l.out, list...)
 	if _, ok := ast.Unparen(data).(*ast.CompositeLit); !ok {
 		to.copied = true
-		l.frozen = append(l.frozen, frozen{x, list[len(list)-1], data, to})
+		l.frozen = append(l.frozen, frozen{x, list[len(list)-1], data})
 	}
 	return ref(to)
 }
@@ -207,7 +198,6 @@ type frozen struct {
 	x    expr
 	copy stmt
 	at   ast.Expr
-	to   *variable // the copy
 }
 
 // check refuses statements that change the slice.
