@@ -129,23 +129,38 @@ func (a *attention[T]) run(k Attention[T], p *rev.Pass[Attention[T]], sequences 
 	if k.Y.Data != nil || p.G.Y.Data != nil {
 		a.launchTensor("attend", blocks(attendQueries), rowParams(k.Y, k.Q, k.K, k.V), signs, rowParams(p.G.Y), []uint64{uint64(s.numbers.address())})
 	}
-	if g := p.G; g.Y.Data != nil {
-		if s.each > 0 {
-			g.Q.Data, g.Q.Stride = s.data, g.Q.Cols
-			if a.causal { // a tile of keys is not seen by all queries
-				zero(a.pass, s.data)
-			}
-		}
-		a.launchTensor("attendBack", a.heads*sequences*s.count, rowParams(k.Q, k.K, k.V, g.Y, g.Q, g.K, g.V), []uint64{uint64(s.numbers.address())},
-			sizes, []uint64{bit(a.causal), uint64(s.count), uint64(s.each)})
-		if gq := p.G.Q; s.each > 0 {
-			a.launch(typed[T]("addPartialProducts"), vectorGrid(s.each), uint64(gq.Data.address()), uint64(gq.Stride), 1, uint64(gq.Rows), uint64(gq.Cols), uint64(s.data.address()), uint64(s.count), 1)
-		}
+	if p.G.Y.Data != nil {
+		a.gradients(&k, p.G, s, sizes)
 	}
 	if second {
 		rest := *p
 		k.Y, rest.T.Y, rest.G = General[T]{}, General[T]{}, Attention[T]{Y: p.G.Y}
 		a.inBlocks(&k, &rest, sequences, scores)
+	}
+}
+
+// gradients adds up Q̄, K̄ and V̄ from the numbers that attend made.
+func (a *attention[T]) gradients(k *Attention[T], g Attention[T], s attentionShares[T], sizes []uint64) {
+	queries, cols := int(sizes[0]), k.Q.Cols
+	to := g.Q
+	for first := 0; first < k.Q.Rows/queries; first += s.sequences {
+		for lo := 0; lo < queries; lo += s.queries {
+			hi := min(lo+s.queries, queries)
+			rows, apart := s.sequences*(hi-lo), 0
+			if len(s.data) > 0 {
+				apart = rows * cols
+				g.Q.Data, g.Q.Stride = s.data, cols
+				if a.causal { // a tile of keys is not seen by all queries
+					zero(a.pass, s.data[:s.count*apart])
+				}
+			}
+			a.launchTensor("attendBack", a.heads*s.sequences*s.count, rowParams(k.Q, k.K, k.V, g.Y, g.Q, g.K, g.V), []uint64{uint64(s.numbers.address())},
+				sizes, []uint64{bit(a.causal), uint64(s.count), uint64(apart), uint64(first), uint64(lo), uint64(hi)})
+			if apart > 0 {
+				a.launch(typed[T]("addPartialProducts"), vectorGrid(apart), uint64(to.Data[(first*queries+lo)*to.Stride:].address()), uint64(to.Stride), 1,
+					uint64(rows), uint64(cols), uint64(s.data.address()), uint64(s.count), 1)
+			}
+		}
 	}
 }
 
@@ -175,24 +190,35 @@ func (a *attention[T]) launchTensor(kernel string, blocks int, params ...[]uint6
 	a.launch(typed[T](kernel), grid{[3]int{blocks, 1, 1}, [3]int{maxThreads, 1, 1}}, slices.Concat(params...)...)
 }
 
-// attentionShares are scratch memory of attendBack: its numbers of queries, and a Q̄ for each of count shares of the keys, with
-// each so many numbers. If there are enough heads, a head has one share, which adds to Q̄ itself.
+// attendScratch is how many numbers all Q̄ in scratch memory have at most, but for those of attendKeys queries.
+var attendScratch = 1 << 25
+
+// attentionShares are scratch memory of attendBack: its numbers of queries, and a Q̄ for each of count shares of the keys. If there
+// are enough heads, a head has one share, which adds to Q̄ itself. A launch is of so many sequences, and queries of each: of all, or
+// of one sequence and some of its queries, whose Q̄ fit in scratch memory.
 type attentionShares[T rev.Float] struct {
-	numbers, data Memory[T]
-	count, each   int
+	numbers, data             Memory[T]
+	count, sequences, queries int
 }
 
 func (a *attention[T]) shares(k, g *Attention[T], sequences int) (s attentionShares[T]) {
 	if g.Y.Data == nil {
 		return s
 	}
-	s.count = min(across(k.K.Rows/sequences, attendKeys), max(1, attendBlocks/(a.heads*sequences)))
+	tiles := across(k.K.Rows/sequences, attendKeys)
+	count := func(sequences int) int { return min(tiles, max(1, attendBlocks/(a.heads*sequences))) }
+	s = attentionShares[T]{count: count(sequences), sequences: sequences, queries: k.Q.Rows / sequences}
+	all := 0
 	if g.Q.Data != nil && s.count > 1 {
-		s.each = k.Q.Rows * k.Q.Cols
+		if s.count*k.Q.Rows*k.Q.Cols > attendScratch {
+			s.sequences, s.count = 1, count(1)
+			s.queries = min(s.queries, max(1, attendScratch/(s.count*k.Q.Cols*attendKeys))*attendKeys)
+		}
+		all = s.count * s.sequences * s.queries * k.Q.Cols
 	}
 	n := attendNumbers * k.Q.Rows * a.heads
-	if all := memoryAt[T](a.room(2, (n+s.count*s.each)*int(unsafe.Sizeof(*new(T)))), n+s.count*s.each); all != nil {
-		s.numbers, s.data = all[:n], all[n:]
+	if m := memoryAt[T](a.room(2, (n+all)*int(unsafe.Sizeof(*new(T)))), n+all); m != nil {
+		s.numbers, s.data = m[:n], m[n:]
 	}
 	return s
 }

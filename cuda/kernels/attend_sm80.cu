@@ -18,7 +18,7 @@ struct Attended {
 
 // Y += ±softmax(scale·Q·Kᵀ)·V. A lane has of its warp's queries i = lane/4 and i + 8, and of the keys of a tile 2j and 2j + 1
 // for j = lane%4. The instruction calls these the terms j and j + 4, so that powers of scores are factors of the second product
-// where they are. XX Y or rows may be null.
+// where they are. Y or rows may be null.
 INLINE void attend(Attended f) {
 	SHARED __attribute__((aligned(16))) double ks[2][keys][widest], vs[2][keys][widest];
 	i64 blocksOf = over(f.n + queries - 1, queries), part = over(blockX(), blocksOf), sequence = over(part, f.heads), head = part - sequence * f.heads;

@@ -50,7 +50,7 @@ INLINE void tangents(Tangents f) {
 		load(stage ^ 1, end - key - keys);
 		auto &[k, tk, v, tv] = tiles[stage];
 		double s[2][2] = {}, u[2][2] = {};
-		multiplyRows(s, a, k, f.c, i, j);
+		if (!last || f.tq.data) multiplyRows(s, a, k, f.c, i, j);
 		if (!last) {
 			if (f.tk.data) multiplyRows(u, a, tk, f.c, i, j);
 #pragma unroll

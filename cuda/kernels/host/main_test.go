@@ -151,8 +151,10 @@ func TestMutate(t *testing.T) {
 	defer func() { suites = suites[1:] }()
 	suites = slices.Insert(suites, 0, struct{ file, tests string }{"sum", "Sum"})
 	const slow = "cmp -s $REVNUM_PTX/sum.ptx kernels/sum.cu || { printf 'panic: test timed out after 10m0s\n\trunning tests:\n\t\tTestSum (0.00s)\n'; exit 2; }\n"
+	failsThenSlow := strings.Replace(slow, "panic:", "--- FAIL: TestSum (0.00s)\npanic:", 1)
 	for name, c := range map[string]struct{ file, compiler, tests, want string }{
 		"right":          {"sum", compiler, tests, ""},
+		"failing, slow":  {"sum", compiler, failsThenSlow, ""},
 		"slow":           {"sum", compiler, slow, ""},
 		"no compiler":    {"sum", "[ $1 = tables ]\n", tests, "does not compile"},
 		"no tests":       {"sum", compiler, "", "no such file"},
@@ -176,7 +178,7 @@ func TestMutate(t *testing.T) {
 			}
 			var found strings.Builder
 			err = mutate(1, regexp.MustCompile(""), "no launches", test, &found)
-			by := map[string]string{tests: "TestSum", slow: timeout}[c.tests]
+			by := map[string]string{tests: "TestSum", failsThenSlow: "TestSum", slow: timeout}[c.tests]
 			if c.want == "" && (err != nil || !strings.HasSuffix(found.String(), ","+by+"\n")) {
 				t.Errorf("found %q: %v", &found, err)
 			}

@@ -196,10 +196,14 @@ func failing(test, folder, tests string) (string, error) {
 	cmd := exec.Command(test, "-test.failfast", "-test.timeout=10m", "-test.run=^Test.*("+tests+")")
 	cmd.Dir, cmd.Env = "..", append(os.Environ(), "REVNUM_PTX="+folder)
 	out, err := cmd.CombinedOutput()
-	if bytes.Contains(out, []byte("panic: test timed out")) {
+	failed := regexp.MustCompile(`(?m)^--- FAIL: (Test\w+)`).FindSubmatch(out)
+	if failed == nil && bytes.Contains(out, []byte("panic: test timed out")) {
 		return timeout, nil
 	}
-	if failed := regexp.MustCompile(`(?m)^(?:--- FAIL: |\t)(Test\w+)`).FindSubmatch(out); failed != nil {
+	if failed == nil { // a test that runs when the program ends
+		failed = regexp.MustCompile(`(?m)^\t(Test\w+)`).FindSubmatch(out)
+	}
+	if failed != nil {
 		return string(failed[1]), nil
 	}
 	if _, ended := errors.AsType[*exec.ExitError](err); ended {
