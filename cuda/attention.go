@@ -27,21 +27,26 @@ import (
 //	ġS = Ṗ∘(R - D) + P∘(Ṙ - Ḋ),  ġQ += α·(ġS·K + S̄·K̇),  ġK += α·(ġSᵀ·Q + S̄ᵀ·Q̇),
 //	ġV += Ṗᵀ·Ȳ + Pᵀ·ġY.
 //
-// Over float64 with heads of up to 64 columns, cards of compute capability 8.0 and later keep no scores in memory, but for the
-// second order. Y, and Y with Ẏ, are a launch that goes over the keys of some queries once, on tensor cores, with a bound of the
-// scores so far. Gradients take three: the first also has 1/Σ exp and D_i = Σ_l Ȳ_il·O_il of each query, where O = P·V; the second
-// computes P and R again for some keys and all queries; the third adds up Q̄, if the heads of all sequences are fewer than 65. There are
-// up to 128 of Q̄ for a head in scratch memory then, as its keys are shared by so many blocks. Σ_j |V_jl| over the keys must be in range.
+// Over float64 with heads of up to 64 columns, cards of compute capability 8.0 and later keep no scores in memory,
+// but for the second order. Y, or Y with Ẏ, is one launch, in which each query goes over its keys once, on tensor
+// cores. Gradients take three launches. The first makes 1/Σ exp and D_i = Σ_l Ȳ_il·O_il of each query, where O = P·V.
+// The second computes P and R again, for some keys and all queries. The third adds up Q̄. If the heads
+// of all sequences are fewer than 65, blocks share the keys of a head, up to 128 of all heads, and each share has a Q̄
+// in scratch memory: of all queries, or of a piece of those of a sequence, so that all have at most 2²⁵ numbers. Each
+// piece takes a second and a third launch.
+// Σ_j |V_jl| over the keys must be in range. D_i is rounded for itself, so that R - D does not cancel as it would with
+// exact sums: with one key S̄ is 0, but here of the size ε·Σ_l |Ȳ_il·V_jl|.
 //
 // Else a pass takes blocks of queries, all heads of a sequence at once, and computes P of a block and all keys again.
 // Scratch memory has a matrix of a block, another for tangents, another with cotangents, and another for the second
 // order: of 64 queries, or more if a matrix then has at most a million numbers. The products are those of MatMul.
 // Over float32 they are rounded to float32, and what is between them is computed in float64.
 //
-// If Q·Kᵀ is in the range of T, an element of P has the relative error ((d+3)·max_j Σ_l |α·q_il·k_jl| + m/4 + 16)·ε at
-// most, for m keys. So Y is within that and (m+1)·ε times P·|V|. If all scores of a query are -Inf, its row is NaN. If Heads or Sequences do
-// not divide the columns or rows, all passes panic with mat.ErrShape. Causal multiplies keys that a query does
-// not see by 0 if another query of its block sees them, which has 128 queries in one launch: NaN there reaches both.
+// If Q·Kᵀ is in the range of T, an element of P has the relative error
+// ((d+3)·max_j Σ_l |α·q_il·k_jl| + m/4 + 16)·ε at most, for m keys. So Y is within that and (m+1)·ε times P·|V|.
+// If all scores of a query are -Inf, its row is NaN. If Heads or Sequences do not divide the columns or rows, all
+// passes panic with mat.ErrShape. Causal multiplies keys that a query does not see by 0 if another query of its block
+// sees them, which has 128 queries in one launch: NaN there reaches both.
 type Attention[T rev.Float] struct {
 	Y         General[T] `rev:"acc" shape:"n,e"`
 	Q         General[T] `rev:"in" shape:"n,c"`
@@ -154,10 +159,12 @@ func (a *attention[T]) gradients(k *Attention[T], g Attention[T], s attentionSha
 					zero(a.pass, s.data[:s.count*apart])
 				}
 			}
-			a.launchTensor("attendBack", a.heads*s.sequences*s.count, rowParams(k.Q, k.K, k.V, g.Y, g.Q, g.K, g.V), []uint64{uint64(s.numbers.address())},
-				sizes, []uint64{bit(a.causal), uint64(s.count), uint64(apart), uint64(first), uint64(lo), uint64(hi)})
+			a.launchTensor("attendBack", a.heads*s.sequences*s.count, rowParams(k.Q, k.K, k.V, g.Y, g.Q, g.K, g.V),
+				[]uint64{uint64(s.numbers.address())}, sizes,
+				[]uint64{bit(a.causal), uint64(s.count), uint64(apart), uint64(first), uint64(lo), uint64(hi)})
 			if apart > 0 {
-				a.launch(typed[T]("addPartialProducts"), vectorGrid(apart), uint64(to.Data[(first*queries+lo)*to.Stride:].address()), uint64(to.Stride), 1,
+				at := to.Data[(first*queries+lo)*to.Stride:].address()
+				a.launch(typed[T]("addPartialProducts"), vectorGrid(apart), uint64(at), uint64(to.Stride), 1,
 					uint64(rows), uint64(cols), uint64(s.data.address()), uint64(s.count), 1)
 			}
 		}
@@ -193,9 +200,9 @@ func (a *attention[T]) launchTensor(kernel string, blocks int, params ...[]uint6
 // attendScratch is how many numbers all Q̄ in scratch memory have at most, but for those of attendKeys queries.
 var attendScratch = 1 << 25
 
-// attentionShares are scratch memory of attendBack: its numbers of queries, and a Q̄ for each of count shares of the keys. If there
-// are enough heads, a head has one share, which adds to Q̄ itself. A launch is of so many sequences, and queries of each: of all, or
-// of one sequence and some of its queries, whose Q̄ fit in scratch memory.
+// attentionShares are scratch memory of attendBack: its numbers of queries, and a Q̄ for each of count shares of the
+// keys. If there are enough heads, a head has one share, which adds to Q̄ itself. A launch is of so many sequences, and
+// queries of each: of all, or of one sequence and some of its queries, whose Q̄ fit in scratch memory.
 type attentionShares[T rev.Float] struct {
 	numbers, data             Memory[T]
 	count, sequences, queries int

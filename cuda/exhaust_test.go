@@ -41,6 +41,7 @@ func TestPassesWithoutMemory(t *testing.T) {
 	exhaust[hostLayerNorm[float64], LayerNorm[float64]](t, func(rnd *rand.Rand) hostLayerNorm[float64] { return newLayerNorm[float64](rnd, 700, 3) })
 	exhaust[hostConv2D[float64], Conv2D[float64]](t, func(rnd *rand.Rand) hostConv2D[float64] { return newConv2D[float64](rnd, 2, 1, grouped) })
 	exhaust[hostAttention[float64], Attention[float64]](t, func(rnd *rand.Rand) hostAttention[float64] { return newAttention[float64](rnd, 3, 4, false) })
+	exhaustOn[hostAttention[float64], Attention[float64]](t, 90, func(rnd *rand.Rand) hostAttention[float64] { return newAttention[float64](rnd, 3, 70, false) })
 	exhaust[hostUnitary[float64], Unitary[float64]](t, func(rnd *rand.Rand) hostUnitary[float64] { return randomUnitary[float64](rnd, 34, 1, false) })
 	exhaust[hostUnitary[fixed.Q43], Unitary[fixed.Q43]](t, func(rnd *rand.Rand) hostUnitary[fixed.Q43] { return randomUnitary[fixed.Q43](rnd, 30, 1, false) })
 	exhaust[hostQR[float64], QR[float64]](t, func(rnd *rand.Rand) hostQR[float64] { return randomQR[float64](rnd, 3, 2, 2) })
@@ -74,10 +75,17 @@ func TestPassesWithoutMemory(t *testing.T) {
 // nothing that is not freed with the operands, and run when there is memory again.
 func exhaust[H any, D rev.Kernel[D]](t *testing.T, random func(*rand.Rand) H) {
 	t.Helper()
+	exhaustOn[H, D](t, 0, random)
+}
+
+// exhaustOn does so with a compute capability, or that of the interpreter if it is 0.
+func exhaustOn[H any, D rev.Kernel[D]](t *testing.T, capability int, random func(*rand.Rand) H) {
+	t.Helper()
 	failures := 0
 	for _, p := range []rev.Pass[D]{{}, {Back: true, Adjoint: true}, {Tangent: true}, {Back: true, Adjoint: true, Tangent: true}} {
 		for failing := 1; ; failing++ {
 			d := interpret(t, 1<<24)
+			d.capability = capability
 			dev := must(newDevice(0, d))(t)
 			c := copies{dev: dev, memory: map[unsafe.Pointer]reflect.Value{}}
 			rnd := rand.New(rand.NewPCG(3, 4))
