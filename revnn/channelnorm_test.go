@@ -3,9 +3,11 @@ package revnn
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -141,6 +143,7 @@ func TestChannelNormsAsRows(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(91, 12))
 	for _, s := range []struct{ n, channels, groups, plane int }{
 		{1, 1, 1, 1}, {7, 3, 1, 1}, {40, 37, 37, 1}, {5, 6, 3, 4}, {3, 20, 5, 15}, {3, 4, 2, 16}, {2, 6, 3, 31}, {4, 6, 2, 32}, {3, 6, 2, 130}, {130, 9, 3, 100}, {3, 4, 4, 2500},
+		{1100, 129, 1, 1}, {600, 128, 1, 1}, {3, 300, 1, 1},
 	} {
 		cols := s.channels * s.plane
 		draw := func() GroupNorm[float64] { // with gaps between the rows
@@ -211,6 +214,109 @@ func TestChannelNormsAsRows(t *testing.T) {
 						if !floats.EqualApprox([]float64{y, x}, []float64{r.Y.Data[e], r.X.Data[e]}, 1e-11) {
 							t.Fatalf("%v, batch is %v, kernel %d: element %d of set %d is %v, %v, want %v, %v", s, batch, i, e, set, y, x, r.Y.Data[e], r.X.Data[e])
 						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestBatchNormAccuracy compares means, variances and values of columns with those of float64, whose constant part is
+// taken off first. It does so below and above the number of channels from which rows are summed.
+func TestBatchNormAccuracy(t *testing.T) {
+	t.Run("float32", testBatchNormAccuracy[float32])
+	t.Run("float64", testBatchNormAccuracy[float64])
+}
+
+func testBatchNormAccuracy[T rev.Float](t *testing.T) {
+	const epsilon = 1e-5
+	unit := 1 - float64(math.Nextafter32(1, 0))
+	if unsafe.Sizeof(T(0)) == 8 {
+		unit = 0x1p-53
+	}
+	rnd := rand.New(rand.NewPCG(5, 6))
+	for _, c := range []int{127, 128, 200} {
+		for _, n := range []int{2, 256, 700, 3000} {
+			for _, about := range []float64{0.1, 1000.1, 1e8} {
+				for _, noise := range []float64{0, 1} {
+					k := BatchNorm[T]{Y: rev.NewGeneral(n, c, make([]T, n*c)), X: rev.NewGeneral(n, c, make([]T, n*c)), Mean: rev.ViewSlice(make([]T, c)), Variance: rev.ViewSlice(make([]T, c)), Channels: c}
+					for i := range k.X.Data {
+						k.X.Data[i] = T(about + noise*rnd.NormFloat64())
+					}
+					k.Forward()
+					base := float64(T(about))
+					for j := range c {
+						var sum, squares, most, largest float64
+						for i := range n {
+							x := float64(k.X.Data[i*c+j])
+							sum += x - base
+							largest = max(largest, math.Abs(x))
+						}
+						m := sum / float64(n)
+						for i := range n {
+							d := float64(k.X.Data[i*c+j]) - base - m
+							squares += d * d
+						}
+						v := squares / float64(n)
+						apart := 2 * unit * largest // of the mean
+						if c < normColumns {
+							apart *= 16
+						}
+						rho := 1 / math.Sqrt(v+epsilon)
+						for i := range n {
+							d := float64(k.X.Data[i*c+j]) - base - m
+							most = max(most, math.Abs(d))
+							bound := rho*(apart+64*unit*math.Abs(d)) + rho*rho*rho*apart*apart*math.Abs(d)
+							if c >= normColumns && noise == 0 {
+								bound = 0
+							}
+							if e := math.Abs(float64(k.Y.Data[i*c+j]) - rho*d); !(e <= bound) {
+								t.Fatalf("%d rows, %d channels about %v ± %v: U[%d,%d] is %v, want %v", n, c, about, noise, i, j, k.Y.Data[i*c+j], rho*d)
+							}
+						}
+						if e := math.Abs(float64(k.Mean.Data[j]) - base - m); !(e <= apart+8*unit*most) {
+							t.Fatalf("%d rows, %d channels about %v ± %v: mean %d is %v off", n, c, about, noise, j, e)
+						}
+						if e := math.Abs(float64(k.Variance.Data[j]) - v); !(e <= apart*apart+64*unit*v) {
+							t.Fatalf("%d rows, %d channels about %v ± %v: variance %d is %v, want %v", n, c, about, noise, j, k.Variance.Data[j], v)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestBatchNormWorkers compares the bits that workers compute, who share the channels in blocks.
+func TestBatchNormWorkers(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(8, 9))
+	for _, s := range []struct{ n, c int }{{300, 128}, {80, 300}, {513, 257}} {
+		draw := func() BatchNorm[float32] {
+			return BatchNorm[float32]{Y: kerneltest.Matrix[float32](rnd, s.n, s.c), X: kerneltest.Matrix[float32](rnd, s.n, s.c),
+				Mean: kerneltest.Vector[float32](rnd, s.c), Variance: kerneltest.Vector[float32](rnd, s.c), Gain: kerneltest.Vector[float32](rnd, s.c), Channels: s.c}
+		}
+		k, g := draw(), draw()
+		for _, gradient := range []bool{false, true} {
+			var want [][]float32
+			for _, workers := range []int{1, 2, 3, 7} {
+				k, g := k, g
+				k.Workers = workers
+				var got [][]float32
+				for _, d := range []*[]float32{&k.Y.Data, &k.Mean.Data, &k.Variance.Data, &g.X.Data, &g.Gain.Data} {
+					*d = slices.Clone(*d)
+					got = append(got, *d)
+				}
+				if gradient {
+					k.Adjoint(g)
+				} else {
+					k.Forward()
+				}
+				if workers == 1 {
+					want = got
+				}
+				for i := range got {
+					if !slices.Equal(got[i], want[i]) {
+						t.Errorf("%v, gradient is %v: output %d differs with %d workers", s, gradient, i, workers)
 					}
 				}
 			}

@@ -20,7 +20,7 @@ import (
 // It is the exact function, which is PyTorch's default, and not the approximation by tanh.
 // In float64 the value is within 6 units in the last place, even for large negative x, where
 // 1 + erf would lose all digits. f′ is within 7·2⁻⁵³·(Φ + |x·φ|). In float32 the bounds are
-// 5 units and 3·2⁻²⁴·(Φ + |x·φ|). In fixed point both are within 0.51 units. At -Inf the value is
+// 5 units and 3.2·2⁻²⁴·(Φ + |x·φ|). In fixed point both are within 0.51 units. At -Inf the value is
 // 0, its limit.
 //
 // Source: D. Hendrycks and K. Gimpel, Gaussian Error Linear Units, arXiv 1606.08415.

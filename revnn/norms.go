@@ -76,7 +76,7 @@ type normPass[T rev.Real] struct {
 	each       int           // elements of a gain that follow each other: gains·each is size
 	spread     int           // copies of each gain, so that planes of few elements count as channels
 	tile       int           // sets of a batch that are copied at a time
-	byRows     bool          // statistics of a batch are those of columns, from whole rows
+	byRows     bool          // sums over a batch are of rows, and not of copies of columns
 	rows       int           // sets of a block
 	perChannel [4][]T        // γ, β, γ̇ and β̇ without gaps
 	copies     [4][]T        // of them
@@ -92,8 +92,21 @@ type normRoom[T rev.Real] struct {
 	tiles           [8][]T // copies of a batch: x, y, and their derivatives
 	turned          []T
 	mean, variance  T
-	columns         [5][]T // of a block: means, variances, γ·ρ, a part of a sum and a row
-	totals          []float64
+	columns         columnStatistics[T]
+}
+
+// columnStatistics has numbers of each column of a block, if a pass is by rows.
+type columnStatistics[T rev.Real] struct {
+	mean, variance []T
+	scale          []T // γ·ρ
+	center         []T // a row of X minus the means
+	sum, square    normSum[T]
+}
+
+// A normSum sums rows. Each level sums up to 16 of the one before, so that its rounding errors are small.
+type normSum[T rev.Real] struct {
+	rows, groups []T
+	total        []float64
 }
 
 const (
@@ -104,12 +117,13 @@ const (
 	normTile   = 16   // planes of fewer elements are transposed, so many elements of a row at a time
 	normPart   = 1024 // elements that are summed at a time
 
-	// From normColumns columns on, those of a batch are taken by rows: normWide at a time, or normNarrow of them if
-	// the rows are so many that workers should have some of the columns each.
+	// A batch of at least normColumns channels of one element is summed by rows. A block has at most normWide channels,
+	// or normNarrow if it has many elements or is copied to tiles.
 	normColumns = 128
 	normWide    = 256
 	normNarrow  = 64
-	normMany    = 512
+	normMany    = 512 // rows
+	normGroup   = 16  // rows that are summed at a time, and sums of them
 
 	normGradient = 1 << 30
 )
@@ -146,15 +160,19 @@ func runNorm[T rev.Real](shape normShape, epsilon float64, sign, workers int, k,
 	sets := n * c / w.size
 	w.rows = max((sets+normBlocks-1)/normBlocks, 1+normBlock/w.size)
 	w.rows = (w.rows + w.tile - 1) / w.tile * w.tile
+	workers = parallel.Workers(workers)
 	w.byRows = w.batch && w.plane == 1 && w.channels >= normColumns && !number.IsFixed[T]()
-	if w.byRows {
-		w.rows = normWide
-		if n > normMany {
-			w.rows = normNarrow
+	if w.byRows { // columns do not depend on their blocks
+		most := normWide
+		if n > normMany || w.slopes {
+			most = normNarrow
 		}
+		shares := min(workers, 1+n*c/normBlock, c/normNarrow)
+		w.rows = min(most, (c+shares-1)/shares)
+		w.rows = (w.rows + w.tile - 1) / w.tile * w.tile
 	}
 	blocks := (sets + w.rows - 1) / w.rows
-	workers = min(parallel.Workers(workers), blocks)
+	workers = min(workers, blocks)
 	for i, v := range [...]rev.Vector[T]{k.gain, k.bias, t.gain, t.bias} {
 		w.perChannel[i] = w.withoutGaps(i, v)
 	}
@@ -198,10 +216,11 @@ func runNorm[T rev.Real](shape normShape, epsilon float64, sign, workers int, k,
 // growRoom makes room for what the pass needs.
 func (w *normPass[T]) growRoom(r *normRoom[T]) {
 	if w.byRows {
-		for i := range r.columns {
-			r.columns[i] = workspace.Grow(r.columns[i], w.rows)
+		c := &r.columns
+		for _, v := range [...]*[]T{&c.mean, &c.variance, &c.scale, &c.center, &c.sum.rows, &c.sum.groups, &c.square.rows, &c.square.groups} {
+			*v = workspace.Grow(*v, w.rows)
 		}
-		r.totals = workspace.Grow(r.totals, w.rows)
+		c.sum.total, c.square.total = workspace.Grow(c.sum.total, w.rows), workspace.Grow(c.square.total, w.rows)
 		if !w.slopes {
 			return
 		}
@@ -223,9 +242,14 @@ func (w *normPass[T]) growRoom(r *normRoom[T]) {
 	r.turned = workspace.Grow(r.turned, w.tile*w.size)
 }
 
-// matrices returns x, y, and their derivatives. Those of even number are operands or gradients of x.
+// matrices returns x, y, and their derivatives. Those of even number are operands or gradients of x. It returns no y
+// if columns adds to that.
 func (w *normPass[T]) matrices() [8]rev.General[T] {
-	return [8]rev.General[T]{w.k.x, w.k.y, w.g.x, w.g.y, w.t.x, w.t.y, w.gt.x, w.gt.y}
+	m := [8]rev.General[T]{w.k.x, w.k.y, w.g.x, w.g.y, w.t.x, w.t.y, w.gt.x, w.gt.y}
+	if w.byRows {
+		m[1] = rev.General[T]{}
+	}
+	return m
 }
 
 // isRead says of which of the matrices a pass reads the elements. It adds to the others.
@@ -286,7 +310,6 @@ func (w *normPass[T]) Block(worker, block int) {
 		if !w.slopes {
 			return
 		}
-		m[1] = rev.General[T]{} // has its values
 	}
 	for first := lo; first < hi; first += w.tile {
 		end := min(first+w.tile, hi)
@@ -313,7 +336,7 @@ func (w *normPass[T]) Block(worker, block int) {
 				sum[i] = part(sums[i], at, w.gains)
 			}
 			if w.byRows {
-				r.mean, r.variance = r.columns[0][k-lo], r.columns[1][k-lo]
+				r.mean, r.variance = r.columns.mean[k-lo], r.columns.variance[k-lo]
 			}
 			w.set(&r, at, sum, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7])
 		}
@@ -323,43 +346,65 @@ func (w *normPass[T]) Block(worker, block int) {
 	}
 }
 
-// columns finds the means and variances of n columns from lo on, by rows, and adds what depends on them alone to the
-// outputs.
+// columns finds the means and variances of n columns from lo on, and adds them and the values to the outputs.
 func (w *normPass[T]) columns(r *normRoom[T], lo, n int) {
 	if unsafe.Sizeof(w.one) == 4 {
-		columnsOf(number.As[*normPass[float32]](w), number.As[*normRoom[float32]](r), lo, n)
+		columnsOf(number.As[*normPass[float32]](w), &number.As[*normRoom[float32]](r).columns, lo, n)
 	} else {
-		columnsOf(number.As[*normPass[float64]](w), number.As[*normRoom[float64]](r), lo, n)
+		columnsOf(number.As[*normPass[float64]](w), &number.As[*normRoom[float64]](r).columns, lo, n)
 	}
 }
 
-func columnsOf[T rev.Float](w *normPass[T], r *normRoom[T], lo, n int) {
-	mean, variance, scale, sums, d := r.columns[0][:n], r.columns[1][:n], r.columns[2][:n], r.columns[3][:n], r.columns[4][:n]
-	rows := func(m rev.General[T], i int) []T { return m.Data[i*m.Stride+lo:][:n] }
-	means := func(to []T, add func(first, end int)) {
-		total := r.totals[:n]
-		clear(total)
-		for first := 0; first < w.k.x.Rows; first += normPart {
-			clear(sums)
-			add(first, min(first+normPart, w.k.x.Rows))
-			for j, s := range sums {
-				total[j] += float64(s)
-			}
-		}
-		for j, s := range total {
-			to[j] = T(s) / T(w.k.x.Rows)
-		}
+// clear makes a sum of n columns zero.
+func (s *normSum[T]) clear(n int) {
+	s.rows, s.groups, s.total = s.rows[:n], s.groups[:n], s.total[:n]
+	clear(s.rows)
+	clear(s.groups)
+	clear(s.total)
+}
+
+// carry adds a level to the next one where it has all that it sums: after rows up to end, out of m.
+func (s *normSum[T]) carry(end, m int) {
+	if end%normGroup == 0 || end == m {
+		axpyOf(s.groups, 1, s.rows)
+		clear(s.rows)
 	}
-	means(mean, func(first, end int) {
-		dense.AddRows(end-first, n, 1, w.k.x.Data[first*w.k.x.Stride+lo:], w.k.x.Stride, sums, 0)
-	})
-	means(variance, func(first, end int) {
-		for i := first; i < end; i++ {
-			vec.AxpyTo(d, -1, mean, rows(w.k.x, i))
-			vec.AddProduct(sums, 1, d, d)
+	if end%(normGroup*normGroup) == 0 || end == m {
+		for j, v := range s.groups {
+			s.total[j] += float64(v)
 		}
-	})
+		clear(s.groups)
+	}
+}
+
+// columnsOf finds means m and then the sums of X - m, which is exact in columns that differ little. These correct m
+// and the variances.
+func columnsOf[T rev.Float](w *normPass[T], c *columnStatistics[T], lo, n int) {
+	mean, variance, scale, d := c.mean[:n], c.variance[:n], c.scale[:n], c.center[:n]
+	rows := func(m rev.General[T], i int) []T { return m.Data[i*m.Stride+lo:][:n] }
+	m, x := w.k.x.Rows, w.k.x
+	c.sum.clear(n)
+	for first := 0; first < m; first += normGroup {
+		end := min(first+normGroup, m)
+		dense.AddRows(end-first, n, 1, x.Data[first*x.Stride+lo:], x.Stride, c.sum.rows, 0)
+		c.sum.carry(end, m)
+	}
+	for j, s := range c.sum.total {
+		mean[j] = T(s / float64(m))
+	}
+	c.sum.clear(n)
+	c.square.clear(n)
+	for i := range m {
+		vec.AxpyTo(d, -1, mean, rows(x, i))
+		vec.Axpy(1, d, c.sum.rows)
+		vec.AddProduct(c.square.rows, 1, d, d)
+		c.sum.carry(i+1, m)
+		c.square.carry(i+1, m)
+	}
 	for j := range n {
+		by := c.sum.total[j] / float64(m)
+		mean[j] = T(float64(mean[j]) + by)
+		variance[j] = T(max(0, c.square.total[j]/float64(m)-by*by))
 		w.addMoments(lo+j, mean[j], variance[j])
 	}
 	if w.k.y.Data == nil {
@@ -701,7 +746,8 @@ func (w *normPass[T]) add(to rev.Vector[T], at int, v T) {
 	}
 }
 
-// addStatistics adds the mean and the variance of a channel to the outputs, unless columns did, and their derivatives.
+// addStatistics adds the mean and the variance of a channel to the outputs, if columns has not, and adds their
+// derivatives.
 func (w *normPass[T]) addStatistics(r *normRoom[T], at int, center, tx, gx, gtx []T) {
 	if !w.byRows {
 		w.addMoments(at, r.mean, r.variance)

@@ -4,5 +4,5 @@ package peers
 
 import "revnum/rules"
 
-// useHugePages is for Linux.
+// useHugePages does nothing: only Linux has such advice.
 func useHugePages(rules.Buffer, int) {}

@@ -222,8 +222,8 @@ func genericRowDots[T cpu.Float](m, n int, x []T, ldx int, offsets []int, y []T,
 }
 
 // AddRows computes Y += alpha·X for matrices of m rows and n columns, where Y[i,j] =
-// y[i*ldy+j] and X[i,j] = x[i*ldx+j]. Strides must not be negative. It panics if a slice is
-// too short.
+// y[i*ldy+j] and X[i,j] = x[i*ldx+j]. Strides must not be negative. If ldy is 0, the rows of
+// X are added to one row in order. It panics if a slice is too short.
 func AddRows[T cpu.Float](m, n int, alpha T, x []T, ldx int, y []T, ldy int) {
 	if m <= 0 || n <= 0 {
 		return

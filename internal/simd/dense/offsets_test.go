@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -147,6 +148,27 @@ func testAddRows[T cpu.Float](t *testing.T) {
 	for m := range 5 {
 		for n := range 50 {
 			checkAddRows[T](t, rnd, m, n)
+		}
+	}
+}
+
+// TestAddRowsToOne adds all rows to one, by a stride of 0.
+func TestAddRowsToOne(t *testing.T) {
+	simdtest.ForEachType(t, &tier, testAddRowsToOne[float64], testAddRowsToOne[float32])
+}
+
+func testAddRowsToOne[T cpu.Float](t *testing.T) {
+	for _, m := range []int{1, 2, 5, 100} {
+		for _, n := range []int{1, 3, 16, 67, 128, 1500} {
+			x, y := simdtest.Normal[T](m*(n+2), 1), simdtest.Normal[T](n+1, 2)
+			want := slices.Clone(y)
+			for i := range m {
+				for j := range n {
+					want[j] += x[i*(n+2)+j]
+				}
+			}
+			AddRows(m, n, 1, x, n+2, y, 0)
+			simdtest.SameSlice(t, fmt.Sprintf("%d×%d", m, n), y, want)
 		}
 	}
 }

@@ -63,13 +63,13 @@
 //	          float64  float32   float64  float32
 //	Sigmoid   2.5      1.6       5        3
 //	Tanh      2        3         5        5
-//	Softplus  2        2         3.5      1.6
-//	GELU      6        5         7        3
+//	Softplus  2        2         3.5      2
+//	GELU      6        5         7        3.2
 //	SiLU      2.5      2.5       5        3
 //	Tan       3        3         6        6
-//	Expm1     2.2      1.2       1.2      0.6
+//	Expm1     2.2      1.2       1.2      1.2
 //	Log1p     0.8      0.94      1.5      1.6
-//	Erf       1.2      1.2       2.2      2.5
+//	Erf       1.2      1.2       2.2      2.8
 //
 // Sin, Cos, Tan and SinCos are no worse near multiples of π/2. They pass angles above 2²⁰ to Go code,
 // and all but SinCos those above 2¹⁷ in float32.

@@ -12,14 +12,14 @@ import (
 )
 
 // A lane is a function of float32, with the same of float64, which other tests compare with
-// math/big. Values are within value units in the last place, and derivatives within slope units of
+// math/big. Values are within value units in the last place, and derivatives within slope·2⁻²⁴ of
 // the sum of the magnitudes of their terms, where both are normal numbers.
 type lane struct {
 	name         string
 	f32          func(y, d, x []float32)
 	f64          func(y, d, x []float64)
 	value, slope float64
-	terms        func(x, y float64) float64 // added to the magnitude of the derivative, or nil
+	product      bool // of x and a function, which is one term of the derivative
 }
 
 func valueOnly[T cpu.Float](f func(dst, x []T)) func(y, d, x []T) {
@@ -30,19 +30,19 @@ func valueOnly[T cpu.Float](f func(dst, x []T)) func(y, d, x []T) {
 }
 
 var lanes = []lane{
-	{"exp", valueOnly(Exp[float32]), valueOnly(Exp[float64]), 0.6, 0, nil},
-	{"log", valueOnly(Log[float32]), valueOnly(Log[float64]), 0.94, 0, nil},
-	{"sin", valueOnly(Sin[float32]), valueOnly(Sin[float64]), 1.6, 0, nil},
-	{"cos", valueOnly(Cos[float32]), valueOnly(Cos[float64]), 1.6, 0, nil},
-	{"tan", Tan[float32], Tan[float64], 3, 6, nil},
-	{"expm1", Expm1[float32], Expm1[float64], 1.2, 0.6, nil},
-	{"log1p", Log1p[float32], Log1p[float64], 0.94, 1.6, nil},
-	{"erf", Erf[float32], Erf[float64], 1.2, 2.5, nil},
-	{"sigmoid", Sigmoid[float32], Sigmoid[float64], 1.6, 3, nil},
-	{"tanh", Tanh[float32], Tanh[float64], 3, 5, nil},
-	{"softplus", Softplus[float32], Softplus[float64], 2, 1.6, nil},
-	{"GELU", GELU[float32], GELU[float64], 5, 3, func(x, y float64) float64 { return 2 * math.Abs(y/x) }},
-	{"SiLU", SiLU[float32], SiLU[float64], 2.5, 3, func(x, y float64) float64 { return 2 * math.Abs(y/x) }},
+	{"exp", valueOnly(Exp[float32]), valueOnly(Exp[float64]), 0.6, 0, false},
+	{"log", valueOnly(Log[float32]), valueOnly(Log[float64]), 0.94, 0, false},
+	{"sin", valueOnly(Sin[float32]), valueOnly(Sin[float64]), 1.6, 0, false},
+	{"cos", valueOnly(Cos[float32]), valueOnly(Cos[float64]), 1.6, 0, false},
+	{"tan", Tan[float32], Tan[float64], 3, 6, false},
+	{"expm1", Expm1[float32], Expm1[float64], 1.2, 1.2, false},
+	{"log1p", Log1p[float32], Log1p[float64], 0.94, 1.6, false},
+	{"erf", Erf[float32], Erf[float64], 1.2, 2.8, false},
+	{"sigmoid", Sigmoid[float32], Sigmoid[float64], 1.6, 3, false},
+	{"tanh", Tanh[float32], Tanh[float64], 3, 5, false},
+	{"softplus", Softplus[float32], Softplus[float64], 2, 2, false},
+	{"GELU", GELU[float32], GELU[float64], 5, 3.2, true},
+	{"SiLU", SiLU[float32], SiLU[float64], 2.5, 3, true},
 }
 
 // unitOf returns a unit in the last place of a float32 near w.
@@ -91,12 +91,12 @@ func TestLanes(t *testing.T) {
 				} else if math.Abs(w) < least && e > 1<<6 {
 					t.Fatalf("%s(%v) = %v, want %v", f.name, x[i], y0[i], w)
 				}
-				terms := slope[i]
-				if f.terms != nil {
-					terms = math.Abs(terms) + f.terms(wide[i], w)
+				terms := math.Abs(slope[i])
+				if f.product {
+					terms = w/wide[i] + math.Abs(slope[i]-w/wide[i])
 				}
 				if math.Abs(slope[i]) >= least {
-					if e := math.Abs(float64(d0[i])-slope[i]) / unitOf(terms); !(e <= worstSlope) && !simdtest.Same(d0[i], float32(slope[i])) {
+					if e := math.Abs(float64(d0[i])-slope[i]) / (0x1p-24 * terms); !(e <= worstSlope) && !simdtest.Same(d0[i], float32(slope[i])) {
 						worstSlope, atSlope = e, x[i]
 					}
 				} else if !(math.Abs(float64(d0[i])-slope[i]) <= 0x1p-126) && !simdtest.Same(d0[i], float32(slope[i])) {
@@ -109,6 +109,38 @@ func TestLanes(t *testing.T) {
 			t.Errorf("%s is off by %.4f units at %v, bound %v; its derivative by %.4f at %v, bound %v", f.name, worst, at, f.value, worstSlope, atSlope, f.slope)
 		}
 	}
+}
+
+// TestGELUParts compares GELU with that of float64 on both sides of the bounds of its polynomials, in every tier.
+func TestGELUParts(t *testing.T) {
+	const around = 64
+	var x []float32
+	for _, bound := range []float32{1, 2, 3, 5, 7, 9, 11, 14.5} {
+		for b := range uint32(2*around + 1) {
+			v := math.Float32frombits(math.Float32bits(bound) - around + b)
+			x = append(x, v, -v)
+		}
+	}
+	wide, want, slope := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
+	for i, v := range x {
+		wide[i] = float64(v)
+	}
+	GELU(want, slope, wide)
+	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
+		y, d, sum := make([]float32, len(x)), make([]float32, len(x)), make([]float32, len(x))
+		GELU(y, d, x)
+		AddGELU(sum, 1, x)
+		for i, w := range want {
+			cdf := w / wide[i]
+			bound, slopeBound := 5*unitOf(w), 3.2*0x1p-24*(cdf+math.Abs(slope[i]-cdf))
+			if wide[i] < -12.5 { // where exponentials are not normal numbers
+				bound, slopeBound = 0x1p-126, 0x1p-126
+			}
+			if !(math.Abs(float64(y[i])-w) <= bound && math.Abs(float64(d[i])-slope[i]) <= slopeBound) || sum[i] != y[i] {
+				t.Errorf("GELU(%v) = %v and %v, want %v and %v; added, it is %v", x[i], y[i], d[i], w, slope[i], sum[i])
+			}
+		}
+	})
 }
 
 // TestMultiplyAdd compares the multiply-adds of zgeneric.go over float32 with sums that are rounded once.

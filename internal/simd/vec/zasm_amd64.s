@@ -38224,8 +38224,8 @@ TEXT ·addGELUAVX512F32<>(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
-	VMOVUPS      constants<>+3520(SB), Z1
-	VMOVUPS      constants<>+2368(SB), Z2
+	VMOVUPS      constants<>+2368(SB), Z1
+	VMOVUPS      constants<>+3520(SB), Z2
 	VMOVUPS      constants<>+17152(SB), Z3
 	VMOVUPS      constants<>+3264(SB), Z4
 	VMOVUPS      constants<>+17216(SB), Z5
@@ -38252,10 +38252,10 @@ many1912:
 	VMINPS       Z18, Z3, Z18
 	VMULPS       Z5, Z17, Z19
 	VMULPS       Z5, Z18, Z20
-	VFMADD213PS  Z2, Z17, Z19
-	VFMADD213PS  Z2, Z18, Z20
-	VSUBPS       Z2, Z19, Z21
-	VSUBPS       Z2, Z20, Z22
+	VFMADD213PS  Z1, Z17, Z19
+	VFMADD213PS  Z1, Z18, Z20
+	VSUBPS       Z1, Z19, Z21
+	VSUBPS       Z1, Z20, Z22
 	VMULPS       Z6, Z21, Z23
 	VMULPS       Z6, Z22, Z24
 	VFMADD231PS  Z17, Z17, Z23
@@ -38284,57 +38284,59 @@ many1912:
 	VSCALEFPS    Z22, Z19, Z19
 	VADDPS       Z14, Z17, Z21
 	VADDPS       Z14, Z18, Z22
-	VPSRLD       $0x15, Z21, Z21
-	VPSRLD       $0x15, Z22, Z22
-	VPERMPS      constants<>+17664(SB), Z21, Z23
-	VPERMPS      constants<>+17664(SB), Z22, Z24
-	VSUBPS       Z23, Z17, Z23
-	VSUBPS       Z24, Z18, Z24
-	VPERMPS      constants<>+17728(SB), Z21, Z25
-	VPERMPS      constants<>+17728(SB), Z22, Z26
-	VPERMPS      constants<>+17792(SB), Z21, Z27
-	VPERMPS      constants<>+17792(SB), Z22, Z28
-	VFMADD231PS  Z23, Z25, Z27
-	VFMADD231PS  Z24, Z26, Z28
-	VPERMPS      constants<>+17856(SB), Z21, Z25
-	VPERMPS      constants<>+17856(SB), Z22, Z26
-	VFMADD231PS  Z23, Z27, Z25
-	VFMADD231PS  Z24, Z28, Z26
-	VPERMPS      constants<>+17920(SB), Z21, Z27
-	VPERMPS      constants<>+17920(SB), Z22, Z28
-	VFMADD231PS  Z23, Z25, Z27
-	VFMADD231PS  Z24, Z26, Z28
-	VPERMPS      constants<>+17984(SB), Z21, Z25
-	VPERMPS      constants<>+17984(SB), Z22, Z26
-	VFMADD231PS  Z23, Z27, Z25
-	VFMADD231PS  Z24, Z28, Z26
-	VPERMPS      constants<>+18048(SB), Z21, Z27
-	VPERMPS      constants<>+18048(SB), Z22, Z28
-	VFMADD231PS  Z23, Z25, Z27
-	VFMADD231PS  Z24, Z26, Z28
-	VPERMPS      constants<>+18112(SB), Z21, Z25
-	VPERMPS      constants<>+18112(SB), Z22, Z26
-	VFMADD231PS  Z23, Z27, Z25
-	VFMADD231PS  Z24, Z28, Z26
-	VPERMPS      constants<>+18176(SB), Z21, Z21
-	VPERMPS      constants<>+18176(SB), Z22, Z22
-	VFMADD231PS  Z23, Z25, Z21
-	VFMADD231PS  Z24, Z26, Z22
-	VCMPPS       $0x11, Z1, Z17, K1
-	VCMPPS       $0x11, Z1, Z18, K2
-	VMOVUPS      Z1, K1, Z20
-	VMOVUPS      Z1, K2, Z19
-	VMULPS       Z20, Z21, Z17
-	VMULPS       Z19, Z22, Z18
-	VSUBPS       Z17, Z1, Z19
-	VSUBPS       Z18, Z1, Z20
+	VPSRLD       $0x15, Z21, Z23
+	VPSRLD       $0x15, Z22, Z24
+	VPERMPS      constants<>+17664(SB), Z23, Z25
+	VPERMPS      constants<>+17664(SB), Z24, Z26
+	VSUBPS       Z25, Z17, Z17
+	VSUBPS       Z26, Z18, Z18
+	VPERMPS      constants<>+17728(SB), Z23, Z25
+	VPERMPS      constants<>+17728(SB), Z24, Z26
+	VPERMPS      constants<>+17792(SB), Z23, Z27
+	VPERMPS      constants<>+17792(SB), Z24, Z28
+	VFMADD231PS  Z17, Z25, Z27
+	VFMADD231PS  Z18, Z26, Z28
+	VPERMPS      constants<>+17856(SB), Z23, Z25
+	VPERMPS      constants<>+17856(SB), Z24, Z26
+	VFMADD231PS  Z17, Z27, Z25
+	VFMADD231PS  Z18, Z28, Z26
+	VPERMPS      constants<>+17920(SB), Z23, Z27
+	VPERMPS      constants<>+17920(SB), Z24, Z28
+	VFMADD231PS  Z17, Z25, Z27
+	VFMADD231PS  Z18, Z26, Z28
+	VPERMPS      constants<>+17984(SB), Z23, Z25
+	VPERMPS      constants<>+17984(SB), Z24, Z26
+	VFMADD231PS  Z17, Z27, Z25
+	VFMADD231PS  Z18, Z28, Z26
+	VPERMPS      constants<>+18048(SB), Z23, Z27
+	VPERMPS      constants<>+18048(SB), Z24, Z28
+	VFMADD231PS  Z17, Z25, Z27
+	VFMADD231PS  Z18, Z26, Z28
+	VPERMPS      constants<>+18112(SB), Z23, Z25
+	VPERMPS      constants<>+18112(SB), Z24, Z26
+	VFMADD231PS  Z17, Z27, Z25
+	VFMADD231PS  Z18, Z28, Z26
+	VPERMPS      constants<>+18176(SB), Z23, Z23
+	VPERMPS      constants<>+18176(SB), Z24, Z24
+	VFMADD231PS  Z17, Z25, Z23
+	VFMADD231PS  Z18, Z26, Z24
+	VBROADCASTSS constants<>+18240(SB), Z17
+	VCMPPS       $0x11, Z17, Z21, K1
+	VBROADCASTSS constants<>+18240(SB), Z17
+	VCMPPS       $0x11, Z17, Z22, K2
+	VMOVUPS      Z2, K1, Z20
+	VMOVUPS      Z2, K2, Z19
+	VMULPS       Z20, Z23, Z17
+	VMULPS       Z19, Z24, Z18
+	VSUBPS       Z17, Z2, Z19
+	VSUBPS       Z18, Z2, Z20
 	VPMOVD2M     Z15, K1
 	VPMOVD2M     Z16, K2
 	VMOVUPS      Z17, K1, Z19
 	VMOVUPS      Z18, K2, Z20
-	VBROADCASTSS constants<>+18240(SB), Z17
+	VBROADCASTSS constants<>+18304(SB), Z17
 	VMAXPS       Z15, Z17, Z15
-	VBROADCASTSS constants<>+18240(SB), Z17
+	VBROADCASTSS constants<>+18304(SB), Z17
 	VMAXPS       Z16, Z17, Z16
 	VMULPS       Z19, Z15, Z15
 	VMULPS       Z20, Z16, Z16
@@ -38358,8 +38360,8 @@ one1913:
 	VANDPS       Z4, Z15, Z16
 	VMINPS       Z16, Z3, Z16
 	VMULPS       Z5, Z16, Z17
-	VFMADD213PS  Z2, Z16, Z17
-	VSUBPS       Z2, Z17, Z18
+	VFMADD213PS  Z1, Z16, Z17
+	VSUBPS       Z1, Z17, Z18
 	VMULPS       Z6, Z18, Z19
 	VFMADD231PS  Z16, Z16, Z19
 	VFMADD231PS  Z7, Z18, Z19
@@ -38374,31 +38376,32 @@ one1913:
 	VFMADD231PS  Z21, Z17, Z19
 	VSCALEFPS    Z18, Z19, Z17
 	VADDPS       Z14, Z16, Z18
-	VPSRLD       $0x15, Z18, Z18
-	VPERMPS      constants<>+17664(SB), Z18, Z19
-	VSUBPS       Z19, Z16, Z19
-	VPERMPS      constants<>+17728(SB), Z18, Z20
-	VPERMPS      constants<>+17792(SB), Z18, Z21
-	VFMADD231PS  Z19, Z20, Z21
-	VPERMPS      constants<>+17856(SB), Z18, Z20
-	VFMADD231PS  Z19, Z21, Z20
-	VPERMPS      constants<>+17920(SB), Z18, Z21
-	VFMADD231PS  Z19, Z20, Z21
-	VPERMPS      constants<>+17984(SB), Z18, Z20
-	VFMADD231PS  Z19, Z21, Z20
-	VPERMPS      constants<>+18048(SB), Z18, Z21
-	VFMADD231PS  Z19, Z20, Z21
-	VPERMPS      constants<>+18112(SB), Z18, Z20
-	VFMADD231PS  Z19, Z21, Z20
-	VPERMPS      constants<>+18176(SB), Z18, Z18
-	VFMADD231PS  Z19, Z20, Z18
-	VCMPPS       $0x11, Z1, Z16, K1
-	VMOVUPS      Z1, K1, Z17
-	VMULPS       Z17, Z18, Z16
-	VSUBPS       Z16, Z1, Z17
+	VPSRLD       $0x15, Z18, Z19
+	VPERMPS      constants<>+17664(SB), Z19, Z20
+	VSUBPS       Z20, Z16, Z16
+	VPERMPS      constants<>+17728(SB), Z19, Z20
+	VPERMPS      constants<>+17792(SB), Z19, Z21
+	VFMADD231PS  Z16, Z20, Z21
+	VPERMPS      constants<>+17856(SB), Z19, Z20
+	VFMADD231PS  Z16, Z21, Z20
+	VPERMPS      constants<>+17920(SB), Z19, Z21
+	VFMADD231PS  Z16, Z20, Z21
+	VPERMPS      constants<>+17984(SB), Z19, Z20
+	VFMADD231PS  Z16, Z21, Z20
+	VPERMPS      constants<>+18048(SB), Z19, Z21
+	VFMADD231PS  Z16, Z20, Z21
+	VPERMPS      constants<>+18112(SB), Z19, Z20
+	VFMADD231PS  Z16, Z21, Z20
+	VPERMPS      constants<>+18176(SB), Z19, Z19
+	VFMADD231PS  Z16, Z20, Z19
+	VBROADCASTSS constants<>+18240(SB), Z16
+	VCMPPS       $0x11, Z16, Z18, K1
+	VMOVUPS      Z2, K1, Z17
+	VMULPS       Z17, Z19, Z16
+	VSUBPS       Z16, Z2, Z17
 	VPMOVD2M     Z15, K1
 	VMOVUPS      Z16, K1, Z17
-	VBROADCASTSS constants<>+18240(SB), Z16
+	VBROADCASTSS constants<>+18304(SB), Z16
 	VMAXPS       Z15, Z16, Z15
 	VMULPS       Z17, Z15, Z15
 	VMOVUPS      (AX)(BX*4), Z16
@@ -38419,11 +38422,11 @@ tail1915:
 	VANDPS       Z4, Z15, Z4
 	VMINPS       Z4, Z3, Z3
 	VMULPS       Z5, Z3, Z4
-	VFMADD213PS  Z2, Z3, Z4
-	VSUBPS       Z2, Z4, Z2
-	VMULPS       Z6, Z2, Z5
+	VFMADD213PS  Z1, Z3, Z4
+	VSUBPS       Z1, Z4, Z1
+	VMULPS       Z6, Z1, Z5
 	VFMADD231PS  Z3, Z3, Z5
-	VFMADD231PS  Z7, Z2, Z5
+	VFMADD231PS  Z7, Z1, Z5
 	VMOVUPS      Z8, Z6
 	VFMADD213PS  Z9, Z5, Z6
 	VFMADD213PS  Z10, Z5, Z6
@@ -38433,35 +38436,36 @@ tail1915:
 	VPERMPS      Z13, Z4, Z4
 	VMOVUPS      Z4, Z5
 	VFMADD231PS  Z7, Z4, Z5
-	VSCALEFPS    Z2, Z5, Z2
+	VSCALEFPS    Z1, Z5, Z1
 	VADDPS       Z14, Z3, Z4
-	VPSRLD       $0x15, Z4, Z4
-	VPERMPS      constants<>+17664(SB), Z4, Z5
-	VSUBPS       Z5, Z3, Z5
-	VPERMPS      constants<>+17728(SB), Z4, Z6
-	VPERMPS      constants<>+17792(SB), Z4, Z7
-	VFMADD231PS  Z5, Z6, Z7
-	VPERMPS      constants<>+17856(SB), Z4, Z6
-	VFMADD231PS  Z5, Z7, Z6
-	VPERMPS      constants<>+17920(SB), Z4, Z7
-	VFMADD231PS  Z5, Z6, Z7
-	VPERMPS      constants<>+17984(SB), Z4, Z6
-	VFMADD231PS  Z5, Z7, Z6
-	VPERMPS      constants<>+18048(SB), Z4, Z7
-	VFMADD231PS  Z5, Z6, Z7
-	VPERMPS      constants<>+18112(SB), Z4, Z6
-	VFMADD231PS  Z5, Z7, Z6
-	VPERMPS      constants<>+18176(SB), Z4, Z4
-	VFMADD231PS  Z5, Z6, Z4
-	VCMPPS       $0x11, Z1, Z3, K2
-	VMOVUPS      Z1, K2, Z2
-	VMULPS       Z2, Z4, Z2
-	VSUBPS       Z2, Z1, Z1
-	VPMOVD2M     Z15, K2
+	VPSRLD       $0x15, Z4, Z5
+	VPERMPS      constants<>+17664(SB), Z5, Z6
+	VSUBPS       Z6, Z3, Z3
+	VPERMPS      constants<>+17728(SB), Z5, Z6
+	VPERMPS      constants<>+17792(SB), Z5, Z7
+	VFMADD231PS  Z3, Z6, Z7
+	VPERMPS      constants<>+17856(SB), Z5, Z6
+	VFMADD231PS  Z3, Z7, Z6
+	VPERMPS      constants<>+17920(SB), Z5, Z7
+	VFMADD231PS  Z3, Z6, Z7
+	VPERMPS      constants<>+17984(SB), Z5, Z6
+	VFMADD231PS  Z3, Z7, Z6
+	VPERMPS      constants<>+18048(SB), Z5, Z7
+	VFMADD231PS  Z3, Z6, Z7
+	VPERMPS      constants<>+18112(SB), Z5, Z6
+	VFMADD231PS  Z3, Z7, Z6
+	VPERMPS      constants<>+18176(SB), Z5, Z5
+	VFMADD231PS  Z3, Z6, Z5
+	VBROADCASTSS constants<>+18240(SB), Z3
+	VCMPPS       $0x11, Z3, Z4, K2
 	VMOVUPS      Z2, K2, Z1
-	VBROADCASTSS constants<>+18240(SB), Z2
-	VMAXPS       Z15, Z2, Z2
-	VMULPS       Z1, Z2, Z1
+	VMULPS       Z1, Z5, Z1
+	VSUBPS       Z1, Z2, Z2
+	VPMOVD2M     Z15, K2
+	VMOVUPS      Z1, K2, Z2
+	VBROADCASTSS constants<>+18304(SB), Z1
+	VMAXPS       Z15, Z1, Z1
+	VMULPS       Z2, Z1, Z1
 	VMOVUPS.Z    (AX)(BX*4), K1, Z2
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
@@ -38477,8 +38481,8 @@ TEXT ·addGELUAVX2F32<>(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
-	VMOVUPS      constants<>+3520(SB), Y1
-	VMOVUPS      constants<>+2368(SB), Y2
+	VMOVUPS      constants<>+2368(SB), Y1
+	VMOVUPS      constants<>+3520(SB), Y2
 	VMOVUPS      constants<>+17152(SB), Y3
 	VMOVUPS      constants<>+3264(SB), Y4
 	VMOVUPS      constants<>+17216(SB), Y5
@@ -38492,8 +38496,8 @@ one1919:
 	VANDPS       Y4, Y6, Y7
 	VMINPS       Y7, Y3, Y7
 	VMULPS       Y5, Y7, Y8
-	VFMADD213PS  Y2, Y7, Y8
-	VSUBPS       Y2, Y8, Y9
+	VFMADD213PS  Y1, Y7, Y8
+	VSUBPS       Y1, Y8, Y9
 	VMULPS       constants<>+17280(SB), Y9, Y10
 	VFMADD231PS  Y7, Y7, Y10
 	VFMADD231PS  constants<>+17344(SB), Y9, Y10
@@ -38514,31 +38518,32 @@ one1919:
 	VFMADD231PS  Y11, Y8, Y10
 	VMULPS       Y9, Y10, Y8
 	VADDPS       constants<>+17600(SB), Y7, Y9
-	VPSRLD       $0x15, Y9, Y9
-	VPERMD       constants<>+17664(SB), Y9, Y10
-	VSUBPS       Y10, Y7, Y10
-	VPERMD       constants<>+17728(SB), Y9, Y11
-	VPERMD       constants<>+17792(SB), Y9, Y12
-	VFMADD231PS  Y10, Y11, Y12
-	VPERMD       constants<>+17856(SB), Y9, Y11
-	VFMADD231PS  Y10, Y12, Y11
-	VPERMD       constants<>+17920(SB), Y9, Y12
-	VFMADD231PS  Y10, Y11, Y12
-	VPERMD       constants<>+17984(SB), Y9, Y11
-	VFMADD231PS  Y10, Y12, Y11
-	VPERMD       constants<>+18048(SB), Y9, Y12
-	VFMADD231PS  Y10, Y11, Y12
-	VPERMD       constants<>+18112(SB), Y9, Y11
-	VFMADD231PS  Y10, Y12, Y11
-	VPERMD       constants<>+18176(SB), Y9, Y9
-	VFMADD231PS  Y10, Y11, Y9
-	VCMPPS       $0x11, Y1, Y7, Y7
-	VBLENDVPS    Y7, Y1, Y8, Y7
-	VMULPS       Y7, Y9, Y7
-	VSUBPS       Y7, Y1, Y8
+	VPSRLD       $0x15, Y9, Y10
+	VPERMD       constants<>+17664(SB), Y10, Y11
+	VSUBPS       Y11, Y7, Y7
+	VPERMD       constants<>+17728(SB), Y10, Y11
+	VPERMD       constants<>+17792(SB), Y10, Y12
+	VFMADD231PS  Y7, Y11, Y12
+	VPERMD       constants<>+17856(SB), Y10, Y11
+	VFMADD231PS  Y7, Y12, Y11
+	VPERMD       constants<>+17920(SB), Y10, Y12
+	VFMADD231PS  Y7, Y11, Y12
+	VPERMD       constants<>+17984(SB), Y10, Y11
+	VFMADD231PS  Y7, Y12, Y11
+	VPERMD       constants<>+18048(SB), Y10, Y12
+	VFMADD231PS  Y7, Y11, Y12
+	VPERMD       constants<>+18112(SB), Y10, Y11
+	VFMADD231PS  Y7, Y12, Y11
+	VPERMD       constants<>+18176(SB), Y10, Y10
+	VFMADD231PS  Y7, Y11, Y10
+	VBROADCASTSS constants<>+18240(SB), Y7
+	VCMPPS       $0x11, Y7, Y9, Y7
+	VBLENDVPS    Y7, Y2, Y8, Y7
+	VMULPS       Y7, Y10, Y7
+	VSUBPS       Y7, Y2, Y8
 	VMOVUPS      Y6, Y9
 	VBLENDVPS    Y9, Y7, Y8, Y7
-	VBROADCASTSS constants<>+18240(SB), Y8
+	VBROADCASTSS constants<>+18304(SB), Y8
 	VMAXPS       Y6, Y8, Y6
 	VMULPS       Y7, Y6, Y6
 	VMOVUPS      (AX)(BX*4), Y7
@@ -38559,53 +38564,54 @@ tail1921:
 	VANDPS       Y4, Y7, Y4
 	VMINPS       Y4, Y3, Y3
 	VMULPS       Y5, Y3, Y4
-	VFMADD213PS  Y2, Y3, Y4
-	VSUBPS       Y2, Y4, Y2
-	VMULPS       constants<>+17280(SB), Y2, Y5
+	VFMADD213PS  Y1, Y3, Y4
+	VSUBPS       Y1, Y4, Y1
+	VMULPS       constants<>+17280(SB), Y1, Y5
 	VFMADD231PS  Y3, Y3, Y5
-	VFMADD231PS  constants<>+17344(SB), Y2, Y5
-	VBROADCASTSS constants<>+17408(SB), Y2
-	VFMADD213PS  constants<>+17472(SB), Y5, Y2
-	VFMADD213PS  constants<>+17536(SB), Y5, Y2
-	VFMADD213PS  constants<>+6272(SB), Y5, Y2
+	VFMADD231PS  constants<>+17344(SB), Y1, Y5
+	VBROADCASTSS constants<>+17408(SB), Y1
+	VFMADD213PS  constants<>+17472(SB), Y5, Y1
+	VFMADD213PS  constants<>+17536(SB), Y5, Y1
+	VFMADD213PS  constants<>+6272(SB), Y5, Y1
 	VPERMD       constants<>+2752(SB), Y4, Y8
-	VFMADD231PS  Y5, Y2, Y8
-	VPSRLD       $0x03, Y4, Y2
-	VPSRLD       $0x01, Y2, Y5
+	VFMADD231PS  Y5, Y1, Y8
+	VPSRLD       $0x03, Y4, Y1
+	VPSRLD       $0x01, Y1, Y5
 	VPSLLD       $0x17, Y5, Y9
-	VPSUBD       Y5, Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
+	VPSUBD       Y5, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
 	VPERMD       constants<>+3136(SB), Y4, Y4
 	VPADDD       Y9, Y4, Y4
 	VMOVUPS      Y4, Y5
 	VFMADD231PS  Y8, Y4, Y5
-	VMULPS       Y2, Y5, Y2
+	VMULPS       Y1, Y5, Y1
 	VADDPS       constants<>+17600(SB), Y3, Y4
-	VPSRLD       $0x15, Y4, Y4
-	VPERMD       constants<>+17664(SB), Y4, Y5
-	VSUBPS       Y5, Y3, Y5
-	VPERMD       constants<>+17728(SB), Y4, Y8
-	VPERMD       constants<>+17792(SB), Y4, Y9
-	VFMADD231PS  Y5, Y8, Y9
-	VPERMD       constants<>+17856(SB), Y4, Y8
-	VFMADD231PS  Y5, Y9, Y8
-	VPERMD       constants<>+17920(SB), Y4, Y9
-	VFMADD231PS  Y5, Y8, Y9
-	VPERMD       constants<>+17984(SB), Y4, Y8
-	VFMADD231PS  Y5, Y9, Y8
-	VPERMD       constants<>+18048(SB), Y4, Y9
-	VFMADD231PS  Y5, Y8, Y9
-	VPERMD       constants<>+18112(SB), Y4, Y8
-	VFMADD231PS  Y5, Y9, Y8
-	VPERMD       constants<>+18176(SB), Y4, Y4
-	VFMADD231PS  Y5, Y8, Y4
-	VCMPPS       $0x11, Y1, Y3, Y3
-	VBLENDVPS    Y3, Y1, Y2, Y2
-	VMULPS       Y2, Y4, Y2
-	VSUBPS       Y2, Y1, Y1
-	VMOVUPS      Y7, Y3
+	VPSRLD       $0x15, Y4, Y5
+	VPERMD       constants<>+17664(SB), Y5, Y8
+	VSUBPS       Y8, Y3, Y3
+	VPERMD       constants<>+17728(SB), Y5, Y8
+	VPERMD       constants<>+17792(SB), Y5, Y9
+	VFMADD231PS  Y3, Y8, Y9
+	VPERMD       constants<>+17856(SB), Y5, Y8
+	VFMADD231PS  Y3, Y9, Y8
+	VPERMD       constants<>+17920(SB), Y5, Y9
+	VFMADD231PS  Y3, Y8, Y9
+	VPERMD       constants<>+17984(SB), Y5, Y8
+	VFMADD231PS  Y3, Y9, Y8
+	VPERMD       constants<>+18048(SB), Y5, Y9
+	VFMADD231PS  Y3, Y8, Y9
+	VPERMD       constants<>+18112(SB), Y5, Y8
+	VFMADD231PS  Y3, Y9, Y8
+	VPERMD       constants<>+18176(SB), Y5, Y5
+	VFMADD231PS  Y3, Y8, Y5
+	VBROADCASTSS constants<>+18240(SB), Y3
+	VCMPPS       $0x11, Y3, Y4, Y3
 	VBLENDVPS    Y3, Y2, Y1, Y1
-	VBROADCASTSS constants<>+18240(SB), Y2
+	VMULPS       Y1, Y5, Y1
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y7, Y3
+	VBLENDVPS    Y3, Y1, Y2, Y1
+	VBROADCASTSS constants<>+18304(SB), Y2
 	VMAXPS       Y7, Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMASKMOVPS   (AX)(BX*4), Y6, Y2
@@ -38704,9 +38710,9 @@ scaled1929:
 	VMOVUPS     (CX)(BX*8), Z5
 	VPMOVQ2M    Z5, K1
 	VBLENDMPD   Z11, Z4, K1, Z15
-	VMOVUPS     constants<>+18304(SB), Z4
-	VMAXPD      Z5, Z4, Z5
 	VMOVUPS     constants<>+18368(SB), Z4
+	VMAXPD      Z5, Z4, Z5
+	VMOVUPS     constants<>+18432(SB), Z4
 	VMINPD      Z5, Z4, Z4
 	VFMADD213PD Z15, Z4, Z3
 	VMULPD      Z15, Z5, Z5
@@ -38718,9 +38724,9 @@ scaled1929:
 	VMOVUPS     64(CX)(BX*8), Z6
 	VPMOVQ2M    Z6, K1
 	VBLENDMPD   Z12, Z4, K1, Z16
-	VMOVUPS     constants<>+18304(SB), Z4
-	VMAXPD      Z6, Z4, Z6
 	VMOVUPS     constants<>+18368(SB), Z4
+	VMAXPD      Z6, Z4, Z6
+	VMOVUPS     constants<>+18432(SB), Z4
 	VMINPD      Z6, Z4, Z4
 	VFMADD213PD Z16, Z4, Z3
 	VMULPD      Z16, Z6, Z6
@@ -38784,9 +38790,9 @@ scaled1931:
 	VMOVUPS     (CX)(BX*8), Z5
 	VPMOVQ2M    Z5, K1
 	VBLENDMPD   Z7, Z4, K1, Z17
-	VMOVUPS     constants<>+18304(SB), Z4
-	VMAXPD      Z5, Z4, Z5
 	VMOVUPS     constants<>+18368(SB), Z4
+	VMAXPD      Z5, Z4, Z5
+	VMOVUPS     constants<>+18432(SB), Z4
 	VMINPD      Z5, Z4, Z4
 	VFMADD213PD Z17, Z4, Z3
 	VMULPD      Z17, Z5, Z5
@@ -38848,9 +38854,9 @@ scaled1933:
 	VMOVUPD.Z   (CX)(BX*8), K1, Z3
 	VPMOVQ2M    Z3, K2
 	VBLENDMPD   Z7, Z2, K2, Z18
-	VMOVUPS     constants<>+18304(SB), Z2
-	VMAXPD      Z3, Z2, Z3
 	VMOVUPS     constants<>+18368(SB), Z2
+	VMAXPD      Z3, Z2, Z3
+	VMOVUPS     constants<>+18432(SB), Z2
 	VMINPD      Z3, Z2, Z2
 	VFMADD213PD Z18, Z2, Z1
 	VMULPD      Z18, Z3, Z3
@@ -38984,9 +38990,9 @@ scaled1940:
 	VMULPD      Y9, Y4, Y3
 	VMOVUPS     (CX)(BX*8), Y5
 	VBLENDVPD   Y5, Y9, Y4, Y4
-	VMOVUPS     constants<>+18304(SB), Y6
-	VMAXPD      Y5, Y6, Y5
 	VMOVUPS     constants<>+18368(SB), Y6
+	VMAXPD      Y5, Y6, Y5
+	VMOVUPS     constants<>+18432(SB), Y6
 	VMINPD      Y5, Y6, Y6
 	VFMADD213PD Y4, Y6, Y3
 	VMULPD      Y4, Y5, Y5
@@ -38997,9 +39003,9 @@ scaled1940:
 	VMULPD      Y10, Y4, Y3
 	VMOVUPS     32(CX)(BX*8), Y6
 	VBLENDVPD   Y6, Y10, Y4, Y4
-	VMOVUPS     constants<>+18304(SB), Y7
-	VMAXPD      Y6, Y7, Y6
 	VMOVUPS     constants<>+18368(SB), Y7
+	VMAXPD      Y6, Y7, Y6
+	VMOVUPS     constants<>+18432(SB), Y7
 	VMINPD      Y6, Y7, Y7
 	VFMADD213PD Y4, Y7, Y3
 	VMULPD      Y4, Y6, Y6
@@ -39080,9 +39086,9 @@ scaled1942:
 	VMULPD      Y6, Y4, Y3
 	VMOVUPS     (CX)(BX*8), Y5
 	VBLENDVPD   Y5, Y6, Y4, Y4
-	VMOVUPS     constants<>+18304(SB), Y6
-	VMAXPD      Y5, Y6, Y5
 	VMOVUPS     constants<>+18368(SB), Y6
+	VMAXPD      Y5, Y6, Y5
+	VMOVUPS     constants<>+18432(SB), Y6
 	VMINPD      Y5, Y6, Y6
 	VFMADD213PD Y4, Y6, Y3
 	VMULPD      Y4, Y5, Y5
@@ -39161,9 +39167,9 @@ scaled1944:
 	VMULPD      Y5, Y2, Y1
 	VMASKMOVPD  (CX)(BX*8), Y3, Y4
 	VBLENDVPD   Y4, Y5, Y2, Y2
-	VMOVUPS     constants<>+18304(SB), Y5
-	VMAXPD      Y4, Y5, Y4
 	VMOVUPS     constants<>+18368(SB), Y5
+	VMAXPD      Y4, Y5, Y4
+	VMOVUPS     constants<>+18432(SB), Y5
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y2, Y5, Y1
 	VMULPD      Y2, Y4, Y4
@@ -39193,7 +39199,7 @@ TEXT ·addSiLUAVX512F32<>(SB), NOSPLIT, $0-32
 	VMOVUPS      constants<>+2688(SB), Z9
 	VMOVUPS      constants<>+2752(SB), Z10
 	VMOVUPS      constants<>+2816(SB), Z11
-	VMOVUPS      constants<>+18432(SB), Z12
+	VMOVUPS      constants<>+18496(SB), Z12
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
@@ -39445,9 +39451,9 @@ many1952:
 	VMOVUPS      Y2, Y6
 	VBLENDVPS    Y5, Y7, Y3, Y3
 	VBLENDVPS    Y6, Y8, Y4, Y4
-	VBROADCASTSS constants<>+18432(SB), Y5
+	VBROADCASTSS constants<>+18496(SB), Y5
 	VMAXPS       Y1, Y5, Y1
-	VBROADCASTSS constants<>+18432(SB), Y5
+	VBROADCASTSS constants<>+18496(SB), Y5
 	VMAXPS       Y2, Y5, Y2
 	VMULPS       Y3, Y1, Y1
 	VMULPS       Y4, Y2, Y2
@@ -39504,7 +39510,7 @@ one1953:
 	VSUBPS       Y4, Y2, Y2
 	VMOVUPS      Y1, Y3
 	VBLENDVPS    Y3, Y4, Y2, Y2
-	VBROADCASTSS constants<>+18432(SB), Y3
+	VBROADCASTSS constants<>+18496(SB), Y3
 	VMAXPS       Y1, Y3, Y1
 	VMULPS       Y2, Y1, Y1
 	VMOVUPS      (AX)(BX*4), Y2
@@ -39558,7 +39564,7 @@ tail1955:
 	VSUBPS       Y5, Y3, Y3
 	VMOVUPS      Y2, Y4
 	VBLENDVPS    Y4, Y5, Y3, Y3
-	VBROADCASTSS constants<>+18432(SB), Y4
+	VBROADCASTSS constants<>+18496(SB), Y4
 	VMAXPS       Y2, Y4, Y2
 	VMULPS       Y3, Y2, Y2
 	VMASKMOVPS   (AX)(BX*4), Y1, Y3
@@ -41055,8 +41061,8 @@ TEXT ·hypotAVX512F64<>(SB), NOSPLIT, $0-32
 	VMOVUPS constants<>+5632(SB), Z0
 	VMOVUPS constants<>+3200(SB), Z1
 	VMOVUPS constants<>+4800(SB), Z2
-	VMOVUPS constants<>+18496(SB), Z3
-	VMOVUPS constants<>+18560(SB), Z4
+	VMOVUPS constants<>+18560(SB), Z3
+	VMOVUPS constants<>+18624(SB), Z4
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
@@ -41187,8 +41193,8 @@ TEXT ·hypotAVX2F64<>(SB), NOSPLIT, $0-32
 	VMOVUPS constants<>+5632(SB), Y0
 	VMOVUPS constants<>+3200(SB), Y1
 	VMOVUPS constants<>+4800(SB), Y2
-	VMOVUPS constants<>+18496(SB), Y3
-	VMOVUPS constants<>+18560(SB), Y4
+	VMOVUPS constants<>+18560(SB), Y3
+	VMOVUPS constants<>+18624(SB), Y4
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
@@ -41265,8 +41271,8 @@ TEXT ·hypotAVX512F32<>(SB), NOSPLIT, $0-32
 	VMOVUPS constants<>+6528(SB), Z0
 	VMOVUPS constants<>+3264(SB), Z1
 	VMOVUPS constants<>+6656(SB), Z2
-	VMOVUPS constants<>+18624(SB), Z3
-	VMOVUPS constants<>+18688(SB), Z4
+	VMOVUPS constants<>+18688(SB), Z3
+	VMOVUPS constants<>+18752(SB), Z4
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
@@ -41397,8 +41403,8 @@ TEXT ·hypotAVX2F32<>(SB), NOSPLIT, $0-32
 	VMOVUPS constants<>+6528(SB), Y0
 	VMOVUPS constants<>+3264(SB), Y1
 	VMOVUPS constants<>+6656(SB), Y2
-	VMOVUPS constants<>+18624(SB), Y3
-	VMOVUPS constants<>+18688(SB), Y4
+	VMOVUPS constants<>+18688(SB), Y3
+	VMOVUPS constants<>+18752(SB), Y4
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
@@ -41479,8 +41485,8 @@ TEXT ·directionAVX512F64<>(SB), NOSPLIT, $0-40
 	VMOVUPS constants<>+3392(SB), Z3
 	VMOVUPS constants<>+256(SB), Z4
 	VMOVUPS constants<>+4800(SB), Z5
-	VMOVUPS constants<>+18496(SB), Z6
-	VMOVUPS constants<>+18560(SB), Z7
+	VMOVUPS constants<>+18560(SB), Z6
+	VMOVUPS constants<>+18624(SB), Z7
 	XORQ    DI, DI
 	LEAQ    -16(SI), R8
 	TESTQ   R8, R8
@@ -41683,7 +41689,7 @@ TEXT ·directionAVX2F64<>(SB), NOSPLIT, $0-40
 	VMOVUPS constants<>+3392(SB), Y3
 	VMOVUPS constants<>+256(SB), Y4
 	VMOVUPS constants<>+4800(SB), Y5
-	VMOVUPS constants<>+18496(SB), Y6
+	VMOVUPS constants<>+18560(SB), Y6
 	XORQ    DI, DI
 	LEAQ    -4(SI), R8
 	CMPQ    DI, R8
@@ -41698,7 +41704,7 @@ one2133:
 	VMINPD       Y9, Y6, Y9
 	VMAXPD       Y9, Y5, Y9
 	VANDPD       Y1, Y9, Y9
-	VBROADCASTSD constants<>+18560(SB), Y10
+	VBROADCASTSD constants<>+18624(SB), Y10
 	VPSUBQ       Y9, Y10, Y9
 	VMULPD       Y9, Y7, Y10
 	VMULPD       Y9, Y8, Y9
@@ -41749,7 +41755,7 @@ tail2135:
 	VMINPD       Y10, Y6, Y6
 	VMAXPD       Y6, Y5, Y5
 	VANDPD       Y1, Y5, Y5
-	VBROADCASTSD constants<>+18560(SB), Y6
+	VBROADCASTSD constants<>+18624(SB), Y6
 	VPSUBQ       Y5, Y6, Y5
 	VMULPD       Y5, Y8, Y6
 	VMULPD       Y5, Y9, Y5
@@ -41800,8 +41806,8 @@ TEXT ·directionAVX512F32<>(SB), NOSPLIT, $0-40
 	VMOVUPS constants<>+3520(SB), Z3
 	VMOVUPS constants<>+448(SB), Z4
 	VMOVUPS constants<>+6656(SB), Z5
-	VMOVUPS constants<>+18624(SB), Z6
-	VMOVUPS constants<>+18688(SB), Z7
+	VMOVUPS constants<>+18688(SB), Z6
+	VMOVUPS constants<>+18752(SB), Z7
 	XORQ    DI, DI
 	LEAQ    -32(SI), R8
 	TESTQ   R8, R8
@@ -42004,7 +42010,7 @@ TEXT ·directionAVX2F32<>(SB), NOSPLIT, $0-40
 	VMOVUPS constants<>+3520(SB), Y3
 	VMOVUPS constants<>+448(SB), Y4
 	VMOVUPS constants<>+6656(SB), Y5
-	VMOVUPS constants<>+18624(SB), Y6
+	VMOVUPS constants<>+18688(SB), Y6
 	XORQ    DI, DI
 	LEAQ    -8(SI), R8
 	CMPQ    DI, R8
@@ -42019,7 +42025,7 @@ one2145:
 	VMINPS       Y9, Y6, Y9
 	VMAXPS       Y9, Y5, Y9
 	VANDPS       Y1, Y9, Y9
-	VBROADCASTSS constants<>+18688(SB), Y10
+	VBROADCASTSS constants<>+18752(SB), Y10
 	VPSUBD       Y9, Y10, Y9
 	VMULPS       Y9, Y7, Y10
 	VMULPS       Y9, Y8, Y9
@@ -42070,7 +42076,7 @@ tail2147:
 	VMINPS       Y10, Y6, Y6
 	VMAXPS       Y6, Y5, Y5
 	VANDPS       Y1, Y5, Y5
-	VBROADCASTSS constants<>+18688(SB), Y6
+	VBROADCASTSS constants<>+18752(SB), Y6
 	VPSUBD       Y5, Y6, Y5
 	VMULPS       Y5, Y8, Y6
 	VMULPS       Y5, Y9, Y5
@@ -42119,14 +42125,14 @@ TEXT ·atan2AVX512F64<>(SB), NOSPLIT, $0-32
 	VMOVUPS constants<>+3328(SB), Z2
 	VMOVUPS constants<>+5632(SB), Z3
 	VMOVUPS constants<>+3392(SB), Z4
-	VMOVUPS constants<>+18560(SB), Z5
-	VMOVUPS constants<>+18752(SB), Z6
-	VMOVUPS constants<>+18816(SB), Z7
-	VMOVUPS constants<>+18880(SB), Z8
-	VMOVUPS constants<>+18944(SB), Z9
-	VMOVUPS constants<>+19008(SB), Z10
-	VMOVUPS constants<>+19072(SB), Z11
-	VMOVUPS constants<>+19136(SB), Z12
+	VMOVUPS constants<>+18624(SB), Z5
+	VMOVUPS constants<>+18816(SB), Z6
+	VMOVUPS constants<>+18880(SB), Z7
+	VMOVUPS constants<>+18944(SB), Z8
+	VMOVUPS constants<>+19008(SB), Z9
+	VMOVUPS constants<>+19072(SB), Z10
+	VMOVUPS constants<>+19136(SB), Z11
+	VMOVUPS constants<>+19200(SB), Z12
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
@@ -42188,49 +42194,49 @@ many2150:
 	VFMADD231PD      Z17, Z21, Z23
 	VFMADD231PD      Z18, Z22, Z24
 	VMOVUPS          Z12, Z21
-	VFMADD213PD.BCST constants<>+19200(SB), Z15, Z21
+	VFMADD213PD.BCST constants<>+19264(SB), Z15, Z21
 	VMOVUPS          Z12, Z22
-	VFMADD213PD.BCST constants<>+19200(SB), Z16, Z22
+	VFMADD213PD.BCST constants<>+19264(SB), Z16, Z22
 	VFMADD231PD      Z17, Z23, Z21
 	VFMADD231PD      Z18, Z24, Z22
-	VBROADCASTSD     constants<>+19264(SB), Z23
-	VFMADD213PD.BCST constants<>+19328(SB), Z15, Z23
-	VBROADCASTSD     constants<>+19264(SB), Z24
-	VFMADD213PD.BCST constants<>+19328(SB), Z16, Z24
+	VBROADCASTSD     constants<>+19328(SB), Z23
+	VFMADD213PD.BCST constants<>+19392(SB), Z15, Z23
+	VBROADCASTSD     constants<>+19328(SB), Z24
+	VFMADD213PD.BCST constants<>+19392(SB), Z16, Z24
 	VFMADD231PD      Z17, Z21, Z23
 	VFMADD231PD      Z18, Z22, Z24
-	VBROADCASTSD     constants<>+19392(SB), Z21
-	VFMADD213PD.BCST constants<>+19456(SB), Z15, Z21
-	VBROADCASTSD     constants<>+19392(SB), Z22
-	VFMADD213PD.BCST constants<>+19456(SB), Z16, Z22
+	VBROADCASTSD     constants<>+19456(SB), Z21
+	VFMADD213PD.BCST constants<>+19520(SB), Z15, Z21
+	VBROADCASTSD     constants<>+19456(SB), Z22
+	VFMADD213PD.BCST constants<>+19520(SB), Z16, Z22
 	VFMADD231PD      Z17, Z23, Z21
 	VFMADD231PD      Z18, Z24, Z22
-	VBROADCASTSD     constants<>+19520(SB), Z23
-	VFMADD213PD.BCST constants<>+19584(SB), Z15, Z23
-	VBROADCASTSD     constants<>+19520(SB), Z24
-	VFMADD213PD.BCST constants<>+19584(SB), Z16, Z24
+	VBROADCASTSD     constants<>+19584(SB), Z23
+	VFMADD213PD.BCST constants<>+19648(SB), Z15, Z23
+	VBROADCASTSD     constants<>+19584(SB), Z24
+	VFMADD213PD.BCST constants<>+19648(SB), Z16, Z24
 	VFMADD231PD      Z17, Z21, Z23
 	VFMADD231PD      Z18, Z22, Z24
-	VBROADCASTSD     constants<>+19648(SB), Z21
-	VFMADD213PD.BCST constants<>+19712(SB), Z15, Z21
-	VBROADCASTSD     constants<>+19648(SB), Z22
-	VFMADD213PD.BCST constants<>+19712(SB), Z16, Z22
+	VBROADCASTSD     constants<>+19712(SB), Z21
+	VFMADD213PD.BCST constants<>+19776(SB), Z15, Z21
+	VBROADCASTSD     constants<>+19712(SB), Z22
+	VFMADD213PD.BCST constants<>+19776(SB), Z16, Z22
 	VFMADD231PD      Z17, Z23, Z21
 	VFMADD231PD      Z18, Z24, Z22
-	VBROADCASTSD     constants<>+19776(SB), Z23
-	VFMADD213PD.BCST constants<>+19840(SB), Z15, Z23
-	VBROADCASTSD     constants<>+19776(SB), Z24
-	VFMADD213PD.BCST constants<>+19840(SB), Z16, Z24
+	VBROADCASTSD     constants<>+19840(SB), Z23
+	VFMADD213PD.BCST constants<>+19904(SB), Z15, Z23
+	VBROADCASTSD     constants<>+19840(SB), Z24
+	VFMADD213PD.BCST constants<>+19904(SB), Z16, Z24
 	VFMADD231PD      Z17, Z21, Z23
 	VFMADD231PD      Z18, Z22, Z24
-	VBROADCASTSD     constants<>+19904(SB), Z21
-	VFMADD213PD.BCST constants<>+19968(SB), Z15, Z21
-	VBROADCASTSD     constants<>+19904(SB), Z22
-	VFMADD213PD.BCST constants<>+19968(SB), Z16, Z22
-	VFMADD231PD      Z17, Z23, Z21
-	VFMADD231PD      Z18, Z24, Z22
+	VBROADCASTSD     constants<>+19968(SB), Z21
 	VFMADD213PD.BCST constants<>+20032(SB), Z15, Z21
+	VBROADCASTSD     constants<>+19968(SB), Z22
 	VFMADD213PD.BCST constants<>+20032(SB), Z16, Z22
+	VFMADD231PD      Z17, Z23, Z21
+	VFMADD231PD      Z18, Z24, Z22
+	VFMADD213PD.BCST constants<>+20096(SB), Z15, Z21
+	VFMADD213PD.BCST constants<>+20096(SB), Z16, Z22
 	VMULPD           Z15, Z19, Z17
 	VMULPD           Z16, Z20, Z18
 	VBROADCASTSD     constants<>+0(SB), Z23
@@ -42266,9 +42272,9 @@ many2150:
 	VXORPD           Z21, Z13, Z13
 	VXORPD           Z22, Z14, Z14
 	VMOVUPS          Z2, Z21
-	VBROADCASTSD     constants<>+20096(SB), K3, Z21
+	VBROADCASTSD     constants<>+20160(SB), K3, Z21
 	VMOVUPS          Z2, Z22
-	VBROADCASTSD     constants<>+20096(SB), K4, Z22
+	VBROADCASTSD     constants<>+20160(SB), K4, Z22
 	VBROADCASTSD     constants<>+8000(SB), K1, Z21
 	VBROADCASTSD     constants<>+8000(SB), K2, Z22
 	VADDPD           Z19, Z21, Z23
@@ -42278,9 +42284,9 @@ many2150:
 	VSUBPD           Z21, Z19, Z19
 	VSUBPD           Z22, Z20, Z20
 	VMOVUPS          Z2, Z21
-	VBROADCASTSD     constants<>+20160(SB), K3, Z21
+	VBROADCASTSD     constants<>+20224(SB), K3, Z21
 	VMOVUPS          Z2, Z22
-	VBROADCASTSD     constants<>+20160(SB), K4, Z22
+	VBROADCASTSD     constants<>+20224(SB), K4, Z22
 	VBROADCASTSD     constants<>+8064(SB), K1, Z21
 	VBROADCASTSD     constants<>+8064(SB), K2, Z22
 	VADDPD           Z21, Z13, Z13
@@ -42339,27 +42345,27 @@ one2151:
 	VFMADD213PD      Z11, Z14, Z18
 	VFMADD231PD      Z15, Z17, Z18
 	VMOVUPS          Z12, Z17
-	VFMADD213PD.BCST constants<>+19200(SB), Z14, Z17
+	VFMADD213PD.BCST constants<>+19264(SB), Z14, Z17
 	VFMADD231PD      Z15, Z18, Z17
-	VBROADCASTSD     constants<>+19264(SB), Z18
-	VFMADD213PD.BCST constants<>+19328(SB), Z14, Z18
+	VBROADCASTSD     constants<>+19328(SB), Z18
+	VFMADD213PD.BCST constants<>+19392(SB), Z14, Z18
 	VFMADD231PD      Z15, Z17, Z18
-	VBROADCASTSD     constants<>+19392(SB), Z17
-	VFMADD213PD.BCST constants<>+19456(SB), Z14, Z17
+	VBROADCASTSD     constants<>+19456(SB), Z17
+	VFMADD213PD.BCST constants<>+19520(SB), Z14, Z17
 	VFMADD231PD      Z15, Z18, Z17
-	VBROADCASTSD     constants<>+19520(SB), Z18
-	VFMADD213PD.BCST constants<>+19584(SB), Z14, Z18
+	VBROADCASTSD     constants<>+19584(SB), Z18
+	VFMADD213PD.BCST constants<>+19648(SB), Z14, Z18
 	VFMADD231PD      Z15, Z17, Z18
-	VBROADCASTSD     constants<>+19648(SB), Z17
-	VFMADD213PD.BCST constants<>+19712(SB), Z14, Z17
+	VBROADCASTSD     constants<>+19712(SB), Z17
+	VFMADD213PD.BCST constants<>+19776(SB), Z14, Z17
 	VFMADD231PD      Z15, Z18, Z17
-	VBROADCASTSD     constants<>+19776(SB), Z18
-	VFMADD213PD.BCST constants<>+19840(SB), Z14, Z18
+	VBROADCASTSD     constants<>+19840(SB), Z18
+	VFMADD213PD.BCST constants<>+19904(SB), Z14, Z18
 	VFMADD231PD      Z15, Z17, Z18
-	VBROADCASTSD     constants<>+19904(SB), Z17
-	VFMADD213PD.BCST constants<>+19968(SB), Z14, Z17
-	VFMADD231PD      Z15, Z18, Z17
+	VBROADCASTSD     constants<>+19968(SB), Z17
 	VFMADD213PD.BCST constants<>+20032(SB), Z14, Z17
+	VFMADD231PD      Z15, Z18, Z17
+	VFMADD213PD.BCST constants<>+20096(SB), Z14, Z17
 	VMULPD           Z14, Z16, Z15
 	VBROADCASTSD     constants<>+0(SB), Z18
 	VFNMADD213PD     Z4, Z14, Z18
@@ -42378,13 +42384,13 @@ one2151:
 	VXORPD           Z17, Z16, Z16
 	VXORPD           Z17, Z13, Z13
 	VMOVUPS          Z2, Z17
-	VBROADCASTSD     constants<>+20096(SB), K2, Z17
+	VBROADCASTSD     constants<>+20160(SB), K2, Z17
 	VBROADCASTSD     constants<>+8000(SB), K1, Z17
 	VADDPD           Z16, Z17, Z18
 	VSUBPD           Z17, Z18, Z17
 	VSUBPD           Z17, Z16, Z16
 	VMOVUPS          Z2, Z17
-	VBROADCASTSD     constants<>+20160(SB), K2, Z17
+	VBROADCASTSD     constants<>+20224(SB), K2, Z17
 	VBROADCASTSD     constants<>+8064(SB), K1, Z17
 	VADDPD           Z17, Z13, Z13
 	VADDPD           Z13, Z16, Z13
@@ -42434,27 +42440,27 @@ tail2153:
 	VFMADD213PD      Z11, Z5, Z7
 	VFMADD231PD      Z6, Z8, Z7
 	VMOVUPS          Z12, Z8
-	VFMADD213PD.BCST constants<>+19200(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+19264(SB), Z5, Z8
 	VFMADD231PD      Z6, Z7, Z8
-	VBROADCASTSD     constants<>+19264(SB), Z7
-	VFMADD213PD.BCST constants<>+19328(SB), Z5, Z7
+	VBROADCASTSD     constants<>+19328(SB), Z7
+	VFMADD213PD.BCST constants<>+19392(SB), Z5, Z7
 	VFMADD231PD      Z6, Z8, Z7
-	VBROADCASTSD     constants<>+19392(SB), Z8
-	VFMADD213PD.BCST constants<>+19456(SB), Z5, Z8
+	VBROADCASTSD     constants<>+19456(SB), Z8
+	VFMADD213PD.BCST constants<>+19520(SB), Z5, Z8
 	VFMADD231PD      Z6, Z7, Z8
-	VBROADCASTSD     constants<>+19520(SB), Z7
-	VFMADD213PD.BCST constants<>+19584(SB), Z5, Z7
+	VBROADCASTSD     constants<>+19584(SB), Z7
+	VFMADD213PD.BCST constants<>+19648(SB), Z5, Z7
 	VFMADD231PD      Z6, Z8, Z7
-	VBROADCASTSD     constants<>+19648(SB), Z8
-	VFMADD213PD.BCST constants<>+19712(SB), Z5, Z8
+	VBROADCASTSD     constants<>+19712(SB), Z8
+	VFMADD213PD.BCST constants<>+19776(SB), Z5, Z8
 	VFMADD231PD      Z6, Z7, Z8
-	VBROADCASTSD     constants<>+19776(SB), Z7
-	VFMADD213PD.BCST constants<>+19840(SB), Z5, Z7
+	VBROADCASTSD     constants<>+19840(SB), Z7
+	VFMADD213PD.BCST constants<>+19904(SB), Z5, Z7
 	VFMADD231PD      Z6, Z8, Z7
-	VBROADCASTSD     constants<>+19904(SB), Z8
-	VFMADD213PD.BCST constants<>+19968(SB), Z5, Z8
-	VFMADD231PD      Z6, Z7, Z8
+	VBROADCASTSD     constants<>+19968(SB), Z8
 	VFMADD213PD.BCST constants<>+20032(SB), Z5, Z8
+	VFMADD231PD      Z6, Z7, Z8
+	VFMADD213PD.BCST constants<>+20096(SB), Z5, Z8
 	VMULPD           Z5, Z13, Z6
 	VBROADCASTSD     constants<>+0(SB), Z7
 	VFNMADD213PD     Z4, Z5, Z7
@@ -42473,13 +42479,13 @@ tail2153:
 	VXORPD           Z0, Z13, Z6
 	VXORPD           Z0, Z3, Z0
 	VMOVUPS          Z2, Z3
-	VBROADCASTSD     constants<>+20096(SB), K3, Z3
+	VBROADCASTSD     constants<>+20160(SB), K3, Z3
 	VBROADCASTSD     constants<>+8000(SB), K2, Z3
 	VADDPD           Z6, Z3, Z7
 	VSUBPD           Z3, Z7, Z3
 	VSUBPD           Z3, Z6, Z3
 	VMOVUPS          Z2, Z2
-	VBROADCASTSD     constants<>+20160(SB), K3, Z2
+	VBROADCASTSD     constants<>+20224(SB), K3, Z2
 	VBROADCASTSD     constants<>+8064(SB), K2, Z2
 	VADDPD           Z2, Z0, Z0
 	VADDPD           Z0, Z3, Z0
@@ -42520,10 +42526,10 @@ one2157:
 	VMAXPD       Y8, Y7, Y7
 	VANDPD       Y3, Y7, Y8
 	VPSUBQ       Y8, Y3, Y8
-	VBROADCASTSD constants<>+18560(SB), Y9
+	VBROADCASTSD constants<>+18624(SB), Y9
 	VMINPD       Y8, Y9, Y8
 	VMULPD       Y8, Y7, Y7
-	VMAXPD       constants<>+18752(SB), Y7, Y7
+	VMAXPD       constants<>+18816(SB), Y7, Y7
 	VANDPD       Y0, Y5, Y5
 	VANDPD       Y0, Y6, Y6
 	VMINPD       Y6, Y5, Y5
@@ -42535,34 +42541,34 @@ one2157:
 	VMULPD       Y6, Y5, Y5
 	VMULPD       Y8, Y8, Y6
 	VMULPD       Y6, Y6, Y7
-	VBROADCASTSD constants<>+18880(SB), Y9
-	VFMADD213PD  constants<>+18944(SB), Y6, Y9
-	VFMADD231PD  constants<>+18816(SB), Y7, Y9
-	VBROADCASTSD constants<>+19008(SB), Y10
-	VFMADD213PD  constants<>+19072(SB), Y6, Y10
+	VBROADCASTSD constants<>+18944(SB), Y9
+	VFMADD213PD  constants<>+19008(SB), Y6, Y9
+	VFMADD231PD  constants<>+18880(SB), Y7, Y9
+	VBROADCASTSD constants<>+19072(SB), Y10
+	VFMADD213PD  constants<>+19136(SB), Y6, Y10
 	VFMADD231PD  Y7, Y9, Y10
-	VBROADCASTSD constants<>+19136(SB), Y9
-	VFMADD213PD  constants<>+19200(SB), Y6, Y9
+	VBROADCASTSD constants<>+19200(SB), Y9
+	VFMADD213PD  constants<>+19264(SB), Y6, Y9
 	VFMADD231PD  Y7, Y10, Y9
-	VBROADCASTSD constants<>+19264(SB), Y10
-	VFMADD213PD  constants<>+19328(SB), Y6, Y10
+	VBROADCASTSD constants<>+19328(SB), Y10
+	VFMADD213PD  constants<>+19392(SB), Y6, Y10
 	VFMADD231PD  Y7, Y9, Y10
-	VBROADCASTSD constants<>+19392(SB), Y9
-	VFMADD213PD  constants<>+19456(SB), Y6, Y9
+	VBROADCASTSD constants<>+19456(SB), Y9
+	VFMADD213PD  constants<>+19520(SB), Y6, Y9
 	VFMADD231PD  Y7, Y10, Y9
-	VBROADCASTSD constants<>+19520(SB), Y10
-	VFMADD213PD  constants<>+19584(SB), Y6, Y10
+	VBROADCASTSD constants<>+19584(SB), Y10
+	VFMADD213PD  constants<>+19648(SB), Y6, Y10
 	VFMADD231PD  Y7, Y9, Y10
-	VBROADCASTSD constants<>+19648(SB), Y9
-	VFMADD213PD  constants<>+19712(SB), Y6, Y9
+	VBROADCASTSD constants<>+19712(SB), Y9
+	VFMADD213PD  constants<>+19776(SB), Y6, Y9
 	VFMADD231PD  Y7, Y10, Y9
-	VBROADCASTSD constants<>+19776(SB), Y10
-	VFMADD213PD  constants<>+19840(SB), Y6, Y10
+	VBROADCASTSD constants<>+19840(SB), Y10
+	VFMADD213PD  constants<>+19904(SB), Y6, Y10
 	VFMADD231PD  Y7, Y9, Y10
-	VBROADCASTSD constants<>+19904(SB), Y9
-	VFMADD213PD  constants<>+19968(SB), Y6, Y9
-	VFMADD231PD  Y7, Y10, Y9
+	VBROADCASTSD constants<>+19968(SB), Y9
 	VFMADD213PD  constants<>+20032(SB), Y6, Y9
+	VFMADD231PD  Y7, Y10, Y9
+	VFMADD213PD  constants<>+20096(SB), Y6, Y9
 	VMULPD       Y6, Y8, Y7
 	VBROADCASTSD constants<>+0(SB), Y10
 	VFNMADD213PD Y4, Y6, Y10
@@ -42579,14 +42585,14 @@ one2157:
 	VXORPD       Y12, Y11, Y11
 	VXORPD       Y11, Y8, Y8
 	VXORPD       Y11, Y5, Y5
-	VBROADCASTSD constants<>+20096(SB), Y11
+	VBROADCASTSD constants<>+20160(SB), Y11
 	VBLENDVPD    Y10, Y11, Y2, Y11
 	VBROADCASTSD constants<>+8000(SB), Y12
 	VBLENDVPD    Y9, Y12, Y11, Y11
 	VADDPD       Y8, Y11, Y12
 	VSUBPD       Y11, Y12, Y11
 	VSUBPD       Y11, Y8, Y8
-	VBROADCASTSD constants<>+20160(SB), Y11
+	VBROADCASTSD constants<>+20224(SB), Y11
 	VBLENDVPD    Y10, Y11, Y2, Y10
 	VBROADCASTSD constants<>+8064(SB), Y11
 	VBLENDVPD    Y9, Y11, Y10, Y9
@@ -42617,10 +42623,10 @@ tail2159:
 	VMAXPD       Y9, Y8, Y8
 	VANDPD       Y3, Y8, Y9
 	VPSUBQ       Y9, Y3, Y3
-	VBROADCASTSD constants<>+18560(SB), Y9
+	VBROADCASTSD constants<>+18624(SB), Y9
 	VMINPD       Y3, Y9, Y3
 	VMULPD       Y3, Y8, Y8
-	VMAXPD       constants<>+18752(SB), Y8, Y8
+	VMAXPD       constants<>+18816(SB), Y8, Y8
 	VANDPD       Y0, Y6, Y6
 	VANDPD       Y0, Y7, Y7
 	VMINPD       Y7, Y6, Y6
@@ -42632,34 +42638,34 @@ tail2159:
 	VMULPD       Y6, Y3, Y3
 	VMULPD       Y7, Y7, Y6
 	VMULPD       Y6, Y6, Y8
-	VBROADCASTSD constants<>+18880(SB), Y9
-	VFMADD213PD  constants<>+18944(SB), Y6, Y9
-	VFMADD231PD  constants<>+18816(SB), Y8, Y9
-	VBROADCASTSD constants<>+19008(SB), Y10
-	VFMADD213PD  constants<>+19072(SB), Y6, Y10
+	VBROADCASTSD constants<>+18944(SB), Y9
+	VFMADD213PD  constants<>+19008(SB), Y6, Y9
+	VFMADD231PD  constants<>+18880(SB), Y8, Y9
+	VBROADCASTSD constants<>+19072(SB), Y10
+	VFMADD213PD  constants<>+19136(SB), Y6, Y10
 	VFMADD231PD  Y8, Y9, Y10
-	VBROADCASTSD constants<>+19136(SB), Y9
-	VFMADD213PD  constants<>+19200(SB), Y6, Y9
+	VBROADCASTSD constants<>+19200(SB), Y9
+	VFMADD213PD  constants<>+19264(SB), Y6, Y9
 	VFMADD231PD  Y8, Y10, Y9
-	VBROADCASTSD constants<>+19264(SB), Y10
-	VFMADD213PD  constants<>+19328(SB), Y6, Y10
+	VBROADCASTSD constants<>+19328(SB), Y10
+	VFMADD213PD  constants<>+19392(SB), Y6, Y10
 	VFMADD231PD  Y8, Y9, Y10
-	VBROADCASTSD constants<>+19392(SB), Y9
-	VFMADD213PD  constants<>+19456(SB), Y6, Y9
+	VBROADCASTSD constants<>+19456(SB), Y9
+	VFMADD213PD  constants<>+19520(SB), Y6, Y9
 	VFMADD231PD  Y8, Y10, Y9
-	VBROADCASTSD constants<>+19520(SB), Y10
-	VFMADD213PD  constants<>+19584(SB), Y6, Y10
+	VBROADCASTSD constants<>+19584(SB), Y10
+	VFMADD213PD  constants<>+19648(SB), Y6, Y10
 	VFMADD231PD  Y8, Y9, Y10
-	VBROADCASTSD constants<>+19648(SB), Y9
-	VFMADD213PD  constants<>+19712(SB), Y6, Y9
+	VBROADCASTSD constants<>+19712(SB), Y9
+	VFMADD213PD  constants<>+19776(SB), Y6, Y9
 	VFMADD231PD  Y8, Y10, Y9
-	VBROADCASTSD constants<>+19776(SB), Y10
-	VFMADD213PD  constants<>+19840(SB), Y6, Y10
+	VBROADCASTSD constants<>+19840(SB), Y10
+	VFMADD213PD  constants<>+19904(SB), Y6, Y10
 	VFMADD231PD  Y8, Y9, Y10
-	VBROADCASTSD constants<>+19904(SB), Y9
-	VFMADD213PD  constants<>+19968(SB), Y6, Y9
-	VFMADD231PD  Y8, Y10, Y9
+	VBROADCASTSD constants<>+19968(SB), Y9
 	VFMADD213PD  constants<>+20032(SB), Y6, Y9
+	VFMADD231PD  Y8, Y10, Y9
+	VFMADD213PD  constants<>+20096(SB), Y6, Y9
 	VMULPD       Y6, Y7, Y8
 	VBROADCASTSD constants<>+0(SB), Y10
 	VFNMADD213PD Y4, Y6, Y10
@@ -42676,14 +42682,14 @@ tail2159:
 	VXORPD       Y10, Y9, Y9
 	VXORPD       Y9, Y7, Y7
 	VXORPD       Y9, Y3, Y3
-	VBROADCASTSD constants<>+20096(SB), Y9
+	VBROADCASTSD constants<>+20160(SB), Y9
 	VBLENDVPD    Y8, Y9, Y2, Y9
 	VBROADCASTSD constants<>+8000(SB), Y10
 	VBLENDVPD    Y0, Y10, Y9, Y9
 	VADDPD       Y7, Y9, Y10
 	VSUBPD       Y9, Y10, Y9
 	VSUBPD       Y9, Y7, Y7
-	VBROADCASTSD constants<>+20160(SB), Y9
+	VBROADCASTSD constants<>+20224(SB), Y9
 	VBLENDVPD    Y8, Y9, Y2, Y2
 	VBROADCASTSD constants<>+8064(SB), Y8
 	VBLENDVPD    Y0, Y8, Y2, Y0
@@ -42713,14 +42719,14 @@ TEXT ·atan2AVX512F32<>(SB), NOSPLIT, $0-32
 	VMOVUPS constants<>+3456(SB), Z2
 	VMOVUPS constants<>+6528(SB), Z3
 	VMOVUPS constants<>+3520(SB), Z4
-	VMOVUPS constants<>+18688(SB), Z5
-	VMOVUPS constants<>+20224(SB), Z6
-	VMOVUPS constants<>+20288(SB), Z7
-	VMOVUPS constants<>+20352(SB), Z8
-	VMOVUPS constants<>+20416(SB), Z9
-	VMOVUPS constants<>+20480(SB), Z10
-	VMOVUPS constants<>+20544(SB), Z11
-	VMOVUPS constants<>+20608(SB), Z12
+	VMOVUPS constants<>+18752(SB), Z5
+	VMOVUPS constants<>+20288(SB), Z6
+	VMOVUPS constants<>+20352(SB), Z7
+	VMOVUPS constants<>+20416(SB), Z8
+	VMOVUPS constants<>+20480(SB), Z9
+	VMOVUPS constants<>+20544(SB), Z10
+	VMOVUPS constants<>+20608(SB), Z11
+	VMOVUPS constants<>+20672(SB), Z12
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
@@ -42785,14 +42791,14 @@ many2162:
 	VFMADD213PS      Z12, Z16, Z22
 	VFMADD231PS      Z17, Z23, Z21
 	VFMADD231PS      Z18, Z24, Z22
-	VBROADCASTSS     constants<>+20672(SB), Z23
-	VFMADD213PS.BCST constants<>+20736(SB), Z15, Z23
-	VBROADCASTSS     constants<>+20672(SB), Z24
-	VFMADD213PS.BCST constants<>+20736(SB), Z16, Z24
+	VBROADCASTSS     constants<>+20736(SB), Z23
+	VFMADD213PS.BCST constants<>+20800(SB), Z15, Z23
+	VBROADCASTSS     constants<>+20736(SB), Z24
+	VFMADD213PS.BCST constants<>+20800(SB), Z16, Z24
 	VFMADD231PS      Z17, Z21, Z23
 	VFMADD231PS      Z18, Z22, Z24
-	VFMADD213PS.BCST constants<>+20800(SB), Z15, Z23
-	VFMADD213PS.BCST constants<>+20800(SB), Z16, Z24
+	VFMADD213PS.BCST constants<>+20864(SB), Z15, Z23
+	VFMADD213PS.BCST constants<>+20864(SB), Z16, Z24
 	VMULPS           Z15, Z19, Z17
 	VMULPS           Z16, Z20, Z18
 	VBROADCASTSS     constants<>+64(SB), Z21
@@ -42828,9 +42834,9 @@ many2162:
 	VXORPS           Z21, Z13, Z13
 	VXORPS           Z22, Z14, Z14
 	VMOVUPS          Z2, Z21
-	VBROADCASTSS     constants<>+20864(SB), K3, Z21
+	VBROADCASTSS     constants<>+20928(SB), K3, Z21
 	VMOVUPS          Z2, Z22
-	VBROADCASTSS     constants<>+20864(SB), K4, Z22
+	VBROADCASTSS     constants<>+20928(SB), K4, Z22
 	VBROADCASTSS     constants<>+8832(SB), K1, Z21
 	VBROADCASTSS     constants<>+8832(SB), K2, Z22
 	VADDPS           Z19, Z21, Z23
@@ -42840,9 +42846,9 @@ many2162:
 	VSUBPS           Z21, Z19, Z19
 	VSUBPS           Z22, Z20, Z20
 	VMOVUPS          Z2, Z21
-	VBROADCASTSS     constants<>+20928(SB), K3, Z21
+	VBROADCASTSS     constants<>+20992(SB), K3, Z21
 	VMOVUPS          Z2, Z22
-	VBROADCASTSS     constants<>+20928(SB), K4, Z22
+	VBROADCASTSS     constants<>+20992(SB), K4, Z22
 	VBROADCASTSS     constants<>+8896(SB), K1, Z21
 	VBROADCASTSS     constants<>+8896(SB), K2, Z22
 	VADDPS           Z21, Z13, Z13
@@ -42902,10 +42908,10 @@ one2163:
 	VMOVUPS          Z11, Z17
 	VFMADD213PS      Z12, Z14, Z17
 	VFMADD231PS      Z15, Z18, Z17
-	VBROADCASTSS     constants<>+20672(SB), Z18
-	VFMADD213PS.BCST constants<>+20736(SB), Z14, Z18
-	VFMADD231PS      Z15, Z17, Z18
+	VBROADCASTSS     constants<>+20736(SB), Z18
 	VFMADD213PS.BCST constants<>+20800(SB), Z14, Z18
+	VFMADD231PS      Z15, Z17, Z18
+	VFMADD213PS.BCST constants<>+20864(SB), Z14, Z18
 	VMULPS           Z14, Z16, Z15
 	VBROADCASTSS     constants<>+64(SB), Z17
 	VFNMADD213PS     Z4, Z14, Z17
@@ -42924,13 +42930,13 @@ one2163:
 	VXORPS           Z17, Z16, Z16
 	VXORPS           Z17, Z13, Z13
 	VMOVUPS          Z2, Z17
-	VBROADCASTSS     constants<>+20864(SB), K2, Z17
+	VBROADCASTSS     constants<>+20928(SB), K2, Z17
 	VBROADCASTSS     constants<>+8832(SB), K1, Z17
 	VADDPS           Z16, Z17, Z18
 	VSUBPS           Z17, Z18, Z17
 	VSUBPS           Z17, Z16, Z16
 	VMOVUPS          Z2, Z17
-	VBROADCASTSS     constants<>+20928(SB), K2, Z17
+	VBROADCASTSS     constants<>+20992(SB), K2, Z17
 	VBROADCASTSS     constants<>+8896(SB), K1, Z17
 	VADDPS           Z17, Z13, Z13
 	VADDPS           Z13, Z16, Z13
@@ -42981,10 +42987,10 @@ tail2165:
 	VMOVUPS          Z11, Z7
 	VFMADD213PS      Z12, Z5, Z7
 	VFMADD231PS      Z6, Z8, Z7
-	VBROADCASTSS     constants<>+20672(SB), Z8
-	VFMADD213PS.BCST constants<>+20736(SB), Z5, Z8
-	VFMADD231PS      Z6, Z7, Z8
+	VBROADCASTSS     constants<>+20736(SB), Z8
 	VFMADD213PS.BCST constants<>+20800(SB), Z5, Z8
+	VFMADD231PS      Z6, Z7, Z8
+	VFMADD213PS.BCST constants<>+20864(SB), Z5, Z8
 	VMULPS           Z5, Z13, Z6
 	VBROADCASTSS     constants<>+64(SB), Z7
 	VFNMADD213PS     Z4, Z5, Z7
@@ -43003,13 +43009,13 @@ tail2165:
 	VXORPS           Z0, Z13, Z6
 	VXORPS           Z0, Z3, Z0
 	VMOVUPS          Z2, Z3
-	VBROADCASTSS     constants<>+20864(SB), K3, Z3
+	VBROADCASTSS     constants<>+20928(SB), K3, Z3
 	VBROADCASTSS     constants<>+8832(SB), K2, Z3
 	VADDPS           Z6, Z3, Z7
 	VSUBPS           Z3, Z7, Z3
 	VSUBPS           Z3, Z6, Z3
 	VMOVUPS          Z2, Z2
-	VBROADCASTSS     constants<>+20928(SB), K3, Z2
+	VBROADCASTSS     constants<>+20992(SB), K3, Z2
 	VBROADCASTSS     constants<>+8896(SB), K2, Z2
 	VADDPS           Z2, Z0, Z0
 	VADDPS           Z0, Z3, Z0
@@ -43050,10 +43056,10 @@ one2169:
 	VMAXPS       Y8, Y7, Y7
 	VANDPS       Y3, Y7, Y8
 	VPSUBD       Y8, Y3, Y8
-	VBROADCASTSS constants<>+18688(SB), Y9
+	VBROADCASTSS constants<>+18752(SB), Y9
 	VMINPS       Y8, Y9, Y8
 	VMULPS       Y8, Y7, Y7
-	VMAXPS       constants<>+20224(SB), Y7, Y7
+	VMAXPS       constants<>+20288(SB), Y7, Y7
 	VANDPS       Y0, Y5, Y5
 	VANDPS       Y0, Y6, Y6
 	VMINPS       Y6, Y5, Y5
@@ -43065,18 +43071,18 @@ one2169:
 	VMULPS       Y6, Y5, Y5
 	VMULPS       Y8, Y8, Y6
 	VMULPS       Y6, Y6, Y7
-	VBROADCASTSS constants<>+20288(SB), Y9
-	VFMADD213PS  constants<>+20352(SB), Y6, Y9
-	VBROADCASTSS constants<>+20416(SB), Y10
-	VFMADD213PS  constants<>+20480(SB), Y6, Y10
+	VBROADCASTSS constants<>+20352(SB), Y9
+	VFMADD213PS  constants<>+20416(SB), Y6, Y9
+	VBROADCASTSS constants<>+20480(SB), Y10
+	VFMADD213PS  constants<>+20544(SB), Y6, Y10
 	VFMADD231PS  Y7, Y9, Y10
-	VBROADCASTSS constants<>+20544(SB), Y9
-	VFMADD213PS  constants<>+20608(SB), Y6, Y9
+	VBROADCASTSS constants<>+20608(SB), Y9
+	VFMADD213PS  constants<>+20672(SB), Y6, Y9
 	VFMADD231PS  Y7, Y10, Y9
-	VBROADCASTSS constants<>+20672(SB), Y10
-	VFMADD213PS  constants<>+20736(SB), Y6, Y10
-	VFMADD231PS  Y7, Y9, Y10
+	VBROADCASTSS constants<>+20736(SB), Y10
 	VFMADD213PS  constants<>+20800(SB), Y6, Y10
+	VFMADD231PS  Y7, Y9, Y10
+	VFMADD213PS  constants<>+20864(SB), Y6, Y10
 	VMULPS       Y6, Y8, Y7
 	VBROADCASTSS constants<>+64(SB), Y9
 	VFNMADD213PS Y4, Y6, Y9
@@ -43093,14 +43099,14 @@ one2169:
 	VXORPS       Y12, Y11, Y11
 	VXORPS       Y11, Y8, Y8
 	VXORPS       Y11, Y5, Y5
-	VBROADCASTSS constants<>+20864(SB), Y11
+	VBROADCASTSS constants<>+20928(SB), Y11
 	VBLENDVPS    Y10, Y11, Y2, Y11
 	VBROADCASTSS constants<>+8832(SB), Y12
 	VBLENDVPS    Y9, Y12, Y11, Y11
 	VADDPS       Y8, Y11, Y12
 	VSUBPS       Y11, Y12, Y11
 	VSUBPS       Y11, Y8, Y8
-	VBROADCASTSS constants<>+20928(SB), Y11
+	VBROADCASTSS constants<>+20992(SB), Y11
 	VBLENDVPS    Y10, Y11, Y2, Y10
 	VBROADCASTSS constants<>+8896(SB), Y11
 	VBLENDVPS    Y9, Y11, Y10, Y9
@@ -43131,10 +43137,10 @@ tail2171:
 	VMAXPS       Y9, Y8, Y8
 	VANDPS       Y3, Y8, Y9
 	VPSUBD       Y9, Y3, Y3
-	VBROADCASTSS constants<>+18688(SB), Y9
+	VBROADCASTSS constants<>+18752(SB), Y9
 	VMINPS       Y3, Y9, Y3
 	VMULPS       Y3, Y8, Y8
-	VMAXPS       constants<>+20224(SB), Y8, Y8
+	VMAXPS       constants<>+20288(SB), Y8, Y8
 	VANDPS       Y0, Y6, Y6
 	VANDPS       Y0, Y7, Y7
 	VMINPS       Y7, Y6, Y6
@@ -43146,18 +43152,18 @@ tail2171:
 	VMULPS       Y6, Y3, Y3
 	VMULPS       Y7, Y7, Y6
 	VMULPS       Y6, Y6, Y8
-	VBROADCASTSS constants<>+20288(SB), Y9
-	VFMADD213PS  constants<>+20352(SB), Y6, Y9
-	VBROADCASTSS constants<>+20416(SB), Y10
-	VFMADD213PS  constants<>+20480(SB), Y6, Y10
+	VBROADCASTSS constants<>+20352(SB), Y9
+	VFMADD213PS  constants<>+20416(SB), Y6, Y9
+	VBROADCASTSS constants<>+20480(SB), Y10
+	VFMADD213PS  constants<>+20544(SB), Y6, Y10
 	VFMADD231PS  Y8, Y9, Y10
-	VBROADCASTSS constants<>+20544(SB), Y9
-	VFMADD213PS  constants<>+20608(SB), Y6, Y9
+	VBROADCASTSS constants<>+20608(SB), Y9
+	VFMADD213PS  constants<>+20672(SB), Y6, Y9
 	VFMADD231PS  Y8, Y10, Y9
-	VBROADCASTSS constants<>+20672(SB), Y10
-	VFMADD213PS  constants<>+20736(SB), Y6, Y10
-	VFMADD231PS  Y8, Y9, Y10
+	VBROADCASTSS constants<>+20736(SB), Y10
 	VFMADD213PS  constants<>+20800(SB), Y6, Y10
+	VFMADD231PS  Y8, Y9, Y10
+	VFMADD213PS  constants<>+20864(SB), Y6, Y10
 	VMULPS       Y6, Y7, Y8
 	VBROADCASTSS constants<>+64(SB), Y9
 	VFNMADD213PS Y4, Y6, Y9
@@ -43174,14 +43180,14 @@ tail2171:
 	VXORPS       Y10, Y9, Y9
 	VXORPS       Y9, Y7, Y7
 	VXORPS       Y9, Y3, Y3
-	VBROADCASTSS constants<>+20864(SB), Y9
+	VBROADCASTSS constants<>+20928(SB), Y9
 	VBLENDVPS    Y8, Y9, Y2, Y9
 	VBROADCASTSS constants<>+8832(SB), Y10
 	VBLENDVPS    Y0, Y10, Y9, Y9
 	VADDPS       Y7, Y9, Y10
 	VSUBPS       Y9, Y10, Y9
 	VSUBPS       Y9, Y7, Y7
-	VBROADCASTSS constants<>+20928(SB), Y9
+	VBROADCASTSS constants<>+20992(SB), Y9
 	VBLENDVPS    Y8, Y9, Y2, Y2
 	VBROADCASTSS constants<>+8896(SB), Y8
 	VBLENDVPS    Y0, Y8, Y2, Y0
@@ -43213,8 +43219,8 @@ TEXT ·atan2SlopesAVX512F64<>(SB), NOSPLIT, $0-48
 	VMOVUPS constants<>+3328(SB), Z2
 	VMOVUPS constants<>+5632(SB), Z3
 	VMOVUPS constants<>+3392(SB), Z4
-	VMOVUPS constants<>+20992(SB), Z5
-	VMOVUPS constants<>+21056(SB), Z6
+	VMOVUPS constants<>+21056(SB), Z5
+	VMOVUPS constants<>+21120(SB), Z6
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
 	TESTQ   R9, R9
@@ -43235,14 +43241,14 @@ many2174:
 	VANDPD           Z3, Z12, Z14
 	VPSUBQ           Z13, Z3, Z13
 	VPSUBQ           Z14, Z3, Z14
-	VBROADCASTSD     constants<>+18560(SB), Z15
+	VBROADCASTSD     constants<>+18624(SB), Z15
 	VMINPD           Z13, Z15, Z13
-	VBROADCASTSD     constants<>+18560(SB), Z15
+	VBROADCASTSD     constants<>+18624(SB), Z15
 	VMINPD           Z14, Z15, Z14
 	VMULPD           Z13, Z11, Z11
 	VMULPD           Z14, Z12, Z12
-	VMAXPD.BCST      constants<>+18752(SB), Z11, Z11
-	VMAXPD.BCST      constants<>+18752(SB), Z12, Z12
+	VMAXPD.BCST      constants<>+18816(SB), Z11, Z11
+	VMAXPD.BCST      constants<>+18816(SB), Z12, Z12
 	VANDPD           Z0, Z7, Z15
 	VANDPD           Z0, Z8, Z16
 	VANDPD           Z0, Z9, Z17
@@ -43265,62 +43271,62 @@ many2174:
 	VMULPD           Z20, Z20, Z16
 	VMULPD           Z15, Z15, Z17
 	VMULPD           Z16, Z16, Z18
-	VBROADCASTSD     constants<>+18880(SB), Z21
-	VFMADD213PD.BCST constants<>+18944(SB), Z15, Z21
-	VBROADCASTSD     constants<>+18880(SB), Z22
-	VFMADD213PD.BCST constants<>+18944(SB), Z16, Z22
-	VFMADD231PD.BCST constants<>+18816(SB), Z17, Z21
-	VFMADD231PD.BCST constants<>+18816(SB), Z18, Z22
-	VBROADCASTSD     constants<>+19008(SB), Z23
-	VFMADD213PD.BCST constants<>+19072(SB), Z15, Z23
-	VBROADCASTSD     constants<>+19008(SB), Z24
-	VFMADD213PD.BCST constants<>+19072(SB), Z16, Z24
+	VBROADCASTSD     constants<>+18944(SB), Z21
+	VFMADD213PD.BCST constants<>+19008(SB), Z15, Z21
+	VBROADCASTSD     constants<>+18944(SB), Z22
+	VFMADD213PD.BCST constants<>+19008(SB), Z16, Z22
+	VFMADD231PD.BCST constants<>+18880(SB), Z17, Z21
+	VFMADD231PD.BCST constants<>+18880(SB), Z18, Z22
+	VBROADCASTSD     constants<>+19072(SB), Z23
+	VFMADD213PD.BCST constants<>+19136(SB), Z15, Z23
+	VBROADCASTSD     constants<>+19072(SB), Z24
+	VFMADD213PD.BCST constants<>+19136(SB), Z16, Z24
 	VFMADD231PD      Z17, Z21, Z23
 	VFMADD231PD      Z18, Z22, Z24
-	VBROADCASTSD     constants<>+19136(SB), Z21
-	VFMADD213PD.BCST constants<>+19200(SB), Z15, Z21
-	VBROADCASTSD     constants<>+19136(SB), Z22
-	VFMADD213PD.BCST constants<>+19200(SB), Z16, Z22
+	VBROADCASTSD     constants<>+19200(SB), Z21
+	VFMADD213PD.BCST constants<>+19264(SB), Z15, Z21
+	VBROADCASTSD     constants<>+19200(SB), Z22
+	VFMADD213PD.BCST constants<>+19264(SB), Z16, Z22
 	VFMADD231PD      Z17, Z23, Z21
 	VFMADD231PD      Z18, Z24, Z22
-	VBROADCASTSD     constants<>+19264(SB), Z23
-	VFMADD213PD.BCST constants<>+19328(SB), Z15, Z23
-	VBROADCASTSD     constants<>+19264(SB), Z24
-	VFMADD213PD.BCST constants<>+19328(SB), Z16, Z24
+	VBROADCASTSD     constants<>+19328(SB), Z23
+	VFMADD213PD.BCST constants<>+19392(SB), Z15, Z23
+	VBROADCASTSD     constants<>+19328(SB), Z24
+	VFMADD213PD.BCST constants<>+19392(SB), Z16, Z24
 	VFMADD231PD      Z17, Z21, Z23
 	VFMADD231PD      Z18, Z22, Z24
-	VBROADCASTSD     constants<>+19392(SB), Z21
-	VFMADD213PD.BCST constants<>+19456(SB), Z15, Z21
-	VBROADCASTSD     constants<>+19392(SB), Z22
-	VFMADD213PD.BCST constants<>+19456(SB), Z16, Z22
+	VBROADCASTSD     constants<>+19456(SB), Z21
+	VFMADD213PD.BCST constants<>+19520(SB), Z15, Z21
+	VBROADCASTSD     constants<>+19456(SB), Z22
+	VFMADD213PD.BCST constants<>+19520(SB), Z16, Z22
 	VFMADD231PD      Z17, Z23, Z21
 	VFMADD231PD      Z18, Z24, Z22
-	VBROADCASTSD     constants<>+19520(SB), Z23
-	VFMADD213PD.BCST constants<>+19584(SB), Z15, Z23
-	VBROADCASTSD     constants<>+19520(SB), Z24
-	VFMADD213PD.BCST constants<>+19584(SB), Z16, Z24
+	VBROADCASTSD     constants<>+19584(SB), Z23
+	VFMADD213PD.BCST constants<>+19648(SB), Z15, Z23
+	VBROADCASTSD     constants<>+19584(SB), Z24
+	VFMADD213PD.BCST constants<>+19648(SB), Z16, Z24
 	VFMADD231PD      Z17, Z21, Z23
 	VFMADD231PD      Z18, Z22, Z24
-	VBROADCASTSD     constants<>+19648(SB), Z21
-	VFMADD213PD.BCST constants<>+19712(SB), Z15, Z21
-	VBROADCASTSD     constants<>+19648(SB), Z22
-	VFMADD213PD.BCST constants<>+19712(SB), Z16, Z22
+	VBROADCASTSD     constants<>+19712(SB), Z21
+	VFMADD213PD.BCST constants<>+19776(SB), Z15, Z21
+	VBROADCASTSD     constants<>+19712(SB), Z22
+	VFMADD213PD.BCST constants<>+19776(SB), Z16, Z22
 	VFMADD231PD      Z17, Z23, Z21
 	VFMADD231PD      Z18, Z24, Z22
-	VBROADCASTSD     constants<>+19776(SB), Z23
-	VFMADD213PD.BCST constants<>+19840(SB), Z15, Z23
-	VBROADCASTSD     constants<>+19776(SB), Z24
-	VFMADD213PD.BCST constants<>+19840(SB), Z16, Z24
+	VBROADCASTSD     constants<>+19840(SB), Z23
+	VFMADD213PD.BCST constants<>+19904(SB), Z15, Z23
+	VBROADCASTSD     constants<>+19840(SB), Z24
+	VFMADD213PD.BCST constants<>+19904(SB), Z16, Z24
 	VFMADD231PD      Z17, Z21, Z23
 	VFMADD231PD      Z18, Z22, Z24
-	VBROADCASTSD     constants<>+19904(SB), Z21
-	VFMADD213PD.BCST constants<>+19968(SB), Z15, Z21
-	VBROADCASTSD     constants<>+19904(SB), Z22
-	VFMADD213PD.BCST constants<>+19968(SB), Z16, Z22
-	VFMADD231PD      Z17, Z23, Z21
-	VFMADD231PD      Z18, Z24, Z22
+	VBROADCASTSD     constants<>+19968(SB), Z21
 	VFMADD213PD.BCST constants<>+20032(SB), Z15, Z21
+	VBROADCASTSD     constants<>+19968(SB), Z22
 	VFMADD213PD.BCST constants<>+20032(SB), Z16, Z22
+	VFMADD231PD      Z17, Z23, Z21
+	VFMADD231PD      Z18, Z24, Z22
+	VFMADD213PD.BCST constants<>+20096(SB), Z15, Z21
+	VFMADD213PD.BCST constants<>+20096(SB), Z16, Z22
 	VMULPD           Z15, Z19, Z17
 	VMULPD           Z16, Z20, Z18
 	VBROADCASTSD     constants<>+0(SB), Z23
@@ -43356,9 +43362,9 @@ many2174:
 	VXORPD           Z21, Z11, Z11
 	VXORPD           Z22, Z12, Z12
 	VMOVUPS          Z2, Z21
-	VBROADCASTSD     constants<>+20096(SB), K3, Z21
+	VBROADCASTSD     constants<>+20160(SB), K3, Z21
 	VMOVUPS          Z2, Z22
-	VBROADCASTSD     constants<>+20096(SB), K4, Z22
+	VBROADCASTSD     constants<>+20160(SB), K4, Z22
 	VBROADCASTSD     constants<>+8000(SB), K1, Z21
 	VBROADCASTSD     constants<>+8000(SB), K2, Z22
 	VADDPD           Z19, Z21, Z23
@@ -43368,9 +43374,9 @@ many2174:
 	VSUBPD           Z21, Z19, Z19
 	VSUBPD           Z22, Z20, Z20
 	VMOVUPS          Z2, Z21
-	VBROADCASTSD     constants<>+20160(SB), K3, Z21
+	VBROADCASTSD     constants<>+20224(SB), K3, Z21
 	VMOVUPS          Z2, Z22
-	VBROADCASTSD     constants<>+20160(SB), K4, Z22
+	VBROADCASTSD     constants<>+20224(SB), K4, Z22
 	VBROADCASTSD     constants<>+8064(SB), K1, Z21
 	VBROADCASTSD     constants<>+8064(SB), K2, Z22
 	VADDPD           Z21, Z11, Z11
@@ -43405,16 +43411,16 @@ many2174:
 	VMULPD           Z10, Z10, Z16
 	VFMADD231PD      Z7, Z7, Z15
 	VFMADD231PD      Z8, Z8, Z16
-	VBROADCASTSD     constants<>+21184(SB), Z17
+	VBROADCASTSD     constants<>+21248(SB), Z17
 	VMAXPD           Z15, Z17, Z15
-	VBROADCASTSD     constants<>+21184(SB), Z17
+	VBROADCASTSD     constants<>+21248(SB), Z17
 	VMAXPD           Z16, Z17, Z16
-	VBROADCASTSD     constants<>+21120(SB), Z17
+	VBROADCASTSD     constants<>+21184(SB), Z17
 	VDIVPD           Z15, Z17, Z15
-	VBROADCASTSD     constants<>+21120(SB), Z17
+	VBROADCASTSD     constants<>+21184(SB), Z17
 	VDIVPD           Z16, Z17, Z16
-	VMULPD.BCST      constants<>+21248(SB), Z13, Z13
-	VMULPD.BCST      constants<>+21248(SB), Z14, Z14
+	VMULPD.BCST      constants<>+21312(SB), Z13, Z13
+	VMULPD.BCST      constants<>+21312(SB), Z14, Z14
 	VMULPD           Z15, Z9, Z9
 	VMULPD           Z16, Z10, Z10
 	VMULPD           Z13, Z9, Z9
@@ -43448,10 +43454,10 @@ one2175:
 	VMAXPD           Z10, Z9, Z9
 	VANDPD           Z3, Z9, Z10
 	VPSUBQ           Z10, Z3, Z10
-	VBROADCASTSD     constants<>+18560(SB), Z11
+	VBROADCASTSD     constants<>+18624(SB), Z11
 	VMINPD           Z10, Z11, Z10
 	VMULPD           Z10, Z9, Z9
-	VMAXPD.BCST      constants<>+18752(SB), Z9, Z9
+	VMAXPD.BCST      constants<>+18816(SB), Z9, Z9
 	VANDPD           Z0, Z7, Z11
 	VANDPD           Z0, Z8, Z12
 	VMINPD           Z12, Z11, Z11
@@ -43463,34 +43469,34 @@ one2175:
 	VMULPD           Z12, Z11, Z9
 	VMULPD           Z13, Z13, Z11
 	VMULPD           Z11, Z11, Z12
-	VBROADCASTSD     constants<>+18880(SB), Z14
-	VFMADD213PD.BCST constants<>+18944(SB), Z11, Z14
-	VFMADD231PD.BCST constants<>+18816(SB), Z12, Z14
-	VBROADCASTSD     constants<>+19008(SB), Z15
-	VFMADD213PD.BCST constants<>+19072(SB), Z11, Z15
+	VBROADCASTSD     constants<>+18944(SB), Z14
+	VFMADD213PD.BCST constants<>+19008(SB), Z11, Z14
+	VFMADD231PD.BCST constants<>+18880(SB), Z12, Z14
+	VBROADCASTSD     constants<>+19072(SB), Z15
+	VFMADD213PD.BCST constants<>+19136(SB), Z11, Z15
 	VFMADD231PD      Z12, Z14, Z15
-	VBROADCASTSD     constants<>+19136(SB), Z14
-	VFMADD213PD.BCST constants<>+19200(SB), Z11, Z14
+	VBROADCASTSD     constants<>+19200(SB), Z14
+	VFMADD213PD.BCST constants<>+19264(SB), Z11, Z14
 	VFMADD231PD      Z12, Z15, Z14
-	VBROADCASTSD     constants<>+19264(SB), Z15
-	VFMADD213PD.BCST constants<>+19328(SB), Z11, Z15
+	VBROADCASTSD     constants<>+19328(SB), Z15
+	VFMADD213PD.BCST constants<>+19392(SB), Z11, Z15
 	VFMADD231PD      Z12, Z14, Z15
-	VBROADCASTSD     constants<>+19392(SB), Z14
-	VFMADD213PD.BCST constants<>+19456(SB), Z11, Z14
+	VBROADCASTSD     constants<>+19456(SB), Z14
+	VFMADD213PD.BCST constants<>+19520(SB), Z11, Z14
 	VFMADD231PD      Z12, Z15, Z14
-	VBROADCASTSD     constants<>+19520(SB), Z15
-	VFMADD213PD.BCST constants<>+19584(SB), Z11, Z15
+	VBROADCASTSD     constants<>+19584(SB), Z15
+	VFMADD213PD.BCST constants<>+19648(SB), Z11, Z15
 	VFMADD231PD      Z12, Z14, Z15
-	VBROADCASTSD     constants<>+19648(SB), Z14
-	VFMADD213PD.BCST constants<>+19712(SB), Z11, Z14
+	VBROADCASTSD     constants<>+19712(SB), Z14
+	VFMADD213PD.BCST constants<>+19776(SB), Z11, Z14
 	VFMADD231PD      Z12, Z15, Z14
-	VBROADCASTSD     constants<>+19776(SB), Z15
-	VFMADD213PD.BCST constants<>+19840(SB), Z11, Z15
+	VBROADCASTSD     constants<>+19840(SB), Z15
+	VFMADD213PD.BCST constants<>+19904(SB), Z11, Z15
 	VFMADD231PD      Z12, Z14, Z15
-	VBROADCASTSD     constants<>+19904(SB), Z14
-	VFMADD213PD.BCST constants<>+19968(SB), Z11, Z14
-	VFMADD231PD      Z12, Z15, Z14
+	VBROADCASTSD     constants<>+19968(SB), Z14
 	VFMADD213PD.BCST constants<>+20032(SB), Z11, Z14
+	VFMADD231PD      Z12, Z15, Z14
+	VFMADD213PD.BCST constants<>+20096(SB), Z11, Z14
 	VMULPD           Z11, Z13, Z12
 	VBROADCASTSD     constants<>+0(SB), Z15
 	VFNMADD213PD     Z4, Z11, Z15
@@ -43509,13 +43515,13 @@ one2175:
 	VXORPD           Z14, Z13, Z13
 	VXORPD           Z14, Z9, Z9
 	VMOVUPS          Z2, Z14
-	VBROADCASTSD     constants<>+20096(SB), K2, Z14
+	VBROADCASTSD     constants<>+20160(SB), K2, Z14
 	VBROADCASTSD     constants<>+8000(SB), K1, Z14
 	VADDPD           Z13, Z14, Z15
 	VSUBPD           Z14, Z15, Z14
 	VSUBPD           Z14, Z13, Z13
 	VMOVUPS          Z2, Z14
-	VBROADCASTSD     constants<>+20160(SB), K2, Z14
+	VBROADCASTSD     constants<>+20224(SB), K2, Z14
 	VBROADCASTSD     constants<>+8064(SB), K1, Z14
 	VADDPD           Z14, Z9, Z9
 	VADDPD           Z9, Z13, Z9
@@ -43533,11 +43539,11 @@ one2175:
 	VMULPD           Z10, Z8, Z8
 	VMULPD           Z8, Z8, Z11
 	VFMADD231PD      Z7, Z7, Z11
-	VBROADCASTSD     constants<>+21184(SB), Z12
+	VBROADCASTSD     constants<>+21248(SB), Z12
 	VMAXPD           Z11, Z12, Z11
-	VBROADCASTSD     constants<>+21120(SB), Z12
+	VBROADCASTSD     constants<>+21184(SB), Z12
 	VDIVPD           Z11, Z12, Z11
-	VMULPD.BCST      constants<>+21248(SB), Z10, Z10
+	VMULPD.BCST      constants<>+21312(SB), Z10, Z10
 	VMULPD           Z11, Z8, Z8
 	VMULPD           Z10, Z8, Z8
 	VMULPD           Z11, Z7, Z7
@@ -43564,10 +43570,10 @@ tail2177:
 	VMAXPD           Z10, Z9, Z9
 	VANDPD           Z3, Z9, Z10
 	VPSUBQ           Z10, Z3, Z3
-	VBROADCASTSD     constants<>+18560(SB), Z10
+	VBROADCASTSD     constants<>+18624(SB), Z10
 	VMINPD           Z3, Z10, Z3
 	VMULPD           Z3, Z9, Z9
-	VMAXPD.BCST      constants<>+18752(SB), Z9, Z9
+	VMAXPD.BCST      constants<>+18816(SB), Z9, Z9
 	VANDPD           Z0, Z7, Z10
 	VANDPD           Z0, Z8, Z11
 	VMINPD           Z11, Z10, Z10
@@ -43579,34 +43585,34 @@ tail2177:
 	VMULPD           Z11, Z10, Z9
 	VMULPD           Z12, Z12, Z10
 	VMULPD           Z10, Z10, Z11
-	VBROADCASTSD     constants<>+18880(SB), Z13
-	VFMADD213PD.BCST constants<>+18944(SB), Z10, Z13
-	VFMADD231PD.BCST constants<>+18816(SB), Z11, Z13
-	VBROADCASTSD     constants<>+19008(SB), Z14
-	VFMADD213PD.BCST constants<>+19072(SB), Z10, Z14
+	VBROADCASTSD     constants<>+18944(SB), Z13
+	VFMADD213PD.BCST constants<>+19008(SB), Z10, Z13
+	VFMADD231PD.BCST constants<>+18880(SB), Z11, Z13
+	VBROADCASTSD     constants<>+19072(SB), Z14
+	VFMADD213PD.BCST constants<>+19136(SB), Z10, Z14
 	VFMADD231PD      Z11, Z13, Z14
-	VBROADCASTSD     constants<>+19136(SB), Z13
-	VFMADD213PD.BCST constants<>+19200(SB), Z10, Z13
+	VBROADCASTSD     constants<>+19200(SB), Z13
+	VFMADD213PD.BCST constants<>+19264(SB), Z10, Z13
 	VFMADD231PD      Z11, Z14, Z13
-	VBROADCASTSD     constants<>+19264(SB), Z14
-	VFMADD213PD.BCST constants<>+19328(SB), Z10, Z14
+	VBROADCASTSD     constants<>+19328(SB), Z14
+	VFMADD213PD.BCST constants<>+19392(SB), Z10, Z14
 	VFMADD231PD      Z11, Z13, Z14
-	VBROADCASTSD     constants<>+19392(SB), Z13
-	VFMADD213PD.BCST constants<>+19456(SB), Z10, Z13
+	VBROADCASTSD     constants<>+19456(SB), Z13
+	VFMADD213PD.BCST constants<>+19520(SB), Z10, Z13
 	VFMADD231PD      Z11, Z14, Z13
-	VBROADCASTSD     constants<>+19520(SB), Z14
-	VFMADD213PD.BCST constants<>+19584(SB), Z10, Z14
+	VBROADCASTSD     constants<>+19584(SB), Z14
+	VFMADD213PD.BCST constants<>+19648(SB), Z10, Z14
 	VFMADD231PD      Z11, Z13, Z14
-	VBROADCASTSD     constants<>+19648(SB), Z13
-	VFMADD213PD.BCST constants<>+19712(SB), Z10, Z13
+	VBROADCASTSD     constants<>+19712(SB), Z13
+	VFMADD213PD.BCST constants<>+19776(SB), Z10, Z13
 	VFMADD231PD      Z11, Z14, Z13
-	VBROADCASTSD     constants<>+19776(SB), Z14
-	VFMADD213PD.BCST constants<>+19840(SB), Z10, Z14
+	VBROADCASTSD     constants<>+19840(SB), Z14
+	VFMADD213PD.BCST constants<>+19904(SB), Z10, Z14
 	VFMADD231PD      Z11, Z13, Z14
-	VBROADCASTSD     constants<>+19904(SB), Z13
-	VFMADD213PD.BCST constants<>+19968(SB), Z10, Z13
-	VFMADD231PD      Z11, Z14, Z13
+	VBROADCASTSD     constants<>+19968(SB), Z13
 	VFMADD213PD.BCST constants<>+20032(SB), Z10, Z13
+	VFMADD231PD      Z11, Z14, Z13
+	VFMADD213PD.BCST constants<>+20096(SB), Z10, Z13
 	VMULPD           Z10, Z12, Z11
 	VBROADCASTSD     constants<>+0(SB), Z14
 	VFNMADD213PD     Z4, Z10, Z14
@@ -43625,13 +43631,13 @@ tail2177:
 	VXORPD           Z0, Z12, Z11
 	VXORPD           Z0, Z4, Z0
 	VMOVUPS          Z2, Z4
-	VBROADCASTSD     constants<>+20096(SB), K3, Z4
+	VBROADCASTSD     constants<>+20160(SB), K3, Z4
 	VBROADCASTSD     constants<>+8000(SB), K2, Z4
 	VADDPD           Z11, Z4, Z12
 	VSUBPD           Z4, Z12, Z4
 	VSUBPD           Z4, Z11, Z4
 	VMOVUPS          Z2, Z2
-	VBROADCASTSD     constants<>+20160(SB), K3, Z2
+	VBROADCASTSD     constants<>+20224(SB), K3, Z2
 	VBROADCASTSD     constants<>+8064(SB), K2, Z2
 	VADDPD           Z2, Z0, Z0
 	VADDPD           Z0, Z4, Z0
@@ -43649,11 +43655,11 @@ tail2177:
 	VMULPD           Z3, Z4, Z4
 	VMULPD           Z4, Z4, Z5
 	VFMADD231PD      Z2, Z2, Z5
-	VBROADCASTSD     constants<>+21184(SB), Z6
+	VBROADCASTSD     constants<>+21248(SB), Z6
 	VMAXPD           Z5, Z6, Z5
-	VBROADCASTSD     constants<>+21120(SB), Z6
+	VBROADCASTSD     constants<>+21184(SB), Z6
 	VDIVPD           Z5, Z6, Z5
-	VMULPD.BCST      constants<>+21248(SB), Z3, Z3
+	VMULPD.BCST      constants<>+21312(SB), Z3, Z3
 	VMULPD           Z5, Z4, Z4
 	VMULPD           Z3, Z4, Z4
 	VMULPD           Z5, Z2, Z2
@@ -43692,10 +43698,10 @@ one2181:
 	VANDPD       constants<>+5632(SB), Y4, Y5
 	VBROADCASTSD constants<>+5632(SB), Y6
 	VPSUBQ       Y5, Y6, Y5
-	VBROADCASTSD constants<>+18560(SB), Y6
+	VBROADCASTSD constants<>+18624(SB), Y6
 	VMINPD       Y5, Y6, Y5
 	VMULPD       Y5, Y4, Y4
-	VMAXPD       constants<>+18752(SB), Y4, Y4
+	VMAXPD       constants<>+18816(SB), Y4, Y4
 	VANDPD       Y0, Y2, Y6
 	VANDPD       Y0, Y3, Y7
 	VMINPD       Y7, Y6, Y6
@@ -43708,34 +43714,34 @@ one2181:
 	VMULPD       Y7, Y6, Y4
 	VMULPD       Y8, Y8, Y6
 	VMULPD       Y6, Y6, Y7
-	VBROADCASTSD constants<>+18880(SB), Y9
-	VFMADD213PD  constants<>+18944(SB), Y6, Y9
-	VFMADD231PD  constants<>+18816(SB), Y7, Y9
-	VBROADCASTSD constants<>+19008(SB), Y10
-	VFMADD213PD  constants<>+19072(SB), Y6, Y10
+	VBROADCASTSD constants<>+18944(SB), Y9
+	VFMADD213PD  constants<>+19008(SB), Y6, Y9
+	VFMADD231PD  constants<>+18880(SB), Y7, Y9
+	VBROADCASTSD constants<>+19072(SB), Y10
+	VFMADD213PD  constants<>+19136(SB), Y6, Y10
 	VFMADD231PD  Y7, Y9, Y10
-	VBROADCASTSD constants<>+19136(SB), Y9
-	VFMADD213PD  constants<>+19200(SB), Y6, Y9
+	VBROADCASTSD constants<>+19200(SB), Y9
+	VFMADD213PD  constants<>+19264(SB), Y6, Y9
 	VFMADD231PD  Y7, Y10, Y9
-	VBROADCASTSD constants<>+19264(SB), Y10
-	VFMADD213PD  constants<>+19328(SB), Y6, Y10
+	VBROADCASTSD constants<>+19328(SB), Y10
+	VFMADD213PD  constants<>+19392(SB), Y6, Y10
 	VFMADD231PD  Y7, Y9, Y10
-	VBROADCASTSD constants<>+19392(SB), Y9
-	VFMADD213PD  constants<>+19456(SB), Y6, Y9
+	VBROADCASTSD constants<>+19456(SB), Y9
+	VFMADD213PD  constants<>+19520(SB), Y6, Y9
 	VFMADD231PD  Y7, Y10, Y9
-	VBROADCASTSD constants<>+19520(SB), Y10
-	VFMADD213PD  constants<>+19584(SB), Y6, Y10
+	VBROADCASTSD constants<>+19584(SB), Y10
+	VFMADD213PD  constants<>+19648(SB), Y6, Y10
 	VFMADD231PD  Y7, Y9, Y10
-	VBROADCASTSD constants<>+19648(SB), Y9
-	VFMADD213PD  constants<>+19712(SB), Y6, Y9
+	VBROADCASTSD constants<>+19712(SB), Y9
+	VFMADD213PD  constants<>+19776(SB), Y6, Y9
 	VFMADD231PD  Y7, Y10, Y9
-	VBROADCASTSD constants<>+19776(SB), Y10
-	VFMADD213PD  constants<>+19840(SB), Y6, Y10
+	VBROADCASTSD constants<>+19840(SB), Y10
+	VFMADD213PD  constants<>+19904(SB), Y6, Y10
 	VFMADD231PD  Y7, Y9, Y10
-	VBROADCASTSD constants<>+19904(SB), Y9
-	VFMADD213PD  constants<>+19968(SB), Y6, Y9
-	VFMADD231PD  Y7, Y10, Y9
+	VBROADCASTSD constants<>+19968(SB), Y9
 	VFMADD213PD  constants<>+20032(SB), Y6, Y9
+	VFMADD231PD  Y7, Y10, Y9
+	VFMADD213PD  constants<>+20096(SB), Y6, Y9
 	VMULPD       Y6, Y8, Y7
 	VBROADCASTSD constants<>+0(SB), Y10
 	VFNMADD213PD constants<>+3392(SB), Y6, Y10
@@ -43753,7 +43759,7 @@ one2181:
 	VXORPD       Y12, Y11, Y11
 	VXORPD       Y11, Y8, Y8
 	VXORPD       Y11, Y4, Y4
-	VBROADCASTSD constants<>+20096(SB), Y11
+	VBROADCASTSD constants<>+20160(SB), Y11
 	VBROADCASTSD constants<>+3328(SB), Y12
 	VBLENDVPD    Y10, Y11, Y12, Y11
 	VBROADCASTSD constants<>+8000(SB), Y12
@@ -43761,7 +43767,7 @@ one2181:
 	VADDPD       Y8, Y11, Y12
 	VSUBPD       Y11, Y12, Y11
 	VSUBPD       Y11, Y8, Y8
-	VBROADCASTSD constants<>+20160(SB), Y11
+	VBROADCASTSD constants<>+20224(SB), Y11
 	VBROADCASTSD constants<>+3328(SB), Y13
 	VBLENDVPD    Y10, Y11, Y13, Y10
 	VBROADCASTSD constants<>+8064(SB), Y11
@@ -43774,23 +43780,23 @@ one2181:
 	VANDPD       Y1, Y6, Y6
 	VORPD        Y6, Y4, Y4
 	VBLENDVPD    Y8, Y7, Y4, Y4
-	VBROADCASTSD constants<>+21056(SB), Y6
+	VBROADCASTSD constants<>+21120(SB), Y6
 	VMINPD       Y2, Y6, Y2
-	VBROADCASTSD constants<>+20992(SB), Y6
+	VBROADCASTSD constants<>+21056(SB), Y6
 	VMAXPD       Y2, Y6, Y2
 	VMULPD       Y5, Y2, Y2
-	VBROADCASTSD constants<>+21056(SB), Y6
+	VBROADCASTSD constants<>+21120(SB), Y6
 	VMINPD       Y3, Y6, Y3
-	VBROADCASTSD constants<>+20992(SB), Y6
+	VBROADCASTSD constants<>+21056(SB), Y6
 	VMAXPD       Y3, Y6, Y3
 	VMULPD       Y5, Y3, Y3
 	VMULPD       Y3, Y3, Y6
 	VFMADD231PD  Y2, Y2, Y6
-	VBROADCASTSD constants<>+21184(SB), Y7
+	VBROADCASTSD constants<>+21248(SB), Y7
 	VMAXPD       Y6, Y7, Y6
-	VBROADCASTSD constants<>+21120(SB), Y7
+	VBROADCASTSD constants<>+21184(SB), Y7
 	VDIVPD       Y6, Y7, Y6
-	VMULPD       constants<>+21248(SB), Y5, Y5
+	VMULPD       constants<>+21312(SB), Y5, Y5
 	VMULPD       Y6, Y3, Y3
 	VMULPD       Y5, Y3, Y3
 	VMULPD       Y6, Y2, Y2
@@ -43818,10 +43824,10 @@ tail2183:
 	VANDPD       constants<>+5632(SB), Y5, Y6
 	VBROADCASTSD constants<>+5632(SB), Y7
 	VPSUBQ       Y6, Y7, Y6
-	VBROADCASTSD constants<>+18560(SB), Y7
+	VBROADCASTSD constants<>+18624(SB), Y7
 	VMINPD       Y6, Y7, Y6
 	VMULPD       Y6, Y5, Y5
-	VMAXPD       constants<>+18752(SB), Y5, Y5
+	VMAXPD       constants<>+18816(SB), Y5, Y5
 	VANDPD       Y0, Y3, Y7
 	VANDPD       Y0, Y4, Y8
 	VMINPD       Y8, Y7, Y7
@@ -43834,34 +43840,34 @@ tail2183:
 	VMULPD       Y8, Y7, Y5
 	VMULPD       Y9, Y9, Y7
 	VMULPD       Y7, Y7, Y8
-	VBROADCASTSD constants<>+18880(SB), Y10
-	VFMADD213PD  constants<>+18944(SB), Y7, Y10
-	VFMADD231PD  constants<>+18816(SB), Y8, Y10
-	VBROADCASTSD constants<>+19008(SB), Y11
-	VFMADD213PD  constants<>+19072(SB), Y7, Y11
+	VBROADCASTSD constants<>+18944(SB), Y10
+	VFMADD213PD  constants<>+19008(SB), Y7, Y10
+	VFMADD231PD  constants<>+18880(SB), Y8, Y10
+	VBROADCASTSD constants<>+19072(SB), Y11
+	VFMADD213PD  constants<>+19136(SB), Y7, Y11
 	VFMADD231PD  Y8, Y10, Y11
-	VBROADCASTSD constants<>+19136(SB), Y10
-	VFMADD213PD  constants<>+19200(SB), Y7, Y10
+	VBROADCASTSD constants<>+19200(SB), Y10
+	VFMADD213PD  constants<>+19264(SB), Y7, Y10
 	VFMADD231PD  Y8, Y11, Y10
-	VBROADCASTSD constants<>+19264(SB), Y11
-	VFMADD213PD  constants<>+19328(SB), Y7, Y11
+	VBROADCASTSD constants<>+19328(SB), Y11
+	VFMADD213PD  constants<>+19392(SB), Y7, Y11
 	VFMADD231PD  Y8, Y10, Y11
-	VBROADCASTSD constants<>+19392(SB), Y10
-	VFMADD213PD  constants<>+19456(SB), Y7, Y10
+	VBROADCASTSD constants<>+19456(SB), Y10
+	VFMADD213PD  constants<>+19520(SB), Y7, Y10
 	VFMADD231PD  Y8, Y11, Y10
-	VBROADCASTSD constants<>+19520(SB), Y11
-	VFMADD213PD  constants<>+19584(SB), Y7, Y11
+	VBROADCASTSD constants<>+19584(SB), Y11
+	VFMADD213PD  constants<>+19648(SB), Y7, Y11
 	VFMADD231PD  Y8, Y10, Y11
-	VBROADCASTSD constants<>+19648(SB), Y10
-	VFMADD213PD  constants<>+19712(SB), Y7, Y10
+	VBROADCASTSD constants<>+19712(SB), Y10
+	VFMADD213PD  constants<>+19776(SB), Y7, Y10
 	VFMADD231PD  Y8, Y11, Y10
-	VBROADCASTSD constants<>+19776(SB), Y11
-	VFMADD213PD  constants<>+19840(SB), Y7, Y11
+	VBROADCASTSD constants<>+19840(SB), Y11
+	VFMADD213PD  constants<>+19904(SB), Y7, Y11
 	VFMADD231PD  Y8, Y10, Y11
-	VBROADCASTSD constants<>+19904(SB), Y10
-	VFMADD213PD  constants<>+19968(SB), Y7, Y10
-	VFMADD231PD  Y8, Y11, Y10
+	VBROADCASTSD constants<>+19968(SB), Y10
 	VFMADD213PD  constants<>+20032(SB), Y7, Y10
+	VFMADD231PD  Y8, Y11, Y10
+	VFMADD213PD  constants<>+20096(SB), Y7, Y10
 	VMULPD       Y7, Y9, Y8
 	VBROADCASTSD constants<>+0(SB), Y11
 	VFNMADD213PD constants<>+3392(SB), Y7, Y11
@@ -43879,7 +43885,7 @@ tail2183:
 	VXORPD       Y12, Y11, Y11
 	VXORPD       Y11, Y9, Y9
 	VXORPD       Y11, Y5, Y5
-	VBROADCASTSD constants<>+20096(SB), Y11
+	VBROADCASTSD constants<>+20160(SB), Y11
 	VBROADCASTSD constants<>+3328(SB), Y12
 	VBLENDVPD    Y10, Y11, Y12, Y11
 	VBROADCASTSD constants<>+8000(SB), Y12
@@ -43887,7 +43893,7 @@ tail2183:
 	VADDPD       Y9, Y11, Y12
 	VSUBPD       Y11, Y12, Y11
 	VSUBPD       Y11, Y9, Y9
-	VBROADCASTSD constants<>+20160(SB), Y11
+	VBROADCASTSD constants<>+20224(SB), Y11
 	VBROADCASTSD constants<>+3328(SB), Y13
 	VBLENDVPD    Y10, Y11, Y13, Y10
 	VBROADCASTSD constants<>+8064(SB), Y11
@@ -43900,23 +43906,23 @@ tail2183:
 	VANDPD       Y1, Y7, Y7
 	VORPD        Y7, Y0, Y0
 	VBLENDVPD    Y5, Y8, Y0, Y0
-	VBROADCASTSD constants<>+21056(SB), Y5
+	VBROADCASTSD constants<>+21120(SB), Y5
 	VMINPD       Y3, Y5, Y3
-	VBROADCASTSD constants<>+20992(SB), Y5
+	VBROADCASTSD constants<>+21056(SB), Y5
 	VMAXPD       Y3, Y5, Y3
 	VMULPD       Y6, Y3, Y3
-	VBROADCASTSD constants<>+21056(SB), Y5
+	VBROADCASTSD constants<>+21120(SB), Y5
 	VMINPD       Y4, Y5, Y4
-	VBROADCASTSD constants<>+20992(SB), Y5
+	VBROADCASTSD constants<>+21056(SB), Y5
 	VMAXPD       Y4, Y5, Y4
 	VMULPD       Y6, Y4, Y4
 	VMULPD       Y4, Y4, Y5
 	VFMADD231PD  Y3, Y3, Y5
-	VBROADCASTSD constants<>+21184(SB), Y7
+	VBROADCASTSD constants<>+21248(SB), Y7
 	VMAXPD       Y5, Y7, Y5
-	VBROADCASTSD constants<>+21120(SB), Y7
+	VBROADCASTSD constants<>+21184(SB), Y7
 	VDIVPD       Y5, Y7, Y5
-	VMULPD       constants<>+21248(SB), Y6, Y6
+	VMULPD       constants<>+21312(SB), Y6, Y6
 	VMULPD       Y5, Y4, Y4
 	VMULPD       Y6, Y4, Y4
 	VMULPD       Y5, Y3, Y3
@@ -43944,8 +43950,8 @@ TEXT ·atan2SlopesAVX512F32<>(SB), NOSPLIT, $0-48
 	VMOVUPS constants<>+3456(SB), Z2
 	VMOVUPS constants<>+6528(SB), Z3
 	VMOVUPS constants<>+3520(SB), Z4
-	VMOVUPS constants<>+21312(SB), Z5
-	VMOVUPS constants<>+21376(SB), Z6
+	VMOVUPS constants<>+21376(SB), Z5
+	VMOVUPS constants<>+21440(SB), Z6
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
 	TESTQ   R9, R9
@@ -43966,14 +43972,14 @@ many2186:
 	VANDPS           Z3, Z12, Z14
 	VPSUBD           Z13, Z3, Z13
 	VPSUBD           Z14, Z3, Z14
-	VBROADCASTSS     constants<>+18688(SB), Z15
+	VBROADCASTSS     constants<>+18752(SB), Z15
 	VMINPS           Z13, Z15, Z13
-	VBROADCASTSS     constants<>+18688(SB), Z15
+	VBROADCASTSS     constants<>+18752(SB), Z15
 	VMINPS           Z14, Z15, Z14
 	VMULPS           Z13, Z11, Z11
 	VMULPS           Z14, Z12, Z12
-	VMAXPS.BCST      constants<>+20224(SB), Z11, Z11
-	VMAXPS.BCST      constants<>+20224(SB), Z12, Z12
+	VMAXPS.BCST      constants<>+20288(SB), Z11, Z11
+	VMAXPS.BCST      constants<>+20288(SB), Z12, Z12
 	VANDPS           Z0, Z7, Z15
 	VANDPS           Z0, Z8, Z16
 	VANDPS           Z0, Z9, Z17
@@ -43996,30 +44002,30 @@ many2186:
 	VMULPS           Z20, Z20, Z16
 	VMULPS           Z15, Z15, Z17
 	VMULPS           Z16, Z16, Z18
-	VBROADCASTSS     constants<>+20288(SB), Z21
-	VFMADD213PS.BCST constants<>+20352(SB), Z15, Z21
-	VBROADCASTSS     constants<>+20288(SB), Z22
-	VFMADD213PS.BCST constants<>+20352(SB), Z16, Z22
-	VBROADCASTSS     constants<>+20416(SB), Z23
-	VFMADD213PS.BCST constants<>+20480(SB), Z15, Z23
-	VBROADCASTSS     constants<>+20416(SB), Z24
-	VFMADD213PS.BCST constants<>+20480(SB), Z16, Z24
+	VBROADCASTSS     constants<>+20352(SB), Z21
+	VFMADD213PS.BCST constants<>+20416(SB), Z15, Z21
+	VBROADCASTSS     constants<>+20352(SB), Z22
+	VFMADD213PS.BCST constants<>+20416(SB), Z16, Z22
+	VBROADCASTSS     constants<>+20480(SB), Z23
+	VFMADD213PS.BCST constants<>+20544(SB), Z15, Z23
+	VBROADCASTSS     constants<>+20480(SB), Z24
+	VFMADD213PS.BCST constants<>+20544(SB), Z16, Z24
 	VFMADD231PS      Z17, Z21, Z23
 	VFMADD231PS      Z18, Z22, Z24
-	VBROADCASTSS     constants<>+20544(SB), Z21
-	VFMADD213PS.BCST constants<>+20608(SB), Z15, Z21
-	VBROADCASTSS     constants<>+20544(SB), Z22
-	VFMADD213PS.BCST constants<>+20608(SB), Z16, Z22
+	VBROADCASTSS     constants<>+20608(SB), Z21
+	VFMADD213PS.BCST constants<>+20672(SB), Z15, Z21
+	VBROADCASTSS     constants<>+20608(SB), Z22
+	VFMADD213PS.BCST constants<>+20672(SB), Z16, Z22
 	VFMADD231PS      Z17, Z23, Z21
 	VFMADD231PS      Z18, Z24, Z22
-	VBROADCASTSS     constants<>+20672(SB), Z23
-	VFMADD213PS.BCST constants<>+20736(SB), Z15, Z23
-	VBROADCASTSS     constants<>+20672(SB), Z24
-	VFMADD213PS.BCST constants<>+20736(SB), Z16, Z24
+	VBROADCASTSS     constants<>+20736(SB), Z23
+	VFMADD213PS.BCST constants<>+20800(SB), Z15, Z23
+	VBROADCASTSS     constants<>+20736(SB), Z24
+	VFMADD213PS.BCST constants<>+20800(SB), Z16, Z24
 	VFMADD231PS      Z17, Z21, Z23
 	VFMADD231PS      Z18, Z22, Z24
-	VFMADD213PS.BCST constants<>+20800(SB), Z15, Z23
-	VFMADD213PS.BCST constants<>+20800(SB), Z16, Z24
+	VFMADD213PS.BCST constants<>+20864(SB), Z15, Z23
+	VFMADD213PS.BCST constants<>+20864(SB), Z16, Z24
 	VMULPS           Z15, Z19, Z17
 	VMULPS           Z16, Z20, Z18
 	VBROADCASTSS     constants<>+64(SB), Z21
@@ -44055,9 +44061,9 @@ many2186:
 	VXORPS           Z21, Z11, Z11
 	VXORPS           Z22, Z12, Z12
 	VMOVUPS          Z2, Z21
-	VBROADCASTSS     constants<>+20864(SB), K3, Z21
+	VBROADCASTSS     constants<>+20928(SB), K3, Z21
 	VMOVUPS          Z2, Z22
-	VBROADCASTSS     constants<>+20864(SB), K4, Z22
+	VBROADCASTSS     constants<>+20928(SB), K4, Z22
 	VBROADCASTSS     constants<>+8832(SB), K1, Z21
 	VBROADCASTSS     constants<>+8832(SB), K2, Z22
 	VADDPS           Z19, Z21, Z23
@@ -44067,9 +44073,9 @@ many2186:
 	VSUBPS           Z21, Z19, Z19
 	VSUBPS           Z22, Z20, Z20
 	VMOVUPS          Z2, Z21
-	VBROADCASTSS     constants<>+20928(SB), K3, Z21
+	VBROADCASTSS     constants<>+20992(SB), K3, Z21
 	VMOVUPS          Z2, Z22
-	VBROADCASTSS     constants<>+20928(SB), K4, Z22
+	VBROADCASTSS     constants<>+20992(SB), K4, Z22
 	VBROADCASTSS     constants<>+8896(SB), K1, Z21
 	VBROADCASTSS     constants<>+8896(SB), K2, Z22
 	VADDPS           Z21, Z11, Z11
@@ -44104,16 +44110,16 @@ many2186:
 	VMULPS           Z10, Z10, Z16
 	VFMADD231PS      Z7, Z7, Z15
 	VFMADD231PS      Z8, Z8, Z16
-	VBROADCASTSS     constants<>+21440(SB), Z17
+	VBROADCASTSS     constants<>+21504(SB), Z17
 	VMAXPS           Z15, Z17, Z15
-	VBROADCASTSS     constants<>+21440(SB), Z17
+	VBROADCASTSS     constants<>+21504(SB), Z17
 	VMAXPS           Z16, Z17, Z16
 	VBROADCASTSS     constants<>+12928(SB), Z17
 	VDIVPS           Z15, Z17, Z15
 	VBROADCASTSS     constants<>+12928(SB), Z17
 	VDIVPS           Z16, Z17, Z16
-	VMULPS.BCST      constants<>+21504(SB), Z13, Z13
-	VMULPS.BCST      constants<>+21504(SB), Z14, Z14
+	VMULPS.BCST      constants<>+21568(SB), Z13, Z13
+	VMULPS.BCST      constants<>+21568(SB), Z14, Z14
 	VMULPS           Z15, Z9, Z9
 	VMULPS           Z16, Z10, Z10
 	VMULPS           Z13, Z9, Z9
@@ -44147,10 +44153,10 @@ one2187:
 	VMAXPS           Z10, Z9, Z9
 	VANDPS           Z3, Z9, Z10
 	VPSUBD           Z10, Z3, Z10
-	VBROADCASTSS     constants<>+18688(SB), Z11
+	VBROADCASTSS     constants<>+18752(SB), Z11
 	VMINPS           Z10, Z11, Z10
 	VMULPS           Z10, Z9, Z9
-	VMAXPS.BCST      constants<>+20224(SB), Z9, Z9
+	VMAXPS.BCST      constants<>+20288(SB), Z9, Z9
 	VANDPS           Z0, Z7, Z11
 	VANDPS           Z0, Z8, Z12
 	VMINPS           Z12, Z11, Z11
@@ -44162,18 +44168,18 @@ one2187:
 	VMULPS           Z12, Z11, Z9
 	VMULPS           Z13, Z13, Z11
 	VMULPS           Z11, Z11, Z12
-	VBROADCASTSS     constants<>+20288(SB), Z14
-	VFMADD213PS.BCST constants<>+20352(SB), Z11, Z14
-	VBROADCASTSS     constants<>+20416(SB), Z15
-	VFMADD213PS.BCST constants<>+20480(SB), Z11, Z15
+	VBROADCASTSS     constants<>+20352(SB), Z14
+	VFMADD213PS.BCST constants<>+20416(SB), Z11, Z14
+	VBROADCASTSS     constants<>+20480(SB), Z15
+	VFMADD213PS.BCST constants<>+20544(SB), Z11, Z15
 	VFMADD231PS      Z12, Z14, Z15
-	VBROADCASTSS     constants<>+20544(SB), Z14
-	VFMADD213PS.BCST constants<>+20608(SB), Z11, Z14
+	VBROADCASTSS     constants<>+20608(SB), Z14
+	VFMADD213PS.BCST constants<>+20672(SB), Z11, Z14
 	VFMADD231PS      Z12, Z15, Z14
-	VBROADCASTSS     constants<>+20672(SB), Z15
-	VFMADD213PS.BCST constants<>+20736(SB), Z11, Z15
-	VFMADD231PS      Z12, Z14, Z15
+	VBROADCASTSS     constants<>+20736(SB), Z15
 	VFMADD213PS.BCST constants<>+20800(SB), Z11, Z15
+	VFMADD231PS      Z12, Z14, Z15
+	VFMADD213PS.BCST constants<>+20864(SB), Z11, Z15
 	VMULPS           Z11, Z13, Z12
 	VBROADCASTSS     constants<>+64(SB), Z14
 	VFNMADD213PS     Z4, Z11, Z14
@@ -44192,13 +44198,13 @@ one2187:
 	VXORPS           Z14, Z13, Z13
 	VXORPS           Z14, Z9, Z9
 	VMOVUPS          Z2, Z14
-	VBROADCASTSS     constants<>+20864(SB), K2, Z14
+	VBROADCASTSS     constants<>+20928(SB), K2, Z14
 	VBROADCASTSS     constants<>+8832(SB), K1, Z14
 	VADDPS           Z13, Z14, Z15
 	VSUBPS           Z14, Z15, Z14
 	VSUBPS           Z14, Z13, Z13
 	VMOVUPS          Z2, Z14
-	VBROADCASTSS     constants<>+20928(SB), K2, Z14
+	VBROADCASTSS     constants<>+20992(SB), K2, Z14
 	VBROADCASTSS     constants<>+8896(SB), K1, Z14
 	VADDPS           Z14, Z9, Z9
 	VADDPS           Z9, Z13, Z9
@@ -44216,11 +44222,11 @@ one2187:
 	VMULPS           Z10, Z8, Z8
 	VMULPS           Z8, Z8, Z11
 	VFMADD231PS      Z7, Z7, Z11
-	VBROADCASTSS     constants<>+21440(SB), Z12
+	VBROADCASTSS     constants<>+21504(SB), Z12
 	VMAXPS           Z11, Z12, Z11
 	VBROADCASTSS     constants<>+12928(SB), Z12
 	VDIVPS           Z11, Z12, Z11
-	VMULPS.BCST      constants<>+21504(SB), Z10, Z10
+	VMULPS.BCST      constants<>+21568(SB), Z10, Z10
 	VMULPS           Z11, Z8, Z8
 	VMULPS           Z10, Z8, Z8
 	VMULPS           Z11, Z7, Z7
@@ -44247,10 +44253,10 @@ tail2189:
 	VMAXPS           Z10, Z9, Z9
 	VANDPS           Z3, Z9, Z10
 	VPSUBD           Z10, Z3, Z3
-	VBROADCASTSS     constants<>+18688(SB), Z10
+	VBROADCASTSS     constants<>+18752(SB), Z10
 	VMINPS           Z3, Z10, Z3
 	VMULPS           Z3, Z9, Z9
-	VMAXPS.BCST      constants<>+20224(SB), Z9, Z9
+	VMAXPS.BCST      constants<>+20288(SB), Z9, Z9
 	VANDPS           Z0, Z7, Z10
 	VANDPS           Z0, Z8, Z11
 	VMINPS           Z11, Z10, Z10
@@ -44262,18 +44268,18 @@ tail2189:
 	VMULPS           Z11, Z10, Z9
 	VMULPS           Z12, Z12, Z10
 	VMULPS           Z10, Z10, Z11
-	VBROADCASTSS     constants<>+20288(SB), Z13
-	VFMADD213PS.BCST constants<>+20352(SB), Z10, Z13
-	VBROADCASTSS     constants<>+20416(SB), Z14
-	VFMADD213PS.BCST constants<>+20480(SB), Z10, Z14
+	VBROADCASTSS     constants<>+20352(SB), Z13
+	VFMADD213PS.BCST constants<>+20416(SB), Z10, Z13
+	VBROADCASTSS     constants<>+20480(SB), Z14
+	VFMADD213PS.BCST constants<>+20544(SB), Z10, Z14
 	VFMADD231PS      Z11, Z13, Z14
-	VBROADCASTSS     constants<>+20544(SB), Z13
-	VFMADD213PS.BCST constants<>+20608(SB), Z10, Z13
+	VBROADCASTSS     constants<>+20608(SB), Z13
+	VFMADD213PS.BCST constants<>+20672(SB), Z10, Z13
 	VFMADD231PS      Z11, Z14, Z13
-	VBROADCASTSS     constants<>+20672(SB), Z14
-	VFMADD213PS.BCST constants<>+20736(SB), Z10, Z14
-	VFMADD231PS      Z11, Z13, Z14
+	VBROADCASTSS     constants<>+20736(SB), Z14
 	VFMADD213PS.BCST constants<>+20800(SB), Z10, Z14
+	VFMADD231PS      Z11, Z13, Z14
+	VFMADD213PS.BCST constants<>+20864(SB), Z10, Z14
 	VMULPS           Z10, Z12, Z11
 	VBROADCASTSS     constants<>+64(SB), Z13
 	VFNMADD213PS     Z4, Z10, Z13
@@ -44292,13 +44298,13 @@ tail2189:
 	VXORPS           Z0, Z12, Z11
 	VXORPS           Z0, Z4, Z0
 	VMOVUPS          Z2, Z4
-	VBROADCASTSS     constants<>+20864(SB), K3, Z4
+	VBROADCASTSS     constants<>+20928(SB), K3, Z4
 	VBROADCASTSS     constants<>+8832(SB), K2, Z4
 	VADDPS           Z11, Z4, Z12
 	VSUBPS           Z4, Z12, Z4
 	VSUBPS           Z4, Z11, Z4
 	VMOVUPS          Z2, Z2
-	VBROADCASTSS     constants<>+20928(SB), K3, Z2
+	VBROADCASTSS     constants<>+20992(SB), K3, Z2
 	VBROADCASTSS     constants<>+8896(SB), K2, Z2
 	VADDPS           Z2, Z0, Z0
 	VADDPS           Z0, Z4, Z0
@@ -44316,11 +44322,11 @@ tail2189:
 	VMULPS           Z3, Z4, Z4
 	VMULPS           Z4, Z4, Z5
 	VFMADD231PS      Z2, Z2, Z5
-	VBROADCASTSS     constants<>+21440(SB), Z6
+	VBROADCASTSS     constants<>+21504(SB), Z6
 	VMAXPS           Z5, Z6, Z5
 	VBROADCASTSS     constants<>+12928(SB), Z6
 	VDIVPS           Z5, Z6, Z5
-	VMULPS.BCST      constants<>+21504(SB), Z3, Z3
+	VMULPS.BCST      constants<>+21568(SB), Z3, Z3
 	VMULPS           Z5, Z4, Z4
 	VMULPS           Z3, Z4, Z4
 	VMULPS           Z5, Z2, Z2
@@ -44359,10 +44365,10 @@ one2193:
 	VANDPS       constants<>+6528(SB), Y4, Y5
 	VBROADCASTSS constants<>+6528(SB), Y6
 	VPSUBD       Y5, Y6, Y5
-	VBROADCASTSS constants<>+18688(SB), Y6
+	VBROADCASTSS constants<>+18752(SB), Y6
 	VMINPS       Y5, Y6, Y5
 	VMULPS       Y5, Y4, Y4
-	VMAXPS       constants<>+20224(SB), Y4, Y4
+	VMAXPS       constants<>+20288(SB), Y4, Y4
 	VANDPS       Y0, Y2, Y6
 	VANDPS       Y0, Y3, Y7
 	VMINPS       Y7, Y6, Y6
@@ -44375,18 +44381,18 @@ one2193:
 	VMULPS       Y7, Y6, Y4
 	VMULPS       Y8, Y8, Y6
 	VMULPS       Y6, Y6, Y7
-	VBROADCASTSS constants<>+20288(SB), Y9
-	VFMADD213PS  constants<>+20352(SB), Y6, Y9
-	VBROADCASTSS constants<>+20416(SB), Y10
-	VFMADD213PS  constants<>+20480(SB), Y6, Y10
+	VBROADCASTSS constants<>+20352(SB), Y9
+	VFMADD213PS  constants<>+20416(SB), Y6, Y9
+	VBROADCASTSS constants<>+20480(SB), Y10
+	VFMADD213PS  constants<>+20544(SB), Y6, Y10
 	VFMADD231PS  Y7, Y9, Y10
-	VBROADCASTSS constants<>+20544(SB), Y9
-	VFMADD213PS  constants<>+20608(SB), Y6, Y9
+	VBROADCASTSS constants<>+20608(SB), Y9
+	VFMADD213PS  constants<>+20672(SB), Y6, Y9
 	VFMADD231PS  Y7, Y10, Y9
-	VBROADCASTSS constants<>+20672(SB), Y10
-	VFMADD213PS  constants<>+20736(SB), Y6, Y10
-	VFMADD231PS  Y7, Y9, Y10
+	VBROADCASTSS constants<>+20736(SB), Y10
 	VFMADD213PS  constants<>+20800(SB), Y6, Y10
+	VFMADD231PS  Y7, Y9, Y10
+	VFMADD213PS  constants<>+20864(SB), Y6, Y10
 	VMULPS       Y6, Y8, Y7
 	VBROADCASTSS constants<>+64(SB), Y9
 	VFNMADD213PS constants<>+3520(SB), Y6, Y9
@@ -44404,7 +44410,7 @@ one2193:
 	VXORPS       Y12, Y11, Y11
 	VXORPS       Y11, Y8, Y8
 	VXORPS       Y11, Y4, Y4
-	VBROADCASTSS constants<>+20864(SB), Y11
+	VBROADCASTSS constants<>+20928(SB), Y11
 	VBROADCASTSS constants<>+3456(SB), Y12
 	VBLENDVPS    Y10, Y11, Y12, Y11
 	VBROADCASTSS constants<>+8832(SB), Y12
@@ -44412,7 +44418,7 @@ one2193:
 	VADDPS       Y8, Y11, Y12
 	VSUBPS       Y11, Y12, Y11
 	VSUBPS       Y11, Y8, Y8
-	VBROADCASTSS constants<>+20928(SB), Y11
+	VBROADCASTSS constants<>+20992(SB), Y11
 	VBROADCASTSS constants<>+3456(SB), Y13
 	VBLENDVPS    Y10, Y11, Y13, Y10
 	VBROADCASTSS constants<>+8896(SB), Y11
@@ -44425,23 +44431,23 @@ one2193:
 	VANDPS       Y1, Y6, Y6
 	VORPS        Y6, Y4, Y4
 	VBLENDVPS    Y8, Y7, Y4, Y4
-	VBROADCASTSS constants<>+21376(SB), Y6
+	VBROADCASTSS constants<>+21440(SB), Y6
 	VMINPS       Y2, Y6, Y2
-	VBROADCASTSS constants<>+21312(SB), Y6
+	VBROADCASTSS constants<>+21376(SB), Y6
 	VMAXPS       Y2, Y6, Y2
 	VMULPS       Y5, Y2, Y2
-	VBROADCASTSS constants<>+21376(SB), Y6
+	VBROADCASTSS constants<>+21440(SB), Y6
 	VMINPS       Y3, Y6, Y3
-	VBROADCASTSS constants<>+21312(SB), Y6
+	VBROADCASTSS constants<>+21376(SB), Y6
 	VMAXPS       Y3, Y6, Y3
 	VMULPS       Y5, Y3, Y3
 	VMULPS       Y3, Y3, Y6
 	VFMADD231PS  Y2, Y2, Y6
-	VBROADCASTSS constants<>+21440(SB), Y7
+	VBROADCASTSS constants<>+21504(SB), Y7
 	VMAXPS       Y6, Y7, Y6
 	VBROADCASTSS constants<>+12928(SB), Y7
 	VDIVPS       Y6, Y7, Y6
-	VMULPS       constants<>+21504(SB), Y5, Y5
+	VMULPS       constants<>+21568(SB), Y5, Y5
 	VMULPS       Y6, Y3, Y3
 	VMULPS       Y5, Y3, Y3
 	VMULPS       Y6, Y2, Y2
@@ -44469,10 +44475,10 @@ tail2195:
 	VANDPS       constants<>+6528(SB), Y5, Y6
 	VBROADCASTSS constants<>+6528(SB), Y7
 	VPSUBD       Y6, Y7, Y6
-	VBROADCASTSS constants<>+18688(SB), Y7
+	VBROADCASTSS constants<>+18752(SB), Y7
 	VMINPS       Y6, Y7, Y6
 	VMULPS       Y6, Y5, Y5
-	VMAXPS       constants<>+20224(SB), Y5, Y5
+	VMAXPS       constants<>+20288(SB), Y5, Y5
 	VANDPS       Y0, Y3, Y7
 	VANDPS       Y0, Y4, Y8
 	VMINPS       Y8, Y7, Y7
@@ -44485,18 +44491,18 @@ tail2195:
 	VMULPS       Y8, Y7, Y5
 	VMULPS       Y9, Y9, Y7
 	VMULPS       Y7, Y7, Y8
-	VBROADCASTSS constants<>+20288(SB), Y10
-	VFMADD213PS  constants<>+20352(SB), Y7, Y10
-	VBROADCASTSS constants<>+20416(SB), Y11
-	VFMADD213PS  constants<>+20480(SB), Y7, Y11
+	VBROADCASTSS constants<>+20352(SB), Y10
+	VFMADD213PS  constants<>+20416(SB), Y7, Y10
+	VBROADCASTSS constants<>+20480(SB), Y11
+	VFMADD213PS  constants<>+20544(SB), Y7, Y11
 	VFMADD231PS  Y8, Y10, Y11
-	VBROADCASTSS constants<>+20544(SB), Y10
-	VFMADD213PS  constants<>+20608(SB), Y7, Y10
+	VBROADCASTSS constants<>+20608(SB), Y10
+	VFMADD213PS  constants<>+20672(SB), Y7, Y10
 	VFMADD231PS  Y8, Y11, Y10
-	VBROADCASTSS constants<>+20672(SB), Y11
-	VFMADD213PS  constants<>+20736(SB), Y7, Y11
-	VFMADD231PS  Y8, Y10, Y11
+	VBROADCASTSS constants<>+20736(SB), Y11
 	VFMADD213PS  constants<>+20800(SB), Y7, Y11
+	VFMADD231PS  Y8, Y10, Y11
+	VFMADD213PS  constants<>+20864(SB), Y7, Y11
 	VMULPS       Y7, Y9, Y8
 	VBROADCASTSS constants<>+64(SB), Y10
 	VFNMADD213PS constants<>+3520(SB), Y7, Y10
@@ -44514,7 +44520,7 @@ tail2195:
 	VXORPS       Y12, Y11, Y11
 	VXORPS       Y11, Y9, Y9
 	VXORPS       Y11, Y5, Y5
-	VBROADCASTSS constants<>+20864(SB), Y11
+	VBROADCASTSS constants<>+20928(SB), Y11
 	VBROADCASTSS constants<>+3456(SB), Y12
 	VBLENDVPS    Y10, Y11, Y12, Y11
 	VBROADCASTSS constants<>+8832(SB), Y12
@@ -44522,7 +44528,7 @@ tail2195:
 	VADDPS       Y9, Y11, Y12
 	VSUBPS       Y11, Y12, Y11
 	VSUBPS       Y11, Y9, Y9
-	VBROADCASTSS constants<>+20928(SB), Y11
+	VBROADCASTSS constants<>+20992(SB), Y11
 	VBROADCASTSS constants<>+3456(SB), Y13
 	VBLENDVPS    Y10, Y11, Y13, Y10
 	VBROADCASTSS constants<>+8896(SB), Y11
@@ -44535,23 +44541,23 @@ tail2195:
 	VANDPS       Y1, Y7, Y7
 	VORPS        Y7, Y0, Y0
 	VBLENDVPS    Y5, Y8, Y0, Y0
-	VBROADCASTSS constants<>+21376(SB), Y5
+	VBROADCASTSS constants<>+21440(SB), Y5
 	VMINPS       Y3, Y5, Y3
-	VBROADCASTSS constants<>+21312(SB), Y5
+	VBROADCASTSS constants<>+21376(SB), Y5
 	VMAXPS       Y3, Y5, Y3
 	VMULPS       Y6, Y3, Y3
-	VBROADCASTSS constants<>+21376(SB), Y5
+	VBROADCASTSS constants<>+21440(SB), Y5
 	VMINPS       Y4, Y5, Y4
-	VBROADCASTSS constants<>+21312(SB), Y5
+	VBROADCASTSS constants<>+21376(SB), Y5
 	VMAXPS       Y4, Y5, Y4
 	VMULPS       Y6, Y4, Y4
 	VMULPS       Y4, Y4, Y5
 	VFMADD231PS  Y3, Y3, Y5
-	VBROADCASTSS constants<>+21440(SB), Y7
+	VBROADCASTSS constants<>+21504(SB), Y7
 	VMAXPS       Y5, Y7, Y5
 	VBROADCASTSS constants<>+12928(SB), Y7
 	VDIVPS       Y5, Y7, Y5
-	VMULPS       constants<>+21504(SB), Y6, Y6
+	VMULPS       constants<>+21568(SB), Y6, Y6
 	VMULPS       Y5, Y4, Y4
 	VMULPS       Y6, Y4, Y4
 	VMULPS       Y5, Y3, Y3
@@ -44576,12 +44582,12 @@ TEXT ·atan2CurvesAVX512F64<>(SB), NOSPLIT, $0-48
 	MOVQ    n+40(FP), DI
 	VMOVUPS constants<>+3200(SB), Z0
 	VMOVUPS constants<>+5632(SB), Z1
-	VMOVUPS constants<>+20992(SB), Z2
-	VMOVUPS constants<>+21056(SB), Z3
-	VMOVUPS constants<>+18560(SB), Z4
-	VMOVUPS constants<>+21120(SB), Z5
-	VMOVUPS constants<>+21184(SB), Z6
-	VMOVUPS constants<>+21248(SB), Z7
+	VMOVUPS constants<>+21056(SB), Z2
+	VMOVUPS constants<>+21120(SB), Z3
+	VMOVUPS constants<>+18624(SB), Z4
+	VMOVUPS constants<>+21184(SB), Z5
+	VMOVUPS constants<>+21248(SB), Z6
+	VMOVUPS constants<>+21312(SB), Z7
 	VMOVUPS constants<>+256(SB), Z8
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
@@ -44770,11 +44776,11 @@ TEXT ·atan2CurvesAVX2F64<>(SB), NOSPLIT, $0-48
 	MOVQ    n+40(FP), DI
 	VMOVUPS constants<>+3200(SB), Y0
 	VMOVUPS constants<>+5632(SB), Y1
-	VMOVUPS constants<>+20992(SB), Y2
-	VMOVUPS constants<>+21056(SB), Y3
-	VMOVUPS constants<>+18560(SB), Y4
-	VMOVUPS constants<>+21120(SB), Y5
-	VMOVUPS constants<>+21184(SB), Y6
+	VMOVUPS constants<>+21056(SB), Y2
+	VMOVUPS constants<>+21120(SB), Y3
+	VMOVUPS constants<>+18624(SB), Y4
+	VMOVUPS constants<>+21184(SB), Y5
+	VMOVUPS constants<>+21248(SB), Y6
 	XORQ    R8, R8
 	LEAQ    -4(DI), R9
 	CMPQ    R8, R9
@@ -44799,7 +44805,7 @@ one2205:
 	VFMADD231PD Y7, Y7, Y10
 	VMAXPD      Y10, Y6, Y10
 	VDIVPD      Y10, Y5, Y10
-	VMULPD      constants<>+21248(SB), Y9, Y9
+	VMULPD      constants<>+21312(SB), Y9, Y9
 	VSUBPD      Y8, Y7, Y11
 	VADDPD      Y8, Y7, Y12
 	VMULPD      Y10, Y11, Y11
@@ -44846,7 +44852,7 @@ tail2207:
 	VFMADD231PD Y1, Y1, Y3
 	VMAXPD      Y3, Y6, Y3
 	VDIVPD      Y3, Y5, Y3
-	VMULPD      constants<>+21248(SB), Y0, Y0
+	VMULPD      constants<>+21312(SB), Y0, Y0
 	VSUBPD      Y2, Y1, Y4
 	VADDPD      Y2, Y1, Y5
 	VMULPD      Y3, Y4, Y4
@@ -44880,12 +44886,12 @@ TEXT ·atan2CurvesAVX512F32<>(SB), NOSPLIT, $0-48
 	MOVQ    n+40(FP), DI
 	VMOVUPS constants<>+3264(SB), Z0
 	VMOVUPS constants<>+6528(SB), Z1
-	VMOVUPS constants<>+21312(SB), Z2
-	VMOVUPS constants<>+21376(SB), Z3
-	VMOVUPS constants<>+18688(SB), Z4
+	VMOVUPS constants<>+21376(SB), Z2
+	VMOVUPS constants<>+21440(SB), Z3
+	VMOVUPS constants<>+18752(SB), Z4
 	VMOVUPS constants<>+12928(SB), Z5
-	VMOVUPS constants<>+21440(SB), Z6
-	VMOVUPS constants<>+21504(SB), Z7
+	VMOVUPS constants<>+21504(SB), Z6
+	VMOVUPS constants<>+21568(SB), Z7
 	VMOVUPS constants<>+448(SB), Z8
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
@@ -45074,11 +45080,11 @@ TEXT ·atan2CurvesAVX2F32<>(SB), NOSPLIT, $0-48
 	MOVQ    n+40(FP), DI
 	VMOVUPS constants<>+3264(SB), Y0
 	VMOVUPS constants<>+6528(SB), Y1
-	VMOVUPS constants<>+21312(SB), Y2
-	VMOVUPS constants<>+21376(SB), Y3
-	VMOVUPS constants<>+18688(SB), Y4
+	VMOVUPS constants<>+21376(SB), Y2
+	VMOVUPS constants<>+21440(SB), Y3
+	VMOVUPS constants<>+18752(SB), Y4
 	VMOVUPS constants<>+12928(SB), Y5
-	VMOVUPS constants<>+21440(SB), Y6
+	VMOVUPS constants<>+21504(SB), Y6
 	XORQ    R8, R8
 	LEAQ    -8(DI), R9
 	CMPQ    R8, R9
@@ -45103,7 +45109,7 @@ one2217:
 	VFMADD231PS Y7, Y7, Y10
 	VMAXPS      Y10, Y6, Y10
 	VDIVPS      Y10, Y5, Y10
-	VMULPS      constants<>+21504(SB), Y9, Y9
+	VMULPS      constants<>+21568(SB), Y9, Y9
 	VSUBPS      Y8, Y7, Y11
 	VADDPS      Y8, Y7, Y12
 	VMULPS      Y10, Y11, Y11
@@ -45150,7 +45156,7 @@ tail2219:
 	VFMADD231PS Y1, Y1, Y3
 	VMAXPS      Y3, Y6, Y3
 	VDIVPS      Y3, Y5, Y3
-	VMULPS      constants<>+21504(SB), Y0, Y0
+	VMULPS      constants<>+21568(SB), Y0, Y0
 	VSUBPS      Y2, Y1, Y4
 	VADDPS      Y2, Y1, Y5
 	VMULPS      Y3, Y4, Y4
@@ -45184,11 +45190,11 @@ TEXT ·powAVX512F64<>(SB), NOSPLIT, $0-32
 	VMOVUPS constants<>+0(SB), Z1
 	VMOVUPS constants<>+1216(SB), Z2
 	VMOVUPS constants<>+3328(SB), Z3
-	VMOVUPS constants<>+22400(SB), Z4
+	VMOVUPS constants<>+22464(SB), Z4
 	VMOVUPS constants<>+1280(SB), Z5
 	VMOVUPS constants<>+1152(SB), Z6
-	VMOVUPS constants<>+21568(SB), Z7
-	VMOVUPS constants<>+21632(SB), Z8
+	VMOVUPS constants<>+21632(SB), Z7
+	VMOVUPS constants<>+21696(SB), Z8
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
@@ -45232,41 +45238,41 @@ many2222:
 	VMULPD           Z19, Z13, Z13
 	VMULPD           Z20, Z14, Z14
 	VMOVUPS          Z8, Z17
-	VFMADD213PD.BCST constants<>+21696(SB), Z15, Z17
+	VFMADD213PD.BCST constants<>+21760(SB), Z15, Z17
 	VMOVUPS          Z8, Z18
-	VFMADD213PD.BCST constants<>+21696(SB), Z16, Z18
+	VFMADD213PD.BCST constants<>+21760(SB), Z16, Z18
 	VFMADD213PD      Z0, Z15, Z17
 	VFMADD213PD      Z0, Z16, Z18
 	VMULPD           Z17, Z13, Z13
 	VMULPD           Z18, Z14, Z14
 	VMULPD           Z15, Z15, Z17
 	VMULPD           Z16, Z16, Z18
-	VBROADCASTSD     constants<>+21824(SB), Z19
-	VFMADD213PD.BCST constants<>+21888(SB), Z15, Z19
-	VBROADCASTSD     constants<>+21824(SB), Z20
-	VFMADD213PD.BCST constants<>+21888(SB), Z16, Z20
-	VFMADD231PD.BCST constants<>+21760(SB), Z17, Z19
-	VFMADD231PD.BCST constants<>+21760(SB), Z18, Z20
-	VBROADCASTSD     constants<>+21952(SB), Z23
-	VFMADD213PD.BCST constants<>+22016(SB), Z15, Z23
-	VBROADCASTSD     constants<>+21952(SB), Z24
-	VFMADD213PD.BCST constants<>+22016(SB), Z16, Z24
+	VBROADCASTSD     constants<>+21888(SB), Z19
+	VFMADD213PD.BCST constants<>+21952(SB), Z15, Z19
+	VBROADCASTSD     constants<>+21888(SB), Z20
+	VFMADD213PD.BCST constants<>+21952(SB), Z16, Z20
+	VFMADD231PD.BCST constants<>+21824(SB), Z17, Z19
+	VFMADD231PD.BCST constants<>+21824(SB), Z18, Z20
+	VBROADCASTSD     constants<>+22016(SB), Z23
+	VFMADD213PD.BCST constants<>+22080(SB), Z15, Z23
+	VBROADCASTSD     constants<>+22016(SB), Z24
+	VFMADD213PD.BCST constants<>+22080(SB), Z16, Z24
 	VFMADD231PD      Z17, Z19, Z23
 	VFMADD231PD      Z18, Z20, Z24
-	VBROADCASTSD     constants<>+22080(SB), Z19
-	VFMADD213PD.BCST constants<>+22144(SB), Z15, Z19
-	VBROADCASTSD     constants<>+22080(SB), Z20
-	VFMADD213PD.BCST constants<>+22144(SB), Z16, Z20
+	VBROADCASTSD     constants<>+22144(SB), Z19
+	VFMADD213PD.BCST constants<>+22208(SB), Z15, Z19
+	VBROADCASTSD     constants<>+22144(SB), Z20
+	VFMADD213PD.BCST constants<>+22208(SB), Z16, Z20
 	VFMADD231PD      Z17, Z23, Z19
 	VFMADD231PD      Z18, Z24, Z20
-	VBROADCASTSD     constants<>+22208(SB), Z23
-	VFMADD213PD.BCST constants<>+22272(SB), Z15, Z23
-	VBROADCASTSD     constants<>+22208(SB), Z24
-	VFMADD213PD.BCST constants<>+22272(SB), Z16, Z24
+	VBROADCASTSD     constants<>+22272(SB), Z23
+	VFMADD213PD.BCST constants<>+22336(SB), Z15, Z23
+	VBROADCASTSD     constants<>+22272(SB), Z24
+	VFMADD213PD.BCST constants<>+22336(SB), Z16, Z24
 	VFMADD231PD      Z17, Z19, Z23
 	VFMADD231PD      Z18, Z20, Z24
-	VFMADD213PD.BCST constants<>+22336(SB), Z15, Z23
-	VFMADD213PD.BCST constants<>+22336(SB), Z16, Z24
+	VFMADD213PD.BCST constants<>+22400(SB), Z15, Z23
+	VFMADD213PD.BCST constants<>+22400(SB), Z16, Z24
 	VMOVUPS          Z15, Z17
 	VFMADD213PD      Z4, Z23, Z17
 	VMOVUPS          Z16, Z18
@@ -45319,10 +45325,10 @@ many2222:
 	VFMADD231PD      Z5, Z10, Z14
 	VADDPD           Z13, Z17, Z9
 	VADDPD           Z14, Z18, Z10
-	VRANGEPD.BCST    $0x02, constants<>+22464(SB), Z11, Z11
-	VRANGEPD.BCST    $0x02, constants<>+22464(SB), Z12, Z12
-	VRANGEPD.BCST    $0x03, constants<>+22528(SB), Z11, Z11
-	VRANGEPD.BCST    $0x03, constants<>+22528(SB), Z12, Z12
+	VRANGEPD.BCST    $0x02, constants<>+22528(SB), Z11, Z11
+	VRANGEPD.BCST    $0x02, constants<>+22528(SB), Z12, Z12
+	VRANGEPD.BCST    $0x03, constants<>+22592(SB), Z11, Z11
+	VRANGEPD.BCST    $0x03, constants<>+22592(SB), Z12, Z12
 	VMULPD           Z15, Z11, Z13
 	VMULPD           Z16, Z12, Z14
 	VFNMADD213PD     Z13, Z11, Z15
@@ -45395,14 +45401,14 @@ many2222:
 	VMOVUPD          Z16, K2, Z15
 	VANDPD           Z17, Z11, Z16
 	VANDPD           Z15, Z12, Z15
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z13, Z9
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z14, Z10
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z13, Z9
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z14, Z10
 	VANDPD.BCST      constants<>+3200(SB), Z11, Z17
 	VANDPD.BCST      constants<>+3200(SB), Z12, Z18
 	VMOVUPD          Z17, K1, Z11
 	VMOVUPD          Z18, K2, Z12
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z11, Z9
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z12, Z10
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z11, Z9
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z12, Z10
 	VXORPD           Z16, Z9, Z9
 	VXORPD           Z15, Z10, Z10
 	VCMPPD           $0x00, Z3, Z13, K1
@@ -45440,23 +45446,23 @@ one2223:
 	VMULPD           Z15, Z15, Z12
 	VMULPD           Z14, Z11, Z11
 	VMOVUPS          Z8, Z13
-	VFMADD213PD.BCST constants<>+21696(SB), Z12, Z13
+	VFMADD213PD.BCST constants<>+21760(SB), Z12, Z13
 	VFMADD213PD      Z0, Z12, Z13
 	VMULPD           Z13, Z11, Z11
 	VMULPD           Z12, Z12, Z13
-	VBROADCASTSD     constants<>+21824(SB), Z14
-	VFMADD213PD.BCST constants<>+21888(SB), Z12, Z14
-	VFMADD231PD.BCST constants<>+21760(SB), Z13, Z14
-	VBROADCASTSD     constants<>+21952(SB), Z16
-	VFMADD213PD.BCST constants<>+22016(SB), Z12, Z16
+	VBROADCASTSD     constants<>+21888(SB), Z14
+	VFMADD213PD.BCST constants<>+21952(SB), Z12, Z14
+	VFMADD231PD.BCST constants<>+21824(SB), Z13, Z14
+	VBROADCASTSD     constants<>+22016(SB), Z16
+	VFMADD213PD.BCST constants<>+22080(SB), Z12, Z16
 	VFMADD231PD      Z13, Z14, Z16
-	VBROADCASTSD     constants<>+22080(SB), Z14
-	VFMADD213PD.BCST constants<>+22144(SB), Z12, Z14
+	VBROADCASTSD     constants<>+22144(SB), Z14
+	VFMADD213PD.BCST constants<>+22208(SB), Z12, Z14
 	VFMADD231PD      Z13, Z16, Z14
-	VBROADCASTSD     constants<>+22208(SB), Z16
-	VFMADD213PD.BCST constants<>+22272(SB), Z12, Z16
-	VFMADD231PD      Z13, Z14, Z16
+	VBROADCASTSD     constants<>+22272(SB), Z16
 	VFMADD213PD.BCST constants<>+22336(SB), Z12, Z16
+	VFMADD231PD      Z13, Z14, Z16
+	VFMADD213PD.BCST constants<>+22400(SB), Z12, Z16
 	VMOVUPS          Z12, Z13
 	VFMADD213PD      Z4, Z16, Z13
 	VSUBPD           Z13, Z4, Z14
@@ -45483,8 +45489,8 @@ one2223:
 	VSUBPD           Z14, Z13, Z13
 	VFMADD231PD      Z5, Z9, Z11
 	VADDPD           Z11, Z13, Z9
-	VRANGEPD.BCST    $0x02, constants<>+22464(SB), Z10, Z10
-	VRANGEPD.BCST    $0x03, constants<>+22528(SB), Z10, Z10
+	VRANGEPD.BCST    $0x02, constants<>+22528(SB), Z10, Z10
+	VRANGEPD.BCST    $0x03, constants<>+22592(SB), Z10, Z10
 	VMULPD           Z12, Z10, Z11
 	VFNMADD213PD     Z11, Z10, Z12
 	VFNMADD231PD     Z9, Z10, Z12
@@ -45521,10 +45527,10 @@ one2223:
 	VMOVUPS          Z3, Z13
 	VMOVUPD          Z12, K1, Z13
 	VANDPD           Z13, Z10, Z12
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z11, Z9
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z11, Z9
 	VANDPD.BCST      constants<>+3200(SB), Z10, Z13
 	VMOVUPD          Z13, K1, Z10
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z10, Z9
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z10, Z9
 	VXORPD           Z12, Z9, Z9
 	VCMPPD           $0x00, Z3, Z11, K1
 	VMOVUPD          Z0, K1, Z9
@@ -45559,23 +45565,23 @@ tail2225:
 	VMULPD           Z14, Z14, Z11
 	VMULPD           Z13, Z9, Z9
 	VMOVUPS          Z8, Z8
-	VFMADD213PD.BCST constants<>+21696(SB), Z11, Z8
+	VFMADD213PD.BCST constants<>+21760(SB), Z11, Z8
 	VFMADD213PD      Z0, Z11, Z8
 	VMULPD           Z8, Z9, Z8
 	VMULPD           Z11, Z11, Z9
-	VBROADCASTSD     constants<>+21824(SB), Z12
-	VFMADD213PD.BCST constants<>+21888(SB), Z11, Z12
-	VFMADD231PD.BCST constants<>+21760(SB), Z9, Z12
-	VBROADCASTSD     constants<>+21952(SB), Z13
-	VFMADD213PD.BCST constants<>+22016(SB), Z11, Z13
+	VBROADCASTSD     constants<>+21888(SB), Z12
+	VFMADD213PD.BCST constants<>+21952(SB), Z11, Z12
+	VFMADD231PD.BCST constants<>+21824(SB), Z9, Z12
+	VBROADCASTSD     constants<>+22016(SB), Z13
+	VFMADD213PD.BCST constants<>+22080(SB), Z11, Z13
 	VFMADD231PD      Z9, Z12, Z13
-	VBROADCASTSD     constants<>+22080(SB), Z12
-	VFMADD213PD.BCST constants<>+22144(SB), Z11, Z12
+	VBROADCASTSD     constants<>+22144(SB), Z12
+	VFMADD213PD.BCST constants<>+22208(SB), Z11, Z12
 	VFMADD231PD      Z9, Z13, Z12
-	VBROADCASTSD     constants<>+22208(SB), Z13
-	VFMADD213PD.BCST constants<>+22272(SB), Z11, Z13
-	VFMADD231PD      Z9, Z12, Z13
+	VBROADCASTSD     constants<>+22272(SB), Z13
 	VFMADD213PD.BCST constants<>+22336(SB), Z11, Z13
+	VFMADD231PD      Z9, Z12, Z13
+	VFMADD213PD.BCST constants<>+22400(SB), Z11, Z13
 	VMOVUPS          Z11, Z9
 	VFMADD213PD      Z4, Z13, Z9
 	VSUBPD           Z9, Z4, Z4
@@ -45602,8 +45608,8 @@ tail2225:
 	VSUBPD           Z11, Z9, Z9
 	VFMADD231PD      Z5, Z7, Z4
 	VADDPD           Z4, Z9, Z4
-	VRANGEPD.BCST    $0x02, constants<>+22464(SB), Z10, Z7
-	VRANGEPD.BCST    $0x03, constants<>+22528(SB), Z7, Z7
+	VRANGEPD.BCST    $0x02, constants<>+22528(SB), Z10, Z7
+	VRANGEPD.BCST    $0x03, constants<>+22592(SB), Z7, Z7
 	VMULPD           Z8, Z7, Z9
 	VFNMADD213PD     Z9, Z7, Z8
 	VFNMADD231PD     Z4, Z7, Z8
@@ -45640,10 +45646,10 @@ tail2225:
 	VMOVUPS          Z3, Z6
 	VMOVUPD          Z1, K2, Z6
 	VANDPD           Z6, Z4, Z1
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z5, Z2
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z5, Z2
 	VANDPD.BCST      constants<>+3200(SB), Z4, Z6
 	VMOVUPD          Z6, K2, Z4
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z4, Z2
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z4, Z2
 	VXORPD           Z1, Z2, Z1
 	VCMPPD           $0x00, Z3, Z5, K2
 	VMOVUPD          Z0, K2, Z1
@@ -45676,9 +45682,9 @@ one2229:
 	VCMPPD       $0x11, Y5, Y3, Y5
 	VMULPD       constants<>+5504(SB), Y3, Y6
 	VBLENDVPD    Y5, Y6, Y3, Y6
-	VPSUBQ       constants<>+22720(SB), Y6, Y6
+	VPSUBQ       constants<>+22784(SB), Y6, Y6
 	VANDPD       constants<>+4736(SB), Y6, Y7
-	VPADDQ       constants<>+22784(SB), Y7, Y7
+	VPADDQ       constants<>+22848(SB), Y7, Y7
 	VPSRLQ       $0x34, Y6, Y6
 	VORPD        constants<>+1920(SB), Y6, Y6
 	VSUBPD       constants<>+4544(SB), Y6, Y6
@@ -45686,11 +45692,11 @@ one2229:
 	VBLENDVPD    Y5, Y8, Y1, Y5
 	VSUBPD       Y5, Y6, Y5
 	VCMPPD       $0x00, Y1, Y3, Y6
-	VBROADCASTSD constants<>+22848(SB), Y8
+	VBROADCASTSD constants<>+22912(SB), Y8
 	VBLENDVPD    Y6, Y8, Y5, Y5
 	VBROADCASTSD constants<>+5632(SB), Y6
 	VCMPPD       $0x15, Y6, Y3, Y3
-	VBROADCASTSD constants<>+21568(SB), Y6
+	VBROADCASTSD constants<>+21632(SB), Y6
 	VBLENDVPD    Y3, Y6, Y5, Y3
 	VSUBPD       Y0, Y7, Y5
 	VMULPD       constants<>+0(SB), Y5, Y6
@@ -45703,27 +45709,27 @@ one2229:
 	VFNMADD231PD Y9, Y6, Y5
 	VMULPD       Y9, Y9, Y6
 	VMULPD       Y8, Y5, Y5
-	VBROADCASTSD constants<>+21632(SB), Y7
-	VFMADD213PD  constants<>+21696(SB), Y6, Y7
+	VBROADCASTSD constants<>+21696(SB), Y7
+	VFMADD213PD  constants<>+21760(SB), Y6, Y7
 	VFMADD213PD  Y0, Y6, Y7
 	VMULPD       Y7, Y5, Y5
 	VMULPD       Y6, Y6, Y7
-	VBROADCASTSD constants<>+21824(SB), Y8
-	VFMADD213PD  constants<>+21888(SB), Y6, Y8
-	VFMADD231PD  constants<>+21760(SB), Y7, Y8
-	VBROADCASTSD constants<>+21952(SB), Y10
-	VFMADD213PD  constants<>+22016(SB), Y6, Y10
+	VBROADCASTSD constants<>+21888(SB), Y8
+	VFMADD213PD  constants<>+21952(SB), Y6, Y8
+	VFMADD231PD  constants<>+21824(SB), Y7, Y8
+	VBROADCASTSD constants<>+22016(SB), Y10
+	VFMADD213PD  constants<>+22080(SB), Y6, Y10
 	VFMADD231PD  Y7, Y8, Y10
-	VBROADCASTSD constants<>+22080(SB), Y8
-	VFMADD213PD  constants<>+22144(SB), Y6, Y8
+	VBROADCASTSD constants<>+22144(SB), Y8
+	VFMADD213PD  constants<>+22208(SB), Y6, Y8
 	VFMADD231PD  Y7, Y10, Y8
-	VBROADCASTSD constants<>+22208(SB), Y10
-	VFMADD213PD  constants<>+22272(SB), Y6, Y10
-	VFMADD231PD  Y7, Y8, Y10
+	VBROADCASTSD constants<>+22272(SB), Y10
 	VFMADD213PD  constants<>+22336(SB), Y6, Y10
+	VFMADD231PD  Y7, Y8, Y10
+	VFMADD213PD  constants<>+22400(SB), Y6, Y10
 	VMOVUPS      Y6, Y7
-	VFMADD213PD  constants<>+22400(SB), Y10, Y7
-	VBROADCASTSD constants<>+22400(SB), Y8
+	VFMADD213PD  constants<>+22464(SB), Y10, Y7
+	VBROADCASTSD constants<>+22464(SB), Y8
 	VSUBPD       Y7, Y8, Y8
 	VFMADD231PD  Y6, Y10, Y8
 	VMULPD       Y7, Y6, Y10
@@ -45749,18 +45755,18 @@ one2229:
 	VFMADD231PD  constants<>+1280(SB), Y3, Y5
 	VADDPD       Y5, Y7, Y3
 	VANDPD       constants<>+3200(SB), Y4, Y5
-	VBROADCASTSD constants<>+22464(SB), Y7
-	VMINPD       Y5, Y7, Y5
 	VBROADCASTSD constants<>+22528(SB), Y7
+	VMINPD       Y5, Y7, Y5
+	VBROADCASTSD constants<>+22592(SB), Y7
 	VMAXPD       Y5, Y7, Y5
 	VANDPD       constants<>+256(SB), Y4, Y4
 	VORPD        Y4, Y5, Y4
 	VMULPD       Y6, Y4, Y5
 	VFNMADD213PD Y5, Y4, Y6
 	VFNMADD231PD Y3, Y4, Y6
-	VBROADCASTSD constants<>+22976(SB), Y3
+	VBROADCASTSD constants<>+23040(SB), Y3
 	VMINPD       Y6, Y3, Y3
-	VBROADCASTSD constants<>+22912(SB), Y4
+	VBROADCASTSD constants<>+22976(SB), Y4
 	VMAXPD       Y3, Y4, Y3
 	VBROADCASTSD constants<>+2048(SB), Y4
 	VMINPD       Y5, Y4, Y4
@@ -45815,7 +45821,7 @@ one2229:
 	VCMPPD       $0x00, Y0, Y4, Y8
 	VBLENDVPD    Y8, Y0, Y3, Y3
 	VBLENDVPD    Y7, Y1, Y4, Y4
-	VBROADCASTSD constants<>+20992(SB), Y7
+	VBROADCASTSD constants<>+21056(SB), Y7
 	VCMPPD       $0x15, Y7, Y4, Y7
 	VCMPPD       $0x11, Y1, Y4, Y4
 	VBROADCASTSD constants<>+192(SB), Y8
@@ -45843,9 +45849,9 @@ tail2231:
 	VCMPPD       $0x11, Y6, Y4, Y6
 	VMULPD       constants<>+5504(SB), Y4, Y7
 	VBLENDVPD    Y6, Y7, Y4, Y7
-	VPSUBQ       constants<>+22720(SB), Y7, Y7
+	VPSUBQ       constants<>+22784(SB), Y7, Y7
 	VANDPD       constants<>+4736(SB), Y7, Y8
-	VPADDQ       constants<>+22784(SB), Y8, Y8
+	VPADDQ       constants<>+22848(SB), Y8, Y8
 	VPSRLQ       $0x34, Y7, Y7
 	VORPD        constants<>+1920(SB), Y7, Y7
 	VSUBPD       constants<>+4544(SB), Y7, Y7
@@ -45853,11 +45859,11 @@ tail2231:
 	VBLENDVPD    Y6, Y9, Y1, Y6
 	VSUBPD       Y6, Y7, Y6
 	VCMPPD       $0x00, Y1, Y4, Y7
-	VBROADCASTSD constants<>+22848(SB), Y9
+	VBROADCASTSD constants<>+22912(SB), Y9
 	VBLENDVPD    Y7, Y9, Y6, Y6
 	VBROADCASTSD constants<>+5632(SB), Y7
 	VCMPPD       $0x15, Y7, Y4, Y4
-	VBROADCASTSD constants<>+21568(SB), Y7
+	VBROADCASTSD constants<>+21632(SB), Y7
 	VBLENDVPD    Y4, Y7, Y6, Y4
 	VSUBPD       Y0, Y8, Y6
 	VMULPD       constants<>+0(SB), Y6, Y7
@@ -45870,27 +45876,27 @@ tail2231:
 	VFNMADD231PD Y10, Y7, Y6
 	VMULPD       Y10, Y10, Y7
 	VMULPD       Y9, Y6, Y6
-	VBROADCASTSD constants<>+21632(SB), Y8
-	VFMADD213PD  constants<>+21696(SB), Y7, Y8
+	VBROADCASTSD constants<>+21696(SB), Y8
+	VFMADD213PD  constants<>+21760(SB), Y7, Y8
 	VFMADD213PD  Y0, Y7, Y8
 	VMULPD       Y8, Y6, Y6
 	VMULPD       Y7, Y7, Y8
-	VBROADCASTSD constants<>+21824(SB), Y9
-	VFMADD213PD  constants<>+21888(SB), Y7, Y9
-	VFMADD231PD  constants<>+21760(SB), Y8, Y9
-	VBROADCASTSD constants<>+21952(SB), Y11
-	VFMADD213PD  constants<>+22016(SB), Y7, Y11
+	VBROADCASTSD constants<>+21888(SB), Y9
+	VFMADD213PD  constants<>+21952(SB), Y7, Y9
+	VFMADD231PD  constants<>+21824(SB), Y8, Y9
+	VBROADCASTSD constants<>+22016(SB), Y11
+	VFMADD213PD  constants<>+22080(SB), Y7, Y11
 	VFMADD231PD  Y8, Y9, Y11
-	VBROADCASTSD constants<>+22080(SB), Y9
-	VFMADD213PD  constants<>+22144(SB), Y7, Y9
+	VBROADCASTSD constants<>+22144(SB), Y9
+	VFMADD213PD  constants<>+22208(SB), Y7, Y9
 	VFMADD231PD  Y8, Y11, Y9
-	VBROADCASTSD constants<>+22208(SB), Y11
-	VFMADD213PD  constants<>+22272(SB), Y7, Y11
-	VFMADD231PD  Y8, Y9, Y11
+	VBROADCASTSD constants<>+22272(SB), Y11
 	VFMADD213PD  constants<>+22336(SB), Y7, Y11
+	VFMADD231PD  Y8, Y9, Y11
+	VFMADD213PD  constants<>+22400(SB), Y7, Y11
 	VMOVUPS      Y7, Y8
-	VFMADD213PD  constants<>+22400(SB), Y11, Y8
-	VBROADCASTSD constants<>+22400(SB), Y9
+	VFMADD213PD  constants<>+22464(SB), Y11, Y8
+	VBROADCASTSD constants<>+22464(SB), Y9
 	VSUBPD       Y8, Y9, Y9
 	VFMADD231PD  Y7, Y11, Y9
 	VMULPD       Y8, Y7, Y11
@@ -45916,18 +45922,18 @@ tail2231:
 	VFMADD231PD  constants<>+1280(SB), Y4, Y6
 	VADDPD       Y6, Y8, Y4
 	VANDPD       constants<>+3200(SB), Y5, Y6
-	VBROADCASTSD constants<>+22464(SB), Y8
-	VMINPD       Y6, Y8, Y6
 	VBROADCASTSD constants<>+22528(SB), Y8
+	VMINPD       Y6, Y8, Y6
+	VBROADCASTSD constants<>+22592(SB), Y8
 	VMAXPD       Y6, Y8, Y6
 	VANDPD       constants<>+256(SB), Y5, Y5
 	VORPD        Y5, Y6, Y5
 	VMULPD       Y7, Y5, Y6
 	VFNMADD213PD Y6, Y5, Y7
 	VFNMADD231PD Y4, Y5, Y7
-	VBROADCASTSD constants<>+22976(SB), Y4
+	VBROADCASTSD constants<>+23040(SB), Y4
 	VMINPD       Y7, Y4, Y4
-	VBROADCASTSD constants<>+22912(SB), Y5
+	VBROADCASTSD constants<>+22976(SB), Y5
 	VMAXPD       Y4, Y5, Y4
 	VBROADCASTSD constants<>+2048(SB), Y5
 	VMINPD       Y6, Y5, Y5
@@ -45982,7 +45988,7 @@ tail2231:
 	VCMPPD       $0x00, Y0, Y4, Y8
 	VBLENDVPD    Y8, Y0, Y2, Y2
 	VBLENDVPD    Y7, Y1, Y4, Y4
-	VBROADCASTSD constants<>+20992(SB), Y7
+	VBROADCASTSD constants<>+21056(SB), Y7
 	VCMPPD       $0x15, Y7, Y4, Y7
 	VCMPPD       $0x11, Y1, Y4, Y4
 	VBROADCASTSD constants<>+192(SB), Y8
@@ -46008,11 +46014,11 @@ TEXT ·powAVX512F32<>(SB), NOSPLIT, $0-32
 	VMOVUPS constants<>+64(SB), Z1
 	VMOVUPS constants<>+2496(SB), Z2
 	VMOVUPS constants<>+3456(SB), Z3
-	VMOVUPS constants<>+23488(SB), Z4
+	VMOVUPS constants<>+23552(SB), Z4
 	VMOVUPS constants<>+2560(SB), Z5
 	VMOVUPS constants<>+2368(SB), Z6
-	VMOVUPS constants<>+23040(SB), Z7
-	VMOVUPS constants<>+23104(SB), Z8
+	VMOVUPS constants<>+23104(SB), Z7
+	VMOVUPS constants<>+23168(SB), Z8
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
@@ -46056,23 +46062,23 @@ many2234:
 	VMULPS           Z19, Z13, Z13
 	VMULPS           Z20, Z14, Z14
 	VMOVUPS          Z8, Z17
-	VFMADD213PS.BCST constants<>+23168(SB), Z15, Z17
+	VFMADD213PS.BCST constants<>+23232(SB), Z15, Z17
 	VMOVUPS          Z8, Z18
-	VFMADD213PS.BCST constants<>+23168(SB), Z16, Z18
+	VFMADD213PS.BCST constants<>+23232(SB), Z16, Z18
 	VFMADD213PS      Z0, Z15, Z17
 	VFMADD213PS      Z0, Z16, Z18
 	VMULPS           Z17, Z13, Z13
 	VMULPS           Z18, Z14, Z14
 	VMULPS           Z15, Z15, Z17
 	VMULPS           Z16, Z16, Z18
-	VBROADCASTSS     constants<>+23296(SB), Z19
-	VFMADD213PS.BCST constants<>+23360(SB), Z15, Z19
-	VBROADCASTSS     constants<>+23296(SB), Z20
-	VFMADD213PS.BCST constants<>+23360(SB), Z16, Z20
-	VFMADD231PS.BCST constants<>+23232(SB), Z17, Z19
-	VFMADD231PS.BCST constants<>+23232(SB), Z18, Z20
+	VBROADCASTSS     constants<>+23360(SB), Z19
 	VFMADD213PS.BCST constants<>+23424(SB), Z15, Z19
+	VBROADCASTSS     constants<>+23360(SB), Z20
 	VFMADD213PS.BCST constants<>+23424(SB), Z16, Z20
+	VFMADD231PS.BCST constants<>+23296(SB), Z17, Z19
+	VFMADD231PS.BCST constants<>+23296(SB), Z18, Z20
+	VFMADD213PS.BCST constants<>+23488(SB), Z15, Z19
+	VFMADD213PS.BCST constants<>+23488(SB), Z16, Z20
 	VMOVUPS          Z15, Z17
 	VFMADD213PS      Z4, Z19, Z17
 	VMOVUPS          Z16, Z18
@@ -46125,10 +46131,10 @@ many2234:
 	VFMADD231PS      Z5, Z10, Z14
 	VADDPS           Z13, Z17, Z9
 	VADDPS           Z14, Z18, Z10
-	VRANGEPS.BCST    $0x02, constants<>+23552(SB), Z11, Z11
-	VRANGEPS.BCST    $0x02, constants<>+23552(SB), Z12, Z12
-	VRANGEPS.BCST    $0x03, constants<>+23616(SB), Z11, Z11
-	VRANGEPS.BCST    $0x03, constants<>+23616(SB), Z12, Z12
+	VRANGEPS.BCST    $0x02, constants<>+23616(SB), Z11, Z11
+	VRANGEPS.BCST    $0x02, constants<>+23616(SB), Z12, Z12
+	VRANGEPS.BCST    $0x03, constants<>+23680(SB), Z11, Z11
+	VRANGEPS.BCST    $0x03, constants<>+23680(SB), Z12, Z12
 	VMULPS           Z15, Z11, Z13
 	VMULPS           Z16, Z12, Z14
 	VFNMADD213PS     Z13, Z11, Z15
@@ -46195,14 +46201,14 @@ many2234:
 	VMOVUPS          Z16, K2, Z15
 	VANDPS           Z17, Z11, Z16
 	VANDPS           Z15, Z12, Z15
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z13, Z10
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z14, Z9
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z13, Z10
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z14, Z9
 	VANDPS.BCST      constants<>+3264(SB), Z11, Z17
 	VANDPS.BCST      constants<>+3264(SB), Z12, Z18
 	VMOVUPS          Z17, K1, Z11
 	VMOVUPS          Z18, K2, Z12
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z11, Z10
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z12, Z9
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z11, Z10
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z12, Z9
 	VXORPS           Z16, Z10, Z10
 	VXORPS           Z15, Z9, Z9
 	VCMPPS           $0x00, Z3, Z13, K1
@@ -46240,14 +46246,14 @@ one2235:
 	VMULPS           Z15, Z15, Z12
 	VMULPS           Z14, Z11, Z11
 	VMOVUPS          Z8, Z13
-	VFMADD213PS.BCST constants<>+23168(SB), Z12, Z13
+	VFMADD213PS.BCST constants<>+23232(SB), Z12, Z13
 	VFMADD213PS      Z0, Z12, Z13
 	VMULPS           Z13, Z11, Z11
 	VMULPS           Z12, Z12, Z13
-	VBROADCASTSS     constants<>+23296(SB), Z14
-	VFMADD213PS.BCST constants<>+23360(SB), Z12, Z14
-	VFMADD231PS.BCST constants<>+23232(SB), Z13, Z14
+	VBROADCASTSS     constants<>+23360(SB), Z14
 	VFMADD213PS.BCST constants<>+23424(SB), Z12, Z14
+	VFMADD231PS.BCST constants<>+23296(SB), Z13, Z14
+	VFMADD213PS.BCST constants<>+23488(SB), Z12, Z14
 	VMOVUPS          Z12, Z13
 	VFMADD213PS      Z4, Z14, Z13
 	VSUBPS           Z13, Z4, Z16
@@ -46274,8 +46280,8 @@ one2235:
 	VSUBPS           Z14, Z13, Z13
 	VFMADD231PS      Z5, Z9, Z11
 	VADDPS           Z11, Z13, Z9
-	VRANGEPS.BCST    $0x02, constants<>+23552(SB), Z10, Z10
-	VRANGEPS.BCST    $0x03, constants<>+23616(SB), Z10, Z10
+	VRANGEPS.BCST    $0x02, constants<>+23616(SB), Z10, Z10
+	VRANGEPS.BCST    $0x03, constants<>+23680(SB), Z10, Z10
 	VMULPS           Z12, Z10, Z11
 	VFNMADD213PS     Z11, Z10, Z12
 	VFNMADD231PS     Z9, Z10, Z12
@@ -46309,10 +46315,10 @@ one2235:
 	VMOVUPS          Z3, Z13
 	VMOVUPS          Z12, K1, Z13
 	VANDPS           Z13, Z10, Z12
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z11, Z9
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z11, Z9
 	VANDPS.BCST      constants<>+3264(SB), Z10, Z13
 	VMOVUPS          Z13, K1, Z10
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z10, Z9
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z10, Z9
 	VXORPS           Z12, Z9, Z9
 	VCMPPS           $0x00, Z3, Z11, K1
 	VMOVUPS          Z0, K1, Z9
@@ -46347,14 +46353,14 @@ tail2237:
 	VMULPS           Z14, Z14, Z11
 	VMULPS           Z13, Z9, Z9
 	VMOVUPS          Z8, Z8
-	VFMADD213PS.BCST constants<>+23168(SB), Z11, Z8
+	VFMADD213PS.BCST constants<>+23232(SB), Z11, Z8
 	VFMADD213PS      Z0, Z11, Z8
 	VMULPS           Z8, Z9, Z8
 	VMULPS           Z11, Z11, Z9
-	VBROADCASTSS     constants<>+23296(SB), Z12
-	VFMADD213PS.BCST constants<>+23360(SB), Z11, Z12
-	VFMADD231PS.BCST constants<>+23232(SB), Z9, Z12
+	VBROADCASTSS     constants<>+23360(SB), Z12
 	VFMADD213PS.BCST constants<>+23424(SB), Z11, Z12
+	VFMADD231PS.BCST constants<>+23296(SB), Z9, Z12
+	VFMADD213PS.BCST constants<>+23488(SB), Z11, Z12
 	VMOVUPS          Z11, Z9
 	VFMADD213PS      Z4, Z12, Z9
 	VSUBPS           Z9, Z4, Z4
@@ -46381,8 +46387,8 @@ tail2237:
 	VSUBPS           Z11, Z9, Z9
 	VFMADD231PS      Z5, Z7, Z4
 	VADDPS           Z4, Z9, Z4
-	VRANGEPS.BCST    $0x02, constants<>+23552(SB), Z10, Z7
-	VRANGEPS.BCST    $0x03, constants<>+23616(SB), Z7, Z7
+	VRANGEPS.BCST    $0x02, constants<>+23616(SB), Z10, Z7
+	VRANGEPS.BCST    $0x03, constants<>+23680(SB), Z7, Z7
 	VMULPS           Z8, Z7, Z9
 	VFNMADD213PS     Z9, Z7, Z8
 	VFNMADD231PS     Z4, Z7, Z8
@@ -46416,10 +46422,10 @@ tail2237:
 	VMOVUPS          Z3, Z6
 	VMOVUPS          Z1, K2, Z6
 	VANDPS           Z6, Z4, Z1
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z5, Z2
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z5, Z2
 	VANDPS.BCST      constants<>+3264(SB), Z4, Z6
 	VMOVUPS          Z6, K2, Z4
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z4, Z2
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z4, Z2
 	VXORPS           Z1, Z2, Z1
 	VCMPPS           $0x00, Z3, Z5, K2
 	VMOVUPS          Z0, K2, Z1
@@ -46452,21 +46458,21 @@ one2241:
 	VCMPPS       $0x11, Y5, Y3, Y5
 	VMULPS       constants<>+6720(SB), Y3, Y6
 	VBLENDVPS    Y5, Y6, Y3, Y6
-	VPSUBD       constants<>+23808(SB), Y6, Y6
+	VPSUBD       constants<>+23872(SB), Y6, Y6
 	VANDPS       constants<>+6464(SB), Y6, Y7
 	VPADDD       constants<>+6400(SB), Y7, Y7
 	VPSRLD       $0x17, Y6, Y6
-	VORPS        constants<>+23872(SB), Y6, Y6
-	VSUBPS       constants<>+23936(SB), Y6, Y6
+	VORPS        constants<>+23936(SB), Y6, Y6
+	VSUBPS       constants<>+24000(SB), Y6, Y6
 	VBROADCASTSS constants<>+6784(SB), Y8
 	VBLENDVPS    Y5, Y8, Y1, Y5
 	VSUBPS       Y5, Y6, Y5
 	VCMPPS       $0x00, Y1, Y3, Y6
-	VBROADCASTSS constants<>+24000(SB), Y8
+	VBROADCASTSS constants<>+24064(SB), Y8
 	VBLENDVPS    Y6, Y8, Y5, Y5
 	VBROADCASTSS constants<>+6528(SB), Y6
 	VCMPPS       $0x15, Y6, Y3, Y3
-	VBROADCASTSS constants<>+23040(SB), Y6
+	VBROADCASTSS constants<>+23104(SB), Y6
 	VBLENDVPS    Y3, Y6, Y5, Y3
 	VSUBPS       Y0, Y7, Y5
 	VMULPS       Y2, Y5, Y6
@@ -46479,18 +46485,18 @@ one2241:
 	VFNMADD231PS Y9, Y6, Y5
 	VMULPS       Y9, Y9, Y6
 	VMULPS       Y8, Y5, Y5
-	VBROADCASTSS constants<>+23104(SB), Y7
-	VFMADD213PS  constants<>+23168(SB), Y6, Y7
+	VBROADCASTSS constants<>+23168(SB), Y7
+	VFMADD213PS  constants<>+23232(SB), Y6, Y7
 	VFMADD213PS  Y0, Y6, Y7
 	VMULPS       Y7, Y5, Y5
 	VMULPS       Y6, Y6, Y7
-	VBROADCASTSS constants<>+23296(SB), Y8
-	VFMADD213PS  constants<>+23360(SB), Y6, Y8
-	VFMADD231PS  constants<>+23232(SB), Y7, Y8
+	VBROADCASTSS constants<>+23360(SB), Y8
 	VFMADD213PS  constants<>+23424(SB), Y6, Y8
+	VFMADD231PS  constants<>+23296(SB), Y7, Y8
+	VFMADD213PS  constants<>+23488(SB), Y6, Y8
 	VMOVUPS      Y6, Y7
-	VFMADD213PS  constants<>+23488(SB), Y8, Y7
-	VBROADCASTSS constants<>+23488(SB), Y10
+	VFMADD213PS  constants<>+23552(SB), Y8, Y7
+	VBROADCASTSS constants<>+23552(SB), Y10
 	VSUBPS       Y7, Y10, Y10
 	VFMADD231PS  Y6, Y8, Y10
 	VMULPS       Y7, Y6, Y8
@@ -46516,18 +46522,18 @@ one2241:
 	VFMADD231PS  constants<>+2560(SB), Y3, Y5
 	VADDPS       Y5, Y7, Y3
 	VANDPS       constants<>+3264(SB), Y4, Y5
-	VBROADCASTSS constants<>+23552(SB), Y7
-	VMINPS       Y5, Y7, Y5
 	VBROADCASTSS constants<>+23616(SB), Y7
+	VMINPS       Y5, Y7, Y5
+	VBROADCASTSS constants<>+23680(SB), Y7
 	VMAXPS       Y5, Y7, Y5
 	VANDPS       constants<>+448(SB), Y4, Y4
 	VORPS        Y4, Y5, Y4
 	VMULPS       Y6, Y4, Y5
 	VFNMADD213PS Y5, Y4, Y6
 	VFNMADD231PS Y3, Y4, Y6
-	VBROADCASTSS constants<>+24128(SB), Y3
+	VBROADCASTSS constants<>+24192(SB), Y3
 	VMINPS       Y6, Y3, Y3
-	VBROADCASTSS constants<>+24064(SB), Y4
+	VBROADCASTSS constants<>+24128(SB), Y4
 	VMAXPS       Y3, Y4, Y3
 	VBROADCASTSS constants<>+3008(SB), Y4
 	VMINPS       Y5, Y4, Y4
@@ -46573,7 +46579,7 @@ one2241:
 	VCMPPS       $0x00, Y0, Y4, Y8
 	VBLENDVPS    Y8, Y0, Y3, Y3
 	VBLENDVPS    Y7, Y1, Y4, Y4
-	VBROADCASTSS constants<>+21312(SB), Y7
+	VBROADCASTSS constants<>+21376(SB), Y7
 	VCMPPS       $0x15, Y7, Y4, Y7
 	VCMPPS       $0x11, Y1, Y4, Y4
 	VBROADCASTSS constants<>+384(SB), Y8
@@ -46601,21 +46607,21 @@ tail2243:
 	VCMPPS       $0x11, Y6, Y4, Y6
 	VMULPS       constants<>+6720(SB), Y4, Y7
 	VBLENDVPS    Y6, Y7, Y4, Y7
-	VPSUBD       constants<>+23808(SB), Y7, Y7
+	VPSUBD       constants<>+23872(SB), Y7, Y7
 	VANDPS       constants<>+6464(SB), Y7, Y8
 	VPADDD       constants<>+6400(SB), Y8, Y8
 	VPSRLD       $0x17, Y7, Y7
-	VORPS        constants<>+23872(SB), Y7, Y7
-	VSUBPS       constants<>+23936(SB), Y7, Y7
+	VORPS        constants<>+23936(SB), Y7, Y7
+	VSUBPS       constants<>+24000(SB), Y7, Y7
 	VBROADCASTSS constants<>+6784(SB), Y9
 	VBLENDVPS    Y6, Y9, Y1, Y6
 	VSUBPS       Y6, Y7, Y6
 	VCMPPS       $0x00, Y1, Y4, Y7
-	VBROADCASTSS constants<>+24000(SB), Y9
+	VBROADCASTSS constants<>+24064(SB), Y9
 	VBLENDVPS    Y7, Y9, Y6, Y6
 	VBROADCASTSS constants<>+6528(SB), Y7
 	VCMPPS       $0x15, Y7, Y4, Y4
-	VBROADCASTSS constants<>+23040(SB), Y7
+	VBROADCASTSS constants<>+23104(SB), Y7
 	VBLENDVPS    Y4, Y7, Y6, Y4
 	VSUBPS       Y0, Y8, Y6
 	VMULPS       Y2, Y6, Y7
@@ -46628,18 +46634,18 @@ tail2243:
 	VFNMADD231PS Y10, Y7, Y6
 	VMULPS       Y10, Y10, Y7
 	VMULPS       Y9, Y6, Y6
-	VBROADCASTSS constants<>+23104(SB), Y8
-	VFMADD213PS  constants<>+23168(SB), Y7, Y8
+	VBROADCASTSS constants<>+23168(SB), Y8
+	VFMADD213PS  constants<>+23232(SB), Y7, Y8
 	VFMADD213PS  Y0, Y7, Y8
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y7, Y7, Y8
-	VBROADCASTSS constants<>+23296(SB), Y9
-	VFMADD213PS  constants<>+23360(SB), Y7, Y9
-	VFMADD231PS  constants<>+23232(SB), Y8, Y9
+	VBROADCASTSS constants<>+23360(SB), Y9
 	VFMADD213PS  constants<>+23424(SB), Y7, Y9
+	VFMADD231PS  constants<>+23296(SB), Y8, Y9
+	VFMADD213PS  constants<>+23488(SB), Y7, Y9
 	VMOVUPS      Y7, Y8
-	VFMADD213PS  constants<>+23488(SB), Y9, Y8
-	VBROADCASTSS constants<>+23488(SB), Y11
+	VFMADD213PS  constants<>+23552(SB), Y9, Y8
+	VBROADCASTSS constants<>+23552(SB), Y11
 	VSUBPS       Y8, Y11, Y11
 	VFMADD231PS  Y7, Y9, Y11
 	VMULPS       Y8, Y7, Y9
@@ -46665,18 +46671,18 @@ tail2243:
 	VFMADD231PS  constants<>+2560(SB), Y4, Y6
 	VADDPS       Y6, Y8, Y4
 	VANDPS       constants<>+3264(SB), Y5, Y6
-	VBROADCASTSS constants<>+23552(SB), Y8
-	VMINPS       Y6, Y8, Y6
 	VBROADCASTSS constants<>+23616(SB), Y8
+	VMINPS       Y6, Y8, Y6
+	VBROADCASTSS constants<>+23680(SB), Y8
 	VMAXPS       Y6, Y8, Y6
 	VANDPS       constants<>+448(SB), Y5, Y5
 	VORPS        Y5, Y6, Y5
 	VMULPS       Y7, Y5, Y6
 	VFNMADD213PS Y6, Y5, Y7
 	VFNMADD231PS Y4, Y5, Y7
-	VBROADCASTSS constants<>+24128(SB), Y4
+	VBROADCASTSS constants<>+24192(SB), Y4
 	VMINPS       Y7, Y4, Y4
-	VBROADCASTSS constants<>+24064(SB), Y5
+	VBROADCASTSS constants<>+24128(SB), Y5
 	VMAXPS       Y4, Y5, Y4
 	VBROADCASTSS constants<>+3008(SB), Y5
 	VMINPS       Y6, Y5, Y5
@@ -46722,7 +46728,7 @@ tail2243:
 	VCMPPS       $0x00, Y0, Y5, Y8
 	VBLENDVPS    Y8, Y0, Y4, Y4
 	VBLENDVPS    Y7, Y1, Y5, Y5
-	VBROADCASTSS constants<>+21312(SB), Y7
+	VBROADCASTSS constants<>+21376(SB), Y7
 	VCMPPS       $0x15, Y7, Y5, Y7
 	VCMPPS       $0x11, Y1, Y5, Y5
 	VBROADCASTSS constants<>+384(SB), Y8
@@ -46771,8 +46777,8 @@ many2246:
 	VGETEXPPD        Z12, Z14
 	VSUBPD           Z13, Z7, Z7
 	VSUBPD           Z14, Z8, Z8
-	VRANGEPD.BCST    $0x02, constants<>+21568(SB), Z7, Z7
-	VRANGEPD.BCST    $0x02, constants<>+21568(SB), Z8, Z8
+	VRANGEPD.BCST    $0x02, constants<>+21632(SB), Z7, Z7
+	VRANGEPD.BCST    $0x02, constants<>+21632(SB), Z8, Z8
 	VSUBPD           Z1, Z11, Z11
 	VSUBPD           Z1, Z12, Z12
 	VMULPD           Z2, Z11, Z13
@@ -46795,49 +46801,49 @@ many2246:
 	VMULPD           Z20, Z20, Z14
 	VMULPD           Z17, Z11, Z11
 	VMULPD           Z18, Z12, Z12
-	VBROADCASTSD     constants<>+21632(SB), Z15
-	VFMADD213PD.BCST constants<>+21696(SB), Z13, Z15
-	VBROADCASTSD     constants<>+21632(SB), Z16
-	VFMADD213PD.BCST constants<>+21696(SB), Z14, Z16
+	VBROADCASTSD     constants<>+21696(SB), Z15
+	VFMADD213PD.BCST constants<>+21760(SB), Z13, Z15
+	VBROADCASTSD     constants<>+21696(SB), Z16
+	VFMADD213PD.BCST constants<>+21760(SB), Z14, Z16
 	VFMADD213PD      Z1, Z13, Z15
 	VFMADD213PD      Z1, Z14, Z16
 	VMULPD           Z15, Z11, Z11
 	VMULPD           Z16, Z12, Z12
 	VMULPD           Z13, Z13, Z15
 	VMULPD           Z14, Z14, Z16
-	VBROADCASTSD     constants<>+21824(SB), Z17
-	VFMADD213PD.BCST constants<>+21888(SB), Z13, Z17
-	VBROADCASTSD     constants<>+21824(SB), Z18
-	VFMADD213PD.BCST constants<>+21888(SB), Z14, Z18
-	VFMADD231PD.BCST constants<>+21760(SB), Z15, Z17
-	VFMADD231PD.BCST constants<>+21760(SB), Z16, Z18
-	VBROADCASTSD     constants<>+21952(SB), Z21
-	VFMADD213PD.BCST constants<>+22016(SB), Z13, Z21
-	VBROADCASTSD     constants<>+21952(SB), Z22
-	VFMADD213PD.BCST constants<>+22016(SB), Z14, Z22
+	VBROADCASTSD     constants<>+21888(SB), Z17
+	VFMADD213PD.BCST constants<>+21952(SB), Z13, Z17
+	VBROADCASTSD     constants<>+21888(SB), Z18
+	VFMADD213PD.BCST constants<>+21952(SB), Z14, Z18
+	VFMADD231PD.BCST constants<>+21824(SB), Z15, Z17
+	VFMADD231PD.BCST constants<>+21824(SB), Z16, Z18
+	VBROADCASTSD     constants<>+22016(SB), Z21
+	VFMADD213PD.BCST constants<>+22080(SB), Z13, Z21
+	VBROADCASTSD     constants<>+22016(SB), Z22
+	VFMADD213PD.BCST constants<>+22080(SB), Z14, Z22
 	VFMADD231PD      Z15, Z17, Z21
 	VFMADD231PD      Z16, Z18, Z22
-	VBROADCASTSD     constants<>+22080(SB), Z17
-	VFMADD213PD.BCST constants<>+22144(SB), Z13, Z17
-	VBROADCASTSD     constants<>+22080(SB), Z18
-	VFMADD213PD.BCST constants<>+22144(SB), Z14, Z18
+	VBROADCASTSD     constants<>+22144(SB), Z17
+	VFMADD213PD.BCST constants<>+22208(SB), Z13, Z17
+	VBROADCASTSD     constants<>+22144(SB), Z18
+	VFMADD213PD.BCST constants<>+22208(SB), Z14, Z18
 	VFMADD231PD      Z15, Z21, Z17
 	VFMADD231PD      Z16, Z22, Z18
-	VBROADCASTSD     constants<>+22208(SB), Z21
-	VFMADD213PD.BCST constants<>+22272(SB), Z13, Z21
-	VBROADCASTSD     constants<>+22208(SB), Z22
-	VFMADD213PD.BCST constants<>+22272(SB), Z14, Z22
+	VBROADCASTSD     constants<>+22272(SB), Z21
+	VFMADD213PD.BCST constants<>+22336(SB), Z13, Z21
+	VBROADCASTSD     constants<>+22272(SB), Z22
+	VFMADD213PD.BCST constants<>+22336(SB), Z14, Z22
 	VFMADD231PD      Z15, Z17, Z21
 	VFMADD231PD      Z16, Z18, Z22
-	VFMADD213PD.BCST constants<>+22336(SB), Z13, Z21
-	VFMADD213PD.BCST constants<>+22336(SB), Z14, Z22
+	VFMADD213PD.BCST constants<>+22400(SB), Z13, Z21
+	VFMADD213PD.BCST constants<>+22400(SB), Z14, Z22
 	VMOVUPS          Z13, Z15
-	VFMADD213PD.BCST constants<>+22400(SB), Z21, Z15
+	VFMADD213PD.BCST constants<>+22464(SB), Z21, Z15
 	VMOVUPS          Z14, Z16
-	VFMADD213PD.BCST constants<>+22400(SB), Z22, Z16
-	VBROADCASTSD     constants<>+22400(SB), Z17
+	VFMADD213PD.BCST constants<>+22464(SB), Z22, Z16
+	VBROADCASTSD     constants<>+22464(SB), Z17
 	VSUBPD           Z15, Z17, Z17
-	VBROADCASTSD     constants<>+22400(SB), Z18
+	VBROADCASTSD     constants<>+22464(SB), Z18
 	VSUBPD           Z16, Z18, Z18
 	VFMADD231PD      Z13, Z21, Z17
 	VFMADD231PD      Z14, Z22, Z18
@@ -46885,10 +46891,10 @@ many2246:
 	VFMADD231PD      Z5, Z8, Z12
 	VADDPD           Z11, Z15, Z7
 	VADDPD           Z12, Z16, Z8
-	VRANGEPD.BCST    $0x02, constants<>+22464(SB), Z9, Z9
-	VRANGEPD.BCST    $0x02, constants<>+22464(SB), Z10, Z10
-	VRANGEPD.BCST    $0x03, constants<>+22528(SB), Z9, Z9
-	VRANGEPD.BCST    $0x03, constants<>+22528(SB), Z10, Z10
+	VRANGEPD.BCST    $0x02, constants<>+22528(SB), Z9, Z9
+	VRANGEPD.BCST    $0x02, constants<>+22528(SB), Z10, Z10
+	VRANGEPD.BCST    $0x03, constants<>+22592(SB), Z9, Z9
+	VRANGEPD.BCST    $0x03, constants<>+22592(SB), Z10, Z10
 	VMULPD           Z13, Z9, Z11
 	VMULPD           Z14, Z10, Z12
 	VMOVUPS          Z11, Z15
@@ -46965,14 +46971,14 @@ many2246:
 	VMOVUPD          Z22, K2, Z21
 	VANDPD           Z23, Z17, Z22
 	VANDPD           Z21, Z18, Z21
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z19, Z9
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z20, Z10
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z19, Z9
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z20, Z10
 	VANDPD           Z6, Z17, Z23
 	VANDPD           Z6, Z18, Z24
 	VMOVUPD          Z23, K1, Z17
 	VMOVUPD          Z24, K2, Z18
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z17, Z9
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z18, Z10
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z17, Z9
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z18, Z10
 	VXORPD           Z22, Z9, Z9
 	VXORPD           Z21, Z10, Z10
 	VCMPPD           $0x00, Z0, Z19, K1
@@ -47073,14 +47079,14 @@ many2246:
 	VMOVUPD          Z21, K2, Z23
 	VANDPD           Z22, Z15, Z21
 	VANDPD           Z23, Z16, Z22
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z19, Z11
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z20, Z12
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z19, Z11
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z20, Z12
 	VANDPD           Z6, Z15, Z23
 	VANDPD           Z6, Z16, Z24
 	VMOVUPD          Z23, K1, Z15
 	VMOVUPD          Z24, K2, Z16
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z15, Z11
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z16, Z12
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z15, Z11
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z16, Z12
 	VXORPD           Z21, Z11, Z11
 	VXORPD           Z22, Z12, Z12
 	VCMPPD           $0x00, Z1, Z19, K1
@@ -47147,7 +47153,7 @@ one2247:
 	VGETEXPPD        Z7, Z7
 	VGETEXPPD        Z9, Z10
 	VSUBPD           Z10, Z7, Z7
-	VRANGEPD.BCST    $0x02, constants<>+21568(SB), Z7, Z7
+	VRANGEPD.BCST    $0x02, constants<>+21632(SB), Z7, Z7
 	VSUBPD           Z1, Z9, Z9
 	VMULPD           Z2, Z9, Z10
 	VADDPD           Z1, Z10, Z11
@@ -47159,27 +47165,27 @@ one2247:
 	VFNMADD231PD     Z13, Z10, Z9
 	VMULPD           Z13, Z13, Z10
 	VMULPD           Z12, Z9, Z9
-	VBROADCASTSD     constants<>+21632(SB), Z11
-	VFMADD213PD.BCST constants<>+21696(SB), Z10, Z11
+	VBROADCASTSD     constants<>+21696(SB), Z11
+	VFMADD213PD.BCST constants<>+21760(SB), Z10, Z11
 	VFMADD213PD      Z1, Z10, Z11
 	VMULPD           Z11, Z9, Z9
 	VMULPD           Z10, Z10, Z11
-	VBROADCASTSD     constants<>+21824(SB), Z12
-	VFMADD213PD.BCST constants<>+21888(SB), Z10, Z12
-	VFMADD231PD.BCST constants<>+21760(SB), Z11, Z12
-	VBROADCASTSD     constants<>+21952(SB), Z14
-	VFMADD213PD.BCST constants<>+22016(SB), Z10, Z14
+	VBROADCASTSD     constants<>+21888(SB), Z12
+	VFMADD213PD.BCST constants<>+21952(SB), Z10, Z12
+	VFMADD231PD.BCST constants<>+21824(SB), Z11, Z12
+	VBROADCASTSD     constants<>+22016(SB), Z14
+	VFMADD213PD.BCST constants<>+22080(SB), Z10, Z14
 	VFMADD231PD      Z11, Z12, Z14
-	VBROADCASTSD     constants<>+22080(SB), Z12
-	VFMADD213PD.BCST constants<>+22144(SB), Z10, Z12
+	VBROADCASTSD     constants<>+22144(SB), Z12
+	VFMADD213PD.BCST constants<>+22208(SB), Z10, Z12
 	VFMADD231PD      Z11, Z14, Z12
-	VBROADCASTSD     constants<>+22208(SB), Z14
-	VFMADD213PD.BCST constants<>+22272(SB), Z10, Z14
-	VFMADD231PD      Z11, Z12, Z14
+	VBROADCASTSD     constants<>+22272(SB), Z14
 	VFMADD213PD.BCST constants<>+22336(SB), Z10, Z14
+	VFMADD231PD      Z11, Z12, Z14
+	VFMADD213PD.BCST constants<>+22400(SB), Z10, Z14
 	VMOVUPS          Z10, Z11
-	VFMADD213PD.BCST constants<>+22400(SB), Z14, Z11
-	VBROADCASTSD     constants<>+22400(SB), Z12
+	VFMADD213PD.BCST constants<>+22464(SB), Z14, Z11
+	VBROADCASTSD     constants<>+22464(SB), Z12
 	VSUBPD           Z11, Z12, Z12
 	VFMADD231PD      Z10, Z14, Z12
 	VMULPD           Z11, Z10, Z14
@@ -47204,8 +47210,8 @@ one2247:
 	VSUBPD           Z12, Z11, Z11
 	VFMADD231PD      Z5, Z7, Z9
 	VADDPD           Z9, Z11, Z7
-	VRANGEPD.BCST    $0x02, constants<>+22464(SB), Z8, Z8
-	VRANGEPD.BCST    $0x03, constants<>+22528(SB), Z8, Z8
+	VRANGEPD.BCST    $0x02, constants<>+22528(SB), Z8, Z8
+	VRANGEPD.BCST    $0x03, constants<>+22592(SB), Z8, Z8
 	VMULPD           Z10, Z8, Z9
 	VMOVUPS          Z9, Z11
 	VFNMADD231PD     Z10, Z8, Z11
@@ -47244,10 +47250,10 @@ one2247:
 	VMOVUPS          Z0, Z15
 	VMOVUPD          Z14, K1, Z15
 	VANDPD           Z15, Z12, Z14
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z13, Z8
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z13, Z8
 	VANDPD           Z6, Z12, Z15
 	VMOVUPD          Z15, K1, Z12
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z12, Z8
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z12, Z8
 	VXORPD           Z14, Z8, Z8
 	VCMPPD           $0x00, Z0, Z13, K1
 	VMOVUPD          Z1, K1, Z8
@@ -47298,10 +47304,10 @@ one2247:
 	VMOVUPS          Z0, Z14
 	VMOVUPD          Z15, K1, Z14
 	VANDPD           Z14, Z11, Z14
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z13, Z9
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z13, Z9
 	VANDPD           Z6, Z11, Z15
 	VMOVUPD          Z15, K1, Z11
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z11, Z9
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z11, Z9
 	VXORPD           Z14, Z9, Z9
 	VCMPPD           $0x00, Z1, Z13, K1
 	VMOVUPD          Z1, K1, Z9
@@ -47344,7 +47350,7 @@ tail2249:
 	VGETEXPPD        Z7, Z7
 	VGETEXPPD        Z9, Z10
 	VSUBPD           Z10, Z7, Z7
-	VRANGEPD.BCST    $0x02, constants<>+21568(SB), Z7, Z7
+	VRANGEPD.BCST    $0x02, constants<>+21632(SB), Z7, Z7
 	VSUBPD           Z1, Z9, Z9
 	VMULPD           Z2, Z9, Z10
 	VADDPD           Z1, Z10, Z11
@@ -47356,27 +47362,27 @@ tail2249:
 	VFNMADD231PD     Z13, Z10, Z9
 	VMULPD           Z13, Z13, Z10
 	VMULPD           Z12, Z9, Z9
-	VBROADCASTSD     constants<>+21632(SB), Z11
-	VFMADD213PD.BCST constants<>+21696(SB), Z10, Z11
+	VBROADCASTSD     constants<>+21696(SB), Z11
+	VFMADD213PD.BCST constants<>+21760(SB), Z10, Z11
 	VFMADD213PD      Z1, Z10, Z11
 	VMULPD           Z11, Z9, Z9
 	VMULPD           Z10, Z10, Z11
-	VBROADCASTSD     constants<>+21824(SB), Z12
-	VFMADD213PD.BCST constants<>+21888(SB), Z10, Z12
-	VFMADD231PD.BCST constants<>+21760(SB), Z11, Z12
-	VBROADCASTSD     constants<>+21952(SB), Z14
-	VFMADD213PD.BCST constants<>+22016(SB), Z10, Z14
+	VBROADCASTSD     constants<>+21888(SB), Z12
+	VFMADD213PD.BCST constants<>+21952(SB), Z10, Z12
+	VFMADD231PD.BCST constants<>+21824(SB), Z11, Z12
+	VBROADCASTSD     constants<>+22016(SB), Z14
+	VFMADD213PD.BCST constants<>+22080(SB), Z10, Z14
 	VFMADD231PD      Z11, Z12, Z14
-	VBROADCASTSD     constants<>+22080(SB), Z12
-	VFMADD213PD.BCST constants<>+22144(SB), Z10, Z12
+	VBROADCASTSD     constants<>+22144(SB), Z12
+	VFMADD213PD.BCST constants<>+22208(SB), Z10, Z12
 	VFMADD231PD      Z11, Z14, Z12
-	VBROADCASTSD     constants<>+22208(SB), Z14
-	VFMADD213PD.BCST constants<>+22272(SB), Z10, Z14
-	VFMADD231PD      Z11, Z12, Z14
+	VBROADCASTSD     constants<>+22272(SB), Z14
 	VFMADD213PD.BCST constants<>+22336(SB), Z10, Z14
+	VFMADD231PD      Z11, Z12, Z14
+	VFMADD213PD.BCST constants<>+22400(SB), Z10, Z14
 	VMOVUPS          Z10, Z11
-	VFMADD213PD.BCST constants<>+22400(SB), Z14, Z11
-	VBROADCASTSD     constants<>+22400(SB), Z12
+	VFMADD213PD.BCST constants<>+22464(SB), Z14, Z11
+	VBROADCASTSD     constants<>+22464(SB), Z12
 	VSUBPD           Z11, Z12, Z12
 	VFMADD231PD      Z10, Z14, Z12
 	VMULPD           Z11, Z10, Z14
@@ -47401,8 +47407,8 @@ tail2249:
 	VSUBPD           Z12, Z11, Z11
 	VFMADD231PD      Z5, Z7, Z9
 	VADDPD           Z9, Z11, Z7
-	VRANGEPD.BCST    $0x02, constants<>+22464(SB), Z8, Z8
-	VRANGEPD.BCST    $0x03, constants<>+22528(SB), Z8, Z8
+	VRANGEPD.BCST    $0x02, constants<>+22528(SB), Z8, Z8
+	VRANGEPD.BCST    $0x03, constants<>+22592(SB), Z8, Z8
 	VMULPD           Z10, Z8, Z9
 	VMOVUPS          Z9, Z11
 	VFNMADD231PD     Z10, Z8, Z11
@@ -47441,10 +47447,10 @@ tail2249:
 	VMOVUPS          Z0, Z15
 	VMOVUPD          Z14, K2, Z15
 	VANDPD           Z15, Z12, Z14
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z13, Z8
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z13, Z8
 	VANDPD           Z6, Z12, Z15
 	VMOVUPD          Z15, K2, Z12
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z12, Z8
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z12, Z8
 	VXORPD           Z14, Z8, Z8
 	VCMPPD           $0x00, Z0, Z13, K2
 	VMOVUPD          Z1, K2, Z8
@@ -47495,10 +47501,10 @@ tail2249:
 	VMOVUPS          Z0, Z2
 	VMOVUPD          Z9, K2, Z2
 	VANDPD           Z2, Z4, Z2
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z5, Z3
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z5, Z3
 	VANDPD           Z6, Z4, Z6
 	VMOVUPD          Z6, K2, Z4
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z4, Z3
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z4, Z3
 	VXORPD           Z2, Z3, Z2
 	VCMPPD           $0x00, Z1, Z5, K2
 	VMOVUPD          Z1, K2, Z2
@@ -47554,9 +47560,9 @@ one2253:
 	VCMPPD       $0x11, Y5, Y3, Y5
 	VMULPD       constants<>+5504(SB), Y3, Y6
 	VBLENDVPD    Y5, Y6, Y3, Y6
-	VPSUBQ       constants<>+22720(SB), Y6, Y6
+	VPSUBQ       constants<>+22784(SB), Y6, Y6
 	VANDPD       constants<>+4736(SB), Y6, Y7
-	VPADDQ       constants<>+22784(SB), Y7, Y7
+	VPADDQ       constants<>+22848(SB), Y7, Y7
 	VPSRLQ       $0x34, Y6, Y6
 	VORPD        constants<>+1920(SB), Y6, Y6
 	VSUBPD       constants<>+4544(SB), Y6, Y6
@@ -47564,11 +47570,11 @@ one2253:
 	VBLENDVPD    Y5, Y8, Y0, Y5
 	VSUBPD       Y5, Y6, Y5
 	VCMPPD       $0x00, Y0, Y3, Y6
-	VBROADCASTSD constants<>+22848(SB), Y8
+	VBROADCASTSD constants<>+22912(SB), Y8
 	VBLENDVPD    Y6, Y8, Y5, Y5
 	VBROADCASTSD constants<>+5632(SB), Y6
 	VCMPPD       $0x15, Y6, Y3, Y3
-	VBROADCASTSD constants<>+21568(SB), Y6
+	VBROADCASTSD constants<>+21632(SB), Y6
 	VBLENDVPD    Y3, Y6, Y5, Y3
 	VSUBPD       Y1, Y7, Y5
 	VMULPD       constants<>+0(SB), Y5, Y6
@@ -47581,27 +47587,27 @@ one2253:
 	VFNMADD231PD Y9, Y6, Y5
 	VMULPD       Y9, Y9, Y6
 	VMULPD       Y8, Y5, Y5
-	VBROADCASTSD constants<>+21632(SB), Y7
-	VFMADD213PD  constants<>+21696(SB), Y6, Y7
+	VBROADCASTSD constants<>+21696(SB), Y7
+	VFMADD213PD  constants<>+21760(SB), Y6, Y7
 	VFMADD213PD  Y1, Y6, Y7
 	VMULPD       Y7, Y5, Y5
 	VMULPD       Y6, Y6, Y7
-	VBROADCASTSD constants<>+21824(SB), Y8
-	VFMADD213PD  constants<>+21888(SB), Y6, Y8
-	VFMADD231PD  constants<>+21760(SB), Y7, Y8
-	VBROADCASTSD constants<>+21952(SB), Y10
-	VFMADD213PD  constants<>+22016(SB), Y6, Y10
+	VBROADCASTSD constants<>+21888(SB), Y8
+	VFMADD213PD  constants<>+21952(SB), Y6, Y8
+	VFMADD231PD  constants<>+21824(SB), Y7, Y8
+	VBROADCASTSD constants<>+22016(SB), Y10
+	VFMADD213PD  constants<>+22080(SB), Y6, Y10
 	VFMADD231PD  Y7, Y8, Y10
-	VBROADCASTSD constants<>+22080(SB), Y8
-	VFMADD213PD  constants<>+22144(SB), Y6, Y8
+	VBROADCASTSD constants<>+22144(SB), Y8
+	VFMADD213PD  constants<>+22208(SB), Y6, Y8
 	VFMADD231PD  Y7, Y10, Y8
-	VBROADCASTSD constants<>+22208(SB), Y10
-	VFMADD213PD  constants<>+22272(SB), Y6, Y10
-	VFMADD231PD  Y7, Y8, Y10
+	VBROADCASTSD constants<>+22272(SB), Y10
 	VFMADD213PD  constants<>+22336(SB), Y6, Y10
+	VFMADD231PD  Y7, Y8, Y10
+	VFMADD213PD  constants<>+22400(SB), Y6, Y10
 	VMOVUPS      Y6, Y7
-	VFMADD213PD  constants<>+22400(SB), Y10, Y7
-	VBROADCASTSD constants<>+22400(SB), Y8
+	VFMADD213PD  constants<>+22464(SB), Y10, Y7
+	VBROADCASTSD constants<>+22464(SB), Y8
 	VSUBPD       Y7, Y8, Y8
 	VFMADD231PD  Y6, Y10, Y8
 	VMULPD       Y7, Y6, Y10
@@ -47627,9 +47633,9 @@ one2253:
 	VFMADD231PD  constants<>+1280(SB), Y3, Y5
 	VADDPD       Y5, Y7, Y3
 	VANDPD       constants<>+3200(SB), Y4, Y5
-	VBROADCASTSD constants<>+22464(SB), Y7
-	VMINPD       Y5, Y7, Y5
 	VBROADCASTSD constants<>+22528(SB), Y7
+	VMINPD       Y5, Y7, Y5
+	VBROADCASTSD constants<>+22592(SB), Y7
 	VMAXPD       Y5, Y7, Y5
 	VANDPD       constants<>+256(SB), Y4, Y4
 	VORPD        Y4, Y5, Y4
@@ -47637,9 +47643,9 @@ one2253:
 	VMOVUPS      Y5, Y7
 	VFNMADD231PD Y6, Y4, Y7
 	VFNMADD231PD Y3, Y4, Y7
-	VBROADCASTSD constants<>+22976(SB), Y4
+	VBROADCASTSD constants<>+23040(SB), Y4
 	VMINPD       Y7, Y4, Y4
-	VBROADCASTSD constants<>+22912(SB), Y8
+	VBROADCASTSD constants<>+22976(SB), Y8
 	VMAXPD       Y4, Y8, Y4
 	VBROADCASTSD constants<>+2048(SB), Y8
 	VMINPD       Y5, Y8, Y8
@@ -47694,7 +47700,7 @@ one2253:
 	VCMPPD       $0x00, Y1, Y8, Y12
 	VBLENDVPD    Y12, Y1, Y4, Y4
 	VBLENDVPD    Y11, Y0, Y8, Y8
-	VBROADCASTSD constants<>+20992(SB), Y11
+	VBROADCASTSD constants<>+21056(SB), Y11
 	VCMPPD       $0x15, Y11, Y8, Y11
 	VCMPPD       $0x11, Y0, Y8, Y8
 	VBROADCASTSD constants<>+192(SB), Y12
@@ -47712,9 +47718,9 @@ one2253:
 	VSUBPD       Y10, Y5, Y5
 	VADDPD       Y3, Y7, Y7
 	VSUBPD       Y5, Y7, Y5
-	VBROADCASTSD constants<>+22976(SB), Y7
+	VBROADCASTSD constants<>+23040(SB), Y7
 	VMINPD       Y5, Y7, Y5
-	VBROADCASTSD constants<>+22912(SB), Y7
+	VBROADCASTSD constants<>+22976(SB), Y7
 	VMAXPD       Y5, Y7, Y5
 	VBROADCASTSD constants<>+2048(SB), Y7
 	VMINPD       Y9, Y7, Y7
@@ -47773,7 +47779,7 @@ one2253:
 	VCMPPD       $0x00, Y1, Y7, Y12
 	VBLENDVPD    Y12, Y1, Y5, Y5
 	VBLENDVPD    Y11, Y0, Y7, Y7
-	VBROADCASTSD constants<>+20992(SB), Y11
+	VBROADCASTSD constants<>+21056(SB), Y11
 	VCMPPD       $0x15, Y11, Y7, Y11
 	VCMPPD       $0x11, Y0, Y7, Y7
 	VBROADCASTSD constants<>+192(SB), Y12
@@ -47821,9 +47827,9 @@ tail2255:
 	VCMPPD       $0x11, Y6, Y4, Y6
 	VMULPD       constants<>+5504(SB), Y4, Y7
 	VBLENDVPD    Y6, Y7, Y4, Y7
-	VPSUBQ       constants<>+22720(SB), Y7, Y7
+	VPSUBQ       constants<>+22784(SB), Y7, Y7
 	VANDPD       constants<>+4736(SB), Y7, Y8
-	VPADDQ       constants<>+22784(SB), Y8, Y8
+	VPADDQ       constants<>+22848(SB), Y8, Y8
 	VPSRLQ       $0x34, Y7, Y7
 	VORPD        constants<>+1920(SB), Y7, Y7
 	VSUBPD       constants<>+4544(SB), Y7, Y7
@@ -47831,11 +47837,11 @@ tail2255:
 	VBLENDVPD    Y6, Y9, Y0, Y6
 	VSUBPD       Y6, Y7, Y6
 	VCMPPD       $0x00, Y0, Y4, Y7
-	VBROADCASTSD constants<>+22848(SB), Y9
+	VBROADCASTSD constants<>+22912(SB), Y9
 	VBLENDVPD    Y7, Y9, Y6, Y6
 	VBROADCASTSD constants<>+5632(SB), Y7
 	VCMPPD       $0x15, Y7, Y4, Y4
-	VBROADCASTSD constants<>+21568(SB), Y7
+	VBROADCASTSD constants<>+21632(SB), Y7
 	VBLENDVPD    Y4, Y7, Y6, Y4
 	VSUBPD       Y1, Y8, Y6
 	VMULPD       constants<>+0(SB), Y6, Y7
@@ -47848,27 +47854,27 @@ tail2255:
 	VFNMADD231PD Y10, Y7, Y6
 	VMULPD       Y10, Y10, Y7
 	VMULPD       Y9, Y6, Y6
-	VBROADCASTSD constants<>+21632(SB), Y8
-	VFMADD213PD  constants<>+21696(SB), Y7, Y8
+	VBROADCASTSD constants<>+21696(SB), Y8
+	VFMADD213PD  constants<>+21760(SB), Y7, Y8
 	VFMADD213PD  Y1, Y7, Y8
 	VMULPD       Y8, Y6, Y6
 	VMULPD       Y7, Y7, Y8
-	VBROADCASTSD constants<>+21824(SB), Y9
-	VFMADD213PD  constants<>+21888(SB), Y7, Y9
-	VFMADD231PD  constants<>+21760(SB), Y8, Y9
-	VBROADCASTSD constants<>+21952(SB), Y11
-	VFMADD213PD  constants<>+22016(SB), Y7, Y11
+	VBROADCASTSD constants<>+21888(SB), Y9
+	VFMADD213PD  constants<>+21952(SB), Y7, Y9
+	VFMADD231PD  constants<>+21824(SB), Y8, Y9
+	VBROADCASTSD constants<>+22016(SB), Y11
+	VFMADD213PD  constants<>+22080(SB), Y7, Y11
 	VFMADD231PD  Y8, Y9, Y11
-	VBROADCASTSD constants<>+22080(SB), Y9
-	VFMADD213PD  constants<>+22144(SB), Y7, Y9
+	VBROADCASTSD constants<>+22144(SB), Y9
+	VFMADD213PD  constants<>+22208(SB), Y7, Y9
 	VFMADD231PD  Y8, Y11, Y9
-	VBROADCASTSD constants<>+22208(SB), Y11
-	VFMADD213PD  constants<>+22272(SB), Y7, Y11
-	VFMADD231PD  Y8, Y9, Y11
+	VBROADCASTSD constants<>+22272(SB), Y11
 	VFMADD213PD  constants<>+22336(SB), Y7, Y11
+	VFMADD231PD  Y8, Y9, Y11
+	VFMADD213PD  constants<>+22400(SB), Y7, Y11
 	VMOVUPS      Y7, Y8
-	VFMADD213PD  constants<>+22400(SB), Y11, Y8
-	VBROADCASTSD constants<>+22400(SB), Y9
+	VFMADD213PD  constants<>+22464(SB), Y11, Y8
+	VBROADCASTSD constants<>+22464(SB), Y9
 	VSUBPD       Y8, Y9, Y9
 	VFMADD231PD  Y7, Y11, Y9
 	VMULPD       Y8, Y7, Y11
@@ -47894,9 +47900,9 @@ tail2255:
 	VFMADD231PD  constants<>+1280(SB), Y4, Y6
 	VADDPD       Y6, Y8, Y4
 	VANDPD       constants<>+3200(SB), Y5, Y6
-	VBROADCASTSD constants<>+22464(SB), Y8
-	VMINPD       Y6, Y8, Y6
 	VBROADCASTSD constants<>+22528(SB), Y8
+	VMINPD       Y6, Y8, Y6
+	VBROADCASTSD constants<>+22592(SB), Y8
 	VMAXPD       Y6, Y8, Y6
 	VANDPD       constants<>+256(SB), Y5, Y5
 	VORPD        Y5, Y6, Y5
@@ -47904,9 +47910,9 @@ tail2255:
 	VMOVUPS      Y6, Y8
 	VFNMADD231PD Y7, Y5, Y8
 	VFNMADD231PD Y4, Y5, Y8
-	VBROADCASTSD constants<>+22976(SB), Y5
+	VBROADCASTSD constants<>+23040(SB), Y5
 	VMINPD       Y8, Y5, Y5
-	VBROADCASTSD constants<>+22912(SB), Y9
+	VBROADCASTSD constants<>+22976(SB), Y9
 	VMAXPD       Y5, Y9, Y5
 	VBROADCASTSD constants<>+2048(SB), Y9
 	VMINPD       Y6, Y9, Y9
@@ -47961,7 +47967,7 @@ tail2255:
 	VCMPPD       $0x00, Y1, Y9, Y13
 	VBLENDVPD    Y13, Y1, Y5, Y5
 	VBLENDVPD    Y12, Y0, Y9, Y9
-	VBROADCASTSD constants<>+20992(SB), Y12
+	VBROADCASTSD constants<>+21056(SB), Y12
 	VCMPPD       $0x15, Y12, Y9, Y12
 	VCMPPD       $0x11, Y0, Y9, Y9
 	VBROADCASTSD constants<>+192(SB), Y13
@@ -47979,9 +47985,9 @@ tail2255:
 	VSUBPD       Y11, Y6, Y6
 	VADDPD       Y4, Y8, Y8
 	VSUBPD       Y6, Y8, Y6
-	VBROADCASTSD constants<>+22976(SB), Y8
+	VBROADCASTSD constants<>+23040(SB), Y8
 	VMINPD       Y6, Y8, Y6
-	VBROADCASTSD constants<>+22912(SB), Y8
+	VBROADCASTSD constants<>+22976(SB), Y8
 	VMAXPD       Y6, Y8, Y6
 	VBROADCASTSD constants<>+2048(SB), Y8
 	VMINPD       Y10, Y8, Y8
@@ -48040,7 +48046,7 @@ tail2255:
 	VCMPPD       $0x00, Y1, Y6, Y12
 	VBLENDVPD    Y12, Y1, Y2, Y2
 	VBLENDVPD    Y11, Y0, Y6, Y6
-	VBROADCASTSD constants<>+20992(SB), Y11
+	VBROADCASTSD constants<>+21056(SB), Y11
 	VCMPPD       $0x15, Y11, Y6, Y11
 	VCMPPD       $0x11, Y0, Y6, Y6
 	VBROADCASTSD constants<>+192(SB), Y12
@@ -48091,7 +48097,7 @@ TEXT ·powSlopesAVX512F32<>(SB), NOSPLIT, $0-48
 	VMOVUPS constants<>+2368(SB), Z4
 	VMOVUPS constants<>+2560(SB), Z5
 	VMOVUPS constants<>+3264(SB), Z6
-	VMOVUPS constants<>+23488(SB), Z7
+	VMOVUPS constants<>+23552(SB), Z7
 	VMOVUPS constants<>+2432(SB), Z8
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
@@ -48111,8 +48117,8 @@ many2258:
 	VGETEXPPS        Z14, Z16
 	VSUBPS           Z15, Z9, Z9
 	VSUBPS           Z16, Z10, Z10
-	VRANGEPS.BCST    $0x02, constants<>+23040(SB), Z9, Z9
-	VRANGEPS.BCST    $0x02, constants<>+23040(SB), Z10, Z10
+	VRANGEPS.BCST    $0x02, constants<>+23104(SB), Z9, Z9
+	VRANGEPS.BCST    $0x02, constants<>+23104(SB), Z10, Z10
 	VSUBPS           Z1, Z13, Z13
 	VSUBPS           Z1, Z14, Z14
 	VMULPS           Z2, Z13, Z15
@@ -48135,24 +48141,24 @@ many2258:
 	VMULPS           Z22, Z22, Z16
 	VMULPS           Z19, Z13, Z13
 	VMULPS           Z20, Z14, Z14
-	VBROADCASTSS     constants<>+23104(SB), Z17
-	VFMADD213PS.BCST constants<>+23168(SB), Z15, Z17
-	VBROADCASTSS     constants<>+23104(SB), Z18
-	VFMADD213PS.BCST constants<>+23168(SB), Z16, Z18
+	VBROADCASTSS     constants<>+23168(SB), Z17
+	VFMADD213PS.BCST constants<>+23232(SB), Z15, Z17
+	VBROADCASTSS     constants<>+23168(SB), Z18
+	VFMADD213PS.BCST constants<>+23232(SB), Z16, Z18
 	VFMADD213PS      Z1, Z15, Z17
 	VFMADD213PS      Z1, Z16, Z18
 	VMULPS           Z17, Z13, Z13
 	VMULPS           Z18, Z14, Z14
 	VMULPS           Z15, Z15, Z17
 	VMULPS           Z16, Z16, Z18
-	VBROADCASTSS     constants<>+23296(SB), Z19
-	VFMADD213PS.BCST constants<>+23360(SB), Z15, Z19
-	VBROADCASTSS     constants<>+23296(SB), Z20
-	VFMADD213PS.BCST constants<>+23360(SB), Z16, Z20
-	VFMADD231PS.BCST constants<>+23232(SB), Z17, Z19
-	VFMADD231PS.BCST constants<>+23232(SB), Z18, Z20
+	VBROADCASTSS     constants<>+23360(SB), Z19
 	VFMADD213PS.BCST constants<>+23424(SB), Z15, Z19
+	VBROADCASTSS     constants<>+23360(SB), Z20
 	VFMADD213PS.BCST constants<>+23424(SB), Z16, Z20
+	VFMADD231PS.BCST constants<>+23296(SB), Z17, Z19
+	VFMADD231PS.BCST constants<>+23296(SB), Z18, Z20
+	VFMADD213PS.BCST constants<>+23488(SB), Z15, Z19
+	VFMADD213PS.BCST constants<>+23488(SB), Z16, Z20
 	VMOVUPS          Z15, Z17
 	VFMADD213PS      Z7, Z19, Z17
 	VMOVUPS          Z16, Z18
@@ -48205,10 +48211,10 @@ many2258:
 	VFMADD231PS      Z5, Z10, Z14
 	VADDPS           Z13, Z17, Z9
 	VADDPS           Z14, Z18, Z10
-	VRANGEPS.BCST    $0x02, constants<>+23552(SB), Z11, Z11
-	VRANGEPS.BCST    $0x02, constants<>+23552(SB), Z12, Z12
-	VRANGEPS.BCST    $0x03, constants<>+23616(SB), Z11, Z11
-	VRANGEPS.BCST    $0x03, constants<>+23616(SB), Z12, Z12
+	VRANGEPS.BCST    $0x02, constants<>+23616(SB), Z11, Z11
+	VRANGEPS.BCST    $0x02, constants<>+23616(SB), Z12, Z12
+	VRANGEPS.BCST    $0x03, constants<>+23680(SB), Z11, Z11
+	VRANGEPS.BCST    $0x03, constants<>+23680(SB), Z12, Z12
 	VMULPS           Z15, Z11, Z13
 	VMULPS           Z16, Z12, Z14
 	VMOVUPS          Z13, Z17
@@ -48279,14 +48285,14 @@ many2258:
 	VMOVUPS          Z24, K2, Z23
 	VANDPS           Z25, Z19, Z24
 	VANDPS           Z23, Z20, Z23
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z21, Z12
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z22, Z11
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z21, Z12
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z22, Z11
 	VANDPS           Z6, Z19, Z25
 	VANDPS           Z6, Z20, Z26
 	VMOVUPS          Z25, K1, Z19
 	VMOVUPS          Z26, K2, Z20
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z19, Z12
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z20, Z11
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z19, Z12
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z20, Z11
 	VXORPS           Z24, Z12, Z12
 	VXORPS           Z23, Z11, Z11
 	VCMPPS           $0x00, Z0, Z21, K1
@@ -48381,14 +48387,14 @@ many2258:
 	VMOVUPS          Z23, K2, Z25
 	VANDPS           Z24, Z17, Z23
 	VANDPS           Z25, Z18, Z24
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z21, Z14
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z22, Z13
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z21, Z14
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z22, Z13
 	VANDPS           Z6, Z17, Z25
 	VANDPS           Z6, Z18, Z26
 	VMOVUPS          Z25, K1, Z17
 	VMOVUPS          Z26, K2, Z18
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z17, Z14
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z18, Z13
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z17, Z14
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z18, Z13
 	VXORPS           Z23, Z14, Z14
 	VXORPS           Z24, Z13, Z13
 	VCMPPS           $0x00, Z1, Z21, K1
@@ -48455,7 +48461,7 @@ one2259:
 	VGETEXPPS        Z9, Z9
 	VGETEXPPS        Z11, Z12
 	VSUBPS           Z12, Z9, Z9
-	VRANGEPS.BCST    $0x02, constants<>+23040(SB), Z9, Z9
+	VRANGEPS.BCST    $0x02, constants<>+23104(SB), Z9, Z9
 	VSUBPS           Z1, Z11, Z11
 	VMULPS           Z2, Z11, Z12
 	VADDPS           Z1, Z12, Z13
@@ -48467,15 +48473,15 @@ one2259:
 	VFNMADD231PS     Z15, Z12, Z11
 	VMULPS           Z15, Z15, Z12
 	VMULPS           Z14, Z11, Z11
-	VBROADCASTSS     constants<>+23104(SB), Z13
-	VFMADD213PS.BCST constants<>+23168(SB), Z12, Z13
+	VBROADCASTSS     constants<>+23168(SB), Z13
+	VFMADD213PS.BCST constants<>+23232(SB), Z12, Z13
 	VFMADD213PS      Z1, Z12, Z13
 	VMULPS           Z13, Z11, Z11
 	VMULPS           Z12, Z12, Z13
-	VBROADCASTSS     constants<>+23296(SB), Z14
-	VFMADD213PS.BCST constants<>+23360(SB), Z12, Z14
-	VFMADD231PS.BCST constants<>+23232(SB), Z13, Z14
+	VBROADCASTSS     constants<>+23360(SB), Z14
 	VFMADD213PS.BCST constants<>+23424(SB), Z12, Z14
+	VFMADD231PS.BCST constants<>+23296(SB), Z13, Z14
+	VFMADD213PS.BCST constants<>+23488(SB), Z12, Z14
 	VMOVUPS          Z12, Z13
 	VFMADD213PS      Z7, Z14, Z13
 	VSUBPS           Z13, Z7, Z16
@@ -48502,8 +48508,8 @@ one2259:
 	VSUBPS           Z14, Z13, Z13
 	VFMADD231PS      Z5, Z9, Z11
 	VADDPS           Z11, Z13, Z9
-	VRANGEPS.BCST    $0x02, constants<>+23552(SB), Z10, Z10
-	VRANGEPS.BCST    $0x03, constants<>+23616(SB), Z10, Z10
+	VRANGEPS.BCST    $0x02, constants<>+23616(SB), Z10, Z10
+	VRANGEPS.BCST    $0x03, constants<>+23680(SB), Z10, Z10
 	VMULPS           Z12, Z10, Z11
 	VMOVUPS          Z11, Z13
 	VFNMADD231PS     Z12, Z10, Z13
@@ -48539,10 +48545,10 @@ one2259:
 	VMOVUPS          Z0, Z17
 	VMOVUPS          Z16, K1, Z17
 	VANDPS           Z17, Z14, Z16
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z15, Z10
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z15, Z10
 	VANDPS           Z6, Z14, Z17
 	VMOVUPS          Z17, K1, Z14
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z14, Z10
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z14, Z10
 	VXORPS           Z16, Z10, Z10
 	VCMPPS           $0x00, Z0, Z15, K1
 	VMOVUPS          Z1, K1, Z10
@@ -48590,10 +48596,10 @@ one2259:
 	VMOVUPS          Z0, Z16
 	VMOVUPS          Z17, K1, Z16
 	VANDPS           Z16, Z13, Z16
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z15, Z11
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z15, Z11
 	VANDPS           Z6, Z13, Z17
 	VMOVUPS          Z17, K1, Z13
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z13, Z11
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z13, Z11
 	VXORPS           Z16, Z11, Z11
 	VCMPPS           $0x00, Z1, Z15, K1
 	VMOVUPS          Z1, K1, Z11
@@ -48636,7 +48642,7 @@ tail2261:
 	VGETEXPPS        Z9, Z9
 	VGETEXPPS        Z11, Z12
 	VSUBPS           Z12, Z9, Z9
-	VRANGEPS.BCST    $0x02, constants<>+23040(SB), Z9, Z9
+	VRANGEPS.BCST    $0x02, constants<>+23104(SB), Z9, Z9
 	VSUBPS           Z1, Z11, Z11
 	VMULPS           Z2, Z11, Z12
 	VADDPS           Z1, Z12, Z13
@@ -48648,15 +48654,15 @@ tail2261:
 	VFNMADD231PS     Z15, Z12, Z11
 	VMULPS           Z15, Z15, Z12
 	VMULPS           Z14, Z11, Z11
-	VBROADCASTSS     constants<>+23104(SB), Z13
-	VFMADD213PS.BCST constants<>+23168(SB), Z12, Z13
+	VBROADCASTSS     constants<>+23168(SB), Z13
+	VFMADD213PS.BCST constants<>+23232(SB), Z12, Z13
 	VFMADD213PS      Z1, Z12, Z13
 	VMULPS           Z13, Z11, Z11
 	VMULPS           Z12, Z12, Z13
-	VBROADCASTSS     constants<>+23296(SB), Z14
-	VFMADD213PS.BCST constants<>+23360(SB), Z12, Z14
-	VFMADD231PS.BCST constants<>+23232(SB), Z13, Z14
+	VBROADCASTSS     constants<>+23360(SB), Z14
 	VFMADD213PS.BCST constants<>+23424(SB), Z12, Z14
+	VFMADD231PS.BCST constants<>+23296(SB), Z13, Z14
+	VFMADD213PS.BCST constants<>+23488(SB), Z12, Z14
 	VMOVUPS          Z12, Z13
 	VFMADD213PS      Z7, Z14, Z13
 	VSUBPS           Z13, Z7, Z7
@@ -48683,8 +48689,8 @@ tail2261:
 	VSUBPS           Z13, Z12, Z12
 	VFMADD231PS      Z5, Z9, Z7
 	VADDPS           Z7, Z12, Z7
-	VRANGEPS.BCST    $0x02, constants<>+23552(SB), Z10, Z9
-	VRANGEPS.BCST    $0x03, constants<>+23616(SB), Z9, Z9
+	VRANGEPS.BCST    $0x02, constants<>+23616(SB), Z10, Z9
+	VRANGEPS.BCST    $0x03, constants<>+23680(SB), Z9, Z9
 	VMULPS           Z11, Z9, Z10
 	VMOVUPS          Z10, Z12
 	VFNMADD231PS     Z11, Z9, Z12
@@ -48720,10 +48726,10 @@ tail2261:
 	VMOVUPS          Z0, Z16
 	VMOVUPS          Z15, K2, Z16
 	VANDPS           Z16, Z13, Z15
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z14, Z9
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z14, Z9
 	VANDPS           Z6, Z13, Z16
 	VMOVUPS          Z16, K2, Z13
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z13, Z9
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z13, Z9
 	VXORPS           Z15, Z9, Z9
 	VCMPPS           $0x00, Z0, Z14, K2
 	VMOVUPS          Z1, K2, Z9
@@ -48771,10 +48777,10 @@ tail2261:
 	VMOVUPS          Z0, Z2
 	VMOVUPS          Z8, K2, Z2
 	VANDPS           Z2, Z4, Z2
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z5, Z3
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z5, Z3
 	VANDPS           Z6, Z4, Z6
 	VMOVUPS          Z6, K2, Z4
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z4, Z3
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z4, Z3
 	VXORPS           Z2, Z3, Z2
 	VCMPPS           $0x00, Z1, Z5, K2
 	VMOVUPS          Z1, K2, Z2
@@ -48830,21 +48836,21 @@ one2265:
 	VCMPPS       $0x11, Y5, Y3, Y5
 	VMULPS       constants<>+6720(SB), Y3, Y6
 	VBLENDVPS    Y5, Y6, Y3, Y6
-	VPSUBD       constants<>+23808(SB), Y6, Y6
+	VPSUBD       constants<>+23872(SB), Y6, Y6
 	VANDPS       constants<>+6464(SB), Y6, Y7
 	VPADDD       constants<>+6400(SB), Y7, Y7
 	VPSRLD       $0x17, Y6, Y6
-	VORPS        constants<>+23872(SB), Y6, Y6
-	VSUBPS       constants<>+23936(SB), Y6, Y6
+	VORPS        constants<>+23936(SB), Y6, Y6
+	VSUBPS       constants<>+24000(SB), Y6, Y6
 	VBROADCASTSS constants<>+6784(SB), Y8
 	VBLENDVPS    Y5, Y8, Y0, Y5
 	VSUBPS       Y5, Y6, Y5
 	VCMPPS       $0x00, Y0, Y3, Y6
-	VBROADCASTSS constants<>+24000(SB), Y8
+	VBROADCASTSS constants<>+24064(SB), Y8
 	VBLENDVPS    Y6, Y8, Y5, Y5
 	VBROADCASTSS constants<>+6528(SB), Y6
 	VCMPPS       $0x15, Y6, Y3, Y3
-	VBROADCASTSS constants<>+23040(SB), Y6
+	VBROADCASTSS constants<>+23104(SB), Y6
 	VBLENDVPS    Y3, Y6, Y5, Y3
 	VSUBPS       Y1, Y7, Y5
 	VMULPS       Y2, Y5, Y6
@@ -48857,18 +48863,18 @@ one2265:
 	VFNMADD231PS Y9, Y6, Y5
 	VMULPS       Y9, Y9, Y6
 	VMULPS       Y8, Y5, Y5
-	VBROADCASTSS constants<>+23104(SB), Y7
-	VFMADD213PS  constants<>+23168(SB), Y6, Y7
+	VBROADCASTSS constants<>+23168(SB), Y7
+	VFMADD213PS  constants<>+23232(SB), Y6, Y7
 	VFMADD213PS  Y1, Y6, Y7
 	VMULPS       Y7, Y5, Y5
 	VMULPS       Y6, Y6, Y7
-	VBROADCASTSS constants<>+23296(SB), Y8
-	VFMADD213PS  constants<>+23360(SB), Y6, Y8
-	VFMADD231PS  constants<>+23232(SB), Y7, Y8
+	VBROADCASTSS constants<>+23360(SB), Y8
 	VFMADD213PS  constants<>+23424(SB), Y6, Y8
+	VFMADD231PS  constants<>+23296(SB), Y7, Y8
+	VFMADD213PS  constants<>+23488(SB), Y6, Y8
 	VMOVUPS      Y6, Y7
-	VFMADD213PS  constants<>+23488(SB), Y8, Y7
-	VBROADCASTSS constants<>+23488(SB), Y10
+	VFMADD213PS  constants<>+23552(SB), Y8, Y7
+	VBROADCASTSS constants<>+23552(SB), Y10
 	VSUBPS       Y7, Y10, Y10
 	VFMADD231PS  Y6, Y8, Y10
 	VMULPS       Y7, Y6, Y8
@@ -48894,9 +48900,9 @@ one2265:
 	VFMADD231PS  constants<>+2560(SB), Y3, Y5
 	VADDPS       Y5, Y7, Y3
 	VANDPS       constants<>+3264(SB), Y4, Y5
-	VBROADCASTSS constants<>+23552(SB), Y7
-	VMINPS       Y5, Y7, Y5
 	VBROADCASTSS constants<>+23616(SB), Y7
+	VMINPS       Y5, Y7, Y5
+	VBROADCASTSS constants<>+23680(SB), Y7
 	VMAXPS       Y5, Y7, Y5
 	VANDPS       constants<>+448(SB), Y4, Y4
 	VORPS        Y4, Y5, Y4
@@ -48904,9 +48910,9 @@ one2265:
 	VMOVUPS      Y5, Y7
 	VFNMADD231PS Y6, Y4, Y7
 	VFNMADD231PS Y3, Y4, Y7
-	VBROADCASTSS constants<>+24128(SB), Y4
+	VBROADCASTSS constants<>+24192(SB), Y4
 	VMINPS       Y7, Y4, Y4
-	VBROADCASTSS constants<>+24064(SB), Y8
+	VBROADCASTSS constants<>+24128(SB), Y8
 	VMAXPS       Y4, Y8, Y4
 	VBROADCASTSS constants<>+3008(SB), Y8
 	VMINPS       Y5, Y8, Y8
@@ -48952,7 +48958,7 @@ one2265:
 	VCMPPS       $0x00, Y1, Y8, Y12
 	VBLENDVPS    Y12, Y1, Y4, Y4
 	VBLENDVPS    Y11, Y0, Y8, Y8
-	VBROADCASTSS constants<>+21312(SB), Y11
+	VBROADCASTSS constants<>+21376(SB), Y11
 	VCMPPS       $0x15, Y11, Y8, Y11
 	VCMPPS       $0x11, Y0, Y8, Y8
 	VBROADCASTSS constants<>+384(SB), Y12
@@ -48970,9 +48976,9 @@ one2265:
 	VSUBPS       Y10, Y5, Y5
 	VADDPS       Y3, Y7, Y7
 	VSUBPS       Y5, Y7, Y5
-	VBROADCASTSS constants<>+24128(SB), Y7
+	VBROADCASTSS constants<>+24192(SB), Y7
 	VMINPS       Y5, Y7, Y5
-	VBROADCASTSS constants<>+24064(SB), Y7
+	VBROADCASTSS constants<>+24128(SB), Y7
 	VMAXPS       Y5, Y7, Y5
 	VBROADCASTSS constants<>+3008(SB), Y7
 	VMINPS       Y9, Y7, Y7
@@ -49022,7 +49028,7 @@ one2265:
 	VCMPPS       $0x00, Y1, Y7, Y12
 	VBLENDVPS    Y12, Y1, Y5, Y5
 	VBLENDVPS    Y11, Y0, Y7, Y7
-	VBROADCASTSS constants<>+21312(SB), Y11
+	VBROADCASTSS constants<>+21376(SB), Y11
 	VCMPPS       $0x15, Y11, Y7, Y11
 	VCMPPS       $0x11, Y0, Y7, Y7
 	VBROADCASTSS constants<>+384(SB), Y12
@@ -49070,21 +49076,21 @@ tail2267:
 	VCMPPS       $0x11, Y6, Y4, Y6
 	VMULPS       constants<>+6720(SB), Y4, Y7
 	VBLENDVPS    Y6, Y7, Y4, Y7
-	VPSUBD       constants<>+23808(SB), Y7, Y7
+	VPSUBD       constants<>+23872(SB), Y7, Y7
 	VANDPS       constants<>+6464(SB), Y7, Y8
 	VPADDD       constants<>+6400(SB), Y8, Y8
 	VPSRLD       $0x17, Y7, Y7
-	VORPS        constants<>+23872(SB), Y7, Y7
-	VSUBPS       constants<>+23936(SB), Y7, Y7
+	VORPS        constants<>+23936(SB), Y7, Y7
+	VSUBPS       constants<>+24000(SB), Y7, Y7
 	VBROADCASTSS constants<>+6784(SB), Y9
 	VBLENDVPS    Y6, Y9, Y0, Y6
 	VSUBPS       Y6, Y7, Y6
 	VCMPPS       $0x00, Y0, Y4, Y7
-	VBROADCASTSS constants<>+24000(SB), Y9
+	VBROADCASTSS constants<>+24064(SB), Y9
 	VBLENDVPS    Y7, Y9, Y6, Y6
 	VBROADCASTSS constants<>+6528(SB), Y7
 	VCMPPS       $0x15, Y7, Y4, Y4
-	VBROADCASTSS constants<>+23040(SB), Y7
+	VBROADCASTSS constants<>+23104(SB), Y7
 	VBLENDVPS    Y4, Y7, Y6, Y4
 	VSUBPS       Y1, Y8, Y6
 	VMULPS       Y2, Y6, Y7
@@ -49097,18 +49103,18 @@ tail2267:
 	VFNMADD231PS Y10, Y7, Y6
 	VMULPS       Y10, Y10, Y7
 	VMULPS       Y9, Y6, Y6
-	VBROADCASTSS constants<>+23104(SB), Y8
-	VFMADD213PS  constants<>+23168(SB), Y7, Y8
+	VBROADCASTSS constants<>+23168(SB), Y8
+	VFMADD213PS  constants<>+23232(SB), Y7, Y8
 	VFMADD213PS  Y1, Y7, Y8
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y7, Y7, Y8
-	VBROADCASTSS constants<>+23296(SB), Y9
-	VFMADD213PS  constants<>+23360(SB), Y7, Y9
-	VFMADD231PS  constants<>+23232(SB), Y8, Y9
+	VBROADCASTSS constants<>+23360(SB), Y9
 	VFMADD213PS  constants<>+23424(SB), Y7, Y9
+	VFMADD231PS  constants<>+23296(SB), Y8, Y9
+	VFMADD213PS  constants<>+23488(SB), Y7, Y9
 	VMOVUPS      Y7, Y8
-	VFMADD213PS  constants<>+23488(SB), Y9, Y8
-	VBROADCASTSS constants<>+23488(SB), Y11
+	VFMADD213PS  constants<>+23552(SB), Y9, Y8
+	VBROADCASTSS constants<>+23552(SB), Y11
 	VSUBPS       Y8, Y11, Y11
 	VFMADD231PS  Y7, Y9, Y11
 	VMULPS       Y8, Y7, Y9
@@ -49134,9 +49140,9 @@ tail2267:
 	VFMADD231PS  constants<>+2560(SB), Y4, Y6
 	VADDPS       Y6, Y8, Y4
 	VANDPS       constants<>+3264(SB), Y5, Y6
-	VBROADCASTSS constants<>+23552(SB), Y8
-	VMINPS       Y6, Y8, Y6
 	VBROADCASTSS constants<>+23616(SB), Y8
+	VMINPS       Y6, Y8, Y6
+	VBROADCASTSS constants<>+23680(SB), Y8
 	VMAXPS       Y6, Y8, Y6
 	VANDPS       constants<>+448(SB), Y5, Y5
 	VORPS        Y5, Y6, Y5
@@ -49144,9 +49150,9 @@ tail2267:
 	VMOVUPS      Y6, Y8
 	VFNMADD231PS Y7, Y5, Y8
 	VFNMADD231PS Y4, Y5, Y8
-	VBROADCASTSS constants<>+24128(SB), Y5
+	VBROADCASTSS constants<>+24192(SB), Y5
 	VMINPS       Y8, Y5, Y5
-	VBROADCASTSS constants<>+24064(SB), Y9
+	VBROADCASTSS constants<>+24128(SB), Y9
 	VMAXPS       Y5, Y9, Y5
 	VBROADCASTSS constants<>+3008(SB), Y9
 	VMINPS       Y6, Y9, Y9
@@ -49192,7 +49198,7 @@ tail2267:
 	VCMPPS       $0x00, Y1, Y9, Y13
 	VBLENDVPS    Y13, Y1, Y5, Y5
 	VBLENDVPS    Y12, Y0, Y9, Y9
-	VBROADCASTSS constants<>+21312(SB), Y12
+	VBROADCASTSS constants<>+21376(SB), Y12
 	VCMPPS       $0x15, Y12, Y9, Y12
 	VCMPPS       $0x11, Y0, Y9, Y9
 	VBROADCASTSS constants<>+384(SB), Y13
@@ -49210,9 +49216,9 @@ tail2267:
 	VSUBPS       Y11, Y6, Y6
 	VADDPS       Y4, Y8, Y8
 	VSUBPS       Y6, Y8, Y6
-	VBROADCASTSS constants<>+24128(SB), Y8
+	VBROADCASTSS constants<>+24192(SB), Y8
 	VMINPS       Y6, Y8, Y6
-	VBROADCASTSS constants<>+24064(SB), Y8
+	VBROADCASTSS constants<>+24128(SB), Y8
 	VMAXPS       Y6, Y8, Y6
 	VBROADCASTSS constants<>+3008(SB), Y8
 	VMINPS       Y10, Y8, Y8
@@ -49262,7 +49268,7 @@ tail2267:
 	VCMPPS       $0x00, Y1, Y8, Y12
 	VBLENDVPS    Y12, Y1, Y6, Y6
 	VBLENDVPS    Y11, Y0, Y8, Y8
-	VBROADCASTSS constants<>+21312(SB), Y11
+	VBROADCASTSS constants<>+21376(SB), Y11
 	VCMPPS       $0x15, Y11, Y8, Y11
 	VCMPPS       $0x11, Y0, Y8, Y8
 	VBROADCASTSS constants<>+384(SB), Y12
@@ -49327,8 +49333,8 @@ many2270:
 	VGETEXPPD         Z8, Z10
 	VSUBPD            Z9, Z3, Z3
 	VSUBPD            Z10, Z4, Z4
-	VRANGEPD.BCST     $0x02, constants<>+21568(SB), Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+21568(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+21632(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+21632(SB), Z4, Z4
 	VSUBPD            Z1, Z7, Z7
 	VSUBPD            Z1, Z8, Z8
 	VMULPD            Z2, Z7, Z9
@@ -49351,49 +49357,49 @@ many2270:
 	VMULPD            Z16, Z16, Z10
 	VMULPD            Z13, Z7, Z7
 	VMULPD            Z14, Z8, Z8
-	VBROADCASTSD      constants<>+21632(SB), Z11
-	VFMADD213PD.BCST  constants<>+21696(SB), Z9, Z11
-	VBROADCASTSD      constants<>+21632(SB), Z12
-	VFMADD213PD.BCST  constants<>+21696(SB), Z10, Z12
+	VBROADCASTSD      constants<>+21696(SB), Z11
+	VFMADD213PD.BCST  constants<>+21760(SB), Z9, Z11
+	VBROADCASTSD      constants<>+21696(SB), Z12
+	VFMADD213PD.BCST  constants<>+21760(SB), Z10, Z12
 	VFMADD213PD       Z1, Z9, Z11
 	VFMADD213PD       Z1, Z10, Z12
 	VMULPD            Z11, Z7, Z7
 	VMULPD            Z12, Z8, Z8
 	VMULPD            Z9, Z9, Z11
 	VMULPD            Z10, Z10, Z12
-	VBROADCASTSD      constants<>+21824(SB), Z13
-	VFMADD213PD.BCST  constants<>+21888(SB), Z9, Z13
-	VBROADCASTSD      constants<>+21824(SB), Z14
-	VFMADD213PD.BCST  constants<>+21888(SB), Z10, Z14
-	VFMADD231PD.BCST  constants<>+21760(SB), Z11, Z13
-	VFMADD231PD.BCST  constants<>+21760(SB), Z12, Z14
-	VBROADCASTSD      constants<>+21952(SB), Z17
-	VFMADD213PD.BCST  constants<>+22016(SB), Z9, Z17
-	VBROADCASTSD      constants<>+21952(SB), Z18
-	VFMADD213PD.BCST  constants<>+22016(SB), Z10, Z18
+	VBROADCASTSD      constants<>+21888(SB), Z13
+	VFMADD213PD.BCST  constants<>+21952(SB), Z9, Z13
+	VBROADCASTSD      constants<>+21888(SB), Z14
+	VFMADD213PD.BCST  constants<>+21952(SB), Z10, Z14
+	VFMADD231PD.BCST  constants<>+21824(SB), Z11, Z13
+	VFMADD231PD.BCST  constants<>+21824(SB), Z12, Z14
+	VBROADCASTSD      constants<>+22016(SB), Z17
+	VFMADD213PD.BCST  constants<>+22080(SB), Z9, Z17
+	VBROADCASTSD      constants<>+22016(SB), Z18
+	VFMADD213PD.BCST  constants<>+22080(SB), Z10, Z18
 	VFMADD231PD       Z11, Z13, Z17
 	VFMADD231PD       Z12, Z14, Z18
-	VBROADCASTSD      constants<>+22080(SB), Z13
-	VFMADD213PD.BCST  constants<>+22144(SB), Z9, Z13
-	VBROADCASTSD      constants<>+22080(SB), Z14
-	VFMADD213PD.BCST  constants<>+22144(SB), Z10, Z14
+	VBROADCASTSD      constants<>+22144(SB), Z13
+	VFMADD213PD.BCST  constants<>+22208(SB), Z9, Z13
+	VBROADCASTSD      constants<>+22144(SB), Z14
+	VFMADD213PD.BCST  constants<>+22208(SB), Z10, Z14
 	VFMADD231PD       Z11, Z17, Z13
 	VFMADD231PD       Z12, Z18, Z14
-	VBROADCASTSD      constants<>+22208(SB), Z17
-	VFMADD213PD.BCST  constants<>+22272(SB), Z9, Z17
-	VBROADCASTSD      constants<>+22208(SB), Z18
-	VFMADD213PD.BCST  constants<>+22272(SB), Z10, Z18
+	VBROADCASTSD      constants<>+22272(SB), Z17
+	VFMADD213PD.BCST  constants<>+22336(SB), Z9, Z17
+	VBROADCASTSD      constants<>+22272(SB), Z18
+	VFMADD213PD.BCST  constants<>+22336(SB), Z10, Z18
 	VFMADD231PD       Z11, Z13, Z17
 	VFMADD231PD       Z12, Z14, Z18
-	VFMADD213PD.BCST  constants<>+22336(SB), Z9, Z17
-	VFMADD213PD.BCST  constants<>+22336(SB), Z10, Z18
+	VFMADD213PD.BCST  constants<>+22400(SB), Z9, Z17
+	VFMADD213PD.BCST  constants<>+22400(SB), Z10, Z18
 	VMOVUPS           Z9, Z11
-	VFMADD213PD.BCST  constants<>+22400(SB), Z17, Z11
+	VFMADD213PD.BCST  constants<>+22464(SB), Z17, Z11
 	VMOVUPS           Z10, Z12
-	VFMADD213PD.BCST  constants<>+22400(SB), Z18, Z12
-	VBROADCASTSD      constants<>+22400(SB), Z13
+	VFMADD213PD.BCST  constants<>+22464(SB), Z18, Z12
+	VBROADCASTSD      constants<>+22464(SB), Z13
 	VSUBPD            Z11, Z13, Z13
-	VBROADCASTSD      constants<>+22400(SB), Z14
+	VBROADCASTSD      constants<>+22464(SB), Z14
 	VSUBPD            Z12, Z14, Z14
 	VFMADD231PD       Z9, Z17, Z13
 	VFMADD231PD       Z10, Z18, Z14
@@ -49441,10 +49447,10 @@ many2270:
 	VFMADD231PD.BCST  constants<>+1280(SB), Z4, Z8
 	VADDPD            Z7, Z11, Z3
 	VADDPD            Z8, Z12, Z4
-	VRANGEPD.BCST     $0x02, constants<>+22464(SB), Z5, Z7
-	VRANGEPD.BCST     $0x02, constants<>+22464(SB), Z6, Z8
-	VRANGEPD.BCST     $0x03, constants<>+22528(SB), Z7, Z7
-	VRANGEPD.BCST     $0x03, constants<>+22528(SB), Z8, Z8
+	VRANGEPD.BCST     $0x02, constants<>+22528(SB), Z5, Z7
+	VRANGEPD.BCST     $0x02, constants<>+22528(SB), Z6, Z8
+	VRANGEPD.BCST     $0x03, constants<>+22592(SB), Z7, Z7
+	VRANGEPD.BCST     $0x03, constants<>+22592(SB), Z8, Z8
 	VMULPD            Z9, Z7, Z11
 	VMULPD            Z10, Z8, Z12
 	VMOVUPS           Z11, Z13
@@ -49543,14 +49549,14 @@ many2270:
 	VMOVUPD           Z20, K2, Z19
 	VANDPD            Z21, Z15, Z20
 	VANDPD            Z19, Z16, Z19
-	VFIXUPIMMPD       $0x00, constants<>+22592(SB), Z17, Z7
-	VFIXUPIMMPD       $0x00, constants<>+22592(SB), Z18, Z8
+	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z17, Z7
+	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z18, Z8
 	VANDPD.BCST       constants<>+3200(SB), Z15, Z21
 	VANDPD.BCST       constants<>+3200(SB), Z16, Z22
 	VMOVUPD           Z21, K1, Z15
 	VMOVUPD           Z22, K2, Z16
-	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z15, Z7
-	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z16, Z8
+	VFIXUPIMMPD       $0x00, constants<>+22720(SB), Z15, Z7
+	VFIXUPIMMPD       $0x00, constants<>+22720(SB), Z16, Z8
 	VXORPD            Z20, Z7, Z7
 	VXORPD            Z19, Z8, Z8
 	VBROADCASTSD      constants<>+10304(SB), Z15
@@ -49691,14 +49697,14 @@ many2270:
 	VMOVUPD           Z21, K2, Z23
 	VANDPD            Z22, Z17, Z21
 	VANDPD            Z23, Z18, Z22
-	VFIXUPIMMPD       $0x00, constants<>+22592(SB), Z19, Z15
-	VFIXUPIMMPD       $0x00, constants<>+22592(SB), Z20, Z16
+	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z19, Z15
+	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z20, Z16
 	VANDPD.BCST       constants<>+3200(SB), Z17, Z23
 	VANDPD.BCST       constants<>+3200(SB), Z18, Z24
 	VMOVUPD           Z23, K1, Z17
 	VMOVUPD           Z24, K2, Z18
-	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z17, Z15
-	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z18, Z16
+	VFIXUPIMMPD       $0x00, constants<>+22720(SB), Z17, Z15
+	VFIXUPIMMPD       $0x00, constants<>+22720(SB), Z18, Z16
 	VXORPD            Z21, Z15, Z15
 	VXORPD            Z22, Z16, Z16
 	VCMPPD            $0x00, Z1, Z19, K1
@@ -49799,14 +49805,14 @@ many2270:
 	VMOVUPD           Z16, K2, Z14
 	VANDPD            Z17, Z10, Z16
 	VANDPD            Z14, Z11, Z14
-	VFIXUPIMMPD       $0x00, constants<>+22592(SB), Z12, Z8
-	VFIXUPIMMPD       $0x00, constants<>+22592(SB), Z13, Z9
+	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z12, Z8
+	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z13, Z9
 	VANDPD.BCST       constants<>+3200(SB), Z10, Z17
 	VANDPD.BCST       constants<>+3200(SB), Z11, Z18
 	VMOVUPD           Z17, K1, Z10
 	VMOVUPD           Z18, K2, Z11
-	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z10, Z8
-	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z11, Z9
+	VFIXUPIMMPD       $0x00, constants<>+22720(SB), Z10, Z8
+	VFIXUPIMMPD       $0x00, constants<>+22720(SB), Z11, Z9
 	VXORPD            Z16, Z8, Z8
 	VXORPD            Z14, Z9, Z9
 	VCMPPD            $0x00, Z0, Z12, K1
@@ -49849,7 +49855,7 @@ one2271:
 	VGETEXPPD         Z3, Z3
 	VGETEXPPD         Z5, Z6
 	VSUBPD            Z6, Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+21568(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+21632(SB), Z3, Z3
 	VSUBPD            Z1, Z5, Z5
 	VMULPD            Z2, Z5, Z6
 	VADDPD            Z1, Z6, Z7
@@ -49861,27 +49867,27 @@ one2271:
 	VFNMADD231PD      Z9, Z6, Z5
 	VMULPD            Z9, Z9, Z6
 	VMULPD            Z8, Z5, Z5
-	VBROADCASTSD      constants<>+21632(SB), Z7
-	VFMADD213PD.BCST  constants<>+21696(SB), Z6, Z7
+	VBROADCASTSD      constants<>+21696(SB), Z7
+	VFMADD213PD.BCST  constants<>+21760(SB), Z6, Z7
 	VFMADD213PD       Z1, Z6, Z7
 	VMULPD            Z7, Z5, Z5
 	VMULPD            Z6, Z6, Z7
-	VBROADCASTSD      constants<>+21824(SB), Z8
-	VFMADD213PD.BCST  constants<>+21888(SB), Z6, Z8
-	VFMADD231PD.BCST  constants<>+21760(SB), Z7, Z8
-	VBROADCASTSD      constants<>+21952(SB), Z10
-	VFMADD213PD.BCST  constants<>+22016(SB), Z6, Z10
+	VBROADCASTSD      constants<>+21888(SB), Z8
+	VFMADD213PD.BCST  constants<>+21952(SB), Z6, Z8
+	VFMADD231PD.BCST  constants<>+21824(SB), Z7, Z8
+	VBROADCASTSD      constants<>+22016(SB), Z10
+	VFMADD213PD.BCST  constants<>+22080(SB), Z6, Z10
 	VFMADD231PD       Z7, Z8, Z10
-	VBROADCASTSD      constants<>+22080(SB), Z8
-	VFMADD213PD.BCST  constants<>+22144(SB), Z6, Z8
+	VBROADCASTSD      constants<>+22144(SB), Z8
+	VFMADD213PD.BCST  constants<>+22208(SB), Z6, Z8
 	VFMADD231PD       Z7, Z10, Z8
-	VBROADCASTSD      constants<>+22208(SB), Z10
-	VFMADD213PD.BCST  constants<>+22272(SB), Z6, Z10
-	VFMADD231PD       Z7, Z8, Z10
+	VBROADCASTSD      constants<>+22272(SB), Z10
 	VFMADD213PD.BCST  constants<>+22336(SB), Z6, Z10
+	VFMADD231PD       Z7, Z8, Z10
+	VFMADD213PD.BCST  constants<>+22400(SB), Z6, Z10
 	VMOVUPS           Z6, Z7
-	VFMADD213PD.BCST  constants<>+22400(SB), Z10, Z7
-	VBROADCASTSD      constants<>+22400(SB), Z8
+	VFMADD213PD.BCST  constants<>+22464(SB), Z10, Z7
+	VBROADCASTSD      constants<>+22464(SB), Z8
 	VSUBPD            Z7, Z8, Z8
 	VFMADD231PD       Z6, Z10, Z8
 	VMULPD            Z7, Z6, Z10
@@ -49906,8 +49912,8 @@ one2271:
 	VSUBPD            Z8, Z7, Z7
 	VFMADD231PD.BCST  constants<>+1280(SB), Z3, Z5
 	VADDPD            Z5, Z7, Z3
-	VRANGEPD.BCST     $0x02, constants<>+22464(SB), Z4, Z5
-	VRANGEPD.BCST     $0x03, constants<>+22528(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+22528(SB), Z4, Z5
+	VRANGEPD.BCST     $0x03, constants<>+22592(SB), Z5, Z5
 	VMULPD            Z6, Z5, Z7
 	VMOVUPS           Z7, Z8
 	VFNMADD231PD      Z6, Z5, Z8
@@ -49957,10 +49963,10 @@ one2271:
 	VMOVUPS           Z0, Z12
 	VMOVUPD           Z11, K1, Z12
 	VANDPD            Z12, Z9, Z11
-	VFIXUPIMMPD       $0x00, constants<>+22592(SB), Z10, Z5
+	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z10, Z5
 	VANDPD.BCST       constants<>+3200(SB), Z9, Z12
 	VMOVUPD           Z12, K1, Z9
-	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z9, Z5
+	VFIXUPIMMPD       $0x00, constants<>+22720(SB), Z9, Z5
 	VXORPD            Z11, Z5, Z5
 	VBROADCASTSD      constants<>+10304(SB), Z9
 	VCMPPD            $0x00, Z9, Z10, K1
@@ -50031,10 +50037,10 @@ one2271:
 	VMOVUPS           Z0, Z12
 	VMOVUPD           Z13, K1, Z12
 	VANDPD            Z12, Z10, Z12
-	VFIXUPIMMPD       $0x00, constants<>+22592(SB), Z11, Z9
+	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z11, Z9
 	VANDPD.BCST       constants<>+3200(SB), Z10, Z13
 	VMOVUPD           Z13, K1, Z10
-	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z10, Z9
+	VFIXUPIMMPD       $0x00, constants<>+22720(SB), Z10, Z9
 	VXORPD            Z12, Z9, Z9
 	VCMPPD            $0x00, Z1, Z11, K1
 	VMOVUPD           Z1, K1, Z9
@@ -50085,10 +50091,10 @@ one2271:
 	VMOVUPS           Z0, Z10
 	VMOVUPD           Z8, K1, Z10
 	VANDPD            Z10, Z6, Z8
-	VFIXUPIMMPD       $0x00, constants<>+22592(SB), Z7, Z5
+	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z7, Z5
 	VANDPD.BCST       constants<>+3200(SB), Z6, Z10
 	VMOVUPD           Z10, K1, Z6
-	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z6, Z5
+	VFIXUPIMMPD       $0x00, constants<>+22720(SB), Z6, Z5
 	VXORPD            Z8, Z5, Z5
 	VCMPPD            $0x00, Z0, Z7, K1
 	VMOVUPD           Z1, K1, Z5
@@ -50119,7 +50125,7 @@ tail2273:
 	VGETEXPPD         Z3, Z3
 	VGETEXPPD         Z5, Z6
 	VSUBPD            Z6, Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+21568(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+21632(SB), Z3, Z3
 	VSUBPD            Z1, Z5, Z5
 	VMULPD            Z2, Z5, Z6
 	VADDPD            Z1, Z6, Z7
@@ -50131,27 +50137,27 @@ tail2273:
 	VFNMADD231PD      Z9, Z6, Z5
 	VMULPD            Z9, Z9, Z6
 	VMULPD            Z8, Z5, Z5
-	VBROADCASTSD      constants<>+21632(SB), Z7
-	VFMADD213PD.BCST  constants<>+21696(SB), Z6, Z7
+	VBROADCASTSD      constants<>+21696(SB), Z7
+	VFMADD213PD.BCST  constants<>+21760(SB), Z6, Z7
 	VFMADD213PD       Z1, Z6, Z7
 	VMULPD            Z7, Z5, Z5
 	VMULPD            Z6, Z6, Z7
-	VBROADCASTSD      constants<>+21824(SB), Z8
-	VFMADD213PD.BCST  constants<>+21888(SB), Z6, Z8
-	VFMADD231PD.BCST  constants<>+21760(SB), Z7, Z8
-	VBROADCASTSD      constants<>+21952(SB), Z10
-	VFMADD213PD.BCST  constants<>+22016(SB), Z6, Z10
+	VBROADCASTSD      constants<>+21888(SB), Z8
+	VFMADD213PD.BCST  constants<>+21952(SB), Z6, Z8
+	VFMADD231PD.BCST  constants<>+21824(SB), Z7, Z8
+	VBROADCASTSD      constants<>+22016(SB), Z10
+	VFMADD213PD.BCST  constants<>+22080(SB), Z6, Z10
 	VFMADD231PD       Z7, Z8, Z10
-	VBROADCASTSD      constants<>+22080(SB), Z8
-	VFMADD213PD.BCST  constants<>+22144(SB), Z6, Z8
+	VBROADCASTSD      constants<>+22144(SB), Z8
+	VFMADD213PD.BCST  constants<>+22208(SB), Z6, Z8
 	VFMADD231PD       Z7, Z10, Z8
-	VBROADCASTSD      constants<>+22208(SB), Z10
-	VFMADD213PD.BCST  constants<>+22272(SB), Z6, Z10
-	VFMADD231PD       Z7, Z8, Z10
+	VBROADCASTSD      constants<>+22272(SB), Z10
 	VFMADD213PD.BCST  constants<>+22336(SB), Z6, Z10
+	VFMADD231PD       Z7, Z8, Z10
+	VFMADD213PD.BCST  constants<>+22400(SB), Z6, Z10
 	VMOVUPS           Z6, Z7
-	VFMADD213PD.BCST  constants<>+22400(SB), Z10, Z7
-	VBROADCASTSD      constants<>+22400(SB), Z8
+	VFMADD213PD.BCST  constants<>+22464(SB), Z10, Z7
+	VBROADCASTSD      constants<>+22464(SB), Z8
 	VSUBPD            Z7, Z8, Z8
 	VFMADD231PD       Z6, Z10, Z8
 	VMULPD            Z7, Z6, Z10
@@ -50176,8 +50182,8 @@ tail2273:
 	VSUBPD            Z8, Z7, Z7
 	VFMADD231PD.BCST  constants<>+1280(SB), Z3, Z5
 	VADDPD            Z5, Z7, Z3
-	VRANGEPD.BCST     $0x02, constants<>+22464(SB), Z4, Z5
-	VRANGEPD.BCST     $0x03, constants<>+22528(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+22528(SB), Z4, Z5
+	VRANGEPD.BCST     $0x03, constants<>+22592(SB), Z5, Z5
 	VMULPD            Z6, Z5, Z7
 	VMOVUPS           Z7, Z8
 	VFNMADD231PD      Z6, Z5, Z8
@@ -50227,10 +50233,10 @@ tail2273:
 	VMOVUPS           Z0, Z12
 	VMOVUPD           Z11, K2, Z12
 	VANDPD            Z12, Z9, Z11
-	VFIXUPIMMPD       $0x00, constants<>+22592(SB), Z10, Z5
+	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z10, Z5
 	VANDPD.BCST       constants<>+3200(SB), Z9, Z12
 	VMOVUPD           Z12, K2, Z9
-	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z9, Z5
+	VFIXUPIMMPD       $0x00, constants<>+22720(SB), Z9, Z5
 	VXORPD            Z11, Z5, Z5
 	VBROADCASTSD      constants<>+10304(SB), Z9
 	VCMPPD            $0x00, Z9, Z10, K2
@@ -50301,10 +50307,10 @@ tail2273:
 	VMOVUPS           Z0, Z12
 	VMOVUPD           Z13, K2, Z12
 	VANDPD            Z12, Z10, Z12
-	VFIXUPIMMPD       $0x00, constants<>+22592(SB), Z11, Z9
+	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z11, Z9
 	VANDPD.BCST       constants<>+3200(SB), Z10, Z13
 	VMOVUPD           Z13, K2, Z10
-	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z10, Z9
+	VFIXUPIMMPD       $0x00, constants<>+22720(SB), Z10, Z9
 	VXORPD            Z12, Z9, Z9
 	VCMPPD            $0x00, Z1, Z11, K2
 	VMOVUPD           Z1, K2, Z9
@@ -50355,10 +50361,10 @@ tail2273:
 	VMOVUPS           Z0, Z8
 	VMOVUPD           Z2, K2, Z8
 	VANDPD            Z8, Z6, Z2
-	VFIXUPIMMPD       $0x00, constants<>+22592(SB), Z7, Z5
+	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z7, Z5
 	VANDPD.BCST       constants<>+3200(SB), Z6, Z8
 	VMOVUPD           Z8, K2, Z6
-	VFIXUPIMMPD       $0x00, constants<>+22656(SB), Z6, Z5
+	VFIXUPIMMPD       $0x00, constants<>+22720(SB), Z6, Z5
 	VXORPD            Z2, Z5, Z2
 	VCMPPD            $0x00, Z0, Z7, K2
 	VMOVUPD           Z1, K2, Z2
@@ -50400,9 +50406,9 @@ one2277:
 	VCMPPD       $0x11, Y3, Y1, Y3
 	VMULPD       constants<>+5504(SB), Y1, Y4
 	VBLENDVPD    Y3, Y4, Y1, Y4
-	VPSUBQ       constants<>+22720(SB), Y4, Y4
+	VPSUBQ       constants<>+22784(SB), Y4, Y4
 	VANDPD       constants<>+4736(SB), Y4, Y5
-	VPADDQ       constants<>+22784(SB), Y5, Y5
+	VPADDQ       constants<>+22848(SB), Y5, Y5
 	VPSRLQ       $0x34, Y4, Y4
 	VORPD        constants<>+1920(SB), Y4, Y4
 	VSUBPD       constants<>+4544(SB), Y4, Y4
@@ -50410,11 +50416,11 @@ one2277:
 	VBLENDVPD    Y3, Y6, Y0, Y3
 	VSUBPD       Y3, Y4, Y3
 	VCMPPD       $0x00, Y0, Y1, Y4
-	VBROADCASTSD constants<>+22848(SB), Y6
+	VBROADCASTSD constants<>+22912(SB), Y6
 	VBLENDVPD    Y4, Y6, Y3, Y3
 	VBROADCASTSD constants<>+5632(SB), Y4
 	VCMPPD       $0x15, Y4, Y1, Y1
-	VBROADCASTSD constants<>+21568(SB), Y4
+	VBROADCASTSD constants<>+21632(SB), Y4
 	VBLENDVPD    Y1, Y4, Y3, Y1
 	VSUBPD       constants<>+3392(SB), Y5, Y3
 	VMULPD       constants<>+0(SB), Y3, Y4
@@ -50428,27 +50434,27 @@ one2277:
 	VFNMADD231PD Y7, Y4, Y3
 	VMULPD       Y7, Y7, Y4
 	VMULPD       Y6, Y3, Y3
-	VBROADCASTSD constants<>+21632(SB), Y5
-	VFMADD213PD  constants<>+21696(SB), Y4, Y5
+	VBROADCASTSD constants<>+21696(SB), Y5
+	VFMADD213PD  constants<>+21760(SB), Y4, Y5
 	VFMADD213PD  constants<>+3392(SB), Y4, Y5
 	VMULPD       Y5, Y3, Y3
 	VMULPD       Y4, Y4, Y5
-	VBROADCASTSD constants<>+21824(SB), Y6
-	VFMADD213PD  constants<>+21888(SB), Y4, Y6
-	VFMADD231PD  constants<>+21760(SB), Y5, Y6
-	VBROADCASTSD constants<>+21952(SB), Y8
-	VFMADD213PD  constants<>+22016(SB), Y4, Y8
+	VBROADCASTSD constants<>+21888(SB), Y6
+	VFMADD213PD  constants<>+21952(SB), Y4, Y6
+	VFMADD231PD  constants<>+21824(SB), Y5, Y6
+	VBROADCASTSD constants<>+22016(SB), Y8
+	VFMADD213PD  constants<>+22080(SB), Y4, Y8
 	VFMADD231PD  Y5, Y6, Y8
-	VBROADCASTSD constants<>+22080(SB), Y6
-	VFMADD213PD  constants<>+22144(SB), Y4, Y6
+	VBROADCASTSD constants<>+22144(SB), Y6
+	VFMADD213PD  constants<>+22208(SB), Y4, Y6
 	VFMADD231PD  Y5, Y8, Y6
-	VBROADCASTSD constants<>+22208(SB), Y8
-	VFMADD213PD  constants<>+22272(SB), Y4, Y8
-	VFMADD231PD  Y5, Y6, Y8
+	VBROADCASTSD constants<>+22272(SB), Y8
 	VFMADD213PD  constants<>+22336(SB), Y4, Y8
+	VFMADD231PD  Y5, Y6, Y8
+	VFMADD213PD  constants<>+22400(SB), Y4, Y8
 	VMOVUPS      Y4, Y5
-	VFMADD213PD  constants<>+22400(SB), Y8, Y5
-	VBROADCASTSD constants<>+22400(SB), Y6
+	VFMADD213PD  constants<>+22464(SB), Y8, Y5
+	VBROADCASTSD constants<>+22464(SB), Y6
 	VSUBPD       Y5, Y6, Y6
 	VFMADD231PD  Y4, Y8, Y6
 	VMULPD       Y5, Y4, Y8
@@ -50474,9 +50480,9 @@ one2277:
 	VFMADD231PD  constants<>+1280(SB), Y1, Y3
 	VADDPD       Y3, Y5, Y1
 	VANDPD       constants<>+3200(SB), Y2, Y3
-	VBROADCASTSD constants<>+22464(SB), Y5
-	VMINPD       Y3, Y5, Y3
 	VBROADCASTSD constants<>+22528(SB), Y5
+	VMINPD       Y3, Y5, Y3
+	VBROADCASTSD constants<>+22592(SB), Y5
 	VMAXPD       Y3, Y5, Y3
 	VANDPD       constants<>+256(SB), Y2, Y5
 	VORPD        Y5, Y3, Y3
@@ -50496,9 +50502,9 @@ one2277:
 	VSUBPD       Y3, Y10, Y3
 	VADDPD       Y7, Y6, Y7
 	VSUBPD       Y3, Y7, Y3
-	VBROADCASTSD constants<>+22976(SB), Y7
+	VBROADCASTSD constants<>+23040(SB), Y7
 	VMINPD       Y3, Y7, Y3
-	VBROADCASTSD constants<>+22912(SB), Y7
+	VBROADCASTSD constants<>+22976(SB), Y7
 	VMAXPD       Y3, Y7, Y3
 	VBROADCASTSD constants<>+2048(SB), Y7
 	VMINPD       Y8, Y7, Y7
@@ -50555,7 +50561,7 @@ one2277:
 	VBROADCASTSD constants<>+3392(SB), Y12
 	VBLENDVPD    Y11, Y12, Y3, Y3
 	VBLENDVPD    Y10, Y0, Y7, Y7
-	VBROADCASTSD constants<>+20992(SB), Y10
+	VBROADCASTSD constants<>+21056(SB), Y10
 	VCMPPD       $0x15, Y10, Y7, Y10
 	VCMPPD       $0x11, Y0, Y7, Y7
 	VBROADCASTSD constants<>+192(SB), Y11
@@ -50596,9 +50602,9 @@ one2277:
 	VSUBPD       Y8, Y9, Y8
 	VADDPD       Y1, Y6, Y9
 	VSUBPD       Y8, Y9, Y8
-	VBROADCASTSD constants<>+22976(SB), Y9
+	VBROADCASTSD constants<>+23040(SB), Y9
 	VMINPD       Y8, Y9, Y8
-	VBROADCASTSD constants<>+22912(SB), Y9
+	VBROADCASTSD constants<>+22976(SB), Y9
 	VMAXPD       Y8, Y9, Y8
 	VBROADCASTSD constants<>+2048(SB), Y9
 	VMINPD       Y7, Y9, Y7
@@ -50659,7 +50665,7 @@ one2277:
 	VBROADCASTSD constants<>+3392(SB), Y13
 	VBLENDVPD    Y12, Y13, Y7, Y7
 	VBLENDVPD    Y11, Y0, Y8, Y8
-	VBROADCASTSD constants<>+20992(SB), Y11
+	VBROADCASTSD constants<>+21056(SB), Y11
 	VCMPPD       $0x15, Y11, Y8, Y11
 	VCMPPD       $0x11, Y0, Y8, Y8
 	VBROADCASTSD constants<>+192(SB), Y12
@@ -50683,9 +50689,9 @@ one2277:
 	VADDPD       Y1, Y4, Y1
 	VBLENDVPD    Y7, Y8, Y1, Y1
 	VMULPD       Y1, Y1, Y1
-	VBROADCASTSD constants<>+22976(SB), Y4
+	VBROADCASTSD constants<>+23040(SB), Y4
 	VMINPD       Y6, Y4, Y4
-	VBROADCASTSD constants<>+22912(SB), Y6
+	VBROADCASTSD constants<>+22976(SB), Y6
 	VMAXPD       Y4, Y6, Y4
 	VBROADCASTSD constants<>+2048(SB), Y6
 	VMINPD       Y5, Y6, Y5
@@ -50742,7 +50748,7 @@ one2277:
 	VBROADCASTSD constants<>+3392(SB), Y10
 	VBLENDVPD    Y9, Y10, Y4, Y4
 	VBLENDVPD    Y8, Y0, Y5, Y5
-	VBROADCASTSD constants<>+20992(SB), Y8
+	VBROADCASTSD constants<>+21056(SB), Y8
 	VCMPPD       $0x15, Y8, Y5, Y8
 	VCMPPD       $0x11, Y0, Y5, Y5
 	VBROADCASTSD constants<>+192(SB), Y9
@@ -50779,9 +50785,9 @@ tail2279:
 	VCMPPD       $0x11, Y4, Y2, Y4
 	VMULPD       constants<>+5504(SB), Y2, Y5
 	VBLENDVPD    Y4, Y5, Y2, Y5
-	VPSUBQ       constants<>+22720(SB), Y5, Y5
+	VPSUBQ       constants<>+22784(SB), Y5, Y5
 	VANDPD       constants<>+4736(SB), Y5, Y6
-	VPADDQ       constants<>+22784(SB), Y6, Y6
+	VPADDQ       constants<>+22848(SB), Y6, Y6
 	VPSRLQ       $0x34, Y5, Y5
 	VORPD        constants<>+1920(SB), Y5, Y5
 	VSUBPD       constants<>+4544(SB), Y5, Y5
@@ -50789,11 +50795,11 @@ tail2279:
 	VBLENDVPD    Y4, Y7, Y0, Y4
 	VSUBPD       Y4, Y5, Y4
 	VCMPPD       $0x00, Y0, Y2, Y5
-	VBROADCASTSD constants<>+22848(SB), Y7
+	VBROADCASTSD constants<>+22912(SB), Y7
 	VBLENDVPD    Y5, Y7, Y4, Y4
 	VBROADCASTSD constants<>+5632(SB), Y5
 	VCMPPD       $0x15, Y5, Y2, Y2
-	VBROADCASTSD constants<>+21568(SB), Y5
+	VBROADCASTSD constants<>+21632(SB), Y5
 	VBLENDVPD    Y2, Y5, Y4, Y2
 	VSUBPD       constants<>+3392(SB), Y6, Y4
 	VMULPD       constants<>+0(SB), Y4, Y5
@@ -50807,27 +50813,27 @@ tail2279:
 	VFNMADD231PD Y8, Y5, Y4
 	VMULPD       Y8, Y8, Y5
 	VMULPD       Y7, Y4, Y4
-	VBROADCASTSD constants<>+21632(SB), Y6
-	VFMADD213PD  constants<>+21696(SB), Y5, Y6
+	VBROADCASTSD constants<>+21696(SB), Y6
+	VFMADD213PD  constants<>+21760(SB), Y5, Y6
 	VFMADD213PD  constants<>+3392(SB), Y5, Y6
 	VMULPD       Y6, Y4, Y4
 	VMULPD       Y5, Y5, Y6
-	VBROADCASTSD constants<>+21824(SB), Y7
-	VFMADD213PD  constants<>+21888(SB), Y5, Y7
-	VFMADD231PD  constants<>+21760(SB), Y6, Y7
-	VBROADCASTSD constants<>+21952(SB), Y9
-	VFMADD213PD  constants<>+22016(SB), Y5, Y9
+	VBROADCASTSD constants<>+21888(SB), Y7
+	VFMADD213PD  constants<>+21952(SB), Y5, Y7
+	VFMADD231PD  constants<>+21824(SB), Y6, Y7
+	VBROADCASTSD constants<>+22016(SB), Y9
+	VFMADD213PD  constants<>+22080(SB), Y5, Y9
 	VFMADD231PD  Y6, Y7, Y9
-	VBROADCASTSD constants<>+22080(SB), Y7
-	VFMADD213PD  constants<>+22144(SB), Y5, Y7
+	VBROADCASTSD constants<>+22144(SB), Y7
+	VFMADD213PD  constants<>+22208(SB), Y5, Y7
 	VFMADD231PD  Y6, Y9, Y7
-	VBROADCASTSD constants<>+22208(SB), Y9
-	VFMADD213PD  constants<>+22272(SB), Y5, Y9
-	VFMADD231PD  Y6, Y7, Y9
+	VBROADCASTSD constants<>+22272(SB), Y9
 	VFMADD213PD  constants<>+22336(SB), Y5, Y9
+	VFMADD231PD  Y6, Y7, Y9
+	VFMADD213PD  constants<>+22400(SB), Y5, Y9
 	VMOVUPS      Y5, Y6
-	VFMADD213PD  constants<>+22400(SB), Y9, Y6
-	VBROADCASTSD constants<>+22400(SB), Y7
+	VFMADD213PD  constants<>+22464(SB), Y9, Y6
+	VBROADCASTSD constants<>+22464(SB), Y7
 	VSUBPD       Y6, Y7, Y7
 	VFMADD231PD  Y5, Y9, Y7
 	VMULPD       Y6, Y5, Y9
@@ -50853,9 +50859,9 @@ tail2279:
 	VFMADD231PD  constants<>+1280(SB), Y2, Y4
 	VADDPD       Y4, Y6, Y2
 	VANDPD       constants<>+3200(SB), Y3, Y4
-	VBROADCASTSD constants<>+22464(SB), Y6
-	VMINPD       Y4, Y6, Y4
 	VBROADCASTSD constants<>+22528(SB), Y6
+	VMINPD       Y4, Y6, Y4
+	VBROADCASTSD constants<>+22592(SB), Y6
 	VMAXPD       Y4, Y6, Y4
 	VANDPD       constants<>+256(SB), Y3, Y6
 	VORPD        Y6, Y4, Y4
@@ -50875,9 +50881,9 @@ tail2279:
 	VSUBPD       Y4, Y11, Y4
 	VADDPD       Y8, Y7, Y8
 	VSUBPD       Y4, Y8, Y4
-	VBROADCASTSD constants<>+22976(SB), Y8
+	VBROADCASTSD constants<>+23040(SB), Y8
 	VMINPD       Y4, Y8, Y4
-	VBROADCASTSD constants<>+22912(SB), Y8
+	VBROADCASTSD constants<>+22976(SB), Y8
 	VMAXPD       Y4, Y8, Y4
 	VBROADCASTSD constants<>+2048(SB), Y8
 	VMINPD       Y9, Y8, Y8
@@ -50934,7 +50940,7 @@ tail2279:
 	VBROADCASTSD constants<>+3392(SB), Y13
 	VBLENDVPD    Y12, Y13, Y4, Y4
 	VBLENDVPD    Y11, Y0, Y8, Y8
-	VBROADCASTSD constants<>+20992(SB), Y11
+	VBROADCASTSD constants<>+21056(SB), Y11
 	VCMPPD       $0x15, Y11, Y8, Y11
 	VCMPPD       $0x11, Y0, Y8, Y8
 	VBROADCASTSD constants<>+192(SB), Y12
@@ -50975,9 +50981,9 @@ tail2279:
 	VSUBPD       Y9, Y10, Y9
 	VADDPD       Y2, Y7, Y10
 	VSUBPD       Y9, Y10, Y9
-	VBROADCASTSD constants<>+22976(SB), Y10
+	VBROADCASTSD constants<>+23040(SB), Y10
 	VMINPD       Y9, Y10, Y9
-	VBROADCASTSD constants<>+22912(SB), Y10
+	VBROADCASTSD constants<>+22976(SB), Y10
 	VMAXPD       Y9, Y10, Y9
 	VBROADCASTSD constants<>+2048(SB), Y10
 	VMINPD       Y8, Y10, Y8
@@ -51038,7 +51044,7 @@ tail2279:
 	VBROADCASTSD constants<>+3392(SB), Y14
 	VBLENDVPD    Y13, Y14, Y8, Y8
 	VBLENDVPD    Y12, Y0, Y9, Y9
-	VBROADCASTSD constants<>+20992(SB), Y12
+	VBROADCASTSD constants<>+21056(SB), Y12
 	VCMPPD       $0x15, Y12, Y9, Y12
 	VCMPPD       $0x11, Y0, Y9, Y9
 	VBROADCASTSD constants<>+192(SB), Y13
@@ -51062,9 +51068,9 @@ tail2279:
 	VADDPD       Y2, Y5, Y2
 	VBLENDVPD    Y8, Y9, Y2, Y2
 	VMULPD       Y2, Y2, Y2
-	VBROADCASTSD constants<>+22976(SB), Y5
+	VBROADCASTSD constants<>+23040(SB), Y5
 	VMINPD       Y7, Y5, Y5
-	VBROADCASTSD constants<>+22912(SB), Y7
+	VBROADCASTSD constants<>+22976(SB), Y7
 	VMAXPD       Y5, Y7, Y5
 	VBROADCASTSD constants<>+2048(SB), Y7
 	VMINPD       Y6, Y7, Y6
@@ -51121,7 +51127,7 @@ tail2279:
 	VBROADCASTSD constants<>+3392(SB), Y11
 	VBLENDVPD    Y10, Y11, Y5, Y5
 	VBLENDVPD    Y9, Y0, Y6, Y6
-	VBROADCASTSD constants<>+20992(SB), Y9
+	VBROADCASTSD constants<>+21056(SB), Y9
 	VCMPPD       $0x15, Y9, Y6, Y9
 	VCMPPD       $0x11, Y0, Y6, Y6
 	VBROADCASTSD constants<>+192(SB), Y10
@@ -51177,8 +51183,8 @@ many2282:
 	VGETEXPPS         Z10, Z12
 	VSUBPS            Z11, Z5, Z5
 	VSUBPS            Z12, Z6, Z6
-	VRANGEPS.BCST     $0x02, constants<>+23040(SB), Z5, Z5
-	VRANGEPS.BCST     $0x02, constants<>+23040(SB), Z6, Z6
+	VRANGEPS.BCST     $0x02, constants<>+23104(SB), Z5, Z5
+	VRANGEPS.BCST     $0x02, constants<>+23104(SB), Z6, Z6
 	VSUBPS            Z1, Z9, Z9
 	VSUBPS            Z1, Z10, Z10
 	VMULPS            Z2, Z9, Z11
@@ -51201,31 +51207,31 @@ many2282:
 	VMULPS            Z18, Z18, Z12
 	VMULPS            Z15, Z9, Z9
 	VMULPS            Z16, Z10, Z10
-	VBROADCASTSS      constants<>+23104(SB), Z13
-	VFMADD213PS.BCST  constants<>+23168(SB), Z11, Z13
-	VBROADCASTSS      constants<>+23104(SB), Z14
-	VFMADD213PS.BCST  constants<>+23168(SB), Z12, Z14
+	VBROADCASTSS      constants<>+23168(SB), Z13
+	VFMADD213PS.BCST  constants<>+23232(SB), Z11, Z13
+	VBROADCASTSS      constants<>+23168(SB), Z14
+	VFMADD213PS.BCST  constants<>+23232(SB), Z12, Z14
 	VFMADD213PS       Z1, Z11, Z13
 	VFMADD213PS       Z1, Z12, Z14
 	VMULPS            Z13, Z9, Z9
 	VMULPS            Z14, Z10, Z10
 	VMULPS            Z11, Z11, Z13
 	VMULPS            Z12, Z12, Z14
-	VBROADCASTSS      constants<>+23296(SB), Z15
-	VFMADD213PS.BCST  constants<>+23360(SB), Z11, Z15
-	VBROADCASTSS      constants<>+23296(SB), Z16
-	VFMADD213PS.BCST  constants<>+23360(SB), Z12, Z16
-	VFMADD231PS.BCST  constants<>+23232(SB), Z13, Z15
-	VFMADD231PS.BCST  constants<>+23232(SB), Z14, Z16
+	VBROADCASTSS      constants<>+23360(SB), Z15
 	VFMADD213PS.BCST  constants<>+23424(SB), Z11, Z15
+	VBROADCASTSS      constants<>+23360(SB), Z16
 	VFMADD213PS.BCST  constants<>+23424(SB), Z12, Z16
+	VFMADD231PS.BCST  constants<>+23296(SB), Z13, Z15
+	VFMADD231PS.BCST  constants<>+23296(SB), Z14, Z16
+	VFMADD213PS.BCST  constants<>+23488(SB), Z11, Z15
+	VFMADD213PS.BCST  constants<>+23488(SB), Z12, Z16
 	VMOVUPS           Z11, Z13
-	VFMADD213PS.BCST  constants<>+23488(SB), Z15, Z13
+	VFMADD213PS.BCST  constants<>+23552(SB), Z15, Z13
 	VMOVUPS           Z12, Z14
-	VFMADD213PS.BCST  constants<>+23488(SB), Z16, Z14
-	VBROADCASTSS      constants<>+23488(SB), Z19
+	VFMADD213PS.BCST  constants<>+23552(SB), Z16, Z14
+	VBROADCASTSS      constants<>+23552(SB), Z19
 	VSUBPS            Z13, Z19, Z19
-	VBROADCASTSS      constants<>+23488(SB), Z20
+	VBROADCASTSS      constants<>+23552(SB), Z20
 	VSUBPS            Z14, Z20, Z20
 	VFMADD231PS       Z11, Z15, Z19
 	VFMADD231PS       Z12, Z16, Z20
@@ -51273,10 +51279,10 @@ many2282:
 	VFMADD231PS.BCST  constants<>+2560(SB), Z6, Z10
 	VADDPS            Z9, Z13, Z5
 	VADDPS            Z10, Z14, Z6
-	VRANGEPS.BCST     $0x02, constants<>+23552(SB), Z7, Z9
-	VRANGEPS.BCST     $0x02, constants<>+23552(SB), Z8, Z10
-	VRANGEPS.BCST     $0x03, constants<>+23616(SB), Z9, Z9
-	VRANGEPS.BCST     $0x03, constants<>+23616(SB), Z10, Z10
+	VRANGEPS.BCST     $0x02, constants<>+23616(SB), Z7, Z9
+	VRANGEPS.BCST     $0x02, constants<>+23616(SB), Z8, Z10
+	VRANGEPS.BCST     $0x03, constants<>+23680(SB), Z9, Z9
+	VRANGEPS.BCST     $0x03, constants<>+23680(SB), Z10, Z10
 	VMULPS            Z11, Z9, Z13
 	VMULPS            Z12, Z10, Z14
 	VMOVUPS           Z13, Z15
@@ -51369,19 +51375,19 @@ many2282:
 	VMOVUPS           Z22, K2, Z21
 	VANDPS            Z23, Z17, Z22
 	VANDPS            Z21, Z18, Z21
-	VFIXUPIMMPS       $0x00, constants<>+23680(SB), Z19, Z10
-	VFIXUPIMMPS       $0x00, constants<>+23680(SB), Z20, Z9
+	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z19, Z10
+	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z20, Z9
 	VANDPS.BCST       constants<>+3264(SB), Z17, Z23
 	VANDPS.BCST       constants<>+3264(SB), Z18, Z24
 	VMOVUPS           Z23, K1, Z17
 	VMOVUPS           Z24, K2, Z18
-	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z17, Z10
-	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z18, Z9
+	VFIXUPIMMPS       $0x00, constants<>+23808(SB), Z17, Z10
+	VFIXUPIMMPS       $0x00, constants<>+23808(SB), Z18, Z9
 	VXORPS            Z22, Z10, Z10
 	VXORPS            Z21, Z9, Z9
-	VBROADCASTSS      constants<>+24192(SB), Z17
+	VBROADCASTSS      constants<>+24256(SB), Z17
 	VCMPPS            $0x00, Z17, Z19, K1
-	VBROADCASTSS      constants<>+24192(SB), Z17
+	VBROADCASTSS      constants<>+24256(SB), Z17
 	VCMPPS            $0x00, Z17, Z20, K2
 	VMOVUPS           Z1, K1, Z10
 	VMOVUPS           Z1, K2, Z9
@@ -51511,14 +51517,14 @@ many2282:
 	VMOVUPS           Z23, K2, Z25
 	VANDPS            Z24, Z19, Z23
 	VANDPS            Z25, Z20, Z24
-	VFIXUPIMMPS       $0x00, constants<>+23680(SB), Z21, Z18
-	VFIXUPIMMPS       $0x00, constants<>+23680(SB), Z22, Z17
+	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z21, Z18
+	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z22, Z17
 	VANDPS.BCST       constants<>+3264(SB), Z19, Z25
 	VANDPS.BCST       constants<>+3264(SB), Z20, Z26
 	VMOVUPS           Z25, K1, Z19
 	VMOVUPS           Z26, K2, Z20
-	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z19, Z18
-	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z20, Z17
+	VFIXUPIMMPS       $0x00, constants<>+23808(SB), Z19, Z18
+	VFIXUPIMMPS       $0x00, constants<>+23808(SB), Z20, Z17
 	VXORPS            Z23, Z18, Z18
 	VXORPS            Z24, Z17, Z17
 	VCMPPS            $0x00, Z1, Z21, K1
@@ -51613,14 +51619,14 @@ many2282:
 	VMOVUPS           Z18, K2, Z16
 	VANDPS            Z19, Z12, Z18
 	VANDPS            Z16, Z13, Z16
-	VFIXUPIMMPS       $0x00, constants<>+23680(SB), Z14, Z11
-	VFIXUPIMMPS       $0x00, constants<>+23680(SB), Z15, Z10
+	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z14, Z11
+	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z15, Z10
 	VANDPS.BCST       constants<>+3264(SB), Z12, Z19
 	VANDPS.BCST       constants<>+3264(SB), Z13, Z20
 	VMOVUPS           Z19, K1, Z12
 	VMOVUPS           Z20, K2, Z13
-	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z12, Z11
-	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z13, Z10
+	VFIXUPIMMPS       $0x00, constants<>+23808(SB), Z12, Z11
+	VFIXUPIMMPS       $0x00, constants<>+23808(SB), Z13, Z10
 	VXORPS            Z18, Z11, Z11
 	VXORPS            Z16, Z10, Z10
 	VCMPPS            $0x00, Z0, Z14, K1
@@ -51663,7 +51669,7 @@ one2283:
 	VGETEXPPS         Z5, Z5
 	VGETEXPPS         Z7, Z8
 	VSUBPS            Z8, Z5, Z5
-	VRANGEPS.BCST     $0x02, constants<>+23040(SB), Z5, Z5
+	VRANGEPS.BCST     $0x02, constants<>+23104(SB), Z5, Z5
 	VSUBPS            Z1, Z7, Z7
 	VMULPS            Z2, Z7, Z8
 	VADDPS            Z1, Z8, Z9
@@ -51675,18 +51681,18 @@ one2283:
 	VFNMADD231PS      Z11, Z8, Z7
 	VMULPS            Z11, Z11, Z8
 	VMULPS            Z10, Z7, Z7
-	VBROADCASTSS      constants<>+23104(SB), Z9
-	VFMADD213PS.BCST  constants<>+23168(SB), Z8, Z9
+	VBROADCASTSS      constants<>+23168(SB), Z9
+	VFMADD213PS.BCST  constants<>+23232(SB), Z8, Z9
 	VFMADD213PS       Z1, Z8, Z9
 	VMULPS            Z9, Z7, Z7
 	VMULPS            Z8, Z8, Z9
-	VBROADCASTSS      constants<>+23296(SB), Z10
-	VFMADD213PS.BCST  constants<>+23360(SB), Z8, Z10
-	VFMADD231PS.BCST  constants<>+23232(SB), Z9, Z10
+	VBROADCASTSS      constants<>+23360(SB), Z10
 	VFMADD213PS.BCST  constants<>+23424(SB), Z8, Z10
+	VFMADD231PS.BCST  constants<>+23296(SB), Z9, Z10
+	VFMADD213PS.BCST  constants<>+23488(SB), Z8, Z10
 	VMOVUPS           Z8, Z9
-	VFMADD213PS.BCST  constants<>+23488(SB), Z10, Z9
-	VBROADCASTSS      constants<>+23488(SB), Z12
+	VFMADD213PS.BCST  constants<>+23552(SB), Z10, Z9
+	VBROADCASTSS      constants<>+23552(SB), Z12
 	VSUBPS            Z9, Z12, Z12
 	VFMADD231PS       Z8, Z10, Z12
 	VMULPS            Z9, Z8, Z10
@@ -51711,8 +51717,8 @@ one2283:
 	VSUBPS            Z10, Z9, Z9
 	VFMADD231PS.BCST  constants<>+2560(SB), Z5, Z7
 	VADDPS            Z7, Z9, Z5
-	VRANGEPS.BCST     $0x02, constants<>+23552(SB), Z6, Z7
-	VRANGEPS.BCST     $0x03, constants<>+23616(SB), Z7, Z7
+	VRANGEPS.BCST     $0x02, constants<>+23616(SB), Z6, Z7
+	VRANGEPS.BCST     $0x03, constants<>+23680(SB), Z7, Z7
 	VMULPS            Z8, Z7, Z9
 	VMOVUPS           Z9, Z10
 	VFNMADD231PS      Z8, Z7, Z10
@@ -51759,12 +51765,12 @@ one2283:
 	VMOVUPS           Z0, Z14
 	VMOVUPS           Z13, K1, Z14
 	VANDPS            Z14, Z11, Z13
-	VFIXUPIMMPS       $0x00, constants<>+23680(SB), Z12, Z7
+	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z12, Z7
 	VANDPS.BCST       constants<>+3264(SB), Z11, Z14
 	VMOVUPS           Z14, K1, Z11
-	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z11, Z7
+	VFIXUPIMMPS       $0x00, constants<>+23808(SB), Z11, Z7
 	VXORPS            Z13, Z7, Z7
-	VBROADCASTSS      constants<>+24192(SB), Z11
+	VBROADCASTSS      constants<>+24256(SB), Z11
 	VCMPPS            $0x00, Z11, Z12, K1
 	VMOVUPS           Z1, K1, Z7
 	VCMPPS            $0x00, Z0, Z7, K1
@@ -51830,10 +51836,10 @@ one2283:
 	VMOVUPS           Z0, Z14
 	VMOVUPS           Z15, K1, Z14
 	VANDPS            Z14, Z12, Z14
-	VFIXUPIMMPS       $0x00, constants<>+23680(SB), Z13, Z11
+	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z13, Z11
 	VANDPS.BCST       constants<>+3264(SB), Z12, Z15
 	VMOVUPS           Z15, K1, Z12
-	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z12, Z11
+	VFIXUPIMMPS       $0x00, constants<>+23808(SB), Z12, Z11
 	VXORPS            Z14, Z11, Z11
 	VCMPPS            $0x00, Z1, Z13, K1
 	VMOVUPS           Z1, K1, Z11
@@ -51881,10 +51887,10 @@ one2283:
 	VMOVUPS           Z0, Z12
 	VMOVUPS           Z10, K1, Z12
 	VANDPS            Z12, Z8, Z10
-	VFIXUPIMMPS       $0x00, constants<>+23680(SB), Z9, Z7
+	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z9, Z7
 	VANDPS.BCST       constants<>+3264(SB), Z8, Z12
 	VMOVUPS           Z12, K1, Z8
-	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z8, Z7
+	VFIXUPIMMPS       $0x00, constants<>+23808(SB), Z8, Z7
 	VXORPS            Z10, Z7, Z7
 	VCMPPS            $0x00, Z0, Z9, K1
 	VMOVUPS           Z1, K1, Z7
@@ -51915,7 +51921,7 @@ tail2285:
 	VGETEXPPS         Z5, Z5
 	VGETEXPPS         Z7, Z8
 	VSUBPS            Z8, Z5, Z5
-	VRANGEPS.BCST     $0x02, constants<>+23040(SB), Z5, Z5
+	VRANGEPS.BCST     $0x02, constants<>+23104(SB), Z5, Z5
 	VSUBPS            Z1, Z7, Z7
 	VMULPS            Z2, Z7, Z8
 	VADDPS            Z1, Z8, Z9
@@ -51927,18 +51933,18 @@ tail2285:
 	VFNMADD231PS      Z11, Z8, Z7
 	VMULPS            Z11, Z11, Z8
 	VMULPS            Z10, Z7, Z7
-	VBROADCASTSS      constants<>+23104(SB), Z9
-	VFMADD213PS.BCST  constants<>+23168(SB), Z8, Z9
+	VBROADCASTSS      constants<>+23168(SB), Z9
+	VFMADD213PS.BCST  constants<>+23232(SB), Z8, Z9
 	VFMADD213PS       Z1, Z8, Z9
 	VMULPS            Z9, Z7, Z7
 	VMULPS            Z8, Z8, Z9
-	VBROADCASTSS      constants<>+23296(SB), Z10
-	VFMADD213PS.BCST  constants<>+23360(SB), Z8, Z10
-	VFMADD231PS.BCST  constants<>+23232(SB), Z9, Z10
+	VBROADCASTSS      constants<>+23360(SB), Z10
 	VFMADD213PS.BCST  constants<>+23424(SB), Z8, Z10
+	VFMADD231PS.BCST  constants<>+23296(SB), Z9, Z10
+	VFMADD213PS.BCST  constants<>+23488(SB), Z8, Z10
 	VMOVUPS           Z8, Z9
-	VFMADD213PS.BCST  constants<>+23488(SB), Z10, Z9
-	VBROADCASTSS      constants<>+23488(SB), Z12
+	VFMADD213PS.BCST  constants<>+23552(SB), Z10, Z9
+	VBROADCASTSS      constants<>+23552(SB), Z12
 	VSUBPS            Z9, Z12, Z12
 	VFMADD231PS       Z8, Z10, Z12
 	VMULPS            Z9, Z8, Z10
@@ -51963,8 +51969,8 @@ tail2285:
 	VSUBPS            Z10, Z9, Z9
 	VFMADD231PS.BCST  constants<>+2560(SB), Z5, Z7
 	VADDPS            Z7, Z9, Z5
-	VRANGEPS.BCST     $0x02, constants<>+23552(SB), Z6, Z7
-	VRANGEPS.BCST     $0x03, constants<>+23616(SB), Z7, Z7
+	VRANGEPS.BCST     $0x02, constants<>+23616(SB), Z6, Z7
+	VRANGEPS.BCST     $0x03, constants<>+23680(SB), Z7, Z7
 	VMULPS            Z8, Z7, Z9
 	VMOVUPS           Z9, Z10
 	VFNMADD231PS      Z8, Z7, Z10
@@ -52011,12 +52017,12 @@ tail2285:
 	VMOVUPS           Z0, Z14
 	VMOVUPS           Z13, K2, Z14
 	VANDPS            Z14, Z11, Z13
-	VFIXUPIMMPS       $0x00, constants<>+23680(SB), Z12, Z7
+	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z12, Z7
 	VANDPS.BCST       constants<>+3264(SB), Z11, Z14
 	VMOVUPS           Z14, K2, Z11
-	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z11, Z7
+	VFIXUPIMMPS       $0x00, constants<>+23808(SB), Z11, Z7
 	VXORPS            Z13, Z7, Z7
-	VBROADCASTSS      constants<>+24192(SB), Z11
+	VBROADCASTSS      constants<>+24256(SB), Z11
 	VCMPPS            $0x00, Z11, Z12, K2
 	VMOVUPS           Z1, K2, Z7
 	VCMPPS            $0x00, Z0, Z7, K2
@@ -52082,10 +52088,10 @@ tail2285:
 	VMOVUPS           Z0, Z14
 	VMOVUPS           Z15, K2, Z14
 	VANDPS            Z14, Z12, Z14
-	VFIXUPIMMPS       $0x00, constants<>+23680(SB), Z13, Z11
+	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z13, Z11
 	VANDPS.BCST       constants<>+3264(SB), Z12, Z15
 	VMOVUPS           Z15, K2, Z12
-	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z12, Z11
+	VFIXUPIMMPS       $0x00, constants<>+23808(SB), Z12, Z11
 	VXORPS            Z14, Z11, Z11
 	VCMPPS            $0x00, Z1, Z13, K2
 	VMOVUPS           Z1, K2, Z11
@@ -52133,10 +52139,10 @@ tail2285:
 	VMOVUPS           Z0, Z8
 	VMOVUPS           Z2, K2, Z8
 	VANDPS            Z8, Z4, Z2
-	VFIXUPIMMPS       $0x00, constants<>+23680(SB), Z7, Z3
+	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z7, Z3
 	VANDPS.BCST       constants<>+3264(SB), Z4, Z8
 	VMOVUPS           Z8, K2, Z4
-	VFIXUPIMMPS       $0x00, constants<>+23744(SB), Z4, Z3
+	VFIXUPIMMPS       $0x00, constants<>+23808(SB), Z4, Z3
 	VXORPS            Z2, Z3, Z2
 	VCMPPS            $0x00, Z0, Z7, K2
 	VMOVUPS           Z1, K2, Z2
@@ -52178,21 +52184,21 @@ one2289:
 	VCMPPS       $0x11, Y3, Y1, Y3
 	VMULPS       constants<>+6720(SB), Y1, Y4
 	VBLENDVPS    Y3, Y4, Y1, Y4
-	VPSUBD       constants<>+23808(SB), Y4, Y4
+	VPSUBD       constants<>+23872(SB), Y4, Y4
 	VANDPS       constants<>+6464(SB), Y4, Y5
 	VPADDD       constants<>+6400(SB), Y5, Y5
 	VPSRLD       $0x17, Y4, Y4
-	VORPS        constants<>+23872(SB), Y4, Y4
-	VSUBPS       constants<>+23936(SB), Y4, Y4
+	VORPS        constants<>+23936(SB), Y4, Y4
+	VSUBPS       constants<>+24000(SB), Y4, Y4
 	VBROADCASTSS constants<>+6784(SB), Y6
 	VBLENDVPS    Y3, Y6, Y0, Y3
 	VSUBPS       Y3, Y4, Y3
 	VCMPPS       $0x00, Y0, Y1, Y4
-	VBROADCASTSS constants<>+24000(SB), Y6
+	VBROADCASTSS constants<>+24064(SB), Y6
 	VBLENDVPS    Y4, Y6, Y3, Y3
 	VBROADCASTSS constants<>+6528(SB), Y4
 	VCMPPS       $0x15, Y4, Y1, Y1
-	VBROADCASTSS constants<>+23040(SB), Y4
+	VBROADCASTSS constants<>+23104(SB), Y4
 	VBLENDVPS    Y1, Y4, Y3, Y1
 	VSUBPS       constants<>+3520(SB), Y5, Y3
 	VMULPS       constants<>+64(SB), Y3, Y4
@@ -52206,18 +52212,18 @@ one2289:
 	VFNMADD231PS Y7, Y4, Y3
 	VMULPS       Y7, Y7, Y4
 	VMULPS       Y6, Y3, Y3
-	VBROADCASTSS constants<>+23104(SB), Y5
-	VFMADD213PS  constants<>+23168(SB), Y4, Y5
+	VBROADCASTSS constants<>+23168(SB), Y5
+	VFMADD213PS  constants<>+23232(SB), Y4, Y5
 	VFMADD213PS  constants<>+3520(SB), Y4, Y5
 	VMULPS       Y5, Y3, Y3
 	VMULPS       Y4, Y4, Y5
-	VBROADCASTSS constants<>+23296(SB), Y6
-	VFMADD213PS  constants<>+23360(SB), Y4, Y6
-	VFMADD231PS  constants<>+23232(SB), Y5, Y6
+	VBROADCASTSS constants<>+23360(SB), Y6
 	VFMADD213PS  constants<>+23424(SB), Y4, Y6
+	VFMADD231PS  constants<>+23296(SB), Y5, Y6
+	VFMADD213PS  constants<>+23488(SB), Y4, Y6
 	VMOVUPS      Y4, Y5
-	VFMADD213PS  constants<>+23488(SB), Y6, Y5
-	VBROADCASTSS constants<>+23488(SB), Y8
+	VFMADD213PS  constants<>+23552(SB), Y6, Y5
+	VBROADCASTSS constants<>+23552(SB), Y8
 	VSUBPS       Y5, Y8, Y8
 	VFMADD231PS  Y4, Y6, Y8
 	VMULPS       Y5, Y4, Y6
@@ -52243,9 +52249,9 @@ one2289:
 	VFMADD231PS  constants<>+2560(SB), Y1, Y3
 	VADDPS       Y3, Y5, Y1
 	VANDPS       constants<>+3264(SB), Y2, Y3
-	VBROADCASTSS constants<>+23552(SB), Y5
-	VMINPS       Y3, Y5, Y3
 	VBROADCASTSS constants<>+23616(SB), Y5
+	VMINPS       Y3, Y5, Y3
+	VBROADCASTSS constants<>+23680(SB), Y5
 	VMAXPS       Y3, Y5, Y3
 	VANDPS       constants<>+448(SB), Y2, Y5
 	VORPS        Y5, Y3, Y3
@@ -52265,9 +52271,9 @@ one2289:
 	VSUBPS       Y3, Y10, Y3
 	VADDPS       Y7, Y6, Y7
 	VSUBPS       Y3, Y7, Y3
-	VBROADCASTSS constants<>+24128(SB), Y7
+	VBROADCASTSS constants<>+24192(SB), Y7
 	VMINPS       Y3, Y7, Y3
-	VBROADCASTSS constants<>+24064(SB), Y7
+	VBROADCASTSS constants<>+24128(SB), Y7
 	VMAXPS       Y3, Y7, Y3
 	VBROADCASTSS constants<>+3008(SB), Y7
 	VMINPS       Y8, Y7, Y7
@@ -52315,14 +52321,14 @@ one2289:
 	VBROADCASTSS constants<>+3520(SB), Y12
 	VBLENDVPS    Y11, Y12, Y3, Y3
 	VBLENDVPS    Y10, Y0, Y7, Y7
-	VBROADCASTSS constants<>+21312(SB), Y10
+	VBROADCASTSS constants<>+21376(SB), Y10
 	VCMPPS       $0x15, Y10, Y7, Y10
 	VCMPPS       $0x11, Y0, Y7, Y7
 	VBROADCASTSS constants<>+384(SB), Y11
 	VBLENDVPS    Y10, Y11, Y3, Y10
 	VBLENDVPS    Y7, Y10, Y3, Y3
 	VXORPS       Y9, Y3, Y3
-	VBROADCASTSS constants<>+24192(SB), Y7
+	VBROADCASTSS constants<>+24256(SB), Y7
 	VCMPPS       $0x00, Y7, Y8, Y7
 	VBROADCASTSS constants<>+3520(SB), Y8
 	VBLENDVPS    Y7, Y8, Y3, Y3
@@ -52356,9 +52362,9 @@ one2289:
 	VSUBPS       Y8, Y9, Y8
 	VADDPS       Y1, Y6, Y9
 	VSUBPS       Y8, Y9, Y8
-	VBROADCASTSS constants<>+24128(SB), Y9
+	VBROADCASTSS constants<>+24192(SB), Y9
 	VMINPS       Y8, Y9, Y8
-	VBROADCASTSS constants<>+24064(SB), Y9
+	VBROADCASTSS constants<>+24128(SB), Y9
 	VMAXPS       Y8, Y9, Y8
 	VBROADCASTSS constants<>+3008(SB), Y9
 	VMINPS       Y7, Y9, Y7
@@ -52410,7 +52416,7 @@ one2289:
 	VBROADCASTSS constants<>+3520(SB), Y13
 	VBLENDVPS    Y12, Y13, Y7, Y7
 	VBLENDVPS    Y11, Y0, Y8, Y8
-	VBROADCASTSS constants<>+21312(SB), Y11
+	VBROADCASTSS constants<>+21376(SB), Y11
 	VCMPPS       $0x15, Y11, Y8, Y11
 	VCMPPS       $0x11, Y0, Y8, Y8
 	VBROADCASTSS constants<>+384(SB), Y12
@@ -52434,9 +52440,9 @@ one2289:
 	VADDPS       Y1, Y4, Y1
 	VBLENDVPS    Y7, Y8, Y1, Y1
 	VMULPS       Y1, Y1, Y1
-	VBROADCASTSS constants<>+24128(SB), Y4
+	VBROADCASTSS constants<>+24192(SB), Y4
 	VMINPS       Y6, Y4, Y4
-	VBROADCASTSS constants<>+24064(SB), Y6
+	VBROADCASTSS constants<>+24128(SB), Y6
 	VMAXPS       Y4, Y6, Y4
 	VBROADCASTSS constants<>+3008(SB), Y6
 	VMINPS       Y5, Y6, Y5
@@ -52484,7 +52490,7 @@ one2289:
 	VBROADCASTSS constants<>+3520(SB), Y10
 	VBLENDVPS    Y9, Y10, Y4, Y4
 	VBLENDVPS    Y8, Y0, Y5, Y5
-	VBROADCASTSS constants<>+21312(SB), Y8
+	VBROADCASTSS constants<>+21376(SB), Y8
 	VCMPPS       $0x15, Y8, Y5, Y8
 	VCMPPS       $0x11, Y0, Y5, Y5
 	VBROADCASTSS constants<>+384(SB), Y9
@@ -52521,21 +52527,21 @@ tail2291:
 	VCMPPS       $0x11, Y4, Y2, Y4
 	VMULPS       constants<>+6720(SB), Y2, Y5
 	VBLENDVPS    Y4, Y5, Y2, Y5
-	VPSUBD       constants<>+23808(SB), Y5, Y5
+	VPSUBD       constants<>+23872(SB), Y5, Y5
 	VANDPS       constants<>+6464(SB), Y5, Y6
 	VPADDD       constants<>+6400(SB), Y6, Y6
 	VPSRLD       $0x17, Y5, Y5
-	VORPS        constants<>+23872(SB), Y5, Y5
-	VSUBPS       constants<>+23936(SB), Y5, Y5
+	VORPS        constants<>+23936(SB), Y5, Y5
+	VSUBPS       constants<>+24000(SB), Y5, Y5
 	VBROADCASTSS constants<>+6784(SB), Y7
 	VBLENDVPS    Y4, Y7, Y0, Y4
 	VSUBPS       Y4, Y5, Y4
 	VCMPPS       $0x00, Y0, Y2, Y5
-	VBROADCASTSS constants<>+24000(SB), Y7
+	VBROADCASTSS constants<>+24064(SB), Y7
 	VBLENDVPS    Y5, Y7, Y4, Y4
 	VBROADCASTSS constants<>+6528(SB), Y5
 	VCMPPS       $0x15, Y5, Y2, Y2
-	VBROADCASTSS constants<>+23040(SB), Y5
+	VBROADCASTSS constants<>+23104(SB), Y5
 	VBLENDVPS    Y2, Y5, Y4, Y2
 	VSUBPS       constants<>+3520(SB), Y6, Y4
 	VMULPS       constants<>+64(SB), Y4, Y5
@@ -52549,18 +52555,18 @@ tail2291:
 	VFNMADD231PS Y8, Y5, Y4
 	VMULPS       Y8, Y8, Y5
 	VMULPS       Y7, Y4, Y4
-	VBROADCASTSS constants<>+23104(SB), Y6
-	VFMADD213PS  constants<>+23168(SB), Y5, Y6
+	VBROADCASTSS constants<>+23168(SB), Y6
+	VFMADD213PS  constants<>+23232(SB), Y5, Y6
 	VFMADD213PS  constants<>+3520(SB), Y5, Y6
 	VMULPS       Y6, Y4, Y4
 	VMULPS       Y5, Y5, Y6
-	VBROADCASTSS constants<>+23296(SB), Y7
-	VFMADD213PS  constants<>+23360(SB), Y5, Y7
-	VFMADD231PS  constants<>+23232(SB), Y6, Y7
+	VBROADCASTSS constants<>+23360(SB), Y7
 	VFMADD213PS  constants<>+23424(SB), Y5, Y7
+	VFMADD231PS  constants<>+23296(SB), Y6, Y7
+	VFMADD213PS  constants<>+23488(SB), Y5, Y7
 	VMOVUPS      Y5, Y6
-	VFMADD213PS  constants<>+23488(SB), Y7, Y6
-	VBROADCASTSS constants<>+23488(SB), Y9
+	VFMADD213PS  constants<>+23552(SB), Y7, Y6
+	VBROADCASTSS constants<>+23552(SB), Y9
 	VSUBPS       Y6, Y9, Y9
 	VFMADD231PS  Y5, Y7, Y9
 	VMULPS       Y6, Y5, Y7
@@ -52586,9 +52592,9 @@ tail2291:
 	VFMADD231PS  constants<>+2560(SB), Y2, Y4
 	VADDPS       Y4, Y6, Y2
 	VANDPS       constants<>+3264(SB), Y3, Y4
-	VBROADCASTSS constants<>+23552(SB), Y6
-	VMINPS       Y4, Y6, Y4
 	VBROADCASTSS constants<>+23616(SB), Y6
+	VMINPS       Y4, Y6, Y4
+	VBROADCASTSS constants<>+23680(SB), Y6
 	VMAXPS       Y4, Y6, Y4
 	VANDPS       constants<>+448(SB), Y3, Y6
 	VORPS        Y6, Y4, Y4
@@ -52608,9 +52614,9 @@ tail2291:
 	VSUBPS       Y4, Y11, Y4
 	VADDPS       Y8, Y7, Y8
 	VSUBPS       Y4, Y8, Y4
-	VBROADCASTSS constants<>+24128(SB), Y8
+	VBROADCASTSS constants<>+24192(SB), Y8
 	VMINPS       Y4, Y8, Y4
-	VBROADCASTSS constants<>+24064(SB), Y8
+	VBROADCASTSS constants<>+24128(SB), Y8
 	VMAXPS       Y4, Y8, Y4
 	VBROADCASTSS constants<>+3008(SB), Y8
 	VMINPS       Y9, Y8, Y8
@@ -52658,14 +52664,14 @@ tail2291:
 	VBROADCASTSS constants<>+3520(SB), Y13
 	VBLENDVPS    Y12, Y13, Y4, Y4
 	VBLENDVPS    Y11, Y0, Y8, Y8
-	VBROADCASTSS constants<>+21312(SB), Y11
+	VBROADCASTSS constants<>+21376(SB), Y11
 	VCMPPS       $0x15, Y11, Y8, Y11
 	VCMPPS       $0x11, Y0, Y8, Y8
 	VBROADCASTSS constants<>+384(SB), Y12
 	VBLENDVPS    Y11, Y12, Y4, Y11
 	VBLENDVPS    Y8, Y11, Y4, Y4
 	VXORPS       Y10, Y4, Y4
-	VBROADCASTSS constants<>+24192(SB), Y8
+	VBROADCASTSS constants<>+24256(SB), Y8
 	VCMPPS       $0x00, Y8, Y9, Y8
 	VBROADCASTSS constants<>+3520(SB), Y9
 	VBLENDVPS    Y8, Y9, Y4, Y4
@@ -52699,9 +52705,9 @@ tail2291:
 	VSUBPS       Y9, Y10, Y9
 	VADDPS       Y2, Y7, Y10
 	VSUBPS       Y9, Y10, Y9
-	VBROADCASTSS constants<>+24128(SB), Y10
+	VBROADCASTSS constants<>+24192(SB), Y10
 	VMINPS       Y9, Y10, Y9
-	VBROADCASTSS constants<>+24064(SB), Y10
+	VBROADCASTSS constants<>+24128(SB), Y10
 	VMAXPS       Y9, Y10, Y9
 	VBROADCASTSS constants<>+3008(SB), Y10
 	VMINPS       Y8, Y10, Y8
@@ -52753,7 +52759,7 @@ tail2291:
 	VBROADCASTSS constants<>+3520(SB), Y14
 	VBLENDVPS    Y13, Y14, Y8, Y8
 	VBLENDVPS    Y12, Y0, Y9, Y9
-	VBROADCASTSS constants<>+21312(SB), Y12
+	VBROADCASTSS constants<>+21376(SB), Y12
 	VCMPPS       $0x15, Y12, Y9, Y12
 	VCMPPS       $0x11, Y0, Y9, Y9
 	VBROADCASTSS constants<>+384(SB), Y13
@@ -52777,9 +52783,9 @@ tail2291:
 	VADDPS       Y2, Y5, Y2
 	VBLENDVPS    Y8, Y9, Y2, Y2
 	VMULPS       Y2, Y2, Y2
-	VBROADCASTSS constants<>+24128(SB), Y5
+	VBROADCASTSS constants<>+24192(SB), Y5
 	VMINPS       Y7, Y5, Y5
-	VBROADCASTSS constants<>+24064(SB), Y7
+	VBROADCASTSS constants<>+24128(SB), Y7
 	VMAXPS       Y5, Y7, Y5
 	VBROADCASTSS constants<>+3008(SB), Y7
 	VMINPS       Y6, Y7, Y6
@@ -52827,7 +52833,7 @@ tail2291:
 	VBROADCASTSS constants<>+3520(SB), Y11
 	VBLENDVPS    Y10, Y11, Y5, Y5
 	VBLENDVPS    Y9, Y0, Y6, Y6
-	VBROADCASTSS constants<>+21312(SB), Y9
+	VBROADCASTSS constants<>+21376(SB), Y9
 	VCMPPS       $0x15, Y9, Y6, Y9
 	VCMPPS       $0x11, Y0, Y6, Y6
 	VBROADCASTSS constants<>+384(SB), Y10
@@ -52864,13 +52870,13 @@ TEXT ·addAtan2AVX512F64<>(SB), NOSPLIT, $0-40
 	VMOVUPS      constants<>+3328(SB), Z3
 	VMOVUPS      constants<>+5632(SB), Z4
 	VMOVUPS      constants<>+3392(SB), Z5
-	VMOVUPS      constants<>+18560(SB), Z6
-	VMOVUPS      constants<>+18752(SB), Z7
-	VMOVUPS      constants<>+18816(SB), Z8
-	VMOVUPS      constants<>+18880(SB), Z9
-	VMOVUPS      constants<>+18944(SB), Z10
-	VMOVUPS      constants<>+19008(SB), Z11
-	VMOVUPS      constants<>+19072(SB), Z12
+	VMOVUPS      constants<>+18624(SB), Z6
+	VMOVUPS      constants<>+18816(SB), Z7
+	VMOVUPS      constants<>+18880(SB), Z8
+	VMOVUPS      constants<>+18944(SB), Z9
+	VMOVUPS      constants<>+19008(SB), Z10
+	VMOVUPS      constants<>+19072(SB), Z11
+	VMOVUPS      constants<>+19136(SB), Z12
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
@@ -52931,50 +52937,50 @@ many2294:
 	VFMADD213PD      Z12, Z16, Z24
 	VFMADD231PD      Z17, Z21, Z23
 	VFMADD231PD      Z18, Z22, Z24
-	VBROADCASTSD     constants<>+19136(SB), Z21
-	VFMADD213PD.BCST constants<>+19200(SB), Z15, Z21
-	VBROADCASTSD     constants<>+19136(SB), Z22
-	VFMADD213PD.BCST constants<>+19200(SB), Z16, Z22
+	VBROADCASTSD     constants<>+19200(SB), Z21
+	VFMADD213PD.BCST constants<>+19264(SB), Z15, Z21
+	VBROADCASTSD     constants<>+19200(SB), Z22
+	VFMADD213PD.BCST constants<>+19264(SB), Z16, Z22
 	VFMADD231PD      Z17, Z23, Z21
 	VFMADD231PD      Z18, Z24, Z22
-	VBROADCASTSD     constants<>+19264(SB), Z23
-	VFMADD213PD.BCST constants<>+19328(SB), Z15, Z23
-	VBROADCASTSD     constants<>+19264(SB), Z24
-	VFMADD213PD.BCST constants<>+19328(SB), Z16, Z24
+	VBROADCASTSD     constants<>+19328(SB), Z23
+	VFMADD213PD.BCST constants<>+19392(SB), Z15, Z23
+	VBROADCASTSD     constants<>+19328(SB), Z24
+	VFMADD213PD.BCST constants<>+19392(SB), Z16, Z24
 	VFMADD231PD      Z17, Z21, Z23
 	VFMADD231PD      Z18, Z22, Z24
-	VBROADCASTSD     constants<>+19392(SB), Z21
-	VFMADD213PD.BCST constants<>+19456(SB), Z15, Z21
-	VBROADCASTSD     constants<>+19392(SB), Z22
-	VFMADD213PD.BCST constants<>+19456(SB), Z16, Z22
+	VBROADCASTSD     constants<>+19456(SB), Z21
+	VFMADD213PD.BCST constants<>+19520(SB), Z15, Z21
+	VBROADCASTSD     constants<>+19456(SB), Z22
+	VFMADD213PD.BCST constants<>+19520(SB), Z16, Z22
 	VFMADD231PD      Z17, Z23, Z21
 	VFMADD231PD      Z18, Z24, Z22
-	VBROADCASTSD     constants<>+19520(SB), Z23
-	VFMADD213PD.BCST constants<>+19584(SB), Z15, Z23
-	VBROADCASTSD     constants<>+19520(SB), Z24
-	VFMADD213PD.BCST constants<>+19584(SB), Z16, Z24
+	VBROADCASTSD     constants<>+19584(SB), Z23
+	VFMADD213PD.BCST constants<>+19648(SB), Z15, Z23
+	VBROADCASTSD     constants<>+19584(SB), Z24
+	VFMADD213PD.BCST constants<>+19648(SB), Z16, Z24
 	VFMADD231PD      Z17, Z21, Z23
 	VFMADD231PD      Z18, Z22, Z24
-	VBROADCASTSD     constants<>+19648(SB), Z21
-	VFMADD213PD.BCST constants<>+19712(SB), Z15, Z21
-	VBROADCASTSD     constants<>+19648(SB), Z22
-	VFMADD213PD.BCST constants<>+19712(SB), Z16, Z22
+	VBROADCASTSD     constants<>+19712(SB), Z21
+	VFMADD213PD.BCST constants<>+19776(SB), Z15, Z21
+	VBROADCASTSD     constants<>+19712(SB), Z22
+	VFMADD213PD.BCST constants<>+19776(SB), Z16, Z22
 	VFMADD231PD      Z17, Z23, Z21
 	VFMADD231PD      Z18, Z24, Z22
-	VBROADCASTSD     constants<>+19776(SB), Z23
-	VFMADD213PD.BCST constants<>+19840(SB), Z15, Z23
-	VBROADCASTSD     constants<>+19776(SB), Z24
-	VFMADD213PD.BCST constants<>+19840(SB), Z16, Z24
+	VBROADCASTSD     constants<>+19840(SB), Z23
+	VFMADD213PD.BCST constants<>+19904(SB), Z15, Z23
+	VBROADCASTSD     constants<>+19840(SB), Z24
+	VFMADD213PD.BCST constants<>+19904(SB), Z16, Z24
 	VFMADD231PD      Z17, Z21, Z23
 	VFMADD231PD      Z18, Z22, Z24
-	VBROADCASTSD     constants<>+19904(SB), Z21
-	VFMADD213PD.BCST constants<>+19968(SB), Z15, Z21
-	VBROADCASTSD     constants<>+19904(SB), Z22
-	VFMADD213PD.BCST constants<>+19968(SB), Z16, Z22
-	VFMADD231PD      Z17, Z23, Z21
-	VFMADD231PD      Z18, Z24, Z22
+	VBROADCASTSD     constants<>+19968(SB), Z21
 	VFMADD213PD.BCST constants<>+20032(SB), Z15, Z21
+	VBROADCASTSD     constants<>+19968(SB), Z22
 	VFMADD213PD.BCST constants<>+20032(SB), Z16, Z22
+	VFMADD231PD      Z17, Z23, Z21
+	VFMADD231PD      Z18, Z24, Z22
+	VFMADD213PD.BCST constants<>+20096(SB), Z15, Z21
+	VFMADD213PD.BCST constants<>+20096(SB), Z16, Z22
 	VMULPD           Z15, Z19, Z17
 	VMULPD           Z16, Z20, Z18
 	VBROADCASTSD     constants<>+0(SB), Z23
@@ -53010,9 +53016,9 @@ many2294:
 	VXORPD           Z21, Z13, Z13
 	VXORPD           Z22, Z14, Z14
 	VMOVUPS          Z3, Z21
-	VBROADCASTSD     constants<>+20096(SB), K3, Z21
+	VBROADCASTSD     constants<>+20160(SB), K3, Z21
 	VMOVUPS          Z3, Z22
-	VBROADCASTSD     constants<>+20096(SB), K4, Z22
+	VBROADCASTSD     constants<>+20160(SB), K4, Z22
 	VBROADCASTSD     constants<>+8000(SB), K1, Z21
 	VBROADCASTSD     constants<>+8000(SB), K2, Z22
 	VADDPD           Z19, Z21, Z23
@@ -53022,9 +53028,9 @@ many2294:
 	VSUBPD           Z21, Z19, Z19
 	VSUBPD           Z22, Z20, Z20
 	VMOVUPS          Z3, Z21
-	VBROADCASTSD     constants<>+20160(SB), K3, Z21
+	VBROADCASTSD     constants<>+20224(SB), K3, Z21
 	VMOVUPS          Z3, Z22
-	VBROADCASTSD     constants<>+20160(SB), K4, Z22
+	VBROADCASTSD     constants<>+20224(SB), K4, Z22
 	VBROADCASTSD     constants<>+8064(SB), K1, Z21
 	VBROADCASTSD     constants<>+8064(SB), K2, Z22
 	VADDPD           Z21, Z13, Z13
@@ -53086,28 +53092,28 @@ one2295:
 	VMOVUPS          Z11, Z18
 	VFMADD213PD      Z12, Z14, Z18
 	VFMADD231PD      Z15, Z17, Z18
-	VBROADCASTSD     constants<>+19136(SB), Z17
-	VFMADD213PD.BCST constants<>+19200(SB), Z14, Z17
+	VBROADCASTSD     constants<>+19200(SB), Z17
+	VFMADD213PD.BCST constants<>+19264(SB), Z14, Z17
 	VFMADD231PD      Z15, Z18, Z17
-	VBROADCASTSD     constants<>+19264(SB), Z18
-	VFMADD213PD.BCST constants<>+19328(SB), Z14, Z18
+	VBROADCASTSD     constants<>+19328(SB), Z18
+	VFMADD213PD.BCST constants<>+19392(SB), Z14, Z18
 	VFMADD231PD      Z15, Z17, Z18
-	VBROADCASTSD     constants<>+19392(SB), Z17
-	VFMADD213PD.BCST constants<>+19456(SB), Z14, Z17
+	VBROADCASTSD     constants<>+19456(SB), Z17
+	VFMADD213PD.BCST constants<>+19520(SB), Z14, Z17
 	VFMADD231PD      Z15, Z18, Z17
-	VBROADCASTSD     constants<>+19520(SB), Z18
-	VFMADD213PD.BCST constants<>+19584(SB), Z14, Z18
+	VBROADCASTSD     constants<>+19584(SB), Z18
+	VFMADD213PD.BCST constants<>+19648(SB), Z14, Z18
 	VFMADD231PD      Z15, Z17, Z18
-	VBROADCASTSD     constants<>+19648(SB), Z17
-	VFMADD213PD.BCST constants<>+19712(SB), Z14, Z17
+	VBROADCASTSD     constants<>+19712(SB), Z17
+	VFMADD213PD.BCST constants<>+19776(SB), Z14, Z17
 	VFMADD231PD      Z15, Z18, Z17
-	VBROADCASTSD     constants<>+19776(SB), Z18
-	VFMADD213PD.BCST constants<>+19840(SB), Z14, Z18
+	VBROADCASTSD     constants<>+19840(SB), Z18
+	VFMADD213PD.BCST constants<>+19904(SB), Z14, Z18
 	VFMADD231PD      Z15, Z17, Z18
-	VBROADCASTSD     constants<>+19904(SB), Z17
-	VFMADD213PD.BCST constants<>+19968(SB), Z14, Z17
-	VFMADD231PD      Z15, Z18, Z17
+	VBROADCASTSD     constants<>+19968(SB), Z17
 	VFMADD213PD.BCST constants<>+20032(SB), Z14, Z17
+	VFMADD231PD      Z15, Z18, Z17
+	VFMADD213PD.BCST constants<>+20096(SB), Z14, Z17
 	VMULPD           Z14, Z16, Z15
 	VBROADCASTSD     constants<>+0(SB), Z18
 	VFNMADD213PD     Z5, Z14, Z18
@@ -53126,13 +53132,13 @@ one2295:
 	VXORPD           Z17, Z16, Z16
 	VXORPD           Z17, Z13, Z13
 	VMOVUPS          Z3, Z17
-	VBROADCASTSD     constants<>+20096(SB), K2, Z17
+	VBROADCASTSD     constants<>+20160(SB), K2, Z17
 	VBROADCASTSD     constants<>+8000(SB), K1, Z17
 	VADDPD           Z16, Z17, Z18
 	VSUBPD           Z17, Z18, Z17
 	VSUBPD           Z17, Z16, Z16
 	VMOVUPS          Z3, Z17
-	VBROADCASTSD     constants<>+20160(SB), K2, Z17
+	VBROADCASTSD     constants<>+20224(SB), K2, Z17
 	VBROADCASTSD     constants<>+8064(SB), K1, Z17
 	VADDPD           Z17, Z13, Z13
 	VADDPD           Z13, Z16, Z13
@@ -53183,28 +53189,28 @@ tail2297:
 	VMOVUPS          Z11, Z8
 	VFMADD213PD      Z12, Z6, Z8
 	VFMADD231PD      Z7, Z9, Z8
-	VBROADCASTSD     constants<>+19136(SB), Z9
-	VFMADD213PD.BCST constants<>+19200(SB), Z6, Z9
+	VBROADCASTSD     constants<>+19200(SB), Z9
+	VFMADD213PD.BCST constants<>+19264(SB), Z6, Z9
 	VFMADD231PD      Z7, Z8, Z9
-	VBROADCASTSD     constants<>+19264(SB), Z8
-	VFMADD213PD.BCST constants<>+19328(SB), Z6, Z8
+	VBROADCASTSD     constants<>+19328(SB), Z8
+	VFMADD213PD.BCST constants<>+19392(SB), Z6, Z8
 	VFMADD231PD      Z7, Z9, Z8
-	VBROADCASTSD     constants<>+19392(SB), Z9
-	VFMADD213PD.BCST constants<>+19456(SB), Z6, Z9
+	VBROADCASTSD     constants<>+19456(SB), Z9
+	VFMADD213PD.BCST constants<>+19520(SB), Z6, Z9
 	VFMADD231PD      Z7, Z8, Z9
-	VBROADCASTSD     constants<>+19520(SB), Z8
-	VFMADD213PD.BCST constants<>+19584(SB), Z6, Z8
+	VBROADCASTSD     constants<>+19584(SB), Z8
+	VFMADD213PD.BCST constants<>+19648(SB), Z6, Z8
 	VFMADD231PD      Z7, Z9, Z8
-	VBROADCASTSD     constants<>+19648(SB), Z9
-	VFMADD213PD.BCST constants<>+19712(SB), Z6, Z9
+	VBROADCASTSD     constants<>+19712(SB), Z9
+	VFMADD213PD.BCST constants<>+19776(SB), Z6, Z9
 	VFMADD231PD      Z7, Z8, Z9
-	VBROADCASTSD     constants<>+19776(SB), Z8
-	VFMADD213PD.BCST constants<>+19840(SB), Z6, Z8
+	VBROADCASTSD     constants<>+19840(SB), Z8
+	VFMADD213PD.BCST constants<>+19904(SB), Z6, Z8
 	VFMADD231PD      Z7, Z9, Z8
-	VBROADCASTSD     constants<>+19904(SB), Z9
-	VFMADD213PD.BCST constants<>+19968(SB), Z6, Z9
-	VFMADD231PD      Z7, Z8, Z9
+	VBROADCASTSD     constants<>+19968(SB), Z9
 	VFMADD213PD.BCST constants<>+20032(SB), Z6, Z9
+	VFMADD231PD      Z7, Z8, Z9
+	VFMADD213PD.BCST constants<>+20096(SB), Z6, Z9
 	VMULPD           Z6, Z13, Z7
 	VBROADCASTSD     constants<>+0(SB), Z8
 	VFNMADD213PD     Z5, Z6, Z8
@@ -53223,13 +53229,13 @@ tail2297:
 	VXORPD           Z1, Z13, Z7
 	VXORPD           Z1, Z4, Z1
 	VMOVUPS          Z3, Z4
-	VBROADCASTSD     constants<>+20096(SB), K3, Z4
+	VBROADCASTSD     constants<>+20160(SB), K3, Z4
 	VBROADCASTSD     constants<>+8000(SB), K2, Z4
 	VADDPD           Z7, Z4, Z8
 	VSUBPD           Z4, Z8, Z4
 	VSUBPD           Z4, Z7, Z4
 	VMOVUPS          Z3, Z3
-	VBROADCASTSD     constants<>+20160(SB), K3, Z3
+	VBROADCASTSD     constants<>+20224(SB), K3, Z3
 	VBROADCASTSD     constants<>+8064(SB), K2, Z3
 	VADDPD           Z3, Z1, Z1
 	VADDPD           Z1, Z4, Z1
@@ -53272,10 +53278,10 @@ one2301:
 	VMAXPD       Y8, Y7, Y7
 	VANDPD       Y4, Y7, Y8
 	VPSUBQ       Y8, Y4, Y8
-	VBROADCASTSD constants<>+18560(SB), Y9
+	VBROADCASTSD constants<>+18624(SB), Y9
 	VMINPD       Y8, Y9, Y8
 	VMULPD       Y8, Y7, Y7
-	VMAXPD       constants<>+18752(SB), Y7, Y7
+	VMAXPD       constants<>+18816(SB), Y7, Y7
 	VANDPD       Y1, Y5, Y5
 	VANDPD       Y1, Y6, Y6
 	VMINPD       Y6, Y5, Y5
@@ -53288,34 +53294,34 @@ one2301:
 	VMULPD       Y6, Y5, Y5
 	VMULPD       Y8, Y8, Y6
 	VMULPD       Y6, Y6, Y7
-	VBROADCASTSD constants<>+18880(SB), Y9
-	VFMADD213PD  constants<>+18944(SB), Y6, Y9
-	VFMADD231PD  constants<>+18816(SB), Y7, Y9
-	VBROADCASTSD constants<>+19008(SB), Y10
-	VFMADD213PD  constants<>+19072(SB), Y6, Y10
+	VBROADCASTSD constants<>+18944(SB), Y9
+	VFMADD213PD  constants<>+19008(SB), Y6, Y9
+	VFMADD231PD  constants<>+18880(SB), Y7, Y9
+	VBROADCASTSD constants<>+19072(SB), Y10
+	VFMADD213PD  constants<>+19136(SB), Y6, Y10
 	VFMADD231PD  Y7, Y9, Y10
-	VBROADCASTSD constants<>+19136(SB), Y9
-	VFMADD213PD  constants<>+19200(SB), Y6, Y9
+	VBROADCASTSD constants<>+19200(SB), Y9
+	VFMADD213PD  constants<>+19264(SB), Y6, Y9
 	VFMADD231PD  Y7, Y10, Y9
-	VBROADCASTSD constants<>+19264(SB), Y10
-	VFMADD213PD  constants<>+19328(SB), Y6, Y10
+	VBROADCASTSD constants<>+19328(SB), Y10
+	VFMADD213PD  constants<>+19392(SB), Y6, Y10
 	VFMADD231PD  Y7, Y9, Y10
-	VBROADCASTSD constants<>+19392(SB), Y9
-	VFMADD213PD  constants<>+19456(SB), Y6, Y9
+	VBROADCASTSD constants<>+19456(SB), Y9
+	VFMADD213PD  constants<>+19520(SB), Y6, Y9
 	VFMADD231PD  Y7, Y10, Y9
-	VBROADCASTSD constants<>+19520(SB), Y10
-	VFMADD213PD  constants<>+19584(SB), Y6, Y10
+	VBROADCASTSD constants<>+19584(SB), Y10
+	VFMADD213PD  constants<>+19648(SB), Y6, Y10
 	VFMADD231PD  Y7, Y9, Y10
-	VBROADCASTSD constants<>+19648(SB), Y9
-	VFMADD213PD  constants<>+19712(SB), Y6, Y9
+	VBROADCASTSD constants<>+19712(SB), Y9
+	VFMADD213PD  constants<>+19776(SB), Y6, Y9
 	VFMADD231PD  Y7, Y10, Y9
-	VBROADCASTSD constants<>+19776(SB), Y10
-	VFMADD213PD  constants<>+19840(SB), Y6, Y10
+	VBROADCASTSD constants<>+19840(SB), Y10
+	VFMADD213PD  constants<>+19904(SB), Y6, Y10
 	VFMADD231PD  Y7, Y9, Y10
-	VBROADCASTSD constants<>+19904(SB), Y9
-	VFMADD213PD  constants<>+19968(SB), Y6, Y9
-	VFMADD231PD  Y7, Y10, Y9
+	VBROADCASTSD constants<>+19968(SB), Y9
 	VFMADD213PD  constants<>+20032(SB), Y6, Y9
+	VFMADD231PD  Y7, Y10, Y9
+	VFMADD213PD  constants<>+20096(SB), Y6, Y9
 	VMULPD       Y6, Y8, Y7
 	VBROADCASTSD constants<>+0(SB), Y10
 	VFNMADD213PD constants<>+3392(SB), Y6, Y10
@@ -53332,14 +53338,14 @@ one2301:
 	VXORPD       Y12, Y11, Y11
 	VXORPD       Y11, Y8, Y8
 	VXORPD       Y11, Y5, Y5
-	VBROADCASTSD constants<>+20096(SB), Y11
+	VBROADCASTSD constants<>+20160(SB), Y11
 	VBLENDVPD    Y10, Y11, Y3, Y11
 	VBROADCASTSD constants<>+8000(SB), Y12
 	VBLENDVPD    Y9, Y12, Y11, Y11
 	VADDPD       Y8, Y11, Y12
 	VSUBPD       Y11, Y12, Y11
 	VSUBPD       Y11, Y8, Y8
-	VBROADCASTSD constants<>+20160(SB), Y11
+	VBROADCASTSD constants<>+20224(SB), Y11
 	VBLENDVPD    Y10, Y11, Y3, Y10
 	VBROADCASTSD constants<>+8064(SB), Y11
 	VBLENDVPD    Y9, Y11, Y10, Y9
@@ -53372,10 +53378,10 @@ tail2303:
 	VMAXPD       Y9, Y8, Y8
 	VANDPD       Y4, Y8, Y9
 	VPSUBQ       Y9, Y4, Y4
-	VBROADCASTSD constants<>+18560(SB), Y9
+	VBROADCASTSD constants<>+18624(SB), Y9
 	VMINPD       Y4, Y9, Y4
 	VMULPD       Y4, Y8, Y8
-	VMAXPD       constants<>+18752(SB), Y8, Y8
+	VMAXPD       constants<>+18816(SB), Y8, Y8
 	VANDPD       Y1, Y6, Y6
 	VANDPD       Y1, Y7, Y7
 	VMINPD       Y7, Y6, Y6
@@ -53388,34 +53394,34 @@ tail2303:
 	VMULPD       Y6, Y4, Y4
 	VMULPD       Y7, Y7, Y6
 	VMULPD       Y6, Y6, Y8
-	VBROADCASTSD constants<>+18880(SB), Y9
-	VFMADD213PD  constants<>+18944(SB), Y6, Y9
-	VFMADD231PD  constants<>+18816(SB), Y8, Y9
-	VBROADCASTSD constants<>+19008(SB), Y10
-	VFMADD213PD  constants<>+19072(SB), Y6, Y10
+	VBROADCASTSD constants<>+18944(SB), Y9
+	VFMADD213PD  constants<>+19008(SB), Y6, Y9
+	VFMADD231PD  constants<>+18880(SB), Y8, Y9
+	VBROADCASTSD constants<>+19072(SB), Y10
+	VFMADD213PD  constants<>+19136(SB), Y6, Y10
 	VFMADD231PD  Y8, Y9, Y10
-	VBROADCASTSD constants<>+19136(SB), Y9
-	VFMADD213PD  constants<>+19200(SB), Y6, Y9
+	VBROADCASTSD constants<>+19200(SB), Y9
+	VFMADD213PD  constants<>+19264(SB), Y6, Y9
 	VFMADD231PD  Y8, Y10, Y9
-	VBROADCASTSD constants<>+19264(SB), Y10
-	VFMADD213PD  constants<>+19328(SB), Y6, Y10
+	VBROADCASTSD constants<>+19328(SB), Y10
+	VFMADD213PD  constants<>+19392(SB), Y6, Y10
 	VFMADD231PD  Y8, Y9, Y10
-	VBROADCASTSD constants<>+19392(SB), Y9
-	VFMADD213PD  constants<>+19456(SB), Y6, Y9
+	VBROADCASTSD constants<>+19456(SB), Y9
+	VFMADD213PD  constants<>+19520(SB), Y6, Y9
 	VFMADD231PD  Y8, Y10, Y9
-	VBROADCASTSD constants<>+19520(SB), Y10
-	VFMADD213PD  constants<>+19584(SB), Y6, Y10
+	VBROADCASTSD constants<>+19584(SB), Y10
+	VFMADD213PD  constants<>+19648(SB), Y6, Y10
 	VFMADD231PD  Y8, Y9, Y10
-	VBROADCASTSD constants<>+19648(SB), Y9
-	VFMADD213PD  constants<>+19712(SB), Y6, Y9
+	VBROADCASTSD constants<>+19712(SB), Y9
+	VFMADD213PD  constants<>+19776(SB), Y6, Y9
 	VFMADD231PD  Y8, Y10, Y9
-	VBROADCASTSD constants<>+19776(SB), Y10
-	VFMADD213PD  constants<>+19840(SB), Y6, Y10
+	VBROADCASTSD constants<>+19840(SB), Y10
+	VFMADD213PD  constants<>+19904(SB), Y6, Y10
 	VFMADD231PD  Y8, Y9, Y10
-	VBROADCASTSD constants<>+19904(SB), Y9
-	VFMADD213PD  constants<>+19968(SB), Y6, Y9
-	VFMADD231PD  Y8, Y10, Y9
+	VBROADCASTSD constants<>+19968(SB), Y9
 	VFMADD213PD  constants<>+20032(SB), Y6, Y9
+	VFMADD231PD  Y8, Y10, Y9
+	VFMADD213PD  constants<>+20096(SB), Y6, Y9
 	VMULPD       Y6, Y7, Y8
 	VBROADCASTSD constants<>+0(SB), Y10
 	VFNMADD213PD constants<>+3392(SB), Y6, Y10
@@ -53432,14 +53438,14 @@ tail2303:
 	VXORPD       Y11, Y10, Y10
 	VXORPD       Y10, Y7, Y7
 	VXORPD       Y10, Y4, Y4
-	VBROADCASTSD constants<>+20096(SB), Y10
+	VBROADCASTSD constants<>+20160(SB), Y10
 	VBLENDVPD    Y9, Y10, Y3, Y10
 	VBROADCASTSD constants<>+8000(SB), Y11
 	VBLENDVPD    Y1, Y11, Y10, Y10
 	VADDPD       Y7, Y10, Y11
 	VSUBPD       Y10, Y11, Y10
 	VSUBPD       Y10, Y7, Y7
-	VBROADCASTSD constants<>+20160(SB), Y10
+	VBROADCASTSD constants<>+20224(SB), Y10
 	VBLENDVPD    Y9, Y10, Y3, Y3
 	VBROADCASTSD constants<>+8064(SB), Y9
 	VBLENDVPD    Y1, Y9, Y3, Y1
@@ -53472,13 +53478,13 @@ TEXT ·addAtan2AVX512F32<>(SB), NOSPLIT, $0-40
 	VMOVUPS      constants<>+3456(SB), Z3
 	VMOVUPS      constants<>+6528(SB), Z4
 	VMOVUPS      constants<>+3520(SB), Z5
-	VMOVUPS      constants<>+18688(SB), Z6
-	VMOVUPS      constants<>+20224(SB), Z7
-	VMOVUPS      constants<>+20288(SB), Z8
-	VMOVUPS      constants<>+20352(SB), Z9
-	VMOVUPS      constants<>+20416(SB), Z10
-	VMOVUPS      constants<>+20480(SB), Z11
-	VMOVUPS      constants<>+20544(SB), Z12
+	VMOVUPS      constants<>+18752(SB), Z6
+	VMOVUPS      constants<>+20288(SB), Z7
+	VMOVUPS      constants<>+20352(SB), Z8
+	VMOVUPS      constants<>+20416(SB), Z9
+	VMOVUPS      constants<>+20480(SB), Z10
+	VMOVUPS      constants<>+20544(SB), Z11
+	VMOVUPS      constants<>+20608(SB), Z12
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
@@ -53538,19 +53544,19 @@ many2306:
 	VFMADD231PS      Z17, Z21, Z23
 	VFMADD231PS      Z18, Z22, Z24
 	VMOVUPS          Z12, Z21
-	VFMADD213PS.BCST constants<>+20608(SB), Z15, Z21
+	VFMADD213PS.BCST constants<>+20672(SB), Z15, Z21
 	VMOVUPS          Z12, Z22
-	VFMADD213PS.BCST constants<>+20608(SB), Z16, Z22
+	VFMADD213PS.BCST constants<>+20672(SB), Z16, Z22
 	VFMADD231PS      Z17, Z23, Z21
 	VFMADD231PS      Z18, Z24, Z22
-	VBROADCASTSS     constants<>+20672(SB), Z23
-	VFMADD213PS.BCST constants<>+20736(SB), Z15, Z23
-	VBROADCASTSS     constants<>+20672(SB), Z24
-	VFMADD213PS.BCST constants<>+20736(SB), Z16, Z24
+	VBROADCASTSS     constants<>+20736(SB), Z23
+	VFMADD213PS.BCST constants<>+20800(SB), Z15, Z23
+	VBROADCASTSS     constants<>+20736(SB), Z24
+	VFMADD213PS.BCST constants<>+20800(SB), Z16, Z24
 	VFMADD231PS      Z17, Z21, Z23
 	VFMADD231PS      Z18, Z22, Z24
-	VFMADD213PS.BCST constants<>+20800(SB), Z15, Z23
-	VFMADD213PS.BCST constants<>+20800(SB), Z16, Z24
+	VFMADD213PS.BCST constants<>+20864(SB), Z15, Z23
+	VFMADD213PS.BCST constants<>+20864(SB), Z16, Z24
 	VMULPS           Z15, Z19, Z17
 	VMULPS           Z16, Z20, Z18
 	VBROADCASTSS     constants<>+64(SB), Z21
@@ -53586,9 +53592,9 @@ many2306:
 	VXORPS           Z21, Z13, Z13
 	VXORPS           Z22, Z14, Z14
 	VMOVUPS          Z3, Z21
-	VBROADCASTSS     constants<>+20864(SB), K3, Z21
+	VBROADCASTSS     constants<>+20928(SB), K3, Z21
 	VMOVUPS          Z3, Z22
-	VBROADCASTSS     constants<>+20864(SB), K4, Z22
+	VBROADCASTSS     constants<>+20928(SB), K4, Z22
 	VBROADCASTSS     constants<>+8832(SB), K1, Z21
 	VBROADCASTSS     constants<>+8832(SB), K2, Z22
 	VADDPS           Z19, Z21, Z23
@@ -53598,9 +53604,9 @@ many2306:
 	VSUBPS           Z21, Z19, Z19
 	VSUBPS           Z22, Z20, Z20
 	VMOVUPS          Z3, Z21
-	VBROADCASTSS     constants<>+20928(SB), K3, Z21
+	VBROADCASTSS     constants<>+20992(SB), K3, Z21
 	VMOVUPS          Z3, Z22
-	VBROADCASTSS     constants<>+20928(SB), K4, Z22
+	VBROADCASTSS     constants<>+20992(SB), K4, Z22
 	VBROADCASTSS     constants<>+8896(SB), K1, Z21
 	VBROADCASTSS     constants<>+8896(SB), K2, Z22
 	VADDPS           Z21, Z13, Z13
@@ -53662,12 +53668,12 @@ one2307:
 	VFMADD213PS      Z11, Z14, Z18
 	VFMADD231PS      Z15, Z17, Z18
 	VMOVUPS          Z12, Z17
-	VFMADD213PS.BCST constants<>+20608(SB), Z14, Z17
+	VFMADD213PS.BCST constants<>+20672(SB), Z14, Z17
 	VFMADD231PS      Z15, Z18, Z17
-	VBROADCASTSS     constants<>+20672(SB), Z18
-	VFMADD213PS.BCST constants<>+20736(SB), Z14, Z18
-	VFMADD231PS      Z15, Z17, Z18
+	VBROADCASTSS     constants<>+20736(SB), Z18
 	VFMADD213PS.BCST constants<>+20800(SB), Z14, Z18
+	VFMADD231PS      Z15, Z17, Z18
+	VFMADD213PS.BCST constants<>+20864(SB), Z14, Z18
 	VMULPS           Z14, Z16, Z15
 	VBROADCASTSS     constants<>+64(SB), Z17
 	VFNMADD213PS     Z5, Z14, Z17
@@ -53686,13 +53692,13 @@ one2307:
 	VXORPS           Z17, Z16, Z16
 	VXORPS           Z17, Z13, Z13
 	VMOVUPS          Z3, Z17
-	VBROADCASTSS     constants<>+20864(SB), K2, Z17
+	VBROADCASTSS     constants<>+20928(SB), K2, Z17
 	VBROADCASTSS     constants<>+8832(SB), K1, Z17
 	VADDPS           Z16, Z17, Z18
 	VSUBPS           Z17, Z18, Z17
 	VSUBPS           Z17, Z16, Z16
 	VMOVUPS          Z3, Z17
-	VBROADCASTSS     constants<>+20928(SB), K2, Z17
+	VBROADCASTSS     constants<>+20992(SB), K2, Z17
 	VBROADCASTSS     constants<>+8896(SB), K1, Z17
 	VADDPS           Z17, Z13, Z13
 	VADDPS           Z13, Z16, Z13
@@ -53743,12 +53749,12 @@ tail2309:
 	VFMADD213PS      Z11, Z6, Z9
 	VFMADD231PS      Z7, Z8, Z9
 	VMOVUPS          Z12, Z8
-	VFMADD213PS.BCST constants<>+20608(SB), Z6, Z8
+	VFMADD213PS.BCST constants<>+20672(SB), Z6, Z8
 	VFMADD231PS      Z7, Z9, Z8
-	VBROADCASTSS     constants<>+20672(SB), Z9
-	VFMADD213PS.BCST constants<>+20736(SB), Z6, Z9
-	VFMADD231PS      Z7, Z8, Z9
+	VBROADCASTSS     constants<>+20736(SB), Z9
 	VFMADD213PS.BCST constants<>+20800(SB), Z6, Z9
+	VFMADD231PS      Z7, Z8, Z9
+	VFMADD213PS.BCST constants<>+20864(SB), Z6, Z9
 	VMULPS           Z6, Z13, Z7
 	VBROADCASTSS     constants<>+64(SB), Z8
 	VFNMADD213PS     Z5, Z6, Z8
@@ -53767,13 +53773,13 @@ tail2309:
 	VXORPS           Z1, Z13, Z7
 	VXORPS           Z1, Z4, Z1
 	VMOVUPS          Z3, Z4
-	VBROADCASTSS     constants<>+20864(SB), K3, Z4
+	VBROADCASTSS     constants<>+20928(SB), K3, Z4
 	VBROADCASTSS     constants<>+8832(SB), K2, Z4
 	VADDPS           Z7, Z4, Z8
 	VSUBPS           Z4, Z8, Z4
 	VSUBPS           Z4, Z7, Z4
 	VMOVUPS          Z3, Z3
-	VBROADCASTSS     constants<>+20928(SB), K3, Z3
+	VBROADCASTSS     constants<>+20992(SB), K3, Z3
 	VBROADCASTSS     constants<>+8896(SB), K2, Z3
 	VADDPS           Z3, Z1, Z1
 	VADDPS           Z1, Z4, Z1
@@ -53816,10 +53822,10 @@ one2313:
 	VMAXPS       Y8, Y7, Y7
 	VANDPS       Y4, Y7, Y8
 	VPSUBD       Y8, Y4, Y8
-	VBROADCASTSS constants<>+18688(SB), Y9
+	VBROADCASTSS constants<>+18752(SB), Y9
 	VMINPS       Y8, Y9, Y8
 	VMULPS       Y8, Y7, Y7
-	VMAXPS       constants<>+20224(SB), Y7, Y7
+	VMAXPS       constants<>+20288(SB), Y7, Y7
 	VANDPS       Y1, Y5, Y5
 	VANDPS       Y1, Y6, Y6
 	VMINPS       Y6, Y5, Y5
@@ -53832,18 +53838,18 @@ one2313:
 	VMULPS       Y6, Y5, Y5
 	VMULPS       Y8, Y8, Y6
 	VMULPS       Y6, Y6, Y7
-	VBROADCASTSS constants<>+20288(SB), Y9
-	VFMADD213PS  constants<>+20352(SB), Y6, Y9
-	VBROADCASTSS constants<>+20416(SB), Y10
-	VFMADD213PS  constants<>+20480(SB), Y6, Y10
+	VBROADCASTSS constants<>+20352(SB), Y9
+	VFMADD213PS  constants<>+20416(SB), Y6, Y9
+	VBROADCASTSS constants<>+20480(SB), Y10
+	VFMADD213PS  constants<>+20544(SB), Y6, Y10
 	VFMADD231PS  Y7, Y9, Y10
-	VBROADCASTSS constants<>+20544(SB), Y9
-	VFMADD213PS  constants<>+20608(SB), Y6, Y9
+	VBROADCASTSS constants<>+20608(SB), Y9
+	VFMADD213PS  constants<>+20672(SB), Y6, Y9
 	VFMADD231PS  Y7, Y10, Y9
-	VBROADCASTSS constants<>+20672(SB), Y10
-	VFMADD213PS  constants<>+20736(SB), Y6, Y10
-	VFMADD231PS  Y7, Y9, Y10
+	VBROADCASTSS constants<>+20736(SB), Y10
 	VFMADD213PS  constants<>+20800(SB), Y6, Y10
+	VFMADD231PS  Y7, Y9, Y10
+	VFMADD213PS  constants<>+20864(SB), Y6, Y10
 	VMULPS       Y6, Y8, Y7
 	VBROADCASTSS constants<>+64(SB), Y9
 	VFNMADD213PS constants<>+3520(SB), Y6, Y9
@@ -53860,14 +53866,14 @@ one2313:
 	VXORPS       Y12, Y11, Y11
 	VXORPS       Y11, Y8, Y8
 	VXORPS       Y11, Y5, Y5
-	VBROADCASTSS constants<>+20864(SB), Y11
+	VBROADCASTSS constants<>+20928(SB), Y11
 	VBLENDVPS    Y10, Y11, Y3, Y11
 	VBROADCASTSS constants<>+8832(SB), Y12
 	VBLENDVPS    Y9, Y12, Y11, Y11
 	VADDPS       Y8, Y11, Y12
 	VSUBPS       Y11, Y12, Y11
 	VSUBPS       Y11, Y8, Y8
-	VBROADCASTSS constants<>+20928(SB), Y11
+	VBROADCASTSS constants<>+20992(SB), Y11
 	VBLENDVPS    Y10, Y11, Y3, Y10
 	VBROADCASTSS constants<>+8896(SB), Y11
 	VBLENDVPS    Y9, Y11, Y10, Y9
@@ -53900,10 +53906,10 @@ tail2315:
 	VMAXPS       Y9, Y8, Y8
 	VANDPS       Y4, Y8, Y9
 	VPSUBD       Y9, Y4, Y4
-	VBROADCASTSS constants<>+18688(SB), Y9
+	VBROADCASTSS constants<>+18752(SB), Y9
 	VMINPS       Y4, Y9, Y4
 	VMULPS       Y4, Y8, Y8
-	VMAXPS       constants<>+20224(SB), Y8, Y8
+	VMAXPS       constants<>+20288(SB), Y8, Y8
 	VANDPS       Y1, Y6, Y6
 	VANDPS       Y1, Y7, Y7
 	VMINPS       Y7, Y6, Y6
@@ -53916,18 +53922,18 @@ tail2315:
 	VMULPS       Y6, Y4, Y4
 	VMULPS       Y7, Y7, Y6
 	VMULPS       Y6, Y6, Y8
-	VBROADCASTSS constants<>+20288(SB), Y9
-	VFMADD213PS  constants<>+20352(SB), Y6, Y9
-	VBROADCASTSS constants<>+20416(SB), Y10
-	VFMADD213PS  constants<>+20480(SB), Y6, Y10
+	VBROADCASTSS constants<>+20352(SB), Y9
+	VFMADD213PS  constants<>+20416(SB), Y6, Y9
+	VBROADCASTSS constants<>+20480(SB), Y10
+	VFMADD213PS  constants<>+20544(SB), Y6, Y10
 	VFMADD231PS  Y8, Y9, Y10
-	VBROADCASTSS constants<>+20544(SB), Y9
-	VFMADD213PS  constants<>+20608(SB), Y6, Y9
+	VBROADCASTSS constants<>+20608(SB), Y9
+	VFMADD213PS  constants<>+20672(SB), Y6, Y9
 	VFMADD231PS  Y8, Y10, Y9
-	VBROADCASTSS constants<>+20672(SB), Y10
-	VFMADD213PS  constants<>+20736(SB), Y6, Y10
-	VFMADD231PS  Y8, Y9, Y10
+	VBROADCASTSS constants<>+20736(SB), Y10
 	VFMADD213PS  constants<>+20800(SB), Y6, Y10
+	VFMADD231PS  Y8, Y9, Y10
+	VFMADD213PS  constants<>+20864(SB), Y6, Y10
 	VMULPS       Y6, Y7, Y8
 	VBROADCASTSS constants<>+64(SB), Y9
 	VFNMADD213PS constants<>+3520(SB), Y6, Y9
@@ -53944,14 +53950,14 @@ tail2315:
 	VXORPS       Y11, Y10, Y10
 	VXORPS       Y10, Y7, Y7
 	VXORPS       Y10, Y4, Y4
-	VBROADCASTSS constants<>+20864(SB), Y10
+	VBROADCASTSS constants<>+20928(SB), Y10
 	VBLENDVPS    Y9, Y10, Y3, Y10
 	VBROADCASTSS constants<>+8832(SB), Y11
 	VBLENDVPS    Y1, Y11, Y10, Y10
 	VADDPS       Y7, Y10, Y11
 	VSUBPS       Y10, Y11, Y10
 	VSUBPS       Y10, Y7, Y7
-	VBROADCASTSS constants<>+20928(SB), Y10
+	VBROADCASTSS constants<>+20992(SB), Y10
 	VBLENDVPS    Y9, Y10, Y3, Y3
 	VBROADCASTSS constants<>+8896(SB), Y9
 	VBLENDVPS    Y1, Y9, Y3, Y1
@@ -53983,10 +53989,10 @@ TEXT ·addPowAVX512F64<>(SB), NOSPLIT, $0-40
 	VMOVUPS      constants<>+0(SB), Z2
 	VMOVUPS      constants<>+1216(SB), Z3
 	VMOVUPS      constants<>+3328(SB), Z4
-	VMOVUPS      constants<>+22400(SB), Z5
+	VMOVUPS      constants<>+22464(SB), Z5
 	VMOVUPS      constants<>+1280(SB), Z6
 	VMOVUPS      constants<>+1152(SB), Z7
-	VMOVUPS      constants<>+21568(SB), Z8
+	VMOVUPS      constants<>+21632(SB), Z8
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
@@ -54029,42 +54035,42 @@ many2318:
 	VMULPD           Z22, Z22, Z16
 	VMULPD           Z19, Z13, Z13
 	VMULPD           Z20, Z14, Z14
-	VBROADCASTSD     constants<>+21632(SB), Z17
-	VFMADD213PD.BCST constants<>+21696(SB), Z15, Z17
-	VBROADCASTSD     constants<>+21632(SB), Z18
-	VFMADD213PD.BCST constants<>+21696(SB), Z16, Z18
+	VBROADCASTSD     constants<>+21696(SB), Z17
+	VFMADD213PD.BCST constants<>+21760(SB), Z15, Z17
+	VBROADCASTSD     constants<>+21696(SB), Z18
+	VFMADD213PD.BCST constants<>+21760(SB), Z16, Z18
 	VFMADD213PD      Z1, Z15, Z17
 	VFMADD213PD      Z1, Z16, Z18
 	VMULPD           Z17, Z13, Z13
 	VMULPD           Z18, Z14, Z14
 	VMULPD           Z15, Z15, Z17
 	VMULPD           Z16, Z16, Z18
-	VBROADCASTSD     constants<>+21824(SB), Z19
-	VFMADD213PD.BCST constants<>+21888(SB), Z15, Z19
-	VBROADCASTSD     constants<>+21824(SB), Z20
-	VFMADD213PD.BCST constants<>+21888(SB), Z16, Z20
-	VFMADD231PD.BCST constants<>+21760(SB), Z17, Z19
-	VFMADD231PD.BCST constants<>+21760(SB), Z18, Z20
-	VBROADCASTSD     constants<>+21952(SB), Z23
-	VFMADD213PD.BCST constants<>+22016(SB), Z15, Z23
-	VBROADCASTSD     constants<>+21952(SB), Z24
-	VFMADD213PD.BCST constants<>+22016(SB), Z16, Z24
+	VBROADCASTSD     constants<>+21888(SB), Z19
+	VFMADD213PD.BCST constants<>+21952(SB), Z15, Z19
+	VBROADCASTSD     constants<>+21888(SB), Z20
+	VFMADD213PD.BCST constants<>+21952(SB), Z16, Z20
+	VFMADD231PD.BCST constants<>+21824(SB), Z17, Z19
+	VFMADD231PD.BCST constants<>+21824(SB), Z18, Z20
+	VBROADCASTSD     constants<>+22016(SB), Z23
+	VFMADD213PD.BCST constants<>+22080(SB), Z15, Z23
+	VBROADCASTSD     constants<>+22016(SB), Z24
+	VFMADD213PD.BCST constants<>+22080(SB), Z16, Z24
 	VFMADD231PD      Z17, Z19, Z23
 	VFMADD231PD      Z18, Z20, Z24
-	VBROADCASTSD     constants<>+22080(SB), Z19
-	VFMADD213PD.BCST constants<>+22144(SB), Z15, Z19
-	VBROADCASTSD     constants<>+22080(SB), Z20
-	VFMADD213PD.BCST constants<>+22144(SB), Z16, Z20
+	VBROADCASTSD     constants<>+22144(SB), Z19
+	VFMADD213PD.BCST constants<>+22208(SB), Z15, Z19
+	VBROADCASTSD     constants<>+22144(SB), Z20
+	VFMADD213PD.BCST constants<>+22208(SB), Z16, Z20
 	VFMADD231PD      Z17, Z23, Z19
 	VFMADD231PD      Z18, Z24, Z20
-	VBROADCASTSD     constants<>+22208(SB), Z23
-	VFMADD213PD.BCST constants<>+22272(SB), Z15, Z23
-	VBROADCASTSD     constants<>+22208(SB), Z24
-	VFMADD213PD.BCST constants<>+22272(SB), Z16, Z24
+	VBROADCASTSD     constants<>+22272(SB), Z23
+	VFMADD213PD.BCST constants<>+22336(SB), Z15, Z23
+	VBROADCASTSD     constants<>+22272(SB), Z24
+	VFMADD213PD.BCST constants<>+22336(SB), Z16, Z24
 	VFMADD231PD      Z17, Z19, Z23
 	VFMADD231PD      Z18, Z20, Z24
-	VFMADD213PD.BCST constants<>+22336(SB), Z15, Z23
-	VFMADD213PD.BCST constants<>+22336(SB), Z16, Z24
+	VFMADD213PD.BCST constants<>+22400(SB), Z15, Z23
+	VFMADD213PD.BCST constants<>+22400(SB), Z16, Z24
 	VMOVUPS          Z15, Z17
 	VFMADD213PD      Z5, Z23, Z17
 	VMOVUPS          Z16, Z18
@@ -54117,10 +54123,10 @@ many2318:
 	VFMADD231PD      Z6, Z10, Z14
 	VADDPD           Z13, Z17, Z9
 	VADDPD           Z14, Z18, Z10
-	VRANGEPD.BCST    $0x02, constants<>+22464(SB), Z11, Z11
-	VRANGEPD.BCST    $0x02, constants<>+22464(SB), Z12, Z12
-	VRANGEPD.BCST    $0x03, constants<>+22528(SB), Z11, Z11
-	VRANGEPD.BCST    $0x03, constants<>+22528(SB), Z12, Z12
+	VRANGEPD.BCST    $0x02, constants<>+22528(SB), Z11, Z11
+	VRANGEPD.BCST    $0x02, constants<>+22528(SB), Z12, Z12
+	VRANGEPD.BCST    $0x03, constants<>+22592(SB), Z11, Z11
+	VRANGEPD.BCST    $0x03, constants<>+22592(SB), Z12, Z12
 	VMULPD           Z15, Z11, Z13
 	VMULPD           Z16, Z12, Z14
 	VFNMADD213PD     Z13, Z11, Z15
@@ -54193,14 +54199,14 @@ many2318:
 	VMOVUPD          Z16, K2, Z15
 	VANDPD           Z17, Z11, Z16
 	VANDPD           Z15, Z12, Z15
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z13, Z9
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z14, Z10
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z13, Z9
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z14, Z10
 	VANDPD.BCST      constants<>+3200(SB), Z11, Z17
 	VANDPD.BCST      constants<>+3200(SB), Z12, Z18
 	VMOVUPD          Z17, K1, Z11
 	VMOVUPD          Z18, K2, Z12
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z11, Z9
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z12, Z10
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z11, Z9
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z12, Z10
 	VXORPD           Z16, Z9, Z9
 	VXORPD           Z15, Z10, Z10
 	VCMPPD           $0x00, Z4, Z13, K1
@@ -54241,24 +54247,24 @@ one2319:
 	VFNMADD231PD     Z15, Z12, Z11
 	VMULPD           Z15, Z15, Z12
 	VMULPD           Z14, Z11, Z11
-	VBROADCASTSD     constants<>+21632(SB), Z13
-	VFMADD213PD.BCST constants<>+21696(SB), Z12, Z13
+	VBROADCASTSD     constants<>+21696(SB), Z13
+	VFMADD213PD.BCST constants<>+21760(SB), Z12, Z13
 	VFMADD213PD      Z1, Z12, Z13
 	VMULPD           Z13, Z11, Z11
 	VMULPD           Z12, Z12, Z13
-	VBROADCASTSD     constants<>+21824(SB), Z14
-	VFMADD213PD.BCST constants<>+21888(SB), Z12, Z14
-	VFMADD231PD.BCST constants<>+21760(SB), Z13, Z14
-	VBROADCASTSD     constants<>+21952(SB), Z16
-	VFMADD213PD.BCST constants<>+22016(SB), Z12, Z16
+	VBROADCASTSD     constants<>+21888(SB), Z14
+	VFMADD213PD.BCST constants<>+21952(SB), Z12, Z14
+	VFMADD231PD.BCST constants<>+21824(SB), Z13, Z14
+	VBROADCASTSD     constants<>+22016(SB), Z16
+	VFMADD213PD.BCST constants<>+22080(SB), Z12, Z16
 	VFMADD231PD      Z13, Z14, Z16
-	VBROADCASTSD     constants<>+22080(SB), Z14
-	VFMADD213PD.BCST constants<>+22144(SB), Z12, Z14
+	VBROADCASTSD     constants<>+22144(SB), Z14
+	VFMADD213PD.BCST constants<>+22208(SB), Z12, Z14
 	VFMADD231PD      Z13, Z16, Z14
-	VBROADCASTSD     constants<>+22208(SB), Z16
-	VFMADD213PD.BCST constants<>+22272(SB), Z12, Z16
-	VFMADD231PD      Z13, Z14, Z16
+	VBROADCASTSD     constants<>+22272(SB), Z16
 	VFMADD213PD.BCST constants<>+22336(SB), Z12, Z16
+	VFMADD231PD      Z13, Z14, Z16
+	VFMADD213PD.BCST constants<>+22400(SB), Z12, Z16
 	VMOVUPS          Z12, Z13
 	VFMADD213PD      Z5, Z16, Z13
 	VSUBPD           Z13, Z5, Z14
@@ -54285,8 +54291,8 @@ one2319:
 	VSUBPD           Z14, Z13, Z13
 	VFMADD231PD      Z6, Z9, Z11
 	VADDPD           Z11, Z13, Z9
-	VRANGEPD.BCST    $0x02, constants<>+22464(SB), Z10, Z10
-	VRANGEPD.BCST    $0x03, constants<>+22528(SB), Z10, Z10
+	VRANGEPD.BCST    $0x02, constants<>+22528(SB), Z10, Z10
+	VRANGEPD.BCST    $0x03, constants<>+22592(SB), Z10, Z10
 	VMULPD           Z12, Z10, Z11
 	VFNMADD213PD     Z11, Z10, Z12
 	VFNMADD231PD     Z9, Z10, Z12
@@ -54323,10 +54329,10 @@ one2319:
 	VMOVUPS          Z4, Z13
 	VMOVUPD          Z12, K1, Z13
 	VANDPD           Z13, Z10, Z12
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z11, Z9
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z11, Z9
 	VANDPD.BCST      constants<>+3200(SB), Z10, Z13
 	VMOVUPD          Z13, K1, Z10
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z10, Z9
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z10, Z9
 	VXORPD           Z12, Z9, Z9
 	VCMPPD           $0x00, Z4, Z11, K1
 	VMOVUPD          Z1, K1, Z9
@@ -54362,24 +54368,24 @@ tail2321:
 	VFNMADD231PD     Z14, Z11, Z9
 	VMULPD           Z14, Z14, Z11
 	VMULPD           Z13, Z9, Z9
-	VBROADCASTSD     constants<>+21632(SB), Z12
-	VFMADD213PD.BCST constants<>+21696(SB), Z11, Z12
+	VBROADCASTSD     constants<>+21696(SB), Z12
+	VFMADD213PD.BCST constants<>+21760(SB), Z11, Z12
 	VFMADD213PD      Z1, Z11, Z12
 	VMULPD           Z12, Z9, Z9
 	VMULPD           Z11, Z11, Z12
-	VBROADCASTSD     constants<>+21824(SB), Z13
-	VFMADD213PD.BCST constants<>+21888(SB), Z11, Z13
-	VFMADD231PD.BCST constants<>+21760(SB), Z12, Z13
-	VBROADCASTSD     constants<>+21952(SB), Z15
-	VFMADD213PD.BCST constants<>+22016(SB), Z11, Z15
+	VBROADCASTSD     constants<>+21888(SB), Z13
+	VFMADD213PD.BCST constants<>+21952(SB), Z11, Z13
+	VFMADD231PD.BCST constants<>+21824(SB), Z12, Z13
+	VBROADCASTSD     constants<>+22016(SB), Z15
+	VFMADD213PD.BCST constants<>+22080(SB), Z11, Z15
 	VFMADD231PD      Z12, Z13, Z15
-	VBROADCASTSD     constants<>+22080(SB), Z13
-	VFMADD213PD.BCST constants<>+22144(SB), Z11, Z13
+	VBROADCASTSD     constants<>+22144(SB), Z13
+	VFMADD213PD.BCST constants<>+22208(SB), Z11, Z13
 	VFMADD231PD      Z12, Z15, Z13
-	VBROADCASTSD     constants<>+22208(SB), Z15
-	VFMADD213PD.BCST constants<>+22272(SB), Z11, Z15
-	VFMADD231PD      Z12, Z13, Z15
+	VBROADCASTSD     constants<>+22272(SB), Z15
 	VFMADD213PD.BCST constants<>+22336(SB), Z11, Z15
+	VFMADD231PD      Z12, Z13, Z15
+	VFMADD213PD.BCST constants<>+22400(SB), Z11, Z15
 	VMOVUPS          Z11, Z12
 	VFMADD213PD      Z5, Z15, Z12
 	VSUBPD           Z12, Z5, Z5
@@ -54406,8 +54412,8 @@ tail2321:
 	VSUBPD           Z12, Z11, Z11
 	VFMADD231PD      Z6, Z8, Z5
 	VADDPD           Z5, Z11, Z5
-	VRANGEPD.BCST    $0x02, constants<>+22464(SB), Z10, Z8
-	VRANGEPD.BCST    $0x03, constants<>+22528(SB), Z8, Z8
+	VRANGEPD.BCST    $0x02, constants<>+22528(SB), Z10, Z8
+	VRANGEPD.BCST    $0x03, constants<>+22592(SB), Z8, Z8
 	VMULPD           Z9, Z8, Z10
 	VFNMADD213PD     Z10, Z8, Z9
 	VFNMADD231PD     Z5, Z8, Z9
@@ -54444,10 +54450,10 @@ tail2321:
 	VMOVUPS          Z4, Z7
 	VMOVUPD          Z2, K2, Z7
 	VANDPD           Z7, Z5, Z2
-	VFIXUPIMMPD      $0x00, constants<>+22592(SB), Z6, Z3
+	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z6, Z3
 	VANDPD.BCST      constants<>+3200(SB), Z5, Z7
 	VMOVUPD          Z7, K2, Z5
-	VFIXUPIMMPD      $0x00, constants<>+22656(SB), Z5, Z3
+	VFIXUPIMMPD      $0x00, constants<>+22720(SB), Z5, Z3
 	VXORPD           Z2, Z3, Z2
 	VCMPPD           $0x00, Z4, Z6, K2
 	VMOVUPD          Z1, K2, Z2
@@ -54482,9 +54488,9 @@ one2325:
 	VCMPPD       $0x11, Y5, Y3, Y5
 	VMULPD       constants<>+5504(SB), Y3, Y6
 	VBLENDVPD    Y5, Y6, Y3, Y6
-	VPSUBQ       constants<>+22720(SB), Y6, Y6
+	VPSUBQ       constants<>+22784(SB), Y6, Y6
 	VANDPD       constants<>+4736(SB), Y6, Y7
-	VPADDQ       constants<>+22784(SB), Y7, Y7
+	VPADDQ       constants<>+22848(SB), Y7, Y7
 	VPSRLQ       $0x34, Y6, Y6
 	VORPD        constants<>+1920(SB), Y6, Y6
 	VSUBPD       constants<>+4544(SB), Y6, Y6
@@ -54492,11 +54498,11 @@ one2325:
 	VBLENDVPD    Y5, Y8, Y2, Y5
 	VSUBPD       Y5, Y6, Y5
 	VCMPPD       $0x00, Y2, Y3, Y6
-	VBROADCASTSD constants<>+22848(SB), Y8
+	VBROADCASTSD constants<>+22912(SB), Y8
 	VBLENDVPD    Y6, Y8, Y5, Y5
 	VBROADCASTSD constants<>+5632(SB), Y6
 	VCMPPD       $0x15, Y6, Y3, Y3
-	VBROADCASTSD constants<>+21568(SB), Y6
+	VBROADCASTSD constants<>+21632(SB), Y6
 	VBLENDVPD    Y3, Y6, Y5, Y3
 	VSUBPD       Y1, Y7, Y5
 	VMULPD       constants<>+0(SB), Y5, Y6
@@ -54509,27 +54515,27 @@ one2325:
 	VFNMADD231PD Y9, Y6, Y5
 	VMULPD       Y9, Y9, Y6
 	VMULPD       Y8, Y5, Y5
-	VBROADCASTSD constants<>+21632(SB), Y7
-	VFMADD213PD  constants<>+21696(SB), Y6, Y7
+	VBROADCASTSD constants<>+21696(SB), Y7
+	VFMADD213PD  constants<>+21760(SB), Y6, Y7
 	VFMADD213PD  Y1, Y6, Y7
 	VMULPD       Y7, Y5, Y5
 	VMULPD       Y6, Y6, Y7
-	VBROADCASTSD constants<>+21824(SB), Y8
-	VFMADD213PD  constants<>+21888(SB), Y6, Y8
-	VFMADD231PD  constants<>+21760(SB), Y7, Y8
-	VBROADCASTSD constants<>+21952(SB), Y10
-	VFMADD213PD  constants<>+22016(SB), Y6, Y10
+	VBROADCASTSD constants<>+21888(SB), Y8
+	VFMADD213PD  constants<>+21952(SB), Y6, Y8
+	VFMADD231PD  constants<>+21824(SB), Y7, Y8
+	VBROADCASTSD constants<>+22016(SB), Y10
+	VFMADD213PD  constants<>+22080(SB), Y6, Y10
 	VFMADD231PD  Y7, Y8, Y10
-	VBROADCASTSD constants<>+22080(SB), Y8
-	VFMADD213PD  constants<>+22144(SB), Y6, Y8
+	VBROADCASTSD constants<>+22144(SB), Y8
+	VFMADD213PD  constants<>+22208(SB), Y6, Y8
 	VFMADD231PD  Y7, Y10, Y8
-	VBROADCASTSD constants<>+22208(SB), Y10
-	VFMADD213PD  constants<>+22272(SB), Y6, Y10
-	VFMADD231PD  Y7, Y8, Y10
+	VBROADCASTSD constants<>+22272(SB), Y10
 	VFMADD213PD  constants<>+22336(SB), Y6, Y10
+	VFMADD231PD  Y7, Y8, Y10
+	VFMADD213PD  constants<>+22400(SB), Y6, Y10
 	VMOVUPS      Y6, Y7
-	VFMADD213PD  constants<>+22400(SB), Y10, Y7
-	VBROADCASTSD constants<>+22400(SB), Y8
+	VFMADD213PD  constants<>+22464(SB), Y10, Y7
+	VBROADCASTSD constants<>+22464(SB), Y8
 	VSUBPD       Y7, Y8, Y8
 	VFMADD231PD  Y6, Y10, Y8
 	VMULPD       Y7, Y6, Y10
@@ -54555,18 +54561,18 @@ one2325:
 	VFMADD231PD  constants<>+1280(SB), Y3, Y5
 	VADDPD       Y5, Y7, Y3
 	VANDPD       constants<>+3200(SB), Y4, Y5
-	VBROADCASTSD constants<>+22464(SB), Y7
-	VMINPD       Y5, Y7, Y5
 	VBROADCASTSD constants<>+22528(SB), Y7
+	VMINPD       Y5, Y7, Y5
+	VBROADCASTSD constants<>+22592(SB), Y7
 	VMAXPD       Y5, Y7, Y5
 	VANDPD       constants<>+256(SB), Y4, Y4
 	VORPD        Y4, Y5, Y4
 	VMULPD       Y6, Y4, Y5
 	VFNMADD213PD Y5, Y4, Y6
 	VFNMADD231PD Y3, Y4, Y6
-	VBROADCASTSD constants<>+22976(SB), Y3
+	VBROADCASTSD constants<>+23040(SB), Y3
 	VMINPD       Y6, Y3, Y3
-	VBROADCASTSD constants<>+22912(SB), Y4
+	VBROADCASTSD constants<>+22976(SB), Y4
 	VMAXPD       Y3, Y4, Y3
 	VBROADCASTSD constants<>+2048(SB), Y4
 	VMINPD       Y5, Y4, Y4
@@ -54621,7 +54627,7 @@ one2325:
 	VCMPPD       $0x00, Y1, Y4, Y8
 	VBLENDVPD    Y8, Y1, Y3, Y3
 	VBLENDVPD    Y7, Y2, Y4, Y4
-	VBROADCASTSD constants<>+20992(SB), Y7
+	VBROADCASTSD constants<>+21056(SB), Y7
 	VCMPPD       $0x15, Y7, Y4, Y7
 	VCMPPD       $0x11, Y2, Y4, Y4
 	VBROADCASTSD constants<>+192(SB), Y8
@@ -54651,9 +54657,9 @@ tail2327:
 	VCMPPD       $0x11, Y6, Y4, Y6
 	VMULPD       constants<>+5504(SB), Y4, Y7
 	VBLENDVPD    Y6, Y7, Y4, Y7
-	VPSUBQ       constants<>+22720(SB), Y7, Y7
+	VPSUBQ       constants<>+22784(SB), Y7, Y7
 	VANDPD       constants<>+4736(SB), Y7, Y8
-	VPADDQ       constants<>+22784(SB), Y8, Y8
+	VPADDQ       constants<>+22848(SB), Y8, Y8
 	VPSRLQ       $0x34, Y7, Y7
 	VORPD        constants<>+1920(SB), Y7, Y7
 	VSUBPD       constants<>+4544(SB), Y7, Y7
@@ -54661,11 +54667,11 @@ tail2327:
 	VBLENDVPD    Y6, Y9, Y2, Y6
 	VSUBPD       Y6, Y7, Y6
 	VCMPPD       $0x00, Y2, Y4, Y7
-	VBROADCASTSD constants<>+22848(SB), Y9
+	VBROADCASTSD constants<>+22912(SB), Y9
 	VBLENDVPD    Y7, Y9, Y6, Y6
 	VBROADCASTSD constants<>+5632(SB), Y7
 	VCMPPD       $0x15, Y7, Y4, Y4
-	VBROADCASTSD constants<>+21568(SB), Y7
+	VBROADCASTSD constants<>+21632(SB), Y7
 	VBLENDVPD    Y4, Y7, Y6, Y4
 	VSUBPD       Y1, Y8, Y6
 	VMULPD       constants<>+0(SB), Y6, Y7
@@ -54678,27 +54684,27 @@ tail2327:
 	VFNMADD231PD Y10, Y7, Y6
 	VMULPD       Y10, Y10, Y7
 	VMULPD       Y9, Y6, Y6
-	VBROADCASTSD constants<>+21632(SB), Y8
-	VFMADD213PD  constants<>+21696(SB), Y7, Y8
+	VBROADCASTSD constants<>+21696(SB), Y8
+	VFMADD213PD  constants<>+21760(SB), Y7, Y8
 	VFMADD213PD  Y1, Y7, Y8
 	VMULPD       Y8, Y6, Y6
 	VMULPD       Y7, Y7, Y8
-	VBROADCASTSD constants<>+21824(SB), Y9
-	VFMADD213PD  constants<>+21888(SB), Y7, Y9
-	VFMADD231PD  constants<>+21760(SB), Y8, Y9
-	VBROADCASTSD constants<>+21952(SB), Y11
-	VFMADD213PD  constants<>+22016(SB), Y7, Y11
+	VBROADCASTSD constants<>+21888(SB), Y9
+	VFMADD213PD  constants<>+21952(SB), Y7, Y9
+	VFMADD231PD  constants<>+21824(SB), Y8, Y9
+	VBROADCASTSD constants<>+22016(SB), Y11
+	VFMADD213PD  constants<>+22080(SB), Y7, Y11
 	VFMADD231PD  Y8, Y9, Y11
-	VBROADCASTSD constants<>+22080(SB), Y9
-	VFMADD213PD  constants<>+22144(SB), Y7, Y9
+	VBROADCASTSD constants<>+22144(SB), Y9
+	VFMADD213PD  constants<>+22208(SB), Y7, Y9
 	VFMADD231PD  Y8, Y11, Y9
-	VBROADCASTSD constants<>+22208(SB), Y11
-	VFMADD213PD  constants<>+22272(SB), Y7, Y11
-	VFMADD231PD  Y8, Y9, Y11
+	VBROADCASTSD constants<>+22272(SB), Y11
 	VFMADD213PD  constants<>+22336(SB), Y7, Y11
+	VFMADD231PD  Y8, Y9, Y11
+	VFMADD213PD  constants<>+22400(SB), Y7, Y11
 	VMOVUPS      Y7, Y8
-	VFMADD213PD  constants<>+22400(SB), Y11, Y8
-	VBROADCASTSD constants<>+22400(SB), Y9
+	VFMADD213PD  constants<>+22464(SB), Y11, Y8
+	VBROADCASTSD constants<>+22464(SB), Y9
 	VSUBPD       Y8, Y9, Y9
 	VFMADD231PD  Y7, Y11, Y9
 	VMULPD       Y8, Y7, Y11
@@ -54724,18 +54730,18 @@ tail2327:
 	VFMADD231PD  constants<>+1280(SB), Y4, Y6
 	VADDPD       Y6, Y8, Y4
 	VANDPD       constants<>+3200(SB), Y5, Y6
-	VBROADCASTSD constants<>+22464(SB), Y8
-	VMINPD       Y6, Y8, Y6
 	VBROADCASTSD constants<>+22528(SB), Y8
+	VMINPD       Y6, Y8, Y6
+	VBROADCASTSD constants<>+22592(SB), Y8
 	VMAXPD       Y6, Y8, Y6
 	VANDPD       constants<>+256(SB), Y5, Y5
 	VORPD        Y5, Y6, Y5
 	VMULPD       Y7, Y5, Y6
 	VFNMADD213PD Y6, Y5, Y7
 	VFNMADD231PD Y4, Y5, Y7
-	VBROADCASTSD constants<>+22976(SB), Y4
+	VBROADCASTSD constants<>+23040(SB), Y4
 	VMINPD       Y7, Y4, Y4
-	VBROADCASTSD constants<>+22912(SB), Y5
+	VBROADCASTSD constants<>+22976(SB), Y5
 	VMAXPD       Y4, Y5, Y4
 	VBROADCASTSD constants<>+2048(SB), Y5
 	VMINPD       Y6, Y5, Y5
@@ -54790,7 +54796,7 @@ tail2327:
 	VCMPPD       $0x00, Y1, Y5, Y9
 	VBLENDVPD    Y9, Y1, Y4, Y4
 	VBLENDVPD    Y8, Y2, Y5, Y5
-	VBROADCASTSD constants<>+20992(SB), Y8
+	VBROADCASTSD constants<>+21056(SB), Y8
 	VCMPPD       $0x15, Y8, Y5, Y8
 	VCMPPD       $0x11, Y2, Y5, Y5
 	VBROADCASTSD constants<>+192(SB), Y9
@@ -54819,10 +54825,10 @@ TEXT ·addPowAVX512F32<>(SB), NOSPLIT, $0-40
 	VMOVUPS      constants<>+64(SB), Z2
 	VMOVUPS      constants<>+2496(SB), Z3
 	VMOVUPS      constants<>+3456(SB), Z4
-	VMOVUPS      constants<>+23488(SB), Z5
+	VMOVUPS      constants<>+23552(SB), Z5
 	VMOVUPS      constants<>+2560(SB), Z6
 	VMOVUPS      constants<>+2368(SB), Z7
-	VMOVUPS      constants<>+23040(SB), Z8
+	VMOVUPS      constants<>+23104(SB), Z8
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
@@ -54865,24 +54871,24 @@ many2330:
 	VMULPS           Z22, Z22, Z16
 	VMULPS           Z19, Z13, Z13
 	VMULPS           Z20, Z14, Z14
-	VBROADCASTSS     constants<>+23104(SB), Z17
-	VFMADD213PS.BCST constants<>+23168(SB), Z15, Z17
-	VBROADCASTSS     constants<>+23104(SB), Z18
-	VFMADD213PS.BCST constants<>+23168(SB), Z16, Z18
+	VBROADCASTSS     constants<>+23168(SB), Z17
+	VFMADD213PS.BCST constants<>+23232(SB), Z15, Z17
+	VBROADCASTSS     constants<>+23168(SB), Z18
+	VFMADD213PS.BCST constants<>+23232(SB), Z16, Z18
 	VFMADD213PS      Z1, Z15, Z17
 	VFMADD213PS      Z1, Z16, Z18
 	VMULPS           Z17, Z13, Z13
 	VMULPS           Z18, Z14, Z14
 	VMULPS           Z15, Z15, Z17
 	VMULPS           Z16, Z16, Z18
-	VBROADCASTSS     constants<>+23296(SB), Z19
-	VFMADD213PS.BCST constants<>+23360(SB), Z15, Z19
-	VBROADCASTSS     constants<>+23296(SB), Z20
-	VFMADD213PS.BCST constants<>+23360(SB), Z16, Z20
-	VFMADD231PS.BCST constants<>+23232(SB), Z17, Z19
-	VFMADD231PS.BCST constants<>+23232(SB), Z18, Z20
+	VBROADCASTSS     constants<>+23360(SB), Z19
 	VFMADD213PS.BCST constants<>+23424(SB), Z15, Z19
+	VBROADCASTSS     constants<>+23360(SB), Z20
 	VFMADD213PS.BCST constants<>+23424(SB), Z16, Z20
+	VFMADD231PS.BCST constants<>+23296(SB), Z17, Z19
+	VFMADD231PS.BCST constants<>+23296(SB), Z18, Z20
+	VFMADD213PS.BCST constants<>+23488(SB), Z15, Z19
+	VFMADD213PS.BCST constants<>+23488(SB), Z16, Z20
 	VMOVUPS          Z15, Z17
 	VFMADD213PS      Z5, Z19, Z17
 	VMOVUPS          Z16, Z18
@@ -54935,10 +54941,10 @@ many2330:
 	VFMADD231PS      Z6, Z10, Z14
 	VADDPS           Z13, Z17, Z9
 	VADDPS           Z14, Z18, Z10
-	VRANGEPS.BCST    $0x02, constants<>+23552(SB), Z11, Z11
-	VRANGEPS.BCST    $0x02, constants<>+23552(SB), Z12, Z12
-	VRANGEPS.BCST    $0x03, constants<>+23616(SB), Z11, Z11
-	VRANGEPS.BCST    $0x03, constants<>+23616(SB), Z12, Z12
+	VRANGEPS.BCST    $0x02, constants<>+23616(SB), Z11, Z11
+	VRANGEPS.BCST    $0x02, constants<>+23616(SB), Z12, Z12
+	VRANGEPS.BCST    $0x03, constants<>+23680(SB), Z11, Z11
+	VRANGEPS.BCST    $0x03, constants<>+23680(SB), Z12, Z12
 	VMULPS           Z15, Z11, Z13
 	VMULPS           Z16, Z12, Z14
 	VFNMADD213PS     Z13, Z11, Z15
@@ -55005,14 +55011,14 @@ many2330:
 	VMOVUPS          Z16, K2, Z15
 	VANDPS           Z17, Z11, Z16
 	VANDPS           Z15, Z12, Z15
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z13, Z10
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z14, Z9
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z13, Z10
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z14, Z9
 	VANDPS.BCST      constants<>+3264(SB), Z11, Z17
 	VANDPS.BCST      constants<>+3264(SB), Z12, Z18
 	VMOVUPS          Z17, K1, Z11
 	VMOVUPS          Z18, K2, Z12
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z11, Z10
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z12, Z9
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z11, Z10
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z12, Z9
 	VXORPS           Z16, Z10, Z10
 	VXORPS           Z15, Z9, Z9
 	VCMPPS           $0x00, Z4, Z13, K1
@@ -55053,15 +55059,15 @@ one2331:
 	VFNMADD231PS     Z15, Z12, Z11
 	VMULPS           Z15, Z15, Z12
 	VMULPS           Z14, Z11, Z11
-	VBROADCASTSS     constants<>+23104(SB), Z13
-	VFMADD213PS.BCST constants<>+23168(SB), Z12, Z13
+	VBROADCASTSS     constants<>+23168(SB), Z13
+	VFMADD213PS.BCST constants<>+23232(SB), Z12, Z13
 	VFMADD213PS      Z1, Z12, Z13
 	VMULPS           Z13, Z11, Z11
 	VMULPS           Z12, Z12, Z13
-	VBROADCASTSS     constants<>+23296(SB), Z14
-	VFMADD213PS.BCST constants<>+23360(SB), Z12, Z14
-	VFMADD231PS.BCST constants<>+23232(SB), Z13, Z14
+	VBROADCASTSS     constants<>+23360(SB), Z14
 	VFMADD213PS.BCST constants<>+23424(SB), Z12, Z14
+	VFMADD231PS.BCST constants<>+23296(SB), Z13, Z14
+	VFMADD213PS.BCST constants<>+23488(SB), Z12, Z14
 	VMOVUPS          Z12, Z13
 	VFMADD213PS      Z5, Z14, Z13
 	VSUBPS           Z13, Z5, Z16
@@ -55088,8 +55094,8 @@ one2331:
 	VSUBPS           Z14, Z13, Z13
 	VFMADD231PS      Z6, Z9, Z11
 	VADDPS           Z11, Z13, Z9
-	VRANGEPS.BCST    $0x02, constants<>+23552(SB), Z10, Z10
-	VRANGEPS.BCST    $0x03, constants<>+23616(SB), Z10, Z10
+	VRANGEPS.BCST    $0x02, constants<>+23616(SB), Z10, Z10
+	VRANGEPS.BCST    $0x03, constants<>+23680(SB), Z10, Z10
 	VMULPS           Z12, Z10, Z11
 	VFNMADD213PS     Z11, Z10, Z12
 	VFNMADD231PS     Z9, Z10, Z12
@@ -55123,10 +55129,10 @@ one2331:
 	VMOVUPS          Z4, Z13
 	VMOVUPS          Z12, K1, Z13
 	VANDPS           Z13, Z10, Z12
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z11, Z9
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z11, Z9
 	VANDPS.BCST      constants<>+3264(SB), Z10, Z13
 	VMOVUPS          Z13, K1, Z10
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z10, Z9
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z10, Z9
 	VXORPS           Z12, Z9, Z9
 	VCMPPS           $0x00, Z4, Z11, K1
 	VMOVUPS          Z1, K1, Z9
@@ -55162,15 +55168,15 @@ tail2333:
 	VFNMADD231PS     Z14, Z11, Z9
 	VMULPS           Z14, Z14, Z11
 	VMULPS           Z13, Z9, Z9
-	VBROADCASTSS     constants<>+23104(SB), Z12
-	VFMADD213PS.BCST constants<>+23168(SB), Z11, Z12
+	VBROADCASTSS     constants<>+23168(SB), Z12
+	VFMADD213PS.BCST constants<>+23232(SB), Z11, Z12
 	VFMADD213PS      Z1, Z11, Z12
 	VMULPS           Z12, Z9, Z9
 	VMULPS           Z11, Z11, Z12
-	VBROADCASTSS     constants<>+23296(SB), Z13
-	VFMADD213PS.BCST constants<>+23360(SB), Z11, Z13
-	VFMADD231PS.BCST constants<>+23232(SB), Z12, Z13
+	VBROADCASTSS     constants<>+23360(SB), Z13
 	VFMADD213PS.BCST constants<>+23424(SB), Z11, Z13
+	VFMADD231PS.BCST constants<>+23296(SB), Z12, Z13
+	VFMADD213PS.BCST constants<>+23488(SB), Z11, Z13
 	VMOVUPS          Z11, Z12
 	VFMADD213PS      Z5, Z13, Z12
 	VSUBPS           Z12, Z5, Z5
@@ -55197,8 +55203,8 @@ tail2333:
 	VSUBPS           Z12, Z11, Z11
 	VFMADD231PS      Z6, Z8, Z5
 	VADDPS           Z5, Z11, Z5
-	VRANGEPS.BCST    $0x02, constants<>+23552(SB), Z10, Z8
-	VRANGEPS.BCST    $0x03, constants<>+23616(SB), Z8, Z8
+	VRANGEPS.BCST    $0x02, constants<>+23616(SB), Z10, Z8
+	VRANGEPS.BCST    $0x03, constants<>+23680(SB), Z8, Z8
 	VMULPS           Z9, Z8, Z10
 	VFNMADD213PS     Z10, Z8, Z9
 	VFNMADD231PS     Z5, Z8, Z9
@@ -55232,10 +55238,10 @@ tail2333:
 	VMOVUPS          Z4, Z7
 	VMOVUPS          Z2, K2, Z7
 	VANDPS           Z7, Z5, Z2
-	VFIXUPIMMPS      $0x00, constants<>+23680(SB), Z6, Z3
+	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z6, Z3
 	VANDPS.BCST      constants<>+3264(SB), Z5, Z7
 	VMOVUPS          Z7, K2, Z5
-	VFIXUPIMMPS      $0x00, constants<>+23744(SB), Z5, Z3
+	VFIXUPIMMPS      $0x00, constants<>+23808(SB), Z5, Z3
 	VXORPS           Z2, Z3, Z2
 	VCMPPS           $0x00, Z4, Z6, K2
 	VMOVUPS          Z1, K2, Z2
@@ -55270,21 +55276,21 @@ one2337:
 	VCMPPS       $0x11, Y5, Y3, Y5
 	VMULPS       constants<>+6720(SB), Y3, Y6
 	VBLENDVPS    Y5, Y6, Y3, Y6
-	VPSUBD       constants<>+23808(SB), Y6, Y6
+	VPSUBD       constants<>+23872(SB), Y6, Y6
 	VANDPS       constants<>+6464(SB), Y6, Y7
 	VPADDD       constants<>+6400(SB), Y7, Y7
 	VPSRLD       $0x17, Y6, Y6
-	VORPS        constants<>+23872(SB), Y6, Y6
-	VSUBPS       constants<>+23936(SB), Y6, Y6
+	VORPS        constants<>+23936(SB), Y6, Y6
+	VSUBPS       constants<>+24000(SB), Y6, Y6
 	VBROADCASTSS constants<>+6784(SB), Y8
 	VBLENDVPS    Y5, Y8, Y2, Y5
 	VSUBPS       Y5, Y6, Y5
 	VCMPPS       $0x00, Y2, Y3, Y6
-	VBROADCASTSS constants<>+24000(SB), Y8
+	VBROADCASTSS constants<>+24064(SB), Y8
 	VBLENDVPS    Y6, Y8, Y5, Y5
 	VBROADCASTSS constants<>+6528(SB), Y6
 	VCMPPS       $0x15, Y6, Y3, Y3
-	VBROADCASTSS constants<>+23040(SB), Y6
+	VBROADCASTSS constants<>+23104(SB), Y6
 	VBLENDVPS    Y3, Y6, Y5, Y3
 	VSUBPS       Y1, Y7, Y5
 	VMULPS       constants<>+64(SB), Y5, Y6
@@ -55297,18 +55303,18 @@ one2337:
 	VFNMADD231PS Y9, Y6, Y5
 	VMULPS       Y9, Y9, Y6
 	VMULPS       Y8, Y5, Y5
-	VBROADCASTSS constants<>+23104(SB), Y7
-	VFMADD213PS  constants<>+23168(SB), Y6, Y7
+	VBROADCASTSS constants<>+23168(SB), Y7
+	VFMADD213PS  constants<>+23232(SB), Y6, Y7
 	VFMADD213PS  Y1, Y6, Y7
 	VMULPS       Y7, Y5, Y5
 	VMULPS       Y6, Y6, Y7
-	VBROADCASTSS constants<>+23296(SB), Y8
-	VFMADD213PS  constants<>+23360(SB), Y6, Y8
-	VFMADD231PS  constants<>+23232(SB), Y7, Y8
+	VBROADCASTSS constants<>+23360(SB), Y8
 	VFMADD213PS  constants<>+23424(SB), Y6, Y8
+	VFMADD231PS  constants<>+23296(SB), Y7, Y8
+	VFMADD213PS  constants<>+23488(SB), Y6, Y8
 	VMOVUPS      Y6, Y7
-	VFMADD213PS  constants<>+23488(SB), Y8, Y7
-	VBROADCASTSS constants<>+23488(SB), Y10
+	VFMADD213PS  constants<>+23552(SB), Y8, Y7
+	VBROADCASTSS constants<>+23552(SB), Y10
 	VSUBPS       Y7, Y10, Y10
 	VFMADD231PS  Y6, Y8, Y10
 	VMULPS       Y7, Y6, Y8
@@ -55334,18 +55340,18 @@ one2337:
 	VFMADD231PS  constants<>+2560(SB), Y3, Y5
 	VADDPS       Y5, Y7, Y3
 	VANDPS       constants<>+3264(SB), Y4, Y5
-	VBROADCASTSS constants<>+23552(SB), Y7
-	VMINPS       Y5, Y7, Y5
 	VBROADCASTSS constants<>+23616(SB), Y7
+	VMINPS       Y5, Y7, Y5
+	VBROADCASTSS constants<>+23680(SB), Y7
 	VMAXPS       Y5, Y7, Y5
 	VANDPS       constants<>+448(SB), Y4, Y4
 	VORPS        Y4, Y5, Y4
 	VMULPS       Y6, Y4, Y5
 	VFNMADD213PS Y5, Y4, Y6
 	VFNMADD231PS Y3, Y4, Y6
-	VBROADCASTSS constants<>+24128(SB), Y3
+	VBROADCASTSS constants<>+24192(SB), Y3
 	VMINPS       Y6, Y3, Y3
-	VBROADCASTSS constants<>+24064(SB), Y4
+	VBROADCASTSS constants<>+24128(SB), Y4
 	VMAXPS       Y3, Y4, Y3
 	VBROADCASTSS constants<>+3008(SB), Y4
 	VMINPS       Y5, Y4, Y4
@@ -55391,7 +55397,7 @@ one2337:
 	VCMPPS       $0x00, Y1, Y4, Y8
 	VBLENDVPS    Y8, Y1, Y3, Y3
 	VBLENDVPS    Y7, Y2, Y4, Y4
-	VBROADCASTSS constants<>+21312(SB), Y7
+	VBROADCASTSS constants<>+21376(SB), Y7
 	VCMPPS       $0x15, Y7, Y4, Y7
 	VCMPPS       $0x11, Y2, Y4, Y4
 	VBROADCASTSS constants<>+384(SB), Y8
@@ -55421,21 +55427,21 @@ tail2339:
 	VCMPPS       $0x11, Y6, Y4, Y6
 	VMULPS       constants<>+6720(SB), Y4, Y7
 	VBLENDVPS    Y6, Y7, Y4, Y7
-	VPSUBD       constants<>+23808(SB), Y7, Y7
+	VPSUBD       constants<>+23872(SB), Y7, Y7
 	VANDPS       constants<>+6464(SB), Y7, Y8
 	VPADDD       constants<>+6400(SB), Y8, Y8
 	VPSRLD       $0x17, Y7, Y7
-	VORPS        constants<>+23872(SB), Y7, Y7
-	VSUBPS       constants<>+23936(SB), Y7, Y7
+	VORPS        constants<>+23936(SB), Y7, Y7
+	VSUBPS       constants<>+24000(SB), Y7, Y7
 	VBROADCASTSS constants<>+6784(SB), Y9
 	VBLENDVPS    Y6, Y9, Y2, Y6
 	VSUBPS       Y6, Y7, Y6
 	VCMPPS       $0x00, Y2, Y4, Y7
-	VBROADCASTSS constants<>+24000(SB), Y9
+	VBROADCASTSS constants<>+24064(SB), Y9
 	VBLENDVPS    Y7, Y9, Y6, Y6
 	VBROADCASTSS constants<>+6528(SB), Y7
 	VCMPPS       $0x15, Y7, Y4, Y4
-	VBROADCASTSS constants<>+23040(SB), Y7
+	VBROADCASTSS constants<>+23104(SB), Y7
 	VBLENDVPS    Y4, Y7, Y6, Y4
 	VSUBPS       Y1, Y8, Y6
 	VMULPS       constants<>+64(SB), Y6, Y7
@@ -55448,18 +55454,18 @@ tail2339:
 	VFNMADD231PS Y10, Y7, Y6
 	VMULPS       Y10, Y10, Y7
 	VMULPS       Y9, Y6, Y6
-	VBROADCASTSS constants<>+23104(SB), Y8
-	VFMADD213PS  constants<>+23168(SB), Y7, Y8
+	VBROADCASTSS constants<>+23168(SB), Y8
+	VFMADD213PS  constants<>+23232(SB), Y7, Y8
 	VFMADD213PS  Y1, Y7, Y8
 	VMULPS       Y8, Y6, Y6
 	VMULPS       Y7, Y7, Y8
-	VBROADCASTSS constants<>+23296(SB), Y9
-	VFMADD213PS  constants<>+23360(SB), Y7, Y9
-	VFMADD231PS  constants<>+23232(SB), Y8, Y9
+	VBROADCASTSS constants<>+23360(SB), Y9
 	VFMADD213PS  constants<>+23424(SB), Y7, Y9
+	VFMADD231PS  constants<>+23296(SB), Y8, Y9
+	VFMADD213PS  constants<>+23488(SB), Y7, Y9
 	VMOVUPS      Y7, Y8
-	VFMADD213PS  constants<>+23488(SB), Y9, Y8
-	VBROADCASTSS constants<>+23488(SB), Y11
+	VFMADD213PS  constants<>+23552(SB), Y9, Y8
+	VBROADCASTSS constants<>+23552(SB), Y11
 	VSUBPS       Y8, Y11, Y11
 	VFMADD231PS  Y7, Y9, Y11
 	VMULPS       Y8, Y7, Y9
@@ -55485,18 +55491,18 @@ tail2339:
 	VFMADD231PS  constants<>+2560(SB), Y4, Y6
 	VADDPS       Y6, Y8, Y4
 	VANDPS       constants<>+3264(SB), Y5, Y6
-	VBROADCASTSS constants<>+23552(SB), Y8
-	VMINPS       Y6, Y8, Y6
 	VBROADCASTSS constants<>+23616(SB), Y8
+	VMINPS       Y6, Y8, Y6
+	VBROADCASTSS constants<>+23680(SB), Y8
 	VMAXPS       Y6, Y8, Y6
 	VANDPS       constants<>+448(SB), Y5, Y5
 	VORPS        Y5, Y6, Y5
 	VMULPS       Y7, Y5, Y6
 	VFNMADD213PS Y6, Y5, Y7
 	VFNMADD231PS Y4, Y5, Y7
-	VBROADCASTSS constants<>+24128(SB), Y4
+	VBROADCASTSS constants<>+24192(SB), Y4
 	VMINPS       Y7, Y4, Y4
-	VBROADCASTSS constants<>+24064(SB), Y5
+	VBROADCASTSS constants<>+24128(SB), Y5
 	VMAXPS       Y4, Y5, Y4
 	VBROADCASTSS constants<>+3008(SB), Y5
 	VMINPS       Y6, Y5, Y5
@@ -55542,7 +55548,7 @@ tail2339:
 	VCMPPS       $0x00, Y1, Y5, Y9
 	VBLENDVPS    Y9, Y1, Y4, Y4
 	VBLENDVPS    Y8, Y2, Y5, Y5
-	VBROADCASTSS constants<>+21312(SB), Y8
+	VBROADCASTSS constants<>+21376(SB), Y8
 	VCMPPS       $0x15, Y8, Y5, Y8
 	VCMPPS       $0x11, Y2, Y5, Y5
 	VBROADCASTSS constants<>+384(SB), Y9
@@ -59730,10 +59736,10 @@ TEXT ·gELUAVX512F32<>(SB), NOSPLIT, $0-32
 	MOVQ    d+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+3520(SB), Z0
-	VMOVUPS constants<>+17152(SB), Z1
-	VMOVUPS constants<>+2368(SB), Z2
-	VMOVUPS constants<>+18240(SB), Z3
+	VMOVUPS constants<>+17152(SB), Z0
+	VMOVUPS constants<>+2368(SB), Z1
+	VMOVUPS constants<>+3520(SB), Z2
+	VMOVUPS constants<>+18304(SB), Z3
 	VMOVUPS constants<>+3264(SB), Z4
 	VMOVUPS constants<>+17216(SB), Z5
 	VMOVUPS constants<>+17280(SB), Z6
@@ -59751,115 +59757,117 @@ TEXT ·gELUAVX512F32<>(SB), NOSPLIT, $0-32
 	JL      oneTest2468
 
 many2466:
-	VMOVUPS     (DX)(SI*4), Z15
-	VMOVUPS     64(DX)(SI*4), Z16
-	VANDPS      Z4, Z15, Z17
-	VANDPS      Z4, Z16, Z18
-	VMINPS      Z17, Z1, Z17
-	VMINPS      Z18, Z1, Z18
-	VMULPS      Z5, Z17, Z19
-	VMULPS      Z5, Z18, Z20
-	VFMADD213PS Z2, Z17, Z19
-	VFMADD213PS Z2, Z18, Z20
-	VSUBPS      Z2, Z19, Z21
-	VSUBPS      Z2, Z20, Z22
-	VMULPS      Z6, Z21, Z23
-	VMULPS      Z6, Z22, Z24
-	VFMADD231PS Z17, Z17, Z23
-	VFMADD231PS Z18, Z18, Z24
-	VFMADD231PS Z7, Z21, Z23
-	VFMADD231PS Z7, Z22, Z24
-	VMOVUPS     Z8, Z25
-	VFMADD213PS Z9, Z23, Z25
-	VMOVUPS     Z8, Z26
-	VFMADD213PS Z9, Z24, Z26
-	VFMADD213PS Z10, Z23, Z25
-	VFMADD213PS Z10, Z24, Z26
-	VFMADD213PS Z11, Z23, Z25
-	VFMADD213PS Z11, Z24, Z26
-	VPERMPS     Z12, Z19, Z27
-	VPERMPS     Z12, Z20, Z28
-	VFMADD231PS Z23, Z25, Z27
-	VFMADD231PS Z24, Z26, Z28
-	VPERMPS     Z13, Z19, Z19
-	VPERMPS     Z13, Z20, Z20
-	VMOVUPS     Z19, Z23
-	VFMADD231PS Z27, Z19, Z23
-	VMOVUPS     Z20, Z19
-	VFMADD231PS Z28, Z20, Z19
-	VSCALEFPS   Z21, Z23, Z20
-	VSCALEFPS   Z22, Z19, Z19
-	VADDPS      Z14, Z17, Z21
-	VADDPS      Z14, Z18, Z22
-	VPSRLD      $0x15, Z21, Z21
-	VPSRLD      $0x15, Z22, Z22
-	VPERMPS     constants<>+17664(SB), Z21, Z23
-	VPERMPS     constants<>+17664(SB), Z22, Z24
-	VSUBPS      Z23, Z17, Z23
-	VSUBPS      Z24, Z18, Z24
-	VPERMPS     constants<>+17728(SB), Z21, Z25
-	VPERMPS     constants<>+17728(SB), Z22, Z26
-	VPERMPS     constants<>+17792(SB), Z21, Z27
-	VPERMPS     constants<>+17792(SB), Z22, Z28
-	VFMADD231PS Z23, Z25, Z27
-	VFMADD231PS Z24, Z26, Z28
-	VPERMPS     constants<>+17856(SB), Z21, Z25
-	VPERMPS     constants<>+17856(SB), Z22, Z26
-	VFMADD231PS Z23, Z27, Z25
-	VFMADD231PS Z24, Z28, Z26
-	VPERMPS     constants<>+17920(SB), Z21, Z27
-	VPERMPS     constants<>+17920(SB), Z22, Z28
-	VFMADD231PS Z23, Z25, Z27
-	VFMADD231PS Z24, Z26, Z28
-	VPERMPS     constants<>+17984(SB), Z21, Z25
-	VPERMPS     constants<>+17984(SB), Z22, Z26
-	VFMADD231PS Z23, Z27, Z25
-	VFMADD231PS Z24, Z28, Z26
-	VPERMPS     constants<>+18048(SB), Z21, Z27
-	VPERMPS     constants<>+18048(SB), Z22, Z28
-	VFMADD231PS Z23, Z25, Z27
-	VFMADD231PS Z24, Z26, Z28
-	VPERMPS     constants<>+18112(SB), Z21, Z25
-	VPERMPS     constants<>+18112(SB), Z22, Z26
-	VFMADD231PS Z23, Z27, Z25
-	VFMADD231PS Z24, Z28, Z26
-	VPERMPS     constants<>+18176(SB), Z21, Z21
-	VPERMPS     constants<>+18176(SB), Z22, Z22
-	VFMADD231PS Z23, Z25, Z21
-	VFMADD231PS Z24, Z26, Z22
-	VCMPPS      $0x11, Z0, Z17, K1
-	VCMPPS      $0x11, Z0, Z18, K2
-	VMOVUPS     Z20, Z17
-	VMOVUPS     Z0, K1, Z17
-	VMOVUPS     Z19, Z18
-	VMOVUPS     Z0, K2, Z18
-	VMULPS      Z17, Z21, Z17
-	VMULPS      Z18, Z22, Z18
-	VSUBPS      Z17, Z0, Z21
-	VSUBPS      Z18, Z0, Z22
-	VPMOVD2M    Z15, K1
-	VPMOVD2M    Z16, K2
-	VMOVUPS     Z17, K1, Z21
-	VMOVUPS     Z18, K2, Z22
-	VMULPS.BCST constants<>+24256(SB), Z20, Z17
-	VMULPS.BCST constants<>+24256(SB), Z19, Z18
-	VMAXPS      Z15, Z3, Z19
-	VMAXPS      Z16, Z3, Z20
-	VMULPS      Z21, Z19, Z19
-	VMULPS      Z22, Z20, Z20
-	VMAXPS      Z15, Z3, Z15
-	VMAXPS      Z16, Z3, Z16
-	VMINPS      Z15, Z1, Z15
-	VMINPS      Z16, Z1, Z16
-	VFMADD231PS Z15, Z17, Z21
-	VFMADD231PS Z16, Z18, Z22
-	VMOVUPS     Z19, (AX)(SI*4)
-	VMOVUPS     Z20, 64(AX)(SI*4)
-	VMOVUPS     Z21, (CX)(SI*4)
-	VMOVUPS     Z22, 64(CX)(SI*4)
-	ADDQ        $0x20, SI
-	CMPQ        SI, DI
-	JLE         many2466
+	VMOVUPS      (DX)(SI*4), Z15
+	VMOVUPS      64(DX)(SI*4), Z16
+	VANDPS       Z4, Z15, Z17
+	VANDPS       Z4, Z16, Z18
+	VMINPS       Z17, Z0, Z17
+	VMINPS       Z18, Z0, Z18
+	VMULPS       Z5, Z17, Z19
+	VMULPS       Z5, Z18, Z20
+	VFMADD213PS  Z1, Z17, Z19
+	VFMADD213PS  Z1, Z18, Z20
+	VSUBPS       Z1, Z19, Z21
+	VSUBPS       Z1, Z20, Z22
+	VMULPS       Z6, Z21, Z23
+	VMULPS       Z6, Z22, Z24
+	VFMADD231PS  Z17, Z17, Z23
+	VFMADD231PS  Z18, Z18, Z24
+	VFMADD231PS  Z7, Z21, Z23
+	VFMADD231PS  Z7, Z22, Z24
+	VMOVUPS      Z8, Z25
+	VFMADD213PS  Z9, Z23, Z25
+	VMOVUPS      Z8, Z26
+	VFMADD213PS  Z9, Z24, Z26
+	VFMADD213PS  Z10, Z23, Z25
+	VFMADD213PS  Z10, Z24, Z26
+	VFMADD213PS  Z11, Z23, Z25
+	VFMADD213PS  Z11, Z24, Z26
+	VPERMPS      Z12, Z19, Z27
+	VPERMPS      Z12, Z20, Z28
+	VFMADD231PS  Z23, Z25, Z27
+	VFMADD231PS  Z24, Z26, Z28
+	VPERMPS      Z13, Z19, Z19
+	VPERMPS      Z13, Z20, Z20
+	VMOVUPS      Z19, Z23
+	VFMADD231PS  Z27, Z19, Z23
+	VMOVUPS      Z20, Z19
+	VFMADD231PS  Z28, Z20, Z19
+	VSCALEFPS    Z21, Z23, Z20
+	VSCALEFPS    Z22, Z19, Z19
+	VADDPS       Z14, Z17, Z21
+	VADDPS       Z14, Z18, Z22
+	VPSRLD       $0x15, Z21, Z23
+	VPSRLD       $0x15, Z22, Z24
+	VPERMPS      constants<>+17664(SB), Z23, Z25
+	VPERMPS      constants<>+17664(SB), Z24, Z26
+	VSUBPS       Z25, Z17, Z17
+	VSUBPS       Z26, Z18, Z18
+	VPERMPS      constants<>+17728(SB), Z23, Z25
+	VPERMPS      constants<>+17728(SB), Z24, Z26
+	VPERMPS      constants<>+17792(SB), Z23, Z27
+	VPERMPS      constants<>+17792(SB), Z24, Z28
+	VFMADD231PS  Z17, Z25, Z27
+	VFMADD231PS  Z18, Z26, Z28
+	VPERMPS      constants<>+17856(SB), Z23, Z25
+	VPERMPS      constants<>+17856(SB), Z24, Z26
+	VFMADD231PS  Z17, Z27, Z25
+	VFMADD231PS  Z18, Z28, Z26
+	VPERMPS      constants<>+17920(SB), Z23, Z27
+	VPERMPS      constants<>+17920(SB), Z24, Z28
+	VFMADD231PS  Z17, Z25, Z27
+	VFMADD231PS  Z18, Z26, Z28
+	VPERMPS      constants<>+17984(SB), Z23, Z25
+	VPERMPS      constants<>+17984(SB), Z24, Z26
+	VFMADD231PS  Z17, Z27, Z25
+	VFMADD231PS  Z18, Z28, Z26
+	VPERMPS      constants<>+18048(SB), Z23, Z27
+	VPERMPS      constants<>+18048(SB), Z24, Z28
+	VFMADD231PS  Z17, Z25, Z27
+	VFMADD231PS  Z18, Z26, Z28
+	VPERMPS      constants<>+18112(SB), Z23, Z25
+	VPERMPS      constants<>+18112(SB), Z24, Z26
+	VFMADD231PS  Z17, Z27, Z25
+	VFMADD231PS  Z18, Z28, Z26
+	VPERMPS      constants<>+18176(SB), Z23, Z23
+	VPERMPS      constants<>+18176(SB), Z24, Z24
+	VFMADD231PS  Z17, Z25, Z23
+	VFMADD231PS  Z18, Z26, Z24
+	VBROADCASTSS constants<>+18240(SB), Z17
+	VCMPPS       $0x11, Z17, Z21, K1
+	VBROADCASTSS constants<>+18240(SB), Z17
+	VCMPPS       $0x11, Z17, Z22, K2
+	VMOVUPS      Z20, Z17
+	VMOVUPS      Z2, K1, Z17
+	VMOVUPS      Z19, Z18
+	VMOVUPS      Z2, K2, Z18
+	VMULPS       Z17, Z23, Z17
+	VMULPS       Z18, Z24, Z18
+	VSUBPS       Z17, Z2, Z21
+	VSUBPS       Z18, Z2, Z22
+	VPMOVD2M     Z15, K1
+	VPMOVD2M     Z16, K2
+	VMOVUPS      Z17, K1, Z21
+	VMOVUPS      Z18, K2, Z22
+	VMULPS.BCST  constants<>+24320(SB), Z20, Z17
+	VMULPS.BCST  constants<>+24320(SB), Z19, Z18
+	VMAXPS       Z15, Z3, Z19
+	VMAXPS       Z16, Z3, Z20
+	VMULPS       Z21, Z19, Z19
+	VMULPS       Z22, Z20, Z20
+	VMAXPS       Z15, Z3, Z15
+	VMAXPS       Z16, Z3, Z16
+	VMINPS       Z15, Z0, Z15
+	VMINPS       Z16, Z0, Z16
+	VFMADD231PS  Z15, Z17, Z21
+	VFMADD231PS  Z16, Z18, Z22
+	VMOVUPS      Z19, (AX)(SI*4)
+	VMOVUPS      Z20, 64(AX)(SI*4)
+	VMOVUPS      Z21, (CX)(SI*4)
+	VMOVUPS      Z22, 64(CX)(SI*4)
+	ADDQ         $0x20, SI
+	CMPQ         SI, DI
+	JLE          many2466
 
 oneTest2468:
 	LEAQ -16(BX), DI
@@ -59867,123 +59875,125 @@ oneTest2468:
 	JG   tail2469
 
 one2467:
-	VMOVUPS     (DX)(SI*4), Z15
-	VANDPS      Z4, Z15, Z16
-	VMINPS      Z16, Z1, Z16
-	VMULPS      Z5, Z16, Z17
-	VFMADD213PS Z2, Z16, Z17
-	VSUBPS      Z2, Z17, Z18
-	VMULPS      Z6, Z18, Z19
-	VFMADD231PS Z16, Z16, Z19
-	VFMADD231PS Z7, Z18, Z19
-	VMOVUPS     Z8, Z20
-	VFMADD213PS Z9, Z19, Z20
-	VFMADD213PS Z10, Z19, Z20
-	VFMADD213PS Z11, Z19, Z20
-	VPERMPS     Z12, Z17, Z21
-	VFMADD231PS Z19, Z20, Z21
-	VPERMPS     Z13, Z17, Z17
-	VMOVUPS     Z17, Z19
-	VFMADD231PS Z21, Z17, Z19
-	VSCALEFPS   Z18, Z19, Z17
-	VADDPS      Z14, Z16, Z18
-	VPSRLD      $0x15, Z18, Z18
-	VPERMPS     constants<>+17664(SB), Z18, Z19
-	VSUBPS      Z19, Z16, Z19
-	VPERMPS     constants<>+17728(SB), Z18, Z20
-	VPERMPS     constants<>+17792(SB), Z18, Z21
-	VFMADD231PS Z19, Z20, Z21
-	VPERMPS     constants<>+17856(SB), Z18, Z20
-	VFMADD231PS Z19, Z21, Z20
-	VPERMPS     constants<>+17920(SB), Z18, Z21
-	VFMADD231PS Z19, Z20, Z21
-	VPERMPS     constants<>+17984(SB), Z18, Z20
-	VFMADD231PS Z19, Z21, Z20
-	VPERMPS     constants<>+18048(SB), Z18, Z21
-	VFMADD231PS Z19, Z20, Z21
-	VPERMPS     constants<>+18112(SB), Z18, Z20
-	VFMADD231PS Z19, Z21, Z20
-	VPERMPS     constants<>+18176(SB), Z18, Z18
-	VFMADD231PS Z19, Z20, Z18
-	VCMPPS      $0x11, Z0, Z16, K1
-	VMOVUPS     Z17, Z16
-	VMOVUPS     Z0, K1, Z16
-	VMULPS      Z16, Z18, Z16
-	VSUBPS      Z16, Z0, Z18
-	VPMOVD2M    Z15, K1
-	VMOVUPS     Z16, K1, Z18
-	VMULPS.BCST constants<>+24256(SB), Z17, Z16
-	VMAXPS      Z15, Z3, Z17
-	VMULPS      Z18, Z17, Z17
-	VMAXPS      Z15, Z3, Z15
-	VMINPS      Z15, Z1, Z15
-	VFMADD231PS Z15, Z16, Z18
-	VMOVUPS     Z17, (AX)(SI*4)
-	VMOVUPS     Z18, (CX)(SI*4)
-	ADDQ        $0x10, SI
-	CMPQ        SI, DI
-	JLE         one2467
+	VMOVUPS      (DX)(SI*4), Z15
+	VANDPS       Z4, Z15, Z16
+	VMINPS       Z16, Z0, Z16
+	VMULPS       Z5, Z16, Z17
+	VFMADD213PS  Z1, Z16, Z17
+	VSUBPS       Z1, Z17, Z18
+	VMULPS       Z6, Z18, Z19
+	VFMADD231PS  Z16, Z16, Z19
+	VFMADD231PS  Z7, Z18, Z19
+	VMOVUPS      Z8, Z20
+	VFMADD213PS  Z9, Z19, Z20
+	VFMADD213PS  Z10, Z19, Z20
+	VFMADD213PS  Z11, Z19, Z20
+	VPERMPS      Z12, Z17, Z21
+	VFMADD231PS  Z19, Z20, Z21
+	VPERMPS      Z13, Z17, Z17
+	VMOVUPS      Z17, Z19
+	VFMADD231PS  Z21, Z17, Z19
+	VSCALEFPS    Z18, Z19, Z17
+	VADDPS       Z14, Z16, Z18
+	VPSRLD       $0x15, Z18, Z19
+	VPERMPS      constants<>+17664(SB), Z19, Z20
+	VSUBPS       Z20, Z16, Z16
+	VPERMPS      constants<>+17728(SB), Z19, Z20
+	VPERMPS      constants<>+17792(SB), Z19, Z21
+	VFMADD231PS  Z16, Z20, Z21
+	VPERMPS      constants<>+17856(SB), Z19, Z20
+	VFMADD231PS  Z16, Z21, Z20
+	VPERMPS      constants<>+17920(SB), Z19, Z21
+	VFMADD231PS  Z16, Z20, Z21
+	VPERMPS      constants<>+17984(SB), Z19, Z20
+	VFMADD231PS  Z16, Z21, Z20
+	VPERMPS      constants<>+18048(SB), Z19, Z21
+	VFMADD231PS  Z16, Z20, Z21
+	VPERMPS      constants<>+18112(SB), Z19, Z20
+	VFMADD231PS  Z16, Z21, Z20
+	VPERMPS      constants<>+18176(SB), Z19, Z19
+	VFMADD231PS  Z16, Z20, Z19
+	VBROADCASTSS constants<>+18240(SB), Z16
+	VCMPPS       $0x11, Z16, Z18, K1
+	VMOVUPS      Z17, Z16
+	VMOVUPS      Z2, K1, Z16
+	VMULPS       Z16, Z19, Z16
+	VSUBPS       Z16, Z2, Z18
+	VPMOVD2M     Z15, K1
+	VMOVUPS      Z16, K1, Z18
+	VMULPS.BCST  constants<>+24320(SB), Z17, Z16
+	VMAXPS       Z15, Z3, Z17
+	VMULPS       Z18, Z17, Z17
+	VMAXPS       Z15, Z3, Z15
+	VMINPS       Z15, Z0, Z15
+	VFMADD231PS  Z15, Z16, Z18
+	VMOVUPS      Z17, (AX)(SI*4)
+	VMOVUPS      Z18, (CX)(SI*4)
+	ADDQ         $0x10, SI
+	CMPQ         SI, DI
+	JLE          one2467
 
 tail2469:
-	SUBQ        SI, BX
-	JZ          done2470
-	MOVQ        $-1, DI
-	SHLXQ       BX, DI, DI
-	NOTQ        DI
-	KMOVW       DI, K1
-	VMOVUPS.Z   (DX)(SI*4), K1, Z15
-	VANDPS      Z4, Z15, Z4
-	VMINPS      Z4, Z1, Z4
-	VMULPS      Z5, Z4, Z5
-	VFMADD213PS Z2, Z4, Z5
-	VSUBPS      Z2, Z5, Z2
-	VMULPS      Z6, Z2, Z6
-	VFMADD231PS Z4, Z4, Z6
-	VFMADD231PS Z7, Z2, Z6
-	VMOVUPS     Z8, Z7
-	VFMADD213PS Z9, Z6, Z7
-	VFMADD213PS Z10, Z6, Z7
-	VFMADD213PS Z11, Z6, Z7
-	VPERMPS     Z12, Z5, Z8
-	VFMADD231PS Z6, Z7, Z8
-	VPERMPS     Z13, Z5, Z5
-	VMOVUPS     Z5, Z6
-	VFMADD231PS Z8, Z5, Z6
-	VSCALEFPS   Z2, Z6, Z2
-	VADDPS      Z14, Z4, Z5
-	VPSRLD      $0x15, Z5, Z5
-	VPERMPS     constants<>+17664(SB), Z5, Z6
-	VSUBPS      Z6, Z4, Z6
-	VPERMPS     constants<>+17728(SB), Z5, Z7
-	VPERMPS     constants<>+17792(SB), Z5, Z8
-	VFMADD231PS Z6, Z7, Z8
-	VPERMPS     constants<>+17856(SB), Z5, Z7
-	VFMADD231PS Z6, Z8, Z7
-	VPERMPS     constants<>+17920(SB), Z5, Z8
-	VFMADD231PS Z6, Z7, Z8
-	VPERMPS     constants<>+17984(SB), Z5, Z7
-	VFMADD231PS Z6, Z8, Z7
-	VPERMPS     constants<>+18048(SB), Z5, Z8
-	VFMADD231PS Z6, Z7, Z8
-	VPERMPS     constants<>+18112(SB), Z5, Z7
-	VFMADD231PS Z6, Z8, Z7
-	VPERMPS     constants<>+18176(SB), Z5, Z5
-	VFMADD231PS Z6, Z7, Z5
-	VCMPPS      $0x11, Z0, Z4, K2
-	VMOVUPS     Z2, Z4
-	VMOVUPS     Z0, K2, Z4
-	VMULPS      Z4, Z5, Z4
-	VSUBPS      Z4, Z0, Z0
-	VPMOVD2M    Z15, K2
-	VMOVUPS     Z4, K2, Z0
-	VMULPS.BCST constants<>+24256(SB), Z2, Z2
-	VMAXPS      Z15, Z3, Z4
-	VMULPS      Z0, Z4, Z4
-	VMAXPS      Z15, Z3, Z3
-	VMINPS      Z3, Z1, Z1
-	VFMADD231PS Z1, Z2, Z0
-	VMOVUPS     Z4, K1, (AX)(SI*4)
-	VMOVUPS     Z0, K1, (CX)(SI*4)
+	SUBQ         SI, BX
+	JZ           done2470
+	MOVQ         $-1, DI
+	SHLXQ        BX, DI, DI
+	NOTQ         DI
+	KMOVW        DI, K1
+	VMOVUPS.Z    (DX)(SI*4), K1, Z15
+	VANDPS       Z4, Z15, Z4
+	VMINPS       Z4, Z0, Z4
+	VMULPS       Z5, Z4, Z5
+	VFMADD213PS  Z1, Z4, Z5
+	VSUBPS       Z1, Z5, Z1
+	VMULPS       Z6, Z1, Z6
+	VFMADD231PS  Z4, Z4, Z6
+	VFMADD231PS  Z7, Z1, Z6
+	VMOVUPS      Z8, Z7
+	VFMADD213PS  Z9, Z6, Z7
+	VFMADD213PS  Z10, Z6, Z7
+	VFMADD213PS  Z11, Z6, Z7
+	VPERMPS      Z12, Z5, Z8
+	VFMADD231PS  Z6, Z7, Z8
+	VPERMPS      Z13, Z5, Z5
+	VMOVUPS      Z5, Z6
+	VFMADD231PS  Z8, Z5, Z6
+	VSCALEFPS    Z1, Z6, Z1
+	VADDPS       Z14, Z4, Z5
+	VPSRLD       $0x15, Z5, Z6
+	VPERMPS      constants<>+17664(SB), Z6, Z7
+	VSUBPS       Z7, Z4, Z4
+	VPERMPS      constants<>+17728(SB), Z6, Z7
+	VPERMPS      constants<>+17792(SB), Z6, Z8
+	VFMADD231PS  Z4, Z7, Z8
+	VPERMPS      constants<>+17856(SB), Z6, Z7
+	VFMADD231PS  Z4, Z8, Z7
+	VPERMPS      constants<>+17920(SB), Z6, Z8
+	VFMADD231PS  Z4, Z7, Z8
+	VPERMPS      constants<>+17984(SB), Z6, Z7
+	VFMADD231PS  Z4, Z8, Z7
+	VPERMPS      constants<>+18048(SB), Z6, Z8
+	VFMADD231PS  Z4, Z7, Z8
+	VPERMPS      constants<>+18112(SB), Z6, Z7
+	VFMADD231PS  Z4, Z8, Z7
+	VPERMPS      constants<>+18176(SB), Z6, Z6
+	VFMADD231PS  Z4, Z7, Z6
+	VBROADCASTSS constants<>+18240(SB), Z4
+	VCMPPS       $0x11, Z4, Z5, K2
+	VMOVUPS      Z1, Z4
+	VMOVUPS      Z2, K2, Z4
+	VMULPS       Z4, Z6, Z4
+	VSUBPS       Z4, Z2, Z2
+	VPMOVD2M     Z15, K2
+	VMOVUPS      Z4, K2, Z2
+	VMULPS.BCST  constants<>+24320(SB), Z1, Z1
+	VMAXPS       Z15, Z3, Z4
+	VMULPS       Z2, Z4, Z4
+	VMAXPS       Z15, Z3, Z3
+	VMINPS       Z3, Z0, Z0
+	VFMADD231PS  Z0, Z1, Z2
+	VMOVUPS      Z4, K1, (AX)(SI*4)
+	VMOVUPS      Z2, K1, (CX)(SI*4)
 
 done2470:
 	VZEROUPPER
@@ -59996,10 +60006,10 @@ TEXT ·gELUAVX2F32<>(SB), NOSPLIT, $0-32
 	MOVQ    d+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+3520(SB), Y0
-	VMOVUPS constants<>+17152(SB), Y1
-	VMOVUPS constants<>+2368(SB), Y2
-	VMOVUPS constants<>+18240(SB), Y3
+	VMOVUPS constants<>+17152(SB), Y0
+	VMOVUPS constants<>+2368(SB), Y1
+	VMOVUPS constants<>+3520(SB), Y2
+	VMOVUPS constants<>+18304(SB), Y3
 	VMOVUPS constants<>+3264(SB), Y4
 	VMOVUPS constants<>+17216(SB), Y5
 	XORQ    SI, SI
@@ -60010,10 +60020,10 @@ TEXT ·gELUAVX2F32<>(SB), NOSPLIT, $0-32
 one2473:
 	VMOVUPS      (DX)(SI*4), Y6
 	VANDPS       Y4, Y6, Y7
-	VMINPS       Y7, Y1, Y7
+	VMINPS       Y7, Y0, Y7
 	VMULPS       Y5, Y7, Y8
-	VFMADD213PS  Y2, Y7, Y8
-	VSUBPS       Y2, Y8, Y9
+	VFMADD213PS  Y1, Y7, Y8
+	VSUBPS       Y1, Y8, Y9
 	VMULPS       constants<>+17280(SB), Y9, Y10
 	VFMADD231PS  Y7, Y7, Y10
 	VFMADD231PS  constants<>+17344(SB), Y9, Y10
@@ -60034,35 +60044,36 @@ one2473:
 	VFMADD231PS  Y11, Y8, Y10
 	VMULPS       Y9, Y10, Y8
 	VADDPS       constants<>+17600(SB), Y7, Y9
-	VPSRLD       $0x15, Y9, Y9
-	VPERMD       constants<>+17664(SB), Y9, Y10
-	VSUBPS       Y10, Y7, Y10
-	VPERMD       constants<>+17728(SB), Y9, Y11
-	VPERMD       constants<>+17792(SB), Y9, Y12
-	VFMADD231PS  Y10, Y11, Y12
-	VPERMD       constants<>+17856(SB), Y9, Y11
-	VFMADD231PS  Y10, Y12, Y11
-	VPERMD       constants<>+17920(SB), Y9, Y12
-	VFMADD231PS  Y10, Y11, Y12
-	VPERMD       constants<>+17984(SB), Y9, Y11
-	VFMADD231PS  Y10, Y12, Y11
-	VPERMD       constants<>+18048(SB), Y9, Y12
-	VFMADD231PS  Y10, Y11, Y12
-	VPERMD       constants<>+18112(SB), Y9, Y11
-	VFMADD231PS  Y10, Y12, Y11
-	VPERMD       constants<>+18176(SB), Y9, Y9
-	VFMADD231PS  Y10, Y11, Y9
-	VCMPPS       $0x11, Y0, Y7, Y7
-	VBLENDVPS    Y7, Y0, Y8, Y7
-	VMULPS       Y7, Y9, Y7
-	VSUBPS       Y7, Y0, Y9
+	VPSRLD       $0x15, Y9, Y10
+	VPERMD       constants<>+17664(SB), Y10, Y11
+	VSUBPS       Y11, Y7, Y7
+	VPERMD       constants<>+17728(SB), Y10, Y11
+	VPERMD       constants<>+17792(SB), Y10, Y12
+	VFMADD231PS  Y7, Y11, Y12
+	VPERMD       constants<>+17856(SB), Y10, Y11
+	VFMADD231PS  Y7, Y12, Y11
+	VPERMD       constants<>+17920(SB), Y10, Y12
+	VFMADD231PS  Y7, Y11, Y12
+	VPERMD       constants<>+17984(SB), Y10, Y11
+	VFMADD231PS  Y7, Y12, Y11
+	VPERMD       constants<>+18048(SB), Y10, Y12
+	VFMADD231PS  Y7, Y11, Y12
+	VPERMD       constants<>+18112(SB), Y10, Y11
+	VFMADD231PS  Y7, Y12, Y11
+	VPERMD       constants<>+18176(SB), Y10, Y10
+	VFMADD231PS  Y7, Y11, Y10
+	VBROADCASTSS constants<>+18240(SB), Y7
+	VCMPPS       $0x11, Y7, Y9, Y7
+	VBLENDVPS    Y7, Y2, Y8, Y7
+	VMULPS       Y7, Y10, Y7
+	VSUBPS       Y7, Y2, Y9
 	VMOVUPS      Y6, Y10
 	VBLENDVPS    Y10, Y7, Y9, Y7
-	VMULPS       constants<>+24256(SB), Y8, Y8
+	VMULPS       constants<>+24320(SB), Y8, Y8
 	VMAXPS       Y6, Y3, Y9
 	VMULPS       Y7, Y9, Y9
 	VMAXPS       Y6, Y3, Y6
-	VMINPS       Y6, Y1, Y6
+	VMINPS       Y6, Y0, Y6
 	VFMADD231PS  Y6, Y8, Y7
 	VMOVUPS      Y9, (AX)(SI*4)
 	VMOVUPS      Y7, (CX)(SI*4)
@@ -60079,62 +60090,63 @@ tail2475:
 	VMOVUPS      (DI), Y6
 	VMASKMOVPS   (DX)(SI*4), Y6, Y7
 	VANDPS       Y4, Y7, Y4
-	VMINPS       Y4, Y1, Y4
+	VMINPS       Y4, Y0, Y4
 	VMULPS       Y5, Y4, Y5
-	VFMADD213PS  Y2, Y4, Y5
-	VSUBPS       Y2, Y5, Y2
-	VMULPS       constants<>+17280(SB), Y2, Y8
+	VFMADD213PS  Y1, Y4, Y5
+	VSUBPS       Y1, Y5, Y1
+	VMULPS       constants<>+17280(SB), Y1, Y8
 	VFMADD231PS  Y4, Y4, Y8
-	VFMADD231PS  constants<>+17344(SB), Y2, Y8
-	VBROADCASTSS constants<>+17408(SB), Y2
-	VFMADD213PS  constants<>+17472(SB), Y8, Y2
-	VFMADD213PS  constants<>+17536(SB), Y8, Y2
-	VFMADD213PS  constants<>+6272(SB), Y8, Y2
+	VFMADD231PS  constants<>+17344(SB), Y1, Y8
+	VBROADCASTSS constants<>+17408(SB), Y1
+	VFMADD213PS  constants<>+17472(SB), Y8, Y1
+	VFMADD213PS  constants<>+17536(SB), Y8, Y1
+	VFMADD213PS  constants<>+6272(SB), Y8, Y1
 	VPERMD       constants<>+2752(SB), Y5, Y9
-	VFMADD231PS  Y8, Y2, Y9
-	VPSRLD       $0x03, Y5, Y2
-	VPSRLD       $0x01, Y2, Y8
+	VFMADD231PS  Y8, Y1, Y9
+	VPSRLD       $0x03, Y5, Y1
+	VPSRLD       $0x01, Y1, Y8
 	VPSLLD       $0x17, Y8, Y10
-	VPSUBD       Y8, Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
+	VPSUBD       Y8, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
 	VPERMD       constants<>+3136(SB), Y5, Y5
 	VPADDD       Y10, Y5, Y5
 	VMOVUPS      Y5, Y8
 	VFMADD231PS  Y9, Y5, Y8
-	VMULPS       Y2, Y8, Y2
+	VMULPS       Y1, Y8, Y1
 	VADDPS       constants<>+17600(SB), Y4, Y5
-	VPSRLD       $0x15, Y5, Y5
-	VPERMD       constants<>+17664(SB), Y5, Y8
-	VSUBPS       Y8, Y4, Y8
-	VPERMD       constants<>+17728(SB), Y5, Y9
-	VPERMD       constants<>+17792(SB), Y5, Y10
-	VFMADD231PS  Y8, Y9, Y10
-	VPERMD       constants<>+17856(SB), Y5, Y9
-	VFMADD231PS  Y8, Y10, Y9
-	VPERMD       constants<>+17920(SB), Y5, Y10
-	VFMADD231PS  Y8, Y9, Y10
-	VPERMD       constants<>+17984(SB), Y5, Y9
-	VFMADD231PS  Y8, Y10, Y9
-	VPERMD       constants<>+18048(SB), Y5, Y10
-	VFMADD231PS  Y8, Y9, Y10
-	VPERMD       constants<>+18112(SB), Y5, Y9
-	VFMADD231PS  Y8, Y10, Y9
-	VPERMD       constants<>+18176(SB), Y5, Y5
-	VFMADD231PS  Y8, Y9, Y5
-	VCMPPS       $0x11, Y0, Y4, Y4
-	VBLENDVPS    Y4, Y0, Y2, Y4
-	VMULPS       Y4, Y5, Y4
-	VSUBPS       Y4, Y0, Y0
+	VPSRLD       $0x15, Y5, Y8
+	VPERMD       constants<>+17664(SB), Y8, Y9
+	VSUBPS       Y9, Y4, Y4
+	VPERMD       constants<>+17728(SB), Y8, Y9
+	VPERMD       constants<>+17792(SB), Y8, Y10
+	VFMADD231PS  Y4, Y9, Y10
+	VPERMD       constants<>+17856(SB), Y8, Y9
+	VFMADD231PS  Y4, Y10, Y9
+	VPERMD       constants<>+17920(SB), Y8, Y10
+	VFMADD231PS  Y4, Y9, Y10
+	VPERMD       constants<>+17984(SB), Y8, Y9
+	VFMADD231PS  Y4, Y10, Y9
+	VPERMD       constants<>+18048(SB), Y8, Y10
+	VFMADD231PS  Y4, Y9, Y10
+	VPERMD       constants<>+18112(SB), Y8, Y9
+	VFMADD231PS  Y4, Y10, Y9
+	VPERMD       constants<>+18176(SB), Y8, Y8
+	VFMADD231PS  Y4, Y9, Y8
+	VBROADCASTSS constants<>+18240(SB), Y4
+	VCMPPS       $0x11, Y4, Y5, Y4
+	VBLENDVPS    Y4, Y2, Y1, Y4
+	VMULPS       Y4, Y8, Y4
+	VSUBPS       Y4, Y2, Y2
 	VMOVUPS      Y7, Y5
-	VBLENDVPS    Y5, Y4, Y0, Y0
-	VMULPS       constants<>+24256(SB), Y2, Y2
+	VBLENDVPS    Y5, Y4, Y2, Y2
+	VMULPS       constants<>+24320(SB), Y1, Y1
 	VMAXPS       Y7, Y3, Y4
-	VMULPS       Y0, Y4, Y4
+	VMULPS       Y2, Y4, Y4
 	VMAXPS       Y7, Y3, Y3
-	VMINPS       Y3, Y1, Y1
-	VFMADD231PS  Y1, Y2, Y0
+	VMINPS       Y3, Y0, Y0
+	VFMADD231PS  Y0, Y1, Y2
 	VMASKMOVPS   Y4, Y6, (AX)(SI*4)
-	VMASKMOVPS   Y0, Y6, (CX)(SI*4)
+	VMASKMOVPS   Y2, Y6, (CX)(SI*4)
 
 done2476:
 	VZEROUPPER
@@ -60228,9 +60240,9 @@ scaled2483:
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z10, Z3, K1, Z14
-	VMOVUPS     constants<>+18304(SB), Z3
-	VMAXPD      Z4, Z3, Z4
 	VMOVUPS     constants<>+18368(SB), Z3
+	VMAXPD      Z4, Z3, Z4
+	VMOVUPS     constants<>+18432(SB), Z3
 	VMINPD      Z4, Z3, Z3
 	VFMADD213PD Z14, Z3, Z2
 	VMULPD      Z14, Z4, Z4
@@ -60242,9 +60254,9 @@ scaled2483:
 	VMOVUPS     64(DX)(SI*8), Z6
 	VPMOVQ2M    Z6, K1
 	VBLENDMPD   Z11, Z5, K1, Z15
-	VMOVUPS     constants<>+18304(SB), Z5
-	VMAXPD      Z6, Z5, Z6
 	VMOVUPS     constants<>+18368(SB), Z5
+	VMAXPD      Z6, Z5, Z6
+	VMOVUPS     constants<>+18432(SB), Z5
 	VMINPD      Z6, Z5, Z5
 	VFMADD213PD Z15, Z5, Z3
 	VMULPD      Z15, Z6, Z6
@@ -60306,9 +60318,9 @@ scaled2485:
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z6, Z3, K1, Z16
-	VMOVUPS     constants<>+18304(SB), Z3
-	VMAXPD      Z4, Z3, Z4
 	VMOVUPS     constants<>+18368(SB), Z3
+	VMAXPD      Z4, Z3, Z4
+	VMOVUPS     constants<>+18432(SB), Z3
 	VMINPD      Z4, Z3, Z3
 	VFMADD213PD Z16, Z3, Z2
 	VMULPD      Z16, Z4, Z4
@@ -60369,9 +60381,9 @@ scaled2487:
 	VMOVUPD.Z   (DX)(SI*8), K1, Z2
 	VPMOVQ2M    Z2, K2
 	VBLENDMPD   Z6, Z1, K2, Z17
-	VMOVUPS     constants<>+18304(SB), Z1
-	VMAXPD      Z2, Z1, Z2
 	VMOVUPS     constants<>+18368(SB), Z1
+	VMAXPD      Z2, Z1, Z2
+	VMOVUPS     constants<>+18432(SB), Z1
 	VMINPD      Z2, Z1, Z1
 	VFMADD213PD Z17, Z1, Z0
 	VMULPD      Z17, Z2, Z2
@@ -60504,9 +60516,9 @@ scaled2494:
 	VMULPD      Y8, Y3, Y2
 	VMOVUPS     (DX)(SI*8), Y4
 	VBLENDVPD   Y4, Y8, Y3, Y3
-	VMOVUPS     constants<>+18304(SB), Y5
-	VMAXPD      Y4, Y5, Y4
 	VMOVUPS     constants<>+18368(SB), Y5
+	VMAXPD      Y4, Y5, Y4
+	VMOVUPS     constants<>+18432(SB), Y5
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y3, Y5, Y2
 	VMULPD      Y3, Y4, Y4
@@ -60517,9 +60529,9 @@ scaled2494:
 	VMULPD      Y9, Y5, Y3
 	VMOVUPS     32(DX)(SI*8), Y6
 	VBLENDVPD   Y6, Y9, Y5, Y5
-	VMOVUPS     constants<>+18304(SB), Y7
-	VMAXPD      Y6, Y7, Y6
 	VMOVUPS     constants<>+18368(SB), Y7
+	VMAXPD      Y6, Y7, Y6
+	VMOVUPS     constants<>+18432(SB), Y7
 	VMINPD      Y6, Y7, Y7
 	VFMADD213PD Y5, Y7, Y3
 	VMULPD      Y5, Y6, Y6
@@ -60598,9 +60610,9 @@ scaled2496:
 	VMULPD      Y5, Y3, Y2
 	VMOVUPS     (DX)(SI*8), Y4
 	VBLENDVPD   Y4, Y5, Y3, Y3
-	VMOVUPS     constants<>+18304(SB), Y5
-	VMAXPD      Y4, Y5, Y4
 	VMOVUPS     constants<>+18368(SB), Y5
+	VMAXPD      Y4, Y5, Y4
+	VMOVUPS     constants<>+18432(SB), Y5
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y3, Y5, Y2
 	VMULPD      Y3, Y4, Y4
@@ -60678,9 +60690,9 @@ scaled2498:
 	VMULPD      Y4, Y1, Y0
 	VMASKMOVPD  (DX)(SI*8), Y2, Y3
 	VBLENDVPD   Y3, Y4, Y1, Y1
-	VMOVUPS     constants<>+18304(SB), Y4
-	VMAXPD      Y3, Y4, Y3
 	VMOVUPS     constants<>+18368(SB), Y4
+	VMAXPD      Y3, Y4, Y3
+	VMOVUPS     constants<>+18432(SB), Y4
 	VMINPD      Y3, Y4, Y4
 	VFMADD213PD Y1, Y4, Y0
 	VMULPD      Y1, Y3, Y3
@@ -60701,7 +60713,7 @@ TEXT ·siLUAVX512F32<>(SB), NOSPLIT, $0-32
 	VMOVUPS constants<>+3520(SB), Z0
 	VMOVUPS constants<>+2368(SB), Z1
 	VMOVUPS constants<>+64(SB), Z2
-	VMOVUPS constants<>+18432(SB), Z3
+	VMOVUPS constants<>+18496(SB), Z3
 	VMOVUPS constants<>+448(SB), Z4
 	VMOVUPS constants<>+2432(SB), Z5
 	VMOVUPS constants<>+2496(SB), Z6
@@ -60710,7 +60722,7 @@ TEXT ·siLUAVX512F32<>(SB), NOSPLIT, $0-32
 	VMOVUPS constants<>+2688(SB), Z9
 	VMOVUPS constants<>+2752(SB), Z10
 	VMOVUPS constants<>+2816(SB), Z11
-	VMOVUPS constants<>+24320(SB), Z12
+	VMOVUPS constants<>+24384(SB), Z12
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
@@ -60977,19 +60989,19 @@ many2506:
 	VBLENDVPS    Y6, Y8, Y4, Y6
 	VMULPS       Y3, Y7, Y3
 	VMULPS       Y4, Y8, Y4
-	VBROADCASTSS constants<>+18432(SB), Y7
+	VBROADCASTSS constants<>+18496(SB), Y7
 	VMAXPS       Y1, Y7, Y7
-	VBROADCASTSS constants<>+18432(SB), Y8
+	VBROADCASTSS constants<>+18496(SB), Y8
 	VMAXPS       Y2, Y8, Y8
 	VMULPS       Y5, Y7, Y7
 	VMULPS       Y6, Y8, Y8
-	VBROADCASTSS constants<>+18432(SB), Y9
+	VBROADCASTSS constants<>+18496(SB), Y9
 	VMAXPS       Y1, Y9, Y1
-	VBROADCASTSS constants<>+18432(SB), Y9
+	VBROADCASTSS constants<>+18496(SB), Y9
 	VMAXPS       Y2, Y9, Y2
-	VBROADCASTSS constants<>+24320(SB), Y9
+	VBROADCASTSS constants<>+24384(SB), Y9
 	VMINPS       Y1, Y9, Y1
-	VBROADCASTSS constants<>+24320(SB), Y9
+	VBROADCASTSS constants<>+24384(SB), Y9
 	VMINPS       Y2, Y9, Y2
 	VFMADD231PS  Y1, Y3, Y5
 	VFMADD231PS  Y2, Y4, Y6
@@ -61043,12 +61055,12 @@ one2507:
 	VMOVUPS      Y1, Y3
 	VBLENDVPS    Y3, Y4, Y2, Y3
 	VMULPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+18432(SB), Y4
+	VBROADCASTSS constants<>+18496(SB), Y4
 	VMAXPS       Y1, Y4, Y4
 	VMULPS       Y3, Y4, Y4
-	VBROADCASTSS constants<>+18432(SB), Y5
+	VBROADCASTSS constants<>+18496(SB), Y5
 	VMAXPS       Y1, Y5, Y1
-	VBROADCASTSS constants<>+24320(SB), Y5
+	VBROADCASTSS constants<>+24384(SB), Y5
 	VMINPS       Y1, Y5, Y1
 	VFMADD231PS  Y1, Y2, Y3
 	VMOVUPS      Y4, (AX)(SI*4)
@@ -61100,12 +61112,12 @@ tail2509:
 	VMOVUPS      Y2, Y3
 	VBLENDVPS    Y3, Y5, Y0, Y3
 	VMULPS       Y0, Y5, Y0
-	VBROADCASTSS constants<>+18432(SB), Y4
+	VBROADCASTSS constants<>+18496(SB), Y4
 	VMAXPS       Y2, Y4, Y4
 	VMULPS       Y3, Y4, Y4
-	VBROADCASTSS constants<>+18432(SB), Y5
+	VBROADCASTSS constants<>+18496(SB), Y5
 	VMAXPS       Y2, Y5, Y2
-	VBROADCASTSS constants<>+24320(SB), Y5
+	VBROADCASTSS constants<>+24384(SB), Y5
 	VMINPS       Y2, Y5, Y2
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y4, Y1, (AX)(SI*4)
@@ -64492,7 +64504,7 @@ DATA constants<>+17668(SB)/4, $0x40c00062
 DATA constants<>+17672(SB)/4, $0x41000089
 DATA constants<>+17676(SB)/4, $0x41200046
 DATA constants<>+17680(SB)/4, $0x415000e6
-DATA constants<>+17684(SB)/4, $0x3f000070
+DATA constants<>+17684(SB)/4, $0x00000000
 DATA constants<>+17688(SB)/4, $0x3fc00008
 DATA constants<>+17692(SB)/4, $0x402000b5
 DATA constants<>+17696(SB)/4, $0x4080005d
@@ -64500,7 +64512,7 @@ DATA constants<>+17700(SB)/4, $0x40c00062
 DATA constants<>+17704(SB)/4, $0x41000089
 DATA constants<>+17708(SB)/4, $0x41200046
 DATA constants<>+17712(SB)/4, $0x415000e6
-DATA constants<>+17716(SB)/4, $0x3f000070
+DATA constants<>+17716(SB)/4, $0x00000000
 DATA constants<>+17720(SB)/4, $0x3fc00008
 DATA constants<>+17724(SB)/4, $0x402000b5
 DATA constants<>+17728(SB)/4, $0xb5b9066d
@@ -64508,7 +64520,7 @@ DATA constants<>+17732(SB)/4, $0xb3e70513
 DATA constants<>+17736(SB)/4, $0xb2830c51
 DATA constants<>+17740(SB)/4, $0xb14540c2
 DATA constants<>+17744(SB)/4, $0xafe2767e
-DATA constants<>+17748(SB)/4, $0x398c91e3
+DATA constants<>+17748(SB)/4, $0x39953753
 DATA constants<>+17752(SB)/4, $0xb8dbe43f
 DATA constants<>+17756(SB)/4, $0xb7761734
 DATA constants<>+17760(SB)/4, $0xb5b9066d
@@ -64516,7 +64528,7 @@ DATA constants<>+17764(SB)/4, $0xb3e70513
 DATA constants<>+17768(SB)/4, $0xb2830c51
 DATA constants<>+17772(SB)/4, $0xb14540c2
 DATA constants<>+17776(SB)/4, $0xafe2767e
-DATA constants<>+17780(SB)/4, $0x398c91e3
+DATA constants<>+17780(SB)/4, $0x39953753
 DATA constants<>+17784(SB)/4, $0xb8dbe43f
 DATA constants<>+17788(SB)/4, $0xb7761734
 DATA constants<>+17792(SB)/4, $0x36fdcd5b
@@ -64524,7 +64536,7 @@ DATA constants<>+17796(SB)/4, $0x35502707
 DATA constants<>+17800(SB)/4, $0x340d34f2
 DATA constants<>+17804(SB)/4, $0x3306491d
 DATA constants<>+17808(SB)/4, $0x31c224fa
-DATA constants<>+17812(SB)/4, $0x3b3ecb5f
+DATA constants<>+17812(SB)/4, $0x3af97d5e
 DATA constants<>+17816(SB)/4, $0x39c81e30
 DATA constants<>+17820(SB)/4, $0x3885e83f
 DATA constants<>+17824(SB)/4, $0x36fdcd5b
@@ -64532,7 +64544,7 @@ DATA constants<>+17828(SB)/4, $0x35502707
 DATA constants<>+17832(SB)/4, $0x340d34f2
 DATA constants<>+17836(SB)/4, $0x3306491d
 DATA constants<>+17840(SB)/4, $0x31c224fa
-DATA constants<>+17844(SB)/4, $0x3b3ecb5f
+DATA constants<>+17844(SB)/4, $0x3af97d5e
 DATA constants<>+17848(SB)/4, $0x39c81e30
 DATA constants<>+17852(SB)/4, $0x3885e83f
 DATA constants<>+17856(SB)/4, $0xb81d5150
@@ -64540,7 +64552,7 @@ DATA constants<>+17860(SB)/4, $0xb6af5f5a
 DATA constants<>+17864(SB)/4, $0xb597c326
 DATA constants<>+17868(SB)/4, $0xb4b01516
 DATA constants<>+17872(SB)/4, $0xb39d8a28
-DATA constants<>+17876(SB)/4, $0xbb9572bd
+DATA constants<>+17876(SB)/4, $0xbc40db03
 DATA constants<>+17880(SB)/4, $0xbaa5ee25
 DATA constants<>+17884(SB)/4, $0xb986fafe
 DATA constants<>+17888(SB)/4, $0xb81d5150
@@ -64548,7 +64560,7 @@ DATA constants<>+17892(SB)/4, $0xb6af5f5a
 DATA constants<>+17896(SB)/4, $0xb597c326
 DATA constants<>+17900(SB)/4, $0xb4b01516
 DATA constants<>+17904(SB)/4, $0xb39d8a28
-DATA constants<>+17908(SB)/4, $0xbb9572bd
+DATA constants<>+17908(SB)/4, $0xbc40db03
 DATA constants<>+17912(SB)/4, $0xbaa5ee25
 DATA constants<>+17916(SB)/4, $0xb986fafe
 DATA constants<>+17920(SB)/4, $0x3949d379
@@ -64556,7 +64568,7 @@ DATA constants<>+17924(SB)/4, $0x3816449c
 DATA constants<>+17928(SB)/4, $0x3724ddaa
 DATA constants<>+17932(SB)/4, $0x36687076
 DATA constants<>+17936(SB)/4, $0x35844fa2
-DATA constants<>+17940(SB)/4, $0xbca50dbc
+DATA constants<>+17940(SB)/4, $0x3a6c1c98
 DATA constants<>+17944(SB)/4, $0x3b869fd0
 DATA constants<>+17948(SB)/4, $0x3a85584b
 DATA constants<>+17952(SB)/4, $0x3949d379
@@ -64564,7 +64576,7 @@ DATA constants<>+17956(SB)/4, $0x3816449c
 DATA constants<>+17960(SB)/4, $0x3724ddaa
 DATA constants<>+17964(SB)/4, $0x36687076
 DATA constants<>+17968(SB)/4, $0x35844fa2
-DATA constants<>+17972(SB)/4, $0xbca50dbc
+DATA constants<>+17972(SB)/4, $0x3a6c1c98
 DATA constants<>+17976(SB)/4, $0x3b869fd0
 DATA constants<>+17980(SB)/4, $0x3a85584b
 DATA constants<>+17984(SB)/4, $0xba7b5015
@@ -64572,7 +64584,7 @@ DATA constants<>+17988(SB)/4, $0xb97ce402
 DATA constants<>+17992(SB)/4, $0xb8b0c22b
 DATA constants<>+17996(SB)/4, $0xb81829ad
 DATA constants<>+18000(SB)/4, $0xb75d4499
-DATA constants<>+18004(SB)/4, $0x3d343e78
+DATA constants<>+18004(SB)/4, $0x3d87ae6e
 DATA constants<>+18008(SB)/4, $0xbc4cc02a
 DATA constants<>+18012(SB)/4, $0xbb7b1083
 DATA constants<>+18016(SB)/4, $0xba7b5015
@@ -64580,7 +64592,7 @@ DATA constants<>+18020(SB)/4, $0xb97ce402
 DATA constants<>+18024(SB)/4, $0xb8b0c22b
 DATA constants<>+18028(SB)/4, $0xb81829ad
 DATA constants<>+18032(SB)/4, $0xb75d4499
-DATA constants<>+18036(SB)/4, $0x3d343e78
+DATA constants<>+18036(SB)/4, $0x3d87ae6e
 DATA constants<>+18040(SB)/4, $0xbc4cc02a
 DATA constants<>+18044(SB)/4, $0xbb7b1083
 DATA constants<>+18048(SB)/4, $0x3b96ec4e
@@ -64588,7 +64600,7 @@ DATA constants<>+18052(SB)/4, $0x3ad07661
 DATA constants<>+18056(SB)/4, $0x3a3b10b5
 DATA constants<>+18060(SB)/4, $0x39c57827
 DATA constants<>+18064(SB)/4, $0x3937ebdf
-DATA constants<>+18068(SB)/4, $0x3db441e8
+DATA constants<>+18068(SB)/4, $0x37ff0e29
 DATA constants<>+18072(SB)/4, $0x3d102029
 DATA constants<>+18076(SB)/4, $0x3c5f9ac2
 DATA constants<>+18080(SB)/4, $0x3b96ec4e
@@ -64596,7 +64608,7 @@ DATA constants<>+18084(SB)/4, $0x3ad07661
 DATA constants<>+18088(SB)/4, $0x3a3b10b5
 DATA constants<>+18092(SB)/4, $0x39c57827
 DATA constants<>+18096(SB)/4, $0x3937ebdf
-DATA constants<>+18100(SB)/4, $0x3db441e8
+DATA constants<>+18100(SB)/4, $0x37ff0e29
 DATA constants<>+18104(SB)/4, $0x3d102029
 DATA constants<>+18108(SB)/4, $0x3c5f9ac2
 DATA constants<>+18112(SB)/4, $0xbcae7be3
@@ -64604,7 +64616,7 @@ DATA constants<>+18116(SB)/4, $0xbc2833c2
 DATA constants<>+18120(SB)/4, $0xbbc35a91
 DATA constants<>+18124(SB)/4, $0xbb7df890
 DATA constants<>+18128(SB)/4, $0xbb18080a
-DATA constants<>+18132(SB)/4, $0xbeb441be
+DATA constants<>+18132(SB)/4, $0xbecc4256
 DATA constants<>+18136(SB)/4, $0xbdb8e01d
 DATA constants<>+18140(SB)/4, $0xbd3ad476
 DATA constants<>+18144(SB)/4, $0xbcae7be3
@@ -64612,7 +64624,7 @@ DATA constants<>+18148(SB)/4, $0xbc2833c2
 DATA constants<>+18152(SB)/4, $0xbbc35a91
 DATA constants<>+18156(SB)/4, $0xbb7df890
 DATA constants<>+18160(SB)/4, $0xbb18080a
-DATA constants<>+18164(SB)/4, $0xbeb441be
+DATA constants<>+18164(SB)/4, $0xbecc4256
 DATA constants<>+18168(SB)/4, $0xbdb8e01d
 DATA constants<>+18172(SB)/4, $0xbd3ad476
 DATA constants<>+18176(SB)/4, $0x3dc159df
@@ -64620,7 +64632,7 @@ DATA constants<>+18180(SB)/4, $0x3d84aac4
 DATA constants<>+18184(SB)/4, $0x3d4933e8
 DATA constants<>+18188(SB)/4, $0x3d21d180
 DATA constants<>+18192(SB)/4, $0x3cf9edd0
-DATA constants<>+18196(SB)/4, $0x3e9df853
+DATA constants<>+18196(SB)/4, $0x3f000000
 DATA constants<>+18200(SB)/4, $0x3e52b825
 DATA constants<>+18204(SB)/4, $0x3e10b8a5
 DATA constants<>+18208(SB)/4, $0x3dc159df
@@ -64628,1106 +64640,1122 @@ DATA constants<>+18212(SB)/4, $0x3d84aac4
 DATA constants<>+18216(SB)/4, $0x3d4933e8
 DATA constants<>+18220(SB)/4, $0x3d21d180
 DATA constants<>+18224(SB)/4, $0x3cf9edd0
-DATA constants<>+18228(SB)/4, $0x3e9df853
+DATA constants<>+18228(SB)/4, $0x3f000000
 DATA constants<>+18232(SB)/4, $0x3e52b825
 DATA constants<>+18236(SB)/4, $0x3e10b8a5
-DATA constants<>+18240(SB)/4, $0xc1680000
-DATA constants<>+18244(SB)/4, $0xc1680000
-DATA constants<>+18248(SB)/4, $0xc1680000
-DATA constants<>+18252(SB)/4, $0xc1680000
-DATA constants<>+18256(SB)/4, $0xc1680000
-DATA constants<>+18260(SB)/4, $0xc1680000
-DATA constants<>+18264(SB)/4, $0xc1680000
-DATA constants<>+18268(SB)/4, $0xc1680000
-DATA constants<>+18272(SB)/4, $0xc1680000
-DATA constants<>+18276(SB)/4, $0xc1680000
-DATA constants<>+18280(SB)/4, $0xc1680000
-DATA constants<>+18284(SB)/4, $0xc1680000
-DATA constants<>+18288(SB)/4, $0xc1680000
-DATA constants<>+18292(SB)/4, $0xc1680000
-DATA constants<>+18296(SB)/4, $0xc1680000
-DATA constants<>+18300(SB)/4, $0xc1680000
-DATA constants<>+18304(SB)/8, $0xc089000000000000
-DATA constants<>+18312(SB)/8, $0xc089000000000000
-DATA constants<>+18320(SB)/8, $0xc089000000000000
-DATA constants<>+18328(SB)/8, $0xc089000000000000
-DATA constants<>+18336(SB)/8, $0xc089000000000000
-DATA constants<>+18344(SB)/8, $0xc089000000000000
-DATA constants<>+18352(SB)/8, $0xc089000000000000
-DATA constants<>+18360(SB)/8, $0xc089000000000000
-DATA constants<>+18368(SB)/8, $0x4089000000000000
-DATA constants<>+18376(SB)/8, $0x4089000000000000
-DATA constants<>+18384(SB)/8, $0x4089000000000000
-DATA constants<>+18392(SB)/8, $0x4089000000000000
-DATA constants<>+18400(SB)/8, $0x4089000000000000
-DATA constants<>+18408(SB)/8, $0x4089000000000000
-DATA constants<>+18416(SB)/8, $0x4089000000000000
-DATA constants<>+18424(SB)/8, $0x4089000000000000
-DATA constants<>+18432(SB)/4, $0xc4480000
-DATA constants<>+18436(SB)/4, $0xc4480000
-DATA constants<>+18440(SB)/4, $0xc4480000
-DATA constants<>+18444(SB)/4, $0xc4480000
-DATA constants<>+18448(SB)/4, $0xc4480000
-DATA constants<>+18452(SB)/4, $0xc4480000
-DATA constants<>+18456(SB)/4, $0xc4480000
-DATA constants<>+18460(SB)/4, $0xc4480000
-DATA constants<>+18464(SB)/4, $0xc4480000
-DATA constants<>+18468(SB)/4, $0xc4480000
-DATA constants<>+18472(SB)/4, $0xc4480000
-DATA constants<>+18476(SB)/4, $0xc4480000
-DATA constants<>+18480(SB)/4, $0xc4480000
-DATA constants<>+18484(SB)/4, $0xc4480000
-DATA constants<>+18488(SB)/4, $0xc4480000
-DATA constants<>+18492(SB)/4, $0xc4480000
-DATA constants<>+18496(SB)/8, $0x7fd0000000000000
-DATA constants<>+18504(SB)/8, $0x7fd0000000000000
-DATA constants<>+18512(SB)/8, $0x7fd0000000000000
-DATA constants<>+18520(SB)/8, $0x7fd0000000000000
-DATA constants<>+18528(SB)/8, $0x7fd0000000000000
-DATA constants<>+18536(SB)/8, $0x7fd0000000000000
-DATA constants<>+18544(SB)/8, $0x7fd0000000000000
-DATA constants<>+18552(SB)/8, $0x7fd0000000000000
-DATA constants<>+18560(SB)/8, $0x7fe0000000000000
-DATA constants<>+18568(SB)/8, $0x7fe0000000000000
-DATA constants<>+18576(SB)/8, $0x7fe0000000000000
-DATA constants<>+18584(SB)/8, $0x7fe0000000000000
-DATA constants<>+18592(SB)/8, $0x7fe0000000000000
-DATA constants<>+18600(SB)/8, $0x7fe0000000000000
-DATA constants<>+18608(SB)/8, $0x7fe0000000000000
-DATA constants<>+18616(SB)/8, $0x7fe0000000000000
-DATA constants<>+18624(SB)/4, $0x7e800000
-DATA constants<>+18628(SB)/4, $0x7e800000
-DATA constants<>+18632(SB)/4, $0x7e800000
-DATA constants<>+18636(SB)/4, $0x7e800000
-DATA constants<>+18640(SB)/4, $0x7e800000
-DATA constants<>+18644(SB)/4, $0x7e800000
-DATA constants<>+18648(SB)/4, $0x7e800000
-DATA constants<>+18652(SB)/4, $0x7e800000
-DATA constants<>+18656(SB)/4, $0x7e800000
-DATA constants<>+18660(SB)/4, $0x7e800000
-DATA constants<>+18664(SB)/4, $0x7e800000
-DATA constants<>+18668(SB)/4, $0x7e800000
-DATA constants<>+18672(SB)/4, $0x7e800000
-DATA constants<>+18676(SB)/4, $0x7e800000
-DATA constants<>+18680(SB)/4, $0x7e800000
-DATA constants<>+18684(SB)/4, $0x7e800000
-DATA constants<>+18688(SB)/4, $0x7f000000
-DATA constants<>+18692(SB)/4, $0x7f000000
-DATA constants<>+18696(SB)/4, $0x7f000000
-DATA constants<>+18700(SB)/4, $0x7f000000
-DATA constants<>+18704(SB)/4, $0x7f000000
-DATA constants<>+18708(SB)/4, $0x7f000000
-DATA constants<>+18712(SB)/4, $0x7f000000
-DATA constants<>+18716(SB)/4, $0x7f000000
-DATA constants<>+18720(SB)/4, $0x7f000000
-DATA constants<>+18724(SB)/4, $0x7f000000
-DATA constants<>+18728(SB)/4, $0x7f000000
-DATA constants<>+18732(SB)/4, $0x7f000000
-DATA constants<>+18736(SB)/4, $0x7f000000
-DATA constants<>+18740(SB)/4, $0x7f000000
-DATA constants<>+18744(SB)/4, $0x7f000000
-DATA constants<>+18748(SB)/4, $0x7f000000
-DATA constants<>+18752(SB)/8, $0x3c30000000000000
-DATA constants<>+18760(SB)/8, $0x3c30000000000000
-DATA constants<>+18768(SB)/8, $0x3c30000000000000
-DATA constants<>+18776(SB)/8, $0x3c30000000000000
-DATA constants<>+18784(SB)/8, $0x3c30000000000000
-DATA constants<>+18792(SB)/8, $0x3c30000000000000
-DATA constants<>+18800(SB)/8, $0x3c30000000000000
-DATA constants<>+18808(SB)/8, $0x3c30000000000000
-DATA constants<>+18816(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18824(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18832(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18840(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18848(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18856(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18864(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18872(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18880(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18888(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18896(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18904(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18912(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18920(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18928(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18936(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18944(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+18952(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+18960(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+18968(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+18976(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+18984(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+18992(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+19000(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+19008(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19016(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19024(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19032(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19040(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19048(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19056(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19064(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19072(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19080(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19088(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19096(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19104(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19112(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19120(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19128(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19136(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19144(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19152(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19160(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19168(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19176(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19184(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19192(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19200(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19208(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19216(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19224(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19232(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19240(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19248(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19256(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19264(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19272(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19280(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19288(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19296(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19304(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19312(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19320(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19328(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19336(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19344(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19352(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19360(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19368(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19376(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19384(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19392(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19400(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19408(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19416(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19424(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19432(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19440(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19448(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19456(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19464(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19472(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19480(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19488(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19496(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19504(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19512(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19520(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19528(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19536(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19544(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19552(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19560(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19568(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19576(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19584(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19592(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19600(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19608(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19616(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19624(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19632(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19640(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19648(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19656(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19664(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19672(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19680(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19688(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19696(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19704(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19712(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19720(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19728(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19736(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19744(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19752(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19760(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19768(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19776(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19784(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19792(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19800(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19808(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19816(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19824(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19832(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19840(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19848(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19856(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19864(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19872(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19880(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19888(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19896(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19904(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19912(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19920(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19928(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19936(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19944(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19952(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19960(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19968(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+19976(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+19984(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+19992(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+20000(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+20008(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+20016(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+20024(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+20032(SB)/8, $0xbfd555555555551d
-DATA constants<>+20040(SB)/8, $0xbfd555555555551d
-DATA constants<>+20048(SB)/8, $0xbfd555555555551d
-DATA constants<>+20056(SB)/8, $0xbfd555555555551d
-DATA constants<>+20064(SB)/8, $0xbfd555555555551d
-DATA constants<>+20072(SB)/8, $0xbfd555555555551d
-DATA constants<>+20080(SB)/8, $0xbfd555555555551d
-DATA constants<>+20088(SB)/8, $0xbfd555555555551d
-DATA constants<>+20096(SB)/8, $0x400921fb54442d18
-DATA constants<>+20104(SB)/8, $0x400921fb54442d18
-DATA constants<>+20112(SB)/8, $0x400921fb54442d18
-DATA constants<>+20120(SB)/8, $0x400921fb54442d18
-DATA constants<>+20128(SB)/8, $0x400921fb54442d18
-DATA constants<>+20136(SB)/8, $0x400921fb54442d18
-DATA constants<>+20144(SB)/8, $0x400921fb54442d18
-DATA constants<>+20152(SB)/8, $0x400921fb54442d18
-DATA constants<>+20160(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20168(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20176(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20184(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20192(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20200(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20208(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20216(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20224(SB)/4, $0x21800000
-DATA constants<>+20228(SB)/4, $0x21800000
-DATA constants<>+20232(SB)/4, $0x21800000
-DATA constants<>+20236(SB)/4, $0x21800000
-DATA constants<>+20240(SB)/4, $0x21800000
-DATA constants<>+20244(SB)/4, $0x21800000
-DATA constants<>+20248(SB)/4, $0x21800000
-DATA constants<>+20252(SB)/4, $0x21800000
-DATA constants<>+20256(SB)/4, $0x21800000
-DATA constants<>+20260(SB)/4, $0x21800000
-DATA constants<>+20264(SB)/4, $0x21800000
-DATA constants<>+20268(SB)/4, $0x21800000
-DATA constants<>+20272(SB)/4, $0x21800000
-DATA constants<>+20276(SB)/4, $0x21800000
-DATA constants<>+20280(SB)/4, $0x21800000
-DATA constants<>+20284(SB)/4, $0x21800000
-DATA constants<>+20288(SB)/4, $0xbae3ee42
-DATA constants<>+20292(SB)/4, $0xbae3ee42
-DATA constants<>+20296(SB)/4, $0xbae3ee42
-DATA constants<>+20300(SB)/4, $0xbae3ee42
-DATA constants<>+20304(SB)/4, $0xbae3ee42
-DATA constants<>+20308(SB)/4, $0xbae3ee42
-DATA constants<>+20312(SB)/4, $0xbae3ee42
-DATA constants<>+20316(SB)/4, $0xbae3ee42
-DATA constants<>+20320(SB)/4, $0xbae3ee42
-DATA constants<>+20324(SB)/4, $0xbae3ee42
-DATA constants<>+20328(SB)/4, $0xbae3ee42
-DATA constants<>+20332(SB)/4, $0xbae3ee42
-DATA constants<>+20336(SB)/4, $0xbae3ee42
-DATA constants<>+20340(SB)/4, $0xbae3ee42
-DATA constants<>+20344(SB)/4, $0xbae3ee42
-DATA constants<>+20348(SB)/4, $0xbae3ee42
-DATA constants<>+20352(SB)/4, $0x3c2ec38d
-DATA constants<>+20356(SB)/4, $0x3c2ec38d
-DATA constants<>+20360(SB)/4, $0x3c2ec38d
-DATA constants<>+20364(SB)/4, $0x3c2ec38d
-DATA constants<>+20368(SB)/4, $0x3c2ec38d
-DATA constants<>+20372(SB)/4, $0x3c2ec38d
-DATA constants<>+20376(SB)/4, $0x3c2ec38d
-DATA constants<>+20380(SB)/4, $0x3c2ec38d
-DATA constants<>+20384(SB)/4, $0x3c2ec38d
-DATA constants<>+20388(SB)/4, $0x3c2ec38d
-DATA constants<>+20392(SB)/4, $0x3c2ec38d
-DATA constants<>+20396(SB)/4, $0x3c2ec38d
-DATA constants<>+20400(SB)/4, $0x3c2ec38d
-DATA constants<>+20404(SB)/4, $0x3c2ec38d
-DATA constants<>+20408(SB)/4, $0x3c2ec38d
-DATA constants<>+20412(SB)/4, $0x3c2ec38d
-DATA constants<>+20416(SB)/4, $0xbcfb9173
-DATA constants<>+20420(SB)/4, $0xbcfb9173
-DATA constants<>+20424(SB)/4, $0xbcfb9173
-DATA constants<>+20428(SB)/4, $0xbcfb9173
-DATA constants<>+20432(SB)/4, $0xbcfb9173
-DATA constants<>+20436(SB)/4, $0xbcfb9173
-DATA constants<>+20440(SB)/4, $0xbcfb9173
-DATA constants<>+20444(SB)/4, $0xbcfb9173
-DATA constants<>+20448(SB)/4, $0xbcfb9173
-DATA constants<>+20452(SB)/4, $0xbcfb9173
-DATA constants<>+20456(SB)/4, $0xbcfb9173
-DATA constants<>+20460(SB)/4, $0xbcfb9173
-DATA constants<>+20464(SB)/4, $0xbcfb9173
-DATA constants<>+20468(SB)/4, $0xbcfb9173
-DATA constants<>+20472(SB)/4, $0xbcfb9173
-DATA constants<>+20476(SB)/4, $0xbcfb9173
-DATA constants<>+20480(SB)/4, $0x3d6b6f0a
-DATA constants<>+20484(SB)/4, $0x3d6b6f0a
-DATA constants<>+20488(SB)/4, $0x3d6b6f0a
-DATA constants<>+20492(SB)/4, $0x3d6b6f0a
-DATA constants<>+20496(SB)/4, $0x3d6b6f0a
-DATA constants<>+20500(SB)/4, $0x3d6b6f0a
-DATA constants<>+20504(SB)/4, $0x3d6b6f0a
-DATA constants<>+20508(SB)/4, $0x3d6b6f0a
-DATA constants<>+20512(SB)/4, $0x3d6b6f0a
-DATA constants<>+20516(SB)/4, $0x3d6b6f0a
-DATA constants<>+20520(SB)/4, $0x3d6b6f0a
-DATA constants<>+20524(SB)/4, $0x3d6b6f0a
-DATA constants<>+20528(SB)/4, $0x3d6b6f0a
-DATA constants<>+20532(SB)/4, $0x3d6b6f0a
-DATA constants<>+20536(SB)/4, $0x3d6b6f0a
-DATA constants<>+20540(SB)/4, $0x3d6b6f0a
-DATA constants<>+20544(SB)/4, $0xbdab84dd
-DATA constants<>+20548(SB)/4, $0xbdab84dd
-DATA constants<>+20552(SB)/4, $0xbdab84dd
-DATA constants<>+20556(SB)/4, $0xbdab84dd
-DATA constants<>+20560(SB)/4, $0xbdab84dd
-DATA constants<>+20564(SB)/4, $0xbdab84dd
-DATA constants<>+20568(SB)/4, $0xbdab84dd
-DATA constants<>+20572(SB)/4, $0xbdab84dd
-DATA constants<>+20576(SB)/4, $0xbdab84dd
-DATA constants<>+20580(SB)/4, $0xbdab84dd
-DATA constants<>+20584(SB)/4, $0xbdab84dd
-DATA constants<>+20588(SB)/4, $0xbdab84dd
-DATA constants<>+20592(SB)/4, $0xbdab84dd
-DATA constants<>+20596(SB)/4, $0xbdab84dd
-DATA constants<>+20600(SB)/4, $0xbdab84dd
-DATA constants<>+20604(SB)/4, $0xbdab84dd
-DATA constants<>+20608(SB)/4, $0x3de018bf
-DATA constants<>+20612(SB)/4, $0x3de018bf
-DATA constants<>+20616(SB)/4, $0x3de018bf
-DATA constants<>+20620(SB)/4, $0x3de018bf
-DATA constants<>+20624(SB)/4, $0x3de018bf
-DATA constants<>+20628(SB)/4, $0x3de018bf
-DATA constants<>+20632(SB)/4, $0x3de018bf
-DATA constants<>+20636(SB)/4, $0x3de018bf
-DATA constants<>+20640(SB)/4, $0x3de018bf
-DATA constants<>+20644(SB)/4, $0x3de018bf
-DATA constants<>+20648(SB)/4, $0x3de018bf
-DATA constants<>+20652(SB)/4, $0x3de018bf
-DATA constants<>+20656(SB)/4, $0x3de018bf
-DATA constants<>+20660(SB)/4, $0x3de018bf
-DATA constants<>+20664(SB)/4, $0x3de018bf
-DATA constants<>+20668(SB)/4, $0x3de018bf
-DATA constants<>+20672(SB)/4, $0xbe120bbd
-DATA constants<>+20676(SB)/4, $0xbe120bbd
-DATA constants<>+20680(SB)/4, $0xbe120bbd
-DATA constants<>+20684(SB)/4, $0xbe120bbd
-DATA constants<>+20688(SB)/4, $0xbe120bbd
-DATA constants<>+20692(SB)/4, $0xbe120bbd
-DATA constants<>+20696(SB)/4, $0xbe120bbd
-DATA constants<>+20700(SB)/4, $0xbe120bbd
-DATA constants<>+20704(SB)/4, $0xbe120bbd
-DATA constants<>+20708(SB)/4, $0xbe120bbd
-DATA constants<>+20712(SB)/4, $0xbe120bbd
-DATA constants<>+20716(SB)/4, $0xbe120bbd
-DATA constants<>+20720(SB)/4, $0xbe120bbd
-DATA constants<>+20724(SB)/4, $0xbe120bbd
-DATA constants<>+20728(SB)/4, $0xbe120bbd
-DATA constants<>+20732(SB)/4, $0xbe120bbd
-DATA constants<>+20736(SB)/4, $0x3e4cc880
-DATA constants<>+20740(SB)/4, $0x3e4cc880
-DATA constants<>+20744(SB)/4, $0x3e4cc880
-DATA constants<>+20748(SB)/4, $0x3e4cc880
-DATA constants<>+20752(SB)/4, $0x3e4cc880
-DATA constants<>+20756(SB)/4, $0x3e4cc880
-DATA constants<>+20760(SB)/4, $0x3e4cc880
-DATA constants<>+20764(SB)/4, $0x3e4cc880
-DATA constants<>+20768(SB)/4, $0x3e4cc880
-DATA constants<>+20772(SB)/4, $0x3e4cc880
-DATA constants<>+20776(SB)/4, $0x3e4cc880
-DATA constants<>+20780(SB)/4, $0x3e4cc880
-DATA constants<>+20784(SB)/4, $0x3e4cc880
-DATA constants<>+20788(SB)/4, $0x3e4cc880
-DATA constants<>+20792(SB)/4, $0x3e4cc880
-DATA constants<>+20796(SB)/4, $0x3e4cc880
-DATA constants<>+20800(SB)/4, $0xbeaaaa9d
-DATA constants<>+20804(SB)/4, $0xbeaaaa9d
-DATA constants<>+20808(SB)/4, $0xbeaaaa9d
-DATA constants<>+20812(SB)/4, $0xbeaaaa9d
-DATA constants<>+20816(SB)/4, $0xbeaaaa9d
-DATA constants<>+20820(SB)/4, $0xbeaaaa9d
-DATA constants<>+20824(SB)/4, $0xbeaaaa9d
-DATA constants<>+20828(SB)/4, $0xbeaaaa9d
-DATA constants<>+20832(SB)/4, $0xbeaaaa9d
-DATA constants<>+20836(SB)/4, $0xbeaaaa9d
-DATA constants<>+20840(SB)/4, $0xbeaaaa9d
-DATA constants<>+20844(SB)/4, $0xbeaaaa9d
-DATA constants<>+20848(SB)/4, $0xbeaaaa9d
-DATA constants<>+20852(SB)/4, $0xbeaaaa9d
-DATA constants<>+20856(SB)/4, $0xbeaaaa9d
-DATA constants<>+20860(SB)/4, $0xbeaaaa9d
-DATA constants<>+20864(SB)/4, $0x40490fdb
-DATA constants<>+20868(SB)/4, $0x40490fdb
-DATA constants<>+20872(SB)/4, $0x40490fdb
-DATA constants<>+20876(SB)/4, $0x40490fdb
-DATA constants<>+20880(SB)/4, $0x40490fdb
-DATA constants<>+20884(SB)/4, $0x40490fdb
-DATA constants<>+20888(SB)/4, $0x40490fdb
-DATA constants<>+20892(SB)/4, $0x40490fdb
-DATA constants<>+20896(SB)/4, $0x40490fdb
-DATA constants<>+20900(SB)/4, $0x40490fdb
-DATA constants<>+20904(SB)/4, $0x40490fdb
-DATA constants<>+20908(SB)/4, $0x40490fdb
-DATA constants<>+20912(SB)/4, $0x40490fdb
-DATA constants<>+20916(SB)/4, $0x40490fdb
-DATA constants<>+20920(SB)/4, $0x40490fdb
-DATA constants<>+20924(SB)/4, $0x40490fdb
-DATA constants<>+20928(SB)/4, $0xb3bbbd2e
-DATA constants<>+20932(SB)/4, $0xb3bbbd2e
-DATA constants<>+20936(SB)/4, $0xb3bbbd2e
-DATA constants<>+20940(SB)/4, $0xb3bbbd2e
-DATA constants<>+20944(SB)/4, $0xb3bbbd2e
-DATA constants<>+20948(SB)/4, $0xb3bbbd2e
-DATA constants<>+20952(SB)/4, $0xb3bbbd2e
-DATA constants<>+20956(SB)/4, $0xb3bbbd2e
-DATA constants<>+20960(SB)/4, $0xb3bbbd2e
-DATA constants<>+20964(SB)/4, $0xb3bbbd2e
-DATA constants<>+20968(SB)/4, $0xb3bbbd2e
-DATA constants<>+20972(SB)/4, $0xb3bbbd2e
-DATA constants<>+20976(SB)/4, $0xb3bbbd2e
-DATA constants<>+20980(SB)/4, $0xb3bbbd2e
-DATA constants<>+20984(SB)/4, $0xb3bbbd2e
-DATA constants<>+20988(SB)/4, $0xb3bbbd2e
-DATA constants<>+20992(SB)/8, $0xffefffffffffffff
-DATA constants<>+21000(SB)/8, $0xffefffffffffffff
-DATA constants<>+21008(SB)/8, $0xffefffffffffffff
-DATA constants<>+21016(SB)/8, $0xffefffffffffffff
-DATA constants<>+21024(SB)/8, $0xffefffffffffffff
-DATA constants<>+21032(SB)/8, $0xffefffffffffffff
-DATA constants<>+21040(SB)/8, $0xffefffffffffffff
-DATA constants<>+21048(SB)/8, $0xffefffffffffffff
-DATA constants<>+21056(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21064(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21072(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21080(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21088(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21096(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21104(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21112(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21120(SB)/8, $0x4010000000000000
-DATA constants<>+21128(SB)/8, $0x4010000000000000
-DATA constants<>+21136(SB)/8, $0x4010000000000000
-DATA constants<>+21144(SB)/8, $0x4010000000000000
-DATA constants<>+21152(SB)/8, $0x4010000000000000
-DATA constants<>+21160(SB)/8, $0x4010000000000000
-DATA constants<>+21168(SB)/8, $0x4010000000000000
-DATA constants<>+21176(SB)/8, $0x4010000000000000
-DATA constants<>+21184(SB)/8, $0x3870000000000000
-DATA constants<>+21192(SB)/8, $0x3870000000000000
-DATA constants<>+21200(SB)/8, $0x3870000000000000
-DATA constants<>+21208(SB)/8, $0x3870000000000000
-DATA constants<>+21216(SB)/8, $0x3870000000000000
-DATA constants<>+21224(SB)/8, $0x3870000000000000
-DATA constants<>+21232(SB)/8, $0x3870000000000000
-DATA constants<>+21240(SB)/8, $0x3870000000000000
-DATA constants<>+21248(SB)/8, $0x3fd0000000000000
-DATA constants<>+21256(SB)/8, $0x3fd0000000000000
-DATA constants<>+21264(SB)/8, $0x3fd0000000000000
-DATA constants<>+21272(SB)/8, $0x3fd0000000000000
-DATA constants<>+21280(SB)/8, $0x3fd0000000000000
-DATA constants<>+21288(SB)/8, $0x3fd0000000000000
-DATA constants<>+21296(SB)/8, $0x3fd0000000000000
-DATA constants<>+21304(SB)/8, $0x3fd0000000000000
-DATA constants<>+21312(SB)/4, $0xff7fffff
-DATA constants<>+21316(SB)/4, $0xff7fffff
-DATA constants<>+21320(SB)/4, $0xff7fffff
-DATA constants<>+21324(SB)/4, $0xff7fffff
-DATA constants<>+21328(SB)/4, $0xff7fffff
-DATA constants<>+21332(SB)/4, $0xff7fffff
-DATA constants<>+21336(SB)/4, $0xff7fffff
-DATA constants<>+21340(SB)/4, $0xff7fffff
-DATA constants<>+21344(SB)/4, $0xff7fffff
-DATA constants<>+21348(SB)/4, $0xff7fffff
-DATA constants<>+21352(SB)/4, $0xff7fffff
-DATA constants<>+21356(SB)/4, $0xff7fffff
-DATA constants<>+21360(SB)/4, $0xff7fffff
-DATA constants<>+21364(SB)/4, $0xff7fffff
-DATA constants<>+21368(SB)/4, $0xff7fffff
-DATA constants<>+21372(SB)/4, $0xff7fffff
-DATA constants<>+21376(SB)/4, $0x7f7fffff
-DATA constants<>+21380(SB)/4, $0x7f7fffff
-DATA constants<>+21384(SB)/4, $0x7f7fffff
-DATA constants<>+21388(SB)/4, $0x7f7fffff
-DATA constants<>+21392(SB)/4, $0x7f7fffff
-DATA constants<>+21396(SB)/4, $0x7f7fffff
-DATA constants<>+21400(SB)/4, $0x7f7fffff
-DATA constants<>+21404(SB)/4, $0x7f7fffff
-DATA constants<>+21408(SB)/4, $0x7f7fffff
-DATA constants<>+21412(SB)/4, $0x7f7fffff
-DATA constants<>+21416(SB)/4, $0x7f7fffff
-DATA constants<>+21420(SB)/4, $0x7f7fffff
-DATA constants<>+21424(SB)/4, $0x7f7fffff
-DATA constants<>+21428(SB)/4, $0x7f7fffff
-DATA constants<>+21432(SB)/4, $0x7f7fffff
-DATA constants<>+21436(SB)/4, $0x7f7fffff
-DATA constants<>+21440(SB)/4, $0x03800000
-DATA constants<>+21444(SB)/4, $0x03800000
-DATA constants<>+21448(SB)/4, $0x03800000
-DATA constants<>+21452(SB)/4, $0x03800000
-DATA constants<>+21456(SB)/4, $0x03800000
-DATA constants<>+21460(SB)/4, $0x03800000
-DATA constants<>+21464(SB)/4, $0x03800000
-DATA constants<>+21468(SB)/4, $0x03800000
-DATA constants<>+21472(SB)/4, $0x03800000
-DATA constants<>+21476(SB)/4, $0x03800000
-DATA constants<>+21480(SB)/4, $0x03800000
-DATA constants<>+21484(SB)/4, $0x03800000
-DATA constants<>+21488(SB)/4, $0x03800000
-DATA constants<>+21492(SB)/4, $0x03800000
-DATA constants<>+21496(SB)/4, $0x03800000
-DATA constants<>+21500(SB)/4, $0x03800000
-DATA constants<>+21504(SB)/4, $0x3e800000
-DATA constants<>+21508(SB)/4, $0x3e800000
-DATA constants<>+21512(SB)/4, $0x3e800000
-DATA constants<>+21516(SB)/4, $0x3e800000
-DATA constants<>+21520(SB)/4, $0x3e800000
-DATA constants<>+21524(SB)/4, $0x3e800000
-DATA constants<>+21528(SB)/4, $0x3e800000
-DATA constants<>+21532(SB)/4, $0x3e800000
-DATA constants<>+21536(SB)/4, $0x3e800000
-DATA constants<>+21540(SB)/4, $0x3e800000
-DATA constants<>+21544(SB)/4, $0x3e800000
-DATA constants<>+21548(SB)/4, $0x3e800000
-DATA constants<>+21552(SB)/4, $0x3e800000
-DATA constants<>+21556(SB)/4, $0x3e800000
-DATA constants<>+21560(SB)/4, $0x3e800000
-DATA constants<>+21564(SB)/4, $0x3e800000
-DATA constants<>+21568(SB)/8, $0x4630000000000000
-DATA constants<>+21576(SB)/8, $0x4630000000000000
-DATA constants<>+21584(SB)/8, $0x4630000000000000
-DATA constants<>+21592(SB)/8, $0x4630000000000000
-DATA constants<>+21600(SB)/8, $0x4630000000000000
-DATA constants<>+21608(SB)/8, $0x4630000000000000
-DATA constants<>+21616(SB)/8, $0x4630000000000000
-DATA constants<>+21624(SB)/8, $0x4630000000000000
-DATA constants<>+21632(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21640(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21648(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21656(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21664(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21672(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21680(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21688(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21696(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21704(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21712(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21720(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21728(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21736(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21744(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21752(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21760(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21768(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21776(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21784(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21792(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21800(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21808(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21816(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21824(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21832(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21840(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21848(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21856(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21864(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21872(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21880(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21888(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21896(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21904(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21912(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21920(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21928(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21936(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21944(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21952(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+21960(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+21968(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+21976(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+21984(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+21992(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+22000(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+22008(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+22016(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22024(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22032(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22040(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22048(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22056(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22064(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22072(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22080(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22088(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22096(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22104(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22112(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22120(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22128(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22136(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22144(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22152(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22160(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22168(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22176(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22184(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22192(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22200(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22208(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22216(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22224(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22232(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22240(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22248(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22256(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22264(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22272(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22280(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22288(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22296(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22304(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22312(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22320(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22328(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22336(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22344(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22352(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22360(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22368(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22376(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22384(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22392(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22400(SB)/8, $0x3fb5555555555555
-DATA constants<>+22408(SB)/8, $0x3fb5555555555555
-DATA constants<>+22416(SB)/8, $0x3fb5555555555555
-DATA constants<>+22424(SB)/8, $0x3fb5555555555555
-DATA constants<>+22432(SB)/8, $0x3fb5555555555555
-DATA constants<>+22440(SB)/8, $0x3fb5555555555555
-DATA constants<>+22448(SB)/8, $0x3fb5555555555555
-DATA constants<>+22456(SB)/8, $0x3fb5555555555555
-DATA constants<>+22464(SB)/8, $0x4450000000000000
-DATA constants<>+22472(SB)/8, $0x4450000000000000
-DATA constants<>+22480(SB)/8, $0x4450000000000000
-DATA constants<>+22488(SB)/8, $0x4450000000000000
-DATA constants<>+22496(SB)/8, $0x4450000000000000
-DATA constants<>+22504(SB)/8, $0x4450000000000000
-DATA constants<>+22512(SB)/8, $0x4450000000000000
-DATA constants<>+22520(SB)/8, $0x4450000000000000
-DATA constants<>+22528(SB)/8, $0x3b90000000000000
-DATA constants<>+22536(SB)/8, $0x3b90000000000000
-DATA constants<>+22544(SB)/8, $0x3b90000000000000
-DATA constants<>+22552(SB)/8, $0x3b90000000000000
-DATA constants<>+22560(SB)/8, $0x3b90000000000000
-DATA constants<>+22568(SB)/8, $0x3b90000000000000
-DATA constants<>+22576(SB)/8, $0x3b90000000000000
-DATA constants<>+22584(SB)/8, $0x3b90000000000000
-DATA constants<>+22592(SB)/8, $0x0000000000000022
-DATA constants<>+22600(SB)/8, $0x0000000000000022
-DATA constants<>+22608(SB)/8, $0x0000000000000022
-DATA constants<>+22616(SB)/8, $0x0000000000000022
-DATA constants<>+22624(SB)/8, $0x0000000000000022
-DATA constants<>+22632(SB)/8, $0x0000000000000022
-DATA constants<>+22640(SB)/8, $0x0000000000000022
-DATA constants<>+22648(SB)/8, $0x0000000000000022
-DATA constants<>+22656(SB)/8, $0x000000000300a022
-DATA constants<>+22664(SB)/8, $0x000000000300a022
-DATA constants<>+22672(SB)/8, $0x000000000300a022
-DATA constants<>+22680(SB)/8, $0x000000000300a022
-DATA constants<>+22688(SB)/8, $0x000000000300a022
-DATA constants<>+22696(SB)/8, $0x000000000300a022
-DATA constants<>+22704(SB)/8, $0x000000000300a022
-DATA constants<>+22712(SB)/8, $0x000000000300a022
-DATA constants<>+22720(SB)/8, $0xbfe8000000000000
-DATA constants<>+22728(SB)/8, $0xbfe8000000000000
-DATA constants<>+22736(SB)/8, $0xbfe8000000000000
-DATA constants<>+22744(SB)/8, $0xbfe8000000000000
-DATA constants<>+22752(SB)/8, $0xbfe8000000000000
-DATA constants<>+22760(SB)/8, $0xbfe8000000000000
-DATA constants<>+22768(SB)/8, $0xbfe8000000000000
-DATA constants<>+22776(SB)/8, $0xbfe8000000000000
-DATA constants<>+22784(SB)/8, $0x3fe8000000000000
-DATA constants<>+22792(SB)/8, $0x3fe8000000000000
-DATA constants<>+22800(SB)/8, $0x3fe8000000000000
-DATA constants<>+22808(SB)/8, $0x3fe8000000000000
-DATA constants<>+22816(SB)/8, $0x3fe8000000000000
-DATA constants<>+22824(SB)/8, $0x3fe8000000000000
-DATA constants<>+22832(SB)/8, $0x3fe8000000000000
-DATA constants<>+22840(SB)/8, $0x3fe8000000000000
-DATA constants<>+22848(SB)/8, $0xc630000000000000
-DATA constants<>+22856(SB)/8, $0xc630000000000000
-DATA constants<>+22864(SB)/8, $0xc630000000000000
-DATA constants<>+22872(SB)/8, $0xc630000000000000
-DATA constants<>+22880(SB)/8, $0xc630000000000000
-DATA constants<>+22888(SB)/8, $0xc630000000000000
-DATA constants<>+22896(SB)/8, $0xc630000000000000
-DATA constants<>+22904(SB)/8, $0xc630000000000000
-DATA constants<>+22912(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22920(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22928(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22936(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22944(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22952(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22960(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22968(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22976(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+22984(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+22992(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+23000(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+23008(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+23016(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+23024(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+23032(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+23040(SB)/4, $0x5d800000
-DATA constants<>+23044(SB)/4, $0x5d800000
-DATA constants<>+23048(SB)/4, $0x5d800000
-DATA constants<>+23052(SB)/4, $0x5d800000
-DATA constants<>+23056(SB)/4, $0x5d800000
-DATA constants<>+23060(SB)/4, $0x5d800000
-DATA constants<>+23064(SB)/4, $0x5d800000
-DATA constants<>+23068(SB)/4, $0x5d800000
-DATA constants<>+23072(SB)/4, $0x5d800000
-DATA constants<>+23076(SB)/4, $0x5d800000
-DATA constants<>+23080(SB)/4, $0x5d800000
-DATA constants<>+23084(SB)/4, $0x5d800000
-DATA constants<>+23088(SB)/4, $0x5d800000
-DATA constants<>+23092(SB)/4, $0x5d800000
-DATA constants<>+23096(SB)/4, $0x5d800000
-DATA constants<>+23100(SB)/4, $0x5d800000
-DATA constants<>+23104(SB)/4, $0x3d896bba
-DATA constants<>+23108(SB)/4, $0x3d896bba
-DATA constants<>+23112(SB)/4, $0x3d896bba
-DATA constants<>+23116(SB)/4, $0x3d896bba
-DATA constants<>+23120(SB)/4, $0x3d896bba
-DATA constants<>+23124(SB)/4, $0x3d896bba
-DATA constants<>+23128(SB)/4, $0x3d896bba
-DATA constants<>+23132(SB)/4, $0x3d896bba
-DATA constants<>+23136(SB)/4, $0x3d896bba
-DATA constants<>+23140(SB)/4, $0x3d896bba
-DATA constants<>+23144(SB)/4, $0x3d896bba
-DATA constants<>+23148(SB)/4, $0x3d896bba
-DATA constants<>+23152(SB)/4, $0x3d896bba
-DATA constants<>+23156(SB)/4, $0x3d896bba
-DATA constants<>+23160(SB)/4, $0x3d896bba
-DATA constants<>+23164(SB)/4, $0x3d896bba
-DATA constants<>+23168(SB)/4, $0x3e7f9724
-DATA constants<>+23172(SB)/4, $0x3e7f9724
-DATA constants<>+23176(SB)/4, $0x3e7f9724
-DATA constants<>+23180(SB)/4, $0x3e7f9724
-DATA constants<>+23184(SB)/4, $0x3e7f9724
-DATA constants<>+23188(SB)/4, $0x3e7f9724
-DATA constants<>+23192(SB)/4, $0x3e7f9724
-DATA constants<>+23196(SB)/4, $0x3e7f9724
-DATA constants<>+23200(SB)/4, $0x3e7f9724
-DATA constants<>+23204(SB)/4, $0x3e7f9724
-DATA constants<>+23208(SB)/4, $0x3e7f9724
-DATA constants<>+23212(SB)/4, $0x3e7f9724
-DATA constants<>+23216(SB)/4, $0x3e7f9724
-DATA constants<>+23220(SB)/4, $0x3e7f9724
-DATA constants<>+23224(SB)/4, $0x3e7f9724
-DATA constants<>+23228(SB)/4, $0x3e7f9724
-DATA constants<>+23232(SB)/4, $0x391ec644
-DATA constants<>+23236(SB)/4, $0x391ec644
-DATA constants<>+23240(SB)/4, $0x391ec644
-DATA constants<>+23244(SB)/4, $0x391ec644
-DATA constants<>+23248(SB)/4, $0x391ec644
-DATA constants<>+23252(SB)/4, $0x391ec644
-DATA constants<>+23256(SB)/4, $0x391ec644
-DATA constants<>+23260(SB)/4, $0x391ec644
-DATA constants<>+23264(SB)/4, $0x391ec644
-DATA constants<>+23268(SB)/4, $0x391ec644
-DATA constants<>+23272(SB)/4, $0x391ec644
-DATA constants<>+23276(SB)/4, $0x391ec644
-DATA constants<>+23280(SB)/4, $0x391ec644
-DATA constants<>+23284(SB)/4, $0x391ec644
-DATA constants<>+23288(SB)/4, $0x391ec644
-DATA constants<>+23292(SB)/4, $0x391ec644
-DATA constants<>+23296(SB)/4, $0x39d7c900
-DATA constants<>+23300(SB)/4, $0x39d7c900
-DATA constants<>+23304(SB)/4, $0x39d7c900
-DATA constants<>+23308(SB)/4, $0x39d7c900
-DATA constants<>+23312(SB)/4, $0x39d7c900
-DATA constants<>+23316(SB)/4, $0x39d7c900
-DATA constants<>+23320(SB)/4, $0x39d7c900
-DATA constants<>+23324(SB)/4, $0x39d7c900
-DATA constants<>+23328(SB)/4, $0x39d7c900
-DATA constants<>+23332(SB)/4, $0x39d7c900
-DATA constants<>+23336(SB)/4, $0x39d7c900
-DATA constants<>+23340(SB)/4, $0x39d7c900
-DATA constants<>+23344(SB)/4, $0x39d7c900
-DATA constants<>+23348(SB)/4, $0x39d7c900
-DATA constants<>+23352(SB)/4, $0x39d7c900
-DATA constants<>+23356(SB)/4, $0x39d7c900
-DATA constants<>+23360(SB)/4, $0x3b127a41
-DATA constants<>+23364(SB)/4, $0x3b127a41
-DATA constants<>+23368(SB)/4, $0x3b127a41
-DATA constants<>+23372(SB)/4, $0x3b127a41
-DATA constants<>+23376(SB)/4, $0x3b127a41
-DATA constants<>+23380(SB)/4, $0x3b127a41
-DATA constants<>+23384(SB)/4, $0x3b127a41
-DATA constants<>+23388(SB)/4, $0x3b127a41
-DATA constants<>+23392(SB)/4, $0x3b127a41
-DATA constants<>+23396(SB)/4, $0x3b127a41
-DATA constants<>+23400(SB)/4, $0x3b127a41
-DATA constants<>+23404(SB)/4, $0x3b127a41
-DATA constants<>+23408(SB)/4, $0x3b127a41
-DATA constants<>+23412(SB)/4, $0x3b127a41
-DATA constants<>+23416(SB)/4, $0x3b127a41
-DATA constants<>+23420(SB)/4, $0x3b127a41
-DATA constants<>+23424(SB)/4, $0x3c4ccc29
-DATA constants<>+23428(SB)/4, $0x3c4ccc29
-DATA constants<>+23432(SB)/4, $0x3c4ccc29
-DATA constants<>+23436(SB)/4, $0x3c4ccc29
-DATA constants<>+23440(SB)/4, $0x3c4ccc29
-DATA constants<>+23444(SB)/4, $0x3c4ccc29
-DATA constants<>+23448(SB)/4, $0x3c4ccc29
-DATA constants<>+23452(SB)/4, $0x3c4ccc29
-DATA constants<>+23456(SB)/4, $0x3c4ccc29
-DATA constants<>+23460(SB)/4, $0x3c4ccc29
-DATA constants<>+23464(SB)/4, $0x3c4ccc29
-DATA constants<>+23468(SB)/4, $0x3c4ccc29
-DATA constants<>+23472(SB)/4, $0x3c4ccc29
-DATA constants<>+23476(SB)/4, $0x3c4ccc29
-DATA constants<>+23480(SB)/4, $0x3c4ccc29
-DATA constants<>+23484(SB)/4, $0x3c4ccc29
-DATA constants<>+23488(SB)/4, $0x3daaaaab
-DATA constants<>+23492(SB)/4, $0x3daaaaab
-DATA constants<>+23496(SB)/4, $0x3daaaaab
-DATA constants<>+23500(SB)/4, $0x3daaaaab
-DATA constants<>+23504(SB)/4, $0x3daaaaab
-DATA constants<>+23508(SB)/4, $0x3daaaaab
-DATA constants<>+23512(SB)/4, $0x3daaaaab
-DATA constants<>+23516(SB)/4, $0x3daaaaab
-DATA constants<>+23520(SB)/4, $0x3daaaaab
-DATA constants<>+23524(SB)/4, $0x3daaaaab
-DATA constants<>+23528(SB)/4, $0x3daaaaab
-DATA constants<>+23532(SB)/4, $0x3daaaaab
-DATA constants<>+23536(SB)/4, $0x3daaaaab
-DATA constants<>+23540(SB)/4, $0x3daaaaab
-DATA constants<>+23544(SB)/4, $0x3daaaaab
-DATA constants<>+23548(SB)/4, $0x3daaaaab
-DATA constants<>+23552(SB)/4, $0x53800000
-DATA constants<>+23556(SB)/4, $0x53800000
-DATA constants<>+23560(SB)/4, $0x53800000
-DATA constants<>+23564(SB)/4, $0x53800000
-DATA constants<>+23568(SB)/4, $0x53800000
-DATA constants<>+23572(SB)/4, $0x53800000
-DATA constants<>+23576(SB)/4, $0x53800000
-DATA constants<>+23580(SB)/4, $0x53800000
-DATA constants<>+23584(SB)/4, $0x53800000
-DATA constants<>+23588(SB)/4, $0x53800000
-DATA constants<>+23592(SB)/4, $0x53800000
-DATA constants<>+23596(SB)/4, $0x53800000
-DATA constants<>+23600(SB)/4, $0x53800000
-DATA constants<>+23604(SB)/4, $0x53800000
-DATA constants<>+23608(SB)/4, $0x53800000
-DATA constants<>+23612(SB)/4, $0x53800000
-DATA constants<>+23616(SB)/4, $0x2b800000
-DATA constants<>+23620(SB)/4, $0x2b800000
-DATA constants<>+23624(SB)/4, $0x2b800000
-DATA constants<>+23628(SB)/4, $0x2b800000
-DATA constants<>+23632(SB)/4, $0x2b800000
-DATA constants<>+23636(SB)/4, $0x2b800000
-DATA constants<>+23640(SB)/4, $0x2b800000
-DATA constants<>+23644(SB)/4, $0x2b800000
-DATA constants<>+23648(SB)/4, $0x2b800000
-DATA constants<>+23652(SB)/4, $0x2b800000
-DATA constants<>+23656(SB)/4, $0x2b800000
-DATA constants<>+23660(SB)/4, $0x2b800000
-DATA constants<>+23664(SB)/4, $0x2b800000
-DATA constants<>+23668(SB)/4, $0x2b800000
-DATA constants<>+23672(SB)/4, $0x2b800000
-DATA constants<>+23676(SB)/4, $0x2b800000
-DATA constants<>+23680(SB)/4, $0x00000022
-DATA constants<>+23684(SB)/4, $0x00000022
-DATA constants<>+23688(SB)/4, $0x00000022
-DATA constants<>+23692(SB)/4, $0x00000022
-DATA constants<>+23696(SB)/4, $0x00000022
-DATA constants<>+23700(SB)/4, $0x00000022
-DATA constants<>+23704(SB)/4, $0x00000022
-DATA constants<>+23708(SB)/4, $0x00000022
-DATA constants<>+23712(SB)/4, $0x00000022
-DATA constants<>+23716(SB)/4, $0x00000022
-DATA constants<>+23720(SB)/4, $0x00000022
-DATA constants<>+23724(SB)/4, $0x00000022
-DATA constants<>+23728(SB)/4, $0x00000022
-DATA constants<>+23732(SB)/4, $0x00000022
-DATA constants<>+23736(SB)/4, $0x00000022
-DATA constants<>+23740(SB)/4, $0x00000022
-DATA constants<>+23744(SB)/4, $0x0300a022
-DATA constants<>+23748(SB)/4, $0x0300a022
-DATA constants<>+23752(SB)/4, $0x0300a022
-DATA constants<>+23756(SB)/4, $0x0300a022
-DATA constants<>+23760(SB)/4, $0x0300a022
-DATA constants<>+23764(SB)/4, $0x0300a022
-DATA constants<>+23768(SB)/4, $0x0300a022
-DATA constants<>+23772(SB)/4, $0x0300a022
-DATA constants<>+23776(SB)/4, $0x0300a022
-DATA constants<>+23780(SB)/4, $0x0300a022
-DATA constants<>+23784(SB)/4, $0x0300a022
-DATA constants<>+23788(SB)/4, $0x0300a022
-DATA constants<>+23792(SB)/4, $0x0300a022
-DATA constants<>+23796(SB)/4, $0x0300a022
-DATA constants<>+23800(SB)/4, $0x0300a022
-DATA constants<>+23804(SB)/4, $0x0300a022
-DATA constants<>+23808(SB)/4, $0xbf400000
-DATA constants<>+23812(SB)/4, $0xbf400000
-DATA constants<>+23816(SB)/4, $0xbf400000
-DATA constants<>+23820(SB)/4, $0xbf400000
-DATA constants<>+23824(SB)/4, $0xbf400000
-DATA constants<>+23828(SB)/4, $0xbf400000
-DATA constants<>+23832(SB)/4, $0xbf400000
-DATA constants<>+23836(SB)/4, $0xbf400000
-DATA constants<>+23840(SB)/4, $0xbf400000
-DATA constants<>+23844(SB)/4, $0xbf400000
-DATA constants<>+23848(SB)/4, $0xbf400000
-DATA constants<>+23852(SB)/4, $0xbf400000
-DATA constants<>+23856(SB)/4, $0xbf400000
-DATA constants<>+23860(SB)/4, $0xbf400000
-DATA constants<>+23864(SB)/4, $0xbf400000
-DATA constants<>+23868(SB)/4, $0xbf400000
-DATA constants<>+23872(SB)/4, $0x4b000000
-DATA constants<>+23876(SB)/4, $0x4b000000
-DATA constants<>+23880(SB)/4, $0x4b000000
-DATA constants<>+23884(SB)/4, $0x4b000000
-DATA constants<>+23888(SB)/4, $0x4b000000
-DATA constants<>+23892(SB)/4, $0x4b000000
-DATA constants<>+23896(SB)/4, $0x4b000000
-DATA constants<>+23900(SB)/4, $0x4b000000
-DATA constants<>+23904(SB)/4, $0x4b000000
-DATA constants<>+23908(SB)/4, $0x4b000000
-DATA constants<>+23912(SB)/4, $0x4b000000
-DATA constants<>+23916(SB)/4, $0x4b000000
-DATA constants<>+23920(SB)/4, $0x4b000000
-DATA constants<>+23924(SB)/4, $0x4b000000
-DATA constants<>+23928(SB)/4, $0x4b000000
-DATA constants<>+23932(SB)/4, $0x4b000000
-DATA constants<>+23936(SB)/4, $0x4b000100
-DATA constants<>+23940(SB)/4, $0x4b000100
-DATA constants<>+23944(SB)/4, $0x4b000100
-DATA constants<>+23948(SB)/4, $0x4b000100
-DATA constants<>+23952(SB)/4, $0x4b000100
-DATA constants<>+23956(SB)/4, $0x4b000100
-DATA constants<>+23960(SB)/4, $0x4b000100
-DATA constants<>+23964(SB)/4, $0x4b000100
-DATA constants<>+23968(SB)/4, $0x4b000100
-DATA constants<>+23972(SB)/4, $0x4b000100
-DATA constants<>+23976(SB)/4, $0x4b000100
-DATA constants<>+23980(SB)/4, $0x4b000100
-DATA constants<>+23984(SB)/4, $0x4b000100
-DATA constants<>+23988(SB)/4, $0x4b000100
-DATA constants<>+23992(SB)/4, $0x4b000100
-DATA constants<>+23996(SB)/4, $0x4b000100
-DATA constants<>+24000(SB)/4, $0xdd800000
-DATA constants<>+24004(SB)/4, $0xdd800000
-DATA constants<>+24008(SB)/4, $0xdd800000
-DATA constants<>+24012(SB)/4, $0xdd800000
-DATA constants<>+24016(SB)/4, $0xdd800000
-DATA constants<>+24020(SB)/4, $0xdd800000
-DATA constants<>+24024(SB)/4, $0xdd800000
-DATA constants<>+24028(SB)/4, $0xdd800000
-DATA constants<>+24032(SB)/4, $0xdd800000
-DATA constants<>+24036(SB)/4, $0xdd800000
-DATA constants<>+24040(SB)/4, $0xdd800000
-DATA constants<>+24044(SB)/4, $0xdd800000
-DATA constants<>+24048(SB)/4, $0xdd800000
-DATA constants<>+24052(SB)/4, $0xdd800000
-DATA constants<>+24056(SB)/4, $0xdd800000
-DATA constants<>+24060(SB)/4, $0xdd800000
-DATA constants<>+24064(SB)/4, $0xbc23d70a
-DATA constants<>+24068(SB)/4, $0xbc23d70a
-DATA constants<>+24072(SB)/4, $0xbc23d70a
-DATA constants<>+24076(SB)/4, $0xbc23d70a
-DATA constants<>+24080(SB)/4, $0xbc23d70a
-DATA constants<>+24084(SB)/4, $0xbc23d70a
-DATA constants<>+24088(SB)/4, $0xbc23d70a
-DATA constants<>+24092(SB)/4, $0xbc23d70a
-DATA constants<>+24096(SB)/4, $0xbc23d70a
-DATA constants<>+24100(SB)/4, $0xbc23d70a
-DATA constants<>+24104(SB)/4, $0xbc23d70a
-DATA constants<>+24108(SB)/4, $0xbc23d70a
-DATA constants<>+24112(SB)/4, $0xbc23d70a
-DATA constants<>+24116(SB)/4, $0xbc23d70a
-DATA constants<>+24120(SB)/4, $0xbc23d70a
-DATA constants<>+24124(SB)/4, $0xbc23d70a
-DATA constants<>+24128(SB)/4, $0x3c23d70a
-DATA constants<>+24132(SB)/4, $0x3c23d70a
-DATA constants<>+24136(SB)/4, $0x3c23d70a
-DATA constants<>+24140(SB)/4, $0x3c23d70a
-DATA constants<>+24144(SB)/4, $0x3c23d70a
-DATA constants<>+24148(SB)/4, $0x3c23d70a
-DATA constants<>+24152(SB)/4, $0x3c23d70a
-DATA constants<>+24156(SB)/4, $0x3c23d70a
-DATA constants<>+24160(SB)/4, $0x3c23d70a
-DATA constants<>+24164(SB)/4, $0x3c23d70a
-DATA constants<>+24168(SB)/4, $0x3c23d70a
-DATA constants<>+24172(SB)/4, $0x3c23d70a
-DATA constants<>+24176(SB)/4, $0x3c23d70a
-DATA constants<>+24180(SB)/4, $0x3c23d70a
-DATA constants<>+24184(SB)/4, $0x3c23d70a
-DATA constants<>+24188(SB)/4, $0x3c23d70a
-DATA constants<>+24192(SB)/4, $0x40000000
-DATA constants<>+24196(SB)/4, $0x40000000
-DATA constants<>+24200(SB)/4, $0x40000000
-DATA constants<>+24204(SB)/4, $0x40000000
-DATA constants<>+24208(SB)/4, $0x40000000
-DATA constants<>+24212(SB)/4, $0x40000000
-DATA constants<>+24216(SB)/4, $0x40000000
-DATA constants<>+24220(SB)/4, $0x40000000
-DATA constants<>+24224(SB)/4, $0x40000000
-DATA constants<>+24228(SB)/4, $0x40000000
-DATA constants<>+24232(SB)/4, $0x40000000
-DATA constants<>+24236(SB)/4, $0x40000000
-DATA constants<>+24240(SB)/4, $0x40000000
-DATA constants<>+24244(SB)/4, $0x40000000
-DATA constants<>+24248(SB)/4, $0x40000000
-DATA constants<>+24252(SB)/4, $0x40000000
-DATA constants<>+24256(SB)/4, $0x3ecc422a
-DATA constants<>+24260(SB)/4, $0x3ecc422a
-DATA constants<>+24264(SB)/4, $0x3ecc422a
-DATA constants<>+24268(SB)/4, $0x3ecc422a
-DATA constants<>+24272(SB)/4, $0x3ecc422a
-DATA constants<>+24276(SB)/4, $0x3ecc422a
-DATA constants<>+24280(SB)/4, $0x3ecc422a
-DATA constants<>+24284(SB)/4, $0x3ecc422a
-DATA constants<>+24288(SB)/4, $0x3ecc422a
-DATA constants<>+24292(SB)/4, $0x3ecc422a
-DATA constants<>+24296(SB)/4, $0x3ecc422a
-DATA constants<>+24300(SB)/4, $0x3ecc422a
-DATA constants<>+24304(SB)/4, $0x3ecc422a
-DATA constants<>+24308(SB)/4, $0x3ecc422a
-DATA constants<>+24312(SB)/4, $0x3ecc422a
-DATA constants<>+24316(SB)/4, $0x3ecc422a
-DATA constants<>+24320(SB)/4, $0x44480000
-DATA constants<>+24324(SB)/4, $0x44480000
-DATA constants<>+24328(SB)/4, $0x44480000
-DATA constants<>+24332(SB)/4, $0x44480000
-DATA constants<>+24336(SB)/4, $0x44480000
-DATA constants<>+24340(SB)/4, $0x44480000
-DATA constants<>+24344(SB)/4, $0x44480000
-DATA constants<>+24348(SB)/4, $0x44480000
-DATA constants<>+24352(SB)/4, $0x44480000
-DATA constants<>+24356(SB)/4, $0x44480000
-DATA constants<>+24360(SB)/4, $0x44480000
-DATA constants<>+24364(SB)/4, $0x44480000
-DATA constants<>+24368(SB)/4, $0x44480000
-DATA constants<>+24372(SB)/4, $0x44480000
-DATA constants<>+24376(SB)/4, $0x44480000
-DATA constants<>+24380(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $24384
+DATA constants<>+18240(SB)/4, $0x40c00000
+DATA constants<>+18244(SB)/4, $0x40c00000
+DATA constants<>+18248(SB)/4, $0x40c00000
+DATA constants<>+18252(SB)/4, $0x40c00000
+DATA constants<>+18256(SB)/4, $0x40c00000
+DATA constants<>+18260(SB)/4, $0x40c00000
+DATA constants<>+18264(SB)/4, $0x40c00000
+DATA constants<>+18268(SB)/4, $0x40c00000
+DATA constants<>+18272(SB)/4, $0x40c00000
+DATA constants<>+18276(SB)/4, $0x40c00000
+DATA constants<>+18280(SB)/4, $0x40c00000
+DATA constants<>+18284(SB)/4, $0x40c00000
+DATA constants<>+18288(SB)/4, $0x40c00000
+DATA constants<>+18292(SB)/4, $0x40c00000
+DATA constants<>+18296(SB)/4, $0x40c00000
+DATA constants<>+18300(SB)/4, $0x40c00000
+DATA constants<>+18304(SB)/4, $0xc1680000
+DATA constants<>+18308(SB)/4, $0xc1680000
+DATA constants<>+18312(SB)/4, $0xc1680000
+DATA constants<>+18316(SB)/4, $0xc1680000
+DATA constants<>+18320(SB)/4, $0xc1680000
+DATA constants<>+18324(SB)/4, $0xc1680000
+DATA constants<>+18328(SB)/4, $0xc1680000
+DATA constants<>+18332(SB)/4, $0xc1680000
+DATA constants<>+18336(SB)/4, $0xc1680000
+DATA constants<>+18340(SB)/4, $0xc1680000
+DATA constants<>+18344(SB)/4, $0xc1680000
+DATA constants<>+18348(SB)/4, $0xc1680000
+DATA constants<>+18352(SB)/4, $0xc1680000
+DATA constants<>+18356(SB)/4, $0xc1680000
+DATA constants<>+18360(SB)/4, $0xc1680000
+DATA constants<>+18364(SB)/4, $0xc1680000
+DATA constants<>+18368(SB)/8, $0xc089000000000000
+DATA constants<>+18376(SB)/8, $0xc089000000000000
+DATA constants<>+18384(SB)/8, $0xc089000000000000
+DATA constants<>+18392(SB)/8, $0xc089000000000000
+DATA constants<>+18400(SB)/8, $0xc089000000000000
+DATA constants<>+18408(SB)/8, $0xc089000000000000
+DATA constants<>+18416(SB)/8, $0xc089000000000000
+DATA constants<>+18424(SB)/8, $0xc089000000000000
+DATA constants<>+18432(SB)/8, $0x4089000000000000
+DATA constants<>+18440(SB)/8, $0x4089000000000000
+DATA constants<>+18448(SB)/8, $0x4089000000000000
+DATA constants<>+18456(SB)/8, $0x4089000000000000
+DATA constants<>+18464(SB)/8, $0x4089000000000000
+DATA constants<>+18472(SB)/8, $0x4089000000000000
+DATA constants<>+18480(SB)/8, $0x4089000000000000
+DATA constants<>+18488(SB)/8, $0x4089000000000000
+DATA constants<>+18496(SB)/4, $0xc4480000
+DATA constants<>+18500(SB)/4, $0xc4480000
+DATA constants<>+18504(SB)/4, $0xc4480000
+DATA constants<>+18508(SB)/4, $0xc4480000
+DATA constants<>+18512(SB)/4, $0xc4480000
+DATA constants<>+18516(SB)/4, $0xc4480000
+DATA constants<>+18520(SB)/4, $0xc4480000
+DATA constants<>+18524(SB)/4, $0xc4480000
+DATA constants<>+18528(SB)/4, $0xc4480000
+DATA constants<>+18532(SB)/4, $0xc4480000
+DATA constants<>+18536(SB)/4, $0xc4480000
+DATA constants<>+18540(SB)/4, $0xc4480000
+DATA constants<>+18544(SB)/4, $0xc4480000
+DATA constants<>+18548(SB)/4, $0xc4480000
+DATA constants<>+18552(SB)/4, $0xc4480000
+DATA constants<>+18556(SB)/4, $0xc4480000
+DATA constants<>+18560(SB)/8, $0x7fd0000000000000
+DATA constants<>+18568(SB)/8, $0x7fd0000000000000
+DATA constants<>+18576(SB)/8, $0x7fd0000000000000
+DATA constants<>+18584(SB)/8, $0x7fd0000000000000
+DATA constants<>+18592(SB)/8, $0x7fd0000000000000
+DATA constants<>+18600(SB)/8, $0x7fd0000000000000
+DATA constants<>+18608(SB)/8, $0x7fd0000000000000
+DATA constants<>+18616(SB)/8, $0x7fd0000000000000
+DATA constants<>+18624(SB)/8, $0x7fe0000000000000
+DATA constants<>+18632(SB)/8, $0x7fe0000000000000
+DATA constants<>+18640(SB)/8, $0x7fe0000000000000
+DATA constants<>+18648(SB)/8, $0x7fe0000000000000
+DATA constants<>+18656(SB)/8, $0x7fe0000000000000
+DATA constants<>+18664(SB)/8, $0x7fe0000000000000
+DATA constants<>+18672(SB)/8, $0x7fe0000000000000
+DATA constants<>+18680(SB)/8, $0x7fe0000000000000
+DATA constants<>+18688(SB)/4, $0x7e800000
+DATA constants<>+18692(SB)/4, $0x7e800000
+DATA constants<>+18696(SB)/4, $0x7e800000
+DATA constants<>+18700(SB)/4, $0x7e800000
+DATA constants<>+18704(SB)/4, $0x7e800000
+DATA constants<>+18708(SB)/4, $0x7e800000
+DATA constants<>+18712(SB)/4, $0x7e800000
+DATA constants<>+18716(SB)/4, $0x7e800000
+DATA constants<>+18720(SB)/4, $0x7e800000
+DATA constants<>+18724(SB)/4, $0x7e800000
+DATA constants<>+18728(SB)/4, $0x7e800000
+DATA constants<>+18732(SB)/4, $0x7e800000
+DATA constants<>+18736(SB)/4, $0x7e800000
+DATA constants<>+18740(SB)/4, $0x7e800000
+DATA constants<>+18744(SB)/4, $0x7e800000
+DATA constants<>+18748(SB)/4, $0x7e800000
+DATA constants<>+18752(SB)/4, $0x7f000000
+DATA constants<>+18756(SB)/4, $0x7f000000
+DATA constants<>+18760(SB)/4, $0x7f000000
+DATA constants<>+18764(SB)/4, $0x7f000000
+DATA constants<>+18768(SB)/4, $0x7f000000
+DATA constants<>+18772(SB)/4, $0x7f000000
+DATA constants<>+18776(SB)/4, $0x7f000000
+DATA constants<>+18780(SB)/4, $0x7f000000
+DATA constants<>+18784(SB)/4, $0x7f000000
+DATA constants<>+18788(SB)/4, $0x7f000000
+DATA constants<>+18792(SB)/4, $0x7f000000
+DATA constants<>+18796(SB)/4, $0x7f000000
+DATA constants<>+18800(SB)/4, $0x7f000000
+DATA constants<>+18804(SB)/4, $0x7f000000
+DATA constants<>+18808(SB)/4, $0x7f000000
+DATA constants<>+18812(SB)/4, $0x7f000000
+DATA constants<>+18816(SB)/8, $0x3c30000000000000
+DATA constants<>+18824(SB)/8, $0x3c30000000000000
+DATA constants<>+18832(SB)/8, $0x3c30000000000000
+DATA constants<>+18840(SB)/8, $0x3c30000000000000
+DATA constants<>+18848(SB)/8, $0x3c30000000000000
+DATA constants<>+18856(SB)/8, $0x3c30000000000000
+DATA constants<>+18864(SB)/8, $0x3c30000000000000
+DATA constants<>+18872(SB)/8, $0x3c30000000000000
+DATA constants<>+18880(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18888(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18896(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18904(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18912(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18920(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18928(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18936(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18944(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18952(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18960(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18968(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18976(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18984(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18992(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+19000(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+19008(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19016(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19024(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19032(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19040(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19048(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19056(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19064(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19072(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19080(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19088(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19096(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19104(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19112(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19120(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19128(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19136(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19144(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19152(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19160(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19168(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19176(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19184(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19192(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19200(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19208(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19216(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19224(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19232(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19240(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19248(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19256(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19264(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19272(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19280(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19288(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19296(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19304(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19312(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19320(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19328(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19336(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19344(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19352(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19360(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19368(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19376(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19384(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19392(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19400(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19408(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19416(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19424(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19432(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19440(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19448(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19456(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19464(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19472(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19480(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19488(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19496(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19504(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19512(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19520(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19528(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19536(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19544(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19552(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19560(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19568(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19576(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19584(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19592(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19600(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19608(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19616(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19624(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19632(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19640(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19648(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19656(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19664(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19672(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19680(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19688(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19696(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19704(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19712(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19720(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19728(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19736(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19744(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19752(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19760(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19768(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19776(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19784(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19792(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19800(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19808(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19816(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19824(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19832(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19840(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19848(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19856(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19864(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19872(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19880(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19888(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19896(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19904(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19912(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19920(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19928(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19936(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19944(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19952(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19960(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19968(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19976(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19984(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19992(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+20000(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+20008(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+20016(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+20024(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+20032(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20040(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20048(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20056(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20064(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20072(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20080(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20088(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20096(SB)/8, $0xbfd555555555551d
+DATA constants<>+20104(SB)/8, $0xbfd555555555551d
+DATA constants<>+20112(SB)/8, $0xbfd555555555551d
+DATA constants<>+20120(SB)/8, $0xbfd555555555551d
+DATA constants<>+20128(SB)/8, $0xbfd555555555551d
+DATA constants<>+20136(SB)/8, $0xbfd555555555551d
+DATA constants<>+20144(SB)/8, $0xbfd555555555551d
+DATA constants<>+20152(SB)/8, $0xbfd555555555551d
+DATA constants<>+20160(SB)/8, $0x400921fb54442d18
+DATA constants<>+20168(SB)/8, $0x400921fb54442d18
+DATA constants<>+20176(SB)/8, $0x400921fb54442d18
+DATA constants<>+20184(SB)/8, $0x400921fb54442d18
+DATA constants<>+20192(SB)/8, $0x400921fb54442d18
+DATA constants<>+20200(SB)/8, $0x400921fb54442d18
+DATA constants<>+20208(SB)/8, $0x400921fb54442d18
+DATA constants<>+20216(SB)/8, $0x400921fb54442d18
+DATA constants<>+20224(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20232(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20240(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20248(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20256(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20264(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20272(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20280(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20288(SB)/4, $0x21800000
+DATA constants<>+20292(SB)/4, $0x21800000
+DATA constants<>+20296(SB)/4, $0x21800000
+DATA constants<>+20300(SB)/4, $0x21800000
+DATA constants<>+20304(SB)/4, $0x21800000
+DATA constants<>+20308(SB)/4, $0x21800000
+DATA constants<>+20312(SB)/4, $0x21800000
+DATA constants<>+20316(SB)/4, $0x21800000
+DATA constants<>+20320(SB)/4, $0x21800000
+DATA constants<>+20324(SB)/4, $0x21800000
+DATA constants<>+20328(SB)/4, $0x21800000
+DATA constants<>+20332(SB)/4, $0x21800000
+DATA constants<>+20336(SB)/4, $0x21800000
+DATA constants<>+20340(SB)/4, $0x21800000
+DATA constants<>+20344(SB)/4, $0x21800000
+DATA constants<>+20348(SB)/4, $0x21800000
+DATA constants<>+20352(SB)/4, $0xbae3ee42
+DATA constants<>+20356(SB)/4, $0xbae3ee42
+DATA constants<>+20360(SB)/4, $0xbae3ee42
+DATA constants<>+20364(SB)/4, $0xbae3ee42
+DATA constants<>+20368(SB)/4, $0xbae3ee42
+DATA constants<>+20372(SB)/4, $0xbae3ee42
+DATA constants<>+20376(SB)/4, $0xbae3ee42
+DATA constants<>+20380(SB)/4, $0xbae3ee42
+DATA constants<>+20384(SB)/4, $0xbae3ee42
+DATA constants<>+20388(SB)/4, $0xbae3ee42
+DATA constants<>+20392(SB)/4, $0xbae3ee42
+DATA constants<>+20396(SB)/4, $0xbae3ee42
+DATA constants<>+20400(SB)/4, $0xbae3ee42
+DATA constants<>+20404(SB)/4, $0xbae3ee42
+DATA constants<>+20408(SB)/4, $0xbae3ee42
+DATA constants<>+20412(SB)/4, $0xbae3ee42
+DATA constants<>+20416(SB)/4, $0x3c2ec38d
+DATA constants<>+20420(SB)/4, $0x3c2ec38d
+DATA constants<>+20424(SB)/4, $0x3c2ec38d
+DATA constants<>+20428(SB)/4, $0x3c2ec38d
+DATA constants<>+20432(SB)/4, $0x3c2ec38d
+DATA constants<>+20436(SB)/4, $0x3c2ec38d
+DATA constants<>+20440(SB)/4, $0x3c2ec38d
+DATA constants<>+20444(SB)/4, $0x3c2ec38d
+DATA constants<>+20448(SB)/4, $0x3c2ec38d
+DATA constants<>+20452(SB)/4, $0x3c2ec38d
+DATA constants<>+20456(SB)/4, $0x3c2ec38d
+DATA constants<>+20460(SB)/4, $0x3c2ec38d
+DATA constants<>+20464(SB)/4, $0x3c2ec38d
+DATA constants<>+20468(SB)/4, $0x3c2ec38d
+DATA constants<>+20472(SB)/4, $0x3c2ec38d
+DATA constants<>+20476(SB)/4, $0x3c2ec38d
+DATA constants<>+20480(SB)/4, $0xbcfb9173
+DATA constants<>+20484(SB)/4, $0xbcfb9173
+DATA constants<>+20488(SB)/4, $0xbcfb9173
+DATA constants<>+20492(SB)/4, $0xbcfb9173
+DATA constants<>+20496(SB)/4, $0xbcfb9173
+DATA constants<>+20500(SB)/4, $0xbcfb9173
+DATA constants<>+20504(SB)/4, $0xbcfb9173
+DATA constants<>+20508(SB)/4, $0xbcfb9173
+DATA constants<>+20512(SB)/4, $0xbcfb9173
+DATA constants<>+20516(SB)/4, $0xbcfb9173
+DATA constants<>+20520(SB)/4, $0xbcfb9173
+DATA constants<>+20524(SB)/4, $0xbcfb9173
+DATA constants<>+20528(SB)/4, $0xbcfb9173
+DATA constants<>+20532(SB)/4, $0xbcfb9173
+DATA constants<>+20536(SB)/4, $0xbcfb9173
+DATA constants<>+20540(SB)/4, $0xbcfb9173
+DATA constants<>+20544(SB)/4, $0x3d6b6f0a
+DATA constants<>+20548(SB)/4, $0x3d6b6f0a
+DATA constants<>+20552(SB)/4, $0x3d6b6f0a
+DATA constants<>+20556(SB)/4, $0x3d6b6f0a
+DATA constants<>+20560(SB)/4, $0x3d6b6f0a
+DATA constants<>+20564(SB)/4, $0x3d6b6f0a
+DATA constants<>+20568(SB)/4, $0x3d6b6f0a
+DATA constants<>+20572(SB)/4, $0x3d6b6f0a
+DATA constants<>+20576(SB)/4, $0x3d6b6f0a
+DATA constants<>+20580(SB)/4, $0x3d6b6f0a
+DATA constants<>+20584(SB)/4, $0x3d6b6f0a
+DATA constants<>+20588(SB)/4, $0x3d6b6f0a
+DATA constants<>+20592(SB)/4, $0x3d6b6f0a
+DATA constants<>+20596(SB)/4, $0x3d6b6f0a
+DATA constants<>+20600(SB)/4, $0x3d6b6f0a
+DATA constants<>+20604(SB)/4, $0x3d6b6f0a
+DATA constants<>+20608(SB)/4, $0xbdab84dd
+DATA constants<>+20612(SB)/4, $0xbdab84dd
+DATA constants<>+20616(SB)/4, $0xbdab84dd
+DATA constants<>+20620(SB)/4, $0xbdab84dd
+DATA constants<>+20624(SB)/4, $0xbdab84dd
+DATA constants<>+20628(SB)/4, $0xbdab84dd
+DATA constants<>+20632(SB)/4, $0xbdab84dd
+DATA constants<>+20636(SB)/4, $0xbdab84dd
+DATA constants<>+20640(SB)/4, $0xbdab84dd
+DATA constants<>+20644(SB)/4, $0xbdab84dd
+DATA constants<>+20648(SB)/4, $0xbdab84dd
+DATA constants<>+20652(SB)/4, $0xbdab84dd
+DATA constants<>+20656(SB)/4, $0xbdab84dd
+DATA constants<>+20660(SB)/4, $0xbdab84dd
+DATA constants<>+20664(SB)/4, $0xbdab84dd
+DATA constants<>+20668(SB)/4, $0xbdab84dd
+DATA constants<>+20672(SB)/4, $0x3de018bf
+DATA constants<>+20676(SB)/4, $0x3de018bf
+DATA constants<>+20680(SB)/4, $0x3de018bf
+DATA constants<>+20684(SB)/4, $0x3de018bf
+DATA constants<>+20688(SB)/4, $0x3de018bf
+DATA constants<>+20692(SB)/4, $0x3de018bf
+DATA constants<>+20696(SB)/4, $0x3de018bf
+DATA constants<>+20700(SB)/4, $0x3de018bf
+DATA constants<>+20704(SB)/4, $0x3de018bf
+DATA constants<>+20708(SB)/4, $0x3de018bf
+DATA constants<>+20712(SB)/4, $0x3de018bf
+DATA constants<>+20716(SB)/4, $0x3de018bf
+DATA constants<>+20720(SB)/4, $0x3de018bf
+DATA constants<>+20724(SB)/4, $0x3de018bf
+DATA constants<>+20728(SB)/4, $0x3de018bf
+DATA constants<>+20732(SB)/4, $0x3de018bf
+DATA constants<>+20736(SB)/4, $0xbe120bbd
+DATA constants<>+20740(SB)/4, $0xbe120bbd
+DATA constants<>+20744(SB)/4, $0xbe120bbd
+DATA constants<>+20748(SB)/4, $0xbe120bbd
+DATA constants<>+20752(SB)/4, $0xbe120bbd
+DATA constants<>+20756(SB)/4, $0xbe120bbd
+DATA constants<>+20760(SB)/4, $0xbe120bbd
+DATA constants<>+20764(SB)/4, $0xbe120bbd
+DATA constants<>+20768(SB)/4, $0xbe120bbd
+DATA constants<>+20772(SB)/4, $0xbe120bbd
+DATA constants<>+20776(SB)/4, $0xbe120bbd
+DATA constants<>+20780(SB)/4, $0xbe120bbd
+DATA constants<>+20784(SB)/4, $0xbe120bbd
+DATA constants<>+20788(SB)/4, $0xbe120bbd
+DATA constants<>+20792(SB)/4, $0xbe120bbd
+DATA constants<>+20796(SB)/4, $0xbe120bbd
+DATA constants<>+20800(SB)/4, $0x3e4cc880
+DATA constants<>+20804(SB)/4, $0x3e4cc880
+DATA constants<>+20808(SB)/4, $0x3e4cc880
+DATA constants<>+20812(SB)/4, $0x3e4cc880
+DATA constants<>+20816(SB)/4, $0x3e4cc880
+DATA constants<>+20820(SB)/4, $0x3e4cc880
+DATA constants<>+20824(SB)/4, $0x3e4cc880
+DATA constants<>+20828(SB)/4, $0x3e4cc880
+DATA constants<>+20832(SB)/4, $0x3e4cc880
+DATA constants<>+20836(SB)/4, $0x3e4cc880
+DATA constants<>+20840(SB)/4, $0x3e4cc880
+DATA constants<>+20844(SB)/4, $0x3e4cc880
+DATA constants<>+20848(SB)/4, $0x3e4cc880
+DATA constants<>+20852(SB)/4, $0x3e4cc880
+DATA constants<>+20856(SB)/4, $0x3e4cc880
+DATA constants<>+20860(SB)/4, $0x3e4cc880
+DATA constants<>+20864(SB)/4, $0xbeaaaa9d
+DATA constants<>+20868(SB)/4, $0xbeaaaa9d
+DATA constants<>+20872(SB)/4, $0xbeaaaa9d
+DATA constants<>+20876(SB)/4, $0xbeaaaa9d
+DATA constants<>+20880(SB)/4, $0xbeaaaa9d
+DATA constants<>+20884(SB)/4, $0xbeaaaa9d
+DATA constants<>+20888(SB)/4, $0xbeaaaa9d
+DATA constants<>+20892(SB)/4, $0xbeaaaa9d
+DATA constants<>+20896(SB)/4, $0xbeaaaa9d
+DATA constants<>+20900(SB)/4, $0xbeaaaa9d
+DATA constants<>+20904(SB)/4, $0xbeaaaa9d
+DATA constants<>+20908(SB)/4, $0xbeaaaa9d
+DATA constants<>+20912(SB)/4, $0xbeaaaa9d
+DATA constants<>+20916(SB)/4, $0xbeaaaa9d
+DATA constants<>+20920(SB)/4, $0xbeaaaa9d
+DATA constants<>+20924(SB)/4, $0xbeaaaa9d
+DATA constants<>+20928(SB)/4, $0x40490fdb
+DATA constants<>+20932(SB)/4, $0x40490fdb
+DATA constants<>+20936(SB)/4, $0x40490fdb
+DATA constants<>+20940(SB)/4, $0x40490fdb
+DATA constants<>+20944(SB)/4, $0x40490fdb
+DATA constants<>+20948(SB)/4, $0x40490fdb
+DATA constants<>+20952(SB)/4, $0x40490fdb
+DATA constants<>+20956(SB)/4, $0x40490fdb
+DATA constants<>+20960(SB)/4, $0x40490fdb
+DATA constants<>+20964(SB)/4, $0x40490fdb
+DATA constants<>+20968(SB)/4, $0x40490fdb
+DATA constants<>+20972(SB)/4, $0x40490fdb
+DATA constants<>+20976(SB)/4, $0x40490fdb
+DATA constants<>+20980(SB)/4, $0x40490fdb
+DATA constants<>+20984(SB)/4, $0x40490fdb
+DATA constants<>+20988(SB)/4, $0x40490fdb
+DATA constants<>+20992(SB)/4, $0xb3bbbd2e
+DATA constants<>+20996(SB)/4, $0xb3bbbd2e
+DATA constants<>+21000(SB)/4, $0xb3bbbd2e
+DATA constants<>+21004(SB)/4, $0xb3bbbd2e
+DATA constants<>+21008(SB)/4, $0xb3bbbd2e
+DATA constants<>+21012(SB)/4, $0xb3bbbd2e
+DATA constants<>+21016(SB)/4, $0xb3bbbd2e
+DATA constants<>+21020(SB)/4, $0xb3bbbd2e
+DATA constants<>+21024(SB)/4, $0xb3bbbd2e
+DATA constants<>+21028(SB)/4, $0xb3bbbd2e
+DATA constants<>+21032(SB)/4, $0xb3bbbd2e
+DATA constants<>+21036(SB)/4, $0xb3bbbd2e
+DATA constants<>+21040(SB)/4, $0xb3bbbd2e
+DATA constants<>+21044(SB)/4, $0xb3bbbd2e
+DATA constants<>+21048(SB)/4, $0xb3bbbd2e
+DATA constants<>+21052(SB)/4, $0xb3bbbd2e
+DATA constants<>+21056(SB)/8, $0xffefffffffffffff
+DATA constants<>+21064(SB)/8, $0xffefffffffffffff
+DATA constants<>+21072(SB)/8, $0xffefffffffffffff
+DATA constants<>+21080(SB)/8, $0xffefffffffffffff
+DATA constants<>+21088(SB)/8, $0xffefffffffffffff
+DATA constants<>+21096(SB)/8, $0xffefffffffffffff
+DATA constants<>+21104(SB)/8, $0xffefffffffffffff
+DATA constants<>+21112(SB)/8, $0xffefffffffffffff
+DATA constants<>+21120(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21128(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21136(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21144(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21152(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21160(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21168(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21176(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21184(SB)/8, $0x4010000000000000
+DATA constants<>+21192(SB)/8, $0x4010000000000000
+DATA constants<>+21200(SB)/8, $0x4010000000000000
+DATA constants<>+21208(SB)/8, $0x4010000000000000
+DATA constants<>+21216(SB)/8, $0x4010000000000000
+DATA constants<>+21224(SB)/8, $0x4010000000000000
+DATA constants<>+21232(SB)/8, $0x4010000000000000
+DATA constants<>+21240(SB)/8, $0x4010000000000000
+DATA constants<>+21248(SB)/8, $0x3870000000000000
+DATA constants<>+21256(SB)/8, $0x3870000000000000
+DATA constants<>+21264(SB)/8, $0x3870000000000000
+DATA constants<>+21272(SB)/8, $0x3870000000000000
+DATA constants<>+21280(SB)/8, $0x3870000000000000
+DATA constants<>+21288(SB)/8, $0x3870000000000000
+DATA constants<>+21296(SB)/8, $0x3870000000000000
+DATA constants<>+21304(SB)/8, $0x3870000000000000
+DATA constants<>+21312(SB)/8, $0x3fd0000000000000
+DATA constants<>+21320(SB)/8, $0x3fd0000000000000
+DATA constants<>+21328(SB)/8, $0x3fd0000000000000
+DATA constants<>+21336(SB)/8, $0x3fd0000000000000
+DATA constants<>+21344(SB)/8, $0x3fd0000000000000
+DATA constants<>+21352(SB)/8, $0x3fd0000000000000
+DATA constants<>+21360(SB)/8, $0x3fd0000000000000
+DATA constants<>+21368(SB)/8, $0x3fd0000000000000
+DATA constants<>+21376(SB)/4, $0xff7fffff
+DATA constants<>+21380(SB)/4, $0xff7fffff
+DATA constants<>+21384(SB)/4, $0xff7fffff
+DATA constants<>+21388(SB)/4, $0xff7fffff
+DATA constants<>+21392(SB)/4, $0xff7fffff
+DATA constants<>+21396(SB)/4, $0xff7fffff
+DATA constants<>+21400(SB)/4, $0xff7fffff
+DATA constants<>+21404(SB)/4, $0xff7fffff
+DATA constants<>+21408(SB)/4, $0xff7fffff
+DATA constants<>+21412(SB)/4, $0xff7fffff
+DATA constants<>+21416(SB)/4, $0xff7fffff
+DATA constants<>+21420(SB)/4, $0xff7fffff
+DATA constants<>+21424(SB)/4, $0xff7fffff
+DATA constants<>+21428(SB)/4, $0xff7fffff
+DATA constants<>+21432(SB)/4, $0xff7fffff
+DATA constants<>+21436(SB)/4, $0xff7fffff
+DATA constants<>+21440(SB)/4, $0x7f7fffff
+DATA constants<>+21444(SB)/4, $0x7f7fffff
+DATA constants<>+21448(SB)/4, $0x7f7fffff
+DATA constants<>+21452(SB)/4, $0x7f7fffff
+DATA constants<>+21456(SB)/4, $0x7f7fffff
+DATA constants<>+21460(SB)/4, $0x7f7fffff
+DATA constants<>+21464(SB)/4, $0x7f7fffff
+DATA constants<>+21468(SB)/4, $0x7f7fffff
+DATA constants<>+21472(SB)/4, $0x7f7fffff
+DATA constants<>+21476(SB)/4, $0x7f7fffff
+DATA constants<>+21480(SB)/4, $0x7f7fffff
+DATA constants<>+21484(SB)/4, $0x7f7fffff
+DATA constants<>+21488(SB)/4, $0x7f7fffff
+DATA constants<>+21492(SB)/4, $0x7f7fffff
+DATA constants<>+21496(SB)/4, $0x7f7fffff
+DATA constants<>+21500(SB)/4, $0x7f7fffff
+DATA constants<>+21504(SB)/4, $0x03800000
+DATA constants<>+21508(SB)/4, $0x03800000
+DATA constants<>+21512(SB)/4, $0x03800000
+DATA constants<>+21516(SB)/4, $0x03800000
+DATA constants<>+21520(SB)/4, $0x03800000
+DATA constants<>+21524(SB)/4, $0x03800000
+DATA constants<>+21528(SB)/4, $0x03800000
+DATA constants<>+21532(SB)/4, $0x03800000
+DATA constants<>+21536(SB)/4, $0x03800000
+DATA constants<>+21540(SB)/4, $0x03800000
+DATA constants<>+21544(SB)/4, $0x03800000
+DATA constants<>+21548(SB)/4, $0x03800000
+DATA constants<>+21552(SB)/4, $0x03800000
+DATA constants<>+21556(SB)/4, $0x03800000
+DATA constants<>+21560(SB)/4, $0x03800000
+DATA constants<>+21564(SB)/4, $0x03800000
+DATA constants<>+21568(SB)/4, $0x3e800000
+DATA constants<>+21572(SB)/4, $0x3e800000
+DATA constants<>+21576(SB)/4, $0x3e800000
+DATA constants<>+21580(SB)/4, $0x3e800000
+DATA constants<>+21584(SB)/4, $0x3e800000
+DATA constants<>+21588(SB)/4, $0x3e800000
+DATA constants<>+21592(SB)/4, $0x3e800000
+DATA constants<>+21596(SB)/4, $0x3e800000
+DATA constants<>+21600(SB)/4, $0x3e800000
+DATA constants<>+21604(SB)/4, $0x3e800000
+DATA constants<>+21608(SB)/4, $0x3e800000
+DATA constants<>+21612(SB)/4, $0x3e800000
+DATA constants<>+21616(SB)/4, $0x3e800000
+DATA constants<>+21620(SB)/4, $0x3e800000
+DATA constants<>+21624(SB)/4, $0x3e800000
+DATA constants<>+21628(SB)/4, $0x3e800000
+DATA constants<>+21632(SB)/8, $0x4630000000000000
+DATA constants<>+21640(SB)/8, $0x4630000000000000
+DATA constants<>+21648(SB)/8, $0x4630000000000000
+DATA constants<>+21656(SB)/8, $0x4630000000000000
+DATA constants<>+21664(SB)/8, $0x4630000000000000
+DATA constants<>+21672(SB)/8, $0x4630000000000000
+DATA constants<>+21680(SB)/8, $0x4630000000000000
+DATA constants<>+21688(SB)/8, $0x4630000000000000
+DATA constants<>+21696(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21704(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21712(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21720(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21728(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21736(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21744(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21752(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21760(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21768(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21776(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21784(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21792(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21800(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21808(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21816(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21824(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21832(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21840(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21848(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21856(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21864(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21872(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21880(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21888(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21896(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21904(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21912(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21920(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21928(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21936(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21944(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21952(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21960(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21968(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21976(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21984(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21992(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+22000(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+22008(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+22016(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22024(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22032(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22040(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22048(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22056(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22064(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22072(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22080(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22088(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22096(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22104(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22112(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22120(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22128(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22136(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22144(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22152(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22160(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22168(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22176(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22184(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22192(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22200(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22208(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22216(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22224(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22232(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22240(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22248(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22256(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22264(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22272(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22280(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22288(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22296(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22304(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22312(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22320(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22328(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22336(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22344(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22352(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22360(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22368(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22376(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22384(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22392(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22400(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22408(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22416(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22424(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22432(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22440(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22448(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22456(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22464(SB)/8, $0x3fb5555555555555
+DATA constants<>+22472(SB)/8, $0x3fb5555555555555
+DATA constants<>+22480(SB)/8, $0x3fb5555555555555
+DATA constants<>+22488(SB)/8, $0x3fb5555555555555
+DATA constants<>+22496(SB)/8, $0x3fb5555555555555
+DATA constants<>+22504(SB)/8, $0x3fb5555555555555
+DATA constants<>+22512(SB)/8, $0x3fb5555555555555
+DATA constants<>+22520(SB)/8, $0x3fb5555555555555
+DATA constants<>+22528(SB)/8, $0x4450000000000000
+DATA constants<>+22536(SB)/8, $0x4450000000000000
+DATA constants<>+22544(SB)/8, $0x4450000000000000
+DATA constants<>+22552(SB)/8, $0x4450000000000000
+DATA constants<>+22560(SB)/8, $0x4450000000000000
+DATA constants<>+22568(SB)/8, $0x4450000000000000
+DATA constants<>+22576(SB)/8, $0x4450000000000000
+DATA constants<>+22584(SB)/8, $0x4450000000000000
+DATA constants<>+22592(SB)/8, $0x3b90000000000000
+DATA constants<>+22600(SB)/8, $0x3b90000000000000
+DATA constants<>+22608(SB)/8, $0x3b90000000000000
+DATA constants<>+22616(SB)/8, $0x3b90000000000000
+DATA constants<>+22624(SB)/8, $0x3b90000000000000
+DATA constants<>+22632(SB)/8, $0x3b90000000000000
+DATA constants<>+22640(SB)/8, $0x3b90000000000000
+DATA constants<>+22648(SB)/8, $0x3b90000000000000
+DATA constants<>+22656(SB)/8, $0x0000000000000022
+DATA constants<>+22664(SB)/8, $0x0000000000000022
+DATA constants<>+22672(SB)/8, $0x0000000000000022
+DATA constants<>+22680(SB)/8, $0x0000000000000022
+DATA constants<>+22688(SB)/8, $0x0000000000000022
+DATA constants<>+22696(SB)/8, $0x0000000000000022
+DATA constants<>+22704(SB)/8, $0x0000000000000022
+DATA constants<>+22712(SB)/8, $0x0000000000000022
+DATA constants<>+22720(SB)/8, $0x000000000300a022
+DATA constants<>+22728(SB)/8, $0x000000000300a022
+DATA constants<>+22736(SB)/8, $0x000000000300a022
+DATA constants<>+22744(SB)/8, $0x000000000300a022
+DATA constants<>+22752(SB)/8, $0x000000000300a022
+DATA constants<>+22760(SB)/8, $0x000000000300a022
+DATA constants<>+22768(SB)/8, $0x000000000300a022
+DATA constants<>+22776(SB)/8, $0x000000000300a022
+DATA constants<>+22784(SB)/8, $0xbfe8000000000000
+DATA constants<>+22792(SB)/8, $0xbfe8000000000000
+DATA constants<>+22800(SB)/8, $0xbfe8000000000000
+DATA constants<>+22808(SB)/8, $0xbfe8000000000000
+DATA constants<>+22816(SB)/8, $0xbfe8000000000000
+DATA constants<>+22824(SB)/8, $0xbfe8000000000000
+DATA constants<>+22832(SB)/8, $0xbfe8000000000000
+DATA constants<>+22840(SB)/8, $0xbfe8000000000000
+DATA constants<>+22848(SB)/8, $0x3fe8000000000000
+DATA constants<>+22856(SB)/8, $0x3fe8000000000000
+DATA constants<>+22864(SB)/8, $0x3fe8000000000000
+DATA constants<>+22872(SB)/8, $0x3fe8000000000000
+DATA constants<>+22880(SB)/8, $0x3fe8000000000000
+DATA constants<>+22888(SB)/8, $0x3fe8000000000000
+DATA constants<>+22896(SB)/8, $0x3fe8000000000000
+DATA constants<>+22904(SB)/8, $0x3fe8000000000000
+DATA constants<>+22912(SB)/8, $0xc630000000000000
+DATA constants<>+22920(SB)/8, $0xc630000000000000
+DATA constants<>+22928(SB)/8, $0xc630000000000000
+DATA constants<>+22936(SB)/8, $0xc630000000000000
+DATA constants<>+22944(SB)/8, $0xc630000000000000
+DATA constants<>+22952(SB)/8, $0xc630000000000000
+DATA constants<>+22960(SB)/8, $0xc630000000000000
+DATA constants<>+22968(SB)/8, $0xc630000000000000
+DATA constants<>+22976(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+22984(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+22992(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+23000(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+23008(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+23016(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+23024(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+23032(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+23040(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23048(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23056(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23064(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23072(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23080(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23088(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23096(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23104(SB)/4, $0x5d800000
+DATA constants<>+23108(SB)/4, $0x5d800000
+DATA constants<>+23112(SB)/4, $0x5d800000
+DATA constants<>+23116(SB)/4, $0x5d800000
+DATA constants<>+23120(SB)/4, $0x5d800000
+DATA constants<>+23124(SB)/4, $0x5d800000
+DATA constants<>+23128(SB)/4, $0x5d800000
+DATA constants<>+23132(SB)/4, $0x5d800000
+DATA constants<>+23136(SB)/4, $0x5d800000
+DATA constants<>+23140(SB)/4, $0x5d800000
+DATA constants<>+23144(SB)/4, $0x5d800000
+DATA constants<>+23148(SB)/4, $0x5d800000
+DATA constants<>+23152(SB)/4, $0x5d800000
+DATA constants<>+23156(SB)/4, $0x5d800000
+DATA constants<>+23160(SB)/4, $0x5d800000
+DATA constants<>+23164(SB)/4, $0x5d800000
+DATA constants<>+23168(SB)/4, $0x3d896bba
+DATA constants<>+23172(SB)/4, $0x3d896bba
+DATA constants<>+23176(SB)/4, $0x3d896bba
+DATA constants<>+23180(SB)/4, $0x3d896bba
+DATA constants<>+23184(SB)/4, $0x3d896bba
+DATA constants<>+23188(SB)/4, $0x3d896bba
+DATA constants<>+23192(SB)/4, $0x3d896bba
+DATA constants<>+23196(SB)/4, $0x3d896bba
+DATA constants<>+23200(SB)/4, $0x3d896bba
+DATA constants<>+23204(SB)/4, $0x3d896bba
+DATA constants<>+23208(SB)/4, $0x3d896bba
+DATA constants<>+23212(SB)/4, $0x3d896bba
+DATA constants<>+23216(SB)/4, $0x3d896bba
+DATA constants<>+23220(SB)/4, $0x3d896bba
+DATA constants<>+23224(SB)/4, $0x3d896bba
+DATA constants<>+23228(SB)/4, $0x3d896bba
+DATA constants<>+23232(SB)/4, $0x3e7f9724
+DATA constants<>+23236(SB)/4, $0x3e7f9724
+DATA constants<>+23240(SB)/4, $0x3e7f9724
+DATA constants<>+23244(SB)/4, $0x3e7f9724
+DATA constants<>+23248(SB)/4, $0x3e7f9724
+DATA constants<>+23252(SB)/4, $0x3e7f9724
+DATA constants<>+23256(SB)/4, $0x3e7f9724
+DATA constants<>+23260(SB)/4, $0x3e7f9724
+DATA constants<>+23264(SB)/4, $0x3e7f9724
+DATA constants<>+23268(SB)/4, $0x3e7f9724
+DATA constants<>+23272(SB)/4, $0x3e7f9724
+DATA constants<>+23276(SB)/4, $0x3e7f9724
+DATA constants<>+23280(SB)/4, $0x3e7f9724
+DATA constants<>+23284(SB)/4, $0x3e7f9724
+DATA constants<>+23288(SB)/4, $0x3e7f9724
+DATA constants<>+23292(SB)/4, $0x3e7f9724
+DATA constants<>+23296(SB)/4, $0x391ec644
+DATA constants<>+23300(SB)/4, $0x391ec644
+DATA constants<>+23304(SB)/4, $0x391ec644
+DATA constants<>+23308(SB)/4, $0x391ec644
+DATA constants<>+23312(SB)/4, $0x391ec644
+DATA constants<>+23316(SB)/4, $0x391ec644
+DATA constants<>+23320(SB)/4, $0x391ec644
+DATA constants<>+23324(SB)/4, $0x391ec644
+DATA constants<>+23328(SB)/4, $0x391ec644
+DATA constants<>+23332(SB)/4, $0x391ec644
+DATA constants<>+23336(SB)/4, $0x391ec644
+DATA constants<>+23340(SB)/4, $0x391ec644
+DATA constants<>+23344(SB)/4, $0x391ec644
+DATA constants<>+23348(SB)/4, $0x391ec644
+DATA constants<>+23352(SB)/4, $0x391ec644
+DATA constants<>+23356(SB)/4, $0x391ec644
+DATA constants<>+23360(SB)/4, $0x39d7c900
+DATA constants<>+23364(SB)/4, $0x39d7c900
+DATA constants<>+23368(SB)/4, $0x39d7c900
+DATA constants<>+23372(SB)/4, $0x39d7c900
+DATA constants<>+23376(SB)/4, $0x39d7c900
+DATA constants<>+23380(SB)/4, $0x39d7c900
+DATA constants<>+23384(SB)/4, $0x39d7c900
+DATA constants<>+23388(SB)/4, $0x39d7c900
+DATA constants<>+23392(SB)/4, $0x39d7c900
+DATA constants<>+23396(SB)/4, $0x39d7c900
+DATA constants<>+23400(SB)/4, $0x39d7c900
+DATA constants<>+23404(SB)/4, $0x39d7c900
+DATA constants<>+23408(SB)/4, $0x39d7c900
+DATA constants<>+23412(SB)/4, $0x39d7c900
+DATA constants<>+23416(SB)/4, $0x39d7c900
+DATA constants<>+23420(SB)/4, $0x39d7c900
+DATA constants<>+23424(SB)/4, $0x3b127a41
+DATA constants<>+23428(SB)/4, $0x3b127a41
+DATA constants<>+23432(SB)/4, $0x3b127a41
+DATA constants<>+23436(SB)/4, $0x3b127a41
+DATA constants<>+23440(SB)/4, $0x3b127a41
+DATA constants<>+23444(SB)/4, $0x3b127a41
+DATA constants<>+23448(SB)/4, $0x3b127a41
+DATA constants<>+23452(SB)/4, $0x3b127a41
+DATA constants<>+23456(SB)/4, $0x3b127a41
+DATA constants<>+23460(SB)/4, $0x3b127a41
+DATA constants<>+23464(SB)/4, $0x3b127a41
+DATA constants<>+23468(SB)/4, $0x3b127a41
+DATA constants<>+23472(SB)/4, $0x3b127a41
+DATA constants<>+23476(SB)/4, $0x3b127a41
+DATA constants<>+23480(SB)/4, $0x3b127a41
+DATA constants<>+23484(SB)/4, $0x3b127a41
+DATA constants<>+23488(SB)/4, $0x3c4ccc29
+DATA constants<>+23492(SB)/4, $0x3c4ccc29
+DATA constants<>+23496(SB)/4, $0x3c4ccc29
+DATA constants<>+23500(SB)/4, $0x3c4ccc29
+DATA constants<>+23504(SB)/4, $0x3c4ccc29
+DATA constants<>+23508(SB)/4, $0x3c4ccc29
+DATA constants<>+23512(SB)/4, $0x3c4ccc29
+DATA constants<>+23516(SB)/4, $0x3c4ccc29
+DATA constants<>+23520(SB)/4, $0x3c4ccc29
+DATA constants<>+23524(SB)/4, $0x3c4ccc29
+DATA constants<>+23528(SB)/4, $0x3c4ccc29
+DATA constants<>+23532(SB)/4, $0x3c4ccc29
+DATA constants<>+23536(SB)/4, $0x3c4ccc29
+DATA constants<>+23540(SB)/4, $0x3c4ccc29
+DATA constants<>+23544(SB)/4, $0x3c4ccc29
+DATA constants<>+23548(SB)/4, $0x3c4ccc29
+DATA constants<>+23552(SB)/4, $0x3daaaaab
+DATA constants<>+23556(SB)/4, $0x3daaaaab
+DATA constants<>+23560(SB)/4, $0x3daaaaab
+DATA constants<>+23564(SB)/4, $0x3daaaaab
+DATA constants<>+23568(SB)/4, $0x3daaaaab
+DATA constants<>+23572(SB)/4, $0x3daaaaab
+DATA constants<>+23576(SB)/4, $0x3daaaaab
+DATA constants<>+23580(SB)/4, $0x3daaaaab
+DATA constants<>+23584(SB)/4, $0x3daaaaab
+DATA constants<>+23588(SB)/4, $0x3daaaaab
+DATA constants<>+23592(SB)/4, $0x3daaaaab
+DATA constants<>+23596(SB)/4, $0x3daaaaab
+DATA constants<>+23600(SB)/4, $0x3daaaaab
+DATA constants<>+23604(SB)/4, $0x3daaaaab
+DATA constants<>+23608(SB)/4, $0x3daaaaab
+DATA constants<>+23612(SB)/4, $0x3daaaaab
+DATA constants<>+23616(SB)/4, $0x53800000
+DATA constants<>+23620(SB)/4, $0x53800000
+DATA constants<>+23624(SB)/4, $0x53800000
+DATA constants<>+23628(SB)/4, $0x53800000
+DATA constants<>+23632(SB)/4, $0x53800000
+DATA constants<>+23636(SB)/4, $0x53800000
+DATA constants<>+23640(SB)/4, $0x53800000
+DATA constants<>+23644(SB)/4, $0x53800000
+DATA constants<>+23648(SB)/4, $0x53800000
+DATA constants<>+23652(SB)/4, $0x53800000
+DATA constants<>+23656(SB)/4, $0x53800000
+DATA constants<>+23660(SB)/4, $0x53800000
+DATA constants<>+23664(SB)/4, $0x53800000
+DATA constants<>+23668(SB)/4, $0x53800000
+DATA constants<>+23672(SB)/4, $0x53800000
+DATA constants<>+23676(SB)/4, $0x53800000
+DATA constants<>+23680(SB)/4, $0x2b800000
+DATA constants<>+23684(SB)/4, $0x2b800000
+DATA constants<>+23688(SB)/4, $0x2b800000
+DATA constants<>+23692(SB)/4, $0x2b800000
+DATA constants<>+23696(SB)/4, $0x2b800000
+DATA constants<>+23700(SB)/4, $0x2b800000
+DATA constants<>+23704(SB)/4, $0x2b800000
+DATA constants<>+23708(SB)/4, $0x2b800000
+DATA constants<>+23712(SB)/4, $0x2b800000
+DATA constants<>+23716(SB)/4, $0x2b800000
+DATA constants<>+23720(SB)/4, $0x2b800000
+DATA constants<>+23724(SB)/4, $0x2b800000
+DATA constants<>+23728(SB)/4, $0x2b800000
+DATA constants<>+23732(SB)/4, $0x2b800000
+DATA constants<>+23736(SB)/4, $0x2b800000
+DATA constants<>+23740(SB)/4, $0x2b800000
+DATA constants<>+23744(SB)/4, $0x00000022
+DATA constants<>+23748(SB)/4, $0x00000022
+DATA constants<>+23752(SB)/4, $0x00000022
+DATA constants<>+23756(SB)/4, $0x00000022
+DATA constants<>+23760(SB)/4, $0x00000022
+DATA constants<>+23764(SB)/4, $0x00000022
+DATA constants<>+23768(SB)/4, $0x00000022
+DATA constants<>+23772(SB)/4, $0x00000022
+DATA constants<>+23776(SB)/4, $0x00000022
+DATA constants<>+23780(SB)/4, $0x00000022
+DATA constants<>+23784(SB)/4, $0x00000022
+DATA constants<>+23788(SB)/4, $0x00000022
+DATA constants<>+23792(SB)/4, $0x00000022
+DATA constants<>+23796(SB)/4, $0x00000022
+DATA constants<>+23800(SB)/4, $0x00000022
+DATA constants<>+23804(SB)/4, $0x00000022
+DATA constants<>+23808(SB)/4, $0x0300a022
+DATA constants<>+23812(SB)/4, $0x0300a022
+DATA constants<>+23816(SB)/4, $0x0300a022
+DATA constants<>+23820(SB)/4, $0x0300a022
+DATA constants<>+23824(SB)/4, $0x0300a022
+DATA constants<>+23828(SB)/4, $0x0300a022
+DATA constants<>+23832(SB)/4, $0x0300a022
+DATA constants<>+23836(SB)/4, $0x0300a022
+DATA constants<>+23840(SB)/4, $0x0300a022
+DATA constants<>+23844(SB)/4, $0x0300a022
+DATA constants<>+23848(SB)/4, $0x0300a022
+DATA constants<>+23852(SB)/4, $0x0300a022
+DATA constants<>+23856(SB)/4, $0x0300a022
+DATA constants<>+23860(SB)/4, $0x0300a022
+DATA constants<>+23864(SB)/4, $0x0300a022
+DATA constants<>+23868(SB)/4, $0x0300a022
+DATA constants<>+23872(SB)/4, $0xbf400000
+DATA constants<>+23876(SB)/4, $0xbf400000
+DATA constants<>+23880(SB)/4, $0xbf400000
+DATA constants<>+23884(SB)/4, $0xbf400000
+DATA constants<>+23888(SB)/4, $0xbf400000
+DATA constants<>+23892(SB)/4, $0xbf400000
+DATA constants<>+23896(SB)/4, $0xbf400000
+DATA constants<>+23900(SB)/4, $0xbf400000
+DATA constants<>+23904(SB)/4, $0xbf400000
+DATA constants<>+23908(SB)/4, $0xbf400000
+DATA constants<>+23912(SB)/4, $0xbf400000
+DATA constants<>+23916(SB)/4, $0xbf400000
+DATA constants<>+23920(SB)/4, $0xbf400000
+DATA constants<>+23924(SB)/4, $0xbf400000
+DATA constants<>+23928(SB)/4, $0xbf400000
+DATA constants<>+23932(SB)/4, $0xbf400000
+DATA constants<>+23936(SB)/4, $0x4b000000
+DATA constants<>+23940(SB)/4, $0x4b000000
+DATA constants<>+23944(SB)/4, $0x4b000000
+DATA constants<>+23948(SB)/4, $0x4b000000
+DATA constants<>+23952(SB)/4, $0x4b000000
+DATA constants<>+23956(SB)/4, $0x4b000000
+DATA constants<>+23960(SB)/4, $0x4b000000
+DATA constants<>+23964(SB)/4, $0x4b000000
+DATA constants<>+23968(SB)/4, $0x4b000000
+DATA constants<>+23972(SB)/4, $0x4b000000
+DATA constants<>+23976(SB)/4, $0x4b000000
+DATA constants<>+23980(SB)/4, $0x4b000000
+DATA constants<>+23984(SB)/4, $0x4b000000
+DATA constants<>+23988(SB)/4, $0x4b000000
+DATA constants<>+23992(SB)/4, $0x4b000000
+DATA constants<>+23996(SB)/4, $0x4b000000
+DATA constants<>+24000(SB)/4, $0x4b000100
+DATA constants<>+24004(SB)/4, $0x4b000100
+DATA constants<>+24008(SB)/4, $0x4b000100
+DATA constants<>+24012(SB)/4, $0x4b000100
+DATA constants<>+24016(SB)/4, $0x4b000100
+DATA constants<>+24020(SB)/4, $0x4b000100
+DATA constants<>+24024(SB)/4, $0x4b000100
+DATA constants<>+24028(SB)/4, $0x4b000100
+DATA constants<>+24032(SB)/4, $0x4b000100
+DATA constants<>+24036(SB)/4, $0x4b000100
+DATA constants<>+24040(SB)/4, $0x4b000100
+DATA constants<>+24044(SB)/4, $0x4b000100
+DATA constants<>+24048(SB)/4, $0x4b000100
+DATA constants<>+24052(SB)/4, $0x4b000100
+DATA constants<>+24056(SB)/4, $0x4b000100
+DATA constants<>+24060(SB)/4, $0x4b000100
+DATA constants<>+24064(SB)/4, $0xdd800000
+DATA constants<>+24068(SB)/4, $0xdd800000
+DATA constants<>+24072(SB)/4, $0xdd800000
+DATA constants<>+24076(SB)/4, $0xdd800000
+DATA constants<>+24080(SB)/4, $0xdd800000
+DATA constants<>+24084(SB)/4, $0xdd800000
+DATA constants<>+24088(SB)/4, $0xdd800000
+DATA constants<>+24092(SB)/4, $0xdd800000
+DATA constants<>+24096(SB)/4, $0xdd800000
+DATA constants<>+24100(SB)/4, $0xdd800000
+DATA constants<>+24104(SB)/4, $0xdd800000
+DATA constants<>+24108(SB)/4, $0xdd800000
+DATA constants<>+24112(SB)/4, $0xdd800000
+DATA constants<>+24116(SB)/4, $0xdd800000
+DATA constants<>+24120(SB)/4, $0xdd800000
+DATA constants<>+24124(SB)/4, $0xdd800000
+DATA constants<>+24128(SB)/4, $0xbc23d70a
+DATA constants<>+24132(SB)/4, $0xbc23d70a
+DATA constants<>+24136(SB)/4, $0xbc23d70a
+DATA constants<>+24140(SB)/4, $0xbc23d70a
+DATA constants<>+24144(SB)/4, $0xbc23d70a
+DATA constants<>+24148(SB)/4, $0xbc23d70a
+DATA constants<>+24152(SB)/4, $0xbc23d70a
+DATA constants<>+24156(SB)/4, $0xbc23d70a
+DATA constants<>+24160(SB)/4, $0xbc23d70a
+DATA constants<>+24164(SB)/4, $0xbc23d70a
+DATA constants<>+24168(SB)/4, $0xbc23d70a
+DATA constants<>+24172(SB)/4, $0xbc23d70a
+DATA constants<>+24176(SB)/4, $0xbc23d70a
+DATA constants<>+24180(SB)/4, $0xbc23d70a
+DATA constants<>+24184(SB)/4, $0xbc23d70a
+DATA constants<>+24188(SB)/4, $0xbc23d70a
+DATA constants<>+24192(SB)/4, $0x3c23d70a
+DATA constants<>+24196(SB)/4, $0x3c23d70a
+DATA constants<>+24200(SB)/4, $0x3c23d70a
+DATA constants<>+24204(SB)/4, $0x3c23d70a
+DATA constants<>+24208(SB)/4, $0x3c23d70a
+DATA constants<>+24212(SB)/4, $0x3c23d70a
+DATA constants<>+24216(SB)/4, $0x3c23d70a
+DATA constants<>+24220(SB)/4, $0x3c23d70a
+DATA constants<>+24224(SB)/4, $0x3c23d70a
+DATA constants<>+24228(SB)/4, $0x3c23d70a
+DATA constants<>+24232(SB)/4, $0x3c23d70a
+DATA constants<>+24236(SB)/4, $0x3c23d70a
+DATA constants<>+24240(SB)/4, $0x3c23d70a
+DATA constants<>+24244(SB)/4, $0x3c23d70a
+DATA constants<>+24248(SB)/4, $0x3c23d70a
+DATA constants<>+24252(SB)/4, $0x3c23d70a
+DATA constants<>+24256(SB)/4, $0x40000000
+DATA constants<>+24260(SB)/4, $0x40000000
+DATA constants<>+24264(SB)/4, $0x40000000
+DATA constants<>+24268(SB)/4, $0x40000000
+DATA constants<>+24272(SB)/4, $0x40000000
+DATA constants<>+24276(SB)/4, $0x40000000
+DATA constants<>+24280(SB)/4, $0x40000000
+DATA constants<>+24284(SB)/4, $0x40000000
+DATA constants<>+24288(SB)/4, $0x40000000
+DATA constants<>+24292(SB)/4, $0x40000000
+DATA constants<>+24296(SB)/4, $0x40000000
+DATA constants<>+24300(SB)/4, $0x40000000
+DATA constants<>+24304(SB)/4, $0x40000000
+DATA constants<>+24308(SB)/4, $0x40000000
+DATA constants<>+24312(SB)/4, $0x40000000
+DATA constants<>+24316(SB)/4, $0x40000000
+DATA constants<>+24320(SB)/4, $0x3ecc422a
+DATA constants<>+24324(SB)/4, $0x3ecc422a
+DATA constants<>+24328(SB)/4, $0x3ecc422a
+DATA constants<>+24332(SB)/4, $0x3ecc422a
+DATA constants<>+24336(SB)/4, $0x3ecc422a
+DATA constants<>+24340(SB)/4, $0x3ecc422a
+DATA constants<>+24344(SB)/4, $0x3ecc422a
+DATA constants<>+24348(SB)/4, $0x3ecc422a
+DATA constants<>+24352(SB)/4, $0x3ecc422a
+DATA constants<>+24356(SB)/4, $0x3ecc422a
+DATA constants<>+24360(SB)/4, $0x3ecc422a
+DATA constants<>+24364(SB)/4, $0x3ecc422a
+DATA constants<>+24368(SB)/4, $0x3ecc422a
+DATA constants<>+24372(SB)/4, $0x3ecc422a
+DATA constants<>+24376(SB)/4, $0x3ecc422a
+DATA constants<>+24380(SB)/4, $0x3ecc422a
+DATA constants<>+24384(SB)/4, $0x44480000
+DATA constants<>+24388(SB)/4, $0x44480000
+DATA constants<>+24392(SB)/4, $0x44480000
+DATA constants<>+24396(SB)/4, $0x44480000
+DATA constants<>+24400(SB)/4, $0x44480000
+DATA constants<>+24404(SB)/4, $0x44480000
+DATA constants<>+24408(SB)/4, $0x44480000
+DATA constants<>+24412(SB)/4, $0x44480000
+DATA constants<>+24416(SB)/4, $0x44480000
+DATA constants<>+24420(SB)/4, $0x44480000
+DATA constants<>+24424(SB)/4, $0x44480000
+DATA constants<>+24428(SB)/4, $0x44480000
+DATA constants<>+24432(SB)/4, $0x44480000
+DATA constants<>+24436(SB)/4, $0x44480000
+DATA constants<>+24440(SB)/4, $0x44480000
+DATA constants<>+24444(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $24448
 
 // func axpyToF64(dst *float64, alpha float64, x *float64, y *float64, n int)
 TEXT ·axpyToF64(SB), NOSPLIT, $0-40

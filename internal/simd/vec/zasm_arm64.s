@@ -3021,7 +3021,7 @@ DATA constants<>+17668(SB)/4, $0x40c00062
 DATA constants<>+17672(SB)/4, $0x41000089
 DATA constants<>+17676(SB)/4, $0x41200046
 DATA constants<>+17680(SB)/4, $0x415000e6
-DATA constants<>+17684(SB)/4, $0x3f000070
+DATA constants<>+17684(SB)/4, $0x00000000
 DATA constants<>+17688(SB)/4, $0x3fc00008
 DATA constants<>+17692(SB)/4, $0x402000b5
 DATA constants<>+17696(SB)/4, $0x4080005d
@@ -3029,7 +3029,7 @@ DATA constants<>+17700(SB)/4, $0x40c00062
 DATA constants<>+17704(SB)/4, $0x41000089
 DATA constants<>+17708(SB)/4, $0x41200046
 DATA constants<>+17712(SB)/4, $0x415000e6
-DATA constants<>+17716(SB)/4, $0x3f000070
+DATA constants<>+17716(SB)/4, $0x00000000
 DATA constants<>+17720(SB)/4, $0x3fc00008
 DATA constants<>+17724(SB)/4, $0x402000b5
 DATA constants<>+17728(SB)/4, $0xb5b9066d
@@ -3037,7 +3037,7 @@ DATA constants<>+17732(SB)/4, $0xb3e70513
 DATA constants<>+17736(SB)/4, $0xb2830c51
 DATA constants<>+17740(SB)/4, $0xb14540c2
 DATA constants<>+17744(SB)/4, $0xafe2767e
-DATA constants<>+17748(SB)/4, $0x398c91e3
+DATA constants<>+17748(SB)/4, $0x39953753
 DATA constants<>+17752(SB)/4, $0xb8dbe43f
 DATA constants<>+17756(SB)/4, $0xb7761734
 DATA constants<>+17760(SB)/4, $0xb5b9066d
@@ -3045,7 +3045,7 @@ DATA constants<>+17764(SB)/4, $0xb3e70513
 DATA constants<>+17768(SB)/4, $0xb2830c51
 DATA constants<>+17772(SB)/4, $0xb14540c2
 DATA constants<>+17776(SB)/4, $0xafe2767e
-DATA constants<>+17780(SB)/4, $0x398c91e3
+DATA constants<>+17780(SB)/4, $0x39953753
 DATA constants<>+17784(SB)/4, $0xb8dbe43f
 DATA constants<>+17788(SB)/4, $0xb7761734
 DATA constants<>+17792(SB)/4, $0x36fdcd5b
@@ -3053,7 +3053,7 @@ DATA constants<>+17796(SB)/4, $0x35502707
 DATA constants<>+17800(SB)/4, $0x340d34f2
 DATA constants<>+17804(SB)/4, $0x3306491d
 DATA constants<>+17808(SB)/4, $0x31c224fa
-DATA constants<>+17812(SB)/4, $0x3b3ecb5f
+DATA constants<>+17812(SB)/4, $0x3af97d5e
 DATA constants<>+17816(SB)/4, $0x39c81e30
 DATA constants<>+17820(SB)/4, $0x3885e83f
 DATA constants<>+17824(SB)/4, $0x36fdcd5b
@@ -3061,7 +3061,7 @@ DATA constants<>+17828(SB)/4, $0x35502707
 DATA constants<>+17832(SB)/4, $0x340d34f2
 DATA constants<>+17836(SB)/4, $0x3306491d
 DATA constants<>+17840(SB)/4, $0x31c224fa
-DATA constants<>+17844(SB)/4, $0x3b3ecb5f
+DATA constants<>+17844(SB)/4, $0x3af97d5e
 DATA constants<>+17848(SB)/4, $0x39c81e30
 DATA constants<>+17852(SB)/4, $0x3885e83f
 DATA constants<>+17856(SB)/4, $0xb81d5150
@@ -3069,7 +3069,7 @@ DATA constants<>+17860(SB)/4, $0xb6af5f5a
 DATA constants<>+17864(SB)/4, $0xb597c326
 DATA constants<>+17868(SB)/4, $0xb4b01516
 DATA constants<>+17872(SB)/4, $0xb39d8a28
-DATA constants<>+17876(SB)/4, $0xbb9572bd
+DATA constants<>+17876(SB)/4, $0xbc40db03
 DATA constants<>+17880(SB)/4, $0xbaa5ee25
 DATA constants<>+17884(SB)/4, $0xb986fafe
 DATA constants<>+17888(SB)/4, $0xb81d5150
@@ -3077,7 +3077,7 @@ DATA constants<>+17892(SB)/4, $0xb6af5f5a
 DATA constants<>+17896(SB)/4, $0xb597c326
 DATA constants<>+17900(SB)/4, $0xb4b01516
 DATA constants<>+17904(SB)/4, $0xb39d8a28
-DATA constants<>+17908(SB)/4, $0xbb9572bd
+DATA constants<>+17908(SB)/4, $0xbc40db03
 DATA constants<>+17912(SB)/4, $0xbaa5ee25
 DATA constants<>+17916(SB)/4, $0xb986fafe
 DATA constants<>+17920(SB)/4, $0x3949d379
@@ -3085,7 +3085,7 @@ DATA constants<>+17924(SB)/4, $0x3816449c
 DATA constants<>+17928(SB)/4, $0x3724ddaa
 DATA constants<>+17932(SB)/4, $0x36687076
 DATA constants<>+17936(SB)/4, $0x35844fa2
-DATA constants<>+17940(SB)/4, $0xbca50dbc
+DATA constants<>+17940(SB)/4, $0x3a6c1c98
 DATA constants<>+17944(SB)/4, $0x3b869fd0
 DATA constants<>+17948(SB)/4, $0x3a85584b
 DATA constants<>+17952(SB)/4, $0x3949d379
@@ -3093,7 +3093,7 @@ DATA constants<>+17956(SB)/4, $0x3816449c
 DATA constants<>+17960(SB)/4, $0x3724ddaa
 DATA constants<>+17964(SB)/4, $0x36687076
 DATA constants<>+17968(SB)/4, $0x35844fa2
-DATA constants<>+17972(SB)/4, $0xbca50dbc
+DATA constants<>+17972(SB)/4, $0x3a6c1c98
 DATA constants<>+17976(SB)/4, $0x3b869fd0
 DATA constants<>+17980(SB)/4, $0x3a85584b
 DATA constants<>+17984(SB)/4, $0xba7b5015
@@ -3101,7 +3101,7 @@ DATA constants<>+17988(SB)/4, $0xb97ce402
 DATA constants<>+17992(SB)/4, $0xb8b0c22b
 DATA constants<>+17996(SB)/4, $0xb81829ad
 DATA constants<>+18000(SB)/4, $0xb75d4499
-DATA constants<>+18004(SB)/4, $0x3d343e78
+DATA constants<>+18004(SB)/4, $0x3d87ae6e
 DATA constants<>+18008(SB)/4, $0xbc4cc02a
 DATA constants<>+18012(SB)/4, $0xbb7b1083
 DATA constants<>+18016(SB)/4, $0xba7b5015
@@ -3109,7 +3109,7 @@ DATA constants<>+18020(SB)/4, $0xb97ce402
 DATA constants<>+18024(SB)/4, $0xb8b0c22b
 DATA constants<>+18028(SB)/4, $0xb81829ad
 DATA constants<>+18032(SB)/4, $0xb75d4499
-DATA constants<>+18036(SB)/4, $0x3d343e78
+DATA constants<>+18036(SB)/4, $0x3d87ae6e
 DATA constants<>+18040(SB)/4, $0xbc4cc02a
 DATA constants<>+18044(SB)/4, $0xbb7b1083
 DATA constants<>+18048(SB)/4, $0x3b96ec4e
@@ -3117,7 +3117,7 @@ DATA constants<>+18052(SB)/4, $0x3ad07661
 DATA constants<>+18056(SB)/4, $0x3a3b10b5
 DATA constants<>+18060(SB)/4, $0x39c57827
 DATA constants<>+18064(SB)/4, $0x3937ebdf
-DATA constants<>+18068(SB)/4, $0x3db441e8
+DATA constants<>+18068(SB)/4, $0x37ff0e29
 DATA constants<>+18072(SB)/4, $0x3d102029
 DATA constants<>+18076(SB)/4, $0x3c5f9ac2
 DATA constants<>+18080(SB)/4, $0x3b96ec4e
@@ -3125,7 +3125,7 @@ DATA constants<>+18084(SB)/4, $0x3ad07661
 DATA constants<>+18088(SB)/4, $0x3a3b10b5
 DATA constants<>+18092(SB)/4, $0x39c57827
 DATA constants<>+18096(SB)/4, $0x3937ebdf
-DATA constants<>+18100(SB)/4, $0x3db441e8
+DATA constants<>+18100(SB)/4, $0x37ff0e29
 DATA constants<>+18104(SB)/4, $0x3d102029
 DATA constants<>+18108(SB)/4, $0x3c5f9ac2
 DATA constants<>+18112(SB)/4, $0xbcae7be3
@@ -3133,7 +3133,7 @@ DATA constants<>+18116(SB)/4, $0xbc2833c2
 DATA constants<>+18120(SB)/4, $0xbbc35a91
 DATA constants<>+18124(SB)/4, $0xbb7df890
 DATA constants<>+18128(SB)/4, $0xbb18080a
-DATA constants<>+18132(SB)/4, $0xbeb441be
+DATA constants<>+18132(SB)/4, $0xbecc4256
 DATA constants<>+18136(SB)/4, $0xbdb8e01d
 DATA constants<>+18140(SB)/4, $0xbd3ad476
 DATA constants<>+18144(SB)/4, $0xbcae7be3
@@ -3141,7 +3141,7 @@ DATA constants<>+18148(SB)/4, $0xbc2833c2
 DATA constants<>+18152(SB)/4, $0xbbc35a91
 DATA constants<>+18156(SB)/4, $0xbb7df890
 DATA constants<>+18160(SB)/4, $0xbb18080a
-DATA constants<>+18164(SB)/4, $0xbeb441be
+DATA constants<>+18164(SB)/4, $0xbecc4256
 DATA constants<>+18168(SB)/4, $0xbdb8e01d
 DATA constants<>+18172(SB)/4, $0xbd3ad476
 DATA constants<>+18176(SB)/4, $0x3dc159df
@@ -3149,7 +3149,7 @@ DATA constants<>+18180(SB)/4, $0x3d84aac4
 DATA constants<>+18184(SB)/4, $0x3d4933e8
 DATA constants<>+18188(SB)/4, $0x3d21d180
 DATA constants<>+18192(SB)/4, $0x3cf9edd0
-DATA constants<>+18196(SB)/4, $0x3e9df853
+DATA constants<>+18196(SB)/4, $0x3f000000
 DATA constants<>+18200(SB)/4, $0x3e52b825
 DATA constants<>+18204(SB)/4, $0x3e10b8a5
 DATA constants<>+18208(SB)/4, $0x3dc159df
@@ -3157,1106 +3157,1122 @@ DATA constants<>+18212(SB)/4, $0x3d84aac4
 DATA constants<>+18216(SB)/4, $0x3d4933e8
 DATA constants<>+18220(SB)/4, $0x3d21d180
 DATA constants<>+18224(SB)/4, $0x3cf9edd0
-DATA constants<>+18228(SB)/4, $0x3e9df853
+DATA constants<>+18228(SB)/4, $0x3f000000
 DATA constants<>+18232(SB)/4, $0x3e52b825
 DATA constants<>+18236(SB)/4, $0x3e10b8a5
-DATA constants<>+18240(SB)/4, $0xc1680000
-DATA constants<>+18244(SB)/4, $0xc1680000
-DATA constants<>+18248(SB)/4, $0xc1680000
-DATA constants<>+18252(SB)/4, $0xc1680000
-DATA constants<>+18256(SB)/4, $0xc1680000
-DATA constants<>+18260(SB)/4, $0xc1680000
-DATA constants<>+18264(SB)/4, $0xc1680000
-DATA constants<>+18268(SB)/4, $0xc1680000
-DATA constants<>+18272(SB)/4, $0xc1680000
-DATA constants<>+18276(SB)/4, $0xc1680000
-DATA constants<>+18280(SB)/4, $0xc1680000
-DATA constants<>+18284(SB)/4, $0xc1680000
-DATA constants<>+18288(SB)/4, $0xc1680000
-DATA constants<>+18292(SB)/4, $0xc1680000
-DATA constants<>+18296(SB)/4, $0xc1680000
-DATA constants<>+18300(SB)/4, $0xc1680000
-DATA constants<>+18304(SB)/8, $0xc089000000000000
-DATA constants<>+18312(SB)/8, $0xc089000000000000
-DATA constants<>+18320(SB)/8, $0xc089000000000000
-DATA constants<>+18328(SB)/8, $0xc089000000000000
-DATA constants<>+18336(SB)/8, $0xc089000000000000
-DATA constants<>+18344(SB)/8, $0xc089000000000000
-DATA constants<>+18352(SB)/8, $0xc089000000000000
-DATA constants<>+18360(SB)/8, $0xc089000000000000
-DATA constants<>+18368(SB)/8, $0x4089000000000000
-DATA constants<>+18376(SB)/8, $0x4089000000000000
-DATA constants<>+18384(SB)/8, $0x4089000000000000
-DATA constants<>+18392(SB)/8, $0x4089000000000000
-DATA constants<>+18400(SB)/8, $0x4089000000000000
-DATA constants<>+18408(SB)/8, $0x4089000000000000
-DATA constants<>+18416(SB)/8, $0x4089000000000000
-DATA constants<>+18424(SB)/8, $0x4089000000000000
-DATA constants<>+18432(SB)/4, $0xc4480000
-DATA constants<>+18436(SB)/4, $0xc4480000
-DATA constants<>+18440(SB)/4, $0xc4480000
-DATA constants<>+18444(SB)/4, $0xc4480000
-DATA constants<>+18448(SB)/4, $0xc4480000
-DATA constants<>+18452(SB)/4, $0xc4480000
-DATA constants<>+18456(SB)/4, $0xc4480000
-DATA constants<>+18460(SB)/4, $0xc4480000
-DATA constants<>+18464(SB)/4, $0xc4480000
-DATA constants<>+18468(SB)/4, $0xc4480000
-DATA constants<>+18472(SB)/4, $0xc4480000
-DATA constants<>+18476(SB)/4, $0xc4480000
-DATA constants<>+18480(SB)/4, $0xc4480000
-DATA constants<>+18484(SB)/4, $0xc4480000
-DATA constants<>+18488(SB)/4, $0xc4480000
-DATA constants<>+18492(SB)/4, $0xc4480000
-DATA constants<>+18496(SB)/8, $0x7fd0000000000000
-DATA constants<>+18504(SB)/8, $0x7fd0000000000000
-DATA constants<>+18512(SB)/8, $0x7fd0000000000000
-DATA constants<>+18520(SB)/8, $0x7fd0000000000000
-DATA constants<>+18528(SB)/8, $0x7fd0000000000000
-DATA constants<>+18536(SB)/8, $0x7fd0000000000000
-DATA constants<>+18544(SB)/8, $0x7fd0000000000000
-DATA constants<>+18552(SB)/8, $0x7fd0000000000000
-DATA constants<>+18560(SB)/8, $0x7fe0000000000000
-DATA constants<>+18568(SB)/8, $0x7fe0000000000000
-DATA constants<>+18576(SB)/8, $0x7fe0000000000000
-DATA constants<>+18584(SB)/8, $0x7fe0000000000000
-DATA constants<>+18592(SB)/8, $0x7fe0000000000000
-DATA constants<>+18600(SB)/8, $0x7fe0000000000000
-DATA constants<>+18608(SB)/8, $0x7fe0000000000000
-DATA constants<>+18616(SB)/8, $0x7fe0000000000000
-DATA constants<>+18624(SB)/4, $0x7e800000
-DATA constants<>+18628(SB)/4, $0x7e800000
-DATA constants<>+18632(SB)/4, $0x7e800000
-DATA constants<>+18636(SB)/4, $0x7e800000
-DATA constants<>+18640(SB)/4, $0x7e800000
-DATA constants<>+18644(SB)/4, $0x7e800000
-DATA constants<>+18648(SB)/4, $0x7e800000
-DATA constants<>+18652(SB)/4, $0x7e800000
-DATA constants<>+18656(SB)/4, $0x7e800000
-DATA constants<>+18660(SB)/4, $0x7e800000
-DATA constants<>+18664(SB)/4, $0x7e800000
-DATA constants<>+18668(SB)/4, $0x7e800000
-DATA constants<>+18672(SB)/4, $0x7e800000
-DATA constants<>+18676(SB)/4, $0x7e800000
-DATA constants<>+18680(SB)/4, $0x7e800000
-DATA constants<>+18684(SB)/4, $0x7e800000
-DATA constants<>+18688(SB)/4, $0x7f000000
-DATA constants<>+18692(SB)/4, $0x7f000000
-DATA constants<>+18696(SB)/4, $0x7f000000
-DATA constants<>+18700(SB)/4, $0x7f000000
-DATA constants<>+18704(SB)/4, $0x7f000000
-DATA constants<>+18708(SB)/4, $0x7f000000
-DATA constants<>+18712(SB)/4, $0x7f000000
-DATA constants<>+18716(SB)/4, $0x7f000000
-DATA constants<>+18720(SB)/4, $0x7f000000
-DATA constants<>+18724(SB)/4, $0x7f000000
-DATA constants<>+18728(SB)/4, $0x7f000000
-DATA constants<>+18732(SB)/4, $0x7f000000
-DATA constants<>+18736(SB)/4, $0x7f000000
-DATA constants<>+18740(SB)/4, $0x7f000000
-DATA constants<>+18744(SB)/4, $0x7f000000
-DATA constants<>+18748(SB)/4, $0x7f000000
-DATA constants<>+18752(SB)/8, $0x3c30000000000000
-DATA constants<>+18760(SB)/8, $0x3c30000000000000
-DATA constants<>+18768(SB)/8, $0x3c30000000000000
-DATA constants<>+18776(SB)/8, $0x3c30000000000000
-DATA constants<>+18784(SB)/8, $0x3c30000000000000
-DATA constants<>+18792(SB)/8, $0x3c30000000000000
-DATA constants<>+18800(SB)/8, $0x3c30000000000000
-DATA constants<>+18808(SB)/8, $0x3c30000000000000
-DATA constants<>+18816(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18824(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18832(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18840(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18848(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18856(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18864(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18872(SB)/8, $0x3eeaf3c2a9a9c826
-DATA constants<>+18880(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18888(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18896(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18904(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18912(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18920(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18928(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18936(SB)/8, $0xbf237417a0ff8066
-DATA constants<>+18944(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+18952(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+18960(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+18968(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+18976(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+18984(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+18992(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+19000(SB)/8, $0x3f4aac07ebff65a5
-DATA constants<>+19008(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19016(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19024(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19032(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19040(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19048(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19056(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19064(SB)/8, $0xbf673a83b985041f
-DATA constants<>+19072(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19080(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19088(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19096(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19104(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19112(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19120(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19128(SB)/8, $0x3f7d14dfd9d868cc
-DATA constants<>+19136(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19144(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19152(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19160(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19168(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19176(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19184(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19192(SB)/8, $0xbf8c2ff51fdfd8bf
-DATA constants<>+19200(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19208(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19216(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19224(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19232(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19240(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19248(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19256(SB)/8, $0x3f965cb862205b45
-DATA constants<>+19264(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19272(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19280(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19288(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19296(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19304(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19312(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19320(SB)/8, $0xbf9e7f86ec5a974b
-DATA constants<>+19328(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19336(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19344(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19352(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19360(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19368(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19376(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19384(SB)/8, $0x3fa2b8aa9f506f9d
-DATA constants<>+19392(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19400(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19408(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19416(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19424(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19432(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19440(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19448(SB)/8, $0xbfa5952abd1e9bae
-DATA constants<>+19456(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19464(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19472(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19480(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19488(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19496(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19504(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19512(SB)/8, $0x3fa82bb6365a8f4f
-DATA constants<>+19520(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19528(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19536(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19544(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19552(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19560(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19568(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19576(SB)/8, $0xbfaae55096997cb9
-DATA constants<>+19584(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19592(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19600(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19608(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19616(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19624(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19632(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19640(SB)/8, $0x3fae1b97f3da4f64
-DATA constants<>+19648(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19656(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19664(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19672(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19680(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19688(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19696(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19704(SB)/8, $0xbfb110e21d2aa6f8
-DATA constants<>+19712(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19720(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19728(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19736(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19744(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19752(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19760(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19768(SB)/8, $0x3fb3b1360a94707c
-DATA constants<>+19776(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19784(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19792(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19800(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19808(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19816(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19824(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19832(SB)/8, $0xbfb745d112838a0e
-DATA constants<>+19840(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19848(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19856(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19864(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19872(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19880(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19888(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19896(SB)/8, $0x3fbc71c7177f1d86
-DATA constants<>+19904(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19912(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19920(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19928(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19936(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19944(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19952(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19960(SB)/8, $0xbfc249249235b8dd
-DATA constants<>+19968(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+19976(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+19984(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+19992(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+20000(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+20008(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+20016(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+20024(SB)/8, $0x3fc9999999994b2a
-DATA constants<>+20032(SB)/8, $0xbfd555555555551d
-DATA constants<>+20040(SB)/8, $0xbfd555555555551d
-DATA constants<>+20048(SB)/8, $0xbfd555555555551d
-DATA constants<>+20056(SB)/8, $0xbfd555555555551d
-DATA constants<>+20064(SB)/8, $0xbfd555555555551d
-DATA constants<>+20072(SB)/8, $0xbfd555555555551d
-DATA constants<>+20080(SB)/8, $0xbfd555555555551d
-DATA constants<>+20088(SB)/8, $0xbfd555555555551d
-DATA constants<>+20096(SB)/8, $0x400921fb54442d18
-DATA constants<>+20104(SB)/8, $0x400921fb54442d18
-DATA constants<>+20112(SB)/8, $0x400921fb54442d18
-DATA constants<>+20120(SB)/8, $0x400921fb54442d18
-DATA constants<>+20128(SB)/8, $0x400921fb54442d18
-DATA constants<>+20136(SB)/8, $0x400921fb54442d18
-DATA constants<>+20144(SB)/8, $0x400921fb54442d18
-DATA constants<>+20152(SB)/8, $0x400921fb54442d18
-DATA constants<>+20160(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20168(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20176(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20184(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20192(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20200(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20208(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20216(SB)/8, $0x3ca1a62633145c07
-DATA constants<>+20224(SB)/4, $0x21800000
-DATA constants<>+20228(SB)/4, $0x21800000
-DATA constants<>+20232(SB)/4, $0x21800000
-DATA constants<>+20236(SB)/4, $0x21800000
-DATA constants<>+20240(SB)/4, $0x21800000
-DATA constants<>+20244(SB)/4, $0x21800000
-DATA constants<>+20248(SB)/4, $0x21800000
-DATA constants<>+20252(SB)/4, $0x21800000
-DATA constants<>+20256(SB)/4, $0x21800000
-DATA constants<>+20260(SB)/4, $0x21800000
-DATA constants<>+20264(SB)/4, $0x21800000
-DATA constants<>+20268(SB)/4, $0x21800000
-DATA constants<>+20272(SB)/4, $0x21800000
-DATA constants<>+20276(SB)/4, $0x21800000
-DATA constants<>+20280(SB)/4, $0x21800000
-DATA constants<>+20284(SB)/4, $0x21800000
-DATA constants<>+20288(SB)/4, $0xbae3ee42
-DATA constants<>+20292(SB)/4, $0xbae3ee42
-DATA constants<>+20296(SB)/4, $0xbae3ee42
-DATA constants<>+20300(SB)/4, $0xbae3ee42
-DATA constants<>+20304(SB)/4, $0xbae3ee42
-DATA constants<>+20308(SB)/4, $0xbae3ee42
-DATA constants<>+20312(SB)/4, $0xbae3ee42
-DATA constants<>+20316(SB)/4, $0xbae3ee42
-DATA constants<>+20320(SB)/4, $0xbae3ee42
-DATA constants<>+20324(SB)/4, $0xbae3ee42
-DATA constants<>+20328(SB)/4, $0xbae3ee42
-DATA constants<>+20332(SB)/4, $0xbae3ee42
-DATA constants<>+20336(SB)/4, $0xbae3ee42
-DATA constants<>+20340(SB)/4, $0xbae3ee42
-DATA constants<>+20344(SB)/4, $0xbae3ee42
-DATA constants<>+20348(SB)/4, $0xbae3ee42
-DATA constants<>+20352(SB)/4, $0x3c2ec38d
-DATA constants<>+20356(SB)/4, $0x3c2ec38d
-DATA constants<>+20360(SB)/4, $0x3c2ec38d
-DATA constants<>+20364(SB)/4, $0x3c2ec38d
-DATA constants<>+20368(SB)/4, $0x3c2ec38d
-DATA constants<>+20372(SB)/4, $0x3c2ec38d
-DATA constants<>+20376(SB)/4, $0x3c2ec38d
-DATA constants<>+20380(SB)/4, $0x3c2ec38d
-DATA constants<>+20384(SB)/4, $0x3c2ec38d
-DATA constants<>+20388(SB)/4, $0x3c2ec38d
-DATA constants<>+20392(SB)/4, $0x3c2ec38d
-DATA constants<>+20396(SB)/4, $0x3c2ec38d
-DATA constants<>+20400(SB)/4, $0x3c2ec38d
-DATA constants<>+20404(SB)/4, $0x3c2ec38d
-DATA constants<>+20408(SB)/4, $0x3c2ec38d
-DATA constants<>+20412(SB)/4, $0x3c2ec38d
-DATA constants<>+20416(SB)/4, $0xbcfb9173
-DATA constants<>+20420(SB)/4, $0xbcfb9173
-DATA constants<>+20424(SB)/4, $0xbcfb9173
-DATA constants<>+20428(SB)/4, $0xbcfb9173
-DATA constants<>+20432(SB)/4, $0xbcfb9173
-DATA constants<>+20436(SB)/4, $0xbcfb9173
-DATA constants<>+20440(SB)/4, $0xbcfb9173
-DATA constants<>+20444(SB)/4, $0xbcfb9173
-DATA constants<>+20448(SB)/4, $0xbcfb9173
-DATA constants<>+20452(SB)/4, $0xbcfb9173
-DATA constants<>+20456(SB)/4, $0xbcfb9173
-DATA constants<>+20460(SB)/4, $0xbcfb9173
-DATA constants<>+20464(SB)/4, $0xbcfb9173
-DATA constants<>+20468(SB)/4, $0xbcfb9173
-DATA constants<>+20472(SB)/4, $0xbcfb9173
-DATA constants<>+20476(SB)/4, $0xbcfb9173
-DATA constants<>+20480(SB)/4, $0x3d6b6f0a
-DATA constants<>+20484(SB)/4, $0x3d6b6f0a
-DATA constants<>+20488(SB)/4, $0x3d6b6f0a
-DATA constants<>+20492(SB)/4, $0x3d6b6f0a
-DATA constants<>+20496(SB)/4, $0x3d6b6f0a
-DATA constants<>+20500(SB)/4, $0x3d6b6f0a
-DATA constants<>+20504(SB)/4, $0x3d6b6f0a
-DATA constants<>+20508(SB)/4, $0x3d6b6f0a
-DATA constants<>+20512(SB)/4, $0x3d6b6f0a
-DATA constants<>+20516(SB)/4, $0x3d6b6f0a
-DATA constants<>+20520(SB)/4, $0x3d6b6f0a
-DATA constants<>+20524(SB)/4, $0x3d6b6f0a
-DATA constants<>+20528(SB)/4, $0x3d6b6f0a
-DATA constants<>+20532(SB)/4, $0x3d6b6f0a
-DATA constants<>+20536(SB)/4, $0x3d6b6f0a
-DATA constants<>+20540(SB)/4, $0x3d6b6f0a
-DATA constants<>+20544(SB)/4, $0xbdab84dd
-DATA constants<>+20548(SB)/4, $0xbdab84dd
-DATA constants<>+20552(SB)/4, $0xbdab84dd
-DATA constants<>+20556(SB)/4, $0xbdab84dd
-DATA constants<>+20560(SB)/4, $0xbdab84dd
-DATA constants<>+20564(SB)/4, $0xbdab84dd
-DATA constants<>+20568(SB)/4, $0xbdab84dd
-DATA constants<>+20572(SB)/4, $0xbdab84dd
-DATA constants<>+20576(SB)/4, $0xbdab84dd
-DATA constants<>+20580(SB)/4, $0xbdab84dd
-DATA constants<>+20584(SB)/4, $0xbdab84dd
-DATA constants<>+20588(SB)/4, $0xbdab84dd
-DATA constants<>+20592(SB)/4, $0xbdab84dd
-DATA constants<>+20596(SB)/4, $0xbdab84dd
-DATA constants<>+20600(SB)/4, $0xbdab84dd
-DATA constants<>+20604(SB)/4, $0xbdab84dd
-DATA constants<>+20608(SB)/4, $0x3de018bf
-DATA constants<>+20612(SB)/4, $0x3de018bf
-DATA constants<>+20616(SB)/4, $0x3de018bf
-DATA constants<>+20620(SB)/4, $0x3de018bf
-DATA constants<>+20624(SB)/4, $0x3de018bf
-DATA constants<>+20628(SB)/4, $0x3de018bf
-DATA constants<>+20632(SB)/4, $0x3de018bf
-DATA constants<>+20636(SB)/4, $0x3de018bf
-DATA constants<>+20640(SB)/4, $0x3de018bf
-DATA constants<>+20644(SB)/4, $0x3de018bf
-DATA constants<>+20648(SB)/4, $0x3de018bf
-DATA constants<>+20652(SB)/4, $0x3de018bf
-DATA constants<>+20656(SB)/4, $0x3de018bf
-DATA constants<>+20660(SB)/4, $0x3de018bf
-DATA constants<>+20664(SB)/4, $0x3de018bf
-DATA constants<>+20668(SB)/4, $0x3de018bf
-DATA constants<>+20672(SB)/4, $0xbe120bbd
-DATA constants<>+20676(SB)/4, $0xbe120bbd
-DATA constants<>+20680(SB)/4, $0xbe120bbd
-DATA constants<>+20684(SB)/4, $0xbe120bbd
-DATA constants<>+20688(SB)/4, $0xbe120bbd
-DATA constants<>+20692(SB)/4, $0xbe120bbd
-DATA constants<>+20696(SB)/4, $0xbe120bbd
-DATA constants<>+20700(SB)/4, $0xbe120bbd
-DATA constants<>+20704(SB)/4, $0xbe120bbd
-DATA constants<>+20708(SB)/4, $0xbe120bbd
-DATA constants<>+20712(SB)/4, $0xbe120bbd
-DATA constants<>+20716(SB)/4, $0xbe120bbd
-DATA constants<>+20720(SB)/4, $0xbe120bbd
-DATA constants<>+20724(SB)/4, $0xbe120bbd
-DATA constants<>+20728(SB)/4, $0xbe120bbd
-DATA constants<>+20732(SB)/4, $0xbe120bbd
-DATA constants<>+20736(SB)/4, $0x3e4cc880
-DATA constants<>+20740(SB)/4, $0x3e4cc880
-DATA constants<>+20744(SB)/4, $0x3e4cc880
-DATA constants<>+20748(SB)/4, $0x3e4cc880
-DATA constants<>+20752(SB)/4, $0x3e4cc880
-DATA constants<>+20756(SB)/4, $0x3e4cc880
-DATA constants<>+20760(SB)/4, $0x3e4cc880
-DATA constants<>+20764(SB)/4, $0x3e4cc880
-DATA constants<>+20768(SB)/4, $0x3e4cc880
-DATA constants<>+20772(SB)/4, $0x3e4cc880
-DATA constants<>+20776(SB)/4, $0x3e4cc880
-DATA constants<>+20780(SB)/4, $0x3e4cc880
-DATA constants<>+20784(SB)/4, $0x3e4cc880
-DATA constants<>+20788(SB)/4, $0x3e4cc880
-DATA constants<>+20792(SB)/4, $0x3e4cc880
-DATA constants<>+20796(SB)/4, $0x3e4cc880
-DATA constants<>+20800(SB)/4, $0xbeaaaa9d
-DATA constants<>+20804(SB)/4, $0xbeaaaa9d
-DATA constants<>+20808(SB)/4, $0xbeaaaa9d
-DATA constants<>+20812(SB)/4, $0xbeaaaa9d
-DATA constants<>+20816(SB)/4, $0xbeaaaa9d
-DATA constants<>+20820(SB)/4, $0xbeaaaa9d
-DATA constants<>+20824(SB)/4, $0xbeaaaa9d
-DATA constants<>+20828(SB)/4, $0xbeaaaa9d
-DATA constants<>+20832(SB)/4, $0xbeaaaa9d
-DATA constants<>+20836(SB)/4, $0xbeaaaa9d
-DATA constants<>+20840(SB)/4, $0xbeaaaa9d
-DATA constants<>+20844(SB)/4, $0xbeaaaa9d
-DATA constants<>+20848(SB)/4, $0xbeaaaa9d
-DATA constants<>+20852(SB)/4, $0xbeaaaa9d
-DATA constants<>+20856(SB)/4, $0xbeaaaa9d
-DATA constants<>+20860(SB)/4, $0xbeaaaa9d
-DATA constants<>+20864(SB)/4, $0x40490fdb
-DATA constants<>+20868(SB)/4, $0x40490fdb
-DATA constants<>+20872(SB)/4, $0x40490fdb
-DATA constants<>+20876(SB)/4, $0x40490fdb
-DATA constants<>+20880(SB)/4, $0x40490fdb
-DATA constants<>+20884(SB)/4, $0x40490fdb
-DATA constants<>+20888(SB)/4, $0x40490fdb
-DATA constants<>+20892(SB)/4, $0x40490fdb
-DATA constants<>+20896(SB)/4, $0x40490fdb
-DATA constants<>+20900(SB)/4, $0x40490fdb
-DATA constants<>+20904(SB)/4, $0x40490fdb
-DATA constants<>+20908(SB)/4, $0x40490fdb
-DATA constants<>+20912(SB)/4, $0x40490fdb
-DATA constants<>+20916(SB)/4, $0x40490fdb
-DATA constants<>+20920(SB)/4, $0x40490fdb
-DATA constants<>+20924(SB)/4, $0x40490fdb
-DATA constants<>+20928(SB)/4, $0xb3bbbd2e
-DATA constants<>+20932(SB)/4, $0xb3bbbd2e
-DATA constants<>+20936(SB)/4, $0xb3bbbd2e
-DATA constants<>+20940(SB)/4, $0xb3bbbd2e
-DATA constants<>+20944(SB)/4, $0xb3bbbd2e
-DATA constants<>+20948(SB)/4, $0xb3bbbd2e
-DATA constants<>+20952(SB)/4, $0xb3bbbd2e
-DATA constants<>+20956(SB)/4, $0xb3bbbd2e
-DATA constants<>+20960(SB)/4, $0xb3bbbd2e
-DATA constants<>+20964(SB)/4, $0xb3bbbd2e
-DATA constants<>+20968(SB)/4, $0xb3bbbd2e
-DATA constants<>+20972(SB)/4, $0xb3bbbd2e
-DATA constants<>+20976(SB)/4, $0xb3bbbd2e
-DATA constants<>+20980(SB)/4, $0xb3bbbd2e
-DATA constants<>+20984(SB)/4, $0xb3bbbd2e
-DATA constants<>+20988(SB)/4, $0xb3bbbd2e
-DATA constants<>+20992(SB)/8, $0xffefffffffffffff
-DATA constants<>+21000(SB)/8, $0xffefffffffffffff
-DATA constants<>+21008(SB)/8, $0xffefffffffffffff
-DATA constants<>+21016(SB)/8, $0xffefffffffffffff
-DATA constants<>+21024(SB)/8, $0xffefffffffffffff
-DATA constants<>+21032(SB)/8, $0xffefffffffffffff
-DATA constants<>+21040(SB)/8, $0xffefffffffffffff
-DATA constants<>+21048(SB)/8, $0xffefffffffffffff
-DATA constants<>+21056(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21064(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21072(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21080(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21088(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21096(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21104(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21112(SB)/8, $0x7fefffffffffffff
-DATA constants<>+21120(SB)/8, $0x4010000000000000
-DATA constants<>+21128(SB)/8, $0x4010000000000000
-DATA constants<>+21136(SB)/8, $0x4010000000000000
-DATA constants<>+21144(SB)/8, $0x4010000000000000
-DATA constants<>+21152(SB)/8, $0x4010000000000000
-DATA constants<>+21160(SB)/8, $0x4010000000000000
-DATA constants<>+21168(SB)/8, $0x4010000000000000
-DATA constants<>+21176(SB)/8, $0x4010000000000000
-DATA constants<>+21184(SB)/8, $0x3870000000000000
-DATA constants<>+21192(SB)/8, $0x3870000000000000
-DATA constants<>+21200(SB)/8, $0x3870000000000000
-DATA constants<>+21208(SB)/8, $0x3870000000000000
-DATA constants<>+21216(SB)/8, $0x3870000000000000
-DATA constants<>+21224(SB)/8, $0x3870000000000000
-DATA constants<>+21232(SB)/8, $0x3870000000000000
-DATA constants<>+21240(SB)/8, $0x3870000000000000
-DATA constants<>+21248(SB)/8, $0x3fd0000000000000
-DATA constants<>+21256(SB)/8, $0x3fd0000000000000
-DATA constants<>+21264(SB)/8, $0x3fd0000000000000
-DATA constants<>+21272(SB)/8, $0x3fd0000000000000
-DATA constants<>+21280(SB)/8, $0x3fd0000000000000
-DATA constants<>+21288(SB)/8, $0x3fd0000000000000
-DATA constants<>+21296(SB)/8, $0x3fd0000000000000
-DATA constants<>+21304(SB)/8, $0x3fd0000000000000
-DATA constants<>+21312(SB)/4, $0xff7fffff
-DATA constants<>+21316(SB)/4, $0xff7fffff
-DATA constants<>+21320(SB)/4, $0xff7fffff
-DATA constants<>+21324(SB)/4, $0xff7fffff
-DATA constants<>+21328(SB)/4, $0xff7fffff
-DATA constants<>+21332(SB)/4, $0xff7fffff
-DATA constants<>+21336(SB)/4, $0xff7fffff
-DATA constants<>+21340(SB)/4, $0xff7fffff
-DATA constants<>+21344(SB)/4, $0xff7fffff
-DATA constants<>+21348(SB)/4, $0xff7fffff
-DATA constants<>+21352(SB)/4, $0xff7fffff
-DATA constants<>+21356(SB)/4, $0xff7fffff
-DATA constants<>+21360(SB)/4, $0xff7fffff
-DATA constants<>+21364(SB)/4, $0xff7fffff
-DATA constants<>+21368(SB)/4, $0xff7fffff
-DATA constants<>+21372(SB)/4, $0xff7fffff
-DATA constants<>+21376(SB)/4, $0x7f7fffff
-DATA constants<>+21380(SB)/4, $0x7f7fffff
-DATA constants<>+21384(SB)/4, $0x7f7fffff
-DATA constants<>+21388(SB)/4, $0x7f7fffff
-DATA constants<>+21392(SB)/4, $0x7f7fffff
-DATA constants<>+21396(SB)/4, $0x7f7fffff
-DATA constants<>+21400(SB)/4, $0x7f7fffff
-DATA constants<>+21404(SB)/4, $0x7f7fffff
-DATA constants<>+21408(SB)/4, $0x7f7fffff
-DATA constants<>+21412(SB)/4, $0x7f7fffff
-DATA constants<>+21416(SB)/4, $0x7f7fffff
-DATA constants<>+21420(SB)/4, $0x7f7fffff
-DATA constants<>+21424(SB)/4, $0x7f7fffff
-DATA constants<>+21428(SB)/4, $0x7f7fffff
-DATA constants<>+21432(SB)/4, $0x7f7fffff
-DATA constants<>+21436(SB)/4, $0x7f7fffff
-DATA constants<>+21440(SB)/4, $0x03800000
-DATA constants<>+21444(SB)/4, $0x03800000
-DATA constants<>+21448(SB)/4, $0x03800000
-DATA constants<>+21452(SB)/4, $0x03800000
-DATA constants<>+21456(SB)/4, $0x03800000
-DATA constants<>+21460(SB)/4, $0x03800000
-DATA constants<>+21464(SB)/4, $0x03800000
-DATA constants<>+21468(SB)/4, $0x03800000
-DATA constants<>+21472(SB)/4, $0x03800000
-DATA constants<>+21476(SB)/4, $0x03800000
-DATA constants<>+21480(SB)/4, $0x03800000
-DATA constants<>+21484(SB)/4, $0x03800000
-DATA constants<>+21488(SB)/4, $0x03800000
-DATA constants<>+21492(SB)/4, $0x03800000
-DATA constants<>+21496(SB)/4, $0x03800000
-DATA constants<>+21500(SB)/4, $0x03800000
-DATA constants<>+21504(SB)/4, $0x3e800000
-DATA constants<>+21508(SB)/4, $0x3e800000
-DATA constants<>+21512(SB)/4, $0x3e800000
-DATA constants<>+21516(SB)/4, $0x3e800000
-DATA constants<>+21520(SB)/4, $0x3e800000
-DATA constants<>+21524(SB)/4, $0x3e800000
-DATA constants<>+21528(SB)/4, $0x3e800000
-DATA constants<>+21532(SB)/4, $0x3e800000
-DATA constants<>+21536(SB)/4, $0x3e800000
-DATA constants<>+21540(SB)/4, $0x3e800000
-DATA constants<>+21544(SB)/4, $0x3e800000
-DATA constants<>+21548(SB)/4, $0x3e800000
-DATA constants<>+21552(SB)/4, $0x3e800000
-DATA constants<>+21556(SB)/4, $0x3e800000
-DATA constants<>+21560(SB)/4, $0x3e800000
-DATA constants<>+21564(SB)/4, $0x3e800000
-DATA constants<>+21568(SB)/8, $0x4630000000000000
-DATA constants<>+21576(SB)/8, $0x4630000000000000
-DATA constants<>+21584(SB)/8, $0x4630000000000000
-DATA constants<>+21592(SB)/8, $0x4630000000000000
-DATA constants<>+21600(SB)/8, $0x4630000000000000
-DATA constants<>+21608(SB)/8, $0x4630000000000000
-DATA constants<>+21616(SB)/8, $0x4630000000000000
-DATA constants<>+21624(SB)/8, $0x4630000000000000
-DATA constants<>+21632(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21640(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21648(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21656(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21664(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21672(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21680(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21688(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+21696(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21704(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21712(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21720(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21728(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21736(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21744(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21752(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+21760(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21768(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21776(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21784(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21792(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21800(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21808(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21816(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+21824(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21832(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21840(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21848(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21856(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21864(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21872(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21880(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+21888(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21896(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21904(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21912(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21920(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21928(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21936(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21944(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+21952(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+21960(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+21968(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+21976(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+21984(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+21992(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+22000(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+22008(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+22016(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22024(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22032(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22040(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22048(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22056(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22064(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22072(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+22080(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22088(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22096(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22104(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22112(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22120(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22128(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22136(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+22144(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22152(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22160(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22168(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22176(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22184(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22192(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22200(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+22208(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22216(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22224(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22232(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22240(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22248(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22256(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22264(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+22272(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22280(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22288(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22296(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22304(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22312(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22320(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22328(SB)/8, $0x3f6249249243f06a
-DATA constants<>+22336(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22344(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22352(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22360(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22368(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22376(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22384(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22392(SB)/8, $0x3f89999999999cc4
-DATA constants<>+22400(SB)/8, $0x3fb5555555555555
-DATA constants<>+22408(SB)/8, $0x3fb5555555555555
-DATA constants<>+22416(SB)/8, $0x3fb5555555555555
-DATA constants<>+22424(SB)/8, $0x3fb5555555555555
-DATA constants<>+22432(SB)/8, $0x3fb5555555555555
-DATA constants<>+22440(SB)/8, $0x3fb5555555555555
-DATA constants<>+22448(SB)/8, $0x3fb5555555555555
-DATA constants<>+22456(SB)/8, $0x3fb5555555555555
-DATA constants<>+22464(SB)/8, $0x4450000000000000
-DATA constants<>+22472(SB)/8, $0x4450000000000000
-DATA constants<>+22480(SB)/8, $0x4450000000000000
-DATA constants<>+22488(SB)/8, $0x4450000000000000
-DATA constants<>+22496(SB)/8, $0x4450000000000000
-DATA constants<>+22504(SB)/8, $0x4450000000000000
-DATA constants<>+22512(SB)/8, $0x4450000000000000
-DATA constants<>+22520(SB)/8, $0x4450000000000000
-DATA constants<>+22528(SB)/8, $0x3b90000000000000
-DATA constants<>+22536(SB)/8, $0x3b90000000000000
-DATA constants<>+22544(SB)/8, $0x3b90000000000000
-DATA constants<>+22552(SB)/8, $0x3b90000000000000
-DATA constants<>+22560(SB)/8, $0x3b90000000000000
-DATA constants<>+22568(SB)/8, $0x3b90000000000000
-DATA constants<>+22576(SB)/8, $0x3b90000000000000
-DATA constants<>+22584(SB)/8, $0x3b90000000000000
-DATA constants<>+22592(SB)/8, $0x0000000000000022
-DATA constants<>+22600(SB)/8, $0x0000000000000022
-DATA constants<>+22608(SB)/8, $0x0000000000000022
-DATA constants<>+22616(SB)/8, $0x0000000000000022
-DATA constants<>+22624(SB)/8, $0x0000000000000022
-DATA constants<>+22632(SB)/8, $0x0000000000000022
-DATA constants<>+22640(SB)/8, $0x0000000000000022
-DATA constants<>+22648(SB)/8, $0x0000000000000022
-DATA constants<>+22656(SB)/8, $0x000000000300a022
-DATA constants<>+22664(SB)/8, $0x000000000300a022
-DATA constants<>+22672(SB)/8, $0x000000000300a022
-DATA constants<>+22680(SB)/8, $0x000000000300a022
-DATA constants<>+22688(SB)/8, $0x000000000300a022
-DATA constants<>+22696(SB)/8, $0x000000000300a022
-DATA constants<>+22704(SB)/8, $0x000000000300a022
-DATA constants<>+22712(SB)/8, $0x000000000300a022
-DATA constants<>+22720(SB)/8, $0xbfe8000000000000
-DATA constants<>+22728(SB)/8, $0xbfe8000000000000
-DATA constants<>+22736(SB)/8, $0xbfe8000000000000
-DATA constants<>+22744(SB)/8, $0xbfe8000000000000
-DATA constants<>+22752(SB)/8, $0xbfe8000000000000
-DATA constants<>+22760(SB)/8, $0xbfe8000000000000
-DATA constants<>+22768(SB)/8, $0xbfe8000000000000
-DATA constants<>+22776(SB)/8, $0xbfe8000000000000
-DATA constants<>+22784(SB)/8, $0x3fe8000000000000
-DATA constants<>+22792(SB)/8, $0x3fe8000000000000
-DATA constants<>+22800(SB)/8, $0x3fe8000000000000
-DATA constants<>+22808(SB)/8, $0x3fe8000000000000
-DATA constants<>+22816(SB)/8, $0x3fe8000000000000
-DATA constants<>+22824(SB)/8, $0x3fe8000000000000
-DATA constants<>+22832(SB)/8, $0x3fe8000000000000
-DATA constants<>+22840(SB)/8, $0x3fe8000000000000
-DATA constants<>+22848(SB)/8, $0xc630000000000000
-DATA constants<>+22856(SB)/8, $0xc630000000000000
-DATA constants<>+22864(SB)/8, $0xc630000000000000
-DATA constants<>+22872(SB)/8, $0xc630000000000000
-DATA constants<>+22880(SB)/8, $0xc630000000000000
-DATA constants<>+22888(SB)/8, $0xc630000000000000
-DATA constants<>+22896(SB)/8, $0xc630000000000000
-DATA constants<>+22904(SB)/8, $0xc630000000000000
-DATA constants<>+22912(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22920(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22928(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22936(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22944(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22952(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22960(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22968(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+22976(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+22984(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+22992(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+23000(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+23008(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+23016(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+23024(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+23032(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+23040(SB)/4, $0x5d800000
-DATA constants<>+23044(SB)/4, $0x5d800000
-DATA constants<>+23048(SB)/4, $0x5d800000
-DATA constants<>+23052(SB)/4, $0x5d800000
-DATA constants<>+23056(SB)/4, $0x5d800000
-DATA constants<>+23060(SB)/4, $0x5d800000
-DATA constants<>+23064(SB)/4, $0x5d800000
-DATA constants<>+23068(SB)/4, $0x5d800000
-DATA constants<>+23072(SB)/4, $0x5d800000
-DATA constants<>+23076(SB)/4, $0x5d800000
-DATA constants<>+23080(SB)/4, $0x5d800000
-DATA constants<>+23084(SB)/4, $0x5d800000
-DATA constants<>+23088(SB)/4, $0x5d800000
-DATA constants<>+23092(SB)/4, $0x5d800000
-DATA constants<>+23096(SB)/4, $0x5d800000
-DATA constants<>+23100(SB)/4, $0x5d800000
-DATA constants<>+23104(SB)/4, $0x3d896bba
-DATA constants<>+23108(SB)/4, $0x3d896bba
-DATA constants<>+23112(SB)/4, $0x3d896bba
-DATA constants<>+23116(SB)/4, $0x3d896bba
-DATA constants<>+23120(SB)/4, $0x3d896bba
-DATA constants<>+23124(SB)/4, $0x3d896bba
-DATA constants<>+23128(SB)/4, $0x3d896bba
-DATA constants<>+23132(SB)/4, $0x3d896bba
-DATA constants<>+23136(SB)/4, $0x3d896bba
-DATA constants<>+23140(SB)/4, $0x3d896bba
-DATA constants<>+23144(SB)/4, $0x3d896bba
-DATA constants<>+23148(SB)/4, $0x3d896bba
-DATA constants<>+23152(SB)/4, $0x3d896bba
-DATA constants<>+23156(SB)/4, $0x3d896bba
-DATA constants<>+23160(SB)/4, $0x3d896bba
-DATA constants<>+23164(SB)/4, $0x3d896bba
-DATA constants<>+23168(SB)/4, $0x3e7f9724
-DATA constants<>+23172(SB)/4, $0x3e7f9724
-DATA constants<>+23176(SB)/4, $0x3e7f9724
-DATA constants<>+23180(SB)/4, $0x3e7f9724
-DATA constants<>+23184(SB)/4, $0x3e7f9724
-DATA constants<>+23188(SB)/4, $0x3e7f9724
-DATA constants<>+23192(SB)/4, $0x3e7f9724
-DATA constants<>+23196(SB)/4, $0x3e7f9724
-DATA constants<>+23200(SB)/4, $0x3e7f9724
-DATA constants<>+23204(SB)/4, $0x3e7f9724
-DATA constants<>+23208(SB)/4, $0x3e7f9724
-DATA constants<>+23212(SB)/4, $0x3e7f9724
-DATA constants<>+23216(SB)/4, $0x3e7f9724
-DATA constants<>+23220(SB)/4, $0x3e7f9724
-DATA constants<>+23224(SB)/4, $0x3e7f9724
-DATA constants<>+23228(SB)/4, $0x3e7f9724
-DATA constants<>+23232(SB)/4, $0x391ec644
-DATA constants<>+23236(SB)/4, $0x391ec644
-DATA constants<>+23240(SB)/4, $0x391ec644
-DATA constants<>+23244(SB)/4, $0x391ec644
-DATA constants<>+23248(SB)/4, $0x391ec644
-DATA constants<>+23252(SB)/4, $0x391ec644
-DATA constants<>+23256(SB)/4, $0x391ec644
-DATA constants<>+23260(SB)/4, $0x391ec644
-DATA constants<>+23264(SB)/4, $0x391ec644
-DATA constants<>+23268(SB)/4, $0x391ec644
-DATA constants<>+23272(SB)/4, $0x391ec644
-DATA constants<>+23276(SB)/4, $0x391ec644
-DATA constants<>+23280(SB)/4, $0x391ec644
-DATA constants<>+23284(SB)/4, $0x391ec644
-DATA constants<>+23288(SB)/4, $0x391ec644
-DATA constants<>+23292(SB)/4, $0x391ec644
-DATA constants<>+23296(SB)/4, $0x39d7c900
-DATA constants<>+23300(SB)/4, $0x39d7c900
-DATA constants<>+23304(SB)/4, $0x39d7c900
-DATA constants<>+23308(SB)/4, $0x39d7c900
-DATA constants<>+23312(SB)/4, $0x39d7c900
-DATA constants<>+23316(SB)/4, $0x39d7c900
-DATA constants<>+23320(SB)/4, $0x39d7c900
-DATA constants<>+23324(SB)/4, $0x39d7c900
-DATA constants<>+23328(SB)/4, $0x39d7c900
-DATA constants<>+23332(SB)/4, $0x39d7c900
-DATA constants<>+23336(SB)/4, $0x39d7c900
-DATA constants<>+23340(SB)/4, $0x39d7c900
-DATA constants<>+23344(SB)/4, $0x39d7c900
-DATA constants<>+23348(SB)/4, $0x39d7c900
-DATA constants<>+23352(SB)/4, $0x39d7c900
-DATA constants<>+23356(SB)/4, $0x39d7c900
-DATA constants<>+23360(SB)/4, $0x3b127a41
-DATA constants<>+23364(SB)/4, $0x3b127a41
-DATA constants<>+23368(SB)/4, $0x3b127a41
-DATA constants<>+23372(SB)/4, $0x3b127a41
-DATA constants<>+23376(SB)/4, $0x3b127a41
-DATA constants<>+23380(SB)/4, $0x3b127a41
-DATA constants<>+23384(SB)/4, $0x3b127a41
-DATA constants<>+23388(SB)/4, $0x3b127a41
-DATA constants<>+23392(SB)/4, $0x3b127a41
-DATA constants<>+23396(SB)/4, $0x3b127a41
-DATA constants<>+23400(SB)/4, $0x3b127a41
-DATA constants<>+23404(SB)/4, $0x3b127a41
-DATA constants<>+23408(SB)/4, $0x3b127a41
-DATA constants<>+23412(SB)/4, $0x3b127a41
-DATA constants<>+23416(SB)/4, $0x3b127a41
-DATA constants<>+23420(SB)/4, $0x3b127a41
-DATA constants<>+23424(SB)/4, $0x3c4ccc29
-DATA constants<>+23428(SB)/4, $0x3c4ccc29
-DATA constants<>+23432(SB)/4, $0x3c4ccc29
-DATA constants<>+23436(SB)/4, $0x3c4ccc29
-DATA constants<>+23440(SB)/4, $0x3c4ccc29
-DATA constants<>+23444(SB)/4, $0x3c4ccc29
-DATA constants<>+23448(SB)/4, $0x3c4ccc29
-DATA constants<>+23452(SB)/4, $0x3c4ccc29
-DATA constants<>+23456(SB)/4, $0x3c4ccc29
-DATA constants<>+23460(SB)/4, $0x3c4ccc29
-DATA constants<>+23464(SB)/4, $0x3c4ccc29
-DATA constants<>+23468(SB)/4, $0x3c4ccc29
-DATA constants<>+23472(SB)/4, $0x3c4ccc29
-DATA constants<>+23476(SB)/4, $0x3c4ccc29
-DATA constants<>+23480(SB)/4, $0x3c4ccc29
-DATA constants<>+23484(SB)/4, $0x3c4ccc29
-DATA constants<>+23488(SB)/4, $0x3daaaaab
-DATA constants<>+23492(SB)/4, $0x3daaaaab
-DATA constants<>+23496(SB)/4, $0x3daaaaab
-DATA constants<>+23500(SB)/4, $0x3daaaaab
-DATA constants<>+23504(SB)/4, $0x3daaaaab
-DATA constants<>+23508(SB)/4, $0x3daaaaab
-DATA constants<>+23512(SB)/4, $0x3daaaaab
-DATA constants<>+23516(SB)/4, $0x3daaaaab
-DATA constants<>+23520(SB)/4, $0x3daaaaab
-DATA constants<>+23524(SB)/4, $0x3daaaaab
-DATA constants<>+23528(SB)/4, $0x3daaaaab
-DATA constants<>+23532(SB)/4, $0x3daaaaab
-DATA constants<>+23536(SB)/4, $0x3daaaaab
-DATA constants<>+23540(SB)/4, $0x3daaaaab
-DATA constants<>+23544(SB)/4, $0x3daaaaab
-DATA constants<>+23548(SB)/4, $0x3daaaaab
-DATA constants<>+23552(SB)/4, $0x53800000
-DATA constants<>+23556(SB)/4, $0x53800000
-DATA constants<>+23560(SB)/4, $0x53800000
-DATA constants<>+23564(SB)/4, $0x53800000
-DATA constants<>+23568(SB)/4, $0x53800000
-DATA constants<>+23572(SB)/4, $0x53800000
-DATA constants<>+23576(SB)/4, $0x53800000
-DATA constants<>+23580(SB)/4, $0x53800000
-DATA constants<>+23584(SB)/4, $0x53800000
-DATA constants<>+23588(SB)/4, $0x53800000
-DATA constants<>+23592(SB)/4, $0x53800000
-DATA constants<>+23596(SB)/4, $0x53800000
-DATA constants<>+23600(SB)/4, $0x53800000
-DATA constants<>+23604(SB)/4, $0x53800000
-DATA constants<>+23608(SB)/4, $0x53800000
-DATA constants<>+23612(SB)/4, $0x53800000
-DATA constants<>+23616(SB)/4, $0x2b800000
-DATA constants<>+23620(SB)/4, $0x2b800000
-DATA constants<>+23624(SB)/4, $0x2b800000
-DATA constants<>+23628(SB)/4, $0x2b800000
-DATA constants<>+23632(SB)/4, $0x2b800000
-DATA constants<>+23636(SB)/4, $0x2b800000
-DATA constants<>+23640(SB)/4, $0x2b800000
-DATA constants<>+23644(SB)/4, $0x2b800000
-DATA constants<>+23648(SB)/4, $0x2b800000
-DATA constants<>+23652(SB)/4, $0x2b800000
-DATA constants<>+23656(SB)/4, $0x2b800000
-DATA constants<>+23660(SB)/4, $0x2b800000
-DATA constants<>+23664(SB)/4, $0x2b800000
-DATA constants<>+23668(SB)/4, $0x2b800000
-DATA constants<>+23672(SB)/4, $0x2b800000
-DATA constants<>+23676(SB)/4, $0x2b800000
-DATA constants<>+23680(SB)/4, $0x00000022
-DATA constants<>+23684(SB)/4, $0x00000022
-DATA constants<>+23688(SB)/4, $0x00000022
-DATA constants<>+23692(SB)/4, $0x00000022
-DATA constants<>+23696(SB)/4, $0x00000022
-DATA constants<>+23700(SB)/4, $0x00000022
-DATA constants<>+23704(SB)/4, $0x00000022
-DATA constants<>+23708(SB)/4, $0x00000022
-DATA constants<>+23712(SB)/4, $0x00000022
-DATA constants<>+23716(SB)/4, $0x00000022
-DATA constants<>+23720(SB)/4, $0x00000022
-DATA constants<>+23724(SB)/4, $0x00000022
-DATA constants<>+23728(SB)/4, $0x00000022
-DATA constants<>+23732(SB)/4, $0x00000022
-DATA constants<>+23736(SB)/4, $0x00000022
-DATA constants<>+23740(SB)/4, $0x00000022
-DATA constants<>+23744(SB)/4, $0x0300a022
-DATA constants<>+23748(SB)/4, $0x0300a022
-DATA constants<>+23752(SB)/4, $0x0300a022
-DATA constants<>+23756(SB)/4, $0x0300a022
-DATA constants<>+23760(SB)/4, $0x0300a022
-DATA constants<>+23764(SB)/4, $0x0300a022
-DATA constants<>+23768(SB)/4, $0x0300a022
-DATA constants<>+23772(SB)/4, $0x0300a022
-DATA constants<>+23776(SB)/4, $0x0300a022
-DATA constants<>+23780(SB)/4, $0x0300a022
-DATA constants<>+23784(SB)/4, $0x0300a022
-DATA constants<>+23788(SB)/4, $0x0300a022
-DATA constants<>+23792(SB)/4, $0x0300a022
-DATA constants<>+23796(SB)/4, $0x0300a022
-DATA constants<>+23800(SB)/4, $0x0300a022
-DATA constants<>+23804(SB)/4, $0x0300a022
-DATA constants<>+23808(SB)/4, $0xbf400000
-DATA constants<>+23812(SB)/4, $0xbf400000
-DATA constants<>+23816(SB)/4, $0xbf400000
-DATA constants<>+23820(SB)/4, $0xbf400000
-DATA constants<>+23824(SB)/4, $0xbf400000
-DATA constants<>+23828(SB)/4, $0xbf400000
-DATA constants<>+23832(SB)/4, $0xbf400000
-DATA constants<>+23836(SB)/4, $0xbf400000
-DATA constants<>+23840(SB)/4, $0xbf400000
-DATA constants<>+23844(SB)/4, $0xbf400000
-DATA constants<>+23848(SB)/4, $0xbf400000
-DATA constants<>+23852(SB)/4, $0xbf400000
-DATA constants<>+23856(SB)/4, $0xbf400000
-DATA constants<>+23860(SB)/4, $0xbf400000
-DATA constants<>+23864(SB)/4, $0xbf400000
-DATA constants<>+23868(SB)/4, $0xbf400000
-DATA constants<>+23872(SB)/4, $0x4b000000
-DATA constants<>+23876(SB)/4, $0x4b000000
-DATA constants<>+23880(SB)/4, $0x4b000000
-DATA constants<>+23884(SB)/4, $0x4b000000
-DATA constants<>+23888(SB)/4, $0x4b000000
-DATA constants<>+23892(SB)/4, $0x4b000000
-DATA constants<>+23896(SB)/4, $0x4b000000
-DATA constants<>+23900(SB)/4, $0x4b000000
-DATA constants<>+23904(SB)/4, $0x4b000000
-DATA constants<>+23908(SB)/4, $0x4b000000
-DATA constants<>+23912(SB)/4, $0x4b000000
-DATA constants<>+23916(SB)/4, $0x4b000000
-DATA constants<>+23920(SB)/4, $0x4b000000
-DATA constants<>+23924(SB)/4, $0x4b000000
-DATA constants<>+23928(SB)/4, $0x4b000000
-DATA constants<>+23932(SB)/4, $0x4b000000
-DATA constants<>+23936(SB)/4, $0x4b000100
-DATA constants<>+23940(SB)/4, $0x4b000100
-DATA constants<>+23944(SB)/4, $0x4b000100
-DATA constants<>+23948(SB)/4, $0x4b000100
-DATA constants<>+23952(SB)/4, $0x4b000100
-DATA constants<>+23956(SB)/4, $0x4b000100
-DATA constants<>+23960(SB)/4, $0x4b000100
-DATA constants<>+23964(SB)/4, $0x4b000100
-DATA constants<>+23968(SB)/4, $0x4b000100
-DATA constants<>+23972(SB)/4, $0x4b000100
-DATA constants<>+23976(SB)/4, $0x4b000100
-DATA constants<>+23980(SB)/4, $0x4b000100
-DATA constants<>+23984(SB)/4, $0x4b000100
-DATA constants<>+23988(SB)/4, $0x4b000100
-DATA constants<>+23992(SB)/4, $0x4b000100
-DATA constants<>+23996(SB)/4, $0x4b000100
-DATA constants<>+24000(SB)/4, $0xdd800000
-DATA constants<>+24004(SB)/4, $0xdd800000
-DATA constants<>+24008(SB)/4, $0xdd800000
-DATA constants<>+24012(SB)/4, $0xdd800000
-DATA constants<>+24016(SB)/4, $0xdd800000
-DATA constants<>+24020(SB)/4, $0xdd800000
-DATA constants<>+24024(SB)/4, $0xdd800000
-DATA constants<>+24028(SB)/4, $0xdd800000
-DATA constants<>+24032(SB)/4, $0xdd800000
-DATA constants<>+24036(SB)/4, $0xdd800000
-DATA constants<>+24040(SB)/4, $0xdd800000
-DATA constants<>+24044(SB)/4, $0xdd800000
-DATA constants<>+24048(SB)/4, $0xdd800000
-DATA constants<>+24052(SB)/4, $0xdd800000
-DATA constants<>+24056(SB)/4, $0xdd800000
-DATA constants<>+24060(SB)/4, $0xdd800000
-DATA constants<>+24064(SB)/4, $0xbc23d70a
-DATA constants<>+24068(SB)/4, $0xbc23d70a
-DATA constants<>+24072(SB)/4, $0xbc23d70a
-DATA constants<>+24076(SB)/4, $0xbc23d70a
-DATA constants<>+24080(SB)/4, $0xbc23d70a
-DATA constants<>+24084(SB)/4, $0xbc23d70a
-DATA constants<>+24088(SB)/4, $0xbc23d70a
-DATA constants<>+24092(SB)/4, $0xbc23d70a
-DATA constants<>+24096(SB)/4, $0xbc23d70a
-DATA constants<>+24100(SB)/4, $0xbc23d70a
-DATA constants<>+24104(SB)/4, $0xbc23d70a
-DATA constants<>+24108(SB)/4, $0xbc23d70a
-DATA constants<>+24112(SB)/4, $0xbc23d70a
-DATA constants<>+24116(SB)/4, $0xbc23d70a
-DATA constants<>+24120(SB)/4, $0xbc23d70a
-DATA constants<>+24124(SB)/4, $0xbc23d70a
-DATA constants<>+24128(SB)/4, $0x3c23d70a
-DATA constants<>+24132(SB)/4, $0x3c23d70a
-DATA constants<>+24136(SB)/4, $0x3c23d70a
-DATA constants<>+24140(SB)/4, $0x3c23d70a
-DATA constants<>+24144(SB)/4, $0x3c23d70a
-DATA constants<>+24148(SB)/4, $0x3c23d70a
-DATA constants<>+24152(SB)/4, $0x3c23d70a
-DATA constants<>+24156(SB)/4, $0x3c23d70a
-DATA constants<>+24160(SB)/4, $0x3c23d70a
-DATA constants<>+24164(SB)/4, $0x3c23d70a
-DATA constants<>+24168(SB)/4, $0x3c23d70a
-DATA constants<>+24172(SB)/4, $0x3c23d70a
-DATA constants<>+24176(SB)/4, $0x3c23d70a
-DATA constants<>+24180(SB)/4, $0x3c23d70a
-DATA constants<>+24184(SB)/4, $0x3c23d70a
-DATA constants<>+24188(SB)/4, $0x3c23d70a
-DATA constants<>+24192(SB)/4, $0x40000000
-DATA constants<>+24196(SB)/4, $0x40000000
-DATA constants<>+24200(SB)/4, $0x40000000
-DATA constants<>+24204(SB)/4, $0x40000000
-DATA constants<>+24208(SB)/4, $0x40000000
-DATA constants<>+24212(SB)/4, $0x40000000
-DATA constants<>+24216(SB)/4, $0x40000000
-DATA constants<>+24220(SB)/4, $0x40000000
-DATA constants<>+24224(SB)/4, $0x40000000
-DATA constants<>+24228(SB)/4, $0x40000000
-DATA constants<>+24232(SB)/4, $0x40000000
-DATA constants<>+24236(SB)/4, $0x40000000
-DATA constants<>+24240(SB)/4, $0x40000000
-DATA constants<>+24244(SB)/4, $0x40000000
-DATA constants<>+24248(SB)/4, $0x40000000
-DATA constants<>+24252(SB)/4, $0x40000000
-DATA constants<>+24256(SB)/4, $0x3ecc422a
-DATA constants<>+24260(SB)/4, $0x3ecc422a
-DATA constants<>+24264(SB)/4, $0x3ecc422a
-DATA constants<>+24268(SB)/4, $0x3ecc422a
-DATA constants<>+24272(SB)/4, $0x3ecc422a
-DATA constants<>+24276(SB)/4, $0x3ecc422a
-DATA constants<>+24280(SB)/4, $0x3ecc422a
-DATA constants<>+24284(SB)/4, $0x3ecc422a
-DATA constants<>+24288(SB)/4, $0x3ecc422a
-DATA constants<>+24292(SB)/4, $0x3ecc422a
-DATA constants<>+24296(SB)/4, $0x3ecc422a
-DATA constants<>+24300(SB)/4, $0x3ecc422a
-DATA constants<>+24304(SB)/4, $0x3ecc422a
-DATA constants<>+24308(SB)/4, $0x3ecc422a
-DATA constants<>+24312(SB)/4, $0x3ecc422a
-DATA constants<>+24316(SB)/4, $0x3ecc422a
-DATA constants<>+24320(SB)/4, $0x44480000
-DATA constants<>+24324(SB)/4, $0x44480000
-DATA constants<>+24328(SB)/4, $0x44480000
-DATA constants<>+24332(SB)/4, $0x44480000
-DATA constants<>+24336(SB)/4, $0x44480000
-DATA constants<>+24340(SB)/4, $0x44480000
-DATA constants<>+24344(SB)/4, $0x44480000
-DATA constants<>+24348(SB)/4, $0x44480000
-DATA constants<>+24352(SB)/4, $0x44480000
-DATA constants<>+24356(SB)/4, $0x44480000
-DATA constants<>+24360(SB)/4, $0x44480000
-DATA constants<>+24364(SB)/4, $0x44480000
-DATA constants<>+24368(SB)/4, $0x44480000
-DATA constants<>+24372(SB)/4, $0x44480000
-DATA constants<>+24376(SB)/4, $0x44480000
-DATA constants<>+24380(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $24384
+DATA constants<>+18240(SB)/4, $0x40c00000
+DATA constants<>+18244(SB)/4, $0x40c00000
+DATA constants<>+18248(SB)/4, $0x40c00000
+DATA constants<>+18252(SB)/4, $0x40c00000
+DATA constants<>+18256(SB)/4, $0x40c00000
+DATA constants<>+18260(SB)/4, $0x40c00000
+DATA constants<>+18264(SB)/4, $0x40c00000
+DATA constants<>+18268(SB)/4, $0x40c00000
+DATA constants<>+18272(SB)/4, $0x40c00000
+DATA constants<>+18276(SB)/4, $0x40c00000
+DATA constants<>+18280(SB)/4, $0x40c00000
+DATA constants<>+18284(SB)/4, $0x40c00000
+DATA constants<>+18288(SB)/4, $0x40c00000
+DATA constants<>+18292(SB)/4, $0x40c00000
+DATA constants<>+18296(SB)/4, $0x40c00000
+DATA constants<>+18300(SB)/4, $0x40c00000
+DATA constants<>+18304(SB)/4, $0xc1680000
+DATA constants<>+18308(SB)/4, $0xc1680000
+DATA constants<>+18312(SB)/4, $0xc1680000
+DATA constants<>+18316(SB)/4, $0xc1680000
+DATA constants<>+18320(SB)/4, $0xc1680000
+DATA constants<>+18324(SB)/4, $0xc1680000
+DATA constants<>+18328(SB)/4, $0xc1680000
+DATA constants<>+18332(SB)/4, $0xc1680000
+DATA constants<>+18336(SB)/4, $0xc1680000
+DATA constants<>+18340(SB)/4, $0xc1680000
+DATA constants<>+18344(SB)/4, $0xc1680000
+DATA constants<>+18348(SB)/4, $0xc1680000
+DATA constants<>+18352(SB)/4, $0xc1680000
+DATA constants<>+18356(SB)/4, $0xc1680000
+DATA constants<>+18360(SB)/4, $0xc1680000
+DATA constants<>+18364(SB)/4, $0xc1680000
+DATA constants<>+18368(SB)/8, $0xc089000000000000
+DATA constants<>+18376(SB)/8, $0xc089000000000000
+DATA constants<>+18384(SB)/8, $0xc089000000000000
+DATA constants<>+18392(SB)/8, $0xc089000000000000
+DATA constants<>+18400(SB)/8, $0xc089000000000000
+DATA constants<>+18408(SB)/8, $0xc089000000000000
+DATA constants<>+18416(SB)/8, $0xc089000000000000
+DATA constants<>+18424(SB)/8, $0xc089000000000000
+DATA constants<>+18432(SB)/8, $0x4089000000000000
+DATA constants<>+18440(SB)/8, $0x4089000000000000
+DATA constants<>+18448(SB)/8, $0x4089000000000000
+DATA constants<>+18456(SB)/8, $0x4089000000000000
+DATA constants<>+18464(SB)/8, $0x4089000000000000
+DATA constants<>+18472(SB)/8, $0x4089000000000000
+DATA constants<>+18480(SB)/8, $0x4089000000000000
+DATA constants<>+18488(SB)/8, $0x4089000000000000
+DATA constants<>+18496(SB)/4, $0xc4480000
+DATA constants<>+18500(SB)/4, $0xc4480000
+DATA constants<>+18504(SB)/4, $0xc4480000
+DATA constants<>+18508(SB)/4, $0xc4480000
+DATA constants<>+18512(SB)/4, $0xc4480000
+DATA constants<>+18516(SB)/4, $0xc4480000
+DATA constants<>+18520(SB)/4, $0xc4480000
+DATA constants<>+18524(SB)/4, $0xc4480000
+DATA constants<>+18528(SB)/4, $0xc4480000
+DATA constants<>+18532(SB)/4, $0xc4480000
+DATA constants<>+18536(SB)/4, $0xc4480000
+DATA constants<>+18540(SB)/4, $0xc4480000
+DATA constants<>+18544(SB)/4, $0xc4480000
+DATA constants<>+18548(SB)/4, $0xc4480000
+DATA constants<>+18552(SB)/4, $0xc4480000
+DATA constants<>+18556(SB)/4, $0xc4480000
+DATA constants<>+18560(SB)/8, $0x7fd0000000000000
+DATA constants<>+18568(SB)/8, $0x7fd0000000000000
+DATA constants<>+18576(SB)/8, $0x7fd0000000000000
+DATA constants<>+18584(SB)/8, $0x7fd0000000000000
+DATA constants<>+18592(SB)/8, $0x7fd0000000000000
+DATA constants<>+18600(SB)/8, $0x7fd0000000000000
+DATA constants<>+18608(SB)/8, $0x7fd0000000000000
+DATA constants<>+18616(SB)/8, $0x7fd0000000000000
+DATA constants<>+18624(SB)/8, $0x7fe0000000000000
+DATA constants<>+18632(SB)/8, $0x7fe0000000000000
+DATA constants<>+18640(SB)/8, $0x7fe0000000000000
+DATA constants<>+18648(SB)/8, $0x7fe0000000000000
+DATA constants<>+18656(SB)/8, $0x7fe0000000000000
+DATA constants<>+18664(SB)/8, $0x7fe0000000000000
+DATA constants<>+18672(SB)/8, $0x7fe0000000000000
+DATA constants<>+18680(SB)/8, $0x7fe0000000000000
+DATA constants<>+18688(SB)/4, $0x7e800000
+DATA constants<>+18692(SB)/4, $0x7e800000
+DATA constants<>+18696(SB)/4, $0x7e800000
+DATA constants<>+18700(SB)/4, $0x7e800000
+DATA constants<>+18704(SB)/4, $0x7e800000
+DATA constants<>+18708(SB)/4, $0x7e800000
+DATA constants<>+18712(SB)/4, $0x7e800000
+DATA constants<>+18716(SB)/4, $0x7e800000
+DATA constants<>+18720(SB)/4, $0x7e800000
+DATA constants<>+18724(SB)/4, $0x7e800000
+DATA constants<>+18728(SB)/4, $0x7e800000
+DATA constants<>+18732(SB)/4, $0x7e800000
+DATA constants<>+18736(SB)/4, $0x7e800000
+DATA constants<>+18740(SB)/4, $0x7e800000
+DATA constants<>+18744(SB)/4, $0x7e800000
+DATA constants<>+18748(SB)/4, $0x7e800000
+DATA constants<>+18752(SB)/4, $0x7f000000
+DATA constants<>+18756(SB)/4, $0x7f000000
+DATA constants<>+18760(SB)/4, $0x7f000000
+DATA constants<>+18764(SB)/4, $0x7f000000
+DATA constants<>+18768(SB)/4, $0x7f000000
+DATA constants<>+18772(SB)/4, $0x7f000000
+DATA constants<>+18776(SB)/4, $0x7f000000
+DATA constants<>+18780(SB)/4, $0x7f000000
+DATA constants<>+18784(SB)/4, $0x7f000000
+DATA constants<>+18788(SB)/4, $0x7f000000
+DATA constants<>+18792(SB)/4, $0x7f000000
+DATA constants<>+18796(SB)/4, $0x7f000000
+DATA constants<>+18800(SB)/4, $0x7f000000
+DATA constants<>+18804(SB)/4, $0x7f000000
+DATA constants<>+18808(SB)/4, $0x7f000000
+DATA constants<>+18812(SB)/4, $0x7f000000
+DATA constants<>+18816(SB)/8, $0x3c30000000000000
+DATA constants<>+18824(SB)/8, $0x3c30000000000000
+DATA constants<>+18832(SB)/8, $0x3c30000000000000
+DATA constants<>+18840(SB)/8, $0x3c30000000000000
+DATA constants<>+18848(SB)/8, $0x3c30000000000000
+DATA constants<>+18856(SB)/8, $0x3c30000000000000
+DATA constants<>+18864(SB)/8, $0x3c30000000000000
+DATA constants<>+18872(SB)/8, $0x3c30000000000000
+DATA constants<>+18880(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18888(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18896(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18904(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18912(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18920(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18928(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18936(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+18944(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18952(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18960(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18968(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18976(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18984(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+18992(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+19000(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+19008(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19016(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19024(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19032(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19040(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19048(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19056(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19064(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+19072(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19080(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19088(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19096(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19104(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19112(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19120(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19128(SB)/8, $0xbf673a83b985041f
+DATA constants<>+19136(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19144(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19152(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19160(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19168(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19176(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19184(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19192(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+19200(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19208(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19216(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19224(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19232(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19240(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19248(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19256(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+19264(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19272(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19280(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19288(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19296(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19304(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19312(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19320(SB)/8, $0x3f965cb862205b45
+DATA constants<>+19328(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19336(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19344(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19352(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19360(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19368(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19376(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19384(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+19392(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19400(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19408(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19416(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19424(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19432(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19440(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19448(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+19456(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19464(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19472(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19480(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19488(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19496(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19504(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19512(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+19520(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19528(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19536(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19544(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19552(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19560(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19568(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19576(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+19584(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19592(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19600(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19608(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19616(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19624(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19632(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19640(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+19648(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19656(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19664(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19672(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19680(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19688(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19696(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19704(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+19712(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19720(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19728(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19736(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19744(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19752(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19760(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19768(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+19776(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19784(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19792(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19800(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19808(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19816(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19824(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19832(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+19840(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19848(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19856(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19864(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19872(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19880(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19888(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19896(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+19904(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19912(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19920(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19928(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19936(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19944(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19952(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19960(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+19968(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19976(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19984(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+19992(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+20000(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+20008(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+20016(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+20024(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+20032(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20040(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20048(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20056(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20064(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20072(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20080(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20088(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+20096(SB)/8, $0xbfd555555555551d
+DATA constants<>+20104(SB)/8, $0xbfd555555555551d
+DATA constants<>+20112(SB)/8, $0xbfd555555555551d
+DATA constants<>+20120(SB)/8, $0xbfd555555555551d
+DATA constants<>+20128(SB)/8, $0xbfd555555555551d
+DATA constants<>+20136(SB)/8, $0xbfd555555555551d
+DATA constants<>+20144(SB)/8, $0xbfd555555555551d
+DATA constants<>+20152(SB)/8, $0xbfd555555555551d
+DATA constants<>+20160(SB)/8, $0x400921fb54442d18
+DATA constants<>+20168(SB)/8, $0x400921fb54442d18
+DATA constants<>+20176(SB)/8, $0x400921fb54442d18
+DATA constants<>+20184(SB)/8, $0x400921fb54442d18
+DATA constants<>+20192(SB)/8, $0x400921fb54442d18
+DATA constants<>+20200(SB)/8, $0x400921fb54442d18
+DATA constants<>+20208(SB)/8, $0x400921fb54442d18
+DATA constants<>+20216(SB)/8, $0x400921fb54442d18
+DATA constants<>+20224(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20232(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20240(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20248(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20256(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20264(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20272(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20280(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+20288(SB)/4, $0x21800000
+DATA constants<>+20292(SB)/4, $0x21800000
+DATA constants<>+20296(SB)/4, $0x21800000
+DATA constants<>+20300(SB)/4, $0x21800000
+DATA constants<>+20304(SB)/4, $0x21800000
+DATA constants<>+20308(SB)/4, $0x21800000
+DATA constants<>+20312(SB)/4, $0x21800000
+DATA constants<>+20316(SB)/4, $0x21800000
+DATA constants<>+20320(SB)/4, $0x21800000
+DATA constants<>+20324(SB)/4, $0x21800000
+DATA constants<>+20328(SB)/4, $0x21800000
+DATA constants<>+20332(SB)/4, $0x21800000
+DATA constants<>+20336(SB)/4, $0x21800000
+DATA constants<>+20340(SB)/4, $0x21800000
+DATA constants<>+20344(SB)/4, $0x21800000
+DATA constants<>+20348(SB)/4, $0x21800000
+DATA constants<>+20352(SB)/4, $0xbae3ee42
+DATA constants<>+20356(SB)/4, $0xbae3ee42
+DATA constants<>+20360(SB)/4, $0xbae3ee42
+DATA constants<>+20364(SB)/4, $0xbae3ee42
+DATA constants<>+20368(SB)/4, $0xbae3ee42
+DATA constants<>+20372(SB)/4, $0xbae3ee42
+DATA constants<>+20376(SB)/4, $0xbae3ee42
+DATA constants<>+20380(SB)/4, $0xbae3ee42
+DATA constants<>+20384(SB)/4, $0xbae3ee42
+DATA constants<>+20388(SB)/4, $0xbae3ee42
+DATA constants<>+20392(SB)/4, $0xbae3ee42
+DATA constants<>+20396(SB)/4, $0xbae3ee42
+DATA constants<>+20400(SB)/4, $0xbae3ee42
+DATA constants<>+20404(SB)/4, $0xbae3ee42
+DATA constants<>+20408(SB)/4, $0xbae3ee42
+DATA constants<>+20412(SB)/4, $0xbae3ee42
+DATA constants<>+20416(SB)/4, $0x3c2ec38d
+DATA constants<>+20420(SB)/4, $0x3c2ec38d
+DATA constants<>+20424(SB)/4, $0x3c2ec38d
+DATA constants<>+20428(SB)/4, $0x3c2ec38d
+DATA constants<>+20432(SB)/4, $0x3c2ec38d
+DATA constants<>+20436(SB)/4, $0x3c2ec38d
+DATA constants<>+20440(SB)/4, $0x3c2ec38d
+DATA constants<>+20444(SB)/4, $0x3c2ec38d
+DATA constants<>+20448(SB)/4, $0x3c2ec38d
+DATA constants<>+20452(SB)/4, $0x3c2ec38d
+DATA constants<>+20456(SB)/4, $0x3c2ec38d
+DATA constants<>+20460(SB)/4, $0x3c2ec38d
+DATA constants<>+20464(SB)/4, $0x3c2ec38d
+DATA constants<>+20468(SB)/4, $0x3c2ec38d
+DATA constants<>+20472(SB)/4, $0x3c2ec38d
+DATA constants<>+20476(SB)/4, $0x3c2ec38d
+DATA constants<>+20480(SB)/4, $0xbcfb9173
+DATA constants<>+20484(SB)/4, $0xbcfb9173
+DATA constants<>+20488(SB)/4, $0xbcfb9173
+DATA constants<>+20492(SB)/4, $0xbcfb9173
+DATA constants<>+20496(SB)/4, $0xbcfb9173
+DATA constants<>+20500(SB)/4, $0xbcfb9173
+DATA constants<>+20504(SB)/4, $0xbcfb9173
+DATA constants<>+20508(SB)/4, $0xbcfb9173
+DATA constants<>+20512(SB)/4, $0xbcfb9173
+DATA constants<>+20516(SB)/4, $0xbcfb9173
+DATA constants<>+20520(SB)/4, $0xbcfb9173
+DATA constants<>+20524(SB)/4, $0xbcfb9173
+DATA constants<>+20528(SB)/4, $0xbcfb9173
+DATA constants<>+20532(SB)/4, $0xbcfb9173
+DATA constants<>+20536(SB)/4, $0xbcfb9173
+DATA constants<>+20540(SB)/4, $0xbcfb9173
+DATA constants<>+20544(SB)/4, $0x3d6b6f0a
+DATA constants<>+20548(SB)/4, $0x3d6b6f0a
+DATA constants<>+20552(SB)/4, $0x3d6b6f0a
+DATA constants<>+20556(SB)/4, $0x3d6b6f0a
+DATA constants<>+20560(SB)/4, $0x3d6b6f0a
+DATA constants<>+20564(SB)/4, $0x3d6b6f0a
+DATA constants<>+20568(SB)/4, $0x3d6b6f0a
+DATA constants<>+20572(SB)/4, $0x3d6b6f0a
+DATA constants<>+20576(SB)/4, $0x3d6b6f0a
+DATA constants<>+20580(SB)/4, $0x3d6b6f0a
+DATA constants<>+20584(SB)/4, $0x3d6b6f0a
+DATA constants<>+20588(SB)/4, $0x3d6b6f0a
+DATA constants<>+20592(SB)/4, $0x3d6b6f0a
+DATA constants<>+20596(SB)/4, $0x3d6b6f0a
+DATA constants<>+20600(SB)/4, $0x3d6b6f0a
+DATA constants<>+20604(SB)/4, $0x3d6b6f0a
+DATA constants<>+20608(SB)/4, $0xbdab84dd
+DATA constants<>+20612(SB)/4, $0xbdab84dd
+DATA constants<>+20616(SB)/4, $0xbdab84dd
+DATA constants<>+20620(SB)/4, $0xbdab84dd
+DATA constants<>+20624(SB)/4, $0xbdab84dd
+DATA constants<>+20628(SB)/4, $0xbdab84dd
+DATA constants<>+20632(SB)/4, $0xbdab84dd
+DATA constants<>+20636(SB)/4, $0xbdab84dd
+DATA constants<>+20640(SB)/4, $0xbdab84dd
+DATA constants<>+20644(SB)/4, $0xbdab84dd
+DATA constants<>+20648(SB)/4, $0xbdab84dd
+DATA constants<>+20652(SB)/4, $0xbdab84dd
+DATA constants<>+20656(SB)/4, $0xbdab84dd
+DATA constants<>+20660(SB)/4, $0xbdab84dd
+DATA constants<>+20664(SB)/4, $0xbdab84dd
+DATA constants<>+20668(SB)/4, $0xbdab84dd
+DATA constants<>+20672(SB)/4, $0x3de018bf
+DATA constants<>+20676(SB)/4, $0x3de018bf
+DATA constants<>+20680(SB)/4, $0x3de018bf
+DATA constants<>+20684(SB)/4, $0x3de018bf
+DATA constants<>+20688(SB)/4, $0x3de018bf
+DATA constants<>+20692(SB)/4, $0x3de018bf
+DATA constants<>+20696(SB)/4, $0x3de018bf
+DATA constants<>+20700(SB)/4, $0x3de018bf
+DATA constants<>+20704(SB)/4, $0x3de018bf
+DATA constants<>+20708(SB)/4, $0x3de018bf
+DATA constants<>+20712(SB)/4, $0x3de018bf
+DATA constants<>+20716(SB)/4, $0x3de018bf
+DATA constants<>+20720(SB)/4, $0x3de018bf
+DATA constants<>+20724(SB)/4, $0x3de018bf
+DATA constants<>+20728(SB)/4, $0x3de018bf
+DATA constants<>+20732(SB)/4, $0x3de018bf
+DATA constants<>+20736(SB)/4, $0xbe120bbd
+DATA constants<>+20740(SB)/4, $0xbe120bbd
+DATA constants<>+20744(SB)/4, $0xbe120bbd
+DATA constants<>+20748(SB)/4, $0xbe120bbd
+DATA constants<>+20752(SB)/4, $0xbe120bbd
+DATA constants<>+20756(SB)/4, $0xbe120bbd
+DATA constants<>+20760(SB)/4, $0xbe120bbd
+DATA constants<>+20764(SB)/4, $0xbe120bbd
+DATA constants<>+20768(SB)/4, $0xbe120bbd
+DATA constants<>+20772(SB)/4, $0xbe120bbd
+DATA constants<>+20776(SB)/4, $0xbe120bbd
+DATA constants<>+20780(SB)/4, $0xbe120bbd
+DATA constants<>+20784(SB)/4, $0xbe120bbd
+DATA constants<>+20788(SB)/4, $0xbe120bbd
+DATA constants<>+20792(SB)/4, $0xbe120bbd
+DATA constants<>+20796(SB)/4, $0xbe120bbd
+DATA constants<>+20800(SB)/4, $0x3e4cc880
+DATA constants<>+20804(SB)/4, $0x3e4cc880
+DATA constants<>+20808(SB)/4, $0x3e4cc880
+DATA constants<>+20812(SB)/4, $0x3e4cc880
+DATA constants<>+20816(SB)/4, $0x3e4cc880
+DATA constants<>+20820(SB)/4, $0x3e4cc880
+DATA constants<>+20824(SB)/4, $0x3e4cc880
+DATA constants<>+20828(SB)/4, $0x3e4cc880
+DATA constants<>+20832(SB)/4, $0x3e4cc880
+DATA constants<>+20836(SB)/4, $0x3e4cc880
+DATA constants<>+20840(SB)/4, $0x3e4cc880
+DATA constants<>+20844(SB)/4, $0x3e4cc880
+DATA constants<>+20848(SB)/4, $0x3e4cc880
+DATA constants<>+20852(SB)/4, $0x3e4cc880
+DATA constants<>+20856(SB)/4, $0x3e4cc880
+DATA constants<>+20860(SB)/4, $0x3e4cc880
+DATA constants<>+20864(SB)/4, $0xbeaaaa9d
+DATA constants<>+20868(SB)/4, $0xbeaaaa9d
+DATA constants<>+20872(SB)/4, $0xbeaaaa9d
+DATA constants<>+20876(SB)/4, $0xbeaaaa9d
+DATA constants<>+20880(SB)/4, $0xbeaaaa9d
+DATA constants<>+20884(SB)/4, $0xbeaaaa9d
+DATA constants<>+20888(SB)/4, $0xbeaaaa9d
+DATA constants<>+20892(SB)/4, $0xbeaaaa9d
+DATA constants<>+20896(SB)/4, $0xbeaaaa9d
+DATA constants<>+20900(SB)/4, $0xbeaaaa9d
+DATA constants<>+20904(SB)/4, $0xbeaaaa9d
+DATA constants<>+20908(SB)/4, $0xbeaaaa9d
+DATA constants<>+20912(SB)/4, $0xbeaaaa9d
+DATA constants<>+20916(SB)/4, $0xbeaaaa9d
+DATA constants<>+20920(SB)/4, $0xbeaaaa9d
+DATA constants<>+20924(SB)/4, $0xbeaaaa9d
+DATA constants<>+20928(SB)/4, $0x40490fdb
+DATA constants<>+20932(SB)/4, $0x40490fdb
+DATA constants<>+20936(SB)/4, $0x40490fdb
+DATA constants<>+20940(SB)/4, $0x40490fdb
+DATA constants<>+20944(SB)/4, $0x40490fdb
+DATA constants<>+20948(SB)/4, $0x40490fdb
+DATA constants<>+20952(SB)/4, $0x40490fdb
+DATA constants<>+20956(SB)/4, $0x40490fdb
+DATA constants<>+20960(SB)/4, $0x40490fdb
+DATA constants<>+20964(SB)/4, $0x40490fdb
+DATA constants<>+20968(SB)/4, $0x40490fdb
+DATA constants<>+20972(SB)/4, $0x40490fdb
+DATA constants<>+20976(SB)/4, $0x40490fdb
+DATA constants<>+20980(SB)/4, $0x40490fdb
+DATA constants<>+20984(SB)/4, $0x40490fdb
+DATA constants<>+20988(SB)/4, $0x40490fdb
+DATA constants<>+20992(SB)/4, $0xb3bbbd2e
+DATA constants<>+20996(SB)/4, $0xb3bbbd2e
+DATA constants<>+21000(SB)/4, $0xb3bbbd2e
+DATA constants<>+21004(SB)/4, $0xb3bbbd2e
+DATA constants<>+21008(SB)/4, $0xb3bbbd2e
+DATA constants<>+21012(SB)/4, $0xb3bbbd2e
+DATA constants<>+21016(SB)/4, $0xb3bbbd2e
+DATA constants<>+21020(SB)/4, $0xb3bbbd2e
+DATA constants<>+21024(SB)/4, $0xb3bbbd2e
+DATA constants<>+21028(SB)/4, $0xb3bbbd2e
+DATA constants<>+21032(SB)/4, $0xb3bbbd2e
+DATA constants<>+21036(SB)/4, $0xb3bbbd2e
+DATA constants<>+21040(SB)/4, $0xb3bbbd2e
+DATA constants<>+21044(SB)/4, $0xb3bbbd2e
+DATA constants<>+21048(SB)/4, $0xb3bbbd2e
+DATA constants<>+21052(SB)/4, $0xb3bbbd2e
+DATA constants<>+21056(SB)/8, $0xffefffffffffffff
+DATA constants<>+21064(SB)/8, $0xffefffffffffffff
+DATA constants<>+21072(SB)/8, $0xffefffffffffffff
+DATA constants<>+21080(SB)/8, $0xffefffffffffffff
+DATA constants<>+21088(SB)/8, $0xffefffffffffffff
+DATA constants<>+21096(SB)/8, $0xffefffffffffffff
+DATA constants<>+21104(SB)/8, $0xffefffffffffffff
+DATA constants<>+21112(SB)/8, $0xffefffffffffffff
+DATA constants<>+21120(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21128(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21136(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21144(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21152(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21160(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21168(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21176(SB)/8, $0x7fefffffffffffff
+DATA constants<>+21184(SB)/8, $0x4010000000000000
+DATA constants<>+21192(SB)/8, $0x4010000000000000
+DATA constants<>+21200(SB)/8, $0x4010000000000000
+DATA constants<>+21208(SB)/8, $0x4010000000000000
+DATA constants<>+21216(SB)/8, $0x4010000000000000
+DATA constants<>+21224(SB)/8, $0x4010000000000000
+DATA constants<>+21232(SB)/8, $0x4010000000000000
+DATA constants<>+21240(SB)/8, $0x4010000000000000
+DATA constants<>+21248(SB)/8, $0x3870000000000000
+DATA constants<>+21256(SB)/8, $0x3870000000000000
+DATA constants<>+21264(SB)/8, $0x3870000000000000
+DATA constants<>+21272(SB)/8, $0x3870000000000000
+DATA constants<>+21280(SB)/8, $0x3870000000000000
+DATA constants<>+21288(SB)/8, $0x3870000000000000
+DATA constants<>+21296(SB)/8, $0x3870000000000000
+DATA constants<>+21304(SB)/8, $0x3870000000000000
+DATA constants<>+21312(SB)/8, $0x3fd0000000000000
+DATA constants<>+21320(SB)/8, $0x3fd0000000000000
+DATA constants<>+21328(SB)/8, $0x3fd0000000000000
+DATA constants<>+21336(SB)/8, $0x3fd0000000000000
+DATA constants<>+21344(SB)/8, $0x3fd0000000000000
+DATA constants<>+21352(SB)/8, $0x3fd0000000000000
+DATA constants<>+21360(SB)/8, $0x3fd0000000000000
+DATA constants<>+21368(SB)/8, $0x3fd0000000000000
+DATA constants<>+21376(SB)/4, $0xff7fffff
+DATA constants<>+21380(SB)/4, $0xff7fffff
+DATA constants<>+21384(SB)/4, $0xff7fffff
+DATA constants<>+21388(SB)/4, $0xff7fffff
+DATA constants<>+21392(SB)/4, $0xff7fffff
+DATA constants<>+21396(SB)/4, $0xff7fffff
+DATA constants<>+21400(SB)/4, $0xff7fffff
+DATA constants<>+21404(SB)/4, $0xff7fffff
+DATA constants<>+21408(SB)/4, $0xff7fffff
+DATA constants<>+21412(SB)/4, $0xff7fffff
+DATA constants<>+21416(SB)/4, $0xff7fffff
+DATA constants<>+21420(SB)/4, $0xff7fffff
+DATA constants<>+21424(SB)/4, $0xff7fffff
+DATA constants<>+21428(SB)/4, $0xff7fffff
+DATA constants<>+21432(SB)/4, $0xff7fffff
+DATA constants<>+21436(SB)/4, $0xff7fffff
+DATA constants<>+21440(SB)/4, $0x7f7fffff
+DATA constants<>+21444(SB)/4, $0x7f7fffff
+DATA constants<>+21448(SB)/4, $0x7f7fffff
+DATA constants<>+21452(SB)/4, $0x7f7fffff
+DATA constants<>+21456(SB)/4, $0x7f7fffff
+DATA constants<>+21460(SB)/4, $0x7f7fffff
+DATA constants<>+21464(SB)/4, $0x7f7fffff
+DATA constants<>+21468(SB)/4, $0x7f7fffff
+DATA constants<>+21472(SB)/4, $0x7f7fffff
+DATA constants<>+21476(SB)/4, $0x7f7fffff
+DATA constants<>+21480(SB)/4, $0x7f7fffff
+DATA constants<>+21484(SB)/4, $0x7f7fffff
+DATA constants<>+21488(SB)/4, $0x7f7fffff
+DATA constants<>+21492(SB)/4, $0x7f7fffff
+DATA constants<>+21496(SB)/4, $0x7f7fffff
+DATA constants<>+21500(SB)/4, $0x7f7fffff
+DATA constants<>+21504(SB)/4, $0x03800000
+DATA constants<>+21508(SB)/4, $0x03800000
+DATA constants<>+21512(SB)/4, $0x03800000
+DATA constants<>+21516(SB)/4, $0x03800000
+DATA constants<>+21520(SB)/4, $0x03800000
+DATA constants<>+21524(SB)/4, $0x03800000
+DATA constants<>+21528(SB)/4, $0x03800000
+DATA constants<>+21532(SB)/4, $0x03800000
+DATA constants<>+21536(SB)/4, $0x03800000
+DATA constants<>+21540(SB)/4, $0x03800000
+DATA constants<>+21544(SB)/4, $0x03800000
+DATA constants<>+21548(SB)/4, $0x03800000
+DATA constants<>+21552(SB)/4, $0x03800000
+DATA constants<>+21556(SB)/4, $0x03800000
+DATA constants<>+21560(SB)/4, $0x03800000
+DATA constants<>+21564(SB)/4, $0x03800000
+DATA constants<>+21568(SB)/4, $0x3e800000
+DATA constants<>+21572(SB)/4, $0x3e800000
+DATA constants<>+21576(SB)/4, $0x3e800000
+DATA constants<>+21580(SB)/4, $0x3e800000
+DATA constants<>+21584(SB)/4, $0x3e800000
+DATA constants<>+21588(SB)/4, $0x3e800000
+DATA constants<>+21592(SB)/4, $0x3e800000
+DATA constants<>+21596(SB)/4, $0x3e800000
+DATA constants<>+21600(SB)/4, $0x3e800000
+DATA constants<>+21604(SB)/4, $0x3e800000
+DATA constants<>+21608(SB)/4, $0x3e800000
+DATA constants<>+21612(SB)/4, $0x3e800000
+DATA constants<>+21616(SB)/4, $0x3e800000
+DATA constants<>+21620(SB)/4, $0x3e800000
+DATA constants<>+21624(SB)/4, $0x3e800000
+DATA constants<>+21628(SB)/4, $0x3e800000
+DATA constants<>+21632(SB)/8, $0x4630000000000000
+DATA constants<>+21640(SB)/8, $0x4630000000000000
+DATA constants<>+21648(SB)/8, $0x4630000000000000
+DATA constants<>+21656(SB)/8, $0x4630000000000000
+DATA constants<>+21664(SB)/8, $0x4630000000000000
+DATA constants<>+21672(SB)/8, $0x4630000000000000
+DATA constants<>+21680(SB)/8, $0x4630000000000000
+DATA constants<>+21688(SB)/8, $0x4630000000000000
+DATA constants<>+21696(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21704(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21712(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21720(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21728(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21736(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21744(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21752(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+21760(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21768(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21776(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21784(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21792(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21800(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21808(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21816(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+21824(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21832(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21840(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21848(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21856(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21864(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21872(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21880(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+21888(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21896(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21904(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21912(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21920(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21928(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21936(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21944(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+21952(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21960(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21968(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21976(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21984(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+21992(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+22000(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+22008(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+22016(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22024(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22032(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22040(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22048(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22056(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22064(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22072(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+22080(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22088(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22096(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22104(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22112(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22120(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22128(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22136(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+22144(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22152(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22160(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22168(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22176(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22184(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22192(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22200(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+22208(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22216(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22224(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22232(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22240(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22248(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22256(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22264(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+22272(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22280(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22288(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22296(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22304(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22312(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22320(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22328(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+22336(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22344(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22352(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22360(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22368(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22376(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22384(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22392(SB)/8, $0x3f6249249243f06a
+DATA constants<>+22400(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22408(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22416(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22424(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22432(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22440(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22448(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22456(SB)/8, $0x3f89999999999cc4
+DATA constants<>+22464(SB)/8, $0x3fb5555555555555
+DATA constants<>+22472(SB)/8, $0x3fb5555555555555
+DATA constants<>+22480(SB)/8, $0x3fb5555555555555
+DATA constants<>+22488(SB)/8, $0x3fb5555555555555
+DATA constants<>+22496(SB)/8, $0x3fb5555555555555
+DATA constants<>+22504(SB)/8, $0x3fb5555555555555
+DATA constants<>+22512(SB)/8, $0x3fb5555555555555
+DATA constants<>+22520(SB)/8, $0x3fb5555555555555
+DATA constants<>+22528(SB)/8, $0x4450000000000000
+DATA constants<>+22536(SB)/8, $0x4450000000000000
+DATA constants<>+22544(SB)/8, $0x4450000000000000
+DATA constants<>+22552(SB)/8, $0x4450000000000000
+DATA constants<>+22560(SB)/8, $0x4450000000000000
+DATA constants<>+22568(SB)/8, $0x4450000000000000
+DATA constants<>+22576(SB)/8, $0x4450000000000000
+DATA constants<>+22584(SB)/8, $0x4450000000000000
+DATA constants<>+22592(SB)/8, $0x3b90000000000000
+DATA constants<>+22600(SB)/8, $0x3b90000000000000
+DATA constants<>+22608(SB)/8, $0x3b90000000000000
+DATA constants<>+22616(SB)/8, $0x3b90000000000000
+DATA constants<>+22624(SB)/8, $0x3b90000000000000
+DATA constants<>+22632(SB)/8, $0x3b90000000000000
+DATA constants<>+22640(SB)/8, $0x3b90000000000000
+DATA constants<>+22648(SB)/8, $0x3b90000000000000
+DATA constants<>+22656(SB)/8, $0x0000000000000022
+DATA constants<>+22664(SB)/8, $0x0000000000000022
+DATA constants<>+22672(SB)/8, $0x0000000000000022
+DATA constants<>+22680(SB)/8, $0x0000000000000022
+DATA constants<>+22688(SB)/8, $0x0000000000000022
+DATA constants<>+22696(SB)/8, $0x0000000000000022
+DATA constants<>+22704(SB)/8, $0x0000000000000022
+DATA constants<>+22712(SB)/8, $0x0000000000000022
+DATA constants<>+22720(SB)/8, $0x000000000300a022
+DATA constants<>+22728(SB)/8, $0x000000000300a022
+DATA constants<>+22736(SB)/8, $0x000000000300a022
+DATA constants<>+22744(SB)/8, $0x000000000300a022
+DATA constants<>+22752(SB)/8, $0x000000000300a022
+DATA constants<>+22760(SB)/8, $0x000000000300a022
+DATA constants<>+22768(SB)/8, $0x000000000300a022
+DATA constants<>+22776(SB)/8, $0x000000000300a022
+DATA constants<>+22784(SB)/8, $0xbfe8000000000000
+DATA constants<>+22792(SB)/8, $0xbfe8000000000000
+DATA constants<>+22800(SB)/8, $0xbfe8000000000000
+DATA constants<>+22808(SB)/8, $0xbfe8000000000000
+DATA constants<>+22816(SB)/8, $0xbfe8000000000000
+DATA constants<>+22824(SB)/8, $0xbfe8000000000000
+DATA constants<>+22832(SB)/8, $0xbfe8000000000000
+DATA constants<>+22840(SB)/8, $0xbfe8000000000000
+DATA constants<>+22848(SB)/8, $0x3fe8000000000000
+DATA constants<>+22856(SB)/8, $0x3fe8000000000000
+DATA constants<>+22864(SB)/8, $0x3fe8000000000000
+DATA constants<>+22872(SB)/8, $0x3fe8000000000000
+DATA constants<>+22880(SB)/8, $0x3fe8000000000000
+DATA constants<>+22888(SB)/8, $0x3fe8000000000000
+DATA constants<>+22896(SB)/8, $0x3fe8000000000000
+DATA constants<>+22904(SB)/8, $0x3fe8000000000000
+DATA constants<>+22912(SB)/8, $0xc630000000000000
+DATA constants<>+22920(SB)/8, $0xc630000000000000
+DATA constants<>+22928(SB)/8, $0xc630000000000000
+DATA constants<>+22936(SB)/8, $0xc630000000000000
+DATA constants<>+22944(SB)/8, $0xc630000000000000
+DATA constants<>+22952(SB)/8, $0xc630000000000000
+DATA constants<>+22960(SB)/8, $0xc630000000000000
+DATA constants<>+22968(SB)/8, $0xc630000000000000
+DATA constants<>+22976(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+22984(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+22992(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+23000(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+23008(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+23016(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+23024(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+23032(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+23040(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23048(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23056(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23064(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23072(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23080(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23088(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23096(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+23104(SB)/4, $0x5d800000
+DATA constants<>+23108(SB)/4, $0x5d800000
+DATA constants<>+23112(SB)/4, $0x5d800000
+DATA constants<>+23116(SB)/4, $0x5d800000
+DATA constants<>+23120(SB)/4, $0x5d800000
+DATA constants<>+23124(SB)/4, $0x5d800000
+DATA constants<>+23128(SB)/4, $0x5d800000
+DATA constants<>+23132(SB)/4, $0x5d800000
+DATA constants<>+23136(SB)/4, $0x5d800000
+DATA constants<>+23140(SB)/4, $0x5d800000
+DATA constants<>+23144(SB)/4, $0x5d800000
+DATA constants<>+23148(SB)/4, $0x5d800000
+DATA constants<>+23152(SB)/4, $0x5d800000
+DATA constants<>+23156(SB)/4, $0x5d800000
+DATA constants<>+23160(SB)/4, $0x5d800000
+DATA constants<>+23164(SB)/4, $0x5d800000
+DATA constants<>+23168(SB)/4, $0x3d896bba
+DATA constants<>+23172(SB)/4, $0x3d896bba
+DATA constants<>+23176(SB)/4, $0x3d896bba
+DATA constants<>+23180(SB)/4, $0x3d896bba
+DATA constants<>+23184(SB)/4, $0x3d896bba
+DATA constants<>+23188(SB)/4, $0x3d896bba
+DATA constants<>+23192(SB)/4, $0x3d896bba
+DATA constants<>+23196(SB)/4, $0x3d896bba
+DATA constants<>+23200(SB)/4, $0x3d896bba
+DATA constants<>+23204(SB)/4, $0x3d896bba
+DATA constants<>+23208(SB)/4, $0x3d896bba
+DATA constants<>+23212(SB)/4, $0x3d896bba
+DATA constants<>+23216(SB)/4, $0x3d896bba
+DATA constants<>+23220(SB)/4, $0x3d896bba
+DATA constants<>+23224(SB)/4, $0x3d896bba
+DATA constants<>+23228(SB)/4, $0x3d896bba
+DATA constants<>+23232(SB)/4, $0x3e7f9724
+DATA constants<>+23236(SB)/4, $0x3e7f9724
+DATA constants<>+23240(SB)/4, $0x3e7f9724
+DATA constants<>+23244(SB)/4, $0x3e7f9724
+DATA constants<>+23248(SB)/4, $0x3e7f9724
+DATA constants<>+23252(SB)/4, $0x3e7f9724
+DATA constants<>+23256(SB)/4, $0x3e7f9724
+DATA constants<>+23260(SB)/4, $0x3e7f9724
+DATA constants<>+23264(SB)/4, $0x3e7f9724
+DATA constants<>+23268(SB)/4, $0x3e7f9724
+DATA constants<>+23272(SB)/4, $0x3e7f9724
+DATA constants<>+23276(SB)/4, $0x3e7f9724
+DATA constants<>+23280(SB)/4, $0x3e7f9724
+DATA constants<>+23284(SB)/4, $0x3e7f9724
+DATA constants<>+23288(SB)/4, $0x3e7f9724
+DATA constants<>+23292(SB)/4, $0x3e7f9724
+DATA constants<>+23296(SB)/4, $0x391ec644
+DATA constants<>+23300(SB)/4, $0x391ec644
+DATA constants<>+23304(SB)/4, $0x391ec644
+DATA constants<>+23308(SB)/4, $0x391ec644
+DATA constants<>+23312(SB)/4, $0x391ec644
+DATA constants<>+23316(SB)/4, $0x391ec644
+DATA constants<>+23320(SB)/4, $0x391ec644
+DATA constants<>+23324(SB)/4, $0x391ec644
+DATA constants<>+23328(SB)/4, $0x391ec644
+DATA constants<>+23332(SB)/4, $0x391ec644
+DATA constants<>+23336(SB)/4, $0x391ec644
+DATA constants<>+23340(SB)/4, $0x391ec644
+DATA constants<>+23344(SB)/4, $0x391ec644
+DATA constants<>+23348(SB)/4, $0x391ec644
+DATA constants<>+23352(SB)/4, $0x391ec644
+DATA constants<>+23356(SB)/4, $0x391ec644
+DATA constants<>+23360(SB)/4, $0x39d7c900
+DATA constants<>+23364(SB)/4, $0x39d7c900
+DATA constants<>+23368(SB)/4, $0x39d7c900
+DATA constants<>+23372(SB)/4, $0x39d7c900
+DATA constants<>+23376(SB)/4, $0x39d7c900
+DATA constants<>+23380(SB)/4, $0x39d7c900
+DATA constants<>+23384(SB)/4, $0x39d7c900
+DATA constants<>+23388(SB)/4, $0x39d7c900
+DATA constants<>+23392(SB)/4, $0x39d7c900
+DATA constants<>+23396(SB)/4, $0x39d7c900
+DATA constants<>+23400(SB)/4, $0x39d7c900
+DATA constants<>+23404(SB)/4, $0x39d7c900
+DATA constants<>+23408(SB)/4, $0x39d7c900
+DATA constants<>+23412(SB)/4, $0x39d7c900
+DATA constants<>+23416(SB)/4, $0x39d7c900
+DATA constants<>+23420(SB)/4, $0x39d7c900
+DATA constants<>+23424(SB)/4, $0x3b127a41
+DATA constants<>+23428(SB)/4, $0x3b127a41
+DATA constants<>+23432(SB)/4, $0x3b127a41
+DATA constants<>+23436(SB)/4, $0x3b127a41
+DATA constants<>+23440(SB)/4, $0x3b127a41
+DATA constants<>+23444(SB)/4, $0x3b127a41
+DATA constants<>+23448(SB)/4, $0x3b127a41
+DATA constants<>+23452(SB)/4, $0x3b127a41
+DATA constants<>+23456(SB)/4, $0x3b127a41
+DATA constants<>+23460(SB)/4, $0x3b127a41
+DATA constants<>+23464(SB)/4, $0x3b127a41
+DATA constants<>+23468(SB)/4, $0x3b127a41
+DATA constants<>+23472(SB)/4, $0x3b127a41
+DATA constants<>+23476(SB)/4, $0x3b127a41
+DATA constants<>+23480(SB)/4, $0x3b127a41
+DATA constants<>+23484(SB)/4, $0x3b127a41
+DATA constants<>+23488(SB)/4, $0x3c4ccc29
+DATA constants<>+23492(SB)/4, $0x3c4ccc29
+DATA constants<>+23496(SB)/4, $0x3c4ccc29
+DATA constants<>+23500(SB)/4, $0x3c4ccc29
+DATA constants<>+23504(SB)/4, $0x3c4ccc29
+DATA constants<>+23508(SB)/4, $0x3c4ccc29
+DATA constants<>+23512(SB)/4, $0x3c4ccc29
+DATA constants<>+23516(SB)/4, $0x3c4ccc29
+DATA constants<>+23520(SB)/4, $0x3c4ccc29
+DATA constants<>+23524(SB)/4, $0x3c4ccc29
+DATA constants<>+23528(SB)/4, $0x3c4ccc29
+DATA constants<>+23532(SB)/4, $0x3c4ccc29
+DATA constants<>+23536(SB)/4, $0x3c4ccc29
+DATA constants<>+23540(SB)/4, $0x3c4ccc29
+DATA constants<>+23544(SB)/4, $0x3c4ccc29
+DATA constants<>+23548(SB)/4, $0x3c4ccc29
+DATA constants<>+23552(SB)/4, $0x3daaaaab
+DATA constants<>+23556(SB)/4, $0x3daaaaab
+DATA constants<>+23560(SB)/4, $0x3daaaaab
+DATA constants<>+23564(SB)/4, $0x3daaaaab
+DATA constants<>+23568(SB)/4, $0x3daaaaab
+DATA constants<>+23572(SB)/4, $0x3daaaaab
+DATA constants<>+23576(SB)/4, $0x3daaaaab
+DATA constants<>+23580(SB)/4, $0x3daaaaab
+DATA constants<>+23584(SB)/4, $0x3daaaaab
+DATA constants<>+23588(SB)/4, $0x3daaaaab
+DATA constants<>+23592(SB)/4, $0x3daaaaab
+DATA constants<>+23596(SB)/4, $0x3daaaaab
+DATA constants<>+23600(SB)/4, $0x3daaaaab
+DATA constants<>+23604(SB)/4, $0x3daaaaab
+DATA constants<>+23608(SB)/4, $0x3daaaaab
+DATA constants<>+23612(SB)/4, $0x3daaaaab
+DATA constants<>+23616(SB)/4, $0x53800000
+DATA constants<>+23620(SB)/4, $0x53800000
+DATA constants<>+23624(SB)/4, $0x53800000
+DATA constants<>+23628(SB)/4, $0x53800000
+DATA constants<>+23632(SB)/4, $0x53800000
+DATA constants<>+23636(SB)/4, $0x53800000
+DATA constants<>+23640(SB)/4, $0x53800000
+DATA constants<>+23644(SB)/4, $0x53800000
+DATA constants<>+23648(SB)/4, $0x53800000
+DATA constants<>+23652(SB)/4, $0x53800000
+DATA constants<>+23656(SB)/4, $0x53800000
+DATA constants<>+23660(SB)/4, $0x53800000
+DATA constants<>+23664(SB)/4, $0x53800000
+DATA constants<>+23668(SB)/4, $0x53800000
+DATA constants<>+23672(SB)/4, $0x53800000
+DATA constants<>+23676(SB)/4, $0x53800000
+DATA constants<>+23680(SB)/4, $0x2b800000
+DATA constants<>+23684(SB)/4, $0x2b800000
+DATA constants<>+23688(SB)/4, $0x2b800000
+DATA constants<>+23692(SB)/4, $0x2b800000
+DATA constants<>+23696(SB)/4, $0x2b800000
+DATA constants<>+23700(SB)/4, $0x2b800000
+DATA constants<>+23704(SB)/4, $0x2b800000
+DATA constants<>+23708(SB)/4, $0x2b800000
+DATA constants<>+23712(SB)/4, $0x2b800000
+DATA constants<>+23716(SB)/4, $0x2b800000
+DATA constants<>+23720(SB)/4, $0x2b800000
+DATA constants<>+23724(SB)/4, $0x2b800000
+DATA constants<>+23728(SB)/4, $0x2b800000
+DATA constants<>+23732(SB)/4, $0x2b800000
+DATA constants<>+23736(SB)/4, $0x2b800000
+DATA constants<>+23740(SB)/4, $0x2b800000
+DATA constants<>+23744(SB)/4, $0x00000022
+DATA constants<>+23748(SB)/4, $0x00000022
+DATA constants<>+23752(SB)/4, $0x00000022
+DATA constants<>+23756(SB)/4, $0x00000022
+DATA constants<>+23760(SB)/4, $0x00000022
+DATA constants<>+23764(SB)/4, $0x00000022
+DATA constants<>+23768(SB)/4, $0x00000022
+DATA constants<>+23772(SB)/4, $0x00000022
+DATA constants<>+23776(SB)/4, $0x00000022
+DATA constants<>+23780(SB)/4, $0x00000022
+DATA constants<>+23784(SB)/4, $0x00000022
+DATA constants<>+23788(SB)/4, $0x00000022
+DATA constants<>+23792(SB)/4, $0x00000022
+DATA constants<>+23796(SB)/4, $0x00000022
+DATA constants<>+23800(SB)/4, $0x00000022
+DATA constants<>+23804(SB)/4, $0x00000022
+DATA constants<>+23808(SB)/4, $0x0300a022
+DATA constants<>+23812(SB)/4, $0x0300a022
+DATA constants<>+23816(SB)/4, $0x0300a022
+DATA constants<>+23820(SB)/4, $0x0300a022
+DATA constants<>+23824(SB)/4, $0x0300a022
+DATA constants<>+23828(SB)/4, $0x0300a022
+DATA constants<>+23832(SB)/4, $0x0300a022
+DATA constants<>+23836(SB)/4, $0x0300a022
+DATA constants<>+23840(SB)/4, $0x0300a022
+DATA constants<>+23844(SB)/4, $0x0300a022
+DATA constants<>+23848(SB)/4, $0x0300a022
+DATA constants<>+23852(SB)/4, $0x0300a022
+DATA constants<>+23856(SB)/4, $0x0300a022
+DATA constants<>+23860(SB)/4, $0x0300a022
+DATA constants<>+23864(SB)/4, $0x0300a022
+DATA constants<>+23868(SB)/4, $0x0300a022
+DATA constants<>+23872(SB)/4, $0xbf400000
+DATA constants<>+23876(SB)/4, $0xbf400000
+DATA constants<>+23880(SB)/4, $0xbf400000
+DATA constants<>+23884(SB)/4, $0xbf400000
+DATA constants<>+23888(SB)/4, $0xbf400000
+DATA constants<>+23892(SB)/4, $0xbf400000
+DATA constants<>+23896(SB)/4, $0xbf400000
+DATA constants<>+23900(SB)/4, $0xbf400000
+DATA constants<>+23904(SB)/4, $0xbf400000
+DATA constants<>+23908(SB)/4, $0xbf400000
+DATA constants<>+23912(SB)/4, $0xbf400000
+DATA constants<>+23916(SB)/4, $0xbf400000
+DATA constants<>+23920(SB)/4, $0xbf400000
+DATA constants<>+23924(SB)/4, $0xbf400000
+DATA constants<>+23928(SB)/4, $0xbf400000
+DATA constants<>+23932(SB)/4, $0xbf400000
+DATA constants<>+23936(SB)/4, $0x4b000000
+DATA constants<>+23940(SB)/4, $0x4b000000
+DATA constants<>+23944(SB)/4, $0x4b000000
+DATA constants<>+23948(SB)/4, $0x4b000000
+DATA constants<>+23952(SB)/4, $0x4b000000
+DATA constants<>+23956(SB)/4, $0x4b000000
+DATA constants<>+23960(SB)/4, $0x4b000000
+DATA constants<>+23964(SB)/4, $0x4b000000
+DATA constants<>+23968(SB)/4, $0x4b000000
+DATA constants<>+23972(SB)/4, $0x4b000000
+DATA constants<>+23976(SB)/4, $0x4b000000
+DATA constants<>+23980(SB)/4, $0x4b000000
+DATA constants<>+23984(SB)/4, $0x4b000000
+DATA constants<>+23988(SB)/4, $0x4b000000
+DATA constants<>+23992(SB)/4, $0x4b000000
+DATA constants<>+23996(SB)/4, $0x4b000000
+DATA constants<>+24000(SB)/4, $0x4b000100
+DATA constants<>+24004(SB)/4, $0x4b000100
+DATA constants<>+24008(SB)/4, $0x4b000100
+DATA constants<>+24012(SB)/4, $0x4b000100
+DATA constants<>+24016(SB)/4, $0x4b000100
+DATA constants<>+24020(SB)/4, $0x4b000100
+DATA constants<>+24024(SB)/4, $0x4b000100
+DATA constants<>+24028(SB)/4, $0x4b000100
+DATA constants<>+24032(SB)/4, $0x4b000100
+DATA constants<>+24036(SB)/4, $0x4b000100
+DATA constants<>+24040(SB)/4, $0x4b000100
+DATA constants<>+24044(SB)/4, $0x4b000100
+DATA constants<>+24048(SB)/4, $0x4b000100
+DATA constants<>+24052(SB)/4, $0x4b000100
+DATA constants<>+24056(SB)/4, $0x4b000100
+DATA constants<>+24060(SB)/4, $0x4b000100
+DATA constants<>+24064(SB)/4, $0xdd800000
+DATA constants<>+24068(SB)/4, $0xdd800000
+DATA constants<>+24072(SB)/4, $0xdd800000
+DATA constants<>+24076(SB)/4, $0xdd800000
+DATA constants<>+24080(SB)/4, $0xdd800000
+DATA constants<>+24084(SB)/4, $0xdd800000
+DATA constants<>+24088(SB)/4, $0xdd800000
+DATA constants<>+24092(SB)/4, $0xdd800000
+DATA constants<>+24096(SB)/4, $0xdd800000
+DATA constants<>+24100(SB)/4, $0xdd800000
+DATA constants<>+24104(SB)/4, $0xdd800000
+DATA constants<>+24108(SB)/4, $0xdd800000
+DATA constants<>+24112(SB)/4, $0xdd800000
+DATA constants<>+24116(SB)/4, $0xdd800000
+DATA constants<>+24120(SB)/4, $0xdd800000
+DATA constants<>+24124(SB)/4, $0xdd800000
+DATA constants<>+24128(SB)/4, $0xbc23d70a
+DATA constants<>+24132(SB)/4, $0xbc23d70a
+DATA constants<>+24136(SB)/4, $0xbc23d70a
+DATA constants<>+24140(SB)/4, $0xbc23d70a
+DATA constants<>+24144(SB)/4, $0xbc23d70a
+DATA constants<>+24148(SB)/4, $0xbc23d70a
+DATA constants<>+24152(SB)/4, $0xbc23d70a
+DATA constants<>+24156(SB)/4, $0xbc23d70a
+DATA constants<>+24160(SB)/4, $0xbc23d70a
+DATA constants<>+24164(SB)/4, $0xbc23d70a
+DATA constants<>+24168(SB)/4, $0xbc23d70a
+DATA constants<>+24172(SB)/4, $0xbc23d70a
+DATA constants<>+24176(SB)/4, $0xbc23d70a
+DATA constants<>+24180(SB)/4, $0xbc23d70a
+DATA constants<>+24184(SB)/4, $0xbc23d70a
+DATA constants<>+24188(SB)/4, $0xbc23d70a
+DATA constants<>+24192(SB)/4, $0x3c23d70a
+DATA constants<>+24196(SB)/4, $0x3c23d70a
+DATA constants<>+24200(SB)/4, $0x3c23d70a
+DATA constants<>+24204(SB)/4, $0x3c23d70a
+DATA constants<>+24208(SB)/4, $0x3c23d70a
+DATA constants<>+24212(SB)/4, $0x3c23d70a
+DATA constants<>+24216(SB)/4, $0x3c23d70a
+DATA constants<>+24220(SB)/4, $0x3c23d70a
+DATA constants<>+24224(SB)/4, $0x3c23d70a
+DATA constants<>+24228(SB)/4, $0x3c23d70a
+DATA constants<>+24232(SB)/4, $0x3c23d70a
+DATA constants<>+24236(SB)/4, $0x3c23d70a
+DATA constants<>+24240(SB)/4, $0x3c23d70a
+DATA constants<>+24244(SB)/4, $0x3c23d70a
+DATA constants<>+24248(SB)/4, $0x3c23d70a
+DATA constants<>+24252(SB)/4, $0x3c23d70a
+DATA constants<>+24256(SB)/4, $0x40000000
+DATA constants<>+24260(SB)/4, $0x40000000
+DATA constants<>+24264(SB)/4, $0x40000000
+DATA constants<>+24268(SB)/4, $0x40000000
+DATA constants<>+24272(SB)/4, $0x40000000
+DATA constants<>+24276(SB)/4, $0x40000000
+DATA constants<>+24280(SB)/4, $0x40000000
+DATA constants<>+24284(SB)/4, $0x40000000
+DATA constants<>+24288(SB)/4, $0x40000000
+DATA constants<>+24292(SB)/4, $0x40000000
+DATA constants<>+24296(SB)/4, $0x40000000
+DATA constants<>+24300(SB)/4, $0x40000000
+DATA constants<>+24304(SB)/4, $0x40000000
+DATA constants<>+24308(SB)/4, $0x40000000
+DATA constants<>+24312(SB)/4, $0x40000000
+DATA constants<>+24316(SB)/4, $0x40000000
+DATA constants<>+24320(SB)/4, $0x3ecc422a
+DATA constants<>+24324(SB)/4, $0x3ecc422a
+DATA constants<>+24328(SB)/4, $0x3ecc422a
+DATA constants<>+24332(SB)/4, $0x3ecc422a
+DATA constants<>+24336(SB)/4, $0x3ecc422a
+DATA constants<>+24340(SB)/4, $0x3ecc422a
+DATA constants<>+24344(SB)/4, $0x3ecc422a
+DATA constants<>+24348(SB)/4, $0x3ecc422a
+DATA constants<>+24352(SB)/4, $0x3ecc422a
+DATA constants<>+24356(SB)/4, $0x3ecc422a
+DATA constants<>+24360(SB)/4, $0x3ecc422a
+DATA constants<>+24364(SB)/4, $0x3ecc422a
+DATA constants<>+24368(SB)/4, $0x3ecc422a
+DATA constants<>+24372(SB)/4, $0x3ecc422a
+DATA constants<>+24376(SB)/4, $0x3ecc422a
+DATA constants<>+24380(SB)/4, $0x3ecc422a
+DATA constants<>+24384(SB)/4, $0x44480000
+DATA constants<>+24388(SB)/4, $0x44480000
+DATA constants<>+24392(SB)/4, $0x44480000
+DATA constants<>+24396(SB)/4, $0x44480000
+DATA constants<>+24400(SB)/4, $0x44480000
+DATA constants<>+24404(SB)/4, $0x44480000
+DATA constants<>+24408(SB)/4, $0x44480000
+DATA constants<>+24412(SB)/4, $0x44480000
+DATA constants<>+24416(SB)/4, $0x44480000
+DATA constants<>+24420(SB)/4, $0x44480000
+DATA constants<>+24424(SB)/4, $0x44480000
+DATA constants<>+24428(SB)/4, $0x44480000
+DATA constants<>+24432(SB)/4, $0x44480000
+DATA constants<>+24436(SB)/4, $0x44480000
+DATA constants<>+24440(SB)/4, $0x44480000
+DATA constants<>+24444(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $24448
 DATA neon<>+0(SB)/8, $0x0000000700000007
 DATA neon<>+8(SB)/8, $0x0000000700000007
 DATA neon<>+16(SB)/8, $0x0404040404040404
@@ -56535,15 +56551,15 @@ done1904:
 	RET
 
 // func addGELUF32(dst *float32, sign float32, x *float32, n int)
-TEXT ·addGELUF32(SB), NOSPLIT, $112-32
+TEXT ·addGELUF32(SB), NOSPLIT, $128-32
 	MOVD $constants<>(SB), R7
 	MOVD $neon<>(SB), R0
-	FMOVQ 0(R0), F11
-	FMOVQ 16(R0), F10
-	FMOVQ 32(R0), F9
+	FMOVQ 0(R0), F25
+	FMOVQ 16(R0), F24
+	FMOVQ 32(R0), F23
 	MOVD $ones<>(SB), R6
 	FMOVS sign+8(FP), F0
-	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
+	WORD $0x4e040416 // DUP V22.4S, V0.S[0]
 	MOVD dst+0(FP), R5
 	MOVD x+16(FP), R4
 	MOVD n+24(FP), R0
@@ -56554,339 +56570,347 @@ TEXT ·addGELUF32(SB), NOSPLIT, $112-32
 
 many1918:
 	ADD R3<<2, R4, R1
-	FLDPQ (R1), (F15, F12)
+	FLDPQ (R1), (F8, F7)
 	FMOVQ 3264(R7), F0
-	WORD $0x4e201de2 // AND V2.16B, V15.16B, V0.16B
-	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea2f411 // FMIN V17.4S, V0.4S, V2.4S
-	WORD $0x4ea1f410 // FMIN V16.4S, V0.4S, V1.4S
+	WORD $0x4ea2f415 // FMIN V21.4S, V0.4S, V2.4S
+	WORD $0x4ea1f414 // FMIN V20.4S, V0.4S, V1.4S
 	FMOVQ 17216(R7), F0
-	WORD $0x6e20de21 // FMUL V1.4S, V17.4S, V0.4S
-	WORD $0x6e20de00 // FMUL V0.4S, V16.4S, V0.4S
+	WORD $0x6e20dea1 // FMUL V1.4S, V21.4S, V0.4S
+	WORD $0x6e20de80 // FMUL V0.4S, V20.4S, V0.4S
+	FMOVQ 2368(R7), F28
+	WORD $0x4e21cebc // FMLA V28.4S, V21.4S, V1.4S
+	FMOVQ 2368(R7), F27
+	WORD $0x4e20ce9b // FMLA V27.4S, V20.4S, V0.4S
+	FLDPQ 32(R1), (F6, F5)
+	FMOVQ 3264(R7), F0
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 17152(R7), F0
+	WORD $0x4ea2f413 // FMIN V19.4S, V0.4S, V2.4S
+	WORD $0x4ea1f412 // FMIN V18.4S, V0.4S, V1.4S
+	FMOVQ 17216(R7), F0
+	WORD $0x6e20de61 // FMUL V1.4S, V19.4S, V0.4S
+	WORD $0x6e20de40 // FMUL V0.4S, V18.4S, V0.4S
 	FMOVQ 2368(R7), F26
-	WORD $0x4e21ce3a // FMLA V26.4S, V17.4S, V1.4S
-	FMOVQ 2368(R7), F25
-	WORD $0x4e20ce19 // FMLA V25.4S, V16.4S, V0.4S
-	FMOVQ 2368(R7), F0
-	WORD $0x4ea0d742 // FSUB V2.4S, V26.4S, V0.4S
-	WORD $0x4ea0d721 // FSUB V1.4S, V25.4S, V0.4S
-	FMOVQ 17280(R7), F0
-	WORD $0x6e20dc56 // FMUL V22.4S, V2.4S, V0.4S
-	WORD $0x6e20dc35 // FMUL V21.4S, V1.4S, V0.4S
-	WORD $0x4e31ce36 // FMLA V22.4S, V17.4S, V17.4S
-	WORD $0x4e30ce15 // FMLA V21.4S, V16.4S, V16.4S
-	FMOVQ 17344(R7), F0
-	WORD $0x4e20cc56 // FMLA V22.4S, V2.4S, V0.4S
-	WORD $0x4e20cc35 // FMLA V21.4S, V1.4S, V0.4S
-	FLDPQ 32(R1), (F7, F6)
-	FMOVQ 3264(R7), F0
-	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
-	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
-	FMOVQ 17152(R7), F0
-	WORD $0x4ea2f40e // FMIN V14.4S, V0.4S, V2.4S
-	WORD $0x4ea1f40d // FMIN V13.4S, V0.4S, V1.4S
-	FMOVQ 17216(R7), F0
-	WORD $0x6e20ddc1 // FMUL V1.4S, V14.4S, V0.4S
-	WORD $0x6e20dda0 // FMUL V0.4S, V13.4S, V0.4S
-	FMOVQ 2368(R7), F24
-	WORD $0x4e21cdd8 // FMLA V24.4S, V14.4S, V1.4S
-	FMOVQ 2368(R7), F23
-	WORD $0x4e20cdb7 // FMLA V23.4S, V13.4S, V0.4S
-	FMOVQ 2368(R7), F0
-	WORD $0x4ea0d702 // FSUB V2.4S, V24.4S, V0.4S
-	WORD $0x4ea0d6e1 // FSUB V1.4S, V23.4S, V0.4S
-	FMOVQ 17280(R7), F0
-	WORD $0x6e20dc54 // FMUL V20.4S, V2.4S, V0.4S
-	WORD $0x6e20dc33 // FMUL V19.4S, V1.4S, V0.4S
-	WORD $0x4e2ecdd4 // FMLA V20.4S, V14.4S, V14.4S
-	WORD $0x4e2dcdb3 // FMLA V19.4S, V13.4S, V13.4S
-	FMOVQ 17344(R7), F0
-	WORD $0x4e20cc54 // FMLA V20.4S, V2.4S, V0.4S
-	WORD $0x4e20cc33 // FMLA V19.4S, V1.4S, V0.4S
+	WORD $0x4e21ce7a // FMLA V26.4S, V19.4S, V1.4S
+	FMOVQ 2368(R7), F17
+	WORD $0x4e20ce51 // FMLA V17.4S, V18.4S, V0.4S
 	ADD R3<<2, R5, R1
-	FLDPQ (R1), (F5, F4)
-	FLDPQ 32(R1), (F3, F2)
+	FLDPQ (R1), (F4, F3)
+	FLDPQ 32(R1), (F2, F1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	FMOVQ 17472(R7), F27
+	FMOVQ 2368(R7), F0
+	WORD $0x4ea0d78a // FSUB V10.4S, V28.4S, V0.4S
+	WORD $0x4ea0d769 // FSUB V9.4S, V27.4S, V0.4S
+	FMOVQ 17280(R7), F0
+	WORD $0x6e20dd5d // FMUL V29.4S, V10.4S, V0.4S
+	WORD $0x6e20dd30 // FMUL V16.4S, V9.4S, V0.4S
+	WORD $0x4e35cebd // FMLA V29.4S, V21.4S, V21.4S
+	WORD $0x4e34ce90 // FMLA V16.4S, V20.4S, V20.4S
+	FMOVQ 17344(R7), F0
+	WORD $0x4e20cd5d // FMLA V29.4S, V10.4S, V0.4S
+	WORD $0x4e20cd30 // FMLA V16.4S, V9.4S, V0.4S
+	FMOVQ 2368(R7), F0
+	WORD $0x4ea0d74a // FSUB V10.4S, V26.4S, V0.4S
+	WORD $0x4ea0d629 // FSUB V9.4S, V17.4S, V0.4S
+	FMOVQ 17280(R7), F0
+	WORD $0x6e20dd4f // FMUL V15.4S, V10.4S, V0.4S
+	WORD $0x6e20dd2e // FMUL V14.4S, V9.4S, V0.4S
+	WORD $0x4e33ce6f // FMLA V15.4S, V19.4S, V19.4S
+	WORD $0x4e32ce4e // FMLA V14.4S, V18.4S, V18.4S
+	FMOVQ 17344(R7), F0
+	WORD $0x4e20cd4f // FMLA V15.4S, V10.4S, V0.4S
+	WORD $0x4e20cd2e // FMLA V14.4S, V9.4S, V0.4S
+	FMOVQ 17472(R7), F11
 	FMOVQ 17408(R7), F0
-	WORD $0x4e20cedb // FMLA V27.4S, V22.4S, V0.4S
-	FMOVQ 17472(R7), F18
-	WORD $0x4e20ceb2 // FMLA V18.4S, V21.4S, V0.4S
-	FMOVQ 17536(R7), F1
-	WORD $0x4e3bcec1 // FMLA V1.4S, V22.4S, V27.4S
+	WORD $0x4e20cfab // FMLA V11.4S, V29.4S, V0.4S
+	FMOVQ 17472(R7), F9
+	WORD $0x4e20ce09 // FMLA V9.4S, V16.4S, V0.4S
+	FMOVQ 17536(R7), F10
+	WORD $0x4e2bcfaa // FMLA V10.4S, V29.4S, V11.4S
 	FMOVQ 17536(R7), F0
-	WORD $0x4e32cea0 // FMLA V0.4S, V21.4S, V18.4S
-	FMOVQ 6272(R7), F18
-	WORD $0x4e21ced2 // FMLA V18.4S, V22.4S, V1.4S
-	FMOVQ 6272(R7), F1
-	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
-	WORD $0x4e2b1f40 // AND V0.16B, V26.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98400 // ADD V0.4S, V0.4S, V9.4S
+	WORD $0x4e29ce00 // FMLA V0.4S, V16.4S, V9.4S
+	FMOVQ 6272(R7), F9
+	WORD $0x4e2acfa9 // FMLA V9.4S, V29.4S, V10.4S
+	FMOVQ 6272(R7), F13
+	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
+	WORD $0x4e391f80 // AND V0.16B, V28.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb78400 // ADD V0.4S, V0.4S, V23.4S
 	FMOVQ F0, 96(RSP)
-	WORD $0x4e2b1f20 // AND V0.16B, V25.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98400 // ADD V0.4S, V0.4S, V9.4S
+	FMOVQ 17472(R7), F12
+	FMOVQ 17408(R7), F0
+	WORD $0x4e20cdec // FMLA V12.4S, V15.4S, V0.4S
+	FMOVQ 17472(R7), F11
+	WORD $0x4e20cdcb // FMLA V11.4S, V14.4S, V0.4S
+	FMOVQ 17536(R7), F10
+	WORD $0x4e2ccdea // FMLA V10.4S, V15.4S, V12.4S
+	FMOVQ 17536(R7), F0
+	WORD $0x4e2bcdc0 // FMLA V0.4S, V14.4S, V11.4S
+	FMOVQ 6272(R7), F12
+	WORD $0x4e2acdec // FMLA V12.4S, V15.4S, V10.4S
+	FMOVQ 6272(R7), F11
+	WORD $0x4e20cdcb // FMLA V11.4S, V14.4S, V0.4S
+	WORD $0x4e391f40 // AND V0.16B, V26.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb78400 // ADD V0.4S, V0.4S, V23.4S
+	FMOVQ F0, 112(RSP)
+	WORD $0x4e391f60 // AND V0.16B, V27.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb78400 // ADD V0.4S, V0.4S, V23.4S
 	FMOVQ F0, 80(RSP)
 	FLDPQ 2752(R7), (F30, F31)
 	FMOVQ 96(RSP), F0
-	WORD $0x4e0023db // TBL V27.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e0023ca // TBL V10.16B, {V30.16B, V31.16B}, V0.16B
 	FLDPQ 2752(R7), (F30, F31)
 	FMOVQ 80(RSP), F0
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
-	WORD $0x4e36ce5b // FMLA V27.4S, V18.4S, V22.4S
-	WORD $0x4ea01c16 // MOV V22.16B, V0.16B
-	WORD $0x4e35cc36 // FMLA V22.4S, V1.4S, V21.4S
+	WORD $0x4e3dcd2a // FMLA V10.4S, V9.4S, V29.4S
+	WORD $0x4ea01c09 // MOV V9.16B, V0.16B
+	WORD $0x4e30cda9 // FMLA V9.4S, V13.4S, V16.4S
+	WORD $0x6f3d079c // USHR V28.4S, V28.4S, 3
+	WORD $0x6f3d077b // USHR V27.4S, V27.4S, 3
+	WORD $0x4e391e20 // AND V0.16B, V17.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb7840d // ADD V13.4S, V0.4S, V23.4S
+	FLDPQ 2752(R7), (F30, F31)
+	FMOVQ 112(RSP), F0
+	WORD $0x4e0023d0 // TBL V16.16B, {V30.16B, V31.16B}, V0.16B
+	FLDPQ 2752(R7), (F30, F31)
+	WORD $0x4e0d23c0 // TBL V0.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e2fcd90 // FMLA V16.4S, V12.4S, V15.4S
+	WORD $0x4ea01c0c // MOV V12.16B, V0.16B
+	WORD $0x4e2ecd6c // FMLA V12.4S, V11.4S, V14.4S
 	WORD $0x6f3d075a // USHR V26.4S, V26.4S, 3
-	WORD $0x6f3d073c // USHR V28.4S, V25.4S, 3
-	FMOVQ 17472(R7), F21
-	FMOVQ 17408(R7), F0
-	WORD $0x4e20ce95 // FMLA V21.4S, V20.4S, V0.4S
-	FMOVQ 17472(R7), F18
-	WORD $0x4e20ce72 // FMLA V18.4S, V19.4S, V0.4S
-	FMOVQ 17536(R7), F1
-	WORD $0x4e35ce81 // FMLA V1.4S, V20.4S, V21.4S
-	FMOVQ 17536(R7), F0
-	WORD $0x4e32ce60 // FMLA V0.4S, V19.4S, V18.4S
-	FMOVQ 6272(R7), F18
-	WORD $0x4e21ce92 // FMLA V18.4S, V20.4S, V1.4S
-	FMOVQ 6272(R7), F29
-	WORD $0x4e20ce7d // FMLA V29.4S, V19.4S, V0.4S
-	WORD $0x4e2b1f00 // AND V0.16B, V24.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98419 // ADD V25.4S, V0.4S, V9.4S
-	WORD $0x4e2b1ee0 // AND V0.16B, V23.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98401 // ADD V1.4S, V0.4S, V9.4S
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1923d5 // TBL V21.16B, {V30.16B, V31.16B}, V25.16B
-	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e0123c0 // TBL V0.16B, {V30.16B, V31.16B}, V1.16B
-	WORD $0x4e34ce55 // FMLA V21.4S, V18.4S, V20.4S
-	WORD $0x4ea01c12 // MOV V18.16B, V0.16B
-	WORD $0x4e33cfb2 // FMLA V18.4S, V29.4S, V19.4S
-	WORD $0x6f3d0713 // USHR V19.4S, V24.4S, 3
-	WORD $0x6f3d06f4 // USHR V20.4S, V23.4S, 3
-	WORD $0x6f3f075d // USHR V29.4S, V26.4S, 1
-	WORD $0x6f3f0780 // USHR V0.4S, V28.4S, 1
-	WORD $0x4f3757b8 // SHL V24.4S, V29.4S, 23
-	WORD $0x4f375417 // SHL V23.4S, V0.4S, 23
-	WORD $0x6ebd875a // SUB V26.4S, V26.4S, V29.4S
-	WORD $0x6ea08780 // SUB V0.4S, V28.4S, V0.4S
-	WORD $0x4f37575c // SHL V28.4S, V26.4S, 23
-	WORD $0x4f37541a // SHL V26.4S, V0.4S, 23
+	WORD $0x6f3d0631 // USHR V17.4S, V17.4S, 3
+	WORD $0x6f3f078b // USHR V11.4S, V28.4S, 1
+	WORD $0x6f3f0760 // USHR V0.4S, V27.4S, 1
+	WORD $0x4f37556f // SHL V15.4S, V11.4S, 23
+	WORD $0x4f37540e // SHL V14.4S, V0.4S, 23
+	WORD $0x6eab878b // SUB V11.4S, V28.4S, V11.4S
+	WORD $0x6ea08760 // SUB V0.4S, V27.4S, V0.4S
+	WORD $0x4f37557b // SHL V27.4S, V11.4S, 23
+	WORD $0x4f37540b // SHL V11.4S, V0.4S, 23
 	FLDPQ 3136(R7), (F30, F31)
 	FMOVQ 96(RSP), F0
 	WORD $0x4e0023dd // TBL V29.16B, {V30.16B, V31.16B}, V0.16B
 	FLDPQ 3136(R7), (F30, F31)
 	FMOVQ 80(RSP), F0
+	WORD $0x4e0023dc // TBL V28.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4eaf87a0 // ADD V0.4S, V29.4S, V15.4S
+	WORD $0x4eae878e // ADD V14.4S, V28.4S, V14.4S
+	WORD $0x4ea01c0f // MOV V15.16B, V0.16B
+	WORD $0x4e2acc0f // FMLA V15.4S, V0.4S, V10.4S
+	WORD $0x6f3f074a // USHR V10.4S, V26.4S, 1
+	WORD $0x6f3f0620 // USHR V0.4S, V17.4S, 1
+	WORD $0x4f37555d // SHL V29.4S, V10.4S, 23
+	WORD $0x4f37541c // SHL V28.4S, V0.4S, 23
+	WORD $0x6eaa874a // SUB V10.4S, V26.4S, V10.4S
+	WORD $0x6ea08620 // SUB V0.4S, V17.4S, V0.4S
+	WORD $0x4f375551 // SHL V17.4S, V10.4S, 23
+	WORD $0x4f37540a // SHL V10.4S, V0.4S, 23
+	FLDPQ 3136(R7), (F30, F31)
+	FMOVQ 112(RSP), F0
 	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
-	WORD $0x4eb887b8 // ADD V24.4S, V29.4S, V24.4S
-	WORD $0x4eb78417 // ADD V23.4S, V0.4S, V23.4S
-	WORD $0x4e3bcf18 // FMLA V24.4S, V24.4S, V27.4S
-	WORD $0x4e36cef7 // FMLA V23.4S, V23.4S, V22.4S
-	WORD $0x6e3cdf00 // FMUL V0.4S, V24.4S, V28.4S
+	FLDPQ 3136(R7), (F30, F31)
+	WORD $0x4e0d23cd // TBL V13.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4ebd8400 // ADD V0.4S, V0.4S, V29.4S
+	WORD $0x4ebc85ba // ADD V26.4S, V13.4S, V28.4S
+	WORD $0x4ea01c1c // MOV V28.16B, V0.16B
+	WORD $0x4e30cc1c // FMLA V28.4S, V0.4S, V16.4S
+	WORD $0x4e29cdce // FMLA V14.4S, V14.4S, V9.4S
+	WORD $0x6e3bdde0 // FMUL V0.4S, V15.4S, V27.4S
 	FMOVQ F0, 64(RSP)
-	WORD $0x6e3adee0 // FMUL V0.4S, V23.4S, V26.4S
+	WORD $0x6e2bddc0 // FMUL V0.4S, V14.4S, V11.4S
 	FMOVQ F0, 48(RSP)
-	WORD $0x6f3f0678 // USHR V24.4S, V19.4S, 1
-	WORD $0x6f3f0680 // USHR V0.4S, V20.4S, 1
-	WORD $0x4f375717 // SHL V23.4S, V24.4S, 23
-	WORD $0x4f375416 // SHL V22.4S, V0.4S, 23
-	WORD $0x6eb88673 // SUB V19.4S, V19.4S, V24.4S
-	WORD $0x6ea08680 // SUB V0.4S, V20.4S, V0.4S
-	WORD $0x4f375674 // SHL V20.4S, V19.4S, 23
-	WORD $0x4f375413 // SHL V19.4S, V0.4S, 23
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e1923c0 // TBL V0.16B, {V30.16B, V31.16B}, V25.16B
-	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e0123c1 // TBL V1.16B, {V30.16B, V31.16B}, V1.16B
-	WORD $0x4eb78400 // ADD V0.4S, V0.4S, V23.4S
-	WORD $0x4eb68421 // ADD V1.4S, V1.4S, V22.4S
-	WORD $0x4e35cc00 // FMLA V0.4S, V0.4S, V21.4S
-	WORD $0x4e32cc21 // FMLA V1.4S, V1.4S, V18.4S
-	WORD $0x6e34dc00 // FMUL V0.4S, V0.4S, V20.4S
+	FMOVQ 17600(R7), F0
+	WORD $0x4e20d6b0 // FADD V16.4S, V21.4S, V0.4S
+	WORD $0x4e20d68f // FADD V15.4S, V20.4S, V0.4S
+	WORD $0x6f2b0600 // USHR V0.4S, V16.4S, 21
+	WORD $0x6f2b05e9 // USHR V9.4S, V15.4S, 21
+	WORD $0x4e391c00 // AND V0.16B, V0.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb7840e // ADD V14.4S, V0.4S, V23.4S
+	WORD $0x4e391d20 // AND V0.16B, V9.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb7840d // ADD V13.4S, V0.4S, V23.4S
+	WORD $0x4e2ccf5a // FMLA V26.4S, V26.4S, V12.4S
+	WORD $0x6e31df80 // FMUL V0.4S, V28.4S, V17.4S
 	FMOVQ F0, 32(RSP)
-	WORD $0x6e33dc20 // FMUL V0.4S, V1.4S, V19.4S
+	WORD $0x6e2adf40 // FMUL V0.4S, V26.4S, V10.4S
 	FMOVQ F0, 16(RSP)
 	FMOVQ 17600(R7), F0
-	WORD $0x4e20d632 // FADD V18.4S, V17.4S, V0.4S
-	WORD $0x4e20d601 // FADD V1.4S, V16.4S, V0.4S
-	WORD $0x6f2b0640 // USHR V0.4S, V18.4S, 21
-	WORD $0x6f2b0421 // USHR V1.4S, V1.4S, 21
-	WORD $0x4e2b1c00 // AND V0.16B, V0.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98419 // ADD V25.4S, V0.4S, V9.4S
-	WORD $0x4e2b1c20 // AND V0.16B, V1.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98418 // ADD V24.4S, V0.4S, V9.4S
+	WORD $0x4e20d67b // FADD V27.4S, V19.4S, V0.4S
+	WORD $0x4e20d65a // FADD V26.4S, V18.4S, V0.4S
+	WORD $0x6f2b0760 // USHR V0.4S, V27.4S, 21
+	WORD $0x6f2b0749 // USHR V9.4S, V26.4S, 21
+	WORD $0x4e391c00 // AND V0.16B, V0.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb78411 // ADD V17.4S, V0.4S, V23.4S
+	WORD $0x4e391d20 // AND V0.16B, V9.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb7840c // ADD V12.4S, V0.4S, V23.4S
 	FLDPQ 17664(R7), (F30, F31)
-	WORD $0x4e1923c1 // TBL V1.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e0e23c9 // TBL V9.16B, {V30.16B, V31.16B}, V14.16B
 	FLDPQ 17664(R7), (F30, F31)
-	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
-	WORD $0x4ea1d63b // FSUB V27.4S, V17.4S, V1.4S
-	WORD $0x4ea0d61a // FSUB V26.4S, V16.4S, V0.4S
-	FMOVQ 17600(R7), F0
-	WORD $0x4e20d5d2 // FADD V18.4S, V14.4S, V0.4S
-	WORD $0x4e20d5a1 // FADD V1.4S, V13.4S, V0.4S
-	WORD $0x6f2b0640 // USHR V0.4S, V18.4S, 21
-	WORD $0x6f2b0421 // USHR V1.4S, V1.4S, 21
-	WORD $0x4e2b1c00 // AND V0.16B, V0.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98417 // ADD V23.4S, V0.4S, V9.4S
-	WORD $0x4e2b1c20 // AND V0.16B, V1.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98416 // ADD V22.4S, V0.4S, V9.4S
+	WORD $0x4e0d23c0 // TBL V0.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4ea9d6b5 // FSUB V21.4S, V21.4S, V9.4S
+	WORD $0x4ea0d694 // FSUB V20.4S, V20.4S, V0.4S
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e0e23c9 // TBL V9.16B, {V30.16B, V31.16B}, V14.16B
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e0d23c0 // TBL V0.16B, {V30.16B, V31.16B}, V13.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e0e23cb // TBL V11.16B, {V30.16B, V31.16B}, V14.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e0d23ca // TBL V10.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e35cd2b // FMLA V11.4S, V9.4S, V21.4S
+	WORD $0x4e34cc0a // FMLA V10.4S, V0.4S, V20.4S
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e0e23c9 // TBL V9.16B, {V30.16B, V31.16B}, V14.16B
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e0d23c0 // TBL V0.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e35cd69 // FMLA V9.4S, V11.4S, V21.4S
+	WORD $0x4e34cd40 // FMLA V0.4S, V10.4S, V20.4S
 	FLDPQ 17664(R7), (F30, F31)
-	WORD $0x4e1723c1 // TBL V1.16B, {V30.16B, V31.16B}, V23.16B
+	WORD $0x4e1123cb // TBL V11.16B, {V30.16B, V31.16B}, V17.16B
 	FLDPQ 17664(R7), (F30, F31)
-	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
-	WORD $0x4ea1d5d5 // FSUB V21.4S, V14.4S, V1.4S
-	WORD $0x4ea0d5b4 // FSUB V20.4S, V13.4S, V0.4S
+	WORD $0x4e0c23ca // TBL V10.16B, {V30.16B, V31.16B}, V12.16B
+	WORD $0x4eabd673 // FSUB V19.4S, V19.4S, V11.4S
+	WORD $0x4eaad652 // FSUB V18.4S, V18.4S, V10.4S
 	FLDPQ 17728(R7), (F30, F31)
-	WORD $0x4e1923c1 // TBL V1.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e1123cb // TBL V11.16B, {V30.16B, V31.16B}, V17.16B
 	FLDPQ 17728(R7), (F30, F31)
-	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e0c23ca // TBL V10.16B, {V30.16B, V31.16B}, V12.16B
 	FLDPQ 17792(R7), (F30, F31)
-	WORD $0x4e1923d3 // TBL V19.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e1123dd // TBL V29.16B, {V30.16B, V31.16B}, V17.16B
 	FLDPQ 17792(R7), (F30, F31)
-	WORD $0x4e1823d2 // TBL V18.16B, {V30.16B, V31.16B}, V24.16B
-	WORD $0x4e3bcc33 // FMLA V19.4S, V1.4S, V27.4S
-	WORD $0x4e3acc12 // FMLA V18.4S, V0.4S, V26.4S
+	WORD $0x4e0c23dc // TBL V28.16B, {V30.16B, V31.16B}, V12.16B
+	WORD $0x4e33cd7d // FMLA V29.4S, V11.4S, V19.4S
+	WORD $0x4e32cd5c // FMLA V28.4S, V10.4S, V18.4S
 	FLDPQ 17856(R7), (F30, F31)
-	WORD $0x4e1923c1 // TBL V1.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e1123cb // TBL V11.16B, {V30.16B, V31.16B}, V17.16B
 	FLDPQ 17856(R7), (F30, F31)
-	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
-	WORD $0x4e3bce61 // FMLA V1.4S, V19.4S, V27.4S
-	WORD $0x4e3ace40 // FMLA V0.4S, V18.4S, V26.4S
+	WORD $0x4e0c23ca // TBL V10.16B, {V30.16B, V31.16B}, V12.16B
+	WORD $0x4e33cfab // FMLA V11.4S, V29.4S, V19.4S
+	WORD $0x4e32cf8a // FMLA V10.4S, V28.4S, V18.4S
 	FLDPQ 17920(R7), (F30, F31)
-	WORD $0x4e1923d3 // TBL V19.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e0e23dc // TBL V28.16B, {V30.16B, V31.16B}, V14.16B
 	FLDPQ 17920(R7), (F30, F31)
-	WORD $0x4e1823d2 // TBL V18.16B, {V30.16B, V31.16B}, V24.16B
-	WORD $0x4e3bcc33 // FMLA V19.4S, V1.4S, V27.4S
-	WORD $0x4e3acc12 // FMLA V18.4S, V0.4S, V26.4S
+	WORD $0x4e0d23dd // TBL V29.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e35cd3c // FMLA V28.4S, V9.4S, V21.4S
+	WORD $0x4e34cc1d // FMLA V29.4S, V0.4S, V20.4S
 	FLDPQ 17984(R7), (F30, F31)
-	WORD $0x4e1923c1 // TBL V1.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e0e23c9 // TBL V9.16B, {V30.16B, V31.16B}, V14.16B
 	FLDPQ 17984(R7), (F30, F31)
-	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
-	WORD $0x4e3bce61 // FMLA V1.4S, V19.4S, V27.4S
-	WORD $0x4e3ace40 // FMLA V0.4S, V18.4S, V26.4S
+	WORD $0x4e0d23c0 // TBL V0.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e35cf89 // FMLA V9.4S, V28.4S, V21.4S
+	WORD $0x4ea01c1c // MOV V28.16B, V0.16B
+	WORD $0x4e34cfbc // FMLA V28.4S, V29.4S, V20.4S
 	FLDPQ 18048(R7), (F30, F31)
-	WORD $0x4e1923dd // TBL V29.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e0e23c0 // TBL V0.16B, {V30.16B, V31.16B}, V14.16B
 	FLDPQ 18048(R7), (F30, F31)
-	WORD $0x4e1823dc // TBL V28.16B, {V30.16B, V31.16B}, V24.16B
-	WORD $0x4e3bcc3d // FMLA V29.4S, V1.4S, V27.4S
-	WORD $0x4e3acc1c // FMLA V28.4S, V0.4S, V26.4S
-	FLDPQ 17728(R7), (F30, F31)
-	WORD $0x4e1723d3 // TBL V19.16B, {V30.16B, V31.16B}, V23.16B
-	FLDPQ 17728(R7), (F30, F31)
-	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
-	FLDPQ 17792(R7), (F30, F31)
-	WORD $0x4e1723d2 // TBL V18.16B, {V30.16B, V31.16B}, V23.16B
-	FLDPQ 17792(R7), (F30, F31)
-	WORD $0x4e1623c1 // TBL V1.16B, {V30.16B, V31.16B}, V22.16B
-	WORD $0x4e35ce72 // FMLA V18.4S, V19.4S, V21.4S
-	WORD $0x4e34cc01 // FMLA V1.4S, V0.4S, V20.4S
-	FLDPQ 17856(R7), (F30, F31)
-	WORD $0x4e1723d3 // TBL V19.16B, {V30.16B, V31.16B}, V23.16B
-	FLDPQ 17856(R7), (F30, F31)
-	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
-	WORD $0x4e35ce53 // FMLA V19.4S, V18.4S, V21.4S
-	WORD $0x4ea01c12 // MOV V18.16B, V0.16B
-	WORD $0x4e34cc32 // FMLA V18.4S, V1.4S, V20.4S
+	WORD $0x4e0d23dd // TBL V29.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e35cd20 // FMLA V0.4S, V9.4S, V21.4S
+	WORD $0x4e34cf9d // FMLA V29.4S, V28.4S, V20.4S
 	FLDPQ 17920(R7), (F30, F31)
-	WORD $0x4e1723c1 // TBL V1.16B, {V30.16B, V31.16B}, V23.16B
+	WORD $0x4e1123c9 // TBL V9.16B, {V30.16B, V31.16B}, V17.16B
 	FLDPQ 17920(R7), (F30, F31)
-	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
-	WORD $0x4e35ce61 // FMLA V1.4S, V19.4S, V21.4S
-	WORD $0x4ea01c13 // MOV V19.16B, V0.16B
-	WORD $0x4e34ce53 // FMLA V19.4S, V18.4S, V20.4S
+	WORD $0x4e0c23dc // TBL V28.16B, {V30.16B, V31.16B}, V12.16B
+	WORD $0x4e33cd69 // FMLA V9.4S, V11.4S, V19.4S
+	WORD $0x4ebc1f8b // MOV V11.16B, V28.16B
+	WORD $0x4e32cd4b // FMLA V11.4S, V10.4S, V18.4S
 	FLDPQ 17984(R7), (F30, F31)
-	WORD $0x4e1723d2 // TBL V18.16B, {V30.16B, V31.16B}, V23.16B
+	WORD $0x4e1123ca // TBL V10.16B, {V30.16B, V31.16B}, V17.16B
 	FLDPQ 17984(R7), (F30, F31)
-	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
-	WORD $0x4e35cc32 // FMLA V18.4S, V1.4S, V21.4S
-	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
-	WORD $0x4e34ce61 // FMLA V1.4S, V19.4S, V20.4S
+	WORD $0x4e0c23dc // TBL V28.16B, {V30.16B, V31.16B}, V12.16B
+	WORD $0x4e33cd2a // FMLA V10.4S, V9.4S, V19.4S
+	WORD $0x4e32cd7c // FMLA V28.4S, V11.4S, V18.4S
 	FLDPQ 18048(R7), (F30, F31)
-	WORD $0x4e1723d3 // TBL V19.16B, {V30.16B, V31.16B}, V23.16B
+	WORD $0x4e1123c9 // TBL V9.16B, {V30.16B, V31.16B}, V17.16B
 	FLDPQ 18048(R7), (F30, F31)
-	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
-	WORD $0x4e35ce53 // FMLA V19.4S, V18.4S, V21.4S
-	WORD $0x4ea01c12 // MOV V18.16B, V0.16B
-	WORD $0x4e34cc32 // FMLA V18.4S, V1.4S, V20.4S
+	WORD $0x4e0c23cb // TBL V11.16B, {V30.16B, V31.16B}, V12.16B
+	WORD $0x4e33cd49 // FMLA V9.4S, V10.4S, V19.4S
+	WORD $0x4eab1d6a // MOV V10.16B, V11.16B
+	WORD $0x4e32cf8a // FMLA V10.4S, V28.4S, V18.4S
 	FLDPQ 18112(R7), (F30, F31)
-	WORD $0x4e1923c1 // TBL V1.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e0e23dc // TBL V28.16B, {V30.16B, V31.16B}, V14.16B
 	FLDPQ 18112(R7), (F30, F31)
-	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
-	WORD $0x4e3bcfa1 // FMLA V1.4S, V29.4S, V27.4S
-	WORD $0x4e3acf80 // FMLA V0.4S, V28.4S, V26.4S
+	WORD $0x4e0d23cb // TBL V11.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e35cc1c // FMLA V28.4S, V0.4S, V21.4S
+	WORD $0x4eab1d60 // MOV V0.16B, V11.16B
+	WORD $0x4e34cfa0 // FMLA V0.4S, V29.4S, V20.4S
 	FLDPQ 18176(R7), (F30, F31)
-	WORD $0x4e1923d9 // TBL V25.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e0e23cb // TBL V11.16B, {V30.16B, V31.16B}, V14.16B
 	FLDPQ 18176(R7), (F30, F31)
-	WORD $0x4e1823d8 // TBL V24.16B, {V30.16B, V31.16B}, V24.16B
-	WORD $0x4e3bcc39 // FMLA V25.4S, V1.4S, V27.4S
-	WORD $0x4e3acc18 // FMLA V24.4S, V0.4S, V26.4S
-	FMOVQ 3520(R7), F1
-	WORD $0x6eb1e431 // FCMGT V17.4S, V1.4S, V17.4S
-	WORD $0x6eb0e430 // FCMGT V16.4S, V1.4S, V16.4S
+	WORD $0x4e0d23cd // TBL V13.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e35cf8b // FMLA V11.4S, V28.4S, V21.4S
+	WORD $0x4e34cc0d // FMLA V13.4S, V0.4S, V20.4S
+	FMOVQ 18240(R7), F0
+	WORD $0x6eb0e410 // FCMGT V16.4S, V0.4S, V16.4S
+	WORD $0x6eafe40f // FCMGT V15.4S, V0.4S, V15.4S
+	FMOVQ 3520(R7), F14
 	FMOVQ 64(RSP), F0
-	WORD $0x6e601c31 // BSL V17.16B, V1.16B, V0.16B
+	WORD $0x6e601dd0 // BSL V16.16B, V14.16B, V0.16B
 	FMOVQ 48(RSP), F0
-	WORD $0x6e601c30 // BSL V16.16B, V1.16B, V0.16B
-	WORD $0x6e31df39 // FMUL V25.4S, V25.4S, V17.4S
-	WORD $0x6e30df18 // FMUL V24.4S, V24.4S, V16.4S
-	WORD $0x4eb9d430 // FSUB V16.4S, V1.4S, V25.4S
-	WORD $0x4eb8d420 // FSUB V0.4S, V1.4S, V24.4S
-	WORD $0x4ea0a9f1 // CMLT V17.4S, V15.4S, 0
-	WORD $0x6e701f31 // BSL V17.16B, V25.16B, V16.16B
-	WORD $0x4ea0a990 // CMLT V16.4S, V12.4S, 0
-	WORD $0x6e601f10 // BSL V16.16B, V24.16B, V0.16B
+	WORD $0x6e601dcf // BSL V15.16B, V14.16B, V0.16B
+	WORD $0x6e30dd6e // FMUL V14.4S, V11.4S, V16.4S
+	WORD $0x6e2fddad // FMUL V13.4S, V13.4S, V15.4S
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e1123cb // TBL V11.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e0c23c0 // TBL V0.16B, {V30.16B, V31.16B}, V12.16B
+	WORD $0x4e33cd2b // FMLA V11.4S, V9.4S, V19.4S
+	WORD $0x4e32cd40 // FMLA V0.4S, V10.4S, V18.4S
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e1123cf // TBL V15.16B, {V30.16B, V31.16B}, V17.16B
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e0c23cc // TBL V12.16B, {V30.16B, V31.16B}, V12.16B
+	WORD $0x4e33cd6f // FMLA V15.4S, V11.4S, V19.4S
+	WORD $0x4e32cc0c // FMLA V12.4S, V0.4S, V18.4S
 	FMOVQ 18240(R7), F0
-	WORD $0x4e2ff40f // FMAX V15.4S, V0.4S, V15.4S
-	WORD $0x4e2cf401 // FMAX V1.4S, V0.4S, V12.4S
-	WORD $0x6e31dde0 // FMUL V0.4S, V15.4S, V17.4S
-	WORD $0x4e20cd05 // FMLA V5.4S, V8.4S, V0.4S
-	WORD $0x6e30dc20 // FMUL V0.4S, V1.4S, V16.4S
-	WORD $0x4e20cd04 // FMLA V4.4S, V8.4S, V0.4S
-	FSTPQ (F5, F4), (R1)
-	FLDPQ 18112(R7), (F30, F31)
-	WORD $0x4e1723c1 // TBL V1.16B, {V30.16B, V31.16B}, V23.16B
-	FLDPQ 18112(R7), (F30, F31)
-	WORD $0x4e1623c0 // TBL V0.16B, {V30.16B, V31.16B}, V22.16B
-	WORD $0x4e35ce61 // FMLA V1.4S, V19.4S, V21.4S
-	WORD $0x4e34ce40 // FMLA V0.4S, V18.4S, V20.4S
-	FLDPQ 18176(R7), (F30, F31)
-	WORD $0x4e1723cf // TBL V15.16B, {V30.16B, V31.16B}, V23.16B
-	FLDPQ 18176(R7), (F30, F31)
-	WORD $0x4e1623cc // TBL V12.16B, {V30.16B, V31.16B}, V22.16B
-	WORD $0x4e35cc2f // FMLA V15.4S, V1.4S, V21.4S
-	WORD $0x4e34cc0c // FMLA V12.4S, V0.4S, V20.4S
-	FMOVQ 3520(R7), F1
-	WORD $0x6eaee425 // FCMGT V5.4S, V1.4S, V14.4S
-	WORD $0x6eade424 // FCMGT V4.4S, V1.4S, V13.4S
+	WORD $0x6ebbe40b // FCMGT V11.4S, V0.4S, V27.4S
+	WORD $0x6ebae40a // FCMGT V10.4S, V0.4S, V26.4S
+	FMOVQ 3520(R7), F9
 	FMOVQ 32(RSP), F0
-	WORD $0x6e601c25 // BSL V5.16B, V1.16B, V0.16B
+	WORD $0x6e601d2b // BSL V11.16B, V9.16B, V0.16B
 	FMOVQ 16(RSP), F0
-	WORD $0x6e601c24 // BSL V4.16B, V1.16B, V0.16B
-	WORD $0x6e25dde5 // FMUL V5.4S, V15.4S, V5.4S
-	WORD $0x6e24dd8d // FMUL V13.4S, V12.4S, V4.4S
-	WORD $0x4ea5d424 // FSUB V4.4S, V1.4S, V5.4S
-	WORD $0x4eadd420 // FSUB V0.4S, V1.4S, V13.4S
-	WORD $0x4ea0a8ec // CMLT V12.4S, V7.4S, 0
-	WORD $0x6e641cac // BSL V12.16B, V5.16B, V4.16B
-	WORD $0x4ea0a8c5 // CMLT V5.4S, V6.4S, 0
-	WORD $0x6e601da5 // BSL V5.16B, V13.16B, V0.16B
-	FMOVQ 18240(R7), F0
-	WORD $0x4e27f404 // FMAX V4.4S, V0.4S, V7.4S
-	WORD $0x4e26f401 // FMAX V1.4S, V0.4S, V6.4S
-	WORD $0x6e2cdc80 // FMUL V0.4S, V4.4S, V12.4S
-	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
-	WORD $0x6e25dc20 // FMUL V0.4S, V1.4S, V5.4S
-	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
-	FSTPQ (F3, F2), 32(R1)
+	WORD $0x6e601d2a // BSL V10.16B, V9.16B, V0.16B
+	WORD $0x6e2bddef // FMUL V15.4S, V15.4S, V11.4S
+	WORD $0x6e2add8c // FMUL V12.4S, V12.4S, V10.4S
+	WORD $0x4eaed52b // FSUB V11.4S, V9.4S, V14.4S
+	WORD $0x4eadd520 // FSUB V0.4S, V9.4S, V13.4S
+	WORD $0x4ea0a90a // CMLT V10.4S, V8.4S, 0
+	WORD $0x6e6b1dca // BSL V10.16B, V14.16B, V11.16B
+	WORD $0x4ea0a8e9 // CMLT V9.4S, V7.4S, 0
+	WORD $0x6e601da9 // BSL V9.16B, V13.16B, V0.16B
+	FMOVQ 18304(R7), F0
+	WORD $0x4e28f408 // FMAX V8.4S, V0.4S, V8.4S
+	WORD $0x4e27f407 // FMAX V7.4S, V0.4S, V7.4S
+	WORD $0x6e2add00 // FMUL V0.4S, V8.4S, V10.4S
+	WORD $0x4e20cec4 // FMLA V4.4S, V22.4S, V0.4S
+	WORD $0x6e29dce0 // FMUL V0.4S, V7.4S, V9.4S
+	WORD $0x4e20cec3 // FMLA V3.4S, V22.4S, V0.4S
+	FSTPQ (F4, F3), (R1)
+	FMOVQ 3520(R7), F0
+	WORD $0x4eafd403 // FSUB V3.4S, V0.4S, V15.4S
+	WORD $0x4eacd400 // FSUB V0.4S, V0.4S, V12.4S
+	WORD $0x4ea0a8c8 // CMLT V8.4S, V6.4S, 0
+	WORD $0x6e631de8 // BSL V8.16B, V15.16B, V3.16B
+	WORD $0x4ea0a8a7 // CMLT V7.4S, V5.4S, 0
+	WORD $0x6e601d87 // BSL V7.16B, V12.16B, V0.16B
+	FMOVQ 18304(R7), F0
+	WORD $0x4e26f404 // FMAX V4.4S, V0.4S, V6.4S
+	WORD $0x4e25f403 // FMAX V3.4S, V0.4S, V5.4S
+	WORD $0x6e28dc80 // FMUL V0.4S, V4.4S, V8.4S
+	WORD $0x4e20cec2 // FMLA V2.4S, V22.4S, V0.4S
+	WORD $0x6e27dc60 // FMUL V0.4S, V3.4S, V7.4S
+	WORD $0x4e20cec1 // FMLA V1.4S, V22.4S, V0.4S
+	FSTPQ (F2, F1), 32(R1)
 	BLE many1918
 
 oneTest1920:
@@ -56901,23 +56925,23 @@ one1919:
 	WORD $0x4e201c23 // AND V3.16B, V1.16B, V0.16B
 	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea3f410 // FMIN V16.4S, V0.4S, V3.4S
-	WORD $0x4ea2f40f // FMIN V15.4S, V0.4S, V2.4S
+	WORD $0x4ea3f408 // FMIN V8.4S, V0.4S, V3.4S
+	WORD $0x4ea2f407 // FMIN V7.4S, V0.4S, V2.4S
 	FMOVQ 17216(R7), F0
-	WORD $0x6e20de02 // FMUL V2.4S, V16.4S, V0.4S
-	WORD $0x6e20dde0 // FMUL V0.4S, V15.4S, V0.4S
-	FMOVQ 2368(R7), F18
-	WORD $0x4e22ce12 // FMLA V18.4S, V16.4S, V2.4S
-	FMOVQ 2368(R7), F7
-	WORD $0x4e20cde7 // FMLA V7.4S, V15.4S, V0.4S
+	WORD $0x6e20dd02 // FMUL V2.4S, V8.4S, V0.4S
+	WORD $0x6e20dce0 // FMUL V0.4S, V7.4S, V0.4S
+	FMOVQ 2368(R7), F14
+	WORD $0x4e22cd0e // FMLA V14.4S, V8.4S, V2.4S
+	FMOVQ 2368(R7), F9
+	WORD $0x4e20cce9 // FMLA V9.4S, V7.4S, V0.4S
 	FMOVQ 2368(R7), F0
-	WORD $0x4ea0d643 // FSUB V3.4S, V18.4S, V0.4S
-	WORD $0x4ea0d4e2 // FSUB V2.4S, V7.4S, V0.4S
+	WORD $0x4ea0d5c3 // FSUB V3.4S, V14.4S, V0.4S
+	WORD $0x4ea0d522 // FSUB V2.4S, V9.4S, V0.4S
 	FMOVQ 17280(R7), F0
 	WORD $0x6e20dc66 // FMUL V6.4S, V3.4S, V0.4S
 	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
-	WORD $0x4e30ce06 // FMLA V6.4S, V16.4S, V16.4S
-	WORD $0x4e2fcde5 // FMLA V5.4S, V15.4S, V15.4S
+	WORD $0x4e28cd06 // FMLA V6.4S, V8.4S, V8.4S
+	WORD $0x4e27cce5 // FMLA V5.4S, V7.4S, V7.4S
 	FMOVQ 17344(R7), F0
 	WORD $0x4e20cc66 // FMLA V6.4S, V3.4S, V0.4S
 	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
@@ -56935,107 +56959,107 @@ one1919:
 	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
 	FMOVQ 6272(R7), F2
 	WORD $0x4e20cca2 // FMLA V2.4S, V5.4S, V0.4S
-	WORD $0x4e2b1e40 // AND V0.16B, V18.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98411 // ADD V17.4S, V0.4S, V9.4S
-	WORD $0x4e2b1ce0 // AND V0.16B, V7.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea9840e // ADD V14.4S, V0.4S, V9.4S
+	WORD $0x4e391dc0 // AND V0.16B, V14.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb7840d // ADD V13.4S, V0.4S, V23.4S
+	WORD $0x4e391d20 // AND V0.16B, V9.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb7840c // ADD V12.4S, V0.4S, V23.4S
 	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1123cd // TBL V13.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e0d23cb // TBL V11.16B, {V30.16B, V31.16B}, V13.16B
 	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e0e23cc // TBL V12.16B, {V30.16B, V31.16B}, V14.16B
-	WORD $0x4e26cc6d // FMLA V13.4S, V3.4S, V6.4S
-	WORD $0x4e25cc4c // FMLA V12.4S, V2.4S, V5.4S
-	WORD $0x6f3d0645 // USHR V5.4S, V18.4S, 3
-	WORD $0x6f3d04e3 // USHR V3.4S, V7.4S, 3
+	WORD $0x4e0c23ca // TBL V10.16B, {V30.16B, V31.16B}, V12.16B
+	WORD $0x4e26cc6b // FMLA V11.4S, V3.4S, V6.4S
+	WORD $0x4e25cc4a // FMLA V10.4S, V2.4S, V5.4S
+	WORD $0x6f3d05c5 // USHR V5.4S, V14.4S, 3
+	WORD $0x6f3d0523 // USHR V3.4S, V9.4S, 3
 	WORD $0x6f3f04a2 // USHR V2.4S, V5.4S, 1
 	WORD $0x6f3f0460 // USHR V0.4S, V3.4S, 1
-	WORD $0x4f375447 // SHL V7.4S, V2.4S, 23
+	WORD $0x4f375449 // SHL V9.4S, V2.4S, 23
 	WORD $0x4f375406 // SHL V6.4S, V0.4S, 23
 	WORD $0x6ea284a2 // SUB V2.4S, V5.4S, V2.4S
 	WORD $0x6ea08460 // SUB V0.4S, V3.4S, V0.4S
 	WORD $0x4f375445 // SHL V5.4S, V2.4S, 23
 	WORD $0x4f375403 // SHL V3.4S, V0.4S, 23
 	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e1123c2 // TBL V2.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e0d23c2 // TBL V2.16B, {V30.16B, V31.16B}, V13.16B
 	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e0e23c0 // TBL V0.16B, {V30.16B, V31.16B}, V14.16B
-	WORD $0x4ea78442 // ADD V2.4S, V2.4S, V7.4S
+	WORD $0x4e0c23c0 // TBL V0.16B, {V30.16B, V31.16B}, V12.16B
+	WORD $0x4ea98442 // ADD V2.4S, V2.4S, V9.4S
 	WORD $0x4ea68400 // ADD V0.4S, V0.4S, V6.4S
-	WORD $0x4e2dcc42 // FMLA V2.4S, V2.4S, V13.4S
-	WORD $0x4e2ccc00 // FMLA V0.4S, V0.4S, V12.4S
-	WORD $0x6e25dc4e // FMUL V14.4S, V2.4S, V5.4S
-	WORD $0x6e23dc0d // FMUL V13.4S, V0.4S, V3.4S
-	FMOVQ 17600(R7), F2
-	WORD $0x4e22d600 // FADD V0.4S, V16.4S, V2.4S
-	WORD $0x4e22d5e2 // FADD V2.4S, V15.4S, V2.4S
-	WORD $0x6f2b0400 // USHR V0.4S, V0.4S, 21
-	WORD $0x6f2b0442 // USHR V2.4S, V2.4S, 21
-	WORD $0x4e2b1c00 // AND V0.16B, V0.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98406 // ADD V6.4S, V0.4S, V9.4S
-	WORD $0x4e2b1c40 // AND V0.16B, V2.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98411 // ADD V17.4S, V0.4S, V9.4S
+	WORD $0x4e2bcc42 // FMLA V2.4S, V2.4S, V11.4S
+	WORD $0x4e2acc00 // FMLA V0.4S, V0.4S, V10.4S
+	WORD $0x6e25dc4a // FMUL V10.4S, V2.4S, V5.4S
+	WORD $0x6e23dc09 // FMUL V9.4S, V0.4S, V3.4S
+	FMOVQ 17600(R7), F0
+	WORD $0x4e20d50c // FADD V12.4S, V8.4S, V0.4S
+	WORD $0x4e20d4eb // FADD V11.4S, V7.4S, V0.4S
+	WORD $0x6f2b0580 // USHR V0.4S, V12.4S, 21
+	WORD $0x6f2b0562 // USHR V2.4S, V11.4S, 21
+	WORD $0x4e391c00 // AND V0.16B, V0.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb78406 // ADD V6.4S, V0.4S, V23.4S
+	WORD $0x4e391c40 // AND V0.16B, V2.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb7840d // ADD V13.4S, V0.4S, V23.4S
 	FLDPQ 17664(R7), (F30, F31)
 	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 17664(R7), (F30, F31)
-	WORD $0x4e1123c0 // TBL V0.16B, {V30.16B, V31.16B}, V17.16B
-	WORD $0x4ea2d60c // FSUB V12.4S, V16.4S, V2.4S
-	WORD $0x4ea0d5e7 // FSUB V7.4S, V15.4S, V0.4S
+	WORD $0x4e0d23c0 // TBL V0.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4ea2d508 // FSUB V8.4S, V8.4S, V2.4S
+	WORD $0x4ea0d4e7 // FSUB V7.4S, V7.4S, V0.4S
 	FLDPQ 17728(R7), (F30, F31)
 	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 17728(R7), (F30, F31)
-	WORD $0x4e1123c0 // TBL V0.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e0d23c0 // TBL V0.16B, {V30.16B, V31.16B}, V13.16B
 	FLDPQ 17792(R7), (F30, F31)
 	WORD $0x4e0623c5 // TBL V5.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 17792(R7), (F30, F31)
-	WORD $0x4e1123c3 // TBL V3.16B, {V30.16B, V31.16B}, V17.16B
-	WORD $0x4e2ccc45 // FMLA V5.4S, V2.4S, V12.4S
+	WORD $0x4e0d23c3 // TBL V3.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e28cc45 // FMLA V5.4S, V2.4S, V8.4S
 	WORD $0x4e27cc03 // FMLA V3.4S, V0.4S, V7.4S
 	FLDPQ 17856(R7), (F30, F31)
 	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 17856(R7), (F30, F31)
-	WORD $0x4e1123c0 // TBL V0.16B, {V30.16B, V31.16B}, V17.16B
-	WORD $0x4e2ccca2 // FMLA V2.4S, V5.4S, V12.4S
+	WORD $0x4e0d23c0 // TBL V0.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e28cca2 // FMLA V2.4S, V5.4S, V8.4S
 	WORD $0x4e27cc60 // FMLA V0.4S, V3.4S, V7.4S
 	FLDPQ 17920(R7), (F30, F31)
 	WORD $0x4e0623c5 // TBL V5.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 17920(R7), (F30, F31)
-	WORD $0x4e1123c3 // TBL V3.16B, {V30.16B, V31.16B}, V17.16B
-	WORD $0x4e2ccc45 // FMLA V5.4S, V2.4S, V12.4S
+	WORD $0x4e0d23c3 // TBL V3.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e28cc45 // FMLA V5.4S, V2.4S, V8.4S
 	WORD $0x4e27cc03 // FMLA V3.4S, V0.4S, V7.4S
 	FLDPQ 17984(R7), (F30, F31)
 	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 17984(R7), (F30, F31)
-	WORD $0x4e1123c0 // TBL V0.16B, {V30.16B, V31.16B}, V17.16B
-	WORD $0x4e2ccca2 // FMLA V2.4S, V5.4S, V12.4S
+	WORD $0x4e0d23c0 // TBL V0.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e28cca2 // FMLA V2.4S, V5.4S, V8.4S
 	WORD $0x4e27cc60 // FMLA V0.4S, V3.4S, V7.4S
 	FLDPQ 18048(R7), (F30, F31)
 	WORD $0x4e0623c5 // TBL V5.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 18048(R7), (F30, F31)
-	WORD $0x4e1123c3 // TBL V3.16B, {V30.16B, V31.16B}, V17.16B
-	WORD $0x4e2ccc45 // FMLA V5.4S, V2.4S, V12.4S
+	WORD $0x4e0d23c3 // TBL V3.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e28cc45 // FMLA V5.4S, V2.4S, V8.4S
 	WORD $0x4e27cc03 // FMLA V3.4S, V0.4S, V7.4S
 	FLDPQ 18112(R7), (F30, F31)
 	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 18112(R7), (F30, F31)
-	WORD $0x4e1123c0 // TBL V0.16B, {V30.16B, V31.16B}, V17.16B
-	WORD $0x4e2ccca2 // FMLA V2.4S, V5.4S, V12.4S
+	WORD $0x4e0d23c0 // TBL V0.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e28cca2 // FMLA V2.4S, V5.4S, V8.4S
 	WORD $0x4e27cc60 // FMLA V0.4S, V3.4S, V7.4S
 	FLDPQ 18176(R7), (F30, F31)
 	WORD $0x4e0623c6 // TBL V6.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 18176(R7), (F30, F31)
-	WORD $0x4e1123c5 // TBL V5.16B, {V30.16B, V31.16B}, V17.16B
-	WORD $0x4e2ccc46 // FMLA V6.4S, V2.4S, V12.4S
+	WORD $0x4e0d23c5 // TBL V5.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e28cc46 // FMLA V6.4S, V2.4S, V8.4S
 	WORD $0x4e27cc05 // FMLA V5.4S, V0.4S, V7.4S
-	FMOVQ 3520(R7), F0
-	WORD $0x6eb0e402 // FCMGT V2.4S, V0.4S, V16.4S
-	WORD $0x6eafe400 // FCMGT V0.4S, V0.4S, V15.4S
+	FMOVQ 18240(R7), F0
+	WORD $0x6eace402 // FCMGT V2.4S, V0.4S, V12.4S
+	WORD $0x6eabe400 // FCMGT V0.4S, V0.4S, V11.4S
 	FMOVQ 3520(R7), F3
-	WORD $0x6e6e1c62 // BSL V2.16B, V3.16B, V14.16B
-	WORD $0x6e6d1c60 // BSL V0.16B, V3.16B, V13.16B
+	WORD $0x6e6a1c62 // BSL V2.16B, V3.16B, V10.16B
+	WORD $0x6e691c60 // BSL V0.16B, V3.16B, V9.16B
 	WORD $0x6e22dcc6 // FMUL V6.4S, V6.4S, V2.4S
 	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
 	FMOVQ 3520(R7), F0
@@ -57045,15 +57069,15 @@ one1919:
 	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
 	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
 	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
-	FMOVQ 18240(R7), F0
+	FMOVQ 18304(R7), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e23dc23 // FMUL V3.4S, V1.4S, V3.4S
 	WORD $0x6e22dc02 // FMUL V2.4S, V0.4S, V2.4S
 	ADD R3<<2, R5, R1
 	FLDPQ (R1), (F1, F0)
-	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	WORD $0x4e23cec1 // FMLA V1.4S, V22.4S, V3.4S
+	WORD $0x4e22cec0 // FMLA V0.4S, V22.4S, V2.4S
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
@@ -57065,7 +57089,7 @@ tail1921:
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
-	FLDPQ (R0), (F12, F7)
+	FLDPQ (R0), (F8, F7)
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R3<<2, R4, R1
@@ -57076,18 +57100,18 @@ tail1921:
 	JMP doneLanes2
 
 someLanes1:
-	WORD $0x0e043d80 // UMOV R0, V12.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes2
 	FMOVS (R1), F1
-	WORD $0x0e0c3d80 // UMOV R0, V12.S[1]
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes2
 	FMOVS 4(R1), F0
 	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
-	WORD $0x0e143d80 // UMOV R0, V12.S[2]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes2
 	FMOVS 8(R1), F0
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
-	WORD $0x0e1c3d80 // UMOV R0, V12.S[3]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes2
 	FMOVS 12(R1), F0
 	WORD $0x6e1c0401 // MOV V1.S[3], V0.S[0]
@@ -57108,141 +57132,141 @@ doneLanes2:
 	WORD $0x4e201c23 // AND V3.16B, V1.16B, V0.16B
 	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea3f410 // FMIN V16.4S, V0.4S, V3.4S
-	WORD $0x4ea2f40f // FMIN V15.4S, V0.4S, V2.4S
+	WORD $0x4ea3f40b // FMIN V11.4S, V0.4S, V3.4S
+	WORD $0x4ea2f405 // FMIN V5.4S, V0.4S, V2.4S
 	FMOVQ 17216(R7), F0
-	WORD $0x6e20de02 // FMUL V2.4S, V16.4S, V0.4S
-	WORD $0x6e20dde0 // FMUL V0.4S, V15.4S, V0.4S
-	FMOVQ 2368(R7), F20
-	WORD $0x4e22ce14 // FMLA V20.4S, V16.4S, V2.4S
-	FMOVQ 2368(R7), F13
-	WORD $0x4e20cded // FMLA V13.4S, V15.4S, V0.4S
+	WORD $0x6e20dd62 // FMUL V2.4S, V11.4S, V0.4S
+	WORD $0x6e20dca0 // FMUL V0.4S, V5.4S, V0.4S
+	FMOVQ 2368(R7), F16
+	WORD $0x4e22cd70 // FMLA V16.4S, V11.4S, V2.4S
+	FMOVQ 2368(R7), F10
+	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
 	FMOVQ 2368(R7), F0
-	WORD $0x4ea0d683 // FSUB V3.4S, V20.4S, V0.4S
-	WORD $0x4ea0d5a2 // FSUB V2.4S, V13.4S, V0.4S
+	WORD $0x4ea0d603 // FSUB V3.4S, V16.4S, V0.4S
+	WORD $0x4ea0d542 // FSUB V2.4S, V10.4S, V0.4S
 	FMOVQ 17280(R7), F0
-	WORD $0x6e20dc66 // FMUL V6.4S, V3.4S, V0.4S
-	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
-	WORD $0x4e30ce06 // FMLA V6.4S, V16.4S, V16.4S
-	WORD $0x4e2fcde5 // FMLA V5.4S, V15.4S, V15.4S
+	WORD $0x6e20dc69 // FMUL V9.4S, V3.4S, V0.4S
+	WORD $0x6e20dc46 // FMUL V6.4S, V2.4S, V0.4S
+	WORD $0x4e2bcd69 // FMLA V9.4S, V11.4S, V11.4S
+	WORD $0x4e25cca6 // FMLA V6.4S, V5.4S, V5.4S
 	FMOVQ 17344(R7), F0
-	WORD $0x4e20cc66 // FMLA V6.4S, V3.4S, V0.4S
-	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	WORD $0x4e20cc69 // FMLA V9.4S, V3.4S, V0.4S
+	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
 	FMOVQ 17408(R7), F3
 	FMOVQ 17408(R7), F2
 	FMOVQ 17472(R7), F0
-	WORD $0x4e23ccc0 // FMLA V0.4S, V6.4S, V3.4S
+	WORD $0x4e23cd20 // FMLA V0.4S, V9.4S, V3.4S
 	FMOVQ 17472(R7), F3
-	WORD $0x4e22cca3 // FMLA V3.4S, V5.4S, V2.4S
-	FMOVQ 17536(R7), F2
-	WORD $0x4e20ccc2 // FMLA V2.4S, V6.4S, V0.4S
-	FMOVQ 17536(R7), F0
-	WORD $0x4e23cca0 // FMLA V0.4S, V5.4S, V3.4S
-	FMOVQ 6272(R7), F3
 	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	FMOVQ 17536(R7), F2
+	WORD $0x4e20cd22 // FMLA V2.4S, V9.4S, V0.4S
+	FMOVQ 17536(R7), F0
+	WORD $0x4e23ccc0 // FMLA V0.4S, V6.4S, V3.4S
+	FMOVQ 6272(R7), F3
+	WORD $0x4e22cd23 // FMLA V3.4S, V9.4S, V2.4S
 	FMOVQ 6272(R7), F2
-	WORD $0x4e20cca2 // FMLA V2.4S, V5.4S, V0.4S
-	WORD $0x4e2b1e80 // AND V0.16B, V20.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98413 // ADD V19.4S, V0.4S, V9.4S
-	WORD $0x4e2b1da0 // AND V0.16B, V13.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98412 // ADD V18.4S, V0.4S, V9.4S
+	WORD $0x4e20ccc2 // FMLA V2.4S, V6.4S, V0.4S
+	WORD $0x4e391e00 // AND V0.16B, V16.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb7840f // ADD V15.4S, V0.4S, V23.4S
+	WORD $0x4e391d40 // AND V0.16B, V10.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb7840e // ADD V14.4S, V0.4S, V23.4S
 	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1323d1 // TBL V17.16B, {V30.16B, V31.16B}, V19.16B
+	WORD $0x4e0f23cd // TBL V13.16B, {V30.16B, V31.16B}, V15.16B
 	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1223ce // TBL V14.16B, {V30.16B, V31.16B}, V18.16B
-	WORD $0x4e26cc71 // FMLA V17.4S, V3.4S, V6.4S
-	WORD $0x4e25cc4e // FMLA V14.4S, V2.4S, V5.4S
-	WORD $0x6f3d0685 // USHR V5.4S, V20.4S, 3
-	WORD $0x6f3d05a3 // USHR V3.4S, V13.4S, 3
-	WORD $0x6f3f04a2 // USHR V2.4S, V5.4S, 1
+	WORD $0x4e0e23cc // TBL V12.16B, {V30.16B, V31.16B}, V14.16B
+	WORD $0x4e29cc6d // FMLA V13.4S, V3.4S, V9.4S
+	WORD $0x4e26cc4c // FMLA V12.4S, V2.4S, V6.4S
+	WORD $0x6f3d0606 // USHR V6.4S, V16.4S, 3
+	WORD $0x6f3d0543 // USHR V3.4S, V10.4S, 3
+	WORD $0x6f3f04c2 // USHR V2.4S, V6.4S, 1
 	WORD $0x6f3f0460 // USHR V0.4S, V3.4S, 1
-	WORD $0x4f37544d // SHL V13.4S, V2.4S, 23
-	WORD $0x4f375406 // SHL V6.4S, V0.4S, 23
-	WORD $0x6ea284a2 // SUB V2.4S, V5.4S, V2.4S
+	WORD $0x4f37544a // SHL V10.4S, V2.4S, 23
+	WORD $0x4f375409 // SHL V9.4S, V0.4S, 23
+	WORD $0x6ea284c2 // SUB V2.4S, V6.4S, V2.4S
 	WORD $0x6ea08460 // SUB V0.4S, V3.4S, V0.4S
-	WORD $0x4f375445 // SHL V5.4S, V2.4S, 23
+	WORD $0x4f375446 // SHL V6.4S, V2.4S, 23
 	WORD $0x4f375403 // SHL V3.4S, V0.4S, 23
 	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e1323c2 // TBL V2.16B, {V30.16B, V31.16B}, V19.16B
+	WORD $0x4e0f23c2 // TBL V2.16B, {V30.16B, V31.16B}, V15.16B
 	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e1223c0 // TBL V0.16B, {V30.16B, V31.16B}, V18.16B
-	WORD $0x4ead8442 // ADD V2.4S, V2.4S, V13.4S
-	WORD $0x4ea68400 // ADD V0.4S, V0.4S, V6.4S
-	WORD $0x4e31cc42 // FMLA V2.4S, V2.4S, V17.4S
-	WORD $0x4e2ecc00 // FMLA V0.4S, V0.4S, V14.4S
-	WORD $0x6e25dc4e // FMUL V14.4S, V2.4S, V5.4S
-	WORD $0x6e23dc0d // FMUL V13.4S, V0.4S, V3.4S
-	FMOVQ 17600(R7), F2
-	WORD $0x4e22d600 // FADD V0.4S, V16.4S, V2.4S
-	WORD $0x4e22d5e2 // FADD V2.4S, V15.4S, V2.4S
-	WORD $0x6f2b0400 // USHR V0.4S, V0.4S, 21
-	WORD $0x6f2b0442 // USHR V2.4S, V2.4S, 21
-	WORD $0x4e2b1c00 // AND V0.16B, V0.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea98406 // ADD V6.4S, V0.4S, V9.4S
-	WORD $0x4e2b1c40 // AND V0.16B, V2.16B, V11.16B
-	WORD $0x4eaa9c00 // MUL V0.4S, V0.4S, V10.4S
-	WORD $0x4ea9840b // ADD V11.4S, V0.4S, V9.4S
+	WORD $0x4e0e23c0 // TBL V0.16B, {V30.16B, V31.16B}, V14.16B
+	WORD $0x4eaa8442 // ADD V2.4S, V2.4S, V10.4S
+	WORD $0x4ea98400 // ADD V0.4S, V0.4S, V9.4S
+	WORD $0x4e2dcc42 // FMLA V2.4S, V2.4S, V13.4S
+	WORD $0x4e2ccc00 // FMLA V0.4S, V0.4S, V12.4S
+	WORD $0x6e26dc4a // FMUL V10.4S, V2.4S, V6.4S
+	WORD $0x6e23dc09 // FMUL V9.4S, V0.4S, V3.4S
+	FMOVQ 17600(R7), F0
+	WORD $0x4e20d56d // FADD V13.4S, V11.4S, V0.4S
+	WORD $0x4e20d4ac // FADD V12.4S, V5.4S, V0.4S
+	WORD $0x6f2b05a0 // USHR V0.4S, V13.4S, 21
+	WORD $0x6f2b0582 // USHR V2.4S, V12.4S, 21
+	WORD $0x4e391c00 // AND V0.16B, V0.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb78406 // ADD V6.4S, V0.4S, V23.4S
+	WORD $0x4e391c40 // AND V0.16B, V2.16B, V25.16B
+	WORD $0x4eb89c00 // MUL V0.4S, V0.4S, V24.4S
+	WORD $0x4eb7840f // ADD V15.4S, V0.4S, V23.4S
 	FLDPQ 17664(R7), (F30, F31)
 	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 17664(R7), (F30, F31)
-	WORD $0x4e0b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V11.16B
-	WORD $0x4ea2d60a // FSUB V10.4S, V16.4S, V2.4S
-	WORD $0x4ea0d5e9 // FSUB V9.4S, V15.4S, V0.4S
+	WORD $0x4e0f23c0 // TBL V0.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4ea2d56e // FSUB V14.4S, V11.4S, V2.4S
+	WORD $0x4ea0d4ab // FSUB V11.4S, V5.4S, V0.4S
 	FLDPQ 17728(R7), (F30, F31)
 	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 17728(R7), (F30, F31)
-	WORD $0x4e0b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V11.16B
+	WORD $0x4e0f23c0 // TBL V0.16B, {V30.16B, V31.16B}, V15.16B
 	FLDPQ 17792(R7), (F30, F31)
 	WORD $0x4e0623c5 // TBL V5.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 17792(R7), (F30, F31)
-	WORD $0x4e0b23c3 // TBL V3.16B, {V30.16B, V31.16B}, V11.16B
-	WORD $0x4e2acc45 // FMLA V5.4S, V2.4S, V10.4S
-	WORD $0x4e29cc03 // FMLA V3.4S, V0.4S, V9.4S
+	WORD $0x4e0f23c3 // TBL V3.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ecc45 // FMLA V5.4S, V2.4S, V14.4S
+	WORD $0x4e2bcc03 // FMLA V3.4S, V0.4S, V11.4S
 	FLDPQ 17856(R7), (F30, F31)
 	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 17856(R7), (F30, F31)
-	WORD $0x4e0b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V11.16B
-	WORD $0x4e2acca2 // FMLA V2.4S, V5.4S, V10.4S
-	WORD $0x4e29cc60 // FMLA V0.4S, V3.4S, V9.4S
+	WORD $0x4e0f23c0 // TBL V0.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ecca2 // FMLA V2.4S, V5.4S, V14.4S
+	WORD $0x4e2bcc60 // FMLA V0.4S, V3.4S, V11.4S
 	FLDPQ 17920(R7), (F30, F31)
 	WORD $0x4e0623c5 // TBL V5.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 17920(R7), (F30, F31)
-	WORD $0x4e0b23c3 // TBL V3.16B, {V30.16B, V31.16B}, V11.16B
-	WORD $0x4e2acc45 // FMLA V5.4S, V2.4S, V10.4S
-	WORD $0x4e29cc03 // FMLA V3.4S, V0.4S, V9.4S
+	WORD $0x4e0f23c3 // TBL V3.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ecc45 // FMLA V5.4S, V2.4S, V14.4S
+	WORD $0x4e2bcc03 // FMLA V3.4S, V0.4S, V11.4S
 	FLDPQ 17984(R7), (F30, F31)
 	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 17984(R7), (F30, F31)
-	WORD $0x4e0b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V11.16B
-	WORD $0x4e2acca2 // FMLA V2.4S, V5.4S, V10.4S
-	WORD $0x4e29cc60 // FMLA V0.4S, V3.4S, V9.4S
+	WORD $0x4e0f23c0 // TBL V0.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ecca2 // FMLA V2.4S, V5.4S, V14.4S
+	WORD $0x4e2bcc60 // FMLA V0.4S, V3.4S, V11.4S
 	FLDPQ 18048(R7), (F30, F31)
 	WORD $0x4e0623c5 // TBL V5.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 18048(R7), (F30, F31)
-	WORD $0x4e0b23c3 // TBL V3.16B, {V30.16B, V31.16B}, V11.16B
-	WORD $0x4e2acc45 // FMLA V5.4S, V2.4S, V10.4S
-	WORD $0x4e29cc03 // FMLA V3.4S, V0.4S, V9.4S
+	WORD $0x4e0f23c3 // TBL V3.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ecc45 // FMLA V5.4S, V2.4S, V14.4S
+	WORD $0x4e2bcc03 // FMLA V3.4S, V0.4S, V11.4S
 	FLDPQ 18112(R7), (F30, F31)
 	WORD $0x4e0623c2 // TBL V2.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 18112(R7), (F30, F31)
-	WORD $0x4e0b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V11.16B
-	WORD $0x4e2acca2 // FMLA V2.4S, V5.4S, V10.4S
-	WORD $0x4e29cc60 // FMLA V0.4S, V3.4S, V9.4S
+	WORD $0x4e0f23c0 // TBL V0.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ecca2 // FMLA V2.4S, V5.4S, V14.4S
+	WORD $0x4e2bcc60 // FMLA V0.4S, V3.4S, V11.4S
 	FLDPQ 18176(R7), (F30, F31)
 	WORD $0x4e0623c6 // TBL V6.16B, {V30.16B, V31.16B}, V6.16B
 	FLDPQ 18176(R7), (F30, F31)
-	WORD $0x4e0b23c5 // TBL V5.16B, {V30.16B, V31.16B}, V11.16B
-	WORD $0x4e2acc46 // FMLA V6.4S, V2.4S, V10.4S
-	WORD $0x4e29cc05 // FMLA V5.4S, V0.4S, V9.4S
-	FMOVQ 3520(R7), F0
-	WORD $0x6eb0e402 // FCMGT V2.4S, V0.4S, V16.4S
-	WORD $0x6eafe400 // FCMGT V0.4S, V0.4S, V15.4S
+	WORD $0x4e0f23c5 // TBL V5.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e2ecc46 // FMLA V6.4S, V2.4S, V14.4S
+	WORD $0x4e2bcc05 // FMLA V5.4S, V0.4S, V11.4S
+	FMOVQ 18240(R7), F0
+	WORD $0x6eade402 // FCMGT V2.4S, V0.4S, V13.4S
+	WORD $0x6eace400 // FCMGT V0.4S, V0.4S, V12.4S
 	FMOVQ 3520(R7), F3
-	WORD $0x6e6e1c62 // BSL V2.16B, V3.16B, V14.16B
-	WORD $0x6e6d1c60 // BSL V0.16B, V3.16B, V13.16B
+	WORD $0x6e6a1c62 // BSL V2.16B, V3.16B, V10.16B
+	WORD $0x6e691c60 // BSL V0.16B, V3.16B, V9.16B
 	WORD $0x6e22dcc6 // FMUL V6.4S, V6.4S, V2.4S
 	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
 	FMOVQ 3520(R7), F0
@@ -57252,7 +57276,7 @@ doneLanes2:
 	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
 	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
 	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
-	FMOVQ 18240(R7), F0
+	FMOVQ 18304(R7), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e23dc24 // FMUL V4.4S, V1.4S, V3.4S
@@ -57267,18 +57291,18 @@ doneLanes2:
 	JMP doneLanes4
 
 someLanes3:
-	WORD $0x0e043d80 // UMOV R0, V12.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes4
 	FMOVS (R1), F2
-	WORD $0x0e0c3d80 // UMOV R0, V12.S[1]
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes4
 	FMOVS 4(R1), F0
 	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
-	WORD $0x0e143d80 // UMOV R0, V12.S[2]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes4
 	FMOVS 8(R1), F0
 	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
-	WORD $0x0e1c3d80 // UMOV R0, V12.S[3]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes4
 	FMOVS 12(R1), F0
 	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
@@ -57295,8 +57319,8 @@ someLanes3:
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 
 doneLanes4:
-	WORD $0x4e24cd02 // FMLA V2.4S, V8.4S, V4.4S
-	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x4e24cec2 // FMLA V2.4S, V22.4S, V4.4S
+	WORD $0x4e23cec1 // FMLA V1.4S, V22.4S, V3.4S
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes5
 	FMOVQ F2, (R1)
@@ -57304,18 +57328,18 @@ doneLanes4:
 	JMP doneLanes6
 
 someLanes5:
-	WORD $0x0e043d80 // UMOV R0, V12.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes6
 	FMOVS F2, (R1)
-	WORD $0x0e0c3d80 // UMOV R0, V12.S[1]
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes6
 	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
 	FMOVS F0, 4(R1)
-	WORD $0x0e143d80 // UMOV R0, V12.S[2]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes6
 	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
 	FMOVS F0, 8(R1)
-	WORD $0x0e1c3d80 // UMOV R0, V12.S[3]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes6
 	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
 	FMOVS F0, 12(R1)
@@ -57632,7 +57656,7 @@ scaled1940:
 	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
 	WORD $0x4ee0a882 // CMLT V2.2D, V4.2D, 0
 	WORD $0x6e661c02 // BSL V2.16B, V0.16B, V6.16B
-	FMOVQ 18304(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e64f400 // FMAX V0.2D, V0.2D, V4.2D
 	WORD $0x6e63dc2b // FMUL V11.2D, V1.2D, V3.2D
@@ -57651,7 +57675,7 @@ scaled1940:
 	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
 	WORD $0x4ee0a882 // CMLT V2.2D, V4.2D, 0
 	WORD $0x6e661c02 // BSL V2.16B, V0.16B, V6.16B
-	FMOVQ 18304(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e64f400 // FMAX V0.2D, V0.2D, V4.2D
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
@@ -57822,7 +57846,7 @@ scaled1942:
 	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
 	WORD $0x4ee0a882 // CMLT V2.2D, V4.2D, 0
 	WORD $0x6e661c02 // BSL V2.16B, V0.16B, V6.16B
-	FMOVQ 18304(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e64f400 // FMAX V0.2D, V0.2D, V4.2D
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
@@ -58030,7 +58054,7 @@ doneLanes4:
 	WORD $0x6e671c43 // BSL V3.16B, V2.16B, V7.16B
 	WORD $0x4ee0a882 // CMLT V2.2D, V4.2D, 0
 	WORD $0x6e661ca2 // BSL V2.16B, V5.16B, V6.16B
-	FMOVQ 18304(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e64f400 // FMAX V0.2D, V0.2D, V4.2D
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
@@ -58277,7 +58301,7 @@ many1952:
 	WORD $0x6e611dcf // BSL V15.16B, V14.16B, V1.16B
 	WORD $0x4ea0a90e // CMLT V14.4S, V8.4S, 0
 	WORD $0x6e601e4e // BSL V14.16B, V18.16B, V0.16B
-	FMOVQ 18432(R7), F0
+	FMOVQ 18496(R7), F0
 	WORD $0x4e2df40d // FMAX V13.4S, V0.4S, V13.4S
 	WORD $0x4e28f401 // FMAX V1.4S, V0.4S, V8.4S
 	WORD $0x6e2fdda0 // FMUL V0.4S, V13.4S, V15.4S
@@ -58293,7 +58317,7 @@ many1952:
 	WORD $0x6e611e28 // BSL V8.16B, V17.16B, V1.16B
 	WORD $0x4ea0a8c5 // CMLT V5.4S, V6.4S, 0
 	WORD $0x6e601e05 // BSL V5.16B, V16.16B, V0.16B
-	FMOVQ 18432(R7), F0
+	FMOVQ 18496(R7), F0
 	WORD $0x4e27f404 // FMAX V4.4S, V0.4S, V7.4S
 	WORD $0x4e26f401 // FMAX V1.4S, V0.4S, V6.4S
 	WORD $0x6e28dc80 // FMUL V0.4S, V4.4S, V8.4S
@@ -58399,7 +58423,7 @@ one1953:
 	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
 	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
 	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
-	FMOVQ 18432(R7), F0
+	FMOVQ 18496(R7), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e23dc23 // FMUL V3.4S, V1.4S, V3.4S
@@ -58546,7 +58570,7 @@ doneLanes2:
 	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
 	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
 	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
-	FMOVQ 18432(R7), F0
+	FMOVQ 18496(R7), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e23dc24 // FMUL V4.4S, V1.4S, V3.4S
@@ -60854,7 +60878,7 @@ one2109:
 	WORD $0x6e611c82 // BSL V2.16B, V4.16B, V1.16B
 	WORD $0x6ee0e461 // FCMGT V1.2D, V3.2D, V0.2D
 	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
-	FMOVQ 18496(R8), F0
+	FMOVQ 18560(R8), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	FMOVQ 4800(R8), F0
@@ -60863,7 +60887,7 @@ one2109:
 	FMOVQ 5632(R8), F0
 	WORD $0x4e201c45 // AND V5.16B, V2.16B, V0.16B
 	WORD $0x4e201c24 // AND V4.16B, V1.16B, V0.16B
-	FMOVQ 18560(R8), F0
+	FMOVQ 18624(R8), F0
 	WORD $0x6ee58401 // SUB V1.2D, V0.2D, V5.2D
 	WORD $0x6ee48400 // SUB V0.2D, V0.2D, V4.2D
 	WORD $0x6e61dd03 // FMUL V3.2D, V8.2D, V1.2D
@@ -60963,7 +60987,7 @@ doneLanes4:
 	WORD $0x6e611c82 // BSL V2.16B, V4.16B, V1.16B
 	WORD $0x6ee0e461 // FCMGT V1.2D, V3.2D, V0.2D
 	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
-	FMOVQ 18496(R8), F0
+	FMOVQ 18560(R8), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	FMOVQ 4800(R8), F0
@@ -60972,7 +60996,7 @@ doneLanes4:
 	FMOVQ 5632(R8), F0
 	WORD $0x4e201c45 // AND V5.16B, V2.16B, V0.16B
 	WORD $0x4e201c24 // AND V4.16B, V1.16B, V0.16B
-	FMOVQ 18560(R8), F0
+	FMOVQ 18624(R8), F0
 	WORD $0x6ee58401 // SUB V1.2D, V0.2D, V5.2D
 	WORD $0x6ee48400 // SUB V0.2D, V0.2D, V4.2D
 	WORD $0x6e61dd43 // FMUL V3.2D, V10.2D, V1.2D
@@ -61057,7 +61081,7 @@ one2121:
 	WORD $0x6e611c82 // BSL V2.16B, V4.16B, V1.16B
 	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
 	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
-	FMOVQ 18624(R4), F0
+	FMOVQ 18688(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	FMOVQ 6656(R4), F0
@@ -61066,7 +61090,7 @@ one2121:
 	FMOVQ 6528(R4), F0
 	WORD $0x4e201c45 // AND V5.16B, V2.16B, V0.16B
 	WORD $0x4e201c24 // AND V4.16B, V1.16B, V0.16B
-	FMOVQ 18688(R4), F0
+	FMOVQ 18752(R4), F0
 	WORD $0x6ea58401 // SUB V1.4S, V0.4S, V5.4S
 	WORD $0x6ea48400 // SUB V0.4S, V0.4S, V4.4S
 	WORD $0x6e21dd03 // FMUL V3.4S, V8.4S, V1.4S
@@ -61198,7 +61222,7 @@ doneLanes4:
 	WORD $0x6e611c82 // BSL V2.16B, V4.16B, V1.16B
 	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
 	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
-	FMOVQ 18624(R4), F0
+	FMOVQ 18688(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	FMOVQ 6656(R4), F0
@@ -61207,7 +61231,7 @@ doneLanes4:
 	FMOVQ 6528(R4), F0
 	WORD $0x4e201c45 // AND V5.16B, V2.16B, V0.16B
 	WORD $0x4e201c24 // AND V4.16B, V1.16B, V0.16B
-	FMOVQ 18688(R4), F0
+	FMOVQ 18752(R4), F0
 	WORD $0x6ea58401 // SUB V1.4S, V0.4S, V5.4S
 	WORD $0x6ea48400 // SUB V0.4S, V0.4S, V4.4S
 	WORD $0x6e21dd43 // FMUL V3.4S, V10.4S, V1.4S
@@ -61309,7 +61333,7 @@ one2133:
 	WORD $0x6e621c81 // BSL V1.16B, V4.16B, V2.16B
 	WORD $0x6ee0e462 // FCMGT V2.2D, V3.2D, V0.2D
 	WORD $0x6e601c62 // BSL V2.16B, V3.16B, V0.16B
-	FMOVQ 18496(R8), F0
+	FMOVQ 18560(R8), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	FMOVQ 4800(R8), F0
@@ -61318,7 +61342,7 @@ one2133:
 	FMOVQ 5632(R8), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 18560(R8), F0
+	FMOVQ 18624(R8), F0
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dd88 // FMUL V8.2D, V12.2D, V1.2D
@@ -61463,7 +61487,7 @@ doneLanes4:
 	WORD $0x6e621c81 // BSL V1.16B, V4.16B, V2.16B
 	WORD $0x6ee0e462 // FCMGT V2.2D, V3.2D, V0.2D
 	WORD $0x6e601c62 // BSL V2.16B, V3.16B, V0.16B
-	FMOVQ 18496(R8), F0
+	FMOVQ 18560(R8), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	FMOVQ 4800(R8), F0
@@ -61472,7 +61496,7 @@ doneLanes4:
 	FMOVQ 5632(R8), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 18560(R8), F0
+	FMOVQ 18624(R8), F0
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
 	WORD $0x6e61ddca // FMUL V10.2D, V14.2D, V1.2D
@@ -61621,7 +61645,7 @@ one2145:
 	WORD $0x6e621c81 // BSL V1.16B, V4.16B, V2.16B
 	WORD $0x6ea0e462 // FCMGT V2.4S, V3.4S, V0.4S
 	WORD $0x6e601c62 // BSL V2.16B, V3.16B, V0.16B
-	FMOVQ 18624(R5), F0
+	FMOVQ 18688(R5), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	FMOVQ 6656(R5), F0
@@ -61630,7 +61654,7 @@ one2145:
 	FMOVQ 6528(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 18688(R5), F0
+	FMOVQ 18752(R5), F0
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
 	WORD $0x6ea28400 // SUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e21dd88 // FMUL V8.4S, V12.4S, V1.4S
@@ -61807,7 +61831,7 @@ doneLanes4:
 	WORD $0x6e621c81 // BSL V1.16B, V4.16B, V2.16B
 	WORD $0x6ea0e462 // FCMGT V2.4S, V3.4S, V0.4S
 	WORD $0x6e601c62 // BSL V2.16B, V3.16B, V0.16B
-	FMOVQ 18624(R5), F0
+	FMOVQ 18688(R5), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	FMOVQ 6656(R5), F0
@@ -61816,7 +61840,7 @@ doneLanes4:
 	FMOVQ 6528(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 18688(R5), F0
+	FMOVQ 18752(R5), F0
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
 	WORD $0x6ea28400 // SUB V0.4S, V0.4S, V2.4S
 	WORD $0x6e21ddca // FMUL V10.4S, V14.4S, V1.4S
@@ -62020,20 +62044,20 @@ many2156:
 	FMOVQ 5632(R5), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F0
 	WORD $0x4ee4f411 // FMIN V17.2D, V0.2D, V4.2D
 	WORD $0x4ee3f410 // FMIN V16.2D, V0.2D, V3.2D
-	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F0
 	WORD $0x4ee2f40f // FMIN V15.2D, V0.2D, V2.2D
 	WORD $0x4ee1f40e // FMIN V14.2D, V0.2D, V1.2D
 	WORD $0x6e71dd64 // FMUL V4.2D, V11.2D, V17.2D
 	WORD $0x6e70dd43 // FMUL V3.2D, V10.2D, V16.2D
 	WORD $0x6e6fdd22 // FMUL V2.2D, V9.2D, V15.2D
 	WORD $0x6e6edd01 // FMUL V1.2D, V8.2D, V14.2D
-	FMOVQ 18752(R5), F0
+	FMOVQ 18816(R5), F0
 	WORD $0x4e60c48b // FMAXNM V11.2D, V4.2D, V0.2D
 	WORD $0x4e60c46a // FMAXNM V10.2D, V3.2D, V0.2D
-	FMOVQ 18752(R5), F0
+	FMOVQ 18816(R5), F0
 	WORD $0x4e60c449 // FMAXNM V9.2D, V2.2D, V0.2D
 	WORD $0x4e60c428 // FMAXNM V8.2D, V1.2D, V0.2D
 	FMOVQ 3200(R5), F0
@@ -62094,159 +62118,159 @@ many2156:
 	WORD $0x6e73de6b // FMUL V11.2D, V19.2D, V19.2D
 	WORD $0x6e72de4a // FMUL V10.2D, V18.2D, V18.2D
 	WORD $0x6e6ddda9 // FMUL V9.2D, V13.2D, V13.2D
-	FMOVQ 18880(R5), F1
-	FMOVQ 18880(R5), F0
-	FMOVQ 18944(R5), F21
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F21
 	WORD $0x4e61ce95 // FMLA V21.2D, V20.2D, V1.2D
-	FMOVQ 18944(R5), F4
+	FMOVQ 19008(R5), F4
 	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
-	FMOVQ 18880(R5), F1
-	FMOVQ 18880(R5), F0
-	FMOVQ 18944(R5), F3
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F3
 	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
-	FMOVQ 18944(R5), F2
+	FMOVQ 19008(R5), F2
 	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
-	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F0
 	WORD $0x4e60cd95 // FMLA V21.2D, V12.2D, V0.2D
 	WORD $0x4e60cd64 // FMLA V4.2D, V11.2D, V0.2D
-	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F0
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
-	FMOVQ 19008(R5), F1
-	FMOVQ 19008(R5), F0
-	FMOVQ 19072(R5), F8
+	FMOVQ 19072(R5), F1
+	FMOVQ 19072(R5), F0
+	FMOVQ 19136(R5), F8
 	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
-	FMOVQ 19072(R5), F7
+	FMOVQ 19136(R5), F7
 	WORD $0x4e60ce67 // FMLA V7.2D, V19.2D, V0.2D
-	FMOVQ 19008(R5), F1
-	FMOVQ 19008(R5), F0
-	FMOVQ 19072(R5), F6
+	FMOVQ 19072(R5), F1
+	FMOVQ 19072(R5), F0
+	FMOVQ 19136(R5), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 19072(R5), F5
+	FMOVQ 19136(R5), F5
 	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
 	WORD $0x4e6ccea8 // FMLA V8.2D, V21.2D, V12.2D
 	WORD $0x4e6bcc87 // FMLA V7.2D, V4.2D, V11.2D
 	WORD $0x4e6acc66 // FMLA V6.2D, V3.2D, V10.2D
 	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 19136(R5), F1
-	FMOVQ 19136(R5), F0
-	FMOVQ 19200(R5), F21
+	FMOVQ 19200(R5), F1
+	FMOVQ 19200(R5), F0
+	FMOVQ 19264(R5), F21
 	WORD $0x4e61ce95 // FMLA V21.2D, V20.2D, V1.2D
-	FMOVQ 19200(R5), F4
+	FMOVQ 19264(R5), F4
 	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
-	FMOVQ 19136(R5), F1
-	FMOVQ 19136(R5), F0
-	FMOVQ 19200(R5), F3
+	FMOVQ 19200(R5), F1
+	FMOVQ 19200(R5), F0
+	FMOVQ 19264(R5), F3
 	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
-	FMOVQ 19200(R5), F2
+	FMOVQ 19264(R5), F2
 	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
 	WORD $0x4e6ccd15 // FMLA V21.2D, V8.2D, V12.2D
 	WORD $0x4e6bcce4 // FMLA V4.2D, V7.2D, V11.2D
 	WORD $0x4e6accc3 // FMLA V3.2D, V6.2D, V10.2D
 	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
-	FMOVQ 19264(R5), F1
-	FMOVQ 19264(R5), F0
-	FMOVQ 19328(R5), F8
+	FMOVQ 19328(R5), F1
+	FMOVQ 19328(R5), F0
+	FMOVQ 19392(R5), F8
 	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
-	FMOVQ 19328(R5), F7
+	FMOVQ 19392(R5), F7
 	WORD $0x4e60ce67 // FMLA V7.2D, V19.2D, V0.2D
-	FMOVQ 19264(R5), F1
-	FMOVQ 19264(R5), F0
-	FMOVQ 19328(R5), F6
+	FMOVQ 19328(R5), F1
+	FMOVQ 19328(R5), F0
+	FMOVQ 19392(R5), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 19328(R5), F5
+	FMOVQ 19392(R5), F5
 	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
 	WORD $0x4e6ccea8 // FMLA V8.2D, V21.2D, V12.2D
 	WORD $0x4e6bcc87 // FMLA V7.2D, V4.2D, V11.2D
 	WORD $0x4e6acc66 // FMLA V6.2D, V3.2D, V10.2D
 	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 19392(R5), F1
-	FMOVQ 19392(R5), F0
-	FMOVQ 19456(R5), F21
+	FMOVQ 19456(R5), F1
+	FMOVQ 19456(R5), F0
+	FMOVQ 19520(R5), F21
 	WORD $0x4e61ce95 // FMLA V21.2D, V20.2D, V1.2D
-	FMOVQ 19456(R5), F4
+	FMOVQ 19520(R5), F4
 	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
-	FMOVQ 19392(R5), F1
-	FMOVQ 19392(R5), F0
-	FMOVQ 19456(R5), F3
+	FMOVQ 19456(R5), F1
+	FMOVQ 19456(R5), F0
+	FMOVQ 19520(R5), F3
 	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
-	FMOVQ 19456(R5), F2
+	FMOVQ 19520(R5), F2
 	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
 	WORD $0x4e6ccd15 // FMLA V21.2D, V8.2D, V12.2D
 	WORD $0x4e6bcce4 // FMLA V4.2D, V7.2D, V11.2D
 	WORD $0x4e6accc3 // FMLA V3.2D, V6.2D, V10.2D
 	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
-	FMOVQ 19520(R5), F1
-	FMOVQ 19520(R5), F0
-	FMOVQ 19584(R5), F8
+	FMOVQ 19584(R5), F1
+	FMOVQ 19584(R5), F0
+	FMOVQ 19648(R5), F8
 	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
-	FMOVQ 19584(R5), F7
+	FMOVQ 19648(R5), F7
 	WORD $0x4e60ce67 // FMLA V7.2D, V19.2D, V0.2D
-	FMOVQ 19520(R5), F1
-	FMOVQ 19520(R5), F0
-	FMOVQ 19584(R5), F6
+	FMOVQ 19584(R5), F1
+	FMOVQ 19584(R5), F0
+	FMOVQ 19648(R5), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 19584(R5), F5
+	FMOVQ 19648(R5), F5
 	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
 	WORD $0x4e6ccea8 // FMLA V8.2D, V21.2D, V12.2D
 	WORD $0x4e6bcc87 // FMLA V7.2D, V4.2D, V11.2D
 	WORD $0x4e6acc66 // FMLA V6.2D, V3.2D, V10.2D
 	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 19648(R5), F1
-	FMOVQ 19648(R5), F0
-	FMOVQ 19712(R5), F21
+	FMOVQ 19712(R5), F1
+	FMOVQ 19712(R5), F0
+	FMOVQ 19776(R5), F21
 	WORD $0x4e61ce95 // FMLA V21.2D, V20.2D, V1.2D
-	FMOVQ 19712(R5), F4
+	FMOVQ 19776(R5), F4
 	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
-	FMOVQ 19648(R5), F1
-	FMOVQ 19648(R5), F0
-	FMOVQ 19712(R5), F3
+	FMOVQ 19712(R5), F1
+	FMOVQ 19712(R5), F0
+	FMOVQ 19776(R5), F3
 	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
-	FMOVQ 19712(R5), F2
+	FMOVQ 19776(R5), F2
 	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
 	WORD $0x4e6ccd15 // FMLA V21.2D, V8.2D, V12.2D
 	WORD $0x4e6bcce4 // FMLA V4.2D, V7.2D, V11.2D
 	WORD $0x4e6accc3 // FMLA V3.2D, V6.2D, V10.2D
 	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
-	FMOVQ 19776(R5), F1
-	FMOVQ 19776(R5), F0
-	FMOVQ 19840(R5), F8
+	FMOVQ 19840(R5), F1
+	FMOVQ 19840(R5), F0
+	FMOVQ 19904(R5), F8
 	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
-	FMOVQ 19840(R5), F7
+	FMOVQ 19904(R5), F7
 	WORD $0x4e60ce67 // FMLA V7.2D, V19.2D, V0.2D
-	FMOVQ 19776(R5), F1
-	FMOVQ 19776(R5), F0
-	FMOVQ 19840(R5), F6
+	FMOVQ 19840(R5), F1
+	FMOVQ 19840(R5), F0
+	FMOVQ 19904(R5), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 19840(R5), F5
+	FMOVQ 19904(R5), F5
 	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
 	WORD $0x4e6ccea8 // FMLA V8.2D, V21.2D, V12.2D
 	WORD $0x4e6bcc87 // FMLA V7.2D, V4.2D, V11.2D
 	WORD $0x4e6acc66 // FMLA V6.2D, V3.2D, V10.2D
 	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 19904(R5), F1
-	FMOVQ 19904(R5), F0
-	FMOVQ 19968(R5), F3
-	WORD $0x4e61ce83 // FMLA V3.2D, V20.2D, V1.2D
-	FMOVQ 19968(R5), F2
-	WORD $0x4e60ce62 // FMLA V2.2D, V19.2D, V0.2D
-	FMOVQ 19904(R5), F0
-	FMOVQ 19904(R5), F4
 	FMOVQ 19968(R5), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 19968(R5), F0
+	FMOVQ 20032(R5), F3
+	WORD $0x4e61ce83 // FMLA V3.2D, V20.2D, V1.2D
+	FMOVQ 20032(R5), F2
+	WORD $0x4e60ce62 // FMLA V2.2D, V19.2D, V0.2D
+	FMOVQ 19968(R5), F0
+	FMOVQ 19968(R5), F4
+	FMOVQ 20032(R5), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 20032(R5), F0
 	WORD $0x4e64cda0 // FMLA V0.2D, V13.2D, V4.2D
 	WORD $0x4e6ccd03 // FMLA V3.2D, V8.2D, V12.2D
 	WORD $0x4e6bcce2 // FMLA V2.2D, V7.2D, V11.2D
 	WORD $0x4e6accc1 // FMLA V1.2D, V6.2D, V10.2D
 	WORD $0x4e69cca0 // FMLA V0.2D, V5.2D, V9.2D
-	FMOVQ 20032(R5), F12
+	FMOVQ 20096(R5), F12
 	WORD $0x4e63ce8c // FMLA V12.2D, V20.2D, V3.2D
-	FMOVQ 20032(R5), F11
+	FMOVQ 20096(R5), F11
 	WORD $0x4e62ce6b // FMLA V11.2D, V19.2D, V2.2D
-	FMOVQ 20032(R5), F10
+	FMOVQ 20096(R5), F10
 	WORD $0x4e61ce4a // FMLA V10.2D, V18.2D, V1.2D
-	FMOVQ 20032(R5), F9
+	FMOVQ 20096(R5), F9
 	WORD $0x4e60cda9 // FMLA V9.2D, V13.2D, V0.2D
 	WORD $0x6e74df08 // FMUL V8.2D, V24.2D, V20.2D
 	WORD $0x6e73dee7 // FMUL V7.2D, V23.2D, V19.2D
@@ -62326,13 +62350,13 @@ many2156:
 	WORD $0x6e2d1e9c // EOR V28.16B, V20.16B, V13.16B
 	WORD $0x6e2c1e7b // EOR V27.16B, V19.16B, V12.16B
 	WORD $0x6e221e5a // EOR V26.16B, V18.16B, V2.16B
-	FMOVQ 20096(R5), F12
+	FMOVQ 20160(R5), F12
 	FMOVQ 3328(R5), F2
 	WORD $0x4ee0a96f // CMLT V15.2D, V11.2D, 0
 	WORD $0x6e621d8f // BSL V15.16B, V12.16B, V2.16B
 	WORD $0x4ee0a94d // CMLT V13.2D, V10.2D, 0
 	WORD $0x6e621d8d // BSL V13.16B, V12.16B, V2.16B
-	FMOVQ 20096(R5), F12
+	FMOVQ 20160(R5), F12
 	FMOVQ 3328(R5), F2
 	WORD $0x4ee0a933 // CMLT V19.2D, V9.2D, 0
 	WORD $0x6e621d93 // BSL V19.16B, V12.16B, V2.16B
@@ -62360,13 +62384,13 @@ many2156:
 	WORD $0x4eedd6f8 // FSUB V24.2D, V23.2D, V13.2D
 	WORD $0x4eecd6d7 // FSUB V23.2D, V22.2D, V12.2D
 	WORD $0x4ee2d636 // FSUB V22.2D, V17.2D, V2.2D
-	FMOVQ 20160(R5), F12
+	FMOVQ 20224(R5), F12
 	FMOVQ 3328(R5), F2
 	WORD $0x4ee0a971 // CMLT V17.2D, V11.2D, 0
 	WORD $0x6e621d91 // BSL V17.16B, V12.16B, V2.16B
 	WORD $0x4ee0a94f // CMLT V15.2D, V10.2D, 0
 	WORD $0x6e621d8f // BSL V15.16B, V12.16B, V2.16B
-	FMOVQ 20160(R5), F14
+	FMOVQ 20224(R5), F14
 	FMOVQ 3328(R5), F2
 	WORD $0x4ee0a92d // CMLT V13.2D, V9.2D, 0
 	WORD $0x6e621dcd // BSL V13.16B, V14.16B, V2.16B
@@ -62457,12 +62481,12 @@ one2157:
 	FMOVQ 5632(R5), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F0
 	WORD $0x4ee2f408 // FMIN V8.2D, V0.2D, V2.2D
 	WORD $0x4ee1f407 // FMIN V7.2D, V0.2D, V1.2D
 	WORD $0x6e68dc82 // FMUL V2.2D, V4.2D, V8.2D
 	WORD $0x6e67dc61 // FMUL V1.2D, V3.2D, V7.2D
-	FMOVQ 18752(R5), F0
+	FMOVQ 18816(R5), F0
 	WORD $0x4e60c446 // FMAXNM V6.2D, V2.2D, V0.2D
 	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
 	FMOVQ 3200(R5), F0
@@ -62494,82 +62518,82 @@ one2157:
 	WORD $0x6e6eddc7 // FMUL V7.2D, V14.2D, V14.2D
 	WORD $0x6e6add4b // FMUL V11.2D, V10.2D, V10.2D
 	WORD $0x6e67dce6 // FMUL V6.2D, V7.2D, V7.2D
-	FMOVQ 18880(R5), F1
-	FMOVQ 18880(R5), F0
-	FMOVQ 18944(R5), F5
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F5
 	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
-	FMOVQ 18944(R5), F2
+	FMOVQ 19008(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F0
 	WORD $0x4e60cd65 // FMLA V5.2D, V11.2D, V0.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 19008(R5), F1
-	FMOVQ 19008(R5), F0
-	FMOVQ 19072(R5), F4
+	FMOVQ 19072(R5), F1
+	FMOVQ 19072(R5), F0
+	FMOVQ 19136(R5), F4
 	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
-	FMOVQ 19072(R5), F3
+	FMOVQ 19136(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19136(R5), F1
-	FMOVQ 19136(R5), F0
-	FMOVQ 19200(R5), F5
+	FMOVQ 19200(R5), F1
+	FMOVQ 19200(R5), F0
+	FMOVQ 19264(R5), F5
 	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
-	FMOVQ 19200(R5), F2
+	FMOVQ 19264(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6bcc85 // FMLA V5.2D, V4.2D, V11.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 19264(R5), F1
-	FMOVQ 19264(R5), F0
-	FMOVQ 19328(R5), F4
+	FMOVQ 19328(R5), F1
+	FMOVQ 19328(R5), F0
+	FMOVQ 19392(R5), F4
 	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
-	FMOVQ 19328(R5), F3
+	FMOVQ 19392(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19392(R5), F1
-	FMOVQ 19392(R5), F0
-	FMOVQ 19456(R5), F5
+	FMOVQ 19456(R5), F1
+	FMOVQ 19456(R5), F0
+	FMOVQ 19520(R5), F5
 	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
-	FMOVQ 19456(R5), F2
+	FMOVQ 19520(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6bcc85 // FMLA V5.2D, V4.2D, V11.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 19520(R5), F1
-	FMOVQ 19520(R5), F0
-	FMOVQ 19584(R5), F4
+	FMOVQ 19584(R5), F1
+	FMOVQ 19584(R5), F0
+	FMOVQ 19648(R5), F4
 	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
-	FMOVQ 19584(R5), F3
+	FMOVQ 19648(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19648(R5), F1
-	FMOVQ 19648(R5), F0
-	FMOVQ 19712(R5), F5
+	FMOVQ 19712(R5), F1
+	FMOVQ 19712(R5), F0
+	FMOVQ 19776(R5), F5
 	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
-	FMOVQ 19712(R5), F2
+	FMOVQ 19776(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6bcc85 // FMLA V5.2D, V4.2D, V11.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 19776(R5), F1
-	FMOVQ 19776(R5), F0
-	FMOVQ 19840(R5), F4
+	FMOVQ 19840(R5), F1
+	FMOVQ 19840(R5), F0
+	FMOVQ 19904(R5), F4
 	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
-	FMOVQ 19840(R5), F3
+	FMOVQ 19904(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19904(R5), F0
-	FMOVQ 19904(R5), F2
-	FMOVQ 19968(R5), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
 	FMOVQ 19968(R5), F0
+	FMOVQ 19968(R5), F2
+	FMOVQ 20032(R5), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 20032(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x4e6bcc81 // FMLA V1.2D, V4.2D, V11.2D
 	WORD $0x4e66cc60 // FMLA V0.2D, V3.2D, V6.2D
-	FMOVQ 20032(R5), F6
+	FMOVQ 20096(R5), F6
 	WORD $0x4e61cd46 // FMLA V6.2D, V10.2D, V1.2D
-	FMOVQ 20032(R5), F5
+	FMOVQ 20096(R5), F5
 	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	WORD $0x6e6adde4 // FMUL V4.2D, V15.2D, V10.2D
 	WORD $0x6e67ddc3 // FMUL V3.2D, V14.2D, V7.2D
@@ -62608,7 +62632,7 @@ one2157:
 	WORD $0x6e221dc6 // EOR V6.16B, V14.16B, V2.16B
 	WORD $0x6e231d2f // EOR V15.16B, V9.16B, V3.16B
 	WORD $0x6e221d0e // EOR V14.16B, V8.16B, V2.16B
-	FMOVQ 20096(R5), F4
+	FMOVQ 20160(R5), F4
 	FMOVQ 3328(R5), F3
 	WORD $0x4ee0a9a2 // CMLT V2.2D, V13.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -62625,7 +62649,7 @@ one2157:
 	WORD $0x4ee2d502 // FSUB V2.2D, V8.2D, V2.2D
 	WORD $0x4ee3d4e7 // FSUB V7.2D, V7.2D, V3.2D
 	WORD $0x4ee2d4c6 // FSUB V6.2D, V6.2D, V2.2D
-	FMOVQ 20160(R5), F5
+	FMOVQ 20224(R5), F5
 	FMOVQ 3328(R5), F2
 	WORD $0x4ee0a9a4 // CMLT V4.2D, V13.2D, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
@@ -62730,12 +62754,12 @@ doneLanes4:
 	FMOVQ 5632(R5), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F0
 	WORD $0x4ee2f40a // FMIN V10.2D, V0.2D, V2.2D
 	WORD $0x4ee1f407 // FMIN V7.2D, V0.2D, V1.2D
 	WORD $0x6e6adc82 // FMUL V2.2D, V4.2D, V10.2D
 	WORD $0x6e67dc61 // FMUL V1.2D, V3.2D, V7.2D
-	FMOVQ 18752(R5), F0
+	FMOVQ 18816(R5), F0
 	WORD $0x4e60c446 // FMAXNM V6.2D, V2.2D, V0.2D
 	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
 	FMOVQ 3200(R5), F0
@@ -62767,82 +62791,82 @@ doneLanes4:
 	WORD $0x6e70de07 // FMUL V7.2D, V16.2D, V16.2D
 	WORD $0x6e6cdd8d // FMUL V13.2D, V12.2D, V12.2D
 	WORD $0x6e67dce6 // FMUL V6.2D, V7.2D, V7.2D
-	FMOVQ 18880(R5), F1
-	FMOVQ 18880(R5), F0
-	FMOVQ 18944(R5), F5
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F5
 	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
-	FMOVQ 18944(R5), F2
+	FMOVQ 19008(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F0
 	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 19008(R5), F1
-	FMOVQ 19008(R5), F0
-	FMOVQ 19072(R5), F4
+	FMOVQ 19072(R5), F1
+	FMOVQ 19072(R5), F0
+	FMOVQ 19136(R5), F4
 	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
-	FMOVQ 19072(R5), F3
+	FMOVQ 19136(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19136(R5), F1
-	FMOVQ 19136(R5), F0
-	FMOVQ 19200(R5), F5
+	FMOVQ 19200(R5), F1
+	FMOVQ 19200(R5), F0
+	FMOVQ 19264(R5), F5
 	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
-	FMOVQ 19200(R5), F2
+	FMOVQ 19264(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 19264(R5), F1
-	FMOVQ 19264(R5), F0
-	FMOVQ 19328(R5), F4
+	FMOVQ 19328(R5), F1
+	FMOVQ 19328(R5), F0
+	FMOVQ 19392(R5), F4
 	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
-	FMOVQ 19328(R5), F3
+	FMOVQ 19392(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19392(R5), F1
-	FMOVQ 19392(R5), F0
-	FMOVQ 19456(R5), F5
+	FMOVQ 19456(R5), F1
+	FMOVQ 19456(R5), F0
+	FMOVQ 19520(R5), F5
 	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
-	FMOVQ 19456(R5), F2
+	FMOVQ 19520(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 19520(R5), F1
-	FMOVQ 19520(R5), F0
-	FMOVQ 19584(R5), F4
+	FMOVQ 19584(R5), F1
+	FMOVQ 19584(R5), F0
+	FMOVQ 19648(R5), F4
 	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
-	FMOVQ 19584(R5), F3
+	FMOVQ 19648(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19648(R5), F1
-	FMOVQ 19648(R5), F0
-	FMOVQ 19712(R5), F5
+	FMOVQ 19712(R5), F1
+	FMOVQ 19712(R5), F0
+	FMOVQ 19776(R5), F5
 	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
-	FMOVQ 19712(R5), F2
+	FMOVQ 19776(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 19776(R5), F1
-	FMOVQ 19776(R5), F0
-	FMOVQ 19840(R5), F4
+	FMOVQ 19840(R5), F1
+	FMOVQ 19840(R5), F0
+	FMOVQ 19904(R5), F4
 	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
-	FMOVQ 19840(R5), F3
+	FMOVQ 19904(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19904(R5), F0
-	FMOVQ 19904(R5), F2
-	FMOVQ 19968(R5), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
 	FMOVQ 19968(R5), F0
+	FMOVQ 19968(R5), F2
+	FMOVQ 20032(R5), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 20032(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x4e6dcc81 // FMLA V1.2D, V4.2D, V13.2D
 	WORD $0x4e66cc60 // FMLA V0.2D, V3.2D, V6.2D
-	FMOVQ 20032(R5), F6
+	FMOVQ 20096(R5), F6
 	WORD $0x4e61cd86 // FMLA V6.2D, V12.2D, V1.2D
-	FMOVQ 20032(R5), F5
+	FMOVQ 20096(R5), F5
 	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	WORD $0x6e6cde24 // FMUL V4.2D, V17.2D, V12.2D
 	WORD $0x6e67de03 // FMUL V3.2D, V16.2D, V7.2D
@@ -62921,7 +62945,7 @@ doneLanes8:
 	WORD $0x6e221e06 // EOR V6.16B, V16.16B, V2.16B
 	WORD $0x6e231df1 // EOR V17.16B, V15.16B, V3.16B
 	WORD $0x6e221d90 // EOR V16.16B, V12.16B, V2.16B
-	FMOVQ 20096(R5), F4
+	FMOVQ 20160(R5), F4
 	FMOVQ 3328(R5), F3
 	WORD $0x4ee0a9c2 // CMLT V2.2D, V14.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -62938,7 +62962,7 @@ doneLanes8:
 	WORD $0x4ee2d582 // FSUB V2.2D, V12.2D, V2.2D
 	WORD $0x4ee3d4e7 // FSUB V7.2D, V7.2D, V3.2D
 	WORD $0x4ee2d4c6 // FSUB V6.2D, V6.2D, V2.2D
-	FMOVQ 20160(R5), F5
+	FMOVQ 20224(R5), F5
 	FMOVQ 3328(R5), F2
 	WORD $0x4ee0a9c4 // CMLT V4.2D, V14.2D, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
@@ -63046,20 +63070,20 @@ many2168:
 	FMOVQ 6528(R4), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 18688(R4), F0
+	FMOVQ 18752(R4), F0
 	WORD $0x4ea4f411 // FMIN V17.4S, V0.4S, V4.4S
 	WORD $0x4ea3f410 // FMIN V16.4S, V0.4S, V3.4S
-	FMOVQ 18688(R4), F0
+	FMOVQ 18752(R4), F0
 	WORD $0x4ea2f40f // FMIN V15.4S, V0.4S, V2.4S
 	WORD $0x4ea1f40e // FMIN V14.4S, V0.4S, V1.4S
 	WORD $0x6e31dd64 // FMUL V4.4S, V11.4S, V17.4S
 	WORD $0x6e30dd43 // FMUL V3.4S, V10.4S, V16.4S
 	WORD $0x6e2fdd22 // FMUL V2.4S, V9.4S, V15.4S
 	WORD $0x6e2edd01 // FMUL V1.4S, V8.4S, V14.4S
-	FMOVQ 20224(R4), F0
+	FMOVQ 20288(R4), F0
 	WORD $0x4e20c48b // FMAXNM V11.4S, V4.4S, V0.4S
 	WORD $0x4e20c46a // FMAXNM V10.4S, V3.4S, V0.4S
-	FMOVQ 20224(R4), F0
+	FMOVQ 20288(R4), F0
 	WORD $0x4e20c449 // FMAXNM V9.4S, V2.4S, V0.4S
 	WORD $0x4e20c428 // FMAXNM V8.4S, V1.4S, V0.4S
 	FMOVQ 3264(R4), F0
@@ -63120,73 +63144,73 @@ many2168:
 	WORD $0x6e33de6b // FMUL V11.4S, V19.4S, V19.4S
 	WORD $0x6e32de4a // FMUL V10.4S, V18.4S, V18.4S
 	WORD $0x6e2ddda9 // FMUL V9.4S, V13.4S, V13.4S
-	FMOVQ 20288(R4), F1
-	FMOVQ 20288(R4), F0
-	FMOVQ 20352(R4), F8
+	FMOVQ 20352(R4), F1
+	FMOVQ 20352(R4), F0
+	FMOVQ 20416(R4), F8
 	WORD $0x4e21ce88 // FMLA V8.4S, V20.4S, V1.4S
-	FMOVQ 20352(R4), F7
+	FMOVQ 20416(R4), F7
 	WORD $0x4e20ce67 // FMLA V7.4S, V19.4S, V0.4S
-	FMOVQ 20288(R4), F1
-	FMOVQ 20288(R4), F0
-	FMOVQ 20352(R4), F6
+	FMOVQ 20352(R4), F1
+	FMOVQ 20352(R4), F0
+	FMOVQ 20416(R4), F6
 	WORD $0x4e21ce46 // FMLA V6.4S, V18.4S, V1.4S
-	FMOVQ 20352(R4), F5
+	FMOVQ 20416(R4), F5
 	WORD $0x4e20cda5 // FMLA V5.4S, V13.4S, V0.4S
-	FMOVQ 20416(R4), F1
-	FMOVQ 20416(R4), F0
-	FMOVQ 20480(R4), F21
+	FMOVQ 20480(R4), F1
+	FMOVQ 20480(R4), F0
+	FMOVQ 20544(R4), F21
 	WORD $0x4e21ce95 // FMLA V21.4S, V20.4S, V1.4S
-	FMOVQ 20480(R4), F4
+	FMOVQ 20544(R4), F4
 	WORD $0x4e20ce64 // FMLA V4.4S, V19.4S, V0.4S
-	FMOVQ 20416(R4), F1
-	FMOVQ 20416(R4), F0
-	FMOVQ 20480(R4), F3
+	FMOVQ 20480(R4), F1
+	FMOVQ 20480(R4), F0
+	FMOVQ 20544(R4), F3
 	WORD $0x4e21ce43 // FMLA V3.4S, V18.4S, V1.4S
-	FMOVQ 20480(R4), F2
+	FMOVQ 20544(R4), F2
 	WORD $0x4e20cda2 // FMLA V2.4S, V13.4S, V0.4S
 	WORD $0x4e2ccd15 // FMLA V21.4S, V8.4S, V12.4S
 	WORD $0x4e2bcce4 // FMLA V4.4S, V7.4S, V11.4S
 	WORD $0x4e2accc3 // FMLA V3.4S, V6.4S, V10.4S
 	WORD $0x4e29cca2 // FMLA V2.4S, V5.4S, V9.4S
-	FMOVQ 20544(R4), F1
-	FMOVQ 20544(R4), F0
-	FMOVQ 20608(R4), F8
+	FMOVQ 20608(R4), F1
+	FMOVQ 20608(R4), F0
+	FMOVQ 20672(R4), F8
 	WORD $0x4e21ce88 // FMLA V8.4S, V20.4S, V1.4S
-	FMOVQ 20608(R4), F7
+	FMOVQ 20672(R4), F7
 	WORD $0x4e20ce67 // FMLA V7.4S, V19.4S, V0.4S
-	FMOVQ 20544(R4), F1
-	FMOVQ 20544(R4), F0
-	FMOVQ 20608(R4), F6
+	FMOVQ 20608(R4), F1
+	FMOVQ 20608(R4), F0
+	FMOVQ 20672(R4), F6
 	WORD $0x4e21ce46 // FMLA V6.4S, V18.4S, V1.4S
-	FMOVQ 20608(R4), F5
+	FMOVQ 20672(R4), F5
 	WORD $0x4e20cda5 // FMLA V5.4S, V13.4S, V0.4S
 	WORD $0x4e2ccea8 // FMLA V8.4S, V21.4S, V12.4S
 	WORD $0x4e2bcc87 // FMLA V7.4S, V4.4S, V11.4S
 	WORD $0x4e2acc66 // FMLA V6.4S, V3.4S, V10.4S
 	WORD $0x4e29cc45 // FMLA V5.4S, V2.4S, V9.4S
-	FMOVQ 20672(R4), F1
-	FMOVQ 20672(R4), F0
-	FMOVQ 20736(R4), F3
-	WORD $0x4e21ce83 // FMLA V3.4S, V20.4S, V1.4S
-	FMOVQ 20736(R4), F2
-	WORD $0x4e20ce62 // FMLA V2.4S, V19.4S, V0.4S
-	FMOVQ 20672(R4), F0
-	FMOVQ 20672(R4), F4
 	FMOVQ 20736(R4), F1
-	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
 	FMOVQ 20736(R4), F0
+	FMOVQ 20800(R4), F3
+	WORD $0x4e21ce83 // FMLA V3.4S, V20.4S, V1.4S
+	FMOVQ 20800(R4), F2
+	WORD $0x4e20ce62 // FMLA V2.4S, V19.4S, V0.4S
+	FMOVQ 20736(R4), F0
+	FMOVQ 20736(R4), F4
+	FMOVQ 20800(R4), F1
+	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
+	FMOVQ 20800(R4), F0
 	WORD $0x4e24cda0 // FMLA V0.4S, V13.4S, V4.4S
 	WORD $0x4e2ccd03 // FMLA V3.4S, V8.4S, V12.4S
 	WORD $0x4e2bcce2 // FMLA V2.4S, V7.4S, V11.4S
 	WORD $0x4e2accc1 // FMLA V1.4S, V6.4S, V10.4S
 	WORD $0x4e29cca0 // FMLA V0.4S, V5.4S, V9.4S
-	FMOVQ 20800(R4), F12
+	FMOVQ 20864(R4), F12
 	WORD $0x4e23ce8c // FMLA V12.4S, V20.4S, V3.4S
-	FMOVQ 20800(R4), F11
+	FMOVQ 20864(R4), F11
 	WORD $0x4e22ce6b // FMLA V11.4S, V19.4S, V2.4S
-	FMOVQ 20800(R4), F10
+	FMOVQ 20864(R4), F10
 	WORD $0x4e21ce4a // FMLA V10.4S, V18.4S, V1.4S
-	FMOVQ 20800(R4), F9
+	FMOVQ 20864(R4), F9
 	WORD $0x4e20cda9 // FMLA V9.4S, V13.4S, V0.4S
 	WORD $0x6e34df08 // FMUL V8.4S, V24.4S, V20.4S
 	WORD $0x6e33dee7 // FMUL V7.4S, V23.4S, V19.4S
@@ -63266,13 +63290,13 @@ many2168:
 	WORD $0x6e2d1e9c // EOR V28.16B, V20.16B, V13.16B
 	WORD $0x6e2c1e7b // EOR V27.16B, V19.16B, V12.16B
 	WORD $0x6e221e5a // EOR V26.16B, V18.16B, V2.16B
-	FMOVQ 20864(R4), F12
+	FMOVQ 20928(R4), F12
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea0a96f // CMLT V15.4S, V11.4S, 0
 	WORD $0x6e621d8f // BSL V15.16B, V12.16B, V2.16B
 	WORD $0x4ea0a94d // CMLT V13.4S, V10.4S, 0
 	WORD $0x6e621d8d // BSL V13.16B, V12.16B, V2.16B
-	FMOVQ 20864(R4), F12
+	FMOVQ 20928(R4), F12
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea0a933 // CMLT V19.4S, V9.4S, 0
 	WORD $0x6e621d93 // BSL V19.16B, V12.16B, V2.16B
@@ -63300,13 +63324,13 @@ many2168:
 	WORD $0x4eadd6f8 // FSUB V24.4S, V23.4S, V13.4S
 	WORD $0x4eacd6d7 // FSUB V23.4S, V22.4S, V12.4S
 	WORD $0x4ea2d636 // FSUB V22.4S, V17.4S, V2.4S
-	FMOVQ 20928(R4), F12
+	FMOVQ 20992(R4), F12
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea0a971 // CMLT V17.4S, V11.4S, 0
 	WORD $0x6e621d91 // BSL V17.16B, V12.16B, V2.16B
 	WORD $0x4ea0a94f // CMLT V15.4S, V10.4S, 0
 	WORD $0x6e621d8f // BSL V15.16B, V12.16B, V2.16B
-	FMOVQ 20928(R4), F14
+	FMOVQ 20992(R4), F14
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea0a92d // CMLT V13.4S, V9.4S, 0
 	WORD $0x6e621dcd // BSL V13.16B, V14.16B, V2.16B
@@ -63397,12 +63421,12 @@ one2169:
 	FMOVQ 6528(R4), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 18688(R4), F0
+	FMOVQ 18752(R4), F0
 	WORD $0x4ea2f408 // FMIN V8.4S, V0.4S, V2.4S
 	WORD $0x4ea1f407 // FMIN V7.4S, V0.4S, V1.4S
 	WORD $0x6e28dc82 // FMUL V2.4S, V4.4S, V8.4S
 	WORD $0x6e27dc61 // FMUL V1.4S, V3.4S, V7.4S
-	FMOVQ 20224(R4), F0
+	FMOVQ 20288(R4), F0
 	WORD $0x4e20c446 // FMAXNM V6.4S, V2.4S, V0.4S
 	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
 	FMOVQ 3264(R4), F0
@@ -63434,39 +63458,39 @@ one2169:
 	WORD $0x6e2eddc8 // FMUL V8.4S, V14.4S, V14.4S
 	WORD $0x6e29dd27 // FMUL V7.4S, V9.4S, V9.4S
 	WORD $0x6e28dd06 // FMUL V6.4S, V8.4S, V8.4S
-	FMOVQ 20288(R4), F1
-	FMOVQ 20288(R4), F0
-	FMOVQ 20352(R4), F4
+	FMOVQ 20352(R4), F1
+	FMOVQ 20352(R4), F0
+	FMOVQ 20416(R4), F4
 	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
-	FMOVQ 20352(R4), F3
+	FMOVQ 20416(R4), F3
 	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
-	FMOVQ 20416(R4), F1
-	FMOVQ 20416(R4), F0
-	FMOVQ 20480(R4), F5
+	FMOVQ 20480(R4), F1
+	FMOVQ 20480(R4), F0
+	FMOVQ 20544(R4), F5
 	WORD $0x4e21cd25 // FMLA V5.4S, V9.4S, V1.4S
-	FMOVQ 20480(R4), F2
+	FMOVQ 20544(R4), F2
 	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
 	WORD $0x4e27cc85 // FMLA V5.4S, V4.4S, V7.4S
 	WORD $0x4e26cc62 // FMLA V2.4S, V3.4S, V6.4S
-	FMOVQ 20544(R4), F1
-	FMOVQ 20544(R4), F0
-	FMOVQ 20608(R4), F4
+	FMOVQ 20608(R4), F1
+	FMOVQ 20608(R4), F0
+	FMOVQ 20672(R4), F4
 	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
-	FMOVQ 20608(R4), F3
+	FMOVQ 20672(R4), F3
 	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
 	WORD $0x4e27cca4 // FMLA V4.4S, V5.4S, V7.4S
 	WORD $0x4e26cc43 // FMLA V3.4S, V2.4S, V6.4S
-	FMOVQ 20672(R4), F0
-	FMOVQ 20672(R4), F2
-	FMOVQ 20736(R4), F1
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
 	FMOVQ 20736(R4), F0
+	FMOVQ 20736(R4), F2
+	FMOVQ 20800(R4), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 20800(R4), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	WORD $0x4e27cc81 // FMLA V1.4S, V4.4S, V7.4S
 	WORD $0x4e26cc60 // FMLA V0.4S, V3.4S, V6.4S
-	FMOVQ 20800(R4), F6
+	FMOVQ 20864(R4), F6
 	WORD $0x4e21cd26 // FMLA V6.4S, V9.4S, V1.4S
-	FMOVQ 20800(R4), F5
+	FMOVQ 20864(R4), F5
 	WORD $0x4e20cd05 // FMLA V5.4S, V8.4S, V0.4S
 	WORD $0x6e29dde4 // FMUL V4.4S, V15.4S, V9.4S
 	WORD $0x6e28ddc3 // FMUL V3.4S, V14.4S, V8.4S
@@ -63505,7 +63529,7 @@ one2169:
 	WORD $0x6e221dc6 // EOR V6.16B, V14.16B, V2.16B
 	WORD $0x6e231d2f // EOR V15.16B, V9.16B, V3.16B
 	WORD $0x6e221d0e // EOR V14.16B, V8.16B, V2.16B
-	FMOVQ 20864(R4), F4
+	FMOVQ 20928(R4), F4
 	FMOVQ 3456(R4), F3
 	WORD $0x4ea0a9a2 // CMLT V2.4S, V13.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -63522,7 +63546,7 @@ one2169:
 	WORD $0x4ea2d502 // FSUB V2.4S, V8.4S, V2.4S
 	WORD $0x4ea3d4e7 // FSUB V7.4S, V7.4S, V3.4S
 	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
-	FMOVQ 20928(R4), F5
+	FMOVQ 20992(R4), F5
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea0a9a4 // CMLT V4.4S, V13.4S, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
@@ -63659,12 +63683,12 @@ doneLanes4:
 	FMOVQ 6528(R4), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 18688(R4), F0
+	FMOVQ 18752(R4), F0
 	WORD $0x4ea2f40a // FMIN V10.4S, V0.4S, V2.4S
 	WORD $0x4ea1f407 // FMIN V7.4S, V0.4S, V1.4S
 	WORD $0x6e2adc82 // FMUL V2.4S, V4.4S, V10.4S
 	WORD $0x6e27dc61 // FMUL V1.4S, V3.4S, V7.4S
-	FMOVQ 20224(R4), F0
+	FMOVQ 20288(R4), F0
 	WORD $0x4e20c446 // FMAXNM V6.4S, V2.4S, V0.4S
 	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
 	FMOVQ 3264(R4), F0
@@ -63696,39 +63720,39 @@ doneLanes4:
 	WORD $0x6e30de07 // FMUL V7.4S, V16.4S, V16.4S
 	WORD $0x6e2cdd8d // FMUL V13.4S, V12.4S, V12.4S
 	WORD $0x6e27dce6 // FMUL V6.4S, V7.4S, V7.4S
-	FMOVQ 20288(R4), F1
-	FMOVQ 20288(R4), F0
-	FMOVQ 20352(R4), F4
+	FMOVQ 20352(R4), F1
+	FMOVQ 20352(R4), F0
+	FMOVQ 20416(R4), F4
 	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
-	FMOVQ 20352(R4), F3
+	FMOVQ 20416(R4), F3
 	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
-	FMOVQ 20416(R4), F1
-	FMOVQ 20416(R4), F0
-	FMOVQ 20480(R4), F5
+	FMOVQ 20480(R4), F1
+	FMOVQ 20480(R4), F0
+	FMOVQ 20544(R4), F5
 	WORD $0x4e21cd85 // FMLA V5.4S, V12.4S, V1.4S
-	FMOVQ 20480(R4), F2
+	FMOVQ 20544(R4), F2
 	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
 	WORD $0x4e2dcc85 // FMLA V5.4S, V4.4S, V13.4S
 	WORD $0x4e26cc62 // FMLA V2.4S, V3.4S, V6.4S
-	FMOVQ 20544(R4), F1
-	FMOVQ 20544(R4), F0
-	FMOVQ 20608(R4), F4
+	FMOVQ 20608(R4), F1
+	FMOVQ 20608(R4), F0
+	FMOVQ 20672(R4), F4
 	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
-	FMOVQ 20608(R4), F3
+	FMOVQ 20672(R4), F3
 	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
 	WORD $0x4e2dcca4 // FMLA V4.4S, V5.4S, V13.4S
 	WORD $0x4e26cc43 // FMLA V3.4S, V2.4S, V6.4S
-	FMOVQ 20672(R4), F0
-	FMOVQ 20672(R4), F2
-	FMOVQ 20736(R4), F1
-	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
 	FMOVQ 20736(R4), F0
+	FMOVQ 20736(R4), F2
+	FMOVQ 20800(R4), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 20800(R4), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	WORD $0x4e2dcc81 // FMLA V1.4S, V4.4S, V13.4S
 	WORD $0x4e26cc60 // FMLA V0.4S, V3.4S, V6.4S
-	FMOVQ 20800(R4), F6
+	FMOVQ 20864(R4), F6
 	WORD $0x4e21cd86 // FMLA V6.4S, V12.4S, V1.4S
-	FMOVQ 20800(R4), F5
+	FMOVQ 20864(R4), F5
 	WORD $0x4e20cce5 // FMLA V5.4S, V7.4S, V0.4S
 	WORD $0x6e2cde24 // FMUL V4.4S, V17.4S, V12.4S
 	WORD $0x6e27de03 // FMUL V3.4S, V16.4S, V7.4S
@@ -63839,7 +63863,7 @@ doneLanes8:
 	WORD $0x6e221e06 // EOR V6.16B, V16.16B, V2.16B
 	WORD $0x6e231df1 // EOR V17.16B, V15.16B, V3.16B
 	WORD $0x6e221d90 // EOR V16.16B, V12.16B, V2.16B
-	FMOVQ 20864(R4), F4
+	FMOVQ 20928(R4), F4
 	FMOVQ 3456(R4), F3
 	WORD $0x4ea0a9c2 // CMLT V2.4S, V14.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -63856,7 +63880,7 @@ doneLanes8:
 	WORD $0x4ea2d582 // FSUB V2.4S, V12.4S, V2.4S
 	WORD $0x4ea3d4e7 // FSUB V7.4S, V7.4S, V3.4S
 	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
-	FMOVQ 20928(R4), F5
+	FMOVQ 20992(R4), F5
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea0a9c4 // CMLT V4.4S, V14.4S, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
@@ -63965,10 +63989,10 @@ many2180:
 	FMOVQ F0, 304(RSP)
 	WORD $0x4e211c60 // AND V0.16B, V3.16B, V1.16B
 	FMOVQ F0, 288(RSP)
-	FMOVQ 21056(R7), F0
+	FMOVQ 21120(R7), F0
 	WORD $0x4ee5f405 // FMIN V5.2D, V0.2D, V5.2D
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
-	FMOVQ 20992(R7), F1
+	FMOVQ 21056(R7), F1
 	WORD $0x4e65f420 // FMAX V0.2D, V1.2D, V5.2D
 	FMOVQ F0, 240(RSP)
 	WORD $0x4e62f420 // FMAX V0.2D, V1.2D, V2.2D
@@ -63992,10 +64016,10 @@ many2180:
 	FMOVQ F0, 272(RSP)
 	WORD $0x4e251c20 // AND V0.16B, V1.16B, V5.16B
 	FMOVQ F0, 256(RSP)
-	FMOVQ 21056(R7), F0
+	FMOVQ 21120(R7), F0
 	WORD $0x4eebf40b // FMIN V11.2D, V0.2D, V11.2D
 	WORD $0x4eeaf40a // FMIN V10.2D, V0.2D, V10.2D
-	FMOVQ 20992(R7), F5
+	FMOVQ 21056(R7), F5
 	WORD $0x4e6bf4a0 // FMAX V0.2D, V5.2D, V11.2D
 	FMOVQ F0, 208(RSP)
 	WORD $0x4e6af4a0 // FMAX V0.2D, V5.2D, V10.2D
@@ -64014,12 +64038,12 @@ many2180:
 	WORD $0x4e201e45 // AND V5.16B, V18.16B, V0.16B
 	WORD $0x6ee78407 // SUB V7.2D, V0.2D, V7.2D
 	WORD $0x6ee58405 // SUB V5.2D, V0.2D, V5.2D
-	FMOVQ 18560(R7), F0
+	FMOVQ 18624(R7), F0
 	WORD $0x4ee7f408 // FMIN V8.2D, V0.2D, V7.2D
 	WORD $0x4ee5f407 // FMIN V7.2D, V0.2D, V5.2D
 	WORD $0x6e68dd4a // FMUL V10.2D, V10.2D, V8.2D
 	WORD $0x6e67de45 // FMUL V5.2D, V18.2D, V7.2D
-	FMOVQ 18752(R7), F0
+	FMOVQ 18816(R7), F0
 	WORD $0x4e60c552 // FMAXNM V18.2D, V10.2D, V0.2D
 	WORD $0x4e60c4b3 // FMAXNM V19.2D, V5.2D, V0.2D
 	FMOVQ 3200(R7), F0
@@ -64041,12 +64065,12 @@ many2180:
 	WORD $0x4e201e25 // AND V5.16B, V17.16B, V0.16B
 	WORD $0x6ee68406 // SUB V6.2D, V0.2D, V6.2D
 	WORD $0x6ee58405 // SUB V5.2D, V0.2D, V5.2D
-	FMOVQ 18560(R7), F0
+	FMOVQ 18624(R7), F0
 	WORD $0x4ee6f406 // FMIN V6.2D, V0.2D, V6.2D
 	WORD $0x4ee5f405 // FMIN V5.2D, V0.2D, V5.2D
 	WORD $0x6e66ded0 // FMUL V16.2D, V22.2D, V6.2D
 	WORD $0x6e65de31 // FMUL V17.2D, V17.2D, V5.2D
-	FMOVQ 18752(R7), F0
+	FMOVQ 18816(R7), F0
 	WORD $0x4e60c610 // FMAXNM V16.2D, V16.2D, V0.2D
 	WORD $0x4e60c631 // FMAXNM V17.2D, V17.2D, V0.2D
 	FMOVQ 3200(R7), F0
@@ -64099,32 +64123,32 @@ many2180:
 	WORD $0x6e74de8d // FMUL V13.2D, V20.2D, V20.2D
 	WORD $0x6e76ded1 // FMUL V17.2D, V22.2D, V22.2D
 	WORD $0x6e6dddb0 // FMUL V16.2D, V13.2D, V13.2D
-	FMOVQ 18944(R7), F23
-	FMOVQ 18880(R7), F0
+	FMOVQ 19008(R7), F23
+	FMOVQ 18944(R7), F0
 	WORD $0x4e60ced7 // FMLA V23.2D, V22.2D, V0.2D
-	FMOVQ 18944(R7), F14
+	FMOVQ 19008(R7), F14
 	WORD $0x4e60cdae // FMLA V14.2D, V13.2D, V0.2D
-	FMOVQ 18816(R7), F0
+	FMOVQ 18880(R7), F0
 	WORD $0x4e60ce37 // FMLA V23.2D, V17.2D, V0.2D
 	WORD $0x4e60ce0e // FMLA V14.2D, V16.2D, V0.2D
-	FMOVQ 19072(R7), F25
-	FMOVQ 19008(R7), F0
+	FMOVQ 19136(R7), F25
+	FMOVQ 19072(R7), F0
 	WORD $0x4e60ced9 // FMLA V25.2D, V22.2D, V0.2D
-	FMOVQ 19072(R7), F24
+	FMOVQ 19136(R7), F24
 	WORD $0x4e60cdb8 // FMLA V24.2D, V13.2D, V0.2D
 	WORD $0x4e71cef9 // FMLA V25.2D, V23.2D, V17.2D
 	WORD $0x4e70cdd8 // FMLA V24.2D, V14.2D, V16.2D
-	FMOVQ 19200(R7), F23
-	FMOVQ 19136(R7), F0
+	FMOVQ 19264(R7), F23
+	FMOVQ 19200(R7), F0
 	WORD $0x4e60ced7 // FMLA V23.2D, V22.2D, V0.2D
-	FMOVQ 19200(R7), F14
+	FMOVQ 19264(R7), F14
 	WORD $0x4e60cdae // FMLA V14.2D, V13.2D, V0.2D
 	WORD $0x4e71cf37 // FMLA V23.2D, V25.2D, V17.2D
 	WORD $0x4e70cf0e // FMLA V14.2D, V24.2D, V16.2D
-	FMOVQ 19328(R7), F30
-	FMOVQ 19264(R7), F0
+	FMOVQ 19392(R7), F30
+	FMOVQ 19328(R7), F0
 	WORD $0x4e60cede // FMLA V30.2D, V22.2D, V0.2D
-	FMOVQ 19328(R7), F29
+	FMOVQ 19392(R7), F29
 	WORD $0x4e60cdbd // FMLA V29.2D, V13.2D, V0.2D
 	WORD $0x4e71cefe // FMLA V30.2D, V23.2D, V17.2D
 	WORD $0x4e70cddd // FMLA V29.2D, V14.2D, V16.2D
@@ -64132,118 +64156,118 @@ many2180:
 	WORD $0x6e72de5a // FMUL V26.2D, V18.2D, V18.2D
 	WORD $0x6e7bdf77 // FMUL V23.2D, V27.2D, V27.2D
 	WORD $0x6e7adf4e // FMUL V14.2D, V26.2D, V26.2D
-	FMOVQ 18944(R7), F25
-	FMOVQ 18880(R7), F0
+	FMOVQ 19008(R7), F25
+	FMOVQ 18944(R7), F0
 	WORD $0x4e60cf79 // FMLA V25.2D, V27.2D, V0.2D
-	FMOVQ 18944(R7), F24
+	FMOVQ 19008(R7), F24
 	WORD $0x4e60cf58 // FMLA V24.2D, V26.2D, V0.2D
-	FMOVQ 18816(R7), F0
+	FMOVQ 18880(R7), F0
 	WORD $0x4e60cef9 // FMLA V25.2D, V23.2D, V0.2D
 	WORD $0x4e60cdd8 // FMLA V24.2D, V14.2D, V0.2D
-	FMOVQ 19072(R7), F28
-	FMOVQ 19008(R7), F0
+	FMOVQ 19136(R7), F28
+	FMOVQ 19072(R7), F0
 	WORD $0x4e60cf7c // FMLA V28.2D, V27.2D, V0.2D
-	FMOVQ 19072(R7), F31
+	FMOVQ 19136(R7), F31
 	WORD $0x4e60cf5f // FMLA V31.2D, V26.2D, V0.2D
 	WORD $0x4e77cf3c // FMLA V28.2D, V25.2D, V23.2D
 	WORD $0x4ebf1ff9 // MOV V25.16B, V31.16B
 	WORD $0x4e6ecf19 // FMLA V25.2D, V24.2D, V14.2D
-	FMOVQ 19200(R7), F24
-	FMOVQ 19136(R7), F0
+	FMOVQ 19264(R7), F24
+	FMOVQ 19200(R7), F0
 	WORD $0x4e60cf78 // FMLA V24.2D, V27.2D, V0.2D
-	FMOVQ 19200(R7), F31
+	FMOVQ 19264(R7), F31
 	WORD $0x4e60cf5f // FMLA V31.2D, V26.2D, V0.2D
 	WORD $0x4e77cf98 // FMLA V24.2D, V28.2D, V23.2D
 	WORD $0x4ebf1ffc // MOV V28.16B, V31.16B
 	WORD $0x4e6ecf3c // FMLA V28.2D, V25.2D, V14.2D
-	FMOVQ 19328(R7), F25
-	FMOVQ 19264(R7), F0
+	FMOVQ 19392(R7), F25
+	FMOVQ 19328(R7), F0
 	WORD $0x4e60cf79 // FMLA V25.2D, V27.2D, V0.2D
-	FMOVQ 19328(R7), F31
+	FMOVQ 19392(R7), F31
 	WORD $0x4e60cf5f // FMLA V31.2D, V26.2D, V0.2D
 	WORD $0x4e77cf19 // FMLA V25.2D, V24.2D, V23.2D
 	WORD $0x4ebf1ff8 // MOV V24.16B, V31.16B
 	WORD $0x4e6ecf98 // FMLA V24.2D, V28.2D, V14.2D
-	FMOVQ 19456(R7), F28
-	FMOVQ 19392(R7), F0
+	FMOVQ 19520(R7), F28
+	FMOVQ 19456(R7), F0
 	WORD $0x4e60cedc // FMLA V28.2D, V22.2D, V0.2D
-	FMOVQ 19456(R7), F31
+	FMOVQ 19520(R7), F31
 	WORD $0x4e60cdbf // FMLA V31.2D, V13.2D, V0.2D
 	WORD $0x4e71cfdc // FMLA V28.2D, V30.2D, V17.2D
 	WORD $0x4ebf1ffe // MOV V30.16B, V31.16B
 	WORD $0x4e70cfbe // FMLA V30.2D, V29.2D, V16.2D
-	FMOVQ 19584(R7), F29
-	FMOVQ 19520(R7), F0
+	FMOVQ 19648(R7), F29
+	FMOVQ 19584(R7), F0
 	WORD $0x4e60cedd // FMLA V29.2D, V22.2D, V0.2D
-	FMOVQ 19584(R7), F31
+	FMOVQ 19648(R7), F31
 	WORD $0x4e60cdbf // FMLA V31.2D, V13.2D, V0.2D
 	WORD $0x4e71cf9d // FMLA V29.2D, V28.2D, V17.2D
 	WORD $0x4ebf1ffc // MOV V28.16B, V31.16B
 	WORD $0x4e70cfdc // FMLA V28.2D, V30.2D, V16.2D
-	FMOVQ 19712(R7), F30
-	FMOVQ 19648(R7), F0
+	FMOVQ 19776(R7), F30
+	FMOVQ 19712(R7), F0
 	WORD $0x4e60cede // FMLA V30.2D, V22.2D, V0.2D
-	FMOVQ 19712(R7), F31
+	FMOVQ 19776(R7), F31
 	WORD $0x4e60cdbf // FMLA V31.2D, V13.2D, V0.2D
 	WORD $0x4e71cfbe // FMLA V30.2D, V29.2D, V17.2D
 	WORD $0x4e70cf9f // FMLA V31.2D, V28.2D, V16.2D
-	FMOVQ 19840(R7), F29
-	FMOVQ 19776(R7), F0
+	FMOVQ 19904(R7), F29
+	FMOVQ 19840(R7), F0
 	WORD $0x4e60cedd // FMLA V29.2D, V22.2D, V0.2D
-	FMOVQ 19840(R7), F28
+	FMOVQ 19904(R7), F28
 	WORD $0x4e60cdbc // FMLA V28.2D, V13.2D, V0.2D
 	WORD $0x4e71cfdd // FMLA V29.2D, V30.2D, V17.2D
 	WORD $0x4e70cffc // FMLA V28.2D, V31.2D, V16.2D
-	FMOVQ 19968(R7), F30
-	FMOVQ 19904(R7), F0
+	FMOVQ 20032(R7), F30
+	FMOVQ 19968(R7), F0
 	WORD $0x4e60cede // FMLA V30.2D, V22.2D, V0.2D
-	FMOVQ 19968(R7), F31
+	FMOVQ 20032(R7), F31
 	WORD $0x4e60cdbf // FMLA V31.2D, V13.2D, V0.2D
 	WORD $0x4e71cfbe // FMLA V30.2D, V29.2D, V17.2D
 	WORD $0x4ebf1fe0 // MOV V0.16B, V31.16B
 	WORD $0x4e70cf80 // FMLA V0.2D, V28.2D, V16.2D
-	FMOVQ 20032(R7), F17
+	FMOVQ 20096(R7), F17
 	WORD $0x4e7eced1 // FMLA V17.2D, V22.2D, V30.2D
-	FMOVQ 20032(R7), F16
+	FMOVQ 20096(R7), F16
 	WORD $0x4e60cdb0 // FMLA V16.2D, V13.2D, V0.2D
-	FMOVQ 19456(R7), F29
-	FMOVQ 19392(R7), F0
+	FMOVQ 19520(R7), F29
+	FMOVQ 19456(R7), F0
 	WORD $0x4e60cf7d // FMLA V29.2D, V27.2D, V0.2D
-	FMOVQ 19456(R7), F28
+	FMOVQ 19520(R7), F28
 	WORD $0x4e60cf5c // FMLA V28.2D, V26.2D, V0.2D
 	WORD $0x4e77cf3d // FMLA V29.2D, V25.2D, V23.2D
 	WORD $0x4e6ecf1c // FMLA V28.2D, V24.2D, V14.2D
-	FMOVQ 19584(R7), F30
-	FMOVQ 19520(R7), F0
+	FMOVQ 19648(R7), F30
+	FMOVQ 19584(R7), F0
 	WORD $0x4e60cf7e // FMLA V30.2D, V27.2D, V0.2D
-	FMOVQ 19584(R7), F25
+	FMOVQ 19648(R7), F25
 	WORD $0x4e60cf59 // FMLA V25.2D, V26.2D, V0.2D
 	WORD $0x4e77cfbe // FMLA V30.2D, V29.2D, V23.2D
 	WORD $0x4e6ecf99 // FMLA V25.2D, V28.2D, V14.2D
-	FMOVQ 19712(R7), F28
-	FMOVQ 19648(R7), F0
+	FMOVQ 19776(R7), F28
+	FMOVQ 19712(R7), F0
 	WORD $0x4e60cf7c // FMLA V28.2D, V27.2D, V0.2D
-	FMOVQ 19712(R7), F24
+	FMOVQ 19776(R7), F24
 	WORD $0x4e60cf58 // FMLA V24.2D, V26.2D, V0.2D
 	WORD $0x4e77cfdc // FMLA V28.2D, V30.2D, V23.2D
 	WORD $0x4e6ecf38 // FMLA V24.2D, V25.2D, V14.2D
-	FMOVQ 19840(R7), F29
-	FMOVQ 19776(R7), F0
+	FMOVQ 19904(R7), F29
+	FMOVQ 19840(R7), F0
 	WORD $0x4e60cf7d // FMLA V29.2D, V27.2D, V0.2D
-	FMOVQ 19840(R7), F25
+	FMOVQ 19904(R7), F25
 	WORD $0x4e60cf59 // FMLA V25.2D, V26.2D, V0.2D
 	WORD $0x4e77cf9d // FMLA V29.2D, V28.2D, V23.2D
 	WORD $0x4e6ecf19 // FMLA V25.2D, V24.2D, V14.2D
-	FMOVQ 19968(R7), F28
-	FMOVQ 19904(R7), F0
+	FMOVQ 20032(R7), F28
+	FMOVQ 19968(R7), F0
 	WORD $0x4e60cf7c // FMLA V28.2D, V27.2D, V0.2D
-	FMOVQ 19968(R7), F24
+	FMOVQ 20032(R7), F24
 	WORD $0x4e60cf58 // FMLA V24.2D, V26.2D, V0.2D
 	WORD $0x4e77cfbc // FMLA V28.2D, V29.2D, V23.2D
 	WORD $0x4e6ecf38 // FMLA V24.2D, V25.2D, V14.2D
-	FMOVQ 20032(R7), F25
+	FMOVQ 20096(R7), F25
 	WORD $0x4e7ccf79 // FMLA V25.2D, V27.2D, V28.2D
-	FMOVQ 20032(R7), F14
+	FMOVQ 20096(R7), F14
 	WORD $0x4e78cf4e // FMLA V14.2D, V26.2D, V24.2D
 	WORD $0x6e76deb8 // FMUL V24.2D, V21.2D, V22.2D
 	WORD $0x6e6dde97 // FMUL V23.2D, V20.2D, V13.2D
@@ -64324,7 +64348,7 @@ many2180:
 	WORD $0x6e341f74 // EOR V20.16B, V27.16B, V20.16B
 	WORD $0x6e3e1f5a // EOR V26.16B, V26.16B, V30.16B
 	WORD $0x4ee0aa33 // CMLT V19.2D, V17.2D, 0
-	FMOVQ 20096(R7), F18
+	FMOVQ 20160(R7), F18
 	WORD $0x6e601e53 // BSL V19.16B, V18.16B, V0.16B
 	WORD $0x4ee0aa1e // CMLT V30.2D, V16.2D, 0
 	FMOVQ 3328(R7), F0
@@ -64341,7 +64365,7 @@ many2180:
 	WORD $0x4efbd6b5 // FSUB V21.2D, V21.2D, V27.2D
 	WORD $0x4ee0d79b // FSUB V27.2D, V28.2D, V0.2D
 	WORD $0x4ee0aa3e // CMLT V30.2D, V17.2D, 0
-	FMOVQ 20160(R7), F31
+	FMOVQ 20224(R7), F31
 	FMOVQ 3328(R7), F0
 	WORD $0x6e601ffe // BSL V30.16B, V31.16B, V0.16B
 	WORD $0x4ee0aa1c // CMLT V28.2D, V16.2D, 0
@@ -64357,7 +64381,7 @@ many2180:
 	WORD $0x4e76d777 // FADD V23.2D, V27.2D, V22.2D
 	WORD $0x4e60d656 // FADD V22.2D, V18.2D, V0.2D
 	WORD $0x4ee0a9dc // CMLT V28.2D, V14.2D, 0
-	FMOVQ 20096(R7), F18
+	FMOVQ 20160(R7), F18
 	FMOVQ 3328(R7), F0
 	WORD $0x6e601e5c // BSL V28.16B, V18.16B, V0.16B
 	WORD $0x4ee0a9bb // CMLT V27.2D, V13.2D, 0
@@ -64374,7 +64398,7 @@ many2180:
 	WORD $0x4ef5d71c // FSUB V28.2D, V24.2D, V21.2D
 	WORD $0x4ee0d7b8 // FSUB V24.2D, V29.2D, V0.2D
 	WORD $0x4ee0a9de // CMLT V30.2D, V14.2D, 0
-	FMOVQ 20160(R7), F21
+	FMOVQ 20224(R7), F21
 	FMOVQ 3328(R7), F0
 	WORD $0x6e601ebe // BSL V30.16B, V21.16B, V0.16B
 	WORD $0x4ee0a9bd // CMLT V29.2D, V13.2D, 0
@@ -64409,10 +64433,10 @@ many2180:
 	WORD $0x6e68dc04 // FMUL V4.2D, V0.2D, V8.2D
 	FMOVQ 224(RSP), F0
 	WORD $0x6e67dc03 // FMUL V3.2D, V0.2D, V7.2D
-	FMOVQ 21056(R7), F0
+	FMOVQ 21120(R7), F0
 	WORD $0x4eecf410 // FMIN V16.2D, V0.2D, V12.2D
 	WORD $0x4eebf40c // FMIN V12.2D, V0.2D, V11.2D
-	FMOVQ 20992(R7), F0
+	FMOVQ 21056(R7), F0
 	WORD $0x4e70f40b // FMAX V11.2D, V0.2D, V16.2D
 	WORD $0x4e6cf400 // FMAX V0.2D, V0.2D, V12.2D
 	WORD $0x6e68dd71 // FMUL V17.2D, V11.2D, V8.2D
@@ -64439,10 +64463,10 @@ many2180:
 	WORD $0x6e66dc0c // FMUL V12.2D, V0.2D, V6.2D
 	FMOVQ 192(RSP), F0
 	WORD $0x6e65dc0b // FMUL V11.2D, V0.2D, V5.2D
-	FMOVQ 21056(R7), F0
+	FMOVQ 21120(R7), F0
 	WORD $0x4eeaf401 // FMIN V1.2D, V0.2D, V10.2D
 	WORD $0x4ee9f402 // FMIN V2.2D, V0.2D, V9.2D
-	FMOVQ 20992(R7), F0
+	FMOVQ 21056(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e66dc2a // FMUL V10.2D, V1.2D, V6.2D
@@ -64451,13 +64475,13 @@ many2180:
 	WORD $0x6e70de01 // FMUL V1.2D, V16.2D, V16.2D
 	WORD $0x4e64cc82 // FMLA V2.2D, V4.2D, V4.2D
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
-	FMOVQ 21184(R7), F0
+	FMOVQ 21248(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 21120(R7), F0
+	FMOVQ 21184(R7), F0
 	WORD $0x6e62fc0e // FDIV V14.2D, V0.2D, V2.2D
 	WORD $0x6e61fc0d // FDIV V13.2D, V0.2D, V1.2D
-	FMOVQ 21248(R7), F0
+	FMOVQ 21312(R7), F0
 	WORD $0x6e60dd02 // FMUL V2.2D, V8.2D, V0.2D
 	WORD $0x6e60dce7 // FMUL V7.2D, V7.2D, V0.2D
 	WORD $0x6e6ede21 // FMUL V1.2D, V17.2D, V14.2D
@@ -64476,13 +64500,13 @@ many2180:
 	WORD $0x6e69dd23 // FMUL V3.2D, V9.2D, V9.2D
 	WORD $0x4e6ccd84 // FMLA V4.2D, V12.2D, V12.2D
 	WORD $0x4e6bcd63 // FMLA V3.2D, V11.2D, V11.2D
-	FMOVQ 21184(R7), F0
+	FMOVQ 21248(R7), F0
 	WORD $0x4e64f404 // FMAX V4.2D, V0.2D, V4.2D
 	WORD $0x4e63f403 // FMAX V3.2D, V0.2D, V3.2D
-	FMOVQ 21120(R7), F0
+	FMOVQ 21184(R7), F0
 	WORD $0x6e64fc08 // FDIV V8.2D, V0.2D, V4.2D
 	WORD $0x6e63fc07 // FDIV V7.2D, V0.2D, V3.2D
-	FMOVQ 21248(R7), F0
+	FMOVQ 21312(R7), F0
 	WORD $0x6e60dcc6 // FMUL V6.2D, V6.2D, V0.2D
 	WORD $0x6e60dca4 // FMUL V4.2D, V5.2D, V0.2D
 	WORD $0x6e68dd43 // FMUL V3.2D, V10.2D, V8.2D
@@ -64527,12 +64551,12 @@ one2181:
 	FMOVQ 5632(R7), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 18560(R7), F0
+	FMOVQ 18624(R7), F0
 	WORD $0x4ee2f405 // FMIN V5.2D, V0.2D, V2.2D
 	WORD $0x4ee1f40c // FMIN V12.2D, V0.2D, V1.2D
 	WORD $0x6e65dc82 // FMUL V2.2D, V4.2D, V5.2D
 	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
-	FMOVQ 18752(R7), F0
+	FMOVQ 18816(R7), F0
 	WORD $0x4e60c448 // FMAXNM V8.2D, V2.2D, V0.2D
 	WORD $0x4e60c426 // FMAXNM V6.2D, V1.2D, V0.2D
 	FMOVQ 3200(R7), F0
@@ -64564,82 +64588,82 @@ one2181:
 	WORD $0x6e74de89 // FMUL V9.2D, V20.2D, V20.2D
 	WORD $0x6e70de11 // FMUL V17.2D, V16.2D, V16.2D
 	WORD $0x6e69dd28 // FMUL V8.2D, V9.2D, V9.2D
-	FMOVQ 18880(R7), F1
-	FMOVQ 18880(R7), F0
-	FMOVQ 18944(R7), F6
+	FMOVQ 18944(R7), F1
+	FMOVQ 18944(R7), F0
+	FMOVQ 19008(R7), F6
 	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
-	FMOVQ 18944(R7), F2
+	FMOVQ 19008(R7), F2
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
-	FMOVQ 18816(R7), F0
+	FMOVQ 18880(R7), F0
 	WORD $0x4e60ce26 // FMLA V6.2D, V17.2D, V0.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 19008(R7), F1
-	FMOVQ 19008(R7), F0
-	FMOVQ 19072(R7), F4
+	FMOVQ 19072(R7), F1
+	FMOVQ 19072(R7), F0
+	FMOVQ 19136(R7), F4
 	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
-	FMOVQ 19072(R7), F3
+	FMOVQ 19136(R7), F3
 	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
 	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
 	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
-	FMOVQ 19136(R7), F1
-	FMOVQ 19136(R7), F0
-	FMOVQ 19200(R7), F6
+	FMOVQ 19200(R7), F1
+	FMOVQ 19200(R7), F0
+	FMOVQ 19264(R7), F6
 	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
-	FMOVQ 19200(R7), F2
+	FMOVQ 19264(R7), F2
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
 	WORD $0x4e71cc86 // FMLA V6.2D, V4.2D, V17.2D
 	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
-	FMOVQ 19264(R7), F1
-	FMOVQ 19264(R7), F0
-	FMOVQ 19328(R7), F4
+	FMOVQ 19328(R7), F1
+	FMOVQ 19328(R7), F0
+	FMOVQ 19392(R7), F4
 	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
-	FMOVQ 19328(R7), F3
+	FMOVQ 19392(R7), F3
 	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
 	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
 	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
-	FMOVQ 19392(R7), F1
-	FMOVQ 19392(R7), F0
-	FMOVQ 19456(R7), F6
+	FMOVQ 19456(R7), F1
+	FMOVQ 19456(R7), F0
+	FMOVQ 19520(R7), F6
 	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
-	FMOVQ 19456(R7), F2
+	FMOVQ 19520(R7), F2
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
 	WORD $0x4e71cc86 // FMLA V6.2D, V4.2D, V17.2D
 	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
-	FMOVQ 19520(R7), F1
-	FMOVQ 19520(R7), F0
-	FMOVQ 19584(R7), F4
+	FMOVQ 19584(R7), F1
+	FMOVQ 19584(R7), F0
+	FMOVQ 19648(R7), F4
 	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
-	FMOVQ 19584(R7), F3
+	FMOVQ 19648(R7), F3
 	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
 	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
 	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
-	FMOVQ 19648(R7), F1
-	FMOVQ 19648(R7), F0
-	FMOVQ 19712(R7), F6
+	FMOVQ 19712(R7), F1
+	FMOVQ 19712(R7), F0
+	FMOVQ 19776(R7), F6
 	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
-	FMOVQ 19712(R7), F2
+	FMOVQ 19776(R7), F2
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
 	WORD $0x4e71cc86 // FMLA V6.2D, V4.2D, V17.2D
 	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
-	FMOVQ 19776(R7), F1
-	FMOVQ 19776(R7), F0
-	FMOVQ 19840(R7), F4
+	FMOVQ 19840(R7), F1
+	FMOVQ 19840(R7), F0
+	FMOVQ 19904(R7), F4
 	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
-	FMOVQ 19840(R7), F3
+	FMOVQ 19904(R7), F3
 	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
 	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
 	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
-	FMOVQ 19904(R7), F0
-	FMOVQ 19904(R7), F2
-	FMOVQ 19968(R7), F1
-	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
 	FMOVQ 19968(R7), F0
+	FMOVQ 19968(R7), F2
+	FMOVQ 20032(R7), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 20032(R7), F0
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
 	WORD $0x4e71cc81 // FMLA V1.2D, V4.2D, V17.2D
 	WORD $0x4e68cc60 // FMLA V0.2D, V3.2D, V8.2D
-	FMOVQ 20032(R7), F8
+	FMOVQ 20096(R7), F8
 	WORD $0x4e61ce08 // FMLA V8.2D, V16.2D, V1.2D
-	FMOVQ 20032(R7), F6
+	FMOVQ 20096(R7), F6
 	WORD $0x4e60cd26 // FMLA V6.2D, V9.2D, V0.2D
 	WORD $0x6e70dea4 // FMUL V4.2D, V21.2D, V16.2D
 	WORD $0x6e69de83 // FMUL V3.2D, V20.2D, V9.2D
@@ -64678,7 +64702,7 @@ one2181:
 	WORD $0x6e221e88 // EOR V8.16B, V20.16B, V2.16B
 	WORD $0x6e231e75 // EOR V21.16B, V19.16B, V3.16B
 	WORD $0x6e221e54 // EOR V20.16B, V18.16B, V2.16B
-	FMOVQ 20096(R7), F4
+	FMOVQ 20160(R7), F4
 	FMOVQ 3328(R7), F3
 	WORD $0x4ee0aa22 // CMLT V2.2D, V17.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -64695,7 +64719,7 @@ one2181:
 	WORD $0x4ee2d642 // FSUB V2.2D, V18.2D, V2.2D
 	WORD $0x4ee3d529 // FSUB V9.2D, V9.2D, V3.2D
 	WORD $0x4ee2d508 // FSUB V8.2D, V8.2D, V2.2D
-	FMOVQ 20160(R7), F6
+	FMOVQ 20224(R7), F6
 	FMOVQ 3328(R7), F2
 	WORD $0x4ee0aa24 // CMLT V4.2D, V17.2D, 0
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
@@ -64727,18 +64751,18 @@ one2181:
 	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
 	WORD $0x6e611c69 // BSL V9.16B, V3.16B, V1.16B
 	WORD $0x6e601c48 // BSL V8.16B, V2.16B, V0.16B
-	FMOVQ 21056(R7), F0
+	FMOVQ 21120(R7), F0
 	WORD $0x4eebf401 // FMIN V1.2D, V0.2D, V11.2D
 	WORD $0x4eeaf402 // FMIN V2.2D, V0.2D, V10.2D
-	FMOVQ 20992(R7), F0
+	FMOVQ 21056(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e65dc2b // FMUL V11.2D, V1.2D, V5.2D
 	WORD $0x6e6cdc0a // FMUL V10.2D, V0.2D, V12.2D
-	FMOVQ 21056(R7), F0
+	FMOVQ 21120(R7), F0
 	WORD $0x4eedf401 // FMIN V1.2D, V0.2D, V13.2D
 	WORD $0x4ee7f402 // FMIN V2.2D, V0.2D, V7.2D
-	FMOVQ 20992(R7), F0
+	FMOVQ 21056(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e65dc24 // FMUL V4.2D, V1.2D, V5.2D
@@ -64747,13 +64771,13 @@ one2181:
 	WORD $0x6e63dc61 // FMUL V1.2D, V3.2D, V3.2D
 	WORD $0x4e6bcd62 // FMLA V2.2D, V11.2D, V11.2D
 	WORD $0x4e6acd41 // FMLA V1.2D, V10.2D, V10.2D
-	FMOVQ 21184(R7), F0
+	FMOVQ 21248(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 21120(R7), F0
+	FMOVQ 21184(R7), F0
 	WORD $0x6e62fc07 // FDIV V7.2D, V0.2D, V2.2D
 	WORD $0x6e61fc06 // FDIV V6.2D, V0.2D, V1.2D
-	FMOVQ 21248(R7), F0
+	FMOVQ 21312(R7), F0
 	WORD $0x6e60dca5 // FMUL V5.2D, V5.2D, V0.2D
 	WORD $0x6e60dd82 // FMUL V2.2D, V12.2D, V0.2D
 	WORD $0x6e67dc81 // FMUL V1.2D, V4.2D, V7.2D
@@ -64844,12 +64868,12 @@ doneLanes4:
 	FMOVQ 5632(R7), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 18560(R7), F0
+	FMOVQ 18624(R7), F0
 	WORD $0x4ee2f40e // FMIN V14.2D, V0.2D, V2.2D
 	WORD $0x4ee1f405 // FMIN V5.2D, V0.2D, V1.2D
 	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
 	WORD $0x6e65dc61 // FMUL V1.2D, V3.2D, V5.2D
-	FMOVQ 18752(R7), F0
+	FMOVQ 18816(R7), F0
 	WORD $0x4e60c44a // FMAXNM V10.2D, V2.2D, V0.2D
 	WORD $0x4e60c426 // FMAXNM V6.2D, V1.2D, V0.2D
 	FMOVQ 3200(R7), F0
@@ -64881,82 +64905,82 @@ doneLanes4:
 	WORD $0x6e76decb // FMUL V11.2D, V22.2D, V22.2D
 	WORD $0x6e72de53 // FMUL V19.2D, V18.2D, V18.2D
 	WORD $0x6e6bdd6a // FMUL V10.2D, V11.2D, V11.2D
-	FMOVQ 18880(R7), F1
-	FMOVQ 18880(R7), F0
-	FMOVQ 18944(R7), F6
+	FMOVQ 18944(R7), F1
+	FMOVQ 18944(R7), F0
+	FMOVQ 19008(R7), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 18944(R7), F2
+	FMOVQ 19008(R7), F2
 	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
-	FMOVQ 18816(R7), F0
+	FMOVQ 18880(R7), F0
 	WORD $0x4e60ce66 // FMLA V6.2D, V19.2D, V0.2D
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
-	FMOVQ 19008(R7), F1
-	FMOVQ 19008(R7), F0
-	FMOVQ 19072(R7), F4
+	FMOVQ 19072(R7), F1
+	FMOVQ 19072(R7), F0
+	FMOVQ 19136(R7), F4
 	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
-	FMOVQ 19072(R7), F3
+	FMOVQ 19136(R7), F3
 	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
 	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
 	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
-	FMOVQ 19136(R7), F1
-	FMOVQ 19136(R7), F0
-	FMOVQ 19200(R7), F6
+	FMOVQ 19200(R7), F1
+	FMOVQ 19200(R7), F0
+	FMOVQ 19264(R7), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 19200(R7), F2
+	FMOVQ 19264(R7), F2
 	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
 	WORD $0x4e73cc86 // FMLA V6.2D, V4.2D, V19.2D
 	WORD $0x4e6acc62 // FMLA V2.2D, V3.2D, V10.2D
-	FMOVQ 19264(R7), F1
-	FMOVQ 19264(R7), F0
-	FMOVQ 19328(R7), F4
+	FMOVQ 19328(R7), F1
+	FMOVQ 19328(R7), F0
+	FMOVQ 19392(R7), F4
 	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
-	FMOVQ 19328(R7), F3
+	FMOVQ 19392(R7), F3
 	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
 	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
 	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
-	FMOVQ 19392(R7), F1
-	FMOVQ 19392(R7), F0
-	FMOVQ 19456(R7), F6
+	FMOVQ 19456(R7), F1
+	FMOVQ 19456(R7), F0
+	FMOVQ 19520(R7), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 19456(R7), F2
+	FMOVQ 19520(R7), F2
 	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
 	WORD $0x4e73cc86 // FMLA V6.2D, V4.2D, V19.2D
 	WORD $0x4e6acc62 // FMLA V2.2D, V3.2D, V10.2D
-	FMOVQ 19520(R7), F1
-	FMOVQ 19520(R7), F0
-	FMOVQ 19584(R7), F4
+	FMOVQ 19584(R7), F1
+	FMOVQ 19584(R7), F0
+	FMOVQ 19648(R7), F4
 	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
-	FMOVQ 19584(R7), F3
+	FMOVQ 19648(R7), F3
 	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
 	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
 	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
-	FMOVQ 19648(R7), F1
-	FMOVQ 19648(R7), F0
-	FMOVQ 19712(R7), F6
+	FMOVQ 19712(R7), F1
+	FMOVQ 19712(R7), F0
+	FMOVQ 19776(R7), F6
 	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 19712(R7), F2
+	FMOVQ 19776(R7), F2
 	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
 	WORD $0x4e73cc86 // FMLA V6.2D, V4.2D, V19.2D
 	WORD $0x4e6acc62 // FMLA V2.2D, V3.2D, V10.2D
-	FMOVQ 19776(R7), F1
-	FMOVQ 19776(R7), F0
-	FMOVQ 19840(R7), F4
+	FMOVQ 19840(R7), F1
+	FMOVQ 19840(R7), F0
+	FMOVQ 19904(R7), F4
 	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
-	FMOVQ 19840(R7), F3
+	FMOVQ 19904(R7), F3
 	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
 	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
 	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
-	FMOVQ 19904(R7), F0
-	FMOVQ 19904(R7), F2
-	FMOVQ 19968(R7), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 19968(R7), F0
+	FMOVQ 19968(R7), F2
+	FMOVQ 20032(R7), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 20032(R7), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	WORD $0x4e73cc81 // FMLA V1.2D, V4.2D, V19.2D
 	WORD $0x4e6acc60 // FMLA V0.2D, V3.2D, V10.2D
-	FMOVQ 20032(R7), F10
+	FMOVQ 20096(R7), F10
 	WORD $0x4e61ce4a // FMLA V10.2D, V18.2D, V1.2D
-	FMOVQ 20032(R7), F6
+	FMOVQ 20096(R7), F6
 	WORD $0x4e60cd66 // FMLA V6.2D, V11.2D, V0.2D
 	WORD $0x6e72dee4 // FMUL V4.2D, V23.2D, V18.2D
 	WORD $0x6e6bdec3 // FMUL V3.2D, V22.2D, V11.2D
@@ -65035,7 +65059,7 @@ doneLanes8:
 	WORD $0x6e221eca // EOR V10.16B, V22.16B, V2.16B
 	WORD $0x6e231eb7 // EOR V23.16B, V21.16B, V3.16B
 	WORD $0x6e221e96 // EOR V22.16B, V20.16B, V2.16B
-	FMOVQ 20096(R7), F4
+	FMOVQ 20160(R7), F4
 	FMOVQ 3328(R7), F3
 	WORD $0x4ee0aa62 // CMLT V2.2D, V19.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -65052,7 +65076,7 @@ doneLanes8:
 	WORD $0x4ee2d682 // FSUB V2.2D, V20.2D, V2.2D
 	WORD $0x4ee3d56b // FSUB V11.2D, V11.2D, V3.2D
 	WORD $0x4ee2d54a // FSUB V10.2D, V10.2D, V2.2D
-	FMOVQ 20160(R7), F6
+	FMOVQ 20224(R7), F6
 	FMOVQ 3328(R7), F2
 	WORD $0x4ee0aa64 // CMLT V4.2D, V19.2D, 0
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
@@ -65084,18 +65108,18 @@ doneLanes8:
 	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
 	WORD $0x6e611c6b // BSL V11.16B, V3.16B, V1.16B
 	WORD $0x6e601c4a // BSL V10.16B, V2.16B, V0.16B
-	FMOVQ 21056(R7), F0
+	FMOVQ 21120(R7), F0
 	WORD $0x4eedf401 // FMIN V1.2D, V0.2D, V13.2D
 	WORD $0x4eecf402 // FMIN V2.2D, V0.2D, V12.2D
-	FMOVQ 20992(R7), F0
+	FMOVQ 21056(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e6edc2d // FMUL V13.2D, V1.2D, V14.2D
 	WORD $0x6e65dc0c // FMUL V12.2D, V0.2D, V5.2D
-	FMOVQ 21056(R7), F0
+	FMOVQ 21120(R7), F0
 	WORD $0x4eeff401 // FMIN V1.2D, V0.2D, V15.2D
 	WORD $0x4ee7f402 // FMIN V2.2D, V0.2D, V7.2D
-	FMOVQ 20992(R7), F0
+	FMOVQ 21056(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e6edc24 // FMUL V4.2D, V1.2D, V14.2D
@@ -65104,13 +65128,13 @@ doneLanes8:
 	WORD $0x6e63dc61 // FMUL V1.2D, V3.2D, V3.2D
 	WORD $0x4e6dcda2 // FMLA V2.2D, V13.2D, V13.2D
 	WORD $0x4e6ccd81 // FMLA V1.2D, V12.2D, V12.2D
-	FMOVQ 21184(R7), F0
+	FMOVQ 21248(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 21120(R7), F0
+	FMOVQ 21184(R7), F0
 	WORD $0x6e62fc07 // FDIV V7.2D, V0.2D, V2.2D
 	WORD $0x6e61fc06 // FDIV V6.2D, V0.2D, V1.2D
-	FMOVQ 21248(R7), F0
+	FMOVQ 21312(R7), F0
 	WORD $0x6e60ddc2 // FMUL V2.2D, V14.2D, V0.2D
 	WORD $0x6e60dca5 // FMUL V5.2D, V5.2D, V0.2D
 	WORD $0x6e67dc81 // FMUL V1.2D, V4.2D, V7.2D
@@ -65221,10 +65245,10 @@ many2192:
 	FMOVQ F0, 176(RSP)
 	WORD $0x4e211d00 // AND V0.16B, V8.16B, V1.16B
 	FMOVQ F0, 160(RSP)
-	FMOVQ 21376(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4ea6f406 // FMIN V6.4S, V0.4S, V6.4S
 	WORD $0x4ea5f405 // FMIN V5.4S, V0.4S, V5.4S
-	FMOVQ 21312(R6), F1
+	FMOVQ 21376(R6), F1
 	WORD $0x4e26f420 // FMAX V0.4S, V1.4S, V6.4S
 	FMOVQ F0, 112(RSP)
 	WORD $0x4e25f420 // FMAX V0.4S, V1.4S, V5.4S
@@ -65249,10 +65273,10 @@ many2192:
 	FMOVQ F0, 144(RSP)
 	WORD $0x4e211ca0 // AND V0.16B, V5.16B, V1.16B
 	FMOVQ F0, 128(RSP)
-	FMOVQ 21376(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4eb1f411 // FMIN V17.4S, V0.4S, V17.4S
 	WORD $0x4eb0f410 // FMIN V16.4S, V0.4S, V16.4S
-	FMOVQ 21312(R6), F1
+	FMOVQ 21376(R6), F1
 	WORD $0x4e31f420 // FMAX V0.4S, V1.4S, V17.4S
 	FMOVQ F0, 80(RSP)
 	WORD $0x4e30f420 // FMAX V0.4S, V1.4S, V16.4S
@@ -65271,12 +65295,12 @@ many2192:
 	WORD $0x4e201ea1 // AND V1.16B, V21.16B, V0.16B
 	WORD $0x6eab840b // SUB V11.4S, V0.4S, V11.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 18688(R6), F0
+	FMOVQ 18752(R6), F0
 	WORD $0x4eabf410 // FMIN V16.4S, V0.4S, V11.4S
 	WORD $0x4ea1f40f // FMIN V15.4S, V0.4S, V1.4S
 	WORD $0x6e30decb // FMUL V11.4S, V22.4S, V16.4S
 	WORD $0x6e2fdea1 // FMUL V1.4S, V21.4S, V15.4S
-	FMOVQ 20224(R6), F0
+	FMOVQ 20288(R6), F0
 	WORD $0x4e20c56b // FMAXNM V11.4S, V11.4S, V0.4S
 	WORD $0x4e20c435 // FMAXNM V21.4S, V1.4S, V0.4S
 	FMOVQ 3264(R6), F0
@@ -65314,12 +65338,12 @@ many2192:
 	WORD $0x4e201f21 // AND V1.16B, V25.16B, V0.16B
 	WORD $0x6ea78407 // SUB V7.4S, V0.4S, V7.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 18688(R6), F0
+	FMOVQ 18752(R6), F0
 	WORD $0x4ea7f407 // FMIN V7.4S, V0.4S, V7.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x6e27df54 // FMUL V20.4S, V26.4S, V7.4S
 	WORD $0x6e21df33 // FMUL V19.4S, V25.4S, V1.4S
-	FMOVQ 20224(R6), F0
+	FMOVQ 20288(R6), F0
 	WORD $0x4e20c69b // FMAXNM V27.4S, V20.4S, V0.4S
 	WORD $0x4e20c67c // FMAXNM V28.4S, V19.4S, V0.4S
 	FMOVQ 3264(R6), F0
@@ -65354,36 +65378,36 @@ many2192:
 	WORD $0x6e36decd // FMUL V13.4S, V22.4S, V22.4S
 	WORD $0x6e3bdf7c // FMUL V28.4S, V27.4S, V27.4S
 	WORD $0x6e2dddba // FMUL V26.4S, V13.4S, V13.4S
-	FMOVQ 20352(R6), F30
-	FMOVQ 20288(R6), F0
+	FMOVQ 20416(R6), F30
+	FMOVQ 20352(R6), F0
 	WORD $0x4e20cf7e // FMLA V30.4S, V27.4S, V0.4S
-	FMOVQ 20352(R6), F29
+	FMOVQ 20416(R6), F29
 	WORD $0x4e20cdbd // FMLA V29.4S, V13.4S, V0.4S
-	FMOVQ 20480(R6), F25
-	FMOVQ 20416(R6), F0
+	FMOVQ 20544(R6), F25
+	FMOVQ 20480(R6), F0
 	WORD $0x4e20cf79 // FMLA V25.4S, V27.4S, V0.4S
-	FMOVQ 20480(R6), F31
+	FMOVQ 20544(R6), F31
 	WORD $0x4e20cdbf // FMLA V31.4S, V13.4S, V0.4S
 	WORD $0x4e3ccfd9 // FMLA V25.4S, V30.4S, V28.4S
 	WORD $0x4e3acfbf // FMLA V31.4S, V29.4S, V26.4S
-	FMOVQ 20608(R6), F30
-	FMOVQ 20544(R6), F0
+	FMOVQ 20672(R6), F30
+	FMOVQ 20608(R6), F0
 	WORD $0x4e20cf7e // FMLA V30.4S, V27.4S, V0.4S
-	FMOVQ 20608(R6), F29
+	FMOVQ 20672(R6), F29
 	WORD $0x4e20cdbd // FMLA V29.4S, V13.4S, V0.4S
 	WORD $0x4e3ccf3e // FMLA V30.4S, V25.4S, V28.4S
 	WORD $0x4e3acffd // FMLA V29.4S, V31.4S, V26.4S
-	FMOVQ 20736(R6), F25
-	FMOVQ 20672(R6), F0
+	FMOVQ 20800(R6), F25
+	FMOVQ 20736(R6), F0
 	WORD $0x4e20cf79 // FMLA V25.4S, V27.4S, V0.4S
-	FMOVQ 20736(R6), F31
+	FMOVQ 20800(R6), F31
 	WORD $0x4e20cdbf // FMLA V31.4S, V13.4S, V0.4S
 	WORD $0x4e3ccfd9 // FMLA V25.4S, V30.4S, V28.4S
 	WORD $0x4ebf1fe0 // MOV V0.16B, V31.16B
 	WORD $0x4e3acfa0 // FMLA V0.4S, V29.4S, V26.4S
-	FMOVQ 20800(R6), F29
+	FMOVQ 20864(R6), F29
 	WORD $0x4e39cf7d // FMLA V29.4S, V27.4S, V25.4S
-	FMOVQ 20800(R6), F26
+	FMOVQ 20864(R6), F26
 	WORD $0x4e20cdba // FMLA V26.4S, V13.4S, V0.4S
 	WORD $0x6e3bdefc // FMUL V28.4S, V23.4S, V27.4S
 	WORD $0x6e2dded9 // FMUL V25.4S, V22.4S, V13.4S
@@ -65401,36 +65425,36 @@ many2192:
 	WORD $0x6e2eddda // FMUL V26.4S, V14.4S, V14.4S
 	WORD $0x6e3bdf7c // FMUL V28.4S, V27.4S, V27.4S
 	WORD $0x6e3adf59 // FMUL V25.4S, V26.4S, V26.4S
-	FMOVQ 20352(R6), F30
-	FMOVQ 20288(R6), F0
+	FMOVQ 20416(R6), F30
+	FMOVQ 20352(R6), F0
 	WORD $0x4e20cf7e // FMLA V30.4S, V27.4S, V0.4S
-	FMOVQ 20352(R6), F29
+	FMOVQ 20416(R6), F29
 	WORD $0x4e20cf5d // FMLA V29.4S, V26.4S, V0.4S
-	FMOVQ 20480(R6), F21
-	FMOVQ 20416(R6), F0
+	FMOVQ 20544(R6), F21
+	FMOVQ 20480(R6), F0
 	WORD $0x4e20cf75 // FMLA V21.4S, V27.4S, V0.4S
-	FMOVQ 20480(R6), F31
+	FMOVQ 20544(R6), F31
 	WORD $0x4e20cf5f // FMLA V31.4S, V26.4S, V0.4S
 	WORD $0x4e3ccfd5 // FMLA V21.4S, V30.4S, V28.4S
 	WORD $0x4e39cfbf // FMLA V31.4S, V29.4S, V25.4S
-	FMOVQ 20608(R6), F30
-	FMOVQ 20544(R6), F0
+	FMOVQ 20672(R6), F30
+	FMOVQ 20608(R6), F0
 	WORD $0x4e20cf7e // FMLA V30.4S, V27.4S, V0.4S
-	FMOVQ 20608(R6), F29
+	FMOVQ 20672(R6), F29
 	WORD $0x4e20cf5d // FMLA V29.4S, V26.4S, V0.4S
 	WORD $0x4e3ccebe // FMLA V30.4S, V21.4S, V28.4S
 	WORD $0x4e39cffd // FMLA V29.4S, V31.4S, V25.4S
-	FMOVQ 20736(R6), F21
-	FMOVQ 20672(R6), F0
+	FMOVQ 20800(R6), F21
+	FMOVQ 20736(R6), F0
 	WORD $0x4e20cf75 // FMLA V21.4S, V27.4S, V0.4S
-	FMOVQ 20736(R6), F31
+	FMOVQ 20800(R6), F31
 	WORD $0x4e20cf5f // FMLA V31.4S, V26.4S, V0.4S
 	WORD $0x4e3ccfd5 // FMLA V21.4S, V30.4S, V28.4S
 	WORD $0x4ebf1fe0 // MOV V0.16B, V31.16B
 	WORD $0x4e39cfa0 // FMLA V0.4S, V29.4S, V25.4S
-	FMOVQ 20800(R6), F29
+	FMOVQ 20864(R6), F29
 	WORD $0x4e35cf7d // FMLA V29.4S, V27.4S, V21.4S
-	FMOVQ 20800(R6), F28
+	FMOVQ 20864(R6), F28
 	WORD $0x4e20cf5c // FMLA V28.4S, V26.4S, V0.4S
 	WORD $0x6e3bde79 // FMUL V25.4S, V19.4S, V27.4S
 	WORD $0x6e3addd5 // FMUL V21.4S, V14.4S, V26.4S
@@ -65466,7 +65490,7 @@ many2192:
 	WORD $0x6e3c1f1e // EOR V30.16B, V24.16B, V28.16B
 	WORD $0x6e3b1dbd // EOR V29.16B, V13.16B, V27.16B
 	WORD $0x4ea0aab8 // CMLT V24.4S, V21.4S, 0
-	FMOVQ 20864(R6), F13
+	FMOVQ 20928(R6), F13
 	WORD $0x6e601db8 // BSL V24.16B, V13.16B, V0.16B
 	WORD $0x4ea0aa9b // CMLT V27.4S, V20.4S, 0
 	FMOVQ 3456(R6), F0
@@ -65483,7 +65507,7 @@ many2192:
 	WORD $0x4eadd6f8 // FSUB V24.4S, V23.4S, V13.4S
 	WORD $0x4ea0d6d7 // FSUB V23.4S, V22.4S, V0.4S
 	WORD $0x4ea0aab6 // CMLT V22.4S, V21.4S, 0
-	FMOVQ 20928(R6), F31
+	FMOVQ 20992(R6), F31
 	FMOVQ 3456(R6), F0
 	WORD $0x6e601ff6 // BSL V22.16B, V31.16B, V0.16B
 	WORD $0x4ea0aa8d // CMLT V13.4S, V20.4S, 0
@@ -65526,7 +65550,7 @@ many2192:
 	WORD $0x6e3c1f5d // EOR V29.16B, V26.16B, V28.16B
 	WORD $0x6e3b1f3e // EOR V30.16B, V25.16B, V27.16B
 	WORD $0x4ea0a99a // CMLT V26.4S, V12.4S, 0
-	FMOVQ 20864(R6), F25
+	FMOVQ 20928(R6), F25
 	WORD $0x6e601f3a // BSL V26.16B, V25.16B, V0.16B
 	WORD $0x4ea0a89b // CMLT V27.4S, V4.4S, 0
 	FMOVQ 3456(R6), F0
@@ -65543,7 +65567,7 @@ many2192:
 	WORD $0x4eb9d67a // FSUB V26.4S, V19.4S, V25.4S
 	WORD $0x4ea0d5d9 // FSUB V25.4S, V14.4S, V0.4S
 	WORD $0x4ea0a993 // CMLT V19.4S, V12.4S, 0
-	FMOVQ 20928(R6), F31
+	FMOVQ 20992(R6), F31
 	FMOVQ 3456(R6), F0
 	WORD $0x6e601ff3 // BSL V19.16B, V31.16B, V0.16B
 	WORD $0x4ea0a88e // CMLT V14.4S, V4.4S, 0
@@ -65578,10 +65602,10 @@ many2192:
 	WORD $0x6e30dc15 // FMUL V21.4S, V0.4S, V16.4S
 	FMOVQ 96(RSP), F0
 	WORD $0x6e2fdc14 // FMUL V20.4S, V0.4S, V15.4S
-	FMOVQ 21376(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4eb2f408 // FMIN V8.4S, V0.4S, V18.4S
 	WORD $0x4eb1f409 // FMIN V9.4S, V0.4S, V17.4S
-	FMOVQ 21312(R6), F0
+	FMOVQ 21376(R6), F0
 	WORD $0x4e28f408 // FMAX V8.4S, V0.4S, V8.4S
 	WORD $0x4e29f400 // FMAX V0.4S, V0.4S, V9.4S
 	WORD $0x6e30dd16 // FMUL V22.4S, V8.4S, V16.4S
@@ -65590,13 +65614,13 @@ many2192:
 	WORD $0x6e2ddda8 // FMUL V8.4S, V13.4S, V13.4S
 	WORD $0x4e35cea9 // FMLA V9.4S, V21.4S, V21.4S
 	WORD $0x4e34ce88 // FMLA V8.4S, V20.4S, V20.4S
-	FMOVQ 21440(R6), F0
+	FMOVQ 21504(R6), F0
 	WORD $0x4e29f409 // FMAX V9.4S, V0.4S, V9.4S
 	WORD $0x4e28f408 // FMAX V8.4S, V0.4S, V8.4S
 	FMOVQ 12928(R6), F0
 	WORD $0x6e29fc12 // FDIV V18.4S, V0.4S, V9.4S
 	WORD $0x6e28fc11 // FDIV V17.4S, V0.4S, V8.4S
-	FMOVQ 21504(R6), F0
+	FMOVQ 21568(R6), F0
 	WORD $0x6e20de09 // FMUL V9.4S, V16.4S, V0.4S
 	WORD $0x6e20ddf0 // FMUL V16.4S, V15.4S, V0.4S
 	WORD $0x6e32dec8 // FMUL V8.4S, V22.4S, V18.4S
@@ -65624,10 +65648,10 @@ many2192:
 	WORD $0x6e27dc0d // FMUL V13.4S, V0.4S, V7.4S
 	FMOVQ 64(RSP), F0
 	WORD $0x6e21dc0c // FMUL V12.4S, V0.4S, V1.4S
-	FMOVQ 21376(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4eabf402 // FMIN V2.4S, V0.4S, V11.4S
 	WORD $0x4eaaf403 // FMIN V3.4S, V0.4S, V10.4S
-	FMOVQ 21312(R6), F0
+	FMOVQ 21376(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e23f400 // FMAX V0.4S, V0.4S, V3.4S
 	WORD $0x6e27dc4a // FMUL V10.4S, V2.4S, V7.4S
@@ -65636,13 +65660,13 @@ many2192:
 	WORD $0x6e26dcc2 // FMUL V2.4S, V6.4S, V6.4S
 	WORD $0x4e2dcda3 // FMLA V3.4S, V13.4S, V13.4S
 	WORD $0x4e2ccd82 // FMLA V2.4S, V12.4S, V12.4S
-	FMOVQ 21440(R6), F0
+	FMOVQ 21504(R6), F0
 	WORD $0x4e23f403 // FMAX V3.4S, V0.4S, V3.4S
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	FMOVQ 12928(R6), F0
 	WORD $0x6e23fc05 // FDIV V5.4S, V0.4S, V3.4S
 	WORD $0x6e22fc04 // FDIV V4.4S, V0.4S, V2.4S
-	FMOVQ 21504(R6), F0
+	FMOVQ 21568(R6), F0
 	WORD $0x6e20dce3 // FMUL V3.4S, V7.4S, V0.4S
 	WORD $0x6e20dc22 // FMUL V2.4S, V1.4S, V0.4S
 	WORD $0x6e25dd41 // FMUL V1.4S, V10.4S, V5.4S
@@ -65687,12 +65711,12 @@ one2193:
 	FMOVQ 6528(R6), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 18688(R6), F0
+	FMOVQ 18752(R6), F0
 	WORD $0x4ea2f405 // FMIN V5.4S, V0.4S, V2.4S
 	WORD $0x4ea1f40c // FMIN V12.4S, V0.4S, V1.4S
 	WORD $0x6e25dc82 // FMUL V2.4S, V4.4S, V5.4S
 	WORD $0x6e2cdc61 // FMUL V1.4S, V3.4S, V12.4S
-	FMOVQ 20224(R6), F0
+	FMOVQ 20288(R6), F0
 	WORD $0x4e20c448 // FMAXNM V8.4S, V2.4S, V0.4S
 	WORD $0x4e20c426 // FMAXNM V6.4S, V1.4S, V0.4S
 	FMOVQ 3264(R6), F0
@@ -65724,39 +65748,39 @@ one2193:
 	WORD $0x6e34de89 // FMUL V9.4S, V20.4S, V20.4S
 	WORD $0x6e30de11 // FMUL V17.4S, V16.4S, V16.4S
 	WORD $0x6e29dd28 // FMUL V8.4S, V9.4S, V9.4S
-	FMOVQ 20288(R6), F1
-	FMOVQ 20288(R6), F0
-	FMOVQ 20352(R6), F4
+	FMOVQ 20352(R6), F1
+	FMOVQ 20352(R6), F0
+	FMOVQ 20416(R6), F4
 	WORD $0x4e21ce04 // FMLA V4.4S, V16.4S, V1.4S
-	FMOVQ 20352(R6), F3
+	FMOVQ 20416(R6), F3
 	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
-	FMOVQ 20416(R6), F1
-	FMOVQ 20416(R6), F0
-	FMOVQ 20480(R6), F6
+	FMOVQ 20480(R6), F1
+	FMOVQ 20480(R6), F0
+	FMOVQ 20544(R6), F6
 	WORD $0x4e21ce06 // FMLA V6.4S, V16.4S, V1.4S
-	FMOVQ 20480(R6), F2
+	FMOVQ 20544(R6), F2
 	WORD $0x4e20cd22 // FMLA V2.4S, V9.4S, V0.4S
 	WORD $0x4e31cc86 // FMLA V6.4S, V4.4S, V17.4S
 	WORD $0x4e28cc62 // FMLA V2.4S, V3.4S, V8.4S
-	FMOVQ 20544(R6), F1
-	FMOVQ 20544(R6), F0
-	FMOVQ 20608(R6), F4
+	FMOVQ 20608(R6), F1
+	FMOVQ 20608(R6), F0
+	FMOVQ 20672(R6), F4
 	WORD $0x4e21ce04 // FMLA V4.4S, V16.4S, V1.4S
-	FMOVQ 20608(R6), F3
+	FMOVQ 20672(R6), F3
 	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
 	WORD $0x4e31ccc4 // FMLA V4.4S, V6.4S, V17.4S
 	WORD $0x4e28cc43 // FMLA V3.4S, V2.4S, V8.4S
-	FMOVQ 20672(R6), F0
-	FMOVQ 20672(R6), F2
-	FMOVQ 20736(R6), F1
-	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
 	FMOVQ 20736(R6), F0
+	FMOVQ 20736(R6), F2
+	FMOVQ 20800(R6), F1
+	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
+	FMOVQ 20800(R6), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	WORD $0x4e31cc81 // FMLA V1.4S, V4.4S, V17.4S
 	WORD $0x4e28cc60 // FMLA V0.4S, V3.4S, V8.4S
-	FMOVQ 20800(R6), F8
+	FMOVQ 20864(R6), F8
 	WORD $0x4e21ce08 // FMLA V8.4S, V16.4S, V1.4S
-	FMOVQ 20800(R6), F6
+	FMOVQ 20864(R6), F6
 	WORD $0x4e20cd26 // FMLA V6.4S, V9.4S, V0.4S
 	WORD $0x6e30dea4 // FMUL V4.4S, V21.4S, V16.4S
 	WORD $0x6e29de83 // FMUL V3.4S, V20.4S, V9.4S
@@ -65795,7 +65819,7 @@ one2193:
 	WORD $0x6e221e88 // EOR V8.16B, V20.16B, V2.16B
 	WORD $0x6e231e75 // EOR V21.16B, V19.16B, V3.16B
 	WORD $0x6e221e54 // EOR V20.16B, V18.16B, V2.16B
-	FMOVQ 20864(R6), F4
+	FMOVQ 20928(R6), F4
 	FMOVQ 3456(R6), F3
 	WORD $0x4ea0aa22 // CMLT V2.4S, V17.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -65812,7 +65836,7 @@ one2193:
 	WORD $0x4ea2d642 // FSUB V2.4S, V18.4S, V2.4S
 	WORD $0x4ea3d529 // FSUB V9.4S, V9.4S, V3.4S
 	WORD $0x4ea2d508 // FSUB V8.4S, V8.4S, V2.4S
-	FMOVQ 20928(R6), F6
+	FMOVQ 20992(R6), F6
 	FMOVQ 3456(R6), F2
 	WORD $0x4ea0aa24 // CMLT V4.4S, V17.4S, 0
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
@@ -65844,18 +65868,18 @@ one2193:
 	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
 	WORD $0x6e611c69 // BSL V9.16B, V3.16B, V1.16B
 	WORD $0x6e601c48 // BSL V8.16B, V2.16B, V0.16B
-	FMOVQ 21376(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4eabf401 // FMIN V1.4S, V0.4S, V11.4S
 	WORD $0x4eaaf402 // FMIN V2.4S, V0.4S, V10.4S
-	FMOVQ 21312(R6), F0
+	FMOVQ 21376(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e25dc2b // FMUL V11.4S, V1.4S, V5.4S
 	WORD $0x6e2cdc0a // FMUL V10.4S, V0.4S, V12.4S
-	FMOVQ 21376(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4eadf401 // FMIN V1.4S, V0.4S, V13.4S
 	WORD $0x4ea7f402 // FMIN V2.4S, V0.4S, V7.4S
-	FMOVQ 21312(R6), F0
+	FMOVQ 21376(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e25dc24 // FMUL V4.4S, V1.4S, V5.4S
@@ -65864,13 +65888,13 @@ one2193:
 	WORD $0x6e23dc61 // FMUL V1.4S, V3.4S, V3.4S
 	WORD $0x4e2bcd62 // FMLA V2.4S, V11.4S, V11.4S
 	WORD $0x4e2acd41 // FMLA V1.4S, V10.4S, V10.4S
-	FMOVQ 21440(R6), F0
+	FMOVQ 21504(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	FMOVQ 12928(R6), F0
 	WORD $0x6e22fc07 // FDIV V7.4S, V0.4S, V2.4S
 	WORD $0x6e21fc06 // FDIV V6.4S, V0.4S, V1.4S
-	FMOVQ 21504(R6), F0
+	FMOVQ 21568(R6), F0
 	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
 	WORD $0x6e20dd82 // FMUL V2.4S, V12.4S, V0.4S
 	WORD $0x6e27dc81 // FMUL V1.4S, V4.4S, V7.4S
@@ -65993,12 +66017,12 @@ doneLanes4:
 	FMOVQ 6528(R6), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 18688(R6), F0
+	FMOVQ 18752(R6), F0
 	WORD $0x4ea2f40e // FMIN V14.4S, V0.4S, V2.4S
 	WORD $0x4ea1f405 // FMIN V5.4S, V0.4S, V1.4S
 	WORD $0x6e2edc82 // FMUL V2.4S, V4.4S, V14.4S
 	WORD $0x6e25dc61 // FMUL V1.4S, V3.4S, V5.4S
-	FMOVQ 20224(R6), F0
+	FMOVQ 20288(R6), F0
 	WORD $0x4e20c44a // FMAXNM V10.4S, V2.4S, V0.4S
 	WORD $0x4e20c426 // FMAXNM V6.4S, V1.4S, V0.4S
 	FMOVQ 3264(R6), F0
@@ -66030,39 +66054,39 @@ doneLanes4:
 	WORD $0x6e36decb // FMUL V11.4S, V22.4S, V22.4S
 	WORD $0x6e32de53 // FMUL V19.4S, V18.4S, V18.4S
 	WORD $0x6e2bdd6a // FMUL V10.4S, V11.4S, V11.4S
-	FMOVQ 20288(R6), F1
-	FMOVQ 20288(R6), F0
-	FMOVQ 20352(R6), F4
+	FMOVQ 20352(R6), F1
+	FMOVQ 20352(R6), F0
+	FMOVQ 20416(R6), F4
 	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
-	FMOVQ 20352(R6), F3
+	FMOVQ 20416(R6), F3
 	WORD $0x4e20cd63 // FMLA V3.4S, V11.4S, V0.4S
-	FMOVQ 20416(R6), F1
-	FMOVQ 20416(R6), F0
-	FMOVQ 20480(R6), F6
+	FMOVQ 20480(R6), F1
+	FMOVQ 20480(R6), F0
+	FMOVQ 20544(R6), F6
 	WORD $0x4e21ce46 // FMLA V6.4S, V18.4S, V1.4S
-	FMOVQ 20480(R6), F2
+	FMOVQ 20544(R6), F2
 	WORD $0x4e20cd62 // FMLA V2.4S, V11.4S, V0.4S
 	WORD $0x4e33cc86 // FMLA V6.4S, V4.4S, V19.4S
 	WORD $0x4e2acc62 // FMLA V2.4S, V3.4S, V10.4S
-	FMOVQ 20544(R6), F1
-	FMOVQ 20544(R6), F0
-	FMOVQ 20608(R6), F4
+	FMOVQ 20608(R6), F1
+	FMOVQ 20608(R6), F0
+	FMOVQ 20672(R6), F4
 	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
-	FMOVQ 20608(R6), F3
+	FMOVQ 20672(R6), F3
 	WORD $0x4e20cd63 // FMLA V3.4S, V11.4S, V0.4S
 	WORD $0x4e33ccc4 // FMLA V4.4S, V6.4S, V19.4S
 	WORD $0x4e2acc43 // FMLA V3.4S, V2.4S, V10.4S
-	FMOVQ 20672(R6), F0
-	FMOVQ 20672(R6), F2
-	FMOVQ 20736(R6), F1
-	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
 	FMOVQ 20736(R6), F0
+	FMOVQ 20736(R6), F2
+	FMOVQ 20800(R6), F1
+	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
+	FMOVQ 20800(R6), F0
 	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
 	WORD $0x4e33cc81 // FMLA V1.4S, V4.4S, V19.4S
 	WORD $0x4e2acc60 // FMLA V0.4S, V3.4S, V10.4S
-	FMOVQ 20800(R6), F10
+	FMOVQ 20864(R6), F10
 	WORD $0x4e21ce4a // FMLA V10.4S, V18.4S, V1.4S
-	FMOVQ 20800(R6), F6
+	FMOVQ 20864(R6), F6
 	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
 	WORD $0x6e32dee4 // FMUL V4.4S, V23.4S, V18.4S
 	WORD $0x6e2bdec3 // FMUL V3.4S, V22.4S, V11.4S
@@ -66173,7 +66197,7 @@ doneLanes8:
 	WORD $0x6e221eca // EOR V10.16B, V22.16B, V2.16B
 	WORD $0x6e231eb7 // EOR V23.16B, V21.16B, V3.16B
 	WORD $0x6e221e96 // EOR V22.16B, V20.16B, V2.16B
-	FMOVQ 20864(R6), F4
+	FMOVQ 20928(R6), F4
 	FMOVQ 3456(R6), F3
 	WORD $0x4ea0aa62 // CMLT V2.4S, V19.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -66190,7 +66214,7 @@ doneLanes8:
 	WORD $0x4ea2d682 // FSUB V2.4S, V20.4S, V2.4S
 	WORD $0x4ea3d56b // FSUB V11.4S, V11.4S, V3.4S
 	WORD $0x4ea2d54a // FSUB V10.4S, V10.4S, V2.4S
-	FMOVQ 20928(R6), F6
+	FMOVQ 20992(R6), F6
 	FMOVQ 3456(R6), F2
 	WORD $0x4ea0aa64 // CMLT V4.4S, V19.4S, 0
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
@@ -66222,18 +66246,18 @@ doneLanes8:
 	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
 	WORD $0x6e611c6b // BSL V11.16B, V3.16B, V1.16B
 	WORD $0x6e601c4a // BSL V10.16B, V2.16B, V0.16B
-	FMOVQ 21376(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4eadf401 // FMIN V1.4S, V0.4S, V13.4S
 	WORD $0x4eacf402 // FMIN V2.4S, V0.4S, V12.4S
-	FMOVQ 21312(R6), F0
+	FMOVQ 21376(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e2edc2d // FMUL V13.4S, V1.4S, V14.4S
 	WORD $0x6e25dc0c // FMUL V12.4S, V0.4S, V5.4S
-	FMOVQ 21376(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4eaff401 // FMIN V1.4S, V0.4S, V15.4S
 	WORD $0x4ea7f402 // FMIN V2.4S, V0.4S, V7.4S
-	FMOVQ 21312(R6), F0
+	FMOVQ 21376(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e2edc24 // FMUL V4.4S, V1.4S, V14.4S
@@ -66242,13 +66266,13 @@ doneLanes8:
 	WORD $0x6e23dc61 // FMUL V1.4S, V3.4S, V3.4S
 	WORD $0x4e2dcda2 // FMLA V2.4S, V13.4S, V13.4S
 	WORD $0x4e2ccd81 // FMLA V1.4S, V12.4S, V12.4S
-	FMOVQ 21440(R6), F0
+	FMOVQ 21504(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	FMOVQ 12928(R6), F0
 	WORD $0x6e22fc07 // FDIV V7.4S, V0.4S, V2.4S
 	WORD $0x6e21fc06 // FDIV V6.4S, V0.4S, V1.4S
-	FMOVQ 21504(R6), F0
+	FMOVQ 21568(R6), F0
 	WORD $0x6e20ddc2 // FMUL V2.4S, V14.4S, V0.4S
 	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
 	WORD $0x6e27dc81 // FMUL V1.4S, V4.4S, V7.4S
@@ -66410,21 +66434,21 @@ one2205:
 	FMOVQ 5632(R7), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 18560(R7), F0
+	FMOVQ 18624(R7), F0
 	WORD $0x4ee2f404 // FMIN V4.2D, V0.2D, V2.2D
 	WORD $0x4ee1f403 // FMIN V3.2D, V0.2D, V1.2D
-	FMOVQ 21056(R7), F0
+	FMOVQ 21120(R7), F0
 	WORD $0x4ee8f401 // FMIN V1.2D, V0.2D, V8.2D
 	WORD $0x4ee7f402 // FMIN V2.2D, V0.2D, V7.2D
-	FMOVQ 20992(R7), F0
+	FMOVQ 21056(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e64dc2d // FMUL V13.2D, V1.2D, V4.2D
 	WORD $0x6e63dc0c // FMUL V12.2D, V0.2D, V3.2D
-	FMOVQ 21056(R7), F0
+	FMOVQ 21120(R7), F0
 	WORD $0x4ee6f401 // FMIN V1.2D, V0.2D, V6.2D
 	WORD $0x4ee5f402 // FMIN V2.2D, V0.2D, V5.2D
-	FMOVQ 20992(R7), F0
+	FMOVQ 21056(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e64dc2b // FMUL V11.2D, V1.2D, V4.2D
@@ -66433,13 +66457,13 @@ one2205:
 	WORD $0x6e6add41 // FMUL V1.2D, V10.2D, V10.2D
 	WORD $0x4e6dcda2 // FMLA V2.2D, V13.2D, V13.2D
 	WORD $0x4e6ccd81 // FMLA V1.2D, V12.2D, V12.2D
-	FMOVQ 21184(R7), F0
+	FMOVQ 21248(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 21120(R7), F0
+	FMOVQ 21184(R7), F0
 	WORD $0x6e62fc09 // FDIV V9.2D, V0.2D, V2.2D
 	WORD $0x6e61fc08 // FDIV V8.2D, V0.2D, V1.2D
-	FMOVQ 21248(R7), F0
+	FMOVQ 21312(R7), F0
 	WORD $0x6e60dc87 // FMUL V7.2D, V4.2D, V0.2D
 	WORD $0x6e60dc66 // FMUL V6.2D, V3.2D, V0.2D
 	WORD $0x4eebd5a3 // FSUB V3.2D, V13.2D, V11.2D
@@ -66548,21 +66572,21 @@ doneLanes4:
 	FMOVQ 5632(R7), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 18560(R7), F0
+	FMOVQ 18624(R7), F0
 	WORD $0x4ee2f404 // FMIN V4.2D, V0.2D, V2.2D
 	WORD $0x4ee1f403 // FMIN V3.2D, V0.2D, V1.2D
-	FMOVQ 21056(R7), F0
+	FMOVQ 21120(R7), F0
 	WORD $0x4eeaf401 // FMIN V1.2D, V0.2D, V10.2D
 	WORD $0x4ee9f402 // FMIN V2.2D, V0.2D, V9.2D
-	FMOVQ 20992(R7), F0
+	FMOVQ 21056(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e64dc2f // FMUL V15.2D, V1.2D, V4.2D
 	WORD $0x6e63dc0e // FMUL V14.2D, V0.2D, V3.2D
-	FMOVQ 21056(R7), F0
+	FMOVQ 21120(R7), F0
 	WORD $0x4ee8f401 // FMIN V1.2D, V0.2D, V8.2D
 	WORD $0x4ee5f402 // FMIN V2.2D, V0.2D, V5.2D
-	FMOVQ 20992(R7), F0
+	FMOVQ 21056(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
 	WORD $0x6e64dc2d // FMUL V13.2D, V1.2D, V4.2D
@@ -66571,13 +66595,13 @@ doneLanes4:
 	WORD $0x6e6cdd81 // FMUL V1.2D, V12.2D, V12.2D
 	WORD $0x4e6fcde2 // FMLA V2.2D, V15.2D, V15.2D
 	WORD $0x4e6ecdc1 // FMLA V1.2D, V14.2D, V14.2D
-	FMOVQ 21184(R7), F0
+	FMOVQ 21248(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 21120(R7), F0
+	FMOVQ 21184(R7), F0
 	WORD $0x6e62fc0b // FDIV V11.2D, V0.2D, V2.2D
 	WORD $0x6e61fc0a // FDIV V10.2D, V0.2D, V1.2D
-	FMOVQ 21248(R7), F0
+	FMOVQ 21312(R7), F0
 	WORD $0x6e60dc89 // FMUL V9.2D, V4.2D, V0.2D
 	WORD $0x6e60dc68 // FMUL V8.2D, V3.2D, V0.2D
 	WORD $0x4eedd5e3 // FSUB V3.2D, V15.2D, V13.2D
@@ -66709,21 +66733,21 @@ one2217:
 	FMOVQ 6528(R6), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 18688(R6), F0
+	FMOVQ 18752(R6), F0
 	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
-	FMOVQ 21376(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4ea8f401 // FMIN V1.4S, V0.4S, V8.4S
 	WORD $0x4ea7f402 // FMIN V2.4S, V0.4S, V7.4S
-	FMOVQ 21312(R6), F0
+	FMOVQ 21376(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e24dc2d // FMUL V13.4S, V1.4S, V4.4S
 	WORD $0x6e23dc0c // FMUL V12.4S, V0.4S, V3.4S
-	FMOVQ 21376(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4ea6f401 // FMIN V1.4S, V0.4S, V6.4S
 	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
-	FMOVQ 21312(R6), F0
+	FMOVQ 21376(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e24dc2b // FMUL V11.4S, V1.4S, V4.4S
@@ -66732,13 +66756,13 @@ one2217:
 	WORD $0x6e2add41 // FMUL V1.4S, V10.4S, V10.4S
 	WORD $0x4e2dcda2 // FMLA V2.4S, V13.4S, V13.4S
 	WORD $0x4e2ccd81 // FMLA V1.4S, V12.4S, V12.4S
-	FMOVQ 21440(R6), F0
+	FMOVQ 21504(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	FMOVQ 12928(R6), F0
 	WORD $0x6e22fc09 // FDIV V9.4S, V0.4S, V2.4S
 	WORD $0x6e21fc08 // FDIV V8.4S, V0.4S, V1.4S
-	FMOVQ 21504(R6), F0
+	FMOVQ 21568(R6), F0
 	WORD $0x6e20dc87 // FMUL V7.4S, V4.4S, V0.4S
 	WORD $0x6e20dc66 // FMUL V6.4S, V3.4S, V0.4S
 	WORD $0x4eabd5a3 // FSUB V3.4S, V13.4S, V11.4S
@@ -66879,21 +66903,21 @@ doneLanes4:
 	FMOVQ 6528(R6), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 18688(R6), F0
+	FMOVQ 18752(R6), F0
 	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
-	FMOVQ 21376(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4eaaf401 // FMIN V1.4S, V0.4S, V10.4S
 	WORD $0x4ea9f402 // FMIN V2.4S, V0.4S, V9.4S
-	FMOVQ 21312(R6), F0
+	FMOVQ 21376(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e24dc2f // FMUL V15.4S, V1.4S, V4.4S
 	WORD $0x6e23dc0e // FMUL V14.4S, V0.4S, V3.4S
-	FMOVQ 21376(R6), F0
+	FMOVQ 21440(R6), F0
 	WORD $0x4ea6f401 // FMIN V1.4S, V0.4S, V6.4S
 	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
-	FMOVQ 21312(R6), F0
+	FMOVQ 21376(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	WORD $0x6e24dc2d // FMUL V13.4S, V1.4S, V4.4S
@@ -66902,13 +66926,13 @@ doneLanes4:
 	WORD $0x6e2cdd81 // FMUL V1.4S, V12.4S, V12.4S
 	WORD $0x4e2fcde2 // FMLA V2.4S, V15.4S, V15.4S
 	WORD $0x4e2ecdc1 // FMLA V1.4S, V14.4S, V14.4S
-	FMOVQ 21440(R6), F0
+	FMOVQ 21504(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	FMOVQ 12928(R6), F0
 	WORD $0x6e22fc0b // FDIV V11.4S, V0.4S, V2.4S
 	WORD $0x6e21fc0a // FDIV V10.4S, V0.4S, V1.4S
-	FMOVQ 21504(R6), F0
+	FMOVQ 21568(R6), F0
 	WORD $0x6e20dc84 // FMUL V4.4S, V4.4S, V0.4S
 	WORD $0x6e20dc69 // FMUL V9.4S, V3.4S, V0.4S
 	WORD $0x4eadd5e3 // FSUB V3.4S, V15.4S, V13.4S
@@ -67112,10 +67136,10 @@ many2228:
 	WORD $0x6e731ceb // BSL V11.16B, V7.16B, V19.16B
 	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
 	WORD $0x6e721c47 // BSL V7.16B, V2.16B, V18.16B
-	FMOVQ 22720(R5), F2
+	FMOVQ 22784(R5), F2
 	WORD $0x6ee285b9 // SUB V25.2D, V13.2D, V2.2D
 	WORD $0x6ee28598 // SUB V24.2D, V12.2D, V2.2D
-	FMOVQ 22720(R5), F2
+	FMOVQ 22784(R5), F2
 	WORD $0x6ee28577 // SUB V23.2D, V11.2D, V2.2D
 	WORD $0x6ee284f6 // SUB V22.2D, V7.2D, V2.2D
 	FMOVQ 4736(R5), F2
@@ -67124,10 +67148,10 @@ many2228:
 	FMOVQ 4736(R5), F2
 	WORD $0x4e221eeb // AND V11.16B, V23.16B, V2.16B
 	WORD $0x4e221ec7 // AND V7.16B, V22.16B, V2.16B
-	FMOVQ 22784(R5), F2
+	FMOVQ 22848(R5), F2
 	WORD $0x4ee285b1 // ADD V17.2D, V13.2D, V2.2D
 	WORD $0x4ee28590 // ADD V16.2D, V12.2D, V2.2D
-	FMOVQ 22784(R5), F2
+	FMOVQ 22848(R5), F2
 	WORD $0x4ee2856f // ADD V15.2D, V11.2D, V2.2D
 	WORD $0x4ee284ee // ADD V14.2D, V7.2D, V2.2D
 	WORD $0x6f4c072d // USHR V13.2D, V25.2D, 52
@@ -67164,10 +67188,10 @@ many2228:
 	FMOVQ 3328(R5), F0
 	WORD $0x4e60e66b // FCMEQ V11.2D, V19.2D, V0.2D
 	WORD $0x4e60e64a // FCMEQ V10.2D, V18.2D, V0.2D
-	FMOVQ 22848(R5), F0
+	FMOVQ 22912(R5), F0
 	WORD $0x6e691c0d // BSL V13.16B, V0.16B, V9.16B
 	WORD $0x6e671c0c // BSL V12.16B, V0.16B, V7.16B
-	FMOVQ 22848(R5), F0
+	FMOVQ 22912(R5), F0
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	WORD $0x6e611c0a // BSL V10.16B, V0.16B, V1.16B
 	FMOVQ 5632(R5), F1
@@ -67180,12 +67204,12 @@ many2228:
 	WORD $0x6e205842 // NOT V2.16B, V2.16B
 	WORD $0x6ef2e4e7 // FCMGT V7.2D, V7.2D, V18.2D
 	WORD $0x6e2058e7 // NOT V7.16B, V7.16B
-	FMOVQ 21568(R5), F9
+	FMOVQ 21632(R5), F9
 	WORD $0x6e6d1d20 // BSL V0.16B, V9.16B, V13.16B
 	FMOVQ F0, 192(RSP)
 	WORD $0x6e6c1d21 // BSL V1.16B, V9.16B, V12.16B
 	FMOVQ F1, 176(RSP)
-	FMOVQ 21568(R5), F0
+	FMOVQ 21632(R5), F0
 	WORD $0x6e6b1c02 // BSL V2.16B, V0.16B, V11.16B
 	FMOVQ F2, 160(RSP)
 	WORD $0x6e6a1c07 // BSL V7.16B, V0.16B, V10.16B
@@ -67244,17 +67268,17 @@ many2228:
 	WORD $0x6e6ddc4d // FMUL V13.2D, V2.2D, V13.2D
 	WORD $0x6e78dc2c // FMUL V12.2D, V1.2D, V24.2D
 	WORD $0x6e77dc0b // FMUL V11.2D, V0.2D, V23.2D
-	FMOVQ 21632(R5), F1
-	FMOVQ 21632(R5), F0
-	FMOVQ 21696(R5), F7
-	WORD $0x4e61cec7 // FMLA V7.2D, V22.2D, V1.2D
-	FMOVQ 21696(R5), F10
-	WORD $0x4e60ceaa // FMLA V10.2D, V21.2D, V0.2D
-	FMOVQ 21632(R5), F2
-	FMOVQ 21632(R5), F0
 	FMOVQ 21696(R5), F1
+	FMOVQ 21696(R5), F0
+	FMOVQ 21760(R5), F7
+	WORD $0x4e61cec7 // FMLA V7.2D, V22.2D, V1.2D
+	FMOVQ 21760(R5), F10
+	WORD $0x4e60ceaa // FMLA V10.2D, V21.2D, V0.2D
+	FMOVQ 21696(R5), F2
+	FMOVQ 21696(R5), F0
+	FMOVQ 21760(R5), F1
 	WORD $0x4e62ce81 // FMLA V1.2D, V20.2D, V2.2D
-	FMOVQ 21696(R5), F9
+	FMOVQ 21760(R5), F9
 	WORD $0x4e60ce69 // FMLA V9.2D, V19.2D, V0.2D
 	FMOVQ 3392(R5), F0
 	WORD $0x4e67cec0 // FMLA V0.2D, V22.2D, V7.2D
@@ -67276,92 +67300,92 @@ many2228:
 	WORD $0x6e75deb8 // FMUL V24.2D, V21.2D, V21.2D
 	WORD $0x6e74de97 // FMUL V23.2D, V20.2D, V20.2D
 	WORD $0x6e73de6e // FMUL V14.2D, V19.2D, V19.2D
-	FMOVQ 21824(R5), F1
-	FMOVQ 21824(R5), F0
-	FMOVQ 21888(R5), F13
+	FMOVQ 21888(R5), F1
+	FMOVQ 21888(R5), F0
+	FMOVQ 21952(R5), F13
 	WORD $0x4e61cecd // FMLA V13.2D, V22.2D, V1.2D
-	FMOVQ 21888(R5), F12
+	FMOVQ 21952(R5), F12
 	WORD $0x4e60ceac // FMLA V12.2D, V21.2D, V0.2D
-	FMOVQ 21824(R5), F1
-	FMOVQ 21824(R5), F0
-	FMOVQ 21888(R5), F11
+	FMOVQ 21888(R5), F1
+	FMOVQ 21888(R5), F0
+	FMOVQ 21952(R5), F11
 	WORD $0x4e61ce8b // FMLA V11.2D, V20.2D, V1.2D
-	FMOVQ 21888(R5), F10
+	FMOVQ 21952(R5), F10
 	WORD $0x4e60ce6a // FMLA V10.2D, V19.2D, V0.2D
-	FMOVQ 21760(R5), F0
+	FMOVQ 21824(R5), F0
 	WORD $0x4e60cf2d // FMLA V13.2D, V25.2D, V0.2D
 	WORD $0x4e60cf0c // FMLA V12.2D, V24.2D, V0.2D
-	FMOVQ 21760(R5), F0
+	FMOVQ 21824(R5), F0
 	WORD $0x4e60ceeb // FMLA V11.2D, V23.2D, V0.2D
 	WORD $0x4e60cdca // FMLA V10.2D, V14.2D, V0.2D
-	FMOVQ 21952(R5), F1
-	FMOVQ 21952(R5), F0
-	FMOVQ 22016(R5), F26
+	FMOVQ 22016(R5), F1
+	FMOVQ 22016(R5), F0
+	FMOVQ 22080(R5), F26
 	WORD $0x4e61ceda // FMLA V26.2D, V22.2D, V1.2D
-	FMOVQ 22016(R5), F9
+	FMOVQ 22080(R5), F9
 	WORD $0x4e60cea9 // FMLA V9.2D, V21.2D, V0.2D
-	FMOVQ 21952(R5), F1
-	FMOVQ 21952(R5), F0
-	FMOVQ 22016(R5), F7
+	FMOVQ 22016(R5), F1
+	FMOVQ 22016(R5), F0
+	FMOVQ 22080(R5), F7
 	WORD $0x4e61ce87 // FMLA V7.2D, V20.2D, V1.2D
-	FMOVQ 22016(R5), F2
+	FMOVQ 22080(R5), F2
 	WORD $0x4e60ce62 // FMLA V2.2D, V19.2D, V0.2D
 	WORD $0x4e79cdba // FMLA V26.2D, V13.2D, V25.2D
 	WORD $0x4e78cd89 // FMLA V9.2D, V12.2D, V24.2D
 	WORD $0x4e77cd67 // FMLA V7.2D, V11.2D, V23.2D
 	WORD $0x4e6ecd42 // FMLA V2.2D, V10.2D, V14.2D
-	FMOVQ 22080(R5), F1
-	FMOVQ 22080(R5), F0
-	FMOVQ 22144(R5), F13
+	FMOVQ 22144(R5), F1
+	FMOVQ 22144(R5), F0
+	FMOVQ 22208(R5), F13
 	WORD $0x4e61cecd // FMLA V13.2D, V22.2D, V1.2D
-	FMOVQ 22144(R5), F12
+	FMOVQ 22208(R5), F12
 	WORD $0x4e60ceac // FMLA V12.2D, V21.2D, V0.2D
-	FMOVQ 22080(R5), F1
-	FMOVQ 22080(R5), F0
-	FMOVQ 22144(R5), F11
+	FMOVQ 22144(R5), F1
+	FMOVQ 22144(R5), F0
+	FMOVQ 22208(R5), F11
 	WORD $0x4e61ce8b // FMLA V11.2D, V20.2D, V1.2D
-	FMOVQ 22144(R5), F10
+	FMOVQ 22208(R5), F10
 	WORD $0x4e60ce6a // FMLA V10.2D, V19.2D, V0.2D
 	WORD $0x4e79cf4d // FMLA V13.2D, V26.2D, V25.2D
 	WORD $0x4e78cd2c // FMLA V12.2D, V9.2D, V24.2D
 	WORD $0x4e77cceb // FMLA V11.2D, V7.2D, V23.2D
 	WORD $0x4e6ecc4a // FMLA V10.2D, V2.2D, V14.2D
-	FMOVQ 22208(R5), F1
-	FMOVQ 22208(R5), F0
-	FMOVQ 22272(R5), F7
-	WORD $0x4e61cec7 // FMLA V7.2D, V22.2D, V1.2D
-	FMOVQ 22272(R5), F2
-	WORD $0x4e60cea2 // FMLA V2.2D, V21.2D, V0.2D
-	FMOVQ 22208(R5), F0
-	FMOVQ 22208(R5), F9
 	FMOVQ 22272(R5), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
 	FMOVQ 22272(R5), F0
+	FMOVQ 22336(R5), F7
+	WORD $0x4e61cec7 // FMLA V7.2D, V22.2D, V1.2D
+	FMOVQ 22336(R5), F2
+	WORD $0x4e60cea2 // FMLA V2.2D, V21.2D, V0.2D
+	FMOVQ 22272(R5), F0
+	FMOVQ 22272(R5), F9
+	FMOVQ 22336(R5), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 22336(R5), F0
 	WORD $0x4e69ce60 // FMLA V0.2D, V19.2D, V9.2D
 	WORD $0x4e79cda7 // FMLA V7.2D, V13.2D, V25.2D
 	WORD $0x4e78cd82 // FMLA V2.2D, V12.2D, V24.2D
 	WORD $0x4e77cd61 // FMLA V1.2D, V11.2D, V23.2D
 	WORD $0x4e6ecd40 // FMLA V0.2D, V10.2D, V14.2D
-	FMOVQ 22336(R5), F12
+	FMOVQ 22400(R5), F12
 	WORD $0x4e67cecc // FMLA V12.2D, V22.2D, V7.2D
-	FMOVQ 22336(R5), F11
+	FMOVQ 22400(R5), F11
 	WORD $0x4e62ceab // FMLA V11.2D, V21.2D, V2.2D
-	FMOVQ 22336(R5), F10
+	FMOVQ 22400(R5), F10
 	WORD $0x4e61ce8a // FMLA V10.2D, V20.2D, V1.2D
-	FMOVQ 22336(R5), F9
+	FMOVQ 22400(R5), F9
 	WORD $0x4e60ce69 // FMLA V9.2D, V19.2D, V0.2D
-	FMOVQ 22400(R5), F26
+	FMOVQ 22464(R5), F26
 	WORD $0x4e76cd9a // FMLA V26.2D, V12.2D, V22.2D
-	FMOVQ 22400(R5), F25
+	FMOVQ 22464(R5), F25
 	WORD $0x4e75cd79 // FMLA V25.2D, V11.2D, V21.2D
-	FMOVQ 22400(R5), F24
+	FMOVQ 22464(R5), F24
 	WORD $0x4e74cd58 // FMLA V24.2D, V10.2D, V20.2D
-	FMOVQ 22400(R5), F23
+	FMOVQ 22464(R5), F23
 	WORD $0x4e73cd37 // FMLA V23.2D, V9.2D, V19.2D
-	FMOVQ 22400(R5), F0
+	FMOVQ 22464(R5), F0
 	WORD $0x4efad407 // FSUB V7.2D, V0.2D, V26.2D
 	WORD $0x4ef9d402 // FSUB V2.2D, V0.2D, V25.2D
-	FMOVQ 22400(R5), F0
+	FMOVQ 22464(R5), F0
 	WORD $0x4ef8d401 // FSUB V1.2D, V0.2D, V24.2D
 	WORD $0x4ef7d400 // FSUB V0.2D, V0.2D, V23.2D
 	WORD $0x4e76cd87 // FMLA V7.2D, V12.2D, V22.2D
@@ -67504,16 +67528,16 @@ many2228:
 	FMOVQ 224(RSP), F0
 	WORD $0x4e291c0a // AND V10.16B, V0.16B, V9.16B
 	WORD $0x4e291d09 // AND V9.16B, V8.16B, V9.16B
-	FMOVQ 22464(R5), F0
+	FMOVQ 22528(R5), F0
 	WORD $0x4eedf40d // FMIN V13.2D, V0.2D, V13.2D
 	WORD $0x4eecf40c // FMIN V12.2D, V0.2D, V12.2D
-	FMOVQ 22464(R5), F0
+	FMOVQ 22528(R5), F0
 	WORD $0x4eeaf40a // FMIN V10.2D, V0.2D, V10.2D
 	WORD $0x4ee9f409 // FMIN V9.2D, V0.2D, V9.2D
-	FMOVQ 22528(R5), F0
+	FMOVQ 22592(R5), F0
 	WORD $0x4e6df414 // FMAX V20.2D, V0.2D, V13.2D
 	WORD $0x4e6cf40f // FMAX V15.2D, V0.2D, V12.2D
-	FMOVQ 22528(R5), F0
+	FMOVQ 22592(R5), F0
 	WORD $0x4e6af415 // FMAX V21.2D, V0.2D, V10.2D
 	WORD $0x4e69f40e // FMAX V14.2D, V0.2D, V9.2D
 	FMOVQ 256(R5), F9
@@ -67545,16 +67569,16 @@ many2228:
 	WORD $0x4ef2cde7 // FMLS V7.2D, V15.2D, V18.2D
 	WORD $0x4ef1cda2 // FMLS V2.2D, V13.2D, V17.2D
 	WORD $0x4ef0cc01 // FMLS V1.2D, V0.2D, V16.2D
-	FMOVQ 22976(R5), F0
+	FMOVQ 23040(R5), F0
 	WORD $0x4ee8f408 // FMIN V8.2D, V0.2D, V8.2D
 	WORD $0x4ee7f407 // FMIN V7.2D, V0.2D, V7.2D
-	FMOVQ 22976(R5), F0
+	FMOVQ 23040(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22912(R5), F0
+	FMOVQ 22976(R5), F0
 	WORD $0x4e68f412 // FMAX V18.2D, V0.2D, V8.2D
 	WORD $0x4e67f411 // FMAX V17.2D, V0.2D, V7.2D
-	FMOVQ 22912(R5), F0
+	FMOVQ 22976(R5), F0
 	WORD $0x4e62f410 // FMAX V16.2D, V0.2D, V2.2D
 	WORD $0x4e61f40d // FMAX V13.2D, V0.2D, V1.2D
 	FMOVQ 2048(R5), F0
@@ -67870,12 +67894,12 @@ many2228:
 	WORD $0x4ea11c39 // MOV V25.16B, V1.16B
 	WORD $0x6e6b1d00 // BSL V0.16B, V8.16B, V11.16B
 	WORD $0x4ea01c0a // MOV V10.16B, V0.16B
-	FMOVQ 20992(R5), F1
+	FMOVQ 21056(R5), F1
 	WORD $0x6ee7e420 // FCMGT V0.2D, V1.2D, V7.2D
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6ee2e420 // FCMGT V0.2D, V1.2D, V2.2D
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 20992(R5), F1
+	FMOVQ 21056(R5), F1
 	WORD $0x6ef9e420 // FCMGT V0.2D, V1.2D, V25.2D
 	WORD $0x6e205809 // NOT V9.16B, V0.16B
 	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
@@ -67942,13 +67966,13 @@ one2229:
 	WORD $0x6e6d1ce8 // BSL V8.16B, V7.16B, V13.16B
 	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
 	WORD $0x6e6b1c47 // BSL V7.16B, V2.16B, V11.16B
-	FMOVQ 22720(R5), F2
+	FMOVQ 22784(R5), F2
 	WORD $0x6ee28510 // SUB V16.2D, V8.2D, V2.2D
 	WORD $0x6ee284e9 // SUB V9.2D, V7.2D, V2.2D
 	FMOVQ 4736(R5), F2
 	WORD $0x4e221e08 // AND V8.16B, V16.16B, V2.16B
 	WORD $0x4e221d27 // AND V7.16B, V9.16B, V2.16B
-	FMOVQ 22784(R5), F2
+	FMOVQ 22848(R5), F2
 	WORD $0x4ee2850c // ADD V12.2D, V8.2D, V2.2D
 	WORD $0x4ee284ea // ADD V10.2D, V7.2D, V2.2D
 	WORD $0x6f4c0608 // USHR V8.2D, V16.2D, 52
@@ -67968,7 +67992,7 @@ one2229:
 	FMOVQ 3328(R5), F0
 	WORD $0x4e60e5a7 // FCMEQ V7.2D, V13.2D, V0.2D
 	WORD $0x4e60e562 // FCMEQ V2.2D, V11.2D, V0.2D
-	FMOVQ 22848(R5), F0
+	FMOVQ 22912(R5), F0
 	WORD $0x6e681c07 // BSL V7.16B, V0.16B, V8.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5632(R5), F1
@@ -67976,7 +68000,7 @@ one2229:
 	WORD $0x6e205810 // NOT V16.16B, V0.16B
 	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 21568(R5), F0
+	FMOVQ 21632(R5), F0
 	WORD $0x6e671c10 // BSL V16.16B, V0.16B, V7.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 3392(R5), F0
@@ -68006,11 +68030,11 @@ one2229:
 	WORD $0x6e73de6a // FMUL V10.2D, V19.2D, V19.2D
 	WORD $0x6e68dc28 // FMUL V8.2D, V1.2D, V8.2D
 	WORD $0x6e69dc07 // FMUL V7.2D, V0.2D, V9.2D
-	FMOVQ 21632(R5), F2
-	FMOVQ 21632(R5), F1
-	FMOVQ 21696(R5), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 21696(R5), F2
+	FMOVQ 21696(R5), F1
+	FMOVQ 21760(R5), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 21760(R5), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
 	FMOVQ 3392(R5), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
@@ -68020,48 +68044,48 @@ one2229:
 	WORD $0x6e60dcf6 // FMUL V22.2D, V7.2D, V0.2D
 	WORD $0x6e6cdd91 // FMUL V17.2D, V12.2D, V12.2D
 	WORD $0x6e6add4d // FMUL V13.2D, V10.2D, V10.2D
-	FMOVQ 21824(R5), F1
-	FMOVQ 21824(R5), F0
-	FMOVQ 21888(R5), F8
+	FMOVQ 21888(R5), F1
+	FMOVQ 21888(R5), F0
+	FMOVQ 21952(R5), F8
 	WORD $0x4e61cd88 // FMLA V8.2D, V12.2D, V1.2D
-	FMOVQ 21888(R5), F7
+	FMOVQ 21952(R5), F7
 	WORD $0x4e60cd47 // FMLA V7.2D, V10.2D, V0.2D
-	FMOVQ 21760(R5), F0
+	FMOVQ 21824(R5), F0
 	WORD $0x4e60ce28 // FMLA V8.2D, V17.2D, V0.2D
 	WORD $0x4e60cda7 // FMLA V7.2D, V13.2D, V0.2D
-	FMOVQ 21952(R5), F1
-	FMOVQ 21952(R5), F0
-	FMOVQ 22016(R5), F9
+	FMOVQ 22016(R5), F1
+	FMOVQ 22016(R5), F0
+	FMOVQ 22080(R5), F9
 	WORD $0x4e61cd89 // FMLA V9.2D, V12.2D, V1.2D
-	FMOVQ 22016(R5), F2
+	FMOVQ 22080(R5), F2
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
 	WORD $0x4e71cd09 // FMLA V9.2D, V8.2D, V17.2D
 	WORD $0x4e6dcce2 // FMLA V2.2D, V7.2D, V13.2D
-	FMOVQ 22080(R5), F1
-	FMOVQ 22080(R5), F0
-	FMOVQ 22144(R5), F8
+	FMOVQ 22144(R5), F1
+	FMOVQ 22144(R5), F0
+	FMOVQ 22208(R5), F8
 	WORD $0x4e61cd88 // FMLA V8.2D, V12.2D, V1.2D
-	FMOVQ 22144(R5), F7
+	FMOVQ 22208(R5), F7
 	WORD $0x4e60cd47 // FMLA V7.2D, V10.2D, V0.2D
 	WORD $0x4e71cd28 // FMLA V8.2D, V9.2D, V17.2D
 	WORD $0x4e6dcc47 // FMLA V7.2D, V2.2D, V13.2D
-	FMOVQ 22208(R5), F0
-	FMOVQ 22208(R5), F2
-	FMOVQ 22272(R5), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
 	FMOVQ 22272(R5), F0
+	FMOVQ 22272(R5), F2
+	FMOVQ 22336(R5), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 22336(R5), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	WORD $0x4e71cd01 // FMLA V1.2D, V8.2D, V17.2D
 	WORD $0x4e6dcce0 // FMLA V0.2D, V7.2D, V13.2D
-	FMOVQ 22336(R5), F2
+	FMOVQ 22400(R5), F2
 	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 22336(R5), F1
+	FMOVQ 22400(R5), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 22400(R5), F21
+	FMOVQ 22464(R5), F21
 	WORD $0x4e6ccc55 // FMLA V21.2D, V2.2D, V12.2D
-	FMOVQ 22400(R5), F18
+	FMOVQ 22464(R5), F18
 	WORD $0x4e6acc32 // FMLA V18.2D, V1.2D, V10.2D
-	FMOVQ 22400(R5), F0
+	FMOVQ 22464(R5), F0
 	WORD $0x4ef5d411 // FSUB V17.2D, V0.2D, V21.2D
 	WORD $0x4ef2d40d // FSUB V13.2D, V0.2D, V18.2D
 	WORD $0x4e6ccc51 // FMLA V17.2D, V2.2D, V12.2D
@@ -68118,10 +68142,10 @@ one2229:
 	FMOVQ 3200(R5), F0
 	WORD $0x4e201de2 // AND V2.16B, V15.16B, V0.16B
 	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
-	FMOVQ 22464(R5), F0
+	FMOVQ 22528(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22528(R5), F0
+	FMOVQ 22592(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 256(R5), F0
@@ -68137,10 +68161,10 @@ one2229:
 	WORD $0x4eeccc01 // FMLS V1.2D, V0.2D, V12.2D
 	WORD $0x4eebcd22 // FMLS V2.2D, V9.2D, V11.2D
 	WORD $0x4eeacc01 // FMLS V1.2D, V0.2D, V10.2D
-	FMOVQ 22976(R5), F0
+	FMOVQ 23040(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22912(R5), F0
+	FMOVQ 22976(R5), F0
 	WORD $0x4e62f409 // FMAX V9.2D, V0.2D, V2.2D
 	WORD $0x4e61f40a // FMAX V10.2D, V0.2D, V1.2D
 	FMOVQ 2048(R5), F0
@@ -68290,7 +68314,7 @@ one2229:
 	FMOVQ 3328(R5), F0
 	WORD $0x6e701c09 // BSL V9.16B, V0.16B, V16.16B
 	WORD $0x6e671c08 // BSL V8.16B, V0.16B, V7.16B
-	FMOVQ 20992(R5), F1
+	FMOVQ 21056(R5), F1
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205807 // NOT V7.16B, V0.16B
 	WORD $0x6ee8e420 // FCMGT V0.2D, V1.2D, V8.2D
@@ -68381,13 +68405,13 @@ doneLanes4:
 	WORD $0x6e711cea // BSL V10.16B, V7.16B, V17.16B
 	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
 	WORD $0x6e6f1c47 // BSL V7.16B, V2.16B, V15.16B
-	FMOVQ 22720(R5), F2
+	FMOVQ 22784(R5), F2
 	WORD $0x6ee28552 // SUB V18.2D, V10.2D, V2.2D
 	WORD $0x6ee284ec // SUB V12.2D, V7.2D, V2.2D
 	FMOVQ 4736(R5), F2
 	WORD $0x4e221e4a // AND V10.16B, V18.16B, V2.16B
 	WORD $0x4e221d87 // AND V7.16B, V12.16B, V2.16B
-	FMOVQ 22784(R5), F2
+	FMOVQ 22848(R5), F2
 	WORD $0x4ee2854e // ADD V14.2D, V10.2D, V2.2D
 	WORD $0x4ee284ed // ADD V13.2D, V7.2D, V2.2D
 	WORD $0x6f4c064a // USHR V10.2D, V18.2D, 52
@@ -68407,7 +68431,7 @@ doneLanes4:
 	FMOVQ 3328(R5), F0
 	WORD $0x4e60e627 // FCMEQ V7.2D, V17.2D, V0.2D
 	WORD $0x4e60e5e2 // FCMEQ V2.2D, V15.2D, V0.2D
-	FMOVQ 22848(R5), F0
+	FMOVQ 22912(R5), F0
 	WORD $0x6e6a1c07 // BSL V7.16B, V0.16B, V10.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5632(R5), F1
@@ -68415,7 +68439,7 @@ doneLanes4:
 	WORD $0x6e205812 // NOT V18.16B, V0.16B
 	WORD $0x6eefe420 // FCMGT V0.2D, V1.2D, V15.2D
 	WORD $0x6e205811 // NOT V17.16B, V0.16B
-	FMOVQ 21568(R5), F0
+	FMOVQ 21632(R5), F0
 	WORD $0x6e671c12 // BSL V18.16B, V0.16B, V7.16B
 	WORD $0x6e621c11 // BSL V17.16B, V0.16B, V2.16B
 	FMOVQ 3392(R5), F0
@@ -68445,11 +68469,11 @@ doneLanes4:
 	WORD $0x6e74de8d // FMUL V13.2D, V20.2D, V20.2D
 	WORD $0x6e6adc2a // FMUL V10.2D, V1.2D, V10.2D
 	WORD $0x6e6cdc07 // FMUL V7.2D, V0.2D, V12.2D
-	FMOVQ 21632(R5), F2
-	FMOVQ 21632(R5), F1
-	FMOVQ 21696(R5), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 21696(R5), F2
+	FMOVQ 21696(R5), F1
+	FMOVQ 21760(R5), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 21760(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
 	FMOVQ 3392(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
@@ -68459,48 +68483,48 @@ doneLanes4:
 	WORD $0x6e60dcf7 // FMUL V23.2D, V7.2D, V0.2D
 	WORD $0x6e6eddd3 // FMUL V19.2D, V14.2D, V14.2D
 	WORD $0x6e6dddaf // FMUL V15.2D, V13.2D, V13.2D
-	FMOVQ 21824(R5), F1
-	FMOVQ 21824(R5), F0
-	FMOVQ 21888(R5), F10
+	FMOVQ 21888(R5), F1
+	FMOVQ 21888(R5), F0
+	FMOVQ 21952(R5), F10
 	WORD $0x4e61cdca // FMLA V10.2D, V14.2D, V1.2D
-	FMOVQ 21888(R5), F7
+	FMOVQ 21952(R5), F7
 	WORD $0x4e60cda7 // FMLA V7.2D, V13.2D, V0.2D
-	FMOVQ 21760(R5), F0
+	FMOVQ 21824(R5), F0
 	WORD $0x4e60ce6a // FMLA V10.2D, V19.2D, V0.2D
 	WORD $0x4e60cde7 // FMLA V7.2D, V15.2D, V0.2D
-	FMOVQ 21952(R5), F1
-	FMOVQ 21952(R5), F0
-	FMOVQ 22016(R5), F12
+	FMOVQ 22016(R5), F1
+	FMOVQ 22016(R5), F0
+	FMOVQ 22080(R5), F12
 	WORD $0x4e61cdcc // FMLA V12.2D, V14.2D, V1.2D
-	FMOVQ 22016(R5), F2
+	FMOVQ 22080(R5), F2
 	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
 	WORD $0x4e73cd4c // FMLA V12.2D, V10.2D, V19.2D
 	WORD $0x4e6fcce2 // FMLA V2.2D, V7.2D, V15.2D
-	FMOVQ 22080(R5), F1
-	FMOVQ 22080(R5), F0
-	FMOVQ 22144(R5), F10
+	FMOVQ 22144(R5), F1
+	FMOVQ 22144(R5), F0
+	FMOVQ 22208(R5), F10
 	WORD $0x4e61cdca // FMLA V10.2D, V14.2D, V1.2D
-	FMOVQ 22144(R5), F7
+	FMOVQ 22208(R5), F7
 	WORD $0x4e60cda7 // FMLA V7.2D, V13.2D, V0.2D
 	WORD $0x4e73cd8a // FMLA V10.2D, V12.2D, V19.2D
 	WORD $0x4e6fcc47 // FMLA V7.2D, V2.2D, V15.2D
-	FMOVQ 22208(R5), F0
-	FMOVQ 22208(R5), F2
-	FMOVQ 22272(R5), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
 	FMOVQ 22272(R5), F0
+	FMOVQ 22272(R5), F2
+	FMOVQ 22336(R5), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 22336(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	WORD $0x4e73cd41 // FMLA V1.2D, V10.2D, V19.2D
 	WORD $0x4e6fcce0 // FMLA V0.2D, V7.2D, V15.2D
-	FMOVQ 22336(R5), F2
+	FMOVQ 22400(R5), F2
 	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 22336(R5), F1
+	FMOVQ 22400(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 22400(R5), F25
+	FMOVQ 22464(R5), F25
 	WORD $0x4e6ecc59 // FMLA V25.2D, V2.2D, V14.2D
-	FMOVQ 22400(R5), F22
+	FMOVQ 22464(R5), F22
 	WORD $0x4e6dcc36 // FMLA V22.2D, V1.2D, V13.2D
-	FMOVQ 22400(R5), F0
+	FMOVQ 22464(R5), F0
 	WORD $0x4ef9d413 // FSUB V19.2D, V0.2D, V25.2D
 	WORD $0x4ef6d40f // FSUB V15.2D, V0.2D, V22.2D
 	WORD $0x4e6ecc53 // FMLA V19.2D, V2.2D, V14.2D
@@ -68557,10 +68581,10 @@ doneLanes4:
 	FMOVQ 3200(R5), F0
 	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
-	FMOVQ 22464(R5), F0
+	FMOVQ 22528(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22528(R5), F0
+	FMOVQ 22592(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 256(R5), F0
@@ -68576,10 +68600,10 @@ doneLanes4:
 	WORD $0x4eeecc01 // FMLS V1.2D, V0.2D, V14.2D
 	WORD $0x4eedcd62 // FMLS V2.2D, V11.2D, V13.2D
 	WORD $0x4eeccc01 // FMLS V1.2D, V0.2D, V12.2D
-	FMOVQ 22976(R5), F0
+	FMOVQ 23040(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22912(R5), F0
+	FMOVQ 22976(R5), F0
 	WORD $0x4e62f40b // FMAX V11.2D, V0.2D, V2.2D
 	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
 	FMOVQ 2048(R5), F0
@@ -68769,7 +68793,7 @@ doneLanes8:
 	FMOVQ 3328(R5), F0
 	WORD $0x6e6f1c05 // BSL V5.16B, V0.16B, V15.16B
 	WORD $0x6e6e1c04 // BSL V4.16B, V0.16B, V14.16B
-	FMOVQ 20992(R5), F1
+	FMOVQ 21056(R5), F1
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -68870,10 +68894,10 @@ many2240:
 	WORD $0x6e731c6b // BSL V11.16B, V3.16B, V19.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e721c43 // BSL V3.16B, V2.16B, V18.16B
-	FMOVQ 23808(R4), F2
+	FMOVQ 23872(R4), F2
 	WORD $0x6ea285b9 // SUB V25.4S, V13.4S, V2.4S
 	WORD $0x6ea28598 // SUB V24.4S, V12.4S, V2.4S
-	FMOVQ 23808(R4), F2
+	FMOVQ 23872(R4), F2
 	WORD $0x6ea28577 // SUB V23.4S, V11.4S, V2.4S
 	WORD $0x6ea28476 // SUB V22.4S, V3.4S, V2.4S
 	FMOVQ 6464(R4), F2
@@ -68892,16 +68916,16 @@ many2240:
 	WORD $0x6f29070c // USHR V12.4S, V24.4S, 23
 	WORD $0x6f2906eb // USHR V11.4S, V23.4S, 23
 	WORD $0x6f2906c3 // USHR V3.4S, V22.4S, 23
-	FMOVQ 23872(R4), F2
+	FMOVQ 23936(R4), F2
 	WORD $0x4ea21dad // ORR V13.16B, V13.16B, V2.16B
 	WORD $0x4ea21d8c // ORR V12.16B, V12.16B, V2.16B
-	FMOVQ 23872(R4), F2
+	FMOVQ 23936(R4), F2
 	WORD $0x4ea21d6b // ORR V11.16B, V11.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 23936(R4), F2
+	FMOVQ 24000(R4), F2
 	WORD $0x4ea2d5b6 // FSUB V22.4S, V13.4S, V2.4S
 	WORD $0x4ea2d58d // FSUB V13.4S, V12.4S, V2.4S
-	FMOVQ 23936(R4), F2
+	FMOVQ 24000(R4), F2
 	WORD $0x4ea2d56c // FSUB V12.4S, V11.4S, V2.4S
 	WORD $0x4ea2d46b // FSUB V11.4S, V3.4S, V2.4S
 	FMOVQ 6784(R4), F3
@@ -68922,10 +68946,10 @@ many2240:
 	FMOVQ 3456(R4), F0
 	WORD $0x4e20e66b // FCMEQ V11.4S, V19.4S, V0.4S
 	WORD $0x4e20e64a // FCMEQ V10.4S, V18.4S, V0.4S
-	FMOVQ 24000(R4), F0
+	FMOVQ 24064(R4), F0
 	WORD $0x6e691c0d // BSL V13.16B, V0.16B, V9.16B
 	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
-	FMOVQ 24000(R4), F0
+	FMOVQ 24064(R4), F0
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	WORD $0x6e611c0a // BSL V10.16B, V0.16B, V1.16B
 	FMOVQ 6528(R4), F1
@@ -68938,12 +68962,12 @@ many2240:
 	WORD $0x6e205842 // NOT V2.16B, V2.16B
 	WORD $0x6eb2e463 // FCMGT V3.4S, V3.4S, V18.4S
 	WORD $0x6e205863 // NOT V3.16B, V3.16B
-	FMOVQ 23040(R4), F9
+	FMOVQ 23104(R4), F9
 	WORD $0x6e6d1d20 // BSL V0.16B, V9.16B, V13.16B
 	FMOVQ F0, 224(RSP)
 	WORD $0x6e6c1d21 // BSL V1.16B, V9.16B, V12.16B
 	FMOVQ F1, 208(RSP)
-	FMOVQ 23040(R4), F0
+	FMOVQ 23104(R4), F0
 	WORD $0x6e6b1c02 // BSL V2.16B, V0.16B, V11.16B
 	FMOVQ F2, 192(RSP)
 	WORD $0x6e6a1c03 // BSL V3.16B, V0.16B, V10.16B
@@ -69007,17 +69031,17 @@ many2240:
 	WORD $0x6e2cdc6d // FMUL V13.4S, V3.4S, V12.4S
 	WORD $0x6e2bdc4c // FMUL V12.4S, V2.4S, V11.4S
 	WORD $0x6e2adc0b // FMUL V11.4S, V0.4S, V10.4S
-	FMOVQ 23104(R4), F1
-	FMOVQ 23104(R4), F0
-	FMOVQ 23168(R4), F3
-	WORD $0x4e21cf03 // FMLA V3.4S, V24.4S, V1.4S
-	FMOVQ 23168(R4), F10
-	WORD $0x4e20ceea // FMLA V10.4S, V23.4S, V0.4S
-	FMOVQ 23104(R4), F2
-	FMOVQ 23104(R4), F0
 	FMOVQ 23168(R4), F1
+	FMOVQ 23168(R4), F0
+	FMOVQ 23232(R4), F3
+	WORD $0x4e21cf03 // FMLA V3.4S, V24.4S, V1.4S
+	FMOVQ 23232(R4), F10
+	WORD $0x4e20ceea // FMLA V10.4S, V23.4S, V0.4S
+	FMOVQ 23168(R4), F2
+	FMOVQ 23168(R4), F0
+	FMOVQ 23232(R4), F1
 	WORD $0x4e22cea1 // FMLA V1.4S, V21.4S, V2.4S
-	FMOVQ 23168(R4), F9
+	FMOVQ 23232(R4), F9
 	WORD $0x4e20ce09 // FMLA V9.4S, V16.4S, V0.4S
 	FMOVQ 3520(R4), F0
 	WORD $0x4e23cf00 // FMLA V0.4S, V24.4S, V3.4S
@@ -69039,44 +69063,44 @@ many2240:
 	WORD $0x6e37deec // FMUL V12.4S, V23.4S, V23.4S
 	WORD $0x6e35deab // FMUL V11.4S, V21.4S, V21.4S
 	WORD $0x6e30de0a // FMUL V10.4S, V16.4S, V16.4S
-	FMOVQ 23296(R4), F1
-	FMOVQ 23296(R4), F0
-	FMOVQ 23360(R4), F9
-	WORD $0x4e21cf09 // FMLA V9.4S, V24.4S, V1.4S
-	FMOVQ 23360(R4), F3
-	WORD $0x4e20cee3 // FMLA V3.4S, V23.4S, V0.4S
-	FMOVQ 23296(R4), F0
-	FMOVQ 23296(R4), F2
 	FMOVQ 23360(R4), F1
-	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
 	FMOVQ 23360(R4), F0
+	FMOVQ 23424(R4), F9
+	WORD $0x4e21cf09 // FMLA V9.4S, V24.4S, V1.4S
+	FMOVQ 23424(R4), F3
+	WORD $0x4e20cee3 // FMLA V3.4S, V23.4S, V0.4S
+	FMOVQ 23360(R4), F0
+	FMOVQ 23360(R4), F2
+	FMOVQ 23424(R4), F1
+	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
+	FMOVQ 23424(R4), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 23232(R4), F2
+	FMOVQ 23296(R4), F2
 	WORD $0x4e22cda9 // FMLA V9.4S, V13.4S, V2.4S
 	WORD $0x4e22cd83 // FMLA V3.4S, V12.4S, V2.4S
-	FMOVQ 23232(R4), F2
+	FMOVQ 23296(R4), F2
 	WORD $0x4e22cd61 // FMLA V1.4S, V11.4S, V2.4S
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 23424(R4), F12
+	FMOVQ 23488(R4), F12
 	WORD $0x4e29cf0c // FMLA V12.4S, V24.4S, V9.4S
-	FMOVQ 23424(R4), F11
+	FMOVQ 23488(R4), F11
 	WORD $0x4e23ceeb // FMLA V11.4S, V23.4S, V3.4S
-	FMOVQ 23424(R4), F10
+	FMOVQ 23488(R4), F10
 	WORD $0x4e21ceaa // FMLA V10.4S, V21.4S, V1.4S
-	FMOVQ 23424(R4), F9
+	FMOVQ 23488(R4), F9
 	WORD $0x4e20ce09 // FMLA V9.4S, V16.4S, V0.4S
-	FMOVQ 23488(R4), F28
+	FMOVQ 23552(R4), F28
 	WORD $0x4e38cd9c // FMLA V28.4S, V12.4S, V24.4S
-	FMOVQ 23488(R4), F27
+	FMOVQ 23552(R4), F27
 	WORD $0x4e37cd7b // FMLA V27.4S, V11.4S, V23.4S
-	FMOVQ 23488(R4), F26
+	FMOVQ 23552(R4), F26
 	WORD $0x4e35cd5a // FMLA V26.4S, V10.4S, V21.4S
-	FMOVQ 23488(R4), F25
+	FMOVQ 23552(R4), F25
 	WORD $0x4e30cd39 // FMLA V25.4S, V9.4S, V16.4S
-	FMOVQ 23488(R4), F1
+	FMOVQ 23552(R4), F1
 	WORD $0x4ebcd420 // FSUB V0.4S, V1.4S, V28.4S
 	WORD $0x4ebbd421 // FSUB V1.4S, V1.4S, V27.4S
-	FMOVQ 23488(R4), F3
+	FMOVQ 23552(R4), F3
 	WORD $0x4ebad462 // FSUB V2.4S, V3.4S, V26.4S
 	WORD $0x4eb9d463 // FSUB V3.4S, V3.4S, V25.4S
 	WORD $0x4e38cd80 // FMLA V0.4S, V12.4S, V24.4S
@@ -69217,16 +69241,16 @@ many2240:
 	FMOVQ 3264(R4), F0
 	WORD $0x4e201d0a // AND V10.16B, V8.16B, V0.16B
 	WORD $0x4e201ce9 // AND V9.16B, V7.16B, V0.16B
-	FMOVQ 23552(R4), F0
+	FMOVQ 23616(R4), F0
 	WORD $0x4eadf40d // FMIN V13.4S, V0.4S, V13.4S
 	WORD $0x4eabf40b // FMIN V11.4S, V0.4S, V11.4S
-	FMOVQ 23552(R4), F0
+	FMOVQ 23616(R4), F0
 	WORD $0x4eaaf40a // FMIN V10.4S, V0.4S, V10.4S
 	WORD $0x4ea9f409 // FMIN V9.4S, V0.4S, V9.4S
-	FMOVQ 23616(R4), F0
+	FMOVQ 23680(R4), F0
 	WORD $0x4e2df40f // FMAX V15.4S, V0.4S, V13.4S
 	WORD $0x4e2bf40e // FMAX V14.4S, V0.4S, V11.4S
-	FMOVQ 23616(R4), F0
+	FMOVQ 23680(R4), F0
 	WORD $0x4e2af40d // FMAX V13.4S, V0.4S, V10.4S
 	WORD $0x4e29f40b // FMAX V11.4S, V0.4S, V9.4S
 	FMOVQ 448(R4), F9
@@ -69257,16 +69281,16 @@ many2240:
 	WORD $0x4eb2cdc3 // FMLS V3.4S, V14.4S, V18.4S
 	WORD $0x4eb1cda2 // FMLS V2.4S, V13.4S, V17.4S
 	WORD $0x4eb0cc01 // FMLS V1.4S, V0.4S, V16.4S
-	FMOVQ 24128(R4), F0
+	FMOVQ 24192(R4), F0
 	WORD $0x4ea7f407 // FMIN V7.4S, V0.4S, V7.4S
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
-	FMOVQ 24128(R4), F0
+	FMOVQ 24192(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 24064(R4), F0
+	FMOVQ 24128(R4), F0
 	WORD $0x4e27f413 // FMAX V19.4S, V0.4S, V7.4S
 	WORD $0x4e23f412 // FMAX V18.4S, V0.4S, V3.4S
-	FMOVQ 24064(R4), F0
+	FMOVQ 24128(R4), F0
 	WORD $0x4e22f411 // FMAX V17.4S, V0.4S, V2.4S
 	WORD $0x4e21f410 // FMAX V16.4S, V0.4S, V1.4S
 	FMOVQ 3008(R4), F0
@@ -69513,12 +69537,12 @@ many2240:
 	WORD $0x4ea11c38 // MOV V24.16B, V1.16B
 	WORD $0x6e6b1ce0 // BSL V0.16B, V7.16B, V11.16B
 	WORD $0x4ea01c09 // MOV V9.16B, V0.16B
-	FMOVQ 21312(R4), F1
+	FMOVQ 21376(R4), F1
 	WORD $0x6ea3e420 // FCMGT V0.4S, V1.4S, V3.4S
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
 	WORD $0x6ea2e420 // FCMGT V0.4S, V1.4S, V2.4S
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
-	FMOVQ 21312(R4), F1
+	FMOVQ 21376(R4), F1
 	WORD $0x6eb8e420 // FCMGT V0.4S, V1.4S, V24.4S
 	WORD $0x6e205808 // NOT V8.16B, V0.16B
 	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
@@ -69585,7 +69609,7 @@ one2241:
 	WORD $0x6e6c1c67 // BSL V7.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 23808(R4), F2
+	FMOVQ 23872(R4), F2
 	WORD $0x6ea284ef // SUB V15.4S, V7.4S, V2.4S
 	WORD $0x6ea28468 // SUB V8.4S, V3.4S, V2.4S
 	FMOVQ 6464(R4), F2
@@ -69596,10 +69620,10 @@ one2241:
 	WORD $0x4ea28469 // ADD V9.4S, V3.4S, V2.4S
 	WORD $0x6f2905e7 // USHR V7.4S, V15.4S, 23
 	WORD $0x6f290503 // USHR V3.4S, V8.4S, 23
-	FMOVQ 23872(R4), F2
+	FMOVQ 23936(R4), F2
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 23936(R4), F2
+	FMOVQ 24000(R4), F2
 	WORD $0x4ea2d4e7 // FSUB V7.4S, V7.4S, V2.4S
 	WORD $0x4ea2d468 // FSUB V8.4S, V3.4S, V2.4S
 	FMOVQ 6784(R4), F3
@@ -69611,7 +69635,7 @@ one2241:
 	FMOVQ 3456(R4), F0
 	WORD $0x4e20e583 // FCMEQ V3.4S, V12.4S, V0.4S
 	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
-	FMOVQ 24000(R4), F0
+	FMOVQ 24064(R4), F0
 	WORD $0x6e671c03 // BSL V3.16B, V0.16B, V7.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 6528(R4), F1
@@ -69619,7 +69643,7 @@ one2241:
 	WORD $0x6e205810 // NOT V16.16B, V0.16B
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e20580f // NOT V15.16B, V0.16B
-	FMOVQ 23040(R4), F0
+	FMOVQ 23104(R4), F0
 	WORD $0x6e631c10 // BSL V16.16B, V0.16B, V3.16B
 	WORD $0x6e621c0f // BSL V15.16B, V0.16B, V2.16B
 	FMOVQ 3520(R4), F0
@@ -69649,11 +69673,11 @@ one2241:
 	WORD $0x6e33de69 // FMUL V9.4S, V19.4S, V19.4S
 	WORD $0x6e27dc27 // FMUL V7.4S, V1.4S, V7.4S
 	WORD $0x6e28dc03 // FMUL V3.4S, V0.4S, V8.4S
-	FMOVQ 23104(R4), F2
-	FMOVQ 23104(R4), F1
-	FMOVQ 23168(R4), F0
-	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
 	FMOVQ 23168(R4), F2
+	FMOVQ 23168(R4), F1
+	FMOVQ 23232(R4), F0
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FMOVQ 23232(R4), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
 	FMOVQ 3520(R4), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
@@ -69663,24 +69687,24 @@ one2241:
 	WORD $0x6e20dc75 // FMUL V21.4S, V3.4S, V0.4S
 	WORD $0x6e2add47 // FMUL V7.4S, V10.4S, V10.4S
 	WORD $0x6e29dd23 // FMUL V3.4S, V9.4S, V9.4S
-	FMOVQ 23296(R4), F0
-	FMOVQ 23296(R4), F2
-	FMOVQ 23360(R4), F1
-	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
 	FMOVQ 23360(R4), F0
+	FMOVQ 23360(R4), F2
+	FMOVQ 23424(R4), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 23424(R4), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 23232(R4), F2
+	FMOVQ 23296(R4), F2
 	WORD $0x4e22cce1 // FMLA V1.4S, V7.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 23424(R4), F2
+	FMOVQ 23488(R4), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 23424(R4), F1
+	FMOVQ 23488(R4), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 23488(R4), F18
+	FMOVQ 23552(R4), F18
 	WORD $0x4e2acc52 // FMLA V18.4S, V2.4S, V10.4S
-	FMOVQ 23488(R4), F17
+	FMOVQ 23552(R4), F17
 	WORD $0x4e29cc31 // FMLA V17.4S, V1.4S, V9.4S
-	FMOVQ 23488(R4), F0
+	FMOVQ 23552(R4), F0
 	WORD $0x4eb2d40c // FSUB V12.4S, V0.4S, V18.4S
 	WORD $0x4eb1d40b // FSUB V11.4S, V0.4S, V17.4S
 	WORD $0x4e2acc4c // FMLA V12.4S, V2.4S, V10.4S
@@ -69737,10 +69761,10 @@ one2241:
 	FMOVQ 3264(R4), F0
 	WORD $0x4e201dc2 // AND V2.16B, V14.16B, V0.16B
 	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
-	FMOVQ 23552(R4), F0
+	FMOVQ 23616(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 23616(R4), F0
+	FMOVQ 23680(R4), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 448(R4), F0
@@ -69756,10 +69780,10 @@ one2241:
 	WORD $0x4eabcc01 // FMLS V1.4S, V0.4S, V11.4S
 	WORD $0x4eaacd02 // FMLS V2.4S, V8.4S, V10.4S
 	WORD $0x4ea9cc01 // FMLS V1.4S, V0.4S, V9.4S
-	FMOVQ 24128(R4), F0
+	FMOVQ 24192(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 24064(R4), F0
+	FMOVQ 24128(R4), F0
 	WORD $0x4e22f409 // FMAX V9.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
 	FMOVQ 3008(R4), F0
@@ -69877,7 +69901,7 @@ one2241:
 	FMOVQ 3456(R4), F0
 	WORD $0x6e6f1c08 // BSL V8.16B, V0.16B, V15.16B
 	WORD $0x6e631c07 // BSL V7.16B, V0.16B, V3.16B
-	FMOVQ 21312(R4), F1
+	FMOVQ 21376(R4), F1
 	WORD $0x6ea8e420 // FCMGT V0.4S, V1.4S, V8.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea7e420 // FCMGT V0.4S, V1.4S, V7.4S
@@ -70000,7 +70024,7 @@ doneLanes4:
 	WORD $0x6e701c67 // BSL V7.16B, V3.16B, V16.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6e1c43 // BSL V3.16B, V2.16B, V14.16B
-	FMOVQ 23808(R4), F2
+	FMOVQ 23872(R4), F2
 	WORD $0x6ea284f1 // SUB V17.4S, V7.4S, V2.4S
 	WORD $0x6ea2846b // SUB V11.4S, V3.4S, V2.4S
 	FMOVQ 6464(R4), F2
@@ -70011,10 +70035,10 @@ doneLanes4:
 	WORD $0x4ea2846c // ADD V12.4S, V3.4S, V2.4S
 	WORD $0x6f290627 // USHR V7.4S, V17.4S, 23
 	WORD $0x6f290563 // USHR V3.4S, V11.4S, 23
-	FMOVQ 23872(R4), F2
+	FMOVQ 23936(R4), F2
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 23936(R4), F2
+	FMOVQ 24000(R4), F2
 	WORD $0x4ea2d4e7 // FSUB V7.4S, V7.4S, V2.4S
 	WORD $0x4ea2d46b // FSUB V11.4S, V3.4S, V2.4S
 	FMOVQ 6784(R4), F3
@@ -70026,7 +70050,7 @@ doneLanes4:
 	FMOVQ 3456(R4), F0
 	WORD $0x4e20e603 // FCMEQ V3.4S, V16.4S, V0.4S
 	WORD $0x4e20e5c2 // FCMEQ V2.4S, V14.4S, V0.4S
-	FMOVQ 24000(R4), F0
+	FMOVQ 24064(R4), F0
 	WORD $0x6e671c03 // BSL V3.16B, V0.16B, V7.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 6528(R4), F1
@@ -70034,7 +70058,7 @@ doneLanes4:
 	WORD $0x6e205811 // NOT V17.16B, V0.16B
 	WORD $0x6eaee420 // FCMGT V0.4S, V1.4S, V14.4S
 	WORD $0x6e205810 // NOT V16.16B, V0.16B
-	FMOVQ 23040(R4), F0
+	FMOVQ 23104(R4), F0
 	WORD $0x6e631c11 // BSL V17.16B, V0.16B, V3.16B
 	WORD $0x6e621c10 // BSL V16.16B, V0.16B, V2.16B
 	FMOVQ 3520(R4), F0
@@ -70064,11 +70088,11 @@ doneLanes4:
 	WORD $0x6e33de6c // FMUL V12.4S, V19.4S, V19.4S
 	WORD $0x6e27dc27 // FMUL V7.4S, V1.4S, V7.4S
 	WORD $0x6e2bdc03 // FMUL V3.4S, V0.4S, V11.4S
-	FMOVQ 23104(R4), F2
-	FMOVQ 23104(R4), F1
-	FMOVQ 23168(R4), F0
-	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
 	FMOVQ 23168(R4), F2
+	FMOVQ 23168(R4), F1
+	FMOVQ 23232(R4), F0
+	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
+	FMOVQ 23232(R4), F2
 	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
 	FMOVQ 3520(R4), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
@@ -70078,24 +70102,24 @@ doneLanes4:
 	WORD $0x6e20dc77 // FMUL V23.4S, V3.4S, V0.4S
 	WORD $0x6e2ddda7 // FMUL V7.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd83 // FMUL V3.4S, V12.4S, V12.4S
-	FMOVQ 23296(R4), F0
-	FMOVQ 23296(R4), F2
-	FMOVQ 23360(R4), F1
-	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
 	FMOVQ 23360(R4), F0
+	FMOVQ 23360(R4), F2
+	FMOVQ 23424(R4), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 23424(R4), F0
 	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 23232(R4), F2
+	FMOVQ 23296(R4), F2
 	WORD $0x4e22cce1 // FMLA V1.4S, V7.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 23424(R4), F2
+	FMOVQ 23488(R4), F2
 	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
-	FMOVQ 23424(R4), F1
+	FMOVQ 23488(R4), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 23488(R4), F22
+	FMOVQ 23552(R4), F22
 	WORD $0x4e2dcc56 // FMLA V22.4S, V2.4S, V13.4S
-	FMOVQ 23488(R4), F21
+	FMOVQ 23552(R4), F21
 	WORD $0x4e2ccc35 // FMLA V21.4S, V1.4S, V12.4S
-	FMOVQ 23488(R4), F0
+	FMOVQ 23552(R4), F0
 	WORD $0x4eb6d412 // FSUB V18.4S, V0.4S, V22.4S
 	WORD $0x4eb5d40e // FSUB V14.4S, V0.4S, V21.4S
 	WORD $0x4e2dcc52 // FMLA V18.4S, V2.4S, V13.4S
@@ -70152,10 +70176,10 @@ doneLanes4:
 	FMOVQ 3264(R4), F0
 	WORD $0x4e201de2 // AND V2.16B, V15.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 23552(R4), F0
+	FMOVQ 23616(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 23616(R4), F0
+	FMOVQ 23680(R4), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 448(R4), F0
@@ -70171,10 +70195,10 @@ doneLanes4:
 	WORD $0x4eadcc01 // FMLS V1.4S, V0.4S, V13.4S
 	WORD $0x4eaccd42 // FMLS V2.4S, V10.4S, V12.4S
 	WORD $0x4eabcc01 // FMLS V1.4S, V0.4S, V11.4S
-	FMOVQ 24128(R4), F0
+	FMOVQ 24192(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 24064(R4), F0
+	FMOVQ 24128(R4), F0
 	WORD $0x4e22f40b // FMAX V11.4S, V0.4S, V2.4S
 	WORD $0x4e21f40a // FMAX V10.4S, V0.4S, V1.4S
 	FMOVQ 3008(R4), F0
@@ -70364,7 +70388,7 @@ doneLanes8:
 	FMOVQ 3456(R4), F0
 	WORD $0x6e6f1c05 // BSL V5.16B, V0.16B, V15.16B
 	WORD $0x6e6e1c04 // BSL V4.16B, V0.16B, V14.16B
-	FMOVQ 21312(R4), F1
+	FMOVQ 21376(R4), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -70463,13 +70487,13 @@ one2253:
 	WORD $0x6e6a1c64 // BSL V4.16B, V3.16B, V10.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e691c43 // BSL V3.16B, V2.16B, V9.16B
-	FMOVQ 22720(R6), F2
+	FMOVQ 22784(R6), F2
 	WORD $0x6ee2848c // SUB V12.2D, V4.2D, V2.2D
 	WORD $0x6ee28465 // SUB V5.2D, V3.2D, V2.2D
 	FMOVQ 4736(R6), F2
 	WORD $0x4e221d84 // AND V4.16B, V12.16B, V2.16B
 	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
-	FMOVQ 22784(R6), F2
+	FMOVQ 22848(R6), F2
 	WORD $0x4ee2848b // ADD V11.2D, V4.2D, V2.2D
 	WORD $0x4ee28468 // ADD V8.2D, V3.2D, V2.2D
 	WORD $0x6f4c0584 // USHR V4.2D, V12.2D, 52
@@ -70489,7 +70513,7 @@ one2253:
 	FMOVQ 3328(R6), F0
 	WORD $0x4e60e543 // FCMEQ V3.2D, V10.2D, V0.2D
 	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
-	FMOVQ 22848(R6), F0
+	FMOVQ 22912(R6), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5632(R6), F1
@@ -70497,7 +70521,7 @@ one2253:
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205809 // NOT V9.16B, V0.16B
-	FMOVQ 21568(R6), F0
+	FMOVQ 21632(R6), F0
 	WORD $0x6e631c0a // BSL V10.16B, V0.16B, V3.16B
 	WORD $0x6e621c09 // BSL V9.16B, V0.16B, V2.16B
 	FMOVQ 3392(R6), F0
@@ -70527,11 +70551,11 @@ one2253:
 	WORD $0x6e6fdde8 // FMUL V8.2D, V15.2D, V15.2D
 	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
 	WORD $0x6e65dc03 // FMUL V3.2D, V0.2D, V5.2D
-	FMOVQ 21632(R6), F2
-	FMOVQ 21632(R6), F1
-	FMOVQ 21696(R6), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	FMOVQ 21696(R6), F2
+	FMOVQ 21696(R6), F1
+	FMOVQ 21760(R6), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 21760(R6), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
 	FMOVQ 3392(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
@@ -70541,48 +70565,48 @@ one2253:
 	WORD $0x6e60dc72 // FMUL V18.2D, V3.2D, V0.2D
 	WORD $0x6e6bdd6d // FMUL V13.2D, V11.2D, V11.2D
 	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
-	FMOVQ 21824(R6), F1
-	FMOVQ 21824(R6), F0
-	FMOVQ 21888(R6), F4
+	FMOVQ 21888(R6), F1
+	FMOVQ 21888(R6), F0
+	FMOVQ 21952(R6), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 21888(R6), F3
+	FMOVQ 21952(R6), F3
 	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
-	FMOVQ 21760(R6), F0
+	FMOVQ 21824(R6), F0
 	WORD $0x4e60cda4 // FMLA V4.2D, V13.2D, V0.2D
 	WORD $0x4e60cd83 // FMLA V3.2D, V12.2D, V0.2D
-	FMOVQ 21952(R6), F1
-	FMOVQ 21952(R6), F0
-	FMOVQ 22016(R6), F5
+	FMOVQ 22016(R6), F1
+	FMOVQ 22016(R6), F0
+	FMOVQ 22080(R6), F5
 	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
-	FMOVQ 22016(R6), F2
+	FMOVQ 22080(R6), F2
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
 	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
 	WORD $0x4e6ccc62 // FMLA V2.2D, V3.2D, V12.2D
-	FMOVQ 22080(R6), F1
-	FMOVQ 22080(R6), F0
-	FMOVQ 22144(R6), F4
+	FMOVQ 22144(R6), F1
+	FMOVQ 22144(R6), F0
+	FMOVQ 22208(R6), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 22144(R6), F3
+	FMOVQ 22208(R6), F3
 	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
 	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
 	WORD $0x4e6ccc43 // FMLA V3.2D, V2.2D, V12.2D
-	FMOVQ 22208(R6), F0
-	FMOVQ 22208(R6), F2
-	FMOVQ 22272(R6), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
 	FMOVQ 22272(R6), F0
+	FMOVQ 22272(R6), F2
+	FMOVQ 22336(R6), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 22336(R6), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	WORD $0x4e6dcc81 // FMLA V1.2D, V4.2D, V13.2D
 	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
-	FMOVQ 22336(R6), F2
+	FMOVQ 22400(R6), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 22336(R6), F1
+	FMOVQ 22400(R6), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 22400(R6), F17
+	FMOVQ 22464(R6), F17
 	WORD $0x4e6bcc51 // FMLA V17.2D, V2.2D, V11.2D
-	FMOVQ 22400(R6), F14
+	FMOVQ 22464(R6), F14
 	WORD $0x4e68cc2e // FMLA V14.2D, V1.2D, V8.2D
-	FMOVQ 22400(R6), F0
+	FMOVQ 22464(R6), F0
 	WORD $0x4ef1d40d // FSUB V13.2D, V0.2D, V17.2D
 	WORD $0x4eeed40c // FSUB V12.2D, V0.2D, V14.2D
 	WORD $0x4e6bcc4d // FMLA V13.2D, V2.2D, V11.2D
@@ -70639,10 +70663,10 @@ one2253:
 	FMOVQ 3200(R6), F0
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
-	FMOVQ 22464(R6), F0
+	FMOVQ 22528(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22528(R6), F0
+	FMOVQ 22592(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 256(R6), F0
@@ -70658,10 +70682,10 @@ one2253:
 	WORD $0x4eeccc10 // FMLS V16.2D, V0.2D, V12.2D
 	WORD $0x4eebcc31 // FMLS V17.2D, V1.2D, V11.2D
 	WORD $0x4eeacc10 // FMLS V16.2D, V0.2D, V10.2D
-	FMOVQ 22976(R6), F0
+	FMOVQ 23040(R6), F0
 	WORD $0x4ef1f402 // FMIN V2.2D, V0.2D, V17.2D
 	WORD $0x4ef0f401 // FMIN V1.2D, V0.2D, V16.2D
-	FMOVQ 22912(R6), F0
+	FMOVQ 22976(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
 	FMOVQ 2048(R6), F0
@@ -70811,7 +70835,7 @@ one2253:
 	FMOVQ 3328(R6), F0
 	WORD $0x6e781c05 // BSL V5.16B, V0.16B, V24.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 20992(R6), F1
+	FMOVQ 21056(R6), F1
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -70850,10 +70874,10 @@ one2253:
 	WORD $0x4e6ad600 // FADD V0.2D, V16.2D, V10.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
-	FMOVQ 22976(R6), F0
+	FMOVQ 23040(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22912(R6), F0
+	FMOVQ 22976(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f40e // FMAX V14.2D, V0.2D, V1.2D
 	FMOVQ 2048(R6), F0
@@ -71012,7 +71036,7 @@ one2253:
 	FMOVQ 3328(R6), F0
 	WORD $0x6e781c05 // BSL V5.16B, V0.16B, V24.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 20992(R6), F1
+	FMOVQ 21056(R6), F1
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -71148,13 +71172,13 @@ doneLanes4:
 	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 22720(R6), F2
+	FMOVQ 22784(R6), F2
 	WORD $0x6ee2848e // SUB V14.2D, V4.2D, V2.2D
 	WORD $0x6ee28467 // SUB V7.2D, V3.2D, V2.2D
 	FMOVQ 4736(R6), F2
 	WORD $0x4e221dc4 // AND V4.16B, V14.16B, V2.16B
 	WORD $0x4e221ce3 // AND V3.16B, V7.16B, V2.16B
-	FMOVQ 22784(R6), F2
+	FMOVQ 22848(R6), F2
 	WORD $0x4ee2848d // ADD V13.2D, V4.2D, V2.2D
 	WORD $0x4ee2846a // ADD V10.2D, V3.2D, V2.2D
 	WORD $0x6f4c05c4 // USHR V4.2D, V14.2D, 52
@@ -71174,7 +71198,7 @@ doneLanes4:
 	FMOVQ 3328(R6), F0
 	WORD $0x4e60e583 // FCMEQ V3.2D, V12.2D, V0.2D
 	WORD $0x4e60e562 // FCMEQ V2.2D, V11.2D, V0.2D
-	FMOVQ 22848(R6), F0
+	FMOVQ 22912(R6), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5632(R6), F1
@@ -71182,7 +71206,7 @@ doneLanes4:
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 21568(R6), F0
+	FMOVQ 21632(R6), F0
 	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 3392(R6), F0
@@ -71212,11 +71236,11 @@ doneLanes4:
 	WORD $0x6e70de0a // FMUL V10.2D, V16.2D, V16.2D
 	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
 	WORD $0x6e67dc03 // FMUL V3.2D, V0.2D, V7.2D
-	FMOVQ 21632(R6), F2
-	FMOVQ 21632(R6), F1
-	FMOVQ 21696(R6), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 21696(R6), F2
+	FMOVQ 21696(R6), F1
+	FMOVQ 21760(R6), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 21760(R6), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
 	FMOVQ 3392(R6), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
@@ -71226,48 +71250,48 @@ doneLanes4:
 	WORD $0x6e60dc73 // FMUL V19.2D, V3.2D, V0.2D
 	WORD $0x6e6dddaf // FMUL V15.2D, V13.2D, V13.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
-	FMOVQ 21824(R6), F1
-	FMOVQ 21824(R6), F0
-	FMOVQ 21888(R6), F4
+	FMOVQ 21888(R6), F1
+	FMOVQ 21888(R6), F0
+	FMOVQ 21952(R6), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 21888(R6), F3
+	FMOVQ 21952(R6), F3
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
-	FMOVQ 21760(R6), F0
+	FMOVQ 21824(R6), F0
 	WORD $0x4e60cde4 // FMLA V4.2D, V15.2D, V0.2D
 	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
-	FMOVQ 21952(R6), F1
-	FMOVQ 21952(R6), F0
-	FMOVQ 22016(R6), F7
+	FMOVQ 22016(R6), F1
+	FMOVQ 22016(R6), F0
+	FMOVQ 22080(R6), F7
 	WORD $0x4e61cda7 // FMLA V7.2D, V13.2D, V1.2D
-	FMOVQ 22016(R6), F2
+	FMOVQ 22080(R6), F2
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
 	WORD $0x4e6fcc87 // FMLA V7.2D, V4.2D, V15.2D
 	WORD $0x4e6ecc62 // FMLA V2.2D, V3.2D, V14.2D
-	FMOVQ 22080(R6), F1
-	FMOVQ 22080(R6), F0
-	FMOVQ 22144(R6), F4
+	FMOVQ 22144(R6), F1
+	FMOVQ 22144(R6), F0
+	FMOVQ 22208(R6), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 22144(R6), F3
+	FMOVQ 22208(R6), F3
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
 	WORD $0x4e6fcce4 // FMLA V4.2D, V7.2D, V15.2D
 	WORD $0x4e6ecc43 // FMLA V3.2D, V2.2D, V14.2D
-	FMOVQ 22208(R6), F0
-	FMOVQ 22208(R6), F2
-	FMOVQ 22272(R6), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
 	FMOVQ 22272(R6), F0
+	FMOVQ 22272(R6), F2
+	FMOVQ 22336(R6), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 22336(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	WORD $0x4e6fcc81 // FMLA V1.2D, V4.2D, V15.2D
 	WORD $0x4e6ecc60 // FMLA V0.2D, V3.2D, V14.2D
-	FMOVQ 22336(R6), F2
+	FMOVQ 22400(R6), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 22336(R6), F1
+	FMOVQ 22400(R6), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 22400(R6), F25
+	FMOVQ 22464(R6), F25
 	WORD $0x4e6dcc59 // FMLA V25.2D, V2.2D, V13.2D
-	FMOVQ 22400(R6), F18
+	FMOVQ 22464(R6), F18
 	WORD $0x4e6acc32 // FMLA V18.2D, V1.2D, V10.2D
-	FMOVQ 22400(R6), F0
+	FMOVQ 22464(R6), F0
 	WORD $0x4ef9d40f // FSUB V15.2D, V0.2D, V25.2D
 	WORD $0x4ef2d40e // FSUB V14.2D, V0.2D, V18.2D
 	WORD $0x4e6dcc4f // FMLA V15.2D, V2.2D, V13.2D
@@ -71324,10 +71348,10 @@ doneLanes4:
 	FMOVQ 3200(R6), F0
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 22464(R6), F0
+	FMOVQ 22528(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22528(R6), F0
+	FMOVQ 22592(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 256(R6), F0
@@ -71343,10 +71367,10 @@ doneLanes4:
 	WORD $0x4eeecc12 // FMLS V18.2D, V0.2D, V14.2D
 	WORD $0x4eedcc33 // FMLS V19.2D, V1.2D, V13.2D
 	WORD $0x4eeccc12 // FMLS V18.2D, V0.2D, V12.2D
-	FMOVQ 22976(R6), F0
+	FMOVQ 23040(R6), F0
 	WORD $0x4ef3f402 // FMIN V2.2D, V0.2D, V19.2D
 	WORD $0x4ef2f401 // FMIN V1.2D, V0.2D, V18.2D
-	FMOVQ 22912(R6), F0
+	FMOVQ 22976(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
 	FMOVQ 2048(R6), F0
@@ -71536,7 +71560,7 @@ doneLanes8:
 	FMOVQ 3328(R6), F0
 	WORD $0x6e7a1c11 // BSL V17.16B, V0.16B, V26.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 20992(R6), F1
+	FMOVQ 21056(R6), F1
 	WORD $0x6ef1e420 // FCMGT V0.2D, V1.2D, V17.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -71595,10 +71619,10 @@ doneLanes10:
 	WORD $0x4e6cd640 // FADD V0.2D, V18.2D, V12.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
-	FMOVQ 22976(R6), F0
+	FMOVQ 23040(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22912(R6), F0
+	FMOVQ 22976(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f410 // FMAX V16.2D, V0.2D, V1.2D
 	FMOVQ 2048(R6), F0
@@ -71797,7 +71821,7 @@ doneLanes14:
 	FMOVQ 3328(R6), F0
 	WORD $0x6e761c05 // BSL V5.16B, V0.16B, V22.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 20992(R6), F1
+	FMOVQ 21056(R6), F1
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -72040,7 +72064,7 @@ one2265:
 	WORD $0x6e6b1c64 // BSL V4.16B, V3.16B, V11.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6a1c43 // BSL V3.16B, V2.16B, V10.16B
-	FMOVQ 23808(R6), F2
+	FMOVQ 23872(R6), F2
 	WORD $0x6ea2848c // SUB V12.4S, V4.4S, V2.4S
 	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
 	FMOVQ 6464(R6), F2
@@ -72051,10 +72075,10 @@ one2265:
 	WORD $0x4ea28466 // ADD V6.4S, V3.4S, V2.4S
 	WORD $0x6f290584 // USHR V4.4S, V12.4S, 23
 	WORD $0x6f2904a3 // USHR V3.4S, V5.4S, 23
-	FMOVQ 23872(R6), F2
+	FMOVQ 23936(R6), F2
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 23936(R6), F2
+	FMOVQ 24000(R6), F2
 	WORD $0x4ea2d484 // FSUB V4.4S, V4.4S, V2.4S
 	WORD $0x4ea2d465 // FSUB V5.4S, V3.4S, V2.4S
 	FMOVQ 6784(R6), F3
@@ -72066,7 +72090,7 @@ one2265:
 	FMOVQ 3456(R6), F0
 	WORD $0x4e20e563 // FCMEQ V3.4S, V11.4S, V0.4S
 	WORD $0x4e20e542 // FCMEQ V2.4S, V10.4S, V0.4S
-	FMOVQ 24000(R6), F0
+	FMOVQ 24064(R6), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 6528(R6), F1
@@ -72074,7 +72098,7 @@ one2265:
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
 	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
-	FMOVQ 23040(R6), F0
+	FMOVQ 23104(R6), F0
 	WORD $0x6e631c0b // BSL V11.16B, V0.16B, V3.16B
 	WORD $0x6e621c0a // BSL V10.16B, V0.16B, V2.16B
 	FMOVQ 3520(R6), F0
@@ -72104,11 +72128,11 @@ one2265:
 	WORD $0x6e30de06 // FMUL V6.4S, V16.4S, V16.4S
 	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
 	WORD $0x6e25dc03 // FMUL V3.4S, V0.4S, V5.4S
-	FMOVQ 23104(R6), F2
-	FMOVQ 23104(R6), F1
-	FMOVQ 23168(R6), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	FMOVQ 23168(R6), F2
+	FMOVQ 23168(R6), F1
+	FMOVQ 23232(R6), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 23232(R6), F2
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 3520(R6), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
@@ -72118,24 +72142,24 @@ one2265:
 	WORD $0x6e20dc73 // FMUL V19.4S, V3.4S, V0.4S
 	WORD $0x6e29dd24 // FMUL V4.4S, V9.4S, V9.4S
 	WORD $0x6e26dcc3 // FMUL V3.4S, V6.4S, V6.4S
-	FMOVQ 23296(R6), F0
-	FMOVQ 23296(R6), F2
-	FMOVQ 23360(R6), F1
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
 	FMOVQ 23360(R6), F0
+	FMOVQ 23360(R6), F2
+	FMOVQ 23424(R6), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 23424(R6), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 23232(R6), F2
+	FMOVQ 23296(R6), F2
 	WORD $0x4e22cc81 // FMLA V1.4S, V4.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 23424(R6), F2
+	FMOVQ 23488(R6), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 23424(R6), F1
+	FMOVQ 23488(R6), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 23488(R6), F15
+	FMOVQ 23552(R6), F15
 	WORD $0x4e29cc4f // FMLA V15.4S, V2.4S, V9.4S
-	FMOVQ 23488(R6), F14
+	FMOVQ 23552(R6), F14
 	WORD $0x4e26cc2e // FMLA V14.4S, V1.4S, V6.4S
-	FMOVQ 23488(R6), F0
+	FMOVQ 23552(R6), F0
 	WORD $0x4eafd40d // FSUB V13.4S, V0.4S, V15.4S
 	WORD $0x4eaed40c // FSUB V12.4S, V0.4S, V14.4S
 	WORD $0x4e29cc4d // FMLA V13.4S, V2.4S, V9.4S
@@ -72192,10 +72216,10 @@ one2265:
 	FMOVQ 3264(R6), F0
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
-	FMOVQ 23552(R6), F0
+	FMOVQ 23616(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 23616(R6), F0
+	FMOVQ 23680(R6), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 448(R6), F0
@@ -72211,10 +72235,10 @@ one2265:
 	WORD $0x4eaccc10 // FMLS V16.4S, V0.4S, V12.4S
 	WORD $0x4eabcc31 // FMLS V17.4S, V1.4S, V11.4S
 	WORD $0x4eaacc10 // FMLS V16.4S, V0.4S, V10.4S
-	FMOVQ 24128(R6), F0
+	FMOVQ 24192(R6), F0
 	WORD $0x4eb1f402 // FMIN V2.4S, V0.4S, V17.4S
 	WORD $0x4eb0f401 // FMIN V1.4S, V0.4S, V16.4S
-	FMOVQ 24064(R6), F0
+	FMOVQ 24128(R6), F0
 	WORD $0x4e22f406 // FMAX V6.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 3008(R6), F0
@@ -72332,7 +72356,7 @@ one2265:
 	FMOVQ 3456(R6), F0
 	WORD $0x6e751c05 // BSL V5.16B, V0.16B, V21.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 21312(R6), F1
+	FMOVQ 21376(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -72371,10 +72395,10 @@ one2265:
 	WORD $0x4e2ad600 // FADD V0.4S, V16.4S, V10.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea3d401 // FSUB V1.4S, V0.4S, V3.4S
-	FMOVQ 24128(R6), F0
+	FMOVQ 24192(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 24064(R6), F0
+	FMOVQ 24128(R6), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 3008(R6), F0
@@ -72501,7 +72525,7 @@ one2265:
 	FMOVQ 3456(R6), F0
 	WORD $0x6e751c05 // BSL V5.16B, V0.16B, V21.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 21312(R6), F1
+	FMOVQ 21376(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -72669,7 +72693,7 @@ doneLanes4:
 	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 23808(R6), F2
+	FMOVQ 23872(R6), F2
 	WORD $0x6ea2848e // SUB V14.4S, V4.4S, V2.4S
 	WORD $0x6ea28469 // SUB V9.4S, V3.4S, V2.4S
 	FMOVQ 6464(R6), F2
@@ -72680,10 +72704,10 @@ doneLanes4:
 	WORD $0x4ea2846a // ADD V10.4S, V3.4S, V2.4S
 	WORD $0x6f2905c4 // USHR V4.4S, V14.4S, 23
 	WORD $0x6f290523 // USHR V3.4S, V9.4S, 23
-	FMOVQ 23872(R6), F2
+	FMOVQ 23936(R6), F2
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 23936(R6), F2
+	FMOVQ 24000(R6), F2
 	WORD $0x4ea2d484 // FSUB V4.4S, V4.4S, V2.4S
 	WORD $0x4ea2d469 // FSUB V9.4S, V3.4S, V2.4S
 	FMOVQ 6784(R6), F3
@@ -72695,7 +72719,7 @@ doneLanes4:
 	FMOVQ 3456(R6), F0
 	WORD $0x4e20e583 // FCMEQ V3.4S, V12.4S, V0.4S
 	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
-	FMOVQ 24000(R6), F0
+	FMOVQ 24064(R6), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 6528(R6), F1
@@ -72703,7 +72727,7 @@ doneLanes4:
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 23040(R6), F0
+	FMOVQ 23104(R6), F0
 	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 3520(R6), F0
@@ -72733,11 +72757,11 @@ doneLanes4:
 	WORD $0x6e30de0a // FMUL V10.4S, V16.4S, V16.4S
 	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
 	WORD $0x6e29dc03 // FMUL V3.4S, V0.4S, V9.4S
-	FMOVQ 23104(R6), F2
-	FMOVQ 23104(R6), F1
-	FMOVQ 23168(R6), F0
-	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
 	FMOVQ 23168(R6), F2
+	FMOVQ 23168(R6), F1
+	FMOVQ 23232(R6), F0
+	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
+	FMOVQ 23232(R6), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
 	FMOVQ 3520(R6), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
@@ -72747,24 +72771,24 @@ doneLanes4:
 	WORD $0x6e20dc75 // FMUL V21.4S, V3.4S, V0.4S
 	WORD $0x6e2ddda4 // FMUL V4.4S, V13.4S, V13.4S
 	WORD $0x6e2add43 // FMUL V3.4S, V10.4S, V10.4S
-	FMOVQ 23296(R6), F0
-	FMOVQ 23296(R6), F2
-	FMOVQ 23360(R6), F1
-	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
 	FMOVQ 23360(R6), F0
+	FMOVQ 23360(R6), F2
+	FMOVQ 23424(R6), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 23424(R6), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 23232(R6), F2
+	FMOVQ 23296(R6), F2
 	WORD $0x4e22cc81 // FMLA V1.4S, V4.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 23424(R6), F2
+	FMOVQ 23488(R6), F2
 	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
-	FMOVQ 23424(R6), F1
+	FMOVQ 23488(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 23488(R6), F20
+	FMOVQ 23552(R6), F20
 	WORD $0x4e2dcc54 // FMLA V20.4S, V2.4S, V13.4S
-	FMOVQ 23488(R6), F19
+	FMOVQ 23552(R6), F19
 	WORD $0x4e2acc33 // FMLA V19.4S, V1.4S, V10.4S
-	FMOVQ 23488(R6), F0
+	FMOVQ 23552(R6), F0
 	WORD $0x4eb4d40f // FSUB V15.4S, V0.4S, V20.4S
 	WORD $0x4eb3d40e // FSUB V14.4S, V0.4S, V19.4S
 	WORD $0x4e2dcc4f // FMLA V15.4S, V2.4S, V13.4S
@@ -72821,10 +72845,10 @@ doneLanes4:
 	FMOVQ 3264(R6), F0
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 23552(R6), F0
+	FMOVQ 23616(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 23616(R6), F0
+	FMOVQ 23680(R6), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 448(R6), F0
@@ -72840,10 +72864,10 @@ doneLanes4:
 	WORD $0x4eaecc13 // FMLS V19.4S, V0.4S, V14.4S
 	WORD $0x4eadcc34 // FMLS V20.4S, V1.4S, V13.4S
 	WORD $0x4eaccc13 // FMLS V19.4S, V0.4S, V12.4S
-	FMOVQ 24128(R6), F0
+	FMOVQ 24192(R6), F0
 	WORD $0x4eb4f404 // FMIN V4.4S, V0.4S, V20.4S
 	WORD $0x4eb3f401 // FMIN V1.4S, V0.4S, V19.4S
-	FMOVQ 24064(R6), F0
+	FMOVQ 24128(R6), F0
 	WORD $0x4e24f40a // FMAX V10.4S, V0.4S, V4.4S
 	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
 	FMOVQ 3008(R6), F0
@@ -73033,7 +73057,7 @@ doneLanes8:
 	FMOVQ 3456(R6), F0
 	WORD $0x6e791c09 // BSL V9.16B, V0.16B, V25.16B
 	WORD $0x6e651c08 // BSL V8.16B, V0.16B, V5.16B
-	FMOVQ 21312(R6), F1
+	FMOVQ 21376(R6), F1
 	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
 	WORD $0x6e205805 // NOT V5.16B, V0.16B
 	WORD $0x6ea8e420 // FCMGT V0.4S, V1.4S, V8.4S
@@ -73108,10 +73132,10 @@ doneLanes10:
 	WORD $0x4e2cd660 // FADD V0.4S, V19.4S, V12.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea3d401 // FSUB V1.4S, V0.4S, V3.4S
-	FMOVQ 24128(R6), F0
+	FMOVQ 24192(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 24064(R6), F0
+	FMOVQ 24128(R6), F0
 	WORD $0x4e22f410 // FMAX V16.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 3008(R6), F0
@@ -73310,7 +73334,7 @@ doneLanes14:
 	FMOVQ 3456(R6), F0
 	WORD $0x6e761c05 // BSL V5.16B, V0.16B, V22.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 21312(R6), F1
+	FMOVQ 21376(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -73666,13 +73690,13 @@ one2277:
 	WORD $0x6e6a1c66 // BSL V6.16B, V3.16B, V10.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e691c43 // BSL V3.16B, V2.16B, V9.16B
-	FMOVQ 22720(R6), F2
+	FMOVQ 22784(R6), F2
 	WORD $0x6ee284cc // SUB V12.2D, V6.2D, V2.2D
 	WORD $0x6ee28467 // SUB V7.2D, V3.2D, V2.2D
 	FMOVQ 4736(R6), F2
 	WORD $0x4e221d86 // AND V6.16B, V12.16B, V2.16B
 	WORD $0x4e221ce3 // AND V3.16B, V7.16B, V2.16B
-	FMOVQ 22784(R6), F2
+	FMOVQ 22848(R6), F2
 	WORD $0x4ee284cb // ADD V11.2D, V6.2D, V2.2D
 	WORD $0x4ee28468 // ADD V8.2D, V3.2D, V2.2D
 	WORD $0x6f4c0586 // USHR V6.2D, V12.2D, 52
@@ -73692,7 +73716,7 @@ one2277:
 	FMOVQ 3328(R6), F0
 	WORD $0x4e60e543 // FCMEQ V3.2D, V10.2D, V0.2D
 	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
-	FMOVQ 22848(R6), F0
+	FMOVQ 22912(R6), F0
 	WORD $0x6e661c03 // BSL V3.16B, V0.16B, V6.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5632(R6), F1
@@ -73700,7 +73724,7 @@ one2277:
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205809 // NOT V9.16B, V0.16B
-	FMOVQ 21568(R6), F0
+	FMOVQ 21632(R6), F0
 	WORD $0x6e631c0a // BSL V10.16B, V0.16B, V3.16B
 	WORD $0x6e621c09 // BSL V9.16B, V0.16B, V2.16B
 	FMOVQ 3392(R6), F0
@@ -73730,11 +73754,11 @@ one2277:
 	WORD $0x6e70de08 // FMUL V8.2D, V16.2D, V16.2D
 	WORD $0x6e66dc26 // FMUL V6.2D, V1.2D, V6.2D
 	WORD $0x6e67dc03 // FMUL V3.2D, V0.2D, V7.2D
-	FMOVQ 21632(R6), F2
-	FMOVQ 21632(R6), F1
-	FMOVQ 21696(R6), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	FMOVQ 21696(R6), F2
+	FMOVQ 21696(R6), F1
+	FMOVQ 21760(R6), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 21760(R6), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
 	FMOVQ 3392(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
@@ -73744,48 +73768,48 @@ one2277:
 	WORD $0x6e60dc76 // FMUL V22.2D, V3.2D, V0.2D
 	WORD $0x6e6bdd6d // FMUL V13.2D, V11.2D, V11.2D
 	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
-	FMOVQ 21824(R6), F1
-	FMOVQ 21824(R6), F0
-	FMOVQ 21888(R6), F6
+	FMOVQ 21888(R6), F1
+	FMOVQ 21888(R6), F0
+	FMOVQ 21952(R6), F6
 	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
-	FMOVQ 21888(R6), F3
+	FMOVQ 21952(R6), F3
 	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
-	FMOVQ 21760(R6), F0
+	FMOVQ 21824(R6), F0
 	WORD $0x4e60cda6 // FMLA V6.2D, V13.2D, V0.2D
 	WORD $0x4e60cd83 // FMLA V3.2D, V12.2D, V0.2D
-	FMOVQ 21952(R6), F1
-	FMOVQ 21952(R6), F0
-	FMOVQ 22016(R6), F7
+	FMOVQ 22016(R6), F1
+	FMOVQ 22016(R6), F0
+	FMOVQ 22080(R6), F7
 	WORD $0x4e61cd67 // FMLA V7.2D, V11.2D, V1.2D
-	FMOVQ 22016(R6), F2
+	FMOVQ 22080(R6), F2
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
 	WORD $0x4e6dccc7 // FMLA V7.2D, V6.2D, V13.2D
 	WORD $0x4e6ccc62 // FMLA V2.2D, V3.2D, V12.2D
-	FMOVQ 22080(R6), F1
-	FMOVQ 22080(R6), F0
-	FMOVQ 22144(R6), F6
+	FMOVQ 22144(R6), F1
+	FMOVQ 22144(R6), F0
+	FMOVQ 22208(R6), F6
 	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
-	FMOVQ 22144(R6), F3
+	FMOVQ 22208(R6), F3
 	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
 	WORD $0x4e6dcce6 // FMLA V6.2D, V7.2D, V13.2D
 	WORD $0x4e6ccc43 // FMLA V3.2D, V2.2D, V12.2D
-	FMOVQ 22208(R6), F0
-	FMOVQ 22208(R6), F2
-	FMOVQ 22272(R6), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
 	FMOVQ 22272(R6), F0
+	FMOVQ 22272(R6), F2
+	FMOVQ 22336(R6), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 22336(R6), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	WORD $0x4e6dccc1 // FMLA V1.2D, V6.2D, V13.2D
 	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
-	FMOVQ 22336(R6), F2
+	FMOVQ 22400(R6), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 22336(R6), F1
+	FMOVQ 22400(R6), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 22400(R6), F18
+	FMOVQ 22464(R6), F18
 	WORD $0x4e6bcc52 // FMLA V18.2D, V2.2D, V11.2D
-	FMOVQ 22400(R6), F14
+	FMOVQ 22464(R6), F14
 	WORD $0x4e68cc2e // FMLA V14.2D, V1.2D, V8.2D
-	FMOVQ 22400(R6), F0
+	FMOVQ 22464(R6), F0
 	WORD $0x4ef2d40d // FSUB V13.2D, V0.2D, V18.2D
 	WORD $0x4eeed40c // FSUB V12.2D, V0.2D, V14.2D
 	WORD $0x4e6bcc4d // FMLA V13.2D, V2.2D, V11.2D
@@ -73842,10 +73866,10 @@ one2277:
 	FMOVQ 3200(R6), F0
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	FMOVQ 22464(R6), F0
+	FMOVQ 22528(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22528(R6), F0
+	FMOVQ 22592(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 256(R6), F0
@@ -73886,10 +73910,10 @@ one2277:
 	WORD $0x4e76d580 // FADD V0.2D, V12.2D, V22.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
-	FMOVQ 22976(R6), F0
+	FMOVQ 23040(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22912(R6), F0
+	FMOVQ 22976(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
 	FMOVQ 2048(R6), F0
@@ -74039,7 +74063,7 @@ one2277:
 	FMOVQ 3328(R6), F0
 	WORD $0x6e7a1c19 // BSL V25.16B, V0.16B, V26.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 20992(R6), F1
+	FMOVQ 21056(R6), F1
 	WORD $0x6ef9e420 // FCMGT V0.2D, V1.2D, V25.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -74122,10 +74146,10 @@ one2277:
 	WORD $0x4e6ad580 // FADD V0.2D, V12.2D, V10.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
-	FMOVQ 22976(R6), F0
+	FMOVQ 23040(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22912(R6), F0
+	FMOVQ 22976(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f416 // FMAX V22.2D, V0.2D, V1.2D
 	FMOVQ 2048(R6), F0
@@ -74291,7 +74315,7 @@ one2277:
 	WORD $0x4ea11c3b // MOV V27.16B, V1.16B
 	WORD $0x6e7c1c40 // BSL V0.16B, V2.16B, V28.16B
 	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
-	FMOVQ 20992(R6), F1
+	FMOVQ 21056(R6), F1
 	WORD $0x6efbe420 // FCMGT V0.2D, V1.2D, V27.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -74343,10 +74367,10 @@ one2277:
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e61dc2b // FMUL V11.2D, V1.2D, V1.2D
 	WORD $0x6e60dc0a // FMUL V10.2D, V0.2D, V0.2D
-	FMOVQ 22976(R6), F0
+	FMOVQ 23040(R6), F0
 	WORD $0x4ef0f402 // FMIN V2.2D, V0.2D, V16.2D
 	WORD $0x4eecf401 // FMIN V1.2D, V0.2D, V12.2D
-	FMOVQ 22912(R6), F0
+	FMOVQ 22976(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
 	FMOVQ 2048(R6), F0
@@ -74496,7 +74520,7 @@ one2277:
 	FMOVQ 3328(R6), F0
 	WORD $0x6e761c05 // BSL V5.16B, V0.16B, V22.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 20992(R6), F1
+	FMOVQ 21056(R6), F1
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -74607,13 +74631,13 @@ doneLanes4:
 	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 22720(R6), F2
+	FMOVQ 22784(R6), F2
 	WORD $0x6ee2848e // SUB V14.2D, V4.2D, V2.2D
 	WORD $0x6ee28469 // SUB V9.2D, V3.2D, V2.2D
 	FMOVQ 4736(R6), F2
 	WORD $0x4e221dc4 // AND V4.16B, V14.16B, V2.16B
 	WORD $0x4e221d23 // AND V3.16B, V9.16B, V2.16B
-	FMOVQ 22784(R6), F2
+	FMOVQ 22848(R6), F2
 	WORD $0x4ee2848d // ADD V13.2D, V4.2D, V2.2D
 	WORD $0x4ee2846a // ADD V10.2D, V3.2D, V2.2D
 	WORD $0x6f4c05c4 // USHR V4.2D, V14.2D, 52
@@ -74633,7 +74657,7 @@ doneLanes4:
 	FMOVQ 3328(R6), F0
 	WORD $0x4e60e583 // FCMEQ V3.2D, V12.2D, V0.2D
 	WORD $0x4e60e562 // FCMEQ V2.2D, V11.2D, V0.2D
-	FMOVQ 22848(R6), F0
+	FMOVQ 22912(R6), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5632(R6), F1
@@ -74641,7 +74665,7 @@ doneLanes4:
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 21568(R6), F0
+	FMOVQ 21632(R6), F0
 	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 3392(R6), F0
@@ -74671,11 +74695,11 @@ doneLanes4:
 	WORD $0x6e71de2a // FMUL V10.2D, V17.2D, V17.2D
 	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
 	WORD $0x6e69dc03 // FMUL V3.2D, V0.2D, V9.2D
-	FMOVQ 21632(R6), F2
-	FMOVQ 21632(R6), F1
-	FMOVQ 21696(R6), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 21696(R6), F2
+	FMOVQ 21696(R6), F1
+	FMOVQ 21760(R6), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 21760(R6), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
 	FMOVQ 3392(R6), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
@@ -74685,48 +74709,48 @@ doneLanes4:
 	WORD $0x6e60dc77 // FMUL V23.2D, V3.2D, V0.2D
 	WORD $0x6e6dddb0 // FMUL V16.2D, V13.2D, V13.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
-	FMOVQ 21824(R6), F1
-	FMOVQ 21824(R6), F0
-	FMOVQ 21888(R6), F4
+	FMOVQ 21888(R6), F1
+	FMOVQ 21888(R6), F0
+	FMOVQ 21952(R6), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 21888(R6), F3
+	FMOVQ 21952(R6), F3
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
-	FMOVQ 21760(R6), F0
+	FMOVQ 21824(R6), F0
 	WORD $0x4e60ce04 // FMLA V4.2D, V16.2D, V0.2D
 	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
-	FMOVQ 21952(R6), F1
-	FMOVQ 21952(R6), F0
-	FMOVQ 22016(R6), F9
+	FMOVQ 22016(R6), F1
+	FMOVQ 22016(R6), F0
+	FMOVQ 22080(R6), F9
 	WORD $0x4e61cda9 // FMLA V9.2D, V13.2D, V1.2D
-	FMOVQ 22016(R6), F2
+	FMOVQ 22080(R6), F2
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
 	WORD $0x4e70cc89 // FMLA V9.2D, V4.2D, V16.2D
 	WORD $0x4e6ecc62 // FMLA V2.2D, V3.2D, V14.2D
-	FMOVQ 22080(R6), F1
-	FMOVQ 22080(R6), F0
-	FMOVQ 22144(R6), F4
+	FMOVQ 22144(R6), F1
+	FMOVQ 22144(R6), F0
+	FMOVQ 22208(R6), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 22144(R6), F3
+	FMOVQ 22208(R6), F3
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
 	WORD $0x4e70cd24 // FMLA V4.2D, V9.2D, V16.2D
 	WORD $0x4e6ecc43 // FMLA V3.2D, V2.2D, V14.2D
-	FMOVQ 22208(R6), F0
-	FMOVQ 22208(R6), F2
-	FMOVQ 22272(R6), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
 	FMOVQ 22272(R6), F0
+	FMOVQ 22272(R6), F2
+	FMOVQ 22336(R6), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 22336(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	WORD $0x4e70cc81 // FMLA V1.2D, V4.2D, V16.2D
 	WORD $0x4e6ecc60 // FMLA V0.2D, V3.2D, V14.2D
-	FMOVQ 22336(R6), F2
+	FMOVQ 22400(R6), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 22336(R6), F1
+	FMOVQ 22400(R6), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 22400(R6), F25
+	FMOVQ 22464(R6), F25
 	WORD $0x4e6dcc59 // FMLA V25.2D, V2.2D, V13.2D
-	FMOVQ 22400(R6), F22
+	FMOVQ 22464(R6), F22
 	WORD $0x4e6acc36 // FMLA V22.2D, V1.2D, V10.2D
-	FMOVQ 22400(R6), F0
+	FMOVQ 22464(R6), F0
 	WORD $0x4ef9d410 // FSUB V16.2D, V0.2D, V25.2D
 	WORD $0x4ef6d40e // FSUB V14.2D, V0.2D, V22.2D
 	WORD $0x4e6dcc50 // FMLA V16.2D, V2.2D, V13.2D
@@ -74783,10 +74807,10 @@ doneLanes4:
 	FMOVQ 3200(R6), F0
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 22464(R6), F0
+	FMOVQ 22528(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22528(R6), F0
+	FMOVQ 22592(R6), F0
 	WORD $0x4e62f404 // FMAX V4.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 256(R6), F0
@@ -74827,10 +74851,10 @@ doneLanes4:
 	WORD $0x4e78d580 // FADD V0.2D, V12.2D, V24.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee4d401 // FSUB V1.2D, V0.2D, V4.2D
-	FMOVQ 22976(R6), F0
+	FMOVQ 23040(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22912(R6), F0
+	FMOVQ 22976(R6), F0
 	WORD $0x4e62f408 // FMAX V8.2D, V0.2D, V2.2D
 	WORD $0x4e61f409 // FMAX V9.2D, V0.2D, V1.2D
 	FMOVQ 2048(R6), F0
@@ -75027,7 +75051,7 @@ doneLanes8:
 	WORD $0x4ea11c3b // MOV V27.16B, V1.16B
 	WORD $0x6e7c1c40 // BSL V0.16B, V2.16B, V28.16B
 	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
-	FMOVQ 20992(R6), F1
+	FMOVQ 21056(R6), F1
 	WORD $0x6efbe420 // FCMGT V0.2D, V1.2D, V27.2D
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
@@ -75230,10 +75254,10 @@ doneLanes20:
 	WORD $0x4e6dd580 // FADD V0.2D, V12.2D, V13.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee4d401 // FSUB V1.2D, V0.2D, V4.2D
-	FMOVQ 22976(R6), F0
+	FMOVQ 23040(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22912(R6), F0
+	FMOVQ 22976(R6), F0
 	WORD $0x4e62f40a // FMAX V10.2D, V0.2D, V2.2D
 	WORD $0x4e61f40b // FMAX V11.2D, V0.2D, V1.2D
 	FMOVQ 2048(R6), F0
@@ -75439,7 +75463,7 @@ doneLanes24:
 	WORD $0x4ea11c3b // MOV V27.16B, V1.16B
 	WORD $0x6e7c1c40 // BSL V0.16B, V2.16B, V28.16B
 	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
-	FMOVQ 20992(R6), F1
+	FMOVQ 21056(R6), F1
 	WORD $0x6efbe420 // FCMGT V0.2D, V1.2D, V27.2D
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
@@ -75553,10 +75577,10 @@ doneLanes30:
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e61dc2e // FMUL V14.2D, V1.2D, V1.2D
 	WORD $0x6e60dc0d // FMUL V13.2D, V0.2D, V0.2D
-	FMOVQ 22976(R6), F0
+	FMOVQ 23040(R6), F0
 	WORD $0x4ef2f402 // FMIN V2.2D, V0.2D, V18.2D
 	WORD $0x4eecf401 // FMIN V1.2D, V0.2D, V12.2D
-	FMOVQ 22912(R6), F0
+	FMOVQ 22976(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
 	FMOVQ 2048(R6), F0
@@ -75746,7 +75770,7 @@ doneLanes34:
 	FMOVQ 3328(R6), F0
 	WORD $0x6e741c05 // BSL V5.16B, V0.16B, V20.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 20992(R6), F1
+	FMOVQ 21056(R6), F1
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
@@ -75904,7 +75928,7 @@ one2289:
 	WORD $0x6e6b1c66 // BSL V6.16B, V3.16B, V11.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6a1c43 // BSL V3.16B, V2.16B, V10.16B
-	FMOVQ 23808(R6), F2
+	FMOVQ 23872(R6), F2
 	WORD $0x6ea284cc // SUB V12.4S, V6.4S, V2.4S
 	WORD $0x6ea28467 // SUB V7.4S, V3.4S, V2.4S
 	FMOVQ 6464(R6), F2
@@ -75915,10 +75939,10 @@ one2289:
 	WORD $0x4ea28468 // ADD V8.4S, V3.4S, V2.4S
 	WORD $0x6f290586 // USHR V6.4S, V12.4S, 23
 	WORD $0x6f2904e3 // USHR V3.4S, V7.4S, 23
-	FMOVQ 23872(R6), F2
+	FMOVQ 23936(R6), F2
 	WORD $0x4ea21cc6 // ORR V6.16B, V6.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 23936(R6), F2
+	FMOVQ 24000(R6), F2
 	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
 	WORD $0x4ea2d467 // FSUB V7.4S, V3.4S, V2.4S
 	FMOVQ 6784(R6), F3
@@ -75930,7 +75954,7 @@ one2289:
 	FMOVQ 3456(R6), F0
 	WORD $0x4e20e563 // FCMEQ V3.4S, V11.4S, V0.4S
 	WORD $0x4e20e542 // FCMEQ V2.4S, V10.4S, V0.4S
-	FMOVQ 24000(R6), F0
+	FMOVQ 24064(R6), F0
 	WORD $0x6e661c03 // BSL V3.16B, V0.16B, V6.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 6528(R6), F1
@@ -75938,7 +75962,7 @@ one2289:
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
 	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
-	FMOVQ 23040(R6), F0
+	FMOVQ 23104(R6), F0
 	WORD $0x6e631c0b // BSL V11.16B, V0.16B, V3.16B
 	WORD $0x6e621c0a // BSL V10.16B, V0.16B, V2.16B
 	FMOVQ 3520(R6), F0
@@ -75968,11 +75992,11 @@ one2289:
 	WORD $0x6e31de28 // FMUL V8.4S, V17.4S, V17.4S
 	WORD $0x6e26dc26 // FMUL V6.4S, V1.4S, V6.4S
 	WORD $0x6e27dc03 // FMUL V3.4S, V0.4S, V7.4S
-	FMOVQ 23104(R6), F2
-	FMOVQ 23104(R6), F1
-	FMOVQ 23168(R6), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	FMOVQ 23168(R6), F2
+	FMOVQ 23168(R6), F1
+	FMOVQ 23232(R6), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 23232(R6), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
 	FMOVQ 3520(R6), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
@@ -75982,24 +76006,24 @@ one2289:
 	WORD $0x6e20dc73 // FMUL V19.4S, V3.4S, V0.4S
 	WORD $0x6e29dd26 // FMUL V6.4S, V9.4S, V9.4S
 	WORD $0x6e28dd03 // FMUL V3.4S, V8.4S, V8.4S
-	FMOVQ 23296(R6), F0
-	FMOVQ 23296(R6), F2
-	FMOVQ 23360(R6), F1
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
 	FMOVQ 23360(R6), F0
+	FMOVQ 23360(R6), F2
+	FMOVQ 23424(R6), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 23424(R6), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 23232(R6), F2
+	FMOVQ 23296(R6), F2
 	WORD $0x4e22ccc1 // FMLA V1.4S, V6.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 23424(R6), F2
+	FMOVQ 23488(R6), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 23424(R6), F1
+	FMOVQ 23488(R6), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 23488(R6), F15
+	FMOVQ 23552(R6), F15
 	WORD $0x4e29cc4f // FMLA V15.4S, V2.4S, V9.4S
-	FMOVQ 23488(R6), F14
+	FMOVQ 23552(R6), F14
 	WORD $0x4e28cc2e // FMLA V14.4S, V1.4S, V8.4S
-	FMOVQ 23488(R6), F0
+	FMOVQ 23552(R6), F0
 	WORD $0x4eafd40d // FSUB V13.4S, V0.4S, V15.4S
 	WORD $0x4eaed40c // FSUB V12.4S, V0.4S, V14.4S
 	WORD $0x4e29cc4d // FMLA V13.4S, V2.4S, V9.4S
@@ -76056,10 +76080,10 @@ one2289:
 	FMOVQ 3264(R6), F0
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	FMOVQ 23552(R6), F0
+	FMOVQ 23616(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 23616(R6), F0
+	FMOVQ 23680(R6), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 448(R6), F0
@@ -76100,10 +76124,10 @@ one2289:
 	WORD $0x4e33d580 // FADD V0.4S, V12.4S, V19.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea3d401 // FSUB V1.4S, V0.4S, V3.4S
-	FMOVQ 24128(R6), F0
+	FMOVQ 24192(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 24064(R6), F0
+	FMOVQ 24128(R6), F0
 	WORD $0x4e22f406 // FMAX V6.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 3008(R6), F0
@@ -76221,7 +76245,7 @@ one2289:
 	FMOVQ 3456(R6), F0
 	WORD $0x6e791c05 // BSL V5.16B, V0.16B, V25.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 21312(R6), F1
+	FMOVQ 21376(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -76236,7 +76260,7 @@ one2289:
 	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
 	WORD $0x6e381c24 // EOR V4.16B, V1.16B, V24.16B
 	WORD $0x6e371c01 // EOR V1.16B, V0.16B, V23.16B
-	FMOVQ 24192(R6), F0
+	FMOVQ 24256(R6), F0
 	WORD $0x4e20e663 // FCMEQ V3.4S, V19.4S, V0.4S
 	WORD $0x4e20e522 // FCMEQ V2.4S, V9.4S, V0.4S
 	FMOVQ 3520(R6), F0
@@ -76302,10 +76326,10 @@ one2289:
 	WORD $0x4e2ad580 // FADD V0.4S, V12.4S, V10.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea3d401 // FSUB V1.4S, V0.4S, V3.4S
-	FMOVQ 24128(R6), F0
+	FMOVQ 24192(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 24064(R6), F0
+	FMOVQ 24128(R6), F0
 	WORD $0x4e22f413 // FMAX V19.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 3008(R6), F0
@@ -76434,7 +76458,7 @@ one2289:
 	WORD $0x4ea11c3a // MOV V26.16B, V1.16B
 	WORD $0x6e7b1c40 // BSL V0.16B, V2.16B, V27.16B
 	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
-	FMOVQ 21312(R6), F1
+	FMOVQ 21376(R6), F1
 	WORD $0x6ebae420 // FCMGT V0.4S, V1.4S, V26.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -76484,10 +76508,10 @@ one2289:
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e21dc2b // FMUL V11.4S, V1.4S, V1.4S
 	WORD $0x6e20dc0a // FMUL V10.4S, V0.4S, V0.4S
-	FMOVQ 24128(R6), F0
+	FMOVQ 24192(R6), F0
 	WORD $0x4eaff402 // FMIN V2.4S, V0.4S, V15.4S
 	WORD $0x4eacf401 // FMIN V1.4S, V0.4S, V12.4S
-	FMOVQ 24064(R6), F0
+	FMOVQ 24128(R6), F0
 	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 3008(R6), F0
@@ -76605,7 +76629,7 @@ one2289:
 	FMOVQ 3456(R6), F0
 	WORD $0x6e731c05 // BSL V5.16B, V0.16B, V19.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 21312(R6), F1
+	FMOVQ 21376(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -76748,7 +76772,7 @@ doneLanes4:
 	WORD $0x6e6c1c68 // BSL V8.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 23808(R6), F2
+	FMOVQ 23872(R6), F2
 	WORD $0x6ea2850e // SUB V14.4S, V8.4S, V2.4S
 	WORD $0x6ea28469 // SUB V9.4S, V3.4S, V2.4S
 	FMOVQ 6464(R6), F2
@@ -76759,10 +76783,10 @@ doneLanes4:
 	WORD $0x4ea2846a // ADD V10.4S, V3.4S, V2.4S
 	WORD $0x6f2905c8 // USHR V8.4S, V14.4S, 23
 	WORD $0x6f290523 // USHR V3.4S, V9.4S, 23
-	FMOVQ 23872(R6), F2
+	FMOVQ 23936(R6), F2
 	WORD $0x4ea21d08 // ORR V8.16B, V8.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 23936(R6), F2
+	FMOVQ 24000(R6), F2
 	WORD $0x4ea2d508 // FSUB V8.4S, V8.4S, V2.4S
 	WORD $0x4ea2d469 // FSUB V9.4S, V3.4S, V2.4S
 	FMOVQ 6784(R6), F3
@@ -76774,7 +76798,7 @@ doneLanes4:
 	FMOVQ 3456(R6), F0
 	WORD $0x4e20e583 // FCMEQ V3.4S, V12.4S, V0.4S
 	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
-	FMOVQ 24000(R6), F0
+	FMOVQ 24064(R6), F0
 	WORD $0x6e681c03 // BSL V3.16B, V0.16B, V8.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 6528(R6), F1
@@ -76782,7 +76806,7 @@ doneLanes4:
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 23040(R6), F0
+	FMOVQ 23104(R6), F0
 	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 3520(R6), F0
@@ -76812,11 +76836,11 @@ doneLanes4:
 	WORD $0x6e31de2a // FMUL V10.4S, V17.4S, V17.4S
 	WORD $0x6e28dc28 // FMUL V8.4S, V1.4S, V8.4S
 	WORD $0x6e29dc03 // FMUL V3.4S, V0.4S, V9.4S
-	FMOVQ 23104(R6), F2
-	FMOVQ 23104(R6), F1
-	FMOVQ 23168(R6), F0
-	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
 	FMOVQ 23168(R6), F2
+	FMOVQ 23168(R6), F1
+	FMOVQ 23232(R6), F0
+	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
+	FMOVQ 23232(R6), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
 	FMOVQ 3520(R6), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
@@ -76826,24 +76850,24 @@ doneLanes4:
 	WORD $0x6e20dc77 // FMUL V23.4S, V3.4S, V0.4S
 	WORD $0x6e2ddda8 // FMUL V8.4S, V13.4S, V13.4S
 	WORD $0x6e2add43 // FMUL V3.4S, V10.4S, V10.4S
-	FMOVQ 23296(R6), F0
-	FMOVQ 23296(R6), F2
-	FMOVQ 23360(R6), F1
-	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
 	FMOVQ 23360(R6), F0
+	FMOVQ 23360(R6), F2
+	FMOVQ 23424(R6), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 23424(R6), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 23232(R6), F2
+	FMOVQ 23296(R6), F2
 	WORD $0x4e22cd01 // FMLA V1.4S, V8.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 23424(R6), F2
+	FMOVQ 23488(R6), F2
 	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
-	FMOVQ 23424(R6), F1
+	FMOVQ 23488(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 23488(R6), F22
+	FMOVQ 23552(R6), F22
 	WORD $0x4e2dcc56 // FMLA V22.4S, V2.4S, V13.4S
-	FMOVQ 23488(R6), F19
+	FMOVQ 23552(R6), F19
 	WORD $0x4e2acc33 // FMLA V19.4S, V1.4S, V10.4S
-	FMOVQ 23488(R6), F0
+	FMOVQ 23552(R6), F0
 	WORD $0x4eb6d40f // FSUB V15.4S, V0.4S, V22.4S
 	WORD $0x4eb3d40e // FSUB V14.4S, V0.4S, V19.4S
 	WORD $0x4e2dcc4f // FMLA V15.4S, V2.4S, V13.4S
@@ -76900,10 +76924,10 @@ doneLanes4:
 	FMOVQ 3264(R6), F0
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	FMOVQ 23552(R6), F0
+	FMOVQ 23616(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 23616(R6), F0
+	FMOVQ 23680(R6), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 448(R6), F0
@@ -76944,10 +76968,10 @@ doneLanes4:
 	WORD $0x4e37d580 // FADD V0.4S, V12.4S, V23.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea3d401 // FSUB V1.4S, V0.4S, V3.4S
-	FMOVQ 24128(R6), F0
+	FMOVQ 24192(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 24064(R6), F0
+	FMOVQ 24128(R6), F0
 	WORD $0x4e22f408 // FMAX V8.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 3008(R6), F0
@@ -77139,7 +77163,7 @@ doneLanes8:
 	WORD $0x4ea11c3a // MOV V26.16B, V1.16B
 	WORD $0x6e7b1c40 // BSL V0.16B, V2.16B, V27.16B
 	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
-	FMOVQ 21312(R6), F1
+	FMOVQ 21376(R6), F1
 	WORD $0x6ebae420 // FCMGT V0.4S, V1.4S, V26.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -77154,7 +77178,7 @@ doneLanes8:
 	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
 	WORD $0x6e391c24 // EOR V4.16B, V1.16B, V25.16B
 	WORD $0x6e381c01 // EOR V1.16B, V0.16B, V24.16B
-	FMOVQ 24192(R6), F0
+	FMOVQ 24256(R6), F0
 	WORD $0x4e20e563 // FCMEQ V3.4S, V11.4S, V0.4S
 	WORD $0x4e20e502 // FCMEQ V2.4S, V8.4S, V0.4S
 	FMOVQ 3520(R6), F0
@@ -77440,10 +77464,10 @@ doneLanes20:
 	WORD $0x4e2dd580 // FADD V0.4S, V12.4S, V13.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea5d401 // FSUB V1.4S, V0.4S, V5.4S
-	FMOVQ 24128(R6), F0
+	FMOVQ 24192(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 24064(R6), F0
+	FMOVQ 24128(R6), F0
 	WORD $0x4e22f419 // FMAX V25.4S, V0.4S, V2.4S
 	WORD $0x4e21f418 // FMAX V24.4S, V0.4S, V1.4S
 	FMOVQ 3008(R6), F0
@@ -77649,7 +77673,7 @@ doneLanes24:
 	WORD $0x6e7c1c41 // BSL V1.16B, V2.16B, V28.16B
 	WORD $0x6e641c40 // BSL V0.16B, V2.16B, V4.16B
 	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
-	FMOVQ 21312(R6), F2
+	FMOVQ 21376(R6), F2
 	WORD $0x6ea1e440 // FCMGT V0.4S, V2.4S, V1.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e440 // FCMGT V0.4S, V2.4S, V4.4S
@@ -77809,10 +77833,10 @@ doneLanes30:
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e21dc2e // FMUL V14.4S, V1.4S, V1.4S
 	WORD $0x6e20dc0d // FMUL V13.4S, V0.4S, V0.4S
-	FMOVQ 24128(R6), F0
+	FMOVQ 24192(R6), F0
 	WORD $0x4eb2f402 // FMIN V2.4S, V0.4S, V18.4S
 	WORD $0x4eacf401 // FMIN V1.4S, V0.4S, V12.4S
-	FMOVQ 24064(R6), F0
+	FMOVQ 24128(R6), F0
 	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 3008(R6), F0
@@ -78002,7 +78026,7 @@ doneLanes34:
 	FMOVQ 3456(R6), F0
 	WORD $0x6e741c05 // BSL V5.16B, V0.16B, V20.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 21312(R6), F1
+	FMOVQ 21376(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -78241,20 +78265,20 @@ many2300:
 	FMOVQ 5632(R5), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F0
 	WORD $0x4ee4f412 // FMIN V18.2D, V0.2D, V4.2D
 	WORD $0x4ee3f411 // FMIN V17.2D, V0.2D, V3.2D
-	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F0
 	WORD $0x4ee2f410 // FMIN V16.2D, V0.2D, V2.2D
 	WORD $0x4ee1f40f // FMIN V15.2D, V0.2D, V1.2D
 	WORD $0x6e72dd84 // FMUL V4.2D, V12.2D, V18.2D
 	WORD $0x6e71dd63 // FMUL V3.2D, V11.2D, V17.2D
 	WORD $0x6e70dd22 // FMUL V2.2D, V9.2D, V16.2D
 	WORD $0x6e6fdd01 // FMUL V1.2D, V8.2D, V15.2D
-	FMOVQ 18752(R5), F0
+	FMOVQ 18816(R5), F0
 	WORD $0x4e60c48c // FMAXNM V12.2D, V4.2D, V0.2D
 	WORD $0x4e60c46b // FMAXNM V11.2D, V3.2D, V0.2D
-	FMOVQ 18752(R5), F0
+	FMOVQ 18816(R5), F0
 	WORD $0x4e60c449 // FMAXNM V9.2D, V2.2D, V0.2D
 	WORD $0x4e60c428 // FMAXNM V8.2D, V1.2D, V0.2D
 	FMOVQ 3200(R5), F0
@@ -78315,159 +78339,159 @@ many2300:
 	WORD $0x6e74de8c // FMUL V12.2D, V20.2D, V20.2D
 	WORD $0x6e73de6b // FMUL V11.2D, V19.2D, V19.2D
 	WORD $0x6e6eddc9 // FMUL V9.2D, V14.2D, V14.2D
-	FMOVQ 18880(R5), F1
-	FMOVQ 18880(R5), F0
-	FMOVQ 18944(R5), F25
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F25
 	WORD $0x4e61ceb9 // FMLA V25.2D, V21.2D, V1.2D
-	FMOVQ 18944(R5), F4
+	FMOVQ 19008(R5), F4
 	WORD $0x4e60ce84 // FMLA V4.2D, V20.2D, V0.2D
-	FMOVQ 18880(R5), F1
-	FMOVQ 18880(R5), F0
-	FMOVQ 18944(R5), F3
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F3
 	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
-	FMOVQ 18944(R5), F2
+	FMOVQ 19008(R5), F2
 	WORD $0x4e60cdc2 // FMLA V2.2D, V14.2D, V0.2D
-	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F0
 	WORD $0x4e60cdb9 // FMLA V25.2D, V13.2D, V0.2D
 	WORD $0x4e60cd84 // FMLA V4.2D, V12.2D, V0.2D
-	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F0
 	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
-	FMOVQ 19008(R5), F1
-	FMOVQ 19008(R5), F0
-	FMOVQ 19072(R5), F8
+	FMOVQ 19072(R5), F1
+	FMOVQ 19072(R5), F0
+	FMOVQ 19136(R5), F8
 	WORD $0x4e61cea8 // FMLA V8.2D, V21.2D, V1.2D
-	FMOVQ 19072(R5), F7
+	FMOVQ 19136(R5), F7
 	WORD $0x4e60ce87 // FMLA V7.2D, V20.2D, V0.2D
-	FMOVQ 19008(R5), F1
-	FMOVQ 19008(R5), F0
-	FMOVQ 19072(R5), F6
+	FMOVQ 19072(R5), F1
+	FMOVQ 19072(R5), F0
+	FMOVQ 19136(R5), F6
 	WORD $0x4e61ce66 // FMLA V6.2D, V19.2D, V1.2D
-	FMOVQ 19072(R5), F5
+	FMOVQ 19136(R5), F5
 	WORD $0x4e60cdc5 // FMLA V5.2D, V14.2D, V0.2D
 	WORD $0x4e6dcf28 // FMLA V8.2D, V25.2D, V13.2D
 	WORD $0x4e6ccc87 // FMLA V7.2D, V4.2D, V12.2D
 	WORD $0x4e6bcc66 // FMLA V6.2D, V3.2D, V11.2D
 	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 19136(R5), F1
-	FMOVQ 19136(R5), F0
-	FMOVQ 19200(R5), F25
+	FMOVQ 19200(R5), F1
+	FMOVQ 19200(R5), F0
+	FMOVQ 19264(R5), F25
 	WORD $0x4e61ceb9 // FMLA V25.2D, V21.2D, V1.2D
-	FMOVQ 19200(R5), F4
+	FMOVQ 19264(R5), F4
 	WORD $0x4e60ce84 // FMLA V4.2D, V20.2D, V0.2D
-	FMOVQ 19136(R5), F1
-	FMOVQ 19136(R5), F0
-	FMOVQ 19200(R5), F3
+	FMOVQ 19200(R5), F1
+	FMOVQ 19200(R5), F0
+	FMOVQ 19264(R5), F3
 	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
-	FMOVQ 19200(R5), F2
+	FMOVQ 19264(R5), F2
 	WORD $0x4e60cdc2 // FMLA V2.2D, V14.2D, V0.2D
 	WORD $0x4e6dcd19 // FMLA V25.2D, V8.2D, V13.2D
 	WORD $0x4e6ccce4 // FMLA V4.2D, V7.2D, V12.2D
 	WORD $0x4e6bccc3 // FMLA V3.2D, V6.2D, V11.2D
 	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
-	FMOVQ 19264(R5), F1
-	FMOVQ 19264(R5), F0
-	FMOVQ 19328(R5), F8
+	FMOVQ 19328(R5), F1
+	FMOVQ 19328(R5), F0
+	FMOVQ 19392(R5), F8
 	WORD $0x4e61cea8 // FMLA V8.2D, V21.2D, V1.2D
-	FMOVQ 19328(R5), F7
+	FMOVQ 19392(R5), F7
 	WORD $0x4e60ce87 // FMLA V7.2D, V20.2D, V0.2D
-	FMOVQ 19264(R5), F1
-	FMOVQ 19264(R5), F0
-	FMOVQ 19328(R5), F6
+	FMOVQ 19328(R5), F1
+	FMOVQ 19328(R5), F0
+	FMOVQ 19392(R5), F6
 	WORD $0x4e61ce66 // FMLA V6.2D, V19.2D, V1.2D
-	FMOVQ 19328(R5), F5
+	FMOVQ 19392(R5), F5
 	WORD $0x4e60cdc5 // FMLA V5.2D, V14.2D, V0.2D
 	WORD $0x4e6dcf28 // FMLA V8.2D, V25.2D, V13.2D
 	WORD $0x4e6ccc87 // FMLA V7.2D, V4.2D, V12.2D
 	WORD $0x4e6bcc66 // FMLA V6.2D, V3.2D, V11.2D
 	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 19392(R5), F1
-	FMOVQ 19392(R5), F0
-	FMOVQ 19456(R5), F25
+	FMOVQ 19456(R5), F1
+	FMOVQ 19456(R5), F0
+	FMOVQ 19520(R5), F25
 	WORD $0x4e61ceb9 // FMLA V25.2D, V21.2D, V1.2D
-	FMOVQ 19456(R5), F4
+	FMOVQ 19520(R5), F4
 	WORD $0x4e60ce84 // FMLA V4.2D, V20.2D, V0.2D
-	FMOVQ 19392(R5), F1
-	FMOVQ 19392(R5), F0
-	FMOVQ 19456(R5), F3
+	FMOVQ 19456(R5), F1
+	FMOVQ 19456(R5), F0
+	FMOVQ 19520(R5), F3
 	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
-	FMOVQ 19456(R5), F2
+	FMOVQ 19520(R5), F2
 	WORD $0x4e60cdc2 // FMLA V2.2D, V14.2D, V0.2D
 	WORD $0x4e6dcd19 // FMLA V25.2D, V8.2D, V13.2D
 	WORD $0x4e6ccce4 // FMLA V4.2D, V7.2D, V12.2D
 	WORD $0x4e6bccc3 // FMLA V3.2D, V6.2D, V11.2D
 	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
-	FMOVQ 19520(R5), F1
-	FMOVQ 19520(R5), F0
-	FMOVQ 19584(R5), F8
+	FMOVQ 19584(R5), F1
+	FMOVQ 19584(R5), F0
+	FMOVQ 19648(R5), F8
 	WORD $0x4e61cea8 // FMLA V8.2D, V21.2D, V1.2D
-	FMOVQ 19584(R5), F7
+	FMOVQ 19648(R5), F7
 	WORD $0x4e60ce87 // FMLA V7.2D, V20.2D, V0.2D
-	FMOVQ 19520(R5), F1
-	FMOVQ 19520(R5), F0
-	FMOVQ 19584(R5), F6
+	FMOVQ 19584(R5), F1
+	FMOVQ 19584(R5), F0
+	FMOVQ 19648(R5), F6
 	WORD $0x4e61ce66 // FMLA V6.2D, V19.2D, V1.2D
-	FMOVQ 19584(R5), F5
+	FMOVQ 19648(R5), F5
 	WORD $0x4e60cdc5 // FMLA V5.2D, V14.2D, V0.2D
 	WORD $0x4e6dcf28 // FMLA V8.2D, V25.2D, V13.2D
 	WORD $0x4e6ccc87 // FMLA V7.2D, V4.2D, V12.2D
 	WORD $0x4e6bcc66 // FMLA V6.2D, V3.2D, V11.2D
 	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 19648(R5), F1
-	FMOVQ 19648(R5), F0
-	FMOVQ 19712(R5), F25
+	FMOVQ 19712(R5), F1
+	FMOVQ 19712(R5), F0
+	FMOVQ 19776(R5), F25
 	WORD $0x4e61ceb9 // FMLA V25.2D, V21.2D, V1.2D
-	FMOVQ 19712(R5), F4
+	FMOVQ 19776(R5), F4
 	WORD $0x4e60ce84 // FMLA V4.2D, V20.2D, V0.2D
-	FMOVQ 19648(R5), F1
-	FMOVQ 19648(R5), F0
-	FMOVQ 19712(R5), F3
+	FMOVQ 19712(R5), F1
+	FMOVQ 19712(R5), F0
+	FMOVQ 19776(R5), F3
 	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
-	FMOVQ 19712(R5), F2
+	FMOVQ 19776(R5), F2
 	WORD $0x4e60cdc2 // FMLA V2.2D, V14.2D, V0.2D
 	WORD $0x4e6dcd19 // FMLA V25.2D, V8.2D, V13.2D
 	WORD $0x4e6ccce4 // FMLA V4.2D, V7.2D, V12.2D
 	WORD $0x4e6bccc3 // FMLA V3.2D, V6.2D, V11.2D
 	WORD $0x4e69cca2 // FMLA V2.2D, V5.2D, V9.2D
-	FMOVQ 19776(R5), F1
-	FMOVQ 19776(R5), F0
-	FMOVQ 19840(R5), F8
+	FMOVQ 19840(R5), F1
+	FMOVQ 19840(R5), F0
+	FMOVQ 19904(R5), F8
 	WORD $0x4e61cea8 // FMLA V8.2D, V21.2D, V1.2D
-	FMOVQ 19840(R5), F7
+	FMOVQ 19904(R5), F7
 	WORD $0x4e60ce87 // FMLA V7.2D, V20.2D, V0.2D
-	FMOVQ 19776(R5), F1
-	FMOVQ 19776(R5), F0
-	FMOVQ 19840(R5), F6
+	FMOVQ 19840(R5), F1
+	FMOVQ 19840(R5), F0
+	FMOVQ 19904(R5), F6
 	WORD $0x4e61ce66 // FMLA V6.2D, V19.2D, V1.2D
-	FMOVQ 19840(R5), F5
+	FMOVQ 19904(R5), F5
 	WORD $0x4e60cdc5 // FMLA V5.2D, V14.2D, V0.2D
 	WORD $0x4e6dcf28 // FMLA V8.2D, V25.2D, V13.2D
 	WORD $0x4e6ccc87 // FMLA V7.2D, V4.2D, V12.2D
 	WORD $0x4e6bcc66 // FMLA V6.2D, V3.2D, V11.2D
 	WORD $0x4e69cc45 // FMLA V5.2D, V2.2D, V9.2D
-	FMOVQ 19904(R5), F1
-	FMOVQ 19904(R5), F0
-	FMOVQ 19968(R5), F3
-	WORD $0x4e61cea3 // FMLA V3.2D, V21.2D, V1.2D
-	FMOVQ 19968(R5), F2
-	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
-	FMOVQ 19904(R5), F0
-	FMOVQ 19904(R5), F4
 	FMOVQ 19968(R5), F1
-	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
 	FMOVQ 19968(R5), F0
+	FMOVQ 20032(R5), F3
+	WORD $0x4e61cea3 // FMLA V3.2D, V21.2D, V1.2D
+	FMOVQ 20032(R5), F2
+	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
+	FMOVQ 19968(R5), F0
+	FMOVQ 19968(R5), F4
+	FMOVQ 20032(R5), F1
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
+	FMOVQ 20032(R5), F0
 	WORD $0x4e64cdc0 // FMLA V0.2D, V14.2D, V4.2D
 	WORD $0x4e6dcd03 // FMLA V3.2D, V8.2D, V13.2D
 	WORD $0x4e6ccce2 // FMLA V2.2D, V7.2D, V12.2D
 	WORD $0x4e6bccc1 // FMLA V1.2D, V6.2D, V11.2D
 	WORD $0x4e69cca0 // FMLA V0.2D, V5.2D, V9.2D
-	FMOVQ 20032(R5), F13
+	FMOVQ 20096(R5), F13
 	WORD $0x4e63cead // FMLA V13.2D, V21.2D, V3.2D
-	FMOVQ 20032(R5), F12
+	FMOVQ 20096(R5), F12
 	WORD $0x4e62ce8c // FMLA V12.2D, V20.2D, V2.2D
-	FMOVQ 20032(R5), F11
+	FMOVQ 20096(R5), F11
 	WORD $0x4e61ce6b // FMLA V11.2D, V19.2D, V1.2D
-	FMOVQ 20032(R5), F9
+	FMOVQ 20096(R5), F9
 	WORD $0x4e60cdc9 // FMLA V9.2D, V14.2D, V0.2D
 	WORD $0x6e75df08 // FMUL V8.2D, V24.2D, V21.2D
 	WORD $0x6e74dee7 // FMUL V7.2D, V23.2D, V20.2D
@@ -78547,13 +78571,13 @@ many2300:
 	WORD $0x6e2d1ebc // EOR V28.16B, V21.16B, V13.16B
 	WORD $0x6e251e9b // EOR V27.16B, V20.16B, V5.16B
 	WORD $0x6e221e7a // EOR V26.16B, V19.16B, V2.16B
-	FMOVQ 20096(R5), F5
+	FMOVQ 20160(R5), F5
 	FMOVQ 3328(R5), F2
 	WORD $0x4ee0a994 // CMLT V20.2D, V12.2D, 0
 	WORD $0x6e621cb4 // BSL V20.16B, V5.16B, V2.16B
 	WORD $0x4ee0a96d // CMLT V13.2D, V11.2D, 0
 	WORD $0x6e621cad // BSL V13.16B, V5.16B, V2.16B
-	FMOVQ 20096(R5), F5
+	FMOVQ 20160(R5), F5
 	FMOVQ 3328(R5), F2
 	WORD $0x4ee0a933 // CMLT V19.2D, V9.2D, 0
 	WORD $0x6e621cb3 // BSL V19.16B, V5.16B, V2.16B
@@ -78581,13 +78605,13 @@ many2300:
 	WORD $0x4eedd6f8 // FSUB V24.2D, V23.2D, V13.2D
 	WORD $0x4ee5d6d7 // FSUB V23.2D, V22.2D, V5.2D
 	WORD $0x4ee2d5f6 // FSUB V22.2D, V15.2D, V2.2D
-	FMOVQ 20160(R5), F5
+	FMOVQ 20224(R5), F5
 	FMOVQ 3328(R5), F2
 	WORD $0x4ee0a99e // CMLT V30.2D, V12.2D, 0
 	WORD $0x6e621cbe // BSL V30.16B, V5.16B, V2.16B
 	WORD $0x4ee0a96f // CMLT V15.2D, V11.2D, 0
 	WORD $0x6e621caf // BSL V15.16B, V5.16B, V2.16B
-	FMOVQ 20160(R5), F14
+	FMOVQ 20224(R5), F14
 	FMOVQ 3328(R5), F2
 	WORD $0x4ee0a92d // CMLT V13.2D, V9.2D, 0
 	WORD $0x6e621dcd // BSL V13.16B, V14.16B, V2.16B
@@ -78684,12 +78708,12 @@ one2301:
 	FMOVQ 5632(R5), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F0
 	WORD $0x4ee2f408 // FMIN V8.2D, V0.2D, V2.2D
 	WORD $0x4ee1f407 // FMIN V7.2D, V0.2D, V1.2D
 	WORD $0x6e68dc82 // FMUL V2.2D, V4.2D, V8.2D
 	WORD $0x6e67dc61 // FMUL V1.2D, V3.2D, V7.2D
-	FMOVQ 18752(R5), F0
+	FMOVQ 18816(R5), F0
 	WORD $0x4e60c446 // FMAXNM V6.2D, V2.2D, V0.2D
 	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
 	FMOVQ 3200(R5), F0
@@ -78721,82 +78745,82 @@ one2301:
 	WORD $0x6e6fdde7 // FMUL V7.2D, V15.2D, V15.2D
 	WORD $0x6e6bdd6c // FMUL V12.2D, V11.2D, V11.2D
 	WORD $0x6e67dce6 // FMUL V6.2D, V7.2D, V7.2D
-	FMOVQ 18880(R5), F1
-	FMOVQ 18880(R5), F0
-	FMOVQ 18944(R5), F5
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F5
 	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
-	FMOVQ 18944(R5), F2
+	FMOVQ 19008(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F0
 	WORD $0x4e60cd85 // FMLA V5.2D, V12.2D, V0.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 19008(R5), F1
-	FMOVQ 19008(R5), F0
-	FMOVQ 19072(R5), F4
+	FMOVQ 19072(R5), F1
+	FMOVQ 19072(R5), F0
+	FMOVQ 19136(R5), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 19072(R5), F3
+	FMOVQ 19136(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19136(R5), F1
-	FMOVQ 19136(R5), F0
-	FMOVQ 19200(R5), F5
+	FMOVQ 19200(R5), F1
+	FMOVQ 19200(R5), F0
+	FMOVQ 19264(R5), F5
 	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
-	FMOVQ 19200(R5), F2
+	FMOVQ 19264(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6ccc85 // FMLA V5.2D, V4.2D, V12.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 19264(R5), F1
-	FMOVQ 19264(R5), F0
-	FMOVQ 19328(R5), F4
+	FMOVQ 19328(R5), F1
+	FMOVQ 19328(R5), F0
+	FMOVQ 19392(R5), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 19328(R5), F3
+	FMOVQ 19392(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19392(R5), F1
-	FMOVQ 19392(R5), F0
-	FMOVQ 19456(R5), F5
+	FMOVQ 19456(R5), F1
+	FMOVQ 19456(R5), F0
+	FMOVQ 19520(R5), F5
 	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
-	FMOVQ 19456(R5), F2
+	FMOVQ 19520(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6ccc85 // FMLA V5.2D, V4.2D, V12.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 19520(R5), F1
-	FMOVQ 19520(R5), F0
-	FMOVQ 19584(R5), F4
+	FMOVQ 19584(R5), F1
+	FMOVQ 19584(R5), F0
+	FMOVQ 19648(R5), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 19584(R5), F3
+	FMOVQ 19648(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19648(R5), F1
-	FMOVQ 19648(R5), F0
-	FMOVQ 19712(R5), F5
+	FMOVQ 19712(R5), F1
+	FMOVQ 19712(R5), F0
+	FMOVQ 19776(R5), F5
 	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
-	FMOVQ 19712(R5), F2
+	FMOVQ 19776(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6ccc85 // FMLA V5.2D, V4.2D, V12.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 19776(R5), F1
-	FMOVQ 19776(R5), F0
-	FMOVQ 19840(R5), F4
+	FMOVQ 19840(R5), F1
+	FMOVQ 19840(R5), F0
+	FMOVQ 19904(R5), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 19840(R5), F3
+	FMOVQ 19904(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19904(R5), F0
-	FMOVQ 19904(R5), F2
-	FMOVQ 19968(R5), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
 	FMOVQ 19968(R5), F0
+	FMOVQ 19968(R5), F2
+	FMOVQ 20032(R5), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 20032(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x4e6ccc81 // FMLA V1.2D, V4.2D, V12.2D
 	WORD $0x4e66cc60 // FMLA V0.2D, V3.2D, V6.2D
-	FMOVQ 20032(R5), F6
+	FMOVQ 20096(R5), F6
 	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
-	FMOVQ 20032(R5), F5
+	FMOVQ 20096(R5), F5
 	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	WORD $0x6e6bde04 // FMUL V4.2D, V16.2D, V11.2D
 	WORD $0x6e67dde3 // FMUL V3.2D, V15.2D, V7.2D
@@ -78835,7 +78859,7 @@ one2301:
 	WORD $0x6e221de6 // EOR V6.16B, V15.16B, V2.16B
 	WORD $0x6e231d90 // EOR V16.16B, V12.16B, V3.16B
 	WORD $0x6e221d0f // EOR V15.16B, V8.16B, V2.16B
-	FMOVQ 20096(R5), F4
+	FMOVQ 20160(R5), F4
 	FMOVQ 3328(R5), F3
 	WORD $0x4ee0a9c2 // CMLT V2.2D, V14.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -78852,7 +78876,7 @@ one2301:
 	WORD $0x4ee2d502 // FSUB V2.2D, V8.2D, V2.2D
 	WORD $0x4ee3d4e7 // FSUB V7.2D, V7.2D, V3.2D
 	WORD $0x4ee2d4c6 // FSUB V6.2D, V6.2D, V2.2D
-	FMOVQ 20160(R5), F5
+	FMOVQ 20224(R5), F5
 	FMOVQ 3328(R5), F2
 	WORD $0x4ee0a9c4 // CMLT V4.2D, V14.2D, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
@@ -78960,12 +78984,12 @@ doneLanes4:
 	FMOVQ 5632(R5), F0
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
-	FMOVQ 18560(R5), F0
+	FMOVQ 18624(R5), F0
 	WORD $0x4ee2f40b // FMIN V11.2D, V0.2D, V2.2D
 	WORD $0x4ee1f407 // FMIN V7.2D, V0.2D, V1.2D
 	WORD $0x6e6bdc82 // FMUL V2.2D, V4.2D, V11.2D
 	WORD $0x6e67dc61 // FMUL V1.2D, V3.2D, V7.2D
-	FMOVQ 18752(R5), F0
+	FMOVQ 18816(R5), F0
 	WORD $0x4e60c446 // FMAXNM V6.2D, V2.2D, V0.2D
 	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
 	FMOVQ 3200(R5), F0
@@ -78997,82 +79021,82 @@ doneLanes4:
 	WORD $0x6e71de27 // FMUL V7.2D, V17.2D, V17.2D
 	WORD $0x6e6dddae // FMUL V14.2D, V13.2D, V13.2D
 	WORD $0x6e67dce6 // FMUL V6.2D, V7.2D, V7.2D
-	FMOVQ 18880(R5), F1
-	FMOVQ 18880(R5), F0
-	FMOVQ 18944(R5), F5
+	FMOVQ 18944(R5), F1
+	FMOVQ 18944(R5), F0
+	FMOVQ 19008(R5), F5
 	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
-	FMOVQ 18944(R5), F2
+	FMOVQ 19008(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	FMOVQ 18816(R5), F0
+	FMOVQ 18880(R5), F0
 	WORD $0x4e60cdc5 // FMLA V5.2D, V14.2D, V0.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 19008(R5), F1
-	FMOVQ 19008(R5), F0
-	FMOVQ 19072(R5), F4
+	FMOVQ 19072(R5), F1
+	FMOVQ 19072(R5), F0
+	FMOVQ 19136(R5), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 19072(R5), F3
+	FMOVQ 19136(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19136(R5), F1
-	FMOVQ 19136(R5), F0
-	FMOVQ 19200(R5), F5
+	FMOVQ 19200(R5), F1
+	FMOVQ 19200(R5), F0
+	FMOVQ 19264(R5), F5
 	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
-	FMOVQ 19200(R5), F2
+	FMOVQ 19264(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6ecc85 // FMLA V5.2D, V4.2D, V14.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 19264(R5), F1
-	FMOVQ 19264(R5), F0
-	FMOVQ 19328(R5), F4
+	FMOVQ 19328(R5), F1
+	FMOVQ 19328(R5), F0
+	FMOVQ 19392(R5), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 19328(R5), F3
+	FMOVQ 19392(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19392(R5), F1
-	FMOVQ 19392(R5), F0
-	FMOVQ 19456(R5), F5
+	FMOVQ 19456(R5), F1
+	FMOVQ 19456(R5), F0
+	FMOVQ 19520(R5), F5
 	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
-	FMOVQ 19456(R5), F2
+	FMOVQ 19520(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6ecc85 // FMLA V5.2D, V4.2D, V14.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 19520(R5), F1
-	FMOVQ 19520(R5), F0
-	FMOVQ 19584(R5), F4
+	FMOVQ 19584(R5), F1
+	FMOVQ 19584(R5), F0
+	FMOVQ 19648(R5), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 19584(R5), F3
+	FMOVQ 19648(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19648(R5), F1
-	FMOVQ 19648(R5), F0
-	FMOVQ 19712(R5), F5
+	FMOVQ 19712(R5), F1
+	FMOVQ 19712(R5), F0
+	FMOVQ 19776(R5), F5
 	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
-	FMOVQ 19712(R5), F2
+	FMOVQ 19776(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e6ecc85 // FMLA V5.2D, V4.2D, V14.2D
 	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
-	FMOVQ 19776(R5), F1
-	FMOVQ 19776(R5), F0
-	FMOVQ 19840(R5), F4
+	FMOVQ 19840(R5), F1
+	FMOVQ 19840(R5), F0
+	FMOVQ 19904(R5), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 19840(R5), F3
+	FMOVQ 19904(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
 	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
-	FMOVQ 19904(R5), F0
-	FMOVQ 19904(R5), F2
-	FMOVQ 19968(R5), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
 	FMOVQ 19968(R5), F0
+	FMOVQ 19968(R5), F2
+	FMOVQ 20032(R5), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 20032(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x4e6ecc81 // FMLA V1.2D, V4.2D, V14.2D
 	WORD $0x4e66cc60 // FMLA V0.2D, V3.2D, V6.2D
-	FMOVQ 20032(R5), F6
+	FMOVQ 20096(R5), F6
 	WORD $0x4e61cda6 // FMLA V6.2D, V13.2D, V1.2D
-	FMOVQ 20032(R5), F5
+	FMOVQ 20096(R5), F5
 	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
 	WORD $0x6e6dde44 // FMUL V4.2D, V18.2D, V13.2D
 	WORD $0x6e67de23 // FMUL V3.2D, V17.2D, V7.2D
@@ -79151,7 +79175,7 @@ doneLanes8:
 	WORD $0x6e221e26 // EOR V6.16B, V17.16B, V2.16B
 	WORD $0x6e231e12 // EOR V18.16B, V16.16B, V3.16B
 	WORD $0x6e221df1 // EOR V17.16B, V15.16B, V2.16B
-	FMOVQ 20096(R5), F4
+	FMOVQ 20160(R5), F4
 	FMOVQ 3328(R5), F3
 	WORD $0x4ee0a9c2 // CMLT V2.2D, V14.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -79168,7 +79192,7 @@ doneLanes8:
 	WORD $0x4ee2d5e2 // FSUB V2.2D, V15.2D, V2.2D
 	WORD $0x4ee3d4e7 // FSUB V7.2D, V7.2D, V3.2D
 	WORD $0x4ee2d4c6 // FSUB V6.2D, V6.2D, V2.2D
-	FMOVQ 20160(R5), F5
+	FMOVQ 20224(R5), F5
 	FMOVQ 3328(R5), F2
 	WORD $0x4ee0a9c4 // CMLT V4.2D, V14.2D, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
@@ -79301,20 +79325,20 @@ many2312:
 	FMOVQ 6528(R4), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 18688(R4), F0
+	FMOVQ 18752(R4), F0
 	WORD $0x4ea4f412 // FMIN V18.4S, V0.4S, V4.4S
 	WORD $0x4ea3f411 // FMIN V17.4S, V0.4S, V3.4S
-	FMOVQ 18688(R4), F0
+	FMOVQ 18752(R4), F0
 	WORD $0x4ea2f410 // FMIN V16.4S, V0.4S, V2.4S
 	WORD $0x4ea1f40f // FMIN V15.4S, V0.4S, V1.4S
 	WORD $0x6e32dd84 // FMUL V4.4S, V12.4S, V18.4S
 	WORD $0x6e31dd63 // FMUL V3.4S, V11.4S, V17.4S
 	WORD $0x6e30dd22 // FMUL V2.4S, V9.4S, V16.4S
 	WORD $0x6e2fdd01 // FMUL V1.4S, V8.4S, V15.4S
-	FMOVQ 20224(R4), F0
+	FMOVQ 20288(R4), F0
 	WORD $0x4e20c48c // FMAXNM V12.4S, V4.4S, V0.4S
 	WORD $0x4e20c46b // FMAXNM V11.4S, V3.4S, V0.4S
-	FMOVQ 20224(R4), F0
+	FMOVQ 20288(R4), F0
 	WORD $0x4e20c449 // FMAXNM V9.4S, V2.4S, V0.4S
 	WORD $0x4e20c428 // FMAXNM V8.4S, V1.4S, V0.4S
 	FMOVQ 3264(R4), F0
@@ -79375,73 +79399,73 @@ many2312:
 	WORD $0x6e34de8c // FMUL V12.4S, V20.4S, V20.4S
 	WORD $0x6e33de6b // FMUL V11.4S, V19.4S, V19.4S
 	WORD $0x6e2eddc9 // FMUL V9.4S, V14.4S, V14.4S
-	FMOVQ 20288(R4), F1
-	FMOVQ 20288(R4), F0
-	FMOVQ 20352(R4), F8
+	FMOVQ 20352(R4), F1
+	FMOVQ 20352(R4), F0
+	FMOVQ 20416(R4), F8
 	WORD $0x4e21cea8 // FMLA V8.4S, V21.4S, V1.4S
-	FMOVQ 20352(R4), F7
+	FMOVQ 20416(R4), F7
 	WORD $0x4e20ce87 // FMLA V7.4S, V20.4S, V0.4S
-	FMOVQ 20288(R4), F1
-	FMOVQ 20288(R4), F0
-	FMOVQ 20352(R4), F6
+	FMOVQ 20352(R4), F1
+	FMOVQ 20352(R4), F0
+	FMOVQ 20416(R4), F6
 	WORD $0x4e21ce66 // FMLA V6.4S, V19.4S, V1.4S
-	FMOVQ 20352(R4), F5
+	FMOVQ 20416(R4), F5
 	WORD $0x4e20cdc5 // FMLA V5.4S, V14.4S, V0.4S
-	FMOVQ 20416(R4), F1
-	FMOVQ 20416(R4), F0
-	FMOVQ 20480(R4), F25
+	FMOVQ 20480(R4), F1
+	FMOVQ 20480(R4), F0
+	FMOVQ 20544(R4), F25
 	WORD $0x4e21ceb9 // FMLA V25.4S, V21.4S, V1.4S
-	FMOVQ 20480(R4), F4
+	FMOVQ 20544(R4), F4
 	WORD $0x4e20ce84 // FMLA V4.4S, V20.4S, V0.4S
-	FMOVQ 20416(R4), F1
-	FMOVQ 20416(R4), F0
-	FMOVQ 20480(R4), F3
+	FMOVQ 20480(R4), F1
+	FMOVQ 20480(R4), F0
+	FMOVQ 20544(R4), F3
 	WORD $0x4e21ce63 // FMLA V3.4S, V19.4S, V1.4S
-	FMOVQ 20480(R4), F2
+	FMOVQ 20544(R4), F2
 	WORD $0x4e20cdc2 // FMLA V2.4S, V14.4S, V0.4S
 	WORD $0x4e2dcd19 // FMLA V25.4S, V8.4S, V13.4S
 	WORD $0x4e2ccce4 // FMLA V4.4S, V7.4S, V12.4S
 	WORD $0x4e2bccc3 // FMLA V3.4S, V6.4S, V11.4S
 	WORD $0x4e29cca2 // FMLA V2.4S, V5.4S, V9.4S
-	FMOVQ 20544(R4), F1
-	FMOVQ 20544(R4), F0
-	FMOVQ 20608(R4), F8
+	FMOVQ 20608(R4), F1
+	FMOVQ 20608(R4), F0
+	FMOVQ 20672(R4), F8
 	WORD $0x4e21cea8 // FMLA V8.4S, V21.4S, V1.4S
-	FMOVQ 20608(R4), F7
+	FMOVQ 20672(R4), F7
 	WORD $0x4e20ce87 // FMLA V7.4S, V20.4S, V0.4S
-	FMOVQ 20544(R4), F1
-	FMOVQ 20544(R4), F0
-	FMOVQ 20608(R4), F6
+	FMOVQ 20608(R4), F1
+	FMOVQ 20608(R4), F0
+	FMOVQ 20672(R4), F6
 	WORD $0x4e21ce66 // FMLA V6.4S, V19.4S, V1.4S
-	FMOVQ 20608(R4), F5
+	FMOVQ 20672(R4), F5
 	WORD $0x4e20cdc5 // FMLA V5.4S, V14.4S, V0.4S
 	WORD $0x4e2dcf28 // FMLA V8.4S, V25.4S, V13.4S
 	WORD $0x4e2ccc87 // FMLA V7.4S, V4.4S, V12.4S
 	WORD $0x4e2bcc66 // FMLA V6.4S, V3.4S, V11.4S
 	WORD $0x4e29cc45 // FMLA V5.4S, V2.4S, V9.4S
-	FMOVQ 20672(R4), F1
-	FMOVQ 20672(R4), F0
-	FMOVQ 20736(R4), F3
-	WORD $0x4e21cea3 // FMLA V3.4S, V21.4S, V1.4S
-	FMOVQ 20736(R4), F2
-	WORD $0x4e20ce82 // FMLA V2.4S, V20.4S, V0.4S
-	FMOVQ 20672(R4), F0
-	FMOVQ 20672(R4), F4
 	FMOVQ 20736(R4), F1
-	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
 	FMOVQ 20736(R4), F0
+	FMOVQ 20800(R4), F3
+	WORD $0x4e21cea3 // FMLA V3.4S, V21.4S, V1.4S
+	FMOVQ 20800(R4), F2
+	WORD $0x4e20ce82 // FMLA V2.4S, V20.4S, V0.4S
+	FMOVQ 20736(R4), F0
+	FMOVQ 20736(R4), F4
+	FMOVQ 20800(R4), F1
+	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
+	FMOVQ 20800(R4), F0
 	WORD $0x4e24cdc0 // FMLA V0.4S, V14.4S, V4.4S
 	WORD $0x4e2dcd03 // FMLA V3.4S, V8.4S, V13.4S
 	WORD $0x4e2ccce2 // FMLA V2.4S, V7.4S, V12.4S
 	WORD $0x4e2bccc1 // FMLA V1.4S, V6.4S, V11.4S
 	WORD $0x4e29cca0 // FMLA V0.4S, V5.4S, V9.4S
-	FMOVQ 20800(R4), F13
+	FMOVQ 20864(R4), F13
 	WORD $0x4e23cead // FMLA V13.4S, V21.4S, V3.4S
-	FMOVQ 20800(R4), F12
+	FMOVQ 20864(R4), F12
 	WORD $0x4e22ce8c // FMLA V12.4S, V20.4S, V2.4S
-	FMOVQ 20800(R4), F11
+	FMOVQ 20864(R4), F11
 	WORD $0x4e21ce6b // FMLA V11.4S, V19.4S, V1.4S
-	FMOVQ 20800(R4), F9
+	FMOVQ 20864(R4), F9
 	WORD $0x4e20cdc9 // FMLA V9.4S, V14.4S, V0.4S
 	WORD $0x6e35df08 // FMUL V8.4S, V24.4S, V21.4S
 	WORD $0x6e34dee7 // FMUL V7.4S, V23.4S, V20.4S
@@ -79521,13 +79545,13 @@ many2312:
 	WORD $0x6e2d1ebc // EOR V28.16B, V21.16B, V13.16B
 	WORD $0x6e251e9b // EOR V27.16B, V20.16B, V5.16B
 	WORD $0x6e221e7a // EOR V26.16B, V19.16B, V2.16B
-	FMOVQ 20864(R4), F5
+	FMOVQ 20928(R4), F5
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea0a994 // CMLT V20.4S, V12.4S, 0
 	WORD $0x6e621cb4 // BSL V20.16B, V5.16B, V2.16B
 	WORD $0x4ea0a96d // CMLT V13.4S, V11.4S, 0
 	WORD $0x6e621cad // BSL V13.16B, V5.16B, V2.16B
-	FMOVQ 20864(R4), F5
+	FMOVQ 20928(R4), F5
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea0a933 // CMLT V19.4S, V9.4S, 0
 	WORD $0x6e621cb3 // BSL V19.16B, V5.16B, V2.16B
@@ -79555,13 +79579,13 @@ many2312:
 	WORD $0x4eadd6f8 // FSUB V24.4S, V23.4S, V13.4S
 	WORD $0x4ea5d6d7 // FSUB V23.4S, V22.4S, V5.4S
 	WORD $0x4ea2d5f6 // FSUB V22.4S, V15.4S, V2.4S
-	FMOVQ 20928(R4), F5
+	FMOVQ 20992(R4), F5
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea0a99e // CMLT V30.4S, V12.4S, 0
 	WORD $0x6e621cbe // BSL V30.16B, V5.16B, V2.16B
 	WORD $0x4ea0a96f // CMLT V15.4S, V11.4S, 0
 	WORD $0x6e621caf // BSL V15.16B, V5.16B, V2.16B
-	FMOVQ 20928(R4), F14
+	FMOVQ 20992(R4), F14
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea0a92d // CMLT V13.4S, V9.4S, 0
 	WORD $0x6e621dcd // BSL V13.16B, V14.16B, V2.16B
@@ -79658,12 +79682,12 @@ one2313:
 	FMOVQ 6528(R4), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 18688(R4), F0
+	FMOVQ 18752(R4), F0
 	WORD $0x4ea2f408 // FMIN V8.4S, V0.4S, V2.4S
 	WORD $0x4ea1f407 // FMIN V7.4S, V0.4S, V1.4S
 	WORD $0x6e28dc82 // FMUL V2.4S, V4.4S, V8.4S
 	WORD $0x6e27dc61 // FMUL V1.4S, V3.4S, V7.4S
-	FMOVQ 20224(R4), F0
+	FMOVQ 20288(R4), F0
 	WORD $0x4e20c446 // FMAXNM V6.4S, V2.4S, V0.4S
 	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
 	FMOVQ 3264(R4), F0
@@ -79695,39 +79719,39 @@ one2313:
 	WORD $0x6e2fdde8 // FMUL V8.4S, V15.4S, V15.4S
 	WORD $0x6e2cdd87 // FMUL V7.4S, V12.4S, V12.4S
 	WORD $0x6e28dd06 // FMUL V6.4S, V8.4S, V8.4S
-	FMOVQ 20288(R4), F1
-	FMOVQ 20288(R4), F0
-	FMOVQ 20352(R4), F4
+	FMOVQ 20352(R4), F1
+	FMOVQ 20352(R4), F0
+	FMOVQ 20416(R4), F4
 	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
-	FMOVQ 20352(R4), F3
+	FMOVQ 20416(R4), F3
 	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
-	FMOVQ 20416(R4), F1
-	FMOVQ 20416(R4), F0
-	FMOVQ 20480(R4), F5
+	FMOVQ 20480(R4), F1
+	FMOVQ 20480(R4), F0
+	FMOVQ 20544(R4), F5
 	WORD $0x4e21cd85 // FMLA V5.4S, V12.4S, V1.4S
-	FMOVQ 20480(R4), F2
+	FMOVQ 20544(R4), F2
 	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
 	WORD $0x4e27cc85 // FMLA V5.4S, V4.4S, V7.4S
 	WORD $0x4e26cc62 // FMLA V2.4S, V3.4S, V6.4S
-	FMOVQ 20544(R4), F1
-	FMOVQ 20544(R4), F0
-	FMOVQ 20608(R4), F4
+	FMOVQ 20608(R4), F1
+	FMOVQ 20608(R4), F0
+	FMOVQ 20672(R4), F4
 	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
-	FMOVQ 20608(R4), F3
+	FMOVQ 20672(R4), F3
 	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
 	WORD $0x4e27cca4 // FMLA V4.4S, V5.4S, V7.4S
 	WORD $0x4e26cc43 // FMLA V3.4S, V2.4S, V6.4S
-	FMOVQ 20672(R4), F0
-	FMOVQ 20672(R4), F2
-	FMOVQ 20736(R4), F1
-	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
 	FMOVQ 20736(R4), F0
+	FMOVQ 20736(R4), F2
+	FMOVQ 20800(R4), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 20800(R4), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	WORD $0x4e27cc81 // FMLA V1.4S, V4.4S, V7.4S
 	WORD $0x4e26cc60 // FMLA V0.4S, V3.4S, V6.4S
-	FMOVQ 20800(R4), F6
+	FMOVQ 20864(R4), F6
 	WORD $0x4e21cd86 // FMLA V6.4S, V12.4S, V1.4S
-	FMOVQ 20800(R4), F5
+	FMOVQ 20864(R4), F5
 	WORD $0x4e20cd05 // FMLA V5.4S, V8.4S, V0.4S
 	WORD $0x6e2cde04 // FMUL V4.4S, V16.4S, V12.4S
 	WORD $0x6e28dde3 // FMUL V3.4S, V15.4S, V8.4S
@@ -79766,7 +79790,7 @@ one2313:
 	WORD $0x6e221de6 // EOR V6.16B, V15.16B, V2.16B
 	WORD $0x6e231d90 // EOR V16.16B, V12.16B, V3.16B
 	WORD $0x6e221d0f // EOR V15.16B, V8.16B, V2.16B
-	FMOVQ 20864(R4), F4
+	FMOVQ 20928(R4), F4
 	FMOVQ 3456(R4), F3
 	WORD $0x4ea0a9c2 // CMLT V2.4S, V14.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -79783,7 +79807,7 @@ one2313:
 	WORD $0x4ea2d502 // FSUB V2.4S, V8.4S, V2.4S
 	WORD $0x4ea3d4e7 // FSUB V7.4S, V7.4S, V3.4S
 	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
-	FMOVQ 20928(R4), F5
+	FMOVQ 20992(R4), F5
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea0a9c4 // CMLT V4.4S, V14.4S, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
@@ -79923,12 +79947,12 @@ doneLanes4:
 	FMOVQ 6528(R4), F0
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
-	FMOVQ 18688(R4), F0
+	FMOVQ 18752(R4), F0
 	WORD $0x4ea2f40b // FMIN V11.4S, V0.4S, V2.4S
 	WORD $0x4ea1f407 // FMIN V7.4S, V0.4S, V1.4S
 	WORD $0x6e2bdc82 // FMUL V2.4S, V4.4S, V11.4S
 	WORD $0x6e27dc61 // FMUL V1.4S, V3.4S, V7.4S
-	FMOVQ 20224(R4), F0
+	FMOVQ 20288(R4), F0
 	WORD $0x4e20c446 // FMAXNM V6.4S, V2.4S, V0.4S
 	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
 	FMOVQ 3264(R4), F0
@@ -79960,39 +79984,39 @@ doneLanes4:
 	WORD $0x6e31de27 // FMUL V7.4S, V17.4S, V17.4S
 	WORD $0x6e2dddae // FMUL V14.4S, V13.4S, V13.4S
 	WORD $0x6e27dce6 // FMUL V6.4S, V7.4S, V7.4S
-	FMOVQ 20288(R4), F1
-	FMOVQ 20288(R4), F0
-	FMOVQ 20352(R4), F4
+	FMOVQ 20352(R4), F1
+	FMOVQ 20352(R4), F0
+	FMOVQ 20416(R4), F4
 	WORD $0x4e21cda4 // FMLA V4.4S, V13.4S, V1.4S
-	FMOVQ 20352(R4), F3
+	FMOVQ 20416(R4), F3
 	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
-	FMOVQ 20416(R4), F1
-	FMOVQ 20416(R4), F0
-	FMOVQ 20480(R4), F5
+	FMOVQ 20480(R4), F1
+	FMOVQ 20480(R4), F0
+	FMOVQ 20544(R4), F5
 	WORD $0x4e21cda5 // FMLA V5.4S, V13.4S, V1.4S
-	FMOVQ 20480(R4), F2
+	FMOVQ 20544(R4), F2
 	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
 	WORD $0x4e2ecc85 // FMLA V5.4S, V4.4S, V14.4S
 	WORD $0x4e26cc62 // FMLA V2.4S, V3.4S, V6.4S
-	FMOVQ 20544(R4), F1
-	FMOVQ 20544(R4), F0
-	FMOVQ 20608(R4), F4
+	FMOVQ 20608(R4), F1
+	FMOVQ 20608(R4), F0
+	FMOVQ 20672(R4), F4
 	WORD $0x4e21cda4 // FMLA V4.4S, V13.4S, V1.4S
-	FMOVQ 20608(R4), F3
+	FMOVQ 20672(R4), F3
 	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
 	WORD $0x4e2ecca4 // FMLA V4.4S, V5.4S, V14.4S
 	WORD $0x4e26cc43 // FMLA V3.4S, V2.4S, V6.4S
-	FMOVQ 20672(R4), F0
-	FMOVQ 20672(R4), F2
-	FMOVQ 20736(R4), F1
-	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
 	FMOVQ 20736(R4), F0
+	FMOVQ 20736(R4), F2
+	FMOVQ 20800(R4), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 20800(R4), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	WORD $0x4e2ecc81 // FMLA V1.4S, V4.4S, V14.4S
 	WORD $0x4e26cc60 // FMLA V0.4S, V3.4S, V6.4S
-	FMOVQ 20800(R4), F6
+	FMOVQ 20864(R4), F6
 	WORD $0x4e21cda6 // FMLA V6.4S, V13.4S, V1.4S
-	FMOVQ 20800(R4), F5
+	FMOVQ 20864(R4), F5
 	WORD $0x4e20cce5 // FMLA V5.4S, V7.4S, V0.4S
 	WORD $0x6e2dde44 // FMUL V4.4S, V18.4S, V13.4S
 	WORD $0x6e27de23 // FMUL V3.4S, V17.4S, V7.4S
@@ -80103,7 +80127,7 @@ doneLanes8:
 	WORD $0x6e221e26 // EOR V6.16B, V17.16B, V2.16B
 	WORD $0x6e231e12 // EOR V18.16B, V16.16B, V3.16B
 	WORD $0x6e221df1 // EOR V17.16B, V15.16B, V2.16B
-	FMOVQ 20864(R4), F4
+	FMOVQ 20928(R4), F4
 	FMOVQ 3456(R4), F3
 	WORD $0x4ea0a9c2 // CMLT V2.4S, V14.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
@@ -80120,7 +80144,7 @@ doneLanes8:
 	WORD $0x4ea2d5e2 // FSUB V2.4S, V15.4S, V2.4S
 	WORD $0x4ea3d4e7 // FSUB V7.4S, V7.4S, V3.4S
 	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
-	FMOVQ 20928(R4), F5
+	FMOVQ 20992(R4), F5
 	FMOVQ 3456(R4), F2
 	WORD $0x4ea0a9c4 // CMLT V4.4S, V14.4S, 0
 	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
@@ -80296,10 +80320,10 @@ many2324:
 	WORD $0x6e731d0b // BSL V11.16B, V8.16B, V19.16B
 	WORD $0x4ea01c08 // MOV V8.16B, V0.16B
 	WORD $0x6e721ce8 // BSL V8.16B, V7.16B, V18.16B
-	FMOVQ 22720(R5), F7
+	FMOVQ 22784(R5), F7
 	WORD $0x6ee785b9 // SUB V25.2D, V13.2D, V7.2D
 	WORD $0x6ee78598 // SUB V24.2D, V12.2D, V7.2D
-	FMOVQ 22720(R5), F7
+	FMOVQ 22784(R5), F7
 	WORD $0x6ee78577 // SUB V23.2D, V11.2D, V7.2D
 	WORD $0x6ee78516 // SUB V22.2D, V8.2D, V7.2D
 	FMOVQ 4736(R5), F7
@@ -80308,10 +80332,10 @@ many2324:
 	FMOVQ 4736(R5), F7
 	WORD $0x4e271eeb // AND V11.16B, V23.16B, V7.16B
 	WORD $0x4e271ec8 // AND V8.16B, V22.16B, V7.16B
-	FMOVQ 22784(R5), F7
+	FMOVQ 22848(R5), F7
 	WORD $0x4ee785b1 // ADD V17.2D, V13.2D, V7.2D
 	WORD $0x4ee78590 // ADD V16.2D, V12.2D, V7.2D
-	FMOVQ 22784(R5), F7
+	FMOVQ 22848(R5), F7
 	WORD $0x4ee7856f // ADD V15.2D, V11.2D, V7.2D
 	WORD $0x4ee7850e // ADD V14.2D, V8.2D, V7.2D
 	WORD $0x6f4c072d // USHR V13.2D, V25.2D, 52
@@ -80348,10 +80372,10 @@ many2324:
 	FMOVQ 3328(R5), F0
 	WORD $0x4e60e66b // FCMEQ V11.2D, V19.2D, V0.2D
 	WORD $0x4e60e64a // FCMEQ V10.2D, V18.2D, V0.2D
-	FMOVQ 22848(R5), F0
+	FMOVQ 22912(R5), F0
 	WORD $0x6e691c0d // BSL V13.16B, V0.16B, V9.16B
 	WORD $0x6e681c0c // BSL V12.16B, V0.16B, V8.16B
-	FMOVQ 22848(R5), F0
+	FMOVQ 22912(R5), F0
 	WORD $0x6e671c0b // BSL V11.16B, V0.16B, V7.16B
 	WORD $0x6e611c0a // BSL V10.16B, V0.16B, V1.16B
 	FMOVQ 5632(R5), F1
@@ -80364,12 +80388,12 @@ many2324:
 	WORD $0x6e2058e7 // NOT V7.16B, V7.16B
 	WORD $0x6ef2e508 // FCMGT V8.2D, V8.2D, V18.2D
 	WORD $0x6e205908 // NOT V8.16B, V8.16B
-	FMOVQ 21568(R5), F9
+	FMOVQ 21632(R5), F9
 	WORD $0x6e6d1d20 // BSL V0.16B, V9.16B, V13.16B
 	FMOVQ F0, 208(RSP)
 	WORD $0x6e6c1d21 // BSL V1.16B, V9.16B, V12.16B
 	FMOVQ F1, 192(RSP)
-	FMOVQ 21568(R5), F0
+	FMOVQ 21632(R5), F0
 	WORD $0x6e6b1c07 // BSL V7.16B, V0.16B, V11.16B
 	FMOVQ F7, 176(RSP)
 	WORD $0x6e6a1c08 // BSL V8.16B, V0.16B, V10.16B
@@ -80428,17 +80452,17 @@ many2324:
 	WORD $0x6e6ddced // FMUL V13.2D, V7.2D, V13.2D
 	WORD $0x6e78dc2c // FMUL V12.2D, V1.2D, V24.2D
 	WORD $0x6e77dc0b // FMUL V11.2D, V0.2D, V23.2D
-	FMOVQ 21632(R5), F1
-	FMOVQ 21632(R5), F0
-	FMOVQ 21696(R5), F8
-	WORD $0x4e61cec8 // FMLA V8.2D, V22.2D, V1.2D
-	FMOVQ 21696(R5), F10
-	WORD $0x4e60ceaa // FMLA V10.2D, V21.2D, V0.2D
-	FMOVQ 21632(R5), F7
-	FMOVQ 21632(R5), F0
 	FMOVQ 21696(R5), F1
+	FMOVQ 21696(R5), F0
+	FMOVQ 21760(R5), F8
+	WORD $0x4e61cec8 // FMLA V8.2D, V22.2D, V1.2D
+	FMOVQ 21760(R5), F10
+	WORD $0x4e60ceaa // FMLA V10.2D, V21.2D, V0.2D
+	FMOVQ 21696(R5), F7
+	FMOVQ 21696(R5), F0
+	FMOVQ 21760(R5), F1
 	WORD $0x4e67ce81 // FMLA V1.2D, V20.2D, V7.2D
-	FMOVQ 21696(R5), F9
+	FMOVQ 21760(R5), F9
 	WORD $0x4e60ce69 // FMLA V9.2D, V19.2D, V0.2D
 	FMOVQ 3392(R5), F0
 	WORD $0x4e68cec0 // FMLA V0.2D, V22.2D, V8.2D
@@ -80460,92 +80484,92 @@ many2324:
 	WORD $0x6e75deb8 // FMUL V24.2D, V21.2D, V21.2D
 	WORD $0x6e74de97 // FMUL V23.2D, V20.2D, V20.2D
 	WORD $0x6e73de6e // FMUL V14.2D, V19.2D, V19.2D
-	FMOVQ 21824(R5), F1
-	FMOVQ 21824(R5), F0
-	FMOVQ 21888(R5), F13
+	FMOVQ 21888(R5), F1
+	FMOVQ 21888(R5), F0
+	FMOVQ 21952(R5), F13
 	WORD $0x4e61cecd // FMLA V13.2D, V22.2D, V1.2D
-	FMOVQ 21888(R5), F12
+	FMOVQ 21952(R5), F12
 	WORD $0x4e60ceac // FMLA V12.2D, V21.2D, V0.2D
-	FMOVQ 21824(R5), F1
-	FMOVQ 21824(R5), F0
-	FMOVQ 21888(R5), F11
+	FMOVQ 21888(R5), F1
+	FMOVQ 21888(R5), F0
+	FMOVQ 21952(R5), F11
 	WORD $0x4e61ce8b // FMLA V11.2D, V20.2D, V1.2D
-	FMOVQ 21888(R5), F10
+	FMOVQ 21952(R5), F10
 	WORD $0x4e60ce6a // FMLA V10.2D, V19.2D, V0.2D
-	FMOVQ 21760(R5), F0
+	FMOVQ 21824(R5), F0
 	WORD $0x4e60cf2d // FMLA V13.2D, V25.2D, V0.2D
 	WORD $0x4e60cf0c // FMLA V12.2D, V24.2D, V0.2D
-	FMOVQ 21760(R5), F0
+	FMOVQ 21824(R5), F0
 	WORD $0x4e60ceeb // FMLA V11.2D, V23.2D, V0.2D
 	WORD $0x4e60cdca // FMLA V10.2D, V14.2D, V0.2D
-	FMOVQ 21952(R5), F1
-	FMOVQ 21952(R5), F0
-	FMOVQ 22016(R5), F26
+	FMOVQ 22016(R5), F1
+	FMOVQ 22016(R5), F0
+	FMOVQ 22080(R5), F26
 	WORD $0x4e61ceda // FMLA V26.2D, V22.2D, V1.2D
-	FMOVQ 22016(R5), F9
+	FMOVQ 22080(R5), F9
 	WORD $0x4e60cea9 // FMLA V9.2D, V21.2D, V0.2D
-	FMOVQ 21952(R5), F1
-	FMOVQ 21952(R5), F0
-	FMOVQ 22016(R5), F8
+	FMOVQ 22016(R5), F1
+	FMOVQ 22016(R5), F0
+	FMOVQ 22080(R5), F8
 	WORD $0x4e61ce88 // FMLA V8.2D, V20.2D, V1.2D
-	FMOVQ 22016(R5), F7
+	FMOVQ 22080(R5), F7
 	WORD $0x4e60ce67 // FMLA V7.2D, V19.2D, V0.2D
 	WORD $0x4e79cdba // FMLA V26.2D, V13.2D, V25.2D
 	WORD $0x4e78cd89 // FMLA V9.2D, V12.2D, V24.2D
 	WORD $0x4e77cd68 // FMLA V8.2D, V11.2D, V23.2D
 	WORD $0x4e6ecd47 // FMLA V7.2D, V10.2D, V14.2D
-	FMOVQ 22080(R5), F1
-	FMOVQ 22080(R5), F0
-	FMOVQ 22144(R5), F13
+	FMOVQ 22144(R5), F1
+	FMOVQ 22144(R5), F0
+	FMOVQ 22208(R5), F13
 	WORD $0x4e61cecd // FMLA V13.2D, V22.2D, V1.2D
-	FMOVQ 22144(R5), F12
+	FMOVQ 22208(R5), F12
 	WORD $0x4e60ceac // FMLA V12.2D, V21.2D, V0.2D
-	FMOVQ 22080(R5), F1
-	FMOVQ 22080(R5), F0
-	FMOVQ 22144(R5), F11
+	FMOVQ 22144(R5), F1
+	FMOVQ 22144(R5), F0
+	FMOVQ 22208(R5), F11
 	WORD $0x4e61ce8b // FMLA V11.2D, V20.2D, V1.2D
-	FMOVQ 22144(R5), F10
+	FMOVQ 22208(R5), F10
 	WORD $0x4e60ce6a // FMLA V10.2D, V19.2D, V0.2D
 	WORD $0x4e79cf4d // FMLA V13.2D, V26.2D, V25.2D
 	WORD $0x4e78cd2c // FMLA V12.2D, V9.2D, V24.2D
 	WORD $0x4e77cd0b // FMLA V11.2D, V8.2D, V23.2D
 	WORD $0x4e6eccea // FMLA V10.2D, V7.2D, V14.2D
-	FMOVQ 22208(R5), F1
-	FMOVQ 22208(R5), F0
-	FMOVQ 22272(R5), F8
-	WORD $0x4e61cec8 // FMLA V8.2D, V22.2D, V1.2D
-	FMOVQ 22272(R5), F7
-	WORD $0x4e60cea7 // FMLA V7.2D, V21.2D, V0.2D
-	FMOVQ 22208(R5), F0
-	FMOVQ 22208(R5), F9
 	FMOVQ 22272(R5), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
 	FMOVQ 22272(R5), F0
+	FMOVQ 22336(R5), F8
+	WORD $0x4e61cec8 // FMLA V8.2D, V22.2D, V1.2D
+	FMOVQ 22336(R5), F7
+	WORD $0x4e60cea7 // FMLA V7.2D, V21.2D, V0.2D
+	FMOVQ 22272(R5), F0
+	FMOVQ 22272(R5), F9
+	FMOVQ 22336(R5), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 22336(R5), F0
 	WORD $0x4e69ce60 // FMLA V0.2D, V19.2D, V9.2D
 	WORD $0x4e79cda8 // FMLA V8.2D, V13.2D, V25.2D
 	WORD $0x4e78cd87 // FMLA V7.2D, V12.2D, V24.2D
 	WORD $0x4e77cd61 // FMLA V1.2D, V11.2D, V23.2D
 	WORD $0x4e6ecd40 // FMLA V0.2D, V10.2D, V14.2D
-	FMOVQ 22336(R5), F12
+	FMOVQ 22400(R5), F12
 	WORD $0x4e68cecc // FMLA V12.2D, V22.2D, V8.2D
-	FMOVQ 22336(R5), F11
+	FMOVQ 22400(R5), F11
 	WORD $0x4e67ceab // FMLA V11.2D, V21.2D, V7.2D
-	FMOVQ 22336(R5), F10
+	FMOVQ 22400(R5), F10
 	WORD $0x4e61ce8a // FMLA V10.2D, V20.2D, V1.2D
-	FMOVQ 22336(R5), F9
+	FMOVQ 22400(R5), F9
 	WORD $0x4e60ce69 // FMLA V9.2D, V19.2D, V0.2D
-	FMOVQ 22400(R5), F26
+	FMOVQ 22464(R5), F26
 	WORD $0x4e76cd9a // FMLA V26.2D, V12.2D, V22.2D
-	FMOVQ 22400(R5), F25
+	FMOVQ 22464(R5), F25
 	WORD $0x4e75cd79 // FMLA V25.2D, V11.2D, V21.2D
-	FMOVQ 22400(R5), F24
+	FMOVQ 22464(R5), F24
 	WORD $0x4e74cd58 // FMLA V24.2D, V10.2D, V20.2D
-	FMOVQ 22400(R5), F23
+	FMOVQ 22464(R5), F23
 	WORD $0x4e73cd37 // FMLA V23.2D, V9.2D, V19.2D
-	FMOVQ 22400(R5), F0
+	FMOVQ 22464(R5), F0
 	WORD $0x4efad408 // FSUB V8.2D, V0.2D, V26.2D
 	WORD $0x4ef9d407 // FSUB V7.2D, V0.2D, V25.2D
-	FMOVQ 22400(R5), F0
+	FMOVQ 22464(R5), F0
 	WORD $0x4ef8d401 // FSUB V1.2D, V0.2D, V24.2D
 	WORD $0x4ef7d400 // FSUB V0.2D, V0.2D, V23.2D
 	WORD $0x4e76cd88 // FMLA V8.2D, V12.2D, V22.2D
@@ -80689,16 +80713,16 @@ many2324:
 	WORD $0x4e2a1c0b // AND V11.16B, V0.16B, V10.16B
 	FMOVQ 240(RSP), F0
 	WORD $0x4e2a1c0a // AND V10.16B, V0.16B, V10.16B
-	FMOVQ 22464(R5), F0
+	FMOVQ 22528(R5), F0
 	WORD $0x4eedf40d // FMIN V13.2D, V0.2D, V13.2D
 	WORD $0x4eecf40c // FMIN V12.2D, V0.2D, V12.2D
-	FMOVQ 22464(R5), F0
+	FMOVQ 22528(R5), F0
 	WORD $0x4eebf40b // FMIN V11.2D, V0.2D, V11.2D
 	WORD $0x4eeaf40a // FMIN V10.2D, V0.2D, V10.2D
-	FMOVQ 22528(R5), F0
+	FMOVQ 22592(R5), F0
 	WORD $0x4e6df415 // FMAX V21.2D, V0.2D, V13.2D
 	WORD $0x4e6cf414 // FMAX V20.2D, V0.2D, V12.2D
-	FMOVQ 22528(R5), F0
+	FMOVQ 22592(R5), F0
 	WORD $0x4e6bf413 // FMAX V19.2D, V0.2D, V11.2D
 	WORD $0x4e6af40e // FMAX V14.2D, V0.2D, V10.2D
 	FMOVQ 256(R5), F10
@@ -80731,16 +80755,16 @@ many2324:
 	WORD $0x4ef1ce88 // FMLS V8.2D, V20.2D, V17.2D
 	WORD $0x4ef0ce67 // FMLS V7.2D, V19.2D, V16.2D
 	WORD $0x4eefcc01 // FMLS V1.2D, V0.2D, V15.2D
-	FMOVQ 22976(R5), F0
+	FMOVQ 23040(R5), F0
 	WORD $0x4eecf409 // FMIN V9.2D, V0.2D, V12.2D
 	WORD $0x4ee8f408 // FMIN V8.2D, V0.2D, V8.2D
-	FMOVQ 22976(R5), F0
+	FMOVQ 23040(R5), F0
 	WORD $0x4ee7f407 // FMIN V7.2D, V0.2D, V7.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22912(R5), F0
+	FMOVQ 22976(R5), F0
 	WORD $0x4e69f415 // FMAX V21.2D, V0.2D, V9.2D
 	WORD $0x4e68f414 // FMAX V20.2D, V0.2D, V8.2D
-	FMOVQ 22912(R5), F0
+	FMOVQ 22976(R5), F0
 	WORD $0x4e67f413 // FMAX V19.2D, V0.2D, V7.2D
 	WORD $0x4e61f412 // FMAX V18.2D, V0.2D, V1.2D
 	FMOVQ 2048(R5), F0
@@ -81059,12 +81083,12 @@ many2324:
 	WORD $0x4ea11c3a // MOV V26.16B, V1.16B
 	WORD $0x6e6c1d20 // BSL V0.16B, V9.16B, V12.16B
 	WORD $0x4ea01c0b // MOV V11.16B, V0.16B
-	FMOVQ 20992(R5), F1
+	FMOVQ 21056(R5), F1
 	WORD $0x6ee8e420 // FCMGT V0.2D, V1.2D, V8.2D
 	WORD $0x6e20580d // NOT V13.16B, V0.16B
 	WORD $0x6ee7e420 // FCMGT V0.2D, V1.2D, V7.2D
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
-	FMOVQ 20992(R5), F1
+	FMOVQ 21056(R5), F1
 	WORD $0x6efae420 // FCMGT V0.2D, V1.2D, V26.2D
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
 	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
@@ -81137,13 +81161,13 @@ one2325:
 	WORD $0x6e701d09 // BSL V9.16B, V8.16B, V16.16B
 	WORD $0x4ea01c08 // MOV V8.16B, V0.16B
 	WORD $0x6e6e1ce8 // BSL V8.16B, V7.16B, V14.16B
-	FMOVQ 22720(R5), F7
+	FMOVQ 22784(R5), F7
 	WORD $0x6ee78531 // SUB V17.2D, V9.2D, V7.2D
 	WORD $0x6ee7850b // SUB V11.2D, V8.2D, V7.2D
 	FMOVQ 4736(R5), F7
 	WORD $0x4e271e29 // AND V9.16B, V17.16B, V7.16B
 	WORD $0x4e271d68 // AND V8.16B, V11.16B, V7.16B
-	FMOVQ 22784(R5), F7
+	FMOVQ 22848(R5), F7
 	WORD $0x4ee7852d // ADD V13.2D, V9.2D, V7.2D
 	WORD $0x4ee7850c // ADD V12.2D, V8.2D, V7.2D
 	WORD $0x6f4c0629 // USHR V9.2D, V17.2D, 52
@@ -81163,7 +81187,7 @@ one2325:
 	FMOVQ 3328(R5), F0
 	WORD $0x4e60e608 // FCMEQ V8.2D, V16.2D, V0.2D
 	WORD $0x4e60e5c7 // FCMEQ V7.2D, V14.2D, V0.2D
-	FMOVQ 22848(R5), F0
+	FMOVQ 22912(R5), F0
 	WORD $0x6e691c08 // BSL V8.16B, V0.16B, V9.16B
 	WORD $0x6e611c07 // BSL V7.16B, V0.16B, V1.16B
 	FMOVQ 5632(R5), F1
@@ -81171,7 +81195,7 @@ one2325:
 	WORD $0x6e205811 // NOT V17.16B, V0.16B
 	WORD $0x6eeee420 // FCMGT V0.2D, V1.2D, V14.2D
 	WORD $0x6e205810 // NOT V16.16B, V0.16B
-	FMOVQ 21568(R5), F0
+	FMOVQ 21632(R5), F0
 	WORD $0x6e681c11 // BSL V17.16B, V0.16B, V8.16B
 	WORD $0x6e671c10 // BSL V16.16B, V0.16B, V7.16B
 	FMOVQ 3392(R5), F0
@@ -81201,11 +81225,11 @@ one2325:
 	WORD $0x6e73de6c // FMUL V12.2D, V19.2D, V19.2D
 	WORD $0x6e69dc29 // FMUL V9.2D, V1.2D, V9.2D
 	WORD $0x6e6bdc08 // FMUL V8.2D, V0.2D, V11.2D
-	FMOVQ 21632(R5), F7
-	FMOVQ 21632(R5), F1
-	FMOVQ 21696(R5), F0
-	WORD $0x4e67cda0 // FMLA V0.2D, V13.2D, V7.2D
 	FMOVQ 21696(R5), F7
+	FMOVQ 21696(R5), F1
+	FMOVQ 21760(R5), F0
+	WORD $0x4e67cda0 // FMLA V0.2D, V13.2D, V7.2D
+	FMOVQ 21760(R5), F7
 	WORD $0x4e61cd87 // FMLA V7.2D, V12.2D, V1.2D
 	FMOVQ 3392(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
@@ -81215,48 +81239,48 @@ one2325:
 	WORD $0x6e60dd17 // FMUL V23.2D, V8.2D, V0.2D
 	WORD $0x6e6dddb2 // FMUL V18.2D, V13.2D, V13.2D
 	WORD $0x6e6cdd8e // FMUL V14.2D, V12.2D, V12.2D
-	FMOVQ 21824(R5), F1
-	FMOVQ 21824(R5), F0
-	FMOVQ 21888(R5), F9
+	FMOVQ 21888(R5), F1
+	FMOVQ 21888(R5), F0
+	FMOVQ 21952(R5), F9
 	WORD $0x4e61cda9 // FMLA V9.2D, V13.2D, V1.2D
-	FMOVQ 21888(R5), F8
+	FMOVQ 21952(R5), F8
 	WORD $0x4e60cd88 // FMLA V8.2D, V12.2D, V0.2D
-	FMOVQ 21760(R5), F0
+	FMOVQ 21824(R5), F0
 	WORD $0x4e60ce49 // FMLA V9.2D, V18.2D, V0.2D
 	WORD $0x4e60cdc8 // FMLA V8.2D, V14.2D, V0.2D
-	FMOVQ 21952(R5), F1
-	FMOVQ 21952(R5), F0
-	FMOVQ 22016(R5), F11
+	FMOVQ 22016(R5), F1
+	FMOVQ 22016(R5), F0
+	FMOVQ 22080(R5), F11
 	WORD $0x4e61cdab // FMLA V11.2D, V13.2D, V1.2D
-	FMOVQ 22016(R5), F7
+	FMOVQ 22080(R5), F7
 	WORD $0x4e60cd87 // FMLA V7.2D, V12.2D, V0.2D
 	WORD $0x4e72cd2b // FMLA V11.2D, V9.2D, V18.2D
 	WORD $0x4e6ecd07 // FMLA V7.2D, V8.2D, V14.2D
-	FMOVQ 22080(R5), F1
-	FMOVQ 22080(R5), F0
-	FMOVQ 22144(R5), F9
+	FMOVQ 22144(R5), F1
+	FMOVQ 22144(R5), F0
+	FMOVQ 22208(R5), F9
 	WORD $0x4e61cda9 // FMLA V9.2D, V13.2D, V1.2D
-	FMOVQ 22144(R5), F8
+	FMOVQ 22208(R5), F8
 	WORD $0x4e60cd88 // FMLA V8.2D, V12.2D, V0.2D
 	WORD $0x4e72cd69 // FMLA V9.2D, V11.2D, V18.2D
 	WORD $0x4e6ecce8 // FMLA V8.2D, V7.2D, V14.2D
-	FMOVQ 22208(R5), F0
-	FMOVQ 22208(R5), F7
-	FMOVQ 22272(R5), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
 	FMOVQ 22272(R5), F0
+	FMOVQ 22272(R5), F7
+	FMOVQ 22336(R5), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 22336(R5), F0
 	WORD $0x4e67cd80 // FMLA V0.2D, V12.2D, V7.2D
 	WORD $0x4e72cd21 // FMLA V1.2D, V9.2D, V18.2D
 	WORD $0x4e6ecd00 // FMLA V0.2D, V8.2D, V14.2D
-	FMOVQ 22336(R5), F7
+	FMOVQ 22400(R5), F7
 	WORD $0x4e61cda7 // FMLA V7.2D, V13.2D, V1.2D
-	FMOVQ 22336(R5), F1
+	FMOVQ 22400(R5), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 22400(R5), F22
+	FMOVQ 22464(R5), F22
 	WORD $0x4e6dccf6 // FMLA V22.2D, V7.2D, V13.2D
-	FMOVQ 22400(R5), F21
+	FMOVQ 22464(R5), F21
 	WORD $0x4e6ccc35 // FMLA V21.2D, V1.2D, V12.2D
-	FMOVQ 22400(R5), F0
+	FMOVQ 22464(R5), F0
 	WORD $0x4ef6d412 // FSUB V18.2D, V0.2D, V22.2D
 	WORD $0x4ef5d40e // FSUB V14.2D, V0.2D, V21.2D
 	WORD $0x4e6dccf2 // FMLA V18.2D, V7.2D, V13.2D
@@ -81313,10 +81337,10 @@ one2325:
 	FMOVQ 3200(R5), F0
 	WORD $0x4e201de7 // AND V7.16B, V15.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 22464(R5), F0
+	FMOVQ 22528(R5), F0
 	WORD $0x4ee7f407 // FMIN V7.2D, V0.2D, V7.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22528(R5), F0
+	FMOVQ 22592(R5), F0
 	WORD $0x4e67f408 // FMAX V8.2D, V0.2D, V7.2D
 	WORD $0x4e61f407 // FMAX V7.2D, V0.2D, V1.2D
 	FMOVQ 256(R5), F0
@@ -81332,10 +81356,10 @@ one2325:
 	WORD $0x4eedcc01 // FMLS V1.2D, V0.2D, V13.2D
 	WORD $0x4eeccd47 // FMLS V7.2D, V10.2D, V12.2D
 	WORD $0x4eebcc01 // FMLS V1.2D, V0.2D, V11.2D
-	FMOVQ 22976(R5), F0
+	FMOVQ 23040(R5), F0
 	WORD $0x4ee7f407 // FMIN V7.2D, V0.2D, V7.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22912(R5), F0
+	FMOVQ 22976(R5), F0
 	WORD $0x4e67f40a // FMAX V10.2D, V0.2D, V7.2D
 	WORD $0x4e61f40b // FMAX V11.2D, V0.2D, V1.2D
 	FMOVQ 2048(R5), F0
@@ -81485,7 +81509,7 @@ one2325:
 	FMOVQ 3328(R5), F0
 	WORD $0x6e711c0a // BSL V10.16B, V0.16B, V17.16B
 	WORD $0x6e681c09 // BSL V9.16B, V0.16B, V8.16B
-	FMOVQ 20992(R5), F1
+	FMOVQ 21056(R5), F1
 	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
 	WORD $0x6e205808 // NOT V8.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
@@ -81579,13 +81603,13 @@ doneLanes4:
 	WORD $0x6e721d0b // BSL V11.16B, V8.16B, V18.16B
 	WORD $0x4ea01c08 // MOV V8.16B, V0.16B
 	WORD $0x6e701ce8 // BSL V8.16B, V7.16B, V16.16B
-	FMOVQ 22720(R5), F7
+	FMOVQ 22784(R5), F7
 	WORD $0x6ee78573 // SUB V19.2D, V11.2D, V7.2D
 	WORD $0x6ee7850d // SUB V13.2D, V8.2D, V7.2D
 	FMOVQ 4736(R5), F7
 	WORD $0x4e271e6b // AND V11.16B, V19.16B, V7.16B
 	WORD $0x4e271da8 // AND V8.16B, V13.16B, V7.16B
-	FMOVQ 22784(R5), F7
+	FMOVQ 22848(R5), F7
 	WORD $0x4ee7856f // ADD V15.2D, V11.2D, V7.2D
 	WORD $0x4ee7850e // ADD V14.2D, V8.2D, V7.2D
 	WORD $0x6f4c066b // USHR V11.2D, V19.2D, 52
@@ -81605,7 +81629,7 @@ doneLanes4:
 	FMOVQ 3328(R5), F0
 	WORD $0x4e60e648 // FCMEQ V8.2D, V18.2D, V0.2D
 	WORD $0x4e60e607 // FCMEQ V7.2D, V16.2D, V0.2D
-	FMOVQ 22848(R5), F0
+	FMOVQ 22912(R5), F0
 	WORD $0x6e6b1c08 // BSL V8.16B, V0.16B, V11.16B
 	WORD $0x6e611c07 // BSL V7.16B, V0.16B, V1.16B
 	FMOVQ 5632(R5), F1
@@ -81613,7 +81637,7 @@ doneLanes4:
 	WORD $0x6e205800 // NOT V0.16B, V0.16B
 	WORD $0x6ef0e421 // FCMGT V1.2D, V1.2D, V16.2D
 	WORD $0x6e205832 // NOT V18.16B, V1.16B
-	FMOVQ 21568(R5), F1
+	FMOVQ 21632(R5), F1
 	WORD $0x6e681c20 // BSL V0.16B, V1.16B, V8.16B
 	WORD $0x4ea01c13 // MOV V19.16B, V0.16B
 	WORD $0x6e671c32 // BSL V18.16B, V1.16B, V7.16B
@@ -81644,11 +81668,11 @@ doneLanes4:
 	WORD $0x6e74de8e // FMUL V14.2D, V20.2D, V20.2D
 	WORD $0x6e6bdc2b // FMUL V11.2D, V1.2D, V11.2D
 	WORD $0x6e6ddc08 // FMUL V8.2D, V0.2D, V13.2D
-	FMOVQ 21632(R5), F7
-	FMOVQ 21632(R5), F1
-	FMOVQ 21696(R5), F0
-	WORD $0x4e67cde0 // FMLA V0.2D, V15.2D, V7.2D
 	FMOVQ 21696(R5), F7
+	FMOVQ 21696(R5), F1
+	FMOVQ 21760(R5), F0
+	WORD $0x4e67cde0 // FMLA V0.2D, V15.2D, V7.2D
+	FMOVQ 21760(R5), F7
 	WORD $0x4e61cdc7 // FMLA V7.2D, V14.2D, V1.2D
 	FMOVQ 3392(R5), F1
 	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
@@ -81658,48 +81682,48 @@ doneLanes4:
 	WORD $0x6e60dd17 // FMUL V23.2D, V8.2D, V0.2D
 	WORD $0x6e6fddf6 // FMUL V22.2D, V15.2D, V15.2D
 	WORD $0x6e6eddd0 // FMUL V16.2D, V14.2D, V14.2D
-	FMOVQ 21824(R5), F1
-	FMOVQ 21824(R5), F0
-	FMOVQ 21888(R5), F11
+	FMOVQ 21888(R5), F1
+	FMOVQ 21888(R5), F0
+	FMOVQ 21952(R5), F11
 	WORD $0x4e61cdeb // FMLA V11.2D, V15.2D, V1.2D
-	FMOVQ 21888(R5), F8
+	FMOVQ 21952(R5), F8
 	WORD $0x4e60cdc8 // FMLA V8.2D, V14.2D, V0.2D
-	FMOVQ 21760(R5), F0
+	FMOVQ 21824(R5), F0
 	WORD $0x4e60cecb // FMLA V11.2D, V22.2D, V0.2D
 	WORD $0x4e60ce08 // FMLA V8.2D, V16.2D, V0.2D
-	FMOVQ 21952(R5), F1
-	FMOVQ 21952(R5), F0
-	FMOVQ 22016(R5), F13
+	FMOVQ 22016(R5), F1
+	FMOVQ 22016(R5), F0
+	FMOVQ 22080(R5), F13
 	WORD $0x4e61cded // FMLA V13.2D, V15.2D, V1.2D
-	FMOVQ 22016(R5), F7
+	FMOVQ 22080(R5), F7
 	WORD $0x4e60cdc7 // FMLA V7.2D, V14.2D, V0.2D
 	WORD $0x4e76cd6d // FMLA V13.2D, V11.2D, V22.2D
 	WORD $0x4e70cd07 // FMLA V7.2D, V8.2D, V16.2D
-	FMOVQ 22080(R5), F1
-	FMOVQ 22080(R5), F0
-	FMOVQ 22144(R5), F11
+	FMOVQ 22144(R5), F1
+	FMOVQ 22144(R5), F0
+	FMOVQ 22208(R5), F11
 	WORD $0x4e61cdeb // FMLA V11.2D, V15.2D, V1.2D
-	FMOVQ 22144(R5), F8
+	FMOVQ 22208(R5), F8
 	WORD $0x4e60cdc8 // FMLA V8.2D, V14.2D, V0.2D
 	WORD $0x4e76cdab // FMLA V11.2D, V13.2D, V22.2D
 	WORD $0x4e70cce8 // FMLA V8.2D, V7.2D, V16.2D
-	FMOVQ 22208(R5), F0
-	FMOVQ 22208(R5), F7
-	FMOVQ 22272(R5), F1
-	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
 	FMOVQ 22272(R5), F0
+	FMOVQ 22272(R5), F7
+	FMOVQ 22336(R5), F1
+	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
+	FMOVQ 22336(R5), F0
 	WORD $0x4e67cdc0 // FMLA V0.2D, V14.2D, V7.2D
 	WORD $0x4e76cd61 // FMLA V1.2D, V11.2D, V22.2D
 	WORD $0x4e70cd00 // FMLA V0.2D, V8.2D, V16.2D
-	FMOVQ 22336(R5), F7
+	FMOVQ 22400(R5), F7
 	WORD $0x4e61cde7 // FMLA V7.2D, V15.2D, V1.2D
-	FMOVQ 22336(R5), F1
+	FMOVQ 22400(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 22400(R5), F26
+	FMOVQ 22464(R5), F26
 	WORD $0x4e6fccfa // FMLA V26.2D, V7.2D, V15.2D
-	FMOVQ 22400(R5), F25
+	FMOVQ 22464(R5), F25
 	WORD $0x4e6ecc39 // FMLA V25.2D, V1.2D, V14.2D
-	FMOVQ 22400(R5), F0
+	FMOVQ 22464(R5), F0
 	WORD $0x4efad416 // FSUB V22.2D, V0.2D, V26.2D
 	WORD $0x4ef9d410 // FSUB V16.2D, V0.2D, V25.2D
 	WORD $0x4e6fccf6 // FMLA V22.2D, V7.2D, V15.2D
@@ -81756,10 +81780,10 @@ doneLanes4:
 	FMOVQ 3200(R5), F0
 	WORD $0x4e201e27 // AND V7.16B, V17.16B, V0.16B
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
-	FMOVQ 22464(R5), F0
+	FMOVQ 22528(R5), F0
 	WORD $0x4ee7f407 // FMIN V7.2D, V0.2D, V7.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22528(R5), F0
+	FMOVQ 22592(R5), F0
 	WORD $0x4e67f408 // FMAX V8.2D, V0.2D, V7.2D
 	WORD $0x4e61f407 // FMAX V7.2D, V0.2D, V1.2D
 	FMOVQ 256(R5), F0
@@ -81775,10 +81799,10 @@ doneLanes4:
 	WORD $0x4eefcc01 // FMLS V1.2D, V0.2D, V15.2D
 	WORD $0x4eeecd87 // FMLS V7.2D, V12.2D, V14.2D
 	WORD $0x4eedcc01 // FMLS V1.2D, V0.2D, V13.2D
-	FMOVQ 22976(R5), F0
+	FMOVQ 23040(R5), F0
 	WORD $0x4ee7f407 // FMIN V7.2D, V0.2D, V7.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 22912(R5), F0
+	FMOVQ 22976(R5), F0
 	WORD $0x4e67f40d // FMAX V13.2D, V0.2D, V7.2D
 	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
 	FMOVQ 2048(R5), F0
@@ -81968,7 +81992,7 @@ doneLanes8:
 	FMOVQ 3328(R5), F0
 	WORD $0x6e6f1c06 // BSL V6.16B, V0.16B, V15.16B
 	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
-	FMOVQ 20992(R5), F1
+	FMOVQ 21056(R5), F1
 	WORD $0x6ee6e420 // FCMGT V0.2D, V1.2D, V6.2D
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
@@ -82097,10 +82121,10 @@ many2336:
 	WORD $0x6e731ceb // BSL V11.16B, V7.16B, V19.16B
 	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
 	WORD $0x6e721c47 // BSL V7.16B, V2.16B, V18.16B
-	FMOVQ 23808(R4), F2
+	FMOVQ 23872(R4), F2
 	WORD $0x6ea285b9 // SUB V25.4S, V13.4S, V2.4S
 	WORD $0x6ea28598 // SUB V24.4S, V12.4S, V2.4S
-	FMOVQ 23808(R4), F2
+	FMOVQ 23872(R4), F2
 	WORD $0x6ea28577 // SUB V23.4S, V11.4S, V2.4S
 	WORD $0x6ea284f6 // SUB V22.4S, V7.4S, V2.4S
 	FMOVQ 6464(R4), F2
@@ -82119,16 +82143,16 @@ many2336:
 	WORD $0x6f29070c // USHR V12.4S, V24.4S, 23
 	WORD $0x6f2906eb // USHR V11.4S, V23.4S, 23
 	WORD $0x6f2906c7 // USHR V7.4S, V22.4S, 23
-	FMOVQ 23872(R4), F2
+	FMOVQ 23936(R4), F2
 	WORD $0x4ea21dad // ORR V13.16B, V13.16B, V2.16B
 	WORD $0x4ea21d8c // ORR V12.16B, V12.16B, V2.16B
-	FMOVQ 23872(R4), F2
+	FMOVQ 23936(R4), F2
 	WORD $0x4ea21d6b // ORR V11.16B, V11.16B, V2.16B
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
-	FMOVQ 23936(R4), F2
+	FMOVQ 24000(R4), F2
 	WORD $0x4ea2d5b6 // FSUB V22.4S, V13.4S, V2.4S
 	WORD $0x4ea2d58d // FSUB V13.4S, V12.4S, V2.4S
-	FMOVQ 23936(R4), F2
+	FMOVQ 24000(R4), F2
 	WORD $0x4ea2d56c // FSUB V12.4S, V11.4S, V2.4S
 	WORD $0x4ea2d4eb // FSUB V11.4S, V7.4S, V2.4S
 	FMOVQ 6784(R4), F7
@@ -82149,10 +82173,10 @@ many2336:
 	FMOVQ 3456(R4), F0
 	WORD $0x4e20e66b // FCMEQ V11.4S, V19.4S, V0.4S
 	WORD $0x4e20e64a // FCMEQ V10.4S, V18.4S, V0.4S
-	FMOVQ 24000(R4), F0
+	FMOVQ 24064(R4), F0
 	WORD $0x6e691c0d // BSL V13.16B, V0.16B, V9.16B
 	WORD $0x6e671c0c // BSL V12.16B, V0.16B, V7.16B
-	FMOVQ 24000(R4), F0
+	FMOVQ 24064(R4), F0
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	WORD $0x6e611c0a // BSL V10.16B, V0.16B, V1.16B
 	FMOVQ 6528(R4), F1
@@ -82165,12 +82189,12 @@ many2336:
 	WORD $0x6e205842 // NOT V2.16B, V2.16B
 	WORD $0x6eb2e4e7 // FCMGT V7.4S, V7.4S, V18.4S
 	WORD $0x6e2058e7 // NOT V7.16B, V7.16B
-	FMOVQ 23040(R4), F9
+	FMOVQ 23104(R4), F9
 	WORD $0x6e6d1d20 // BSL V0.16B, V9.16B, V13.16B
 	FMOVQ F0, 224(RSP)
 	WORD $0x6e6c1d21 // BSL V1.16B, V9.16B, V12.16B
 	FMOVQ F1, 208(RSP)
-	FMOVQ 23040(R4), F0
+	FMOVQ 23104(R4), F0
 	WORD $0x6e6b1c02 // BSL V2.16B, V0.16B, V11.16B
 	FMOVQ F2, 192(RSP)
 	WORD $0x6e6a1c07 // BSL V7.16B, V0.16B, V10.16B
@@ -82234,17 +82258,17 @@ many2336:
 	WORD $0x6e2cdced // FMUL V13.4S, V7.4S, V12.4S
 	WORD $0x6e2bdc4c // FMUL V12.4S, V2.4S, V11.4S
 	WORD $0x6e2adc0b // FMUL V11.4S, V0.4S, V10.4S
-	FMOVQ 23104(R4), F1
-	FMOVQ 23104(R4), F0
-	FMOVQ 23168(R4), F7
-	WORD $0x4e21cf07 // FMLA V7.4S, V24.4S, V1.4S
-	FMOVQ 23168(R4), F10
-	WORD $0x4e20ceea // FMLA V10.4S, V23.4S, V0.4S
-	FMOVQ 23104(R4), F2
-	FMOVQ 23104(R4), F0
 	FMOVQ 23168(R4), F1
+	FMOVQ 23168(R4), F0
+	FMOVQ 23232(R4), F7
+	WORD $0x4e21cf07 // FMLA V7.4S, V24.4S, V1.4S
+	FMOVQ 23232(R4), F10
+	WORD $0x4e20ceea // FMLA V10.4S, V23.4S, V0.4S
+	FMOVQ 23168(R4), F2
+	FMOVQ 23168(R4), F0
+	FMOVQ 23232(R4), F1
 	WORD $0x4e22cea1 // FMLA V1.4S, V21.4S, V2.4S
-	FMOVQ 23168(R4), F9
+	FMOVQ 23232(R4), F9
 	WORD $0x4e20ce09 // FMLA V9.4S, V16.4S, V0.4S
 	FMOVQ 3520(R4), F0
 	WORD $0x4e27cf00 // FMLA V0.4S, V24.4S, V7.4S
@@ -82266,44 +82290,44 @@ many2336:
 	WORD $0x6e37deec // FMUL V12.4S, V23.4S, V23.4S
 	WORD $0x6e35deab // FMUL V11.4S, V21.4S, V21.4S
 	WORD $0x6e30de0a // FMUL V10.4S, V16.4S, V16.4S
-	FMOVQ 23296(R4), F1
-	FMOVQ 23296(R4), F0
-	FMOVQ 23360(R4), F9
-	WORD $0x4e21cf09 // FMLA V9.4S, V24.4S, V1.4S
-	FMOVQ 23360(R4), F7
-	WORD $0x4e20cee7 // FMLA V7.4S, V23.4S, V0.4S
-	FMOVQ 23296(R4), F0
-	FMOVQ 23296(R4), F2
 	FMOVQ 23360(R4), F1
-	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
 	FMOVQ 23360(R4), F0
+	FMOVQ 23424(R4), F9
+	WORD $0x4e21cf09 // FMLA V9.4S, V24.4S, V1.4S
+	FMOVQ 23424(R4), F7
+	WORD $0x4e20cee7 // FMLA V7.4S, V23.4S, V0.4S
+	FMOVQ 23360(R4), F0
+	FMOVQ 23360(R4), F2
+	FMOVQ 23424(R4), F1
+	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
+	FMOVQ 23424(R4), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 23232(R4), F2
+	FMOVQ 23296(R4), F2
 	WORD $0x4e22cda9 // FMLA V9.4S, V13.4S, V2.4S
 	WORD $0x4e22cd87 // FMLA V7.4S, V12.4S, V2.4S
-	FMOVQ 23232(R4), F2
+	FMOVQ 23296(R4), F2
 	WORD $0x4e22cd61 // FMLA V1.4S, V11.4S, V2.4S
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 23424(R4), F12
+	FMOVQ 23488(R4), F12
 	WORD $0x4e29cf0c // FMLA V12.4S, V24.4S, V9.4S
-	FMOVQ 23424(R4), F11
+	FMOVQ 23488(R4), F11
 	WORD $0x4e27ceeb // FMLA V11.4S, V23.4S, V7.4S
-	FMOVQ 23424(R4), F10
+	FMOVQ 23488(R4), F10
 	WORD $0x4e21ceaa // FMLA V10.4S, V21.4S, V1.4S
-	FMOVQ 23424(R4), F9
+	FMOVQ 23488(R4), F9
 	WORD $0x4e20ce09 // FMLA V9.4S, V16.4S, V0.4S
-	FMOVQ 23488(R4), F28
+	FMOVQ 23552(R4), F28
 	WORD $0x4e38cd9c // FMLA V28.4S, V12.4S, V24.4S
-	FMOVQ 23488(R4), F27
+	FMOVQ 23552(R4), F27
 	WORD $0x4e37cd7b // FMLA V27.4S, V11.4S, V23.4S
-	FMOVQ 23488(R4), F26
+	FMOVQ 23552(R4), F26
 	WORD $0x4e35cd5a // FMLA V26.4S, V10.4S, V21.4S
-	FMOVQ 23488(R4), F25
+	FMOVQ 23552(R4), F25
 	WORD $0x4e30cd39 // FMLA V25.4S, V9.4S, V16.4S
-	FMOVQ 23488(R4), F1
+	FMOVQ 23552(R4), F1
 	WORD $0x4ebcd420 // FSUB V0.4S, V1.4S, V28.4S
 	WORD $0x4ebbd421 // FSUB V1.4S, V1.4S, V27.4S
-	FMOVQ 23488(R4), F7
+	FMOVQ 23552(R4), F7
 	WORD $0x4ebad4e2 // FSUB V2.4S, V7.4S, V26.4S
 	WORD $0x4eb9d4e7 // FSUB V7.4S, V7.4S, V25.4S
 	WORD $0x4e38cd80 // FMLA V0.4S, V12.4S, V24.4S
@@ -82445,16 +82469,16 @@ many2336:
 	FMOVQ 256(RSP), F0
 	WORD $0x4e291c0a // AND V10.16B, V0.16B, V9.16B
 	WORD $0x4e291d09 // AND V9.16B, V8.16B, V9.16B
-	FMOVQ 23552(R4), F0
+	FMOVQ 23616(R4), F0
 	WORD $0x4eadf40d // FMIN V13.4S, V0.4S, V13.4S
 	WORD $0x4eacf40c // FMIN V12.4S, V0.4S, V12.4S
-	FMOVQ 23552(R4), F0
+	FMOVQ 23616(R4), F0
 	WORD $0x4eaaf40a // FMIN V10.4S, V0.4S, V10.4S
 	WORD $0x4ea9f409 // FMIN V9.4S, V0.4S, V9.4S
-	FMOVQ 23616(R4), F0
+	FMOVQ 23680(R4), F0
 	WORD $0x4e2df414 // FMAX V20.4S, V0.4S, V13.4S
 	WORD $0x4e2cf40f // FMAX V15.4S, V0.4S, V12.4S
-	FMOVQ 23616(R4), F0
+	FMOVQ 23680(R4), F0
 	WORD $0x4e2af40e // FMAX V14.4S, V0.4S, V10.4S
 	WORD $0x4e29f415 // FMAX V21.4S, V0.4S, V9.4S
 	FMOVQ 448(R4), F9
@@ -82486,16 +82510,16 @@ many2336:
 	WORD $0x4eb2cde7 // FMLS V7.4S, V15.4S, V18.4S
 	WORD $0x4eb1cdc2 // FMLS V2.4S, V14.4S, V17.4S
 	WORD $0x4eb0cc01 // FMLS V1.4S, V0.4S, V16.4S
-	FMOVQ 24128(R4), F0
+	FMOVQ 24192(R4), F0
 	WORD $0x4ea8f408 // FMIN V8.4S, V0.4S, V8.4S
 	WORD $0x4ea7f407 // FMIN V7.4S, V0.4S, V7.4S
-	FMOVQ 24128(R4), F0
+	FMOVQ 24192(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 24064(R4), F0
+	FMOVQ 24128(R4), F0
 	WORD $0x4e28f414 // FMAX V20.4S, V0.4S, V8.4S
 	WORD $0x4e27f413 // FMAX V19.4S, V0.4S, V7.4S
-	FMOVQ 24064(R4), F0
+	FMOVQ 24128(R4), F0
 	WORD $0x4e22f412 // FMAX V18.4S, V0.4S, V2.4S
 	WORD $0x4e21f411 // FMAX V17.4S, V0.4S, V1.4S
 	FMOVQ 3008(R4), F0
@@ -82742,12 +82766,12 @@ many2336:
 	WORD $0x4ea11c39 // MOV V25.16B, V1.16B
 	WORD $0x6e6b1d00 // BSL V0.16B, V8.16B, V11.16B
 	WORD $0x4ea01c0a // MOV V10.16B, V0.16B
-	FMOVQ 21312(R4), F1
+	FMOVQ 21376(R4), F1
 	WORD $0x6ea7e420 // FCMGT V0.4S, V1.4S, V7.4S
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6ea2e420 // FCMGT V0.4S, V1.4S, V2.4S
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 21312(R4), F1
+	FMOVQ 21376(R4), F1
 	WORD $0x6eb9e420 // FCMGT V0.4S, V1.4S, V25.4S
 	WORD $0x6e205809 // NOT V9.16B, V0.16B
 	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
@@ -82820,7 +82844,7 @@ one2337:
 	WORD $0x6e6d1ce8 // BSL V8.16B, V7.16B, V13.16B
 	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
 	WORD $0x6e6b1c47 // BSL V7.16B, V2.16B, V11.16B
-	FMOVQ 23808(R4), F2
+	FMOVQ 23872(R4), F2
 	WORD $0x6ea28510 // SUB V16.4S, V8.4S, V2.4S
 	WORD $0x6ea284e9 // SUB V9.4S, V7.4S, V2.4S
 	FMOVQ 6464(R4), F2
@@ -82831,10 +82855,10 @@ one2337:
 	WORD $0x4ea284ea // ADD V10.4S, V7.4S, V2.4S
 	WORD $0x6f290608 // USHR V8.4S, V16.4S, 23
 	WORD $0x6f290527 // USHR V7.4S, V9.4S, 23
-	FMOVQ 23872(R4), F2
+	FMOVQ 23936(R4), F2
 	WORD $0x4ea21d08 // ORR V8.16B, V8.16B, V2.16B
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
-	FMOVQ 23936(R4), F2
+	FMOVQ 24000(R4), F2
 	WORD $0x4ea2d508 // FSUB V8.4S, V8.4S, V2.4S
 	WORD $0x4ea2d4e9 // FSUB V9.4S, V7.4S, V2.4S
 	FMOVQ 6784(R4), F7
@@ -82846,7 +82870,7 @@ one2337:
 	FMOVQ 3456(R4), F0
 	WORD $0x4e20e5a7 // FCMEQ V7.4S, V13.4S, V0.4S
 	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
-	FMOVQ 24000(R4), F0
+	FMOVQ 24064(R4), F0
 	WORD $0x6e681c07 // BSL V7.16B, V0.16B, V8.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 6528(R4), F1
@@ -82854,7 +82878,7 @@ one2337:
 	WORD $0x6e205810 // NOT V16.16B, V0.16B
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 23040(R4), F0
+	FMOVQ 23104(R4), F0
 	WORD $0x6e671c10 // BSL V16.16B, V0.16B, V7.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 3520(R4), F0
@@ -82884,11 +82908,11 @@ one2337:
 	WORD $0x6e33de6a // FMUL V10.4S, V19.4S, V19.4S
 	WORD $0x6e28dc28 // FMUL V8.4S, V1.4S, V8.4S
 	WORD $0x6e29dc07 // FMUL V7.4S, V0.4S, V9.4S
-	FMOVQ 23104(R4), F2
-	FMOVQ 23104(R4), F1
-	FMOVQ 23168(R4), F0
-	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
 	FMOVQ 23168(R4), F2
+	FMOVQ 23168(R4), F1
+	FMOVQ 23232(R4), F0
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	FMOVQ 23232(R4), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
 	FMOVQ 3520(R4), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
@@ -82898,24 +82922,24 @@ one2337:
 	WORD $0x6e20dcf6 // FMUL V22.4S, V7.4S, V0.4S
 	WORD $0x6e2cdd88 // FMUL V8.4S, V12.4S, V12.4S
 	WORD $0x6e2add47 // FMUL V7.4S, V10.4S, V10.4S
-	FMOVQ 23296(R4), F0
-	FMOVQ 23296(R4), F2
-	FMOVQ 23360(R4), F1
-	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
 	FMOVQ 23360(R4), F0
+	FMOVQ 23360(R4), F2
+	FMOVQ 23424(R4), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 23424(R4), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 23232(R4), F2
+	FMOVQ 23296(R4), F2
 	WORD $0x4e22cd01 // FMLA V1.4S, V8.4S, V2.4S
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 23424(R4), F2
+	FMOVQ 23488(R4), F2
 	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
-	FMOVQ 23424(R4), F1
+	FMOVQ 23488(R4), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 23488(R4), F21
+	FMOVQ 23552(R4), F21
 	WORD $0x4e2ccc55 // FMLA V21.4S, V2.4S, V12.4S
-	FMOVQ 23488(R4), F18
+	FMOVQ 23552(R4), F18
 	WORD $0x4e2acc32 // FMLA V18.4S, V1.4S, V10.4S
-	FMOVQ 23488(R4), F0
+	FMOVQ 23552(R4), F0
 	WORD $0x4eb5d411 // FSUB V17.4S, V0.4S, V21.4S
 	WORD $0x4eb2d40d // FSUB V13.4S, V0.4S, V18.4S
 	WORD $0x4e2ccc51 // FMLA V17.4S, V2.4S, V12.4S
@@ -82972,10 +82996,10 @@ one2337:
 	FMOVQ 3264(R4), F0
 	WORD $0x4e201de2 // AND V2.16B, V15.16B, V0.16B
 	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
-	FMOVQ 23552(R4), F0
+	FMOVQ 23616(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 23616(R4), F0
+	FMOVQ 23680(R4), F0
 	WORD $0x4e22f407 // FMAX V7.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 448(R4), F0
@@ -82991,10 +83015,10 @@ one2337:
 	WORD $0x4eaccc01 // FMLS V1.4S, V0.4S, V12.4S
 	WORD $0x4eabcd22 // FMLS V2.4S, V9.4S, V11.4S
 	WORD $0x4eaacc01 // FMLS V1.4S, V0.4S, V10.4S
-	FMOVQ 24128(R4), F0
+	FMOVQ 24192(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 24064(R4), F0
+	FMOVQ 24128(R4), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
 	FMOVQ 3008(R4), F0
@@ -83112,7 +83136,7 @@ one2337:
 	FMOVQ 3456(R4), F0
 	WORD $0x6e701c09 // BSL V9.16B, V0.16B, V16.16B
 	WORD $0x6e671c08 // BSL V8.16B, V0.16B, V7.16B
-	FMOVQ 21312(R4), F1
+	FMOVQ 21376(R4), F1
 	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
 	WORD $0x6e205807 // NOT V7.16B, V0.16B
 	WORD $0x6ea8e420 // FCMGT V0.4S, V1.4S, V8.4S
@@ -83238,7 +83262,7 @@ doneLanes4:
 	WORD $0x6e711d2a // BSL V10.16B, V9.16B, V17.16B
 	WORD $0x4ea01c09 // MOV V9.16B, V0.16B
 	WORD $0x6e6f1c49 // BSL V9.16B, V2.16B, V15.16B
-	FMOVQ 23808(R4), F2
+	FMOVQ 23872(R4), F2
 	WORD $0x6ea28552 // SUB V18.4S, V10.4S, V2.4S
 	WORD $0x6ea2852c // SUB V12.4S, V9.4S, V2.4S
 	FMOVQ 6464(R4), F2
@@ -83249,10 +83273,10 @@ doneLanes4:
 	WORD $0x4ea2852d // ADD V13.4S, V9.4S, V2.4S
 	WORD $0x6f29064a // USHR V10.4S, V18.4S, 23
 	WORD $0x6f290589 // USHR V9.4S, V12.4S, 23
-	FMOVQ 23872(R4), F2
+	FMOVQ 23936(R4), F2
 	WORD $0x4ea21d4a // ORR V10.16B, V10.16B, V2.16B
 	WORD $0x4ea21d29 // ORR V9.16B, V9.16B, V2.16B
-	FMOVQ 23936(R4), F2
+	FMOVQ 24000(R4), F2
 	WORD $0x4ea2d54a // FSUB V10.4S, V10.4S, V2.4S
 	WORD $0x4ea2d52c // FSUB V12.4S, V9.4S, V2.4S
 	FMOVQ 6784(R4), F9
@@ -83264,7 +83288,7 @@ doneLanes4:
 	FMOVQ 3456(R4), F0
 	WORD $0x4e20e629 // FCMEQ V9.4S, V17.4S, V0.4S
 	WORD $0x4e20e5e2 // FCMEQ V2.4S, V15.4S, V0.4S
-	FMOVQ 24000(R4), F0
+	FMOVQ 24064(R4), F0
 	WORD $0x6e6a1c09 // BSL V9.16B, V0.16B, V10.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 6528(R4), F1
@@ -83272,7 +83296,7 @@ doneLanes4:
 	WORD $0x6e205812 // NOT V18.16B, V0.16B
 	WORD $0x6eafe420 // FCMGT V0.4S, V1.4S, V15.4S
 	WORD $0x6e205811 // NOT V17.16B, V0.16B
-	FMOVQ 23040(R4), F0
+	FMOVQ 23104(R4), F0
 	WORD $0x6e691c12 // BSL V18.16B, V0.16B, V9.16B
 	WORD $0x6e621c11 // BSL V17.16B, V0.16B, V2.16B
 	FMOVQ 3520(R4), F0
@@ -83302,11 +83326,11 @@ doneLanes4:
 	WORD $0x6e34de8d // FMUL V13.4S, V20.4S, V20.4S
 	WORD $0x6e2adc2a // FMUL V10.4S, V1.4S, V10.4S
 	WORD $0x6e2cdc09 // FMUL V9.4S, V0.4S, V12.4S
-	FMOVQ 23104(R4), F2
-	FMOVQ 23104(R4), F1
-	FMOVQ 23168(R4), F0
-	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
 	FMOVQ 23168(R4), F2
+	FMOVQ 23168(R4), F1
+	FMOVQ 23232(R4), F0
+	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
+	FMOVQ 23232(R4), F2
 	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
 	FMOVQ 3520(R4), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
@@ -83316,24 +83340,24 @@ doneLanes4:
 	WORD $0x6e20dd37 // FMUL V23.4S, V9.4S, V0.4S
 	WORD $0x6e2eddca // FMUL V10.4S, V14.4S, V14.4S
 	WORD $0x6e2ddda9 // FMUL V9.4S, V13.4S, V13.4S
-	FMOVQ 23296(R4), F0
-	FMOVQ 23296(R4), F2
-	FMOVQ 23360(R4), F1
-	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
 	FMOVQ 23360(R4), F0
+	FMOVQ 23360(R4), F2
+	FMOVQ 23424(R4), F1
+	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
+	FMOVQ 23424(R4), F0
 	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
-	FMOVQ 23232(R4), F2
+	FMOVQ 23296(R4), F2
 	WORD $0x4e22cd41 // FMLA V1.4S, V10.4S, V2.4S
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 23424(R4), F2
+	FMOVQ 23488(R4), F2
 	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
-	FMOVQ 23424(R4), F1
+	FMOVQ 23488(R4), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 23488(R4), F25
+	FMOVQ 23552(R4), F25
 	WORD $0x4e2ecc59 // FMLA V25.4S, V2.4S, V14.4S
-	FMOVQ 23488(R4), F22
+	FMOVQ 23552(R4), F22
 	WORD $0x4e2dcc36 // FMLA V22.4S, V1.4S, V13.4S
-	FMOVQ 23488(R4), F0
+	FMOVQ 23552(R4), F0
 	WORD $0x4eb9d413 // FSUB V19.4S, V0.4S, V25.4S
 	WORD $0x4eb6d40f // FSUB V15.4S, V0.4S, V22.4S
 	WORD $0x4e2ecc53 // FMLA V19.4S, V2.4S, V14.4S
@@ -83390,10 +83414,10 @@ doneLanes4:
 	FMOVQ 3264(R4), F0
 	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
-	FMOVQ 23552(R4), F0
+	FMOVQ 23616(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 23616(R4), F0
+	FMOVQ 23680(R4), F0
 	WORD $0x4e22f409 // FMAX V9.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 448(R4), F0
@@ -83409,10 +83433,10 @@ doneLanes4:
 	WORD $0x4eaecc01 // FMLS V1.4S, V0.4S, V14.4S
 	WORD $0x4eadcd62 // FMLS V2.4S, V11.4S, V13.4S
 	WORD $0x4eaccc01 // FMLS V1.4S, V0.4S, V12.4S
-	FMOVQ 24128(R4), F0
+	FMOVQ 24192(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 24064(R4), F0
+	FMOVQ 24128(R4), F0
 	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
 	WORD $0x4e21f40b // FMAX V11.4S, V0.4S, V1.4S
 	FMOVQ 3008(R4), F0
@@ -83602,7 +83626,7 @@ doneLanes8:
 	FMOVQ 3456(R4), F0
 	WORD $0x6e6f1c06 // BSL V6.16B, V0.16B, V15.16B
 	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
-	FMOVQ 21312(R4), F1
+	FMOVQ 21376(R4), F1
 	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
@@ -89645,326 +89669,329 @@ TEXT ·gELUF32(SB), NOSPLIT, $0-32
 
 many2472:
 	ADD R2<<2, R8, R1
-	FLDPQ (R1), (F10, F5)
+	FLDPQ (R1), (F4, F5)
 	FMOVQ 3264(R7), F0
-	WORD $0x4e201d44 // AND V4.16B, V10.16B, V0.16B
+	WORD $0x4e201c87 // AND V7.16B, V4.16B, V0.16B
 	WORD $0x4e201ca6 // AND V6.16B, V5.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea4f404 // FMIN V4.4S, V0.4S, V4.4S
-	WORD $0x4ea6f406 // FMIN V6.4S, V0.4S, V6.4S
+	WORD $0x4ea7f40b // FMIN V11.4S, V0.4S, V7.4S
+	WORD $0x4ea6f407 // FMIN V7.4S, V0.4S, V6.4S
 	FMOVQ 17216(R7), F0
-	WORD $0x6e20dc87 // FMUL V7.4S, V4.4S, V0.4S
-	WORD $0x6e20dcc0 // FMUL V0.4S, V6.4S, V0.4S
-	FMOVQ 2368(R7), F11
-	WORD $0x4e27cc8b // FMLA V11.4S, V4.4S, V7.4S
-	FMOVQ 2368(R7), F7
-	WORD $0x4e20ccc7 // FMLA V7.4S, V6.4S, V0.4S
+	WORD $0x6e20dd66 // FMUL V6.4S, V11.4S, V0.4S
+	WORD $0x6e20dce0 // FMUL V0.4S, V7.4S, V0.4S
+	FMOVQ 2368(R7), F14
+	WORD $0x4e26cd6e // FMLA V14.4S, V11.4S, V6.4S
+	FMOVQ 2368(R7), F12
+	WORD $0x4e20ccec // FMLA V12.4S, V7.4S, V0.4S
 	FMOVQ 2368(R7), F0
-	WORD $0x4ea0d569 // FSUB V9.4S, V11.4S, V0.4S
-	WORD $0x4ea0d4e8 // FSUB V8.4S, V7.4S, V0.4S
+	WORD $0x4ea0d5c8 // FSUB V8.4S, V14.4S, V0.4S
+	WORD $0x4ea0d586 // FSUB V6.4S, V12.4S, V0.4S
 	FMOVQ 17280(R7), F0
-	WORD $0x6e20dd33 // FMUL V19.4S, V9.4S, V0.4S
-	WORD $0x6e20dd11 // FMUL V17.4S, V8.4S, V0.4S
-	WORD $0x4e24cc93 // FMLA V19.4S, V4.4S, V4.4S
-	WORD $0x4e26ccd1 // FMLA V17.4S, V6.4S, V6.4S
+	WORD $0x6e20dd12 // FMUL V18.4S, V8.4S, V0.4S
+	WORD $0x6e20dccf // FMUL V15.4S, V6.4S, V0.4S
+	WORD $0x4e2bcd72 // FMLA V18.4S, V11.4S, V11.4S
+	WORD $0x4e27ccef // FMLA V15.4S, V7.4S, V7.4S
 	FMOVQ 17344(R7), F0
-	WORD $0x4e20cd33 // FMLA V19.4S, V9.4S, V0.4S
-	WORD $0x4e20cd11 // FMLA V17.4S, V8.4S, V0.4S
+	WORD $0x4e20cd12 // FMLA V18.4S, V8.4S, V0.4S
+	WORD $0x4e20cccf // FMLA V15.4S, V6.4S, V0.4S
 	FLDPQ 32(R1), (F9, F8)
 	FMOVQ 3264(R7), F0
-	WORD $0x4e201d2c // AND V12.16B, V9.16B, V0.16B
-	WORD $0x4e201d0d // AND V13.16B, V8.16B, V0.16B
+	WORD $0x4e201d2a // AND V10.16B, V9.16B, V0.16B
+	WORD $0x4e201d06 // AND V6.16B, V8.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4eacf40c // FMIN V12.4S, V0.4S, V12.4S
-	WORD $0x4eadf40d // FMIN V13.4S, V0.4S, V13.4S
+	WORD $0x4eaaf40a // FMIN V10.4S, V0.4S, V10.4S
+	WORD $0x4ea6f406 // FMIN V6.4S, V0.4S, V6.4S
 	FMOVQ 17216(R7), F0
-	WORD $0x6e20dd8e // FMUL V14.4S, V12.4S, V0.4S
-	WORD $0x6e20dda0 // FMUL V0.4S, V13.4S, V0.4S
-	FMOVQ 2368(R7), F15
-	WORD $0x4e2ecd8f // FMLA V15.4S, V12.4S, V14.4S
-	FMOVQ 2368(R7), F14
-	WORD $0x4e20cdae // FMLA V14.4S, V13.4S, V0.4S
+	WORD $0x6e20dd4d // FMUL V13.4S, V10.4S, V0.4S
+	WORD $0x6e20dcc0 // FMUL V0.4S, V6.4S, V0.4S
+	FMOVQ 2368(R7), F16
+	WORD $0x4e2dcd50 // FMLA V16.4S, V10.4S, V13.4S
+	FMOVQ 2368(R7), F13
+	WORD $0x4e20cccd // FMLA V13.4S, V6.4S, V0.4S
 	FMOVQ 2368(R7), F0
-	WORD $0x4ea0d5f5 // FSUB V21.4S, V15.4S, V0.4S
-	WORD $0x4ea0d5d4 // FSUB V20.4S, V14.4S, V0.4S
+	WORD $0x4ea0d615 // FSUB V21.4S, V16.4S, V0.4S
+	WORD $0x4ea0d5b3 // FSUB V19.4S, V13.4S, V0.4S
 	FMOVQ 17280(R7), F0
-	WORD $0x6e20deb2 // FMUL V18.4S, V21.4S, V0.4S
-	WORD $0x6e20de90 // FMUL V16.4S, V20.4S, V0.4S
-	WORD $0x4e2ccd92 // FMLA V18.4S, V12.4S, V12.4S
-	WORD $0x4e2dcdb0 // FMLA V16.4S, V13.4S, V13.4S
+	WORD $0x6e20deb4 // FMUL V20.4S, V21.4S, V0.4S
+	WORD $0x6e20de71 // FMUL V17.4S, V19.4S, V0.4S
+	WORD $0x4e2acd54 // FMLA V20.4S, V10.4S, V10.4S
+	WORD $0x4e26ccd1 // FMLA V17.4S, V6.4S, V6.4S
 	FMOVQ 17344(R7), F0
-	WORD $0x4e20ceb2 // FMLA V18.4S, V21.4S, V0.4S
-	WORD $0x4e20ce90 // FMLA V16.4S, V20.4S, V0.4S
+	WORD $0x4e20ceb4 // FMLA V20.4S, V21.4S, V0.4S
+	WORD $0x4e20ce71 // FMLA V17.4S, V19.4S, V0.4S
 	ADD R2<<2, R6, R4
 	ADD R2<<2, R3, R1
 	ADD $16, R2, R2
 	CMP R5, R2
 	FMOVQ 17472(R7), F22
 	FMOVQ 17408(R7), F0
-	WORD $0x4e20ce76 // FMLA V22.4S, V19.4S, V0.4S
-	FMOVQ 17472(R7), F21
-	WORD $0x4e20ce35 // FMLA V21.4S, V17.4S, V0.4S
-	FMOVQ 17536(R7), F20
-	WORD $0x4e36ce74 // FMLA V20.4S, V19.4S, V22.4S
+	WORD $0x4e20ce56 // FMLA V22.4S, V18.4S, V0.4S
+	FMOVQ 17472(R7), F19
+	WORD $0x4e20cdf3 // FMLA V19.4S, V15.4S, V0.4S
+	FMOVQ 17536(R7), F21
+	WORD $0x4e36ce55 // FMLA V21.4S, V18.4S, V22.4S
 	FMOVQ 17536(R7), F0
-	WORD $0x4e35ce20 // FMLA V0.4S, V17.4S, V21.4S
-	FMOVQ 6272(R7), F22
-	WORD $0x4e34ce76 // FMLA V22.4S, V19.4S, V20.4S
+	WORD $0x4e33cde0 // FMLA V0.4S, V15.4S, V19.4S
+	FMOVQ 6272(R7), F19
+	WORD $0x4e35ce53 // FMLA V19.4S, V18.4S, V21.4S
 	FMOVQ 6272(R7), F21
-	WORD $0x4e20ce35 // FMLA V21.4S, V17.4S, V0.4S
-	WORD $0x4e231d60 // AND V0.16B, V11.16B, V3.16B
+	WORD $0x4e20cdf5 // FMLA V21.4S, V15.4S, V0.4S
+	WORD $0x4e231dc0 // AND V0.16B, V14.16B, V3.16B
 	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
 	WORD $0x4ea18418 // ADD V24.4S, V0.4S, V1.4S
-	WORD $0x4e231ce0 // AND V0.16B, V7.16B, V3.16B
+	WORD $0x4e231d80 // AND V0.16B, V12.16B, V3.16B
 	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
-	WORD $0x4ea18414 // ADD V20.4S, V0.4S, V1.4S
+	WORD $0x4ea18417 // ADD V23.4S, V0.4S, V1.4S
 	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1823d7 // TBL V23.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e1823d6 // TBL V22.16B, {V30.16B, V31.16B}, V24.16B
 	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1423c0 // TBL V0.16B, {V30.16B, V31.16B}, V20.16B
-	WORD $0x4e33ced7 // FMLA V23.4S, V22.4S, V19.4S
-	WORD $0x4ea01c16 // MOV V22.16B, V0.16B
-	WORD $0x4e31ceb6 // FMLA V22.4S, V21.4S, V17.4S
-	WORD $0x6f3d0575 // USHR V21.4S, V11.4S, 3
-	WORD $0x6f3d04f1 // USHR V17.4S, V7.4S, 3
-	WORD $0x6f3f06a7 // USHR V7.4S, V21.4S, 1
-	WORD $0x6f3f0620 // USHR V0.4S, V17.4S, 1
-	WORD $0x4f3754eb // SHL V11.4S, V7.4S, 23
-	WORD $0x4f375413 // SHL V19.4S, V0.4S, 23
-	WORD $0x6ea786a7 // SUB V7.4S, V21.4S, V7.4S
-	WORD $0x6ea08620 // SUB V0.4S, V17.4S, V0.4S
-	WORD $0x4f3754f5 // SHL V21.4S, V7.4S, 23
-	WORD $0x4f375411 // SHL V17.4S, V0.4S, 23
+	WORD $0x4e1723c0 // TBL V0.16B, {V30.16B, V31.16B}, V23.16B
+	WORD $0x4e32ce76 // FMLA V22.4S, V19.4S, V18.4S
+	WORD $0x4ea01c13 // MOV V19.16B, V0.16B
+	WORD $0x4e2fceb3 // FMLA V19.4S, V21.4S, V15.4S
+	WORD $0x6f3d05d2 // USHR V18.4S, V14.4S, 3
+	WORD $0x6f3d058f // USHR V15.4S, V12.4S, 3
+	WORD $0x6f3f064c // USHR V12.4S, V18.4S, 1
+	WORD $0x6f3f05e0 // USHR V0.4S, V15.4S, 1
+	WORD $0x4f37558e // SHL V14.4S, V12.4S, 23
+	WORD $0x4f375415 // SHL V21.4S, V0.4S, 23
+	WORD $0x6eac864c // SUB V12.4S, V18.4S, V12.4S
+	WORD $0x6ea085e0 // SUB V0.4S, V15.4S, V0.4S
+	WORD $0x4f375592 // SHL V18.4S, V12.4S, 23
+	WORD $0x4f37540f // SHL V15.4S, V0.4S, 23
 	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e1823c7 // TBL V7.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e1823cc // TBL V12.16B, {V30.16B, V31.16B}, V24.16B
 	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e1423c0 // TBL V0.16B, {V30.16B, V31.16B}, V20.16B
-	WORD $0x4eab84eb // ADD V11.4S, V7.4S, V11.4S
-	WORD $0x4eb38407 // ADD V7.4S, V0.4S, V19.4S
+	WORD $0x4e1723c0 // TBL V0.16B, {V30.16B, V31.16B}, V23.16B
+	WORD $0x4eae858e // ADD V14.4S, V12.4S, V14.4S
+	WORD $0x4eb5840c // ADD V12.4S, V0.4S, V21.4S
 	FMOVQ 17472(R7), F24
 	FMOVQ 17408(R7), F0
-	WORD $0x4e20ce58 // FMLA V24.4S, V18.4S, V0.4S
-	FMOVQ 17472(R7), F19
-	WORD $0x4e20ce13 // FMLA V19.4S, V16.4S, V0.4S
-	FMOVQ 17536(R7), F20
-	WORD $0x4e38ce54 // FMLA V20.4S, V18.4S, V24.4S
+	WORD $0x4e20ce98 // FMLA V24.4S, V20.4S, V0.4S
+	FMOVQ 17472(R7), F21
+	WORD $0x4e20ce35 // FMLA V21.4S, V17.4S, V0.4S
+	FMOVQ 17536(R7), F23
+	WORD $0x4e38ce97 // FMLA V23.4S, V20.4S, V24.4S
 	FMOVQ 17536(R7), F0
-	WORD $0x4e33ce00 // FMLA V0.4S, V16.4S, V19.4S
-	FMOVQ 6272(R7), F19
-	WORD $0x4e34ce53 // FMLA V19.4S, V18.4S, V20.4S
+	WORD $0x4e35ce20 // FMLA V0.4S, V17.4S, V21.4S
+	FMOVQ 6272(R7), F21
+	WORD $0x4e37ce95 // FMLA V21.4S, V20.4S, V23.4S
 	FMOVQ 6272(R7), F24
-	WORD $0x4e20ce18 // FMLA V24.4S, V16.4S, V0.4S
-	WORD $0x4e231de0 // AND V0.16B, V15.16B, V3.16B
+	WORD $0x4e20ce38 // FMLA V24.4S, V17.4S, V0.4S
+	WORD $0x4e231e00 // AND V0.16B, V16.16B, V3.16B
 	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
 	WORD $0x4ea1841a // ADD V26.4S, V0.4S, V1.4S
-	WORD $0x4e231dc0 // AND V0.16B, V14.16B, V3.16B
+	WORD $0x4e231da0 // AND V0.16B, V13.16B, V3.16B
 	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
 	WORD $0x4ea18419 // ADD V25.4S, V0.4S, V1.4S
 	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1a23d4 // TBL V20.16B, {V30.16B, V31.16B}, V26.16B
+	WORD $0x4e1a23d7 // TBL V23.16B, {V30.16B, V31.16B}, V26.16B
 	FLDPQ 2752(R7), (F30, F31)
 	WORD $0x4e1923c0 // TBL V0.16B, {V30.16B, V31.16B}, V25.16B
-	WORD $0x4e32ce74 // FMLA V20.4S, V19.4S, V18.4S
-	WORD $0x4ea01c13 // MOV V19.16B, V0.16B
-	WORD $0x4e30cf13 // FMLA V19.4S, V24.4S, V16.4S
-	WORD $0x6f3d05f2 // USHR V18.4S, V15.4S, 3
-	WORD $0x6f3d05d0 // USHR V16.4S, V14.4S, 3
-	WORD $0x6f3f064e // USHR V14.4S, V18.4S, 1
-	WORD $0x6f3f0600 // USHR V0.4S, V16.4S, 1
-	WORD $0x4f3755cf // SHL V15.4S, V14.4S, 23
+	WORD $0x4e34ceb7 // FMLA V23.4S, V21.4S, V20.4S
+	WORD $0x4ea01c15 // MOV V21.16B, V0.16B
+	WORD $0x4e31cf15 // FMLA V21.4S, V24.4S, V17.4S
+	WORD $0x6f3d0614 // USHR V20.4S, V16.4S, 3
+	WORD $0x6f3d05b1 // USHR V17.4S, V13.4S, 3
+	WORD $0x6f3f068d // USHR V13.4S, V20.4S, 1
+	WORD $0x6f3f0620 // USHR V0.4S, V17.4S, 1
+	WORD $0x4f3755b0 // SHL V16.4S, V13.4S, 23
 	WORD $0x4f375418 // SHL V24.4S, V0.4S, 23
-	WORD $0x6eae864e // SUB V14.4S, V18.4S, V14.4S
-	WORD $0x6ea08600 // SUB V0.4S, V16.4S, V0.4S
-	WORD $0x4f3755d0 // SHL V16.4S, V14.4S, 23
-	WORD $0x4f375412 // SHL V18.4S, V0.4S, 23
+	WORD $0x6ead868d // SUB V13.4S, V20.4S, V13.4S
+	WORD $0x6ea08620 // SUB V0.4S, V17.4S, V0.4S
+	WORD $0x4f3755b4 // SHL V20.4S, V13.4S, 23
+	WORD $0x4f375411 // SHL V17.4S, V0.4S, 23
 	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e1a23ce // TBL V14.16B, {V30.16B, V31.16B}, V26.16B
+	WORD $0x4e1a23cd // TBL V13.16B, {V30.16B, V31.16B}, V26.16B
 	FLDPQ 3136(R7), (F30, F31)
 	WORD $0x4e1923c0 // TBL V0.16B, {V30.16B, V31.16B}, V25.16B
-	WORD $0x4eaf85cf // ADD V15.4S, V14.4S, V15.4S
-	WORD $0x4eb8840e // ADD V14.4S, V0.4S, V24.4S
-	WORD $0x4e37cd6b // FMLA V11.4S, V11.4S, V23.4S
-	WORD $0x4e36cce7 // FMLA V7.4S, V7.4S, V22.4S
-	WORD $0x4ea71ce0 // MOV V0.16B, V7.16B
-	WORD $0x6e35dd76 // FMUL V22.4S, V11.4S, V21.4S
-	WORD $0x6e31dc17 // FMUL V23.4S, V0.4S, V17.4S
+	WORD $0x4eb085b0 // ADD V16.4S, V13.4S, V16.4S
+	WORD $0x4eb8840d // ADD V13.4S, V0.4S, V24.4S
+	WORD $0x4e36cdce // FMLA V14.4S, V14.4S, V22.4S
+	WORD $0x4e33cd8c // FMLA V12.4S, V12.4S, V19.4S
+	WORD $0x4eac1d80 // MOV V0.16B, V12.16B
+	WORD $0x6e32ddd3 // FMUL V19.4S, V14.4S, V18.4S
+	WORD $0x6e2fdc12 // FMUL V18.4S, V0.4S, V15.4S
 	FMOVQ 17600(R7), F0
-	WORD $0x4e20d48b // FADD V11.4S, V4.4S, V0.4S
-	WORD $0x4e20d4c7 // FADD V7.4S, V6.4S, V0.4S
-	WORD $0x6f2b0560 // USHR V0.4S, V11.4S, 21
-	WORD $0x6f2b04e7 // USHR V7.4S, V7.4S, 21
+	WORD $0x4e20d56f // FADD V15.4S, V11.4S, V0.4S
+	WORD $0x4e20d4f6 // FADD V22.4S, V7.4S, V0.4S
+	WORD $0x6f2b05e0 // USHR V0.4S, V15.4S, 21
+	WORD $0x6f2b06cc // USHR V12.4S, V22.4S, 21
 	WORD $0x4e231c00 // AND V0.16B, V0.16B, V3.16B
 	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
-	WORD $0x4ea18411 // ADD V17.4S, V0.4S, V1.4S
-	WORD $0x4e231ce0 // AND V0.16B, V7.16B, V3.16B
+	WORD $0x4ea1841a // ADD V26.4S, V0.4S, V1.4S
+	WORD $0x4e231d80 // AND V0.16B, V12.16B, V3.16B
 	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
-	WORD $0x4ea1841b // ADD V27.4S, V0.4S, V1.4S
-	WORD $0x4e34cdef // FMLA V15.4S, V15.4S, V20.4S
-	WORD $0x4e33cdce // FMLA V14.4S, V14.4S, V19.4S
-	WORD $0x6e30ddf0 // FMUL V16.4S, V15.4S, V16.4S
-	WORD $0x6e32ddcf // FMUL V15.4S, V14.4S, V18.4S
+	WORD $0x4ea18419 // ADD V25.4S, V0.4S, V1.4S
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e1a23cc // TBL V12.16B, {V30.16B, V31.16B}, V26.16B
+	FLDPQ 17664(R7), (F30, F31)
+	WORD $0x4e1923c0 // TBL V0.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4eacd56e // FSUB V14.4S, V11.4S, V12.4S
+	WORD $0x4ea0d4e7 // FSUB V7.4S, V7.4S, V0.4S
+	WORD $0x4e37ce10 // FMLA V16.4S, V16.4S, V23.4S
+	WORD $0x4e35cdad // FMLA V13.4S, V13.4S, V21.4S
+	WORD $0x4ead1da0 // MOV V0.16B, V13.16B
+	WORD $0x6e34de0d // FMUL V13.4S, V16.4S, V20.4S
+	WORD $0x6e31dc0c // FMUL V12.4S, V0.4S, V17.4S
 	FMOVQ 17600(R7), F0
-	WORD $0x4e20d58b // FADD V11.4S, V12.4S, V0.4S
-	WORD $0x4e20d5a7 // FADD V7.4S, V13.4S, V0.4S
-	WORD $0x6f2b0560 // USHR V0.4S, V11.4S, 21
-	WORD $0x6f2b04e7 // USHR V7.4S, V7.4S, 21
+	WORD $0x4e20d557 // FADD V23.4S, V10.4S, V0.4S
+	WORD $0x4e20d4d1 // FADD V17.4S, V6.4S, V0.4S
+	WORD $0x6f2b06e0 // USHR V0.4S, V23.4S, 21
+	WORD $0x6f2b062b // USHR V11.4S, V17.4S, 21
 	WORD $0x4e231c00 // AND V0.16B, V0.16B, V3.16B
 	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
-	WORD $0x4ea1841c // ADD V28.4S, V0.4S, V1.4S
-	WORD $0x4e231ce0 // AND V0.16B, V7.16B, V3.16B
+	WORD $0x4ea18410 // ADD V16.4S, V0.4S, V1.4S
+	WORD $0x4e231d60 // AND V0.16B, V11.16B, V3.16B
 	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
-	WORD $0x4ea18414 // ADD V20.4S, V0.4S, V1.4S
+	WORD $0x4ea18418 // ADD V24.4S, V0.4S, V1.4S
 	FLDPQ 17664(R7), (F30, F31)
-	WORD $0x4e1123c7 // TBL V7.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e1023cb // TBL V11.16B, {V30.16B, V31.16B}, V16.16B
 	FLDPQ 17664(R7), (F30, F31)
-	WORD $0x4e1b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V27.16B
-	WORD $0x4ea7d49a // FSUB V26.4S, V4.4S, V7.4S
-	WORD $0x4ea0d4d9 // FSUB V25.4S, V6.4S, V0.4S
+	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4eabd555 // FSUB V21.4S, V10.4S, V11.4S
+	WORD $0x4ea0d4d4 // FSUB V20.4S, V6.4S, V0.4S
 	FLDPQ 17728(R7), (F30, F31)
-	WORD $0x4e1123c7 // TBL V7.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e1a23c6 // TBL V6.16B, {V30.16B, V31.16B}, V26.16B
 	FLDPQ 17728(R7), (F30, F31)
-	WORD $0x4e1b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V27.16B
+	WORD $0x4e1923c0 // TBL V0.16B, {V30.16B, V31.16B}, V25.16B
 	FLDPQ 17792(R7), (F30, F31)
-	WORD $0x4e1123ce // TBL V14.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e1a23cb // TBL V11.16B, {V30.16B, V31.16B}, V26.16B
 	FLDPQ 17792(R7), (F30, F31)
-	WORD $0x4e1b23cb // TBL V11.16B, {V30.16B, V31.16B}, V27.16B
-	WORD $0x4e3accee // FMLA V14.4S, V7.4S, V26.4S
-	WORD $0x4e39cc0b // FMLA V11.4S, V0.4S, V25.4S
+	WORD $0x4e1923ca // TBL V10.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e2ecccb // FMLA V11.4S, V6.4S, V14.4S
+	WORD $0x4e27cc0a // FMLA V10.4S, V0.4S, V7.4S
 	FLDPQ 17856(R7), (F30, F31)
-	WORD $0x4e1123c7 // TBL V7.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e1a23c6 // TBL V6.16B, {V30.16B, V31.16B}, V26.16B
 	FLDPQ 17856(R7), (F30, F31)
-	WORD $0x4e1b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V27.16B
-	WORD $0x4e3acdc7 // FMLA V7.4S, V14.4S, V26.4S
-	WORD $0x4e39cd60 // FMLA V0.4S, V11.4S, V25.4S
+	WORD $0x4e1923c0 // TBL V0.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e2ecd66 // FMLA V6.4S, V11.4S, V14.4S
+	WORD $0x4e27cd40 // FMLA V0.4S, V10.4S, V7.4S
 	FLDPQ 17920(R7), (F30, F31)
-	WORD $0x4e1123ce // TBL V14.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e1a23cb // TBL V11.16B, {V30.16B, V31.16B}, V26.16B
 	FLDPQ 17920(R7), (F30, F31)
-	WORD $0x4e1b23cb // TBL V11.16B, {V30.16B, V31.16B}, V27.16B
-	WORD $0x4e3accee // FMLA V14.4S, V7.4S, V26.4S
-	WORD $0x4e39cc0b // FMLA V11.4S, V0.4S, V25.4S
+	WORD $0x4e1923ca // TBL V10.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e2ecccb // FMLA V11.4S, V6.4S, V14.4S
+	WORD $0x4e27cc0a // FMLA V10.4S, V0.4S, V7.4S
 	FLDPQ 17984(R7), (F30, F31)
-	WORD $0x4e1123c7 // TBL V7.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e1a23c6 // TBL V6.16B, {V30.16B, V31.16B}, V26.16B
 	FLDPQ 17984(R7), (F30, F31)
-	WORD $0x4e1b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V27.16B
-	WORD $0x4e3acdc7 // FMLA V7.4S, V14.4S, V26.4S
-	WORD $0x4e39cd60 // FMLA V0.4S, V11.4S, V25.4S
+	WORD $0x4e1923c0 // TBL V0.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e2ecd66 // FMLA V6.4S, V11.4S, V14.4S
+	WORD $0x4e27cd40 // FMLA V0.4S, V10.4S, V7.4S
 	FLDPQ 18048(R7), (F30, F31)
-	WORD $0x4e1123ce // TBL V14.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e1a23cb // TBL V11.16B, {V30.16B, V31.16B}, V26.16B
 	FLDPQ 18048(R7), (F30, F31)
-	WORD $0x4e1b23cb // TBL V11.16B, {V30.16B, V31.16B}, V27.16B
-	WORD $0x4e3accee // FMLA V14.4S, V7.4S, V26.4S
-	WORD $0x4e39cc0b // FMLA V11.4S, V0.4S, V25.4S
+	WORD $0x4e1923ca // TBL V10.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e2ecccb // FMLA V11.4S, V6.4S, V14.4S
+	WORD $0x4e27cc0a // FMLA V10.4S, V0.4S, V7.4S
 	FLDPQ 18112(R7), (F30, F31)
-	WORD $0x4e1123c7 // TBL V7.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e1a23c6 // TBL V6.16B, {V30.16B, V31.16B}, V26.16B
 	FLDPQ 18112(R7), (F30, F31)
-	WORD $0x4e1b23c0 // TBL V0.16B, {V30.16B, V31.16B}, V27.16B
-	WORD $0x4e3acdc7 // FMLA V7.4S, V14.4S, V26.4S
-	WORD $0x4e39cd60 // FMLA V0.4S, V11.4S, V25.4S
+	WORD $0x4e1923c0 // TBL V0.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e2ecd66 // FMLA V6.4S, V11.4S, V14.4S
+	WORD $0x4e27cd40 // FMLA V0.4S, V10.4S, V7.4S
 	FLDPQ 18176(R7), (F30, F31)
-	WORD $0x4e1123d8 // TBL V24.16B, {V30.16B, V31.16B}, V17.16B
-	FLDPQ 17664(R7), (F30, F31)
-	WORD $0x4e1c23ce // TBL V14.16B, {V30.16B, V31.16B}, V28.16B
-	FLDPQ 17664(R7), (F30, F31)
-	WORD $0x4e1423cb // TBL V11.16B, {V30.16B, V31.16B}, V20.16B
-	WORD $0x4eaed593 // FSUB V19.4S, V12.4S, V14.4S
-	WORD $0x4eabd5b2 // FSUB V18.4S, V13.4S, V11.4S
-	FLDPQ 17728(R7), (F30, F31)
-	WORD $0x4e1c23d1 // TBL V17.16B, {V30.16B, V31.16B}, V28.16B
-	FLDPQ 17728(R7), (F30, F31)
-	WORD $0x4e1423cb // TBL V11.16B, {V30.16B, V31.16B}, V20.16B
-	FLDPQ 17792(R7), (F30, F31)
-	WORD $0x4e1c23d5 // TBL V21.16B, {V30.16B, V31.16B}, V28.16B
-	FLDPQ 17792(R7), (F30, F31)
-	WORD $0x4e1423ce // TBL V14.16B, {V30.16B, V31.16B}, V20.16B
-	WORD $0x4e33ce35 // FMLA V21.4S, V17.4S, V19.4S
-	WORD $0x4e32cd6e // FMLA V14.4S, V11.4S, V18.4S
-	FLDPQ 17856(R7), (F30, F31)
-	WORD $0x4e1c23d1 // TBL V17.16B, {V30.16B, V31.16B}, V28.16B
-	FLDPQ 17856(R7), (F30, F31)
-	WORD $0x4e1423cb // TBL V11.16B, {V30.16B, V31.16B}, V20.16B
-	WORD $0x4e33ceb1 // FMLA V17.4S, V21.4S, V19.4S
-	WORD $0x4e32cdcb // FMLA V11.4S, V14.4S, V18.4S
-	FLDPQ 17920(R7), (F30, F31)
-	WORD $0x4e1c23d5 // TBL V21.16B, {V30.16B, V31.16B}, V28.16B
-	FLDPQ 17920(R7), (F30, F31)
-	WORD $0x4e1423ce // TBL V14.16B, {V30.16B, V31.16B}, V20.16B
-	WORD $0x4e33ce35 // FMLA V21.4S, V17.4S, V19.4S
-	WORD $0x4e32cd6e // FMLA V14.4S, V11.4S, V18.4S
-	FLDPQ 17984(R7), (F30, F31)
-	WORD $0x4e1c23d1 // TBL V17.16B, {V30.16B, V31.16B}, V28.16B
-	FLDPQ 17984(R7), (F30, F31)
-	WORD $0x4e1423cb // TBL V11.16B, {V30.16B, V31.16B}, V20.16B
-	WORD $0x4e33ceb1 // FMLA V17.4S, V21.4S, V19.4S
-	WORD $0x4e32cdcb // FMLA V11.4S, V14.4S, V18.4S
-	FLDPQ 18048(R7), (F30, F31)
-	WORD $0x4e1c23ce // TBL V14.16B, {V30.16B, V31.16B}, V28.16B
-	FLDPQ 18048(R7), (F30, F31)
-	WORD $0x4e1423d5 // TBL V21.16B, {V30.16B, V31.16B}, V20.16B
-	WORD $0x4e33ce2e // FMLA V14.4S, V17.4S, V19.4S
-	WORD $0x4e32cd75 // FMLA V21.4S, V11.4S, V18.4S
-	FLDPQ 18112(R7), (F30, F31)
-	WORD $0x4e1c23d1 // TBL V17.16B, {V30.16B, V31.16B}, V28.16B
-	FLDPQ 18112(R7), (F30, F31)
-	WORD $0x4e1423cb // TBL V11.16B, {V30.16B, V31.16B}, V20.16B
-	WORD $0x4e33cdd1 // FMLA V17.4S, V14.4S, V19.4S
-	WORD $0x4eab1d6e // MOV V14.16B, V11.16B
-	WORD $0x4e32ceae // FMLA V14.4S, V21.4S, V18.4S
+	WORD $0x4e1a23cb // TBL V11.16B, {V30.16B, V31.16B}, V26.16B
 	FLDPQ 18176(R7), (F30, F31)
-	WORD $0x4e1c23cb // TBL V11.16B, {V30.16B, V31.16B}, V28.16B
-	FLDPQ 18176(R7), (F30, F31)
-	WORD $0x4e1b23d5 // TBL V21.16B, {V30.16B, V31.16B}, V27.16B
-	WORD $0x4e3accf8 // FMLA V24.4S, V7.4S, V26.4S
-	WORD $0x4e39cc15 // FMLA V21.4S, V0.4S, V25.4S
-	FMOVQ 3520(R7), F0
-	WORD $0x6ea4e407 // FCMGT V7.4S, V0.4S, V4.4S
-	WORD $0x6ea6e404 // FCMGT V4.4S, V0.4S, V6.4S
-	WORD $0x6e761c07 // BSL V7.16B, V0.16B, V22.16B
-	WORD $0x6e771c04 // BSL V4.16B, V0.16B, V23.16B
-	WORD $0x6e27df06 // FMUL V6.4S, V24.4S, V7.4S
-	WORD $0x6e24deb5 // FMUL V21.4S, V21.4S, V4.4S
-	WORD $0x4ea6d404 // FSUB V4.4S, V0.4S, V6.4S
-	WORD $0x4eb5d400 // FSUB V0.4S, V0.4S, V21.4S
-	WORD $0x4ea0a947 // CMLT V7.4S, V10.4S, 0
-	WORD $0x6e641cc7 // BSL V7.16B, V6.16B, V4.16B
-	WORD $0x4ea0a8a6 // CMLT V6.4S, V5.4S, 0
-	WORD $0x6e601ea6 // BSL V6.16B, V21.16B, V0.16B
-	FMOVQ 24256(R7), F0
-	WORD $0x6e20ded6 // FMUL V22.4S, V22.4S, V0.4S
-	WORD $0x6e20def7 // FMUL V23.4S, V23.4S, V0.4S
+	WORD $0x4e1923ca // TBL V10.16B, {V30.16B, V31.16B}, V25.16B
+	WORD $0x4e2ecccb // FMLA V11.4S, V6.4S, V14.4S
+	WORD $0x4e27cc0a // FMLA V10.4S, V0.4S, V7.4S
 	FMOVQ 18240(R7), F0
-	WORD $0x4e2af415 // FMAX V21.4S, V0.4S, V10.4S
-	WORD $0x4e25f404 // FMAX V4.4S, V0.4S, V5.4S
-	WORD $0x6e27deb5 // FMUL V21.4S, V21.4S, V7.4S
-	WORD $0x6e26dc84 // FMUL V4.4S, V4.4S, V6.4S
-	FSTPQ (F21, F4), (R4)
-	WORD $0x4e2af404 // FMAX V4.4S, V0.4S, V10.4S
+	WORD $0x6eafe407 // FCMGT V7.4S, V0.4S, V15.4S
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e1023c6 // TBL V6.16B, {V30.16B, V31.16B}, V16.16B
+	FLDPQ 17728(R7), (F30, F31)
+	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e1023cf // TBL V15.16B, {V30.16B, V31.16B}, V16.16B
+	FLDPQ 17792(R7), (F30, F31)
+	WORD $0x4e1823ce // TBL V14.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e35cccf // FMLA V15.4S, V6.4S, V21.4S
+	WORD $0x4e34cc0e // FMLA V14.4S, V0.4S, V20.4S
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e1023c6 // TBL V6.16B, {V30.16B, V31.16B}, V16.16B
+	FLDPQ 17856(R7), (F30, F31)
+	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e35cde6 // FMLA V6.4S, V15.4S, V21.4S
+	WORD $0x4e34cdc0 // FMLA V0.4S, V14.4S, V20.4S
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e1023cf // TBL V15.16B, {V30.16B, V31.16B}, V16.16B
+	FLDPQ 17920(R7), (F30, F31)
+	WORD $0x4e1823ce // TBL V14.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e35cccf // FMLA V15.4S, V6.4S, V21.4S
+	WORD $0x4e34cc0e // FMLA V14.4S, V0.4S, V20.4S
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e1023c6 // TBL V6.16B, {V30.16B, V31.16B}, V16.16B
+	FLDPQ 17984(R7), (F30, F31)
+	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e35cde6 // FMLA V6.4S, V15.4S, V21.4S
+	WORD $0x4e34cdc0 // FMLA V0.4S, V14.4S, V20.4S
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e1023cf // TBL V15.16B, {V30.16B, V31.16B}, V16.16B
+	FLDPQ 18048(R7), (F30, F31)
+	WORD $0x4e1823ce // TBL V14.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e35cccf // FMLA V15.4S, V6.4S, V21.4S
+	WORD $0x4e34cc0e // FMLA V14.4S, V0.4S, V20.4S
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e1023c6 // TBL V6.16B, {V30.16B, V31.16B}, V16.16B
+	FLDPQ 18112(R7), (F30, F31)
+	WORD $0x4e1823c0 // TBL V0.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e35cde6 // FMLA V6.4S, V15.4S, V21.4S
+	WORD $0x4e34cdc0 // FMLA V0.4S, V14.4S, V20.4S
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e1023d0 // TBL V16.16B, {V30.16B, V31.16B}, V16.16B
+	FLDPQ 18176(R7), (F30, F31)
+	WORD $0x4e1823cf // TBL V15.16B, {V30.16B, V31.16B}, V24.16B
+	WORD $0x4e35ccd0 // FMLA V16.4S, V6.4S, V21.4S
+	WORD $0x4e34cc0f // FMLA V15.4S, V0.4S, V20.4S
+	FMOVQ 18240(R7), F0
+	WORD $0x6eb7e40e // FCMGT V14.4S, V0.4S, V23.4S
+	WORD $0x6eb6e406 // FCMGT V6.4S, V0.4S, V22.4S
+	FMOVQ 3520(R7), F0
+	WORD $0x6e731c07 // BSL V7.16B, V0.16B, V19.16B
+	WORD $0x6e721c06 // BSL V6.16B, V0.16B, V18.16B
+	WORD $0x6e27dd6b // FMUL V11.4S, V11.4S, V7.4S
+	WORD $0x6e26dd4a // FMUL V10.4S, V10.4S, V6.4S
+	WORD $0x4eabd406 // FSUB V6.4S, V0.4S, V11.4S
+	WORD $0x4eaad400 // FSUB V0.4S, V0.4S, V10.4S
+	WORD $0x4ea0a887 // CMLT V7.4S, V4.4S, 0
+	WORD $0x6e661d67 // BSL V7.16B, V11.16B, V6.16B
+	WORD $0x4ea0a8a6 // CMLT V6.4S, V5.4S, 0
+	WORD $0x6e601d46 // BSL V6.16B, V10.16B, V0.16B
+	FMOVQ 24320(R7), F0
+	WORD $0x6e20de73 // FMUL V19.4S, V19.4S, V0.4S
+	WORD $0x6e20de52 // FMUL V18.4S, V18.4S, V0.4S
+	FMOVQ 18304(R7), F0
+	WORD $0x4e24f40b // FMAX V11.4S, V0.4S, V4.4S
+	WORD $0x4e25f40a // FMAX V10.4S, V0.4S, V5.4S
+	WORD $0x6e27dd6b // FMUL V11.4S, V11.4S, V7.4S
+	WORD $0x6e26dd4a // FMUL V10.4S, V10.4S, V6.4S
+	FSTPQ (F11, F10), (R4)
+	WORD $0x4e24f404 // FMAX V4.4S, V0.4S, V4.4S
 	WORD $0x4e25f405 // FMAX V5.4S, V0.4S, V5.4S
 	FMOVQ 17152(R7), F0
 	WORD $0x4ea4f404 // FMIN V4.4S, V0.4S, V4.4S
 	WORD $0x4ea5f400 // FMIN V0.4S, V0.4S, V5.4S
-	WORD $0x4e24cec7 // FMLA V7.4S, V22.4S, V4.4S
-	WORD $0x4e20cee6 // FMLA V6.4S, V23.4S, V0.4S
-	FLDPQ 18176(R7), (F30, F31)
-	WORD $0x4e1423ca // TBL V10.16B, {V30.16B, V31.16B}, V20.16B
-	WORD $0x4e33ce2b // FMLA V11.4S, V17.4S, V19.4S
-	WORD $0x4e32cdca // FMLA V10.4S, V14.4S, V18.4S
+	WORD $0x4e24ce67 // FMLA V7.4S, V19.4S, V4.4S
+	WORD $0x4e20ce46 // FMLA V6.4S, V18.4S, V0.4S
+	FMOVQ 18240(R7), F0
+	WORD $0x6eb1e404 // FCMGT V4.4S, V0.4S, V17.4S
 	FMOVQ 3520(R7), F0
-	WORD $0x6eace405 // FCMGT V5.4S, V0.4S, V12.4S
-	WORD $0x6eade404 // FCMGT V4.4S, V0.4S, V13.4S
-	WORD $0x6e701c05 // BSL V5.16B, V0.16B, V16.16B
-	WORD $0x6e6f1c04 // BSL V4.16B, V0.16B, V15.16B
-	WORD $0x6e25dd6b // FMUL V11.4S, V11.4S, V5.4S
-	WORD $0x6e24dd4a // FMUL V10.4S, V10.4S, V4.4S
+	WORD $0x6e6d1c0e // BSL V14.16B, V0.16B, V13.16B
+	WORD $0x6e6c1c04 // BSL V4.16B, V0.16B, V12.16B
+	WORD $0x6e2ede0b // FMUL V11.4S, V16.4S, V14.4S
+	WORD $0x6e24ddea // FMUL V10.4S, V15.4S, V4.4S
 	WORD $0x4eabd404 // FSUB V4.4S, V0.4S, V11.4S
 	WORD $0x4eaad400 // FSUB V0.4S, V0.4S, V10.4S
 	WORD $0x4ea0a925 // CMLT V5.4S, V9.4S, 0
 	WORD $0x6e641d65 // BSL V5.16B, V11.16B, V4.16B
 	WORD $0x4ea0a904 // CMLT V4.4S, V8.4S, 0
 	WORD $0x6e601d44 // BSL V4.16B, V10.16B, V0.16B
-	FMOVQ 24256(R7), F0
-	WORD $0x6e20de0d // FMUL V13.4S, V16.4S, V0.4S
-	WORD $0x6e20ddec // FMUL V12.4S, V15.4S, V0.4S
-	FMOVQ 18240(R7), F0
+	FMOVQ 24320(R7), F0
+	WORD $0x6e20ddad // FMUL V13.4S, V13.4S, V0.4S
+	WORD $0x6e20dd8c // FMUL V12.4S, V12.4S, V0.4S
+	FMOVQ 18304(R7), F0
 	WORD $0x4e29f40b // FMAX V11.4S, V0.4S, V9.4S
 	WORD $0x4e28f40a // FMAX V10.4S, V0.4S, V8.4S
 	WORD $0x6e25dd6b // FMUL V11.4S, V11.4S, V5.4S
@@ -89993,23 +90020,23 @@ one2473:
 	WORD $0x4e201d85 // AND V5.16B, V12.16B, V0.16B
 	WORD $0x4e201ce4 // AND V4.16B, V7.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea5f40f // FMIN V15.4S, V0.4S, V5.4S
-	WORD $0x4ea4f40e // FMIN V14.4S, V0.4S, V4.4S
+	WORD $0x4ea5f40d // FMIN V13.4S, V0.4S, V5.4S
+	WORD $0x4ea4f40b // FMIN V11.4S, V0.4S, V4.4S
 	FMOVQ 17216(R7), F0
-	WORD $0x6e20dde4 // FMUL V4.4S, V15.4S, V0.4S
-	WORD $0x6e20ddc0 // FMUL V0.4S, V14.4S, V0.4S
+	WORD $0x6e20dda4 // FMUL V4.4S, V13.4S, V0.4S
+	WORD $0x6e20dd60 // FMUL V0.4S, V11.4S, V0.4S
 	FMOVQ 2368(R7), F17
-	WORD $0x4e24cdf1 // FMLA V17.4S, V15.4S, V4.4S
+	WORD $0x4e24cdb1 // FMLA V17.4S, V13.4S, V4.4S
 	FMOVQ 2368(R7), F9
-	WORD $0x4e20cdc9 // FMLA V9.4S, V14.4S, V0.4S
+	WORD $0x4e20cd69 // FMLA V9.4S, V11.4S, V0.4S
 	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d625 // FSUB V5.4S, V17.4S, V0.4S
 	WORD $0x4ea0d524 // FSUB V4.4S, V9.4S, V0.4S
 	FMOVQ 17280(R7), F0
 	WORD $0x6e20dca8 // FMUL V8.4S, V5.4S, V0.4S
 	WORD $0x6e20dc86 // FMUL V6.4S, V4.4S, V0.4S
-	WORD $0x4e2fcde8 // FMLA V8.4S, V15.4S, V15.4S
-	WORD $0x4e2ecdc6 // FMLA V6.4S, V14.4S, V14.4S
+	WORD $0x4e2dcda8 // FMLA V8.4S, V13.4S, V13.4S
+	WORD $0x4e2bcd66 // FMLA V6.4S, V11.4S, V11.4S
 	FMOVQ 17344(R7), F0
 	WORD $0x4e20cca8 // FMLA V8.4S, V5.4S, V0.4S
 	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
@@ -90032,12 +90059,12 @@ one2473:
 	WORD $0x4ea18410 // ADD V16.4S, V0.4S, V1.4S
 	WORD $0x4e231d20 // AND V0.16B, V9.16B, V3.16B
 	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
-	WORD $0x4ea1840d // ADD V13.4S, V0.4S, V1.4S
+	WORD $0x4ea1840f // ADD V15.4S, V0.4S, V1.4S
 	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1023cb // TBL V11.16B, {V30.16B, V31.16B}, V16.16B
+	WORD $0x4e1023ce // TBL V14.16B, {V30.16B, V31.16B}, V16.16B
 	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e0d23ca // TBL V10.16B, {V30.16B, V31.16B}, V13.16B
-	WORD $0x4e28ccab // FMLA V11.4S, V5.4S, V8.4S
+	WORD $0x4e0f23ca // TBL V10.16B, {V30.16B, V31.16B}, V15.16B
+	WORD $0x4e28ccae // FMLA V14.4S, V5.4S, V8.4S
 	WORD $0x4e26cc8a // FMLA V10.4S, V4.4S, V6.4S
 	WORD $0x6f3d0626 // USHR V6.4S, V17.4S, 3
 	WORD $0x6f3d0525 // USHR V5.4S, V9.4S, 3
@@ -90052,18 +90079,18 @@ one2473:
 	FLDPQ 3136(R7), (F30, F31)
 	WORD $0x4e1023c4 // TBL V4.16B, {V30.16B, V31.16B}, V16.16B
 	FLDPQ 3136(R7), (F30, F31)
-	WORD $0x4e0d23c0 // TBL V0.16B, {V30.16B, V31.16B}, V13.16B
+	WORD $0x4e0f23c0 // TBL V0.16B, {V30.16B, V31.16B}, V15.16B
 	WORD $0x4ea98484 // ADD V4.4S, V4.4S, V9.4S
 	WORD $0x4ea88400 // ADD V0.4S, V0.4S, V8.4S
-	WORD $0x4e2bcc84 // FMLA V4.4S, V4.4S, V11.4S
+	WORD $0x4e2ecc84 // FMLA V4.4S, V4.4S, V14.4S
 	WORD $0x4e2acc00 // FMLA V0.4S, V0.4S, V10.4S
 	WORD $0x6e26dc8a // FMUL V10.4S, V4.4S, V6.4S
 	WORD $0x6e25dc09 // FMUL V9.4S, V0.4S, V5.4S
-	FMOVQ 17600(R7), F4
-	WORD $0x4e24d5e0 // FADD V0.4S, V15.4S, V4.4S
-	WORD $0x4e24d5c4 // FADD V4.4S, V14.4S, V4.4S
-	WORD $0x6f2b0400 // USHR V0.4S, V0.4S, 21
-	WORD $0x6f2b0484 // USHR V4.4S, V4.4S, 21
+	FMOVQ 17600(R7), F0
+	WORD $0x4e20d5af // FADD V15.4S, V13.4S, V0.4S
+	WORD $0x4e20d56e // FADD V14.4S, V11.4S, V0.4S
+	WORD $0x6f2b05e0 // USHR V0.4S, V15.4S, 21
+	WORD $0x6f2b05c4 // USHR V4.4S, V14.4S, 21
 	WORD $0x4e231c00 // AND V0.16B, V0.16B, V3.16B
 	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
 	WORD $0x4ea18408 // ADD V8.4S, V0.4S, V1.4S
@@ -90074,8 +90101,8 @@ one2473:
 	WORD $0x4e0823c4 // TBL V4.16B, {V30.16B, V31.16B}, V8.16B
 	FLDPQ 17664(R7), (F30, F31)
 	WORD $0x4e1023c0 // TBL V0.16B, {V30.16B, V31.16B}, V16.16B
-	WORD $0x4ea4d5ed // FSUB V13.4S, V15.4S, V4.4S
-	WORD $0x4ea0d5cb // FSUB V11.4S, V14.4S, V0.4S
+	WORD $0x4ea4d5ad // FSUB V13.4S, V13.4S, V4.4S
+	WORD $0x4ea0d56b // FSUB V11.4S, V11.4S, V0.4S
 	FLDPQ 17728(R7), (F30, F31)
 	WORD $0x4e0823c4 // TBL V4.16B, {V30.16B, V31.16B}, V8.16B
 	FLDPQ 17728(R7), (F30, F31)
@@ -90122,7 +90149,7 @@ one2473:
 	WORD $0x4e1023c6 // TBL V6.16B, {V30.16B, V31.16B}, V16.16B
 	WORD $0x4e2dcc88 // FMLA V8.4S, V4.4S, V13.4S
 	WORD $0x4e2bcc06 // FMLA V6.4S, V0.4S, V11.4S
-	FMOVQ 3520(R7), F0
+	FMOVQ 18240(R7), F0
 	WORD $0x6eafe404 // FCMGT V4.4S, V0.4S, V15.4S
 	WORD $0x6eaee400 // FCMGT V0.4S, V0.4S, V14.4S
 	FMOVQ 3520(R7), F5
@@ -90137,15 +90164,15 @@ one2473:
 	WORD $0x6e601d04 // BSL V4.16B, V8.16B, V0.16B
 	WORD $0x4ea0a8e0 // CMLT V0.4S, V7.4S, 0
 	WORD $0x6e651cc0 // BSL V0.16B, V6.16B, V5.16B
-	FMOVQ 24256(R7), F5
+	FMOVQ 24320(R7), F5
 	WORD $0x6e25dd4b // FMUL V11.4S, V10.4S, V5.4S
 	WORD $0x6e25dd2a // FMUL V10.4S, V9.4S, V5.4S
-	FMOVQ 18240(R7), F5
+	FMOVQ 18304(R7), F5
 	WORD $0x4e2cf4a6 // FMAX V6.4S, V5.4S, V12.4S
 	WORD $0x4e27f4a5 // FMAX V5.4S, V5.4S, V7.4S
 	WORD $0x6e24dcc9 // FMUL V9.4S, V6.4S, V4.4S
 	WORD $0x6e20dca8 // FMUL V8.4S, V5.4S, V0.4S
-	FMOVQ 18240(R7), F5
+	FMOVQ 18304(R7), F5
 	WORD $0x4e2cf4a6 // FMAX V6.4S, V5.4S, V12.4S
 	WORD $0x4e27f4a7 // FMAX V7.4S, V5.4S, V7.4S
 	FMOVQ 17152(R7), F5
@@ -90167,66 +90194,66 @@ tail2475:
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
-	FLDPQ (R0), (F11, F10)
-	WORD $0x6f00e409 // MOVI V9.2D, 0
+	FLDPQ (R0), (F11, F9)
+	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R2<<2, R8, R1
-	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, someLanes1
-	FMOVQ (R1), F9
+	FMOVQ (R1), F10
 	FMOVQ 16(R1), F4
 	JMP doneLanes2
 
 someLanes1:
 	WORD $0x0e043d60 // UMOV R0, V11.S[0]
 	CBZW R0, doneLanes2
-	FMOVS (R1), F9
+	FMOVS (R1), F10
 	WORD $0x0e0c3d60 // UMOV R0, V11.S[1]
 	CBZW R0, doneLanes2
 	FMOVS 4(R1), F0
-	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x6e0c040a // MOV V10.S[1], V0.S[0]
 	WORD $0x0e143d60 // UMOV R0, V11.S[2]
 	CBZW R0, doneLanes2
 	FMOVS 8(R1), F0
-	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
 	WORD $0x0e1c3d60 // UMOV R0, V11.S[3]
 	CBZW R0, doneLanes2
 	FMOVS 12(R1), F0
-	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
-	WORD $0x0e043d40 // UMOV R0, V10.S[0]
+	WORD $0x6e1c040a // MOV V10.S[3], V0.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes2
 	FMOVS 16(R1), F4
-	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes2
 	FMOVS 20(R1), F0
 	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
-	WORD $0x0e143d40 // UMOV R0, V10.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes2
 	FMOVS 24(R1), F0
 	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
 
 doneLanes2:
 	FMOVQ 3264(R7), F0
-	WORD $0x4e201d26 // AND V6.16B, V9.16B, V0.16B
+	WORD $0x4e201d46 // AND V6.16B, V10.16B, V0.16B
 	WORD $0x4e201c85 // AND V5.16B, V4.16B, V0.16B
 	FMOVQ 17152(R7), F0
-	WORD $0x4ea6f40e // FMIN V14.4S, V0.4S, V6.4S
-	WORD $0x4ea5f40d // FMIN V13.4S, V0.4S, V5.4S
+	WORD $0x4ea6f40c // FMIN V12.4S, V0.4S, V6.4S
+	WORD $0x4ea5f410 // FMIN V16.4S, V0.4S, V5.4S
 	FMOVQ 17216(R7), F0
-	WORD $0x6e20ddc5 // FMUL V5.4S, V14.4S, V0.4S
-	WORD $0x6e20dda0 // FMUL V0.4S, V13.4S, V0.4S
+	WORD $0x6e20dd85 // FMUL V5.4S, V12.4S, V0.4S
+	WORD $0x6e20de00 // FMUL V0.4S, V16.4S, V0.4S
 	FMOVQ 2368(R7), F19
-	WORD $0x4e25cdd3 // FMLA V19.4S, V14.4S, V5.4S
-	FMOVQ 2368(R7), F12
-	WORD $0x4e20cdac // FMLA V12.4S, V13.4S, V0.4S
+	WORD $0x4e25cd93 // FMLA V19.4S, V12.4S, V5.4S
+	FMOVQ 2368(R7), F13
+	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
 	FMOVQ 2368(R7), F0
 	WORD $0x4ea0d666 // FSUB V6.4S, V19.4S, V0.4S
-	WORD $0x4ea0d585 // FSUB V5.4S, V12.4S, V0.4S
+	WORD $0x4ea0d5a5 // FSUB V5.4S, V13.4S, V0.4S
 	FMOVQ 17280(R7), F0
 	WORD $0x6e20dcc8 // FMUL V8.4S, V6.4S, V0.4S
 	WORD $0x6e20dca7 // FMUL V7.4S, V5.4S, V0.4S
-	WORD $0x4e2ecdc8 // FMLA V8.4S, V14.4S, V14.4S
-	WORD $0x4e2dcda7 // FMLA V7.4S, V13.4S, V13.4S
+	WORD $0x4e2ccd88 // FMLA V8.4S, V12.4S, V12.4S
+	WORD $0x4e30ce07 // FMLA V7.4S, V16.4S, V16.4S
 	FMOVQ 17344(R7), F0
 	WORD $0x4e20ccc8 // FMLA V8.4S, V6.4S, V0.4S
 	WORD $0x4e20cca7 // FMLA V7.4S, V5.4S, V0.4S
@@ -90247,20 +90274,20 @@ doneLanes2:
 	WORD $0x4e231e60 // AND V0.16B, V19.16B, V3.16B
 	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
 	WORD $0x4ea18412 // ADD V18.4S, V0.4S, V1.4S
-	WORD $0x4e231d80 // AND V0.16B, V12.16B, V3.16B
+	WORD $0x4e231da0 // AND V0.16B, V13.16B, V3.16B
 	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
 	WORD $0x4ea18411 // ADD V17.4S, V0.4S, V1.4S
 	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1223d0 // TBL V16.16B, {V30.16B, V31.16B}, V18.16B
+	WORD $0x4e1223cf // TBL V15.16B, {V30.16B, V31.16B}, V18.16B
 	FLDPQ 2752(R7), (F30, F31)
-	WORD $0x4e1123cf // TBL V15.16B, {V30.16B, V31.16B}, V17.16B
-	WORD $0x4e28ccd0 // FMLA V16.4S, V6.4S, V8.4S
-	WORD $0x4e27ccaf // FMLA V15.4S, V5.4S, V7.4S
+	WORD $0x4e1123ce // TBL V14.16B, {V30.16B, V31.16B}, V17.16B
+	WORD $0x4e28cccf // FMLA V15.4S, V6.4S, V8.4S
+	WORD $0x4e27ccae // FMLA V14.4S, V5.4S, V7.4S
 	WORD $0x6f3d0667 // USHR V7.4S, V19.4S, 3
-	WORD $0x6f3d0586 // USHR V6.4S, V12.4S, 3
+	WORD $0x6f3d05a6 // USHR V6.4S, V13.4S, 3
 	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
 	WORD $0x6f3f04c0 // USHR V0.4S, V6.4S, 1
-	WORD $0x4f3754ac // SHL V12.4S, V5.4S, 23
+	WORD $0x4f3754ad // SHL V13.4S, V5.4S, 23
 	WORD $0x4f375408 // SHL V8.4S, V0.4S, 23
 	WORD $0x6ea584e5 // SUB V5.4S, V7.4S, V5.4S
 	WORD $0x6ea084c0 // SUB V0.4S, V6.4S, V0.4S
@@ -90270,17 +90297,17 @@ doneLanes2:
 	WORD $0x4e1223c5 // TBL V5.16B, {V30.16B, V31.16B}, V18.16B
 	FLDPQ 3136(R7), (F30, F31)
 	WORD $0x4e1123c0 // TBL V0.16B, {V30.16B, V31.16B}, V17.16B
-	WORD $0x4eac84a5 // ADD V5.4S, V5.4S, V12.4S
+	WORD $0x4ead84a5 // ADD V5.4S, V5.4S, V13.4S
 	WORD $0x4ea88400 // ADD V0.4S, V0.4S, V8.4S
-	WORD $0x4e30cca5 // FMLA V5.4S, V5.4S, V16.4S
-	WORD $0x4e2fcc00 // FMLA V0.4S, V0.4S, V15.4S
+	WORD $0x4e2fcca5 // FMLA V5.4S, V5.4S, V15.4S
+	WORD $0x4e2ecc00 // FMLA V0.4S, V0.4S, V14.4S
 	WORD $0x6e27dca7 // FMUL V7.4S, V5.4S, V7.4S
 	WORD $0x6e26dc06 // FMUL V6.4S, V0.4S, V6.4S
-	FMOVQ 17600(R7), F5
-	WORD $0x4e25d5c0 // FADD V0.4S, V14.4S, V5.4S
-	WORD $0x4e25d5a5 // FADD V5.4S, V13.4S, V5.4S
-	WORD $0x6f2b0400 // USHR V0.4S, V0.4S, 21
-	WORD $0x6f2b04a8 // USHR V8.4S, V5.4S, 21
+	FMOVQ 17600(R7), F0
+	WORD $0x4e20d58e // FADD V14.4S, V12.4S, V0.4S
+	WORD $0x4e20d60d // FADD V13.4S, V16.4S, V0.4S
+	WORD $0x6f2b05c0 // USHR V0.4S, V14.4S, 21
+	WORD $0x6f2b05a8 // USHR V8.4S, V13.4S, 21
 	WORD $0x4e231c00 // AND V0.16B, V0.16B, V3.16B
 	WORD $0x4ea29c00 // MUL V0.4S, V0.4S, V2.4S
 	WORD $0x4ea18405 // ADD V5.4S, V0.4S, V1.4S
@@ -90291,8 +90318,8 @@ doneLanes2:
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
 	FLDPQ 17664(R7), (F30, F31)
 	WORD $0x4e0f23c0 // TBL V0.16B, {V30.16B, V31.16B}, V15.16B
-	WORD $0x4ea1d5cc // FSUB V12.4S, V14.4S, V1.4S
-	WORD $0x4ea0d5a8 // FSUB V8.4S, V13.4S, V0.4S
+	WORD $0x4ea1d58c // FSUB V12.4S, V12.4S, V1.4S
+	WORD $0x4ea0d608 // FSUB V8.4S, V16.4S, V0.4S
 	FLDPQ 17728(R7), (F30, F31)
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
 	FLDPQ 17728(R7), (F30, F31)
@@ -90339,7 +90366,7 @@ doneLanes2:
 	WORD $0x4e0f23c3 // TBL V3.16B, {V30.16B, V31.16B}, V15.16B
 	WORD $0x4e2ccc25 // FMLA V5.4S, V1.4S, V12.4S
 	WORD $0x4e28cc03 // FMLA V3.4S, V0.4S, V8.4S
-	FMOVQ 3520(R7), F0
+	FMOVQ 18240(R7), F0
 	WORD $0x6eaee401 // FCMGT V1.4S, V0.4S, V14.4S
 	WORD $0x6eade400 // FCMGT V0.4S, V0.4S, V13.4S
 	FMOVQ 3520(R7), F2
@@ -90350,20 +90377,20 @@ doneLanes2:
 	FMOVQ 3520(R7), F0
 	WORD $0x4ea5d401 // FSUB V1.4S, V0.4S, V5.4S
 	WORD $0x4ea3d400 // FSUB V0.4S, V0.4S, V3.4S
-	WORD $0x4ea0a922 // CMLT V2.4S, V9.4S, 0
+	WORD $0x4ea0a942 // CMLT V2.4S, V10.4S, 0
 	WORD $0x6e611ca2 // BSL V2.16B, V5.16B, V1.16B
 	WORD $0x4ea0a881 // CMLT V1.4S, V4.4S, 0
 	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
-	FMOVQ 24256(R7), F0
+	FMOVQ 24320(R7), F0
 	WORD $0x6e20dce8 // FMUL V8.4S, V7.4S, V0.4S
 	WORD $0x6e20dcc7 // FMUL V7.4S, V6.4S, V0.4S
-	FMOVQ 18240(R7), F0
-	WORD $0x4e29f403 // FMAX V3.4S, V0.4S, V9.4S
+	FMOVQ 18304(R7), F0
+	WORD $0x4e2af403 // FMAX V3.4S, V0.4S, V10.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 18240(R7), F0
-	WORD $0x4e29f403 // FMAX V3.4S, V0.4S, V9.4S
+	FMOVQ 18304(R7), F0
+	WORD $0x4e2af403 // FMAX V3.4S, V0.4S, V10.4S
 	WORD $0x4e24f404 // FMAX V4.4S, V0.4S, V4.4S
 	FMOVQ 17152(R7), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
@@ -90371,7 +90398,7 @@ doneLanes2:
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
 	ADD R2<<2, R6, R1
-	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, someLanes3
 	FMOVQ F6, (R1)
 	FMOVQ F5, 16(R1)
@@ -90393,21 +90420,21 @@ someLanes3:
 	CBZW R0, doneLanes4
 	WORD $0x4e1c04c0 // DUP V0.4S, V6.S[3]
 	FMOVS F0, 12(R1)
-	WORD $0x0e043d40 // UMOV R0, V10.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes4
 	FMOVS F5, 16(R1)
-	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes4
 	WORD $0x4e0c04a0 // DUP V0.4S, V5.S[1]
 	FMOVS F0, 20(R1)
-	WORD $0x0e143d40 // UMOV R0, V10.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes4
 	WORD $0x4e1404a0 // DUP V0.4S, V5.S[2]
 	FMOVS F0, 24(R1)
 
 doneLanes4:
 	ADD R2<<2, R3, R1
-	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, someLanes5
 	FMOVQ F2, (R1)
 	FMOVQ F1, 16(R1)
@@ -90429,14 +90456,14 @@ someLanes5:
 	CBZW R0, doneLanes6
 	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
 	FMOVS F0, 12(R1)
-	WORD $0x0e043d40 // UMOV R0, V10.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes6
 	FMOVS F1, 16(R1)
-	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes6
 	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
 	FMOVS F0, 20(R1)
-	WORD $0x0e143d40 // UMOV R0, V10.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes6
 	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
 	FMOVS F0, 24(R1)
@@ -90739,10 +90766,10 @@ scaled2494:
 	WORD $0x6e641c65 // BSL V5.16B, V3.16B, V4.16B
 	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
 	WORD $0x6e6b1c04 // BSL V4.16B, V0.16B, V11.16B
-	FMOVQ 18304(R6), F0
+	FMOVQ 18368(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 18368(R6), F0
+	FMOVQ 18432(R6), F0
 	WORD $0x4ee3f401 // FMIN V1.2D, V0.2D, V3.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x4ea51cb3 // MOV V19.16B, V5.16B
@@ -90767,10 +90794,10 @@ scaled2494:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 18304(R6), F0
+	FMOVQ 18368(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 18368(R6), F0
+	FMOVQ 18432(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -90944,10 +90971,10 @@ scaled2496:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 18304(R6), F0
+	FMOVQ 18368(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 18368(R6), F0
+	FMOVQ 18432(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -91160,10 +91187,10 @@ doneLanes4:
 	WORD $0x6e661c87 // BSL V7.16B, V4.16B, V6.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e651c66 // BSL V6.16B, V3.16B, V5.16B
-	FMOVQ 18304(R6), F0
+	FMOVQ 18368(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 18368(R6), F0
+	FMOVQ 18432(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -91393,7 +91420,7 @@ many2506:
 	WORD $0x6e601ca6 // BSL V6.16B, V5.16B, V0.16B
 	WORD $0x6e24dd8d // FMUL V13.4S, V12.4S, V4.4S
 	WORD $0x6e20dcac // FMUL V12.4S, V5.4S, V0.4S
-	FMOVQ 18432(R7), F0
+	FMOVQ 18496(R7), F0
 	WORD $0x4e29f405 // FMAX V5.4S, V0.4S, V9.4S
 	WORD $0x4e28f404 // FMAX V4.4S, V0.4S, V8.4S
 	WORD $0x6e27dca5 // FMUL V5.4S, V5.4S, V7.4S
@@ -91401,7 +91428,7 @@ many2506:
 	FSTPQ (F5, F4), (R4)
 	WORD $0x4e29f404 // FMAX V4.4S, V0.4S, V9.4S
 	WORD $0x4e28f405 // FMAX V5.4S, V0.4S, V8.4S
-	FMOVQ 24320(R7), F0
+	FMOVQ 24384(R7), F0
 	WORD $0x4ea4f404 // FMIN V4.4S, V0.4S, V4.4S
 	WORD $0x4ea5f400 // FMIN V0.4S, V0.4S, V5.4S
 	WORD $0x4e24cda7 // FMLA V7.4S, V13.4S, V4.4S
@@ -91428,7 +91455,7 @@ many2506:
 	WORD $0x6e601d24 // BSL V4.16B, V9.16B, V0.16B
 	WORD $0x6e28dd8d // FMUL V13.4S, V12.4S, V8.4S
 	WORD $0x6e20dd2c // FMUL V12.4S, V9.4S, V0.4S
-	FMOVQ 18432(R7), F0
+	FMOVQ 18496(R7), F0
 	WORD $0x4e2bf409 // FMAX V9.4S, V0.4S, V11.4S
 	WORD $0x4e2af408 // FMAX V8.4S, V0.4S, V10.4S
 	WORD $0x6e25dd29 // FMUL V9.4S, V9.4S, V5.4S
@@ -91437,7 +91464,7 @@ many2506:
 	FSTPQ (F7, F6), (R1)
 	WORD $0x4e2bf406 // FMAX V6.4S, V0.4S, V11.4S
 	WORD $0x4e2af407 // FMAX V7.4S, V0.4S, V10.4S
-	FMOVQ 24320(R7), F0
+	FMOVQ 24384(R7), F0
 	WORD $0x4ea6f406 // FMIN V6.4S, V0.4S, V6.4S
 	WORD $0x4ea7f400 // FMIN V0.4S, V0.4S, V7.4S
 	WORD $0x4e26cda5 // FMLA V5.4S, V13.4S, V6.4S
@@ -91543,15 +91570,15 @@ one2507:
 	WORD $0x6e651d00 // BSL V0.16B, V8.16B, V5.16B
 	WORD $0x6e26dd2b // FMUL V11.4S, V9.4S, V6.4S
 	WORD $0x6e25dd0a // FMUL V10.4S, V8.4S, V5.4S
-	FMOVQ 18432(R7), F5
+	FMOVQ 18496(R7), F5
 	WORD $0x4e2cf4a6 // FMAX V6.4S, V5.4S, V12.4S
 	WORD $0x4e27f4a5 // FMAX V5.4S, V5.4S, V7.4S
 	WORD $0x6e24dcc9 // FMUL V9.4S, V6.4S, V4.4S
 	WORD $0x6e20dca8 // FMUL V8.4S, V5.4S, V0.4S
-	FMOVQ 18432(R7), F5
+	FMOVQ 18496(R7), F5
 	WORD $0x4e2cf4a6 // FMAX V6.4S, V5.4S, V12.4S
 	WORD $0x4e27f4a7 // FMAX V7.4S, V5.4S, V7.4S
-	FMOVQ 24320(R7), F5
+	FMOVQ 24384(R7), F5
 	WORD $0x4ea6f4a6 // FMIN V6.4S, V5.4S, V6.4S
 	WORD $0x4ea7f4a5 // FMIN V5.4S, V5.4S, V7.4S
 	WORD $0x4e26cd64 // FMLA V4.4S, V11.4S, V6.4S
@@ -91699,15 +91726,15 @@ doneLanes2:
 	WORD $0x6e601ca1 // BSL V1.16B, V5.16B, V0.16B
 	WORD $0x6e23dcc8 // FMUL V8.4S, V6.4S, V3.4S
 	WORD $0x6e20dca7 // FMUL V7.4S, V5.4S, V0.4S
-	FMOVQ 18432(R7), F0
+	FMOVQ 18496(R7), F0
 	WORD $0x4e29f403 // FMAX V3.4S, V0.4S, V9.4S
 	WORD $0x4e24f400 // FMAX V0.4S, V0.4S, V4.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 18432(R7), F0
+	FMOVQ 18496(R7), F0
 	WORD $0x4e29f403 // FMAX V3.4S, V0.4S, V9.4S
 	WORD $0x4e24f404 // FMAX V4.4S, V0.4S, V4.4S
-	FMOVQ 24320(R7), F0
+	FMOVQ 24384(R7), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S

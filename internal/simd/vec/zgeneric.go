@@ -994,59 +994,59 @@ func gELU32(x float32) (float32, float32) {
 	v33 := float32(v32 * math.Float32frombits(v29))
 	v35 := v4 + float32(5)
 	v36 := math.Float32bits(v35) >> 21
-	v37 := [8]uint32{0x4080005d, 0x40c00062, 0x41000089, 0x41200046, 0x415000e6, 0x3f000070, 0x3fc00008, 0x402000b5}[v36&7]
+	v37 := [8]uint32{0x4080005d, 0x40c00062, 0x41000089, 0x41200046, 0x415000e6, 0x0, 0x3fc00008, 0x402000b5}[v36&7]
 	v38 := v4 - math.Float32frombits(v37)
-	v39 := [8]uint32{0xb5b9066d, 0xb3e70513, 0xb2830c51, 0xb14540c2, 0xafe2767e, 0x398c91e3, 0xb8dbe43f, 0xb7761734}[v36&7]
-	v40 := [8]uint32{0x36fdcd5b, 0x35502707, 0x340d34f2, 0x3306491d, 0x31c224fa, 0x3b3ecb5f, 0x39c81e30, 0x3885e83f}[v36&7]
+	v39 := [8]uint32{0xb5b9066d, 0xb3e70513, 0xb2830c51, 0xb14540c2, 0xafe2767e, 0x39953753, 0xb8dbe43f, 0xb7761734}[v36&7]
+	v40 := [8]uint32{0x36fdcd5b, 0x35502707, 0x340d34f2, 0x3306491d, 0x31c224fa, 0x3af97d5e, 0x39c81e30, 0x3885e83f}[v36&7]
 	p41, z41 := float64(float64(math.Float32frombits(v39))*float64(v38)), float64(math.Float32frombits(v40))
 	s41 := p41 + z41
 	if halfway(s41) {
 		s41 = toOdd(s41, p41, z41)
 	}
 	v41 := float32(s41)
-	v42 := [8]uint32{0xb81d5150, 0xb6af5f5a, 0xb597c326, 0xb4b01516, 0xb39d8a28, 0xbb9572bd, 0xbaa5ee25, 0xb986fafe}[v36&7]
+	v42 := [8]uint32{0xb81d5150, 0xb6af5f5a, 0xb597c326, 0xb4b01516, 0xb39d8a28, 0xbc40db03, 0xbaa5ee25, 0xb986fafe}[v36&7]
 	p43, z43 := float64(float64(v41)*float64(v38)), float64(math.Float32frombits(v42))
 	s43 := p43 + z43
 	if halfway(s43) {
 		s43 = toOdd(s43, p43, z43)
 	}
 	v43 := float32(s43)
-	v44 := [8]uint32{0x3949d379, 0x3816449c, 0x3724ddaa, 0x36687076, 0x35844fa2, 0xbca50dbc, 0x3b869fd0, 0x3a85584b}[v36&7]
+	v44 := [8]uint32{0x3949d379, 0x3816449c, 0x3724ddaa, 0x36687076, 0x35844fa2, 0x3a6c1c98, 0x3b869fd0, 0x3a85584b}[v36&7]
 	p45, z45 := float64(float64(v43)*float64(v38)), float64(math.Float32frombits(v44))
 	s45 := p45 + z45
 	if halfway(s45) {
 		s45 = toOdd(s45, p45, z45)
 	}
 	v45 := float32(s45)
-	v46 := [8]uint32{0xba7b5015, 0xb97ce402, 0xb8b0c22b, 0xb81829ad, 0xb75d4499, 0x3d343e78, 0xbc4cc02a, 0xbb7b1083}[v36&7]
+	v46 := [8]uint32{0xba7b5015, 0xb97ce402, 0xb8b0c22b, 0xb81829ad, 0xb75d4499, 0x3d87ae6e, 0xbc4cc02a, 0xbb7b1083}[v36&7]
 	p47, z47 := float64(float64(v45)*float64(v38)), float64(math.Float32frombits(v46))
 	s47 := p47 + z47
 	if halfway(s47) {
 		s47 = toOdd(s47, p47, z47)
 	}
 	v47 := float32(s47)
-	v48 := [8]uint32{0x3b96ec4e, 0x3ad07661, 0x3a3b10b5, 0x39c57827, 0x3937ebdf, 0x3db441e8, 0x3d102029, 0x3c5f9ac2}[v36&7]
+	v48 := [8]uint32{0x3b96ec4e, 0x3ad07661, 0x3a3b10b5, 0x39c57827, 0x3937ebdf, 0x37ff0e29, 0x3d102029, 0x3c5f9ac2}[v36&7]
 	p49, z49 := float64(float64(v47)*float64(v38)), float64(math.Float32frombits(v48))
 	s49 := p49 + z49
 	if halfway(s49) {
 		s49 = toOdd(s49, p49, z49)
 	}
 	v49 := float32(s49)
-	v50 := [8]uint32{0xbcae7be3, 0xbc2833c2, 0xbbc35a91, 0xbb7df890, 0xbb18080a, 0xbeb441be, 0xbdb8e01d, 0xbd3ad476}[v36&7]
+	v50 := [8]uint32{0xbcae7be3, 0xbc2833c2, 0xbbc35a91, 0xbb7df890, 0xbb18080a, 0xbecc4256, 0xbdb8e01d, 0xbd3ad476}[v36&7]
 	p51, z51 := float64(float64(v49)*float64(v38)), float64(math.Float32frombits(v50))
 	s51 := p51 + z51
 	if halfway(s51) {
 		s51 = toOdd(s51, p51, z51)
 	}
 	v51 := float32(s51)
-	v52 := [8]uint32{0x3dc159df, 0x3d84aac4, 0x3d4933e8, 0x3d21d180, 0x3cf9edd0, 0x3e9df853, 0x3e52b825, 0x3e10b8a5}[v36&7]
+	v52 := [8]uint32{0x3dc159df, 0x3d84aac4, 0x3d4933e8, 0x3d21d180, 0x3cf9edd0, 0x3f000000, 0x3e52b825, 0x3e10b8a5}[v36&7]
 	p53, z53 := float64(float64(v51)*float64(v38)), float64(math.Float32frombits(v52))
 	s53 := p53 + z53
 	if halfway(s53) {
 		s53 = toOdd(s53, p53, z53)
 	}
 	v53 := float32(s53)
-	v55 := v4 < float32(1)
+	v55 := v35 < float32(6)
 	v57 := choose(v55, float32(1), v33)
 	v58 := float32(v53 * v57)
 	v60 := float32(1) - v58

@@ -368,7 +368,8 @@ func (p *core) gELU(x val) (y, d val) {
 	c := &coef.Exp32
 	q := p.fma(p.poly([]float64{-0.5, c[0] / 4, c[1] / -8, c[2] / 16}, r), r, p.look(coef.Eighths32Lo[:], t))
 	e := exponent{p: p, hi: p.look(coef.Eighths32[:], t), q: q, n: n, t: t}.value()
-	part := p.shr(p.add(u, p.num(5)), 21)
+	at := p.add(u, p.num(5)) // rounded: just below 1, u is in the part from 1 on
+	part := p.shr(at, 21)
 	look := func(a [8]float64) val {
 		var rows []uint64
 		for _, x := range a {
@@ -381,7 +382,7 @@ func (p *core) gELU(x val) (y, d val) {
 	for i := last - 1; i >= 0; i-- {
 		tail = p.fma(tail, from, look(coef.Normal32[i]))
 	}
-	tail = p.mul(tail, p.blend(p.cmp(LT, u, p.num(1)), p.num(1), e))
+	tail = p.mul(tail, p.blend(p.cmp(LT, at, p.num(1+5)), p.num(1), e))
 	cdf := p.bySign(x, tail, p.sub(p.num(1), tail))
 	return p.product(x, cdf, bound, p.mul(e, p.num(coef.InvSqrt2Pi)))
 }

@@ -85,21 +85,25 @@ var (
 	HalfPi64 = [3]float64{0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed9p-110}
 	HalfPi32 = [3]float64{0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50}
 
-	// 1 - Φ(u), for the last but two of these parts of 0 <= u < 15, and in the others (1 - Φ(u))/exp(-u²/2), in u
-	// minus the part's number of NormalAt32: by powers, with relative errors of 2⁻²⁴·⁵ from 0 to 1, of 2⁻²⁵ from 3
-	// to 5, and of 2⁻²⁷. The parts, by the lowest three bits of the first two of the mantissa of u + 5 and its
-	// exponent, are [3, 5), [5, 7), [7, 9), [9, 11), [11, 15), [0, 1), [1, 2) and [2, 3). The numbers are near their
-	// middles, where the first coefficient is almost a float32.
-	NormalAt32 = [8]float64{0x1.0000bap+2, 0x1.8000c4p+2, 0x1.000112p+3, 0x1.40008cp+3, 0x1.a001ccp+3, 0x1.0000e0p-1, 0x1.800010p+0, 0x1.40016ap+1}
+	// Polynomials of 1 - Φ(u) for u < 1, and of (1 - Φ(u))/exp(-u²/2) for 1 <= u < 15, by powers of u - NormalAt32[part].
+	// Relative errors are 2⁻²⁴·⁶ below 1, 2⁻²⁵ from 3 to 5, and 2⁻²⁷ elsewhere. The part is bits 21 to 23 of u + 5, the
+	// lowest bit of the exponent and the two highest of the mantissa:
+	//
+	//	0      1      2      3       4        5      6      7
+	//	[3,5)  [5,7)  [7,9)  [9,11)  [11,15)  [0,1)  [1,2)  [2,3)
+	//
+	// NormalAt32 is near the middle of a part, where the first coefficient is almost a float32. Below 1 it is 0, so that
+	// 1 - Φ(u) has no error near 0.
+	NormalAt32 = [8]float64{0x1.0000bap+2, 0x1.8000c4p+2, 0x1.000112p+3, 0x1.40008cp+3, 0x1.a001ccp+3, 0, 0x1.800010p+0, 0x1.40016ap+1}
 	Normal32   = [8][8]float64{
-		{0x1.82b3bep-4, 0x1.095588p-4, 0x1.9267d0p-5, 0x1.43a300p-5, 0x1.f3dba0p-6, 0x1.3bf0a6p-2, 0x1.a5704ap-3, 0x1.21714ap-3},
-		{-0x1.5cf7c6p-6, -0x1.506784p-7, -0x1.86b522p-8, -0x1.fbf120p-9, -0x1.301014p-9, -0x1.68837cp-2, -0x1.71c03ap-4, -0x1.75a8ecp-5},
-		{0x1.2dd89cp-8, 0x1.a0ecc2p-10, 0x1.76216ap-11, 0x1.8af04ep-12, 0x1.6fd7bep-13, 0x1.6883d0p-4, 0x1.204052p-5, 0x1.bf3584p-7},
-		{-0x1.f6a02ap-11, -0x1.f9c804p-13, -0x1.618456p-14, -0x1.30535ap-15, -0x1.ba8932p-17, 0x1.687cf0p-5, -0x1.998054p-7, -0x1.f62106p-9},
-		{0x1.93a6f2p-13, 0x1.2c8938p-15, 0x1.49bb54p-17, 0x1.d0e0ecp-19, 0x1.089f44p-20, -0x1.4a1b78p-6, 0x1.0d3fa0p-8, 0x1.0ab096p-10},
-		{-0x1.3aa2a0p-15, -0x1.5ebeb4p-18, -0x1.2f864cp-20, -0x1.602a2cp-22, -0x1.3b1450p-24, -0x1.2ae57ap-8, -0x1.4bdc4ap-10, -0x1.0df5fcp-12},
-		{0x1.fb9ab6p-18, 0x1.a04e0ep-21, 0x1.1a69e4p-23, 0x1.0c923ap-25, 0x1.8449f4p-28, 0x1.7d96bep-9, 0x1.903c60p-12, 0x1.0bd07ep-14},
-		{-0x1.720cdap-20, -0x1.ce0a26p-24, -0x1.0618a2p-26, -0x1.8a8184p-29, -0x1.c4ecfcp-32, 0x1.1923c6p-12, -0x1.b7c87ep-14, -0x1.ec2e68p-17},
+		{0x1.82b3bep-4, 0x1.095588p-4, 0x1.9267d0p-5, 0x1.43a300p-5, 0x1.f3dba0p-6, 0x1p-1, 0x1.a5704ap-3, 0x1.21714ap-3},
+		{-0x1.5cf7c6p-6, -0x1.506784p-7, -0x1.86b522p-8, -0x1.fbf120p-9, -0x1.301014p-9, -0x1.9884acp-2, -0x1.71c03ap-4, -0x1.75a8ecp-5},
+		{0x1.2dd89cp-8, 0x1.a0ecc2p-10, 0x1.76216ap-11, 0x1.8af04ep-12, 0x1.6fd7bep-13, 0x1.fe1c52p-16, 0x1.204052p-5, 0x1.bf3584p-7},
+		{-0x1.f6a02ap-11, -0x1.f9c804p-13, -0x1.618456p-14, -0x1.30535ap-15, -0x1.ba8932p-17, 0x1.0f5cdcp-4, -0x1.998054p-7, -0x1.f62106p-9},
+		{0x1.93a6f2p-13, 0x1.2c8938p-15, 0x1.49bb54p-17, 0x1.d0e0ecp-19, 0x1.089f44p-20, 0x1.d83930p-11, 0x1.0d3fa0p-8, 0x1.0ab096p-10},
+		{-0x1.3aa2a0p-15, -0x1.5ebeb4p-18, -0x1.2f864cp-20, -0x1.602a2cp-22, -0x1.3b1450p-24, -0x1.81b606p-7, -0x1.4bdc4ap-10, -0x1.0df5fcp-12},
+		{0x1.fb9ab6p-18, 0x1.a04e0ep-21, 0x1.1a69e4p-23, 0x1.0c923ap-25, 0x1.8449f4p-28, 0x1.f2fabcp-10, 0x1.903c60p-12, 0x1.0bd07ep-14},
+		{-0x1.720cdap-20, -0x1.ce0a26p-24, -0x1.0618a2p-26, -0x1.8a8184p-29, -0x1.c4ecfcp-32, 0x1.2a6ea6p-12, -0x1.b7c87ep-14, -0x1.ec2e68p-17},
 	}
 
 	// erf(x)/x - 1 in x² for |x| < 1: the interpolations at Chebyshev's nodes, with errors of 2⁻⁵⁵ and
