@@ -118,7 +118,7 @@ const (
 	normPart   = 1024 // elements that are summed at a time
 
 	// A batch of at least normColumns channels of one element is summed by rows. A block has at most normWide channels,
-	// or normNarrow if it has many elements or is copied to tiles.
+	// or normNarrow if they have more than normMany elements each.
 	normColumns = 128
 	normWide    = 256
 	normNarrow  = 64
@@ -164,7 +164,7 @@ func runNorm[T rev.Real](shape normShape, epsilon float64, sign, workers int, k,
 	w.byRows = w.batch && w.plane == 1 && w.channels >= normColumns && !number.IsFixed[T]()
 	if w.byRows { // columns do not depend on their blocks
 		most := normWide
-		if n > normMany || w.slopes {
+		if n > normMany {
 			most = normNarrow
 		}
 		shares := min(workers, 1+n*c/normBlock, c/normNarrow)
