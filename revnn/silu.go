@@ -16,7 +16,7 @@ import (
 //	x̄ += f′·ȳ,  ẏ += f′·ẋ,  ġx += f′·ġy + σ′·(2 + x·(1 - 2σ(x)))·ẋ·ȳ.
 //
 // Nothing overflows. In float64 the value is within 2.5 units in the last place, and f′ is
-// within 5·2⁻⁵³·(σ + |x|·σ′). In float32 the bounds are 2.5 units and 3·2⁻²⁴·(σ + |x|·σ′), and
+// within 5·2⁻⁵³·(σ + |x|·σ′). In float32 the bounds are 2.5 units and 3.2·2⁻²⁴·(σ + |x|·σ′), and
 // in fixed point both are within 0.51 units. At -Inf the value is 0, its limit.
 type SiLU[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`

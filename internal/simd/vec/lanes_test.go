@@ -42,7 +42,7 @@ var lanes = []lane{
 	{"tanh", Tanh[float32], Tanh[float64], 3, 5, false},
 	{"softplus", Softplus[float32], Softplus[float64], 2, 2, false},
 	{"GELU", GELU[float32], GELU[float64], 5, 3.2, true},
-	{"SiLU", SiLU[float32], SiLU[float64], 2.5, 3, true},
+	{"SiLU", SiLU[float32], SiLU[float64], 2.5, 3.2, true},
 }
 
 // unitOf returns a unit in the last place of a float32 near w.
