@@ -494,7 +494,7 @@ func undone[K rev.Kernel[K]](t *testing.T, k, g, d, gd K, numbers func() any) {
 
 // Steps run on their own states only: Go converts between the types of a type parameter that no field has.
 func TestNoConversion(t *testing.T) {
-	type other struct{ n [9]int }
+	type other [9]int
 	for _, pair := range [][2]reflect.Type{
 		{reflect.TypeFor[rev.Step[state]](), reflect.TypeFor[rev.Step[other]]()},
 		{reflect.TypeFor[rev.Zeros[state]](), reflect.TypeFor[rev.Zeros[other]]()},

@@ -366,7 +366,7 @@ func (s *normSum[T]) clear(n int) {
 // carry adds a level to the next one where it has all that it sums: after rows up to end, out of m.
 func (s *normSum[T]) carry(end, m int) {
 	if end%normGroup == 0 || end == m {
-		axpyOf(s.groups, 1, s.rows)
+		addSigned(s.groups, 1, s.rows)
 		clear(s.rows)
 	}
 	if end%(normGroup*normGroup) == 0 || end == m {
@@ -404,7 +404,7 @@ func columnsOf[T rev.Float](w *normPass[T], c *columnStatistics[T], lo, n int) {
 	for j := range n {
 		by := c.sum.total[j] / float64(m)
 		mean[j] = T(float64(mean[j]) + by)
-		variance[j] = T(max(0, c.square.total[j]/float64(m)-by*by))
+		variance[j] = T(max(0, c.square.total[j]/float64(m)-float64(by*by)))
 		w.addMoments(lo+j, mean[j], variance[j])
 	}
 	if w.k.y.Data == nil {

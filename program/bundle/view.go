@@ -122,8 +122,10 @@ func RoundBelow(v float64) float64 {
 	return power
 }
 
+// Dot returns the inner product of a and b.
 func Dot(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
 
+// Cross returns the cross product of a and b.
 func Cross(a, b [3]float64) [3]float64 {
 	return [3]float64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }

@@ -5,10 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"revnum/benchmarks/internal/adbench"
 	"strconv"
 	"strings"
 	"testing"
+
+	"revnum/benchmarks/internal/adbench"
 )
 
 // compareBA compares the files of one module with those of another, word by word. Text

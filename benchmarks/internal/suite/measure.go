@@ -200,6 +200,7 @@ func Shortest(d time.Duration, f func()) float64 {
 	return best.Seconds() / float64(repeats)
 }
 
+// SameBits reports whether a and b have the same lengths and bits.
 func SameBits(a, b []float64) bool {
 	if len(a) != len(b) {
 		return false

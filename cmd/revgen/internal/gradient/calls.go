@@ -505,7 +505,7 @@ func (l *lowerer) composite(e *ast.CompositeLit) expr {
 			v = l.valued("a", &call{"make", "", []expr{integerLit(slices.Max(append(at, -1)) + 1)}, t})
 		}
 		for i, x := range values {
-			if c, ok := x.(*ast.CompositeLit); ok && c.Type == nil && !(l.Info.TypeOf(c) != nil && isGonum(l.Info.TypeOf(c))) {
+			if c, ok := x.(*ast.CompositeLit); ok && c.Type == nil && (l.Info.TypeOf(c) == nil || !isGonum(l.Info.TypeOf(c))) {
 				l.Info.Types[c] = types.TypeAndValue{Type: elem}
 			}
 			l.assign(&element{v, integerLit(at[i]), elem}, l.converted(l.sized(x, l.expr(x)), elem))
