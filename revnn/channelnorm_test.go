@@ -259,8 +259,8 @@ func testBatchNormAccuracy[T rev.Float](t *testing.T) {
 						}
 						v := squares / float64(n)
 						apart := 2 * unit * largest // of the mean
-						if c < normColumns { // the bound of its comment
-							apart *= float64(n)
+						if c < normColumns {
+							apart *= float64(n) // as the comment of BatchNorm bounds it
 						}
 						rho := 1 / math.Sqrt(v+epsilon)
 						for i := range n {
