@@ -15,7 +15,7 @@ import (
 //	x̄ += d·ȳ,  ẏ += d·ẋ,  ġx += d·ġy - 2x·d·ẋ·ȳ.
 //
 // The value is within 1.2 units in the last place, also near 0. In float64 d is within 2.2, and in
-// float32 within 2.8. In fixed point both are within 0.51 units.
+// float32 within 2.5. In fixed point both are within 0.51 units.
 type Erf[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
