@@ -33,7 +33,7 @@ type Frame struct {
 
 	values        reflect.Value // all of what follows
 	derivatives   [NumParts]reflect.Value
-	without, kept reflect.Value // where gradient and RunEach keep values for a while
+	without, kept reflect.Value // where passOfGradient and RunEach keep values for a while
 
 	run    func() error // makes the pass that was checked
 	method func() error // makes the pass by a method of the kernel, nil if it has none
