@@ -3,8 +3,9 @@
 # toolkit. Products and sums are never fused, but where a kernel says so.
 set -euo pipefail
 cd "$(dirname "$0")"
-tables() { # prints the tables of package fixed, as C
-	local from=${REVNUM_FIXED:-../../internal/fixedtables}/tables.go
+tables() { # prints the tables of packages fixed and philox, as C
+	local folder=${REVNUM_FIXED:-../../internal/fixedtables}
+	local from=$folder/tables.go
 	echo 'struct U128 { u64 hi, lo; };'
 	echo 'struct LogEntry { u64 inv; U128 ln; };'
 	sed -nE 's/^\t(Ln2Q57|Ln2Q64) += (0x[0-9a-f]+).*/CONSTANT u64 \l\1 = \2;/p' "$from"
@@ -17,6 +18,9 @@ tables() { # prints the tables of package fixed, as C
 	table 'u64 exp2Fine' '^var Exp2Fine'
 	table 'LogEntry logTable' '^}{'
 	table 'u64 atanTable' '^var Atan' 65
+	from=$folder/../../philox/ztables.go
+	table 'u64 bodyTable' '^var body' '1280][4'
+	table 'u64 tailTable' '^var tail' '172][11'
 }
 [ "${1-}" != tables ] || { tables; exit; } # for other compilers
 tables=$(mktemp -d)

@@ -364,14 +364,14 @@ func threeOperands(name, typ string, size int) func(a, b, c uint64) uint64 {
 		return func(a, b, c uint64) uint64 { return a*b + c }
 	case name == "bfe" && typ[0] == 'u':
 		return func(a, b, c uint64) uint64 { return a >> (b & 255) & (1<<(c&255) - 1) }
-	case name == "bfe" && typ == "s64":
+	case name == "bfe" && typ[0] == 's':
 		return func(a, b, c uint64) uint64 {
 			begin, n := b&255, c&255
-			end := min(begin+n, 64) // the bit before is the sign
+			end := min(begin+n, uint64(8*size)) // the bit before is the sign
 			if n == 0 {
 				return 0
 			}
-			return uint64(int64(a<<(64-end)) >> min(64-end+begin, 63))
+			return truncate(uint64(int64(a<<(64-end))>>min(64-end+begin, 63)), size)
 		}
 	case name == "shf.l.wrap" || name == "shf.r.wrap":
 		left := name == "shf.l.wrap"

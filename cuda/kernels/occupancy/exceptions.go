@@ -22,7 +22,7 @@ var blocks = []block{
 	{entries: "graph(Means|Forces|Second).*", threads: 128},
 	{entries: "smallQR(16|32).*", threads: 32},
 	{entries: "smallQR64.*|compact.*|small(Gradient|Tangent).*|(solveTriangles|solveSystems|systemRatios|factorSmall|factorStack|pivotsStack).*", threads: 64},
-	{entries: "rotateAlone.*", threads: 512},
+	{entries: "rotateAlone.*|fillNormal.*", threads: 512},
 	{entries: "rotateCotangent.*", threads: 384},
 	{entries: "addTensorProduct.*", threads: 128},
 	{entries: "normLongRows(Forward|Tangent|Adjoint).*|.*HeldLongRows.*", threads: 1024},
