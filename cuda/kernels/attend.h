@@ -26,6 +26,8 @@ DEVICE int swizzled(int r, int p, int c) {
 // Powers are of what a score is below a reference, which is this much more than the largest score of the first tile, so that
 // they are at most 1. Where a score is more than the reference, it moves likewise, and what has been added up is scaled down.
 constexpr double grows = 16;
+// The reference before all tiles. It is finite, so that a score of -∞ is below it.
+CONSTANT double lowest = -0x1.fffffffffffffp1023;
 
 // loadRows sets the first factor of products to rows own + 8h, for h of 0 and 1, of which there are so many, with a number of
 // columns. A lane has columns 8p + 2j and 8p + 2j + 1, which it calls the terms j and j + 4 of part p.
@@ -99,32 +101,40 @@ INLINE void scaleRow(double (&o)[parts][2][2], int h, double by) {
 	for (int q = 0; q < parts; q++) o[q][h][0] *= by, o[q][h][1] *= by;
 }
 
-// soften makes powers of the scores s of row i + 8h and adds them to the row's sum, of which the lane has a part. Those from
-// left on are none. It returns what the row is to be scaled by where the reference top has changed.
-INLINE double soften(double (&s)[2][2], int h, double scale, int left, double &top, double &sum) {
-	double most = -infinity, keep = 1;
+// soften makes powers of the scores s of rows i and i + 8 and adds them to the rows' sums, of which the lane has a part. Of row
+// h the scores from left[h] on are none. Where the reference top changes, it scales o and the sum down.
+INLINE void soften(double (&s)[2][2], const int (&left)[2], double scale, double (&top)[2], double (&sum)[2], double (&o)[parts][2][2]) {
+	double most[2];
 #pragma unroll
-	for (int l = 0; l < 2; l++) {
-		double &x = s[h][l];
-		x = l < left ? scale * x : -infinity;
-		most = x > most ? x : most;
-	}
-	for (int mask = 1; mask < 4; mask *= 2) {
-		double other = across(most, mask);
-		most = other > most ? other : most;
-	}
-	if (most > top) {
-		most += grows;
-		keep = exp(top - most);
-		top = most;
-		sum *= keep;
-	}
-	double from = top > -infinity ? top : 0;
+	for (int h = 0; h < 2; h++) {
 #pragma unroll
-	for (int l = 0; l < 2; l++) {
-		double &x = s[h][l];
-		x = exp(x - from);
-		sum += x;
+		for (int l = 0; l < 2; l++) {
+			double x = l < left[h] ? scale * s[h][l] : -infinity;
+			most[h] = l == 0 || x > most[h] ? x : most[h];
+		}
 	}
-	return keep;
+	if (anyLane(most[0] > top[0] || most[1] > top[1])) { // in few tiles
+#pragma unroll
+		for (int h = 0; h < 2; h++) {
+			for (int mask = 1; mask < 4; mask *= 2) {
+				double other = across(most[h], mask);
+				most[h] = other > most[h] ? other : most[h];
+			}
+			if (!(most[h] > top[h])) continue;
+			most[h] += grows;
+			double keep = exp(top[h] - most[h]);
+			top[h] = most[h];
+			sum[h] *= keep;
+			scaleRow(o, h, keep);
+		}
+	}
+#pragma unroll
+	for (int h = 0; h < 2; h++) {
+#pragma unroll
+		for (int l = 0; l < 2; l++) {
+			double &x = s[h][l];
+			x = exp(l < left[h] ? fma(scale, x, -top[h]) : -infinity);
+			sum[h] += x;
+		}
+	}
 }

@@ -28,7 +28,7 @@ INLINE void attend(Attended f) {
 	i64 atC = head * f.c, atE = head * f.e;
 	f.y = f.y.at(sequence * f.n, atE);
 
-	double a[parts][2][2], o[parts][2][2] = {}, top[2] = {-infinity, -infinity}, sum[2] = {0, 0};
+	double a[parts][2][2], o[parts][2][2] = {}, top[2] = {lowest, lowest}, sum[2] = {0, 0};
 	loadRows(a, f.q.at(sequence * f.n, atC), own, f.n, f.c, j);
 
 	Copy ofK(f.k.at(sequence * f.m, atC), f.c), ofV(f.v.at(sequence * f.m, atE), f.e);
@@ -45,12 +45,13 @@ INLINE void attend(Attended f) {
 		load(stage ^ 1, end - key - keys);
 		double s[2][2] = {};
 		multiplyRows(s, a, ks[stage], f.c, i, j);
+		int left[2];
 #pragma unroll
 		for (int h = 0; h < 2; h++) {
 			i64 limit = f.causal && own + eighth * h < end ? own + eighth * h + 1 : end;
-			double keep = soften(s, h, f.scale, clamp(limit - key, keys) - 2 * j, top[h], sum[h]);
-			if (keep != 1) scaleRow(o, h, keep);
+			left[h] = clamp(limit - key, keys) - 2 * j;
 		}
+		soften(s, left, f.scale, top, sum, o);
 		multiplyColumns(o, s, vs[stage], f.e, i, j);
 	}
 	waitGroups<0>();

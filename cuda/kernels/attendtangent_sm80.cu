@@ -30,7 +30,7 @@ INLINE void tangents(Tangents f) {
 	i64 atC = head * f.c, atE = head * f.e;
 	Rows<double> result = (last ? f.ty : f.y).at(sequence * f.n, atE);
 
-	double a[parts][2][2], o[parts][2][2] = {}, top[2] = {-infinity, -infinity}, sum[2] = {0, 0}; // of P, or of P∘Ṡ
+	double a[parts][2][2], o[parts][2][2] = {}, top[2] = {lowest, lowest}, sum[2] = {0, 0}; // of P, or of P∘Ṡ
 	loadRows(a, (last ? f.tq : f.q).at(sequence * f.n, atC), own, last && !f.tq.data ? 0 : f.n, f.c, j);
 
 	Copy ofK(f.k.at(sequence * f.m, atC), f.c), ofTK(f.tk.at(sequence * f.m, atC), f.c);
@@ -53,11 +53,15 @@ INLINE void tangents(Tangents f) {
 		if (!last || f.tq.data) multiplyRows(s, a, k, f.c, i, j);
 		if (!last) {
 			if (f.tk.data) multiplyRows(u, a, tk, f.c, i, j);
+			int left[2];
 #pragma unroll
 			for (int h = 0; h < 2; h++) {
 				i64 limit = f.causal && own + eighth * h < end ? own + eighth * h + 1 : end;
-				double keep = soften(s, h, f.scale, clamp(limit - key, keys) - 2 * j, top[h], sum[h]);
-				if (keep != 1) scaleRow(o, h, keep);
+				left[h] = clamp(limit - key, keys) - 2 * j;
+			}
+			soften(s, left, f.scale, top, sum, o);
+#pragma unroll
+			for (int h = 0; h < 2; h++) {
 				if (j == 0) tops[pair * tall + i + eighth * h] = top[h];
 #pragma unroll
 				for (int l = 0; l < 2; l++) {

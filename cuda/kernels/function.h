@@ -42,7 +42,7 @@ INLINE double expPlus(double x, double d) {
 	u64 b = bits(t);
 	const double *power = eighths[b & 7];
 	double e = power[0] + fma(power[0], p, power[1]);
-	if (magnitude(x) < 708) return bits(bits(e) + (((b >> 3) - 2 * 1023) << 52));
+	if ((bits(x) >> 32 & 0x7fffffff) < bits(708.) >> 32) return bits(bits(e) + (((b >> 3) - 2 * 1023) << 52)); // |x| < 708, by integers, of which there are more units
 	if (magnitude(x) > 1024) return x > 0 ? infinity : 0;
 	u64 sum = b >> 3 & 0xfff; // the power overflows or is subnormal, or is NaN
 	return e * bits(sum / 2 << 52) * bits((sum - sum / 2) << 52);

@@ -111,6 +111,9 @@ DEVICE float across(float v, int mask) { return __builtin_bit_cast(float, crosse
 DEVICE double across(double v, int mask) { return __builtin_bit_cast(double, crossed(__builtin_bit_cast(u64, v), mask)); }
 DEVICE i128 across(i128 v, int mask) { return (i128)crossed((u64)(v >> 64), mask) << 64 | crossed((u64)v, mask); }
 
+// anyLane reports whether v is true in a lane of the warp.
+DEVICE bool anyLane(bool v) { return __nvvm_vote_any_sync(-1, v); }
+
 // ofLane returns the v of a lane.
 DEVICE float ofLane(float v, int lane) { return __builtin_bit_cast(float, __nvvm_shfl_sync_idx_i32(-1, __builtin_bit_cast(int, v), lane, 31)); }
 DEVICE double ofLane(double v, int lane) {

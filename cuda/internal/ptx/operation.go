@@ -752,6 +752,35 @@ func (p *parser) shuffle(in *instruction, words, args []string) (err error) {
 	return nil
 }
 
+// vote reads vote.sync.any, which tells the lanes of a warp whether one of them has a predicate.
+func (p *parser) vote(in *instruction, words, args []string) (err error) {
+	if !slices.Equal(words, []string{"vote", "sync", "any", "pred"}) || len(args) != 3 || args[2] != "-1" {
+		return fmt.Errorf("only vote.sync.any of a whole warp is known")
+	}
+	in.kind = shuffle
+	if in.to, err = p.target(args[0]); err != nil {
+		return err
+	}
+	if in.a, err = p.source(args[1], "pred"); err != nil {
+		return err
+	}
+	set, get := in.to, in.a
+	in.all = func(lanes []thread) bool {
+		if len(lanes) < warp {
+			return false
+		}
+		var any uint64
+		for i := range lanes {
+			any |= lanes[i].regs[get]
+		}
+		for i := range lanes {
+			lanes[i].regs[set] = any
+		}
+		return true
+	}
+	return nil
+}
+
 // multiply reads mma.sync of double: D = A·B + C, where A has rows×terms elements and B terms×8. Lane i
 // has the elements a[i/4 + 8·(h%(rows/8))][i%4 + 4·(h/(rows/8))], b[i%4 + 4·h][i/4] and
 // c[i/4 + 8·(h/2)][2·(i%4) + h%2]. The hardware's order of summation is not specified. Here it is that of

@@ -397,6 +397,8 @@ func (p *parser) instruction(line string) error {
 		in.kind = barrier
 	case "shfl":
 		err = p.shuffle(&in, words, args)
+	case "vote":
+		err = p.vote(&in, words, args)
 	case "cp":
 		err = p.async(&in, words, args)
 	case "mma":

@@ -39,6 +39,13 @@ inline int __nvvm_shfl_sync_down_i32(int, int v, int by, int) { return gpu::shuf
 inline int __nvvm_shfl_sync_bfly_i32(int, int v, int mask, int) { return gpu::shuffle(v, gpu::ownLane() ^ mask); }
 inline int __nvvm_shfl_sync_idx_i32(int, int v, int lane, int) { return gpu::shuffle(v, lane & 31); }
 
+inline bool __nvvm_vote_any_sync(int, bool v) {
+	unsigned long long own = v;
+	bool any = false;
+	for (const auto &of : gpu::exchange(&own, 1)) any |= of[0] != 0;
+	return any;
+}
+
 // The instructions of inline assembly, by their names.
 
 namespace gpu {
