@@ -49,7 +49,7 @@ var spilling = []exception{
 	{"second(Snavely|Weighted)Q43|secondWeightedF64", "second derivatives of a product of 128 bits for each number"},
 	{"setDualCameras.*", "second derivatives: the coefficients of a series, which are indexed; a camera is set once for all its observations"},
 	{"fft(Pass|Factors|Reals|ToReals).*", "one or two numbers, so that three blocks are resident"},
-	{"attend(Back|Tangent)(Hopper)?F64", "up to 22 words, on 12.0, which has few units for double: a warp has rows of 16 and what it adds up for them in registers"},
+	{"attend(Back|Tangent)(Hopper)?F64", "up to 9 words, on 12.0, which has few units for double: a warp has rows of 16 and what it adds up for them in registers"},
 	{"softmaxHeldLongRowsQ43", "one number, on 12.0: a thread has 8 columns of two matrices in 64 registers"},
 }
 
