@@ -37,7 +37,7 @@ const (
 )
 
 const (
-	chunk = 4096 // columns of a call of assembly
+	chunk = 4096 // columns of a call of assembly, or cells of rows
 	unit  = 1. / (1 << fixed.FracBits)
 	short = "stencil: insufficient length"
 )
@@ -87,9 +87,9 @@ func addFloat[T cpu.Float](dst, m []T, u *Band[T], leap bool) {
 		}
 	}, func(j, n int) {
 		if leap {
-			vectorLeap(&dst[j], &m[j], &u[0][j], &u[1][j], &u[2][j], &u[3][j], &u[4][j], n)
+			vectorLeap(&dst[j], &m[j], &u[0][j], &u[1][j], &u[2][j], &u[3][j], &u[4][j], 0, 0, 0, 1, n)
 		} else {
-			vectorAddMul(&dst[j], &m[j], &u[0][j], &u[1][j], &u[2][j], &u[3][j], &u[4][j], n)
+			vectorAddMul(&dst[j], &m[j], &u[0][j], &u[1][j], &u[2][j], &u[3][j], &u[4][j], 0, 0, 0, 1, n)
 		}
 	})
 }
@@ -105,11 +105,44 @@ func addFixed(dst, m []fixed.Q43, u *Band[fixed.Q43], leap bool) {
 		}
 	}, func(j, n int) {
 		if leap {
-			vectorLeapFixed(bits(dst, j), bits(m, j), bits(u[0], j), bits(u[1], j), bits(c, j), bits(u[3], j), bits(u[4], j), n)
+			vectorLeapFixed(bits(dst, j), bits(m, j), bits(u[0], j), bits(u[1], j), bits(c, j), bits(u[3], j), bits(u[4], j), 0, 0, 0, 1, n)
 		} else {
-			vectorAddMulFixed(bits(dst, j), bits(m, j), bits(u[0], j), bits(u[1], j), bits(c, j), bits(u[3], j), bits(u[4], j), n)
+			vectorAddMulFixed(bits(dst, j), bits(m, j), bits(u[0], j), bits(u[1], j), bits(c, j), bits(u[3], j), bits(u[4], j), 0, 0, 0, 1, n)
 		}
 	})
+}
+
+// LeapRows is Leap for rows from to to-1 of grids, where u has Reach rows on both sides of them.
+func LeapRows[T rev.Real](dst, m, u *rev.General[T], from, to int) {
+	n := dst.Cols
+	if from < Reach || to > min(u.Rows-Reach, dst.Rows, m.Rows) || u.Cols != n || m.Cols != n {
+		panic(short)
+	}
+	for i := from; i < to; {
+		if tier != cpu.AVX512 || n == 0 {
+			Leap(dst.Row(i), m.Row(i), &Band[T]{u.Row(i - 2), u.Row(i - 1), u.Row(i), u.Row(i + 1), u.Row(i + 2)})
+			i++
+			continue
+		}
+		rows := min(to-i, max(1, chunk/n))
+		switch dst := any(dst).(type) {
+		case *rev.General[float64]:
+			leapFloats(dst, any(m).(*rev.General[float64]), any(u).(*rev.General[float64]), i, rows)
+		case *rev.General[float32]:
+			leapFloats(dst, any(m).(*rev.General[float32]), any(u).(*rev.General[float32]), i, rows)
+		case *rev.General[fixed.Q43]:
+			d, m, u := dst, any(m).(*rev.General[fixed.Q43]), any(u).(*rev.General[fixed.Q43])
+			r := func(by int) *int64 { return bits(u.Data, (i+by)*u.Stride) }
+			vectorLeapFixed(bits(d.Data, i*d.Stride), bits(m.Data, i*m.Stride), r(-2), r(-1), r(0), r(1), r(2), d.Stride*8, m.Stride*8, u.Stride*8, rows, n)
+		}
+		i += rows
+	}
+}
+
+func leapFloats[T cpu.Float](dst, m, u *rev.General[T], i, rows int) {
+	r := func(by int) *T { return &u.Data[(i+by)*u.Stride] }
+	size := int(unsafe.Sizeof(T(0)))
+	vectorLeap(&dst.Data[i*dst.Stride], &m.Data[i*m.Stride], r(-2), r(-1), r(0), r(1), r(2), dst.Stride*size, m.Stride*size, u.Stride*size, rows, dst.Cols)
 }
 
 // LeapBack computes dst = 2·v - dst + Lp for a row, where Mul and AddProduct have made p.
@@ -132,7 +165,7 @@ func backFloats[T cpu.Float](dst, v []T, p *Band[T]) {
 			dst[j] = v[j] + v[j] - dst[j] + laplace[T](p, j, len(dst))
 		}
 	}, func(j, n int) {
-		vectorLeapBack(&dst[j], &v[j], &p[0][j], &p[1][j], &p[2][j], &p[3][j], &p[4][j], n)
+		vectorLeapBack(&dst[j], &v[j], &p[0][j], &p[1][j], &p[2][j], &p[3][j], &p[4][j], 0, 0, 0, 1, n)
 	})
 }
 
@@ -142,7 +175,7 @@ func backFixed(dst, v []fixed.Q43, p *Band[float64]) {
 			dst[j] = 2*v[j] - dst[j] + round(laplace[float64](p, j, len(dst)))
 		}
 	}, func(j, n int) {
-		vectorLeapBackFixed(bits(dst, j), bits(v, j), &p[0][j], &p[1][j], &p[2][j], &p[3][j], &p[4][j], n)
+		vectorLeapBackFixed(bits(dst, j), bits(v, j), &p[0][j], &p[1][j], &p[2][j], &p[3][j], &p[4][j], 0, 0, 0, 1, n)
 	})
 }
 
@@ -181,11 +214,15 @@ func AddProduct[T rev.Real, F cpu.Float](p []F, a, b []T) {
 	}
 }
 
-// columns computes all columns of dst. If vector is set, assembly computes the inner ones, some
-// from column j on at a time. scalar computes the others. Vectors begin at the addresses of
+// columns computes all columns of dst. If vector is set, assembly computes them on AVX-512, and on
+// other tiers the inner ones, some from column j on at a time. scalar computes the others. Vectors begin at the addresses of
 // cache lines, where rows of a grid often begin too: those across two lines take twice as long.
 func columns[T any](dst []T, vector bool, scalar func(from, to int), assembly func(j, n int)) {
 	n := len(dst)
+	if vector && tier == cpu.AVX512 && n > 0 {
+		assembly(0, n)
+		return
+	}
 	lo, hi := Reach, n-Reach
 	if !vector || hi <= lo {
 		lo, hi = 0, 0

@@ -40,7 +40,7 @@ func TestTiers(t *testing.T) {
 
 func testTiers[T rev.Real, F cpu.Float](t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{0, 1, 2, 3, 4, 5, 6, 11, 12, 13, 20, 21, 37, chunk + 4, chunk + 9} {
+	for _, n := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 20, 21, 31, 32, 33, 37, chunk + 4, chunk + 9} {
 		m, dst, u, p := numbers[T](rnd, n), numbers[T](rnd, n+1), band[T](rnd, n), band[F](rnd, n)
 		product := numbers[F](rnd, n+1)
 		for name, f := range map[string]func(dst []T, product []F){
@@ -57,6 +57,38 @@ func testTiers[T rev.Real, F cpu.Float](t *testing.T) {
 			if !slices.Equal(got, want) || !slices.Equal(gotP, wantP) {
 				t.Errorf("%s of %d columns: %v, want %v", name, n, got, want)
 			}
+		}
+	}
+}
+
+// LeapRows gives the bits of Leap by rows, and writes nothing else.
+func TestLeapRows(t *testing.T) {
+	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
+		t.Run("float64", testLeapRows[float64])
+		t.Run("float32", testLeapRows[float32])
+		t.Run("Q43", testLeapRows[fixed.Q43])
+	})
+}
+
+func testLeapRows[T rev.Real](t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{0, 1, 2, 7, 8, 9, 15, 16, 17, 30, 33, chunk/2 + 1} {
+		const rows = 11
+		grid := func(gap int) *rev.General[T] {
+			return &rev.General[T]{Rows: rows, Cols: n, Stride: n + gap, Data: numbers[T](rnd, rows*(n+gap))}
+		}
+		m, u, dst := grid(0), grid(1), grid(3)
+		want := *dst
+		want.Data = slices.Clone(dst.Data)
+		const from, to = Reach, rows - Reach
+		simdtest.OnTier(&tier, cpu.Generic, func() {
+			for i := from; i < to; i++ {
+				Leap(want.Row(i), m.Row(i), &Band[T]{u.Row(i - 2), u.Row(i - 1), u.Row(i), u.Row(i + 1), u.Row(i + 2)})
+			}
+		})
+		LeapRows(dst, m, u, from, to)
+		if !slices.Equal(dst.Data, want.Data) {
+			t.Errorf("%d columns: %v, want %v", n, dst.Data, want.Data)
 		}
 	}
 }
@@ -109,7 +141,14 @@ func TestBadLengths(t *testing.T) {
 	x, short := make([]float64, 8), make([]float64, 7)
 	b := &Band[float64]{x, x, x, x, x}
 	bad := &Band[float64]{x, x, x, x, short}
+	grid := func(rows, cols int) *rev.General[float64] {
+		return &rev.General[float64]{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
+	}
+	five, narrow := grid(5, 8), grid(5, 7)
 	for i, f := range []func(){
+		func() { LeapRows(five, narrow, five, 2, 3) }, func() { LeapRows(five, five, narrow, 2, 3) },
+		func() { LeapRows(five, five, five, 1, 3) }, func() { LeapRows(five, five, five, 2, 4) },
+		func() { LeapRows(grid(3, 8), grid(6, 8), grid(6, 8), 2, 4) }, func() { LeapRows(grid(6, 8), grid(3, 8), grid(6, 8), 2, 4) },
 		func() { Leap(x, short[:7:7], b) }, func() { Leap(x, x, bad) }, func() { AddMul(x, x, bad) },
 		func() { LeapBack(x, short[:7:7], b) }, func() { LeapBack(x, x, bad) },
 		func() { Mul(x, short[:7:7], x) }, func() { Mul(x, x, short[:7:7]) }, func() { AddProduct(x, x, short[:7:7]) },

@@ -7,74 +7,80 @@ package stencil
 import "unsafe"
 import "revnum/internal/simd/cpu"
 
-// vectorLeap is Leap for n columns.
-func vectorLeap[T cpu.Float](dst *T, m *T, u0 *T, u1 *T, u2 *T, u3 *T, u4 *T, n int) {
+// vectorLeap is Leap for n columns of some rows. Strides are in bytes. On
+// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+func vectorLeap[T cpu.Float](dst *T, m *T, u0 *T, u1 *T, u2 *T, u3 *T, u4 *T, dstStride int, mStride int, stride int, rows int, n int) {
 	if unsafe.Sizeof(T(0)) == 8 {
-		leapF64((*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(m)), (*float64)(unsafe.Pointer(u0)), (*float64)(unsafe.Pointer(u1)), (*float64)(unsafe.Pointer(u2)), (*float64)(unsafe.Pointer(u3)), (*float64)(unsafe.Pointer(u4)), n)
+		leapF64((*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(m)), (*float64)(unsafe.Pointer(u0)), (*float64)(unsafe.Pointer(u1)), (*float64)(unsafe.Pointer(u2)), (*float64)(unsafe.Pointer(u3)), (*float64)(unsafe.Pointer(u4)), dstStride, mStride, stride, rows, n)
 	} else {
-		leapF32((*float32)(unsafe.Pointer(dst)), (*float32)(unsafe.Pointer(m)), (*float32)(unsafe.Pointer(u0)), (*float32)(unsafe.Pointer(u1)), (*float32)(unsafe.Pointer(u2)), (*float32)(unsafe.Pointer(u3)), (*float32)(unsafe.Pointer(u4)), n)
+		leapF32((*float32)(unsafe.Pointer(dst)), (*float32)(unsafe.Pointer(m)), (*float32)(unsafe.Pointer(u0)), (*float32)(unsafe.Pointer(u1)), (*float32)(unsafe.Pointer(u2)), (*float32)(unsafe.Pointer(u3)), (*float32)(unsafe.Pointer(u4)), dstStride, mStride, stride, rows, n)
 	}
 }
 
 //go:noescape
-func leapF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
+func leapF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
 
 //go:noescape
-func leapF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
+func leapF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
 
-// vectorLeapFixed is Leap for n columns.
-func vectorLeapFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, n int) {
-	leapFixed(dst, m, u0, u1, u2, u3, u4, n)
+// vectorLeapFixed is Leap for n columns of some rows. Strides are in bytes. On
+// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+func vectorLeapFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int) {
+	leapFixed(dst, m, u0, u1, u2, u3, u4, dstStride, mStride, stride, rows, n)
 }
 
 //go:noescape
-func leapFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, n int)
+func leapFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int)
 
-// vectorAddMul is AddMul for n columns.
-func vectorAddMul[T cpu.Float](dst *T, m *T, u0 *T, u1 *T, u2 *T, u3 *T, u4 *T, n int) {
+// vectorAddMul is AddMul for n columns of some rows. Strides are in bytes. On
+// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+func vectorAddMul[T cpu.Float](dst *T, m *T, u0 *T, u1 *T, u2 *T, u3 *T, u4 *T, dstStride int, mStride int, stride int, rows int, n int) {
 	if unsafe.Sizeof(T(0)) == 8 {
-		addMulF64((*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(m)), (*float64)(unsafe.Pointer(u0)), (*float64)(unsafe.Pointer(u1)), (*float64)(unsafe.Pointer(u2)), (*float64)(unsafe.Pointer(u3)), (*float64)(unsafe.Pointer(u4)), n)
+		addMulF64((*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(m)), (*float64)(unsafe.Pointer(u0)), (*float64)(unsafe.Pointer(u1)), (*float64)(unsafe.Pointer(u2)), (*float64)(unsafe.Pointer(u3)), (*float64)(unsafe.Pointer(u4)), dstStride, mStride, stride, rows, n)
 	} else {
-		addMulF32((*float32)(unsafe.Pointer(dst)), (*float32)(unsafe.Pointer(m)), (*float32)(unsafe.Pointer(u0)), (*float32)(unsafe.Pointer(u1)), (*float32)(unsafe.Pointer(u2)), (*float32)(unsafe.Pointer(u3)), (*float32)(unsafe.Pointer(u4)), n)
+		addMulF32((*float32)(unsafe.Pointer(dst)), (*float32)(unsafe.Pointer(m)), (*float32)(unsafe.Pointer(u0)), (*float32)(unsafe.Pointer(u1)), (*float32)(unsafe.Pointer(u2)), (*float32)(unsafe.Pointer(u3)), (*float32)(unsafe.Pointer(u4)), dstStride, mStride, stride, rows, n)
 	}
 }
 
 //go:noescape
-func addMulF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
+func addMulF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
 
 //go:noescape
-func addMulF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
+func addMulF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
 
-// vectorAddMulFixed is AddMul for n columns.
-func vectorAddMulFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, n int) {
-	addMulFixed(dst, m, u0, u1, u2, u3, u4, n)
+// vectorAddMulFixed is AddMul for n columns of some rows. Strides are in bytes. On
+// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+func vectorAddMulFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int) {
+	addMulFixed(dst, m, u0, u1, u2, u3, u4, dstStride, mStride, stride, rows, n)
 }
 
 //go:noescape
-func addMulFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, n int)
+func addMulFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int)
 
-// vectorLeapBack is LeapBack for n columns.
-func vectorLeapBack[T cpu.Float](dst *T, v *T, u0 *T, u1 *T, u2 *T, u3 *T, u4 *T, n int) {
+// vectorLeapBack is LeapBack for n columns of some rows. Strides are in bytes. On
+// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+func vectorLeapBack[T cpu.Float](dst *T, v *T, u0 *T, u1 *T, u2 *T, u3 *T, u4 *T, dstStride int, mStride int, stride int, rows int, n int) {
 	if unsafe.Sizeof(T(0)) == 8 {
-		leapBackF64((*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(v)), (*float64)(unsafe.Pointer(u0)), (*float64)(unsafe.Pointer(u1)), (*float64)(unsafe.Pointer(u2)), (*float64)(unsafe.Pointer(u3)), (*float64)(unsafe.Pointer(u4)), n)
+		leapBackF64((*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(v)), (*float64)(unsafe.Pointer(u0)), (*float64)(unsafe.Pointer(u1)), (*float64)(unsafe.Pointer(u2)), (*float64)(unsafe.Pointer(u3)), (*float64)(unsafe.Pointer(u4)), dstStride, mStride, stride, rows, n)
 	} else {
-		leapBackF32((*float32)(unsafe.Pointer(dst)), (*float32)(unsafe.Pointer(v)), (*float32)(unsafe.Pointer(u0)), (*float32)(unsafe.Pointer(u1)), (*float32)(unsafe.Pointer(u2)), (*float32)(unsafe.Pointer(u3)), (*float32)(unsafe.Pointer(u4)), n)
+		leapBackF32((*float32)(unsafe.Pointer(dst)), (*float32)(unsafe.Pointer(v)), (*float32)(unsafe.Pointer(u0)), (*float32)(unsafe.Pointer(u1)), (*float32)(unsafe.Pointer(u2)), (*float32)(unsafe.Pointer(u3)), (*float32)(unsafe.Pointer(u4)), dstStride, mStride, stride, rows, n)
 	}
 }
 
 //go:noescape
-func leapBackF64(dst *float64, v *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
+func leapBackF64(dst *float64, v *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
 
 //go:noescape
-func leapBackF32(dst *float32, v *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
+func leapBackF32(dst *float32, v *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
 
-// vectorLeapBackFixed is LeapBack for n columns.
-func vectorLeapBackFixed(dst *int64, v *int64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int) {
-	leapBackFixed(dst, v, u0, u1, u2, u3, u4, n)
+// vectorLeapBackFixed is LeapBack for n columns of some rows. Strides are in bytes. On
+// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+func vectorLeapBackFixed(dst *int64, v *int64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int) {
+	leapBackFixed(dst, v, u0, u1, u2, u3, u4, dstStride, mStride, stride, rows, n)
 }
 
 //go:noescape
-func leapBackFixed(dst *int64, v *int64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
+func leapBackFixed(dst *int64, v *int64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
 
 // vectorMulFixed is Mul for n columns.
 func vectorMulFixed(dst *float64, a *int64, b *int64, n int) {

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func leapAVX512F64<>(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
+// func leapAVX512F64<>(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·leapAVX512F64<>(SB), NOSPLIT, $0-64
+TEXT ·leapAVX512F64<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ m+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -14,86 +14,149 @@ TEXT ·leapAVX512F64<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -8(R9), R11
-	CMPQ R10, R11
-	JG   tail4
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one2:
-	VMOVUPS -8(SI)(R10*8), Z0
-	VMOVUPS 8(SI)(R10*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS (BX)(R10*8), Z1
-	VMOVUPS (DI)(R10*8), Z2
-	VADDPD  Z2, Z1, Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS -16(SI)(R10*8), Z1
-	VMOVUPS 16(SI)(R10*8), Z2
-	VADDPD  Z2, Z1, Z1
-	VMOVUPS (DX)(R10*8), Z2
-	VMOVUPS (R8)(R10*8), Z3
-	VADDPD  Z3, Z2, Z2
-	VADDPD  Z2, Z1, Z1
-	VMULPD  constants<>+0(SB), Z0, Z0
-	VMULPD  constants<>+64(SB), Z1, Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS (SI)(R10*8), Z1
-	VMULPD  constants<>+128(SB), Z1, Z2
-	VADDPD  Z2, Z0, Z0
-	VMOVUPS (CX)(R10*8), Z2
-	VMULPD  Z2, Z0, Z0
-	VMOVUPS (AX)(R10*8), Z2
-	VADDPD  Z1, Z1, Z1
-	VSUBPD  Z2, Z1, Z2
-	VADDPD  Z0, Z2, Z2
-	VMOVUPS Z2, (AX)(R10*8)
-	ADDQ    $0x08, R10
-	CMPQ    R10, R11
-	JLE     one2
+loop1:
+	VBROADCASTSD -8(SI)(R9*8), Z3
+	VMULPD       constants<>+0(SB), Z3, Z3
+	MOVQ         $0x00000040, R13
+	KMOVW        R13, K1
+	VBROADCASTSD (SI), Z0
+	VMULPD       constants<>+0(SB), Z0, Z0
+	VMOVAPD.Z    Z0, K1, Z0
+	XORQ         R11, R11
+	MOVQ         R9, R12
+	CMPQ         R12, $0x08
+	JGE          begin5
+	MOVQ         $0x00000001, R13
+	LEAQ         9(R12), R12
+	SHLXQ        R12, R13, R13
+	SHRQ         $0x08, R13
+	KMOVW        R13, K2
+	SHRQ         $0x01, R13
+	DECQ         R13
+	JNS          none6
+	XORQ         R13, R13
 
-tail4:
-	SUBQ      R10, R9
-	JZ        done5
-	MOVQ      $-1, R11
-	SHLXQ     R9, R11, R11
-	NOTQ      R11
-	KMOVW     R11, K1
-	VMOVUPD.Z -8(SI)(R10*8), K1, Z0
-	VMOVUPD.Z 8(SI)(R10*8), K1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (BX)(R10*8), K1, Z1
-	VMOVUPD.Z (DI)(R10*8), K1, Z2
-	VADDPD    Z2, Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z -16(SI)(R10*8), K1, Z1
-	VMOVUPD.Z 16(SI)(R10*8), K1, Z2
-	VADDPD    Z2, Z1, Z1
-	VMOVUPD.Z (DX)(R10*8), K1, Z2
-	VMOVUPD.Z (R8)(R10*8), K1, Z3
-	VADDPD    Z3, Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VMULPD    constants<>+0(SB), Z0, Z0
-	VMULPD    constants<>+64(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (SI)(R10*8), K1, Z1
-	VMULPD    constants<>+128(SB), Z1, Z2
-	VADDPD    Z2, Z0, Z0
-	VMOVUPD.Z (CX)(R10*8), K1, Z2
-	VMULPD    Z2, Z0, Z0
-	VMOVUPD.Z (AX)(R10*8), K1, Z2
-	VADDPD    Z1, Z1, Z1
-	VSUBPD    Z2, Z1, Z2
-	VADDPD    Z0, Z2, Z2
-	VMOVUPD   Z2, K1, (AX)(R10*8)
+none6:
+	KMOVW     R13, K1
+	VMOVUPD.Z (SI)(R11*8), K1, Z1
+	VMOVAPD   Z3, K2, Z1
+	JMP       outer3
 
-done5:
+begin5:
+	VMOVUPS (SI)(R11*8), Z1
+	VMOVUPS Z1, Z1
+	JMP     test4
+
+inner2:
+	VMOVUPS 64(SI)(R11*8), Z2
+	VMOVUPS Z2, Z2
+	VALIGNQ $0x07, Z0, Z1, Z4
+	VALIGNQ $0x06, Z0, Z1, Z0
+	VALIGNQ $0x01, Z1, Z2, Z5
+	VADDPD  Z5, Z4, Z4
+	VALIGNQ $0x02, Z1, Z2, Z5
+	VADDPD  Z5, Z0, Z0
+	VMOVUPS (BX)(R11*8), Z5
+	VMOVUPS (DI)(R11*8), Z6
+	VADDPD  Z6, Z5, Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPS (DX)(R11*8), Z5
+	VMOVUPS (R8)(R11*8), Z6
+	VADDPD  Z6, Z5, Z5
+	VADDPD  Z5, Z0, Z0
+	VMULPD  constants<>+64(SB), Z4, Z4
+	VMULPD  constants<>+128(SB), Z0, Z0
+	VADDPD  Z0, Z4, Z4
+	VMULPD  constants<>+192(SB), Z1, Z0
+	VADDPD  Z0, Z4, Z4
+	VMOVUPS (CX)(R11*8), Z0
+	VMULPD  Z0, Z4, Z4
+	VMOVUPS (AX)(R11*8), Z0
+	VADDPD  Z1, Z1, Z5
+	VSUBPD  Z0, Z5, Z0
+	VADDPD  Z4, Z0, Z0
+	VMOVUPS Z0, (AX)(R11*8)
+	VMOVUPS Z1, Z0
+	VMOVUPS Z2, Z1
+	ADDQ    $0x08, R11
+
+test4:
+	LEAQ 16(R11), R12
+	CMPQ R12, R9
+	JLE  inner2
+
+outer3:
+	MOVQ  R9, R12
+	SUBQ  R11, R12
+	MOVQ  R12, R13
+	MOVQ  $-1, R14
+	SHLXQ R13, R14, R14
+	NOTQ  R14
+	KMOVW R14, K3
+	SUBQ  $0x08, R12
+	MOVQ  $0x00000001, R13
+	LEAQ  9(R12), R12
+	SHLXQ R12, R13, R13
+	SHRQ  $0x08, R13
+	KMOVW R13, K2
+	SHRQ  $0x01, R13
+	DECQ  R13
+	JNS   none7
+	XORQ  R13, R13
+
+none7:
+	KMOVW     R13, K1
+	VMOVUPD.Z 64(SI)(R11*8), K1, Z2
+	VMOVAPD   Z3, K2, Z2
+	VALIGNQ   $0x07, Z0, Z1, Z4
+	VALIGNQ   $0x06, Z0, Z1, Z0
+	VALIGNQ   $0x01, Z1, Z2, Z5
+	VADDPD    Z5, Z4, Z4
+	VALIGNQ   $0x02, Z1, Z2, Z5
+	VADDPD    Z5, Z0, Z0
+	VMOVUPD.Z (BX)(R11*8), K3, Z5
+	VMOVUPD.Z (DI)(R11*8), K3, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z4, Z4
+	VMOVUPD.Z (DX)(R11*8), K3, Z5
+	VMOVUPD.Z (R8)(R11*8), K3, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z0, Z0
+	VMULPD    constants<>+64(SB), Z4, Z4
+	VMULPD    constants<>+128(SB), Z0, Z0
+	VADDPD    Z0, Z4, Z4
+	VMULPD    constants<>+192(SB), Z1, Z0
+	VADDPD    Z0, Z4, Z4
+	VMOVUPD.Z (CX)(R11*8), K3, Z0
+	VMULPD    Z0, Z4, Z4
+	VMOVUPD.Z (AX)(R11*8), K3, Z0
+	VADDPD    Z1, Z1, Z5
+	VSUBPD    Z0, Z5, Z0
+	VADDPD    Z4, Z0, Z0
+	VMOVUPD   Z0, K3, (AX)(R11*8)
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z2, Z1
+	ADDQ      $0x08, R11
+	CMPQ      R11, R9
+	JL        outer3
+	ADDQ      dstStride+56(FP), AX
+	ADDQ      mStride+64(FP), CX
+	ADDQ      stride+72(FP), DX
+	ADDQ      stride+72(FP), BX
+	ADDQ      stride+72(FP), SI
+	ADDQ      stride+72(FP), DI
+	ADDQ      stride+72(FP), R8
+	DECQ      R10
+	JNZ       loop1
 	VZEROUPPER
 	RET
 
-// func leapAVX2F64<>(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
+// func leapAVX2F64<>(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX
-TEXT ·leapAVX2F64<>(SB), NOSPLIT, $0-64
+TEXT ·leapAVX2F64<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ m+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -101,80 +164,93 @@ TEXT ·leapAVX2F64<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -4(R9), R11
-	CMPQ R10, R11
-	JG   tail9
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one7:
-	VMOVUPS -8(SI)(R10*8), Y0
-	VMOVUPS 8(SI)(R10*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (BX)(R10*8), Y1
-	VMOVUPS (DI)(R10*8), Y2
+loop8:
+	XORQ R11, R11
+	LEAQ -4(R9), R12
+	CMPQ R11, R12
+	JG   tail12
+
+one10:
+	VMOVUPS (SI)(R11*8), Y0
+	VMOVUPS -8(SI)(R11*8), Y1
+	VMOVUPS 8(SI)(R11*8), Y2
 	VADDPD  Y2, Y1, Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS -16(SI)(R10*8), Y1
-	VMOVUPS 16(SI)(R10*8), Y2
-	VADDPD  Y2, Y1, Y1
-	VMOVUPS (DX)(R10*8), Y2
-	VMOVUPS (R8)(R10*8), Y3
+	VMOVUPS -16(SI)(R11*8), Y2
+	VMOVUPS 16(SI)(R11*8), Y3
 	VADDPD  Y3, Y2, Y2
-	VADDPD  Y2, Y1, Y1
-	VMULPD  constants<>+0(SB), Y0, Y0
+	VMOVUPS (BX)(R11*8), Y3
+	VMOVUPS (DI)(R11*8), Y4
+	VADDPD  Y4, Y3, Y3
+	VADDPD  Y3, Y1, Y1
+	VMOVUPS (DX)(R11*8), Y3
+	VMOVUPS (R8)(R11*8), Y4
+	VADDPD  Y4, Y3, Y3
+	VADDPD  Y3, Y2, Y2
 	VMULPD  constants<>+64(SB), Y1, Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (SI)(R10*8), Y1
-	VMULPD  constants<>+128(SB), Y1, Y2
-	VADDPD  Y2, Y0, Y0
-	VMOVUPS (CX)(R10*8), Y2
-	VMULPD  Y2, Y0, Y0
-	VMOVUPS (AX)(R10*8), Y2
-	VADDPD  Y1, Y1, Y1
-	VSUBPD  Y2, Y1, Y2
-	VADDPD  Y0, Y2, Y2
-	VMOVUPS Y2, (AX)(R10*8)
-	ADDQ    $0x04, R10
-	CMPQ    R10, R11
-	JLE     one7
+	VMULPD  constants<>+128(SB), Y2, Y2
+	VADDPD  Y2, Y1, Y1
+	VMULPD  constants<>+192(SB), Y0, Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPS (CX)(R11*8), Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPS (AX)(R11*8), Y2
+	VADDPD  Y0, Y0, Y0
+	VSUBPD  Y2, Y0, Y2
+	VADDPD  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(R11*8)
+	ADDQ    $0x04, R11
+	CMPQ    R11, R12
+	JLE     one10
 
-tail9:
-	SUBQ       R10, R9
-	JZ         done10
-	LEAQ       ones<>+32(SB), R11
-	SHLQ       $0x03, R9
-	SUBQ       R9, R11
-	VMOVUPS    (R11), Y0
-	VMASKMOVPD -8(SI)(R10*8), Y0, Y1
-	VMASKMOVPD 8(SI)(R10*8), Y0, Y2
-	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD (BX)(R10*8), Y0, Y2
-	VMASKMOVPD (DI)(R10*8), Y0, Y3
+tail12:
+	MOVQ       R9, R12
+	SUBQ       R11, R12
+	JZ         done13
+	LEAQ       ones<>+32(SB), R13
+	SHLQ       $0x03, R12
+	SUBQ       R12, R13
+	VMOVUPS    (R13), Y0
+	VMASKMOVPD (SI)(R11*8), Y0, Y1
+	VMASKMOVPD -8(SI)(R11*8), Y0, Y2
+	VMASKMOVPD 8(SI)(R11*8), Y0, Y3
 	VADDPD     Y3, Y2, Y2
-	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD -16(SI)(R10*8), Y0, Y2
-	VMASKMOVPD 16(SI)(R10*8), Y0, Y3
-	VADDPD     Y3, Y2, Y2
-	VMASKMOVPD (DX)(R10*8), Y0, Y3
-	VMASKMOVPD (R8)(R10*8), Y0, Y4
+	VMASKMOVPD -16(SI)(R11*8), Y0, Y3
+	VMASKMOVPD 16(SI)(R11*8), Y0, Y4
 	VADDPD     Y4, Y3, Y3
-	VADDPD     Y3, Y2, Y2
-	VMULPD     constants<>+0(SB), Y1, Y1
+	VMASKMOVPD (BX)(R11*8), Y0, Y4
+	VMASKMOVPD (DI)(R11*8), Y0, Y5
+	VADDPD     Y5, Y4, Y4
+	VADDPD     Y4, Y2, Y2
+	VMASKMOVPD (DX)(R11*8), Y0, Y4
+	VMASKMOVPD (R8)(R11*8), Y0, Y5
+	VADDPD     Y5, Y4, Y4
+	VADDPD     Y4, Y3, Y3
 	VMULPD     constants<>+64(SB), Y2, Y2
-	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD (SI)(R10*8), Y0, Y2
-	VMULPD     constants<>+128(SB), Y2, Y3
-	VADDPD     Y3, Y1, Y1
-	VMASKMOVPD (CX)(R10*8), Y0, Y3
-	VMULPD     Y3, Y1, Y1
-	VMASKMOVPD (AX)(R10*8), Y0, Y3
-	VADDPD     Y2, Y2, Y2
-	VSUBPD     Y3, Y2, Y3
-	VADDPD     Y1, Y3, Y3
-	VMASKMOVPD Y3, Y0, (AX)(R10*8)
+	VMULPD     constants<>+128(SB), Y3, Y3
+	VADDPD     Y3, Y2, Y2
+	VMULPD     constants<>+192(SB), Y1, Y3
+	VADDPD     Y3, Y2, Y2
+	VMASKMOVPD (CX)(R11*8), Y0, Y3
+	VMULPD     Y3, Y2, Y2
+	VMASKMOVPD (AX)(R11*8), Y0, Y3
+	VADDPD     Y1, Y1, Y1
+	VSUBPD     Y3, Y1, Y3
+	VADDPD     Y2, Y3, Y3
+	VMASKMOVPD Y3, Y0, (AX)(R11*8)
 
-done10:
+done13:
+	ADDQ dstStride+56(FP), AX
+	ADDQ mStride+64(FP), CX
+	ADDQ stride+72(FP), DX
+	ADDQ stride+72(FP), BX
+	ADDQ stride+72(FP), SI
+	ADDQ stride+72(FP), DI
+	ADDQ stride+72(FP), R8
+	DECQ R10
+	JNZ  loop8
 	VZEROUPPER
 	RET
 
@@ -188,9 +264,9 @@ DATA ones<>+48(SB)/8, $0x0000000000000000
 DATA ones<>+56(SB)/8, $0x0000000000000000
 GLOBL ones<>(SB), RODATA|NOPTR, $64
 
-// func leapAVX512F32<>(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
+// func leapAVX512F32<>(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·leapAVX512F32<>(SB), NOSPLIT, $0-64
+TEXT ·leapAVX512F32<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ m+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -198,86 +274,149 @@ TEXT ·leapAVX512F32<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -16(R9), R11
-	CMPQ R10, R11
-	JG   tail14
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one12:
-	VMOVUPS -4(SI)(R10*4), Z0
-	VMOVUPS 4(SI)(R10*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS (BX)(R10*4), Z1
-	VMOVUPS (DI)(R10*4), Z2
-	VADDPS  Z2, Z1, Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS -8(SI)(R10*4), Z1
-	VMOVUPS 8(SI)(R10*4), Z2
-	VADDPS  Z2, Z1, Z1
-	VMOVUPS (DX)(R10*4), Z2
-	VMOVUPS (R8)(R10*4), Z3
-	VADDPS  Z3, Z2, Z2
-	VADDPS  Z2, Z1, Z1
-	VMULPS  constants<>+192(SB), Z0, Z0
-	VMULPS  constants<>+256(SB), Z1, Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS (SI)(R10*4), Z1
-	VMULPS  constants<>+320(SB), Z1, Z2
-	VADDPS  Z2, Z0, Z0
-	VMOVUPS (CX)(R10*4), Z2
-	VMULPS  Z2, Z0, Z0
-	VMOVUPS (AX)(R10*4), Z2
-	VADDPS  Z1, Z1, Z1
-	VSUBPS  Z2, Z1, Z2
-	VADDPS  Z0, Z2, Z2
-	VMOVUPS Z2, (AX)(R10*4)
-	ADDQ    $0x10, R10
-	CMPQ    R10, R11
-	JLE     one12
+loop14:
+	VBROADCASTSS -4(SI)(R9*4), Z3
+	VMULPS       constants<>+256(SB), Z3, Z3
+	MOVQ         $0x00004000, R13
+	KMOVW        R13, K1
+	VBROADCASTSS (SI), Z0
+	VMULPS       constants<>+256(SB), Z0, Z0
+	VMOVAPS.Z    Z0, K1, Z0
+	XORQ         R11, R11
+	MOVQ         R9, R12
+	CMPQ         R12, $0x10
+	JGE          begin18
+	MOVQ         $0x00000001, R13
+	LEAQ         17(R12), R12
+	SHLXQ        R12, R13, R13
+	SHRQ         $0x10, R13
+	KMOVW        R13, K2
+	SHRQ         $0x01, R13
+	DECQ         R13
+	JNS          none19
+	XORQ         R13, R13
 
-tail14:
-	SUBQ      R10, R9
-	JZ        done15
-	MOVQ      $-1, R11
-	SHLXQ     R9, R11, R11
-	NOTQ      R11
-	KMOVW     R11, K1
-	VMOVUPS.Z -4(SI)(R10*4), K1, Z0
-	VMOVUPS.Z 4(SI)(R10*4), K1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z (BX)(R10*4), K1, Z1
-	VMOVUPS.Z (DI)(R10*4), K1, Z2
-	VADDPS    Z2, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z -8(SI)(R10*4), K1, Z1
-	VMOVUPS.Z 8(SI)(R10*4), K1, Z2
-	VADDPS    Z2, Z1, Z1
-	VMOVUPS.Z (DX)(R10*4), K1, Z2
-	VMOVUPS.Z (R8)(R10*4), K1, Z3
-	VADDPS    Z3, Z2, Z2
-	VADDPS    Z2, Z1, Z1
-	VMULPS    constants<>+192(SB), Z0, Z0
-	VMULPS    constants<>+256(SB), Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z (SI)(R10*4), K1, Z1
-	VMULPS    constants<>+320(SB), Z1, Z2
-	VADDPS    Z2, Z0, Z0
-	VMOVUPS.Z (CX)(R10*4), K1, Z2
-	VMULPS    Z2, Z0, Z0
-	VMOVUPS.Z (AX)(R10*4), K1, Z2
-	VADDPS    Z1, Z1, Z1
-	VSUBPS    Z2, Z1, Z2
-	VADDPS    Z0, Z2, Z2
-	VMOVUPS   Z2, K1, (AX)(R10*4)
+none19:
+	KMOVW     R13, K1
+	VMOVUPS.Z (SI)(R11*4), K1, Z1
+	VMOVAPS   Z3, K2, Z1
+	JMP       outer16
 
-done15:
+begin18:
+	VMOVUPS (SI)(R11*4), Z1
+	VMOVUPS Z1, Z1
+	JMP     test17
+
+inner15:
+	VMOVUPS 64(SI)(R11*4), Z2
+	VMOVUPS Z2, Z2
+	VALIGND $0x0f, Z0, Z1, Z4
+	VALIGND $0x0e, Z0, Z1, Z0
+	VALIGND $0x01, Z1, Z2, Z5
+	VADDPS  Z5, Z4, Z4
+	VALIGND $0x02, Z1, Z2, Z5
+	VADDPS  Z5, Z0, Z0
+	VMOVUPS (BX)(R11*4), Z5
+	VMOVUPS (DI)(R11*4), Z6
+	VADDPS  Z6, Z5, Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS (DX)(R11*4), Z5
+	VMOVUPS (R8)(R11*4), Z6
+	VADDPS  Z6, Z5, Z5
+	VADDPS  Z5, Z0, Z0
+	VMULPS  constants<>+320(SB), Z4, Z4
+	VMULPS  constants<>+384(SB), Z0, Z0
+	VADDPS  Z0, Z4, Z4
+	VMULPS  constants<>+448(SB), Z1, Z0
+	VADDPS  Z0, Z4, Z4
+	VMOVUPS (CX)(R11*4), Z0
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS (AX)(R11*4), Z0
+	VADDPS  Z1, Z1, Z5
+	VSUBPS  Z0, Z5, Z0
+	VADDPS  Z4, Z0, Z0
+	VMOVUPS Z0, (AX)(R11*4)
+	VMOVUPS Z1, Z0
+	VMOVUPS Z2, Z1
+	ADDQ    $0x10, R11
+
+test17:
+	LEAQ 32(R11), R12
+	CMPQ R12, R9
+	JLE  inner15
+
+outer16:
+	MOVQ  R9, R12
+	SUBQ  R11, R12
+	MOVQ  R12, R13
+	MOVQ  $-1, R14
+	SHLXQ R13, R14, R14
+	NOTQ  R14
+	KMOVW R14, K3
+	SUBQ  $0x10, R12
+	MOVQ  $0x00000001, R13
+	LEAQ  17(R12), R12
+	SHLXQ R12, R13, R13
+	SHRQ  $0x10, R13
+	KMOVW R13, K2
+	SHRQ  $0x01, R13
+	DECQ  R13
+	JNS   none20
+	XORQ  R13, R13
+
+none20:
+	KMOVW     R13, K1
+	VMOVUPS.Z 64(SI)(R11*4), K1, Z2
+	VMOVAPS   Z3, K2, Z2
+	VALIGND   $0x0f, Z0, Z1, Z4
+	VALIGND   $0x0e, Z0, Z1, Z0
+	VALIGND   $0x01, Z1, Z2, Z5
+	VADDPS    Z5, Z4, Z4
+	VALIGND   $0x02, Z1, Z2, Z5
+	VADDPS    Z5, Z0, Z0
+	VMOVUPS.Z (BX)(R11*4), K3, Z5
+	VMOVUPS.Z (DI)(R11*4), K3, Z6
+	VADDPS    Z6, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	VMOVUPS.Z (DX)(R11*4), K3, Z5
+	VMOVUPS.Z (R8)(R11*4), K3, Z6
+	VADDPS    Z6, Z5, Z5
+	VADDPS    Z5, Z0, Z0
+	VMULPS    constants<>+320(SB), Z4, Z4
+	VMULPS    constants<>+384(SB), Z0, Z0
+	VADDPS    Z0, Z4, Z4
+	VMULPS    constants<>+448(SB), Z1, Z0
+	VADDPS    Z0, Z4, Z4
+	VMOVUPS.Z (CX)(R11*4), K3, Z0
+	VMULPS    Z0, Z4, Z4
+	VMOVUPS.Z (AX)(R11*4), K3, Z0
+	VADDPS    Z1, Z1, Z5
+	VSUBPS    Z0, Z5, Z0
+	VADDPS    Z4, Z0, Z0
+	VMOVUPS   Z0, K3, (AX)(R11*4)
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z2, Z1
+	ADDQ      $0x10, R11
+	CMPQ      R11, R9
+	JL        outer16
+	ADDQ      dstStride+56(FP), AX
+	ADDQ      mStride+64(FP), CX
+	ADDQ      stride+72(FP), DX
+	ADDQ      stride+72(FP), BX
+	ADDQ      stride+72(FP), SI
+	ADDQ      stride+72(FP), DI
+	ADDQ      stride+72(FP), R8
+	DECQ      R10
+	JNZ       loop14
 	VZEROUPPER
 	RET
 
-// func leapAVX2F32<>(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
+// func leapAVX2F32<>(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX
-TEXT ·leapAVX2F32<>(SB), NOSPLIT, $0-64
+TEXT ·leapAVX2F32<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ m+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -285,86 +424,99 @@ TEXT ·leapAVX2F32<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -8(R9), R11
-	CMPQ R10, R11
-	JG   tail19
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one17:
-	VMOVUPS -4(SI)(R10*4), Y0
-	VMOVUPS 4(SI)(R10*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS (BX)(R10*4), Y1
-	VMOVUPS (DI)(R10*4), Y2
+loop21:
+	XORQ R11, R11
+	LEAQ -8(R9), R12
+	CMPQ R11, R12
+	JG   tail25
+
+one23:
+	VMOVUPS (SI)(R11*4), Y0
+	VMOVUPS -4(SI)(R11*4), Y1
+	VMOVUPS 4(SI)(R11*4), Y2
 	VADDPS  Y2, Y1, Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS -8(SI)(R10*4), Y1
-	VMOVUPS 8(SI)(R10*4), Y2
-	VADDPS  Y2, Y1, Y1
-	VMOVUPS (DX)(R10*4), Y2
-	VMOVUPS (R8)(R10*4), Y3
+	VMOVUPS -8(SI)(R11*4), Y2
+	VMOVUPS 8(SI)(R11*4), Y3
 	VADDPS  Y3, Y2, Y2
+	VMOVUPS (BX)(R11*4), Y3
+	VMOVUPS (DI)(R11*4), Y4
+	VADDPS  Y4, Y3, Y3
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS (DX)(R11*4), Y3
+	VMOVUPS (R8)(R11*4), Y4
+	VADDPS  Y4, Y3, Y3
+	VADDPS  Y3, Y2, Y2
+	VMULPS  constants<>+320(SB), Y1, Y1
+	VMULPS  constants<>+384(SB), Y2, Y2
 	VADDPS  Y2, Y1, Y1
-	VMULPS  constants<>+192(SB), Y0, Y0
-	VMULPS  constants<>+256(SB), Y1, Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS (SI)(R10*4), Y1
-	VMULPS  constants<>+320(SB), Y1, Y2
-	VADDPS  Y2, Y0, Y0
-	VMOVUPS (CX)(R10*4), Y2
-	VMULPS  Y2, Y0, Y0
-	VMOVUPS (AX)(R10*4), Y2
-	VADDPS  Y1, Y1, Y1
-	VSUBPS  Y2, Y1, Y2
-	VADDPS  Y0, Y2, Y2
-	VMOVUPS Y2, (AX)(R10*4)
-	ADDQ    $0x08, R10
-	CMPQ    R10, R11
-	JLE     one17
+	VMULPS  constants<>+448(SB), Y0, Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS (CX)(R11*4), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS (AX)(R11*4), Y2
+	VADDPS  Y0, Y0, Y0
+	VSUBPS  Y2, Y0, Y2
+	VADDPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(R11*4)
+	ADDQ    $0x08, R11
+	CMPQ    R11, R12
+	JLE     one23
 
-tail19:
-	SUBQ       R10, R9
-	JZ         done20
-	LEAQ       ones<>+32(SB), R11
-	SHLQ       $0x02, R9
-	SUBQ       R9, R11
-	VMOVUPS    (R11), Y0
-	VMASKMOVPS -4(SI)(R10*4), Y0, Y1
-	VMASKMOVPS 4(SI)(R10*4), Y0, Y2
-	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS (BX)(R10*4), Y0, Y2
-	VMASKMOVPS (DI)(R10*4), Y0, Y3
+tail25:
+	MOVQ       R9, R12
+	SUBQ       R11, R12
+	JZ         done26
+	LEAQ       ones<>+32(SB), R13
+	SHLQ       $0x02, R12
+	SUBQ       R12, R13
+	VMOVUPS    (R13), Y0
+	VMASKMOVPS (SI)(R11*4), Y0, Y1
+	VMASKMOVPS -4(SI)(R11*4), Y0, Y2
+	VMASKMOVPS 4(SI)(R11*4), Y0, Y3
 	VADDPS     Y3, Y2, Y2
-	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS -8(SI)(R10*4), Y0, Y2
-	VMASKMOVPS 8(SI)(R10*4), Y0, Y3
-	VADDPS     Y3, Y2, Y2
-	VMASKMOVPS (DX)(R10*4), Y0, Y3
-	VMASKMOVPS (R8)(R10*4), Y0, Y4
+	VMASKMOVPS -8(SI)(R11*4), Y0, Y3
+	VMASKMOVPS 8(SI)(R11*4), Y0, Y4
 	VADDPS     Y4, Y3, Y3
+	VMASKMOVPS (BX)(R11*4), Y0, Y4
+	VMASKMOVPS (DI)(R11*4), Y0, Y5
+	VADDPS     Y5, Y4, Y4
+	VADDPS     Y4, Y2, Y2
+	VMASKMOVPS (DX)(R11*4), Y0, Y4
+	VMASKMOVPS (R8)(R11*4), Y0, Y5
+	VADDPS     Y5, Y4, Y4
+	VADDPS     Y4, Y3, Y3
+	VMULPS     constants<>+320(SB), Y2, Y2
+	VMULPS     constants<>+384(SB), Y3, Y3
 	VADDPS     Y3, Y2, Y2
-	VMULPS     constants<>+192(SB), Y1, Y1
-	VMULPS     constants<>+256(SB), Y2, Y2
-	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS (SI)(R10*4), Y0, Y2
-	VMULPS     constants<>+320(SB), Y2, Y3
-	VADDPS     Y3, Y1, Y1
-	VMASKMOVPS (CX)(R10*4), Y0, Y3
-	VMULPS     Y3, Y1, Y1
-	VMASKMOVPS (AX)(R10*4), Y0, Y3
-	VADDPS     Y2, Y2, Y2
-	VSUBPS     Y3, Y2, Y3
-	VADDPS     Y1, Y3, Y3
-	VMASKMOVPS Y3, Y0, (AX)(R10*4)
+	VMULPS     constants<>+448(SB), Y1, Y3
+	VADDPS     Y3, Y2, Y2
+	VMASKMOVPS (CX)(R11*4), Y0, Y3
+	VMULPS     Y3, Y2, Y2
+	VMASKMOVPS (AX)(R11*4), Y0, Y3
+	VADDPS     Y1, Y1, Y1
+	VSUBPS     Y3, Y1, Y3
+	VADDPS     Y2, Y3, Y3
+	VMASKMOVPS Y3, Y0, (AX)(R11*4)
 
-done20:
+done26:
+	ADDQ dstStride+56(FP), AX
+	ADDQ mStride+64(FP), CX
+	ADDQ stride+72(FP), DX
+	ADDQ stride+72(FP), BX
+	ADDQ stride+72(FP), SI
+	ADDQ stride+72(FP), DI
+	ADDQ stride+72(FP), R8
+	DECQ R10
+	JNZ  loop21
 	VZEROUPPER
 	RET
 
-// func leapFixedAVX512<>(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, n int)
+// func leapFixedAVX512<>(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·leapFixedAVX512<>(SB), NOSPLIT, $0-64
+TEXT ·leapFixedAVX512<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ m+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -372,110 +524,171 @@ TEXT ·leapFixedAVX512<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -8(R9), R11
-	CMPQ R10, R11
-	JG   tail24
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one22:
-	VMOVUPS   -8(SI)(R10*8), Z0
+loop27:
+	VPBROADCASTQ -8(SI)(R9*8), Z3
+	VCVTQQ2PD    Z3, Z3
+	VMULPD       constants<>+0(SB), Z3, Z3
+	MOVQ         $0x00000040, R13
+	KMOVW        R13, K1
+	VPBROADCASTQ (SI), Z0
+	VCVTQQ2PD    Z0, Z0
+	VMULPD       constants<>+0(SB), Z0, Z0
+	VMOVAPD.Z    Z0, K1, Z0
+	XORQ         R11, R11
+	MOVQ         R9, R12
+	CMPQ         R12, $0x08
+	JGE          begin31
+	MOVQ         $0x00000001, R13
+	LEAQ         9(R12), R12
+	SHLXQ        R12, R13, R13
+	SHRQ         $0x08, R13
+	KMOVW        R13, K2
+	SHRQ         $0x01, R13
+	DECQ         R13
+	JNS          none32
+	XORQ         R13, R13
+
+none32:
+	KMOVW     R13, K1
+	VMOVUPD.Z (SI)(R11*8), K1, Z1
+	VCVTQQ2PD Z1, Z1
+	VMOVAPD   Z3, K2, Z1
+	JMP       outer29
+
+begin31:
+	VMOVUPS   (SI)(R11*8), Z1
+	VCVTQQ2PD Z1, Z1
+	VMOVUPS   Z1, Z1
+	JMP       test30
+
+inner28:
+	VMOVUPS   64(SI)(R11*8), Z2
+	VCVTQQ2PD Z2, Z2
+	VMOVUPS   Z2, Z2
+	VALIGNQ   $0x07, Z0, Z1, Z4
+	VALIGNQ   $0x06, Z0, Z1, Z0
+	VALIGNQ   $0x01, Z1, Z2, Z5
+	VADDPD    Z5, Z4, Z4
+	VALIGNQ   $0x02, Z1, Z2, Z5
+	VADDPD    Z5, Z0, Z0
+	VMOVUPS   (BX)(R11*8), Z5
+	VCVTQQ2PD Z5, Z5
+	VMOVUPS   (DI)(R11*8), Z6
+	VCVTQQ2PD Z6, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z4, Z4
+	VMOVUPS   (DX)(R11*8), Z5
+	VCVTQQ2PD Z5, Z5
+	VMOVUPS   (R8)(R11*8), Z6
+	VCVTQQ2PD Z6, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z0, Z0
+	VMULPD    constants<>+64(SB), Z4, Z4
+	VMULPD    constants<>+128(SB), Z0, Z0
+	VADDPD    Z0, Z4, Z4
+	VMULPD    constants<>+192(SB), Z1, Z0
+	VADDPD    Z0, Z4, Z4
+	VMOVUPS   (CX)(R11*8), Z0
 	VCVTQQ2PD Z0, Z0
-	VMOVUPS   8(SI)(R10*8), Z1
-	VCVTQQ2PD Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPS   (BX)(R10*8), Z1
-	VCVTQQ2PD Z1, Z1
-	VMOVUPS   (DI)(R10*8), Z2
-	VCVTQQ2PD Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPS   -16(SI)(R10*8), Z1
-	VCVTQQ2PD Z1, Z1
-	VMOVUPS   16(SI)(R10*8), Z2
-	VCVTQQ2PD Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VMOVUPS   (DX)(R10*8), Z2
-	VCVTQQ2PD Z2, Z2
-	VMOVUPS   (R8)(R10*8), Z3
-	VCVTQQ2PD Z3, Z3
-	VADDPD    Z3, Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VMULPD    constants<>+0(SB), Z0, Z0
-	VMULPD    constants<>+64(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPS   (SI)(R10*8), Z1
-	VCVTQQ2PD Z1, Z2
-	VMULPD    constants<>+128(SB), Z2, Z2
-	VADDPD    Z2, Z0, Z0
-	VMOVUPS   (CX)(R10*8), Z2
-	VCVTQQ2PD Z2, Z2
-	VMULPD    constants<>+384(SB), Z2, Z2
-	VMULPD    Z2, Z0, Z0
-	VCVTPD2QQ Z0, Z0
-	VMOVUPS   (AX)(R10*8), Z2
-	VPADDQ    Z1, Z1, Z1
-	VPSUBQ    Z2, Z1, Z2
-	VPADDQ    Z0, Z2, Z2
-	VMOVUPS   Z2, (AX)(R10*8)
-	ADDQ      $0x08, R10
-	CMPQ      R10, R11
-	JLE       one22
+	VMULPD    constants<>+512(SB), Z0, Z0
+	VMULPD    Z0, Z4, Z4
+	VMOVUPS   (SI)(R11*8), Z0
+	VCVTPD2QQ Z4, Z4
+	VMOVUPS   (AX)(R11*8), Z5
+	VPADDQ    Z0, Z0, Z0
+	VPSUBQ    Z5, Z0, Z5
+	VPADDQ    Z4, Z5, Z5
+	VMOVUPS   Z5, (AX)(R11*8)
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z2, Z1
+	ADDQ      $0x08, R11
 
-tail24:
-	SUBQ      R10, R9
-	JZ        done25
-	MOVQ      $-1, R11
-	SHLXQ     R9, R11, R11
-	NOTQ      R11
-	KMOVW     R11, K1
-	VMOVUPD.Z -8(SI)(R10*8), K1, Z0
+test30:
+	LEAQ 16(R11), R12
+	CMPQ R12, R9
+	JLE  inner28
+
+outer29:
+	MOVQ  R9, R12
+	SUBQ  R11, R12
+	MOVQ  R12, R13
+	MOVQ  $-1, R14
+	SHLXQ R13, R14, R14
+	NOTQ  R14
+	KMOVW R14, K3
+	SUBQ  $0x08, R12
+	MOVQ  $0x00000001, R13
+	LEAQ  9(R12), R12
+	SHLXQ R12, R13, R13
+	SHRQ  $0x08, R13
+	KMOVW R13, K2
+	SHRQ  $0x01, R13
+	DECQ  R13
+	JNS   none33
+	XORQ  R13, R13
+
+none33:
+	KMOVW     R13, K1
+	VMOVUPD.Z 64(SI)(R11*8), K1, Z2
+	VCVTQQ2PD Z2, Z2
+	VMOVAPD   Z3, K2, Z2
+	VALIGNQ   $0x07, Z0, Z1, Z4
+	VALIGNQ   $0x06, Z0, Z1, Z0
+	VALIGNQ   $0x01, Z1, Z2, Z5
+	VADDPD    Z5, Z4, Z4
+	VALIGNQ   $0x02, Z1, Z2, Z5
+	VADDPD    Z5, Z0, Z0
+	VMOVUPD.Z (BX)(R11*8), K3, Z5
+	VCVTQQ2PD Z5, Z5
+	VMOVUPD.Z (DI)(R11*8), K3, Z6
+	VCVTQQ2PD Z6, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z4, Z4
+	VMOVUPD.Z (DX)(R11*8), K3, Z5
+	VCVTQQ2PD Z5, Z5
+	VMOVUPD.Z (R8)(R11*8), K3, Z6
+	VCVTQQ2PD Z6, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z0, Z0
+	VMULPD    constants<>+64(SB), Z4, Z4
+	VMULPD    constants<>+128(SB), Z0, Z0
+	VADDPD    Z0, Z4, Z4
+	VMULPD    constants<>+192(SB), Z1, Z0
+	VADDPD    Z0, Z4, Z4
+	VMOVUPD.Z (CX)(R11*8), K3, Z0
 	VCVTQQ2PD Z0, Z0
-	VMOVUPD.Z 8(SI)(R10*8), K1, Z1
-	VCVTQQ2PD Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (BX)(R10*8), K1, Z1
-	VCVTQQ2PD Z1, Z1
-	VMOVUPD.Z (DI)(R10*8), K1, Z2
-	VCVTQQ2PD Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z -16(SI)(R10*8), K1, Z1
-	VCVTQQ2PD Z1, Z1
-	VMOVUPD.Z 16(SI)(R10*8), K1, Z2
-	VCVTQQ2PD Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VMOVUPD.Z (DX)(R10*8), K1, Z2
-	VCVTQQ2PD Z2, Z2
-	VMOVUPD.Z (R8)(R10*8), K1, Z3
-	VCVTQQ2PD Z3, Z3
-	VADDPD    Z3, Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VMULPD    constants<>+0(SB), Z0, Z0
-	VMULPD    constants<>+64(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (SI)(R10*8), K1, Z1
-	VCVTQQ2PD Z1, Z2
-	VMULPD    constants<>+128(SB), Z2, Z2
-	VADDPD    Z2, Z0, Z0
-	VMOVUPD.Z (CX)(R10*8), K1, Z2
-	VCVTQQ2PD Z2, Z2
-	VMULPD    constants<>+384(SB), Z2, Z2
-	VMULPD    Z2, Z0, Z0
-	VCVTPD2QQ Z0, Z0
-	VMOVUPD.Z (AX)(R10*8), K1, Z2
-	VPADDQ    Z1, Z1, Z1
-	VPSUBQ    Z2, Z1, Z2
-	VPADDQ    Z0, Z2, Z2
-	VMOVUPD   Z2, K1, (AX)(R10*8)
-
-done25:
+	VMULPD    constants<>+512(SB), Z0, Z0
+	VMULPD    Z0, Z4, Z4
+	VMOVUPD.Z (SI)(R11*8), K3, Z0
+	VCVTPD2QQ Z4, Z4
+	VMOVUPD.Z (AX)(R11*8), K3, Z5
+	VPADDQ    Z0, Z0, Z0
+	VPSUBQ    Z5, Z0, Z5
+	VPADDQ    Z4, Z5, Z5
+	VMOVUPD   Z5, K3, (AX)(R11*8)
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z2, Z1
+	ADDQ      $0x08, R11
+	CMPQ      R11, R9
+	JL        outer29
+	ADDQ      dstStride+56(FP), AX
+	ADDQ      mStride+64(FP), CX
+	ADDQ      stride+72(FP), DX
+	ADDQ      stride+72(FP), BX
+	ADDQ      stride+72(FP), SI
+	ADDQ      stride+72(FP), DI
+	ADDQ      stride+72(FP), R8
+	DECQ      R10
+	JNZ       loop27
 	VZEROUPPER
 	RET
 
-// func addMulAVX512F64<>(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
+// func addMulAVX512F64<>(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·addMulAVX512F64<>(SB), NOSPLIT, $0-64
+TEXT ·addMulAVX512F64<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ m+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -483,82 +696,145 @@ TEXT ·addMulAVX512F64<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -8(R9), R11
-	CMPQ R10, R11
-	JG   tail29
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one27:
-	VMOVUPS -8(SI)(R10*8), Z0
-	VMOVUPS 8(SI)(R10*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS (BX)(R10*8), Z1
-	VMOVUPS (DI)(R10*8), Z2
-	VADDPD  Z2, Z1, Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS -16(SI)(R10*8), Z1
-	VMOVUPS 16(SI)(R10*8), Z2
-	VADDPD  Z2, Z1, Z1
-	VMOVUPS (DX)(R10*8), Z2
-	VMOVUPS (R8)(R10*8), Z3
-	VADDPD  Z3, Z2, Z2
-	VADDPD  Z2, Z1, Z1
-	VMULPD  constants<>+0(SB), Z0, Z0
-	VMULPD  constants<>+64(SB), Z1, Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS (SI)(R10*8), Z1
-	VMULPD  constants<>+128(SB), Z1, Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS (CX)(R10*8), Z1
-	VMULPD  Z1, Z0, Z0
-	VMOVUPS (AX)(R10*8), Z1
-	VADDPD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(R10*8)
-	ADDQ    $0x08, R10
-	CMPQ    R10, R11
-	JLE     one27
+loop34:
+	VBROADCASTSD -8(SI)(R9*8), Z3
+	VMULPD       constants<>+0(SB), Z3, Z3
+	MOVQ         $0x00000040, R13
+	KMOVW        R13, K1
+	VBROADCASTSD (SI), Z0
+	VMULPD       constants<>+0(SB), Z0, Z0
+	VMOVAPD.Z    Z0, K1, Z0
+	XORQ         R11, R11
+	MOVQ         R9, R12
+	CMPQ         R12, $0x08
+	JGE          begin38
+	MOVQ         $0x00000001, R13
+	LEAQ         9(R12), R12
+	SHLXQ        R12, R13, R13
+	SHRQ         $0x08, R13
+	KMOVW        R13, K2
+	SHRQ         $0x01, R13
+	DECQ         R13
+	JNS          none39
+	XORQ         R13, R13
 
-tail29:
-	SUBQ      R10, R9
-	JZ        done30
-	MOVQ      $-1, R11
-	SHLXQ     R9, R11, R11
-	NOTQ      R11
-	KMOVW     R11, K1
-	VMOVUPD.Z -8(SI)(R10*8), K1, Z0
-	VMOVUPD.Z 8(SI)(R10*8), K1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (BX)(R10*8), K1, Z1
-	VMOVUPD.Z (DI)(R10*8), K1, Z2
-	VADDPD    Z2, Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z -16(SI)(R10*8), K1, Z1
-	VMOVUPD.Z 16(SI)(R10*8), K1, Z2
-	VADDPD    Z2, Z1, Z1
-	VMOVUPD.Z (DX)(R10*8), K1, Z2
-	VMOVUPD.Z (R8)(R10*8), K1, Z3
-	VADDPD    Z3, Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VMULPD    constants<>+0(SB), Z0, Z0
-	VMULPD    constants<>+64(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (SI)(R10*8), K1, Z1
-	VMULPD    constants<>+128(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (CX)(R10*8), K1, Z1
-	VMULPD    Z1, Z0, Z0
-	VMOVUPD.Z (AX)(R10*8), K1, Z1
-	VADDPD    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (AX)(R10*8)
+none39:
+	KMOVW     R13, K1
+	VMOVUPD.Z (SI)(R11*8), K1, Z1
+	VMOVAPD   Z3, K2, Z1
+	JMP       outer36
 
-done30:
+begin38:
+	VMOVUPS (SI)(R11*8), Z1
+	VMOVUPS Z1, Z1
+	JMP     test37
+
+inner35:
+	VMOVUPS 64(SI)(R11*8), Z2
+	VMOVUPS Z2, Z2
+	VALIGNQ $0x07, Z0, Z1, Z4
+	VALIGNQ $0x06, Z0, Z1, Z0
+	VALIGNQ $0x01, Z1, Z2, Z5
+	VADDPD  Z5, Z4, Z4
+	VALIGNQ $0x02, Z1, Z2, Z5
+	VADDPD  Z5, Z0, Z0
+	VMOVUPS (BX)(R11*8), Z5
+	VMOVUPS (DI)(R11*8), Z6
+	VADDPD  Z6, Z5, Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPS (DX)(R11*8), Z5
+	VMOVUPS (R8)(R11*8), Z6
+	VADDPD  Z6, Z5, Z5
+	VADDPD  Z5, Z0, Z0
+	VMULPD  constants<>+64(SB), Z4, Z4
+	VMULPD  constants<>+128(SB), Z0, Z0
+	VADDPD  Z0, Z4, Z4
+	VMULPD  constants<>+192(SB), Z1, Z0
+	VADDPD  Z0, Z4, Z4
+	VMOVUPS (CX)(R11*8), Z0
+	VMULPD  Z0, Z4, Z4
+	VMOVUPS (AX)(R11*8), Z0
+	VADDPD  Z4, Z0, Z0
+	VMOVUPS Z0, (AX)(R11*8)
+	VMOVUPS Z1, Z0
+	VMOVUPS Z2, Z1
+	ADDQ    $0x08, R11
+
+test37:
+	LEAQ 16(R11), R12
+	CMPQ R12, R9
+	JLE  inner35
+
+outer36:
+	MOVQ  R9, R12
+	SUBQ  R11, R12
+	MOVQ  R12, R13
+	MOVQ  $-1, R14
+	SHLXQ R13, R14, R14
+	NOTQ  R14
+	KMOVW R14, K3
+	SUBQ  $0x08, R12
+	MOVQ  $0x00000001, R13
+	LEAQ  9(R12), R12
+	SHLXQ R12, R13, R13
+	SHRQ  $0x08, R13
+	KMOVW R13, K2
+	SHRQ  $0x01, R13
+	DECQ  R13
+	JNS   none40
+	XORQ  R13, R13
+
+none40:
+	KMOVW     R13, K1
+	VMOVUPD.Z 64(SI)(R11*8), K1, Z2
+	VMOVAPD   Z3, K2, Z2
+	VALIGNQ   $0x07, Z0, Z1, Z4
+	VALIGNQ   $0x06, Z0, Z1, Z0
+	VALIGNQ   $0x01, Z1, Z2, Z5
+	VADDPD    Z5, Z4, Z4
+	VALIGNQ   $0x02, Z1, Z2, Z5
+	VADDPD    Z5, Z0, Z0
+	VMOVUPD.Z (BX)(R11*8), K3, Z5
+	VMOVUPD.Z (DI)(R11*8), K3, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z4, Z4
+	VMOVUPD.Z (DX)(R11*8), K3, Z5
+	VMOVUPD.Z (R8)(R11*8), K3, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z0, Z0
+	VMULPD    constants<>+64(SB), Z4, Z4
+	VMULPD    constants<>+128(SB), Z0, Z0
+	VADDPD    Z0, Z4, Z4
+	VMULPD    constants<>+192(SB), Z1, Z0
+	VADDPD    Z0, Z4, Z4
+	VMOVUPD.Z (CX)(R11*8), K3, Z0
+	VMULPD    Z0, Z4, Z4
+	VMOVUPD.Z (AX)(R11*8), K3, Z0
+	VADDPD    Z4, Z0, Z0
+	VMOVUPD   Z0, K3, (AX)(R11*8)
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z2, Z1
+	ADDQ      $0x08, R11
+	CMPQ      R11, R9
+	JL        outer36
+	ADDQ      dstStride+56(FP), AX
+	ADDQ      mStride+64(FP), CX
+	ADDQ      stride+72(FP), DX
+	ADDQ      stride+72(FP), BX
+	ADDQ      stride+72(FP), SI
+	ADDQ      stride+72(FP), DI
+	ADDQ      stride+72(FP), R8
+	DECQ      R10
+	JNZ       loop34
 	VZEROUPPER
 	RET
 
-// func addMulAVX2F64<>(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
+// func addMulAVX2F64<>(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX
-TEXT ·addMulAVX2F64<>(SB), NOSPLIT, $0-64
+TEXT ·addMulAVX2F64<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ m+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -566,82 +842,95 @@ TEXT ·addMulAVX2F64<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -4(R9), R11
-	CMPQ R10, R11
-	JG   tail34
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one32:
-	VMOVUPS -8(SI)(R10*8), Y0
-	VMOVUPS 8(SI)(R10*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (BX)(R10*8), Y1
-	VMOVUPS (DI)(R10*8), Y2
+loop41:
+	XORQ R11, R11
+	LEAQ -4(R9), R12
+	CMPQ R11, R12
+	JG   tail45
+
+one43:
+	VMOVUPS (SI)(R11*8), Y0
+	VMOVUPS -8(SI)(R11*8), Y1
+	VMOVUPS 8(SI)(R11*8), Y2
 	VADDPD  Y2, Y1, Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS -16(SI)(R10*8), Y1
-	VMOVUPS 16(SI)(R10*8), Y2
-	VADDPD  Y2, Y1, Y1
-	VMOVUPS (DX)(R10*8), Y2
-	VMOVUPS (R8)(R10*8), Y3
+	VMOVUPS -16(SI)(R11*8), Y2
+	VMOVUPS 16(SI)(R11*8), Y3
 	VADDPD  Y3, Y2, Y2
-	VADDPD  Y2, Y1, Y1
-	VMULPD  constants<>+0(SB), Y0, Y0
+	VMOVUPS (BX)(R11*8), Y3
+	VMOVUPS (DI)(R11*8), Y4
+	VADDPD  Y4, Y3, Y3
+	VADDPD  Y3, Y1, Y1
+	VMOVUPS (DX)(R11*8), Y3
+	VMOVUPS (R8)(R11*8), Y4
+	VADDPD  Y4, Y3, Y3
+	VADDPD  Y3, Y2, Y2
 	VMULPD  constants<>+64(SB), Y1, Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (SI)(R10*8), Y1
-	VMULPD  constants<>+128(SB), Y1, Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (CX)(R10*8), Y1
-	VMULPD  Y1, Y0, Y0
-	VMOVUPS (AX)(R10*8), Y1
+	VMULPD  constants<>+128(SB), Y2, Y2
+	VADDPD  Y2, Y1, Y1
+	VMULPD  constants<>+192(SB), Y0, Y0
 	VADDPD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(R10*8)
-	ADDQ    $0x04, R10
-	CMPQ    R10, R11
-	JLE     one32
+	VMOVUPS (CX)(R11*8), Y0
+	VMULPD  Y0, Y1, Y1
+	VMOVUPS (AX)(R11*8), Y0
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(R11*8)
+	ADDQ    $0x04, R11
+	CMPQ    R11, R12
+	JLE     one43
 
-tail34:
-	SUBQ       R10, R9
-	JZ         done35
-	LEAQ       ones<>+32(SB), R11
-	SHLQ       $0x03, R9
-	SUBQ       R9, R11
-	VMOVUPS    (R11), Y0
-	VMASKMOVPD -8(SI)(R10*8), Y0, Y1
-	VMASKMOVPD 8(SI)(R10*8), Y0, Y2
-	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD (BX)(R10*8), Y0, Y2
-	VMASKMOVPD (DI)(R10*8), Y0, Y3
+tail45:
+	MOVQ       R9, R12
+	SUBQ       R11, R12
+	JZ         done46
+	LEAQ       ones<>+32(SB), R13
+	SHLQ       $0x03, R12
+	SUBQ       R12, R13
+	VMOVUPS    (R13), Y0
+	VMASKMOVPD (SI)(R11*8), Y0, Y1
+	VMASKMOVPD -8(SI)(R11*8), Y0, Y2
+	VMASKMOVPD 8(SI)(R11*8), Y0, Y3
 	VADDPD     Y3, Y2, Y2
-	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD -16(SI)(R10*8), Y0, Y2
-	VMASKMOVPD 16(SI)(R10*8), Y0, Y3
-	VADDPD     Y3, Y2, Y2
-	VMASKMOVPD (DX)(R10*8), Y0, Y3
-	VMASKMOVPD (R8)(R10*8), Y0, Y4
+	VMASKMOVPD -16(SI)(R11*8), Y0, Y3
+	VMASKMOVPD 16(SI)(R11*8), Y0, Y4
 	VADDPD     Y4, Y3, Y3
-	VADDPD     Y3, Y2, Y2
-	VMULPD     constants<>+0(SB), Y1, Y1
+	VMASKMOVPD (BX)(R11*8), Y0, Y4
+	VMASKMOVPD (DI)(R11*8), Y0, Y5
+	VADDPD     Y5, Y4, Y4
+	VADDPD     Y4, Y2, Y2
+	VMASKMOVPD (DX)(R11*8), Y0, Y4
+	VMASKMOVPD (R8)(R11*8), Y0, Y5
+	VADDPD     Y5, Y4, Y4
+	VADDPD     Y4, Y3, Y3
 	VMULPD     constants<>+64(SB), Y2, Y2
-	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD (SI)(R10*8), Y0, Y2
-	VMULPD     constants<>+128(SB), Y2, Y2
-	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD (CX)(R10*8), Y0, Y2
-	VMULPD     Y2, Y1, Y1
-	VMASKMOVPD (AX)(R10*8), Y0, Y2
+	VMULPD     constants<>+128(SB), Y3, Y3
+	VADDPD     Y3, Y2, Y2
+	VMULPD     constants<>+192(SB), Y1, Y1
 	VADDPD     Y1, Y2, Y2
-	VMASKMOVPD Y2, Y0, (AX)(R10*8)
+	VMASKMOVPD (CX)(R11*8), Y0, Y1
+	VMULPD     Y1, Y2, Y2
+	VMASKMOVPD (AX)(R11*8), Y0, Y1
+	VADDPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(R11*8)
 
-done35:
+done46:
+	ADDQ dstStride+56(FP), AX
+	ADDQ mStride+64(FP), CX
+	ADDQ stride+72(FP), DX
+	ADDQ stride+72(FP), BX
+	ADDQ stride+72(FP), SI
+	ADDQ stride+72(FP), DI
+	ADDQ stride+72(FP), R8
+	DECQ R10
+	JNZ  loop41
 	VZEROUPPER
 	RET
 
-// func addMulAVX512F32<>(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
+// func addMulAVX512F32<>(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·addMulAVX512F32<>(SB), NOSPLIT, $0-64
+TEXT ·addMulAVX512F32<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ m+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -649,82 +938,145 @@ TEXT ·addMulAVX512F32<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -16(R9), R11
-	CMPQ R10, R11
-	JG   tail39
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one37:
-	VMOVUPS -4(SI)(R10*4), Z0
-	VMOVUPS 4(SI)(R10*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS (BX)(R10*4), Z1
-	VMOVUPS (DI)(R10*4), Z2
-	VADDPS  Z2, Z1, Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS -8(SI)(R10*4), Z1
-	VMOVUPS 8(SI)(R10*4), Z2
-	VADDPS  Z2, Z1, Z1
-	VMOVUPS (DX)(R10*4), Z2
-	VMOVUPS (R8)(R10*4), Z3
-	VADDPS  Z3, Z2, Z2
-	VADDPS  Z2, Z1, Z1
-	VMULPS  constants<>+192(SB), Z0, Z0
-	VMULPS  constants<>+256(SB), Z1, Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS (SI)(R10*4), Z1
-	VMULPS  constants<>+320(SB), Z1, Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS (CX)(R10*4), Z1
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS (AX)(R10*4), Z1
-	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(R10*4)
-	ADDQ    $0x10, R10
-	CMPQ    R10, R11
-	JLE     one37
+loop47:
+	VBROADCASTSS -4(SI)(R9*4), Z3
+	VMULPS       constants<>+256(SB), Z3, Z3
+	MOVQ         $0x00004000, R13
+	KMOVW        R13, K1
+	VBROADCASTSS (SI), Z0
+	VMULPS       constants<>+256(SB), Z0, Z0
+	VMOVAPS.Z    Z0, K1, Z0
+	XORQ         R11, R11
+	MOVQ         R9, R12
+	CMPQ         R12, $0x10
+	JGE          begin51
+	MOVQ         $0x00000001, R13
+	LEAQ         17(R12), R12
+	SHLXQ        R12, R13, R13
+	SHRQ         $0x10, R13
+	KMOVW        R13, K2
+	SHRQ         $0x01, R13
+	DECQ         R13
+	JNS          none52
+	XORQ         R13, R13
 
-tail39:
-	SUBQ      R10, R9
-	JZ        done40
-	MOVQ      $-1, R11
-	SHLXQ     R9, R11, R11
-	NOTQ      R11
-	KMOVW     R11, K1
-	VMOVUPS.Z -4(SI)(R10*4), K1, Z0
-	VMOVUPS.Z 4(SI)(R10*4), K1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z (BX)(R10*4), K1, Z1
-	VMOVUPS.Z (DI)(R10*4), K1, Z2
-	VADDPS    Z2, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z -8(SI)(R10*4), K1, Z1
-	VMOVUPS.Z 8(SI)(R10*4), K1, Z2
-	VADDPS    Z2, Z1, Z1
-	VMOVUPS.Z (DX)(R10*4), K1, Z2
-	VMOVUPS.Z (R8)(R10*4), K1, Z3
-	VADDPS    Z3, Z2, Z2
-	VADDPS    Z2, Z1, Z1
-	VMULPS    constants<>+192(SB), Z0, Z0
-	VMULPS    constants<>+256(SB), Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z (SI)(R10*4), K1, Z1
-	VMULPS    constants<>+320(SB), Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z (CX)(R10*4), K1, Z1
-	VMULPS    Z1, Z0, Z0
-	VMOVUPS.Z (AX)(R10*4), K1, Z1
-	VADDPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (AX)(R10*4)
+none52:
+	KMOVW     R13, K1
+	VMOVUPS.Z (SI)(R11*4), K1, Z1
+	VMOVAPS   Z3, K2, Z1
+	JMP       outer49
 
-done40:
+begin51:
+	VMOVUPS (SI)(R11*4), Z1
+	VMOVUPS Z1, Z1
+	JMP     test50
+
+inner48:
+	VMOVUPS 64(SI)(R11*4), Z2
+	VMOVUPS Z2, Z2
+	VALIGND $0x0f, Z0, Z1, Z4
+	VALIGND $0x0e, Z0, Z1, Z0
+	VALIGND $0x01, Z1, Z2, Z5
+	VADDPS  Z5, Z4, Z4
+	VALIGND $0x02, Z1, Z2, Z5
+	VADDPS  Z5, Z0, Z0
+	VMOVUPS (BX)(R11*4), Z5
+	VMOVUPS (DI)(R11*4), Z6
+	VADDPS  Z6, Z5, Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS (DX)(R11*4), Z5
+	VMOVUPS (R8)(R11*4), Z6
+	VADDPS  Z6, Z5, Z5
+	VADDPS  Z5, Z0, Z0
+	VMULPS  constants<>+320(SB), Z4, Z4
+	VMULPS  constants<>+384(SB), Z0, Z0
+	VADDPS  Z0, Z4, Z4
+	VMULPS  constants<>+448(SB), Z1, Z0
+	VADDPS  Z0, Z4, Z4
+	VMOVUPS (CX)(R11*4), Z0
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS (AX)(R11*4), Z0
+	VADDPS  Z4, Z0, Z0
+	VMOVUPS Z0, (AX)(R11*4)
+	VMOVUPS Z1, Z0
+	VMOVUPS Z2, Z1
+	ADDQ    $0x10, R11
+
+test50:
+	LEAQ 32(R11), R12
+	CMPQ R12, R9
+	JLE  inner48
+
+outer49:
+	MOVQ  R9, R12
+	SUBQ  R11, R12
+	MOVQ  R12, R13
+	MOVQ  $-1, R14
+	SHLXQ R13, R14, R14
+	NOTQ  R14
+	KMOVW R14, K3
+	SUBQ  $0x10, R12
+	MOVQ  $0x00000001, R13
+	LEAQ  17(R12), R12
+	SHLXQ R12, R13, R13
+	SHRQ  $0x10, R13
+	KMOVW R13, K2
+	SHRQ  $0x01, R13
+	DECQ  R13
+	JNS   none53
+	XORQ  R13, R13
+
+none53:
+	KMOVW     R13, K1
+	VMOVUPS.Z 64(SI)(R11*4), K1, Z2
+	VMOVAPS   Z3, K2, Z2
+	VALIGND   $0x0f, Z0, Z1, Z4
+	VALIGND   $0x0e, Z0, Z1, Z0
+	VALIGND   $0x01, Z1, Z2, Z5
+	VADDPS    Z5, Z4, Z4
+	VALIGND   $0x02, Z1, Z2, Z5
+	VADDPS    Z5, Z0, Z0
+	VMOVUPS.Z (BX)(R11*4), K3, Z5
+	VMOVUPS.Z (DI)(R11*4), K3, Z6
+	VADDPS    Z6, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	VMOVUPS.Z (DX)(R11*4), K3, Z5
+	VMOVUPS.Z (R8)(R11*4), K3, Z6
+	VADDPS    Z6, Z5, Z5
+	VADDPS    Z5, Z0, Z0
+	VMULPS    constants<>+320(SB), Z4, Z4
+	VMULPS    constants<>+384(SB), Z0, Z0
+	VADDPS    Z0, Z4, Z4
+	VMULPS    constants<>+448(SB), Z1, Z0
+	VADDPS    Z0, Z4, Z4
+	VMOVUPS.Z (CX)(R11*4), K3, Z0
+	VMULPS    Z0, Z4, Z4
+	VMOVUPS.Z (AX)(R11*4), K3, Z0
+	VADDPS    Z4, Z0, Z0
+	VMOVUPS   Z0, K3, (AX)(R11*4)
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z2, Z1
+	ADDQ      $0x10, R11
+	CMPQ      R11, R9
+	JL        outer49
+	ADDQ      dstStride+56(FP), AX
+	ADDQ      mStride+64(FP), CX
+	ADDQ      stride+72(FP), DX
+	ADDQ      stride+72(FP), BX
+	ADDQ      stride+72(FP), SI
+	ADDQ      stride+72(FP), DI
+	ADDQ      stride+72(FP), R8
+	DECQ      R10
+	JNZ       loop47
 	VZEROUPPER
 	RET
 
-// func addMulAVX2F32<>(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
+// func addMulAVX2F32<>(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX
-TEXT ·addMulAVX2F32<>(SB), NOSPLIT, $0-64
+TEXT ·addMulAVX2F32<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ m+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -732,82 +1084,95 @@ TEXT ·addMulAVX2F32<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -8(R9), R11
-	CMPQ R10, R11
-	JG   tail44
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one42:
-	VMOVUPS -4(SI)(R10*4), Y0
-	VMOVUPS 4(SI)(R10*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS (BX)(R10*4), Y1
-	VMOVUPS (DI)(R10*4), Y2
+loop54:
+	XORQ R11, R11
+	LEAQ -8(R9), R12
+	CMPQ R11, R12
+	JG   tail58
+
+one56:
+	VMOVUPS (SI)(R11*4), Y0
+	VMOVUPS -4(SI)(R11*4), Y1
+	VMOVUPS 4(SI)(R11*4), Y2
 	VADDPS  Y2, Y1, Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS -8(SI)(R10*4), Y1
-	VMOVUPS 8(SI)(R10*4), Y2
-	VADDPS  Y2, Y1, Y1
-	VMOVUPS (DX)(R10*4), Y2
-	VMOVUPS (R8)(R10*4), Y3
+	VMOVUPS -8(SI)(R11*4), Y2
+	VMOVUPS 8(SI)(R11*4), Y3
 	VADDPS  Y3, Y2, Y2
-	VADDPS  Y2, Y1, Y1
-	VMULPS  constants<>+192(SB), Y0, Y0
-	VMULPS  constants<>+256(SB), Y1, Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS (SI)(R10*4), Y1
+	VMOVUPS (BX)(R11*4), Y3
+	VMOVUPS (DI)(R11*4), Y4
+	VADDPS  Y4, Y3, Y3
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS (DX)(R11*4), Y3
+	VMOVUPS (R8)(R11*4), Y4
+	VADDPS  Y4, Y3, Y3
+	VADDPS  Y3, Y2, Y2
 	VMULPS  constants<>+320(SB), Y1, Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS (CX)(R10*4), Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS (AX)(R10*4), Y1
+	VMULPS  constants<>+384(SB), Y2, Y2
+	VADDPS  Y2, Y1, Y1
+	VMULPS  constants<>+448(SB), Y0, Y0
 	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(R10*4)
-	ADDQ    $0x08, R10
-	CMPQ    R10, R11
-	JLE     one42
+	VMOVUPS (CX)(R11*4), Y0
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS (AX)(R11*4), Y0
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(R11*4)
+	ADDQ    $0x08, R11
+	CMPQ    R11, R12
+	JLE     one56
 
-tail44:
-	SUBQ       R10, R9
-	JZ         done45
-	LEAQ       ones<>+32(SB), R11
-	SHLQ       $0x02, R9
-	SUBQ       R9, R11
-	VMOVUPS    (R11), Y0
-	VMASKMOVPS -4(SI)(R10*4), Y0, Y1
-	VMASKMOVPS 4(SI)(R10*4), Y0, Y2
-	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS (BX)(R10*4), Y0, Y2
-	VMASKMOVPS (DI)(R10*4), Y0, Y3
+tail58:
+	MOVQ       R9, R12
+	SUBQ       R11, R12
+	JZ         done59
+	LEAQ       ones<>+32(SB), R13
+	SHLQ       $0x02, R12
+	SUBQ       R12, R13
+	VMOVUPS    (R13), Y0
+	VMASKMOVPS (SI)(R11*4), Y0, Y1
+	VMASKMOVPS -4(SI)(R11*4), Y0, Y2
+	VMASKMOVPS 4(SI)(R11*4), Y0, Y3
 	VADDPS     Y3, Y2, Y2
-	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS -8(SI)(R10*4), Y0, Y2
-	VMASKMOVPS 8(SI)(R10*4), Y0, Y3
-	VADDPS     Y3, Y2, Y2
-	VMASKMOVPS (DX)(R10*4), Y0, Y3
-	VMASKMOVPS (R8)(R10*4), Y0, Y4
+	VMASKMOVPS -8(SI)(R11*4), Y0, Y3
+	VMASKMOVPS 8(SI)(R11*4), Y0, Y4
 	VADDPS     Y4, Y3, Y3
-	VADDPS     Y3, Y2, Y2
-	VMULPS     constants<>+192(SB), Y1, Y1
-	VMULPS     constants<>+256(SB), Y2, Y2
-	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS (SI)(R10*4), Y0, Y2
+	VMASKMOVPS (BX)(R11*4), Y0, Y4
+	VMASKMOVPS (DI)(R11*4), Y0, Y5
+	VADDPS     Y5, Y4, Y4
+	VADDPS     Y4, Y2, Y2
+	VMASKMOVPS (DX)(R11*4), Y0, Y4
+	VMASKMOVPS (R8)(R11*4), Y0, Y5
+	VADDPS     Y5, Y4, Y4
+	VADDPS     Y4, Y3, Y3
 	VMULPS     constants<>+320(SB), Y2, Y2
-	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS (CX)(R10*4), Y0, Y2
-	VMULPS     Y2, Y1, Y1
-	VMASKMOVPS (AX)(R10*4), Y0, Y2
+	VMULPS     constants<>+384(SB), Y3, Y3
+	VADDPS     Y3, Y2, Y2
+	VMULPS     constants<>+448(SB), Y1, Y1
 	VADDPS     Y1, Y2, Y2
-	VMASKMOVPS Y2, Y0, (AX)(R10*4)
+	VMASKMOVPS (CX)(R11*4), Y0, Y1
+	VMULPS     Y1, Y2, Y2
+	VMASKMOVPS (AX)(R11*4), Y0, Y1
+	VADDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(R11*4)
 
-done45:
+done59:
+	ADDQ dstStride+56(FP), AX
+	ADDQ mStride+64(FP), CX
+	ADDQ stride+72(FP), DX
+	ADDQ stride+72(FP), BX
+	ADDQ stride+72(FP), SI
+	ADDQ stride+72(FP), DI
+	ADDQ stride+72(FP), R8
+	DECQ R10
+	JNZ  loop54
 	VZEROUPPER
 	RET
 
-// func addMulFixedAVX512<>(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, n int)
+// func addMulFixedAVX512<>(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·addMulFixedAVX512<>(SB), NOSPLIT, $0-64
+TEXT ·addMulFixedAVX512<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ m+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -815,106 +1180,165 @@ TEXT ·addMulFixedAVX512<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -8(R9), R11
-	CMPQ R10, R11
-	JG   tail49
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one47:
-	VMOVUPS   -8(SI)(R10*8), Z0
+loop60:
+	VPBROADCASTQ -8(SI)(R9*8), Z3
+	VCVTQQ2PD    Z3, Z3
+	VMULPD       constants<>+0(SB), Z3, Z3
+	MOVQ         $0x00000040, R13
+	KMOVW        R13, K1
+	VPBROADCASTQ (SI), Z0
+	VCVTQQ2PD    Z0, Z0
+	VMULPD       constants<>+0(SB), Z0, Z0
+	VMOVAPD.Z    Z0, K1, Z0
+	XORQ         R11, R11
+	MOVQ         R9, R12
+	CMPQ         R12, $0x08
+	JGE          begin64
+	MOVQ         $0x00000001, R13
+	LEAQ         9(R12), R12
+	SHLXQ        R12, R13, R13
+	SHRQ         $0x08, R13
+	KMOVW        R13, K2
+	SHRQ         $0x01, R13
+	DECQ         R13
+	JNS          none65
+	XORQ         R13, R13
+
+none65:
+	KMOVW     R13, K1
+	VMOVUPD.Z (SI)(R11*8), K1, Z1
+	VCVTQQ2PD Z1, Z1
+	VMOVAPD   Z3, K2, Z1
+	JMP       outer62
+
+begin64:
+	VMOVUPS   (SI)(R11*8), Z1
+	VCVTQQ2PD Z1, Z1
+	VMOVUPS   Z1, Z1
+	JMP       test63
+
+inner61:
+	VMOVUPS   64(SI)(R11*8), Z2
+	VCVTQQ2PD Z2, Z2
+	VMOVUPS   Z2, Z2
+	VALIGNQ   $0x07, Z0, Z1, Z4
+	VALIGNQ   $0x06, Z0, Z1, Z0
+	VALIGNQ   $0x01, Z1, Z2, Z5
+	VADDPD    Z5, Z4, Z4
+	VALIGNQ   $0x02, Z1, Z2, Z5
+	VADDPD    Z5, Z0, Z0
+	VMOVUPS   (BX)(R11*8), Z5
+	VCVTQQ2PD Z5, Z5
+	VMOVUPS   (DI)(R11*8), Z6
+	VCVTQQ2PD Z6, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z4, Z4
+	VMOVUPS   (DX)(R11*8), Z5
+	VCVTQQ2PD Z5, Z5
+	VMOVUPS   (R8)(R11*8), Z6
+	VCVTQQ2PD Z6, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z0, Z0
+	VMULPD    constants<>+64(SB), Z4, Z4
+	VMULPD    constants<>+128(SB), Z0, Z0
+	VADDPD    Z0, Z4, Z4
+	VMULPD    constants<>+192(SB), Z1, Z0
+	VADDPD    Z0, Z4, Z4
+	VMOVUPS   (CX)(R11*8), Z0
 	VCVTQQ2PD Z0, Z0
-	VMOVUPS   8(SI)(R10*8), Z1
-	VCVTQQ2PD Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPS   (BX)(R10*8), Z1
-	VCVTQQ2PD Z1, Z1
-	VMOVUPS   (DI)(R10*8), Z2
-	VCVTQQ2PD Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPS   -16(SI)(R10*8), Z1
-	VCVTQQ2PD Z1, Z1
-	VMOVUPS   16(SI)(R10*8), Z2
-	VCVTQQ2PD Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VMOVUPS   (DX)(R10*8), Z2
-	VCVTQQ2PD Z2, Z2
-	VMOVUPS   (R8)(R10*8), Z3
-	VCVTQQ2PD Z3, Z3
-	VADDPD    Z3, Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VMULPD    constants<>+0(SB), Z0, Z0
-	VMULPD    constants<>+64(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPS   (SI)(R10*8), Z1
-	VCVTQQ2PD Z1, Z1
-	VMULPD    constants<>+128(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPS   (CX)(R10*8), Z1
-	VCVTQQ2PD Z1, Z1
-	VMULPD    constants<>+384(SB), Z1, Z1
-	VMULPD    Z1, Z0, Z0
-	VCVTPD2QQ Z0, Z0
-	VMOVUPS   (AX)(R10*8), Z1
-	VPADDQ    Z0, Z1, Z1
-	VMOVUPS   Z1, (AX)(R10*8)
-	ADDQ      $0x08, R10
-	CMPQ      R10, R11
-	JLE       one47
+	VMULPD    constants<>+512(SB), Z0, Z0
+	VMULPD    Z0, Z4, Z4
+	VCVTPD2QQ Z4, Z4
+	VMOVUPS   (AX)(R11*8), Z0
+	VPADDQ    Z4, Z0, Z0
+	VMOVUPS   Z0, (AX)(R11*8)
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z2, Z1
+	ADDQ      $0x08, R11
 
-tail49:
-	SUBQ      R10, R9
-	JZ        done50
-	MOVQ      $-1, R11
-	SHLXQ     R9, R11, R11
-	NOTQ      R11
-	KMOVW     R11, K1
-	VMOVUPD.Z -8(SI)(R10*8), K1, Z0
+test63:
+	LEAQ 16(R11), R12
+	CMPQ R12, R9
+	JLE  inner61
+
+outer62:
+	MOVQ  R9, R12
+	SUBQ  R11, R12
+	MOVQ  R12, R13
+	MOVQ  $-1, R14
+	SHLXQ R13, R14, R14
+	NOTQ  R14
+	KMOVW R14, K3
+	SUBQ  $0x08, R12
+	MOVQ  $0x00000001, R13
+	LEAQ  9(R12), R12
+	SHLXQ R12, R13, R13
+	SHRQ  $0x08, R13
+	KMOVW R13, K2
+	SHRQ  $0x01, R13
+	DECQ  R13
+	JNS   none66
+	XORQ  R13, R13
+
+none66:
+	KMOVW     R13, K1
+	VMOVUPD.Z 64(SI)(R11*8), K1, Z2
+	VCVTQQ2PD Z2, Z2
+	VMOVAPD   Z3, K2, Z2
+	VALIGNQ   $0x07, Z0, Z1, Z4
+	VALIGNQ   $0x06, Z0, Z1, Z0
+	VALIGNQ   $0x01, Z1, Z2, Z5
+	VADDPD    Z5, Z4, Z4
+	VALIGNQ   $0x02, Z1, Z2, Z5
+	VADDPD    Z5, Z0, Z0
+	VMOVUPD.Z (BX)(R11*8), K3, Z5
+	VCVTQQ2PD Z5, Z5
+	VMOVUPD.Z (DI)(R11*8), K3, Z6
+	VCVTQQ2PD Z6, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z4, Z4
+	VMOVUPD.Z (DX)(R11*8), K3, Z5
+	VCVTQQ2PD Z5, Z5
+	VMOVUPD.Z (R8)(R11*8), K3, Z6
+	VCVTQQ2PD Z6, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z0, Z0
+	VMULPD    constants<>+64(SB), Z4, Z4
+	VMULPD    constants<>+128(SB), Z0, Z0
+	VADDPD    Z0, Z4, Z4
+	VMULPD    constants<>+192(SB), Z1, Z0
+	VADDPD    Z0, Z4, Z4
+	VMOVUPD.Z (CX)(R11*8), K3, Z0
 	VCVTQQ2PD Z0, Z0
-	VMOVUPD.Z 8(SI)(R10*8), K1, Z1
-	VCVTQQ2PD Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (BX)(R10*8), K1, Z1
-	VCVTQQ2PD Z1, Z1
-	VMOVUPD.Z (DI)(R10*8), K1, Z2
-	VCVTQQ2PD Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z -16(SI)(R10*8), K1, Z1
-	VCVTQQ2PD Z1, Z1
-	VMOVUPD.Z 16(SI)(R10*8), K1, Z2
-	VCVTQQ2PD Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VMOVUPD.Z (DX)(R10*8), K1, Z2
-	VCVTQQ2PD Z2, Z2
-	VMOVUPD.Z (R8)(R10*8), K1, Z3
-	VCVTQQ2PD Z3, Z3
-	VADDPD    Z3, Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VMULPD    constants<>+0(SB), Z0, Z0
-	VMULPD    constants<>+64(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (SI)(R10*8), K1, Z1
-	VCVTQQ2PD Z1, Z1
-	VMULPD    constants<>+128(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (CX)(R10*8), K1, Z1
-	VCVTQQ2PD Z1, Z1
-	VMULPD    constants<>+384(SB), Z1, Z1
-	VMULPD    Z1, Z0, Z0
-	VCVTPD2QQ Z0, Z0
-	VMOVUPD.Z (AX)(R10*8), K1, Z1
-	VPADDQ    Z0, Z1, Z1
-	VMOVUPD   Z1, K1, (AX)(R10*8)
-
-done50:
+	VMULPD    constants<>+512(SB), Z0, Z0
+	VMULPD    Z0, Z4, Z4
+	VCVTPD2QQ Z4, Z4
+	VMOVUPD.Z (AX)(R11*8), K3, Z0
+	VPADDQ    Z4, Z0, Z0
+	VMOVUPD   Z0, K3, (AX)(R11*8)
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z2, Z1
+	ADDQ      $0x08, R11
+	CMPQ      R11, R9
+	JL        outer62
+	ADDQ      dstStride+56(FP), AX
+	ADDQ      mStride+64(FP), CX
+	ADDQ      stride+72(FP), DX
+	ADDQ      stride+72(FP), BX
+	ADDQ      stride+72(FP), SI
+	ADDQ      stride+72(FP), DI
+	ADDQ      stride+72(FP), R8
+	DECQ      R10
+	JNZ       loop60
 	VZEROUPPER
 	RET
 
-// func leapBackAVX512F64<>(dst *float64, v *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
+// func leapBackAVX512F64<>(dst *float64, v *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·leapBackAVX512F64<>(SB), NOSPLIT, $0-64
+TEXT ·leapBackAVX512F64<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ v+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -922,84 +1346,147 @@ TEXT ·leapBackAVX512F64<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -8(R9), R11
-	CMPQ R10, R11
-	JG   tail54
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one52:
-	VMOVUPS -8(SI)(R10*8), Z0
-	VMOVUPS 8(SI)(R10*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS (BX)(R10*8), Z1
-	VMOVUPS (DI)(R10*8), Z2
-	VADDPD  Z2, Z1, Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS -16(SI)(R10*8), Z1
-	VMOVUPS 16(SI)(R10*8), Z2
-	VADDPD  Z2, Z1, Z1
-	VMOVUPS (DX)(R10*8), Z2
-	VMOVUPS (R8)(R10*8), Z3
-	VADDPD  Z3, Z2, Z2
-	VADDPD  Z2, Z1, Z1
-	VMULPD  constants<>+0(SB), Z0, Z0
-	VMULPD  constants<>+64(SB), Z1, Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS (SI)(R10*8), Z1
-	VMULPD  constants<>+128(SB), Z1, Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS (CX)(R10*8), Z1
-	VMOVUPS (AX)(R10*8), Z2
-	VADDPD  Z1, Z1, Z1
-	VSUBPD  Z2, Z1, Z2
-	VADDPD  Z0, Z2, Z2
-	VMOVUPS Z2, (AX)(R10*8)
-	ADDQ    $0x08, R10
-	CMPQ    R10, R11
-	JLE     one52
+loop67:
+	VBROADCASTSD -8(SI)(R9*8), Z3
+	VMULPD       constants<>+0(SB), Z3, Z3
+	MOVQ         $0x00000040, R13
+	KMOVW        R13, K1
+	VBROADCASTSD (SI), Z0
+	VMULPD       constants<>+0(SB), Z0, Z0
+	VMOVAPD.Z    Z0, K1, Z0
+	XORQ         R11, R11
+	MOVQ         R9, R12
+	CMPQ         R12, $0x08
+	JGE          begin71
+	MOVQ         $0x00000001, R13
+	LEAQ         9(R12), R12
+	SHLXQ        R12, R13, R13
+	SHRQ         $0x08, R13
+	KMOVW        R13, K2
+	SHRQ         $0x01, R13
+	DECQ         R13
+	JNS          none72
+	XORQ         R13, R13
 
-tail54:
-	SUBQ      R10, R9
-	JZ        done55
-	MOVQ      $-1, R11
-	SHLXQ     R9, R11, R11
-	NOTQ      R11
-	KMOVW     R11, K1
-	VMOVUPD.Z -8(SI)(R10*8), K1, Z0
-	VMOVUPD.Z 8(SI)(R10*8), K1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (BX)(R10*8), K1, Z1
-	VMOVUPD.Z (DI)(R10*8), K1, Z2
-	VADDPD    Z2, Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z -16(SI)(R10*8), K1, Z1
-	VMOVUPD.Z 16(SI)(R10*8), K1, Z2
-	VADDPD    Z2, Z1, Z1
-	VMOVUPD.Z (DX)(R10*8), K1, Z2
-	VMOVUPD.Z (R8)(R10*8), K1, Z3
-	VADDPD    Z3, Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VMULPD    constants<>+0(SB), Z0, Z0
-	VMULPD    constants<>+64(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (SI)(R10*8), K1, Z1
-	VMULPD    constants<>+128(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (CX)(R10*8), K1, Z1
-	VMOVUPD.Z (AX)(R10*8), K1, Z2
-	VADDPD    Z1, Z1, Z1
-	VSUBPD    Z2, Z1, Z2
-	VADDPD    Z0, Z2, Z2
-	VMOVUPD   Z2, K1, (AX)(R10*8)
+none72:
+	KMOVW     R13, K1
+	VMOVUPD.Z (SI)(R11*8), K1, Z1
+	VMOVAPD   Z3, K2, Z1
+	JMP       outer69
 
-done55:
+begin71:
+	VMOVUPS (SI)(R11*8), Z1
+	VMOVUPS Z1, Z1
+	JMP     test70
+
+inner68:
+	VMOVUPS 64(SI)(R11*8), Z2
+	VMOVUPS Z2, Z2
+	VALIGNQ $0x07, Z0, Z1, Z4
+	VALIGNQ $0x06, Z0, Z1, Z0
+	VALIGNQ $0x01, Z1, Z2, Z5
+	VADDPD  Z5, Z4, Z4
+	VALIGNQ $0x02, Z1, Z2, Z5
+	VADDPD  Z5, Z0, Z0
+	VMOVUPS (BX)(R11*8), Z5
+	VMOVUPS (DI)(R11*8), Z6
+	VADDPD  Z6, Z5, Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPS (DX)(R11*8), Z5
+	VMOVUPS (R8)(R11*8), Z6
+	VADDPD  Z6, Z5, Z5
+	VADDPD  Z5, Z0, Z0
+	VMULPD  constants<>+64(SB), Z4, Z4
+	VMULPD  constants<>+128(SB), Z0, Z0
+	VADDPD  Z0, Z4, Z4
+	VMULPD  constants<>+192(SB), Z1, Z0
+	VADDPD  Z0, Z4, Z4
+	VMOVUPS (CX)(R11*8), Z0
+	VMOVUPS (AX)(R11*8), Z5
+	VADDPD  Z0, Z0, Z0
+	VSUBPD  Z5, Z0, Z5
+	VADDPD  Z4, Z5, Z5
+	VMOVUPS Z5, (AX)(R11*8)
+	VMOVUPS Z1, Z0
+	VMOVUPS Z2, Z1
+	ADDQ    $0x08, R11
+
+test70:
+	LEAQ 16(R11), R12
+	CMPQ R12, R9
+	JLE  inner68
+
+outer69:
+	MOVQ  R9, R12
+	SUBQ  R11, R12
+	MOVQ  R12, R13
+	MOVQ  $-1, R14
+	SHLXQ R13, R14, R14
+	NOTQ  R14
+	KMOVW R14, K3
+	SUBQ  $0x08, R12
+	MOVQ  $0x00000001, R13
+	LEAQ  9(R12), R12
+	SHLXQ R12, R13, R13
+	SHRQ  $0x08, R13
+	KMOVW R13, K2
+	SHRQ  $0x01, R13
+	DECQ  R13
+	JNS   none73
+	XORQ  R13, R13
+
+none73:
+	KMOVW     R13, K1
+	VMOVUPD.Z 64(SI)(R11*8), K1, Z2
+	VMOVAPD   Z3, K2, Z2
+	VALIGNQ   $0x07, Z0, Z1, Z4
+	VALIGNQ   $0x06, Z0, Z1, Z0
+	VALIGNQ   $0x01, Z1, Z2, Z5
+	VADDPD    Z5, Z4, Z4
+	VALIGNQ   $0x02, Z1, Z2, Z5
+	VADDPD    Z5, Z0, Z0
+	VMOVUPD.Z (BX)(R11*8), K3, Z5
+	VMOVUPD.Z (DI)(R11*8), K3, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z4, Z4
+	VMOVUPD.Z (DX)(R11*8), K3, Z5
+	VMOVUPD.Z (R8)(R11*8), K3, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z0, Z0
+	VMULPD    constants<>+64(SB), Z4, Z4
+	VMULPD    constants<>+128(SB), Z0, Z0
+	VADDPD    Z0, Z4, Z4
+	VMULPD    constants<>+192(SB), Z1, Z0
+	VADDPD    Z0, Z4, Z4
+	VMOVUPD.Z (CX)(R11*8), K3, Z0
+	VMOVUPD.Z (AX)(R11*8), K3, Z5
+	VADDPD    Z0, Z0, Z0
+	VSUBPD    Z5, Z0, Z5
+	VADDPD    Z4, Z5, Z5
+	VMOVUPD   Z5, K3, (AX)(R11*8)
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z2, Z1
+	ADDQ      $0x08, R11
+	CMPQ      R11, R9
+	JL        outer69
+	ADDQ      dstStride+56(FP), AX
+	ADDQ      mStride+64(FP), CX
+	ADDQ      stride+72(FP), DX
+	ADDQ      stride+72(FP), BX
+	ADDQ      stride+72(FP), SI
+	ADDQ      stride+72(FP), DI
+	ADDQ      stride+72(FP), R8
+	DECQ      R10
+	JNZ       loop67
 	VZEROUPPER
 	RET
 
-// func leapBackAVX2F64<>(dst *float64, v *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
+// func leapBackAVX2F64<>(dst *float64, v *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX
-TEXT ·leapBackAVX2F64<>(SB), NOSPLIT, $0-64
+TEXT ·leapBackAVX2F64<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ v+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -1007,84 +1494,97 @@ TEXT ·leapBackAVX2F64<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -4(R9), R11
-	CMPQ R10, R11
-	JG   tail59
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one57:
-	VMOVUPS -8(SI)(R10*8), Y0
-	VMOVUPS 8(SI)(R10*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (BX)(R10*8), Y1
-	VMOVUPS (DI)(R10*8), Y2
+loop74:
+	XORQ R11, R11
+	LEAQ -4(R9), R12
+	CMPQ R11, R12
+	JG   tail78
+
+one76:
+	VMOVUPS (SI)(R11*8), Y0
+	VMOVUPS -8(SI)(R11*8), Y1
+	VMOVUPS 8(SI)(R11*8), Y2
 	VADDPD  Y2, Y1, Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS -16(SI)(R10*8), Y1
-	VMOVUPS 16(SI)(R10*8), Y2
-	VADDPD  Y2, Y1, Y1
-	VMOVUPS (DX)(R10*8), Y2
-	VMOVUPS (R8)(R10*8), Y3
+	VMOVUPS -16(SI)(R11*8), Y2
+	VMOVUPS 16(SI)(R11*8), Y3
 	VADDPD  Y3, Y2, Y2
-	VADDPD  Y2, Y1, Y1
-	VMULPD  constants<>+0(SB), Y0, Y0
+	VMOVUPS (BX)(R11*8), Y3
+	VMOVUPS (DI)(R11*8), Y4
+	VADDPD  Y4, Y3, Y3
+	VADDPD  Y3, Y1, Y1
+	VMOVUPS (DX)(R11*8), Y3
+	VMOVUPS (R8)(R11*8), Y4
+	VADDPD  Y4, Y3, Y3
+	VADDPD  Y3, Y2, Y2
 	VMULPD  constants<>+64(SB), Y1, Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (SI)(R10*8), Y1
-	VMULPD  constants<>+128(SB), Y1, Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (CX)(R10*8), Y1
-	VMOVUPS (AX)(R10*8), Y2
-	VADDPD  Y1, Y1, Y1
-	VSUBPD  Y2, Y1, Y2
-	VADDPD  Y0, Y2, Y2
-	VMOVUPS Y2, (AX)(R10*8)
-	ADDQ    $0x04, R10
-	CMPQ    R10, R11
-	JLE     one57
+	VMULPD  constants<>+128(SB), Y2, Y2
+	VADDPD  Y2, Y1, Y1
+	VMULPD  constants<>+192(SB), Y0, Y0
+	VADDPD  Y0, Y1, Y1
+	VMOVUPS (CX)(R11*8), Y0
+	VMOVUPS (AX)(R11*8), Y2
+	VADDPD  Y0, Y0, Y0
+	VSUBPD  Y2, Y0, Y2
+	VADDPD  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(R11*8)
+	ADDQ    $0x04, R11
+	CMPQ    R11, R12
+	JLE     one76
 
-tail59:
-	SUBQ       R10, R9
-	JZ         done60
-	LEAQ       ones<>+32(SB), R11
-	SHLQ       $0x03, R9
-	SUBQ       R9, R11
-	VMOVUPS    (R11), Y0
-	VMASKMOVPD -8(SI)(R10*8), Y0, Y1
-	VMASKMOVPD 8(SI)(R10*8), Y0, Y2
-	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD (BX)(R10*8), Y0, Y2
-	VMASKMOVPD (DI)(R10*8), Y0, Y3
+tail78:
+	MOVQ       R9, R12
+	SUBQ       R11, R12
+	JZ         done79
+	LEAQ       ones<>+32(SB), R13
+	SHLQ       $0x03, R12
+	SUBQ       R12, R13
+	VMOVUPS    (R13), Y0
+	VMASKMOVPD (SI)(R11*8), Y0, Y1
+	VMASKMOVPD -8(SI)(R11*8), Y0, Y2
+	VMASKMOVPD 8(SI)(R11*8), Y0, Y3
 	VADDPD     Y3, Y2, Y2
-	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD -16(SI)(R10*8), Y0, Y2
-	VMASKMOVPD 16(SI)(R10*8), Y0, Y3
-	VADDPD     Y3, Y2, Y2
-	VMASKMOVPD (DX)(R10*8), Y0, Y3
-	VMASKMOVPD (R8)(R10*8), Y0, Y4
+	VMASKMOVPD -16(SI)(R11*8), Y0, Y3
+	VMASKMOVPD 16(SI)(R11*8), Y0, Y4
 	VADDPD     Y4, Y3, Y3
-	VADDPD     Y3, Y2, Y2
-	VMULPD     constants<>+0(SB), Y1, Y1
+	VMASKMOVPD (BX)(R11*8), Y0, Y4
+	VMASKMOVPD (DI)(R11*8), Y0, Y5
+	VADDPD     Y5, Y4, Y4
+	VADDPD     Y4, Y2, Y2
+	VMASKMOVPD (DX)(R11*8), Y0, Y4
+	VMASKMOVPD (R8)(R11*8), Y0, Y5
+	VADDPD     Y5, Y4, Y4
+	VADDPD     Y4, Y3, Y3
 	VMULPD     constants<>+64(SB), Y2, Y2
-	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD (SI)(R10*8), Y0, Y2
-	VMULPD     constants<>+128(SB), Y2, Y2
-	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD (CX)(R10*8), Y0, Y2
-	VMASKMOVPD (AX)(R10*8), Y0, Y3
-	VADDPD     Y2, Y2, Y2
-	VSUBPD     Y3, Y2, Y3
-	VADDPD     Y1, Y3, Y3
-	VMASKMOVPD Y3, Y0, (AX)(R10*8)
+	VMULPD     constants<>+128(SB), Y3, Y3
+	VADDPD     Y3, Y2, Y2
+	VMULPD     constants<>+192(SB), Y1, Y1
+	VADDPD     Y1, Y2, Y2
+	VMASKMOVPD (CX)(R11*8), Y0, Y1
+	VMASKMOVPD (AX)(R11*8), Y0, Y3
+	VADDPD     Y1, Y1, Y1
+	VSUBPD     Y3, Y1, Y3
+	VADDPD     Y2, Y3, Y3
+	VMASKMOVPD Y3, Y0, (AX)(R11*8)
 
-done60:
+done79:
+	ADDQ dstStride+56(FP), AX
+	ADDQ mStride+64(FP), CX
+	ADDQ stride+72(FP), DX
+	ADDQ stride+72(FP), BX
+	ADDQ stride+72(FP), SI
+	ADDQ stride+72(FP), DI
+	ADDQ stride+72(FP), R8
+	DECQ R10
+	JNZ  loop74
 	VZEROUPPER
 	RET
 
-// func leapBackAVX512F32<>(dst *float32, v *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
+// func leapBackAVX512F32<>(dst *float32, v *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·leapBackAVX512F32<>(SB), NOSPLIT, $0-64
+TEXT ·leapBackAVX512F32<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ v+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -1092,84 +1592,147 @@ TEXT ·leapBackAVX512F32<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -16(R9), R11
-	CMPQ R10, R11
-	JG   tail64
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one62:
-	VMOVUPS -4(SI)(R10*4), Z0
-	VMOVUPS 4(SI)(R10*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS (BX)(R10*4), Z1
-	VMOVUPS (DI)(R10*4), Z2
-	VADDPS  Z2, Z1, Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS -8(SI)(R10*4), Z1
-	VMOVUPS 8(SI)(R10*4), Z2
-	VADDPS  Z2, Z1, Z1
-	VMOVUPS (DX)(R10*4), Z2
-	VMOVUPS (R8)(R10*4), Z3
-	VADDPS  Z3, Z2, Z2
-	VADDPS  Z2, Z1, Z1
-	VMULPS  constants<>+192(SB), Z0, Z0
-	VMULPS  constants<>+256(SB), Z1, Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS (SI)(R10*4), Z1
-	VMULPS  constants<>+320(SB), Z1, Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS (CX)(R10*4), Z1
-	VMOVUPS (AX)(R10*4), Z2
-	VADDPS  Z1, Z1, Z1
-	VSUBPS  Z2, Z1, Z2
-	VADDPS  Z0, Z2, Z2
-	VMOVUPS Z2, (AX)(R10*4)
-	ADDQ    $0x10, R10
-	CMPQ    R10, R11
-	JLE     one62
+loop80:
+	VBROADCASTSS -4(SI)(R9*4), Z3
+	VMULPS       constants<>+256(SB), Z3, Z3
+	MOVQ         $0x00004000, R13
+	KMOVW        R13, K1
+	VBROADCASTSS (SI), Z0
+	VMULPS       constants<>+256(SB), Z0, Z0
+	VMOVAPS.Z    Z0, K1, Z0
+	XORQ         R11, R11
+	MOVQ         R9, R12
+	CMPQ         R12, $0x10
+	JGE          begin84
+	MOVQ         $0x00000001, R13
+	LEAQ         17(R12), R12
+	SHLXQ        R12, R13, R13
+	SHRQ         $0x10, R13
+	KMOVW        R13, K2
+	SHRQ         $0x01, R13
+	DECQ         R13
+	JNS          none85
+	XORQ         R13, R13
 
-tail64:
-	SUBQ      R10, R9
-	JZ        done65
-	MOVQ      $-1, R11
-	SHLXQ     R9, R11, R11
-	NOTQ      R11
-	KMOVW     R11, K1
-	VMOVUPS.Z -4(SI)(R10*4), K1, Z0
-	VMOVUPS.Z 4(SI)(R10*4), K1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z (BX)(R10*4), K1, Z1
-	VMOVUPS.Z (DI)(R10*4), K1, Z2
-	VADDPS    Z2, Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z -8(SI)(R10*4), K1, Z1
-	VMOVUPS.Z 8(SI)(R10*4), K1, Z2
-	VADDPS    Z2, Z1, Z1
-	VMOVUPS.Z (DX)(R10*4), K1, Z2
-	VMOVUPS.Z (R8)(R10*4), K1, Z3
-	VADDPS    Z3, Z2, Z2
-	VADDPS    Z2, Z1, Z1
-	VMULPS    constants<>+192(SB), Z0, Z0
-	VMULPS    constants<>+256(SB), Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z (SI)(R10*4), K1, Z1
-	VMULPS    constants<>+320(SB), Z1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS.Z (CX)(R10*4), K1, Z1
-	VMOVUPS.Z (AX)(R10*4), K1, Z2
-	VADDPS    Z1, Z1, Z1
-	VSUBPS    Z2, Z1, Z2
-	VADDPS    Z0, Z2, Z2
-	VMOVUPS   Z2, K1, (AX)(R10*4)
+none85:
+	KMOVW     R13, K1
+	VMOVUPS.Z (SI)(R11*4), K1, Z1
+	VMOVAPS   Z3, K2, Z1
+	JMP       outer82
 
-done65:
+begin84:
+	VMOVUPS (SI)(R11*4), Z1
+	VMOVUPS Z1, Z1
+	JMP     test83
+
+inner81:
+	VMOVUPS 64(SI)(R11*4), Z2
+	VMOVUPS Z2, Z2
+	VALIGND $0x0f, Z0, Z1, Z4
+	VALIGND $0x0e, Z0, Z1, Z0
+	VALIGND $0x01, Z1, Z2, Z5
+	VADDPS  Z5, Z4, Z4
+	VALIGND $0x02, Z1, Z2, Z5
+	VADDPS  Z5, Z0, Z0
+	VMOVUPS (BX)(R11*4), Z5
+	VMOVUPS (DI)(R11*4), Z6
+	VADDPS  Z6, Z5, Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS (DX)(R11*4), Z5
+	VMOVUPS (R8)(R11*4), Z6
+	VADDPS  Z6, Z5, Z5
+	VADDPS  Z5, Z0, Z0
+	VMULPS  constants<>+320(SB), Z4, Z4
+	VMULPS  constants<>+384(SB), Z0, Z0
+	VADDPS  Z0, Z4, Z4
+	VMULPS  constants<>+448(SB), Z1, Z0
+	VADDPS  Z0, Z4, Z4
+	VMOVUPS (CX)(R11*4), Z0
+	VMOVUPS (AX)(R11*4), Z5
+	VADDPS  Z0, Z0, Z0
+	VSUBPS  Z5, Z0, Z5
+	VADDPS  Z4, Z5, Z5
+	VMOVUPS Z5, (AX)(R11*4)
+	VMOVUPS Z1, Z0
+	VMOVUPS Z2, Z1
+	ADDQ    $0x10, R11
+
+test83:
+	LEAQ 32(R11), R12
+	CMPQ R12, R9
+	JLE  inner81
+
+outer82:
+	MOVQ  R9, R12
+	SUBQ  R11, R12
+	MOVQ  R12, R13
+	MOVQ  $-1, R14
+	SHLXQ R13, R14, R14
+	NOTQ  R14
+	KMOVW R14, K3
+	SUBQ  $0x10, R12
+	MOVQ  $0x00000001, R13
+	LEAQ  17(R12), R12
+	SHLXQ R12, R13, R13
+	SHRQ  $0x10, R13
+	KMOVW R13, K2
+	SHRQ  $0x01, R13
+	DECQ  R13
+	JNS   none86
+	XORQ  R13, R13
+
+none86:
+	KMOVW     R13, K1
+	VMOVUPS.Z 64(SI)(R11*4), K1, Z2
+	VMOVAPS   Z3, K2, Z2
+	VALIGND   $0x0f, Z0, Z1, Z4
+	VALIGND   $0x0e, Z0, Z1, Z0
+	VALIGND   $0x01, Z1, Z2, Z5
+	VADDPS    Z5, Z4, Z4
+	VALIGND   $0x02, Z1, Z2, Z5
+	VADDPS    Z5, Z0, Z0
+	VMOVUPS.Z (BX)(R11*4), K3, Z5
+	VMOVUPS.Z (DI)(R11*4), K3, Z6
+	VADDPS    Z6, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	VMOVUPS.Z (DX)(R11*4), K3, Z5
+	VMOVUPS.Z (R8)(R11*4), K3, Z6
+	VADDPS    Z6, Z5, Z5
+	VADDPS    Z5, Z0, Z0
+	VMULPS    constants<>+320(SB), Z4, Z4
+	VMULPS    constants<>+384(SB), Z0, Z0
+	VADDPS    Z0, Z4, Z4
+	VMULPS    constants<>+448(SB), Z1, Z0
+	VADDPS    Z0, Z4, Z4
+	VMOVUPS.Z (CX)(R11*4), K3, Z0
+	VMOVUPS.Z (AX)(R11*4), K3, Z5
+	VADDPS    Z0, Z0, Z0
+	VSUBPS    Z5, Z0, Z5
+	VADDPS    Z4, Z5, Z5
+	VMOVUPS   Z5, K3, (AX)(R11*4)
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z2, Z1
+	ADDQ      $0x10, R11
+	CMPQ      R11, R9
+	JL        outer82
+	ADDQ      dstStride+56(FP), AX
+	ADDQ      mStride+64(FP), CX
+	ADDQ      stride+72(FP), DX
+	ADDQ      stride+72(FP), BX
+	ADDQ      stride+72(FP), SI
+	ADDQ      stride+72(FP), DI
+	ADDQ      stride+72(FP), R8
+	DECQ      R10
+	JNZ       loop80
 	VZEROUPPER
 	RET
 
-// func leapBackAVX2F32<>(dst *float32, v *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
+// func leapBackAVX2F32<>(dst *float32, v *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX
-TEXT ·leapBackAVX2F32<>(SB), NOSPLIT, $0-64
+TEXT ·leapBackAVX2F32<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ v+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -1177,84 +1740,97 @@ TEXT ·leapBackAVX2F32<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -8(R9), R11
-	CMPQ R10, R11
-	JG   tail69
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one67:
-	VMOVUPS -4(SI)(R10*4), Y0
-	VMOVUPS 4(SI)(R10*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS (BX)(R10*4), Y1
-	VMOVUPS (DI)(R10*4), Y2
+loop87:
+	XORQ R11, R11
+	LEAQ -8(R9), R12
+	CMPQ R11, R12
+	JG   tail91
+
+one89:
+	VMOVUPS (SI)(R11*4), Y0
+	VMOVUPS -4(SI)(R11*4), Y1
+	VMOVUPS 4(SI)(R11*4), Y2
 	VADDPS  Y2, Y1, Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS -8(SI)(R10*4), Y1
-	VMOVUPS 8(SI)(R10*4), Y2
-	VADDPS  Y2, Y1, Y1
-	VMOVUPS (DX)(R10*4), Y2
-	VMOVUPS (R8)(R10*4), Y3
+	VMOVUPS -8(SI)(R11*4), Y2
+	VMOVUPS 8(SI)(R11*4), Y3
 	VADDPS  Y3, Y2, Y2
-	VADDPS  Y2, Y1, Y1
-	VMULPS  constants<>+192(SB), Y0, Y0
-	VMULPS  constants<>+256(SB), Y1, Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS (SI)(R10*4), Y1
+	VMOVUPS (BX)(R11*4), Y3
+	VMOVUPS (DI)(R11*4), Y4
+	VADDPS  Y4, Y3, Y3
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS (DX)(R11*4), Y3
+	VMOVUPS (R8)(R11*4), Y4
+	VADDPS  Y4, Y3, Y3
+	VADDPS  Y3, Y2, Y2
 	VMULPS  constants<>+320(SB), Y1, Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS (CX)(R10*4), Y1
-	VMOVUPS (AX)(R10*4), Y2
-	VADDPS  Y1, Y1, Y1
-	VSUBPS  Y2, Y1, Y2
-	VADDPS  Y0, Y2, Y2
-	VMOVUPS Y2, (AX)(R10*4)
-	ADDQ    $0x08, R10
-	CMPQ    R10, R11
-	JLE     one67
+	VMULPS  constants<>+384(SB), Y2, Y2
+	VADDPS  Y2, Y1, Y1
+	VMULPS  constants<>+448(SB), Y0, Y0
+	VADDPS  Y0, Y1, Y1
+	VMOVUPS (CX)(R11*4), Y0
+	VMOVUPS (AX)(R11*4), Y2
+	VADDPS  Y0, Y0, Y0
+	VSUBPS  Y2, Y0, Y2
+	VADDPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(R11*4)
+	ADDQ    $0x08, R11
+	CMPQ    R11, R12
+	JLE     one89
 
-tail69:
-	SUBQ       R10, R9
-	JZ         done70
-	LEAQ       ones<>+32(SB), R11
-	SHLQ       $0x02, R9
-	SUBQ       R9, R11
-	VMOVUPS    (R11), Y0
-	VMASKMOVPS -4(SI)(R10*4), Y0, Y1
-	VMASKMOVPS 4(SI)(R10*4), Y0, Y2
-	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS (BX)(R10*4), Y0, Y2
-	VMASKMOVPS (DI)(R10*4), Y0, Y3
+tail91:
+	MOVQ       R9, R12
+	SUBQ       R11, R12
+	JZ         done92
+	LEAQ       ones<>+32(SB), R13
+	SHLQ       $0x02, R12
+	SUBQ       R12, R13
+	VMOVUPS    (R13), Y0
+	VMASKMOVPS (SI)(R11*4), Y0, Y1
+	VMASKMOVPS -4(SI)(R11*4), Y0, Y2
+	VMASKMOVPS 4(SI)(R11*4), Y0, Y3
 	VADDPS     Y3, Y2, Y2
-	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS -8(SI)(R10*4), Y0, Y2
-	VMASKMOVPS 8(SI)(R10*4), Y0, Y3
-	VADDPS     Y3, Y2, Y2
-	VMASKMOVPS (DX)(R10*4), Y0, Y3
-	VMASKMOVPS (R8)(R10*4), Y0, Y4
+	VMASKMOVPS -8(SI)(R11*4), Y0, Y3
+	VMASKMOVPS 8(SI)(R11*4), Y0, Y4
 	VADDPS     Y4, Y3, Y3
-	VADDPS     Y3, Y2, Y2
-	VMULPS     constants<>+192(SB), Y1, Y1
-	VMULPS     constants<>+256(SB), Y2, Y2
-	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS (SI)(R10*4), Y0, Y2
+	VMASKMOVPS (BX)(R11*4), Y0, Y4
+	VMASKMOVPS (DI)(R11*4), Y0, Y5
+	VADDPS     Y5, Y4, Y4
+	VADDPS     Y4, Y2, Y2
+	VMASKMOVPS (DX)(R11*4), Y0, Y4
+	VMASKMOVPS (R8)(R11*4), Y0, Y5
+	VADDPS     Y5, Y4, Y4
+	VADDPS     Y4, Y3, Y3
 	VMULPS     constants<>+320(SB), Y2, Y2
-	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS (CX)(R10*4), Y0, Y2
-	VMASKMOVPS (AX)(R10*4), Y0, Y3
-	VADDPS     Y2, Y2, Y2
-	VSUBPS     Y3, Y2, Y3
-	VADDPS     Y1, Y3, Y3
-	VMASKMOVPS Y3, Y0, (AX)(R10*4)
+	VMULPS     constants<>+384(SB), Y3, Y3
+	VADDPS     Y3, Y2, Y2
+	VMULPS     constants<>+448(SB), Y1, Y1
+	VADDPS     Y1, Y2, Y2
+	VMASKMOVPS (CX)(R11*4), Y0, Y1
+	VMASKMOVPS (AX)(R11*4), Y0, Y3
+	VADDPS     Y1, Y1, Y1
+	VSUBPS     Y3, Y1, Y3
+	VADDPS     Y2, Y3, Y3
+	VMASKMOVPS Y3, Y0, (AX)(R11*4)
 
-done70:
+done92:
+	ADDQ dstStride+56(FP), AX
+	ADDQ mStride+64(FP), CX
+	ADDQ stride+72(FP), DX
+	ADDQ stride+72(FP), BX
+	ADDQ stride+72(FP), SI
+	ADDQ stride+72(FP), DI
+	ADDQ stride+72(FP), R8
+	DECQ R10
+	JNZ  loop87
 	VZEROUPPER
 	RET
 
-// func leapBackFixedAVX512<>(dst *int64, v *int64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
+// func leapBackFixedAVX512<>(dst *int64, v *int64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·leapBackFixedAVX512<>(SB), NOSPLIT, $0-64
+TEXT ·leapBackFixedAVX512<>(SB), NOSPLIT, $0-96
 	MOVQ dst+0(FP), AX
 	MOVQ v+8(FP), CX
 	MOVQ u0+16(FP), DX
@@ -1262,80 +1838,143 @@ TEXT ·leapBackFixedAVX512<>(SB), NOSPLIT, $0-64
 	MOVQ u2+32(FP), SI
 	MOVQ u3+40(FP), DI
 	MOVQ u4+48(FP), R8
-	MOVQ n+56(FP), R9
-	XORQ R10, R10
-	LEAQ -8(R9), R11
-	CMPQ R10, R11
-	JG   tail74
+	MOVQ n+88(FP), R9
+	MOVQ rows+80(FP), R10
 
-one72:
-	VMOVUPS   -8(SI)(R10*8), Z0
-	VMOVUPS   8(SI)(R10*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPS   (BX)(R10*8), Z1
-	VMOVUPS   (DI)(R10*8), Z2
-	VADDPD    Z2, Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPS   -16(SI)(R10*8), Z1
-	VMOVUPS   16(SI)(R10*8), Z2
-	VADDPD    Z2, Z1, Z1
-	VMOVUPS   (DX)(R10*8), Z2
-	VMOVUPS   (R8)(R10*8), Z3
-	VADDPD    Z3, Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VMULPD    constants<>+0(SB), Z0, Z0
-	VMULPD    constants<>+64(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPS   (SI)(R10*8), Z1
-	VMULPD    constants<>+128(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPS   (CX)(R10*8), Z1
-	VCVTPD2QQ Z0, Z0
-	VMOVUPS   (AX)(R10*8), Z2
-	VPADDQ    Z1, Z1, Z1
-	VPSUBQ    Z2, Z1, Z2
-	VPADDQ    Z0, Z2, Z2
-	VMOVUPS   Z2, (AX)(R10*8)
-	ADDQ      $0x08, R10
-	CMPQ      R10, R11
-	JLE       one72
+loop93:
+	VBROADCASTSD -8(SI)(R9*8), Z3
+	VMULPD       constants<>+0(SB), Z3, Z3
+	MOVQ         $0x00000040, R13
+	KMOVW        R13, K1
+	VBROADCASTSD (SI), Z0
+	VMULPD       constants<>+0(SB), Z0, Z0
+	VMOVAPD.Z    Z0, K1, Z0
+	XORQ         R11, R11
+	MOVQ         R9, R12
+	CMPQ         R12, $0x08
+	JGE          begin97
+	MOVQ         $0x00000001, R13
+	LEAQ         9(R12), R12
+	SHLXQ        R12, R13, R13
+	SHRQ         $0x08, R13
+	KMOVW        R13, K2
+	SHRQ         $0x01, R13
+	DECQ         R13
+	JNS          none98
+	XORQ         R13, R13
 
-tail74:
-	SUBQ      R10, R9
-	JZ        done75
-	MOVQ      $-1, R11
-	SHLXQ     R9, R11, R11
-	NOTQ      R11
-	KMOVW     R11, K1
-	VMOVUPD.Z -8(SI)(R10*8), K1, Z0
-	VMOVUPD.Z 8(SI)(R10*8), K1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (BX)(R10*8), K1, Z1
-	VMOVUPD.Z (DI)(R10*8), K1, Z2
-	VADDPD    Z2, Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z -16(SI)(R10*8), K1, Z1
-	VMOVUPD.Z 16(SI)(R10*8), K1, Z2
-	VADDPD    Z2, Z1, Z1
-	VMOVUPD.Z (DX)(R10*8), K1, Z2
-	VMOVUPD.Z (R8)(R10*8), K1, Z3
-	VADDPD    Z3, Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	VMULPD    constants<>+0(SB), Z0, Z0
-	VMULPD    constants<>+64(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (SI)(R10*8), K1, Z1
-	VMULPD    constants<>+128(SB), Z1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD.Z (CX)(R10*8), K1, Z1
-	VCVTPD2QQ Z0, Z0
-	VMOVUPD.Z (AX)(R10*8), K1, Z2
-	VPADDQ    Z1, Z1, Z1
-	VPSUBQ    Z2, Z1, Z2
-	VPADDQ    Z0, Z2, Z2
-	VMOVUPD   Z2, K1, (AX)(R10*8)
+none98:
+	KMOVW     R13, K1
+	VMOVUPD.Z (SI)(R11*8), K1, Z1
+	VMOVAPD   Z3, K2, Z1
+	JMP       outer95
 
-done75:
+begin97:
+	VMOVUPS (SI)(R11*8), Z1
+	VMOVUPS Z1, Z1
+	JMP     test96
+
+inner94:
+	VMOVUPS   64(SI)(R11*8), Z2
+	VMOVUPS   Z2, Z2
+	VALIGNQ   $0x07, Z0, Z1, Z4
+	VALIGNQ   $0x06, Z0, Z1, Z0
+	VALIGNQ   $0x01, Z1, Z2, Z5
+	VADDPD    Z5, Z4, Z4
+	VALIGNQ   $0x02, Z1, Z2, Z5
+	VADDPD    Z5, Z0, Z0
+	VMOVUPS   (BX)(R11*8), Z5
+	VMOVUPS   (DI)(R11*8), Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z4, Z4
+	VMOVUPS   (DX)(R11*8), Z5
+	VMOVUPS   (R8)(R11*8), Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z0, Z0
+	VMULPD    constants<>+64(SB), Z4, Z4
+	VMULPD    constants<>+128(SB), Z0, Z0
+	VADDPD    Z0, Z4, Z4
+	VMULPD    constants<>+192(SB), Z1, Z0
+	VADDPD    Z0, Z4, Z4
+	VMOVUPS   (CX)(R11*8), Z0
+	VCVTPD2QQ Z4, Z4
+	VMOVUPS   (AX)(R11*8), Z5
+	VPADDQ    Z0, Z0, Z0
+	VPSUBQ    Z5, Z0, Z5
+	VPADDQ    Z4, Z5, Z5
+	VMOVUPS   Z5, (AX)(R11*8)
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z2, Z1
+	ADDQ      $0x08, R11
+
+test96:
+	LEAQ 16(R11), R12
+	CMPQ R12, R9
+	JLE  inner94
+
+outer95:
+	MOVQ  R9, R12
+	SUBQ  R11, R12
+	MOVQ  R12, R13
+	MOVQ  $-1, R14
+	SHLXQ R13, R14, R14
+	NOTQ  R14
+	KMOVW R14, K3
+	SUBQ  $0x08, R12
+	MOVQ  $0x00000001, R13
+	LEAQ  9(R12), R12
+	SHLXQ R12, R13, R13
+	SHRQ  $0x08, R13
+	KMOVW R13, K2
+	SHRQ  $0x01, R13
+	DECQ  R13
+	JNS   none99
+	XORQ  R13, R13
+
+none99:
+	KMOVW     R13, K1
+	VMOVUPD.Z 64(SI)(R11*8), K1, Z2
+	VMOVAPD   Z3, K2, Z2
+	VALIGNQ   $0x07, Z0, Z1, Z4
+	VALIGNQ   $0x06, Z0, Z1, Z0
+	VALIGNQ   $0x01, Z1, Z2, Z5
+	VADDPD    Z5, Z4, Z4
+	VALIGNQ   $0x02, Z1, Z2, Z5
+	VADDPD    Z5, Z0, Z0
+	VMOVUPD.Z (BX)(R11*8), K3, Z5
+	VMOVUPD.Z (DI)(R11*8), K3, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z4, Z4
+	VMOVUPD.Z (DX)(R11*8), K3, Z5
+	VMOVUPD.Z (R8)(R11*8), K3, Z6
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z0, Z0
+	VMULPD    constants<>+64(SB), Z4, Z4
+	VMULPD    constants<>+128(SB), Z0, Z0
+	VADDPD    Z0, Z4, Z4
+	VMULPD    constants<>+192(SB), Z1, Z0
+	VADDPD    Z0, Z4, Z4
+	VMOVUPD.Z (CX)(R11*8), K3, Z0
+	VCVTPD2QQ Z4, Z4
+	VMOVUPD.Z (AX)(R11*8), K3, Z5
+	VPADDQ    Z0, Z0, Z0
+	VPSUBQ    Z5, Z0, Z5
+	VPADDQ    Z4, Z5, Z5
+	VMOVUPD   Z5, K3, (AX)(R11*8)
+	VMOVUPS   Z1, Z0
+	VMOVUPS   Z2, Z1
+	ADDQ      $0x08, R11
+	CMPQ      R11, R9
+	JL        outer95
+	ADDQ      dstStride+56(FP), AX
+	ADDQ      mStride+64(FP), CX
+	ADDQ      stride+72(FP), DX
+	ADDQ      stride+72(FP), BX
+	ADDQ      stride+72(FP), SI
+	ADDQ      stride+72(FP), DI
+	ADDQ      stride+72(FP), R8
+	DECQ      R10
+	JNZ       loop93
 	VZEROUPPER
 	RET
 
@@ -1349,123 +1988,147 @@ TEXT ·mulFixedAVX512<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail79
+	JG   tail103
 
-one77:
+one101:
 	VMOVUPS   (CX)(SI*8), Z0
 	VCVTQQ2PD Z0, Z0
-	VMULPD    constants<>+384(SB), Z0, Z0
+	VMULPD    constants<>+512(SB), Z0, Z0
 	VMOVUPS   (DX)(SI*8), Z1
 	VCVTQQ2PD Z1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPS   Z0, (AX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one77
+	JLE       one101
 
-tail79:
+tail103:
 	SUBQ      SI, BX
-	JZ        done80
+	JZ        done104
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
 	VMOVUPD.Z (CX)(SI*8), K1, Z0
 	VCVTQQ2PD Z0, Z0
-	VMULPD    constants<>+384(SB), Z0, Z0
+	VMULPD    constants<>+512(SB), Z0, Z0
 	VMOVUPD.Z (DX)(SI*8), K1, Z1
 	VCVTQQ2PD Z1, Z1
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-done80:
+done104:
 	VZEROUPPER
 	RET
 
-DATA constants<>+0(SB)/8, $0x3ff5555555555555
-DATA constants<>+8(SB)/8, $0x3ff5555555555555
-DATA constants<>+16(SB)/8, $0x3ff5555555555555
-DATA constants<>+24(SB)/8, $0x3ff5555555555555
-DATA constants<>+32(SB)/8, $0x3ff5555555555555
-DATA constants<>+40(SB)/8, $0x3ff5555555555555
-DATA constants<>+48(SB)/8, $0x3ff5555555555555
-DATA constants<>+56(SB)/8, $0x3ff5555555555555
-DATA constants<>+64(SB)/8, $0xbfb5555555555555
-DATA constants<>+72(SB)/8, $0xbfb5555555555555
-DATA constants<>+80(SB)/8, $0xbfb5555555555555
-DATA constants<>+88(SB)/8, $0xbfb5555555555555
-DATA constants<>+96(SB)/8, $0xbfb5555555555555
-DATA constants<>+104(SB)/8, $0xbfb5555555555555
-DATA constants<>+112(SB)/8, $0xbfb5555555555555
-DATA constants<>+120(SB)/8, $0xbfb5555555555555
-DATA constants<>+128(SB)/8, $0xc014000000000000
-DATA constants<>+136(SB)/8, $0xc014000000000000
-DATA constants<>+144(SB)/8, $0xc014000000000000
-DATA constants<>+152(SB)/8, $0xc014000000000000
-DATA constants<>+160(SB)/8, $0xc014000000000000
-DATA constants<>+168(SB)/8, $0xc014000000000000
-DATA constants<>+176(SB)/8, $0xc014000000000000
-DATA constants<>+184(SB)/8, $0xc014000000000000
-DATA constants<>+192(SB)/4, $0x3faaaaab
-DATA constants<>+196(SB)/4, $0x3faaaaab
-DATA constants<>+200(SB)/4, $0x3faaaaab
-DATA constants<>+204(SB)/4, $0x3faaaaab
-DATA constants<>+208(SB)/4, $0x3faaaaab
-DATA constants<>+212(SB)/4, $0x3faaaaab
-DATA constants<>+216(SB)/4, $0x3faaaaab
-DATA constants<>+220(SB)/4, $0x3faaaaab
-DATA constants<>+224(SB)/4, $0x3faaaaab
-DATA constants<>+228(SB)/4, $0x3faaaaab
-DATA constants<>+232(SB)/4, $0x3faaaaab
-DATA constants<>+236(SB)/4, $0x3faaaaab
-DATA constants<>+240(SB)/4, $0x3faaaaab
-DATA constants<>+244(SB)/4, $0x3faaaaab
-DATA constants<>+248(SB)/4, $0x3faaaaab
-DATA constants<>+252(SB)/4, $0x3faaaaab
-DATA constants<>+256(SB)/4, $0xbdaaaaab
-DATA constants<>+260(SB)/4, $0xbdaaaaab
-DATA constants<>+264(SB)/4, $0xbdaaaaab
-DATA constants<>+268(SB)/4, $0xbdaaaaab
-DATA constants<>+272(SB)/4, $0xbdaaaaab
-DATA constants<>+276(SB)/4, $0xbdaaaaab
-DATA constants<>+280(SB)/4, $0xbdaaaaab
-DATA constants<>+284(SB)/4, $0xbdaaaaab
-DATA constants<>+288(SB)/4, $0xbdaaaaab
-DATA constants<>+292(SB)/4, $0xbdaaaaab
-DATA constants<>+296(SB)/4, $0xbdaaaaab
-DATA constants<>+300(SB)/4, $0xbdaaaaab
-DATA constants<>+304(SB)/4, $0xbdaaaaab
-DATA constants<>+308(SB)/4, $0xbdaaaaab
-DATA constants<>+312(SB)/4, $0xbdaaaaab
-DATA constants<>+316(SB)/4, $0xbdaaaaab
-DATA constants<>+320(SB)/4, $0xc0a00000
-DATA constants<>+324(SB)/4, $0xc0a00000
-DATA constants<>+328(SB)/4, $0xc0a00000
-DATA constants<>+332(SB)/4, $0xc0a00000
-DATA constants<>+336(SB)/4, $0xc0a00000
-DATA constants<>+340(SB)/4, $0xc0a00000
-DATA constants<>+344(SB)/4, $0xc0a00000
-DATA constants<>+348(SB)/4, $0xc0a00000
-DATA constants<>+352(SB)/4, $0xc0a00000
-DATA constants<>+356(SB)/4, $0xc0a00000
-DATA constants<>+360(SB)/4, $0xc0a00000
-DATA constants<>+364(SB)/4, $0xc0a00000
-DATA constants<>+368(SB)/4, $0xc0a00000
-DATA constants<>+372(SB)/4, $0xc0a00000
-DATA constants<>+376(SB)/4, $0xc0a00000
-DATA constants<>+380(SB)/4, $0xc0a00000
-DATA constants<>+384(SB)/8, $0x3d40000000000000
-DATA constants<>+392(SB)/8, $0x3d40000000000000
-DATA constants<>+400(SB)/8, $0x3d40000000000000
-DATA constants<>+408(SB)/8, $0x3d40000000000000
-DATA constants<>+416(SB)/8, $0x3d40000000000000
-DATA constants<>+424(SB)/8, $0x3d40000000000000
-DATA constants<>+432(SB)/8, $0x3d40000000000000
-DATA constants<>+440(SB)/8, $0x3d40000000000000
-GLOBL constants<>(SB), RODATA|NOPTR, $448
+DATA constants<>+0(SB)/8, $0xbff0000000000000
+DATA constants<>+8(SB)/8, $0xbff0000000000000
+DATA constants<>+16(SB)/8, $0xbff0000000000000
+DATA constants<>+24(SB)/8, $0xbff0000000000000
+DATA constants<>+32(SB)/8, $0xbff0000000000000
+DATA constants<>+40(SB)/8, $0xbff0000000000000
+DATA constants<>+48(SB)/8, $0xbff0000000000000
+DATA constants<>+56(SB)/8, $0xbff0000000000000
+DATA constants<>+64(SB)/8, $0x3ff5555555555555
+DATA constants<>+72(SB)/8, $0x3ff5555555555555
+DATA constants<>+80(SB)/8, $0x3ff5555555555555
+DATA constants<>+88(SB)/8, $0x3ff5555555555555
+DATA constants<>+96(SB)/8, $0x3ff5555555555555
+DATA constants<>+104(SB)/8, $0x3ff5555555555555
+DATA constants<>+112(SB)/8, $0x3ff5555555555555
+DATA constants<>+120(SB)/8, $0x3ff5555555555555
+DATA constants<>+128(SB)/8, $0xbfb5555555555555
+DATA constants<>+136(SB)/8, $0xbfb5555555555555
+DATA constants<>+144(SB)/8, $0xbfb5555555555555
+DATA constants<>+152(SB)/8, $0xbfb5555555555555
+DATA constants<>+160(SB)/8, $0xbfb5555555555555
+DATA constants<>+168(SB)/8, $0xbfb5555555555555
+DATA constants<>+176(SB)/8, $0xbfb5555555555555
+DATA constants<>+184(SB)/8, $0xbfb5555555555555
+DATA constants<>+192(SB)/8, $0xc014000000000000
+DATA constants<>+200(SB)/8, $0xc014000000000000
+DATA constants<>+208(SB)/8, $0xc014000000000000
+DATA constants<>+216(SB)/8, $0xc014000000000000
+DATA constants<>+224(SB)/8, $0xc014000000000000
+DATA constants<>+232(SB)/8, $0xc014000000000000
+DATA constants<>+240(SB)/8, $0xc014000000000000
+DATA constants<>+248(SB)/8, $0xc014000000000000
+DATA constants<>+256(SB)/4, $0xbf800000
+DATA constants<>+260(SB)/4, $0xbf800000
+DATA constants<>+264(SB)/4, $0xbf800000
+DATA constants<>+268(SB)/4, $0xbf800000
+DATA constants<>+272(SB)/4, $0xbf800000
+DATA constants<>+276(SB)/4, $0xbf800000
+DATA constants<>+280(SB)/4, $0xbf800000
+DATA constants<>+284(SB)/4, $0xbf800000
+DATA constants<>+288(SB)/4, $0xbf800000
+DATA constants<>+292(SB)/4, $0xbf800000
+DATA constants<>+296(SB)/4, $0xbf800000
+DATA constants<>+300(SB)/4, $0xbf800000
+DATA constants<>+304(SB)/4, $0xbf800000
+DATA constants<>+308(SB)/4, $0xbf800000
+DATA constants<>+312(SB)/4, $0xbf800000
+DATA constants<>+316(SB)/4, $0xbf800000
+DATA constants<>+320(SB)/4, $0x3faaaaab
+DATA constants<>+324(SB)/4, $0x3faaaaab
+DATA constants<>+328(SB)/4, $0x3faaaaab
+DATA constants<>+332(SB)/4, $0x3faaaaab
+DATA constants<>+336(SB)/4, $0x3faaaaab
+DATA constants<>+340(SB)/4, $0x3faaaaab
+DATA constants<>+344(SB)/4, $0x3faaaaab
+DATA constants<>+348(SB)/4, $0x3faaaaab
+DATA constants<>+352(SB)/4, $0x3faaaaab
+DATA constants<>+356(SB)/4, $0x3faaaaab
+DATA constants<>+360(SB)/4, $0x3faaaaab
+DATA constants<>+364(SB)/4, $0x3faaaaab
+DATA constants<>+368(SB)/4, $0x3faaaaab
+DATA constants<>+372(SB)/4, $0x3faaaaab
+DATA constants<>+376(SB)/4, $0x3faaaaab
+DATA constants<>+380(SB)/4, $0x3faaaaab
+DATA constants<>+384(SB)/4, $0xbdaaaaab
+DATA constants<>+388(SB)/4, $0xbdaaaaab
+DATA constants<>+392(SB)/4, $0xbdaaaaab
+DATA constants<>+396(SB)/4, $0xbdaaaaab
+DATA constants<>+400(SB)/4, $0xbdaaaaab
+DATA constants<>+404(SB)/4, $0xbdaaaaab
+DATA constants<>+408(SB)/4, $0xbdaaaaab
+DATA constants<>+412(SB)/4, $0xbdaaaaab
+DATA constants<>+416(SB)/4, $0xbdaaaaab
+DATA constants<>+420(SB)/4, $0xbdaaaaab
+DATA constants<>+424(SB)/4, $0xbdaaaaab
+DATA constants<>+428(SB)/4, $0xbdaaaaab
+DATA constants<>+432(SB)/4, $0xbdaaaaab
+DATA constants<>+436(SB)/4, $0xbdaaaaab
+DATA constants<>+440(SB)/4, $0xbdaaaaab
+DATA constants<>+444(SB)/4, $0xbdaaaaab
+DATA constants<>+448(SB)/4, $0xc0a00000
+DATA constants<>+452(SB)/4, $0xc0a00000
+DATA constants<>+456(SB)/4, $0xc0a00000
+DATA constants<>+460(SB)/4, $0xc0a00000
+DATA constants<>+464(SB)/4, $0xc0a00000
+DATA constants<>+468(SB)/4, $0xc0a00000
+DATA constants<>+472(SB)/4, $0xc0a00000
+DATA constants<>+476(SB)/4, $0xc0a00000
+DATA constants<>+480(SB)/4, $0xc0a00000
+DATA constants<>+484(SB)/4, $0xc0a00000
+DATA constants<>+488(SB)/4, $0xc0a00000
+DATA constants<>+492(SB)/4, $0xc0a00000
+DATA constants<>+496(SB)/4, $0xc0a00000
+DATA constants<>+500(SB)/4, $0xc0a00000
+DATA constants<>+504(SB)/4, $0xc0a00000
+DATA constants<>+508(SB)/4, $0xc0a00000
+DATA constants<>+512(SB)/8, $0x3d40000000000000
+DATA constants<>+520(SB)/8, $0x3d40000000000000
+DATA constants<>+528(SB)/8, $0x3d40000000000000
+DATA constants<>+536(SB)/8, $0x3d40000000000000
+DATA constants<>+544(SB)/8, $0x3d40000000000000
+DATA constants<>+552(SB)/8, $0x3d40000000000000
+DATA constants<>+560(SB)/8, $0x3d40000000000000
+DATA constants<>+568(SB)/8, $0x3d40000000000000
+GLOBL constants<>(SB), RODATA|NOPTR, $576
 
-// func leapF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
-TEXT ·leapF64(SB), NOSPLIT, $0-64
+// func leapF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·leapF64(SB), NOSPLIT, $0-96
 	CMPQ ·tier(SB), $2
 	JNE  avx2
 	JMP  ·leapAVX512F64<>(SB)
@@ -1473,8 +2136,8 @@ TEXT ·leapF64(SB), NOSPLIT, $0-64
 avx2:
 	JMP ·leapAVX2F64<>(SB)
 
-// func leapF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
-TEXT ·leapF32(SB), NOSPLIT, $0-64
+// func leapF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·leapF32(SB), NOSPLIT, $0-96
 	CMPQ ·tier(SB), $2
 	JNE  avx2
 	JMP  ·leapAVX512F32<>(SB)
@@ -1482,12 +2145,12 @@ TEXT ·leapF32(SB), NOSPLIT, $0-64
 avx2:
 	JMP ·leapAVX2F32<>(SB)
 
-// func leapFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, n int)
-TEXT ·leapFixed(SB), NOSPLIT, $0-64
+// func leapFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·leapFixed(SB), NOSPLIT, $0-96
 	JMP ·leapFixedAVX512<>(SB)
 
-// func addMulF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
-TEXT ·addMulF64(SB), NOSPLIT, $0-64
+// func addMulF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·addMulF64(SB), NOSPLIT, $0-96
 	CMPQ ·tier(SB), $2
 	JNE  avx2
 	JMP  ·addMulAVX512F64<>(SB)
@@ -1495,8 +2158,8 @@ TEXT ·addMulF64(SB), NOSPLIT, $0-64
 avx2:
 	JMP ·addMulAVX2F64<>(SB)
 
-// func addMulF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
-TEXT ·addMulF32(SB), NOSPLIT, $0-64
+// func addMulF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·addMulF32(SB), NOSPLIT, $0-96
 	CMPQ ·tier(SB), $2
 	JNE  avx2
 	JMP  ·addMulAVX512F32<>(SB)
@@ -1504,12 +2167,12 @@ TEXT ·addMulF32(SB), NOSPLIT, $0-64
 avx2:
 	JMP ·addMulAVX2F32<>(SB)
 
-// func addMulFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, n int)
-TEXT ·addMulFixed(SB), NOSPLIT, $0-64
+// func addMulFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·addMulFixed(SB), NOSPLIT, $0-96
 	JMP ·addMulFixedAVX512<>(SB)
 
-// func leapBackF64(dst *float64, v *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
-TEXT ·leapBackF64(SB), NOSPLIT, $0-64
+// func leapBackF64(dst *float64, v *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·leapBackF64(SB), NOSPLIT, $0-96
 	CMPQ ·tier(SB), $2
 	JNE  avx2
 	JMP  ·leapBackAVX512F64<>(SB)
@@ -1517,8 +2180,8 @@ TEXT ·leapBackF64(SB), NOSPLIT, $0-64
 avx2:
 	JMP ·leapBackAVX2F64<>(SB)
 
-// func leapBackF32(dst *float32, v *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
-TEXT ·leapBackF32(SB), NOSPLIT, $0-64
+// func leapBackF32(dst *float32, v *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·leapBackF32(SB), NOSPLIT, $0-96
 	CMPQ ·tier(SB), $2
 	JNE  avx2
 	JMP  ·leapBackAVX512F32<>(SB)
@@ -1526,8 +2189,8 @@ TEXT ·leapBackF32(SB), NOSPLIT, $0-64
 avx2:
 	JMP ·leapBackAVX2F32<>(SB)
 
-// func leapBackFixed(dst *int64, v *int64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
-TEXT ·leapBackFixed(SB), NOSPLIT, $0-64
+// func leapBackFixed(dst *int64, v *int64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·leapBackFixed(SB), NOSPLIT, $0-96
 	JMP ·leapBackFixedAVX512<>(SB)
 
 // func mulFixed(dst *float64, a *int64, b *int64, n int)

@@ -14,942 +14,988 @@ DATA ones<>+48(SB)/8, $0x0000000000000000
 DATA ones<>+56(SB)/8, $0x0000000000000000
 GLOBL ones<>(SB), RODATA|NOPTR, $64
 
-DATA constants<>+0(SB)/8, $0x3ff5555555555555
-DATA constants<>+8(SB)/8, $0x3ff5555555555555
-DATA constants<>+16(SB)/8, $0x3ff5555555555555
-DATA constants<>+24(SB)/8, $0x3ff5555555555555
-DATA constants<>+32(SB)/8, $0x3ff5555555555555
-DATA constants<>+40(SB)/8, $0x3ff5555555555555
-DATA constants<>+48(SB)/8, $0x3ff5555555555555
-DATA constants<>+56(SB)/8, $0x3ff5555555555555
-DATA constants<>+64(SB)/8, $0xbfb5555555555555
-DATA constants<>+72(SB)/8, $0xbfb5555555555555
-DATA constants<>+80(SB)/8, $0xbfb5555555555555
-DATA constants<>+88(SB)/8, $0xbfb5555555555555
-DATA constants<>+96(SB)/8, $0xbfb5555555555555
-DATA constants<>+104(SB)/8, $0xbfb5555555555555
-DATA constants<>+112(SB)/8, $0xbfb5555555555555
-DATA constants<>+120(SB)/8, $0xbfb5555555555555
-DATA constants<>+128(SB)/8, $0xc014000000000000
-DATA constants<>+136(SB)/8, $0xc014000000000000
-DATA constants<>+144(SB)/8, $0xc014000000000000
-DATA constants<>+152(SB)/8, $0xc014000000000000
-DATA constants<>+160(SB)/8, $0xc014000000000000
-DATA constants<>+168(SB)/8, $0xc014000000000000
-DATA constants<>+176(SB)/8, $0xc014000000000000
-DATA constants<>+184(SB)/8, $0xc014000000000000
-DATA constants<>+192(SB)/4, $0x3faaaaab
-DATA constants<>+196(SB)/4, $0x3faaaaab
-DATA constants<>+200(SB)/4, $0x3faaaaab
-DATA constants<>+204(SB)/4, $0x3faaaaab
-DATA constants<>+208(SB)/4, $0x3faaaaab
-DATA constants<>+212(SB)/4, $0x3faaaaab
-DATA constants<>+216(SB)/4, $0x3faaaaab
-DATA constants<>+220(SB)/4, $0x3faaaaab
-DATA constants<>+224(SB)/4, $0x3faaaaab
-DATA constants<>+228(SB)/4, $0x3faaaaab
-DATA constants<>+232(SB)/4, $0x3faaaaab
-DATA constants<>+236(SB)/4, $0x3faaaaab
-DATA constants<>+240(SB)/4, $0x3faaaaab
-DATA constants<>+244(SB)/4, $0x3faaaaab
-DATA constants<>+248(SB)/4, $0x3faaaaab
-DATA constants<>+252(SB)/4, $0x3faaaaab
-DATA constants<>+256(SB)/4, $0xbdaaaaab
-DATA constants<>+260(SB)/4, $0xbdaaaaab
-DATA constants<>+264(SB)/4, $0xbdaaaaab
-DATA constants<>+268(SB)/4, $0xbdaaaaab
-DATA constants<>+272(SB)/4, $0xbdaaaaab
-DATA constants<>+276(SB)/4, $0xbdaaaaab
-DATA constants<>+280(SB)/4, $0xbdaaaaab
-DATA constants<>+284(SB)/4, $0xbdaaaaab
-DATA constants<>+288(SB)/4, $0xbdaaaaab
-DATA constants<>+292(SB)/4, $0xbdaaaaab
-DATA constants<>+296(SB)/4, $0xbdaaaaab
-DATA constants<>+300(SB)/4, $0xbdaaaaab
-DATA constants<>+304(SB)/4, $0xbdaaaaab
-DATA constants<>+308(SB)/4, $0xbdaaaaab
-DATA constants<>+312(SB)/4, $0xbdaaaaab
-DATA constants<>+316(SB)/4, $0xbdaaaaab
-DATA constants<>+320(SB)/4, $0xc0a00000
-DATA constants<>+324(SB)/4, $0xc0a00000
-DATA constants<>+328(SB)/4, $0xc0a00000
-DATA constants<>+332(SB)/4, $0xc0a00000
-DATA constants<>+336(SB)/4, $0xc0a00000
-DATA constants<>+340(SB)/4, $0xc0a00000
-DATA constants<>+344(SB)/4, $0xc0a00000
-DATA constants<>+348(SB)/4, $0xc0a00000
-DATA constants<>+352(SB)/4, $0xc0a00000
-DATA constants<>+356(SB)/4, $0xc0a00000
-DATA constants<>+360(SB)/4, $0xc0a00000
-DATA constants<>+364(SB)/4, $0xc0a00000
-DATA constants<>+368(SB)/4, $0xc0a00000
-DATA constants<>+372(SB)/4, $0xc0a00000
-DATA constants<>+376(SB)/4, $0xc0a00000
-DATA constants<>+380(SB)/4, $0xc0a00000
-DATA constants<>+384(SB)/8, $0x3d40000000000000
-DATA constants<>+392(SB)/8, $0x3d40000000000000
-DATA constants<>+400(SB)/8, $0x3d40000000000000
-DATA constants<>+408(SB)/8, $0x3d40000000000000
-DATA constants<>+416(SB)/8, $0x3d40000000000000
-DATA constants<>+424(SB)/8, $0x3d40000000000000
-DATA constants<>+432(SB)/8, $0x3d40000000000000
-DATA constants<>+440(SB)/8, $0x3d40000000000000
-GLOBL constants<>(SB), RODATA|NOPTR, $448
+DATA constants<>+0(SB)/8, $0xbff0000000000000
+DATA constants<>+8(SB)/8, $0xbff0000000000000
+DATA constants<>+16(SB)/8, $0xbff0000000000000
+DATA constants<>+24(SB)/8, $0xbff0000000000000
+DATA constants<>+32(SB)/8, $0xbff0000000000000
+DATA constants<>+40(SB)/8, $0xbff0000000000000
+DATA constants<>+48(SB)/8, $0xbff0000000000000
+DATA constants<>+56(SB)/8, $0xbff0000000000000
+DATA constants<>+64(SB)/8, $0x3ff5555555555555
+DATA constants<>+72(SB)/8, $0x3ff5555555555555
+DATA constants<>+80(SB)/8, $0x3ff5555555555555
+DATA constants<>+88(SB)/8, $0x3ff5555555555555
+DATA constants<>+96(SB)/8, $0x3ff5555555555555
+DATA constants<>+104(SB)/8, $0x3ff5555555555555
+DATA constants<>+112(SB)/8, $0x3ff5555555555555
+DATA constants<>+120(SB)/8, $0x3ff5555555555555
+DATA constants<>+128(SB)/8, $0xbfb5555555555555
+DATA constants<>+136(SB)/8, $0xbfb5555555555555
+DATA constants<>+144(SB)/8, $0xbfb5555555555555
+DATA constants<>+152(SB)/8, $0xbfb5555555555555
+DATA constants<>+160(SB)/8, $0xbfb5555555555555
+DATA constants<>+168(SB)/8, $0xbfb5555555555555
+DATA constants<>+176(SB)/8, $0xbfb5555555555555
+DATA constants<>+184(SB)/8, $0xbfb5555555555555
+DATA constants<>+192(SB)/8, $0xc014000000000000
+DATA constants<>+200(SB)/8, $0xc014000000000000
+DATA constants<>+208(SB)/8, $0xc014000000000000
+DATA constants<>+216(SB)/8, $0xc014000000000000
+DATA constants<>+224(SB)/8, $0xc014000000000000
+DATA constants<>+232(SB)/8, $0xc014000000000000
+DATA constants<>+240(SB)/8, $0xc014000000000000
+DATA constants<>+248(SB)/8, $0xc014000000000000
+DATA constants<>+256(SB)/4, $0xbf800000
+DATA constants<>+260(SB)/4, $0xbf800000
+DATA constants<>+264(SB)/4, $0xbf800000
+DATA constants<>+268(SB)/4, $0xbf800000
+DATA constants<>+272(SB)/4, $0xbf800000
+DATA constants<>+276(SB)/4, $0xbf800000
+DATA constants<>+280(SB)/4, $0xbf800000
+DATA constants<>+284(SB)/4, $0xbf800000
+DATA constants<>+288(SB)/4, $0xbf800000
+DATA constants<>+292(SB)/4, $0xbf800000
+DATA constants<>+296(SB)/4, $0xbf800000
+DATA constants<>+300(SB)/4, $0xbf800000
+DATA constants<>+304(SB)/4, $0xbf800000
+DATA constants<>+308(SB)/4, $0xbf800000
+DATA constants<>+312(SB)/4, $0xbf800000
+DATA constants<>+316(SB)/4, $0xbf800000
+DATA constants<>+320(SB)/4, $0x3faaaaab
+DATA constants<>+324(SB)/4, $0x3faaaaab
+DATA constants<>+328(SB)/4, $0x3faaaaab
+DATA constants<>+332(SB)/4, $0x3faaaaab
+DATA constants<>+336(SB)/4, $0x3faaaaab
+DATA constants<>+340(SB)/4, $0x3faaaaab
+DATA constants<>+344(SB)/4, $0x3faaaaab
+DATA constants<>+348(SB)/4, $0x3faaaaab
+DATA constants<>+352(SB)/4, $0x3faaaaab
+DATA constants<>+356(SB)/4, $0x3faaaaab
+DATA constants<>+360(SB)/4, $0x3faaaaab
+DATA constants<>+364(SB)/4, $0x3faaaaab
+DATA constants<>+368(SB)/4, $0x3faaaaab
+DATA constants<>+372(SB)/4, $0x3faaaaab
+DATA constants<>+376(SB)/4, $0x3faaaaab
+DATA constants<>+380(SB)/4, $0x3faaaaab
+DATA constants<>+384(SB)/4, $0xbdaaaaab
+DATA constants<>+388(SB)/4, $0xbdaaaaab
+DATA constants<>+392(SB)/4, $0xbdaaaaab
+DATA constants<>+396(SB)/4, $0xbdaaaaab
+DATA constants<>+400(SB)/4, $0xbdaaaaab
+DATA constants<>+404(SB)/4, $0xbdaaaaab
+DATA constants<>+408(SB)/4, $0xbdaaaaab
+DATA constants<>+412(SB)/4, $0xbdaaaaab
+DATA constants<>+416(SB)/4, $0xbdaaaaab
+DATA constants<>+420(SB)/4, $0xbdaaaaab
+DATA constants<>+424(SB)/4, $0xbdaaaaab
+DATA constants<>+428(SB)/4, $0xbdaaaaab
+DATA constants<>+432(SB)/4, $0xbdaaaaab
+DATA constants<>+436(SB)/4, $0xbdaaaaab
+DATA constants<>+440(SB)/4, $0xbdaaaaab
+DATA constants<>+444(SB)/4, $0xbdaaaaab
+DATA constants<>+448(SB)/4, $0xc0a00000
+DATA constants<>+452(SB)/4, $0xc0a00000
+DATA constants<>+456(SB)/4, $0xc0a00000
+DATA constants<>+460(SB)/4, $0xc0a00000
+DATA constants<>+464(SB)/4, $0xc0a00000
+DATA constants<>+468(SB)/4, $0xc0a00000
+DATA constants<>+472(SB)/4, $0xc0a00000
+DATA constants<>+476(SB)/4, $0xc0a00000
+DATA constants<>+480(SB)/4, $0xc0a00000
+DATA constants<>+484(SB)/4, $0xc0a00000
+DATA constants<>+488(SB)/4, $0xc0a00000
+DATA constants<>+492(SB)/4, $0xc0a00000
+DATA constants<>+496(SB)/4, $0xc0a00000
+DATA constants<>+500(SB)/4, $0xc0a00000
+DATA constants<>+504(SB)/4, $0xc0a00000
+DATA constants<>+508(SB)/4, $0xc0a00000
+DATA constants<>+512(SB)/8, $0x3d40000000000000
+DATA constants<>+520(SB)/8, $0x3d40000000000000
+DATA constants<>+528(SB)/8, $0x3d40000000000000
+DATA constants<>+536(SB)/8, $0x3d40000000000000
+DATA constants<>+544(SB)/8, $0x3d40000000000000
+DATA constants<>+552(SB)/8, $0x3d40000000000000
+DATA constants<>+560(SB)/8, $0x3d40000000000000
+DATA constants<>+568(SB)/8, $0x3d40000000000000
+GLOBL constants<>(SB), RODATA|NOPTR, $576
 
-// func leapF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
-TEXT ·leapF64(SB), NOSPLIT, $0-64
-	MOVD $constants<>(SB), R6
-	MOVD $ones<>(SB), R13
-	MOVD dst+0(FP), R3
-	MOVD m+8(FP), R5
-	MOVD u0+16(FP), R8
-	MOVD u1+24(FP), R10
-	MOVD u2+32(FP), R12
-	MOVD u3+40(FP), R9
-	MOVD u4+48(FP), R7
-	MOVD n+56(FP), R0
-	MOVD $0, R2
-	ADD $-4, R0, R11
-	CMP R11, R2
-	BGT tail9
+// func leapF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·leapF64(SB), NOSPLIT, $0-96
+	MOVD $constants<>(SB), R11
+	MOVD $ones<>(SB), R10
+	MOVD dst+0(FP), R9
+	MOVD m+8(FP), R8
+	MOVD u0+16(FP), R7
+	MOVD u1+24(FP), R6
+	MOVD u2+32(FP), R5
+	MOVD u3+40(FP), R4
+	MOVD u4+48(FP), R3
+	MOVD n+88(FP), R1
+	MOVD rows+80(FP), R2
 
-one7:
-	ADD R2<<3, R12, R4
-	FLDPQ -8(R4), (F3, F2)
-	FLDPQ 8(R4), (F1, F0)
-	WORD $0x4e61d465 // FADD V5.2D, V3.2D, V1.2D
+loop8:
+	MOVD $0, R13
+	ADD $-4, R1, R12
+	CMP R12, R13
+	BGT tail12
+
+one10:
+	ADD R13<<3, R5, R0
+	FLDPQ (R0), (F8, F7)
+	FLDPQ -8(R0), (F3, F2)
+	FLDPQ 8(R0), (F1, F0)
+	WORD $0x4e61d466 // FADD V6.2D, V3.2D, V1.2D
+	WORD $0x4e60d445 // FADD V5.2D, V2.2D, V0.2D
+	FLDPQ -16(R0), (F3, F2)
+	FLDPQ 16(R0), (F1, F0)
+	WORD $0x4e61d469 // FADD V9.2D, V3.2D, V1.2D
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	ADD R2<<3, R10, R1
-	FLDPQ (R1), (F3, F2)
-	ADD R2<<3, R9, R1
-	FLDPQ (R1), (F1, F0)
+	ADD R13<<3, R6, R0
+	FLDPQ (R0), (F3, F2)
+	ADD R13<<3, R4, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
-	WORD $0x4e61d4a7 // FADD V7.2D, V5.2D, V1.2D
-	WORD $0x4e60d486 // FADD V6.2D, V4.2D, V0.2D
-	FLDPQ -16(R4), (F3, F2)
-	FLDPQ 16(R4), (F1, F0)
-	WORD $0x4e61d465 // FADD V5.2D, V3.2D, V1.2D
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	ADD R2<<3, R8, R1
-	FLDPQ (R1), (F3, F2)
-	ADD R2<<3, R7, R1
-	FLDPQ (R1), (F1, F0)
+	WORD $0x4e61d4c6 // FADD V6.2D, V6.2D, V1.2D
+	WORD $0x4e60d4a5 // FADD V5.2D, V5.2D, V0.2D
+	ADD R13<<3, R7, R0
+	FLDPQ (R0), (F3, F2)
+	ADD R13<<3, R3, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
-	WORD $0x4e61d4a1 // FADD V1.2D, V5.2D, V1.2D
+	WORD $0x4e61d521 // FADD V1.2D, V9.2D, V1.2D
 	WORD $0x4e60d484 // FADD V4.2D, V4.2D, V0.2D
-	FMOVQ (R6), F0
-	WORD $0x6e60dce3 // FMUL V3.2D, V7.2D, V0.2D
-	WORD $0x6e60dcc2 // FMUL V2.2D, V6.2D, V0.2D
-	FMOVQ 64(R6), F0
+	FMOVQ 64(R11), F0
+	WORD $0x6e60dcc3 // FMUL V3.2D, V6.2D, V0.2D
+	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
+	FMOVQ 128(R11), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
-	FLDPQ (R4), (F7, F6)
-	FMOVQ 128(R6), F0
-	WORD $0x6e60dce1 // FMUL V1.2D, V7.2D, V0.2D
-	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
+	FMOVQ 192(R11), F0
+	WORD $0x6e60dd01 // FMUL V1.2D, V8.2D, V0.2D
+	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
-	ADD R2<<3, R5, R1
-	FLDPQ (R1), (F1, F0)
+	ADD R13<<3, R8, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x6e61dc65 // FMUL V5.2D, V3.2D, V1.2D
 	WORD $0x6e60dc44 // FMUL V4.2D, V2.2D, V0.2D
-	ADD R2<<3, R3, R1
-	FLDPQ (R1), (F3, F2)
-	WORD $0x4e67d4e1 // FADD V1.2D, V7.2D, V7.2D
-	WORD $0x4e66d4c0 // FADD V0.2D, V6.2D, V6.2D
+	ADD R13<<3, R9, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e68d501 // FADD V1.2D, V8.2D, V8.2D
+	WORD $0x4e67d4e0 // FADD V0.2D, V7.2D, V7.2D
 	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
 	WORD $0x4e64d400 // FADD V0.2D, V0.2D, V4.2D
-	FSTPQ (F1, F0), (R1)
-	ADD $4, R2, R2
-	CMP R11, R2
-	BLE one7
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R13, R13
+	CMP R12, R13
+	BLE one10
 
-tail9:
-	SUBS R2, R0, R0
-	BEQ done10
-	ADD $32, R13, R1
+tail12:
+	SUBS R13, R1, R0
+	BEQ done13
+	ADD $32, R10, R12
 	LSL $3, R0, R0
-	SUB R0, R1, R0
-	FLDPQ (R0), (F9, F8)
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<3, R12, R4
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	SUB R0, R12, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R13<<3, R5, R12
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, someLanes1
-	FMOVQ -8(R4), F4
-	FMOVQ 8(R4), F3
+	FMOVQ (R12), F9
+	FMOVQ 16(R12), F8
 	JMP doneLanes2
 
 someLanes1:
-	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes2
-	FMOVD -8(R4), F4
-	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	FMOVD (R12), F9
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, doneLanes2
-	FMOVD (R4), F0
-	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	FMOVD 8(R12), F0
+	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes2
-	FMOVD 8(R4), F3
+	FMOVD 16(R12), F8
 
 doneLanes2:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, someLanes3
-	FMOVQ 8(R4), F1
-	FMOVQ 24(R4), F0
+	FMOVQ -8(R12), F4
+	FMOVQ 8(R12), F3
 	JMP doneLanes4
 
 someLanes3:
-	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes4
-	FMOVD 8(R4), F1
-	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	FMOVD -8(R12), F4
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, doneLanes4
-	FMOVD 16(R4), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	FMOVD (R12), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes4
-	FMOVD 24(R4), F0
+	FMOVD 8(R12), F3
 
 doneLanes4:
-	WORD $0x4e61d486 // FADD V6.2D, V4.2D, V1.2D
-	WORD $0x4e60d465 // FADD V5.2D, V3.2D, V0.2D
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<3, R10, R1
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, someLanes5
-	FMOVQ (R1), F4
-	FMOVQ 16(R1), F3
+	FMOVQ 8(R12), F1
+	FMOVQ 24(R12), F0
 	JMP doneLanes6
 
 someLanes5:
-	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes6
-	FMOVD (R1), F4
-	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	FMOVD 8(R12), F1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, doneLanes6
-	FMOVD 8(R1), F0
-	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	FMOVD 16(R12), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes6
-	FMOVD 16(R1), F3
+	FMOVD 24(R12), F0
 
 doneLanes6:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<3, R9, R1
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
-	CBZ R0, someLanes7
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
-	JMP doneLanes8
-
-someLanes7:
-	WORD $0x4e083d20 // UMOV R0, V9.D[0]
-	CBZ R0, doneLanes8
-	FMOVD (R1), F1
-	WORD $0x4e183d20 // UMOV R0, V9.D[1]
-	CBZ R0, doneLanes8
-	FMOVD 8(R1), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
-	CBZ R0, doneLanes8
-	FMOVD 16(R1), F0
-
-doneLanes8:
-	WORD $0x4e61d481 // FADD V1.2D, V4.2D, V1.2D
-	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
-	WORD $0x4e61d4ca // FADD V10.2D, V6.2D, V1.2D
-	WORD $0x4e60d4a7 // FADD V7.2D, V5.2D, V0.2D
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
-	CBZ R0, someLanes9
-	FMOVQ -16(R4), F4
-	FMOVQ (R4), F3
-	JMP doneLanes10
-
-someLanes9:
-	WORD $0x4e083d20 // UMOV R0, V9.D[0]
-	CBZ R0, doneLanes10
-	FMOVD -16(R4), F4
-	WORD $0x4e183d20 // UMOV R0, V9.D[1]
-	CBZ R0, doneLanes10
-	FMOVD -8(R4), F0
-	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
-	CBZ R0, doneLanes10
-	FMOVD (R4), F3
-
-doneLanes10:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
-	CBZ R0, someLanes11
-	FMOVQ 16(R4), F1
-	FMOVQ 32(R4), F0
-	JMP doneLanes12
-
-someLanes11:
-	WORD $0x4e083d20 // UMOV R0, V9.D[0]
-	CBZ R0, doneLanes12
-	FMOVD 16(R4), F1
-	WORD $0x4e183d20 // UMOV R0, V9.D[1]
-	CBZ R0, doneLanes12
-	FMOVD 24(R4), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
-	CBZ R0, doneLanes12
-	FMOVD 32(R4), F0
-
-doneLanes12:
-	WORD $0x4e61d486 // FADD V6.2D, V4.2D, V1.2D
+	WORD $0x4e61d48a // FADD V10.2D, V4.2D, V1.2D
 	WORD $0x4e60d465 // FADD V5.2D, V3.2D, V0.2D
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<3, R8, R1
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes7
+	FMOVQ -16(R12), F4
+	FMOVQ (R12), F3
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes8
+	FMOVD -16(R12), F4
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes8
+	FMOVD -8(R12), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R12), F3
+
+doneLanes8:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes9
+	FMOVQ 16(R12), F1
+	FMOVQ 32(R12), F0
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes10
+	FMOVD 16(R12), F1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes10
+	FMOVD 24(R12), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes10
+	FMOVD 32(R12), F0
+
+doneLanes10:
+	WORD $0x4e61d48c // FADD V12.2D, V4.2D, V1.2D
+	WORD $0x4e60d46b // FADD V11.2D, V3.2D, V0.2D
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R13<<3, R6, R12
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes11
+	FMOVQ (R12), F4
+	FMOVQ 16(R12), F3
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes12
+	FMOVD (R12), F4
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes12
+	FMOVD 8(R12), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes12
+	FMOVD 16(R12), F3
+
+doneLanes12:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R13<<3, R4, R12
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, someLanes13
-	FMOVQ (R1), F4
-	FMOVQ 16(R1), F3
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes14
 
 someLanes13:
-	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes14
-	FMOVD (R1), F4
-	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	FMOVD (R12), F1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, doneLanes14
-	FMOVD 8(R1), F0
-	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	FMOVD 8(R12), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes14
-	FMOVD 16(R1), F3
+	FMOVD 16(R12), F0
 
 doneLanes14:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<3, R7, R1
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	WORD $0x4e61d481 // FADD V1.2D, V4.2D, V1.2D
+	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
+	WORD $0x4e61d54a // FADD V10.2D, V10.2D, V1.2D
+	WORD $0x4e60d4a5 // FADD V5.2D, V5.2D, V0.2D
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R13<<3, R7, R12
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, someLanes15
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ (R12), F4
+	FMOVQ 16(R12), F3
 	JMP doneLanes16
 
 someLanes15:
-	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes16
-	FMOVD (R1), F1
-	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	FMOVD (R12), F4
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, doneLanes16
-	FMOVD 8(R1), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	FMOVD 8(R12), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes16
-	FMOVD 16(R1), F0
+	FMOVD 16(R12), F3
 
 doneLanes16:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R13<<3, R3, R12
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes17
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
+	JMP doneLanes18
+
+someLanes17:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes18
+	FMOVD (R12), F1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes18
+	FMOVD 8(R12), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes18
+	FMOVD 16(R12), F0
+
+doneLanes18:
 	WORD $0x4e61d481 // FADD V1.2D, V4.2D, V1.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
-	WORD $0x4e61d4c1 // FADD V1.2D, V6.2D, V1.2D
-	WORD $0x4e60d4a4 // FADD V4.2D, V5.2D, V0.2D
-	FMOVQ (R6), F0
+	WORD $0x4e61d581 // FADD V1.2D, V12.2D, V1.2D
+	WORD $0x4e60d564 // FADD V4.2D, V11.2D, V0.2D
+	FMOVQ 64(R11), F0
 	WORD $0x6e60dd43 // FMUL V3.2D, V10.2D, V0.2D
-	WORD $0x6e60dce2 // FMUL V2.2D, V7.2D, V0.2D
-	FMOVQ 64(R6), F0
+	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
+	FMOVQ 128(R11), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
 	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
-	WORD $0x6f00e407 // MOVI V7.2D, 0
-	WORD $0x6f00e406 // MOVI V6.2D, 0
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
-	CBZ R0, someLanes17
-	FMOVQ (R4), F7
-	FMOVQ 16(R4), F6
-	JMP doneLanes18
-
-someLanes17:
-	WORD $0x4e083d20 // UMOV R0, V9.D[0]
-	CBZ R0, doneLanes18
-	FMOVD (R4), F7
-	WORD $0x4e183d20 // UMOV R0, V9.D[1]
-	CBZ R0, doneLanes18
-	FMOVD 8(R4), F0
-	WORD $0x6e180407 // MOV V7.D[1], V0.D[0]
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
-	CBZ R0, doneLanes18
-	FMOVD 16(R4), F6
-
-doneLanes18:
-	FMOVQ 128(R6), F0
-	WORD $0x6e60dce1 // FMUL V1.2D, V7.2D, V0.2D
-	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
+	FMOVQ 192(R11), F0
+	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
+	WORD $0x6e60dd00 // FMUL V0.2D, V8.2D, V0.2D
 	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
 	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<3, R5, R1
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	ADD R13<<3, R8, R12
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, someLanes19
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes20
 
 someLanes19:
-	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes20
-	FMOVD (R1), F1
-	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	FMOVD (R12), F1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, doneLanes20
-	FMOVD 8(R1), F2
+	FMOVD 8(R12), F2
 	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes20
-	FMOVD 16(R1), F0
+	FMOVD 16(R12), F0
 
 doneLanes20:
 	WORD $0x6e61dc85 // FMUL V5.2D, V4.2D, V1.2D
 	WORD $0x6e60dc64 // FMUL V4.2D, V3.2D, V0.2D
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	ADD R2<<3, R3, R1
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	ADD R13<<3, R9, R12
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, someLanes21
-	FMOVQ (R1), F3
-	FMOVQ 16(R1), F2
+	FMOVQ (R12), F3
+	FMOVQ 16(R12), F2
 	JMP doneLanes22
 
 someLanes21:
-	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes22
-	FMOVD (R1), F3
-	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	FMOVD (R12), F3
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, doneLanes22
-	FMOVD 8(R1), F0
+	FMOVD 8(R12), F0
 	WORD $0x6e180403 // MOV V3.D[1], V0.D[0]
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes22
-	FMOVD 16(R1), F2
+	FMOVD 16(R12), F2
 
 doneLanes22:
-	WORD $0x4e67d4e0 // FADD V0.2D, V7.2D, V7.2D
-	WORD $0x4e66d4c1 // FADD V1.2D, V6.2D, V6.2D
+	WORD $0x4e69d520 // FADD V0.2D, V9.2D, V9.2D
+	WORD $0x4e68d501 // FADD V1.2D, V8.2D, V8.2D
 	WORD $0x4ee3d400 // FSUB V0.2D, V0.2D, V3.2D
 	WORD $0x4ee2d421 // FSUB V1.2D, V1.2D, V2.2D
 	WORD $0x4e65d400 // FADD V0.2D, V0.2D, V5.2D
 	WORD $0x4e64d421 // FADD V1.2D, V1.2D, V4.2D
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, someLanes23
-	FMOVQ F0, (R1)
-	FMOVQ F1, 16(R1)
+	FMOVQ F0, (R12)
+	FMOVQ F1, 16(R12)
 	JMP doneLanes24
 
 someLanes23:
-	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes24
-	FMOVD F0, (R1)
-	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	FMOVD F0, (R12)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, doneLanes24
 	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
-	FMOVD F0, 8(R1)
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	FMOVD F0, 8(R12)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes24
-	FMOVD F1, 16(R1)
+	FMOVD F1, 16(R12)
 
 doneLanes24:
 
-done10:
+done13:
+	MOVD dstStride+56(FP), R0
+	ADD R0, R9, R9
+	MOVD mStride+64(FP), R0
+	ADD R0, R8, R8
+	MOVD stride+72(FP), R0
+	ADD R0, R7, R7
+	MOVD stride+72(FP), R0
+	ADD R0, R6, R6
+	MOVD stride+72(FP), R0
+	ADD R0, R5, R5
+	MOVD stride+72(FP), R0
+	ADD R0, R4, R4
+	MOVD stride+72(FP), R0
+	ADD R0, R3, R3
+	SUBS $1, R2, R2
+	BNE loop8
 	RET
 
-// func leapF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
-TEXT ·leapF32(SB), NOSPLIT, $0-64
-	MOVD $constants<>(SB), R6
-	MOVD $ones<>(SB), R13
-	MOVD dst+0(FP), R3
-	MOVD m+8(FP), R5
-	MOVD u0+16(FP), R1
-	MOVD u1+24(FP), R8
-	MOVD u2+32(FP), R12
-	MOVD u3+40(FP), R9
-	MOVD u4+48(FP), R7
-	MOVD n+56(FP), R0
-	MOVD $0, R2
-	ADD $-8, R0, R11
-	CMP R11, R2
-	BGT tail19
+// func leapF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·leapF32(SB), NOSPLIT, $0-96
+	MOVD $constants<>(SB), R11
+	MOVD $ones<>(SB), R10
+	MOVD dst+0(FP), R9
+	MOVD m+8(FP), R8
+	MOVD u0+16(FP), R7
+	MOVD u1+24(FP), R6
+	MOVD u2+32(FP), R5
+	MOVD u3+40(FP), R4
+	MOVD u4+48(FP), R3
+	MOVD n+88(FP), R1
+	MOVD rows+80(FP), R2
 
-one17:
-	ADD R2<<2, R12, R10
-	FLDPQ -4(R10), (F3, F2)
-	FLDPQ 4(R10), (F1, F0)
-	WORD $0x4e21d465 // FADD V5.4S, V3.4S, V1.4S
+loop21:
+	MOVD $0, R13
+	ADD $-8, R1, R12
+	CMP R12, R13
+	BGT tail25
+
+one23:
+	ADD R13<<2, R5, R0
+	FLDPQ (R0), (F8, F7)
+	FLDPQ -4(R0), (F3, F2)
+	FLDPQ 4(R0), (F1, F0)
+	WORD $0x4e21d466 // FADD V6.4S, V3.4S, V1.4S
+	WORD $0x4e20d445 // FADD V5.4S, V2.4S, V0.4S
+	FLDPQ -8(R0), (F3, F2)
+	FLDPQ 8(R0), (F1, F0)
+	WORD $0x4e21d469 // FADD V9.4S, V3.4S, V1.4S
 	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
-	ADD R2<<2, R8, R4
-	FLDPQ (R4), (F3, F2)
-	ADD R2<<2, R9, R4
-	FLDPQ (R4), (F1, F0)
+	ADD R13<<2, R6, R0
+	FLDPQ (R0), (F3, F2)
+	ADD R13<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	WORD $0x4e21d4a7 // FADD V7.4S, V5.4S, V1.4S
-	WORD $0x4e20d486 // FADD V6.4S, V4.4S, V0.4S
-	FLDPQ -8(R10), (F3, F2)
-	FLDPQ 8(R10), (F1, F0)
-	WORD $0x4e21d465 // FADD V5.4S, V3.4S, V1.4S
-	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
-	ADD R2<<2, R1, R4
-	FLDPQ (R4), (F3, F2)
-	ADD R2<<2, R7, R4
-	FLDPQ (R4), (F1, F0)
+	WORD $0x4e21d4c6 // FADD V6.4S, V6.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	ADD R13<<2, R7, R0
+	FLDPQ (R0), (F3, F2)
+	ADD R13<<2, R3, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	WORD $0x4e21d4a1 // FADD V1.4S, V5.4S, V1.4S
+	WORD $0x4e21d521 // FADD V1.4S, V9.4S, V1.4S
 	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
-	FMOVQ 192(R6), F0
-	WORD $0x6e20dce3 // FMUL V3.4S, V7.4S, V0.4S
-	WORD $0x6e20dcc2 // FMUL V2.4S, V6.4S, V0.4S
-	FMOVQ 256(R6), F0
+	FMOVQ 320(R11), F0
+	WORD $0x6e20dcc3 // FMUL V3.4S, V6.4S, V0.4S
+	WORD $0x6e20dca2 // FMUL V2.4S, V5.4S, V0.4S
+	FMOVQ 384(R11), F0
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	WORD $0x6e20dc80 // FMUL V0.4S, V4.4S, V0.4S
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
 	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
-	FLDPQ (R10), (F7, F6)
-	FMOVQ 320(R6), F0
-	WORD $0x6e20dce1 // FMUL V1.4S, V7.4S, V0.4S
-	WORD $0x6e20dcc0 // FMUL V0.4S, V6.4S, V0.4S
+	FMOVQ 448(R11), F0
+	WORD $0x6e20dd01 // FMUL V1.4S, V8.4S, V0.4S
+	WORD $0x6e20dce0 // FMUL V0.4S, V7.4S, V0.4S
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
 	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
-	ADD R2<<2, R5, R4
-	FLDPQ (R4), (F1, F0)
+	ADD R13<<2, R8, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x6e21dc65 // FMUL V5.4S, V3.4S, V1.4S
 	WORD $0x6e20dc44 // FMUL V4.4S, V2.4S, V0.4S
-	ADD R2<<2, R3, R4
-	FLDPQ (R4), (F3, F2)
-	WORD $0x4e27d4e1 // FADD V1.4S, V7.4S, V7.4S
-	WORD $0x4e26d4c0 // FADD V0.4S, V6.4S, V6.4S
+	ADD R13<<2, R9, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e28d501 // FADD V1.4S, V8.4S, V8.4S
+	WORD $0x4e27d4e0 // FADD V0.4S, V7.4S, V7.4S
 	WORD $0x4ea3d421 // FSUB V1.4S, V1.4S, V3.4S
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
 	WORD $0x4e24d400 // FADD V0.4S, V0.4S, V4.4S
-	FSTPQ (F1, F0), (R4)
-	ADD $8, R2, R2
-	CMP R11, R2
-	BLE one17
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R13, R13
+	CMP R12, R13
+	BLE one23
 
-tail19:
-	SUBS R2, R0, R0
-	BEQ done20
-	ADD $32, R13, R4
+tail25:
+	SUBS R13, R1, R0
+	BEQ done26
+	ADD $32, R10, R12
 	LSL $2, R0, R0
-	SUB R0, R4, R0
-	FLDPQ (R0), (F8, F6)
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<2, R12, R4
+	SUB R0, R12, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R13<<2, R5, R12
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, someLanes1
-	FMOVQ -4(R4), F4
-	FMOVQ 12(R4), F3
+	FMOVQ (R12), F9
+	FMOVQ 16(R12), F8
 	JMP doneLanes2
 
 someLanes1:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes2
-	FMOVS -4(R4), F4
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	FMOVS (R12), F9
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes2
-	FMOVS (R4), F0
-	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	FMOVS 4(R12), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes2
-	FMOVS 4(R4), F0
-	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	FMOVS 8(R12), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, doneLanes2
-	FMOVS 8(R4), F0
-	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	FMOVS 12(R12), F0
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes2
-	FMOVS 12(R4), F3
+	FMOVS 16(R12), F8
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes2
-	FMOVS 16(R4), F0
-	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	FMOVS 20(R12), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes2
-	FMOVS 20(R4), F0
-	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+	FMOVS 24(R12), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
 
 doneLanes2:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, someLanes3
-	FMOVQ 4(R4), F1
-	FMOVQ 20(R4), F0
+	FMOVQ -4(R12), F4
+	FMOVQ 12(R12), F3
 	JMP doneLanes4
 
 someLanes3:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes4
-	FMOVS 4(R4), F1
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	FMOVS -4(R12), F4
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes4
-	FMOVS 8(R4), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	FMOVS (R12), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes4
-	FMOVS 12(R4), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	FMOVS 4(R12), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, doneLanes4
-	FMOVS 16(R4), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	FMOVS 8(R12), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes4
-	FMOVS 20(R4), F0
+	FMOVS 12(R12), F3
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes4
-	FMOVS 24(R4), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	FMOVS 16(R12), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes4
-	FMOVS 28(R4), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+	FMOVS 20(R12), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
 
 doneLanes4:
-	WORD $0x4e21d487 // FADD V7.4S, V4.4S, V1.4S
-	WORD $0x4e20d465 // FADD V5.4S, V3.4S, V0.4S
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<2, R8, R8
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, someLanes5
-	FMOVQ (R8), F4
-	FMOVQ 16(R8), F3
+	FMOVQ 4(R12), F1
+	FMOVQ 20(R12), F0
 	JMP doneLanes6
 
 someLanes5:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes6
-	FMOVS (R8), F4
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	FMOVS 4(R12), F1
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes6
-	FMOVS 4(R8), F0
-	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	FMOVS 8(R12), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes6
-	FMOVS 8(R8), F0
-	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	FMOVS 12(R12), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, doneLanes6
-	FMOVS 12(R8), F0
-	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	FMOVS 16(R12), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes6
-	FMOVS 16(R8), F3
+	FMOVS 20(R12), F0
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes6
-	FMOVS 20(R8), F0
-	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	FMOVS 24(R12), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes6
-	FMOVS 24(R8), F0
-	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+	FMOVS 28(R12), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes6:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<2, R9, R8
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, someLanes7
-	FMOVQ (R8), F1
-	FMOVQ 16(R8), F0
-	JMP doneLanes8
-
-someLanes7:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
-	CBZW R0, doneLanes8
-	FMOVS (R8), F1
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
-	CBZW R0, doneLanes8
-	FMOVS 4(R8), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
-	CBZW R0, doneLanes8
-	FMOVS 8(R8), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
-	CBZW R0, doneLanes8
-	FMOVS 12(R8), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes8
-	FMOVS 16(R8), F0
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes8
-	FMOVS 20(R8), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes8
-	FMOVS 24(R8), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
-
-doneLanes8:
-	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
-	WORD $0x4e20d460 // FADD V0.4S, V3.4S, V0.4S
-	WORD $0x4e21d4ea // FADD V10.4S, V7.4S, V1.4S
-	WORD $0x4e20d4a9 // FADD V9.4S, V5.4S, V0.4S
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, someLanes9
-	FMOVQ -8(R4), F4
-	FMOVQ 8(R4), F3
-	JMP doneLanes10
-
-someLanes9:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
-	CBZW R0, doneLanes10
-	FMOVS -8(R4), F4
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
-	CBZW R0, doneLanes10
-	FMOVS -4(R4), F0
-	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
-	CBZW R0, doneLanes10
-	FMOVS (R4), F0
-	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
-	CBZW R0, doneLanes10
-	FMOVS 4(R4), F0
-	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes10
-	FMOVS 8(R4), F3
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes10
-	FMOVS 12(R4), F0
-	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes10
-	FMOVS 16(R4), F0
-	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
-
-doneLanes10:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, someLanes11
-	FMOVQ 8(R4), F1
-	FMOVQ 24(R4), F0
-	JMP doneLanes12
-
-someLanes11:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
-	CBZW R0, doneLanes12
-	FMOVS 8(R4), F1
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
-	CBZW R0, doneLanes12
-	FMOVS 12(R4), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
-	CBZW R0, doneLanes12
-	FMOVS 16(R4), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
-	CBZW R0, doneLanes12
-	FMOVS 20(R4), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes12
-	FMOVS 24(R4), F0
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes12
-	FMOVS 28(R4), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes12
-	FMOVS 32(R4), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
-
-doneLanes12:
-	WORD $0x4e21d487 // FADD V7.4S, V4.4S, V1.4S
+	WORD $0x4e21d48a // FADD V10.4S, V4.4S, V1.4S
 	WORD $0x4e20d465 // FADD V5.4S, V3.4S, V0.4S
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<2, R1, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes7
+	FMOVQ -8(R12), F4
+	FMOVQ 8(R12), F3
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes8
+	FMOVS -8(R12), F4
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes8
+	FMOVS -4(R12), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes8
+	FMOVS (R12), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 4(R12), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 8(R12), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 12(R12), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 16(R12), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes8:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes9
+	FMOVQ 8(R12), F1
+	FMOVQ 24(R12), F0
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes10
+	FMOVS 8(R12), F1
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 12(R12), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 16(R12), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes10
+	FMOVS 20(R12), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes10
+	FMOVS 24(R12), F0
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 28(R12), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 32(R12), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes10:
+	WORD $0x4e21d48c // FADD V12.4S, V4.4S, V1.4S
+	WORD $0x4e20d46b // FADD V11.4S, V3.4S, V0.4S
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R13<<2, R6, R12
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes11
+	FMOVQ (R12), F4
+	FMOVQ 16(R12), F3
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes12
+	FMOVS (R12), F4
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes12
+	FMOVS 4(R12), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes12
+	FMOVS 8(R12), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes12
+	FMOVS 12(R12), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes12
+	FMOVS 16(R12), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes12
+	FMOVS 20(R12), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes12
+	FMOVS 24(R12), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes12:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R13<<2, R4, R12
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, someLanes13
-	FMOVQ (R1), F4
-	FMOVQ 16(R1), F3
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes14
 
 someLanes13:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes14
-	FMOVS (R1), F4
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	FMOVS (R12), F1
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes14
-	FMOVS 4(R1), F0
-	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	FMOVS 4(R12), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes14
-	FMOVS 8(R1), F0
-	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	FMOVS 8(R12), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, doneLanes14
-	FMOVS 12(R1), F0
-	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	FMOVS 12(R12), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes14
-	FMOVS 16(R1), F3
+	FMOVS 16(R12), F0
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes14
-	FMOVS 20(R1), F0
-	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	FMOVS 20(R12), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes14
-	FMOVS 24(R1), F0
-	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+	FMOVS 24(R12), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes14:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<2, R7, R1
+	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
+	WORD $0x4e20d460 // FADD V0.4S, V3.4S, V0.4S
+	WORD $0x4e21d54a // FADD V10.4S, V10.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R13<<2, R7, R12
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, someLanes15
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ (R12), F4
+	FMOVQ 16(R12), F3
 	JMP doneLanes16
 
 someLanes15:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes16
-	FMOVS (R1), F1
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	FMOVS (R12), F4
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes16
-	FMOVS 4(R1), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	FMOVS 4(R12), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes16
-	FMOVS 8(R1), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	FMOVS 8(R12), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, doneLanes16
-	FMOVS 12(R1), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	FMOVS 12(R12), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes16
-	FMOVS 16(R1), F0
+	FMOVS 16(R12), F3
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes16
-	FMOVS 20(R1), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	FMOVS 20(R12), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes16
-	FMOVS 24(R1), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+	FMOVS 24(R12), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
 
 doneLanes16:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R13<<2, R3, R12
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes17
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
+	JMP doneLanes18
+
+someLanes17:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes18
+	FMOVS (R12), F1
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes18
+	FMOVS 4(R12), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes18
+	FMOVS 8(R12), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes18
+	FMOVS 12(R12), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes18
+	FMOVS 16(R12), F0
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes18
+	FMOVS 20(R12), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes18
+	FMOVS 24(R12), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes18:
 	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
 	WORD $0x4e20d460 // FADD V0.4S, V3.4S, V0.4S
-	WORD $0x4e21d4e1 // FADD V1.4S, V7.4S, V1.4S
-	WORD $0x4e20d4a4 // FADD V4.4S, V5.4S, V0.4S
-	FMOVQ 192(R6), F0
+	WORD $0x4e21d581 // FADD V1.4S, V12.4S, V1.4S
+	WORD $0x4e20d564 // FADD V4.4S, V11.4S, V0.4S
+	FMOVQ 320(R11), F0
 	WORD $0x6e20dd43 // FMUL V3.4S, V10.4S, V0.4S
-	WORD $0x6e20dd22 // FMUL V2.4S, V9.4S, V0.4S
-	FMOVQ 256(R6), F0
+	WORD $0x6e20dca2 // FMUL V2.4S, V5.4S, V0.4S
+	FMOVQ 384(R11), F0
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	WORD $0x6e20dc80 // FMUL V0.4S, V4.4S, V0.4S
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
 	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
-	WORD $0x6f00e409 // MOVI V9.2D, 0
-	WORD $0x6f00e407 // MOVI V7.2D, 0
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, someLanes17
-	FMOVQ (R4), F9
-	FMOVQ 16(R4), F7
-	JMP doneLanes18
-
-someLanes17:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
-	CBZW R0, doneLanes18
-	FMOVS (R4), F9
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
-	CBZW R0, doneLanes18
-	FMOVS 4(R4), F0
-	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
-	CBZW R0, doneLanes18
-	FMOVS 8(R4), F0
-	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
-	CBZW R0, doneLanes18
-	FMOVS 12(R4), F0
-	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes18
-	FMOVS 16(R4), F7
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes18
-	FMOVS 20(R4), F0
-	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes18
-	FMOVS 24(R4), F0
-	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
-
-doneLanes18:
-	FMOVQ 320(R6), F0
+	FMOVQ 448(R11), F0
 	WORD $0x6e20dd21 // FMUL V1.4S, V9.4S, V0.4S
-	WORD $0x6e20dce0 // FMUL V0.4S, V7.4S, V0.4S
+	WORD $0x6e20dd00 // FMUL V0.4S, V8.4S, V0.4S
 	WORD $0x4e21d464 // FADD V4.4S, V3.4S, V1.4S
 	WORD $0x4e20d443 // FADD V3.4S, V2.4S, V0.4S
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<2, R5, R1
+	ADD R13<<2, R8, R12
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, someLanes19
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes20
 
 someLanes19:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes20
-	FMOVS (R1), F1
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	FMOVS (R12), F1
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes20
-	FMOVS 4(R1), F2
+	FMOVS 4(R12), F2
 	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes20
-	FMOVS 8(R1), F2
+	FMOVS 8(R12), F2
 	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, doneLanes20
-	FMOVS 12(R1), F2
+	FMOVS 12(R12), F2
 	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes20
-	FMOVS 16(R1), F0
+	FMOVS 16(R12), F0
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes20
-	FMOVS 20(R1), F2
+	FMOVS 20(R12), F2
 	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes20
-	FMOVS 24(R1), F2
+	FMOVS 24(R12), F2
 	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes20:
@@ -957,929 +1003,967 @@ doneLanes20:
 	WORD $0x6e20dc64 // FMUL V4.4S, V3.4S, V0.4S
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	ADD R2<<2, R3, R1
+	ADD R13<<2, R9, R12
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, someLanes21
-	FMOVQ (R1), F3
-	FMOVQ 16(R1), F2
+	FMOVQ (R12), F3
+	FMOVQ 16(R12), F2
 	JMP doneLanes22
 
 someLanes21:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes22
-	FMOVS (R1), F3
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	FMOVS (R12), F3
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes22
-	FMOVS 4(R1), F0
+	FMOVS 4(R12), F0
 	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes22
-	FMOVS 8(R1), F0
+	FMOVS 8(R12), F0
 	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, doneLanes22
-	FMOVS 12(R1), F0
+	FMOVS 12(R12), F0
 	WORD $0x6e1c0403 // MOV V3.S[3], V0.S[0]
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes22
-	FMOVS 16(R1), F2
+	FMOVS 16(R12), F2
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes22
-	FMOVS 20(R1), F0
+	FMOVS 20(R12), F0
 	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes22
-	FMOVS 24(R1), F0
+	FMOVS 24(R12), F0
 	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
 
 doneLanes22:
 	WORD $0x4e29d521 // FADD V1.4S, V9.4S, V9.4S
-	WORD $0x4e27d4e0 // FADD V0.4S, V7.4S, V7.4S
+	WORD $0x4e28d500 // FADD V0.4S, V8.4S, V8.4S
 	WORD $0x4ea3d421 // FSUB V1.4S, V1.4S, V3.4S
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x4e25d422 // FADD V2.4S, V1.4S, V5.4S
 	WORD $0x4e24d401 // FADD V1.4S, V0.4S, V4.4S
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, someLanes23
-	FMOVQ F2, (R1)
-	FMOVQ F1, 16(R1)
+	FMOVQ F2, (R12)
+	FMOVQ F1, 16(R12)
 	JMP doneLanes24
 
 someLanes23:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes24
-	FMOVS F2, (R1)
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	FMOVS F2, (R12)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes24
 	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
-	FMOVS F0, 4(R1)
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	FMOVS F0, 4(R12)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes24
 	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
-	FMOVS F0, 8(R1)
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	FMOVS F0, 8(R12)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, doneLanes24
 	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
-	FMOVS F0, 12(R1)
+	FMOVS F0, 12(R12)
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes24
-	FMOVS F1, 16(R1)
+	FMOVS F1, 16(R12)
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes24
 	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
-	FMOVS F0, 20(R1)
+	FMOVS F0, 20(R12)
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes24
 	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
-	FMOVS F0, 24(R1)
+	FMOVS F0, 24(R12)
 
 doneLanes24:
 
-done20:
+done26:
+	MOVD dstStride+56(FP), R0
+	ADD R0, R9, R9
+	MOVD mStride+64(FP), R0
+	ADD R0, R8, R8
+	MOVD stride+72(FP), R0
+	ADD R0, R7, R7
+	MOVD stride+72(FP), R0
+	ADD R0, R6, R6
+	MOVD stride+72(FP), R0
+	ADD R0, R5, R5
+	MOVD stride+72(FP), R0
+	ADD R0, R4, R4
+	MOVD stride+72(FP), R0
+	ADD R0, R3, R3
+	SUBS $1, R2, R2
+	BNE loop21
 	RET
 
-// func addMulF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
-TEXT ·addMulF64(SB), NOSPLIT, $0-64
-	MOVD $constants<>(SB), R6
-	MOVD $ones<>(SB), R13
-	MOVD dst+0(FP), R3
-	MOVD m+8(FP), R5
-	MOVD u0+16(FP), R8
-	MOVD u1+24(FP), R10
-	MOVD u2+32(FP), R12
-	MOVD u3+40(FP), R9
-	MOVD u4+48(FP), R7
-	MOVD n+56(FP), R0
-	MOVD $0, R2
-	ADD $-4, R0, R11
-	CMP R11, R2
-	BGT tail34
+// func addMulF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·addMulF64(SB), NOSPLIT, $0-96
+	MOVD $constants<>(SB), R11
+	MOVD $ones<>(SB), R10
+	MOVD dst+0(FP), R9
+	MOVD m+8(FP), R8
+	MOVD u0+16(FP), R7
+	MOVD u1+24(FP), R6
+	MOVD u2+32(FP), R5
+	MOVD u3+40(FP), R4
+	MOVD u4+48(FP), R3
+	MOVD n+88(FP), R1
+	MOVD rows+80(FP), R2
 
-one32:
-	ADD R2<<3, R12, R4
-	FLDPQ -8(R4), (F3, F2)
-	FLDPQ 8(R4), (F1, F0)
-	WORD $0x4e61d465 // FADD V5.2D, V3.2D, V1.2D
+loop41:
+	MOVD $0, R13
+	ADD $-4, R1, R12
+	CMP R12, R13
+	BGT tail45
+
+one43:
+	ADD R13<<3, R5, R0
+	FLDPQ (R0), (F9, F8)
+	FLDPQ -8(R0), (F3, F2)
+	FLDPQ 8(R0), (F1, F0)
+	WORD $0x4e61d466 // FADD V6.2D, V3.2D, V1.2D
+	WORD $0x4e60d445 // FADD V5.2D, V2.2D, V0.2D
+	FLDPQ -16(R0), (F3, F2)
+	FLDPQ 16(R0), (F1, F0)
+	WORD $0x4e61d467 // FADD V7.2D, V3.2D, V1.2D
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	ADD R2<<3, R10, R1
-	FLDPQ (R1), (F3, F2)
-	ADD R2<<3, R9, R1
-	FLDPQ (R1), (F1, F0)
+	ADD R13<<3, R6, R0
+	FLDPQ (R0), (F3, F2)
+	ADD R13<<3, R4, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
-	WORD $0x4e61d4a7 // FADD V7.2D, V5.2D, V1.2D
-	WORD $0x4e60d486 // FADD V6.2D, V4.2D, V0.2D
-	FLDPQ -16(R4), (F3, F2)
-	FLDPQ 16(R4), (F1, F0)
-	WORD $0x4e61d465 // FADD V5.2D, V3.2D, V1.2D
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	ADD R2<<3, R8, R1
-	FLDPQ (R1), (F3, F2)
-	ADD R2<<3, R7, R1
-	FLDPQ (R1), (F1, F0)
+	WORD $0x4e61d4c6 // FADD V6.2D, V6.2D, V1.2D
+	WORD $0x4e60d4a5 // FADD V5.2D, V5.2D, V0.2D
+	ADD R13<<3, R7, R0
+	FLDPQ (R0), (F3, F2)
+	ADD R13<<3, R3, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
-	WORD $0x4e61d4a1 // FADD V1.2D, V5.2D, V1.2D
+	WORD $0x4e61d4e1 // FADD V1.2D, V7.2D, V1.2D
 	WORD $0x4e60d484 // FADD V4.2D, V4.2D, V0.2D
-	FMOVQ (R6), F0
-	WORD $0x6e60dce3 // FMUL V3.2D, V7.2D, V0.2D
-	WORD $0x6e60dcc2 // FMUL V2.2D, V6.2D, V0.2D
-	FMOVQ 64(R6), F0
+	FMOVQ 64(R11), F0
+	WORD $0x6e60dcc3 // FMUL V3.2D, V6.2D, V0.2D
+	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
+	FMOVQ 128(R11), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	FLDPQ (R4), (F1, F2)
-	FMOVQ 128(R6), F0
-	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
-	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	FMOVQ 192(R11), F0
+	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
+	WORD $0x6e60dd00 // FMUL V0.2D, V8.2D, V0.2D
 	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
-	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
-	ADD R2<<3, R5, R1
-	FLDPQ (R1), (F1, F0)
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	ADD R13<<3, R8, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
 	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
-	ADD R2<<3, R3, R1
-	FLDPQ (R1), (F1, F0)
+	ADD R13<<3, R9, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
-	FSTPQ (F1, F0), (R1)
-	ADD $4, R2, R2
-	CMP R11, R2
-	BLE one32
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R13, R13
+	CMP R12, R13
+	BLE one43
 
-tail34:
-	SUBS R2, R0, R0
-	BEQ done35
-	ADD $32, R13, R1
+tail45:
+	SUBS R13, R1, R0
+	BEQ done46
+	ADD $32, R10, R12
 	LSL $3, R0, R0
-	SUB R0, R1, R0
+	SUB R0, R12, R0
 	FLDPQ (R0), (F6, F5)
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<3, R12, R4
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	ADD R13<<3, R5, R12
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes1
-	FMOVQ -8(R4), F4
-	FMOVQ 8(R4), F3
+	FMOVQ (R12), F10
+	FMOVQ 16(R12), F9
 	JMP doneLanes2
 
 someLanes1:
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes2
-	FMOVD -8(R4), F4
+	FMOVD (R12), F10
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, doneLanes2
-	FMOVD (R4), F0
-	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	FMOVD 8(R12), F0
+	WORD $0x6e18040a // MOV V10.D[1], V0.D[0]
 	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
 	CBZ R0, doneLanes2
-	FMOVD 8(R4), F3
+	FMOVD 16(R12), F9
 
 doneLanes2:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes3
-	FMOVQ 8(R4), F1
-	FMOVQ 24(R4), F0
+	FMOVQ -8(R12), F4
+	FMOVQ 8(R12), F3
 	JMP doneLanes4
 
 someLanes3:
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes4
-	FMOVD 8(R4), F1
+	FMOVD -8(R12), F4
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, doneLanes4
-	FMOVD 16(R4), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	FMOVD (R12), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
 	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
 	CBZ R0, doneLanes4
-	FMOVD 24(R4), F0
+	FMOVD 8(R12), F3
 
 doneLanes4:
-	WORD $0x4e61d488 // FADD V8.2D, V4.2D, V1.2D
-	WORD $0x4e60d467 // FADD V7.2D, V3.2D, V0.2D
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<3, R10, R1
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes5
-	FMOVQ (R1), F4
-	FMOVQ 16(R1), F3
+	FMOVQ 8(R12), F1
+	FMOVQ 24(R12), F0
 	JMP doneLanes6
 
 someLanes5:
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes6
-	FMOVD (R1), F4
+	FMOVD 8(R12), F1
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, doneLanes6
-	FMOVD 8(R1), F0
-	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	FMOVD 16(R12), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
 	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
 	CBZ R0, doneLanes6
-	FMOVD 16(R1), F3
+	FMOVD 24(R12), F0
 
 doneLanes6:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<3, R9, R1
+	WORD $0x4e61d488 // FADD V8.2D, V4.2D, V1.2D
+	WORD $0x4e60d467 // FADD V7.2D, V3.2D, V0.2D
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes7
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ -16(R12), F4
+	FMOVQ (R12), F3
 	JMP doneLanes8
 
 someLanes7:
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes8
-	FMOVD (R1), F1
+	FMOVD -16(R12), F4
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, doneLanes8
-	FMOVD 8(R1), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	FMOVD -8(R12), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
 	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
 	CBZ R0, doneLanes8
-	FMOVD 16(R1), F0
+	FMOVD (R12), F3
 
 doneLanes8:
-	WORD $0x4e61d481 // FADD V1.2D, V4.2D, V1.2D
-	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
-	WORD $0x4e61d50a // FADD V10.2D, V8.2D, V1.2D
-	WORD $0x4e60d4e9 // FADD V9.2D, V7.2D, V0.2D
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes9
-	FMOVQ -16(R4), F4
-	FMOVQ (R4), F3
+	FMOVQ 16(R12), F1
+	FMOVQ 32(R12), F0
 	JMP doneLanes10
 
 someLanes9:
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes10
-	FMOVD -16(R4), F4
+	FMOVD 16(R12), F1
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, doneLanes10
-	FMOVD -8(R4), F0
-	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	FMOVD 24(R12), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
 	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
 	CBZ R0, doneLanes10
-	FMOVD (R4), F3
+	FMOVD 32(R12), F0
 
 doneLanes10:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x4e61d48c // FADD V12.2D, V4.2D, V1.2D
+	WORD $0x4e60d46b // FADD V11.2D, V3.2D, V0.2D
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R13<<3, R6, R12
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes11
-	FMOVQ 16(R4), F1
-	FMOVQ 32(R4), F0
+	FMOVQ (R12), F4
+	FMOVQ 16(R12), F3
 	JMP doneLanes12
 
 someLanes11:
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes12
-	FMOVD 16(R4), F1
+	FMOVD (R12), F4
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, doneLanes12
-	FMOVD 24(R4), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	FMOVD 8(R12), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
 	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
 	CBZ R0, doneLanes12
-	FMOVD 32(R4), F0
+	FMOVD 16(R12), F3
 
 doneLanes12:
-	WORD $0x4e61d488 // FADD V8.2D, V4.2D, V1.2D
-	WORD $0x4e60d467 // FADD V7.2D, V3.2D, V0.2D
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<3, R8, R1
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R13<<3, R4, R12
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes13
-	FMOVQ (R1), F4
-	FMOVQ 16(R1), F3
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes14
 
 someLanes13:
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes14
-	FMOVD (R1), F4
+	FMOVD (R12), F1
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, doneLanes14
-	FMOVD 8(R1), F0
-	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	FMOVD 8(R12), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
 	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
 	CBZ R0, doneLanes14
-	FMOVD 16(R1), F3
+	FMOVD 16(R12), F0
 
 doneLanes14:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<3, R7, R1
+	WORD $0x4e61d481 // FADD V1.2D, V4.2D, V1.2D
+	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
+	WORD $0x4e61d508 // FADD V8.2D, V8.2D, V1.2D
+	WORD $0x4e60d4e7 // FADD V7.2D, V7.2D, V0.2D
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R13<<3, R7, R12
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes15
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ (R12), F4
+	FMOVQ 16(R12), F3
 	JMP doneLanes16
 
 someLanes15:
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes16
-	FMOVD (R1), F1
+	FMOVD (R12), F4
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, doneLanes16
-	FMOVD 8(R1), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	FMOVD 8(R12), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
 	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
 	CBZ R0, doneLanes16
-	FMOVD 16(R1), F0
+	FMOVD 16(R12), F3
 
 doneLanes16:
-	WORD $0x4e61d481 // FADD V1.2D, V4.2D, V1.2D
-	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
-	WORD $0x4e61d501 // FADD V1.2D, V8.2D, V1.2D
-	WORD $0x4e60d4e4 // FADD V4.2D, V7.2D, V0.2D
-	FMOVQ (R6), F0
-	WORD $0x6e60dd43 // FMUL V3.2D, V10.2D, V0.2D
-	WORD $0x6e60dd22 // FMUL V2.2D, V9.2D, V0.2D
-	FMOVQ 64(R6), F0
-	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
-	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
-	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
-	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R13<<3, R3, R12
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes17
-	FMOVQ (R4), F1
-	FMOVQ 16(R4), F2
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes18
 
 someLanes17:
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes18
-	FMOVD (R4), F1
+	FMOVD (R12), F1
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, doneLanes18
-	FMOVD 8(R4), F0
-	WORD $0x6e180401 // MOV V1.D[1], V0.D[0]
+	FMOVD 8(R12), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
 	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
 	CBZ R0, doneLanes18
-	FMOVD 16(R4), F2
+	FMOVD 16(R12), F0
 
 doneLanes18:
-	FMOVQ 128(R6), F0
+	WORD $0x4e61d481 // FADD V1.2D, V4.2D, V1.2D
+	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
+	WORD $0x4e61d581 // FADD V1.2D, V12.2D, V1.2D
+	WORD $0x4e60d564 // FADD V4.2D, V11.2D, V0.2D
+	FMOVQ 64(R11), F0
+	WORD $0x6e60dd03 // FMUL V3.2D, V8.2D, V0.2D
+	WORD $0x6e60dce2 // FMUL V2.2D, V7.2D, V0.2D
+	FMOVQ 128(R11), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
-	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
-	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
-	WORD $0x4e60d463 // FADD V3.2D, V3.2D, V0.2D
+	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	FMOVQ 192(R11), F0
+	WORD $0x6e60dd41 // FMUL V1.2D, V10.2D, V0.2D
+	WORD $0x6e60dd20 // FMUL V0.2D, V9.2D, V0.2D
+	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
+	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<3, R5, R1
+	ADD R13<<3, R8, R12
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes19
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes20
 
 someLanes19:
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes20
-	FMOVD (R1), F1
+	FMOVD (R12), F1
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, doneLanes20
-	FMOVD 8(R1), F2
+	FMOVD 8(R12), F2
 	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
 	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
 	CBZ R0, doneLanes20
-	FMOVD 16(R1), F0
+	FMOVD 16(R12), F0
 
 doneLanes20:
 	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
-	ADD R2<<3, R3, R1
+	ADD R13<<3, R9, R12
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes21
-	FMOVQ (R1), F0
-	FMOVQ 16(R1), F1
+	FMOVQ (R12), F0
+	FMOVQ 16(R12), F1
 	JMP doneLanes22
 
 someLanes21:
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes22
-	FMOVD (R1), F0
+	FMOVD (R12), F0
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, doneLanes22
-	FMOVD 8(R1), F2
+	FMOVD 8(R12), F2
 	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
 	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
 	CBZ R0, doneLanes22
-	FMOVD 16(R1), F1
+	FMOVD 16(R12), F1
 
 doneLanes22:
 	WORD $0x4e64d400 // FADD V0.2D, V0.2D, V4.2D
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes23
-	FMOVQ F0, (R1)
-	FMOVQ F1, 16(R1)
+	FMOVQ F0, (R12)
+	FMOVQ F1, 16(R12)
 	JMP doneLanes24
 
 someLanes23:
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes24
-	FMOVD F0, (R1)
+	FMOVD F0, (R12)
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, doneLanes24
 	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
-	FMOVD F0, 8(R1)
+	FMOVD F0, 8(R12)
 	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
 	CBZ R0, doneLanes24
-	FMOVD F1, 16(R1)
+	FMOVD F1, 16(R12)
 
 doneLanes24:
 
-done35:
+done46:
+	MOVD dstStride+56(FP), R0
+	ADD R0, R9, R9
+	MOVD mStride+64(FP), R0
+	ADD R0, R8, R8
+	MOVD stride+72(FP), R0
+	ADD R0, R7, R7
+	MOVD stride+72(FP), R0
+	ADD R0, R6, R6
+	MOVD stride+72(FP), R0
+	ADD R0, R5, R5
+	MOVD stride+72(FP), R0
+	ADD R0, R4, R4
+	MOVD stride+72(FP), R0
+	ADD R0, R3, R3
+	SUBS $1, R2, R2
+	BNE loop41
 	RET
 
-// func addMulF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
-TEXT ·addMulF32(SB), NOSPLIT, $0-64
-	MOVD $constants<>(SB), R6
-	MOVD $ones<>(SB), R13
-	MOVD dst+0(FP), R3
-	MOVD m+8(FP), R5
-	MOVD u0+16(FP), R1
-	MOVD u1+24(FP), R8
-	MOVD u2+32(FP), R12
-	MOVD u3+40(FP), R9
-	MOVD u4+48(FP), R7
-	MOVD n+56(FP), R0
-	MOVD $0, R2
-	ADD $-8, R0, R11
-	CMP R11, R2
-	BGT tail44
+// func addMulF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·addMulF32(SB), NOSPLIT, $0-96
+	MOVD $constants<>(SB), R11
+	MOVD $ones<>(SB), R10
+	MOVD dst+0(FP), R9
+	MOVD m+8(FP), R8
+	MOVD u0+16(FP), R7
+	MOVD u1+24(FP), R6
+	MOVD u2+32(FP), R5
+	MOVD u3+40(FP), R4
+	MOVD u4+48(FP), R3
+	MOVD n+88(FP), R1
+	MOVD rows+80(FP), R2
 
-one42:
-	ADD R2<<2, R12, R10
-	FLDPQ -4(R10), (F3, F2)
-	FLDPQ 4(R10), (F1, F0)
-	WORD $0x4e21d465 // FADD V5.4S, V3.4S, V1.4S
+loop54:
+	MOVD $0, R13
+	ADD $-8, R1, R12
+	CMP R12, R13
+	BGT tail58
+
+one56:
+	ADD R13<<2, R5, R0
+	FLDPQ (R0), (F9, F8)
+	FLDPQ -4(R0), (F3, F2)
+	FLDPQ 4(R0), (F1, F0)
+	WORD $0x4e21d466 // FADD V6.4S, V3.4S, V1.4S
+	WORD $0x4e20d445 // FADD V5.4S, V2.4S, V0.4S
+	FLDPQ -8(R0), (F3, F2)
+	FLDPQ 8(R0), (F1, F0)
+	WORD $0x4e21d467 // FADD V7.4S, V3.4S, V1.4S
 	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
-	ADD R2<<2, R8, R4
-	FLDPQ (R4), (F3, F2)
-	ADD R2<<2, R9, R4
-	FLDPQ (R4), (F1, F0)
+	ADD R13<<2, R6, R0
+	FLDPQ (R0), (F3, F2)
+	ADD R13<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	WORD $0x4e21d4a7 // FADD V7.4S, V5.4S, V1.4S
-	WORD $0x4e20d486 // FADD V6.4S, V4.4S, V0.4S
-	FLDPQ -8(R10), (F3, F2)
-	FLDPQ 8(R10), (F1, F0)
-	WORD $0x4e21d465 // FADD V5.4S, V3.4S, V1.4S
-	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
-	ADD R2<<2, R1, R4
-	FLDPQ (R4), (F3, F2)
-	ADD R2<<2, R7, R4
-	FLDPQ (R4), (F1, F0)
+	WORD $0x4e21d4c6 // FADD V6.4S, V6.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	ADD R13<<2, R7, R0
+	FLDPQ (R0), (F3, F2)
+	ADD R13<<2, R3, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	WORD $0x4e21d4a1 // FADD V1.4S, V5.4S, V1.4S
+	WORD $0x4e21d4e1 // FADD V1.4S, V7.4S, V1.4S
 	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
-	FMOVQ 192(R6), F0
-	WORD $0x6e20dce3 // FMUL V3.4S, V7.4S, V0.4S
-	WORD $0x6e20dcc2 // FMUL V2.4S, V6.4S, V0.4S
-	FMOVQ 256(R6), F0
+	FMOVQ 320(R11), F0
+	WORD $0x6e20dcc3 // FMUL V3.4S, V6.4S, V0.4S
+	WORD $0x6e20dca2 // FMUL V2.4S, V5.4S, V0.4S
+	FMOVQ 384(R11), F0
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	WORD $0x6e20dc80 // FMUL V0.4S, V4.4S, V0.4S
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
-	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
-	FLDPQ (R10), (F1, F2)
-	FMOVQ 320(R6), F0
-	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
-	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
+	FMOVQ 448(R11), F0
+	WORD $0x6e20dd21 // FMUL V1.4S, V9.4S, V0.4S
+	WORD $0x6e20dd00 // FMUL V0.4S, V8.4S, V0.4S
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
-	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
-	ADD R2<<2, R5, R4
-	FLDPQ (R4), (F1, F0)
+	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
+	ADD R13<<2, R8, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
-	ADD R2<<2, R3, R4
-	FLDPQ (R4), (F1, F0)
+	ADD R13<<2, R9, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e23d421 // FADD V1.4S, V1.4S, V3.4S
 	WORD $0x4e22d400 // FADD V0.4S, V0.4S, V2.4S
-	FSTPQ (F1, F0), (R4)
-	ADD $8, R2, R2
-	CMP R11, R2
-	BLE one42
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R13, R13
+	CMP R12, R13
+	BLE one56
 
-tail44:
-	SUBS R2, R0, R0
-	BEQ done45
-	ADD $32, R13, R4
+tail58:
+	SUBS R13, R1, R0
+	BEQ done59
+	ADD $32, R10, R12
 	LSL $2, R0, R0
-	SUB R0, R4, R0
+	SUB R0, R12, R0
 	FLDPQ (R0), (F6, F5)
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<2, R12, R4
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R13<<2, R5, R12
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes1
-	FMOVQ -4(R4), F4
-	FMOVQ 12(R4), F3
+	FMOVQ (R12), F9
+	FMOVQ 16(R12), F8
 	JMP doneLanes2
 
 someLanes1:
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes2
-	FMOVS -4(R4), F4
+	FMOVS (R12), F9
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes2
-	FMOVS (R4), F0
-	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	FMOVS 4(R12), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes2
-	FMOVS 4(R4), F0
-	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	FMOVS 8(R12), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, doneLanes2
-	FMOVS 8(R4), F0
-	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	FMOVS 12(R12), F0
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
 	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
 	CBZW R0, doneLanes2
-	FMOVS 12(R4), F3
+	FMOVS 16(R12), F8
 	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
 	CBZW R0, doneLanes2
-	FMOVS 16(R4), F0
-	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	FMOVS 20(R12), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
 	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
 	CBZW R0, doneLanes2
-	FMOVS 20(R4), F0
-	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+	FMOVS 24(R12), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
 
 doneLanes2:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes3
-	FMOVQ 4(R4), F1
-	FMOVQ 20(R4), F0
+	FMOVQ -4(R12), F4
+	FMOVQ 12(R12), F3
 	JMP doneLanes4
 
 someLanes3:
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes4
-	FMOVS 4(R4), F1
+	FMOVS -4(R12), F4
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes4
-	FMOVS 8(R4), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	FMOVS (R12), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes4
-	FMOVS 12(R4), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	FMOVS 4(R12), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, doneLanes4
-	FMOVS 16(R4), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	FMOVS 8(R12), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
 	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
 	CBZW R0, doneLanes4
-	FMOVS 20(R4), F0
+	FMOVS 12(R12), F3
 	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
 	CBZW R0, doneLanes4
-	FMOVS 24(R4), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	FMOVS 16(R12), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
 	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
 	CBZW R0, doneLanes4
-	FMOVS 28(R4), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+	FMOVS 20(R12), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
 
 doneLanes4:
-	WORD $0x4e21d488 // FADD V8.4S, V4.4S, V1.4S
-	WORD $0x4e20d467 // FADD V7.4S, V3.4S, V0.4S
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<2, R8, R8
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes5
-	FMOVQ (R8), F4
-	FMOVQ 16(R8), F3
+	FMOVQ 4(R12), F1
+	FMOVQ 20(R12), F0
 	JMP doneLanes6
 
 someLanes5:
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes6
-	FMOVS (R8), F4
+	FMOVS 4(R12), F1
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes6
-	FMOVS 4(R8), F0
-	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	FMOVS 8(R12), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes6
-	FMOVS 8(R8), F0
-	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	FMOVS 12(R12), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, doneLanes6
-	FMOVS 12(R8), F0
-	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	FMOVS 16(R12), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
 	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
 	CBZW R0, doneLanes6
-	FMOVS 16(R8), F3
+	FMOVS 20(R12), F0
 	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
 	CBZW R0, doneLanes6
-	FMOVS 20(R8), F0
-	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	FMOVS 24(R12), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
 	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
 	CBZW R0, doneLanes6
-	FMOVS 24(R8), F0
-	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+	FMOVS 28(R12), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes6:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<2, R9, R8
+	WORD $0x4e21d48a // FADD V10.4S, V4.4S, V1.4S
+	WORD $0x4e20d467 // FADD V7.4S, V3.4S, V0.4S
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes7
-	FMOVQ (R8), F1
-	FMOVQ 16(R8), F0
+	FMOVQ -8(R12), F4
+	FMOVQ 8(R12), F3
 	JMP doneLanes8
 
 someLanes7:
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes8
-	FMOVS (R8), F1
+	FMOVS -8(R12), F4
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes8
-	FMOVS 4(R8), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	FMOVS -4(R12), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes8
-	FMOVS 8(R8), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	FMOVS (R12), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, doneLanes8
-	FMOVS 12(R8), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	FMOVS 4(R12), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
 	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
 	CBZW R0, doneLanes8
-	FMOVS 16(R8), F0
+	FMOVS 8(R12), F3
 	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
 	CBZW R0, doneLanes8
-	FMOVS 20(R8), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	FMOVS 12(R12), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
 	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
 	CBZW R0, doneLanes8
-	FMOVS 24(R8), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+	FMOVS 16(R12), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
 
 doneLanes8:
-	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
-	WORD $0x4e20d460 // FADD V0.4S, V3.4S, V0.4S
-	WORD $0x4e21d50a // FADD V10.4S, V8.4S, V1.4S
-	WORD $0x4e20d4e9 // FADD V9.4S, V7.4S, V0.4S
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes9
-	FMOVQ -8(R4), F4
-	FMOVQ 8(R4), F3
+	FMOVQ 8(R12), F1
+	FMOVQ 24(R12), F0
 	JMP doneLanes10
 
 someLanes9:
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes10
-	FMOVS -8(R4), F4
+	FMOVS 8(R12), F1
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes10
-	FMOVS -4(R4), F0
-	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	FMOVS 12(R12), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes10
-	FMOVS (R4), F0
-	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	FMOVS 16(R12), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, doneLanes10
-	FMOVS 4(R4), F0
-	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	FMOVS 20(R12), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
 	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
 	CBZW R0, doneLanes10
-	FMOVS 8(R4), F3
+	FMOVS 24(R12), F0
 	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
 	CBZW R0, doneLanes10
-	FMOVS 12(R4), F0
-	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	FMOVS 28(R12), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
 	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
 	CBZW R0, doneLanes10
-	FMOVS 16(R4), F0
-	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+	FMOVS 32(R12), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes10:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x4e21d48c // FADD V12.4S, V4.4S, V1.4S
+	WORD $0x4e20d46b // FADD V11.4S, V3.4S, V0.4S
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R13<<2, R6, R12
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes11
-	FMOVQ 8(R4), F1
-	FMOVQ 24(R4), F0
+	FMOVQ (R12), F4
+	FMOVQ 16(R12), F3
 	JMP doneLanes12
 
 someLanes11:
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes12
-	FMOVS 8(R4), F1
+	FMOVS (R12), F4
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes12
-	FMOVS 12(R4), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	FMOVS 4(R12), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes12
-	FMOVS 16(R4), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	FMOVS 8(R12), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, doneLanes12
-	FMOVS 20(R4), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	FMOVS 12(R12), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
 	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
 	CBZW R0, doneLanes12
-	FMOVS 24(R4), F0
+	FMOVS 16(R12), F3
 	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
 	CBZW R0, doneLanes12
-	FMOVS 28(R4), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	FMOVS 20(R12), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
 	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
 	CBZW R0, doneLanes12
-	FMOVS 32(R4), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+	FMOVS 24(R12), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
 
 doneLanes12:
-	WORD $0x4e21d488 // FADD V8.4S, V4.4S, V1.4S
-	WORD $0x4e20d467 // FADD V7.4S, V3.4S, V0.4S
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<2, R1, R1
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R13<<2, R4, R12
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes13
-	FMOVQ (R1), F4
-	FMOVQ 16(R1), F3
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes14
 
 someLanes13:
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes14
-	FMOVS (R1), F4
+	FMOVS (R12), F1
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes14
-	FMOVS 4(R1), F0
-	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	FMOVS 4(R12), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes14
-	FMOVS 8(R1), F0
-	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	FMOVS 8(R12), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, doneLanes14
-	FMOVS 12(R1), F0
-	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	FMOVS 12(R12), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
 	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
 	CBZW R0, doneLanes14
-	FMOVS 16(R1), F3
+	FMOVS 16(R12), F0
 	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
 	CBZW R0, doneLanes14
-	FMOVS 20(R1), F0
-	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	FMOVS 20(R12), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
 	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
 	CBZW R0, doneLanes14
-	FMOVS 24(R1), F0
-	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+	FMOVS 24(R12), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes14:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<2, R7, R1
+	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
+	WORD $0x4e20d460 // FADD V0.4S, V3.4S, V0.4S
+	WORD $0x4e21d54a // FADD V10.4S, V10.4S, V1.4S
+	WORD $0x4e20d4e7 // FADD V7.4S, V7.4S, V0.4S
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R13<<2, R7, R12
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes15
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ (R12), F4
+	FMOVQ 16(R12), F3
 	JMP doneLanes16
 
 someLanes15:
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes16
-	FMOVS (R1), F1
+	FMOVS (R12), F4
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes16
-	FMOVS 4(R1), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	FMOVS 4(R12), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes16
-	FMOVS 8(R1), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	FMOVS 8(R12), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, doneLanes16
-	FMOVS 12(R1), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	FMOVS 12(R12), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
 	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
 	CBZW R0, doneLanes16
-	FMOVS 16(R1), F0
+	FMOVS 16(R12), F3
 	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
 	CBZW R0, doneLanes16
-	FMOVS 20(R1), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	FMOVS 20(R12), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
 	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
 	CBZW R0, doneLanes16
-	FMOVS 24(R1), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+	FMOVS 24(R12), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
 
 doneLanes16:
-	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
-	WORD $0x4e20d460 // FADD V0.4S, V3.4S, V0.4S
-	WORD $0x4e21d501 // FADD V1.4S, V8.4S, V1.4S
-	WORD $0x4e20d4e4 // FADD V4.4S, V7.4S, V0.4S
-	FMOVQ 192(R6), F0
-	WORD $0x6e20dd43 // FMUL V3.4S, V10.4S, V0.4S
-	WORD $0x6e20dd22 // FMUL V2.4S, V9.4S, V0.4S
-	FMOVQ 256(R6), F0
-	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
-	WORD $0x6e20dc80 // FMUL V0.4S, V4.4S, V0.4S
-	WORD $0x4e21d464 // FADD V4.4S, V3.4S, V1.4S
-	WORD $0x4e20d443 // FADD V3.4S, V2.4S, V0.4S
 	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R13<<2, R3, R12
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes17
-	FMOVQ (R4), F1
-	FMOVQ 16(R4), F2
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes18
 
 someLanes17:
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes18
-	FMOVS (R4), F1
+	FMOVS (R12), F1
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes18
-	FMOVS 4(R4), F0
-	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	FMOVS 4(R12), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes18
-	FMOVS 8(R4), F0
-	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+	FMOVS 8(R12), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, doneLanes18
-	FMOVS 12(R4), F0
-	WORD $0x6e1c0401 // MOV V1.S[3], V0.S[0]
+	FMOVS 12(R12), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
 	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
 	CBZW R0, doneLanes18
-	FMOVS 16(R4), F2
+	FMOVS 16(R12), F0
 	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
 	CBZW R0, doneLanes18
-	FMOVS 20(R4), F0
-	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	FMOVS 20(R12), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
 	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
 	CBZW R0, doneLanes18
-	FMOVS 24(R4), F0
-	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	FMOVS 24(R12), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes18:
-	FMOVQ 320(R6), F0
+	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
+	WORD $0x4e20d460 // FADD V0.4S, V3.4S, V0.4S
+	WORD $0x4e21d581 // FADD V1.4S, V12.4S, V1.4S
+	WORD $0x4e20d564 // FADD V4.4S, V11.4S, V0.4S
+	FMOVQ 320(R11), F0
+	WORD $0x6e20dd43 // FMUL V3.4S, V10.4S, V0.4S
+	WORD $0x6e20dce2 // FMUL V2.4S, V7.4S, V0.4S
+	FMOVQ 384(R11), F0
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
-	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
-	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
-	WORD $0x4e20d463 // FADD V3.4S, V3.4S, V0.4S
+	WORD $0x6e20dc80 // FMUL V0.4S, V4.4S, V0.4S
+	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
+	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
+	FMOVQ 448(R11), F0
+	WORD $0x6e20dd21 // FMUL V1.4S, V9.4S, V0.4S
+	WORD $0x6e20dd00 // FMUL V0.4S, V8.4S, V0.4S
+	WORD $0x4e21d464 // FADD V4.4S, V3.4S, V1.4S
+	WORD $0x4e20d443 // FADD V3.4S, V2.4S, V0.4S
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<2, R5, R1
+	ADD R13<<2, R8, R12
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes19
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes20
 
 someLanes19:
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes20
-	FMOVS (R1), F1
+	FMOVS (R12), F1
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes20
-	FMOVS 4(R1), F2
+	FMOVS 4(R12), F2
 	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes20
-	FMOVS 8(R1), F2
+	FMOVS 8(R12), F2
 	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, doneLanes20
-	FMOVS 12(R1), F2
+	FMOVS 12(R12), F2
 	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
 	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
 	CBZW R0, doneLanes20
-	FMOVS 16(R1), F0
+	FMOVS 16(R12), F0
 	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
 	CBZW R0, doneLanes20
-	FMOVS 20(R1), F2
+	FMOVS 20(R12), F2
 	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
 	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
 	CBZW R0, doneLanes20
-	FMOVS 24(R1), F2
+	FMOVS 24(R12), F2
 	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes20:
@@ -1887,39 +1971,39 @@ doneLanes20:
 	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<2, R3, R1
+	ADD R13<<2, R9, R12
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes21
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes22
 
 someLanes21:
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes22
-	FMOVS (R1), F1
+	FMOVS (R12), F1
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes22
-	FMOVS 4(R1), F2
+	FMOVS 4(R12), F2
 	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes22
-	FMOVS 8(R1), F2
+	FMOVS 8(R12), F2
 	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, doneLanes22
-	FMOVS 12(R1), F2
+	FMOVS 12(R12), F2
 	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
 	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
 	CBZW R0, doneLanes22
-	FMOVS 16(R1), F0
+	FMOVS 16(R12), F0
 	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
 	CBZW R0, doneLanes22
-	FMOVS 20(R1), F2
+	FMOVS 20(R12), F2
 	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
 	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
 	CBZW R0, doneLanes22
-	FMOVS 24(R1), F2
+	FMOVS 24(R12), F2
 	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes22:
@@ -1927,383 +2011,402 @@ doneLanes22:
 	WORD $0x4e23d401 // FADD V1.4S, V0.4S, V3.4S
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes23
-	FMOVQ F2, (R1)
-	FMOVQ F1, 16(R1)
+	FMOVQ F2, (R12)
+	FMOVQ F1, 16(R12)
 	JMP doneLanes24
 
 someLanes23:
 	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes24
-	FMOVS F2, (R1)
+	FMOVS F2, (R12)
 	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes24
 	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
-	FMOVS F0, 4(R1)
+	FMOVS F0, 4(R12)
 	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes24
 	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
-	FMOVS F0, 8(R1)
+	FMOVS F0, 8(R12)
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, doneLanes24
 	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
-	FMOVS F0, 12(R1)
+	FMOVS F0, 12(R12)
 	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
 	CBZW R0, doneLanes24
-	FMOVS F1, 16(R1)
+	FMOVS F1, 16(R12)
 	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
 	CBZW R0, doneLanes24
 	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
-	FMOVS F0, 20(R1)
+	FMOVS F0, 20(R12)
 	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
 	CBZW R0, doneLanes24
 	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
-	FMOVS F0, 24(R1)
+	FMOVS F0, 24(R12)
 
 doneLanes24:
 
-done45:
+done59:
+	MOVD dstStride+56(FP), R0
+	ADD R0, R9, R9
+	MOVD mStride+64(FP), R0
+	ADD R0, R8, R8
+	MOVD stride+72(FP), R0
+	ADD R0, R7, R7
+	MOVD stride+72(FP), R0
+	ADD R0, R6, R6
+	MOVD stride+72(FP), R0
+	ADD R0, R5, R5
+	MOVD stride+72(FP), R0
+	ADD R0, R4, R4
+	MOVD stride+72(FP), R0
+	ADD R0, R3, R3
+	SUBS $1, R2, R2
+	BNE loop54
 	RET
 
-// func leapBackF64(dst *float64, v *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, n int)
-TEXT ·leapBackF64(SB), NOSPLIT, $0-64
-	MOVD $constants<>(SB), R6
-	MOVD $ones<>(SB), R13
-	MOVD dst+0(FP), R3
-	MOVD v+8(FP), R5
-	MOVD u0+16(FP), R8
-	MOVD u1+24(FP), R10
-	MOVD u2+32(FP), R12
-	MOVD u3+40(FP), R9
-	MOVD u4+48(FP), R7
-	MOVD n+56(FP), R0
-	MOVD $0, R2
-	ADD $-4, R0, R11
-	CMP R11, R2
-	BGT tail59
+// func leapBackF64(dst *float64, v *float64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·leapBackF64(SB), NOSPLIT, $0-96
+	MOVD $constants<>(SB), R11
+	MOVD $ones<>(SB), R10
+	MOVD dst+0(FP), R9
+	MOVD v+8(FP), R8
+	MOVD u0+16(FP), R7
+	MOVD u1+24(FP), R6
+	MOVD u2+32(FP), R5
+	MOVD u3+40(FP), R4
+	MOVD u4+48(FP), R3
+	MOVD n+88(FP), R1
+	MOVD rows+80(FP), R2
 
-one57:
-	ADD R2<<3, R12, R4
-	FLDPQ -8(R4), (F3, F2)
-	FLDPQ 8(R4), (F1, F0)
-	WORD $0x4e61d465 // FADD V5.2D, V3.2D, V1.2D
+loop74:
+	MOVD $0, R13
+	ADD $-4, R1, R12
+	CMP R12, R13
+	BGT tail78
+
+one76:
+	ADD R13<<3, R5, R0
+	FLDPQ (R0), (F9, F8)
+	FLDPQ -8(R0), (F3, F2)
+	FLDPQ 8(R0), (F1, F0)
+	WORD $0x4e61d466 // FADD V6.2D, V3.2D, V1.2D
+	WORD $0x4e60d445 // FADD V5.2D, V2.2D, V0.2D
+	FLDPQ -16(R0), (F3, F2)
+	FLDPQ 16(R0), (F1, F0)
+	WORD $0x4e61d467 // FADD V7.2D, V3.2D, V1.2D
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	ADD R2<<3, R10, R1
-	FLDPQ (R1), (F3, F2)
-	ADD R2<<3, R9, R1
-	FLDPQ (R1), (F1, F0)
+	ADD R13<<3, R6, R0
+	FLDPQ (R0), (F3, F2)
+	ADD R13<<3, R4, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
-	WORD $0x4e61d4a7 // FADD V7.2D, V5.2D, V1.2D
-	WORD $0x4e60d486 // FADD V6.2D, V4.2D, V0.2D
-	FLDPQ -16(R4), (F3, F2)
-	FLDPQ 16(R4), (F1, F0)
-	WORD $0x4e61d465 // FADD V5.2D, V3.2D, V1.2D
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	ADD R2<<3, R8, R1
-	FLDPQ (R1), (F3, F2)
-	ADD R2<<3, R7, R1
-	FLDPQ (R1), (F1, F0)
+	WORD $0x4e61d4c6 // FADD V6.2D, V6.2D, V1.2D
+	WORD $0x4e60d4a5 // FADD V5.2D, V5.2D, V0.2D
+	ADD R13<<3, R7, R0
+	FLDPQ (R0), (F3, F2)
+	ADD R13<<3, R3, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
-	WORD $0x4e61d4a1 // FADD V1.2D, V5.2D, V1.2D
+	WORD $0x4e61d4e1 // FADD V1.2D, V7.2D, V1.2D
 	WORD $0x4e60d484 // FADD V4.2D, V4.2D, V0.2D
-	FMOVQ (R6), F0
-	WORD $0x6e60dce3 // FMUL V3.2D, V7.2D, V0.2D
-	WORD $0x6e60dcc2 // FMUL V2.2D, V6.2D, V0.2D
-	FMOVQ 64(R6), F0
+	FMOVQ 64(R11), F0
+	WORD $0x6e60dcc3 // FMUL V3.2D, V6.2D, V0.2D
+	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
+	FMOVQ 128(R11), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
-	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
-	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
-	FLDPQ (R4), (F1, F2)
-	FMOVQ 128(R6), F0
-	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
-	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
-	WORD $0x4e61d485 // FADD V5.2D, V4.2D, V1.2D
-	WORD $0x4e60d464 // FADD V4.2D, V3.2D, V0.2D
-	ADD R2<<3, R5, R1
-	FLDPQ (R1), (F1, F0)
-	ADD R2<<3, R3, R1
-	FLDPQ (R1), (F3, F2)
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	FMOVQ 192(R11), F0
+	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
+	WORD $0x6e60dd00 // FMUL V0.2D, V8.2D, V0.2D
+	WORD $0x4e61d465 // FADD V5.2D, V3.2D, V1.2D
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	ADD R13<<3, R8, R0
+	FLDPQ (R0), (F1, F0)
+	ADD R13<<3, R9, R0
+	FLDPQ (R0), (F3, F2)
 	WORD $0x4e61d421 // FADD V1.2D, V1.2D, V1.2D
 	WORD $0x4e60d400 // FADD V0.2D, V0.2D, V0.2D
 	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
 	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
 	WORD $0x4e64d400 // FADD V0.2D, V0.2D, V4.2D
-	FSTPQ (F1, F0), (R1)
-	ADD $4, R2, R2
-	CMP R11, R2
-	BLE one57
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R13, R13
+	CMP R12, R13
+	BLE one76
 
-tail59:
-	SUBS R2, R0, R0
-	BEQ done60
-	ADD $32, R13, R1
+tail78:
+	SUBS R13, R1, R0
+	BEQ done79
+	ADD $32, R10, R12
 	LSL $3, R0, R0
-	SUB R0, R1, R0
+	SUB R0, R12, R0
 	FLDPQ (R0), (F8, F7)
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<3, R12, R4
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	ADD R13<<3, R5, R12
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, someLanes1
-	FMOVQ -8(R4), F4
-	FMOVQ 8(R4), F3
+	FMOVQ (R12), F10
+	FMOVQ 16(R12), F9
 	JMP doneLanes2
 
 someLanes1:
 	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes2
-	FMOVD -8(R4), F4
+	FMOVD (R12), F10
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, doneLanes2
-	FMOVD (R4), F0
-	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	FMOVD 8(R12), F0
+	WORD $0x6e18040a // MOV V10.D[1], V0.D[0]
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes2
-	FMOVD 8(R4), F3
+	FMOVD 16(R12), F9
 
 doneLanes2:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, someLanes3
-	FMOVQ 8(R4), F1
-	FMOVQ 24(R4), F0
+	FMOVQ -8(R12), F4
+	FMOVQ 8(R12), F3
 	JMP doneLanes4
 
 someLanes3:
 	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes4
-	FMOVD 8(R4), F1
+	FMOVD -8(R12), F4
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, doneLanes4
-	FMOVD 16(R4), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	FMOVD (R12), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes4
-	FMOVD 24(R4), F0
+	FMOVD 8(R12), F3
 
 doneLanes4:
-	WORD $0x4e61d486 // FADD V6.2D, V4.2D, V1.2D
-	WORD $0x4e60d465 // FADD V5.2D, V3.2D, V0.2D
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<3, R10, R1
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, someLanes5
-	FMOVQ (R1), F4
-	FMOVQ 16(R1), F3
+	FMOVQ 8(R12), F1
+	FMOVQ 24(R12), F0
 	JMP doneLanes6
 
 someLanes5:
 	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes6
-	FMOVD (R1), F4
+	FMOVD 8(R12), F1
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, doneLanes6
-	FMOVD 8(R1), F0
-	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	FMOVD 16(R12), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes6
-	FMOVD 16(R1), F3
+	FMOVD 24(R12), F0
 
 doneLanes6:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<3, R9, R1
+	WORD $0x4e61d486 // FADD V6.2D, V4.2D, V1.2D
+	WORD $0x4e60d465 // FADD V5.2D, V3.2D, V0.2D
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, someLanes7
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ -16(R12), F4
+	FMOVQ (R12), F3
 	JMP doneLanes8
 
 someLanes7:
 	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes8
-	FMOVD (R1), F1
+	FMOVD -16(R12), F4
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, doneLanes8
-	FMOVD 8(R1), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	FMOVD -8(R12), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes8
-	FMOVD 16(R1), F0
+	FMOVD (R12), F3
 
 doneLanes8:
-	WORD $0x4e61d481 // FADD V1.2D, V4.2D, V1.2D
-	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
-	WORD $0x4e61d4ca // FADD V10.2D, V6.2D, V1.2D
-	WORD $0x4e60d4a9 // FADD V9.2D, V5.2D, V0.2D
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, someLanes9
-	FMOVQ -16(R4), F4
-	FMOVQ (R4), F3
+	FMOVQ 16(R12), F1
+	FMOVQ 32(R12), F0
 	JMP doneLanes10
 
 someLanes9:
 	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes10
-	FMOVD -16(R4), F4
+	FMOVD 16(R12), F1
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, doneLanes10
-	FMOVD -8(R4), F0
-	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	FMOVD 24(R12), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes10
-	FMOVD (R4), F3
+	FMOVD 32(R12), F0
 
 doneLanes10:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x4e61d48c // FADD V12.2D, V4.2D, V1.2D
+	WORD $0x4e60d46b // FADD V11.2D, V3.2D, V0.2D
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R13<<3, R6, R12
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, someLanes11
-	FMOVQ 16(R4), F1
-	FMOVQ 32(R4), F0
+	FMOVQ (R12), F4
+	FMOVQ 16(R12), F3
 	JMP doneLanes12
 
 someLanes11:
 	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes12
-	FMOVD 16(R4), F1
+	FMOVD (R12), F4
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, doneLanes12
-	FMOVD 24(R4), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	FMOVD 8(R12), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes12
-	FMOVD 32(R4), F0
+	FMOVD 16(R12), F3
 
 doneLanes12:
-	WORD $0x4e61d486 // FADD V6.2D, V4.2D, V1.2D
-	WORD $0x4e60d465 // FADD V5.2D, V3.2D, V0.2D
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<3, R8, R1
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R13<<3, R4, R12
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, someLanes13
-	FMOVQ (R1), F4
-	FMOVQ 16(R1), F3
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes14
 
 someLanes13:
 	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes14
-	FMOVD (R1), F4
+	FMOVD (R12), F1
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, doneLanes14
-	FMOVD 8(R1), F0
-	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	FMOVD 8(R12), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes14
-	FMOVD 16(R1), F3
+	FMOVD 16(R12), F0
 
 doneLanes14:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<3, R7, R1
+	WORD $0x4e61d481 // FADD V1.2D, V4.2D, V1.2D
+	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
+	WORD $0x4e61d4c6 // FADD V6.2D, V6.2D, V1.2D
+	WORD $0x4e60d4a5 // FADD V5.2D, V5.2D, V0.2D
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R13<<3, R7, R12
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, someLanes15
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ (R12), F4
+	FMOVQ 16(R12), F3
 	JMP doneLanes16
 
 someLanes15:
 	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes16
-	FMOVD (R1), F1
+	FMOVD (R12), F4
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, doneLanes16
-	FMOVD 8(R1), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	FMOVD 8(R12), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes16
-	FMOVD 16(R1), F0
+	FMOVD 16(R12), F3
 
 doneLanes16:
-	WORD $0x4e61d481 // FADD V1.2D, V4.2D, V1.2D
-	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
-	WORD $0x4e61d4c1 // FADD V1.2D, V6.2D, V1.2D
-	WORD $0x4e60d4a4 // FADD V4.2D, V5.2D, V0.2D
-	FMOVQ (R6), F0
-	WORD $0x6e60dd43 // FMUL V3.2D, V10.2D, V0.2D
-	WORD $0x6e60dd22 // FMUL V2.2D, V9.2D, V0.2D
-	FMOVQ 64(R6), F0
-	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
-	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
-	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
-	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R13<<3, R3, R12
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, someLanes17
-	FMOVQ (R4), F1
-	FMOVQ 16(R4), F2
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes18
 
 someLanes17:
 	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes18
-	FMOVD (R4), F1
+	FMOVD (R12), F1
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, doneLanes18
-	FMOVD 8(R4), F0
-	WORD $0x6e180401 // MOV V1.D[1], V0.D[0]
+	FMOVD 8(R12), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes18
-	FMOVD 16(R4), F2
+	FMOVD 16(R12), F0
 
 doneLanes18:
-	FMOVQ 128(R6), F0
+	WORD $0x4e61d481 // FADD V1.2D, V4.2D, V1.2D
+	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
+	WORD $0x4e61d581 // FADD V1.2D, V12.2D, V1.2D
+	WORD $0x4e60d564 // FADD V4.2D, V11.2D, V0.2D
+	FMOVQ 64(R11), F0
+	WORD $0x6e60dcc3 // FMUL V3.2D, V6.2D, V0.2D
+	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
+	FMOVQ 128(R11), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
-	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
-	WORD $0x4e61d486 // FADD V6.2D, V4.2D, V1.2D
-	WORD $0x4e60d465 // FADD V5.2D, V3.2D, V0.2D
+	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	FMOVQ 192(R11), F0
+	WORD $0x6e60dd41 // FMUL V1.2D, V10.2D, V0.2D
+	WORD $0x6e60dd20 // FMUL V0.2D, V9.2D, V0.2D
+	WORD $0x4e61d466 // FADD V6.2D, V3.2D, V1.2D
+	WORD $0x4e60d445 // FADD V5.2D, V2.2D, V0.2D
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
-	ADD R2<<3, R5, R1
+	ADD R13<<3, R8, R12
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, someLanes19
-	FMOVQ (R1), F4
-	FMOVQ 16(R1), F1
+	FMOVQ (R12), F4
+	FMOVQ 16(R12), F1
 	JMP doneLanes20
 
 someLanes19:
 	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes20
-	FMOVD (R1), F4
+	FMOVD (R12), F4
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, doneLanes20
-	FMOVD 8(R1), F0
+	FMOVD 8(R12), F0
 	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes20
-	FMOVD 16(R1), F1
+	FMOVD 16(R12), F1
 
 doneLanes20:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	ADD R2<<3, R3, R1
+	ADD R13<<3, R9, R12
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, someLanes21
-	FMOVQ (R1), F3
-	FMOVQ 16(R1), F2
+	FMOVQ (R12), F3
+	FMOVQ 16(R12), F2
 	JMP doneLanes22
 
 someLanes21:
 	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes22
-	FMOVD (R1), F3
+	FMOVD (R12), F3
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, doneLanes22
-	FMOVD 8(R1), F0
+	FMOVD 8(R12), F0
 	WORD $0x6e180403 // MOV V3.D[1], V0.D[0]
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes22
-	FMOVD 16(R1), F2
+	FMOVD 16(R12), F2
 
 doneLanes22:
 	WORD $0x4e64d480 // FADD V0.2D, V4.2D, V4.2D
@@ -2314,542 +2417,561 @@ doneLanes22:
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, someLanes23
-	FMOVQ F0, (R1)
-	FMOVQ F1, 16(R1)
+	FMOVQ F0, (R12)
+	FMOVQ F1, 16(R12)
 	JMP doneLanes24
 
 someLanes23:
 	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes24
-	FMOVD F0, (R1)
+	FMOVD F0, (R12)
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, doneLanes24
 	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
-	FMOVD F0, 8(R1)
+	FMOVD F0, 8(R12)
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes24
-	FMOVD F1, 16(R1)
+	FMOVD F1, 16(R12)
 
 doneLanes24:
 
-done60:
+done79:
+	MOVD dstStride+56(FP), R0
+	ADD R0, R9, R9
+	MOVD mStride+64(FP), R0
+	ADD R0, R8, R8
+	MOVD stride+72(FP), R0
+	ADD R0, R7, R7
+	MOVD stride+72(FP), R0
+	ADD R0, R6, R6
+	MOVD stride+72(FP), R0
+	ADD R0, R5, R5
+	MOVD stride+72(FP), R0
+	ADD R0, R4, R4
+	MOVD stride+72(FP), R0
+	ADD R0, R3, R3
+	SUBS $1, R2, R2
+	BNE loop74
 	RET
 
-// func leapBackF32(dst *float32, v *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, n int)
-TEXT ·leapBackF32(SB), NOSPLIT, $0-64
-	MOVD $constants<>(SB), R6
-	MOVD $ones<>(SB), R13
-	MOVD dst+0(FP), R3
-	MOVD v+8(FP), R5
-	MOVD u0+16(FP), R1
-	MOVD u1+24(FP), R8
-	MOVD u2+32(FP), R12
-	MOVD u3+40(FP), R9
-	MOVD u4+48(FP), R7
-	MOVD n+56(FP), R0
-	MOVD $0, R2
-	ADD $-8, R0, R11
-	CMP R11, R2
-	BGT tail69
+// func leapBackF32(dst *float32, v *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
+TEXT ·leapBackF32(SB), NOSPLIT, $0-96
+	MOVD $constants<>(SB), R11
+	MOVD $ones<>(SB), R10
+	MOVD dst+0(FP), R9
+	MOVD v+8(FP), R8
+	MOVD u0+16(FP), R7
+	MOVD u1+24(FP), R6
+	MOVD u2+32(FP), R5
+	MOVD u3+40(FP), R4
+	MOVD u4+48(FP), R3
+	MOVD n+88(FP), R1
+	MOVD rows+80(FP), R2
 
-one67:
-	ADD R2<<2, R12, R10
-	FLDPQ -4(R10), (F3, F2)
-	FLDPQ 4(R10), (F1, F0)
-	WORD $0x4e21d465 // FADD V5.4S, V3.4S, V1.4S
+loop87:
+	MOVD $0, R13
+	ADD $-8, R1, R12
+	CMP R12, R13
+	BGT tail91
+
+one89:
+	ADD R13<<2, R5, R0
+	FLDPQ (R0), (F9, F8)
+	FLDPQ -4(R0), (F3, F2)
+	FLDPQ 4(R0), (F1, F0)
+	WORD $0x4e21d466 // FADD V6.4S, V3.4S, V1.4S
+	WORD $0x4e20d445 // FADD V5.4S, V2.4S, V0.4S
+	FLDPQ -8(R0), (F3, F2)
+	FLDPQ 8(R0), (F1, F0)
+	WORD $0x4e21d467 // FADD V7.4S, V3.4S, V1.4S
 	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
-	ADD R2<<2, R8, R4
-	FLDPQ (R4), (F3, F2)
-	ADD R2<<2, R9, R4
-	FLDPQ (R4), (F1, F0)
+	ADD R13<<2, R6, R0
+	FLDPQ (R0), (F3, F2)
+	ADD R13<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	WORD $0x4e21d4a7 // FADD V7.4S, V5.4S, V1.4S
-	WORD $0x4e20d486 // FADD V6.4S, V4.4S, V0.4S
-	FLDPQ -8(R10), (F3, F2)
-	FLDPQ 8(R10), (F1, F0)
-	WORD $0x4e21d465 // FADD V5.4S, V3.4S, V1.4S
-	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
-	ADD R2<<2, R1, R4
-	FLDPQ (R4), (F3, F2)
-	ADD R2<<2, R7, R4
-	FLDPQ (R4), (F1, F0)
+	WORD $0x4e21d4c6 // FADD V6.4S, V6.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	ADD R13<<2, R7, R0
+	FLDPQ (R0), (F3, F2)
+	ADD R13<<2, R3, R0
+	FLDPQ (R0), (F1, F0)
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
-	WORD $0x4e21d4a1 // FADD V1.4S, V5.4S, V1.4S
+	WORD $0x4e21d4e1 // FADD V1.4S, V7.4S, V1.4S
 	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
-	FMOVQ 192(R6), F0
-	WORD $0x6e20dce3 // FMUL V3.4S, V7.4S, V0.4S
-	WORD $0x6e20dcc2 // FMUL V2.4S, V6.4S, V0.4S
-	FMOVQ 256(R6), F0
+	FMOVQ 320(R11), F0
+	WORD $0x6e20dcc3 // FMUL V3.4S, V6.4S, V0.4S
+	WORD $0x6e20dca2 // FMUL V2.4S, V5.4S, V0.4S
+	FMOVQ 384(R11), F0
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	WORD $0x6e20dc80 // FMUL V0.4S, V4.4S, V0.4S
-	WORD $0x4e21d464 // FADD V4.4S, V3.4S, V1.4S
-	WORD $0x4e20d443 // FADD V3.4S, V2.4S, V0.4S
-	FLDPQ (R10), (F1, F2)
-	FMOVQ 320(R6), F0
-	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
-	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
-	WORD $0x4e21d485 // FADD V5.4S, V4.4S, V1.4S
-	WORD $0x4e20d464 // FADD V4.4S, V3.4S, V0.4S
-	ADD R2<<2, R5, R4
-	FLDPQ (R4), (F1, F0)
-	ADD R2<<2, R3, R4
-	FLDPQ (R4), (F3, F2)
+	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
+	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
+	FMOVQ 448(R11), F0
+	WORD $0x6e20dd21 // FMUL V1.4S, V9.4S, V0.4S
+	WORD $0x6e20dd00 // FMUL V0.4S, V8.4S, V0.4S
+	WORD $0x4e21d465 // FADD V5.4S, V3.4S, V1.4S
+	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
+	ADD R13<<2, R8, R0
+	FLDPQ (R0), (F1, F0)
+	ADD R13<<2, R9, R0
+	FLDPQ (R0), (F3, F2)
 	WORD $0x4e21d421 // FADD V1.4S, V1.4S, V1.4S
 	WORD $0x4e20d400 // FADD V0.4S, V0.4S, V0.4S
 	WORD $0x4ea3d421 // FSUB V1.4S, V1.4S, V3.4S
 	WORD $0x4ea2d400 // FSUB V0.4S, V0.4S, V2.4S
 	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
 	WORD $0x4e24d400 // FADD V0.4S, V0.4S, V4.4S
-	FSTPQ (F1, F0), (R4)
-	ADD $8, R2, R2
-	CMP R11, R2
-	BLE one67
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R13, R13
+	CMP R12, R13
+	BLE one89
 
-tail69:
-	SUBS R2, R0, R0
-	BEQ done70
-	ADD $32, R13, R4
+tail91:
+	SUBS R13, R1, R0
+	BEQ done92
+	ADD $32, R10, R12
 	LSL $2, R0, R0
-	SUB R0, R4, R0
+	SUB R0, R12, R0
 	FLDPQ (R0), (F8, F7)
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<2, R12, R4
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	ADD R13<<2, R5, R12
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes1
-	FMOVQ -4(R4), F4
-	FMOVQ 12(R4), F3
+	FMOVQ (R12), F9
+	FMOVQ 16(R12), F6
 	JMP doneLanes2
 
 someLanes1:
 	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes2
-	FMOVS -4(R4), F4
+	FMOVS (R12), F9
 	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes2
-	FMOVS (R4), F0
-	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	FMOVS 4(R12), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
 	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes2
-	FMOVS 4(R4), F0
-	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	FMOVS 8(R12), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes2
-	FMOVS 8(R4), F0
-	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	FMOVS 12(R12), F0
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes2
-	FMOVS 12(R4), F3
+	FMOVS 16(R12), F6
 	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes2
-	FMOVS 16(R4), F0
-	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	FMOVS 20(R12), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
 	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes2
-	FMOVS 20(R4), F0
-	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+	FMOVS 24(R12), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
 
 doneLanes2:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes3
-	FMOVQ 4(R4), F1
-	FMOVQ 20(R4), F0
+	FMOVQ -4(R12), F4
+	FMOVQ 12(R12), F3
 	JMP doneLanes4
 
 someLanes3:
 	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes4
-	FMOVS 4(R4), F1
+	FMOVS -4(R12), F4
 	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes4
-	FMOVS 8(R4), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	FMOVS (R12), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
 	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes4
-	FMOVS 12(R4), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	FMOVS 4(R12), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes4
-	FMOVS 16(R4), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	FMOVS 8(R12), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes4
-	FMOVS 20(R4), F0
+	FMOVS 12(R12), F3
 	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes4
-	FMOVS 24(R4), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	FMOVS 16(R12), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
 	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes4
-	FMOVS 28(R4), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+	FMOVS 20(R12), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
 
 doneLanes4:
-	WORD $0x4e21d486 // FADD V6.4S, V4.4S, V1.4S
-	WORD $0x4e20d465 // FADD V5.4S, V3.4S, V0.4S
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<2, R8, R8
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes5
-	FMOVQ (R8), F4
-	FMOVQ 16(R8), F3
+	FMOVQ 4(R12), F1
+	FMOVQ 20(R12), F0
 	JMP doneLanes6
 
 someLanes5:
 	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes6
-	FMOVS (R8), F4
+	FMOVS 4(R12), F1
 	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes6
-	FMOVS 4(R8), F0
-	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	FMOVS 8(R12), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
 	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes6
-	FMOVS 8(R8), F0
-	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	FMOVS 12(R12), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes6
-	FMOVS 12(R8), F0
-	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	FMOVS 16(R12), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes6
-	FMOVS 16(R8), F3
+	FMOVS 20(R12), F0
 	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes6
-	FMOVS 20(R8), F0
-	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	FMOVS 24(R12), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
 	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes6
-	FMOVS 24(R8), F0
-	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+	FMOVS 28(R12), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes6:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<2, R9, R8
+	WORD $0x4e21d48a // FADD V10.4S, V4.4S, V1.4S
+	WORD $0x4e20d465 // FADD V5.4S, V3.4S, V0.4S
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes7
-	FMOVQ (R8), F1
-	FMOVQ 16(R8), F0
+	FMOVQ -8(R12), F4
+	FMOVQ 8(R12), F3
 	JMP doneLanes8
 
 someLanes7:
 	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes8
-	FMOVS (R8), F1
+	FMOVS -8(R12), F4
 	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes8
-	FMOVS 4(R8), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	FMOVS -4(R12), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
 	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes8
-	FMOVS 8(R8), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	FMOVS (R12), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes8
-	FMOVS 12(R8), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	FMOVS 4(R12), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes8
-	FMOVS 16(R8), F0
+	FMOVS 8(R12), F3
 	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes8
-	FMOVS 20(R8), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	FMOVS 12(R12), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
 	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes8
-	FMOVS 24(R8), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+	FMOVS 16(R12), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
 
 doneLanes8:
-	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
-	WORD $0x4e20d460 // FADD V0.4S, V3.4S, V0.4S
-	WORD $0x4e21d4ca // FADD V10.4S, V6.4S, V1.4S
-	WORD $0x4e20d4a9 // FADD V9.4S, V5.4S, V0.4S
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes9
-	FMOVQ -8(R4), F4
-	FMOVQ 8(R4), F3
+	FMOVQ 8(R12), F1
+	FMOVQ 24(R12), F0
 	JMP doneLanes10
 
 someLanes9:
 	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes10
-	FMOVS -8(R4), F4
+	FMOVS 8(R12), F1
 	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes10
-	FMOVS -4(R4), F0
-	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	FMOVS 12(R12), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
 	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes10
-	FMOVS (R4), F0
-	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	FMOVS 16(R12), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes10
-	FMOVS 4(R4), F0
-	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	FMOVS 20(R12), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes10
-	FMOVS 8(R4), F3
+	FMOVS 24(R12), F0
 	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes10
-	FMOVS 12(R4), F0
-	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	FMOVS 28(R12), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
 	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes10
-	FMOVS 16(R4), F0
-	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+	FMOVS 32(R12), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes10:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x4e21d48c // FADD V12.4S, V4.4S, V1.4S
+	WORD $0x4e20d46b // FADD V11.4S, V3.4S, V0.4S
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R13<<2, R6, R12
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes11
-	FMOVQ 8(R4), F1
-	FMOVQ 24(R4), F0
+	FMOVQ (R12), F4
+	FMOVQ 16(R12), F3
 	JMP doneLanes12
 
 someLanes11:
 	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes12
-	FMOVS 8(R4), F1
+	FMOVS (R12), F4
 	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes12
-	FMOVS 12(R4), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	FMOVS 4(R12), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
 	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes12
-	FMOVS 16(R4), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	FMOVS 8(R12), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes12
-	FMOVS 20(R4), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	FMOVS 12(R12), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes12
-	FMOVS 24(R4), F0
+	FMOVS 16(R12), F3
 	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes12
-	FMOVS 28(R4), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	FMOVS 20(R12), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
 	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes12
-	FMOVS 32(R4), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+	FMOVS 24(R12), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
 
 doneLanes12:
-	WORD $0x4e21d486 // FADD V6.4S, V4.4S, V1.4S
-	WORD $0x4e20d465 // FADD V5.4S, V3.4S, V0.4S
-	WORD $0x6f00e404 // MOVI V4.2D, 0
-	WORD $0x6f00e403 // MOVI V3.2D, 0
-	ADD R2<<2, R1, R1
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R13<<2, R4, R12
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes13
-	FMOVQ (R1), F4
-	FMOVQ 16(R1), F3
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes14
 
 someLanes13:
 	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes14
-	FMOVS (R1), F4
+	FMOVS (R12), F1
 	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes14
-	FMOVS 4(R1), F0
-	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	FMOVS 4(R12), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
 	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes14
-	FMOVS 8(R1), F0
-	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	FMOVS 8(R12), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes14
-	FMOVS 12(R1), F0
-	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	FMOVS 12(R12), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes14
-	FMOVS 16(R1), F3
+	FMOVS 16(R12), F0
 	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes14
-	FMOVS 20(R1), F0
-	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	FMOVS 20(R12), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
 	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes14
-	FMOVS 24(R1), F0
-	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+	FMOVS 24(R12), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes14:
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<2, R7, R1
+	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
+	WORD $0x4e20d460 // FADD V0.4S, V3.4S, V0.4S
+	WORD $0x4e21d54a // FADD V10.4S, V10.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R13<<2, R7, R12
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes15
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
+	FMOVQ (R12), F4
+	FMOVQ 16(R12), F3
 	JMP doneLanes16
 
 someLanes15:
 	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes16
-	FMOVS (R1), F1
+	FMOVS (R12), F4
 	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes16
-	FMOVS 4(R1), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	FMOVS 4(R12), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
 	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes16
-	FMOVS 8(R1), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	FMOVS 8(R12), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes16
-	FMOVS 12(R1), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	FMOVS 12(R12), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes16
-	FMOVS 16(R1), F0
+	FMOVS 16(R12), F3
 	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes16
-	FMOVS 20(R1), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	FMOVS 20(R12), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
 	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes16
-	FMOVS 24(R1), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+	FMOVS 24(R12), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
 
 doneLanes16:
-	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
-	WORD $0x4e20d460 // FADD V0.4S, V3.4S, V0.4S
-	WORD $0x4e21d4c1 // FADD V1.4S, V6.4S, V1.4S
-	WORD $0x4e20d4a4 // FADD V4.4S, V5.4S, V0.4S
-	FMOVQ 192(R6), F0
-	WORD $0x6e20dd43 // FMUL V3.4S, V10.4S, V0.4S
-	WORD $0x6e20dd22 // FMUL V2.4S, V9.4S, V0.4S
-	FMOVQ 256(R6), F0
-	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
-	WORD $0x6e20dc80 // FMUL V0.4S, V4.4S, V0.4S
-	WORD $0x4e21d464 // FADD V4.4S, V3.4S, V1.4S
-	WORD $0x4e20d443 // FADD V3.4S, V2.4S, V0.4S
 	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R13<<2, R3, R12
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes17
-	FMOVQ (R4), F1
-	FMOVQ 16(R4), F2
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F0
 	JMP doneLanes18
 
 someLanes17:
 	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes18
-	FMOVS (R4), F1
+	FMOVS (R12), F1
 	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes18
-	FMOVS 4(R4), F0
-	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	FMOVS 4(R12), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
 	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes18
-	FMOVS 8(R4), F0
-	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+	FMOVS 8(R12), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes18
-	FMOVS 12(R4), F0
-	WORD $0x6e1c0401 // MOV V1.S[3], V0.S[0]
+	FMOVS 12(R12), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes18
-	FMOVS 16(R4), F2
+	FMOVS 16(R12), F0
 	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes18
-	FMOVS 20(R4), F0
-	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	FMOVS 20(R12), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
 	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes18
-	FMOVS 24(R4), F0
-	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	FMOVS 24(R12), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
 
 doneLanes18:
-	FMOVQ 320(R6), F0
+	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
+	WORD $0x4e20d460 // FADD V0.4S, V3.4S, V0.4S
+	WORD $0x4e21d581 // FADD V1.4S, V12.4S, V1.4S
+	WORD $0x4e20d564 // FADD V4.4S, V11.4S, V0.4S
+	FMOVQ 320(R11), F0
+	WORD $0x6e20dd43 // FMUL V3.4S, V10.4S, V0.4S
+	WORD $0x6e20dca2 // FMUL V2.4S, V5.4S, V0.4S
+	FMOVQ 384(R11), F0
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
-	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
-	WORD $0x4e21d486 // FADD V6.4S, V4.4S, V1.4S
-	WORD $0x4e20d465 // FADD V5.4S, V3.4S, V0.4S
+	WORD $0x6e20dc80 // FMUL V0.4S, V4.4S, V0.4S
+	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
+	WORD $0x4e20d442 // FADD V2.4S, V2.4S, V0.4S
+	FMOVQ 448(R11), F0
+	WORD $0x6e20dd21 // FMUL V1.4S, V9.4S, V0.4S
+	WORD $0x6e20dcc0 // FMUL V0.4S, V6.4S, V0.4S
+	WORD $0x4e21d466 // FADD V6.4S, V3.4S, V1.4S
+	WORD $0x4e20d445 // FADD V5.4S, V2.4S, V0.4S
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
-	ADD R2<<2, R5, R1
+	ADD R13<<2, R8, R12
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes19
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F4
+	FMOVQ (R12), F1
+	FMOVQ 16(R12), F4
 	JMP doneLanes20
 
 someLanes19:
 	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes20
-	FMOVS (R1), F1
+	FMOVS (R12), F1
 	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes20
-	FMOVS 4(R1), F0
+	FMOVS 4(R12), F0
 	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
 	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes20
-	FMOVS 8(R1), F0
+	FMOVS 8(R12), F0
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes20
-	FMOVS 12(R1), F0
+	FMOVS 12(R12), F0
 	WORD $0x6e1c0401 // MOV V1.S[3], V0.S[0]
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes20
-	FMOVS 16(R1), F4
+	FMOVS 16(R12), F4
 	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes20
-	FMOVS 20(R1), F0
+	FMOVS 20(R12), F0
 	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
 	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes20
-	FMOVS 24(R1), F0
+	FMOVS 24(R12), F0
 	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
 
 doneLanes20:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
-	ADD R2<<2, R3, R1
+	ADD R13<<2, R9, R12
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes21
-	FMOVQ (R1), F3
-	FMOVQ 16(R1), F2
+	FMOVQ (R12), F3
+	FMOVQ 16(R12), F2
 	JMP doneLanes22
 
 someLanes21:
 	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes22
-	FMOVS (R1), F3
+	FMOVS (R12), F3
 	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes22
-	FMOVS 4(R1), F0
+	FMOVS 4(R12), F0
 	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
 	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes22
-	FMOVS 8(R1), F0
+	FMOVS 8(R12), F0
 	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes22
-	FMOVS 12(R1), F0
+	FMOVS 12(R12), F0
 	WORD $0x6e1c0403 // MOV V3.S[3], V0.S[0]
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes22
-	FMOVS 16(R1), F2
+	FMOVS 16(R12), F2
 	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes22
-	FMOVS 20(R1), F0
+	FMOVS 20(R12), F0
 	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
 	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes22
-	FMOVS 24(R1), F0
+	FMOVS 24(R12), F0
 	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
 
 doneLanes22:
@@ -2861,39 +2983,55 @@ doneLanes22:
 	WORD $0x4e25d401 // FADD V1.4S, V0.4S, V5.4S
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes23
-	FMOVQ F2, (R1)
-	FMOVQ F1, 16(R1)
+	FMOVQ F2, (R12)
+	FMOVQ F1, 16(R12)
 	JMP doneLanes24
 
 someLanes23:
 	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes24
-	FMOVS F2, (R1)
+	FMOVS F2, (R12)
 	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes24
 	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
-	FMOVS F0, 4(R1)
+	FMOVS F0, 4(R12)
 	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes24
 	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
-	FMOVS F0, 8(R1)
+	FMOVS F0, 8(R12)
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes24
 	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
-	FMOVS F0, 12(R1)
+	FMOVS F0, 12(R12)
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes24
-	FMOVS F1, 16(R1)
+	FMOVS F1, 16(R12)
 	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
 	CBZW R0, doneLanes24
 	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
-	FMOVS F0, 20(R1)
+	FMOVS F0, 20(R12)
 	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
 	CBZW R0, doneLanes24
 	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
-	FMOVS F0, 24(R1)
+	FMOVS F0, 24(R12)
 
 doneLanes24:
 
-done70:
+done92:
+	MOVD dstStride+56(FP), R0
+	ADD R0, R9, R9
+	MOVD mStride+64(FP), R0
+	ADD R0, R8, R8
+	MOVD stride+72(FP), R0
+	ADD R0, R7, R7
+	MOVD stride+72(FP), R0
+	ADD R0, R6, R6
+	MOVD stride+72(FP), R0
+	ADD R0, R5, R5
+	MOVD stride+72(FP), R0
+	ADD R0, R4, R4
+	MOVD stride+72(FP), R0
+	ADD R0, R3, R3
+	SUBS $1, R2, R2
+	BNE loop87
 	RET
