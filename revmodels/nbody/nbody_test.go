@@ -206,10 +206,25 @@ func TestIntegrate(t *testing.T) {
 
 // TestStepsAreIntegrate compares the kernel with the program, bit for bit.
 func TestStepsAreIntegrate(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(8, 3))
+	many := make([]Body, 37)
+	for i := range many {
+		many[i].Mu = 1e-3
+		for c := range 3 {
+			many[i].Q[c] = 10 * rnd.NormFloat64()
+		}
+	}
+	for _, bodies := range [][]Body{SolarSystem(), many} {
+		testStepsAreIntegrate[float64](t, bodies)
+		testStepsAreIntegrate[float32](t, bodies)
+	}
+}
+
+func testStepsAreIntegrate[T rev.Float](t *testing.T, bodies []Body) {
 	for _, m := range Methods() {
 		o := Options{Method: m, Dt: 2, Softening: 0.01}
-		p := integrate[float64](o, 25)
-		a, b := NewSystem[float64](SolarSystem()), NewSystem[float64](SolarSystem())
+		p := integrate[T](o, 25)
+		a, b := NewSystem[T](bodies), NewSystem[T](bodies)
 		ga, gb := rev.ZeroLike(a), rev.ZeroLike(b)
 		ga.Q.Data[5], gb.Q.Data[5] = 1, 1
 		same := func(pass string) {
@@ -222,6 +237,13 @@ func TestStepsAreIntegrate(t *testing.T) {
 			t.Fatal(err)
 		}
 		same("Forward")
+		if err := errors.Join(p.Inverse(a), NewSteps(b, 25, o).Inverse()); err != nil {
+			t.Fatal(err)
+		}
+		same("Inverse")
+		if err := errors.Join(p.Forward(a), NewSteps(b, 25, o).Forward()); err != nil {
+			t.Fatal(err)
+		}
 		if err := errors.Join(p.Adjoint(a, ga), NewSteps(b, 25, o).Adjoint(NewSteps(gb, 25, o))); err != nil {
 			t.Fatal(err)
 		}

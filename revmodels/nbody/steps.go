@@ -1,8 +1,11 @@
 package nbody
 
 import (
+	"revnum/internal/number"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/revmodels/nbody/internal/gravity"
 )
 
 // Steps is the kernel that takes N steps of time in place, made of Drift and Kick. The last
@@ -87,6 +90,7 @@ func takeSteps[T rev.Real, F float32 | float64](k *Steps[T], p *rev.Pass[Steps[T
 		}
 		w.driftBy(-plan.first)
 	}
+	w.end(k)
 	w.begin(new(Steps[T]), new(rev.Pass[Steps[T]])) // forgets the operands
 	workspace.Put(w)
 }
@@ -94,12 +98,15 @@ func takeSteps[T rev.Real, F float32 | float64](k *Steps[T], p *rev.Pass[Steps[T
 // A stepsWork is the two kernels of a step of time, with their derivatives.
 type stepsWork[T rev.Real, F float32 | float64] struct {
 	dt        float64
+	sign      int
 	drift     Drift[T]
 	driftPass rev.Pass[Drift[T]]
 	kick      Kick[T]
 	kickPass  rev.Pass[Kick[T]]
 	pairs     kickWork[T, F]
 	spare     [3][]T
+	bodies    []F // blocks for gravity.Kick, of few bodies over floats without derivatives
+	lengths   []F // of a drift, for each block
 }
 
 // complete makes zeros for the missing derivatives of Q and V if they are of use: if one of them
@@ -118,7 +125,7 @@ func (w *stepsWork[T, F]) complete(i int, d *Steps[T], n int) {
 }
 
 func (w *stepsWork[T, F]) begin(k *Steps[T], p *rev.Pass[Steps[T]]) {
-	w.dt = k.Dt
+	w.dt, w.sign = k.Dt, p.Sign()
 	w.drift = driftOf(k)
 	w.kick = kickOf(k)
 	w.kick.Softening, w.kick.Workers = k.Softening, k.Workers
@@ -129,6 +136,42 @@ func (w *stepsWork[T, F]) begin(k *Steps[T], p *rev.Pass[Steps[T]]) {
 	w.kickPass = rev.Pass[Kick[T]]{
 		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent,
 		G: kickOf(&p.G), T: kickOf(&p.T), GT: kickOf(&p.GT),
+	}
+	w.bodies = w.bodies[:0]
+	if T(1)/2 != 0 && !p.Adjoint && !p.Tangent && k.Q.Rows*k.Q.Rows < parallelPairs { // not fixed point
+		w.gather(k)
+	}
+}
+
+// gather puts the state into blocks, where a step takes no copies.
+func (w *stepsWork[T, F]) gather(k *Steps[T]) {
+	blocks := (k.Q.Rows + gravity.Lanes - 1) / gravity.Lanes
+	w.bodies = workspace.Zeros(w.bodies, blocks*gravity.Rows*gravity.Lanes)
+	w.lengths = workspace.Grow(w.lengths, blocks)
+	for i := range k.Q.Rows {
+		b := w.body(i)
+		for c := range 3 {
+			b[c*gravity.Lanes], b[(gravity.Velocity+c)*gravity.Lanes] = F(k.Q.Row(i)[c]), F(k.V.Row(i)[c])
+		}
+		b[gravity.Masses*gravity.Lanes] = F(k.Mu.Data[i*k.Mu.Inc])
+	}
+}
+
+// body returns the numbers of a body, gravity.Lanes apart.
+func (w *stepsWork[T, F]) body(i int) []F {
+	return w.bodies[i/gravity.Lanes*gravity.Rows*gravity.Lanes+i%gravity.Lanes:]
+}
+
+// end stores what is in blocks.
+func (w *stepsWork[T, F]) end(k *Steps[T]) {
+	for i := range k.Q.Rows {
+		if len(w.bodies) == 0 {
+			return
+		}
+		b := w.body(i)
+		for c := range 3 {
+			k.Q.Row(i)[c], k.V.Row(i)[c] = T(b[c*gravity.Lanes]), T(b[(gravity.Velocity+c)*gravity.Lanes])
+		}
 	}
 }
 
@@ -143,10 +186,23 @@ func (w *stepsWork[T, F]) part(part stepPart) {
 		return
 	}
 	w.kick.Dt = part.length * w.dt
+	if len(w.bodies) > 0 {
+		soft := F(w.kick.Softening)
+		gravity.Kick(w.bodies, w.kick.Q.Rows, F(soft*soft), number.Signed(w.sign, F(w.kick.Dt)))
+		return
+	}
 	w.pairs.pass(&w.kick, &w.kickPass)
 }
 
 func (w *stepsWork[T, F]) driftBy(length float64) {
 	w.drift.Dt = length * w.dt
+	if len(w.bodies) > 0 {
+		for i := range w.lengths {
+			w.lengths[i] = number.Signed(w.sign, F(w.drift.Dt))
+		}
+		const coordinates, size = 3 * gravity.Lanes, gravity.Rows * gravity.Lanes
+		vec.AxpyRows(coordinates, w.bodies, size, w.bodies[gravity.Velocity*gravity.Lanes:], size, w.lengths)
+		return
+	}
 	w.drift.pass(&w.driftPass)
 }

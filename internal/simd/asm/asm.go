@@ -24,11 +24,12 @@ type ISA struct {
 	Size   int  // bytes of an element in a register
 	Narrow bool // memory holds float32, and registers float64
 	NEON   bool // AVX2 code that only the NEON tier gets
+	Half   bool // instructions of AVX-512 on half a register
 }
 
 // Width returns the bytes of a register.
 func (g ISA) Width() int {
-	if g.Wide {
+	if g.Wide && !g.Half {
 		return 64
 	}
 	return 32
@@ -146,7 +147,7 @@ func (g ISA) Stride(name string) GPVirtual {
 
 // Reg returns a new register.
 func (g ISA) Reg() VecVirtual {
-	if g.Wide {
+	if g.Wide && !g.Half {
 		return ZMM()
 	}
 	return YMM()

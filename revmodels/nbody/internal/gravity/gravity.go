@@ -65,6 +65,31 @@ func Attract[T cpu.Float](target, acc, sources []T, n, lanes int, soft2 T) {
 	}
 }
 
+// Rows are the rows of a block of bodies for Kick: position, velocity, mass. Bodies of a block that are
+// not there may have any numbers.
+const (
+	Velocity = 3
+	Masses   = 6
+	Rows     = 7
+)
+
+// Kick adds dt·Σ_j m_j·w·d to the velocities of n bodies, which are the sources too, in blocks. It
+// rounds as Attract does, and the products with dt before it adds them.
+func Kick[T cpu.Float](bodies []T, n int, soft2, dt T) {
+	const size = Rows * Lanes
+	if n < 0 || len(bodies) < (n+Lanes-1)/Lanes*size {
+		panic(short)
+	}
+	for first := 0; first < n; first += Lanes {
+		block, lanes := bodies[first/Lanes*size:][:size], min(Lanes, n-first)
+		if tier == cpu.Generic {
+			genericKick(bodies, block, n, lanes, soft2, dt)
+		} else {
+			vectorKick(&bodies[0], &block[0], n, lanes, soft2, dt)
+		}
+	}
+}
+
 // Tides adds, with s = α·a - m_j·b, the sums over j of
 //
 //	w·(s - 3·ρ·(s·d)·d)    in three rows of acc
@@ -115,6 +140,23 @@ func genericAttract[T cpu.Float](target, acc, sources []T, n, lanes int, soft2 T
 		}
 		for c, v := range sum {
 			acc[c*Lanes+i] += v
+		}
+	}
+}
+
+func genericKick[T cpu.Float](bodies, block []T, n, lanes int, soft2, dt T) {
+	for i := range lanes {
+		var sum [3]T
+		for j := range n {
+			b := bodies[j/Lanes*Rows*Lanes+j%Lanes:]
+			d, w, _ := pair(block, []T{b[0], b[Lanes], b[2*Lanes]}, i, soft2)
+			w = T(w * b[Masses*Lanes])
+			for c := range d {
+				sum[c] += T(w * d[c])
+			}
+		}
+		for c, v := range sum {
+			block[(Velocity+c)*Lanes+i] += T(dt * v)
 		}
 	}
 }

@@ -51,6 +51,41 @@ func testTiers[T cpu.Float](t *testing.T) {
 	}
 }
 
+// Kick adds dt times what Attract does, to the bit, and changes nothing else.
+func TestKick(t *testing.T) {
+	simdtest.ForEachType(t, &tier, testKick[float64], testKick[float32])
+}
+
+func testKick[T cpu.Float](t *testing.T) {
+	const size, soft2, dt = Rows * Lanes, 0.25, -0.375
+	for _, n := range []int{0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 21, 32, 33, 45} {
+		blocks := (n + Lanes - 1) / Lanes
+		bodies, sources := simdtest.Normal[T](blocks*size, 1), make([]T, Source*n)
+		for j := range n {
+			b := bodies[j/Lanes*size+j%Lanes:]
+			copy(sources[Source*j:], []T{b[0], b[Lanes], b[2*Lanes], b[Masses*Lanes]})
+		}
+		got := slices.Clone(bodies)
+		Kick(got, n, soft2, dt)
+		for i, v := range bodies {
+			row, lane := i%size/Lanes, i/size*Lanes+i%Lanes
+			switch {
+			case lane >= n: // its velocity is nobody's
+				if row >= Velocity && row < Masses {
+					continue
+				}
+			case row >= Velocity && row < Masses:
+				acc := make([]T, Sums*Lanes)
+				Attract(bodies[i/size*size:], acc, sources, n, min(Lanes, n-i/size*Lanes), soft2)
+				v += T(dt * acc[(row-Velocity)*Lanes+i%Lanes])
+			}
+			if got[i] != v {
+				t.Fatalf("%d bodies: row %d of body %d is %v, want %v", n, row, lane, got[i], v)
+			}
+		}
+	}
+}
+
 // A body neither attracts itself nor adds to its own derivatives, to the bit.
 func TestSelf(t *testing.T) {
 	simdtest.ForEachType(t, &tier, testSelf[float64], testSelf[float32])
@@ -80,6 +115,7 @@ func TestBadLengths(t *testing.T) {
 		func() { Attract(x[:3*Lanes-1], x, x, 1, 1, 0) }, func() { Attract(x, x[:3*Lanes-1], x, 1, 1, 0) },
 		func() { Attract(x, x, x[:3], 1, 1, 0) }, func() { Attract(x, x, x, 1, 0, 0) }, func() { Attract(x, x, x, 1, 17, 0) },
 		func() { Tides(x[:6*Lanes], x, x, 1, 1, 0) }, func() { Tides(x, x[:4*Lanes-1], x, 1, 1, 0) },
+		func() { Kick(x[:Rows*Lanes-1], 1, 0, 1) }, func() { Kick(x, 17, 0, 1) }, func() { Kick(x, -1, 0, 1) },
 		func() { Tides(x, x, x[:6], 1, 1, 0) }, func() { Tides(x, x, x, 1, 17, 0) },
 	} {
 		if !simdtest.Panics(f) {

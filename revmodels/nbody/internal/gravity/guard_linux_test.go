@@ -16,6 +16,9 @@ func TestGuardPages(t *testing.T) {
 func testGuardPages[T cpu.Float](t *testing.T) {
 	target, acc, sources := simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t)
 	for n := 1; n < 40; n++ {
+		size := (n + Lanes - 1) / Lanes * Rows * Lanes
+		Kick(target[:size:size], n, 0, 1)
+		Kick(target[len(target)-size:], n, 0, 1)
 		for lanes := 1; lanes <= Lanes; lanes++ {
 			for _, cut := range []func(s []T, n int) []T{
 				func(s []T, n int) []T { return s[:n:n] }, func(s []T, n int) []T { return s[len(s)-n:] },

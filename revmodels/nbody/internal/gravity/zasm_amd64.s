@@ -315,6 +315,626 @@ loop10:
 	VZEROUPPER
 	RET
 
+// func kickAVX512F64<>(state *float64, block *float64, count int, lanes int, soft2 float64, dt float64)
+// Requires: AVX, AVX512F, AVX512VL, FMA3
+TEXT ·kickAVX512F64<>(SB), NOSPLIT, $0-48
+	MOVQ         block+8(FP), AX
+	VBROADCASTSD soft2+32(FP), Z0
+	VBROADCASTSD dt+40(FP), Z1
+	MOVQ         lanes+24(FP), CX
+	CMPQ         CX, $0x04
+	JG           next12
+	VPXORQ       Y2, Y2, Y2
+	VPXORQ       Y3, Y3, Y3
+	VPXORQ       Y4, Y4, Y4
+	MOVQ         state+0(FP), CX
+	MOVQ         count+16(FP), BX
+
+block13:
+	MOVQ $0x00000010, DX
+	CMPQ BX, DX
+	JGE  short14
+	MOVQ BX, DX
+
+short14:
+loop15:
+	VMOVUPS      Y0, Y8
+	VBROADCASTSD (CX), Y5
+	VSUBPD       (AX), Y5, Y5
+	VFMADD231PD  Y5, Y5, Y8
+	VBROADCASTSD 128(CX), Y6
+	VSUBPD       128(AX), Y6, Y6
+	VFMADD231PD  Y6, Y6, Y8
+	VBROADCASTSD 256(CX), Y7
+	VSUBPD       256(AX), Y7, Y7
+	VFMADD231PD  Y7, Y7, Y8
+	VRSQRT14PD   Y8, Y9
+	VMULPD       Y8, Y9, Y10
+	VMOVUPS      constants<>+0(SB), Y11
+	VFNMADD231PD Y9, Y10, Y11
+	VMOVUPS      constants<>+64(SB), Y10
+	VFMADD213PD  constants<>+128(SB), Y11, Y10
+	VFMADD213PD  constants<>+192(SB), Y11, Y10
+	VMULPD       Y11, Y10, Y10
+	VFMADD231PD  Y9, Y10, Y9
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Y8, Y9
+	VMULPD       Y9, Y9, Y8
+	VMULPD       Y8, Y9, Y9
+	VBROADCASTSD 768(CX), Y8
+	VMULPD       Y8, Y9, Y9
+	VFMADD231PD  Y9, Y5, Y2
+	VFMADD231PD  Y9, Y6, Y3
+	VFMADD231PD  Y9, Y7, Y4
+	ADDQ         $0x08, CX
+	DECQ         DX
+	JNZ          loop15
+	ADDQ         $0x00000300, CX
+	SUBQ         $0x10, BX
+	JG           block13
+	VMOVUPS      Y1, Y0
+	VMULPD       Y0, Y2, Y2
+	VADDPD       384(AX), Y2, Y2
+	VMOVUPS      Y2, 384(AX)
+	VMOVUPS      Y1, Y0
+	VMULPD       Y0, Y3, Y3
+	VADDPD       512(AX), Y3, Y3
+	VMOVUPS      Y3, 512(AX)
+	VMOVUPS      Y1, Y0
+	VMULPD       Y0, Y4, Y4
+	VADDPD       640(AX), Y4, Y4
+	VMOVUPS      Y4, 640(AX)
+	JMP          done11
+
+next12:
+	CMPQ   CX, $0x08
+	JG     next16
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	MOVQ   state+0(FP), CX
+	MOVQ   count+16(FP), BX
+
+block17:
+	MOVQ $0x00000010, DX
+	CMPQ BX, DX
+	JGE  short18
+	MOVQ BX, DX
+
+short18:
+loop19:
+	VMOVUPS      Z0, Z8
+	VBROADCASTSD (CX), Z5
+	VSUBPD       (AX), Z5, Z5
+	VFMADD231PD  Z5, Z5, Z8
+	VBROADCASTSD 128(CX), Z6
+	VSUBPD       128(AX), Z6, Z6
+	VFMADD231PD  Z6, Z6, Z8
+	VBROADCASTSD 256(CX), Z7
+	VSUBPD       256(AX), Z7, Z7
+	VFMADD231PD  Z7, Z7, Z8
+	VRSQRT14PD   Z8, Z9
+	VMULPD       Z8, Z9, Z10
+	VMOVUPS      constants<>+0(SB), Z11
+	VFNMADD231PD Z9, Z10, Z11
+	VMOVUPS      constants<>+64(SB), Z10
+	VFMADD213PD  constants<>+128(SB), Z11, Z10
+	VFMADD213PD  constants<>+192(SB), Z11, Z10
+	VMULPD       Z11, Z10, Z10
+	VFMADD231PD  Z9, Z10, Z9
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z8, Z9
+	VMULPD       Z9, Z9, Z8
+	VMULPD       Z8, Z9, Z9
+	VBROADCASTSD 768(CX), Z8
+	VMULPD       Z8, Z9, Z9
+	VFMADD231PD  Z9, Z5, Z2
+	VFMADD231PD  Z9, Z6, Z3
+	VFMADD231PD  Z9, Z7, Z4
+	ADDQ         $0x08, CX
+	DECQ         DX
+	JNZ          loop19
+	ADDQ         $0x00000300, CX
+	SUBQ         $0x10, BX
+	JG           block17
+	VMOVUPS      Z1, Z0
+	VMULPD       Z0, Z2, Z2
+	VADDPD       384(AX), Z2, Z2
+	VMOVUPS      Z2, 384(AX)
+	VMOVUPS      Z1, Z0
+	VMULPD       Z0, Z3, Z3
+	VADDPD       512(AX), Z3, Z3
+	VMOVUPS      Z3, 512(AX)
+	VMOVUPS      Z1, Z0
+	VMULPD       Z0, Z4, Z4
+	VADDPD       640(AX), Z4, Z4
+	VMOVUPS      Z4, 640(AX)
+	JMP          done11
+
+next16:
+	CMPQ   CX, $0x0c
+	JG     next20
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Y5, Y5, Y5
+	VPXORQ Y6, Y6, Y6
+	VPXORQ Y7, Y7, Y7
+	MOVQ   state+0(FP), CX
+	MOVQ   count+16(FP), BX
+
+block21:
+	MOVQ $0x00000010, DX
+	CMPQ BX, DX
+	JGE  short22
+	MOVQ BX, DX
+
+short22:
+loop23:
+	VMOVUPS      Z0, Z11
+	VBROADCASTSD (CX), Z8
+	VSUBPD       (AX), Z8, Z8
+	VFMADD231PD  Z8, Z8, Z11
+	VBROADCASTSD 128(CX), Z9
+	VSUBPD       128(AX), Z9, Z9
+	VFMADD231PD  Z9, Z9, Z11
+	VBROADCASTSD 256(CX), Z10
+	VSUBPD       256(AX), Z10, Z10
+	VFMADD231PD  Z10, Z10, Z11
+	VRSQRT14PD   Z11, Z12
+	VMULPD       Z11, Z12, Z13
+	VMOVUPS      constants<>+0(SB), Z14
+	VFNMADD231PD Z12, Z13, Z14
+	VMOVUPS      constants<>+64(SB), Z13
+	VFMADD213PD  constants<>+128(SB), Z14, Z13
+	VFMADD213PD  constants<>+192(SB), Z14, Z13
+	VMULPD       Z14, Z13, Z13
+	VFMADD231PD  Z12, Z13, Z12
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z11, Z12
+	VMULPD       Z12, Z12, Z11
+	VMULPD       Z11, Z12, Z12
+	VBROADCASTSD 768(CX), Z11
+	VMULPD       Z11, Z12, Z12
+	VFMADD231PD  Z12, Z8, Z2
+	VFMADD231PD  Z12, Z9, Z3
+	VFMADD231PD  Z12, Z10, Z4
+	VMOVUPS      Y0, Y11
+	VBROADCASTSD (CX), Y8
+	VSUBPD       64(AX), Y8, Y8
+	VFMADD231PD  Y8, Y8, Y11
+	VBROADCASTSD 128(CX), Y9
+	VSUBPD       192(AX), Y9, Y9
+	VFMADD231PD  Y9, Y9, Y11
+	VBROADCASTSD 256(CX), Y10
+	VSUBPD       320(AX), Y10, Y10
+	VFMADD231PD  Y10, Y10, Y11
+	VRSQRT14PD   Y11, Y12
+	VMULPD       Y11, Y12, Y13
+	VMOVUPS      constants<>+0(SB), Y14
+	VFNMADD231PD Y12, Y13, Y14
+	VMOVUPS      constants<>+64(SB), Y13
+	VFMADD213PD  constants<>+128(SB), Y14, Y13
+	VFMADD213PD  constants<>+192(SB), Y14, Y13
+	VMULPD       Y14, Y13, Y13
+	VFMADD231PD  Y12, Y13, Y12
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Y11, Y12
+	VMULPD       Y12, Y12, Y11
+	VMULPD       Y11, Y12, Y12
+	VBROADCASTSD 768(CX), Y11
+	VMULPD       Y11, Y12, Y12
+	VFMADD231PD  Y12, Y8, Y5
+	VFMADD231PD  Y12, Y9, Y6
+	VFMADD231PD  Y12, Y10, Y7
+	ADDQ         $0x08, CX
+	DECQ         DX
+	JNZ          loop23
+	ADDQ         $0x00000300, CX
+	SUBQ         $0x10, BX
+	JG           block21
+	VMOVUPS      Z1, Z0
+	VMULPD       Z0, Z2, Z2
+	VADDPD       384(AX), Z2, Z2
+	VMOVUPS      Z2, 384(AX)
+	VMOVUPS      Z1, Z0
+	VMULPD       Z0, Z3, Z3
+	VADDPD       512(AX), Z3, Z3
+	VMOVUPS      Z3, 512(AX)
+	VMOVUPS      Z1, Z0
+	VMULPD       Z0, Z4, Z4
+	VADDPD       640(AX), Z4, Z4
+	VMOVUPS      Z4, 640(AX)
+	VMOVUPS      Y1, Y0
+	VMULPD       Y0, Y5, Y5
+	VADDPD       448(AX), Y5, Y5
+	VMOVUPS      Y5, 448(AX)
+	VMOVUPS      Y1, Y0
+	VMULPD       Y0, Y6, Y6
+	VADDPD       576(AX), Y6, Y6
+	VMOVUPS      Y6, 576(AX)
+	VMOVUPS      Y1, Y0
+	VMULPD       Y0, Y7, Y7
+	VADDPD       704(AX), Y7, Y7
+	VMOVUPS      Y7, 704(AX)
+	JMP          done11
+
+next20:
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	MOVQ   state+0(FP), CX
+	MOVQ   count+16(FP), BX
+
+block24:
+	MOVQ $0x00000010, DX
+	CMPQ BX, DX
+	JGE  short25
+	MOVQ BX, DX
+
+short25:
+loop26:
+	VMOVUPS      Z0, Z11
+	VBROADCASTSD (CX), Z8
+	VSUBPD       (AX), Z8, Z8
+	VFMADD231PD  Z8, Z8, Z11
+	VBROADCASTSD 128(CX), Z9
+	VSUBPD       128(AX), Z9, Z9
+	VFMADD231PD  Z9, Z9, Z11
+	VBROADCASTSD 256(CX), Z10
+	VSUBPD       256(AX), Z10, Z10
+	VFMADD231PD  Z10, Z10, Z11
+	VRSQRT14PD   Z11, Z12
+	VMULPD       Z11, Z12, Z13
+	VMOVUPS      constants<>+0(SB), Z14
+	VFNMADD231PD Z12, Z13, Z14
+	VMOVUPS      constants<>+64(SB), Z13
+	VFMADD213PD  constants<>+128(SB), Z14, Z13
+	VFMADD213PD  constants<>+192(SB), Z14, Z13
+	VMULPD       Z14, Z13, Z13
+	VFMADD231PD  Z12, Z13, Z12
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z11, Z12
+	VMULPD       Z12, Z12, Z11
+	VMULPD       Z11, Z12, Z12
+	VBROADCASTSD 768(CX), Z11
+	VMULPD       Z11, Z12, Z12
+	VFMADD231PD  Z12, Z8, Z2
+	VFMADD231PD  Z12, Z9, Z3
+	VFMADD231PD  Z12, Z10, Z4
+	VMOVUPS      Z0, Z11
+	VBROADCASTSD (CX), Z8
+	VSUBPD       64(AX), Z8, Z8
+	VFMADD231PD  Z8, Z8, Z11
+	VBROADCASTSD 128(CX), Z9
+	VSUBPD       192(AX), Z9, Z9
+	VFMADD231PD  Z9, Z9, Z11
+	VBROADCASTSD 256(CX), Z10
+	VSUBPD       320(AX), Z10, Z10
+	VFMADD231PD  Z10, Z10, Z11
+	VRSQRT14PD   Z11, Z12
+	VMULPD       Z11, Z12, Z13
+	VMOVUPS      constants<>+0(SB), Z14
+	VFNMADD231PD Z12, Z13, Z14
+	VMOVUPS      constants<>+64(SB), Z13
+	VFMADD213PD  constants<>+128(SB), Z14, Z13
+	VFMADD213PD  constants<>+192(SB), Z14, Z13
+	VMULPD       Z14, Z13, Z13
+	VFMADD231PD  Z12, Z13, Z12
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z11, Z12
+	VMULPD       Z12, Z12, Z11
+	VMULPD       Z11, Z12, Z12
+	VBROADCASTSD 768(CX), Z11
+	VMULPD       Z11, Z12, Z12
+	VFMADD231PD  Z12, Z8, Z5
+	VFMADD231PD  Z12, Z9, Z6
+	VFMADD231PD  Z12, Z10, Z7
+	ADDQ         $0x08, CX
+	DECQ         DX
+	JNZ          loop26
+	ADDQ         $0x00000300, CX
+	SUBQ         $0x10, BX
+	JG           block24
+	VMOVUPS      Z1, Z0
+	VMULPD       Z0, Z2, Z2
+	VADDPD       384(AX), Z2, Z2
+	VMOVUPS      Z2, 384(AX)
+	VMOVUPS      Z1, Z0
+	VMULPD       Z0, Z3, Z3
+	VADDPD       512(AX), Z3, Z3
+	VMOVUPS      Z3, 512(AX)
+	VMOVUPS      Z1, Z0
+	VMULPD       Z0, Z4, Z4
+	VADDPD       640(AX), Z4, Z4
+	VMOVUPS      Z4, 640(AX)
+	VMOVUPS      Z1, Z0
+	VMULPD       Z0, Z5, Z5
+	VADDPD       448(AX), Z5, Z5
+	VMOVUPS      Z5, 448(AX)
+	VMOVUPS      Z1, Z0
+	VMULPD       Z0, Z6, Z6
+	VADDPD       576(AX), Z6, Z6
+	VMOVUPS      Z6, 576(AX)
+	VMOVUPS      Z1, Z0
+	VMULPD       Z0, Z7, Z7
+	VADDPD       704(AX), Z7, Z7
+	VMOVUPS      Z7, 704(AX)
+
+done11:
+	VZEROUPPER
+	RET
+
+// func kickAVX2F64<>(state *float64, block *float64, count int, lanes int, soft2 float64, dt float64)
+// Requires: AVX, FMA3
+TEXT ·kickAVX2F64<>(SB), NOSPLIT, $0-48
+	MOVQ         block+8(FP), AX
+	VBROADCASTSD soft2+32(FP), Y0
+	VBROADCASTSD dt+40(FP), Y1
+	MOVQ         lanes+24(FP), DX
+
+block28:
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	MOVQ   state+0(FP), CX
+	MOVQ   count+16(FP), SI
+
+block29:
+	MOVQ $0x00000010, BX
+	CMPQ SI, BX
+	JGE  short30
+	MOVQ SI, BX
+
+short30:
+loop31:
+	VMOVUPS      Y0, Y8
+	VBROADCASTSD (CX), Y5
+	VSUBPD       (AX), Y5, Y5
+	VFMADD231PD  Y5, Y5, Y8
+	VBROADCASTSD 128(CX), Y6
+	VSUBPD       128(AX), Y6, Y6
+	VFMADD231PD  Y6, Y6, Y8
+	VBROADCASTSD 256(CX), Y7
+	VSUBPD       256(AX), Y7, Y7
+	VFMADD231PD  Y7, Y7, Y8
+	VSQRTPD      Y8, Y9
+	VMOVUPS      constants<>+0(SB), Y10
+	VXORPD       Y11, Y11, Y11
+	VDIVPD       Y9, Y10, Y9
+	VCMPPD       $0x00, Y11, Y8, Y8
+	VBLENDVPD    Y8, Y11, Y9, Y9
+	VMULPD       Y9, Y9, Y8
+	VMULPD       Y8, Y9, Y9
+	VBROADCASTSD 768(CX), Y8
+	VMULPD       Y8, Y9, Y9
+	VFMADD231PD  Y9, Y5, Y2
+	VFMADD231PD  Y9, Y6, Y3
+	VFMADD231PD  Y9, Y7, Y4
+	ADDQ         $0x08, CX
+	DECQ         BX
+	JNZ          loop31
+	ADDQ         $0x00000300, CX
+	SUBQ         $0x10, SI
+	JG           block29
+	VMOVUPS      Y1, Y5
+	VMULPD       Y5, Y2, Y2
+	VADDPD       384(AX), Y2, Y2
+	VMOVUPS      Y2, 384(AX)
+	VMOVUPS      Y1, Y2
+	VMULPD       Y2, Y3, Y3
+	VADDPD       512(AX), Y3, Y3
+	VMOVUPS      Y3, 512(AX)
+	VMOVUPS      Y1, Y2
+	VMULPD       Y2, Y4, Y4
+	VADDPD       640(AX), Y4, Y4
+	VMOVUPS      Y4, 640(AX)
+	ADDQ         $0x20, AX
+	SUBQ         $0x04, DX
+	JG           block28
+	VZEROUPPER
+	RET
+
+// func kickAVX512F32<>(state *float32, block *float32, count int, lanes int, soft2 float32, dt float32)
+// Requires: AVX, AVX512F, AVX512VL, FMA3
+TEXT ·kickAVX512F32<>(SB), NOSPLIT, $0-40
+	MOVQ         block+8(FP), AX
+	VBROADCASTSS soft2+32(FP), Z0
+	VBROADCASTSS dt+36(FP), Z1
+	MOVQ         lanes+24(FP), CX
+	CMPQ         CX, $0x08
+	JG           next33
+	VPXORQ       Y2, Y2, Y2
+	VPXORQ       Y3, Y3, Y3
+	VPXORQ       Y4, Y4, Y4
+	MOVQ         state+0(FP), CX
+	MOVQ         count+16(FP), BX
+
+block34:
+	MOVQ $0x00000010, DX
+	CMPQ BX, DX
+	JGE  short35
+	MOVQ BX, DX
+
+short35:
+loop36:
+	VMOVUPS      Y0, Y8
+	VBROADCASTSS (CX), Y5
+	VSUBPS       (AX), Y5, Y5
+	VFMADD231PS  Y5, Y5, Y8
+	VBROADCASTSS 64(CX), Y6
+	VSUBPS       64(AX), Y6, Y6
+	VFMADD231PS  Y6, Y6, Y8
+	VBROADCASTSS 128(CX), Y7
+	VSUBPS       128(AX), Y7, Y7
+	VFMADD231PS  Y7, Y7, Y8
+	VRSQRT14PS   Y8, Y9
+	VMULPS       Y8, Y9, Y10
+	VMOVUPS      constants<>+320(SB), Y11
+	VFNMADD231PS Y9, Y10, Y11
+	VMOVUPS      constants<>+384(SB), Y10
+	VFMADD213PS  constants<>+448(SB), Y11, Y10
+	VMULPS       Y11, Y10, Y10
+	VFMADD231PS  Y9, Y10, Y9
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Y8, Y9
+	VMULPS       Y9, Y9, Y8
+	VMULPS       Y8, Y9, Y9
+	VBROADCASTSS 384(CX), Y8
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y9, Y5, Y2
+	VFMADD231PS  Y9, Y6, Y3
+	VFMADD231PS  Y9, Y7, Y4
+	ADDQ         $0x04, CX
+	DECQ         DX
+	JNZ          loop36
+	ADDQ         $0x00000180, CX
+	SUBQ         $0x10, BX
+	JG           block34
+	VMOVUPS      Y1, Y0
+	VMULPS       Y0, Y2, Y2
+	VADDPS       192(AX), Y2, Y2
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y1, Y0
+	VMULPS       Y0, Y3, Y3
+	VADDPS       256(AX), Y3, Y3
+	VMOVUPS      Y3, 256(AX)
+	VMOVUPS      Y1, Y0
+	VMULPS       Y0, Y4, Y4
+	VADDPS       320(AX), Y4, Y4
+	VMOVUPS      Y4, 320(AX)
+	JMP          done32
+
+next33:
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	MOVQ   state+0(FP), CX
+	MOVQ   count+16(FP), BX
+
+block37:
+	MOVQ $0x00000010, DX
+	CMPQ BX, DX
+	JGE  short38
+	MOVQ BX, DX
+
+short38:
+loop39:
+	VMOVUPS      Z0, Z8
+	VBROADCASTSS (CX), Z5
+	VSUBPS       (AX), Z5, Z5
+	VFMADD231PS  Z5, Z5, Z8
+	VBROADCASTSS 64(CX), Z6
+	VSUBPS       64(AX), Z6, Z6
+	VFMADD231PS  Z6, Z6, Z8
+	VBROADCASTSS 128(CX), Z7
+	VSUBPS       128(AX), Z7, Z7
+	VFMADD231PS  Z7, Z7, Z8
+	VRSQRT14PS   Z8, Z9
+	VMULPS       Z8, Z9, Z10
+	VMOVUPS      constants<>+320(SB), Z11
+	VFNMADD231PS Z9, Z10, Z11
+	VMOVUPS      constants<>+384(SB), Z10
+	VFMADD213PS  constants<>+448(SB), Z11, Z10
+	VMULPS       Z11, Z10, Z10
+	VFMADD231PS  Z9, Z10, Z9
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Z8, Z9
+	VMULPS       Z9, Z9, Z8
+	VMULPS       Z8, Z9, Z9
+	VBROADCASTSS 384(CX), Z8
+	VMULPS       Z8, Z9, Z9
+	VFMADD231PS  Z9, Z5, Z2
+	VFMADD231PS  Z9, Z6, Z3
+	VFMADD231PS  Z9, Z7, Z4
+	ADDQ         $0x04, CX
+	DECQ         DX
+	JNZ          loop39
+	ADDQ         $0x00000180, CX
+	SUBQ         $0x10, BX
+	JG           block37
+	VMOVUPS      Z1, Z0
+	VMULPS       Z0, Z2, Z2
+	VADDPS       192(AX), Z2, Z2
+	VMOVUPS      Z2, 192(AX)
+	VMOVUPS      Z1, Z0
+	VMULPS       Z0, Z3, Z3
+	VADDPS       256(AX), Z3, Z3
+	VMOVUPS      Z3, 256(AX)
+	VMOVUPS      Z1, Z0
+	VMULPS       Z0, Z4, Z4
+	VADDPS       320(AX), Z4, Z4
+	VMOVUPS      Z4, 320(AX)
+
+done32:
+	VZEROUPPER
+	RET
+
+// func kickAVX2F32<>(state *float32, block *float32, count int, lanes int, soft2 float32, dt float32)
+// Requires: AVX, FMA3
+TEXT ·kickAVX2F32<>(SB), NOSPLIT, $0-40
+	MOVQ         block+8(FP), AX
+	VBROADCASTSS soft2+32(FP), Y0
+	VBROADCASTSS dt+36(FP), Y1
+	MOVQ         lanes+24(FP), DX
+
+block41:
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	MOVQ   state+0(FP), CX
+	MOVQ   count+16(FP), SI
+
+block42:
+	MOVQ $0x00000010, BX
+	CMPQ SI, BX
+	JGE  short43
+	MOVQ SI, BX
+
+short43:
+loop44:
+	VMOVUPS      Y0, Y8
+	VBROADCASTSS (CX), Y5
+	VSUBPS       (AX), Y5, Y5
+	VFMADD231PS  Y5, Y5, Y8
+	VBROADCASTSS 64(CX), Y6
+	VSUBPS       64(AX), Y6, Y6
+	VFMADD231PS  Y6, Y6, Y8
+	VBROADCASTSS 128(CX), Y7
+	VSUBPS       128(AX), Y7, Y7
+	VFMADD231PS  Y7, Y7, Y8
+	VSQRTPS      Y8, Y9
+	VMOVUPS      constants<>+320(SB), Y10
+	VXORPD       Y11, Y11, Y11
+	VDIVPS       Y9, Y10, Y9
+	VCMPPS       $0x00, Y11, Y8, Y8
+	VBLENDVPS    Y8, Y11, Y9, Y9
+	VMULPS       Y9, Y9, Y8
+	VMULPS       Y8, Y9, Y9
+	VBROADCASTSS 384(CX), Y8
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y9, Y5, Y2
+	VFMADD231PS  Y9, Y6, Y3
+	VFMADD231PS  Y9, Y7, Y4
+	ADDQ         $0x04, CX
+	DECQ         BX
+	JNZ          loop44
+	ADDQ         $0x00000180, CX
+	SUBQ         $0x10, SI
+	JG           block42
+	VMOVUPS      Y1, Y5
+	VMULPS       Y5, Y2, Y2
+	VADDPS       192(AX), Y2, Y2
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y1, Y2
+	VMULPS       Y2, Y3, Y3
+	VADDPS       256(AX), Y3, Y3
+	VMOVUPS      Y3, 256(AX)
+	VMOVUPS      Y1, Y2
+	VMULPS       Y2, Y4, Y4
+	VADDPS       320(AX), Y4, Y4
+	VMOVUPS      Y4, 320(AX)
+	ADDQ         $0x20, AX
+	SUBQ         $0x08, DX
+	JG           block41
+	VZEROUPPER
+	RET
+
 // func tidesAVX512F64<>(target *float64, acc *float64, sources *float64, count int, lanes int, soft2 float64)
 // Requires: AVX, AVX512F
 TEXT ·tidesAVX512F64<>(SB), NOSPLIT, $0-48
@@ -323,7 +943,7 @@ TEXT ·tidesAVX512F64<>(SB), NOSPLIT, $0-48
 	MOVQ         acc+8(FP), DX
 	MOVQ         lanes+32(FP), BX
 	CMPQ         BX, $0x08
-	JLE          block11
+	JLE          block45
 	MOVQ         sources+16(FP), CX
 	MOVQ         count+24(FP), SI
 	VPXORQ       Z1, Z1, Z1
@@ -335,7 +955,7 @@ TEXT ·tidesAVX512F64<>(SB), NOSPLIT, $0-48
 	VPXORQ       Z7, Z7, Z7
 	VPXORQ       Z8, Z8, Z8
 
-loop12:
+loop46:
 	VMOVUPS      Z0, Z12
 	VBROADCASTSD (CX), Z9
 	VSUBPD       (AX), Z9, Z9
@@ -444,7 +1064,7 @@ loop12:
 	VFMADD231PD  Z13, Z18, Z7
 	ADDQ         $0x38, CX
 	DECQ         SI
-	JNZ          loop12
+	JNZ          loop46
 	VADDPD       (DX), Z1, Z1
 	VMOVUPS      Z1, (DX)
 	VADDPD       128(DX), Z2, Z2
@@ -461,9 +1081,9 @@ loop12:
 	VMOVUPS      Z7, 320(DX)
 	VADDPD       448(DX), Z8, Z8
 	VMOVUPS      Z8, 448(DX)
-	JMP          done13
+	JMP          done47
 
-block11:
+block45:
 	MOVQ   sources+16(FP), CX
 	MOVQ   count+24(FP), SI
 	VPXORQ Z1, Z1, Z1
@@ -471,7 +1091,7 @@ block11:
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 
-loop14:
+loop48:
 	VMOVUPS      Z0, Z8
 	VBROADCASTSD (CX), Z5
 	VSUBPD       (AX), Z5, Z5
@@ -527,7 +1147,7 @@ loop14:
 	VFMADD231PD  Z9, Z14, Z3
 	ADDQ         $0x38, CX
 	DECQ         SI
-	JNZ          loop14
+	JNZ          loop48
 	VADDPD       (DX), Z1, Z1
 	VMOVUPS      Z1, (DX)
 	VADDPD       128(DX), Z2, Z2
@@ -539,9 +1159,9 @@ loop14:
 	ADDQ         $0x40, AX
 	ADDQ         $0x40, DX
 	SUBQ         $0x08, BX
-	JG           block11
+	JG           block45
 
-done13:
+done47:
 	VZEROUPPER
 	RET
 
@@ -553,7 +1173,7 @@ TEXT ·tidesAVX2F64<>(SB), NOSPLIT, $0-48
 	MOVQ         acc+8(FP), DX
 	MOVQ         lanes+32(FP), BX
 
-block15:
+block49:
 	MOVQ   sources+16(FP), CX
 	MOVQ   count+24(FP), SI
 	VXORPD Y1, Y1, Y1
@@ -561,7 +1181,7 @@ block15:
 	VXORPD Y3, Y3, Y3
 	VXORPD Y4, Y4, Y4
 
-loop16:
+loop50:
 	VMOVUPS      Y0, Y8
 	VBROADCASTSD (CX), Y5
 	VSUBPD       (AX), Y5, Y5
@@ -613,7 +1233,7 @@ loop16:
 	VFMADD231PD  Y9, Y14, Y3
 	ADDQ         $0x38, CX
 	DECQ         SI
-	JNZ          loop16
+	JNZ          loop50
 	VADDPD       (DX), Y1, Y1
 	VMOVUPS      Y1, (DX)
 	VADDPD       128(DX), Y2, Y2
@@ -625,7 +1245,7 @@ loop16:
 	ADDQ         $0x20, AX
 	ADDQ         $0x20, DX
 	SUBQ         $0x04, BX
-	JG           block15
+	JG           block49
 	VZEROUPPER
 	RET
 
@@ -637,7 +1257,7 @@ TEXT ·tidesAVX512F32<>(SB), NOSPLIT, $0-44
 	MOVQ         acc+8(FP), DX
 	MOVQ         lanes+32(FP), BX
 
-block17:
+block51:
 	MOVQ   sources+16(FP), CX
 	MOVQ   count+24(FP), SI
 	VPXORQ Z1, Z1, Z1
@@ -645,7 +1265,7 @@ block17:
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 
-loop18:
+loop52:
 	VMOVUPS      Z0, Z8
 	VBROADCASTSS (CX), Z5
 	VSUBPS       (AX), Z5, Z5
@@ -700,7 +1320,7 @@ loop18:
 	VFMADD231PS  Z9, Z14, Z3
 	ADDQ         $0x1c, CX
 	DECQ         SI
-	JNZ          loop18
+	JNZ          loop52
 	VADDPS       (DX), Z1, Z1
 	VMOVUPS      Z1, (DX)
 	VADDPS       64(DX), Z2, Z2
@@ -712,7 +1332,7 @@ loop18:
 	ADDQ         $0x40, AX
 	ADDQ         $0x40, DX
 	SUBQ         $0x10, BX
-	JG           block17
+	JG           block51
 	VZEROUPPER
 	RET
 
@@ -724,7 +1344,7 @@ TEXT ·tidesAVX2F32<>(SB), NOSPLIT, $0-44
 	MOVQ         acc+8(FP), DX
 	MOVQ         lanes+32(FP), BX
 
-block19:
+block53:
 	MOVQ   sources+16(FP), CX
 	MOVQ   count+24(FP), SI
 	VXORPD Y1, Y1, Y1
@@ -732,7 +1352,7 @@ block19:
 	VXORPD Y3, Y3, Y3
 	VXORPD Y4, Y4, Y4
 
-loop20:
+loop54:
 	VMOVUPS      Y0, Y8
 	VBROADCASTSS (CX), Y5
 	VSUBPS       (AX), Y5, Y5
@@ -784,7 +1404,7 @@ loop20:
 	VFMADD231PS  Y9, Y14, Y3
 	ADDQ         $0x1c, CX
 	DECQ         SI
-	JNZ          loop20
+	JNZ          loop54
 	VADDPS       (DX), Y1, Y1
 	VMOVUPS      Y1, (DX)
 	VADDPS       64(DX), Y2, Y2
@@ -796,7 +1416,7 @@ loop20:
 	ADDQ         $0x20, AX
 	ADDQ         $0x20, DX
 	SUBQ         $0x08, BX
-	JG           block19
+	JG           block53
 	VZEROUPPER
 	RET
 
@@ -947,6 +1567,24 @@ TEXT ·attractF32(SB), NOSPLIT, $0-44
 
 avx2:
 	JMP ·attractAVX2F32<>(SB)
+
+// func kickF64(state *float64, block *float64, count int, lanes int, soft2 float64, dt float64)
+TEXT ·kickF64(SB), NOSPLIT, $0-48
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·kickAVX512F64<>(SB)
+
+avx2:
+	JMP ·kickAVX2F64<>(SB)
+
+// func kickF32(state *float32, block *float32, count int, lanes int, soft2 float32, dt float32)
+TEXT ·kickF32(SB), NOSPLIT, $0-40
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·kickAVX512F32<>(SB)
+
+avx2:
+	JMP ·kickAVX2F32<>(SB)
 
 // func tidesF64(target *float64, acc *float64, sources *float64, count int, lanes int, soft2 float64)
 TEXT ·tidesF64(SB), NOSPLIT, $0-48

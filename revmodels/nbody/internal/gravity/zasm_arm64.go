@@ -22,6 +22,21 @@ func attractF64(target *float64, acc *float64, sources *float64, count int, lane
 //go:noescape
 func attractF32(target *float32, acc *float32, sources *float32, count int, lanes int, soft2 float32)
 
+// vectorKick changes the velocities of up to 16 targets by the count bodies of all blocks.
+func vectorKick[T cpu.Float](state *T, block *T, count int, lanes int, soft2 T, dt T) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		kickF64((*float64)(unsafe.Pointer(state)), (*float64)(unsafe.Pointer(block)), count, lanes, float64(soft2), float64(dt))
+	} else {
+		kickF32((*float32)(unsafe.Pointer(state)), (*float32)(unsafe.Pointer(block)), count, lanes, float32(soft2), float32(dt))
+	}
+}
+
+//go:noescape
+func kickF64(state *float64, block *float64, count int, lanes int, soft2 float64, dt float64)
+
+//go:noescape
+func kickF32(state *float32, block *float32, count int, lanes int, soft2 float32, dt float32)
+
 // vectorTides adds the derivatives of the accelerations of up to 16 targets.
 func vectorTides[T cpu.Float](target *T, acc *T, sources *T, count int, lanes int, soft2 T) {
 	if unsafe.Sizeof(T(0)) == 8 {

@@ -11,6 +11,11 @@ func vectorAttract[T cpu.Float](target *T, acc *T, sources *T, count int, lanes 
 	panic("no assembly")
 }
 
+// vectorKick changes the velocities of up to 16 targets by the count bodies of all blocks.
+func vectorKick[T cpu.Float](state *T, block *T, count int, lanes int, soft2 T, dt T) {
+	panic("no assembly")
+}
+
 // vectorTides adds the derivatives of the accelerations of up to 16 targets.
 func vectorTides[T cpu.Float](target *T, acc *T, sources *T, count int, lanes int, soft2 T) {
 	panic("no assembly")

@@ -8,7 +8,7 @@ import "unsafe"
 import "revnum/internal/simd/cpu"
 
 // vectorLeap is Leap for n columns of some rows. Strides are in bytes. On
-// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+// AVX-512 these are all columns of a grid, and on other tiers inner ones.
 func vectorLeap[T cpu.Float](dst *T, m *T, u0 *T, u1 *T, u2 *T, u3 *T, u4 *T, dstStride int, mStride int, stride int, rows int, n int) {
 	if unsafe.Sizeof(T(0)) == 8 {
 		leapF64((*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(m)), (*float64)(unsafe.Pointer(u0)), (*float64)(unsafe.Pointer(u1)), (*float64)(unsafe.Pointer(u2)), (*float64)(unsafe.Pointer(u3)), (*float64)(unsafe.Pointer(u4)), dstStride, mStride, stride, rows, n)
@@ -24,7 +24,7 @@ func leapF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, u3
 func leapF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
 
 // vectorLeapFixed is Leap for n columns of some rows. Strides are in bytes. On
-// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+// AVX-512 these are all columns of a grid, and on other tiers inner ones.
 func vectorLeapFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int) {
 	leapFixed(dst, m, u0, u1, u2, u3, u4, dstStride, mStride, stride, rows, n)
 }
@@ -33,7 +33,7 @@ func vectorLeapFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *
 func leapFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int)
 
 // vectorAddMul is AddMul for n columns of some rows. Strides are in bytes. On
-// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+// AVX-512 these are all columns of a grid, and on other tiers inner ones.
 func vectorAddMul[T cpu.Float](dst *T, m *T, u0 *T, u1 *T, u2 *T, u3 *T, u4 *T, dstStride int, mStride int, stride int, rows int, n int) {
 	if unsafe.Sizeof(T(0)) == 8 {
 		addMulF64((*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(m)), (*float64)(unsafe.Pointer(u0)), (*float64)(unsafe.Pointer(u1)), (*float64)(unsafe.Pointer(u2)), (*float64)(unsafe.Pointer(u3)), (*float64)(unsafe.Pointer(u4)), dstStride, mStride, stride, rows, n)
@@ -49,7 +49,7 @@ func addMulF64(dst *float64, m *float64, u0 *float64, u1 *float64, u2 *float64, 
 func addMulF32(dst *float32, m *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
 
 // vectorAddMulFixed is AddMul for n columns of some rows. Strides are in bytes. On
-// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+// AVX-512 these are all columns of a grid, and on other tiers inner ones.
 func vectorAddMulFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int) {
 	addMulFixed(dst, m, u0, u1, u2, u3, u4, dstStride, mStride, stride, rows, n)
 }
@@ -58,7 +58,7 @@ func vectorAddMulFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3
 func addMulFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int)
 
 // vectorLeapBack is LeapBack for n columns of some rows. Strides are in bytes. On
-// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+// AVX-512 these are all columns of a grid, and on other tiers inner ones.
 func vectorLeapBack[T cpu.Float](dst *T, v *T, u0 *T, u1 *T, u2 *T, u3 *T, u4 *T, dstStride int, mStride int, stride int, rows int, n int) {
 	if unsafe.Sizeof(T(0)) == 8 {
 		leapBackF64((*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(v)), (*float64)(unsafe.Pointer(u0)), (*float64)(unsafe.Pointer(u1)), (*float64)(unsafe.Pointer(u2)), (*float64)(unsafe.Pointer(u3)), (*float64)(unsafe.Pointer(u4)), dstStride, mStride, stride, rows, n)
@@ -74,7 +74,7 @@ func leapBackF64(dst *float64, v *float64, u0 *float64, u1 *float64, u2 *float64
 func leapBackF32(dst *float32, v *float32, u0 *float32, u1 *float32, u2 *float32, u3 *float32, u4 *float32, dstStride int, mStride int, stride int, rows int, n int)
 
 // vectorLeapBackFixed is LeapBack for n columns of some rows. Strides are in bytes. On
-// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+// AVX-512 these are all columns of a grid, and on other tiers inner ones.
 func vectorLeapBackFixed(dst *int64, v *int64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int) {
 	leapBackFixed(dst, v, u0, u1, u2, u3, u4, dstStride, mStride, stride, rows, n)
 }

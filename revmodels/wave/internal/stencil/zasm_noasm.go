@@ -7,37 +7,37 @@ package stencil
 import "revnum/internal/simd/cpu"
 
 // vectorLeap is Leap for n columns of some rows. Strides are in bytes. On
-// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+// AVX-512 these are all columns of a grid, and on other tiers inner ones.
 func vectorLeap[T cpu.Float](dst *T, m *T, u0 *T, u1 *T, u2 *T, u3 *T, u4 *T, dstStride int, mStride int, stride int, rows int, n int) {
 	panic("no assembly")
 }
 
 // vectorLeapFixed is Leap for n columns of some rows. Strides are in bytes. On
-// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+// AVX-512 these are all columns of a grid, and on other tiers inner ones.
 func vectorLeapFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int) {
 	panic("no assembly")
 }
 
 // vectorAddMul is AddMul for n columns of some rows. Strides are in bytes. On
-// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+// AVX-512 these are all columns of a grid, and on other tiers inner ones.
 func vectorAddMul[T cpu.Float](dst *T, m *T, u0 *T, u1 *T, u2 *T, u3 *T, u4 *T, dstStride int, mStride int, stride int, rows int, n int) {
 	panic("no assembly")
 }
 
 // vectorAddMulFixed is AddMul for n columns of some rows. Strides are in bytes. On
-// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+// AVX-512 these are all columns of a grid, and on other tiers inner ones.
 func vectorAddMulFixed(dst *int64, m *int64, u0 *int64, u1 *int64, u2 *int64, u3 *int64, u4 *int64, dstStride int, mStride int, stride int, rows int, n int) {
 	panic("no assembly")
 }
 
 // vectorLeapBack is LeapBack for n columns of some rows. Strides are in bytes. On
-// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+// AVX-512 these are all columns of a grid, and on other tiers inner ones.
 func vectorLeapBack[T cpu.Float](dst *T, v *T, u0 *T, u1 *T, u2 *T, u3 *T, u4 *T, dstStride int, mStride int, stride int, rows int, n int) {
 	panic("no assembly")
 }
 
 // vectorLeapBackFixed is LeapBack for n columns of some rows. Strides are in bytes. On
-// // AVX-512 these are all columns of a grid, and on other tiers inner ones.
+// AVX-512 these are all columns of a grid, and on other tiers inner ones.
 func vectorLeapBackFixed(dst *int64, v *int64, u0 *float64, u1 *float64, u2 *float64, u3 *float64, u4 *float64, dstStride int, mStride int, stride int, rows int, n int) {
 	panic("no assembly")
 }

@@ -12,7 +12,7 @@ import (
 
 // strides is about the arguments of loops over rows.
 const strides = ` Strides are in bytes. On
-// AVX-512 these are all columns of a grid, and on other tiers inner ones.`
+AVX-512 these are all columns of a grid, and on other tiers inner ones.`
 
 func main() {
 	Files(func() {
