@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	longRow   = blockWork // largest number of entries of a row that blocks do not divide
-	wideRange = 1 << 17   // least range of columns of a piece of a block that is not in a cache
-	pairReads = 16        // least number of entries for each pair of the windows, if they are in a cache
+	longRow    = blockWork // largest number of entries of a row that blocks do not divide
+	wideRange  = 1 << 17   // least range of columns of a piece of a block that is not in a cache
+	farEntries = 1 << 17   // entries from which on a matrix is in no cache of a core
+	pairReads  = 16        // least number of entries for each pair of the windows, if they are in a cache
 )
 
 // oneColumn makes a pass over matrices of one column.
@@ -307,6 +308,7 @@ func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, b
 	e := &sparse.Entries[T, I]{ // by its address, because a value would be copied
 		End: end, Base: begin, Ind: ind, A: c.a.Data[begin:to],
 		U: u, W: w, V: v, Out: out, GA: ga, Alpha: alpha, Beta: c.beta, Gamma: c.gamma,
+		Far: len(c.a.Ind) >= farEntries,
 	}
 	if !pairs {
 		e.Column()

@@ -86,6 +86,8 @@ func (v Variant) layout(typ string) (size, align int) {
 		return v.Index.Bytes(), v.Index.Bytes()
 	case typ == "int":
 		return 8, 8
+	case typ == "bool":
+		return 1, 1
 	}
 	panic(fmt.Sprint("layout of ", typ))
 }

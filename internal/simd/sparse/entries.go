@@ -38,6 +38,8 @@ type Entries[T cpu.Float, I Index] struct {
 
 	LdU, LdW, LdV, LdOut int // strides, for Columns
 	Alpha, Beta, Gamma   T
+
+	Far bool // whether A and Ind come from memory: a hint
 }
 
 // MaxEntries is the largest number of entries for one call of assembly. The call
@@ -144,6 +146,8 @@ func (e *Entries[T, I]) Column() {
 		vectorScatter(e, rows)
 	case grad:
 		vectorGatherGrad(e, rows)
+	case gather && e.Far:
+		vectorGatherFar(e, rows)
 	case gather:
 		vectorGather(e, rows)
 	}

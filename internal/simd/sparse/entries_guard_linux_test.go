@@ -73,8 +73,8 @@ func testSparseColumnGuardPages[T cpu.Float, I Index](t *testing.T) {
 				}
 				out, v, a, ga, u, w := simdtest.End(out, rows, last), simdtest.End(v, rows, last), simdtest.End(a, entries, last), simdtest.End(ga, entries, last), simdtest.End(u, met, last), simdtest.End(w, met, last)
 				e := Entries[T, I]{End: end, Ind: ind, A: a, U: u, V: v, Alpha: 1e-3, Beta: 1e-3, Gamma: 1e-3}
-				for _, what := range [][3][]T{{out}, {nil, w}, {out, w}, {out, nil, ga}, {out, w, ga}} {
-					e.Out, e.W, e.GA = what[0], what[1], what[2]
+				for n, what := range [][3][]T{{out}, {out}, {nil, w}, {out, w}, {out, nil, ga}, {out, w, ga}} {
+					e.Out, e.W, e.GA, e.Far = what[0], what[1], what[2], n == 1
 					e.Column()
 				}
 				if lo, hi := IndexRange(ind); int(lo) < 0 || int(hi) >= met {

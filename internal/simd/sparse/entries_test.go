@@ -308,6 +308,11 @@ func testSparseColumn[T cpu.Float, I Index](t *testing.T) {
 			}
 			e.Column()
 			near("Gather", inside(out), wantOut)
+			outFar := slices.Clone(c.dstAll)
+			e.Out, e.Far = inside(outFar), true
+			e.Column()
+			simdtest.SameSlice(t, "out of Gather from far", outFar, out)
+			e.Far = false
 			wOne := slices.Clone(w)
 			e.Out, e.W = nil, wOne
 			e.Column()

@@ -2659,6 +2659,84 @@ rowend:
 	VZEROUPPER
 	RET
 
+// func gatherFarF64I64(e *byte, rows int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gatherFarF64I64(SB), NOSPLIT, $24-16
+	MOVQ e+0(FP), AX
+	MOVQ 24(AX), AX
+	MOVQ AX, (SP)
+	MOVQ e+0(FP), AX
+	MOVQ (AX), AX
+	MOVQ e+0(FP), CX
+	MOVQ 56(CX), CX
+	MOVQ e+0(FP), DX
+	MOVQ 32(DX), DX
+	MOVQ e+0(FP), BX
+	MOVQ 80(BX), BX
+	MOVQ e+0(FP), SI
+	MOVQ 152(SI), SI
+	MOVQ SI, 8(SP)
+	MOVQ e+0(FP), SI
+	MOVQ 232(SI), SI
+	MOVQ SI, 16(SP)
+	XORQ SI, SI
+
+row:
+	MOVQ   (AX), DI
+	ADDQ   $0x00000008, AX
+	SUBQ   (SP), DI
+	VXORPD Y0, Y0, Y0
+	SUBQ   $0x00000003, DI
+	CMPQ   SI, DI
+	JGE    after4
+
+entries4:
+	PREFETCHT0  512(DX)(SI*8)
+	PREFETCHT0  1024(CX)(SI*8)
+	MOVQ        (DX)(SI*8), R8
+	MOVQ        8(DX)(SI*8), R9
+	MOVQ        16(DX)(SI*8), R10
+	MOVQ        24(DX)(SI*8), R11
+	VMOVSD      (BX)(R8*8), X1
+	VMOVHPD     (BX)(R9*8), X1, X1
+	VMOVSD      (BX)(R10*8), X2
+	VMOVHPD     (BX)(R11*8), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VFMADD231PD (CX)(SI*8), Y1, Y0
+	ADDQ        $0x00000004, SI
+	CMPQ        SI, DI
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, DI
+	VEXTRACTF128 $0x01, Y0, X1
+
+entries1:
+	CMPQ        SI, DI
+	JGE         rowend
+	MOVQ        (DX)(SI*8), R8
+	VMOVSD      (CX)(SI*8), X2
+	VMOVSD      (BX)(R8*8), X3
+	VFMADD231SD X3, X2, X0
+	INCQ        SI
+	JMP         entries1
+
+rowend:
+	MOVQ      8(SP), DI
+	VPERMILPD $0x01, X0, X2
+	VADDSD    X2, X0, X0
+	VPERMILPD $0x01, X1, X2
+	VADDSD    X2, X1, X1
+	VADDSD    X1, X0, X0
+	VMULSD    16(SP), X0, X0
+	VADDSD    (DI), X0, X0
+	VMOVSD    X0, (DI)
+	ADDQ      $0x00000008, 8(SP)
+	DECQ      rows+8(FP)
+	JNE       row
+	VZEROUPPER
+	RET
+
 // func scatterF64I64(e *byte, rows int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·scatterF64I64(SB), NOSPLIT, $16-16
@@ -6933,6 +7011,84 @@ row:
 	JGE     after4
 
 entries4:
+	MOVLQSX     (DX)(SI*4), R8
+	MOVLQSX     4(DX)(SI*4), R9
+	MOVLQSX     8(DX)(SI*4), R10
+	MOVLQSX     12(DX)(SI*4), R11
+	VMOVSD      (BX)(R8*8), X1
+	VMOVHPD     (BX)(R9*8), X1, X1
+	VMOVSD      (BX)(R10*8), X2
+	VMOVHPD     (BX)(R11*8), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VFMADD231PD (CX)(SI*8), Y1, Y0
+	ADDQ        $0x00000004, SI
+	CMPQ        SI, DI
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, DI
+	VEXTRACTF128 $0x01, Y0, X1
+
+entries1:
+	CMPQ        SI, DI
+	JGE         rowend
+	MOVLQSX     (DX)(SI*4), R8
+	VMOVSD      (CX)(SI*8), X2
+	VMOVSD      (BX)(R8*8), X3
+	VFMADD231SD X3, X2, X0
+	INCQ        SI
+	JMP         entries1
+
+rowend:
+	MOVQ      8(SP), DI
+	VPERMILPD $0x01, X0, X2
+	VADDSD    X2, X0, X0
+	VPERMILPD $0x01, X1, X2
+	VADDSD    X2, X1, X1
+	VADDSD    X1, X0, X0
+	VMULSD    16(SP), X0, X0
+	VADDSD    (DI), X0, X0
+	VMOVSD    X0, (DI)
+	ADDQ      $0x00000008, 8(SP)
+	DECQ      rows+8(FP)
+	JNE       row
+	VZEROUPPER
+	RET
+
+// func gatherFarF64I32(e *byte, rows int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gatherFarF64I32(SB), NOSPLIT, $24-16
+	MOVQ e+0(FP), AX
+	MOVQ 24(AX), AX
+	MOVQ AX, (SP)
+	MOVQ e+0(FP), AX
+	MOVQ (AX), AX
+	MOVQ e+0(FP), CX
+	MOVQ 56(CX), CX
+	MOVQ e+0(FP), DX
+	MOVQ 32(DX), DX
+	MOVQ e+0(FP), BX
+	MOVQ 80(BX), BX
+	MOVQ e+0(FP), SI
+	MOVQ 152(SI), SI
+	MOVQ SI, 8(SP)
+	MOVQ e+0(FP), SI
+	MOVQ 232(SI), SI
+	MOVQ SI, 16(SP)
+	XORQ SI, SI
+
+row:
+	MOVLQSX (AX), DI
+	ADDQ    $0x00000004, AX
+	SUBQ    (SP), DI
+	VXORPD  Y0, Y0, Y0
+	SUBQ    $0x00000003, DI
+	CMPQ    SI, DI
+	JGE     after4
+
+entries4:
+	PREFETCHT0  512(DX)(SI*4)
+	PREFETCHT0  1024(CX)(SI*8)
 	MOVLQSX     (DX)(SI*4), R8
 	MOVLQSX     4(DX)(SI*4), R9
 	MOVLQSX     8(DX)(SI*4), R10
@@ -11282,6 +11438,81 @@ rowend:
 	VZEROUPPER
 	RET
 
+// func gatherFarF32I64(e *byte, rows int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gatherFarF32I64(SB), NOSPLIT, $24-16
+	MOVQ e+0(FP), AX
+	MOVQ 24(AX), AX
+	MOVQ AX, (SP)
+	MOVQ e+0(FP), AX
+	MOVQ (AX), AX
+	MOVQ e+0(FP), CX
+	MOVQ 56(CX), CX
+	MOVQ e+0(FP), DX
+	MOVQ 32(DX), DX
+	MOVQ e+0(FP), BX
+	MOVQ 80(BX), BX
+	MOVQ e+0(FP), SI
+	MOVQ 152(SI), SI
+	MOVQ SI, 8(SP)
+	MOVQ e+0(FP), SI
+	MOVL 232(SI), SI
+	MOVL SI, 16(SP)
+	XORQ SI, SI
+
+row:
+	MOVQ   (AX), DI
+	ADDQ   $0x00000008, AX
+	SUBQ   (SP), DI
+	VXORPD X0, X0, X0
+	SUBQ   $0x00000003, DI
+	CMPQ   SI, DI
+	JGE    after4
+
+entries4:
+	PREFETCHT0  512(DX)(SI*8)
+	PREFETCHT0  1024(CX)(SI*4)
+	MOVQ        (DX)(SI*8), R8
+	MOVQ        8(DX)(SI*8), R9
+	MOVQ        16(DX)(SI*8), R10
+	MOVQ        24(DX)(SI*8), R11
+	VMOVSS      (BX)(R8*4), X1
+	VINSERTPS   $0x10, (BX)(R9*4), X1, X1
+	VINSERTPS   $0x20, (BX)(R10*4), X1, X1
+	VINSERTPS   $0x30, (BX)(R11*4), X1, X1
+	VFMADD231PS (CX)(SI*4), X1, X0
+	ADDQ        $0x00000004, SI
+	CMPQ        SI, DI
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, DI
+
+entries1:
+	CMPQ        SI, DI
+	JGE         rowend
+	MOVQ        (DX)(SI*8), R8
+	VMOVSS      (CX)(SI*4), X1
+	VMOVSS      (BX)(R8*4), X2
+	VFMADD231SS X2, X1, X0
+	INCQ        SI
+	JMP         entries1
+
+rowend:
+	MOVQ      8(SP), DI
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    16(SP), X0, X0
+	VADDSS    (DI), X0, X0
+	VMOVSS    X0, (DI)
+	ADDQ      $0x00000004, 8(SP)
+	DECQ      rows+8(FP)
+	JNE       row
+	VZEROUPPER
+	RET
+
 // func scatterF32I64(e *byte, rows int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·scatterF32I64(SB), NOSPLIT, $16-16
@@ -15531,6 +15762,81 @@ row:
 	JGE     after4
 
 entries4:
+	MOVLQSX     (DX)(SI*4), R8
+	MOVLQSX     4(DX)(SI*4), R9
+	MOVLQSX     8(DX)(SI*4), R10
+	MOVLQSX     12(DX)(SI*4), R11
+	VMOVSS      (BX)(R8*4), X1
+	VINSERTPS   $0x10, (BX)(R9*4), X1, X1
+	VINSERTPS   $0x20, (BX)(R10*4), X1, X1
+	VINSERTPS   $0x30, (BX)(R11*4), X1, X1
+	VFMADD231PS (CX)(SI*4), X1, X0
+	ADDQ        $0x00000004, SI
+	CMPQ        SI, DI
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, DI
+
+entries1:
+	CMPQ        SI, DI
+	JGE         rowend
+	MOVLQSX     (DX)(SI*4), R8
+	VMOVSS      (CX)(SI*4), X1
+	VMOVSS      (BX)(R8*4), X2
+	VFMADD231SS X2, X1, X0
+	INCQ        SI
+	JMP         entries1
+
+rowend:
+	MOVQ      8(SP), DI
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    16(SP), X0, X0
+	VADDSS    (DI), X0, X0
+	VMOVSS    X0, (DI)
+	ADDQ      $0x00000004, 8(SP)
+	DECQ      rows+8(FP)
+	JNE       row
+	VZEROUPPER
+	RET
+
+// func gatherFarF32I32(e *byte, rows int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gatherFarF32I32(SB), NOSPLIT, $24-16
+	MOVQ e+0(FP), AX
+	MOVQ 24(AX), AX
+	MOVQ AX, (SP)
+	MOVQ e+0(FP), AX
+	MOVQ (AX), AX
+	MOVQ e+0(FP), CX
+	MOVQ 56(CX), CX
+	MOVQ e+0(FP), DX
+	MOVQ 32(DX), DX
+	MOVQ e+0(FP), BX
+	MOVQ 80(BX), BX
+	MOVQ e+0(FP), SI
+	MOVQ 152(SI), SI
+	MOVQ SI, 8(SP)
+	MOVQ e+0(FP), SI
+	MOVL 232(SI), SI
+	MOVL SI, 16(SP)
+	XORQ SI, SI
+
+row:
+	MOVLQSX (AX), DI
+	ADDQ    $0x00000004, AX
+	SUBQ    (SP), DI
+	VXORPD  X0, X0, X0
+	SUBQ    $0x00000003, DI
+	CMPQ    SI, DI
+	JGE     after4
+
+entries4:
+	PREFETCHT0  512(DX)(SI*4)
+	PREFETCHT0  1024(CX)(SI*4)
 	MOVLQSX     (DX)(SI*4), R8
 	MOVLQSX     4(DX)(SI*4), R9
 	MOVLQSX     8(DX)(SI*4), R10

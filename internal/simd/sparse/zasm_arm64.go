@@ -268,6 +268,35 @@ func gatherF32I64(e *Entries[float32, int], rows int)
 //go:noescape
 func gatherF32I32(e *Entries[float32, int32], rows int)
 
+// vectorGatherFar is Column for some of Out, W and GA.
+func vectorGatherFar[T cpu.Float, I Index](e *Entries[T, I], rows int) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		if unsafe.Sizeof(I(0)) == 8 {
+			gatherFarF64I64((*Entries[float64, int])(unsafe.Pointer(e)), rows)
+		} else {
+			gatherFarF64I32((*Entries[float64, int32])(unsafe.Pointer(e)), rows)
+		}
+	} else {
+		if unsafe.Sizeof(I(0)) == 8 {
+			gatherFarF32I64((*Entries[float32, int])(unsafe.Pointer(e)), rows)
+		} else {
+			gatherFarF32I32((*Entries[float32, int32])(unsafe.Pointer(e)), rows)
+		}
+	}
+}
+
+//go:noescape
+func gatherFarF64I64(e *Entries[float64, int], rows int)
+
+//go:noescape
+func gatherFarF64I32(e *Entries[float64, int32], rows int)
+
+//go:noescape
+func gatherFarF32I64(e *Entries[float32, int], rows int)
+
+//go:noescape
+func gatherFarF32I32(e *Entries[float32, int32], rows int)
+
 // vectorScatter is Column for some of Out, W and GA.
 func vectorScatter[T cpu.Float, I Index](e *Entries[T, I], rows int) {
 	if unsafe.Sizeof(T(0)) == 8 {

@@ -51,6 +51,11 @@ func vectorGather[T cpu.Float, I Index](e *Entries[T, I], rows int) {
 	panic("no assembly")
 }
 
+// vectorGatherFar is Column for some of Out, W and GA.
+func vectorGatherFar[T cpu.Float, I Index](e *Entries[T, I], rows int) {
+	panic("no assembly")
+}
+
 // vectorScatter is Column for some of Out, W and GA.
 func vectorScatter[T cpu.Float, I Index](e *Entries[T, I], rows int) {
 	panic("no assembly")

@@ -304,7 +304,9 @@ func (r *rowLoop) addDots(d []VecVirtual) {
 //	out_i += alpha·Σ_q a_q·u[ind_q]     if gather,
 //	w[ind_q] += a_q·(beta·v_i)          if scatter,
 //	ga_q += (gamma·v_i)·u[ind_q]        if grad.
-func (g isa) column(gather, scatter, grad bool) {
+//
+// If far is set, it fetches values and indices ahead, which come from memory.
+func (g isa) column(gather, scatter, grad, far bool) {
 	Keep("Base")
 	// What a row needs once stays in memory.
 	end, a, ind := Arg("End"), Arg("A"), Arg("Ind")
@@ -375,6 +377,10 @@ func (g isa) column(gather, scatter, grad bool) {
 	CMPQ(q, last)
 	JGE(LabelRef("after4"))
 	Label("entries4")
+	if far {
+		PREFETCHT0(Mem{Base: ind, Index: q, Scale: uint8(g.Bytes()), Disp: fetched})
+		PREFETCHT0(Mem{Base: a, Index: q, Scale: uint8(g.Size), Disp: 2 * fetched})
+	}
 	if scatter {
 		// The next indices are looked through before they come here.
 		PREFETCHT0(Mem{Base: ind, Index: q, Scale: uint8(g.Bytes()), Disp: ahead * g.Bytes()})
@@ -491,7 +497,7 @@ type pairLoop struct {
 	top            VecVirtual // the largest index in all elements
 }
 
-// fetched is how many bytes ahead the loop of pairs fetches what it reads once, and
+// fetched is how many bytes ahead a loop fetches what it reads once, and
 // pairsAhead how many entries ahead it fetches pairs.
 const (
 	fetched    = 512

@@ -34,9 +34,10 @@ func emit() {
 			both := Variant{Size: g.Size, Index: index}
 			column := func(name string, gather, scatter, grad bool) {
 				Func(name, both, "func(e *Entries[T, I], rows int)", "is Column for some of Out, W and GA.",
-					func() { isa{g, index}.column(gather, scatter, grad) })
+					func() { isa{g, index}.column(gather, scatter, grad, name == "gatherFar") })
 			}
 			column("gather", true, false, false)
+			column("gatherFar", true, false, false)
 			column("scatter", false, true, false)
 			column("gatherScatter", true, true, false)
 			column("gatherGrad", true, false, true)
