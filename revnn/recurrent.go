@@ -1,7 +1,10 @@
 package revnn
 
 import (
+	"slices"
+
 	"revnum/internal/number"
+	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
@@ -21,8 +24,11 @@ type recurrence[T rev.Real] struct {
 
 	cell                       *recurrentCell
 	steps, sequences, cols     int
+	first, count               int // of the sequences that kernels take
 	workers                    int
 	tangent, back, transposing bool // back: kernels run their adjoints
+
+	parts []recurrence[T] // of workers that share the sequences
 }
 
 // A recurrentCell says which matrices a cell has, by their numbers.
@@ -51,6 +57,7 @@ const recurrentRows = dense.GemmRows
 // run makes a pass.
 func (w *recurrence[T]) run(sign int, tangent, adjoint bool) {
 	w.steps = w.k.x.Rows / w.sequences
+	w.first, w.count = 0, w.sequences
 	if w.steps > 0 {
 		w.runSteps(sign, tangent, adjoint)
 	} else { // no operand may have the size of the matrices
@@ -75,11 +82,7 @@ func (w *recurrence[T]) runSteps(sign int, tangent, adjoint bool) {
 	for gate := range w.cell.input {
 		w.inputs(gate)
 	}
-	for t := 1; t <= w.steps; t++ {
-		for i := range w.cell.kernels {
-			w.step(t, i)
-		}
-	}
+	w.allSteps()
 	w.addOutputs(&w.k, sign, false)
 	w.addOutputs(&w.t, sign, false)
 	if adjoint {
@@ -88,11 +91,7 @@ func (w *recurrence[T]) runSteps(sign int, tangent, adjoint bool) {
 		w.start(&w.gt, tangent)
 		w.addOutputs(&w.g, 1, true)
 		w.addOutputs(&w.gt, 1, true)
-		for t := w.steps; t > 0; t-- {
-			for i := w.cell.kernels - 1; i >= 0; i-- {
-				w.step(t, i)
-			}
-		}
+		w.allSteps()
 		for gate := range w.cell.input {
 			w.product(gate, 1, w.steps, true)
 			w.inputs(gate)
@@ -100,6 +99,58 @@ func (w *recurrence[T]) runSteps(sign int, tangent, adjoint bool) {
 		for i, m := range w.cell.state {
 			addBlock(one, w.g.rows(w, m, 0, 1), w.g.first[i])
 			addBlock(one, w.gt.rows(w, m, 0, 1), w.gt.first[i])
+		}
+	}
+}
+
+// allSteps runs the kernels of all steps. Workers share the sequences if these are many: no kernel of a
+// step adds one to another, and products of at least GemmRows rows have the bits of more.
+func (w *recurrence[T]) allSteps() {
+	parts := min(parallel.Workers(w.workers), w.sequences/dense.GemmRows)
+	if parts <= 1 || float64(w.steps)*float64(w.sequences)*float64(w.cols)*float64(w.cols) < sharedSteps {
+		w.ownSteps()
+		return
+	}
+	w.parts = workspace.Grow(w.parts, parts)
+	for i := range w.parts {
+		from, to := i*w.sequences/parts, (i+1)*w.sequences/parts
+		p := &w.parts[i]
+		*p = *w
+		p.first, p.count, p.workers, p.parts = from, to-from, 1, nil
+	}
+	parallel.Run(parts, parts, w)
+	clear(w.parts)
+}
+
+// Below sharedSteps multiplications for a gate, finding another worker takes longer.
+const sharedSteps = 1 << 16
+
+// Block implements parallel.Task.
+func (w *recurrence[T]) Block(_, part int) { w.parts[part].ownSteps() }
+
+// ownSteps runs the kernels of all steps for the sequences of w.
+func (w *recurrence[T]) ownSteps() {
+	sides := [...]*recurrentSide[T]{&w.k, &w.t}
+	if w.back {
+		sides = [...]*recurrentSide[T]{&w.g, &w.gt}
+	}
+	for n := range w.steps {
+		t := n + 1
+		if w.back {
+			t = w.steps - n
+		}
+		for m := range w.cell.matrices {
+			for _, s := range sides {
+				if !w.early(m) {
+					clear(s.rows(w, m, t, 1).Data)
+				}
+			}
+		}
+		for i := range w.cell.kernels {
+			if w.back {
+				i = w.cell.kernels - 1 - i
+			}
+			w.step(t, i)
 		}
 	}
 }
@@ -119,7 +170,14 @@ func (w *recurrence[T]) start(s *recurrentSide[T], present bool) {
 	if !present {
 		return
 	}
-	s.data = workspace.Zeros(s.data, w.cell.matrices*(w.steps+1)*w.sequences*w.cols)
+	s.data = workspace.Grow(s.data, w.cell.matrices*(w.steps+1)*w.sequences*w.cols)
+	for m := range w.cell.matrices {
+		if w.early(m) {
+			clear(s.rows(w, m, 0, w.steps+1).Data)
+		} else {
+			clear(s.rows(w, m, 0, 1).Data)
+		}
+	}
 	if w.back {
 		return
 	}
@@ -135,6 +193,15 @@ func (w *recurrence[T]) start(s *recurrentSide[T], present bool) {
 			dense.Transpose(to, s.turnedStride(), number.As[[]float32](s.wh.Data), s.wh.Stride, s.wh.Rows, s.wh.Cols)
 		}
 	}
+}
+
+// early reports whether a matrix is added to before the steps. The others become zeros step by step, when they
+// are in a cache.
+func (w *recurrence[T]) early(matrix int) bool {
+	if w.back {
+		return slices.Contains(w.cell.state, matrix)
+	}
+	return slices.Contains(w.cell.input, matrix) || slices.Contains(w.cell.hidden, matrix)
 }
 
 // turnedStride returns the stride of the transpose of wh, which lets rows lie in different sets of a cache.
@@ -162,13 +229,14 @@ func addBlock[T rev.Real](alpha T, x, y rev.General[T]) {
 	}
 }
 
-// rows returns the blocks of a matrix from that of step t on.
+// rows returns the blocks of a matrix from that of step t on. Of some sequences, there is but one block.
 func (s *recurrentSide[T]) rows(w *recurrence[T], matrix, t, steps int) (m rev.General[T]) {
 	if !s.present {
 		return m
 	}
 	block := w.sequences * w.cols
-	return rev.NewGeneral(steps*w.sequences, w.cols, s.data[(matrix*(w.steps+1)+t)*block:][:steps*block])
+	n := (steps-1)*w.sequences + w.count
+	return rev.NewGeneral(n, w.cols, s.data[(matrix*(w.steps+1)+t)*block+w.first*w.cols:][:n*w.cols])
 }
 
 // A place is a block of a matrix.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -201,6 +202,54 @@ func TestRecurrentPanics(t *testing.T) {
 func BenchmarkRecurrent(b *testing.B) {
 	b.Run("float64", benchmarkRecurrent[float64])
 	b.Run("float32", benchmarkRecurrent[float32])
+}
+
+// Workers that share sequences give the bits of one.
+func TestRecurrentWorkers(t *testing.T) {
+	t.Run("float64", testRecurrentWorkers[float64])
+	t.Run("float32", testRecurrentWorkers[float32])
+	t.Run("Q43", testRecurrentWorkers[fixed.Q43])
+}
+
+func testRecurrentWorkers[T rev.Real](t *testing.T) {
+	const steps, inputs = 3, 5
+	for _, c := range [][2]int{{31, 40}, {32, 40}, {47, 24}, {64, 30}} {
+		sequences, n := c[0], c[1]
+		draw := func(seed uint64, workers int) (LSTM[T], GRU[T]) {
+			rnd := rand.New(rand.NewPCG(seed, 5))
+			m := func(rows, cols int) rev.General[T] { return kerneltest.Matrix[T](rnd, rows, cols) }
+			y, x, state := m(steps*sequences, n), m(steps*sequences, inputs), m(sequences, n)
+			l := LSTM[T]{
+				Y: y, C: m(sequences, n), X: x, H0: state, C0: m(sequences, n), WX: weightsOf[T](rnd, 4*n, inputs), WH: weightsOf[T](rnd, 4*n, n),
+				BX: kerneltest.Vector[T](rnd, 4*n), BH: kerneltest.Vector[T](rnd, 4*n), Sequences: sequences, Workers: workers,
+			}
+			return l, GRU[T]{
+				Y: m(steps*sequences, n), X: m(steps*sequences, inputs), H0: m(sequences, n), WX: weightsOf[T](rnd, 3*n, inputs), WH: weightsOf[T](rnd, 3*n, n),
+				BX: kerneltest.Vector[T](rnd, 3*n), BH: kerneltest.Vector[T](rnd, 3*n), Sequences: sequences, Workers: workers,
+			}
+		}
+		results := func(workers int) (all []any) {
+			lstm, gru := draw(1, workers)
+			glstm, ggru := draw(2, 0)
+			tlstm, tgru := draw(3, 0)
+			gtlstm, gtgru := draw(4, 0)
+			if err := errors.Join(rev.Gradient(lstm, glstm), rev.Gradient(gru, ggru)); err != nil {
+				t.Fatal(err)
+			}
+			lstm.Tangent(tlstm)
+			gru.Tangent(tgru)
+			lstm.AdjointTangent(glstm, tlstm, gtlstm)
+			gru.AdjointTangent(ggru, tgru, gtgru)
+			lstm.Workers, gru.Workers = 0, 0
+			return []any{lstm, glstm, tlstm, gtlstm, gru, ggru, tgru, gtgru}
+		}
+		want := results(1)
+		for workers := 2; workers < 5; workers++ {
+			if !reflect.DeepEqual(results(workers), want) {
+				t.Errorf("%d sequences: %d workers differ from one", sequences, workers)
+			}
+		}
+	}
 }
 
 // benchmarkRecurrent measures 32 steps of as many inputs as states. Its flops are those of products.
