@@ -35,7 +35,7 @@ import (
 // and more, they also keep a copy of WH, and Tangent and AdjointTangent one of its tangent. Sums are those of MatMul, and functions those
 // of Sigmoid and Tanh. A step therefore adds an error of (d+h+8)·ε·(|WX|·|x| + |BX| + |WH|·|h| + |BH|) to A at most, and what
 // it makes of later steps depends on the weights. Inverse computes the same bits again, and restores Y
-// and C as Axpy does. Workers share the products.
+// and C as Axpy does. Workers share the products, and the sequences from 32 on.
 //
 // All passes panic with an error that wraps mat.ErrShape if Sequences does not divide the rows of X.
 //
