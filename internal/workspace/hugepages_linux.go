@@ -35,6 +35,19 @@ func adviseHuge(p unsafe.Pointer, n uintptr) {
 	}
 }
 
+// populateWrite is MADV_POPULATE_WRITE, of Linux 5.14.
+const populateWrite = 23
+
+// populate asks the system for all whole pages of the n bytes at p in one call. Older systems refuse.
+func populate(p unsafe.Pointer, n uintptr) {
+	page := uintptr(os.Getpagesize())
+	skip := -uintptr(p) % page
+	if n < skip+page {
+		return
+	}
+	_ = syscall.Madvise(unsafe.Slice((*byte)(unsafe.Add(p, skip)), (n-skip)/page*page), populateWrite)
+}
+
 // smallPages returns the time in which the system gives a huge page's memory in small pages.
 var smallPages = sync.OnceValue(func() time.Duration {
 	least := time.Duration(0)

@@ -77,3 +77,37 @@ func vmFlags(t *testing.T, p uintptr) []string {
 	t.Skip("no flags of mappings")
 	return nil
 }
+
+// The kernel tells which pages are in memory.
+func TestPopulate(t *testing.T) {
+	page := os.Getpagesize()
+	b, err := syscall.Mmap(-1, 0, 8*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Munmap(b) }()
+	if syscall.Madvise(b[:page], populateWrite) != nil {
+		t.Skip("an older system")
+	}
+	in := make([]byte, 8)
+	resident := func() []byte {
+		if _, _, e := syscall.Syscall(syscall.SYS_MINCORE, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), uintptr(unsafe.Pointer(&in[0]))); e != 0 {
+			t.Skip("no mincore: ", e)
+		}
+		return in
+	}
+	if got := resident(); !slices.Equal(got, []byte{1, 0, 0, 0, 0, 0, 0, 0}) {
+		t.Skipf("of new memory these pages are there: %v", got)
+	}
+	b[0] = 7
+	Populate(b[:0])
+	Populate(b[1:page]) // no whole page
+	Populate(b[2*page-1 : 5*page+1])
+	if got := resident(); !slices.Equal(got, []byte{1, 0, 1, 1, 1, 0, 0, 0}) {
+		t.Errorf("these pages are there: %v, want 0 and 2 to 4", got)
+	}
+	Populate(b)
+	if got := resident(); !slices.Equal(got, []byte{1, 1, 1, 1, 1, 1, 1, 1}) || b[0] != 7 {
+		t.Errorf("these pages are there: %v, want all; and element 0 is %d, want 7", got, b[0])
+	}
+}

@@ -44,6 +44,7 @@ func (p *problem[T]) csr(a *revsparse.CSR[T, int32]) (j rev.General[T], dz rev.V
 	if max(a.Cols-1, entries) > math.MaxInt32 {
 		panic(rev.ShapeError[Snavely[T]]("Camera", "makes a matrix of %d columns and %d entries, want less than 2³¹", a.Cols, entries))
 	}
+	isNew := cap(a.Data) < entries
 	a.Ptr = workspace.Grow(a.Ptr, a.Rows+1)
 	a.Ind = workspace.Grow(a.Ind, entries)
 	a.Data = workspace.Grow(a.Data, entries)
@@ -51,9 +52,12 @@ func (p *problem[T]) csr(a *revsparse.CSR[T, int32]) (j rev.General[T], dz rev.V
 
 	s := workspace.Get[structure[T]]()
 	defer workspace.Put(s)
-	s.problem, s.ptr, s.ind = *p, a.Ptr, a.Ind
+	s.problem, s.ptr, s.ind, s.data = *p, a.Ptr, a.Ind, nil
+	if isNew {
+		s.data = a.Data
+	}
 	parallel.Run(parallel.Workers(p.workers), blocks(n, structureBlock), s)
-	s.problem, s.ptr, s.ind = problem[T]{}, nil, nil
+	s.problem, s.ptr, s.ind, s.data = problem[T]{}, nil, nil, nil
 
 	first := 2 * n * cols
 	return rev.NewGeneral(2*n, cols, a.Data[:first:first]), rev.ViewSlice(a.Data[first:])
@@ -66,6 +70,7 @@ const structureBlock = 4096
 type structure[T rev.Real] struct {
 	problem  problem[T]
 	ptr, ind []int32
+	data     []T // values whose memory is new; otherwise nil
 }
 
 // Block implements parallel.Task.
@@ -74,7 +79,12 @@ func (s *structure[T]) Block(_, b int) {
 	n, cols, cam := len(p.camera), p.model.Columns(), params(p.model)
 	pointCol := cam * p.cameras.Rows
 	weightCol := pointCol + 3*p.points.Rows
-	for i := b * structureBlock; i < min((b+1)*structureBlock, n); i++ {
+	lo, hi := b*structureBlock, min((b+1)*structureBlock, n)
+	if s.data != nil {
+		workspace.Populate(s.ind[2*cols*lo : 2*cols*hi])
+		workspace.Populate(s.data[2*cols*lo : 2*cols*hi])
+	}
+	for i := lo; i < hi; i++ {
 		if !p.exists(i) {
 			panic(p.indexError(i))
 		}
