@@ -81,8 +81,14 @@ func (s *structure[T]) Block(_, b int) {
 	weightCol := pointCol + 3*p.points.Rows
 	lo, hi := b*structureBlock, min((b+1)*structureBlock, n)
 	if s.data != nil {
-		workspace.Populate(s.ind[2*cols*lo : 2*cols*hi])
 		workspace.Populate(s.data[2*cols*lo : 2*cols*hi])
+		workspace.Populate(s.ind[2*cols*lo : 2*cols*hi])
+		workspace.Populate(s.ptr[2*lo : 2*hi])
+		if p.model == views.Weighted {
+			workspace.Populate(s.data[2*cols*n+lo : 2*cols*n+hi])
+			workspace.Populate(s.ind[2*cols*n+lo : 2*cols*n+hi])
+			workspace.Populate(s.ptr[2*n+lo : 2*n+hi])
+		}
 	}
 	for i := lo; i < hi; i++ {
 		if !p.exists(i) {
