@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,21 +18,23 @@ const hugePage = 2 << 20 // bytes, on most systems
 // thirty times slower: whole ones are left only of memory that no process has used, which the
 // host gives when it is touched.
 //
-// adviseHuge therefore touches page by page, and stops when the pages so far took longer than
-// as much memory takes in small pages. The others are not advised. If advice fails, nothing
-// changes.
+// adviseHuge therefore touches page by page, and stops after one that took longer than as much
+// memory takes in small pages. The others are not advised. If advice fails, nothing changes.
 func adviseHuge(p unsafe.Pointer, n uintptr) {
 	skip := -uintptr(p) % hugePage
 	if n < skip+hugePage || !hugePages() {
 		return
 	}
 	whole := unsafe.Slice((*byte)(unsafe.Add(p, skip)), (n-skip)/hugePage*hugePage)
-	small, start := smallPages(), time.Now()
-	for i := 0; i < len(whole) && time.Since(start) <= time.Duration(1+i/hugePage)*small; i += hugePage {
-		if syscall.Madvise(whole[i:i+hugePage], syscall.MADV_HUGEPAGE) != nil {
+	for page := range slices.Chunk(whole, hugePage) {
+		start := time.Now()
+		if syscall.Madvise(page, syscall.MADV_HUGEPAGE) != nil {
 			return
 		}
-		whole[i] = 0
+		page[0] = 0
+		if time.Since(start) > smallPages() {
+			return
+		}
 	}
 }
 

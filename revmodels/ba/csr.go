@@ -45,9 +45,9 @@ func (p *problem[T]) csr(a *revsparse.CSR[T, int32]) (j rev.General[T], dz rev.V
 		panic(rev.ShapeError[Snavely[T]]("Camera", "makes a matrix of %d columns and %d entries, want less than 2³¹", a.Cols, entries))
 	}
 	isNew := cap(a.Data) < entries
-	a.Ptr = workspace.Grow(a.Ptr, a.Rows+1)
+	a.Data = workspace.Grow(a.Data, entries) // first, as it is most likely to need memory that an older matrix had
 	a.Ind = workspace.Grow(a.Ind, entries)
-	a.Data = workspace.Grow(a.Data, entries)
+	a.Ptr = workspace.Grow(a.Ptr, a.Rows+1)
 	a.Ptr[0] = 0
 
 	s := workspace.Get[structure[T]]()
