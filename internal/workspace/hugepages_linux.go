@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -18,25 +19,32 @@ const hugePage = 2 << 20 // bytes, on most systems
 // thirty times slower: whole ones are left only of memory that no process has used, which the
 // host gives when it is touched.
 //
-// adviseHuge therefore touches page by page, and stops after one that took longer than as much
-// memory takes in small pages. The others are not advised. If advice fails, nothing changes.
+// adviseHuge therefore touches page by page, and keeps a balance of the time that huge pages saved.
+// A process whose balance falls below that of a few small pages gets no more of them: the advice
+// outlives the memory, and Go, which returns memory and takes it again, would wait for each page
+// again. If advice fails, nothing changes.
 func adviseHuge(p unsafe.Pointer, n uintptr) {
 	skip := -uintptr(p) % hugePage
 	if n < skip+hugePage || !hugePages() {
 		return
 	}
 	whole := unsafe.Slice((*byte)(unsafe.Add(p, skip)), (n-skip)/hugePage*hugePage)
+	small := int64(smallPages())
 	for page := range slices.Chunk(whole, hugePage) {
 		start := time.Now()
-		if syscall.Madvise(page, syscall.MADV_HUGEPAGE) != nil {
+		if saved.Load() < -mostLost*small || syscall.Madvise(page, syscall.MADV_HUGEPAGE) != nil {
 			return
 		}
 		page[0] = 0
-		if time.Since(start) > smallPages() {
-			return
-		}
+		saved.Store(min(saved.Load()+small-int64(time.Since(start)), mostLost*small))
 	}
 }
+
+// saved is the nanoseconds that huge pages took less than small ones, at most mostLost times what
+// small pages for one huge page take. Ten fast pages make up for a slow one.
+var saved atomic.Int64
+
+const mostLost = 8
 
 // populateWrite is MADV_POPULATE_WRITE, of Linux 5.14.
 const populateWrite = 23

@@ -27,7 +27,9 @@ func TestHugePages(t *testing.T) {
 	if !slices.Contains(vmFlags(t, uintptr(unsafe.Pointer(&asked[0]))), "hg") {
 		t.Skip("an emulator that does not show what was asked for")
 	}
+	defer saved.Store(saved.Load())
 	for _, n := range []int{1, hugePage, 2*hugePage - 1, 2 * hugePage, 5*hugePage + 3} {
+		saved.Store(0)
 		b := Grow[byte](nil, n)
 		for i, x := range b {
 			if x != 0 {
@@ -42,6 +44,33 @@ func TestHugePages(t *testing.T) {
 		}
 		if flags := vmFlags(t, page); !slices.Contains(flags, "hg") {
 			t.Errorf("%d bytes: the flags of the memory are %v", n, flags)
+		}
+	}
+}
+
+// A process that lost too much time asks for no more.
+func TestGivenUp(t *testing.T) {
+	if !hugePages() {
+		t.Skip("no transparent huge pages")
+	}
+	b, err := syscall.Mmap(-1, 0, 3*hugePage, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Munmap(b) }()
+	defer saved.Store(saved.Load())
+	for _, c := range []struct {
+		saved int64 // in times of small pages
+		want  bool
+	}{{-mostLost - 1, false}, {0, true}} {
+		saved.Store(c.saved * int64(smallPages()))
+		adviseHuge(unsafe.Pointer(&b[0]), uintptr(len(b)))
+		page := (uintptr(unsafe.Pointer(&b[0])) + hugePage - 1) / hugePage * hugePage
+		if got := slices.Contains(vmFlags(t, page), "hg"); got != c.want {
+			if c.want {
+				t.Skip("an emulator that does not show what was asked for")
+			}
+			t.Errorf("%d saved: asked for huge pages is %v", c.saved, got)
 		}
 	}
 }
