@@ -95,6 +95,41 @@ func Scale(y []float64, a float64, x []float64) {
 	}
 }
 
+// Shift computes y_i = c + x_i. y may be x.
+func Shift(y []float64, c float64, x []float64) {
+	y = y[:len(x):len(y)]
+	if len(x) >= few {
+		if &y[0] != &x[0] {
+			copy(y, x)
+		}
+		vec.AddConstant(y, c)
+		return
+	}
+	for i, v := range x {
+		y[i] = c + v
+	}
+}
+
+// MulShift computes z_i = c + x_i·y_i. z may be x or y.
+func MulShift(z []float64, c float64, x, y []float64) {
+	z, y = z[:len(x):len(z)], y[:len(x):len(y)]
+	if len(x) > few {
+		vec.MulTo(z, x, y)
+		vec.AddConstant(z, c)
+		return
+	}
+	for i, v := range x {
+		z[i] = c + float64(v*y[i])
+	}
+}
+
+// Fill sets all elements of x to c.
+func Fill(x []float64, c float64) {
+	for i := range x {
+		x[i] = c
+	}
+}
+
 // Sum returns Σ x_i.
 func Sum(x []float64) (s float64) {
 	if len(x) >= few {
@@ -138,4 +173,26 @@ func IndexMax(x []float64, top float64) int {
 		}
 	}
 	return -1
+}
+
+// ExpTo computes y_i = exp(x_i). y may be x.
+func ExpTo(y, x []float64) { vec.Exp(y[:len(x):len(y)], x) }
+
+// LogTo computes y_i = log(x_i). y may be x.
+func LogTo(y, x []float64) { vec.Log(y[:len(x):len(y)], x) }
+
+// SinTo computes y_i = sin(x_i). y may be x.
+func SinTo(y, x []float64) { vec.Sin(y[:len(x):len(y)], x) }
+
+// CosTo computes y_i = cos(x_i). y may be x.
+func CosTo(y, x []float64) { vec.Cos(y[:len(x):len(y)], x) }
+
+// TanhTo computes y_i = tanh(x_i). y may be x.
+func TanhTo(y, x []float64) {
+	var slopes [64]float64
+	for y = y[:len(x):len(y)]; len(x) > 0; {
+		n := min(len(x), len(slopes))
+		vec.Tanh(y[:n], slopes[:n], x[:n])
+		x, y = x[n:], y[n:]
+	}
 }

@@ -23,12 +23,15 @@ func TestSlices(t *testing.T) {
 		}
 		var inner, sum, exps float64
 		axpy, scale, exp := slices.Clone(y), slices.Clone(y), slices.Clone(y)
-		mul, addMul := slices.Clone(y), slices.Clone(y)
+		mul, addMul, mulShift, shift, fill := slices.Clone(y), slices.Clone(y), slices.Clone(y), slices.Clone(y), slices.Clone(y)
 		for i, v := range x {
 			inner += v * y[i]
 			sum += v
 			axpy[i] += 0.5 * v
 			scale[i] = 0.5 * v
+			shift[i] = 0.5 + v
+			fill[i] = 0.5
+			mulShift[i] = 0.5 + v*y[i]
 			mul[i] = v * y[i]
 			addMul[i] += 0.5 * v * y[i]
 			exp[i] = math.Exp(v - 1)
@@ -68,6 +71,17 @@ func TestSlices(t *testing.T) {
 		copy(got, y)
 		num.Scale(got, 0.5, x)
 		check("Scale", scale)
+		num.Shift(got, 0.5, x)
+		check("Shift", shift)
+		copy(got, x)
+		num.Shift(got[:n], 0.5, got[:n]) // in place
+		check("Shift", shift)
+		num.MulShift(got, 0.5, x, y)
+		check("MulShift", mulShift)
+		num.MulShift(got, 0.5, x, got) // in place
+		check("MulShift", mulShift)
+		num.Fill(got[:n], 0.5)
+		check("Fill", fill)
 		num.Mul(got, x, y)
 		check("Mul", mul)
 		num.AddMul(got, 0.5, x, y)
@@ -89,6 +103,9 @@ func TestSlices(t *testing.T) {
 			func() { num.AxpyInner(y[:n-1], 1, x, x) },
 			func() { num.AxpyInner(y, 1, x, x[:n-1:n-1]) },
 			func() { num.Scale(y[:n-1], 1, x) },
+			func() { num.Shift(y[:n-1:n-1], 1, x) },
+			func() { num.MulShift(y[:n-1:n-1], 1, x, x) },
+			func() { num.MulShift(y, 1, x, x[:n-1:n-1]) },
 			func() { num.Mul(y[:n-1], x, x) },
 			func() { num.Mul(y, x, x[:n-1:n-1]) },
 			func() { num.AddMul(y[:n-1], 1, x, x) },
@@ -182,6 +199,40 @@ func TestIndexMax(t *testing.T) {
 	} {
 		if got := num.IndexMax(c.x, c.top); got != c.want {
 			t.Errorf("IndexMax(%v, %v) is %d, want %d", c.x, c.top, got, c.want)
+		}
+	}
+}
+
+// Functions of all elements are those of package math, also in place.
+func TestFunctionsOfElements(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		to   func(y, x []float64)
+		of   func(float64) float64
+	}{{"Exp", num.ExpTo, math.Exp}, {"Log", num.LogTo, math.Log}, {"Tanh", num.TanhTo, math.Tanh}, {"Sin", num.SinTo, math.Sin}, {"Cos", num.CosTo, math.Cos}} {
+		for _, n := range []int{0, 1, 7, 8, 63, 64, 65, 200} {
+			x, y := make([]float64, n), make([]float64, n+1)
+			for i := range x {
+				x[i] = 0.1 * float64(i-3)
+				if i%50 == 20 {
+					x[i] = []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)}[i/50]
+				}
+			}
+			c.to(y, x)
+			if y[n] != 0 {
+				t.Errorf("%s of %d elements changes the next one", c.name, n)
+			}
+			in := slices.Clone(x)
+			c.to(in, in)
+			for i, v := range x {
+				want := c.of(v)
+				if !(math.Abs(y[i]-want) <= 4e-16*math.Max(1, math.Abs(want))) && y[i] != want && (y[i] == y[i] || want == want) || in[i] != y[i] && y[i] == y[i] {
+					t.Errorf("%s(%v) = %v and %v in place, want %v", c.name, v, y[i], in[i], want)
+				}
+			}
+			if n > 0 && !panics(func() { c.to(y[:n-1:n-1], x) }) {
+				t.Errorf("%s to a short slice does not panic", c.name)
+			}
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
-	"revnum/revmodels/kmeans/internal/nearest"
+	"revnum/internal/simd/nearest"
 )
 
 // scores find the nearest centroids of points by products of matrices. All points and

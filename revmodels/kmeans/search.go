@@ -9,7 +9,7 @@ import (
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
-	"revnum/revmodels/kmeans/internal/nearest"
+	"revnum/internal/simd/nearest"
 )
 
 // A search chooses and moves centroids. For each point it keeps the nearest centroid

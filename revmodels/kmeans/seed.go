@@ -11,7 +11,7 @@ import (
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
-	"revnum/revmodels/kmeans/internal/nearest"
+	"revnum/internal/simd/nearest"
 )
 
 // seed chooses the centroids from the points by greedy k-means++ (Arthur and

@@ -8,7 +8,7 @@ import (
 	"revnum/internal/simd/dense"
 	"revnum/internal/workspace"
 	"revnum/rev"
-	"revnum/revmodels/kmeans/internal/nearest"
+	"revnum/internal/simd/nearest"
 )
 
 // A sweep is one pass over the points. It finds k(i) and sums what a method of Cost

@@ -66,7 +66,7 @@ func generatedLSEGradient(input json.RawMessage, workers int) (evaluation, error
 
 func generatedLLSQ(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseLLSQ(input, workers)
-	return toNumber(func() { *k.Out = generated.LeastSquares(k.C.Data, k.X.N) }, k.Out), err
+	return toNumber(func() { *k.Out = generated.LeastSquaresValue(k.C.Data, k.X.N) }, k.Out), err
 }
 
 func generatedLLSQGradient(input json.RawMessage, workers int) (evaluation, error) {
@@ -86,7 +86,7 @@ func rows(m rev.General[float64]) (out [][]float64) {
 func generatedCost(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseKMeans(input, workers)
 	points := rows(k.X)
-	return toNumber(func() { *k.Out = generated.Cost(k.Centroids.Data, points) }, k.Out), err
+	return toNumber(func() { *k.Out = generated.CostValue(k.Centroids.Data, points) }, k.Out), err
 }
 
 // generatedDirection divides the gradient by the diagonal of the Hessian, which has nothing else: its
@@ -161,19 +161,14 @@ func generatedGMMJacobian(input json.RawMessage, _ int) (evaluation, error) {
 	return toMixture(call, grad, g.alpha, g.mu, g.q, g.l), nil
 }
 
-// generatedBA computes the errors of observations one by one.
 func generatedBA(input json.RawMessage, workers int) (evaluation, error) {
 	o, err := parseBA(input, workers)
 	if err != nil {
 		return evaluation{}, err
 	}
-	k, x := &o.Kernel, make([]float64, 15)
+	k := &o.Kernel
 	return toErrors(o, func() {
-		for i, w := range k.Weights.Data {
-			gather(x, k, i)
-			generated.Reprojection(k.R.Data[2*i:2*i+2], x, k.Features.Row(i))
-			k.Z.Data[i] = generated.WeightError(w)
-		}
+		generated.Residuals(k.R.Data, k.Z.Data, k.Cameras.Data, k.Points.Data, k.Weights.Data, k.Features.Data, k.Camera, k.Point)
 	}), nil
 }
 
@@ -212,7 +207,7 @@ func generatedLSTM(input json.RawMessage, _ int) (evaluation, error) {
 	}
 	main, extra, state, sequence := lstmRows(p)
 	value := 0.0
-	return toNumber(func() { value = generated.LSTM(main, extra, state, sequence) }, &value), nil
+	return toNumber(func() { value = generated.LSTMValue(main, extra, state, sequence) }, &value), nil
 }
 
 func generatedLSTMJacobian(input json.RawMessage, _ int) (evaluation, error) {
@@ -243,7 +238,7 @@ func generatedChain(input json.RawMessage) (x, y []float64, steps int, err error
 
 func generatedODE(input json.RawMessage, _ int) (evaluation, error) {
 	x, y, steps, err := generatedChain(input)
-	return toNumbers(func() { generated.ODE(y, x, steps) }, y), err
+	return toNumbers(func() { generated.ODEValue(y, x, steps) }, y), err
 }
 
 func generatedODEGradient(input json.RawMessage, _ int) (evaluation, error) {
@@ -265,13 +260,13 @@ const (
 func particle(outer, inner mode) function {
 	type derivative = func(g, w []float64)
 	one := []float64{1}
-	f := generated.CrossingF
+	f := generated.CrossingFValue
 	gradients := [2]derivative{
 		forward: func(g, w []float64) { generated.CrossingsFJVP(g, w, one) },
 		reverse: func(g, w []float64) { generated.CrossingFGradient(g, w) },
 	}
 	if inner == reverse {
-		f = generated.CrossingR
+		f = generated.CrossingRValue
 		gradients = [2]derivative{
 			forward: func(g, w []float64) { generated.CrossingsRJVP(g, w, one) },
 			reverse: func(g, w []float64) { generated.CrossingRGradient(g, w) },

@@ -17,6 +17,28 @@ func Reprojection(dst, x, feature []float64) {
 	dst[1] = w * (scale*v + x[8] - feature[1])
 }
 
+// Residuals stores the errors of all observations: of the places in r, and of the weights in z. The slices have the
+// numbers of cameras, points, weights and features one after the other, and camera and point say of what an
+// observation is. Each camera is turned once.
+func Residuals(r, z, cameras, points, weights, features []float64, camera, point []int) {
+	axes := make([][3]vector, len(cameras)/11)
+	for i := range axes {
+		turn := vector{cameras[11*i], cameras[11*i+1], cameras[11*i+2]}
+		axes[i] = [3]vector{rotate(turn, vector{x: 1}), rotate(turn, vector{y: 1}), rotate(turn, vector{z: 1})}
+	}
+	for i, w := range weights {
+		c, p, a := cameras[11*camera[i]:][:11], points[3*point[i]:][:3], &axes[camera[i]]
+		d := vector{p[0] - c[3], p[1] - c[4], p[2] - c[5]}
+		depth := a[0].z*d.x + a[1].z*d.y + a[2].z*d.z
+		u, v := (a[0].x*d.x+a[1].x*d.y+a[2].x*d.z)/depth, (a[0].y*d.x+a[1].y*d.y+a[2].y*d.z)/depth
+		square := u*u + v*v
+		scale := c[6] * (1 + square*(c[9]+square*c[10]))
+		r[2*i] = w * (scale*u + c[7] - features[2*i])
+		r[2*i+1] = w * (scale*v + c[8] - features[2*i+1])
+		z[i] = WeightError(w)
+	}
+}
+
 // WeightError is how far the square of a weight is from 1.
 //
 //revgen:gradient w

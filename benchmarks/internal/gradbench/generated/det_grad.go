@@ -23,7 +23,7 @@ func DetGradient(grad []float64, a []float64, n int) float64 {
 func detMinorAdjoint(grad []float64, a []float64, n int, columns uint, g float64) float64 {
 	var trailingZeros int
 	sum := 0.0
-	sign := 0.0
+	sign1 := 0.0
 	result := 0.0
 	onesCount := bits.OnesCount(columns)
 	rest := columns
@@ -36,7 +36,7 @@ func detMinorAdjoint(grad []float64, a []float64, n int, columns uint, g float64
 		grad[trailingZeros] += resultBar
 	} else {
 		sum = 0.0
-		sign = 1.0
+		sign1 = 1.0
 		sumBar += resultBar
 		for range count {
 			trailingZeros1 := bits.TrailingZeros(rest)
@@ -44,12 +44,12 @@ func detMinorAdjoint(grad []float64, a []float64, n int, columns uint, g float64
 			x := a[n:]
 			x1 := columns &^ (uint(1) << j)
 			xBar := grad[n:]
-			minor1Bar := sumBar * (sign * a[j])
+			minor1Bar := sumBar * (sign1 * a[j])
 			minor1 := detMinorAdjoint(xBar, x, n, x1, minor1Bar)
-			sum += sign * a[j] * minor1
+			sum += sign1 * a[j] * minor1
 			rest = rest & (rest - 1)
-			grad[j] += sumBar * minor1 * sign
-			sign = -sign
+			grad[j] += sumBar * minor1 * sign1
+			sign1 = -sign1
 		}
 		result = sum
 	}

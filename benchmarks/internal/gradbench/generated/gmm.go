@@ -27,33 +27,58 @@ func GMM(alpha []float64, mu, q, l, points [][]float64, m int, gamma float64) fl
 		prior += float64(m)*sum - gamma*gamma/2*square
 	}
 
-	likelihood := -float64(len(points)) * (float64(d)/2*math.Log(2*math.Pi) + LogSumExp(alpha))
-	for _, x := range points {
-		centered, y, exponents := make([]float64, d), make([]float64, d), make([]float64, components)
-		for k, mean := range mu {
-			for i, v := range x {
-				centered[i] = v - mean[i]
-			}
-			// y = Q·(x - μ), column by column.
-			for i, v := range diagonal[k*d : k*d+d] {
-				y[i] = v * centered[i]
-			}
-			at := 0 // in l_k, where column j begins
-			for j, v := range centered {
-				rest := y[j+1:]
-				below := l[k][at:][:len(rest)]
-				for i := range rest {
-					rest[i] += below[i] * v
-				}
-				at += len(rest)
-			}
-			square := 0.0
-			for _, v := range y {
-				square += v * v
-			}
-			exponents[k] = alpha[k] + logDet[k] - square/2
+	// The points are seen by coordinates, and each component is for all points at once.
+	n := len(points)
+	coordinates := make([][]float64, d)
+	for i := range coordinates {
+		coordinates[i] = make([]float64, n)
+		for p, x := range points {
+			coordinates[i][p] = x[i]
 		}
-		likelihood += LogSumExp(exponents)
+	}
+	exponents := make([][]float64, components)
+	for k, mean := range mu {
+		exponent := make([]float64, n)
+		for p := range exponent {
+			exponent[p] = alpha[k] + logDet[k]
+		}
+		centered := make([]float64, d*n)
+		at := 0 // in centered
+		for i, x := range coordinates {
+			row := centered[at:][:n]
+			for p, v := range x {
+				row[p] = v - mean[i]
+			}
+			at += n
+		}
+		// y = Q·(x - μ), row by row: l_k has the columns of Q.
+		for i := range d {
+			y := make([]float64, n)
+			for p, v := range centered[i*n:][:n] {
+				y[p] = diagonal[k*d+i] * v
+			}
+			for j := range i {
+				below := l[k][j*(2*d-j-1)/2+i-j-1]
+				for p, v := range centered[j*n:][:n] {
+					y[p] += below * v
+				}
+			}
+			for p, v := range y {
+				exponent[p] -= v * v / 2
+			}
+		}
+		exponents[k] = exponent
+	}
+	column, most, sums := make([]float64, components), make([]float64, n), make([]float64, n)
+	for p := range sums {
+		for k := range column {
+			column[k] = exponents[k][p]
+		}
+		most[p], sums[p] = sumExp(column)
+	}
+	likelihood := -float64(n) * (float64(d)/2*math.Log(2*math.Pi) + LogSumExp(alpha))
+	for p, sum := range sums {
+		likelihood += most[p] + math.Log(sum)
 	}
 	return likelihood + prior
 }

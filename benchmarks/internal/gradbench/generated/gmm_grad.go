@@ -34,66 +34,119 @@ func GMMValue(alpha []float64, mu [][]float64, q [][]float64, l [][]float64, poi
 		logs := q[k]
 		square := 0.0
 		sum := 0.0
-		for i := range logs {
-			v := logs[i]
-			e := math.Exp(v)
-			diagonal[k*d+i] = e
-			square += e * e
-			sum += v
+		for lo := 0; lo < len(logs); lo += 256 {
+			mark1 := scratch.Mark()
+			hi := min(lo+256, len(logs))
+			es := scratch.Make(hi - lo)
+			if hi > lo {
+				copy(es[:hi-lo:len(es)], logs[lo:hi:len(logs)])
+				sum += num.Sum(logs[lo:hi:len(logs)])
+			}
+			num.ExpTo(es, es)
+			if hi > lo {
+				copy(diagonal[lo+k*d:hi+k*d:len(diagonal)], es[:hi-lo:len(es)])
+				square += num.Inner(es[:hi-lo:len(es)], es)
+			}
+			scratch.Release(mark1)
 		}
 		x1 := l[k]
 		square += num.Inner(x1, x1)
 		logDet[k] = sum
 		prior += float64(m)*sum - gamma*gamma/2*square
 	}
-	log3 := math.Log(2 * math.Pi)
-	most := math.Inf(-1)
-	most = num.Max(alpha, most)
-	sum1 := 0.0
-	sum1 += num.SumExp(alpha, most)
-	log4 := math.Log(sum1)
-	LogSumExp1 := most + log4
-	likelihood := -float64(len(points)) * (float64(d)/2*log3 + LogSumExp1)
-	for i4 := range points {
-		mark := scratch.Mark()
-		x3 := points[i4]
-		centered := scratch.Make(d)
-		y := scratch.Make(d)
-		exponents := scratch.Make(components)
-		for k1 := range mu {
-			mean := mu[k1]
-			num.AxpyTo(centered, -1, mean[:len(x3):len(mean)], x3)
-			x4 := diagonal[k1*d : k1*d+d]
-			num.Mul(y, x4, centered)
-			at := 0
-			for j1 := range centered {
-				v6 := centered[j1]
-				rest := y[j1+1:]
-				below := l[k1][at:][:len(rest)]
-				num.Axpy(rest, v6, below[:len(rest):len(below)])
-				at += len(rest)
-			}
-			square1 := 0.0
-			square1 += num.Inner(y, y)
-			exponents[k1] = alpha[k1] + logDet[k1] - square1/2
+	n2 := len(points)
+	coordinates := make([][]float64, d)
+	for i2 := range coordinates {
+		make3 := scratch.Make(n2)
+		coordinates[i2] = make3
+		for p1 := range points {
+			x2 := points[p1]
+			coordinates[i2][p1] = x2[i2]
 		}
-		most1 := math.Inf(-1)
-		most1 = num.Max(exponents, most1)
-		sum2 := 0.0
-		sum2 += num.SumExp(exponents, most1)
-		log5 := math.Log(sum2)
-		LogSumExp2 := most1 + log5
-		likelihood += LogSumExp2
-		scratch.Release(mark)
+	}
+	exponents := make([][]float64, components)
+	for k1 := range mu {
+		mean := mu[k1]
+		exponent := scratch.Make(n2)
+		if len(exponent) > 0 {
+			num.Fill(exponent, alpha[k1]+logDet[k1])
+		}
+		n3 := d * n2
+		centered := scratch.Make(n3)
+		at := 0
+		for i3 := range coordinates {
+			x3 := coordinates[i3]
+			row := centered[at:][:n2]
+			if len(x3) > 0 {
+				num.Shift(row, -mean[i3], x3)
+			}
+			at += n2
+		}
+		for i4 := range d {
+			mark := scratch.Mark()
+			y := scratch.Make(n2)
+			x4 := centered[i4*n2:][:n2]
+			num.Scale(y, diagonal[k1*d+i4], x4)
+			for j1 := range i4 {
+				below := l[k1][j1*(2*d-j1-1)/2+i4-j1-1]
+				x5 := centered[j1*n2:][:n2]
+				num.Axpy(y, below, x5)
+			}
+			num.AddMul(exponent, -0.5, y, y)
+			scratch.Release(mark)
+		}
+		exponents[k1] = exponent
+	}
+	column := scratch.Make(components)
+	most := scratch.Make(n2)
+	sums := scratch.Make(n2)
+	for p7 := range sums {
+		for k2 := range column {
+			column[k2] = exponents[k2][p7]
+		}
+		inf := math.Inf(-1)
+		most1 := inf
+		most1 = num.Max(column, most1)
+		sum1 := num.SumExp(column, most1)
+		most[p7] = most1
+		sums[p7] = sum1
+	}
+	log3 := math.Log(2 * math.Pi)
+	inf1 := math.Inf(-1)
+	most2 := inf1
+	most2 = num.Max(alpha, most2)
+	sum2 := num.SumExp(alpha, most2)
+	most3 := most2
+	sum3 := sum2
+	log4 := math.Log(sum3)
+	LogSumExp1 := most3 + log4
+	likelihood := -float64(n2) * (float64(d)/2*log3 + LogSumExp1)
+	for lo1 := 0; lo1 < len(sums); lo1 += 256 {
+		mark2 := scratch.Mark()
+		hi1 := min(lo1+256, len(sums))
+		log5s := scratch.Make(hi1 - lo1)
+		if hi1 > lo1 {
+			copy(log5s[:hi1-lo1:len(log5s)], sums[lo1:hi1:len(sums)])
+		}
+		num.LogTo(log5s, log5s)
+		if hi1 > lo1 {
+			likelihood += num.Sum(most[lo1:hi1:len(most)])
+			likelihood += num.Sum(log5s[: hi1-lo1 : len(log5s)])
+		}
+		scratch.Release(mark2)
 	}
 	result := likelihood + prior
 	return result
 }
 
 // GMMGradient returns GMM, and stores its gradient by alpha, mu, q, l.
-// On tapes it saves e for each k and i, exp for each i3, centered[i5] for each k1 and i5,
-// y[i6] for each k1 and i6, at for each k1, exp1 for each i10.
+// On tapes it saves e for each k and i, rowBar for each k1 and i3, y for each k1 and i4, yBar
+// for each k1 and i4, exponentsBar[k1] for each k1, exponents[k1] for each k1, exponent for
+// each k1, exponentBar for each k1, centered for each k1, centeredBar for each k1, exp for
+// each p7 and i6, most1At for each p7, exp1 for each i8.
 func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGrad [][]float64, alpha []float64, mu [][]float64, q [][]float64, l [][]float64, points [][]float64, m int, gamma float64) float64 {
+	float64sTape := num.NewStack[[]float64]()
+	defer float64sTape.Free()
 	intTape := num.NewTape[int]()
 	defer intTape.Free()
 	scratch := num.NewScratch[float64]()
@@ -147,132 +200,212 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 		square := 0.0
 		sum := 0.0
 		kept := tape.Extend(len(logs))
-		for i := range logs {
-			v := logs[i]
-			e := math.Exp(v)
-			diagonal[k*d+i] = e
-			square += e * e
-			sum += v
-			kept[i] = e
+		for lo := 0; lo < len(logs); lo += 256 {
+			mark := scratch.Mark()
+			hi := min(lo+256, len(logs))
+			es := scratch.Make(hi - lo)
+			if hi > lo {
+				copy(es[:hi-lo:len(es)], logs[lo:hi:len(logs)])
+				sum += num.Sum(logs[lo:hi:len(logs)])
+			}
+			num.ExpTo(es, es)
+			if hi > lo {
+				copy(diagonal[lo+k*d:hi+k*d:len(diagonal)], es[:hi-lo:len(es)])
+				square += num.Inner(es[:hi-lo:len(es)], es)
+				copy(kept, es[:hi-lo:len(es)])
+			}
+			scratch.Release(mark)
 		}
 		x1 := l[k]
 		square += num.Inner(x1, x1)
 		logDet[k] = sum
 		prior += float64(m)*sum - gamma*gamma/2*square
 	}
-	log3 := math.Log(2 * math.Pi)
-	most := math.Inf(-1)
-	mostAt := -1
-	mostAt = num.IndexMax(alpha, most)
-	if mostAt >= 0 {
-		most = alpha[mostAt]
+	n2 := len(points)
+	coordinates := make([][]float64, d)
+	for i2 := range coordinates {
+		make3 := scratch.Make(n2)
+		coordinates[i2] = make3
+		for p1 := range points {
+			x2 := points[p1]
+			coordinates[i2][p1] = x2[i2]
+		}
 	}
-	sum1 := 0.0
-	kept2 := tape.Extend(len(alpha))
-	sum1 += num.ExpSum(kept2, alpha, most)
-	log4 := math.Log(sum1)
-	LogSumExp1 := most + log4
-	likelihood := -float64(len(points)) * (float64(d)/2*log3 + LogSumExp1)
-	resultBar := 1.0
-	for i4 := range points {
-		mark := scratch.Mark()
-		x3 := points[i4]
-		centered := scratch.Make(d)
-		centeredBar := scratch.Make(d)
-		y := scratch.Make(d)
-		yBar := scratch.Make(d)
-		exponents := scratch.Make(components)
-		exponentsBar := scratch.Make(components)
-		kept10 := intTape.Extend(len(mu))
-		for k1 := range mu {
-			mean := mu[k1]
-			kept4 := tape.Extend(len(x3))
-			copy(kept4, centered[:len(x3):len(centered)])
-			num.AxpyTo(centered, -1, mean[:len(x3):len(mean)], x3)
-			x4 := diagonal[k1*d : k1*d+d]
-			kept6 := tape.Extend(len(x4))
-			copy(kept6, y[:len(x4):len(y)])
-			num.Mul(y, x4, centered)
-			at := 0
-			for j1 := range centered {
-				v6 := centered[j1]
-				rest := y[j1+1:]
-				below := l[k1][at:][:len(rest)]
-				num.Axpy(rest, v6, below[:len(rest):len(below)])
-				at += len(rest)
-			}
-			square1 := 0.0
-			square1 += num.Inner(y, y)
-			exponents[k1] = alpha[k1] + logDet[k1] - square1/2
-			kept10[k1] = at
+	exponents := make([][]float64, components)
+	exponentsBar := make([][]float64, components)
+	for k1 := range mu {
+		mean := mu[k1]
+		exponent := scratch.Make(n2)
+		exponentBar := scratch.Make(n2)
+		if len(exponent) > 0 {
+			num.Fill(exponent, alpha[k1]+logDet[k1])
 		}
-		most1 := math.Inf(-1)
+		n3 := d * n2
+		centered := scratch.Make(n3)
+		centeredBar := scratch.Make(n3)
+		at := 0
+		for i3 := range coordinates {
+			x3 := coordinates[i3]
+			row := centered[at:][:n2]
+			rowBar := centeredBar[at:][:n2]
+			if len(x3) > 0 {
+				num.Shift(row, -mean[i3], x3)
+			}
+			at += n2
+			float64sTape.Push(rowBar)
+		}
+		for i4 := range d {
+			y := scratch.Make(n2)
+			yBar := scratch.Make(n2)
+			x4 := centered[i4*n2:][:n2]
+			num.Scale(y, diagonal[k1*d+i4], x4)
+			for j1 := range i4 {
+				below := l[k1][j1*(2*d-j1-1)/2+i4-j1-1]
+				x5 := centered[j1*n2:][:n2]
+				num.Axpy(y, below, x5)
+			}
+			num.AddMul(exponent, -0.5, y, y)
+			float64sTape.Push(y)
+			float64sTape.Push(yBar)
+		}
+		float64sTape.Push(exponentsBar[k1])
+		exponentsBar[k1] = exponentBar
+		float64sTape.Push(exponents[k1])
+		exponents[k1] = exponent
+		float64sTape.Push(exponent)
+		float64sTape.Push(exponentBar)
+		float64sTape.Push(centered)
+		float64sTape.Push(centeredBar)
+	}
+	column := scratch.Make(components)
+	columnBar := scratch.Make(components)
+	most := scratch.Make(n2)
+	mostBar := scratch.Make(n2)
+	sums := scratch.Make(n2)
+	sumsBar := scratch.Make(n2)
+	kept6 := intTape.Extend(len(sums))
+	for p7 := range sums {
+		for k2 := range column {
+			column[k2] = exponents[k2][p7]
+		}
+		inf := math.Inf(-1)
+		most1 := inf
 		most1At := -1
-		most1At = num.IndexMax(exponents, most1)
+		most1At = num.IndexMax(column, most1)
 		if most1At >= 0 {
-			most1 = exponents[most1At]
+			most1 = column[most1At]
 		}
-		sum2 := 0.0
-		kept8 := tape.Extend(len(exponents))
-		sum2 += num.ExpSum(kept8, exponents, most1)
-		log5 := math.Log(sum2)
-		LogSumExp2 := most1 + log5
-		likelihood += LogSumExp2
-		most1Bar := resultBar
-		sum2Bar := resultBar / sum2
-		kept9 := tape.Take(len(exponents))
-		if len(exponents) > 0 {
-			most1Bar -= sum2Bar * num.Sum(kept9)
-			num.Axpy(exponentsBar, sum2Bar, kept9)
+		kept2 := tape.Extend(len(column))
+		sum1 := num.ExpSum(kept2, column, most1)
+		most[p7] = most1
+		sums[p7] = sum1
+		kept6[p7] = most1At
+	}
+	log3 := math.Log(2 * math.Pi)
+	inf1 := math.Inf(-1)
+	most2 := inf1
+	most2At := -1
+	most2At = num.IndexMax(alpha, most2)
+	if most2At >= 0 {
+		most2 = alpha[most2At]
+	}
+	kept4 := tape.Extend(len(alpha))
+	sum2 := num.ExpSum(kept4, alpha, most2)
+	most3 := most2
+	sum3 := sum2
+	log4 := math.Log(sum3)
+	LogSumExp1 := most3 + log4
+	likelihood := -float64(n2) * (float64(d)/2*log3 + LogSumExp1)
+	for lo1 := 0; lo1 < len(sums); lo1 += 256 {
+		mark1 := scratch.Mark()
+		hi1 := min(lo1+256, len(sums))
+		log5s := scratch.Make(hi1 - lo1)
+		if hi1 > lo1 {
+			copy(log5s[:hi1-lo1:len(log5s)], sums[lo1:hi1:len(sums)])
 		}
-		if most1At >= 0 {
-			exponentsBar[most1At] += most1Bar
+		num.LogTo(log5s, log5s)
+		if hi1 > lo1 {
+			likelihood += num.Sum(most[lo1:hi1:len(most)])
+			likelihood += num.Sum(log5s[: hi1-lo1 : len(log5s)])
 		}
-		kept11 := intTape.Take(len(mu))
-		for k1 := len(mu) - 1; k1 >= 0; k1-- {
-			at := kept11[k1]
-			meanBar := muGrad[k1]
-			x4 := diagonal[k1*d : k1*d+d]
-			x4Bar := diagonalBar[k1*d : k1*d+d]
-			g5 := exponentsBar[k1]
-			exponentsBar[k1] = 0
-			alphaGrad[k1] += g5
-			logDetBar[k1] += g5
-			square1Bar := -(g5 / 2)
-			num.Axpy(yBar, 2*square1Bar, y)
-			for j1 := len(centered) - 1; j1 >= 0; j1-- {
-				v6 := centered[j1]
-				rest := y[j1+1:]
-				restBar := yBar[j1+1:]
-				at -= len(rest)
-				below := l[k1][at:][:len(rest)]
-				belowBar := lGrad[k1][at:][:len(rest)]
-				v6Bar := num.AxpyInner(belowBar, v6, restBar[:len(rest):len(restBar)], below)
-				centeredBar[j1] += v6Bar
-			}
-			kept7 := tape.Take(len(x4))
-			copy(y[:len(x4):len(y)], kept7)
-			num.AddMul(centeredBar, 1, yBar[:len(x4):len(yBar)], x4)
-			num.AddMul(x4Bar, 1, yBar[:len(x4):len(yBar)], centered)
-			clear(yBar[:len(x4):len(yBar)])
-			kept5 := tape.Take(len(x3))
-			copy(centered[:len(x3):len(centered)], kept5)
-			num.Axpy(meanBar, -1, centeredBar[:len(x3):len(centeredBar)])
-			clear(centeredBar[:len(x3):len(centeredBar)])
-		}
-		scratch.Release(mark)
+		scratch.Release(mark1)
 	}
 	result := likelihood + prior
-	LogSumExp1Bar := -float64(len(points))
-	mostBar := LogSumExp1Bar
-	sum1Bar := LogSumExp1Bar / sum1
-	kept3 := tape.Take(len(alpha))
-	if len(alpha) > 0 {
-		mostBar -= sum1Bar * num.Sum(kept3)
-		num.Axpy(alphaGrad, sum1Bar, kept3)
+	resultBar := 1.0
+	for p8 := len(sums) - 1; p8 >= 0; p8-- {
+		sum4 := sums[p8]
+		mostBar[p8] += resultBar
+		sum4Bar := resultBar / sum4
+		sumsBar[p8] += sum4Bar
 	}
-	if mostAt >= 0 {
-		alphaGrad[mostAt] += mostBar
+	LogSumExp1Bar := -float64(n2)
+	sum3Bar := LogSumExp1Bar / sum3
+	most2Bar := LogSumExp1Bar
+	kept5 := tape.Take(len(alpha))
+	if len(alpha) > 0 {
+		most2Bar -= sum3Bar * num.Sum(kept5)
+		num.Axpy(alphaGrad, sum3Bar, kept5)
+	}
+	if most2At >= 0 {
+		alphaGrad[most2At] += most2Bar
+	}
+	kept7 := intTape.Take(len(sums))
+	for p7 := len(sums) - 1; p7 >= 0; p7-- {
+		most1At := kept7[p7]
+		g10 := sumsBar[p7]
+		sumsBar[p7] = 0
+		g9 := mostBar[p7]
+		mostBar[p7] = 0
+		most1Bar := g9
+		kept3 := tape.Take(len(column))
+		if len(column) > 0 {
+			most1Bar -= g10 * num.Sum(kept3)
+			num.Axpy(columnBar, g10, kept3)
+		}
+		if most1At >= 0 {
+			columnBar[most1At] += most1Bar
+		}
+		for k2 := len(column) - 1; k2 >= 0; k2-- {
+			g8 := columnBar[k2]
+			columnBar[k2] = 0
+			exponentsBar[k2][p7] += g8
+		}
+	}
+	for k1 := len(mu) - 1; k1 >= 0; k1-- {
+		centeredBar := float64sTape.Pop()
+		centered := float64sTape.Pop()
+		exponentBar := float64sTape.Pop()
+		exponent := float64sTape.Pop()
+		meanBar := muGrad[k1]
+		exponents[k1] = float64sTape.Pop()
+		exponentsBar[k1] = float64sTape.Pop()
+		for i4 := d - 1; i4 >= 0; i4-- {
+			yBar := float64sTape.Pop()
+			y := float64sTape.Pop()
+			x4 := centered[i4*n2:][:n2]
+			x4Bar := centeredBar[i4*n2:][:n2]
+			num.AddMul(yBar, -(2 * 0.5), exponentBar[:len(y):len(exponentBar)], y)
+			for j1 := i4 - 1; j1 >= 0; j1-- {
+				below := l[k1][j1*(2*d-j1-1)/2+i4-j1-1]
+				x5 := centered[j1*n2:][:n2]
+				x5Bar := centeredBar[j1*n2:][:n2]
+				belowBar := num.Inner(x5, yBar)
+				num.Axpy(x5Bar, below, yBar[:len(x5):len(yBar)])
+				lGrad[k1][j1*(2*d-j1-1)/2+i4-j1-1] += belowBar
+			}
+			diagonalBar[k1*d+i4] += num.Inner(x4, yBar)
+			num.Axpy(x4Bar, diagonal[k1*d+i4], yBar[:len(x4):len(yBar)])
+			clear(yBar[:len(x4):len(yBar)])
+		}
+		for i3 := len(coordinates) - 1; i3 >= 0; i3-- {
+			rowBar := float64sTape.Pop()
+			x3 := coordinates[i3]
+			meanBar[i3] -= num.Sum(rowBar[:len(x3):len(rowBar)])
+			clear(rowBar[:len(x3):len(rowBar)])
+		}
+		alphaGrad[k1] += num.Sum(exponentBar[:len(exponent):len(exponentBar)])
+		logDetBar[k1] += num.Sum(exponentBar[:len(exponent):len(exponentBar)])
+		clear(exponentBar[:len(exponent):len(exponentBar)])
 	}
 	for k := len(q) - 1; k >= 0; k-- {
 		logs := q[k]

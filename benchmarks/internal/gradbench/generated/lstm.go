@@ -11,7 +11,7 @@ import (
 // the hidden values state[2i] and the memory state[2i+1]. The rows of extra are the weights of the
 // input and of the output, and the biases of the output.
 //
-//revgen:gradient main extra
+//revgen:gradient main extra value
 func LSTM(main, extra, state, sequence [][]float64) float64 {
 	b := len(sequence[0])
 	now := make([][]float64, len(state))

@@ -8,6 +8,97 @@ import (
 	"revnum/rev/num"
 )
 
+// LSTMValue returns what LSTM returns.
+func LSTMValue(main [][]float64, extra [][]float64, state [][]float64, sequence [][]float64) float64 {
+	scratch := num.NewScratch[float64]()
+	defer scratch.Free()
+	b := len(sequence[0])
+	n := len(state)
+	now := make([][]float64, n)
+	for i := range state {
+		row := state[i]
+		copied := scratch.Make(len(row))
+		n1 := len(row)
+		copy(copied[:n1:len(copied)], row[:n1:len(row)])
+		now[i] = copied
+	}
+	y := scratch.Make(b)
+	total := 0.0
+	n2 := len(sequence) - 1
+	for t := range n2 {
+		x := sequence[t]
+		if len(x) > 0 {
+			num.Mul(y, x, extra[0])
+		}
+		for layer := 0; layer < len(main); layer += 2 {
+			old := main[layer]
+			old1 := main[layer+1]
+			old2 := now[layer]
+			old3 := now[layer+1]
+			for lo := 0; lo < b; lo += 256 {
+				mark := scratch.Mark()
+				hi := min(lo+256, b)
+				exps := scratch.Make(hi - lo)
+				exp1s := scratch.Make(hi - lo)
+				exp2s := scratch.Make(hi - lo)
+				changes := scratch.Make(hi - lo)
+				outs := scratch.Make(hi - lo)
+				tanhs := scratch.Make(hi - lo)
+				for i3 := lo; i3 < hi; i3++ {
+					x1 := y[i3]*old[i3] + old1[i3]
+					x2 := -x1
+					exps[i3-lo] = x2
+					x3 := old2[i3]*old[b+i3] + old1[b+i3]
+					x4 := -x3
+					exp1s[i3-lo] = x4
+					x5 := y[i3]*old[2*b+i3] + old1[2*b+i3]
+					x6 := -x5
+					exp2s[i3-lo] = x6
+					x7 := old2[i3]*old[3*b+i3] + old1[3*b+i3]
+					changes[i3-lo] = x7
+				}
+				num.ExpTo(exps, exps)
+				num.ExpTo(exp1s, exp1s)
+				num.ExpTo(exp2s, exp2s)
+				num.TanhTo(changes, changes)
+				for i3 := lo; i3 < hi; i3++ {
+					exp := exps[i3-lo]
+					exp1 := exp1s[i3-lo]
+					exp2 := exp2s[i3-lo]
+					change := changes[i3-lo]
+					forget := 1 / (1 + exp)
+					in := 1 / (1 + exp1)
+					out := 1 / (1 + exp2)
+					old3[i3] = old3[i3]*forget + in*change
+					x8 := old3[i3]
+					tanhs[i3-lo] = x8
+					outs[i3-lo] = out
+				}
+				num.TanhTo(tanhs, tanhs)
+				if hi > lo {
+					num.Mul(old2[lo:], outs[:hi-lo:len(outs)], tanhs)
+					copy(y[lo:hi:len(y)], old2[lo:hi:len(old2)])
+				}
+				scratch.Release(mark)
+			}
+		}
+		sum := 2.0
+		if b > 0 {
+			num.Mul(y, y[:b:len(y)], extra[1])
+			num.Axpy(y, 1, extra[2][:b:len(extra[2])])
+			sum += num.SumExp(y[:b:len(y)], 0)
+		}
+		norm := math.Log(sum)
+		x10 := sequence[t+1]
+		for i5 := range x10 {
+			v1 := x10[i5]
+			total += v1 * (y[i5] - norm)
+		}
+	}
+	q3 := -total / float64((len(sequence)-1)*b)
+	return q3
+}
+
 // LSTMGradient returns LSTM, and stores its gradient by main, extra.
 // On tapes it saves nowBar[i] for each i, copiedBar for each i, y[i2] for each t and i2,
 // old3[i3] for each t and layer and i3, old2[i3] for each t and layer and i3, y[i3] for each
@@ -67,45 +158,82 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 			old2 := now[layer]
 			old3 := now[layer+1]
 			kept2 := tape.Extend(8 * b)
-			for i3 := range b {
-				x1 := y[i3]*old[i3] + old1[i3]
-				x2 := -x1
-				exp := math.Exp(x2)
-				forget := 1 / (1 + exp)
-				x3 := old2[i3]*old[b+i3] + old1[b+i3]
-				x4 := -x3
-				exp1 := math.Exp(x4)
-				in := 1 / (1 + exp1)
-				x5 := y[i3]*old[2*b+i3] + old1[2*b+i3]
-				x6 := -x5
-				exp2 := math.Exp(x6)
-				out := 1 / (1 + exp2)
-				x7 := old2[i3]*old[3*b+i3] + old1[3*b+i3]
-				change := math.Tanh(x7)
-				kept2[8*i3] = old3[i3]
-				old3[i3] = old3[i3]*forget + in*change
-				x8 := old3[i3]
-				tanh := math.Tanh(x8)
-				kept2[8*i3+1] = old2[i3]
-				old2[i3] = out * tanh
-				kept2[8*i3+2] = y[i3]
-				y[i3] = old2[i3]
-				kept2[8*i3+3] = exp
-				kept2[8*i3+4] = exp1
-				kept2[8*i3+5] = exp2
-				kept2[8*i3+6] = change
-				kept2[8*i3+7] = tanh
+			for lo := 0; lo < b; lo += 256 {
+				mark := scratch.Mark()
+				hi := min(lo+256, b)
+				exps := scratch.Make(hi - lo)
+				exp1s := scratch.Make(hi - lo)
+				exp2s := scratch.Make(hi - lo)
+				changes := scratch.Make(hi - lo)
+				outs := scratch.Make(hi - lo)
+				tanhs := scratch.Make(hi - lo)
+				for i3 := lo; i3 < hi; i3++ {
+					x1 := y[i3]*old[i3] + old1[i3]
+					x2 := -x1
+					exps[i3-lo] = x2
+					x3 := old2[i3]*old[b+i3] + old1[b+i3]
+					x4 := -x3
+					exp1s[i3-lo] = x4
+					x5 := y[i3]*old[2*b+i3] + old1[2*b+i3]
+					x6 := -x5
+					exp2s[i3-lo] = x6
+					x7 := old2[i3]*old[3*b+i3] + old1[3*b+i3]
+					changes[i3-lo] = x7
+					kept2[8*i3] = old3[i3]
+				}
+				num.ExpTo(exps, exps)
+				num.ExpTo(exp1s, exp1s)
+				num.ExpTo(exp2s, exp2s)
+				num.TanhTo(changes, changes)
+				for i3 := lo; i3 < hi; i3++ {
+					exp := exps[i3-lo]
+					exp1 := exp1s[i3-lo]
+					exp2 := exp2s[i3-lo]
+					change := changes[i3-lo]
+					forget := 1 / (1 + exp)
+					in := 1 / (1 + exp1)
+					out := 1 / (1 + exp2)
+					old3[i3] = old3[i3]*forget + in*change
+					x8 := old3[i3]
+					tanhs[i3-lo] = x8
+					kept2[8*i3+1] = old2[i3]
+					kept2[8*i3+2] = y[i3]
+					kept2[8*i3+3] = exp
+					kept2[8*i3+4] = exp1
+					kept2[8*i3+5] = exp2
+					kept2[8*i3+6] = change
+					outs[i3-lo] = out
+				}
+				num.TanhTo(tanhs, tanhs)
+				for i3 := lo; i3 < hi; i3++ {
+					out := outs[i3-lo]
+					tanh := tanhs[i3-lo]
+					old2[i3] = out * tanh
+					y[i3] = old2[i3]
+					kept2[8*i3+7] = tanh
+				}
+				scratch.Release(mark)
 			}
 		}
 		sum := 2.0
 		kept4 := tape.Extend(2 * b)
-		for i4 := range b {
-			kept4[2*i4] = y[i4]
-			y[i4] = y[i4]*extra[1][i4] + extra[2][i4]
-			x9 := y[i4]
-			exp3 := math.Exp(x9)
-			sum += exp3
-			kept4[2*i4+1] = exp3
+		for lo1 := 0; lo1 < b; lo1 += 256 {
+			mark1 := scratch.Mark()
+			hi1 := min(lo1+256, b)
+			exp3s := scratch.Make(hi1 - lo1)
+			for i4 := lo1; i4 < hi1; i4++ {
+				kept4[2*i4] = y[i4]
+				y[i4] = y[i4]*extra[1][i4] + extra[2][i4]
+				x9 := y[i4]
+				exp3s[i4-lo1] = x9
+			}
+			num.ExpTo(exp3s, exp3s)
+			for i4 := lo1; i4 < hi1; i4++ {
+				exp3 := exp3s[i4-lo1]
+				sum += exp3
+				kept4[2*i4+1] = exp3
+			}
+			scratch.Release(mark1)
 		}
 		norm := math.Log(sum)
 		x10 := sequence[t+1]
@@ -135,8 +263,7 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 			yBar[i4] += x9Bar
 			y[i4] = kept5[2*i4]
 			g4 := yBar[i4]
-			yBar[i4] = 0
-			yBar[i4] += g4 * extra[1][i4]
+			yBar[i4] = g4 * extra[1][i4]
 			extraGrad[1][i4] += g4 * y[i4]
 			extraGrad[2][i4] += g4
 		}
@@ -171,8 +298,7 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 				old3Bar[i3] += x8Bar
 				old3[i3] = kept3[8*i3]
 				g1 := old3Bar[i3]
-				old3Bar[i3] = 0
-				old3Bar[i3] += g1 * forget
+				old3Bar[i3] = g1 * forget
 				forgetBar := g1 * old3[i3]
 				inBar := g1 * change
 				changeBar := g1 * in

@@ -6,9 +6,63 @@ import (
 	"revnum/rev/num"
 )
 
+// ODEValue returns what ODE returns.
+func ODEValue(y []float64, x []float64, steps int) float64 {
+	scratch := num.NewScratch[float64]()
+	defer scratch.Free()
+	old := len(x)
+	h := 2 / float64(steps)
+	n := old
+	x1 := 4 * steps
+	last := min(x1, n)
+	k1 := scratch.Make(last)
+	k2 := scratch.Make(last)
+	k3 := scratch.Make(last)
+	k4 := scratch.Make(last)
+	at := scratch.Make(last)
+	n1 := len(y)
+	clear(y[:n1:len(y)])
+	for t := range steps {
+		x2 := 4*t + 4
+		r := min(x2, n)
+		old1 := y[:r]
+		old2 := at[:r]
+		old3 := x[:r]
+		old4 := k1[:r]
+		old5 := k2[:r]
+		old6 := k3[:r]
+		old7 := k4[:r]
+		old4[0] = old3[0]
+		if len(old4) > 1 {
+			num.Mul(old4[1:], old3[1:len(old4):len(old3)], old1)
+		}
+		num.AxpyTo(old2, h/2, old4[:len(old1):len(old4)], old1)
+		old5[0] = old3[0]
+		if len(old5) > 1 {
+			num.Mul(old5[1:], old3[1:len(old5):len(old3)], old2)
+		}
+		num.AxpyTo(old2, h/2, old5[:len(old1):len(old5)], old1)
+		old6[0] = old3[0]
+		if len(old6) > 1 {
+			num.Mul(old6[1:], old3[1:len(old6):len(old3)], old2)
+		}
+		num.AxpyTo(old2, h, old6[:len(old1):len(old6)], old1)
+		old7[0] = old3[0]
+		if len(old7) > 1 {
+			num.Mul(old7[1:], old3[1:len(old7):len(old3)], old2)
+		}
+		num.Axpy(old1, h/6, old4[:len(old1):len(old4)])
+		num.Axpy(old1, h/6*2, old5[:len(old1):len(old5)])
+		num.Axpy(old1, h/6*2, old6[:len(old1):len(old6)])
+		num.Axpy(old1, h/6, old7[:len(old1):len(old7)])
+	}
+	result := y[n-1]
+	return result
+}
+
 // ODEGradient returns ODE, and stores its gradient by x.
-// On tapes it saves at[i3] for each i1 and i3, at[i5] for each i1 and i5, at[i7] for each i1
-// and i7, y[i9] for each i1 and i9.
+// On tapes it saves old2[i2] for each t and i2, old2[i4] for each t and i4, old2[i6] for each
+// t and i6, old1[i8] for each t and i8.
 func ODEGradient(grad []float64, y []float64, x []float64, steps int) float64 {
 	scratch := num.NewScratch[float64]()
 	defer scratch.Free()
@@ -22,107 +76,135 @@ func ODEGradient(grad []float64, y []float64, x []float64, steps int) float64 {
 	old := len(x)
 	h := 2 / float64(steps)
 	n := old
-	k1 := scratch.Make(n)
-	k1Bar := scratch.Make(n)
-	k2 := scratch.Make(n)
-	k2Bar := scratch.Make(n)
-	k3 := scratch.Make(n)
-	k3Bar := scratch.Make(n)
-	k4 := scratch.Make(n)
-	k4Bar := scratch.Make(n)
-	at := scratch.Make(n)
-	atBar := scratch.Make(n)
+	x1 := 4 * steps
+	last := min(x1, n)
+	k1 := scratch.Make(last)
+	k1Bar := scratch.Make(last)
+	k2 := scratch.Make(last)
+	k2Bar := scratch.Make(last)
+	k3 := scratch.Make(last)
+	k3Bar := scratch.Make(last)
+	k4 := scratch.Make(last)
+	k4Bar := scratch.Make(last)
+	at := scratch.Make(last)
+	atBar := scratch.Make(last)
 	n1 := len(y)
 	clear(y[:n1:len(y)])
-	for range steps {
-		k1[0] = x[0]
-		if len(k1) > 1 {
-			num.Mul(k1[1:], x[1:len(k1):len(x)], y)
+	for t := range steps {
+		x2 := 4*t + 4
+		r := min(x2, n)
+		old1 := y[:r]
+		old2 := at[:r]
+		old3 := x[:r]
+		old4 := k1[:r]
+		old5 := k2[:r]
+		old6 := k3[:r]
+		old7 := k4[:r]
+		old4[0] = old3[0]
+		if len(old4) > 1 {
+			num.Mul(old4[1:], old3[1:len(old4):len(old3)], old1)
 		}
-		kept := tape.Extend(len(y))
-		copy(kept, at[:len(y):len(at)])
-		num.AxpyTo(at, h/2, k1[:len(y):len(k1)], y)
-		k2[0] = x[0]
-		if len(k2) > 1 {
-			num.Mul(k2[1:], x[1:len(k2):len(x)], at)
+		kept := tape.Extend(len(old1))
+		copy(kept, old2[:len(old1):len(old2)])
+		num.AxpyTo(old2, h/2, old4[:len(old1):len(old4)], old1)
+		old5[0] = old3[0]
+		if len(old5) > 1 {
+			num.Mul(old5[1:], old3[1:len(old5):len(old3)], old2)
 		}
-		kept2 := tape.Extend(len(y))
-		copy(kept2, at[:len(y):len(at)])
-		num.AxpyTo(at, h/2, k2[:len(y):len(k2)], y)
-		k3[0] = x[0]
-		if len(k3) > 1 {
-			num.Mul(k3[1:], x[1:len(k3):len(x)], at)
+		kept2 := tape.Extend(len(old1))
+		copy(kept2, old2[:len(old1):len(old2)])
+		num.AxpyTo(old2, h/2, old5[:len(old1):len(old5)], old1)
+		old6[0] = old3[0]
+		if len(old6) > 1 {
+			num.Mul(old6[1:], old3[1:len(old6):len(old3)], old2)
 		}
-		kept4 := tape.Extend(len(y))
-		copy(kept4, at[:len(y):len(at)])
-		num.AxpyTo(at, h, k3[:len(y):len(k3)], y)
-		k4[0] = x[0]
-		if len(k4) > 1 {
-			num.Mul(k4[1:], x[1:len(k4):len(x)], at)
+		kept4 := tape.Extend(len(old1))
+		copy(kept4, old2[:len(old1):len(old2)])
+		num.AxpyTo(old2, h, old6[:len(old1):len(old6)], old1)
+		old7[0] = old3[0]
+		if len(old7) > 1 {
+			num.Mul(old7[1:], old3[1:len(old7):len(old3)], old2)
 		}
-		kept6 := tape.Extend(len(y))
-		for i9 := range y {
-			kept6[i9] = y[i9]
-			y[i9] += h * (k1[i9] + 2*k2[i9] + 2*k3[i9] + k4[i9]) / 6
-		}
+		kept6 := tape.Extend(len(old1))
+		copy(kept6, old1)
+		num.Axpy(old1, h/6, old4[:len(old1):len(old4)])
+		num.Axpy(old1, h/6*2, old5[:len(old1):len(old5)])
+		num.Axpy(old1, h/6*2, old6[:len(old1):len(old6)])
+		num.Axpy(old1, h/6, old7[:len(old1):len(old7)])
 	}
 	result := y[n-1]
 	resultBar := 1.0
 	yBar[n-1] += resultBar
-	for i1 := steps - 1; i1 >= 0; i1-- {
-		kept7 := tape.Take(len(y))
-		copy(y, kept7)
-		num.Axpy(k1Bar, h/6, yBar[:len(y):len(yBar)])
-		num.Axpy(k2Bar, 2*h/6, yBar[:len(y):len(yBar)])
-		num.Axpy(k3Bar, 2*h/6, yBar[:len(y):len(yBar)])
-		num.Axpy(k4Bar, h/6, yBar[:len(y):len(yBar)])
-		if len(k4) > 1 {
-			num.AddMul(grad[1:], 1, k4Bar[1:len(k4):len(k4Bar)], at)
-			num.AddMul(atBar, 1, k4Bar[1:len(k4):len(k4Bar)], x[1:])
-			clear(k4Bar[1:len(k4):len(k4Bar)])
+	for t := steps - 1; t >= 0; t-- {
+		x2 := 4*t + 4
+		r := min(x2, n)
+		old1 := y[:r]
+		old1Bar := yBar[:r]
+		old2 := at[:r]
+		old2Bar := atBar[:r]
+		old3 := x[:r]
+		old3Bar := grad[:r]
+		old4 := k1[:r]
+		old4Bar := k1Bar[:r]
+		old5 := k2[:r]
+		old5Bar := k2Bar[:r]
+		old6 := k3[:r]
+		old6Bar := k3Bar[:r]
+		old7 := k4[:r]
+		old7Bar := k4Bar[:r]
+		kept7 := tape.Take(len(old1))
+		copy(old1, kept7)
+		num.Axpy(old4Bar, h/6, old1Bar[:len(old1):len(old1Bar)])
+		num.Axpy(old5Bar, 2*(h/6), old1Bar[:len(old1):len(old1Bar)])
+		num.Axpy(old6Bar, 2*(h/6), old1Bar[:len(old1):len(old1Bar)])
+		num.Axpy(old7Bar, h/6, old1Bar[:len(old1):len(old1Bar)])
+		if len(old7) > 1 {
+			num.AddMul(old3Bar[1:], 1, old7Bar[1:len(old7):len(old7Bar)], old2)
+			num.AddMul(old2Bar, 1, old7Bar[1:len(old7):len(old7Bar)], old3[1:])
+			clear(old7Bar[1:len(old7):len(old7Bar)])
 		}
-		g9 := k4Bar[0]
-		k4Bar[0] = 0
-		grad[0] += g9
-		kept5 := tape.Take(len(y))
-		copy(at[:len(y):len(at)], kept5)
-		num.Axpy(k3Bar, h, atBar[:len(y):len(atBar)])
-		num.Axpy(yBar, 1, atBar[:len(y):len(atBar)])
-		clear(atBar[:len(y):len(atBar)])
-		if len(k3) > 1 {
-			num.AddMul(grad[1:], 1, k3Bar[1:len(k3):len(k3Bar)], at)
-			num.AddMul(atBar, 1, k3Bar[1:len(k3):len(k3Bar)], x[1:])
-			clear(k3Bar[1:len(k3):len(k3Bar)])
+		g9 := old7Bar[0]
+		old7Bar[0] = 0
+		old3Bar[0] += g9
+		kept5 := tape.Take(len(old1))
+		copy(old2[:len(old1):len(old2)], kept5)
+		num.Axpy(old6Bar, h, old2Bar[:len(old1):len(old2Bar)])
+		num.Axpy(old1Bar, 1, old2Bar[:len(old1):len(old2Bar)])
+		clear(old2Bar[:len(old1):len(old2Bar)])
+		if len(old6) > 1 {
+			num.AddMul(old3Bar[1:], 1, old6Bar[1:len(old6):len(old6Bar)], old2)
+			num.AddMul(old2Bar, 1, old6Bar[1:len(old6):len(old6Bar)], old3[1:])
+			clear(old6Bar[1:len(old6):len(old6Bar)])
 		}
-		g6 := k3Bar[0]
-		k3Bar[0] = 0
-		grad[0] += g6
-		kept3 := tape.Take(len(y))
-		copy(at[:len(y):len(at)], kept3)
-		num.Axpy(k2Bar, h/2, atBar[:len(y):len(atBar)])
-		num.Axpy(yBar, 1, atBar[:len(y):len(atBar)])
-		clear(atBar[:len(y):len(atBar)])
-		if len(k2) > 1 {
-			num.AddMul(grad[1:], 1, k2Bar[1:len(k2):len(k2Bar)], at)
-			num.AddMul(atBar, 1, k2Bar[1:len(k2):len(k2Bar)], x[1:])
-			clear(k2Bar[1:len(k2):len(k2Bar)])
+		g6 := old6Bar[0]
+		old6Bar[0] = 0
+		old3Bar[0] += g6
+		kept3 := tape.Take(len(old1))
+		copy(old2[:len(old1):len(old2)], kept3)
+		num.Axpy(old5Bar, h/2, old2Bar[:len(old1):len(old2Bar)])
+		num.Axpy(old1Bar, 1, old2Bar[:len(old1):len(old2Bar)])
+		clear(old2Bar[:len(old1):len(old2Bar)])
+		if len(old5) > 1 {
+			num.AddMul(old3Bar[1:], 1, old5Bar[1:len(old5):len(old5Bar)], old2)
+			num.AddMul(old2Bar, 1, old5Bar[1:len(old5):len(old5Bar)], old3[1:])
+			clear(old5Bar[1:len(old5):len(old5Bar)])
 		}
-		g3 := k2Bar[0]
-		k2Bar[0] = 0
-		grad[0] += g3
-		kept1 := tape.Take(len(y))
-		copy(at[:len(y):len(at)], kept1)
-		num.Axpy(k1Bar, h/2, atBar[:len(y):len(atBar)])
-		num.Axpy(yBar, 1, atBar[:len(y):len(atBar)])
-		clear(atBar[:len(y):len(atBar)])
-		if len(k1) > 1 {
-			num.AddMul(grad[1:], 1, k1Bar[1:len(k1):len(k1Bar)], y)
-			num.AddMul(yBar, 1, k1Bar[1:len(k1):len(k1Bar)], x[1:])
-			clear(k1Bar[1:len(k1):len(k1Bar)])
+		g3 := old5Bar[0]
+		old5Bar[0] = 0
+		old3Bar[0] += g3
+		kept1 := tape.Take(len(old1))
+		copy(old2[:len(old1):len(old2)], kept1)
+		num.Axpy(old4Bar, h/2, old2Bar[:len(old1):len(old2Bar)])
+		num.Axpy(old1Bar, 1, old2Bar[:len(old1):len(old2Bar)])
+		clear(old2Bar[:len(old1):len(old2Bar)])
+		if len(old4) > 1 {
+			num.AddMul(old3Bar[1:], 1, old4Bar[1:len(old4):len(old4Bar)], old1)
+			num.AddMul(old1Bar, 1, old4Bar[1:len(old4):len(old4Bar)], old3[1:])
+			clear(old4Bar[1:len(old4):len(old4Bar)])
 		}
-		g := k1Bar[0]
-		k1Bar[0] = 0
-		grad[0] += g
+		g := old4Bar[0]
+		old4Bar[0] = 0
+		old3Bar[0] += g
 	}
 	clear(yBar[:n1:len(yBar)])
 	return result

@@ -34,14 +34,14 @@ func crossing(slope func(g, x []float64)) float64 {
 
 // CrossingR computes the gradient of the potential in reverse.
 //
-//revgen:gradient w
+//revgen:gradient w value
 func CrossingR(w []float64) float64 {
 	return crossing(func(g, x []float64) { potentialGradient(g, x, w[0]) })
 }
 
 // CrossingF computes the gradient of the potential forward, along both axes.
 //
-//revgen:gradient w
+//revgen:gradient w value
 func CrossingF(w []float64) float64 {
 	d, right, up := make([]float64, 1), []float64{1, 0}, []float64{0, 1}
 	return crossing(func(g, x []float64) {

@@ -59,6 +59,52 @@ func PotentialsJVP(dst []float64, x []float64, v []float64, w float64) {
 	dst[0] = potential1Dot
 }
 
+// CrossingRValue returns what CrossingR returns.
+func CrossingRValue(w []float64) float64 {
+	result1 := 0.0
+	returned1 := false
+	x0 := 0.0
+	x11 := 8.0
+	v0 := 0.75
+	v1 := 0.0
+	g0 := 0.0
+	g11 := 0.0
+	for !returned1 {
+		w1 := w[0]
+		x3 := (x0-10)*(x0-10) + (x11-10+w1)*(x11-10+w1)
+		sqrt := math.Sqrt(x3)
+		q := 1 / sqrt
+		x4 := (x0-10)*(x0-10) + x11*x11
+		sqrt1 := math.Sqrt(x4)
+		q1 := 1 / sqrt1
+		sqrt1Bar := -(q1 * q1)
+		x4Bar := sqrt1Bar * num.Ratio(0.5, sqrt1)
+		g0 = x4Bar * (x0 - 10)
+		g0 += x4Bar * (x0 - 10)
+		g11 = 2 * x4Bar * x11
+		sqrtBar := -(q * q)
+		x3Bar := sqrtBar * num.Ratio(0.5, sqrt)
+		g0 += x3Bar * (x0 - 10)
+		g0 += x3Bar * (x0 - 10)
+		g2 := x3Bar * (x11 - 10 + w1)
+		g11 += g2
+		g11 += g2
+		x0 += 0.1 * v0
+		x11 += 0.1 * v1
+		if x11 <= 0 {
+			q2 := x11 / v1
+			end := x0 - q2*v0
+			result1 = end * end
+			returned1 = true
+		} else {
+			v0 -= 0.1 * g0
+			v1 -= 0.1 * g11
+		}
+	}
+	result := result1
+	return result
+}
+
 // CrossingRGradient returns CrossingR, and stores its gradient by w.
 // On tapes it saves x0 for each iteration, x11 for each iteration, v0 for each iteration, v1
 // for each iteration, x3 for each iteration, x4 for each iteration.
@@ -202,6 +248,62 @@ func CrossingRGradient(grad1 []float64, w []float64) float64 {
 	if grad10 != 0 {
 		grad1[0] += grad10
 	}
+	return result
+}
+
+// CrossingFValue returns what CrossingF returns.
+func CrossingFValue(w []float64) float64 {
+	d0 := 0.0
+	result1 := 0.0
+	returned1 := false
+	x0 := 0.0
+	x11 := 8.0
+	v0 := 0.75
+	v1 := 0.0
+	g0 := 0.0
+	g11 := 0.0
+	for !returned1 {
+		d0 = 0
+		w1 := w[0]
+		x3 := (x0-10)*(x0-10) + (x11-10+w1)*(x11-10+w1)
+		x3Dot := x0 - 10 + (x0 - 10)
+		sqrt := math.Sqrt(x3)
+		ratio := num.Ratio(0.5, sqrt)
+		sqrtDot := x3Dot * ratio
+		q := 1 / sqrt
+		qDot := -(q * sqrtDot * q)
+		x4 := (x0-10)*(x0-10) + x11*x11
+		sqrt1 := math.Sqrt(x4)
+		ratio1 := num.Ratio(0.5, sqrt1)
+		sqrt1Dot := x3Dot * ratio1
+		q1 := 1 / sqrt1
+		q1Dot := -(q1 * sqrt1Dot * q1)
+		potential1Dot := qDot + q1Dot
+		d0 = potential1Dot
+		g0 = d0
+		d0 = 0
+		x6Dot := x11 - 10 + w1 + (x11 - 10 + w1)
+		sqrt2Dot := x6Dot * ratio
+		q2Dot := -(q * sqrt2Dot * q)
+		x7Dot := 2 * x11
+		sqrt3Dot := x7Dot * ratio1
+		q3Dot := -(q1 * sqrt3Dot * q1)
+		potential2Dot := q2Dot + q3Dot
+		d0 = potential2Dot
+		g11 = d0
+		x0 += 0.1 * v0
+		x11 += 0.1 * v1
+		if x11 <= 0 {
+			q4 := x11 / v1
+			end := x0 - q4*v0
+			result1 = end * end
+			returned1 = true
+		} else {
+			v0 -= 0.1 * g0
+			v1 -= 0.1 * g11
+		}
+	}
+	result := result1
 	return result
 }
 

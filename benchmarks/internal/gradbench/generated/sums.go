@@ -1,6 +1,9 @@
 package generated
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Square is x².
 //
@@ -11,45 +14,58 @@ func Square(x float64) float64 { return x * x }
 //
 //revgen:gradient x value
 func LogSumExp(x []float64) float64 {
-	most := math.Inf(-1)
+	most, sum := sumExp(x)
+	return most + math.Log(sum)
+}
+
+// sumExp returns the largest of x, and the sum of the exponentials of the differences from that.
+func sumExp(x []float64) (most, sum float64) {
+	most = math.Inf(-1)
 	for _, v := range x {
 		most = max(most, v)
 	}
-	sum := 0.0
 	for _, v := range x {
 		sum += math.Exp(v - most)
 	}
-	return most + math.Log(sum)
+	return most, sum
 }
 
 // LeastSquares is half the sum of the squares of sign(t) - Σ_j x_j·t^j over n points t, evenly spaced
 // from -1 to 1.
 //
-//revgen:gradient x
+//revgen:gradient x value
 func LeastSquares(x []float64, n int) float64 {
+	t, p := make([]float64, n), make([]float64, n)
+	for i := range t {
+		t[i] = -1 + float64(2*i)/float64(n-1)
+	}
+	for _, v := range slices.Backward(x) { // Horner's rule, at all points at once
+		for i, at := range t {
+			p[i] = p[i]*at + v
+		}
+	}
 	sum := 0.0
-	for i := range n {
-		t := -1 + float64(2*i)/float64(n-1)
-		sign := 0.0
-		if t > 0 {
-			sign = 1
-		} else if t < 0 {
-			sign = -1
-		}
-		p, power := 0.0, 1.0
-		for _, v := range x {
-			p += v * power
-			power *= t
-		}
-		sum += (sign - p) * (sign - p)
+	for i, v := range t {
+		e := sign(v) - p[i]
+		sum += e * e
 	}
 	return sum / 2
+}
+
+func sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return 0
 }
 
 // Cost is the sum of the squared distances from points to the nearest of the centroids, which have d
 // numbers each.
 //
-//revgen:gradient centroids both
+//revgen:gradient centroids value both
 func Cost(centroids []float64, points [][]float64) float64 {
 	sum := 0.0
 	for _, p := range points {

@@ -18,12 +18,14 @@ func SquareGradient(grad *float64, x float64) float64 {
 
 // LogSumExpValue returns what LogSumExp returns.
 func LogSumExpValue(x []float64) float64 {
-	most := math.Inf(-1)
+	inf := math.Inf(-1)
+	most := inf
 	most = num.Max(x, most)
-	sum := 0.0
-	sum += num.SumExp(x, most)
-	log := math.Log(sum)
-	result := most + log
+	sum := num.SumExp(x, most)
+	most1 := most
+	sum1 := sum
+	log := math.Log(sum1)
+	result := most1 + log
 	return result
 }
 
@@ -36,24 +38,26 @@ func LogSumExpGradient(grad []float64, x []float64) float64 {
 		panic("LogSumExpGradient: grad and x have different lengths")
 	}
 	clear(grad)
-	most := math.Inf(-1)
+	inf := math.Inf(-1)
+	most := inf
 	mostAt := -1
 	mostAt = num.IndexMax(x, most)
 	if mostAt >= 0 {
 		most = x[mostAt]
 	}
-	sum := 0.0
 	kept := tape.Extend(len(x))
-	sum += num.ExpSum(kept, x, most)
-	log := math.Log(sum)
-	result := most + log
+	sum := num.ExpSum(kept, x, most)
+	most1 := most
+	sum1 := sum
+	log := math.Log(sum1)
+	result := most1 + log
 	resultBar := 1.0
+	sum1Bar := resultBar / sum1
 	mostBar := resultBar
-	sumBar := resultBar / sum
 	kept1 := tape.Take(len(x))
 	if len(x) > 0 {
-		mostBar -= sumBar * num.Sum(kept1)
-		num.Axpy(grad, sumBar, kept1)
+		mostBar -= sum1Bar * num.Sum(kept1)
+		num.Axpy(grad, sum1Bar, kept1)
 	}
 	if mostAt >= 0 {
 		grad[mostAt] += mostBar
@@ -61,47 +65,99 @@ func LogSumExpGradient(grad []float64, x []float64) float64 {
 	return result
 }
 
+// LeastSquaresValue returns what LeastSquares returns.
+func LeastSquaresValue(x []float64, n int) float64 {
+	scratch := num.NewScratch[float64]()
+	defer scratch.Free()
+	t := scratch.Make(n)
+	p := scratch.Make(n)
+	for i := range t {
+		q := float64(2*i) / float64(n-1)
+		t[i] = (-1) + q
+	}
+	lo := len(x) - 1
+	for i1 := lo; i1 >= 0; i1-- {
+		v2 := x[i1]
+		num.MulShift(p, v2, p[:len(t):len(p)], t)
+	}
+	sum := 0.0
+	for i3 := range t {
+		v3 := t[i3]
+		result1 := 0.0
+		if v3 > 0 {
+			result1 = 1
+		} else if v3 < 0 {
+			result1 = -1
+		} else {
+			result1 = 0
+		}
+		e := result1 - p[i3]
+		sum += e * e
+	}
+	result := sum / 2
+	return result
+}
+
 // LeastSquaresGradient returns LeastSquares, and stores its gradient by x.
-// On tapes it saves power for each i1.
 func LeastSquaresGradient(grad []float64, x []float64, n int) float64 {
-	tape := num.NewTape[float64]()
-	defer tape.Free()
+	scratch := num.NewScratch[float64]()
+	defer scratch.Free()
 	if len(grad) != len(x) {
 		panic("LeastSquaresGradient: grad and x have different lengths")
 	}
 	clear(grad)
+	t := scratch.Make(n)
+	p := scratch.Make(n)
+	pBar := scratch.Make(n)
+	for i := range t {
+		q := float64(2*i) / float64(n-1)
+		t[i] = (-1) + q
+	}
+	lo := len(x) - 1
+	for i1 := lo; i1 >= 0; i1-- {
+		v2 := x[i1]
+		num.MulShift(p, v2, p[:len(t):len(p)], t)
+	}
 	sum := 0.0
 	resultBar := 1.0
 	sumBar := resultBar / 2
-	for i := range n {
-		q := float64(2*i) / float64(n-1)
-		t := (-1) + q
-		sign := 0.0
-		if t > 0 {
-			sign = 1
-		} else if t < 0 {
-			sign = -1
+	for i3 := range t {
+		v3 := t[i3]
+		result1 := 0.0
+		if v3 > 0 {
+			result1 = 1
+		} else if v3 < 0 {
+			result1 = -1
+		} else {
+			result1 = 0
 		}
-		p := 0.0
-		power := 1.0
-		kept := tape.Extend(len(x))
-		for i1 := range x {
-			v := x[i1]
-			p += v * power
-			kept[i1] = power
-			power = power * t
-		}
-		sum += (sign - p) * (sign - p)
-		pBar := -(sumBar * (sign - p))
-		pBar -= sumBar * (sign - p)
-		kept1 := tape.Take(len(x))
-		for i1 := len(x) - 1; i1 >= 0; i1-- {
-			power = kept1[i1]
-			vBar := pBar * power
-			grad[i1] += vBar
-		}
+		e := result1 - p[i3]
+		sum += e * e
+		eBar := 2 * sumBar * e
+		pBar[i3] -= eBar
 	}
 	result := sum / 2
+	for i1 := range lo + 1 {
+		v2Bar := num.Sum(pBar[:len(t):len(pBar)])
+		num.Mul(pBar, pBar[:len(t):len(pBar)], t)
+		grad[i1] += v2Bar
+	}
+	return result
+}
+
+// CostValue returns what Cost returns.
+func CostValue(centroids []float64, points [][]float64) float64 {
+	sum := 0.0
+	near := num.NewNearest(points, centroids)
+	for i := range points {
+		p := points[i]
+		best := math.Inf(1)
+		n := len(centroids) / len(p)
+		best = near.Least(i, n, best)
+		sum += best
+	}
+	near.Free()
+	result := sum
 	return result
 }
 
@@ -112,23 +168,15 @@ func CostGradient(grad []float64, centroids []float64, points [][]float64) float
 	}
 	clear(grad)
 	sum := 0.0
+	near := num.NewNearest(points, centroids)
 	for i := range points {
 		p := points[i]
 		best := math.Inf(1)
 		n := len(centroids) / len(p)
 		bestAt := -1
-		for c := range n {
-			d := 0.0
-			centroid := centroids[c*len(p):][:len(p)]
-			for i1 := range p {
-				v := p[i1]
-				e := v - centroid[i1]
-				d += e * e
-			}
-			if !(best <= d) {
-				bestAt = c
-			}
-			best = min(best, d)
+		bestAt = near.At(i, n, best)
+		if bestAt >= 0 {
+			best = near.Distance(i)
 		}
 		sum += best
 		if bestAt >= 0 {
@@ -142,6 +190,7 @@ func CostGradient(grad []float64, centroids []float64, points [][]float64) float
 			}
 		}
 	}
+	near.Free()
 	result := sum
 	return result
 }
@@ -155,23 +204,15 @@ func CostGradientHessVec(grad []float64, dst []float64, centroids []float64, v1 
 	clear(grad)
 	clear(dst)
 	sum := 0.0
+	near1 := num.NewNearest(points, centroids)
 	for i := range points {
 		p := points[i]
 		best := math.Inf(1)
 		n := len(centroids) / len(p)
 		bestAt := -1
-		for c := range n {
-			d := 0.0
-			centroid := centroids[c*len(p):][:len(p)]
-			for i1 := range p {
-				v := p[i1]
-				e := v - centroid[i1]
-				d += e * e
-			}
-			if !(best <= d) {
-				bestAt = c
-			}
-			best = min(best, d)
+		bestAt = near1.At(i, n, best)
+		if bestAt >= 0 {
+			best = near1.Distance(i)
 		}
 		sum += best
 		if bestAt >= 0 {
@@ -190,6 +231,7 @@ func CostGradientHessVec(grad []float64, dst []float64, centroids []float64, v1 
 			}
 		}
 	}
+	near1.Free()
 	result := sum
 	return result
 }

@@ -573,8 +573,8 @@ func (f *function) hessVec(r *reverser, by []*variable, forward, back []stmt, va
 		back = append(back, &returned{values})
 	}
 	forward, back = tidied(forward, back, 0)
-	forward, back = f.fused(forward, back, false)
-	forward, back = f.common(f.accumulated(forward, back))
+	forward, back = f.fused(forward, back, true)
+	forward, back = f.vectorized(f.common(f.accumulated(forward, back)))
 	params = beside(f.params, p, dir)
 	var args []string
 	for _, v := range stored {

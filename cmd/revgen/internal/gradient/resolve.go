@@ -634,7 +634,8 @@ func withoutUnused(list []stmt, used map[*variable]bool) (out []stmt) {
 	return out
 }
 
-// merged turns v := 0 and a later v += e into v := e, if nothing mentions v in between.
+// merged turns v := 0 and a later v += e into v := e, if nothing mentions v in between. An element of cotangents may
+// stand for v, if v += e is next and e reads no cotangents in memory.
 func merged(list []stmt) []stmt {
 	known := map[stmt][2]map[*variable]bool{} // what statements read, and what they set
 	look := func(s stmt) [2]map[*variable]bool {
@@ -654,8 +655,22 @@ func merged(list []stmt) []stmt {
 		case *while:
 			s.body = merged(s.body)
 		case *assignment:
+			if s.op != token.ASSIGN || s.r != nil && !isLit(s.r, "0") || !isFloat(s.l.typeOf()) {
+				break
+			}
+			if isElement(s.l) && isCotangent(s.l) && i+1 < len(list) {
+				t, ok := list[i+1].(*assignment)
+				if ok && t.op != token.ASSIGN && sameText(s.l, t.l) && !readsCotangents(t.r) {
+					e := t.r
+					if t.op == token.SUB_ASSIGN {
+						e = negative(e)
+					}
+					list[i] = &assignment{l: t.l, op: token.ASSIGN, r: e}
+					list = slices.Delete(list, i+1, i+2)
+				}
+			}
 			x, ok := s.l.(*reference)
-			if !ok || s.op != token.ASSIGN || s.r != nil && !isLit(s.r, "0") || !isFloat(s.l.typeOf()) {
+			if !ok {
 				break
 			}
 			v := x.v
@@ -681,6 +696,15 @@ func merged(list []stmt) []stmt {
 		}
 	}
 	return list
+}
+
+// readsCotangents reports whether e reads cotangents in memory.
+func readsCotangents(e expr) (yes bool) {
+	visit(e, func(e expr) {
+		_, isPart := e.(*part)
+		yes = yes || (isElement(e) || isPart || isHeader(e.typeOf())) && isCotangent(e)
+	})
+	return yes
 }
 
 // setsInside reports whether a statement sets v.

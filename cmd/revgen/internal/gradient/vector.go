@@ -16,13 +16,14 @@ import (
 type vectorizer struct {
 	*lowerer
 	*analysis
-	kept map[*variable]bool // parts of a tape, of the length of their loop
-	defs map[*variable]expr // the definitions of variables that keep their values
+	kept  map[*variable]bool // parts of a tape, of the length of their loop
+	tapes map[*variable]bool // parts of a tape, of which an iteration has some places
+	defs  map[*variable]expr // the definitions of variables that keep their values
 }
 
 // vectorized returns both sweeps with such calls.
 func (l *lowerer) vectorized(forward, back []stmt) (first, second []stmt) {
-	v := &vectorizer{l, &analysis{keys: map[path]*key{}}, map[*variable]bool{}, map[*variable]expr{}}
+	v := &vectorizer{l, &analysis{keys: map[path]*key{}}, map[*variable]bool{}, map[*variable]bool{}, map[*variable]expr{}}
 	forward, back = cloned(forward), cloned(back)
 	all := slices.Concat(forward, back)
 	v.share(all, v.exchanged(all))
@@ -220,7 +221,7 @@ func (v *vectorizer) keep(forward, back *ranged, of types.Type, slots map[*slot]
 	}
 	for k, s := range []*ranged{forward, back} {
 		row := &variable{name: v.unique("kept"), typ: types.NewSlice(of), scope: s.v.scope[:len(s.v.scope)-1]}
-		v.kept[row] = len(slots) == 1 && of == float
+		v.kept[row], v.tapes[row] = len(slots) == 1 && of == float, true
 		place := func(slot *slot) expr {
 			i := expr(ref(s.v))
 			if !isLit(lo, "0") {
@@ -273,11 +274,22 @@ func isLen(e expr) bool {
 func (v *vectorizer) list(list []stmt, rows map[*ranged][]stmt) (out []stmt) {
 	for _, s := range list {
 		x, isLoop := s.(*ranged)
-		s = descend(s, func(list []stmt) []stmt { return v.list(list, rows) })
 		if isLoop {
 			out = append(out, rows[x]...)
+			if loop, first, last := v.nearest(x); loop != nil {
+				loop := descend(loop, func(list []stmt) []stmt { return v.list(list, rows) })
+				out = append(out, first, loop, last)
+				continue
+			}
+		}
+		s = descend(s, func(list []stmt) []stmt { return v.list(list, rows) })
+		if isLoop {
 			if calls := v.loop(s.(*ranged)); calls != nil {
 				out = append(out, calls...)
+				continue
+			}
+			if loops := v.staged(s.(*ranged)); loops != nil {
+				out = append(out, v.list(loops, rows)...)
 				continue
 			}
 		}
@@ -295,7 +307,7 @@ type loopEffect struct {
 }
 
 // A term is coefficient·x·y, where x and y are elements of slices in the order of the loop. coef
-// and y may be nil.
+// and y may be nil. x is nil if the coefficient alone is the term.
 type term struct {
 	coef expr
 	x, y *element
@@ -400,38 +412,62 @@ func (w *loopWriter) paired(list []stmt) []stmt {
 //
 // If nobody wants to know where it is, that is m = num.Max(x, m).
 func (w *loopWriter) maximum(s *ranged) []stmt {
-	n := len(s.body)
-	if n == 0 || n > 2 || s.step != 1 || !isLit(w.lo, "0") || !isLen(w.hi) {
+	if s.step != 1 || !isLit(w.lo, "0") || !isLen(w.hi) {
 		return nil
 	}
-	set, isSet := s.body[n-1].(*assignment)
-	if !isSet || set.op != token.ASSIGN || !isReference(set.l) {
-		return nil
-	}
-	c, isCall := set.r.(*call)
-	if !isCall || c.fn != "max" || !same(c.args[0], set.l) {
-		return nil
-	}
-	x, ok := w.row(c.args[1])
+	m, at, e := extremeOf(s.body, s.v, "max", token.GEQ)
+	x, ok := w.row(e)
 	if !ok || !same(w.hi.(*call).args[0], x.x) || !sameText(x.i, ref(s.v)) {
 		return nil
 	}
-	if n == 1 {
-		return []stmt{&assignment{l: set.l, op: token.ASSIGN, r: &call{"num.Max", numPath, []expr{x.x, set.l}, float}}}
+	if at == nil {
+		return []stmt{&assignment{l: m, op: token.ASSIGN, r: &call{"num.Max", numPath, []expr{x.x, m}, float}}}
 	}
-	b, isBranch := s.body[0].(*branch)
-	if !isBranch || len(b.then) != 1 || len(b.els) > 0 || !sameText(b.cond, inverted(&binary{token.GEQ, set.l, x, boolean})) {
-		return nil
+	return found(m, at, &call{"num.IndexMax", numPath, []expr{x.x, m}, integer}, &element{x.x, at, x.typ})
+}
+
+// extremeOf returns m, at and v of the statements
+//
+//	if !(m >= v) {
+//		at = i
+//	}
+//	m = max(m, v)
+//
+// or of the same with min and <=. at is nil if the branch is not there, and m if the statements are others.
+func extremeOf(list []stmt, i *variable, fn string, op token.Token) (m, at, v expr) {
+	n := len(list)
+	if n == 0 || n > 2 {
+		return nil, nil, nil
+	}
+	set, isSet := list[n-1].(*assignment)
+	if !isSet || set.op != token.ASSIGN || !isReference(set.l) {
+		return nil, nil, nil
+	}
+	c, isCall := set.r.(*call)
+	if !isCall || c.fn != fn || !same(c.args[0], set.l) {
+		return nil, nil, nil
+	}
+	if n == 1 {
+		return set.l, nil, c.args[1]
+	}
+	b, isBranch := list[0].(*branch)
+	if !isBranch || len(b.then) != 1 || len(b.els) > 0 || !sameText(b.cond, inverted(&binary{op, set.l, c.args[1], boolean})) {
+		return nil, nil, nil
 	}
 	note, isNote := b.then[0].(*assignment)
-	if !isNote || !isReference(note.l) || !isReference(note.r) || root(note.r) != s.v {
-		return nil
+	if !isNote || !isReference(note.l) || !isReference(note.r) || root(note.r) != i {
+		return nil, nil, nil
 	}
+	return set.l, note.l, c.args[1]
+}
+
+// found returns at = index and, where that is not negative, m = v.
+func found(m, at, index, v expr) []stmt {
 	return []stmt{
-		&assignment{l: note.l, op: token.ASSIGN, r: &call{"num.IndexMax", numPath, []expr{x.x, set.l}, integer}},
+		&assignment{l: at, op: token.ASSIGN, r: index},
 		&branch{
-			cond: &binary{token.GEQ, note.l, integerLit(0), boolean},
-			then: []stmt{&assignment{l: set.l, op: token.ASSIGN, r: &element{x.x, note.l, x.typ}}},
+			cond: &binary{token.GEQ, at, integerLit(0), boolean},
+			then: []stmt{&assignment{l: m, op: token.ASSIGN, r: v}},
 		},
 	}
 }
@@ -659,7 +695,13 @@ func (w *loopWriter) terms(e, coef expr) []term {
 		return []term{{coef, x, nil}}
 	}
 	if !mentionsIn(e, w.i) {
-		return nil
+		if coef != nil {
+			if w.stores && !isPower(coef) {
+				return nil
+			}
+			e = times(coef, e)
+		}
+		return []term{{e, nil, nil}}
 	}
 	switch e := e.(type) {
 	case *unary:
@@ -848,8 +890,11 @@ func (w *loopWriter) slice(e *element, first bool) expr {
 
 // shifted returns e + c or e - c for integers.
 func shifted(e expr, op token.Token, c expr) expr {
-	if isLit(c, "0") {
+	switch {
+	case isLit(c, "0"):
 		return e
+	case op == token.SUB && same(e, c):
+		return integerLit(0)
 	}
 	if l, ok := c.(*literal); ok {
 		var n int
@@ -896,6 +941,36 @@ func (w *loopWriter) sum(e loopEffect, terms []term) bool {
 		}
 	}
 	numCall := func(name string, args ...expr) *call { return &call{"num." + name, numPath, args, float} }
+	if c := slices.IndexFunc(terms, func(t term) bool { return t.x == nil }); c >= 0 {
+		// It comes last, and may not exist if there is no iteration.
+		constant := terms[c].coef
+		terms = slices.Delete(slices.Clone(terms), c, c+1)
+		if !stores || !mentionsIn(l, w.i) || slices.ContainsFunc(terms, func(t term) bool { return t.x == nil }) || e.op != token.ASSIGN && len(terms) > 0 {
+			return false
+		}
+		if _, ok := w.row(l); !ok {
+			return false
+		}
+		w.guarded = w.guarded || !atom(constant)
+		if e.op == token.SUB_ASSIGN {
+			constant = negative(constant)
+		}
+		z, x := w.slice(l, false), w.slice(l, true)
+		switch {
+		case len(terms) == 0 && e.op == token.ASSIGN:
+			w.put(&effect{numCall("Fill", x, constant)})
+			return true
+		case len(terms) == 1 && terms[0].coef == nil && terms[0].y == nil:
+			x = w.slice(terms[0].x, true)
+		case len(terms) == 1 && terms[0].coef == nil:
+			w.put(&effect{numCall("MulShift", z, constant, w.slice(terms[0].x, true), w.slice(terms[0].y, false))})
+			return true
+		case len(terms) > 0 && !w.sum(e, terms):
+			return false
+		}
+		w.put(&effect{numCall("Shift", z, constant, x)})
+		return true
+	}
 	whole := func(x *element) bool { return isLen(w.hi) && same(w.hi.(*call).args[0], x.x) }
 	if !stores || !mentionsIn(l, w.i) {
 		for _, t := range terms {

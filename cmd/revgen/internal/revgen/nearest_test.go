@@ -1,0 +1,201 @@
+package revgen
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestGradientPassesOfSearches compares values, gradients and products with the Hessian of functions that search for the
+// nearest row, and that add numbers to slices, with the functions and with differences. Where the loop changes what it searches,
+// it stays a loop.
+func TestGradientPassesOfSearches(t *testing.T) {
+	text := testWritten(t, `package written
+
+import "math"
+
+// near is searched by points of x, in rows of x: they share memory.
+//
+//revgen:gradient x value both
+func near(x []float64, d int) float64 {
+	points := make([][]float64, 3)
+	for i := range points {
+		points[i] = x[2*i+1:][:d]
+	}
+	rows := x[10:min(10+5*d, 64)]
+	sum := 0.0
+	for i := range points {
+		p := points[i]
+		least := 1e3
+		for k := range len(rows) / max(len(p), 1) {
+			row := rows[k*len(p):][:len(p)]
+			s := 0.0
+			for j, v := range p {
+				e := row[j] - v
+				s += e * e
+			}
+			least = min(least, s)
+		}
+		sum += math.Sin(float64(i+1) * least)
+	}
+	return sum
+}
+
+// moved changes the rows that it searches.
+//
+//revgen:gradient x value
+func moved(x []float64, d int) float64 {
+	points := make([][]float64, 4)
+	for i := range points {
+		points[i] = x[2*i+1:][:d]
+	}
+	rows := make([]float64, 50)
+	copy(rows, x[10:])
+	sum := 0.0
+	for i := range points {
+		p := points[i]
+		least := math.Inf(1)
+		for k := range 2 {
+			row := rows[k*len(p):][:len(p)]
+			s := 0.0
+			for j, v := range p {
+				e := v - row[j]
+				s += e * e
+			}
+			least = min(least, s)
+		}
+		sum += least
+		if d > 0 {
+			rows[d/2] += x[i] / 3
+			points[i][0] = rows[0] // no later point has it, but x has
+		}
+	}
+	return sum
+}
+
+//revgen:gradient x value
+func shifts(x []float64, d int) float64 {
+	y, z := make([]float64, d), make([]float64, d)
+	for i := range y {
+		y[i] = x[63]
+	}
+	for i, v := range x[:d] {
+		z[i] = v - x[62]
+	}
+	for i := range z {
+		y[i] = y[i]*z[i] + x[61]
+	}
+	for i := range y {
+		z[i] -= x[60] * x[59]
+	}
+	for i := range y {
+		y[i] = 3 + z[i]*y[i] - 2*y[i]
+	}
+	none := x[d:][:0]
+	for i := range none {
+		none[i] = x[1000] + none[i]
+	}
+	if d > 3 {
+		for i := range y {
+			z[i] = z[i] + z[3] // which changes
+		}
+		for i := range y {
+			y[i] = y[3] - y[i]
+		}
+	}
+	sum := 0.0
+	for i, v := range y {
+		sum += v*z[i] + 1
+	}
+	return math.Sin(sum)
+}
+
+// cleared overwrites what it adds to, so a cotangent is cleared and added to.
+//
+//revgen:gradient x value
+func cleared(x []float64, d int) float64 {
+	y := make([]float64, d+1)
+	for k := range 3 {
+		for i, v := range x[:d] {
+			y[i] = y[i]*v + x[40+k]
+		}
+		for i := range d {
+			y[i] = y[i+1] * x[i]
+		}
+	}
+	sum := 0.0
+	for _, v := range y {
+		sum += math.Sin(v)
+	}
+	return sum
+}
+`, `package written
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+func TestPasses(t *testing.T) {
+	x := make([]float64, 64)
+	for i := range x {
+		x[i] = 0.6 + 0.4*math.Sin(float64(3*i+1))
+	}
+	for _, d := range []int{0, 1, 2, 3, 7, 16, 17, 23} {
+		for _, c := range []struct {
+			name string
+			f, v func(x []float64, d int) float64
+			g    func(g, x []float64, d int) float64
+		}{
+			{"near", near, nearValue, nearGradient}, {"moved", moved, movedValue, movedGradient},
+			{"shifts", shifts, shiftsValue, shiftsGradient}, {"cleared", cleared, clearedValue, clearedGradient},
+		} {
+			fresh := func(x []float64) []float64 { return append([]float64(nil), x...) } // some change x
+			if value, want := c.v(fresh(x), d), c.f(fresh(x), d); !(math.Abs(value-want) <= 1e-13*(1+math.Abs(want))) {
+				t.Errorf("%s %d: the value is %v, want %v", c.name, d, value, want)
+			}
+			compare(t, fmt.Sprint(c.name, " ", d), x, func(x []float64) float64 { return c.f(fresh(x), d) },
+				func(g, x []float64) float64 { return c.g(g, fresh(x), d) })
+		}
+		// The product with the Hessian is the difference of gradients.
+		g, h, v := make([]float64, 64), make([]float64, 64), make([]float64, 64)
+		for i := range v {
+			v[i] = math.Cos(float64(i))
+		}
+		nearGradientHessVec(g, h, x, v, d)
+		at := func(s float64) []float64 {
+			y, g := append([]float64(nil), x...), make([]float64, 64)
+			for i := range y {
+				y[i] += s * v[i]
+			}
+			nearGradient(g, y, d)
+			return g
+		}
+		up, down := at(1e-6), at(-1e-6)
+		for i, got := range h {
+			if want := (up[i] - down[i]) / 2e-6; !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))) {
+				t.Errorf("near %d: product %d is %v, want %v", d, i, got, want)
+			}
+		}
+	}
+}
+`+compareGradients)
+	for name, calls := range map[string][]string{
+		"nearValue": {"num.NewNearest(points, rows)", "least = near1.Least(i"}, "nearGradient": {".At(i1, n, least)"},
+		"shiftsValue": {"num.Fill(y, x[63])", "num.Shift(z, -x[62], ", "num.MulShift(y, x[61], "}, "clearedGradient": {"num.Sum("},
+	} {
+		_, body, _ := strings.Cut(text, "func "+name+"(")
+		body, _, _ = strings.Cut(body, "\n}\n")
+		for _, call := range calls {
+			if !strings.Contains(body, call) {
+				t.Errorf("%s has no %s:\n%s", name, call, body)
+			}
+		}
+	}
+	for _, name := range []string{"movedValue", "movedGradient"} {
+		_, body, _ := strings.Cut(text, "func "+name+"(")
+		if body, _, _ = strings.Cut(body, "\n}\n"); strings.Contains(body, "Nearest") {
+			t.Errorf("%s searches rows that change:\n%s", name, body)
+		}
+	}
+}
