@@ -24,9 +24,10 @@ import (
 //
 // where Y is the gradient by a full matrix (Giles 2008, 4.8; Murray 2016, equations 8 to 10).
 //
-// If there are up to 32 rows, a block makes the pass for a matrix in shared memory. Of larger matrices, blocks of 64
-// columns are factored there. Rows below them are a triangular solution, and what they change in other columns is a
-// product of matrices, whose tiles above the diagonal are left out. The
+// If there are up to 32 rows, a block makes the pass for a matrix in shared memory. Of larger matrices, squares of 64
+// columns are factored there, with the rows below them in the same launch, and what they change in other columns is a
+// product of matrices, whose tiles above the diagonal are left out. If a matrix has more than 256 columns, so many are updated
+// and factored beside the product that changes the columns after them. The
 // factor is that of a matrix within about n·ε·|L|·|L|ᵀ of A (Higham 2002, theorem 10.3).
 //
 // If a pivot is zero or negative, the pass returns a *rev.NotPositiveDefiniteError, and nothing is written
@@ -69,18 +70,19 @@ func (s *choleskys[T]) run(k *Cholesky[T], p *rev.Pass[Cholesky[T]]) {
 		room += most * s.count * n * n * size
 		s.reserve(n, n, n)
 		s.reserveSolve(n, n)
-		s.reserveFactor(n, n)
 	}
 	s.free = s.room(1, room)
 	ratios := uint64(s.take(s.count * n * (8 / size)).address())
 	pivots := uint64(s.take(s.count * n * (8 / size)).address())
 	if small {
-		s.launchFactor("pivotsStack", s.of(k.A).t(), ratios, pivots, n)
+		s.launchFactor("pivotsStack", 1, s.of(k.A).t(), ratios, pivots, n)
 	} else {
 		s.l = s.matrices(n, n)
 		s.clear(s.l)
 		s.add(s.l, 1, s.of(k.A).t(), lowerTriangle)
-		s.factor(s.l, ratios, pivots, n)
+		s.ahead(n, func(on stacks[T], lo, hi int) {
+			on.factor(s.l.block(lo, n, lo, hi), ratios+uint64(8*lo), pivots+uint64(8*lo), n)
+		}, func(on stacks[T], lo, hi, from, to int) { on.updateFactor(s.l, lo, hi, from, to) })
 	}
 	if worst, at := s.worst(ratios, s.count*n); worst > 1 {
 		var pivot [1]float64
@@ -92,7 +94,7 @@ func (s *choleskys[T]) run(k *Cholesky[T], p *rev.Pass[Cholesky[T]]) {
 		s.launch(typed[T]("factorSmall"+kind), smallGrid(s.count), append(params, uint64(n))...)
 		return
 	}
-	s.halve(s.l, lowerOf)
+	s.launch(typed[T]("endFactor"), vectorGrid(len(s.l.data)), uint64(s.l.data.address()), pivots, uint64(n), uint64(s.count))
 	s.add(s.of(k.L), p.Sign(), s.l, lowerTriangle)
 
 	var phi, dl, h stack[T]
@@ -103,7 +105,7 @@ func (s *choleskys[T]) run(k *Cholesky[T], p *rev.Pass[Cholesky[T]]) {
 		s.mirror(phi, false)
 		s.solve(phi, s.l.t(), upperTriangle)
 		s.solve(phi.t(), s.l.t(), upperTriangle)
-		s.halve(phi, lowerAndHalf)
+		s.halve(phi, false)
 		dl = s.matrices(n, n)
 		s.multiply(dl, 0, s.l, phi)
 		s.add(s.of(t.L), p.Sign(), dl, lowerTriangle)
@@ -113,7 +115,7 @@ func (s *choleskys[T]) run(k *Cholesky[T], p *rev.Pass[Cholesky[T]]) {
 		gl = s.lower(g.L)
 		h = s.matrices(n, n)
 		s.multiply(h, 0, s.l.t(), gl)
-		s.halve(h, symmetric)
+		s.halve(h, true)
 		if gt.A.Data == nil {
 			s.addGradient(g.A, h)
 			return
@@ -128,7 +130,7 @@ func (s *choleskys[T]) run(k *Cholesky[T], p *rev.Pass[Cholesky[T]]) {
 		s.multiply(e, 1, s.l.t(), s.lower(gt.L))
 	}
 	s.multiply(e, 1, dl.t(), gl)
-	s.halve(e, symmetric)
+	s.halve(e, true)
 	s.multiply(e, -1, phi.t(), h)
 	s.multiply(e, -1, h, phi)
 	s.addGradient(gt.A, e)
@@ -160,52 +162,32 @@ func (s *choleskys[T]) addGradient(ga General[T], h stack[T]) {
 // factorCols are the columns of kernel factorStack.
 const factorCols = 2 * squareSide
 
-// factor replaces the lower triangles of x by their factors, and the rows below the squares by the rows of L there. What is
-// above the triangles changes. It takes halves of the columns, so that a product changes all rows. ratios gets infinity for
+// factor replaces the lower triangles of x by their factors, as kernel endFactor takes them, and the rows below the squares by
+// the rows of L there. It takes halves of the columns, so that a product changes all rows. ratios gets infinity for
 // each pivot that is zero or negative. It and pivots have stride numbers for each matrix.
 func (s stacks[T]) factor(x stack[T], ratios, pivots uint64, stride int) {
 	rows, n := x.rows, x.cols
 	if n <= factorCols {
-		top := x.block(0, n, 0, n)
-		s.launchFactor("factorStack", top, ratios, pivots, stride)
-		if rows > n {
-			s.solve(x.block(n, rows, 0, n), top.t(), upperTriangle)
-		}
+		s.launchFactor("factorStack", 1+across(rows-n, squareSide), x, ratios, pivots, stride)
 		return
 	}
 	mid := halfOf(n, factorCols)
 	s.factor(x.block(0, rows, 0, mid), ratios, pivots, stride)
-	last := x.block(mid, rows, mid, n)
-	s.multiplyIn(lowerTriangle, last, -1, x.block(mid, rows, 0, mid), x.block(mid, n, 0, mid).t())
-	s.factor(last, ratios+uint64(8*mid), pivots+uint64(8*mid), stride)
+	s.updateFactor(x, 0, mid, mid, n)
+	s.factor(x.block(mid, rows, mid, n), ratios+uint64(8*mid), pivots+uint64(8*mid), stride)
+}
+
+// updateFactor subtracts what columns lo to hi-1 of L change in columns from to to-1 of x.
+func (s stacks[T]) updateFactor(x stack[T], lo, hi, from, to int) {
+	s.subtract(lowerTriangle, x.block(from, x.rows, from, to), x.block(from, x.rows, lo, hi), x.block(from, to, lo, hi).t())
 }
 
 // launchFactor launches a kernel of matrices of up to 64 columns, or 32 if it only looks at their pivots.
-func (s stacks[T]) launchFactor(kernel string, x stack[T], ratios, pivots uint64, stride int) {
-	s.launch(typed[T](kernel), smallGrid(s.count), uint64(x.data.address()), uint64(x.down), uint64(x.across), uint64(x.batch), uint64(x.rows), ratios, pivots, uint64(stride))
+func (s stacks[T]) launchFactor(kernel string, each int, x stack[T], ratios, pivots uint64, stride int) {
+	s.launch(typed[T](kernel), smallGrid(s.count*each), uint64(x.data.address()), uint64(x.down), uint64(x.across), uint64(x.batch), uint64(x.rows), uint64(x.cols), ratios, pivots, uint64(stride))
 }
 
-// reserveFactor reserves what factor needs for rows of n columns. Call it before the pass writes.
-func (s stacks[T]) reserveFactor(rows, n int) {
-	if n <= factorCols || s.count > 1 {
-		return
-	}
-	mid := halfOf(n, factorCols)
-	s.reserveFactor(rows, mid)
-	s.reserve(rows-mid, n-mid, mid)
-	s.reserveFactor(rows-mid, n-mid)
-}
-
-// What halve makes of the lower triangle of a matrix M, as in kernels/stack.cu.
-type half int
-
-const (
-	lowerOf      half = iota // with zeros above it
-	lowerAndHalf             // the same, with half of the diagonal: Φ(M)
-	symmetric                // sym Φ(M)
-)
-
-// halve replaces matrices in scratch memory.
-func (s stacks[T]) halve(x stack[T], what half) {
-	s.launch(typed[T]("halve"), vectorGrid(len(x.data)), uint64(x.data.address()), uint64(x.rows), uint64(s.count), uint64(what))
+// halve replaces the lower triangles of matrices M in scratch memory by Φ(M), or by sym Φ(M) if symmetric is set.
+func (s stacks[T]) halve(x stack[T], symmetric bool) {
+	s.launch(typed[T]("halve"), vectorGrid(len(x.data)), uint64(x.data.address()), uint64(x.rows), uint64(s.count), bit(symmetric))
 }

@@ -95,7 +95,7 @@ type driver interface {
 	zero(stream int, at uintptr, bytes int) error
 	compile(kernel string) error // beside other calls
 	launch(stream int, kernel string, g grid, params []uint64) error
-	newStream() (int, error)
+	newStream(first bool) (int, error) // whose kernels may start before those of others
 	freeStream(stream int) error
 	newEvent() (int, error)
 	freeEvent(event int) error
@@ -384,6 +384,27 @@ func (w *pass) room(i, bytes int) (at uintptr) {
 		at, w.err = w.stream.room(i, bytes)
 	}
 	return at
+}
+
+// beside returns a pass in a stream beside that of w, whose launches start first where both have some. It has no operands
+// after an error.
+func (w *pass) beside() *pass {
+	side := pass{err: w.err}
+	if w.err == nil && w.dev != nil {
+		if side.stream, w.err = w.stream.beside(); w.err == nil {
+			side.dev = w.dev
+		}
+	}
+	return &side
+}
+
+// after has what follows in w wait for what is in the stream of v until now, also after an error.
+func (w *pass) after(v *pass) {
+	w.fail(v.err)
+	if w.dev != nil && v.dev != nil {
+		d, e := w.dev.driver, v.stream.answered
+		w.fail(wrap(join(d.record(v.stream.id, e), d.wait(w.stream.id, e))))
+	}
 }
 
 // ask begins to copy a number of 8 bytes to the host. The answer comes when the launches before have

@@ -295,9 +295,13 @@ func (c *card) launch(stream int, kernel string, g grid, params []uint64) error 
 	})
 }
 
-func (c *card) newStream() (n int, err error) {
+func (c *card) newStream(first bool) (n int, err error) {
+	priority := 0
+	if first {
+		priority = math.MinInt32 // the driver takes the first that there is
+	}
 	err = c.do(func() error {
-		s, err := cu.MakeStream(cu.NonBlocking)
+		s, err := cu.MakeStreamWithPriority(priority, cu.NonBlocking)
 		if err == nil {
 			n = c.number()
 			c.streams[n] = s

@@ -187,7 +187,7 @@ func (d *interpreted) zero(_ int, at uintptr, bytes int) error {
 	return d.toDevice(0, at, make([]byte, bytes))
 }
 
-func (d *interpreted) newStream() (int, error) {
+func (d *interpreted) newStream(bool) (int, error) {
 	if d.fail() {
 		return 0, ErrMemory
 	}

@@ -166,10 +166,10 @@ func reserveParts[T rev.Real](w *pass, rows, cols, terms int) (at uintptr) {
 
 // addLongProduct does what addProduct does, or C = A·B if sign is 0, with long sums in parts. Call reserveParts before the
 // pass writes.
-func addLongProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T], in triangle) {
+func addLongProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
 	each, parts := partsOf[T](c.rows, c.cols, a.cols)
 	if c.data == nil || a.data == nil || b.data == nil || parts < 2 {
-		launchProducts(w, 1, stack[T]{c, 0}, sign, stack[T]{a, 0}, stack[T]{b, 0}, a.cols, in)
+		launchProducts(w, 1, stack[T]{c, 0}, sign, stack[T]{a, 0}, stack[T]{b, 0}, a.cols, whole)
 		return
 	}
 	at, n := reserveParts[T](w, c.rows, c.cols, a.cols), c.rows*c.cols

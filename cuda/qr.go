@@ -282,7 +282,7 @@ func (l *large[T]) reduce(panel int) {
 // product returns a·b, in the given memory.
 func (l *large[T]) product(memory Memory[T], a, b strided[T]) strided[T] {
 	c := strided[T]{a.rows, b.cols, memory[:a.rows*b.cols], b.cols, 1}
-	addLongProduct(l.pass, c, 0, a, b, whole)
+	addLongProduct(l.pass, c, 0, a, b)
 	return c
 }
 

@@ -62,15 +62,45 @@ func (s stacks[T]) reserve(rows, cols, terms int) {
 }
 
 // multiply computes c += sign·a·b, or c = a·b if sign is 0, unless one of them is nil.
-func (s stacks[T]) multiply(c stack[T], sign int, a, b stack[T]) { s.multiplyIn(whole, c, sign, a, b) }
-
-// multiplyIn does what multiply does, and need not do it above the diagonal if the lower triangle is wanted.
-func (s stacks[T]) multiplyIn(in triangle, c stack[T], sign int, a, b stack[T]) {
+func (s stacks[T]) multiply(c stack[T], sign int, a, b stack[T]) {
 	if s.count == 1 {
-		addLongProduct(s.pass, c.strided, sign, a.strided, b.strided, in)
+		addLongProduct(s.pass, c.strided, sign, a.strided, b.strided)
 		return
 	}
-	launchProducts(s.pass, s.count, c, sign, a, b, s.count*a.cols, in)
+	launchProducts(s.pass, s.count, c, sign, a, b, s.count*a.cols, whole)
+}
+
+// subtract computes c -= a·b, and need not do it above the diagonal if the lower triangle is wanted. Its sums are not in parts.
+func (s stacks[T]) subtract(in triangle, c, a, b stack[T]) {
+	launchProducts(s.pass, s.count, c, -1, a, b, s.count*a.cols, in)
+}
+
+// aheadCols are the columns of a panel of ahead. Tests lower them.
+var aheadCols = 256
+
+// ahead factors n columns of a matrix, a panel after the other. panel factors columns lo to hi-1, and update changes columns
+// from to to-1, which are those after hi, as these say. The next panel is updated and factored in a stream of its own, beside the update of
+// the columns after it. Stacks of matrices are factored as one panel.
+func (s stacks[T]) ahead(n int, panel func(s stacks[T], lo, hi int), update func(s stacks[T], lo, hi, from, to int)) {
+	if s.count > 1 || n <= aheadCols {
+		panel(s, 0, n)
+		return
+	}
+	next := s
+	next.pass = s.beside()
+	next.after(s.pass)
+	panel(next, 0, aheadCols)
+	for lo, hi := 0, aheadCols; hi < n; lo, hi = hi, min(hi+aheadCols, n) {
+		to := min(hi+aheadCols, n)
+		next.after(s.pass) // the columns of the next panel have been updated before
+		s.after(next.pass) // this panel has been factored
+		update(next, lo, hi, hi, to)
+		panel(next, hi, to)
+		if to < n {
+			update(s, lo, hi, to, n)
+		}
+	}
+	s.after(next.pass)
 }
 
 // take returns scratch memory.

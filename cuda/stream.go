@@ -18,6 +18,8 @@ type Stream struct {
 
 	answer   unsafe.Pointer // pinned memory for a number that a pass asks the device for
 	answered int            // the event when it is there
+
+	side *Stream // of launches beside those of a pass, or nil before one has any
 }
 
 type chunk struct {
@@ -37,7 +39,11 @@ const (
 func (d *Device) NewStream() (*Stream, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	id, err := d.driver.newStream()
+	return d.newStream(false)
+}
+
+func (d *Device) newStream(first bool) (*Stream, error) {
+	id, err := d.driver.newStream(first)
 	if err != nil {
 		return nil, wrap(err)
 	}
@@ -48,6 +54,14 @@ func (d *Device) NewStream() (*Stream, error) {
 		return nil, join(err, s.close())
 	}
 	return s, nil
+}
+
+// beside returns the stream for launches beside those of a pass. It is closed with s.
+func (s *Stream) beside() (_ *Stream, err error) {
+	if s.side == nil {
+		s.side, err = s.device.newStream(true)
+	}
+	return s.side, err
 }
 
 // reserve allocates what a stream has from the start. If it cannot, close gives the rest back.
@@ -155,15 +169,20 @@ func (s *Stream) done() (bool, error) {
 
 // Close waits for the passes and copies of s, and gives s back. It is an error to close a stream
 // twice, or the first one.
-func (s *Stream) Close() error {
+func (s *Stream) Close() (err error) {
 	d := s.device
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if s.closed || s == d.first {
 		return errors.New("cuda: this stream cannot be closed")
 	}
-	delete(d.streams, s)
-	return join(wrap(d.driver.sync(s.id)), s.close())
+	for _, s := range []*Stream{s, s.side} {
+		if s != nil {
+			delete(d.streams, s)
+			err = join(err, wrap(d.driver.sync(s.id)), s.close())
+		}
+	}
+	return err
 }
 
 func (s *Stream) close() (err error) {

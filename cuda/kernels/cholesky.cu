@@ -35,18 +35,18 @@ template <class T> INLINE T factor(Square<T> &r, int n, int i) {
 }
 
 // factorPivots does what factor does, in the first warp. ratios gets infinity for each pivot that is zero or negative, and 0
-// for the others.
+// for the others, unless it is null.
 template <class T> INLINE void factorPivots(Square<T> &r, int n, double *ratios, double *pivots) {
 	int i = (int)threadX();
 	if (i >= lanes) return;
 	T pivot = factor(r, n, i);
-	if (i >= n) return;
+	if (i >= n || !ratios) return;
 	ratios[i] = pivot <= 0 ? __builtin_inf() : 0;
 	pivots[i] = pivot;
 }
 
 // Looks at the pivots of a matrix of the stack.
-template <class T> INLINE void pivotsStack(Matrix<T> x, i64 batch, int n, double *ratios, double *pivots, i64 stride) {
+template <class T> INLINE void pivotsStack(Matrix<T> x, i64 batch, int, int n, double *ratios, double *pivots, i64 stride) {
 	SHARED Square<T> r;
 	x.data += blockX() * batch;
 	r.loadTransposed(x, n, n, 0);
@@ -54,38 +54,77 @@ template <class T> INLINE void pivotsStack(Matrix<T> x, i64 batch, int n, double
 	factorPivots(r, n, ratios + blockX() * stride, pivots + blockX() * stride);
 }
 
-// Replaces the lower triangle of a matrix of the stack, of up to 64 rows, by its Cholesky factor. With squares of 32 rows,
+// Factors the square A of up to 64 columns at the top of a matrix of the stack, and replaces the rows B below it by Y = B·L⁻ᵀ.
+// With squares of 32 rows,
 //
-//	L₁·L₁ᵀ = A₁₁,  X = A₂₁·L₁⁻ᵀ,  L₂·L₂ᵀ = A₂₂ - X·Xᵀ.
-template <class T> INLINE void factorStack(Matrix<T> x, i64 batch, int n, double *ratios, double *pivots, i64 stride) {
-	SHARED Square<T> upper, low, last; // L₁ᵀ, X and L₂ᵀ
+//	L₁·L₁ᵀ = A₁₁,  X = A₂₁·L₁⁻ᵀ,  L₂·L₂ᵀ = A₂₂ - X·Xᵀ,  Y₁ = B₁·L₁⁻ᵀ,  Y₂ = (B₂ - Y₁·Xᵀ)·L₂⁻ᵀ.
+//
+// Each block factors A. The first of a matrix stores the factor, and each of the others solves for 32 rows. So that none
+// overwrites what others read, Lᵀ is stored above the diagonal, and its diagonal is left to endFactor.
+constexpr int factorCols = 2 * squareSide; // as in cuda/cholesky.go
+template <class T> INLINE void factorStack(Matrix<T> x, i64 batch, int rows, int n, double *ratios, double *pivots, i64 stride) {
+	SHARED Square<T> upper, low, last, left; // L₁ᵀ or Y₂, X, L₂ᵀ and Y₁
 	int me = (int)threadX(), side = n < squareSide ? n : squareSide, rest = n - side;
-	x.data += blockX() * batch;
-	ratios += blockX() * stride;
-	pivots += blockX() * stride;
+	i64 each = 1 + over(rows - n + squareSide - 1, squareSide), b = over(blockX(), each);
+	int part = (int)(blockX() - b * each), from = n + (part - 1) * squareSide, mine = part > 0 ? rows - from : 0; // rows of B
+	x.data += b * batch;
+	auto turned = [&](int i, int j) { return Matrix<T>{&x.at(i, j), x.across, x.down}; };
 	upper.loadTransposed(x, side, side, 0);
+	if (mine > 0) left.loadTransposed(turned(from, 0), side, mine);
 	if (rest > 0) {
-		low.loadTransposed(Matrix<T>{&x.at(side, 0), x.across, x.down}, side, rest);
-		last.loadTransposed(Matrix<T>{&x.at(side, side), x.down, x.across}, rest, rest, 0);
+		low.loadTransposed(turned(side, 0), side, rest);
+		last.loadTransposed(turned(side, side).transposed(), rest, rest, 0);
 	}
 	barrier();
+	if (part > 0) ratios = nullptr;
+	else ratios += b * stride;
+	pivots += b * stride;
 	factorPivots(upper, side, ratios, pivots);
 	barrier();
+	if (rest > 0 && me < lanes) low.template solve<false>(upper, side, me);
+	if (mine > 0 && me >= lanes) left.template solve<false>(upper, side, me - lanes);
+	barrier();
+	auto store = [&](Square<T> &y, int j, int cols) {
+		Matrix<T> to = turned(from, j);
+		eachElement(to, [&](int i, int k) {
+			if (i < cols && k < mine) to.at(i, k) = y.v[k][i];
+		});
+	};
+	if (mine > 0) store(left, 0, side);
 	if (rest > 0) {
-		if (me < lanes) low.template solve<false>(upper, side, me);
-		barrier();
 		T s[squareSize][squareSize] = {};
 		addSquares<false, true>(s, (T)-1, low, low, side);
 		last.each(s, [&](T &v, int i, int j) {
 			if (i <= j) last.v[i][j] += v;
 		});
 		barrier();
-		factorPivots(last, rest, ratios + side, pivots + side);
+		factorPivots(last, rest, ratios ? ratios + side : nullptr, pivots + side);
+		if (mine > 0) upper.loadTransposed(turned(from, side), rest, mine);
 		barrier();
+		if (mine > 0) {
+			upper.each(s, [&](T &v, int i, int j) { v = upper.v[i][j]; });
+			addSquares<false, true>(s, (T)-1, left, low, side);
+			upper.set(s);
+			barrier();
+			if (me < lanes) upper.template solve<false>(last, rest, me);
+			barrier();
+			store(upper, side, rest);
+		}
 	}
-	for (int e = me; e < n * n; e += 2 * lanes) {
-		int far = e / n, near = e % n;
-		if (near <= far) x.at(far, near) = far < side ? upper.v[near][far] : near < side ? low.v[far - side][near] : last.v[near - side][far - side];
+	for (int e = me; part == 0 && e < n * n; e += 2 * lanes) {
+		int i = e / n, j = e % n;
+		if (i < j) x.at(i, j) = j < side ? upper.v[i][j] : i < side ? low.v[j - side][i] : last.v[i - side][j - side];
+	}
+}
+
+// endFactor completes factors that factorStack left: lower triangles with zeros above them.
+template <class T> DEVICE void endFactor(T *x, const double *pivots, i64 n, i64 count) {
+	for (i64 e = first(); e < count * n * n; e += step()) {
+		i64 row = over(e, n), j = e - row * n, b = over(row, n), i = row - b * n;
+		if (i == j) x[e] = root((T)pivots[row]);
+		if (i >= j) continue;
+		if (i / factorCols == j / factorCols) x[(b * n + j) * n + i] = x[e];
+		x[e] = 0;
 	}
 }
 
@@ -176,11 +215,12 @@ template <PassKind kind, class T> INLINE void factorSmall(i64 sign, int n, Equat
 		factorSmall<kind, T>(sign, (int)n, {OF(k), OF(g), OF(t), OF(gt)}); \
 	}
 #define STACK(T, function, name) \
-	KERNEL function##name(T *x, i64 down, i64 across, i64 batch, i64 n, double *ratios, double *pivots, i64 stride) { \
-		function(Matrix<T>{x, down, across}, batch, (int)n, ratios, pivots, stride); \
+	KERNEL function##name(T *x, i64 down, i64 across, i64 batch, i64 rows, i64 n, double *ratios, double *pivots, i64 stride) { \
+		function(Matrix<T>{x, down, across}, batch, (int)rows, (int)n, ratios, pivots, stride); \
 	}
 #define KERNELS(T, name) \
 	STACK(T, pivotsStack, name) STACK(T, factorStack, name) \
+	KERNEL endFactor##name(T *x, const double *pivots, i64 n, i64 count) { endFactor(x, pivots, n, count); } \
 	FACTOR(T, factorSmallForward##name, forward) FACTOR(T, factorSmallTangent##name, tangent) \
 	FACTOR(T, factorSmallAdjoint##name, adjoint) FACTOR(T, factorSmallAll##name, all)
 KERNELS(double, F64)

@@ -136,22 +136,22 @@ template <class T> DEVICE void zeroDiagonal(double *ratios, const T *a, i64 down
 	}
 }
 
-// halve leaves of `count` n×n matrices the lower triangles, with zeros above them. If part is 1, it halves the
-// diagonals. If it is 2, it halves all elements and copies them to the upper triangles.
-template <class T> DEVICE void halve(T *x, i64 n, i64 count, i64 part) {
+// halve halves the diagonals of `count` n×n matrices, and sets what is above them to zeros. If symmetric is set, it
+// halves the lower triangles and copies them to the upper ones.
+template <class T> DEVICE void halve(T *x, i64 n, i64 count, i64 symmetric) {
 	for (i64 e = first(); e < count * n * n; e += step()) {
 		i64 row = over(e, n), j = e - row * n, b = over(row, n), i = row - b * n;
 		if (j > i) {
-			if (part < 2) x[e] = 0;
+			if (!symmetric) x[e] = 0;
 			continue;
 		}
-		if (part == 2 || (part == 1 && i == j)) x[e] /= 2;
-		if (part == 2 && j < i) x[(b * n + j) * n + i] = x[e];
+		if (symmetric || i == j) x[e] /= 2;
+		if (symmetric && j < i) x[(b * n + j) * n + i] = x[e];
 	}
 }
 
 #define KERNELS(T, name) \
-	KERNEL halve##name(T *x, i64 n, i64 count, i64 part) { halve(x, n, count, part); } \
+	KERNEL halve##name(T *x, i64 n, i64 count, i64 symmetric) { halve(x, n, count, symmetric); } \
 	KERNEL zeroDiagonal##name(double *ratios, const T *a, i64 down, i64 batch, i64 n, i64 count) { zeroDiagonal(ratios, a, down, batch, n, count); } \
 	KERNEL addStack##name(T *y, i64 downY, i64 acrossY, i64 batchY, i64 sign, const T *x, i64 downX, i64 acrossX, i64 batchX, i64 rows, i64 cols, i64 count, i64 part) { \
 		addStack(y, downY, acrossY, batchY, sign, x, downX, acrossX, batchX, rows, cols, count, part); \
