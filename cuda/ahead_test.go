@@ -122,7 +122,9 @@ func TestAhead(t *testing.T) {
 			}))(t)
 			defer closeAll(t, testDevice, on)
 			compareCholesky[float64](t, 200, 0, "Forward")
-			compareCholesky[float32](t, 150, 0, "AdjointTangent")
+			compareCholesky[float32](t, 150, 0, "Forward")
+			compareSolve[float64](t, 200, 3, 0, false, "Forward")
+			compareSolve[float32](t, 150, 2, 0, true, "Forward")
 		})
 	}
 }

@@ -177,8 +177,11 @@ func (s stacks[T]) factor(x stack[T], ratios, pivots uint64, stride int) {
 	s.factor(x.block(mid, rows, mid, n), ratios+uint64(8*mid), pivots+uint64(8*mid), stride)
 }
 
-// updateFactor subtracts what columns lo to hi-1 of L change in columns from to to-1 of x.
+// updateFactor subtracts what columns lo to hi-1 of L change in columns from to to-1 of x, if there are any.
 func (s stacks[T]) updateFactor(x stack[T], lo, hi, from, to int) {
+	if from == to {
+		return
+	}
 	s.subtract(lowerTriangle, x.block(from, x.rows, from, to), x.block(from, x.rows, lo, hi), x.block(from, to, lo, hi).t())
 }
 

@@ -91,7 +91,6 @@ func (s *luSystems[T]) run(p *rev.Pass[Solve[T]]) {
 	words := s.count * n * 4 // ratios, order, shifts and pivots
 	steps := 2 * s.count * across(n, pivotRows) * candidateBytes
 	s.free = s.room(1, words*8+steps+s.count*(5*n*m+n*n)*size)
-	s.reserveLU(0, n)
 	s.reserveSolve(m, n)
 	s.reserve(n, m, n)
 	s.reserve(n, n, m)
@@ -154,46 +153,67 @@ func (s *luSystems[T]) factor(ratios uint64) {
 	n, a := s.lu.rows, s.of(s.k.A)
 	x := uint64(s.lu.data.address())
 	s.launch(typed[T]("loadSystems"), vectorGrid(s.count*n*n), append(append([]uint64{x, s.order}, s.operand()...), s.shifts)...)
-	s.eliminate(0, n)
+	s.ahead(n, func(on stacks[T], lo, hi int) {
+		first, end := lo, hi
+		if hi-lo == n {
+			end++ // with order
+		}
+		s.eliminate(on, lo, hi, first, end)
+	}, s.update)
 	s.launch(typed[T]("pivotRatios"), grid{[3]int{across(n, warp) * s.count, 1, 1}, [3]int{maxThreads, 1, 1}},
 		ratios, x, uint64(a.data.address()), uint64(a.down), uint64(a.batch), uint64(n), s.shifts)
 }
 
-// eliminate eliminates columns lo to hi-1, by halves. The columns before lo have been applied to them.
-func (s *luSystems[T]) eliminate(lo, hi int) {
-	n, x := s.lu.rows, s.lu
+// eliminate eliminates columns lo to hi-1, by halves. The columns before lo have been applied to them. Rows are exchanged in columns
+// first to end-1. Column n is the order of the rows.
+func (s *luSystems[T]) eliminate(on stacks[T], lo, hi, first, end int) {
 	if hi-lo <= pivotCols {
-		s.pivot(x.block(lo, n, lo, hi), lo)
-		s.launch(typed[T]("exchangeRows"), vectorGrid(s.count*(n-(hi-lo)+1)),
-			uint64(x.data.address()), s.order, s.pivots, uint64(n), uint64(s.count), uint64(lo), uint64(hi-lo))
+		s.pivot(on, s.lu.block(lo, s.lu.rows, lo, hi), lo)
+		s.exchange(on, lo, hi, hi, first, end)
 		return
 	}
 	mid := lo + halfOf(hi-lo, pivotCols)
-	s.eliminate(lo, mid)
-	right := x.block(lo, mid, mid, hi)
-	s.solve(right.t(), x.block(lo, mid, lo, mid).t(), strictlyUpper)
-	s.multiply(x.block(mid, n, mid, hi), -1, x.block(mid, n, lo, mid), right)
-	s.eliminate(mid, hi)
+	s.eliminate(on, lo, mid, first, end)
+	s.apply(on, lo, mid, mid, hi)
+	s.eliminate(on, mid, hi, first, end)
 }
 
-// reserveLU reserves what eliminate needs.
-func (s *luSystems[T]) reserveLU(lo, hi int) {
-	if hi-lo <= pivotCols || s.count > 1 {
+// exchange exchanges rows as the pivots of columns lo to hi-1 say, in columns from to end-1 and first to lo-1.
+func (s *luSystems[T]) exchange(on stacks[T], lo, hi, from, first, end int) {
+	cols := end - from + lo - first
+	if cols == 0 {
 		return
 	}
-	n, mid := s.k.A.Cols, lo+halfOf(hi-lo, pivotCols)
-	s.reserveLU(lo, mid)
-	s.reserveSolve(hi-mid, mid-lo)
-	s.reserve(n-mid, hi-mid, mid-lo)
-	s.reserveLU(mid, hi)
+	on.launch(typed[T]("exchangeRows"), vectorGrid(s.count*cols), uint64(s.lu.data.address()), s.order, s.pivots,
+		uint64(s.lu.rows), uint64(s.count), uint64(lo), uint64(hi), uint64(from), uint64(first), uint64(end), uint64(cols))
+}
+
+// apply applies columns lo to hi-1 to columns from to to-1, in which rows have been exchanged.
+func (s *luSystems[T]) apply(on stacks[T], lo, hi, from, to int) {
+	n, x := s.lu.rows, s.lu
+	right := x.block(lo, hi, from, to)
+	on.solve(right.t(), x.block(lo, hi, lo, hi).t(), strictlyUpper)
+	on.subtract(whole, x.block(hi, n, from, to), x.block(hi, n, lo, hi), right)
+}
+
+// update does what function ahead wants. Rows of the columns before and of order are exchanged with those after.
+func (s *luSystems[T]) update(on stacks[T], lo, hi, from, to int) {
+	first, end := lo, to
+	if on.pass == s.pass {
+		first, end = 0, s.lu.rows+1
+	}
+	s.exchange(on, lo, hi, from, first, end)
+	if from < to {
+		s.apply(on, lo, hi, from, to)
+	}
 }
 
 // pivot eliminates the columns of a panel, whose first row is row top of the matrix.
-func (s *luSystems[T]) pivot(panel stack[T], top int) {
+func (s *luSystems[T]) pivot(on stacks[T], panel stack[T], top int) {
 	each := across(panel.rows, pivotRows)
 	threads := warp * min(across(panel.rows, warpPivotRows), pivotRows/warpPivotRows)
 	steps := func(from, to int) {
-		s.launch(typed[T]("pivotColumns"), grid{[3]int{each * s.count, 1, 1}, [3]int{threads, 1, 1}},
+		on.launch(typed[T]("pivotColumns"), grid{[3]int{each * s.count, 1, 1}, [3]int{threads, 1, 1}},
 			uint64(panel.data.address()), uint64(panel.down), uint64(panel.batch), uint64(panel.rows), uint64(panel.cols), uint64(each), uint64(from), uint64(to),
 			s.candidates[(from+2)%2], s.candidates[(from+1)%2], s.pivots, uint64(s.lu.rows), uint64(top))
 	}

@@ -79,9 +79,9 @@ func (s stacks[T]) subtract(in triangle, c, a, b stack[T]) {
 var aheadCols = 256
 
 // ahead factors n columns of a matrix, a panel after the other. panel factors columns lo to hi-1, and update changes columns
-// from to to-1, which are those after hi, as these say. The next panel is updated and factored in a stream of its own, beside the update of
-// the columns after it. Stacks of matrices are factored as one panel.
-func (s stacks[T]) ahead(n int, panel func(s stacks[T], lo, hi int), update func(s stacks[T], lo, hi, from, to int)) {
+// from to to-1, which are after these, as they say. The next panel is updated and factored in a stream of its own, beside the
+// update of the columns after it, which may be none. Stacks of matrices are factored as one panel.
+func (s stacks[T]) ahead(n int, panel func(on stacks[T], lo, hi int), update func(on stacks[T], lo, hi, from, to int)) {
 	if s.count > 1 || n <= aheadCols {
 		panel(s, 0, n)
 		return
@@ -90,17 +90,16 @@ func (s stacks[T]) ahead(n int, panel func(s stacks[T], lo, hi int), update func
 	next.pass = s.beside()
 	next.after(s.pass)
 	panel(next, 0, aheadCols)
-	for lo, hi := 0, aheadCols; hi < n; lo, hi = hi, min(hi+aheadCols, n) {
+	for lo, hi := 0, aheadCols; lo < n; lo, hi = hi, min(hi+aheadCols, n) {
 		to := min(hi+aheadCols, n)
-		next.after(s.pass) // the columns of the next panel have been updated before
+		next.after(s.pass) // the next panel has been updated by those before this one
 		s.after(next.pass) // this panel has been factored
-		update(next, lo, hi, hi, to)
-		panel(next, hi, to)
-		if to < n {
-			update(s, lo, hi, to, n)
+		if hi < n {
+			update(next, lo, hi, hi, to)
+			panel(next, hi, to)
 		}
+		update(s, lo, hi, to, n)
 	}
-	s.after(next.pass)
 }
 
 // take returns scratch memory.

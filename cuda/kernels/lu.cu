@@ -108,21 +108,21 @@ template <class T> INLINE void pivotColumns(T *x, i64 down, i64 batch, i64 rows,
 	}
 }
 
-// Exchanges rows of the columns outside of a panel as they were exchanged in it, and the numbers of the rows in order. The panel is `width`
-// columns and begins at column lo.
-template <class T> DEVICE void exchangeRows(T *x, i64 *order, const i64 *pivots, i64 n, i64 count, i64 lo, i64 width) {
-	i64 cols = n - width + 1;
+// Exchanges rows as they were exchanged in the panel of columns lo to hi-1, in `cols` other columns: those from `from` to end-1, and
+// then those from `begin` on. Column n is the numbers of the rows in order.
+template <class T> DEVICE void exchangeRows(T *x, i64 *order, const i64 *pivots, i64 n, i64 count, i64 lo, i64 hi, i64 from, i64 begin, i64 end, i64 cols) {
 	for (i64 e = first(); e < count * cols; e += step()) {
-		i64 b = over(e, cols), j = e - b * cols;
-		for (i64 i = lo; i < lo + width; i++) {
+		i64 b = over(e, cols), j = from + e - b * cols;
+		if (j >= end) j += begin - end;
+		for (i64 i = lo; i < hi; i++) {
 			i64 p = pivots[b * n + i];
 			if (p == i) continue;
-			if (j == cols - 1) {
+			if (j == n) {
 				i64 v = order[b * n + i];
 				order[b * n + i] = order[b * n + p];
 				order[b * n + p] = v;
 			} else {
-				T *column = x + b * n * n + (j < lo ? j : j + width), v = column[i * n];
+				T *column = x + b * n * n + j, v = column[i * n];
 				column[i * n] = column[p * n];
 				column[p * n] = v;
 			}
@@ -197,7 +197,7 @@ template <class T> DEVICE void permuteRows(T *y, const T *x, i64 n, i64 m, i64 c
 	KERNEL __attribute__((launch_bounds(maxThreads, sizeof(T) == 8 ? 2 : 3))) pivotColumns##name(T *x, i64 down, i64 batch, i64 rows, i64 width, i64 each, i64 from, i64 to, const Candidate<T> *found, Candidate<T> *next, i64 *pivots, i64 stride, i64 top) { \
 		pivotColumns(x, down, batch, rows, width, each, from, to, found, next, pivots, stride, top); \
 	} \
-	KERNEL exchangeRows##name(T *x, i64 *order, const i64 *pivots, i64 n, i64 count, i64 lo, i64 width) { exchangeRows(x, order, pivots, n, count, lo, width); } \
+	KERNEL exchangeRows##name(T *x, i64 *order, const i64 *pivots, i64 n, i64 count, i64 lo, i64 hi, i64 from, i64 begin, i64 end, i64 cols) { exchangeRows(x, order, pivots, n, count, lo, hi, from, begin, end, cols); } \
 	KERNEL loadSystems##name(T *x, i64 *order, const T *a, i64 down, i64 batch, i64 n, i64 count, const i64 *shifts) { loadSystems(x, order, a, down, batch, n, count, shifts); } \
 	KERNEL pivotRatios##name(double *ratios, const T *x, const T *a, i64 down, i64 batch, i64 n, const i64 *shifts) { pivotRatios(ratios, x, a, down, batch, n, shifts); } \
 	KERNEL rowShifts##name(i64 *shifts, const double *ratios, double limit, const T *a, i64 down, i64 batch, i64 n, i64 count) { rowShifts(shifts, ratios, limit, a, down, batch, n, count); } \
