@@ -115,6 +115,7 @@ func TestCards(t *testing.T) {
 func TestCardStreams(t *testing.T) {
 	for _, dev := range cards(t) {
 		s := must(dev.NewStream())(t)
+		must(s.beside())(t)
 		host := must(NewPinned[float64](dev, 3))(t)
 		x := must(NewVector(dev, rev.ViewSlice(make([]float64, 3))))(t)
 		y := must(NewVector(dev, rev.ViewSlice([]float64{1, 1, 1})))(t)

@@ -346,6 +346,7 @@ static CUresult destroyStream(CUstream s) {
 }
 
 CALL(cuStreamCreate, (CUstream *s, unsigned flags), r = flags == CU_STREAM_NON_BLOCKING ? createStream(s) : CUDA_ERROR_INVALID_VALUE)
+CALL(cuStreamCreateWithPriority, (CUstream *s, unsigned flags, int priority), (void)priority; r = flags == CU_STREAM_NON_BLOCKING ? createStream(s) : CUDA_ERROR_INVALID_VALUE)
 CALL(cuStreamDestroy, (CUstream s), r = destroyStream(s))
 // A query does one operation.
 static CUresult query(CUstream s) {
