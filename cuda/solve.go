@@ -27,7 +27,8 @@ import (
 // does so to test for singular matrices, and in another a block makes the pass for a system in shared memory. Otherwise
 // panels of 32 columns are eliminated in
 // registers: those of up to 64 rows in one launch for all matrices, and larger ones in a launch for each column, in
-// which many blocks take part. What they change in other columns is a triangular solution and a product of matrices.
+// which many blocks take part. What they change in other columns is a triangular solution and a product of matrices. If a matrix
+// has more than 256 columns, so many are eliminated beside the product that changes the columns after them.
 // Each column of Y solves a system whose matrix is within about 3n·ε·|L|·|U| of A (Higham 2002, theorem 9.4).
 //
 // The test for singular matrices is that of revlinalg.Solve, with rows that are scaled if it needs
