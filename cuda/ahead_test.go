@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -127,4 +128,10 @@ func TestAhead(t *testing.T) {
 			compareSolve[float32](t, 150, 2, 0, true, "Forward")
 		})
 	}
+}
+
+// TestAheadWithoutMemory lets each allocation of a pass fail that makes a stream.
+func TestAheadWithoutMemory(t *testing.T) {
+	panels(t, 64)
+	exhaust[hostCholesky[float64], Cholesky[float64]](t, func(rnd *rand.Rand) hostCholesky[float64] { return randomCholesky[float64](rnd, 66, 1) })
 }

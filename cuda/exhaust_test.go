@@ -46,8 +46,7 @@ func TestPassesWithoutMemory(t *testing.T) {
 	exhaust[hostUnitary[fixed.Q43], Unitary[fixed.Q43]](t, func(rnd *rand.Rand) hostUnitary[fixed.Q43] { return randomUnitary[fixed.Q43](rnd, 30, 1, false) })
 	exhaust[hostQR[float64], QR[float64]](t, func(rnd *rand.Rand) hostQR[float64] { return randomQR[float64](rnd, 3, 2, 2) })
 	exhaust[hostQR[float64], QR[float64]](t, func(rnd *rand.Rand) hostQR[float64] { return randomQR[float64](rnd, 70, 3, 1) })
-	panels(t, 64)
-	exhaust[hostCholesky[float64], Cholesky[float64]](t, func(rnd *rand.Rand) hostCholesky[float64] { return randomCholesky[float64](rnd, 70, 1) })
+	exhaust[hostCholesky[float64], Cholesky[float64]](t, func(rnd *rand.Rand) hostCholesky[float64] { return randomCholesky[float64](rnd, 40, 1) })
 	shortTransforms(t)
 	exhaust[hostFFT, FFT](t, func(rnd *rand.Rand) hostFFT { return hostFFT{X: complexNormals(rnd, 64)} })
 	exhaust[hostRealFFT, RealFFT](t, func(rnd *rand.Rand) hostRealFFT { return randomRealFFT(rnd, 21, 1) })
@@ -57,7 +56,7 @@ func TestPassesWithoutMemory(t *testing.T) {
 	exhaust[hostTriSolve[float64], TriSolve[float64]](t, func(rnd *rand.Rand) hostTriSolve[float64] {
 		return randomTriSolve[float64](rnd, 4, 3, 2, false, true, false)
 	})
-	exhaust[hostSolve[float64], Solve[float64]](t, func(rnd *rand.Rand) hostSolve[float64] { return randomSolve[float64](rnd, 70, 3, 1, false) })
+	exhaust[hostSolve[float64], Solve[float64]](t, func(rnd *rand.Rand) hostSolve[float64] { return randomSolve[float64](rnd, 40, 3, 1, false) })
 	exhaust[hostPosterior[float64], LogPosterior[float64]](t, func(rnd *rand.Rand) hostPosterior[float64] {
 		return randomPosterior[float64](rnd, 6, 2, 2, gmm.Prior{})
 	})
