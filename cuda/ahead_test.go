@@ -54,7 +54,9 @@ func (d *late) all(from int) error {
 
 func (d *late) await(n, until int) error {
 	if d.eager {
-		d.all(n + 1)
+		if err := d.all(n + 1); err != nil {
+			return err
+		}
 	}
 	d.advance(n, until)
 	return d.err
