@@ -23,14 +23,15 @@ const (
 )
 
 var types = [...]struct {
-	name string
-	typ  reflect.Type
+	name  string
+	typ   reflect.Type
+	align uintptr
 }{
-	Float64:    {"float64", reflect.TypeFor[float64]()},
-	Float32:    {"float32", reflect.TypeFor[float32]()},
-	Q43:        {"Q43", reflect.TypeFor[fixed.Q43]()},
-	Complex128: {"complex128", reflect.TypeFor[complex128]()},
-	Int:        {"int", reflect.TypeFor[int]()},
+	Float64:    {"float64", reflect.TypeFor[float64](), unsafe.Alignof(float64(0))},
+	Float32:    {"float32", reflect.TypeFor[float32](), unsafe.Alignof(float32(0))},
+	Q43:        {"Q43", reflect.TypeFor[fixed.Q43](), unsafe.Alignof(fixed.Q43(0))},
+	Complex128: {"complex128", reflect.TypeFor[complex128](), unsafe.Alignof(complex128(0))},
+	Int:        {"int", reflect.TypeFor[int](), unsafe.Alignof(0)},
 }
 
 // String returns the name of t, such as "float64".
@@ -43,7 +44,7 @@ func (t Type) String() string {
 
 func (t Type) size() uintptr { return types[t].typ.Size() }
 
-func (t Type) align() uintptr { return uintptr(types[t].typ.Align()) }
+func (t Type) align() uintptr { return types[t].align }
 
 // MarshalText implements encoding.TextMarshaler.
 func (t Type) MarshalText() ([]byte, error) { return []byte(t.String()), nil }

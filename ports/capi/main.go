@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"unsafe"
@@ -151,19 +152,90 @@ func goCall(kernel, pass C.int32_t, args *C.rev_arg, n, count C.int64_t, moves *
 		if err := a.set(args, n, moves); err != nil {
 			return err
 		}
-		given := rules.Args{Operands: a.parts[0], Cotangents: a.parts[1], Tangents: a.parts[2], CotangentTangents: a.parts[3], Params: a.params}
 		if moves == nil {
-			return all[kernel].Call(rules.Pass(pass), given)
+			return all[kernel].Call(rules.Pass(pass), a.args())
 		}
-		return all[kernel].CallEach(rules.Pass(pass), given, int(count))
+		return all[kernel].CallEach(rules.Pass(pass), a.args(), int(count))
 	})
 }
+
+// A kept is a call that C makes again on other memory.
+type kept struct {
+	call *rules.Moving
+	at   []int // where the address of each argument belongs in data; -1 for parameters
+	data []unsafe.Pointer
+	pin  runtime.Pinner // while C has the address
+}
+
+// goKeep prepares a call like this one. It returns 0 if it cannot be kept.
+//
+//export goKeep
+func goKeep(kernel, pass C.int32_t, args *C.rev_arg, n C.int64_t) (call C.uintptr_t) {
+	guard(nil, 0, func() error {
+		all := rules.All()
+		if kernel < 0 || int(kernel) >= len(all) {
+			return errArgument
+		}
+		a := calls.Get().(*arguments)
+		defer a.release()
+		if err := a.set(args, n, nil); err != nil {
+			return err
+		}
+		k := &kept{}
+		var err error
+		if k.call, err = all[kernel].PrepareMoving(rules.Pass(pass), a.args()); err != nil {
+			return err
+		}
+		var starts [len(a.parts)]int
+		for i, part := range a.parts {
+			starts[i] = len(k.data)
+			k.data = append(k.data, make([]unsafe.Pointer, len(part))...)
+		}
+		for _, c := range unsafe.Slice(args, n) {
+			at := -1
+			if c.part != C.REV_PARAMETER {
+				at = starts[c.part] + int(c.index)
+			}
+			k.at = append(k.at, at)
+		}
+		k.pin.Pin(k)
+		call = C.uintptr_t(uintptr(unsafe.Pointer(k)))
+		return nil
+	})
+	return call
+}
+
+// goCallKept makes a call of goKeep with the data of its arguments at these addresses. No other call of it may be in
+// progress.
+//
+//export goCallKept
+func goCallKept(call unsafe.Pointer, data *unsafe.Pointer, message *C.char, size C.int64_t) C.int32_t {
+	return guard(message, size, func() error {
+		k := (*kept)(call)
+		given := unsafe.Slice(data, len(k.at))
+		for i, at := range k.at {
+			if at >= 0 {
+				k.data[at] = given[i]
+			}
+		}
+		return k.call.Call(k.data)
+	})
+}
+
+// goForget ends the use of a call of goKeep.
+//
+//export goForget
+func goForget(call unsafe.Pointer) { (*kept)(call).pin.Unpin() }
 
 // goCalls returns the address of parallel.Calls, which C may keep because variables of packages do not
 // move.
 //
 //export goCalls
 func goCalls() C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(&parallel.Calls))) }
+
+func (a *arguments) args() rules.Args {
+	return rules.Args{Operands: a.parts[0], Cotangents: a.parts[1], Tangents: a.parts[2], CotangentTangents: a.parts[3], Params: a.params}
+}
 
 // release drops all references to memory of the caller.
 func (a *arguments) release() {

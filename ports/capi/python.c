@@ -12,6 +12,14 @@
 /* revnum.c: rev_call and rev_run for what is so short that nobody interrupts it. */
 int32_t short_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n);
 int32_t short_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n);
+void *keep_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n);
+int32_t call_kept(void *call, void *const *data);
+void forget_call(void *call);
+/* steps.c */
+typedef struct kept_steps kept_steps;
+kept_steps *keep_steps(const int64_t *steps, int64_t words);
+int32_t short_run_kept(kept_steps *k, void *const *buffers);
+void forget_steps(kept_steps *k);
 
 typedef struct object {
 	intptr_t references;
@@ -115,6 +123,7 @@ typedef struct kept {
 	int users; /* the list of its function, and calls in progress */
 	object *plan, *gradients; /* of tensors, which need no more but layouts: what makes a value, and one with a gradient */
 	int large; /* other threads of Python run meanwhile */
+	void *call; /* for no others: the library has read args, or NULL */
 	layout layouts[max_operands];
 	rev_arg args[max_operands];
 } kept;
@@ -131,6 +140,7 @@ static void drop(kept *k) {
 	for (int i = 0; i < k->inputs + k->outputs; i++) py.Py_DecRef(k->layouts[i].dtype);
 	py.Py_DecRef(k->plan);
 	py.Py_DecRef(k->gradients);
+	forget_call(k->call);
 	free(k);
 }
 
@@ -157,7 +167,7 @@ static calls *calls_of(object *function) {
 	return c;
 }
 
-/* Whether a kept call is for arrays like these, and their addresses; or -1 if no call is. */
+/* Whether a kept call is for arrays like these, and their addresses; or -1 if no call is. data has room for outputs. */
 static int fits(const kept *k, object *args, void **data) {
 	for (int i = 0; i < k->inputs; i++) {
 		const array *a = (array *)py.PyTuple_GetItem(args, i);
@@ -171,30 +181,35 @@ static int fits(const kept *k, object *args, void **data) {
 	return 1;
 }
 
-static object *make(kept *k, void *const *data) {
-	rev_arg given[max_operands];
-	object *out[max_operands] = {NULL}, *result = NULL;
-	double numbers[max_operands][2] = {{0}}; /* outputs that are no arrays */
-	memcpy(given, k->args, (size_t)k->n * sizeof *given);
-	for (int i = 0; i < k->inputs; i++) given[i].data = data[i];
+/* Makes a call. data are the addresses of the inputs, before room for those of the outputs. */
+static object *make(kept *k, void **data) {
+	object *out[max_operands], *result = NULL;
+	double numbers[max_operands][2]; /* outputs that are no arrays */
 	k->users++;
+	for (int i = 0; i < k->outputs; i++) out[i] = NULL;
 	for (int i = 0; i < k->outputs; i++) {
 		const layout *l = &k->layouts[k->inputs + i];
-		given[k->inputs + i].data = numbers[i];
-		if (l->axes == 0) continue;
+		if (l->axes == 0) {
+			numbers[i][0] = numbers[i][1] = 0;
+			data[k->inputs + i] = numbers[i];
+			continue;
+		}
 		py.Py_IncRef(l->dtype);
 		out[i] = k->large ? np.zeros(l->axes, l->shape, l->dtype, 0) : np.create(np.array, l->dtype, l->axes, l->shape, NULL, NULL, 0, NULL);
 		if (out[i] == NULL) goto end;
-		given[k->inputs + i].data = ((array *)out[i])->data;
+		data[k->inputs + i] = ((array *)out[i])->data;
 		if (!k->large) memset(((array *)out[i])->data, 0, l->bytes);
 	}
 	int32_t status;
-	if (k->large) {
-		void *thread = py.PyEval_SaveThread();
-		status = rev_call(k->kernel, REV_FORWARD, given, k->n);
-		py.PyEval_RestoreThread(thread);
+	if (k->call != NULL) {
+		status = call_kept(k->call, data);
 	} else {
-		status = short_call(k->kernel, REV_FORWARD, given, k->n);
+		rev_arg given[max_operands];
+		memcpy(given, k->args, (size_t)k->n * sizeof *given);
+		for (int i = 0; i < k->inputs + k->outputs; i++) given[i].data = data[i];
+		void *thread = k->large ? py.PyEval_SaveThread() : NULL;
+		status = k->large ? rev_call(k->kernel, REV_FORWARD, given, k->n) : short_call(k->kernel, REV_FORWARD, given, k->n);
+		if (k->large) py.PyEval_RestoreThread(thread);
 	}
 	if (status != REV_OK) {
 		result = py.PyObject_CallFunction(raise_status, "i", (int)status);
@@ -311,6 +326,7 @@ static object *keep(object *function, object *args) {
 		elements += size;
 	}
 	k->large = elements > max_held;
+	if (!k->large) k->call = keep_call(k->kernel, REV_FORWARD, k->args, k->n);
 	add(capsule, k);
 	return capsule;
 }
@@ -370,7 +386,7 @@ enum { on_cpu = 1, dl_complex = 5, max_buffers = 64 };
 
 /* What rev_python_torch was given, by its place there. */
 static struct {
-	object *none, *yes, *no;            /* None, True, and (False,) */
+	object *none, *yes, *no;            /* None, True and False */
 	object *tensor, *parameter;         /* types */
 	object *is_negative, *is_conjugate; /* of a tensor */
 	object *transforms, *modes;         /* whether there are transforms of torch.func, and how many modes of dispatch */
@@ -384,7 +400,7 @@ static struct {
 enum { torch_objects = sizeof pt / sizeof(object *) };
 /* Names. */
 static object *level, *schema_mode, *requires_grad, *plans_name, *forward_name, *backward_name;
-static object *materialize_name, *needs_name, *save_name, *saved_name;
+static object *materialize_name, *needs_name, *save_name, *saved_name; /* of an autograd.Function's context */
 static exchange dl;
 
 /* Steps of rev_run on tensors. */
@@ -392,6 +408,7 @@ typedef struct {
 	object *steps;     /* bytes */
 	object *results;   /* of each: a tensor like it without gaps, the arguments of torch.empty_strided, or None for no result */
 	int tensors, large;
+	kept_steps *kept;  /* steps that are read, or NULL */
 	int inputs;        /* of a gradient: the tensors before the cotangents */
 	layout layouts[];  /* of the tensors under autograd */
 } plan;
@@ -400,6 +417,7 @@ static void free_plan(object *capsule) {
 	plan *p = py.PyCapsule_GetPointer(capsule, plan_name);
 	py.Py_DecRef(p->steps);
 	py.Py_DecRef(p->results);
+	forget_steps(p->kept);
 	free(p);
 }
 
@@ -425,8 +443,10 @@ static object *new_plan(object *self, object *args) {
 			.shape = {from[3], from[4]}, .strides = {from[5], from[6]},
 		};
 	}
+	if (!p.large) kept->kept = keep_steps((const int64_t *)py.PyBytes_AsString(p.steps), py.PyBytes_Size(p.steps) / (intptr_t)sizeof(int64_t));
 	object *capsule = py.PyCapsule_New(kept, plan_name, free_plan);
 	if (capsule == NULL) {
+		forget_steps(kept->kept);
 		free(kept);
 		return NULL;
 	}
@@ -494,7 +514,9 @@ static object *run_plan(object *capsule, void **buffers) {
 		py.PyTuple_SetItem(out, i, a);
 	}
 	int32_t status;
-	if (p->large) {
+	if (p->kept != NULL) {
+		status = short_run_kept(p->kept, buffers);
+	} else if (p->large) {
 		py.Py_IncRef(capsule); /* which others may drop meanwhile */
 		void *thread = py.PyEval_SaveThread();
 		status = rev_run(steps, words, buffers, n);
@@ -717,14 +739,6 @@ static int place(copies *c, const layout *l, int large, object *a, void **data) 
 	return !dense ? 0 : copy(c, &found, large, a, data) ? 1 : -1;
 }
 
-/* Whether object.name(*arguments) went well. */
-static int told(object *of, object *name, object *arguments) {
-	object *method = py.PyObject_GetAttr(of, name), *result = method == NULL ? NULL : py.PyObject_Call(method, arguments, NULL);
-	py.Py_DecRef(method);
-	py.Py_DecRef(result);
-	return result != NULL;
-}
-
 /* _forward(ctx, plans, *tensors): what autograd calls for a value with a gradient. */
 static object *forward(object *self, object *args) {
 	object *ctx = py.PyTuple_GetItem(args, 0), *plans = py.PyTuple_GetItem(args, 1), *out = NULL;
@@ -737,7 +751,11 @@ static object *forward(object *self, object *args) {
 		void *data[max_buffers];
 		good = py.PyTuple_Size(tensors) == p->tensors && !*closed;
 		for (int i = 0; i < p->tensors && good > 0; i++) good = place(&c, &p->layouts[i], p->large, py.PyTuple_GetItem(tensors, i), &data[i]);
-		if (good > 0 && py.PyObject_SetAttr(ctx, plans_name, plans) == 0 && told(ctx, save_name, tensors) && told(ctx, materialize_name, pt.no)) out = run_plan(capsule, data);
+		/* Python's methods set_materialize_grads and save_for_backward set these too. */
+		if (good > 0 && py.PyObject_SetAttr(ctx, plans_name, plans) == 0 && py.PyObject_SetAttr(ctx, save_name, tensors) == 0 &&
+			py.PyObject_SetAttr(ctx, materialize_name, pt.no) == 0) {
+			out = run_plan(capsule, data);
+		}
 	}
 	if (good == 0) out = slow(self, args, NULL);
 	drop_copies(&c);
@@ -888,8 +906,8 @@ void *rev_python_torch(const void *dlpack, void *objects, void *base) {
 	} names[] = {
 		{&level, "_current_level"}, {&schema_mode, "_schema_check_mode"}, {&requires_grad, "requires_grad"},
 		{&plans_name, "plans"}, {&forward_name, "forward"}, {&backward_name, "backward"},
-		{&materialize_name, "set_materialize_grads"}, {&needs_name, "needs_input_grad"},
-		{&save_name, "save_for_backward"}, {&saved_name, "saved_tensors"},
+		{&materialize_name, "materialize_grads"}, {&needs_name, "needs_input_grad"},
+		{&save_name, "to_save"}, {&saved_name, "saved_tensors"},
 	};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		if ((*names[i].to = py.PyUnicode_InternFromString(names[i].name)) == NULL) return NULL;

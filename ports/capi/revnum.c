@@ -144,6 +144,23 @@ int32_t short_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n)
 	return status ? status : make_call(kernel, pass, (rev_arg *)args, n, 1, NULL, message);
 }
 
+/* A call to be made again on other memory, by one thread at a time; or NULL for one that is not kept. python.c and
+ * steps.c keep calls. */
+void *keep_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
+	char text[REV_MESSAGE_SIZE];
+	return fork_status(text) ? NULL : (void *)goKeep(kernel, pass, (rev_arg *)args, n);
+}
+
+/* Makes a call without watch. data are the addresses of its arguments. */
+int32_t call_kept(void *call, void *const *data) {
+	int32_t status = fork_status(message);
+	return status ? status : goCallKept(call, (void **)data, message, sizeof message);
+}
+
+void forget_call(void *call) {
+	if (call != NULL && !forked) goForget(call);
+}
+
 int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
 	watch();
 	return short_call(kernel, pass, args, n);
@@ -155,6 +172,11 @@ int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, con
 int32_t short_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n) {
 	return run_steps(steps, words, buffers, NULL, n, message);
 }
+
+struct kept_steps;
+int32_t run_kept(struct kept_steps *k, void *const *buffers, char *text); /* steps.c */
+
+int32_t short_run_kept(struct kept_steps *k, void *const *buffers) { return run_kept(k, buffers, message); }
 
 int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n) {
 	watch();

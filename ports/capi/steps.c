@@ -12,6 +12,9 @@
 int32_t fork_status(char *text);
 void watch(void);
 int32_t make_call(int32_t kernel, int32_t pass, rev_arg *args, int64_t n, int64_t count, int64_t *moves, char *text);
+void *keep_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n);
+int32_t call_kept(void *call, void *const *data);
+void forget_call(void *call);
 
 int64_t rev_rules_hash(void) {
 	static _Atomic int64_t known;
@@ -44,9 +47,8 @@ static int64_t element(int32_t type) {
 	return type < 0 || type > REV_INT ? 16 : bytes[type];
 }
 
-/* A call or a batch of calls. A batch has count, and n numbers moves, before its arguments. */
-static int32_t call(const memory *m, const int64_t *step, int64_t words, int batch, char *text) {
-	rev_arg args[max_args];
+/* Reads the arguments of a call or a batch of calls. A batch has count, and n numbers moves, before its arguments. */
+static int32_t read_arguments(const memory *m, const int64_t *step, int64_t words, int batch, rev_arg *args, char *text) {
 	int64_t n = (words - batch) / (argument_words + batch);
 	if (words != n * (argument_words + batch) + batch || n > max_args) return refuse(text, "a call of words:", words);
 	int64_t count = batch ? step[4] : 1; /* which is there now */
@@ -66,7 +68,16 @@ static int32_t call(const memory *m, const int64_t *step, int64_t words, int bat
 			*place[k] = b == 0 ? NULL : m->at[b - 1];
 		}
 	}
-	return make_call((int32_t)step[2], (int32_t)step[3], args, n, count, batch ? (int64_t *)moves : NULL, text);
+	return REV_OK;
+}
+
+/* A call or a batch of calls. */
+static int32_t call(const memory *m, const int64_t *step, int64_t words, int batch, char *text) {
+	rev_arg args[max_args];
+	int32_t status = read_arguments(m, step, words, batch, args, text);
+	if (status != REV_OK) return status;
+	int64_t n = (words - batch) / (argument_words + batch);
+	return make_call((int32_t)step[2], (int32_t)step[3], args, n, batch ? step[4] : 1, batch ? (int64_t *)step + 5 : NULL, text);
 }
 
 /* rev_run, for buffers whose sizes are known or bytes is NULL. */
@@ -142,6 +153,110 @@ int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, con
 	}
 	free(temporary);
 	return status;
+}
+
+/* Steps of python.c that are read once: calls of a problem, zeros and copies. */
+enum { max_kept_args = 32, kept_room = 1 << 15 };
+
+typedef struct {
+	int64_t op, to, from;
+	void *call;
+	int n, at[max_kept_args]; /* the buffer of each argument, -1 for none */
+} kept_step;
+
+typedef struct kept_steps {
+	int64_t buffers;
+	memory m; /* whose buffers that are temporary lie in room */
+	int64_t sizes[max_buffers];
+	int n;
+	void *room;
+	kept_step steps[];
+} kept_steps;
+
+void forget_steps(kept_steps *k) {
+	if (k == NULL) return;
+	for (int i = 0; i < k->n; i++) forget_call(k->steps[i].call);
+	free(k->room);
+	free(k);
+}
+
+/* Keeps the call of a step on the buffers of m. It returns whether that went well. */
+static int keep_step(const memory *m, const int64_t *step, kept_step *to) {
+	rev_arg args[max_kept_args];
+	char text[REV_MESSAGE_SIZE];
+	int64_t n = (step[1] - 4) / argument_words;
+	if (n > max_kept_args || read_arguments(m, step, step[1] - 4, 0, args, text) != REV_OK) return 0;
+	const rev_arg *given = (const rev_arg *)(step + 4);
+	to->n = (int)n;
+	for (int64_t i = 0; i < n; i++) {
+		if (given[i].ptr != NULL || given[i].ind != NULL) return 0;
+		to->at[i] = (int)(intptr_t)given[i].data - 1;
+	}
+	return (to->call = keep_call((int32_t)step[2], (int32_t)step[3], args, n)) != NULL;
+}
+
+/* Steps to be made again, by one thread at a time; or NULL if they are of other kinds or large. */
+kept_steps *keep_steps(const int64_t *steps, int64_t words) {
+	if (words < 3 || steps[0] != rev_rules_hash()) return NULL;
+	int64_t n = steps[1], all = n + steps[2], count = 0, room = alignment;
+	if (n < 0 || steps[2] < 0 || n > max_buffers || all > max_buffers || words < 3 + all) return NULL;
+	const int64_t *first = steps + 3 + all, *end = steps + words;
+	for (const int64_t *s = first; s < end; s += s[1]) {
+		if (end - s < 4 || s[1] < 4 || s[1] > end - s) return NULL;
+		count++;
+	}
+	for (int64_t i = 0; i < all; i++) {
+		if (steps[3 + i] < 0 || steps[3 + i] > kept_room) return NULL;
+		room += (steps[3 + i] + alignment) / alignment * alignment;
+	}
+	kept_steps *k = calloc(1, sizeof *k + (size_t)count * sizeof *k->steps);
+	if (k == NULL) return NULL;
+	k->room = calloc(1, (size_t)room);
+	k->buffers = n;
+	k->m.n = all;
+	memcpy(k->sizes, steps + 3, (size_t)all * sizeof *steps);
+	k->m.bytes = k->sizes;
+	char *next = (char *)(((uintptr_t)k->room + alignment - 1) / alignment * alignment);
+	for (int64_t i = 0; i < all; i++) { /* those of the caller are only there for keep_call */
+		k->m.at[i] = next;
+		next += (k->sizes[i] + alignment) / alignment * alignment;
+	}
+	int good = k->room != NULL;
+	for (const int64_t *s = first; s < end && good; s += s[1]) {
+		kept_step *to = &k->steps[k->n++];
+		*to = (kept_step){.op = s[0], .to = s[2], .from = s[3]};
+		if (s[0] == REV_STEP_CALL) {
+			good = keep_step(&k->m, s, to);
+		} else {
+			good = (s[0] == REV_STEP_ZERO || s[0] == REV_STEP_COPY) && to->to >= 0 && to->to < all && to->from >= 0 && to->from < all;
+			if (good && s[0] == REV_STEP_COPY) good = k->sizes[to->to] == k->sizes[to->from];
+		}
+	}
+	if (good) return k;
+	forget_steps(k);
+	return NULL;
+}
+
+/* Makes them on buffers of the caller. */
+int32_t run_kept(kept_steps *k, void *const *buffers, char *text) {
+	for (int64_t i = 0; i < k->buffers; i++) {
+		if (buffers[i] == NULL && k->sizes[i] > 0) return refuse(text, "no address of buffer", i);
+		if (k->sizes[i] > 0) k->m.at[i] = buffers[i];
+	}
+	for (int i = 0; i < k->n; i++) {
+		const kept_step *s = &k->steps[i];
+		if (s->op == REV_STEP_ZERO) {
+			memset(k->m.at[s->to], 0, (size_t)k->sizes[s->to]);
+		} else if (s->op == REV_STEP_COPY) {
+			memmove(k->m.at[s->to], k->m.at[s->from], (size_t)k->sizes[s->to]);
+		} else {
+			void *data[max_kept_args];
+			for (int j = 0; j < s->n; j++) data[j] = s->at[j] < 0 ? NULL : k->m.at[s->at[j]];
+			int32_t status = call_kept(s->call, data);
+			if (status != REV_OK) return status;
+		}
+	}
+	return REV_OK;
 }
 
 /* The bytes of an element of a type of XLA. */

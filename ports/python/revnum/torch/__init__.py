@@ -27,6 +27,7 @@ revnum.torch.nn has reversible modules, which train without a tape.
 """
 
 import contextlib
+import ctypes
 import functools
 import importlib
 import itertools
@@ -140,15 +141,18 @@ class _Calls:
 def _quick():
     """An instance of the subclass of _Calls that the library makes, or None."""
     api = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
-    if not rn.uses_c or api is None or len(_early.get(_INFRA, ())) != 2 or _SCHEMA not in _early:
+    if not rn.uses_c or api is None or len(_early.get(_INFRA, ())) != 2 or _SCHEMA not in _early or not {"to_save", "materialize_grads"} <= set(dir(torch._C._FunctionBase)):
         return None
-    objects = (None, True, (False,), torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, _early[_INFRA], _early, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, torch._C._is_tracing, super(torch.autograd.Function, _Value).apply)
+    objects = (None, True, False, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, _early[_INFRA], _early, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, torch._C._is_tracing, super(torch.autograd.Function, _Value).apply)
     made = _library_.python_torch_type(_Calls, api, objects)
     if made is None:
         return None
     forward, back = made(), made()
     forward.slow, back.slow = _Value.value, _Value.gradients  # which another thread does not replace
     _Value.forward, _Value.backward = staticmethod(forward._forward), staticmethod(back._gradients)
+    method = ctypes.pythonapi.PyInstanceMethod_New  # which makes a method of a function in C
+    method.restype, method.argtypes = ctypes.py_object, [ctypes.py_object]
+    _Value._backward_cls.apply = method(back._gradients)  # PyTorch's calls backward, by two functions in Python
     return made()
 
 
