@@ -39,6 +39,10 @@ func (r *Rule) PrepareMoving(p Pass, a Args) (*Moving, error) {
 	if len(r.structures) > 0 || slices.ContainsFunc(r.Operands, sparse) {
 		return nil, fmt.Errorf("%w: %s has operands whose structure may change", ErrArgument, r.Name)
 	}
+	absent := func(i int) bool { return i >= len(a.Operands) || a.Operands[i].Data == nil }
+	if p == Gradient && !r.InPlace && !slices.ContainsFunc(r.acc, func(i int) bool { return !absent(i) }) {
+		p = Adjoint // which is the same without outputs, and has a method
+	}
 	m := &Moving{rule: r, pass: p.String(), frame: r.newFrame(), set: true}
 	if err := r.set(m.frame, &a); err != nil {
 		return nil, err

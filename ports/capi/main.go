@@ -167,6 +167,12 @@ type kept struct {
 	pin  runtime.Pinner // while C has the address
 }
 
+// held are the calls that C has. A Pinner does not keep them.
+var held struct {
+	sync.Mutex
+	calls map[*kept]struct{}
+}
+
 // goKeep prepares a call like this one. It returns 0 if it cannot be kept.
 //
 //export goKeep
@@ -199,6 +205,12 @@ func goKeep(kernel, pass C.int32_t, args *C.rev_arg, n C.int64_t) (call C.uintpt
 			k.at = append(k.at, at)
 		}
 		k.pin.Pin(k)
+		held.Lock()
+		defer held.Unlock()
+		if held.calls == nil {
+			held.calls = make(map[*kept]struct{})
+		}
+		held.calls[k] = struct{}{}
 		call = C.uintptr_t(uintptr(unsafe.Pointer(k)))
 		return nil
 	})
@@ -225,7 +237,13 @@ func goCallKept(call unsafe.Pointer, data *unsafe.Pointer, message *C.char, size
 // goForget ends the use of a call of goKeep.
 //
 //export goForget
-func goForget(call unsafe.Pointer) { (*kept)(call).pin.Unpin() }
+func goForget(call unsafe.Pointer) {
+	k := (*kept)(call)
+	k.pin.Unpin()
+	held.Lock()
+	defer held.Unlock()
+	delete(held.calls, k)
+}
 
 // goCalls returns the address of parallel.Calls, which C may keep because variables of packages do not
 // move.

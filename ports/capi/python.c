@@ -65,6 +65,11 @@ enum { slot_call = 50, slot_methods = 64, default_flags = 1 << 18, takes_tuple =
 	F(object *, PyList_GetItem, (object *, intptr_t)) \
 	F(intptr_t, PyDict_Size, (object *)) \
 	F(object *, PyDict_GetItem, (object *, object *)) \
+	F(int, PyDict_Next, (object *, intptr_t *, object **, object **)) \
+	F(int, PyObject_RichCompareBool, (object *, object *, int)) \
+	F(double, PyFloat_AsDouble, (object *)) \
+	F(object *, PyFloat_FromDouble, (double)) \
+	F(object *, PyLong_FromLong, (long)) \
 	F(intptr_t, PyBytes_Size, (object *)) \
 	F(char *, PyBytes_AsString, (object *)) \
 	F(object *, PyObject_Call, (object *, object *, object *)) \
@@ -98,13 +103,14 @@ static struct {
 	object *(*create)(object *type, object *dtype, int axes, const intptr_t *shape, const intptr_t *strides, void *data, int flags, object *like);
 } np;
 
+static object *int_type, *float_type;
 static object *raise_status; /* raises the exception of a status, and is NULL before rev_python was called */
 static const int32_t *closed;
 
 #define NAME(result, name, arguments) #name " "
 const char *rev_python_names(void) { return raise_status == NULL ? PYTHON(NAME) : NULL; }
 
-enum { max_operands = 16, max_calls = 256, max_held = 1024 };
+enum { max_operands = 32, max_calls = 256, max_held = 1024 };
 
 typedef struct {
 	object *dtype;
@@ -121,7 +127,8 @@ typedef struct kept {
 	int32_t kernel;
 	int inputs, outputs, n;
 	int users; /* the list of its function, and calls in progress */
-	object *plan, *gradients; /* of tensors, which need no more but layouts: what makes a value, and one with a gradient */
+	object *keywords; /* a dict of the numbers that are given by name, or NULL */
+	object *plan, *plans, *apply; /* of tensors, which need no more but layouts: what makes a value, and one with a gradient; plans.apply once it is used */
 	int large; /* other threads of Python run meanwhile */
 	void *call; /* for no others: the library has read args, or NULL */
 	layout layouts[max_operands];
@@ -139,7 +146,9 @@ static void drop(kept *k) {
 	if (--k->users > 0) return;
 	for (int i = 0; i < k->inputs + k->outputs; i++) py.Py_DecRef(k->layouts[i].dtype);
 	py.Py_DecRef(k->plan);
-	py.Py_DecRef(k->gradients);
+	py.Py_DecRef(k->plans);
+	py.Py_DecRef(k->apply);
+	py.Py_DecRef(k->keywords);
 	forget_call(k->call);
 	free(k);
 }
@@ -243,13 +252,46 @@ static object *slow(object *function, object *args, object *keywords) {
 	return result;
 }
 
+/* Whether a kept call is for these keywords. It knows 0.0 from -0.0, as its caller does. */
+static int has_keywords(const kept *k, object *keywords) {
+	enum { equal = 2 };
+	intptr_t n = keywords == NULL ? 0 : py.PyDict_Size(keywords), at = 0;
+	if (n != (k->keywords == NULL ? 0 : py.PyDict_Size(k->keywords))) return 0;
+	object *name, *value;
+	while (n > 0 && py.PyDict_Next(k->keywords, &at, &name, &value)) {
+		object *given = py.PyDict_GetItem(keywords, name);
+		if (given == value) continue;
+		if (given == NULL || given->type != value->type) return 0;
+		if (value->type == float_type) {
+			double a = py.PyFloat_AsDouble(value), b = py.PyFloat_AsDouble(given);
+			if (memcmp(&a, &b, sizeof a) != 0) return 0;
+		} else if (value->type != int_type || py.PyObject_RichCompareBool(given, value, equal) != 1) {
+			return 0;
+		}
+	}
+	return 1;
+}
+
+/* Sets the keywords of a call that is to be kept, and are none if it is empty. It returns whether one is an int: the kernel
+ * may then take long. */
+static int set_keywords(kept *k, object *keywords) {
+	intptr_t at = 0;
+	object *name, *value;
+	int found = 0;
+	if (py.PyDict_Size(keywords) == 0) return 0;
+	while (py.PyDict_Next(keywords, &at, &name, &value)) found |= value->type == int_type;
+	py.Py_IncRef(keywords);
+	k->keywords = keywords;
+	return found;
+}
+
 /* The kept call of a function for arguments, and their addresses, or NULL. */
 static kept *find(object *function, object *args, object *keywords, void **data, int (*fits)(const kept *, object *, void **)) {
 	calls *c = calls_of(function);
-	if (c == NULL || *closed || (keywords != NULL && py.PyDict_Size(keywords) != 0)) return NULL;
+	if (c == NULL || *closed) return NULL;
 	intptr_t n = py.PyTuple_Size(args);
 	for (kept **at = &c->first, *k; (k = *at) != NULL; at = &k->next) {
-		int good = k->inputs == n ? fits(k, args, data) : 0;
+		int good = k->inputs == n && has_keywords(k, keywords) ? fits(k, args, data) : 0;
 		if (good < 0) return NULL;
 		if (!good) continue;
 		*at = k->next; /* it comes first in the next search */
@@ -289,14 +331,14 @@ static void add(object *capsule, kept *k) {
 	c->n++;
 }
 
-/* _keep(kernel, arguments, inputs, outputs) keeps the call that was made of these arrays. It returns the value of
- * the slot: a capsule. */
+/* _keep(kernel, arguments, inputs, outputs, keywords) keeps the call that was made of these arrays, and numbers by name.
+ * It returns the value of the slot: a capsule. */
 static object *keep(object *function, object *args) {
 	int kernel;
-	object *packed, *arrays[2];
-	if (!py.PyArg_ParseTuple(args, "iOOO", &kernel, &packed, &arrays[0], &arrays[1])) return NULL;
+	object *packed, *arrays[2], *keywords;
+	if (!py.PyArg_ParseTuple(args, "iOOOO", &kernel, &packed, &arrays[0], &arrays[1], &keywords)) return NULL;
 	intptr_t bytes = py.PyBytes_Size(packed), inputs = py.PyTuple_Size(arrays[0]), outputs = py.PyTuple_Size(arrays[1]);
-	if (bytes < 0 || inputs < 0 || outputs < 0) return NULL;
+	if (bytes < 0 || inputs < 0 || outputs < 0 || py.PyDict_Size(keywords) < 0) return NULL;
 	object *capsule = capsule_of(function);
 	intptr_t n = bytes / (intptr_t)sizeof(rev_arg), elements = 0;
 	if (capsule == NULL || n > max_operands || inputs + outputs > n) return capsule; /* too long to be worth it */
@@ -325,7 +367,7 @@ static object *keep(object *function, object *args) {
 		l->bytes = (size_t)(size * (l->axes > 0 ? a->strides[l->axes - 1] : 0)); /* outputs have no gaps */
 		elements += size;
 	}
-	k->large = elements > max_held;
+	k->large = set_keywords(k, keywords) || elements > max_held;
 	if (!k->large) k->call = keep_call(k->kernel, REV_FORWARD, k->args, k->n);
 	add(capsule, k);
 	return capsule;
@@ -353,6 +395,12 @@ void *rev_python(void *const *functions, void *const *numpy, void *base, void *f
 	memcpy(&np.create, &numpy[94], sizeof np.create);
 	py.Py_IncRef(fail);
 	raise_status = fail;
+	object *number = py.PyLong_FromLong(1), *fraction = py.PyFloat_FromDouble(0.5);
+	if (number == NULL || fraction == NULL) return NULL;
+	int_type = number->type;
+	float_type = fraction->type;
+	py.Py_DecRef(number);
+	py.Py_DecRef(fraction);
 	closed = close;
 	return subclass(&spec, base);
 }
@@ -395,11 +443,10 @@ static struct {
 	object *gradients;                  /* whether there are gradients */
 	object *create, *contiguous;        /* torch.empty_strided and torch.Tensor.contiguous */
 	object *tracing;                    /* whether torch.jit.trace records operations */
-	object *apply;                      /* makes a value with a gradient, of what is kept with a plan and tensors */
 } pt;
 enum { torch_objects = sizeof pt / sizeof(object *) };
 /* Names. */
-static object *level, *schema_mode, *requires_grad, *plans_name, *forward_name, *backward_name;
+static object *level, *schema_mode, *requires_grad, *apply_name;
 static object *materialize_name, *needs_name, *save_name, *saved_name; /* of an autograd.Function's context */
 static exchange dl;
 
@@ -599,18 +646,20 @@ enum need { plain, gradient, python, failed };
 
 /* What there is about the arguments but their numbers. PyTorch lets other threads run while it is asked. */
 static enum need need(object *args) {
-	int moving = 0;
+	int moving = 0, gradients = holds(pt.gradients, NULL);
+	if (gradients < 0) return failed;
 	for (intptr_t i = 0, n = py.PyTuple_Size(args); i < n; i++) {
 		object *a = py.PyTuple_GetItem(args, i);
 		if (a->type != pt.tensor && a->type != pt.parameter) return python;
 		int negative = holds(pt.is_negative, a);
-		object *grad = negative == 0 ? py.PyObject_GetAttr(a, requires_grad) : NULL;
-		if (grad == NULL) return negative > 0 ? python : failed;
-		moving |= grad == pt.yes;
+		if (negative != 0) return negative > 0 ? python : failed;
+		if (!gradients || moving) continue;
+		object *grad = py.PyObject_GetAttr(a, requires_grad);
+		if (grad == NULL) return failed;
+		moving = grad == pt.yes;
 		py.Py_DecRef(grad);
 	}
-	int gradients = moving ? holds(pt.gradients, NULL) : 0;
-	return gradients < 0 ? failed : gradients ? gradient : plain;
+	return moving ? gradient : plain;
 }
 
 /* Whether a tensor of a kept call is a conjugate, or has changed meanwhile; or -1 with an exception. */
@@ -625,17 +674,14 @@ static int conjugate(const kept *k, object *args, void **data) {
 }
 
 /* The value with a gradient, a tuple. */
-static object *apply(const kept *k, object *args) {
-	object *all = py.PyTuple_New(1 + k->inputs);
-	if (all == NULL) return NULL;
-	for (int i = 0; i <= k->inputs; i++) {
-		object *a = i == 0 ? k->gradients : py.PyTuple_GetItem(args, i - 1);
-		py.Py_IncRef(a);
-		py.PyTuple_SetItem(all, i, a);
+static object *apply(kept *k, object *args) {
+	if (k->apply == NULL) {
+		object *made = py.PyObject_GetAttr(k->plans, apply_name), *other = k->apply; /* of another thread meanwhile */
+		if (made == NULL) return NULL;
+		k->apply = made;
+		py.Py_DecRef(other);
 	}
-	object *out = py.PyObject_Call(pt.apply, all, NULL);
-	py.Py_DecRef(all);
-	return out;
+	return py.PyObject_Call(k->apply, args, NULL);
 }
 
 /* A copy without gaps of a tensor at from. */
@@ -739,12 +785,14 @@ static int place(copies *c, const layout *l, int large, object *a, void **data) 
 	return !dense ? 0 : copy(c, &found, large, a, data) ? 1 : -1;
 }
 
-/* _forward(ctx, plans, *tensors): what autograd calls for a value with a gradient. */
+/* The first slot of what autograd calls: the plan of the value, or None, and a dict of those of gradients. */
+static object *plans_of(object *self) { return *(object **)(self + 1); }
+
+/* _forward(ctx, *tensors): what autograd calls for a value with a gradient. */
 static object *forward(object *self, object *args) {
-	object *ctx = py.PyTuple_GetItem(args, 0), *plans = py.PyTuple_GetItem(args, 1), *out = NULL;
-	if (plans == NULL) return NULL;
-	object *capsule = py.PyObject_GetAttr(plans, forward_name), *tensors = py.PyTuple_GetSlice(args, 2, py.PyTuple_Size(args));
-	int good = capsule == NULL || tensors == NULL ? -1 : capsule != pt.none;
+	object *ctx = py.PyTuple_GetItem(args, 0), *out = NULL, *capsule = py.PyTuple_GetItem(plans_of(self), 0);
+	object *tensors = ctx == NULL || capsule == NULL ? NULL : py.PyTuple_GetSlice(args, 1, py.PyTuple_Size(args));
+	int good = tensors == NULL ? -1 : capsule != pt.none;
 	copies c = {.n = 0};
 	if (good > 0) {
 		const plan *p = py.PyCapsule_GetPointer(capsule, plan_name);
@@ -752,15 +800,11 @@ static object *forward(object *self, object *args) {
 		good = py.PyTuple_Size(tensors) == p->tensors && !*closed;
 		for (int i = 0; i < p->tensors && good > 0; i++) good = place(&c, &p->layouts[i], p->large, py.PyTuple_GetItem(tensors, i), &data[i]);
 		/* Python's methods set_materialize_grads and save_for_backward set these too. */
-		if (good > 0 && py.PyObject_SetAttr(ctx, plans_name, plans) == 0 && py.PyObject_SetAttr(ctx, save_name, tensors) == 0 &&
-			py.PyObject_SetAttr(ctx, materialize_name, pt.no) == 0) {
-			out = run_plan(capsule, data);
-		}
+		if (good > 0 && py.PyObject_SetAttr(ctx, save_name, tensors) == 0 && py.PyObject_SetAttr(ctx, materialize_name, pt.no) == 0) out = run_plan(capsule, data);
 	}
 	if (good == 0) out = slow(self, args, NULL);
 	drop_copies(&c);
 	py.Py_DecRef(tensors);
-	py.Py_DecRef(capsule);
 	return out;
 }
 
@@ -816,32 +860,28 @@ static object *gradients(object *self, object *args) {
 	if (other == 0) other = holds(pt.gradients, NULL); /* for a second derivative */
 	if (other < 0) return NULL;
 	if (other == 0) {
-		object *plans = py.PyObject_GetAttr(ctx, plans_name), *needs = plans == NULL ? NULL : py.PyObject_GetAttr(ctx, needs_name);
-		object *known = needs == NULL ? NULL : py.PyObject_GetAttr(plans, backward_name);
-		object *capsule = known == NULL ? NULL : py.PyDict_GetItem(known, needs);
+		object *needs = py.PyObject_GetAttr(ctx, needs_name), *capsule = needs == NULL ? NULL : py.PyDict_GetItem(py.PyTuple_GetItem(plans_of(self), 1), needs);
 		py.Py_IncRef(capsule);
 		if (capsule != NULL) {
 			out = planned_gradients(capsule, args, &saved, &other);
 		} else {
-			other = known != NULL;
+			other = needs != NULL;
 		}
 		py.Py_DecRef(capsule);
-		py.Py_DecRef(known);
 		py.Py_DecRef(needs);
-		py.Py_DecRef(plans);
 	}
 	if (other) out = slow_gradients(self, args, saved);
 	py.Py_DecRef(saved);
 	return out;
 }
 
-/* _keep(tensors, copied, plan, gradients) keeps a plan for tensors like these, whether each is copied, and what pt.apply
- * takes before them. It returns the value of the slot. */
+/* _keep(tensors, copied, plan, plans, keywords) keeps a plan for tensors like these, whether each is copied, and an
+ * object whose apply makes a value with a gradient; for numbers by name. It returns the value of the slot. */
 static object *keep_plan(object *function, object *args) {
-	object *tensors, *copied, *capsule, *own, *gradients;
-	if (!py.PyArg_ParseTuple(args, "OOOO", &tensors, &copied, &own, &gradients)) return NULL;
+	object *tensors, *copied, *capsule, *own, *plans, *keywords;
+	if (!py.PyArg_ParseTuple(args, "OOOOO", &tensors, &copied, &own, &plans, &keywords)) return NULL;
 	intptr_t n = py.PyTuple_Size(tensors);
-	if (n < 0 || py.PyTuple_Size(copied) < 0) return NULL;
+	if (n < 0 || py.PyTuple_Size(copied) < 0 || py.PyDict_Size(keywords) < 0) return NULL;
 	if (py.PyTuple_Size(copied) != n) {
 		return py.PyObject_CallFunction(raise_status, "iy", (int)REV_ARGUMENT, "revnum: a plan is for other tensors");
 	}
@@ -877,11 +917,11 @@ static object *keep_plan(object *function, object *args) {
 		}
 		elements += size;
 	}
-	k->large = elements > max_held;
+	k->large = set_keywords(k, keywords) || elements > max_held;
 	py.Py_IncRef(own);
-	py.Py_IncRef(gradients);
+	py.Py_IncRef(plans);
 	k->plan = own;
-	k->gradients = gradients;
+	k->plans = plans;
 	add(capsule, k);
 	return capsule;
 }
@@ -905,8 +945,7 @@ void *rev_python_torch(const void *dlpack, void *objects, void *base) {
 		const char *name;
 	} names[] = {
 		{&level, "_current_level"}, {&schema_mode, "_schema_check_mode"}, {&requires_grad, "requires_grad"},
-		{&plans_name, "plans"}, {&forward_name, "forward"}, {&backward_name, "backward"},
-		{&materialize_name, "materialize_grads"}, {&needs_name, "needs_input_grad"},
+		{&apply_name, "apply"}, {&materialize_name, "materialize_grads"}, {&needs_name, "needs_input_grad"},
 		{&save_name, "to_save"}, {&saved_name, "saved_tensors"},
 	};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

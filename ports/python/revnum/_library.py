@@ -16,6 +16,7 @@ FORWARD, INVERSE, ADJOINT, TANGENT, ADJOINT_TANGENT, GRADIENT = range(6)
 OPERAND, COTANGENT, TANGENT_PART, COTANGENT_TANGENT, PARAMETER = range(5)
 TYPES = {"float64": 1, "float32": 2, "Q43": 3, "complex128": 4, "int": 5}
 CALL, ZERO, COPY, CONJUGATE, WIDEN, BATCH = range(6)  # the steps of rev_run
+NUMBERS = (int, float, bool)  # of parameters, which the library compares with those of calls that it keeps
 SIZES = {"float64": 8, "float32": 4, "Q43": 8, "complex128": 16, "int": 8}
 
 
@@ -314,7 +315,7 @@ class Rule:
     def output_shapes(self, shapes, params):
         """The shapes of the outputs, for the shapes of all inputs by name (None where one
         is left out). An output whose shape the inputs do not tell raises ArgumentError."""
-        known = {name: int(value) for name, value in params.items() if name in self.parameters}
+        known = {name: int(value) for name, value in params.items() if self.parameter_kinds.get(name, "float") != "float"}
         for o in self.inputs:
             shape = shapes.get(o.name)
             if shape is None:

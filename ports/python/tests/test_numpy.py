@@ -1,5 +1,6 @@
 import ctypes
 import gc
+import math
 import subprocess
 import sys
 import weakref
@@ -431,6 +432,27 @@ def test_kept_calls(kernel, n):
             np.testing.assert_array_equal(np.array(v), given)
     if rn.uses_c:
         assert type(getattr(rn.revlinalg, kernel)) is not rn.Function
+
+
+def test_kept_calls_with_keywords(monkeypatch):
+    """The library tells numbers that are given by name from others, and -0.0 from 0.0."""
+    a, m = rng.normal(size=8), rng.normal(size=(3, 3))
+    f, g = rn.Function("revnn.LeakyReLU"), rn.Function("revlinalg.MatMul")
+    slow, calls = rn.Function.slow, []
+    monkeypatch.setattr(rn.Function, "slow", lambda self, *args, **kwargs: calls.append(kwargs) or slow(self, *args, **kwargs))
+    slopes = [{}, {"Slope": 0.5}, {"Slope": -0.0}, {"Slope": 0.0}, {"Slope": 2}, {"Slope": 2.0}, {"Slope": True}, {"Slope": 0.5, "Workers": 1}, {"Slope": np.float64(0.25)}, {"Slope": math.inf}]
+    for turn in range(3):
+        calls.clear()
+        for kwargs in slopes:
+            want = rn.call("revnn.LeakyReLU", a, **kwargs)
+            np.testing.assert_array_equal(f(a, **dict(reversed(kwargs.items()))), want)
+            np.testing.assert_array_equal(np.signbit(f(a, **kwargs)), np.signbit(want))
+        for trans in ({}, {"TransA": True}, {"TransA": False}, {"TransB": True}, {"TransA": True, "TransB": True}):
+            np.testing.assert_array_equal(g(m, m, **trans), rn.call("revlinalg.MatMul", m, m, **trans))
+        with pytest.raises(TypeError):
+            f(a, Slop=0.5)
+        if rn.uses_c and turn > 0:
+            assert calls == [{"Slope": 0.25}] * 2 + [{"Slop": 0.5}]
 
 
 def test_kept_calls_of_many_shapes():

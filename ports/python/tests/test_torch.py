@@ -515,16 +515,12 @@ def cotangents(y):
 @contextlib.contextmanager
 def gradients_by_python():
     """A list that gets an element for each gradient of a value that Python makes, or None if it makes all."""
-    back = rt._quick() and rt._Value.backward.__self__
-    calls = [] if back else None
-    if back:
-        slow = back.slow
-        back.slow = lambda *args: calls.append(1) or slow(*args)
+    calls, python = [], rt._gradients
+    rt._gradients = lambda *args: calls.append(1) or python(*args)
     try:
-        yield calls
+        yield calls if rt._quick() else None
     finally:
-        if back:
-            back.slow = slow
+        rt._gradients = python
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
@@ -547,6 +543,21 @@ def test_kept_gradients(dtype):
     for of in ((z, w), (z.conj(), w), (z, w.conj())) * 2:
         for ct in (torch.tensor(1 + 2j, dtype=z.dtype), torch.tensor(1 + 2j, dtype=z.dtype).conj()):
             torch.testing.assert_close(torch.autograd.grad(L.Dot(*of), (z, w), ct), torch.autograd.grad(torch.vdot(*of), (z, w), ct))
+
+
+def test_kept_keywords():
+    """Numbers by name are told apart, with gradients too."""
+    a = torch.randn(8, dtype=torch.float64, requires_grad=True)
+    f = torch.nn.functional.leaky_relu
+    for turn in range(3):
+        for slope in (0.5, 0.25, 2, 0.0):
+            y, z = rt.revnn.LeakyReLU(a, Slope=slope), f(a, slope)
+            torch.testing.assert_close(y, z)
+            torch.testing.assert_close(rt.revnn.LeakyReLU(a.detach(), Slope=slope), z)
+            with gradients_by_python() as calls:
+                got, want = torch.autograd.grad(y.sum(), a), torch.autograd.grad(z.sum(), a)
+            torch.testing.assert_close(got, want)
+            assert turn == 0 or not calls
 
 
 def test_hooks_of_saved_tensors():
@@ -619,13 +630,6 @@ def test_modes_before_dispatch(monkeypatch):
         assert rt._recorded()
         torch.autograd.grad(y, a)
         assert len(calls) == before + 1
-
-
-@pytest.mark.skipif(not rt._quick(), reason="Python makes all calls")
-def test_two_threads_ask_first():
-    """Calls go to Python, not to one another, also where two threads have set them up."""
-    rt._quick.__wrapped__()
-    assert rt._Value.forward.__self__.slow is rt._Value.value and rt._Value.backward.__self__.slow is rt._Value.gradients
 
 
 def test_closed_library_with_plans():

@@ -100,7 +100,8 @@ class _Plan:
         self.pack = struct.Struct(f"={self.n}q").pack
         self.known, self.forward, self.backward, self.call = None, None, None, self._call
         if (calls := _quick()) and len(tensors) + len(self.made) <= _MOST:
-            short = not spec.params and sum(math.prod(a.shape) for a in tensors) + sum(math.prod(r[0]) for r in results if r) <= 1024
+            kinds = _library.rules[spec.rule].parameter_kinds
+            short = all(kinds[name] != "int" for name, _ in spec.params) and sum(math.prod(a.shape) for a in tensors) + sum(math.prod(r[0]) for r in results if r) <= 1024
             made = tuple([r and (r[:2], {"dtype": r[2], "device": _CPU}) for r in self.made])
             if short:  # the library makes tensors like these
                 with torch._C.DisableTorchFunction():  # a mode may make subclasses
@@ -112,8 +113,8 @@ class _Plan:
                 layouts = b"".join(map(_packed, tensors))
                 if write is _steps.value:
                     self.forward = calls._plan(steps, len(tensors), made, not short, 0, layouts)
-                elif write is _steps.vjp:  # no gradients for the plans and the constants
-                    results = (None, *made, *[None] * (len(tensors) - spec.n - len(spec.outputs)))
+                elif write is _steps.vjp:  # no gradients for the constants
+                    results = (*made, *[None] * (len(tensors) - spec.n - len(spec.outputs)))
                     if len(tensors) + len(results) <= _MOST:
                         self.backward = calls._plan(steps, len(tensors), results, not short, spec.n, layouts)
 
@@ -143,17 +144,9 @@ def _quick():
     api = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
     if not rn.uses_c or api is None or len(_early.get(_INFRA, ())) != 2 or _SCHEMA not in _early or not {"to_save", "materialize_grads"} <= set(dir(torch._C._FunctionBase)):
         return None
-    objects = (None, True, False, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, _early[_INFRA], _early, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, torch._C._is_tracing, super(torch.autograd.Function, _Value).apply)
+    objects = (None, True, False, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, _early[_INFRA], _early, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, torch._C._is_tracing)
     made = _library_.python_torch_type(_Calls, api, objects)
-    if made is None:
-        return None
-    forward, back = made(), made()
-    forward.slow, back.slow = _Value.value, _Value.gradients  # which another thread does not replace
-    _Value.forward, _Value.backward = staticmethod(forward._forward), staticmethod(back._gradients)
-    method = ctypes.pythonapi.PyInstanceMethod_New  # which makes a method of a function in C
-    method.restype, method.argtypes = ctypes.py_object, [ctypes.py_object]
-    _Value._backward_cls.apply = method(back._gradients)  # PyTorch's calls backward, by two functions in Python
-    return made()
+    return made and made()
 
 
 def _strides(shape):
@@ -543,32 +536,29 @@ class _Value(torch.autograd.Function):
     kernel of a short vector. What it computes is what the operators compute."""
 
     @staticmethod
-    def value(ctx, plans, *tensors):
+    def forward(ctx, plans, *tensors):
         ctx.plans = plans
         ctx.save_for_backward(*tensors)
         ctx.set_materialize_grads(False)
         return tuple(plans.value(tensors))
 
-    forward = value  # or the library's, by _quick, as backward
-
     @staticmethod
     def backward(ctx, *ct):
-        return _Value.gradients(ctx, None, *ct)
+        return None, *_gradients(ctx.plans, ctx.saved_tensors, ctx.needs_input_grad[1:], ct)
 
-    @staticmethod
-    def gradients(ctx, tensors, *ct):
-        """backward, where the library may have asked for the saved tensors."""
-        plans, tensors = ctx.plans, ctx.saved_tensors if tensors is None else tensors
-        n = plans.n
-        for a in ct:
-            if a is None:  # "None in ct" would compare it with tensors, which takes 30 µs
-                ct = _filled(ct, plans.shapes)
-                break
-        if torch.is_grad_enabled() or _transformed() or _batched(ct):  # for a second derivative, or cotangents in a batch
-            g = _vjp(plans.parts, list(tensors[:n]), list(ct), list(tensors[n:]))
-        else:
-            g = plans.gradients(tensors, ct, ctx.needs_input_grad)
-        return None, *g, *[None] * (len(tensors) - n)
+
+def _gradients(plans, tensors, needs, ct):
+    """The gradients of the tensors that need one, for the cotangents of the value."""
+    n = plans.n
+    for a in ct:
+        if a is None:  # "None in ct" would compare it with tensors, which takes 30 µs
+            ct = _filled(ct, plans.shapes)
+            break
+    if torch.is_grad_enabled() or _transformed() or _batched(ct):  # for a second derivative, or cotangents in a batch
+        g = _vjp(plans.parts, list(tensors[:n]), list(ct), list(tensors[n:]))
+    else:
+        g = plans.gradients(tensors, ct, needs)
+    return *g, *[None] * (len(tensors) - n)
 
 
 class _Plans:
@@ -588,6 +578,21 @@ class _Plans:
         self.plan = None if any(a.is_conj() or a.is_neg() or a._is_zerotensor() for a in tensors) else _plan(_steps.value, self.spec, self.layouts, None)
         self.forward, self.backward = self.plan and self.plan.forward, {}  # the library's, for the gradients by which are needed
 
+    @functools.cached_property
+    def apply(self):
+        """_Value.apply for plans that are kept: a function of autograd of its own, whose passes the library makes."""
+        if not (quick := _quick()):
+            return functools.partial(_Value.apply, self)
+        forward, back = type(quick)(), type(quick)()
+        forward._calls = back._calls = self.forward, self.backward  # the library reads these
+        forward.slow = lambda ctx, *tensors: _Value.forward(ctx, self, *tensors)
+        back.slow = lambda ctx, saved, *ct: _gradients(self, ctx.saved_tensors if saved is None else saved, ctx.needs_input_grad, ct)
+        own = type("_Value", (torch.autograd.Function,), {"forward": staticmethod(forward._forward), "backward": staticmethod(back._gradients)})
+        method = ctypes.pythonapi.PyInstanceMethod_New  # which makes a method of a function in C
+        method.restype, method.argtypes = ctypes.py_object, [ctypes.py_object]
+        own._backward_cls.apply = method(back._gradients)  # PyTorch's calls backward, by two functions in Python
+        return super(torch.autograd.Function, own).apply
+
     def value(self, tensors):
         if self.plan:
             return self.plan.call(self._read(tensors))
@@ -602,17 +607,17 @@ class _Plans:
         return not any(a.is_conj() or a.is_neg() or not a.is_cpu for a in read) and tuple([(tuple(a.shape), a.stride(), a.dtype) for a in read]) == self.layouts
 
     def gradients(self, tensors, ct, needs):
-        """The gradients of the inputs that need one, where needs has a flag before theirs."""
+        """The gradients of the inputs that need one."""
         if self.plan and self._planned(read := self._read(tensors)):
             tensors, ct = read, [_dense(a) for a in ct]
             plan = self.vjp.get(needs)
             if plan is None:
                 layouts = self.layouts[: self.n] + tuple((shape, _strides(shape), dtype) for shape, dtype in self.shapes) + self.layouts[self.n :]
-                plan = self.vjp[needs] = _plan(_steps.vjp, self.spec, layouts, needs[1 : 1 + self.n])
+                plan = self.vjp[needs] = _plan(_steps.vjp, self.spec, layouts, tuple(needs[: self.n]))
                 if plan.backward:
                     self.backward[needs] = plan.backward
             return plan.call([*tensors[: self.n], *ct, *tensors[self.n :]])
-        return _run(_steps.vjp, self.spec, tensors[: self.n], ct, tensors[self.n :], tuple(needs[1 : 1 + self.n]))
+        return _run(_steps.vjp, self.spec, tensors[: self.n], ct, tensors[self.n :], tuple(needs[: self.n]))
 
 
 def _recorded():
@@ -670,7 +675,7 @@ def _call(kernel, args, kwargs):
     spec, x, constants = _bound(kernel, args, kwargs)
     if _plain(x):
         plans = _Plans(spec, [*x, *constants])
-        return _applied(plans, plans.tensors), plans
+        return _applied(plans, plans.tensors, functools.partial(_Value.apply, plans)), plans
     out = _value(spec, x, constants)
     return out[0] if len(out) == 1 else tuple(out), None
 
@@ -737,9 +742,9 @@ def _bound(kernel, args, kwargs):
     return _Spec(rule.name, layout, [int(n) if not isinstance(n, torch.SymInt) else n for n in sizes], [float(v) for v in params.values()]), x, constants
 
 
-def _applied(plans, tensors):
-    """The value, by a function of autograd if a tensor has a gradient."""
-    out = _Value.apply(plans, *tensors) if torch.is_grad_enabled() and True in [a.requires_grad for a in tensors] else plans.value(tensors)
+def _applied(plans, tensors, apply=None):
+    """The value, by a function of autograd if a tensor has a gradient: by that of the plans, if they are kept."""
+    out = (apply or plans.apply)(*tensors) if torch.is_grad_enabled() and True in [a.requires_grad for a in tensors] else plans.value(tensors)
     return out[0] if len(out) == 1 else tuple(out)
 
 
@@ -777,12 +782,12 @@ def _function(kernel):
             order = plans and _order(plans.tensors, args)
             if order:
                 _keep(kept, key, plans, order)
-                if order is _ALL and not kwargs and plans.plan and plans.plan.known:
+                if order is _ALL and plans.plan and plans.plan.known and all(type(v) in _library.NUMBERS for v in kwargs.values()):
                     if state[0] is slow:
                         made = type(_quick())()
                         made.slow = slow
                         state[0] = made  # which another thread may call at once
-                    state[0]._calls = state[0]._keep(tuple(args), plans.copied, plans.plan.known, plans)
+                    state[0]._calls = state[0]._keep(tuple(args), plans.copied, plans.plan.known, plans, kwargs)
             return out
         if _recorded() or _transformed():
             return call(kernel, *args, **kwargs)
@@ -888,7 +893,7 @@ class _Problems:
 
         def gradients():
             moved = [a.expand(self.size, *a.shape) if d is None else a.movedim(d, 0) if d else a for a, d in zip(ct, dims)]
-            return self.plans.gradients(self._moved(parts), moved, (None, *needs))
+            return self.plans.gradients(self._moved(parts), moved, needs)
 
         return [_functorch._add_batch_dim(a, 0, 1) for a in _without_transforms(gradients) if a is not None]
 
