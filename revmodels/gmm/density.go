@@ -128,12 +128,9 @@ func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int)
 			dense.Gemm(d, n, d, 1, m.q, d, 1, t.x, run, 1, t.z, run)
 			dense.Gemm(k, n, d, 1, m.linear, d, 1, t.z, run, 1, t.rows, run)
 		} else {
-			for j := range d {
-				row := t.x[j*run : j*run+n]
-				vec.MulTo(t.z[j*run:j*run+n], row, row)
-			}
+			m.squares(t, n)
 			dense.Gemm(k, n, d, 1, m.linear, d, 1, t.x, run, 1, t.rows, run)
-			dense.Gemm(k, n, d, 1, m.square, d, 1, t.z, run, 1, t.rows, run)
+			dense.Gemm(k, n, m.columns(), 1, m.square, d, 1, t.z, run, 1, t.rows, run)
 		}
 		for c := range k {
 			vec.AffineMax(t.rows[c*run:c*run+n], top, 1, m.bias[c])
@@ -147,6 +144,26 @@ func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int)
 			z := t.z[i*run : i*run+n]
 			vec.MulTo(z, z, z)
 			vec.Axpy(-0.5, z, logs)
+		}
+	}
+}
+
+// columns returns the number of columns of squares: if spherical, all coordinates have one factor.
+func (m *density) columns() int {
+	if m.kind == Spherical {
+		return 1
+	}
+	return m.d
+}
+
+// squares sets t.z to x'² of n points, or, if spherical, its first row to ‖x'‖².
+func (m *density) squares(t *densityScratch, n int) {
+	const run = scoringRun
+	for j := range m.d {
+		row, square := t.x[j*run:j*run+n], t.z[j*run:j*run+n]
+		vec.MulTo(square, row, row)
+		if m.kind == Spherical && j > 0 {
+			vec.AddTo(t.z[:n], t.z[:n], square)
 		}
 	}
 }

@@ -26,7 +26,7 @@ import (
 //	full       Σ_k = A_k/(W_k + M) + ρ·I
 //	tied       Σ   = Σ_k A_k/Σ_k (W_k + M) + ρ·I
 //	diagonal   the diagonal of A_k/(W_k + M) + ρ·I
-//	spherical  its mean
+//	spherical  its mean: of the second moments only the sum is needed, which is that of the first column
 //
 // If ρ is 0, it raises the log posterior of LogPosterior, among mixtures with such
 // covariances, unless that is at a maximum. If only diagonals are needed, the moments are about an
@@ -252,10 +252,7 @@ func (e *em) assign(t *densityScratch, first, n int) {
 	load(t.x, scoringRun, e.x, first, n)
 	if e.kind != Full {
 		vec.SubColumn(n, t.x, scoringRun, t.x, scoringRun, e.density.origin)
-		for j := range e.d {
-			row := t.x[j*scoringRun:][:n]
-			vec.MulTo(t.z[j*scoringRun:][:n], row, row)
-		}
+		e.density.squares(t, n)
 	}
 	clear(t.rows)
 	for p, label := range e.labels[first : first+n] {
@@ -272,7 +269,7 @@ func (e *em) addMoments(t *densityScratch, w0, w1, w2 []float64, n int) {
 	}
 	if e.kind == Diagonal || e.kind == Spherical {
 		dense.Gemm(k, d, n, 1, t.rows, run, 1, t.x, 1, run, w1, d)
-		dense.Gemm(k, d, n, 1, t.rows, run, 1, t.z, 1, run, w2, d)
+		dense.Gemm(k, e.density.columns(), n, 1, t.rows, run, 1, t.z, 1, run, w2, d)
 		return
 	}
 	mu := make([]float64, d)
@@ -342,12 +339,15 @@ func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
 	switch e.kind {
 	case Diagonal, Spherical: // moments about the origin
 		cov := e.covariance(c)
-		for j := range cov {
-			cov[j] = (max(0, w2[j]-float64(w*delta[j]*delta[j]))+g2)/(w+m) + e.reg
+		var sum float64
+		for j, v := range w2 {
+			square := float64(w * delta[j] * delta[j])
+			cov[j] = (max(0, v-square)+g2)/(w+m) + e.reg
+			sum += v - square
 			mean[j] = e.density.origin[j] + delta[j]
 		}
 		if e.kind == Spherical {
-			variance := floats.Sum(cov) / float64(d)
+			variance := (max(0, sum/float64(d))+g2)/(w+m) + e.reg
 			for j := range cov {
 				cov[j] = variance
 			}

@@ -51,6 +51,8 @@ type scores[T rev.Float] struct {
 	scored []T     // K×D: c'
 	halves []T     // ½‖c'‖²
 	most   float64 // the largest ‖c'‖²
+
+	slope, least, limit float64 // m_i is slope·(‖x'_i‖² + most) + least, if what is in brackets is below limit
 }
 
 // twoLeast are the least two scores of the points of a panel, and the centroids of the
@@ -61,6 +63,7 @@ type twoLeast[T rev.Float] struct{ best, second, label [panel]T }
 func (s *scores[T]) set(centroids rev.General[T]) {
 	k, d := centroids.Rows, centroids.Cols
 	s.scored, s.halves = workspace.Grow(s.scored, k*d), workspace.Grow(s.halves, k)
+	s.bound(k, d)
 	s.most = 0
 	for c := range k {
 		s.halves[c] = s.center(s.scored[c*d:(c+1)*d], centroids.Row(c))
@@ -101,9 +104,11 @@ func squares[T rev.Float](norms, x []T, d int) {
 func (s *scores[T]) leastScores(t *twoLeast[T], x []T, n int) (best, second, label []T) {
 	n = padded(n)
 	best, second, label = t.best[:n], t.second[:n], t.label[:n]
+	inf := T(math.Inf(1))
 	for p := range best {
-		best[p], second[p] = T(math.Inf(1)), T(math.Inf(1))
+		best[p] = inf
 	}
+	copy(second, best)
 	nearest.Two(best, second, label, x, stride, s.scored, s.halves, len(s.shift), 0)
 	return best, second, label
 }
@@ -118,19 +123,27 @@ func (s *scores[T]) round(c []float64, k, d int) {
 	s.set(rev.NewGeneral(k, d, s.scored))
 }
 
-// margin returns m_i for a point with ‖x'‖² = norm.
-func (s *scores[T]) margin(norm T) float64 {
+// bound sets the terms of m_i for k centroids in d dimensions.
+func (s *scores[T]) bound(k, d int) {
 	// 2⁻⁵², the smallest positive and the largest number, or those of float32.
 	eps, eta, huge := 0x1p-52, math.SmallestNonzeroFloat64, math.MaxFloat64
 	if !cpu.Is64[T]() {
 		eps, eta, huge = 0x1p-23, math.SmallestNonzeroFloat32, math.MaxFloat32
 	}
-	d := float64(len(s.shift))
-	square := 2 * (1 + float64(d*eps)) * (float64(norm) + s.most) // the norms are rounded
-	if !(square < huge/16) || d*eps > 1./8 || float64(len(s.halves))*eps > 2 {
+	terms, rounding := float64(2*d+8), 2*(1+float64(float64(d)*eps)) // the norms are rounded
+	s.slope, s.least, s.limit = terms*eps*rounding, terms*eta, huge/16/rounding
+	if float64(d)*eps > 1./8 || float64(k)*eps > 2 {
+		s.limit = 0
+	}
+}
+
+// margin returns m_i for a point with ‖x'‖² = norm.
+func (s *scores[T]) margin(norm T) float64 {
+	square := float64(norm) + s.most
+	if !(square < s.limit) {
 		return math.NaN()
 	}
-	return (2*d + 8) * (float64(eps*square) + eta)
+	return float64(s.slope*square) + s.least
 }
 
 // padded rounds n up to the number of points that a search takes.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"revnum/internal/parallel"
+	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
@@ -27,12 +28,16 @@ import (
 // two cases: if upper < lower, or if upper is less than half the distance of its centroid
 // from the nearest other centroid. See Hamerly, Making k-means even faster, SIAM
 // International Conference on Data Mining, 2010.
+//
+// With few centroids in few dimensions, the scores of all points take less time than these bounds.
+// Then lower holds the square of the bound for the present centroids, and upper nothing.
 type search struct {
 	x       rev.General[float64]
 	w       []float64 // weights of the points, nil if all are 1
 	n, d, k int
 	workers int
 	sampled bool // the points are some of many
+	bounded bool // steps of Lloyd's algorithm use the bounds
 	parts   int  // number of parts: runs of panels with their own sums
 
 	scores scores[float64] // shifted by the mean of some points
@@ -79,6 +84,15 @@ const (
 	tiny  = 1e-150
 )
 
+// unbounded returns whether the scores of k centroids take less time for a point than bounds. To compare
+// a score takes as long as 10 of its products.
+func unbounded(k, d int) bool {
+	if cpu.InUse() == cpu.Generic { // one score at a time
+		return k*(d+10) <= 64
+	}
+	return k*(d+10) <= 1024
+}
+
 // newSearch returns a search without centroids. Points have the weights w, or 1 if w is
 // nil.
 func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
@@ -86,6 +100,8 @@ func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
 	blocks := (n + panel - 1) / panel
 	s := workspace.Get[search]()
 	s.x, s.w, s.n, s.d, s.k, s.workers, s.sampled = x, w, n, d, k, parallel.Workers(workers), false
+	s.bounded = !unbounded(k, d)
+	s.scores.bound(k, d)
 	// Few parts, so that their sums are small compared with the points.
 	s.parts = min(max(n/(4*k), 8), 32, blocks)
 	s.panels, s.norms = workspace.Grow(s.panels, blocks*d*stride), workspace.Grow(s.norms, n)
@@ -102,7 +118,7 @@ func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
 	}
 
 	s.scores.shift = workspace.Zeros(s.scores.shift, d)
-	some := min(n, 1024)
+	some := min(n, 128)
 	for i := range some {
 		vec.Axpy(1/float64(some), x.Row(i*(n/some)), s.scores.shift)
 	}
@@ -219,6 +235,35 @@ func (s *search) label(t *searchScratch, x []float64, which []int) {
 	}
 }
 
+// relabel is label without upper for n points from point first on. If move is set, it moves those
+// that changed.
+func (s *search) relabel(t *searchScratch, part, first, n int, move bool) {
+	best, second, label := s.scores.leastScores(&t.least, s.block(first), n)
+	labels, lower := s.labels[first:][:n], s.lower[first:][:n]
+	for p, norm := range s.norms[first:][:n] {
+		m := s.scores.margin(norm)
+		k := int32(label[p])
+		if !(second[p]-best[p] > m) {
+			k, _ = nearestOf(s.x.Row(first+p), s.centroids)
+		}
+		lower[p] = norm + 2*second[p] - 2*m
+		if k == labels[p] {
+			continue
+		}
+		if move {
+			s.change(part, first+p, labels[p], k)
+		}
+		labels[p] = k
+	}
+}
+
+// change moves point i from centroid k to centroid l in the sums of a part.
+func (s *search) change(part, i int, k, l int32) {
+	s.add(part, i, k, -s.weight(i))
+	s.add(part, i, l, s.weight(i))
+	s.changed[part]++
+}
+
 // sqrtAbove returns an upper bound of √square.
 func sqrtAbove(square float64) float64 { return float64(math.Sqrt(max(square, 0))*(1+slack)) + tiny }
 
@@ -231,10 +276,14 @@ func sqrtBelow(square float64) float64 {
 // assign finds the centroid of every point.
 func (s *search) assign() {
 	s.scores.set(s.centroids)
-	s.run(func(worker, _, first, end int) {
+	s.run(func(worker, part, first, end int) {
 		t := &s.scratch[worker]
 		for ; first < end; first += panel {
 			n := min(panel, end-first)
+			if !s.bounded {
+				s.relabel(t, part, first, n, false)
+				continue
+			}
 			for p := range n {
 				t.which[p] = first + p
 			}
@@ -268,7 +317,11 @@ func (s *search) resum() {
 			w = w[first:end]
 		}
 		for i, k := range labels {
-			counts[k] += s.weight(first + i)
+			if w == nil {
+				counts[k]++
+			} else {
+				counts[k] += w[i]
+			}
 		}
 		nearest.AddRows(s.sums[part*s.k*s.d:], s.base, s.d, labels, s.x.Data[first*s.x.Stride:], s.x.Stride, s.d, w)
 	})
@@ -346,7 +399,9 @@ func (s *search) lightest() (least, all float64) {
 // step assigns the points again after update. It returns how many points changed their
 // centroid.
 func (s *search) step() (changed int) {
-	parallel.Run(s.workers, s.k, (*spacing)(s))
+	if s.bounded {
+		parallel.Run(s.workers, s.k, (*spacing)(s))
+	}
 	s.run(s.stepPart)
 	for _, c := range s.changed {
 		changed += c
@@ -376,6 +431,10 @@ func (s *search) stepPart(worker, part, first, end int) {
 	n := 0
 	for ; first < end; first += panel {
 		size := min(panel, end-first)
+		if !s.bounded {
+			s.relabel(t, part, first, size, true)
+			continue
+		}
 		unclear := t.unclear[:s.unclear(&t.unclear, first, size)]
 		if 2*len(unclear) > size { // cheaper than to copy the points
 			for p := range size {
@@ -441,9 +500,7 @@ func (s *search) recompute(t *searchScratch, part int, x []float64, which []int)
 	s.label(t, x, which)
 	for p, i := range which {
 		if k := s.labels[i]; k != t.before[p] {
-			s.add(part, i, t.before[p], -s.weight(i))
-			s.add(part, i, k, s.weight(i))
-			s.changed[part]++
+			s.change(part, i, t.before[p], k)
 		}
 	}
 }

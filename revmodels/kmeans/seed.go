@@ -52,7 +52,9 @@ func (s *search) seed(ctx context.Context, rnd *rand.Rand) bool {
 	}
 	for i, norm := range s.norms {
 		m := s.scores.margin(norm)
-		s.upper[i], s.lower[i] = sqrtAbove(norm+2*s.upper[i]+2*m), sqrtBelow(norm+2*s.lower[i]-2*m)
+		if s.lower[i] = norm + 2*s.lower[i] - 2*m; s.bounded {
+			s.upper[i], s.lower[i] = sqrtAbove(norm+2*s.upper[i]+2*m), sqrtBelow(s.lower[i])
+		}
 		s.labels[i] = int32(s.near[i])
 	}
 	s.scores.set(s.centroids)

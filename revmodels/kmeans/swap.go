@@ -175,7 +175,7 @@ func (s *search) bestSwap(ctx context.Context, seed uint64, dists []float64, spl
 	if len(candidates) == 0 {
 		return -1, -1
 	}
-	s.assign()
+	s.sharpen()
 	without, from = s.cheapestRemoval(dists)
 	to = -1
 	var best float64
@@ -202,7 +202,7 @@ func (s *search) bestSwap(ctx context.Context, seed uint64, dists []float64, spl
 // promisingSwap returns the swap for which the gain of the second centroid exceeds the rise most,
 // or -1 and -1 if no cluster can be split.
 func (s *search) promisingSwap(ctx context.Context, seed uint64, dists []float64, splits []clusterSplit) (from, to int) {
-	s.assign() // sharp bounds
+	s.sharpen()
 	rises := s.rises(dists)
 	first := floats.MinIdx(rises)
 	second := -1 // the cheapest but for first
@@ -227,6 +227,13 @@ func (s *search) promisingSwap(ctx context.Context, seed uint64, dists []float64
 		}
 	}
 	return from, to
+}
+
+// sharpen makes the lower bounds sharp.
+func (s *search) sharpen() {
+	if s.bounded {
+		s.assign()
+	}
 }
 
 // costs returns the cost of the points of each centroid.
@@ -275,8 +282,12 @@ func (s *search) renew(split *clusterSplit, k int, cost float64) bool {
 func (s *search) rises(dists []float64) []float64 {
 	rises := make([]float64, s.k)
 	for i, label := range s.labels {
-		l := max(0, s.lower[i])
-		rises[label] += float64(s.weight(i) * max(0, float64(l*l)-dists[i]))
+		square := s.lower[i]
+		if s.bounded {
+			l := max(0, square)
+			square = float64(l * l)
+		}
+		rises[label] += float64(s.weight(i) * max(0, square-dists[i]))
 	}
 	return rises
 }
