@@ -28,7 +28,7 @@ type Options struct {
 
 	// Starts is the number of clusterings to start from. The best fit is kept. The
 	// first, third and so on scale all columns to unit variance. The others take the
-	// points as they are. 0 means 2 to 24: the fewer the points, and the later a start
+	// points as they are. If spherical, it is the other way round. 0 means 2 to 24: the fewer the points, and the later a start
 	// was better than those before it, the more. Equal clusterings count as one. With
 	// Init or InitMeans there is only one.
 	Starts int
@@ -446,7 +446,8 @@ func variances(x rev.General[float64]) []float64 {
 
 // starts clusters the points, and fits from each clustering that differs from the
 // earlier ones. Which scales of the columns separate the components best is not known, so
-// starts alternate between equal variances and the variances that the columns have.
+// starts alternate between equal variances and the variances that the columns have. The latter come
+// first for spherical covariances, which have no other scales: starts that are worse end early.
 func (f *fit) starts(ctx context.Context) error {
 	x, k := f.model.X, f.model.K
 	scaled, means := mat.NewDense(x.Rows, x.Cols, nil), mat.NewDense(k, x.Cols, nil)
@@ -470,7 +471,7 @@ func (f *fit) starts(ctx context.Context) error {
 			switch {
 			case v == 0:
 				scale[j] = 0
-			case i%2 == 0:
+			case (i%2 == 0) != (f.opts.Covariance == Spherical):
 				scale[j] = 1 / math.Sqrt(v)
 			default:
 				scale[j] = 1 / math.Sqrt(largest)

@@ -348,9 +348,7 @@ func (s *search) update() (squares float64) {
 		}
 		clear(mean)
 		for part := range s.parts {
-			for j, v := range s.sums[(part*s.k+k)*s.d:][:s.d] {
-				mean[j] += v
-			}
+			vec.AddTo(mean, mean, s.sums[(part*s.k+k)*s.d:][:s.d])
 		}
 		var square float64
 		c := s.centroids.Row(k)
