@@ -16,6 +16,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/objective"
 	"revnum/rev"
 	"revnum/revmodels/ba"
 	"revnum/revmodels/gmm"
@@ -29,7 +30,7 @@ import (
 var tasks = map[string]func(ctx context.Context, options []byte, a arrays) (any, error){
 	"gmm.fit":          fitMixture,      // points; weights of points, or nothing; the mixture, written, or nothing, for one in the report
 	"gmm.score":        scoreMixture,    // points; log densities, written, or nothing; responsibilities, written, or nothing; labels, written, or nothing; the mixture, or nothing for that of the options
-	"kmeans.fit":       fitClusters,     // points; weights of points, or nothing; labels, written; centroids to start from, or nothing
+	"kmeans.fit":       fitClusters,     // points; weights of points, or nothing; labels, written; centroids to start from, or nothing; centroids, written, or nothing, for those in the report
 	"kmeans.predict":   predictClusters, // points; centroids; labels, written
 	"graphembed.embed": embedGraph,      // edges; positions, a vertex a row, written
 	"ba.jacobian":      bundleJacobian,  // cameras; points; features; cameras of observations; points of observations; residuals, written; Jacobian, written
@@ -222,8 +223,8 @@ func (a arrays) setMixture(first int, m *gmm.Mixture) error {
 	return nil
 }
 
-// mixture returns the mixture of these arguments.
-func (a arrays) mixture(first int) (*gmm.Mixture, error) {
+// mixture returns the mixture of these arguments, with covariances of the given kind.
+func (a arrays) mixture(first int, kind gmm.Covariance) (*gmm.Mixture, error) {
 	weights, means, covariances, err := a.mixtureArrays(first)
 	if err != nil {
 		return nil, err
@@ -242,7 +243,7 @@ func (a arrays) mixture(first int) (*gmm.Mixture, error) {
 		}
 		list[i] = mat.NewSymDense(d, c)
 	}
-	m, err := gmm.NewMixture(weights, means, list)
+	m, err := gmm.NewMixtureOf(kind, weights, means, list)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errArgument, err)
 	}
@@ -268,7 +269,8 @@ func (a arrays) mixtureArrays(first int) (weights []float64, means, covariances 
 
 func scoreMixture(_ context.Context, options []byte, a arrays) (any, error) {
 	o := struct {
-		Mixture gmm.Mixture `json:"mixture"`
+		Mixture    gmm.Mixture    `json:"mixture"`
+		Covariance gmm.Covariance `json:"covariance"` // of the mixture of the arguments
 	}{}
 	if err := read(options, &o); err != nil {
 		return nil, err
@@ -279,7 +281,7 @@ func scoreMixture(_ context.Context, options []byte, a arrays) (any, error) {
 	}
 	m := &o.Mixture
 	if a.has(4) {
-		if m, err = a.mixture(4); err != nil {
+		if m, err = a.mixture(4, o.Covariance); err != nil {
 			return nil, err
 		}
 	}
@@ -348,10 +350,18 @@ func fitClusters(ctx context.Context, options []byte, a arrays) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var init *mat.Dense
-	if len(a) > 3 {
-		if init, err = a.matrix(3); err != nil {
-			return nil, err
+	var init, centroids *mat.Dense
+	for i, m := range []**mat.Dense{&init, &centroids} {
+		if a.has(3 + i) {
+			if *m, err = a.matrix(3 + i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if centroids != nil { // before the fit, which may take long
+		_, d := x.Dims()
+		if r, c := centroids.Dims(); r != o.Clusters || c != d {
+			return nil, fmt.Errorf("%w: centroids are %d×%d, want %d×%d", errArgument, r, c, o.Clusters, d)
 		}
 	}
 	c, r, err := kmeans.Fit(ctx, x, o.Clusters, &kmeans.Options{
@@ -365,12 +375,18 @@ func fitClusters(ctx context.Context, options []byte, a arrays) (any, error) {
 		return nil, fmt.Errorf("%w: %d labels for %d points", errArgument, len(labels), rows)
 	}
 	copy(labels, c.Labels())
+	var report [][]float64
+	if centroids == nil {
+		report = rowsOf(c.Centroids())
+	} else {
+		centroids.Copy(c.Centroids())
+	}
 	return struct {
-		Centroids  [][]float64 `json:"centroids"`
+		Centroids  [][]float64 `json:"centroids,omitempty"`
 		Cost       float64     `json:"cost"`
 		Iterations int         `json:"iterations"`
 		Converged  bool        `json:"converged"`
-	}{rowsOf(c.Centroids()), c.Cost(), r.Starts[r.Best].Iterations, r.Starts[r.Best].Converged}, nil
+	}{report, c.Cost(), r.Starts[r.Best].Iterations, r.Starts[r.Best].Converged}, nil
 }
 
 func rowsOf(m *mat.Dense) [][]float64 {
@@ -402,15 +418,10 @@ func predictClusters(_ context.Context, options []byte, a arrays) (any, error) {
 	if _, cols := centroids.Dims(); cols != d || len(labels) != n {
 		return nil, fmt.Errorf("%w: %d points of %d coordinates, centroids of %d, %d labels", errArgument, n, d, cols, len(labels))
 	}
-	text, err := json.Marshal(map[string]any{"centroids": rowsOf(centroids), "labels": []int{}, "cost": 0})
-	if err != nil {
+	if err := objective.CheckFinite("the centroids", rev.ViewDense(centroids)); err != nil {
 		return nil, fmt.Errorf("%w: %w", errArgument, err)
 	}
-	var c kmeans.Clustering
-	if err := c.UnmarshalJSON(text); err != nil {
-		return nil, err
-	}
-	copy(labels, c.Predict(x))
+	copy(labels, kmeans.NewClustering(centroids, 0).Predict(x))
 	return struct{}{}, nil
 }
 

@@ -52,6 +52,21 @@ func ExampleFit() {
 
 // The parameters of a mixture by a minimiser of one's own choice: here Newton's
 // method, with the exact Hessian, from a rough guess.
+// The points of a mixture with spherical covariances belong to the nearest mean, if components have
+// equal weights and variances.
+func ExampleNewMixtureOf() {
+	covariance := mat.NewDiagDense(2, []float64{2, 2})
+	round := mat.NewSymDense(2, nil)
+	round.CopySym(covariance)
+	m, err := gmm.NewMixtureOf(gmm.Spherical, []float64{0.5, 0.5}, mat.NewDense(2, 2, []float64{0, 0, 4, 0}), []*mat.SymDense{round, round})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Predict(mat.NewDense(2, 2, []float64{1, 7, 3, -7})), m.Covariance())
+	// Output: [0 1] spherical
+}
+
 func ExampleModel() {
 	x, _ := twoClusters().Sample(5000, rand.NewPCG(1, 2))
 	model := gmm.NewModel(x, 2, gmm.Prior{})

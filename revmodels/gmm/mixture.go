@@ -53,7 +53,16 @@ func NewMixture(weights []float64, means mat.Matrix, covariances []*mat.SymDense
 	return newMixture(Full, weights, means, covariances)
 }
 
-// newMixture is NewMixture for covariances of the given kind.
+// NewMixtureOf is NewMixture for covariances of the given kind, for which densities take less time
+// than for full ones. It also returns an error if a covariance is of another kind.
+func NewMixtureOf(kind Covariance, weights []float64, means mat.Matrix, covariances []*mat.SymDense) (*Mixture, error) {
+	if err := kind.check(covariances); err != nil {
+		return nil, fmt.Errorf("gmm: %w", err)
+	}
+	return newMixture(kind, weights, means, covariances)
+}
+
+// newMixture is NewMixtureOf without the check of the kind.
 func newMixture(kind Covariance, weights []float64, means mat.Matrix, covariances []*mat.SymDense) (*Mixture, error) {
 	k, d := means.Dims()
 	objective.CheckLen("gmm.Mixture", "weights", len(weights), k)

@@ -4,6 +4,7 @@ import ctypes
 import functools
 import json
 import os
+import queue
 import re
 import signal
 import struct
@@ -52,6 +53,7 @@ class _Library:
         self._loading = threading.Lock()
         self.forked = False
         self._closed = ctypes.c_int32()
+        self._idle = []  # what threads wait for that have done a task: a new thread takes as long as a small fit
 
     def __getattr__(self, name):
         if name not in ("lib", "call", "run", "hash"):
@@ -89,6 +91,7 @@ class _Library:
 
     def set_forked(self):
         self.forked = "lib" in self.__dict__
+        self._idle = []
 
     def close(self):
         """Ends the use of the library. (It stays in memory, as Go cannot be unloaded.)"""
@@ -145,6 +148,25 @@ class _Library:
             except BaseException:
                 pass
 
+    def _start(self, do, done):
+        """Starts do in another thread, which sets done after it."""
+        try:
+            tasks = self._idle.pop()
+        except IndexError:
+            tasks = queue.SimpleQueue()
+            threading.Thread(target=self._serve, args=(tasks,), daemon=True).start()
+        tasks.put((do, done))
+
+    def _serve(self, tasks):
+        while True:
+            do, done = tasks.get()
+            try:
+                do()
+            finally:
+                self._idle.append(tasks)
+                done.set()
+                del do, done  # with the arrays of the caller
+
     def model(self, task, options, args, room):
         """Does a task of rev_model. KeyboardInterrupt ends it before its next iteration."""
         if self.lib is None:
@@ -158,19 +180,15 @@ class _Library:
                 ticket.pop()
             except IndexError:
                 return
-            try:
-                status = self.lib.rev_model(task.encode(), text, b"".join(args), len(args), report, room)
-                if status:
-                    failed.append((status, self.lib.rev_last_error()))  # which is that of this thread
-            finally:
-                done.set()
+            status = self.lib.rev_model(task.encode(), text, b"".join(args), len(args), report, room)
+            if status:
+                failed.append((status, self.lib.rev_last_error()))  # which is that of this thread
 
         if threading.current_thread() is threading.main_thread():
             # Only the main thread is interrupted, and not within a call. The arrays of the caller
-            # must not go before the task has ended. Thread.join cannot tell: before Python 3.13 it
-            # takes a thread for ended when it is interrupted.
+            # must not go before the task has ended.
             try:
-                threading.Thread(target=do).start()
+                self._start(do, done)
                 done.wait()
             except BaseException:
                 try:

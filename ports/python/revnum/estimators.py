@@ -94,20 +94,19 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
         if value is not None:
             self.precisions_cholesky_ = _compute_precision_cholesky(np.asarray(value), self.covariance_type, xp=np)
 
-    def fit(self, X, y=None, sample_weight=None):
-        self.fit_predict(X, y, sample_weight)
-        return self
+    def fit_predict(self, X, y=None, sample_weight=None):
+        return self.fit(X, y, sample_weight).predict(X)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         if self.max_iter == 0:  # the initialisation alone is that of scikit-learn
-            if self.n_init != "auto":
-                return super().fit_predict(X)
+            n_init = self.n_init
             try:
-                self.n_init = 1
-                return super().fit_predict(X)
+                self.n_init = 1 if n_init == "auto" else n_init
+                super().fit_predict(X)
             finally:
-                self.n_init = "auto"
+                self.n_init = n_init
+            return self
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         if X.shape[0] < self.n_components:
             raise ValueError(f"Expected n_samples >= n_components but got n_components = {self.n_components}, n_samples = {X.shape[0]}")
@@ -130,13 +129,14 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
         covariances = best["mixture"]["covariances"]
         diagonals = np.diagonal(covariances, axis1=1, axis2=2)
         self.covariances_ = {"full": lambda: covariances, "tied": lambda: covariances[0], "diag": lambda: diagonals.copy(), "spherical": lambda: diagonals[:, 0].copy()}[self.covariance_type]().astype(X.dtype)
-        self._set_parameters(self._get_parameters())
+        q = self.precisions_cholesky_
+        self.precisions_ = q @ np.swapaxes(q, -1, -2) if self.covariance_type in ("full", "tied") else q**2
         self.converged_, self.n_iter_ = best["converged"], max(1, best["iterations"])
         self.lower_bound_ = best["log_likelihood"] / total
         self.lower_bounds_.append(self.lower_bound_)
         if not self.converged_:
             warnings.warn("Best performing initialization did not converge. Try different init parameters, or increase max_iter, tol, or check for degenerate data.", ConvergenceWarning)
-        return self.predict(X)
+        return self
 
     def _starts(self, X, random_state):
         """What each start begins with: a mixture, or None for the starts of the library."""
@@ -154,7 +154,7 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
     def _maximise(self, X, weights, init, random_state):
         k, d = int(self.n_components), X.shape[1]
         options = {
-            "components": k, "covariance": {"diag": "diagonal"}.get(self.covariance_type, self.covariance_type), "max_iter": int(self.max_iter),
+            "components": k, "covariance": self._kind(), "max_iter": int(self.max_iter),
             "starts": 0 if self.n_init == "auto" or init else int(self.n_init), "tolerance": float(self.tol) or _SMALLEST,
             "reg_covar": float(self.reg_covar) or -1, "polish": bool(self.polish), "seed": _seed(random_state),
         }
@@ -173,6 +173,10 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
                 "Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance caused by singleton or "
                 f"collapsed samples). Try to decrease the number of components, increase reg_covar, or scale the input data. ({err})"
             ) from err
+
+    def _kind(self):
+        """The name that the library has for covariance_type."""
+        return {"diag": "diagonal"}.get(self.covariance_type, self.covariance_type)
 
     def _mixture(self):
         """The mixture of the attributes for the library, which takes covariances as matrices."""
@@ -196,11 +200,12 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
         """What the library writes to argument index of gmm.score, for blocks of points one after the other."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        kind = {"covariance": self._kind()}
         mixture, out = self._mixture(), np.empty((X.shape[0], *columns), dtype or X.dtype)
         for rows in _blocks(X, max(X.shape[1], *columns, 1)):
             wide = _wide(X[rows])
             block = np.empty((len(wide), *columns), dtype or np.float64)
-            library.model("gmm.score", {}, [rn.task_argument(0, wide), rn.task_argument(index, block), *self._mixture_arguments(4, mixture)], 64)
+            library.model("gmm.score", kind, [rn.task_argument(0, wide), rn.task_argument(index, block), *self._mixture_arguments(4, mixture)], 64)
             out[rows] = block
         return out
 
@@ -244,10 +249,10 @@ class KMeans(sklearn.cluster.KMeans):
         random_state = check_random_state(self.random_state)
         weights = _weights(sample_weight, X)
         wide = _wide(X)
-        best, self.labels_ = None, None
+        best = None
         for init in self._starts(X, random_state, weights):
-            labels = np.empty(X.shape[0], np.int64)
-            args = [rn.task_argument(0, wide), rn.task_argument(2, labels)]
+            labels, centres = np.empty(X.shape[0], np.int64), np.empty((self.n_clusters, X.shape[1]))
+            args = [rn.task_argument(0, wide), rn.task_argument(2, labels), rn.task_argument(4, centres)]
             if weights is not None:
                 args.append(rn.task_argument(1, weights))
             if init is not None:
@@ -256,14 +261,13 @@ class KMeans(sklearn.cluster.KMeans):
                 "clusters": int(self.n_clusters), "starts": 0 if self.n_init == "auto" or init is not None else int(self.n_init), "max_iter": int(self.max_iter),
                 "tolerance": float(self.tol) or -1, "batch": int(self.batch_size), "seed": _seed(random_state),
             }
-            r = library.model("kmeans.fit", options, args, 4096 + 32 * int(self.n_clusters) * (X.shape[1] + 1))
+            r = library.model("kmeans.fit", options, args, 4096)
             if self.verbose:
                 print(f"Initialization complete\nIteration {r['iterations']}, inertia {r['cost']}.")
                 if r["converged"]:
                     print(f"Converged at iteration {r['iterations']}: " + (f"center shift below {self.tol}, within tolerance." if self.tol else "strict convergence."))
             if best is None or r["cost"] < best["cost"]:
-                best, self.labels_ = r, labels.astype(np.int32)
-        self.cluster_centers_ = np.array(best["centroids"]).astype(X.dtype)
+                best, self.labels_, self.cluster_centers_ = r, labels.astype(np.int32), centres.astype(X.dtype)
         self._n_features_out = len(self.cluster_centers_)
         self.inertia_, self.n_iter_ = best["cost"], max(1, best["iterations"])
         found = len(np.unique(self.labels_))
