@@ -82,7 +82,15 @@ func (c *Clustering) Score(x mat.Matrix) float64 {
 func (c *Clustering) nearest(x mat.Matrix) ([]int, []float64) {
 	k := Cost[float64]{Centroids: c.centroids, X: objective.View(x), Workers: c.workers}
 	labels, dists := make([]int, k.X.Rows), make([]float64, k.X.Rows)
+	if !small(c.centroids, 0x1p-400) || !small(k.X, tinyLimit) {
+		k.Nearest(labels, dists)
+		return labels, dists
+	}
+	k.Centroids, k.X = enlarged(k.Centroids), enlarged(k.X)
 	k.Nearest(labels, dists)
+	for i, v := range dists {
+		dists[i] = v / enlargement / enlargement
+	}
 	return labels, dists
 }
 

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/objective"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -130,8 +131,16 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Clustering, 
 		starts = int(min(max(1, math.Cbrt(6e5/(float64(points.Rows)*float64(k)*float64(points.Cols)))), 16))
 	}
 
-	s := newSearch(points, opts.Weights, k, opts.Workers)
-	defer s.close()
+	s, init, down := newSearch(points, opts.Weights, k, opts.Workers), opts.Init, 1.0
+	defer func() { s.close() }()
+	if s.far < 0x1p-800 && s.within(tinyLimit) && (init == nil || small(rev.ViewDense(init), tinyLimit)) {
+		s.close()
+		s, down = newSearch(enlarged(points), opts.Weights, k, opts.Workers), 1/enlargement
+		if init != nil {
+			init = new(mat.Dense)
+			init.Scale(enlargement, opts.Init)
+		}
+	}
 	if !s.within(limit) {
 		if err := checkRange("the points have", points, limit); err != nil {
 			return nil, nil, err
@@ -139,25 +148,29 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Clustering, 
 	}
 	report := &Report{Best: -1}
 	var best *Clustering
+	var least float64 // cost, of points that may be enlarged
 	same := 0 // starts that ended at the least cost
 	for i := 0; i < starts && ctx.Err() == nil && (opts.Starts > 0 || same < enough); i++ {
-		r, ok := s.start(ctx, opts, rnd)
+		r, ok := s.start(ctx, opts, init, rnd)
 		if !ok {
 			break
 		}
+		cost := r.Cost
+		r.Cost = float64(cost*down) * down
 		report.Starts = append(report.Starts, r)
 		switch {
-		case best == nil || r.Cost < best.cost*(1-1e-9):
+		case best == nil || cost < least*(1-1e-9):
 			same = 1
-		case r.Cost <= best.cost*(1+1e-9):
+		case cost <= least*(1+1e-9):
 			same++
 		}
-		if best == nil || r.Cost < best.cost {
-			report.Best = i
+		if best == nil || cost < least {
+			report.Best, least = i, cost
 			best = &Clustering{
 				centroids: rev.NewGeneral(k, s.d, slices.Clone(s.centroids.Data)),
 				labels:    make([]int, s.n), cost: r.Cost, workers: opts.Workers,
 			}
+			vec.ScaleTo(best.centroids.Data, down, best.centroids.Data)
 			for i, label := range s.labels {
 				best.labels[i] = int(label)
 			}
@@ -200,6 +213,23 @@ func check(x mat.Matrix, k int, opts *Options) (points rev.General[float64], lim
 	return points, limit, checkRange("Init has", rev.ViewDense(opts.Init), limit)
 }
 
+// Squares of numbers below 1e-154 underflow. If all are that small, enlarged does not change the
+// problem, as it multiplies by a power of two: no square underflows then, even of the smallest number,
+// and none overflows of numbers up to tinyLimit.
+const enlargement, tinyLimit = 0x1p600, 0x1p-150
+
+// enlarged returns x times enlargement.
+func enlarged(x rev.General[float64]) rev.General[float64] {
+	big := rev.NewGeneral[float64](x.Rows, x.Cols, nil)
+	for i := range x.Rows {
+		vec.ScaleTo(big.Row(i), enlargement, x.Row(i))
+	}
+	return big
+}
+
+// small reports whether no magnitude exceeds limit.
+func small(x rev.General[float64], limit float64) bool { return checkRange("", x, limit) == nil }
+
 // checkRange returns an error that names the first element of x whose magnitude
 // is not at most limit.
 func checkRange(what string, x rev.General[float64], limit float64) error {
@@ -215,13 +245,13 @@ func checkRange(what string, x rev.General[float64], limit float64) error {
 
 // start fits from one start. It returns false if ctx was done before there were
 // centroids.
-func (s *search) start(ctx context.Context, opts *Options, rnd *rand.Rand) (r Start, ok bool) {
+func (s *search) start(ctx context.Context, opts *Options, init *mat.Dense, rnd *rand.Rand) (r Start, ok bool) {
 	begin := time.Now()
 	most, tolerance := cmp.Or(opts.MaxIter, 300), cmp.Or(max(opts.Tolerance, -1), 1e-4)*s.variance
 	switch {
-	case opts.Init != nil:
+	case init != nil:
 		for c := range s.k {
-			copy(s.centroids.Row(c), opts.Init.RawRowView(c))
+			copy(s.centroids.Row(c), init.RawRowView(c))
 		}
 		s.assign()
 		s.lloyd(ctx, &r, most, tolerance)

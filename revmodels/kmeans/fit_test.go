@@ -169,6 +169,37 @@ func TestFitSmall(t *testing.T) {
 	}
 }
 
+// TestFitTiny fits points whose squares underflow: the clusters are those of the points times a power of two.
+func TestFitTiny(t *testing.T) {
+	x := blobs(rand.New(rand.NewPCG(5, 31)), 300, 3, 4)
+	const scale = 0x1p-560
+	var small mat.Dense
+	small.Scale(scale, x)
+	for _, init := range []*mat.Dense{nil, mat.DenseCopyOf(x.Slice(0, 4, 0, 3))} {
+		opts := Options{Init: init}
+		want, _, err := Fit(t.Context(), x, 4, &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if init != nil {
+			opts.Init = new(mat.Dense)
+			opts.Init.Scale(scale, init)
+		}
+		got, _, err := Fit(t.Context(), &small, 4, &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := got.Centroids()
+		c.Scale(1/scale, c)
+		if !mat.Equal(c, want.Centroids()) || !slices.Equal(got.Labels(), want.Labels()) {
+			t.Errorf("centroids %v, want %v", c, want.Centroids())
+		}
+		if labels := got.Predict(&small); !slices.Equal(labels, want.Labels()) {
+			t.Errorf("predicted %v, want %v", labels, want.Labels())
+		}
+	}
+}
+
 func TestFitOptions(t *testing.T) {
 	x := clouds(rand.New(rand.NewPCG(2, 5)), 1000, 16)
 	start := mat.DenseCopyOf(x.Slice(0, 30, 0, 2))

@@ -74,7 +74,7 @@ type panelScratch[T rev.Float] struct {
 	rounded     []float32
 	roundNorms  [panel]float32
 	coarseLeast twoLeast[float32]
-	fine        int // panels to come without coarse scores
+	skip        int // panels to come without coarse scores
 }
 
 // The parallel tasks of a sweep.
@@ -166,7 +166,7 @@ func (s *sweep[T]) prepare(workers int) {
 	for _, p := range s.scratch[:workers] {
 		p.points = workspace.Grow(p.points, s.d*stride)
 		if s.comps > few {
-			p.centered, p.fine = workspace.Grow(p.centered, s.d*stride), 0
+			p.centered, p.skip = workspace.Grow(p.centered, s.d*stride), 0
 			if s.rounds {
 				p.rounded = workspace.Grow(p.rounded, s.d*stride)
 			}
@@ -256,9 +256,9 @@ func (s *sweep[T]) score(p *panelScratch[T], first int, labels []int32, dists []
 	n, x := len(labels), &s.k.X
 	norms, unclear := p.norms[:n], n
 	if s.rounds {
-		if p.fine--; p.fine < 0 {
+		if p.skip--; p.skip < 0 {
 			if unclear = s.scoreCoarse(p, first, labels); 8*unclear > n {
-				p.fine = fine
+				p.skip = fine
 			}
 		}
 	}

@@ -244,7 +244,7 @@ class KMeans(sklearn.cluster.KMeans):
         if sp.issparse(X):
             return super().fit(X, y, sample_weight)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", accept_large_sparse=False)
-        self._check_params_vs_input(X)
+        self._check_params_vs_input(X[: self.n_clusters])  # it looks at their number, and at variances for another engine
         self._n_threads = 1
         random_state = check_random_state(self.random_state)
         weights = _weights(sample_weight, X)
@@ -270,7 +270,7 @@ class KMeans(sklearn.cluster.KMeans):
                 best, self.labels_, self.cluster_centers_ = r, labels.astype(np.int32), centres.astype(X.dtype)
         self._n_features_out = len(self.cluster_centers_)
         self.inertia_, self.n_iter_ = best["cost"], max(1, best["iterations"])
-        found = len(np.unique(self.labels_))
+        found = np.count_nonzero(np.bincount(self.labels_))
         if found < self.n_clusters:
             warnings.warn(f"Number of distinct clusters ({found}) found smaller than n_clusters ({self.n_clusters}). Possibly due to duplicate points in X.", ConvergenceWarning, stacklevel=2)
         return self
