@@ -422,11 +422,13 @@ func (e *em) mixture() (*Mixture, error) {
 	covs := make([]*mat.SymDense, k)
 	for c := range k {
 		covs[c] = mat.NewSymDense(d, nil)
+		first := 0 // column that may differ from 0
 		for i := range d {
-			for j := range i + 1 {
-				if v := e.element(c, i, j); v != nil {
-					covs[c].SetSym(i, j, *v)
-				}
+			if e.kind == Diagonal || e.kind == Spherical {
+				first = i
+			}
+			for j := first; j <= i; j++ {
+				covs[c].SetSym(i, j, *e.element(c, i, j))
 			}
 		}
 	}

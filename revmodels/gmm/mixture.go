@@ -87,6 +87,7 @@ func newMixture(kind Covariance, weights []float64, means mat.Matrix, covariance
 		objective.CheckLen("gmm.Mixture", "covariances", cov.SymmetricDim(), d)
 		m.covs[c] = mat.NewSymDense(d, nil)
 		m.covs[c].CopySym(cov)
+		upper := m.covs[c].RawSymmetric().Data
 		p.Alpha.Data[c] = logs.Log(weights[c])
 		for i := range d {
 			v := m.means.At(c, i)
@@ -94,11 +95,12 @@ func newMixture(kind Covariance, weights []float64, means mat.Matrix, covariance
 				return nil, fmt.Errorf("gmm: coordinate %d of mean %d is %v", i, c, v)
 			}
 			p.Means.Row(c)[i] = v
-			for j := range d {
-				if v := cov.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
+			for j := i; j < d; j++ {
+				v := upper[i*d+j]
+				if math.IsNaN(v) || math.IsInf(v, 0) {
 					return nil, fmt.Errorf("gmm: element (%d, %d) of covariance %d is %v", i, j, c, v)
 				}
-				scratch[i*d+j] = cov.At(i, j)
+				scratch[i*d+j], scratch[j*d+i] = v, v
 			}
 		}
 		factor := setFactor

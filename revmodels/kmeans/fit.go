@@ -149,7 +149,7 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Clustering, 
 	report := &Report{Best: -1}
 	var best *Clustering
 	var least float64 // cost, of points that may be enlarged
-	same := 0 // starts that ended at the least cost
+	same := 0         // starts that ended at the least cost
 	for i := 0; i < starts && ctx.Err() == nil && (opts.Starts > 0 || same < enough); i++ {
 		r, ok := s.start(ctx, opts, init, rnd)
 		if !ok {

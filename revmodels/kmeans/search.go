@@ -64,6 +64,7 @@ type search struct {
 	others []float64 // the farthest move of another centroid
 	apart  []float64 // half the distance of each from the nearest other one
 
+	copies  []float64       // of points of a sample or a split
 	scratch []searchScratch // of each worker
 }
 

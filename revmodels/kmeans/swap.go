@@ -12,6 +12,7 @@ import (
 	"revnum/internal/logs"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -106,9 +107,10 @@ func (s *search) begin(ctx context.Context, r *Start, rnd *rand.Rand, which []in
 	return counts
 }
 
-// points returns a copy of the points in which.
+// points returns a copy of the points in which, until the next call.
 func (s *search) points(which []int) rev.General[float64] {
-	points := rev.NewGeneral[float64](len(which), s.d, nil)
+	s.copies = workspace.Grow(s.copies, len(which)*s.d)
+	points := rev.NewGeneral(len(which), s.d, s.copies)
 	for p, i := range which {
 		copy(points.Row(p), s.x.Row(i))
 	}
