@@ -16,6 +16,9 @@ median and the worst of what revnum gains (in log-likelihood for each point, or 
 of the cost), the median times, and how many times longer scikit-learn takes. Times are
 processor time with one thread, so that other work on the machine counts little, and elapsed
 time with more; the least of the repetitions.
+
+--python takes the classes of revnum.estimators, which must be installed, in this process: both
+sides then include the checks of their arguments in Python, and times are elapsed time.
 """
 
 import argparse
@@ -23,6 +26,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
@@ -37,12 +41,15 @@ parser.add_argument("--reg", type=float, default=1e-6)
 parser.add_argument("--tolerance", type=float, default=1e-3)
 parser.add_argument("--starts", type=int, default=0, help="number of starts of revnum; 0 means its default")
 parser.add_argument("--slack", type=float, default=1e-6)
+parser.add_argument("--python", action="store_true", help="fit with revnum.estimators")
 parser.add_argument("--verbose", action="store_true", help="print each fit")
 args = parser.parse_args()
 for name in "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "GOMAXPROCS":
     os.environ[name] = str(args.threads)  # before NumPy is loaded
 for name in "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE":
     os.environ.pop(name, None)
+if args.python and "COMPARE_AGAIN" not in os.environ:  # a Go library reads the environment that its process began with
+    os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"COMPARE_AGAIN": "1"})
 
 import numpy as np
 from scipy.special import logsumexp
@@ -144,7 +151,7 @@ def full(model):
 
 
 def timed(fit):
-    clock = time.process_time if args.threads == 1 else time.perf_counter
+    clock = time.process_time if args.threads == 1 and not args.python else time.perf_counter
     best = np.inf
     for _ in range(args.repeat):
         begin = clock()
@@ -153,8 +160,8 @@ def timed(fit):
     return best, model
 
 
-def theirs(x, k, method, seed):
-    """The time and the score of scikit-learn's fit."""
+def theirs(x, k, method, seed, KMeans=KMeans, GaussianMixture=GaussianMixture):
+    """The time and the score of scikit-learn's fit, or of that of other classes."""
     if method == "kmeans":
         t, model = timed(lambda: KMeans(k, random_state=seed).fit(x))
         return t, -cost(x, model.cluster_centers_)
@@ -175,7 +182,10 @@ def ours(x, k, method, result):
 
 with tempfile.TemporaryDirectory() as folder:
     binary, data = pathlib.Path(folder, "compare"), pathlib.Path(folder, "x.npy")
-    subprocess.run(["go", "build", "-o", binary, "./benchmarks/compare"], cwd=root, check=True)
+    if args.python:
+        from revnum import estimators
+    else:
+        subprocess.run(["go", "build", "-o", binary, "./benchmarks/compare"], cwd=root, check=True)
     print(f"threads={args.threads} seeds={args.seeds} reg={args.reg} tolerance={args.tolerance} slack={args.slack}")
     fits, good, ratios = 0, 0, []
     for name in args.data.split(",") if args.data else [s for s in SETS if not s.startswith("large")]:
@@ -183,14 +193,16 @@ with tempfile.TemporaryDirectory() as folder:
         rows = {method: [] for method in args.methods.split(",")}
         for seed in range(args.seeds):
             x = draw(np.random.RandomState(1000 + seed))
-            np.save(data, x)
-            out = subprocess.run(
-                [binary, "-k", str(k), "-seed", str(seed + 1), "-repeat", str(args.repeat), "-methods", args.methods,
-                 "-reg", str(args.reg), "-tolerance", str(args.tolerance), "-starts", str(args.starts), data],
-                check=True, capture_output=True).stdout
-            results = json.loads(out)
+            if not args.python:
+                np.save(data, x)
+                out = subprocess.run(
+                    [binary, "-k", str(k), "-seed", str(seed + 1), "-repeat", str(args.repeat), "-methods", args.methods,
+                     "-reg", str(args.reg), "-tolerance", str(args.tolerance), "-starts", str(args.starts), data],
+                    check=True, capture_output=True).stdout
+                results = json.loads(out)
             for method, row in rows.items():
-                a, b = theirs(x, k, method, seed), ours(x, k, method, results[method])
+                a = theirs(x, k, method, seed)
+                b = theirs(x, k, method, seed, estimators.KMeans, estimators.GaussianMixture) if args.python else ours(x, k, method, results[method])
                 unit = abs(a[1]) if method == "kmeans" else 1
                 row.append((a[0], b[0], (b[1] - a[1]) / unit if b[1] != a[1] else 0.0))
                 if args.verbose:
