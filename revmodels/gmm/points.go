@@ -259,6 +259,9 @@ func (x *Expectation) Moments(dst []float64, points rev.General[float64]) {
 	s.em = *e
 	b := &s.em
 	b.x, b.moments, b.scratch = points, true, []*densityScratch{s.run}
+	if e.kind == Spherical {
+		b.density.kind = Diagonal // the diagonals, not only their sums
+	}
 	b.view(dst)
 	clear(dst)
 	if slices.ContainsFunc(e.scale, func(v float64) bool { return v != 0 }) {
