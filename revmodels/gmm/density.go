@@ -130,7 +130,11 @@ func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int)
 		} else {
 			m.squares(t, n)
 			dense.Gemm(k, n, d, 1, m.linear, d, 1, t.x, run, 1, t.rows, run)
-			dense.Gemm(k, n, m.columns(), 1, m.square, d, 1, t.z, run, 1, t.rows, run)
+			if m.kind == Spherical { // all coordinates have one factor
+				dense.Gemm(k, n, 1, 1, m.square, d, 1, t.sum[:], run, 1, t.rows, run)
+			} else {
+				dense.Gemm(k, n, d, 1, m.square, d, 1, t.z, run, 1, t.rows, run)
+			}
 		}
 		for c := range k {
 			vec.AffineMax(t.rows[c*run:c*run+n], top, 1, m.bias[c])
@@ -148,22 +152,15 @@ func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int)
 	}
 }
 
-// columns returns the number of columns of squares: if spherical, all coordinates have one factor.
-func (m *density) columns() int {
-	if m.kind == Spherical {
-		return 1
-	}
-	return m.d
-}
-
-// squares sets t.z to x'² of n points, or, if spherical, its first row to ‖x'‖².
+// squares sets t.z to x'² of n points, and t.sum to ‖x'‖² if covariances are spherical.
 func (m *density) squares(t *densityScratch, n int) {
 	const run = scoringRun
+	clear(t.sum[:n])
 	for j := range m.d {
 		row, square := t.x[j*run:j*run+n], t.z[j*run:j*run+n]
 		vec.MulTo(square, row, row)
-		if m.kind == Spherical && j > 0 {
-			vec.AddTo(t.z[:n], t.z[:n], square)
+		if m.kind == Spherical {
+			vec.AddTo(t.sum[:n], t.sum[:n], square)
 		}
 	}
 }

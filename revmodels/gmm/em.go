@@ -26,7 +26,7 @@ import (
 //	full       Σ_k = A_k/(W_k + M) + ρ·I
 //	tied       Σ   = Σ_k A_k/Σ_k (W_k + M) + ρ·I
 //	diagonal   the diagonal of A_k/(W_k + M) + ρ·I
-//	spherical  its mean: of the second moments only the sum is needed, which is that of the first column
+//	spherical  its mean
 //
 // If ρ is 0, it raises the log posterior of LogPosterior, among mixtures with such
 // covariances, unless that is at a maximum. If only diagonals are needed, the moments are about an
@@ -269,7 +269,7 @@ func (e *em) addMoments(t *densityScratch, w0, w1, w2 []float64, n int) {
 	}
 	if e.kind == Diagonal || e.kind == Spherical {
 		dense.Gemm(k, d, n, 1, t.rows, run, 1, t.x, 1, run, w1, d)
-		dense.Gemm(k, e.density.columns(), n, 1, t.rows, run, 1, t.z, 1, run, w2, d)
+		dense.Gemm(k, d, n, 1, t.rows, run, 1, t.z, 1, run, w2, d)
 		return
 	}
 	mu := make([]float64, d)
@@ -339,15 +339,12 @@ func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
 	switch e.kind {
 	case Diagonal, Spherical: // moments about the origin
 		cov := e.covariance(c)
-		var sum float64
-		for j, v := range w2 {
-			square := float64(w * delta[j] * delta[j])
-			cov[j] = (max(0, v-square)+g2)/(w+m) + e.reg
-			sum += v - square
+		for j := range cov {
+			cov[j] = (max(0, w2[j]-float64(w*delta[j]*delta[j]))+g2)/(w+m) + e.reg
 			mean[j] = e.density.origin[j] + delta[j]
 		}
 		if e.kind == Spherical {
-			variance := (max(0, sum/float64(d))+g2)/(w+m) + e.reg
+			variance := floats.Sum(cov) / float64(d)
 			for j := range cov {
 				cov[j] = variance
 			}

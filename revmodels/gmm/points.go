@@ -260,7 +260,7 @@ func (x *Expectation) Moments(dst []float64, points rev.General[float64]) {
 	b := &s.em
 	b.x, b.moments, b.scratch = points, true, []*densityScratch{s.run}
 	if e.kind == Spherical {
-		b.density.kind = Diagonal // the diagonals, not only their sums
+		b.density.kind = Diagonal // the numbers of an Expectation may differ between columns
 	}
 	b.view(dst)
 	clear(dst)
