@@ -7,879 +7,1412 @@ import (
 )
 
 // Forward computes y_i += |x_i|, or returns an error.
-func (k Abs[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Abs[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Abs[T]]{}) }
 
 // Inverse computes y_i -= |x_i|, or returns an error.
-func (k Abs[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Abs[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Abs[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= |x_i| and x̄ += sign(x)·ȳ, or returns an error.
-func (k Abs[T]) Adjoint(g Abs[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Abs[T]) Adjoint(g Abs[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Abs[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += |x_i| and ẏ += sign(x)·ẋ, or returns an error.
-func (k Abs[T]) Tangent(t Abs[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Abs[T]) Tangent(t Abs[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Abs[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= sign(x)·ẋ and ġx += sign(x)·ġy, or
 // returns an error.
 func (k Abs[T]) AdjointTangent(g, t, gt Abs[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Abs[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Y += W·X + B, or returns an error.
-func (k Affine[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Affine[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Affine[T]]{}) }
 
 // Inverse computes Y -= W·X + B, or returns an error.
-func (k Affine[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Affine[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Affine[T]]{Back: true})
+}
 
 // Adjoint computes Y -= W·X + B, W̄ += ȳ·xᵀ, x̄ += Wᵀ·ȳ and b̄ += ȳ, or returns an error.
-func (k Affine[T]) Adjoint(g Affine[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Affine[T]) Adjoint(g Affine[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Affine[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y += W·X + B and ẏ += Ẇ·x + W·ẋ + ḃ, or returns an error.
-func (k Affine[T]) Tangent(t Affine[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Affine[T]) Tangent(t Affine[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Affine[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= Ẇ·x + W·ẋ + ḃ, ġW += ġy·xᵀ + ȳ·ẋᵀ, ġx +=
 // Wᵀ·ġy + Ẇᵀ·ȳ and ġb += ġy, or returns an error.
 func (k Affine[T]) AdjointTangent(g, t, gt Affine[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Affine[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Y += X·W + 1·bᵀ, or returns an error.
-func (k AffineBatch[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k AffineBatch[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[AffineBatch[T]]{})
+}
 
 // Inverse computes Y -= X·W + 1·bᵀ, or returns an error.
-func (k AffineBatch[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k AffineBatch[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[AffineBatch[T]]{Back: true})
+}
 
 // Adjoint computes Y -= X·W + 1·bᵀ, X̄ += Ȳ·Wᵀ, W̄ += Xᵀ·Ȳ and b̄ += Ȳᵀ·1, or returns an
 // error.
-func (k AffineBatch[T]) Adjoint(g AffineBatch[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k AffineBatch[T]) Adjoint(g AffineBatch[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[AffineBatch[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y += X·W + 1·bᵀ and Ẏ += Ẋ·W + X·Ẇ + 1·ḃᵀ, or returns an error.
-func (k AffineBatch[T]) Tangent(t AffineBatch[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k AffineBatch[T]) Tangent(t AffineBatch[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[AffineBatch[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẏ -= Ẋ·W + X·Ẇ + 1·ḃᵀ, ĠX += ĠY·Wᵀ + Ȳ·Ẇᵀ, ĠW +=
 // Xᵀ·ĠY + Ẋᵀ·Ȳ and ġb += ĠYᵀ·1, or returns an error.
 func (k AffineBatch[T]) AdjointTangent(g, t, gt AffineBatch[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[AffineBatch[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes z_i += atan2(x_i, y_i), or returns an error.
-func (k Atan2[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Atan2[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Atan2[T]]{}) }
 
 // Inverse computes z_i -= atan2(x_i, y_i), or returns an error.
-func (k Atan2[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Atan2[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Atan2[T]]{Back: true})
+}
 
 // Adjoint computes z_i -= atan2(x_i, y_i), x̄ += y/r²·z̄ and ȳ -= x/r²·z̄, or returns an
 // error.
-func (k Atan2[T]) Adjoint(g Atan2[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Atan2[T]) Adjoint(g Atan2[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Atan2[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes z_i += atan2(x_i, y_i) and ż += (y·ẋ - x·ẏ)/r², or returns an error.
-func (k Atan2[T]) Tangent(t Atan2[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Atan2[T]) Tangent(t Atan2[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Atan2[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ż -= (y·ẋ - x·ẏ)/r², ġx += y/r²·ġz + ((x² -
 // y²)·ẏ - 2xy·ẋ)/r⁴·z̄ and ġy -= x/r²·ġz - ((x² - y²)·ẋ + 2xy·ẏ)/r⁴·z̄, or returns an
 // error.
 func (k Atan2[T]) AdjointTangent(g, t, gt Atan2[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Atan2[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Y += P·V, or returns an error.
-func (k Attention[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Attention[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Attention[T]]{})
+}
 
 // Inverse computes Y -= P·V, or returns an error.
-func (k Attention[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Attention[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Attention[T]]{Back: true})
+}
 
 // Adjoint computes Y -= P·V, Q̄ += α·S̄·K, K̄ += α·S̄ᵀ·Q and V̄ += Pᵀ·Ȳ, or returns an
 // error.
-func (k Attention[T]) Adjoint(g Attention[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Attention[T]) Adjoint(g Attention[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Attention[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y += P·V and Ẏ += Ṗ·V + P·V̇, or returns an error.
-func (k Attention[T]) Tangent(t Attention[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Attention[T]) Tangent(t Attention[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Attention[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẏ -= Ṗ·V + P·V̇, ġQ += α·(ġS·K + S̄·K̇), ġK +=
 // α·(ġSᵀ·Q + S̄ᵀ·Q̇) and ġV += Ṗᵀ·Ȳ + Pᵀ·ġY, or returns an error.
 func (k Attention[T]) AdjointTangent(g, t, gt Attention[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Attention[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Y += α·X, or returns an error.
-func (k Axpy[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Axpy[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Axpy[T]]{}) }
 
 // Inverse computes Y -= α·X, or returns an error.
-func (k Axpy[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Axpy[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Axpy[T]]{Back: true})
+}
 
 // Adjoint computes Y -= α·X, ᾱ += Σ x_i·ȳ_i and x̄ += α·ȳ, or returns an error.
-func (k Axpy[T]) Adjoint(g Axpy[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Axpy[T]) Adjoint(g Axpy[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Axpy[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y += α·X and ẏ += α̇·x + α·ẋ, or returns an error.
-func (k Axpy[T]) Tangent(t Axpy[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Axpy[T]) Tangent(t Axpy[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Axpy[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= α̇·x + α·ẋ, ġα += Σ x_i·ġy_i + ẋ_i·ȳ_i
 // and ġx += α·ġy + α̇·ȳ, or returns an error.
 func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Axpy[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes L += chol(A), or returns an error.
-func (k Cholesky[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Cholesky[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Cholesky[T]]{})
+}
 
 // Inverse computes L -= chol(A), or returns an error.
-func (k Cholesky[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Cholesky[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Cholesky[T]]{Back: true})
+}
 
 // Adjoint computes L -= chol(A), and adds the gradient to the cotangent of A, or returns an
 // error.
-func (k Cholesky[T]) Adjoint(g Cholesky[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Cholesky[T]) Adjoint(g Cholesky[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Cholesky[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes L += chol(A), and adds the derivative to the tangent of L, or returns an
 // error.
-func (k Cholesky[T]) Tangent(t Cholesky[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Cholesky[T]) Tangent(t Cholesky[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Cholesky[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of L, and adds the
 // tangent of the gradient to gt, or returns an error.
 func (k Cholesky[T]) AdjointTangent(g, t, gt Cholesky[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Cholesky[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Y_f(i, j) += b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
 // j·s'+v·d'-p'), or returns an error.
-func (k Conv2D[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Conv2D[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Conv2D[T]]{}) }
 
 // Inverse computes Y_f(i, j) -= b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
 // j·s'+v·d'-p'), or returns an error.
-func (k Conv2D[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Conv2D[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Conv2D[T]]{Back: true})
+}
 
 // Adjoint computes Y_f(i, j) -= b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
 // j·s'+v·d'-p'), X̄ += Cᵀ(Wᵀ·Ȳ), W̄ += Ȳ·C(X)ᵀ and b̄ += Ȳ·1, or returns an error.
-func (k Conv2D[T]) Adjoint(g Conv2D[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Conv2D[T]) Adjoint(g Conv2D[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Conv2D[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y_f(i, j) += b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p, j·s'+v·d'-p')
 // and Ẏ += W·C(Ẋ) + Ẇ·C(X) + ḃ·1ᵀ, or returns an error.
-func (k Conv2D[T]) Tangent(t Conv2D[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Conv2D[T]) Tangent(t Conv2D[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Conv2D[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẏ -= W·C(Ẋ) + Ẇ·C(X) + ḃ·1ᵀ, ĠX += Cᵀ(Wᵀ·ĠY +
 // Ẇᵀ·Ȳ), ĠW += ĠY·C(X)ᵀ + Ȳ·C(Ẋ)ᵀ and ġb += ĠY·1, or returns an error.
 func (k Conv2D[T]) AdjointTangent(g, t, gt Conv2D[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Conv2D[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_i += cos(x_i), or returns an error.
-func (k Cos[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Cos[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Cos[T]]{}) }
 
 // Inverse computes y_i -= cos(x_i), or returns an error.
-func (k Cos[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Cos[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Cos[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= cos(x_i) and x̄ -= sin(x)·ȳ, or returns an error.
-func (k Cos[T]) Adjoint(g Cos[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Cos[T]) Adjoint(g Cos[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Cos[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += cos(x_i) and ẏ -= sin(x)·ẋ, or returns an error.
-func (k Cos[T]) Tangent(t Cos[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Cos[T]) Tangent(t Cos[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Cos[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ += sin(x)·ẋ and ġx -= sin(x)·ġy +
 // cos(x)·ẋ·ȳ, or returns an error.
 func (k Cos[T]) AdjointTangent(g, t, gt Cos[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Cos[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes z_i += x_i/y_i, or returns an error.
-func (k DivElem[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k DivElem[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[DivElem[T]]{})
+}
 
 // Inverse computes z_i -= x_i/y_i, or returns an error.
-func (k DivElem[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k DivElem[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[DivElem[T]]{Back: true})
+}
 
 // Adjoint computes z_i -= x_i/y_i, x̄ += ω and ȳ -= ω·q, or returns an error.
-func (k DivElem[T]) Adjoint(g DivElem[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k DivElem[T]) Adjoint(g DivElem[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[DivElem[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes z_i += x_i/y_i and ż += q̇ = (ẋ - q·ẏ)/y, or returns an error.
-func (k DivElem[T]) Tangent(t DivElem[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k DivElem[T]) Tangent(t DivElem[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[DivElem[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ż -= q̇ = (ẋ - q·ẏ)/y, ġx += ω̇ = (ġz -
 // ω·ẏ)/y and ġy -= ω̇·q + ω·q̇, or returns an error.
 func (k DivElem[T]) AdjointTangent(g, t, gt DivElem[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[DivElem[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Out += Σ x_i·y_i, or returns an error.
-func (k Dot[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Dot[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Dot[T]]{}) }
 
 // Inverse computes Out -= Σ x_i·y_i, or returns an error.
-func (k Dot[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Dot[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Dot[T]]{Back: true})
+}
 
 // Adjoint computes Out -= Σ x_i·y_i, x̄ += Ōut·y and ȳ += Ōut·x, or returns an error.
-func (k Dot[T]) Adjoint(g Dot[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Dot[T]) Adjoint(g Dot[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Dot[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += Σ x_i·y_i and Ȯut += Σ ẋ_i·y_i + x_i·ẏ_i, or returns an error.
-func (k Dot[T]) Tangent(t Dot[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Dot[T]) Tangent(t Dot[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Dot[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i·y_i + x_i·ẏ_i, ġx += ġOut·y +
 // Ōut·ẏ and ġy += ġOut·x + Ōut·ẋ, or returns an error.
 func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Dot[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_i += exp(x_i), or returns an error.
-func (k Exp[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Exp[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Exp[T]]{}) }
 
 // Inverse computes y_i -= exp(x_i), or returns an error.
-func (k Exp[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Exp[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Exp[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= exp(x_i) and x̄ += eˣ·ȳ, or returns an error.
-func (k Exp[T]) Adjoint(g Exp[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Exp[T]) Adjoint(g Exp[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Exp[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += exp(x_i) and ẏ += eˣ·ẋ, or returns an error.
-func (k Exp[T]) Tangent(t Exp[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Exp[T]) Tangent(t Exp[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Exp[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= eˣ·ẋ and ġx += eˣ·(ġy + ẋ·ȳ), or
 // returns an error.
 func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Exp[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes X <- F·X, or returns an error.
-func (k FFT) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k FFT) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[FFT]{}) }
 
 // Inverse restores the state before Forward, or returns an error.
-func (k FFT) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k FFT) Inverse() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[FFT]{Back: true}) }
 
 // Adjoint does what Inverse does, and computes X̄ <- Fᴴ·X̄, or returns an error.
-func (k FFT) Adjoint(g FFT) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k FFT) Adjoint(g FFT) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[FFT]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes X <- F·X and Ẋ <- F·Ẋ, or returns an error.
-func (k FFT) Tangent(t FFT) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k FFT) Tangent(t FFT) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[FFT]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g, or returns an error.
 func (k FFT) AdjointTangent(g, t, gt FFT) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[FFT]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Out += F, or returns an error.
-func (k FixedLogPosterior) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k FixedLogPosterior) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[FixedLogPosterior]{})
+}
 
 // Inverse computes Out -= F, or returns an error.
-func (k FixedLogPosterior) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k FixedLogPosterior) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[FixedLogPosterior]{Back: true})
+}
 
 // Adjoint computes Out -= F, and adds the gradient to the cotangents of Alpha, Means,
 // Factors and X, or returns an error.
-func (k FixedLogPosterior) Adjoint(g FixedLogPosterior) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k FixedLogPosterior) Adjoint(g FixedLogPosterior) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[FixedLogPosterior]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += F, and adds the derivative to the tangent of Out, or returns an
 // error.
-func (k FixedLogPosterior) Tangent(t FixedLogPosterior) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k FixedLogPosterior) Tangent(t FixedLogPosterior) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[FixedLogPosterior]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt, or returns an error.
 func (k FixedLogPosterior) AdjointTangent(g, t, gt FixedLogPosterior) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[FixedLogPosterior]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_i += x_i·Φ(x_i), or returns an error.
-func (k GELU[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k GELU[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[GELU[T]]{}) }
 
 // Inverse computes y_i -= x_i·Φ(x_i), or returns an error.
-func (k GELU[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k GELU[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[GELU[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= x_i·Φ(x_i) and x̄ += f′·ȳ, or returns an error.
-func (k GELU[T]) Adjoint(g GELU[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k GELU[T]) Adjoint(g GELU[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[GELU[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += x_i·Φ(x_i) and ẏ += f′·ẋ, or returns an error.
-func (k GELU[T]) Tangent(t GELU[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k GELU[T]) Tangent(t GELU[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[GELU[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= f′·ẋ and ġx += f′·ġy + (2 -
 // x²)·φ(x)·ẋ·ȳ, or returns an error.
 func (k GELU[T]) AdjointTangent(g, t, gt GELU[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[GELU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Out += L, or returns an error.
-func (k GraphLoss[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k GraphLoss[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[GraphLoss[T]]{})
+}
 
 // Inverse computes Out -= L, or returns an error.
-func (k GraphLoss[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k GraphLoss[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[GraphLoss[T]]{Back: true})
+}
 
 // Adjoint computes Out -= L, and adds the gradient to the cotangents of Fixed and Free, or
 // returns an error.
-func (k GraphLoss[T]) Adjoint(g GraphLoss[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k GraphLoss[T]) Adjoint(g GraphLoss[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[GraphLoss[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += L, and adds the derivative to the tangent of Out, or returns an
 // error.
-func (k GraphLoss[T]) Tangent(t GraphLoss[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k GraphLoss[T]) Tangent(t GraphLoss[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[GraphLoss[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt, or returns an error.
 func (k GraphLoss[T]) AdjointTangent(g, t, gt GraphLoss[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[GraphLoss[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_ij += γ_j·u_ij + β_j, or returns an error.
-func (k LayerNorm[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k LayerNorm[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[LayerNorm[T]]{})
+}
 
 // Inverse computes y_ij -= γ_j·u_ij + β_j, or returns an error.
-func (k LayerNorm[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k LayerNorm[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[LayerNorm[T]]{Back: true})
+}
 
 // Adjoint computes y_ij -= γ_j·u_ij + β_j, and adds the gradient to the cotangents of X,
 // Gain and Bias, or returns an error.
-func (k LayerNorm[T]) Adjoint(g LayerNorm[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k LayerNorm[T]) Adjoint(g LayerNorm[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[LayerNorm[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_ij += γ_j·u_ij + β_j and ẏ += γ·u̇ + γ̇·u + β̇, or returns an error.
-func (k LayerNorm[T]) Tangent(t LayerNorm[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k LayerNorm[T]) Tangent(t LayerNorm[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[LayerNorm[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= γ·u̇ + γ̇·u + β̇, and adds the tangent of
 // the gradient to gt, or returns an error.
 func (k LayerNorm[T]) AdjointTangent(g, t, gt LayerNorm[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[LayerNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_i += s(x_i)·x_i, or returns an error.
-func (k LeakyReLU[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k LeakyReLU[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[LeakyReLU[T]]{})
+}
 
 // Inverse computes y_i -= s(x_i)·x_i, or returns an error.
-func (k LeakyReLU[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k LeakyReLU[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[LeakyReLU[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= s(x_i)·x_i and x̄ += s(x)·ȳ, or returns an error.
-func (k LeakyReLU[T]) Adjoint(g LeakyReLU[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k LeakyReLU[T]) Adjoint(g LeakyReLU[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[LeakyReLU[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += s(x_i)·x_i and ẏ += s(x)·ẋ, or returns an error.
-func (k LeakyReLU[T]) Tangent(t LeakyReLU[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k LeakyReLU[T]) Tangent(t LeakyReLU[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[LeakyReLU[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy, or returns an
 // error.
 func (k LeakyReLU[T]) AdjointTangent(g, t, gt LeakyReLU[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[LeakyReLU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_i += log(x_i), or returns an error.
-func (k Log[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Log[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Log[T]]{}) }
 
 // Inverse computes y_i -= log(x_i), or returns an error.
-func (k Log[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Log[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Log[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= log(x_i) and x̄ += ȳ/x, or returns an error.
-func (k Log[T]) Adjoint(g Log[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Log[T]) Adjoint(g Log[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Log[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += log(x_i) and ẏ += ẋ/x, or returns an error.
-func (k Log[T]) Tangent(t Log[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Log[T]) Tangent(t Log[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Log[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= ẋ/x and ġx += ġy/x - ẋ·ȳ/x², or returns an
 // error.
 func (k Log[T]) AdjointTangent(g, t, gt Log[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Log[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Out += F, or returns an error.
-func (k LogPosterior[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k LogPosterior[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[LogPosterior[T]]{})
+}
 
 // Inverse computes Out -= F, or returns an error.
-func (k LogPosterior[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k LogPosterior[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[LogPosterior[T]]{Back: true})
+}
 
 // Adjoint computes Out -= F, and adds the gradient to the cotangents of Alpha, Means,
 // Factors and X, or returns an error.
-func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[LogPosterior[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += F, and adds the derivative to the tangent of Out, or returns an
 // error.
-func (k LogPosterior[T]) Tangent(t LogPosterior[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k LogPosterior[T]) Tangent(t LogPosterior[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[LogPosterior[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt, or returns an error.
 func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[LogPosterior[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Out += log Σ_i exp(x_i), or returns an error.
-func (k LogSumExp[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k LogSumExp[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[LogSumExp[T]]{})
+}
 
 // Inverse computes Out -= log Σ_i exp(x_i), or returns an error.
-func (k LogSumExp[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k LogSumExp[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[LogSumExp[T]]{Back: true})
+}
 
 // Adjoint computes Out -= log Σ_i exp(x_i) and x̄ += Ōut·p, or returns an error.
-func (k LogSumExp[T]) Adjoint(g LogSumExp[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k LogSumExp[T]) Adjoint(g LogSumExp[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[LogSumExp[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += log Σ_i exp(x_i) and Ȯut += τ = Σ p_i·ẋ_i, or returns an error.
-func (k LogSumExp[T]) Tangent(t LogSumExp[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k LogSumExp[T]) Tangent(t LogSumExp[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[LogSumExp[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= τ = Σ p_i·ẋ_i and ġx_i += p_i·(ġOut +
 // Ōut·(ẋ_i - τ)), or returns an error.
 func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[LogSumExp[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_i += log Σ_j exp(X_ij), or returns an error.
-func (k LogSumExpRows[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k LogSumExpRows[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[LogSumExpRows[T]]{})
+}
 
 // Inverse computes y_i -= log Σ_j exp(X_ij), or returns an error.
-func (k LogSumExpRows[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k LogSumExpRows[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[LogSumExpRows[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= log Σ_j exp(X_ij), and adds the gradient to the cotangent of X, or
 // returns an error.
-func (k LogSumExpRows[T]) Adjoint(g LogSumExpRows[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k LogSumExpRows[T]) Adjoint(g LogSumExpRows[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[LogSumExpRows[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += log Σ_j exp(X_ij), and adds the derivative to the tangent of Y, or
 // returns an error.
-func (k LogSumExpRows[T]) Tangent(t LogSumExpRows[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k LogSumExpRows[T]) Tangent(t LogSumExpRows[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[LogSumExpRows[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt, or returns an error.
 func (k LogSumExpRows[T]) AdjointTangent(g, t, gt LogSumExpRows[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[LogSumExpRows[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes C += op(A)·op(B), or returns an error.
-func (k MatMul[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k MatMul[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[MatMul[T]]{}) }
 
 // Inverse computes C -= op(A)·op(B), or returns an error.
-func (k MatMul[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k MatMul[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[MatMul[T]]{Back: true})
+}
 
 // Adjoint computes C -= op(A)·op(B), Ā += C̄·Bᵀ and B̄ += Aᵀ·C̄, or returns an error.
-func (k MatMul[T]) Adjoint(g MatMul[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k MatMul[T]) Adjoint(g MatMul[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes C += op(A)·op(B) and Ċ += Ȧ·B + A·Ḃ, or returns an error.
-func (k MatMul[T]) Tangent(t MatMul[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k MatMul[T]) Tangent(t MatMul[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[MatMul[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ċ -= Ȧ·B + A·Ḃ, ġA += ġC·Bᵀ + C̄·Ḃᵀ and ġB +=
 // Aᵀ·ġC + Ȧᵀ·C̄, or returns an error.
 func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes C += α·op(A)·B, or returns an error.
-func (k Mul[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Mul[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Mul[T]]{}) }
 
 // Inverse computes C -= α·op(A)·B, or returns an error.
-func (k Mul[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Mul[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Mul[T]]{Back: true})
+}
 
 // Adjoint computes C -= α·op(A)·B, and adds the gradient to the cotangents of Alpha, A
 // and B, or returns an error.
-func (k Mul[T]) Adjoint(g Mul[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Mul[T]) Adjoint(g Mul[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Mul[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes C += α·op(A)·B and Ċ += α̇·op(A)·B + α·op(Ȧ)·B + α·op(A)·Ḃ, or returns an
 // error.
-func (k Mul[T]) Tangent(t Mul[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Mul[T]) Tangent(t Mul[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Mul[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ċ -= α̇·op(A)·B + α·op(Ȧ)·B + α·op(A)·Ḃ, and
 // adds the tangent of the gradient to gt, or returns an error.
 func (k Mul[T]) AdjointTangent(g, t, gt Mul[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Mul[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes z_i += x_i·y_i, or returns an error.
-func (k MulElem[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k MulElem[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[MulElem[T]]{})
+}
 
 // Inverse computes z_i -= x_i·y_i, or returns an error.
-func (k MulElem[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k MulElem[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[MulElem[T]]{Back: true})
+}
 
 // Adjoint computes z_i -= x_i·y_i, x̄ += y·z̄ and ȳ += x·z̄, or returns an error.
-func (k MulElem[T]) Adjoint(g MulElem[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k MulElem[T]) Adjoint(g MulElem[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[MulElem[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes z_i += x_i·y_i and ż += ẋ·y + x·ẏ, or returns an error.
-func (k MulElem[T]) Tangent(t MulElem[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k MulElem[T]) Tangent(t MulElem[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[MulElem[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ż -= ẋ·y + x·ẏ, ġx += y·ġz + ẏ·z̄ and ġy +=
 // x·ġz + ẋ·z̄, or returns an error.
 func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[MulElem[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Out += ‖x‖₁, or returns an error.
-func (k Norm1[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Norm1[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Norm1[T]]{}) }
 
 // Inverse computes Out -= ‖x‖₁, or returns an error.
-func (k Norm1[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Norm1[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Norm1[T]]{Back: true})
+}
 
 // Adjoint computes Out -= ‖x‖₁ and x̄ += Ōut·sign(x), or returns an error.
-func (k Norm1[T]) Adjoint(g Norm1[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Norm1[T]) Adjoint(g Norm1[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Norm1[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += ‖x‖₁ and Ȯut += Σ sign(x_i)·ẋ_i, or returns an error.
-func (k Norm1[T]) Tangent(t Norm1[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Norm1[T]) Tangent(t Norm1[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Norm1[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ sign(x_i)·ẋ_i and ġx +=
 // ġOut·sign(x), or returns an error.
 func (k Norm1[T]) AdjointTangent(g, t, gt Norm1[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Norm1[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Out += ‖x‖, or returns an error.
-func (k Norm2[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Norm2[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Norm2[T]]{}) }
 
 // Inverse computes Out -= ‖x‖, or returns an error.
-func (k Norm2[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Norm2[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Norm2[T]]{Back: true})
+}
 
 // Adjoint computes Out -= ‖x‖ and x̄ += Ōut·u, or returns an error.
-func (k Norm2[T]) Adjoint(g Norm2[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Norm2[T]) Adjoint(g Norm2[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Norm2[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += ‖x‖ and Ȯut += Σ u_i·ẋ_i, or returns an error.
-func (k Norm2[T]) Tangent(t Norm2[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Norm2[T]) Tangent(t Norm2[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Norm2[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ u_i·ẋ_i and ġx += ġOut·u + Ōut·(ẋ -
 // r·u)/‖x‖, or returns an error.
 func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Norm2[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Out += ‖x‖_∞, or returns an error.
-func (k NormInf[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k NormInf[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[NormInf[T]]{})
+}
 
 // Inverse computes Out -= ‖x‖_∞, or returns an error.
-func (k NormInf[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k NormInf[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[NormInf[T]]{Back: true})
+}
 
 // Adjoint computes Out -= ‖x‖_∞ and x̄_m += Ōut·sign(x_m), or returns an error.
-func (k NormInf[T]) Adjoint(g NormInf[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k NormInf[T]) Adjoint(g NormInf[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[NormInf[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += ‖x‖_∞ and Ȯut += sign(x_m)·ẋ_m, or returns an error.
-func (k NormInf[T]) Tangent(t NormInf[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k NormInf[T]) Tangent(t NormInf[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[NormInf[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= sign(x_m)·ẋ_m and ġx_m +=
 // ġOut·sign(x_m), or returns an error.
 func (k NormInf[T]) AdjointTangent(g, t, gt NormInf[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[NormInf[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes z_i += x_i^y_i, or returns an error.
-func (k Pow[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Pow[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Pow[T]]{}) }
 
 // Inverse computes z_i -= x_i^y_i, or returns an error.
-func (k Pow[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Pow[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Pow[T]]{Back: true})
+}
 
 // Adjoint computes z_i -= x_i^y_i, x̄ += y·x^(y-1)·z̄ and ȳ += l·x^y·z̄, or returns an
 // error.
-func (k Pow[T]) Adjoint(g Pow[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Pow[T]) Adjoint(g Pow[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Pow[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes z_i += x_i^y_i and ż += y·x^(y-1)·ẋ + l·x^y·ẏ, or returns an error.
-func (k Pow[T]) Tangent(t Pow[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Pow[T]) Tangent(t Pow[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Pow[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ż -= y·x^(y-1)·ẋ + l·x^y·ẏ, ġx +=
 // y·x^(y-1)·ġz + (y·(y-1)·x^(y-2)·ẋ + (1 + y·l)·x^(y-1)·ẏ)·z̄ and ġy += l·x^y·ġz + ((1 +
 // y·l)·x^(y-1)·ẋ + l²·x^y·ẏ)·z̄, or returns an error.
 func (k Pow[T]) AdjointTangent(g, t, gt Pow[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Pow[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Q += Q(A) and R += R(A), or returns an error.
-func (k QR[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k QR[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[QR[T]]{}) }
 
 // Inverse computes Q -= Q(A) and R -= R(A), or returns an error.
-func (k QR[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k QR[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[QR[T]]{Back: true})
+}
 
 // Adjoint computes Q -= Q(A), R -= R(A) and Ā += X = (Q̄ + Q·K)·R⁻ᵀ, or returns an error.
-func (k QR[T]) Adjoint(g QR[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k QR[T]) Adjoint(g QR[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[QR[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Q += Q(A) and R += R(A), and adds the derivative to the tangents of Q
 // and R, or returns an error.
-func (k QR[T]) Tangent(t QR[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k QR[T]) Tangent(t QR[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[QR[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangents of Q and R, and
 // computes ġA += (ġQ + Q̇·K + Q·K̇ - X·Ṙᵀ)·R⁻ᵀ, or returns an error.
 func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[QR[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_ij += γ_j·u_ij, or returns an error.
-func (k RMSNorm[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k RMSNorm[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[RMSNorm[T]]{})
+}
 
 // Inverse computes y_ij -= γ_j·u_ij, or returns an error.
-func (k RMSNorm[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k RMSNorm[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[RMSNorm[T]]{Back: true})
+}
 
 // Adjoint computes y_ij -= γ_j·u_ij, and adds the gradient to the cotangents of X and
 // Gain, or returns an error.
-func (k RMSNorm[T]) Adjoint(g RMSNorm[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k RMSNorm[T]) Adjoint(g RMSNorm[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[RMSNorm[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_ij += γ_j·u_ij and ẏ += γ·u̇ + γ̇·u, or returns an error.
-func (k RMSNorm[T]) Tangent(t RMSNorm[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k RMSNorm[T]) Tangent(t RMSNorm[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[RMSNorm[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= γ·u̇ + γ̇·u, and adds the tangent of
 // the gradient to gt, or returns an error.
 func (k RMSNorm[T]) AdjointTangent(g, t, gt RMSNorm[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[RMSNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_i += max(x_i, 0), or returns an error.
-func (k ReLU[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k ReLU[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[ReLU[T]]{}) }
 
 // Inverse computes y_i -= max(x_i, 0), or returns an error.
-func (k ReLU[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k ReLU[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[ReLU[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= max(x_i, 0) and x̄ += s(x)·ȳ, or returns an error.
-func (k ReLU[T]) Adjoint(g ReLU[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k ReLU[T]) Adjoint(g ReLU[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[ReLU[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += max(x_i, 0) and ẏ += s(x)·ẋ, or returns an error.
-func (k ReLU[T]) Tangent(t ReLU[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k ReLU[T]) Tangent(t ReLU[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[ReLU[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy, or returns an
 // error.
 func (k ReLU[T]) AdjointTangent(g, t, gt ReLU[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[ReLU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_k += 1/√n·Σ_j x_j·exp(-2πi·j·k/n), or returns an error.
-func (k RealFFT) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k RealFFT) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[RealFFT]{}) }
 
 // Inverse computes y_k -= 1/√n·Σ_j x_j·exp(-2πi·j·k/n), or returns an error.
-func (k RealFFT) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k RealFFT) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[RealFFT]{Back: true})
+}
 
 // Adjoint computes y_k -= 1/√n·Σ_j x_j·exp(-2πi·j·k/n) and x̄_j += 1/√n·Re Σ_k
 // ȳ_k·exp(2πi·j·k/n), or returns an error.
-func (k RealFFT) Adjoint(g RealFFT) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k RealFFT) Adjoint(g RealFFT) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[RealFFT]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_k += 1/√n·Σ_j x_j·exp(-2πi·j·k/n) and ẏ += R·ẋ, or returns an error.
-func (k RealFFT) Tangent(t RealFFT) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k RealFFT) Tangent(t RealFFT) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[RealFFT]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= R·ẋ, and adds the tangent of the
 // gradient to gt, or returns an error.
 func (k RealFFT) AdjointTangent(g, t, gt RealFFT) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[RealFFT]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_i += x_i·σ(x_i), or returns an error.
-func (k SiLU[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k SiLU[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[SiLU[T]]{}) }
 
 // Inverse computes y_i -= x_i·σ(x_i), or returns an error.
-func (k SiLU[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k SiLU[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[SiLU[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= x_i·σ(x_i) and x̄ += f′·ȳ, or returns an error.
-func (k SiLU[T]) Adjoint(g SiLU[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k SiLU[T]) Adjoint(g SiLU[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[SiLU[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += x_i·σ(x_i) and ẏ += f′·ẋ, or returns an error.
-func (k SiLU[T]) Tangent(t SiLU[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k SiLU[T]) Tangent(t SiLU[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[SiLU[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= f′·ẋ and ġx += f′·ġy + σ′·(2 + x·(1 -
 // 2σ(x)))·ẋ·ȳ, or returns an error.
 func (k SiLU[T]) AdjointTangent(g, t, gt SiLU[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[SiLU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_i += σ(x_i), or returns an error.
-func (k Sigmoid[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Sigmoid[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Sigmoid[T]]{})
+}
 
 // Inverse computes y_i -= σ(x_i), or returns an error.
-func (k Sigmoid[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Sigmoid[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Sigmoid[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= σ(x_i) and x̄ += σ′(x)·ȳ, or returns an error.
-func (k Sigmoid[T]) Adjoint(g Sigmoid[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Sigmoid[T]) Adjoint(g Sigmoid[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Sigmoid[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += σ(x_i) and ẏ += σ′(x)·ẋ, or returns an error.
-func (k Sigmoid[T]) Tangent(t Sigmoid[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Sigmoid[T]) Tangent(t Sigmoid[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Sigmoid[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= σ′(x)·ẋ and ġx += σ′(x)·ġy + σ′(x)·(1 -
 // 2σ(x))·ẋ·ȳ, or returns an error.
 func (k Sigmoid[T]) AdjointTangent(g, t, gt Sigmoid[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Sigmoid[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_i += sin(x_i), or returns an error.
-func (k Sin[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Sin[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Sin[T]]{}) }
 
 // Inverse computes y_i -= sin(x_i), or returns an error.
-func (k Sin[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Sin[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Sin[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= sin(x_i) and x̄ += cos(x)·ȳ, or returns an error.
-func (k Sin[T]) Adjoint(g Sin[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Sin[T]) Adjoint(g Sin[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Sin[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += sin(x_i) and ẏ += cos(x)·ẋ, or returns an error.
-func (k Sin[T]) Tangent(t Sin[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Sin[T]) Tangent(t Sin[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Sin[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= cos(x)·ẋ and ġx += cos(x)·ġy -
 // sin(x)·ẋ·ȳ, or returns an error.
 func (k Sin[T]) AdjointTangent(g, t, gt Sin[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Sin[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes R += π(c, X) - x, or returns an error.
-func (k Snavely[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Snavely[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Snavely[T]]{})
+}
 
 // Inverse computes R -= π(c, X) - x, or returns an error.
-func (k Snavely[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Snavely[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Snavely[T]]{Back: true})
+}
 
 // Adjoint computes R -= π(c, X) - x, and adds the gradient to the cotangents of Cameras,
 // Points and Features, or returns an error.
-func (k Snavely[T]) Adjoint(g Snavely[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Snavely[T]) Adjoint(g Snavely[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Snavely[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes R += π(c, X) - x and Ṙ += J·ẋ, or returns an error.
-func (k Snavely[T]) Tangent(t Snavely[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Snavely[T]) Tangent(t Snavely[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Snavely[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ṙ -= J·ẋ, and adds the tangent of the
 // gradient to gt, or returns an error.
 func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Snavely[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Y += p, or returns an error.
-func (k Softmax[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Softmax[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Softmax[T]]{})
+}
 
 // Inverse computes Y -= p, or returns an error.
-func (k Softmax[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Softmax[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Softmax[T]]{Back: true})
+}
 
 // Adjoint computes Y -= p and x̄_i += p_i·(ȳ_i - d), or returns an error.
-func (k Softmax[T]) Adjoint(g Softmax[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Softmax[T]) Adjoint(g Softmax[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Softmax[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y += p and ẏ_i += p_i·(ẋ_i - r), or returns an error.
-func (k Softmax[T]) Tangent(t Softmax[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Softmax[T]) Tangent(t Softmax[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Softmax[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ_i -= p_i·(ẋ_i - r) and ġx_i += p_i·(ġy_i - e +
 // (ẋ_i - r)·(ȳ_i - d)), or returns an error.
 func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Softmax[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Y_i += softmax(X_i), or returns an error.
-func (k SoftmaxRows[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k SoftmaxRows[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[SoftmaxRows[T]]{})
+}
 
 // Inverse computes Y_i -= softmax(X_i), or returns an error.
-func (k SoftmaxRows[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k SoftmaxRows[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[SoftmaxRows[T]]{Back: true})
+}
 
 // Adjoint computes Y_i -= softmax(X_i), and adds the gradient to the cotangent of X, or
 // returns an error.
-func (k SoftmaxRows[T]) Adjoint(g SoftmaxRows[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k SoftmaxRows[T]) Adjoint(g SoftmaxRows[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[SoftmaxRows[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y_i += softmax(X_i), and adds the derivative to the tangent of Y, or
 // returns an error.
-func (k SoftmaxRows[T]) Tangent(t SoftmaxRows[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k SoftmaxRows[T]) Tangent(t SoftmaxRows[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[SoftmaxRows[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt, or returns an error.
 func (k SoftmaxRows[T]) AdjointTangent(g, t, gt SoftmaxRows[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[SoftmaxRows[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_i += log(1 + exp(x_i)), or returns an error.
-func (k Softplus[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Softplus[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Softplus[T]]{})
+}
 
 // Inverse computes y_i -= log(1 + exp(x_i)), or returns an error.
-func (k Softplus[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Softplus[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Softplus[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= log(1 + exp(x_i)) and x̄ += σ(x)·ȳ, or returns an error.
-func (k Softplus[T]) Adjoint(g Softplus[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Softplus[T]) Adjoint(g Softplus[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Softplus[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += log(1 + exp(x_i)) and ẏ += σ(x)·ẋ, or returns an error.
-func (k Softplus[T]) Tangent(t Softplus[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Softplus[T]) Tangent(t Softplus[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Softplus[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= σ(x)·ẋ and ġx += σ(x)·ġy +
 // σ(x)·σ(-x)·ẋ·ȳ, or returns an error.
 func (k Softplus[T]) AdjointTangent(g, t, gt Softplus[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Softplus[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes X += op(A)⁻¹·B, or returns an error.
-func (k Solve[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Solve[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Solve[T]]{}) }
 
 // Inverse computes X -= op(A)⁻¹·B, or returns an error.
-func (k Solve[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Solve[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Solve[T]]{Back: true})
+}
 
 // Adjoint computes X -= op(A)⁻¹·B, B̄ += Z and Ā -= Z·Yᵀ, or returns an error.
-func (k Solve[T]) Adjoint(g Solve[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Solve[T]) Adjoint(g Solve[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Solve[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes X += op(A)⁻¹·B and Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y), or returns an error.
-func (k Solve[T]) Tangent(t Solve[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Solve[T]) Tangent(t Solve[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Solve[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = A⁻¹·(Ḃ - Ȧ·Y), ġB += Ż and ġA -=
 // Ż·Yᵀ + Z·Ẏᵀ, or returns an error.
 func (k Solve[T]) AdjointTangent(g, t, gt Solve[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Solve[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_i += √x_i, or returns an error.
-func (k Sqrt[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Sqrt[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Sqrt[T]]{}) }
 
 // Inverse computes y_i -= √x_i, or returns an error.
-func (k Sqrt[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Sqrt[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Sqrt[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= √x_i and x̄ += ȳ/(2√x), or returns an error.
-func (k Sqrt[T]) Adjoint(g Sqrt[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Sqrt[T]) Adjoint(g Sqrt[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Sqrt[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += √x_i and ẏ += ẋ/(2√x), or returns an error.
-func (k Sqrt[T]) Tangent(t Sqrt[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Sqrt[T]) Tangent(t Sqrt[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Sqrt[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= ẋ/(2√x) and ġx += ġy/(2√x) -
 // ẋ·ȳ/(4x√x), or returns an error.
 func (k Sqrt[T]) AdjointTangent(g, t, gt Sqrt[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Sqrt[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Out += Σ x_i, or returns an error.
-func (k Sum[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Sum[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Sum[T]]{}) }
 
 // Inverse computes Out -= Σ x_i, or returns an error.
-func (k Sum[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Sum[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Sum[T]]{Back: true})
+}
 
 // Adjoint computes Out -= Σ x_i and x̄_i += Ōut, or returns an error.
-func (k Sum[T]) Adjoint(g Sum[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Sum[T]) Adjoint(g Sum[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Sum[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += Σ x_i and Ȯut += Σ ẋ_i, or returns an error.
-func (k Sum[T]) Tangent(t Sum[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Sum[T]) Tangent(t Sum[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Sum[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i and ġx_i += ġOut, or returns an
 // error.
 func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Sum[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_i += tanh(x_i), or returns an error.
-func (k Tanh[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Tanh[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Tanh[T]]{}) }
 
 // Inverse computes y_i -= tanh(x_i), or returns an error.
-func (k Tanh[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Tanh[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Tanh[T]]{Back: true})
+}
 
 // Adjoint computes y_i -= tanh(x_i) and x̄ += (1 - z²)·ȳ, or returns an error.
-func (k Tanh[T]) Adjoint(g Tanh[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Tanh[T]) Adjoint(g Tanh[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Tanh[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes y_i += tanh(x_i) and ẏ += (1 - z²)·ẋ, or returns an error.
-func (k Tanh[T]) Tangent(t Tanh[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Tanh[T]) Tangent(t Tanh[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Tanh[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= (1 - z²)·ẋ and ġx += (1 - z²)·ġy -
 // 2z·(1 - z²)·ẋ·ȳ, or returns an error.
 func (k Tanh[T]) AdjointTangent(g, t, gt Tanh[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Tanh[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes X += op(A)⁻¹·B, or returns an error.
-func (k TriSolve[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k TriSolve[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[TriSolve[T]]{})
+}
 
 // Inverse computes X -= op(A)⁻¹·B, or returns an error.
-func (k TriSolve[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k TriSolve[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[TriSolve[T]]{Back: true})
+}
 
 // Adjoint computes X -= op(A)⁻¹·B, B̄ += Z and Ā -= tri(Z·Yᵀ), or returns an error.
-func (k TriSolve[T]) Adjoint(g TriSolve[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k TriSolve[T]) Adjoint(g TriSolve[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[TriSolve[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes X += op(A)⁻¹·B and Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y), or returns an error.
-func (k TriSolve[T]) Tangent(t TriSolve[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k TriSolve[T]) Tangent(t TriSolve[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[TriSolve[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = A⁻¹·(Ḃ - Ȧ·Y), ġB += Ż and ġA -=
 // tri(Ż·Yᵀ + Z·Ẏᵀ), or returns an error.
 func (k TriSolve[T]) AdjointTangent(g, t, gt TriSolve[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[TriSolve[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes X <- U(θ)·X, or returns an error.
-func (k Unitary[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Unitary[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Unitary[T]]{})
+}
 
 // Inverse restores the state before Forward, or returns an error.
-func (k Unitary[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Unitary[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Unitary[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before, or returns an error.
-func (k Unitary[T]) Adjoint(g Unitary[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Unitary[T]) Adjoint(g Unitary[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Unitary[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along, or returns an error.
-func (k Unitary[T]) Tangent(t Unitary[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Unitary[T]) Tangent(t Unitary[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Unitary[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g, or returns an error.
 func (k Unitary[T]) AdjointTangent(g, t, gt Unitary[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Unitary[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes R += w·(π(c, X) - x) and Z += 1 - w², or returns an error.
-func (k Weighted[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Weighted[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Weighted[T]]{})
+}
 
 // Inverse computes R -= w·(π(c, X) - x) and Z -= 1 - w², or returns an error.
-func (k Weighted[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Weighted[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Weighted[T]]{Back: true})
+}
 
 // Adjoint computes R -= w·(π(c, X) - x) and Z -= 1 - w², and adds the gradient to the
 // cotangents of Cameras, Points, Weights and Features, or returns an error.
-func (k Weighted[T]) Adjoint(g Weighted[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Weighted[T]) Adjoint(g Weighted[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Weighted[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes R += w·(π(c, X) - x), Z += 1 - w² and (Ṙ, Ż) += J·ẋ, or returns an
 // error.
-func (k Weighted[T]) Tangent(t Weighted[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Weighted[T]) Tangent(t Weighted[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Weighted[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, (Ṙ, Ż) -= J·ẋ, and adds the tangent of the
 // gradient to gt, or returns an error.
 func (k Weighted[T]) AdjointTangent(g, t, gt Weighted[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Weighted[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }

@@ -22,19 +22,19 @@ func At[S any, K Kernel[K]](bind func(s *S) K) Step[S] {
 // itself, or a state that holds cotangents or tangents. The kernel must not change
 // what selects its operands.
 func AtIndex[S any, K Kernel[K]](bind func(s, v *S) K) Step[S] {
-	l := layoutFor[K]()
+	l := layoutOf(pointee((*K)(nil)))
 	return Step[S]{node: &kernelNode{l, func(p pass, output unsafe.Pointer) error {
 		s := (*S)(p.s)
 		k, q := bind(s, s), Pass[K]{Back: p.back, Adjoint: p.g != nil, Tangent: p.t != nil}
-		c := call{layout: l, k: noescape(&k)}
+		c := call{layout: l, k: noescape(unsafe.Pointer(&k))}
 		if q.Adjoint {
-			q.G, c.g = bind(s, (*S)(p.g)), noescape(&q.G)
+			q.G, c.g = bind(s, (*S)(p.g)), noescape(unsafe.Pointer(&q.G))
 		}
 		if q.Tangent {
-			q.T, c.t = bind(s, (*S)(p.t)), noescape(&q.T)
+			q.T, c.t = bind(s, (*S)(p.t)), noescape(unsafe.Pointer(&q.T))
 		}
 		if p.gt != nil {
-			q.GT, c.gt = bind(s, (*S)(p.gt)), noescape(&q.GT)
+			q.GT, c.gt = bind(s, (*S)(p.gt)), noescape(unsafe.Pointer(&q.GT))
 		}
 		if err := c.start(p, output, &q.Back); err != nil {
 			return err

@@ -11,11 +11,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// mustCheck panics if the operands of the kernel k are not well formed. The pointers to
-// derivatives may be nil.
-func mustCheck[K any](k, g, t, gt *K) {
-	mustCheckOf(reflect.TypeFor[K](), noescape(k), noescape(g), noescape(t), noescape(gt))
+// mustCheck panics if the operands of the kernel that k points to are not well formed. g, t and gt point to
+// derivatives, of the same type, or are nil. The pointers are in interfaces so that mustCheck is compiled
+// only once, and not for each type of kernel.
+func mustCheck(k, g, t, gt any) {
+	mustCheckOf(pointee(k), pointer(k), pointer(g), pointer(t), pointer(gt))
 }
+
+// pointee returns the type of what p points to, or would if it were not nil.
+func pointee(p any) reflect.Type { return reflect.TypeOf(p).Elem() }
+
+// pointer returns the pointer that p holds.
+func pointer(p any) unsafe.Pointer { return noescape((*[2]unsafe.Pointer)(unsafe.Pointer(&p))[1]) }
 
 func mustCheckOf(kernel reflect.Type, k, g, t, gt unsafe.Pointer) {
 	if err := layoutOf(kernel).check(k, g, t, gt); err != nil {
@@ -26,8 +33,8 @@ func mustCheckOf(kernel reflect.Type, k, g, t, gt unsafe.Pointer) {
 // noescape returns the address of a kernel, hidden from the compiler's escape analysis.
 // A check keeps no operand, but the compiler cannot see that, and would move the
 // caller's local variables to the heap.
-func noescape[K any](k *K) unsafe.Pointer {
-	p := uintptr(unsafe.Pointer(k))
+func noescape(k unsafe.Pointer) unsafe.Pointer {
+	p := uintptr(k)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
 }
 

@@ -2,7 +2,6 @@ package rev
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 
 	"revnum/fixed"
@@ -48,7 +47,7 @@ type OverflowError struct {
 
 // Overflow returns the error of an element of an operand of the kernel type K.
 func Overflow[K any](operand string, index ...int) *OverflowError {
-	return &OverflowError{reflect.TypeFor[K]().String(), operand, index}
+	return &OverflowError{pointee((*K)(nil)).String(), operand, index}
 }
 
 // Element returns the name of the element, as in "Y[3]" or "C[1,2]".

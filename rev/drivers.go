@@ -2,7 +2,6 @@ package rev
 
 import (
 	"fmt"
-	"reflect"
 	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
@@ -22,7 +21,7 @@ import (
 // kernel computes both the value and the gradient.
 func ValueGradient[S any, T Real](p Step[S], output func(s *S) *T, s, g *S) (T, error) {
 	q := pass{back: true, s: unsafe.Pointer(s), g: unsafe.Pointer(g)}
-	if err := q.begin(reflect.TypeFor[S]()); err != nil {
+	if err := q.begin(pointee((*S)(nil))); err != nil {
 		return 0, err
 	}
 	*output(g) += fixed.Of[T](1)

@@ -3,7 +3,6 @@ package rev
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -40,13 +39,18 @@ func (e *OperandError) Unwrap() error { return e.Err }
 // the kernel or of another value that the caller made, operand the name of its field or of
 // a parameter, and format and args give the reason.
 func ShapeError[K any](operand, format string, args ...any) *OperandError {
-	return Misuse[K](mat.ErrShape, operand, format, args...)
+	return misuse((*K)(nil), mat.ErrShape, operand, format, args...)
 }
 
 // Misuse is ShapeError for another error of gonum, such as mat.ErrRowAccess for an index
 // that is out of range.
 func Misuse[K any](err error, operand, format string, args ...any) *OperandError {
-	return &OperandError{Kernel: reflect.TypeFor[K]().String(), Operand: operand, Reason: fmt.Sprintf(format, args...), Err: err}
+	return misuse((*K)(nil), err, operand, format, args...)
+}
+
+// misuse is Misuse for a kernel that k points to, or would if it were not nil.
+func misuse(k any, err error, operand, format string, args ...any) *OperandError {
+	return &OperandError{Kernel: pointee(k).String(), Operand: operand, Reason: fmt.Sprintf(format, args...), Err: err}
 }
 
 // wrongArgument returns the error with which a function of this package panics if an argument, or a

@@ -153,7 +153,7 @@ func AdjointTangent[K Kernel[K]](k, g, t, gt K) error {
 // passes, and leaves the operands as Forward does and g as Adjoint does.
 func Gradient[K Kernel[K]](k, g K) error {
 	mustCheck(&k, &g, nil, nil)
-	return GradientOf(reflect.TypeFor[K](), func(adjoint, back bool) error {
+	return GradientOf(pointee((*K)(nil)), func(adjoint, back bool) error {
 		p := Pass[K]{Back: back, Adjoint: adjoint}
 		if adjoint {
 			p.G = g
@@ -186,9 +186,9 @@ func GradientOf(kernel reflect.Type, run func(adjoint, back bool) error) error {
 // If k is a kernel in place that does not have this pass, Undo returns ErrUnsupported.
 func Undo[K Kernel[K]](k K, p Pass[K]) error {
 	p.Back = !p.Back
-	c := call{layout: layoutFor[K](), k: noescape(&k), g: noescape(&p.G)}
+	c := call{layout: layoutOf(pointee((*K)(nil))), k: noescape(unsafe.Pointer(&k)), g: noescape(unsafe.Pointer(&p.G))}
 	if p.Tangent {
-		c.t, c.gt = noescape(&p.T), noescape(&p.GT)
+		c.t, c.gt = noescape(unsafe.Pointer(&p.T)), noescape(unsafe.Pointer(&p.GT))
 	}
 	if err := c.begin(p.Adjoint, p.Back); err != nil {
 		return err
@@ -208,10 +208,10 @@ func Undo[K Kernel[K]](k K, p Pass[K]) error {
 //		return rev.Retrace(k, p)
 //	}
 func Retrace[K Kernel[K]](k K, p Pass[K]) error {
-	l := layoutFor[K]()
+	l := layoutOf(pointee((*K)(nil)))
 	state, ahead := k, Pass[K]{Tangent: true, T: p.T}
-	l.dropOutputs(addr(&state))
-	l.dropOutputs(addr(&ahead.T))
+	l.dropOutputs(unsafe.Pointer(&state))
+	l.dropOutputs(unsafe.Pointer(&ahead.T))
 	if err := state.Run(Pass[K]{Back: true}); err != nil {
 		return err
 	}
@@ -272,9 +272,10 @@ func AdjointTangentPass[K any](k, g, t, gt *K) Pass[K] {
 	return Pass[K]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt}
 }
 
-// Check checks the operands of k and its derivatives as [ForwardPass] and its kin do. Derivatives
-// that do not run along are nil. Use it where the pass is chosen when the program runs.
-func Check[K any](k, g, t, gt *K) { mustCheck(k, g, t, gt) }
+// Check checks the operands of the kernel that k points to, and its derivatives, as [ForwardPass] and its kin do.
+// P is the type of a pointer to a kernel. Derivatives that do not run along are nil. Use it where the pass is
+// chosen when the program runs.
+func Check[P any](k, g, t, gt P) { mustCheck(k, g, t, gt) }
 
 // CheckOf is [Check] for a kernel type that is known only when the program runs. It is for packages that make
 // passes by their names, as rev/revtest does; otherwise call Check. k points to a value of this type; g, t and gt

@@ -65,8 +65,11 @@ type Operand struct {
 // fields. It panics if a tag is none of those that [Kernel] lists, or if the type of
 // a tagged field cannot hold an operand.
 func Operands[K any]() []Operand {
-	return layoutFor[K]().operands()
+	return OperandsOf(pointee((*K)(nil)))
 }
+
+// OperandsOf is [Operands] for a kernel type that is known only when the program runs.
+func OperandsOf(kernel reflect.Type) []Operand { return layoutOf(kernel).operands() }
 
 // operands returns the operands in the order of the fields.
 func (l *layout) operands() []Operand {
@@ -108,11 +111,6 @@ func layoutOf(t reflect.Type) *layout {
 	}
 	return layouts.LoadOrStore(t, newLayout(t))
 }
-
-func layoutFor[K any]() *layout { return layoutOf(reflect.TypeFor[K]()) }
-
-// addr returns the address of a kernel.
-func addr[K any](k *K) unsafe.Pointer { return unsafe.Pointer(k) }
 
 func newLayout(t reflect.Type) *layout {
 	if t.Kind() != reflect.Struct {

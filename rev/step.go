@@ -57,7 +57,7 @@ func (p Step[S]) AdjointTangent(s, g, t, gt *S) error {
 }
 
 // run runs a pass over the whole of a program.
-func (p Step[S]) run(q pass) error { return runWhole(p.node, q, reflect.TypeFor[S]()) }
+func (p Step[S]) run(q pass) error { return runWhole(p.node, q, pointee((*S)(nil))) }
 
 func runWhole(n node, p pass, state reflect.Type) error {
 	if err := p.begin(state); err != nil {

@@ -39,7 +39,7 @@ type zeros struct {
 // memory as in the last call, it clears the state that it returned then, returns it again,
 // and allocates nothing. (States with interfaces or maps always allocate.)
 func (m *Zeros[S]) Like(s *S) *S {
-	return (*S)(m.zeros.like(unsafe.Pointer(s), reflect.TypeFor[S]()))
+	return (*S)(m.zeros.like(unsafe.Pointer(s), pointee((*S)(nil))))
 }
 
 func (m *zeros) like(s unsafe.Pointer, state reflect.Type) unsafe.Pointer {

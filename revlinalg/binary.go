@@ -107,7 +107,7 @@ func (p *binaryPass[T]) derivatives() int {
 // run adds sign·f(x, y) to z, for a sign of 1 or -1. It adds sign·ż and the other
 // derivatives above to the operands that are there.
 func (k binaryOperands[T]) run(f *binaryFunction, sign int, g, t, gt binaryOperands[T]) error {
-	w := workspace.Get[binaryPass[T]]()
+	w := workspace.Get[*binaryPass[T]]()
 	w.k, w.g, w.t, w.gt, w.f, w.sign = k, g, t, gt, f, sign
 	w.order = w.derivatives()
 	err := w.checkDomain()

@@ -119,7 +119,7 @@ func (s matrixSum[T]) run(workers int) {
 	if s.dst.Data == nil {
 		return
 	}
-	w := workspace.Get[matrixSum[T]]()
+	w := workspace.Get[*matrixSum[T]]()
 	*w = s
 	parallel.Run(workersAbove(transposeAlone, max(s.dst.Rows, s.dst.Cols), workers), (s.dst.Rows+transposeTile-1)/transposeTile, w)
 	*w = matrixSum[T]{}
@@ -177,7 +177,7 @@ func clearLower[T any](m rev.General[T]) {
 // multiply computes c += sign·a·b with the given number of workers. It does nothing if
 // an operand is nil.
 func multiply[T rev.Real](workers int, c rev.General[T], sign int, a, b strided[T]) {
-	w := workspace.Get[products[T]]()
+	w := workspace.Get[*products[T]]()
 	w.workers = workers
 	w.add(c, sign, a, b)
 	w.run()
@@ -193,7 +193,7 @@ func addSandwich[T rev.Float](workers int, dst rev.General[T], sign int, a, m, b
 	if dst.Data == nil || m.data == nil {
 		return
 	}
-	w := workspace.Get[sandwich[T]]()
+	w := workspace.Get[*sandwich[T]]()
 	w.am = zeros(w.am, a.rows, m.cols)
 	multiply(workers, w.am, 1, a, m)
 	multiply(workers, dst, sign, view(w.am, false), b)
@@ -259,7 +259,7 @@ const (
 
 // solveTriangular computes X <- T⁻¹·X.
 func solveTriangular[T rev.Float](workers int, t strided[T], lower, unit bool, x rev.General[T]) {
-	w := workspace.Get[triangularSolve[T]]()
+	w := workspace.Get[*triangularSolve[T]]()
 	w.t = append(w.t, triangle[T]{t, lower, unit})
 	w.b, w.y = x, x
 	w.run(workers, x.Cols)
@@ -515,7 +515,7 @@ type upperUpdate[T rev.Float] struct {
 }
 
 func updateUpper[T rev.Float](workers int, alpha T, c rev.General[T], a, b strided[T], upper bool) {
-	w := workspace.Get[upperUpdate[T]]()
+	w := workspace.Get[*upperUpdate[T]]()
 	*w = upperUpdate[T]{alpha, c, a, b, upper}
 	parallel.Run(parallel.Workers(workers), (c.Rows+rowTile-1)/rowTile, w)
 	*w = upperUpdate[T]{}

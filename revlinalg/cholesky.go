@@ -71,7 +71,7 @@ func NewCholesky(l *mat.TriDense, a *mat.SymDense) Cholesky[float64] {
 
 // Run implements rev.Kernel.
 func (k Cholesky[T]) Run(p rev.Pass[Cholesky[T]]) error {
-	w := workspace.Get[choleskyWork[T]]()
+	w := workspace.Get[*choleskyWork[T]]()
 	defer workspace.Put(w)
 	if err := w.factor(k.Workers, k.A); err != nil {
 		return err

@@ -39,7 +39,7 @@ type ComplexNorm1 struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k ComplexAbs) Run(p rev.Pass[ComplexAbs]) error {
-	w := workspace.Get[moduli]()
+	w := workspace.Get[*moduli]()
 	defer workspace.Put(w)
 	for lo := 0; lo < k.X.N; lo += elementwise.PieceSize {
 		n := min(elementwise.PieceSize, k.X.N-lo)
@@ -70,7 +70,7 @@ func (k ComplexAbs) Run(p rev.Pass[ComplexAbs]) error {
 
 // Run implements rev.Kernel. It returns no error.
 func (k ComplexNorm1) Run(p rev.Pass[ComplexNorm1]) error {
-	w := workspace.Get[moduli]()
+	w := workspace.Get[*moduli]()
 	defer workspace.Put(w)
 	var sum, rate float64
 	gout, dgout := number.ValueOf(p.G.Out), number.ValueOf(p.GT.Out)

@@ -33,7 +33,7 @@ type covarianceSpace[T rev.Real] struct{ z, dz, c []T }
 
 // Run implements rev.Kernel. It returns no error.
 func (k Covariance[T]) Run(p rev.Pass[Covariance[T]]) error {
-	w := workspace.Get[covarianceSpace[T]]()
+	w := workspace.Get[*covarianceSpace[T]]()
 	z := centred(&w.z, k.X)
 	if k.C.Data != nil {
 		s := k.zeroSquare(w)

@@ -51,7 +51,7 @@ type Det[T rev.Float] struct {
 // Run implements rev.Kernel. It returns no error.
 func (k Det[T]) Run(p rev.Pass[Det[T]]) error {
 	sign := T(p.Sign())
-	w := workspace.Get[detWork[T]]()
+	w := workspace.Get[*detWork[T]]()
 	w.factor(k.Workers, k.A)
 	if k.Out != nil {
 		*k.Out += T(sign * T(w.determinant().float()))

@@ -49,7 +49,7 @@ func (k DetMinors[T]) Run(p rev.Pass[DetMinors[T]]) error {
 		panic(rev.ShapeError[DetMinors[T]]("A", "has %d rows, want at most %d", k.A.Rows, MaxMinors))
 	}
 	sign := T(p.Sign())
-	w := workspace.Get[minors[T]]()
+	w := workspace.Get[*minors[T]]()
 	det := w.expand(k.A)
 	if k.Out != nil {
 		*k.Out += T(sign * det)

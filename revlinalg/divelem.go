@@ -48,7 +48,7 @@ func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 		w.add(0, n)
 		return nil
 	}
-	j := workspace.Get[quotientJob[T]]()
+	j := workspace.Get[*quotientJob[T]]()
 	j.operands = [4]binaryOperands[T]{*w.k, *w.g, *w.t, *w.gt}
 	o := &j.operands
 	j.quotients = quotients[T]{&o[0], &o[1], &o[2], &o[3], w.sign}
@@ -118,7 +118,7 @@ func addQuotients[T rev.Float](w *quotients[T], lo, hi int) {
 		w.addEach(lo, hi)
 		return
 	}
-	r := workspace.Get[quotientRoom[T]]()
+	r := workspace.Get[*quotientRoom[T]]()
 	defer workspace.Put(r)
 	for ; lo < hi; lo += elementwise.PieceSize {
 		n := min(elementwise.PieceSize, hi-lo)

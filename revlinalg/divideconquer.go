@@ -265,7 +265,7 @@ type secularScratch struct{ shifted, quotients []float64 }
 // findRoots finds some roots, and their distances from the poles.
 func (w *secular) findRoots(from, to int) (ok bool) {
 	k := len(w.poles)
-	s := workspace.Get[secularScratch]()
+	s := workspace.Get[*secularScratch]()
 	defer workspace.Put(s)
 	s.shifted, s.quotients = workspace.Grow(s.shifted, k), workspace.Grow(s.quotients, k)
 	ok = true
@@ -388,7 +388,7 @@ func (s *secularScratch) shift(poles []float64, origin int) {
 //
 //	-Π_j (d_i - λ_j) / Π_{j≠i} (d_i - d_j).
 func (w *secular) findWeights(from, to int) (ok bool) {
-	s := workspace.Get[secularScratch]()
+	s := workspace.Get[*secularScratch]()
 	defer workspace.Put(s)
 	s.quotients = workspace.Grow(s.quotients, to-from)
 	product, r := w.exact[from:to], s.quotients

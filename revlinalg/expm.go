@@ -42,7 +42,7 @@ type Expm[T rev.Float] struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Expm[T]) Run(p rev.Pass[Expm[T]]) error {
-	w := workspace.Get[expmWork]()
+	w := workspace.Get[*expmWork]()
 	w.n, w.workers = k.A.Rows, k.Workers
 	sign, g, t, gt := T(p.Sign()), p.G, p.T, p.GT
 	switch tangent := t.Y.Data != nil && t.A.Data != nil; {

@@ -36,7 +36,7 @@ func (k FFT) Run(p rev.Pass[FFT]) error {
 	if k.X.N < 2 {
 		return nil
 	}
-	w, plan := workspace.Get[fft.Work](), fft.Of(k.X.N)
+	w, plan := workspace.Get[*fft.Work](), fft.Of(k.X.N)
 	for _, x := range [...]rev.Vector[complex128]{k.X, p.G.X, p.T.X, p.GT.X} {
 		if x.Data != nil {
 			plan.Transform(w, x.Data, x.Inc, p.Back, k.Workers)

@@ -56,7 +56,7 @@ func (k FixedFFT) Run(p rev.Pass[FixedFFT]) error {
 	if k.Re.N < 2 {
 		return nil
 	}
-	w := workspace.Get[fixedFFTWork]()
+	w := workspace.Get[*fixedFFTWork]()
 	if len(w.order) != k.Re.N {
 		w.plan(k.Re.N)
 	}

@@ -88,7 +88,7 @@ func (k *GivensQR[T]) pass(back bool, g, t, gt GivensQR[T]) {
 	if columns <= 0 {
 		return
 	}
-	w := workspace.Get[givensPass[T]]()
+	w := workspace.Get[*givensPass[T]]()
 	w.k, w.g, w.t, w.gt = *k, g, t, gt
 	w.mesh = mesh{n: m}
 	w.c, w.s = workspace.Grow(w.c, m-1), workspace.Grow(w.s, m-1)

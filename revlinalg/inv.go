@@ -28,7 +28,7 @@ type Inv[T rev.Float] struct {
 
 // Run implements rev.Kernel.
 func (k Inv[T]) Run(p rev.Pass[Inv[T]]) error {
-	w := workspace.Get[invWork[T]]()
+	w := workspace.Get[*invWork[T]]()
 	defer workspace.Put(w)
 	if err := w.factorRegular(k.Workers, k.A); err != nil {
 		return err

@@ -60,7 +60,7 @@ func NewLeastSquaresVec(x *mat.VecDense, a *mat.Dense, b *mat.VecDense) LeastSqu
 // Run implements rev.Kernel. It panics with mat.ErrShape if A has more columns than rows.
 func (k LeastSquares[T]) Run(p rev.Pass[LeastSquares[T]]) error {
 	checkTall[LeastSquares[T]](k.A)
-	w := workspace.Get[leastSquares[T]]()
+	w := workspace.Get[*leastSquares[T]]()
 	defer workspace.Put(w)
 	if err := w.decompose(k.Workers, k.A, (*qrWork[T]).householder); err != nil {
 		return err

@@ -38,7 +38,7 @@ type LogDet[T rev.Float] struct {
 
 // Run implements rev.Kernel.
 func (k LogDet[T]) Run(p rev.Pass[LogDet[T]]) error {
-	w := workspace.Get[invWork[T]]()
+	w := workspace.Get[*invWork[T]]()
 	defer workspace.Put(w)
 	if err := w.factorRegular(k.Workers, k.A); err != nil {
 		return err

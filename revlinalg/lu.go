@@ -325,7 +325,7 @@ func (f *luFactor[T]) solve(b rev.General[T], trans bool, y rev.General[T], alph
 
 // system returns a workspace with the factors of A or Aᵀ.
 func (f *luFactor[T]) system(trans bool) *triangularSolve[T] {
-	w := workspace.Get[triangularSolve[T]]()
+	w := workspace.Get[*triangularSolve[T]]()
 	if !f.joined {
 		f.join()
 	}

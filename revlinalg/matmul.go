@@ -119,7 +119,7 @@ func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 		checkLayout[MatMul[T]]("B", "transposed", k.TransB, p.G.TransB, p.T.TransB, p.GT.TransB)
 	}
 	a, b := view(k.A, k.TransA), view(k.B, k.TransB)
-	w := workspace.Get[products[T]]()
+	w := workspace.Get[*products[T]]()
 	w.workers = k.Workers
 	w.add(k.C, p.Sign(), a, b)
 	if p.Adjoint {
@@ -148,7 +148,7 @@ func (k MatMul[T]) RunChecked(back bool) error {
 	}
 	sign, a, b := signOf(back), view(k.A, k.TransA), view(k.B, k.TransB)
 	return vector.RunChecked(k, back, func() bool {
-		w := workspace.Get[products[T]]()
+		w := workspace.Get[*products[T]]()
 		w.workers, w.checks = k.Workers, true
 		w.overflow.Store(false)
 		w.add(k.C, sign, a, b)

@@ -43,7 +43,7 @@ func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 		k.addProducts(p.Sign(), &p.G, &p.T, &p.GT, 0, k.X.N)
 		return nil
 	}
-	w := workspace.Get[elementProducts[T]]()
+	w := workspace.Get[*elementProducts[T]]()
 	w.k, w.g, w.t, w.gt, w.sign = k, p.G, p.T, p.GT, p.Sign()
 	workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwise.BlockSize-1)/elementwise.BlockSize
 	parallel.Run(workers, blocks, w)

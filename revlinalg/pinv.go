@@ -50,7 +50,7 @@ func (k Pinv[T]) Run(p rev.Pass[Pinv[T]]) error {
 	if k.A.Rows < k.A.Cols {
 		return k.runWide(p)
 	}
-	w := workspace.Get[pinvWork[T]]()
+	w := workspace.Get[*pinvWork[T]]()
 	defer workspace.Put(w)
 	if err := w.decompose(k.Workers, k.A, (*qrWork[T]).householder); err != nil {
 		return err
@@ -136,7 +136,7 @@ type pinvWork[T rev.Float] struct {
 
 // runWide makes the pass over the transposes.
 func (k Pinv[T]) runWide(p rev.Pass[Pinv[T]]) error {
-	w := workspace.Get[pinvTransposes[T]]()
+	w := workspace.Get[*pinvTransposes[T]]()
 	defer workspace.Put(w)
 	tall := p
 	from := [4]*Pinv[T]{&k, &p.G, &p.T, &p.GT}

@@ -55,7 +55,7 @@ func (k PolyLeastSquares[T]) Run(p rev.Pass[PolyLeastSquares[T]]) error {
 			p.GT = PolyLeastSquares[T]{}
 		}
 	}
-	w := workspace.Get[polyPass[T]]()
+	w := workspace.Get[*polyPass[T]]()
 	w.k, w.g, w.t, w.gt = k, p.G, p.T, p.GT
 	workers := parallel.Workers(k.Workers)
 	w.prepare(workers)

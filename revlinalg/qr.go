@@ -87,7 +87,7 @@ func checkTall[K any, T rev.Float](a rev.General[T]) {
 
 // run makes a pass of QR or of GramSchmidt. They differ only in orthogonalise.
 func (k *QR[T]) run(p rev.Pass[QR[T]], orthogonalise func(w *qrWork[T], a rev.General[T])) error {
-	w := workspace.Get[qrWork[T]]()
+	w := workspace.Get[*qrWork[T]]()
 	defer workspace.Put(w)
 	if err := w.decompose(k.Workers, k.A, orthogonalise); err != nil {
 		return err

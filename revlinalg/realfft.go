@@ -32,7 +32,7 @@ func (k RealFFT) Run(p rev.Pass[RealFFT]) error {
 	if k.X.N == 0 {
 		return nil
 	}
-	w, plan, sign := workspace.Get[fft.Work](), fft.RealOf(k.X.N), float64(p.Sign())
+	w, plan, sign := workspace.Get[*fft.Work](), fft.RealOf(k.X.N), float64(p.Sign())
 	for _, m := range [...]*RealFFT{&k, &p.T} {
 		if x, y := m.X, m.Y; x.Data != nil && y.Data != nil {
 			plan.AddSpectrum(w, y.Data, y.Inc, sign, x.Data, x.Inc, k.Workers)

@@ -23,7 +23,7 @@ type selection[K selector[K]] struct {
 
 // choose makes the pass p of k, which has n elements.
 func choose[K selector[K]](k K, p rev.Pass[K], n, workers int) {
-	w := workspace.Get[selection[K]]()
+	w := workspace.Get[*selection[K]]()
 	*w = selection[K]{k, p.G, p.T, p.GT, n, p.Sign()}
 	parallel.Run(parallel.Workers(workers), (n+elementwise.BlockSize-1)/elementwise.BlockSize, w)
 	*w = selection[K]{} // without the caller's storage

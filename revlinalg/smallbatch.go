@@ -213,7 +213,7 @@ func (k Solve[T]) RunEach(pass, second, secondPass any, n int) int {
 	if e.Bad || p.Tangent || transposed || n < minLanes || max(order, c) > smallOrder || min(order, c) == 0 || order*order*c > smallWork {
 		return 0
 	}
-	s := workspace.Get[smallBatch[T]]()
+	s := workspace.Get[*smallBatch[T]]()
 	defer workspace.Put(s)
 	s.n, s.c, s.trans = order, c, k.TransA
 	most := min(maxLanes, smallElements/(order*max(order, c)))

@@ -67,7 +67,7 @@ func (k Solve[T]) Run(p rev.Pass[Solve[T]]) error {
 	if max(k.A.Rows, k.B.Cols) <= smallOrder && k.runSmall(p) {
 		return nil
 	}
-	s := workspace.Get[luSystem[T]]()
+	s := workspace.Get[*luSystem[T]]()
 	defer workspace.Put(s)
 	s.trans = k.TransA
 	if err := s.factorRegular(k.Workers, k.A); err != nil {
@@ -79,7 +79,7 @@ func (k Solve[T]) Run(p rev.Pass[Solve[T]]) error {
 
 // runSmall makes the pass for a small matrix that is not singular. It returns false if it may be.
 func (k *Solve[T]) runSmall(p rev.Pass[Solve[T]]) bool {
-	s := workspace.Get[smallSystem[T]]()
+	s := workspace.Get[*smallSystem[T]]()
 	defer workspace.Put(s)
 	s.trans = k.TransA
 	regular := s.factor(k.A)
@@ -157,7 +157,7 @@ func solveSystem[T rev.Float](s system[T], sign T, k, g, t, gt equation[T]) {
 		return
 	}
 	r, c := k.b.Rows, k.b.Cols
-	w := workspace.Get[solutions[T]]()
+	w := workspace.Get[*solutions[T]]()
 	w.y = scratch(w.y, r, c)
 	s.apply(k.b, false, w.y, sign, k.x)
 	if tangent {

@@ -104,7 +104,7 @@ type SVD[T rev.Float] struct {
 
 // Run implements rev.Kernel.
 func (k SVD[T]) Run(p rev.Pass[SVD[T]]) error {
-	w := workspace.Get[svdWork[T]]()
+	w := workspace.Get[*svdWork[T]]()
 	defer workspace.Put(w)
 	g, t, gt := &p.G, &p.T, &p.GT
 	second := gt.A.Data != nil && (g.hasResult() || gt.hasResult())

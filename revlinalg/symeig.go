@@ -97,7 +97,7 @@ func NewSymEig(w *mat.VecDense, v *mat.Dense, a *mat.SymDense) SymEig[float64] {
 
 // Run implements rev.Kernel.
 func (k SymEig[T]) Run(p rev.Pass[SymEig[T]]) error {
-	w := workspace.Get[eigen[T]]()
+	w := workspace.Get[*eigen[T]]()
 	defer workspace.Put(w)
 	g, t, gt := &p.G, &p.T, &p.GT
 	second := gt.A.Data != nil && (g.hasResult() || gt.hasResult())

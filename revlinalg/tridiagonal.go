@@ -132,7 +132,7 @@ func (w *tridiagonal) multiply(order int, v, y []float64) {
 		dense.Symv(0, order, w.a.Data, w.a.Stride, v, y)
 		return
 	}
-	t := workspace.Get[symvTask]()
+	t := workspace.Get[*symvTask]()
 	*t = symvTask{w, order, v, y}
 	parallel.Run(parallel.Workers(w.workers), symvParts, t)
 	*t = symvTask{}

@@ -78,7 +78,7 @@ func (k TriSolve[T]) Run(p rev.Pass[TriSolve[T]]) error {
 			return &rev.SingularError{Index: i, Condition: mat.Condition(math.Inf(1))}
 		}
 	}
-	s := workspace.Get[triangularSystem[T]]()
+	s := workspace.Get[*triangularSystem[T]]()
 	s.k = k
 	solveSystem(s, T(p.Sign()), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
 	s.k = TriSolve[T]{}
@@ -96,7 +96,7 @@ type triangularSystem[T rev.Float] struct {
 
 func (s *triangularSystem[T]) apply(b rev.General[T], trans bool, y rev.General[T], alpha T, x rev.General[T]) {
 	trans = trans != s.k.TransA
-	w := workspace.Get[triangularSolve[T]]()
+	w := workspace.Get[*triangularSolve[T]]()
 	w.t = append(w.t, triangle[T]{view(s.k.A, trans), trans == s.k.Upper, s.k.Unit})
 	w.b, w.y, w.alpha, w.x = b, y, alpha, x
 	w.run(s.k.Workers, b.Cols)

@@ -286,7 +286,7 @@ func runUnitary[T rev.Real](method unitaryMethod, rectangular bool, workers int,
 	if method == (unitaryMethod{true, true, true, false}) && !number.IsFixed[T]() {
 		// Rotation by rotation, for the tangents alone, because this rounds in another
 		// way.
-		w := workspace.Get[unitaryCopy[T]]()
+		w := workspace.Get[*unitaryCopy[T]]()
 		second := *k
 		second.x = w.of(&w.x, k.x)
 		method.copied = true
@@ -295,7 +295,7 @@ func runUnitary[T rev.Real](method unitaryMethod, rectangular bool, workers int,
 		method, t, gt = unitaryMethod{back: true, adjoint: true}, &unitaryOperands[T]{}, &unitaryOperands[T]{}
 	}
 	workers = parallel.Workers(workers)
-	w := workspace.Get[unitaryPass[T]]()
+	w := workspace.Get[*unitaryPass[T]]()
 	w.method, w.mesh = method, mesh{k.x.Rows, rectangular}
 	w.k, w.g, w.t, w.gt = *k, *g, *t, *gt
 	w.between.k, w.between.g, w.between.t, w.between.gt = k.phi, g.phi, t.phi, gt.phi
@@ -326,7 +326,7 @@ func (o *unitaryOperands[T]) hasAngles() bool {
 // are nil. The tangent of X is zero before the rotations. A copy of X is taken there and
 // forward again, with the tangent.
 func runUnitaryFromZeros[T rev.Real](method unitaryMethod, rectangular bool, workers int, k, g, t, gt *unitaryOperands[T]) {
-	w := workspace.Get[unitaryZeros[T]]()
+	w := workspace.Get[*unitaryZeros[T]]()
 	zeros := func(memory *[]T) rev.General[T] {
 		*memory = workspace.Zeros(*memory, k.x.Rows*k.x.Cols)
 		return rev.NewGeneral(k.x.Rows, k.x.Cols, *memory)

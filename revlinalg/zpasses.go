@@ -29,7 +29,10 @@ func (k Abs[T]) Adjoint(g Abs[T]) {
 func (k Abs[T]) Tangent(t Abs[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Abs[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, ẏ -= sign(x)·ẋ and ġx += sign(x)·ġy.
-func (k Abs[T]) AdjointTangent(g, t, gt Abs[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Abs[T]) AdjointTangent(g, t, gt Abs[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Abs[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Abs[T]) check(g, t *Abs[T]) {
@@ -75,7 +78,8 @@ func (k Affine[T]) Tangent(t Affine[T]) {
 // AdjointTangent computes what Adjoint does, ẏ -= Ẇ·x + W·ẋ + ḃ, ġW += ġy·xᵀ + ȳ·ẋᵀ, ġx +=
 // Wᵀ·ġy + Ẇᵀ·ȳ and ġb += ġy.
 func (k Affine[T]) AdjointTangent(g, t, gt Affine[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Affine[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -168,7 +172,8 @@ func (k Atan2[T]) Tangent(t Atan2[T]) error {
 // y²)·ẏ - 2xy·ẋ)/r⁴·z̄ and ġy -= x/r²·ġz - ((x² - y²)·ẋ + 2xy·ẏ)/r⁴·z̄, or returns a
 // *rev.DomainError.
 func (k Atan2[T]) AdjointTangent(g, t, gt Atan2[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Atan2[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -215,7 +220,10 @@ func (k Axpy[T]) Tangent(t Axpy[T]) {
 
 // AdjointTangent computes what Adjoint does, ẏ -= α̇·x + α·ẋ, ġα += Σ conj(x_i)·ġy_i +
 // conj(ẋ_i)·ȳ_i and ġx += conj(α)·ġy + conj(α̇)·ȳ.
-func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Axpy[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Axpy[T]) check(g, t *Axpy[T]) {
@@ -262,7 +270,8 @@ func (k Cholesky[T]) Tangent(t Cholesky[T]) error {
 // AdjointTangent computes what Adjoint does, restores the tangent of L, and adds the
 // tangent of the gradient to gt, or returns a *rev.NotPositiveDefiniteError.
 func (k Cholesky[T]) AdjointTangent(g, t, gt Cholesky[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Cholesky[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -302,7 +311,10 @@ func (k Clip[T]) Tangent(t Clip[T]) {
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy.
-func (k Clip[T]) AdjointTangent(g, t, gt Clip[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Clip[T]) AdjointTangent(g, t, gt Clip[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Clip[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Clip[T]) check(g, t *Clip[T]) {
@@ -348,7 +360,8 @@ func (k ComplexAbs) Tangent(t ComplexAbs) {
 
 // AdjointTangent computes what Adjoint does, ẏ -= ρ and ġx += ġy·u + ȳ·(ẋ - ρ·u)/|x|.
 func (k ComplexAbs) AdjointTangent(g, t, gt ComplexAbs) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[ComplexAbs]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -399,7 +412,8 @@ func (k ComplexFrobenius) Tangent(t ComplexFrobenius) {
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k ComplexFrobenius) AdjointTangent(g, t, gt ComplexFrobenius) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[ComplexFrobenius]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -448,7 +462,8 @@ func (k ComplexNorm1) Tangent(t ComplexNorm1) {
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k ComplexNorm1) AdjointTangent(g, t, gt ComplexNorm1) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[ComplexNorm1]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -496,7 +511,8 @@ func (k ComplexNorm2) Tangent(t ComplexNorm2) {
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k ComplexNorm2) AdjointTangent(g, t, gt ComplexNorm2) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[ComplexNorm2]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -547,7 +563,8 @@ func (k ComplexSumSquares) Tangent(t ComplexSumSquares) {
 // AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ Re conj(x_i)·ẋ_i and ġx +=
 // 2·ġOut·x + 2·Ōut·ẋ.
 func (k ComplexSumSquares) AdjointTangent(g, t, gt ComplexSumSquares) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[ComplexSumSquares]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -596,7 +613,8 @@ func (k ComplexUnitary) Tangent(t ComplexUnitary) {
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k ComplexUnitary) AdjointTangent(g, t, gt ComplexUnitary) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[ComplexUnitary]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -643,7 +661,10 @@ func (k Cos[T]) Tangent(t Cos[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Cos[T]]
 
 // AdjointTangent computes what Adjoint does, ẏ += sin(x)·ẋ and ġx -= sin(x)·ġy +
 // cos(x)·ẋ·ȳ.
-func (k Cos[T]) AdjointTangent(g, t, gt Cos[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Cos[T]) AdjointTangent(g, t, gt Cos[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Cos[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Cos[T]) check(g, t *Cos[T]) {
@@ -690,7 +711,8 @@ func (k Covariance[T]) Tangent(t Covariance[T]) {
 // AdjointTangent computes what Adjoint does, Ċ -= (Żᵀ·Z + Zᵀ·Ż)/(n-1) and ġX += (Z·(ġC +
 // ġCᵀ) + Ż·(C̄ + C̄ᵀ))/(n-1).
 func (k Covariance[T]) AdjointTangent(g, t, gt Covariance[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Covariance[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -738,7 +760,8 @@ func (k Cross[T]) Tangent(t Cross[T]) {
 // AdjointTangent computes what Adjoint does, Ż_i -= Ẋ_i × Y_i + X_i × Ẏ_i, ĠX_i += Y_i ×
 // ĠZ_i + Ẏ_i × Z̄_i and ĠY_i += ĠZ_i × X_i + Z̄_i × Ẋ_i.
 func (k Cross[T]) AdjointTangent(g, t, gt Cross[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Cross[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -826,7 +849,8 @@ func (k CumSum[T]) Tangent(t CumSum[T]) {
 
 // AdjointTangent computes what Adjoint does, ẏ_i -= Σ_{j≤i} ẋ_j and ġx_i += Σ_{j≥i} ġy_j.
 func (k CumSum[T]) AdjointTangent(g, t, gt CumSum[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[CumSum[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -868,7 +892,10 @@ func (k Det[T]) Adjoint(g Det[T]) {
 func (k Det[T]) Tangent(t Det[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Det[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= ⟨C, Ȧ⟩ and ġA += ġOut·C + Ōut·Ċ.
-func (k Det[T]) AdjointTangent(g, t, gt Det[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Det[T]) AdjointTangent(g, t, gt Det[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Det[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Det[T]) check(g, t *Det[T]) {
@@ -915,7 +942,8 @@ func (k DetMinors[T]) Tangent(t DetMinors[T]) {
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k DetMinors[T]) AdjointTangent(g, t, gt DetMinors[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[DetMinors[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -967,7 +995,8 @@ func (k DivElem[T]) Tangent(t DivElem[T]) error {
 // AdjointTangent computes what Adjoint does, ż -= q̇ = (ẋ - q·ẏ)/y, ġx += ω̇ = (ġz -
 // ω·ẏ)/y and ġy -= ω̇·q + ω·q̇, or returns a *rev.DomainError.
 func (k DivElem[T]) AdjointTangent(g, t, gt DivElem[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[DivElem[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1011,7 +1040,10 @@ func (k Dot[T]) Tangent(t Dot[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Dot[T]]
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ conj(ẋ_i)·y_i + conj(x_i)·ẏ_i, ġx +=
 // conj(ġOut)·y + conj(Ōut)·ẏ and ġy += ġOut·x + Ōut·ẋ.
-func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Dot[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Dot[T]) check(g, t *Dot[T]) {
@@ -1053,7 +1085,10 @@ func (k Erf[T]) Adjoint(g Erf[T]) {
 func (k Erf[T]) Tangent(t Erf[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Erf[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, ẏ -= d·ẋ and ġx += d·ġy - 2x·d·ẋ·ȳ.
-func (k Erf[T]) AdjointTangent(g, t, gt Erf[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Erf[T]) AdjointTangent(g, t, gt Erf[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Erf[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Erf[T]) check(g, t *Erf[T]) {
@@ -1094,7 +1129,10 @@ func (k Exp[T]) Adjoint(g Exp[T]) {
 func (k Exp[T]) Tangent(t Exp[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Exp[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, ẏ -= eˣ·ẋ and ġx += eˣ·(ġy + ẋ·ȳ).
-func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Exp[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Exp[T]) check(g, t *Exp[T]) {
@@ -1139,7 +1177,10 @@ func (k Expm[T]) Tangent(t Expm[T]) {
 
 // AdjointTangent computes what Adjoint does, Ẏ -= L(A, Ȧ) and ġA += L(Aᵀ, ġY) + L₂(Aᵀ, Ȳ,
 // Ȧᵀ).
-func (k Expm[T]) AdjointTangent(g, t, gt Expm[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Expm[T]) AdjointTangent(g, t, gt Expm[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Expm[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Expm[T]) check(g, t *Expm[T]) {
@@ -1184,7 +1225,8 @@ func (k Expm1[T]) Tangent(t Expm1[T]) {
 
 // AdjointTangent computes what Adjoint does, ẏ -= eˣ·ẋ and ġx += eˣ·(ġy + ẋ·ȳ).
 func (k Expm1[T]) AdjointTangent(g, t, gt Expm1[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Expm1[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1212,20 +1254,29 @@ func NewFFT(x cblas128.Vector) FFT {
 }
 
 // Forward computes X <- F·X.
-func (k FFT) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k FFT) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[FFT]{}) }
 
 // Inverse restores the state before Forward.
-func (k FFT) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k FFT) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[FFT]{Back: true}) }
 
 // Adjoint does what Inverse does, and computes X̄ <- Fᴴ·X̄.
-func (k FFT) Adjoint(g FFT) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k FFT) Adjoint(g FFT) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[FFT]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes X <- F·X and Ẋ <- F·Ẋ.
-func (k FFT) Tangent(t FFT) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k FFT) Tangent(t FFT) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[FFT]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
-func (k FFT) AdjointTangent(g, t, gt FFT) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k FFT) AdjointTangent(g, t, gt FFT) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[FFT]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // Forward changes Re and Im in place.
 func (k FixedFFT) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[FixedFFT]{}) }
@@ -1249,7 +1300,8 @@ func (k FixedFFT) Tangent(t FixedFFT) {
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k FixedFFT) AdjointTangent(g, t, gt FixedFFT) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[FixedFFT]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1297,7 +1349,8 @@ func (k Frobenius[T]) Tangent(t Frobenius[T]) {
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k Frobenius[T]) AdjointTangent(g, t, gt Frobenius[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Frobenius[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1326,22 +1379,32 @@ func NewGivensQR(a *mat.Dense) GivensQR[float64] {
 }
 
 // Forward changes A in place.
-func (k GivensQR[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k GivensQR[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[GivensQR[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k GivensQR[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k GivensQR[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[GivensQR[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k GivensQR[T]) Adjoint(g GivensQR[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k GivensQR[T]) Adjoint(g GivensQR[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[GivensQR[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k GivensQR[T]) Tangent(t GivensQR[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k GivensQR[T]) Tangent(t GivensQR[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[GivensQR[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k GivensQR[T]) AdjointTangent(g, t, gt GivensQR[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[GivensQR[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // NewGramSchmidt returns the kernel that adds to q and r, over gonum's types, sharing
@@ -1376,7 +1439,8 @@ func (k GramSchmidt[T]) Tangent(t GramSchmidt[T]) error {
 // AdjointTangent computes what Adjoint does, restores the tangents of Q and R, and adds
 // the tangent of the gradient to gt, or returns a *rev.SingularError.
 func (k GramSchmidt[T]) AdjointTangent(g, t, gt GramSchmidt[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[GramSchmidt[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1425,7 +1489,8 @@ func (k Inv[T]) Tangent(t Inv[T]) error {
 // AdjointTangent computes what Adjoint does, Ḃ -= Ẏ = -Y·Ȧ·Y and ġA -= Ẏᵀ·B̄·Yᵀ +
 // Yᵀ·ġB·Yᵀ + Yᵀ·B̄·Ẏᵀ, or returns a *rev.SingularError.
 func (k Inv[T]) AdjointTangent(g, t, gt Inv[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Inv[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1480,7 +1545,8 @@ func (k LeastSquares[T]) Tangent(t LeastSquares[T]) error {
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ, ġB += V̇ and ġA += Ṙ·Zᵀ + R·Żᵀ -
 // V̇·Yᵀ - V·Ẏᵀ, or returns a *rev.SingularError.
 func (k LeastSquares[T]) AdjointTangent(g, t, gt LeastSquares[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[LeastSquares[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1530,7 +1596,8 @@ func (k Log[T]) Tangent(t Log[T]) error {
 // AdjointTangent computes what Adjoint does, ẏ -= ẋ/x and ġx += ġy/conj(x) -
 // conj(ẋ/x²)·ȳ, or returns a *rev.DomainError.
 func (k Log[T]) AdjointTangent(g, t, gt Log[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Log[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1577,7 +1644,8 @@ func (k Log1p[T]) Tangent(t Log1p[T]) error {
 // AdjointTangent computes what Adjoint does, ẏ -= d·ẋ and ġx += d·ġy - d²·ẋ·ȳ, or returns a
 // *rev.DomainError.
 func (k Log1p[T]) AdjointTangent(g, t, gt Log1p[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Log1p[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1629,7 +1697,8 @@ func (k LogDet[T]) Tangent(t LogDet[T]) error {
 // AdjointTangent computes what Adjoint does, Ȯut -= tr(A⁻¹·Ȧ) and ġA += ġOut·A⁻ᵀ -
 // Ōut·A⁻ᵀ·Ȧᵀ·A⁻ᵀ, or returns a *rev.SingularError.
 func (k LogDet[T]) AdjointTangent(g, t, gt LogDet[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[LogDet[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1672,7 +1741,8 @@ func (k MatMul[T]) Tangent(t MatMul[T]) {
 // AdjointTangent computes what Adjoint does, Ċ -= Ȧ·B + A·Ḃ, ġA += ġC·Bᵀ + C̄·Ḃᵀ and ġB +=
 // Aᵀ·ġC + Ȧᵀ·C̄.
 func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1742,7 +1812,8 @@ func (k MaxElem[T]) Tangent(t MaxElem[T]) {
 // AdjointTangent computes what Adjoint does, ż -= s(x, y)·ẋ + s(y, x)·ẏ, ġx += s(x, y)·ġz
 // and ġy += s(y, x)·ġz.
 func (k MaxElem[T]) AdjointTangent(g, t, gt MaxElem[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[MaxElem[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1788,7 +1859,10 @@ func (k Mean[T]) Tangent(t Mean[T]) {
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i/n and ġx_i += ġOut/n.
-func (k Mean[T]) AdjointTangent(g, t, gt Mean[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Mean[T]) AdjointTangent(g, t, gt Mean[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Mean[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Mean[T]) check(g, t *Mean[T]) {
@@ -1835,7 +1909,8 @@ func (k MinElem[T]) Tangent(t MinElem[T]) {
 // AdjointTangent computes what Adjoint does, ż -= s(x, y)·ẋ + s(y, x)·ẏ, ġx += s(x, y)·ġz
 // and ġy += s(y, x)·ġz.
 func (k MinElem[T]) AdjointTangent(g, t, gt MinElem[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[MinElem[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1884,7 +1959,8 @@ func (k MulElem[T]) Tangent(t MulElem[T]) {
 // AdjointTangent computes what Adjoint does, ż -= ẋ·y + x·ẏ, ġx += conj(y)·ġz +
 // conj(ẏ)·z̄ and ġy += conj(x)·ġz + conj(ẋ)·z̄.
 func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[MulElem[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1933,7 +2009,8 @@ func (k Norm1[T]) Tangent(t Norm1[T]) {
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ sign(x_i)·ẋ_i and ġx +=
 // ġOut·sign(x).
 func (k Norm1[T]) AdjointTangent(g, t, gt Norm1[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Norm1[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1981,7 +2058,8 @@ func (k Norm2[T]) Tangent(t Norm2[T]) {
 // AdjointTangent computes what Adjoint does, Ȯut -= r = Σ u_i·ẋ_i and ġx += ġOut·u +
 // Ōut·(ẋ - r·u)/‖x‖.
 func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Norm2[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2029,7 +2107,8 @@ func (k NormInf[T]) Tangent(t NormInf[T]) {
 // AdjointTangent computes what Adjoint does, Ȯut -= sign(x_m)·ẋ_m and ġx_m +=
 // ġOut·sign(x_m).
 func (k NormInf[T]) AdjointTangent(g, t, gt NormInf[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[NormInf[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2076,7 +2155,8 @@ func (k Outer[T]) Tangent(t Outer[T]) {
 // AdjointTangent computes what Adjoint does, Ȧ -= (α̇·x + α·ẋ)·yᵀ + α·x·ẏᵀ, ġα += xᵀ·ġA·y +
 // ẋᵀ·Ā·y + xᵀ·Ā·ẏ, ġx += α·(ġA·y + Ā·ẏ) + α̇·Ā·y and ġy += α·(ġAᵀ·x + Āᵀ·ẋ) + α̇·Āᵀ·x.
 func (k Outer[T]) AdjointTangent(g, t, gt Outer[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Outer[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2127,7 +2207,8 @@ func (k Pinv[T]) Tangent(t Pinv[T]) error {
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = S·ȦᵀP - Y·Ȧ·Y and ġA += P·Ẇ - (Ȧ·Y +
 // A·Ẏ)·W - Ẏᵀ·M - Yᵀ·Ṁ, or returns a *rev.SingularError.
 func (k Pinv[T]) AdjointTangent(g, t, gt Pinv[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Pinv[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2180,7 +2261,8 @@ func (k PolyLeastSquares[T]) Tangent(t PolyLeastSquares[T]) {
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ_i r_i·ṙ_i, ġc -= Vᵀ·u + Ōut·V̇ᵀ·r, ġy += u
 // and ġx_i -= u_i·pʹ(x_i) + Ōut·r_i·(ṗʹ(x_i) + pʺ(x_i)·ẋ_i).
 func (k PolyLeastSquares[T]) AdjointTangent(g, t, gt PolyLeastSquares[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[PolyLeastSquares[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2234,7 +2316,8 @@ func (k Pow[T]) Tangent(t Pow[T]) error {
 // y·x^(y-1)·ġz + (y·(y-1)·x^(y-2)·ẋ + (1 + y·l)·x^(y-1)·ẏ)·z̄ and ġy += l·x^y·ġz + ((1 +
 // y·l)·x^(y-1)·ẋ + l²·x^y·ẏ)·z̄, or returns a *rev.DomainError.
 func (k Pow[T]) AdjointTangent(g, t, gt Pow[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Pow[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2285,7 +2368,8 @@ func (k QR[T]) Tangent(t QR[T]) error {
 // AdjointTangent computes what Adjoint does, restores the tangents of Q and R, and
 // computes ġA += (ġQ + Q̇·K + Q·K̇ - X·Ṙᵀ)·R⁻ᵀ, or returns a *rev.SingularError.
 func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[QR[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2335,7 +2419,10 @@ func (k RealFFT) Tangent(t RealFFT) {
 
 // AdjointTangent computes what Adjoint does, ẏ -= R·ẋ, and adds the tangent of the
 // gradient to gt.
-func (k RealFFT) AdjointTangent(g, t, gt RealFFT) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k RealFFT) AdjointTangent(g, t, gt RealFFT) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[RealFFT]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *RealFFT) check(g, t *RealFFT) {
@@ -2381,7 +2468,8 @@ func (k Recip[T]) Tangent(t Recip[T]) error {
 // AdjointTangent computes what Adjoint does, ẏ += r²·ẋ and ġx += conj(2r³·ẋ)·ȳ -
 // conj(r²)·ġy, or returns a *rev.DomainError.
 func (k Recip[T]) AdjointTangent(g, t, gt Recip[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Recip[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2431,7 +2519,8 @@ func (k SVD[T]) Tangent(t SVD[T]) error {
 // AdjointTangent computes what Adjoint does, restores the tangents of U, S and V, and
 // adds the tangent of the gradient to gt, or returns an error.
 func (k SVD[T]) AdjointTangent(g, t, gt SVD[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[SVD[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2478,7 +2567,10 @@ func (k Sin[T]) Tangent(t Sin[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Sin[T]]
 
 // AdjointTangent computes what Adjoint does, ẏ -= cos(x)·ẋ and ġx += cos(x)·ġy -
 // sin(x)·ẋ·ȳ.
-func (k Sin[T]) AdjointTangent(g, t, gt Sin[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Sin[T]) AdjointTangent(g, t, gt Sin[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Sin[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Sin[T]) check(g, t *Sin[T]) {
@@ -2521,7 +2613,8 @@ func (k Solve[T]) Tangent(t Solve[T]) error {
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = A⁻¹·(Ḃ - Ȧ·Y), ġB += Ż and ġA -=
 // Ż·Yᵀ + Z·Ẏᵀ, or returns a *rev.SingularError.
 func (k Solve[T]) AdjointTangent(g, t, gt Solve[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Solve[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2570,7 +2663,8 @@ func (k Sqrt[T]) Tangent(t Sqrt[T]) error {
 // AdjointTangent computes what Adjoint does, ẏ -= ẋ/(2√x) and ġx += ġy/(2√x) -
 // ẋ·ȳ/(4x√x), or returns a *rev.DomainError.
 func (k Sqrt[T]) AdjointTangent(g, t, gt Sqrt[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Sqrt[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2617,7 +2711,8 @@ func (k Square[T]) Tangent(t Square[T]) {
 // AdjointTangent computes what Adjoint does, ẏ -= 2x·ẋ and ġx += 2·conj(x)·ġy +
 // 2·conj(ẋ)·ȳ.
 func (k Square[T]) AdjointTangent(g, t, gt Square[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Square[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2659,7 +2754,10 @@ func (k Sum[T]) Adjoint(g Sum[T]) {
 func (k Sum[T]) Tangent(t Sum[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Sum[T]]{Tangent: true, T: t}) }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i and ġx_i += ġOut.
-func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Sum[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Sum[T]) check(g, t *Sum[T]) {
@@ -2706,7 +2804,8 @@ func (k SumSquares[T]) Tangent(t SumSquares[T]) {
 // AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ x_i·ẋ_i and ġx += 2·ġOut·x +
 // 2·Ōut·ẋ.
 func (k SumSquares[T]) AdjointTangent(g, t, gt SumSquares[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[SumSquares[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2750,7 +2849,8 @@ func (k SymEig[T]) Tangent(t SymEig[T]) error {
 // AdjointTangent computes what Adjoint does, restores the tangents of W and V, and adds
 // the tangent of the gradient to gt, or returns a *rev.DegenerateError.
 func (k SymEig[T]) AdjointTangent(g, t, gt SymEig[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[SymEig[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2794,7 +2894,10 @@ func (k Tan[T]) Tangent(t Tan[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Tan[T]]
 
 // AdjointTangent computes what Adjoint does, ẏ -= (1 + t²)·ẋ and ġx += (1 + t²)·ġy +
 // 2t·(1 + t²)·ẋ·ȳ.
-func (k Tan[T]) AdjointTangent(g, t, gt Tan[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Tan[T]) AdjointTangent(g, t, gt Tan[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Tan[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Tan[T]) check(g, t *Tan[T]) {
@@ -2840,7 +2943,8 @@ func (k TriSolve[T]) Tangent(t TriSolve[T]) error {
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = A⁻¹·(Ḃ - Ȧ·Y), ġB += Ż and ġA -=
 // tri(Ż·Yᵀ + Z·Ẏᵀ), or returns a *rev.SingularError.
 func (k TriSolve[T]) AdjointTangent(g, t, gt TriSolve[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[TriSolve[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2891,7 +2995,8 @@ func (k Unitary[T]) Tangent(t Unitary[T]) {
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Unitary[T]) AdjointTangent(g, t, gt Unitary[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Unitary[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2940,7 +3045,8 @@ func (k Variance[T]) Tangent(t Variance[T]) {
 // AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ (x_i - m)·ẋ_i/(n-1) and ġx_i +=
 // 2·(ġOut·(x_i - m) + Ōut·(ẋ_i - u))/(n-1).
 func (k Variance[T]) AdjointTangent(g, t, gt Variance[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Variance[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -2988,7 +3094,8 @@ func (k Where[T]) Tangent(t Where[T]) {
 // AdjointTangent computes what Adjoint does, ż -= s·ẋ + (1 - s)·ẏ, and adds the tangent of
 // the gradient to gt.
 func (k Where[T]) AdjointTangent(g, t, gt Where[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Where[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.

@@ -56,7 +56,7 @@ type dotScratch[T rev.Float] struct {
 }
 
 func (r reduction[T]) run(back bool, g, t, gt reduction[T]) error {
-	b := workspace.Get[dotScratch[T]]()
+	b := workspace.Get[*dotScratch[T]]()
 	defer workspace.Put(b)
 
 	top, sum := r.log(b)

@@ -81,7 +81,7 @@ func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	if !p.Back && (p.G.C.Data != nil || p.GT.C.Data != nil) && k.lost() {
 		return rev.ErrUnsupported
 	}
-	w := workspace.Get[matMul[T]]()
+	w := workspace.Get[*matMul[T]]()
 	w.k, w.g, w.t, w.gt, w.back = k, p.G, p.T, p.GT, p.Back
 	workers := parallel.Workers(k.Workers)
 	w.open(workers)

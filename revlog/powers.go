@@ -47,7 +47,7 @@ func (k Powers[T]) Run(p rev.Pass[Powers[T]]) error {
 		return err
 	}
 	if number.IsFixed[T]() && k.Y.Data != nil {
-		w := workspace.Get[powersScratch]()
+		w := workspace.Get[*powersScratch]()
 		defer workspace.Put(w)
 		w.x = workspace.Grow(w.x, k.X.N)
 		for j := range w.x {

@@ -32,7 +32,10 @@ func (k Dot[T]) Tangent(t Dot[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Dot[T]]
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
-func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Dot[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Dot[T]) check(g, t *Dot[T]) {
@@ -81,7 +84,8 @@ func (k MatMul[T]) Tangent(t MatMul[T]) {
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -133,7 +137,8 @@ func (k MulElem[T]) Tangent(t MulElem[T]) {
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[MulElem[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -183,7 +188,8 @@ func (k Powers[T]) Tangent(t Powers[T]) error {
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt, or returns an error.
 func (k Powers[T]) AdjointTangent(g, t, gt Powers[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Powers[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -232,7 +238,8 @@ func (k Prod[T]) Tangent(t Prod[T]) error {
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ_i ẋ_i, and adds the tangent of the
 // gradient to gt, or returns an error.
 func (k Prod[T]) AdjointTangent(g, t, gt Prod[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Prod[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -277,7 +284,10 @@ func (k Sum[T]) Tangent(t Sum[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Sum[T]]
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
-func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Sum[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Sum[T]) check(g, t *Sum[T]) {

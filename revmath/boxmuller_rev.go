@@ -38,22 +38,35 @@ func NewBoxMuller(z1, z2, u1, u2 *mat.VecDense) BoxMuller[float64] {
 var _ = boxMuller // which BoxMuller is written from
 
 // Forward runs boxMuller.
-func (k BoxMuller[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k BoxMuller[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[BoxMuller[T]]{})
+}
 
 // Inverse restores the state before Forward.
-func (k BoxMuller[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k BoxMuller[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[BoxMuller[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k BoxMuller[T]) Adjoint(g BoxMuller[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k BoxMuller[T]) Adjoint(g BoxMuller[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[BoxMuller[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k BoxMuller[T]) Tangent(t BoxMuller[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k BoxMuller[T]) Tangent(t BoxMuller[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[BoxMuller[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k BoxMuller[T]) AdjointTangent(g, t, gt BoxMuller[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[BoxMuller[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns the errors of boxMuller.
@@ -276,22 +289,35 @@ func NewBoxMullerInverse(u1, u2, z1, z2 *mat.VecDense) BoxMullerInverse[float64]
 var _ = boxMullerInverse // which BoxMullerInverse is written from
 
 // Forward runs boxMullerInverse.
-func (k BoxMullerInverse[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k BoxMullerInverse[T]) Forward() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[BoxMullerInverse[T]]{})
+}
 
 // Inverse restores the state before Forward.
-func (k BoxMullerInverse[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k BoxMullerInverse[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[BoxMullerInverse[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k BoxMullerInverse[T]) Adjoint(g BoxMullerInverse[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k BoxMullerInverse[T]) Adjoint(g BoxMullerInverse[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[BoxMullerInverse[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k BoxMullerInverse[T]) Tangent(t BoxMullerInverse[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k BoxMullerInverse[T]) Tangent(t BoxMullerInverse[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[BoxMullerInverse[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k BoxMullerInverse[T]) AdjointTangent(g, t, gt BoxMullerInverse[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[BoxMullerInverse[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -29,7 +29,8 @@ func (k Bessel[T]) Tangent(t Bessel[T]) error {
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt, or returns a *rev.DomainError.
 func (k Bessel[T]) AdjointTangent(g, t, gt Bessel[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Bessel[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.

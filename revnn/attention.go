@@ -114,7 +114,7 @@ func (k Attention[T]) Run(p rev.Pass[Attention[T]]) error {
 		return nil
 	}
 
-	w := workspace.Get[attentionPass[T]]()
+	w := workspace.Get[*attentionPass[T]]()
 	w.k, w.g, w.t, w.gt = k.operands(), p.G.operands(), p.T.operands(), p.GT.operands()
 	w.heads, w.sequences = heads, sequences
 	w.queries, w.keys, w.depth, w.width = k.Q.Rows/sequences, k.K.Rows/sequences, k.Q.Cols/heads, k.V.Cols/heads

@@ -108,7 +108,7 @@ func (k Conv2D[T]) Run(p rev.Pass[Conv2D[T]]) error {
 
 // convolve calls run for a pass with the axes and flags of w.
 func (k *Conv2D[T]) convolve(p rev.Pass[Conv2D[T]], with convolution[T], run func(w *convolution[T])) {
-	w := workspace.Get[convolution[T]]()
+	w := workspace.Get[*convolution[T]]()
 	with.k, with.g, with.t, with.gt, with.sign, with.patches = *k, p.G, p.T, p.GT, p.Sign(), w.patches
 	*w = with
 	run(w)

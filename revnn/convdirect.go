@@ -237,7 +237,7 @@ type directScratch[T rev.Float] struct {
 
 // runDirect makes a pass of Conv2D. Blocks depend only on the shape.
 func runDirect[T rev.Float](k Conv2D[T], p rev.Pass[Conv2D[T]], rows, cols axis, groups int) {
-	w := workspace.Get[directConv[T]]()
+	w := workspace.Get[*directConv[T]]()
 	w.k, w.g, w.t, w.gt = k, p.G, p.T, p.GT
 	w.sign, w.rows, w.cols, w.groups = T(p.Sign()), rows, cols, groups
 	w.run()

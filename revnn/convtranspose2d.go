@@ -76,7 +76,7 @@ func (k ConvTranspose2D[T]) Run(p rev.Pass[ConvTranspose2D[T]]) error {
 	all := k.convolution(k.X, k.Y, k.W)
 	convAxes[ConvTranspose2D[T]](&all, "Y")
 	g, t, gt := &p.G, &p.T, &p.GT
-	w := workspace.Get[convTranspose[T]]()
+	w := workspace.Get[*convTranspose[T]]()
 	defer workspace.Put(w)
 	w.k = k
 	sign := p.Sign()

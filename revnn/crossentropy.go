@@ -51,7 +51,7 @@ type CrossEntropy[T rev.Real] struct {
 // Run implements rev.Kernel. It returns no error.
 func (k CrossEntropy[T]) Run(p rev.Pass[CrossEntropy[T]]) error {
 	k.checkLabels()
-	w := workspace.Get[crossEntropyPass[T]]()
+	w := workspace.Get[*crossEntropyPass[T]]()
 	w.k, w.g, w.t, w.gt = k, p.G, p.T, p.GT
 	w.gout, w.dgout = share(p.G.Out, k.Mean, k.X.Rows), share(p.GT.Out, k.Mean, k.X.Rows)
 	w.rows = max((k.X.Rows+crossEntropyBlocks-1)/crossEntropyBlocks, 1+crossEntropyBlock/max(1, k.X.Cols))

@@ -465,7 +465,7 @@ func partLength[T rev.Real](n int) int {
 
 // openSoftmax returns the workspace of the pass o over x, with m and s computed.
 func openSoftmax[T rev.Real](x rev.Vector[T], workers int, o *softmaxPass[T]) *softmaxVector[T] {
-	w := workspace.Get[softmaxVector[T]]()
+	w := workspace.Get[*softmaxVector[T]]()
 	w.softmaxPass = *o
 	length := partLength[T](x.N)
 	w.parts, w.workers = (x.N+length-1)/length, 1

@@ -39,7 +39,7 @@ func (k Gather[T]) Run(p rev.Pass[Gather[T]]) error {
 			panic(rev.Misuse[Gather[T]](mat.ErrRowAccess, "Index", "has %d at %d, want 0 to %d", r, i, k.X.Rows-1))
 		}
 	}
-	w := workspace.Get[gatherPass[T]]()
+	w := workspace.Get[*gatherPass[T]]()
 	*w = gatherPass[T]{k: k, g: p.G, t: p.T, gt: p.GT, sign: p.Sign(), rows: 1 + gatherElements/max(1, k.X.Cols)}
 	workers := parallel.Workers(k.Workers)
 	if k.Y.Data != nil || p.T.Y.Data != nil && p.T.X.Data != nil {

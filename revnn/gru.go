@@ -93,7 +93,7 @@ func gruStep[T rev.Real](w *recurrence[T], t, i int) {
 // Run implements rev.Kernel. It returns no error.
 func (k GRU[T]) Run(p rev.Pass[GRU[T]]) error {
 	checkGroups[GRU[T]]("X", k.X.Rows, cmp.Or(k.Sequences, 1), "rows of so many sequences")
-	w := workspace.Get[recurrence[T]]()
+	w := workspace.Get[*recurrence[T]]()
 	w.cell, w.sequences, w.cols, w.workers = &gruCell, max(1, k.Sequences), k.WH.Cols, k.Workers
 	k.operands(&w.k)
 	p.G.operands(&w.g)

@@ -21,7 +21,7 @@ type LogSumExpRows[T rev.Real] struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k LogSumExpRows[T]) Run(p rev.Pass[LogSumExpRows[T]]) error {
-	w := workspace.Get[softmaxRowsPass[T]]()
+	w := workspace.Get[*softmaxRowsPass[T]]()
 	*w = softmaxRowsPass[T]{
 		sign: p.Sign(), x: k.X, gx: p.G.X, tx: p.T.X, gtx: p.GT.X,
 		logarithms: true, l: k.Y, gl: p.G.Y, tl: p.T.Y, gtl: p.GT.Y, long: longLogSumExp, room: w.room,

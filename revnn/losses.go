@@ -67,7 +67,7 @@ type lossRoom[T rev.Real] struct{ d, c, v, w, x, y, tx, ty [lossPiece]T }
 
 // runLoss makes a pass. It divides the sum by the number of elements if mean is set.
 func runLoss[T rev.Real](f loss, sign int, mean bool, workers int, k, g, t, gt lossOperands[T]) {
-	w := workspace.Get[lossPass[T]]()
+	w := workspace.Get[*lossPass[T]]()
 	w.loss, w.k, w.g, w.t, w.gt = f, k, g, t, gt
 	w.slopes = g.out != nil || gt.out != nil || t.out != nil
 	w.curves = g.out != nil && (t.x.Data != nil || t.y.Data != nil) && (gt.x.Data != nil || gt.y.Data != nil)

@@ -106,7 +106,7 @@ func lstmStep[T rev.Real](w *recurrence[T], t, i int) {
 // Run implements rev.Kernel. It returns no error.
 func (k LSTM[T]) Run(p rev.Pass[LSTM[T]]) error {
 	checkGroups[LSTM[T]]("X", k.X.Rows, cmp.Or(k.Sequences, 1), "rows of so many sequences")
-	w := workspace.Get[recurrence[T]]()
+	w := workspace.Get[*recurrence[T]]()
 	w.cell, w.sequences, w.cols, w.workers = &lstmCell, max(1, k.Sequences), k.WH.Cols, k.Workers
 	k.operands(&w.k)
 	p.G.operands(&w.g)

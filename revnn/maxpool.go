@@ -77,7 +77,7 @@ func runPool[K any, T rev.Real](of poolPass[T]) {
 	of.rows = poolAxis[K]("height", k.Height, k.WindowHeight, k.StrideHeight, k.PadHeight)
 	of.cols = poolAxis[K]("width", k.Width, k.WindowWidth, k.StrideWidth, k.PadWidth)
 	checkProduct[K]("X", k.X.Cols, k.Channels, k.Height, k.Width)
-	w := workspace.Get[poolPass[T]]()
+	w := workspace.Get[*poolPass[T]]()
 	of.scratch32, of.scratch64 = w.scratch32, w.scratch64
 	*w = of
 	workers := parallel.Workers(k.Workers)

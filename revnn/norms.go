@@ -134,7 +134,7 @@ func runNorm[T rev.Real](shape normShape, epsilon float64, sign, workers int, k,
 	if n == 0 || c == 0 {
 		return
 	}
-	w := workspace.Get[normPass[T]]()
+	w := workspace.Get[*normPass[T]]()
 	w.normShape, w.k, w.g, w.t, w.gt, w.sign = shape, k, g, t, gt, sign
 	w.slopes = false
 	for _, d := range [...]*norm[T]{&g, &t, &gt} {

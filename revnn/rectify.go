@@ -39,7 +39,7 @@ func rectify[T rev.Real](slope T, sign int, k, g, t, gt *elementwise.Operands[T]
 		w.add(0, n)
 		return
 	}
-	j := workspace.Get[rectifierJob[T]]()
+	j := workspace.Get[*rectifierJob[T]]()
 	j.operands = [4]elementwise.Operands[T]{*k, *g, *t, *gt}
 	o := &j.operands
 	j.rectifierPass = rectifierPass[T]{&o[0], &o[1], &o[2], &o[3], slope, sign}

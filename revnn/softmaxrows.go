@@ -19,7 +19,7 @@ type SoftmaxRows[T rev.Real] struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k SoftmaxRows[T]) Run(p rev.Pass[SoftmaxRows[T]]) error {
-	w := workspace.Get[softmaxRowsPass[T]]()
+	w := workspace.Get[*softmaxRowsPass[T]]()
 	*w = softmaxRowsPass[T]{
 		sign: p.Sign(), x: k.X, gx: p.G.X, tx: p.T.X, gtx: p.GT.X,
 		y: k.Y, gy: p.G.Y, ty: p.T.Y, gty: p.GT.Y, long: longSoftmax, room: w.room,

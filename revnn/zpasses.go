@@ -34,7 +34,8 @@ func (k AffineBatch[T]) Tangent(t AffineBatch[T]) {
 // AdjointTangent computes what Adjoint does, Ẏ -= Ẋ·W + X·Ẇ + 1·ḃᵀ, ĠX += ĠY·Wᵀ + Ȳ·Ẇᵀ, ĠW +=
 // Xᵀ·ĠY + Ẋᵀ·Ȳ and ġb += ĠYᵀ·1.
 func (k AffineBatch[T]) AdjointTangent(g, t, gt AffineBatch[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[AffineBatch[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -81,7 +82,8 @@ func (k Attention[T]) Tangent(t Attention[T]) {
 // AdjointTangent computes what Adjoint does, Ẏ -= Ṗ·V + P·V̇, ġQ += α·(ġS·K + S̄·K̇), ġK +=
 // α·(ġSᵀ·Q + S̄ᵀ·Q̇) and ġV += Ṗᵀ·Ȳ + Pᵀ·ġY.
 func (k Attention[T]) AdjointTangent(g, t, gt Attention[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Attention[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -130,7 +132,8 @@ func (k BatchNorm[T]) Tangent(t BatchNorm[T]) {
 // AdjointTangent computes what Adjoint does, Ẏ -= γ·U̇ + γ̇·U + β̇, and adds the tangent of
 // the gradient to gt.
 func (k BatchNorm[T]) AdjointTangent(g, t, gt BatchNorm[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[BatchNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -196,7 +199,8 @@ func (k BinaryCrossEntropy[T]) Tangent(t BinaryCrossEntropy[T]) {
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ (σ(x) - p)·ẋ - x·ṗ, ġx +=
 // ġOut·(σ(x) - p) + Ōut·(σ(x)·σ(-x)·ẋ - ṗ) and ġp -= ġOut·x + Ōut·ẋ.
 func (k BinaryCrossEntropy[T]) AdjointTangent(g, t, gt BinaryCrossEntropy[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[BinaryCrossEntropy[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -221,46 +225,69 @@ func (k *BinaryCrossEntropy[T]) check(g, t *BinaryCrossEntropy[T]) {
 
 // Forward computes Y_f(i, j) += b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
 // j·s'+v·d'-p').
-func (k Conv2D[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Conv2D[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Conv2D[T]]{}) }
 
 // Inverse computes Y_f(i, j) -= b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
 // j·s'+v·d'-p').
-func (k Conv2D[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Conv2D[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[Conv2D[T]]{Back: true})
+}
 
 // Adjoint computes Y_f(i, j) -= b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
 // j·s'+v·d'-p'), X̄ += Cᵀ(Wᵀ·Ȳ), W̄ += Ȳ·C(X)ᵀ and b̄ += Ȳ·1.
-func (k Conv2D[T]) Adjoint(g Conv2D[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Conv2D[T]) Adjoint(g Conv2D[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Conv2D[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y_f(i, j) += b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p, j·s'+v·d'-p')
 // and Ẏ += W·C(Ẋ) + Ẇ·C(X) + ḃ·1ᵀ.
-func (k Conv2D[T]) Tangent(t Conv2D[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Conv2D[T]) Tangent(t Conv2D[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Conv2D[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẏ -= W·C(Ẋ) + Ẇ·C(X) + ḃ·1ᵀ, ĠX += Cᵀ(Wᵀ·ĠY +
 // Ẇᵀ·Ȳ), ĠW += ĠY·C(X)ᵀ + Ȳ·C(Ẋ)ᵀ and ġb += ĠY·1.
 func (k Conv2D[T]) AdjointTangent(g, t, gt Conv2D[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Conv2D[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Y_c(i·s+u·d-p, j·s'+v·d'-p') += Σ_f Σ_i Σ_j Σ_u Σ_v W_fc(u, v)·X_f(i, j)
 // and Y_c += b_c.
-func (k ConvTranspose2D[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k ConvTranspose2D[T]) Forward() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[ConvTranspose2D[T]]{})
+}
 
 // Inverse computes Y_c(i·s+u·d-p, j·s'+v·d'-p') -= Σ_f Σ_i Σ_j Σ_u Σ_v W_fc(u, v)·X_f(i, j)
 // and Y_c -= b_c.
-func (k ConvTranspose2D[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k ConvTranspose2D[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[ConvTranspose2D[T]]{Back: true})
+}
 
 // Adjoint computes Y_c(i·s+u·d-p, j·s'+v·d'-p') -= Σ_f Σ_i Σ_j Σ_u Σ_v W_fc(u, v)·X_f(i,
 // j), Y_c -= b_c, X̄ += W·C(Ȳ), W̄ += X·C(Ȳ)ᵀ and b̄_c += Σ_ij Ȳ_c(i, j).
-func (k ConvTranspose2D[T]) Adjoint(g ConvTranspose2D[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k ConvTranspose2D[T]) Adjoint(g ConvTranspose2D[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[ConvTranspose2D[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y_c(i·s+u·d-p, j·s'+v·d'-p') += Σ_f Σ_i Σ_j Σ_u Σ_v W_fc(u, v)·X_f(i,
 // j), Y_c += b_c and Ẏ += Cᵀ(Wᵀ·Ẋ + Ẇᵀ·X) + ḃ.
-func (k ConvTranspose2D[T]) Tangent(t ConvTranspose2D[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k ConvTranspose2D[T]) Tangent(t ConvTranspose2D[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[ConvTranspose2D[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẏ -= Cᵀ(Wᵀ·Ẋ + Ẇᵀ·X) + ḃ, ĠX += W·C(ĠY) +
 // Ẇ·C(Ȳ), ĠW += X·C(ĠY)ᵀ + Ẋ·C(Ȳ)ᵀ and ġb_c += Σ_ij ĠY_c(i, j).
 func (k ConvTranspose2D[T]) AdjointTangent(g, t, gt ConvTranspose2D[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[ConvTranspose2D[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // NewCrossEntropy returns the kernel that adds to out, over gonum's types, sharing their
@@ -296,7 +323,8 @@ func (k CrossEntropy[T]) Tangent(t CrossEntropy[T]) {
 // p_ij·ẋ_ij, ġx_ij += ġOut·(s_i·q_ij - p_ij) + Ōut·(q_ij·(ṡ_i + s_i·(ẋ_ij - τ_i)) - ṗ_ij)
 // and ġp_ij += ġOut·(l_i - x_ij) + Ōut·(τ_i - ẋ_ij).
 func (k CrossEntropy[T]) AdjointTangent(g, t, gt CrossEntropy[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[CrossEntropy[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -345,7 +373,10 @@ func (k GELU[T]) Tangent(t GELU[T]) {
 
 // AdjointTangent computes what Adjoint does, ẏ -= f′·ẋ and ġx += f′·ġy + (2 -
 // x²)·φ(x)·ẋ·ȳ.
-func (k GELU[T]) AdjointTangent(g, t, gt GELU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k GELU[T]) AdjointTangent(g, t, gt GELU[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[GELU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *GELU[T]) check(g, t *GELU[T]) {
@@ -366,21 +397,30 @@ func (k *GELU[T]) check(g, t *GELU[T]) {
 }
 
 // Forward computes Y_t += h_t.
-func (k GRU[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k GRU[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[GRU[T]]{}) }
 
 // Inverse computes Y_t -= h_t.
-func (k GRU[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k GRU[T]) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[GRU[T]]{Back: true}) }
 
 // Adjoint computes Y_t -= h_t, and adds the gradient to the cotangents of X, H0, WX, WH, BX
 // and BH.
-func (k GRU[T]) Adjoint(g GRU[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k GRU[T]) Adjoint(g GRU[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[GRU[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y_t += h_t, and adds the derivative to the tangent of Y.
-func (k GRU[T]) Tangent(t GRU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k GRU[T]) Tangent(t GRU[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[GRU[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt.
-func (k GRU[T]) AdjointTangent(g, t, gt GRU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k GRU[T]) AdjointTangent(g, t, gt GRU[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[GRU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // NewGather returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewGather(y, x *mat.Dense, index []int) Gather[float64] {
@@ -408,7 +448,8 @@ func (k Gather[T]) Tangent(t Gather[T]) {
 // AdjointTangent computes what Adjoint does, Ẏ_i -= Ẋ_{Index[i]} and ĠX_{Index[i]} +=
 // ĠY_i.
 func (k Gather[T]) AdjointTangent(g, t, gt Gather[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Gather[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -454,7 +495,8 @@ func (k GroupNorm[T]) Tangent(t GroupNorm[T]) {
 // AdjointTangent computes what Adjoint does, Ẏ -= γ·U̇ + γ̇·U + β̇, and adds the tangent of
 // the gradient to gt.
 func (k GroupNorm[T]) AdjointTangent(g, t, gt GroupNorm[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[GroupNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -500,7 +542,8 @@ func (k Huber[T]) Tangent(t Huber[T]) {
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ c·(ẋ - ẏ), ġx += ġOut·c + Ōut·I·(ẋ - ẏ)
 // and ġy -= ġOut·c + Ōut·I·(ẋ - ẏ).
 func (k Huber[T]) AdjointTangent(g, t, gt Huber[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Huber[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -524,22 +567,31 @@ func (k *Huber[T]) check(g, t *Huber[T]) {
 }
 
 // Forward computes Y_t += h_t and C += c_T.
-func (k LSTM[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k LSTM[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[LSTM[T]]{}) }
 
 // Inverse computes Y_t -= h_t and C -= c_T.
-func (k LSTM[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k LSTM[T]) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[LSTM[T]]{Back: true}) }
 
 // Adjoint computes Y_t -= h_t and C -= c_T, and adds the gradient to the cotangents of X,
 // H0, C0, WX, WH, BX and BH.
-func (k LSTM[T]) Adjoint(g LSTM[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k LSTM[T]) Adjoint(g LSTM[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[LSTM[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y_t += h_t and C += c_T, and adds the derivative to the tangents of Y
 // and C.
-func (k LSTM[T]) Tangent(t LSTM[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k LSTM[T]) Tangent(t LSTM[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[LSTM[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangents of Y and C, and adds
 // the tangent of the gradient to gt.
-func (k LSTM[T]) AdjointTangent(g, t, gt LSTM[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k LSTM[T]) AdjointTangent(g, t, gt LSTM[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[LSTM[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // Forward computes y_ij += γ_j·u_ij + β_j.
 func (k LayerNorm[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[LayerNorm[T]]{}) }
@@ -563,7 +615,8 @@ func (k LayerNorm[T]) Tangent(t LayerNorm[T]) {
 // AdjointTangent computes what Adjoint does, ẏ -= γ·u̇ + γ̇·u + β̇, and adds the tangent of
 // the gradient to gt.
 func (k LayerNorm[T]) AdjointTangent(g, t, gt LayerNorm[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[LayerNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -608,7 +661,8 @@ func (k LeakyReLU[T]) Tangent(t LeakyReLU[T]) {
 
 // AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy.
 func (k LeakyReLU[T]) AdjointTangent(g, t, gt LeakyReLU[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[LeakyReLU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -656,7 +710,8 @@ func (k LogSumExp[T]) Tangent(t LogSumExp[T]) {
 // AdjointTangent computes what Adjoint does, Ȯut -= τ = Σ p_i·ẋ_i and ġx_i += p_i·(ġOut +
 // Ōut·(ẋ_i - τ)).
 func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[LogSumExp[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -707,7 +762,8 @@ func (k LogSumExpRows[T]) Tangent(t LogSumExpRows[T]) {
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt.
 func (k LogSumExpRows[T]) AdjointTangent(g, t, gt LogSumExpRows[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[LogSumExpRows[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -730,40 +786,60 @@ func (k *LogSumExpRows[T]) check(g, t *LogSumExpRows[T]) {
 }
 
 // Forward computes Y_c(i, j) += max_{u, v} X_c(i·s+u-p, j·s'+v-p').
-func (k MaxPool[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k MaxPool[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[MaxPool[T]]{}) }
 
 // Inverse computes Y_c(i, j) -= max_{u, v} X_c(i·s+u-p, j·s'+v-p').
-func (k MaxPool[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k MaxPool[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[MaxPool[T]]{Back: true})
+}
 
 // Adjoint computes Y_c(i, j) -= max_{u, v} X_c(i·s+u-p, j·s'+v-p') and x̄_m += ȳ_p.
-func (k MaxPool[T]) Adjoint(g MaxPool[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k MaxPool[T]) Adjoint(g MaxPool[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[MaxPool[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y_c(i, j) += max_{u, v} X_c(i·s+u-p, j·s'+v-p') and ẏ_p += ẋ_m.
-func (k MaxPool[T]) Tangent(t MaxPool[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k MaxPool[T]) Tangent(t MaxPool[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[MaxPool[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẏ_p -= ẋ_m and ġx_m += ġy_p.
 func (k MaxPool[T]) AdjointTangent(g, t, gt MaxPool[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[MaxPool[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Y_c(i, j) += Σ_u Σ_v X_c(i·s+u-p, j·s'+v-p')/m.
-func (k MeanPool[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k MeanPool[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[MeanPool[T]]{}) }
 
 // Inverse computes Y_c(i, j) -= Σ_u Σ_v X_c(i·s+u-p, j·s'+v-p')/m.
-func (k MeanPool[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k MeanPool[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[MeanPool[T]]{Back: true})
+}
 
 // Adjoint computes Y_c(i, j) -= Σ_u Σ_v X_c(i·s+u-p, j·s'+v-p')/m and X̄_c(i·s+u-p,
 // j·s'+v-p') += Ȳ_c(i, j)/m.
-func (k MeanPool[T]) Adjoint(g MeanPool[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k MeanPool[T]) Adjoint(g MeanPool[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[MeanPool[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Y_c(i, j) += Σ_u Σ_v X_c(i·s+u-p, j·s'+v-p')/m and Ẏ_c(i, j) += Σ_u
 // Σ_v Ẋ_c(i·s+u-p, j·s'+v-p')/m.
-func (k MeanPool[T]) Tangent(t MeanPool[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k MeanPool[T]) Tangent(t MeanPool[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[MeanPool[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẏ_c(i, j) -= Σ_u Σ_v Ẋ_c(i·s+u-p,
 // j·s'+v-p')/m and ĠX_c(i·s+u-p, j·s'+v-p') += ĠY_c(i, j)/m.
 func (k MeanPool[T]) AdjointTangent(g, t, gt MeanPool[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[MeanPool[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes y_ij += γ_j·u_ij.
@@ -788,7 +864,8 @@ func (k RMSNorm[T]) Tangent(t RMSNorm[T]) {
 // AdjointTangent computes what Adjoint does, ẏ -= γ·u̇ + γ̇·u, and adds the tangent of
 // the gradient to gt.
 func (k RMSNorm[T]) AdjointTangent(g, t, gt RMSNorm[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[RMSNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -835,7 +912,10 @@ func (k ReLU[T]) Tangent(t ReLU[T]) {
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy.
-func (k ReLU[T]) AdjointTangent(g, t, gt ReLU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k ReLU[T]) AdjointTangent(g, t, gt ReLU[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[ReLU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *ReLU[T]) check(g, t *ReLU[T]) {
@@ -880,7 +960,10 @@ func (k SiLU[T]) Tangent(t SiLU[T]) {
 
 // AdjointTangent computes what Adjoint does, ẏ -= f′·ẋ and ġx += f′·ġy + σ′·(2 + x·(1 -
 // 2σ(x)))·ẋ·ȳ.
-func (k SiLU[T]) AdjointTangent(g, t, gt SiLU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k SiLU[T]) AdjointTangent(g, t, gt SiLU[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[SiLU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *SiLU[T]) check(g, t *SiLU[T]) {
@@ -927,7 +1010,8 @@ func (k Sigmoid[T]) Tangent(t Sigmoid[T]) {
 // AdjointTangent computes what Adjoint does, ẏ -= σ′(x)·ẋ and ġx += σ′(x)·ġy + σ′(x)·(1 -
 // 2σ(x))·ẋ·ȳ.
 func (k Sigmoid[T]) AdjointTangent(g, t, gt Sigmoid[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Sigmoid[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -975,7 +1059,8 @@ func (k Softmax[T]) Tangent(t Softmax[T]) {
 // AdjointTangent computes what Adjoint does, ẏ_i -= ṗ_i = p_i·(ẋ_i - r) and ġx_i +=
 // p_i·(ġy_i - e) + ṗ_i·(ȳ_i - d).
 func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Softmax[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1023,7 +1108,8 @@ func (k SoftmaxRows[T]) Tangent(t SoftmaxRows[T]) {
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt.
 func (k SoftmaxRows[T]) AdjointTangent(g, t, gt SoftmaxRows[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[SoftmaxRows[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1072,7 +1158,8 @@ func (k Softplus[T]) Tangent(t Softplus[T]) {
 // AdjointTangent computes what Adjoint does, ẏ -= σ(x)·ẋ and ġx += σ(x)·ġy +
 // σ(x)·σ(-x)·ẋ·ȳ.
 func (k Softplus[T]) AdjointTangent(g, t, gt Softplus[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Softplus[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1123,7 +1210,8 @@ func (k SquaredError[T]) Tangent(t SquaredError[T]) {
 // AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ r·(ẋ - ẏ), ġx += 2·ġOut·r +
 // 2·Ōut·(ẋ - ẏ) and ġy -= 2·ġOut·r + 2·Ōut·(ẋ - ẏ).
 func (k SquaredError[T]) AdjointTangent(g, t, gt SquaredError[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[SquaredError[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -1171,7 +1259,10 @@ func (k Tanh[T]) Tangent(t Tanh[T]) {
 
 // AdjointTangent computes what Adjoint does, ẏ -= (1 - z²)·ẋ and ġx += (1 - z²)·ġy -
 // 2z·(1 - z²)·ẋ·ȳ.
-func (k Tanh[T]) AdjointTangent(g, t, gt Tanh[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Tanh[T]) AdjointTangent(g, t, gt Tanh[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Tanh[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Tanh[T]) check(g, t *Tanh[T]) {

@@ -137,7 +137,7 @@ func (s *cgSystem[T, I]) subOuter(ga []T, lambda, x []float64) {
 // Run implements rev.Kernel.
 func (k CG[T, I]) Run(p rev.Pass[CG[T, I]]) error {
 	CheckOperand[CG[T, I]](&k.A, "A")
-	s := workspace.Get[cgSystem[T, I]]()
+	s := workspace.Get[*cgSystem[T, I]]()
 	defer workspace.Put(s)
 	if err := s.setMatrix(&k); err != nil {
 		return err

@@ -84,7 +84,7 @@ func (k DominantEig[T, I]) Run(p rev.Pass[DominantEig[T, I]]) error {
 	CheckOperand[DominantEig[T, I]](&k.A, "A")
 	g, t, gt := &p.G, &p.T, &p.GT
 	pairs := countPairs[DominantEig[T, I]](k.A.Rows, k.pairs(), g.pairs(), t.pairs(), gt.pairs())
-	s := workspace.Get[sparseEig[T, I]]()
+	s := workspace.Get[*sparseEig[T, I]]()
 	s.a, s.ta, s.ga, s.dga = k.A, t.A.Data, g.A.Data, gt.A.Data
 	e := &s.eigen
 	e.start(s, "DominantEig", k.EigOptions, k.A.Rows, pairs, epsilon[T]())

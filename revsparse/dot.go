@@ -76,7 +76,7 @@ func (k *Dot[T, I]) pairs(a, b, ga, gb, x, y []T, r *T) T {
 	if a == nil && (r == nil || ga == nil && gb == nil) {
 		return 0
 	}
-	w := workspace.Get[dotJob[T, I]]()
+	w := workspace.Get[*dotJob[T, I]]()
 	w.a, w.b = k.A, k.B
 	w.av, w.bv, w.x, w.y = a, b, x, y
 	w.sum = a != nil

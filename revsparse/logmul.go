@@ -102,7 +102,7 @@ func (k LogMul[T, I]) Run(p rev.Pass[LogMul[T, I]]) error {
 	} else if !p.Back && k.lost() {
 		return rev.ErrUnsupported
 	}
-	w := workspace.Get[logMul[T, I]]()
+	w := workspace.Get[*logMul[T, I]]()
 	w.k, w.g, w.t, w.gt, w.back = k, g, t, gt, p.Back
 	cols, entries := k.C.Cols, len(k.A.Ind)
 	w.blocks = max(1, min((entries+k.A.Rows)*cols/logWork, mostBlocks))

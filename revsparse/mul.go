@@ -145,7 +145,7 @@ func (k Mul[T, I]) RunChecked(back bool) error {
 func isSmall[I Index](k *Mul[fixed.Q43, I]) bool {
 	terms := 0 // of a sum
 	if k.Trans {
-		w := workspace.Get[columnCounts]()
+		w := workspace.Get[*columnCounts]()
 		w.n = workspace.Zeros(w.n, k.A.Cols)
 		for _, j := range k.A.Ind {
 			w.n[j]++

@@ -93,7 +93,7 @@ func (k OperatorEig) Run(p rev.Pass[OperatorEig]) error {
 	}
 	g, t, gt := &p.G, &p.T, &p.GT
 	pairs := countPairs[OperatorEig](rows, k.pairs(), g.pairs(), t.pairs(), gt.pairs())
-	s := workspace.Get[operatorSearch]()
+	s := workspace.Get[*operatorSearch]()
 	s.op, s.theta = k.Op, load(s.theta, k.Theta, n)
 	s.dtheta, s.second = load(s.dtheta, t.Theta, n), gt.Theta.Data != nil
 	s.gtheta, s.dgtheta = workspace.Zeros(s.gtheta, n), workspace.Zeros(s.dgtheta, n)

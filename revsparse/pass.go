@@ -59,7 +59,7 @@ func (p pass[T, I]) run() {
 		p.alpha, p.beta = number.Signed(p.outSign, p.alpha), number.Signed(p.wSign, p.beta)
 		p.outSign, p.wSign = 0, 0
 	}
-	j := workspace.Get[job[T, I]]()
+	j := workspace.Get[*job[T, I]]()
 	j.p = p
 	switch {
 	case cols == 1 && p.a.Data != nil:

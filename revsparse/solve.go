@@ -63,7 +63,7 @@ func (s *luSystem[T, I]) solve(x []float64, trans bool) error {
 // Run implements rev.Kernel.
 func (k Solve[T, I]) Run(p rev.Pass[Solve[T, I]]) error {
 	CheckOperand[Solve[T, I]](&k.A, "A")
-	s := workspace.Get[luSystem[T, I]]()
+	s := workspace.Get[*luSystem[T, I]]()
 	defer workspace.Put(s)
 	s.data = load(s.data, rev.ViewSlice(k.A.Data), len(k.A.Data))
 	if err := s.lu.factorize(CSR[float64, I]{Rows: k.A.Rows, Cols: k.A.Cols, Ptr: k.A.Ptr, Ind: k.A.Ind, Data: s.data}); err != nil {

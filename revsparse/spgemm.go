@@ -50,7 +50,7 @@ func SpGEMMPattern[T any, I Index](a, b CSR[T, I]) (CSR[T, I], error) {
 		panic(rev.ShapeError[CSR[T, I]]("b", "has %d rows, want %d, the columns of a", b.Rows, a.Cols))
 	}
 	c := CSR[T, I]{Rows: a.Rows, Cols: b.Cols, Ptr: make([]I, 1, a.Rows+1)}
-	p := workspace.Get[patternScratch[I]]()
+	p := workspace.Get[*patternScratch[I]]()
 	p.has = workspace.Zeros(p.has, (b.Cols+63)/64)
 	p.words = workspace.Zeros(p.words, (len(p.has)+63)/64)
 	ind := p.ind[:0]
@@ -172,7 +172,7 @@ func (k *SpGEMM[T, I]) run(call spgemmPass[T, I]) {
 	if call.c == nil && !gradient || len(k.A.Ind) == 0 || len(k.B.Ind) == 0 || len(k.C.Ind) == 0 {
 		return
 	}
-	w := workspace.Get[spgemmPass[T, I]]()
+	w := workspace.Get[*spgemmPass[T, I]]()
 	call.k, call.windows, call.scratch = *k, w.windows, w.scratch
 	*w = call
 	w.blocks = max(1, min((len(k.A.Ind)+len(k.C.Ind))/blockWork, mostBlocks))

@@ -69,7 +69,7 @@ const symmetricRows = 1 << 11
 
 // open returns S. close ends its use.
 func (k *SymmetricMul[T, I]) open() *symmetricPass[T, I] {
-	s := workspace.Get[symmetricPass[T, I]]()
+	s := workspace.Get[*symmetricPass[T, I]]()
 	s.a, s.workers = k.A, k.Workers
 	if s.full.Rows != k.A.Rows || !slices.Equal(s.ptr, k.A.Ptr) || !slices.Equal(s.ind, k.A.Ind) {
 		s.mirrorAll()

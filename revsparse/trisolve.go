@@ -125,7 +125,7 @@ func (k *TriSolve[T, I]) solve(x []T, trans bool) error {
 // Run implements rev.Kernel.
 func (k TriSolve[T, I]) Run(p rev.Pass[TriSolve[T, I]]) error {
 	CheckOperand[TriSolve[T, I]](&k.A, "A")
-	s := workspace.Get[triSystem[T, I]]()
+	s := workspace.Get[*triSystem[T, I]]()
 	defer workspace.Put(s)
 	s.k, s.entries = k, entries[T, T, I]{a: k.A, trans: k.Trans, side: k.side()}
 	if k.Unit {

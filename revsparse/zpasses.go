@@ -8,21 +8,31 @@ import (
 )
 
 // Forward computes X += A⁻¹·B, or returns an error.
-func (k CG[T, I]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k CG[T, I]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[CG[T, I]]{}) }
 
 // Inverse computes X -= A⁻¹·B, or returns an error.
-func (k CG[T, I]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k CG[T, I]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[CG[T, I]]{Back: true})
+}
 
 // Adjoint computes X -= A⁻¹·B, b̄ += λ and Ā -= λ·xᵀ, or returns an error.
-func (k CG[T, I]) Adjoint(g CG[T, I]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k CG[T, I]) Adjoint(g CG[T, I]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[CG[T, I]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes X += A⁻¹·B and ẋ += A⁻¹·(ḃ - Ȧ·x), or returns an error.
-func (k CG[T, I]) Tangent(t CG[T, I]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k CG[T, I]) Tangent(t CG[T, I]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[CG[T, I]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẋ -= A⁻¹·(ḃ - Ȧ·x), and adds the tangent of
 // the gradient to gt, or returns an error.
 func (k CG[T, I]) AdjointTangent(g, t, gt CG[T, I]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[CG[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // NewDominantEig returns the kernel that adds to values and vectors, over gonum's types,
@@ -32,81 +42,124 @@ func NewDominantEig[I Index](values *mat.VecDense, vectors *mat.Dense, a CSR[flo
 }
 
 // Forward computes Values_i += λ_i and Vectors_ji += (v_i)_j, or returns an error.
-func (k DominantEig[T, I]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k DominantEig[T, I]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[DominantEig[T, I]]{})
+}
 
 // Inverse computes Values_i -= λ_i and Vectors_ji -= (v_i)_j, or returns an error.
-func (k DominantEig[T, I]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k DominantEig[T, I]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[DominantEig[T, I]]{Back: true})
+}
 
 // Adjoint computes Values_i -= λ_i, Vectors_ji -= (v_i)_j and Ā += Σ_i λ̄_i·v_i·v_iᵀ -
 // ξ_i·v_iᵀ, or returns an error.
-func (k DominantEig[T, I]) Adjoint(g DominantEig[T, I]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k DominantEig[T, I]) Adjoint(g DominantEig[T, I]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[DominantEig[T, I]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Values_i += λ_i and Vectors_ji += (v_i)_j, and adds the derivative to
 // the tangents of Values and Vectors, or returns an error.
-func (k DominantEig[T, I]) Tangent(t DominantEig[T, I]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k DominantEig[T, I]) Tangent(t DominantEig[T, I]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[DominantEig[T, I]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangents of Values and Vectors,
 // and adds the tangent of the gradient to gt, or returns an error.
 func (k DominantEig[T, I]) AdjointTangent(g, t, gt DominantEig[T, I]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[DominantEig[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Out += Σ_ij conj(A_ij)·B_ij.
-func (k Dot[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Dot[T, I]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Dot[T, I]]{}) }
 
 // Inverse computes Out -= Σ_ij conj(A_ij)·B_ij.
-func (k Dot[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Dot[T, I]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[Dot[T, I]]{Back: true})
+}
 
 // Adjoint computes Out -= Σ_ij conj(A_ij)·B_ij, Ā_ij += conj(Ōut)·B_ij and B̄_ij +=
 // Ōut·A_ij.
-func (k Dot[T, I]) Adjoint(g Dot[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Dot[T, I]) Adjoint(g Dot[T, I]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Dot[T, I]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += Σ_ij conj(A_ij)·B_ij and Ȯut += Σ_ij conj(Ȧ_ij)·B_ij +
 // conj(A_ij)·Ḃ_ij.
-func (k Dot[T, I]) Tangent(t Dot[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Dot[T, I]) Tangent(t Dot[T, I]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Dot[T, I]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ_ij conj(Ȧ_ij)·B_ij +
 // conj(A_ij)·Ḃ_ij, and adds the tangent of the gradient to gt.
 func (k Dot[T, I]) AdjointTangent(g, t, gt Dot[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Dot[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes C ⊕= A·B.
-func (k LogMul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k LogMul[T, I]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[LogMul[T, I]]{}) }
 
 // Inverse restores the state before Forward.
-func (k LogMul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k LogMul[T, I]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[LogMul[T, I]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and computes Ā_il += Σ_j C̄_ij'·w_ilj, B̄_lj += Σ_i
 // C̄_ij'·w_ilj and C̄_ij = C̄_ij'·e^(c_ij-c_ij').
-func (k LogMul[T, I]) Adjoint(g LogMul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k LogMul[T, I]) Adjoint(g LogMul[T, I]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[LogMul[T, I]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes C ⊕= A·B and ċ_ij' = ċ_ij·e^(c_ij-c_ij') + Σ_l w_ilj·(ȧ_il + ḃ_lj).
-func (k LogMul[T, I]) Tangent(t LogMul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k LogMul[T, I]) Tangent(t LogMul[T, I]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[LogMul[T, I]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k LogMul[T, I]) AdjointTangent(g, t, gt LogMul[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[LogMul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes C += α·op(A)·B.
-func (k Mul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Mul[T, I]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Mul[T, I]]{}) }
 
 // Inverse computes C -= α·op(A)·B.
-func (k Mul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Mul[T, I]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[Mul[T, I]]{Back: true})
+}
 
 // Adjoint computes C -= α·op(A)·B, B̄ += conj(α)·op(A)ᴴ·C̄, Ā_ij += conj(α)·(C̄·Bᴴ)_ij at
 // the entries of A and ᾱ += Σ C̄·conj(op(A)·B).
-func (k Mul[T, I]) Adjoint(g Mul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Mul[T, I]) Adjoint(g Mul[T, I]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Mul[T, I]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes C += α·op(A)·B and Ċ += α̇·op(A)·B + α·(op(Ȧ)·B + op(A)·Ḃ).
-func (k Mul[T, I]) Tangent(t Mul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Mul[T, I]) Tangent(t Mul[T, I]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Mul[T, I]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ċ -= α̇·op(A)·B + α·(op(Ȧ)·B + op(A)·Ḃ), and
 // adds the tangent of the gradient to gt.
 func (k Mul[T, I]) AdjointTangent(g, t, gt Mul[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Mul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes Values_i += λ_i and Vectors_ji += (v_i)_j, or returns an error.
@@ -135,7 +188,8 @@ func (k OperatorEig) Tangent(t OperatorEig) error {
 // AdjointTangent computes what Adjoint does, restores the tangents of Values and Vectors,
 // and adds the tangent of the gradient to gt, or returns an error.
 func (k OperatorEig) AdjointTangent(g, t, gt OperatorEig) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[OperatorEig]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -166,80 +220,129 @@ func NewSampledMul[I Index](s CSR[float64, I], a, b *mat.Dense) SampledMul[float
 }
 
 // Forward computes S_ij += Σ_l A_il·B_jl at the entries of S.
-func (k SampledMul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k SampledMul[T, I]) Forward() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[SampledMul[T, I]]{})
+}
 
 // Inverse computes S_ij -= Σ_l A_il·B_jl at the entries of S.
-func (k SampledMul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k SampledMul[T, I]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[SampledMul[T, I]]{Back: true})
+}
 
 // Adjoint computes S_ij -= Σ_l A_il·B_jl at the entries of S, Ā_i += Σ_j S̄_ij·B_j and
 // B̄_j += Σ_i S̄_ij·A_i.
-func (k SampledMul[T, I]) Adjoint(g SampledMul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k SampledMul[T, I]) Adjoint(g SampledMul[T, I]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[SampledMul[T, I]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes S_ij += Σ_l A_il·B_jl at the entries of S and Ṡ_ij += Ȧ_i·B_j +
 // A_i·Ḃ_j.
-func (k SampledMul[T, I]) Tangent(t SampledMul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k SampledMul[T, I]) Tangent(t SampledMul[T, I]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[SampledMul[T, I]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ṡ_ij -= Ȧ_i·B_j + A_i·Ḃ_j, and adds the
 // tangent of the gradient to gt.
 func (k SampledMul[T, I]) AdjointTangent(g, t, gt SampledMul[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[SampledMul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes X += op(A)⁻¹·B, or returns a mat.Condition.
-func (k Solve[T, I]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Solve[T, I]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Solve[T, I]]{})
+}
 
 // Inverse computes X -= op(A)⁻¹·B, or returns a mat.Condition.
-func (k Solve[T, I]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Solve[T, I]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Solve[T, I]]{Back: true})
+}
 
 // Adjoint computes X -= op(A)⁻¹·B, B̄ += Λ and Ā_ij -= (Λ·Yᵀ)_ij at the entries of A, or
 // returns a mat.Condition.
-func (k Solve[T, I]) Adjoint(g Solve[T, I]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Solve[T, I]) Adjoint(g Solve[T, I]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Solve[T, I]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes X += op(A)⁻¹·B and Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y), or returns a mat.Condition.
-func (k Solve[T, I]) Tangent(t Solve[T, I]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Solve[T, I]) Tangent(t Solve[T, I]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Solve[T, I]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = A⁻¹·(Ḃ - Ȧ·Y), ġB += Λ̇ and ġA_ij -=
 // (Λ̇·Yᵀ + Λ·Ẏᵀ)_ij, or returns a mat.Condition.
 func (k Solve[T, I]) AdjointTangent(g, t, gt Solve[T, I]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Solve[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes C_ij += Σ_l A_il·B_lj at the entries of C.
-func (k SpGEMM[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k SpGEMM[T, I]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[SpGEMM[T, I]]{}) }
 
 // Inverse computes C_ij -= Σ_l A_il·B_lj at the entries of C.
-func (k SpGEMM[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k SpGEMM[T, I]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[SpGEMM[T, I]]{Back: true})
+}
 
 // Adjoint computes C_ij -= Σ_l A_il·B_lj at the entries of C, Ā_il += Σ_j C̄_ij·B_lj and
 // B̄_lj += Σ_i A_il·C̄_ij.
-func (k SpGEMM[T, I]) Adjoint(g SpGEMM[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k SpGEMM[T, I]) Adjoint(g SpGEMM[T, I]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[SpGEMM[T, I]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes C_ij += Σ_l A_il·B_lj at the entries of C and Ċ += Ȧ·B + A·Ḃ.
-func (k SpGEMM[T, I]) Tangent(t SpGEMM[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k SpGEMM[T, I]) Tangent(t SpGEMM[T, I]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[SpGEMM[T, I]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ċ -= Ȧ·B + A·Ḃ, and adds the tangent of the
 // gradient to gt.
 func (k SpGEMM[T, I]) AdjointTangent(g, t, gt SpGEMM[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[SpGEMM[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Forward computes C += α·S·B.
-func (k SymmetricMul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k SymmetricMul[T, I]) Forward() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[SymmetricMul[T, I]]{})
+}
 
 // Inverse computes C -= α·S·B.
-func (k SymmetricMul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k SymmetricMul[T, I]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[SymmetricMul[T, I]]{Back: true})
+}
 
 // Adjoint computes C -= α·S·B, B̄ += α·S·C̄, Ā_ij += α·(C̄_i·B_j + C̄_j·B_i)/(1 + δ_ij)
 // and ᾱ += Σ C̄·(S·B).
-func (k SymmetricMul[T, I]) Adjoint(g SymmetricMul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k SymmetricMul[T, I]) Adjoint(g SymmetricMul[T, I]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[SymmetricMul[T, I]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes C += α·S·B and Ċ += α̇·S·B + α·(Ṡ·B + S·Ḃ).
-func (k SymmetricMul[T, I]) Tangent(t SymmetricMul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k SymmetricMul[T, I]) Tangent(t SymmetricMul[T, I]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[SymmetricMul[T, I]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, Ċ -= α̇·S·B + α·(Ṡ·B + S·Ḃ), and adds the
 // tangent of the gradient to gt.
 func (k SymmetricMul[T, I]) AdjointTangent(g, t, gt SymmetricMul[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[SymmetricMul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // NewTriSolve returns the kernel that adds to x, over gonum's types, sharing their
@@ -249,21 +352,34 @@ func NewTriSolve[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) T
 }
 
 // Forward computes X += op(A)⁻¹·B, or returns a *rev.SingularError.
-func (k TriSolve[T, I]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k TriSolve[T, I]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[TriSolve[T, I]]{})
+}
 
 // Inverse computes X -= op(A)⁻¹·B, or returns a *rev.SingularError.
-func (k TriSolve[T, I]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k TriSolve[T, I]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[TriSolve[T, I]]{Back: true})
+}
 
 // Adjoint computes X -= op(A)⁻¹·B, and adds the gradient to the cotangents of A and B, or
 // returns a *rev.SingularError.
-func (k TriSolve[T, I]) Adjoint(g TriSolve[T, I]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k TriSolve[T, I]) Adjoint(g TriSolve[T, I]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[TriSolve[T, I]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes X += op(A)⁻¹·B and ẋ += op(A)⁻¹·(ḃ - Ȯ·x), or returns a
 // *rev.SingularError.
-func (k TriSolve[T, I]) Tangent(t TriSolve[T, I]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k TriSolve[T, I]) Tangent(t TriSolve[T, I]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[TriSolve[T, I]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ẋ -= op(A)⁻¹·(ḃ - Ȯ·x), and adds the tangent of
 // the gradient to gt, or returns a *rev.SingularError.
 func (k TriSolve[T, I]) AdjointTangent(g, t, gt TriSolve[T, I]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[TriSolve[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }

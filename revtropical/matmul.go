@@ -39,7 +39,7 @@ func (k MatMul[T]) Winners(dst []int32) {
 		panic(rev.ShapeError[MatMul[T]]("dst", "has length %d, want %d", len(dst), k.A.Rows*k.B.Cols))
 	}
 	k.C.Data = nil
-	w := workspace.Get[product[T]]()
+	w := workspace.Get[*product[T]]()
 	w.begin(k, p)
 	w.winners = dst
 	w.panels(true)
@@ -48,7 +48,7 @@ func (k MatMul[T]) Winners(dst []int32) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
-	w := workspace.Get[product[T]]()
+	w := workspace.Get[*product[T]]()
 	w.begin(k, p)
 	tangents := p.T.C.Data != nil && (p.T.A.Data != nil || p.T.B.Data != nil)
 	byRows := p.G.C.Data != nil && p.G.A.Data != nil || p.GT.C.Data != nil && p.GT.A.Data != nil

@@ -41,7 +41,7 @@ func NewSparseMul(c *mat.Dense, a *sparse.CSR, b *mat.Dense) SparseMul[float64, 
 // Run implements rev.Kernel. It returns no error.
 func (k SparseMul[T, I]) Run(p rev.Pass[SparseMul[T, I]]) error {
 	revsparse.CheckOperand[SparseMul[T, I]](&k.A, "A")
-	w := workspace.Get[sparseProduct[T, I]]()
+	w := workspace.Get[*sparseProduct[T, I]]()
 	w.k, w.p = k, p
 	// Several rows of A add to a row of B̄. Its columns are therefore done later, from the
 	// winners of all rows.

@@ -33,7 +33,8 @@ func (k MatMul[T]) Tangent(t MatMul[T]) {
 // AdjointTangent computes what Adjoint does, ċ_ij -= ȧ_iw + ḃ_wj, ġa_iw += ġc_ij and
 // ġb_wj += ġc_ij.
 func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -59,22 +60,35 @@ func (k *MatMul[T]) check(g, t *MatMul[T]) {
 
 // Forward computes C_ij += max_p a_p + b_lj over the entries p of row i of A (in column
 // l).
-func (k SparseMul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k SparseMul[T, I]) Forward() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[SparseMul[T, I]]{})
+}
 
 // Inverse computes C_ij -= max_p a_p + b_lj over the entries p of row i of A (in column
 // l).
-func (k SparseMul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k SparseMul[T, I]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[SparseMul[T, I]]{Back: true})
+}
 
 // Adjoint computes C_ij -= max_p a_p + b_lj over the entries p of row i of A (in column
 // l), ā_w += c̄_ij and b̄_lj += c̄_ij.
-func (k SparseMul[T, I]) Adjoint(g SparseMul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k SparseMul[T, I]) Adjoint(g SparseMul[T, I]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[SparseMul[T, I]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes C_ij += max_p a_p + b_lj over the entries p of row i of A (in column l)
 // and ċ_ij += ȧ_w + ḃ_lj.
-func (k SparseMul[T, I]) Tangent(t SparseMul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k SparseMul[T, I]) Tangent(t SparseMul[T, I]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[SparseMul[T, I]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, ċ_ij -= ȧ_w + ḃ_lj, ġa_w += ġc_ij and ġb_lj +=
 // ġc_ij.
 func (k SparseMul[T, I]) AdjointTangent(g, t, gt SparseMul[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[SparseMul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }

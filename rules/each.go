@@ -34,7 +34,7 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 	if n <= 1 || r.InPlace && p == Gradient || r.movesStructure(&a) {
 		return r.callOneByOne(p, a, n)
 	}
-	w := workspace.Get[each]()
+	w := workspace.Get[*each]()
 	w.rule, w.pass, w.args, w.n, w.failed = r, p, a, n, n
 	w.atOnce = zeroBytes / max(1, a.zeroed())
 	took := 0.0 // by a problem, in nanoseconds
@@ -119,7 +119,7 @@ func (w *each) fail(i int, err error) {
 // problem.
 func (r *Rule) callRange(p Pass, a *Args, lo, hi int) (at int, err error) {
 	f := r.frames.Get().(catalog.Frame)
-	m := workspace.Get[mover]()
+	m := workspace.Get[*mover]()
 	defer func() {
 		at = lo + m.at
 		m.data = m.data[:0]

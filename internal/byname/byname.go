@@ -65,46 +65,37 @@ func NewCaller[K rev.Kernel[K]]() *Frame {
 	v := new(values[K])
 	k, p := &v.K, &v.P
 	f := newFrame(v, func() error { return (*k).Run(*p) })
-	// Kernels have one of two sets of methods: those that have errors, and others. (Types with names would
-	// have methods that are compiled for each kernel.)
-	always, _ := any(k).(interface {
-		Forward()
-		Inverse()
-		Adjoint(g K)
-		Tangent(t K)
-	})
-	mostly, _ := any(k).(interface {
-		Forward() error
-		Inverse() error
-		Adjoint(g K) error
-		Tangent(t K) error
-	})
-	switch {
-	case always != nil:
+	// Kernels have one of two sets of methods: those that have errors, and others. (An interface with one of these
+	// sets would have methods of its own, which are compiled for each kernel.)
+	m := methodsOf(k)
+	switch forward := m.forward.(type) {
+	case func(*K):
+		inverse, adjoint, tangent := m.inverse.(func(*K)), m.adjoint.(func(*K, K)), m.tangent.(func(*K, K))
 		f.method = func() error {
 			switch {
 			case p.Adjoint:
-				always.Adjoint(p.G)
+				adjoint(k, p.G)
 			case p.Tangent:
-				always.Tangent(p.T)
+				tangent(k, p.T)
 			case p.Back:
-				always.Inverse()
+				inverse(k)
 			default:
-				always.Forward()
+				forward(k)
 			}
 			return nil
 		}
-	case mostly != nil:
+	case func(*K) error:
+		inverse, adjoint, tangent := m.inverse.(func(*K) error), m.adjoint.(func(*K, K) error), m.tangent.(func(*K, K) error)
 		f.method = func() error {
 			switch {
 			case p.Adjoint:
-				return mostly.Adjoint(p.G)
+				return adjoint(k, p.G)
 			case p.Tangent:
-				return mostly.Tangent(p.T)
+				return tangent(k, p.T)
 			case p.Back:
-				return mostly.Inverse()
+				return inverse(k)
 			}
-			return mostly.Forward()
+			return forward(k)
 		}
 	}
 	f.setEach()
@@ -133,6 +124,23 @@ func NewCaller[K rev.Kernel[K]]() *Frame {
 		return nil
 	}
 	return f
+}
+
+// methods are methods of a kernel as functions of a pointer to it, or nil.
+type methods struct{ forward, inverse, adjoint, tangent any }
+
+// methodsOf returns the methods of what k points to, none unless it has all. It looks for constant names, so that
+// the linker drops methods with other names.
+func methodsOf(k any) methods {
+	t := reflect.TypeOf(k)
+	forward, ok0 := t.MethodByName("Forward")
+	inverse, ok1 := t.MethodByName("Inverse")
+	adjoint, ok2 := t.MethodByName("Adjoint")
+	tangent, ok3 := t.MethodByName("Tangent")
+	if !ok0 || !ok1 || !ok2 || !ok3 {
+		return methods{}
+	}
+	return methods{forward.Func.Interface(), inverse.Func.Interface(), adjoint.Func.Interface(), tangent.Func.Interface()}
 }
 
 // newFrame returns a frame that holds v, which points to values of a kernel. It is not compiled for

@@ -182,7 +182,7 @@ func Run[K kernel[T], T rev.Number](f *Function, k K, p rev.Pass[K]) error {
 	if !number.IsFixed[T]() && !number.IsComplex[T]() {
 		workers = min(workers, max(1, blocks/shareBlocks))
 	}
-	j := workspace.Get[job[T]]()
+	j := workspace.Get[*job[T]]()
 	j.operands = [4]Operands[T]{*w.k, *w.g, *w.t, *w.gt}
 	o := &j.operands
 	j.pass = pass[T]{&o[0], &o[1], &o[2], &o[3], f, w.sign}
@@ -349,7 +349,7 @@ func applyFloat[T rev.Float](p *pass[T], f *Loops[T], lo, hi int) {
 		return
 	}
 	sign, order := T(p.sign), p.order()
-	w := workspace.Get[buffers[T]]()
+	w := workspace.Get[*buffers[T]]()
 	defer workspace.Put(w)
 	for ; lo < hi; lo += len(w.x) {
 		n := min(len(w.x), hi-lo)
@@ -483,7 +483,7 @@ func applyFixed(p *pass[fixed.Q43], lo, hi int) {
 func applyReused(p *pass[fixed.Q43], lo, hi int) {
 	k, g, t, gt, f := p.k, p.g, p.t, p.gt, &p.f.Fixed
 	addCurves(p, lo, hi)
-	w := workspace.Get[buffers[fixed.Q43]]()
+	w := workspace.Get[*buffers[fixed.Q43]]()
 	defer workspace.Put(w)
 	for ; lo < hi; lo += len(w.v) {
 		to := min(lo+len(w.v), hi)
@@ -523,7 +523,7 @@ type byFloatRoom struct {
 // applyByFloat works on fixed-point elements with the functions over float64.
 func applyByFloat(p *pass[fixed.Q43], lo, hi int) {
 	f, order := p.f, p.order()
-	w := workspace.Get[byFloatRoom]()
+	w := workspace.Get[*byFloatRoom]()
 	defer workspace.Put(w)
 	for ; lo < hi; lo += PieceSize {
 		n := min(PieceSize, hi-lo)

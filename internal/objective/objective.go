@@ -27,7 +27,7 @@ type scalars[T rev.Float] struct{ out, cot T }
 
 // Value returns the output at x.
 func Value[T rev.Float, K rev.Kernel[K], M Model[T, K]](m M, x []T) T {
-	s := workspace.Get[scalars[T]]()
+	s := workspace.Get[*scalars[T]]()
 	defer workspace.Put(s)
 	s.out = 0
 	_ = rev.Forward(m.Kernel(x, &s.out))
@@ -36,7 +36,7 @@ func Value[T rev.Float, K rev.Kernel[K], M Model[T, K]](m M, x []T) T {
 
 // Gradient overwrites grad with cot times the gradient at x, and returns the output.
 func Gradient[T rev.Float, K rev.Kernel[K], M Model[T, K]](m M, cot T, grad, x []T) T {
-	s := workspace.Get[scalars[T]]()
+	s := workspace.Get[*scalars[T]]()
 	defer workspace.Put(s)
 	s.out, s.cot = 0, cot
 	clear(grad)
@@ -49,7 +49,7 @@ func Gradient[T rev.Float, K rev.Kernel[K], M Model[T, K]](m M, cot T, grad, x [
 
 // HessVec overwrites dst with cot times the Hessian at x times v.
 func HessVec[T rev.Float, K rev.Kernel[K], M Model[T, K]](m M, cot T, dst, x, v []T) {
-	s := workspace.Get[scalars[T]]()
+	s := workspace.Get[*scalars[T]]()
 	defer workspace.Put(s)
 	s.cot = cot
 	clear(dst)

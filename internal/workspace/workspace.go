@@ -11,22 +11,26 @@ import (
 	"revnum/internal/bytype"
 )
 
-var pools bytype.Map[sync.Pool]
+var pools bytype.Map[sync.Pool] // by the types of pointers to workspaces
 
-func poolOf[W any]() *sync.Pool {
-	t := reflect.TypeFor[W]()
+// poolOf returns the pool of workspaces that w, which may be nil, would point to.
+func poolOf(w any) *sync.Pool {
+	t := reflect.TypeOf(w)
 	if p := pools.Load(t); p != nil {
 		return p
 	}
-	return pools.LoadOrStore(t, &sync.Pool{New: func() any { return new(W) }})
+	return pools.LoadOrStore(t, &sync.Pool{New: func() any { return reflect.New(t.Elem()).Interface() }})
 }
 
-// Get returns an idle workspace as it was when it was Put, or a new one, which is
-// zero.
-func Get[W any]() *W { return poolOf[W]().Get().(*W) }
+// Get returns a pointer of type P to an idle workspace as it was when it was Put, or to a new one, which is
+// zero. (Code that is generic over pointers is compiled once for all of them.)
+func Get[P any]() P {
+	var w P
+	return poolOf(w).Get().(P)
+}
 
-// Put makes w idle. Clear pointers to the caller's memory in w before.
-func Put[W any](w *W) { poolOf[W]().Put(w) }
+// Put makes the workspace idle that w points to. Clear pointers to the caller's memory in it before.
+func Put(w any) { poolOf(w).Put(w) }
 
 // Grow returns a slice of length n with undefined elements. It uses the storage of b
 // if that is large enough. Large slices lie in huge pages if the system gives them

@@ -9,20 +9,20 @@ type workspace[T any] struct{ x []T }
 
 func TestGetAndPut(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools
-	w := Get[workspace[float64]]()
+	w := Get[*workspace[float64]]()
 	if w.x != nil {
 		t.Fatal("a new workspace is not zero")
 	}
 	w.x = Zeros(w.x, 100)
 	Put(w)
-	if Get[workspace[float32]]().x != nil {
+	if Get[*workspace[float32]]().x != nil {
 		t.Error("types share a pool")
 	}
 	if raceEnabled {
 		t.Skip("the race detector has pools drop what is put in them at random")
 	}
 	if n := testing.AllocsPerRun(100, func() {
-		w := Get[workspace[float64]]()
+		w := Get[*workspace[float64]]()
 		w.x = Zeros(w.x, 100)
 		Put(w)
 	}); n != 0 {

@@ -26,7 +26,7 @@ type Copies[T any] struct {
 }
 
 // NewCopies returns copies of nothing.
-func NewCopies[T rev.Number]() *Copies[T] { return workspace.Get[Copies[T]]() }
+func NewCopies[T rev.Number]() *Copies[T] { return workspace.Get[*Copies[T]]() }
 
 // Numbers copies what the pointers point to.
 func (c *Copies[T]) Numbers(ps ...*T) {

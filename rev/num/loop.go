@@ -26,7 +26,7 @@ const MaxParts = 64
 // NewLoop returns a loop over lo, ..., hi-1. A part has at least the given number of
 // iterations, if there are so many.
 func NewLoop[T rev.Number](lo, hi, least int) *Loop[T] {
-	l := workspace.Get[Loop[T]]()
+	l := workspace.Get[*Loop[T]]()
 	n := max(hi-lo, 0)
 	l.lo, l.hi, l.parts = lo, hi, min(max(n/least, 1), MaxParts, n)
 	return l
@@ -149,7 +149,7 @@ func (o *Own[T]) Matrix(m *rev.General[T]) {
 func (o *Own[T]) Sum(v T) { o.take(1)[0] = v }
 
 // NewTask returns an S that FreeTask was given, or a new one.
-func NewTask[S any]() *S { return workspace.Get[S]() }
+func NewTask[S any]() *S { return workspace.Get[*S]() }
 
 // FreeTask makes s available for reuse.
 func FreeTask[S any](s *S) {

@@ -22,7 +22,7 @@ type vectorCopy[T any] struct {
 }
 
 // NewScratch returns a scratch that holds nothing.
-func NewScratch[T rev.Number]() *Scratch[T] { return workspace.Get[Scratch[T]]() }
+func NewScratch[T rev.Number]() *Scratch[T] { return workspace.Get[*Scratch[T]]() }
 
 // Free copies back the vectors that Write has replaced, and makes the memory available for
 // reuse.

@@ -7,7 +7,7 @@ import "revnum/internal/workspace"
 type Stack[T any] struct{ values []T }
 
 // NewStack returns an empty stack.
-func NewStack[T any]() *Stack[T] { return workspace.Get[Stack[T]]() }
+func NewStack[T any]() *Stack[T] { return workspace.Get[*Stack[T]]() }
 
 // Free makes the stack available for reuse. Do not use it afterwards.
 func (s *Stack[T]) Free() {

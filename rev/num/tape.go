@@ -48,7 +48,7 @@ type Tape[T any] struct {
 type snapshot struct{ i, from int }
 
 // NewTape returns an empty tape for all states.
-func NewTape[T any]() *Tape[T] { return workspace.Get[Tape[T]]() }
+func NewTape[T any]() *Tape[T] { return workspace.Get[*Tape[T]]() }
 
 // NewSnapshots returns an empty tape for at most the given number of states, and for at
 // least one.

@@ -133,13 +133,13 @@ func (s *suite) probe() error {
 // PassesOf returns the passes of kernels K.
 func PassesOf[K rev.Kernel[K]]() *Passes {
 	step := rev.At(func(s *state) K { return *s.kernel.(*K) })
-	return passesOf(reflect.TypeFor[K](), rev.Operands[K](), byname.NewFrame[K](), step)
+	return passesOf(reflect.TypeOf((*K)(nil)).Elem(), byname.NewFrame[K](), step)
 }
 
 // passesOf is not compiled for each kernel.
-func passesOf(kernel reflect.Type, ops []rev.Operand, f *byname.Frame, step rev.Step[state]) *Passes {
+func passesOf(kernel reflect.Type, f *byname.Frame, step rev.Step[state]) *Passes {
 	inverseOf := inversesOf(step)
-	return &Passes{Kernel: kernel, Operands: ops, Run: func(pass string, k, g, t, gt any) error {
+	return &Passes{Kernel: kernel, Operands: rev.OperandsOf(kernel), Run: func(pass string, k, g, t, gt any) error {
 		switch {
 		case slices.Contains(checked, pass): // as the functions of package rev with these names
 			c, ok := k.(interface{ RunChecked(back bool) error }) // of a rev.Checker

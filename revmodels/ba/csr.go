@@ -50,7 +50,7 @@ func (p *problem[T]) csr(a *revsparse.CSR[T, int32]) (j rev.General[T], dz rev.V
 	a.Ptr = workspace.Grow(a.Ptr, a.Rows+1)
 	a.Ptr[0] = 0
 
-	s := workspace.Get[structure[T]]()
+	s := workspace.Get[*structure[T]]()
 	defer workspace.Put(s)
 	s.problem, s.ptr, s.ind, s.data = *p, a.Ptr, a.Ind, nil
 	if isNew {

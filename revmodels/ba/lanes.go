@@ -130,7 +130,7 @@ func sweepLanes(p *problem[fixed.Q43], t *task[fixed.Q43]) {
 	if t.do == views.Residuals && !p.outputs() {
 		return
 	}
-	s := workspace.Get[laneSweep]()
+	s := workspace.Get[*laneSweep]()
 	defer workspace.Put(s)
 	s.table = workspace.Grow(s.table, p.cameras.Rows*cameraFields)
 	for i := range p.cameras.Rows {

@@ -53,7 +53,7 @@ func (m *Model) residuals(s *modelScratch, x []float64) {
 
 // Func returns the cost at x.
 func (m *Model) Func(x []float64) float64 {
-	s := workspace.Get[modelScratch]()
+	s := workspace.Get[*modelScratch]()
 	defer workspace.Put(s)
 	m.residuals(s, x)
 	return sumOfLosses(m.Loss, s.r)
@@ -74,7 +74,7 @@ func sumOfLosses(loss Loss, r []float64) float64 {
 
 // Grad overwrites grad with the gradient Jᵀ(ρ'·r) of the cost at x.
 func (m *Model) Grad(grad, x []float64) {
-	s := workspace.Get[modelScratch]()
+	s := workspace.Get[*modelScratch]()
 	defer workspace.Put(s)
 	m.residuals(s, x)
 	m.weigh(s.r)

@@ -109,7 +109,7 @@ func (p *problem[T]) checkRange(jacobian bool) error {
 	if !ok {
 		return nil
 	}
-	s := workspace.Get[rangeCheck]()
+	s := workspace.Get[*rangeCheck]()
 	defer workspace.Put(s)
 	s.load(q, jacobian)
 	n := len(q.camera)

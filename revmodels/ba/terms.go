@@ -69,7 +69,7 @@ func addTo[T rev.Real](p, g *problem[T], i, c int, gr, w dual[T], row *[weighted
 // second adds to gt the tangents of the gradient that adjoint adds to g, in the
 // direction t: Jᵀ·ġR + (∂J[ẋ])ᵀ·R̄. The terms are computed in dual numbers.
 func (p *problem[T]) second(g, t, gt *problem[T]) {
-	s := workspace.Get[termSweep[dual[T]]]()
+	s := workspace.Get[*termSweep[dual[T]]]()
 	defer workspace.Put(s)
 	s.cameras = workspace.Grow(s.cameras, p.cameras.Rows)
 	one := dual[T]{v: fixed.Of[T](1)}

@@ -78,7 +78,7 @@ func sweepViews[T rev.Float](p *problem[T], t *task[T]) {
 	if n == 0 || t.do == views.Residuals && !p.outputs() {
 		return
 	}
-	s := workspace.Get[viewSweep[T]]()
+	s := workspace.Get[*viewSweep[T]]()
 	defer s.release()
 	s.problem, s.task = *p, *t
 	workers := parallel.Workers(p.workers)

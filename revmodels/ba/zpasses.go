@@ -38,7 +38,8 @@ func (k Snavely[T]) Tangent(t Snavely[T]) error {
 // AdjointTangent computes what Adjoint does, Ṙ -= J·ẋ, and adds the tangent of the
 // gradient to gt, or returns an error.
 func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Snavely[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -72,21 +73,34 @@ func NewWeighted(r, z *mat.VecDense, cameras, points *mat.Dense, weights *mat.Ve
 }
 
 // Forward computes R += w·(π(c, X) - x) and Z += 1 - w², or returns an error.
-func (k Weighted[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Weighted[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Weighted[T]]{})
+}
 
 // Inverse computes R -= w·(π(c, X) - x) and Z -= 1 - w², or returns an error.
-func (k Weighted[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Weighted[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Weighted[T]]{Back: true})
+}
 
 // Adjoint computes R -= w·(π(c, X) - x) and Z -= 1 - w², and adds the gradient to the
 // cotangents of Cameras, Points, Weights and Features, or returns an error.
-func (k Weighted[T]) Adjoint(g Weighted[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Weighted[T]) Adjoint(g Weighted[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Weighted[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes R += w·(π(c, X) - x), Z += 1 - w² and (Ṙ, Ż) += J·ẋ, or returns an
 // error.
-func (k Weighted[T]) Tangent(t Weighted[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Weighted[T]) Tangent(t Weighted[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Weighted[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, (Ṙ, Ż) -= J·ẋ, and adds the tangent of the
 // gradient to gt, or returns an error.
 func (k Weighted[T]) AdjointTangent(g, t, gt Weighted[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Weighted[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }

@@ -74,7 +74,7 @@ const outOfReach = fixed.One << 11
 // sweep returns F and its derivative in the direction t, and adds the gradient to g and
 // its derivative to gt. On an error it returns zeros and adds nothing.
 func (k FixedLogPosterior) sweep(g, t, gt FixedLogPosterior) (f, df fixed.Q43, err error) {
-	s := workspace.Get[fixedSweep]()
+	s := workspace.Get[*fixedSweep]()
 	s.k, s.g, s.t, s.gt = k, g, t, gt
 	f, df, err = s.run(parallel.Workers(k.Workers))
 	// The pooled value must not keep the caller's storage alive.

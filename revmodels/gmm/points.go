@@ -251,7 +251,7 @@ func (x *Expectation) Moments(dst []float64, points rev.General[float64]) {
 	e := x.em
 	objective.CheckLen("gmm.Expectation", "dst", len(dst), x.Len())
 	objective.CheckDims("gmm.Expectation", "points", points.Rows, points.Cols, points.Rows, e.d)
-	s := workspace.Get[expectationScratch]()
+	s := workspace.Get[*expectationScratch]()
 	defer workspace.Put(s)
 	if s.k != e.k || s.d != e.d {
 		s.k, s.d, s.run = e.k, e.d, newDensityScratch(e.k, e.d)

@@ -78,7 +78,7 @@ type (
 // and its derivative to gt. If r is given, it adds log responsibilities to r, and the
 // gradient is that of these.
 func sweepOver[T rev.Float](k, g, t, gt LogPosterior[T], r ratios[T]) (f, df T) {
-	s := workspace.Get[sweep[T]]()
+	s := workspace.Get[*sweep[T]]()
 	s.k, s.g, s.t, s.gt, s.ratios = k, g, t, gt, r
 	workers := parallel.Workers(k.Workers)
 	s.prepare(workers)

@@ -36,7 +36,8 @@ func (k FixedLogPosterior) Tangent(t FixedLogPosterior) error {
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt, or returns an error.
 func (k FixedLogPosterior) AdjointTangent(g, t, gt FixedLogPosterior) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[FixedLogPosterior]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -89,7 +90,8 @@ func (k LogPosterior[T]) Tangent(t LogPosterior[T]) {
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[LogPosterior[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -151,7 +153,8 @@ func (k LogResponsibilities[T]) Tangent(t LogResponsibilities[T]) {
 // AdjointTangent computes what Adjoint does, restores the tangent of R, and adds the
 // tangent of the gradient to gt.
 func (k LogResponsibilities[T]) AdjointTangent(g, t, gt LogResponsibilities[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[LogResponsibilities[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.

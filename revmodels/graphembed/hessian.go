@@ -30,7 +30,7 @@ func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 	}
 	k := m.Kernel(x, nil)
 	rev.ForwardPass(&k)
-	s := workspace.Get[sweep[float64]]()
+	s := workspace.Get[*sweep[float64]]()
 	defer workspace.Put(s)
 	s.value, s.gradient, s.second, s.tangents = false, false, false, false
 	s.measureAll(&k, nil)
@@ -38,7 +38,7 @@ func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 	raw := hess.RawSymmetric()
 	workers := min(parallel.Workers(m.Workers), m.Graph.n)
 	order := m.Graph.n
-	h := workspace.Get[hessian]()
+	h := workspace.Get[*hessian]()
 	defer func() {
 		h.sweep, h.data = nil, nil
 		workspace.Put(h)

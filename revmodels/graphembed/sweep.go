@@ -71,7 +71,7 @@ type part[T rev.Float] struct {
 }
 
 func sweepFloat[T rev.Float](k, g, t, gt *Loss[T]) (f, df T) {
-	s := workspace.Get[sweep[T]]()
+	s := workspace.Get[*sweep[T]]()
 	defer workspace.Put(s)
 
 	s.tangents = t.hasPositions()

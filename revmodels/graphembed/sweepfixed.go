@@ -29,7 +29,7 @@ type fixedMoments struct {
 
 // sweepFixed is Loss.sweep in fixed point.
 func sweepFixed(k, g, t, gt *Loss[fixed.Q43]) (f, df fixed.Q43) {
-	s := workspace.Get[fixedSweep]()
+	s := workspace.Get[*fixedSweep]()
 	defer workspace.Put(s)
 	s.k, s.t = *k, Loss[fixed.Q43]{}
 	if t != nil {

@@ -76,7 +76,7 @@ func (k Residuals[T]) Run(p rev.Pass[Residuals[T]]) error {
 	if p.Adjoint && p.Tangent {
 		return rev.ErrUnsupported
 	}
-	s := workspace.Get[skin]()
+	s := workspace.Get[*skin]()
 	open(s, &k, p.G.R.Data != nil && p.G.Theta.Data != nil || p.T.R.Data != nil && p.T.Theta.Data != nil)
 	if k.R.Data != nil {
 		addResiduals(s, &k, T(p.Sign()))
@@ -106,7 +106,7 @@ func (k Residuals[T]) Columns() int {
 func (k Residuals[T]) Jacobian(j rev.General[T]) {
 	rev.ForwardPass(&k)
 	objective.CheckDims("hand.Residuals", "j", j.Rows, j.Cols, 3*len(k.Correspondences), k.Columns())
-	s := workspace.Get[skin]()
+	s := workspace.Get[*skin]()
 	open(s, &k, true)
 	if k.R.Data != nil {
 		addResiduals(s, &k, 1) // raw: a sign

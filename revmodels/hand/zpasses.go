@@ -7,15 +7,24 @@ import (
 )
 
 // Forward computes R += p - x.
-func (k Residuals[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Residuals[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Residuals[T]]{}) }
 
 // Inverse computes R -= p - x.
-func (k Residuals[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Residuals[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[Residuals[T]]{Back: true})
+}
 
 // Adjoint computes R -= p - x, and adds the gradient to the cotangents of Theta, UV and
 // Points.
-func (k Residuals[T]) Adjoint(g Residuals[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Residuals[T]) Adjoint(g Residuals[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Residuals[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes R += p - x and Ṙ_i += ṗ_i - Σ_a u_a·(∂x_a/∂θ)·θ̇ - u̇_i·(x_a - x_c) -
 // v̇_i·(x_b - x_c).
-func (k Residuals[T]) Tangent(t Residuals[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Residuals[T]) Tangent(t Residuals[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Residuals[T]]{Tangent: true, T: t})
+}

@@ -99,7 +99,7 @@ func unbounded(k, d int) bool {
 func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
 	n, d := x.Rows, x.Cols
 	blocks := (n + panel - 1) / panel
-	s := workspace.Get[search]()
+	s := workspace.Get[*search]()
 	s.x, s.w, s.n, s.d, s.k, s.workers, s.sampled = x, w, n, d, k, parallel.Workers(workers), false
 	s.bounded = !unbounded(k, d)
 	s.scores.bound(k, d)

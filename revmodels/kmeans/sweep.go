@@ -85,7 +85,7 @@ type (
 
 // open returns a sweep for k, which has been checked.
 func (k Cost[T]) open() *sweep[T] {
-	s := workspace.Get[sweep[T]]()
+	s := workspace.Get[*sweep[T]]()
 	s.k = k
 	return s
 }

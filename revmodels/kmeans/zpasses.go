@@ -13,17 +13,26 @@ func NewCost(out *float64, centroids, x *mat.Dense) Cost[float64] {
 }
 
 // Forward computes Out += F.
-func (k Cost[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Cost[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Cost[T]]{}) }
 
 // Inverse computes Out -= F.
-func (k Cost[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Cost[T]) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Cost[T]]{Back: true}) }
 
 // Adjoint computes Out -= F, and adds the gradient to the cotangents of Centroids and X.
-func (k Cost[T]) Adjoint(g Cost[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Cost[T]) Adjoint(g Cost[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Cost[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent computes Out += F, and adds the derivative to the tangent of Out.
-func (k Cost[T]) Tangent(t Cost[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Cost[T]) Tangent(t Cost[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Cost[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
-func (k Cost[T]) AdjointTangent(g, t, gt Cost[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Cost[T]) AdjointTangent(g, t, gt Cost[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Cost[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}

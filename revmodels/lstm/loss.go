@@ -64,7 +64,7 @@ func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {
 	}
 	scale := -1 / (float64(steps) * float64(bits))
 	if k.Out != nil || p.G.Out != nil {
-		s := workspace.Get[sweep]()
+		s := workspace.Get[*sweep]()
 		read(s, &k)
 		s.forward()
 		if k.Out != nil {
@@ -77,7 +77,7 @@ func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {
 		workspace.Put(s)
 	}
 	if p.T.Out != nil || p.GT.Out != nil || p.G.Out != nil && p.Tangent {
-		s := workspace.Get[dualSweep]()
+		s := workspace.Get[*dualSweep]()
 		readDuals(s, &k, &p.T)
 		s.forward()
 		if p.T.Out != nil {

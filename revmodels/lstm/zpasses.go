@@ -33,7 +33,10 @@ func (k Loss[T]) Tangent(t Loss[T]) {
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
-func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Loss[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // check is rev.Check for a pass without second derivatives.
 func (k *Loss[T]) check(g, t *Loss[T]) {

@@ -51,22 +51,32 @@ func NewEnergy(out *float64, q, v *mat.Dense, mu *mat.VecDense, softening float6
 var _ = totalEnergy // which Energy is written from
 
 // Forward runs totalEnergy.
-func (k Energy[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Energy[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Energy[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Energy[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Energy[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Energy[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k Energy[T]) Adjoint(g Energy[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Energy[T]) Adjoint(g Energy[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Energy[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k Energy[T]) Tangent(t Energy[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Energy[T]) Tangent(t Energy[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Energy[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Energy[T]) AdjointTangent(g, t, gt Energy[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Energy[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns the errors of totalEnergy.

@@ -72,7 +72,7 @@ func (k Kick[T]) Run(p rev.Pass[Kick[T]]) error {
 }
 
 func runKick[T rev.Real, F float32 | float64](k *Kick[T], p *rev.Pass[Kick[T]]) {
-	w := workspace.Get[kickWork[T, F]]()
+	w := workspace.Get[*kickWork[T, F]]()
 	w.pass(k, p)
 	workspace.Put(w)
 }

@@ -46,7 +46,7 @@ func (k Steps[T]) Run(p rev.Pass[Steps[T]]) error {
 		return err
 	}
 	if p.Adjoint && p.Tangent && p.T.Q.Data == nil && p.T.V.Data == nil && p.T.Mu.Data != nil {
-		w := workspace.Get[zeroTangents[T]]()
+		w := workspace.Get[*zeroTangents[T]]()
 		*w = workspace.Zeros(*w, 6*k.Q.Rows)
 		p.T.Q = rev.NewGeneral(k.Q.Rows, 3, (*w)[:3*k.Q.Rows])
 		p.T.V = rev.NewGeneral(k.Q.Rows, 3, (*w)[3*k.Q.Rows:])
@@ -67,7 +67,7 @@ func (k Steps[T]) Run(p rev.Pass[Steps[T]]) error {
 type zeroTangents[T any] []T
 
 func takeSteps[T rev.Real, F float32 | float64](k *Steps[T], p *rev.Pass[Steps[T]]) {
-	w := workspace.Get[stepsWork[T, F]]()
+	w := workspace.Get[*stepsWork[T, F]]()
 	for i, d := range [...]*Steps[T]{&p.G, &p.T, &p.GT} {
 		w.complete(i, d, k.Q.Rows)
 	}

@@ -27,7 +27,8 @@ func (k Drift[T]) Tangent(t Drift[T]) error {
 // AdjointTangent computes what Adjoint does, Q̇ -= dt·V̇, and adds the tangent of the
 // gradient to gt, or returns an error.
 func (k Drift[T]) AdjointTangent(g, t, gt Drift[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Drift[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -71,7 +72,8 @@ func (k Kick[T]) Tangent(t Kick[T]) error {
 // AdjointTangent computes what Adjoint does, V̇_i -= dt·Σ_j D(μ_j·(Q̇_j - Q̇_i)) +
 // μ̇_j·w·d, and adds the tangent of the gradient to gt, or returns an error.
 func (k Kick[T]) AdjointTangent(g, t, gt Kick[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Kick[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -116,7 +118,8 @@ func (k Steps[T]) Tangent(t Steps[T]) error {
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g, or returns an error.
 func (k Steps[T]) AdjointTangent(g, t, gt Steps[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Steps[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.

@@ -176,7 +176,7 @@ func allStable[T rev.Real](row []T, most T) bool {
 // retrace is rev.Retrace with zeros for the tangents of U and Prev. Absorbed holds the bits that
 // their damping lost before, which p restores. Here it loses the same bits to other memory.
 func (k Steps[T]) retrace(p rev.Pass[Steps[T]]) error {
-	w := workspace.Get[zeroTangents[T]]()
+	w := workspace.Get[*zeroTangents[T]]()
 	size := k.U.Rows * k.U.Cols
 	*w = workspace.Zeros(*w, 2*size)
 	p.T.U = rev.NewGeneral(k.U.Rows, k.U.Cols, (*w)[:size])
@@ -205,7 +205,7 @@ func (k Steps[T]) retrace(p rev.Pass[Steps[T]]) error {
 type zeroTangents[T any] []T
 
 func takeSteps[T rev.Real, F cpu.Float](k *Steps[T], p *rev.Pass[Steps[T]]) {
-	w := workspace.Get[stepsWork[T, F]]()
+	w := workspace.Get[*stepsWork[T, F]]()
 	w.begin(k, p)
 	if p.Back {
 		w.swapFields()

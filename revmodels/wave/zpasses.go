@@ -7,20 +7,30 @@ import (
 )
 
 // Forward changes U, Prev and Trace in place, or returns an error.
-func (k Steps[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Steps[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Steps[T]]{}) }
 
 // Inverse restores the state before Forward, or returns an error.
-func (k Steps[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Steps[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Steps[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before, or returns an error.
-func (k Steps[T]) Adjoint(g Steps[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Steps[T]) Adjoint(g Steps[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Steps[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along, or returns an error.
-func (k Steps[T]) Tangent(t Steps[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Steps[T]) Tangent(t Steps[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Steps[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g, or returns an error.
 func (k Steps[T]) AdjointTangent(g, t, gt Steps[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Steps[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }

@@ -25,21 +25,30 @@ func NewF1(y, x, p *float64) F1[float64] {
 var _ = f1 // which F1 is written from
 
 // Forward runs f1.
-func (k F1[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k F1[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[F1[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k F1[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k F1[T]) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[F1[T]]{Back: true}) }
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k F1[T]) Adjoint(g F1[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k F1[T]) Adjoint(g F1[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[F1[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k F1[T]) Tangent(t F1[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k F1[T]) Tangent(t F1[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[F1[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
-func (k F1[T]) AdjointTangent(g, t, gt F1[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k F1[T]) AdjointTangent(g, t, gt F1[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[F1[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // Run implements rev.Kernel. It returns no error.
 func (k F1[T]) Run(p rev.Pass[F1[T]]) error {
@@ -283,21 +292,30 @@ func NewF2(y, x, p *float64) F2[float64] {
 var _ = f2 // which F2 is written from
 
 // Forward runs f2.
-func (k F2[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k F2[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[F2[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k F2[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k F2[T]) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[F2[T]]{Back: true}) }
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k F2[T]) Adjoint(g F2[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k F2[T]) Adjoint(g F2[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[F2[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k F2[T]) Tangent(t F2[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k F2[T]) Tangent(t F2[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[F2[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
-func (k F2[T]) AdjointTangent(g, t, gt F2[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k F2[T]) AdjointTangent(g, t, gt F2[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[F2[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // Run implements rev.Kernel. It returns no error.
 func (k F2[T]) Run(p rev.Pass[F2[T]]) error {

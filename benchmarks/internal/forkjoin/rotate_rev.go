@@ -32,21 +32,30 @@ func newRotate(out, q *mat.VecDense, v *mat.Dense) rotate {
 var _ = rotation // which rotate is written from
 
 // Forward runs rotation.
-func (k rotate) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k rotate) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[rotate]{}) }
 
 // Inverse restores the state before Forward.
-func (k rotate) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k rotate) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[rotate]{Back: true}) }
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k rotate) Adjoint(g rotate) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k rotate) Adjoint(g rotate) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[rotate]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k rotate) Tangent(t rotate) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k rotate) Tangent(t rotate) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[rotate]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
-func (k rotate) AdjointTangent(g, t, gt rotate) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k rotate) AdjointTangent(g, t, gt rotate) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[rotate]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // Run implements rev.Kernel. It returns no error.
 func (k rotate) Run(p rev.Pass[rotate]) error {

@@ -36,7 +36,7 @@ func (k leap) Run(p rev.Pass[leap]) error {
 	default:
 		k.runs.Ahead++
 	}
-	w := workspace.Get[leapWork]()
+	w := workspace.Get[*leapWork]()
 	defer workspace.Put(w)
 	w.s = append(w.s[:0], k.X...)
 	steps := stepsOf(w.s, k.Mu, 1)

@@ -14,7 +14,7 @@ const mostOrder = 512
 
 // productTriNorms is TriNorms by products of matrices.
 func productTriNorms(d int, l, c []fixed.Q43, ldc int, mu, y []fixed.Q43, ldy int, minus fixed.Accumulator, half []fixed.Q43) fixed.Q43 {
-	n, w := len(half), workspace.Get[triDifferences]()
+	n, w := len(half), workspace.Get[*triDifferences]()
 	w.x = workspace.Grow(w.x, d*n)
 	for j, m := range mu[:d] {
 		for p, v := range c[j*ldc:][:n] {

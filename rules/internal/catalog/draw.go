@@ -60,16 +60,17 @@ func adjust[K any](f func(k *K)) option {
 // instanceOf returns the instance of the type of k. Its problems have the fields of k that are no
 // operands.
 func instanceOf[K rev.Kernel[K]](k K, options ...option) Instance {
-	return instance(k, rev.Operands[K](), byname.NewCaller[K], options)
+	return instance(k, byname.NewCaller[K], options)
 }
 
 // instance is not compiled for each kernel.
-func instance(k any, ops []rev.Operand, frame func() Frame, options []option) Instance {
+func instance(k any, frame func() Frame, options []option) Instance {
 	p := &problem{Draws: make(map[string]func(*operand))}
 	for _, option := range options {
 		option(p)
 	}
 	kernel := reflect.TypeOf(k)
+	ops := rev.OperandsOf(kernel)
 	return Instance{
 		Type: kernel, Operands: ops, NewFrame: frame,
 		New: func(rnd *rand.Rand, r, c int) any {

@@ -32,22 +32,32 @@ func NewMinors(d *mat.VecDense, a *mat.Dense, first []int) Minors[float64] {
 var _ = minors // which Minors is written from
 
 // Forward runs minors.
-func (k Minors[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Minors[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Minors[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Minors[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Minors[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[Minors[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k Minors[T]) Adjoint(g Minors[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Minors[T]) Adjoint(g Minors[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Minors[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k Minors[T]) Tangent(t Minors[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Minors[T]) Tangent(t Minors[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Minors[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Minors[T]) AdjointTangent(g, t, gt Minors[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Minors[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -396,21 +396,26 @@ func Methods(typ string, comments [5]string, fails, second, checks bool, declare
 		if declared(name) || name == "AdjointTangent" && !second {
 			continue
 		}
-		params, args := "", "&k"
+		params := ""
 		if names := []string{"", "", "g", "t", "g, t, gt"}[i]; names != "" {
 			params = names + " " + typ
-			args += ", &" + strings.ReplaceAll(names, ", ", ", &")
 		}
-		result := "{ _ ="
+		check := [...]string{"nil, nil", "nil, nil", "&g, nil", "nil, &t", "&g, &t, &gt"}[i]
+		switch {
+		case name == "AdjointTangent":
+			check = "rev.Check(&k, " + check + ")"
+		case checks:
+			check = "k.check(" + check + ")"
+		default:
+			check = "rev.Check(&k, " + check + ", nil)"
+		}
+		result, run := "", "_ ="
 		if fails {
-			result = "error { return"
+			result, run = "error", "return"
 		}
-		pass := fmt.Sprintf("rev.%sPass(%s)", name, args)
-		if call := [...]string{"nil, nil", "nil, nil", "&g, nil", "nil, &t", ""}[i]; checks && call != "" {
-			result = strings.Replace(result, "{", "{ k.check("+call+");", 1)
-			pass = fmt.Sprintf("rev.Pass[%s]{%s}", typ, [...]string{"", "Back: true", "Back: true, Adjoint: true, G: g", "Tangent: true, T: t"}[i])
-		}
-		fmt.Fprintf(&out, "\n%sfunc (k %s) %s(%s) %s k.Run(%s) }\n", wrapped(name+" "+comments[i]+"."), typ, name, params, result, pass)
+		pass := [...]string{"", "Back: true", "Back: true, Adjoint: true, G: g", "Tangent: true, T: t", "Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt"}[i]
+		fmt.Fprintf(&out, "\n%sfunc (k %s) %s(%s) %s { %s; %s k.Run(rev.Pass[%s]{%s}) }\n",
+			wrapped(name+" "+comments[i]+"."), typ, name, params, result, check, run, typ, pass)
 	}
 	return out.String()
 }

@@ -138,7 +138,8 @@ func (k Scale[T]) Tangent(t Scale[T]) {
 // AdjointTangent computes what Adjoint does, ẏ -= f(α̇, x) + α·ẋ, ġα += Σ x_i·ġy_i +
 // ẋ_i·ȳ_i and ġx += α·ġy + α̇·ȳ.
 func (k Scale[T]) AdjointTangent(g, t, gt Scale[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Scale[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // check is rev.Check for a pass without second derivatives.
@@ -167,23 +168,33 @@ func NewTurn[I revsparse.Index](a, b *mat.CDense, Type revsparse.CSR[float64, I]
 }
 
 // Forward computes (A, B) <- U·(A, B), or returns a *rev.DomainError.
-func (k Turn[I]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Turn[I]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Turn[I]]{}) }
 
 // Inverse restores the state before Forward, or returns a *rev.DomainError.
-func (k Turn[I]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Turn[I]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Turn[I]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before, or returns a *rev.DomainError.
-func (k Turn[I]) Adjoint(g Turn[I]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Turn[I]) Adjoint(g Turn[I]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Turn[I]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along, or returns a
 // *rev.DomainError.
-func (k Turn[I]) Tangent(t Turn[I]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Turn[I]) Tangent(t Turn[I]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Turn[I]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g, or returns a *rev.DomainError.
 func (k Turn[I]) AdjointTangent(g, t, gt Turn[I]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Turn[I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 `
 

@@ -158,7 +158,7 @@ func (t belowTask) Block(_, b int) {
 	lo, hi := t.bounds[b], t.bounds[b+1]
 	t.update(lo, hi)
 	p := t.c.panels[t.j]
-	w := workspace.Get[scratch]()
+	w := workspace.Get[*scratch]()
 	w.x = workspace.Grow(w.x, (p.offset[hi]-p.offset[lo])*strip)
 	for s := 0; s < p.width; s += strip {
 		t.solveStrip(p, s, p.offset[lo], p.offset[hi], w.x)
@@ -220,7 +220,7 @@ func (f *factoring) diagonal(p *panel) (pivot float64, row int) {
 	n, h := p.width, p.height()
 	strips := (n + strip - 1) / strip
 	f.inverse = workspace.Zeros(f.inverse, strips*strip*strip)
-	w := workspace.Get[scratch]()
+	w := workspace.Get[*scratch]()
 	defer workspace.Put(w)
 	w.x = workspace.Grow(w.x, n*strip)
 	for s := 0; s < n; s += strip {

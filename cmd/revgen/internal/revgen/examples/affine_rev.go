@@ -26,22 +26,32 @@ func NewAffine(y *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) Affine[float64
 var _ = affine // which Affine is written from
 
 // Forward runs affine.
-func (k Affine[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Affine[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Affine[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Affine[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Affine[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[Affine[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k Affine[T]) Adjoint(g Affine[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Affine[T]) Adjoint(g Affine[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Affine[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k Affine[T]) Tangent(t Affine[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Affine[T]) Tangent(t Affine[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Affine[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Affine[T]) AdjointTangent(g, t, gt Affine[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Affine[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -25,21 +25,30 @@ func NewAxpy(y *mat.VecDense, alpha *float64, x *mat.VecDense) Axpy[float64] {
 var _ = axpy // which Axpy is written from
 
 // Forward runs axpy.
-func (k Axpy[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Axpy[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Axpy[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Axpy[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Axpy[T]) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Axpy[T]]{Back: true}) }
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k Axpy[T]) Adjoint(g Axpy[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Axpy[T]) Adjoint(g Axpy[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Axpy[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k Axpy[T]) Tangent(t Axpy[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Axpy[T]) Tangent(t Axpy[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Axpy[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
-func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Axpy[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // Run implements rev.Kernel. It returns no error.
 func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {

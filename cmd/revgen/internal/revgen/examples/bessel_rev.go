@@ -25,22 +25,32 @@ func NewBessel(y, x *mat.VecDense, nu int) Bessel[float64] {
 var _ = bessel // which Bessel is written from
 
 // Forward runs bessel.
-func (k Bessel[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Bessel[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Bessel[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Bessel[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Bessel[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[Bessel[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k Bessel[T]) Adjoint(g Bessel[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Bessel[T]) Adjoint(g Bessel[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Bessel[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k Bessel[T]) Tangent(t Bessel[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Bessel[T]) Tangent(t Bessel[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Bessel[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Bessel[T]) AdjointTangent(g, t, gt Bessel[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Bessel[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -37,22 +37,35 @@ func NewGaussian(loss *float64, l, y, a, x *mat.Dense) Gaussian[float64] {
 var _ = gaussian // which Gaussian is written from
 
 // Forward runs gaussian.
-func (k Gaussian[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k Gaussian[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Gaussian[T]]{})
+}
 
 // Inverse restores the state before Forward.
-func (k Gaussian[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k Gaussian[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[Gaussian[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k Gaussian[T]) Adjoint(g Gaussian[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k Gaussian[T]) Adjoint(g Gaussian[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[Gaussian[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k Gaussian[T]) Tangent(t Gaussian[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k Gaussian[T]) Tangent(t Gaussian[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[Gaussian[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Gaussian[T]) AdjointTangent(g, t, gt Gaussian[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[Gaussian[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns the errors of gaussian.

@@ -30,22 +30,32 @@ func NewLeapfrog(x, v *mat.Dense, m *mat.VecDense, dt *float64, eps float64, ste
 var _ = leapfrog // which Leapfrog is written from
 
 // Forward runs leapfrog.
-func (k Leapfrog[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Leapfrog[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Leapfrog[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Leapfrog[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Leapfrog[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[Leapfrog[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k Leapfrog[T]) Adjoint(g Leapfrog[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Leapfrog[T]) Adjoint(g Leapfrog[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Leapfrog[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k Leapfrog[T]) Tangent(t Leapfrog[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Leapfrog[T]) Tangent(t Leapfrog[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Leapfrog[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Leapfrog[T]) AdjointTangent(g, t, gt Leapfrog[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Leapfrog[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -34,21 +34,30 @@ func NewLSTM(h1, c1 *mat.VecDense, w, u *mat.Dense, b, x, h0, c0 *mat.VecDense) 
 var _ = lstm // which LSTM is written from
 
 // Forward runs lstm.
-func (k LSTM[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k LSTM[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[LSTM[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k LSTM[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k LSTM[T]) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[LSTM[T]]{Back: true}) }
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k LSTM[T]) Adjoint(g LSTM[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k LSTM[T]) Adjoint(g LSTM[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[LSTM[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k LSTM[T]) Tangent(t LSTM[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k LSTM[T]) Tangent(t LSTM[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[LSTM[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
-func (k LSTM[T]) AdjointTangent(g, t, gt LSTM[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+func (k LSTM[T]) AdjointTangent(g, t, gt LSTM[T]) {
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[LSTM[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+}
 
 // Run implements rev.Kernel. It returns no error.
 func (k LSTM[T]) Run(p rev.Pass[LSTM[T]]) error {

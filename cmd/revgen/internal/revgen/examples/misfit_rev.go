@@ -28,22 +28,32 @@ func NewMisfit(loss *float64, p, t, y *mat.VecDense) Misfit[float64] {
 var _ = misfit // which Misfit is written from
 
 // Forward runs misfit.
-func (k Misfit[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Misfit[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Misfit[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Misfit[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Misfit[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[Misfit[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k Misfit[T]) Adjoint(g Misfit[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Misfit[T]) Adjoint(g Misfit[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Misfit[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k Misfit[T]) Tangent(t Misfit[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Misfit[T]) Tangent(t Misfit[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Misfit[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Misfit[T]) AdjointTangent(g, t, gt Misfit[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Misfit[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -25,22 +25,29 @@ func NewNorm2(out *float64, x *mat.VecDense) Norm2[float64] {
 var _ = norm2 // which Norm2 is written from
 
 // Forward runs norm2.
-func (k Norm2[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Norm2[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Norm2[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Norm2[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Norm2[T]) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Norm2[T]]{Back: true}) }
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k Norm2[T]) Adjoint(g Norm2[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Norm2[T]) Adjoint(g Norm2[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Norm2[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k Norm2[T]) Tangent(t Norm2[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Norm2[T]) Tangent(t Norm2[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Norm2[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Norm2[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -30,22 +30,29 @@ func NewPairs(out *float64, x *mat.Dense, i, j []int, w, d *mat.VecDense) Pairs[
 var _ = pairs // which Pairs is written from
 
 // Forward runs pairs.
-func (k Pairs[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Pairs[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Pairs[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Pairs[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Pairs[T]) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Pairs[T]]{Back: true}) }
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k Pairs[T]) Adjoint(g Pairs[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Pairs[T]) Adjoint(g Pairs[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Pairs[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k Pairs[T]) Tangent(t Pairs[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Pairs[T]) Tangent(t Pairs[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Pairs[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Pairs[T]) AdjointTangent(g, t, gt Pairs[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Pairs[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns no error.

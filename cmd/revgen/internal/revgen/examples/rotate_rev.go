@@ -27,22 +27,32 @@ func NewRotate(x, theta *mat.VecDense) Rotate[float64] {
 var _ = rotate // which Rotate is written from
 
 // Forward runs rotate.
-func (k Rotate[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Rotate[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Rotate[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Rotate[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Rotate[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[Rotate[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k Rotate[T]) Adjoint(g Rotate[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Rotate[T]) Adjoint(g Rotate[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Rotate[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k Rotate[T]) Tangent(t Rotate[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Rotate[T]) Tangent(t Rotate[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Rotate[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Rotate[T]) AdjointTangent(g, t, gt Rotate[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Rotate[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -30,22 +30,32 @@ func NewExpSeries(y, x *mat.VecDense) ExpSeries[float64] {
 var _ = expSeries // which ExpSeries is written from
 
 // Forward runs expSeries.
-func (k ExpSeries[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k ExpSeries[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[ExpSeries[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k ExpSeries[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k ExpSeries[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[ExpSeries[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k ExpSeries[T]) Adjoint(g ExpSeries[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k ExpSeries[T]) Adjoint(g ExpSeries[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[ExpSeries[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k ExpSeries[T]) Tangent(t ExpSeries[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k ExpSeries[T]) Tangent(t ExpSeries[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[ExpSeries[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k ExpSeries[T]) AdjointTangent(g, t, gt ExpSeries[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[ExpSeries[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns no error.
@@ -331,22 +341,35 @@ func NewLogSeries(y, x *mat.VecDense) LogSeries[float64] {
 var _ = logSeries // which LogSeries is written from
 
 // Forward runs logSeries.
-func (k LogSeries[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k LogSeries[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[LogSeries[T]]{})
+}
 
 // Inverse restores the state before Forward.
-func (k LogSeries[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k LogSeries[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[LogSeries[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k LogSeries[T]) Adjoint(g LogSeries[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k LogSeries[T]) Adjoint(g LogSeries[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[LogSeries[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k LogSeries[T]) Tangent(t LogSeries[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k LogSeries[T]) Tangent(t LogSeries[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[LogSeries[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k LogSeries[T]) AdjointTangent(g, t, gt LogSeries[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[LogSeries[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns the errors of logSeries.
@@ -644,22 +667,35 @@ func NewPowSeries(y, x, p *mat.VecDense) PowSeries[float64] {
 var _ = powSeries // which PowSeries is written from
 
 // Forward runs powSeries.
-func (k PowSeries[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (k PowSeries[T]) Forward() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[PowSeries[T]]{})
+}
 
 // Inverse restores the state before Forward.
-func (k PowSeries[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+func (k PowSeries[T]) Inverse() error {
+	rev.Check(&k, nil, nil, nil)
+	return k.Run(rev.Pass[PowSeries[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k PowSeries[T]) Adjoint(g PowSeries[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+func (k PowSeries[T]) Adjoint(g PowSeries[T]) error {
+	rev.Check(&k, &g, nil, nil)
+	return k.Run(rev.Pass[PowSeries[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k PowSeries[T]) Tangent(t PowSeries[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+func (k PowSeries[T]) Tangent(t PowSeries[T]) error {
+	rev.Check(&k, nil, &t, nil)
+	return k.Run(rev.Pass[PowSeries[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k PowSeries[T]) AdjointTangent(g, t, gt PowSeries[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	return k.Run(rev.Pass[PowSeries[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns the errors of powSeries.

@@ -30,22 +30,32 @@ func NewSnavely(r *mat.VecDense, cameras, points, features *mat.Dense, camera, p
 var _ = snavely // which Snavely is written from
 
 // Forward runs snavely.
-func (k Snavely[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Snavely[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Snavely[T]]{}) }
 
 // Inverse restores the state before Forward.
-func (k Snavely[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Snavely[T]) Inverse() {
+	rev.Check(&k, nil, nil, nil)
+	_ = k.Run(rev.Pass[Snavely[T]]{Back: true})
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
-func (k Snavely[T]) Adjoint(g Snavely[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Snavely[T]) Adjoint(g Snavely[T]) {
+	rev.Check(&k, &g, nil, nil)
+	_ = k.Run(rev.Pass[Snavely[T]]{Back: true, Adjoint: true, G: g})
+}
 
 // Tangent does what Forward does, and carries the tangents t along.
-func (k Snavely[T]) Tangent(t Snavely[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Snavely[T]) Tangent(t Snavely[T]) {
+	rev.Check(&k, nil, &t, nil)
+	_ = k.Run(rev.Pass[Snavely[T]]{Tangent: true, T: t})
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	rev.Check(&k, &g, &t, &gt)
+	_ = k.Run(rev.Pass[Snavely[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
 }
 
 // Run implements rev.Kernel. It returns no error.
