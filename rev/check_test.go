@@ -1,6 +1,7 @@
 package rev_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -305,5 +306,26 @@ func TestCheck(t *testing.T) {
 	}
 	if accepted < rounds/4 || refused < rounds/4 || plain < rounds/10 {
 		t.Errorf("accepted %d, %d of them plainly, refused %d", accepted, plain, refused)
+	}
+}
+
+// TestCheckOfTypes gives Check derivatives of another type.
+func TestCheckOfTypes(t *testing.T) {
+	type kernel struct {
+		Out *float64 `rev:"acc"`
+	}
+	k, x := kernel{new(float64)}, 1.0
+	rev.Check(&k, nil, (*kernel)(nil), nil)
+	for i := range 3 {
+		d := [3]any{}
+		d[i] = &x
+		func() {
+			defer func() {
+				if err, ok := recover().(error); !ok || !errors.Is(err, errors.ErrUnsupported) {
+					t.Errorf("derivative %d of another type: panic %v", i, err)
+				}
+			}()
+			rev.Check(&k, d[0], d[1], d[2])
+		}()
 	}
 }

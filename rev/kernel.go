@@ -272,10 +272,17 @@ func AdjointTangentPass[K any](k, g, t, gt *K) Pass[K] {
 	return Pass[K]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt}
 }
 
-// Check checks the operands of the kernel that k points to, and its derivatives, as [ForwardPass] and its kin do.
-// P is the type of a pointer to a kernel. Derivatives that do not run along are nil. Use it where the pass is
-// chosen when the program runs.
-func Check[P any](k, g, t, gt P) { mustCheck(k, g, t, gt) }
+// Check checks the operands of the kernel that k points to, and of its derivatives, as [ForwardPass] and its kin do.
+// g, t and gt are pointers of the same type; those that do not run along are nil. Use it where the pass is chosen when
+// the program runs. (It has no type parameter so that it is compiled only once, and not for each kernel.)
+func Check(k, g, t, gt any) {
+	for _, d := range [...]any{g, t, gt} {
+		if d != nil && reflect.TypeOf(d) != reflect.TypeOf(k) {
+			panic(wrongArgument("Check", "derivatives", "are a %T of a %T", d, k))
+		}
+	}
+	mustCheck(k, g, t, gt)
+}
 
 // CheckOf is [Check] for a kernel type that is known only when the program runs. It is for packages that make
 // passes by their names, as rev/revtest does; otherwise call Check. k points to a value of this type; g, t and gt
