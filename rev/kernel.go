@@ -277,8 +277,8 @@ func AdjointTangentPass[K any](k, g, t, gt *K) Pass[K] {
 // the program runs. (It has no type parameter so that it is compiled only once, and not for each kernel.)
 func Check(k, g, t, gt any) {
 	for _, d := range [...]any{g, t, gt} {
-		if d != nil && reflect.TypeOf(d) != reflect.TypeOf(k) {
-			panic(wrongArgument("Check", "derivatives", "are a %T of a %T", d, k))
+		if of := reflect.TypeOf(k); d != nil && reflect.TypeOf(d) != of {
+			panic(wrongArgument("Check", "derivatives", "are a %v of a %v", reflect.TypeOf(d), of)) // without d, which would escape
 		}
 	}
 	mustCheck(k, g, t, gt)
