@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"revnum/internal/long"
+
 	"revnum/cmd/revgen/internal/gradient"
 )
 
@@ -973,7 +975,7 @@ func TestRows(t *testing.T) {
 // TestRandomGradients compares the gradients of random functions with differences of values and with their
 // tangents, and their Hessians with differences of gradients and their transposes.
 func TestRandomGradients(t *testing.T) {
-	count, seed := randomCount(t, 16)
+	count, seed := randomCount(t, long.Or(16, 6))
 	s := &scribe{rnd: rand.New(rand.NewPCG(seed, 2))}
 	s.line("%s", fuzzHead)
 	var table strings.Builder
@@ -1100,7 +1102,7 @@ func watch(t *testing.T, fset *token.FileSet, file *ast.File) string {
 // TestRandomJacobians compares Jacobians of random functions, many of which have a structure, with their
 // products.
 func TestRandomJacobians(t *testing.T) {
-	count, seed := randomCount(t, 40)
+	count, seed := randomCount(t, long.Or(40, 12))
 	s := &scribe{rnd: rand.New(rand.NewPCG(seed, 3))}
 	s.line("%s", fuzzHead)
 	var table strings.Builder
