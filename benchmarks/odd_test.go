@@ -162,7 +162,7 @@ func startOdd(t *testing.T, dir, program string, args ...string) (cmd *exec.Cmd,
 // TestOdd runs the commands of testdata/odd/commands.txt, each in a folder of its own with the
 // files that it mentions. A command that is refused prints one line, which names a file or a flag
 // and has the text after =>. It leaves all files as they were, and makes none. Without REVNUM_LONG
-// it runs every fifth.
+// it runs every twelfth.
 func TestOdd(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("limits by ulimit, and files in /dev")
@@ -177,7 +177,7 @@ func TestOdd(t *testing.T) {
 	}
 	files := oddFiles(t)
 	for i, line := range oddLines(t, "commands.txt") {
-		if i%5 != 0 && !long.Tests() {
+		if i%12 != 0 && !long.Tests() {
 			continue
 		}
 		t.Run(line, func(t *testing.T) {
