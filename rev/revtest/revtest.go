@@ -397,24 +397,20 @@ func (s *suite) check(p property) error {
 		sizes = append(append([]int(nil), sizes...), s.Large)
 	}
 	storages := []storage{dense, gapped, mixed}
-	stride := 1 // between the sizes, of which the last is always checked
 	switch p.name {
 	case Magnitudes, FixedPoint:
 		storages = []storage{mixed}
 	case Shapes, Extremes, NoAllocation, Workers:
 		storages = []storage{dense, mixed} // these properties take most of the time
-		if !long.Tests() {
-			stride = 2
-		}
 	}
-	for i := (len(sizes) - 1) % stride; i < len(sizes); i += stride {
-		size, at := sizes[i], storages
+	for i, size := range sizes {
+		at := storages
 		if !long.Tests() && len(storages) > 1 {
 			turns := []storage{mixed, dense}
 			if p.name == Gaps {
 				turns[1] = gapped
 			}
-			at = turns[i/stride%2:][:1]
+			at = turns[i%2:][:1]
 		}
 		for _, storage := range at {
 			h := fnv.New64a()
