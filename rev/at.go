@@ -22,7 +22,7 @@ func At[S any, K Kernel[K]](bind func(s *S) K) Step[S] {
 // itself, or a state that holds cotangents or tangents. The kernel must not change
 // what selects its operands.
 func AtIndex[S any, K Kernel[K]](bind func(s, v *S) K) Step[S] {
-	l := layoutOf(pointee((*K)(nil)))
+	l := layoutAt((*K)(nil))
 	return Step[S]{node: &kernelNode{l, func(p pass, output unsafe.Pointer) error {
 		s := (*S)(p.s)
 		k, q := bind(s, s), Pass[K]{Back: p.back, Adjoint: p.g != nil, Tangent: p.t != nil}

@@ -15,7 +15,7 @@ import (
 // derivatives, of the same type, or are nil. The pointers are in interfaces so that mustCheck is compiled
 // only once, and not for each type of kernel.
 func mustCheck(k, g, t, gt any) {
-	mustCheckOf(pointee(k), pointer(k), pointer(g), pointer(t), pointer(gt))
+	layoutAt(k).mustCheck(pointer(k), pointer(g), pointer(t), pointer(gt))
 }
 
 // pointee returns the type of what p points to, or would if it were not nil.
@@ -24,8 +24,8 @@ func pointee(p any) reflect.Type { return reflect.TypeOf(p).Elem() }
 // pointer returns the pointer that p holds.
 func pointer(p any) unsafe.Pointer { return noescape((*[2]unsafe.Pointer)(unsafe.Pointer(&p))[1]) }
 
-func mustCheckOf(kernel reflect.Type, k, g, t, gt unsafe.Pointer) {
-	if err := layoutOf(kernel).check(k, g, t, gt); err != nil {
+func (l *layout) mustCheck(k, g, t, gt unsafe.Pointer) {
+	if err := l.check(k, g, t, gt); err != nil {
 		panic(err)
 	}
 }

@@ -186,7 +186,7 @@ func GradientOf(kernel reflect.Type, run func(adjoint, back bool) error) error {
 // If k is a kernel in place that does not have this pass, Undo returns ErrUnsupported.
 func Undo[K Kernel[K]](k K, p Pass[K]) error {
 	p.Back = !p.Back
-	c := call{layout: layoutOf(pointee((*K)(nil))), k: noescape(unsafe.Pointer(&k)), g: noescape(unsafe.Pointer(&p.G))}
+	c := call{layout: layoutAt((*K)(nil)), k: noescape(unsafe.Pointer(&k)), g: noescape(unsafe.Pointer(&p.G))}
 	if p.Tangent {
 		c.t, c.gt = noescape(unsafe.Pointer(&p.T)), noescape(unsafe.Pointer(&p.GT))
 	}
@@ -208,7 +208,7 @@ func Undo[K Kernel[K]](k K, p Pass[K]) error {
 //		return rev.Retrace(k, p)
 //	}
 func Retrace[K Kernel[K]](k K, p Pass[K]) error {
-	l := layoutOf(pointee((*K)(nil)))
+	l := layoutAt((*K)(nil))
 	state, ahead := k, Pass[K]{Tangent: true, T: p.T}
 	l.dropOutputs(unsafe.Pointer(&state))
 	l.dropOutputs(unsafe.Pointer(&ahead.T))
@@ -287,4 +287,6 @@ func Check(k, g, t, gt any) {
 // CheckOf is [Check] for a kernel type that is known only when the program runs. It is for packages that make
 // passes by their names, as rev/revtest does; otherwise call Check. k points to a value of this type; g, t and gt
 // do too, or are nil. Nothing checks that.
-func CheckOf(kernel reflect.Type, k, g, t, gt unsafe.Pointer) { mustCheckOf(kernel, k, g, t, gt) }
+func CheckOf(kernel reflect.Type, k, g, t, gt unsafe.Pointer) {
+	layoutOf(kernel).mustCheck(k, g, t, gt)
+}
