@@ -26,7 +26,7 @@ const panel = 64
 
 // NewNearest returns a search among rows, which lie one after the other. Neither slice may change before Free.
 func NewNearest(points [][]float64, rows []float64) *Nearest {
-	s := workspace.Get[Nearest]()
+	s := workspace.Get[*Nearest]()
 	s.points, s.rows, s.finite = points, rows, finite(rows)
 	s.lo, s.hi = 0, 0
 	return s
