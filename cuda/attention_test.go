@@ -398,6 +398,56 @@ func TestAttentionHuge(t *testing.T) {
 	}
 }
 
+// TestAttentionLarge has scores of 2⁶⁰ and more, whose products with the scale are rounded by more than the range of powers.
+func TestAttentionLarge(t *testing.T) {
+	for _, capability := range []int{80, 90} {
+		testDevice = withTensorCores(t, 1<<22, capability)
+		for _, large := range []float64{0x1p60, 0x1p66, 0x1p300} {
+			for _, scale := range []float64{1. / 3, 1 / math.Sqrt(6), 1 / math.Sqrt(48), -0.1} {
+				compareAttention(t, []string{"Forward", "Adjoint", "Tangent"}, func() (o [4]hostAttention[float64]) {
+					rnd := rand.New(rand.NewPCG(49, 1))
+					for i := range o {
+						o[i] = hostAttention[float64]{Y: padded[float64](rnd, 1, 1), Q: padded[float64](rnd, 1, 1), K: padded[float64](rnd, 40, 1), V: padded[float64](rnd, 40, 1)}
+					}
+					o[0].Scale = scale
+					o[0].Q.Data[0] = large
+					for j := range 40 {
+						o[0].K.Row(j)[0] = float64(j % 10)
+						for i := 1; i < 4; i++ {
+							o[i].K.Row(j)[0] /= large // so that derivatives are not large
+						}
+					}
+					return o
+				})
+			}
+		}
+	}
+}
+
+// TestAttentionGrowth has a row that grows by more than the range of powers between tiles of keys, in each place of a warp's rows.
+func TestAttentionGrowth(t *testing.T) {
+	const n, m = 17, 24
+	for _, capability := range []int{80, 90} {
+		testDevice = withTensorCores(t, 1<<22, capability)
+		for row := range n {
+			compareAttention(t, []string{"Forward", "Tangent"}, func() (o [4]hostAttention[float64]) {
+				rnd := rand.New(rand.NewPCG(50, 1))
+				for i := range o {
+					o[i] = hostAttention[float64]{Y: padded[float64](rnd, n, 1), Q: padded[float64](rnd, n, 1), K: padded[float64](rnd, m, 1), V: padded[float64](rnd, m, 1)}
+				}
+				for i := range n {
+					o[0].Q.Row(i)[0] = 0
+				}
+				o[0].Q.Row(row)[0] = 30000
+				for j := range m {
+					o[0].K.Row(j)[0] = 1 + float64(j)/m
+				}
+				return o
+			})
+		}
+	}
+}
+
 // oneQuery returns attention of one query, which is 1, and m keys, which are the scores.
 func oneQuery(m int) hostAttention[float64] {
 	return hostAttention[float64]{

@@ -58,10 +58,10 @@ func fraction(w uint64) fixed.Q43 { return fixed.Q43(w % uint64(fixed.One)) }
 // Normal sets the elements of x to independent standard normal numbers: x_j to Φ⁻¹(u + 2⁻⁵⁴), where u is the number
 // first+j that Uniform makes for float64, and Φ is the normal distribution. It therefore grows with u.
 //
-// A number is within 6·10⁻¹⁵ of this quantile. It has the same bits on every machine: the quantile is a polynomial in
+// A number is within 7·10⁻¹⁵ of this quantile. It has the same bits on every machine: the quantile is a polynomial in
 // float64, with coefficients from a table, and float32 and Q43 round its value once more. The distribution of numbers of
-// float64 is within 2·10⁻¹⁵ of the normal one. (Of these, 2⁻⁵⁴ is because u is a multiple of 2⁻⁵³.) Magnitudes are below
-// 8.30. A true normal number is larger with a probability of 2⁻⁵³.
+// float64 is within 2.3·10⁻¹⁵ of the normal one. (Of these, 2⁻⁵⁴ is because u is a multiple of 2⁻⁵³.) Magnitudes are up to
+// 8.2924. A true normal number is larger with a probability of 2⁻⁵³.
 func Normal[T fixed.Number](x []T, seed, first uint64) {
 	each(x, seed, first, func(w [2]uint64) [2]T { return [2]T{rounded[T](normal(w[0])), rounded[T](normal(w[1]))} })
 }

@@ -109,7 +109,8 @@ INLINE void soften(double (&s)[2][2], const int (&left)[2], double scale, double
 	for (int h = 0; h < 2; h++) {
 #pragma unroll
 		for (int l = 0; l < 2; l++) {
-			double x = l < left[h] ? scale * s[h][l] : -infinity;
+			double &x = s[h][l];
+			x = l < left[h] ? scale * x : -infinity;
 			most[h] = l == 0 || x > most[h] ? x : most[h];
 		}
 	}
@@ -133,7 +134,7 @@ INLINE void soften(double (&s)[2][2], const int (&left)[2], double scale, double
 #pragma unroll
 		for (int l = 0; l < 2; l++) {
 			double &x = s[h][l];
-			x = exp(l < left[h] ? fma(scale, x, -top[h]) : -infinity);
+			x = exp(x - top[h]); // of the rounded product, as top is: else it could be far above 1
 			sum[h] += x;
 		}
 	}

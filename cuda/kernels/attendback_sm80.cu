@@ -77,7 +77,7 @@ INLINE void gradients(Gradients f) {
 			};
 			if (!last) {
 				each([&](double &x, const double *row, bool seen, double &shared) __attribute__((always_inline)) {
-					shared = x = seen ? exp(fma(f.scale, x, -row[0])) * row[1] : 0;
+					shared = x = seen ? exp(f.scale * x - row[0]) * row[1] : 0; // of the rounded product, as in soften
 				});
 			}
 			barrier(); // P is there

@@ -39,7 +39,7 @@ var operators = []struct {
 
 // suites are the tests of files of kernels, whose names have a prefix.
 var suites = []struct{ file, tests string }{
-	{"affine", "Affine"}, {"attend", "Attention(Tensor|Tiles|Shares|OneMatrix|Scale|Masked|Pieces|Sequences|NotFinite|Unseen|Huge|Bound)"}, {"attention", "Attention"}, {"binary", "Binary|Kernels|SmallGrids|Domain"}, {"bundle", "Bundle"}, {"camera", "Camera|Bundle"},
+	{"affine", "Affine"}, {"attend", "Attention(Tensor|Tiles|Shares|OneMatrix|Scale|Masked|Pieces|Sequences|NotFinite|Unseen|Huge|Large|Growth|Bound)"}, {"attention", "Attention"}, {"binary", "Binary|Kernels|SmallGrids|Domain"}, {"bundle", "Bundle"}, {"camera", "Camera|Bundle"},
 	{"cholesky", "Cholesky|Ahead"},
 	{"conv", "Conv2D"}, {"elements", "Elementwise|SmallGrids"}, {"fft", "FFT"}, {"fixedmixture", "FixedLogPosterior|Mixture"},
 	{"graph", "Graph|EqualDistances|SmallGrids"}, {"lu", "Solve|Ahead"}, {"map", "Elementwise|SameBits|NotFinite|Domain|FloatFunctions|LargeVectors"},
