@@ -13,6 +13,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/long"
+	"revnum/internal/parallel"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -333,6 +334,31 @@ func TestOrder(t *testing.T) {
 		}
 		if math.Abs(drift-1) > 1e-14 || math.Abs(kick-1) > 1e-14 || len(drifts) != len(kicks)+1 {
 			t.Errorf("%v: drifts sum to %v, kicks to %v", m, drift, kick)
+		}
+	}
+}
+
+// An interrupt ends Steps before the next kick. Of few bodies over floats the state is then as before.
+func TestInterrupt(t *testing.T) {
+	t.Run("float64", testInterrupt[float64])
+	t.Run("float32", testInterrupt[float32])
+}
+
+func testInterrupt[T rev.Float](t *testing.T) {
+	for _, tangent := range []bool{false, true} {
+		s, want := NewSystem[T](SolarSystem()), NewSystem[T](SolarSystem())
+		func() {
+			parallel.Calls.Store(math.MinInt32 + 1)
+			defer parallel.Calls.Store(0)
+			defer func() {
+				if v := recover(); v != any(parallel.ErrInterrupted) {
+					t.Errorf("tangent %v: recovered %v", tangent, v)
+				}
+			}()
+			_ = NewSteps(s, 1000, Options{Dt: 1}).Run(rev.Pass[Steps[T]]{Tangent: tangent})
+		}()
+		if !tangent && !reflect.DeepEqual(s, want) {
+			t.Errorf("%v, want %v", s, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package nbody
 
 import (
 	"revnum/internal/number"
+	"revnum/internal/parallel"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -187,6 +188,7 @@ func (w *stepsWork[T, F]) part(part stepPart) {
 	}
 	w.kick.Dt = part.length * w.dt
 	if len(w.bodies) > 0 {
+		parallel.CheckInterrupt() // before end, so the operands are as they were
 		soft := F(w.kick.Softening)
 		gravity.Kick(w.bodies, w.kick.Q.Rows, F(soft*soft), number.Signed(w.sign, F(w.kick.Dt)))
 		return
