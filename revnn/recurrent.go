@@ -104,22 +104,32 @@ func (w *recurrence[T]) runSteps(sign int, tangent, adjoint bool) {
 }
 
 // allSteps runs the kernels of all steps. Workers share the sequences if these are many: no kernel of a
-// step adds one to another, and products of at least GemmRows rows have the bits of more.
+// step adds one to another, and products of at least GemmRows rows have the bits of more. If there are more
+// workers than parts, those of a part share its products.
 func (w *recurrence[T]) allSteps() {
-	parts := min(parallel.Workers(w.workers), w.sequences/dense.GemmRows)
-	if parts <= 1 || float64(w.steps)*float64(w.sequences)*float64(w.cols)*float64(w.cols) < sharedSteps {
+	w.share()
+	if len(w.parts) == 0 {
 		w.ownSteps()
 		return
+	}
+	parallel.Run(len(w.parts), len(w.parts), w)
+	clear(w.parts)
+}
+
+// share makes the parts, or none.
+func (w *recurrence[T]) share() {
+	workers := parallel.Workers(w.workers)
+	parts := min(workers, w.sequences/dense.GemmRows)
+	if parts <= 1 || float64(w.steps)*float64(w.sequences)*float64(w.cols)*float64(w.cols) < sharedSteps {
+		parts = 0
 	}
 	w.parts = workspace.Grow(w.parts, parts)
 	for i := range w.parts {
 		from, to := i*w.sequences/parts, (i+1)*w.sequences/parts
 		p := &w.parts[i]
 		*p = *w
-		p.first, p.count, p.workers, p.parts = from, to-from, 1, nil
+		p.first, p.count, p.workers, p.parts = from, to-from, workers/parts, nil
 	}
-	parallel.Run(parts, parts, w)
-	clear(w.parts)
 }
 
 // Below sharedSteps multiplications for a gate, finding another worker takes longer.
@@ -229,7 +239,7 @@ func addBlock[T rev.Real](alpha T, x, y rev.General[T]) {
 	}
 }
 
-// rows returns the blocks of a matrix from that of step t on. Of some sequences, there is but one block.
+// rows returns the blocks of a matrix from that of step t on. If count is less than sequences, steps is 1.
 func (s *recurrentSide[T]) rows(w *recurrence[T], matrix, t, steps int) (m rev.General[T]) {
 	if !s.present {
 		return m

@@ -13,6 +13,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/kerneltest"
+	"revnum/internal/simd/dense"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -248,6 +249,26 @@ func testRecurrentWorkers[T rev.Real](t *testing.T) {
 			if !reflect.DeepEqual(results(workers), want) {
 				t.Errorf("%d sequences: %d workers differ from one", sequences, workers)
 			}
+		}
+	}
+}
+
+// No worker is left over.
+func TestRecurrentParts(t *testing.T) {
+	for _, c := range []struct{ sequences, workers, parts, each int }{
+		{32, 1, 0, 0}, {31, 8, 0, 0}, {32, 2, 2, 1}, {32, 8, 2, 4}, {50, 8, 3, 2}, {1000, 8, 8, 1},
+	} {
+		w := recurrence[float64]{steps: 10, sequences: c.sequences, count: c.sequences, cols: 100, workers: c.workers}
+		w.share()
+		next := 0
+		for _, p := range w.parts {
+			if p.first != next || p.count < dense.GemmRows || p.workers != c.each {
+				t.Errorf("%v: %d workers for %d sequences from %d on, which is to be %d", c, p.workers, p.count, p.first, next)
+			}
+			next += p.count
+		}
+		if len(w.parts) != c.parts || c.parts > 0 && next != c.sequences {
+			t.Errorf("%v: %d parts up to %d", c, len(w.parts), next)
 		}
 	}
 }
