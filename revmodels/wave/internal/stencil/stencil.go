@@ -37,7 +37,7 @@ const (
 )
 
 const (
-	chunk = 4096 // columns of a call of assembly, or cells of rows
+	chunk = 4096 // most cells of a call of assembly, which takes 2 to 6 µs
 	unit  = 1. / (1 << fixed.FracBits)
 	short = "stencil: insufficient length"
 )
@@ -115,16 +115,17 @@ func addFixed(dst, m []fixed.Q43, u *Band[fixed.Q43], leap bool) {
 // LeapRows is Leap for rows from to to-1 of grids, where u has Reach rows on both sides of them.
 func LeapRows[T rev.Real](dst, m, u *rev.General[T], from, to int) {
 	n := dst.Cols
-	if from < Reach || to > min(u.Rows-Reach, dst.Rows, m.Rows) || u.Cols != n || m.Cols != n {
+	if from < Reach || to > min(u.Rows-Reach, dst.Rows, m.Rows) || u.Cols != n || m.Cols != n ||
+		!holds(dst, to) || !holds(m, to) || !holds(u, to+Reach) {
 		panic(short)
 	}
 	for i := from; i < to; {
-		if tier != cpu.AVX512 || n == 0 {
+		if tier != cpu.AVX512 || n == 0 || n > chunk {
 			Leap(dst.Row(i), m.Row(i), &Band[T]{u.Row(i - 2), u.Row(i - 1), u.Row(i), u.Row(i + 1), u.Row(i + 2)})
 			i++
 			continue
 		}
-		rows := min(to-i, max(1, chunk/n))
+		rows := min(to-i, chunk/n)
 		switch dst := any(dst).(type) {
 		case *rev.General[float64]:
 			leapFloats(dst, any(m).(*rev.General[float64]), any(u).(*rev.General[float64]), i, rows)
@@ -137,6 +138,11 @@ func LeapRows[T rev.Real](dst, m, u *rev.General[T], from, to int) {
 		}
 		i += rows
 	}
+}
+
+// holds reports whether the rows of g up to the given number lie in its storage, one after the other.
+func holds[T rev.Real](g *rev.General[T], rows int) bool {
+	return g.Stride >= g.Cols && len(g.Data) >= (rows-1)*g.Stride+g.Cols
 }
 
 func leapFloats[T cpu.Float](dst, m, u *rev.General[T], i, rows int) {
@@ -214,13 +220,17 @@ func AddProduct[T rev.Real, F cpu.Float](p []F, a, b []T) {
 	}
 }
 
-// columns computes all columns of dst. If vector is set, assembly computes them on AVX-512, and on
-// other tiers the inner ones, some from column j on at a time. scalar computes the others. Vectors begin at the addresses of
-// cache lines, where rows of a grid often begin too: those across two lines take twice as long.
+// columns computes all columns of dst. If vector is set, assembly computes them on AVX-512 (see pieces), and on
+// other tiers the inner ones, some from column j on at a time. scalar computes the others. Vectors begin at the
+// addresses of cache lines, where rows of a grid often begin too: those across two lines take twice as long.
 func columns[T any](dst []T, vector bool, scalar func(from, to int), assembly func(j, n int)) {
 	n := len(dst)
 	if vector && tier == cpu.AVX512 && n > 0 {
-		assembly(0, n)
+		if n <= chunk {
+			assembly(0, n)
+		} else {
+			pieces(dst, scalar, assembly)
+		}
 		return
 	}
 	lo, hi := Reach, n-Reach
@@ -237,6 +247,30 @@ func columns[T any](dst []T, vector bool, scalar func(from, to int), assembly fu
 		j += columns
 	}
 	scalar(hi, n)
+}
+
+// pieces computes all columns of dst by assembly that takes n columns from column j on for a whole grid. Where
+// a row is cut, it is therefore wrong up to Reach columns from the cut: scalar computes these, from what
+// they were before.
+func pieces[T any](dst []T, scalar func(from, to int), assembly func(j, n int)) {
+	for from := 0; from < len(dst); from += chunk {
+		to := min(from+chunk, len(dst))
+		lo, hi := from, to
+		if from > 0 {
+			lo = min(from+Reach, to)
+		}
+		if to < len(dst) {
+			hi = to - Reach
+		}
+		var left, right [Reach]T
+		copy(left[:], dst[from:lo])
+		copy(right[:], dst[hi:to])
+		assembly(from, to-from)
+		copy(dst[from:lo], left[:])
+		copy(dst[hi:to], right[:])
+		scalar(from, lo)
+		scalar(hi, to)
+	}
 }
 
 // lineBytes is the size of a cache line.

@@ -40,7 +40,7 @@ func TestTiers(t *testing.T) {
 
 func testTiers[T rev.Real, F cpu.Float](t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 20, 21, 31, 32, 33, 37, chunk + 4, chunk + 9} {
+	for _, n := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 20, 21, 31, 32, 33, 37, chunk, chunk + 1, chunk + 2, chunk + 3, chunk + 4, chunk + 9, 2*chunk + 5} {
 		m, dst, u, p := numbers[T](rnd, n), numbers[T](rnd, n+1), band[T](rnd, n), band[F](rnd, n)
 		product := numbers[F](rnd, n+1)
 		for name, f := range map[string]func(dst []T, product []F){
@@ -72,7 +72,7 @@ func TestLeapRows(t *testing.T) {
 
 func testLeapRows[T rev.Real](t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
-	for _, n := range []int{0, 1, 2, 7, 8, 9, 15, 16, 17, 30, 33, chunk/2 + 1} {
+	for _, n := range []int{0, 1, 2, 7, 8, 9, 15, 16, 17, 30, 33, chunk/2 + 1, chunk, chunk + 3} {
 		const rows = 11
 		grid := func(gap int) *rev.General[T] {
 			return &rev.General[T]{Rows: rows, Cols: n, Stride: n + gap, Data: numbers[T](rnd, rows*(n+gap))}
@@ -145,10 +145,17 @@ func TestBadLengths(t *testing.T) {
 		return &rev.General[float64]{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
 	}
 	five, narrow := grid(5, 8), grid(5, 7)
+	less, tight := *five, *five
+	less.Data = five.Data[:5*8-1]
+	lessRows := less
+	lessRows.Data = five.Data[:3*8-1] // dst and m are accessed up to row 2
+	tight.Stride = 7
 	for i, f := range []func(){
 		func() { LeapRows(five, narrow, five, 2, 3) }, func() { LeapRows(five, five, narrow, 2, 3) },
 		func() { LeapRows(five, five, five, 1, 3) }, func() { LeapRows(five, five, five, 2, 4) },
 		func() { LeapRows(grid(3, 8), grid(6, 8), grid(6, 8), 2, 4) }, func() { LeapRows(grid(6, 8), grid(3, 8), grid(6, 8), 2, 4) },
+		func() { LeapRows(five, five, &less, 2, 3) }, func() { LeapRows(&lessRows, five, five, 2, 3) }, func() { LeapRows(five, &lessRows, five, 2, 3) },
+		func() { LeapRows(five, five, &tight, 2, 3) }, func() { LeapRows(&tight, five, five, 2, 3) }, func() { LeapRows(five, &tight, five, 2, 3) },
 		func() { Leap(x, short[:7:7], b) }, func() { Leap(x, x, bad) }, func() { AddMul(x, x, bad) },
 		func() { LeapBack(x, short[:7:7], b) }, func() { LeapBack(x, x, bad) },
 		func() { Mul(x, short[:7:7], x) }, func() { Mul(x, x, short[:7:7]) }, func() { AddProduct(x, x, short[:7:7]) },
