@@ -20,9 +20,9 @@ const hugePage = 2 << 20 // bytes, on most systems
 // host gives when it is touched.
 //
 // adviseHuge therefore touches page by page, and keeps a balance of the time that huge pages saved.
-// A process whose balance falls below that of a few small pages gets no more of them: the advice
-// outlives the memory, and Go, which returns memory and takes it again, would wait for each page
-// again. If advice fails, nothing changes.
+// A process whose balance falls too low gets no more of them: the advice outlives the memory, and
+// Go, which returns memory and takes it again, would wait for each page again. If advice fails,
+// nothing changes.
 func adviseHuge(p unsafe.Pointer, n uintptr) {
 	skip := -uintptr(p) % hugePage
 	if n < skip+hugePage || !hugePages() {
@@ -36,15 +36,31 @@ func adviseHuge(p unsafe.Pointer, n uintptr) {
 			return
 		}
 		page[0] = 0
-		saved.Store(min(saved.Load()+small-int64(time.Since(start)), mostLost*small))
+		balance(small-int64(time.Since(start)), small)
 	}
 }
 
-// saved is the nanoseconds that huge pages took less than small ones, at most mostLost times what
-// small pages for one huge page take. Ten fast pages make up for a slow one.
+// balance adds the nanoseconds that a huge page took less than small ones to saved.
+func balance(gain, small int64) {
+	gain = max(gain, -mostOfPage*small)
+	for {
+		old := saved.Load()
+		if saved.CompareAndSwap(old, min(old+gain, mostLost*small)) {
+			return
+		}
+	}
+}
+
+// saved is the balance in nanoseconds. It is at most mostLost times what small pages in the place of one
+// huge page take, and huge pages end when it is less than -mostLost times that. One page counts for at most
+// mostOfPage times that, as the system may have run another program meanwhile. So it takes three slow pages
+// from a balance of 0 to the end, and five or more from the highest.
 var saved atomic.Int64
 
-const mostLost = 8
+const (
+	mostLost   = 8
+	mostOfPage = 4
+)
 
 // populateWrite is MADV_POPULATE_WRITE, of Linux 5.14.
 const populateWrite = 23

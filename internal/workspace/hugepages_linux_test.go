@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -72,6 +73,36 @@ func TestGivenUp(t *testing.T) {
 			}
 			t.Errorf("%d saved: asked for huge pages is %v", c.saved, got)
 		}
+	}
+}
+
+// A pause while a page is touched does not end huge pages, and pages that are always slow do.
+func TestBalance(t *testing.T) {
+	defer saved.Store(saved.Load())
+	const small = 1000
+	saved.Store(0)
+	for pages, want := range []bool{true, true, false} {
+		balance(-1000*small, small)
+		if got := saved.Load() >= -mostLost*small; got != want {
+			t.Errorf("after %d slow pages: huge pages are %v", pages+1, got)
+		}
+	}
+	balance(1000*small, small)
+	if got := saved.Load(); got != mostLost*small {
+		t.Errorf("a balance of %d, want %d", got, mostLost*small)
+	}
+	saved.Store(0)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range small {
+				balance(1, small)
+			}
+		})
+	}
+	all.Wait()
+	if got := saved.Load(); got != 4*small {
+		t.Errorf("a balance of %d, want %d", got, 4*small)
 	}
 }
 

@@ -33,8 +33,8 @@ func Get[P any]() P {
 func Put(w any) { poolOf(w).Put(w) }
 
 // Grow returns a slice of length n with undefined elements. It uses the storage of b
-// if that is large enough. Large slices lie in huge pages if the system gives them
-// as fast as small ones.
+// if that is large enough. Large slices lie in huge pages until these have taken the
+// process longer than small ones.
 func Grow[E any](b []E, n int) []E {
 	if cap(b) < n {
 		b = make([]E, n)
