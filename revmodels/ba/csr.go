@@ -51,13 +51,15 @@ func (p *problem[T]) csr(a *revsparse.CSR[T, int32]) (j rev.General[T], dz rev.V
 	a.Ptr[0] = 0
 
 	s := workspace.Get[*structure[T]]()
-	defer workspace.Put(s)
+	defer func() { // also if an index is out of range
+		*s = structure[T]{}
+		workspace.Put(s)
+	}()
 	s.problem, s.ptr, s.ind, s.data = *p, a.Ptr, a.Ind, nil
 	if isNew {
 		s.data = a.Data
 	}
 	parallel.Run(parallel.Workers(p.workers), blocks(n, structureBlock), s)
-	s.problem, s.ptr, s.ind, s.data = problem[T]{}, nil, nil, nil
 
 	first := 2 * n * cols
 	return rev.NewGeneral(2*n, cols, a.Data[:first:first]), rev.ViewSlice(a.Data[first:])

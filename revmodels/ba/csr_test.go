@@ -4,12 +4,14 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/revsparse"
 )
@@ -74,6 +76,18 @@ func TestWeightedCSR(t *testing.T) {
 		if q := a.Ptr[80+i]; int(a.Ind[q]) != 11*n+3*m+i || a.Data[q] != -2*w || a.Ptr[81+i] != q+1 {
 			t.Errorf("weight %d: column %d, value %v", i, a.Ind[q], a.Data[q])
 		}
+	}
+}
+
+// TestCSRForgets checks that no workspace keeps the caller's memory after a panic.
+func TestCSRForgets(t *testing.T) {
+	k := randomSnavely(rand.New(rand.NewPCG(6, 1)), 10)
+	k.Point[9] = k.Points.Rows
+	if v := panicOf(func() { k.CSRTo(new(revsparse.CSR[float64, int32])) }); !errors.Is(v, mat.ErrRowAccess) {
+		t.Errorf("panic %v, want mat.ErrRowAccess", v)
+	}
+	if s := workspace.Get[*structure[float64]](); !reflect.ValueOf(*s).IsZero() {
+		t.Errorf("a workspace keeps %+v", *s)
 	}
 }
 
