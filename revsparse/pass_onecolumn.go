@@ -17,7 +17,7 @@ import (
 const (
 	longRow    = blockWork // largest number of entries of a row that blocks do not divide
 	wideRange  = 1 << 17   // least range of columns of a piece of a block that is not in a cache
-	farEntries = 1 << 17   // entries from which on a matrix is in no cache of a core
+	farEntries = 1 << 17   // entries from which on a matrix is in no cache of most cores
 	pairReads  = 16        // least number of entries for each pair of the windows, if they are in a cache
 )
 

@@ -24,7 +24,7 @@ type ISA struct {
 	Size   int  // bytes of an element in a register
 	Narrow bool // memory holds float32, and registers float64
 	NEON   bool // AVX2 code that only the NEON tier gets
-	Half   bool // instructions of AVX-512 on half a register
+	Half   bool // instructions of AVX-512 on half a register, which need AVX-512VL
 }
 
 // Width returns the bytes of a register.

@@ -305,7 +305,7 @@ func (r *rowLoop) addDots(d []VecVirtual) {
 //	w[ind_q] += a_q·(beta·v_i)          if scatter,
 //	ga_q += (gamma·v_i)·u[ind_q]        if grad.
 //
-// If far is set, it fetches values and indices ahead, which come from memory.
+// If far is set, the values and indices lie in memory, not in a cache: it prefetches those of later entries.
 func (g isa) column(gather, scatter, grad, far bool) {
 	Keep("Base")
 	// What a row needs once stays in memory.
