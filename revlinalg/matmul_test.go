@@ -83,7 +83,7 @@ func TestMatMulBlocks(t *testing.T) {
 	for _, dim := range [][3]int{{300, 40, 100}, {40, 100, 800}, {20, 20, 1354}, {40, 300, 1100}, {192, 192, 192}} {
 		for trans := range 4 {
 			var want [][]float64
-			for _, workers := range []int{1, 2, 3} {
+			for _, workers := range []int{1, 3, 2}[:long.Or(3, 2)] {
 				rnd := rand.New(rand.NewPCG(9, 4))
 				random := func() MatMul[float64] {
 					return randomMatMul[float64](rnd, dim[0], dim[1], dim[2], trans&1 != 0, trans&2 != 0)

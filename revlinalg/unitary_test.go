@@ -41,7 +41,7 @@ func unitarySpec[T rev.Real](cols int, rectangular bool, sizes ...int) revtest.S
 func TestUnitary(t *testing.T) {
 	sizes := []int{2, 3, 5, 6, 12, 23}
 	for _, rectangular := range []bool{false, true} {
-		for _, cols := range []int{1, 3, 12} {
+		for _, cols := range []int{1, 12, 3}[:long.Or(3, 2)] {
 			t.Run(fmt.Sprintf("%d columns, rectangular=%v", cols, rectangular), func(t *testing.T) {
 				kerneltest.Kernels(t, unitarySpec[float32](cols, rectangular, sizes...), unitarySpec[float64](cols, rectangular, sizes...),
 					unitarySpec[fixed.Q43](cols, rectangular, sizes...))

@@ -48,7 +48,14 @@ func TestBatchNorm(t *testing.T) {
 	if long.Tests() {
 		kerneltest.Kernels(t, batchNormSpec[float32](5), batchNormSpec[float64](5), batchNormSpec[fixed.Q43](5))
 	}
-	kerneltest.Kernels(t, batchNormSpec[float32](1), batchNormSpec[float64](1), batchNormSpec[fixed.Q43](1))
+	rows64, rowsQ := batchNormSpec[float64](1), batchNormSpec[fixed.Q43](1)
+	if long.Tests() {
+		kerneltest.Kernels(t, batchNormSpec[float32](1), rows64, rowsQ)
+		return
+	}
+	rows64.Sizes, rowsQ.Sizes, rowsQ.Large = []int{0, 3, 12}, []int{1, 6}, 0
+	t.Run("rows", func(t *testing.T) { revtest.Kernel(t, rows64) })
+	t.Run("rows, Q43", func(t *testing.T) { revtest.Kernel(t, rowsQ) })
 }
 
 func groupNormSpec[T rev.Real](plane int) revtest.Spec[GroupNorm[T]] {
@@ -74,7 +81,15 @@ func TestGroupNorm(t *testing.T) {
 	if long.Tests() {
 		kerneltest.Kernels(t, groupNormSpec[float32](5), groupNormSpec[float64](5), groupNormSpec[fixed.Q43](5))
 	}
-	kerneltest.Kernels(t, groupNormSpec[float32](normPlane+2), groupNormSpec[float64](normPlane+2), groupNormSpec[fixed.Q43](normPlane+2)) // one gain for each plane
+	// One gain for each plane.
+	planes64, planesQ := groupNormSpec[float64](normPlane+2), groupNormSpec[fixed.Q43](normPlane+2)
+	if long.Tests() {
+		kerneltest.Kernels(t, groupNormSpec[float32](normPlane+2), planes64, planesQ)
+		return
+	}
+	planes64.Sizes, planesQ.Sizes, planesQ.Large = []int{0, 3, 12}, []int{1, 6}, 0
+	t.Run("planes", func(t *testing.T) { revtest.Kernel(t, planes64) })
+	t.Run("planes, Q43", func(t *testing.T) { revtest.Kernel(t, planesQ) })
 }
 
 // pattern returns n numbers, multiples of 1/by from -m/2/by to m/2/by.

@@ -56,9 +56,13 @@ func TestMul(t *testing.T) {
 			alpha := trans != (cols == 3)
 			t.Run(fmt.Sprintf("%d columns/trans=%v/alpha=%v", cols, trans, alpha), func(t *testing.T) {
 				t.Run("float64", func(t *testing.T) { revtest.Kernel(t, mulSpec[float64, int](cols, trans, alpha)) })
-				t.Run("float32", func(t *testing.T) { revtest.Kernel(t, mulSpec[float32, int32](cols, trans, alpha)) })
-				t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, mulSpec[fixed.Q43, int](cols, trans, alpha)) })
-				t.Run("complex128", func(t *testing.T) { revtest.Kernel(t, mulSpec[complex128, int32](cols, trans, alpha)) })
+				if cols == 3 || long.Tests() {
+					t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, mulSpec[fixed.Q43, int](cols, trans, alpha)) })
+				}
+				if cols == 1 || long.Tests() {
+					t.Run("float32", func(t *testing.T) { revtest.Kernel(t, mulSpec[float32, int32](cols, trans, alpha)) })
+					t.Run("complex128", func(t *testing.T) { revtest.Kernel(t, mulSpec[complex128, int32](cols, trans, alpha)) })
+				}
 			})
 		}
 	}
@@ -313,7 +317,7 @@ func TestMulBlocks(t *testing.T) {
 			}
 			c0, a0, b0 := slices.Clone(k.C.Data), slices.Clone(g.A.Data), slices.Clone(g.B.Data)
 			var first [3][]float64
-			for _, k.Workers = range []int{1, 2, 3, 7} {
+			for _, k.Workers = range []int{1, 7, 3, 2}[:long.Or(4, 2)] {
 				copy(k.C.Data, c0)
 				copy(g.A.Data, a0)
 				copy(g.B.Data, b0)
@@ -389,7 +393,7 @@ func TestMulAskedFor(t *testing.T) {
 func testMulAskedFor[T rev.Number, I Index](t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 8))
 	short := func(n, entries int) []int { return slices.Repeat([]int{entries}, n) }
-	for _, m := range []struct {
+	for turn, m := range []struct {
 		name string
 		cols int
 		a    CSR[T, I]
@@ -422,6 +426,9 @@ func testMulAskedFor[T rev.Number, I Index](t *testing.T) {
 			inverse.Inverse()
 			var want [4][]T // C, and the cotangents of A, B and Alpha
 			for asked := 7; asked > 0; asked-- {
+				if asked < 7 && (asked+turn)%2 > 0 && !long.Tests() {
+					continue
+				}
 				for _, galpha := range []bool{true, false} {
 					if galpha != (asked%2 > 0) && !long.Tests() {
 						continue

@@ -106,18 +106,40 @@ func operandList(r *Rule, decl *ast.GenDecl) string {
 	return b.String()
 }
 
-// equations returns the name of a kernel's file, its declaration, and what its comment says about the
-// equations. It adds the later comments that belong to no declaration and have derivatives.
-func equations(t *testing.T, pkg, name string) (file string, decl *ast.GenDecl, blocks []comment.Block) {
-	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pkg), "*.go"))
+// A parsedFile is a file of a package and its syntax.
+type parsedFile struct {
+	name string
+	tree *ast.File
+}
+
+var parsedPackages = map[string][]parsedFile{}
+
+// parsed returns the files of a package, which it parses once.
+func parsed(t *testing.T, pkg string) []parsedFile {
+	if files, ok := parsedPackages[pkg]; ok {
+		return files
+	}
+	names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pkg), "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
-		tree, err := parser.ParseFile(token.NewFileSet(), f, nil, parser.ParseComments)
+	var files []parsedFile
+	for _, name := range names {
+		tree, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
+		files = append(files, parsedFile{name, tree})
+	}
+	parsedPackages[pkg] = files
+	return files
+}
+
+// equations returns the name of a kernel's file, its declaration, and what its comment says about the
+// equations. It adds the later comments that belong to no declaration and have derivatives.
+func equations(t *testing.T, pkg, name string) (file string, decl *ast.GenDecl, blocks []comment.Block) {
+	for _, f := range parsed(t, pkg) {
+		tree := f.tree
 		if decl = declaration(tree, name); decl == nil {
 			continue
 		}
@@ -129,7 +151,7 @@ func equations(t *testing.T, pkg, name string) (file string, decl *ast.GenDecl, 
 				}
 			}
 		}
-		rel, _ := filepath.Rel(root, f)
+		rel, _ := filepath.Rel(root, f.name)
 		return filepath.ToSlash(rel), decl, blocks
 	}
 	t.Fatalf("%s is not declared in %s", name, pkg)

@@ -231,4 +231,4 @@ func testLogAccuracy[T cpu.Float](t *testing.T, bound float64, in [][2]float64, 
 	})
 }
 
-func sampleCount() int { return long.Or(2000, 400) }
+func sampleCount() int { return long.Or(2000, 200) }
