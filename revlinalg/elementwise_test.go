@@ -57,7 +57,7 @@ func TestExp(t *testing.T) {
 }
 
 func testExp[T rev.Real](t *testing.T) {
-	revtest.Kernel(t, revtest.Spec[Exp[T]]{
+	kerneltest.Kernel[T](t, revtest.Spec[Exp[T]]{
 		Float64:    revtest.PassesOf[Exp[float64]](),
 		New:        func(rnd *rand.Rand, n int) Exp[T] { return Exp[T](operands(kerneltest.Vector[T])(rnd, n)) },
 		Magnitudes: [2]float64{0.125, 8},        // it overflows
@@ -72,7 +72,7 @@ func TestSin(t *testing.T) {
 }
 
 func testSin[T rev.Real](t *testing.T) {
-	revtest.Kernel(t, revtest.Spec[Sin[T]]{
+	kerneltest.Kernel[T](t, revtest.Spec[Sin[T]]{
 		New: func(rnd *rand.Rand, n int) Sin[T] { return Sin[T](operands(kerneltest.Vector[T])(rnd, n)) },
 	})
 }
@@ -84,7 +84,7 @@ func TestCos(t *testing.T) {
 }
 
 func testCos[T rev.Real](t *testing.T) {
-	revtest.Kernel(t, revtest.Spec[Cos[T]]{
+	kerneltest.Kernel[T](t, revtest.Spec[Cos[T]]{
 		New: func(rnd *rand.Rand, n int) Cos[T] { return Cos[T](operands(kerneltest.Vector[T])(rnd, n)) },
 	})
 }
@@ -96,7 +96,7 @@ func TestAbs(t *testing.T) {
 }
 
 func testAbs[T rev.Real](t *testing.T) {
-	revtest.Kernel(t, revtest.Spec[Abs[T]]{
+	kerneltest.Kernel[T](t, revtest.Spec[Abs[T]]{
 		New: func(rnd *rand.Rand, n int) Abs[T] { return Abs[T](operands(kerneltest.Away[T])(rnd, n)) },
 	})
 }
@@ -144,7 +144,7 @@ func TestTan(t *testing.T) {
 }
 
 func testTan[T rev.Real](t *testing.T) {
-	revtest.Kernel(t, revtest.Spec[Tan[T]]{
+	kerneltest.Kernel[T](t, revtest.Spec[Tan[T]]{
 		New: func(rnd *rand.Rand, n int) Tan[T] { // away from poles
 			k := Tan[T](operands(kerneltest.Vector[T])(rnd, n))
 			for i := range n {
@@ -163,7 +163,7 @@ func TestExpm1(t *testing.T) {
 }
 
 func testExpm1[T rev.Real](t *testing.T) {
-	revtest.Kernel(t, revtest.Spec[Expm1[T]]{
+	kerneltest.Kernel[T](t, revtest.Spec[Expm1[T]]{
 		New:        func(rnd *rand.Rand, n int) Expm1[T] { return Expm1[T](operands(kerneltest.Vector[T])(rnd, n)) },
 		Magnitudes: [2]float64{0.125, 8},        // it overflows
 		Large:      8*elementwise.BlockSize + 5, // for two workers
@@ -194,7 +194,7 @@ func TestErf(t *testing.T) {
 }
 
 func testErf[T rev.Real](t *testing.T) {
-	revtest.Kernel(t, revtest.Spec[Erf[T]]{
+	kerneltest.Kernel[T](t, revtest.Spec[Erf[T]]{
 		New:   func(rnd *rand.Rand, n int) Erf[T] { return Erf[T](operands(kerneltest.Vector[T])(rnd, n)) },
 		Large: 8*elementwise.BlockSize + 5, // for two workers
 	})
@@ -284,7 +284,7 @@ func TestAtan2(t *testing.T) {
 }
 
 func testAtan2[T rev.Real](t *testing.T) {
-	revtest.Kernel(t, revtest.Spec[Atan2[T]]{
+	kerneltest.Kernel[T](t, revtest.Spec[Atan2[T]]{
 		New: func(rnd *rand.Rand, n int) Atan2[T] {
 			// Away from the cut.
 			return Atan2[T]{Z: kerneltest.Vector[T](rnd, n), X: kerneltest.Away[T](rnd, n), Y: kerneltest.Positive[T](rnd, n)}

@@ -63,7 +63,7 @@ func TestSolve(t *testing.T) {
 	for _, trans := range []bool{false, true} {
 		t.Run(fmt.Sprintf("float64/trans=%t", trans), func(t *testing.T) { revtest.Kernel(t, solveSpec[float64](trans)) })
 	}
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, solveSpec[float32](false)) })
+	t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, solveSpec[float32](false)) })
 	t.Run("blocks", func(t *testing.T) {
 		spec := solveSpec[float64](true)
 		spec.Sizes = []int{luLeaf + 1, tileCols, tileCols + 1, 71}

@@ -69,7 +69,7 @@ func TestTriSolve(t *testing.T) {
 			t.Run("blocks", func(t *testing.T) { revtest.Kernel(t, spec) })
 		})
 	}
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, triSolveSpec[float32](true, false, false)) })
+	t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, triSolveSpec[float32](true, false, false)) })
 }
 
 func TestTriSolveValue(t *testing.T) {

@@ -54,7 +54,7 @@ func TestAttentionBlocks(t *testing.T) {
 }
 
 func TestAttention(t *testing.T) {
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, attentionSpec[float32](1, 1, true)) })
+	t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, attentionSpec[float32](1, 1, true)) })
 	for _, c := range []struct {
 		heads, sequences int
 		causal           bool

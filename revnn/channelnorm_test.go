@@ -253,7 +253,7 @@ func testBatchNormAccuracy[T rev.Float](t *testing.T) {
 	}
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for _, c := range []int{127, 128, 200} {
-		for _, n := range []int{2, 256, 700, 3000} {
+		for _, n := range []int{2, 256, 700, 3000}[:long.Or(4, 3)] {
 			for _, about := range []float64{0.1, 1000.1, 1e8} {
 				for _, noise := range []float64{0, 1} {
 					k := BatchNorm[T]{Y: rev.NewGeneral(n, c, make([]T, n*c)), X: rev.NewGeneral(n, c, make([]T, n*c)), Mean: rev.ViewSlice(make([]T, c)), Variance: rev.ViewSlice(make([]T, c)), Channels: c}

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -78,7 +79,7 @@ func TestDominantEig(t *testing.T) {
 			t.Run("float64", func(t *testing.T) { revtest.Kernel(t, eigSpec[float64, int](c.which, c.pairs)) })
 		})
 	}
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, eigSpec[float32, int32](Smallest, 2)) })
+	t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, eigSpec[float32, int32](Smallest, 2)) })
 }
 
 // Against gonum's dense decomposition, for bases that are begun anew and not, and

@@ -32,8 +32,8 @@ func dotSpec[T rev.Number, I Index]() revtest.Spec[Dot[T, I]] {
 
 func TestDot(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, dotSpec[float64, int32]()) })
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, dotSpec[float32, int]()) })
-	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, dotSpec[fixed.Q43, int32]()) })
+	t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, dotSpec[float32, int]()) })
+	t.Run("Q43", func(t *testing.T) { kerneltest.Kernel[fixed.Q43](t, dotSpec[fixed.Q43, int32]()) })
 	t.Run("complex128", func(t *testing.T) { revtest.Kernel(t, dotSpec[complex128, int]()) })
 }
 

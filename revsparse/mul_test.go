@@ -57,10 +57,10 @@ func TestMul(t *testing.T) {
 			t.Run(fmt.Sprintf("%d columns/trans=%v/alpha=%v", cols, trans, alpha), func(t *testing.T) {
 				t.Run("float64", func(t *testing.T) { revtest.Kernel(t, mulSpec[float64, int](cols, trans, alpha)) })
 				if cols == 3 || long.Tests() {
-					t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, mulSpec[fixed.Q43, int](cols, trans, alpha)) })
+					t.Run("Q43", func(t *testing.T) { kerneltest.Kernel[fixed.Q43](t, mulSpec[fixed.Q43, int](cols, trans, alpha)) })
 				}
 				if cols == 1 || long.Tests() {
-					t.Run("float32", func(t *testing.T) { revtest.Kernel(t, mulSpec[float32, int32](cols, trans, alpha)) })
+					t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, mulSpec[float32, int32](cols, trans, alpha)) })
 					t.Run("complex128", func(t *testing.T) { revtest.Kernel(t, mulSpec[complex128, int32](cols, trans, alpha)) })
 				}
 			})
@@ -73,7 +73,7 @@ func TestMulColumns(t *testing.T) {
 	for _, trans := range []bool{false, true} {
 		t.Run(fmt.Sprintf("trans=%v", trans), func(t *testing.T) {
 			t.Run("float64", func(t *testing.T) { revtest.Kernel(t, mulSpec[float64, int](fewColumns+4, trans, true)) })
-			t.Run("float32", func(t *testing.T) { revtest.Kernel(t, mulSpec[float32, int32](fewColumns+4, trans, true)) })
+			t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, mulSpec[float32, int32](fewColumns+4, trans, true)) })
 			// In several panels and without alpha, the rows of the copy may have the
 			// gradient of A.
 			t.Run("float64 panels", func(t *testing.T) { revtest.Kernel(t, panelsSpec[float64, int32](trans)) })

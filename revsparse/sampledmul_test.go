@@ -34,8 +34,8 @@ func sampledMulSpec[T rev.Real, I Index](inner int) revtest.Spec[SampledMul[T, I
 func TestSampledMul(t *testing.T) {
 	for _, inner := range []int{1, 5} {
 		t.Run(fmt.Sprint("float64 ", inner), func(t *testing.T) { revtest.Kernel(t, sampledMulSpec[float64, int32](inner)) })
-		t.Run(fmt.Sprint("float32 ", inner), func(t *testing.T) { revtest.Kernel(t, sampledMulSpec[float32, int](inner)) })
-		t.Run(fmt.Sprint("Q43 ", inner), func(t *testing.T) { revtest.Kernel(t, sampledMulSpec[fixed.Q43, int32](inner)) })
+		t.Run(fmt.Sprint("float32 ", inner), func(t *testing.T) { kerneltest.Kernel[float32](t, sampledMulSpec[float32, int](inner)) })
+		t.Run(fmt.Sprint("Q43 ", inner), func(t *testing.T) { kerneltest.Kernel[fixed.Q43](t, sampledMulSpec[fixed.Q43, int32](inner)) })
 	}
 }
 

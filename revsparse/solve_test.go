@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revlinalg"
@@ -48,7 +49,7 @@ func TestSolve(t *testing.T) {
 			})
 		}
 	}
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, solveSpec[float32, int32](2, false)) })
+	t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, solveSpec[float32, int32](2, false)) })
 }
 
 // The dense kernel has the same values and gradients.

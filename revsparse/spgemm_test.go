@@ -57,8 +57,8 @@ func spgemmSpec[T rev.Real, I Index](whole bool) revtest.Spec[SpGEMM[T, I]] {
 func TestSpGEMM(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		t.Run(fmt.Sprint("float64 ", whole), func(t *testing.T) { revtest.Kernel(t, spgemmSpec[float64, int32](whole)) })
-		t.Run(fmt.Sprint("float32 ", whole), func(t *testing.T) { revtest.Kernel(t, spgemmSpec[float32, int](whole)) })
-		t.Run(fmt.Sprint("Q43 ", whole), func(t *testing.T) { revtest.Kernel(t, spgemmSpec[fixed.Q43, int32](whole)) })
+		t.Run(fmt.Sprint("float32 ", whole), func(t *testing.T) { kerneltest.Kernel[float32](t, spgemmSpec[float32, int](whole)) })
+		t.Run(fmt.Sprint("Q43 ", whole), func(t *testing.T) { kerneltest.Kernel[fixed.Q43](t, spgemmSpec[fixed.Q43, int32](whole)) })
 	}
 }
 

@@ -73,7 +73,7 @@ func TestTriSolve(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("upper=%t,trans=%t,unit=%t", c.upper, c.trans, c.unit), func(t *testing.T) {
 			t.Run("float64", func(t *testing.T) { revtest.Kernel(t, triSpec[float64, int](c.upper, c.trans, c.unit)) })
-			t.Run("float32", func(t *testing.T) { revtest.Kernel(t, triSpec[float32, int32](c.upper, c.trans, c.unit)) })
+			t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, triSpec[float32, int32](c.upper, c.trans, c.unit)) })
 		})
 	}
 }

@@ -70,15 +70,27 @@ func Complexes(rnd *rand.Rand, n int) rev.Vector[complex128] {
 	return rev.ViewSlice(x)
 }
 
-// Kernels runs the conformance suite on a kernel over each type of number. Over float64 it takes all sizes. The others
-// take some, unless REVNUM_LONG is set.
+// Kernel runs the conformance suite on a kernel over T. Over float64 it takes all sizes. Other types take some, unless the
+// specification has sizes, or REVNUM_LONG is set.
+func Kernel[T rev.Number, K rev.Kernel[K]](t *testing.T, s revtest.Spec[K]) {
+	t.Helper()
+	if s.Sizes == nil && !long.Tests() {
+		switch any(*new(T)).(type) {
+		case float64:
+		case fixed.Q43:
+			s.Sizes = []int{1, 6, 23}
+		default:
+			s.Sizes = []int{3, 12}
+		}
+	}
+	revtest.Kernel(t, s)
+}
+
+// Kernels does so for each type of number.
 func Kernels[K32 rev.Kernel[K32], K64 rev.Kernel[K64], KQ rev.Kernel[KQ]](
 	t *testing.T, s32 revtest.Spec[K32], s64 revtest.Spec[K64], sQ revtest.Spec[KQ],
 ) {
-	if !long.Tests() && s32.Sizes == nil && sQ.Sizes == nil {
-		s32.Sizes, sQ.Sizes = []int{3, 12}, []int{1, 6, 23}
-	}
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, s32) })
-	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, s64) })
-	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, sQ) })
+	t.Run("float32", func(t *testing.T) { Kernel[float32](t, s32) })
+	t.Run("float64", func(t *testing.T) { Kernel[float64](t, s64) })
+	t.Run("Q43", func(t *testing.T) { Kernel[fixed.Q43](t, sQ) })
 }

@@ -61,7 +61,9 @@ func testGemmOffsets[T cpu.Float](t *testing.T) {
 	}
 	for m := range 18 {
 		for n := range 70 {
-			check(m, n, []int{0, 1, 2, 3, 9, 27}[(m+n)%6], (m+n)%layouts)
+			if n%5 == m%5 || long.Tests() {
+				check(m, n, []int{0, 1, 2, 3, 9, 27}[(m+n)%6], (m+n)%layouts)
+			}
 		}
 	}
 	for _, s := range [][3]int{{1, 1100, 5}, {1, 150, 300}, {1, 259, 2}, {130, 50, 300}, {9, 200, 520}} {

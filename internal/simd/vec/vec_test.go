@@ -135,6 +135,9 @@ func testLoops[T cpu.Float](t *testing.T) {
 	for _, l := range loops[T]() {
 		for _, n := range sizes {
 			for _, special := range []bool{false, true} {
+				if special && n > cpu.Chunk && !long.Tests() {
+					continue
+				}
 				off := rnd.IntN(8)
 				mem := simdtest.Normal[T](n+off+2*guard, uint64(n))
 				x := simdtest.Normal[T](n+off, uint64(n+1))[off:]
