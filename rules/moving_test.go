@@ -3,6 +3,8 @@ package rules
 import (
 	"errors"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -28,13 +30,14 @@ func TestPrepareMoving(t *testing.T) {
 			continue
 		}
 		for _, p := range r.Passes {
+			seeds := [3]uint64{2, 1, 1} // PrepareMoving gets other numbers
 			for _, outputs := range []bool{true, false} {
 				if !outputs && (p != Gradient || r.InPlace) {
 					continue
 				}
 				var a [3]Args
 				for i := range a {
-					a[i] = problem(r, 1)
+					a[i] = problem(r, seeds[i])
 					for _, o := range r.acc {
 						if !outputs {
 							a[i].Operands[o] = Buffer{}
@@ -54,7 +57,7 @@ func TestPrepareMoving(t *testing.T) {
 					}
 				}
 				of := func(a Args) []float64 { return numbers(a.Operands, a.Cotangents, a.Tangents, a.CotangentTangents) }
-				first, want, got := of(problem(r, 1)), of(a[1]), of(a[2])
+				first, want, got := of(problem(r, seeds[0])), of(a[1]), of(a[2])
 				if outputs {
 					for i, v := range of(a[0]) {
 						if math.Float64bits(v) != math.Float64bits(first[i]) {
@@ -94,11 +97,33 @@ func TestPrepareMovingErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(v *float64) unsafe.Pointer { return unsafe.Pointer(v) }
-	for _, data := range [][]unsafe.Pointer{nil, {at(&out), at(&x[0]), nil}, {at(&out), at(&x[0]), unsafe.Add(at(&y[0]), 1)}} {
-		if err := m.Call(data); !errors.Is(err, ErrArgument) {
-			t.Error("wrong addresses:", err)
-		}
+	if err := m.Call(nil); !errors.Is(err, ErrArgument) {
+		t.Error("without addresses:", err)
 	}
+	g := []float64{1, 0, 0, 0, 0}
+	a := Args{Operands: []Buffer{Scalar(&out), Slice(x), Slice(y)}, Cotangents: []Buffer{Scalar(&g[0]), Slice(g[1:3]), Slice(g[3:])}}
+	adjoint, err := dot.PrepareMoving(Adjoint, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range addresses(a) {
+		list := [][]Buffer{a.Operands, a.Cotangents}[i/3]
+		was, name := list[i%3].Data, partPrefix[i/3]+dot.Operands[i%3].Name
+		list[i%3].Data = unsafe.Add(was, 1)
+		want, got := dot.Call(Adjoint, a), adjoint.Call(addresses(a))
+		if want == nil || got == nil || got.Error() != want.Error() {
+			t.Errorf("%s at an odd address: %v, want %v", name, got, want)
+		}
+		list[i%3].Data = nil
+		if err := adjoint.Call(addresses(a)); !errors.Is(err, ErrArgument) || !strings.Contains(err.Error(), name+" of "+dot.Name+" has no address") {
+			t.Errorf("%s without an address: %v", name, err)
+		}
+		list[i%3].Data = was
+	}
+	if err := adjoint.Call(addresses(a)); err != nil || !slices.Equal(g, []float64{1, 3, 4, 1, 2}) {
+		t.Error("the adjoint after errors:", g, err)
+	}
+	out = 0 // of which the adjoint took the product away
 	if err := m.Call([]unsafe.Pointer{at(&x[1]), at(&x[0]), at(&y[0])}); !errors.As(err, &wrong) {
 		t.Error("an output that is an operand:", err)
 	}
@@ -110,13 +135,27 @@ func TestPrepareMovingErrors(t *testing.T) {
 			t.Error("the memory of a caller is kept")
 		}
 	}
+	empty, err := dot.PrepareMoving(Forward, Args{Operands: []Buffer{Scalar(&out), Slice(x[:0]), Slice(y[:0])}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, data := range [][]unsafe.Pointer{{at(&out), nil, nil}, {at(&out), at(&x[0]), nil}} {
+		out = 5
+		if err := empty.Call(data); err != nil || out != 5 {
+			t.Error("no elements:", out, err)
+		}
+	}
+	wrong = nil
+	if _, err := dot.PrepareMoving(Forward, Args{Operands: []Buffer{Scalar(&out), Slice(x), Slice(y[:1])}}); !errors.As(err, &wrong) {
+		t.Error("vectors of two lengths:", err)
+	}
 	singular := lookup(t, "revlinalg.Inv[float64]")
 	zero, inverse := make([]float64, 4), make([]float64, 4)
-	a := rev.General[float64]{Rows: 2, Cols: 2, Stride: 2, Data: zero}
+	matrix := rev.General[float64]{Rows: 2, Cols: 2, Stride: 2, Data: zero}
 	b := rev.General[float64]{Rows: 2, Cols: 2, Stride: 2, Data: inverse}
 	args := Args{Operands: make([]Buffer, len(singular.Operands))}
 	for i, o := range singular.Operands {
-		args.Operands[i] = Matrix(a)
+		args.Operands[i] = Matrix(matrix)
 		if o.role == rev.Acc {
 			args.Operands[i] = Matrix(b)
 		}

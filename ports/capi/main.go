@@ -224,6 +224,7 @@ func goKeep(kernel, pass C.int32_t, args *C.rev_arg, n C.int64_t) (call C.uintpt
 func goCallKept(call unsafe.Pointer, data *unsafe.Pointer, message *C.char, size C.int64_t) C.int32_t {
 	return guard(message, size, func() error {
 		k := (*kept)(call)
+		defer clear(k.data)
 		given := unsafe.Slice(data, len(k.at))
 		for i, at := range k.at {
 			if at >= 0 {

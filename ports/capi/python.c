@@ -103,7 +103,7 @@ static struct {
 	object *(*create)(object *type, object *dtype, int axes, const intptr_t *shape, const intptr_t *strides, void *data, int flags, object *like);
 } np;
 
-static object *int_type, *float_type;
+static object *int_type, *float_type, *str_type;
 static object *raise_status; /* raises the exception of a status, and is NULL before rev_python was called */
 static const int32_t *closed;
 
@@ -252,6 +252,17 @@ static object *slow(object *function, object *args, object *keywords) {
 	return result;
 }
 
+/* Whether the names of keywords are of no subclass of str, whose methods a search in a dict would call: they may make
+ * calls, which change the list. */
+static int plain_names(object *keywords) {
+	intptr_t at = 0;
+	object *name, *value;
+	while (keywords != NULL && py.PyDict_Next(keywords, &at, &name, &value)) {
+		if (name->type != str_type) return 0;
+	}
+	return 1;
+}
+
 /* Whether a kept call is for these keywords. It knows 0.0 from -0.0, as its caller does. */
 static int has_keywords(const kept *k, object *keywords) {
 	enum { equal = 2 };
@@ -272,23 +283,17 @@ static int has_keywords(const kept *k, object *keywords) {
 	return 1;
 }
 
-/* Sets the keywords of a call that is to be kept, and are none if it is empty. It returns whether one is an int: the kernel
- * may then take long. */
-static int set_keywords(kept *k, object *keywords) {
-	intptr_t at = 0;
-	object *name, *value;
-	int found = 0;
-	if (py.PyDict_Size(keywords) == 0) return 0;
-	while (py.PyDict_Next(keywords, &at, &name, &value)) found |= value->type == int_type;
+/* Sets the keywords of a call that is to be kept, and are none if it is empty. */
+static void set_keywords(kept *k, object *keywords) {
+	if (py.PyDict_Size(keywords) == 0) return;
 	py.Py_IncRef(keywords);
 	k->keywords = keywords;
-	return found;
 }
 
 /* The kept call of a function for arguments, and their addresses, or NULL. */
 static kept *find(object *function, object *args, object *keywords, void **data, int (*fits)(const kept *, object *, void **)) {
 	calls *c = calls_of(function);
-	if (c == NULL || *closed) return NULL;
+	if (c == NULL || *closed || !plain_names(keywords)) return NULL;
 	intptr_t n = py.PyTuple_Size(args);
 	for (kept **at = &c->first, *k; (k = *at) != NULL; at = &k->next) {
 		int good = k->inputs == n && has_keywords(k, keywords) ? fits(k, args, data) : 0;
@@ -331,17 +336,17 @@ static void add(object *capsule, kept *k) {
 	c->n++;
 }
 
-/* _keep(kernel, arguments, inputs, outputs, keywords) keeps the call that was made of these arrays, and numbers by name.
- * It returns the value of the slot: a capsule. */
+/* _keep(kernel, arguments, inputs, outputs, keywords, long) keeps the call that was made of these arrays, and numbers by
+ * name. Where long is 1 it may take long. It returns the value of the slot: a capsule. */
 static object *keep(object *function, object *args) {
-	int kernel;
+	int kernel, takes_long;
 	object *packed, *arrays[2], *keywords;
-	if (!py.PyArg_ParseTuple(args, "iOOOO", &kernel, &packed, &arrays[0], &arrays[1], &keywords)) return NULL;
+	if (!py.PyArg_ParseTuple(args, "iOOOOi", &kernel, &packed, &arrays[0], &arrays[1], &keywords, &takes_long)) return NULL;
 	intptr_t bytes = py.PyBytes_Size(packed), inputs = py.PyTuple_Size(arrays[0]), outputs = py.PyTuple_Size(arrays[1]);
 	if (bytes < 0 || inputs < 0 || outputs < 0 || py.PyDict_Size(keywords) < 0) return NULL;
 	object *capsule = capsule_of(function);
 	intptr_t n = bytes / (intptr_t)sizeof(rev_arg), elements = 0;
-	if (capsule == NULL || n > max_operands || inputs + outputs > n) return capsule; /* too long to be worth it */
+	if (capsule == NULL || n > max_operands || inputs + outputs > n || !plain_names(keywords)) return capsule; /* too long to be worth it, or odd */
 	kept *k = calloc(1, sizeof *k);
 	if (k == NULL) {
 		py.Py_DecRef(capsule);
@@ -367,7 +372,8 @@ static object *keep(object *function, object *args) {
 		l->bytes = (size_t)(size * (l->axes > 0 ? a->strides[l->axes - 1] : 0)); /* outputs have no gaps */
 		elements += size;
 	}
-	k->large = set_keywords(k, keywords) || elements > max_held;
+	set_keywords(k, keywords);
+	k->large = takes_long || elements > max_held;
 	if (!k->large) k->call = keep_call(k->kernel, REV_FORWARD, k->args, k->n);
 	add(capsule, k);
 	return capsule;
@@ -395,12 +401,14 @@ void *rev_python(void *const *functions, void *const *numpy, void *base, void *f
 	memcpy(&np.create, &numpy[94], sizeof np.create);
 	py.Py_IncRef(fail);
 	raise_status = fail;
-	object *number = py.PyLong_FromLong(1), *fraction = py.PyFloat_FromDouble(0.5);
-	if (number == NULL || fraction == NULL) return NULL;
+	object *number = py.PyLong_FromLong(1), *fraction = py.PyFloat_FromDouble(0.5), *text = py.PyUnicode_InternFromString("slow");
+	if (number == NULL || fraction == NULL || text == NULL) return NULL;
 	int_type = number->type;
 	float_type = fraction->type;
+	str_type = text->type;
 	py.Py_DecRef(number);
 	py.Py_DecRef(fraction);
+	py.Py_DecRef(text);
 	closed = close;
 	return subclass(&spec, base);
 }
@@ -481,6 +489,12 @@ static object *new_plan(object *self, object *args) {
 	if (p.tensors < 0 || p.tensors + results > max_buffers || (n > 0 && n != p.tensors) || p.inputs < 0 || p.inputs > p.tensors) {
 		return py.PyObject_CallFunction(raise_status, "iy", (int)REV_ARGUMENT, "revnum: a plan has too many tensors");
 	}
+	const int64_t *steps = (const int64_t *)py.PyBytes_AsString(p.steps);
+	intptr_t steps_words = py.PyBytes_Size(p.steps) / (intptr_t)sizeof(int64_t), buffers = p.tensors;
+	for (intptr_t i = 0; i < results; i++) buffers += py.PyTuple_GetItem(p.results, i) != pt.none;
+	if (steps_words < 2 || steps[1] != buffers) {
+		return py.PyObject_CallFunction(raise_status, "iy", (int)REV_ARGUMENT, "revnum: a plan has steps for other tensors");
+	}
 	if ((kept = calloc(1, sizeof *kept + (size_t)n * sizeof *kept->layouts)) == NULL) return py.PyErr_NoMemory();
 	memcpy(kept, &p, sizeof p);
 	const int64_t *from = (const int64_t *)py.PyBytes_AsString(packed);
@@ -490,7 +504,7 @@ static object *new_plan(object *self, object *args) {
 			.shape = {from[3], from[4]}, .strides = {from[5], from[6]},
 		};
 	}
-	if (!p.large) kept->kept = keep_steps((const int64_t *)py.PyBytes_AsString(p.steps), py.PyBytes_Size(p.steps) / (intptr_t)sizeof(int64_t));
+	if (!p.large) kept->kept = keep_steps(steps, steps_words);
 	object *capsule = py.PyCapsule_New(kept, plan_name, free_plan);
 	if (capsule == NULL) {
 		forget_steps(kept->kept);
@@ -676,10 +690,13 @@ static int conjugate(const kept *k, object *args, void **data) {
 /* The value with a gradient, a tuple. */
 static object *apply(kept *k, object *args) {
 	if (k->apply == NULL) {
-		object *made = py.PyObject_GetAttr(k->plans, apply_name), *other = k->apply; /* of another thread meanwhile */
+		object *made = py.PyObject_GetAttr(k->plans, apply_name);
 		if (made == NULL) return NULL;
-		k->apply = made;
-		py.Py_DecRef(other);
+		if (k->apply == NULL) {
+			k->apply = made;
+		} else { /* by another thread meanwhile */
+			py.Py_DecRef(made);
+		}
 	}
 	return py.PyObject_Call(k->apply, args, NULL);
 }
@@ -882,21 +899,21 @@ static object *keep_plan(object *function, object *args) {
 	if (!py.PyArg_ParseTuple(args, "OOOOO", &tensors, &copied, &own, &plans, &keywords)) return NULL;
 	intptr_t n = py.PyTuple_Size(tensors);
 	if (n < 0 || py.PyTuple_Size(copied) < 0 || py.PyDict_Size(keywords) < 0) return NULL;
-	if (py.PyTuple_Size(copied) != n) {
+	const plan *p = py.PyCapsule_GetPointer(own, plan_name);
+	if (p == NULL) return NULL;
+	if (py.PyTuple_Size(copied) != n || p->tensors != n) {
 		return py.PyObject_CallFunction(raise_status, "iy", (int)REV_ARGUMENT, "revnum: a plan is for other tensors");
 	}
-	if ((capsule = capsule_of(function)) == NULL || n > max_operands) return capsule;
+	if ((capsule = capsule_of(function)) == NULL || n > max_operands || !plain_names(keywords)) return capsule;
 	kept *k = calloc(1, sizeof *k);
 	if (k == NULL) {
 		py.Py_DecRef(capsule);
 		return py.PyErr_NoMemory();
 	}
 	k->inputs = (int)n;
-	intptr_t elements = 0;
 	for (int i = 0; i < n; i++) {
 		tensor t;
 		layout *l = &k->layouts[i];
-		intptr_t size = 1;
 		if (dl.view(py.PyTuple_GetItem(tensors, i), &t) != 0) {
 			free(k);
 			py.Py_DecRef(capsule);
@@ -913,11 +930,10 @@ static object *keep_plan(object *function, object *args) {
 		for (int d = 0; d < t.axes; d++) {
 			l->shape[d] = t.shape[d];
 			l->strides[d] = t.strides[d];
-			size *= t.shape[d];
 		}
-		elements += size;
 	}
-	k->large = set_keywords(k, keywords) || elements > max_held;
+	set_keywords(k, keywords);
+	k->large = p->large;
 	py.Py_IncRef(own);
 	py.Py_IncRef(plans);
 	k->plan = own;

@@ -166,7 +166,7 @@ typedef struct {
 
 typedef struct kept_steps {
 	int64_t buffers;
-	memory m; /* whose buffers that are temporary lie in room */
+	memory m; /* whose buffers that are temporary or have no bytes lie in room */
 	int64_t sizes[max_buffers];
 	int n;
 	void *room;
@@ -198,7 +198,7 @@ static int keep_step(const memory *m, const int64_t *step, kept_step *to) {
 /* Steps to be made again, by one thread at a time; or NULL if they are of other kinds or large. */
 kept_steps *keep_steps(const int64_t *steps, int64_t words) {
 	if (words < 3 || steps[0] != rev_rules_hash()) return NULL;
-	int64_t n = steps[1], all = n + steps[2], count = 0, room = alignment;
+	int64_t n = steps[1], all = n + steps[2], count = 0, rooms[2] = {alignment, alignment}; /* of the caller's buffers, and temporary ones */
 	if (n < 0 || steps[2] < 0 || n > max_buffers || all > max_buffers || words < 3 + all) return NULL;
 	const int64_t *first = steps + 3 + all, *end = steps + words;
 	for (const int64_t *s = first; s < end; s += s[1]) {
@@ -207,21 +207,23 @@ kept_steps *keep_steps(const int64_t *steps, int64_t words) {
 	}
 	for (int64_t i = 0; i < all; i++) {
 		if (steps[3 + i] < 0 || steps[3 + i] > kept_room) return NULL;
-		room += (steps[3 + i] + alignment) / alignment * alignment;
+		rooms[i >= n] += (steps[3 + i] + alignment) / alignment * alignment;
 	}
 	kept_steps *k = calloc(1, sizeof *k + (size_t)count * sizeof *k->steps);
 	if (k == NULL) return NULL;
-	k->room = calloc(1, (size_t)room);
+	char *callers = calloc(1, (size_t)rooms[0]); /* only for keep_call */
+	k->room = calloc(1, (size_t)rooms[1]);
 	k->buffers = n;
 	k->m.n = all;
 	memcpy(k->sizes, steps + 3, (size_t)all * sizeof *steps);
 	k->m.bytes = k->sizes;
-	char *next = (char *)(((uintptr_t)k->room + alignment - 1) / alignment * alignment);
-	for (int64_t i = 0; i < all; i++) { /* those of the caller are only there for keep_call */
-		k->m.at[i] = next;
-		next += (k->sizes[i] + alignment) / alignment * alignment;
+	char *next[2] = {callers, k->room};
+	for (int g = 0; g < 2; g++) next[g] += -(uintptr_t)next[g] % alignment;
+	for (int64_t i = 0; i < all; i++) {
+		k->m.at[i] = next[i >= n];
+		next[i >= n] += (k->sizes[i] + alignment) / alignment * alignment;
 	}
-	int good = k->room != NULL;
+	int good = callers != NULL && k->room != NULL;
 	for (const int64_t *s = first; s < end && good; s += s[1]) {
 		kept_step *to = &k->steps[k->n++];
 		*to = (kept_step){.op = s[0], .to = s[2], .from = s[3]};
@@ -232,6 +234,8 @@ kept_steps *keep_steps(const int64_t *steps, int64_t words) {
 			if (good && s[0] == REV_STEP_COPY) good = k->sizes[to->to] == k->sizes[to->from];
 		}
 	}
+	free(callers);
+	for (int64_t i = 0; i < n; i++) k->m.at[i] = k->room;
 	if (good) return k;
 	forget_steps(k);
 	return NULL;

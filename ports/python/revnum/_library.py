@@ -324,6 +324,10 @@ class Rule:
             args.append(parameter(self.parameters[name], float(value)))
         return args
 
+    def takes_long(self, params):
+        """Whether a call of few numbers may take long: with a parameter of kind int, as one of steps."""
+        return any(self.parameter_kinds[name] == "int" for name in params)
+
     def run(self, which, args):
         """Makes a pass. args are packed arguments."""
         status = library.call(self.number, which, b"".join(args), len(args))

@@ -217,7 +217,7 @@ def _call(kernel, args, kwargs):
     rule.run(_library.FORWARD, packed + settings)
     plain = not rule.in_place and not any(o.sparse for o in (*inputs, *rule.outputs))
     uncopied = len(inputs) == len(args) and all(arrays[o.name] is a for o, a in zip(inputs, args))
-    made = (rule, packed, out, settings) if plain and uncopied else None
+    made = (rule, packed, out, settings, params) if plain and uncopied else None
     return _single([_number(a) for a in out]), made
 
 
@@ -273,14 +273,14 @@ class Function:
             return again(args)
         result, made = _call(self.kernel, args, kwargs)
         if made and all(type(a) is np.ndarray for a in args):
-            rule, packed, out, settings = made
+            rule, packed, out, settings, params = made
             if _quick() and all(type(v) in _library.NUMBERS for v in kwargs.values()):
                 self.__class__ = _quick()
-                self._calls = self._keep(rule.number, b"".join(packed + settings), args, tuple(out), kwargs)
+                self._calls = self._keep(rule.number, b"".join(packed + settings), args, tuple(out), kwargs, rule.takes_long(params))
             else:
                 if len(self._kept) >= 256:
                     self._kept.clear()
-                self._kept[key] = _Again(*made)
+                self._kept[key] = _Again(rule, packed, out, settings)
         return result
 
     __call__ = slow

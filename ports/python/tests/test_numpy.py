@@ -455,6 +455,67 @@ def test_kept_calls_with_keywords(monkeypatch):
             assert calls == [{"Slope": 0.25}] * 2 + [{"Slop": 0.5}]
 
 
+ODD_NAMES = """
+import numpy as np
+import revnum.numpy as rn
+
+f, a = rn.Function("revnn.LeakyReLU"), np.linspace(-1, 1, 8)
+
+class Name(str):
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        for n in range(9, 309):
+            f(np.ones(n), Slope=0.25)
+        return str.__eq__(self, other)
+
+for i in range(5):
+    f(a, Slope=i / 8)
+for _ in range(2):
+    np.testing.assert_array_equal(f(a, **{Name("Slope"): 0.75}), np.where(a < 0, 0.75 * a, a))
+"""
+
+
+def test_names_of_a_subclass_of_str():
+    """Their methods may make so many calls that the library forgets those it is looking through. Freed memory is
+    overwritten, for glibc's allocator."""
+    r = run(ODD_NAMES, MALLOC_PERTURB_="165")
+    assert r.returncode == 0, r.stderr
+
+
+def test_calls_that_let_others_run():
+    """Those with a parameter of kind int are, whatever its value is."""
+    import threading
+    import time
+
+    if not rn.uses_c:
+        pytest.skip("Python code lets others run")
+    turns, done, f, a = 0, False, rn.Function("revnn.LeakyReLU"), rng.normal(size=8)
+
+    def work():
+        nonlocal turns
+        while not done:
+            turns += 1
+            time.sleep(0)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1000)  # others run only if they are let
+    other = threading.Thread(target=work)
+    other.start()
+    try:
+        for kwargs, lets in (({"Slope": 2}, False), ({"Slope": 0.5}, False), ({"Workers": 1}, True), ({"Workers": 1.0}, True)):
+            f(a, **kwargs)
+            was, calls = turns, 0
+            while calls < 1000 or lets and turns == was and calls < 1e7:
+                f(a, **kwargs)
+                calls += 1
+            assert (turns > was) == lets
+    finally:
+        sys.setswitchinterval(before)
+        done = True
+        other.join()
+
+
 def test_kept_calls_of_many_shapes():
     for n in [*range(1, 600), *range(1, 600)]:
         assert rn.revlinalg.Sum(np.ones(n)) == n

@@ -3,6 +3,7 @@ import copy
 import gc
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import warnings
@@ -455,6 +456,49 @@ def test_garbage_makes_calls():
     library forgets those it is looking through. Freed memory is overwritten, for glibc's allocator."""
     r = subprocess.run([sys.executable, "-c", GARBAGE], capture_output=True, text=True, env={**os.environ, "MALLOC_PERTURB_": "165"})
     assert r.returncode == 0, r.stderr
+
+
+ODD_NAMES = """
+import torch
+import revnum.torch as rt
+
+f, a = rt.revnn.LeakyReLU, torch.linspace(-1, 1, 8, dtype=torch.float64)
+
+class Name(str):
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        for n in range(9, 309):
+            f(torch.ones(n, dtype=torch.float64), Slope=0.25)
+        return str.__eq__(self, other)
+
+for i in range(5):
+    f(a, Slope=i / 8)
+for _ in range(2):
+    assert torch.equal(f(a, **{Name("Slope"): 0.75}), torch.where(a < 0, 0.75 * a, a))
+"""
+
+
+def test_names_of_a_subclass_of_str():
+    """As the test for NumPy."""
+    r = subprocess.run([sys.executable, "-c", ODD_NAMES], capture_output=True, text=True, env={**os.environ, "MALLOC_PERTURB_": "165"})
+    assert r.returncode == 0, r.stderr
+
+
+def test_plans_for_other_tensors():
+    """A plan is refused whose steps are for another number of tensors than there are."""
+    quick = rt._quick()
+    if not quick:
+        pytest.skip("the library makes no plans here")
+    steps, a = struct.pack("=3q", 0, 3, 0), torch.ones(2, dtype=torch.float64)
+    plan = quick._plan(steps, 2, (None, a), 0, 0, b"")
+    for tensors, results in ((2, (a, a)), (2, (None,)), (1, (a,)), (3, (a,))):
+        with pytest.raises(revnum.ArgumentError, match="other tensors"):
+            quick._plan(steps, tensors, results, 0, 0, b"")
+    with pytest.raises(revnum.ArgumentError, match="other tensors"):
+        quick._plan(b"", 0, (), 0, 0, b"")
+    with pytest.raises(revnum.ArgumentError, match="other tensors"):
+        quick._keep((a,), (False,), plan, None, {})
 
 
 def test_trace():

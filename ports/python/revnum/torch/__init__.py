@@ -100,8 +100,8 @@ class _Plan:
         self.pack = struct.Struct(f"={self.n}q").pack
         self.known, self.forward, self.backward, self.call = None, None, None, self._call
         if (calls := _quick()) and len(tensors) + len(self.made) <= _MOST:
-            kinds = _library.rules[spec.rule].parameter_kinds
-            short = all(kinds[name] != "int" for name, _ in spec.params) and sum(math.prod(a.shape) for a in tensors) + sum(math.prod(r[0]) for r in results if r) <= 1024
+            long = _library.rules[spec.rule].takes_long(name for name, _ in spec.params)
+            short = not long and sum(math.prod(a.shape) for a in tensors) + sum(math.prod(r[0]) for r in results if r) <= 1024
             made = tuple([r and (r[:2], {"dtype": r[2], "device": _CPU}) for r in self.made])
             if short:  # the library makes tensors like these
                 with torch._C.DisableTorchFunction():  # a mode may make subclasses
