@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revnn"
 )
 
 // elementwiseSpec returns the Spec of a kernel of y and x.
@@ -28,48 +29,48 @@ func elementwiseSpec[T rev.Real, K any](kernel func(elementwise.Operands[T]) K, 
 
 func TestSigmoid(t *testing.T) {
 	kerneltest.Kernels(t,
-		elementwiseSpec(func(k elementwise.Operands[float32]) Sigmoid[float32] { return Sigmoid[float32](k) }, kerneltest.Vector[float32]),
-		elementwiseSpec(func(k elementwise.Operands[float64]) Sigmoid[float64] { return Sigmoid[float64](k) }, kerneltest.Vector[float64]),
-		elementwiseSpec(func(k elementwise.Operands[fixed.Q43]) Sigmoid[fixed.Q43] { return Sigmoid[fixed.Q43](k) }, kerneltest.Vector[fixed.Q43]))
+		elementwiseSpec(func(k elementwise.Operands[float32]) revnn.Sigmoid[float32] { return revnn.Sigmoid[float32](k) }, kerneltest.Vector[float32]),
+		elementwiseSpec(func(k elementwise.Operands[float64]) revnn.Sigmoid[float64] { return revnn.Sigmoid[float64](k) }, kerneltest.Vector[float64]),
+		elementwiseSpec(func(k elementwise.Operands[fixed.Q43]) revnn.Sigmoid[fixed.Q43] { return revnn.Sigmoid[fixed.Q43](k) }, kerneltest.Vector[fixed.Q43]))
 }
 
 func TestTanh(t *testing.T) {
 	kerneltest.Kernels(t,
-		elementwiseSpec(func(k elementwise.Operands[float32]) Tanh[float32] { return Tanh[float32](k) }, kerneltest.Vector[float32]),
-		elementwiseSpec(func(k elementwise.Operands[float64]) Tanh[float64] { return Tanh[float64](k) }, kerneltest.Vector[float64]),
-		elementwiseSpec(func(k elementwise.Operands[fixed.Q43]) Tanh[fixed.Q43] { return Tanh[fixed.Q43](k) }, kerneltest.Vector[fixed.Q43]))
+		elementwiseSpec(func(k elementwise.Operands[float32]) revnn.Tanh[float32] { return revnn.Tanh[float32](k) }, kerneltest.Vector[float32]),
+		elementwiseSpec(func(k elementwise.Operands[float64]) revnn.Tanh[float64] { return revnn.Tanh[float64](k) }, kerneltest.Vector[float64]),
+		elementwiseSpec(func(k elementwise.Operands[fixed.Q43]) revnn.Tanh[fixed.Q43] { return revnn.Tanh[fixed.Q43](k) }, kerneltest.Vector[fixed.Q43]))
 }
 
 func TestSoftplus(t *testing.T) {
 	kerneltest.Kernels(t,
-		elementwiseSpec(func(k elementwise.Operands[float32]) Softplus[float32] { return Softplus[float32](k) }, kerneltest.Vector[float32]),
-		elementwiseSpec(func(k elementwise.Operands[float64]) Softplus[float64] { return Softplus[float64](k) }, kerneltest.Vector[float64]),
-		elementwiseSpec(func(k elementwise.Operands[fixed.Q43]) Softplus[fixed.Q43] { return Softplus[fixed.Q43](k) }, kerneltest.Vector[fixed.Q43]))
+		elementwiseSpec(func(k elementwise.Operands[float32]) revnn.Softplus[float32] { return revnn.Softplus[float32](k) }, kerneltest.Vector[float32]),
+		elementwiseSpec(func(k elementwise.Operands[float64]) revnn.Softplus[float64] { return revnn.Softplus[float64](k) }, kerneltest.Vector[float64]),
+		elementwiseSpec(func(k elementwise.Operands[fixed.Q43]) revnn.Softplus[fixed.Q43] { return revnn.Softplus[fixed.Q43](k) }, kerneltest.Vector[fixed.Q43]))
 }
 
 func TestGELU(t *testing.T) {
 	kerneltest.Kernels(t,
-		elementwiseSpec(func(k elementwise.Operands[float32]) GELU[float32] { return GELU[float32](k) }, kerneltest.Vector[float32]),
-		elementwiseSpec(func(k elementwise.Operands[float64]) GELU[float64] { return GELU[float64](k) }, kerneltest.Vector[float64]),
-		elementwiseSpec(func(k elementwise.Operands[fixed.Q43]) GELU[fixed.Q43] { return GELU[fixed.Q43](k) }, kerneltest.Vector[fixed.Q43]))
+		elementwiseSpec(func(k elementwise.Operands[float32]) revnn.GELU[float32] { return revnn.GELU[float32](k) }, kerneltest.Vector[float32]),
+		elementwiseSpec(func(k elementwise.Operands[float64]) revnn.GELU[float64] { return revnn.GELU[float64](k) }, kerneltest.Vector[float64]),
+		elementwiseSpec(func(k elementwise.Operands[fixed.Q43]) revnn.GELU[fixed.Q43] { return revnn.GELU[fixed.Q43](k) }, kerneltest.Vector[fixed.Q43]))
 }
 
 func TestSiLU(t *testing.T) {
 	kerneltest.Kernels(t,
-		elementwiseSpec(func(k elementwise.Operands[float32]) SiLU[float32] { return SiLU[float32](k) }, kerneltest.Vector[float32]),
-		elementwiseSpec(func(k elementwise.Operands[float64]) SiLU[float64] { return SiLU[float64](k) }, kerneltest.Vector[float64]),
-		elementwiseSpec(func(k elementwise.Operands[fixed.Q43]) SiLU[fixed.Q43] { return SiLU[fixed.Q43](k) }, kerneltest.Vector[fixed.Q43]))
+		elementwiseSpec(func(k elementwise.Operands[float32]) revnn.SiLU[float32] { return revnn.SiLU[float32](k) }, kerneltest.Vector[float32]),
+		elementwiseSpec(func(k elementwise.Operands[float64]) revnn.SiLU[float64] { return revnn.SiLU[float64](k) }, kerneltest.Vector[float64]),
+		elementwiseSpec(func(k elementwise.Operands[fixed.Q43]) revnn.SiLU[fixed.Q43] { return revnn.SiLU[fixed.Q43](k) }, kerneltest.Vector[fixed.Q43]))
 }
 
 func TestReLU(t *testing.T) {
 	kerneltest.Kernels(t,
-		elementwiseSpec(func(k elementwise.Operands[float32]) ReLU[float32] { return ReLU[float32](k) }, kerneltest.Away[float32]),
-		elementwiseSpec(func(k elementwise.Operands[float64]) ReLU[float64] { return ReLU[float64](k) }, kerneltest.Away[float64]),
-		elementwiseSpec(func(k elementwise.Operands[fixed.Q43]) ReLU[fixed.Q43] { return ReLU[fixed.Q43](k) }, kerneltest.Away[fixed.Q43]))
+		elementwiseSpec(func(k elementwise.Operands[float32]) revnn.ReLU[float32] { return revnn.ReLU[float32](k) }, kerneltest.Away[float32]),
+		elementwiseSpec(func(k elementwise.Operands[float64]) revnn.ReLU[float64] { return revnn.ReLU[float64](k) }, kerneltest.Away[float64]),
+		elementwiseSpec(func(k elementwise.Operands[fixed.Q43]) revnn.ReLU[fixed.Q43] { return revnn.ReLU[fixed.Q43](k) }, kerneltest.Away[fixed.Q43]))
 }
 
-func leakyOf[T rev.Real](k elementwise.Operands[T]) LeakyReLU[T] {
-	return LeakyReLU[T]{Y: k.Y, X: k.X, Slope: 0.25, Workers: k.Workers}
+func leakyOf[T rev.Real](k elementwise.Operands[T]) revnn.LeakyReLU[T] {
+	return revnn.LeakyReLU[T]{Y: k.Y, X: k.X, Slope: 0.25, Workers: k.Workers}
 }
 
 func TestLeakyReLU(t *testing.T) {
@@ -144,13 +145,13 @@ func TestActivationTable(t *testing.T) {
 
 func testActivationTable[T rev.Real](t *testing.T, relative, absolute float64) {
 	passes := map[string]func(x T) (y, d1, tangent, d2 T){
-		"sigmoid":  passesOf(func(k elementwise.Operands[T]) Sigmoid[T] { return Sigmoid[T](k) }),
-		"tanh":     passesOf(func(k elementwise.Operands[T]) Tanh[T] { return Tanh[T](k) }),
-		"softplus": passesOf(func(k elementwise.Operands[T]) Softplus[T] { return Softplus[T](k) }),
-		"gelu":     passesOf(func(k elementwise.Operands[T]) GELU[T] { return GELU[T](k) }),
-		"silu":     passesOf(func(k elementwise.Operands[T]) SiLU[T] { return SiLU[T](k) }),
+		"sigmoid":  passesOf(func(k elementwise.Operands[T]) revnn.Sigmoid[T] { return revnn.Sigmoid[T](k) }),
+		"tanh":     passesOf(func(k elementwise.Operands[T]) revnn.Tanh[T] { return revnn.Tanh[T](k) }),
+		"softplus": passesOf(func(k elementwise.Operands[T]) revnn.Softplus[T] { return revnn.Softplus[T](k) }),
+		"gelu":     passesOf(func(k elementwise.Operands[T]) revnn.GELU[T] { return revnn.GELU[T](k) }),
+		"silu":     passesOf(func(k elementwise.Operands[T]) revnn.SiLU[T] { return revnn.SiLU[T](k) }),
 		"leaky":    passesOf(leakyOf[T]),
-		"relu":     passesOf(func(k elementwise.Operands[T]) ReLU[T] { return ReLU[T](k) }),
+		"relu":     passesOf(func(k elementwise.Operands[T]) revnn.ReLU[T] { return revnn.ReLU[T](k) }),
 	}
 	for _, c := range activationTable {
 		y, d1, tangent, d2 := passes[c.kernel](fixed.Of[T](c.x))
@@ -195,7 +196,7 @@ func passesOf[T rev.Real, K rev.Kernel[K]](kernel func(elementwise.Operands[T]) 
 func TestReLUOfInfinity(t *testing.T) {
 	inf := math.Inf(1)
 	x, y := mat.NewVecDense(4, []float64{-inf, inf, math.NaN(), 0}), mat.NewVecDense(4, nil)
-	NewReLU(y, x).Forward()
+	revnn.NewReLU(y, x).Forward()
 	if got := fmt.Sprint(y.RawVector().Data); got != "[0 +Inf NaN 0]" {
 		t.Errorf("ReLU of %v is %v", x.RawVector().Data, got)
 	}
@@ -219,12 +220,12 @@ func testReLUOfNaN[T rev.Float](t *testing.T) {
 			}
 			for name, run := range map[string]func(y, x, ty, tx, gy, gx rev.Vector[T]){
 				"ReLU": func(y, x, ty, tx, gy, gx rev.Vector[T]) {
-					ReLU[T]{Y: y, X: x}.Tangent(ReLU[T]{Y: ty, X: tx})
-					ReLU[T]{X: x}.Adjoint(ReLU[T]{Y: gy, X: gx})
+					revnn.ReLU[T]{Y: y, X: x}.Tangent(revnn.ReLU[T]{Y: ty, X: tx})
+					revnn.ReLU[T]{X: x}.Adjoint(revnn.ReLU[T]{Y: gy, X: gx})
 				},
 				"LeakyReLU": func(y, x, ty, tx, gy, gx rev.Vector[T]) {
-					LeakyReLU[T]{Y: y, X: x, Slope: 0.5}.Tangent(LeakyReLU[T]{Y: ty, X: tx})
-					LeakyReLU[T]{X: x, Slope: 0.5}.Adjoint(LeakyReLU[T]{Y: gy, X: gx})
+					revnn.LeakyReLU[T]{Y: y, X: x, Slope: 0.5}.Tangent(revnn.LeakyReLU[T]{Y: ty, X: tx})
+					revnn.LeakyReLU[T]{X: x, Slope: 0.5}.Adjoint(revnn.LeakyReLU[T]{Y: gy, X: gx})
 				},
 			} {
 				y, ty, gx := vector(0), vector(0), vector(0)
@@ -259,10 +260,10 @@ func BenchmarkActivation(b *testing.B) {
 			kerneltest.ReportBytes(b, 48*n)
 		})
 	}
-	run("Sigmoid", Sigmoid[float64](k).Forward, func() { Sigmoid[float64](k).Adjoint(Sigmoid[float64](g)) })
-	run("Tanh", Tanh[float64](k).Forward, func() { Tanh[float64](k).Adjoint(Tanh[float64](g)) })
-	run("Softplus", Softplus[float64](k).Forward, func() { Softplus[float64](k).Adjoint(Softplus[float64](g)) })
-	run("GELU", GELU[float64](k).Forward, func() { GELU[float64](k).Adjoint(GELU[float64](g)) })
-	run("SiLU", SiLU[float64](k).Forward, func() { SiLU[float64](k).Adjoint(SiLU[float64](g)) })
-	run("ReLU", ReLU[float64](k).Forward, func() { ReLU[float64](k).Adjoint(ReLU[float64](g)) })
+	run("Sigmoid", revnn.Sigmoid[float64](k).Forward, func() { revnn.Sigmoid[float64](k).Adjoint(revnn.Sigmoid[float64](g)) })
+	run("Tanh", revnn.Tanh[float64](k).Forward, func() { revnn.Tanh[float64](k).Adjoint(revnn.Tanh[float64](g)) })
+	run("Softplus", revnn.Softplus[float64](k).Forward, func() { revnn.Softplus[float64](k).Adjoint(revnn.Softplus[float64](g)) })
+	run("GELU", revnn.GELU[float64](k).Forward, func() { revnn.GELU[float64](k).Adjoint(revnn.GELU[float64](g)) })
+	run("SiLU", revnn.SiLU[float64](k).Forward, func() { revnn.SiLU[float64](k).Adjoint(revnn.SiLU[float64](g)) })
+	run("ReLU", revnn.ReLU[float64](k).Forward, func() { revnn.ReLU[float64](k).Adjoint(revnn.ReLU[float64](g)) })
 }

@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"errors"
@@ -14,11 +14,12 @@ import (
 	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revnn"
 )
 
-func attentionSpec[T rev.Float](heads, sequences int, causal bool) revtest.Spec[Attention[T]] {
-	spec := revtest.Spec[Attention[T]]{New: func(rnd *rand.Rand, n int) Attention[T] {
-		return Attention[T]{
+func attentionSpec[T rev.Float](heads, sequences int, causal bool) revtest.Spec[revnn.Attention[T]] {
+	spec := revtest.Spec[revnn.Attention[T]]{New: func(rnd *rand.Rand, n int) revnn.Attention[T] {
+		return revnn.Attention[T]{
 			Y: kerneltest.Matrix[T](rnd, n*sequences, 3*heads), Q: kerneltest.Matrix[T](rnd, n*sequences, 2*heads),
 			K: kerneltest.Matrix[T](rnd, (n+n/3)*sequences, 2*heads), V: kerneltest.Matrix[T](rnd, (n+n/3)*sequences, 3*heads),
 			Heads: heads, Sequences: sequences, Causal: causal,
@@ -42,8 +43,8 @@ func TestAttentionBlocks(t *testing.T) {
 			queries = attentionKeys + 8
 		}
 		spec := attentionSpec[float64](2, 1, causal)
-		spec.New = func(rnd *rand.Rand, n int) Attention[float64] {
-			return Attention[float64]{
+		spec.New = func(rnd *rand.Rand, n int) revnn.Attention[float64] {
+			return revnn.Attention[float64]{
 				Y: kerneltest.Matrix[float64](rnd, queries, 2), Q: kerneltest.Matrix[float64](rnd, queries, 4),
 				K: kerneltest.Matrix[float64](rnd, n, 4), V: kerneltest.Matrix[float64](rnd, n, 2), Heads: 2, Causal: causal,
 			}
@@ -99,8 +100,8 @@ func TestAttentionOfPyTorch(t *testing.T) {
 			{-0.6408155204503085, -0.007327987095548575, 0.6408155204503085, 0.007327987095548622, 0, 0, -0.1534774401226594, -0.00473485797563518, 0.1534774401226594, 0.004734857975635176, 0, 0},
 		},
 	} {
-		of := func(y, q, k, v rev.General[float64]) Attention[float64] {
-			return Attention[float64]{Y: y, Q: q, K: k, V: v, Heads: 2, Sequences: 2, Causal: causal}
+		of := func(y, q, k, v rev.General[float64]) revnn.Attention[float64] {
+			return revnn.Attention[float64]{Y: y, Q: q, K: k, V: v, Heads: 2, Sequences: 2, Causal: causal}
 		}
 		k := of(zeros(4, 2), matrix(4, 4, 1), matrix(6, 4, 2), matrix(6, 2, 3))
 		g := of(matrix(4, 2, 4), zeros(4, 4), zeros(6, 4), zeros(6, 2))
@@ -123,7 +124,7 @@ func TestAttentionOfPyTorch(t *testing.T) {
 // nearly all weight. By the definition, with big exponents shifted.
 func TestAttentionOfLargeScores(t *testing.T) {
 	const n, m = 2, 3*attentionKeys + 1
-	k := Attention[float64]{
+	k := revnn.Attention[float64]{
 		Y: rev.NewGeneral(n, 1, make([]float64, n)), Q: rev.NewGeneral(n, 1, []float64{2, -2}),
 		K: rev.NewGeneral(m, 1, make([]float64, m)), V: rev.NewGeneral(m, 1, make([]float64, m)), Scale: 1,
 	}
@@ -150,7 +151,7 @@ func TestAttentionOfLargeScores(t *testing.T) {
 // A block of scores of -Inf before one that is finite.
 func TestAttentionOfMaskedBlock(t *testing.T) {
 	const m = attentionKeys + 1
-	k := Attention[float64]{
+	k := revnn.Attention[float64]{
 		Y: rev.NewGeneral(1, 1, []float64{0}), Q: rev.NewGeneral(1, 1, []float64{1}),
 		K: rev.NewGeneral(m, 1, slices.Repeat([]float64{math.Inf(-1)}, m)), V: rev.NewGeneral(m, 1, slices.Repeat([]float64{3}, m)), Scale: 1,
 	}
@@ -169,7 +170,7 @@ func TestAttentionOfMaskedBlock(t *testing.T) {
 func TestAttentionOfFewKeys(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(91, 9))
 	const n, m = attentionQueries + 9, 21
-	k := Attention[float64]{
+	k := revnn.Attention[float64]{
 		Y: rev.NewGeneral(n, 2, make([]float64, 2*n)), Q: kerneltest.Matrix[float64](rnd, n, 3),
 		K: kerneltest.Matrix[float64](rnd, m, 3), V: kerneltest.Matrix[float64](rnd, m, 2), Causal: true,
 	}
@@ -180,7 +181,7 @@ func TestAttentionOfFewKeys(t *testing.T) {
 			return rev.General[float64]{Rows: rows, Cols: x.Cols, Stride: x.Stride, Data: x.Data[i*x.Stride:]}
 		}
 		y := rev.NewGeneral(1, 2, make([]float64, 2))
-		Attention[float64]{Y: y, Q: row(k.Q, i, 1), K: row(k.K, 0, seen), V: row(k.V, 0, seen)}.Forward()
+		revnn.Attention[float64]{Y: y, Q: row(k.Q, i, 1), K: row(k.K, 0, seen), V: row(k.V, 0, seen)}.Forward()
 		if !kerneltest.Near(k.Y.Row(i)[0], y.Data[0], 1e-14) || !kerneltest.Near(k.Y.Row(i)[1], y.Data[1], 1e-14) {
 			t.Fatalf("query %d: %v, want %v", i, k.Y.Row(i), y.Data)
 		}
@@ -188,7 +189,7 @@ func TestAttentionOfFewKeys(t *testing.T) {
 }
 
 func TestAttentionPanics(t *testing.T) {
-	for name, k := range map[string]Attention[float64]{"Heads": {Heads: 2}, "Sequences": {Sequences: 2}, "Heads below 0": {Heads: -1}, "Heads of V": {Heads: 3, Workers: 4}, "Sequences of K": {Sequences: 3, Workers: 4}} {
+	for name, k := range map[string]revnn.Attention[float64]{"Heads": {Heads: 2}, "Sequences": {Sequences: 2}, "Heads below 0": {Heads: -1}, "Heads of V": {Heads: 3, Workers: 4}, "Sequences of K": {Sequences: 3, Workers: 4}} {
 		x := rev.NewGeneral(3, 3, make([]float64, 9))
 		k.Y, k.Q, k.K, k.V = rev.NewGeneral(3, 3, make([]float64, 9)), x, x, x
 		if k.Workers == 4 { // of four rows of keys, and columns of values
@@ -215,8 +216,8 @@ func benchmarkAttention[T rev.Float](b *testing.B) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	const rows, depth = 1024, 64
 	matrix := func() rev.General[T] { return kerneltest.Matrix[T](rnd, rows, depth) }
-	k := Attention[T]{Y: matrix(), Q: matrix(), K: matrix(), V: matrix(), Workers: 1}
-	g := Attention[T]{Y: matrix(), Q: matrix(), K: matrix(), V: matrix()}
+	k := revnn.Attention[T]{Y: matrix(), Q: matrix(), K: matrix(), V: matrix(), Workers: 1}
+	g := revnn.Attention[T]{Y: matrix(), Q: matrix(), K: matrix(), V: matrix()}
 	b.Run("Forward", func(b *testing.B) {
 		for b.Loop() {
 			k.Forward()

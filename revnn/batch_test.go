@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"errors"
@@ -15,12 +15,13 @@ import (
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revlinalg"
+	"revnum/revnn"
 )
 
-func affineBatchSpec[T rev.Real](bias bool) revtest.Spec[AffineBatch[T]] {
-	spec := revtest.Spec[AffineBatch[T]]{
-		New: func(rnd *rand.Rand, n int) AffineBatch[T] {
-			k := AffineBatch[T]{Y: kerneltest.Matrix[T](rnd, n, n+1), X: kerneltest.Matrix[T](rnd, n, n+2), W: kerneltest.Matrix[T](rnd, n+2, n+1)}
+func affineBatchSpec[T rev.Real](bias bool) revtest.Spec[revnn.AffineBatch[T]] {
+	spec := revtest.Spec[revnn.AffineBatch[T]]{
+		New: func(rnd *rand.Rand, n int) revnn.AffineBatch[T] {
+			k := revnn.AffineBatch[T]{Y: kerneltest.Matrix[T](rnd, n, n+1), X: kerneltest.Matrix[T](rnd, n, n+2), W: kerneltest.Matrix[T](rnd, n+2, n+1)}
 			if bias {
 				k.B = kerneltest.Vector[T](rnd, n+1)
 			}
@@ -57,21 +58,21 @@ func TestAffineBatchByRows(t *testing.T) {
 		value := mat.VecDenseCopyOf(rowOf(want, i))
 		revlinalg.NewAffine(value, wt, rowOf(x, i), b).Adjoint(revlinalg.NewAffine(rowOf(gy, i), wantGW, rowOf(wantGX, i), wantGB))
 	}
-	layer := NewAffineBatch(y, x, w, b)
+	layer := revnn.NewAffineBatch(y, x, w, b)
 	layer.Forward()
 	if !mat.EqualApprox(y, want, 1e-14) {
 		t.Errorf("got %v, want %v", mat.Formatted(y), mat.Formatted(want))
 	}
-	layer.Adjoint(NewAffineBatch(gy, gx, gw, gb))
+	layer.Adjoint(revnn.NewAffineBatch(gy, gx, gw, gb))
 	if !mat.EqualApprox(gx, wantGX, 1e-14) || !mat.EqualApprox(gw.T(), wantGW, 1e-14) || !mat.EqualApprox(gb, wantGB, 1e-14) {
 		t.Errorf("gradients %v, %v, %v, want %v, %v, %v", gx, gw, gb, wantGX, wantGW, wantGB)
 	}
 }
 
-func softmaxRowsSpec[T rev.Real]() revtest.Spec[SoftmaxRows[T]] {
-	return revtest.Spec[SoftmaxRows[T]]{
-		New: func(rnd *rand.Rand, n int) SoftmaxRows[T] {
-			return SoftmaxRows[T]{Y: kerneltest.Matrix[T](rnd, n, n+1), X: kerneltest.Matrix[T](rnd, n, n+1)}
+func softmaxRowsSpec[T rev.Real]() revtest.Spec[revnn.SoftmaxRows[T]] {
+	return revtest.Spec[revnn.SoftmaxRows[T]]{
+		New: func(rnd *rand.Rand, n int) revnn.SoftmaxRows[T] {
+			return revnn.SoftmaxRows[T]{Y: kerneltest.Matrix[T](rnd, n, n+1), X: kerneltest.Matrix[T](rnd, n, n+1)}
 		},
 		Large: 130, // five blocks, for two workers
 	}
@@ -81,10 +82,10 @@ func TestSoftmaxRows(t *testing.T) {
 	kerneltest.Kernels(t, softmaxRowsSpec[float32](), softmaxRowsSpec[float64](), softmaxRowsSpec[fixed.Q43]())
 }
 
-func logSumExpRowsSpec[T rev.Real]() revtest.Spec[LogSumExpRows[T]] {
-	return revtest.Spec[LogSumExpRows[T]]{
-		New: func(rnd *rand.Rand, n int) LogSumExpRows[T] {
-			return LogSumExpRows[T]{Y: kerneltest.Vector[T](rnd, n), X: kerneltest.Matrix[T](rnd, n, n+1)}
+func logSumExpRowsSpec[T rev.Real]() revtest.Spec[revnn.LogSumExpRows[T]] {
+	return revtest.Spec[revnn.LogSumExpRows[T]]{
+		New: func(rnd *rand.Rand, n int) revnn.LogSumExpRows[T] {
+			return revnn.LogSumExpRows[T]{Y: kerneltest.Vector[T](rnd, n), X: kerneltest.Matrix[T](rnd, n, n+1)}
 		},
 		Large: 130,
 	}
@@ -102,13 +103,13 @@ func TestRowsAgainstVectors(t *testing.T) {
 		const n = 5
 		x := mat.NewDense(n, c, kerneltest.Normals[float64](rnd, n*c, 30))
 		y, sums := mat.NewDense(n, c, nil), mat.NewVecDense(n, nil)
-		NewSoftmaxRows(y, x).Forward()
-		NewLogSumExpRows(sums, x).Forward()
+		revnn.NewSoftmaxRows(y, x).Forward()
+		revnn.NewLogSumExpRows(sums, x).Forward()
 		for i := range n {
 			row, want := x.RowView(i).(*mat.VecDense), mat.NewVecDense(c, nil)
 			sum := 0.0
-			NewSoftmax(want, row).Forward()
-			NewLogSumExp(&sum, row).Forward()
+			revnn.NewSoftmax(want, row).Forward()
+			revnn.NewLogSumExp(&sum, row).Forward()
 			if !mat.EqualApprox(y.RowView(i), want, 1e-13) {
 				t.Errorf("softmax of row %d of %d: got %v, want %v", i, c, y.RawRowView(i), want.RawVector().Data)
 			}
@@ -119,11 +120,11 @@ func TestRowsAgainstVectors(t *testing.T) {
 	}
 }
 
-func gatherSpec[T rev.Number](draw func(rnd *rand.Rand, n int) rev.Vector[T]) revtest.Spec[Gather[T]] {
+func gatherSpec[T rev.Number](draw func(rnd *rand.Rand, n int) rev.Vector[T]) revtest.Spec[revnn.Gather[T]] {
 	matrix := func(rnd *rand.Rand, r, c int) rev.General[T] { return rev.NewGeneral(r, c, draw(rnd, r*c).Data) }
-	return revtest.Spec[Gather[T]]{
-		New: func(rnd *rand.Rand, n int) Gather[T] {
-			k := Gather[T]{Y: matrix(rnd, 2*n, n), X: matrix(rnd, n, n), Index: make([]int, 2*n)}
+	return revtest.Spec[revnn.Gather[T]]{
+		New: func(rnd *rand.Rand, n int) revnn.Gather[T] {
+			k := revnn.Gather[T]{Y: matrix(rnd, 2*n, n), X: matrix(rnd, n, n), Index: make([]int, 2*n)}
 			for i := range k.Index {
 				k.Index[i] = (i * i) % n // each row occurs, some often
 			}
@@ -149,7 +150,7 @@ func TestGatherIndex(t *testing.T) {
 					t.Errorf("indices %v: panic %v", index, err)
 				}
 			}()
-			NewGather(mat.NewDense(2, 3, nil), mat.NewDense(2, 3, nil), index).Forward()
+			revnn.NewGather(mat.NewDense(2, 3, nil), mat.NewDense(2, 3, nil), index).Forward()
 		}()
 	}
 }
@@ -160,8 +161,8 @@ func BenchmarkBatch(b *testing.B) {
 	y, x, gy, gx := kerneltest.Matrix[float64](rnd, n, m), kerneltest.Matrix[float64](rnd, n, c), kerneltest.Matrix[float64](rnd, n, m), kerneltest.Matrix[float64](rnd, n, c)
 	w, gw := kerneltest.Matrix[float64](rnd, c, m), kerneltest.Matrix[float64](rnd, c, m)
 	bias, gb := kerneltest.Vector[float64](rnd, m), kerneltest.Vector[float64](rnd, m)
-	layer := AffineBatch[float64]{Y: y, X: x, W: w, B: bias, Workers: 1}
-	glayer := AffineBatch[float64]{Y: gy, X: gx, W: gw, B: gb}
+	layer := revnn.AffineBatch[float64]{Y: y, X: x, W: w, B: bias, Workers: 1}
+	glayer := revnn.AffineBatch[float64]{Y: gy, X: gx, W: gw, B: gb}
 	b.Run("AffineBatch/Forward", func(b *testing.B) {
 		for b.Loop() {
 			layer.Forward()
@@ -174,7 +175,7 @@ func BenchmarkBatch(b *testing.B) {
 		}
 		kerneltest.ReportFlops(b, 6*n*c*m)
 	})
-	s := SoftmaxRows[float64]{Y: gx, X: x, Workers: 1}
+	s := revnn.SoftmaxRows[float64]{Y: gx, X: x, Workers: 1}
 	b.Run("SoftmaxRows/Forward", func(b *testing.B) {
 		for b.Loop() {
 			s.Forward()
@@ -185,7 +186,7 @@ func BenchmarkBatch(b *testing.B) {
 	for i := range index {
 		index[i] = rnd.IntN(n)
 	}
-	g := Gather[float64]{Y: gx, X: x, Index: index, Workers: 1}
+	g := revnn.Gather[float64]{Y: gx, X: x, Index: index, Workers: 1}
 	b.Run("Gather/Forward", func(b *testing.B) {
 		for b.Loop() {
 			g.Forward()
@@ -199,8 +200,8 @@ func BenchmarkGather(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(41, 3))
 	for _, d := range []int{16, 64, 512} {
 		r := 1 << 22 / d
-		k := Gather[float64]{Y: rev.NewGeneral[float64](r, d, nil), X: rev.NewGeneral[float64](r, d, nil), Index: rnd.Perm(r), Workers: 1}
-		g := Gather[float64]{Y: rev.NewGeneral[float64](r, d, nil), X: rev.NewGeneral[float64](r, d, nil)}
+		k := revnn.Gather[float64]{Y: rev.NewGeneral[float64](r, d, nil), X: rev.NewGeneral[float64](r, d, nil), Index: rnd.Perm(r), Workers: 1}
+		g := revnn.Gather[float64]{Y: rev.NewGeneral[float64](r, d, nil), X: rev.NewGeneral[float64](r, d, nil)}
 		b.Run(fmt.Sprintf("d=%d/Forward", d), func(b *testing.B) {
 			for b.Loop() {
 				k.Forward()
@@ -221,8 +222,8 @@ func BenchmarkSoftmaxRows(b *testing.B) {
 	for _, c := range []int{10, 100, 1000} {
 		n := 1 << 16 / c
 		x := rev.NewGeneral(n, c, kerneltest.Normals[float64](rnd, n*c, 1))
-		rows := SoftmaxRows[float64]{Y: rev.NewGeneral[float64](n, c, nil), X: x, Workers: 1}
-		sums := LogSumExpRows[float64]{Y: rev.ViewSlice(make([]float64, n)), X: x, Workers: 1}
+		rows := revnn.SoftmaxRows[float64]{Y: rev.NewGeneral[float64](n, c, nil), X: x, Workers: 1}
+		sums := revnn.LogSumExpRows[float64]{Y: rev.ViewSlice(make([]float64, n)), X: x, Workers: 1}
 		one := revlinalg.Exp[float64]{Y: rev.ViewSlice(rows.Y.Data), X: rev.ViewSlice(x.Data), Workers: 1}
 		for _, m := range []struct {
 			name string
@@ -242,8 +243,8 @@ func BenchmarkSoftmaxRows(b *testing.B) {
 func TestCheckedBias(t *testing.T) {
 	const big = fixed.Max - 100
 	y, x, w, b := []fixed.Q43{0, big, 3}, []fixed.Q43{fixed.One}, []fixed.Q43{1, 200, 3}, []fixed.Q43{0, -300, 0}
-	k := AffineBatch[fixed.Q43]{Y: rev.NewGeneral(1, 3, y), X: rev.NewGeneral(1, 1, x), W: rev.NewGeneral(1, 3, w), B: rev.ViewSlice(b)}
-	c := Conv2D[fixed.Q43]{
+	k := revnn.AffineBatch[fixed.Q43]{Y: rev.NewGeneral(1, 3, y), X: rev.NewGeneral(1, 1, x), W: rev.NewGeneral(1, 3, w), B: rev.ViewSlice(b)}
+	c := revnn.Conv2D[fixed.Q43]{
 		Y: rev.NewGeneral(1, 3, y), X: rev.NewGeneral(1, 1, x), W: rev.NewGeneral(3, 1, w), B: rev.ViewSlice(b), Channels: 1, Height: 1, Width: 1,
 		KernelHeight: 1, KernelWidth: 1, StrideHeight: 1, StrideWidth: 1,
 	}
@@ -312,8 +313,8 @@ func TestCheckedTies(t *testing.T) {
 			element string
 		}{
 			{checkedPass(revlinalg.Affine[fixed.Q43]{Y: rev.ViewSlice(y), W: rev.NewGeneral(m, n, w), X: rev.ViewSlice(x), B: rev.ViewSlice(b)}, sign), fmt.Sprintf("Y[%d]", first)},
-			{checkedPass(AffineBatch[fixed.Q43]{Y: rev.NewGeneral(1, m, y), X: rev.NewGeneral(1, n, x), W: rev.NewGeneral(n, m, columns), B: rev.ViewSlice(b)}, sign), fmt.Sprintf("Y[0,%d]", first)},
-			{checkedPass(Conv2D[fixed.Q43]{
+			{checkedPass(revnn.AffineBatch[fixed.Q43]{Y: rev.NewGeneral(1, m, y), X: rev.NewGeneral(1, n, x), W: rev.NewGeneral(n, m, columns), B: rev.ViewSlice(b)}, sign), fmt.Sprintf("Y[0,%d]", first)},
+			{checkedPass(revnn.Conv2D[fixed.Q43]{
 				Y: rev.NewGeneral(1, m, y), X: rev.NewGeneral(1, n, x), W: rev.NewGeneral(m, n, w), B: rev.ViewSlice(b), Channels: n, Height: 1, Width: 1,
 				KernelHeight: 1, KernelWidth: 1, StrideHeight: 1, StrideWidth: 1,
 			}, sign), fmt.Sprintf("Y[0,%d]", first)},

@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"errors"
@@ -18,17 +18,18 @@ import (
 	"revnum/internal/vector"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revnn"
 )
 
 // Planes of 5 elements are transposed, those of 33 have a gain at a time, and those of one element, which are many, are
 // taken by rows.
-func batchNormSpec[T rev.Real](plane int) revtest.Spec[BatchNorm[T]] {
-	return revtest.Spec[BatchNorm[T]]{New: func(rnd *rand.Rand, n int) BatchNorm[T] {
+func batchNormSpec[T rev.Real](plane int) revtest.Spec[revnn.BatchNorm[T]] {
+	return revtest.Spec[revnn.BatchNorm[T]]{New: func(rnd *rand.Rand, n int) revnn.BatchNorm[T] {
 		c := 1 + n%5
 		if plane == 1 {
 			c += normColumns + 2*normNarrow
 		}
-		k := BatchNorm[T]{
+		k := revnn.BatchNorm[T]{
 			Y: kerneltest.Matrix[T](rnd, n, c*plane), X: kerneltest.Matrix[T](rnd, n, c*plane),
 			Mean: kerneltest.Vector[T](rnd, c), Variance: kerneltest.Vector[T](rnd, c),
 			Gain: kerneltest.Vector[T](rnd, c), Bias: kerneltest.Vector[T](rnd, c), Channels: c, Epsilon: 0.0625,
@@ -58,11 +59,11 @@ func TestBatchNorm(t *testing.T) {
 	t.Run("rows, Q43", func(t *testing.T) { revtest.Kernel(t, rowsQ) })
 }
 
-func groupNormSpec[T rev.Real](plane int) revtest.Spec[GroupNorm[T]] {
-	return revtest.Spec[GroupNorm[T]]{New: func(rnd *rand.Rand, n int) GroupNorm[T] {
+func groupNormSpec[T rev.Real](plane int) revtest.Spec[revnn.GroupNorm[T]] {
+	return revtest.Spec[revnn.GroupNorm[T]]{New: func(rnd *rand.Rand, n int) revnn.GroupNorm[T] {
 		groups := 1 + n%3
 		c := 2 * groups
-		k := GroupNorm[T]{
+		k := revnn.GroupNorm[T]{
 			Y: kerneltest.Matrix[T](rnd, n, c*plane), X: kerneltest.Matrix[T](rnd, n, c*plane),
 			Gain: kerneltest.Vector[T](rnd, c), Bias: kerneltest.Vector[T](rnd, c), Channels: c, Groups: groups, Epsilon: 0.0625,
 		}
@@ -119,10 +120,10 @@ func TestChannelNormsOfPyTorch(t *testing.T) {
 	}
 	{
 		none := func() rev.General[float64] { return matrix(make([]float64, 24)) }
-		k := BatchNorm[float64]{Y: none(), X: matrix(x), Mean: zeros(), Variance: zeros(), Gain: gain, Bias: bias, Channels: 4}
-		g := BatchNorm[float64]{Y: matrix(weights), X: none(), Mean: vector(0.5, -1, 0.25, 2), Variance: vector(-0.75, 0.5, 1, 0.125), Gain: zeros(), Bias: zeros()}
-		dt := BatchNorm[float64]{Y: none(), X: matrix(tx), Mean: zeros(), Variance: zeros(), Gain: tgain, Bias: tbias}
-		gt := BatchNorm[float64]{Y: none(), X: none(), Mean: zeros(), Variance: zeros(), Gain: zeros(), Bias: zeros()}
+		k := revnn.BatchNorm[float64]{Y: none(), X: matrix(x), Mean: zeros(), Variance: zeros(), Gain: gain, Bias: bias, Channels: 4}
+		g := revnn.BatchNorm[float64]{Y: matrix(weights), X: none(), Mean: vector(0.5, -1, 0.25, 2), Variance: vector(-0.75, 0.5, 1, 0.125), Gain: zeros(), Bias: zeros()}
+		dt := revnn.BatchNorm[float64]{Y: none(), X: matrix(tx), Mean: zeros(), Variance: zeros(), Gain: tgain, Bias: tbias}
+		gt := revnn.BatchNorm[float64]{Y: none(), X: none(), Mean: zeros(), Variance: zeros(), Gain: zeros(), Bias: zeros()}
 		k.Tangent(dt)
 		check("batch: y", k.Y.Data, []float64{-1.295448508590836, 0.8590897017181671, 0.5441589312320989, -0.4283804352252694, -1.046311398402732, -3.54712691215025, 3.365958066179799, 2.92680838676404, 1.782463220422025, 0.397402942366238, 0.7525602240443922, -0.2199791424129762, -1.879916569651905, 2.010240896177569, 3.21957483970788, 2.780425160292121, 1.320776461070096, -0.06428381698569119, -0.6367817280375626, -0.01157784960068295, -2.713521740901077, 1.176635724928396, 3.07319161323596, 2.634041933820201})
 		check("batch: mean", k.Mean.Data, []float64{0.08333333333333333, 0.2291666666666667, -0.1041666666666667, -0.4375})
@@ -139,10 +140,10 @@ func TestChannelNormsOfPyTorch(t *testing.T) {
 		check("batch: ġβ", gt.Bias.Data, []float64{0, 0, 0, 0})
 	}
 	none := func() rev.General[float64] { return matrix(make([]float64, 24)) }
-	k := GroupNorm[float64]{Y: none(), X: matrix(x), Gain: gain, Bias: bias, Channels: 4, Groups: 2}
-	g := GroupNorm[float64]{Y: matrix(weights), X: none(), Gain: zeros(), Bias: zeros()}
-	dt := GroupNorm[float64]{Y: none(), X: matrix(tx), Gain: tgain, Bias: tbias}
-	gt := GroupNorm[float64]{Y: none(), X: none(), Gain: zeros(), Bias: zeros()}
+	k := revnn.GroupNorm[float64]{Y: none(), X: matrix(x), Gain: gain, Bias: bias, Channels: 4, Groups: 2}
+	g := revnn.GroupNorm[float64]{Y: matrix(weights), X: none(), Gain: zeros(), Bias: zeros()}
+	dt := revnn.GroupNorm[float64]{Y: none(), X: matrix(tx), Gain: tgain, Bias: tbias}
+	gt := revnn.GroupNorm[float64]{Y: none(), X: none(), Gain: zeros(), Bias: zeros()}
 	k.Tangent(dt)
 	check("group: y", k.Y.Data, []float64{-0.7780709062128017, 1.105402008206064, 0.302701004103032, -0.6390354531064009, -0.2229806929321894, -3.719567574737337, 3.339945946842167, 2.902872586616524, 1.652894240811632, 0.3140493159981238, 0.7623978044076923, -0.2789260260028142, -2.115704104011257, 2.049591217630769, 3.046487671000469, 2.711776439797092, 0.8885096535339054, -0.8597837873686685, -0.6798918936843343, 0.1942548267669526, -2.115704104011257, 2.049591217630769, 3.046487671000469, 2.711776439797092})
 	check("group: ẏ", dt.Y.Data, []float64{-1.217092646030474, 0.4563685800937517, -0.752217718159188, 0.2945245831975649, 0.6023346412142594, 3.994431076577452, 1.01198376255204, -0.03305631045264035, 0.9343882610569987, -0.1914973891028569, -0.9911040891840285, -0.3543940316486566, 3.545527246585527, 0.1116558518207994, 0.4520459534761894, 0.03863629771997112, 0.5368043875245114, 0.04748580407789005, 0.08581626226458849, 0.4276029673713755, -0.2543542046030691, 0.322777056486963, 0.6103743472757142, 0.3289029347357503})
@@ -163,11 +164,11 @@ func TestChannelNormsAsRows(t *testing.T) {
 		{1100, 129, 1, 1}, {600, 128, 1, 1}, {3, 300, 1, 1},
 	} {
 		cols := s.channels * s.plane
-		draw := func() GroupNorm[float64] { // with gaps between the rows
+		draw := func() revnn.GroupNorm[float64] { // with gaps between the rows
 			m := func() rev.General[float64] {
 				return rev.General[float64]{Rows: s.n, Cols: cols, Stride: cols + 3, Data: kerneltest.Normals[float64](rnd, s.n*(cols+3), 1)}
 			}
-			return GroupNorm[float64]{Y: m(), X: m(), Gain: kerneltest.Vector[float64](rnd, s.channels), Bias: kerneltest.Vector[float64](rnd, s.channels), Channels: s.channels, Groups: s.groups}
+			return revnn.GroupNorm[float64]{Y: m(), X: m(), Gain: kerneltest.Vector[float64](rnd, s.channels), Bias: kerneltest.Vector[float64](rnd, s.channels), Channels: s.channels, Groups: s.groups}
 		}
 		for _, batch := range []bool{true, false} {
 			sets, size := s.n*s.groups, cols/s.groups
@@ -180,12 +181,12 @@ func TestChannelNormsAsRows(t *testing.T) {
 				}
 				return set / s.groups, set%s.groups*size + e
 			}
-			kernels := [4]GroupNorm[float64]{draw(), draw(), draw(), draw()}
-			var rows [4][]LayerNorm[float64]
+			kernels := [4]revnn.GroupNorm[float64]{draw(), draw(), draw(), draw()}
+			var rows [4][]revnn.LayerNorm[float64]
 			for i, k := range kernels {
 				for set := range sets {
 					v := func() []float64 { return make([]float64, size) }
-					r := LayerNorm[float64]{Y: rev.NewGeneral(1, size, v()), X: rev.NewGeneral(1, size, v()), Gain: rev.ViewSlice(v()), Bias: rev.ViewSlice(v())}
+					r := revnn.LayerNorm[float64]{Y: rev.NewGeneral(1, size, v()), X: rev.NewGeneral(1, size, v()), Gain: rev.ViewSlice(v()), Bias: rev.ViewSlice(v())}
 					for e := range size {
 						row, col := place(set, e)
 						r.Y.Data[e], r.X.Data[e] = k.Y.Row(row)[col], k.X.Row(row)[col]
@@ -211,8 +212,8 @@ func TestChannelNormsAsRows(t *testing.T) {
 				}
 			}
 			if batch {
-				of := func(k GroupNorm[float64]) BatchNorm[float64] {
-					return BatchNorm[float64]{Y: k.Y, X: k.X, Gain: k.Gain, Bias: k.Bias, Channels: k.Channels}
+				of := func(k revnn.GroupNorm[float64]) revnn.BatchNorm[float64] {
+					return revnn.BatchNorm[float64]{Y: k.Y, X: k.X, Gain: k.Gain, Bias: k.Bias, Channels: k.Channels}
 				}
 				of(k).AdjointTangent(of(g), of(dt), of(gt))
 			} else {
@@ -256,7 +257,7 @@ func testBatchNormAccuracy[T rev.Float](t *testing.T) {
 		for _, n := range []int{2, 256, 700, 3000}[:long.Or(4, 3)] {
 			for _, about := range []float64{0.1, 1000.1, 1e8} {
 				for _, noise := range []float64{0, 1} {
-					k := BatchNorm[T]{Y: rev.NewGeneral(n, c, make([]T, n*c)), X: rev.NewGeneral(n, c, make([]T, n*c)), Mean: rev.ViewSlice(make([]T, c)), Variance: rev.ViewSlice(make([]T, c)), Channels: c}
+					k := revnn.BatchNorm[T]{Y: rev.NewGeneral(n, c, make([]T, n*c)), X: rev.NewGeneral(n, c, make([]T, n*c)), Mean: rev.ViewSlice(make([]T, c)), Variance: rev.ViewSlice(make([]T, c)), Channels: c}
 					for i := range k.X.Data {
 						k.X.Data[i] = T(about + noise*rnd.NormFloat64())
 					}
@@ -308,8 +309,8 @@ func testBatchNormAccuracy[T rev.Float](t *testing.T) {
 func TestBatchNormWorkers(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 9))
 	for _, s := range []struct{ n, c int }{{300, 128}, {80, 300}, {513, 257}} {
-		draw := func() BatchNorm[float32] {
-			return BatchNorm[float32]{Y: kerneltest.Matrix[float32](rnd, s.n, s.c), X: kerneltest.Matrix[float32](rnd, s.n, s.c),
+		draw := func() revnn.BatchNorm[float32] {
+			return revnn.BatchNorm[float32]{Y: kerneltest.Matrix[float32](rnd, s.n, s.c), X: kerneltest.Matrix[float32](rnd, s.n, s.c),
 				Mean: kerneltest.Vector[float32](rnd, s.c), Variance: kerneltest.Vector[float32](rnd, s.c), Gain: kerneltest.Vector[float32](rnd, s.c), Channels: s.c}
 		}
 		k, g := draw(), draw()
@@ -344,12 +345,12 @@ func TestBatchNormWorkers(t *testing.T) {
 func TestChannelNormShapes(t *testing.T) {
 	m := func() rev.General[float64] { return rev.NewGeneral(2, 6, make([]float64, 12)) }
 	for _, f := range []func(){
-		func() { BatchNorm[float64]{Y: m(), X: m()}.Forward() },
-		func() { BatchNorm[float64]{Y: m(), X: m(), Channels: 4}.Forward() },
-		func() { BatchNorm[float64]{Y: m(), X: m(), Channels: 3, Epsilon: -1}.Forward() },
-		func() { GroupNorm[float64]{Y: m(), X: m(), Channels: 4, Groups: 2}.Forward() },
-		func() { GroupNorm[float64]{Y: m(), X: m(), Channels: 3, Groups: 2}.Forward() },
-		func() { GroupNorm[float64]{Y: m(), X: m(), Channels: 3}.Forward() },
+		func() { revnn.BatchNorm[float64]{Y: m(), X: m()}.Forward() },
+		func() { revnn.BatchNorm[float64]{Y: m(), X: m(), Channels: 4}.Forward() },
+		func() { revnn.BatchNorm[float64]{Y: m(), X: m(), Channels: 3, Epsilon: -1}.Forward() },
+		func() { revnn.GroupNorm[float64]{Y: m(), X: m(), Channels: 4, Groups: 2}.Forward() },
+		func() { revnn.GroupNorm[float64]{Y: m(), X: m(), Channels: 3, Groups: 2}.Forward() },
+		func() { revnn.GroupNorm[float64]{Y: m(), X: m(), Channels: 3}.Forward() },
 	} {
 		func() {
 			defer func() {
@@ -375,10 +376,10 @@ func benchmarkChannelNorms[T rev.Float](b *testing.B, bits string, n, c, plane i
 	rnd := rand.New(rand.NewPCG(91, 13))
 	m := func() rev.General[T] { return rev.NewGeneral(n, c*plane, kerneltest.Normals[T](rnd, n*c*plane, 1)) }
 	v := func() rev.Vector[T] { return rev.ViewSlice(kerneltest.Normals[T](rnd, c, 1)) }
-	k := GroupNorm[T]{Y: m(), X: m(), Gain: v(), Bias: v(), Channels: c, Groups: 8, Workers: 1}
-	g := GroupNorm[T]{Y: m(), X: m(), Gain: v(), Bias: v()}
-	of := func(k GroupNorm[T]) BatchNorm[T] {
-		return BatchNorm[T]{Y: k.Y, X: k.X, Gain: k.Gain, Bias: k.Bias, Channels: k.Channels, Workers: 1}
+	k := revnn.GroupNorm[T]{Y: m(), X: m(), Gain: v(), Bias: v(), Channels: c, Groups: 8, Workers: 1}
+	g := revnn.GroupNorm[T]{Y: m(), X: m(), Gain: v(), Bias: v()}
+	of := func(k revnn.GroupNorm[T]) revnn.BatchNorm[T] {
+		return revnn.BatchNorm[T]{Y: k.Y, X: k.X, Gain: k.Gain, Bias: k.Bias, Channels: k.Channels, Workers: 1}
 	}
 	benchmarkPasses(b, "BatchNorm"+bits, of(k), of(g), 0, 0)
 	benchmarkPasses(b, "GroupNorm"+bits, k, g, 0, 0)

@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"errors"
@@ -16,17 +16,18 @@ import (
 	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revnn"
 )
 
 // convSizes are sizes of a Conv2D: without derivatives, operands and workers.
-type convSizes = Conv2D[float64]
+type convSizes = revnn.Conv2D[float64]
 
 // convOf returns a convolution of n inputs with f filters a group and random operands.
-func convOf[T rev.Real](rnd *rand.Rand, n, f int, s convSizes) Conv2D[T] {
+func convOf[T rev.Real](rnd *rand.Rand, n, f int, s convSizes) revnn.Conv2D[T] {
 	rows, cols := convPlaces(s)
 	groups := max(1, s.Groups)
 	f *= groups
-	return Conv2D[T]{
+	return revnn.Conv2D[T]{
 		Y: kerneltest.Matrix[T](rnd, n, f*rows*cols), X: kerneltest.Matrix[T](rnd, n, s.Channels*s.Height*s.Width),
 		W: kerneltest.Matrix[T](rnd, f, s.Channels/groups*s.KernelHeight*s.KernelWidth), B: kerneltest.Vector[T](rnd, f),
 		Channels: s.Channels, Height: s.Height, Width: s.Width, KernelHeight: s.KernelHeight, KernelWidth: s.KernelWidth,
@@ -60,9 +61,9 @@ var convCases = map[string]convSizes{
 	"OneRow":    {Channels: 2, Height: 1, Width: 9, KernelHeight: 1, KernelWidth: 4, StrideHeight: 1, StrideWidth: 2, PadWidth: 2},
 }
 
-func convSpec[T rev.Real](s convSizes, bias bool) revtest.Spec[Conv2D[T]] {
-	spec := revtest.Spec[Conv2D[T]]{
-		New: func(rnd *rand.Rand, n int) Conv2D[T] {
+func convSpec[T rev.Real](s convSizes, bias bool) revtest.Spec[revnn.Conv2D[T]] {
+	spec := revtest.Spec[revnn.Conv2D[T]]{
+		New: func(rnd *rand.Rand, n int) revnn.Conv2D[T] {
 			k := convOf[T](rnd, n, n+1, s)
 			if !bias {
 				k.B = rev.Vector[T]{}
@@ -102,9 +103,9 @@ func TestConv2DInParts(t *testing.T) {
 }
 
 // convPartsSpec is for workers and allocation.
-func convPartsSpec[T rev.Real](s convSizes) revtest.Spec[Conv2D[T]] {
-	kernel := revtest.Spec[Conv2D[T]]{
-		New:    func(rnd *rand.Rand, n int) Conv2D[T] { return convOf[T](rnd, n, 2, s) },
+func convPartsSpec[T rev.Real](s convSizes) revtest.Spec[revnn.Conv2D[T]] {
+	kernel := revtest.Spec[revnn.Conv2D[T]]{
+		New:    func(rnd *rand.Rand, n int) revnn.Conv2D[T] { return convOf[T](rnd, n, 2, s) },
 		Sizes:  []int{1},
 		Large:  2,
 		Skip:   map[revtest.Property]string{},
@@ -121,7 +122,7 @@ func convPartsSpec[T rev.Real](s convSizes) revtest.Spec[Conv2D[T]] {
 }
 
 // testConvFixed compares value and gradients with those over float64.
-func testConvFixed(t *testing.T, k Conv2D[fixed.Q43]) {
+func testConvFixed(t *testing.T, k revnn.Conv2D[fixed.Q43]) {
 	t.Helper()
 	floats := func(x []fixed.Q43) []float64 {
 		y := make([]float64, len(x))
@@ -132,17 +133,17 @@ func testConvFixed(t *testing.T, k Conv2D[fixed.Q43]) {
 	}
 	rnd := rand.New(rand.NewPCG(61, 5))
 	gy := kerneltest.Matrix[fixed.Q43](rnd, k.Y.Rows, k.Y.Cols)
-	g := Conv2D[fixed.Q43]{
+	g := revnn.Conv2D[fixed.Q43]{
 		Y: gy, X: rev.NewGeneral[fixed.Q43](k.X.Rows, k.X.Cols, nil),
 		W: rev.NewGeneral[fixed.Q43](k.W.Rows, k.W.Cols, nil), B: rev.ViewSlice(make([]fixed.Q43, k.W.Rows)),
 	}
-	want := Conv2D[float64]{
+	want := revnn.Conv2D[float64]{
 		Y: rev.NewGeneral(k.Y.Rows, k.Y.Cols, floats(k.Y.Data)), X: rev.NewGeneral(k.X.Rows, k.X.Cols, floats(k.X.Data)),
 		W: rev.NewGeneral(k.W.Rows, k.W.Cols, floats(k.W.Data)), B: rev.ViewSlice(floats(k.B.Data)),
 		Channels: k.Channels, Height: k.Height, Width: k.Width, KernelHeight: k.KernelHeight, KernelWidth: k.KernelWidth,
 		StrideHeight: k.StrideHeight, StrideWidth: k.StrideWidth, PadHeight: k.PadHeight, PadWidth: k.PadWidth,
 	}
-	wantG := Conv2D[float64]{
+	wantG := revnn.Conv2D[float64]{
 		Y: rev.NewGeneral(k.Y.Rows, k.Y.Cols, floats(gy.Data)), X: rev.NewGeneral[float64](k.X.Rows, k.X.Cols, nil),
 		W: rev.NewGeneral[float64](k.W.Rows, k.W.Cols, nil), B: rev.ViewSlice(make([]float64, k.W.Rows)),
 	}
@@ -194,13 +195,13 @@ func TestConv2DValue(t *testing.T) {
 	}
 }
 
-func testConv(t *testing.T, k Conv2D[float64], tolerance float64) {
+func testConv(t *testing.T, k revnn.Conv2D[float64], tolerance float64) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(61, 3))
 	rows, cols := convPlaces(k)
 	stepU, stepV, groups := max(1, k.DilationHeight), max(1, k.DilationWidth), max(1, k.Groups)
 	perGroup := k.Channels / groups
-	g := Conv2D[float64]{
+	g := revnn.Conv2D[float64]{
 		Y: kerneltest.Matrix[float64](rnd, k.Y.Rows, k.Y.Cols), X: rev.NewGeneral[float64](k.X.Rows, k.X.Cols, nil),
 		W: rev.NewGeneral[float64](k.W.Rows, k.W.Cols, nil), B: rev.ViewSlice(make([]float64, k.W.Rows)),
 	}
@@ -245,7 +246,7 @@ func testConv(t *testing.T, k Conv2D[float64], tolerance float64) {
 // The bits of fixed point are those of sums that are rounded once.
 func TestConv2DFixed(t *testing.T) {
 	const one = fixed.One
-	k := Conv2D[fixed.Q43]{
+	k := revnn.Conv2D[fixed.Q43]{
 		Y: rev.NewGeneral[fixed.Q43](1, 1, nil), X: rev.NewGeneral(1, 4, []fixed.Q43{1, 1, 1, 0}),
 		W:        rev.NewGeneral(1, 4, []fixed.Q43{one / 4, one / 4, one / 4, one}),
 		Channels: 1, Height: 2, Width: 2, KernelHeight: 2, KernelWidth: 2, StrideHeight: 1, StrideWidth: 1,
@@ -259,65 +260,65 @@ func TestConv2DFixed(t *testing.T) {
 // Sizes that make no sense panic in all passes.
 func TestConvPoolSizes(t *testing.T) {
 	dense := func(r, c int) *mat.Dense { return mat.NewDense(r, c, nil) }
-	conv := func(edit func(k *Conv2D[float64])) func() {
+	conv := func(edit func(k *revnn.Conv2D[float64])) func() {
 		return func() {
-			k := NewConv2D(dense(2, 12), dense(2, 12), dense(2, 4), nil)
+			k := revnn.NewConv2D(dense(2, 12), dense(2, 12), dense(2, 4), nil)
 			k.Channels, k.Height, k.Width, k.KernelHeight, k.KernelWidth = 1, 3, 4, 2, 2
 			edit(&k)
 			k.Forward()
 		}
 	}
-	pool := func(edit func(k *MaxPool[float64])) func() {
+	pool := func(edit func(k *revnn.MaxPool[float64])) func() {
 		return func() {
-			k := NewMaxPool(dense(2, 2), dense(2, 12))
+			k := revnn.NewMaxPool(dense(2, 2), dense(2, 12))
 			k.Channels, k.Height, k.Width, k.WindowHeight, k.WindowWidth, k.StrideHeight, k.StrideWidth = 1, 3, 4, 2, 2, 2, 2
 			edit(&k)
 			k.Forward()
-			m := MeanPool[float64]{
+			m := revnn.MeanPool[float64]{
 				k.Y, k.X, k.Channels, k.Height, k.Width, k.WindowHeight, k.WindowWidth, k.StrideHeight, k.StrideWidth, k.PadHeight, k.PadWidth, 1,
 			}
 			m.Forward()
 		}
 	}
-	conv(func(*Conv2D[float64]) {})()
-	conv(func(k *Conv2D[float64]) { // a stride past the end of the plane leaves one place
+	conv(func(*revnn.Conv2D[float64]) {})()
+	conv(func(k *revnn.Conv2D[float64]) { // a stride past the end of the plane leaves one place
 		k.StrideWidth, k.PadWidth, k.Y = math.MaxInt, 2, rev.ViewDense(dense(2, 4))
 	})()
-	pool(func(*MaxPool[float64]) {})()
+	pool(func(*revnn.MaxPool[float64]) {})()
 	for name, call := range map[string]func(){
-		"stride 0":         conv(func(k *Conv2D[float64]) { k.StrideHeight = 0 }),
-		"stride -1":        conv(func(k *Conv2D[float64]) { k.StrideWidth = -1 }),
-		"height":           conv(func(k *Conv2D[float64]) { k.Height = 4 }),
-		"padding":          conv(func(k *Conv2D[float64]) { k.PadWidth = 1 }),
-		"negative padding": conv(func(k *Conv2D[float64]) { k.PadHeight, k.Y.Cols = -1, 0 }),
-		"wide kernel":      conv(func(k *Conv2D[float64]) { k.KernelWidth, k.W.Cols, k.Y.Cols = 5, 0, 0 }),
-		"too wide, stride 2": conv(func(k *Conv2D[float64]) {
+		"stride 0":         conv(func(k *revnn.Conv2D[float64]) { k.StrideHeight = 0 }),
+		"stride -1":        conv(func(k *revnn.Conv2D[float64]) { k.StrideWidth = -1 }),
+		"height":           conv(func(k *revnn.Conv2D[float64]) { k.Height = 4 }),
+		"padding":          conv(func(k *revnn.Conv2D[float64]) { k.PadWidth = 1 }),
+		"negative padding": conv(func(k *revnn.Conv2D[float64]) { k.PadHeight, k.Y.Cols = -1, 0 }),
+		"wide kernel":      conv(func(k *revnn.Conv2D[float64]) { k.KernelWidth, k.W.Cols, k.Y.Cols = 5, 0, 0 }),
+		"too wide, stride 2": conv(func(k *revnn.Conv2D[float64]) {
 			k.X, k.Width, k.Y, k.StrideWidth = rev.ViewDense(dense(2, 3)), 1, rev.ViewDense(dense(2, 4)), 2
 		}),
-		"groups":               conv(func(k *Conv2D[float64]) { k.Groups = 2 }),
-		"negative groups":      conv(func(k *Conv2D[float64]) { k.Groups = -1 }),
-		"dilation":             conv(func(k *Conv2D[float64]) { k.DilationHeight = 2 }),
-		"negative dilation":    conv(func(k *Conv2D[float64]) { k.DilationWidth = -1 }),
-		"padding that wraps":   conv(func(k *Conv2D[float64]) { k.PadHeight = math.MinInt }),
-		"padding that wraps 2": conv(func(k *Conv2D[float64]) { k.PadHeight, k.Height = math.MaxInt, 5 }),
-		"height that wraps": conv(func(k *Conv2D[float64]) {
+		"groups":               conv(func(k *revnn.Conv2D[float64]) { k.Groups = 2 }),
+		"negative groups":      conv(func(k *revnn.Conv2D[float64]) { k.Groups = -1 }),
+		"dilation":             conv(func(k *revnn.Conv2D[float64]) { k.DilationHeight = 2 }),
+		"negative dilation":    conv(func(k *revnn.Conv2D[float64]) { k.DilationWidth = -1 }),
+		"padding that wraps":   conv(func(k *revnn.Conv2D[float64]) { k.PadHeight = math.MinInt }),
+		"padding that wraps 2": conv(func(k *revnn.Conv2D[float64]) { k.PadHeight, k.Height = math.MaxInt, 5 }),
+		"height that wraps": conv(func(k *revnn.Conv2D[float64]) {
 			k.Channels, k.Height, k.Width, k.KernelWidth, k.StrideHeight = 64, 1<<(bits.UintSize-6), 1, 1, 1<<(bits.UintSize-6)
 			k.X, k.W, k.Y = rev.General[float64]{Rows: 2}, rev.ViewDense(dense(2, 128)), rev.ViewDense(dense(2, 2))
 		}),
-		"dilation that wraps": conv(func(k *Conv2D[float64]) { k.DilationHeight = math.MaxInt }),
-		"channels":            conv(func(k *Conv2D[float64]) { k.Channels = 2 }),
-		"pool, stride 0":      pool(func(k *MaxPool[float64]) { k.StrideHeight = 0 }),
-		"pool, window":        pool(func(k *MaxPool[float64]) { k.WindowHeight = 1 }),
-		"pool, no window":     pool(func(k *MaxPool[float64]) { k.WindowWidth, k.StrideWidth = 0, 4 }),
-		"pool, wide padding": pool(func(k *MaxPool[float64]) {
+		"dilation that wraps": conv(func(k *revnn.Conv2D[float64]) { k.DilationHeight = math.MaxInt }),
+		"channels":            conv(func(k *revnn.Conv2D[float64]) { k.Channels = 2 }),
+		"pool, stride 0":      pool(func(k *revnn.MaxPool[float64]) { k.StrideHeight = 0 }),
+		"pool, window":        pool(func(k *revnn.MaxPool[float64]) { k.WindowHeight = 1 }),
+		"pool, no window":     pool(func(k *revnn.MaxPool[float64]) { k.WindowWidth, k.StrideWidth = 0, 4 }),
+		"pool, wide padding": pool(func(k *revnn.MaxPool[float64]) {
 			k.WindowHeight, k.StrideHeight, k.PadHeight = 1, 3, 1
 			k.Y = rev.ViewDense(dense(2, 4))
 		}),
-		"pool, padding that wraps": pool(func(k *MaxPool[float64]) { k.PadWidth = math.MinInt }),
-		"pool, no plane": pool(func(k *MaxPool[float64]) {
+		"pool, padding that wraps": pool(func(k *revnn.MaxPool[float64]) { k.PadWidth = math.MinInt }),
+		"pool, no plane": pool(func(k *revnn.MaxPool[float64]) {
 			k.X, k.Height, k.PadHeight, k.StrideHeight, k.Y = rev.General[float64]{Rows: 2}, 0, 1, 1, rev.ViewDense(dense(2, 2))
 		}),
-		"pool, wide window": pool(func(k *MaxPool[float64]) { k.WindowWidth, k.StrideWidth = 5, 2 }),
+		"pool, wide window": pool(func(k *revnn.MaxPool[float64]) { k.WindowWidth, k.StrideWidth = 5, 2 }),
 	} {
 		func() {
 			defer func() {

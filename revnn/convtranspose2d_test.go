@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"math/rand/v2"
@@ -10,12 +10,13 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revnn"
 )
 
 // transposeOf returns a transposed convolution of the sizes s, of n inputs with f filters a group.
-func transposeOf[T rev.Real](rnd *rand.Rand, n, f int, s convSizes) ConvTranspose2D[T] {
+func transposeOf[T rev.Real](rnd *rand.Rand, n, f int, s convSizes) revnn.ConvTranspose2D[T] {
 	c := convOf[T](rnd, n, f, s)
-	return ConvTranspose2D[T]{
+	return revnn.ConvTranspose2D[T]{
 		Y: c.X, X: c.Y, W: c.W, B: kerneltest.Vector[T](rnd, s.Channels),
 		Channels: s.Channels, Height: s.Height, Width: s.Width, KernelHeight: s.KernelHeight, KernelWidth: s.KernelWidth,
 		StrideHeight: s.StrideHeight, StrideWidth: s.StrideWidth, PadHeight: s.PadHeight, PadWidth: s.PadWidth,
@@ -23,9 +24,9 @@ func transposeOf[T rev.Real](rnd *rand.Rand, n, f int, s convSizes) ConvTranspos
 	}
 }
 
-func transposeSpec[T rev.Real](s convSizes) revtest.Spec[ConvTranspose2D[T]] {
-	spec := revtest.Spec[ConvTranspose2D[T]]{
-		New:   func(rnd *rand.Rand, n int) ConvTranspose2D[T] { return transposeOf[T](rnd, n, n+1, s) },
+func transposeSpec[T rev.Real](s convSizes) revtest.Spec[revnn.ConvTranspose2D[T]] {
+	spec := revtest.Spec[revnn.ConvTranspose2D[T]]{
+		New:   func(rnd *rand.Rand, n int) revnn.ConvTranspose2D[T] { return transposeOf[T](rnd, n, n+1, s) },
 		Sizes: []int{0, 1, 2, 4},
 	}
 	if s.PadHeight >= s.KernelHeight || s.PadWidth >= s.KernelWidth {
@@ -87,7 +88,7 @@ func TestConvTranspose2DValue(t *testing.T) {
 }
 
 func TestConvTranspose2DSizes(t *testing.T) {
-	k := NewConvTranspose2D(mat.NewDense(1, 12, nil), mat.NewDense(1, 6, nil), mat.NewDense(1, 4, nil), nil)
+	k := revnn.NewConvTranspose2D(mat.NewDense(1, 12, nil), mat.NewDense(1, 6, nil), mat.NewDense(1, 4, nil), nil)
 	k.Channels, k.Height, k.Width, k.KernelHeight, k.KernelWidth = 1, 3, 4, 2, 2
 	k.Forward() // fits
 	k.KernelHeight = 4

@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"errors"
@@ -15,11 +15,12 @@ import (
 	"revnum/internal/logstep/logtest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revnn"
 )
 
-func crossEntropySpec[T rev.Real](labels, mean bool) revtest.Spec[CrossEntropy[T]] {
-	spec := revtest.Spec[CrossEntropy[T]]{New: func(rnd *rand.Rand, n int) CrossEntropy[T] {
-		k := CrossEntropy[T]{Out: new(T), X: kerneltest.Matrix[T](rnd, n, n+1), Mean: mean}
+func crossEntropySpec[T rev.Real](labels, mean bool) revtest.Spec[revnn.CrossEntropy[T]] {
+	spec := revtest.Spec[revnn.CrossEntropy[T]]{New: func(rnd *rand.Rand, n int) revnn.CrossEntropy[T] {
+		k := revnn.CrossEntropy[T]{Out: new(T), X: kerneltest.Matrix[T](rnd, n, n+1), Mean: mean}
 		if labels {
 			for range n {
 				k.Labels = append(k.Labels, rnd.IntN(n+1))
@@ -67,7 +68,7 @@ func TestCrossEntropyValue(t *testing.T) {
 		s, _ := sum.Float64()
 		want += math.Log(s)
 	}
-	for _, k := range []CrossEntropy[float64]{
+	for _, k := range []revnn.CrossEntropy[float64]{
 		{X: x, Labels: labels}, {X: x, P: rev.NewGeneral(n, classes, p)},
 	} {
 		var out float64
@@ -108,7 +109,7 @@ func TestCrossEntropyBound(t *testing.T) {
 			}
 		}
 		var out float64
-		CrossEntropy[float64]{Out: &out, X: x, P: p}.Forward()
+		revnn.CrossEntropy[float64]{Out: &out, X: x, P: p}.Forward()
 		e, _ := want.Sub(logtest.Exact(out), want).Float64()
 		if !(math.Abs(e) <= bound) {
 			t.Errorf("%d×%d: %v has the error %.3g, above %.3g", n, classes, out, e, bound)
@@ -128,7 +129,7 @@ func TestCrossEntropySpecial(t *testing.T) {
 		{[]float64{0, math.NaN()}, []float64{1, 0}, math.NaN()},
 	} {
 		var out float64
-		CrossEntropy[float64]{Out: &out, X: rev.NewGeneral(1, 2, c.x), P: rev.NewGeneral(1, 2, c.p)}.Forward()
+		revnn.CrossEntropy[float64]{Out: &out, X: rev.NewGeneral(1, 2, c.x), P: rev.NewGeneral(1, 2, c.p)}.Forward()
 		if want := c.want; out != want && (out == out || want == want) {
 			t.Errorf("of %v and %v: %v, want %v", c.x, c.p, out, want)
 		}
@@ -138,7 +139,7 @@ func TestCrossEntropySpecial(t *testing.T) {
 			t.Errorf("a label out of range panics with %v", err)
 		}
 	}()
-	NewCrossEntropy(new(float64), mat.NewDense(1, 2, nil), nil, []int{2}).Forward()
+	revnn.NewCrossEntropy(new(float64), mat.NewDense(1, 2, nil), nil, []int{2}).Forward()
 }
 
 // A class that is impossible and stays so has derivatives.
@@ -147,14 +148,14 @@ func TestCrossEntropyImpossible(t *testing.T) {
 	one, zero := 1.0, 0.0
 	matrix := func(x ...float64) rev.General[float64] { return rev.NewGeneral(1, 3, x) }
 	var out, rate float64
-	k := CrossEntropy[float64]{Out: &out, X: matrix(0, 0, inf), P: matrix(0.5, 0.5, 0)}
-	dk := CrossEntropy[float64]{Out: &rate, X: matrix(1, 3, 5), P: matrix(0.25, -0.25, 0)}
+	k := revnn.CrossEntropy[float64]{Out: &out, X: matrix(0, 0, inf), P: matrix(0.5, 0.5, 0)}
+	dk := revnn.CrossEntropy[float64]{Out: &rate, X: matrix(1, 3, 5), P: matrix(0.25, -0.25, 0)}
 	k.Tangent(dk)
 	if !kerneltest.Near(out, math.Ln2, 1e-15) || !(math.Abs(rate) <= 1e-15) { // τ = 2, which is Σ p_j·ẋ_j, and Σ ṗ_j = 0
 		t.Errorf("value %v and tangent %v, want log 2 and 0", out, rate)
 	}
-	g := CrossEntropy[float64]{Out: &one, X: matrix(0, 0, 0)}
-	gt := CrossEntropy[float64]{Out: &zero, X: matrix(0, 0, 0), P: matrix(0, 0, 0)}
+	g := revnn.CrossEntropy[float64]{Out: &one, X: matrix(0, 0, 0)}
+	gt := revnn.CrossEntropy[float64]{Out: &zero, X: matrix(0, 0, 0), P: matrix(0, 0, 0)}
 	k.AdjointTangent(g, dk, gt)
 	for _, c := range []struct {
 		what      string

@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"fmt"
@@ -13,12 +13,13 @@ import (
 	"revnum/internal/simd/cpu"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revnn"
 )
 
-func logSumExpSpec[T rev.Float]() revtest.Spec[LogSumExp[T]] {
-	return revtest.Spec[LogSumExp[T]]{
-		New: func(rnd *rand.Rand, size int) LogSumExp[T] {
-			return LogSumExp[T]{Out: new(T), X: rev.ViewSlice(kerneltest.Normals[T](rnd, size, 2))}
+func logSumExpSpec[T rev.Float]() revtest.Spec[revnn.LogSumExp[T]] {
+	return revtest.Spec[revnn.LogSumExp[T]]{
+		New: func(rnd *rand.Rand, size int) revnn.LogSumExp[T] {
+			return revnn.LogSumExp[T]{Out: new(T), X: rev.ViewSlice(kerneltest.Normals[T](rnd, size, 2))}
 		},
 		Sizes: []int{1, 2, 3, 5, 6, 12, 23}, // log 0 cannot be subtracted again
 		Large: 3*8*chunk + 5,
@@ -32,10 +33,10 @@ func TestLogSumExp(t *testing.T) {
 }
 
 func TestLogSumExpFixed(t *testing.T) {
-	revtest.Kernel(t, revtest.Spec[LogSumExp[fixed.Q43]]{
-		Float64: revtest.PassesOf[LogSumExp[float64]](),
-		New: func(rnd *rand.Rand, size int) LogSumExp[fixed.Q43] {
-			return LogSumExp[fixed.Q43]{Out: new(fixed.Q43), X: kerneltest.Vector[fixed.Q43](rnd, size)}
+	revtest.Kernel(t, revtest.Spec[revnn.LogSumExp[fixed.Q43]]{
+		Float64: revtest.PassesOf[revnn.LogSumExp[float64]](),
+		New: func(rnd *rand.Rand, size int) revnn.LogSumExp[fixed.Q43] {
+			return revnn.LogSumExp[fixed.Q43]{Out: new(fixed.Q43), X: kerneltest.Vector[fixed.Q43](rnd, size)}
 		},
 		Sizes: []int{0, 1, 2, 3, 5, 6, 12, 23, 300},
 		Large: 3000,
@@ -54,7 +55,7 @@ func TestLogSumExpFixedValue(t *testing.T) {
 				wide[i] = x[i].Float64() - shift // exact
 			}
 			var out fixed.Q43
-			k := LogSumExp[fixed.Q43]{Out: &out, X: rev.ViewSlice(x)}
+			k := revnn.LogSumExp[fixed.Q43]{Out: &out, X: rev.ViewSlice(x)}
 			k.Forward()
 			got := (out - fixed.FromFloat64(shift)).Float64()
 			if want := floats.LogSumExp(wide); !(math.Abs(got-want) <= float64(2+n)*0x1p-43) {
@@ -72,7 +73,7 @@ func TestLogSumExpFixedValue(t *testing.T) {
 		{[]fixed.Q43{0, 0}, fixed.Ln2},
 	} {
 		var out fixed.Q43
-		LogSumExp[fixed.Q43]{Out: &out, X: rev.ViewSlice(test.x)}.Forward()
+		revnn.LogSumExp[fixed.Q43]{Out: &out, X: rev.ViewSlice(test.x)}.Forward()
 		if out != test.want {
 			t.Errorf("%v: got %v, want %v", test.x, out, test.want)
 		}
@@ -109,12 +110,12 @@ func TestLogSumExpValue(t *testing.T) {
 	} {
 		out, gout := 0.0, 1.0
 		gx := make([]float64, len(test.x))
-		k := LogSumExp[float64]{Out: &out, X: rev.ViewSlice(test.x)}
+		k := revnn.LogSumExp[float64]{Out: &out, X: rev.ViewSlice(test.x)}
 		k.Forward()
 		if !kerneltest.Near(out, test.want, 1e-15) {
 			t.Errorf("%v: got %v, want %v", test.x, out, test.want)
 		}
-		k.Adjoint(LogSumExp[float64]{Out: &gout, X: rev.ViewSlice(gx)})
+		k.Adjoint(revnn.LogSumExp[float64]{Out: &gout, X: rev.ViewSlice(gx)})
 		for i, want := range test.gradient {
 			if !kerneltest.Near(gx[i], want, 1e-15) {
 				t.Errorf("%v: gradient %v, want %v", test.x, gx, test.gradient)
@@ -131,7 +132,7 @@ func TestLogSumExpSpecialInLaterChunk(t *testing.T) {
 			x := make([]float64, 10*chunk)
 			x[at] = v
 			out := 0.0
-			LogSumExp[float64]{Out: &out, X: rev.ViewSlice(x)}.Forward()
+			revnn.LogSumExp[float64]{Out: &out, X: rev.ViewSlice(x)}.Forward()
 			if !kerneltest.Near(out, v, 0) {
 				t.Errorf("%v at %d: got %v", v, at, out)
 			}
@@ -146,12 +147,12 @@ func TestLogSumExpAgainstGonum(t *testing.T) {
 			x := kerneltest.Normals[float64](rnd, n, scale)
 			out, gout := 0.0, 1.0
 			gx := make([]float64, n)
-			k := LogSumExp[float64]{Out: &out, X: rev.ViewSlice(x)}
+			k := revnn.LogSumExp[float64]{Out: &out, X: rev.ViewSlice(x)}
 			k.Forward()
 			if want := floats.LogSumExp(x); !kerneltest.Near(out, want, 1e-13) {
 				t.Errorf("n=%d scale=%v: got %v, want %v", n, scale, out, want)
 			}
-			k.Adjoint(LogSumExp[float64]{Out: &gout, X: rev.ViewSlice(gx)})
+			k.Adjoint(revnn.LogSumExp[float64]{Out: &gout, X: rev.ViewSlice(gx)})
 			if s := floats.Sum(gx); !kerneltest.Near(s, 1, 1e-12) {
 				t.Errorf("n=%d scale=%v: softmax sums to %v", n, scale, s)
 			}
@@ -169,8 +170,8 @@ func BenchmarkLogSumExp(b *testing.B) {
 		x, gx := kerneltest.Normals[float64](rnd, n, 1), make([]float64, n)
 		out, gout := 0.0, 1.0
 		for _, workers := range []int{1, 2} {
-			k := LogSumExp[float64]{Out: &out, X: rev.ViewSlice(x), Workers: workers}
-			g := LogSumExp[float64]{Out: &gout, X: rev.ViewSlice(gx)}
+			k := revnn.LogSumExp[float64]{Out: &out, X: rev.ViewSlice(x), Workers: workers}
+			g := revnn.LogSumExp[float64]{Out: &gout, X: rev.ViewSlice(gx)}
 			b.Run(fmt.Sprintf("Forward/n=%d/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
 					k.Forward()

@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"errors"
@@ -14,24 +14,25 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revnn"
 )
 
 const manyRows = 150 // of two blocks, with a column more than rows
 
 func TestSquaredError(t *testing.T) {
 	kerneltest.Kernels(t,
-		revtest.Spec[SquaredError[float32]]{New: squaredErrorOf[float32], Large: manyRows},
-		revtest.Spec[SquaredError[float64]]{New: squaredErrorOf[float64], Large: manyRows},
-		revtest.Spec[SquaredError[fixed.Q43]]{New: squaredErrorOf[fixed.Q43], Large: manyRows})
+		revtest.Spec[revnn.SquaredError[float32]]{New: squaredErrorOf[float32], Large: manyRows},
+		revtest.Spec[revnn.SquaredError[float64]]{New: squaredErrorOf[float64], Large: manyRows},
+		revtest.Spec[revnn.SquaredError[fixed.Q43]]{New: squaredErrorOf[fixed.Q43], Large: manyRows})
 }
 
-func squaredErrorOf[T rev.Real](rnd *rand.Rand, n int) SquaredError[T] {
-	return SquaredError[T]{Out: new(T), X: kerneltest.Matrix[T](rnd, n, n+1), Y: kerneltest.Matrix[T](rnd, n, n+1), Mean: true}
+func squaredErrorOf[T rev.Real](rnd *rand.Rand, n int) revnn.SquaredError[T] {
+	return revnn.SquaredError[T]{Out: new(T), X: kerneltest.Matrix[T](rnd, n, n+1), Y: kerneltest.Matrix[T](rnd, n, n+1), Mean: true}
 }
 
-func huberSpec[T rev.Real](mean bool) revtest.Spec[Huber[T]] {
-	return revtest.Spec[Huber[T]]{New: func(rnd *rand.Rand, n int) Huber[T] {
-		k := Huber[T]{Out: new(T), X: kerneltest.Matrix[T](rnd, n, n+1), Y: kerneltest.Matrix[T](rnd, n, n+1), Delta: 0.75, Mean: mean}
+func huberSpec[T rev.Real](mean bool) revtest.Spec[revnn.Huber[T]] {
+	return revtest.Spec[revnn.Huber[T]]{New: func(rnd *rand.Rand, n int) revnn.Huber[T] {
+		k := revnn.Huber[T]{Out: new(T), X: kerneltest.Matrix[T](rnd, n, n+1), Y: kerneltest.Matrix[T](rnd, n, n+1), Delta: 0.75, Mean: mean}
 		for i, y := range k.Y.Data { // residuals away from ±Delta
 			if r := math.Abs(fixed.Float(k.X.Data[i]-y)) - k.Delta; math.Abs(r) < 0.25 {
 				k.Y.Data[i] = k.X.Data[i] + fixed.Of[T](0.125)
@@ -48,7 +49,7 @@ func TestHuber(t *testing.T) {
 			t.Errorf("a Delta of -1 panics with %v", err)
 		}
 	}()
-	Huber[float64]{Out: new(float64), Delta: -1}.Forward()
+	revnn.Huber[float64]{Out: new(float64), Delta: -1}.Forward()
 }
 
 // The second derivative is 1 where |r| <= δ, and 0 elsewhere, also for NaN.
@@ -67,9 +68,9 @@ func huberAtDelta[T rev.Float](t *testing.T, above T) {
 		} {
 			row := func(v T) rev.General[T] { return rev.NewGeneral(1, n, slices.Repeat([]T{v}, n)) }
 			number := func(v T) *T { return &v }
-			k := Huber[T]{Out: number(0), X: row(c.r), Y: row(0), Delta: delta}
-			g, gt := Huber[T]{Out: number(1), X: row(0)}, Huber[T]{X: row(0)}
-			k.AdjointTangent(g, Huber[T]{Out: number(0), X: row(4)}, gt)
+			k := revnn.Huber[T]{Out: number(0), X: row(c.r), Y: row(0), Delta: delta}
+			g, gt := revnn.Huber[T]{Out: number(1), X: row(0)}, revnn.Huber[T]{X: row(0)}
+			k.AdjointTangent(g, revnn.Huber[T]{Out: number(0), X: row(4)}, gt)
 			for i := range n {
 				if s := g.X.Data[i]; s != c.slope && !(math.IsNaN(float64(s)) && math.IsNaN(float64(c.slope))) {
 					t.Errorf("%T, r = %v: slope %d of %d is %v, want %v", s, c.r, i, n, s, c.slope)
@@ -87,7 +88,7 @@ func TestHuberOfLargeDelta(t *testing.T) {
 	for _, delta := range []float64{1 << 20, 1 << 21, math.Inf(1)} {
 		var out fixed.Q43
 		x, y := rev.NewGeneral(1, 1, []fixed.Q43{fixed.Of[fixed.Q43](30)}), rev.NewGeneral(1, 1, []fixed.Q43{0})
-		Huber[fixed.Q43]{Out: &out, X: x, Y: y, Delta: delta}.Forward()
+		revnn.Huber[fixed.Q43]{Out: &out, X: x, Y: y, Delta: delta}.Forward()
 		if out.Float64() != 450 {
 			t.Errorf("δ = %v: loss %v, want 450", delta, out)
 		}
@@ -118,9 +119,9 @@ func TestBinaryCrossEntropy(t *testing.T) {
 	kerneltest.Kernels(t, binaryCrossEntropySpec[float32](true), binaryCrossEntropySpec[float64](false), binaryCrossEntropySpec[fixed.Q43](true))
 }
 
-func binaryCrossEntropySpec[T rev.Real](mean bool) revtest.Spec[BinaryCrossEntropy[T]] {
-	return revtest.Spec[BinaryCrossEntropy[T]]{New: func(rnd *rand.Rand, n int) BinaryCrossEntropy[T] {
-		k := BinaryCrossEntropy[T]{Out: new(T), X: kerneltest.Matrix[T](rnd, n, n+1), P: kerneltest.Matrix[T](rnd, n, n+1), Mean: mean}
+func binaryCrossEntropySpec[T rev.Real](mean bool) revtest.Spec[revnn.BinaryCrossEntropy[T]] {
+	return revtest.Spec[revnn.BinaryCrossEntropy[T]]{New: func(rnd *rand.Rand, n int) revnn.BinaryCrossEntropy[T] {
+		k := revnn.BinaryCrossEntropy[T]{Out: new(T), X: kerneltest.Matrix[T](rnd, n, n+1), P: kerneltest.Matrix[T](rnd, n, n+1), Mean: mean}
 		for i := range k.P.Data {
 			k.P.Data[i] = fixed.Of[T](rnd.Float64())
 		}
@@ -144,8 +145,8 @@ func TestLossesOfPyTorch(t *testing.T) {
 			[]float64{sixth / 2, -0.75, 1, -82 * sixth, 2.25, -sixth / 8}, []float64{-sixth / 2, 0.75, -1, 82 * sixth, -2.25, sixth / 8},
 			[]float64{sixth, -0.5, 2.5 * sixth, 3.5 * sixth, 2 * sixth, -5 * sixth}, []float64{-sixth, 0.5, -2.5 * sixth, -3.5 * sixth, -2 * sixth, 5 * sixth},
 			func(x, y, gx, gy, tx, ty, hx, hy rev.General[float64], out, gout, hout *float64) {
-				of := func(out *float64, x, y rev.General[float64]) SquaredError[float64] {
-					return SquaredError[float64]{Out: out, X: x, Y: y, Mean: true}
+				of := func(out *float64, x, y rev.General[float64]) revnn.SquaredError[float64] {
+					return revnn.SquaredError[float64]{Out: out, X: x, Y: y, Mean: true}
 				}
 				of(out, x, y).Tangent(of(new(float64), tx, ty))
 				of(nil, x, y).AdjointTangent(of(gout, gx, gy), of(nil, tx, ty), of(hout, hx, hy))
@@ -155,8 +156,8 @@ func TestLossesOfPyTorch(t *testing.T) {
 			[]float64{sixth / 4, -0.25, 0.25, -0.25, 0.25, -sixth / 16}, []float64{-sixth / 4, 0.25, -0.25, 0.25, -0.25, sixth / 16},
 			[]float64{sixth / 2, 0, 0, 0, 0, -2.5 * sixth}, []float64{-sixth / 2, 0, 0, 0, 0, 2.5 * sixth},
 			func(x, y, gx, gy, tx, ty, hx, hy rev.General[float64], out, gout, hout *float64) {
-				of := func(out *float64, x, y rev.General[float64]) Huber[float64] {
-					return Huber[float64]{Out: out, X: x, Y: y, Delta: 1.5, Mean: true}
+				of := func(out *float64, x, y rev.General[float64]) revnn.Huber[float64] {
+					return revnn.Huber[float64]{Out: out, X: x, Y: y, Delta: 1.5, Mean: true}
 				}
 				of(out, x, y).Tangent(of(new(float64), tx, ty))
 				of(nil, x, y).AdjointTangent(of(gout, gx, gy), of(nil, tx, ty), of(hout, hx, hy))
@@ -168,8 +169,8 @@ func TestLossesOfPyTorch(t *testing.T) {
 			[]float64{-0.04416604796640092, -0.18109206558270807, 0.168549027488788, -sixth / 4, 0.33324125448788294, -0.47918699848059954},
 			[]float64{-sixth, sixth / 2, -sixth / 4, -2 * sixth, sixth, -sixth / 2},
 			func(x, y, gx, gy, tx, ty, hx, hy rev.General[float64], out, gout, hout *float64) {
-				of := func(out *float64, x, y rev.General[float64]) BinaryCrossEntropy[float64] {
-					return BinaryCrossEntropy[float64]{Out: out, X: x, P: y, Mean: true}
+				of := func(out *float64, x, y rev.General[float64]) revnn.BinaryCrossEntropy[float64] {
+					return revnn.BinaryCrossEntropy[float64]{Out: out, X: x, P: y, Mean: true}
 				}
 				of(out, x, y).Tangent(of(new(float64), tx, ty))
 				of(nil, x, y).AdjointTangent(of(gout, gx, gy), of(nil, tx, ty), of(hout, hx, hy))
@@ -209,12 +210,12 @@ func TestBinaryCrossEntropyFar(t *testing.T) {
 		{1e300, 0, 1e300, 1}, {-1e300, 1, 1e300, -1}, {1e300, 1, 0, 0},
 	} {
 		out, one := 0.0, 1.0
-		k := BinaryCrossEntropy[float64]{Out: &out, X: rev.NewGeneral(1, 1, []float64{c.x}), P: rev.NewGeneral(1, 1, []float64{c.p})}
+		k := revnn.BinaryCrossEntropy[float64]{Out: &out, X: rev.NewGeneral(1, 1, []float64{c.x}), P: rev.NewGeneral(1, 1, []float64{c.p})}
 		k.Forward()
 		if !kerneltest.Near(out, c.value, 1e-15) {
 			t.Errorf("of %v and %v: %v, want %v", c.x, c.p, out, c.value)
 		}
-		g := BinaryCrossEntropy[float64]{Out: &one, X: rev.NewGeneral(1, 1, []float64{0})}
+		g := revnn.BinaryCrossEntropy[float64]{Out: &one, X: rev.NewGeneral(1, 1, []float64{0})}
 		k.Adjoint(g)
 		if got := g.X.Data[0]; !kerneltest.Near(got, c.slope, 1e-15) {
 			t.Errorf("slope at %v and %v: %v, want %v", c.x, c.p, got, c.slope)
@@ -246,7 +247,7 @@ func BenchmarkLosses(b *testing.B) {
 	matrix := func() rev.General[float64] { return kerneltest.Matrix[float64](rnd, benchmarkOrder, benchmarkOrder) }
 	x, y, gx, gy := matrix(), matrix(), matrix(), matrix()
 	out, one := new(float64), 1.0
-	benchmarkPasses(b, "SquaredError", SquaredError[float64]{Out: out, X: x, Y: y, Workers: 1}, SquaredError[float64]{Out: &one, X: gx, Y: gy}, 16, 48)
-	benchmarkPasses(b, "Huber", Huber[float64]{Out: out, X: x, Y: y, Workers: 1}, Huber[float64]{Out: &one, X: gx, Y: gy}, 16, 48)
-	benchmarkPasses(b, "BinaryCrossEntropy", BinaryCrossEntropy[float64]{Out: out, X: x, P: y, Workers: 1}, BinaryCrossEntropy[float64]{Out: &one, X: gx, P: gy}, 16, 48)
+	benchmarkPasses(b, "SquaredError", revnn.SquaredError[float64]{Out: out, X: x, Y: y, Workers: 1}, revnn.SquaredError[float64]{Out: &one, X: gx, Y: gy}, 16, 48)
+	benchmarkPasses(b, "Huber", revnn.Huber[float64]{Out: out, X: x, Y: y, Workers: 1}, revnn.Huber[float64]{Out: &one, X: gx, Y: gy}, 16, 48)
+	benchmarkPasses(b, "BinaryCrossEntropy", revnn.BinaryCrossEntropy[float64]{Out: out, X: x, P: y, Workers: 1}, revnn.BinaryCrossEntropy[float64]{Out: &one, X: gx, P: gy}, 16, 48)
 }

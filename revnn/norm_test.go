@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"errors"
@@ -14,11 +14,12 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revnn"
 )
 
-func layerNormSpec[T rev.Real]() revtest.Spec[LayerNorm[T]] {
-	return revtest.Spec[LayerNorm[T]]{New: func(rnd *rand.Rand, n int) LayerNorm[T] {
-		k := LayerNorm[T]{
+func layerNormSpec[T rev.Real]() revtest.Spec[revnn.LayerNorm[T]] {
+	return revtest.Spec[revnn.LayerNorm[T]]{New: func(rnd *rand.Rand, n int) revnn.LayerNorm[T] {
+		k := revnn.LayerNorm[T]{
 			Y: kerneltest.Matrix[T](rnd, n, n+3), X: kerneltest.Matrix[T](rnd, n, n+3),
 			Gain: kerneltest.Vector[T](rnd, n+3), Bias: kerneltest.Vector[T](rnd, n+3), Epsilon: 0.0625,
 		}
@@ -36,9 +37,9 @@ func TestLayerNorm(t *testing.T) {
 	kerneltest.Kernels(t, layerNormSpec[float32](), layerNormSpec[float64](), layerNormSpec[fixed.Q43]())
 }
 
-func rmsNormSpec[T rev.Real]() revtest.Spec[RMSNorm[T]] {
-	return revtest.Spec[RMSNorm[T]]{New: func(rnd *rand.Rand, n int) RMSNorm[T] {
-		k := RMSNorm[T]{
+func rmsNormSpec[T rev.Real]() revtest.Spec[revnn.RMSNorm[T]] {
+	return revtest.Spec[revnn.RMSNorm[T]]{New: func(rnd *rand.Rand, n int) revnn.RMSNorm[T] {
+		k := revnn.RMSNorm[T]{
 			Y: kerneltest.Matrix[T](rnd, n, n+3), X: kerneltest.Matrix[T](rnd, n, n+3),
 			Gain: kerneltest.Vector[T](rnd, n+3), Epsilon: 0.0625,
 		}
@@ -79,10 +80,10 @@ func TestNormsOfPyTorch(t *testing.T) {
 		}
 	}
 	{
-		k := LayerNorm[float64]{Y: zeros(), X: matrix(x), Gain: vector(gain), Bias: vector(bias)}
-		g := LayerNorm[float64]{Y: matrix(weights), X: zeros(), Gain: vector(nil), Bias: vector(nil)}
-		dt := LayerNorm[float64]{Y: zeros(), X: matrix(tx), Gain: vector(tgain), Bias: vector(tbias)}
-		gt := LayerNorm[float64]{Y: zeros(), X: zeros(), Gain: vector(nil), Bias: vector(nil)}
+		k := revnn.LayerNorm[float64]{Y: zeros(), X: matrix(x), Gain: vector(gain), Bias: vector(bias)}
+		g := revnn.LayerNorm[float64]{Y: matrix(weights), X: zeros(), Gain: vector(nil), Bias: vector(nil)}
+		dt := revnn.LayerNorm[float64]{Y: zeros(), X: matrix(tx), Gain: vector(tgain), Bias: vector(tbias)}
+		gt := revnn.LayerNorm[float64]{Y: zeros(), X: zeros(), Gain: vector(nil), Bias: vector(nil)}
 		k.Tangent(dt)
 		check("layer: y", k.Y.Data, 1, 0.4180769838899551, 0.6144226208253372, 2.113074612181709, 2.938557737917466, 0.802904349000928, -0.7466326497303577, -3.157529222708365, 2.820648740723135, -0.9597288460735762, -0.306072177402524, 1.3544013646348, 2.917595952237782)
 		k.AdjointTangent(g, dt, gt)
@@ -92,10 +93,10 @@ func TestNormsOfPyTorch(t *testing.T) {
 		check("layer: ġx", gt.X.Data, 1, 0.6012134711651911, -0.4169564857841857, -0.3167245761101696, 0.1324675907291643, -0.4133848864310037, 0.02734270918081605, 0.08766903536827877, 0.2983731418819088, -0.01261419090433064, -0.04869105959990677, 0.3574681111966985, -0.2961628606924613)
 		check("layer: ġγ", gt.Gain.Data, 3, 1.07005092356809, -0.2314517726090245, -0.1986893368731457, -0.8422863925876691)
 	}
-	k := RMSNorm[float64]{Y: zeros(), X: matrix(x), Gain: vector(gain)}
-	g := RMSNorm[float64]{Y: matrix(weights), X: zeros(), Gain: vector(nil)}
-	dt := RMSNorm[float64]{Y: zeros(), X: matrix(tx), Gain: vector(tgain)}
-	gt := RMSNorm[float64]{Y: zeros(), X: zeros(), Gain: vector(nil)}
+	k := revnn.RMSNorm[float64]{Y: zeros(), X: matrix(x), Gain: vector(gain)}
+	g := revnn.RMSNorm[float64]{Y: matrix(weights), X: zeros(), Gain: vector(nil)}
+	dt := revnn.RMSNorm[float64]{Y: zeros(), X: matrix(tx), Gain: vector(tgain)}
+	gt := revnn.RMSNorm[float64]{Y: zeros(), X: zeros(), Gain: vector(nil)}
 	k.Tangent(dt)
 	check("rms: y", k.Y.Data, 1, 0.3032386597517804, 0.3790483246897255, 3.638863917021364, 0.03790483246897255, 0.9347048028657969, -0.8762857526866846, -0.02920952508955615, 0.05841905017911231, -1.505149127050581, -0.2822154613219841, 2.257723690575872, -0.09407182044066134)
 	k.AdjointTangent(g, dt, gt)
@@ -108,7 +109,7 @@ func TestNormsOfPyTorch(t *testing.T) {
 // A row of equal numbers, and an ε of 0.
 func TestNormsOfConstants(t *testing.T) {
 	y := rev.NewGeneral(1, 3, make([]float64, 3))
-	LayerNorm[float64]{Y: y, X: rev.NewGeneral(1, 3, []float64{7, 7, 7})}.Forward()
+	revnn.LayerNorm[float64]{Y: y, X: rev.NewGeneral(1, 3, []float64{7, 7, 7})}.Forward()
 	if y.Data[0] != 0 || y.Data[1] != 0 || y.Data[2] != 0 {
 		t.Errorf("of a constant: %v, want zeros", y.Data)
 	}
@@ -117,7 +118,7 @@ func TestNormsOfConstants(t *testing.T) {
 			t.Errorf("an Epsilon of NaN panics with %v", err)
 		}
 	}()
-	RMSNorm[float64]{Y: y, X: rev.NewGeneral(1, 3, make([]float64, 3)), Epsilon: math.NaN()}.Forward()
+	revnn.RMSNorm[float64]{Y: y, X: rev.NewGeneral(1, 3, make([]float64, 3)), Epsilon: math.NaN()}.Forward()
 }
 
 // Rows whose sums, and sums of squares, are beyond the range of fixed point.
@@ -127,7 +128,7 @@ func TestNormsOfLongRows(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] = fixed.Of[fixed.Q43](1000)
 	}
-	RMSNorm[fixed.Q43]{Y: y, X: x}.Forward()
+	revnn.RMSNorm[fixed.Q43]{Y: y, X: x}.Forward()
 	if u := y.Data[c-1].Float64(); !(math.Abs(u-1) < 1e-9) {
 		t.Errorf("RMSNorm of a constant is %v, want 1", u)
 	}
@@ -135,7 +136,7 @@ func TestNormsOfLongRows(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] += fixed.Of[fixed.Q43](float64(i%2*2 - 1))
 	}
-	LayerNorm[fixed.Q43]{Y: y, X: x}.Forward()
+	revnn.LayerNorm[fixed.Q43]{Y: y, X: x}.Forward()
 	if u, want := y.Data[c-1].Float64(), 1/math.Sqrt(1+1e-5); !(math.Abs(u-want) < 1e-9) {
 		t.Errorf("LayerNorm of 999 and 1001 is %v, want %v", u, want)
 	}
@@ -146,13 +147,13 @@ func TestNormBlocks(t *testing.T) {
 	const rows, few = 150, 10
 	c := normBlock/64 + 3
 	rnd := rand.New(rand.NewPCG(91, 7))
-	kernel := func() LayerNorm[float64] {
-		return LayerNorm[float64]{
+	kernel := func() revnn.LayerNorm[float64] {
+		return revnn.LayerNorm[float64]{
 			Y: kerneltest.Matrix[float64](rnd, rows, c), X: kerneltest.Matrix[float64](rnd, rows, c),
 			Gain: kerneltest.Vector[float64](rnd, c), Bias: kerneltest.Vector[float64](rnd, c),
 		}
 	}
-	clone := func(k LayerNorm[float64], from, n int) LayerNorm[float64] {
+	clone := func(k revnn.LayerNorm[float64], from, n int) revnn.LayerNorm[float64] {
 		part := func(m rev.General[float64]) rev.General[float64] {
 			return rev.NewGeneral(n, c, slices.Clone(m.Data[from*c:][:n*c]))
 		}
@@ -163,7 +164,7 @@ func TestNormBlocks(t *testing.T) {
 	for _, v := range [][]float64{g.Gain.Data, g.Bias.Data, gt.Gain.Data, gt.Bias.Data} {
 		clear(v)
 	}
-	sums := make([][]float64, normSums)
+	sums := make([][]float64, 4)
 	for i := range sums {
 		sums[i] = make([]float64, c)
 	}
@@ -190,9 +191,9 @@ func BenchmarkNorms(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(91, 11))
 	matrix := func() rev.General[float64] { return kerneltest.Matrix[float64](rnd, benchmarkOrder, benchmarkOrder) }
 	vector := func() rev.Vector[float64] { return kerneltest.Vector[float64](rnd, benchmarkOrder) }
-	benchmarkPasses(b, "RMSNorm", RMSNorm[float64]{Y: matrix(), X: matrix(), Gain: vector(), Workers: 1}, RMSNorm[float64]{Y: matrix(), X: matrix(), Gain: vector()}, 24, 48)
-	benchmarkPasses(b, "LayerNorm", LayerNorm[float64]{Y: matrix(), X: matrix(), Gain: vector(), Bias: vector(), Workers: 1},
-		LayerNorm[float64]{Y: matrix(), X: matrix(), Gain: vector(), Bias: vector()}, 24, 48)
+	benchmarkPasses(b, "RMSNorm", revnn.RMSNorm[float64]{Y: matrix(), X: matrix(), Gain: vector(), Workers: 1}, revnn.RMSNorm[float64]{Y: matrix(), X: matrix(), Gain: vector()}, 24, 48)
+	benchmarkPasses(b, "LayerNorm", revnn.LayerNorm[float64]{Y: matrix(), X: matrix(), Gain: vector(), Bias: vector(), Workers: 1},
+		revnn.LayerNorm[float64]{Y: matrix(), X: matrix(), Gain: vector(), Bias: vector()}, 24, 48)
 }
 
 // Over float32, gradients of very large and very small rows are those over float64.
@@ -209,10 +210,10 @@ func TestNormScales(t *testing.T) {
 				x[i], y[i] = float64(x32[i]), float64(y32[i])
 			}
 			const epsilon = 1e-30
-			k32 := LayerNorm[float32]{X: rev.NewGeneral(1, n, x32), Epsilon: epsilon}
-			k := LayerNorm[float64]{X: rev.NewGeneral(1, n, x), Epsilon: epsilon}
-			k32.Adjoint(LayerNorm[float32]{Y: rev.NewGeneral(1, n, y32), X: rev.NewGeneral(1, n, got)})
-			k.Adjoint(LayerNorm[float64]{Y: rev.NewGeneral(1, n, y), X: rev.NewGeneral(1, n, want)})
+			k32 := revnn.LayerNorm[float32]{X: rev.NewGeneral(1, n, x32), Epsilon: epsilon}
+			k := revnn.LayerNorm[float64]{X: rev.NewGeneral(1, n, x), Epsilon: epsilon}
+			k32.Adjoint(revnn.LayerNorm[float32]{Y: rev.NewGeneral(1, n, y32), X: rev.NewGeneral(1, n, got)})
+			k.Adjoint(revnn.LayerNorm[float64]{Y: rev.NewGeneral(1, n, y), X: rev.NewGeneral(1, n, want)})
 			most := 0.0
 			for _, v := range want {
 				most = max(most, math.Abs(v))

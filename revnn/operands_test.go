@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/rev"
+	"revnum/revnn"
 )
 
 // Operands from constructors that do not fit together panic with gonum's values when the
@@ -21,12 +22,12 @@ func TestConstructorShapes(t *testing.T) {
 		want mat.Error
 		call func()
 	}{
-		"AffineBatch":                  {mat.ErrShape, func() { NewAffineBatch(dense(2, 3), dense(2, 4), dense(3, 4), nil).Forward() }},
-		"CrossEntropy":                 {mat.ErrShape, func() { NewCrossEntropy(&out, dense(2, 3), dense(3, 2), nil).Forward() }},
-		"CrossEntropy, too few labels": {mat.ErrShape, func() { NewCrossEntropy(&out, dense(2, 3), nil, []int{1}).Forward() }},
-		"CrossEntropy, labels":         {mat.ErrColAccess, func() { NewCrossEntropy(&out, dense(2, 3), nil, []int{1, -1}).Forward() }},
-		"Softmax":                      {mat.ErrShape, func() { NewSoftmax(vec(2), vec(3)).Forward() }},
-		"Tanh":                         {mat.ErrShape, func() { NewTanh(vec(2), vec(3)).Forward() }},
+		"AffineBatch":                  {mat.ErrShape, func() { revnn.NewAffineBatch(dense(2, 3), dense(2, 4), dense(3, 4), nil).Forward() }},
+		"CrossEntropy":                 {mat.ErrShape, func() { revnn.NewCrossEntropy(&out, dense(2, 3), dense(3, 2), nil).Forward() }},
+		"CrossEntropy, too few labels": {mat.ErrShape, func() { revnn.NewCrossEntropy(&out, dense(2, 3), nil, []int{1}).Forward() }},
+		"CrossEntropy, labels":         {mat.ErrColAccess, func() { revnn.NewCrossEntropy(&out, dense(2, 3), nil, []int{1, -1}).Forward() }},
+		"Softmax":                      {mat.ErrShape, func() { revnn.NewSoftmax(vec(2), vec(3)).Forward() }},
+		"Tanh":                         {mat.ErrShape, func() { revnn.NewTanh(vec(2), vec(3)).Forward() }},
 	} {
 		func() {
 			defer func() {
@@ -48,7 +49,7 @@ func TestLogSumExpFixedOrder(t *testing.T) {
 		x[i] = fixed.Q43(rnd.Uint64()) >> rnd.IntN(64)
 	}
 	sum := func() (out fixed.Q43) {
-		LogSumExp[fixed.Q43]{Out: &out, X: rev.ViewSlice(x)}.Forward()
+		revnn.LogSumExp[fixed.Q43]{Out: &out, X: rev.ViewSlice(x)}.Forward()
 		return out
 	}
 	want := sum()

@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"math"
@@ -10,11 +10,12 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revnn"
 )
 
 // poolCases are sizes of pools, without operands. Windows overlap, or leave out elements,
 // or neither.
-var poolCases = map[string]MaxPool[float64]{
+var poolCases = map[string]revnn.MaxPool[float64]{
 	"Tiles":   {Channels: 2, Height: 4, Width: 6, WindowHeight: 2, WindowWidth: 3, StrideHeight: 2, StrideWidth: 3},
 	"Overlap": {Channels: 1, Height: 4, Width: 5, WindowHeight: 3, WindowWidth: 2, StrideHeight: 1, StrideWidth: 1},
 	"Gaps":    {Channels: 3, Height: 5, Width: 4, WindowHeight: 1, WindowWidth: 2, StrideHeight: 3, StrideWidth: 3},
@@ -25,13 +26,13 @@ var poolCases = map[string]MaxPool[float64]{
 }
 
 // maxPoolOf returns a pool of n inputs. Elements of X lie well apart.
-func maxPoolOf[T rev.Real](rnd *rand.Rand, n int, s MaxPool[float64]) MaxPool[T] {
+func maxPoolOf[T rev.Real](rnd *rand.Rand, n int, s revnn.MaxPool[float64]) revnn.MaxPool[T] {
 	rows, cols := poolPlaces(s)
 	x := make([]T, n*s.Channels*s.Height*s.Width)
 	for i, v := range rnd.Perm(len(x)) {
 		x[i] = fixed.Of[T](float64(v - len(x)/2))
 	}
-	return MaxPool[T]{
+	return revnn.MaxPool[T]{
 		Y: kerneltest.Matrix[T](rnd, n, s.Channels*rows*cols), X: rev.NewGeneral(n, s.Channels*s.Height*s.Width, x),
 		Channels: s.Channels, Height: s.Height, Width: s.Width, WindowHeight: s.WindowHeight, WindowWidth: s.WindowWidth,
 		StrideHeight: s.StrideHeight, StrideWidth: s.StrideWidth, PadHeight: s.PadHeight, PadWidth: s.PadWidth,
@@ -39,29 +40,29 @@ func maxPoolOf[T rev.Real](rnd *rand.Rand, n int, s MaxPool[float64]) MaxPool[T]
 }
 
 // poolPlaces returns how many places a window has in a column and in a row.
-func poolPlaces(s MaxPool[float64]) (rows, cols int) {
+func poolPlaces(s revnn.MaxPool[float64]) (rows, cols int) {
 	return (s.Height+2*s.PadHeight-s.WindowHeight)/s.StrideHeight + 1, (s.Width+2*s.PadWidth-s.WindowWidth)/s.StrideWidth + 1
 }
 
-func meanPoolOf[T rev.Real](rnd *rand.Rand, n int, s MaxPool[float64]) MeanPool[T] {
+func meanPoolOf[T rev.Real](rnd *rand.Rand, n int, s revnn.MaxPool[float64]) revnn.MeanPool[T] {
 	k := maxPoolOf[T](rnd, n, s)
-	return MeanPool[T]{
+	return revnn.MeanPool[T]{
 		kerneltest.Matrix[T](rnd, n, k.Y.Cols), kerneltest.Matrix[T](rnd, n, k.X.Cols),
 		k.Channels, k.Height, k.Width, k.WindowHeight, k.WindowWidth, k.StrideHeight, k.StrideWidth, k.PadHeight, k.PadWidth, 0,
 	}
 }
 
-func maxPoolSpec[T rev.Real](s MaxPool[float64]) revtest.Spec[MaxPool[T]] {
-	return revtest.Spec[MaxPool[T]]{
-		New:    func(rnd *rand.Rand, n int) MaxPool[T] { return maxPoolOf[T](rnd, n, s) },
+func maxPoolSpec[T rev.Real](s revnn.MaxPool[float64]) revtest.Spec[revnn.MaxPool[T]] {
+	return revtest.Spec[revnn.MaxPool[T]]{
+		New:    func(rnd *rand.Rand, n int) revnn.MaxPool[T] { return maxPoolOf[T](rnd, n, s) },
 		Sizes:  []int{0, 1, 2, 4},
 		Masked: []string{"X"}, // between windows
 	}
 }
 
-func meanPoolSpec[T rev.Real](s MaxPool[float64]) revtest.Spec[MeanPool[T]] {
-	return revtest.Spec[MeanPool[T]]{
-		New:    func(rnd *rand.Rand, n int) MeanPool[T] { return meanPoolOf[T](rnd, n, s) },
+func meanPoolSpec[T rev.Real](s revnn.MaxPool[float64]) revtest.Spec[revnn.MeanPool[T]] {
+	return revtest.Spec[revnn.MeanPool[T]]{
+		New:    func(rnd *rand.Rand, n int) revnn.MeanPool[T] { return meanPoolOf[T](rnd, n, s) },
 		Sizes:  []int{0, 1, 2, 4},
 		Masked: []string{"X"}, // between windows
 	}
@@ -117,7 +118,7 @@ func TestPoolValues(t *testing.T) {
 		}
 		gotMax, gotMean := rev.NewGeneral[float64](3, largest.X.Cols, nil), rev.NewGeneral[float64](3, largest.X.Cols, nil)
 		for _, err := range []error{
-			rev.Gradient(largest, MaxPool[float64]{Y: gy, X: gotMax}), rev.Gradient(mean, MeanPool[float64]{Y: gy, X: gotMean}),
+			rev.Gradient(largest, revnn.MaxPool[float64]{Y: gy, X: gotMax}), rev.Gradient(mean, revnn.MeanPool[float64]{Y: gy, X: gotMean}),
 		} {
 			if err != nil {
 				t.Fatal(err)
@@ -150,7 +151,7 @@ func TestMaxPoolTies(t *testing.T) {
 		{[]float64{nan, math.Inf(1), nan, 0}, 0},
 		{[]float64{math.Inf(-1), math.Inf(-1), 0, 0}, 2},
 	} {
-		k := MaxPool[float64]{
+		k := revnn.MaxPool[float64]{
 			Y: rev.NewGeneral[float64](1, 1, nil), X: rev.NewGeneral(1, 4, c.x),
 			Channels: 1, Height: 2, Width: 2, WindowHeight: 2, WindowWidth: 2, StrideHeight: 1, StrideWidth: 1,
 		}
@@ -158,7 +159,7 @@ func TestMaxPoolTies(t *testing.T) {
 		if got, want := k.Y.Data[0], c.x[c.want]; got != want && got == got {
 			t.Errorf("%v: got %v, want %v", c.x, got, want)
 		}
-		g := MaxPool[float64]{Y: rev.NewGeneral(1, 1, []float64{1}), X: rev.NewGeneral[float64](1, 4, nil)}
+		g := revnn.MaxPool[float64]{Y: rev.NewGeneral(1, 1, []float64{1}), X: rev.NewGeneral[float64](1, 4, nil)}
 		k.Adjoint(g)
 		for i, got := range g.X.Data {
 			if (got == 1) != (i == c.want) {

@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"errors"
@@ -16,6 +16,7 @@ import (
 	"revnum/internal/simd/dense"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revnn"
 )
 
 // weightsOf draws weights with which a state that changes by little changes later ones by little, as those are with
@@ -37,11 +38,11 @@ func recurrentInputs(n int) int {
 }
 
 // lstmSpec draws sequences of n steps and of n/2+1 states. It leaves out what is optional if bare is set.
-func lstmSpec[T rev.Real](sequences int, bare bool) revtest.Spec[LSTM[T]] {
-	return revtest.Spec[LSTM[T]]{New: func(rnd *rand.Rand, n int) LSTM[T] {
+func lstmSpec[T rev.Real](sequences int, bare bool) revtest.Spec[revnn.LSTM[T]] {
+	return revtest.Spec[revnn.LSTM[T]]{New: func(rnd *rand.Rand, n int) revnn.LSTM[T] {
 		m := func(rows, cols int) rev.General[T] { return kerneltest.Matrix[T](rnd, rows, cols) }
 		h, d, s := n/2+1, recurrentInputs(n), max(1, sequences)
-		k := LSTM[T]{Y: m(n*s, h), C: m(s, h), X: m(n*s, d), WX: weightsOf[T](rnd, 4*h, d), WH: weightsOf[T](rnd, 4*h, h), Sequences: sequences}
+		k := revnn.LSTM[T]{Y: m(n*s, h), C: m(s, h), X: m(n*s, d), WX: weightsOf[T](rnd, 4*h, d), WH: weightsOf[T](rnd, 4*h, h), Sequences: sequences}
 		if !bare {
 			k.H0, k.C0, k.BX, k.BH = m(s, h), m(s, h), kerneltest.Vector[T](rnd, 4*h), kerneltest.Vector[T](rnd, 4*h)
 		}
@@ -49,11 +50,11 @@ func lstmSpec[T rev.Real](sequences int, bare bool) revtest.Spec[LSTM[T]] {
 	}, Sizes: []int{0, 1, 2, 3, 4}, Magnitudes: [2]float64{1e-3, 4}}
 }
 
-func gruSpec[T rev.Real](sequences int, bare bool) revtest.Spec[GRU[T]] {
-	return revtest.Spec[GRU[T]]{New: func(rnd *rand.Rand, n int) GRU[T] {
+func gruSpec[T rev.Real](sequences int, bare bool) revtest.Spec[revnn.GRU[T]] {
+	return revtest.Spec[revnn.GRU[T]]{New: func(rnd *rand.Rand, n int) revnn.GRU[T] {
 		m := func(rows, cols int) rev.General[T] { return kerneltest.Matrix[T](rnd, rows, cols) }
 		h, d, s := n/2+1, recurrentInputs(n), max(1, sequences)
-		k := GRU[T]{Y: m(n*s, h), X: m(n*s, d), WX: weightsOf[T](rnd, 3*h, d), WH: weightsOf[T](rnd, 3*h, h), Sequences: sequences}
+		k := revnn.GRU[T]{Y: m(n*s, h), X: m(n*s, d), WX: weightsOf[T](rnd, 3*h, d), WH: weightsOf[T](rnd, 3*h, h), Sequences: sequences}
 		if !bare {
 			k.H0, k.BX, k.BH = m(s, h), kerneltest.Vector[T](rnd, 3*h), kerneltest.Vector[T](rnd, 3*h)
 		}
@@ -84,10 +85,10 @@ func TestGRU(t *testing.T) {
 // TestRecurrentWithoutSteps has no rows of X, and as many sequences as no matrix could have.
 func TestRecurrentWithoutSteps(t *testing.T) {
 	none := func(cols int) rev.General[float64] { return rev.NewGeneral[float64](0, cols, nil) }
-	LSTM[float64]{
+	revnn.LSTM[float64]{
 		Y: none(1), X: none(2), WX: rev.NewGeneral[float64](4, 2, nil), WH: rev.NewGeneral[float64](4, 1, nil), Sequences: 1 << (bits.UintSize - 4),
 	}.Forward()
-	GRU[float64]{
+	revnn.GRU[float64]{
 		Y: none(1), X: none(2), WX: rev.NewGeneral[float64](3, 2, nil), WH: rev.NewGeneral[float64](3, 1, nil), Sequences: 1 << (bits.UintSize - 4),
 	}.Forward()
 }
@@ -115,8 +116,8 @@ func TestRecurrentOfPyTorch(t *testing.T) {
 	column := func(v rev.Vector[float64]) matrix { return rev.NewGeneral(v.N, 1, v.Data) }
 	vector := func(m matrix) rev.Vector[float64] { return rev.ViewSlice(m.Data) }
 	{
-		of := func(out, in func(i, rows, cols int) matrix) LSTM[float64] {
-			return LSTM[float64]{
+		of := func(out, in func(i, rows, cols int) matrix) revnn.LSTM[float64] {
+			return revnn.LSTM[float64]{
 				Y: out(0, steps*n, h), C: out(1, n, h), X: in(0, steps*n, d), H0: in(1, n, h), C0: in(2, n, h),
 				WX: in(3, 4*h, d), WH: in(4, 4*h, h), BX: vector(in(5, 4*h, 1)), BH: vector(in(6, 4*h, 1)), Sequences: n,
 			}
@@ -130,8 +131,8 @@ func TestRecurrentOfPyTorch(t *testing.T) {
 		check("gradients of LSTM", lstmOfPyTorch[2:], g.X, gt.X, g.H0, gt.H0, g.C0, gt.C0,
 			g.WX, gt.WX, g.WH, gt.WH, column(g.BX), column(gt.BX), column(g.BH), column(gt.BH))
 	}
-	of := func(out, in func(i, rows, cols int) matrix) GRU[float64] {
-		return GRU[float64]{
+	of := func(out, in func(i, rows, cols int) matrix) revnn.GRU[float64] {
+		return revnn.GRU[float64]{
 			Y: out(0, steps*n, h), X: in(0, steps*n, d), H0: in(1, n, h),
 			WX: in(2, 3*h, d), WH: in(3, 3*h, h), BX: vector(in(4, 3*h, 1)), BH: vector(in(5, 3*h, 1)), Sequences: n,
 		}
@@ -283,14 +284,14 @@ func benchmarkRecurrent[T rev.Float](b *testing.B) {
 			return rev.NewGeneral(rows, cols, kerneltest.Normals[T](rnd, rows*cols, 1/float64(h)))
 		}
 		v := func(n int) rev.Vector[T] { return kerneltest.Vector[T](rnd, n) }
-		lstm := func() LSTM[T] {
-			return LSTM[T]{
+		lstm := func() revnn.LSTM[T] {
+			return revnn.LSTM[T]{
 				Y: m(steps*batch, h), X: m(steps*batch, h), H0: m(batch, h), C0: m(batch, h), WX: m(4*h, h), WH: m(4*h, h),
 				BX: v(4 * h), BH: v(4 * h), Sequences: batch, Workers: 1,
 			}
 		}
-		gru := func() GRU[T] {
-			return GRU[T]{
+		gru := func() revnn.GRU[T] {
+			return revnn.GRU[T]{
 				Y: m(steps*batch, h), X: m(steps*batch, h), H0: m(batch, h), WX: m(3*h, h), WH: m(3*h, h),
 				BX: v(3 * h), BH: v(3 * h), Sequences: batch, Workers: 1,
 			}

@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"revnum/internal/kerneltest"
 	"revnum/rev"
+	"revnum/revnn"
 )
 
 // BenchmarkSmall measures what a call costs beside its arithmetic: kernels of 1,
@@ -27,15 +28,15 @@ func BenchmarkSmall(b *testing.B) {
 		})
 	}
 	for _, n := range []int{1, 10, 100} {
-		softmax := func() Softmax[float64] { return Softmax[float64]{Y: vec(n), X: vec(n)} }
+		softmax := func() revnn.Softmax[float64] { return revnn.Softmax[float64]{Y: vec(n), X: vec(n)} }
 		k1, g1 := softmax(), softmax()
 		run("Softmax", n, func() { k1.Forward() }, func() { k1.Adjoint(g1) })
 
-		tanh := func() Tanh[float64] { return Tanh[float64]{Y: vec(n), X: vec(n)} }
+		tanh := func() revnn.Tanh[float64] { return revnn.Tanh[float64]{Y: vec(n), X: vec(n)} }
 		k2, g2 := tanh(), tanh()
 		run("Tanh", n, func() { k2.Forward() }, func() { k2.Adjoint(g2) })
 
-		relu := func() ReLU[float64] { return ReLU[float64]{Y: vec(n), X: vec(n)} }
+		relu := func() revnn.ReLU[float64] { return revnn.ReLU[float64]{Y: vec(n), X: vec(n)} }
 		k3, g3 := relu(), relu()
 		run("ReLU", n, func() { k3.Forward() }, func() { k3.Adjoint(g3) })
 	}

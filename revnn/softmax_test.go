@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"fmt"
@@ -13,12 +13,13 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revnn"
 )
 
-func softmaxSpec[T rev.Real]() revtest.Spec[Softmax[T]] {
-	return revtest.Spec[Softmax[T]]{
-		New: func(rnd *rand.Rand, size int) Softmax[T] {
-			return Softmax[T]{Y: kerneltest.Vector[T](rnd, size), X: kerneltest.Vector[T](rnd, size)}
+func softmaxSpec[T rev.Real]() revtest.Spec[revnn.Softmax[T]] {
+	return revtest.Spec[revnn.Softmax[T]]{
+		New: func(rnd *rand.Rand, size int) revnn.Softmax[T] {
+			return revnn.Softmax[T]{Y: kerneltest.Vector[T](rnd, size), X: kerneltest.Vector[T](rnd, size)}
 		},
 		Large: 20_000, // several pieces, and parts for workers
 	}
@@ -47,12 +48,12 @@ func TestSoftmaxValue(t *testing.T) {
 			want[i] = math.Exp(v - lse)
 		}
 		y := make([]float64, n)
-		NewSoftmax(mat.NewVecDense(n, y), mat.NewVecDense(n, x)).Forward()
+		revnn.NewSoftmax(mat.NewVecDense(n, y), mat.NewVecDense(n, x)).Forward()
 		q, qx := make([]fixed.Q43, n), make([]fixed.Q43, n)
 		for i, v := range x {
 			qx[i] = fixed.FromFloat64(v)
 		}
-		Softmax[fixed.Q43]{Y: rev.ViewSlice(q), X: rev.ViewSlice(qx)}.Forward()
+		revnn.Softmax[fixed.Q43]{Y: rev.ViewSlice(q), X: rev.ViewSlice(qx)}.Forward()
 		for i, w := range want {
 			if !(math.Abs(y[i]-w) <= 1e-12*w) || !(math.Abs(q[i].Float64()-w) <= 1e-12) {
 				t.Errorf("shift %v: element %d is %v and %v, want %v", shift, i, y[i], q[i], w)
@@ -73,8 +74,8 @@ func TestSoftmaxBound(t *testing.T) {
 			e := math.Exp(float64(v))
 			sum := 1 + float64(n-1)*e
 			y, rows := make([]float32, n), make([]float32, n)
-			Softmax[float32]{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}.Forward()
-			SoftmaxRows[float32]{Y: rev.NewGeneral(1, n, rows), X: rev.NewGeneral(1, n, x)}.Forward()
+			revnn.Softmax[float32]{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}.Forward()
+			revnn.SoftmaxRows[float32]{Y: rev.NewGeneral(1, n, rows), X: rev.NewGeneral(1, n, x)}.Forward()
 			for _, got := range [][]float32{y, rows} {
 				for i, want := range []float64{1 / sum, e / sum} {
 					if d := math.Abs(float64(got[i]) - want); d > 4*0x1p-23*want {
@@ -89,7 +90,7 @@ func TestSoftmaxBound(t *testing.T) {
 func TestSoftmaxFixedExtremes(t *testing.T) {
 	x := []fixed.Q43{fixed.Max, fixed.Min, fixed.Max, 0}
 	y := make([]fixed.Q43, len(x))
-	Softmax[fixed.Q43]{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}.Forward()
+	revnn.Softmax[fixed.Q43]{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}.Forward()
 	if half := fixed.One / 2; y[0] != half || y[1] != 0 || y[2] != half || y[3] != 0 {
 		t.Errorf("got %v, want [0.5 0 0.5 0]", y)
 	}
@@ -103,7 +104,7 @@ func BenchmarkSoftmax(b *testing.B) {
 	benchSoftmax(b, "Q43/n=4096", softmaxSpec[fixed.Q43]().New(rnd, 4096), softmaxSpec[fixed.Q43]().New(rnd, 4096))
 }
 
-func benchSoftmax[T rev.Real](b *testing.B, name string, k, g Softmax[T]) {
+func benchSoftmax[T rev.Real](b *testing.B, name string, k, g revnn.Softmax[T]) {
 	for _, k.Workers = range []int{1, 2} {
 		for _, m := range []struct {
 			name string

@@ -1,4 +1,4 @@
-package revnn
+package revnn_test
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"revnum/rev"
+	"revnum/revnn"
 )
 
 // TestLongInfinite has vectors of more than one part with infinite elements: at one place, or in a first piece.
@@ -22,15 +23,15 @@ func testLongInfinite[T float32 | float64](t *testing.T) {
 		x[i] = T(i % 7)
 	}
 	x[n/2] = inf
-	k := LogSumExp[T]{Out: &out, X: rev.ViewSlice(x)}
+	k := revnn.LogSumExp[T]{Out: &out, X: rev.ViewSlice(x)}
 	one := T(1)
-	g := LogSumExp[T]{Out: &one, X: rev.ViewSlice(make([]T, n))}
+	g := revnn.LogSumExp[T]{Out: &one, X: rev.ViewSlice(make([]T, n))}
 	if err := rev.Gradient(k, g); err != nil || out != inf {
 		t.Fatalf("the value is %v, error %v", out, err)
 	}
-	tangent := LogSumExp[T]{Out: new(T), X: rev.ViewSlice(make([]T, n))}
-	second := LogSumExp[T]{Out: &one, X: rev.ViewSlice(make([]T, n))}
-	gt := LogSumExp[T]{Out: new(T), X: rev.ViewSlice(make([]T, n))}
+	tangent := revnn.LogSumExp[T]{Out: new(T), X: rev.ViewSlice(make([]T, n))}
+	second := revnn.LogSumExp[T]{Out: &one, X: rev.ViewSlice(make([]T, n))}
+	gt := revnn.LogSumExp[T]{Out: new(T), X: rev.ViewSlice(make([]T, n))}
 	k.AdjointTangent(second, tangent, gt)
 	for i, v := range g.X.Data {
 		infinite := math.IsNaN(float64(v))
@@ -48,8 +49,8 @@ func testLongInfinite[T float32 | float64](t *testing.T) {
 		for i := range x[:1024] {
 			x[i] = -inf
 		}
-		g := LogSumExp[T]{Out: &one, X: rev.ViewSlice(make([]T, m))}
-		if err := rev.Gradient(LogSumExp[T]{Out: &out, X: rev.ViewSlice(x)}, g); err != nil {
+		g := revnn.LogSumExp[T]{Out: &one, X: rev.ViewSlice(make([]T, m))}
+		if err := rev.Gradient(revnn.LogSumExp[T]{Out: &out, X: rev.ViewSlice(x)}, g); err != nil {
 			t.Fatal(err)
 		}
 		if want := math.Log(float64(m - 1024)); math.Abs(float64(out)-want) > 1e-5 {
@@ -77,8 +78,8 @@ func TestLongOverflow(t *testing.T) {
 		}
 	}
 	y := make([]float64, n)
-	g := Softmax[float64]{Y: rev.ViewSlice(d), X: rev.ViewSlice(make([]float64, n))}
-	if err := rev.Gradient(Softmax[float64]{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}, g); err != nil {
+	g := revnn.Softmax[float64]{Y: rev.ViewSlice(d), X: rev.ViewSlice(make([]float64, n))}
+	if err := rev.Gradient(revnn.Softmax[float64]{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}, g); err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range g.X.Data {
@@ -92,14 +93,14 @@ func TestLongOverflow(t *testing.T) {
 		d[i] = float64(i%11) - 5
 	}
 	gradient := func(tangent float64) []float64 {
-		g := Softmax[float64]{Y: rev.ViewSlice(d), X: rev.ViewSlice(make([]float64, n))}
+		g := revnn.Softmax[float64]{Y: rev.ViewSlice(d), X: rev.ViewSlice(make([]float64, n))}
 		tx := make([]float64, n)
 		for i := range tx[:1024] {
 			tx[i] = tangent
 		}
-		tangents := Softmax[float64]{Y: rev.ViewSlice(make([]float64, n)), X: rev.ViewSlice(tx)}
-		second := Softmax[float64]{Y: rev.ViewSlice(make([]float64, n)), X: rev.ViewSlice(make([]float64, n))}
-		Softmax[float64]{Y: rev.ViewSlice(make([]float64, n)), X: rev.ViewSlice(x)}.AdjointTangent(g, tangents, second)
+		tangents := revnn.Softmax[float64]{Y: rev.ViewSlice(make([]float64, n)), X: rev.ViewSlice(tx)}
+		second := revnn.Softmax[float64]{Y: rev.ViewSlice(make([]float64, n)), X: rev.ViewSlice(make([]float64, n))}
+		revnn.Softmax[float64]{Y: rev.ViewSlice(make([]float64, n)), X: rev.ViewSlice(x)}.AdjointTangent(g, tangents, second)
 		return g.X.Data
 	}
 	if !slices.Equal(gradient(1), gradient(1e306)) {
