@@ -1,4 +1,4 @@
-package adbench
+package adbench_test
 
 import (
 	"errors"
