@@ -1,4 +1,4 @@
-package lstm
+package lstm_test
 
 import (
 	"errors"
@@ -12,10 +12,11 @@ import (
 	"revnum/fixed"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revmodels/lstm"
 )
 
 // random returns a network of some layers, steps and bits.
-func random[T rev.Real](rnd *rand.Rand, layers, chars, bits int) Loss[T] {
+func random[T rev.Real](rnd *rand.Rand, layers, chars, bits int) lstm.Loss[T] {
 	matrix := func(r, c int) rev.General[T] {
 		m := rev.NewGeneral[T](r, c, nil)
 		for i := range m.Data {
@@ -23,7 +24,7 @@ func random[T rev.Real](rnd *rand.Rand, layers, chars, bits int) Loss[T] {
 		}
 		return m
 	}
-	return Loss[T]{
+	return lstm.Loss[T]{
 		Out: new(T), Main: matrix(2*layers, 4*bits), Extra: matrix(3, bits),
 		State: matrix(2*layers, bits), Sequence: matrix(chars, bits),
 	}
@@ -35,9 +36,9 @@ func TestConformance(t *testing.T) {
 	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, spec[fixed.Q43]()) })
 }
 
-func spec[T rev.Real]() revtest.Spec[Loss[T]] {
-	return revtest.Spec[Loss[T]]{
-		New: func(rnd *rand.Rand, size int) Loss[T] {
+func spec[T rev.Real]() revtest.Spec[lstm.Loss[T]] {
+	return revtest.Spec[lstm.Loss[T]]{
+		New: func(rnd *rand.Rand, size int) lstm.Loss[T] {
 			return random[T](rnd, min(size, 3), min(size+1, 7), size)
 		},
 		Free: []string{"Sequence.Rows", "State.Rows"},
@@ -45,7 +46,7 @@ func spec[T rev.Real]() revtest.Spec[Loss[T]] {
 }
 
 // plain computes the loss directly from the equations.
-func plain(k *Loss[float64]) float64 {
+func plain(k *lstm.Loss[float64]) float64 {
 	sigmoid := func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 	b, layers := k.Sequence.Cols, k.Main.Rows/2
 	state := make([][]float64, 2*layers)
@@ -117,7 +118,7 @@ func TestEmpty(t *testing.T) {
 func BenchmarkLoss(b *testing.B) {
 	k := random[float64](rand.New(rand.NewPCG(1, 2)), 2, 1024, 14)
 	one := 1.
-	g := Loss[float64]{Out: &one, Main: rev.NewGeneral[float64](4, 56, nil), Extra: rev.NewGeneral[float64](3, 14, nil)}
+	g := lstm.Loss[float64]{Out: &one, Main: rev.NewGeneral[float64](4, 56, nil), Extra: rev.NewGeneral[float64](3, 14, nil)}
 	b.Run("value", func(b *testing.B) {
 		for b.Loop() {
 			k.Forward()
@@ -137,7 +138,7 @@ func BenchmarkLoss(b *testing.B) {
 	b.Run("hessian", func(b *testing.B) {
 		gt := rev.NewGeneral[float64](4, 56, nil)
 		for b.Loop() {
-			k.AdjointTangent(g, Loss[float64]{Main: t.Main}, Loss[float64]{Main: gt})
+			k.AdjointTangent(g, lstm.Loss[float64]{Main: t.Main}, lstm.Loss[float64]{Main: gt})
 		}
 	})
 }
@@ -150,5 +151,5 @@ func TestOddRows(t *testing.T) {
 			t.Errorf("panic %v", err)
 		}
 	}()
-	_ = Loss[float64]{Main: rev.General[float64]{Rows: 1}}.Run(rev.Pass[Loss[float64]]{})
+	_ = lstm.Loss[float64]{Main: rev.General[float64]{Rows: 1}}.Run(rev.Pass[lstm.Loss[float64]]{})
 }
