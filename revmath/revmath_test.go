@@ -1,4 +1,4 @@
-package revmath
+package revmath_test
 
 import (
 	_ "embed"
@@ -16,39 +16,40 @@ import (
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revlinalg"
+	"revnum/revmath"
 )
 
 //go:embed testdata/values.json
 var valuesJSON []byte
 
-func boxMullerSpec[T rev.Real]() revtest.Spec[BoxMuller[T]] {
-	return revtest.Spec[BoxMuller[T]]{
-		New: func(rnd *rand.Rand, n int) BoxMuller[T] {
-			return BoxMuller[T]{Z1: kerneltest.Uniform[T](rnd, n, -1, 1), Z2: kerneltest.Uniform[T](rnd, n, -1, 1), U1: kerneltest.Uniform[T](rnd, n, 0.3, 0.7), U2: kerneltest.Uniform[T](rnd, n, 0, 1)}
+func boxMullerSpec[T rev.Real]() revtest.Spec[revmath.BoxMuller[T]] {
+	return revtest.Spec[revmath.BoxMuller[T]]{
+		New: func(rnd *rand.Rand, n int) revmath.BoxMuller[T] {
+			return revmath.BoxMuller[T]{Z1: kerneltest.Uniform[T](rnd, n, -1, 1), Z2: kerneltest.Uniform[T](rnd, n, -1, 1), U1: kerneltest.Uniform[T](rnd, n, 0.3, 0.7), U2: kerneltest.Uniform[T](rnd, n, 0, 1)}
 		},
-		Failing: func(rnd *rand.Rand, n int) BoxMuller[T] {
+		Failing: func(rnd *rand.Rand, n int) revmath.BoxMuller[T] {
 			n = max(n, 1)
-			return BoxMuller[T]{Z1: kerneltest.Uniform[T](rnd, n, -1, 1), Z2: kerneltest.Uniform[T](rnd, n, -1, 1), U1: kerneltest.Uniform[T](rnd, n, 2, 3), U2: kerneltest.Uniform[T](rnd, n, 0, 1)}
+			return revmath.BoxMuller[T]{Z1: kerneltest.Uniform[T](rnd, n, -1, 1), Z2: kerneltest.Uniform[T](rnd, n, -1, 1), U1: kerneltest.Uniform[T](rnd, n, 2, 3), U2: kerneltest.Uniform[T](rnd, n, 0, 1)}
 		},
 	}
 }
 
-func inverseSpec[T rev.Real]() revtest.Spec[BoxMullerInverse[T]] {
-	return revtest.Spec[BoxMullerInverse[T]]{
-		New: func(rnd *rand.Rand, n int) BoxMullerInverse[T] {
-			return BoxMullerInverse[T]{U1: kerneltest.Uniform[T](rnd, n, -1, 1), U2: kerneltest.Uniform[T](rnd, n, -1, 1), Z1: kerneltest.Uniform[T](rnd, n, -1, 1), Z2: kerneltest.Uniform[T](rnd, n, 0.5, 1)}
+func inverseSpec[T rev.Real]() revtest.Spec[revmath.BoxMullerInverse[T]] {
+	return revtest.Spec[revmath.BoxMullerInverse[T]]{
+		New: func(rnd *rand.Rand, n int) revmath.BoxMullerInverse[T] {
+			return revmath.BoxMullerInverse[T]{U1: kerneltest.Uniform[T](rnd, n, -1, 1), U2: kerneltest.Uniform[T](rnd, n, -1, 1), Z1: kerneltest.Uniform[T](rnd, n, -1, 1), Z2: kerneltest.Uniform[T](rnd, n, 0.5, 1)}
 		},
 	}
 }
 
-func bessel[T rev.Real](nu, lo, hi float64) revtest.Spec[Bessel[T]] {
-	return revtest.Spec[Bessel[T]]{
-		New: func(rnd *rand.Rand, n int) Bessel[T] {
-			return Bessel[T]{Y: kerneltest.Uniform[T](rnd, n, -1, 1), X: kerneltest.Uniform[T](rnd, n, lo, hi), Nu: nu}
+func bessel[T rev.Real](nu, lo, hi float64) revtest.Spec[revmath.Bessel[T]] {
+	return revtest.Spec[revmath.Bessel[T]]{
+		New: func(rnd *rand.Rand, n int) revmath.Bessel[T] {
+			return revmath.Bessel[T]{Y: kerneltest.Uniform[T](rnd, n, -1, 1), X: kerneltest.Uniform[T](rnd, n, lo, hi), Nu: nu}
 		},
-		Failing: func(rnd *rand.Rand, n int) Bessel[T] {
+		Failing: func(rnd *rand.Rand, n int) revmath.Bessel[T] {
 			n = max(n, 1)
-			return Bessel[T]{Y: kerneltest.Uniform[T](rnd, n, -1, 1), X: kerneltest.Uniform[T](rnd, n, -2, -1), Nu: math.Floor(nu) + 0.5}
+			return revmath.Bessel[T]{Y: kerneltest.Uniform[T](rnd, n, -1, 1), X: kerneltest.Uniform[T](rnd, n, -2, -1), Nu: math.Floor(nu) + 0.5}
 		},
 	}
 }
@@ -72,8 +73,8 @@ func TestConformance(t *testing.T) {
 // derivatives returns J_ν(x) and its first two derivatives.
 func derivatives[T rev.Real](t *testing.T, nu float64, x T) [3]float64 {
 	t.Helper()
-	at := func(y, x T) Bessel[T] {
-		return Bessel[T]{Y: rev.ViewSlice([]T{y}), X: rev.ViewSlice([]T{x}), Nu: nu}
+	at := func(y, x T) revmath.Bessel[T] {
+		return revmath.Bessel[T]{Y: rev.ViewSlice([]T{y}), X: rev.ViewSlice([]T{x}), Nu: nu}
 	}
 	unit := fixed.Of[T](1)
 	k, d, g, gt := at(0, x), at(0, unit), at(unit, 0), at(0, 0)
@@ -192,7 +193,7 @@ func TestBesselEnds(t *testing.T) {
 
 func TestBesselOrder(t *testing.T) {
 	for _, nu := range []float64{-1, -0.5, 1001, math.NaN(), math.Inf(1)} {
-		k := Bessel[float64]{Y: kerneltest.One[float64](3), X: kerneltest.One[float64](1), Nu: nu}
+		k := revmath.Bessel[float64]{Y: kerneltest.One[float64](3), X: kerneltest.One[float64](1), Nu: nu}
 		var domain *rev.DomainError
 		if err := k.Forward(); !errors.As(err, &domain) {
 			t.Errorf("order %v: %v", nu, err)
@@ -201,7 +202,7 @@ func TestBesselOrder(t *testing.T) {
 			t.Errorf("order %v: Y is %v", nu, kerneltest.Number(k.Y))
 		}
 	}
-	k := Bessel[float64]{Y: kerneltest.One[float64](0), X: kerneltest.One[float64](0), Nu: 0.5}
+	k := revmath.Bessel[float64]{Y: kerneltest.One[float64](0), X: kerneltest.One[float64](0), Nu: 0.5}
 	if err := k.Forward(); err != nil || kerneltest.Number(k.Y) != 0 {
 		t.Errorf("J_½(0) = %v, %v", kerneltest.Number(k.Y), err)
 	}
@@ -223,9 +224,11 @@ func TestBoxMullerInPlace(t *testing.T) {
 	type q = fixed.Q43
 	type state struct{ U1, U2, Z1, Z2 rev.Vector[q] }
 	prog := rev.Seq(
-		rev.At(func(s *state) BoxMuller[q] { return BoxMuller[q]{Z1: s.Z1, Z2: s.Z2, U1: s.U1, U2: s.U2} }),
-		rev.Uncall(rev.At(func(s *state) BoxMullerInverse[q] {
-			return BoxMullerInverse[q]{U1: s.U1, U2: s.U2, Z1: s.Z1, Z2: s.Z2}
+		rev.At(func(s *state) revmath.BoxMuller[q] {
+			return revmath.BoxMuller[q]{Z1: s.Z1, Z2: s.Z2, U1: s.U1, U2: s.U2}
+		}),
+		rev.Uncall(rev.At(func(s *state) revmath.BoxMullerInverse[q] {
+			return revmath.BoxMullerInverse[q]{U1: s.U1, U2: s.U2, Z1: s.Z1, Z2: s.Z2}
 		})),
 	)
 	const n = 2000
@@ -268,8 +271,8 @@ func TestDomain(t *testing.T) {
 		index int
 		args  []float64
 	}{
-		"Bessel":    {Bessel[fixed.Q43]{Y: numbers(0, 0, 0), X: numbers(1, 2, -0.5), Nu: 0.25}.Forward(), 2, []float64{0.25, -0.5}},
-		"BoxMuller": {BoxMuller[fixed.Q43]{Z1: numbers(0, 0, 0), Z2: numbers(0, 0, 0), U1: numbers(1.5, 1, 1), U2: numbers(0.25, 0, 0)}.Forward(), 0, []float64{1.5, 0.25}},
+		"Bessel":    {revmath.Bessel[fixed.Q43]{Y: numbers(0, 0, 0), X: numbers(1, 2, -0.5), Nu: 0.25}.Forward(), 2, []float64{0.25, -0.5}},
+		"BoxMuller": {revmath.BoxMuller[fixed.Q43]{Z1: numbers(0, 0, 0), Z2: numbers(0, 0, 0), U1: numbers(1.5, 1, 1), U2: numbers(0.25, 0, 0)}.Forward(), 0, []float64{1.5, 0.25}},
 	} {
 		var d *rev.DomainError
 		if !errors.As(c.err, &d) || d.Func != name || d.Index != c.index || !slices.Equal(d.Args, c.args) {
@@ -277,14 +280,14 @@ func TestDomain(t *testing.T) {
 		}
 	}
 	b := kerneltest.One[float64](0)
-	if err := (BoxMuller[float64]{Z1: b, Z2: kerneltest.One[float64](0), U1: kerneltest.One[float64](math.NaN()), U2: kerneltest.One[float64](0)}).Forward(); err != nil || !math.IsNaN(kerneltest.Number(b)) {
+	if err := (revmath.BoxMuller[float64]{Z1: b, Z2: kerneltest.One[float64](0), U1: kerneltest.One[float64](math.NaN()), U2: kerneltest.One[float64](0)}).Forward(); err != nil || !math.IsNaN(kerneltest.Number(b)) {
 		t.Errorf("Box-Muller of NaN: %v, %v", kerneltest.Number(b), err)
 	}
 }
 
 func TestBoxMullerOfSubnormalNumbers(t *testing.T) {
 	z, u := kerneltest.One[float64](0), kerneltest.One[float64](0x1p-1070)
-	if err := (BoxMuller[float64]{Z1: z, Z2: kerneltest.One[float64](0), U1: u, U2: kerneltest.One[float64](0)}).Forward(); err != nil {
+	if err := (revmath.BoxMuller[float64]{Z1: z, Z2: kerneltest.One[float64](0), U1: u, U2: kerneltest.One[float64](0)}).Forward(); err != nil {
 		t.Fatal(err)
 	}
 	kerneltest.Within(t, "z", kerneltest.Number(z), math.Sqrt(2*1070*math.Ln2), 1e-13)
