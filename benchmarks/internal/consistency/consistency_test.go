@@ -1,4 +1,4 @@
-package consistency
+package consistency_test
 
 import (
 	"context"
@@ -7,19 +7,20 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"revnum/benchmarks/internal/consistency"
 	"revnum/fixed"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
-var problem = Problem{X: 0.3, Y: 1, P: 1.6, Steps: 100}
+var problem = consistency.Problem{X: 0.3, Y: 1, P: 1.6, Steps: 100}
 
 func train[T rev.Real](t *testing.T, tol float64) {
 	want := problem.Solution() // log(1 + e^-0.3)
 	if math.Abs(want-0.5543552444685271) > 1e-15 {
 		t.Errorf("the solution is %v", want)
 	}
-	r, err := Train[T](t.Context(), problem, true)
+	r, err := consistency.Train[T](t.Context(), problem, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func train[T rev.Real](t *testing.T, tol float64) {
 		}
 	}
 
-	r, err = Train[T](t.Context(), problem, false)
+	r, err = consistency.Train[T](t.Context(), problem, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,12 +52,12 @@ func train[T rev.Real](t *testing.T, tol float64) {
 func TestTrain(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { train[float64](t, 2e-13) })
 	t.Run("Q43", func(t *testing.T) { train[fixed.Q43](t, 2e-11) })
-	if _, err := Train[float64](t.Context(), Problem{X: 0.3, Y: 10, P: 0.1, Steps: 100}, true); err == nil {
+	if _, err := consistency.Train[float64](t.Context(), consistency.Problem{X: 0.3, Y: 10, P: 0.1, Steps: 100}, true); err == nil {
 		t.Error("the logarithm of a negative number gives no error")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r, err := Train[float64](ctx, problem, true); !errors.Is(err, context.Canceled) || len(r.Outputs) != 0 {
+	if r, err := consistency.Train[float64](ctx, problem, true); !errors.Is(err, context.Canceled) || len(r.Outputs) != 0 {
 		t.Errorf("after the context: %d steps, %v", len(r.Outputs), err)
 	}
 }
@@ -67,18 +68,18 @@ func conform[T rev.Real](t *testing.T) {
 		return &x
 	}
 	t.Run("F1", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[F1[T]]{
-			New: func(rnd *rand.Rand, _ int) F1[T] {
-				return F1[T]{number(1), number(rnd.Float64()), number(rnd.Float64())}
+		revtest.Kernel(t, revtest.Spec[consistency.F1[T]]{
+			New: func(rnd *rand.Rand, _ int) consistency.F1[T] {
+				return consistency.F1[T]{number(1), number(rnd.Float64()), number(rnd.Float64())}
 			},
 			Sizes: []int{1}, RoundTrip: 60,
 			Magnitudes: [2]float64{0.125, 2}, // values overflow
 		})
 	})
 	t.Run("F2", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[F2[T]]{
-			New: func(rnd *rand.Rand, _ int) F2[T] {
-				return F2[T]{number(0.2 * rnd.Float64()), number(0.5 + 0.5*rnd.Float64()), number(rnd.Float64())}
+		revtest.Kernel(t, revtest.Spec[consistency.F2[T]]{
+			New: func(rnd *rand.Rand, _ int) consistency.F2[T] {
+				return consistency.F2[T]{number(0.2 * rnd.Float64()), number(0.5 + 0.5*rnd.Float64()), number(rnd.Float64())}
 			},
 			Sizes: []int{1}, RoundTrip: 100,
 			Magnitudes: [2]float64{0.5, 1}, // values overflow
