@@ -1,4 +1,4 @@
-package wave
+package wave_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/rev"
+	"revnum/revmodels/wave"
 )
 
 func BenchmarkSteps(b *testing.B) {
@@ -16,8 +17,8 @@ func BenchmarkSteps(b *testing.B) {
 
 func benchmarkSteps[T rev.Real](b *testing.B) {
 	const n = 1000
-	for _, damping := range []Damping{{}, {30, 0.1}} {
-		k := Steps[T]{U: rev.NewGeneral[T](n, n, nil), Prev: rev.NewGeneral[T](n, n, nil), M: rev.NewGeneral[T](n, n, nil), N: 4, Damping: damping, Absorbed: new(Absorbed)}
+	for _, damping := range []wave.Damping{{}, {30, 0.1}} {
+		k := wave.Steps[T]{U: rev.NewGeneral[T](n, n, nil), Prev: rev.NewGeneral[T](n, n, nil), M: rev.NewGeneral[T](n, n, nil), N: 4, Damping: damping, Absorbed: new(wave.Absorbed)}
 		for i := range k.M.Data {
 			k.M.Data[i] = fixed.Of[T](0.25)
 		}

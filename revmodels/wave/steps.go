@@ -7,7 +7,6 @@ import (
 	"revnum/fixed"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/cpu"
-	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/revmodels/wave/internal/stencil"
@@ -130,7 +129,7 @@ func (k *Steps[T]) check(p *rev.Pass[Steps[T]]) error {
 		return k.checkDamping(p)
 	}
 	for i := range k.M.Rows {
-		if allStable(k.M.Row(i), most) {
+		if stencil.Within(k.M.Row(i), most) {
 			continue
 		}
 		for j, m := range k.M.Row(i) {
@@ -160,17 +159,6 @@ func (k *Steps[T]) checkDamping(p *rev.Pass[Steps[T]]) error {
 		return fmt.Errorf("wave: %d damped steps back would multiply rounding errors by 2^%.0f, and 2^%.0f is allowed: use fixed.Q43", k.N, lost, bits)
 	}
 	return nil
-}
-
-// allStable reports, for floats, whether all elements of row are between 0 and most.
-func allStable[T rev.Real](row []T, most T) bool {
-	switch row := any(row).(type) {
-	case []float64:
-		return vec.Above(row, -math.SmallestNonzeroFloat64) == len(row) && vec.Smaller(row, math.Nextafter(float64(most), 1)) == len(row)
-	case []float32:
-		return vec.Above(row, -math.SmallestNonzeroFloat32) == len(row) && vec.Smaller(row, math.Nextafter32(float32(most), 1)) == len(row)
-	}
-	return false
 }
 
 // retrace is rev.Retrace with zeros for the tangents of U and Prev. Absorbed holds the bits that

@@ -55,6 +55,17 @@ func (b *Band[T]) check(n int) {
 	}
 }
 
+// Within reports, for floats, whether all elements of row are between 0 and most.
+func Within[T rev.Real](row []T, most T) bool {
+	switch row := any(row).(type) {
+	case []float64:
+		return vec.Above(row, -math.SmallestNonzeroFloat64) == len(row) && vec.Smaller(row, math.Nextafter(float64(most), 1)) == len(row)
+	case []float32:
+		return vec.Above(row, -math.SmallestNonzeroFloat32) == len(row) && vec.Smaller(row, math.Nextafter32(float32(most), 1)) == len(row)
+	}
+	return false
+}
+
 // Leap computes dst = 2·u - dst + m∘Lu for a row. Doing it twice restores dst: to the
 // bit over fixed.Q43, and up to rounding over floats.
 func Leap[T rev.Real](dst, m []T, u *Band[T]) { add(dst, m, u, true) }
