@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 	"revnum/rev"
 	"revnum/revlinalg"
 	"revnum/revlog"
-	"revnum/revnn"
 	"revnum/revsparse"
+	"revnum/rules"
 	"revnum/ulog"
 )
 
@@ -247,52 +248,37 @@ func passes[T rev.Real](rnd *rand.Rand) []pass {
 	)
 }
 
-// elementPasses returns the functions of single elements, and their adjoints.
-func elementPasses[T rev.Real](rnd *rand.Rand) []pass {
+// elementPasses returns the functions of single elements, and their adjoints. They are called by their names: the kernels
+// of all of them are not compiled here again.
+func elementPasses[T rev.Real](rnd *rand.Rand) (all []pass) {
 	const n = 1000
 	x, exponents := make([]T, n), make([]T, n)
 	for i := range x {
 		x[i], exponents[i] = fixed.Of[T](rnd.ExpFloat64()+1e-3), fixed.Of[T](1+2*rnd.Float64())
 	}
-	vector := func() rev.Vector[T] { return rev.ViewSlice(slices.Clone(x)) }
+	vector := func() rules.Buffer { return rules.Slice(slices.Clone(x)) }
 	u, v, w, gu, gv, gw := vector(), vector(), vector(), vector(), vector(), vector()
-	return slices.Concat(
-		both("DivElem", revlinalg.DivElem[T]{Z: w, X: u, Y: v, Workers: 1}, revlinalg.DivElem[T]{Z: gw, X: gu, Y: gv}),
-		both("Recip", revlinalg.Recip[T]{Y: w, X: u, Workers: 1}, revlinalg.Recip[T]{Y: gw, X: gu}),
-		both("Square", revlinalg.Square[T]{Y: w, X: u, Workers: 1}, revlinalg.Square[T]{Y: gw, X: gu}),
-		both("Abs", revlinalg.Abs[T]{Y: w, X: u, Workers: 1}, revlinalg.Abs[T]{Y: gw, X: gu}),
-		both("Sqrt", revlinalg.Sqrt[T]{Y: w, X: u, Workers: 1}, revlinalg.Sqrt[T]{Y: gw, X: gu}),
-		both("Exp", revlinalg.Exp[T]{Y: w, X: u, Workers: 1}, revlinalg.Exp[T]{Y: gw, X: gu}),
-		both("Expm1", revlinalg.Expm1[T]{Y: w, X: u, Workers: 1}, revlinalg.Expm1[T]{Y: gw, X: gu}),
-		both("Log", revlinalg.Log[T]{Y: w, X: u, Workers: 1}, revlinalg.Log[T]{Y: gw, X: gu}),
-		both("Log1p", revlinalg.Log1p[T]{Y: w, X: u, Workers: 1}, revlinalg.Log1p[T]{Y: gw, X: gu}),
-		both("Pow", revlinalg.Pow[T]{Z: w, X: u, Y: rev.ViewSlice(exponents), Workers: 1}, revlinalg.Pow[T]{Z: gw, X: gu, Y: gv}),
-		both("Sin", revlinalg.Sin[T]{Y: w, X: u, Workers: 1}, revlinalg.Sin[T]{Y: gw, X: gu}),
-		both("Cos", revlinalg.Cos[T]{Y: w, X: u, Workers: 1}, revlinalg.Cos[T]{Y: gw, X: gu}),
-		both("Tan", revlinalg.Tan[T]{Y: w, X: u, Workers: 1}, revlinalg.Tan[T]{Y: gw, X: gu}),
-		both("Atan2", revlinalg.Atan2[T]{Z: w, X: u, Y: v, Workers: 1}, revlinalg.Atan2[T]{Z: gw, X: gu, Y: gv}),
-		both("Erf", revlinalg.Erf[T]{Y: w, X: u, Workers: 1}, revlinalg.Erf[T]{Y: gw, X: gu}),
-		both("Tanh", revnn.Tanh[T]{Y: w, X: u, Workers: 1}, revnn.Tanh[T]{Y: gw, X: gu}),
-		both("Sigmoid", revnn.Sigmoid[T]{Y: w, X: u, Workers: 1}, revnn.Sigmoid[T]{Y: gw, X: gu}),
-		both("Softplus", revnn.Softplus[T]{Y: w, X: u, Workers: 1}, revnn.Softplus[T]{Y: gw, X: gu}),
-		both("SiLU", revnn.SiLU[T]{Y: w, X: u, Workers: 1}, revnn.SiLU[T]{Y: gw, X: gu}),
-		both("GELU", revnn.GELU[T]{Y: w, X: u, Workers: 1}, revnn.GELU[T]{Y: gw, X: gu}),
-		both("ReLU", revnn.ReLU[T]{Y: w, X: u, Workers: 1}, revnn.ReLU[T]{Y: gw, X: gu}),
-	)
-}
-
-// both returns the passes forward and adjoint of a function of single elements.
-func both[K rev.Kernel[K]](name string, k, g K) []pass {
-	name += " over Q43, n=1000"
-	must := func(err error) {
-		if err != nil {
-			panic(err)
+	of := func(kernels []string, operands, cotangents []rules.Buffer) {
+		for _, kernel := range kernels {
+			r, err := rules.Lookup(fmt.Sprintf("%s[%s]", kernel, strings.TrimPrefix(nameOf[T](), "fixed.")))
+			mustRun(err)
+			forward, err := r.Prepare(rules.Forward, rules.Args{Operands: operands, Params: []float64{1}}) // Workers
+			mustRun(err)
+			adjoint, err := r.Prepare(rules.Adjoint, rules.Args{Operands: operands, Cotangents: cotangents, Params: []float64{1}})
+			mustRun(err)
+			_, name, _ := strings.Cut(kernel, ".")
+			name += " over Q43, n=1000"
+			all = append(all, pass{name, 6, func() { mustRun(forward()) }}, pass{"adjoint of " + name, 6, func() { mustRun(adjoint()) }})
 		}
 	}
-	return []pass{
-		{name, 6, func() { must(rev.Forward(k)) }},
-		{"adjoint of " + name, 6, func() { must(rev.Adjoint(k, g)) }},
-	}
+	of([]string{"revlinalg.DivElem", "revlinalg.Atan2"}, []rules.Buffer{w, u, v}, []rules.Buffer{gw, gu, gv})
+	of([]string{"revlinalg.Pow"}, []rules.Buffer{w, u, rules.Slice(exponents)}, []rules.Buffer{gw, gu, gv})
+	of([]string{
+		"revlinalg.Recip", "revlinalg.Square", "revlinalg.Abs", "revlinalg.Sqrt", "revlinalg.Exp", "revlinalg.Expm1", "revlinalg.Log",
+		"revlinalg.Log1p", "revlinalg.Sin", "revlinalg.Cos", "revlinalg.Tan", "revlinalg.Erf",
+		"revnn.Tanh", "revnn.Sigmoid", "revnn.Softplus", "revnn.SiLU", "revnn.GELU", "revnn.ReLU",
+	}, []rules.Buffer{w, u}, []rules.Buffer{gw, gu})
+	return all
 }
 
 // sparseOperands returns a matrix of order 1000 that has 8 entries in a row, and a function that returns factors of the
