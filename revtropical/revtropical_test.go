@@ -1,4 +1,4 @@
-package revtropical
+package revtropical_test
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revsparse"
+	"revnum/revtropical"
 	"revnum/revtropical/internal/paths"
 )
 
@@ -45,11 +46,11 @@ func small[T rev.Real](rnd *rand.Rand, r, c int) rev.General[T] {
 	return m
 }
 
-func matMul[T rev.Real](least bool) revtest.Spec[MatMul[T]] {
-	return revtest.Spec[MatMul[T]]{
-		New: func(rnd *rand.Rand, n int) MatMul[T] {
+func matMul[T rev.Real](least bool) revtest.Spec[revtropical.MatMul[T]] {
+	return revtest.Spec[revtropical.MatMul[T]]{
+		New: func(rnd *rand.Rand, n int) revtropical.MatMul[T] {
 			k := n/2 + min(n, 1)
-			return MatMul[T]{C: matrix[T](rnd, n, n+min(n, 1)), A: small[T](rnd, n, k), B: apart(rnd, matrix[T](rnd, k, n+min(n, 1))), Min: least}
+			return revtropical.MatMul[T]{C: matrix[T](rnd, n, n+min(n, 1)), A: small[T](rnd, n, k), B: apart(rnd, matrix[T](rnd, k, n+min(n, 1))), Min: least}
 		},
 		Large: 80,
 		Step:  0x1p-9, // winners stay
@@ -72,10 +73,10 @@ func sparseOf[T rev.Real](rnd *rand.Rand, r, c int) revsparse.CSR[T, int32] {
 	return a
 }
 
-func sparseMul[T rev.Real](least bool) revtest.Spec[SparseMul[T, int32]] {
-	return revtest.Spec[SparseMul[T, int32]]{
-		New: func(rnd *rand.Rand, n int) SparseMul[T, int32] {
-			return SparseMul[T, int32]{C: matrix[T](rnd, n, 3), A: sparseOf[T](rnd, n, n+1), B: small[T](rnd, n+1, 3), Min: least}
+func sparseMul[T rev.Real](least bool) revtest.Spec[revtropical.SparseMul[T, int32]] {
+	return revtest.Spec[revtropical.SparseMul[T, int32]]{
+		New: func(rnd *rand.Rand, n int) revtropical.SparseMul[T, int32] {
+			return revtropical.SparseMul[T, int32]{C: matrix[T](rnd, n, 3), A: sparseOf[T](rnd, n, n+1), B: small[T](rnd, n+1, 3), Min: least}
 		},
 		Step:   0x1p-9,
 		Masked: []string{"B"}, // a row that no entry of A meets
@@ -102,15 +103,15 @@ func bestOf[T rev.Real](a rev.General[T], b rev.General[T], i, j int, least bool
 	for l := range a.Cols {
 		s := a.Row(i)[l] + b.Row(l)[j]
 		switch {
-		case isNaN(best):
-		case isNaN(s), s > best && !least, s < best && least:
+		case math.IsNaN(float64(best)):
+		case math.IsNaN(float64(s)), s > best && !least, s < best && least:
 			best, at = s, l
 		}
 	}
 	return best, at
 }
 
-func same[T rev.Real](a, b T) bool { return a == b || isNaN(a) && isNaN(b) }
+func same[T rev.Real](a, b T) bool { return a == b || math.IsNaN(float64(a)) && math.IsNaN(float64(b)) }
 
 // against compares MatMul, with ties and places of no path, with the definition, and
 // SparseMul with both.
@@ -134,7 +135,7 @@ func against[T rev.Real](t *testing.T, specials []T) {
 			}
 			ga, gb := rev.NewGeneral[T](m, k, nil), rev.NewGeneral[T](k, n, nil)
 			wantA, wantB := rev.NewGeneral[T](m, k, nil), rev.NewGeneral[T](k, n, nil)
-			kernel := MatMul[T]{C: c, A: a, B: b, Min: least}
+			kernel := revtropical.MatMul[T]{C: c, A: a, B: b, Min: least}
 			kernel.Forward()
 			winners := make([]int32, m*n)
 			kernel.Winners(winners)
@@ -151,7 +152,7 @@ func against[T rev.Real](t *testing.T, specials []T) {
 				}
 			}
 			kernel.C = rev.General[T]{}
-			kernel.Adjoint(MatMul[T]{C: gc, A: ga, B: gb})
+			kernel.Adjoint(revtropical.MatMul[T]{C: gc, A: ga, B: gb})
 			for name, p := range map[string][2][]T{"Ā": {ga.Data, wantA.Data}, "B̄": {gb.Data, wantB.Data}} {
 				for i := range p[0] {
 					if p[0][i] != p[1][i] {
@@ -169,10 +170,10 @@ func against[T rev.Real](t *testing.T, specials []T) {
 				s.Ptr = append(s.Ptr, len(s.Ind))
 			}
 			cs, gs, gbs := rev.NewGeneral[T](m, n, nil), make([]T, len(s.Ind)), rev.NewGeneral[T](k, n, nil)
-			sp := SparseMul[T, int]{C: cs, A: s, B: b, Min: least}
+			sp := revtropical.SparseMul[T, int]{C: cs, A: s, B: b, Min: least}
 			sp.Forward()
 			sp.C = rev.General[T]{}
-			sp.Adjoint(SparseMul[T, int]{C: gc, A: s.With(gs), B: gbs})
+			sp.Adjoint(revtropical.SparseMul[T, int]{C: gc, A: s.With(gs), B: gbs})
 			for name, p := range map[string][2][]T{"C": {cs.Data, c.Data}, "Ā": {gs, ga.Data}, "B̄": {gbs.Data, gb.Data}} {
 				for i := range p[0] {
 					if !same(p[0][i], p[1][i]) {
@@ -193,7 +194,7 @@ func TestTooManyColumns(t *testing.T) {
 	}()
 	const k = 1 << 24
 	empty := []float32{}
-	MatMul[float32]{
+	revtropical.MatMul[float32]{
 		C: rev.General[float32]{Stride: 1, Data: empty}, A: rev.General[float32]{Cols: k, Stride: k, Data: empty},
 		B: rev.General[float32]{Rows: k, Stride: 1, Data: empty},
 	}.Forward()
