@@ -1,4 +1,4 @@
-package scan
+package scan_test
 
 import (
 	"bytes"
@@ -11,21 +11,23 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"revnum/internal/scan"
 )
 
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
-	if _, _, err := Open(dir, "a table"); err == nil || !strings.HasSuffix(err.Error(), ": is a folder, expected a table") {
+	if _, _, err := scan.Open(dir, "a table"); err == nil || !strings.HasSuffix(err.Error(), ": is a folder, expected a table") {
 		t.Errorf("a folder: %v", err)
 	}
 	path := filepath.Join(dir, "x")
-	if _, _, err := Open(path, "a table"); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := scan.Open(path, "a table"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	if err := os.WriteFile(path, []byte("1 2\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f, size, err := Open(path, "a table")
+	f, size, err := scan.Open(path, "a table")
 	if err != nil || size != 4 {
 		t.Fatalf("size %d (%v), want 4", size, err)
 	}
@@ -33,7 +35,7 @@ func TestOpen(t *testing.T) {
 	if text, err := io.ReadAll(f); err != nil || string(text) != "1 2\n" {
 		t.Errorf("holds %q (%v)", text, err)
 	}
-	if f, size, err := Open(os.DevNull, "a table"); err != nil || size != -1 {
+	if f, size, err := scan.Open(os.DevNull, "a table"); err != nil || size != -1 {
 		t.Errorf("a device: size %d (%v), want -1", size, err)
 	} else {
 		f.Close()
@@ -57,7 +59,7 @@ func TestUncompress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, data := range map[string]string{"plain": text, "gzip": z.String(), "bzip2": string(b)} {
-		r, err := Uncompress(strings.NewReader(data))
+		r, err := scan.Uncompress(strings.NewReader(data))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -65,10 +67,10 @@ func TestUncompress(t *testing.T) {
 			t.Errorf("%s: %q (%v)", name, got, err)
 		}
 	}
-	if _, err := Uncompress(strings.NewReader("\x1f\x8bnot gzip")); err == nil {
+	if _, err := scan.Uncompress(strings.NewReader("\x1f\x8bnot gzip")); err == nil {
 		t.Error("no error for what only begins as gzip does")
 	}
-	if r, err := Uncompress(strings.NewReader("")); err != nil {
+	if r, err := scan.Uncompress(strings.NewReader("")); err != nil {
 		t.Error(err)
 	} else if _, err := r.ReadByte(); err != io.EOF {
 		t.Errorf("nothing: %v", err)

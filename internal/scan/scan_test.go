@@ -1,4 +1,4 @@
-package scan
+package scan_test
 
 import (
 	"errors"
@@ -6,13 +6,15 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"revnum/internal/scan"
 )
 
 func TestScanner(t *testing.T) {
 	const text = "# v0.3\r\n\n12 -3.5e2\tx\v1e999 0"
 	number := func() string { return "a finite number" }
 	for name, r := range map[string]io.Reader{"whole": strings.NewReader(text), "bytes": iotest.OneByteReader(strings.NewReader(text))} {
-		s := New(r, "a.txt")
+		s := scan.New(r, "a.txt")
 		for _, want := range []string{"#", "v0.3"} {
 			if w, err := s.Word("a word"); string(w) != want || err != nil {
 				t.Errorf("%s: %q, %v, want %q", name, w, err, want)
@@ -44,7 +46,7 @@ func TestMark(t *testing.T) {
 		"\xef\xbb": "a:1: expected 12, found \"\\xef\\xbb\"", "\n\ufeff12": "a:2: expected 12, found \"\\ufeff12\"",
 	} {
 		for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
-			_, err := New(r, "a").Int("12", 12, 12)
+			_, err := scan.New(r, "a").Int("12", 12, 12)
 			if want != "" {
 				wantError(t, err, want)
 			} else if err != nil {
@@ -56,7 +58,7 @@ func TestMark(t *testing.T) {
 
 func TestIntRange(t *testing.T) {
 	for _, text := range []string{"2", "-1", "1.5", "99999999999999999999", "1_0", ""} {
-		_, err := New(strings.NewReader(text), "a").Int("0 or 1", 0, 1)
+		_, err := scan.New(strings.NewReader(text), "a").Int("0 or 1", 0, 1)
 		if err == nil || !strings.HasPrefix(err.Error(), "a:1: expected 0 or 1, found ") {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -65,9 +67,9 @@ func TestIntRange(t *testing.T) {
 
 func TestLongWord(t *testing.T) {
 	long := strings.Repeat("7", 1<<20)
-	_, err := New(strings.NewReader(long), "a").Word("a word")
+	_, err := scan.New(strings.NewReader(long), "a").Word("a word")
 	wantError(t, err, "a:1: expected a word: a word of more than 4096 characters")
-	_, err = New(strings.NewReader(long[:4096]), "a").Int("a count", 0, 9)
+	_, err = scan.New(strings.NewReader(long[:4096]), "a").Int("a count", 0, 9)
 	wantError(t, err, `a:1: expected a count, found "`+long[:40]+`..."`)
 }
 
@@ -75,16 +77,16 @@ func TestLongWord(t *testing.T) {
 // reader that gives nothing is not asked forever.
 func TestReadError(t *testing.T) {
 	broken := errors.New("broken")
-	_, err := New(io.MultiReader(strings.NewReader("1\n2"), iotest.ErrReader(broken)), "a").Word("a word")
+	_, err := scan.New(io.MultiReader(strings.NewReader("1\n2"), iotest.ErrReader(broken)), "a").Word("a word")
 	if err != nil {
 		t.Errorf("the word before the trouble: %v", err)
 	}
-	s := New(io.MultiReader(strings.NewReader("1\n2"), iotest.ErrReader(broken)), "a")
+	s := scan.New(io.MultiReader(strings.NewReader("1\n2"), iotest.ErrReader(broken)), "a")
 	_, _ = s.Word("a word")
 	if _, err = s.Word("a word"); !errors.Is(err, broken) {
 		t.Errorf("error %v, want one that wraps %v", err, broken)
 	}
-	if _, err = New(idle{}, "a").Word("a word"); !errors.Is(err, io.ErrNoProgress) {
+	if _, err = scan.New(idle{}, "a").Word("a word"); !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("error %v, want one that wraps %v", err, io.ErrNoProgress)
 	}
 }
